@@ -33,8 +33,8 @@ check: ## Check format, vet, lint, generated files, known vulnerabilities, the A
 	scripts/check
 
 generate: ## Write generated files anew: the API's description, the recorded dialogues and the clients
-	go test ./internal/openapi ./internal/mcp -update
-	go test ./internal/clientgen -update
+	go test ./internal/api/openapi ./internal/api/mcp -update
+	go test ./internal/tools/clientgen -update
 
 bench: ## Measure against bare handlers and write build/bench.json
 	scripts/with-postgres go run ./bench

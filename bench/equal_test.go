@@ -17,11 +17,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pressroom/bench/floor"
-	"pressroom/internal/access"
-	"pressroom/internal/plan"
+	"pressroom/internal/auth/tokencrypt"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/team"
 	"pressroom/internal/server"
-	"pressroom/internal/team"
-	"pressroom/internal/tokencrypt"
 )
 
 // both is pressroom and the floor on one database.

@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"pressroom/internal/loadshed"
+	"pressroom/internal/platform/loadshed"
 )
 
 const (

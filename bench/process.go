@@ -16,7 +16,7 @@ import (
 	"syscall"
 	"time"
 
-	"pressroom/internal/plan"
+	"pressroom/internal/core/plan"
 )
 
 // publicURL is what both servers make their links from, so that both answer the same bytes.

@@ -72,7 +72,7 @@ func memoryOr(dir string) (string, bool) {
 
 // seedDigest is a digest of the migrations and of what is seeded.
 func seedDigest() (string, error) {
-	names, err := filepath.Glob("internal/db/migrations/*.sql")
+	names, err := filepath.Glob("internal/platform/db/migrations/*.sql")
 	if err != nil || len(names) == 0 {
 		return "", errors.Join(errors.New("there are no migrations here: run this in the module's root"), err)
 	}

@@ -15,9 +15,9 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/db"
-	"pressroom/internal/hashtag/stats"
-	"pressroom/internal/provider"
+	"pressroom/internal/domain/hashtag/stats"
+	"pressroom/internal/domain/provider"
+	"pressroom/internal/platform/db"
 )
 
 // decade is a service that has gathered a share of three years' data, filled and running.
@@ -404,7 +404,7 @@ func (c yearCall) unfilled() bool {
 
 // bound is what a request may take with all data, in milliseconds, that reads more where there is more to find: all names of the largest
 // team's files or reports, a tenth of the service's, where a text is looked for in them, or as many hashtags as one search looks at
-// (internal/hashtag/stats), which a hundredth of the data has not got. It is 0 for all others.
+// (internal/domain/hashtag/stats), which a hundredth of the data has not got. It is 0 for all others.
 func (c yearCall) bound() float64 {
 	for part, most := range map[string]float64{"media?query=": 50, "reports?query=": 5, "/search/": 5} {
 		if strings.Contains(c.name, part) {

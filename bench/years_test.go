@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/credit"
-	"pressroom/internal/db"
+	"pressroom/internal/domain/credit"
+	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit"
 )
 

@@ -12,9 +12,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"pressroom/internal/auth/tokencrypt"
+	"pressroom/internal/domain/account"
 	"pressroom/internal/server"
-	"pressroom/internal/social"
-	"pressroom/internal/tokencrypt"
 )
 
 // adminCmd is the operator's. It works on the database itself; a running service sees a change within a second.
@@ -145,8 +145,8 @@ func (adminSealingKey) Run() error {
 
 // Run seals with the first key what others sealed.
 func (c adminReseal) Run(ctx context.Context, p *program, log *slog.Logger) error {
-	var done social.Resealed
-	err := with(ctx, c.storeFlags, p, log, func(s *server.Server) (social.Resealed, error) {
+	var done account.Resealed
+	err := with(ctx, c.storeFlags, p, log, func(s *server.Server) (account.Resealed, error) {
 		var err error
 		done, err = s.Reseal(ctx, c.Force)
 		return done, err

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"log/slog"
 
-	"pressroom/internal/credit"
-	"pressroom/internal/media"
+	"pressroom/internal/domain/credit"
+	"pressroom/internal/domain/media"
 	"pressroom/internal/server"
 )
 

@@ -9,7 +9,7 @@ import (
 	"os"
 	"strings"
 
-	"pressroom/internal/backup"
+	"pressroom/internal/platform/backup"
 	"pressroom/internal/server"
 )
 

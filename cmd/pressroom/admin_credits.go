@@ -7,7 +7,7 @@ import (
 	"log/slog"
 	"os"
 
-	"pressroom/internal/credit"
+	"pressroom/internal/domain/credit"
 	"pressroom/internal/server"
 )
 

@@ -6,7 +6,7 @@ import (
 	"log/slog"
 
 	"pressroom/internal/apierr"
-	"pressroom/internal/delivery"
+	"pressroom/internal/domain/delivery"
 	"pressroom/internal/server"
 )
 

@@ -9,7 +9,7 @@ import (
 	"os"
 	"time"
 
-	"pressroom/internal/auditlog"
+	"pressroom/internal/platform/auditlog"
 	"pressroom/internal/server"
 )
 

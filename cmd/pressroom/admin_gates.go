@@ -6,9 +6,9 @@ import (
 	"log/slog"
 	"time"
 
-	"pressroom/internal/restoreguard"
+	"pressroom/internal/domain/team"
+	"pressroom/internal/platform/restoreguard"
 	"pressroom/internal/server"
-	"pressroom/internal/team"
 )
 
 type (

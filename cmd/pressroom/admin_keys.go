@@ -6,10 +6,10 @@ import (
 	"os"
 	"time"
 
-	"pressroom/internal/access"
+	"pressroom/internal/core/access"
+	"pressroom/internal/domain/team"
 	"pressroom/internal/network"
 	"pressroom/internal/server"
-	"pressroom/internal/team"
 )
 
 type (

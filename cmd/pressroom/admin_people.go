@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"pressroom/internal/apierr"
-	"pressroom/internal/notification"
+	"pressroom/internal/domain/notification"
+	"pressroom/internal/domain/team"
 	"pressroom/internal/server"
-	"pressroom/internal/team"
 )
 
 type (

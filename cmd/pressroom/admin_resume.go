@@ -11,8 +11,8 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"pressroom/internal/delivery"
-	"pressroom/internal/restoreguard"
+	"pressroom/internal/domain/delivery"
+	"pressroom/internal/platform/restoreguard"
 	"pressroom/internal/server"
 )
 

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/delivery"
-	"pressroom/internal/restoreguard"
+	"pressroom/internal/domain/delivery"
+	"pressroom/internal/platform/restoreguard"
 )
 
 // What a resumption finds is shown to people as a line for each account of a post, under what it cannot know.

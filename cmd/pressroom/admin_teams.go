@@ -6,9 +6,9 @@ import (
 	"log/slog"
 	"time"
 
-	"pressroom/internal/access"
+	"pressroom/internal/core/access"
+	"pressroom/internal/domain/team"
 	"pressroom/internal/server"
-	"pressroom/internal/team"
 )
 
 type (

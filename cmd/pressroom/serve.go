@@ -12,14 +12,14 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/db"
-	"pressroom/internal/disk"
-	"pressroom/internal/failpoint"
-	"pressroom/internal/notification"
-	"pressroom/internal/oidc"
-	"pressroom/internal/plan"
+	"pressroom/internal/auth/oidc"
+	"pressroom/internal/auth/tokencrypt"
+	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/notification"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/platform/disk"
+	"pressroom/internal/platform/failpoint"
 	"pressroom/internal/server"
-	"pressroom/internal/tokencrypt"
 )
 
 const (

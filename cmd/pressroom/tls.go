@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"pressroom/internal/platform/tlscert"
 	"pressroom/internal/server"
-	"pressroom/internal/tlscert"
 )
 
 // tlsFlags are for a program that speaks TLS itself.

@@ -10,7 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"pressroom/internal/sqlite"
+	"pressroom/internal/platform/sqlite"
 )
 
 //go:embed schema.sql

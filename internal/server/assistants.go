@@ -7,11 +7,11 @@ import (
 	"net/url"
 	"time"
 
-	"pressroom/internal/db"
-	"pressroom/internal/limit"
-	"pressroom/internal/oauth"
-	"pressroom/internal/safehttp"
-	"pressroom/internal/team"
+	"pressroom/internal/auth/oauth"
+	"pressroom/internal/domain/ratelimit"
+	"pressroom/internal/domain/team"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/platform/safehttp"
 	"pressroom/internal/web/shell"
 )
 
@@ -37,7 +37,7 @@ func (s *Server) buildAssistants() error {
 	if err != nil {
 		return fmt.Errorf("the hosts and networks of --import-allow: %w", err)
 	}
-	pace, err := limit.NewPace(registrationsAnHour, registrationsAtOnce)
+	pace, err := ratelimit.NewPace(registrationsAnHour, registrationsAtOnce)
 	if err != nil {
 		return err
 	}

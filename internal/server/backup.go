@@ -10,13 +10,13 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/backup"
-	"pressroom/internal/blob"
-	"pressroom/internal/credit"
-	"pressroom/internal/db"
-	"pressroom/internal/failpoint"
-	"pressroom/internal/restoreguard"
-	"pressroom/internal/tokencrypt"
+	"pressroom/internal/auth/tokencrypt"
+	"pressroom/internal/domain/credit"
+	"pressroom/internal/platform/backup"
+	"pressroom/internal/platform/blob"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/platform/failpoint"
+	"pressroom/internal/platform/restoreguard"
 )
 
 // Backup backs up the database and the files of an installation to a folder, beside the service that goes on. The database

@@ -7,9 +7,9 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"pressroom/internal/clusterstats"
-	"pressroom/internal/delivery"
-	"pressroom/internal/job"
+	"pressroom/internal/domain/delivery"
+	"pressroom/internal/domain/job"
+	"pressroom/internal/platform/clusterstats"
 )
 
 const (

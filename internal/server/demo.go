@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"pressroom/internal/operation"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/account"
 	"pressroom/internal/sandbox"
-	"pressroom/internal/social"
 )
 
 // demoPerson is who the demo team is on the sandbox networks that are connected in a browser.
@@ -63,7 +63,7 @@ func (q *Quickstart) connectByPage(ctx context.Context, owner int64, platform st
 	if err != nil {
 		return err
 	}
-	link, _ := out.Data.(social.Link)
+	link, _ := out.Data.(account.Link)
 	token := link.URL[strings.LastIndex(link.URL, "/")+1:]
 	offer, err := q.Connects.Offer(ctx, owner, token)
 	if err != nil {
@@ -77,7 +77,7 @@ func (q *Quickstart) connectByPage(ctx context.Context, owner int64, platform st
 	if err != nil {
 		return err
 	}
-	end, err := q.Connects.Return(ctx, owner, social.Returned{Platform: platform, State: answer.Get("state"), Code: answer.Get("code"), Error: answer.Get("error")})
+	end, err := q.Connects.Return(ctx, owner, account.Returned{Platform: platform, State: answer.Get("state"), Code: answer.Get("code"), Error: answer.Get("error")})
 	if err == nil && end.Choice != 0 {
 		_, err = q.Connects.Choose(ctx, owner, end.Choice, demoChoice[platform])
 	}

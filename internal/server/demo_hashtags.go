@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 
-	"pressroom/internal/db"
-	"pressroom/internal/hashtag/list"
-	"pressroom/internal/operation"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/hashtag/list"
+	"pressroom/internal/platform/db"
 )
 
 // demoList is the ready-made list whose figures the demo team finds: that on coffee and baking.

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"pressroom/internal/provider/instagramgraph"
-	"pressroom/internal/provider/tiktokresearch"
-	"pressroom/internal/report"
+	"pressroom/internal/domain/provider/instagramgraph"
+	"pressroom/internal/domain/provider/tiktokresearch"
+	"pressroom/internal/domain/report"
 )
 
 // demoOperators is by how many accounts the sandbox's Instagram is asked: each may ask for 30 hashtags in a week, a third of

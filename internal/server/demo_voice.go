@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"pressroom/internal/operation"
-	"pressroom/internal/voice"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/voice"
 )
 
 // demoVoices are how the demo team writes, its default first.

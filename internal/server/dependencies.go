@@ -9,7 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"pressroom/internal/db"
+	"pressroom/internal/platform/db"
 )
 
 const (

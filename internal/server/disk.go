@@ -7,8 +7,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"pressroom/internal/blob"
-	"pressroom/internal/disk"
+	"pressroom/internal/platform/blob"
+	"pressroom/internal/platform/disk"
 )
 
 // diskReserve is the reserve of free space on the volumes that this node writes to.

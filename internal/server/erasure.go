@@ -6,9 +6,9 @@ import (
 	"io"
 
 	"pressroom/internal/apierr"
-	"pressroom/internal/blob"
-	"pressroom/internal/db"
-	"pressroom/internal/erasure"
+	"pressroom/internal/domain/erasure"
+	"pressroom/internal/platform/blob"
+	"pressroom/internal/platform/db"
 )
 
 // buildLeaving joins what lets data go to those who hold it.

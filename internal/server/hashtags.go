@@ -5,14 +5,14 @@ import (
 	"fmt"
 	"time"
 
-	"pressroom/internal/db"
-	"pressroom/internal/hashtag/list"
-	"pressroom/internal/hashtag/search"
-	"pressroom/internal/hashtag/stats"
-	"pressroom/internal/job"
+	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/hashtag/list"
+	"pressroom/internal/domain/hashtag/search"
+	"pressroom/internal/domain/hashtag/stats"
+	"pressroom/internal/domain/job"
+	"pressroom/internal/domain/provider"
 	"pressroom/internal/network"
-	"pressroom/internal/plan"
-	"pressroom/internal/provider"
+	"pressroom/internal/platform/db"
 )
 
 // buildHashtags makes what keeps lists of hashtags, searches for them, and measures in the background what lists hold

@@ -12,10 +12,10 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"pressroom/internal/api/problem"
+	"pressroom/internal/api/rest"
 	"pressroom/internal/apierr"
-	"pressroom/internal/problem"
-	"pressroom/internal/rest"
-	"pressroom/internal/tlscert"
+	"pressroom/internal/platform/tlscert"
 )
 
 // door is a listener with who answers there.

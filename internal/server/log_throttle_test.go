@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pressroom/internal/db"
+	"pressroom/internal/platform/db"
 )
 
 // While the database is away the log is told of each part that misses it at once, and then once in a while; what fails for

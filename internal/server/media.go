@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"net/url"
 
-	"pressroom/internal/media"
-	"pressroom/internal/plan"
-	"pressroom/internal/safehttp"
-	"pressroom/internal/tokencrypt"
+	"pressroom/internal/auth/tokencrypt"
+	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/media"
+	"pressroom/internal/platform/safehttp"
 )
 
 // One team may take a fourth of a node's places among uploads, and always as many as one person sends at once.

@@ -13,10 +13,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"pressroom/internal/delivery"
-	"pressroom/internal/loadshed"
+	"pressroom/internal/domain/delivery"
 	"pressroom/internal/network"
-	"pressroom/internal/restoreguard"
+	"pressroom/internal/platform/loadshed"
+	"pressroom/internal/platform/restoreguard"
 )
 
 // metrics is what the program tells Prometheus.

@@ -19,9 +19,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"pressroom/internal/db"
+	"pressroom/internal/auth/tokencrypt"
+	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit"
-	"pressroom/internal/tokencrypt"
 )
 
 func openForFigures(t *testing.T, url string, now func() time.Time) *Server {

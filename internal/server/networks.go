@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/account"
 	"pressroom/internal/network"
 	"pressroom/internal/network/bluesky"
 	"pressroom/internal/network/facebook"
@@ -21,10 +23,8 @@ import (
 	"pressroom/internal/network/tiktok"
 	"pressroom/internal/network/x"
 	"pressroom/internal/network/youtube"
-	"pressroom/internal/plan"
-	"pressroom/internal/safehttp"
-	"pressroom/internal/social"
-	"pressroom/internal/tracing"
+	"pressroom/internal/platform/safehttp"
+	"pressroom/internal/platform/tracing"
 )
 
 // NetworkSettings are what an operator says of the networks, laid over today's values.
@@ -252,7 +252,7 @@ func guardOf(servers []string) (*safehttp.Client, error) {
 
 // buildConnects makes what people connect accounts by.
 func (s *Server) buildConnects(offered plan.Terms) {
-	s.Connects = social.NewConnector(social.ConnectorOptions{Accounts: s.Accounts, Terms: offered, PublicURL: s.cfg.PublicURL, CheckServer: s.mayConnectTo})
+	s.Connects = account.NewConnector(account.ConnectorOptions{Accounts: s.Accounts, Terms: offered, PublicURL: s.cfg.PublicURL, CheckServer: s.mayConnectTo})
 }
 
 // blueskysOwn is the entry to the network's own servers.

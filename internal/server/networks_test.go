@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"pressroom/internal/auth/tokencrypt"
 	"pressroom/internal/server"
 	"pressroom/internal/testkit"
-	"pressroom/internal/tokencrypt"
 )
 
 // A slip in the networks' settings keeps the program from starting, and is named.

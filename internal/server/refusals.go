@@ -15,8 +15,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"pressroom/internal/api/problem"
 	"pressroom/internal/apierr"
-	"pressroom/internal/problem"
 )
 
 // refusals writes problem documents where net/http refuses a request in plain text, before any handler has it: a

@@ -20,9 +20,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pressroom/internal/problem"
+	"pressroom/internal/api/problem"
+	"pressroom/internal/auth/tokencrypt"
 	"pressroom/internal/testkit"
-	"pressroom/internal/tokencrypt"
 )
 
 // echoing answers with the body of the request, or with what the query names, so that a test decides what is written.

@@ -3,12 +3,12 @@ package server
 import (
 	"context"
 
-	"pressroom/internal/social"
+	"pressroom/internal/domain/account"
 )
 
 // Reseal seals everything with the first sealing key that another one sealed. Unless forced, it is refused with nothing
 // changed while a node serves that does not have that key.
-func (s *Server) Reseal(ctx context.Context, force bool) (social.Resealed, error) {
+func (s *Server) Reseal(ctx context.Context, force bool) (account.Resealed, error) {
 	reseal := s.Accounts.Reseal
 	if force {
 		reseal = s.Accounts.ResealAnyway

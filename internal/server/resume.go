@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"pressroom/internal/delivery"
+	"pressroom/internal/domain/delivery"
 )
 
 // LateByDefault is how late a post may still go out after a hold.

@@ -9,7 +9,7 @@ import (
 	"image/png"
 	"math"
 
-	"pressroom/internal/media"
+	"pressroom/internal/domain/media"
 )
 
 // sampleMedia puts two pictures into the demo team's library and gives the id of the first, for a post to show.

@@ -15,41 +15,41 @@ import (
 	"sync/atomic"
 	"time"
 
-	"pressroom/internal/auditlog"
-	"pressroom/internal/blob"
-	"pressroom/internal/clusterstats"
-	"pressroom/internal/credit"
-	"pressroom/internal/db"
-	"pressroom/internal/delivery"
-	"pressroom/internal/erasure"
-	"pressroom/internal/hashtag/list"
-	"pressroom/internal/hashtag/search"
-	"pressroom/internal/hashtag/stats"
-	"pressroom/internal/idempotency"
-	"pressroom/internal/insight"
-	"pressroom/internal/job"
-	"pressroom/internal/limit"
-	"pressroom/internal/loadshed"
-	"pressroom/internal/media"
+	"pressroom/internal/auth/oauth"
+	"pressroom/internal/auth/oidc"
+	"pressroom/internal/auth/tokencrypt"
+	"pressroom/internal/auth/totp"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/core/pipeline"
+	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/account"
+	"pressroom/internal/domain/analytics"
+	"pressroom/internal/domain/credit"
+	"pressroom/internal/domain/delivery"
+	"pressroom/internal/domain/erasure"
+	"pressroom/internal/domain/hashtag/list"
+	"pressroom/internal/domain/hashtag/search"
+	"pressroom/internal/domain/hashtag/stats"
+	"pressroom/internal/domain/idempotency"
+	"pressroom/internal/domain/job"
+	"pressroom/internal/domain/media"
+	"pressroom/internal/domain/notification"
+	"pressroom/internal/domain/post"
+	"pressroom/internal/domain/provider"
+	"pressroom/internal/domain/ratelimit"
+	"pressroom/internal/domain/report"
+	"pressroom/internal/domain/team"
+	"pressroom/internal/domain/voice"
 	"pressroom/internal/network"
-	"pressroom/internal/notification"
-	"pressroom/internal/oauth"
-	"pressroom/internal/oidc"
-	"pressroom/internal/operation"
-	"pressroom/internal/pipeline"
-	"pressroom/internal/plan"
-	"pressroom/internal/post"
-	"pressroom/internal/provider"
-	"pressroom/internal/report"
-	"pressroom/internal/restoreguard"
-	"pressroom/internal/safehttp"
-	"pressroom/internal/social"
-	"pressroom/internal/team"
-	"pressroom/internal/tlscert"
-	"pressroom/internal/tokencrypt"
-	"pressroom/internal/totp"
-	"pressroom/internal/tracing"
-	"pressroom/internal/voice"
+	"pressroom/internal/platform/auditlog"
+	"pressroom/internal/platform/blob"
+	"pressroom/internal/platform/clusterstats"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/platform/loadshed"
+	"pressroom/internal/platform/restoreguard"
+	"pressroom/internal/platform/safehttp"
+	"pressroom/internal/platform/tlscert"
+	"pressroom/internal/platform/tracing"
 	"pressroom/internal/web"
 	"pressroom/internal/web/shell"
 )
@@ -133,16 +133,16 @@ type Parts struct {
 // Server is the program, built and not yet running.
 type Server struct {
 	Teams     *team.Service
-	Accounts  *social.Service
+	Accounts  *account.Service
 	TOTP      *totp.Service
-	Connects  *social.Connector // by it people connect accounts
+	Connects  *account.Connector // by it people connect accounts
 	Posts     *post.Service
 	Approvals *post.Approvals // by it clients approve posts
 	Credits   *credit.Service
 	Media     *media.Service
 	Reports   *report.Service
 	Delivery  *delivery.Service
-	Insight   *insight.Service
+	Insight   *analytics.Service
 	Voices    *voice.Service
 	Lists     *list.Service
 	Searches  *search.Service
@@ -165,8 +165,8 @@ type Server struct {
 	figures   *stats.Store      // of hashtags
 	measuring *stats.Background // nil where no source is joined
 	replay    *idempotency.Store
-	rates     *limit.Rates
-	calls     *limit.Calls
+	rates     *ratelimit.Rates
+	calls     *ratelimit.Calls
 	registry  *operation.Registry
 	pipe      *pipeline.Pipeline
 	toolPipe  *pipeline.Pipeline
@@ -280,7 +280,7 @@ func (s *Server) build(sealer *tokencrypt.Sealer) error {
 	if err != nil {
 		return err
 	}
-	s.Accounts = social.New(s.db, sealer, networks...)
+	s.Accounts = account.New(s.db, sealer, networks...)
 	s.TOTP = totp.New(s.db, sealer, "pressroom")
 	s.buildConnects(offered)
 	s.replay = idempotency.New(s.db)
@@ -302,7 +302,7 @@ func (s *Server) build(sealer *tokencrypt.Sealer) error {
 	s.Posts = post.New(s.db, s.Accounts, s.jobs, s.Media, post.DefaultLimits, offered)
 	s.Approvals = post.NewApprovals(post.ApprovalsOptions{Posts: s.Posts, Sealer: sealer, PublicURL: s.cfg.PublicURL})
 	s.buildDelivery(networks)
-	s.Insight = insight.New(s.db, s.Accounts, insight.Options{Terms: offered, Every: s.cfg.CollectEvery, Called: s.metrics.calledNetwork, Posts: hearer{s.db, s.figures}.collected, Log: s.cfg.Log})
+	s.Insight = analytics.New(s.db, s.Accounts, analytics.Options{Terms: offered, Every: s.cfg.CollectEvery, Called: s.metrics.calledNetwork, Posts: hearer{s.db, s.figures}.collected, Log: s.cfg.Log})
 	s.buildLeaving()
 	s.Voices = voice.New(voice.Options{DB: s.db})
 	s.buildOperations(offered, results)
@@ -312,14 +312,14 @@ func (s *Server) build(sealer *tokencrypt.Sealer) error {
 
 // buildGround makes what all the rest stands on: the queue, the limits, credits, notices and teams.
 func (s *Server) buildGround(offered plan.Terms) error {
-	guesses, err := limit.NewGuesses()
+	guesses, err := ratelimit.NewGuesses()
 	if err != nil {
 		return err
 	}
 	if s.queue, err = job.NewQueue(s.db, max(1, s.cfg.Workers), quiet(s.cfg.Log)); err != nil {
 		return err
 	}
-	if s.rates, err = limit.NewRates(offered.Limits, limit.RatesOptions{Redis: s.cfg.Redis, Now: s.cfg.Now, Log: s.cfg.Log}); err != nil {
+	if s.rates, err = ratelimit.NewRates(offered.Limits, ratelimit.RatesOptions{Redis: s.cfg.Redis, Now: s.cfg.Now, Log: s.cfg.Log}); err != nil {
 		return err
 	}
 	file, _ := strings.CutPrefix(s.cfg.Database, "sqlite:")
@@ -328,7 +328,7 @@ func (s *Server) buildGround(offered plan.Terms) error {
 	}
 	s.Hold = restoreguard.New(s.db, restoreguard.Options{File: file, TrustReplica: s.cfg.TrustReplica, Beside: s.cfg.Beside, Log: s.cfg.Log})
 	s.metrics.tellHeld(s.Hold)
-	s.calls = limit.NewCalls(s.db)
+	s.calls = ratelimit.NewCalls(s.db)
 	s.Credits = credit.New(s.db)
 	s.Credits.CountFree = s.calls.CountFree
 	if err := s.buildNotices(); err != nil {

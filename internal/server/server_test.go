@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"pressroom/internal/auth/tokencrypt"
 	"pressroom/internal/server"
 	"pressroom/internal/testkit"
-	"pressroom/internal/tokencrypt"
 )
 
 func silent() *slog.Logger { return slog.New(slog.DiscardHandler) }

@@ -10,15 +10,15 @@ import (
 	"os"
 	"slices"
 
-	"pressroom/internal/job"
-	"pressroom/internal/plan"
-	"pressroom/internal/provider"
-	"pressroom/internal/provider/bridge"
-	"pressroom/internal/provider/instagramgraph"
-	"pressroom/internal/provider/joined"
-	"pressroom/internal/provider/tiktokresearch"
-	"pressroom/internal/report"
-	"pressroom/internal/safehttp"
+	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/job"
+	"pressroom/internal/domain/provider"
+	"pressroom/internal/domain/provider/bridge"
+	"pressroom/internal/domain/provider/instagramgraph"
+	"pressroom/internal/domain/provider/joined"
+	"pressroom/internal/domain/provider/tiktokresearch"
+	"pressroom/internal/domain/report"
+	"pressroom/internal/platform/safehttp"
 )
 
 // SourceSettings are what an operator says of the official sources of public figures (docs/sources.md). One that is nil

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"pressroom/internal/network"
-	"pressroom/internal/safehttp"
+	"pressroom/internal/platform/safehttp"
 )
 
 // barring is a transport that tells the operator what our own guard does not call: no network failed.

@@ -13,13 +13,13 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/db"
+	"pressroom/internal/auth/tokencrypt"
+	"pressroom/internal/domain/team"
 	"pressroom/internal/network"
+	"pressroom/internal/platform/db"
 	"pressroom/internal/sandbox"
 	"pressroom/internal/server"
-	"pressroom/internal/team"
 	"pressroom/internal/testkit"
-	"pressroom/internal/tokencrypt"
 )
 
 // lines are what a log was told.

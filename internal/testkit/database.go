@@ -15,7 +15,7 @@ import (
 
 	_ "github.com/jackc/pgx/v5/stdlib" // the PostgreSQL driver
 
-	"pressroom/internal/db"
+	"pressroom/internal/platform/db"
 )
 
 // PostgresVariable names the variable with the address of a PostgreSQL server whose user may create databases.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/db"
+	"pressroom/internal/platform/db"
 )
 
 // Plan is how a database answers a query: a line for each step, without what the steps cost.

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"sync"
 
-	"pressroom/internal/db"
+	"pressroom/internal/platform/db"
 )
 
 // Migrate brings an empty database to the shape that tests find. It is called once a run for each kind of database:

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"pressroom/internal/apierr"
-	"pressroom/internal/media"
+	"pressroom/internal/domain/media"
+	"pressroom/internal/domain/post"
 	"pressroom/internal/network"
-	"pressroom/internal/post"
 	"pressroom/internal/web/shell"
 )
 

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"pressroom/internal/blob"
+	"pressroom/internal/platform/blob"
 )
 
 // gated is a store whose blobs are opened once the gate is open. It counts how often each kind of file is asked for.

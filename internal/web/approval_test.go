@@ -10,14 +10,14 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/access"
-	"pressroom/internal/job"
+	"pressroom/internal/auth/tokencrypt"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/account"
+	"pressroom/internal/domain/job"
+	"pressroom/internal/domain/post"
 	"pressroom/internal/network"
-	"pressroom/internal/operation"
-	"pressroom/internal/plan"
-	"pressroom/internal/post"
-	"pressroom/internal/social"
-	"pressroom/internal/tokencrypt"
 	"pressroom/internal/web"
 	"pressroom/internal/web/shell"
 )
@@ -48,7 +48,7 @@ func (w *world) approving(t *testing.T, caption string, media ...int64) *approvi
 	must(err)
 	sealer, err := tokencrypt.New(key)
 	must(err)
-	accounts := social.New(w.db, sealer, takesAll{})
+	accounts := account.New(w.db, sealer, takesAll{})
 	account, err := accounts.Connect(t.Context(), w.harbour.ID, "bluesky", network.Credentials{Server: "https://pds.test", Identifier: "harbour.test", Password: "app-pass"})
 	must(err)
 	a := &approving{world: w, posts: post.New(w.db, accounts, job.NewStore(w.db, nil, 5), w.media, post.DefaultLimits, plan.Shipped())}

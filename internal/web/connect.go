@@ -7,14 +7,14 @@ import (
 	"strings"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/domain/account"
 	"pressroom/internal/network"
-	"pressroom/internal/social"
 	"pressroom/internal/web/shell"
 )
 
 // connectView is what the page of a link shows. The password is never shown again.
 type connectView struct {
-	social.Offer
+	account.Offer
 
 	Token, Server, Identifier, Wrong string
 }
@@ -100,13 +100,13 @@ func (a *App) connectReturn(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	q := r.URL.Query()
-	out, err := a.Connector.Return(r.Context(), v.ID, social.Returned{Platform: r.PathValue("platform"), State: q.Get("state"), Code: q.Get("code"), Error: q.Get("error")})
+	out, err := a.Connector.Return(r.Context(), v.ID, account.Returned{Platform: r.PathValue("platform"), State: q.Get("state"), Code: q.Get("code"), Error: q.Get("error")})
 	a.noteRefusal(r, err)
 	switch f := apierr.Of(err); {
 	case err != nil && (out.Retry == "" || f.Ours() || f.Code == apierr.NotFound):
 		a.Refuse(w, r, err)
 	case err != nil:
-		a.Show(w, r, shell.StatusOf(err), pages["connectend"], "Not connected", connectEnd{f.Detail, social.ConnectPath + out.Retry})
+		a.Show(w, r, shell.StatusOf(err), pages["connectend"], "Not connected", connectEnd{f.Detail, account.ConnectPath + out.Retry})
 	case out.Choice != 0:
 		shell.Redirect(w, r, choicePath(out.Choice))
 	default:
@@ -117,11 +117,11 @@ func (a *App) connectReturn(w http.ResponseWriter, r *http.Request) {
 // connectEnd says why nothing was connected, and from where one can begin again.
 type connectEnd struct{ Text, Again string }
 
-func choicePath(id int64) string { return social.ConnectPath + "choose/" + strconv.FormatInt(id, 10) }
+func choicePath(id int64) string { return account.ConnectPath + "choose/" + strconv.FormatInt(id, 10) }
 
 // choiceView is what the page shows on which one of several accounts is chosen.
 type choiceView struct {
-	social.Choice
+	account.Choice
 
 	Page string
 }
@@ -172,7 +172,7 @@ func numberIn(r *http.Request, name string) (int64, error) {
 
 // connectedView is what the page shows of an account that is connected.
 type connectedView struct {
-	social.Account
+	account.Account
 
 	TeamName string
 }

@@ -17,12 +17,12 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/access"
+	"pressroom/internal/auth/tokencrypt"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/account"
 	"pressroom/internal/network"
-	"pressroom/internal/operation"
-	"pressroom/internal/plan"
-	"pressroom/internal/social"
-	"pressroom/internal/tokencrypt"
 )
 
 // networks is a network's consent page and token endpoint, behind a real listener.
@@ -129,7 +129,7 @@ func (passwords) Connect(_ context.Context, c network.Credentials) (network.Gran
 	return network.Grant{Server: c.Server, Account: "did:" + c.Identifier, Username: c.Identifier, Access: "secret access", Refresh: "secret refresh"}, nil
 }
 
-func (w *world) connecting(t *testing.T) (*networks, *social.Connector) {
+func (w *world) connecting(t *testing.T) (*networks, *account.Connector) {
 	t.Helper()
 	n := &networks{codes: map[string]string{}, accounts: []string{"harbour"}}
 	mux := http.NewServeMux()
@@ -157,7 +157,7 @@ func (w *world) connecting(t *testing.T) (*networks, *social.Connector) {
 		}
 		return nil
 	}
-	return n, social.NewConnector(social.ConnectorOptions{Accounts: social.New(w.db, sealer, consents{at: n.URL}, passwords{}), Terms: offered, PublicURL: "http://press.example", CheckServer: public})
+	return n, account.NewConnector(account.ConnectorOptions{Accounts: account.New(w.db, sealer, consents{at: n.URL}, passwords{}), Terms: offered, PublicURL: "http://press.example", CheckServer: public})
 }
 
 // link asks for a link with Ada's key and gives the path of its page.
@@ -168,7 +168,7 @@ func (w *world) link(t *testing.T, args string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	link, _ := got.Data.(social.Link)
+	link, _ := got.Data.(account.Link)
 	return strings.TrimPrefix(link.URL, "http://press.example")
 }
 
@@ -377,7 +377,7 @@ func TestConnectingAgain(t *testing.T) {
 		if err := w.db.QueryRow(t.Context(), `SELECT id, grant_version FROM social_accounts`).Scan(&id, &version); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.connects.Accounts.Lose(t.Context(), id, social.AnyGrant); err != nil {
+		if err := w.connects.Accounts.Lose(t.Context(), id, account.AnyGrant); err != nil {
 			t.Fatal(err)
 		}
 		page := w.link(t, fmt.Sprintf(`{"account_id":%d}`, id))
@@ -428,7 +428,7 @@ func TestSigningInHere(t *testing.T) {
 		try(" https://pds.test", "harbour.test ", "app-pass").wants(t, 303)
 		w.wantAccounts(t, "1 harbour.test connected")
 		try("https://pds.test", "harbour.test", "app-pass").wants(t, 422, "has connected an account already")
-		if err := w.connects.Accounts.Lose(t.Context(), 1, social.AnyGrant); err != nil {
+		if err := w.connects.Accounts.Lose(t.Context(), 1, account.AnyGrant); err != nil {
 			t.Fatal(err)
 		}
 		address = w.link(t, `{"account_id":1}`)

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"time"
 
-	"pressroom/internal/post"
-	"pressroom/internal/problem"
-	"pressroom/internal/social"
+	"pressroom/internal/api/problem"
+	"pressroom/internal/domain/account"
+	"pressroom/internal/domain/post"
 	"pressroom/internal/web/shell"
 )
 
@@ -38,7 +38,7 @@ const (
 // today is what the looked-at team is about now.
 type today struct {
 	front
-	social.Standing
+	account.Standing
 
 	Open   bool        // whether the team is there to work in
 	Passed []post.Slot // drafts whose time has passed, for those who can decide about them

@@ -3,7 +3,7 @@ package web
 import (
 	"context"
 
-	"pressroom/internal/media"
+	"pressroom/internal/domain/media"
 	"pressroom/internal/web/compose"
 )
 

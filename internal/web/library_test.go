@@ -16,14 +16,14 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/access"
-	"pressroom/internal/blob"
-	"pressroom/internal/job"
-	"pressroom/internal/media"
-	"pressroom/internal/operation"
-	"pressroom/internal/plan"
-	"pressroom/internal/safehttp"
-	"pressroom/internal/tokencrypt"
+	"pressroom/internal/auth/tokencrypt"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/job"
+	"pressroom/internal/domain/media"
+	"pressroom/internal/platform/blob"
+	"pressroom/internal/platform/safehttp"
 )
 
 // library is the real one, with its files in a folder.

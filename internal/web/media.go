@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"strings"
 
+	"pressroom/internal/api/problem"
 	"pressroom/internal/apierr"
-	"pressroom/internal/media"
-	"pressroom/internal/problem"
+	"pressroom/internal/domain/media"
 	"pressroom/internal/web/shell"
 )
 

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"pressroom/internal/loadshed"
+	"pressroom/internal/platform/loadshed"
 )
 
 // fill takes all places of a room, until the test ends.

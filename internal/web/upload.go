@@ -12,8 +12,8 @@ import (
 	"github.com/google/uuid"
 
 	"pressroom/internal/apierr"
-	"pressroom/internal/apikey"
-	"pressroom/internal/media"
+	"pressroom/internal/auth/apikey"
+	"pressroom/internal/domain/media"
 	"pressroom/internal/web/shell"
 )
 

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/access"
+	"pressroom/internal/core/access"
 )
 
 // Whoever may not upload sees what is there for a batch that is not.

@@ -8,29 +8,29 @@ import (
 	"net/http"
 	"slices"
 
-	"pressroom/internal/delivery"
-	departure "pressroom/internal/erasure"
-	"pressroom/internal/hashtag/list"
-	"pressroom/internal/insight"
-	"pressroom/internal/job"
-	"pressroom/internal/loadshed"
-	"pressroom/internal/media"
-	"pressroom/internal/notification"
-	"pressroom/internal/oauth"
-	"pressroom/internal/oidc"
-	"pressroom/internal/passkey"
-	"pressroom/internal/post"
-	"pressroom/internal/problem"
-	"pressroom/internal/report"
-	"pressroom/internal/social"
-	"pressroom/internal/team"
-	"pressroom/internal/totp"
-	"pressroom/internal/voice"
-	"pressroom/internal/web/account"
+	"pressroom/internal/api/problem"
+	"pressroom/internal/auth/oauth"
+	"pressroom/internal/auth/oidc"
+	"pressroom/internal/auth/passkey"
+	"pressroom/internal/auth/totp"
+	"pressroom/internal/domain/account"
+	"pressroom/internal/domain/analytics"
+	"pressroom/internal/domain/delivery"
+	departure "pressroom/internal/domain/erasure"
+	"pressroom/internal/domain/hashtag/list"
+	"pressroom/internal/domain/job"
+	"pressroom/internal/domain/media"
+	"pressroom/internal/domain/notification"
+	"pressroom/internal/domain/post"
+	"pressroom/internal/domain/report"
+	"pressroom/internal/domain/team"
+	"pressroom/internal/domain/voice"
+	"pressroom/internal/platform/loadshed"
+	accountpages "pressroom/internal/web/account"
 	"pressroom/internal/web/accounts"
 	"pressroom/internal/web/compose"
 	"pressroom/internal/web/consent"
-	leavingpages "pressroom/internal/web/erasure"
+	erasurepages "pressroom/internal/web/erasure"
 	"pressroom/internal/web/hashtags"
 	"pressroom/internal/web/library"
 	"pressroom/internal/web/notifications"
@@ -47,13 +47,13 @@ import (
 type Options struct {
 	Frame     shell.Options
 	Library   Library
-	Connector *social.Connector
+	Connector *account.Connector
 	Approvals *post.Approvals
 	Posts     *post.Service
 	Delivery  *delivery.Service
 	Jobs      *job.Store
 	Reports   *report.Service
-	Insight   *insight.Service
+	Insight   *analytics.Service
 	Lists     *list.Service
 	Voices    *voice.Service
 	Media     *media.Service
@@ -74,7 +74,7 @@ type App struct {
 	*shell.Frame
 	Options
 
-	account   *account.Part
+	account   *accountpages.Part
 	reference *reference.Part
 	handler   http.Handler
 	linkFiles *loadshed.Shares // of approval links
@@ -90,7 +90,7 @@ func New(opts Options) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &App{Frame: made, Options: opts, reference: reference.New(made, opts.Describe), account: account.New(made, team.NewSignIns(opts.Frame.Teams), passkeys, opts.Directory, opts.TOTP), linkFiles: loadshed.NewShares(maxLinkFiles)}
+	a := &App{Frame: made, Options: opts, reference: reference.New(made, opts.Describe), account: accountpages.New(made, team.NewSignIns(opts.Frame.Teams), passkeys, opts.Directory, opts.TOTP), linkFiles: loadshed.NewShares(maxLinkFiles)}
 	all, pages := http.NewServeMux(), http.NewServeMux()
 	a.Mount(all, a.plain()...)
 	a.Mount(pages, a.pages()...)
@@ -126,7 +126,7 @@ func (a *App) pages() []shell.Route {
 		voices.New(a.Frame, a.Voices).Routes(),
 		settings.New(a.Frame, a.Settings).Routes(),
 		operator.New(a.Frame, a.Operator).Routes(),
-		leavingpages.New(a.Frame, a.Leaving).Routes(),
+		erasurepages.New(a.Frame, a.Leaving).Routes(),
 		consent.New(a.Frame, a.Programs).Routes(),
 		a.reference.Routes(),
 		notifications.New(a.Frame, a.Notices).Routes(),

@@ -12,20 +12,20 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/access"
-	"pressroom/internal/db"
-	"pressroom/internal/job"
-	"pressroom/internal/limit"
-	"pressroom/internal/loadshed"
-	"pressroom/internal/media"
-	"pressroom/internal/oauth"
-	"pressroom/internal/plan"
-	"pressroom/internal/post"
-	"pressroom/internal/social"
-	"pressroom/internal/team"
+	"pressroom/internal/auth/oauth"
+	"pressroom/internal/auth/tokencrypt"
+	"pressroom/internal/auth/totp"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/account"
+	"pressroom/internal/domain/job"
+	"pressroom/internal/domain/media"
+	"pressroom/internal/domain/post"
+	"pressroom/internal/domain/ratelimit"
+	"pressroom/internal/domain/team"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/platform/loadshed"
 	"pressroom/internal/testkit"
-	"pressroom/internal/tokencrypt"
-	"pressroom/internal/totp"
 	"pressroom/internal/web"
 	"pressroom/internal/web/shell"
 )
@@ -43,7 +43,7 @@ type world struct {
 	key      int64 // of the Harbour team
 	media    *media.Service
 	networks *networks
-	connects *social.Connector
+	connects *account.Connector
 	posts    *post.Service
 	rooms    loadshed.Rooms // of its own if empty
 }
@@ -58,7 +58,7 @@ func each(t *testing.T, run func(t *testing.T, w *world)) {
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
 		d := testkit.Open(t, url, clock)
-		guesses, err := limit.NewGuesses()
+		guesses, err := ratelimit.NewGuesses()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,9 +9,9 @@ import (
 
 	"github.com/oauth2-proxy/mockoidc"
 
-	"pressroom/internal/access"
+	"pressroom/internal/core/access"
+	"pressroom/internal/domain/team"
 	"pressroom/internal/server"
-	"pressroom/internal/team"
 	"pressroom/internal/testkit"
 	"pressroom/internal/testkit/oidcserver"
 )

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/access"
-	"pressroom/internal/social"
+	"pressroom/internal/core/access"
+	"pressroom/internal/domain/account"
 )
 
 func (c *crew) handle() string { return fmt.Sprintf("harbour%d.test", c.team.ID) }
@@ -36,7 +36,7 @@ func TestAccounts(t *testing.T) {
 func TestLostAccount(t *testing.T) {
 	houses(t, func(t *testing.T, h *house) {
 		c := h.crew(t)
-		must(t, h.Accounts.Lose(t.Context(), c.account, social.AnyGrant))
+		must(t, h.Accounts.Lose(t.Context(), c.account, account.AnyGrant))
 		path := fmt.Sprint("/accounts/", c.account)
 		c.as(t, access.Viewer).open(path).wants(http.StatusOK, "The connection is lost: the network refused us.", "An owner or admin of the team can do that.").lacks("Connect again</button>")
 		b := c.as(t, access.Admin)
@@ -156,7 +156,7 @@ func TestAccountsAreForTheirTeam(t *testing.T) {
 		}
 		must(t, h.Teams.SetMember(t.Context(), c.team.ID, other.people[access.Owner].ID, access.Viewer))
 		stranger.open(path).wants(http.StatusOK, c.handle(), c.team.Name)
-		if a, err := h.Accounts.Of(t.Context(), c.team.ID, []int64{c.account}); err != nil || a[c.account].Connection != social.Connected {
+		if a, err := h.Accounts.Of(t.Context(), c.team.ID, []int64{c.account}); err != nil || a[c.account].Connection != account.Connected {
 			t.Errorf("%+v (%v)", a, err)
 		}
 	})

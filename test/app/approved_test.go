@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/access"
-	"pressroom/internal/post"
+	"pressroom/internal/core/access"
+	"pressroom/internal/domain/post"
 )
 
 // A client who approved a post without a time has approved it for any time: setting or scheduling it keeps the approval

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/access"
+	"pressroom/internal/core/access"
 )
 
 // clientsLink asks the client for approval, and gives the path of the link.

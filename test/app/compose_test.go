@@ -20,10 +20,10 @@ import (
 
 	"golang.org/x/net/html"
 
-	"pressroom/internal/access"
-	"pressroom/internal/db"
-	"pressroom/internal/media"
-	"pressroom/internal/post"
+	"pressroom/internal/core/access"
+	"pressroom/internal/domain/media"
+	"pressroom/internal/domain/post"
+	"pressroom/internal/platform/db"
 )
 
 // stored is a post as the database has it, by its page's address.
@@ -448,7 +448,7 @@ func TestClientsSeeEveryAccountsMedia(t *testing.T) {
 // film is a short video in the crew's library.
 func (c *crew) film(tb testing.TB) int64 {
 	tb.Helper()
-	raw, err := os.ReadFile("../../internal/mediainfo/testdata/front.mp4")
+	raw, err := os.ReadFile("../../internal/platform/mediainfo/testdata/front.mp4")
 	must(tb, err)
 	got, err := c.Media.Add(tb.Context(), media.Owner{TeamID: c.team.ID, PersonID: c.people[access.Owner].ID},
 		media.Incoming{Name: "film.mp4", Type: "video/mp4", Size: int64(len(raw)), Body: bytes.NewReader(raw)})

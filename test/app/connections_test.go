@@ -11,9 +11,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"pressroom/internal/access"
-	"pressroom/internal/db"
-	"pressroom/internal/team"
+	"pressroom/internal/core/access"
+	"pressroom/internal/domain/team"
+	"pressroom/internal/platform/db"
 )
 
 // assistant connects one for the team's person of a role.

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/access"
-	"pressroom/internal/post"
+	"pressroom/internal/core/access"
+	"pressroom/internal/domain/post"
 )
 
 // leaves disconnects the crew's account, and leaves the scheduled posts as they are.

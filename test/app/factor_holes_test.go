@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/access"
+	"pressroom/internal/core/access"
+	"pressroom/internal/domain/team"
 	"pressroom/internal/server"
-	"pressroom/internal/team"
 	"pressroom/internal/testkit"
 	"pressroom/internal/testkit/authenticator"
 )

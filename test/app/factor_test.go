@@ -11,7 +11,7 @@ import (
 
 	"github.com/pquerna/otp/hotp"
 
-	"pressroom/internal/access"
+	"pressroom/internal/core/access"
 	"pressroom/internal/server"
 	"pressroom/internal/testkit"
 	"pressroom/internal/web/shell"

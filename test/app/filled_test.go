@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/access"
-	"pressroom/internal/db"
+	"pressroom/internal/core/access"
+	"pressroom/internal/platform/db"
 )
 
 // filled is a team with much of everything, straight into the database.

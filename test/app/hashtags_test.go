@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/access"
+	"pressroom/internal/core/access"
 )
 
 // listOf makes a hashtag list as the crew's owner does, and gives its path.

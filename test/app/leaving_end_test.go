@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/access"
-	"pressroom/internal/db"
+	"pressroom/internal/core/access"
+	"pressroom/internal/platform/db"
 )
 
 // Once the deletion of a team has begun, what was scheduled and what waited to be sent goes nowhere, and what one node left

@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/access"
-	"pressroom/internal/db"
+	"pressroom/internal/core/access"
+	"pressroom/internal/platform/db"
 	"pressroom/internal/server"
 	"pressroom/internal/testkit"
 )

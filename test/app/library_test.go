@@ -14,8 +14,8 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/access"
-	"pressroom/internal/media"
+	"pressroom/internal/core/access"
+	"pressroom/internal/domain/media"
 )
 
 // pictureOf puts a picture of one shade into the crew's library and gives its path.

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/access"
-	"pressroom/internal/operation"
-	"pressroom/internal/team"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/team"
 )
 
 // linked is a call of an operation, and what the page says that its answer leads to. Values that are names of samples

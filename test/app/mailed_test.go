@@ -15,9 +15,9 @@ import (
 
 	"github.com/emersion/go-smtp"
 
-	"pressroom/internal/access"
+	"pressroom/internal/core/access"
+	"pressroom/internal/domain/team"
 	"pressroom/internal/server"
-	"pressroom/internal/team"
 	"pressroom/internal/testkit"
 )
 

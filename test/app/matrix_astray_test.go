@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"pressroom/internal/access"
+	"pressroom/internal/core/access"
 	"pressroom/internal/web/shell"
 )
 

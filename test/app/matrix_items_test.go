@@ -11,12 +11,12 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/access"
-	"pressroom/internal/apikey"
-	"pressroom/internal/db"
-	"pressroom/internal/operation"
-	"pressroom/internal/team"
-	"pressroom/internal/voice"
+	"pressroom/internal/auth/apikey"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/team"
+	"pressroom/internal/domain/voice"
+	"pressroom/internal/platform/db"
 	"pressroom/internal/web/shell"
 )
 

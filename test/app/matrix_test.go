@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/access"
-	"pressroom/internal/team"
+	"pressroom/internal/core/access"
+	"pressroom/internal/domain/team"
 	"pressroom/internal/web/shell"
 )
 

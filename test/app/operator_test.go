@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/access"
-	"pressroom/internal/team"
+	"pressroom/internal/core/access"
+	"pressroom/internal/domain/team"
 	"pressroom/internal/testkit"
 )
 

@@ -11,11 +11,11 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/access"
-	"pressroom/internal/db"
-	"pressroom/internal/operation"
-	"pressroom/internal/post"
-	"pressroom/internal/team"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/post"
+	"pressroom/internal/domain/team"
+	"pressroom/internal/platform/db"
 )
 
 // does runs an operation as the crew's owner, and gives its data.

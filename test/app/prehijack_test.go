@@ -10,10 +10,10 @@ import (
 
 	"github.com/oauth2-proxy/mockoidc"
 
-	"pressroom/internal/access"
-	"pressroom/internal/db"
+	"pressroom/internal/core/access"
+	"pressroom/internal/domain/team"
+	"pressroom/internal/platform/db"
 	"pressroom/internal/server"
-	"pressroom/internal/team"
 	"pressroom/internal/testkit"
 	"pressroom/internal/testkit/authenticator"
 )

@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"testing"
 
-	"pressroom/internal/access"
+	"pressroom/internal/core/access"
 )
 
 // Somebody who needs a second factor and has only the app moves it to a new phone. The former app works until a code of

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/access"
-	"pressroom/internal/report"
+	"pressroom/internal/core/access"
+	"pressroom/internal/domain/report"
 )
 
 // made fills in the form for a report, sends it, and waits until the report is there or failed.

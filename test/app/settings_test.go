@@ -14,10 +14,10 @@ import (
 
 	"github.com/google/uuid"
 
-	"pressroom/internal/access"
-	"pressroom/internal/apikey"
-	"pressroom/internal/db"
-	"pressroom/internal/team"
+	"pressroom/internal/auth/apikey"
+	"pressroom/internal/core/access"
+	"pressroom/internal/domain/team"
+	"pressroom/internal/platform/db"
 )
 
 // me is the status of a call by a key.

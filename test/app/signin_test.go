@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/access"
+	"pressroom/internal/core/access"
 	"pressroom/internal/server"
 	"pressroom/internal/testkit"
 )

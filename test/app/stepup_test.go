@@ -13,7 +13,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 	"github.com/oauth2-proxy/mockoidc"
 
-	"pressroom/internal/access"
+	"pressroom/internal/core/access"
 	"pressroom/internal/testkit"
 )
 

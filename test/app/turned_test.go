@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/access"
+	"pressroom/internal/core/access"
 )
 
 // What was typed stands in the form again after another tab has turned to another team, and nothing is done before it is

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/access"
-	"pressroom/internal/operation"
-	"pressroom/internal/voice"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/voice"
 )
 
 // voiceOf makes a voice as the crew's owner does.

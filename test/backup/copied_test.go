@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/delivery"
-	"pressroom/internal/restoreguard"
+	"pressroom/internal/domain/delivery"
+	"pressroom/internal/domain/team"
+	"pressroom/internal/platform/restoreguard"
 	"pressroom/internal/server"
-	"pressroom/internal/team"
 	"pressroom/internal/testkit"
 )
 

@@ -7,12 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/backup"
-	"pressroom/internal/blob"
+	"pressroom/internal/auth/tokencrypt"
+	"pressroom/internal/platform/backup"
+	"pressroom/internal/platform/blob"
 	"pressroom/internal/server"
 	"pressroom/internal/testkit"
 	"pressroom/internal/testkit/s3"
-	"pressroom/internal/tokencrypt"
 )
 
 // small makes an installation with little in it, backed up.

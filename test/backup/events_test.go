@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/auditlog"
+	"pressroom/internal/platform/auditlog"
 	"pressroom/internal/server"
 	"pressroom/internal/testkit"
 )

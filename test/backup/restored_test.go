@@ -14,9 +14,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"pressroom/internal/backup"
-	"pressroom/internal/delivery"
-	"pressroom/internal/restoreguard"
+	"pressroom/internal/domain/delivery"
+	"pressroom/internal/platform/backup"
+	"pressroom/internal/platform/restoreguard"
 	"pressroom/internal/server"
 	"pressroom/internal/testkit"
 )

@@ -23,18 +23,18 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/access"
-	"pressroom/internal/db"
-	"pressroom/internal/media"
+	"pressroom/internal/auth/tokencrypt"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/account"
+	"pressroom/internal/domain/media"
+	"pressroom/internal/domain/team"
 	"pressroom/internal/network"
-	"pressroom/internal/plan"
+	"pressroom/internal/platform/db"
 	"pressroom/internal/sandbox"
 	"pressroom/internal/server"
-	"pressroom/internal/social"
-	"pressroom/internal/team"
 	"pressroom/internal/testkit"
 	_ "pressroom/internal/testkit/whole"
-	"pressroom/internal/tokencrypt"
 )
 
 // clock runs as the real one does, and can be moved on.
@@ -216,7 +216,7 @@ func (h *house) connect(of *home, platform string, n int64) int64 {
 	must(h.t, err)
 	answer, err := sandbox.Allow(ctx, consent, "harbour.coffee")
 	must(h.t, err)
-	out, err := h.Connects.Return(ctx, of.owner, social.Returned{Platform: platform, State: answer.Get("state"), Code: answer.Get("code"), Error: answer.Get("error")})
+	out, err := h.Connects.Return(ctx, of.owner, account.Returned{Platform: platform, State: answer.Get("state"), Code: answer.Get("code"), Error: answer.Get("error")})
 	if err == nil && out.Choice != 0 {
 		out.Account, err = h.Connects.Choose(ctx, of.owner, out.Choice, map[string]int{"linkedin": 1}[platform])
 	}

@@ -109,7 +109,7 @@ async function approval(page, browser) {
   await page.goto('/posts/new?caption=For+the+client');
   await page.locator('input[name=account]').first().check();
   await page.getByText('Add from the library, or upload').click();
-  await page.getByLabel('Upload files').setInputFiles([path.join(__dirname, '../../internal/mediainfo/testdata/front.mp4')]);
+  await page.getByLabel('Upload files').setInputFiles([path.join(__dirname, '../../internal/platform/mediainfo/testdata/front.mp4')]);
   await page.getByRole('button', { name: 'Upload into the library and add' }).click();
   await page.getByLabel('Cover: the picture at this second').waitFor();
   await page.getByLabel('Day', { exact: true }).fill('2031-10-26'); // on which the clocks show half past two twice

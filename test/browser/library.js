@@ -127,7 +127,7 @@ async function film(page) {
   const plays = () => page.waitForFunction(() => document.querySelector('video')?.readyState > 0);
   await page.goto('/media/add');
   await page.getByRole('button', { name: 'Choose files' }).click();
-  await page.locator('#choose').setInputFiles([path.join(__dirname, '../../internal/mediainfo/testdata/front.mp4')]);
+  await page.locator('#choose').setInputFiles([path.join(__dirname, '../../internal/platform/mediainfo/testdata/front.mp4')]);
   await page.locator('#files').getByText('In the library', { exact: true }).waitFor();
   await page.goto('/media');
   await page.getByRole('link', { name: 'front' }).click();

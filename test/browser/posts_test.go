@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/db"
+	"pressroom/internal/platform/db"
 )
 
 // asks calls the program's API with the full key and gives what data holds.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"pressroom/client"
-	"pressroom/internal/media"
+	"pressroom/internal/domain/media"
 )
 
 // strictly reads what a job produced, and fails where that has a member which the type does not know.

@@ -17,11 +17,11 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/plan"
+	"pressroom/internal/auth/tokencrypt"
+	"pressroom/internal/core/plan"
 	"pressroom/internal/testkit"
 	"pressroom/internal/testkit/pds"
 	_ "pressroom/internal/testkit/whole"
-	"pressroom/internal/tokencrypt"
 )
 
 // within is how long everything may take from the kill to the end: no account is stuck for longer.

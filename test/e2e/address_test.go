@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/apikey"
+	"pressroom/internal/auth/apikey"
 )
 
 // callers are who an address is asked as.

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/access"
-	"pressroom/internal/apikey"
+	"pressroom/internal/auth/apikey"
+	"pressroom/internal/core/access"
 )
 
 // steady is all of an answer that may not differ between two that have to be the same: status, body and every

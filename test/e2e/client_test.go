@@ -15,8 +15,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"pressroom/internal/access"
-	"pressroom/internal/operation"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/operation"
 )
 
 // answer is what came back, from either edge.

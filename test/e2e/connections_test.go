@@ -10,11 +10,11 @@ import (
 
 	"golang.org/x/oauth2"
 
-	"pressroom/internal/access"
-	"pressroom/internal/oauth"
-	"pressroom/internal/operation"
-	"pressroom/internal/plan"
-	"pressroom/internal/team"
+	"pressroom/internal/auth/oauth"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/team"
 	"pressroom/internal/testkit"
 )
 

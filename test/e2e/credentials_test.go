@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/access"
-	"pressroom/internal/apikey"
-	"pressroom/internal/operation"
+	"pressroom/internal/auth/apikey"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/operation"
 )
 
 // ended are the ways in which a key, or an assistant's token, comes to be none.

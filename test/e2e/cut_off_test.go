@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/db"
-	"pressroom/internal/operation"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/platform/db"
 	"pressroom/internal/server"
 	"pressroom/internal/testkit"
 	"pressroom/internal/testkit/postgres"

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/access"
-	"pressroom/internal/plan"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/plan"
 	"pressroom/internal/server"
 	"pressroom/internal/testkit"
 )

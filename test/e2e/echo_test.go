@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/apikey"
-	"pressroom/internal/operation"
+	"pressroom/internal/auth/apikey"
+	"pressroom/internal/core/operation"
 )
 
 const canary = "zqcanary7391"

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/access"
+	"pressroom/internal/core/access"
 )
 
 // Every change says in the event table who made it, through which key and in which request; nothing that was

@@ -3,7 +3,7 @@ package e2e
 import (
 	"testing"
 
-	"pressroom/internal/access"
+	"pressroom/internal/core/access"
 )
 
 // from and to bound times that are shown: a post that failed at once was neither scheduled nor published.

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/access"
-	"pressroom/internal/operation"
-	"pressroom/internal/team"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/team"
 )
 
 // gate is something that stands in a key's way, by the operator or the team's owner.

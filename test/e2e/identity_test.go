@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/access"
-	"pressroom/internal/operation"
-	"pressroom/internal/team"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/team"
 	"pressroom/internal/testkit"
 )
 

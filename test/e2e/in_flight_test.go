@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/plan"
+	"pressroom/internal/core/plan"
 	"pressroom/internal/server"
 )
 

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/access"
-	"pressroom/internal/plan"
-	"pressroom/internal/team"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/team"
 	"pressroom/internal/testkit"
 )
 

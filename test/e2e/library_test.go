@@ -16,7 +16,7 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/access"
+	"pressroom/internal/core/access"
 )
 
 // file is one that a client has.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/access"
-	"pressroom/internal/apikey"
+	"pressroom/internal/auth/apikey"
+	"pressroom/internal/core/access"
 )
 
 // sending is something that is sent to a link and not taken: the link is as good after it as before.

@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/access"
-	"pressroom/internal/db"
-	"pressroom/internal/plan"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/team"
+	"pressroom/internal/platform/db"
 	"pressroom/internal/server"
-	"pressroom/internal/team"
 	"pressroom/internal/testkit"
 )
 

@@ -8,12 +8,12 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/access"
-	"pressroom/internal/pipeline"
-	"pressroom/internal/plan"
-	"pressroom/internal/rest"
+	"pressroom/internal/api/rest"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/pipeline"
+	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/team"
 	"pressroom/internal/server"
-	"pressroom/internal/team"
 )
 
 // attempt is a call under way, with what can be wrong with it: a change of a scheduled post, or a paid call.

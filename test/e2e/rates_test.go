@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/access"
-	"pressroom/internal/plan"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/plan"
 	"pressroom/internal/testkit"
 )
 

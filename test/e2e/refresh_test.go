@@ -6,10 +6,10 @@ import (
 	"net/http"
 	"testing"
 
-	"pressroom/internal/access"
 	"pressroom/internal/apierr"
-	"pressroom/internal/db"
-	"pressroom/internal/operation"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/platform/db"
 	"pressroom/internal/server"
 )
 

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/access"
-	"pressroom/internal/db"
-	"pressroom/internal/idempotency"
+	"pressroom/internal/core/access"
+	"pressroom/internal/domain/idempotency"
+	"pressroom/internal/platform/db"
 	"pressroom/internal/server"
 	"pressroom/internal/testkit"
 )

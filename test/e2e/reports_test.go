@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/db"
+	"pressroom/internal/platform/db"
 )
 
 // Many calls for one subject at once make one report, which is paid for once.

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/access"
-	"pressroom/internal/operation"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/operation"
 	"pressroom/internal/server"
 	"pressroom/internal/testkit"
 )

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"pressroom/internal/access"
+	"pressroom/internal/core/access"
 )
 
 // scenario is one call with what it has to answer and to change. Each is made over REST and as a tool call, in

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/access"
-	"pressroom/internal/apikey"
+	"pressroom/internal/auth/apikey"
+	"pressroom/internal/core/access"
 )
 
 // accessScenarios are those of keys and what they may do.

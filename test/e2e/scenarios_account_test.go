@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"pressroom/internal/access"
+	"pressroom/internal/core/access"
 )
 
 // accountScenarios are those of get_identity, get_job and list_social_accounts.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"pressroom/internal/apikey"
+	"pressroom/internal/auth/apikey"
 )
 
 // toFirst are the arguments of a post to the first account, with more or other ones.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"pressroom/internal/access"
-	"pressroom/internal/apikey"
+	"pressroom/internal/auth/apikey"
+	"pressroom/internal/core/access"
 )
 
 const downloadPrice = 2

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/apikey"
+	"pressroom/internal/auth/apikey"
 )
 
 // TestHashtagListScenarios plays those of hashtag lists.

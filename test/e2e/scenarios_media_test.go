@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"pressroom/internal/access"
+	"pressroom/internal/core/access"
 )
 
 // mediaScenarios are those of the media library.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/access"
+	"pressroom/internal/core/access"
 )
 
 // Those of the paid operation, in a program that has it.

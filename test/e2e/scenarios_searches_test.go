@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/access"
-	"pressroom/internal/apikey"
+	"pressroom/internal/auth/apikey"
+	"pressroom/internal/core/access"
 )
 
 const searchPrice = 3

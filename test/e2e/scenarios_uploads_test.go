@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"pressroom/internal/access"
-	"pressroom/internal/apikey"
+	"pressroom/internal/auth/apikey"
+	"pressroom/internal/core/access"
 )
 
 // batchOf is what opening a batch of so many files leaves.

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"pressroom/internal/access"
-	"pressroom/internal/operation"
-	"pressroom/internal/voice"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/voice"
 )
 
 // inApp is a call of the team's owner in the app.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/access"
+	"pressroom/internal/core/access"
 	"pressroom/internal/server"
 	"pressroom/internal/testkit"
 )

@@ -26,12 +26,12 @@ import (
 
 	"golang.org/x/oauth2"
 
-	"pressroom/internal/access"
-	"pressroom/internal/apikey"
-	"pressroom/internal/oauth"
+	"pressroom/internal/auth/apikey"
+	"pressroom/internal/auth/oauth"
+	"pressroom/internal/core/access"
+	"pressroom/internal/domain/account"
 	"pressroom/internal/sandbox"
 	"pressroom/internal/server"
-	"pressroom/internal/social"
 	"pressroom/internal/testkit"
 )
 
@@ -248,7 +248,7 @@ func (w *world) connectInBrowser(s *safe, platform string) {
 	came, err := sandbox.Allow(ctx, consent, "harbour.coffee")
 	must(t, err)
 	s.keep("a network's code", came.Get("code"))
-	end, err := w.Connects.Return(ctx, w.owner, social.Returned{Platform: platform, State: came.Get("state"), Code: came.Get("code")})
+	end, err := w.Connects.Return(ctx, w.owner, account.Returned{Platform: platform, State: came.Get("state"), Code: came.Get("code")})
 	if err == nil && end.Choice != 0 {
 		_, err = w.Connects.Choose(ctx, w.owner, end.Choice, 0)
 	}

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/access"
+	"pressroom/internal/core/access"
 
 	"github.com/google/go-cmp/cmp"
 )

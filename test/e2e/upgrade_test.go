@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/db"
-	"pressroom/internal/plan"
+	"pressroom/internal/core/plan"
+	"pressroom/internal/platform/db"
 	"pressroom/internal/server"
 )
 

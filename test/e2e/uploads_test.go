@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/plan"
+	"pressroom/internal/core/plan"
 	"pressroom/internal/server"
 	"pressroom/internal/testkit"
 )

@@ -17,17 +17,17 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/access"
-	"pressroom/internal/db"
+	"pressroom/internal/auth/tokencrypt"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/team"
 	"pressroom/internal/network"
-	"pressroom/internal/operation"
-	"pressroom/internal/plan"
+	"pressroom/internal/platform/db"
 	"pressroom/internal/sandbox"
 	"pressroom/internal/server"
-	"pressroom/internal/team"
 	"pressroom/internal/testkit"
 	_ "pressroom/internal/testkit/whole"
-	"pressroom/internal/tokencrypt"
 )
 
 const appPassword = "open-sesame-1234"

@@ -19,16 +19,16 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/blob"
-	"pressroom/internal/db"
-	"pressroom/internal/media"
+	"pressroom/internal/auth/tokencrypt"
+	"pressroom/internal/domain/media"
+	"pressroom/internal/domain/team"
 	"pressroom/internal/network"
+	"pressroom/internal/platform/blob"
+	"pressroom/internal/platform/db"
 	"pressroom/internal/sandbox"
 	"pressroom/internal/server"
-	"pressroom/internal/team"
 	"pressroom/internal/testkit"
 	_ "pressroom/internal/testkit/whole"
-	"pressroom/internal/tokencrypt"
 )
 
 // house is a database with a store of files and a network beside it, and the worker that deletes.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"pressroom/internal/openapi"
-	"pressroom/internal/rest"
+	"pressroom/internal/api/openapi"
+	"pressroom/internal/api/rest"
 )
 
 // schema is a JSON Schema as the description writes it.

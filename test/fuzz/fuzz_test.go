@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/access"
+	"pressroom/internal/core/access"
 	"pressroom/internal/testkit"
 )
 

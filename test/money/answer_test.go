@@ -8,7 +8,7 @@ import (
 	"reflect"
 	"strings"
 
-	"pressroom/internal/pipeline"
+	"pressroom/internal/core/pipeline"
 	"pressroom/test/money/standin"
 )
 

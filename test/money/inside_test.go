@@ -11,14 +11,14 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/access"
-	"pressroom/internal/db"
-	"pressroom/internal/idempotency"
+	"pressroom/internal/auth/tokencrypt"
+	"pressroom/internal/core/access"
+	"pressroom/internal/domain/idempotency"
+	"pressroom/internal/domain/team"
+	"pressroom/internal/platform/db"
 	"pressroom/internal/server"
-	"pressroom/internal/team"
 	"pressroom/internal/testkit"
 	_ "pressroom/internal/testkit/whole"
-	"pressroom/internal/tokencrypt"
 	"pressroom/test/money/standin"
 )
 

@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/credit"
-	"pressroom/internal/db"
+	"pressroom/internal/domain/credit"
+	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit"
 	"pressroom/test/money/standin"
 )

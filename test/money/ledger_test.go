@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"pressroom/internal/db"
+	"pressroom/internal/platform/db"
 )
 
 // ledger is a team's money as the database tells it, one transfer after the other.

@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"pressroom/internal/db"
+	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit"
 	"pressroom/test/money/standin"
 )

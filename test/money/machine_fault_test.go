@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pressroom/internal/db"
+	"pressroom/internal/platform/db"
 	"pressroom/test/money/standin"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pressroom/internal/db"
+	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit"
 	"pressroom/test/money/standin"
 )

@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pressroom/internal/idempotency"
+	"pressroom/internal/domain/idempotency"
 	"pressroom/internal/teamtime"
 )
 

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"time"
 
-	"pressroom/internal/idempotency"
+	"pressroom/internal/domain/idempotency"
 	"pressroom/internal/teamtime"
 	"pressroom/test/money/standin"
 )

@@ -10,7 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pressroom/internal/db"
+	"pressroom/internal/platform/db"
 )
 
 // check holds every figure of the team that something was done to against the model.

@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/db"
+	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit"
 	"pressroom/test/money/standin"
 )

@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pressroom/internal/team"
+	"pressroom/internal/domain/team"
 )
 
 // outage asks for a report while the source says that it is out of order. What it said is believed for five seconds.

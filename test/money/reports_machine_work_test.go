@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"pressroom/internal/db"
+	"pressroom/internal/platform/db"
 	"pressroom/internal/teamtime"
 )
 

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/idempotency"
-	"pressroom/internal/plan"
+	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/idempotency"
 	"pressroom/internal/teamtime"
 )
 

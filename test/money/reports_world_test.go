@@ -15,14 +15,14 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/access"
-	"pressroom/internal/db"
-	"pressroom/internal/plan"
+	"pressroom/internal/auth/tokencrypt"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/team"
+	"pressroom/internal/platform/db"
 	"pressroom/internal/sandbox"
 	"pressroom/internal/server"
-	"pressroom/internal/team"
 	"pressroom/internal/testkit"
-	"pressroom/internal/tokencrypt"
 )
 
 // press is the whole program with its background work, asked over the network, whose clock the test sets and whose

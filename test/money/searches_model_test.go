@@ -10,8 +10,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pressroom/internal/db"
-	"pressroom/internal/plan"
+	"pressroom/internal/core/plan"
+	"pressroom/internal/platform/db"
 )
 
 // keyword is the kind of what hashtags are searched for by: each is one hashtag here, so that the source is asked once.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/idempotency"
+	"pressroom/internal/domain/idempotency"
 	"pressroom/test/money/standin"
 )
 

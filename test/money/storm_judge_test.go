@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"pressroom/internal/idempotency"
+	"pressroom/internal/domain/idempotency"
 	"pressroom/test/money/standin"
 )
 

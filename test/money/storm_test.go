@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/idempotency"
+	"pressroom/internal/domain/idempotency"
 	"pressroom/internal/teamtime"
 	"pressroom/internal/testkit"
 	"pressroom/test/money/standin"

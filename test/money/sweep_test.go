@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/db"
-	"pressroom/internal/idempotency"
+	"pressroom/internal/domain/idempotency"
+	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit"
 	"pressroom/test/money/standin"
 )

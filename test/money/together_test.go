@@ -11,10 +11,10 @@ import (
 	"sync"
 	"testing"
 
-	"pressroom/internal/db"
+	"pressroom/internal/auth/tokencrypt"
+	"pressroom/internal/platform/db"
 	"pressroom/internal/server"
 	"pressroom/internal/testkit"
-	"pressroom/internal/tokencrypt"
 	"pressroom/test/money/standin"
 )
 

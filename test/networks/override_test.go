@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"pressroom/internal/post"
+	"pressroom/internal/domain/post"
 	"pressroom/internal/testkit"
 )
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/db"
+	"pressroom/internal/platform/db"
 	"pressroom/internal/server"
 	"pressroom/internal/testkit"
 )

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/delivery"
+	"pressroom/internal/domain/delivery"
 	"pressroom/internal/testkit"
 )
 

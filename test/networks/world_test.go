@@ -24,17 +24,17 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/access"
-	"pressroom/internal/db"
-	"pressroom/internal/media"
+	"pressroom/internal/auth/tokencrypt"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/account"
+	"pressroom/internal/domain/media"
+	"pressroom/internal/domain/team"
 	"pressroom/internal/network"
-	"pressroom/internal/plan"
+	"pressroom/internal/platform/db"
 	"pressroom/internal/sandbox"
 	"pressroom/internal/server"
-	"pressroom/internal/social"
-	"pressroom/internal/team"
 	"pressroom/internal/testkit"
-	"pressroom/internal/tokencrypt"
 )
 
 // The people whose accounts the team has on every network. What costs an account its connection is tried with the
@@ -226,7 +226,7 @@ func (w *world) connect(platform, person string, asked url.Values) int64 {
 	must(w.t, err)
 	answer, err := sandbox.Allow(ctx, consent, person)
 	must(w.t, err)
-	out, err := w.node.Connects.Return(ctx, w.owner, social.Returned{Platform: platform, State: answer.Get("state"), Code: answer.Get("code"), Error: answer.Get("error")})
+	out, err := w.node.Connects.Return(ctx, w.owner, account.Returned{Platform: platform, State: answer.Get("state"), Code: answer.Get("code"), Error: answer.Get("error")})
 	if err == nil && out.Choice != 0 {
 		out.Account, err = w.node.Connects.Choose(ctx, w.owner, out.Choice, which[platform])
 	}

@@ -8,9 +8,9 @@ import (
 
 	"github.com/pquerna/otp/totp"
 
-	"pressroom/internal/db"
-	"pressroom/internal/tokencrypt"
-	apps "pressroom/internal/totp"
+	"pressroom/internal/auth/tokencrypt"
+	apps "pressroom/internal/auth/totp"
+	"pressroom/internal/platform/db"
 )
 
 // The secrets of authenticator apps follow a change of the sealing key, and hold up a start without their key.

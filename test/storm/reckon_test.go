@@ -15,8 +15,8 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/blob"
-	"pressroom/internal/db"
+	"pressroom/internal/platform/blob"
+	"pressroom/internal/platform/db"
 )
 
 // reckoning holds what stands against what the clients were told.

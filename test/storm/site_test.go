@@ -26,18 +26,18 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/access"
-	"pressroom/internal/db"
-	"pressroom/internal/media"
+	"pressroom/internal/auth/tokencrypt"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/account"
+	"pressroom/internal/domain/media"
+	"pressroom/internal/domain/team"
 	"pressroom/internal/network"
-	"pressroom/internal/plan"
+	"pressroom/internal/platform/db"
 	"pressroom/internal/sandbox"
 	"pressroom/internal/server"
-	"pressroom/internal/social"
-	"pressroom/internal/team"
 	"pressroom/internal/testkit/postgres"
 	"pressroom/internal/testkit/redis"
-	"pressroom/internal/tokencrypt"
 )
 
 // site is a database with programs on it, the networks that they reach, and the teams that use them.
@@ -326,7 +326,7 @@ func (s *site) connect(c *crew, platform string, again int64) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	out, err := s.admin.Connects.Return(ctx, c.owner.ID, social.Returned{Platform: platform, State: back.Get("state"), Code: back.Get("code"), Error: back.Get("error")})
+	out, err := s.admin.Connects.Return(ctx, c.owner.ID, account.Returned{Platform: platform, State: back.Get("state"), Code: back.Get("code"), Error: back.Get("error")})
 	if err == nil && out.Choice != 0 {
 		out.Account, err = s.admin.Connects.Choose(ctx, c.owner.ID, out.Choice, which[platform])
 	}

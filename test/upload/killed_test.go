@@ -21,8 +21,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"pressroom/internal/db"
-	"pressroom/internal/media"
+	"pressroom/internal/domain/media"
+	"pressroom/internal/platform/db"
 	"pressroom/internal/testkit"
 )
 

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/plan"
+	"pressroom/internal/core/plan"
 	"pressroom/internal/testkit"
 )
 

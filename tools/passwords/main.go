@@ -1,7 +1,7 @@
-// Command passwords writes the dictionary of internal/passwordcheck: common passwords, English words and names, each with
+// Command passwords writes the dictionary of internal/auth/passwordcheck: common passwords, English words and names, each with
 // how soon it is guessed. The lists are those of zxcvbn (MIT).
 //
-// Run it in this folder: go run . ../../internal/passwordcheck/words.gz
+// Run it in this folder: go run . ../../internal/auth/passwordcheck/words.gz
 package main
 
 import (

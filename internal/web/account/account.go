@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"pressroom/internal/apierr"
-	"pressroom/internal/oidc"
-	"pressroom/internal/passkey"
-	"pressroom/internal/team"
-	"pressroom/internal/totp"
+	"pressroom/internal/auth/oidc"
+	"pressroom/internal/auth/passkey"
+	"pressroom/internal/auth/totp"
+	"pressroom/internal/domain/team"
 	"pressroom/internal/web/shell"
 )
 

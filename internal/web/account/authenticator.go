@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/team"
-	"pressroom/internal/totp"
+	"pressroom/internal/auth/totp"
+	"pressroom/internal/domain/team"
 	"pressroom/internal/web/shell"
 )
 

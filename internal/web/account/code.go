@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"pressroom/internal/apierr"
-	"pressroom/internal/team"
-	"pressroom/internal/totp"
+	"pressroom/internal/auth/totp"
+	"pressroom/internal/domain/team"
 	"pressroom/internal/web/shell"
 )
 

@@ -3,7 +3,7 @@ package account
 import (
 	"net/http"
 
-	"pressroom/internal/team"
+	"pressroom/internal/domain/team"
 	"pressroom/internal/web/shell"
 )
 

@@ -4,8 +4,8 @@ import (
 	"context"
 	"net/http"
 
-	"pressroom/internal/db"
-	"pressroom/internal/team"
+	"pressroom/internal/domain/team"
+	"pressroom/internal/platform/db"
 	"pressroom/internal/web/shell"
 )
 

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"pressroom/internal/apierr"
-	"pressroom/internal/passkey"
-	"pressroom/internal/team"
+	"pressroom/internal/auth/passkey"
+	"pressroom/internal/domain/team"
 	"pressroom/internal/web/shell"
 )
 

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"pressroom/internal/apierr"
-	"pressroom/internal/passkey"
-	"pressroom/internal/team"
-	"pressroom/internal/totp"
+	"pressroom/internal/auth/passkey"
+	"pressroom/internal/auth/totp"
+	"pressroom/internal/domain/team"
 	"pressroom/internal/web/shell"
 )
 

@@ -4,7 +4,7 @@ import (
 	"net/http"
 
 	"pressroom/internal/apierr"
-	"pressroom/internal/passkey"
+	"pressroom/internal/auth/passkey"
 	"pressroom/internal/web/shell"
 )
 

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"pressroom/internal/apierr"
-	"pressroom/internal/team"
+	"pressroom/internal/domain/team"
 	"pressroom/internal/web/shell"
 )
 

@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"pressroom/internal/apierr"
-	"pressroom/internal/oidc"
-	"pressroom/internal/passkey"
-	"pressroom/internal/team"
+	"pressroom/internal/auth/oidc"
+	"pressroom/internal/auth/passkey"
+	"pressroom/internal/domain/team"
 	"pressroom/internal/web/shell"
 )
 

@@ -7,11 +7,11 @@ import (
 	"net/http"
 	"strconv"
 
-	"pressroom/internal/access"
 	"pressroom/internal/apierr"
-	"pressroom/internal/insight"
-	"pressroom/internal/post"
-	"pressroom/internal/social"
+	"pressroom/internal/core/access"
+	"pressroom/internal/domain/account"
+	"pressroom/internal/domain/analytics"
+	"pressroom/internal/domain/post"
 	"pressroom/internal/web/shell"
 )
 
@@ -24,13 +24,13 @@ var pages = shell.Parse(files, words)
 type Part struct {
 	*shell.Frame
 
-	connector *social.Connector
+	connector *account.Connector
 	posts     *post.Service
-	insight   *insight.Service
+	insight   *analytics.Service
 }
 
 // New makes them.
-func New(f *shell.Frame, connector *social.Connector, posts *post.Service, figures *insight.Service) *Part {
+func New(f *shell.Frame, connector *account.Connector, posts *post.Service, figures *analytics.Service) *Part {
 	return &Part{f, connector, posts, figures}
 }
 
@@ -49,7 +49,7 @@ func (p *Part) Routes() []shell.Route {
 
 // at finds the account of an address. Whoever looks at another of their teams than the account's looks at that one from
 // now on; for whoever is not in its team it is not there.
-func (p *Part) at(do func(w http.ResponseWriter, r *http.Request, a social.Account)) http.HandlerFunc {
+func (p *Part) at(do func(w http.ResponseWriter, r *http.Request, a account.Account)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, v := r.Context(), shell.VisitorOf(r.Context())
 		id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)

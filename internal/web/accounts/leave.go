@@ -5,25 +5,25 @@ import (
 	"net/http"
 	"strings"
 
-	"pressroom/internal/operation"
-	"pressroom/internal/post"
-	"pressroom/internal/social"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/account"
+	"pressroom/internal/domain/post"
 	"pressroom/internal/web/shell"
 )
 
 // takenBack says what became of the permission by which posts went out, and where a person takes it back.
-func takenBack(platform string, state social.Revoked) string {
+func takenBack(platform string, state account.Revoked) string {
 	name := shell.NetworkName(platform)
 	switch state {
-	case social.RevokedThere:
+	case account.RevokedThere:
 		return name + " was told that the permission is over."
-	case social.Revoking:
+	case account.Revoking:
 		return name + " could not be told yet that the permission is over. It is told again for a day; this page says what came of it."
-	case social.KeptThere:
+	case account.KeptThere:
 		return "The permission at " + name + " goes on, as other connected accounts rest on it. It ends with the last of them."
-	case social.NotRevoked:
+	case account.NotRevoked:
 		return name + " could not be told that the permission is over. " + whereBack(platform)
-	case social.NotOffered:
+	case account.NotOffered:
 	}
 	return name + " lets only you take the permission back there. " + whereBack(platform)
 }
@@ -50,7 +50,7 @@ func whereBack(platform string) string {
 
 // leaveView is the page that says what disconnecting an account touches.
 type leaveView struct {
-	social.Account
+	account.Account
 
 	Waiting post.Ahead
 }
@@ -73,7 +73,7 @@ func (v leaveView) Words() string { return aheadWords(v.Waiting) }
 // One tells whether it is a single thing.
 func (v leaveView) One() bool { return v.Waiting.Posts+v.Waiting.Series == 1 }
 
-func (p *Part) leavePage(w http.ResponseWriter, r *http.Request, a social.Account) {
+func (p *Part) leavePage(w http.ResponseWriter, r *http.Request, a account.Account) {
 	waiting, err := p.posts.Waiting(r.Context(), a.TeamID, a.ID)
 	if err != nil {
 		p.Refuse(w, r, err)
@@ -83,7 +83,7 @@ func (p *Part) leavePage(w http.ResponseWriter, r *http.Request, a social.Accoun
 }
 
 // leave disconnects an account, after taking it out of scheduled posts where that is wanted.
-func (p *Part) leave(w http.ResponseWriter, r *http.Request, a social.Account) {
+func (p *Part) leave(w http.ResponseWriter, r *http.Request, a account.Account) {
 	if !p.ReadForm(w, r) {
 		return
 	}
@@ -109,7 +109,7 @@ func (p *Part) leave(w http.ResponseWriter, r *http.Request, a social.Account) {
 		p.Refuse(w, r, err)
 		return
 	}
-	if revoked == social.NotRevoked {
+	if revoked == account.NotRevoked {
 		p.Log.WarnContext(ctx, "a network could not be told of a disconnection", "platform", a.Platform)
 	}
 	p.Say(r, text+" "+takenBack(a.Platform, revoked))

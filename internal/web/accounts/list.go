@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/operation"
-	"pressroom/internal/plan"
-	"pressroom/internal/social"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/account"
 	"pressroom/internal/web/shell"
 )
 
@@ -42,7 +42,7 @@ func (p *Part) gone(r *http.Request, team int64, zone *time.Location) ([]gone, e
 
 // entry is an account in the list.
 type entry struct {
-	social.Entry
+	account.Entry
 
 	Name        string // its display name, which is a stranger's
 	Since, Ends time.Time
@@ -69,7 +69,7 @@ func (p *Part) showList(w http.ResponseWriter, r *http.Request, status int, wron
 			args[name] = value
 		}
 	}
-	found, outcome, err := shell.Ask[social.List](p.Frame, r, "list_social_accounts", args)
+	found, outcome, err := shell.Ask[account.List](p.Frame, r, "list_social_accounts", args)
 	if err != nil {
 		p.Refuse(w, r, err)
 		return
@@ -108,7 +108,7 @@ func listPath(platform, cursor string) string {
 	return (&url.URL{Path: "/accounts", RawQuery: q.Encode()}).String()
 }
 
-func (p *Part) entries(r *http.Request, team int64, found []social.Entry, quoted []operation.Untrusted, zone *time.Location) ([]entry, error) {
+func (p *Part) entries(r *http.Request, team int64, found []account.Entry, quoted []operation.Untrusted, zone *time.Location) ([]entry, error) {
 	ids := make([]int64, len(found))
 	for i, a := range found {
 		ids[i] = a.ID
@@ -139,7 +139,7 @@ func (p *Part) connect(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	got, _, err := shell.Ask[social.Link](p.Frame, r, "get_connect_link", operation.Arguments{"platform": r.PostForm.Get("platform")})
+	got, _, err := shell.Ask[account.Link](p.Frame, r, "get_connect_link", operation.Arguments{"platform": r.PostForm.Get("platform")})
 	if err != nil {
 		if wrong, ok := p.mendable(w, r, err); ok {
 			p.showList(w, r, shell.StatusOf(err), wrong)
@@ -150,7 +150,7 @@ func (p *Part) connect(w http.ResponseWriter, r *http.Request) {
 }
 
 // again leads to where an account is connected once more.
-func (p *Part) again(w http.ResponseWriter, r *http.Request, a social.Account) {
+func (p *Part) again(w http.ResponseWriter, r *http.Request, a account.Account) {
 	actor, err := p.actor(r)
 	if err != nil {
 		p.Refuse(w, r, err)

@@ -11,12 +11,12 @@ import (
 	"time"
 
 	"pressroom/internal/apierr"
-	"pressroom/internal/insight"
-	"pressroom/internal/job"
-	"pressroom/internal/operation"
-	"pressroom/internal/pipeline"
-	"pressroom/internal/post"
-	"pressroom/internal/social"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/core/pipeline"
+	"pressroom/internal/domain/account"
+	"pressroom/internal/domain/analytics"
+	"pressroom/internal/domain/job"
+	"pressroom/internal/domain/post"
 	"pressroom/internal/web/plot"
 	"pressroom/internal/web/shell"
 )
@@ -26,22 +26,22 @@ var periods = []int{7, 30, 90, 365}
 
 // view is an account's page.
 type view struct {
-	insight.Analytics
-	social.Account
+	analytics.Analytics
+	account.Account
 
-	Life    social.Life
+	Life    account.Life
 	Failure post.Failure
 	Why     string // what the failure means
 	Days    int
 	Periods []int
 	Notes   []string
 	Text    string // the beginning of the best post
-	Sizes   []insight.Size
+	Sizes   []analytics.Size
 	Manages bool
 	Wrong   string // why there are no figures
 
 	ZoneName    string // the team's, whose days are meant
-	Posts       []insight.Posted
+	Posts       []analytics.Posted
 	First, Next string // pages of posts
 }
 
@@ -56,7 +56,7 @@ func periodOf(r *http.Request) int {
 	return 30
 }
 
-func (p *Part) page(w http.ResponseWriter, r *http.Request, a social.Account) {
+func (p *Part) page(w http.ResponseWriter, r *http.Request, a account.Account) {
 	v := shell.VisitorOf(r.Context())
 	out := view{Account: a, Days: periodOf(r), Periods: periods, Manages: v.Is(shell.Managers), ZoneName: v.Team.Timezone}
 	status := http.StatusOK
@@ -109,9 +109,9 @@ func (p *Part) readPosts(r *http.Request, zone *time.Location, out *view) error 
 	now := p.DB.Now()
 	behind, given := placeIn(r.URL.Query().Get("posts"))
 	if !given {
-		behind = insight.Place{At: now.Add(time.Microsecond)}
+		behind = analytics.Place{At: now.Add(time.Microsecond)}
 	}
-	found, err := p.insight.Posts(r.Context(), out.TeamID, out.ID, insight.PeriodBegins(now, zone, out.Days), behind, postsAPage+1)
+	found, err := p.insight.Posts(r.Context(), out.TeamID, out.ID, analytics.PeriodBegins(now, zone, out.Days), behind, postsAPage+1)
 	if err != nil {
 		return err
 	}
@@ -132,22 +132,22 @@ func (p *Part) readPosts(r *http.Request, zone *time.Location, out *view) error 
 }
 
 // placeIn reads a place in the list of posts, as the page's own links write it.
-func placeIn(text string) (insight.Place, bool) {
+func placeIn(text string) (analytics.Place, bool) {
 	at, id, found := strings.Cut(text, " ")
 	micros, err := strconv.ParseInt(at, 10, 64)
 	if !found || err != nil {
-		return insight.Place{}, false
+		return analytics.Place{}, false
 	}
-	return insight.Place{At: time.UnixMicro(micros), ID: id}, true
+	return analytics.Place{At: time.UnixMicro(micros), ID: id}, true
 }
 
 // figures asks for the analytics of an account.
-func (p *Part) figures(r *http.Request, account int64, days int) (insight.Analytics, pipeline.Outcome, error) {
-	return shell.Ask[insight.Analytics](p.Frame, r, "get_account_analytics", operation.Arguments{"account_id": account, "period_days": int64(days)})
+func (p *Part) figures(r *http.Request, account int64, days int) (analytics.Analytics, pipeline.Outcome, error) {
+	return shell.Ask[analytics.Analytics](p.Frame, r, "get_account_analytics", operation.Arguments{"account_id": account, "period_days": int64(days)})
 }
 
 // sizes are how many followed day by day, in the team's zone.
-func (p *Part) sizes(r *http.Request, zone *time.Location, out view) ([]insight.Size, error) {
+func (p *Part) sizes(r *http.Request, zone *time.Location, out view) ([]analytics.Size, error) {
 	sizes, err := p.insight.Sizes(r.Context(), out.TeamID, out.ID, p.DB.Now().In(zone).AddDate(0, 0, -out.Days))
 	for i := range sizes {
 		sizes[i].At = sizes[i].At.In(zone)
@@ -192,7 +192,7 @@ func (v view) MostPosts() float64 {
 }
 
 // export gives the figures of the chosen period as CSV, a line for each.
-func (p *Part) export(w http.ResponseWriter, r *http.Request, a social.Account) {
+func (p *Part) export(w http.ResponseWriter, r *http.Request, a account.Account) {
 	days := periodOf(r)
 	found, _, err := p.figures(r, a.ID, days)
 	if err != nil {
@@ -211,14 +211,14 @@ func (p *Part) export(w http.ResponseWriter, r *http.Request, a social.Account) 
 }
 
 // rows are all figures of an analysis. What was not told has no row.
-func rows(a insight.Analytics) [][]string {
+func rows(a analytics.Analytics) [][]string {
 	var out [][]string
-	total := func(name string, t *insight.Total) {
+	total := func(name string, t *analytics.Total) {
 		if t != nil {
 			out = append(out, []string{name, "account", strconv.FormatInt(t.Value, 10), "", "", strconv.Itoa(t.Posts)})
 		}
 	}
-	spread := func(name, of string, s *insight.Spread) {
+	spread := func(name, of string, s *analytics.Spread) {
 		if s == nil {
 			return
 		}
@@ -267,6 +267,6 @@ type counting struct {
 	Count *int64
 }
 
-func counted(e insight.Engagement) []counting {
+func counted(e analytics.Engagement) []counting {
 	return []counting{{"likes", e.Likes}, {"comments", e.Comments}, {"shares", e.Shares}, {"saves", e.Saves}, {"clicks", e.Clicks}}
 }

@@ -6,8 +6,8 @@ import (
 
 	"github.com/rivo/uniseg"
 
+	"pressroom/internal/domain/post"
 	"pressroom/internal/network"
-	"pressroom/internal/post"
 )
 
 // fold is about how many characters of a text a network's feed shows before "more". No network promises it: others'

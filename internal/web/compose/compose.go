@@ -14,12 +14,12 @@ import (
 
 	"github.com/google/uuid"
 
-	"pressroom/internal/access"
 	"pressroom/internal/apierr"
-	"pressroom/internal/db"
-	"pressroom/internal/media"
+	"pressroom/internal/core/access"
+	"pressroom/internal/domain/media"
+	"pressroom/internal/domain/post"
 	"pressroom/internal/network"
-	"pressroom/internal/post"
+	"pressroom/internal/platform/db"
 	"pressroom/internal/web/shell"
 )
 

@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/domain/post"
 	"pressroom/internal/network"
-	"pressroom/internal/post"
 )
 
 func zone(t interface{ Fatal(...any) }, name string) *time.Location {

@@ -11,14 +11,14 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/access"
 	"pressroom/internal/apierr"
-	"pressroom/internal/media"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/account"
+	"pressroom/internal/domain/media"
+	"pressroom/internal/domain/post"
 	"pressroom/internal/network"
-	"pressroom/internal/operation"
-	"pressroom/internal/plan"
-	"pressroom/internal/post"
-	"pressroom/internal/social"
 	"pressroom/internal/teamtime"
 	"pressroom/internal/web/shell"
 )
@@ -227,11 +227,11 @@ func (p *Part) viewOf(r *http.Request, s sheet, id string) (view, error) {
 const mostAccounts = 500
 
 // accounts are all that the team has connected.
-func (p *Part) accounts(r *http.Request) ([]social.Entry, error) {
-	out := []social.Entry{}
+func (p *Part) accounts(r *http.Request) ([]account.Entry, error) {
+	out := []account.Entry{}
 	args := operation.Arguments{"active_only": false, "limit": int64(50)}
 	for len(out) < mostAccounts {
-		page, got, err := shell.Ask[social.List](p.Frame, r, "list_social_accounts", args)
+		page, got, err := shell.Ask[account.List](p.Frame, r, "list_social_accounts", args)
 		if err != nil {
 			return nil, err
 		}
@@ -246,21 +246,21 @@ func (p *Part) accounts(r *http.Request) ([]social.Entry, error) {
 
 // offered is an account that a form offers.
 type offered struct {
-	social.Entry
+	account.Entry
 
 	Left bool // it was disconnected; the post has it still
 }
 
 // offer are the connected accounts by network and name, with those that a post has still although they were disconnected.
-func offer(accounts []social.Entry, held *post.Post) []offered {
+func offer(accounts []account.Entry, held *post.Post) []offered {
 	out := make([]offered, 0, len(accounts))
 	for _, a := range accounts {
 		out = append(out, offered{Entry: a})
 	}
 	if held != nil {
 		for _, t := range held.Targets {
-			if !slices.ContainsFunc(accounts, func(a social.Entry) bool { return a.ID == t.AccountID }) {
-				out = append(out, offered{social.Entry{ID: t.AccountID, Platform: t.Platform, Username: t.Username, Active: t.Active}, !t.Active})
+			if !slices.ContainsFunc(accounts, func(a account.Entry) bool { return a.ID == t.AccountID }) {
+				out = append(out, offered{account.Entry{ID: t.AccountID, Platform: t.Platform, Username: t.Username, Active: t.Active}, !t.Active})
 			}
 		}
 	}
@@ -271,7 +271,7 @@ func offer(accounts []social.Entry, held *post.Post) []offered {
 }
 
 // choose groups the accounts, with those that a post has already, and leaves out of the form what is none of them.
-func (v *view) choose(accounts []social.Entry, held *post.Post) {
+func (v *view) choose(accounts []account.Entry, held *post.Post) {
 	kept := []int64{}
 	for _, a := range offer(accounts, held) {
 		if n := len(v.Groups); n == 0 || v.Groups[n-1].Platform != a.Platform {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"pressroom/internal/apierr"
-	"pressroom/internal/post"
+	"pressroom/internal/domain/post"
 )
 
 // repeat is the rule of a series, as a form has it.

@@ -10,12 +10,12 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/access"
 	"pressroom/internal/apierr"
-	"pressroom/internal/media"
-	"pressroom/internal/operation"
-	"pressroom/internal/pipeline"
-	"pressroom/internal/post"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/core/pipeline"
+	"pressroom/internal/domain/media"
+	"pressroom/internal/domain/post"
 	"pressroom/internal/web/shell"
 )
 

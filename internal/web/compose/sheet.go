@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/domain/post"
 	"pressroom/internal/network"
-	"pressroom/internal/post"
 )
 
 // sheet is a post as it stands in the form, whether or not it could be kept so.

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"slices"
 
-	"pressroom/internal/oauth"
+	"pressroom/internal/auth/oauth"
 	"pressroom/internal/web/shell"
 )
 

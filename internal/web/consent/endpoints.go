@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"pressroom/internal/apierr"
-	"pressroom/internal/oauth"
+	"pressroom/internal/auth/oauth"
 	"pressroom/internal/web/shell"
 )
 

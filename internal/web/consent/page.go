@@ -11,10 +11,10 @@ import (
 	"strconv"
 	"strings"
 
-	"pressroom/internal/access"
 	"pressroom/internal/apierr"
-	"pressroom/internal/oauth"
-	"pressroom/internal/team"
+	"pressroom/internal/auth/oauth"
+	"pressroom/internal/core/access"
+	"pressroom/internal/domain/team"
 	"pressroom/internal/web/shell"
 )
 

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"pressroom/internal/access"
+	"pressroom/internal/core/access"
 )
 
 var roleNames = map[access.Role]string{

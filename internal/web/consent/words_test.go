@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"pressroom/internal/access"
+	"pressroom/internal/core/access"
 )
 
 func TestOffers(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"pressroom/internal/apierr"
-	"pressroom/internal/erasure"
-	"pressroom/internal/operation"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/erasure"
 	"pressroom/internal/web/shell"
 )
 

@@ -3,9 +3,9 @@ package erasure
 import (
 	"net/http"
 
-	"pressroom/internal/access"
 	"pressroom/internal/apierr"
-	"pressroom/internal/team"
+	"pressroom/internal/core/access"
+	"pressroom/internal/domain/team"
 	"pressroom/internal/web/shell"
 )
 

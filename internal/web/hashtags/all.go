@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"net/url"
 
-	"pressroom/internal/hashtag/list"
-	"pressroom/internal/operation"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/hashtag/list"
 	"pressroom/internal/web/shell"
 )
 

@@ -9,11 +9,11 @@ import (
 	"net/http"
 	"strconv"
 
-	"pressroom/internal/access"
-	"pressroom/internal/auditlog"
-	"pressroom/internal/hashtag/list"
-	"pressroom/internal/job"
-	"pressroom/internal/operation"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/hashtag/list"
+	"pressroom/internal/domain/job"
+	"pressroom/internal/platform/auditlog"
 	"pressroom/internal/web/shell"
 )
 

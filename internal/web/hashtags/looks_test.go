@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"testing"
 
-	"pressroom/internal/hashtag/list"
+	"pressroom/internal/domain/hashtag/list"
 )
 
 // What the form offers is taken, and each has a drawing or a colour of its own.

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"pressroom/internal/hashtag/list"
-	"pressroom/internal/operation"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/hashtag/list"
 	"pressroom/internal/web/shell"
 )
 

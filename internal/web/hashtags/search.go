@@ -9,10 +9,10 @@ import (
 	"unicode/utf8"
 
 	"pressroom/internal/apierr"
-	"pressroom/internal/hashtag/list"
-	"pressroom/internal/hashtag/search"
-	"pressroom/internal/job"
-	"pressroom/internal/operation"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/hashtag/list"
+	"pressroom/internal/domain/hashtag/search"
+	"pressroom/internal/domain/job"
 	"pressroom/internal/web/shell"
 )
 

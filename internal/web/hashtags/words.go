@@ -4,8 +4,8 @@ import (
 	"strconv"
 	"strings"
 
-	"pressroom/internal/hashtag/list"
-	"pressroom/internal/report/tag"
+	"pressroom/internal/domain/hashtag/list"
+	"pressroom/internal/domain/report/hashtaganalysis"
 	"pressroom/internal/web/plot"
 	"pressroom/internal/web/shell"
 )
@@ -23,7 +23,7 @@ func rate(n *float64) string {
 
 // posts says how many posts carry a hashtag, and of an estimate between which numbers it lies: in short, as more digits
 // would claim more than is known.
-func posts(p *tag.Posts) string {
+func posts(p *hashtaganalysis.Posts) string {
 	switch {
 	case p == nil:
 		return "–"

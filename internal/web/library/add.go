@@ -5,10 +5,10 @@ import (
 	"net/url"
 	"strings"
 
-	"pressroom/internal/job"
-	"pressroom/internal/media"
-	"pressroom/internal/operation"
-	"pressroom/internal/provider"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/job"
+	"pressroom/internal/domain/media"
+	"pressroom/internal/domain/provider"
 	"pressroom/internal/web/shell"
 )
 

@@ -6,8 +6,8 @@ import (
 	"strconv"
 
 	"pressroom/internal/apierr"
-	"pressroom/internal/media"
-	"pressroom/internal/operation"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/media"
 	"pressroom/internal/web/shell"
 )
 

@@ -6,8 +6,8 @@ import (
 	"net/url"
 	"strconv"
 
-	"pressroom/internal/media"
-	"pressroom/internal/operation"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/media"
 	"pressroom/internal/web/shell"
 )
 

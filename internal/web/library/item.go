@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"pressroom/internal/apierr"
-	"pressroom/internal/media"
-	"pressroom/internal/post"
+	"pressroom/internal/domain/media"
+	"pressroom/internal/domain/post"
 	"pressroom/internal/teamtime"
 	"pressroom/internal/web/shell"
 )

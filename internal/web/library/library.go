@@ -9,10 +9,10 @@ import (
 	"net/http"
 	"strconv"
 
-	"pressroom/internal/access"
-	"pressroom/internal/media"
-	"pressroom/internal/operation"
-	"pressroom/internal/post"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/media"
+	"pressroom/internal/domain/post"
 	"pressroom/internal/web/shell"
 )
 

@@ -10,9 +10,9 @@ import (
 	"strconv"
 	"strings"
 
-	"pressroom/internal/access"
 	"pressroom/internal/apierr"
-	"pressroom/internal/notification"
+	"pressroom/internal/core/access"
+	"pressroom/internal/domain/notification"
 	"pressroom/internal/web/shell"
 )
 

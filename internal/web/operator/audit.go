@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"time"
 
-	"pressroom/internal/auditlog"
-	"pressroom/internal/credit"
+	"pressroom/internal/domain/credit"
+	"pressroom/internal/platform/auditlog"
 )
 
 func (p *Part) ledgerPage(w http.ResponseWriter, r *http.Request) {

@@ -13,12 +13,12 @@ import (
 	"time"
 
 	"pressroom/internal/apierr"
-	"pressroom/internal/auditlog"
-	"pressroom/internal/credit"
-	"pressroom/internal/delivery"
-	"pressroom/internal/job"
-	"pressroom/internal/post"
-	"pressroom/internal/restoreguard"
+	"pressroom/internal/domain/credit"
+	"pressroom/internal/domain/delivery"
+	"pressroom/internal/domain/job"
+	"pressroom/internal/domain/post"
+	"pressroom/internal/platform/auditlog"
+	"pressroom/internal/platform/restoreguard"
 	"pressroom/internal/web/shell"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"pressroom/internal/apierr"
-	"pressroom/internal/team"
+	"pressroom/internal/domain/team"
 )
 
 // pausesView is what is paused, and the form for one more.

@@ -6,7 +6,7 @@ import (
 	"net/http"
 
 	"pressroom/internal/apierr"
-	"pressroom/internal/team"
+	"pressroom/internal/domain/team"
 	"pressroom/internal/web/shell"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"pressroom/internal/apierr"
-	"pressroom/internal/delivery"
+	"pressroom/internal/domain/delivery"
 )
 
 // postsView is what a person has to decide.

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"pressroom/internal/apierr"
-	"pressroom/internal/delivery"
-	"pressroom/internal/job"
-	"pressroom/internal/post"
+	"pressroom/internal/domain/delivery"
+	"pressroom/internal/domain/job"
+	"pressroom/internal/domain/post"
 	"pressroom/internal/web/shell"
 )
 

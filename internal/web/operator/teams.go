@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"pressroom/internal/apierr"
-	"pressroom/internal/credit"
-	"pressroom/internal/team"
+	"pressroom/internal/domain/credit"
+	"pressroom/internal/domain/team"
 	"pressroom/internal/web/shell"
 )
 

@@ -5,10 +5,10 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"pressroom/internal/delivery"
-	"pressroom/internal/job"
-	"pressroom/internal/plan"
-	"pressroom/internal/team"
+	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/delivery"
+	"pressroom/internal/domain/job"
+	"pressroom/internal/domain/team"
 	"pressroom/internal/web/shell"
 )
 

@@ -4,11 +4,11 @@ import (
 	"net/http"
 	"strings"
 
-	"pressroom/internal/access"
 	"pressroom/internal/apierr"
-	"pressroom/internal/delivery"
+	"pressroom/internal/core/access"
+	"pressroom/internal/domain/delivery"
+	"pressroom/internal/domain/post"
 	"pressroom/internal/network"
-	"pressroom/internal/post"
 	"pressroom/internal/web/shell"
 )
 

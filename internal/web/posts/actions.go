@@ -5,10 +5,10 @@ import (
 	"strconv"
 	"strings"
 
-	"pressroom/internal/access"
 	"pressroom/internal/apierr"
-	"pressroom/internal/operation"
-	"pressroom/internal/post"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/post"
 	"pressroom/internal/web/shell"
 )
 

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"pressroom/internal/apierr"
-	"pressroom/internal/post"
+	"pressroom/internal/domain/post"
 	"pressroom/internal/teamtime"
 	"pressroom/internal/web/shell"
 )

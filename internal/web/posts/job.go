@@ -6,11 +6,11 @@ import (
 	"regexp"
 
 	"pressroom/internal/apierr"
-	"pressroom/internal/delivery"
-	"pressroom/internal/job"
-	"pressroom/internal/media"
-	"pressroom/internal/operation"
-	"pressroom/internal/post"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/delivery"
+	"pressroom/internal/domain/job"
+	"pressroom/internal/domain/media"
+	"pressroom/internal/domain/post"
 	"pressroom/internal/web/shell"
 )
 

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"pressroom/internal/apierr"
-	"pressroom/internal/operation"
-	"pressroom/internal/post"
-	"pressroom/internal/social"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/account"
+	"pressroom/internal/domain/post"
 	"pressroom/internal/web/shell"
 )
 
@@ -176,7 +176,7 @@ func (p *Part) choices(r *http.Request, chosen string) ([]choice, error) {
 	args := operation.Arguments{"active_only": false, "limit": int64(accountsPage)}
 	out, seen := []choice{}, chosen == ""
 	for len(out) < maxToChoose {
-		found, outcome, err := shell.Ask[social.List](p.Frame, r, "list_social_accounts", args)
+		found, outcome, err := shell.Ask[account.List](p.Frame, r, "list_social_accounts", args)
 		if err != nil {
 			return nil, err
 		}

@@ -11,12 +11,12 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/access"
 	"pressroom/internal/apierr"
-	"pressroom/internal/delivery"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/delivery"
+	"pressroom/internal/domain/post"
 	"pressroom/internal/network"
-	"pressroom/internal/operation"
-	"pressroom/internal/post"
 	"pressroom/internal/web/shell"
 )
 

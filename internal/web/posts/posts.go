@@ -9,10 +9,10 @@ import (
 	"net/http"
 	"time"
 
-	"pressroom/internal/delivery"
-	"pressroom/internal/job"
-	"pressroom/internal/media"
-	"pressroom/internal/post"
+	"pressroom/internal/domain/delivery"
+	"pressroom/internal/domain/job"
+	"pressroom/internal/domain/media"
+	"pressroom/internal/domain/post"
 	"pressroom/internal/web/shell"
 )
 

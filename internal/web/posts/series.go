@@ -4,10 +4,10 @@ import (
 	"net/http"
 	"time"
 
-	"pressroom/internal/access"
 	"pressroom/internal/apierr"
-	"pressroom/internal/operation"
-	"pressroom/internal/post"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/post"
 	"pressroom/internal/web/shell"
 )
 

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/delivery"
-	"pressroom/internal/post"
+	"pressroom/internal/domain/delivery"
+	"pressroom/internal/domain/post"
 	"pressroom/internal/teamtime"
 	"pressroom/internal/web/shell"
 )

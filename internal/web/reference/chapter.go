@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"pressroom/internal/api/problem"
 	"pressroom/internal/apierr"
-	"pressroom/internal/problem"
 )
 
 // chapter is a page: the operations of one tag, and the types that their answers hold.

@@ -7,9 +7,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"pressroom/internal/job"
-	"pressroom/internal/operation"
-	"pressroom/internal/report"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/job"
+	"pressroom/internal/domain/report"
 	"pressroom/internal/web/shell"
 )
 

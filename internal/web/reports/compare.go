@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"pressroom/internal/apierr"
-	"pressroom/internal/operation"
-	"pressroom/internal/plan"
-	"pressroom/internal/report"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/report"
 	"pressroom/internal/web/shell"
 )
 

@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"time"
 
-	"pressroom/internal/operation"
-	"pressroom/internal/report"
-	"pressroom/internal/report/finding"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/report"
+	"pressroom/internal/domain/report/result"
 	"pressroom/internal/web/shell"
 )
 
@@ -26,7 +26,7 @@ func fraction(v *float64) string {
 }
 
 // ratio is a ratio as three cells.
-func ratio(r *finding.Ratio) []string {
+func ratio(r *result.Ratio) []string {
 	if r == nil {
 		return []string{"", "", ""}
 	}
@@ -67,7 +67,7 @@ func (p *Part) exportPosts(w http.ResponseWriter, r *http.Request, kind, id stri
 
 // exportHashtags gives all hashtags of a report.
 func (p *Part) exportHashtags(w http.ResponseWriter, r *http.Request, kind, id string) {
-	var all []finding.Hashtag
+	var all []result.Hashtag
 	err := p.everyPage(r, kind, id, "hashtags", func(s report.Sections) { all = append(all, s.Hashtags.Hashtags...) })
 	if err != nil {
 		p.Refuse(w, r, err)
@@ -84,7 +84,7 @@ func (p *Part) exportHashtags(w http.ResponseWriter, r *http.Request, kind, id s
 
 // exportTimes gives the blocks of the week.
 func (p *Part) exportTimes(w http.ResponseWriter, r *http.Request, kind, id string) {
-	var blocks []finding.Block
+	var blocks []result.Block
 	err := p.everyPage(r, kind, id, "times", func(s report.Sections) { blocks = s.Times.Blocks })
 	if err != nil {
 		p.Refuse(w, r, err)

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"pressroom/internal/apierr"
-	"pressroom/internal/job"
-	"pressroom/internal/operation"
-	"pressroom/internal/report"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/job"
+	"pressroom/internal/domain/report"
 	"pressroom/internal/web/shell"
 )
 

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/operation"
-	"pressroom/internal/report"
-	"pressroom/internal/report/finding"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/report"
+	"pressroom/internal/domain/report/result"
 	"pressroom/internal/web/plot"
 	"pressroom/internal/web/shell"
 )
@@ -177,7 +177,7 @@ func (p *Part) readHistory(r *http.Request, id string, out *view) error {
 // reach is the scale on which every ratio of the page has room.
 func (v view) reach() float64 {
 	var all []float64
-	add := func(r *finding.Ratio) {
+	add := func(r *result.Ratio) {
 		if r != nil {
 			all = append(all, r.Low, r.High)
 		}
@@ -219,7 +219,7 @@ func (v view) Counted() string {
 // Lifted tells whether there is a hashtag of which it is known how often it stands elsewhere.
 func (v view) Lifted() bool {
 	s := v.Sections.Hashtags
-	return s != nil && slices.ContainsFunc(s.Hashtags, func(h finding.Hashtag) bool { return h.Lift != nil })
+	return s != nil && slices.ContainsFunc(s.Hashtags, func(h result.Hashtag) bool { return h.Lift != nil })
 }
 
 // part is a part of the page that its contents lead to.

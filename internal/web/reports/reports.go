@@ -8,8 +8,8 @@ import (
 	"net/http"
 
 	"pressroom/internal/apierr"
-	"pressroom/internal/credit"
-	"pressroom/internal/report"
+	"pressroom/internal/domain/credit"
+	"pressroom/internal/domain/report"
 	"pressroom/internal/web/shell"
 )
 

@@ -5,8 +5,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"pressroom/internal/report"
-	"pressroom/internal/report/finding"
+	"pressroom/internal/domain/report"
+	"pressroom/internal/domain/report/result"
 )
 
 func TestAsked(t *testing.T) {
@@ -37,9 +37,9 @@ func TestWords(t *testing.T) {
 func TestObserved(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		ratio *finding.Ratio
+		ratio *result.Ratio
 		less  bool
-	}{{nil, false}, {&finding.Ratio{Value: 0.5, Low: 0.3, High: 0.9}, true}, {&finding.Ratio{Value: 0.9, Low: 0.8, High: 1.01}, false}, {&finding.Ratio{Value: 1.5, Low: 1.2, High: 1.9}, false}} {
+	}{{nil, false}, {&result.Ratio{Value: 0.5, Low: 0.3, High: 0.9}, true}, {&result.Ratio{Value: 0.9, Low: 0.8, High: 1.01}, false}, {&result.Ratio{Value: 1.5, Low: 1.2, High: 1.9}, false}} {
 		if got := less(c.ratio); got != c.less {
 			t.Errorf("%+v: %v", c.ratio, got)
 		}

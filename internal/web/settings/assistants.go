@@ -7,10 +7,10 @@ import (
 	"strconv"
 	"strings"
 
-	"pressroom/internal/access"
 	"pressroom/internal/apierr"
-	"pressroom/internal/plan"
-	"pressroom/internal/team"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/team"
 	"pressroom/internal/web/shell"
 )
 

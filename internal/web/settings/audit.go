@@ -9,10 +9,10 @@ import (
 	"strconv"
 	"strings"
 
-	"pressroom/internal/access"
 	"pressroom/internal/apierr"
-	"pressroom/internal/auditlog"
-	"pressroom/internal/social"
+	"pressroom/internal/core/access"
+	"pressroom/internal/domain/account"
+	"pressroom/internal/platform/auditlog"
 	"pressroom/internal/web/shell"
 )
 
@@ -353,7 +353,7 @@ func (p *Part) name(r *http.Request, lines []line) error {
 	if err != nil {
 		return err
 	}
-	known := map[int64]social.Account{}
+	known := map[int64]account.Account{}
 	if len(accounts) > 0 {
 		if known, err = p.Accounts.Of(r.Context(), here(r), accounts); err != nil {
 			return err

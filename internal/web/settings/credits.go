@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"pressroom/internal/apierr"
-	"pressroom/internal/credit"
-	"pressroom/internal/db"
-	"pressroom/internal/team"
+	"pressroom/internal/domain/credit"
+	"pressroom/internal/domain/team"
+	"pressroom/internal/platform/db"
 	"pressroom/internal/teamtime"
 	"pressroom/internal/web/shell"
 )

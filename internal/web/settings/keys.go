@@ -11,12 +11,12 @@ import (
 
 	"github.com/google/uuid"
 
-	"pressroom/internal/access"
 	"pressroom/internal/apierr"
-	"pressroom/internal/operation"
-	"pressroom/internal/plan"
-	"pressroom/internal/report"
-	"pressroom/internal/team"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/report"
+	"pressroom/internal/domain/team"
 	"pressroom/internal/teamtime"
 	"pressroom/internal/web/shell"
 )

@@ -4,8 +4,8 @@ import (
 	"context"
 	"net/http"
 
-	"pressroom/internal/plan"
-	"pressroom/internal/post"
+	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/post"
 	"pressroom/internal/web/shell"
 )
 

@@ -9,14 +9,14 @@ import (
 	"time"
 
 	"pressroom/internal/apierr"
-	"pressroom/internal/credit"
-	"pressroom/internal/hashtag/list"
-	"pressroom/internal/limit"
-	"pressroom/internal/media"
-	"pressroom/internal/post"
-	"pressroom/internal/report"
-	"pressroom/internal/social"
-	"pressroom/internal/team"
+	"pressroom/internal/domain/account"
+	"pressroom/internal/domain/credit"
+	"pressroom/internal/domain/hashtag/list"
+	"pressroom/internal/domain/media"
+	"pressroom/internal/domain/post"
+	"pressroom/internal/domain/ratelimit"
+	"pressroom/internal/domain/report"
+	"pressroom/internal/domain/team"
 	"pressroom/internal/web/shell"
 )
 
@@ -28,8 +28,8 @@ var pages = shell.Parse(files, words)
 // Services are whose figures the settings show.
 type Services struct {
 	Credits  *credit.Service
-	Calls    *limit.Calls
-	Accounts *social.Service
+	Calls    *ratelimit.Calls
+	Accounts *account.Service
 	Posts    *post.Service
 	Media    *media.Service
 	Lists    *list.Service

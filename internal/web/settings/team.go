@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"pressroom/internal/apierr"
-	"pressroom/internal/team"
+	"pressroom/internal/domain/team"
 	"pressroom/internal/web/shell"
 )
 

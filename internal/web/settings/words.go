@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"pressroom/internal/access"
-	"pressroom/internal/credit"
-	"pressroom/internal/plan"
-	"pressroom/internal/team"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/credit"
+	"pressroom/internal/domain/team"
 	"pressroom/internal/web/shell"
 )
 

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"pressroom/internal/access"
-	"pressroom/internal/auditlog"
-	"pressroom/internal/credit"
+	"pressroom/internal/core/access"
+	"pressroom/internal/domain/credit"
+	"pressroom/internal/platform/auditlog"
 )
 
 func TestSentences(t *testing.T) {

@@ -12,8 +12,8 @@ import (
 	"github.com/google/uuid"
 
 	"pressroom/internal/apierr"
-	"pressroom/internal/operation"
-	"pressroom/internal/pipeline"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/core/pipeline"
 )
 
 // Acting is the visitor as services know who asks, for what no operation does: in the team that is looked at, with what

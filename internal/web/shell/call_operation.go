@@ -8,8 +8,8 @@ import (
 	"github.com/google/uuid"
 
 	"pressroom/internal/apierr"
-	"pressroom/internal/operation"
-	"pressroom/internal/pipeline"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/core/pipeline"
 )
 
 // Do runs an operation for the person who is signed in, in the team that the person looks at, with the checks, the

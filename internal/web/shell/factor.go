@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/http"
 
-	"pressroom/internal/team"
+	"pressroom/internal/domain/team"
 )
 
 // Requirement is whom the operator requires to sign in with two factors.

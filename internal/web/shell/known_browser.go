@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/team"
+	"pressroom/internal/domain/team"
 )
 
 // knownCookie names the people who have signed in with a browser before. It signs nobody in and outlives sign-outs: with

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"pressroom/internal/apierr"
-	"pressroom/internal/loadshed"
+	"pressroom/internal/platform/loadshed"
 )
 
 const (

@@ -14,7 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pressroom/internal/loadshed"
+	"pressroom/internal/platform/loadshed"
 	"pressroom/internal/testkit"
 )
 

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"pressroom/internal/access"
+	"pressroom/internal/core/access"
 )
 
 // Audience is who an address is for.

@@ -16,9 +16,9 @@ import (
 	"github.com/alexedwards/scs/v2"
 
 	"pressroom/internal/apierr"
-	"pressroom/internal/auditlog"
-	"pressroom/internal/db"
-	"pressroom/internal/team"
+	"pressroom/internal/domain/team"
+	"pressroom/internal/platform/auditlog"
+	"pressroom/internal/platform/db"
 )
 
 const (

@@ -9,13 +9,13 @@ import (
 	"net/url"
 	"strings"
 
+	"pressroom/internal/api/problem"
 	"pressroom/internal/apierr"
-	"pressroom/internal/db"
-	"pressroom/internal/loadshed"
-	"pressroom/internal/operation"
-	"pressroom/internal/pipeline"
-	"pressroom/internal/problem"
-	"pressroom/internal/team"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/core/pipeline"
+	"pressroom/internal/domain/team"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/platform/loadshed"
 )
 
 // Options say what the frame stands on.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"pressroom/internal/apierr"
-	"pressroom/internal/db"
+	"pressroom/internal/platform/db"
 )
 
 // Session is one of a person's browsers that are signed in.

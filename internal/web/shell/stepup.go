@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"pressroom/internal/db"
+	"pressroom/internal/platform/db"
 )
 
 // fresh is how long an authentication counts as recent.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strconv"
 
-	"pressroom/internal/pipeline"
-	"pressroom/internal/team"
+	"pressroom/internal/core/pipeline"
+	"pressroom/internal/domain/team"
 )
 
 // led has an address that names a team lead to the page as that team has it, which is looked at from then on: so lead

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"pressroom/internal/voice"
+	"pressroom/internal/domain/voice"
 	"pressroom/internal/web/shell"
 )
 

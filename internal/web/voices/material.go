@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 
 	"pressroom/internal/apierr"
-	"pressroom/internal/operation"
-	"pressroom/internal/post"
-	"pressroom/internal/voice"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/post"
+	"pressroom/internal/domain/voice"
 	"pressroom/internal/web/shell"
 )
 

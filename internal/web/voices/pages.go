@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"slices"
 
-	"pressroom/internal/operation"
-	"pressroom/internal/voice"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/voice"
 	"pressroom/internal/web/shell"
 )
 

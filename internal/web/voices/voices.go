@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"time"
 
-	"pressroom/internal/operation"
-	"pressroom/internal/voice"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/voice"
 	"pressroom/internal/web/shell"
 )
 

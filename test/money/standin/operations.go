@@ -5,12 +5,12 @@ import (
 	"errors"
 	"net/http"
 
-	"pressroom/internal/access"
 	"pressroom/internal/apierr"
-	"pressroom/internal/db"
-	"pressroom/internal/failpoint"
-	"pressroom/internal/job"
-	"pressroom/internal/operation"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/job"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/platform/failpoint"
 	"pressroom/internal/teamtime"
 )
 

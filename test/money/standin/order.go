@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"pressroom/internal/job"
+	"pressroom/internal/domain/job"
 )
 
 // Order is what the words of a call ask for: "free …", or a price and how it ends, as in "7 part …".

@@ -6,10 +6,10 @@ import (
 	"context"
 	"sync"
 
-	"pressroom/internal/db"
-	"pressroom/internal/job"
-	"pressroom/internal/operation"
-	"pressroom/internal/plan"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/job"
+	"pressroom/internal/platform/db"
 	"pressroom/internal/server"
 )
 

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"time"
 
-	"pressroom/internal/db"
-	"pressroom/internal/failpoint"
-	"pressroom/internal/job"
-	"pressroom/internal/operation"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/job"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/platform/failpoint"
 )
 
 // tries is how many parts a job has: the first try of a Later order is one of them.

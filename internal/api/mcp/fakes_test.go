@@ -1,0 +1,106 @@
+package mcp_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/core/pipeline"
+)
+
+// keys knows a key by the level it is named after.
+type keys struct{}
+
+func (keys) Authenticate(_ context.Context, credential string) (*access.Actor, error) {
+	level := access.Level(credential)
+	switch {
+	case level.Valid():
+		return &access.Actor{TeamID: 7, KeyID: 3, Level: level, Capabilities: access.Effective(level, access.Owner), Zone: time.FixedZone("", 2*60*60)}, nil
+	case credential == "many":
+		return nil, apierr.New(apierr.RateLimited, "Wait.").With("scope", "failed_authentication").After(41 * time.Second)
+	case credential == "down":
+		return nil, errors.New("the hidden text of the database")
+	}
+	return nil, apierr.New(apierr.Unauthorized, "Send a key.")
+}
+
+// kept gives the first result to every repeat.
+type kept struct {
+	mu    sync.Mutex
+	byKey map[string]pipeline.Outcome
+}
+
+func (k *kept) Once(ctx context.Context, c pipeline.Claim, work func(context.Context) (operation.Result, error)) (operation.Result, bool, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if first, ok := k.byKey[c.Key]; ok {
+		return first.Result, true, nil
+	}
+	result, err := work(ctx)
+	if err == nil {
+		k.byKey[c.Key] = pipeline.Outcome{Result: result}
+	}
+	return result, false, err
+}
+
+// logged is a log that can be read while it is written.
+type logged struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (l *logged) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(p)
+}
+
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.String()
+}
+
+// withKey adds a key to every request of a client.
+type withKey string
+
+func (k withKey) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+string(k))
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// rates lets everything through, counts the requests of keys and tells of it.
+type rates struct{ requests atomic.Int64 }
+
+func (r *rates) Take(_ context.Context, scope pipeline.Scope, _ int64) pipeline.Rate {
+	if scope == pipeline.PerCredential {
+		r.requests.Add(1)
+	}
+	return pipeline.Rate{Scope: scope, Quota: 30, Window: 15 * time.Second, Remaining: 29, Reset: time.Second}
+}
+
+// freeCalls has one for everybody.
+type freeCalls struct{}
+
+func (freeCalls) Take(context.Context, *access.Actor) (pipeline.FreeCall, bool, error) {
+	return freeCall{}, true, nil
+}
+
+type freeCall struct{}
+
+func (freeCall) Return() {}
+
+// credits is a wallet that is never empty.
+type credits struct{}
+
+func (credits) Unspent(context.Context, pipeline.Claim) error           { return nil }
+func (credits) Reserve(context.Context, pipeline.Charge) (int64, error) { return 1, nil }
+func (credits) Balance(context.Context, int64) (int64, error)           { return 97, nil }

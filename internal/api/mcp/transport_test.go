@@ -1,0 +1,182 @@
+package mcp_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pressroom/internal/api/problem"
+	"pressroom/internal/apierr"
+)
+
+const ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
+
+// reply is an answer of the edge.
+type reply struct {
+	status int
+	header http.Header
+	body   string
+}
+
+// send sends a message. Headers are names and values in turn, over those that a client sends; an empty value
+// leaves the header out.
+func (w *world) send(t *testing.T, method, body string, headers ...string) reply {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, w.url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header = http.Header{"Authorization": {"Bearer full"}, "Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}}
+	for pair := range slices.Chunk(headers, 2) {
+		r.Header.Set(pair[0], pair[1])
+		if pair[1] == "" {
+			r.Header.Del(pair[0])
+		}
+	}
+	return receive(t, r)
+}
+
+func receive(t *testing.T, r *http.Request) reply {
+	t.Helper()
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reply{resp.StatusCode, resp.Header, string(body)}
+}
+
+func TestEveryAnswerIsMarked(t *testing.T) {
+	w := newWorld(t)
+	for _, got := range []reply{
+		w.send(t, "POST", ping), w.send(t, "POST", "{"), w.send(t, "GET", ""), w.send(t, "POST", ping, "Authorization", ""),
+		w.send(t, "POST", ping, "Accept", "text/html"), w.send(t, "POST", `{"jsonrpc":"2.0","method":"notifications/initialized"}`),
+	} {
+		if got.header.Get("Cache-Control") != "no-store" || len(got.header.Get("X-Request-Id")) != 36 {
+			t.Errorf("HTTP %d: headers %v", got.status, got.header)
+		}
+		for name := range got.header {
+			if strings.HasPrefix(name, "Access-Control-") || name == "Mcp-Session-Id" {
+				t.Errorf("HTTP %d: header %s", got.status, name)
+			}
+		}
+	}
+}
+
+func TestEveryRequestNeedsItsKey(t *testing.T) {
+	w := newWorld(t)
+	for name, headers := range map[string][]string{
+		"none":              {"Authorization", ""},
+		"wrong":             {"Authorization", "Bearer wrong"},
+		"of another scheme": {"Authorization", "Basic full"},
+		"a session alone":   {"Authorization", "", "Mcp-Session-Id", "0123456789"},
+	} {
+		for _, method := range []string{"POST", "GET", "DELETE", "OPTIONS"} {
+			got := w.send(t, method, ping, headers...)
+			want, err := json.Marshal(problem.Of(apierr.New(apierr.Unauthorized, "Sign in: let the assistant connect again, as its access has run out or was ended. Or send a team API key that works in the Authorization header, as a Bearer token."), publicURL))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.status != http.StatusUnauthorized || got.body != string(want)+"\n" {
+				t.Errorf("%s, %s: HTTP %d %s, want %s", name, method, got.status, got.body, want)
+			}
+			if got.header.Get("Www-Authenticate") != `Bearer resource_metadata="`+publicURL+`/.well-known/oauth-protected-resource/mcp"` || got.header.Get("Content-Type") != "application/problem+json" {
+				t.Errorf("%s, %s: headers %v", name, method, got.header)
+			}
+		}
+	}
+}
+
+func TestRefusedBeforeTheProtocol(t *testing.T) {
+	w := newWorld(t)
+	for name, c := range map[string]struct {
+		method, body string
+		headers      []string
+		status       int
+		code, has    string
+	}{
+		"slowed":         {"POST", ping, []string{"Authorization", "Bearer many"}, 429, "rate_limited", "failed_authentication"},
+		"service down":   {"POST", ping, []string{"Authorization", "Bearer down"}, 500, "internal_error", "internal_error"},
+		"another method": {"GET", "", nil, 405, "method_not_allowed", "POST"},
+	} {
+		got := w.send(t, c.method, c.body, c.headers...)
+		var doc problem.Document
+		if err := json.Unmarshal([]byte(got.body), &doc); err != nil {
+			t.Fatalf("%s: %v in %s", name, err, got.body)
+		}
+		if got.status != c.status || string(doc.Code) != c.code || !strings.Contains(got.body, c.has) || strings.Contains(got.body, "hidden") {
+			t.Errorf("%s: HTTP %d %s", name, got.status, got.body)
+		}
+		if after := got.header.Get("Retry-After"); (c.status == 429) != (after == "41") {
+			t.Errorf("%s: Retry-After %q", name, after)
+		}
+	}
+	if !strings.Contains(w.log.String(), "the hidden text of the database") {
+		t.Error("the log does not tell what went wrong")
+	}
+}
+
+func TestOrigins(t *testing.T) {
+	w := newWorld(t)
+	for origin, want := range map[string]int{"": 200, publicURL: 200, "https://elsewhere.example": 403, "null": 403, "http://127.0.0.1:9": 403} {
+		if got := w.send(t, "POST", ping, "Origin", origin); got.status != want {
+			t.Errorf("Origin %q: HTTP %d %s, want %d", origin, got.status, got.body, want)
+		}
+	}
+}
+
+// A proxy on the same machine passes the public Host on to a loopback address.
+func TestBehindAProxy(t *testing.T) {
+	w := newWorld(t)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.url, strings.NewReader(ping))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Host = "pressroom.example"
+	r.Header = http.Header{"Authorization": {"Bearer full"}, "Content-Type": {"application/json"}, "Accept": {"*/*"}}
+	if got := receive(t, r); got.status != http.StatusOK {
+		t.Errorf("HTTP %d %s", got.status, got.body)
+	}
+}
+
+// A client of the older protocol that hangs up has not cancelled; the call ends its work and its log line.
+func TestHangingUp(t *testing.T) {
+	w := newWorld(t)
+	ctx, hangUp := context.WithCancel(t.Context())
+	call := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"wait_note","arguments":{"text":"x"}}}`
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, w.url, strings.NewReader(call))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header = http.Header{"Authorization": {"Bearer full"}, "Content-Type": {"application/json"}, "Accept": {"*/*"}}
+	gone := make(chan error)
+	go func() {
+		resp, err := http.DefaultClient.Do(r)
+		if err == nil {
+			resp.Body.Close()
+		}
+		gone <- err
+	}()
+	<-w.started
+	hangUp()
+	if err := <-gone; err == nil {
+		t.Error("the client did not hang up")
+	}
+	close(w.release)
+	if err := <-w.ended; err != nil {
+		t.Errorf("the call's context ended: %v", err)
+	}
+	if diff := cmp.Diff("wait_note", <-w.observed); diff != "" {
+		t.Errorf("observed (-want +got):\n%s", diff)
+	}
+}

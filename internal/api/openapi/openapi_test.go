@@ -1,0 +1,153 @@
+package openapi_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pressroom/internal/api/openapi"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/account"
+	"pressroom/internal/domain/analytics"
+	"pressroom/internal/domain/credit"
+	"pressroom/internal/domain/hashtag/list"
+	"pressroom/internal/domain/hashtag/search"
+	"pressroom/internal/domain/job"
+	"pressroom/internal/domain/media"
+	"pressroom/internal/domain/post"
+	"pressroom/internal/domain/ratelimit"
+	"pressroom/internal/domain/report"
+	"pressroom/internal/domain/team"
+	"pressroom/internal/domain/voice"
+)
+
+var update = flag.Bool("update", false, "rewrite api/openapi.json and api/version.txt")
+
+const (
+	goldenFile  = "../../../api/openapi.json"
+	versionFile = "../../../api/version.txt"
+	apiPath     = "/api/v1"
+)
+
+// registry is that of the program; declaring operations needs no working services.
+func registry() *operation.Registry {
+	return operation.NewRegistry(
+		team.Operations(),
+		new(credit.Service).Operations(),
+		new(ratelimit.Calls).Operations(plan.Shipped()),
+		new(job.Store).Operations(),
+		new(account.Service).Operations(),
+		new(account.Connector).Operations(),
+		new(post.Service).Operations(),
+		(&media.Service{Options: media.Options{Terms: plan.Shipped()}}).Operations(),
+		(&report.Service{Options: report.Options{Terms: plan.Shipped()}}).Operations(),
+		new(analytics.Service).Operations(),
+		new(list.Service).Operations(),
+		(&search.Service{Options: search.Options{Terms: plan.Shipped()}}).Operations(),
+		new(voice.Service).Operations(),
+	)
+}
+
+func build(t *testing.T, version string) []byte {
+	t.Helper()
+	doc, err := openapi.Build(registry(), openapi.Info{Version: version, ServerURL: apiPath})
+	if err != nil {
+		t.Fatalf("Build: %v", err)
+	}
+	return doc
+}
+
+// record is what api/version.txt holds: the version, and a hash of the document without it.
+func record(t *testing.T) string {
+	t.Helper()
+	sum := sha256.Sum256(build(t, ""))
+	return openapi.Version + " " + hex.EncodeToString(sum[:]) + "\n"
+}
+
+func TestGolden(t *testing.T) {
+	doc, now := build(t, openapi.Version), record(t)
+	recorded := read(t, versionFile)
+	if err := versionRose(string(recorded), now); err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		write(t, goldenFile, doc)
+		write(t, versionFile, []byte(now))
+		return
+	}
+	const remedy = "run: go test ./internal/api/openapi -update"
+	if diff := cmp.Diff(strings.Split(string(read(t, goldenFile)), "\n"), strings.Split(string(doc), "\n")); diff != "" {
+		t.Errorf("api/openapi.json is not fresh; %s (-file +registry):\n%s", remedy, diff)
+	}
+	if string(recorded) != now {
+		t.Errorf("api/version.txt is not fresh; %s", remedy)
+	}
+}
+
+// versionRose refuses a document that changed while its version did not.
+func versionRose(recorded, now string) error {
+	oldVersion, oldHash, _ := strings.Cut(recorded, " ")
+	version, hash, _ := strings.Cut(now, " ")
+	if oldHash != hash && oldVersion == version {
+		return fmt.Errorf("the description is not the one recorded as version %s: raise Version in internal/api/openapi/version.go, then run: go test ./internal/api/openapi -update", version)
+	}
+	return nil
+}
+
+func TestVersionHasToRise(t *testing.T) {
+	for _, tt := range []struct {
+		name, recorded, now string
+		wrong               bool
+	}{
+		{"nothing recorded", "", "0.1.0 aa\n", false},
+		{"nothing changed", "0.1.0 aa\n", "0.1.0 aa\n", false},
+		{"changed with its version", "0.1.0 aa\n", "0.2.0 bb\n", false},
+		{"changed without its version", "0.1.0 aa\n", "0.1.0 bb\n", true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if err := versionRose(tt.recorded, tt.now); (err != nil) != tt.wrong {
+				t.Errorf("versionRose = %v, want an error: %v", err, tt.wrong)
+			}
+		})
+	}
+}
+
+func TestBuildIsDeterministic(t *testing.T) {
+	first := build(t, openapi.Version)
+	for range 5 {
+		if !bytes.Equal(build(t, openapi.Version), first) {
+			t.Fatal("two documents of one registry differ")
+		}
+	}
+}
+
+func TestBuildKnowsEveryPath(t *testing.T) {
+	_, err := openapi.Build(operation.NewRegistry([]operation.Operation{toy("GET", "/elsewhere", operation.KeyRefused)}), openapi.Info{})
+	if err == nil || !strings.Contains(err.Error(), "/elsewhere") {
+		t.Errorf("Build with a path below no heading = %v, want an error that names it", err)
+	}
+}
+
+func read(t *testing.T, file string) []byte {
+	t.Helper()
+	content, err := os.ReadFile(file)
+	if err != nil && (!*update || !os.IsNotExist(err)) {
+		t.Fatalf("reading a golden file: %v", err)
+	}
+	return content
+}
+
+func write(t *testing.T, file string, content []byte) {
+	t.Helper()
+	if err := os.WriteFile(file, content, 0o644); err != nil {
+		t.Fatalf("writing a golden file: %v", err)
+	}
+}

@@ -1,0 +1,72 @@
+package openapi_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+
+	"pressroom/internal/api/openapi"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/operation"
+)
+
+type toyInput struct {
+	Names []string `json:"names" maxItems:"3" pattern:"^[a-z]+$"`
+	N     int64    `json:"n,omitempty" min:"1" max:"9" default:"3"`
+}
+
+// toy is an operation of a form that may be missing among the real ones.
+func toy(method, path string, key operation.KeyRule) operation.Operation {
+	var price *operation.Price
+	if key == operation.KeyRequired {
+		price = operation.Costs(0, 10, func(context.Context, operation.Call, toyInput) (int64, error) { return 5, nil }).
+			Repeating(operation.Recurring{Credits: 2, Repeats: "every day", Stops: "when it is switched off"})
+	}
+	return operation.Define(operation.Spec{Price: price, Tool: "toy", Method: method, Path: path, Summary: "A toy", Description: "A toy.",
+		Needs: access.Spend, Key: key, Success: http.StatusOK, Example: operation.Example{Data: toyInput{Names: []string{"a"}}},
+	}, func(context.Context, operation.Call, toyInput) (operation.Answer[toyInput], error) {
+		return operation.Answer[toyInput]{}, nil
+	})
+}
+
+func describeToy(t *testing.T, method string, key operation.KeyRule) describedOperation {
+	t.Helper()
+	raw, err := openapi.Build(operation.NewRegistry([]operation.Operation{toy(method, "/me", key)}), openapi.Info{})
+	if err != nil {
+		t.Fatalf("Build: %v", err)
+	}
+	return parse(t, raw).Paths["/me"][strings.ToLower(method)]
+}
+
+func TestPaidOperation(t *testing.T) {
+	op := describeToy(t, http.MethodPost, operation.KeyRequired)
+	answer := op.Responses["200"].Content["application/json"].Schema
+	if answer.Properties["billing"] == nil || answer.Properties["page"] != nil {
+		t.Errorf("a paid answer has the members %v, want billing among them and no page", answer.PropertyOrder)
+	}
+	if got := statuses(op); !strings.Contains(got, "402") {
+		t.Errorf("statuses %s, want 402 among them", got)
+	}
+	key := op.Parameters[0]
+	if key.Name != "Idempotency-Key" || !key.Required || *key.Schema.MaxLength != 255 {
+		t.Errorf("the key's parameter is %+v, want a required one of 255 characters", key)
+	}
+	if !op.RequestBody.Required {
+		t.Error("the body may be left out although an argument is required")
+	}
+}
+
+func TestListInAQuery(t *testing.T) {
+	op := describeToy(t, http.MethodGet, operation.KeyRefused)
+	names, n := op.Parameters[0], op.Parameters[1]
+	if names.Style != "form" || names.Explode == nil || *names.Explode || !names.Required {
+		t.Errorf("the list's parameter is %+v, want a required one, comma-separated", names)
+	}
+	if n.Required || string(n.Schema.Default) != "3" || *n.Schema.Minimum != 1 || *n.Schema.Maximum != 9 {
+		t.Errorf("the number's parameter is %+v, want its default and bounds", n)
+	}
+	if len(op.Parameters) != 2 || op.RequestBody != nil {
+		t.Errorf("a read has %d parameters and body %v, want its two arguments alone", len(op.Parameters), op.RequestBody)
+	}
+}

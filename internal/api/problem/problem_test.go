@@ -1,0 +1,93 @@
+package problem_test
+
+import (
+	"encoding/json"
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom/internal/api/problem"
+	"pressroom/internal/apierr"
+)
+
+// Every code that the program can refuse with has its status and title, once.
+func TestEveryCodeIsInTheReference(t *testing.T) {
+	t.Parallel()
+	listed := map[string]int{}
+	for _, e := range problem.Entries() {
+		listed[string(e.Code)]++
+		if e.Status < 400 || e.Title == "" {
+			t.Errorf("%+v", e)
+		}
+	}
+	codes := declared(t)
+	if len(codes) < 30 {
+		t.Fatalf("only %d codes were found", len(codes))
+	}
+	for _, code := range codes {
+		if listed[code] != 1 {
+			t.Errorf("%s is listed %d times", code, listed[code])
+		}
+	}
+}
+
+// declared reads the constants of type Code from the package that declares them.
+func declared(t *testing.T) []string {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), "../../apierr/apierr.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	codes := []string{}
+	ast.Inspect(file, func(n ast.Node) bool {
+		spec, ok := n.(*ast.ValueSpec)
+		if !ok || len(spec.Values) != 1 {
+			return true
+		}
+		if kind, ok := spec.Type.(*ast.Ident); ok && kind.Name == "Code" {
+			text, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			codes = append(codes, text)
+		}
+		return true
+	})
+	return codes
+}
+
+// What is no fault shows as internal_error and tells nothing of its cause.
+func TestStrangersTellNothing(t *testing.T) {
+	t.Parallel()
+	doc := problem.Of(errors.New("pq: password of user pressroom"), "https://press.example")
+	raw, err := json.Marshal(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if doc.Status != 500 || doc.Code != apierr.Internal || strings.Contains(string(raw), "password") {
+		t.Errorf("%s", raw)
+	}
+}
+
+func TestWrite(t *testing.T) {
+	t.Parallel()
+	w := httptest.NewRecorder()
+	status := problem.Write(w, apierr.New(apierr.RateLimited, "Slow.").With("scope", "credential").After(1500*time.Millisecond), "https://press.example")
+	if status != 429 || w.Code != 429 || w.Header().Get("Retry-After") != "2" || w.Header().Get("Content-Type") != "application/problem+json" {
+		t.Errorf("%d %v", w.Code, w.Header())
+	}
+	var doc map[string]any
+	if err := json.Unmarshal(w.Body.Bytes(), &doc); err != nil {
+		t.Fatal(err)
+	}
+	context, _ := doc["context"].(map[string]any)
+	if doc["type"] != "https://press.example/docs/errors#rate_limited" || context["retry_after_seconds"] != 2.0 || context["scope"] != "credential" {
+		t.Errorf("%s", w.Body)
+	}
+}

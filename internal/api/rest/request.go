@@ -1,0 +1,110 @@
+package rest
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/core/pipeline"
+)
+
+// maxBody is how large the body of a request may be.
+const maxBody = 1 << 20
+
+func (x *exchange) idempotencyKey() pipeline.Key {
+	values := x.r.Header.Values("Idempotency-Key")
+	if len(values) == 0 {
+		return pipeline.Key{}
+	}
+	return pipeline.Key{Given: true, Twice: len(values) > 1, Text: strings.TrimSpace(values[0])}
+}
+
+// arguments gathers what was sent: of a read in the query string, of everything else in the body, with what
+// stands in the path.
+func (x *exchange) arguments(op *operation.Operation, inPath map[string]string) (operation.Arguments, error) {
+	args, err := x.sent(op)
+	if err != nil {
+		return nil, err
+	}
+	for name := range args {
+		if _, given := inPath[name]; given {
+			return nil, apierr.Invalid(apierr.ArgumentGivenTwice, name, "The argument "+name+" stands in the path already.")
+		}
+	}
+	if _, given := args["idempotency_key"]; given && len(x.r.Header.Values("Idempotency-Key")) > 0 {
+		return nil, apierr.Invalid(apierr.KeyGivenTwice, "", "The Idempotency-Key stands in the header and in the body. Send it in the header alone.")
+	}
+	for name, text := range inPath {
+		args[name] = op.PathValue(name, text)
+	}
+	return args, nil
+}
+
+func (x *exchange) sent(op *operation.Operation) (operation.Arguments, error) {
+	if op.Reads() {
+		if hasBody(x.r) {
+			return nil, apierr.Invalid(apierr.BodyNotAllowed, "", "A GET takes its arguments in the query string and no body.")
+		}
+		return op.ParseQuery(x.r.URL.RawQuery)
+	}
+	if x.r.URL.RawQuery != "" {
+		return nil, apierr.Invalid(apierr.ArgumentsInQuery, "", "This method takes its arguments in the body alone.")
+	}
+	return x.body(op)
+}
+
+func hasBody(r *http.Request) bool {
+	if r.ContentLength == 0 || r.Body == nil {
+		return false
+	}
+	n, _ := r.Body.Read(make([]byte, 1))
+	return n > 0
+}
+
+func (x *exchange) body(op *operation.Operation) (operation.Arguments, error) {
+	raw, err := io.ReadAll(http.MaxBytesReader(x.w, x.r.Body, maxBody))
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return nil, apierr.Invalid(apierr.TooLarge, "", "The body is larger than 1 MiB.")
+	case err != nil:
+		return nil, apierr.Invalid(apierr.BodyNotAnObject, "", "The body did not arrive whole.").Wrap(err)
+	case len(raw) == 0 && !op.NeedsBody():
+		return operation.Arguments{}, nil
+	case encoded(x.r.Header.Values("Content-Encoding")):
+		return nil, apierr.Invalid(apierr.BodyNotAnObject, "", "Request bodies with a Content-Encoding are not accepted. Send plain JSON and remove the header.")
+	case bytes.HasPrefix(raw, byteOrderMark):
+		return nil, apierr.Invalid(apierr.BodyNotAnObject, "", "The body starts with a byte order mark (BOM). Send UTF-8 without a BOM.")
+	case !isJSON(x.r.Header.Values("Content-Type")) && (len(x.r.Header.Values("Content-Type")) != 0 || string(raw) != "{}" || op.TakesBody()):
+		return nil, apierr.Invalid(apierr.BodyNotAnObject, "", "Send one JSON object with Content-Type: application/json.")
+	}
+	return operation.ParseObject(raw)
+}
+
+var byteOrderMark = []byte("\ufeff")
+
+// encoded reports whether a body has a content coding other than identity (RFC 9110, 8.4).
+func encoded(contentEncodings []string) bool {
+	for _, value := range contentEncodings {
+		for coding := range strings.SplitSeq(value, ",") {
+			if coding = strings.TrimSpace(coding); coding != "" && !strings.EqualFold(coding, "identity") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func isJSON(contentTypes []string) bool {
+	if len(contentTypes) != 1 {
+		return false
+	}
+	kind, params, err := mime.ParseMediaType(contentTypes[0])
+	charset := params["charset"]
+	return err == nil && kind == "application/json" && (charset == "" || strings.EqualFold(charset, "utf-8"))
+}

@@ -1,0 +1,190 @@
+// Package rest is the REST edge: it turns HTTP requests into calls of the pipeline and its outcomes into
+// answers. It knows operations only through the registry.
+package rest
+
+import (
+	"log/slog"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"pressroom/internal/api/problem"
+	"pressroom/internal/apierr"
+	"pressroom/internal/auth/apikey"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/core/pipeline"
+)
+
+// Prefix is where the API lies.
+const Prefix = "/api/v1"
+
+// Options of the edge.
+type Options struct {
+	PublicURL string                 // every absolute link begins with it
+	Describe  func() ([]byte, error) // gives the OpenAPI document
+	Log       *slog.Logger
+	Observe   func(tool string, status int, took time.Duration) // called after each answer
+}
+
+// Edge serves the API.
+type Edge struct {
+	router      *router
+	pipe        *pipeline.Pipeline
+	opts        Options
+	description func() (document, error)
+}
+
+// New makes the edge over a registry.
+func New(reg *operation.Registry, pipe *pipeline.Pipeline, opts Options) *Edge {
+	e := &Edge{router: newRouter(), pipe: pipe, opts: opts, description: sync.OnceValues(func() (document, error) { return newDocument(opts.Describe) })}
+	for _, op := range reg.All() {
+		e.router.add(op.Method, op.Path, op)
+	}
+	e.router.add(http.MethodGet, descriptionPath, nil)
+	return e
+}
+
+// Checks names what the edge checks before the pipeline, in its order.
+func Checks() []string { return []string{"address", "method"} }
+
+// ServeHTTP answers one request.
+func (e *Edge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	began := time.Now()
+	x := &exchange{edge: e, w: w, r: r, id: uuid.Must(uuid.NewV7()).String(), tool: "none"}
+	h := w.Header()
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Request-Id", x.id)
+	x.serve()
+	x.log(time.Since(began))
+}
+
+// exchange is one request with its answer.
+type exchange struct {
+	edge   *Edge
+	w      http.ResponseWriter
+	r      *http.Request
+	id     string
+	tool   string
+	status int
+	cause  error
+	team   int64
+	key    int64
+}
+
+func (x *exchange) serve() {
+	op, values, methods, found := x.edge.router.find(x.r)
+	switch {
+	case !found:
+		x.refuse(apierr.New(apierr.EndpointNotFound, "No endpoint has this path, or an identifier in it has the wrong form."))
+	case methods != nil:
+		x.w.Header().Set("Allow", strings.Join(methods, ", "))
+		x.refuse(apierr.New(apierr.MethodNotAllowed, "This address takes other methods; the Allow header lists them."))
+	case op == nil:
+		x.describe()
+	default:
+		x.tool = op.Tool
+		x.call(op, values)
+	}
+}
+
+func (x *exchange) call(op *operation.Operation, values map[string]string) {
+	outcome, err := x.edge.pipe.Call(x.r.Context(), pipeline.Request{
+		Operation: op, Credential: apikey.Bearer(x.r), RequestID: x.id, Key: x.idempotencyKey(),
+		Arguments: func() (operation.Arguments, error) { return x.arguments(op, values) },
+	})
+	problem.SetRateLimits(x.w.Header(), outcome.Rates)
+	if actor := outcome.Call.Actor; actor != nil {
+		x.team, x.key = actor.TeamID, actor.KeyID
+	}
+	if err != nil {
+		x.refuse(err)
+		return
+	}
+	x.answer(op, outcome)
+}
+
+func (x *exchange) answer(op *operation.Operation, outcome pipeline.Outcome) {
+	body, err := encode(outcome.Envelope(x.edge.opts.PublicURL))
+	if err != nil {
+		x.refuse(err)
+		return
+	}
+	h := x.w.Header()
+	h.Set("Content-Type", "application/json")
+	if outcome.Location != "" {
+		h.Set("Location", x.edge.opts.PublicURL+Prefix+outcome.Location)
+	}
+	if outcome.Page != nil {
+		h.Set("Link", "<"+x.nextPage(outcome.Page.Cursor)+`>; rel="next"`)
+	}
+	if outcome.Replayed {
+		h.Set("Idempotent-Replayed", "true")
+	}
+	x.write(op.Success, body)
+}
+
+// encode writes an answer. Data that brings its own JSON takes the place of a null, at the answer's beginning.
+func encode(answer pipeline.Envelope) ([]byte, error) {
+	data, brings := answer.Data.(operation.Encoded)
+	if brings {
+		answer.Data = nil
+	}
+	body, err := operation.JSON(answer)
+	if err != nil || !brings {
+		return append(body, '\n'), err
+	}
+	raw, err := data.JSON()
+	if err != nil {
+		return nil, err
+	}
+	const before, hole = `{"data":`, `{"data":null`
+	return slices.Concat([]byte(before), raw, body[len(hole):], []byte{'\n'}), nil
+}
+
+// nextPage is the same request with the cursor of the next page.
+func (x *exchange) nextPage(cursor string) string {
+	q := x.r.URL.Query()
+	for name, values := range q {
+		q[name] = values[len(values)-1:]
+	}
+	q.Set("cursor", cursor)
+	return x.edge.opts.PublicURL + x.r.URL.EscapedPath() + "?" + q.Encode()
+}
+
+func (x *exchange) refuse(err error) {
+	x.cause = err
+	x.status = problem.Write(x.w, err, x.edge.opts.PublicURL)
+}
+
+func (x *exchange) write(status int, body []byte) {
+	x.status = status
+	x.w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	x.w.WriteHeader(status)
+	_, _ = x.w.Write(body) // the client may be gone; there is nobody to tell
+}
+
+func (x *exchange) log(took time.Duration) {
+	status := problem.Noted(x.r, x.status)
+	x.edge.opts.Observe(x.tool, status, took)
+	level := problem.Level(x.r, x.status, x.cause)
+	ctx := x.r.Context()
+	if !x.edge.opts.Log.Enabled(ctx, level) {
+		return
+	}
+	attrs := []slog.Attr{
+		slog.String("request_id", x.id), slog.String("method", x.r.Method), slog.String("operation", x.tool), slog.Int("status", status),
+		slog.Float64("took_ms", float64(took.Microseconds())/1000), slog.Int64("team", x.team), slog.Int64("key", x.key),
+	}
+	if x.cause != nil && status != problem.ClientGone {
+		attrs = append(attrs, slog.String("refused", string(apierr.Of(x.cause).Code)))
+		if level > slog.LevelInfo {
+			attrs = append(attrs, slog.Any("error", x.cause))
+		}
+	}
+	x.edge.opts.Log.LogAttrs(ctx, level, "request", attrs...)
+}

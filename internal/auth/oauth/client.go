@@ -1,0 +1,146 @@
+package oauth
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/platform/loadshed"
+	"pressroom/internal/platform/plaintext"
+)
+
+const (
+	maxRedirects     = 10     // addresses of one program
+	maxRedirectBytes = 2000   // of all of them together
+	maxName          = 80     // characters of a program's name
+	maxUnused        = 10_000 // programs that nobody gave leave to, in the whole database
+	maxUnusedOfOne   = 1_000  // of these, from one network
+	evictAtOnce      = 100    // of these, by one registration
+)
+
+// Client is a program that asks people for leave. Nobody has checked what it says of itself.
+type Client struct {
+	ID        string
+	Name      string
+	Redirects []string // addresses to which people come back
+	Created   time.Time
+
+	network string    // from which it registered; see networkOf
+	read    time.Time // when its document was last fetched; zero of one that has none
+}
+
+// Described tells whether a document describes the program: its id is the document's address.
+func (c Client) Described() bool { return isDocument(c.ID) }
+
+// Registration is what a program says of itself (RFC 7591, section 2), as far as it matters here.
+type Registration struct {
+	Name          string   `json:"client_name"`
+	Redirects     []string `json:"redirect_uris"`
+	GrantTypes    []string `json:"grant_types"`
+	ResponseTypes []string `json:"response_types"`
+	AuthMethod    string   `json:"token_endpoint_auth_method"`
+}
+
+// client is the program that a registration describes.
+func (r Registration) client() (Client, error) {
+	switch {
+	case len(r.Redirects) == 0 || len(r.Redirects) > maxRedirects:
+		return Client{}, refused(InvalidRedirect, fmt.Sprintf("A program has between 1 and %d redirect URIs.", maxRedirects))
+	case len(r.GrantTypes) > 0 && !slices.Contains(r.GrantTypes, "authorization_code"):
+		return Client{}, refused(InvalidMetadata, "The only way to a first token is the grant type authorization_code.")
+	case len(r.ResponseTypes) > 0 && !slices.Contains(r.ResponseTypes, "code"):
+		return Client{}, refused(InvalidMetadata, "The only response type is code.")
+	}
+	if len(strings.Join(r.Redirects, "")) > maxRedirectBytes {
+		return Client{}, refused(InvalidRedirect, fmt.Sprintf("The redirect URIs of a client have at most %d bytes in all.", maxRedirectBytes))
+	}
+	for _, address := range r.Redirects {
+		if err := checkRedirect(address); err != nil {
+			return Client{}, err
+		}
+	}
+	return Client{Name: nameOf(r), Redirects: r.Redirects}, nil
+}
+
+// nameOf is how people are told of a program: one short line of what it calls itself, or else where it leads.
+func nameOf(r Registration) string {
+	name := plaintext.Line(r.Name)
+	if short := []rune(name); len(short) > maxName {
+		name = strings.TrimSpace(string(short[:maxName]))
+	}
+	if name == "" {
+		return place(r.Redirects[0])
+	}
+	return name
+}
+
+// Register takes a program in that describes itself, for whoever is at an address. It gets no secret: what is installed on
+// people's machines keeps none, and PKCE stands in for one.
+func (s *Service) Register(ctx context.Context, from string, r Registration) (Client, error) {
+	c, err := r.client()
+	if err != nil {
+		return Client{}, err
+	}
+	if err := s.registering(from); err != nil {
+		return Client{}, err
+	}
+	c.network = loadshed.NetworkOf(from)
+	c.ID = "program-" + strings.ToLower(rand.Text())
+	err = s.db.Write(ctx, "oauth.register", func(ctx context.Context, tx *db.Tx) error {
+		c.Created = tx.Now()
+		if err := keepClient(ctx, tx, c); err != nil {
+			return err
+		}
+		return evictUnused(ctx, tx, c.network)
+	})
+	return c, err
+}
+
+// evictUnused deletes the oldest registrations that nobody gave leave to: of the network that registers, beyond
+// maxUnusedOfOne; and beyond maxUnused in all, of the network that has the most. Registering needs no sign-in, so its rows
+// must not grow without bound, and nobody's flood must push out what others have just registered.
+func evictUnused(ctx context.Context, tx *db.Tx, network string) error {
+	if err := evictFrom(ctx, tx, network, maxUnusedOfOne); err != nil {
+		return err
+	}
+	var all int64
+	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM oauth_clients WHERE used_at = 0`).Scan(&all); err != nil {
+		return fmt.Errorf("counting unused registrations: %w", err)
+	}
+	if all <= maxUnused {
+		return nil
+	}
+	var most string
+	var has int64
+	err := tx.QueryRow(ctx, `SELECT network, COUNT(*) FROM oauth_clients WHERE used_at = 0 GROUP BY network ORDER BY COUNT(*) DESC, MIN(created_at) LIMIT 1`).Scan(&most, &has)
+	if err != nil {
+		return fmt.Errorf("looking which network has the most registrations: %w", err)
+	}
+	return evictFrom(ctx, tx, most, max(0, has-(all-maxUnused)))
+}
+
+// evictFrom deletes the oldest unused registrations from a network beyond the newest ones, at most evictAtOnce.
+func evictFrom(ctx context.Context, tx *db.Tx, network string, newest int64) error {
+	_, err := tx.Exec(ctx, `DELETE FROM oauth_clients WHERE client_id IN
+		(SELECT client_id FROM oauth_clients WHERE used_at = 0 AND network = ? ORDER BY created_at DESC, client_id LIMIT ? OFFSET ?)`, network, evictAtOnce, newest)
+	if err != nil {
+		return fmt.Errorf("evicting unused registrations: %w", err)
+	}
+	return nil
+}
+
+// registering is rate_limited for whoever makes us keep or fetch too many programs.
+func (s *Service) registering(from string) error {
+	if s.Registering == nil {
+		return nil
+	}
+	if wait := s.Registering(from); wait > 0 {
+		return apierr.New(apierr.RateLimited, "Too many programs were registered from there. Try again later.").With("scope", "registration").After(wait)
+	}
+	return nil
+}

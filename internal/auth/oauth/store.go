@@ -1,0 +1,142 @@
+package oauth
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/auth/apikey"
+	"pressroom/internal/core/access"
+	"pressroom/internal/platform/db"
+)
+
+// clientOf is not_found for a program that is not known.
+func (s *Service) clientOf(ctx context.Context, id string) (Client, error) {
+	c := Client{ID: id}
+	var redirects string
+	var created, read int64
+	err := s.db.QueryRow(ctx, `SELECT name, redirects, created_at, read_at FROM oauth_clients WHERE client_id = ?`, id).Scan(&c.Name, &redirects, &created, &read)
+	if errors.Is(err, sql.ErrNoRows) {
+		return c, apierr.Missing()
+	}
+	if err == nil {
+		err = json.Unmarshal([]byte(redirects), &c.Redirects)
+	}
+	if err != nil {
+		return c, fmt.Errorf("reading a program: %w", err)
+	}
+	c.Created, c.read = db.Time(created), db.Time(read)
+	return c, nil
+}
+
+// keepClient keeps a program, or what its document says now.
+func keepClient(ctx context.Context, tx *db.Tx, c Client) error {
+	redirects, err := json.Marshal(c.Redirects)
+	if err != nil {
+		return fmt.Errorf("writing a program: %w", err)
+	}
+	_, err = tx.Exec(ctx, `INSERT INTO oauth_clients (client_id, name, redirects, created_at, read_at, network) VALUES (?, ?, ?, ?, ?, ?)
+		ON CONFLICT (client_id) DO UPDATE SET name = excluded.name, redirects = excluded.redirects, read_at = excluded.read_at`,
+		c.ID, c.Name, string(redirects), db.Micros(c.Created), db.Micros(c.read), c.network)
+	if err != nil {
+		return fmt.Errorf("keeping a program: %w", err)
+	}
+	return nil
+}
+
+// grant is what a person gave leave to.
+type grant struct {
+	id, team, person, connection int64
+	client                       string
+	name                         string // of the program; empty of one that was forgotten
+	capabilities                 []access.Capability
+	resource, redirect           string
+	challenge                    string
+	codeEnds, redeemed, ended    time.Time
+	oneFactor                    bool // the person who granted it had a session with one factor
+}
+
+const grantColumns = `g.id, g.team_id, g.person_id, g.connection_id, g.client_id, COALESCE((SELECT c.name FROM oauth_clients c WHERE c.client_id = g.client_id), ''),
+	g.capabilities, g.resource, g.redirect, g.challenge, g.code_ends_at, g.redeemed_at, g.ended_at, g.one_factor`
+
+// grantBy reads a grant in the transaction that is about to change it, which holds it. More is what the query has beside
+// its columns. It is not_found where there is none.
+func (s *Service) grantBy(ctx context.Context, tx *db.Tx, rest string, args []any, more ...any) (grant, error) {
+	var g grant
+	var granted, columns string
+	var codeEnds, redeemed, ended, oneFactor int64
+	columns = grantColumns
+	if len(more) > 0 {
+		columns += `, t.ends_at, t.spent_at`
+	}
+	into := append([]any{&g.id, &g.team, &g.person, &g.connection, &g.client, &g.name, &granted, &g.resource, &g.redirect, &g.challenge, &codeEnds, &redeemed, &ended, &oneFactor}, more...)
+	err := tx.QueryRow(ctx, `SELECT `+columns+` FROM oauth_grants g `+rest+s.db.ForUpdate(), args...).Scan(into...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return g, apierr.Missing()
+	}
+	if err != nil {
+		return g, fmt.Errorf("reading what was granted: %w", err)
+	}
+	for name := range strings.FieldsSeq(granted) {
+		g.capabilities = append(g.capabilities, access.Capability(name))
+	}
+	g.codeEnds, g.redeemed, g.ended, g.oneFactor = db.Time(codeEnds), db.Time(redeemed), db.Time(ended), oneFactor > 0
+	return g, nil
+}
+
+// kind is what a token is for.
+type kind string
+
+const (
+	ofAccess  kind = "access"
+	ofRefresh kind = "refresh"
+)
+
+// addToken makes a token of a grant and gives it: it is kept nowhere.
+func addToken(ctx context.Context, tx *db.Tx, g grant, k kind, lives time.Duration) (string, error) {
+	prefix := apikey.Access
+	if k == ofRefresh {
+		prefix = apikey.Refresh
+	}
+	token := apikey.New(prefix)
+	hash := apikey.Hash(token)
+	_, err := tx.Exec(ctx, `INSERT INTO oauth_tokens (hash, grant_id, kind, created_at, ends_at) VALUES (?, ?, ?, ?, ?)`,
+		hash[:], g.id, string(k), db.Micros(tx.Now()), db.Micros(tx.Now().Add(lives)))
+	if err != nil {
+		return "", fmt.Errorf("keeping a token: %w", err)
+	}
+	return token, nil
+}
+
+// change runs a statement about one grant.
+func change(ctx context.Context, tx *db.Tx, statement string, args ...any) error {
+	if _, err := tx.Exec(ctx, statement, args...); err != nil {
+		return fmt.Errorf("changing what was granted: %w", err)
+	}
+	return nil
+}
+
+// The endings are why a connection ends. The audit log keeps them.
+const (
+	endRevoked = "revoked"       // the client revoked a token (RFC 7009)
+	endExpired = "expired"       // no token is left
+	endReused  = "reused"        // a code or refresh token came a second time
+	endInvalid = "invalid"       // the person may no longer connect it, or its end has come
+	endFactor  = "second_factor" // it was connected without the second factor that is required now
+)
+
+// end lets no token of a grant be good any more, and its connection be no more.
+func (s *Service) end(ctx context.Context, tx *db.Tx, g grant, reason string) error {
+	if err := change(ctx, tx, `UPDATE oauth_grants SET ended_at = ? WHERE id = ? AND ended_at = 0`, db.Micros(tx.Now()), g.id); err != nil {
+		return err
+	}
+	if g.connection == 0 {
+		return nil
+	}
+	return s.Connections.Disconnect(ctx, tx, g.connection, reason)
+}

@@ -1,0 +1,70 @@
+package oauth
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"pressroom/internal/platform/db"
+)
+
+const (
+	unusedKept = 24 * time.Hour       // a program that nobody gave leave to
+	idleKept   = 365 * 24 * time.Hour // one that somebody did, once nothing of that is left
+	sweepAtOne = 500                  // rows of one kind in a transaction
+)
+
+// Sweep forgets a batch of what has ended: tokens, grants with the connections that nobody renewed, and programs that
+// nobody uses. It tells how many rows.
+func (s *Service) Sweep(ctx context.Context) (int64, error) {
+	var total int64
+	for _, part := range []func(context.Context, *db.Tx) (int64, error){s.sweepTokens, s.sweepGrants, s.sweepClients} {
+		err := s.db.Write(ctx, "oauth.sweep", func(ctx context.Context, tx *db.Tx) error {
+			n, err := part(ctx, tx)
+			total += n
+			return err
+		})
+		if err != nil {
+			return total, err
+		}
+	}
+	return total, nil
+}
+
+func (s *Service) sweepTokens(ctx context.Context, tx *db.Tx) (int64, error) {
+	n, err := tx.Exec(ctx, `DELETE FROM oauth_tokens WHERE hash IN (SELECT hash FROM oauth_tokens WHERE ends_at <= ? ORDER BY ends_at LIMIT ?)`, db.Micros(tx.Now()), sweepAtOne)
+	if err != nil {
+		return 0, fmt.Errorf("forgetting tokens: %w", err)
+	}
+	return n, nil
+}
+
+// sweepGrants forgets grants of which no token is left, and ends their connections.
+func (s *Service) sweepGrants(ctx context.Context, tx *db.Tx) (int64, error) {
+	over, err := db.All(ctx, tx, func(rows *sql.Rows, g *grant) error { return rows.Scan(&g.id, &g.connection) },
+		`SELECT g.id, g.connection_id FROM oauth_grants g WHERE g.ends_at <= ? AND NOT EXISTS (SELECT 1 FROM oauth_tokens t WHERE t.grant_id = g.id) ORDER BY g.ends_at LIMIT ?`, db.Micros(tx.Now()), sweepAtOne)
+	if err != nil {
+		return 0, fmt.Errorf("looking for grants that have ended: %w", err)
+	}
+	for _, g := range over {
+		if err := s.end(ctx, tx, g, endExpired); err != nil {
+			return 0, err
+		}
+		if err := change(ctx, tx, `DELETE FROM oauth_grants WHERE id = ?`, g.id); err != nil {
+			return 0, err
+		}
+	}
+	return int64(len(over)), nil
+}
+
+func (s *Service) sweepClients(ctx context.Context, tx *db.Tx) (int64, error) {
+	now := tx.Now()
+	n, err := tx.Exec(ctx, `DELETE FROM oauth_clients WHERE client_id IN (SELECT c.client_id FROM oauth_clients c
+		WHERE (c.used_at = 0 AND c.created_at <= ? OR c.used_at > 0 AND c.used_at <= ?) AND NOT EXISTS (SELECT 1 FROM oauth_grants g WHERE g.client_id = c.client_id) LIMIT ?)`,
+		db.Micros(now.Add(-unusedKept)), db.Micros(now.Add(-idleKept)), sweepAtOne)
+	if err != nil {
+		return 0, fmt.Errorf("forgetting programs: %w", err)
+	}
+	return n, nil
+}

@@ -1,0 +1,279 @@
+package oidc_test
+
+import (
+	"context"
+	"crypto/x509"
+	"encoding/json"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+	"github.com/oauth2-proxy/mockoidc"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/auth/oidc"
+	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/oidcserver"
+)
+
+// world is a directory and a provider behind it, which lets everybody in at once.
+type world struct {
+	*oidc.Directory
+	provider *oidcserver.Provider
+	clock    *testkit.Clock
+}
+
+func open(t *testing.T) world {
+	t.Helper()
+	provider := oidcserver.Run(t)
+	clock := testkit.NewClock(time.Now())
+	d, err := oidc.New(oidc.Options{
+		Issuer: provider.Issuer(), ClientID: provider.ClientID, ClientSecret: provider.ClientSecret, PublicURL: "https://press.example", Roots: provider.Roots, Now: clock.Now, Log: slog.New(slog.DiscardHandler),
+	})
+	must(t, err)
+	return world{d, provider, clock}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// visit goes to the provider and gives what it sends the person back with.
+func (w world) visit(t *testing.T, address string) url.Values {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, http.NoBody)
+	must(t, err)
+	resp, err := w.provider.Client().Do(req)
+	must(t, err)
+	defer resp.Body.Close()
+	back, err := resp.Location()
+	must(t, err)
+	if got := back.Scheme + "://" + back.Host + back.Path; got != "https://press.example"+oidc.ReturnPath {
+		t.Fatalf("sent back to %s", got)
+	}
+	return back.Query()
+}
+
+// person is somebody whom the provider knows, with the claims that it writes.
+type person struct {
+	mockoidc.MockUser
+
+	claims map[string]any
+}
+
+// Claims are a token's.
+func (p *person) Claims(_ []string, base *mockoidc.IDTokenClaims) (jwt.Claims, error) {
+	raw, err := json.Marshal(base)
+	if err != nil {
+		return nil, err
+	}
+	out := jwt.MapClaims{}
+	if err := json.Unmarshal(raw, &out); err != nil {
+		return nil, err
+	}
+	maps.Copy(out, p.claims)
+	return out, nil
+}
+
+func (w world) knows(claims map[string]any) {
+	w.provider.QueueUser(&person{mockoidc.MockUser{Subject: "1"}, claims})
+}
+
+func TestWhomTheDirectoryKnows(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	for name, c := range map[string]struct {
+		claims map[string]any
+		want   oidc.Person // empty where nobody is let in
+	}{
+		"verified":          {map[string]any{"email": "ada@example.com", "email_verified": true, "name": "Ada"}, oidc.Person{Issuer: w.provider.Issuer(), Subject: "1", Email: "ada@example.com", Name: "Ada"}},
+		"verified, as text": {map[string]any{"email": "ada@example.com", "email_verified": "true"}, oidc.Person{Issuer: w.provider.Issuer(), Subject: "1", Email: "ada@example.com"}},
+		"no subject":        {map[string]any{"email": "ada@example.com", "email_verified": true, "sub": ""}, oidc.Person{}},
+		"not verified":      {map[string]any{"email": "ada@example.com", "email_verified": false}, oidc.Person{}},
+		"verified unsaid":   {map[string]any{"email": "ada@example.com"}, oidc.Person{}},
+		"no address":        {map[string]any{"email_verified": true}, oidc.Person{}},
+		"for another":       {map[string]any{"email": "ada@example.com", "email_verified": true, "aud": "another"}, oidc.Person{}},
+		"of another":        {map[string]any{"email": "ada@example.com", "email_verified": true, "iss": "https://evil.example"}, oidc.Person{}},
+		"too old":           {map[string]any{"email": "ada@example.com", "email_verified": true, "exp": 1000}, oidc.Person{}},
+		"an earlier answer": {map[string]any{"email": "ada@example.com", "email_verified": true, "nonce": "another"}, oidc.Person{}},
+	} {
+		w.knows(c.claims)
+		address, attempt, err := w.Begin(t.Context(), "/posts", false)
+		must(t, err)
+		got, err := w.Finish(t.Context(), attempt, w.visit(t, address))
+		if got != c.want || (err == nil) != (c.want != oidc.Person{}) {
+			t.Errorf("%s: %+v (%v)", name, got, err)
+		}
+	}
+}
+
+func TestAnswersThatAreNotTaken(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	for name, change := range map[string]func(*oidc.Attempt, url.Values){
+		"another state":      func(_ *oidc.Attempt, q url.Values) { q.Set("state", "another") },
+		"no state":           func(a *oidc.Attempt, q url.Values) { a.State = ""; q.Del("state") },
+		"another who began":  func(a *oidc.Attempt, _ url.Values) { a.Verifier = strings.Repeat("x", 43) },
+		"a code made up":     func(_ *oidc.Attempt, q url.Values) { q.Set("code", "made-up") },
+		"called off":         func(_ *oidc.Attempt, q url.Values) { q.Del("code"); q.Set("error", "access_denied") },
+		"begun too long ago": func(a *oidc.Attempt, _ url.Values) { a.Begun = a.Begun.Add(-16 * time.Minute) },
+		"begun by nobody":    func(a *oidc.Attempt, _ url.Values) { *a = oidc.Attempt{} },
+	} {
+		w.knows(map[string]any{"email": "ada@example.com", "email_verified": true})
+		address, attempt, err := w.Begin(t.Context(), "/", false)
+		must(t, err)
+		answer := w.visit(t, address)
+		change(&attempt, answer)
+		_, err = w.Finish(t.Context(), attempt, answer)
+		if code := apierr.Of(err).Code; code != apierr.Unauthorized && code != apierr.ValidationFailed {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// What is asked of the provider hides who began it, and a code is worth nothing to others.
+func TestTheWayThere(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	address, attempt, err := w.Begin(t.Context(), "/", false)
+	must(t, err)
+	u, err := url.Parse(address)
+	must(t, err)
+	q := u.Query()
+	if q.Get("code_challenge_method") != "S256" || q.Get("state") != attempt.State || q.Get("nonce") != attempt.Nonce || q.Get("response_type") != "code" || strings.Contains(address, attempt.Verifier) {
+		t.Errorf("%s", address)
+	}
+}
+
+// A directory that does not answer keeps people waiting once, not each of them, and is asked again later.
+func TestASilentDirectory(t *testing.T) {
+	t.Parallel()
+	asked, answers := 0, false
+	var provider *httptest.Server
+	provider = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked++
+		if !answers {
+			http.Error(w, "out of order", http.StatusBadGateway)
+			return
+		}
+		_ = json.NewEncoder(w).Encode(map[string]string{"issuer": provider.URL, "authorization_endpoint": provider.URL + "/in", "token_endpoint": provider.URL + "/token", "jwks_uri": provider.URL + "/keys"})
+	}))
+	t.Cleanup(provider.Close)
+	roots := x509.NewCertPool()
+	roots.AddCert(provider.Certificate())
+	clock := testkit.NewClock(time.Now())
+	d, err := oidc.New(oidc.Options{Issuer: provider.URL, ClientID: "press", PublicURL: "https://press.example", Roots: roots, Now: clock.Now, Log: slog.New(slog.DiscardHandler)})
+	must(t, err)
+	for range 3 {
+		if _, _, err := d.Begin(t.Context(), "/", false); !apierr.Is(err, apierr.ProviderUnavailable) {
+			t.Errorf("%v", err)
+		}
+	}
+	if asked != 1 {
+		t.Errorf("asked %d times", asked)
+	}
+	answers = true
+	clock.Advance(3 * time.Second)
+	if _, _, err := d.Begin(t.Context(), "/", false); err != nil {
+		t.Error(err)
+	}
+}
+
+// A directory that is slow to answer keeps nobody waiting who has given up: not even behind somebody else who waits.
+func TestASlowDirectory(t *testing.T) {
+	t.Parallel()
+	asked, answer := make(chan struct{}), make(chan struct{})
+	provider := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		close(asked)
+		<-answer
+		http.Error(w, "at last", http.StatusBadGateway)
+	}))
+	t.Cleanup(provider.Close)
+	roots := x509.NewCertPool()
+	roots.AddCert(provider.Certificate())
+	d, err := oidc.New(oidc.Options{Issuer: provider.URL, ClientID: "press", PublicURL: "https://press.example", Roots: roots, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+	must(t, err)
+	first, second := make(chan error, 1), make(chan error, 1)
+	go func() {
+		_, _, err := d.Begin(t.Context(), "/", false)
+		first <- err
+	}()
+	<-asked
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	go func() {
+		_, _, err := d.Begin(gone, "/", false)
+		second <- err
+	}()
+	select {
+	case err := <-second:
+		if !apierr.Is(err, apierr.ProviderUnavailable) {
+			t.Error(err)
+		}
+	case <-time.After(5 * time.Second):
+		t.Error("a request that was given up waits for the directory")
+	}
+	close(answer)
+	if err := <-first; !apierr.Is(err, apierr.ProviderUnavailable) {
+		t.Error(err)
+	}
+}
+
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	if d, err := oidc.New(oidc.Options{}); d != nil || err != nil {
+		t.Errorf("%v (%v)", d, err)
+	}
+	for name, o := range map[string]oidc.Options{
+		"only a directory that is not there": {Only: true}, "no address": {Issuer: "login", ClientID: "x"}, "a file": {Issuer: "file:///etc", ClientID: "x"}, "not encrypted": {Issuer: "http://login.example", ClientID: "x"},
+		"not encrypted, on this machine": {Issuer: "http://127.0.0.1:5556/dex", ClientID: "x"}, "no client": {Issuer: "https://login.example"},
+	} {
+		if _, err := oidc.New(o); err == nil {
+			t.Errorf("%s: taken", name)
+		}
+	}
+}
+
+// A step-up counts only if the directory says that it authenticated the person after that was asked.
+func TestStepUpNeedsRecentAuthTime(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	for name, c := range map[string]struct {
+		again bool
+		at    any // auth_time; nil for none
+		in    bool
+	}{
+		"no step-up, unsaid":    {false, nil, true},
+		"no step-up, long ago":  {false, w.clock.Now().Add(-time.Hour).Unix(), true},
+		"step-up, unsaid":       {true, nil, false},
+		"step-up, long ago":     {true, w.clock.Now().Add(-2 * time.Minute).Unix(), false},
+		"step-up, now":          {true, w.clock.Now().Unix(), true},
+		"step-up, in fractions": {true, float64(w.clock.Now().Unix()) + 0.5, true},
+	} {
+		claims := map[string]any{"email": "ada@example.com", "email_verified": true}
+		if c.at != nil {
+			claims["auth_time"] = c.at
+		}
+		w.knows(claims)
+		address, attempt, err := w.Begin(t.Context(), "/settings/keys/new", c.again)
+		must(t, err)
+		sent, err := url.Parse(address)
+		must(t, err)
+		if q := sent.Query(); (q.Get("prompt") == "login" && q.Get("max_age") == "0") != c.again {
+			t.Errorf("%s: asked with %v", name, q)
+		}
+		got, err := w.Finish(t.Context(), attempt, w.visit(t, address))
+		if (err == nil) != c.in || got.AuthenticatedAt.After(w.clock.Now()) {
+			t.Errorf("%s: %+v (%v)", name, got, err)
+		}
+	}
+}

@@ -1,0 +1,249 @@
+// Package passkey lets people sign in by passkeys (W3C Web Authentication, level 3): a key pair that the person's device
+// or password manager keeps, made for this address alone, and used only after the device has seen that it is the person.
+package passkey
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/go-webauthn/webauthn/protocol"
+	"github.com/go-webauthn/webauthn/webauthn"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/platform/db"
+)
+
+const (
+	within  = 5 * time.Minute // how long a browser may take to answer
+	most    = 20              // passkeys of one person
+	maxName = 100             // characters
+)
+
+// Service registers passkeys and checks who signs in by them.
+type Service struct {
+	db       *db.DB
+	ceremony *webauthn.WebAuthn // nil where passkeys cannot be
+}
+
+// New makes the service for an address. Passkeys belong to a name: there are none at an address of numbers alone.
+func New(d *db.DB, publicURL string) (*Service, error) {
+	u, err := url.Parse(publicURL)
+	if err != nil {
+		return nil, fmt.Errorf("reading the public address: %w", err)
+	}
+	host := u.Hostname()
+	if _, err := netip.ParseAddr(host); err == nil || host == "" {
+		return &Service{db: d}, nil
+	}
+	ceremony, err := webauthn.New(&webauthn.Config{
+		RPID: host, RPDisplayName: "pressroom", RPOrigins: []string{u.Scheme + "://" + u.Host},
+		AttestationPreference: protocol.PreferNoAttestation,
+		AuthenticatorSelection: protocol.AuthenticatorSelection{
+			ResidentKey: protocol.ResidentKeyRequirementRequired, RequireResidentKey: protocol.ResidentKeyRequired(), UserVerification: protocol.VerificationRequired,
+		},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("setting passkeys up: %w", err)
+	}
+	return &Service{db: d, ceremony: ceremony}, nil
+}
+
+// Possible tells whether this address can have passkeys.
+func (s *Service) Possible() bool { return s.ceremony != nil }
+
+// Passkey is one that a person has.
+type Passkey struct {
+	ID        int64
+	Name      string
+	CreatedAt time.Time
+	UsedAt    time.Time // zero where it never was
+	Copied    bool      // two devices use it that should be one: it signs nobody in any more
+}
+
+// Question is what the browser is asked, and what is kept until it answers.
+type Question struct {
+	Options json.RawMessage // for navigator.credentials
+	Kept    []byte          // not for the browser's eyes
+}
+
+// kept is a ceremony under way.
+type kept struct {
+	Session webauthn.SessionData `json:"session"`
+	Handle  []byte               `json:"handle,omitempty"` // what the new passkey calls the person
+	Person  int64                `json:"person,omitempty"` // whose it becomes; 0 for somebody who is not known yet
+	Begun   time.Time            `json:"begun"`
+}
+
+var (
+	errImpossible = apierr.BadState("unavailable", "There are no passkeys at this address.")
+	errTooLate    = apierr.BadState("ended", "This took too long. Try again.")
+	errNotOne     = apierr.Invalid(apierr.Malformed, "passkey", "The passkey could not be used. Try again, or sign in another way.")
+	errUnknown    = apierr.New(apierr.Unauthorized, "This passkey is not known here. Sign in another way.")
+	errCopied     = apierr.New(apierr.Unauthorized, "This passkey may have been copied, so it signs nobody in any more. Sign in another way and remove it from your account.")
+	errTooMany    = apierr.Invalid(apierr.OutOfRange, "passkey", fmt.Sprintf("You have %d passkeys, which is as many as there can be. Remove one first.", most))
+	errName       = apierr.Invalid(apierr.Malformed, "name", fmt.Sprintf("Give the passkey a name, one line of at most %d characters.", maxName))
+	errOnlyWay    = apierr.BadState("needed", "This is the only thing that you sign in with. Set a password or add another passkey first.")
+)
+
+// question keeps a ceremony and writes what the browser is asked.
+func (s *Service) question(options any, k kept) (Question, error) {
+	k.Begun = s.db.Now()
+	asked, err := json.Marshal(options)
+	if err != nil {
+		return Question{}, fmt.Errorf("asking for a passkey: %w", err)
+	}
+	remembered, err := json.Marshal(k)
+	if err != nil {
+		return Question{}, fmt.Errorf("keeping a question for a passkey: %w", err)
+	}
+	return Question{asked, remembered}, nil
+}
+
+// recall reads a ceremony that was kept and is not over.
+func (s *Service) recall(raw []byte) (kept, error) {
+	var k kept
+	if s.ceremony == nil {
+		return k, errImpossible
+	}
+	if len(raw) == 0 {
+		return k, errTooLate
+	}
+	if err := json.Unmarshal(raw, &k); err != nil {
+		return k, fmt.Errorf("reading a question for a passkey: %w", err)
+	}
+	if age := s.db.Now().Sub(k.Begun); age < 0 || age > within {
+		return k, errTooLate
+	}
+	return k, nil
+}
+
+// AskSignIn asks for any passkey of this address: it tells by itself whose it is.
+func (s *Service) AskSignIn() (Question, error) {
+	if s.ceremony == nil {
+		return Question{}, errImpossible
+	}
+	options, session, err := s.ceremony.BeginDiscoverableLogin(webauthn.WithUserVerification(protocol.VerificationRequired))
+	if err != nil {
+		return Question{}, fmt.Errorf("asking for a passkey: %w", err)
+	}
+	return s.question(options, kept{Session: *session})
+}
+
+// SignIn tells whose passkey the browser has answered with. One that is not known is unauthorized, and so is one of which
+// the count of signatures went back: somebody else has used a copy of it.
+func (s *Service) SignIn(ctx context.Context, remembered, answer []byte) (int64, error) {
+	k, err := s.recall(remembered)
+	if err != nil {
+		return 0, err
+	}
+	if k.Handle != nil {
+		return 0, errTooLate // it was a question for a new one
+	}
+	parsed, err := protocol.ParseCredentialRequestResponseBytes(answer)
+	if err != nil {
+		return 0, errNotOne
+	}
+	var owner owner
+	var failed error
+	find := func(_, handle []byte) (webauthn.User, error) {
+		if owner, failed = s.ownerByHandle(ctx, handle); failed != nil {
+			return nil, failed
+		}
+		return owner, nil
+	}
+	used, err := s.ceremony.ValidateDiscoverableLogin(find, k.Session, parsed)
+	if failed != nil && !errors.Is(failed, errUnknown) {
+		return 0, failed
+	}
+	if err != nil {
+		return 0, errUnknown
+	}
+	return owner.person, s.noteUse(ctx, owner, used)
+}
+
+// Asker is who makes a passkey.
+type Asker struct {
+	Person      int64 // 0 for somebody who is not known yet
+	Name, Email string
+}
+
+// AskNew asks for a new passkey.
+func (s *Service) AskNew(ctx context.Context, a Asker) (Question, error) {
+	if s.ceremony == nil {
+		return Question{}, errImpossible
+	}
+	o, err := s.newOwner(ctx, a)
+	if err != nil {
+		return Question{}, err
+	}
+	if len(o.credentials) >= most {
+		return Question{}, errTooMany
+	}
+	options, session, err := s.ceremony.BeginRegistration(o, webauthn.WithExclusions(webauthn.Credentials(o.credentials).CredentialDescriptors()))
+	if err != nil {
+		return Question{}, fmt.Errorf("asking for a new passkey: %w", err)
+	}
+	return s.question(options, kept{Session: *session, Handle: o.handle, Person: a.Person})
+}
+
+// Made is a passkey that the browser has made and nobody has yet.
+type Made struct {
+	handle     []byte
+	name       string
+	credential webauthn.Credential
+}
+
+// Read checks the browser's answer to AskNew for the same person.
+func (s *Service) Read(person int64, remembered, answer []byte, name string) (Made, error) {
+	k, err := s.recall(remembered)
+	if err != nil {
+		return Made{}, err
+	}
+	if k.Handle == nil || k.Person != person {
+		return Made{}, errTooLate
+	}
+	if name = strings.TrimSpace(name); !isName(name) {
+		return Made{}, errName
+	}
+	parsed, err := protocol.ParseCredentialCreationResponseBytes(answer)
+	if err != nil {
+		return Made{}, errNotOne
+	}
+	made, err := s.ceremony.CreateCredential(owner{handle: k.Handle}, k.Session, parsed)
+	if err != nil {
+		return Made{}, errNotOne
+	}
+	return Made{k.Handle, name, *made}, nil
+}
+
+func isName(name string) bool {
+	return name != "" && utf8.ValidString(name) && utf8.RuneCountInString(name) <= maxName && !strings.ContainsFunc(name, unicode.IsControl)
+}
+
+// owner is a person as the ceremonies know people.
+type owner struct {
+	person      int64
+	handle      []byte
+	name, email string
+	credentials []webauthn.Credential
+}
+
+// WebAuthnID is what the person's passkeys call the person.
+func (o owner) WebAuthnID() []byte { return o.handle }
+
+// WebAuthnName is how the person tells accounts apart.
+func (o owner) WebAuthnName() string { return o.email }
+
+// WebAuthnDisplayName is the person's name.
+func (o owner) WebAuthnDisplayName() string { return o.name }
+
+// WebAuthnCredentials are the person's passkeys.
+func (o owner) WebAuthnCredentials() []webauthn.Credential { return o.credentials }

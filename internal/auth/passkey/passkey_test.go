@@ -1,0 +1,274 @@
+package passkey_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/auth/passkey"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/authenticator"
+)
+
+const origin = "https://press.example"
+
+type world struct {
+	*passkey.Service
+	db    *db.DB
+	clock *testkit.Clock
+}
+
+func each(t *testing.T, run func(t *testing.T, w world)) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		clock := testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
+		d := testkit.Open(t, url, clock)
+		s, err := passkey.New(d, origin)
+		must(t, err)
+		run(t, world{s, d, clock})
+	})
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// person makes somebody with a hash in place of a password, or without.
+func (w world) person(t *testing.T, password string) int64 {
+	t.Helper()
+	var id int64
+	must(t, w.db.Write(t.Context(), "test.person", func(ctx context.Context, tx *db.Tx) error {
+		var n int
+		if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM people`).Scan(&n); err != nil {
+			return err
+		}
+		return tx.QueryRow(ctx, `INSERT INTO people (name, email, password_hash, created_at) VALUES (?, ?, ?, 0) RETURNING id`, "Ada", fmt.Sprintf("p%d@example.com", n), password).Scan(&id)
+	}))
+	return id
+}
+
+func (w world) set(t *testing.T, statement string, args ...any) {
+	t.Helper()
+	must(t, w.db.Write(t.Context(), "test.set", func(ctx context.Context, tx *db.Tx) error {
+		_, err := tx.Exec(ctx, statement, args...)
+		return err
+	}))
+}
+
+// device makes a passkey of a person on a new device.
+func (w world) device(t *testing.T, person int64) *authenticator.Device {
+	t.Helper()
+	d := &authenticator.Device{Origin: origin}
+	must(t, w.register(t, person, d))
+	return d
+}
+
+func (w world) register(t *testing.T, person int64, d *authenticator.Device) error {
+	t.Helper()
+	asked, err := w.AskNew(t.Context(), passkey.Asker{Person: person, Name: "Ada", Email: "ada@example.com"})
+	if err != nil {
+		return err
+	}
+	answer, err := d.Create(asked.Options)
+	must(t, err)
+	made, err := w.Read(person, asked.Kept, answer, " Laptop ")
+	if err != nil {
+		return err
+	}
+	return w.Add(t.Context(), person, made)
+}
+
+func (w world) enter(t *testing.T, d *authenticator.Device) (int64, error) {
+	t.Helper()
+	asked, err := w.AskSignIn()
+	must(t, err)
+	answer, err := d.Get(asked.Options)
+	must(t, err)
+	return w.SignIn(t.Context(), asked.Kept, answer)
+}
+
+func TestRegisterAndSignIn(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		w.person(t, "")
+		ada := w.person(t, "")
+		first, second := w.device(t, ada), w.device(t, ada)
+		w.clock.Advance(time.Hour)
+		for _, d := range []*authenticator.Device{first, second, first} {
+			if who, err := w.enter(t, d); err != nil || who != ada {
+				t.Errorf("%d (%v)", who, err)
+			}
+		}
+		list, err := w.List(t.Context(), ada)
+		if err != nil || len(list) != 2 || list[0].Name != "Laptop" || !list[0].UsedAt.Equal(w.clock.Now()) || !list[0].CreatedAt.Equal(w.clock.Now().Add(-time.Hour)) {
+			t.Errorf("%+v (%v)", list, err)
+		}
+		if list, err := w.List(t.Context(), ada-1); err != nil || len(list) != 0 {
+			t.Errorf("another person's: %+v (%v)", list, err)
+		}
+	})
+}
+
+// A passkey that is used with a count that was there before is on two devices: it ends for both.
+func TestCopiedPasskey(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		ada := w.person(t, "x")
+		d := w.device(t, ada)
+		for range 2 {
+			_, err := w.enter(t, d)
+			must(t, err)
+		}
+		clone := *d
+		clone.Count = 1
+		if _, err := w.enter(t, &clone); !apierr.Is(err, apierr.Unauthorized) || !strings.Contains(apierr.Of(err).Detail, "copied") {
+			t.Errorf("the copy: %v", err)
+		}
+		if _, err := w.enter(t, d); !apierr.Is(err, apierr.Unauthorized) {
+			t.Errorf("the one that was copied: %v", err)
+		}
+		list, err := w.List(t.Context(), ada)
+		if err != nil || !list[0].Copied {
+			t.Errorf("%+v (%v)", list, err)
+		}
+		// Password managers count nothing.
+		silent := w.device(t, ada)
+		for range 3 {
+			silent.Count = ^uint32(0) // 0 with the next signature
+			if _, err := w.enter(t, silent); err != nil {
+				t.Errorf("one that does not count: %v", err)
+			}
+		}
+	})
+}
+
+func TestPasskeysThatAreRefused(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		ada := w.person(t, "x")
+		d := w.device(t, ada)
+		asked, err := w.AskSignIn()
+		must(t, err)
+		answer, err := d.Get(asked.Options)
+		must(t, err)
+		later, err := w.AskSignIn()
+		must(t, err)
+		fresh, err := w.AskNew(t.Context(), passkey.Asker{Person: ada})
+		must(t, err)
+		for name, c := range map[string]struct {
+			kept, answer []byte
+			code         apierr.Code
+		}{
+			"another question's answer": {later.Kept, answer, apierr.Unauthorized},
+			"no question":               {nil, answer, apierr.ValidationFailed},
+			"a question for a new one":  {fresh.Kept, answer, apierr.ValidationFailed},
+			"no answer":                 {asked.Kept, nil, apierr.ValidationFailed},
+			"something else":            {asked.Kept, []byte(`{"id":"x"}`), apierr.ValidationFailed},
+		} {
+			if _, err := w.SignIn(t.Context(), c.kept, c.answer); !apierr.Is(err, c.code) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		for name, change := range map[string]func(*authenticator.Device){
+			"another site":      func(d *authenticator.Device) { d.Origin = "https://press.example.evil.test" },
+			"nobody was seen":   func(d *authenticator.Device) { d.NotSeen = true },
+			"another port":      func(d *authenticator.Device) { d.Origin = origin + ":444" },
+			"without a lock":    func(d *authenticator.Device) { d.Origin = strings.Replace(origin, "https", "http", 1) },
+			"of somebody's own": func(d *authenticator.Device) { _, err := d.Create(fresh.Options); must(t, err) },
+		} {
+			other := *d
+			change(&other)
+			if _, err := w.enter(t, &other); !apierr.Is(err, apierr.Unauthorized) {
+				t.Errorf("%s: %v", name, err)
+			}
+			if name != "of somebody's own" {
+				if err := w.register(t, ada, &other); err == nil {
+					t.Errorf("%s: registered", name)
+				}
+			}
+		}
+		w.clock.Advance(6 * time.Minute)
+		if _, err := w.SignIn(t.Context(), asked.Kept, answer); !apierr.Is(err, apierr.ValidationFailed) {
+			t.Errorf("too late: %v", err)
+		}
+		if _, err := w.enter(t, d); err != nil {
+			t.Errorf("the right one: %v", err)
+		}
+		w.set(t, `UPDATE people SET held_at = 1 WHERE id = ?`, ada)
+		if _, err := w.enter(t, d); !apierr.Is(err, apierr.Unauthorized) {
+			t.Errorf("on hold: %v", err)
+		}
+	})
+}
+
+func TestRenameAndRemove(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		ada, bea := w.person(t, ""), w.person(t, "x")
+		d := w.device(t, ada)
+		list, err := w.List(t.Context(), ada)
+		must(t, err)
+		id := list[0].ID
+		if err := errors.Join(w.Rename(t.Context(), ada, id, " Phone "), w.Rename(t.Context(), ada, id, "Phone")); err != nil {
+			t.Error(err)
+		}
+		for _, name := range []string{"", " ", "two\nlines", strings.Repeat("x", 101)} {
+			if err := w.Rename(t.Context(), ada, id, name); apierr.Of(err).Context["argument"] != "name" {
+				t.Errorf("%q: %v", name, err)
+			}
+		}
+		for _, err := range []error{w.Rename(t.Context(), bea, id, "Mine"), w.Remove(t.Context(), bea, id, nil), w.Remove(t.Context(), ada, id+1, nil)} {
+			if !apierr.Is(err, apierr.NotFound) {
+				t.Errorf("%v", err)
+			}
+		}
+		if err := w.Remove(t.Context(), ada, id, nil); !strings.Contains(apierr.Of(err).Detail, "only thing") {
+			t.Errorf("the only way in: %v", err)
+		}
+		w.device(t, ada)
+		must(t, w.Remove(t.Context(), ada, id, nil))
+		if _, err := w.enter(t, d); !apierr.Is(err, apierr.Unauthorized) {
+			t.Errorf("a removed one: %v", err)
+		}
+		list, err = w.List(t.Context(), ada)
+		if err != nil || len(list) != 1 || list[0].Name != "Laptop" {
+			t.Errorf("%+v (%v)", list, err)
+		}
+		w.set(t, `UPDATE people SET password_hash = 'x' WHERE id = ?`, ada)
+		must(t, w.Remove(t.Context(), ada, list[0].ID, nil))
+	})
+}
+
+func TestTooMany(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		ada := w.person(t, "x")
+		for range 20 {
+			w.device(t, ada)
+		}
+		if err := w.register(t, ada, &authenticator.Device{Origin: origin}); !strings.Contains(apierr.Of(err).Detail, "20 passkeys") {
+			t.Errorf("%v", err)
+		}
+	})
+}
+
+// A passkey belongs to a name.
+func TestAddressesOfNumbers(t *testing.T) {
+	t.Parallel()
+	for address, possible := range map[string]bool{"http://127.0.0.1:8080": false, "http://[::1]:8080": false, "http://localhost:8080": true, "https://press.example.com": true, "": false} {
+		s, err := passkey.New(nil, address)
+		if err != nil || s.Possible() != possible {
+			t.Errorf("%s: %v", address, err)
+			continue
+		}
+		if possible {
+			continue
+		}
+		if _, err := s.AskSignIn(); err == nil {
+			t.Errorf("%s asks for a passkey", address)
+		}
+	}
+}

@@ -1,0 +1,216 @@
+package passkey
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/go-webauthn/webauthn/webauthn"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/platform/auditlog"
+	"pressroom/internal/platform/db"
+)
+
+const handleLen = 32 // bytes, of at most 64 (Web Authentication, section 4)
+
+// newOwner is who makes a passkey, with a handle where the person has none yet.
+func (s *Service) newOwner(ctx context.Context, a Asker) (owner, error) {
+	o := owner{person: a.Person, name: a.Name, email: a.Email}
+	if a.Person != 0 {
+		err := s.db.QueryRow(ctx, `SELECT passkey_handle FROM people WHERE id = ?`, a.Person).Scan(&o.handle)
+		if err != nil {
+			return o, fmt.Errorf("reading who makes a passkey: %w", err)
+		}
+		if o.credentials, err = s.credentials(ctx, a.Person); err != nil {
+			return o, err
+		}
+	}
+	if len(o.handle) == 0 {
+		o.handle = make([]byte, handleLen)
+		rand.Read(o.handle) // never fails, crypto/rand
+	}
+	return o, nil
+}
+
+// ownerByHandle finds whom a passkey names, but for people on hold.
+func (s *Service) ownerByHandle(ctx context.Context, handle []byte) (owner, error) {
+	o := owner{handle: handle}
+	err := s.db.QueryRow(ctx, `SELECT id, name, email FROM people WHERE passkey_handle = ? AND held_at = 0`, handle).Scan(&o.person, &o.name, &o.email)
+	if errors.Is(err, sql.ErrNoRows) {
+		return o, errUnknown
+	}
+	if err != nil {
+		return o, fmt.Errorf("looking up whose passkey it is: %w", err)
+	}
+	o.credentials, err = s.credentials(ctx, o.person)
+	return o, err
+}
+
+func (s *Service) credentials(ctx context.Context, person int64) ([]webauthn.Credential, error) {
+	out, err := db.All(ctx, s.db, func(rows *sql.Rows, c *webauthn.Credential) error {
+		var raw string
+		if err := rows.Scan(&raw); err != nil {
+			return err
+		}
+		return json.Unmarshal([]byte(raw), c)
+	}, `SELECT credential FROM passkeys WHERE person_id = ? ORDER BY id`, person)
+	if err != nil {
+		return nil, fmt.Errorf("reading passkeys: %w", err)
+	}
+	return out, nil
+}
+
+// noteUse keeps what a passkey's use tells, and refuses a copied one. The row is held, so that two uses of one count
+// are not both believed.
+func (s *Service) noteUse(ctx context.Context, o owner, used *webauthn.Credential) error {
+	var refusal error
+	err := s.db.Write(ctx, "passkey.use", func(ctx context.Context, tx *db.Tx) error {
+		refusal = nil
+		var id, copied int64
+		var raw string
+		err := tx.QueryRow(ctx, `SELECT id, credential, copied_at FROM passkeys WHERE person_id = ? AND credential_id = ?`+s.db.ForUpdate(), o.person, used.ID).Scan(&id, &raw, &copied)
+		if errors.Is(err, sql.ErrNoRows) {
+			return errUnknown // removed meanwhile
+		}
+		if err != nil {
+			return fmt.Errorf("reading a passkey: %w", err)
+		}
+		var now webauthn.Credential
+		if err := json.Unmarshal([]byte(raw), &now); err != nil {
+			return fmt.Errorf("reading a passkey: %w", err)
+		}
+		if copied > 0 {
+			refusal = errCopied
+			return nil
+		}
+		if now.Authenticator.UpdateCounter(used.Authenticator.SignCount); now.Authenticator.CloneWarning || used.Authenticator.CloneWarning {
+			refusal = errCopied
+			return noteCopy(ctx, tx, o.person, id)
+		}
+		used.Authenticator.CloneWarning = false
+		written, err := json.Marshal(used)
+		if err != nil {
+			return fmt.Errorf("writing a passkey: %w", err)
+		}
+		if _, err := tx.Exec(ctx, `UPDATE passkeys SET credential = ?, used_at = ? WHERE id = ?`, string(written), db.Micros(tx.Now()), id); err != nil {
+			return fmt.Errorf("noting a passkey's use: %w", err)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return refusal
+}
+
+func noteCopy(ctx context.Context, tx *db.Tx, person, passkey int64) error {
+	if _, err := tx.Exec(ctx, `UPDATE passkeys SET copied_at = ? WHERE id = ?`, db.Micros(tx.Now()), passkey); err != nil {
+		return fmt.Errorf("noting a copied passkey: %w", err)
+	}
+	return auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: person}, "passkey.copied", text(passkey), nil)
+}
+
+// Add gives a person a new passkey.
+func (s *Service) Add(ctx context.Context, person int64, n Made) error {
+	return s.db.Write(ctx, "passkey.add", func(ctx context.Context, tx *db.Tx) error { return n.Keep(ctx, tx, person) })
+}
+
+// Keep gives a person a new passkey, in the transaction of something larger.
+func (n Made) Keep(ctx context.Context, tx *db.Tx, person int64) error {
+	// The person's row is held from here on: passkeys are counted right, and have one handle.
+	var handle []byte
+	err := tx.QueryRow(ctx, `UPDATE people SET passkey_handle = COALESCE(passkey_handle, ?) WHERE id = ? RETURNING passkey_handle`, n.handle, person).Scan(&handle)
+	if err != nil {
+		return fmt.Errorf("naming a person to passkeys: %w", err)
+	}
+	if !bytes.Equal(handle, n.handle) {
+		return errTooLate // two first ones at once
+	}
+	var count int64
+	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM passkeys WHERE person_id = ?`, person).Scan(&count); err != nil {
+		return fmt.Errorf("counting passkeys: %w", err)
+	}
+	if count >= most {
+		return errTooMany
+	}
+	raw, err := json.Marshal(n.credential)
+	if err != nil {
+		return fmt.Errorf("writing a passkey: %w", err)
+	}
+	var id int64
+	err = tx.QueryRow(ctx, `INSERT INTO passkeys (person_id, credential_id, name, credential, created_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT (credential_id) DO NOTHING RETURNING id`,
+		person, n.credential.ID, n.name, string(raw), db.Micros(tx.Now())).Scan(&id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return errNotOne // somebody has it
+	}
+	if err != nil {
+		return fmt.Errorf("adding a passkey: %w", err)
+	}
+	return auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: person}, "passkey.added", text(id), nil)
+}
+
+// List lists a person's passkeys, the oldest first.
+func (s *Service) List(ctx context.Context, person int64) ([]Passkey, error) {
+	return db.All(ctx, s.db, func(rows *sql.Rows, p *Passkey) error {
+		var created, used, copied int64
+		err := rows.Scan(&p.ID, &p.Name, &created, &used, &copied)
+		p.CreatedAt, p.UsedAt, p.Copied = db.Time(created), db.Time(used), copied > 0
+		return err
+	}, `SELECT id, name, created_at, used_at, copied_at FROM passkeys WHERE person_id = ? ORDER BY id`, person)
+}
+
+// Rename gives a person's passkey another name.
+func (s *Service) Rename(ctx context.Context, person, passkey int64, name string) error {
+	if name = strings.TrimSpace(name); !isName(name) {
+		return errName
+	}
+	return s.db.Write(ctx, "passkey.rename", func(ctx context.Context, tx *db.Tx) error {
+		n, err := tx.Exec(ctx, `UPDATE passkeys SET name = ? WHERE id = ? AND person_id = ?`, name, passkey, person)
+		if err != nil {
+			return fmt.Errorf("renaming a passkey: %w", err)
+		}
+		if n == 0 {
+			return apierr.Missing()
+		}
+		return nil
+	})
+}
+
+// Remove takes a passkey from a person, but for the only thing that the person signs in with. Keep runs at the end of the
+// transaction and may refuse; it may be nil.
+func (s *Service) Remove(ctx context.Context, person, passkey int64, keep func(ctx context.Context, tx *db.Tx, person int64) error) error {
+	return s.db.Write(ctx, "passkey.remove", func(ctx context.Context, tx *db.Tx) error {
+		var password string
+		if err := tx.QueryRow(ctx, `SELECT password_hash FROM people WHERE id = ?`+s.db.ForUpdate(), person).Scan(&password); err != nil {
+			return fmt.Errorf("reading how a person signs in: %w", err)
+		}
+		var others int64
+		if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM passkeys WHERE person_id = ? AND id <> ? AND copied_at = 0`, person, passkey).Scan(&others); err != nil {
+			return fmt.Errorf("counting passkeys: %w", err)
+		}
+		n, err := tx.Exec(ctx, `DELETE FROM passkeys WHERE id = ? AND person_id = ?`, passkey, person)
+		switch {
+		case err != nil:
+			return fmt.Errorf("removing a passkey: %w", err)
+		case n == 0:
+			return apierr.Missing()
+		case password == "" && others == 0:
+			return errOnlyWay
+		}
+		if keep != nil {
+			if err := keep(ctx, tx, person); err != nil {
+				return err
+			}
+		}
+		return auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: person}, "passkey.removed", text(passkey), nil)
+	})
+}
+
+func text(n int64) string { return strconv.FormatInt(n, 10) }

@@ -1,0 +1,48 @@
+package tokencrypt_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"pressroom/internal/auth/tokencrypt"
+)
+
+// Whatever stands in place of keys or of what was sealed is refused, without a word of it; keys that are taken open what
+// they seal, bound to what it was sealed for.
+func FuzzKeys(f *testing.F) {
+	key, err := tokencrypt.NewKey()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(key, []byte("a token"))
+	f.Add(key+","+key, []byte(""))
+	f.Add(key[:len(key)-1], []byte{0, 1, 2})
+	f.Add("\n"+key+"\n#", []byte{0xff})
+	f.Fuzz(func(t *testing.T, keys string, text []byte) {
+		s, err := tokencrypt.New(keys)
+		if err != nil {
+			if len(keys) > 20 && strings.Contains(err.Error(), keys) {
+				t.Fatalf("the error repeats the keys: %v", err)
+			}
+			return
+		}
+		if _, err := s.Open(text, "a bond"); err == nil {
+			t.Fatal("what nobody sealed was opened")
+		}
+		sealed, err := s.Seal(text, "a bond")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if opened, err := s.Open(sealed, "a bond"); err != nil || !bytes.Equal(opened, text) {
+			t.Fatalf("%q came back as %q (%v)", text, opened, err)
+		}
+		if _, err := s.Open(sealed, "another bond"); err == nil {
+			t.Fatal("it was opened for something else")
+		}
+		signer := s.Signer("links")
+		if signer.Signed(text, text) || !signer.Signed(text, signer.Sign(text)) {
+			t.Fatal("a signature is not what it has to be")
+		}
+	})
+}

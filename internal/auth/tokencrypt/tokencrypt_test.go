@@ -1,0 +1,118 @@
+package tokencrypt_test
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	"pressroom/internal/auth/tokencrypt"
+)
+
+func key(t *testing.T) string {
+	t.Helper()
+	key, err := tokencrypt.NewKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+func sealer(t *testing.T, keys ...string) *tokencrypt.Sealer {
+	t.Helper()
+	s, err := tokencrypt.New(strings.Join(keys, ","))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestChangingKeys(t *testing.T) {
+	t.Parallel()
+	old, next := key(t), key(t)
+	before, both, after := sealer(t, old), sealer(t, next, old), sealer(t, next)
+	sealed, err := before.Seal([]byte("token"), "account 1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if plain, err := both.Open(sealed, "account 1"); err != nil || string(plain) != "token" {
+		t.Errorf("with both keys: %q, %v", plain, err)
+	}
+	if _, err := both.Open(sealed, "account 2"); err == nil {
+		t.Error("a token opened for another account")
+	}
+	if _, err := after.Open(sealed, "account 1"); err == nil {
+		t.Error("a token opened without its key")
+	}
+	anew, err := both.Seal([]byte("token"), "account 1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := after.Open(anew, "account 1"); err != nil {
+		t.Errorf("the first key did not seal: %v", err)
+	}
+}
+
+func TestMarksTellKeys(t *testing.T) {
+	t.Parallel()
+	old, next := key(t), key(t)
+	before, both, after := sealer(t, old), sealer(t, next, old), sealer(t, next)
+	sealed, err := before.Seal([]byte("token"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mark := sealed[:tokencrypt.MarkSize]
+	if !bytes.Equal(mark, before.Mark()) || bytes.Equal(mark, both.Mark()) {
+		t.Errorf("marks: sealed with %x, that of its key %x, that of the first of two %x", mark, before.Mark(), both.Mark())
+	}
+	if !before.Knows(mark) || !both.Knows(mark) || after.Knows(mark) {
+		t.Errorf("known: %t, %t, %t; want the last one alone unknown", before.Knows(mark), both.Knows(mark), after.Knows(mark))
+	}
+}
+
+func TestSignaturesOutliveAChange(t *testing.T) {
+	t.Parallel()
+	old, next := key(t), key(t)
+	before, both, after := sealer(t, old).Signer("links"), sealer(t, next, old).Signer("links"), sealer(t, next).Signer("links")
+	body := []byte("team 1")
+	signature := before.Sign(body)
+	if !both.Signed(body, signature) || !both.Signed(body, signature[:16]) || after.Signed(body, signature) {
+		t.Error("a signature of the old key is believed as long as that key is there")
+	}
+	if !after.Signed(body, both.Sign(body)) {
+		t.Error("the first key does not sign")
+	}
+	for _, wrong := range [][]byte{nil, {}, signature[:15], append(bytes.Clone(signature), 0)} {
+		if both.Signed(body, wrong) {
+			t.Errorf("a signature of %d bytes is believed", len(wrong))
+		}
+	}
+	if both.Signed([]byte("team 2"), signature) || sealer(t, old).Signer("other").Signed(body, signature) {
+		t.Error("a signature is believed of another body, or for another purpose")
+	}
+}
+
+func TestWhatIsNoKey(t *testing.T) {
+	t.Parallel()
+	good := key(t)
+	for _, text := range []string{"", " ", ",", "x", "AAAA", good + ",x", good[:len(good)-4]} {
+		if _, err := tokencrypt.New(text); !errors.Is(err, tokencrypt.ErrKey) {
+			t.Errorf("%d characters taken for a key: %v", len(text), err)
+		}
+	}
+	if _, err := tokencrypt.New(" " + good + ",\n" + key(t) + "\n"); err != nil {
+		t.Errorf("keys with white space: %v", err)
+	}
+}
+
+func TestKeysHaveNames(t *testing.T) {
+	t.Parallel()
+	old, next := key(t), key(t)
+	both := sealer(t, next, old)
+	if both.ID() != sealer(t, next).ID() || both.ID() == sealer(t, old).ID() {
+		t.Error("the name is not that of the first key")
+	}
+	if !both.Has(sealer(t, old).ID()) || sealer(t, next).Has(sealer(t, old).ID()) {
+		t.Error("a key is known by its name where it is one of the keys, and nowhere else")
+	}
+}

@@ -1,0 +1,98 @@
+package totp
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"pressroom/internal/auth/apikey"
+	"pressroom/internal/platform/db"
+)
+
+// makeCodes replaces a person's recovery codes.
+func makeCodes(ctx context.Context, tx *db.Tx, person int64) ([]string, error) {
+	if _, err := tx.Exec(ctx, `DELETE FROM totp_recovery_codes WHERE person_id = ?`, person); err != nil {
+		return nil, fmt.Errorf("removing earlier recovery codes: %w", err)
+	}
+	codes := make([]string, codesMade)
+	for i := range codes {
+		codes[i] = newCode()
+		hash := apikey.Hash(folded(codes[i]))
+		if _, err := tx.Exec(ctx, `INSERT INTO totp_recovery_codes (code_hash, person_id) VALUES (?, ?)`, hash[:], person); err != nil {
+			return nil, fmt.Errorf("keeping a recovery code: %w", err)
+		}
+	}
+	return codes, nil
+}
+
+// newCode makes a code of base32 characters in groups of four, such as ABCD-EFGH.
+func newCode() string {
+	text := rand.Text() // 26 characters
+	groups := make([]string, codeGroups)
+	for i := range groups {
+		groups[i] = text[4*i : 4*i+4]
+	}
+	return strings.Join(groups, "-")
+}
+
+// folded is a code without what people change as they type it.
+func folded(code string) string {
+	return strings.Map(func(c rune) rune {
+		switch c {
+		case '-', ' ', '\t':
+			return -1
+		case '0': // base32 has neither
+			return 'O'
+		case '1':
+			return 'I'
+		}
+		return c
+	}, strings.ToUpper(strings.TrimSpace(code)))
+}
+
+// Recover accepts a recovery code in place of the app's, once, and returns how many are left. Nobody guesses them,
+// so that they need no delay.
+func (s *Service) Recover(ctx context.Context, h Holder, code string) (int, error) {
+	left := 0
+	err := s.db.Write(ctx, "totp.recover", func(ctx context.Context, tx *db.Tx) error {
+		if _, err := s.lock(ctx, tx, h); err != nil {
+			return err
+		}
+		hash := apikey.Hash(folded(code))
+		n, err := tx.Exec(ctx, `DELETE FROM totp_recovery_codes WHERE person_id = ? AND code_hash = ?`, h.Person, hash[:])
+		if err != nil {
+			return fmt.Errorf("using a recovery code: %w", err)
+		}
+		if n == 0 {
+			return errUsed
+		}
+		if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM totp_recovery_codes WHERE person_id = ?`, h.Person).Scan(&left); err != nil {
+			return fmt.Errorf("counting recovery codes: %w", err)
+		}
+		return record(ctx, tx, h.Person, "totp.recovery_code_used", map[string]any{"left": left})
+	})
+	return left, err
+}
+
+// NewCodes replaces the recovery codes of a person who has an authenticator app. They are shown once.
+func (s *Service) NewCodes(ctx context.Context, person int64) ([]string, error) {
+	var codes []string
+	err := s.db.Write(ctx, "totp.new_codes", func(ctx context.Context, tx *db.Tx) error {
+		// The row is held, so that two requests at once do not both leave their codes.
+		err := tx.QueryRow(ctx, `SELECT person_id FROM totp_secrets WHERE person_id = ?`+s.db.ForUpdate(), person).Scan(&person)
+		if errors.Is(err, sql.ErrNoRows) {
+			return errHasNone
+		}
+		if err != nil {
+			return fmt.Errorf("reading an authenticator app: %w", err)
+		}
+		if codes, err = makeCodes(ctx, tx, person); err != nil {
+			return err
+		}
+		return record(ctx, tx, person, "totp.recovery_codes_made", nil)
+	})
+	return codes, err
+}

@@ -1,0 +1,86 @@
+package totp
+
+import (
+	"context"
+	"fmt"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/auth/apikey"
+	"pressroom/internal/platform/db"
+)
+
+// longestCode is the longest code of an app, in characters, with the spaces that people type.
+const longestCode = 10
+
+// IsRecovery reports whether what somebody typed is as long as a recovery code rather than a code of an app.
+func IsRecovery(code string) bool { return len(folded(code)) > longestCode }
+
+// Replace gives a person the authenticator app of a setup in place of the one that the person has. It takes a code of
+// the new app, and one of the present app or a recovery code: unauthorized if that one is wrong. Until both are right
+// nothing changes. Then the former secret and recovery codes no longer work, and all of the person's sessions end.
+func (s *Service) Replace(ctx context.Context, h Holder, kept []byte, code, current string) (Added, error) {
+	setup, err := s.Resume(h.Person, "", kept)
+	if err != nil {
+		return Added{}, apierr.BadState("ended", "This setup is over. Start again.")
+	}
+	sealed, err := s.sealer.Seal([]byte(setup.Secret), bond(h.Person))
+	if err != nil {
+		return Added{}, fmt.Errorf("sealing a secret: %w", err)
+	}
+	var out Added
+	err = s.db.Write(ctx, "totp.replace", func(ctx context.Context, tx *db.Tx) error {
+		row, err := s.lock(ctx, tx, h)
+		if err != nil {
+			return err
+		}
+		if err := s.checkCurrent(ctx, tx, h.Person, row, current); err != nil {
+			return err
+		}
+		used := matchingStep(setup.Secret, code, step(tx.Now()), 0)
+		if used == 0 {
+			return errConfirm
+		}
+		out, err = swap(ctx, tx, h.Person, stored{sealed, used})
+		return err
+	})
+	return out, err
+}
+
+// checkCurrent checks a code of the present app or a recovery code. Neither is noted as used: both end with the app.
+func (s *Service) checkCurrent(ctx context.Context, tx *db.Tx, person int64, row stored, code string) error {
+	if IsRecovery(code) {
+		hash, n := apikey.Hash(folded(code)), 0
+		err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM totp_recovery_codes WHERE person_id = ? AND code_hash = ?`,
+			person, hash[:]).Scan(&n)
+		if err == nil && n == 0 {
+			return errUsed
+		}
+		return wrap(err, "reading a recovery code")
+	}
+	plain, err := s.sealer.Open(row.sealed, bond(person))
+	if err != nil {
+		return fmt.Errorf("reading a person's secret: %w", err)
+	}
+	if matchingStep(string(plain), code, step(tx.Now()), row.last) == 0 {
+		return errWrong
+	}
+	return nil
+}
+
+// swap writes a new secret over the former one, with new recovery codes, and ends the person's sessions.
+func swap(ctx context.Context, tx *db.Tx, person int64, next stored) (Added, error) {
+	var out Added
+	err := tx.QueryRow(ctx, `UPDATE people SET epoch = epoch + 1 WHERE id = ? RETURNING epoch`, person).Scan(&out.Epoch)
+	if err != nil {
+		return out, fmt.Errorf("ending a person's sessions: %w", err)
+	}
+	_, err = tx.Exec(ctx, `UPDATE totp_secrets SET sealed = ?, last_step = ?, created_at = ? WHERE person_id = ?`,
+		next.sealed, next.last, db.Micros(tx.Now()), person)
+	if err != nil {
+		return out, fmt.Errorf("replacing an authenticator app: %w", err)
+	}
+	if out.Codes, err = makeCodes(ctx, tx, person); err != nil {
+		return out, err
+	}
+	return out, record(ctx, tx, person, "totp.replaced", nil)
+}

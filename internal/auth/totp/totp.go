@@ -1,0 +1,224 @@
+// Package totp checks one-time codes of authenticator apps (RFC 6238: SHA-1, 30 seconds, 6 digits), and the recovery codes
+// that replace a lost app. Secrets are sealed, recovery codes hashed, and no code is accepted twice.
+package totp
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"database/sql"
+	"encoding/base32"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pquerna/otp/hotp"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/auth/tokencrypt"
+	"pressroom/internal/platform/auditlog"
+	"pressroom/internal/platform/db"
+)
+
+const (
+	period     = 30 * time.Second
+	skew       = 1  // steps before and after the present one that are accepted
+	secretSize = 20 // bytes, as many as SHA-1 makes (RFC 4226, section 4)
+
+	codesMade  = 10
+	codeGroups = 6 // of four characters of five bits: 120 bits, so that an unsalted hash protects them (ASVS 5.0, 6.5.2)
+)
+
+// Service keeps people's authenticator apps.
+type Service struct {
+	db     *db.DB
+	sealer *tokencrypt.Sealer
+	issuer string // the service's name in authenticator apps
+}
+
+// New makes the service. Apps show people the issuer.
+func New(d *db.DB, sealer *tokencrypt.Sealer, issuer string) *Service {
+	return &Service{d, sealer, issuer}
+}
+
+var (
+	errWrong   = apierr.New(apierr.Unauthorized, "That code is not valid. Wait for your app to show the next one, then try again.")
+	errConfirm = apierr.Invalid(apierr.NotAllowedValue, "code", "That code is not valid. Check that your phone’s clock is right and enter the code that the app shows now.")
+	errUsed    = apierr.New(apierr.Unauthorized, "That recovery code is not valid, or it was used before.")
+	errEnded   = apierr.BadState("ended", "This sign-in is over. Start again.")
+	errHas     = apierr.BadState("exists", "You already have an authenticator app. Replace it instead.")
+	errHasNone = apierr.BadState("none", "You have no authenticator app.")
+)
+
+// Setup is a secret that a person has not confirmed yet.
+type Setup struct {
+	Secret string // in base32, as people type it
+	URL    string // otpauth://, as apps scan it
+	Kept   []byte // the sealed secret, to be kept until it is confirmed
+}
+
+// Begin makes a secret for a person.
+func (s *Service) Begin(person int64, email string) (Setup, error) {
+	raw := make([]byte, secretSize)
+	rand.Read(raw) // never fails, crypto/rand
+	secret := base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(raw)
+	kept, err := s.sealer.Seal([]byte(secret), setupBond(person))
+	if err != nil {
+		return Setup{}, fmt.Errorf("sealing a new secret: %w", err)
+	}
+	return s.setup(secret, email, kept), nil
+}
+
+// Resume reads what Begin made for the same person; it is an error for anything else.
+func (s *Service) Resume(person int64, email string, kept []byte) (Setup, error) {
+	secret, err := s.sealer.Open(kept, setupBond(person))
+	if err != nil {
+		return Setup{}, fmt.Errorf("reading a secret that is being set up: %w", err)
+	}
+	return s.setup(string(secret), email, kept), nil
+}
+
+func (s *Service) setup(secret, email string, kept []byte) Setup {
+	query := url.Values{"secret": {secret}, "issuer": {s.issuer}, "algorithm": {"SHA1"}, "digits": {"6"}, "period": {"30"}}
+	label := url.PathEscape(s.issuer + ":" + email)
+	return Setup{Secret: secret, URL: "otpauth://totp/" + label + "?" + strings.ReplaceAll(query.Encode(), "+", "%20"), Kept: kept}
+}
+
+// The sealed secret of one person does not open as another's, nor one that is being set up as one that is confirmed.
+func setupBond(person int64) string { return "totp setup " + strconv.FormatInt(person, 10) }
+func bond(person int64) string      { return "totp " + strconv.FormatInt(person, 10) }
+
+// Added is what a person has after an authenticator app was added.
+type Added struct {
+	Codes []string // recovery codes, which are shown once
+	Epoch int64    // of the person: all earlier sessions have ended
+}
+
+// Add gives a person the authenticator app of a setup, once a code shows that the app has the secret. All of the person's
+// sessions end, as they began without it.
+func (s *Service) Add(ctx context.Context, person int64, kept []byte, code string) (Added, error) {
+	setup, err := s.Resume(person, "", kept)
+	if err != nil {
+		return Added{}, apierr.BadState("ended", "This setup is over. Start again.")
+	}
+	sealed, err := s.sealer.Seal([]byte(setup.Secret), bond(person))
+	if err != nil {
+		return Added{}, fmt.Errorf("sealing a secret: %w", err)
+	}
+	var out Added
+	err = s.db.Write(ctx, "totp.add", func(ctx context.Context, tx *db.Tx) error {
+		used := matchingStep(setup.Secret, code, step(tx.Now()), 0)
+		if used == 0 {
+			return errConfirm
+		}
+		if err := tx.QueryRow(ctx, `UPDATE people SET epoch = epoch + 1 WHERE id = ? RETURNING epoch`, person).Scan(&out.Epoch); err != nil {
+			return fmt.Errorf("ending a person's sessions: %w", err)
+		}
+		n, err := tx.Exec(ctx, `INSERT INTO totp_secrets (person_id, sealed, last_step, created_at) VALUES (?, ?, ?, ?) ON CONFLICT (person_id) DO NOTHING`,
+			person, sealed, used, db.Micros(tx.Now()))
+		if err != nil {
+			return fmt.Errorf("adding an authenticator app: %w", err)
+		}
+		if n == 0 {
+			return errHas
+		}
+		if out.Codes, err = makeCodes(ctx, tx, person); err != nil {
+			return err
+		}
+		return record(ctx, tx, person, "totp.added", nil)
+	})
+	return out, err
+}
+
+// App is a person's authenticator app.
+type App struct {
+	Since time.Time
+	Codes int // recovery codes that are left
+}
+
+// App reads a person's authenticator app; nil if there is none.
+func (s *Service) App(ctx context.Context, person int64) (*App, error) {
+	var since int64
+	var out App
+	err := s.db.QueryRow(ctx, `SELECT created_at, (SELECT COUNT(*) FROM totp_recovery_codes c WHERE c.person_id = s.person_id) FROM totp_secrets s WHERE person_id = ?`, person).
+		Scan(&since, &out.Codes)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil //nolint:nilnil // there is none, and that is no error
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading an authenticator app: %w", err)
+	}
+	out.Since = db.Time(since)
+	return &out, nil
+}
+
+// Holder is who enters a code: a person whose password was right, and the epoch at that time.
+type Holder struct{ Person, Epoch int64 }
+
+// stored is a row of totp_secrets.
+type stored struct {
+	sealed []byte
+	last   int64
+}
+
+// Check accepts a code of the person's app, once. A wrong one is unauthorized; the caller limits how fast people guess.
+func (s *Service) Check(ctx context.Context, h Holder, code string) error {
+	return s.db.Write(ctx, "totp.check", func(ctx context.Context, tx *db.Tx) error {
+		row, err := s.lock(ctx, tx, h)
+		if err != nil {
+			return err
+		}
+		plain, err := s.sealer.Open(row.sealed, bond(h.Person))
+		if err != nil {
+			return fmt.Errorf("reading a person's secret: %w", err)
+		}
+		used := matchingStep(string(plain), code, step(tx.Now()), row.last)
+		if used == 0 {
+			return errWrong
+		}
+		_, err = tx.Exec(ctx, `UPDATE totp_secrets SET last_step = ? WHERE person_id = ?`, used, h.Person)
+		return wrap(err, "accepting a code")
+	})
+}
+
+// lock reads and holds the secret of a person who is signing in.
+func (s *Service) lock(ctx context.Context, tx *db.Tx, h Holder) (stored, error) {
+	var row stored
+	var held, epoch int64
+	err := tx.QueryRow(ctx, `SELECT s.sealed, s.last_step, p.held_at, p.epoch FROM totp_secrets s JOIN people p ON p.id = s.person_id WHERE s.person_id = ?`+s.db.ForUpdate(), h.Person).
+		Scan(&row.sealed, &row.last, &held, &epoch)
+	if errors.Is(err, sql.ErrNoRows) || err == nil && (held > 0 || epoch != h.Epoch) {
+		return row, errEnded
+	}
+	return row, wrap(err, "reading a person's secret")
+}
+
+// step counts the periods since 1970.
+func step(at time.Time) int64 { return at.Unix() / int64(period/time.Second) }
+
+// matchingStep is the time step around now whose code it is, later than the last one that was used; 0 if it is of none.
+func matchingStep(secret, code string, now, last int64) int64 {
+	code = strings.Join(strings.Fields(code), "")
+	var found int64
+	for at := now - skew; at <= now+skew; at++ {
+		want, err := hotp.GenerateCode(secret, uint64(at)) //nolint:gosec // no clock of ours is before 1970
+		if err == nil && subtle.ConstantTimeCompare([]byte(want), []byte(code)) == 1 && at > last {
+			found = at
+		}
+	}
+	return found
+}
+
+func record(ctx context.Context, tx *db.Tx, person int64, kind string, detail map[string]any) error {
+	return auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: person}, kind, strconv.FormatInt(person, 10), detail)
+}
+
+func wrap(err error, doing string) error {
+	if err != nil {
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	return nil
+}

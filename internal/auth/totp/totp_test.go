@@ -1,0 +1,227 @@
+package totp
+
+import (
+	"context"
+	"encoding/base32"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/pquerna/otp/hotp"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/auth/tokencrypt"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit"
+)
+
+// The test vectors of RFC 6238, appendix B, for SHA-1; their last six digits, as eight are given.
+func TestVectors(t *testing.T) {
+	t.Parallel()
+	secret := base32.StdEncoding.EncodeToString([]byte("12345678901234567890"))
+	for at, want := range map[int64]string{59: "287082", 1111111109: "081804", 1111111111: "050471", 1234567890: "005924", 2000000000: "279037", 20000000000: "353130"} {
+		now := step(time.Unix(at, 0))
+		if got := matchingStep(secret, want, now, 0); got != now {
+			t.Errorf("%s at %d s is of step %d, want %d", want, at, got, now)
+		}
+	}
+}
+
+// house is a person with an authenticator app.
+type house struct {
+	*Service
+
+	db     *db.DB
+	clock  *testkit.Clock
+	holder Holder
+	secret string
+	codes  []string
+}
+
+func (h *house) code(ahead int) string {
+	out, err := hotp.GenerateCode(h.secret, uint64(step(h.clock.Now())+int64(ahead)))
+	if err != nil {
+		panic(err)
+	}
+	return out
+}
+
+// remove removes the app with its codes, as the team package does.
+func (h *house) remove(t *testing.T) {
+	t.Helper()
+	must(t, h.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+		_, err := tx.Exec(ctx, `DELETE FROM totp_recovery_codes`)
+		if err == nil {
+			_, err = tx.Exec(ctx, `DELETE FROM totp_secrets`)
+		}
+		return err
+	}))
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func newSealer(t *testing.T, keys ...string) *tokencrypt.Sealer {
+	t.Helper()
+	all := ""
+	for _, k := range keys {
+		all += k + ","
+	}
+	s, err := tokencrypt.New(all)
+	must(t, err)
+	return s
+}
+
+func newKey(t *testing.T) string {
+	t.Helper()
+	key, err := tokencrypt.NewKey()
+	must(t, err)
+	return key
+}
+
+func each(t *testing.T, run func(t *testing.T, h *house)) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		clock := testkit.NewClock(time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC))
+		d := testkit.Open(t, url, clock)
+		h := &house{Service: New(d, newSealer(t, newKey(t)), "pressroom"), db: d, clock: clock}
+		must(t, d.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+			return tx.QueryRow(ctx, `INSERT INTO people (name, email, created_at) VALUES ('Ada', 'ada@example.com', 1) RETURNING id`).Scan(&h.holder.Person)
+		}))
+		setup, err := h.Begin(h.holder.Person, "ada@example.com")
+		must(t, err)
+		h.secret = setup.Secret
+		if _, err := h.Add(t.Context(), h.holder.Person, setup.Kept, "000000"); !apierr.Is(err, apierr.ValidationFailed) {
+			t.Fatalf("a wrong code confirms a setup: %v", err)
+		}
+		added, err := h.Add(t.Context(), h.holder.Person, setup.Kept, h.code(0))
+		must(t, err)
+		h.holder.Epoch, h.codes = added.Epoch, added.Codes
+		run(t, h)
+	})
+}
+
+// A code is accepted once, also the one that confirmed the app, and no earlier one after it.
+func TestReplayedCodeIsRefused(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		check := func(code string) error { return h.Check(t.Context(), h.holder, code) }
+		if err := check(h.code(0)); !apierr.Is(err, apierr.Unauthorized) {
+			t.Errorf("the code that confirmed the app signs in: %v", err)
+		}
+		h.clock.Advance(2 * period)
+		next := h.code(1)
+		must(t, check(next[:3]+" "+next[3:]))
+		for _, replayed := range []string{next, h.code(0), h.code(-1)} {
+			if err := check(replayed); !apierr.Is(err, apierr.Unauthorized) {
+				t.Errorf("%s is accepted after %s: %v", replayed, next, err)
+			}
+		}
+		h.clock.Advance(10 * period)
+		for _, far := range []int{-2, 2} {
+			if err := check(h.code(far)); !apierr.Is(err, apierr.Unauthorized) {
+				t.Errorf("a code of %d steps away is accepted: %v", far, err)
+			}
+		}
+		must(t, check(h.code(0)))
+	})
+}
+
+// Of many at once with one code one is let in.
+func TestOneCodeAtOnce(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		h.clock.Advance(5 * period)
+		code, results := h.code(0), make(chan error)
+		for range 4 {
+			go func() { results <- h.Check(t.Context(), h.holder, code) }()
+		}
+		in := 0
+		for range 4 {
+			if err := <-results; err == nil {
+				in++
+			}
+		}
+		if in != 1 {
+			t.Errorf("%d were let in by one code", in)
+		}
+	})
+}
+
+// Each recovery code works once, as people type it; new ones end the earlier ones; nothing of them is in the database.
+func TestRecoveryCodes(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		if len(h.codes) != 10 {
+			t.Fatalf("%d codes", len(h.codes))
+		}
+		left, err := h.Recover(t.Context(), h.holder, " "+h.codes[3]+" ")
+		if err != nil || left != 9 {
+			t.Fatalf("%d left (%v)", left, err)
+		}
+		if _, err := h.Recover(t.Context(), h.holder, h.codes[3]); !apierr.Is(err, apierr.Unauthorized) {
+			t.Errorf("a recovery code works twice: %v", err)
+		}
+		anew, err := h.NewCodes(t.Context(), h.holder.Person)
+		must(t, err)
+		if _, err := h.Recover(t.Context(), h.holder, h.codes[4]); !apierr.Is(err, apierr.Unauthorized) {
+			t.Errorf("an earlier code works: %v", err)
+		}
+		if _, err := h.Recover(t.Context(), h.holder, anew[0]); err != nil {
+			t.Error(err)
+		}
+		if _, err := h.Recover(t.Context(), Holder{h.holder.Person, h.holder.Epoch + 1}, anew[1]); err == nil {
+			t.Error("a sign-in that has ended goes on")
+		}
+		app, err := h.App(t.Context(), h.holder.Person)
+		if err != nil || app.Codes != 9 {
+			t.Errorf("%+v (%v)", app, err)
+		}
+		h.remove(t)
+		if app, err := h.App(t.Context(), h.holder.Person); err != nil || app != nil {
+			t.Errorf("%+v (%v)", app, err)
+		}
+		if _, err := h.Recover(t.Context(), h.holder, anew[1]); err == nil {
+			t.Error("a code outlives the app")
+		}
+	})
+}
+
+// A secret is readable by its key alone and for its person alone, and follows a change of keys.
+func TestSecretsAreSealed(t *testing.T) {
+	each(t, func(t *testing.T, h *house) {
+		former, next := newKey(t), newKey(t)
+		h.sealer = newSealer(t, former)
+		h.remove(t)
+		setup, err := h.Begin(h.holder.Person, "ada@example.com")
+		must(t, err)
+		if _, err := h.Resume(h.holder.Person+1, "", setup.Kept); err == nil {
+			t.Error("another person goes on with a setup")
+		}
+		h.secret = setup.Secret
+		_, err = h.Add(t.Context(), h.holder.Person, setup.Kept, h.code(0))
+		must(t, err)
+		h.holder.Epoch++
+		lone := New(h.db, newSealer(t, next), "pressroom")
+		if err := lone.CheckSealing(t.Context()); err == nil {
+			t.Error("a node starts without the key that sealed")
+		}
+		both := New(h.db, newSealer(t, next, former), "pressroom")
+		must(t, both.CheckSealing(t.Context()))
+		for _, want := range []string{"1 0", "0 0"} {
+			done, left, err := both.Reseal(t.Context())
+			if got := fmt.Sprint(done, left); err != nil || got != want {
+				t.Errorf("resealed, left: %s (%v), want %s", got, err, want)
+			}
+		}
+		must(t, lone.CheckSealing(t.Context()))
+		h.clock.Advance(5 * period)
+		must(t, lone.Check(t.Context(), h.holder, h.code(0)))
+		var sealed []byte
+		must(t, h.db.QueryRow(t.Context(), `SELECT sealed FROM totp_secrets`).Scan(&sealed))
+		if _, err := lone.sealer.Open(sealed, bond(h.holder.Person+1)); err == nil {
+			t.Error("a secret opens for another person")
+		}
+	})
+}

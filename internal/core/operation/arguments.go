@@ -1,0 +1,368 @@
+package operation
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/auth/apikey"
+	"pressroom/internal/teamtime"
+)
+
+// Arguments are what a call was sent, by name: string, bool, json.Number, int64, []any or map[string]any.
+type Arguments map[string]any
+
+// Check holds arguments against the operation's input: names, kinds, bounds. It returns the arguments after
+// defaults as canonical JSON (sorted names, plain integers), which is what two calls are compared by.
+func (op *Operation) Check(args Arguments) ([]byte, error) {
+	if !op.Reads() && holdsSecret(args) {
+		return nil, apierr.Invalid(apierr.SecretInArgument, op.secretive(args), "An argument holds an API key or an upload secret. Nothing was done with it; take it out, and replace the secret if others can have seen it.")
+	}
+	for name := range args {
+		if op.Input.Properties[name] == nil {
+			return nil, unknown(name, "", op.Input)
+		}
+	}
+	out := make(map[string]any, len(args))
+	for _, name := range op.Input.PropertyOrder {
+		if err := op.checkOne(name, args, out); err != nil {
+			return nil, err
+		}
+	}
+	if len(out) == 0 {
+		return nil, nil
+	}
+	raw, err := json.Marshal(out)
+	if err != nil {
+		return nil, fmt.Errorf("writing arguments of %s: %w", op.Tool, err)
+	}
+	return raw, nil
+}
+
+func (op *Operation) checkOne(name string, args Arguments, out map[string]any) error {
+	s := op.Input.Properties[name]
+	value, given := args[name]
+	switch {
+	case given:
+		checked, err := check(value, s, place{name: name}, op.patterns)
+		if err != nil {
+			return err
+		}
+		out[name] = checked
+	case s.Default != nil:
+		out[name] = s.Default
+	case slices.Contains(op.Input.Required, name):
+		return apierr.Invalid(apierr.MissingArgument, name, "The argument "+name+" is required.")
+	}
+	return nil
+}
+
+// Without gives canonical arguments without some names: what a cursor is bound to.
+func Without(canonical []byte, names ...string) []byte {
+	if len(canonical) == 0 {
+		return nil
+	}
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(canonical, &all); err != nil {
+		return canonical
+	}
+	for _, name := range names {
+		delete(all, name)
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	out, err := json.Marshal(all)
+	if err != nil {
+		return canonical
+	}
+	return out
+}
+
+// Instants returns canonical arguments with every time of the operation as an instant in UTC; a time without an offset
+// is read in the zone. It returns nil if there is no time among the arguments. A time that cannot be read stays as it is.
+func (op *Operation) Instants(canonical []byte, zone *time.Location) []byte {
+	if len(op.Times) == 0 || len(canonical) == 0 {
+		return nil
+	}
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(canonical, &all); err != nil {
+		return nil
+	}
+	found := false
+	for _, name := range op.Times {
+		var text string
+		if err := json.Unmarshal(all[name], &text); err != nil {
+			continue
+		}
+		if at, err := teamtime.Parse(text, zone); err == nil {
+			all[name] = json.RawMessage(strconv.Quote(at.UTC().Format(time.RFC3339Nano)))
+			found = true
+		}
+	}
+	if !found {
+		return nil
+	}
+	out, err := json.Marshal(all)
+	if err != nil {
+		return nil
+	}
+	return out
+}
+
+var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,39}$`)
+
+// unknown refuses a name that is not declared. The name is told only where it is plainly a name: nothing else
+// that was sent is repeated.
+func unknown(name, within string, s *jsonschema.Schema) error {
+	if !plainName.MatchString(name) || apikey.In(name) {
+		name, within = "", strings.TrimSuffix(within, ".")
+	}
+	said := "The description names no arguments, and none is accepted."
+	switch {
+	case within != "":
+		said = "An object of " + strings.TrimSuffix(within, ".") + " takes: " + strings.Join(s.PropertyOrder, ", ") + "."
+	case len(s.PropertyOrder) > 0:
+		said = "Only the arguments of the description are accepted: " + strings.Join(s.PropertyOrder, ", ") + "."
+	}
+	return apierr.Invalid(apierr.UnknownArgument, within+name, said)
+}
+
+// place is what a refusal speaks of: an argument, or what stands in the list that it is.
+type place struct {
+	name string
+	item bool
+}
+
+// each begins a sentence about what may stand there.
+func (p place) each() string {
+	if p.item {
+		return "Each item of " + p.name
+	}
+	return "The argument " + p.name
+}
+
+// one begins a sentence about what stands there.
+func (p place) one() string {
+	if p.item {
+		return "An item of " + p.name
+	}
+	return "The argument " + p.name
+}
+
+func check(value any, s *jsonschema.Schema, at place, forms patterns) (any, error) {
+	if value == nil && nullable(s) {
+		return nil, nil //nolint:nilnil // null is the value
+	}
+	switch typeOf(s) {
+	case "string":
+		return checkString(value, s, at, forms[s])
+	case "integer":
+		return checkInteger(value, s, at)
+	case "number":
+		return checkNumber(value, at)
+	case "boolean":
+		if b, ok := value.(bool); ok {
+			return b, nil
+		}
+		return nil, apierr.Invalid(apierr.NotABoolean, at.name, at.each()+" has to be true or false.")
+	case "array":
+		return checkList(value, s, at, forms)
+	default:
+		return checkObject(value, s, at, forms)
+	}
+}
+
+func checkString(value any, s *jsonschema.Schema, at place, pattern *regexp.Regexp) (any, error) {
+	text, ok := value.(string)
+	if !ok {
+		return nil, notText(value, s, at)
+	}
+	length := utf8.RuneCountInString(text)
+	switch {
+	case strings.ContainsRune(text, 0) || !utf8.ValidString(text):
+		return nil, apierr.Invalid(apierr.Malformed, at.name, at.one()+" holds a NUL or is not valid Unicode.")
+	case s.MinLength != nil && length < *s.MinLength:
+		return nil, apierr.Invalid(apierr.TooShort, at.name, fmt.Sprintf("%s is shorter than %d.", at.one(), *s.MinLength))
+	case s.MaxLength != nil && length > *s.MaxLength:
+		return nil, apierr.Invalid(apierr.TooLong, at.name, fmt.Sprintf("%s takes at most %d characters. It is not shortened.", at.each(), *s.MaxLength))
+	case len(s.Enum) > 0 && !slices.Contains(s.Enum, any(text)):
+		return nil, apierr.Invalid(apierr.NotAllowedValue, at.name, fmt.Sprintf("%s takes one of: %s.", at.each(), words(s.Enum)))
+	case pattern != nil && !pattern.MatchString(text):
+		return nil, apierr.Invalid(apierr.Malformed, at.name, at.one()+" does not have its form.")
+	}
+	return text, nil
+}
+
+func notText(value any, s *jsonschema.Schema, at place) error {
+	kind := "a string"
+	if nullable(s) {
+		kind = "a string or null"
+	}
+	switch value.(type) {
+	case []any, map[string]any:
+		return apierr.Invalid(apierr.NotASingleValue, at.name, at.each()+" takes one text.")
+	case nil:
+		return apierr.Invalid(apierr.Malformed, at.name, at.each()+" must be a string and cannot be null.")
+	case bool:
+		return apierr.Invalid(apierr.Malformed, at.name, at.each()+" must be "+kind+", not a boolean. Put it in quotes.")
+	}
+	return apierr.Invalid(apierr.Malformed, at.name, at.each()+" must be "+kind+", not a number. Put it in quotes.")
+}
+
+func checkInteger(value any, s *jsonschema.Schema, at place) (any, error) {
+	n, ok := integer(value)
+	if !ok {
+		return nil, apierr.Invalid(apierr.NotAnInteger, at.name, at.each()+" has to be a whole number.")
+	}
+	if s.Minimum != nil && float64(n) < *s.Minimum || s.Maximum != nil && float64(n) > *s.Maximum {
+		return nil, apierr.Invalid(apierr.OutOfRange, at.name, at.one()+" is out of its range"+bounds(s)+".")
+	}
+	if len(s.Enum) > 0 && !slices.Contains(s.Enum, any(n)) {
+		return nil, apierr.Invalid(apierr.NotAllowedValue, at.name, fmt.Sprintf("%s takes one of: %s.", at.each(), words(s.Enum)))
+	}
+	return n, nil
+}
+
+// integer takes whole numbers in any of JSON's spellings (3, 3.0, 3e0) that an int64 holds exactly.
+func integer(value any) (int64, bool) {
+	switch v := value.(type) {
+	case int64:
+		return v, true
+	case json.Number:
+		if n, err := strconv.ParseInt(string(v), 10, 64); err == nil {
+			return n, true
+		}
+		f, err := v.Float64()
+		if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
+			return 0, false
+		}
+		return int64(f), true
+	}
+	return 0, false
+}
+
+func checkNumber(value any, at place) (any, error) {
+	switch v := value.(type) {
+	case int64:
+		return v, nil
+	case json.Number:
+		if f, err := v.Float64(); err == nil {
+			return f, nil
+		}
+	}
+	return nil, apierr.Invalid(apierr.NotANumber, at.name, at.each()+" has to be a number.")
+}
+
+func checkList(value any, s *jsonschema.Schema, at place, forms patterns) (any, error) {
+	list, ok := value.([]any)
+	if !ok {
+		return nil, apierr.Invalid(apierr.NotAList, at.name, at.each()+" has to be a list.")
+	}
+	if s.MinItems != nil && len(list) < *s.MinItems {
+		return nil, apierr.Invalid(apierr.TooShort, at.name, fmt.Sprintf("%s needs at least %d items.", at.each(), *s.MinItems))
+	}
+	if s.MaxItems != nil && len(list) > *s.MaxItems {
+		return nil, apierr.Invalid(apierr.TooLong, at.name, fmt.Sprintf("%s takes at most %d items.", at.each(), *s.MaxItems))
+	}
+	out := make([]any, len(list))
+	for i, item := range list {
+		checked, err := check(item, s.Items, place{name: at.name, item: true}, forms)
+		if err != nil {
+			return nil, ofItem(err, i)
+		}
+		out[i] = checked
+	}
+	return out, nil
+}
+
+// ofItem has a refusal tell which item of a list is to blame, from 0.
+func ofItem(err error, i int) error {
+	refused, ok := errors.AsType[*apierr.Error](err)
+	if !ok {
+		return err
+	}
+	return refused.With("item", i)
+}
+
+func checkObject(value any, s *jsonschema.Schema, at place, forms patterns) (any, error) {
+	object, ok := value.(map[string]any)
+	name := at.name
+	if !ok {
+		return nil, apierr.Invalid(apierr.Malformed, name, at.each()+" has to be an object.")
+	}
+	out := map[string]any{}
+	for member, item := range object {
+		p := s.Properties[member]
+		if p == nil {
+			return nil, unknown(member, name+".", s)
+		}
+		checked, err := check(item, p, place{name: name + "." + member}, forms)
+		if err != nil {
+			return nil, err
+		}
+		out[member] = checked
+	}
+	for _, member := range s.Required {
+		if _, ok := out[member]; !ok {
+			return nil, apierr.Invalid(apierr.MissingArgument, name+"."+member, "An object of "+name+" lacks "+member+".")
+		}
+	}
+	return out, nil
+}
+
+func bounds(s *jsonschema.Schema) string {
+	switch {
+	case s.Minimum != nil && s.Maximum != nil:
+		return fmt.Sprintf(" of %g to %g", *s.Minimum, *s.Maximum)
+	case s.Minimum != nil:
+		return fmt.Sprintf(", which begins at %g", *s.Minimum)
+	}
+	return ""
+}
+
+func words(values []any) string {
+	texts := make([]string, len(values))
+	for i, v := range values {
+		texts[i] = fmt.Sprint(v)
+	}
+	return strings.Join(texts, ", ")
+}
+
+// secretive is the declared argument that holds a secret; empty where it is another.
+func (op *Operation) secretive(args Arguments) string {
+	for _, name := range op.Input.PropertyOrder {
+		if holdsSecret(args[name]) {
+			return name
+		}
+	}
+	return ""
+}
+
+func holdsSecret(value any) bool {
+	switch v := value.(type) {
+	case string:
+		return apikey.In(v)
+	case []any:
+		return slices.ContainsFunc(v, holdsSecret)
+	case Arguments:
+		return holdsSecret(map[string]any(v))
+	case map[string]any:
+		for name, item := range v {
+			if apikey.In(name) || holdsSecret(item) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,53 @@
+package pipeline_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/core/pipeline"
+)
+
+// What takes all the time of a call while the database answers will not go better in a moment: nobody is asked to repeat it as
+// if it would.
+func TestSlowIsNotAway(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("the connection broke")
+	for name, c := range map[string]struct {
+		answers bool
+		err     error // before the time is over; nil where it takes all of it
+		code    apierr.Code
+	}{
+		"it hangs":                       {false, nil, apierr.Unavailable},
+		"one statement takes for ever":   {true, nil, apierr.Internal},
+		"cut off, and there again":       {true, broken, apierr.Unavailable},
+		"cut off, and still not reached": {false, broken, apierr.Unavailable},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			op := operation.Define(operation.Spec{
+				Tool: "read_it", Method: http.MethodGet, Path: "/it", Summary: "Reads", Description: "Reads.", Needs: access.Read, Success: http.StatusOK, Uncounted: true,
+			}, func(ctx context.Context, _ operation.Call, _ struct{}) (operation.Answer[struct{}], error) {
+				if c.err != nil {
+					return operation.Answer[struct{}]{}, c.err
+				}
+				<-ctx.Done()
+				return operation.Answer[struct{}]{}, ctx.Err()
+			})
+			who := access.Actor{TeamID: 1, KeyID: 1, Level: access.ReadOnly, Capabilities: []access.Capability{access.Read}, Zone: time.UTC}
+			p := pipeline.New(pipeline.Ports{
+				Keys: &changing{&who}, Rates: unbound{}, Answers: func() bool { return c.answers },
+				Away: func(err error) bool { return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, broken) },
+			}, time.Now)
+			_, err := p.Call(t.Context(), pipeline.Request{Operation: &op, Credential: "a key", Arguments: func() (operation.Arguments, error) { return operation.Arguments{}, nil }})
+			if apierr.Of(err).Code != c.code {
+				t.Errorf("%s: %v, want %s", name, err, c.code)
+			}
+		})
+	}
+}

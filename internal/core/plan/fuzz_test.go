@@ -1,0 +1,46 @@
+package plan_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"pressroom/internal/core/plan"
+)
+
+// Terms that are taken hold together: they name no plan that is not there, and are taken again as they are written.
+func FuzzRead(f *testing.F) {
+	shipped, err := json.Marshal(plan.Shipped())
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(shipped)
+	f.Add([]byte(`{"plans":[]}`))
+	f.Add([]byte(`{"plans":[{"id":"free"}],"lapsed_plan":"gone"}`))
+	f.Add([]byte(`{"limits":{"requests":{"per_minute":-1}}}`))
+	f.Add([]byte(`{"prices":{"profile_report":1e300}}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		path := filepath.Join(t.TempDir(), "terms.json")
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		read, err := plan.Read(path)
+		if err != nil {
+			return
+		}
+		if _, ok := read.Plan(read.Lapsed); !ok {
+			t.Fatalf("the plan %q is not there", read.Lapsed)
+		}
+		again, err := json.Marshal(read)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, again, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := plan.Read(path); err != nil {
+			t.Fatalf("terms that were taken are refused as they are written: %v", err)
+		}
+	})
+}

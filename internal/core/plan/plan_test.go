@@ -1,0 +1,94 @@
+package plan_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pressroom/internal/core/plan"
+)
+
+func file(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "terms.json")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// What a file leaves out stays as shipped.
+func TestFileIsLaidOverTheShipped(t *testing.T) {
+	t.Parallel()
+	got, err := plan.Read(file(t, `{"prices":{"profile_report":7},"limits":{"requests":{"per_minute":600},"jobs_in_flight":9}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := plan.Shipped()
+	want.Prices.ProfileReport, want.Limits.Requests.PerMinute, want.Limits.JobsInFlight = 7, 600, 9
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// The plans of a file take the place of the shipped ones, each whole: nothing of a shipped plan shines through.
+func TestPlansOfAFile(t *testing.T) {
+	t.Parallel()
+	got, err := plan.Read(file(t, `{"lapsed_plan":"none","plans":[{"id":"none","name":"None"},{"id":"all","name":"All","api_keys":true,"free_calls_per_day":-1}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []plan.Plan{{ID: "none", Name: "None"}, {ID: "all", Name: "All", APIKeys: true, FreeCallsPerDay: plan.Unlimited}}
+	if diff := cmp.Diff(want, got.Plans); diff != "" {
+		t.Error(diff)
+	}
+	if _, ok := got.Plan("agency"); ok {
+		t.Error("a shipped plan is still there")
+	}
+}
+
+// What is printed is a file that gives the same.
+func TestPrintedTermsAreAFile(t *testing.T) {
+	t.Parallel()
+	raw, err := json.Marshal(plan.Shipped())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := plan.Read(file(t, string(raw)))
+	if diff := cmp.Diff(plan.Shipped(), got); err != nil || diff != "" {
+		t.Errorf("%v %s", err, diff)
+	}
+}
+
+func TestWhatIsRefused(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ text, says string }{
+		"no JSON":                {`plans:`, "reading the terms"},
+		"an unknown name":        {`{"price":{}}`, "unknown object member"},
+		"a name twice":           {`{"limits":{},"limits":{}}`, "duplicate"},
+		"a second object":        {`{} {}`, "reading the terms"},
+		"a misspelt limit":       {`{"limits":{"request":{}}}`, "unknown object member"},
+		"a plan without a name":  {`{"plans":[{"id":"free"}]}`, "needs a name"},
+		"a plan twice":           {`{"plans":[{"id":"free","name":"A"},{"id":"free","name":"B"}]}`, "of its own"},
+		"an odd id":              {`{"plans":[{"id":"Free plan","name":"A"}]}`, "of its own"},
+		"a number below -1":      {`{"plans":[{"id":"free","name":"A","seats":-2}]}`, "below -1"},
+		"no plan for the lapsed": {`{"plans":[{"id":"all","name":"All"}]}`, "lapsed_plan"},
+		"a dear report":          {`{"prices":{"hashtag_report":11}}`, "at most 10"},
+		"a price below 0":        {`{"prices":{"hashtag_search":-1}}`, "from 0"},
+		"a rate of none":         {`{"limits":{"writes":{"per_minute":0}}}`, "rates need"},
+		"no jobs":                {`{"limits":{"jobs_in_flight":0}}`, "jobs_in_flight"},
+		"no window":              {`{"limits":{"hashtag_days":0}}`, "hashtag_days"},
+		"a window without end":   {`{"limits":{"hashtag_days":29}}`, "hashtag_days"},
+	} {
+		if _, err := plan.Read(file(t, c.text)); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := plan.Read(filepath.Join(t.TempDir(), "missing.json")); err == nil {
+		t.Error("a file that is not there was read")
+	}
+}

@@ -1,0 +1,366 @@
+package account
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/network"
+	"pressroom/internal/platform/db"
+)
+
+const (
+	attemptLife   = 10 * time.Minute // from the network's page back to ours
+	choiceLife    = 10 * time.Minute // to choose one of several accounts
+	exchangeTakes = time.Minute      // at most
+	longestCode   = 8192             // bytes of what comes back
+	mostChoices   = 500              // accounts that one consent opens
+)
+
+// The steps of an attempt.
+const (
+	consenting = "consent"  // the person is on the network's page
+	exchanging = "exchange" // the state has come back, and is used
+	choosing   = "choice"   // the network gave several accounts
+)
+
+// attempt is what is kept, sealed, of a round trip to a network's page.
+type attempt struct {
+	Token      string      `json:"token"` // of the link that it began from
+	Verifier   string      `json:"verifier,omitempty"`
+	Kind       string      `json:"kind,omitempty"` // of signing in
+	Candidates []candidate `json:"candidates,omitempty"`
+}
+
+// candidate is a network.Candidate as it is kept.
+type candidate struct {
+	Grant       network.Grant `json:"grant"`
+	DisplayName string        `json:"display_name"`
+}
+
+// attemptBond binds what is sealed to its row.
+func attemptBond(state []byte, step string) string {
+	return "connect_attempt:" + step + ":" + hex.EncodeToString(state)
+}
+
+func (c *Connector) redirect(platform string) string {
+	return c.PublicURL + ConnectPath + "callback/" + platform
+}
+
+// Begin begins a round trip and gives the address of the page on which the network asks the person. It takes the
+// place of one that the same person began by the same link. The kind is that of one of the offer's ways.
+func (c *Connector) Begin(ctx context.Context, person int64, token, kind string) (string, error) {
+	l, offer, err := c.open(ctx, person, token)
+	if err != nil {
+		return "", err
+	}
+	if offer.Full {
+		return "", errPlanFull
+	}
+	a, err := c.authorizer(l.network())
+	if err != nil {
+		return "", err
+	}
+	if !slices.ContainsFunc(offer.Ways, func(w Way) bool { return w.Kind == kind }) {
+		return "", apierr.Invalid(apierr.NotAllowedValue, "kind", "Choose one of the ways to sign in.")
+	}
+	trip := network.Authorization{Kind: kind, State: rand.Text() + rand.Text(), Verifier: rand.Text() + rand.Text(), Redirect: c.redirect(l.network())}
+	state, of := sha256.Sum256([]byte(trip.State)), sha256.Sum256([]byte(token))
+	sealed, err := c.sealAttempt(state[:], consenting, attempt{Token: token, Verifier: trip.Verifier, Kind: kind})
+	if err != nil {
+		return "", err
+	}
+	err = c.Accounts.db.Write(ctx, "social.begin_connecting", func(ctx context.Context, tx *db.Tx) error {
+		_, err := tx.Exec(ctx, `INSERT INTO connect_attempts (state_hash, link_hash, person_id, platform, step, sealed, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?)
+			ON CONFLICT (person_id, link_hash) DO UPDATE SET state_hash = excluded.state_hash, step = excluded.step, sealed = excluded.sealed, expires_at = excluded.expires_at`,
+			state[:], of[:], person, l.network(), consenting, sealed, db.Micros(tx.Now().Add(attemptLife)))
+		return err
+	})
+	if err != nil {
+		return "", fmt.Errorf("keeping an attempt to connect: %w", err)
+	}
+	return a.Authorize(trip), nil
+}
+
+func (c *Connector) authorizer(platform string) (network.Authorizer, error) {
+	n, err := c.Accounts.Network(platform)
+	if a, ok := n.(network.Authorizer); err == nil && ok {
+		return a, nil
+	}
+	return nil, apierr.Missing()
+}
+
+func (c *Connector) sealAttempt(state []byte, step string, a attempt) ([]byte, error) {
+	plain, err := json.Marshal(a)
+	if err != nil {
+		return nil, fmt.Errorf("writing an attempt to connect: %w", err)
+	}
+	return c.Accounts.seal.Seal(plain, attemptBond(state, step))
+}
+
+func (c *Connector) openAttempt(sealed, state []byte, step string) (attempt, error) {
+	var a attempt
+	plain, err := c.Accounts.seal.Open(sealed, attemptBond(state, step))
+	if err != nil {
+		return a, err
+	}
+	if err := json.Unmarshal(plain, &a); err != nil {
+		return a, fmt.Errorf("reading an attempt to connect: %w", err)
+	}
+	return a, nil
+}
+
+// Returned is what a browser brings back from a network's page.
+type Returned struct {
+	Platform string
+	State    string
+	Code     string
+	Error    string // in place of a code (RFC 6749, section 4.1.2.1)
+}
+
+// Outcome is where a round trip has led.
+type Outcome struct {
+	Account Account // that is connected; its ID is 0 where none is yet
+	Choice  int64   // where the person has to choose between accounts; else 0
+	Retry   string  // the token of the link to begin anew from; empty where it is not known
+}
+
+var errAttempt = apierr.BadState("ended", "This was not begun here, has ended, or was used already. Open the link again.")
+
+// Return ends a round trip that the same person began: with the account, with a choice, or with an error to show.
+// A state works once.
+func (c *Connector) Return(ctx context.Context, person int64, r Returned) (Outcome, error) {
+	a, err := c.authorizer(r.Platform)
+	if err != nil {
+		return Outcome{}, err
+	}
+	state := sha256.Sum256([]byte(r.State))
+	trip, err := c.take(ctx, person, r.Platform, state[:])
+	if err != nil {
+		return Outcome{}, err
+	}
+	out := Outcome{Retry: trip.Token}
+	if r.Error != "" || r.Code == "" || len(r.Code) > longestCode {
+		return out, declined(r.Error)
+	}
+	bounded, cancel := context.WithTimeout(ctx, exchangeTakes)
+	defer cancel()
+	found, err := a.Exchange(bounded, network.Authorization{Kind: trip.Kind, State: r.State, Verifier: trip.Verifier, Redirect: c.redirect(r.Platform)}, r.Code)
+	if err != nil {
+		return out, inWords(err, "The network did not accept this sign-in. Try again.")
+	}
+	out.Account, out.Choice, err = c.settle(ctx, person, state[:], trip.Token, found)
+	return out, err
+}
+
+// take uses a state up.
+func (c *Connector) take(ctx context.Context, person int64, platform string, state []byte) (attempt, error) {
+	var sealed []byte
+	err := c.Accounts.db.Write(ctx, "social.take_attempt", func(ctx context.Context, tx *db.Tx) error {
+		return tx.QueryRow(ctx, `UPDATE connect_attempts SET step = ? WHERE state_hash = ? AND person_id = ? AND platform = ? AND step = ? AND expires_at > ? RETURNING sealed`,
+			exchanging, state, person, platform, consenting, db.Micros(tx.Now())).Scan(&sealed)
+	})
+	if errors.Is(err, sql.ErrNoRows) {
+		return attempt{}, errAttempt
+	}
+	if err != nil {
+		return attempt{}, fmt.Errorf("taking an attempt to connect: %w", err)
+	}
+	return c.openAttempt(sealed, state, consenting)
+}
+
+// declined says why a network sent no code. Its own words are not repeated.
+func declined(code string) error {
+	if code == "access_denied" || strings.HasPrefix(code, "user_cancelled") {
+		return apierr.BadState("denied", "You did not allow it at the network. Nothing was connected.")
+	}
+	return apierr.BadState("failed", "The network did not go on with it. Nothing was connected. Try again.")
+}
+
+// settle connects the one account there is, or keeps several for the person to choose from.
+func (c *Connector) settle(ctx context.Context, person int64, state []byte, token string, found []network.Candidate) (Account, int64, error) {
+	l, err := c.read(token)
+	if err != nil {
+		return Account{}, 0, err
+	}
+	if l.account != 0 {
+		if found, err = c.only(ctx, l, found); err != nil {
+			return Account{}, 0, err
+		}
+	}
+	var a Account
+	var choice int64
+	err = c.Accounts.db.Write(ctx, "social.connect", func(ctx context.Context, tx *db.Tx) error {
+		switch len(found) {
+		case 0:
+			return errNoAccount
+		case 1:
+			a, err = c.keep(ctx, tx, person, token, found[0])
+			return err
+		}
+		choice, err = c.offerChoice(ctx, tx, state, token, found[:min(len(found), mostChoices)])
+		return err
+	})
+	return a, choice, err
+}
+
+// only leaves the account that is to be connected again.
+func (c *Connector) only(ctx context.Context, l link, found []network.Candidate) ([]network.Candidate, error) {
+	wanted, err := accountOf(ctx, c.Accounts.db, l.team, l.account)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range found {
+		if f.Grant.Account == wanted.NetworkID {
+			return []network.Candidate{f}, nil
+		}
+	}
+	return nil, errOtherAccount
+}
+
+func (c *Connector) offerChoice(ctx context.Context, tx *db.Tx, state []byte, token string, found []network.Candidate) (int64, error) {
+	a := attempt{Token: token}
+	for _, f := range found {
+		a.Candidates = append(a.Candidates, candidate(f))
+	}
+	sealed, err := c.sealAttempt(state, choosing, a)
+	if err != nil {
+		return 0, err
+	}
+	var id int64
+	err = tx.QueryRow(ctx, `UPDATE connect_attempts SET step = ?, sealed = ?, expires_at = ? WHERE state_hash = ? AND step = ? RETURNING id`,
+		choosing, sealed, db.Micros(tx.Now().Add(choiceLife)), state, exchanging).Scan(&id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, errAttempt // begun anew meanwhile
+	}
+	if err != nil {
+		return 0, fmt.Errorf("keeping accounts to choose from: %w", err)
+	}
+	return id, nil
+}
+
+// Choice is what a person chooses from.
+type Choice struct {
+	Offer
+
+	Accounts []Chosen
+}
+
+// Chosen is one of the accounts, in the order in which Choose counts them.
+type Chosen struct {
+	Username, DisplayName string
+	Connected             bool // to the team already
+}
+
+// Choice gives the accounts that a person may choose from; not_found where there is nothing to choose any more.
+func (c *Connector) Choice(ctx context.Context, person, id int64) (Choice, error) {
+	a, err := c.choice(ctx, c.Accounts.db, person, id)
+	if err != nil {
+		return Choice{}, err
+	}
+	l, err := c.read(a.Token)
+	if err != nil {
+		return Choice{}, err
+	}
+	var out Choice
+	if out.Offer, err = c.offer(ctx, c.Accounts.db, person, a.Token, l); err != nil {
+		return Choice{}, err
+	}
+	there, err := c.connected(ctx, l)
+	for _, f := range a.Candidates {
+		out.Accounts = append(out.Accounts, Chosen{tidy(f.Grant.Username), tidy(f.DisplayName), slices.Contains(there, f.Grant.Account)})
+	}
+	return out, err
+}
+
+// connected are the accounts at a link's network that its team has connected, by the network's ids.
+func (c *Connector) connected(ctx context.Context, l link) ([]string, error) {
+	ids, err := db.All(ctx, c.Accounts.db, func(rows *sql.Rows, id *string) error { return rows.Scan(id) },
+		`SELECT network_id FROM social_accounts WHERE team_id = ? AND platform = ? AND connection_state <> ? AND disconnected_at = 0`, l.team, l.network(), string(Lost))
+	if err != nil {
+		return nil, fmt.Errorf("reading which accounts a team has connected: %w", err)
+	}
+	return ids, nil
+}
+
+func (c *Connector) choice(ctx context.Context, q db.Querier, person, id int64) (attempt, error) {
+	var sealed, state []byte
+	err := q.QueryRow(ctx, `SELECT sealed, state_hash FROM connect_attempts WHERE id = ? AND person_id = ? AND step = ? AND expires_at > ?`,
+		id, person, choosing, db.Micros(c.Accounts.db.Now())).Scan(&sealed, &state)
+	if errors.Is(err, sql.ErrNoRows) {
+		return attempt{}, apierr.Missing()
+	}
+	if err != nil {
+		return attempt{}, fmt.Errorf("reading accounts to choose from: %w", err)
+	}
+	return c.openAttempt(sealed, state, choosing)
+}
+
+// Choose connects one of the accounts of a choice.
+func (c *Connector) Choose(ctx context.Context, person, id int64, which int) (Account, error) {
+	var out Account
+	err := c.Accounts.db.Write(ctx, "social.connect", func(ctx context.Context, tx *db.Tx) error {
+		a, err := c.choice(ctx, tx, person, id)
+		if err != nil {
+			return err
+		}
+		if which < 0 || which >= len(a.Candidates) {
+			return apierr.Invalid(apierr.OutOfRange, "", "Choose one of the accounts.")
+		}
+		if out, err = c.keep(ctx, tx, person, a.Token, network.Candidate(a.Candidates[which])); err != nil {
+			return err
+		}
+		_, err = tx.Exec(ctx, `DELETE FROM connect_attempts WHERE id = ?`, id)
+		return err
+	})
+	return out, err
+}
+
+// Connected finds an account for a person who may connect accounts of its team, to tell that it is connected.
+func (c *Connector) Connected(ctx context.Context, person, id int64) (Account, string, error) {
+	var a Account
+	var state, team string
+	err := c.Accounts.db.QueryRow(ctx, `SELECT a.id, a.team_id, a.platform, a.username, a.display_name, a.connection_state, t.name FROM social_accounts a JOIN teams t ON t.id = a.team_id
+		JOIN memberships m ON m.team_id = t.id AND m.person_id = ? AND m.role IN ('owner', 'admin') WHERE a.id = ? AND a.disconnected_at = 0 AND t.closed_at = 0`, person, id).
+		Scan(&a.ID, &a.TeamID, &a.Platform, &a.Username, &a.DisplayName, &state, &team)
+	if errors.Is(err, sql.ErrNoRows) {
+		return a, "", apierr.Missing()
+	}
+	if err != nil {
+		return a, "", fmt.Errorf("reading a connected account: %w", err)
+	}
+	a.Connection = Connection(state)
+	return a, team, nil
+}
+
+// Sweep forgets attempts and used links that have ended, a thousand of each, and tells how many.
+func (c *Connector) Sweep(ctx context.Context) (int64, error) {
+	var n int64
+	err := c.Accounts.db.Write(ctx, "social.sweep_connecting", func(ctx context.Context, tx *db.Tx) error {
+		n = 0
+		for _, statement := range []string{
+			`DELETE FROM connect_attempts WHERE id IN (SELECT id FROM connect_attempts WHERE expires_at <= ? ORDER BY expires_at LIMIT 1000)`,
+			`DELETE FROM connect_links WHERE token_hash IN (SELECT token_hash FROM connect_links WHERE expires_at <= ? ORDER BY expires_at LIMIT 1000)`,
+		} {
+			gone, err := tx.Exec(ctx, statement, db.Micros(tx.Now()))
+			if err != nil {
+				return err
+			}
+			n += gone
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, fmt.Errorf("sweeping attempts to connect: %w", err)
+	}
+	return n, nil
+}

@@ -1,0 +1,131 @@
+package account_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/account"
+	"pressroom/internal/domain/team"
+	"pressroom/internal/network"
+	"pressroom/internal/platform/db"
+)
+
+// revoking is a network that can be told that a grant is over.
+type revoking struct {
+	handles
+
+	told []string // refresh tokens
+	fail error
+}
+
+func (r *revoking) Revoke(_ context.Context, g network.Grant) error {
+	r.told = append(r.told, g.Refresh)
+	return r.fail
+}
+
+// joined connects an account of a home as the first person of the team would.
+func (h *home) joined(t *testing.T, name string) account.Account {
+	t.Helper()
+	a, err := h.service.Connect(t.Context(), h.team, "bluesky", network.Credentials{Server: "https://example.test", Identifier: name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// Disconnecting deletes the grant, tells the network and whoever listens, and gives the plan's place back; what refers to
+// the account still finds it.
+func TestDisconnect(t *testing.T) {
+	each(t, func(t *testing.T, d *db.DB) {
+		n := &revoking{}
+		h := furnish(t, d, n)
+		a, other := h.joined(t, "harbour"), h.joined(t, "pier")
+		var left []int64
+		h.service.TellLeft(func(_ context.Context, _ *db.Tx, account int64) error {
+			left = append(left, account)
+			return nil
+		})
+		revoked, err := h.service.Disconnect(t.Context(), h.owner, h.team, a.ID)
+		if err != nil || revoked != account.RevokedThere || len(n.told) != 1 || n.told[0] != "refresh" || len(left) != 1 || left[0] != a.ID {
+			t.Fatalf("%s %v %v (%v)", revoked, n.told, left, err)
+		}
+		var sealed []byte
+		var rows int
+		if err := d.QueryRow(t.Context(), `SELECT sealed_grant FROM social_accounts WHERE id = ?`, a.ID).Scan(&sealed); err != nil || len(sealed) > 0 {
+			t.Errorf("%d bytes of the grant are left (%v)", len(sealed), err)
+		}
+		if g, err := h.service.Grant(t.Context(), a.ID); err != nil || !g.Lost || g.Access != "" {
+			t.Errorf("%+v (%v)", g, err)
+		}
+		if found, err := h.service.Of(t.Context(), h.team, []int64{a.ID, other.ID}); err != nil || len(found) != 1 {
+			t.Errorf("%v (%v)", found, err)
+		}
+		if _, err := h.service.TeamOf(t.Context(), a.ID); !apierr.Is(err, apierr.NotFound) {
+			t.Errorf("whose it is: %v", err)
+		}
+		if err := h.service.CheckSealing(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if err := d.QueryRow(t.Context(), `SELECT COUNT(*) FROM events WHERE kind = 'social_account.disconnected'`).Scan(&rows); err != nil || rows != 1 {
+			t.Errorf("%d events (%v)", rows, err)
+		}
+		if _, err := h.service.Disconnect(t.Context(), h.owner, h.team, a.ID); !apierr.Is(err, apierr.NotFound) {
+			t.Errorf("once more: %v", err)
+		}
+		// Connected again, it is the same account.
+		if again := h.joined(t, "harbour"); again.ID != a.ID || !again.Active() {
+			t.Errorf("%+v", again)
+		}
+		if g, err := h.service.Grant(t.Context(), a.ID); err != nil || g.Lost || g.Access != "access" {
+			t.Errorf("%+v (%v)", g, err)
+		}
+	})
+}
+
+// Only owners and admins of the account's own team disconnect it.
+func TestWhoDisconnects(t *testing.T) {
+	each(t, func(t *testing.T, d *db.DB) {
+		n := &revoking{fail: errors.New("out of reach")}
+		h := furnish(t, d, n)
+		a := h.joined(t, "harbour")
+		teams := team.New(d, nil, plan.Shipped())
+		people := map[access.Role]int64{}
+		for _, role := range []access.Role{access.Admin, access.Editor, access.Viewer} {
+			p, err := teams.AddPerson(t.Context(), string(role), string(role)+"@example.com", "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := teams.SetMember(t.Context(), h.team, p.ID, role); err != nil {
+				t.Fatal(err)
+			}
+			people[role] = p.ID
+		}
+		stranger, err := teams.AddPerson(t.Context(), "Eve", "eve@example.com", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		theirs, err := teams.AddTeam(t.Context(), team.Team{Name: "Elsewhere", Timezone: "UTC", Language: "en", Plan: "team"}, stranger.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct{ person, team int64 }{{people[access.Editor], h.team}, {people[access.Viewer], h.team}, {stranger.ID, h.team}, {stranger.ID, theirs.ID}} {
+			if _, err := h.service.Disconnect(t.Context(), c.person, c.team, a.ID); !apierr.Is(err, apierr.NotFound) {
+				t.Errorf("%+v: %v", c, err)
+			}
+		}
+		if len(n.told) > 0 {
+			t.Error("the network was told")
+		}
+		// The account is disconnected although the network cannot be told.
+		if revoked, err := h.service.Disconnect(t.Context(), people[access.Admin], h.team, a.ID); err != nil || revoked != account.NotRevoked {
+			t.Errorf("%s (%v)", revoked, err)
+		}
+		if g, err := h.service.Grant(t.Context(), a.ID); err != nil || !g.Lost {
+			t.Errorf("%+v (%v)", g, err)
+		}
+	})
+}

@@ -1,0 +1,96 @@
+package account
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"pressroom/internal/platform/db"
+)
+
+const (
+	announceEvery = 20 * time.Second
+	aliveFor      = time.Minute      // after a node was heard of last
+	forgottenOnce = 24 * time.Hour   // nodes that were not heard of for so long are taken off the list
+	tellAgain     = 10 * time.Minute // after the log was told that a key is missing
+)
+
+// Serve says every twenty seconds, until the context ends, that this node serves and which sealing keys it has, so that Reseal
+// refuses what it could not open; and tells report where something was sealed with a key that it does not have.
+func (s *Service) Serve(ctx context.Context, report func(error)) {
+	node := rand.Text()
+	var told time.Time
+	tick := time.NewTicker(announceEvery)
+	defer tick.Stop()
+	for {
+		err := s.announce(ctx, node)
+		if err == nil {
+			err = s.checkMarks(ctx)
+		}
+		// A missing key stays missing: the log is not filled with it.
+		if now := s.db.Now(); err != nil && ctx.Err() == nil && (!errors.Is(err, errSealing) || now.Sub(told) >= tellAgain) {
+			report(err)
+			told = now
+		}
+		select {
+		case <-ctx.Done():
+			if err := s.leave(context.WithoutCancel(ctx), node); err != nil {
+				report(err)
+			}
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+func (s *Service) announce(ctx context.Context, node string) error {
+	keys, err := json.Marshal(s.seal.IDs())
+	if err != nil {
+		return fmt.Errorf("writing which sealing keys this node has: %w", err)
+	}
+	return s.db.Write(ctx, "social.announce", func(ctx context.Context, tx *db.Tx) error {
+		now := tx.Now()
+		_, err := tx.Exec(ctx, `INSERT INTO nodes (id, sealing_keys, seen_at) VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at`, node, string(keys), db.Micros(now))
+		if err == nil {
+			_, err = tx.Exec(ctx, `DELETE FROM nodes WHERE seen_at < ?`, db.Micros(now.Add(-forgottenOnce)))
+		}
+		if err != nil {
+			return fmt.Errorf("noting that this node serves: %w", err)
+		}
+		return nil
+	})
+}
+
+func (s *Service) leave(ctx context.Context, node string) error {
+	return s.db.Write(ctx, "social.leave", func(ctx context.Context, tx *db.Tx) error {
+		if _, err := tx.Exec(ctx, `DELETE FROM nodes WHERE id = ?`, node); err != nil {
+			return fmt.Errorf("noting that this node serves no more: %w", err)
+		}
+		return nil
+	})
+}
+
+// lacking counts the nodes that serve and do not have the first key.
+func (s *Service) lacking(ctx context.Context) (int, error) {
+	found, err := db.All(ctx, s.db, func(r *sql.Rows, keys *string) error { return r.Scan(keys) },
+		`SELECT sealing_keys FROM nodes WHERE seen_at > ?`, db.Micros(s.db.Now().Add(-aliveFor)))
+	if err != nil {
+		return 0, fmt.Errorf("looking which nodes serve: %w", err)
+	}
+	lack := 0
+	for _, text := range found {
+		var keys []string
+		if err := json.Unmarshal([]byte(text), &keys); err != nil {
+			return 0, fmt.Errorf("reading which sealing keys a node has: %w", err)
+		}
+		if !slices.Contains(keys, s.seal.ID()) {
+			lack++
+		}
+	}
+	return lack, nil
+}

@@ -1,0 +1,203 @@
+package account
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/core/plan"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/teamtime"
+)
+
+// Platforms are the networks of the contract.
+const Platforms = "instagram|tiktok|facebook|linkedin|pinterest|bluesky|threads|youtube|x"
+
+// Entry is an account as clients read it (contract, Records).
+type Entry struct {
+	ID              int64              `json:"id"`
+	Platform        string             `json:"platform" enum:"instagram|tiktok|facebook|linkedin|pinterest|bluesky|threads|youtube|x"`
+	Username        string             `json:"username"`
+	DisplayName     *operation.Pointer `json:"display_name,omitempty" jsonschema:"Points at the account's display name where it differs from the user name."`
+	Active          bool               `json:"active" jsonschema:"Whether posts can go out to the account."`
+	ConnectionState Connection         `json:"connection_state" enum:"connected|expiring|lost"`
+	ConnectionProbe string             `json:"connection_probe,omitempty" jsonschema:"refused where the network refused us."`
+	AccountStatus   string             `json:"account_status,omitempty" jsonschema:"needs_reauth where a person has to connect the account again in the app."`
+}
+
+// List is a page of accounts.
+type List struct {
+	SocialAccounts []Entry `json:"social_accounts"`
+}
+
+// ListInput filters the list.
+type ListInput struct {
+	Platform   string  `json:"platform,omitempty" enum:"instagram|tiktok|facebook|linkedin|pinterest|bluesky|threads|youtube|x" jsonschema:"Only accounts of this network."`
+	ActiveOnly bool    `json:"active_only,omitempty" default:"true" jsonschema:"false adds accounts without a live connection."`
+	Cursor     *string `json:"cursor,omitempty" maxLength:"1000" jsonschema:"page.cursor of the answer before."`
+	Limit      int     `json:"limit,omitempty" min:"1" max:"50" default:"20" jsonschema:"Items a page."`
+}
+
+// Operations declares what clients can ask of accounts.
+func (s *Service) Operations() []operation.Operation {
+	return []operation.Operation{
+		operation.Define(operation.Spec{
+			Tool: "list_social_accounts", Method: http.MethodGet, Path: "/social-accounts", Needs: access.Read, Success: http.StatusOK,
+			Summary:     "The team's connected accounts",
+			Description: "The social accounts that the team has connected, the newest first, with the state of their connection. Use it for the ids that posts go to. Accounts are connected and disconnected by people in the app.",
+			Next:        "To one whose connection_state is lost nothing can be sent: get_connect_link gives a link by which a person connects it again.",
+			Listing:     &operation.Listing{Member: "social_accounts", Item: "get_account_analytics", Arguments: map[string]string{"account_id": "id"}, Label: []string{"username", "platform"}},
+			Example:     operation.Example{Data: List{[]Entry{{ID: 1, Platform: "bluesky", Username: "harbour.example", Active: true, ConnectionState: Connected}}}},
+		}, s.list),
+	}
+}
+
+// LinkInput says what a link is to connect.
+type LinkInput struct {
+	Platform  string `json:"platform,omitempty" enum:"instagram|facebook|tiktok|tiktok_business|youtube|linkedin|x|threads|pinterest|bluesky" jsonschema:"To connect a new account of this network; not together with account_id."`
+	AccountID int64  `json:"account_id,omitempty" min:"1" jsonschema:"To connect an account again whose connection is lost; not together with platform."`
+}
+
+// Link is where a person connects an account.
+type Link struct {
+	URL       string          `json:"url" jsonschema:"A person who is owner or admin of the team opens it in a signed-in browser. It works until it has connected an account."`
+	ExpiresAt teamtime.Moment `json:"expires_at"`
+	// SlotsLeft is nil where it does not apply, and points at nil where there is no limit: the one null of the contract.
+	SlotsLeft **int64 `json:"slots_left,omitempty" nullable:"true" min:"0" jsonschema:"Accounts that the plan still allows, null where there is no limit; of a new connection alone."`
+}
+
+// Operations declares what clients can ask of connecting.
+func (c *Connector) Operations() []operation.Operation {
+	left := new(int64(27))
+	return []operation.Operation{
+		operation.Define(operation.Spec{
+			Tool: "get_connect_link", Method: http.MethodGet, Path: "/connect-link", Needs: access.Read, Success: http.StatusOK,
+			Summary:     "A link to connect an account",
+			Description: "A link by which a person connects a new account, or one again whose connection is lost. Give exactly one of platform and account_id. Nothing is connected until that person confirms it in the browser. An account whose connection still works is refused.",
+			Next:        "Give the link to the person and wait: list_social_accounts tells when the account is there. Where slots_left is 0 the plan takes no further account and the link connects none: say so. wrong_state: the account's connection works.",
+			Example: operation.Example{Arguments: map[string]any{"platform": "bluesky"},
+				Data: Link{"https://press.example.com/connect/AQ", teamtime.At(time.Date(2026, 3, 29, 8, 15, 0, 0, time.UTC), time.UTC), &left}},
+		}, c.link),
+	}
+}
+
+func (c *Connector) link(ctx context.Context, call operation.Call, in LinkInput) (operation.Answer[Link], error) {
+	out := operation.Answer[Link]{App: "/accounts"}
+	if (in.Platform == "") == (in.AccountID == 0) {
+		return out, apierr.Invalid(apierr.ExactlyOneOf, "platform", "Give exactly one of platform and account_id.")
+	}
+	l := link{team: call.TeamID, account: in.AccountID, person: call.PersonID, inApp: call.InApp(), platform: in.Platform, ends: call.Now.Add(linkLife).Truncate(time.Second)}
+	blame := "platform"
+	if in.AccountID != 0 {
+		a, err := accountOf(ctx, c.Accounts.db, call.TeamID, in.AccountID)
+		if err != nil {
+			return out, err
+		}
+		if a.Active() {
+			return out, apierr.BadState(string(a.Connection), "This account's connection works. Only one that is lost is connected again.")
+		}
+		l.platform, blame = a.Platform, "account_id"
+	}
+	if _, err := c.ways(l); err != nil {
+		return out, apierr.Invalid(apierr.NotAllowedValue, blame, "This installation does not connect to that network.")
+	}
+	out.Data = Link{URL: c.PublicURL + ConnectPath + c.token(l), ExpiresAt: call.Moment(l.ends)}
+	if in.AccountID != 0 {
+		return out, nil
+	}
+	p, _ := c.Terms.Plan(call.Plan) // one that is not there any more has no accounts
+	left, err := slots(ctx, c.Accounts.db, call.TeamID, p)
+	out.Data.SlotsLeft = new(&left)
+	if left == plan.Unlimited {
+		out.Data.SlotsLeft = new(*int64)
+	}
+	return out, err
+}
+
+const columns = `id, team_id, platform, network_id, username, display_name, connection_state, connection_probe, account_status`
+
+func scan(rows *sql.Rows, a *Account) error {
+	var state string
+	err := rows.Scan(&a.ID, &a.TeamID, &a.Platform, &a.NetworkID, &a.Username, &a.DisplayName, &state, &a.Probe, &a.Status)
+	a.Connection = Connection(state)
+	return err
+}
+
+func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (operation.Answer[List], error) {
+	out := operation.Answer[List]{App: "/accounts"}
+	where, args := []string{"team_id = ?", "disconnected_at = 0"}, []any{call.TeamID}
+	if in.Platform != "" {
+		where, args = append(where, "platform = ?"), append(args, in.Platform)
+	}
+	if in.ActiveOnly {
+		where, args = append(where, "connection_state <> ?"), append(args, string(Lost))
+	}
+	if in.Cursor != nil {
+		position, err := call.Position(*in.Cursor)
+		if err != nil {
+			return out, err
+		}
+		before, err := strconv.ParseInt(position, 10, 64)
+		if err != nil {
+			return out, apierr.Invalid(apierr.InvalidCursor, "cursor", "The cursor does not belong to this list.")
+		}
+		where, args = append(where, "id < ?"), append(args, before)
+	}
+	accounts, err := db.All(ctx, s.db, scan, `SELECT `+columns+` FROM social_accounts WHERE `+strings.Join(where, " AND ")+` ORDER BY id DESC LIMIT ?`, append(args, in.Limit+1)...)
+	if err != nil {
+		return out, fmt.Errorf("listing accounts: %w", err)
+	}
+	if len(accounts) > in.Limit {
+		accounts = accounts[:in.Limit]
+		out.Page = &operation.Page{HasMore: true, Cursor: call.Cursor(strconv.FormatInt(accounts[in.Limit-1].ID, 10))}
+	}
+	var quotes operation.Quotes
+	out.Data.SocialAccounts = make([]Entry, len(accounts))
+	for i, a := range accounts {
+		out.Data.SocialAccounts[i] = show(a, &quotes)
+	}
+	out.Untrusted = quotes
+	return out, nil
+}
+
+func show(a Account, quotes *operation.Quotes) Entry {
+	e := Entry{ID: a.ID, Platform: a.Platform, Username: a.Username, Active: a.Active(), ConnectionState: a.Connection, ConnectionProbe: a.Probe, AccountStatus: a.Status}
+	if a.DisplayName != a.Username {
+		e.DisplayName = quotes.Add(a.DisplayName, operation.Source{Kind: "display_name", Platform: a.Platform, Account: a.Username})
+	}
+	return e
+}
+
+// Of reads some accounts of a team by their ids; those it does not have are not in the answer.
+func (s *Service) Of(ctx context.Context, team int64, ids []int64) (map[int64]Account, error) {
+	found, err := db.All(ctx, s.db, scan, `SELECT `+columns+` FROM social_accounts WHERE team_id = ? AND disconnected_at = 0 AND id IN (`+db.Marks(len(ids))+`)`, db.Args(team, ids)...)
+	if err != nil {
+		return nil, fmt.Errorf("reading accounts: %w", err)
+	}
+	out := map[int64]Account{}
+	for _, a := range found {
+		out[a.ID] = a
+	}
+	return out, nil
+}
+
+// First finds the account of a network that a team has connected before all others there.
+func (s *Service) First(ctx context.Context, team int64, platform string) (int64, bool) {
+	var id int64
+	err := s.db.QueryRow(ctx, `SELECT id FROM social_accounts WHERE team_id = ? AND platform = ? AND disconnected_at = 0 ORDER BY id LIMIT 1`, team, platform).Scan(&id)
+	return id, err == nil
+}
+
+// Find finds a team's account by its user name.
+func (s *Service) Find(ctx context.Context, team int64, platform, username string) (int64, bool) {
+	var id int64
+	err := s.db.QueryRow(ctx, `SELECT id FROM social_accounts WHERE team_id = ? AND platform = ? AND username = ? AND disconnected_at = 0`, team, platform, username).Scan(&id)
+	return id, err == nil
+}

@@ -1,0 +1,75 @@
+package account
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"pressroom/internal/network"
+)
+
+const day = 24 * time.Hour
+
+func TestRenewal(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	for life, want := range map[time.Duration]time.Duration{
+		60 * day: 30 * day, 2 * day: day, 30 * time.Hour: 6 * time.Hour, day: day - 10*time.Minute, time.Hour: 50 * time.Minute,
+		10 * time.Minute: 5 * time.Minute, time.Minute: time.Minute, -day: time.Minute,
+	} {
+		if got := renewal(network.Grant{Expires: now.Add(life)}, now).Sub(now); got != want {
+			t.Errorf("what lives for %v is renewed after %v, want %v", life, got, want)
+		}
+	}
+	if at := renewal(network.Grant{RefreshExpires: now}, now); !at.IsZero() {
+		t.Errorf("what does not end is renewed at %v", at)
+	}
+}
+
+// A grant is never renewed at once, and in time where there is time.
+func TestRenewalIsInTime(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	rapid.Check(t, func(t *rapid.T) {
+		life := time.Duration(rapid.Int64Range(-int64(day), int64(400*day)).Draw(t, "life"))
+		after := renewal(network.Grant{Expires: now.Add(life)}, now).Sub(now)
+		if after < renewEvery || life > 2*renewEvery && after >= life {
+			t.Fatalf("what lives for %v is renewed after %v", life, after)
+		}
+	})
+}
+
+func TestStanding(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	for name, c := range map[string]struct {
+		grant network.Grant
+		want  Connection
+	}{
+		"for ever":                    {network.Grant{}, Connected},
+		"renewable":                   {network.Grant{Refresh: "r", Expires: now.Add(time.Hour)}, Connected},
+		"renewable for months":        {network.Grant{Refresh: "r", Expires: now.Add(time.Hour), RefreshExpires: now.Add(90 * day)}, Connected},
+		"renewable for days":          {network.Grant{Refresh: "r", Expires: now.Add(time.Hour), RefreshExpires: now.Add(7 * day)}, Expiring},
+		"access outlives the refresh": {network.Grant{Refresh: "r", Expires: now.Add(60 * day), RefreshExpires: now.Add(day)}, Connected},
+		"not renewable, for months":   {network.Grant{Expires: now.Add(60 * day)}, Connected},
+		"not renewable, for days":     {network.Grant{Expires: now.Add(7 * day)}, Expiring},
+	} {
+		if got := standing(c.grant, now); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+func TestAgain(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	for _, c := range []struct{ left, after, want time.Duration }{
+		{10 * time.Minute, 0, 5 * time.Minute}, {-day, 0, 5 * time.Minute}, {2 * day, 0, 144 * time.Minute}, {30 * day, 0, 6 * time.Hour},
+		{10 * time.Minute, time.Hour, time.Hour}, {10 * time.Minute, time.Second, 5 * time.Minute}, {30 * day, 90 * day, day},
+	} {
+		if got := again(network.Grant{Expires: now.Add(c.left)}, now.Add(c.after), now).Sub(now); got != c.want {
+			t.Errorf("with %v left and %v to wait it is tried again after %v, want %v", c.left, c.after, got, c.want)
+		}
+	}
+}

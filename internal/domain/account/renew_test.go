@@ -1,0 +1,209 @@
+package account_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"pressroom/internal/domain/account"
+	"pressroom/internal/network"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit"
+)
+
+const day = 24 * time.Hour
+
+// mortal is a network whose grants end, and are renewed as a test says.
+type mortal struct {
+	network.Network
+
+	clock *testkit.Clock
+	life  time.Duration
+	token string // for refreshing; empty where there is none
+	whose string // permission the grants are; empty where it is not known
+	fail  error
+	calls atomic.Int64
+	while func() // happens while a refresh is under way
+}
+
+func (m *mortal) Platform() string { return "threads" }
+
+func (m *mortal) grant() network.Grant {
+	return network.Grant{Account: "1", Username: "harbour", Access: "access", Refresh: m.token, Holder: m.whose, Expires: m.clock.Now().Add(m.life)}
+}
+
+func (m *mortal) Connect(context.Context, network.Credentials) (network.Grant, error) {
+	return m.grant(), nil
+}
+
+func (m *mortal) Refresh(context.Context, network.Grant) (network.Grant, error) {
+	m.calls.Add(1)
+	if m.while != nil {
+		m.while()
+	}
+	return m.grant(), m.fail
+}
+
+// living is an account of such a network.
+type living struct {
+	*mortal
+
+	t       *testing.T
+	db      *db.DB
+	service *account.Service
+	account account.Account
+}
+
+func eachLiving(t *testing.T, life time.Duration, token string, run func(t *testing.T, l *living)) {
+	t.Helper()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		clock := testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
+		m := &mortal{clock: clock, life: life, token: token}
+		h := furnish(t, testkit.Open(t, url, clock), m)
+		l := &living{mortal: m, t: t, db: h.db, service: h.service}
+		var err error
+		if l.account, err = h.service.Connect(t.Context(), h.team, "threads", network.Credentials{}); err != nil {
+			t.Fatal(err)
+		}
+		run(t, l)
+	})
+}
+
+// after lets time pass, does a round, and checks how often the network was asked in all and how the account stands.
+func (l *living) after(d time.Duration, calls int64, want account.Connection) {
+	l.t.Helper()
+	l.clock.Advance(d)
+	if err := l.service.Renew(l.t.Context()); err != nil {
+		l.t.Fatal(err)
+	}
+	of, err := l.service.Of(l.t.Context(), l.account.TeamID, []int64{l.account.ID})
+	if got := of[l.account.ID].Connection; err != nil || got != want || l.calls.Load() != calls {
+		l.t.Errorf("%s after %d calls, want %s after %d (%v)", got, l.calls.Load(), want, calls, err)
+	}
+}
+
+func TestLongLivedGrantsAreRenewedWithHalfTheirLife(t *testing.T) {
+	t.Parallel()
+	eachLiving(t, 60*day, "refresh", func(_ *testing.T, l *living) {
+		l.after(0, 0, account.Connected)
+		l.after(30*day-time.Second, 0, account.Connected)
+		l.after(time.Second, 1, account.Connected)
+		l.after(time.Minute, 1, account.Connected)
+		l.after(30*day, 2, account.Connected)
+	})
+}
+
+// Whose permission a grant is may be learnt when it is renewed: by that the account is found from then on.
+func TestHolderIsLearnt(t *testing.T) {
+	t.Parallel()
+	eachLiving(t, 60*day, "refresh", func(t *testing.T, l *living) {
+		noted := func(want string) {
+			t.Helper()
+			var holder string
+			if err := l.db.QueryRow(t.Context(), `SELECT grant_holder FROM social_accounts WHERE id = ?`, l.account.ID).Scan(&holder); err != nil || holder != want {
+				t.Errorf("the holder is %q, not %q (%v)", holder, want, err)
+			}
+		}
+		noted("")
+		l.whose = "threads:7"
+		l.after(30*day, 1, account.Connected)
+		noted("threads:7")
+	})
+}
+
+func TestShortLivedGrantsAreRenewedShortBefore(t *testing.T) {
+	t.Parallel()
+	eachLiving(t, time.Hour, "refresh", func(_ *testing.T, l *living) {
+		l.after(49*time.Minute, 0, account.Connected)
+		l.after(time.Minute, 1, account.Connected)
+	})
+}
+
+// A network that is out of reach for long disconnects nobody, and is asked now and then.
+func TestTransientFailureNeverDisconnects(t *testing.T) {
+	t.Parallel()
+	eachLiving(t, time.Hour, "refresh", func(_ *testing.T, l *living) {
+		l.fail = &network.Error{Class: network.Transient, Err: errors.New("cut off")}
+		l.after(50*time.Minute, 1, account.Connected)
+		l.after(time.Minute, 1, account.Connected)
+		l.after(4*time.Minute, 2, account.Connected)
+		l.fail = &network.Error{Class: network.Rate, After: l.clock.Now().Add(3 * time.Hour)}
+		l.after(5*time.Minute, 3, account.Connected)
+		l.after(2*time.Hour, 3, account.Connected)
+		l.fail = nil
+		l.after(time.Hour, 4, account.Connected)
+	})
+}
+
+func TestDeadGrantIsLost(t *testing.T) {
+	t.Parallel()
+	eachLiving(t, time.Hour, "refresh", func(_ *testing.T, l *living) {
+		l.fail = &network.Error{Class: network.AuthDead}
+		l.after(50*time.Minute, 1, account.Lost)
+		l.after(time.Hour, 1, account.Lost)
+	})
+}
+
+// What cannot be renewed works until its end, and is told of a week before.
+func TestGrantWithoutRefreshEnds(t *testing.T) {
+	t.Parallel()
+	eachLiving(t, 60*day, "", func(t *testing.T, l *living) {
+		l.fail = &network.Error{Class: network.AuthDead}
+		l.after(30*day, 1, account.Connected)
+		l.after(23*day-time.Second, 1, account.Connected)
+		l.after(time.Second, 1, account.Expiring)
+		l.after(7*day-time.Second, 1, account.Expiring)
+		l.after(time.Second, 1, account.Lost)
+		var kinds string
+		err := l.db.QueryRow(t.Context(), `SELECT MIN(kind) || ' ' || MAX(kind) FROM events WHERE kind <> 'social_account.connected' AND kind LIKE 'social_account.%'`).Scan(&kinds)
+		if err != nil || kinds != "social_account.expiring social_account.lost" {
+			t.Errorf("events: %q (%v)", kinds, err)
+		}
+	})
+}
+
+// A person who connects the account while its old grant is refused or renewed is not undone.
+func TestConnectedWhileRefreshed(t *testing.T) {
+	t.Parallel()
+	for name, fail := range map[string]error{"renewed": nil, "refused": &network.Error{Class: network.AuthDead}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			eachLiving(t, time.Hour, "refresh", func(t *testing.T, l *living) {
+				l.fail = fail
+				l.while = func() {
+					l.token = "a person's"
+					if _, err := l.service.Connect(t.Context(), l.account.TeamID, "threads", network.Credentials{}); err != nil {
+						t.Error(err)
+					}
+					l.token = "the old one's"
+				}
+				l.after(50*time.Minute, 1, account.Connected)
+				if g, err := l.service.Grant(t.Context(), l.account.ID); err != nil || g.Refresh != "a person's" {
+					t.Errorf("the grant is %q (%v)", g.Refresh, err)
+				}
+			})
+		})
+	}
+}
+
+// So it is where a delivery found the old grant expired: it goes on with the person's.
+func TestConnectedWhileADeliveryRefreshes(t *testing.T) {
+	t.Parallel()
+	eachLiving(t, time.Hour, "refresh", func(t *testing.T, l *living) {
+		stale, err := l.service.Grant(t.Context(), l.account.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.fail = &network.Error{Class: network.AuthDead}
+		l.while = func() {
+			if _, err := l.service.Connect(t.Context(), l.account.TeamID, "threads", network.Credentials{}); err != nil {
+				t.Error(err)
+			}
+		}
+		if g, err := l.service.Refresh(t.Context(), l.account.ID, stale); err != nil || g.Lost || g.Version == stale.Version {
+			t.Errorf("lost: %t, version %d (%v)", g.Lost, g.Version, err)
+		}
+	})
+}

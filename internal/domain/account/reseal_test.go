@@ -1,0 +1,241 @@
+package account_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"pressroom/internal/auth/tokencrypt"
+	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/account"
+	"pressroom/internal/domain/team"
+	"pressroom/internal/network"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit"
+)
+
+// many is a network of which each connection is another account.
+type many struct {
+	tokens
+
+	connected int
+}
+
+func (n *many) Connect(context.Context, network.Credentials) (network.Grant, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.connected++
+	g := n.grant()
+	g.Account = fmt.Sprintf("did:test:%d", n.connected)
+	return g, nil
+}
+
+// sealedWith opens the accounts' service with some keys.
+func sealedWith(t *testing.T, d *db.DB, n network.Network, keys ...string) *account.Service {
+	t.Helper()
+	s, err := tokencrypt.New(strings.Join(keys, ","))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return account.New(d, s, n)
+}
+
+// A sealing key is changed while nodes run: both open everything meanwhile, and the old one can go in the end.
+func TestChangingTheSealingKey(t *testing.T) {
+	each(t, func(t *testing.T, d *db.DB) {
+		n := &many{}
+		old, next := newKey(t), newKey(t)
+		before, both, after := sealedWith(t, d, n, old), sealedWith(t, d, n, next, old), sealedWith(t, d, n, next)
+		ids := connectMany(t, d, before, 250) // more than two looks
+		for name, s := range map[string]*account.Service{"the old key": before, "both": both} {
+			if err := s.CheckSealing(t.Context()); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if err := after.CheckSealing(t.Context()); err == nil || !strings.Contains(err.Error(), "reseal") {
+			t.Errorf("the old key was taken away too early, and the program starts: %v", err)
+		}
+		if got, err := both.Reseal(t.Context()); err != nil || got != (account.Resealed{Resealed: 250}) {
+			t.Fatalf("resealed %+v, %v", got, err)
+		}
+		if got, err := both.Reseal(t.Context()); err != nil || got != (account.Resealed{}) {
+			t.Errorf("a second time %+v, %v", got, err)
+		}
+		if err := after.CheckSealing(t.Context()); err != nil {
+			t.Errorf("the new key alone: %v", err)
+		}
+		for _, id := range ids {
+			if g, err := after.Grant(t.Context(), id); err != nil || g.Access == "" {
+				t.Fatalf("account %d: %v", id, err)
+			}
+		}
+		if err := before.CheckSealing(t.Context()); err == nil {
+			t.Error("the old key alone is believed")
+		}
+	})
+}
+
+// While a node serves that does not have the first key, nothing is sealed with that, unless it is forced; a node that ended,
+// and one that was not heard of for a minute, count no more. That it was done is recorded.
+func TestResealWaitsForEveryNode(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		clock := testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
+		d := testkit.Open(t, url, clock)
+		n, old, next := &many{}, newKey(t), newKey(t)
+		node, both := sealedWith(t, d, n, old), sealedWith(t, d, n, next, old)
+		connectMany(t, d, node, 3)
+		quit := serves(t, d, node, 1)
+		refused := func() {
+			t.Helper()
+			if got, err := both.Reseal(t.Context()); err == nil || !strings.Contains(err.Error(), "first key") || got != (account.Resealed{}) {
+				t.Errorf("resealed %+v, %v", got, err)
+			}
+			if err := node.CheckSealing(t.Context()); err != nil {
+				t.Errorf("something was changed: %v", err)
+			}
+		}
+		refused()
+		ready := serves(t, d, both, 2)
+		refused()
+		quit()
+		if got, err := both.Reseal(t.Context()); err != nil || got.Resealed != 3 {
+			t.Errorf("once it has ended: %+v, %v", got, err)
+		}
+		ready()
+		last := sealedWith(t, d, n, newKey(t), next)
+		killed := serves(t, d, both, 1)
+		if got, err := last.Reseal(t.Context()); err == nil {
+			t.Errorf("a third key: %+v", got)
+		}
+		clock.Advance(2 * time.Minute) // nobody heard of it since
+		if got, err := last.Reseal(t.Context()); err != nil || got.Resealed != 3 {
+			t.Errorf("two minutes later: %+v, %v", got, err)
+		}
+		if got, err := both.ResealAnyway(t.Context()); err == nil {
+			t.Errorf("opened without the key: %+v", got)
+		}
+		killed()
+		var events int
+		if err := d.QueryRow(t.Context(), `SELECT COUNT(*) FROM events WHERE kind = 'service.resealed'`).Scan(&events); err != nil || events != 2 {
+			t.Errorf("%d events, %v", events, err)
+		}
+	})
+}
+
+// Forced, it is done although a node lacks the first key; that node tells its log.
+func TestResealForced(t *testing.T) {
+	each(t, func(t *testing.T, d *db.DB) {
+		n, old, next := &many{}, newKey(t), newKey(t)
+		node, both := sealedWith(t, d, n, old), sealedWith(t, d, n, next, old)
+		connectMany(t, d, node, 3)
+		told := make(chan error, 9)
+		defer servesAnd(t, d, node, 1, func(err error) { told <- err })() // it may look while, or after, that is done
+		if got, err := both.ResealAnyway(t.Context()); err != nil || got.Resealed != 3 {
+			t.Errorf("%+v, %v", got, err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go node.Serve(ctx, func(err error) { told <- err })
+		if err := <-told; !strings.Contains(err.Error(), "PRESSROOM_SEALING_KEY") {
+			t.Error(err)
+		}
+	})
+}
+
+// serves has a node serve until it is told to end, and waits until so many are known.
+func serves(t *testing.T, d *db.DB, s *account.Service, known int) func() {
+	t.Helper()
+	return servesAnd(t, d, s, known, func(err error) { t.Error(err) })
+}
+
+func servesAnd(t *testing.T, d *db.DB, s *account.Service, known int, tells func(error)) func() {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		s.Serve(ctx, tells)
+	}()
+	for n := 0; n < known; <-time.After(time.Millisecond) {
+		if err := d.QueryRow(t.Context(), `SELECT COUNT(*) FROM nodes`).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return func() {
+		cancel()
+		<-ended
+	}
+}
+
+// What a node renews while grants are sealed anew is not put back to what it was.
+func TestRenewedWhileResealing(t *testing.T) {
+	each(t, func(t *testing.T, d *db.DB) {
+		n := &many{tokens: tokens{used: map[string]bool{}}}
+		old, next := newKey(t), newKey(t)
+		older, newer := sealedWith(t, d, n, old, next), sealedWith(t, d, n, next, old) // nodes, as the second step of a change finds them
+		ids := connectMany(t, d, older, 20)
+		var wg sync.WaitGroup
+		for _, id := range ids {
+			wg.Go(func() {
+				g, err := older.Grant(t.Context(), id)
+				if err == nil {
+					_, err = older.Refresh(t.Context(), id, g)
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		if _, err := newer.Reseal(t.Context()); err != nil {
+			t.Error(err)
+		}
+		wg.Wait()
+		if _, err := newer.Reseal(t.Context()); err != nil {
+			t.Error(err)
+		}
+		const renewedOnce = 3 // a grant that was just given out is the second
+		for _, id := range ids {
+			if g, err := newer.Grant(t.Context(), id); err != nil || g.Version != renewedOnce || n.used[g.Refresh] {
+				t.Errorf("account %d: version %d, used %t, %v", id, g.Version, n.used[g.Refresh], err)
+			}
+		}
+		if err := sealedWith(t, d, n, next).CheckSealing(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func newKey(t *testing.T) string {
+	t.Helper()
+	key, err := tokencrypt.NewKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+func connectMany(t *testing.T, d *db.DB, s *account.Service, number int) []int64 {
+	t.Helper()
+	teams := team.New(d, nil, plan.Shipped())
+	owner, err := teams.AddPerson(t.Context(), "Ada", "ada@example.com", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := teams.AddTeam(t.Context(), team.Team{Name: "Harbour", Timezone: "UTC", Language: "en", Plan: "agency"}, owner.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []int64
+	for range number {
+		a, err := s.Connect(t.Context(), made.ID, "bluesky", network.Credentials{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, a.ID)
+	}
+	return ids
+}

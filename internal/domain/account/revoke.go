@@ -1,0 +1,217 @@
+package account
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"pressroom/internal/network"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/platform/failpoint"
+)
+
+// Revoked says what the network learned of a disconnection.
+type Revoked string
+
+// What it can have learned.
+const (
+	Revoking     Revoked = "waiting"  // it could not be told yet, and is told again for a day
+	RevokedThere Revoked = "revoked"  // the grant is worth nothing there any more
+	KeptThere    Revoked = "kept"     // nothing: another account here rests on what the same person allowed, and would end too
+	NotRevoked   Revoked = "failed"   // it could not be told: a person can, in its settings
+	NotOffered   Revoked = "no_means" // it cannot be told by us: a person can, in its settings
+)
+
+const (
+	revokeWithin = 10 * time.Second // one try
+	revokeHeld   = time.Minute      // how long one node may take for a try
+	revokeLasts  = 24 * time.Hour   // until it is given up, and the grant deleted
+)
+
+// revokeAgain is how long after a try that failed the next one comes.
+var revokeAgain = []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour}
+
+// grantAway is the grant of an account that leaves.
+type grantAway struct {
+	team, account    int64
+	platform, holder string
+	sealed           []byte
+}
+
+// takeBack notes that a grant is to end at its network, and whether it can.
+func (s *Service) takeBack(ctx context.Context, tx *db.Tx, g grantAway) (Revoked, int64, error) {
+	state, sealed, next, ended := Revoking, g.sealed, tx.Now().Add(revokeHeld), time.Time{}
+	n, err := s.Network(g.platform)
+	if _, can := n.(network.Revoker); err != nil || !can {
+		state = NotOffered
+	} else if shared, err := restsOn(ctx, tx, g.platform, g.holder); err != nil {
+		return "", 0, err
+	} else if shared {
+		state = KeptThere
+	}
+	if state != Revoking {
+		sealed, next, ended = []byte{}, time.Time{}, tx.Now()
+	}
+	var id int64
+	err = tx.QueryRow(ctx, `INSERT INTO grant_revocations (team_id, account_id, platform, holder, sealed_grant, state, next_at, asked_at, ended_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+		g.team, g.account, g.platform, g.holder, sealed, string(state), db.Micros(next), db.Micros(tx.Now()), db.Micros(ended)).Scan(&id)
+	if err != nil {
+		return "", 0, fmt.Errorf("noting that the grant of account %d is taken back: %w", g.account, err)
+	}
+	return state, id, nil
+}
+
+// restsOn tells whether an account that is connected, in whichever team, has a grant of the same holder. One of the same
+// network whose holder is not known yet may have.
+func restsOn(ctx context.Context, tx *db.Tx, platform, holder string) (bool, error) {
+	if holder == "" {
+		return false, nil // each of its grants ends by itself
+	}
+	var n int64
+	err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM (SELECT 1 FROM social_accounts WHERE disconnected_at = 0 AND connection_state <> 'lost' AND (grant_holder = ? OR (grant_holder = '' AND platform = ?)) LIMIT 1) others`, holder, platform).Scan(&n)
+	if err != nil {
+		return false, fmt.Errorf("looking for other accounts of a grant's holder: %w", err)
+	}
+	return n > 0, nil
+}
+
+// keepThere gives up to end what a person allowed who has just allowed it again.
+func keepThere(ctx context.Context, tx *db.Tx, holder string) error {
+	if holder == "" {
+		return nil
+	}
+	_, err := tx.Exec(ctx, `UPDATE grant_revocations SET state = ?, sealed_grant = ?, next_at = 0, ended_at = ? WHERE holder = ? AND next_at > 0`, string(KeptThere), []byte{}, db.Micros(tx.Now()), holder)
+	if err != nil {
+		return fmt.Errorf("keeping what was to be taken back: %w", err)
+	}
+	return nil
+}
+
+// tellAgain tells a network once more, if no other node is at it.
+func (s *Service) tellAgain(ctx context.Context, id int64) error {
+	mine := false
+	err := s.db.Write(ctx, "social.lock_revocation", func(ctx context.Context, tx *db.Tx) error {
+		n, err := tx.Exec(ctx, `UPDATE grant_revocations SET next_at = ? WHERE id = ? AND next_at > 0 AND next_at <= ?`, db.Micros(tx.Now().Add(revokeHeld)), id, db.Micros(tx.Now()))
+		mine = n == 1
+		return err
+	})
+	if err != nil || !mine {
+		return err
+	}
+	_, err = s.tell(ctx, id)
+	return err
+}
+
+// tell tells a network that a grant is over, and notes what came of it.
+func (s *Service) tell(ctx context.Context, id int64) (Revoked, error) {
+	g := grantAway{}
+	err := s.db.QueryRow(ctx, `SELECT team_id, account_id, platform, holder, sealed_grant FROM grant_revocations WHERE id = ? AND next_at > 0`, id).Scan(&g.team, &g.account, &g.platform, &g.holder, &g.sealed)
+	if errors.Is(err, sql.ErrNoRows) {
+		return KeptThere, nil // the person has connected it again meanwhile
+	}
+	if err != nil {
+		return "", fmt.Errorf("reading a grant that is taken back: %w", err)
+	}
+	ctx = context.WithoutCancel(ctx) // who asked for it may be gone
+	return s.settled(ctx, id, s.revoke(ctx, g))
+}
+
+// revoke is one try.
+func (s *Service) revoke(ctx context.Context, g grantAway) error {
+	n, err := s.Network(g.platform)
+	if err != nil {
+		return network.ErrNoMeans
+	}
+	r, ok := n.(network.Revoker)
+	if !ok {
+		return network.ErrNoMeans
+	}
+	plain, err := s.seal.Open(g.sealed, bond(g.account))
+	if err != nil {
+		return err
+	}
+	var grant network.Grant
+	if err := json.Unmarshal(plain, &grant); err != nil {
+		return fmt.Errorf("reading the grant of account %d: %w", g.account, err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, revokeWithin)
+	defer cancel()
+	failpoint.Point("before revoke call")
+	defer failpoint.Point("after revoke call")
+	return r.Revoke(ctx, grant)
+}
+
+// settled notes how a try ended. The grant is deleted once nothing more is to be done with it.
+func (s *Service) settled(ctx context.Context, id int64, failed error) (Revoked, error) {
+	var state Revoked
+	err := s.db.Write(ctx, "social.revoked", func(ctx context.Context, tx *db.Tx) error {
+		var tries int
+		var asked int64
+		err := tx.QueryRow(ctx, `UPDATE grant_revocations SET tries = tries + 1 WHERE id = ? AND next_at > 0 RETURNING tries, asked_at`, id).Scan(&tries, &asked)
+		if errors.Is(err, sql.ErrNoRows) {
+			state = KeptThere
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		next := tx.Now().Add(revokeAgain[min(tries, len(revokeAgain))-1])
+		if state = outcome(failed); state == Revoking && next.After(db.Time(asked).Add(revokeLasts)) {
+			state = NotRevoked
+		}
+		if state == Revoking {
+			_, err = tx.Exec(ctx, `UPDATE grant_revocations SET next_at = ? WHERE id = ?`, db.Micros(next), id)
+			return err
+		}
+		_, err = tx.Exec(ctx, `UPDATE grant_revocations SET state = ?, sealed_grant = ?, next_at = 0, ended_at = ? WHERE id = ?`, string(state), []byte{}, db.Micros(tx.Now()), id)
+		return err
+	})
+	if err != nil {
+		return "", fmt.Errorf("noting what a network learned: %w", err)
+	}
+	return state, nil
+}
+
+// outcome is what a try came to. What the network refuses for good, and what is wrong on our side, is not tried again.
+func outcome(failed error) Revoked {
+	said, theirs := errors.AsType[*network.Error](failed)
+	switch {
+	case failed == nil, isDead(failed):
+		return RevokedThere
+	case errors.Is(failed, network.ErrNoMeans):
+		return NotOffered
+	case theirs && said.Class != network.Rejected && said.Class != network.Unapproved:
+		return Revoking
+	}
+	return NotRevoked
+}
+
+// TakenBack is what became of the grant of an account that was disconnected.
+type TakenBack struct {
+	Username, Platform string
+	State              Revoked
+	At                 time.Time // when the account was disconnected
+}
+
+const (
+	shownTakenBack = 10
+	takenBackFor   = 7 * 24 * time.Hour
+)
+
+// TakenBack tells of the newest accounts that a team disconnected in the last week.
+func (s *Service) TakenBack(ctx context.Context, team int64) ([]TakenBack, error) {
+	out, err := db.All(ctx, s.db, func(rows *sql.Rows, t *TakenBack) error {
+		var at int64
+		err := rows.Scan(&t.Username, &t.Platform, &t.State, &at)
+		t.At = db.Time(at)
+		return err
+	}, `SELECT a.username, r.platform, r.state, r.asked_at FROM grant_revocations r JOIN social_accounts a ON a.id = r.account_id AND a.team_id = r.team_id AND a.disconnected_at > 0 WHERE r.team_id = ? AND r.asked_at > ? ORDER BY r.id DESC LIMIT ?`,
+		team, db.Micros(s.db.Now().Add(-takenBackFor)), shownTakenBack)
+	if err != nil {
+		return nil, fmt.Errorf("reading what was taken back: %w", err)
+	}
+	return out, nil
+}

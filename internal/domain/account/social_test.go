@@ -1,0 +1,214 @@
+package account_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"pressroom/internal/auth/tokencrypt"
+	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/account"
+	"pressroom/internal/domain/team"
+	"pressroom/internal/network"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit"
+)
+
+// tokens is a network whose refresh tokens work once, as networks' do: a second use of one ends the session.
+type tokens struct {
+	network.Network
+	mu     sync.Mutex
+	serial int
+	used   map[string]bool
+	fail   *network.Error
+	calls  atomic.Int64
+}
+
+func (n *tokens) Platform() string { return "bluesky" }
+
+func (n *tokens) grant() network.Grant {
+	n.serial++
+	serial := string(rune('a' + n.serial))
+	return network.Grant{Server: "https://example.test", Account: "did:test:1", Username: "harbour.test", Access: "access-" + serial, Refresh: "refresh-" + serial}
+}
+
+func (n *tokens) Connect(context.Context, network.Credentials) (network.Grant, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.grant(), nil
+}
+
+func (n *tokens) Refresh(_ context.Context, g network.Grant) (network.Grant, error) {
+	n.calls.Add(1)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.fail != nil {
+		return network.Grant{}, n.fail
+	}
+	if n.used[g.Refresh] {
+		return network.Grant{}, &network.Error{Class: network.AuthDead, Code: "ExpiredToken"}
+	}
+	n.used[g.Refresh] = true
+	return n.grant(), nil
+}
+
+func accounts(t *testing.T, d *db.DB, n *tokens) (*account.Service, account.Account) {
+	t.Helper()
+	n.used = map[string]bool{}
+	key, err := tokencrypt.NewKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sealer, err := tokencrypt.New(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	teams := team.New(d, nil, plan.Shipped())
+	owner, err := teams.AddPerson(t.Context(), "Ada", "ada@example.com", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := teams.AddTeam(t.Context(), team.Team{Name: "Harbour", Timezone: "UTC", Language: "en", Plan: "team"}, owner.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := account.New(d, sealer, n)
+	a, err := s.Connect(t.Context(), made.ID, "bluesky", network.Credentials{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, a
+}
+
+func each(t *testing.T, run func(t *testing.T, d *db.DB)) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) { run(t, testkit.Open(t, url, nil)) })
+}
+
+// Twenty workers meet an expired token at once: it is refreshed once, and all go on with the new one.
+func TestOneRefreshForAll(t *testing.T) {
+	each(t, func(t *testing.T, d *db.DB) {
+		n := &tokens{}
+		s, a := accounts(t, d, n)
+		stale, err := s.Grant(t.Context(), a.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var wg sync.WaitGroup
+		for range 20 {
+			wg.Go(func() {
+				fresh, err := s.Refresh(t.Context(), a.ID, stale)
+				if err != nil || fresh.Lost || fresh.Access == stale.Access {
+					t.Errorf("got %s, lost %t (%v)", fresh.Access, fresh.Lost, err)
+				}
+			})
+		}
+		wg.Wait()
+		if n.calls.Load() != 1 {
+			t.Errorf("the token was refreshed %d times", n.calls.Load())
+		}
+	})
+}
+
+// What may pass loses nothing: the account stays connected and its grant works again.
+func TestTransientFailureKeepsTheConnection(t *testing.T) {
+	each(t, func(t *testing.T, d *db.DB) {
+		n := &tokens{}
+		s, a := accounts(t, d, n)
+		stale, err := s.Grant(t.Context(), a.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n.fail = &network.Error{Class: network.Transient, Err: errors.New("cut off")}
+		if _, err := s.Refresh(t.Context(), a.ID, stale); err == nil {
+			t.Fatal("the failure was swallowed")
+		}
+		n.fail = nil
+		fresh, err := s.Refresh(t.Context(), a.ID, stale)
+		if err != nil || fresh.Lost || fresh.Version == stale.Version {
+			t.Fatalf("%+v (%v)", fresh.Version, err)
+		}
+	})
+}
+
+// A dead token loses the connection until a person connects the account again; the account stays the same.
+func TestReconnectMendsALostAccount(t *testing.T) {
+	each(t, func(t *testing.T, d *db.DB) {
+		n := &tokens{}
+		s, a := accounts(t, d, n)
+		stale, err := s.Grant(t.Context(), a.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n.fail = &network.Error{Class: network.AuthDead, Code: "ExpiredToken"}
+		if _, err := s.Refresh(t.Context(), a.ID, stale); err == nil {
+			t.Fatal("a dead token was taken for a good one")
+		}
+		if g, err := s.Grant(t.Context(), a.ID); err != nil || !g.Lost {
+			t.Fatalf("lost: %t (%v)", g.Lost, err)
+		}
+		again, err := s.Connect(t.Context(), a.TeamID, "bluesky", network.Credentials{})
+		if err != nil || again.ID != a.ID {
+			t.Fatalf("account %d became %d (%v)", a.ID, again.ID, err)
+		}
+		if g, err := s.Grant(t.Context(), a.ID); err != nil || g.Lost || g.Access == stale.Access {
+			t.Fatalf("lost: %t (%v)", g.Lost, err)
+		}
+	})
+}
+
+// A node that died while it refreshed holds the others up for half a minute at most.
+func TestRefreshOfADeadNodeIsTakenOver(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		clock := testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
+		d := testkit.Open(t, url, clock)
+		n := &tokens{}
+		s, a := accounts(t, d, n)
+		stale, err := s.Grant(t.Context(), a.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = d.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+			_, err := tx.Exec(ctx, `UPDATE social_accounts SET refreshing_until = ?`, db.Micros(tx.Now().Add(30*time.Second)))
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		clock.Advance(31 * time.Second)
+		if fresh, err := s.Refresh(t.Context(), a.ID, stale); err != nil || fresh.Version == stale.Version {
+			t.Fatalf("%v", err)
+		}
+	})
+}
+
+// Tokens are unreadable in the database, and one that is moved to another account does not open.
+func TestGrantsAreSealedToTheirAccount(t *testing.T) {
+	each(t, func(t *testing.T, d *db.DB) {
+		n := &tokens{}
+		s, a := accounts(t, d, n)
+		var sealed []byte
+		if err := d.QueryRow(t.Context(), `SELECT sealed_grant FROM social_accounts WHERE id = ?`, a.ID).Scan(&sealed); err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Contains(sealed, []byte("refresh-")) {
+			t.Fatal("the token can be read")
+		}
+		err := d.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+			_, err := tx.Exec(ctx, `INSERT INTO social_accounts (team_id, platform, network_id, username, display_name, connection_state, sealed_grant, created_at, updated_at)
+				VALUES (?, 'bluesky', 'did:test:2', 'x', 'x', 'connected', ?, 1, 1)`, a.TeamID, sealed)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Grant(t.Context(), a.ID+1); err == nil {
+			t.Fatal("a grant opened for another account")
+		}
+	})
+}

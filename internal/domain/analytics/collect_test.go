@@ -1,0 +1,430 @@
+package analytics_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pressroom/internal/domain/account"
+	"pressroom/internal/domain/analytics"
+	"pressroom/internal/network"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit"
+)
+
+const turn = 7 * time.Hour // longer than between any two turns
+
+// The first turn comes at once and goes far back, the others now and then and not so far.
+func TestTurns(t *testing.T) {
+	each(t, func(w *world) {
+		w.harbour()
+		w.after(0, 1)
+		if got := w.net.calls()[0]; !got.since.Equal(start.Add(-90*day)) || got.most != 500 || got.account != "harbour" {
+			w.t.Errorf("asked %+v", got)
+		}
+		w.after(5*time.Hour, 1)
+		w.after(2*time.Hour, 2)
+		if got := w.net.calls()[1]; !got.since.Equal(w.clock.Now().Add(-30 * day)) {
+			w.t.Errorf("asked %+v", got)
+		}
+		w.after(turn, 3)
+	})
+}
+
+// After a long pause a turn goes back to where the last one ended, as far as the first would.
+func TestTurnAfterAPause(t *testing.T) {
+	each(t, func(w *world) {
+		w.harbour()
+		w.after(0, 1)
+		w.after(50*day, 2)
+		if got := w.net.calls()[1]; !got.since.Equal(start.Add(-day)) {
+			w.t.Errorf("after 50 days: since %s", got.since)
+		}
+		w.after(200*day, 3)
+		if got := w.net.calls()[2]; !got.since.Equal(w.clock.Now().Add(-90 * day)) {
+			w.t.Errorf("after 200 days: since %s", got.since)
+		}
+		if notes := strings.Join(w.read(1, 365).notes, " "); !strings.Contains(notes, "known from Fri 30 Apr 2027 on") {
+			w.t.Errorf("notes %s", notes)
+		}
+	})
+}
+
+// Many nodes take each account's turn once.
+func TestManyNodes(t *testing.T) {
+	each(t, func(w *world) {
+		const many = 40
+		for n := range many {
+			w.connect(w.team, "instagram", fmt.Sprint("account-", n))
+		}
+		nodes := []*analytics.Service{w.service}
+		for range 4 {
+			nodes = append(nodes, analytics.New(testkit.Open(w.t, w.url, w.clock), w.accounts, w.options))
+		}
+		for turns := 1; turns <= 3; turns++ {
+			var working sync.WaitGroup
+			for _, node := range nodes {
+				working.Go(func() {
+					if err := node.Once(context.Background()); err != nil {
+						w.t.Error(err)
+					}
+				})
+			}
+			working.Wait()
+			times := map[string]int{}
+			for _, call := range w.net.calls() {
+				times[call.account]++
+			}
+			for id, n := range times {
+				if n != turns {
+					w.t.Errorf("%s was asked %d times in %d turns", id, n, turns)
+				}
+			}
+			if len(times) != many {
+				w.t.Errorf("%d accounts were asked", len(times))
+			}
+			w.clock.Advance(turn)
+		}
+	})
+}
+
+// A dead token loses the connection, and the account rests until a person connects it again.
+func TestDeadToken(t *testing.T) {
+	each(t, func(w *world) {
+		id := w.harbour()
+		w.refuse(network.AuthDead, time.Time{})
+		w.after(0, 1)
+		if a := w.state(id); a.Connection != account.Lost || a.Probe != "refused" || a.Status != "needs_reauth" {
+			w.t.Errorf("account %+v", a)
+		}
+		w.after(turn, 1)
+		w.tell(10)
+		w.harbour()
+		w.after(0, 2)
+		if a := w.state(id); a.Connection != account.Connected {
+			w.t.Errorf("account %+v", a)
+		}
+	})
+}
+
+// A person who connects the account anew while its old grant is refused is not undone.
+func TestConnectedWhileRefused(t *testing.T) {
+	each(t, func(w *world) {
+		id := w.harbour()
+		dead := errors.New("dead")
+		w.net.tells = func(a asked) (network.Collected, error) {
+			if a.access != "access-1" {
+				return network.Collected{Followers: new(int64(3))}, nil
+			}
+			w.net.mu.Unlock()
+			w.harbour()
+			w.net.mu.Lock()
+			return network.Collected{}, &network.Error{Class: network.AuthDead, Err: dead}
+		}
+		w.after(0, 2)
+		if a := w.state(id); a.Connection != account.Connected {
+			w.t.Errorf("account %+v", a)
+		}
+		if got := w.read(id, 1).Followers; got == nil || got.Now != 3 {
+			w.t.Errorf("followers %+v", got)
+		}
+	})
+}
+
+// An expired access token is renewed once, and the turn goes on.
+func TestExpiredToken(t *testing.T) {
+	each(t, func(w *world) {
+		id := w.harbour()
+		w.net.fresh = func() (network.Grant, error) {
+			return network.Grant{Account: "harbour", Username: "harbour", Access: "new"}, nil
+		}
+		w.net.tells = func(a asked) (network.Collected, error) {
+			if a.access != "new" {
+				return network.Collected{}, &network.Error{Class: network.AuthRefresh}
+			}
+			return network.Collected{Followers: new(int64(5))}, nil
+		}
+		w.after(0, 2)
+		if got := w.read(id, 1).Followers; got == nil || got.Now != 5 {
+			w.t.Errorf("followers %+v", got)
+		}
+	})
+}
+
+// A refresh token that is dead too loses the connection.
+func TestExpiredForGood(t *testing.T) {
+	each(t, func(w *world) {
+		id := w.harbour()
+		w.net.fresh = func() (network.Grant, error) { return network.Grant{}, &network.Error{Class: network.AuthDead} }
+		w.refuse(network.AuthRefresh, time.Time{})
+		w.after(0, 1)
+		if a := w.state(id); a.Connection != account.Lost {
+			w.t.Errorf("account %+v", a)
+		}
+	})
+}
+
+// A pause that the network wants is kept, and lasts a day at most.
+func TestPause(t *testing.T) {
+	each(t, func(w *world) {
+		w.harbour()
+		w.refuse(network.Rate, start.Add(3*time.Hour))
+		w.after(0, 1)
+		w.after(3*time.Hour-time.Second, 1)
+		w.refuse(network.Quota, start.Add(1000*time.Hour))
+		w.after(2*time.Minute, 2)
+		w.after(24*time.Hour-time.Second, 2)
+		w.refuse(network.Rate, time.Time{}) // without a time
+		w.after(2*time.Minute, 3)
+		w.after(15*time.Minute-time.Second, 3)
+		w.after(2*time.Minute, 4)
+	})
+}
+
+// What fails is tried again ever more rarely, loses nothing, and is told.
+func TestBackOff(t *testing.T) {
+	each(t, func(w *world) {
+		id := w.harbour()
+		w.refuse(network.Transient, time.Time{})
+		w.after(0, 1)
+		for n, pause := 1, time.Minute; n < 12; n++ {
+			w.after(pause-time.Second, n)
+			w.after(time.Minute+time.Second, n+1)
+			pause = min(2*pause, 6*time.Hour)
+		}
+		a := w.read(id, 7)
+		if notes := strings.Join(a.notes, " "); !strings.Contains(notes, "could be collected yet") || w.state(id).Connection != account.Connected {
+			w.t.Errorf("notes %s", notes)
+		}
+		w.tell(1, post("1", w.clock.Now(), 1))
+		w.after(turn, 13)
+		w.refuse(network.Transient, time.Time{})
+		w.after(turn, 14)
+		w.after(turn, 15)
+		if a := w.read(id, 7); len(a.notes) < 1 || !strings.Contains(a.notes[0], "could not be asked since") || *a.Engagement.Likes != 1 {
+			w.t.Errorf("notes %q", a.notes)
+		}
+	})
+}
+
+// A network's code that panics holds up its own account alone.
+func TestPanic(t *testing.T) {
+	each(t, func(w *world) {
+		w.harbour()
+		w.connect(w.team, "instagram", "other")
+		w.net.tells = func(a asked) (network.Collected, error) {
+			if a.account == "harbour" {
+				panic("a fault")
+			}
+			return network.Collected{}, nil
+		}
+		w.after(0, 2)
+		w.after(10*time.Minute, 2)
+		w.after(2*time.Minute, 3)
+	})
+}
+
+// What was told before an error is kept.
+func TestPartOfATurn(t *testing.T) {
+	each(t, func(w *world) {
+		id := w.harbour()
+		w.net.tells = func(asked) (network.Collected, error) {
+			return network.Collected{Posts: []network.Figures{post("1", start.Add(-time.Hour), 3)}}, &network.Error{Class: network.Rate}
+		}
+		w.after(0, 1)
+		if a := w.read(id, 2); a.Engagement == nil || *a.Engagement.Likes != 3 || a.MeasuredAt != nil {
+			w.t.Errorf("answer %+v", a)
+		}
+	})
+}
+
+// A node that ends in the middle of a turn leaves it to another at once.
+func TestStoppedInATurn(t *testing.T) {
+	each(t, func(w *world) {
+		w.harbour()
+		ctx, stop := context.WithCancel(w.t.Context())
+		w.net.tells = func(asked) (network.Collected, error) {
+			stop()
+			return network.Collected{}, &network.Error{Class: network.Transient, Err: context.Canceled}
+		}
+		_ = w.service.Once(ctx) // cut off
+		w.tell(1)
+		w.after(0, 2)
+	})
+}
+
+// Run collects what is connected while it runs.
+func TestRun(t *testing.T) {
+	each(t, func(w *world) {
+		told := make(chan struct{}, 1)
+		w.net.tells = func(asked) (network.Collected, error) {
+			told <- struct{}{}
+			return network.Collected{}, nil
+		}
+		ctx, stop := context.WithCancel(w.t.Context())
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			w.service.Run(ctx, func(err error) { w.t.Error(err) })
+		}()
+		w.harbour()
+		select {
+		case <-told:
+		case <-time.After(20 * time.Second):
+			w.t.Error("nothing was collected")
+		}
+		stop()
+		<-ended
+	})
+}
+
+func (w *world) count(table string) int {
+	w.t.Helper()
+	var n int
+	w.must(w.db.QueryRow(w.t.Context(), `SELECT COUNT(*) FROM `+table).Scan(&n))
+	return n
+}
+
+func (w *world) exec(query string, args ...any) {
+	w.t.Helper()
+	w.must(w.db.Write(w.t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+		_, err := tx.Exec(ctx, query, args...)
+		return err
+	}))
+}
+
+// Every turn forgets what the plan keeps no longer, also of accounts that are lost.
+func TestForgetting(t *testing.T) {
+	each(t, func(w *world) {
+		id := w.harbour()
+		var posts []network.Figures
+		for n := range 80 {
+			posts = append(posts, post(fmt.Sprint(n), start.Add(-time.Duration(n)*day), int64(n)))
+		}
+		w.tell(9, posts...)
+		w.after(0, 1)
+		if n := w.count("account_posts"); n != 80 {
+			w.t.Fatalf("%d posts", n)
+		}
+		w.exec(`UPDATE teams SET plan = 'free'`) // keeps 30 days
+		w.after(turn, 2)
+		if n := w.count("account_posts"); n != 30 {
+			w.t.Errorf("%d posts are kept for 30 days", n)
+		}
+		w.must(w.accounts.Lose(w.t.Context(), id, account.AnyGrant))
+		w.after(10*day, 2)
+		if n := w.count("account_posts"); n != 20 {
+			w.t.Errorf("%d posts after 10 days more", n)
+		}
+		w.after(40*day, 2)
+		if posts, days := w.count("account_posts"), w.count("account_days"); posts != 0 || days != 0 {
+			w.t.Errorf("%d posts and %d days after 50 days more", posts, days)
+		}
+	})
+}
+
+// A plan without analytics collects nothing and keeps nothing; one that has it again begins anew.
+func TestPlanWithoutAnalytics(t *testing.T) {
+	each(t, func(w *world) {
+		w.harbour()
+		w.tell(1, post("1", start.Add(-time.Hour), 1))
+		w.after(0, 1)
+		w.exec(`UPDATE teams SET plan = 'gone'`)
+		w.after(turn, 1)
+		if n := w.count("account_posts") + w.count("account_days"); n != 0 {
+			w.t.Errorf("%d rows are kept", n)
+		}
+		w.exec(`UPDATE teams SET plan = 'agency'`)
+		w.after(turn, 2)
+		if got := w.net.calls()[1].since; !got.Equal(w.clock.Now().Add(-90 * day)) {
+			w.t.Errorf("since %s", got)
+		}
+	})
+}
+
+func TestClosedTeam(t *testing.T) {
+	each(t, func(w *world) {
+		w.harbour()
+		w.exec(`UPDATE teams SET closed_at = 1`)
+		w.after(0, 0)
+		w.after(turn, 0)
+	})
+}
+
+// A figure that is told anew takes the place of the old one; one that is told no more stays.
+func TestFiguresAreUpdated(t *testing.T) {
+	each(t, func(w *world) {
+		id := w.harbour()
+		first := post("1", start.Add(-time.Hour), 1)
+		first.Reach, first.Views = new(int64(100)), new(int64(-1))
+		w.tell(1, first)
+		w.after(0, 1)
+		second := post("1", first.PostedAt, 2)
+		second.Views = new(int64(50))
+		w.tell(2, second)
+		w.after(turn, 2)
+		got := w.read(id, 7)
+		want := analytics.Counts{Reach: new(int64(100)), Views: new(int64(50)), Likes: new(int64(2))}
+		if diff := cmp.Diff(want, got.BestPost.Counts); diff != "" || w.count("account_posts") != 1 {
+			w.t.Error(diff)
+		}
+	})
+}
+
+// A post that the network tells of no more was deleted there. It may miss in one list for other reasons.
+func TestGonePosts(t *testing.T) {
+	each(t, func(w *world) {
+		w.harbour()
+		stays, goes := post("1", start.Add(-time.Hour), 1), post("2", start.Add(-2*time.Hour), 1)
+		old := post("3", start.Add(-40*day), 1) // further back than the second turn looks
+		w.tell(1, stays, goes, old)
+		w.after(0, 1)
+		w.tell(1, stays)
+		w.after(turn, 2)
+		if n := w.count("account_posts"); n != 3 {
+			w.t.Errorf("%d posts after one list without it", n)
+		}
+		w.after(turn, 3)
+		if n := w.count("account_posts"); n != 2 {
+			w.t.Errorf("%d posts after two lists without it", n)
+		}
+	})
+}
+
+// Of an account with more posts than a turn takes, those since the oldest that came are known.
+func TestMorePostsThanATurnTakes(t *testing.T) {
+	each(t, func(w *world) {
+		id := w.harbour()
+		var posts []network.Figures
+		for n := range 500 {
+			posts = append(posts, post(fmt.Sprint(n), start.Add(-time.Duration(n)*time.Hour), 1))
+		}
+		w.tell(1, posts...)
+		w.after(0, 1)
+		got := w.read(id, 90)
+		if got.Cadence.Posts != 500 || got.Cadence.Days != 22 || !strings.Contains(strings.Join(got.notes, " "), "known from Sat 31 Oct 2026 on") {
+			w.t.Errorf("%+v, %q", got.Cadence, got.notes)
+		}
+	})
+}
+
+// What a network tells is not believed without bounds.
+func TestStrangeFigures(t *testing.T) {
+	each(t, func(w *world) {
+		id := w.harbour()
+		strange := post("1", start.Add(-time.Hour), 1)
+		strange.Format, strange.URL, strange.Text = "hologram", "javascript:alert(1)", strings.Repeat("é", 1000)
+		w.tell(-5, strange, post("", start, 1), post("2", time.Time{}, 1), post("3", start.Add(1000*day), 1), post(strings.Repeat("x", 400), start, 1))
+		w.after(0, 1)
+		got := w.read(id, 7)
+		if w.count("account_posts") != 1 || got.Followers != nil || got.BestPost.Format != "unknown" || got.BestPost.URL != "" || got.texts[0].Text != strings.Repeat("é", 300) {
+			w.t.Errorf("%+v", got)
+		}
+	})
+}

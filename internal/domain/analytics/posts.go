@@ -1,0 +1,50 @@
+package analytics
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"pressroom/internal/platform/db"
+)
+
+// Posted is a post of an account with what its network tells of it. Its text is cut, and the account's own.
+type Posted struct {
+	ID      string // the network's
+	At      time.Time
+	Format  string
+	URL     string
+	Excerpt string
+	Counts  Counts
+}
+
+// Place is a place in a list of posts: right behind the post of this time and id.
+type Place struct {
+	At time.Time
+	ID string
+}
+
+const pageQuery = `SELECT p.network_id, p.posted_at, p.format, p.url, p.excerpt, p.reach, p.views, p.likes, p.comments, p.shares, p.saves, p.clicks
+	FROM social_accounts a JOIN account_posts p ON p.account_id = a.id
+	WHERE a.team_id = ? AND p.account_id = ? AND p.posted_at >= ? AND (p.posted_at, p.network_id) < (?, ?) ORDER BY p.posted_at DESC, p.network_id DESC LIMIT ?`
+
+// Posts are those of a team's account since a time, as far as they are known, the newest first behind a place.
+func (s *Service) Posts(ctx context.Context, team, account int64, since time.Time, behind Place, most int) ([]Posted, error) {
+	found, err := db.AllOf(ctx, s.db, most, func(rows *sql.Rows, p *Posted) error {
+		var at int64
+		f := &p.Counts
+		err := rows.Scan(&p.ID, &at, &p.Format, &p.URL, &p.Excerpt, &f.Reach, &f.Views, &f.Likes, &f.Comments, &f.Shares, &f.Saves, &f.Clicks)
+		p.At = db.Time(at)
+		return err
+	}, pageQuery, team, account, db.Micros(since), db.Micros(behind.At), behind.ID, most)
+	if err != nil {
+		return nil, fmt.Errorf("reading the posts of account %d: %w", account, err)
+	}
+	return found, nil
+}
+
+// PeriodBegins is when a period of so many days of a zone begins, of which the last is under way.
+func PeriodBegins(now time.Time, zone *time.Location, days int) time.Time {
+	return firstDay(now, zone, days)
+}

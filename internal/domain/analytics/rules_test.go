@@ -1,0 +1,218 @@
+package analytics
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+func berlin(t *testing.T) *time.Location {
+	t.Helper()
+	zone, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return zone
+}
+
+// Days are the zone's, also those of 23 and 25 hours.
+func TestFirstDay(t *testing.T) {
+	t.Parallel()
+	zone := berlin(t)
+	for _, c := range []struct {
+		now  string
+		days int
+		want string
+	}{
+		{"2026-11-21T12:00:00+01:00", 1, "2026-11-21T00:00:00+01:00"},
+		{"2026-11-21T00:00:00+01:00", 1, "2026-11-21T00:00:00+01:00"},
+		{"2026-11-20T23:30:00Z", 1, "2026-11-21T00:00:00+01:00"},
+		{"2026-11-21T12:00:00+01:00", 30, "2026-10-23T00:00:00+02:00"}, // across the end of summer time on the 25th
+		{"2026-10-25T02:30:00+02:00", 1, "2026-10-25T00:00:00+02:00"},
+		{"2026-10-25T02:30:00+01:00", 2, "2026-10-24T00:00:00+02:00"},
+		{"2026-03-29T03:00:00+02:00", 1, "2026-03-29T00:00:00+01:00"}, // the day that has no 2 o'clock
+		{"2026-03-30T00:30:00+02:00", 2, "2026-03-29T00:00:00+01:00"},
+		{"2026-03-01T12:00:00+01:00", 365, "2025-03-02T00:00:00+01:00"},
+		{"2026-11-21T12:00:00+01:00", 0, "2026-11-22T00:00:00+01:00"},
+	} {
+		now, err := time.Parse(time.RFC3339, c.now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := firstDay(now, zone, c.days).In(zone).Format(time.RFC3339); got != c.want {
+			t.Errorf("%d days to %s begin at %s, want %s", c.days, c.now, got, c.want)
+		}
+	}
+}
+
+func TestDaysBetween(t *testing.T) {
+	t.Parallel()
+	zone := berlin(t)
+	rapid.Check(t, func(t *rapid.T) {
+		now := time.Unix(rapid.Int64Range(0, 4_000_000_000).Draw(t, "now"), 0)
+		days := rapid.IntRange(1, 400).Draw(t, "days")
+		if got := daysBetween(firstDay(now, zone, days), now, zone); got != days {
+			t.Fatalf("%d days, want %d", got, days)
+		}
+	})
+}
+
+// The ranks of the usual tables of binomial intervals.
+func TestRank(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int]int{1: 0, 5: 0, 6: 1, 8: 1, 9: 2, 10: 2, 12: 3, 15: 4, 20: 6, 25: 8, 30: 10, 50: 18, 100: 40, 1000: 469} {
+		if got := rank(n); got != want {
+			t.Errorf("rank(%d) = %d, want %d", n, got, want)
+		}
+	}
+}
+
+// Whatever figures are distributed like, the interval holds their median with 95 of 100.
+func TestIntervalHolds(t *testing.T) {
+	t.Parallel()
+	throw := rand.New(rand.NewPCG(1, 2)) // the same throws each time
+	for _, n := range []int{6, 17, 40} {
+		held := 0
+		const times = 4000
+		for range times {
+			figures := make([]float64, n)
+			for i := range figures {
+				figures[i] = throw.ExpFloat64()
+			}
+			const median = 0.6931471805599453
+			if s := spread(figures); s.Interval.Low <= median && median <= s.Interval.High {
+				held++
+			}
+		}
+		if part := float64(held) / times; part < 0.945 {
+			t.Errorf("of %d figures %f hold it", n, part)
+		}
+	}
+}
+
+func TestSpread(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		figures []float64
+		want    *Spread
+	}{
+		{nil, nil},
+		{[]float64{7}, &Spread{Median: 7, Posts: 1}},
+		{[]float64{9, 1}, &Spread{Median: 5, Posts: 2}},
+		{[]float64{5, 1, 4, 2, 3}, &Spread{Median: 3, Posts: 5}},
+		{[]float64{6, 5, 1, 4, 2, 3}, &Spread{Median: 3.5, Posts: 6, Interval: &Interval{1, 6}}},
+		{[]float64{9, 8, 7, 6, 5, 4, 3, 2, 1}, &Spread{Median: 5, Posts: 9, Interval: &Interval{2, 8}}},
+	} {
+		before := slices.Clone(c.figures)
+		if diff := cmp.Diff(c.want, spread(c.figures)); diff != "" || !slices.Equal(before, c.figures) {
+			t.Error(diff)
+		}
+	}
+}
+
+func TestBest(t *testing.T) {
+	t.Parallel()
+	if _, found := best(nil); found {
+		t.Error("none is best")
+	}
+	if _, found := best([]shown{{id: "1"}}); found {
+		t.Error("one without figures is best")
+	}
+	for want, posts := range map[string][]shown{
+		"most likes":    {{id: "few", figures: Counts{Likes: new(int64(1)), Views: new(int64(900))}}, {id: "most likes", figures: Counts{Likes: new(int64(2)), Comments: new(int64(1))}}},
+		"the newest":    {{id: "the newest", figures: Counts{Likes: new(int64(3))}}, {id: "older", figures: Counts{Saves: new(int64(3))}}},
+		"seen most":     {{id: "few", figures: Counts{Views: new(int64(5))}}, {id: "seen most", figures: Counts{Views: new(int64(6))}}},
+		"reached most":  {{id: "few", figures: Counts{Reach: new(int64(5))}}, {id: "reached most", figures: Counts{Reach: new(int64(6))}}},
+		"liked by none": {{id: "seen", figures: Counts{Views: new(int64(5))}}, {id: "liked by none", figures: Counts{Likes: new(int64(0))}}},
+	} {
+		if got, _ := best(posts); got.id != want {
+			t.Errorf("%q is best, want %q", got.id, want)
+		}
+	}
+}
+
+func TestCadence(t *testing.T) {
+	t.Parallel()
+	zone := berlin(t)
+	at := func(text string) time.Time {
+		when, err := time.Parse(time.RFC3339, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return when
+	}
+	// Ten days across the end of summer time: a Tuesday to the next week's Thursday.
+	got := cadence([]shown{
+		{postedAt: at("2026-10-28T23:30:00+01:00")}, // Wednesday
+		{postedAt: at("2026-10-25T23:30:00+01:00")}, // Sunday, the last half hour
+		{postedAt: at("2026-10-25T00:30:00+02:00")}, // Sunday, Saturday in UTC
+		{postedAt: at("2026-10-22T08:00:00+02:00")}, // Thursday
+	}, at("2026-10-20T00:00:00+02:00"), at("2026-10-29T10:00:00+01:00"), zone)
+	want := &Cadence{Posts: 4, Days: 10, PostsPerWeek: 2.8, LongestGap: 2, ByWeekday: []Weekday{
+		{"monday", 0}, {"tuesday", 0}, {"wednesday", 1}, {"thursday", 1}, {"friday", 0}, {"saturday", 0}, {"sunday", 2},
+	}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	none := cadence(nil, at("2026-10-20T00:00:00+02:00"), at("2026-10-29T10:00:00+01:00"), zone)
+	if none.LongestGap != 10 || none.PostsPerWeek != 0 {
+		t.Errorf("%+v", none)
+	}
+}
+
+func TestChange(t *testing.T) {
+	t.Parallel()
+	days := func(of ...string) []measured {
+		var out []measured
+		for i, day := range of {
+			out = append(out, measured{day: day, followers: int64(100 + 10*i)})
+		}
+		return out
+	}
+	for _, c := range []struct {
+		days []measured
+		want int64
+		told bool
+	}{
+		{nil, 0, false},
+		{days("2026-11-01"), 0, false},
+		{days("2026-10-31"), 0, false},
+		{days("2026-10-31", "2026-11-01"), 10, true},
+		{days("2026-10-31", "2026-11-01", "2026-11-02"), 20, true},
+		{days("2026-11-05", "2026-11-06"), 10, true},
+	} {
+		if _, got, told := change(c.days, "2026-11-01"); got != c.want || told != c.told {
+			t.Errorf("%v: %d, %t", c.days, got, told)
+		}
+	}
+}
+
+// A network has at most half of the places, however slow it is.
+func TestPlaces(t *testing.T) {
+	t.Parallel()
+	p := newPlaces(4)
+	for i, c := range []struct {
+		platform string
+		want     bool
+	}{{"x", true}, {"x", true}, {"x", false}, {"threads", true}, {"bluesky", true}, {"threads", false}} {
+		if got := p.take(c.platform); got != c.want {
+			t.Errorf("%d: a place for %s: %t", i, c.platform, got)
+		}
+	}
+	if room, full := p.room(); room != 0 || !slices.Equal(full, []string{"x"}) {
+		t.Errorf("room for %d, %v full", room, full)
+	}
+	p.give("x")
+	select {
+	case <-p.freed:
+	default:
+		t.Error("nobody learns of the free place")
+	}
+	if room, full := p.room(); room != 1 || len(full) != 0 || !p.take("threads") {
+		t.Errorf("room for %d, %v full", room, full)
+	}
+}

@@ -1,0 +1,124 @@
+package analytics
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"pressroom/internal/core/plan"
+	"pressroom/internal/platform/db"
+)
+
+const (
+	turnLasts = 10 * time.Minute        // longest
+	turnHeld  = turnLasts + time.Minute // how long a node that died holds an account up
+	longest   = 730                     // days for which figures are kept, whatever the plan
+)
+
+// turn is what a node knows of an account that it has.
+type turn struct {
+	account   int64
+	platform  string
+	epoch     int64
+	fails     int       // turns in a row before this one
+	failedBy  string    // the class of the network's error that ended the last; empty for none
+	collected time.Time // when a turn last came to its end; zero for never
+	knownFrom time.Time // every post since then was known at that time
+	zone      *time.Location
+	kept      int  // days for which the plan keeps figures; 0 where it has no analytics
+	closed    bool // the team is
+}
+
+// due is an account whose turn has come.
+type due struct {
+	account  int64
+	platform string
+}
+
+// due finds accounts whose turn has come and for which there may be a place.
+func (s *Service) due(ctx context.Context) ([]due, error) {
+	room, full := s.places.room()
+	if room <= 0 {
+		return nil, nil
+	}
+	query, args := dueQuery(db.Micros(s.db.Now()), full, room)
+	found, err := db.All(ctx, s.db, func(rows *sql.Rows, d *due) error { return rows.Scan(&d.account, &d.platform) }, query, args...)
+	if err != nil {
+		return nil, fmt.Errorf("looking for accounts to collect: %w", err)
+	}
+	return found, nil
+}
+
+func dueQuery(now int64, full []string, most int) (string, []any) {
+	query, args := `SELECT c.account_id, a.platform FROM account_collections c JOIN social_accounts a ON a.id = c.account_id WHERE c.due_at <= ?`, []any{now}
+	if len(full) > 0 {
+		query += ` AND a.platform NOT IN (` + db.Marks(len(full)) + `)`
+		for _, platform := range full {
+			args = append(args, platform)
+		}
+	}
+	return query + ` ORDER BY c.due_at LIMIT ?`, append(args, most)
+}
+
+// take takes an account's turn, if nobody else has it.
+func (s *Service) take(ctx context.Context, account int64) (turn, bool, error) {
+	t := turn{account: account}
+	err := s.db.Write(ctx, "insight.take", func(ctx context.Context, tx *db.Tx) error {
+		var collected, known int64
+		err := tx.QueryRow(ctx, `UPDATE account_collections SET due_at = ?, epoch = epoch + 1 WHERE account_id = ? AND due_at <= ? RETURNING epoch, fails, failed_by, collected_at, known_from`,
+			db.Micros(tx.Now().Add(turnHeld)), account, db.Micros(tx.Now())).Scan(&t.epoch, &t.fails, &t.failedBy, &collected, &known)
+		if err != nil {
+			return err
+		}
+		t.collected, t.knownFrom = db.Time(collected), db.Time(known)
+		return t.readTeam(ctx, tx, s.opts.Terms)
+	})
+	if errors.Is(err, sql.ErrNoRows) {
+		return t, false, nil
+	}
+	if err != nil {
+		return t, false, fmt.Errorf("taking the turn of account %d: %w", account, err)
+	}
+	return t, true, nil
+}
+
+func (t *turn) readTeam(ctx context.Context, tx *db.Tx, offered plan.Terms) error {
+	var zone, plan string
+	var until, closed int64
+	err := tx.QueryRow(ctx, `SELECT a.platform, t.timezone, t.plan, t.plan_until, t.closed_at FROM social_accounts a JOIN teams t ON t.id = a.team_id WHERE a.id = ?`, t.account).
+		Scan(&t.platform, &zone, &plan, &until, &closed)
+	if err != nil {
+		return err
+	}
+	t.kept, t.closed = keptDays(offered.Holding(plan, db.Time(until), tx.Now())), closed > 0
+	if t.zone, err = time.LoadLocation(zone); err != nil {
+		return fmt.Errorf("loading the team's time zone: %w", err)
+	}
+	return nil
+}
+
+// keptDays is for how many days a plan keeps figures.
+func keptDays(p plan.Plan) int {
+	if p.AnalyticsRetentionDays == plan.Unlimited {
+		return longest
+	}
+	return int(min(p.AnalyticsRetentionDays, longest))
+}
+
+// errFenced says that somebody else has the account by now.
+var errFenced = errors.New("the turn is over")
+
+// end gives the account back until its next turn.
+func (t *turn) end(ctx context.Context, tx *db.Tx, next time.Time) error {
+	n, err := tx.Exec(ctx, `UPDATE account_collections SET due_at = ?, fails = ?, failed_by = ?, collected_at = ?, known_from = ? WHERE account_id = ? AND epoch = ?`,
+		db.Micros(next), t.fails, t.failedBy, db.Micros(t.collected), db.Micros(t.knownFrom), t.account, t.epoch)
+	if err != nil {
+		return fmt.Errorf("ending the turn of account %d: %w", t.account, err)
+	}
+	if n == 0 {
+		return errFenced
+	}
+	return nil
+}

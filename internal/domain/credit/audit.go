@@ -1,0 +1,139 @@
+package credit
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"pressroom/internal/platform/db"
+)
+
+// Report is what an audit found.
+type Report struct {
+	Figures    Figures     `json:"figures"`
+	Complaints []Complaint `json:"complaints"` // the first hundred
+	Total      int64       `json:"complaints_total"`
+}
+
+// Sound tells whether everything adds up.
+func (r Report) Sound() bool { return r.Total == 0 }
+
+// Figures are how much was looked at, and the credits of all wallets together.
+type Figures struct {
+	Teams        int64 `json:"teams"` // with a wallet
+	Transfers    int64 `json:"transfers"`
+	Entries      int64 `json:"entries"`
+	Reservations int64 `json:"reservations"`
+	Granted      int64 `json:"credits_granted"` // less what was withdrawn
+	Available    int64 `json:"credits_available"`
+	Reserved     int64 `json:"credits_reserved"`
+	Spent        int64 `json:"credits_spent"`
+}
+
+// Complaint is something that does not add up.
+type Complaint struct {
+	Rule string `json:"rule"` // a stable word
+	Team int64  `json:"team_id,omitempty"`
+	Text string `json:"text"`
+}
+
+const (
+	maxComplaints = 100
+	// maxJobless is how long a reservation may be open without a job. Work that is done at once has none, and its
+	// reservation ends with it.
+	maxJobless = 24 * time.Hour
+)
+
+// Audit proves the ledger by itself and against the wallets, the reservations and the jobs. It is one statement,
+// so that it sees everything as it was at one instant while others go on writing, and it writes nothing.
+func (s *Service) Audit(ctx context.Context) (Report, error) {
+	report := Report{Complaints: []Complaint{}}
+	rows, err := s.db.Query(ctx, auditText(), db.Micros(s.db.Now().Add(-maxJobless)))
+	if err != nil {
+		return report, fmt.Errorf("auditing the ledger: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var f finding
+		if err := f.scan(rows); err != nil {
+			return report, fmt.Errorf("reading what the audit found: %w", err)
+		}
+		f.into(&report)
+	}
+	if err := rows.Err(); err != nil {
+		return report, fmt.Errorf("auditing the ledger: %w", err)
+	}
+	return report, nil
+}
+
+// named finds the figure that a row of the audit tells.
+func (f *Figures) named(name string) *int64 {
+	switch name {
+	case "teams":
+		return &f.Teams
+	case "transfers":
+		return &f.Transfers
+	case "entries":
+		return &f.Entries
+	case "reservations":
+		return &f.Reservations
+	case "granted":
+		return &f.Granted
+	case "available":
+		return &f.Available
+	case "reserved":
+		return &f.Reserved
+	case "spent":
+		return &f.Spent
+	}
+	return nil
+}
+
+// finding is one row of the audit: a figure, or what is wrong with what.
+type finding struct {
+	rule              string
+	team, id, got, to int64
+	job               string
+}
+
+func (f *finding) scan(rows *sql.Rows) error {
+	return rows.Scan(&f.rule, &f.team, &f.id, &f.got, &f.to, &f.job)
+}
+
+// into puts a row where it belongs in the report.
+func (f *finding) into(r *Report) {
+	if figure := r.Figures.named(f.rule); figure != nil {
+		*figure = f.got
+		return
+	}
+	if r.Total++; r.Total <= maxComplaints {
+		r.Complaints = append(r.Complaints, Complaint{f.rule, f.team, f.text()})
+	}
+}
+
+func (f *finding) text() string {
+	number := func(n int64) string { return strconv.FormatInt(n, 10) }
+	words := strings.NewReplacer("{team}", number(f.team), "{id}", number(f.id), "{got}", number(f.got), "{to}", number(f.to), "{job}", f.job)
+	for _, c := range checks {
+		if c.rule == f.rule {
+			return words.Replace(c.text)
+		}
+	}
+	return f.rule
+}
+
+// auditText is the one statement, the figures first.
+var auditText = sync.OnceValue(func() string {
+	parts := make([]string, 0, len(figures)+len(checks))
+	for _, f := range figures {
+		parts = append(parts, `SELECT '`+f.rule+`', 0, 0, `+f.value+`, 0, ''`)
+	}
+	for _, c := range checks {
+		parts = append(parts, `SELECT '`+c.rule+`', `+c.rows)
+	}
+	return views + strings.Join(parts, "\nUNION ALL ")
+})

@@ -1,0 +1,339 @@
+package credit
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom/internal/core/access"
+	"pressroom/internal/platform/db"
+)
+
+// What the ledger holds is never changed, not even by the program itself.
+func TestTheLedgerIsKept(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		w.rich(t, 100)
+		for _, statement := range []string{
+			`UPDATE ledger_transfers SET note = 'x'`, `DELETE FROM ledger_transfers`, `UPDATE ledger_entries SET amount = 1`, `DELETE FROM ledger_entries`,
+		} {
+			err := w.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+				_, err := tx.Exec(ctx, statement)
+				return err
+			})
+			if err == nil || !strings.Contains(err.Error(), "never changed") {
+				t.Errorf("%s: %v", statement, err)
+			}
+		}
+		w.sound(t)
+	})
+}
+
+// books are two teams whose money was used in every way.
+type books struct {
+	team, other                      int64
+	grant, withdrawal                int64 // transfers
+	partly, refunded, running, quick int64 // reservations; running has a job, quick has none
+	automatic                        int64 // a reservation that is open, with a job
+}
+
+func keep(t *testing.T, w world) books {
+	t.Helper()
+	a, other := w.rich(t, 100), w.rich(t, 50)
+	taken, err := w.Withdraw(t.Context(), a.TeamID, 20, "correction", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := books{team: a.TeamID, other: other.TeamID, withdrawal: taken.TransferID}
+	b.grant = w.number(t, `SELECT id FROM ledger_transfers WHERE team_id = ? AND kind = 'grant'`, a.TeamID)
+	b.partly, b.refunded, b.running, b.quick = w.reserve(t, a, 10), w.reserve(t, a, 5), w.reserve(t, a, 8), w.reserve(t, a, 3)
+	b.automatic = w.automatic(t, other, 2)
+	w.settle(t, b.partly, 7)
+	w.settle(t, b.refunded, 0)
+	w.exec(t, `INSERT INTO jobs (id, team_id, type, state, subject, created_at, reservation_id) VALUES
+		('report:1', ?, 'report', 'running', '', 1, ?), ('report:2', ?, 'report', 'running', '', 1, ?), ('report:3', ?, 'report', 'running', '', 1, 0)`,
+		b.team, b.running, b.other, b.automatic, b.other)
+	w.exec(t, `INSERT INTO jobs (id, team_id, type, state, subject, created_at, finished_at, reservation_id) VALUES ('report:4', ?, 'report', 'failed', '', 1, 2, ?)`,
+		b.team, b.partly)
+	return b
+}
+
+// loosen takes away what keeps the books, until the transaction is taken back.
+func loosen(t *testing.T, w world, tx *db.Tx) {
+	t.Helper()
+	statements := []string{
+		`DROP TRIGGER ledger_transfers_are_not_changed`, `DROP TRIGGER ledger_transfers_are_not_deleted`,
+		`DROP TRIGGER ledger_entries_are_not_changed`, `DROP TRIGGER ledger_entries_are_not_deleted`,
+		`PRAGMA defer_foreign_keys = ON`, `PRAGMA ignore_check_constraints = ON`,
+	}
+	if w.db.Postgres() {
+		statements = []string{`SET LOCAL session_replication_role = replica`}
+		drops, err := db.All(t.Context(), tx, func(rows *sql.Rows, text *string) error { return rows.Scan(text) },
+			`SELECT 'ALTER TABLE ' || conrelid::regclass || ' DROP CONSTRAINT ' || conname FROM pg_constraint
+				WHERE contype = 'c' AND conrelid IN ('wallets'::regclass, 'reservations'::regclass, 'ledger_entries'::regclass)`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		statements = append(statements, drops...)
+	}
+	statements = append(statements, `DROP INDEX ledger_transfers_of_reservation`) // it may allow one of each kind
+	for _, s := range statements {
+		if _, err := tx.ExecContext(t.Context(), s); err != nil {
+			t.Fatalf("%s: %v", s, err)
+		}
+	}
+}
+
+// tighten keeps SQLite's one writer from going on without its checks.
+func tighten(t *testing.T, w world) {
+	t.Helper()
+	if w.db.Postgres() {
+		return
+	}
+	if _, err := w.db.Writer().ExecContext(t.Context(), `PRAGMA ignore_check_constraints = OFF`); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// damage is done behind the service's back; the statements have {names} of what the books hold.
+type damage struct {
+	name  string
+	wants string // the rules that complain, in the order of the alphabet, and how often
+	does  []string
+}
+
+var damages = []damage{
+	{"an entry is changed", "transfer_balance transfer_form transfer_sum wallet_available", []string{`UPDATE ledger_entries SET amount = amount + 1 WHERE transfer_id = {grant} AND account = 'available'`}},
+	{"an entry is deleted", "transfer_form transfer_sum wallet_granted", []string{`DELETE FROM ledger_entries WHERE transfer_id = {withdrawal} AND account = 'granted'`}},
+	{"a grant is doubled in both entries", "transfer_balance wallet_available wallet_granted", []string{`UPDATE ledger_entries SET amount = amount * 2 WHERE transfer_id = {grant}`}},
+	{"a grant is gone", "entry_transfer*2 transfer_balance wallet_available wallet_granted", []string{`DELETE FROM ledger_transfers WHERE id = {grant}`}},
+	{"a grant is gone with its entries", "transfer_balance wallet_available wallet_granted", []string{
+		`DELETE FROM ledger_entries WHERE transfer_id = {grant}`, `DELETE FROM ledger_transfers WHERE id = {grant}`,
+	}},
+	{"a transfer without entries", "transfer_balance transfer_empty transfer_form", []string{`INSERT INTO ledger_transfers (id, team_id, kind, created_at) VALUES (900, {team}, 'grant', 1)`}},
+	{"a grant into nobody's account", "entry_account transfer_balance transfer_form wallet_available", []string{
+		`UPDATE ledger_entries SET account = 'mine' WHERE transfer_id = {grant} AND account = 'available'`,
+	}},
+	{"a transfer of an unknown kind", "transfer_kind", []string{`UPDATE ledger_transfers SET kind = 'gift' WHERE id = {grant}`}},
+	{"a withdrawal that gives", "transfer_form", []string{`UPDATE ledger_transfers SET kind = 'withdraw' WHERE id = {grant}`}},
+	{"a grant that takes", "transfer_form", []string{`UPDATE ledger_transfers SET kind = 'grant' WHERE id = {withdrawal}`}},
+	{"a grant of a reservation", "transfer_form", []string{`UPDATE ledger_transfers SET reservation_id = {partly} WHERE id = {grant}`}},
+	{"a grant that is spent at once", "transfer_balance transfer_form", []string{
+		`INSERT INTO ledger_transfers (id, team_id, kind, created_at) VALUES (900, {team}, 'grant', 1)`,
+		`INSERT INTO ledger_entries (transfer_id, account, amount) VALUES (900, 'granted', -5), (900, 'spent', 5)`,
+		`UPDATE wallets SET granted = granted - 5, spent = spent + 5 WHERE team_id = {team}`,
+	}},
+	{"a reservation's transfer without it", "reserve_count transfer_form", []string{
+		`UPDATE ledger_transfers SET reservation_id = 0 WHERE reservation_id = {running}`,
+	}},
+	{"a transfer is moved to another team", "transfer_balance*3 transfer_team wallet_available*2 wallet_reserved*2", []string{
+		`UPDATE ledger_transfers SET team_id = {other} WHERE reservation_id = {running}`,
+	}},
+	{"a reservation is moved to another team", "job_team transfer_team wallet_open*2", []string{`UPDATE reservations SET team_id = {other} WHERE id = {running}`}},
+	{"a reservation is gone", "job_reservation transfer_reservation wallet_open", []string{`DELETE FROM reservations WHERE id = {running}`}},
+	{"a settled reservation is gone", "job_reservation transfer_reservation*2", []string{`DELETE FROM reservations WHERE id = {partly}`}},
+	{"a wallet has more", "wallet_available wallet_sum", []string{`UPDATE wallets SET available = available + 1 WHERE team_id = {team}`}},
+	{"a wallet has more, and was granted it", "wallet_available wallet_granted", []string{`UPDATE wallets SET available = available + 1, granted = granted - 1 WHERE team_id = {team}`}},
+	{"a wallet lost what it spent", "wallet_spent wallet_sum", []string{`UPDATE wallets SET spent = 0 WHERE team_id = {team}`}},
+	{"a wallet forgot what it set aside", "wallet_available wallet_open wallet_reserved", []string{
+		`UPDATE wallets SET available = available + reserved, reserved = 0 WHERE team_id = {team}`,
+	}},
+	{"a wallet is below none", "wallet_available wallet_sign wallet_spent", []string{`UPDATE wallets SET available = available - 1000, spent = spent + 1000 WHERE team_id = {team}`}},
+	{"a wallet owes", "wallet_available wallet_granted wallet_sign", []string{`UPDATE wallets SET granted = 1, available = granted + available - 1 WHERE team_id = {team}`}},
+	{"a wallet is gone", "wallet_missing", []string{`DELETE FROM wallets WHERE team_id = {team}`}},
+	{"a wallet without transfers", "wallet_available wallet_granted", []string{
+		`INSERT INTO teams (id, name, timezone, content_language, plan, created_at) VALUES (900, 'x', 'UTC', 'en', 'team', 1)`,
+		`INSERT INTO wallets (team_id, granted, available) VALUES (900, -5, 5)`,
+	}},
+	{"a state that there is not", "reservation_state settle_count", []string{`UPDATE reservations SET state = 'lost' WHERE id = {partly}`}},
+	{"settled by hand", "reservation_state settle_count wallet_open", []string{`UPDATE reservations SET state = 'settled' WHERE id = {running}`}},
+	{"settled by hand with its time", "settle_count wallet_open", []string{`UPDATE reservations SET state = 'settled', ended_at = 1 WHERE id = {running}`}},
+	{"opened again", "open_after_job settle_count wallet_open", []string{`UPDATE reservations SET state = 'open', charged = amount, ended_at = 0 WHERE id = {partly}`}},
+	{"charged less than was spent", "settle_parts", []string{`UPDATE reservations SET charged = 1 WHERE id = {partly}`}},
+	{"charged more than was set aside", "reservation_state settle_parts", []string{`UPDATE reservations SET charged = 11 WHERE id = {partly}`}},
+	{"an open one that is charged less", "reservation_state", []string{`UPDATE reservations SET charged = 1 WHERE id = {running}`}},
+	{"an amount that was not set aside", "reserve_amount wallet_open", []string{`UPDATE reservations SET amount = 9, charged = 9 WHERE id = {running}`}},
+	{"a settlement gave more back", "settle_parts transfer_balance transfer_sum wallet_available", []string{
+		`UPDATE ledger_entries SET amount = amount + 1 WHERE account = 'available' AND transfer_id = (SELECT id FROM ledger_transfers WHERE reservation_id = {partly} AND kind = 'settle')`,
+	}},
+	{"a balance is changed", "transfer_balance*2", []string{`UPDATE ledger_transfers SET balance = balance + 1 WHERE id = {grant}`}},
+	{"settled twice", "settle_count settle_parts transfer_balance wallet_available wallet_spent", []string{
+		`INSERT INTO ledger_transfers (id, team_id, kind, reservation_id, created_at) VALUES (900, {team}, 'settle', {partly}, 1)`,
+		`INSERT INTO ledger_entries (transfer_id, account, amount) VALUES (900, 'available', -1), (900, 'spent', 1)`,
+	}},
+	{"settled twice in full", "settle_count transfer_balance wallet_available wallet_reserved wallet_spent", []string{
+		`INSERT INTO ledger_transfers (id, team_id, kind, reservation_id, created_at) VALUES (900, {team}, 'settle', {partly}, 1)`,
+		`INSERT INTO ledger_entries (transfer_id, account, amount) VALUES (900, 'reserved', -10), (900, 'available', 3), (900, 'spent', 7)`,
+	}},
+	{"set aside twice, wallet and all", "reserve_count transfer_balance wallet_open", []string{
+		`INSERT INTO ledger_transfers (id, team_id, kind, reservation_id, created_at) VALUES (900, {team}, 'reserve', {running}, 1)`,
+		`INSERT INTO ledger_entries (transfer_id, account, amount) VALUES (900, 'available', -8), (900, 'reserved', 8)`,
+		`UPDATE wallets SET available = available - 8, reserved = reserved + 8 WHERE team_id = {team}`,
+	}},
+	{"a reservation without a transfer", "reserve_count wallet_open", []string{
+		`INSERT INTO reservations (team_id, person_id, key_id, operation, idempotency_key, request_hash, state, amount, charged, created_at)
+			SELECT team_id, person_id, 0, operation, '', request_hash, 'open', 4, 4, created_at FROM reservations WHERE id = {running}`,
+	}},
+	{"a job that ended and settled nothing", "open_after_job", []string{`UPDATE jobs SET finished_at = 5 WHERE id = 'report:1'`}},
+	{"a job is gone", "", []string{`DELETE FROM jobs WHERE id = 'report:1'`}},
+	{"a job is gone for a day", "open_without_job", []string{`DELETE FROM jobs WHERE id = 'report:1'`, `UPDATE reservations SET created_at = created_at - 86400000001 WHERE id = {running}`}},
+	{"a day has passed for work with a job", "", []string{`UPDATE reservations SET created_at = created_at - 86400000001 WHERE id = {running}`}},
+	{"not quite a day has passed for work without one", "", []string{`UPDATE reservations SET created_at = created_at - 86400000000 WHERE id = {quick}`}},
+	{"a day has passed for work without one", "open_without_job", []string{`UPDATE reservations SET created_at = created_at - 86400000001 WHERE id = {quick}`}},
+	{"a job of a reservation that there is not", "job_reservation", []string{`UPDATE jobs SET reservation_id = 999 WHERE id = 'report:3'`}},
+	{"a job of another team's reservation", "job_team", []string{`UPDATE jobs SET reservation_id = {refunded} WHERE id = 'report:3'`}},
+}
+
+func (b books) named(statement string) string {
+	number := func(n int64) string { return fmt.Sprint(n) }
+	return strings.NewReplacer("{team}", number(b.team), "{other}", number(b.other), "{grant}", number(b.grant), "{withdrawal}", number(b.withdrawal),
+		"{partly}", number(b.partly), "{refunded}", number(b.refunded), "{running}", number(b.running), "{quick}", number(b.quick)).Replace(statement)
+}
+
+// Whatever is damaged behind the service's back, the audit says what; what is no damage it lets stand.
+func TestAuditFindsDamage(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		b := keep(t, w)
+		w.sound(t)
+		for _, d := range damages {
+			back := errors.New("back")
+			err := w.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+				loosen(t, w, tx)
+				for _, s := range d.does {
+					if n, err := tx.ExecContext(ctx, b.named(s)); err != nil {
+						t.Fatalf("%s: %v", d.name, err)
+					} else if rows, err := n.RowsAffected(); err != nil || rows == 0 {
+						t.Fatalf("%s: %s did nothing (%v)", d.name, s, err)
+					}
+				}
+				r, err := w.Audit(ctx)
+				if err != nil {
+					t.Fatalf("%s: %v", d.name, err)
+				}
+				d.judge(t, r)
+				return back
+			})
+			if !errors.Is(err, back) {
+				t.Fatal(err)
+			}
+			tighten(t, w)
+		}
+		w.sound(t)
+	})
+}
+
+func (d damage) judge(t *testing.T, r Report) {
+	t.Helper()
+	times := map[string]int{}
+	for _, c := range r.Complaints {
+		times[c.Rule]++
+		if c.Text == c.Rule || strings.ContainsAny(c.Text, "{}") {
+			t.Errorf("%s: the complaint is %q", d.name, c.Text)
+		}
+	}
+	rules := slices.Sorted(maps.Keys(times))
+	for i, rule := range rules {
+		if times[rule] > 1 {
+			rules[i] += fmt.Sprint("*", times[rule])
+		}
+	}
+	if got := strings.Join(rules, " "); got != d.wants {
+		t.Errorf("%s: %q instead of %q: %+v", d.name, got, d.wants, r.Complaints)
+	}
+	if int(r.Total) != len(r.Complaints) || r.Sound() != (d.wants == "") {
+		t.Errorf("%s: %d complaints in all, sound: %v", d.name, r.Total, r.Sound())
+	}
+}
+
+// Every rule of the audit has a damage that it alone, or with others, finds.
+func TestEveryRuleFindsSomething(t *testing.T) {
+	t.Parallel()
+	var found []string
+	for _, d := range damages {
+		found = append(found, strings.Fields(strings.ReplaceAll(d.wants, "*2", ""))...)
+	}
+	for i, c := range checks {
+		if !slices.Contains(found, c.rule) {
+			t.Errorf("nothing shows that %s finds anything", c.rule)
+		}
+		if slices.ContainsFunc(checks[:i], func(other check) bool { return other.rule == c.rule }) || (&Figures{}).named(c.rule) != nil {
+			t.Errorf("%s is there twice", c.rule)
+		}
+	}
+}
+
+func TestAuditsTexts(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		b := keep(t, w)
+		w.exec(t, `UPDATE wallets SET available = available + 1, spent = 6 WHERE team_id = ?`, b.team)
+		w.exec(t, `UPDATE jobs SET finished_at = 5 WHERE id = 'report:1'`)
+		r, err := w.Audit(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []Complaint{
+			{"wallet_available", b.team, fmt.Sprintf("the wallet of team %d has 63 credits available, its ledger 62", b.team)},
+			{"wallet_spent", b.team, fmt.Sprintf("the wallet of team %d has 6 credits spent, its ledger 7", b.team)},
+			{"open_after_job", b.team, fmt.Sprintf("reservation %d is open although its job report:1 has ended", b.running)},
+		}
+		if !slices.Equal(r.Complaints, want) || r.Total != 3 {
+			t.Errorf("%+v", r)
+		}
+		figures := Figures{Teams: 2, Transfers: 10, Entries: 21, Reservations: 5, Granted: 130, Available: 111, Reserved: 13, Spent: 6}
+		if r.Figures != figures {
+			t.Errorf("%+v instead of %+v", r.Figures, figures)
+		}
+	})
+}
+
+// A ledger in ruins is told of in a hundred lines, and in full by their number.
+func TestComplaintsAreBounded(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		a := w.rich(t, 1000)
+		for range 130 {
+			w.reserve(t, a, 1)
+		}
+		w.clock.Advance(24*time.Hour + time.Microsecond)
+		r, err := w.Audit(t.Context())
+		if err != nil || len(r.Complaints) != 100 || r.Total != 130 || r.Sound() {
+			t.Errorf("%d of %d complaints (%v)", len(r.Complaints), r.Total, err)
+		}
+	})
+}
+
+// An audit sees one instant, whatever is written meanwhile.
+func TestAuditBesideCalls(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		a := w.rich(t, 100_000)
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			for i := range int64(150) {
+				w.settle(t, w.reserve(t, with(a, func(a *access.Actor) { a.KeyID += i % 3 }), 3), i%4)
+			}
+		}()
+		defer func() { <-done }()
+		for {
+			w.sound(t)
+			select {
+			case <-done:
+				w.sound(t)
+				return
+			default:
+			}
+		}
+	})
+}
+
+func TestAuditOfNothing(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		if r := w.sound(t); r.Figures != (Figures{}) || r.Complaints == nil {
+			t.Errorf("%+v", r)
+		}
+	})
+}

@@ -1,0 +1,111 @@
+package credit
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"pressroom/internal/platform/db"
+)
+
+// usageOfDay sums one day of a team by the index reservations_of_day: the charge of an open reservation is what it
+// set aside. The balance stands in the same statement, so that the figures of one answer agree.
+const usageOfDay = `SELECT
+	CAST(COALESCE(SUM(charged) FILTER (WHERE state = 'settled'), 0) AS BIGINT),
+	CAST(COALESCE(SUM(charged) FILTER (WHERE state = 'settled' AND key_id > 0), 0) AS BIGINT),
+	CAST(COALESCE(SUM(charged) FILTER (WHERE state = 'open' AND key_id = ?), 0) AS BIGINT),
+	CAST(COALESCE(SUM(charged) FILTER (WHERE state = 'open'), 0) AS BIGINT),
+	CAST(COALESCE(SUM(charged) FILTER (WHERE key_id = ?), 0) AS BIGINT),
+	CAST(COALESCE(SUM(charged) FILTER (WHERE key_id > 0), 0) AS BIGINT),
+	COALESCE((SELECT available FROM wallets WHERE team_id = ?), 0),
+	CAST(COALESCE((SELECT SUM(amount) FROM credit_holds WHERE team_id = ? AND created_at >= ? AND created_at < ? AND released_at = 0 AND key_id = ?), 0) AS BIGINT),
+	CAST(COALESCE((SELECT SUM(amount) FROM credit_holds WHERE team_id = ? AND created_at >= ? AND created_at < ? AND released_at = 0), 0) AS BIGINT)
+	FROM reservations WHERE team_id = ? AND created_at >= ? AND created_at < ?`
+
+// paidBefore looks among the reservations that keys and assistants made, as their index does.
+const paidBefore = `SELECT id FROM reservations WHERE key_id = ? AND key_id > 0 AND idempotency_key = ? AND request_hash = ?`
+
+// accounts are the balances of a team.
+type accounts struct{ granted, available int64 }
+
+// lock holds the team's wallet until the transaction ends and reads it. A team without a wallet has nothing; its
+// first grant makes one.
+func (s *Service) lock(ctx context.Context, tx *db.Tx, team int64) (accounts, error) {
+	var a accounts
+	err := tx.QueryRow(ctx, `SELECT granted, available FROM wallets WHERE team_id = ?`+s.db.ForUpdate(), team).Scan(&a.granted, &a.available)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return a, fmt.Errorf("locking the wallet of team %d: %w", team, err)
+	}
+	return a, nil
+}
+
+// openWallet makes the team's wallet where there is none.
+func openWallet(ctx context.Context, tx *db.Tx, team int64) error {
+	if _, err := tx.Exec(ctx, `INSERT INTO wallets (team_id) VALUES (?) ON CONFLICT (team_id) DO NOTHING`, team); err != nil {
+		return fmt.Errorf("opening the wallet of team %d: %w", team, err)
+	}
+	return nil
+}
+
+// mustExist refuses a team that does not exist.
+func mustExist(ctx context.Context, q db.Querier, team int64) error {
+	var id int64
+	err := q.QueryRow(ctx, `SELECT id FROM teams WHERE id = ?`, team).Scan(&id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return invalid("there is no team %d", team)
+	}
+	if err != nil {
+		return fmt.Errorf("looking for team %d: %w", team, err)
+	}
+	return nil
+}
+
+// transfer is one change of a team's accounts.
+type transfer struct {
+	team        int64
+	kind        Kind
+	reservation int64 // 0 for the operator's
+	reference   string
+	note        string
+	moves       movement
+}
+
+// book writes a transfer into the ledger and the wallet, which the transaction holds, and gives its id.
+func (t transfer) book(ctx context.Context, tx *db.Tx) (int64, error) {
+	balance, err := t.move(ctx, tx)
+	if err != nil {
+		return 0, err
+	}
+	var id int64
+	err = tx.QueryRow(ctx, `INSERT INTO ledger_transfers (team_id, kind, reservation_id, reference, note, balance, created_at) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+		t.team, string(t.kind), t.reservation, t.reference, t.note, balance, db.Micros(tx.Now())).Scan(&id)
+	if err != nil {
+		return 0, fmt.Errorf("adding a transfer of team %d: %w", t.team, err)
+	}
+	entries := t.moves.entries()
+	args := make([]any, 0, 3*len(entries))
+	for _, e := range entries {
+		args = append(args, id, e.account, e.amount)
+	}
+	values := strings.TrimSuffix(strings.Repeat("(?, ?, ?), ", len(entries)), ", ")
+	if _, err := tx.Exec(ctx, `INSERT INTO ledger_entries (transfer_id, account, amount) VALUES `+values, args...); err != nil {
+		return 0, fmt.Errorf("adding the entries of transfer %d: %w", id, err)
+	}
+	return id, nil
+}
+
+// move changes the wallet and tells what is available then.
+func (t transfer) move(ctx context.Context, tx *db.Tx) (int64, error) {
+	var balance int64
+	err := tx.QueryRow(ctx, `UPDATE wallets SET granted = granted + ?, available = available + ?, reserved = reserved + ?, spent = spent + ? WHERE team_id = ? RETURNING available`,
+		t.moves.granted, t.moves.available, t.moves.reserved, t.moves.spent, t.team).Scan(&balance)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, fmt.Errorf("team %d has no wallet to book a transfer in", t.team)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("changing the wallet of team %d: %w", t.team, err)
+	}
+	return balance, nil
+}

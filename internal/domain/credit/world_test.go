@@ -1,0 +1,178 @@
+package credit
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/core/pipeline"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit"
+)
+
+// world is the service over a fresh database, with a clock.
+type world struct {
+	*Service
+	clock *testkit.Clock
+}
+
+var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+func each(t *testing.T, run func(t *testing.T, w world)) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		clock := testkit.NewClock(noon)
+		run(t, world{New(testkit.Open(t, url, clock)), clock})
+	})
+}
+
+func zone(name string) *time.Location {
+	z, err := time.LoadLocation(name)
+	if err != nil {
+		panic(err)
+	}
+	return z
+}
+
+// fatal is what tests and properties have in common.
+type fatal interface {
+	Helper()
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+	Context() context.Context
+}
+
+func (w world) set(at time.Time) { w.clock.Advance(at.Sub(w.clock.Now())) }
+
+func (w world) write(t fatal, work func(ctx context.Context, tx *db.Tx) error) {
+	t.Helper()
+	if err := w.db.Write(t.Context(), "test", work); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (w world) exec(t fatal, statement string, args ...any) {
+	t.Helper()
+	w.write(t, func(ctx context.Context, tx *db.Tx) error {
+		_, err := tx.Exec(ctx, statement, args...)
+		return err
+	})
+}
+
+func (w world) number(t fatal, query string, args ...any) int64 {
+	t.Helper()
+	var n int64
+	if err := w.db.QueryRow(t.Context(), query, args...).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// actor is the owner of a new team, with the first of its keys and no limits.
+func (w world) actor(t fatal) *access.Actor {
+	t.Helper()
+	var id int64
+	w.write(t, func(ctx context.Context, tx *db.Tx) error {
+		return tx.QueryRow(ctx, `INSERT INTO teams (name, timezone, content_language, plan, created_at) VALUES ('Harbour', 'UTC', 'en', 'team', 1) RETURNING id`).Scan(&id)
+	})
+	return &access.Actor{TeamID: id, PersonID: 7, KeyID: id * 10, Role: access.Owner, Zone: time.UTC, Daily: access.Daily{KeyCredits: -1, TeamCredits: -1}}
+}
+
+// rich is an actor whose team has credits.
+func (w world) rich(t fatal, credits int64) *access.Actor {
+	t.Helper()
+	a := w.actor(t)
+	if _, err := w.Grant(t.Context(), a.TeamID, credits, "start", ""); err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// with changes a copy of an actor.
+func with(a *access.Actor, change func(*access.Actor)) *access.Actor {
+	out := *a
+	change(&out)
+	return &out
+}
+
+var claims atomic.Int64
+
+// charge is a call that nobody made before.
+func charge(a *access.Actor, amount int64) pipeline.Charge {
+	call := operation.Call{Actor: a, Operation: "search_hashtags"}
+	claim := pipeline.Claim{APIKey: a.KeyID, Key: fmt.Sprint("key-", claims.Add(1)), Operation: call.Operation, Arguments: []byte(`{"query":"coffee"}`), Paid: true}
+	return pipeline.Charge{Call: call, Claim: claim, Amount: amount}
+}
+
+func (w world) reserve(t fatal, a *access.Actor, amount int64) int64 {
+	t.Helper()
+	id, err := w.Reserve(t.Context(), charge(a, amount))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+func (w world) automatic(t fatal, a *access.Actor, amount int64) int64 {
+	t.Helper()
+	var id int64
+	w.write(t, func(ctx context.Context, tx *db.Tx) error {
+		var err error
+		id, err = w.ReserveAutomatic(ctx, tx, a.TeamID, a.PersonID, "refresh_report", amount)
+		return err
+	})
+	return id
+}
+
+func (w world) settle(t fatal, reservation, charged int64) bool {
+	t.Helper()
+	var done bool
+	w.write(t, func(ctx context.Context, tx *db.Tx) error {
+		var err error
+		done, err = w.Settle(ctx, tx, reservation, charged)
+		return err
+	})
+	return done
+}
+
+func (w world) wants(t fatal, a *access.Actor, balance, usedTeam, usedKeys, reservedKey, reservedTeam int64) {
+	t.Helper()
+	u, err := w.Today(t.Context(), a, w.clock.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := [5]int64{u.Balance, u.UsedTeam, u.UsedKeys, u.ReservedKey, u.ReservedTeam}
+	if want := [5]int64{balance, usedTeam, usedKeys, reservedKey, reservedTeam}; got != want {
+		t.Fatalf("balance, used by the team and by keys, reserved by the key and the team: %v instead of %v", got, want)
+	}
+	if b, err := w.Balance(t.Context(), a.TeamID); err != nil || b != balance {
+		t.Fatalf("the balance is %d (%v) instead of %d", b, err, balance)
+	}
+}
+
+func (w world) sound(t fatal) Report {
+	t.Helper()
+	r, err := w.Audit(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !r.Sound() {
+		t.Fatalf("the audit complains: %+v", r.Complaints)
+	}
+	return r
+}
+
+// rows counts what the ledger holds, to see that nothing was written.
+func (w world) rows(t fatal) string {
+	t.Helper()
+	var out strings.Builder
+	for _, table := range []string{"wallets", "reservations", "ledger_transfers", "ledger_entries", "events"} {
+		fmt.Fprint(&out, table, " ", w.number(t, `SELECT COUNT(*) FROM `+table), "  ")
+	}
+	return out.String()
+}

@@ -1,0 +1,299 @@
+package delivery
+
+import (
+	"context"
+	"database/sql"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"pressroom/internal/network"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit"
+)
+
+var here = server{"bluesky", "https://one.example"}
+
+// trip opens a circuit at once.
+func trip(c *circuits) {
+	for range fallsAfter - 1 {
+		c.failed(here, "a")
+	}
+	c.failed(here, "b")
+}
+
+func TestCircuitOpens(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		happens func(c *circuits, clock *testkit.Clock)
+		want    CircuitState
+	}{
+		"five failures of two": {func(c *circuits, _ *testkit.Clock) { trip(c) }, Open},
+		"five failures of one": {func(c *circuits, _ *testkit.Clock) {
+			trip(c)
+			c.answered(here)
+			for range 9 {
+				c.failed(here, "a")
+			}
+		}, Closed},
+		"an answer in between": {func(c *circuits, _ *testkit.Clock) {
+			c.failed(here, "a")
+			c.answered(here)
+			for range 4 {
+				c.failed(here, "b")
+			}
+		}, Closed},
+		"over more than a minute": {func(c *circuits, clock *testkit.Clock) {
+			for _, id := range []string{"a", "b", "a", "b", "a", "b", "a"} {
+				c.failed(here, id)
+				clock.Advance(16 * time.Second)
+			}
+		}, Closed},
+		"another server of it fails": {func(c *circuits, _ *testkit.Clock) { trip(c); c.answered(server{"bluesky", "https://two.example"}) }, Open},
+	} {
+		clock := testkit.NewClock(noon)
+		of := newCircuits(clock.Now)
+		c.happens(of, clock)
+		if got := of.of("bluesky").State; got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+// What our own guard does not call says nothing of a network: it opens no circuit, and closes none.
+func TestBarredIsNoFailureOfTheNetwork(t *testing.T) {
+	t.Parallel()
+	s := &Service{circuits: newCircuits(testkit.NewClock(noon).Now)}
+	barred := func() {
+		for n := range 3 * fallsAfter {
+			f := &flight{s: s, d: delivery{ID: string(rune('a' + n))}, server: here}
+			for _, call := range []string{"prepare", "commit"} {
+				f.called(t.Context(), call, &network.Error{Class: network.Barred})
+			}
+		}
+	}
+	barred()
+	if got := s.Circuit("bluesky").State; got != Closed {
+		t.Errorf("it is %s", got)
+	}
+	trip(s.circuits)
+	barred()
+	if got := s.Circuit("bluesky").State; got != Open {
+		t.Errorf("an open one is %s", got)
+	}
+}
+
+// A circuit is open ever longer while its probes fail, lets one delivery try at a time, and closes with a success.
+func TestCircuitProbes(t *testing.T) {
+	t.Parallel()
+	clock := testkit.NewClock(noon)
+	c := newCircuits(clock.Now)
+	trip(c)
+	for _, seconds := range []int{2, 4, 8, 16, 32, 60, 60} {
+		breaks := time.Duration(seconds) * time.Second
+		wait, may := c.admits(here, "b")
+		if may || wait != breaks || c.of("bluesky") != (Circuit{Open, noon}) {
+			t.Fatalf("waits %v: %t, want %v; %+v", wait, may, breaks, c.of("bluesky"))
+		}
+		clock.Advance(wait)
+		if c.of("bluesky") != (Circuit{HalfOpen, noon}) { // on a node that has nothing to send it stays so, and looks no worse than it is
+			t.Fatalf("after its break it is %+v", c.of("bluesky"))
+		}
+		if _, may := c.admits(here, "left"); !may || c.of("bluesky").State != HalfOpen {
+			t.Fatal("nobody may try after the break")
+		}
+		c.left(here, "left") // it learnt nothing
+		if _, may := c.admits(here, "probe"); !may {
+			t.Fatal("the try is not left to the next one")
+		}
+		if _, may := c.admits(here, "probe"); !may {
+			t.Fatal("the probe may not go on")
+		}
+		if wait, may := c.admits(here, "other"); may || wait != breaks {
+			t.Fatalf("another one may go: %t, or waits %v", may, wait)
+		}
+		c.failed(here, "late") // of a call made before
+		c.failed(here, "probe")
+	}
+	clock.Advance(lastBreak)
+	c.admits(here, "probe")
+	clock.Advance(2 * forgotten)
+	if c.of("bluesky").State != HalfOpen {
+		t.Error("a probe that takes its time is forgotten")
+	}
+	c.answered(here)
+	if _, may := c.admits(here, "other"); !may || c.of("bluesky") != (Circuit{State: Closed}) || len(c.by) != 0 {
+		t.Errorf("after a success: %t, %+v", may, c.of("bluesky"))
+	}
+	trip(c)
+	clock.Advance(2 * forgotten)
+	if c.of("bluesky") != (Circuit{State: Closed}) || len(c.by) != 0 {
+		t.Errorf("long after anybody sent anything: %+v", c.of("bluesky"))
+	}
+}
+
+var down = &network.Error{Class: network.Transient, Status: 503}
+
+// What is due while a network is down goes out once it is back, once, without having used up its tries.
+func TestAnOutageIsWaitedOut(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		clock := testkit.NewClock(noon)
+		back := noon.Add(20 * time.Minute)
+		n := &quick{platform: "bluesky"}
+		n.commits = func(context.Context) (bool, error) {
+			if clock.Now().Before(back) {
+				return false, down
+			}
+			return true, nil
+		}
+		p := newPort(t, testkit.Open(t, url, clock), 2, DefaultOptions, n)
+		p.due(t, 0, 0, 1)
+		p.sail(t, clock, noon.Add(12*time.Second)) // by itself, so that it comes near the end of its tries
+		p.due(t, 0, 0, 5)
+		p.due(t, 1, 0, 5)
+		p.sail(t, clock, noon.Add(10*time.Minute))
+		if got := p.Circuit("bluesky"); got.State != Open {
+			t.Fatalf("while it is down: %+v", got)
+		}
+		p.sail(t, clock, noon.Add(25*time.Minute))
+		if n.count() != 11 || n.most() != 1 || p.open(t) != 0 || p.Circuit("bluesky").State != Closed {
+			t.Errorf("%d held, one %d times, %d open, %+v", n.count(), n.most(), p.open(t), p.Circuit("bluesky"))
+		}
+		p.agrees(t, n)
+	})
+}
+
+// A post does not rest for ever: after half an hour it fails, and its story says why.
+func TestPatienceEnds(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		clock := testkit.NewClock(noon)
+		n := &quick{platform: "bluesky", commits: func(context.Context) (bool, error) { return false, down }}
+		p := newPort(t, testkit.Open(t, url, clock), 1, DefaultOptions, n)
+		p.due(t, 0, 0, 5)
+		for range 12 { // something fails all the time, so that nothing gets through its tries
+			trip(p.circuits)
+			p.sail(t, clock, clock.Now().Add(3*time.Minute))
+		}
+		if p.open(t) != 0 || n.count() != 0 {
+			t.Fatalf("%d open, %d held", p.open(t), n.count())
+		}
+		p.agrees(t, n)
+		var post string
+		if err := p.db.QueryRow(t.Context(), `SELECT post_id FROM deliveries WHERE error_code = 'network_error' AND tries < ? ORDER BY id LIMIT 1`, maxTries).Scan(&post); err != nil {
+			t.Fatal(err)
+		}
+		story, err := p.Story(t.Context(), p.calls[0].TeamID, post)
+		if err != nil || !slices.ContainsFunc(story, func(l AttemptLine) bool {
+			return l.Call == resting && l.Result == gaveUp && l.EndedAt.Sub(l.At) >= patience
+		}) {
+			t.Errorf("%+v, %v", story, err)
+		}
+	})
+}
+
+// Whatever a network does to many deliveries at once, with circuits between: none stands twice, none is lost, and what
+// is shown is so.
+func TestNeverTwiceThroughCircuits(t *testing.T) {
+	t.Parallel()
+	clock := testkit.NewClock(noon)
+	n := &quick{platform: "bluesky"}
+	p := newPort(t, testkit.Open(t, testkit.SQLite(t), clock), 1, DefaultOptions, n)
+	rapid.Check(t, func(rt *rapid.T) {
+		does := rapid.SliceOfN(rapid.IntRange(0, 5), 0, 60).Draw(rt, "does")
+		n.commits = func(context.Context) (bool, error) {
+			next := 0
+			if len(does) > 0 {
+				next, does = does[0], does[1:]
+			}
+			switch next {
+			case 1:
+				return true, &network.Error{Class: network.Uncertain}
+			case 2:
+				return false, &network.Error{Class: network.Uncertain}
+			case 3, 4, 5:
+				return false, down
+			}
+			return true, nil
+		}
+		p.due(t, 0, 0, rapid.IntRange(1, 12).Draw(rt, "posts"))
+		p.sail(t, clock, clock.Now().Add(2*time.Hour))
+		if p.open(t) != 0 || n.most() > 1 {
+			rt.Fatalf("%d open, one held %d times", p.open(t), n.most())
+		}
+		p.agrees(t, n)
+	})
+}
+
+// sail works as the queue and the waker would, the clock jumping from wake to wake, until nothing is to be done before
+// the time given; then it is that time.
+func (p *port) sail(tb testing.TB, clock *testkit.Clock, until time.Time) {
+	tb.Helper()
+	waker := p.NewWaker()
+	for {
+		if err := waker.Once(tb.Context()); err != nil {
+			tb.Fatal(err)
+		}
+		ids, err := db.All(tb.Context(), p.db, scanText, `SELECT id FROM deliveries WHERE phase <> 'ended' AND not_before <= ? ORDER BY id`, db.Micros(clock.Now()))
+		if err != nil {
+			tb.Fatal(err)
+		}
+		for _, id := range ids {
+			if err := p.Deliver(tb.Context(), id); err != nil {
+				tb.Fatal(err)
+			}
+		}
+		var next sql.NullInt64
+		if err := p.db.QueryRow(tb.Context(), `SELECT MIN(not_before) FROM deliveries WHERE phase <> 'ended'`).Scan(&next); err != nil {
+			tb.Fatal(err)
+		}
+		at := db.Time(next.Int64).Add(time.Millisecond)
+		if !next.Valid || at.After(until) {
+			clock.Advance(max(0, until.Sub(clock.Now())))
+			return
+		}
+		clock.Advance(max(time.Millisecond, at.Sub(clock.Now())))
+	}
+}
+
+// agrees checks that exactly what is shown as published is held.
+func (p *port) agrees(tb testing.TB, n *quick) {
+	tb.Helper()
+	var published, others int
+	err := p.db.QueryRow(tb.Context(), `SELECT COALESCE(SUM(CASE WHEN status = 'published' THEN 1 ELSE 0 END), 0), COALESCE(SUM(CASE WHEN status = 'failed' THEN 1 ELSE 0 END), 0) FROM posts`).Scan(&published, &others)
+	if err != nil || published != n.count() || n.most() > 1 {
+		tb.Fatalf("%d published, %d failed, %d held: %v", published, others, n.count(), err)
+	}
+}
+
+// A network that refuses works, whatever its refusal leaves open: its circuit stays closed.
+func TestRefusalsInDoubtOpenNoCircuit(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[int]CircuitState{http.StatusBadRequest: Closed, http.StatusRequestTimeout: Open, http.StatusBadGateway: Open, 0: Open} {
+		clock := testkit.NewClock(noon)
+		n := &quick{platform: "bluesky", commits: func(context.Context) (bool, error) {
+			return true, &network.Error{Class: network.Uncertain, Status: status, Code: "InvalidSwap"}
+		}}
+		p := newPort(t, testkit.Open(t, testkit.SQLite(t), clock), 1, DefaultOptions, n)
+		p.due(t, 0, 0, 12)
+		if err := p.NewWaker().Once(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		ids, err := db.All(t.Context(), p.db, scanText, `SELECT id FROM deliveries ORDER BY id`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range ids {
+			if err := p.Deliver(t.Context(), id); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := p.Circuit("bluesky").State; got != want {
+			t.Errorf("after answers of %d it is %s, want %s", status, got, want)
+		}
+	}
+}

@@ -1,0 +1,324 @@
+package delivery
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/network"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit"
+)
+
+var (
+	stands    = Decision{Published: true, Permalink: "https://bsky.app/profile/harbour.test/post/1"}
+	standsNot = Decision{}
+	inDoubt   = outcome{"unconfirmed", "not_confirmed", "failed", "failed", "not_confirmed"}
+)
+
+// doubtfulPost is a post whose answer was lost and of which the network can say nothing.
+func doubtfulPost(t *testing.T, url string, commit step) (*stage, *scripted, *testkit.Clock) {
+	t.Helper()
+	clock := testkit.NewClock(noon)
+	n := &scripted{commits: []step{commit}}
+	s := newStage(t, testkit.Open(t, url, clock), clock, n)
+	s.deliver(t, time.Minute)
+	if got := s.outcome(t); got != inDoubt {
+		t.Fatalf("at first: %+v", got)
+	}
+	return s, n, clock
+}
+
+func (s *stage) account(t fataler) int64 {
+	t.Helper()
+	return int64(s.do(t, "get_post", map[string]any{"id": s.post})["accounts"].([]any)[0].(map[string]any)["id"].(float64))
+}
+
+func (s *stage) decides(t *testing.T, d Decision) error {
+	t.Helper()
+	return s.Decide(t.Context(), s.call.PersonID, s.call.TeamID, s.post, s.account(t), d)
+}
+
+func isState(err error, state string) bool {
+	f := apierr.Of(err)
+	return err != nil && f.Code == apierr.ValidationFailed && f.Context["state"] == state
+}
+
+// What a person found counts: published is never sent or asked about again, and what is not may be retried. Deciding
+// the same twice is deciding once, and nothing else can be decided afterwards.
+func TestAPersonDecides(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		decision, other Decision
+		want            outcome
+		later           time.Duration
+	}{
+		"it stands":                    {stands, standsNot, wellDone, 0},
+		"it does not":                  {standsNot, stands, failed("network_error"), 0},
+		"it stands, seen after a day":  {stands, standsNot, wellDone, 48 * time.Hour},
+		"it does not, seen after long": {standsNot, stands, failed("network_error"), 48 * time.Hour},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			testkit.EachDatabase(t, func(t *testing.T, url string) {
+				s, n, clock := doubtfulPost(t, url, lostHeld)
+				s.deliver(t, c.later)
+				for range 2 {
+					if err := s.decides(t, c.decision); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if got := s.outcome(t); got != c.want {
+					t.Errorf("got %+v, want %+v", got, c.want)
+				}
+				if err := s.decides(t, c.other); !isState(err, c.want.state) {
+					t.Errorf("deciding the contrary: %v", err)
+				}
+				asked := n.asked
+				clock.Advance(time.Hour)
+				s.job = s.do(t, "retry_post", map[string]any{"post_id": s.post})["job_id"].(string)
+				s.deliver(t, time.Hour)
+				wantCommits := 2
+				if c.decision.Published {
+					wantCommits = 1
+				}
+				if got := s.outcome(t); got != wellDone || n.committed != wantCommits || n.asked != asked {
+					t.Errorf("after a retry: %+v, %d commits, asked %d times more", got, n.committed, n.asked-asked)
+				}
+			})
+		})
+	}
+}
+
+// A decision is written down with who made it, and the story tells it with what came before.
+func TestADecisionIsTold(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		s, _, _ := doubtfulPost(t, url, step{class: network.Uncertain, effect: true})
+		doubts, err := s.Unconfirmed(t.Context(), s.call.TeamID)
+		if err != nil || len(doubts) != 1 || doubts[0].PostID != s.post || doubts[0].Excerpt != "hello" || doubts[0].Platform != "bluesky" || doubts[0].Username != "harbour.test" || len(doubts[0].Attempts) != 1+maxLooks {
+			t.Fatalf("%+v, %v", doubts, err)
+		}
+		if first := doubts[0].Attempts[0]; first.Call != "commit" || first.Result != "uncertain" || first.NetworkText != "as the script says" || !first.At.Equal(noon) {
+			t.Errorf("the first attempt is %+v", first)
+		}
+		if others, err := s.Unconfirmed(t.Context(), s.call.TeamID+1); err != nil || len(others) != 0 {
+			t.Errorf("another team's: %+v, %v", others, err)
+		}
+		if err := s.decides(t, stands); err != nil {
+			t.Fatal(err)
+		}
+		account := s.do(t, "get_post", map[string]any{"id": s.post})["accounts"].([]any)[0].(map[string]any)
+		if account["permalink"] != stands.Permalink || !strings.HasPrefix(account["published_at"].(map[string]any)["utc"].(string), "2026-11-21T12:00:00") {
+			t.Errorf("it is shown as %v", account)
+		}
+		var person int64
+		var detail string
+		if err := s.db.QueryRow(t.Context(), `SELECT person_id, detail FROM events WHERE kind = 'post.account_decided' AND subject = ?`, s.post).Scan(&person, &detail); err != nil || person != s.call.PersonID || !strings.Contains(detail, `"decision":"published"`) {
+			t.Errorf("the event: person %d, %s, %v", person, detail, err)
+		}
+		story, err := s.Story(t.Context(), s.call.TeamID, s.post)
+		if err != nil || len(story) != 2+maxLooks || story[1+maxLooks].Call != "decide" || story[1+maxLooks].Result != "published" || story[1+maxLooks].By == "" || story[0].By != "" {
+			t.Errorf("%+v, %v", story, err)
+		}
+		if same, err := s.AccountStory(t.Context(), s.call.TeamID, s.post, s.account(t)); err != nil || len(same) != len(story) {
+			t.Errorf("the account's story: %+v, %v", same, err)
+		}
+		if _, err := s.AccountStory(t.Context(), s.call.TeamID, s.post, s.account(t)+1); !apierr.Is(err, apierr.NotFound) {
+			t.Errorf("another account's story: %v", err)
+		}
+		if _, err := s.Story(t.Context(), s.call.TeamID+1, s.post); !apierr.Is(err, apierr.NotFound) {
+			t.Errorf("another team's story: %v", err)
+		}
+		if left, err := s.Unconfirmed(t.Context(), 0); err != nil || len(left) != 0 {
+			t.Errorf("left: %+v, %v", left, err)
+		}
+	})
+}
+
+func TestWhatCannotBeDecided(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		s, _, _ := doubtfulPost(t, url, lostHeld)
+		for name, err := range map[string]error{
+			"another team":       s.Decide(t.Context(), 1, s.call.TeamID+1, s.post, s.account(t), stands),
+			"another account":    s.Decide(t.Context(), 1, s.call.TeamID, s.post, s.account(t)+1, stands),
+			"another post":       s.Decide(t.Context(), 1, 0, "none", s.account(t), stands),
+			"not a post's":       s.Decide(t.Context(), 1, s.call.TeamID, "", 0, standsNot),
+			"a link of no post":  s.decides(t, Decision{Permalink: "https://example.test/1"}),
+			"a script":           s.decides(t, Decision{Published: true, Permalink: "javascript:alert(1)"}),
+			"a link elsewhere":   s.decides(t, Decision{Published: true, Permalink: "https://example.test/found"}),
+			"another network's":  s.decides(t, Decision{Published: true, Permalink: "https://x.com/harbour/status/1"}),
+			"a link without end": s.decides(t, Decision{Published: true, Permalink: "https://example.test/" + strings.Repeat("a", maxPermalink)}),
+		} {
+			if code := apierr.Of(err).Code; err == nil || code != apierr.NotFound && code != apierr.ValidationFailed {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if got := s.outcome(t); got != inDoubt {
+			t.Errorf("got %+v", got)
+		}
+	})
+	for name, script := range map[string]scripted{"published": {}, "failed": {commits: []step{{class: network.Rejected}}}, "sending": {commits: []step{{class: network.Transient}}}} {
+		clock := testkit.NewClock(noon)
+		s := newStage(t, testkit.Open(t, testkit.SQLite(t), clock), clock, &script)
+		s.work(t)
+		for _, d := range []Decision{stands, standsNot} {
+			if err := s.decides(t, d); !isState(err, name) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
+
+// An account that a network goes on not to confirm is told of once, and again only where it was sent anew. What a person
+// decided is told by the decision alone.
+func TestADoubtIsToldOnce(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		s, n, clock := doubtfulPost(t, url, lostHeld)
+		told := func(want map[string]int) {
+			t.Helper()
+			got := map[string]int{}
+			kinds, err := db.All(t.Context(), s.db, scanText, `SELECT kind FROM events WHERE subject = ? AND kind LIKE 'post.account_%'`, s.post)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, kind := range kinds {
+				got[kind]++
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Error(diff)
+			}
+		}
+		asked := n.asked
+		s.deliver(t, 48*time.Hour)
+		if n.asked < asked+3 {
+			t.Fatalf("the network was asked %d times more", n.asked-asked)
+		}
+		told(map[string]int{"post.account_unconfirmed": 1})
+		if err := s.decides(t, standsNot); err != nil {
+			t.Fatal(err)
+		}
+		told(map[string]int{"post.account_unconfirmed": 1, "post.account_decided": 1})
+		n.commits = []step{lostHeld}
+		clock.Advance(time.Hour)
+		s.job = s.do(t, "retry_post", map[string]any{"post_id": s.post})["job_id"].(string)
+		s.deliver(t, 24*time.Hour)
+		told(map[string]int{"post.account_unconfirmed": 2, "post.account_decided": 1})
+		if err := s.decides(t, stands); err != nil {
+			t.Fatal(err)
+		}
+		told(map[string]int{"post.account_unconfirmed": 2, "post.account_decided": 2})
+	})
+}
+
+// Where the operator names a network's address, posts stand there too.
+func TestAPostStandsWhereTheOperatorSays(t *testing.T) {
+	t.Parallel()
+	s, _, _ := doubtfulPost(t, testkit.SQLite(t), lostHeld)
+	s.opts.Hosts = map[string][]string{"bluesky": {"127.0.0.1:8099"}}
+	if err := s.decides(t, Decision{Published: true, Permalink: "http://127.0.0.1:8099/bluesky/1"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.outcome(t); got != wellDone {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// A look at the network that is under way ends before a decision is made: what the network tells counts.
+func TestADecisionWaitsForALook(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		says    step
+		want    outcome
+		refused string
+	}{
+		"it finds the post": {step{says: network.Stands}, wellDone, "published"},
+		"it finds nothing":  {step{says: network.Unknown, class: network.Transient}, failed("network_error"), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			testkit.EachDatabase(t, func(t *testing.T, url string) {
+				s, n, clock := doubtfulPost(t, url, lostHeld)
+				decided := make(chan error)
+				look := c.says
+				look.during = func() {
+					soon, cancel := context.WithTimeout(t.Context(), decideEvery/4)
+					defer cancel()
+					if err := s.Decide(soon, 0, 0, s.post, s.account(t), standsNot); !isState(err, "unconfirmed") {
+						t.Errorf("deciding while the network is asked: %v", err)
+					}
+					go func() { decided <- s.decides(t, standsNot) }()
+				}
+				n.resolves = []step{look}
+				clock.Advance(time.Hour)
+				s.work(t)
+				if err := <-decided; (err == nil) != (c.refused == "") || err != nil && !isState(err, c.refused) {
+					t.Errorf("the decision: %v", err)
+				}
+				if got := s.outcome(t); got != c.want {
+					t.Errorf("got %+v, want %+v", got, c.want)
+				}
+			})
+		})
+	}
+}
+
+// A look whose holder hangs past its lease changes nothing once a person has decided.
+func TestALateLookIsFenced(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		s, n, clock := doubtfulPost(t, url, lostHeld)
+		n.resolves = []step{{says: network.Absent, during: func() {
+			clock.Advance(2 * DefaultOptions.Lease)
+			if err := s.decides(t, stands); err != nil {
+				t.Error(err)
+			}
+		}}}
+		clock.Advance(time.Hour)
+		s.work(t)
+		if got := s.outcome(t); got != wellDone || n.committed != 1 {
+			t.Errorf("got %+v, %d commits", got, n.committed)
+		}
+	})
+}
+
+// However decisions, looks and retries follow one another: what was decided as published is never sent again, and
+// nothing stands twice as long as people say what is so.
+func TestDecisionsNeverSendTwice(t *testing.T) {
+	t.Parallel()
+	clock := testkit.NewClock(noon)
+	d := testkit.Open(t, testkit.SQLite(t), clock)
+	rapid.Check(t, func(rt *rapid.T) {
+		n := &scripted{}
+		for range rapid.IntRange(1, 4).Draw(rt, "lost") {
+			n.commits = append(n.commits, step{class: network.Uncertain, effect: rapid.Bool().Draw(rt, "effect")})
+		}
+		s := newStage(rt, d, clock, n)
+		s.deliver(rt, 2*time.Minute)
+		for range rapid.IntRange(1, 6).Draw(rt, "steps") {
+			switch rapid.IntRange(0, 2).Draw(rt, "step") {
+			case 0:
+				err := s.decides(t, Decision{Published: n.held > 0})
+				if err != nil && apierr.Of(err).Code != apierr.ValidationFailed {
+					rt.Fatal(err)
+				}
+			case 1:
+				clock.Advance(2 * time.Minute)
+				s.do(rt, "retry_post", map[string]any{"post_id": s.post})
+			case 2:
+				n.truthful = rapid.Bool().Draw(rt, "truthful")
+			}
+			s.deliver(rt, time.Hour)
+		}
+		if got := s.outcome(rt); n.held > 1 || got.state == "published" && n.held == 0 || got.state == "failed" && n.held > 0 {
+			rt.Fatalf("%d held, shown as %+v", n.held, got)
+		}
+	})
+}

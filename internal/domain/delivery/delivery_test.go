@@ -1,0 +1,423 @@
+package delivery
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"pressroom/internal/domain/account"
+	"pressroom/internal/network"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit"
+)
+
+func scanText(rows *sql.Rows, text *string) error { return rows.Scan(text) }
+
+var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+var (
+	wellDone = outcome{"published", "", "published", "succeeded", ""}
+	refresh  = step{class: network.AuthRefresh}
+	lostGone = step{class: network.Uncertain}               // no answer, and nothing happened
+	lostHeld = step{class: network.Uncertain, effect: true} // no answer, and it stands
+	unsaid   = step{says: network.Unknown}
+	works    = step{class: network.Processing, effect: true, after: 10 * time.Second} // it will stand, but not yet
+	working  = step{says: network.Unknown, class: network.Processing, after: 10 * time.Second}
+)
+
+func failed(code string) outcome { return outcome{"failed", code, "failed", "failed", code} }
+
+func times(n int, s step) []step {
+	out := make([]step, n)
+	for i := range out {
+		out[i] = s
+	}
+	return out
+}
+
+func TestOutcomes(t *testing.T) {
+	t.Parallel()
+	transient := step{class: network.Transient}
+	for _, c := range []struct {
+		name     string
+		net      scripted
+		want     outcome
+		commits  int
+		held     int
+		inactive bool
+		atLeast  time.Duration // that it has to take
+		within   time.Duration // that it may take, 10 minutes where 0
+	}{
+		{name: "well", want: wellDone, commits: 1, held: 1},
+		{name: "refused", net: scripted{commits: []step{{class: network.Rejected}}}, want: failed("rejected_content"), commits: 1},
+		{name: "refused when made ready", net: scripted{prepares: []step{{class: network.Rejected}}}, want: failed("rejected_content")},
+		{name: "media refused when made ready", net: scripted{prepares: []step{{class: network.RejectedMedia}}}, want: failed("rejected_media")},
+		{name: "held already", net: scripted{commits: []step{{class: network.Duplicate}}}, want: failed("duplicate_content"), commits: 1},
+		{name: "error, then well", net: scripted{commits: times(2, transient)}, want: wellDone, commits: 3, held: 1, atLeast: time.Second},
+		{name: "error while made ready", net: scripted{prepares: times(2, transient)}, want: wellDone, commits: 1, held: 1},
+		{name: "down for long", net: scripted{commits: times(99, transient)}, want: failed("network_error"), commits: maxTries},
+		{name: "a server that we may not call", net: scripted{prepares: times(99, step{class: network.Barred})}, want: failed("server_not_allowed")},
+		{name: "a server that we may not call for a while", net: scripted{commits: times(2, step{class: network.Barred})}, want: wellDone, commits: 3, held: 1},
+		{name: "slowed down", net: scripted{commits: []step{{class: network.Rate, after: 20 * time.Second}}}, want: wellDone, commits: 2, held: 1, atLeast: 20 * time.Second},
+		{name: "slowed down for hours", net: scripted{commits: []step{{class: network.Rate, after: 3 * time.Hour}}}, want: failed("rate_limited"), commits: 1},
+		{name: "slowed down again and again", net: scripted{commits: times(99, step{class: network.Rate})}, want: failed("rate_limited"), commits: maxTries},
+		{name: "quota used up", net: scripted{commits: []step{{class: network.Quota, after: 12 * time.Hour}}}, want: failed("quota_used_up"), commits: 1},
+		{name: "token expired", net: scripted{commits: []step{refresh}}, want: wellDone, commits: 2, held: 1},
+		{name: "token expired when made ready", net: scripted{prepares: []step{refresh}}, want: wellDone, commits: 1, held: 1},
+		{name: "token expired again and again", net: scripted{commits: times(99, refresh)}, want: failed("account_needs_reauth"), commits: 2 * maxRefused, inactive: true},
+		{name: "token dead", net: scripted{commits: []step{{class: network.AuthDead}}}, want: failed("account_needs_reauth"), commits: 1, inactive: true},
+		{name: "token expired and cannot be renewed", net: scripted{commits: []step{refresh}, renews: []step{{class: network.AuthDead}}}, want: failed("account_needs_reauth"), commits: 1, inactive: true},
+		{name: "renewal fails for a while", net: scripted{commits: []step{refresh, refresh}, renews: []step{transient}}, want: wellDone, commits: 3, held: 1},
+		{name: "answer lost, it stands", net: scripted{commits: []step{lostHeld}, truthful: true}, want: wellDone, commits: 1, held: 1},
+		{name: "answer lost, nothing stands", net: scripted{commits: []step{lostGone}, truthful: true}, want: wellDone, commits: 2, held: 1},
+		{name: "answer lost, asked thrice", net: scripted{commits: []step{lostHeld}, resolves: times(2, unsaid), truthful: true}, want: wellDone, commits: 1, held: 1},
+		{name: "answer lost, token expired", net: scripted{commits: []step{lostHeld}, resolves: []step{{says: network.Unknown, class: network.AuthRefresh}}, truthful: true}, want: wellDone, commits: 1, held: 1},
+		{name: "answer lost again and again, nothing stands", net: scripted{commits: times(99, lostGone), truthful: true}, want: failed("network_error"), commits: maxTries},
+		{name: "made ready in a while", net: scripted{prepares: times(2, step{wait: 10 * time.Second})}, want: wellDone, commits: 1, held: 1, atLeast: 20 * time.Second},
+		{name: "never made ready", net: scripted{prepares: times(999, step{wait: time.Minute})}, want: failed("network_error"), within: 2 * time.Hour},
+		{name: "worked on for a while", net: scripted{commits: []step{works}, resolves: times(2, working), truthful: true}, want: wellDone, commits: 1, held: 1, atLeast: 30 * time.Second},
+		{name: "worked on, then refused", net: scripted{commits: []step{{class: network.Processing}}, resolves: []step{working, {says: network.Absent, class: network.RejectedMedia}}}, want: failed("rejected_media"), commits: 1},
+		{name: "worked on, given up, then well", net: scripted{commits: []step{{class: network.Processing}}, resolves: []step{{says: network.Absent, class: network.Transient}}}, want: wellDone, commits: 2, held: 1},
+		{name: "worked on for ever", net: scripted{commits: []step{works}, resolves: times(9999, working)}, want: outcome{"unconfirmed", "not_confirmed", "failed", "failed", "not_confirmed"}, commits: 1, held: 1, within: 3 * time.Hour},
+		{name: "answer lost, nobody can say", net: scripted{commits: []step{lostHeld}}, want: outcome{"unconfirmed", "not_confirmed", "failed", "failed", "not_confirmed"}, commits: 1, held: 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			testkit.EachDatabase(t, func(t *testing.T, url string) {
+				clock := testkit.NewClock(noon)
+				n := c.net
+				s := newStage(t, testkit.Open(t, url, clock), clock, &n)
+				s.deliver(t, cmp.Or(c.within, 10*time.Minute))
+				if got := s.outcome(t); got != c.want {
+					t.Errorf("got %+v, want %+v", got, c.want)
+				}
+				if n.committed != c.commits || n.held != c.held {
+					t.Errorf("%d commits, %d held, want %d and %d", n.committed, n.held, c.commits, c.held)
+				}
+				if s.active(t) == c.inactive {
+					t.Errorf("the account is active: %t", !c.inactive)
+				}
+				if took := clock.Now().Sub(noon); took < c.atLeast {
+					t.Errorf("it took %v, want at least %v", took, c.atLeast)
+				}
+			})
+		})
+	}
+}
+
+// A person reconnects the account while a commit with the old grant is under way, which the network refuses as dead: the new
+// connection stays, and the post goes out by it.
+func TestConnectedAnewMeanwhile(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		clock := testkit.NewClock(noon)
+		n := &scripted{}
+		s := newStage(t, testkit.Open(t, url, clock), clock, n)
+		n.commits = []step{{class: network.AuthDead, during: func() {
+			if _, err := s.accounts.Connect(context.Background(), s.call.TeamID, "bluesky", network.Credentials{}); err != nil {
+				t.Error(err)
+			}
+		}}}
+		s.deliver(t, 10*time.Minute)
+		if s.outcome(t) != wellDone || !s.active(t) || n.committed != 2 {
+			t.Errorf("%+v, connected: %t, %d commits", s.outcome(t), s.active(t), n.committed)
+		}
+	})
+}
+
+// A commit in doubt whose connection is lost is taken up ever more rarely, for a day.
+func TestDoubtOfALostConnectionEnds(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		clock := testkit.NewClock(noon)
+		n := &scripted{resolves: times(99, unsaid)}
+		s := newStage(t, testkit.Open(t, url, clock), clock, n)
+		lost := lostHeld
+		lost.during = func() {
+			ids, err := db.All(context.Background(), s.db, func(rows *sql.Rows, id *int64) error { return rows.Scan(id) }, `SELECT id FROM social_accounts`)
+			if err != nil || s.accounts.Lose(context.Background(), ids[0], account.AnyGrant) != nil {
+				t.Error("the connection was not lost", err)
+			}
+		}
+		n.commits = []step{lost}
+		s.deliver(t, 72*time.Hour)
+		var times int64
+		var phase string
+		if err := s.db.QueryRow(t.Context(), `SELECT epoch, phase FROM deliveries`).Scan(&times, &phase); err != nil {
+			t.Fatal(err)
+		}
+		if phase != "ended" || times > 30 || s.outcome(t).state != "unconfirmed" {
+			t.Errorf("after three days it is %s, %+v, and was taken up %d times", phase, s.outcome(t), times)
+		}
+	})
+}
+
+// An unconfirmed account is asked about again for a day; what is learnt then mends the post and the job.
+func TestALaterLookTells(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		commit step
+		want   outcome
+	}{"it stands": {lostHeld, wellDone}, "nothing stands": {lostGone, failed("network_error")}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			testkit.EachDatabase(t, func(t *testing.T, url string) {
+				clock := testkit.NewClock(noon)
+				n := &scripted{commits: []step{c.commit}}
+				s := newStage(t, testkit.Open(t, url, clock), clock, n)
+				s.deliver(t, 2*time.Minute)
+				if got := s.outcome(t); got.state != "unconfirmed" || got.jobState != "failed" {
+					t.Fatalf("at first: %+v", got)
+				}
+				n.truthful = true
+				s.deliver(t, 6*time.Hour)
+				if got := s.outcome(t); got != c.want {
+					t.Errorf("after the later look: %+v, want %+v", got, c.want)
+				}
+				if n.committed != 1 {
+					t.Errorf("%d commits", n.committed)
+				}
+			})
+		})
+	}
+}
+
+// A post is published before its network tells where it stands, and stays so however that goes.
+func TestWhereItStandsIsToldLater(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		links []step
+		want  string
+	}{
+		"at once":                   {nil, "https://example.test/late"},
+		"after a failure":           {[]step{{class: network.Transient}, {}}, "https://example.test/late"},
+		"though the token has died": {[]step{{class: network.AuthDead}}, "https://example.test/late"},
+		"never":                     {times(99, step{class: network.Transient}), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			testkit.EachDatabase(t, func(t *testing.T, url string) {
+				clock := testkit.NewClock(noon)
+				n := &scripted{commits: []step{{silent: true}}, links: c.links}
+				s := newStage(t, testkit.Open(t, url, clock), clock, n)
+				s.work(t)
+				if got := s.outcome(t); got != wellDone {
+					t.Fatalf("before the network was asked: %+v", got)
+				}
+				s.deliver(t, time.Hour)
+				account := s.do(t, "get_post", map[string]any{"id": s.post})["accounts"].([]any)[0].(map[string]any)
+				if got, _ := account["permalink"].(string); got != c.want {
+					t.Errorf("it stands at %q, want %q", got, c.want)
+				}
+				if got := s.outcome(t); got != wellDone || n.committed != 1 || !s.active(t) || n.looked > maxLinks {
+					t.Errorf("%+v, %d commits, %d looks", got, n.committed, n.looked)
+				}
+			})
+		})
+	}
+}
+
+// A retry of an account that failed keeps what the network knows the publication by, and is a job of its own.
+func TestRetrySendsOnce(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		clock := testkit.NewClock(noon)
+		n := &scripted{commits: []step{{class: network.Rejected}}}
+		s := newStage(t, testkit.Open(t, url, clock), clock, n)
+		s.deliver(t, time.Minute)
+		first := s.job
+		clock.Advance(time.Hour)
+		s.job = s.do(t, "retry_post", map[string]any{"post_id": s.post})["job_id"].(string)
+		s.deliver(t, time.Minute)
+		if got := s.outcome(t); got != wellDone || s.job == first || n.held != 1 {
+			t.Errorf("got %+v, %d held, job %s after %s", got, n.held, s.job, first)
+		}
+		var firsts int
+		if err := s.db.QueryRow(t.Context(), `SELECT COUNT(DISTINCT first_at) FROM deliveries`).Scan(&firsts); err != nil || firsts != 1 {
+			t.Errorf("%d first times (%v)", firsts, err)
+		}
+	})
+}
+
+// A job runs from when somebody works on it, not from when a part of it has ended.
+func TestAJobRunsWhileItIsSent(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		clock := testkit.NewClock(noon)
+		s := newStage(t, testkit.Open(t, url, clock), clock, &scripted{})
+		var id string
+		if err := s.db.QueryRow(t.Context(), `SELECT id FROM deliveries WHERE post_id = ?`, s.post).Scan(&id); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.outcome(t); got.state != "pending" || got.jobState != "pending" {
+			t.Errorf("before: %+v", got)
+		}
+		if _, mine, err := s.claim(t.Context(), id); err != nil || !mine {
+			t.Fatal(mine, err)
+		}
+		if got := s.outcome(t); got.state != "sending" || got.jobState != "running" {
+			t.Errorf("at work: %+v", got)
+		}
+		clock.Advance(time.Hour)
+		s.deliver(t, time.Hour)
+		if got := s.outcome(t); got != wellDone {
+			t.Errorf("in the end: %+v", got)
+		}
+	})
+}
+
+// A holder that comes back after its lease ran out changes nothing: somebody else has taken over.
+func TestLateHolderIsFenced(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		clock := testkit.NewClock(noon)
+		n := &scripted{truthful: true}
+		s := newStage(t, testkit.Open(t, url, clock), clock, n)
+		n.commits = []step{{class: network.Rejected, effect: true, during: func() {
+			clock.Advance(2 * DefaultOptions.Lease) // the first holder hangs after its commit has landed
+			s.work(t)                               // another one takes over, asks and finds it
+		}}}
+		s.deliver(t, time.Minute)
+		if got := s.outcome(t); got != wellDone || n.held != 1 || n.committed != 1 {
+			t.Errorf("got %+v, %d held, %d commits", got, n.held, n.committed)
+		}
+	})
+}
+
+// A process that stands still between the note of its commit and the commit, while another one takes over and sends, does not
+// send any more when it goes on.
+func TestStandingStill(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		clock := testkit.NewClock(noon)
+		n := &scripted{truthful: true}
+		s := newStage(t, testkit.Open(t, url, clock), clock, n)
+		f, attempt := s.begun(t)
+		clock.Advance(DefaultOptions.Lease + time.Second)
+		s.deliver(t, time.Hour)
+		if err := f.show(t.Context(), attempt); !errors.Is(err, errStoodStill) {
+			t.Errorf("going on: %v", err)
+		}
+		if got := s.outcome(t); got != wellDone || n.held != 1 {
+			t.Errorf("got %+v, %d held", got, n.held)
+		}
+	})
+}
+
+// A commit whose connection takes longer than a lease is made all the same while the lease is renewed.
+func TestRenewedIsNoStandingStill(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		clock := testkit.NewClock(noon)
+		n := &scripted{truthful: true}
+		s := newStage(t, testkit.Open(t, url, clock), clock, n)
+		f, attempt := s.begun(t)
+		for range 3 {
+			clock.Advance(DefaultOptions.Lease * 2 / 3)
+			if err := f.renew(t.Context(), f.d); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := f.show(t.Context(), attempt); err != nil || n.held != 1 {
+			t.Errorf("going on: %v, %d held", err, n.held)
+		}
+	})
+}
+
+// A commit that was not sent any more tells nothing of its network.
+func TestStandingStillIsNoFailureOfTheNetwork(t *testing.T) {
+	t.Parallel()
+	clock := testkit.NewClock(noon)
+	s := newStage(t, testkit.Open(t, testkit.SQLite(t), clock), clock, &scripted{})
+	f, _ := s.begun(t)
+	for n := range 20 {
+		f.d.ID = fmt.Sprint("delivery ", n) // a circuit opens by several
+		f.called(t.Context(), "commit", &network.Error{Class: network.Uncertain, Err: fmt.Errorf("making a post: %w", errStoodStill)})
+	}
+	if wait, may := s.circuits.admits(f.server, "another"); !may {
+		t.Errorf("the network rests for %s", wait)
+	}
+}
+
+// begun is a delivery's work until its commit was written and not made.
+func (s *stage) begun(t *testing.T) (*flight, int64) {
+	t.Helper()
+	var id string
+	if err := s.db.QueryRow(t.Context(), `SELECT id FROM deliveries WHERE post_id = ?`, s.post).Scan(&id); err != nil {
+		t.Fatal(err)
+	}
+	claimed := s.moment()
+	d, mine, err := s.claim(t.Context(), id)
+	if err != nil || !mine {
+		t.Fatalf("claimed: %v, %v", mine, err)
+	}
+	f := &flight{s: s.Service, d: d}
+	f.sure.Store(&claimed)
+	err = errors.Join(f.board(t.Context()), f.plan(t.Context()), f.prepare(t.Context()))
+	attempt, beginErr := f.begin(t.Context(), "commit")
+	if err = errors.Join(err, beginErr); err != nil {
+		t.Fatal(err)
+	}
+	return f, attempt
+}
+
+// While one holder works, nobody else can take the delivery.
+func TestOneHolderAtATime(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		clock := testkit.NewClock(noon)
+		n := &scripted{}
+		s := newStage(t, testkit.Open(t, url, clock), clock, n)
+		n.commits = []step{{during: func() { s.work(t) }}}
+		s.deliver(t, time.Minute)
+		if n.committed != 1 || n.held != 1 {
+			t.Errorf("%d commits, %d held", n.committed, n.held)
+		}
+	})
+}
+
+// Whatever a network without idempotency does, nothing ever stands twice, an account shown as published is held,
+// and one shown as failed is not.
+func TestNeverTwice(t *testing.T) {
+	t.Parallel()
+	clock := testkit.NewClock(noon)
+	d := testkit.Open(t, testkit.SQLite(t), clock)
+	effectless := []network.Class{network.Transient, network.Barred, network.Rate, network.Quota, network.AuthRefresh, network.AuthDead, network.Rejected, network.RejectedMedia, network.Duplicate, network.Unapproved}
+	rapid.Check(t, func(t *rapid.T) {
+		n := &scripted{truthful: rapid.Bool().Draw(t, "truthful")}
+		for range rapid.IntRange(0, 8).Draw(t, "commits") {
+			if rapid.Bool().Draw(t, "uncertain") {
+				class := rapid.SampledFrom([]network.Class{network.Uncertain, network.Processing}).Draw(t, "how")
+				n.commits = append(n.commits, step{class: class, effect: rapid.Bool().Draw(t, "effect")})
+				continue
+			}
+			n.commits = append(n.commits, step{class: rapid.SampledFrom(effectless).Draw(t, "class")})
+		}
+		n.resolves = times(rapid.IntRange(0, maxLooks+2).Draw(t, "unsaid"), unsaid)
+		n.prepares = append(times(rapid.IntRange(0, 2).Draw(t, "prepares"), step{class: network.Transient}), times(rapid.IntRange(0, 2).Draw(t, "waits"), step{wait: time.Second})...)
+		s := newStage(t, d, clock, n)
+		s.deliver(t, time.Hour)
+		got := s.outcome(t)
+		if n.held > 1 || (got.state == "published") != (n.held == 1 && got.state != "unconfirmed") || got.state == "failed" && n.held > 0 {
+			t.Fatalf("%d held, shown as %+v", n.held, got)
+		}
+		if got.state == "sending" || got.state == "pending" {
+			t.Fatalf("stuck: %+v", got)
+		}
+		if err := s.reconnect(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// reconnect makes the account work again for the next round of a property.
+func (s *stage) reconnect() error {
+	_, err := s.accounts.Connect(context.Background(), s.call.TeamID, "bluesky", network.Credentials{})
+	return err
+}

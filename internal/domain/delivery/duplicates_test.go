@@ -1,0 +1,65 @@
+package delivery
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"pressroom/internal/network"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit"
+)
+
+// Of two posts with the same words the network shows one: it is taken for neither while the other may have put it there, and the
+// one that is not there is sent.
+func TestWhatStandsMayBeAnothers(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		text      string // of the other post
+		phase     phase  // that it is in when the look ends
+		shows     string // the network's id that it has by then
+		committed int
+		want      outcome
+	}{
+		"it ended during the look":          {"hello", ended, "1", 2, wellDone},
+		"it is being sent":                  {"hello", committing, "", 1, outcome{"unconfirmed", "not_confirmed", "failed", "failed", "not_confirmed"}},
+		"nobody knows whether it stands":    {"hello ", doubtful, "", 1, outcome{"unconfirmed", "not_confirmed", "failed", "failed", "not_confirmed"}},
+		"it has other words":                {"good bye", committing, "", 1, wellDone},
+		"it ended, and is another post":     {"hello", ended, "2", 1, wellDone},
+		"it is still to be sent, and later": {"hello", prepared, "", 1, wellDone},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			testkit.EachDatabase(t, func(t *testing.T, url string) {
+				clock := testkit.NewClock(noon)
+				n := scripted{truthful: true}
+				s := newStage(t, testkit.Open(t, url, clock), clock, &n)
+				var account int64
+				if err := s.db.QueryRow(t.Context(), `SELECT account_id FROM deliveries WHERE post_id = ?`, s.post).Scan(&account); err != nil {
+					t.Fatal(err)
+				}
+				other := s.do(t, "create_post", map[string]any{"caption": c.text, "account_ids": []int64{account}})["id"].(string)
+				s.do(t, "publish_post", map[string]any{"post_id": other})
+				become := func(p phase, id string) {
+					err := s.db.Write(context.Background(), "test", func(ctx context.Context, tx *db.Tx) error {
+						_, err := tx.Exec(ctx, `UPDATE deliveries SET phase = ?, network_id = ?, wake_at = 0, lease_until = ? WHERE post_id = ?`, string(p), id, db.Micros(noon.AddDate(1, 0, 0)), other)
+						return err
+					})
+					if err != nil {
+						t.Error(err)
+					}
+				}
+				become(committing, "")
+				it := step{says: network.Stands, alike: true}
+				n.commits, n.resolves = []step{lostGone}, []step{{says: network.Stands, alike: true, during: func() { become(c.phase, c.shows) }}}
+				if c.want != wellDone { // it is found each time
+					n.resolves = append(n.resolves, times(99, it)...)
+				}
+				s.deliver(t, time.Hour)
+				if got := s.outcome(t); got != c.want || n.committed != c.committed {
+					t.Errorf("%+v after %d commits, want %+v after %d", got, n.committed, c.want, c.committed)
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,85 @@
+package delivery
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"pressroom/internal/domain/job"
+	"pressroom/internal/domain/post"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/platform/restoreguard"
+)
+
+// errFenced says that somebody else holds the delivery by now: whatever we meant to write is theirs to decide.
+var errFenced = errors.New("the lease of the delivery was lost")
+
+// claim takes the lease of a delivery that nobody holds and whose time has come; never of a team that is being deleted, nor while all is held. It reports
+// false where there is nothing to do.
+func (s *Service) claim(ctx context.Context, id string) (delivery, bool, error) {
+	d := delivery{ID: id}
+	err := s.db.Write(ctx, "delivery.claim", func(ctx context.Context, tx *db.Tx) error {
+		until := db.Micros(tx.Now().Add(s.opts.Lease))
+		var phaseText, draft string
+		var first, created, due, earlier int64
+		err := tx.QueryRow(ctx, `UPDATE deliveries SET owner = ?, epoch = epoch + 1, lease_until = ?, wake_at = ? WHERE id = ? AND phase <> 'ended' AND lease_until < ? AND not_before <= ?
+				AND NOT EXISTS (SELECT 1 FROM teams WHERE teams.id = deliveries.team_id AND teams.deleted_at > 0) AND `+restoreguard.Free+`
+			RETURNING team_id, post_id, account_id, job_id, phase, draft, tries, looks, epoch, network_id, first_at, created_at,
+				(SELECT scheduled_at FROM posts WHERE posts.id = deliveries.post_id), COALESCE((SELECT trace FROM jobs WHERE jobs.id = deliveries.job_id), ''),
+				(SELECT COUNT(*) FROM deliveries x WHERE x.post_id = deliveries.post_id AND x.account_id = deliveries.account_id AND x.created_at < deliveries.created_at)`,
+			s.owner, until, until, id, db.Micros(tx.Now()), db.Micros(tx.Now())).
+			Scan(&d.TeamID, &d.PostID, &d.AccountID, &d.JobID, &phaseText, &draft, &d.Tries, &d.Looks, &d.Epoch, &d.NetworkID, &first, &created, &due, &d.Trace, &earlier)
+		if err != nil {
+			return err
+		}
+		d.Phase, d.Draft, d.FirstAt, d.CreatedAt = phase(phaseText), []byte(draft), db.Time(first), db.Time(created)
+		d.DueAt = d.CreatedAt
+		if due > 0 && due < created && earlier == 0 { // neither sent ahead of its time, nor a retry
+			d.DueAt = db.Time(due)
+		}
+		if d.Phase == doubtful || d.Phase == linking {
+			return nil
+		}
+		if err := post.Begin(ctx, tx, d.PostID, d.AccountID); err != nil {
+			return err
+		}
+		return job.Begin(ctx, tx, d.JobID)
+	})
+	if errors.Is(err, sql.ErrNoRows) {
+		return d, false, nil
+	}
+	if err != nil {
+		return d, false, fmt.Errorf("claiming delivery %s: %w", id, err)
+	}
+	return d, true, nil
+}
+
+func (s *Service) renew(ctx context.Context, d delivery) error {
+	ctx, cancel := context.WithTimeout(ctx, s.opts.Lease/3)
+	defer cancel()
+	return s.fenced(ctx, "delivery.renew", d, `UPDATE deliveries SET lease_until = ?, wake_at = ?`, func(tx *db.Tx) []any {
+		until := db.Micros(tx.Now().Add(s.opts.Lease))
+		return []any{until, until}
+	})
+}
+
+// fenced changes a delivery's record as long as we hold it.
+func (s *Service) fenced(ctx context.Context, name string, d delivery, set string, args func(*db.Tx) []any) error {
+	err := s.db.Write(ctx, name, func(ctx context.Context, tx *db.Tx) error { return fencedIn(ctx, tx, d, set, args(tx)...) })
+	if err != nil {
+		return fmt.Errorf("%s of %s: %w", name, d.ID, err)
+	}
+	return nil
+}
+
+func fencedIn(ctx context.Context, tx *db.Tx, d delivery, set string, args ...any) error {
+	n, err := tx.Exec(ctx, set+` WHERE id = ? AND epoch = ?`, append(args, d.ID, d.Epoch)...)
+	if err != nil {
+		return err
+	}
+	if n == 0 {
+		return errFenced
+	}
+	return nil
+}

@@ -1,0 +1,205 @@
+package delivery
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"pressroom/internal/auth/tokencrypt"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/account"
+	"pressroom/internal/domain/job"
+	"pressroom/internal/domain/post"
+	"pressroom/internal/domain/team"
+	"pressroom/internal/network"
+	"pressroom/internal/platform/db"
+)
+
+// quick is a network that many flights use at once. It has no idempotency: what is committed twice stands twice.
+type quick struct {
+	platform string
+	commits  func(ctx context.Context) (held bool, err error) // what a commit does; all is well where nil
+
+	mu   sync.Mutex
+	held map[string]int // by the draft
+}
+
+// count is how many publications are held, most how often the one is that is held most often.
+func (n *quick) count() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return len(n.held)
+}
+
+func (n *quick) most() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	most := 0
+	for _, times := range n.held {
+		most = max(most, times)
+	}
+	return most
+}
+
+func (n *quick) Platform() string                                                  { return n.platform }
+func (n *quick) Check(network.Content) []network.Problem                           { return nil }
+func (n *quick) Plan(i network.Intent) (network.Draft, error)                      { return json.Marshal(i.Seed) }
+func (n *quick) Refresh(_ context.Context, g network.Grant) (network.Grant, error) { return g, nil }
+
+func (n *quick) Connect(context.Context, network.Credentials) (network.Grant, error) {
+	return network.Grant{Account: "did:test:1", Username: "harbour.test"}, nil
+}
+
+func (n *quick) Prepare(_ context.Context, _ network.Grant, d network.Draft, _ network.Files) (network.Draft, time.Duration, error) {
+	return d, 0, nil
+}
+
+func (n *quick) Commit(ctx context.Context, _ network.Grant, d network.Draft, _ network.Files) (network.Receipt, error) {
+	held, err := true, error(nil)
+	if n.commits != nil {
+		held, err = n.commits(ctx)
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if held {
+		if n.held == nil {
+			n.held = map[string]int{}
+		}
+		n.held[string(d)]++
+	}
+	return network.Receipt{ID: "1", Permalink: "https://example.test/1"}, err
+}
+
+func (n *quick) Resolve(_ context.Context, _ network.Grant, d network.Draft, _ network.Tried) (network.Verdict, network.Receipt, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.held[string(d)] > 0 {
+		return network.Stands, network.Receipt{ID: "1", Permalink: "https://example.test/1"}, nil
+	}
+	return network.Absent, network.Receipt{}, nil
+}
+
+func (n *quick) Permalink(context.Context, network.Grant, network.Receipt) (string, error) {
+	return "", errors.New("nobody asks")
+}
+
+// port is some teams with an account each at some networks, and a service whose queue works.
+type port struct {
+	*Service
+	tools map[string]operation.Operation
+	calls []operation.Call // of each team's owner
+	ids   [][]int64        // each team's accounts, in the order of the networks
+}
+
+func newPort(tb testing.TB, d *db.DB, teams int, opts Options, networks ...network.Network) *port {
+	tb.Helper()
+	ctx := tb.Context()
+	must := func(err error) {
+		tb.Helper()
+		if err != nil {
+			tb.Fatal(err)
+		}
+	}
+	key, err := tokencrypt.NewKey()
+	must(err)
+	sealer, err := tokencrypt.New(key)
+	must(err)
+	log := slog.New(slog.DiscardHandler)
+	must(job.MigrateQueue(ctx, d, log))
+	queue, err := job.NewQueue(d, 16, log)
+	must(err)
+	people := team.New(d, nil, plan.Shipped())
+	owner, err := people.AddPerson(ctx, "Ada", "ada@example.com", "")
+	must(err)
+	accounts := account.New(d, sealer, networks...)
+	posts := post.New(d, accounts, job.NewStore(d, map[job.Type]job.Result{job.SocialPost: Result(d)}, 5), noLibrary{}, post.DefaultLimits, plan.Shipped())
+	p := &port{Service: New(d, posts, accounts, noLibrary{}, queue, opts, log), tools: map[string]operation.Operation{}}
+	for n := range teams {
+		made, err := people.AddTeam(ctx, team.Team{Name: fmt.Sprint("Harbour ", n), Timezone: "UTC", Language: "en", Plan: "agency"}, owner.ID)
+		must(err)
+		p.calls = append(p.calls, operation.Call{Actor: &access.Actor{TeamID: made.ID, PersonID: owner.ID, Zone: time.UTC, Plan: "agency", Language: "en", Capabilities: access.Effective(access.Full, access.Owner)}})
+		ids := []int64{}
+		for _, net := range networks {
+			a, err := accounts.Connect(ctx, made.ID, net.Platform(), network.Credentials{})
+			must(err)
+			ids = append(ids, a.ID)
+		}
+		p.ids = append(p.ids, ids)
+	}
+	for _, op := range posts.Operations() {
+		p.tools[op.Tool] = op
+	}
+	return p
+}
+
+// due makes posts of a team to one of its accounts, all due now.
+func (p *port) due(tb testing.TB, team, net, count int) {
+	tb.Helper()
+	raw := fmt.Appendf(nil, `{"caption":"hello","account_ids":[%d]}`, p.ids[team][net])
+	create := p.tools["create_post"]
+	err := p.db.Write(tb.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+		for range count {
+			p.calls[team].Now = tx.Now()
+			if _, err := create.Run(ctx, p.calls[team], raw); err != nil {
+				return err
+			}
+		}
+		_, err := tx.Exec(ctx, `UPDATE posts SET status = 'scheduled', scheduled_at = ? WHERE status = 'draft'`, db.Micros(tx.Now()))
+		return err
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// start has everything work until the function it returns is called.
+func (p *port) start(tb testing.TB) func() {
+	tb.Helper()
+	ctx, stop := context.WithCancel(tb.Context())
+	waker := p.NewWaker()
+	var tasks sync.WaitGroup
+	tasks.Go(func() { waker.Run(ctx, func(err error) { tb.Error(err) }) })
+	tasks.Go(func() { p.Run(ctx) })
+	if err := p.queue.Start(ctx); err != nil {
+		tb.Fatal(err)
+	}
+	return func() {
+		if err := errors.Join(p.queue.Stop(context.Background()), p.Land(context.Background())); err != nil {
+			tb.Error(err)
+		}
+		stop()
+		tasks.Wait()
+	}
+}
+
+// until waits for something to be so.
+func (p *port) until(tb testing.TB, so func() bool) {
+	tb.Helper()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.After(30 * time.Second); !so(); {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			tb.Fatal("it does not come to be")
+		}
+	}
+}
+
+// open tells how many due posts have not ended.
+func (p *port) open(tb testing.TB) int {
+	tb.Helper()
+	var n int
+	err := p.db.QueryRow(tb.Context(), `SELECT COUNT(*) FROM posts WHERE status IN ('scheduled', 'processing')`).Scan(&n)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return n
+}

@@ -1,0 +1,70 @@
+package delivery
+
+import (
+	"context"
+	"database/sql"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit"
+)
+
+// BenchmarkBurst is a thousand posts that are due at once, of ten teams, to a network that takes no time: what the way
+// there costs by itself. It tells deliveries a second, and how late the posts went out.
+func BenchmarkBurst(b *testing.B) { onEach(b, 100, 0) }
+
+// BenchmarkStream is a hundred posts of which one is due every 120 ms, five times as many as a hundred a minute.
+func BenchmarkStream(b *testing.B) { onEach(b, 10, 120*time.Millisecond) }
+
+func onEach(b *testing.B, each int, apart time.Duration) {
+	b.Helper()
+	databases := map[string]func(testing.TB) string{"sqlite": testkit.SQLite}
+	if os.Getenv(testkit.PostgresVariable) != "" {
+		databases["postgres"] = testkit.Postgres
+	}
+	for name, fresh := range databases {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				deliver(b, testkit.Open(b, fresh(b), nil), each, apart)
+			}
+		})
+	}
+}
+
+func deliver(b *testing.B, d *db.DB, each int, apart time.Duration) {
+	b.Helper()
+	const teams = 10
+	n := &quick{platform: "bluesky"}
+	p := newPort(b, d, teams, DefaultOptions, n)
+	for team := range teams {
+		p.due(b, team, 0, each)
+	}
+	began := time.Now()
+	p.spread(b, began, apart)
+	stop := p.start(b)
+	p.until(b, func() bool { return p.open(b) == 0 })
+	took := time.Since(began)
+	stop()
+	late, err := db.All(context.Background(), d, func(rows *sql.Rows, late *int64) error { return rows.Scan(late) }, `SELECT published_at - scheduled_at FROM posts`)
+	if err != nil || n.count() != teams*each || n.most() != 1 {
+		b.Fatalf("%d held, %v", n.count(), err)
+	}
+	slices.Sort(late)
+	b.ReportMetric(float64(len(late))/took.Seconds(), "deliveries/s")
+	b.ReportMetric(float64(late[len(late)*99/100])/1e6, "p99-late-s")
+}
+
+// spread has the posts due one after the other.
+func (p *port) spread(tb testing.TB, from time.Time, apart time.Duration) {
+	tb.Helper()
+	err := p.db.Write(tb.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+		_, err := tx.Exec(ctx, `UPDATE posts SET scheduled_at = ? + ? * (SELECT COUNT(*) FROM posts before WHERE before.id < posts.id)`, db.Micros(from), apart.Microseconds())
+		return err
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+}

@@ -1,0 +1,80 @@
+package delivery
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"pressroom/internal/network"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit"
+)
+
+// A network that does not answer may still work on what it was sent: the time in which it has to be quiet begins anew
+// with each look that it leaves without an answer.
+func TestQuietBeginsAfterTheLastSilence(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		clock := testkit.NewClock(noon)
+		n := scripted{commits: []step{lostGone}, resolves: []step{
+			{says: network.Unknown, class: network.Transient},
+			{says: network.Unknown, class: network.Transient},
+			{says: network.Unknown, class: network.Processing},
+		}, truthful: true}
+		s := newStage(t, testkit.Open(t, url, clock), clock, &n)
+		s.deliver(t, 10*time.Minute)
+		if got := s.outcome(t); got != wellDone || n.committed != 2 || n.held != 1 {
+			t.Fatalf("%+v after %d commits, %d held", got, n.committed, n.held)
+		}
+		for i, tried := range n.tried[1:] {
+			if !tried.First.Equal(n.tried[0].First) {
+				t.Errorf("look %d: first committed %v, then %v", i+2, n.tried[0].First, tried.First)
+			}
+		}
+		silent, decided := n.tried[2].Last, n.tried[3].Last
+		if !silent.After(n.tried[0].Last) || !decided.Equal(silent) {
+			t.Errorf("last silence: %v", n.tried)
+		}
+	})
+}
+
+// A commit whose end nobody wrote may have been sent until others took over: quiet begins with the attempt after it.
+func TestQuietBeginsWhereOthersTookOver(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		s := newStage(t, testkit.Open(t, url, testkit.NewClock(noon)), testkit.NewClock(noon), &scripted{})
+		var d delivery
+		if err := s.db.QueryRow(t.Context(), `SELECT id FROM deliveries WHERE post_id = ?`, s.post).Scan(&d.ID); err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range []struct {
+			call          string
+			began, took   time.Duration
+			result        string
+			lastAsOfThere time.Duration // what the next attempt would be told
+		}{
+			{"commit", 0, 0, "", 0}, // it is not known yet that it was left
+			{"resolve", 30 * time.Second, time.Second, string(network.Processing), 30 * time.Second},
+			{"resolve", 50 * time.Second, time.Second, "absent", 30 * time.Second},
+			{"commit", 60 * time.Second, 5 * time.Second, string(network.Uncertain), 65 * time.Second},
+			{"resolve", 70 * time.Second, 0, "", 70 * time.Second},
+		} {
+			ended := int64(0)
+			if a.took > 0 {
+				ended = db.Micros(noon.Add(a.began + a.took))
+			}
+			err := s.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+				_, err := tx.Exec(ctx, `INSERT INTO delivery_attempts (delivery_id, epoch, call, started_at, ended_at, result) VALUES (?, 1, ?, ?, ?, ?)`,
+					d.ID, a.call, db.Micros(noon.Add(a.began)), ended, a.result)
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, _, err := tried(t.Context(), s.db, d, 0)
+			if err != nil || !got.First.Equal(noon) || !got.Last.Equal(noon.Add(a.lastAsOfThere)) {
+				t.Errorf("after the %s of %v: %+v, want %v (%v)", a.call, a.began, got, a.lastAsOfThere, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,259 @@
+package delivery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/team"
+	"pressroom/internal/network"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/platform/restoreguard"
+	"pressroom/internal/testkit"
+)
+
+// lister is a network that lists what an account shows.
+type lister struct {
+	*quick
+
+	shows  []network.Figures
+	fails  error
+	during func() // what happens while it is asked
+}
+
+func (l *lister) Collect(context.Context, network.Grant, time.Time, int) (network.Collected, error) {
+	if l.during != nil {
+		l.during()
+	}
+	return network.Collected{Posts: l.shows}, l.fails
+}
+
+// reticent is one whose list may lack posts.
+type reticent struct{ *lister }
+
+func (reticent) Reticent() {}
+
+// copied is a port on a database that is held as a copy, and what holds it.
+type copied struct {
+	*port
+	hold  *restoreguard.Service
+	sure  *lister // the second of the two networks; the first does not list all
+	clock *testkit.Clock
+}
+
+func newCopied(t *testing.T, url string) *copied {
+	t.Helper()
+	clock := testkit.NewClock(noon)
+	d := testkit.Open(t, url, clock)
+	c := &copied{hold: restoreguard.New(d, restoreguard.Options{Log: slog.New(slog.DiscardHandler)}), sure: &lister{quick: &quick{platform: "x"}}, clock: clock}
+	c.port = newPort(t, d, 1, DefaultOptions, reticent{&lister{quick: &quick{platform: "bluesky"}}}, c.sure)
+	if state, err := c.hold.HoldCopy(t.Context(), ""); err != nil || state.Why != restoreguard.Copied {
+		t.Fatalf("held: %+v %v", state, err)
+	}
+	return c
+}
+
+// scheduled is a post to both networks, due at a time.
+func (c *copied) scheduled(t *testing.T, at time.Time) string {
+	t.Helper()
+	raw := fmt.Appendf(nil, `{"caption":"hello","account_ids":[%d,%d]}`, c.ids[0][0], c.ids[0][1])
+	err := c.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+		c.calls[0].Now = tx.Now()
+		create := c.tools["create_post"]
+		if _, err := create.Run(ctx, c.calls[0], raw); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, `UPDATE posts SET status = 'scheduled', scheduled_at = ? WHERE status = 'draft'`, db.Micros(at))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var id string
+	if err := c.db.QueryRow(t.Context(), `SELECT id FROM posts`).Scan(&id); err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+// stand tells how the accounts of the one post stand: the phases of their deliveries, and what they ended with.
+func (c *copied) stand(t *testing.T) []string {
+	t.Helper()
+	out, err := db.All(t.Context(), c.db, scanText, `SELECT a.platform || ' ' || d.phase || ' ' || d.error_code FROM deliveries d JOIN social_accounts a ON a.id = d.account_id ORDER BY a.platform`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func (c *copied) resumes(t *testing.T, want ...string) {
+	t.Helper()
+	done, err := c.Resume(t.Context(), ResumeOptions{AtOnce: true, Late: time.Hour})
+	if err != nil || !done.Resumed {
+		t.Fatalf("resuming: %+v %v", done, err)
+	}
+	if diff := cmp.Diff(want, c.stand(t)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// One account of a post is settled, and so the other is handed over with it: it is sent only where it might have been
+// released at its time, by its team and by the client.
+func TestResumeSendsNothingThatMayNotGo(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		late time.Duration
+		but  func(t *testing.T, c *copied)
+		want string
+	}{
+		"as it may": {late: 20 * time.Minute, want: "x planned "},
+		"waiting for the client": {20 * time.Minute, func(t *testing.T, c *copied) {
+			t.Helper()
+			c.exec(t, `UPDATE posts SET approval = 'waiting'`)
+		}, "x ended missed_waiting_approval"},
+		"a paused team": {72 * time.Hour, func(t *testing.T, c *copied) {
+			t.Helper()
+			people := team.New(c.db, nil, plan.Shipped())
+			if err := people.Pause(t.Context(), team.Pause{Scope: team.ForTeam, Target: c.calls[0].TeamID, Action: team.Publishing}); err != nil {
+				t.Fatal(err)
+			}
+		}, "x ended missed_while_held"},
+		"a closed team": {20 * time.Minute, func(t *testing.T, c *copied) {
+			t.Helper()
+			c.exec(t, `UPDATE teams SET closed_at = 1`)
+		}, "x ended missed_while_held"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			testkit.EachDatabase(t, func(t *testing.T, url string) {
+				held := newCopied(t, url)
+				held.scheduled(t, noon.Add(-c.late))
+				if c.but != nil {
+					c.but(t, held)
+				}
+				held.resumes(t, "bluesky ended not_confirmed", c.want)
+			})
+		})
+	}
+}
+
+func (c *copied) exec(t *testing.T, statement string) {
+	t.Helper()
+	err := c.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+		_, err := tx.Exec(ctx, statement)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What is to come and of which a network cannot say whether a person published it early is told. Where that may pass, the
+// hold is not lifted unless that is asked for.
+func TestResumeTellsDoubtsAboutWhatIsToCome(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		c := newCopied(t, url)
+		c.scheduled(t, noon.Add(24*time.Hour))
+		c.sure.fails = &network.Error{Class: network.Transient, Err: errors.New("cut off")}
+		out, err := c.Resume(t.Context(), ResumeOptions{AtOnce: true, Late: time.Hour})
+		if err == nil || !strings.Contains(err.Error(), "x (account ") || strings.Contains(err.Error(), "bluesky") || out.Resumed {
+			t.Errorf("with a network out of reach: %+v %v", out, err)
+		}
+		if state, err := c.hold.State(t.Context()); err != nil || !state.Held() {
+			t.Errorf("after that: %+v %v", state, err)
+		}
+		out, err = c.Resume(t.Context(), ResumeOptions{AtOnce: true, Late: time.Hour, Unasked: true})
+		if err != nil || !out.Resumed || out.InDoubt != 2 || len(out.Accounts) != 2 {
+			t.Fatalf("all the same: %+v %v", out, err)
+		}
+		for _, a := range out.Accounts {
+			if a.Fate != Waits || a.Why == "" {
+				t.Errorf("told: %+v", a)
+			}
+		}
+		if got := c.stand(t); len(got) > 0 {
+			t.Errorf("what waits is handed over: %v", got)
+		}
+	})
+}
+
+// Where one account shows a post ahead of its time, a person published it, and so it may stand on the other that cannot say.
+func TestResumeDoubtsWhatWasPublishedEarly(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		c := newCopied(t, url)
+		c.scheduled(t, noon.Add(24*time.Hour))
+		c.sure.shows = []network.Figures{{ID: "1", URL: "https://example.test/1", Text: "hello", PostedAt: noon}}
+		c.resumes(t, "bluesky ended not_confirmed", "x ended ")
+	})
+}
+
+// A resumption that is overtaken by another settles nothing any more, nor does one whose hold became another meanwhile.
+func TestResumeIsOvertaken(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		meanwhile func(ctx context.Context, tx *db.Tx) error
+		says      string
+	}{
+		"lifted": {func(ctx context.Context, tx *db.Tx) error { return restoreguard.Lift(ctx, tx, nil) }, "lifted"},
+		"held anew": {func(ctx context.Context, tx *db.Tx) error {
+			_, err := tx.Exec(ctx, `UPDATE hold SET why = 'failed_over'`)
+			return err
+		}, "held anew"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			testkit.EachDatabase(t, func(t *testing.T, url string) {
+				held := newCopied(t, url)
+				held.scheduled(t, noon.Add(-20*time.Minute))
+				held.sure.during = func() {
+					if err := held.db.Write(context.WithoutCancel(t.Context()), "test", c.meanwhile); err != nil {
+						t.Error(err)
+					}
+				}
+				out, err := held.Resume(t.Context(), ResumeOptions{AtOnce: true, Late: time.Hour})
+				if err == nil || !strings.Contains(err.Error(), c.says) || out.Resumed {
+					t.Errorf("overtaken: %+v %v", out, err)
+				}
+				if got := held.stand(t); len(got) > 0 {
+					t.Errorf("settled all the same: %v", got)
+				}
+			})
+		})
+	}
+}
+
+// What went out right before a hold may not be listed yet: nothing is believed of that for three minutes, unless somebody knows better.
+func TestResumeWaitsForWhatIsListedLate(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		c := newCopied(t, url)
+		c.scheduled(t, noon.Add(24*time.Hour))
+		left, err := c.AskableIn(t.Context())
+		if err != nil || left <= 0 || left > 3*time.Minute {
+			t.Fatalf("to be asked in %v, %v", left, err)
+		}
+		if _, err := c.Resume(t.Context(), ResumeOptions{Late: time.Hour, Try: true}); err != nil {
+			t.Errorf("a try: %v", err)
+		}
+		c.clock.Advance(left - time.Second)
+		if _, err := c.Resume(t.Context(), ResumeOptions{Late: time.Hour}); err == nil || !strings.Contains(err.Error(), "try again in 2 seconds") {
+			t.Errorf("too soon: %v", err)
+		}
+		if state, err := c.hold.State(t.Context()); err != nil || !state.Held() {
+			t.Errorf("after that: %+v %v", state, err)
+		}
+		c.clock.Advance(time.Second)
+		if done, err := c.Resume(t.Context(), ResumeOptions{Late: time.Hour}); err != nil || !done.Resumed {
+			t.Errorf("in time: %+v %v", done, err)
+		}
+	})
+}

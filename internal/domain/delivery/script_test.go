@@ -1,0 +1,284 @@
+package delivery
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"testing"
+	"time"
+
+	"pressroom/internal/auth/tokencrypt"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/account"
+	"pressroom/internal/domain/job"
+	"pressroom/internal/domain/post"
+	"pressroom/internal/domain/team"
+	"pressroom/internal/network"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit"
+)
+
+// step is what the scripted network does at one call.
+type step struct {
+	class  network.Class   // the error's, none where empty
+	effect bool            // the call took effect all the same
+	after  time.Duration   // how long it asks to wait
+	during func()          // what happens meanwhile
+	says   network.Verdict // of Resolve; Unknown is told with an error
+	wait   time.Duration   // of Prepare: the network is not ready for so long
+	silent bool            // of Commit: where the post stands is told later
+	link   string          // of Permalink
+	alike  bool            // of Resolve: what stands was found by what it shows
+}
+
+// scripted is a network without any idempotency of its own: every commit with an effect makes another post.
+// What it does follows a script for each call; a script that is over means that all is well.
+type scripted struct {
+	tried                                       []network.Tried // what Resolve was told, each time
+	order                                       string          // of the calls: C for Commit, R for Resolve
+	clock                                       *testkit.Clock
+	prepares, commits, resolves, renews, links  []step
+	prepared, committed, asked, renewed, looked int
+	held                                        int
+	truthful                                    bool // Resolve tells what is held once its script is over
+}
+
+func next(script *[]step) (step, bool) {
+	if len(*script) == 0 {
+		return step{}, false
+	}
+	s := (*script)[0]
+	*script = (*script)[1:]
+	return s, true
+}
+
+func (n *scripted) fail(s step) error {
+	if s.during != nil {
+		s.during()
+	}
+	if s.class == "" {
+		return nil
+	}
+	e := &network.Error{Class: s.class, Code: "Scripted", Message: "as the script says"}
+	if s.after > 0 {
+		e.After = n.clock.Now().Add(s.after)
+	}
+	return e
+}
+
+func (n *scripted) Platform() string                        { return "bluesky" }
+func (n *scripted) Check(network.Content) []network.Problem { return nil }
+
+func (n *scripted) Plan(i network.Intent) (network.Draft, error) { return json.Marshal(i.Content.Text) }
+
+func (n *scripted) Prepare(_ context.Context, _ network.Grant, d network.Draft, _ network.Files) (network.Draft, time.Duration, error) {
+	n.prepared++
+	s, _ := next(&n.prepares)
+	return d, s.wait, n.fail(s)
+}
+
+func (n *scripted) Commit(context.Context, network.Grant, network.Draft, network.Files) (network.Receipt, error) {
+	n.committed++
+	n.order += "C"
+	s, scripted := next(&n.commits)
+	if s.effect || s.class == "" || !scripted {
+		n.held++
+	}
+	receipt := network.Receipt{ID: "1", Permalink: "https://example.test/1"}
+	if s.silent {
+		receipt.Permalink = ""
+	}
+	return receipt, n.fail(s)
+}
+
+func (n *scripted) Permalink(context.Context, network.Grant, network.Receipt) (string, error) {
+	n.looked++
+	s, scripted := next(&n.links)
+	if !scripted {
+		s.link = "https://example.test/late"
+	}
+	return s.link, n.fail(s)
+}
+
+func (n *scripted) Resolve(_ context.Context, _ network.Grant, _ network.Draft, t network.Tried) (network.Verdict, network.Receipt, error) {
+	n.asked++
+	n.order += "R"
+	n.tried = append(n.tried, t)
+	s, scripted := next(&n.resolves)
+	receipt := network.Receipt{ID: "1", Permalink: "https://example.test/1", At: n.clock.Now(), Alike: s.alike}
+	switch {
+	case !scripted && n.truthful && n.held > 0:
+		return network.Stands, receipt, nil
+	case !scripted && n.truthful:
+		return network.Absent, receipt, nil
+	case !scripted || s.says == network.Unknown && s.class == "":
+		return network.Unknown, receipt, n.fail(step{class: network.Transient})
+	}
+	return s.says, receipt, n.fail(s)
+}
+
+func (n *scripted) Connect(context.Context, network.Credentials) (network.Grant, error) {
+	return network.Grant{Account: "did:test:1", Username: "harbour.test"}, nil
+}
+
+func (n *scripted) Refresh(_ context.Context, g network.Grant) (network.Grant, error) {
+	n.renewed++
+	s, _ := next(&n.renews)
+	return g, n.fail(s)
+}
+
+// stage is a post that was handed over to the scripted network.
+type stage struct {
+	*Service
+	net   *scripted
+	clock *testkit.Clock
+	db    *db.DB
+	call  operation.Call
+	post  string
+	job   string
+	tools map[string]operation.Operation
+}
+
+// fataler is what a test and a property have in common.
+type fataler interface {
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+	Helper()
+}
+
+func newStage(t fataler, d *db.DB, clock *testkit.Clock, n *scripted) *stage {
+	t.Helper()
+	n.clock = clock
+	ctx := context.Background()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	key, err := tokencrypt.NewKey()
+	must(err)
+	sealer, err := tokencrypt.New(key)
+	must(err)
+	log := slog.New(slog.DiscardHandler)
+	must(job.MigrateQueue(ctx, d, log))
+	queue, err := job.NewQueue(d, 1, log)
+	must(err)
+	teams := team.New(d, nil, plan.Shipped())
+	owner, err := teams.AddPerson(ctx, "Ada", key+"@example.com", "")
+	must(err)
+	made, err := teams.AddTeam(ctx, team.Team{Name: "Harbour", Timezone: "UTC", Language: "en", Plan: "agency"}, owner.ID)
+	must(err)
+	accounts := account.New(d, sealer, n)
+	account, err := accounts.Connect(ctx, made.ID, "bluesky", network.Credentials{})
+	must(err)
+	posts := post.New(d, accounts, job.NewStore(d, map[job.Type]job.Result{job.SocialPost: Result(d)}, 5), noLibrary{}, post.DefaultLimits, plan.Shipped())
+	s := &stage{Service: New(d, posts, accounts, noLibrary{}, queue, DefaultOptions, log), net: n, clock: clock, db: d, tools: map[string]operation.Operation{}}
+	s.call = operation.Call{Now: clock.Now(), Actor: &access.Actor{TeamID: made.ID, PersonID: owner.ID, Zone: time.UTC, Plan: "agency", Language: "en", Capabilities: access.Effective(access.Full, access.Owner)}}
+	for _, op := range posts.Operations() {
+		s.tools[op.Tool] = op
+	}
+	s.post = s.do(t, "create_post", map[string]any{"caption": "hello", "account_ids": []int64{account.ID}})["id"].(string)
+	s.job = s.do(t, "publish_post", map[string]any{"post_id": s.post})["job_id"].(string)
+	return s
+}
+
+// do runs an operation as the pipeline would and gives its data.
+func (s *stage) do(t fataler, tool string, args map[string]any) map[string]any {
+	t.Helper()
+	raw, err := json.Marshal(args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	op := s.tools[tool]
+	s.call.Now = s.clock.Now()
+	out, err := op.Run(context.Background(), s.call, raw)
+	if err != nil {
+		t.Fatalf("%s: %v", tool, err)
+	}
+	var data map[string]any
+	raw, err = json.Marshal(out.Data)
+	if err == nil {
+		err = json.Unmarshal(raw, &data)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// deliver works as the queue and the waker would, the clock jumping to when something is to be woken, until
+// nothing wants to be within the time given.
+func (s *stage) deliver(t fataler, within time.Duration) {
+	t.Helper()
+	end := s.clock.Now().Add(within)
+	for s.work(t) > 0 {
+		var wake int64
+		err := s.db.QueryRow(context.Background(), `SELECT MIN(wake_at) FROM deliveries WHERE post_id = ? AND phase <> 'ended'`, s.post).Scan(&wake)
+		if err != nil {
+			return // none is left
+		}
+		// A lease that has just run out is over a moment later.
+		s.clock.Advance(max(0, db.Time(wake).Sub(s.clock.Now())) + time.Millisecond)
+		if s.clock.Now().After(end) {
+			return
+		}
+	}
+}
+
+// work delivers what is due once and tells how many deliveries have not ended.
+func (s *stage) work(t fataler) int {
+	t.Helper()
+	ids, err := db.All(context.Background(), s.db, scanText, `SELECT id FROM deliveries WHERE post_id = ? AND phase <> 'ended'`, s.post)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range ids {
+		if err := s.Deliver(context.Background(), id); err != nil && !errors.Is(err, errFenced) {
+			t.Fatal(err)
+		}
+	}
+	return len(ids)
+}
+
+// outcome is how the post's one account and its job stand.
+type outcome struct {
+	state, code, status, jobState, jobCode string
+}
+
+func (s *stage) outcome(t fataler) outcome {
+	t.Helper()
+	data := s.do(t, "get_post", map[string]any{"id": s.post})
+	account := data["accounts"].([]any)[0].(map[string]any)
+	r, err := job.Get(context.Background(), s.db, s.call.TeamID, s.job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, _ := account["error_code"].(string)
+	return outcome{account["state"].(string), code, data["status"].(string), string(r.State), r.ErrorCode}
+}
+
+func (s *stage) active(t *testing.T) bool {
+	t.Helper()
+	var state string
+	if err := s.db.QueryRow(t.Context(), `SELECT connection_state FROM social_accounts`).Scan(&state); err != nil {
+		t.Fatal(err)
+	}
+	return state == "connected"
+}
+
+// noLibrary has no media: the scripts' posts show none.
+type noLibrary struct{}
+
+func (noLibrary) Files(int64) network.Files { return nil }
+
+func (l noLibrary) Had(ctx context.Context, q db.Querier, team int64, ids []int64) ([]network.Media, error) {
+	return l.Of(ctx, q, team, ids)
+}
+
+func (noLibrary) Of(context.Context, db.Querier, int64, []int64) ([]network.Media, error) {
+	return nil, nil
+}

@@ -1,0 +1,106 @@
+package delivery
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"pressroom/internal/platform/db"
+	"pressroom/internal/platform/restoreguard"
+)
+
+const (
+	wakeEvery = 250 * time.Millisecond // a due post has two seconds
+	wakeBatch = 100
+	pulse     = 5 * time.Second // how often the queue is tried through and through
+	// Pulse is the queue's name for that trial.
+	Pulse = "pulse"
+)
+
+// Waker releases due posts and wakes deliveries whose time has come or whose holder died. Every working node
+// runs one; they may run side by side.
+type Waker struct {
+	s      *Service
+	pulsed atomic.Int64 // when the queue last carried a pulse, microseconds
+	asked  time.Time
+}
+
+// NewWaker makes a waker.
+func (s *Service) NewWaker() *Waker {
+	w := &Waker{s: s}
+	w.pulsed.Store(db.Micros(s.db.Now()))
+	s.queue.Handle(Pulse, func(context.Context, string) error {
+		w.pulsed.Store(db.Micros(s.db.Now()))
+		return nil
+	})
+	return w
+}
+
+// Pulsed is when the queue last brought work to this process.
+func (w *Waker) Pulsed() time.Time { return db.Time(w.pulsed.Load()) }
+
+// Run wakes until the context ends. Errors are told to report and tried again.
+func (w *Waker) Run(ctx context.Context, report func(error)) {
+	tick := time.NewTicker(wakeEvery)
+	defer tick.Stop()
+	for {
+		if err := w.Once(ctx); err != nil && ctx.Err() == nil {
+			report(err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// Once releases and wakes everything whose time has come.
+func (w *Waker) Once(ctx context.Context) error {
+	due, err := w.s.posts.Due(ctx, wakeBatch)
+	if err != nil {
+		return err
+	}
+	for _, id := range due {
+		if err := w.s.posts.Release(ctx, id); err != nil {
+			// One post that cannot be released must not hold up the others.
+			w.s.log.ErrorContext(ctx, "a due post was not released", "post", id, "error", err)
+		}
+	}
+	if err := w.wake(ctx); err != nil {
+		return err
+	}
+	return w.pulse(ctx)
+}
+
+func (w *Waker) wake(ctx context.Context) error {
+	now := w.s.db.Now()
+	var waiting int
+	err := w.s.db.QueryRow(ctx, `SELECT COUNT(*) FROM (SELECT 1 FROM deliveries WHERE wake_at > 0 AND wake_at <= ? AND `+restoreguard.Free+` LIMIT 1) AS waiting`, db.Micros(now)).Scan(&waiting)
+	if err != nil {
+		return fmt.Errorf("looking for deliveries to wake: %w", err)
+	}
+	if waiting == 0 {
+		return nil
+	}
+	return w.s.db.Write(ctx, "delivery.wake", func(ctx context.Context, tx *db.Tx) error {
+		ids, err := db.All(ctx, tx, func(rows *sql.Rows, id *string) error { return rows.Scan(id) },
+			`UPDATE deliveries SET wake_at = ? WHERE id IN (SELECT id FROM deliveries WHERE wake_at > 0 AND wake_at <= ? ORDER BY wake_at LIMIT ?) AND wake_at <= ? RETURNING id`,
+			db.Micros(now.Add(rewake)), db.Micros(now), wakeBatch, db.Micros(now))
+		if err != nil {
+			return fmt.Errorf("waking deliveries: %w", err)
+		}
+		return w.s.queue.Wake(ctx, tx, Work, ids...)
+	})
+}
+
+// pulse sends a wake of no work, so that readiness can tell a queue that carries from one that stands.
+func (w *Waker) pulse(ctx context.Context) error {
+	if now := w.s.db.Now(); now.Sub(w.asked) >= pulse {
+		w.asked = now
+		return w.s.db.Write(ctx, "delivery.pulse", func(ctx context.Context, tx *db.Tx) error { return w.s.queue.Wake(ctx, tx, Pulse, w.s.owner) })
+	}
+	return nil
+}

@@ -1,0 +1,272 @@
+package erasure
+
+import (
+	"archive/zip"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+	"time"
+	"unicode"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/platform/db"
+)
+
+// file is a file of the export: a line of JSON for each row. The keys are those of a table that names its team, a page of
+// which is read at once; the rows are those that belong to a page.
+type file struct {
+	name, keys string
+	page       int    // keys at once: fewer where each has many rows
+	rows       string // ends with IN and takes the keys, after the team where it asks for that
+}
+
+const usual = 200
+
+// files are what an export holds of a team. Columns say by their names what they are: _at and _until are times, _json is
+// JSON, is_ is true or false. No secret is among them: no grant, no hash of a key or link.
+var files = []file{
+	{"team.jsonl", `teams/id`, usual, `SELECT id, name, timezone, content_language, plan, plan_until, created_at FROM teams WHERE id IN`},
+	{"members.jsonl", `memberships/person_id`, usual, `SELECT m.person_id, m.role, p.name, p.email, m.created_at AS joined_at FROM memberships m JOIN people p ON p.id = m.person_id WHERE m.team_id = ? AND m.person_id IN`},
+	{"posts.jsonl", `posts`, usual, `SELECT id, status, caption, approval, is_template, series_id, scheduled_at, published_at, created_at, updated_at FROM posts WHERE id IN`},
+	{"post_accounts.jsonl", `posts`, usual, `SELECT post_id, account_id, state, caption, published_at, permalink, error_code FROM post_targets WHERE post_id IN`},
+	{"post_attempts.jsonl", `posts`, usual, `SELECT d.post_id, d.account_id, a.call, a.started_at, a.ended_at, a.result, a.network_code, a.network_text, a.person_id FROM deliveries d JOIN delivery_attempts a ON a.delivery_id = d.id WHERE d.post_id IN`},
+	{"post_media.jsonl", `posts`, usual, `SELECT post_id, position, media_id, cover_ms FROM post_media WHERE post_id IN`},
+	{"post_account_media.jsonl", `posts`, usual, `SELECT post_id, account_id, position, media_id, cover_ms FROM post_target_media WHERE post_id IN`},
+	{"post_approvals.jsonl", `posts`, usual, `SELECT post_id, round, opened_at, decision, client_name, comment, decided_at FROM post_approvals WHERE post_id IN`},
+	{"series.jsonl", `post_series`, usual, `SELECT id, rule, template_id, timezone, starts_at AS begins, paused_at, created_at FROM post_series WHERE id IN`},
+	{"accounts.jsonl", `social_accounts`, usual, `SELECT id, platform, network_id, username, display_name, connection_state, created_at, disconnected_at FROM social_accounts WHERE id IN`},
+	{"account_posts.jsonl", `social_accounts`, 1, `SELECT account_id, network_id, posted_at, format, excerpt, url, reach, views, likes, comments, shares, saves, clicks, collected_at FROM account_posts WHERE account_id IN`},
+	{"account_days.jsonl", `social_accounts`, 1, `SELECT account_id, day, followers, measured_at FROM account_days WHERE account_id IN`},
+	{"media.jsonl", `media`, usual, `SELECT id, name, file_name, type, size_bytes, width, height, alt, folder_id, created_at, deleted_at, deleted_by FROM media WHERE id IN`},
+	{"media_folders.jsonl", `media_folders`, usual, `SELECT id, name, created_at FROM media_folders WHERE id IN`},
+	{"reports.jsonl", `reports`, 5, `SELECT id, kind, platform, subject, status, account AS account_json, analysis AS analysis_json, measured_at, tracked AS is_tracked, frequency_days, next_refresh_at, created_at FROM reports WHERE id IN`},
+	{"report_posts.jsonl", `reports`, 5, `SELECT report_id, shown, post, taken_at, format, caption, url, likes, comments, shares, views FROM report_posts WHERE report_id IN`},
+	{"hashtag_lists.jsonl", `hashtag_lists`, usual, `SELECT id, name, platform, color, icon, created_at FROM hashtag_lists WHERE id IN`},
+	{"hashtag_list_items.jsonl", `hashtag_lists`, 10, `SELECT list_id, position, hashtag, subcategory FROM hashtag_list_items WHERE list_id IN`},
+	{"voices.jsonl", `brand_voices`, usual, `SELECT id, name, is_default, guide AS guide_json, created_at, updated_at FROM brand_voices WHERE id IN`},
+	{"voice_materials.jsonl", `brand_voices`, 10, `SELECT voice_id, kind, post_id, content, created_at FROM voice_materials WHERE voice_id IN`},
+	{"keys.jsonl", `api_keys`, usual, `SELECT id, kind, person_id, name, level, capabilities, client_host, daily_credits, created_at, expires_at, revoked_at FROM api_keys WHERE id IN`},
+	{"credits.jsonl", `ledger_transfers`, usual, `SELECT id, kind, reservation_id, reference, note, balance, created_at FROM ledger_transfers WHERE id IN`},
+	{"credit_entries.jsonl", `ledger_transfers`, usual, `SELECT transfer_id, account, amount FROM ledger_entries WHERE transfer_id IN`},
+	{"credit_reservations.jsonl", `reservations`, usual, `SELECT id, person_id, key_id, operation, state, amount, charged, created_at, ended_at FROM reservations WHERE id IN`},
+	{"credit_subjects.jsonl", `paid_subjects/reservation_id`, usual, `SELECT reservation_id, kind, report_id, platform, subject FROM paid_subjects WHERE reservation_id IN`},
+	{"events.jsonl", `events`, usual, `SELECT id, at AS happened_at, person_id, key_id, kind, subject, detail AS detail_json FROM events WHERE id IN`},
+}
+
+// Export writes what a team has as a ZIP archive: a file of JSON lines for each subject, and the files of the library.
+// Writing goes on while it is read; alive is called again and again meanwhile.
+func (s *Service) Export(ctx context.Context, team int64, to io.Writer, alive func()) error {
+	out := zip.NewWriter(to)
+	for _, f := range files {
+		w, err := out.CreateHeader(&zip.FileHeader{Name: f.name, Method: zip.Deflate, Modified: s.DB.Now()})
+		if err != nil {
+			return fmt.Errorf("beginning %s of an export: %w", f.name, err)
+		}
+		if err := s.exportFile(ctx, team, f, w, alive); err != nil {
+			return fmt.Errorf("writing %s of an export: %w", f.name, err)
+		}
+	}
+	missing, err := s.exportMedia(ctx, team, out, alive)
+	if err == nil && len(missing) > 0 {
+		err = writeMissing(out, missing, s.DB.Now())
+	}
+	if err != nil {
+		return err
+	}
+	if err := out.Close(); err != nil {
+		return fmt.Errorf("ending an export: %w", err)
+	}
+	return nil
+}
+
+// keysOf gives the keys of a team's items, a page at a time.
+func (s *Service) keysOf(ctx context.Context, team int64, f file, do func(keys []any) error) error {
+	table, key, named := strings.Cut(f.keys, "/")
+	if !named {
+		key = "id"
+	}
+	whose := `team_id`
+	if table == `teams` {
+		whose = `id`
+	}
+	first, after := `SELECT `+key+` FROM `+table+` WHERE `+whose+` = ? ORDER BY `+key+` LIMIT ?`, `SELECT `+key+` FROM `+table+` WHERE `+whose+` = ? AND `+key+` > ? ORDER BY `+key+` LIMIT ?`
+	query, args := first, []any{team, f.page}
+	for {
+		keys, err := s.column(ctx, query, args...)
+		if err != nil || len(keys) == 0 {
+			return err
+		}
+		if err := do(keys); err != nil {
+			return err
+		}
+		if len(keys) < f.page {
+			return nil
+		}
+		query, args = after, []any{team, keys[len(keys)-1], f.page}
+	}
+}
+
+func (s *Service) column(ctx context.Context, query string, args ...any) ([]any, error) {
+	rows, err := s.DB.Query(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []any
+	for rows.Next() {
+		var key any
+		if err := rows.Scan(&key); err != nil {
+			return nil, err
+		}
+		out = append(out, key)
+	}
+	return out, rows.Err()
+}
+
+func (s *Service) exportFile(ctx context.Context, team int64, f file, w io.Writer, alive func()) error {
+	lines := json.NewEncoder(w)
+	lines.SetEscapeHTML(false)
+	return s.keysOf(ctx, team, f, func(keys []any) error {
+		alive()
+		args := keys
+		if strings.Contains(f.rows, `team_id = ?`) {
+			args = append([]any{team}, keys...)
+		}
+		rows, err := s.DB.Query(ctx, f.rows+` (`+db.Marks(len(keys))+`)`, args...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		names, err := rows.Columns()
+		if err != nil {
+			return fmt.Errorf("reading what a row has: %w", err)
+		}
+		for rows.Next() {
+			values, places := make([]any, len(names)), make([]any, len(names))
+			for i := range values {
+				places[i] = &values[i]
+			}
+			if err := rows.Scan(places...); err != nil {
+				return err
+			}
+			if err := lines.Encode(line(names, values)); err != nil {
+				return fmt.Errorf("writing a line: %w", err)
+			}
+		}
+		return rows.Err()
+	})
+}
+
+// line is a row as its file shows it.
+func line(names []string, values []any) map[string]any {
+	out := map[string]any{}
+	for i, name := range names {
+		value := values[i]
+		if raw, ok := value.([]byte); ok {
+			value = string(raw)
+		}
+		number, isNumber := value.(int64)
+		text, _ := value.(string)
+		switch {
+		case isNumber && (strings.HasSuffix(name, "_at") || strings.HasSuffix(name, "_until")):
+			out[name] = nil
+			if number > 0 {
+				out[name] = db.Time(number).Format(time.RFC3339Nano)
+			}
+		case strings.HasSuffix(name, "_json") && json.Valid([]byte(text)):
+			out[strings.TrimSuffix(name, "_json")] = json.RawMessage(text)
+		case isNumber && strings.HasPrefix(name, "is_"):
+			out[name] = number > 0
+		default:
+			out[name] = value
+		}
+	}
+	return out
+}
+
+// exportMedia writes the files of the library, each as media/ID-NAME, and tells which of them cannot be had: deleted while
+// the export is written, or lost in the store. The others are worth having without them.
+func (s *Service) exportMedia(ctx context.Context, team int64, out *zip.Writer, alive func()) ([]int64, error) {
+	var missing []int64
+	err := s.keysOf(ctx, team, file{keys: "media", page: usual}, func(keys []any) error {
+		for _, key := range keys {
+			id, _ := key.(int64)
+			var name string
+			var created, deleted int64
+			if err := s.DB.QueryRow(ctx, `SELECT file_name, created_at, deleted_at FROM media WHERE id = ? AND team_id = ?`, id, team).Scan(&name, &created, &deleted); err != nil && !errors.Is(err, sql.ErrNoRows) {
+				return fmt.Errorf("reading the name of media %d: %w", id, err)
+			}
+			if name == "" || deleted > 0 {
+				continue // its record alone is left, or nothing
+			}
+			err := s.exportOne(ctx, team, id, zip.FileHeader{Name: fmt.Sprintf("media/%d-%s", id, plain(name)), Modified: db.Time(created)}, out, alive)
+			if apierr.Is(err, apierr.NotFound) {
+				missing = append(missing, id)
+			} else if err != nil {
+				return fmt.Errorf("writing media %d of an export: %w", id, err)
+			}
+		}
+		return nil
+	})
+	return missing, err
+}
+
+// exportOne writes a file of the library. Its entry is stored as it is: media are compressed in themselves.
+func (s *Service) exportOne(ctx context.Context, team, id int64, entry zip.FileHeader, out *zip.Writer, alive func()) error {
+	in, err := s.Open(ctx, team, id)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	entry.Method = zip.Store
+	w, err := out.CreateHeader(&entry)
+	if err != nil {
+		return fmt.Errorf("beginning a file: %w", err)
+	}
+	if _, err = io.Copy(w, living{in, alive}); err != nil {
+		return fmt.Errorf("copying a file: %w", err)
+	}
+	return nil
+}
+
+// writeMissing names the files of the library that are not in the export.
+func writeMissing(out *zip.Writer, missing []int64, at time.Time) error {
+	w, err := out.CreateHeader(&zip.FileHeader{Name: "media_missing.jsonl", Method: zip.Deflate, Modified: at})
+	if err != nil {
+		return fmt.Errorf("beginning the list of missing files of an export: %w", err)
+	}
+	lines := json.NewEncoder(w)
+	for _, id := range missing {
+		if err := lines.Encode(map[string]int64{"id": id}); err != nil {
+			return fmt.Errorf("writing the list of missing files of an export: %w", err)
+		}
+	}
+	return nil
+}
+
+// living calls alive with every part that is read.
+type living struct {
+	io.Reader
+	alive func()
+}
+
+func (l living) Read(p []byte) (int, error) {
+	l.alive()
+	return l.Reader.Read(p) //nolint:wrapcheck // its end has to stay what it is
+}
+
+// plain makes a file's name one that names no folder and that every system takes.
+func plain(name string) string {
+	name = path.Base(strings.ReplaceAll(name, `\`, "/"))
+	return strings.Map(func(c rune) rune {
+		if unicode.IsControl(c) || strings.ContainsRune(`<>:"/\|?*`, c) {
+			return '_'
+		}
+		return c
+	}, name)
+}

@@ -1,0 +1,117 @@
+package erasure
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/platform/auditlog"
+	"pressroom/internal/platform/db"
+)
+
+var (
+	errOwns  = apierr.BadState("owner", "You own a team. Hand it on to somebody else, or delete it, before your account can go.")
+	errOwner = apierr.BadState("owner", "You own this team. Hand it on to somebody else, or delete it.")
+)
+
+// Leave takes a person out of a team, but for its owner; not_found for whoever is not in it.
+func (s *Service) Leave(ctx context.Context, person, team int64) error {
+	return s.DB.Write(ctx, "leaving.leave", func(ctx context.Context, tx *db.Tx) error {
+		var role string
+		err := tx.QueryRow(ctx, `SELECT m.role FROM memberships m JOIN teams t ON t.id = m.team_id WHERE m.team_id = ? AND m.person_id = ?`+s.DB.ForUpdate(), team, person).Scan(&role)
+		switch {
+		case errors.Is(err, sql.ErrNoRows):
+			return apierr.Missing()
+		case err != nil:
+			return fmt.Errorf("looking up who leaves: %w", err)
+		case role == "owner":
+			return errOwner
+		}
+		if err := keepsOperator(ctx, tx, team, person, errLastOperator); err != nil {
+			return err
+		}
+		if err := out(ctx, tx, person, team); err != nil {
+			return err
+		}
+		return changed(ctx, tx)
+	})
+}
+
+// out takes a person out of a team. The assistants that the person let work end; the keys that the person made as a former
+// owner stay ended, for another reason.
+func out(ctx context.Context, tx *db.Tx, person, team int64) error {
+	if _, err := all(ctx, tx, []any{team, person},
+		`UPDATE api_keys SET lost = 'membership_lost' WHERE team_id = ? AND person_id = ? AND revoked_at = 0`,
+		`DELETE FROM invitations WHERE team_id = ? AND invited_by = ? AND accepted_at = 0`,
+		`DELETE FROM notices WHERE team_id = ? AND person_id = ?`,
+		`DELETE FROM memberships WHERE team_id = ? AND person_id = ?`); err != nil {
+		return err
+	}
+	return auditlog.Record(ctx, tx, team, auditlog.Actor{PersonID: person}, "member.left", strconv.FormatInt(person, 10), nil)
+}
+
+// DeletePerson deletes a person's account, but for whoever owns a team. What the person made for teams stays theirs.
+func (s *Service) DeletePerson(ctx context.Context, person int64) error {
+	return s.DB.Write(ctx, "leaving.delete_person", func(ctx context.Context, tx *db.Tx) error {
+		if err := keepsOperator(ctx, tx, 0, person, errOnlyOperator); err != nil {
+			return err
+		}
+		if err := s.erase(ctx, tx, person); err != nil {
+			return err
+		}
+		return changed(ctx, tx)
+	})
+}
+
+// erase leaves nothing of a person but the number.
+func (s *Service) erase(ctx context.Context, tx *db.Tx, person int64) error {
+	var email string
+	if err := tx.QueryRow(ctx, `SELECT email FROM people WHERE id = ? AND deleted_at = 0`+s.DB.ForUpdate(), person).Scan(&email); err != nil {
+		return apierr.Missing()
+	}
+	var owned int64
+	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM memberships WHERE person_id = ? AND role = 'owner'`, person).Scan(&owned); err != nil {
+		return fmt.Errorf("counting the teams that a person owns: %w", err)
+	}
+	if owned > 0 {
+		return errOwns
+	}
+	teams, err := db.All(ctx, tx, scanID, `SELECT team_id FROM memberships WHERE person_id = ? ORDER BY team_id`, person)
+	if err != nil {
+		return fmt.Errorf("reading a person's teams: %w", err)
+	}
+	for _, team := range teams {
+		if err := out(ctx, tx, person, team); err != nil {
+			return err
+		}
+	}
+	if _, err := all(ctx, tx, []any{person},
+		`DELETE FROM passkeys WHERE person_id = ?`,
+		`DELETE FROM totp_recovery_codes WHERE person_id = ?`,
+		`DELETE FROM totp_secrets WHERE person_id = ?`,
+		`DELETE FROM recoveries WHERE person_id = ?`,
+		`DELETE FROM email_proofs WHERE person_id = ?`,
+		`DELETE FROM directory_identities WHERE person_id = ?`,
+		`DELETE FROM sessions WHERE person_id = ?`,
+		`DELETE FROM known_browsers WHERE person_id = ?`,
+		`DELETE FROM connect_attempts WHERE person_id = ?`,
+		`DELETE FROM notices WHERE person_id = ?`,
+		`DELETE FROM notice_choices WHERE person_id = ?`,
+		`DELETE FROM invitations WHERE accepted_by = ?`,
+		`DELETE FROM invitations WHERE waiting_person = ?`,
+		`DELETE FROM oauth_tokens WHERE grant_id IN (SELECT id FROM oauth_grants WHERE person_id = ?)`,
+		`DELETE FROM oauth_grants WHERE person_id = ?`,
+		`UPDATE people SET name = '', email = 'deleted ' || id, password_hash = '', passkey_handle = NULL, operator = 0, epoch = epoch + 1, email_proved_at = 0 WHERE id = ?`); err != nil {
+		return err
+	}
+	if _, err := tx.Exec(ctx, `DELETE FROM invitations WHERE email = ?`, email); err != nil {
+		return fmt.Errorf("deleting a person's invitations: %w", err)
+	}
+	if _, err := tx.Exec(ctx, `UPDATE people SET held_at = ?, deleted_at = ? WHERE id = ?`, db.Micros(tx.Now()), db.Micros(tx.Now()), person); err != nil {
+		return fmt.Errorf("deleting a person: %w", err)
+	}
+	return auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: person}, "person.deleted", strconv.FormatInt(person, 10), nil)
+}

@@ -1,0 +1,44 @@
+package erasure
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"pressroom/internal/platform/db"
+)
+
+const (
+	linksKept   = 30 * 24 * time.Hour  // of invitations and recoveries, after their end: whoever opens one is told that it is over
+	revokedKept = 30 * 24 * time.Hour  // of what networks were told of grants
+	networkKept = 365 * 24 * time.Hour // of networks' requests: the person may ask what became of one
+)
+
+// sweeps are what outlives its use, each with how long after its time.
+var sweeps = []struct {
+	statement string
+	kept      time.Duration
+}{
+	{`DELETE FROM recoveries WHERE token_hash IN (SELECT token_hash FROM recoveries WHERE expires_at < ? ORDER BY expires_at LIMIT 1000)`, linksKept},
+	{`DELETE FROM email_proofs WHERE token_hash IN (SELECT token_hash FROM email_proofs WHERE expires_at < ? ORDER BY expires_at LIMIT 1000)`, linksKept},
+	{`DELETE FROM invitations WHERE id IN (SELECT id FROM invitations WHERE expires_at < ? ORDER BY expires_at LIMIT 1000)`, linksKept},
+	{`DELETE FROM grant_revocations WHERE id IN (SELECT id FROM grant_revocations WHERE asked_at < ? AND next_at = 0 ORDER BY asked_at LIMIT 1000)`, revokedKept},
+	{`DELETE FROM network_deletions WHERE code IN (SELECT code FROM network_deletions WHERE asked_at < ? ORDER BY asked_at LIMIT 1000)`, networkKept},
+}
+
+// Sweep forgets invitations and recoveries that ended long ago, and old requests of networks, a thousand of each at a time,
+// and tells how many.
+func (s *Service) Sweep(ctx context.Context) (int64, error) {
+	var total int64
+	for _, sweep := range sweeps {
+		err := s.DB.Write(ctx, "leaving.sweep", func(ctx context.Context, tx *db.Tx) error {
+			n, err := tx.Exec(ctx, sweep.statement, db.Micros(tx.Now().Add(-sweep.kept)))
+			total += n
+			return err
+		})
+		if err != nil {
+			return total, fmt.Errorf("sweeping what people left behind: %w", err)
+		}
+	}
+	return total, nil
+}

@@ -1,0 +1,89 @@
+package list
+
+import (
+	"context"
+	"fmt"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/platform/auditlog"
+	"pressroom/internal/platform/db"
+)
+
+// Change is what becomes of a list; what is nil stays. An empty colour or icon is taken away.
+type Change struct {
+	Name, Color, Icon *string
+}
+
+// on lays the change over a list.
+func (c Change) on(l *List) error {
+	for _, part := range []struct {
+		given *string
+		read  func(string) (string, error)
+		into  *string
+	}{{c.Name, named, &l.Name}, {c.Color, color, &l.Color}, {c.Icon, icon, &l.Icon}} {
+		if part.given == nil {
+			continue
+		}
+		value, err := part.read(*part.given)
+		if err != nil {
+			return err
+		}
+		*part.into = value
+	}
+	return nil
+}
+
+// Change renames a list of the team's own, or changes how it is marked.
+func (s *Service) Change(ctx context.Context, team int64, by auditlog.Actor, id int64, change Change) (List, error) {
+	var out List
+	err := s.db.Write(ctx, "hashtags.change_list", func(ctx context.Context, tx *db.Tx) error {
+		l, err := s.lock(ctx, tx, team, id)
+		if err != nil {
+			return err
+		}
+		if err := change.on(&l); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, `UPDATE hashtag_lists SET name = ?, color = ?, icon = ? WHERE team_id = ? AND id = ?`, l.Name, l.Color, l.Icon, team, id); err != nil {
+			return fmt.Errorf("changing a hashtag list: %w", err)
+		}
+		out = l
+		return auditlog.Record(ctx, tx, team, by, "hashtag_list.changed", text(id), nil)
+	})
+	return out, err
+}
+
+// Remove takes a hashtag out of a list of the team's own; one that is not in it is missing. The others keep their order.
+func (s *Service) Remove(ctx context.Context, team int64, by auditlog.Actor, id int64, hashtag string) error {
+	return s.db.Write(ctx, "hashtags.remove", func(ctx context.Context, tx *db.Tx) error {
+		l, err := s.lock(ctx, tx, team, id)
+		if err != nil {
+			return err
+		}
+		gone, err := tx.Exec(ctx, `DELETE FROM hashtag_list_items WHERE list_id = ? AND hashtag = ?`, l.ID, hashtag)
+		if err != nil {
+			return fmt.Errorf("taking a hashtag out of a list: %w", err)
+		}
+		if gone == 0 {
+			return apierr.Missing()
+		}
+		l.Size -= gone
+		if err := l.keepSize(ctx, tx); err != nil {
+			return err
+		}
+		return auditlog.Record(ctx, tx, team, by, "hashtag_list.removed_from", text(id), nil)
+	})
+}
+
+// Delete takes a list of the team's own away, with all that it holds.
+func (s *Service) Delete(ctx context.Context, team int64, by auditlog.Actor, id int64) error {
+	return s.db.Write(ctx, "hashtags.delete_list", func(ctx context.Context, tx *db.Tx) error {
+		if _, err := s.lock(ctx, tx, team, id); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, `DELETE FROM hashtag_lists WHERE team_id = ? AND id = ?`, team, id); err != nil {
+			return fmt.Errorf("deleting a hashtag list: %w", err)
+		}
+		return auditlog.Record(ctx, tx, team, by, "hashtag_list.deleted", text(id), nil)
+	})
+}

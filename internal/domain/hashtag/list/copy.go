@@ -1,0 +1,66 @@
+package list
+
+import (
+	"context"
+
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/platform/auditlog"
+	"pressroom/internal/platform/db"
+)
+
+// Fill puts all that a list holds into one of the team's own, group by group, as far as that takes it. What is there
+// already stays as it is, so that a repeat changes nothing.
+func (s *Service) Fill(ctx context.Context, call operation.Call, from, into int64) (Changed, error) {
+	if err := call.Require(access.Write); err != nil {
+		return Changed{}, err
+	}
+	source, items, err := s.holding(ctx, call.TeamID, from)
+	if err == nil && !source.readyMade() {
+		items, err = s.items(ctx, source)
+	}
+	if err != nil {
+		return Changed{}, err
+	}
+	var out Changed
+	err = s.db.Write(ctx, "hashtags.fill", func(ctx context.Context, tx *db.Tx) error {
+		l, err := s.lock(ctx, tx, call.TeamID, into)
+		if err != nil {
+			return err
+		}
+		out = Changed{Entry: entry(l), Added: []string{}, AlreadyPresent: []string{}, Refused: []Refused{}}
+		for _, group := range grouped(items) {
+			c, err := s.put(ctx, tx, call, &l, group.tags, group.name)
+			if err != nil {
+				return err
+			}
+			out = Changed{c.Entry, append(out.Added, c.Added...), append(out.AlreadyPresent, c.AlreadyPresent...), append(out.Refused, c.Refused...)}
+		}
+		if len(out.Added) == 0 {
+			return nil
+		}
+		return auditlog.Record(ctx, tx, l.TeamID, auditlog.By(call), "hashtag_list.added_to", text(l.ID), map[string]any{"hashtags": len(out.Added)})
+	})
+	return out, err
+}
+
+// group is the hashtags of a subcategory.
+type group struct {
+	name string
+	tags []string
+}
+
+// grouped parts a list's hashtags by subcategory, in the order in which those first appear.
+func grouped(items []Item) []group {
+	var out []group
+	at := map[string]int{}
+	for _, i := range items {
+		n, met := at[i.Subcategory]
+		if !met {
+			n = len(out)
+			at[i.Subcategory], out = n, append(out, group{name: i.Subcategory})
+		}
+		out[n].tags = append(out[n].tags, i.Hashtag)
+	}
+	return out
+}

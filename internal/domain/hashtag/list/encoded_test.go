@@ -1,0 +1,96 @@
+package list
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/hashtag/stats"
+	"pressroom/internal/domain/provider"
+	"pressroom/internal/domain/report/hashtaganalysis"
+	"pressroom/internal/platform/auditlog"
+	"pressroom/internal/platform/db"
+)
+
+var _ operation.Encoded = Opened{}
+
+// A list that was opened before is as one that is read anew, whatever changed in between: what it holds, its name, or the
+// figures of its hashtags.
+func TestOpenedAgain(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		figures := stats.New(w.db)
+		w.Figures = figures
+		l := w.make(t, CreateInput{Name: "Coffee <&>", Platform: "instagram", Hashtags: []string{"coffee", "latte"}})
+		fresh := *w.Service
+		look := func() string {
+			t.Helper()
+			fresh.opened = &opened{lists: map[int64]encoded{}}
+			var first string
+			for _, s := range []*Service{&fresh, w.Service, w.Service} {
+				answer, err := s.open(t.Context(), w.call("get_hashtag_list"), GetInput{ListID: l.ID})
+				must(t, err)
+				quick, err := answer.Data.JSON()
+				must(t, err)
+				slow, err := operation.JSON(struct {
+					Entry
+					Hashtags []Hashtag `json:"hashtags"`
+				}{answer.Data.Entry, answer.Data.Hashtags})
+				must(t, err)
+				if first == "" {
+					first = string(quick)
+				}
+				if string(quick) != string(slow) || string(quick) != first || !json.Valid(quick) {
+					t.Fatalf("opened: %s and %s, at first %s", quick, slow, first)
+				}
+			}
+			return first
+		}
+		var before string
+		for i, change := range []func() error{
+			func() error { return nil },
+			func() error {
+				_, err := w.add(t.Context(), w.call("add_hashtags"), AddInput{ListID: l.ID, Hashtags: []string{"espresso"}})
+				return err
+			},
+			func() error { return w.Remove(t.Context(), w.team, auditlog.Actor{}, l.ID, "latte") },
+			func() error {
+				_, err := w.Change(t.Context(), w.team, auditlog.Actor{}, l.ID, Change{Name: new("Tea")})
+				return err
+			},
+			func() error {
+				learned := stats.Learned{Figures: stats.Figures{Platform: provider.Instagram, Hashtag: "coffee", Posts: &hashtaganalysis.Posts{Count: 7, Basis: hashtaganalysis.Measured}, MeasuredAt: w.db.Now()}}
+				return w.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error { return figures.Keep(ctx, tx, learned) })
+			},
+		} {
+			must(t, change())
+			now := look()
+			if now == before {
+				t.Errorf("change %d is not seen: %s", i, now)
+			}
+			before = now
+		}
+	})
+}
+
+// What is remembered is bounded.
+func TestOpenedIsBounded(t *testing.T) {
+	t.Parallel()
+	o := &opened{lists: map[int64]encoded{}}
+	for id := range int64(200) {
+		o.put(List{ID: id % 150}, 1, encoded{json: make([]byte, 1<<20)})
+		total := 0
+		for _, e := range o.lists {
+			total += len(e.json)
+		}
+		if total != o.bytes || total > mostOpened {
+			t.Fatal(fmt.Sprint(total, " bytes, counted ", o.bytes))
+		}
+	}
+}
+
+// unwritten lets comparisons look at what a list holds, not at whether that was written already.
+var unwritten = cmpopts.IgnoreUnexported(Opened{})

@@ -1,0 +1,179 @@
+package list
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/hashtag/stats"
+	"pressroom/internal/platform/db"
+)
+
+// lists gives the team's own lists and the ready-made ones, by falling ids: the team's own before the others, and of
+// each kind the newest first.
+func (s *Service) lists(ctx context.Context, call operation.Call, in ListInput) (operation.Answer[Lists], error) {
+	out := operation.Answer[Lists]{App: appPage, Data: Lists{HashtagLists: []Entry{}}}
+	before := int64(math.MaxInt64)
+	if in.Cursor != nil {
+		position, err := call.Position(*in.Cursor)
+		if err != nil {
+			return out, err
+		}
+		if before, err = strconv.ParseInt(position, 10, 64); err != nil {
+			return out, fmt.Errorf("reading a position that was made here: %w", err)
+		}
+	}
+	found, err := s.next(ctx, call.TeamID, in, before)
+	if err != nil {
+		return out, err
+	}
+	if len(found) > in.Limit {
+		found = found[:in.Limit]
+		out.Page = &operation.Page{HasMore: true, Cursor: call.Cursor(text(found[in.Limit-1].ID))}
+	}
+	for _, l := range found {
+		out.Data.HashtagLists = append(out.Data.HashtagLists, entry(l))
+	}
+	return out, nil
+}
+
+// next is the lists of a page and, where there is one, the list behind it.
+func (s *Service) next(ctx context.Context, team int64, in ListInput, before int64) ([]List, error) {
+	most := in.Limit + 1
+	var out []List
+	if in.Scope != scopeSystem && before > firstOwn {
+		query, args := page(team, in.Platform, before, most)
+		var err error
+		if out, err = db.AllOf(ctx, s.db, most, scanLists, query, args...); err != nil {
+			return nil, fmt.Errorf("listing hashtag lists: %w", err)
+		}
+	}
+	if in.Scope == scopeOwn {
+		return out, nil
+	}
+	for _, r := range s.ready {
+		if len(out) < most && r.ID < before && (in.Platform == "" || r.Platform == "" || r.Platform == in.Platform) {
+			out = append(out, r.List)
+		}
+	}
+	return out, nil
+}
+
+// open gives a list whole, with what is known of its hashtags.
+func (s *Service) open(ctx context.Context, call operation.Call, in GetInput) (operation.Answer[Opened], error) {
+	var out operation.Answer[Opened]
+	l, err := s.find(ctx, call.TeamID, in.ListID)
+	if err != nil {
+		return out, err
+	}
+	version, err := s.Figures.Version(ctx, s.db, l.Platform)
+	if err != nil {
+		return out, err
+	}
+	e, known := s.opened.get(l, version)
+	if !known {
+		// What is read from here on may be newer than the version, never older: then it is read once more, for nothing.
+		if e, err = s.encode(ctx, l); err != nil {
+			return out, err
+		}
+		s.opened.put(l, version, e)
+	}
+	l.Size = int64(len(e.hashtags)) // read a moment after the list: both tell the same
+	out.Data, out.App = Opened{entry(l), slices.Clone(e.hashtags), e.json}, appOf(l)
+	out.Notes = s.unmeasured(l, e.hashtags)
+	return out, nil
+}
+
+// unmeasured says why hashtags of a ready-made list have no figures yet.
+func (s *Service) unmeasured(l List, shown []Hashtag) []string {
+	without := 0
+	for _, h := range shown {
+		if h.Posts == nil && h.PostsPerDay == nil && h.Score == nil {
+			without++
+		}
+	}
+	switch {
+	case without == 0 || !l.readyMade():
+		return nil
+	case !s.Measured:
+		return []string{"The hashtags have no figures, because this service has no source that tells them. Its operator can connect one."}
+	}
+	return []string{fmt.Sprintf("%d of %d hashtags have no figures yet. Ready-made lists are measured one hashtag at a time, after the hashtags of teams' own lists. Add hashtags to a list of your own to have them measured sooner.", without, len(shown))}
+}
+
+// find is a list: one of the team's own or a ready-made one.
+func (s *Service) find(ctx context.Context, team, id int64) (List, error) {
+	if r, found := s.readyMade(id); found {
+		return r.List, nil
+	}
+	return read(ctx, s.db, team, id, "")
+}
+
+// holding is a list with all that it holds.
+func (s *Service) holding(ctx context.Context, team, id int64) (List, []Item, error) {
+	l, err := s.find(ctx, team, id)
+	if err != nil {
+		return l, nil, err
+	}
+	items, err := s.holds(ctx, l)
+	return l, items, err
+}
+
+// holds is all that a list holds.
+func (s *Service) holds(ctx context.Context, l List) ([]Item, error) {
+	if r, found := s.readyMade(l.ID); found {
+		return r.items, nil
+	}
+	return s.items(ctx, l)
+}
+
+// encode reads what a list holds, with its figures, and writes it as answers have it.
+func (s *Service) encode(ctx context.Context, l List) (encoded, error) {
+	items, err := s.holds(ctx, l)
+	if err != nil {
+		return encoded{}, err
+	}
+	shown, err := s.shown(ctx, l, items)
+	if err != nil {
+		return encoded{}, err
+	}
+	raw, err := operation.JSON(shown)
+	if err != nil {
+		return encoded{}, fmt.Errorf("writing the hashtags of a list: %w", err)
+	}
+	return encoded{hashtags: shown, json: raw}, nil
+}
+
+// shown is the hashtags of a list as clients read them. Those of a list that is tied to no platform have the figures of
+// one where they are known, and say of which.
+func (s *Service) shown(ctx context.Context, l List, items []Item) ([]Hashtag, error) {
+	out := make([]Hashtag, len(items))
+	if len(items) == 0 {
+		return out, nil
+	}
+	tags := make([]string, len(items))
+	for n, i := range items {
+		tags[n] = i.Hashtag
+	}
+	known, err := s.Figures.Of(ctx, s.db, l.Platform, tags)
+	if err != nil {
+		return nil, err
+	}
+	for n, i := range items {
+		h := Hashtag{Shown: stats.Shown{Hashtag: i.Hashtag}, Subcategory: i.Subcategory}
+		if f, found := known[i.Hashtag]; found {
+			h.Shown = stats.Show(f)
+			if l.Platform == "" && telling(f) {
+				h.Platform = f.Platform
+			}
+		}
+		out[n] = h
+	}
+	return out, nil
+}
+
+// telling is whether figures tell anything of a hashtag but its name.
+func telling(f stats.Figures) bool { return f.Posts != nil || f.PostsPerDay != nil || f.Score != nil }

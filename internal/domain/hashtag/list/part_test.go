@@ -1,0 +1,51 @@
+package list
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pressroom/internal/domain/hashtag/stats"
+)
+
+// A part of a list has the figures of what is picked, in the order of picking, and nothing is read of the rest.
+func TestPart(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		tags := make([]string, 300)
+		for i := range tags {
+			tags[i] = fmt.Sprintf("tag%03d", i)
+		}
+		made := w.make(t, CreateInput{Name: "Long", Platform: "instagram", Hashtags: tags})
+		rate := 4.5
+		w.known.of["instagram tag299"] = stats.Figures{Platform: "instagram", Hashtag: "tag299", PostsPerDay: &rate}
+		before := w.known.asked
+		got, err := w.Part(t.Context(), w.team, made.ID, func(all []Item) []Item {
+			all[0], all[299] = all[299], all[0] // what is picked from is the caller's
+			return all[:2]
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, h := range got.Hashtags {
+			names = append(names, h.Hashtag)
+		}
+		if diff := cmp.Diff([]string{"tag299", "tag001"}, names); diff != "" || got.Size != 300 || got.Name != "Long" {
+			t.Errorf("%+v %s", got.Entry, diff)
+		}
+		if p := got.Hashtags[0].PostsPerDay; p == nil || *p != rate || w.known.asked-before != 2 {
+			t.Errorf("%v posts a day; the figures of %d hashtags were read", p, w.known.asked-before)
+		}
+		if first := w.holds(t, made.ID)[0]; first != "tag000" {
+			t.Errorf("the list begins with %s now", first)
+		}
+		if _, err := w.Part(t.Context(), w.team+1, made.ID, func(all []Item) []Item { return all }); err == nil {
+			t.Error("another team reads it")
+		}
+		ready, err := w.Part(t.Context(), w.team, 1, func(all []Item) []Item { return all[:3] })
+		if err != nil || !ready.ReadyMade || len(ready.Hashtags) != 3 {
+			t.Errorf("%+v (%v)", ready, err)
+		}
+	})
+}

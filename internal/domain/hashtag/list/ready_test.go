@@ -1,0 +1,139 @@
+package list
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/hashtag/stats"
+)
+
+// The ready-made lists are data that nobody compiles: what is promised of them is held here.
+func TestReadyMade(t *testing.T) {
+	all, err := readyMade()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) < 24 {
+		t.Errorf("%d lists", len(all))
+	}
+	names, languages := map[string]bool{}, map[string]bool{}
+	for _, r := range all {
+		if r.Size < 20 || r.Size > 60 || int(r.Size) != len(r.items) {
+			t.Errorf("%s has %d hashtags", r.Name, r.Size)
+		}
+		if !r.readyMade() || r.TeamID != 0 || r.Icon == "" || r.Color == "" || names[r.Name] {
+			t.Errorf("%+v", r.List)
+		}
+		names[r.Name], languages[r.language] = true, true
+		if r.language == "" || r.Platform != "" && !slices.Contains(platforms, r.Platform) {
+			t.Errorf("%s: %q, %q", r.Name, r.language, r.Platform)
+		}
+		subcategories := map[string]bool{}
+		for _, i := range r.items {
+			subcategories[i.Subcategory] = true
+		}
+		if len(subcategories) < 2 {
+			t.Errorf("%s is not grouped", r.Name)
+		}
+	}
+	if len(languages) < 5 {
+		t.Errorf("in %v alone", languages)
+	}
+	if !slices.IsSortedFunc(all, func(a, b ready) int { return int(b.ID - a.ID) }) {
+		t.Error("not by falling ids")
+	}
+}
+
+// kept are the ids that were given to lists for good: clients may hold them. New lists are added, none is changed or reused.
+var kept = map[int64]string{1: "Food", 2: "Coffee and baking", 3: "Travel", 4: "Fitness", 5: "Fashion", 6: "Photography", 20: "Small business", 22: "Events and festivals",
+	24: "The seasons", 33: "Reels and Stories", 34: "Corners of TikTok", 35: "Deutsch: Alltag und Genuss", 40: "日本語：カフェと旅", 43: "Bahasa Indonesia: keseharian"}
+
+func TestIdsOfReadyMadeStay(t *testing.T) {
+	all, err := readyMade()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id, name := range kept {
+		if !slices.ContainsFunc(all, func(r ready) bool { return r.ID == id && r.Name == name }) {
+			t.Errorf("list %d is %s no more", id, name)
+		}
+	}
+}
+
+func TestReadyMadeThatIsWrong(t *testing.T) {
+	good := `{"id":7,"name":"N","language":"en","origin":"us","groups":[{"subcategory":"S","hashtags":"a b"}]}`
+	if r, err := readReady([]byte(good)); err != nil || r.Size != 2 || r.items[1] != (Item{"b", "S"}) {
+		t.Fatalf("%+v %v", r, err)
+	}
+	for _, c := range []struct{ old, wrong string }{
+		{`"id":7`, `"id":0`}, {`"id":7`, `"id":1000000`}, {`"name":"N"`, `"name":" "`}, {`"language":"en",`, ``}, {`"origin":"us",`, ``}, {`"N"`, `"N","colour":"x"`},
+		{`"N"`, `"N","color":"red"`}, {`"N"`, `"N","icon":"ri-none-such"`}, {`"a b"`, `"a A"`}, {`"a b"`, `"a #b"`}, {`"a b"`, `"a a"`}, {`"a b"`, `"a 2024"`},
+		{`"S"`, `""`}, {`"S"`, `" S"`}, {`"S"`, `"` + strings.Repeat("S", 51) + `"`}, {`}]}`, `}`},
+	} {
+		text := strings.Replace(good, c.old, c.wrong, 1)
+		if _, err := readReady([]byte(text)); err == nil {
+			t.Errorf("%s was taken", text)
+		}
+	}
+}
+
+// A ready-made list says why its hashtags have no figures, as long as one has none.
+func TestReadyMadeWithoutFigures(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		open := func() operation.Answer[Opened] {
+			t.Helper()
+			got, err := w.open(t.Context(), w.call("get_hashtag_list"), GetInput{ListID: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return got
+		}
+		if notes := open().Notes; len(notes) != 1 || !strings.Contains(notes[0], "no source") {
+			t.Errorf("without a source: %q", notes)
+		}
+		w.Measured = true
+		before := open()
+		if len(before.Notes) != 1 || !strings.Contains(before.Notes[0], "45 of 45 hashtags have no figures yet") {
+			t.Errorf("with a source: %q", before.Notes)
+		}
+		for i, h := range before.Data.Hashtags {
+			w.known.of["instagram "+h.Hashtag] = stats.Figures{Platform: "instagram", Hashtag: h.Hashtag, Score: new(50.0)}
+			if i == 0 {
+				if notes := open().Notes; len(notes) != 1 || !strings.Contains(notes[0], "44 of 45 hashtags have no figures yet") {
+					t.Errorf("with one known: %q", notes)
+				}
+			}
+		}
+		if notes := open().Notes; len(notes) != 0 {
+			t.Errorf("with all known: %q", notes)
+		}
+	})
+}
+
+// Every hashtag of a ready-made list is there to be measured on the platforms that the list is for, once.
+func TestReady(t *testing.T) {
+	t.Parallel()
+	s, err := New(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, platform := range platforms {
+		tags := s.Ready(platform)
+		seen := map[string]int{}
+		for _, tag := range tags {
+			seen[tag]++
+		}
+		for _, r := range s.ready {
+			for _, i := range r.items {
+				if want := r.Platform == "" || r.Platform == platform; want && seen[i.Hashtag] != 1 {
+					t.Errorf("%s of list %d is there %d times for %s", i.Hashtag, r.ID, seen[i.Hashtag], platform)
+				}
+			}
+		}
+		if first, _ := s.readyMade(1); tags[0] != first.items[0].Hashtag {
+			t.Errorf("the first is %s", tags[0])
+		}
+	}
+}

@@ -1,0 +1,219 @@
+package list
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/domain/provider"
+)
+
+// What was refused is counted by its reasons.
+func TestSaid(t *testing.T) {
+	t.Parallel()
+	for want, c := range map[string]Changed{
+		"7. Added: 2, in the list already: 1.":                                               {Entry: Entry{ID: 7}, Added: []string{"a", "b"}, AlreadyPresent: []string{"c"}},
+		"7. Added: 0, in the list already: 0. Refused: 3 (bad_characters: 2, list_full: 1).": {Entry: Entry{ID: 7}, Refused: []Refused{{"a b", reasonCharacters}, {"d", reasonFull}, {"c d", reasonCharacters}}},
+	} {
+		if got := c.said(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestSorted(t *testing.T) {
+	for name, c := range map[string]struct {
+		platform string
+		sent     []string
+		tags     []string
+		refused  []Refused
+	}{
+		"nothing":              {},
+		"with and without #":   {sent: []string{"once", "#once", "ONCE", "＃ｏｎｃｅ", " #once "}, tags: []string{"once"}},
+		"in their order":       {sent: []string{"c", "a", "b", "a"}, tags: []string{"c", "a", "b"}},
+		"other scripts":        {sent: []string{"#旅行", "cafe\u0301", "МОРЕ"}, tags: []string{"旅行", "café", "море"}},
+		"empty":                {sent: []string{"", "#", "  "}, refused: []Refused{{"", "empty"}, {"#", "empty"}, {"  ", "empty"}}},
+		"too long":             {sent: []string{strings.Repeat("l", 101)}, refused: []Refused{{strings.Repeat("l", 100), "too_long"}}},
+		"very long":            {sent: []string{strings.Repeat("旅", 3000)}, refused: []Refused{{strings.Repeat("旅", 100), "too_long"}}},
+		"the longest":          {sent: []string{strings.Repeat("l", 100)}, tags: []string{strings.Repeat("l", 100)}},
+		"characters":           {sent: []string{"a b", "a-b", "2024", "❤"}, refused: []Refused{{"a b", "bad_characters"}, {"a-b", "bad_characters"}, {"2024", "bad_characters"}, {"❤", "bad_characters"}}},
+		"what is not seen":     {sent: []string{"a\tb\u202e\n\x1b[31m"}, refused: []Refused{{"ab[31m", "bad_characters"}}},
+		"refused once":         {sent: []string{"a b", "a b", "a\u200e b"}, refused: []Refused{{"a b", "bad_characters"}}},
+		"a link":               {platform: provider.TikTok, sent: []string{"https://www.tiktok.com/tag/travel"}, tags: []string{"travel"}},
+		"another network's":    {platform: provider.Instagram, sent: []string{"https://www.tiktok.com/tag/travel"}, refused: []Refused{{"https://www.tiktok.com/tag/travel", "bad_characters"}}},
+		"tied to none, a link": {sent: []string{"https://www.tiktok.com/tag/travel"}, tags: []string{"travel"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tags, bad := sorted(c.platform, c.sent)
+			if !slices.Equal(tags, c.tags) {
+				t.Errorf("%q instead of %q", tags, c.tags)
+			}
+			if diff := cmp.Diff(append([]Refused{}, c.refused...), bad); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// Whatever is sent, each text is a hashtag or refused, what comes out is clean, and sending that again gives the same.
+func TestSortedIsClean(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		sent := rapid.SliceOf(rapid.OneOf(rapid.String(), rapid.StringMatching(`#?[a-cA-C]{1,2}`))).Draw(t, "sent")
+		tags, bad := sorted("", sent)
+		if len(tags)+len(bad) > len(sent) || len(sent) > 0 && len(tags)+len(bad) == 0 {
+			t.Fatalf("%q: %q and %q", sent, tags, bad)
+		}
+		for _, r := range bad {
+			if utf8.RuneCountInString(r.Hashtag) > 100 || strings.ContainsFunc(r.Hashtag, unicode.IsControl) {
+				t.Fatalf("%q is shown", r.Hashtag)
+			}
+		}
+		again, none := sorted("", tags)
+		if !slices.Equal(again, tags) || len(none) > 0 {
+			t.Fatalf("%q, then %q and %q", tags, again, none)
+		}
+	})
+}
+
+func TestFit(t *testing.T) {
+	b, err := newBanned(map[string][]string{"instagram": {"#Bad"}, "tiktok": {"worse"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tags := []string{"a", "bad", "b", "worse", "c"}
+	for name, c := range map[string]struct {
+		platform string
+		room     int64
+		taken    []string
+		refused  []Refused
+	}{
+		"no end":          {"instagram", -1, []string{"a", "b", "worse", "c"}, []Refused{{"bad", "banned"}}},
+		"room for some":   {"instagram", 2, []string{"a", "b"}, []Refused{{"bad", "banned"}, {"worse", "list_full"}, {"c", "list_full"}}},
+		"no room":         {"tiktok", 0, nil, []Refused{{"a", "list_full"}, {"bad", "list_full"}, {"b", "list_full"}, {"worse", "banned"}, {"c", "list_full"}}},
+		"just enough":     {"tiktok", 4, []string{"a", "bad", "b", "c"}, []Refused{{"worse", "banned"}}},
+		"tied to none":    {"", 9, []string{"a", "b", "c"}, []Refused{{"bad", "banned"}, {"worse", "banned"}}},
+		"another network": {"tiktok", 9, []string{"a", "bad", "b", "c"}, []Refused{{"worse", "banned"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			taken, rest := b.fit(c.platform, tags, c.room)
+			if !slices.Equal(taken, c.taken) || !slices.Equal(rest, c.refused) {
+				t.Errorf("%q and %v", taken, rest)
+			}
+		})
+	}
+}
+
+func TestBannedOfTheOperator(t *testing.T) {
+	for name, given := range map[string]map[string][]string{
+		"another network": {"facebook": {"a"}},
+		"no hashtag":      {"instagram": {"good", "two words"}},
+		"nothing":         {"tiktok": {""}},
+	} {
+		if _, err := newBanned(given); err == nil {
+			t.Errorf("%s was taken", name)
+		}
+	}
+	if b, err := newBanned(nil); err != nil || len(b[""]) > 0 {
+		t.Errorf("%v %v", b, err)
+	}
+}
+
+func TestNames(t *testing.T) {
+	for name, c := range map[string]struct{ text, want, reason string }{
+		"plain":              {text: "Summer in Lisbon", want: "Summer in Lisbon"},
+		"spaces around":      {text: "  Summer\u3000", want: "Summer"},
+		"the longest":        {text: strings.Repeat("é", 50), want: strings.Repeat("é", 50)},
+		"emoji":              {text: "👩\u200d🚀 space", want: "👩\u200d🚀 space"},
+		"too long":           {text: strings.Repeat("é", 51), reason: apierr.TooLong},
+		"empty":              {text: "", reason: apierr.TooShort},
+		"spaces alone":       {text: " \t\u3000", reason: apierr.TooShort},
+		"nothing seen":       {text: "\u200b\u2060", reason: apierr.TooShort},
+		"fillers alone":      {text: "\u3164\u115f\uffa0", reason: apierr.TooShort},
+		"no dots of braille": {text: "\u2800", reason: apierr.TooShort},
+		"selectors alone":    {text: "\ufe0f\u034f", reason: apierr.TooShort},
+		"Korean":             {text: "서울\u3164여행", want: "서울\u3164여행"},
+		"a line break":       {text: "a\nb", reason: apierr.Malformed},
+		"a separator":        {text: "a\u2028b", reason: apierr.Malformed},
+		"a control":          {text: "a\x07b", reason: apierr.Malformed},
+		"no valid Unicode":   {text: "a\xff", reason: apierr.Malformed},
+		"an escape to ring":  {text: "\x1b[31mred", reason: apierr.Malformed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := named(c.text)
+			if c.reason != "" {
+				refused(t, err, apierr.ValidationFailed, c.reason)
+				return
+			}
+			if got != c.want || err != nil {
+				t.Errorf("%q, %v", got, err)
+			}
+		})
+	}
+}
+
+func TestLabels(t *testing.T) {
+	for name, c := range map[string]struct{ text, want, reason string }{
+		"plain":         {text: " Drinks ", want: "Drinks"},
+		"none":          {},
+		"a mark alone":  {text: "\u200f"},
+		"filler alone":  {text: "\u3164"},
+		"with a mark":   {text: "\u200fקפה", want: "\u200fקפה"},
+		"too long":      {text: strings.Repeat("s", 51), reason: apierr.TooLong},
+		"a line break":  {text: "a\nb", reason: apierr.Malformed},
+		"unseen, split": {text: "\u200f\n\u200f", reason: apierr.Malformed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := labelled(c.text)
+			if c.reason != "" {
+				refused(t, err, apierr.ValidationFailed, c.reason)
+				return
+			}
+			if got != c.want || err != nil {
+				t.Errorf("%q, %v", got, err)
+			}
+		})
+	}
+}
+
+func TestColors(t *testing.T) {
+	for text, want := range map[string]string{"": "", "#12ab9F": "#12ab9f", "#000000": "#000000", "#FFFFFF": "#ffffff"} {
+		if got, err := color(text); got != want || err != nil {
+			t.Errorf("%q: %q, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"red", "12ab9f", "#abc", "#12ab9fff", "#12ab9g", "#12ab9f\n", "＃12ab9f", "#12ab9é", " #12ab9f", "##2ab9f"} {
+		if got, err := color(text); err == nil || got != "" {
+			t.Errorf("%q was taken for %q", text, got)
+		}
+	}
+}
+
+func TestIcons(t *testing.T) {
+	if n := len(icons()); n < 3000 {
+		t.Fatalf("%d icons", n)
+	}
+	for name := range icons() {
+		if strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || name == "" {
+			t.Errorf("%q is no name of an icon", name)
+		}
+	}
+	for _, token := range []string{"", "ri-hashtag", "ri-plane-line", "ri-plane-fill", "ri-24-hours-line", "ri-instagram-fill", "ri-zzz-fill", "ri-bold"} {
+		if got, err := icon(token); got != token || err != nil {
+			t.Errorf("%q: %q, %v", token, got, err)
+		}
+	}
+	for _, token := range []string{"ri-", "fa-star", "ri-<script>", "ri-a b", "ri-plane", "ri-hashtag-line", "ri-hashtag-fill", "ri-bold-line", "plane-line", "RI-plane-line", "ri-plane-line\n", "ri-#"} {
+		got, err := icon(token)
+		if err == nil || got != "" {
+			t.Errorf("%q was taken", token)
+			continue
+		}
+		refused(t, err, apierr.ValidationFailed, apierr.NotAllowedValue)
+	}
+}

@@ -1,0 +1,244 @@
+package list
+
+import (
+	"context"
+	crand "crypto/rand"
+	"flag"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/hashtag/stats"
+	"pressroom/internal/platform/auditlog"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit"
+)
+
+// world is the lists of a team over a fresh database.
+type world struct {
+	*Service
+
+	known        *known
+	clock        *testkit.Clock
+	team, person int64
+	plan         string
+}
+
+// known is figures that a test sets, and what was wanted.
+type known struct {
+	mu     sync.Mutex
+	of     map[string]stats.Figures // by platform and hashtag, with a space between them
+	wanted []string                 // likewise
+	ahead  []int                    // how many were wanted ahead of each transaction that was long
+	broken error                    // what wanting ends with
+	looks  int64
+	asked  int // of how many hashtags the figures were read
+}
+
+func (k *known) Want(_ context.Context, _ *db.Tx, platform string, tags []string) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, tag := range tags {
+		k.wanted = append(k.wanted, platform+" "+tag)
+	}
+	return k.broken
+}
+
+func (k *known) WantAhead(_ context.Context, _ string, tags []string) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.ahead = append(k.ahead, len(tags))
+	return k.broken
+}
+
+// Version changes with every look: what a test sets holds at once.
+func (k *known) Version(context.Context, db.Querier, string) (int64, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.looks++
+	return k.looks, nil
+}
+
+func (k *known) Of(_ context.Context, _ db.Querier, platform string, tags []string) (map[string]stats.Figures, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.asked += len(tags)
+	out := map[string]stats.Figures{}
+	for _, tag := range tags {
+		for _, on := range platforms {
+			f, found := k.of[on+" "+tag]
+			if _, already := out[tag]; found && !already && (platform == "" || platform == on) {
+				out[tag] = f
+			}
+		}
+	}
+	return out, nil
+}
+
+func TestMain(m *testing.M) {
+	for name, value := range map[string]string{"rapid.checks": "25", "rapid.nofailfile": "true"} { // rapid takes them from its flags alone
+		if err := flag.Set(name, value); err != nil {
+			panic(err)
+		}
+	}
+	m.Run()
+}
+
+// fatal is what tests, benchmarks and properties have in common.
+type fatal interface {
+	Helper()
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+	Context() context.Context
+}
+
+func must(t fatal, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func each(t *testing.T, run func(t *testing.T, w world)) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		clock := testkit.NewClock(time.Date(2026, 3, 29, 8, 0, 0, 0, time.UTC))
+		run(t, newWorld(t, testkit.Open(t, url, clock), clock))
+	})
+}
+
+func newWorld(t fatal, d *db.DB, clock *testkit.Clock) world {
+	t.Helper()
+	w := world{known: &known{of: map[string]stats.Figures{}}, clock: clock}
+	offered := plan.Shipped()
+	offered.BannedHashtags = map[string][]string{"instagram": {"#Forbidden", "ＮＯ"}, "tiktok": {"nowhere"}}
+	var err error
+	w.Service, err = New(Options{DB: d, Figures: w.known, Terms: offered})
+	must(t, err)
+	return w.newTeam(t, "creator")
+}
+
+// newTeam is the same world for a new team.
+func (w world) newTeam(t fatal, plan string) world {
+	t.Helper()
+	w.plan = plan
+	must(t, w.db.Write(t.Context(), "furnish", func(ctx context.Context, tx *db.Tx) error {
+		err := tx.QueryRow(ctx, `INSERT INTO people (name, email, created_at) VALUES ('Ada', ?, 1) RETURNING id`, crand.Text()).Scan(&w.person)
+		if err == nil {
+			err = tx.QueryRow(ctx, `INSERT INTO teams (name, timezone, content_language, plan, created_at) VALUES ('Harbour', 'UTC', 'en', ?, 1) RETURNING id`, plan).Scan(&w.team)
+		}
+		return err
+	}))
+	return w
+}
+
+// allow sets how many lists and hashtags the plan allows.
+func (w world) allow(lists, hashtags int64) {
+	w.Terms.Plans = slices.Clone(w.Terms.Plans)
+	for n := range w.Terms.Plans {
+		w.Terms.Plans[n].HashtagLists, w.Terms.Plans[n].HashtagsPerList = lists, hashtags
+	}
+}
+
+func (w world) call(name string) operation.Call {
+	return operation.Call{Actor: &access.Actor{TeamID: w.team, PersonID: w.person, Zone: time.UTC, Plan: w.plan}, Operation: name, Now: w.clock.Now()}
+}
+
+func (w world) by() auditlog.Actor { return auditlog.Actor{PersonID: w.person} }
+
+func (w world) make(t fatal, in CreateInput) Changed {
+	t.Helper()
+	if in.Name == "" {
+		in.Name = "a list"
+	}
+	answer, err := w.create(t.Context(), w.call("create_hashtag_list"), in)
+	must(t, err)
+	return answer.Data
+}
+
+func (w world) put(t fatal, list int64, tags ...string) Changed {
+	t.Helper()
+	answer, err := w.add(t.Context(), w.call("add_hashtags"), AddInput{ListID: list, Hashtags: tags})
+	must(t, err)
+	return answer.Data
+}
+
+func (w world) look(t fatal, list int64) Opened {
+	t.Helper()
+	answer, err := w.open(t.Context(), w.call("get_hashtag_list"), GetInput{list})
+	must(t, err)
+	return answer.Data
+}
+
+// holds is the hashtags of a list in their order.
+func (w world) holds(t fatal, list int64) []string {
+	t.Helper()
+	out := []string{}
+	for _, h := range w.look(t, list).Hashtags {
+		out = append(out, h.Hashtag)
+	}
+	return out
+}
+
+// walk is the ids of every page, and how many pages those were.
+func (w world) walk(t fatal, in ListInput) ([]int64, int) {
+	t.Helper()
+	if in.Scope == "" {
+		in.Scope = scopeAll
+	}
+	out := []int64{}
+	for pages := 1; ; pages++ {
+		answer, err := w.lists(t.Context(), w.call("list_hashtag_lists"), in)
+		must(t, err)
+		if len(answer.Data.HashtagLists) > in.Limit {
+			t.Fatalf("%d lists on a page of %d", len(answer.Data.HashtagLists), in.Limit)
+		}
+		for _, l := range answer.Data.HashtagLists {
+			out = append(out, l.ID)
+		}
+		if answer.Page == nil {
+			return out, pages
+		}
+		in.Cursor = &answer.Page.Cursor
+	}
+}
+
+func (w world) number(t fatal, query string, args ...any) int64 {
+	t.Helper()
+	var n int64
+	must(t, w.db.QueryRow(t.Context(), query, args...).Scan(&n))
+	return n
+}
+
+// events are the kinds of what the team did, in their order.
+func (w world) events(t fatal) []string {
+	t.Helper()
+	rows, err := w.db.Query(t.Context(), `SELECT kind FROM events WHERE team_id = ? ORDER BY id`, w.team)
+	must(t, err)
+	defer rows.Close()
+	out := []string{}
+	for rows.Next() {
+		var kind string
+		must(t, rows.Scan(&kind))
+		out = append(out, kind)
+	}
+	must(t, rows.Err())
+	return out
+}
+
+// refused fails unless an error is a refusal of this code and, of a validation, this reason.
+func refused(t fatal, err error, code apierr.Code, reason string) {
+	t.Helper()
+	got := apierr.Of(err)
+	if err == nil || got.Code != code {
+		t.Fatalf("%v instead of %s", err, code)
+	}
+	if told, _ := got.Context["reason"].(string); told != reason {
+		t.Fatalf("%q instead of %q", told, reason)
+	}
+}

@@ -1,0 +1,65 @@
+package search
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"pressroom/internal/domain/job"
+	"pressroom/internal/platform/db"
+)
+
+// ending is how a search ends.
+type ending struct {
+	state     job.State
+	code      string    // why it failed, wholly or in part
+	charged   bool      // else what was set aside is given back
+	paidUntil time.Time // zero where the keyword is not paid for
+	resultOf  string    // the job whose result is served again; empty where a part of it is missing
+	notes     []string
+	wanted    []string // hashtags to be measured in the background
+}
+
+// end keeps what was found, settles what was set aside and ends the job. The keyword's row is held before the wallet,
+// as calls do.
+func (s *Service) end(ctx context.Context, h job.Held, t task, e ending, rows []row) error {
+	return s.db.Write(ctx, "search.end", func(ctx context.Context, tx *db.Tx) error {
+		if err := h.Mine(ctx, tx); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, `UPDATE hashtag_searches SET job_id = '', result_of = ?, paid_until = ? WHERE id = ? AND team_id = ?`, e.resultOf, db.Micros(e.paidUntil), t.search, t.team)
+		if err != nil {
+			return fmt.Errorf("ending a hashtag search: %w", err)
+		}
+		if err := keepRows(ctx, tx, h.ID, rows); err != nil {
+			return err
+		}
+		if err := keepNotes(ctx, tx, h.ID, e.notes); err != nil {
+			return err
+		}
+		if err := s.Figures.Want(ctx, tx, t.platform, e.wanted); err != nil {
+			return err
+		}
+		if err := s.settle(ctx, tx, h, e.charged); err != nil {
+			return err
+		}
+		return h.Finish(ctx, tx, e.state, e.code)
+	})
+}
+
+func (s *Service) settle(ctx context.Context, tx *db.Tx, h job.Held, charged bool) error {
+	if h.Reservation == 0 {
+		return nil
+	}
+	how := s.Credits.Refund
+	if charged {
+		how = s.Credits.Charge
+	}
+	_, err := how(ctx, tx, h.Reservation)
+	return err
+}
+
+// fail ends a search that brought nothing: what it cost is given back. What paid for it otherwise does so still.
+func (s *Service) fail(ctx context.Context, h job.Held, t task, code string) error {
+	return s.end(ctx, h, t, ending{state: job.Failed, code: code, paidUntil: t.covered}, nil)
+}

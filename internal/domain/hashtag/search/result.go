@@ -1,0 +1,129 @@
+package search
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/hashtag/stats"
+	"pressroom/internal/domain/job"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/teamtime"
+)
+
+// What a finished search found (contract, Job results).
+type (
+	// Result is a page of it. The hashtags come a page at a time, the rest whole on each page.
+	Result struct {
+		Hashtags       []Found   `json:"hashtags"`
+		Incomplete     []Found   `json:"incomplete"`
+		Related        []Related `json:"related"`
+		CreditsCharged int64     `json:"credits_charged"`
+	}
+	// Found is a hashtag with its figures.
+	Found struct {
+		stats.Shown
+
+		MeasuredAt *teamtime.Moment `json:"measured_at,omitempty"`
+	}
+	// Related is a hashtag that often appears alongside the keyword's own, with its figures where they are known.
+	Related struct {
+		stats.Shown
+
+		Support    int              `json:"support"` // remembered posts that carry both
+		Share      float64          `json:"share"`   // of the remembered posts of the keyword's own hashtags
+		Lift       float64          `json:"lift"`    // how many times as often it stands there as elsewhere
+		MeasuredAt *teamtime.Moment `json:"measured_at,omitempty"`
+	}
+)
+
+// appOf is where the app shows a search and what it found.
+func appOf(job string) string { return "/hashtags/search?" + url.Values{"job": {job}}.Encode() }
+
+// Produced reads a page of what a finished search found.
+func (s *Service) Produced(ctx context.Context, call operation.Call, r job.Record, in job.GetInput) (job.Produced, error) {
+	made := job.Produced{App: appOf(r.ID)}
+	if !r.Finished() {
+		return made, nil
+	}
+	charged, err := s.Credits.Charged(ctx, r.Reservation)
+	if err != nil {
+		return made, err
+	}
+	out := Result{Hashtags: []Found{}, Incomplete: []Found{}, Related: []Related{}, CreditsCharged: charged}
+	from, err := start(call, in.Cursor)
+	if err != nil {
+		return made, err
+	}
+	kept, err := s.page(ctx, r.ID, from, in.Limit+1)
+	if err != nil {
+		return made, err
+	}
+	for _, k := range kept {
+		if k.part == partHashtags && len(out.Hashtags) == in.Limit {
+			made.Page = &operation.Page{HasMore: true, Cursor: call.Cursor(strconv.Itoa(from + in.Limit))}
+			continue
+		}
+		if err := out.add(call, k); err != nil {
+			return made, err
+		}
+	}
+	made.Result = out
+	made.Notes, err = readNotes(ctx, s.db, r.ID)
+	return made, err
+}
+
+func start(call operation.Call, cursor *string) (int, error) {
+	if cursor == nil {
+		return 0, nil
+	}
+	position, err := call.Position(*cursor)
+	if err != nil {
+		return 0, err
+	}
+	from, err := strconv.Atoi(position)
+	if err != nil || from < 0 {
+		return 0, errors.Join(errors.New("a position that was made here cannot be read"), err)
+	}
+	return from, nil
+}
+
+// kept is one hashtag of a result.
+type kept struct {
+	part     string
+	measured int64
+	entry    []byte
+}
+
+// pageOfResult is some of the hashtags from a position on, and the other parts whole.
+const pageOfResult = `SELECT part, measured_at, entry FROM hashtag_search_results WHERE job_id = ? AND (part <> ? OR position >= ? AND position < ?) ORDER BY part, position`
+
+func (s *Service) page(ctx context.Context, id string, from, most int) ([]kept, error) {
+	out, err := db.All(ctx, s.db, func(rows *sql.Rows, k *kept) error { return rows.Scan(&k.part, &k.measured, &k.entry) }, pageOfResult, id, partHashtags, from, from+most)
+	if err != nil {
+		return nil, fmt.Errorf("reading what job %s found: %w", id, err)
+	}
+	return out, nil
+}
+
+func (r *Result) add(call operation.Call, k kept) error {
+	measured := call.Maybe(db.Time(k.measured))
+	one := Related{MeasuredAt: measured}
+	if err := json.Unmarshal(k.entry, &one); err != nil {
+		return fmt.Errorf("reading a hashtag of a result: %w", err)
+	}
+	switch plain := (Found{one.Shown, measured}); k.part {
+	case partRelated:
+		r.Related = append(r.Related, one)
+	case partHashtags:
+		r.Hashtags = append(r.Hashtags, plain)
+	default:
+		r.Incomplete = append(r.Incomplete, plain)
+	}
+	return nil
+}

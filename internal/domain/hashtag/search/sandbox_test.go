@@ -1,0 +1,81 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"pressroom/internal/domain/job"
+	"pressroom/internal/domain/provider"
+	"pressroom/internal/domain/provider/bridge"
+	"pressroom/internal/domain/provider/instagramgraph"
+	"pressroom/internal/domain/provider/joined"
+	"pressroom/internal/domain/report/hashtaganalysis"
+	"pressroom/internal/sandbox"
+)
+
+// boxed has a world ask the sandbox, as the program does when it is tried.
+func (w world) boxed(t *testing.T) {
+	t.Helper()
+	over := func(time.Duration) <-chan time.Time {
+		c := make(chan time.Time)
+		close(c)
+		return c
+	}
+	box, err := sandbox.Open(t.TempDir(), sandbox.Options{Now: w.clock.Now, After: over})
+	must(t, err)
+	front := httptest.NewServer(box.Handler())
+	t.Cleanup(func() {
+		front.Close()
+		box.Close()
+	})
+	operated, err := box.Operator(t.Context(), 3)
+	must(t, err)
+	public := func(context.Context, string, int64, io.Writer) error { return errors.New("no file is fetched") }
+	opts := instagramgraph.Options{URL: front.URL + "/instagram/facebook", Hashtags: true, Shelf: instagramgraph.NewShelves(w.db), Now: w.clock.Now, Public: public}
+	for _, one := range operated {
+		opts.Accounts = append(opts.Accounts, instagramgraph.Account{ID: one.ID, Token: one.Token})
+	}
+	official, err := instagramgraph.New(opts)
+	must(t, err)
+	vendor, err := bridge.New(bridge.Options{URL: front.URL + "/vendor", Public: public, Now: w.clock.Now})
+	must(t, err)
+	w.Source, err = joined.New(joined.Named{Name: "instagram_graph", Source: official}, joined.Named{Name: "bridge", Source: vendor})
+	must(t, err)
+}
+
+// A search asks by the protocols of the networks themselves, and finds what a client is told to expect.
+func TestSandbox(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		w.boxed(t)
+		for _, c := range []struct {
+			in    Input
+			costs int64
+			code  string
+			least int // hashtags
+		}{
+			{Input{Query: "summer beach travel"}, price, "", 5},
+			{Input{Query: "travel BEACH summer"}, 0, "", 5},
+			{Input{Query: "summer beach travel", Platform: provider.TikTok}, price, "", 5},
+			{Input{Query: "#harbourlife"}, price, "", 2},
+			{Input{Query: "qz"}, price, "", 1},
+			{Input{Query: "旅行 #東京"}, price, "", 3},
+			{Input{Query: "missinglife"}, 0, "nothing_found", 0},
+			{Input{Query: "errorlife"}, 0, "source_unavailable", 0},
+		} {
+			r, _, paid := w.searched(t, c.in)
+			result, _, _ := w.page(t, r.ID, 50, nil)
+			if paid != c.costs || result.CreditsCharged != paid || r.ErrorCode != c.code || len(result.Hashtags) < c.least || (r.State == job.Failed) != (c.code != "") {
+				t.Errorf("%+v: %d credits, %s %q, %q", c.in, paid, r.State, r.ErrorCode, names(result.Hashtags))
+			}
+			for _, h := range result.Hashtags {
+				if h.Posts == nil || h.Tier != hashtaganalysis.Tier(h.Posts.Count) || h.PostsPerDay == nil || h.Score == nil || *h.Score < 0 || *h.Score > 100 || h.MeasuredAt == nil {
+					t.Errorf("%+v: %+v", c.in, h)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,30 @@
+package search
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/platform/db"
+)
+
+// Asked is what a search looks for.
+type Asked struct {
+	Words    string // as they were typed, normalised: by themselves with blanks between them
+	Platform string
+}
+
+// AskedBy reads what a team's search looks for, by its job. A job that is no search of the team is not_found.
+func AskedBy(ctx context.Context, q db.Querier, team int64, job string) (Asked, error) {
+	var out Asked
+	err := q.QueryRow(ctx, `SELECT s.words, s.platform FROM hashtag_search_jobs s JOIN jobs j ON j.id = s.job_id WHERE j.id = ? AND j.team_id = ?`, job, team).Scan(&out.Words, &out.Platform)
+	if errors.Is(err, sql.ErrNoRows) {
+		return out, apierr.Missing()
+	}
+	if err != nil {
+		return out, fmt.Errorf("reading what the search %s looks for: %w", job, err)
+	}
+	return out, nil
+}

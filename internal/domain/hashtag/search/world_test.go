@@ -1,0 +1,270 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/core/pipeline"
+	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/credit"
+	"pressroom/internal/domain/hashtag/stats"
+	"pressroom/internal/domain/job"
+	"pressroom/internal/domain/provider"
+	"pressroom/internal/domain/report"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit"
+)
+
+func TestMain(m *testing.M) {
+	if err := flag.Set("rapid.nofailfile", "true"); err != nil { // rapid takes it from its flag alone
+		panic(err)
+	}
+	m.Run()
+}
+
+var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+const (
+	price   = 3
+	granted = 1000 // credits of a team
+)
+
+// script is a source that tells what a test says, and remembers what it was asked.
+type script struct {
+	mu    sync.Mutex
+	tells func(context.Context, provider.HashtagQuery) (provider.HashtagFigures, error)
+	asked []string
+}
+
+func (s *script) Hashtag(ctx context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error) {
+	s.mu.Lock()
+	s.asked = append(s.asked, q.Platform+"/"+q.Hashtag)
+	tells := s.tells
+	s.mu.Unlock()
+	return tells(ctx, q)
+}
+
+func (s *script) tell(tells func(context.Context, provider.HashtagQuery) (provider.HashtagFigures, error)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tells = tells
+}
+
+// since are the hashtags that were asked for after so many.
+func (s *script) since(n int) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.asked[n:])
+}
+
+// world is searching over a fresh database, for one team.
+type world struct {
+	*Service
+
+	clock  *testkit.Clock
+	script *script
+	money  *credit.Service
+	actor  *access.Actor
+	keys   *atomic.Int64
+}
+
+func each(t *testing.T, run func(t *testing.T, w world)) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		clock, log := testkit.NewClock(noon), slog.New(slog.DiscardHandler)
+		d := testkit.Open(t, url, clock)
+		must(t, job.MigrateQueue(t.Context(), d, log))
+		queue, err := job.NewQueue(d, 1, log)
+		must(t, err)
+		w := world{clock: clock, script: &script{}, money: credit.New(d), keys: &atomic.Int64{}}
+		w.script.tell(w.everything)
+		results := map[job.Type]job.Result{}
+		jobs, worker := job.NewStore(d, results, 5), job.NewWorker(d, queue, log)
+		reports := report.New(report.Options{DB: d, Jobs: jobs, Worker: worker, Credits: w.money, Terms: plan.Shipped(), Log: log})
+		w.Service = New(Options{DB: d, Jobs: jobs, Worker: worker, Credits: w.money, Reports: reports, Figures: stats.New(d), Terms: plan.Shipped(), Source: w.script, Log: log})
+		results[job.HashtagSearch] = w.Produced
+		run(t, w.newTeam(t))
+	})
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// newTeam is the same world with another team that has credits.
+func (w world) newTeam(t *testing.T) world {
+	t.Helper()
+	var id int64
+	w.write(t, func(ctx context.Context, tx *db.Tx) error {
+		return tx.QueryRow(ctx, `INSERT INTO teams (name, timezone, content_language, plan, created_at) VALUES ('Harbour', 'UTC', 'en', 'team', 1) RETURNING id`).Scan(&id)
+	})
+	w.actor = &access.Actor{TeamID: id, PersonID: 7, KeyID: id * 10, Role: access.Owner, Zone: time.UTC, Plan: "team", Daily: access.Daily{KeyCredits: -1, TeamCredits: -1}}
+	_, err := w.money.Grant(t.Context(), id, granted, "start", "")
+	must(t, err)
+	return w
+}
+
+func (w world) write(t *testing.T, work func(context.Context, *db.Tx) error) {
+	t.Helper()
+	must(t, w.db.Write(t.Context(), "test", work))
+}
+
+func (w world) exec(t *testing.T, statement string, args ...any) {
+	t.Helper()
+	w.write(t, func(ctx context.Context, tx *db.Tx) error {
+		_, err := tx.Exec(ctx, statement, args...)
+		return err
+	})
+}
+
+func (w world) number(t *testing.T, query string, args ...any) int64 {
+	t.Helper()
+	var n int64
+	must(t, w.db.QueryRow(t.Context(), query, args...).Scan(&n))
+	return n
+}
+
+// everything is a source that knows every hashtag but those that begin with missing, and fails at those with error.
+func (w world) everything(_ context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error) {
+	switch {
+	case len(q.Hashtag) > 7 && q.Hashtag[:7] == "missing":
+		return provider.HashtagFigures{}, provider.ErrNotFound
+	case len(q.Hashtag) > 5 && q.Hashtag[:5] == "error":
+		return provider.HashtagFigures{}, &provider.Unavailable{After: time.Hour, Err: errors.New("out of order")}
+	}
+	return w.known(q.Hashtag, 120_000), nil
+}
+
+// known are complete figures of a hashtag of a size, under which posts stand that carry others too.
+func (w world) known(tag string, size int64, beside ...string) provider.HashtagFigures {
+	now := w.clock.Now()
+	f := provider.HashtagFigures{Hashtag: tag, Size: &size, From: now.Add(-day), MeasuredAt: now}
+	for i := range 30 {
+		p := provider.Post{ID: fmt.Sprint(tag, "-", i), TakenAt: now.Add(-time.Duration(i) * 47 * time.Minute), Hashtags: append([]string{tag}, beside...), Likes: new(int64(100 + i))}
+		p.Caption = "Down by the water"
+		for _, h := range p.Hashtags {
+			p.Caption += " #" + h
+		}
+		f.Recent = append(f.Recent, p)
+	}
+	return f
+}
+
+// asked is a call as the pipeline makes it: what it costs is set aside in its transaction.
+func (w world) asked(ctx context.Context, in Input) (operation.Answer[job.Entry], int64, error) {
+	if in.Platform == "" {
+		in.Platform = provider.Instagram
+	}
+	var out operation.Answer[job.Entry]
+	var cost int64
+	call := operation.Call{Actor: w.actor, Operation: "search_hashtags", Now: w.clock.Now()}
+	claim := pipeline.Claim{APIKey: w.actor.KeyID, Key: fmt.Sprint(w.keys.Add(1)), Operation: call.Operation, Arguments: []byte(in.Query), Paid: true}
+	err := w.db.Write(ctx, "call", func(ctx context.Context, _ *db.Tx) error {
+		var err error
+		if cost, err = w.price(ctx, call, in); err != nil {
+			return err
+		}
+		call.Reservation = 0
+		if cost > 0 {
+			if call.Reservation, err = w.money.Reserve(ctx, pipeline.Charge{Call: call, Claim: claim, Amount: cost}); err != nil {
+				return err
+			}
+		}
+		out, err = w.search(ctx, call, in)
+		return err
+	})
+	return out, cost, err
+}
+
+// begun is a search that is taken.
+func (w world) begun(t *testing.T, query string) (string, int64) {
+	t.Helper()
+	answer, cost, err := w.asked(t.Context(), Input{Query: query})
+	must(t, err)
+	if answer.Location != job.Location(answer.Data.JobID) {
+		t.Errorf("it leads to %s", answer.Location)
+	}
+	return answer.Data.JobID, cost
+}
+
+// held takes a job up as a worker does.
+func (w world) held(t *testing.T, id string) job.Held {
+	t.Helper()
+	h := job.Held{}
+	w.write(t, func(ctx context.Context, tx *db.Tx) error {
+		err := tx.QueryRow(ctx, `UPDATE jobs SET epoch = epoch + 1 WHERE id = ? RETURNING epoch`, id).Scan(&h.Epoch)
+		if err == nil {
+			h.Record, err = job.Get(ctx, tx, w.actor.TeamID, id)
+		}
+		return err
+	})
+	return h
+}
+
+// finished works on a job until it has ended, however often that takes.
+func (w world) finished(t *testing.T, id string) job.Record {
+	t.Helper()
+	for range maxTries + restTries + 2 {
+		r, err := job.Get(t.Context(), w.db, w.actor.TeamID, id)
+		must(t, err)
+		if r.Finished() {
+			return r
+		}
+		must(t, w.do(t.Context(), w.held(t, id)))
+	}
+	t.Fatalf("job %s does not end", id)
+	return job.Record{}
+}
+
+// searched is a search that has ended, with what the call and the search cost in the end.
+func (w world) searched(t *testing.T, in Input) (job.Record, int64, int64) {
+	t.Helper()
+	before := w.balance(t)
+	answer, cost, err := w.asked(t.Context(), in)
+	must(t, err)
+	r := w.finished(t, answer.Data.JobID)
+	return r, cost, before - w.balance(t)
+}
+
+func (w world) balance(t *testing.T) int64 {
+	t.Helper()
+	u, err := w.money.Today(t.Context(), w.actor, w.clock.Now())
+	must(t, err)
+	return u.Balance
+}
+
+// page is what a client reads of a finished search.
+func (w world) page(t *testing.T, id string, limit int, cursor *string) (Result, *operation.Page, []string) {
+	t.Helper()
+	call := operation.Call{Actor: w.actor, Operation: "get_job", Now: w.clock.Now(), Filters: []byte(id)}
+	r, err := job.Get(t.Context(), w.db, w.actor.TeamID, id)
+	must(t, err)
+	view, err := w.Jobs.View(t.Context(), call, r, job.GetInput{JobID: id, Limit: limit, Cursor: cursor})
+	must(t, err)
+	result, ok := view.Data.Result.(Result)
+	if !ok {
+		t.Fatalf("the job has no result: %+v", view.Data)
+	}
+	return result, view.Page, view.Notes
+}
+
+func names(all []Found) []string {
+	out := []string{}
+	for _, f := range all {
+		out = append(out, f.Hashtag)
+	}
+	return out
+}

@@ -1,0 +1,277 @@
+package stats_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pressroom/internal/domain/hashtag/stats"
+	"pressroom/internal/domain/provider"
+)
+
+// What is wanted is measured once, and again when it is a week old and somebody still wants it.
+func TestWantedIsMeasured(t *testing.T) {
+	each(t, func(w *world) {
+		b := w.background()
+		w.seen(post("1", "unwanted"))
+		w.want(provider.Instagram, "sea")
+		w.clock.Advance(tick)
+		w.want("", "tea")
+		w.check(b, "instagram/sea", "tiktok/tea", "instagram/tea")
+		w.check(b)
+		w.clock.Advance(7*day - tick)
+		w.check(b)
+		w.want(provider.Instagram, "fresh")
+		w.clock.Advance(tick)
+		asked := w.measured(b)
+		if i, j := slices.Index(asked, "instagram/fresh"), slices.Index(asked, "instagram/sea"); i < 0 || j < i || len(asked) != 4 {
+			t.Errorf("asked in this order: %v", asked)
+		}
+		// After a month only those are measured that were wanted since, or that a list holds.
+		w.held["instagram/tea"] = true
+		w.clock.Advance(24 * day)
+		w.want(provider.TikTok, "tea")
+		asked = w.measured(b)
+		slices.Sort(asked)
+		if diff := cmp.Diff([]string{"instagram/fresh", "instagram/tea", "tiktok/tea"}, asked); diff != "" {
+			t.Error(diff)
+		}
+		if found := w.of(provider.Instagram, "sea", "unwanted"); len(found) != 1 || found["sea"].Posts == nil {
+			t.Errorf("what is not wanted any more is forgotten: %v", found)
+		}
+		w.want(provider.Instagram, "sea")
+		w.check(b, "instagram/sea")
+		w.audit()
+	})
+}
+
+func (w *world) check(b *stats.Background, want ...string) {
+	w.t.Helper()
+	if got := w.measured(b); !slices.Equal(got, want) {
+		w.t.Errorf("asked for %v, want %v", got, want)
+	}
+}
+
+// What nobody wants any more before it was measured is forgotten.
+func TestWishesEnd(t *testing.T) {
+	each(t, func(w *world) {
+		w.want(provider.Instagram, "sea", "lake")
+		w.held["instagram/lake"] = true
+		w.clock.Advance(31 * day)
+		w.check(w.background(), "instagram/lake")
+		if diff := cmp.Diff([]string{"lake"}, w.lines(`SELECT hashtag FROM hashtags`)); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+// Figures that come otherwise, as by a search, make a measurement needless.
+func TestWhatWasLearnedIsNotMeasured(t *testing.T) {
+	each(t, func(w *world) {
+		b := w.background()
+		w.want(provider.Instagram, "sea")
+		w.keep(provider.Instagram, w.figures("sea", 5))
+		w.check(b)
+		w.clock.Advance(7 * day)
+		w.check(b, "instagram/sea")
+	})
+}
+
+func TestWhatIsNotThereIsNotAskedForAgain(t *testing.T) {
+	each(t, func(w *world) {
+		b := w.background()
+		w.want(provider.Instagram, "missing", "sea")
+		w.held["instagram/missing"] = true
+		w.tells = func(q provider.HashtagQuery) (provider.HashtagFigures, error) {
+			if q.Hashtag == "missing" {
+				return provider.HashtagFigures{}, provider.ErrNotFound
+			}
+			return w.figures(q.Hashtag, 1), nil
+		}
+		w.check(b, "instagram/missing", "instagram/sea")
+		if n := w.count(`SELECT COUNT(*) FROM hashtags WHERE hashtag = 'missing' AND missing_at > 0 AND measured_at = 0`); n != 1 {
+			t.Error("that it is missing is not noted")
+		}
+		w.clock.Advance(30*day - tick)
+		w.want(provider.Instagram, "missing")
+		w.check(b, "instagram/sea")
+		w.clock.Advance(tick)
+		w.check(b, "instagram/missing")
+	})
+}
+
+// A platform that no source tells of is tried once a day, and with it no more than one hashtag.
+func TestPlatformThatIsNotOffered(t *testing.T) {
+	each(t, func(w *world) {
+		b := w.background()
+		w.want(provider.TikTok, numbered("tag", 3)...)
+		w.want(provider.Instagram, "sea")
+		w.tells = func(q provider.HashtagQuery) (provider.HashtagFigures, error) {
+			if q.Platform == provider.TikTok {
+				return provider.HashtagFigures{}, provider.ErrNotOffered
+			}
+			return w.figures(q.Hashtag, 1), nil
+		}
+		w.check(b, "instagram/sea", "tiktok/tag0")
+		w.clock.Advance(day - tick)
+		w.check(b)
+		w.clock.Advance(tick)
+		w.check(b, "tiktok/tag1")
+	})
+}
+
+func TestSourceThatIsUnavailable(t *testing.T) {
+	each(t, func(w *world) {
+		b := w.background()
+		w.want(provider.Instagram, "sea", "lake")
+		w.tells = func(provider.HashtagQuery) (provider.HashtagFigures, error) {
+			return provider.HashtagFigures{}, &provider.Unavailable{After: 2 * time.Hour, Err: errBroken}
+		}
+		w.check(b, "instagram/sea")
+		w.clock.Advance(2*time.Hour - tick)
+		w.check(b)
+		w.clock.Advance(tick)
+		// The source said when: the hashtag is still the first.
+		w.tells = func(provider.HashtagQuery) (provider.HashtagFigures, error) {
+			return provider.HashtagFigures{}, &provider.Unavailable{Err: errBroken}
+		}
+		w.check(b, "instagram/sea")
+		w.clock.Advance(15 * time.Minute)
+		// It did not say: that may be for the hashtag, so that another one is tried.
+		w.check(b, "instagram/lake")
+		w.tells = nil
+		w.clock.Advance(15 * time.Minute)
+		w.check(b)
+		w.clock.Advance(time.Hour)
+		if asked := w.measured(b); len(asked) != 2 {
+			t.Errorf("asked for %v", asked)
+		}
+		if n := w.count(`SELECT COUNT(*) FROM hashtags WHERE fails > 0`); n != 0 {
+			t.Errorf("%d hashtags still count as failed", n)
+		}
+	})
+}
+
+// What fails again and again is asked for less and less often, and what makes a source panic holds nobody up.
+func TestHashtagsThatFail(t *testing.T) {
+	each(t, func(w *world) {
+		b := w.background()
+		w.want(provider.Instagram, "sea")
+		w.held["instagram/sea"] = true
+		w.tells = func(provider.HashtagQuery) (provider.HashtagFigures, error) {
+			return provider.HashtagFigures{}, errBroken
+		}
+		for try := range 10 {
+			if more, err := b.Measure(t.Context()); !more || err == nil || !strings.Contains(err.Error(), "broken") {
+				t.Fatalf("try %d: %t, %v", try, more, err)
+			}
+			w.clock.Advance(min(time.Hour<<try, 7*day) - tick)
+			w.check(b)
+			w.clock.Advance(tick)
+		}
+		w.tells = func(provider.HashtagQuery) (provider.HashtagFigures, error) { panic("broken") }
+		w.check(b, "instagram/sea")
+		w.clock.Advance(7 * day)
+		w.tells = nil
+		w.check(b, "instagram/sea")
+	})
+}
+
+// Two nodes never measure the same hashtag at once; one that died holds it up for minutes.
+func TestNodesShareTheWork(t *testing.T) {
+	each(t, func(w *world) {
+		w.want("", numbered("tag", 20)...)
+		var mu sync.Mutex
+		under := map[string]int{}
+		w.tells = func(q provider.HashtagQuery) (provider.HashtagFigures, error) {
+			mu.Lock()
+			under[q.Platform+"/"+q.Hashtag]++
+			mu.Unlock()
+			return w.figures(q.Hashtag, 1), nil
+		}
+		var all sync.WaitGroup
+		for range 4 {
+			b := w.background()
+			all.Go(func() {
+				for {
+					more, err := b.Measure(w.t.Context())
+					if err != nil {
+						t.Error(err)
+					}
+					if !more {
+						return
+					}
+				}
+			})
+		}
+		all.Wait()
+		for name, times := range under {
+			if times != 1 {
+				t.Errorf("%s was measured %d times", name, times)
+			}
+		}
+		if len(under) != 40 {
+			t.Errorf("%d were measured", len(under))
+		}
+	})
+}
+
+func TestNodeThatDies(t *testing.T) {
+	each(t, func(w *world) {
+		w.want(provider.Instagram, "sea")
+		ctx, kill := context.WithCancel(t.Context())
+		w.tells = func(provider.HashtagQuery) (provider.HashtagFigures, error) {
+			kill()
+			return provider.HashtagFigures{}, context.Canceled
+		}
+		if _, err := w.background().Measure(ctx); err != nil {
+			t.Error(err)
+		}
+		w.tells = nil
+		w.clock.Advance(6*time.Minute - tick)
+		w.check(w.background())
+		w.clock.Advance(tick)
+		w.check(w.background(), "instagram/sea")
+	})
+}
+
+// What another node or a search has measured meanwhile is not put off by one that comes late.
+func TestLateNodeChangesNothing(t *testing.T) {
+	each(t, func(w *world) {
+		w.want(provider.Instagram, "sea")
+		w.tells = func(provider.HashtagQuery) (provider.HashtagFigures, error) {
+			w.clock.Advance(7 * time.Minute)
+			w.tells = nil
+			w.check(w.background(), "instagram/sea")
+			return provider.HashtagFigures{}, provider.ErrNotFound
+		}
+		if _, err := w.background().Measure(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if n := w.count(`SELECT COUNT(*) FROM hashtags WHERE missing_at > 0 OR fails > 0`); n != 0 {
+			t.Error("a late node wrote")
+		}
+	})
+}
+
+func TestRunMeasuresUntilTheEnd(t *testing.T) {
+	each(t, func(w *world) {
+		w.want(provider.Instagram, "sea", "lake")
+		ctx, stop := context.WithCancel(t.Context())
+		w.tells = func(q provider.HashtagQuery) (provider.HashtagFigures, error) {
+			if q.Hashtag == "lake" {
+				defer stop()
+			}
+			return w.figures(q.Hashtag, 1), nil
+		}
+		w.background().Run(ctx, func(err error) { t.Error(err) })
+		if found := w.of(provider.Instagram, "sea"); len(found) != 1 {
+			t.Errorf("known: %v", found)
+		}
+	})
+}

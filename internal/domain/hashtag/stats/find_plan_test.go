@@ -1,0 +1,128 @@
+package stats
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+	"testing"
+
+	"pressroom/internal/domain/provider"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit"
+)
+
+// Every statement of Find is a walk along an index that is in the right order already: nothing is sorted, and no table
+// is read through. That holds for a frequent part and a rare one, and for the plan that PostgreSQL keeps for all.
+func TestFindWalksAlongItsIndex(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		d := testkit.Open(t, url, nil)
+		change(t, d, func(ctx context.Context, tx *db.Tx) error {
+			_, err := tx.Exec(ctx, `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+				INSERT INTO hashtags (platform, hashtag, posts)
+				SELECT 'instagram', 'sailing' || CAST(i * 7919 AS TEXT), CASE WHEN i % 2 = 0 THEN i END FROM n`)
+			return err
+		})
+		tidy(t, d)
+		for _, gram := range []string{"ing", "919", "zzz"} {
+			for patterns := range 3 {
+				like := []string{"%ailing%", "%791%"}[:patterns]
+				query, args := walking(provider.Instagram, gram, last, like, MostFound)
+				walks(t, d, "all of "+gram, query, args, alongGrams, byID)
+				query, args = walking(provider.Instagram, gram, hit{place: -500, id: 7}, like, MostFound)
+				walks(t, d, "the largest of "+gram, query, args, alongGrams, byID)
+			}
+			walks(t, d, "the rank of "+gram, rankedAt, []any{provider.Instagram, gram, usual.few - 1}, alongGrams)
+		}
+		walks(t, d, "the words", standingQuery(3), []any{provider.Instagram, "sailing", "boats", "sailingboats"}, byName)
+	})
+}
+
+// key is what the plans of the databases call an index.
+type key struct{ sqlite, postgres string }
+
+var (
+	alongGrams = key{"SEARCH g USING PRIMARY KEY (platform=? AND gram=?", "hashtag_grams_pkey"}
+	byID       = key{"SEARCH h USING INTEGER PRIMARY KEY", "hashtags_pkey"}
+	byName     = key{"SEARCH hashtags USING COVERING INDEX sqlite_autoindex_hashtags_1 (platform=? AND hashtag=?)", "hashtags_platform_hashtag_key"}
+)
+
+// walks fails unless a query goes by these indexes alone, in the order that it asks for.
+func walks(t *testing.T, d *db.DB, name, query string, args []any, keys ...key) {
+	t.Helper()
+	for _, plan := range plansOf(t, d, query, args) {
+		for _, bad := range []string{"SCAN", "Seq Scan", "TEMP B-TREE", "Sort", "Hash"} {
+			if strings.Contains(plan, bad) {
+				t.Errorf("%s: %s\n%s", name, bad, plan)
+			}
+		}
+		for _, k := range keys {
+			want := k.sqlite
+			if d.Postgres() {
+				want = k.postgres
+			}
+			if !strings.Contains(plan, want) {
+				t.Errorf("%s: no use of %s\n%s", name, want, plan)
+			}
+		}
+	}
+}
+
+// plansOf is how the database answers a query: SQLite has one plan for all arguments, PostgreSQL one for these and
+// one that it keeps when the statement was used a few times.
+func plansOf(t *testing.T, d *db.DB, query string, args []any) []string {
+	t.Helper()
+	out := []string{testkit.Plan(t, d, query, args...)}
+	if d.Postgres() {
+		out = append(out, kept(t, d, query, args))
+	}
+	return out
+}
+
+// kept is the plan that PostgreSQL keeps for a prepared statement, whatever its arguments.
+func kept(t *testing.T, d *db.DB, query string, args []any) string {
+	t.Helper()
+	for n := range args {
+		query = strings.Replace(query, "?", fmt.Sprint("$", n+1), 1)
+	}
+	values := make([]string, len(args))
+	for n, arg := range args {
+		values[n] = fmt.Sprint("'", arg, "'")
+	}
+	tx, err := d.Writer().BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback() }()
+	for _, statement := range []string{"SET LOCAL plan_cache_mode = force_generic_plan", "PREPARE kept AS " + query} {
+		if _, err := tx.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rows, err := tx.QueryContext(t.Context(), "EXPLAIN EXECUTE kept ("+strings.Join(values, ", ")+")")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := lines(rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.ExecContext(t.Context(), "DEALLOCATE kept"); err != nil {
+		t.Fatal(err)
+	}
+	return plan
+}
+
+func lines(rows *sql.Rows) (string, error) {
+	defer rows.Close()
+	var out []string
+	for rows.Next() {
+		var line string
+		if err := rows.Scan(&line); err != nil {
+			return "", err
+		}
+		out = append(out, line)
+	}
+	return strings.Join(out, "\n"), rows.Err()
+}

@@ -1,0 +1,368 @@
+package stats
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"pressroom/internal/domain/provider"
+	"pressroom/internal/domain/report/hashtaganalysis"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit"
+)
+
+// known is a hashtag as a test puts it in.
+type known struct {
+	platform, hashtag string
+	posts             *int64
+}
+
+func sized(hashtag string, posts int64) known {
+	return known{provider.Instagram, hashtag, &posts}
+}
+
+func unsized(hashtag string) known { return known{platform: provider.Instagram, hashtag: hashtag} }
+
+// enter puts hashtags in, or sets the sizes of those that are there.
+func enter(t rapid.TB, d *db.DB, tags ...known) {
+	t.Helper()
+	change(t, d, func(ctx context.Context, tx *db.Tx) error {
+		for _, k := range tags {
+			_, err := tx.Exec(ctx, `INSERT INTO hashtags (platform, hashtag, posts) VALUES (?, ?, ?)
+				ON CONFLICT (platform, hashtag) DO UPDATE SET posts = excluded.posts`, k.platform, k.hashtag, k.posts)
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func change(t rapid.TB, d *db.DB, work func(context.Context, *db.Tx) error) {
+	t.Helper()
+	if err := d.Write(context.Background(), "test", work); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// entered is what is there, the largest first.
+func entered(t rapid.TB, d *db.DB, platform string) []string {
+	t.Helper()
+	names, err := db.All(context.Background(), d, func(rows *sql.Rows, name *string) error { return rows.Scan(name) },
+		`SELECT hashtag FROM hashtags WHERE platform = ? ORDER BY CASE WHEN posts IS NULL THEN 1 ELSE 0 END, posts DESC, id`, platform)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+// matchesWord says anew what Find's comment does: what one word finds beside itself.
+func matchesWord(tag, word string) bool {
+	switch utf8.RuneCountInString(word) {
+	case 0, 1:
+		return false
+	case 2:
+		return strings.HasPrefix(tag, word)
+	}
+	return strings.Contains(tag, word)
+}
+
+// rank says anew what the comment of Matches does: the group that a hashtag belongs to, or none.
+func rank(tag string, words []string) int {
+	const all, some, none = 100, 101, 102
+	if tag == strings.Join(words, "") {
+		return 0
+	}
+	if at := slices.Index(words, tag); at >= 0 {
+		return 1 + at
+	}
+	matched := func(word string) bool { return matchesWord(tag, word) }
+	long := func(word string) bool { return utf8.RuneCountInString(word) > 2 }
+	contained := func(word string) bool { return strings.Contains(tag, word) }
+	one := slices.ContainsFunc(words, matched)
+	switch every := !slices.ContainsFunc(words, func(word string) bool { return !contained(word) }); {
+	case every && len(words) > 1 && (slices.ContainsFunc(words, long) || one || matched(strings.Join(words, ""))):
+		return all
+	case one:
+		return some
+	}
+	return none
+}
+
+// expected is what a look at every hashtag finds.
+func expected(there, words []string, most int) []string {
+	var out []string
+	for group := range 102 {
+		for _, tag := range there {
+			if rank(tag, words) == group {
+				out = append(out, tag)
+			}
+		}
+	}
+	return out[:min(most, len(out))]
+}
+
+// grams is the whole index, a line for each row.
+func grams(t rapid.TB, d *db.DB) []string {
+	t.Helper()
+	lines, err := db.All(context.Background(), d, func(rows *sql.Rows, line *string) error {
+		var platform, gram, hashtag string
+		var place, id int64
+		err := rows.Scan(&platform, &gram, &place, &id, &hashtag)
+		*line = fmt.Sprint(platform, gram, place, id, hashtag)
+		return err
+	}, `SELECT platform, gram, place, hashtag_id, hashtag FROM hashtag_grams`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+// expectedGrams is what the index should hold.
+func expectedGrams(t rapid.TB, d *db.DB) []string {
+	t.Helper()
+	groups, err := db.All(context.Background(), d, func(rows *sql.Rows, lines *[]string) error {
+		var platform, hashtag string
+		var posts *int64
+		var id int64
+		if err := rows.Scan(&id, &platform, &hashtag, &posts); err != nil {
+			return err
+		}
+		place := int64(1)
+		if posts != nil {
+			place = -*posts
+		}
+		letters := []rune("^" + hashtag)
+		if len(letters) > 33 {
+			hashtag = ""
+		}
+		for at := range len(letters) - 2 {
+			*lines = append(*lines, fmt.Sprint(platform, string(letters[at:at+3]), place, id, hashtag))
+		}
+		return nil
+	}, `SELECT id, platform, hashtag, posts FROM hashtags`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := slices.Concat(groups...)
+	slices.Sort(lines)
+	return slices.Compact(lines)
+}
+
+// drawTag makes hashtags out of few characters, so that they have parts in common.
+func drawTag(longest int) *rapid.Generator[string] {
+	letter := rapid.SampledFrom([]rune("aaabl_7é東京ा"))
+	return rapid.StringOfN(letter, 1, longest, -1)
+}
+
+func drawKnown() *rapid.Generator[known] {
+	return rapid.Custom(func(t *rapid.T) known {
+		return known{
+			platform: rapid.SampledFrom([]string{provider.Instagram, provider.Instagram, provider.TikTok}).Draw(t, "platform"),
+			hashtag:  rapid.OneOf(drawTag(9), drawTag(9), drawTag(40)).Draw(t, "hashtag"),
+			posts:    rapid.Ptr(rapid.Int64Range(0, 3), true).Draw(t, "posts"),
+		}
+	})
+}
+
+// Whatever is added, measured anew and forgotten: what is found is what a look at every hashtag finds, in its order.
+func TestFoundIsWhatMatches(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		d := testkit.Open(t, url, nil)
+		s := New(d)
+		rapid.Check(t, func(t *rapid.T) {
+			change(t, d, func(ctx context.Context, tx *db.Tx) error {
+				_, err := tx.Exec(ctx, `DELETE FROM hashtags`)
+				return err
+			})
+			tags := rapid.SliceOfN(drawKnown(), 0, 40).Draw(t, "hashtags")
+			enter(t, d, tags...)
+			if len(tags) > 0 {
+				forgotten := rapid.SampledFrom(tags).Draw(t, "forgotten")
+				change(t, d, func(ctx context.Context, tx *db.Tx) error {
+					_, err := tx.Exec(ctx, `DELETE FROM hashtags WHERE platform = ? AND hashtag = ?`, forgotten.platform, forgotten.hashtag)
+					return err
+				})
+			}
+			if diff := cmp.Diff(expectedGrams(t, d), grams(t, d), cmpopts.EquateEmpty()); diff != "" {
+				t.Fatalf("the index (-want +got):\n%s", diff)
+			}
+			there := entered(t, d, provider.Instagram)
+			for _, words := range rapid.SliceOfN(rapid.SliceOfNDistinct(drawTag(4), 1, 3, rapid.ID), 1, 8).Draw(t, "phrases") {
+				most := rapid.IntRange(0, 20).Draw(t, "most")
+				got, err := s.matches(context.Background(), provider.Instagram, words, most, usual)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(expected(there, words, most), got, cmpopts.EquateEmpty()); diff != "" {
+					t.Fatalf("%q (-want +got):\n%s", words, diff)
+				}
+			}
+		})
+	})
+}
+
+// However narrow the bounds are: what is found matches, in the right order, and two and three characters find all.
+func TestBoundsOnlyLeaveOut(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		d := testkit.Open(t, url, nil)
+		s := New(d)
+		enter(t, d, rapid.SliceOfN(drawKnown(), 300, 300).Example(7)...)
+		there := entered(t, d, provider.Instagram)
+		rapid.Check(t, func(t *rapid.T) {
+			b := bounds{grams: rapid.IntRange(1, 3).Draw(t, "grams"), few: rapid.IntRange(1, 5).Draw(t, "few"), walked: rapid.IntRange(1, 20).Draw(t, "walked")}
+			words := []string{drawTag(5).Draw(t, "word")}
+			got, err := s.matches(context.Background(), provider.Instagram, words, MostFound, b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := expected(there, words, MostFound)
+			if short := utf8.RuneCountInString(words[0]) < 4; short && !slices.Equal(want, got) {
+				t.Fatalf("%q: %q, not %q", words, got, want)
+			}
+			for _, tag := range got {
+				at := slices.Index(want, tag)
+				if at < 0 {
+					t.Fatalf("%q found %q, which does not match or is not next", words, tag)
+				}
+				want = want[at+1:]
+			}
+		})
+	})
+}
+
+// A word whose every part is frequent is looked for among the largest hashtags alone, as many as the bound says.
+func TestNoMoreIsLookedAtThanTheBound(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		d := testkit.Open(t, url, nil)
+		s := New(d)
+		for n := range 50 {
+			enter(t, d, sized(fmt.Sprintf("abcxbcd%02d", n), int64(1000-n)))
+		}
+		enter(t, d, sized("xabcdx", 960), unsized("yabcdy"))
+		for _, c := range []struct {
+			walked int
+			want   []string
+		}{{41, nil}, {42, []string{"xabcdx"}}, {51, []string{"xabcdx"}}, {52, []string{"xabcdx", "yabcdy"}}, {53, []string{"xabcdx", "yabcdy"}}} {
+			got, err := s.matches(t.Context(), provider.Instagram, []string{"abcd"}, 10, bounds{grams: 2, few: 10, walked: c.walked})
+			if err != nil || !slices.Equal(got, c.want) {
+				t.Errorf("among %d: %q, not %q (%v)", c.walked, got, c.want, err)
+			}
+		}
+		// A rare part finds it however narrow the bound is.
+		got, err := s.matches(t.Context(), provider.Instagram, []string{"abcdy"}, 10, bounds{grams: 3, few: 10, walked: 1})
+		if err != nil || !slices.Equal(got, []string{"yabcdy"}) {
+			t.Errorf("a rare part: %q (%v)", got, err)
+		}
+	})
+}
+
+func TestFind(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		d := testkit.Open(t, url, nil)
+		s := New(d)
+		long := strings.Repeat("ü", provider.MaxHashtag-3) + "end"
+		enter(t, d, unsized("beachside"), sized("summerbeach", 500), sized("beach", 10), sized("beaches", 9_000), sized("thebeach", 90), sized("be", 3),
+			sized("beachsummer", 700), sized("summer", 20), sized("summerday", 40), sized("summer_beach", 600), sized("summertimebeaches", 5), unsized("a_b"), sized("axb", 7), sized("a_bc", 8),
+			sized("日本旅行", 80), sized("旅行", 60), sized("旅行好き", 70), sized("一人旅行中", 50), sized("путешествие", 4), sized("हिन्दी", 5), sized(long, 1), sized("ab", 9), sized("x", 5))
+		enter(t, d, known{platform: provider.TikTok, hashtag: "beachball"})
+		for _, c := range []struct {
+			words []string
+			want  []string
+		}{
+			{[]string{"beach"}, []string{"beach", "beaches", "beachsummer", "summer_beach", "summerbeach", "thebeach", "summertimebeaches", "beachside"}},
+			{[]string{"#BEACH"}, []string{"beach", "beaches", "beachsummer", "summer_beach", "summerbeach", "thebeach", "summertimebeaches", "beachside"}},
+			{[]string{"be"}, []string{"be", "beaches", "beachsummer", "beach", "beachside"}},
+			{[]string{"a_b"}, []string{"a_b", "a_bc"}},
+			{[]string{"_b"}, nil},
+			{[]string{"_be"}, []string{"summer_beach"}},
+			{[]string{"a%b"}, nil},
+			{[]string{`a\b`}, nil},
+			{[]string{"%"}, nil},
+			{[]string{""}, nil},
+			{[]string{"\x00be"}, nil},
+			{[]string{"\xff"}, nil},
+			{[]string{strings.Repeat("b", 101)}, nil},
+			{[]string{"x"}, []string{"x"}},
+			{[]string{"b"}, nil},
+			{[]string{"旅行"}, []string{"旅行", "旅行好き"}},
+			{[]string{"旅行好"}, []string{"旅行好き"}},
+			{[]string{"ПУТЕШ"}, []string{"путешествие"}},
+			{[]string{"न्द"}, []string{"हिन्दी"}},
+			{[]string{"üend"}, []string{long}},
+			{[]string{"zzz"}, nil},
+			{[]string{"summer", "beach"}, []string{"summerbeach", "summer", "beach", "beachsummer", "summer_beach", "summertimebeaches", "beaches", "thebeach", "summerday", "beachside"}},
+			{[]string{"beach", "summer"}, []string{"beachsummer", "beach", "summer", "summer_beach", "summerbeach", "summertimebeaches", "beaches", "thebeach", "summerday", "beachside"}},
+			{[]string{"日本", "旅行"}, []string{"日本旅行", "旅行", "旅行好き"}},
+			{[]string{"旅行", "日本"}, []string{"旅行", "日本旅行", "旅行好き"}},
+			{[]string{"summer", "!", "summer", "day"}, []string{"summerday", "summer", "beachsummer", "summer_beach", "summerbeach", "summertimebeaches"}},
+		} {
+			got, err := s.matches(t.Context(), provider.Instagram, c.words, MostFound, usual)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.want, got, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("%q (-want +got):\n%s", c.words, diff)
+			}
+		}
+	})
+}
+
+// A phrase has as many texts as words at most, and none asks for more than the bounds of one call.
+func TestPhrasesAreBounded(t *testing.T) {
+	t.Parallel()
+	var words []string
+	for n := range 40 {
+		words = append(words, fmt.Sprintf("word%02d", n))
+	}
+	if got := searchable(words); !slices.Equal(got, words[:mostWords]) {
+		t.Errorf("%q", got)
+	}
+	for looks := 1; looks <= mostWords+1; looks++ {
+		if b := usual.among(looks); b.walked*looks > usual.walked || b.grams*looks > usual.grams || b.grams < 1 {
+			t.Errorf("%d looks: %+v", looks, b)
+		}
+	}
+}
+
+// What is found comes with what is known of it; a size that nobody told is not there.
+func TestFindTellsFigures(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		d := testkit.Open(t, url, nil)
+		enter(t, d, unsized("seaside"), sized("sea", 0), sized("seagull", 1_200))
+		change(t, d, func(ctx context.Context, tx *db.Tx) error {
+			_, err := tx.Exec(ctx, `UPDATE hashtags SET basis = 'measured', measured_at = 1 WHERE posts IS NOT NULL`)
+			return err
+		})
+		got, err := New(d).Find(t.Context(), provider.Instagram, "sea", 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := db.Time(1)
+		want := []Figures{
+			{Platform: provider.Instagram, Hashtag: "sea", Posts: &hashtaganalysis.Posts{Count: 0, Basis: "measured"}, MeasuredAt: at},
+			{Platform: provider.Instagram, Hashtag: "seagull", Posts: &hashtaganalysis.Posts{Count: 1_200, Basis: "measured"}, MeasuredAt: at},
+			{Platform: provider.Instagram, Hashtag: "seaside"},
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+		if got, err := New(d).Find(t.Context(), provider.Instagram, "sea", -1); err != nil || len(got) != 0 {
+			t.Errorf("%v (%v)", got, err)
+		}
+	})
+}

@@ -1,0 +1,304 @@
+package stats
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"pressroom/internal/domain/provider"
+	caption "pressroom/internal/domain/report/words"
+	"pressroom/internal/platform/db"
+)
+
+const (
+	// mostCarried is how many hashtags of a post are remembered. Instagram allows 30.
+	mostCarried = 40
+	// mostFinders is under how many hashtags a post is noted to have been met.
+	mostFinders = 10
+	// longestID is the longest id of a post, in bytes.
+	longestID = 100
+)
+
+// Carrier is a post with the hashtags that it carries.
+type Carrier struct {
+	ID       string   // the network's
+	Hashtags []string // each once, in order
+}
+
+// carriers are posts with their hashtags, as the source tells them and as the captions have them, and with the one that
+// they stand under; each post once.
+func carriers(posts []provider.Post, under string) []Carrier {
+	carried := make(map[string][]string, len(posts))
+	for _, p := range posts {
+		if p.ID == "" || len(p.ID) > longestID {
+			continue
+		}
+		tags := caption.Hashtags(p.Caption)
+		for _, text := range p.Hashtags {
+			if name, err := provider.Hashtag(text); err == nil && !slices.Contains(tags, name) {
+				tags = append(tags, name)
+			}
+		}
+		tags = tags[:min(len(tags), mostCarried)]
+		if under != "" {
+			tags = append(tags, under)
+		}
+		carried[p.ID] = union(carried[p.ID], tags)
+	}
+	out := make([]Carrier, 0, len(carried))
+	for _, id := range names(carried) {
+		out = append(out, Carrier{ID: id, Hashtags: carried[id]})
+	}
+	return out
+}
+
+// union is all names of both, each once and in order.
+func union(a, b []string) []string {
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// Seen remembers which hashtags posts carry that were met otherwise than under a hashtag, as on a profile. One that was
+// met before counts once, with the hashtags that it carries now.
+func (s *Store) Seen(ctx context.Context, tx *db.Tx, platform string, posts []provider.Post) error {
+	return s.remember(ctx, tx, platform, carriers(posts, ""), "")
+}
+
+// remember remembers which hashtags posts carry, and under which they were met where it was under one.
+func (s *Store) remember(ctx context.Context, tx *db.Tx, platform string, posts []Carrier, under string) error {
+	if len(posts) == 0 {
+		return nil
+	}
+	now := make(map[string][]string, len(posts))
+	for _, p := range posts {
+		now[p.ID] = p.Hashtags
+	}
+	was, err := s.holdPosts(ctx, tx, platform, now)
+	if err != nil {
+		return err
+	}
+	c := changes{posts: map[string]changed{}, touched: map[string]bool{}}
+	for _, post := range was {
+		c.compare(post, now[post.network], under)
+	}
+	ids, err := s.hold(ctx, tx, platform, names(c.touched))
+	if err != nil {
+		return err
+	}
+	return c.write(ctx, tx, ids)
+}
+
+// met is a post as it is remembered.
+type met struct {
+	id              int64
+	network         string // the network's id
+	hashtags, found []string
+}
+
+// holdPosts adds those of the posts that carry anything and are not there, and holds the rows of all until the transaction
+// ends. Everybody holds them in the same order, and before hashtags.
+func (s *Store) holdPosts(ctx context.Context, tx *db.Tx, platform string, carried map[string][]string) ([]met, error) {
+	fresh := make(map[string]int64, len(carried))
+	for post, tags := range carried {
+		if len(tags) > 0 {
+			fresh[post] = dice(platform, post)
+		}
+	}
+	list, err := asJSON(fresh)
+	if err != nil {
+		return nil, err
+	}
+	_, err = tx.Exec(ctx, `INSERT INTO hashtag_posts (platform, post, dice, seen_at) SELECT ?, key, CAST(CAST(value AS TEXT) AS BIGINT), CAST(? AS BIGINT)
+		FROM json_each(?) WHERE true ORDER BY key ON CONFLICT DO NOTHING`, platform, db.Micros(tx.Now()), list)
+	if err != nil {
+		return nil, fmt.Errorf("remembering posts: %w", err)
+	}
+	if list, err = asJSON(places(names(carried))); err != nil {
+		return nil, err
+	}
+	rows, err := db.AllOf(ctx, tx, len(carried), func(rows *sql.Rows, p *met) error {
+		var tags, found string
+		err := rows.Scan(&p.id, &p.network, &tags, &found)
+		p.hashtags, p.found = strings.Fields(tags), strings.Fields(found)
+		return err
+	}, `SELECT id, post, hashtags, found_by FROM hashtag_posts WHERE platform = ? AND post IN (SELECT key FROM json_each(?)) ORDER BY post`+s.db.ForUpdate(), platform, list)
+	if err != nil {
+		return nil, fmt.Errorf("reading remembered posts: %w", err)
+	}
+	return rows, nil
+}
+
+// dice is a number from 0 on that says nothing about a post but is always the same: posts in its order are shuffled.
+func dice(platform, post string) int64 {
+	sum := sha256.Sum256([]byte(platform + " " + post))
+	return int64(binary.BigEndian.Uint64(sum[:8]) >> 1)
+}
+
+// changes are what is to be written of posts that were met. Rows go to the database as objects under any key.
+type changes struct {
+	posts            map[string]changed
+	gone             []int64         // posts that carry nothing any more
+	touched          map[string]bool // hashtags of which a link changes
+	add, drop, raise []link
+}
+
+type changed struct {
+	ID       int64  `json:"i"`
+	Hashtags string `json:"h"`
+	FoundBy  string `json:"f"`
+}
+
+// link is that a post carries a hashtag.
+type link struct {
+	post  int64
+	name  string
+	found int64
+}
+
+// compare notes what changes with a post that carries other hashtags now, or was met under one more.
+func (c *changes) compare(p met, carries []string, under string) {
+	found := p.found
+	if under != "" && len(found) < mostFinders {
+		found = union(found, []string{under})
+	}
+	carries = union(carries, found) // a post stands under a hashtag that its text may not show
+	for _, name := range carries {
+		switch l := (link{post: p.id, name: name, found: db.Flag(slices.Contains(found, name))}); {
+		case !slices.Contains(p.hashtags, name):
+			c.note(&c.add, l)
+		case l.found == 1 && !slices.Contains(p.found, name):
+			c.note(&c.raise, l)
+		}
+	}
+	for _, name := range p.hashtags {
+		if !slices.Contains(carries, name) {
+			c.note(&c.drop, link{post: p.id, name: name})
+		}
+	}
+	if len(carries) == 0 {
+		c.gone = append(c.gone, p.id)
+		return
+	}
+	c.posts[strconv.FormatInt(p.id, 10)] = changed{ID: p.id, Hashtags: strings.Join(carries, " "), FoundBy: strings.Join(found, " ")}
+}
+
+func (c *changes) note(in *[]link, l link) {
+	*in = append(*in, l)
+	c.touched[l.name] = true
+}
+
+// pairs are links as json_each takes them.
+func pairs(links []link, ids map[string]int64) (string, error) {
+	type pair struct {
+		Post    int64 `json:"p"`
+		Hashtag int64 `json:"h"`
+		Found   int64 `json:"f"`
+	}
+	rows := make(map[string]pair, len(links))
+	for i, l := range links {
+		rows[strconv.Itoa(i)] = pair{l.post, ids[l.name], l.found}
+	}
+	return asJSON(rows)
+}
+
+// ofPairs reads them.
+const ofPairs = `SELECT CAST(value ->> 'p' AS BIGINT), CAST(value ->> 'h' AS BIGINT) FROM json_each(?)`
+
+// write changes links, counts and posts. The rows of all of them are held.
+func (c *changes) write(ctx context.Context, tx *db.Tx, ids map[string]int64) error {
+	counts := map[int64]int64{}
+	for _, l := range c.add {
+		counts[ids[l.name]]++
+	}
+	for _, step := range []struct {
+		links []link
+		text  string
+	}{
+		{c.add, `INSERT INTO hashtag_links (post_id, hashtag_id, found) SELECT CAST(value ->> 'p' AS BIGINT), CAST(value ->> 'h' AS BIGINT), CAST(value ->> 'f' AS BIGINT) FROM json_each(?)`},
+		{c.raise, `UPDATE hashtag_links SET found = 1 WHERE (post_id, hashtag_id) IN (` + ofPairs + `)`},
+	} {
+		list, err := pairs(step.links, ids)
+		if err != nil {
+			return err
+		}
+		if len(step.links) == 0 {
+			continue
+		}
+		if _, err := tx.Exec(ctx, step.text, list); err != nil {
+			return fmt.Errorf("linking hashtags with posts: %w", err)
+		}
+	}
+	if len(c.drop) > 0 {
+		list, err := pairs(c.drop, ids)
+		if err != nil {
+			return err
+		}
+		if err := unlink(ctx, tx, counts, `(post_id, hashtag_id) IN (`+ofPairs+`)`, list); err != nil {
+			return err
+		}
+	}
+	if err := count(ctx, tx, counts); err != nil {
+		return err
+	}
+	if err := dropPosts(ctx, tx, c.gone); err != nil {
+		return err
+	}
+	return c.writePosts(ctx, tx)
+}
+
+func (c *changes) writePosts(ctx context.Context, tx *db.Tx) error {
+	list, err := asJSON(c.posts)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `UPDATE hashtag_posts SET hashtags = w.tags, found_by = w.finders, seen_at = ?
+		FROM (SELECT CAST(value ->> 'i' AS BIGINT) AS post_id, value ->> 'h' AS tags, value ->> 'f' AS finders FROM json_each(?)) w WHERE id = w.post_id`, db.Micros(tx.Now()), list)
+	if err != nil {
+		return fmt.Errorf("noting what posts carry: %w", err)
+	}
+	return nil
+}
+
+// unlink deletes links and takes them off the counts. A link may be gone already.
+func unlink(ctx context.Context, tx *db.Tx, counts map[int64]int64, which string, args ...any) error {
+	gone, err := db.All(ctx, tx, func(rows *sql.Rows, id *int64) error { return rows.Scan(id) }, `DELETE FROM hashtag_links WHERE `+which+` RETURNING hashtag_id`, args...)
+	if err != nil {
+		return fmt.Errorf("unlinking hashtags from posts: %w", err)
+	}
+	for _, id := range gone {
+		counts[id]--
+	}
+	return nil
+}
+
+// count adds to how many posts hashtags are linked with, and forgets the hashtags of which nothing is left to know.
+func count(ctx context.Context, tx *db.Tx, counts map[int64]int64) error {
+	maps.DeleteFunc(counts, func(_, n int64) bool { return n == 0 })
+	if len(counts) == 0 {
+		return nil
+	}
+	list, err := asJSON(counts)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `UPDATE hashtags SET seen = seen + w.more
+		FROM (SELECT CAST(key AS BIGINT) AS hashtag_id, CAST(CAST(value AS TEXT) AS BIGINT) AS more FROM json_each(?)) w WHERE id = w.hashtag_id`, list)
+	if err != nil {
+		return fmt.Errorf("counting posts of hashtags: %w", err)
+	}
+	_, err = tx.Exec(ctx, `DELETE FROM hashtags WHERE id IN (SELECT CAST(key AS BIGINT) FROM json_each(?)) AND `+idle, list)
+	if err != nil {
+		return fmt.Errorf("forgetting hashtags: %w", err)
+	}
+	return nil
+}
+
+// idle tells of hashtags that nobody wants, and of which nothing is known.
+const idle = `seen = 0 AND due_at = 0 AND measured_at = 0`

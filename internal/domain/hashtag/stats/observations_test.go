@@ -1,0 +1,219 @@
+package stats_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"pressroom/internal/domain/hashtag/stats"
+	"pressroom/internal/domain/hashtag/syntheticrelated"
+	"pressroom/internal/domain/provider"
+	"pressroom/internal/platform/db"
+)
+
+// model is what has to be remembered: what posts carry by their own, and under what they were met.
+type model struct{ carried, finders map[string][]string }
+
+func (m model) meet(id, under string, tags []string) provider.Post {
+	m.carried[id] = tags
+	if under != "" && !slices.Contains(m.finders[id], under) {
+		m.finders[id] = append(m.finders[id], under)
+	}
+	return post(id, tags...)
+}
+
+func (m model) lines() []string {
+	out := []string{}
+	for id, tags := range m.carried {
+		tags = slices.Compact(slices.Sorted(slices.Values(slices.Concat(tags, m.finders[id]))))
+		if len(tags) > 0 {
+			out = append(out, id+": "+strings.Join(tags, " "))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// empty forgets all.
+func (w *world) empty() {
+	w.t.Helper()
+	w.write(func(ctx context.Context, tx *db.Tx) error {
+		for _, text := range []string{`DELETE FROM hashtag_links`, `DELETE FROM hashtag_posts`, `DELETE FROM hashtags`} {
+			if _, err := tx.Exec(ctx, text); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Posts are remembered once, with what they carry now; counts are right after whatever happens.
+func TestPostsAgainstAModel(t *testing.T) {
+	each(t, func(w *world) {
+		tags := rapid.SliceOfDistinct(rapid.SampledFrom([]string{"sea", "lake", "pier", "旅", "a_b"}), rapid.ID)
+		ids := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"1", "2", "3", "4"}), 0, 4, rapid.ID)
+		rapid.Check(t, func(t *rapid.T) {
+			w.empty()
+			m := model{map[string][]string{}, map[string][]string{}}
+			for range rapid.IntRange(1, 5).Draw(t, "steps") {
+				under := rapid.SampledFrom([]string{"", "sea", "harbour"}).Draw(t, "under")
+				var posts []provider.Post
+				for _, id := range ids.Draw(t, "posts") {
+					posts = append(posts, m.meet(id, under, tags.Draw(t, "tags")))
+				}
+				if under == "" {
+					w.seen(posts...)
+				} else {
+					w.keep(provider.Instagram, provider.HashtagFigures{Hashtag: under, Recent: posts})
+				}
+			}
+			if diff := cmp.Diff(m.lines(), w.lines(`SELECT post || ': ' || hashtags FROM hashtag_posts`)); diff != "" {
+				t.Error(diff)
+			}
+			w.audit()
+		})
+	})
+}
+
+func TestOldPostsAreForgotten(t *testing.T) {
+	each(t, func(w *world) {
+		w.seen(post("1", "sea", "lake"), post("2", "sea"))
+		w.want(provider.Instagram, "lake")
+		w.clock.Advance(89 * day)
+		w.seen(post("2", "sea", "pier"))
+		if n, err := w.store.Sweep(t.Context()); n != 0 || err != nil {
+			t.Errorf("%d are forgotten: %v", n, err)
+		}
+		w.clock.Advance(day)
+		if n, err := w.store.Sweep(t.Context()); n != 1 || err != nil {
+			t.Errorf("%d are forgotten: %v", n, err)
+		}
+		if diff := cmp.Diff([]string{"lake 0", "pier 1", "sea 1"}, w.lines(`SELECT hashtag || ' ' || CAST(seen AS TEXT) FROM hashtags`)); diff != "" {
+			t.Error(diff)
+		}
+		w.clock.Advance(89 * day)
+		w.must2(w.store.Sweep(t.Context()))
+		if diff := cmp.Diff([]string{"lake"}, w.lines(`SELECT hashtag FROM hashtags`)); diff != "" {
+			t.Error(diff)
+		}
+		w.audit()
+	})
+}
+
+func (w *world) must2(_ int64, err error) {
+	w.t.Helper()
+	w.must(err)
+}
+
+// Of a crowded hashtag a thousand posts stay: first go those that were met under others, then the oldest.
+func TestCrowdedHashtagsAreThinned(t *testing.T) {
+	each(t, func(w *world) {
+		var own, others []provider.Post
+		for i := range 900 {
+			own = append(own, post(fmt.Sprint("own", i)))
+		}
+		for i := range 700 {
+			others = append(others, post(fmt.Sprintf("other%03d", i), "love"))
+		}
+		for i := range 50 {
+			others[i].Hashtags = append(others[i].Hashtags, "rare")
+		}
+		w.keep(provider.Instagram, provider.HashtagFigures{Hashtag: "love", Recent: own})
+		w.seen(others...)
+		w.audit()
+		for gone := int64(1); gone > 0; {
+			var err error
+			gone, err = w.store.Sweep(t.Context())
+			w.must(err)
+		}
+		w.audit()
+		got := w.lines(`SELECT hashtag || ' ' || CAST(seen AS TEXT) FROM hashtags`)
+		if diff := cmp.Diff([]string{"love 1000", "rare 50"}, got); diff != "" {
+			t.Error(diff)
+		}
+		if n := w.count(`SELECT COUNT(*) FROM hashtag_posts`); n != 1050 {
+			t.Errorf("%d posts are remembered", n)
+		}
+		// A post that is met again does not come back to the hashtag, but changes as before.
+		w.seen(post("other000", "love", "fresh"))
+		got = w.lines(`SELECT hashtag || ' ' || CAST(seen AS TEXT) FROM hashtags`)
+		if diff := cmp.Diff([]string{"fresh 1", "love 1000", "rare 49"}, got); diff != "" {
+			t.Error(diff)
+		}
+		w.audit()
+	})
+}
+
+func TestBesideOfPlantedPosts(t *testing.T) {
+	each(t, func(w *world) {
+		n := syntheticrelated.Drawn(3, true)
+		asked := syntheticrelated.Subject(0)
+		beside := func(most int, tags ...string) []stats.Related {
+			t.Helper()
+			found, err := w.store.Beside(t.Context(), provider.Instagram, tags, most)
+			w.must(err)
+			return found
+		}
+		w.keep(provider.Instagram, provider.HashtagFigures{Hashtag: asked, Recent: n.Under(0, 150)})
+		if found := beside(50, asked); len(found) != 0 || found == nil {
+			t.Errorf("related although nothing else is known: %+v", found)
+		}
+		for i := 1; i < n.Subjects; i++ {
+			w.keep(provider.Instagram, provider.HashtagFigures{Hashtag: syntheticrelated.Subject(i), Recent: n.Under(i, 100)})
+		}
+		w.seen(n.Anywhere(100)...)
+		w.keep(provider.Instagram, w.figures(syntheticrelated.Companion(2), 4000))
+		names := map[string]bool{}
+		for _, r := range beside(4, asked) {
+			names[r.Hashtag] = true
+			if r.Support < 5 || r.Share <= 0 || r.Share > 1 || r.Lift <= 1 || r.Platform != provider.Instagram || (r.Posts != nil) != (r.Hashtag == syntheticrelated.Companion(2)) {
+				t.Errorf("%+v", r)
+			}
+		}
+		if want := []string{"companion0", "companion1", "companion2", "companion3"}; !slices.Equal(slices.Sorted(maps.Keys(names)), want) {
+			t.Errorf("related: %v", names)
+		}
+		if found := beside(1, asked); len(found) != 1 {
+			t.Errorf("%d are told", len(found))
+		}
+		for _, tags := range [][]string{{"absent"}, {}, nil} {
+			if found := beside(50, tags...); len(found) != 0 {
+				t.Errorf("%v has related ones: %v", tags, found)
+			}
+		}
+	})
+}
+
+// Many nodes that meet the same posts at once come to the same counts.
+func TestManyMeetTheSamePosts(t *testing.T) {
+	each(t, func(w *world) {
+		n := syntheticrelated.Drawn(5, true)
+		done := make(chan error, 8)
+		for i := range 8 {
+			go func() {
+				posts := n.Under(i%2, 60)
+				slices.Reverse(posts)
+				learned := stats.Read(provider.Instagram, provider.HashtagFigures{Hashtag: syntheticrelated.Subject(i % 2), Recent: posts, MeasuredAt: began}, began)
+				done <- w.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+					if i%3 == 0 {
+						return w.store.Seen(ctx, tx, provider.Instagram, posts[:30])
+					}
+					return w.store.Keep(ctx, tx, learned)
+				})
+			}()
+		}
+		for range 8 {
+			w.must(<-done)
+		}
+		if n := w.count(`SELECT COUNT(*) FROM hashtag_posts`); n != 120 {
+			t.Errorf("%d posts are remembered", n)
+		}
+		w.audit()
+	})
+}

@@ -1,0 +1,94 @@
+package stats
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"pressroom/internal/domain/provider"
+	"pressroom/internal/platform/db"
+)
+
+const (
+	// usualPace is how far apart two measurements of ready-made hashtags are at least, on each platform.
+	usualPace = 10 * time.Minute
+	// readyFresh is how old figures of a ready-made hashtag are that are measured anew. It is longer than that of hashtags
+	// that a team asked for, because there are thousands.
+	readyFresh = 30 * 24 * time.Hour
+)
+
+// measureReady measures the next hashtag of the ready-made lists on a platform, if its time has come, and reports whether
+// there was one. It is called only when nothing that a team asked for is due.
+func (b *Background) measureReady(ctx context.Context, platform string) (bool, error) {
+	tags := b.opts.Ready(platform)
+	if len(tags) == 0 || b.resting(readyRest+platform) {
+		return false, nil
+	}
+	var place, next int64
+	if err := b.store.db.QueryRow(ctx, `SELECT place, next_at FROM hashtag_ready WHERE platform = ?`, platform).Scan(&place, &next); err != nil {
+		return false, fmt.Errorf("reading whose turn it is among ready-made hashtags: %w", err)
+	}
+	now := b.store.db.Now()
+	if db.Time(next).After(now) {
+		return false, nil
+	}
+	known, err := b.store.Of(ctx, b.store.db, platform, tags)
+	if err != nil {
+		return false, err
+	}
+	at, found := due(tags, int(place), func(name string) bool { return known[name].MeasuredAt.Before(now.Add(-readyFresh)) })
+	mine, err := b.turn(ctx, platform, place, int64(at+1))
+	if err != nil || !mine || !found {
+		return false, err
+	}
+	return true, b.measureFor(ctx, platform, tags[at])
+}
+
+// due returns the place of the first hashtag from a place on that is due, around the end, and whether there is one.
+func due(tags []string, from int, isDue func(string) bool) (int, bool) {
+	for i := range tags {
+		if at := (from + i) % len(tags); isDue(tags[at]) {
+			return at, true
+		}
+	}
+	return from, false
+}
+
+// turn moves a platform on to another place and reports whether no other node did so first.
+func (b *Background) turn(ctx context.Context, platform string, from, to int64) (bool, error) {
+	var n int64
+	err := b.store.db.Write(ctx, "hashtag.ready", func(ctx context.Context, tx *db.Tx) error {
+		var err error
+		n, err = tx.Exec(ctx, `UPDATE hashtag_ready SET place = ?, next_at = ? WHERE platform = ? AND place = ? AND next_at <= ?`,
+			to, db.Micros(tx.Now().Add(b.opts.Pace)), platform, from, db.Micros(tx.Now()))
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("taking a turn among ready-made hashtags: %w", err)
+	}
+	return n == 1, nil
+}
+
+// measureFor measures a ready-made hashtag. One that cannot be measured comes up again when all others had their turn.
+func (b *Background) measureFor(ctx context.Context, platform, hashtag string) error {
+	c := claim{platform: platform, hashtag: hashtag}
+	defer b.caught(ctx, c)
+	ctx, end := b.opts.Turns.Begin(ctx)
+	defer end()
+	figures, err := b.ask(ctx, provider.HashtagQuery{Platform: platform, Hashtag: hashtag, Most: b.opts.Most, Background: true, Spare: true})
+	unavailable, isUnavailable := errors.AsType[*provider.Unavailable](err)
+	switch {
+	case ctx.Err() != nil || errors.Is(err, provider.ErrNotFound):
+		return nil
+	case errors.Is(err, provider.ErrNotOffered):
+		b.rest(readyRest+platform, unofferedRest)
+		return nil
+	case isUnavailable:
+		b.rest(readyRest+platform, min(max(unavailable.After, usualRest), longestRest))
+		return nil
+	case err != nil:
+		return fmt.Errorf("measuring a ready-made hashtag: %w", err)
+	}
+	return b.keep(ctx, c, figures)
+}

@@ -1,0 +1,131 @@
+package stats_test
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"pressroom/internal/domain/hashtag/stats"
+	"pressroom/internal/domain/provider"
+	"pressroom/internal/platform/db"
+)
+
+// withReady is a background that knows ready-made lists.
+func (w *world) withReady(tags ...string) *stats.Background {
+	return stats.NewBackground(w.store, stats.Options{
+		Source: w, Log: slog.New(slog.DiscardHandler), Held: func(context.Context, db.Querier, string, string) (bool, error) { return false, nil },
+		Ready: func(platform string) []string {
+			if platform == provider.TikTok {
+				return nil
+			}
+			return tags
+		},
+	})
+}
+
+// Ready-made hashtags are measured when nothing else is due, one every ten minutes, in their order, and again after a month.
+func TestReadyMadeIsMeasuredLast(t *testing.T) {
+	each(t, func(w *world) {
+		b := w.withReady("coffee", "tea", "milk")
+		w.want(provider.Instagram, "sea")
+		w.keep(provider.Instagram, w.figures("tea", 5)) // known by a search
+		w.check(b, "instagram/sea", "instagram/coffee")
+		w.check(b)
+		w.clock.Advance(10*time.Minute - tick)
+		w.check(b)
+		w.clock.Advance(tick)
+		w.want(provider.Instagram, "lake")
+		w.check(b, "instagram/lake", "instagram/milk")
+		w.clock.Advance(10 * time.Minute)
+		w.check(b) // all are known
+		if found := w.of(provider.Instagram, "coffee", "milk"); len(found) != 2 || found["coffee"].Posts == nil {
+			t.Errorf("known: %v", found)
+		}
+		w.clock.Advance(31 * day)
+		first := w.measured(b)
+		w.clock.Advance(10 * time.Minute)
+		if again := slices.Concat(first, w.measured(b)); len(again) != 2 || again[0] == again[1] {
+			t.Errorf("after a month: %v", again)
+		}
+		w.audit()
+	})
+}
+
+// A source that keeps its places for others is asked less often for ready-made hashtags, and as often as before for those
+// that a team wants.
+func TestReadyMadeLeavesTheSourceToOthers(t *testing.T) {
+	each(t, func(w *world) {
+		b := w.withReady("coffee", "tea")
+		w.tells = func(q provider.HashtagQuery) (provider.HashtagFigures, error) {
+			if q.Spare {
+				return provider.HashtagFigures{}, &provider.Unavailable{After: 3 * day, Err: errBroken}
+			}
+			return w.figures(q.Hashtag, 1), nil
+		}
+		w.check(b, "instagram/coffee")
+		w.clock.Advance(10 * time.Minute)
+		w.want(provider.Instagram, "sea")
+		w.check(b, "instagram/sea")
+		w.clock.Advance(6 * time.Hour)
+		w.tells = nil
+		w.check(b, "instagram/tea")
+		w.clock.Advance(10 * time.Minute)
+		w.check(b, "instagram/coffee") // its turn comes again
+	})
+}
+
+// A platform without a source of hashtags, one that does not have the hashtag, and one that fails hold up nothing else.
+func TestReadyMadeThatCannotBeMeasured(t *testing.T) {
+	each(t, func(w *world) {
+		b := w.withReady("missing", "broken", "panics", "tea")
+		w.tells = func(q provider.HashtagQuery) (provider.HashtagFigures, error) {
+			switch q.Hashtag {
+			case "missing":
+				return provider.HashtagFigures{}, provider.ErrNotFound
+			case "broken":
+				return provider.HashtagFigures{}, errBroken
+			case "panics":
+				panic("broken")
+			}
+			return provider.HashtagFigures{}, provider.ErrNotOffered
+		}
+		w.check(b, "instagram/missing")
+		w.clock.Advance(10 * time.Minute)
+		if _, err := b.Measure(t.Context()); err == nil {
+			t.Error("a failure is not reported")
+		}
+		w.clock.Advance(10 * time.Minute)
+		w.check(b, "instagram/panics")
+		w.clock.Advance(10 * time.Minute)
+		w.check(b, "instagram/tea")
+		w.clock.Advance(time.Hour)
+		w.check(b)
+		w.tells = nil
+		w.clock.Advance(day)
+		w.check(b, "instagram/missing")
+	})
+}
+
+// Nodes share the pace.
+func TestNodesShareThePaceOfReadyMade(t *testing.T) {
+	each(t, func(w *world) {
+		var all sync.WaitGroup
+		for range 4 {
+			b := w.withReady(numbered("tag", 20)...)
+			all.Go(func() {
+				for range 3 {
+					if _, err := b.Measure(w.t.Context()); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		all.Wait()
+		if len(w.asked) != 1 {
+			t.Errorf("asked for %v", w.asked)
+		}
+	})
+}

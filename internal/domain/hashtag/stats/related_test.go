@@ -1,0 +1,110 @@
+package stats
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pressroom/internal/domain/hashtag/syntheticrelated"
+	"pressroom/internal/domain/provider"
+)
+
+// gathered is what was met of a made-up network, as it is remembered.
+type gathered struct {
+	here   map[int64]met
+	sample []met
+}
+
+func (c *gathered) meet(posts []provider.Post, under string) {
+	for _, p := range posts {
+		m := met{id: int64(len(c.sample)), network: p.ID, hashtags: p.Hashtags}
+		if under != "" {
+			m.found = []string{under}
+			m.hashtags = union(m.hashtags, m.found)
+		}
+		c.sample = append(c.sample, m)
+		if under == syntheticrelated.Subject(0) {
+			c.here[m.id] = m
+		}
+	}
+}
+
+// lookAround meets some posts under each subject's hashtag, under a hashtag that stands everywhere, and under none.
+func lookAround(n syntheticrelated.Network) *gathered {
+	c := &gathered{here: map[int64]met{}}
+	for i := range n.Subjects {
+		c.meet(n.Under(i, 100), syntheticrelated.Subject(i))
+	}
+	c.meet(n.UnderCommon("everywhere3", 200), "everywhere3")
+	c.meet(n.Anywhere(150), "")
+	return c
+}
+
+const networks = 300
+
+// What belongs to a hashtag comes before all that merely stands everywhere.
+func TestPlantedCompanionsAreFirst(t *testing.T) {
+	t.Parallel()
+	first := 0
+	for seed := range uint64(networks) {
+		n := syntheticrelated.Drawn(seed, true)
+		c := lookAround(n)
+		found := relate(c.here, c.sample, []string{syntheticrelated.Subject(0)})
+		if len(found) >= len(n.Companions) && !slices.ContainsFunc(found[:len(n.Companions)], func(r Related) bool { return !strings.HasPrefix(r.Hashtag, "companion") }) {
+			first++
+		}
+	}
+	t.Logf("first in %d of %d", first, networks)
+	if first < networks*9/10 {
+		t.Errorf("what belongs to a hashtag is first in %d of %d networks", first, networks)
+	}
+}
+
+// Where nothing belongs to a hashtag, hardly anything is claimed, although what was met is no fair sample: many of the posts
+// that carry it were met under others.
+func TestNothingPlantedNothingClaimed(t *testing.T) {
+	t.Parallel()
+	claimed := 0
+	for seed := range uint64(networks) {
+		n := syntheticrelated.Drawn(seed, false)
+		c := lookAround(n)
+		if found := relate(c.here, c.sample, []string{syntheticrelated.Subject(0)}); len(found) > 0 {
+			t.Logf("seed %d: %+v", seed, found[0])
+			claimed++
+		}
+	}
+	t.Logf("claimed in %d of %d", claimed, networks)
+	if claimed > networks/20 {
+		t.Errorf("something is claimed in %d of %d networks in which nothing belongs together", claimed, networks)
+	}
+}
+
+// Posts that were met under harbour all carry it. Those of them that carry sea as well are no sample of what carries sea.
+func TestPostsMetUnderOthersAreNoSample(t *testing.T) {
+	t.Parallel()
+	c := &gathered{here: map[int64]met{}}
+	meet := func(count int, under string, tags ...string) {
+		for range count {
+			c.meet([]provider.Post{{ID: fmt.Sprint(len(c.sample)), Hashtags: tags}}, under)
+		}
+	}
+	asked := syntheticrelated.Subject(0)
+	meet(99, asked)
+	meet(1, asked, "harbour")
+	meet(30, "harbour", asked)
+	meet(30, "harbour")
+	meet(5, "", "harbour")
+	meet(495, "", "photo")
+	if found := relate(c.here, c.sample, []string{asked}); len(found) > 0 {
+		t.Errorf("claimed: %+v", found)
+	}
+	for _, p := range c.sample { // who takes all that carries it for a sample errs
+		if slices.Contains(p.hashtags, asked) {
+			c.here[p.id] = p
+		}
+	}
+	if found := relate(c.here, c.sample, []string{asked}); len(found) != 1 {
+		t.Errorf("the posts show no bias: %+v", found)
+	}
+}

@@ -1,0 +1,207 @@
+package stats
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"pressroom/internal/domain/provider"
+	"pressroom/internal/domain/report/hashtaganalysis"
+	"pressroom/internal/platform/db"
+)
+
+// Store keeps the figures.
+type Store struct{ db *db.DB }
+
+// New makes the store.
+func New(d *db.DB) *Store { return &Store{db: d} }
+
+// platforms are those whose hashtags are known. Figures for no platform in particular are of the first that tells any.
+var platforms = []string{provider.Instagram, provider.TikTok}
+
+// apart is how much later a hashtag's turn is than that of the one before it in the same call, as if it had been asked for
+// so much later: a list of thousands does not keep a short one waiting that is made after it.
+const apart = 24 * time.Hour
+
+// again is how long a wish is not noted anew.
+const again = 24 * time.Hour
+
+// Want notes hashtags that somebody asked for, the most important first: unknown ones are added, and all are measured in
+// the background. Those of no platform are wanted on each.
+func (s *Store) Want(ctx context.Context, tx *db.Tx, platform string, tags []string) error {
+	return s.want(ctx, tx, platform, tags, 0)
+}
+
+// wantedAtOnce is how many hashtags one transaction of WantAhead adds. For each there are a dozen rows by which it is found.
+const wantedAtOnce = 500
+
+// WantAhead is Want before the transaction in which many hashtags are wanted, some of them at a time: SQLite has one writer,
+// which thousands of unknown ones would hold for a second. Wanted again in that transaction, they are only looked at.
+func (s *Store) WantAhead(ctx context.Context, platform string, tags []string) error {
+	for first := 0; first < len(tags); first += wantedAtOnce {
+		err := s.db.Write(ctx, "figure.want_ahead", func(ctx context.Context, tx *db.Tx) error {
+			return s.want(ctx, tx, platform, tags[first:min(first+wantedAtOnce, len(tags))], first)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// want notes that hashtags are wanted, of which the first one has a place among all that one call wants.
+func (s *Store) want(ctx context.Context, tx *db.Tx, platform string, tags []string, first int) error {
+	if len(tags) == 0 {
+		return nil
+	}
+	turns := make(map[string]int64, len(tags))
+	for i, name := range tags {
+		if _, twice := turns[name]; !twice {
+			turns[name] = db.Micros(tx.Now().Add(time.Duration(first+i) * apart))
+		}
+	}
+	for _, on := range platforms {
+		if platform != "" && platform != on {
+			continue
+		}
+		if err := s.wantOn(ctx, tx, on, turns); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wantOn adds and changes rows in one statement, in the order in which everybody holds them.
+func (s *Store) wantOn(ctx context.Context, tx *db.Tx, platform string, turns map[string]int64) error {
+	list, err := asJSON(turns)
+	if err != nil {
+		return err
+	}
+	now := db.Micros(tx.Now())
+	_, err = tx.Exec(ctx, `INSERT INTO hashtags (platform, hashtag, wanted_at, due_at, turn)
+		SELECT ?, key, CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(CAST(value AS TEXT) AS BIGINT) FROM json_each(?) WHERE true ORDER BY key
+		ON CONFLICT (platform, hashtag) DO UPDATE SET wanted_at = excluded.wanted_at, due_at = CASE WHEN hashtags.due_at = 0 THEN excluded.due_at ELSE hashtags.due_at END,
+			turn = CASE WHEN hashtags.due_at = 0 OR hashtags.turn > excluded.turn THEN excluded.turn ELSE hashtags.turn END
+		WHERE hashtags.due_at = 0 OR hashtags.wanted_at < ?`,
+		platform, now, now, list, db.Micros(tx.Now().Add(-again)))
+	if err != nil {
+		return fmt.Errorf("noting that hashtags are wanted: %w", err)
+	}
+	return nil
+}
+
+// hold adds the hashtags that are not there and holds the rows of all until the transaction ends. Everybody holds them in
+// the same order, and after posts. It gives the rows' ids.
+func (s *Store) hold(ctx context.Context, tx *db.Tx, platform string, tags []string) (map[string]int64, error) {
+	list, err := asJSON(places(tags))
+	if err != nil {
+		return nil, err
+	}
+	ids := make(map[string]int64, len(tags))
+	for range 3 { // between two of the statements a row may be forgotten that was there
+		_, err := tx.Exec(ctx, `INSERT INTO hashtags (platform, hashtag) SELECT ?, key FROM json_each(?) WHERE true ORDER BY key ON CONFLICT DO NOTHING`, platform, list)
+		if err != nil {
+			return nil, fmt.Errorf("adding hashtags: %w", err)
+		}
+		rows, err := db.AllOf(ctx, tx, len(tags), func(rows *sql.Rows, r *row) error { return rows.Scan(&r.id, &r.name) },
+			`SELECT id, hashtag FROM hashtags WHERE platform = ? AND hashtag IN (SELECT key FROM json_each(?)) ORDER BY hashtag`+s.db.ForUpdate(), platform, list)
+		if err != nil {
+			return nil, fmt.Errorf("holding hashtags: %w", err)
+		}
+		if len(rows) < len(tags) {
+			continue
+		}
+		for _, r := range rows {
+			ids[r.name] = r.id
+		}
+		return ids, nil
+	}
+	return nil, errors.New("holding hashtags: they are forgotten faster than they are added")
+}
+
+type row struct {
+	id   int64
+	name string
+}
+
+// columns are those that Figures.scan reads.
+const columns = `platform, hashtag, posts, posts_low, posts_high, basis, posts_per_day, score, measured_at`
+
+func (f *Figures) scan(scan func(...any) error) error {
+	var count, low, high sql.NullInt64
+	var basis string
+	var at int64
+	if err := scan(&f.Platform, &f.Hashtag, &count, &low, &high, &basis, &f.PostsPerDay, &f.Score, &at); err != nil {
+		return err
+	}
+	f.MeasuredAt = db.Time(at)
+	if count.Valid {
+		f.Posts = &hashtaganalysis.Posts{Count: count.Int64, Basis: basis}
+	}
+	if count.Valid && low.Valid && high.Valid {
+		f.Posts.Low, f.Posts.High = &low.Int64, &high.Int64
+	}
+	return nil
+}
+
+const ofQuery = `SELECT ` + columns + ` FROM hashtags WHERE platform = ? AND hashtag IN (SELECT key FROM json_each(?)) AND measured_at > 0`
+
+// Of is what is known of hashtags, by their names; those that nothing is known of are not in it. For no platform it is what
+// Instagram tells of each, else what TikTok does; which of them, the figures say.
+func (s *Store) Of(ctx context.Context, q db.Querier, platform string, tags []string) (map[string]Figures, error) {
+	out := make(map[string]Figures, len(tags))
+	if len(tags) == 0 {
+		return out, nil
+	}
+	list, err := asJSON(places(tags))
+	if err != nil {
+		return nil, err
+	}
+	for _, on := range platforms {
+		if platform != "" && platform != on {
+			continue
+		}
+		found, err := db.AllOf(ctx, q, len(tags), func(rows *sql.Rows, f *Figures) error { return f.scan(rows.Scan) }, ofQuery, on, list)
+		if err != nil {
+			return nil, fmt.Errorf("reading the figures of hashtags: %w", err)
+		}
+		for _, f := range found {
+			if _, known := out[f.Hashtag]; !known {
+				out[f.Hashtag] = f
+			}
+		}
+	}
+	return out, nil
+}
+
+// places are names with where each stands.
+func places(tags []string) map[string]int64 {
+	out := make(map[string]int64, len(tags))
+	for i, name := range tags {
+		out[name] = int64(i)
+	}
+	return out
+}
+
+func names[V any](of map[string]V) []string {
+	out := make([]string, 0, len(of))
+	for name := range of {
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// asJSON is an object for json_each, which both databases have for objects, and which makes rows of one argument, however
+// many there are.
+func asJSON[K comparable, V any](rows map[K]V) (string, error) {
+	text, err := json.Marshal(rows)
+	if err != nil {
+		return "", fmt.Errorf("writing rows: %w", err)
+	}
+	return string(text), nil
+}

@@ -1,0 +1,156 @@
+package stats_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pressroom/internal/domain/hashtag/stats"
+	"pressroom/internal/domain/provider"
+	"pressroom/internal/domain/report/hashtaganalysis"
+	"pressroom/internal/platform/db"
+)
+
+func TestWantedAheadIsWantedAlike(t *testing.T) {
+	each(t, func(w *world) {
+		var tags []string
+		for i := range 1234 {
+			tags = append(tags, fmt.Sprintf("tag%d", i*541%1234))
+		}
+		w.want(provider.TikTok, tags...)
+		at := w.clock.Now()
+		if err := w.store.WantAhead(t.Context(), provider.Instagram, tags); err != nil {
+			t.Fatal(err)
+		}
+		const rows = `SELECT hashtag || ' ' || wanted_at || ' ' || due_at || ' ' || turn FROM hashtags WHERE platform = `
+		ahead := w.lines(rows + `'instagram'`)
+		if diff := cmp.Diff(w.lines(rows+`'tiktok'`), ahead); diff != "" || len(ahead) != 1234 || !at.Equal(w.clock.Now()) {
+			t.Errorf("%d hashtags %s", len(ahead), diff)
+		}
+		w.clock.Advance(time.Hour)
+		w.want("", tags...)
+		if diff := cmp.Diff(ahead, w.lines(rows+`'instagram'`)); diff != "" {
+			t.Errorf("wanted again: %s", diff)
+		}
+	})
+}
+
+func TestWantedHashtagsAreThere(t *testing.T) {
+	each(t, func(w *world) {
+		w.want(provider.TikTok, "tea")
+		w.want("", "sea", "größe", "旅行", "sea")
+		w.want(provider.Instagram)
+		got := w.lines(`SELECT platform || '/' || hashtag FROM hashtags WHERE due_at > 0 AND wanted_at > 0`)
+		want := []string{"instagram/größe", "instagram/sea", "instagram/旅行", "tiktok/größe", "tiktok/sea", "tiktok/tea", "tiktok/旅行"}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+		if found := w.of("", "sea", "tea"); len(found) != 0 {
+			t.Errorf("something is known: %v", found)
+		}
+	})
+}
+
+// As many as the largest list has are wanted and read by a few statements.
+func TestManyHashtags(t *testing.T) {
+	each(t, func(w *world) {
+		tags := numbered("tag", 5000)
+		w.want("", tags...)
+		w.write(func(ctx context.Context, tx *db.Tx) error {
+			_, err := tx.Exec(ctx, `UPDATE hashtags SET measured_at = 7, posts_per_day = 3`)
+			return err
+		})
+		if found := w.of("", tags...); len(found) != 5000 || *found["tag4999"].PostsPerDay != 3 || found["tag17"].Platform != provider.Instagram {
+			t.Errorf("%d are found", len(found))
+		}
+		if found := w.of(provider.TikTok, tags...); len(found) != 5000 || found["tag17"].Platform != provider.TikTok {
+			t.Errorf("%d are found", len(found))
+		}
+	})
+}
+
+// Of hashtags of no platform in particular, Instagram's figures are told where there are any.
+func TestFiguresOfAnyPlatform(t *testing.T) {
+	each(t, func(w *world) {
+		w.keep(provider.Instagram, w.figures("both", 10))
+		w.keep(provider.TikTok, w.figures("both", 20))
+		w.keep(provider.TikTok, w.figures("one", 30))
+		w.want(provider.Instagram, "one", "none")
+		got := map[string]int64{}
+		for name, f := range w.of("", "both", "one", "none", "absent") {
+			got[f.Platform+"/"+name] = f.Posts.Count
+		}
+		if diff := cmp.Diff(map[string]int64{"instagram/both": 10, "tiktok/one": 30}, got); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestKeptIsWhatWasTold(t *testing.T) {
+	each(t, func(w *world) {
+		f := w.figures("sea", 123)
+		for i := range 8 {
+			f.Recent = append(f.Recent, provider.Post{ID: string(rune('a' + i)), TakenAt: w.db.Now().Add(-day / 2), Likes: new(int64(10))})
+		}
+		w.keep(provider.Instagram, f)
+		want := stats.Read(provider.Instagram, f, w.db.Now()).Figures
+		if want.Score == nil || want.PostsPerDay == nil || *want.PostsPerDay != 9 || *want.Posts != (hashtaganalysis.Posts{Count: 123, Basis: hashtaganalysis.Measured}) {
+			t.Errorf("read: %+v", want)
+		}
+		if diff := cmp.Diff(map[string]stats.Figures{"sea": want}, w.of(provider.Instagram, "sea", "lake")); diff != "" {
+			t.Error(diff)
+		}
+		// What is not told is not known.
+		w.keep(provider.TikTok, provider.HashtagFigures{Hashtag: "sea"})
+		if diff := cmp.Diff(stats.Figures{Platform: provider.TikTok, Hashtag: "sea", MeasuredAt: began}, w.of(provider.TikTok, "sea")["sea"]); diff != "" {
+			t.Error(diff)
+		}
+		w.audit()
+	})
+}
+
+// Whoever wants the same in another order waits for the other, and both come through.
+func TestManyWantTheSame(t *testing.T) {
+	each(t, func(w *world) {
+		var all sync.WaitGroup
+		for n := range 12 {
+			all.Go(func() {
+				tags := numbered("tag", 300)
+				rand.New(rand.NewPCG(uint64(n), 1)).Shuffle(len(tags), func(i, j int) { tags[i], tags[j] = tags[j], tags[i] })
+				err := w.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+					if n%3 == 0 {
+						return w.store.Seen(ctx, tx, provider.Instagram, []provider.Post{post("1", tags[:30]...), post("2", tags[30:60]...), post("3", tags[60:90]...)})
+					}
+					return w.store.Want(ctx, tx, "", tags)
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		if n := w.count(`SELECT COUNT(*) FROM hashtags`); n != 600 {
+			t.Errorf("there are %d hashtags", n)
+		}
+		w.audit()
+	})
+}
+
+// The first hashtags of every list come before the last of a long one.
+func TestTurnsAreFair(t *testing.T) {
+	each(t, func(w *world) {
+		w.want(provider.Instagram, numbered("long", 20)...)
+		w.clock.Advance(3*day + tick)
+		w.want(provider.Instagram, "short0", "short1")
+		asked := w.measured(w.background())
+		if i := slices.Index(asked, "instagram/short0"); i != 4 || asked[6] != "instagram/short1" || len(asked) != 22 {
+			t.Errorf("asked in this order: %v", asked)
+		}
+	})
+}

@@ -1,0 +1,170 @@
+package stats_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"pressroom/internal/domain/hashtag/stats"
+	"pressroom/internal/domain/provider"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit"
+)
+
+var began = time.Date(2026, 11, 18, 12, 0, 0, 0, time.UTC)
+
+const (
+	day  = 24 * time.Hour
+	tick = time.Microsecond // the shortest time that is told apart
+)
+
+// world is a store with a clock and a source that follows a script.
+type world struct {
+	t     *testing.T
+	db    *db.DB
+	clock *testkit.Clock
+	store *stats.Store
+	tells func(provider.HashtagQuery) (provider.HashtagFigures, error)
+	held  map[string]bool
+
+	mu    sync.Mutex
+	asked []string
+}
+
+func each(t *testing.T, run func(w *world)) {
+	t.Helper()
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		clock := testkit.NewClock(began)
+		d := testkit.Open(t, url, clock)
+		run(&world{t: t, db: d, clock: clock, store: stats.New(d), held: map[string]bool{}})
+	})
+}
+
+// Hashtag is the script.
+func (w *world) Hashtag(_ context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error) {
+	w.mu.Lock()
+	w.asked = append(w.asked, q.Platform+"/"+q.Hashtag)
+	w.mu.Unlock()
+	if !q.Background || q.Most != 200 {
+		w.t.Errorf("asked for %+v", q)
+	}
+	if w.tells == nil {
+		return w.figures(q.Hashtag, 100), nil
+	}
+	return w.tells(q)
+}
+
+func (w *world) figures(hashtag string, size int64) provider.HashtagFigures {
+	return provider.HashtagFigures{Hashtag: hashtag, Size: &size, MeasuredAt: w.db.Now(), From: w.db.Now().Add(-day), Recent: []provider.Post{{ID: "p" + hashtag, TakenAt: w.db.Now().Add(-time.Hour)}}}
+}
+
+func (w *world) background() *stats.Background {
+	return stats.NewBackground(w.store, stats.Options{Source: w, Log: slog.New(slog.DiscardHandler), Held: func(_ context.Context, _ db.Querier, platform, hashtag string) (bool, error) {
+		return w.held[platform+"/"+hashtag], nil
+	}})
+}
+
+func (w *world) must(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) write(work func(context.Context, *db.Tx) error) {
+	w.t.Helper()
+	w.must(w.db.Write(w.t.Context(), "test", work))
+}
+
+func (w *world) want(platform string, tags ...string) {
+	w.t.Helper()
+	w.write(func(ctx context.Context, tx *db.Tx) error { return w.store.Want(ctx, tx, platform, tags) })
+}
+
+func (w *world) keep(platform string, f provider.HashtagFigures) {
+	w.t.Helper()
+	learned := stats.Read(platform, f, w.db.Now())
+	w.write(func(ctx context.Context, tx *db.Tx) error { return w.store.Keep(ctx, tx, learned) })
+}
+
+func (w *world) seen(posts ...provider.Post) {
+	w.t.Helper()
+	w.write(func(ctx context.Context, tx *db.Tx) error { return w.store.Seen(ctx, tx, provider.Instagram, posts) })
+}
+
+func (w *world) of(platform string, tags ...string) map[string]stats.Figures {
+	w.t.Helper()
+	found, err := w.store.Of(w.t.Context(), w.db, platform, tags)
+	w.must(err)
+	return found
+}
+
+// measured has the background measure until nothing is due, and tells what was asked for.
+func (w *world) measured(b *stats.Background) []string {
+	w.t.Helper()
+	w.asked = nil
+	for more := true; more; {
+		var err error
+		more, err = b.Measure(w.t.Context())
+		w.must(err)
+	}
+	return w.asked
+}
+
+func (w *world) count(query string, args ...any) int {
+	w.t.Helper()
+	var n int
+	w.must(w.db.QueryRow(w.t.Context(), query, args...).Scan(&n))
+	return n
+}
+
+// lines reads rows of texts.
+func (w *world) lines(query string) []string {
+	w.t.Helper()
+	found, err := db.All(w.t.Context(), w.db, func(rows *sql.Rows, line *string) error { return rows.Scan(line) }, query)
+	w.must(err)
+	slices.Sort(found)
+	return found
+}
+
+// audit checks that what is kept of posts agrees with itself.
+func (w *world) audit() {
+	w.t.Helper()
+	if n := w.count(`SELECT COUNT(*) FROM hashtags h WHERE seen <> (SELECT COUNT(*) FROM hashtag_links l WHERE l.hashtag_id = h.id)`); n != 0 {
+		w.t.Errorf("%d hashtags have a wrong number of posts", n)
+	}
+	if n := w.count(`SELECT COUNT(*) FROM hashtags WHERE seen = 0 AND due_at = 0 AND measured_at = 0`); n != 0 {
+		w.t.Errorf("%d hashtags are kept for nothing", n)
+	}
+	if n := w.count(`SELECT COUNT(*) FROM hashtag_posts p WHERE NOT EXISTS (SELECT 1 FROM hashtag_links l WHERE l.post_id = p.id)`); n != 0 {
+		w.t.Errorf("%d posts are linked with nothing", n)
+	}
+	for _, line := range w.lines(`SELECT p.platform || '|' || h.platform || '|' || h.hashtag || '|' || p.hashtags || '|' || p.found_by || '|' || CAST(l.found AS TEXT)
+		FROM hashtag_links l JOIN hashtags h ON h.id = l.hashtag_id JOIN hashtag_posts p ON p.id = l.post_id`) {
+		part := strings.Split(line, "|")
+		found := slices.Contains(strings.Fields(part[4]), part[2])
+		if part[0] != part[1] || !slices.Contains(strings.Fields(part[3]), part[2]) || found != (part[5] == "1") {
+			w.t.Errorf("a link that is none: %s", line)
+		}
+	}
+}
+
+func post(id string, tags ...string) provider.Post { return provider.Post{ID: id, Hashtags: tags} }
+
+func numbered(what string, n int) []string {
+	out := make([]string, n)
+	for i := range out {
+		out[i] = fmt.Sprint(what, i)
+	}
+	return out
+}
+
+var errBroken = errors.New("broken")

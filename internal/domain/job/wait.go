@@ -1,0 +1,95 @@
+package job
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"pressroom/internal/core/operation"
+)
+
+// MaxWait is how many seconds one call may wait for the end of a job: less than the pipeline gives to a call.
+const MaxWait = 25
+
+const (
+	firstLook = 150 * time.Millisecond // most work is done soon
+	lastLook  = time.Second
+	tellAfter = 5 * time.Second // how long a caller may hear nothing
+	maxWaits  = 256             // calls that one node lets wait at once; further ones are answered without waiting
+)
+
+// waits are the calls that wait for jobs to end. A job ends in a transaction of whichever node works on it, so the
+// record is looked at, ever more rarely, and no transaction is open meanwhile.
+type waits struct {
+	places chan struct{}
+	over   chan struct{}
+	end    sync.Once
+}
+
+func newWaits() *waits {
+	return &waits{places: make(chan struct{}, maxWaits), over: make(chan struct{})}
+}
+
+// EndWaits lets every call that waits answer at once, and each later one too: the program ends.
+func (s *Store) EndWaits() { s.waits.end.Do(func() { close(s.waits.over) }) }
+
+// wait gives the record once the job has ended, or as it stands after so many seconds.
+func (s *Store) wait(ctx context.Context, call operation.Call, r Record, seconds int) (Record, error) {
+	if r.Finished() || seconds <= 0 {
+		return r, nil
+	}
+	select {
+	case s.waits.places <- struct{}{}:
+		defer func() { <-s.waits.places }()
+	default:
+		return r, nil
+	}
+	if call.Resting != nil {
+		call.Resting()
+	}
+	end := time.NewTimer(time.Duration(min(seconds, MaxWait)) * time.Second)
+	defer end.Stop()
+	heard := listener{call: call, began: time.Now(), total: seconds}
+	for pause := firstLook; !r.Finished(); pause = min(pause*3/2, lastLook) {
+		heard.hear(r)
+		select {
+		case <-ctx.Done(): // nobody is left to answer
+			return r, nil
+		case <-s.waits.over:
+			return r, nil
+		case <-end.C:
+			return r, nil
+		case <-time.After(pause):
+		}
+		var err error
+		if r, err = Get(ctx, s.db, call.TeamID, r.ID); err != nil {
+			return r, err
+		}
+	}
+	return r, nil
+}
+
+// listener tells a caller how its wait goes: when the job moves, and now and then although it does not.
+type listener struct {
+	call  operation.Call
+	began time.Time
+	total int
+	told  time.Time
+	last  string
+}
+
+func (l *listener) hear(r Record) {
+	if l.call.Tell == nil {
+		return
+	}
+	words, now := "The job is "+string(r.State)+".", time.Now()
+	if r.Total > 0 {
+		words = fmt.Sprintf("The job is %s; %d of %d parts are done.", r.State, r.Done, r.Total)
+	}
+	if words == l.last && now.Sub(l.told) < tellAfter {
+		return
+	}
+	l.last, l.told = words, now
+	l.call.Tell(operation.Progress{Done: now.Sub(l.began).Round(10 * time.Millisecond).Seconds(), Total: float64(l.total), Words: words})
+}

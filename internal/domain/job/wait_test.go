@@ -1,0 +1,116 @@
+package job
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit"
+)
+
+// waiting is a job under way, and who may wait for it.
+type waiting struct {
+	*Store
+	t    *testing.T
+	db   *db.DB
+	call operation.Call
+	job  Record
+}
+
+func newWaiting(t *testing.T, url string) *waiting {
+	t.Helper()
+	d := testkit.Open(t, url, nil)
+	w := &waiting{Store: NewStore(d, nil, 5), t: t, db: d}
+	w.write(func(ctx context.Context, tx *db.Tx) error {
+		var team int64
+		err := tx.QueryRow(ctx, `INSERT INTO teams (name, timezone, content_language, plan, created_at) VALUES ('Harbour', 'UTC', 'en', 'team', 1) RETURNING id`).Scan(&team)
+		if err == nil {
+			w.job, err = w.Create(ctx, tx, New{TeamID: team, Type: ContentFetch, Total: 3})
+		}
+		w.call = operation.Call{Actor: &access.Actor{TeamID: team, Zone: time.UTC}}
+		return err
+	})
+	return w
+}
+
+func (w *waiting) write(do func(context.Context, *db.Tx) error) {
+	if err := w.db.Write(context.WithoutCancel(w.t.Context()), "test", do); err != nil {
+		w.t.Error(err)
+	}
+}
+
+// get asks for the job and waits for so many seconds.
+func (w *waiting) get(ctx context.Context, seconds int) (Entry, error) {
+	answer, err := w.Store.get(ctx, w.call, GetInput{JobID: w.job.ID, Limit: 20, WaitSeconds: seconds})
+	return answer.Data, err
+}
+
+// A wait hears of each step of the job, each later than the one before, and ends when the job does.
+func TestAWaitEndsWithTheJob(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		w := newWaiting(t, url)
+		var told []operation.Progress
+		w.call.Tell = func(p operation.Progress) { // between two looks, so that each step is seen
+			told = append(told, p)
+			w.write(func(ctx context.Context, tx *db.Tx) error {
+				if len(told) == 3 {
+					return Finish(ctx, tx, w.job.ID, Succeeded, "")
+				}
+				return Advance(ctx, tx, w.job.ID, len(told))
+			})
+		}
+		got, err := w.get(t.Context(), MaxWait)
+		if err != nil || !got.Finished || len(told) != 3 {
+			t.Fatalf("%+v, %v, told %+v", got, err, told)
+		}
+		for i, words := range []string{"pending; 0 of 3", "running; 1 of 3", "running; 2 of 3"} {
+			if p := told[i]; !strings.Contains(p.Words, words) || p.Total != MaxWait || i > 0 && p.Done <= told[i-1].Done {
+				t.Errorf("told %+v, want %s", told, words)
+			}
+		}
+	})
+}
+
+func TestAWaitIsBounded(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		w := newWaiting(t, url)
+		began := time.Now()
+		if got, err := w.get(t.Context(), 1); err != nil || got.Finished || time.Since(began) < time.Second {
+			t.Errorf("%+v, %v after %v", got, err, time.Since(began))
+		}
+		for range maxWaits {
+			w.waits.places <- struct{}{}
+		}
+		if got, err := w.get(t.Context(), MaxWait); err != nil || got.Finished || time.Since(began) > MaxWait*time.Second {
+			t.Errorf("with no place left: %+v, %v after %v", got, err, time.Since(began))
+		}
+	})
+}
+
+// Nobody waits for who has hung up, nor while the program ends.
+func TestAWaitEndsEarly(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		w := newWaiting(t, url)
+		ctx, hangUp := context.WithCancel(t.Context())
+		w.call.Tell = func(operation.Progress) { hangUp() }
+		began := time.Now()
+		if got, err := w.get(ctx, MaxWait); err != nil || got.Finished {
+			t.Errorf("hung up: %+v, %v", got, err)
+		}
+		w.call.Tell = func(operation.Progress) { w.EndWaits() }
+		if got, err := w.get(t.Context(), MaxWait); err != nil || got.Finished {
+			t.Errorf("the program ends: %+v, %v", got, err)
+		}
+		w.EndWaits()
+		if took := time.Since(began); took > (MaxWait-5)*time.Second || len(w.waits.places) != 0 {
+			t.Errorf("waited for %v; %d places are taken still", took, len(w.waits.places))
+		}
+	})
+}

@@ -1,0 +1,69 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"time"
+
+	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit"
+)
+
+// A worker that was overtaken writes nothing any more, and a job that has ended is taken up by nobody.
+func TestOvertakenWorkerIsFenced(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		must := func(err error) {
+			t.Helper()
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		clock, log := testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)), slog.New(slog.DiscardHandler)
+		d := testkit.Open(t, url, clock)
+		queue, err := NewQueue(d, 1, log)
+		must(err)
+		w := NewWorker(d, queue, log)
+		var r Record
+		write := func(do func(context.Context, *db.Tx) error) error { return d.Write(t.Context(), "test", do) }
+		must(write(func(ctx context.Context, tx *db.Tx) error {
+			var team int64
+			err := tx.QueryRow(ctx, `INSERT INTO teams (name, timezone, content_language, plan, created_at) VALUES ('Harbour', 'UTC', 'en', 'team', 1) RETURNING id`).Scan(&team)
+			if err == nil {
+				r, err = NewStore(d, nil, 5).Create(ctx, tx, New{TeamID: team, Type: ContentFetch})
+			}
+			return err
+		}))
+		take := func(want bool) Held {
+			t.Helper()
+			h, mine, err := w.claim(t.Context(), r.ID)
+			must(err)
+			if mine != want {
+				t.Fatalf("taken up: %t, want %t", mine, want)
+			}
+			return h
+		}
+		end := func(h Held) error {
+			return write(func(ctx context.Context, tx *db.Tx) error { return h.Finish(ctx, tx, Succeeded, "") })
+		}
+		first := take(true)
+		take(false) // while it is held
+		clock.Advance(lease + time.Millisecond)
+		second := take(true)
+		if err := end(first); !errors.Is(err, ErrFenced) {
+			t.Errorf("the first worker ends the job: %v", err)
+		}
+		if err := w.renew(t.Context(), first); !errors.Is(err, ErrFenced) {
+			t.Errorf("the first worker renews its lease: %v", err)
+		}
+		must(w.renew(t.Context(), second))
+		must(end(second))
+		clock.Advance(time.Hour)
+		take(false)
+		if got, err := Get(t.Context(), d, r.TeamID, r.ID); err != nil || got.State != Succeeded {
+			t.Errorf("%+v, %v", got, err)
+		}
+	})
+}

@@ -1,0 +1,129 @@
+package media
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"pressroom/internal/platform/blob"
+	"pressroom/internal/platform/db"
+)
+
+// Grace is how long bytes may lie without an item: longer than any arrival takes from its bytes to its item.
+const Grace = 24 * time.Hour
+
+// Finding is one thing that the audit found wrong.
+type Finding struct {
+	Rule string `json:"rule"` // no_bytes, other_size, no_item or storage
+	Blob string `json:"blob,omitempty"`
+	Team int64  `json:"team,omitempty"`
+	Item int64  `json:"item,omitempty"`
+	Text string `json:"text"`
+}
+
+// Audit holds the library against the blob store, both ways, and the storage of teams against their items.
+func (s *Service) Audit(ctx context.Context) ([]Finding, error) {
+	// Before the store: what arrives meanwhile is then bytes that are too young to be looked at.
+	items, err := s.everyItem(ctx)
+	if err != nil {
+		return nil, err
+	}
+	sizes := map[string]int64{}
+	found := []Finding{}
+	made, err := s.everyDerived(ctx)
+	if err != nil {
+		return nil, err
+	}
+	err = s.Blobs.Each(ctx, "", func(b blob.Info) error {
+		sizes[b.Key] = b.Size
+		if s.db.Now().Sub(b.At) < Grace || strings.HasPrefix(b.Key, homeFolder) {
+			return nil
+		}
+		named, err := s.named(ctx, b.Key)
+		if err == nil && !named {
+			found = append(found, Finding{Rule: "no_item", Blob: b.Key, Text: "bytes without an item; the sweep takes them away"})
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("listing the blob store: %w", err)
+	}
+	miscounted, err := s.miscounted(ctx)
+	return append([]Finding{}, slices.Concat(found, withoutBytes(items, sizes), derivedWithoutBytes(made, sizes), miscounted)...), err
+}
+
+// named reports whether an item or a derived file names a blob.
+func (s *Service) named(ctx context.Context, key string) (bool, error) {
+	var n int64
+	if err := s.db.QueryRow(ctx, `SELECT (SELECT COUNT(*) FROM media WHERE blob = ?) + (SELECT COUNT(*) FROM media WHERE thumbnail = ? AND thumbnail <> '') + (SELECT COUNT(*) FROM media_derived WHERE blob = ? AND blob <> '')`, key, key, key).Scan(&n); err != nil {
+		return false, fmt.Errorf("looking for the item of a blob: %w", err)
+	}
+	return n > 0, nil
+}
+
+func (s *Service) everyItem(ctx context.Context) ([]Item, error) {
+	items, err := db.All(ctx, s.db, func(rows *sql.Rows, i *Item) error {
+		return rows.Scan(&i.ID, &i.TeamID, &i.Blob, &i.Thumbnail, &i.Stored)
+	}, `SELECT id, team_id, blob, thumbnail, COALESCE(NULLIF(stored_bytes, 0), size_bytes) FROM media WHERE deleted_at = 0 ORDER BY id`)
+	if err != nil {
+		return nil, fmt.Errorf("listing every item: %w", err)
+	}
+	return items, nil
+}
+
+func (s *Service) everyDerived(ctx context.Context) ([]derived, error) {
+	out, err := db.All(ctx, s.db, func(rows *sql.Rows, d *derived) error {
+		return rows.Scan(&d.media, &d.team, &d.blob, &d.size)
+	}, `SELECT media_id, team_id, blob, size_bytes FROM media_derived WHERE blob <> '' ORDER BY media_id, variant`)
+	if err != nil {
+		return nil, fmt.Errorf("listing every derived file: %w", err)
+	}
+	return out, nil
+}
+
+func derivedWithoutBytes(all []derived, sizes map[string]int64) []Finding {
+	var found []Finding
+	for _, d := range all {
+		size, there := sizes[d.blob]
+		switch {
+		case !there:
+			found = append(found, Finding{"no_bytes", d.blob, d.team, d.media, "a derived file without its bytes; it is made again when it is needed"})
+		case size != d.size:
+			found = append(found, Finding{"other_size", d.blob, d.team, d.media, "a derived file whose bytes have another size"})
+		}
+	}
+	return found
+}
+
+func withoutBytes(items []Item, sizes map[string]int64) []Finding {
+	var found []Finding
+	for _, i := range items {
+		size, there := sizes[i.Blob]
+		switch {
+		case !there:
+			found = append(found, Finding{"no_bytes", i.Blob, i.TeamID, i.ID, "an item without its bytes"})
+		case size != i.Stored:
+			found = append(found, Finding{"other_size", i.Blob, i.TeamID, i.ID, "an item whose bytes have another size"})
+		}
+		if _, there := sizes[i.Thumbnail]; i.Thumbnail != "" && !there {
+			found = append(found, Finding{"no_bytes", i.Thumbnail, i.TeamID, i.ID, "an item without its thumbnail"})
+		}
+	}
+	return found
+}
+
+// miscounted finds teams whose storage is not the sum of their items.
+func (s *Service) miscounted(ctx context.Context) ([]Finding, error) {
+	out, err := db.All(ctx, s.db, func(rows *sql.Rows, f *Finding) error {
+		f.Rule, f.Text = "storage", "the storage used is not the sum of the items"
+		return rows.Scan(&f.Team)
+	}, `SELECT t.id FROM teams t LEFT JOIN storage s ON s.team_id = t.id
+		WHERE COALESCE(s.used_bytes, 0) <> (SELECT COALESCE(SUM(m.size_bytes), 0) FROM media m WHERE m.team_id = t.id AND m.deleted_at = 0) ORDER BY t.id`)
+	if err != nil {
+		return nil, fmt.Errorf("adding up items: %w", err)
+	}
+	return out, nil
+}

@@ -1,0 +1,147 @@
+package media
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/core/access"
+	"pressroom/internal/platform/db"
+)
+
+// post adds a post with a file, as it is stored, and gives its id.
+func (w world) post(t *testing.T, status string, i Item) string {
+	t.Helper()
+	id := fmt.Sprintf("%s-%d", status, w.number(t, `SELECT COUNT(*) FROM posts`))
+	w.exec(t, `INSERT INTO posts (id, team_id, person_id, key_id, status, caption, excerpt, has_media, created_at, updated_at) VALUES (?, ?, 0, 0, ?, '', '', 1, 1, 1)`, id, w.team, status)
+	w.exec(t, `INSERT INTO post_media (post_id, position, media_id) VALUES (?, 0, ?)`, id, i.ID)
+	return id
+}
+
+// target adds an account of a post in a state.
+func (w world) target(t *testing.T, post, state string) {
+	t.Helper()
+	w.exec(t, `INSERT INTO social_accounts (team_id, platform, network_id, username, display_name, connection_state, sealed_grant, created_at, updated_at) VALUES (?, 'bluesky', ?, 'a', 'a', 'connected', ?, 1, 1)`,
+		w.team, post, []byte{})
+	account := w.number(t, `SELECT MAX(id) FROM social_accounts`)
+	w.exec(t, `INSERT INTO post_targets (post_id, account_id, position, state) VALUES (?, ?, 0, ?)`, post, account, state)
+}
+
+// What went out with a file keeps its record, and nothing of the file but that; the bytes and the thumbnail go, and the
+// same file can come again.
+func TestAFileThatWentOut(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		ctx, file := t.Context(), pngOf(noise(1, 900, 700))
+		i := w.add(t, file)
+		if i.Thumbnail == "" {
+			t.Fatal("the file has no thumbnail")
+		}
+		draft, sent := w.post(t, "draft", i), w.post(t, "published", i)
+		must(t, w.Delete(ctx, w.acts(access.Editor), i.ID))
+		if n := w.number(t, `SELECT COUNT(*) FROM post_media WHERE post_id = ?`, draft); n != 0 {
+			t.Error("the draft has it still")
+		}
+		had, err := w.Had(ctx, w.db, w.team, []int64{i.ID})
+		if err != nil || len(had) != 1 || !had[0].Gone || had[0].Name != i.Name || had[0].Type != i.Type || had[0].Size != i.Size {
+			t.Errorf("the record of %s says %+v (%v)", sent, had, err)
+		}
+		if _, err := w.Of(ctx, w.db, w.team, []int64{i.ID}); !apierr.Is(err, apierr.NotFound) {
+			t.Errorf("it can be put into another post: %v", err)
+		}
+		told, err := w.Deletions(ctx, w.team, []int64{i.ID})
+		if err != nil || told[i.ID].By != "Ada" || !told[i.ID].At.Equal(w.clock.Now().Truncate(time.Microsecond)) || told[i.ID].Name != i.Name {
+			t.Errorf("who deleted it: %+v (%v)", told, err)
+		}
+		if told, err := w.Deletions(ctx, w.newTeam(t).team, []int64{i.ID}); err != nil || len(told) != 0 {
+			t.Errorf("another team is told %+v (%v)", told, err)
+		}
+		if _, err := w.Look(ctx, w.acts(access.Owner), i.ID); !apierr.Is(err, apierr.NotFound) {
+			t.Errorf("it is in the library: %v", err)
+		}
+		if _, err := w.OpenOf(ctx, w.team, i.ID); !apierr.Is(err, apierr.NotFound) {
+			t.Errorf("it can be opened: %v", err)
+		}
+		if err := w.Delete(ctx, w.acts(access.Editor), i.ID); !apierr.Is(err, apierr.NotFound) {
+			t.Errorf("once more: %v", err)
+		}
+		w.sweep(t)
+		if left := w.blobs(t); len(left) != 0 {
+			t.Errorf("bytes are left: %v", left)
+		}
+		if used := w.usedBytes(t); used != 0 {
+			t.Errorf("%d bytes are counted", used)
+		}
+		again := w.add(t, file)
+		if again.ID == i.ID {
+			t.Error("the same file is the deleted item")
+		}
+		found, err := w.Audit(ctx)
+		if err != nil || len(found) != 0 {
+			t.Errorf("the audit finds %v (%v)", found, err)
+		}
+	})
+}
+
+// What is under way, or not known to have arrived, keeps its file; what is ahead keeps it until a person takes it out.
+func TestAFileThatIsNeeded(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		ctx := t.Context()
+		for name, c := range map[string]struct {
+			status, target, more, state string
+			kind                        UseKind
+		}{
+			"under way":        {status: "processing", state: "sending", kind: UsedNow},
+			"unconfirmed":      {status: "failed", target: "unconfirmed", state: "sending", kind: UsedNow},
+			"scheduled":        {status: "scheduled", state: "in_use", kind: UsedAhead},
+			"shown to clients": {status: "draft", more: `approval = 'waiting'`, state: "in_use", kind: UsedAhead},
+			"of a series":      {status: "draft", more: `is_template = 1`, state: "in_use", kind: UsedAhead},
+			"failed":           {status: "failed", target: "failed", kind: UsedBefore},
+			"published":        {status: "published", target: "published", kind: UsedBefore},
+			"a draft":          {status: "draft", kind: UsedInDraft},
+		} {
+			t.Run(name, func(t *testing.T) {
+				w := w.newTeam(t)
+				i := w.add(t, pngOf(noise(2, 20, 20)))
+				id := w.post(t, c.status, i)
+				if c.target != "" {
+					w.target(t, id, c.target)
+				}
+				if c.more != "" {
+					w.exec(t, `UPDATE posts SET `+c.more+` WHERE id = ?`, id)
+				}
+				used, err := w.Uses(ctx, w.acts(access.Editor), i.ID)
+				if diff := cmp.Diff([]Use{{PostID: id, Status: c.status, Kind: c.kind}}, used); err != nil || diff != "" {
+					t.Errorf("it is used by (-want +got):\n%s (%v)", diff, err)
+				}
+				err = w.Delete(ctx, w.acts(access.Editor), i.ID)
+				if state, _ := apierr.Of(err).Context["state"].(string); state != c.state {
+					t.Errorf("the deletion is refused as %q, want %q: %v", state, c.state, err)
+				}
+				if c.state != "" {
+					if _, err := w.Look(ctx, w.acts(access.Viewer), i.ID); err != nil {
+						t.Errorf("it is gone all the same: %v", err)
+					}
+				}
+			})
+		}
+	})
+}
+
+// A post that only asks where it stands at the network does not need its files.
+func TestAFileOfAPostThatIsLooked(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		i := w.add(t, pngOf(noise(3, 20, 20)))
+		id := w.post(t, "published", i)
+		w.target(t, id, "published")
+		account := w.number(t, `SELECT account_id FROM post_targets WHERE post_id = ?`, id)
+		w.exec(t, `INSERT INTO deliveries (id, team_id, post_id, account_id, job_id, phase, first_at, created_at) VALUES ('d', ?, ?, ?, 'j', 'planned', 1, ?)`, w.team, id, account, db.Micros(w.clock.Now()))
+		if err := w.Delete(t.Context(), w.acts(access.Editor), i.ID); apierr.Of(err).Context["state"] != "sending" {
+			t.Errorf("a delivery that begins loses its file: %v", err)
+		}
+		w.exec(t, `UPDATE deliveries SET phase = 'linking' WHERE id = 'd'`)
+		must(t, w.Delete(t.Context(), w.acts(access.Editor), i.ID))
+	})
+}

@@ -1,0 +1,256 @@
+package media
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/platform/blob"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/platform/failpoint"
+	"pressroom/internal/platform/loadshed"
+)
+
+const (
+	// derivedLife is how long a derived file is kept. One that is needed later is made again.
+	derivedLife = 30 * 24 * time.Hour
+	// maxDerived is how many derived files an item has; the oldest go first.
+	maxDerived = 24
+	// deriveWithin bounds the work on one derived file. Its callers may leave earlier.
+	deriveWithin = 10 * time.Minute
+	// derivedMark stands between the key of an item's blob and the tail that makes a derived file's key unique.
+	derivedMark = ".made."
+)
+
+// derived is a file that was made from an item for one purpose. It is not counted against the team's storage.
+type derived struct {
+	media         int64
+	team          int64
+	variant       string
+	blob          string // empty if the item's own bytes serve the purpose
+	sha256        []byte
+	mime          string
+	size          int64 // bytes
+	width, height int   // pixels
+}
+
+// etag returns the entity tag of the bytes.
+func (d derived) etag() string { return `"` + hex.EncodeToString(d.sha256) + `"` }
+
+// recipe is a way to make a derived file.
+type recipe struct {
+	// variant names the purpose and everything besides the item that the bytes depend on, with a version of the method.
+	variant string
+	// make reads the item's bytes and writes the derived file. It returns errUnchanged if the item's own bytes serve.
+	make func(ctx context.Context, i Item, from blob.Reader, into io.Writer) (shape, error)
+}
+
+// shape describes what a recipe wrote.
+type shape struct {
+	mime          string
+	width, height int // pixels
+}
+
+// errUnchanged is returned by recipes for items that need no derived file.
+var errUnchanged = errors.New("the item's own bytes serve")
+
+// derive opens the file that a recipe makes from an item. It is made once, kept as a blob, and found by item and variant
+// from then on. Of concurrent calls on this node one makes it; between nodes the second one to finish drops its own.
+func (s *Service) derive(ctx context.Context, i Item, r recipe) (derived, blob.Reader, error) {
+	d, err := findDerived(ctx, s.db, i, r.variant)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+	case err != nil:
+		return d, nil, err
+	default:
+		opened, err := s.openDerived(ctx, i, d)
+		if !errors.Is(err, blob.ErrNotFound) || d.blob == "" {
+			return d, opened, err
+		}
+	}
+	if d, err = s.deriveShared(ctx, i, r, d.blob); err != nil {
+		return d, nil, err
+	}
+	opened, err := s.openDerived(ctx, i, d)
+	return d, opened, err
+}
+
+func (s *Service) openDerived(ctx context.Context, i Item, d derived) (blob.Reader, error) {
+	if d.blob == "" {
+		return s.openBlob(ctx, i.Blob)
+	}
+	return s.openBlob(ctx, d.blob)
+}
+
+// deriveShared makes a derived file, in one call for all that ask at the same time. The work goes on if they leave: its
+// result is kept.
+func (s *Service) deriveShared(ctx context.Context, i Item, r recipe, lost string) (derived, error) {
+	result := s.deriving.DoChan(text(i.ID)+" "+r.variant, func() (_ any, err error) {
+		defer func() {
+			if p := recover(); p != nil { // the package would end the process
+				err = fmt.Errorf("deriving a file from media item %d: panic: %v", i.ID, p)
+			}
+		}()
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), deriveWithin)
+		defer cancel()
+		return s.makeDerived(ctx, i, r, lost)
+	})
+	select {
+	case <-ctx.Done():
+		return derived{}, context.Cause(ctx)
+	case got := <-result:
+		d, _ := got.Val.(derived)
+		return d, got.Err
+	}
+}
+
+// makeDerived makes a derived file and keeps it. Lost is the key of an earlier one whose bytes are gone.
+func (s *Service) makeDerived(ctx context.Context, i Item, r recipe, lost string) (derived, error) {
+	leave, err := s.videoTurn(ctx, i)
+	if err != nil {
+		return derived{}, err
+	}
+	defer leave()
+	if err := s.diskTakes(ctx, i.Stored); err != nil {
+		return derived{}, err
+	}
+	from, err := s.openBlob(ctx, i.Blob)
+	if err != nil {
+		return derived{}, err
+	}
+	defer from.Close()
+	staged, err := s.Blobs.Stage(ctx)
+	if err != nil {
+		return derived{}, fmt.Errorf("deriving a file: %w", err)
+	}
+	defer staged.Discard()
+	made, err := r.make(ctx, i, from, staged)
+	d := derived{media: i.ID, team: i.TeamID, variant: r.variant, mime: made.mime, size: staged.Size(), width: made.width, height: made.height}
+	switch {
+	case errors.Is(err, errUnchanged):
+		d.sha256, d.mime, d.size, d.width, d.height = i.SHA256, i.Type, i.Stored, i.Width, i.Height
+		return s.keepDerived(ctx, d, lost)
+	case err != nil:
+		return d, err
+	}
+	sum := staged.Sum()
+	d.sha256, d.blob = sum[:], i.Blob+derivedMark+strings.ToLower(rand.Text()[:keyTail])
+	if err := s.expect(ctx, d.blob); err != nil {
+		return d, err
+	}
+	if err := s.Blobs.Put(ctx, d.blob, staged); err != nil {
+		s.drop(ctx, d.blob)
+		return d, fmt.Errorf("storing a derived file: %w", err)
+	}
+	failpoint.Point("after derived put")
+	return s.keepDerived(ctx, d, lost)
+}
+
+// videoTurn waits until a video may be worked on, in turn with those of other teams. Images wait for memory instead.
+// The function that it returns ends the turn.
+func (s *Service) videoTurn(ctx context.Context, i Item) (func(), error) {
+	if i.Kind != Video {
+		return func() {}, nil
+	}
+	err := s.videos.Acquire(ctx, i.TeamID, 1)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = loadshed.ErrBusy
+	}
+	if err != nil {
+		return nil, fmt.Errorf("waiting to work on a video: %w", err)
+	}
+	return func() { s.videos.Release(i.TeamID, 1) }, nil
+}
+
+// keepDerived writes the row of a derived file and returns the one that is kept: another node may have been quicker.
+func (s *Service) keepDerived(ctx context.Context, d derived, lost string) (derived, error) {
+	kept, undone := d, false
+	err := s.db.Write(ctx, "media.derive", func(ctx context.Context, tx *db.Tx) error {
+		var err error
+		kept, err = s.insertDerived(ctx, tx, d, lost)
+		undone = err != nil
+		return err
+	})
+	if d.blob != "" && (undone || err == nil && kept.blob != d.blob) {
+		s.drop(ctx, d.blob)
+	}
+	return kept, err
+}
+
+func (s *Service) insertDerived(ctx context.Context, tx *db.Tx, d derived, lost string) (derived, error) {
+	var id int64 // held, so that the item is not deleted without its derived files
+	err := tx.QueryRow(ctx, `SELECT id FROM media WHERE id = ? AND team_id = ? AND deleted_at = 0`+s.db.ForUpdate(), d.media, d.team).Scan(&id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return d, apierr.Missing()
+	}
+	if err != nil {
+		return d, fmt.Errorf("holding a media item: %w", err)
+	}
+	if lost != "" {
+		if _, err := tx.Exec(ctx, `DELETE FROM media_derived WHERE media_id = ? AND variant = ? AND blob = ?`, d.media, d.variant, lost); err != nil {
+			return d, fmt.Errorf("forgetting a lost derived file: %w", err)
+		}
+	}
+	n, err := tx.Exec(ctx, `INSERT INTO media_derived (media_id, variant, team_id, blob, sha256, type, size_bytes, width, height, created_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (media_id, variant) DO NOTHING`,
+		d.media, d.variant, d.team, d.blob, d.sha256, d.mime, d.size, d.width, d.height, db.Micros(tx.Now()))
+	if err != nil {
+		return d, fmt.Errorf("keeping a derived file: %w", err)
+	}
+	if n == 0 {
+		return findDerived(ctx, tx, Item{ID: d.media, TeamID: d.team}, d.variant)
+	}
+	if d.blob != "" {
+		if err := arrived(ctx, tx, d.blob); err != nil {
+			return d, err
+		}
+	}
+	return d, dropDerived(ctx, tx, `media_id = ? AND variant NOT IN (SELECT variant FROM media_derived WHERE media_id = ? ORDER BY created_at DESC, variant LIMIT ?)`, d.media, d.media, maxDerived)
+}
+
+// findDerived reads a derived file; the error is sql.ErrNoRows if there is none.
+func findDerived(ctx context.Context, q db.Querier, i Item, variant string) (derived, error) {
+	d := derived{media: i.ID, team: i.TeamID, variant: variant}
+	err := q.QueryRow(ctx, `SELECT blob, sha256, type, size_bytes, width, height FROM media_derived WHERE media_id = ? AND variant = ? AND team_id = ?`, i.ID, variant, i.TeamID).
+		Scan(&d.blob, &d.sha256, &d.mime, &d.size, &d.width, &d.height)
+	if err != nil {
+		return d, fmt.Errorf("looking for a derived file: %w", err)
+	}
+	return d, nil
+}
+
+// dropDerived deletes the derived files that meet a condition, and leaves their bytes to the sweep.
+func dropDerived(ctx context.Context, tx *db.Tx, condition string, args ...any) error {
+	doomed := append([]any{db.Micros(tx.Now())}, args...)
+	if _, err := tx.Exec(ctx, `INSERT INTO media_pending (blob, doomed, created_at) SELECT blob, 1, ? FROM media_derived WHERE blob <> '' AND `+condition, doomed...); err != nil {
+		return fmt.Errorf("dooming derived files: %w", err)
+	}
+	if _, err := tx.Exec(ctx, `DELETE FROM media_derived WHERE `+condition, args...); err != nil {
+		return fmt.Errorf("deleting derived files: %w", err)
+	}
+	return nil
+}
+
+// expireDerived deletes derived files that are older than derivedLife.
+func (s *Service) expireDerived(ctx context.Context) error {
+	before := db.Micros(s.db.Now().Add(-derivedLife))
+	var n int64
+	if err := s.db.QueryRow(ctx, `SELECT COUNT(*) FROM (SELECT 1 FROM media_derived WHERE created_at < ? LIMIT 1) old`, before).Scan(&n); err != nil || n == 0 {
+		return err
+	}
+	return s.db.Write(ctx, "media.expire_derived", func(ctx context.Context, tx *db.Tx) error {
+		var last int64 // of a batch; those of the same moment go together
+		err := tx.QueryRow(ctx, `SELECT MAX(created_at) FROM (SELECT created_at FROM media_derived WHERE created_at < ? ORDER BY created_at LIMIT ?) old`, before, sweepBatch).Scan(&last)
+		if err != nil {
+			return fmt.Errorf("looking for old derived files: %w", err)
+		}
+		return dropDerived(ctx, tx, `created_at <= ?`, last)
+	})
+}

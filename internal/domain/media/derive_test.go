@@ -1,0 +1,245 @@
+package media
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/core/access"
+	"pressroom/internal/network"
+	"pressroom/internal/platform/blob"
+)
+
+// counting is a store that counts how often each blob is opened.
+type counting struct {
+	blob.Store
+
+	mu    *sync.Mutex
+	opens map[string]int
+}
+
+func newCounting(s blob.Store) counting { return counting{s, &sync.Mutex{}, map[string]int{}} }
+
+func (c counting) Open(ctx context.Context, key string) (blob.Reader, error) {
+	c.mu.Lock()
+	c.opens[key]++
+	c.mu.Unlock()
+	return c.Store.Open(ctx, key)
+}
+
+var smallJPEG = network.Fit{Types: []string{"image/jpeg"}, MaxBytes: 50_000, MaxSide: 200}
+
+// bytesOf reads what a network is given of an item.
+func (w world) bytesOf(t fatal, i Item, fit network.Fit) []byte {
+	t.Helper()
+	file, err := w.Files(w.team).Open(t.Context(), i.ID, fit)
+	must(t, err)
+	raw, err := io.ReadAll(file)
+	must(t, errors.Join(err, file.Close()))
+	if int64(len(raw)) != file.Size || file.Type != "image/jpeg" || file.Width != 200 {
+		t.Fatalf("%d bytes of %+v", len(raw), file)
+	}
+	return raw
+}
+
+// A picture is scaled once for each fit, however often networks and their links ask for it.
+func TestAFitIsMadeOnce(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		photo := w.add(t, pngOf(noise(1, 400, 300)))
+		store := newCounting(w.Blobs)
+		w.Blobs = store
+		want := w.bytesOf(t, photo, smallJPEG)
+		token := path.Base(path.Dir(w.linkTo(photo, smallJPEG, w.clock.Now().Add(time.Hour))))
+		var all sync.WaitGroup
+		for range 20 {
+			all.Go(func() {
+				opened, err := w.Public(t.Context(), token)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				got, err := io.ReadAll(opened)
+				if err = errors.Join(err, opened.Close()); err != nil || !bytes.Equal(got, want) {
+					t.Errorf("a link gives %d bytes, the first call %d (%v)", len(got), len(want), err)
+				}
+			})
+		}
+		all.Wait()
+		if n := store.opens[photo.Blob]; n != 1 {
+			t.Errorf("the picture was read %d times to be scaled", n)
+		}
+		if used := w.usedBytes(t); used != photo.Size {
+			t.Errorf("%d bytes are counted, the picture has %d", used, photo.Size)
+		}
+	})
+}
+
+// Calls that come while a derived file is being made wait for it. One that leaves does not end it for others.
+func TestAFitIsSharedWhileItIsMade(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		photo := w.add(t, pngOf(noise(1, 400, 300)))
+		begun, goOn := make(chan struct{}), make(chan struct{})
+		r := recipe{"test", func(_ context.Context, _ Item, _ blob.Reader, into io.Writer) (shape, error) {
+			close(begun) // a second call would panic
+			<-goOn
+			_, err := into.Write([]byte("derived"))
+			return shape{mime: "text/plain"}, err
+		}}
+		ctx, leave := context.WithCancel(t.Context())
+		left := make(chan error, 1)
+		go func() { _, _, err := w.derive(ctx, photo, r); left <- err }()
+		<-begun
+		leave()
+		if err := <-left; !errors.Is(err, context.Canceled) {
+			t.Errorf("who left was told %v", err)
+		}
+		close(goOn)
+		d, opened, err := w.derive(t.Context(), photo, r)
+		must(t, err)
+		if d.size != 7 || opened.Size() != 7 {
+			t.Errorf("%+v", d)
+		}
+		must(t, opened.Close())
+	})
+}
+
+// Between nodes the second one to finish drops its own file, and both give the same.
+func TestTwoNodesMakeTheSameFit(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		photo := w.add(t, pngOf(noise(1, 400, 300)))
+		other := instance(t, w.url, w.clock, w.Blobs)
+		first, err := w.makeDerived(t.Context(), photo, w.fitted(smallJPEG), "")
+		must(t, err)
+		second, err := other.makeDerived(t.Context(), photo, other.fitted(smallJPEG), "")
+		must(t, err)
+		if first.blob != second.blob || first.size != second.size {
+			t.Errorf("%+v, then %+v", first, second)
+		}
+		if got, want := w.blobs(t), append(named([]Item{photo}), first.blob); !slices.Equal(got, sorted(want)) {
+			t.Errorf("%v are stored, want %v", got, want)
+		}
+		w.derivedSound(t, photo)
+	})
+}
+
+func sorted(in []string) []string {
+	out := slices.Clone(in)
+	slices.Sort(out)
+	return out
+}
+
+// derivedSound fails if the audit finds anything, or bytes are left over that are on no list.
+func (w world) derivedSound(t fatal, items ...Item) {
+	t.Helper()
+	if found, err := w.Audit(t.Context()); err != nil || len(found) > 0 {
+		t.Fatalf("the audit finds %+v (%v)", found, err)
+	}
+	n := w.number(t, `SELECT COUNT(*) FROM media_derived WHERE blob <> ''`) + w.number(t, `SELECT COUNT(*) FROM media_pending`)
+	if got := len(w.blobs(t)); got != len(named(items))+int(n) {
+		t.Fatalf("%d blobs are stored for %d items with %d derived files", got, len(items), n)
+	}
+}
+
+// A derived file goes with its item, when it is old, and when an item has too many; one that is lost is made again.
+func TestDerivedFilesGo(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		photo := w.add(t, pngOf(noise(1, 400, 300)))
+		raw := w.bytesOf(t, photo, smallJPEG)
+		lost, err := findDerived(t.Context(), w.db, photo, w.fitted(smallJPEG).variant)
+		must(t, err)
+		must(t, w.Blobs.Delete(t.Context(), lost.blob))
+		if found, err := w.Audit(t.Context()); err != nil || len(found) != 1 || found[0].Rule != "no_bytes" || found[0].Blob != lost.blob {
+			t.Errorf("of a lost file the audit says %+v (%v)", found, err)
+		}
+		if again := w.bytesOf(t, photo, smallJPEG); !bytes.Equal(again, raw) {
+			t.Error("a lost file was made differently")
+		}
+		w.derivedSound(t, photo)
+
+		for n := range maxDerived + 3 {
+			w.clock.Advance(time.Second)
+			_, opened, err := w.derive(t.Context(), photo, recipe{fmt.Sprint("test ", n), func(_ context.Context, _ Item, _ blob.Reader, into io.Writer) (shape, error) {
+				_, err := into.Write([]byte{byte(n)})
+				return shape{mime: "text/plain"}, err
+			}})
+			must(t, err)
+			must(t, opened.Close())
+		}
+		if n := w.number(t, `SELECT COUNT(*) FROM media_derived WHERE media_id = ?`, photo.ID); n != maxDerived {
+			t.Errorf("an item has %d derived files", n)
+		}
+		w.sweep(t)
+		if got, want := len(w.blobs(t)), 2+maxDerived; got != want {
+			t.Errorf("%d blobs are stored, want %d", got, want)
+		}
+		w.clock.Advance(derivedLife - maxDerived*time.Second) // the oldest ones are over
+		w.sweep(t)
+		w.clock.Advance(time.Hour)
+		w.sweep(t)
+		if got := w.blobs(t); !slices.Equal(got, named([]Item{photo})) {
+			t.Errorf("of old derived files %v are left", got)
+		}
+		w.bytesOf(t, photo, smallJPEG)
+		must(t, w.Delete(t.Context(), w.acts(access.Editor), photo.ID))
+		w.sweep(t)
+		if got := w.blobs(t); len(got) != 0 {
+			t.Errorf("of a deleted item %v are left", got)
+		}
+		if _, err := w.makeDerived(t.Context(), photo, w.fitted(smallJPEG), ""); err == nil {
+			t.Error("a file was derived from a deleted item")
+		}
+		if n := w.number(t, `SELECT COUNT(*) FROM media_derived`); n != 0 {
+			t.Errorf("%d derived files are left", n)
+		}
+	})
+}
+
+// An item that needs no derived file is remembered as such, and its own bytes are given.
+func TestAnItemThatServesAsItIs(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		photo, calls := w.add(t, pngOf(noise(1, 40, 30))), 0
+		r := recipe{"test", func(context.Context, Item, blob.Reader, io.Writer) (shape, error) {
+			calls++
+			return shape{}, errUnchanged
+		}}
+		for range 3 {
+			d, opened, err := w.derive(t.Context(), photo, r)
+			must(t, err)
+			if d.mime != photo.Type || d.size != photo.Size || opened.Size() != photo.Size || d.etag() == "" {
+				t.Errorf("%+v", d)
+			}
+			must(t, opened.Close())
+		}
+		if calls != 1 {
+			t.Errorf("the item was looked at %d times", calls)
+		}
+		w.derivedSound(t, photo)
+	})
+}
+
+// What a recipe fails with is told, and nothing is left of it.
+func TestAFailingRecipe(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		photo := w.add(t, pngOf(noise(1, 40, 30)))
+		for _, r := range []recipe{
+			{"error", func(context.Context, Item, blob.Reader, io.Writer) (shape, error) { return shape{}, errStore }},
+			{"panic", func(context.Context, Item, blob.Reader, io.Writer) (shape, error) { panic(errStore) }},
+		} {
+			if _, _, err := w.derive(t.Context(), photo, r); err == nil || apierr.Of(err).Code != apierr.Internal {
+				t.Errorf("%s: %v", r.variant, err)
+			}
+		}
+		w.derivedSound(t, photo)
+		if n := w.number(t, `SELECT COUNT(*) FROM media_pending`); n != 0 {
+			t.Errorf("%d files are still expected", n)
+		}
+	})
+}

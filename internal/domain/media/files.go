@@ -1,0 +1,142 @@
+package media
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"slices"
+	"time"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/network"
+	"pressroom/internal/platform/blob"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/platform/mediainfo"
+	"pressroom/internal/platform/thumbnail"
+)
+
+// Files gives networks the bytes of a team's media.
+func (s *Service) Files(team int64) network.Files { return files{s, team} }
+
+type files struct {
+	s    *Service
+	team int64
+}
+
+// Open opens an item of the team without its metadata, made to fit. Only images are made to fit.
+func (f files) Open(ctx context.Context, id int64, fit network.Fit) (network.File, error) {
+	i, err := item(ctx, f.s.db, f.team, id)
+	if apierr.Is(err, apierr.NotFound) {
+		return network.File{}, unfit("MediaGone", err)
+	}
+	if err != nil {
+		return network.File{}, err
+	}
+	if !fits(i, fit) {
+		if err := canFit(i, fit); err != nil {
+			return network.File{}, err
+		}
+	}
+	d, opened, err := f.s.outgoing(ctx, i, fit)
+	switch {
+	case errors.Is(err, mediainfo.ErrDamaged), errors.Is(err, thumbnail.ErrTooLarge), errors.Is(err, thumbnail.ErrUnsupported), errors.Is(err, thumbnail.ErrCannot):
+		return network.File{}, unfit("MediaDoesNotFit", err)
+	case err != nil:
+		return network.File{}, fmt.Errorf("opening a file for a network: %w", err)
+	}
+	return network.File{ReadCloser: opened, Type: d.mime, Size: d.size, Width: d.width, Height: d.height}, nil
+}
+
+// fitted is the recipe of an image that fits. Its variant is the same for all bounds that give the same bytes.
+func (s *Service) fitted(fit network.Fit) recipe {
+	wanted := want(fit)
+	return recipe{
+		variant: fmt.Sprintf("fit-1 %s %d %d", wanted.Type(), fit.MaxBytes, fit.MaxSide),
+		make: func(ctx context.Context, i Item, from blob.Reader, into io.Writer) (shape, error) {
+			made, err := s.pictures.Fit(ctx, i.TeamID, from, i.probed(), wanted)
+			if err != nil {
+				return shape{}, err
+			}
+			if _, err := into.Write(made.Bytes); err != nil {
+				return shape{}, fmt.Errorf("writing a fitted image: %w", err)
+			}
+			return shape{made.Type, made.Width, made.Height}, nil
+		},
+	}
+}
+
+// Link makes a signed address of an item of the team.
+func (f files) Link(ctx context.Context, id int64, fit network.Fit, until time.Time) (string, error) {
+	i, err := item(ctx, f.s.db, f.team, id)
+	if apierr.Is(err, apierr.NotFound) {
+		return "", unfit("MediaGone", err)
+	}
+	if err != nil {
+		return "", err
+	}
+	name := i.FileName
+	if !fits(i, fit) {
+		if err := canFit(i, fit); err != nil {
+			return "", err
+		}
+		_, name = called(i.Name, "", want(fit).Type())
+	}
+	return f.s.PublicURL + PublicPath + f.s.token(grant{id, until, fit}) + "/" + url.PathEscape(name), nil
+}
+
+// canFit refuses what cannot be made to fit: a video, and an image for a network that takes nothing that is made here.
+func canFit(i Item, fit network.Fit) error {
+	if i.Kind != Image || want(fit).Type() == "" {
+		return unfit("MediaDoesNotFit", fmt.Errorf("media item %d is of a kind that the network does not take and that is not converted", i.ID))
+	}
+	return nil
+}
+
+func want(fit network.Fit) thumbnail.Want {
+	return thumbnail.Want{Types: fit.Types, MaxBytes: fit.MaxBytes, MaxSide: fit.MaxSide}
+}
+
+func fits(i Item, fit network.Fit) bool {
+	return (len(fit.Types) == 0 || slices.Contains(fit.Types, i.Type)) && (fit.MaxBytes == 0 || i.Stored <= fit.MaxBytes) && (fit.MaxSide == 0 || max(i.Width, i.Height) <= fit.MaxSide)
+}
+
+func unfit(code string, err error) error {
+	return &network.Error{Class: network.RejectedMedia, Code: code, Err: err}
+}
+
+// probed is what the item's bytes told when they arrived.
+func (i Item) probed() mediainfo.Info {
+	return mediainfo.Info{Type: i.Type, Kind: i.Kind, Width: i.Width, Height: i.Height, Orientation: i.Detail.Orientation, Animated: i.Detail.Animated, DecodeBytes: i.Detail.DecodeBytes}
+}
+
+// Of tells a post's media as networks know them; not_found, by the argument's name, for one that the team lacks.
+func (s *Service) Of(ctx context.Context, q db.Querier, team int64, ids []int64) ([]network.Media, error) {
+	return told(ctx, q, team, ids, ` AND m.deleted_at = 0`)
+}
+
+// Had is as Of, and tells of files too that were deleted, of posts that went out with them.
+func (s *Service) Had(ctx context.Context, q db.Querier, team int64, ids []int64) ([]network.Media, error) {
+	return told(ctx, q, team, ids, ``)
+}
+
+func told(ctx context.Context, q db.Querier, team int64, ids []int64, which string) ([]network.Media, error) {
+	out := make([]network.Media, len(ids))
+	if len(ids) == 0 {
+		return out, nil
+	}
+	found, err := db.All(ctx, q, scanItems, `SELECT `+columns+` FROM media m WHERE m.team_id = ? AND m.id IN (`+db.Marks(len(ids))+`)`+which, db.Args(team, ids)...)
+	if err != nil {
+		return nil, fmt.Errorf("reading the media of a post: %w", err)
+	}
+	for n, id := range ids {
+		at := slices.IndexFunc(found, func(i Item) bool { return i.ID == id })
+		if at < 0 {
+			return nil, apierr.Missing().With("argument", "media_ids")
+		}
+		i := found[at]
+		out[n] = network.Media{ID: i.ID, Name: i.Name, Kind: i.Kind, Type: i.Type, Size: i.Stored, Width: i.Width, Height: i.Height, Duration: i.Duration, Alt: i.Alt, Gone: !i.DeletedAt.IsZero()}
+	}
+	return out, nil
+}

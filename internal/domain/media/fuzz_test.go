@@ -1,0 +1,30 @@
+package media
+
+import (
+	"testing"
+	"time"
+
+	"pressroom/internal/auth/tokencrypt"
+	"pressroom/internal/network"
+)
+
+// Whatever stands in place of a public link grants nothing.
+func FuzzToken(f *testing.F) {
+	key, err := tokencrypt.NewKey()
+	if err != nil {
+		f.Fatal(err)
+	}
+	sealer, err := tokencrypt.New(key)
+	if err != nil {
+		f.Fatal(err)
+	}
+	s := &Service{links: sealer.Signer("public links to media")}
+	other := &Service{links: sealer.Signer("something else")}
+	f.Add("")
+	f.Add(other.token(grant{item: 1, until: time.Unix(1<<31, 0), fit: network.Fit{MaxBytes: 1}}))
+	f.Fuzz(func(t *testing.T, token string) {
+		if g, ok := s.granted(token); ok {
+			t.Fatalf("%q grants %+v", token, g)
+		}
+	})
+}

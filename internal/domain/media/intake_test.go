@@ -1,0 +1,411 @@
+package media
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/network"
+	"pressroom/internal/platform/blob"
+	"pressroom/internal/platform/disk"
+	"pressroom/internal/platform/mediainfo"
+	"pressroom/internal/platform/thumbnail"
+)
+
+// generated is a body of any size that is never held: a beginning, then zeros. It counts what is read of it.
+type generated struct {
+	head       []byte
+	size, read int64
+}
+
+func (g *generated) Read(p []byte) (int, error) {
+	if g.read >= g.size {
+		return 0, io.EOF
+	}
+	n := int(min(int64(len(p)), g.size-g.read))
+	clear(p[:n])
+	if g.read < int64(len(g.head)) {
+		copy(p[:n], g.head[g.read:])
+	}
+	g.read += int64(n)
+	return n, nil
+}
+
+const mib = 1 << 20
+
+// staging is a store that refuses to stage more files than it is told.
+type staging struct {
+	blob.Store
+
+	begun *int
+}
+
+func (s staging) Stage(ctx context.Context) (*blob.Staged, error) {
+	*s.begun++
+	return s.Store.Stage(ctx)
+}
+
+// ways are the ways by which a body comes in whose size nothing but its sender says.
+func (w world) ways(t fatal) map[string]func(Incoming) error {
+	t.Helper()
+	page := path.Base(w.open(t).PageURL)
+	return map[string]func(Incoming) error{
+		"the upload page": func(f Incoming) error { _, err := w.AddToBatch(t.Context(), w.person, page, f); return err },
+		"a form": func(f Incoming) error {
+			_, err := w.Add(t.Context(), Owner{TeamID: w.team, PersonID: w.person}, f)
+			return err
+		},
+	}
+}
+
+// nothingUnderWay fails if anything is still counted of uploads that have ended.
+func (w world) nothingUnderWay(t fatal) {
+	t.Helper()
+	w.intake.mu.Lock()
+	defer w.intake.mu.Unlock()
+	if len(w.intake.uploads)+len(w.intake.files)+len(w.intake.bytes) != 0 {
+		t.Fatalf("still counted: %v, %v, %v", w.intake.uploads, w.intake.files, w.intake.bytes)
+	}
+}
+
+// A file for which the plan has no room is refused before its first byte, and as soon as it is too long where its size is
+// not said.
+func TestThePlanIsLookedAtBeforeTheBytes(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		w.allow(1 << 30)
+		w.exec(t, `INSERT INTO storage (team_id, used_bytes) VALUES (?, ?) ON CONFLICT (team_id) DO UPDATE SET used_bytes = 924 * 1048576`, w.team, 924*mib)
+		begun := 0
+		for name, send := range w.ways(t) {
+			w.Blobs = staging{w.Blobs, &begun}
+			body := &generated{head: film(1, 0), size: 300 * mib}
+			wantCode(t, send(Incoming{Name: "x.mp4", Size: body.size, Body: body}), apierr.PlanLimitReached)
+			if body.read != 0 || begun != 0 {
+				t.Errorf("%s: %d bytes were read, %d files staged", name, body.read, begun)
+			}
+			body = &generated{head: film(1, 0), size: 300 * mib}
+			wantCode(t, send(Incoming{Name: "x.mp4", Size: -1, Body: body}), apierr.PlanLimitReached)
+			if body.read > 101*mib {
+				t.Errorf("%s: without a size %d bytes were read", name, body.read)
+			}
+			begun = 0
+		}
+		w.nothingUnderWay(t)
+	})
+}
+
+// A file of the size of one that the library has may be that one, which takes no room; so may one that the batch waits for.
+func TestAFileThatTakesNoRoom(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		there, promised := film(1, 5000), film(2, 7000)
+		w.add(t, there)
+		b := w.open(t, promised)
+		w.allow(w.usedBytes(t) + int64(len(promised)))
+		for name, send := range map[string]func(Incoming) error{"add": func(f Incoming) error {
+			_, err := w.Add(t.Context(), Owner{TeamID: w.team, PersonID: w.person}, f)
+			return err
+		}, "page": func(f Incoming) error {
+			_, err := w.AddToBatch(t.Context(), w.person, path.Base(b.PageURL), f)
+			return err
+		}} {
+			if err := send(Incoming{Size: int64(len(there)), Body: bytes.NewReader(there)}); err != nil {
+				t.Errorf("%s, a file that is there: %v", name, err)
+			}
+		}
+		if _, err := w.AddToBatch(t.Context(), w.person, path.Base(b.PageURL), Incoming{Size: int64(len(promised)), Body: bytes.NewReader(promised)}); err != nil {
+			t.Errorf("a file that was promised: %v", err)
+		}
+		w.sound(t)
+	})
+}
+
+// What is of no type that the library takes is refused after its first 64 KiB, and an image that is too large as well.
+func TestGarbageIsRefusedAtOnce(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		noise := make([]byte, 1<<10)
+		rand.NewChaCha8([32]byte{}).Read(noise)
+		ways := w.ways(t)
+		ways["a link"] = func(f Incoming) error {
+			d := described(noise)
+			d.SizeBytes = 300 * mib
+			answer, err := w.createUploads(t.Context(), w.call("create_uploads"), UploadsInput{Files: []Description{d}})
+			must(t, err)
+			_, err = send(t.Context(), w.Service, answer.Data.Upload.Uploads[0], f.Body)
+			return err
+		}
+		for name, send := range ways {
+			garbage := &generated{head: noise, size: 300 * mib}
+			wantCode(t, send(Incoming{Name: "x.mp4", Size: garbage.size, Body: garbage}), apierr.ValidationFailed)
+			if garbage.read > sniffed {
+				t.Errorf("%s: %d bytes of garbage were read", name, garbage.read)
+			}
+			image := &generated{head: []byte("\xff\xd8\xff\xe0"), size: 300 * mib}
+			wantCode(t, send(Incoming{Name: "x.jpg", Size: image.size, Body: image}), apierr.UploadTooLarge)
+			if image.read > sniffed {
+				t.Errorf("%s: %d bytes of an image were read", name, image.read)
+			}
+		}
+		image := &generated{head: []byte("\xff\xd8\xff\xe0"), size: 300 * mib}
+		wantCode(t, ways["a form"](Incoming{Size: -1, Body: image}), apierr.UploadTooLarge)
+		if most := w.Terms.Limits.MaxImageBytes; image.read > most+mib {
+			t.Errorf("without a size %d bytes of an image were read", image.read)
+		}
+		w.nothingUnderWay(t)
+	})
+}
+
+// A small JPEG of very many scans is refused by every way with what to do, and so is one that was stored before: for a
+// network, for a person and at its public link.
+func TestManyScansAreRefused(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		plain, err := os.ReadFile("../../platform/mediainfo/testdata/progressive.jpg")
+		must(t, err)
+		first := bytes.Index(plain, []byte("\xff\xda"))
+		end := first + 2
+		for plain[end] != 0xff || plain[end+1] == 0 {
+			end++
+		}
+		many := slices.Concat(plain[:first], bytes.Repeat(plain[first:end], 100), plain[end:])
+		ways := w.ways(t)
+		ways["a link"] = func(f Incoming) error {
+			_, err := send(t.Context(), w.Service, w.open(t, many).Upload.Uploads[0], f.Body)
+			return err
+		}
+		for name, send := range ways {
+			err := send(Incoming{Name: "x.jpg", Size: int64(len(many)), Body: bytes.NewReader(many)})
+			if told := apierr.Of(err); told.Code != apierr.ValidationFailed || !strings.Contains(told.Detail, "save it again as a baseline") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if items := w.items(t); len(items) != 0 {
+			t.Errorf("%d items were kept", len(items))
+		}
+		stored, fit := w.insteadOf(t, w.add(t, plain), many), network.Fit{Types: []string{"image/png"}}
+		var refused *network.Error
+		if _, err := w.Files(w.team).Open(t.Context(), stored.ID, fit); !errors.As(err, &refused) || refused.Class != network.RejectedMedia {
+			t.Errorf("for a network: %v", err)
+		}
+		if _, err := w.openFitted(t.Context(), stored, fit); apierr.Of(err).Context["state"] != "damaged" {
+			t.Errorf("at a link: %v", err)
+		}
+		w.nothingUnderWay(t)
+	})
+}
+
+// The search for metadata in an image ends after a while, and when its sender has left.
+func TestMetadataSearchEnds(t *testing.T) {
+	t.Parallel()
+	file := pngOf(noise(1, 900, 700))
+	info, err := mediainfo.Read(bytes.NewReader(file), int64(len(file)))
+	must(t, err)
+	synctest.Test(t, func(t *testing.T) {
+		slow := readerAt(func(p []byte, off int64) (int, error) {
+			<-time.After(imageWithin / 4)
+			return bytes.NewReader(file).ReadAt(p, off)
+		})
+		began := time.Now()
+		_, err := findMetadata(t.Context(), slow, int64(len(file)), info)
+		if took := time.Since(began); !errors.Is(err, thumbnail.ErrSlow) || took > 2*imageWithin {
+			t.Errorf("%v after %v, want ErrSlow after %v", err, took, imageWithin)
+		}
+		gone, leave := context.WithCancel(t.Context())
+		leave()
+		if _, err := findMetadata(gone, slow, int64(len(file)), info); !errors.Is(err, context.Canceled) {
+			t.Errorf("%v, want context.Canceled", err)
+		}
+		if edits, err := findMetadata(t.Context(), bytes.NewReader(file), int64(len(file)), info); err != nil || !edits.Empty() {
+			t.Errorf("a file that is read at once: %v", err)
+		}
+	})
+}
+
+// Below the reserve of free disk nothing is taken, by any way, and what is under way is cut off.
+func TestTheReserveOfTheDisk(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		volume := disk.Volume{Name: "files", Folder: t.TempDir()}
+		full := disk.NewReserve(1<<60, volume)
+		ways := w.ways(t)
+		file := film(1, 100)
+		link := w.open(t, file).Upload.Uploads[0]
+		ways["a link"] = func(f Incoming) error { _, err := send(t.Context(), w.Service, link, f.Body); return err }
+		w.Disk = full
+		for name, send := range ways {
+			body := bytes.NewReader(file)
+			err := send(Incoming{Size: int64(len(file)), Body: body})
+			if f := apierr.Of(err); f.Code != apierr.Unavailable || f.Context["reason"] != "disk_full" || f.RetryAfter == 0 || body.Len() != len(file) {
+				t.Errorf("%s: %v with %d bytes left", name, err, body.Len())
+			}
+		}
+		_, err := w.importFile(t.Context(), w.call("import_media"), ImportInput{URL: "https://www.example.com/a.jpg"})
+		wantCode(t, err, apierr.Unavailable)
+		if _, err := w.beginJob(t.Context(), w.team); !endsJob(err) || reasonOf(err) != "storage_full" {
+			t.Errorf("a job: %v", err)
+		}
+		w.Disk = nil
+		body := &filling{generated: generated{head: film(1, 0), size: 300 * mib}, at: 20 * mib, fill: func() { w.Disk = full }}
+		if err := ways["a form"](Incoming{Size: -1, Body: body}); apierr.Of(err).Context["reason"] != "disk_full" || body.read > 20*mib+2*clearStep {
+			t.Errorf("while it came: %v after %d bytes", err, body.read)
+		}
+		w.Disk = disk.NewReserve(1, volume)
+		must(t, ways["a link"](Incoming{Body: bytes.NewReader(file)}))
+		w.nothingUnderWay(t)
+	})
+}
+
+// A form whose length is more than all files that it may bring is refused, by the plan's room and by the largest size, and
+// so is every form while the disk is full.
+func TestFormsAreRefusedByTheirLength(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		page := path.Base(w.open(t).PageURL)
+		check := func(length int64) map[string]error {
+			return map[string]error{
+				"the page": w.CheckBatchForm(t.Context(), w.person, page, length),
+				"a post":   w.CheckForm(t.Context(), w.team, length),
+			}
+		}
+		wants := func(length int64, code apierr.Code) {
+			t.Helper()
+			for way, err := range check(length) {
+				if err == nil && code != "" || err != nil && apierr.Of(err).Code != code {
+					t.Errorf("%d bytes to %s: %v, want %q", length, way, err, code)
+				}
+			}
+		}
+		largest := MaxFormFiles * w.Terms.Limits.MaxVideoBytes
+		wants(-1, "")
+		wants(largest, "")
+		wants(largest+formFrame+1, apierr.UploadTooLarge)
+		w.allow(w.usedBytes(t) + 10)
+		wants(formFrame, "")
+		wants(formFrame+MaxFormFiles*10+1, apierr.PlanLimitReached)
+		w.Disk = disk.NewReserve(1<<60, disk.Volume{Name: "files", Folder: t.TempDir()})
+		wants(100, apierr.Unavailable)
+	})
+}
+
+// One team has no more files on their way than its part of the node's places, by whatever way they come.
+func TestATeamHasAPartOfTheUploads(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		w.TeamUploads = 4
+		for n := range int64(4) {
+			must(t, w.enterUpload(t, uploader{person: n + 1}))
+		}
+		wantCode(t, w.enterUpload(t, uploader{link: "another"}), apierr.RateLimited)
+		must(t, w.newTeam(t).enterUpload(t, uploader{person: 9}))
+	})
+}
+
+// enterUpload begins a file, which ends with the test.
+func (w world) enterUpload(t *testing.T, by uploader) error {
+	t.Helper()
+	a, err := w.Service.begin(t.Context(), w.team, by, 100, bound{100, errTooLarge})
+	if err == nil {
+		t.Cleanup(a.Discard)
+	}
+	return err
+}
+
+// filling is a body during which the disk fills up.
+type filling struct {
+	generated
+
+	at   int64
+	fill func()
+}
+
+func (f *filling) Read(p []byte) (int, error) {
+	n, err := f.generated.Read(p)
+	if f.read >= f.at {
+		f.fill()
+	}
+	return n, err
+}
+
+// dripping is a body of which nothing more comes until it is let go.
+type dripping struct {
+	io.Reader
+	begun chan struct{}
+	end   chan error
+	once  *sync.Once
+}
+
+func drip() dripping {
+	return dripping{bytes.NewReader(film(1, 10)), make(chan struct{}), make(chan error, 1), &sync.Once{}}
+}
+
+func (d dripping) Read(p []byte) (int, error) {
+	n, err := d.Reader.Read(p)
+	if errors.Is(err, io.EOF) {
+		d.once.Do(func() { close(d.begun) })
+		return n, <-d.end
+	}
+	return n, err
+}
+
+// A person has three uploads under way, however slowly they come; whatever ends one makes room for the next.
+func TestUploadsOfAPersonAreBounded(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		add := func(person int64, body io.Reader) error {
+			_, err := w.Add(t.Context(), Owner{TeamID: w.team, PersonID: person}, Incoming{Size: -1, Body: body})
+			return err
+		}
+		var all sync.WaitGroup
+		slow := []dripping{drip(), drip(), drip()}
+		for _, d := range slow {
+			all.Go(func() { wantCode(t, add(w.person, d), apierr.ValidationFailed) })
+			<-d.begun
+		}
+		err := add(w.person, bytes.NewReader(film(2, 10)))
+		if f := apierr.Of(err); f.Code != apierr.RateLimited || f.Context["scope"] != "uploads_under_way" || f.RetryAfter == 0 {
+			t.Errorf("a fourth upload: %v", err)
+		}
+		must(t, add(w.person+1, bytes.NewReader(film(3, 10))))
+		slow[0].end <- io.ErrUnexpectedEOF // the sender is gone
+		for err = errManyUploads; apierr.Is(err, apierr.RateLimited); {
+			err = add(w.person, bytes.NewReader(film(4, 10)))
+		}
+		must(t, err)
+		slow[1].end <- io.ErrUnexpectedEOF
+		slow[2].end <- io.ErrUnexpectedEOF
+		all.Wait()
+		w.nothingUnderWay(t)
+	})
+}
+
+// The bytes that are under way to a team are bounded, those that are declared before they come.
+func TestStagedBytesOfATeamAreBounded(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		w.allow(1 << 50)
+		most := w.Terms.Limits.MaxVideoBytes
+		var held []*arrival
+		for person := range int64(2) {
+			a, err := w.Service.begin(t.Context(), w.team, uploader{person: person + 1}, most, bound{most, errTooLarge})
+			must(t, err)
+			held = append(held, a)
+		}
+		_, err := w.Service.begin(t.Context(), w.team, uploader{person: 9}, 1, bound{most, errTooLarge})
+		wantCode(t, err, apierr.RateLimited)
+		a, err := w.Service.begin(t.Context(), w.team, uploader{person: 9}, -1, bound{most, errTooLarge})
+		must(t, err)
+		_, err = a.Write([]byte("x"))
+		wantCode(t, err, apierr.RateLimited)
+		a.Discard()
+		other, err := w.Service.begin(t.Context(), w.team+1, uploader{person: 9}, most, bound{most, errTooLarge})
+		must(t, err)
+		for _, a := range append(held, other) {
+			a.Discard()
+			a.Discard()
+		}
+		w.nothingUnderWay(t)
+	})
+}

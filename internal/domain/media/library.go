@@ -1,0 +1,175 @@
+package media
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/teamtime"
+)
+
+// Entry is a media item as clients read it (contract, Records).
+type Entry struct {
+	ID              int64           `json:"id"`
+	Name            string          `json:"name"`
+	FileName        string          `json:"file_name"`
+	Type            string          `json:"type" enum:"image/jpeg|image/png|image/webp|image/gif|video/mp4|video/quicktime" jsonschema:"MIME type, read from the bytes."`
+	Kind            string          `json:"kind" enum:"image|video"`
+	SizeBytes       int64           `json:"size_bytes"`
+	Width           int             `json:"width" jsonschema:"Pixels, as it is shown."`
+	Height          int             `json:"height" jsonschema:"Pixels, as it is shown."`
+	DurationSeconds float64         `json:"duration_seconds,omitempty" jsonschema:"Length of a video."`
+	FrameRate       float64         `json:"frame_rate,omitempty" jsonschema:"Frames a second of a video."`
+	VideoCodec      string          `json:"video_codec,omitempty"`
+	AudioCodec      string          `json:"audio_codec,omitempty"`
+	AltText         string          `json:"alt_text,omitempty" jsonschema:"What an image shows, for those who cannot see it; networks that take it are given it."`
+	Folder          *Folder         `json:"folder,omitempty"`
+	CreatedAt       teamtime.Moment `json:"created_at"`
+}
+
+// Folder is a folder of the library.
+type Folder struct {
+	ID   int64  `json:"id"`
+	Name string `json:"name"`
+}
+
+// Storage is what a library takes up.
+type Storage struct {
+	UsedBytes  int64 `json:"used_bytes"`
+	LimitBytes int64 `json:"limit_bytes" min:"-1" jsonschema:"What the plan allows; -1 is unlimited."`
+}
+
+// List is a page of the library.
+type List struct {
+	Media   []Entry  `json:"media"`
+	Storage Storage  `json:"storage"`
+	Folders []Folder `json:"folders" jsonschema:"Every folder of the library."`
+}
+
+// ListInput filters the list.
+type ListInput struct {
+	FolderID *int64  `json:"folder_id,omitempty" jsonschema:"Only items of this folder; 0 for those in none."`
+	Kind     string  `json:"kind,omitempty" enum:"image|video" jsonschema:"Only items of this kind."`
+	Query    string  `json:"query,omitempty" maxLength:"200" jsonschema:"Only items whose name or file name holds this, whatever the case."`
+	Cursor   *string `json:"cursor,omitempty" maxLength:"1000" jsonschema:"page.cursor of the answer before."`
+	Limit    int     `json:"limit,omitempty" min:"1" max:"50" default:"20" jsonschema:"Items a page."`
+}
+
+func show(call operation.Call, i Item) Entry {
+	e := Entry{ID: i.ID, Name: i.Name, FileName: i.FileName, Type: i.Type, Kind: i.Kind, SizeBytes: i.Size, Width: i.Width, Height: i.Height,
+		DurationSeconds: i.Duration.Seconds(), FrameRate: i.Detail.FrameRate, VideoCodec: i.Detail.VideoCodec, AudioCodec: i.Detail.AudioCodec,
+		AltText: i.Alt, CreatedAt: call.Moment(i.CreatedAt)}
+	if i.FolderID != 0 {
+		e.Folder = &Folder{i.FolderID, i.FolderName}
+	}
+	return e
+}
+
+// list gives a page of the library, the newest first.
+func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (operation.Answer[List], error) {
+	out := operation.Answer[List]{App: "/media"}
+	where, args, err := s.filters(ctx, call, in)
+	if err != nil {
+		return out, err
+	}
+	page, err := db.AllOf(ctx, s.db, in.Limit+1, scanItems, pageOf(where, in.Limit, in.Query != ""), args...)
+	if err != nil {
+		return out, fmt.Errorf("listing media: %w", err)
+	}
+	if len(page) > in.Limit {
+		page = page[:in.Limit]
+		out.Page = &operation.Page{HasMore: true, Cursor: call.Cursor(text(page[in.Limit-1].ID))}
+	}
+	out.Data.Media = make([]Entry, len(page))
+	for n, i := range page {
+		out.Data.Media[n] = show(call, i)
+	}
+	out.Said = fmt.Sprintf("%d here.", len(page))
+	if out.Data.Folders, err = folders(ctx, s.db, call.TeamID); err != nil {
+		return out, err
+	}
+	out.Data.Storage, err = s.storage(ctx, call)
+	return out, err
+}
+
+// pageOf is a page of items that meet a condition. One that looks into names is met in an index that holds them, so that only
+// the items that are shown are read.
+func pageOf(where string, limit int, byName bool) string {
+	if !byName {
+		return `SELECT ` + columns + ` FROM media m WHERE ` + where + ` ORDER BY m.id DESC` + db.Page(limit)
+	}
+	return `SELECT ` + columns + ` FROM media m WHERE m.id IN (SELECT m.id FROM media m WHERE ` + where + ` ORDER BY m.id DESC` + db.Page(limit) + `) ORDER BY m.id DESC`
+}
+
+// filters is the condition of one page, each a walk along an index of the team.
+func (s *Service) filters(ctx context.Context, call operation.Call, in ListInput) (string, []any, error) {
+	where, args := []string{"m.team_id = " + db.SomeTeam, "m.deleted_at = 0"}, []any{call.TeamID}
+	add := func(condition string, arg any) { where, args = append(where, condition), append(args, arg) }
+	if in.FolderID != nil {
+		if err := folder(ctx, s.db, call.TeamID, *in.FolderID); err != nil {
+			return "", nil, err
+		}
+		add("m.folder_id = ?", *in.FolderID)
+	}
+	if in.Kind != "" {
+		add("m.kind = ?", in.Kind)
+	}
+	if in.Query != "" {
+		add(`m.search LIKE ? ESCAPE '\'`, "%"+escapeLike.Replace(fold(in.Query))+"%")
+	}
+	if in.Cursor != nil {
+		position, err := call.Position(*in.Cursor)
+		if err != nil {
+			return "", nil, err
+		}
+		before, err := strconv.ParseInt(position, 10, 64)
+		if err != nil {
+			return "", nil, fmt.Errorf("reading a position that was made here: %w", err)
+		}
+		add("m.id < ?", before)
+	}
+	return strings.Join(where, " AND "), args, nil
+}
+
+var escapeLike = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
+
+func folders(ctx context.Context, q db.Querier, team int64) ([]Folder, error) {
+	out, err := db.All(ctx, q, func(rows *sql.Rows, f *Folder) error { return rows.Scan(&f.ID, &f.Name) },
+		`SELECT id, name FROM media_folders WHERE team_id = ? ORDER BY name, id`, team)
+	if err != nil {
+		return nil, fmt.Errorf("listing folders: %w", err)
+	}
+	return append([]Folder{}, out...), nil
+}
+
+func (s *Service) storage(ctx context.Context, call operation.Call) (Storage, error) {
+	plan, _ := s.Terms.Plan(call.Plan)
+	out := Storage{LimitBytes: plan.StorageBytes}
+	err := s.db.QueryRow(ctx, `SELECT used_bytes FROM storage WHERE team_id = ?`, call.TeamID).Scan(&out.UsedBytes)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return out, fmt.Errorf("reading a team's storage: %w", err)
+	}
+	return out, nil
+}
+
+// AddFolder makes a folder, or finds the one of this name.
+func (s *Service) AddFolder(ctx context.Context, team int64, name string) (Folder, error) {
+	f := Folder{Name: stem(name + ".x")} // nothing of it is an extension
+	if f.Name == "" {
+		return f, apierr.Invalid(apierr.TooShort, "name", "A folder needs a name.")
+	}
+	err := s.db.Write(ctx, "media.folder", func(ctx context.Context, tx *db.Tx) error {
+		var err error
+		f.ID, err = ensureFolder(ctx, tx, team, f.Name)
+		return err
+	})
+	return f, err
+}
+
+func text(n int64) string { return strconv.FormatInt(n, 10) }

@@ -1,0 +1,321 @@
+package media
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"hash/crc32"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/core/access"
+	"pressroom/internal/network"
+	"pressroom/internal/platform/blob"
+	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/s3"
+)
+
+// place is what the metadata of the tests' files says.
+var place = []byte("+52.5200+013.4050/")
+
+// located is a JPEG that says where it was taken, and that it is turned by a quarter.
+func located(seed uint64) []byte {
+	plain := jpegOf(noise(seed, 60, 40))
+	const entry = "\x01\x12\x00\x03\x00\x00\x00\x01\x00\x06\x00\x00" // orientation 6
+	tiff := slices.Concat([]byte("Exif\x00\x00MM\x00\x2a\x00\x00\x00\x08\x00\x01"+entry+"\x00\x00\x00\x00"), place)
+	return slices.Concat(plain[:2], []byte{0xff, 0xe1, 0, byte(2 + len(tiff))}, tiff, plain[2:])
+}
+
+// locatedFilm is a video that says where it was taken.
+func locatedFilm(seed uint64) []byte {
+	return slices.Concat(film(seed, 100), boxOf("udta", boxOf("\xa9xyz", place)))
+}
+
+// keepOriginals sets the team's choice.
+func (w world) keepOriginals(t fatal, on int64) {
+	t.Helper()
+	w.exec(t, `UPDATE teams SET keep_originals = ? WHERE id = ?`, on, w.team)
+}
+
+// addAsBefore adds a file as it was added before metadata was removed.
+func (w world) addAsBefore(t fatal, file []byte) Item {
+	t.Helper()
+	w.keepOriginals(t, 1)
+	i := w.add(t, file)
+	w.keepOriginals(t, 0)
+	w.exec(t, `UPDATE media SET clean = 0 WHERE id = ?`, i.ID)
+	i.Clean = false
+	if i.Original != nil || !bytes.Equal(w.stored(t, i.Blob), file) {
+		t.Fatalf("not the file as it came: %+v", i)
+	}
+	return i
+}
+
+func (w world) stored(t fatal, key string) []byte {
+	t.Helper()
+	r, err := w.Blobs.Open(t.Context(), key)
+	must(t, err)
+	return contentOf(t, r)
+}
+
+func contentOf(t fatal, r io.ReadCloser) []byte {
+	t.Helper()
+	raw, err := io.ReadAll(r)
+	must(t, errors.Join(err, r.Close()))
+	return raw
+}
+
+// leaves returns the bytes of an item by every way out of the service.
+func (w world) leaves(t *testing.T, i Item) map[string][]byte {
+	t.Helper()
+	ctx, out := t.Context(), map[string][]byte{}
+	opened := func(name string, r io.ReadCloser, err error) {
+		t.Helper()
+		must(t, err)
+		out[name] = contentOf(t, r)
+	}
+	for name, fit := range map[string]network.Fit{"network": {}, "network, by type": {Types: []string{i.Type}}} {
+		file, err := w.Files(w.team).Open(ctx, i.ID, fit)
+		opened(name, file.ReadCloser, err)
+		if int64(len(out[name])) != file.Size || file.Type != i.Type {
+			t.Errorf("%s: %d bytes of %s, and %d of %s are said", name, len(out[name]), i.Type, file.Size, file.Type)
+		}
+	}
+	public, err := w.Public(ctx, w.tokenOf(i, w.clock.Now().Add(time.Hour)))
+	opened("signed link", public, err)
+	shown, err := w.OpenFile(ctx, w.person, i.ID, false)
+	opened("download", shown, err)
+	video, err := w.OpenOf(ctx, w.team, i.ID)
+	opened("approval video", video, err)
+	if i.Kind == Image {
+		approval, err := w.Files(w.team).Open(ctx, i.ID, network.Fit{Types: []string{"image/jpeg", "image/png"}, MaxSide: 640})
+		opened("approval picture", approval.ReadCloser, err)
+		small, err := w.Files(w.team).Open(ctx, i.ID, network.Fit{MaxSide: 20})
+		opened("made to fit", small.ReadCloser, err)
+		thumbnail, err := w.OpenFile(ctx, w.person, i.ID, true)
+		opened("thumbnail", thumbnail, err)
+	}
+	return out
+}
+
+func (w world) leavesWithoutPlace(t *testing.T, i Item) {
+	t.Helper()
+	for way, raw := range w.leaves(t, i) {
+		if bytes.Contains(raw, place) || len(raw) == 0 {
+			t.Errorf("%s of a %s: %q", way, i.Type, raw)
+		}
+	}
+}
+
+// TestMetadataIsRemoved stores files without their metadata, by each way in.
+func TestMetadataIsRemoved(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		for n, file := range [][]byte{located(1), locatedFilm(2)} {
+			ways := map[string]func(t *testing.T, w world, file []byte) int64{
+				"a link": func(t *testing.T, w world, file []byte) int64 { return w.add(t, file).ID },
+				"no link": func(t *testing.T, w world, file []byte) int64 {
+					arrived, err := w.Add(t.Context(), Owner{TeamID: w.team}, Incoming{Name: "a file", Size: -1, Body: bytes.NewReader(file)})
+					must(t, err)
+					return arrived.MediaID
+				},
+				"the page": func(t *testing.T, w world, file []byte) int64 {
+					page := pageOfBatch(w.open(t))
+					arrived, err := w.AddToBatch(t.Context(), w.person, page, Incoming{Name: "a file", Size: -1, Body: bytes.NewReader(file)})
+					must(t, err)
+					return arrived.MediaID
+				},
+			}
+			for name, add := range ways {
+				w := w.newTeam(t)
+				i, err := item(t.Context(), w.db, w.team, add(t, w, file))
+				must(t, err)
+				raw, digest := w.stored(t, i.Blob), sha256.Sum256(file)
+				if bytes.Contains(raw, place) || !i.Clean || !bytes.Equal(i.Original, digest[:]) || i.Size != int64(len(file)) || i.Stored != int64(len(raw)) {
+					t.Errorf("file %d by %s: %+v: %q", n, name, i, raw)
+				}
+				if i.Kind == Image && (i.Width != 40 || i.Height != 60 || i.Detail.Orientation != 6) {
+					t.Errorf("by %s the image is not upright any more: %+v", name, i)
+				}
+				w.sound(t)
+				w.leavesWithoutPlace(t, i)
+				if look, err := w.Look(t.Context(), w.acts(access.Viewer), i.ID); err != nil || !look.Stripped || !look.Clean {
+					t.Errorf("%+v (%v)", look, err)
+				}
+			}
+		}
+	})
+}
+
+func pageOfBatch(b UploadBatch) string {
+	return b.PageURL[strings.LastIndexByte(b.PageURL, '/')+1:]
+}
+
+// TestOriginalIsRecognized knows a file by the digest that it had at its sender, and by that of what is left of it.
+func TestOriginalIsRecognized(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		file := located(1)
+		i := w.add(t, file)
+		clean := w.stored(t, i.Blob)
+		for name, again := range map[string][]byte{"the original": file, "what is stored": clean} {
+			if u := w.open(t, again).Upload.Uploads[0]; u.MediaID != i.ID || u.URL != "" {
+				t.Errorf("%s is asked for: %+v", name, u)
+			}
+			arrived, err := w.Add(t.Context(), Owner{TeamID: w.team}, Incoming{Size: -1, Body: bytes.NewReader(again)})
+			if err != nil || !arrived.Already || arrived.MediaID != i.ID {
+				t.Errorf("%s is another item: %+v (%v)", name, arrived, err)
+			}
+		}
+		elsewhere := slices.Replace(bytes.Clone(file), bytes.Index(file, place), bytes.Index(file, place)+3, []byte("-11")...)
+		arrived, err := w.Add(t.Context(), Owner{TeamID: w.team}, Incoming{Size: -1, Body: bytes.NewReader(elsewhere)})
+		if err != nil || !arrived.Already || arrived.MediaID != i.ID {
+			t.Errorf("the same pixels with another place: %+v (%v)", arrived, err)
+		}
+		other := w.newTeam(t)
+		if u := other.open(t, file).Upload.Uploads[0]; u.MediaID != 0 {
+			t.Errorf("another team is told of it: %+v", u)
+		}
+		w.sound(t)
+		must(t, w.Delete(t.Context(), w.acts(access.Editor), i.ID))
+		if u := w.open(t, file).Upload.Uploads[0]; u.MediaID != 0 {
+			t.Errorf("a deleted file is taken for one that is there: %+v", u)
+		}
+	})
+}
+
+// TestOlderItems sends files that came with their metadata without it, and reads each of them once.
+func TestOlderItems(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		photo, video := w.addAsBefore(t, located(1)), w.addAsBefore(t, locatedFilm(2))
+		plain := w.addAsBefore(t, pngOf(noise(3, 30, 20)))
+		for _, i := range []Item{photo, video, plain} {
+			w.leavesWithoutPlace(t, i)
+			export, err := w.OpenForExport(t.Context(), w.team, i.ID)
+			must(t, err)
+			if raw := contentOf(t, export); bytes.Contains(raw, place) || len(raw) == 0 {
+				t.Errorf("the export has %q", raw)
+			}
+		}
+		const kept = `SELECT COUNT(*) FROM media_derived WHERE media_id = ? AND variant = 'clean-1' AND `
+		for name, n := range map[string]int64{
+			"of the photo": w.number(t, kept+`blob <> ''`, photo.ID), "of the video": w.number(t, kept+`blob <> ''`, video.ID),
+			"of what has none": w.number(t, kept+`blob = ''`, plain.ID),
+		} {
+			if n != 1 {
+				t.Errorf("%d copies %s, want one", n, name)
+			}
+		}
+		if found, err := w.Audit(t.Context()); err != nil || len(found) > 0 {
+			t.Errorf("the audit finds %+v (%v)", found, err)
+		}
+	})
+}
+
+// TestOriginalsKept gives the original of a team that keeps it to people who may write, by its own link, and to the
+// export.
+func TestOriginalsKept(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		w.keepOriginals(t, 1)
+		for _, file := range [][]byte{located(1), locatedFilm(2)} {
+			i := w.add(t, file)
+			if i.Clean || !bytes.Equal(w.stored(t, i.Blob), file) {
+				t.Errorf("not the original: %+v", i)
+			}
+			w.leavesWithoutPlace(t, i)
+			original, err := w.OpenOriginal(t.Context(), w.person, i.ID)
+			must(t, err)
+			if !bytes.Equal(contentOf(t, original), file) {
+				t.Error("the download of the original is another file")
+			}
+			export, err := w.OpenForExport(t.Context(), w.team, i.ID)
+			must(t, err)
+			if !bytes.Equal(contentOf(t, export), file) {
+				t.Error("the export has another file")
+			}
+			for _, role := range []access.Role{access.Viewer, access.Client} {
+				w.exec(t, `UPDATE memberships SET role = ? WHERE team_id = ?`, string(role), w.team)
+				if _, err := w.OpenOriginal(t.Context(), w.person, i.ID); !apierr.Is(err, apierr.NotFound) {
+					t.Errorf("the original for a %s: %v", role, err)
+				}
+			}
+			w.exec(t, `UPDATE memberships SET role = 'owner' WHERE team_id = ?`, w.team)
+			if _, err := w.OpenOriginal(t.Context(), w.newTeam(t).person, i.ID); !apierr.Is(err, apierr.NotFound) {
+				t.Errorf("the original for another team: %v", err)
+			}
+		}
+		if i := w.add(t, pngOf(noise(3, 30, 20))); !i.Clean {
+			t.Errorf("a file without metadata is not clean: %+v", i)
+		}
+	})
+}
+
+// TestMetadataThatStays never sends a file whose metadata cannot be told from the rest: an image is encoded anew, a
+// video is refused, and a new file is not taken.
+func TestMetadataThatStays(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		chunk := append([]byte("ABCD"), place...) // critical, and unknown
+		plain := pngOf(noise(1, 30, 20))
+		sum := crc32.ChecksumIEEE(chunk)
+		odd := slices.Concat(plain[:33], u32(uint32(len(place))), chunk, u32(sum), plain[33:])
+		lying := boxOf("trak", boxOf("mdia", boxOf("minf", boxOf("stbl", boxOf("stco", u32(0, 9)))), boxOf("udta", place)))
+		broken := slices.Concat(film(2, 100), boxOf("moov", lying))
+		for _, file := range [][]byte{odd, broken} {
+			_, err := w.Add(t.Context(), Owner{TeamID: w.team}, Incoming{Size: -1, Body: bytes.NewReader(file)})
+			if !apierr.Is(err, apierr.ValidationFailed) {
+				t.Errorf("a new file: %v", err)
+			}
+		}
+		photo, video := w.insteadOf(t, w.add(t, plain), odd), w.insteadOf(t, w.add(t, film(2, 100)), broken)
+		for _, fit := range []network.Fit{{}, {Types: []string{"image/png"}}} {
+			file, err := w.Files(w.team).Open(t.Context(), photo.ID, fit)
+			must(t, err)
+			if raw := contentOf(t, file); bytes.Contains(raw, place) || len(raw) == 0 {
+				t.Errorf("the network is given %q", raw)
+			}
+		}
+		shown, err := w.OpenFile(t.Context(), w.person, photo.ID, false)
+		must(t, err)
+		if raw := contentOf(t, shown); bytes.Contains(raw, place) || shown.Type != "image/jpeg" || shown.Name != "a file.jpg" {
+			t.Errorf("%s, %s: %q", shown.Name, shown.Type, raw)
+		}
+		var refused *network.Error
+		if _, err := w.Files(w.team).Open(t.Context(), video.ID, network.Fit{}); !errors.As(err, &refused) || refused.Class != network.RejectedMedia {
+			t.Errorf("the video for a network: %v", err)
+		}
+		if _, err := w.OpenFile(t.Context(), w.person, video.ID, false); apierr.Of(err).Context["state"] != "damaged" {
+			t.Errorf("the video for a person: %v", err)
+		}
+		if _, err := w.OpenForExport(t.Context(), w.team, video.ID); !apierr.Is(err, apierr.NotFound) {
+			t.Errorf("the video for an export: %v", err)
+		}
+	})
+}
+
+// insteadOf puts other bytes in place of an item's, as they might be there from before.
+func (w world) insteadOf(t *testing.T, i Item, raw []byte) Item {
+	t.Helper()
+	key := newKey(w.team, []byte("another"))
+	must(t, w.putBytes(t.Context(), key, raw))
+	must(t, w.Blobs.Delete(context.Background(), i.Blob))
+	sum := sha256.Sum256(raw)
+	w.exec(t, `UPDATE media SET clean = 0, blob = ?, sha256 = ?, size_bytes = ? WHERE id = ?`, key, sum[:], len(raw), i.ID)
+	out, err := item(t.Context(), w.db, w.team, i.ID)
+	must(t, err)
+	return out
+}
+
+// TestMetadataInS3 removes metadata from what is kept in S3, of new items and of older ones.
+func TestMetadataInS3(t *testing.T) {
+	t.Parallel()
+	server := s3.Start(t)
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		w := newWorld(t, url, openBlobs(t, server.Bucket(t), blob.Credentials{ID: server.ID, Secret: server.Secret}), "")
+		w.leavesWithoutPlace(t, w.add(t, located(1)))
+		w.leavesWithoutPlace(t, w.addAsBefore(t, located(2)))
+		w.leavesWithoutPlace(t, w.addAsBefore(t, locatedFilm(3)))
+	})
+}

@@ -1,0 +1,296 @@
+package media
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/auth/apikey"
+	"pressroom/internal/core/access"
+	"pressroom/internal/domain/job"
+	"pressroom/internal/platform/auditlog"
+	"pressroom/internal/platform/db"
+)
+
+// Batch is an upload batch as a person sees it who may upload into it.
+type Batch struct {
+	ID        string // the job's id without its type
+	TeamID    int64
+	TeamName  string
+	Open      bool
+	ExpiresAt time.Time
+	Files     []BatchFile
+	Limits    UploadLimits
+}
+
+// BatchFile is one file of it.
+type BatchFile struct {
+	Name      string
+	Size      int64 // bytes
+	State     State
+	MediaID   int64 // 0 until it is stored
+	Reason    string
+	Kind      string // of a stored file
+	Alt       string // of a stored image
+	Thumbnail bool
+}
+
+// maxPageFiles is how many files a batch holds, those of the page among them.
+const maxPageFiles = 200
+
+// Batch finds a batch for a person. It is not_found for whoever may not write in its team.
+func (s *Service) Batch(ctx context.Context, person int64, id string) (Batch, error) {
+	b, name, err := s.batchFor(ctx, person, id)
+	if err != nil {
+		return Batch{}, err
+	}
+	out := Batch{ID: id, TeamID: b.team, TeamName: name, ExpiresAt: b.expires, Open: b.open(s.db.Now()), Limits: s.uploadLimits()}
+	for _, f := range b.files {
+		shown := BatchFile{Name: tidy(f.name), Size: f.size, State: f.state, MediaID: f.media, Reason: f.reason}
+		if f.media != 0 {
+			i, err := item(ctx, s.db, b.team, f.media)
+			if err != nil && !apierr.Is(err, apierr.NotFound) {
+				return out, err
+			}
+			shown.Kind, shown.Alt, shown.Thumbnail = i.Kind, i.Alt, i.Thumbnail != ""
+			if shown.Name == "" {
+				shown.Name = i.FileName
+			}
+		}
+		out.Files = append(out.Files, shown)
+	}
+	return out, nil
+}
+
+func (b batch) open(now time.Time) bool { return !b.closed && now.Before(b.expires) }
+
+func (s *Service) batchFor(ctx context.Context, person int64, id string) (batch, string, error) {
+	b, err := s.readBatch(ctx, s.db, string(job.MediaImport)+":"+id, "")
+	if errors.Is(err, sql.ErrNoRows) {
+		return b, "", apierr.Missing()
+	}
+	if err != nil {
+		return b, "", err
+	}
+	name, err := s.mayWrite(ctx, person, b.team)
+	return b, name, err
+}
+
+// mayWrite is not_found for a person who may not write in a team, and gives the team's name.
+func (s *Service) mayWrite(ctx context.Context, person, team int64) (string, error) {
+	name, role, err := s.roleOf(ctx, person, team)
+	if err == nil && !slices.Contains(access.Effective(access.Full, role), access.Write) {
+		err = apierr.Missing()
+	}
+	return name, err
+}
+
+func (s *Service) roleOf(ctx context.Context, person, team int64) (string, access.Role, error) {
+	var name string
+	var role access.Role
+	err := s.db.QueryRow(ctx, `SELECT t.name, m.role FROM memberships m JOIN teams t ON t.id = m.team_id JOIN people p ON p.id = m.person_id
+		WHERE m.team_id = ? AND m.person_id = ? AND t.closed_at = 0 AND p.held_at = 0`, team, person).Scan(&name, &role)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", "", apierr.Missing()
+	}
+	if err != nil {
+		return "", "", fmt.Errorf("looking for a membership: %w", err)
+	}
+	return name, role, nil
+}
+
+// CheckBatchForm is CheckForm for the page of a batch.
+func (s *Service) CheckBatchForm(ctx context.Context, person int64, id string, length int64) error {
+	b, _, err := s.batchFor(ctx, person, id)
+	if err != nil {
+		return err
+	}
+	most, err := s.boundInBatch(ctx, b, -1)
+	if err != nil {
+		return err
+	}
+	return s.checkForm(ctx, most, length)
+}
+
+// AddToBatch takes a file that a person chose on the page of a batch.
+func (s *Service) AddToBatch(ctx context.Context, person int64, id string, f Incoming) (Arrived, error) {
+	b, _, err := s.batchFor(ctx, person, id)
+	if err != nil {
+		return Arrived{}, err
+	}
+	switch {
+	case apikey.In(f.Name):
+		return Arrived{}, errSecret.With("argument", "name")
+	case !b.open(s.db.Now()):
+		return Arrived{}, errPageClosed
+	case len(b.files) >= maxPageFiles:
+		return Arrived{}, errPageFull
+	}
+	most, err := s.boundInBatch(ctx, b, f.Size)
+	if err != nil {
+		return Arrived{}, err
+	}
+	staged, err := s.receive(ctx, b.team, uploader{person: person}, f, most)
+	if err != nil {
+		return Arrived{}, err
+	}
+	defer staged.Discard()
+	if f.Size >= 0 && staged.Size() != f.Size {
+		return Arrived{}, errSizeDiffers
+	}
+	return s.addToBatch(ctx, person, b, f, staged)
+}
+
+// boundInBatch is as bound, for a file that may be one for which the batch keeps room.
+func (s *Service) boundInBatch(ctx context.Context, b batch, size int64) (bound, error) {
+	out, err := s.bound(ctx, b.team, size)
+	for _, f := range b.files {
+		if f.state == Waiting && (f.size == size || size < 0) && f.size > out.most {
+			out.most = f.size
+		}
+	}
+	return out, err
+}
+
+var (
+	errSecret     = apierr.Invalid(apierr.SecretInArgument, "", "This text holds an API key or an upload secret. Nothing was done with it; take it out, and replace the secret if others can have seen it.")
+	errPageClosed = apierr.New(apierr.UploadLinkClosed, "This page takes no more files: it was closed, or its time is over.")
+	errPageFull   = apierr.New(apierr.PlanLimitReached, "This page has as many files as it takes. Open another one.")
+)
+
+func (s *Service) addToBatch(ctx context.Context, person int64, b batch, f Incoming, staged *arrival) (Arrived, error) {
+	digest := staged.Sum()
+	chosen := batchFile{id: uuid.Must(uuid.NewV7()).String(), digest: digest[:], size: staged.Size(), name: tidy(f.Name), byPage: true, state: Stored}
+	e, err := s.examine(ctx, staged)
+	var i Item
+	already := false
+	if err == nil {
+		i, already, err = s.keep(ctx, e, placement{
+			by: Owner{TeamID: b.team, PersonID: person}, folder: b.folder, name: stem(chosen.name), ext: extension(chosen.name),
+			promised: slices.ContainsFunc(b.files, func(f batchFile) bool { return f.state == Waiting && bytes.Equal(f.digest, digest[:]) }),
+			settle: func(ctx context.Context, tx *db.Tx, i Item, _ bool) error {
+				chosen.media = i.ID
+				return s.settlePage(ctx, tx, b.job, chosen)
+			},
+		})
+	}
+	if refusesFile(err) && !apierr.Is(err, apierr.UploadLinkClosed) {
+		chosen.state, chosen.reason = Refused, reasonOf(err)
+		noted := s.db.Write(ctx, "media.page_refused", func(ctx context.Context, tx *db.Tx) error { return s.settlePage(ctx, tx, b.job, chosen) })
+		return Arrived{}, errors.Join(err, noted)
+	}
+	return Arrived{MediaID: i.ID, Name: i.Name, Already: already}, err
+}
+
+// settlePage notes a file of the page: it is one that the batch waits for, or one more.
+func (s *Service) settlePage(ctx context.Context, tx *db.Tx, id string, f batchFile) error {
+	b, err := s.readBatch(ctx, tx, id, s.db.ForUpdate())
+	if err != nil {
+		return err
+	}
+	if !b.open(tx.Now()) {
+		return errPageClosed
+	}
+	f.arrived = db.Micros(tx.Now())
+	known := slices.IndexFunc(b.files, func(w batchFile) bool {
+		return bytes.Equal(w.digest, f.digest) && w.size == f.size && (w.state == Waiting || w.byPage)
+	})
+	switch {
+	case known < 0 && len(b.files) >= maxPageFiles: // others were quicker while this one came
+		return errPageFull
+	case known < 0:
+		err = insertFile(ctx, tx, b, len(b.files), f)
+	default:
+		_, err = tx.Exec(ctx, `UPDATE upload_files SET state = ?, media_id = ?, reason = ?, arrived_at = ? WHERE id = ?`, string(f.state), f.media, f.reason, f.arrived, b.files[known].id)
+	}
+	if err != nil {
+		return fmt.Errorf("noting a file of the page: %w", err)
+	}
+	return s.settleBatch(ctx, tx, id)
+}
+
+// CloseBatch ends a batch for a person who has uploaded everything. Files that still wait are not taken any more.
+func (s *Service) CloseBatch(ctx context.Context, person int64, id string) error {
+	b, _, err := s.batchFor(ctx, person, id)
+	if err != nil {
+		return err
+	}
+	return s.db.Write(ctx, "media.close_batch", func(ctx context.Context, tx *db.Tx) error {
+		if b, err = s.readBatch(ctx, tx, b.job, s.db.ForUpdate()); err != nil || b.closed {
+			return err
+		}
+		_, err := tx.Exec(ctx, `UPDATE upload_files SET state = ?, secret_hash = NULL WHERE job_id = ? AND state = ?`, string(Expired), b.job, string(Waiting))
+		if err != nil {
+			return fmt.Errorf("closing upload links: %w", err)
+		}
+		if err := auditlog.Record(ctx, tx, b.team, auditlog.Actor{PersonID: person}, "uploads.closed", b.job, nil); err != nil {
+			return err
+		}
+		return s.closeBatch(ctx, tx, b.job, "upload_closed")
+	})
+}
+
+// maxAlt is how long the description of an image may be, in characters: what the networks that take one allow.
+const maxAlt = 1000
+
+// Describe says what an image shows, for those who cannot see it.
+func (s *Service) Describe(ctx context.Context, person, id int64, alt string) error {
+	alt = strings.TrimSpace(storable(alt))
+	if apikey.In(alt) {
+		return errSecret.With("argument", "alt")
+	}
+	if utf8.RuneCountInString(alt) > maxAlt {
+		return apierr.Invalid(apierr.TooLong, "alt", fmt.Sprintf("A description takes at most %d characters.", maxAlt))
+	}
+	i, err := s.itemFor(ctx, person, id)
+	if err != nil {
+		return err
+	}
+	if _, err := s.mayWrite(ctx, person, i.TeamID); err != nil {
+		return err
+	}
+	return s.db.Write(ctx, "media.describe", func(ctx context.Context, tx *db.Tx) error {
+		if _, err := tx.Exec(ctx, `UPDATE media SET alt = ? WHERE id = ? AND deleted_at = 0`, alt, id); err != nil {
+			return fmt.Errorf("describing an image: %w", err)
+		}
+		return auditlog.Record(ctx, tx, i.TeamID, auditlog.Actor{PersonID: person}, "media.described", text(id), nil)
+	})
+}
+
+// itemFor finds an item of one of a person's teams.
+func (s *Service) itemFor(ctx context.Context, person, id int64) (Item, error) {
+	var team int64
+	err := s.db.QueryRow(ctx, `SELECT team_id FROM media WHERE id = ?`, id).Scan(&team)
+	if errors.Is(err, sql.ErrNoRows) {
+		return Item{}, apierr.Missing()
+	}
+	if err != nil {
+		return Item{}, fmt.Errorf("looking for a media item: %w", err)
+	}
+	_, role, err := s.roleOf(ctx, person, team)
+	if err == nil && role == access.Client {
+		err = s.mayBeShown(ctx, team, id)
+	}
+	if err != nil {
+		return Item{}, err
+	}
+	return item(ctx, s.db, team, id)
+}
+
+// mayBeShown lets clients see what posts of the team show, and nothing else of the library.
+func (s *Service) mayBeShown(ctx context.Context, team, id int64) error {
+	found, err := uses(ctx, s.db, team, id, 1)
+	if err == nil && len(found) == 0 {
+		err = apierr.Missing()
+	}
+	return err
+}

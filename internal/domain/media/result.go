@@ -1,0 +1,149 @@
+package media
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/job"
+	"pressroom/internal/domain/provider"
+	"pressroom/internal/teamtime"
+)
+
+// What finished jobs produced (contract, Records: job results).
+type (
+	// ImportResult is what an import brought.
+	ImportResult struct {
+		Media   Ref  `json:"media"`
+		Already bool `json:"already_in_library"`
+	}
+	// Ref names an item.
+	Ref struct {
+		ID int64 `json:"id"`
+	}
+	// BatchResult is how the files of a batch stand.
+	BatchResult struct {
+		Files []BatchResultFile `json:"files"`
+	}
+	// BatchResultFile is how one of them stands.
+	BatchResultFile struct {
+		File    Description `json:"file"`
+		State   State       `json:"state"`
+		MediaID int64       `json:"media_id,omitempty"`
+		Reason  string      `json:"reason,omitempty"`
+	}
+	// DownloadResult is a page of what a download found.
+	DownloadResult struct {
+		Items          []DownloadItem `json:"items"`
+		NextCursor     string         `json:"next_cursor,omitempty"`
+		CreditsCharged int64          `json:"credits_charged"`
+	}
+	// DownloadItem is one file of a profile.
+	DownloadItem struct {
+		Item            string             `json:"item"`
+		Kind            string             `json:"kind"`
+		MediaID         int64              `json:"media_id,omitempty"`
+		Reason          string             `json:"reason,omitempty"` // why it was not saved
+		TakenAt         *teamtime.Moment   `json:"taken_at,omitempty"`
+		Caption         *operation.Pointer `json:"caption,omitempty"`
+		Width           int                `json:"width,omitempty"`
+		Height          int                `json:"height,omitempty"`
+		DurationSeconds float64            `json:"duration_seconds,omitempty"`
+	}
+)
+
+// ImportsAndBatches reads what a job of the type media_import produced; of a batch also while it waits.
+func (s *Service) ImportsAndBatches(ctx context.Context, _ operation.Call, r job.Record, _ job.GetInput) (job.Produced, error) {
+	if r.Subject == uploadWork {
+		return s.batchResult(ctx, r)
+	}
+	var out ImportResult
+	if r.State != job.Succeeded {
+		return job.Produced{App: "/media"}, nil
+	}
+	var already int64
+	if err := s.db.QueryRow(ctx, `SELECT media_id, already FROM media_imports WHERE job_id = ?`, r.ID).Scan(&out.Media.ID, &already); err != nil {
+		return job.Produced{}, fmt.Errorf("reading import %s: %w", r.ID, err)
+	}
+	out.Already = already != 0
+	return job.Produced{Result: out, App: "/media/" + text(out.Media.ID)}, nil
+}
+
+func (s *Service) batchResult(ctx context.Context, r job.Record) (job.Produced, error) {
+	files, err := readFiles(ctx, s.db, r.ID)
+	if err != nil {
+		return job.Produced{}, err
+	}
+	out := BatchResult{Files: []BatchResultFile{}}
+	for _, f := range files {
+		out.Files = append(out.Files, BatchResultFile{File: Description{hex.EncodeToString(f.digest), f.size, f.name, f.mimeType}, State: f.state, MediaID: f.media, Reason: f.reason})
+	}
+	return job.Produced{Result: out, App: pagePath(r.ID)}, nil
+}
+
+// Downloads reads a page of what a finished job of the type content_fetch found.
+func (s *Service) Downloads(ctx context.Context, call operation.Call, r job.Record, in job.GetInput) (job.Produced, error) {
+	made := job.Produced{App: "/media"}
+	if !r.Finished() {
+		return made, nil
+	}
+	charged, err := s.Credits.Charged(ctx, r.Reservation)
+	if err != nil {
+		return made, err
+	}
+	out := DownloadResult{Items: []DownloadItem{}, CreditsCharged: charged}
+	if made.Result = out; r.State == job.Failed {
+		return made, nil
+	}
+	d, err := readDownload(ctx, s.db, r.ID)
+	if err != nil {
+		return made, err
+	}
+	from, err := start(call, in.Cursor)
+	if err != nil {
+		return made, err
+	}
+	items, err := profileItems(ctx, s.db, r.ID, from, in.Limit+1)
+	if err != nil {
+		return made, err
+	}
+	if len(items) > in.Limit {
+		items = items[:in.Limit]
+		made.Page = &operation.Page{HasMore: true, Cursor: call.Cursor(strconv.Itoa(from + in.Limit))}
+	}
+	for _, i := range items {
+		out.Items = append(out.Items, showItem(call, &made.Untrusted, d, i))
+	}
+	if d.next != "" {
+		out.NextCursor = continuation + strings.TrimPrefix(r.ID, string(job.ContentFetch)+":")
+	}
+	made.Result = out
+	return made, nil
+}
+
+func start(call operation.Call, cursor *string) (int, error) {
+	if cursor == nil {
+		return 0, nil
+	}
+	position, err := call.Position(*cursor)
+	if err != nil {
+		return 0, err
+	}
+	from, err := strconv.Atoi(position)
+	if err != nil || from < 0 {
+		return 0, errors.Join(errors.New("a position that was made here cannot be read"), err)
+	}
+	return from, nil
+}
+
+func showItem(call operation.Call, quotes *operation.Quotes, d download, i profileItem) DownloadItem {
+	return DownloadItem{
+		Item: i.item, Kind: i.kind, MediaID: i.media, Reason: i.reason, TakenAt: call.Maybe(i.takenAt),
+		Caption: quotes.Add(i.caption, operation.Source{Kind: "caption", Platform: d.platform, Account: d.username, URL: provider.Link(d.platform, d.username)}),
+		Width:   i.width, Height: i.height, DurationSeconds: i.duration.Seconds(),
+	}
+}

@@ -1,0 +1,75 @@
+package media
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"pressroom/internal/platform/db"
+)
+
+const (
+	sweepBatch = 100
+	sweepFails = 3 // bytes that the store does not take away, before a sweep ends: it may be out of reach
+)
+
+// Sweep takes away bytes that came to have no item: what an arrival left that was cut off. It looks at those alone
+// that this database noted, so that it never takes a file in use, nor one of another service in the same store.
+func (s *Service) Sweep(ctx context.Context) (int64, error) {
+	if err := s.expireDerived(ctx); err != nil {
+		return 0, err
+	}
+	keys, err := db.All(ctx, s.db, func(rows *sql.Rows, key *string) error { return rows.Scan(key) },
+		`SELECT blob FROM media_pending WHERE created_at < ? OR doomed = 1 ORDER BY created_at LIMIT ?`, db.Micros(s.db.Now().Add(-Grace)), sweepBatch)
+	if err != nil {
+		return 0, fmt.Errorf("looking for bytes without an item: %w", err)
+	}
+	var failed []error
+	for _, key := range keys {
+		if err := s.takeAway(ctx, key); err != nil {
+			failed = append(failed, err, s.postpone(ctx, key))
+		}
+		if len(failed) >= 2*sweepFails {
+			break
+		}
+	}
+	return int64(len(keys)), errors.Join(failed...)
+}
+
+// postpone has bytes that could not be taken away come last, so that they hold up no others.
+func (s *Service) postpone(ctx context.Context, key string) error {
+	return s.db.Write(ctx, "media.postpone", func(ctx context.Context, tx *db.Tx) error {
+		_, err := tx.Exec(ctx, `UPDATE media_pending SET created_at = ? WHERE blob = ?`, db.Micros(tx.Now()), key)
+		return err
+	})
+}
+
+// takeAway takes bytes away that have no item. They are doomed first, so that no item can come to name them any more.
+func (s *Service) takeAway(ctx context.Context, key string) error {
+	var doomed int64
+	err := s.db.Write(ctx, "media.doom", func(ctx context.Context, tx *db.Tx) error {
+		var err error
+		doomed, err = tx.Exec(ctx, `UPDATE media_pending SET doomed = 1 WHERE blob = ?`, key)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("dooming bytes without an item: %w", err)
+	}
+	if doomed == 0 {
+		return nil // they have an item by now, or are gone
+	}
+	for _, blob := range []string{key, key + thumbnailEnding} {
+		if err := s.Blobs.Delete(ctx, blob); err != nil {
+			return fmt.Errorf("taking bytes away: %w", err)
+		}
+	}
+	err = s.db.Write(ctx, "media.forget", func(ctx context.Context, tx *db.Tx) error {
+		_, err := tx.Exec(ctx, `DELETE FROM media_pending WHERE blob = ? AND doomed = 1`, key)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("forgetting bytes without an item: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,375 @@
+package media
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"pressroom/internal/platform/blob"
+	"pressroom/internal/platform/db"
+)
+
+// slow is an arrival whose bytes are stored and whose item is not written yet.
+type slow struct {
+	item  Item
+	at    time.Time
+	swept bool
+}
+
+// begin stores a file's bytes, as an arrival does that is cut off before its item.
+func (w world) begin(t fatal, file []byte) slow {
+	t.Helper()
+	staged, err := w.receive(t.Context(), w.team, uploader{}, Incoming{Size: int64(len(file)), Body: bytes.NewReader(file)}, bound{int64(len(file)), errTooLarge})
+	must(t, err)
+	defer staged.Discard()
+	e, err := w.examine(t.Context(), staged)
+	must(t, err)
+	i, err := w.put(t.Context(), e, placement{by: Owner{TeamID: w.team}})
+	must(t, err)
+	return slow{item: i, at: w.clock.Now()}
+}
+
+// end writes the item.
+func (w world) end(t fatal, a slow) error {
+	t.Helper()
+	_, _, err := w.enter(t.Context(), a.item, placement{by: Owner{TeamID: w.team}, settle: func(context.Context, *db.Tx, Item, bool) error { return nil }})
+	return err
+}
+
+func (w world) sweep(t fatal) int64 {
+	t.Helper()
+	n, err := w.Sweep(t.Context())
+	must(t, err)
+	return n
+}
+
+// What a transaction leaves that failed for reasons of the database stays for a day, and no longer.
+func TestBytesWithoutTheirItem(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		kept := w.add(t, pngOf(noise(1, 20, 20)))
+		b := w.open(t, pngOf(noise(2, 20, 20)))
+		l := b.Upload.Uploads[0]
+		link, err := w.Link(t.Context(), l.URL[len("http://press.example"+LinkPath):], strings.TrimPrefix(l.Headers["Authorization"], "Bearer "))
+		must(t, err)
+		blobs := w.Blobs
+		w.Blobs = closing{blobs, w.db}
+		_, err = w.Receive(t.Context(), link, Incoming{Type: "image/png", Size: -1, Body: bytes.NewReader(pngOf(noise(2, 20, 20)))})
+		if err == nil {
+			t.Fatal("a file was taken without a database")
+		}
+		w.Service = instance(t, w.url, w.clock, blobs)
+		if n := len(w.blobs(t)); n != 4 || w.sweep(t) != 0 {
+			t.Fatalf("%d blobs are stored, and they are swept at once", n)
+		}
+		w.clock.Advance(Grace)
+		if w.sweep(t) != 0 {
+			t.Error("bytes were swept before their time was over")
+		}
+		w.clock.Advance(time.Microsecond)
+		if w.sweep(t) != 1 || w.sweep(t) != 0 {
+			t.Error("bytes were not swept once their time was over")
+		}
+		if diff := cmp.Diff(named([]Item{kept}), w.blobs(t)); diff != "" {
+			t.Error(diff)
+		}
+		w.sound(t)
+	})
+}
+
+// closing is a store beside which the database goes away, once a thumbnail is stored.
+type closing struct {
+	blob.Store
+
+	db *db.DB
+}
+
+func (c closing) Put(ctx context.Context, key string, s *blob.Staged) error {
+	err := c.Store.Put(ctx, key, s)
+	if strings.HasSuffix(key, thumbnailEnding) {
+		err = errors.Join(err, c.db.Close())
+	}
+	return err
+}
+
+// failing is a store that takes some kinds of files no more.
+type failing struct {
+	blob.Store
+
+	puts, deletes string // endings of keys
+}
+
+var errStore = errors.New("the store does not answer")
+
+func (f failing) Put(ctx context.Context, key string, s *blob.Staged) error {
+	if strings.HasSuffix(key, f.puts) {
+		return errStore
+	}
+	return f.Store.Put(ctx, key, s)
+}
+
+func (f failing) Delete(ctx context.Context, key string) error {
+	if strings.HasSuffix(key, f.deletes) {
+		return errStore
+	}
+	return f.Store.Delete(ctx, key)
+}
+
+// A store that fails in the middle leaves nothing, and what it does not give up is swept once it does.
+func TestAFailingStore(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		whole, file := w.Blobs, pngOf(noise(1, 20, 20))
+		link := w.open(t, file).Upload.Uploads[0]
+		for n, broken := range []failing{{whole, "", "none"}, {whole, thumbnailEnding, "none"}, {whole, thumbnailEnding, ""}} {
+			w.Blobs = broken
+			if _, err := send(t.Context(), w.Service, link, bytes.NewReader(file)); !errors.Is(err, errStore) {
+				t.Errorf("%d: %v", n, err)
+			}
+		}
+		w.Blobs = whole
+		if n := len(w.blobs(t)); n != 1 || w.sweep(t) != 1 {
+			t.Errorf("%d blobs were left, and not swept, although they are doomed", n)
+		}
+		if _, err := send(t.Context(), w.Service, link, bytes.NewReader(file)); err != nil {
+			t.Error(err)
+		}
+		w.sound(t)
+	})
+}
+
+// Bytes that the store does not give up hold up no others.
+func TestStuckBytesHoldUpNoOthers(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		whole := w.Blobs
+		for n := range 5 {
+			w.begin(t, pngOf(noise(uint64(n), 20, 20)))
+			w.clock.Advance(time.Second)
+		}
+		w.clock.Advance(Grace)
+		stuck := w.pending(t)[:4]
+		w.Blobs = stubborn{whole, stuck}
+		for range 2 {
+			if _, err := w.Sweep(t.Context()); !errors.Is(err, errStore) {
+				t.Error(err)
+			}
+		}
+		if left := w.pending(t); len(left) != 4 || slices.ContainsFunc(left, func(key string) bool { return !slices.Contains(stuck, key) }) {
+			t.Errorf("%d are left: %v, want %v", len(left), left, stuck)
+		}
+		w.Blobs = whole
+		w.sweep(t)
+		w.sound(t)
+	})
+}
+
+// stubborn is a store that keeps some files.
+type stubborn struct {
+	blob.Store
+
+	keeps []string
+}
+
+func (s stubborn) Delete(ctx context.Context, key string) error {
+	if slices.Contains(s.keeps, key) {
+		return errStore
+	}
+	return s.Store.Delete(ctx, key)
+}
+
+// pending are the bytes without an item, the oldest first.
+func (w world) pending(t *testing.T) []string {
+	t.Helper()
+	keys, err := db.All(t.Context(), w.db, func(rows *sql.Rows, key *string) error { return rows.Scan(key) }, `SELECT blob FROM media_pending ORDER BY created_at`)
+	must(t, err)
+	return keys
+}
+
+// Bytes that a sweep has begun to take away get no item, also where it came to no end.
+func TestDoomedBytesGetNoItem(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		whole, late := w.Blobs, w.begin(t, pngOf(noise(1, 20, 20)))
+		w.clock.Advance(Grace + time.Second)
+		w.Blobs = failing{whole, "none", thumbnailEnding}
+		if _, err := w.Sweep(t.Context()); !errors.Is(err, errStore) {
+			t.Error(err)
+		}
+		if w.end(t, late) == nil {
+			t.Error("an item was made of bytes that are gone")
+		}
+		w.Blobs = whole
+		w.sweep(t)
+		w.sound(t)
+	})
+}
+
+// However arrivals, sweeps and time run into one another: what has an item keeps its bytes, and what has none for a
+// day loses them and gets none.
+func TestSweepsTakeNothingInUse(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		rapid.Check(t, func(t *rapid.T) {
+			m := &arrivals{world: w.newTeam(t)}
+			t.Repeat(map[string]func(*rapid.T){
+				"arrive": m.arrive, "begin": m.begin, "end": m.end, "wait": m.wait, "sweep": m.sweep, "": m.agrees,
+			})
+			m.clock.Advance(Grace + time.Second)
+			m.sweep(t)
+			m.sound(t)
+		})
+	})
+}
+
+// arrivals are those under way, and what a sweep has made of them.
+type arrivals struct {
+	world
+
+	under []*slow
+}
+
+func (m *arrivals) file(t *rapid.T) []byte {
+	return pngOf(noise(rapid.Uint64Range(1, 4).Draw(t, "file"), 3, 3))
+}
+
+func (m *arrivals) arrive(t *rapid.T) {
+	_, err := m.Add(t.Context(), Owner{TeamID: m.team}, Incoming{Size: -1, Body: bytes.NewReader(m.file(t))})
+	must(t, err)
+}
+
+func (m *arrivals) begin(t *rapid.T) {
+	a := m.world.begin(t, m.file(t))
+	m.under = append(m.under, &a)
+}
+
+func (m *arrivals) end(t *rapid.T) {
+	if len(m.under) == 0 {
+		t.Skip("nothing is under way")
+	}
+	n := rapid.IntRange(0, len(m.under)-1).Draw(t, "which")
+	a := m.under[n]
+	m.under = slices.Delete(m.under, n, n+1)
+	_, there, err := byDigest(t.Context(), m.db, m.team, a.item.SHA256)
+	must(t, err)
+	if err := m.world.end(t, *a); (err != nil) != (a.swept && !there) {
+		t.Fatalf("swept: %t, there already: %t, added: %v", a.swept, there, err)
+	}
+}
+
+func (m *arrivals) wait(t *rapid.T) {
+	m.clock.Advance(time.Duration(rapid.IntRange(1, 30).Draw(t, "hours")) * time.Hour)
+}
+
+func (m *arrivals) sweep(t *rapid.T) {
+	m.world.sweep(t)
+	for _, a := range m.under {
+		a.swept = a.swept || m.clock.Now().Sub(a.at) > Grace
+	}
+}
+
+func (m *arrivals) agrees(t *rapid.T) {
+	want := named(m.items(t))
+	for _, a := range m.under {
+		if !a.swept {
+			want = append(want, a.item.Blob, a.item.Thumbnail)
+		}
+	}
+	slices.Sort(want)
+	if diff := cmp.Diff(want, m.blobs(t)); diff != "" {
+		t.Fatalf("(-wanted +stored)\n%s", diff)
+	}
+}
+
+// The audit finds each kind of damage and tells of nothing else.
+func TestAuditFindsDamage(t *testing.T) {
+	damage := map[string]struct {
+		do   func(t *testing.T, w world, i Item, bytes string)
+		want []Finding
+	}{
+		"none":               {func(*testing.T, world, Item, string) {}, []Finding{}},
+		"bytes removed":      {func(t *testing.T, w world, i Item, _ string) { must(t, w.Blobs.Delete(t.Context(), i.Blob)) }, []Finding{{Rule: "no_bytes"}}},
+		"thumbnail removed":  {func(t *testing.T, w world, i Item, _ string) { must(t, w.Blobs.Delete(t.Context(), i.Thumbnail)) }, []Finding{{Rule: "no_bytes"}}},
+		"truncated":          {func(t *testing.T, _ world, i Item, path string) { must(t, os.Truncate(path, i.Size-1)) }, []Finding{{Rule: "other_size"}}},
+		"another file":       {func(t *testing.T, _ world, _ Item, path string) { write(t, path+".copy") }, []Finding{{Rule: "no_item"}}},
+		"another young file": {func(t *testing.T, w world, _ Item, path string) { young(t, w, path+".copy") }, []Finding{}},
+		"storage": {func(t *testing.T, w world, _ Item, _ string) {
+			w.exec(t, `UPDATE storage SET used_bytes = used_bytes + 1 WHERE team_id = ?`, w.team)
+		}, []Finding{{Rule: "storage"}}},
+		"no storage": {func(t *testing.T, w world, _ Item, _ string) {
+			w.exec(t, `DELETE FROM storage WHERE team_id = ?`, w.team)
+		}, []Finding{{Rule: "storage"}}},
+		"no item": {func(t *testing.T, w world, i Item, _ string) { w.exec(t, `DELETE FROM media WHERE id = ?`, i.ID) },
+			[]Finding{{Rule: "no_item"}, {Rule: "no_item"}, {Rule: "storage"}}},
+	}
+	each(t, func(t *testing.T, w world) {
+		for name, c := range damage {
+			w := w.newTeam(t)
+			w.Blobs = openBlobs(t, "file:"+filepath.Join(w.folder, name), blob.Credentials{})
+			i := w.add(t, pngOf(noise(1, 20, 20)))
+			c.do(t, w, i, filepath.Join(w.folder, name, i.Blob))
+			found, err := w.Audit(t.Context())
+			must(t, err)
+			got := []Finding{}
+			for _, f := range found {
+				if f.Team == w.team || strings.HasPrefix(f.Blob, i.Blob) {
+					got = append(got, Finding{Rule: f.Rule})
+				}
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("%s (-wanted +found)\n%s", name, diff)
+			}
+			w.exec(t, `DELETE FROM media`) // each case has a store of its own
+			w.exec(t, `DELETE FROM storage`)
+		}
+	})
+}
+
+func write(t *testing.T, path string) {
+	t.Helper()
+	must(t, os.WriteFile(path, []byte("bytes"), 0o600))
+}
+
+func young(t *testing.T, w world, path string) {
+	t.Helper()
+	write(t, path)
+	at := w.clock.Now().Add(time.Second - Grace)
+	must(t, os.Chtimes(path, at, at))
+}
+
+// A file that arrives while the audit looks is sound.
+func TestAuditWhileFilesArrive(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		w.add(t, film(1, 10))
+		whole := w.Blobs
+		w.Blobs = meanwhile{whole, func() { w.add(t, film(2, 10)) }}
+		found, err := w.Audit(t.Context())
+		if err != nil || len(found) > 0 || len(w.items(t)) != 2 {
+			t.Errorf("%+v, %v", found, err)
+		}
+		r, err := whole.Open(t.Context(), w.items(t)[1].Blob)
+		must(t, err)
+		if _, err := io.Copy(io.Discard, r); err != nil || r.Close() != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// meanwhile is a store beside which something happens once it was listed.
+type meanwhile struct {
+	blob.Store
+
+	do func()
+}
+
+func (m meanwhile) Each(ctx context.Context, prefix string, yield func(blob.Info) error) error {
+	err := m.Store.Each(ctx, prefix, yield)
+	m.do()
+	return err
+}

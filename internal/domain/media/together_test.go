@@ -1,0 +1,141 @@
+package media
+
+import (
+	"bytes"
+	"context"
+	"math/rand/v2"
+	"path"
+	"sync"
+	"testing"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/job"
+)
+
+// party is what several do to the same batches at once.
+type party struct {
+	world
+
+	services []*Service
+	files    [][]byte
+
+	mu      sync.Mutex
+	batches []UploadBatch
+}
+
+func (p *party) any(r *rand.Rand) UploadBatch {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.batches) == 0 {
+		return UploadBatch{}
+	}
+	return p.batches[len(p.batches)-1-r.IntN(min(3, len(p.batches)))]
+}
+
+// act does one thing to one of the latest batches.
+func (p *party) act(ctx context.Context, s *Service, r *rand.Rand) error {
+	b, file := p.any(r), p.files[r.IntN(len(p.files))]
+	what := r.IntN(12)
+	if b.JobID == "" {
+		what = 0
+	}
+	switch {
+	case what < 2:
+		in := UploadsInput{ReplacesBatch: b.JobID}
+		for range r.IntN(4) {
+			in.Files = append(in.Files, described(p.files[r.IntN(len(p.files))]))
+		}
+		return p.opened(s.createUploads(ctx, p.call("create_uploads"), in))
+	case what == 2:
+		return p.opened(s.uploadsAgain(ctx, p.call("create_uploads"), UploadsInput{}, b))
+	case what == 3:
+		return s.CloseBatch(ctx, p.person, path.Base(b.PageURL))
+	case what == 4:
+		_, err := s.Sweep(ctx)
+		return err
+	case what < 8:
+		_, err := s.AddToBatch(ctx, p.person, path.Base(b.PageURL), Incoming{Size: -1, Body: bytes.NewReader(file)})
+		return err
+	case len(b.Upload.Uploads) > 0:
+		link := b.Upload.Uploads[r.IntN(len(b.Upload.Uploads))]
+		if link.URL != "" {
+			_, err := send(ctx, s, link, bytes.NewReader(p.of(link)))
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *party) opened(a operation.Answer[UploadBatch], err error) error {
+	if err == nil {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.batches = append(p.batches, a.Data)
+	}
+	return err
+}
+
+// of is the file that a link describes.
+func (p *party) of(link UploadEntry) []byte {
+	for _, f := range p.files {
+		if described(f).SHA256 == link.File.SHA256 {
+			return f
+		}
+	}
+	return nil
+}
+
+// Whatever many do to the same batches at once, each of them is told yes or no, and in the end it all adds up.
+func TestTogether(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		p := &party{world: w, services: []*Service{w.Service}, files: modelFiles()}
+		if w.db.Postgres() {
+			p.services = append(p.services, instance(t, w.url, w.clock, w.Blobs))
+		}
+		for _, s := range p.services {
+			world{Service: s}.allow(roomInModel)
+		}
+		var wg sync.WaitGroup
+		for n := range 12 {
+			wg.Go(func() {
+				r, s := rand.New(rand.NewPCG(uint64(n), 7)), p.services[n%len(p.services)]
+				for range 60 {
+					if err := p.act(t.Context(), s, r); err != nil && apierr.Of(err).Code == apierr.Internal {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		wg.Wait()
+		p.addsUp(t)
+	})
+}
+
+func (p *party) addsUp(t *testing.T) {
+	t.Helper()
+	p.sound(t)
+	if used := p.usedBytes(t); used > roomInModel || used == 0 {
+		t.Errorf("%d bytes are used", used)
+	}
+	finished := 0
+	for _, opened := range p.batches {
+		b, err := p.readBatch(t.Context(), p.db, opened.JobID, "")
+		must(t, err)
+		r, err := job.Get(t.Context(), p.db, p.team, opened.JobID)
+		must(t, err)
+		links, _ := b.waiting()
+		if r.Finished() != b.closed || r.Total != int64(len(b.files)) || b.closed && (links > 0 || r.Done != r.Total) {
+			t.Errorf("batch of %d files, %d of them wait, closed %t: %+v", len(b.files), links, b.closed, r)
+		}
+		if state, code := outcome(b.files, r.ErrorCode); b.closed && (r.State != state || r.ErrorCode != code) {
+			t.Errorf("the job ended %s by %q, its files %s by %q", r.State, r.ErrorCode, state, code)
+		}
+		if b.closed {
+			finished++
+		}
+	}
+	if finished == 0 {
+		t.Errorf("none of %d batches ended", len(p.batches))
+	}
+}

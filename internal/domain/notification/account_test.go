@@ -1,0 +1,166 @@
+package notification_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime/quotedprintable"
+	netmail "net/mail"
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom/internal/domain/notification"
+	"pressroom/internal/domain/team"
+	"pressroom/internal/platform/auditlog"
+	"pressroom/internal/platform/db"
+)
+
+// records adds an event of no team, as a request from a browser does.
+func (w *world) records(t *testing.T, by int64, kind, subject string, detail map[string]any) {
+	t.Helper()
+	ctx := auditlog.InBrowser(t.Context(), "Firefox on Windows")
+	must(t, w.db.Write(ctx, "test", func(ctx context.Context, tx *db.Tx) error {
+		return auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: by}, kind, subject, detail)
+	}))
+}
+
+// Every change of how a person signs in is told to that person, in the app and by mail, no matter who did it and which mail
+// the person wants.
+func TestAccountNotices(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		ada := w.owner.ID
+		unwanted := map[notification.Kind]bool{notification.PasswordChanged: true, notification.NewBrowser: true}
+		for _, k := range notification.Kinds {
+			unwanted[k.Kind] = true
+		}
+		must(t, w.Choose(t.Context(), ada, unwanted))
+		door := team.NewSignIns(w.teams)
+		own := fmt.Sprint(ada)
+		record := func(by int64, kind, subject string) func() {
+			return func() { w.records(t, by, kind, subject, nil) }
+		}
+		operates := func(on bool) {
+			_, err := w.teams.SetOperator(auditlog.Operating(t.Context(), w.editor.ID), "ada@harbour.example", on)
+			must(t, err)
+		}
+		var browser string
+		signIn := func(browser string) string {
+			held, err := w.teams.NoteSignIn(auditlog.InBrowser(t.Context(), "Firefox on Windows"), team.SignedIn{Person: ada, Browser: browser, BrowserName: "Firefox on Windows"})
+			must(t, err)
+			return held
+		}
+		w.clock.Advance(time.Minute)
+		browser = signIn("") // the very first one
+		for _, c := range []struct {
+			name string
+			do   func()
+			says string
+		}{
+			{"password", func() {
+				_, err := door.ChangePassword(auditlog.InBrowser(t.Context(), "Firefox on Windows"), team.Change{Person: ada, Old: "correct horse battery", New: "vivid tundra sextant 9"})
+				must(t, err)
+				must(t, w.teams.KeepBrowser(t.Context(), ada, browser))
+			}, "Your password was set or changed"},
+			{"known browser", func() { browser = signIn(browser) }, ""},
+			{"new browser", func() { signIn("") }, "from a browser that we do not recognize"},
+			{"recovery made", func() {
+				_, err := w.teams.Recover(t.Context(), "ada@harbour.example")
+				must(t, err)
+			}, "A link to set a new password for your account was made"},
+			{"recovery not mailed", func() {
+				refuse := func(context.Context, team.Letter) error { return errors.New("no such mailbox") }
+				if _, err := team.NewLetters(w.teams, "https://press.example", refuse).Recover(t.Context(), "ada@harbour.example"); err == nil {
+					t.Error("the mail was sent")
+				}
+			}, ""},
+			{"recovery used", record(ada, "person.recovered", own), "by a recovery link"},
+			{"passkey added", record(ada, "passkey.added", "77"), "A passkey was added"},
+			{"passkey removed", record(ada, "passkey.removed", "77"), "A passkey was removed"},
+			{"passkey copied", record(ada, "passkey.copied", "77"), "used by two devices"},
+			{"operator", func() { operates(true) }, "You were given the right to run this service"},
+			{"operator already", func() { operates(true) }, ""},
+			{"no operator", func() { operates(false) }, "Your right to run this service was taken away"},
+			{"authenticator added", record(ada, "totp.added", own), "An authenticator app was added"},
+			{"authenticator replaced", record(ada, "totp.replaced", own), "was replaced by another one"},
+			{"authenticator removed", record(0, "totp.removed", own), "The authenticator app was removed"},
+			{"recovery code", record(ada, "totp.recovery_code_used", own), "A recovery code was used"},
+			{"recovery codes", record(ada, "totp.recovery_codes_made", own), "New recovery codes were made"},
+			{"directory linked", record(ada, "person.directory_linked", own), "was linked to your organization’s directory"},
+			{"directory unlinked", record(0, "person.directory_unlinked", own), "no longer linked"},
+			{"directory refused", record(0, "person.directory_refused", own), "This was refused"},
+			{"removed", record(0, "person.sign_ins_removed", own), "were removed"},
+			{"confirmed", record(ada, "person.email_confirmed", own), "was confirmed"},
+			{"renamed", record(ada, "person.renamed", own), ""},
+		} {
+			w.clock.Advance(time.Hour)
+			must(t, w.Read(t.Context(), ada, 1<<40, true))
+			w.box.mails, w.box.to = nil, nil
+			c.do()
+			unread, err := w.Unread(t.Context(), ada)
+			must(t, err)
+			w.clock.Advance(2 * time.Minute)
+			if c.says == "" {
+				if w.wants(t, 0); unread != 0 {
+					t.Errorf("%s: it is told", c.name)
+				}
+				continue
+			}
+			w.wants(t, 1)
+			list, err := w.List(t.Context(), ada, 0, 1)
+			must(t, err)
+			n := list[0]
+			if unread != 1 || n.Team != 0 || n.Place() != "/account" || !strings.Contains(n.Text(), c.says) {
+				t.Errorf("%s: %d unread, %q of team %d", c.name, unread, n.Text(), n.Team)
+			}
+			mail, err := netmail.ReadMessage(strings.NewReader(w.box.mails[0]))
+			must(t, err)
+			text := readable(t, mail)
+			if w.box.to[0] != "ada@harbour.example" || !strings.HasPrefix(mail.Header.Get("Subject"), "pressroom: ") || !strings.Contains(text, c.says) ||
+				!strings.Contains(text, "Time: Sat 21 Nov 2026, ") && !strings.Contains(text, "Time: Sun 22 Nov 2026, ") || !strings.Contains(text, "cannot be turned off") {
+				t.Errorf("%s: to %s: %s\n%s", c.name, w.box.to, mail.Header, text)
+			}
+			if by := n.Browser(); by != "" && (by != "Firefox on Windows" || !strings.Contains(text, "Browser: Firefox on Windows")) {
+				t.Errorf("%s: by %q: %s", c.name, by, text)
+			}
+		}
+		if list, err := w.List(t.Context(), w.editor.ID, 0, 10); err != nil || len(list) > 0 {
+			t.Errorf("somebody else is told %+v (%v)", list, err)
+		}
+	})
+}
+
+// People on hold and in no team get their mails too: there is no other way to reach them.
+func TestAccountMailsReachEverybody(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		alone, err := w.teams.AddPerson(t.Context(), "Cleo", "cleo@harbour.example", "")
+		must(t, err)
+		w.clock.Advance(time.Minute)
+		must(t, w.teams.SetHold(t.Context(), w.editor.ID, true))
+		for _, email := range []string{"bea@harbour.example", "cleo@harbour.example"} {
+			_, err := w.teams.Recover(t.Context(), email)
+			must(t, err)
+		}
+		w.clock.Advance(2 * time.Minute)
+		w.wants(t, 2)
+		if !strings.Contains(strings.Join(w.box.to, " "), "bea@") || !strings.Contains(strings.Join(w.box.to, " "), "cleo@") || !strings.Contains(w.box.mails[1], "UTC") {
+			t.Errorf("mails went to %s: %s", w.box.to, w.box.mails)
+		}
+		if list, err := w.List(t.Context(), alone.ID, 0, 10); err != nil || len(list) != 1 {
+			t.Errorf("%+v (%v)", list, err)
+		}
+	})
+}
+
+// readable is the text of a mail.
+func readable(t *testing.T, m *netmail.Message) string {
+	t.Helper()
+	body := m.Body
+	if m.Header.Get("Content-Transfer-Encoding") == "quoted-printable" {
+		body = quotedprintable.NewReader(body)
+	}
+	text, err := io.ReadAll(body)
+	must(t, err)
+	return string(text)
+}

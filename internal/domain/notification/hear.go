@@ -1,0 +1,161 @@
+package notification
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"pressroom/internal/core/access"
+	"pressroom/internal/platform/auditlog"
+	"pressroom/internal/platform/db"
+)
+
+// byEvent says which events people are told of.
+var byEvent = map[string]Kind{
+	"post.account_failed": PostFailed, "post.account_unconfirmed": PostUnconfirmed, decidedEvent: PostFailed, "social_account.lost": AccountLost,
+	"post.approval_asked": ApprovalAsked, "post.approved": ApprovalDecided, "post.rejected": ApprovalDecided,
+	lowEvent: CreditsLow, "report.tracking_ended": TrackingStopped,
+	"key.created": KeyChanged, "key.changed": KeyChanged, "key.level_changed": KeyChanged, "key.limit_changed": KeyChanged,
+	"assistant.connected": AssistantConnected, "assistant.limit_changed": AssistantConnected,
+}
+
+// decidedEvent is that a person said whether a network has a post.
+const (
+	decidedEvent = "post.account_decided"
+	notPublished = "not_published" // its decision: the post is not there
+)
+
+// gather is how long a mail waits for more of the same.
+const gather = time.Minute
+
+// Hear writes the notices of an event, in the transaction that records it.
+func (s *Service) Hear(ctx context.Context, tx *db.Tx, e db.Recorded) error {
+	if e.Team == 0 {
+		return s.hearAccount(ctx, tx, e)
+	}
+	kind, told := byEvent[e.Kind]
+	if !told {
+		return nil
+	}
+	d, err := s.describe(ctx, tx, kind, e)
+	if err != nil || e.Kind == decidedEvent && d.Reason != notPublished {
+		return err
+	}
+	d.ByOperator = e.Kind == decidedEvent && e.Person == 0
+	raw, err := json.Marshal(d)
+	if err != nil {
+		return fmt.Errorf("writing what a notice says: %w", err)
+	}
+	about, marks := kind.about(), []any{}
+	roles := about.To
+	for _, r := range roles {
+		marks = append(marks, string(r))
+	}
+	var self int64
+	if about.Self {
+		self = e.Person
+	}
+	args := append([]any{e.Team, string(kind), e.ID, e.Subject, string(raw), db.Micros(tx.Now()), db.Micros(tx.Now().Add(gather)), e.Team}, marks...)
+	_, err = tx.Exec(ctx, `INSERT INTO notices (person_id, team_id, kind, event_id, subject, detail, created_at, mail_at)
+		SELECT m.person_id, CAST(? AS BIGINT), CAST(? AS TEXT), CAST(? AS BIGINT), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS BIGINT), CAST(? AS BIGINT)
+		FROM memberships m WHERE m.team_id = ? AND (m.role IN (`+listed(roles)+`) OR m.person_id = ?) AND m.person_id <> ? ON CONFLICT DO NOTHING`, append(args, self, unconcerned(kind, e))...)
+	if err != nil {
+		return fmt.Errorf("telling of %s: %w", e.Kind, err)
+	}
+	return nil
+}
+
+func listed(roles []access.Role) string {
+	return strings.TrimSuffix(strings.Repeat("?, ", len(roles)), ", ")
+}
+
+// unconcerned is the person who did it here, and needs not be told of it; 0 for nobody. Of keys and assistants everybody is told: what
+// happened in the own name may have been somebody else's doing.
+func unconcerned(kind Kind, e db.Recorded) int64 {
+	if e.Key > 0 || kind == KeyChanged || kind == AssistantConnected {
+		return 0
+	}
+	return e.Person
+}
+
+// recorded is what events say that notices tell of.
+type recorded struct {
+	Account  int64  `json:"account"`
+	Reason   string `json:"reason"`
+	Decision string `json:"decision"` // of what a person found at a network
+	Level    string `json:"level"`
+	Credits  int64  `json:"credits"`
+	May      string `json:"may"`
+	Round    int64  `json:"round"` // of a client's decision: which version it is about
+
+	LevelBefore *string `json:"level_before"`
+	Limit       *int64  `json:"daily_credits"`
+	LimitBefore *int64  `json:"daily_credits_before"`
+}
+
+// describe reads what the sentence of a notice says: names that are known now and may be gone when it is read.
+func (s *Service) describe(ctx context.Context, tx *db.Tx, kind Kind, e db.Recorded) (detail, error) {
+	var r recorded
+	if err := json.Unmarshal(e.Detail, &r); err != nil {
+		return detail{}, fmt.Errorf("reading what %s says: %w", e.Kind, err)
+	}
+	d := detail{Event: e.Kind, Reason: cmp.Or(r.Reason, r.Decision), Level: r.Level, May: r.May, Credits: r.Credits, SameLevel: r.LimitBefore != nil && r.LevelBefore == nil, LimitBefore: r.LimitBefore}
+	if r.LimitBefore != nil || strings.HasSuffix(e.Kind, ".limit_changed") {
+		d.Limit = r.Limit
+	}
+	var err error
+	switch kind {
+	case PostFailed, PostUnconfirmed:
+		err = tx.QueryRow(ctx, `SELECT platform, username FROM social_accounts WHERE team_id = ? AND id = ?`, e.Team, r.Account).Scan(&d.Platform, &d.Name)
+	case AccountLost:
+		account, unfit := strconv.ParseInt(e.Subject, 10, 64)
+		if unfit != nil {
+			return d, fmt.Errorf("reading which account is lost: %w", unfit)
+		}
+		err = tx.QueryRow(ctx, `SELECT platform, username FROM social_accounts WHERE team_id = ? AND id = ?`, e.Team, account).Scan(&d.Platform, &d.Name)
+	case KeyChanged, AssistantConnected:
+		key, unfit := strconv.ParseInt(e.Subject, 10, 64)
+		if unfit != nil {
+			return d, fmt.Errorf("reading which key it is: %w", unfit)
+		}
+		err = tx.QueryRow(ctx, `SELECT name, level FROM api_keys WHERE team_id = ? AND id = ?`, e.Team, key).Scan(&d.Name, &d.Level)
+	case ApprovalDecided:
+		err = tx.QueryRow(ctx, `SELECT p.status, EXISTS (SELECT 1 FROM post_approvals a WHERE a.post_id = p.id AND a.round = ? AND a.comment <> '')
+			FROM posts p WHERE p.team_id = ? AND p.id = ?`, r.Round, e.Team, e.Subject).Scan(&d.Status, &d.Commented)
+	case ApprovalAsked, CreditsLow, TrackingStopped,
+		PasswordChanged, RecoveryUsed, NewBrowser, PasskeysChanged, FactorsChanged, AddressChanged, OperatorChanged: // see hearAccount
+	}
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return d, fmt.Errorf("reading what a notice is about: %w", err)
+	}
+	return d, nil
+}
+
+const (
+	lowEvent = "credits.low"
+	lowAgain = 24 * time.Hour // how long a team is not told again that its credits run low
+)
+
+// Lowered tells a team that its credits run low: where they were not below the owner's threshold before and are now, once
+// in a day. It is called in the transaction that takes them.
+func (s *Service) Lowered(ctx context.Context, tx *db.Tx, team, before, after int64) error {
+	n, err := tx.Exec(ctx, `UPDATE notice_thresholds SET told_at = ? WHERE team_id = ? AND credits > 0 AND credits <= ? AND credits > ? AND told_at <= ?`,
+		db.Micros(tx.Now()), team, before, after, db.Micros(tx.Now().Add(-lowAgain)))
+	if err != nil {
+		return fmt.Errorf("looking whether credits run low: %w", err)
+	}
+	if n == 0 {
+		return nil
+	}
+	var below int64
+	if err := tx.QueryRow(ctx, `SELECT credits FROM notice_thresholds WHERE team_id = ?`, team).Scan(&below); err != nil {
+		return fmt.Errorf("reading below what credits are low: %w", err)
+	}
+	return auditlog.Record(ctx, tx, team, auditlog.Actor{}, lowEvent, strconv.FormatInt(team, 10), map[string]any{"credits": below})
+}

@@ -1,0 +1,278 @@
+// Package notification tells people what happened in their teams and to their own accounts: in the app and, if the installation
+// has a mail server, by mail. A notice is written in the transaction of the effect that it tells of, once for each person
+// who can do something about it.
+package notification
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/plan"
+	"pressroom/internal/platform/db"
+)
+
+// Kind is what notices are about.
+type Kind string
+
+// The kinds.
+const (
+	PostFailed      Kind = "post_failed"
+	PostUnconfirmed Kind = "post_unconfirmed"
+	AccountLost     Kind = "account_lost"
+	ApprovalAsked   Kind = "approval_asked"
+	ApprovalDecided Kind = "approval_decided"
+	CreditsLow      Kind = "credits_low"
+	TrackingStopped Kind = "tracking_stopped"
+	KeyChanged      Kind = "key_changed"
+
+	AssistantConnected Kind = "assistant_connected"
+)
+
+// About is what a kind is: its name where people choose among kinds, whom it is for, and what several of it are called.
+type About struct {
+	Kind Kind
+	Name string
+	Many string // "%d posts could not be published"
+	To   []access.Role
+	Self bool // the person in whose name it was done is told too, whatever the role: it may have been somebody else's doing
+}
+
+// The roles that can do something about a kind.
+var (
+	publishers = []access.Role{access.Owner, access.Admin, access.Editor}
+	managers   = []access.Role{access.Owner, access.Admin}
+	owners     = []access.Role{access.Owner}
+	deciders   = []access.Role{access.Owner, access.Admin, access.Editor, access.Client} // a client decides in the app too
+)
+
+// Kinds are the kinds that are about teams, in the order in which people choose among them.
+var Kinds = []About{
+	{PostFailed, "A post failed", "%d times a post could not be published", publishers, false},
+	{PostUnconfirmed, "A network did not confirm a post", "%d times a network did not confirm a post", publishers, false},
+	{AccountLost, "An account has to be connected again", "%d accounts have to be connected again", managers, false},
+	{ApprovalAsked, "A post waits for the client’s approval", "%d posts wait for the client’s approval", deciders, false},
+	{ApprovalDecided, "The client approved or rejected a post", "The client decided %d times", publishers, false},
+	{CreditsLow, "Credits run low", "Credits ran low %d times", managers, false},
+	{TrackingStopped, "Tracking of a report stopped", "Tracking of %d reports stopped", managers, false},
+	{KeyChanged, "An API key was made, or its rights changed", "API keys were made or changed %d times", owners, false},
+	{AssistantConnected, "An assistant was connected, or its daily limit changed", "Assistants were connected or changed %d times", managers, true},
+}
+
+func (k Kind) about() About {
+	for _, a := range slices.Concat(Kinds, accountKinds) {
+		if a.Kind == k {
+			return a
+		}
+	}
+	return About{Kind: k, Name: string(k), Many: "%d notices"}
+}
+
+// detail is what a notice's sentence says beside its kind.
+type detail struct {
+	Event     string `json:"event"`               // the kind of the event
+	Status    string `json:"status,omitempty"`    // of a post that was decided on, where it is kept
+	Commented bool   `json:"commented,omitempty"` // of a decision: the client wrote something with it
+	Platform  string `json:"platform,omitempty"`  // of an account
+	Name      string `json:"name,omitempty"`      // of an account, a key or an assistant
+	Reason    string `json:"reason,omitempty"`    // or what a person decided
+	Level     string `json:"level,omitempty"`
+	May       string `json:"may,omitempty"` // of an assistant: its capabilities, with commas between
+	Credits   int64  `json:"credits,omitempty"`
+	Browser   string `json:"browser,omitempty"` // in which something was done to an account
+	On        bool   `json:"on,omitempty"`      // of the right to run the service
+
+	ByOperator  bool   `json:"by_operator,omitempty"`  // whoever runs the service decided
+	SameLevel   bool   `json:"same_level,omitempty"`   // of a key: only its daily limit was changed
+	Limit       *int64 `json:"limit,omitempty"`        // of a key, in credits, where it was changed; plan.Unlimited for none
+	LimitBefore *int64 `json:"limit_before,omitempty"` // where that is known
+}
+
+// Notice is what one person is to know.
+type Notice struct {
+	ID       int64
+	Team     int64 // 0 for the person's own account
+	TeamName string
+	Kind     Kind
+	Subject  string
+	At       time.Time // in the team's zone, or for the person's own account in that of the person's first team
+	Read     bool
+	Unmailed bool   // its mail was tried and given up
+	Post     string // how the text of the post begins that it is about, as somebody wrote it; empty for none
+	detail   detail
+}
+
+// Platform is the network that the notice is about; empty for none.
+func (n Notice) Platform() string { return n.detail.Platform }
+
+// Name is what the notice's account, key or assistant is called, which somebody wrote; empty for none.
+func (n Notice) Name() string { return n.detail.Name }
+
+// Browser is the browser in which something was done to the person's own account; empty if that is not known.
+func (n Notice) Browser() string { return n.detail.Browser }
+
+// Text is the notice as a sentence, without what others wrote.
+func (n Notice) Text() string {
+	d := n.detail
+	switch n.Kind {
+	case PostFailed:
+		return failedText(d)
+	case PostUnconfirmed:
+		return "A network did not confirm a post. Look there whether it stands, then say so here."
+	case AccountLost:
+		return "An account has lost its connection. Posts to it wait until it is connected again."
+	case ApprovalAsked:
+		return "A post waits for the client’s approval. Clients in the team can decide on its page."
+	case ApprovalDecided:
+		return decidedText(d)
+	case CreditsLow:
+		return fmt.Sprintf("The team has fewer than %d credits left.", d.Credits)
+	case TrackingStopped:
+		if d.Reason == "credits" {
+			return "Tracking of a report has stopped: the team has too few credits left for its next refresh."
+		}
+		return "Tracking of a report has stopped: the team’s plan does not include it any more."
+	case KeyChanged:
+		return keyText(d)
+	case AssistantConnected:
+		return assistantText(d)
+	case PasswordChanged, RecoveryUsed, NewBrowser, PasskeysChanged, FactorsChanged, AddressChanged, OperatorChanged:
+		return d.accountText()
+	}
+	return n.Kind.about().Name + "."
+}
+
+// failedText says why a post did not go out to an account: it could not, or a person looked there and did not find it.
+func failedText(d detail) string {
+	const what = " looked at the network and said that a post is not there. It counts as failed, and can be sent again."
+	switch {
+	case d.Event != decidedEvent:
+		return "A post could not be published. Look at why, then try it again."
+	case d.ByOperator:
+		return "Whoever runs the service" + what
+	}
+	return "Somebody of your team" + what
+}
+
+// decidedText says what a client decided, and what is left to do.
+func decidedText(d detail) string {
+	switch {
+	case d.Event != "post.approved" && d.Commented:
+		return "The client rejected a post. It says why there."
+	case d.Event != "post.approved":
+		return "The client rejected a post."
+	case d.Status == "failed":
+		return "The client approved a post whose time had passed. It does not go out by itself: somebody sends it again."
+	case d.Status == "draft":
+		return "The client approved a post. It is a draft still: it goes out once somebody schedules or publishes it."
+	case d.Status == "scheduled":
+		return "The client approved a post. It goes out by itself at its time."
+	}
+	return "The client approved a post."
+}
+
+// levels are what a key of a level may do.
+var levels = map[string]string{
+	string(access.ReadOnly): "It may read.", string(access.Drafts): "It may read and make drafts.", string(access.Full): "It may read, write, publish and spend credits.",
+}
+
+func keyText(d detail) string {
+	const unless = " If nobody of you changed it, revoke it."
+	switch {
+	case d.Event == "key.created":
+		return "An API key was made. " + levels[d.Level] + " If nobody of you made it, revoke it."
+	case d.SameLevel || d.Event == "key.limit_changed":
+		return "An API key was changed: its daily limit" + limitText(d) + "." + unless
+	case d.Limit != nil:
+		return "An API key was changed. " + levels[d.Level] + " Its daily limit" + limitText(d) + "." + unless
+	}
+	return "An API key was changed. " + levels[d.Level] + unless
+}
+
+// capabilities are what an assistant may do by each.
+var capabilities = map[string]string{
+	string(access.Read): "read", string(access.Write): "make drafts", string(access.Publish): "publish", string(access.Spend): "spend credits",
+}
+
+func assistantText(d detail) string {
+	if d.Event != "assistant.connected" {
+		return "An assistant’s daily limit" + limitText(d) + ". If nobody of you changed it, end the connection."
+	}
+	var may []string
+	for part := range strings.SplitSeq(d.May, ",") {
+		may = append(may, capabilities[part])
+	}
+	last := len(may) - 1
+	list := may[last]
+	if last > 0 {
+		list = strings.Join(may[:last], ", ") + " and " + list
+	}
+	return "An assistant was connected. It may " + list + ". If nobody of you connected it, end the connection."
+}
+
+// limitText says what a key's daily limit was and is.
+func limitText(d detail) string {
+	out := ""
+	if d.LimitBefore != nil {
+		out = " was " + limitWords(*d.LimitBefore) + " and"
+	}
+	if d.Limit != nil {
+		out += " is " + limitWords(*d.Limit) + " now"
+	}
+	return out
+}
+
+func limitWords(credits int64) string {
+	switch credits {
+	case plan.Unlimited:
+		return "none of its own"
+	case 1:
+		return "1 credit"
+	}
+	return fmt.Sprintf("%d credits", credits)
+}
+
+// Place is the path of what the notice is about.
+func (n Notice) Place() string {
+	switch n.Kind {
+	case AccountLost:
+		return "/accounts"
+	case CreditsLow:
+		return "/settings/credits"
+	case TrackingStopped:
+		return "/reports/" + n.Subject
+	case KeyChanged:
+		return "/settings/keys/" + n.Subject
+	case AssistantConnected:
+		return "/settings/assistants/" + n.Subject
+	case PostFailed, PostUnconfirmed, ApprovalAsked, ApprovalDecided:
+		return "/posts/" + n.Subject
+	case PasswordChanged, RecoveryUsed, NewBrowser, PasskeysChanged, FactorsChanged, AddressChanged, OperatorChanged:
+		return "/account"
+	}
+	return "/notices"
+}
+
+// Options say what the service stands on beside the database.
+type Options struct {
+	PublicURL string                            // where mails lead to, without a slash at its end
+	Send      func(context.Context, Mail) error // sends a mail; nil where this installation sends none
+	Log       *slog.Logger
+}
+
+// Service keeps notices.
+type Service struct {
+	Options
+
+	db *db.DB
+}
+
+// New makes the service.
+func New(d *db.DB, o Options) *Service { return &Service{o, d} }
+
+// Mails tells whether this installation sends mail.
+func (s *Service) Mails() bool { return s.Send != nil }

@@ -1,0 +1,311 @@
+package notification_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	netmail "net/mail"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/emersion/go-smtp"
+
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/notification"
+	"pressroom/internal/domain/ratelimit"
+	"pressroom/internal/domain/team"
+	"pressroom/internal/platform/auditlog"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit"
+)
+
+// postbox is a real SMTP server that keeps what it takes, or refuses it.
+type postbox struct {
+	mu      sync.Mutex
+	mails   []string
+	to      []string
+	refuses bool
+}
+
+func (p *postbox) NewSession(*smtp.Conn) (smtp.Session, error) { return &session{box: p}, nil }
+
+type session struct {
+	box *postbox
+	to  string
+}
+
+func (s *session) Mail(string, *smtp.MailOptions) error      { return nil }
+func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error { s.to = to; return nil }
+func (s *session) Reset()                                    {}
+func (s *session) Logout() error                             { return nil }
+func (s *session) Data(r io.Reader) error {
+	raw, err := io.ReadAll(r)
+	if err != nil {
+		return err
+	}
+	s.box.mu.Lock()
+	defer s.box.mu.Unlock()
+	if s.box.refuses {
+		return &smtp.SMTPError{Code: 451, Message: "not now"}
+	}
+	s.box.mails, s.box.to = append(s.box.mails, string(raw)), append(s.box.to, s.to)
+	return nil
+}
+
+// world is a team with an owner and an editor, and a mail server.
+type world struct {
+	*notification.Service
+
+	db            *db.DB
+	clock         *testkit.Clock
+	teams         *team.Service
+	box           *postbox
+	team          int64
+	owner, editor team.Person
+}
+
+func each(t *testing.T, run func(t *testing.T, w *world)) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		clock := testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
+		w := &world{db: testkit.Open(t, url, clock), clock: clock, box: &postbox{}}
+		guesses, err := ratelimit.NewGuesses()
+		must(t, err)
+		w.teams = team.New(w.db, guesses, plan.Shipped())
+		w.owner, err = w.teams.AddPerson(t.Context(), "Ada", "ada@harbour.example", "correct horse battery")
+		must(t, err)
+		w.editor, err = w.teams.AddPerson(t.Context(), "Bea", "bea@harbour.example", "correct horse battery")
+		must(t, err)
+		made, err := w.teams.AddTeam(t.Context(), team.Team{Name: "Harbour", Timezone: "Europe/Berlin", Language: "en", Plan: "agency"}, w.owner.ID)
+		must(t, err)
+		w.team = made.ID
+		must(t, w.teams.SetMember(t.Context(), w.team, w.editor.ID, access.Editor))
+		send, err := notification.Server{URL: "smtp://" + w.box.listen(t) + "?tls=none", From: "Pressroom <press@harbour.example>"}.Sender()
+		must(t, err)
+		w.Service = notification.New(w.db, notification.Options{PublicURL: "https://press.example", Send: send, Log: slog.New(slog.DiscardHandler)})
+		w.db.Listen(w.Hear)
+		run(t, w)
+	})
+}
+
+func (p *postbox) listen(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	server := smtp.NewServer(p)
+	server.Domain = "localhost"
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(l) }()
+	t.Cleanup(func() {
+		_ = server.Close()
+		_ = l.Close() // a server that has not begun yet does not know it
+		<-ended
+	})
+	return l.Addr().String()
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// happens records an event of the team.
+func (w *world) happens(t *testing.T, kind, subject string, detail map[string]any) {
+	t.Helper()
+	must(t, w.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+		return auditlog.Record(ctx, tx, w.team, auditlog.Actor{}, kind, subject, detail)
+	}))
+}
+
+// post sends all mail that is due.
+func (w *world) post(t *testing.T) {
+	t.Helper()
+	for range 100 {
+		more, err := w.MailNext(t.Context())
+		must(t, err)
+		if !more {
+			return
+		}
+	}
+	t.Fatal("mail is due over and over")
+}
+
+// wants holds the number of mails that were taken against what it has to be.
+func (w *world) wants(t *testing.T, mails int) {
+	t.Helper()
+	w.post(t)
+	if len(w.box.mails) != mails {
+		t.Fatalf("%d mails, want %d: %q", len(w.box.mails), mails, w.box.mails)
+	}
+}
+
+func TestAStormIsOneMail(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		for i := range 100 {
+			w.happens(t, "post.account_failed", fmt.Sprint("post-", i), map[string]any{"account": 1})
+		}
+		w.wants(t, 0) // it waits for more of the same
+		w.clock.Advance(2 * time.Minute)
+		w.wants(t, 2) // one to each who can do something about it
+		w.happens(t, "post.account_failed", "late", nil)
+		w.clock.Advance(2 * time.Minute)
+		w.wants(t, 2)
+		w.clock.Advance(10 * time.Minute)
+		w.wants(t, 4)
+		first, err := netmail.ReadMessage(strings.NewReader(w.box.mails[0]))
+		must(t, err)
+		body, err := io.ReadAll(first.Body)
+		must(t, err)
+		if got := first.Header.Get("Subject"); got != "Harbour: 100 times a post could not be published" {
+			t.Errorf("the subject is %q", got)
+		}
+		if strings.Count(string(body), "https://") != 1 || !strings.Contains(string(body), "https://press.example/notices") || !strings.Contains(string(body), "and 90 more") {
+			t.Errorf("the mail reads %s", body)
+		}
+		if !strings.HasPrefix(first.Header.Get("Content-Type"), "text/plain") {
+			t.Errorf("it is %s", first.Header.Get("Content-Type"))
+		}
+	})
+}
+
+func TestAMailIsTriedAgainAndGivenUp(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.box.refuses = true
+		w.happens(t, "key.created", "1", map[string]any{"level": "full"})
+		for range 40 {
+			w.clock.Advance(30 * time.Minute)
+			w.post(t)
+		}
+		list, err := w.List(t.Context(), w.owner.ID, 0, 10)
+		must(t, err)
+		if len(list) != 1 || !list[0].Unmailed || list[0].Read {
+			t.Fatalf("the notice is %+v", list)
+		}
+		w.box.refuses = false
+		w.clock.Advance(time.Hour)
+		w.wants(t, 0)
+
+		w.box.refuses = true
+		w.happens(t, "report.tracking_ended", "r1", map[string]any{"reason": "credits"})
+		w.clock.Advance(2 * time.Minute)
+		w.wants(t, 0)
+		w.box.refuses = false
+		w.wants(t, 0) // not at once
+		w.clock.Advance(2 * time.Minute)
+		w.wants(t, 1)
+		list, err = w.List(t.Context(), w.owner.ID, 0, 1)
+		must(t, err)
+		if list[0].Unmailed || w.box.to[0] != "ada@harbour.example" || !strings.Contains(w.box.mails[0], fmt.Sprint("https://press.example/notices/", list[0].ID)) {
+			t.Errorf("%+v got %s", list, w.box.mails)
+		}
+	})
+}
+
+func TestWhoGetsNoMail(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		must(t, w.Choose(t.Context(), w.owner.ID, map[notification.Kind]bool{notification.PostFailed: true, "no kind": true}))
+		unwanted, err := w.Unwanted(t.Context(), w.owner.ID)
+		must(t, err)
+		if len(unwanted) != 1 || unwanted[0] != notification.PostFailed {
+			t.Errorf("no mail is wanted of %v", unwanted)
+		}
+		w.happens(t, "post.account_failed", "one", nil)
+		must(t, w.teams.RemoveMember(t.Context(), w.team, w.editor.ID))
+		w.clock.Advance(2 * time.Minute)
+		w.wants(t, 0)
+		w.happens(t, "post.account_unconfirmed", "one", nil)
+		w.clock.Advance(25 * time.Hour) // as after a long time without a mail server
+		w.wants(t, 0)
+	})
+}
+
+// What is undone tells nobody, and what is told has been done: it is one transaction. The same event tells nobody twice.
+func TestANoticeIsPartOfItsEffect(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		stop := errors.New("stop")
+		err := w.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+			must(t, auditlog.Record(ctx, tx, w.team, auditlog.Actor{}, "post.account_failed", "undone", nil))
+			return stop
+		})
+		if !errors.Is(err, stop) {
+			t.Fatal(err)
+		}
+		for range 2 {
+			must(t, w.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+				return w.Hear(ctx, tx, db.Recorded{ID: 7, Team: w.team, Kind: "post.account_failed", Subject: "told", Detail: []byte(`{}`)})
+			}))
+		}
+		w.happens(t, "post.created", "nothing to tell", nil)
+		for _, p := range []team.Person{w.owner, w.editor} {
+			list, err := w.List(t.Context(), p.ID, 0, 10)
+			must(t, err)
+			if len(list) != 1 || list[0].Subject != "told" {
+				t.Errorf("%s is told %+v", p.Name, list)
+			}
+		}
+		w.clock.Advance(91 * 24 * time.Hour)
+		if n, err := w.Sweep(t.Context()); err != nil || n != 2 {
+			t.Errorf("%d notices are swept (%v)", n, err)
+		}
+	})
+}
+
+// What a person found at a network is told to the others, and only where the post is not there.
+func TestADecisionIsToldToTheOthers(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		says := func(by int64, subject, decision string) {
+			t.Helper()
+			must(t, w.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+				return auditlog.Record(ctx, tx, w.team, auditlog.Actor{PersonID: by}, "post.account_decided", subject, map[string]any{"account": 1, "decision": decision})
+			}))
+		}
+		says(w.editor.ID, "found", "published")
+		says(w.editor.ID, "absent", "not_published")
+		says(0, "absent too", "not_published")
+		for person, want := range map[int64][]string{
+			w.owner.ID:  {"Whoever runs the service looked at the network", "Somebody of your team looked at the network and said that a post is not there"},
+			w.editor.ID: {"Whoever runs the service looked at the network"},
+		} {
+			list, err := w.List(t.Context(), person, 0, 10)
+			must(t, err)
+			if len(list) != len(want) {
+				t.Fatalf("person %d is told %+v", person, list)
+			}
+			for i, n := range list {
+				if !strings.HasPrefix(n.Text(), want[i]) || n.Place() != "/posts/"+n.Subject {
+					t.Errorf("person %d is told %q of %s", person, n.Text(), n.Place())
+				}
+			}
+		}
+	})
+}
+
+func TestServers(t *testing.T) {
+	t.Parallel()
+	for url, fits := range map[string]bool{
+		"smtp://mail.example": true, "smtps://ada:secret@mail.example:465": true, "smtp://127.0.0.1:2525?tls=none": true,
+		"http://mail.example": false, "mail.example:25": false, "smtp://": false,
+	} {
+		_, err := notification.Server{URL: url, From: "press@harbour.example"}.Sender()
+		if (err == nil) != fits {
+			t.Errorf("%s: %v", url, err)
+		}
+		if err != nil && strings.Contains(err.Error(), "secret") {
+			t.Errorf("an error tells the password: %v", err)
+		}
+	}
+	if _, err := (notification.Server{URL: "smtp://mail.example", From: "nobody"}).Sender(); err == nil {
+		t.Error("a sender without an address is taken")
+	}
+	if send, err := (notification.Server{}).Sender(); send != nil || err != nil {
+		t.Error("without a server there is a sender")
+	}
+}

@@ -1,0 +1,179 @@
+package notification
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/platform/auditlog"
+	"pressroom/internal/platform/db"
+)
+
+// Who has left a team is told nothing of it any more. What is about the person's own account is always told.
+const ofMember = ` FROM notices n LEFT JOIN memberships m ON m.team_id = n.team_id AND m.person_id = n.person_id LEFT JOIN teams t ON t.id = n.team_id
+	WHERE n.person_id = ? AND (n.team_id = 0 OR m.person_id IS NOT NULL) AND `
+
+const columns = `SELECT n.id, n.team_id, COALESCE(t.name, ''), COALESCE(t.timezone,
+		(SELECT o.timezone FROM memberships f JOIN teams o ON o.id = f.team_id WHERE f.person_id = n.person_id ORDER BY o.id LIMIT 1), 'UTC'),
+	n.kind, n.subject, n.detail, n.created_at, n.read_at, n.unmailed,
+	COALESCE((SELECT x.excerpt FROM posts x WHERE x.id = n.subject AND x.team_id = n.team_id), '')`
+
+func scan(rows *sql.Rows, n *Notice) error {
+	var raw, zone string
+	var at, read int64
+	if err := rows.Scan(&n.ID, &n.Team, &n.TeamName, &zone, &n.Kind, &n.Subject, &raw, &at, &read, &n.Unmailed, &n.Post); err != nil {
+		return err
+	}
+	where, err := time.LoadLocation(zone)
+	if err != nil {
+		return fmt.Errorf("reading the zone of team %d: %w", n.Team, err)
+	}
+	n.At, n.Read = db.Time(at).In(where), read > 0
+	if err := json.Unmarshal([]byte(raw), &n.detail); err != nil {
+		return fmt.Errorf("reading what notice %d says: %w", n.ID, err)
+	}
+	return nil
+}
+
+// List reads a person's notices of all teams, the newest first, at most so many; those of ids below before where that is
+// not 0.
+func (s *Service) List(ctx context.Context, person, before int64, most int) ([]Notice, error) {
+	where, args := `1 = 1`, []any{person}
+	if before > 0 {
+		where, args = `n.id < ?`, append(args, before)
+	}
+	out, err := db.AllOf(ctx, s.db, most, scan, columns+ofMember+where+` ORDER BY n.id DESC LIMIT ?`, append(args, most)...)
+	if err != nil {
+		return nil, fmt.Errorf("reading the notices of person %d: %w", person, err)
+	}
+	return out, nil
+}
+
+// Get reads one of a person's notices; anybody else's is not_found.
+func (s *Service) Get(ctx context.Context, person, id int64) (Notice, error) {
+	out, err := db.All(ctx, s.db, scan, columns+ofMember+`n.id = ?`, person, id)
+	if err != nil {
+		return Notice{}, fmt.Errorf("reading notice %d: %w", id, err)
+	}
+	if len(out) == 0 {
+		return Notice{}, apierr.Missing()
+	}
+	return out[0], nil
+}
+
+// MostCounted is up to how many unread notices are counted.
+const MostCounted = 100
+
+// Unread counts a person's notices that are not read, up to MostCounted.
+func (s *Service) Unread(ctx context.Context, person int64) (int, error) {
+	var n int
+	if err := s.db.QueryRow(ctx, `SELECT COUNT(*) FROM (SELECT n.id`+ofMember+`n.read_at = 0 LIMIT ?) u`, person, MostCounted).Scan(&n); err != nil {
+		return 0, fmt.Errorf("counting unread notices: %w", err)
+	}
+	return n, nil
+}
+
+// Read notes that a person has read a notice, and those of ids below it too where all are meant.
+func (s *Service) Read(ctx context.Context, person, id int64, all bool) error {
+	these := `id = ?`
+	if all {
+		these = `id <= ?`
+	}
+	return s.db.Write(ctx, "notice.read", func(ctx context.Context, tx *db.Tx) error {
+		if _, err := tx.Exec(ctx, `UPDATE notices SET read_at = ? WHERE person_id = ? AND read_at = 0 AND `+these, db.Micros(tx.Now()), person, id); err != nil {
+			return fmt.Errorf("noting that notices are read: %w", err)
+		}
+		return nil
+	})
+}
+
+// Forget takes back what a team's people were told of a subject: whoever runs the service did it in front of them.
+func (s *Service) Forget(ctx context.Context, team int64, kind Kind, subject string) error {
+	return s.db.Write(ctx, "notice.forget", func(ctx context.Context, tx *db.Tx) error {
+		if _, err := tx.Exec(ctx, `DELETE FROM notices WHERE team_id = ? AND kind = ? AND subject = ?`, team, string(kind), subject); err != nil {
+			return fmt.Errorf("taking notices back: %w", err)
+		}
+		return nil
+	})
+}
+
+// kept is how long a notice is kept.
+const kept = 90 * 24 * time.Hour
+
+// Sweep forgets notices that are older than 90 days, a thousand at a time, and tells how many.
+func (s *Service) Sweep(ctx context.Context) (int64, error) {
+	var n int64
+	err := s.db.Write(ctx, "notice.sweep", func(ctx context.Context, tx *db.Tx) error {
+		var err error
+		n, err = tx.Exec(ctx, `DELETE FROM notices WHERE id IN (SELECT id FROM notices WHERE created_at < ? ORDER BY created_at LIMIT 1000)`, db.Micros(tx.Now().Add(-kept)))
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("sweeping notices: %w", err)
+	}
+	return n, nil
+}
+
+// Unwanted are the kinds that a person wants no mail of.
+func (s *Service) Unwanted(ctx context.Context, person int64) ([]Kind, error) {
+	out, err := db.All(ctx, s.db, func(rows *sql.Rows, k *Kind) error { return rows.Scan(k) }, `SELECT kind FROM notice_choices WHERE person_id = ?`, person)
+	if err != nil {
+		return nil, fmt.Errorf("reading what person %d wants no mail of: %w", person, err)
+	}
+	return out, nil
+}
+
+// Choose keeps of which kinds a person wants no mail. Kinds that there are not are passed over.
+func (s *Service) Choose(ctx context.Context, person int64, unwanted map[Kind]bool) error {
+	return s.db.Write(ctx, "notice.choose", func(ctx context.Context, tx *db.Tx) error {
+		if _, err := tx.Exec(ctx, `DELETE FROM notice_choices WHERE person_id = ?`, person); err != nil {
+			return fmt.Errorf("forgetting a person's choice: %w", err)
+		}
+		for _, k := range Kinds {
+			if !unwanted[k.Kind] {
+				continue
+			}
+			if _, err := tx.Exec(ctx, `INSERT INTO notice_choices (person_id, kind) VALUES (?, ?) ON CONFLICT DO NOTHING`, person, string(k.Kind)); err != nil {
+				return fmt.Errorf("keeping a person's choice: %w", err)
+			}
+		}
+		return nil
+	})
+}
+
+// Threshold is below how many credits a team is told that they run low; 0 for never.
+func (s *Service) Threshold(ctx context.Context, team int64) (int64, error) {
+	var n int64
+	err := s.db.QueryRow(ctx, `SELECT credits FROM notice_thresholds WHERE team_id = ?`, team).Scan(&n)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return 0, fmt.Errorf("reading below what credits are low: %w", err)
+	}
+	return n, nil
+}
+
+const maxThreshold = 1_000_000_000_000
+
+// SetThreshold keeps below how many credits the team of an owner is told; 0 for never.
+func (s *Service) SetThreshold(ctx context.Context, person, team, credits int64) error {
+	if credits < 0 || credits > maxThreshold {
+		return apierr.Invalid(apierr.OutOfRange, "credits", "The threshold has to be a whole number of credits from 0 to 1,000,000,000,000.")
+	}
+	return s.db.Write(ctx, "notice.set_threshold", func(ctx context.Context, tx *db.Tx) error {
+		var owns int
+		if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM memberships WHERE team_id = ? AND person_id = ? AND role = 'owner'`, team, person).Scan(&owns); err != nil {
+			return fmt.Errorf("looking for the owner: %w", err)
+		}
+		if owns == 0 {
+			return apierr.Missing()
+		}
+		_, err := tx.Exec(ctx, `INSERT INTO notice_thresholds (team_id, credits) VALUES (?, ?) ON CONFLICT (team_id) DO UPDATE SET credits = excluded.credits, told_at = 0`, team, credits)
+		if err != nil {
+			return fmt.Errorf("keeping below what credits are low: %w", err)
+		}
+		return auditlog.Record(ctx, tx, team, auditlog.Actor{PersonID: person}, "credits.threshold_set", fmt.Sprint(team), map[string]any{"credits": credits})
+	})
+}

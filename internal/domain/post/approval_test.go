@@ -1,0 +1,418 @@
+package post_test
+
+import (
+	"encoding/base64"
+	"maps"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/auth/tokencrypt"
+	"pressroom/internal/core/access"
+	"pressroom/internal/domain/post"
+	"pressroom/internal/testkit"
+)
+
+// asked sends a post to the client and gives the link's token.
+func (w *world) asked(t *testing.T, id string) string {
+	t.Helper()
+	link, err := w.approvals.AskApproval(t.Context(), w.person, id)
+	must(t, err)
+	token, ok := strings.CutPrefix(link, "https://press.example/approval/")
+	if !ok {
+		t.Fatal("the link leads elsewhere: " + link)
+	}
+	return token
+}
+
+// decide decides on the version that a link shows now.
+func (w *world) decide(t *testing.T, token string, approve bool) error {
+	t.Helper()
+	p, err := w.approvals.Proposal(t.Context(), token)
+	must(t, err)
+	return w.approvals.Decide(t.Context(), token, post.Decision{Round: p.Round, Approve: approve, Name: "Cleo"})
+}
+
+// step is something that is done to a post, by the client with the token of a link.
+type step func(t *testing.T, w *world, id, token string) error
+
+// calls makes a call of the API about the post.
+func calls(tool, name string, args map[string]any) step {
+	return func(t *testing.T, w *world, id, _ string) error {
+		all := map[string]any{name: id}
+		maps.Copy(all, args)
+		_, err := w.try(t, tool, all)
+		return err
+	}
+}
+
+func ask(t *testing.T, w *world, id, _ string) error {
+	_, err := w.approvals.AskApproval(t.Context(), w.person, id)
+	return err
+}
+
+func decides(approve bool) step {
+	return func(t *testing.T, w *world, _, token string) error { return w.decide(t, token, approve) }
+}
+
+// brought makes a draft, brings it by steps to where the case begins, and gives a link once the client was asked.
+func (w *world) brought(t *testing.T, steps []step) (string, string) {
+	t.Helper()
+	id, token := w.draft(t, "hello", time.Time{}), ""
+	for _, s := range steps {
+		must(t, s(t, w, id, token))
+		if token == "" && strings.HasSuffix(w.status(t, id), "waiting") {
+			token = w.asked(t, id) // another link to the same round
+		}
+	}
+	return id, token
+}
+
+// What each step makes of a post in each state of approval: the state after it, or why it is refused.
+func TestApprovalTransitions(t *testing.T) {
+	approve, reject := decides(true), decides(false)
+	text, same := calls("update_post", "id", map[string]any{"caption": "other"}), calls("update_post", "id", map[string]any{"caption": "hello"})
+	schedule := calls("schedule_post", "post_id", map[string]any{"scheduled_at": "2026-12-01T10:00"})
+	publish, cancel := calls("publish_post", "post_id", nil), calls("cancel_post", "post_id", nil)
+	before := map[string][]step{
+		"not asked":           nil,
+		"waiting":             {ask},
+		"approved":            {ask, approve},
+		"rejected":            {ask, reject},
+		"scheduled":           {schedule},
+		"scheduled, waiting":  {schedule, ask},
+		"scheduled, approved": {ask, approve, schedule},
+		"published":           {publish},
+	}
+	cases := []struct {
+		state, name string
+		do          step
+		want        string // how the post stands after it, or the code and the state of a refusal
+	}{
+		{"not asked", "ask", ask, "draft waiting"},
+		{"not asked", "text", text, "draft"},
+		{"waiting", "ask", ask, "draft waiting"},
+		{"waiting", "approve", approve, "draft approved"},
+		{"waiting", "reject", reject, "draft rejected"},
+		{"waiting", "text", text, "draft waiting"},
+		{"waiting", "schedule", schedule, "awaiting_client_approval"},
+		{"waiting", "publish", publish, "awaiting_client_approval"},
+		{"approved", "ask", ask, "validation_failed approved"},
+		{"approved", "approve", approve, "validation_failed approved"},
+		{"approved", "reject", reject, "validation_failed approved"},
+		{"approved", "text", text, "draft waiting"},
+		{"approved", "same", same, "draft approved"},
+		{"approved", "schedule", schedule, "scheduled approved"},
+		{"approved", "publish", publish, "published approved"},
+		{"rejected", "ask", ask, "draft waiting"},
+		{"rejected", "approve", approve, "validation_failed rejected"},
+		{"rejected", "text", text, "draft waiting"},
+		{"rejected", "schedule", schedule, "awaiting_client_approval"},
+		{"rejected", "publish", publish, "awaiting_client_approval"},
+		{"scheduled", "ask", ask, "scheduled waiting"},
+		{"scheduled, waiting", "approve", approve, "scheduled approved"},
+		{"scheduled, waiting", "publish", publish, "awaiting_client_approval"},
+		{"scheduled, waiting", "cancel", cancel, "draft waiting"},
+		{"scheduled, approved", "text", text, "scheduled waiting"},
+		{"published", "ask", ask, "validation_failed published"},
+	}
+	each(t, func(t *testing.T, w *world) {
+		for _, c := range cases {
+			id, token := w.brought(t, before[c.state])
+			err := c.do(t, w, id, token)
+			got := w.status(t, id)
+			if err != nil {
+				state, _ := apierr.Of(err).Context["state"].(string)
+				got = strings.TrimSpace(string(apierr.Of(err).Code) + " " + state)
+			}
+			if got != c.want {
+				t.Errorf("%s, %s: %s, want %s (%v)", c.state, c.name, got, c.want, err)
+			}
+		}
+		for _, kind := range []string{"post.approval_asked", "post.approved", "post.rejected", "post.returned"} {
+			if w.told(t, kind) == 0 {
+				t.Errorf("%s was not told", kind)
+			}
+		}
+	})
+}
+
+// Whoever may not write in the team cannot send its posts to anybody.
+func TestWhoMayAsk(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		id := w.draft(t, "hello", time.Time{})
+		bea, err := w.teams.AddPerson(t.Context(), "Bea", "bea@example.com", "")
+		must(t, err)
+		for _, role := range []access.Role{"", access.Viewer, access.Client} {
+			if role != "" {
+				must(t, w.teams.SetMember(t.Context(), w.call.TeamID, bea.ID, role))
+			}
+			_, err := w.approvals.AskApproval(t.Context(), bea.ID, id)
+			wants(t, err, apierr.NotFound, "")
+		}
+		must(t, w.teams.SetMember(t.Context(), w.call.TeamID, bea.ID, access.Editor))
+		_, err = w.approvals.AskApproval(t.Context(), bea.ID, id)
+		must(t, err)
+	})
+}
+
+// A link shows the version that it was made for. Once that has changed it shows nothing, and nothing can be decided by it;
+// a link to the new version does.
+func TestRounds(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		id := w.draft(t, "hello", time.Time{})
+		old := w.asked(t, id)
+		first, err := w.approvals.Proposal(t.Context(), old)
+		must(t, err)
+		if first.Caption != "hello" || first.TeamName != "Harbour & Sons" || !first.Decided.IsZero() || !w.sent(t, id) {
+			t.Errorf("%+v", first)
+		}
+		w.do(t, "update_post", map[string]any{"id": id, "caption": "better"})
+		if w.sent(t, id) {
+			t.Error("the new version is told to have been sent")
+		}
+		shown, err := w.approvals.Proposal(t.Context(), old)
+		wants(t, err, apierr.ValidationFailed, "changed")
+		if shown.Caption == "hello" {
+			t.Error("what was shown before is still told")
+		}
+		for round := range int64(3) {
+			wants(t, w.approvals.Decide(t.Context(), old, post.Decision{Round: round, Approve: true, Name: "Cleo"}), apierr.ValidationFailed, "changed")
+		}
+		token := w.asked(t, id)
+		second, err := w.approvals.Proposal(t.Context(), token)
+		must(t, err)
+		if second.Caption != "better" || !w.sent(t, id) {
+			t.Errorf("%+v", second)
+		}
+		for _, bad := range []post.Decision{{Name: " \n"}, {Name: strings.Repeat("ä", 201)}, {Name: "Cleo", Comment: strings.Repeat("ä", 2001)}} {
+			bad.Round = second.Round
+			wants(t, w.approvals.Decide(t.Context(), token, bad), apierr.ValidationFailed, "")
+		}
+		said := post.Decision{Round: second.Round, Approve: true, Name: " Cleo\x00\r\n\u202ePark \xff", Comment: strings.Repeat("ä\u2066\r\n", 1000)}
+		must(t, w.approvals.Decide(t.Context(), token, said))
+		wants(t, w.approvals.Decide(t.Context(), token, said), apierr.ValidationFailed, "approved")
+		decided, err := w.approvals.Proposal(t.Context(), token)
+		must(t, err)
+		if decided.Client != "Cleo Park" || !decided.Decided.Equal(noon) || decided.Approval != post.Approved {
+			t.Errorf("%+v", decided)
+		}
+	})
+}
+
+// sent reports whether a link was made to the version of a post as it is now.
+func (w *world) sent(t *testing.T, id string) bool {
+	t.Helper()
+	rounds, err := w.Rounds(t.Context(), w.call.TeamID, id)
+	must(t, err)
+	return len(rounds) > 0 && rounds[0].Sent
+}
+
+// A link goes on to show its post where nothing of it has changed: after a rejection and another asking.
+func TestAskedAgainIsNotChanged(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		id := w.draft(t, "hello", time.Time{})
+		token := w.asked(t, id)
+		must(t, w.decide(t, token, false))
+		changed := func(token string, want bool) {
+			t.Helper()
+			p, err := w.approvals.Proposal(t.Context(), token)
+			if want {
+				wants(t, err, apierr.ValidationFailed, "changed")
+			} else if err != nil {
+				t.Errorf("in round %d: %v", p.Round, err)
+			}
+		}
+		w.clock.Advance(time.Minute)
+		second := w.asked(t, id)
+		changed(token, false)
+		changed(second, false)
+		w.do(t, "update_post", map[string]any{"id": id, "caption": "better"})
+		w.clock.Advance(time.Minute)
+		third := w.asked(t, id)
+		changed(token, true)
+		changed(second, true)
+		changed(third, false)
+		must(t, w.decide(t, third, false))
+		w.asked(t, id)
+		changed(third, false)
+		changed(second, true)
+	})
+}
+
+// Revoking ends every link that was made until then, those of earlier releases too, and none that is made later. Only who may
+// write does it, and only where there are links.
+func TestRevokedLinks(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		id := w.draft(t, "hello", time.Time{})
+		wants(t, w.approvals.RevokeLinks(t.Context(), w.person, id), apierr.ValidationFailed, "not_needed")
+		first, again := w.asked(t, id), w.asked(t, id)
+		bea, err := w.teams.AddPerson(t.Context(), "Bea", "bea@example.com", "")
+		must(t, err)
+		for _, role := range []access.Role{"", access.Viewer, access.Client} {
+			if role != "" {
+				must(t, w.teams.SetMember(t.Context(), w.call.TeamID, bea.ID, role))
+			}
+			wants(t, w.approvals.RevokeLinks(t.Context(), bea.ID, id), apierr.NotFound, "")
+		}
+		_, err = w.approvals.Proposal(t.Context(), first)
+		must(t, err)
+		for range 2 { // a generation after the first one stands in the link itself
+			must(t, w.approvals.RevokeLinks(t.Context(), w.person, id))
+			for _, dead := range []string{first, again} {
+				_, err := w.approvals.Proposal(t.Context(), dead)
+				wants(t, err, apierr.ValidationFailed, "revoked")
+				wants(t, w.approvals.Decide(t.Context(), dead, post.Decision{Round: 1, Approve: true, Name: "Cleo"}), apierr.ValidationFailed, "revoked")
+			}
+			again = w.asked(t, id)
+			p, err := w.approvals.Proposal(t.Context(), again)
+			must(t, err)
+			if p.Caption != "hello" {
+				t.Errorf("%+v", p)
+			}
+		}
+		must(t, w.decide(t, again, true))
+		if n := w.told(t, "post.approval_links_revoked"); n != 2 {
+			t.Errorf("%d revocations are recorded", n)
+		}
+	})
+}
+
+// Of many who decide at once on one version, one does.
+func TestDecidingAtOnce(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		id := w.draft(t, "hello", time.Time{})
+		token := w.asked(t, id)
+		var decided atomic.Int64
+		var work sync.WaitGroup
+		for i := range 6 {
+			work.Go(func() {
+				if w.approvals.Decide(t.Context(), token, post.Decision{Round: 1, Approve: i%2 == 0, Name: "Cleo"}) == nil {
+					decided.Add(1)
+				}
+			})
+		}
+		work.Wait()
+		if n := decided.Load(); n != 1 || w.told(t, "post.approved")+w.told(t, "post.rejected") != 1 {
+			t.Errorf("%d decided", n)
+		}
+	})
+}
+
+// What was approved, scheduled and then changed stays scheduled, waits, and is not sent at its time; once the client has
+// approved it, it can be sent again.
+func TestWithheld(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		var ids, links [3]string
+		for i := range ids {
+			ids[i] = w.draft(t, "hello", time.Time{})
+			links[i] = w.asked(t, ids[i])
+			must(t, w.decide(t, links[i], true))
+			w.do(t, "schedule_post", map[string]any{"post_id": ids[i], "scheduled_at": "2026-11-21T13:00"})
+		}
+		w.do(t, "update_post", map[string]any{"id": ids[1], "caption": "changed"})
+		w.do(t, "update_post", map[string]any{"id": ids[2], "caption": "changed, and approved again"})
+		if v := w.do(t, "validate_post", map[string]any{"post_id": ids[1]}); v["waits_for_approval"] != true {
+			t.Errorf("%v", v)
+		}
+		links[2] = w.asked(t, ids[2])
+		must(t, w.decide(t, links[2], true))
+		w.clock.Advance(time.Hour)
+		w.tick(t)
+		for i, want := range []string{"published approved", "failed waiting missed_waiting_approval", "published approved"} {
+			if got := w.status(t, ids[i]); got != want {
+				t.Errorf("%d: %s, want %s", i, got, want)
+			}
+		}
+		w.refused(t, apierr.AwaitingApproval, "", "retry_post", map[string]any{"post_id": ids[1]})
+		wants(t, w.approvals.Decide(t.Context(), links[1], post.Decision{Round: 1, Approve: true, Name: "Cleo"}), apierr.ValidationFailed, "changed")
+		must(t, w.decide(t, w.asked(t, ids[1]), true)) // late, but then it can be sent
+		w.do(t, "retry_post", map[string]any{"post_id": ids[1]})
+		if got := w.status(t, ids[1]); got != "published approved" {
+			t.Error(got)
+		}
+	})
+}
+
+// What the client approved before a series began is approved each time; a change of one time goes back to the client.
+func TestApprovedSeries(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		id := w.draft(t, "hello", noon.Add(time.Hour))
+		token := w.asked(t, id)
+		_, err := w.Repeat(t.Context(), w.person, id, "FREQ=DAILY")
+		wants(t, err, apierr.AwaitingApproval, "")
+		must(t, w.decide(t, token, true))
+		_, err = w.Repeat(t.Context(), w.person, id, "FREQ=DAILY")
+		must(t, err)
+		w.clock.Advance(time.Hour)
+		w.tick(t)
+		w.wantSent(t, "hello")
+		w.do(t, "update_post", map[string]any{"id": w.occurrence(t), "caption": "changed"})
+		if got := w.status(t, w.occurrence(t)); got != "scheduled waiting" {
+			t.Error(got)
+		}
+		must(t, w.decide(t, w.asked(t, w.occurrence(t)), true))
+		w.clock.Advance(day)
+		w.tick(t)
+		w.wantSent(t, "hello", "changed")
+	})
+}
+
+// A link opens what it names for 30 days, and nothing that was not signed here opens anything.
+func TestApprovalLinks(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		id := w.draft(t, "hello", time.Time{})
+		token := w.asked(t, id)
+		raw, err := base64.RawURLEncoding.DecodeString(token)
+		must(t, err)
+		for i := range raw {
+			raw[i] ^= 1
+			_, err := w.approvals.Proposal(t.Context(), base64.RawURLEncoding.EncodeToString(raw))
+			wants(t, err, apierr.NotFound, "")
+			raw[i] ^= 1
+		}
+		key, err := tokencrypt.NewKey()
+		must(t, err)
+		foreign, err := tokencrypt.New(key)
+		must(t, err)
+		theirs := node(t, w.url, w.clock, foreign)
+		theirs.person = w.person
+		for _, bad := range []string{"", "x", token + "A", token[:len(token)-1], strings.Repeat("A", 100), strings.Repeat("A", 100_000), theirs.asked(t, id)} {
+			_, err := w.approvals.Proposal(t.Context(), bad)
+			wants(t, err, apierr.NotFound, "")
+			wants(t, w.approvals.Decide(t.Context(), bad, post.Decision{Round: 1, Name: "Cleo"}), apierr.NotFound, "")
+		}
+		w.clock.Advance(30*day - time.Second)
+		_, err = w.approvals.Proposal(t.Context(), token)
+		must(t, err)
+		w.clock.Advance(time.Second)
+		_, err = w.approvals.Proposal(t.Context(), token)
+		wants(t, err, apierr.ValidationFailed, "ended")
+		wants(t, w.approvals.Decide(t.Context(), token, post.Decision{Round: 1, Name: "Cleo"}), apierr.ValidationFailed, "ended")
+		token = w.asked(t, id)
+		must(t, w.teams.Close(t.Context(), w.call.TeamID))
+		_, err = w.approvals.Proposal(t.Context(), token)
+		wants(t, err, apierr.NotFound, "")
+	})
+}
+
+// Whatever is taken for a link, it is refused without a look into the database, or not found in it.
+func TestAnyLink(t *testing.T) {
+	t.Parallel()
+	key, err := tokencrypt.NewKey()
+	must(t, err)
+	sealer, err := tokencrypt.New(key)
+	must(t, err)
+	w := node(t, testkit.SQLite(t), testkit.NewClock(noon), sealer)
+	rapid.Check(t, func(rt *rapid.T) {
+		token := rapid.OneOf(rapid.String(), rapid.StringMatching(`A[QgwA][A-Za-z0-9_-]{60,200}`)).Draw(rt, "token")
+		if _, err := w.approvals.Proposal(t.Context(), token); !apierr.Is(err, apierr.NotFound) {
+			rt.Fatalf("%q: %v", token, err)
+		}
+	})
+}

@@ -1,0 +1,214 @@
+package post
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"pressroom/internal/platform/db"
+)
+
+// Slot is a post at its time in the calendar.
+type Slot struct {
+	At       time.Time
+	PostID   string // of an occurrence that is still to be made, its series' template
+	ToCome   bool   // whether it is such an occurrence
+	InSeries bool
+	Status   Status
+	Client   Approval // what the client says to it; empty of an occurrence that is still to be made, and where it was not read
+	Excerpt  string
+	Accounts []AccountRef
+}
+
+// Span is a part of the calendar.
+type Span struct {
+	From, To time.Time
+	Slots    []Slot // the earliest first
+	More     bool   // whether there are more than these
+}
+
+const (
+	maxSeries = 100                  // of a team, that the calendar looks ahead for
+	horizon   = 400 * 24 * time.Hour // how far ahead
+)
+
+// Calendar gives a team's posts by the time at which they went out, will, or are wished to, and the occurrences that its
+// series are going to make within 400 days; those that go to an account alone, where that is not 0. Bounds part it into
+// spans, each with the first posts of it, most at the most.
+func (s *Service) Calendar(ctx context.Context, team, account int64, bounds []time.Time, most int) ([]Span, error) {
+	spans := make([]Span, len(bounds)-1)
+	for i := range spans {
+		spans[i] = Span{From: bounds[i], To: bounds[i+1]}
+	}
+	slots, err := s.kept(ctx, team, account, spans, most)
+	if err != nil {
+		return nil, err
+	}
+	ahead, err := s.ahead(ctx, team, 0, bounds[0], bounds[len(bounds)-1], len(spans)*(most+1))
+	if err != nil {
+		return nil, err
+	}
+	if ahead, err = s.goingTo(ctx, account, ahead); err != nil {
+		return nil, err
+	}
+	slots = append(slots, ahead...)
+	slices.SortStableFunc(slots, func(a, b Slot) int { return cmp.Or(a.At.Compare(b.At), strings.Compare(a.PostID, b.PostID)) })
+	for _, slot := range slots {
+		at, found := slices.BinarySearchFunc(spans, slot.At, func(span Span, at time.Time) int { return span.From.Compare(at) })
+		if !found {
+			at--
+		}
+		if span := &spans[at]; len(span.Slots) < most {
+			span.Slots = append(span.Slots, slot)
+		} else {
+			span.More = true
+		}
+	}
+	return spans, s.nameAccounts(ctx, team, spans)
+}
+
+// kept reads the posts of some spans, one more of each than are shown.
+func (s *Service) kept(ctx context.Context, team, account int64, spans []Span, most int) ([]Slot, error) {
+	text, args := keptQuery(team, account, spans, most)
+	out, err := db.All(ctx, s.db, func(rows *sql.Rows, slot *Slot) error {
+		var at, series int64
+		err := rows.Scan(&slot.PostID, &slot.Status, &slot.Excerpt, &at, &series, &slot.Client)
+		slot.At, slot.InSeries = db.Time(at), series != 0
+		return err
+	}, text, args...)
+	if err != nil {
+		return nil, fmt.Errorf("reading the calendar: %w", err)
+	}
+	return out, nil
+}
+
+// keptQuery is one short walk along an index for each span (slotted says why its condition comes last).
+func keptQuery(team, account int64, spans []Span, most int) (string, []any) {
+	parts, args, alone := make([]string, len(spans)), []any{}, ``
+	if account > 0 {
+		// Counted, as PostgreSQL makes a join of EXISTS that reads all of the account's posts for each span.
+		alone = ` AND (SELECT COUNT(*) FROM post_targets t WHERE t.post_id = p.id AND t.account_id = ?) > 0`
+	}
+	for i, span := range spans {
+		parts[i] = `SELECT id, status, excerpt, slot_at, series_id, approval FROM (SELECT p.id, p.status, p.excerpt, p.slot_at, p.series_id, p.approval FROM posts p WHERE p.team_id = ? AND p.slot_at >= ? AND p.slot_at < ? AND p.slot_at > 0` + alone + ` ORDER BY p.slot_at, p.id LIMIT ?) AS span`
+		args = append(args, team, db.Micros(span.From), db.Micros(span.To))
+		if account > 0 {
+			args = append(args, account)
+		}
+		args = append(args, most+1)
+	}
+	return strings.Join(parts, ` UNION ALL `), args
+}
+
+// goingTo leaves out the occurrences of series that do not go to an account; none of them where it is 0.
+func (s *Service) goingTo(ctx context.Context, account int64, slots []Slot) ([]Slot, error) {
+	if account == 0 || len(slots) == 0 {
+		return slots, nil
+	}
+	args, seen := []any{account}, map[string]bool{}
+	for _, slot := range slots {
+		if !seen[slot.PostID] {
+			seen[slot.PostID] = true
+			args = append(args, slot.PostID)
+		}
+	}
+	ids, err := db.All(ctx, s.db, func(rows *sql.Rows, id *string) error { return rows.Scan(id) },
+		`SELECT post_id FROM post_targets WHERE account_id = ? AND post_id IN (`+db.Marks(len(args)-1)+`)`, args...)
+	if err != nil {
+		return nil, fmt.Errorf("reading which series go to account %d: %w", account, err)
+	}
+	return slices.DeleteFunc(slots, func(slot Slot) bool { return !slices.Contains(ids, slot.PostID) }), nil
+}
+
+// ahead are the first occurrences that a team's series are going to make between two times; of one series where it is
+// named.
+func (s *Service) ahead(ctx context.Context, team, series int64, from, to time.Time, most int) ([]Slot, error) {
+	if last := s.db.Now().Add(horizon); to.After(last) {
+		to = last
+	}
+	if !from.Before(to) {
+		return nil, nil
+	}
+	type running struct {
+		Series
+		excerpt string
+	}
+	going, err := db.All(ctx, s.db, func(rows *sql.Rows, r *running) error {
+		var start string
+		var last int64
+		err := rows.Scan(&r.ID, &r.TemplateID, &r.Rule, &r.Timezone, &start, &last, &r.excerpt)
+		r.start, _ = time.Parse(wallClock, start) // written by us
+		r.last = db.Time(last)
+		return err
+	}, goingOn, team, series, series, maxSeries)
+	if err != nil {
+		return nil, fmt.Errorf("reading which series go on: %w", err)
+	}
+	out := []Slot{}
+	for _, r := range going {
+		recurring, err := r.recurrence()
+		if err != nil {
+			return nil, err
+		}
+		behind := r.last // what is not behind this is a post by now, or was skipped
+		if before := from.Add(-time.Microsecond); before.After(behind) {
+			behind = before
+		}
+		n := 0
+		for at := range recurring.after(behind) {
+			if n++; !at.Before(to) || n > most {
+				break
+			}
+			out = append(out, Slot{At: at, PostID: r.TemplateID, ToCome: true, InSeries: true, Status: Scheduled, Excerpt: r.excerpt})
+		}
+	}
+	return out, nil
+}
+
+const goingOn = `SELECT r.id, r.template_id, r.rule, r.timezone, r.starts_at, r.last_at, p.excerpt FROM post_series r JOIN posts p ON p.id = r.template_id
+	WHERE r.team_id = ? AND r.wake_at > 0 AND (r.id = ? OR ? = 0) ORDER BY r.id LIMIT ?`
+
+// nameAccounts tells where the posts of some spans go.
+func (s *Service) nameAccounts(ctx context.Context, team int64, spans []Span) error {
+	page := []row{}
+	for _, span := range spans {
+		for _, slot := range span.Slots {
+			page = append(page, row{id: slot.PostID})
+		}
+	}
+	slices.SortFunc(page, func(a, b row) int { return strings.Compare(a.id, b.id) })
+	accounts, err := s.accountsOf(ctx, team, slices.CompactFunc(page, func(a, b row) bool { return a.id == b.id }))
+	if err != nil {
+		return err
+	}
+	for _, span := range spans {
+		for n := range span.Slots {
+			span.Slots[n].Accounts = named(accounts, span.Slots[n].PostID)
+		}
+	}
+	return nil
+}
+
+// Occurrences are the next posts of a team's series: those that are scheduled, then those that it is going to make, most at
+// the most.
+func (s *Service) Occurrences(ctx context.Context, team, series int64, most int) ([]Slot, error) {
+	out, err := db.All(ctx, s.db, func(rows *sql.Rows, slot *Slot) error {
+		var at int64
+		err := rows.Scan(&slot.PostID, &slot.Excerpt, &at)
+		slot.At, slot.Status, slot.InSeries = db.Time(at), Scheduled, true
+		return err
+	}, `SELECT p.id, p.excerpt, p.scheduled_at FROM posts p WHERE p.series_id = ? AND p.team_id = ? AND p.occurs_at > 0 AND p.status = 'scheduled' ORDER BY p.scheduled_at LIMIT ?`, series, team, most)
+	if err != nil {
+		return nil, fmt.Errorf("reading the occurrences of a series: %w", err)
+	}
+	ahead, err := s.ahead(ctx, team, series, s.db.Now(), s.db.Now().Add(horizon), most)
+	if err != nil {
+		return nil, err
+	}
+	out = append(out, ahead...)
+	return out[:min(len(out), most)], nil
+}

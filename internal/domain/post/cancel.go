@@ -1,0 +1,116 @@
+package post
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/platform/auditlog"
+	"pressroom/internal/platform/db"
+)
+
+// cancel makes a scheduled post a draft without a time. With the template or an occurrence of a recurring series the
+// series is paused (spec, Post transitions).
+func (s *Service) cancel(ctx context.Context, call operation.Call, in PostInput) (operation.Answer[Full], error) {
+	var p Post
+	err := s.db.Write(ctx, "post.cancel", func(ctx context.Context, tx *db.Tx) error {
+		template, err := s.lockTemplate(ctx, tx, call.TeamID, in.PostID)
+		if err != nil {
+			return err
+		}
+		if p, err = s.lock(ctx, tx, call.TeamID, in.PostID); err != nil || p.Status == Draft {
+			return err
+		}
+		if err := s.unschedule(ctx, tx, call, &p); err != nil || template == nil {
+			return err
+		}
+		err = s.pauseAs(ctx, tx, call, template, "series.paused", map[string]any{"series": p.SeriesID, "occurrence": p.ID})
+		p.Series = template.Series
+		return err
+	})
+	if err != nil {
+		return operation.Answer[Full]{}, err
+	}
+	out := s.answer(call, p)
+	out.Notes = append(out.Notes, p.pausedNote()...)
+	return out, nil
+}
+
+// Skip cancels one occurrence of a recurring series, which goes on with the next one. It is not_found if the person may
+// not write in the post's team, and wrong_state for a post that is no scheduled occurrence.
+func (s *Service) Skip(ctx context.Context, person int64, postID string) (Post, error) {
+	return s.actOn(ctx, person, postID, access.Write, "post.skip", func(ctx context.Context, tx *db.Tx, call operation.Call, p *Post) error {
+		if p.OccursAt.IsZero() || p.Status == Draft {
+			return apierr.BadState("not_recurring", "This post is not a scheduled post of a series, so there is nothing to skip.")
+		}
+		if err := s.letSeriesKnow(ctx, tx, p); err != nil {
+			return err
+		}
+		return s.unschedule(ctx, tx, call, p)
+	})
+}
+
+// unschedule makes a scheduled post a draft. A template keeps its time, which is when its series began.
+func (s *Service) unschedule(ctx context.Context, tx *db.Tx, call operation.Call, p *Post) error {
+	if p.Status != Scheduled {
+		return apierr.BadState(string(p.Status),
+			"Only a scheduled post can be cancelled; this one was handed over for publishing already.")
+	}
+	if p.IsTemplate {
+		return s.pauseAs(ctx, tx, call, p, "post.cancelled", nil)
+	}
+	detail := map[string]any{"at": db.Micros(p.ScheduledAt)}
+	p.Status, p.ScheduledAt, p.Skipped = Draft, time.Time{}, !p.OccursAt.IsZero()
+	if err := update(ctx, tx, p); err != nil {
+		return err
+	}
+	return auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), "post.cancelled", p.ID, detail)
+}
+
+// lockTemplate locks the template of the running series of an occurrence, and returns nil for any other post. It is
+// locked before the occurrence, as where occurrences are made.
+func (s *Service) lockTemplate(ctx context.Context, tx *db.Tx, team int64, id string) (*Post, error) {
+	var template string
+	err := tx.QueryRow(ctx, `SELECT r.template_id FROM posts p JOIN post_series r ON r.id = p.series_id
+		WHERE p.id = ? AND p.team_id = ? AND p.occurs_at > 0`, id, team).Scan(&template)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil //nolint:nilnil // most posts belong to no series
+	}
+	if err != nil {
+		return nil, fmt.Errorf("looking for the template of an occurrence: %w", err)
+	}
+	p, err := s.lock(ctx, tx, team, template)
+	switch {
+	case apierr.Is(err, apierr.NotFound) || err == nil && (!p.IsTemplate || p.Status != Scheduled):
+		return nil, nil //nolint:nilnil // the series was ended, is paused or has no more occurrences
+	case err != nil:
+		return nil, err
+	}
+	return &p, nil
+}
+
+// pauseAs pauses the series of a template, and records it by that kind of event.
+func (s *Service) pauseAs(ctx context.Context, tx *db.Tx, call operation.Call, template *Post, kind string, detail map[string]any) error {
+	if err := s.pause(ctx, tx, template); err != nil {
+		return err
+	}
+	template.Status = Draft
+	if err := update(ctx, tx, template); err != nil {
+		return err
+	}
+	return auditlog.Record(ctx, tx, template.TeamID, auditlog.By(call), kind, template.ID, detail)
+}
+
+// pausedNote says that the series of a post that was cancelled is paused, and how it goes on.
+func (p Post) pausedNote() []string {
+	if p.SeriesID == 0 || !p.Series.Paused {
+		return nil
+	}
+	return []string{"The series is paused: none of its posts goes out before a person resumes it in the app, on the page of its template " +
+		"(recurrence.template_id). To cancel one post and let the series go on, skip that post in the app."}
+}

@@ -1,0 +1,233 @@
+package post_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/account"
+	"pressroom/internal/domain/job"
+	"pressroom/internal/domain/post"
+	"pressroom/internal/network"
+	"pressroom/internal/platform/db"
+)
+
+// twoItems is a library with an image, 1, and a video of ten seconds, 2.
+type twoItems struct{}
+
+func (l twoItems) Had(ctx context.Context, q db.Querier, team int64, ids []int64) ([]network.Media, error) {
+	return l.Of(ctx, q, team, ids)
+}
+
+func (twoItems) Of(_ context.Context, _ db.Querier, _ int64, ids []int64) ([]network.Media, error) {
+	out := []network.Media{}
+	for _, id := range ids {
+		switch id {
+		case 1:
+			out = append(out, network.Media{ID: 1, Name: "roastery", Kind: network.Image, Type: "image/jpeg"})
+		case 2:
+			out = append(out, network.Media{ID: 2, Name: "film", Kind: network.Video, Type: "video/mp4", Duration: 10 * time.Second})
+		default:
+			return nil, apierr.Missing().With("argument", "media_ids")
+		}
+	}
+	return out, nil
+}
+
+// ruled is the quiet network, which also tells what it takes.
+type ruled struct{ quiet }
+
+func (ruled) Takes() network.Rules { r, _ := network.Today("bluesky"); return r }
+
+// composing is a world with a library, for a person who may do everything.
+func composing(t *testing.T, run func(t *testing.T, w *world, act *access.Actor)) {
+	t.Helper()
+	each(t, func(t *testing.T, w *world) {
+		w.Service = post.New(w.db, account.New(w.db, w.sealer, ruled{}), job.NewStore(w.db, nil, 100), twoItems{}, post.DefaultLimits, plan.Shipped())
+		w.box.posts = w.Service
+		w.Deliver(w.box)
+		w.exec(t, `INSERT INTO media (id, team_id, sha256, blob, name, file_name, search, type, kind, size_bytes, width, height, created_at) VALUES (1, ?, 'a', 'a', 'a', 'a', 'a', 'image/jpeg', 'image', 1, 1, 1, 1), (2, ?, 'b', 'b', 'b', 'b', 'b', 'video/mp4', 'video', 1, 1, 1, 1)`, w.call.TeamID, w.call.TeamID)
+		run(t, w, w.call.Actor)
+	})
+}
+
+func (w *world) look(t *testing.T, id string) post.Post {
+	t.Helper()
+	p, err := w.Look(t.Context(), w.call.TeamID, id)
+	must(t, err)
+	return p
+}
+
+// A piece is kept as a whole, told once, and not at all where nothing differs.
+func TestCompose(t *testing.T) {
+	composing(t, func(t *testing.T, w *world, act *access.Actor) {
+		id := w.draft(t, "hello", time.Time{})
+		text := "of its own"
+		c := post.Piece{Caption: "another", Accounts: []int64{w.account}, Media: []int64{2, 1}, At: noon.Add(time.Hour),
+			Own: map[int64]post.Override{w.account: {Caption: &text, Media: []int64{2}}}, Covers: map[int64]time.Duration{2: 2500 * time.Millisecond}}
+		w.clock.Advance(time.Second)
+		kept, err := w.Compose(t.Context(), act, id, w.look(t, id).UpdatedAt, c)
+		must(t, err)
+		p := w.look(t, id)
+		if p.Caption != "another" || p.Excerpt != "another" || !p.ScheduledAt.Equal(c.At) || p.Status != post.Draft || *p.Targets[0].Caption != text ||
+			len(p.Media) != 2 || p.Media[0].Cover != 2500*time.Millisecond || len(p.Targets[0].Media) != 1 || p.Targets[0].Media[0].Cover != 2500*time.Millisecond {
+			t.Errorf("%+v", p)
+		}
+		if diff := cmp.Diff(kept.UpdatedAt, p.UpdatedAt); diff != "" {
+			t.Error(diff)
+		}
+		w.clock.Advance(time.Second)
+		_, err = w.Compose(t.Context(), act, id, p.UpdatedAt, c)
+		must(t, err)
+		if again := w.look(t, id); !again.UpdatedAt.Equal(p.UpdatedAt) || w.told(t, "post.changed") != 1 {
+			t.Errorf("changed without a change: %v, %d events", again.UpdatedAt, w.told(t, "post.changed"))
+		}
+		_, err = w.Compose(t.Context(), act, id, p.UpdatedAt, post.Piece{Caption: "bare", Accounts: []int64{w.account}})
+		must(t, err)
+		if p = w.look(t, id); p.Targets[0].Caption != nil || p.Targets[0].Media != nil || len(p.Media) != 0 || !p.ScheduledAt.IsZero() {
+			t.Errorf("what was taken away is there: %+v", p)
+		}
+	})
+}
+
+// Whoever comes second is told, and nothing of either is lost.
+func TestComposeMeanwhile(t *testing.T) {
+	composing(t, func(t *testing.T, w *world, act *access.Actor) {
+		id := w.draft(t, "hello", time.Time{})
+		seen := w.look(t, id).UpdatedAt
+		w.clock.Advance(time.Second)
+		_, err := w.Compose(t.Context(), act, id, seen, post.Piece{Caption: "first", Accounts: []int64{w.account}})
+		must(t, err)
+		_, err = w.Compose(t.Context(), act, id, seen, post.Piece{Caption: "second", Accounts: []int64{w.account}})
+		wants(t, err, apierr.ValidationFailed, "changed")
+		if p := w.look(t, id); p.Caption != "first" {
+			t.Errorf("%q", p.Caption)
+		}
+	})
+}
+
+func TestComposeRefuses(t *testing.T) {
+	composing(t, func(t *testing.T, w *world, act *access.Actor) {
+		id := w.draft(t, "hello", time.Time{})
+		seen := w.look(t, id).UpdatedAt
+		for name, c := range map[string]struct {
+			piece    post.Piece
+			code     apierr.Code
+			argument string
+		}{
+			"nobody":         {post.Piece{Caption: "x"}, apierr.ValidationFailed, "account_ids"},
+			"too long":       {post.Piece{Caption: strings.Repeat("x", post.MaxCaption+1), Accounts: []int64{w.account}}, apierr.ValidationFailed, "caption"},
+			"no text":        {post.Piece{Caption: "\x00", Accounts: []int64{w.account}}, apierr.ValidationFailed, "caption"},
+			"over":           {post.Piece{Caption: "x", Accounts: []int64{w.account}, At: noon.Add(-time.Hour)}, apierr.ValidationFailed, "scheduled_at"},
+			"others' medium": {post.Piece{Caption: "x", Accounts: []int64{w.account}, Media: []int64{9}}, apierr.NotFound, "media_ids"},
+			"others' own":    {post.Piece{Caption: "x", Accounts: []int64{w.account}, Own: map[int64]post.Override{w.account: {Media: []int64{9}}}}, apierr.NotFound, "media_ids"},
+			"beyond the end": {post.Piece{Caption: "x", Accounts: []int64{w.account}, Media: []int64{2}, Covers: map[int64]time.Duration{2: 11 * time.Second}}, apierr.ValidationFailed, "cover-2"},
+			"no account":     {post.Piece{Caption: "x", Accounts: []int64{w.account + 1}}, apierr.NotFound, "account_ids"},
+			"many":           {post.Piece{Caption: "x", Accounts: []int64{w.account}, Media: slices.Repeat([]int64{1}, 51)}, apierr.ValidationFailed, "media_ids"},
+		} {
+			_, err := w.Compose(t.Context(), act, id, seen, c.piece)
+			if f := apierr.Of(err); err == nil || f.Code != c.code || f.Context["argument"] != c.argument {
+				t.Errorf("%s: %v, %v", name, err, f.Context)
+			}
+		}
+		mine := post.Piece{Caption: "x", Accounts: []int64{w.account}, At: noon.Add(time.Hour)}
+		viewer := *act
+		viewer.Role, viewer.Capabilities = access.Viewer, access.OfRole(access.Viewer)
+		_, err := w.Compose(t.Context(), &viewer, id, seen, mine)
+		wants(t, err, apierr.WriteNotAllowed, "")
+		stranger := *act
+		stranger.TeamID++
+		_, err = w.Compose(t.Context(), &stranger, id, seen, mine)
+		wants(t, err, apierr.NotFound, "")
+		if p := w.look(t, id); p.Caption != "hello" || !p.UpdatedAt.Equal(seen) {
+			t.Errorf("%+v", p)
+		}
+
+		w.do(t, "schedule_post", map[string]any{"post_id": id, "scheduled_at": noon.Add(time.Hour).Format(time.RFC3339)})
+		seen = w.look(t, id).UpdatedAt
+		paused := *act
+		paused.Capabilities = []access.Capability{access.Read, access.Write}
+		_, err = w.Compose(t.Context(), &paused, id, seen, mine)
+		wants(t, err, apierr.PublishNotAllowed, "")
+		open := mine
+		open.At = time.Time{}
+		if _, err = w.Compose(t.Context(), act, id, seen, open); apierr.Of(err).Context["argument"] != "scheduled_at" {
+			t.Errorf("a scheduled post without a time: %v", err)
+		}
+		w.do(t, "publish_post", map[string]any{"post_id": id})
+		_, err = w.Compose(t.Context(), act, id, seen, mine)
+		wants(t, err, apierr.ValidationFailed, "published")
+	})
+}
+
+// A template is changed while its series stands, and keeps its time.
+func TestComposeATemplate(t *testing.T) {
+	composing(t, func(t *testing.T, w *world, act *access.Actor) {
+		id := w.repeated(t, "FREQ=DAILY")
+		c := post.Piece{Caption: "anew", Accounts: []int64{w.account}}
+		_, err := w.Compose(t.Context(), act, id, w.look(t, id).UpdatedAt, c)
+		wants(t, err, apierr.ValidationFailed, "recurring_template")
+		w.do(t, "cancel_post", map[string]any{"post_id": id})
+		_, err = w.Compose(t.Context(), act, id, w.look(t, id).UpdatedAt, c)
+		must(t, err)
+		if p := w.look(t, id); p.Caption != "anew" || !p.ScheduledAt.Equal(noon.Add(time.Hour)) || !p.IsTemplate {
+			t.Errorf("%+v", p)
+		}
+	})
+}
+
+// What is not kept yet is judged as what is.
+func TestWeigh(t *testing.T) {
+	composing(t, func(t *testing.T, w *world, act *access.Actor) {
+		before := w.told(t, "post.created")
+		text := "forbidden"
+		got, err := w.Weigh(t.Context(), act, post.Piece{Caption: "fine #one", Accounts: []int64{w.account}, Own: map[int64]post.Override{w.account: {Caption: &text}}, Media: []int64{1}}, nil)
+		must(t, err)
+		o := got.Outlooks[0]
+		if len(o.Problems) != 1 || !o.Problems[0].Blocking || o.Problems[0].AccountID != w.account || o.Content.Text != text || len(o.Content.Media) != 1 || got.Left == 0 {
+			t.Errorf("%+v", got)
+		}
+		want := []network.Measure{{Unit: "characters", Have: 9, Most: 300}, {Unit: "bytes", Have: 9, Most: 3000}}
+		if diff := cmp.Diff(want, o.Measures); diff != "" {
+			t.Error(diff)
+		}
+		if _, err = w.Weigh(t.Context(), act, post.Piece{Accounts: []int64{w.account + 1}}, nil); !apierr.Is(err, apierr.NotFound) {
+			t.Errorf("another team's account: %v", err)
+		}
+		none, err := w.Weigh(t.Context(), act, post.Piece{}, nil)
+		must(t, err)
+		if len(none.Outlooks) != 0 || w.told(t, "post.created") != before {
+			t.Errorf("%+v", none)
+		}
+	})
+}
+
+func TestForesee(t *testing.T) {
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	must(t, err)
+	begin := time.Date(2026, 3, 28, 10, 0, 0, 0, berlin)
+	for rule, want := range map[string]string{
+		"FREQ=DAILY":                "28T10+01 29T10+02 30T10+02",
+		"FREQ=DAILY;COUNT=2":        "28T10+01 29T10+02",
+		"FREQ=MONTHLY;BYDAY=-1SA":   "28T10+01 25T10+02 30T10+02",
+		"FREQ=WEEKLY;BYDAY=MO,WE":   "30T10+02 01T10+02 06T10+02",
+		"FREQ=DAILY;UNTIL=20260327": "",
+		"FREQ=HOURLY":               "",
+	} {
+		got, err := post.Foresee(rule, begin, berlin, 3)
+		texts := []string{}
+		for _, at := range got {
+			texts = append(texts, at.In(berlin).Format("02T15-07"))
+		}
+		if text := strings.Join(texts, " "); text != want || (want == "") != (err != nil) {
+			t.Errorf("%s: %q (%v), want %q", rule, text, err, want)
+		}
+	}
+}

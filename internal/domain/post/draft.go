@@ -1,0 +1,268 @@
+package post
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/network"
+	"pressroom/internal/platform/auditlog"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/teamtime"
+)
+
+// create makes a draft. Nothing is sent to any network.
+func (s *Service) create(ctx context.Context, call operation.Call, in CreateInput) (operation.Answer[Full], error) {
+	targets, err := s.targetsOf(ctx, call, in.AccountIDs, nil)
+	if err != nil {
+		return operation.Answer[Full]{}, err
+	}
+	media, err := s.library.Of(ctx, s.db, call.TeamID, in.MediaIDs)
+	if err != nil {
+		return operation.Answer[Full]{}, err
+	}
+	p := Post{Media: media, ID: uuid.Must(uuid.NewV7()).String(), TeamID: call.TeamID, Status: Draft, Caption: in.Caption, Excerpt: excerpt(in.Caption), Approval: NotNeeded, Targets: targets}
+	err = s.db.Write(ctx, "post.create", func(ctx context.Context, tx *db.Tx) error {
+		p.CreatedAt, p.UpdatedAt = tx.Now(), tx.Now()
+		if err := insert(ctx, tx, p, call.PersonID, call.KeyID); err != nil {
+			return err
+		}
+		return auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), "post.created", p.ID, nil)
+	})
+	out := s.answer(call, p)
+	out.Location = "/posts/" + p.ID
+	return out, err
+}
+
+// targetsOf finds the accounts that a post is to go to; each once, in the order given. One that was disconnected is found
+// only among those that the post had before.
+func (s *Service) targetsOf(ctx context.Context, call operation.Call, ids []int64, had []Target) ([]Target, error) {
+	found, err := s.accounts.Of(ctx, call.TeamID, ids)
+	if err != nil {
+		return nil, err
+	}
+	out := []Target{}
+	for _, id := range ids {
+		this := func(t Target) bool { return t.AccountID == id }
+		if slices.ContainsFunc(out, this) {
+			continue
+		}
+		if a, ok := found[id]; ok {
+			out = append(out, Target{AccountID: id, Platform: a.Platform, Username: a.Username, Active: a.Active(), State: Pending})
+			continue
+		}
+		i := slices.IndexFunc(had, this)
+		if i < 0 {
+			return nil, apierr.Missing().With("argument", "account_ids")
+		}
+		out = append(out, Target{AccountID: id, Platform: had[i].Platform, Username: had[i].Username, State: Pending})
+	}
+	return out, nil
+}
+
+// change is PATCH: what is given replaces, what is not stays.
+func (s *Service) change(ctx context.Context, call operation.Call, in UpdateInput) (operation.Answer[Changed], error) {
+	var at time.Time
+	if in.ScheduledAt.Value != nil {
+		var err error
+		if at, err = timeToCome(call, *in.ScheduledAt.Value); err != nil {
+			return operation.Answer[Changed]{}, err
+		}
+	}
+	var p Post
+	var before Approval
+	err := s.db.Write(ctx, "post.update", func(ctx context.Context, tx *db.Tx) error {
+		var err error
+		if p, err = s.lock(ctx, tx, call.TeamID, in.ID); err != nil {
+			return err
+		}
+		if err := p.mayChange(); err != nil {
+			return err
+		}
+		before = p.Approval
+		if p.Status == Scheduled {
+			if err := call.Require(access.Publish); err != nil {
+				return err
+			}
+		}
+		return s.applyChange(ctx, tx, call, &p, in, at)
+	})
+	if err != nil {
+		return operation.Answer[Changed]{}, err
+	}
+	full, problems := s.answer(call, p), s.problems(call, p, nil)
+	notes := slices.Concat(full.Notes, p.returnedNote(before), farNote(call, at))
+	return operation.Answer[Changed]{App: full.App, Untrusted: full.Untrusted, Notes: notes, Data: Changed{full.Data, problems}, Said: full.Said + saidOfProblems(problems)}, nil
+}
+
+func (s *Service) applyChange(ctx context.Context, tx *db.Tx, call operation.Call, p *Post, in UpdateInput, at time.Time) error {
+	what := []string{}
+	for _, part := range []struct {
+		name  string
+		given bool
+		apply func() (bool, error)
+	}{
+		{"caption", in.Caption != nil, func() (bool, error) { return rewrite(p, *in.Caption), nil }},
+		{"media_ids", in.MediaIDs != nil, func() (bool, error) { return s.swapMedia(ctx, tx, p, in.MediaIDs) }},
+		{"scheduled_at", in.ScheduledAt.Given, func() (bool, error) { return s.move(ctx, tx, call, p, at) }},
+		{"account_ids", in.AccountIDs != nil, func() (bool, error) { return s.retarget(ctx, tx, call, p, in.AccountIDs) }},
+	} {
+		if !part.given {
+			continue
+		}
+		differs, err := part.apply()
+		if err != nil {
+			return err
+		}
+		if differs {
+			what = append(what, part.name)
+		}
+	}
+	if len(what) == 0 {
+		return nil
+	}
+	return changed(ctx, tx, call, p, what)
+}
+
+// rewrite gives a post another text.
+func rewrite(p *Post, caption string) bool {
+	differs := caption != p.Caption
+	p.Caption, p.Excerpt = caption, excerpt(caption)
+	return differs
+}
+
+// move gives a post another time: a scheduled one goes out then, a draft wishes to. The zero time clears the wish.
+func (s *Service) move(ctx context.Context, tx *db.Tx, call operation.Call, p *Post, at time.Time) (bool, error) {
+	switch {
+	case at.IsZero() && p.Status == Scheduled:
+		return false, errNeedsTime
+	case at.Equal(p.ScheduledAt):
+		return false, nil
+	}
+	if p.Status == Scheduled && !sameMonth(at, p.ScheduledAt, call.Zone) {
+		if err := s.allow(ctx, tx, call, at); err != nil {
+			return false, err
+		}
+	}
+	p.ScheduledAt = at
+	return true, nil
+}
+
+// swapMedia replaces the media of a post.
+func (s *Service) swapMedia(ctx context.Context, tx *db.Tx, p *Post, ids []int64) (bool, error) {
+	wanted, err := s.library.Of(ctx, tx, p.TeamID, ids)
+	if err != nil {
+		return false, err
+	}
+	if slices.EqualFunc(wanted, p.Media, func(a, b network.Media) bool { return a.ID == b.ID }) {
+		return false, nil
+	}
+	p.Media = covered(wanted, p.Media)
+	return true, setMedia(ctx, tx, *p)
+}
+
+// retarget replaces the accounts of a post. Those that stay keep their own text.
+func (s *Service) retarget(ctx context.Context, tx *db.Tx, call operation.Call, p *Post, ids []int64) (bool, error) {
+	wanted, err := s.targetsOf(ctx, call, ids, nil)
+	if err != nil {
+		return false, err
+	}
+	same := slices.EqualFunc(wanted, p.Targets, func(a, b Target) bool { return a.AccountID == b.AccountID })
+	if same {
+		return false, nil
+	}
+	kept := make([]int64, len(wanted))
+	for i, t := range wanted {
+		kept[i] = t.AccountID
+	}
+	if err := keepOnly(ctx, tx, p.ID, kept); err != nil {
+		return false, err
+	}
+	if err := insertTargets(ctx, tx, p.ID, wanted); err != nil {
+		return false, err
+	}
+	p.Targets, err = s.targets(ctx, tx, p.TeamID, p.ID)
+	return true, err
+}
+
+// timeToCome reads a time of the future with a time part, in the team's zone where it has no offset.
+func timeToCome(call operation.Call, text string) (time.Time, error) {
+	at, err := teamtime.Parse(text, call.Zone)
+	if err != nil {
+		return at, badTime("scheduled_at", err)
+	}
+	return at, mayCome(call, at)
+}
+
+// How far ahead a post may be scheduled, and from when on a note asks whether the year is meant.
+const (
+	mostYearsAhead    = 10
+	unlikelyYearAhead = 1
+)
+
+// mayCome refuses a time that is over, or further ahead than anybody plans.
+func mayCome(call operation.Call, at time.Time) error {
+	switch {
+	case !at.After(call.Now):
+		return errOver
+	case TooFar(call.Now, at):
+		return errFar
+	}
+	return nil
+}
+
+var (
+	errOver      = apierr.Invalid(apierr.InThePast, "scheduled_at", "The time is over. Give one that is to come, or publish at once.")
+	errFar       = apierr.Invalid(apierr.OutOfRange, "scheduled_at", "The time is more than ten years ahead. Check the year.")
+	errNeedsTime = apierr.BadState(string(Scheduled), "A scheduled post needs a time. Cancel the post to make it a draft without one.").
+			With("argument", "scheduled_at")
+)
+
+// TooFar reports whether a time is further ahead than a post may be scheduled.
+func TooFar(now, at time.Time) bool { return at.After(now.AddDate(mostYearsAhead, 0, 0)) }
+
+// FarAhead reports whether a time is so far ahead that the year may be a mistake.
+func FarAhead(now, at time.Time) bool { return at.After(now.AddDate(unlikelyYearAhead, 0, 0)) }
+
+// farNote asks whether the year of a time that was sent is meant.
+func farNote(call operation.Call, at time.Time) []string {
+	if !FarAhead(call.Now, at) {
+		return nil
+	}
+	return []string{"scheduled_at is more than a year ahead, in " + at.In(call.Zone).Format("2006") + ". Check the year."}
+}
+
+// returnedNote says that a change has sent a post back to its client, who had decided on an earlier version.
+func (p Post) returnedNote(before Approval) []string {
+	if before != Approved && before != Rejected || p.Approval != Waiting {
+		return nil
+	}
+	note := "The client had " + string(before) + " an earlier version. After this change the post waits for the client's approval again " +
+		"and is not sent before it."
+	if p.Status == Scheduled {
+		note += " If it is not approved by its scheduled time, its accounts fail with " + missedApproval + "."
+	}
+	return []string{note}
+}
+
+func badTime(argument string, err error) error {
+	switch {
+	case errors.Is(err, teamtime.ErrNoTime):
+		return apierr.Invalid(apierr.NoTimePart, argument, "A date alone is no time. Add the time of day, as in 2026-03-29T10:15.")
+	case errors.Is(err, teamtime.ErrSkipped):
+		return apierr.Invalid(apierr.TimeDoesNotExist, argument, "The team's clocks skip this time. Choose another, or add an offset.")
+	}
+	return apierr.Invalid(apierr.Malformed, argument,
+		"This is not a time in ISO 8601. Write it like 2026-03-29T10:15 or 2026-03-29T10:15:00+02:00.")
+}
+
+func sameMonth(a, b time.Time, zone *time.Location) bool {
+	first, next := teamtime.StartOfMonth(a, zone)
+	return !b.Before(first) && b.Before(next)
+}

@@ -1,0 +1,85 @@
+package post
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/platform/auditlog"
+	"pressroom/internal/platform/db"
+)
+
+// Copied tells which accounts a post that is made like another one can go to, and which were disconnected since.
+func (s *Service) Copied(ctx context.Context, from Post) ([]int64, []Target, error) {
+	ids := make([]int64, len(from.Targets))
+	for i, t := range from.Targets {
+		ids[i] = t.AccountID
+	}
+	found, err := s.accounts.Of(ctx, from.TeamID, ids)
+	if err != nil {
+		return nil, nil, err
+	}
+	kept, left := []int64{}, []Target{}
+	for _, t := range from.Targets {
+		if _, ok := found[t.AccountID]; ok {
+			kept = append(kept, t.AccountID)
+		} else {
+			left = append(left, t)
+		}
+	}
+	return kept, left, nil
+}
+
+// Resemble gives a draft, that was made of another post's text, media and accounts, the rest of what that one shows: what
+// its accounts show of their own, and the frames that stand for videos. A draft that was changed since it was made stays as
+// it is, so that doing it twice is doing it once. It is not_found for whoever may not write in the team of both.
+func (s *Service) Resemble(ctx context.Context, person int64, draft, original string) error {
+	_, err := s.actOn(ctx, person, draft, access.Write, "post.resemble", func(ctx context.Context, tx *db.Tx, call operation.Call, p *Post) error {
+		if p.Status != Draft {
+			return apierr.BadState(string(p.Status), "Only a draft is made like another post.")
+		}
+		from, err := s.read(ctx, tx, call.TeamID, original, "")
+		if err != nil || !p.UpdatedAt.Equal(p.CreatedAt) {
+			return err
+		}
+		differs, err := s.copyOwn(ctx, tx, *p, from)
+		if err != nil || !differs {
+			return err
+		}
+		if err := update(ctx, tx, p); err != nil {
+			return err
+		}
+		return auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), "post.changed", p.ID, map[string]any{"changed": []string{"override", "cover"}, "approval": p.Approval})
+	})
+	return err
+}
+
+// copyOwn writes to a draft what only single accounts of another post show, and which frames stand for videos. It tells
+// whether there was any of it.
+func (s *Service) copyOwn(ctx context.Context, tx *db.Tx, draft, from Post) (bool, error) {
+	differs := false
+	for _, t := range draft.Targets {
+		i := slices.IndexFunc(from.Targets, func(other Target) bool { return other.AccountID == t.AccountID })
+		if i < 0 || from.Targets[i].Caption == nil && from.Targets[i].Media == nil {
+			continue
+		}
+		differs = true
+		t.Caption, t.Media = from.Targets[i].Caption, slices.DeleteFunc(slices.Clone(from.Targets[i].Media), gone)
+		if err := setOverride(ctx, tx, draft.ID, t); err != nil {
+			return false, err
+		}
+	}
+	for _, m := range from.Media {
+		if m.Cover == 0 {
+			continue
+		}
+		differs = true
+		if _, err := tx.Exec(ctx, `UPDATE post_media SET cover_ms = ? WHERE post_id = ? AND media_id = ?`, m.Cover.Milliseconds(), draft.ID, m.ID); err != nil {
+			return false, fmt.Errorf("copying the cover of a video: %w", err)
+		}
+	}
+	return differs, nil
+}

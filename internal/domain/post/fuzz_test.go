@@ -1,0 +1,67 @@
+package post
+
+import (
+	"testing"
+	"time"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/auth/tokencrypt"
+)
+
+// Whatever stands in place of a rule is refused as one, and a rule that is taken tells its occurrences in no time.
+func FuzzRule(f *testing.F) {
+	for _, rule := range []string{"FREQ=DAILY", "FREQ=WEEKLY;BYDAY=MO,FR;INTERVAL=2", "FREQ=MONTHLY;BYDAY=-1FR;COUNT=5", "FREQ=MONTHLY;BYMONTHDAY=31", "FREQ=DAILY;UNTIL=20270101T000000Z", "FREQ=WEEKLY;INTERVAL=99999999999", "FREQ=;", ";;=", "FREQ=MONTHLY;BYMONTHDAY=30;BYDAY=5MO"} {
+		f.Add(rule)
+	}
+	zone, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		f.Fatal(err)
+	}
+	start := time.Date(2026, 3, 28, 2, 30, 0, 0, time.UTC)
+	f.Fuzz(func(t *testing.T, text string) {
+		r, err := newRecurrence(text, start, zone)
+		if err != nil {
+			if !apierr.Is(err, apierr.ValidationFailed) {
+				t.Fatalf("%q: %v", text, err)
+			}
+			return
+		}
+		began, at := time.Now(), start
+		for range 20 {
+			next := r.rule.After(at, false)
+			if next.IsZero() {
+				break
+			}
+			if !next.After(at) {
+				t.Fatalf("%q: %v does not come after %v", text, next, at)
+			}
+			at = next
+		}
+		if took := time.Since(began); took > 5*time.Second {
+			t.Fatalf("%q took %v", text, took)
+		}
+	})
+}
+
+// Whatever stands in place of an approval link is not found.
+func FuzzApprovalLink(f *testing.F) {
+	key, err := tokencrypt.NewKey()
+	if err != nil {
+		f.Fatal(err)
+	}
+	sealer, err := tokencrypt.New(key)
+	if err != nil {
+		f.Fatal(err)
+	}
+	a := &Approvals{links: sealer.Signer("approval links")}
+	other := &Approvals{links: sealer.Signer("something else")}
+	f.Add("")
+	for generation := range int64(2) {
+		f.Add(other.token(approvalLink{"01a204db-e9eb-7e4a-9942-d7519a4ef749", 1, time.Unix(1<<31, 0), generation}))
+	}
+	f.Fuzz(func(t *testing.T, token string) {
+		if _, err := a.read(token); !apierr.Is(err, apierr.NotFound) {
+			t.Fatalf("%q: %v", token, err)
+		}
+	})
+}

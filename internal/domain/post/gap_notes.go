@@ -1,0 +1,63 @@
+package post
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"pressroom/internal/core/operation"
+	"pressroom/internal/platform/auditlog"
+	"pressroom/internal/platform/db"
+)
+
+// gap is a run of occurrences that were skipped.
+type gap struct {
+	first, last time.Time
+	skipped     int64
+}
+
+func (g *gap) add(at time.Time) {
+	if g.skipped == 0 {
+		g.first = at
+	}
+	g.last = at
+	g.skipped++
+}
+
+// note keeps what was skipped for those who look at the series. about is the post that it is told of.
+func (g *gap) note(ctx context.Context, tx *db.Tx, about Post, series int64) error {
+	if g.skipped == 0 {
+		return nil
+	}
+	_, err := tx.Exec(ctx, `INSERT INTO post_series_gaps (series_id, first_at, last_at, skipped, noted_at) VALUES (?, ?, ?, ?, ?)`,
+		series, db.Micros(g.first), db.Micros(g.last), g.skipped, db.Micros(tx.Now()))
+	if err != nil {
+		return fmt.Errorf("noting skipped occurrences: %w", err)
+	}
+	return auditlog.Record(ctx, tx, about.TeamID, auditlog.Actor{}, "series.skipped", about.ID, map[string]any{"series": series, "skipped": g.skipped, "first": db.Micros(g.first), "last": db.Micros(g.last)})
+}
+
+const gapsShown = 5
+
+// gapNotes says which occurrences of a series were skipped, the latest first.
+func (s *Service) gapNotes(ctx context.Context, call operation.Call, series int64) ([]string, error) {
+	gaps, err := db.All(ctx, s.db, func(rows *sql.Rows, g *gap) error {
+		var first, last int64
+		err := rows.Scan(&first, &last, &g.skipped)
+		g.first, g.last = db.Time(first), db.Time(last)
+		return err
+	}, `SELECT first_at, last_at, skipped FROM post_series_gaps WHERE series_id = ? ORDER BY id DESC LIMIT ?`, series, gapsShown)
+	if err != nil {
+		return nil, fmt.Errorf("reading skipped occurrences: %w", err)
+	}
+	notes := make([]string, len(gaps))
+	for i, g := range gaps {
+		if g.skipped == 1 {
+			notes[i] = fmt.Sprintf("The occurrence of %s was skipped: it could not go out within an hour of its time.", call.Moment(g.first).Team)
+			continue
+		}
+		notes[i] = fmt.Sprintf("%d occurrences from %s to %s were skipped: they could not go out within an hour of their times.", g.skipped, call.Moment(g.first).Team, call.Moment(g.last).Team)
+	}
+	return notes, nil
+}

@@ -1,0 +1,32 @@
+package post_test
+
+import (
+	"testing"
+	"time"
+
+	"pressroom/internal/domain/post"
+	"pressroom/internal/domain/team"
+)
+
+// What is past its time is late where its team may publish, and held where it may not.
+func TestLate(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		due := noon.Add(day)
+		for _, at := range []time.Time{due, due.Add(time.Hour), due.Add(2 * day)} {
+			id := w.draft(t, "late", time.Time{})
+			w.do(t, "schedule_post", map[string]any{"post_id": id, "scheduled_at": at.Format(time.RFC3339)})
+		}
+		wants := func(before time.Time, want post.Late) {
+			t.Helper()
+			got, err := w.Late(t.Context(), before)
+			must(t, err)
+			if !got.Oldest.Equal(want.Oldest) || got.Posts != want.Posts || got.Held != want.Held {
+				t.Errorf("before %s: %+v, want %+v", before, got, want)
+			}
+		}
+		wants(due, post.Late{})
+		wants(due.Add(day), post.Late{Posts: 2, Oldest: due})
+		must(t, w.teams.Pause(t.Context(), team.Pause{Scope: team.ForTeam, Target: w.call.TeamID, Action: team.Publishing}))
+		wants(due.Add(day), post.Late{Held: 2})
+	})
+}

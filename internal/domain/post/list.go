@@ -1,0 +1,271 @@
+package post
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/teamtime"
+)
+
+// List is a page of posts.
+type List struct {
+	Posts []Summary `json:"posts"`
+}
+
+// row is what a list shows of a post.
+type row struct {
+	id, status, excerpt             string
+	scheduled, submitted, published int64
+	series, template                int64
+}
+
+// slot is the time by which lists know the post.
+func (r row) slot() int64 {
+	switch {
+	case r.published != 0:
+		return r.published
+	case r.scheduled != 0:
+		return r.scheduled
+	}
+	return r.submitted
+}
+
+func scanRow(rows *sql.Rows, r *row) error {
+	return rows.Scan(&r.id, &r.status, &r.excerpt, &r.scheduled, &r.submitted, &r.published, &r.series, &r.template)
+}
+
+// recurrence says which series a post belongs to, of which some are paused; nil for none.
+func (r row) recurrence(paused map[int64]bool) *RecurrenceEntry {
+	if r.series == 0 {
+		return nil
+	}
+	return &RecurrenceEntry{r.series, r.template != 0, paused[r.series]}
+}
+
+// pausedOf returns which series of a page of posts are paused, in one query, and none if no post belongs to a series.
+func (s *Service) pausedOf(ctx context.Context, team int64, page []row) (map[int64]bool, error) {
+	args := []any{team}
+	for _, r := range page {
+		if r.series != 0 && !slices.Contains(args[1:], any(r.series)) {
+			args = append(args, r.series)
+		}
+	}
+	paused := map[int64]bool{}
+	if len(args) == 1 {
+		return paused, nil
+	}
+	ids, err := db.All(ctx, s.db, func(rows *sql.Rows, id *int64) error { return rows.Scan(id) },
+		`SELECT id FROM post_series WHERE team_id = ? AND paused_at > 0 AND id IN (`+db.Marks(len(args)-1)+`)`, args...)
+	if err != nil {
+		return nil, fmt.Errorf("reading which series are paused: %w", err)
+	}
+	for _, id := range ids {
+		paused[id] = true
+	}
+	return paused, nil
+}
+
+// list gives posts, the newest first: by when they were made, or, where from or to bounds it, by the time that
+// is bounded, so that each page is one walk along an index.
+func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (operation.Answer[List], error) {
+	out := operation.Answer[List]{App: "/posts", Data: List{Posts: []Summary{}}}
+	q, err := newListQuery(call, in)
+	if err != nil {
+		return out, err
+	}
+	if q.nothing {
+		out.Notes = append(out.Notes, noTime)
+	}
+	text, args := q.sql(in.Limit)
+	page, err := db.AllOf(ctx, s.db, in.Limit+1, scanRow, text, args...)
+	if err != nil {
+		return out, fmt.Errorf("listing posts: %w", err)
+	}
+	if len(page) > in.Limit {
+		page = page[:in.Limit]
+		out.Page = &operation.Page{HasMore: true, Cursor: call.Cursor(q.position(page[in.Limit-1]))}
+	}
+	accounts, err := s.accountsOf(ctx, call.TeamID, page)
+	if err != nil {
+		return out, err
+	}
+	paused, err := s.pausedOf(ctx, call.TeamID, page)
+	if err != nil {
+		return out, err
+	}
+	out.Data.Posts = make([]Summary, len(page))
+	for i, r := range page {
+		out.Data.Posts[i] = Summary{ID: r.id, Status: Status(r.status), Excerpt: r.excerpt, Accounts: named(accounts, r.id),
+			ScheduledAt: call.Maybe(db.Time(r.scheduled)), PublishedAt: call.Maybe(db.Time(r.published)), Recurrence: r.recurrence(paused)}
+	}
+	return out, nil
+}
+
+// noTime explains a list that its bounds leave empty, as from and to with the same date do.
+const noTime = "No time lies between from and to: to is exclusive, and a date alone stands for the first moment of that day. For one whole day, give the day after as to."
+
+// listQuery is one page of a list as SQL.
+type listQuery struct {
+	from    string
+	where   []string
+	args    []any
+	order   string
+	bySlot  bool
+	nothing bool // no time lies between its bounds
+}
+
+func newListQuery(call operation.Call, in ListInput) (*listQuery, error) {
+	q := &listQuery{from: "posts p", order: "p.id DESC", bySlot: in.From != nil || in.To != nil}
+	q.of(call.TeamID, in)
+	if in.Status != "" {
+		q.add("p.status = ?", in.Status)
+	}
+	if q.bySlot {
+		q.order = "p.slot_at DESC, p.id DESC"
+		q.add("(p.scheduled_at > 0 OR p.published_at > 0)") // others have a slot for the month's allowance alone
+	}
+	var bounds []time.Time
+	for _, bound := range []struct {
+		name  string
+		text  *string
+		where string
+	}{{"from", in.From, "p.slot_at >= ?"}, {"to", in.To, "p.slot_at < ?"}} {
+		if bound.text == nil {
+			continue
+		}
+		at, err := teamtime.ParseBound(*bound.text, call.Zone)
+		if err != nil {
+			return nil, badTime(bound.name, err)
+		}
+		q.add(bound.where, db.Micros(at))
+		bounds = append(bounds, at)
+	}
+	q.nothing = len(bounds) == 2 && !bounds[1].After(bounds[0])
+	if q.bySlot {
+		q.add(slotted)
+	}
+	return q, q.after(call, in.Cursor)
+}
+
+// of narrows a list to the team's posts, or to those of one of its accounts. It walks along the account's own, or, where a narrower
+// index of the team leads the way, looks whether each post there has a place for the account: PostgreSQL would join an EXISTS with all
+// that ever went to it. SQLite takes the tables of a CROSS JOIN in their order; left to choose, it sorts all of the team's posts.
+// PostgreSQL would walk along these beside the account's; it looks each post up by what is no column, and is not told of the team
+// there, as it would gather all the team's posts.
+func (q *listQuery) of(team int64, in ListInput) {
+	if in.AccountID != nil && !q.bySlot && (in.Status == "" || Status(in.Status) == Published) {
+		q.from, q.order = "post_targets t CROSS JOIN posts p", "t.post_id DESC"
+		q.add("t.account_id = (SELECT a.id FROM social_accounts a WHERE a.team_id = ? AND a.id = ?)", team, *in.AccountID)
+		q.add("p.id = t.post_id || ''")
+		return
+	}
+	q.add("p.team_id = "+db.SomeTeam, team)
+	if in.AccountID != nil {
+		q.add("(SELECT t.position FROM post_targets t WHERE t.post_id = p.id AND t.account_id = ?) >= 0", *in.AccountID)
+	}
+}
+
+// slotted is the condition of the index of slots. It stands behind the bounds wherever there are some: of two lower bounds
+// SQLite walks from the first, and from this one that is all there ever was.
+const slotted = "p.slot_at > 0"
+
+func (q *listQuery) add(where string, args ...any) {
+	q.where, q.args = append(q.where, where), append(q.args, args...)
+}
+
+// after begins the page behind a cursor's position.
+func (q *listQuery) after(call operation.Call, cursor *string) error {
+	if cursor == nil {
+		return nil
+	}
+	position, err := call.Position(*cursor)
+	if err != nil {
+		return err
+	}
+	slot, id, _ := strings.Cut(position, "|")
+	micros, err := strconv.ParseInt(slot, 10, 64)
+	if err != nil {
+		return apierr.Invalid(apierr.InvalidCursor, "cursor", "The cursor does not belong to this list.").Wrap(errors.New("position without a time"))
+	}
+	switch {
+	case q.bySlot:
+		q.add("(p.slot_at, p.id) < (?, ?)", micros, id)
+	case strings.HasPrefix(q.from, "post_targets"):
+		q.add("t.post_id < ?", id)
+	default:
+		q.add("p.id < ?", id)
+	}
+	return nil
+}
+
+func (q *listQuery) sql(limit int) (string, []any) {
+	return `SELECT p.id, p.status, p.excerpt, p.scheduled_at, p.submitted_at, p.published_at, p.series_id, p.is_template FROM ` + q.from +
+		` WHERE ` + strings.Join(q.where, " AND ") + ` ORDER BY ` + q.order + db.Page(limit), q.args
+}
+
+// position is where a page ends.
+func (q *listQuery) position(r row) string {
+	var slot int64
+	if q.bySlot {
+		slot = r.slot()
+	}
+	return strconv.FormatInt(slot, 10) + "|" + r.id
+}
+
+// placed is an account of a post with its place among the post's accounts.
+type placed struct {
+	AccountRef
+	post     string
+	position int
+}
+
+// accountsOf names the accounts of a page of posts, in no order: sorting a handful here is cheaper than in the
+// database. They are the team's: told so, PostgreSQL does not read those of all teams to join them.
+func (s *Service) accountsOf(ctx context.Context, team int64, page []row) ([]placed, error) {
+	if len(page) == 0 {
+		return nil, nil
+	}
+	args := make([]any, 1+len(page))
+	args[0] = team
+	for i, r := range page {
+		args[1+i] = r.id
+	}
+	out, err := db.AllOf(ctx, s.db, 2*len(page), func(rows *sql.Rows, a *placed) error {
+		return rows.Scan(&a.post, &a.position, &a.ID, &a.Platform, &a.Username)
+	}, accountsQuery(len(page)), args...)
+	if err != nil {
+		return nil, fmt.Errorf("naming the accounts of posts: %w", err)
+	}
+	slices.SortFunc(out, func(a, b placed) int {
+		return cmp.Or(strings.Compare(a.post, b.post), cmp.Compare(a.position, b.position))
+	})
+	return out, nil
+}
+
+func accountsQuery(posts int) string {
+	return `SELECT t.post_id, t.position, t.account_id, a.platform, a.username FROM post_targets t
+		JOIN social_accounts a ON a.id = t.account_id AND a.team_id = ? WHERE t.post_id IN (` + db.Marks(posts) + `)`
+}
+
+// named picks one post's accounts from those of a page.
+func named(all []placed, post string) []AccountRef {
+	first, _ := slices.BinarySearchFunc(all, post, func(a placed, id string) int { return strings.Compare(a.post, id) })
+	out := []AccountRef{}
+	for _, a := range all[first:] {
+		if a.post != post {
+			break
+		}
+		out = append(out, a.AccountRef)
+	}
+	return out
+}

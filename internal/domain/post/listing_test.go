@@ -1,0 +1,50 @@
+package post_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pressroom/internal/domain/post"
+	"pressroom/internal/platform/db"
+)
+
+// That a network did not confirm a post is told in place of its failure, of that post alone.
+func TestGlancesTellADoubt(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		doubtful, failed := w.draft(t, "in doubt", time.Time{}), w.draft(t, "failed", time.Time{})
+		for id, state := range map[string]post.TargetState{doubtful: post.Unconfirmed, failed: post.NotSent} {
+			must(t, w.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+				_, err := tx.Exec(ctx, `UPDATE post_targets SET state = ? WHERE post_id = ?`, string(state), id)
+				return err
+			}))
+		}
+		found, err := w.Glances(t.Context(), w.call.TeamID, []string{doubtful, failed})
+		must(t, err)
+		if len(found) != 2 || !found[doubtful].Unconfirmed || found[failed].Unconfirmed {
+			t.Errorf("they are shown as %+v", found)
+		}
+	})
+}
+
+func TestWhatListsShowOfAState(t *testing.T) {
+	t.Parallel()
+	unconfirmed := post.Status(post.Unconfirmed)
+	for _, c := range []struct {
+		status   post.Status
+		doubtful bool
+		want     []post.Status
+	}{
+		{post.Failed, false, []post.Status{post.Failed}},
+		{post.Failed, true, []post.Status{unconfirmed}},
+		{post.PartiallyPublished, true, []post.Status{post.PartiallyPublished, unconfirmed}},
+		{post.Processing, true, []post.Status{post.Processing}},
+		{post.Draft, false, []post.Status{post.Draft}},
+	} {
+		if diff := cmp.Diff(c.want, post.Glance{Unconfirmed: c.doubtful}.States(c.status)); diff != "" {
+			t.Errorf("%s, doubtful %v: %s", c.status, c.doubtful, diff)
+		}
+	}
+}

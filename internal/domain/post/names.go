@@ -1,0 +1,44 @@
+package post
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"pressroom/internal/platform/db"
+)
+
+// Named is by what people know a post again in a record of what happened to it.
+type Named struct {
+	Excerpt string
+	Clients map[int64]string // who decided a version of it, by its number and the name that was given: a stranger's text
+}
+
+// Named reads by what people know some posts of a team, by their ids. What the team does not have is not among them.
+func (s *Service) Named(ctx context.Context, team int64, ids []string) (map[string]Named, error) {
+	out := map[string]Named{}
+	if len(ids) == 0 {
+		return out, nil
+	}
+	type seen struct {
+		id, text string
+		round    int64
+	}
+	scan := func(rows *sql.Rows, one *seen) error { return rows.Scan(&one.id, &one.text, &one.round) }
+	posts, err := db.All(ctx, s.db, scan, `SELECT id, excerpt, 0 FROM posts WHERE team_id = ? AND id IN (`+db.Marks(len(ids))+`)`, db.Args(team, ids)...)
+	if err != nil {
+		return nil, fmt.Errorf("reading the names of posts: %w", err)
+	}
+	clients, err := db.All(ctx, s.db, scan, `SELECT r.post_id, r.client_name, r.round FROM post_approvals r JOIN posts p ON p.id = r.post_id
+		WHERE p.team_id = ? AND p.id IN (`+db.Marks(len(ids))+`) AND r.decided_at > 0`, db.Args(team, ids)...)
+	if err != nil {
+		return nil, fmt.Errorf("reading who decided posts: %w", err)
+	}
+	for _, one := range posts {
+		out[one.id] = Named{one.text, map[int64]string{}}
+	}
+	for _, one := range clients {
+		out[one.id].Clients[one.round] = one.text
+	}
+	return out, nil
+}

@@ -1,0 +1,176 @@
+package post
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"time"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/network"
+	"pressroom/internal/platform/auditlog"
+	"pressroom/internal/platform/db"
+)
+
+const longestCaption = 10_000 // characters, as of a post's own text (CreateInput)
+
+// Override is what one account shows in place of the post's own text and media.
+type Override struct {
+	Caption *string // the post's where nil
+	Media   []int64 // in their order; the post's where nil, none where empty
+}
+
+// Override gives one account of a draft or a scheduled post a text or media of its own, in place of the override that it
+// had. It is not_found for whoever may not do that, and for media that the team does not have.
+func (s *Service) Override(ctx context.Context, person int64, postID string, account int64, o Override) (Post, error) {
+	if o.Caption != nil && len([]rune(*o.Caption)) > longestCaption {
+		return Post{}, apierr.Invalid(apierr.TooLong, "caption", fmt.Sprintf("A text has at most %d characters.", longestCaption))
+	}
+	return s.edit(ctx, person, postID, "override", func(ctx context.Context, tx *db.Tx, p *Post) error {
+		i := slices.IndexFunc(p.Targets, func(t Target) bool { return t.AccountID == account })
+		if i < 0 {
+			return apierr.Missing()
+		}
+		t := &p.Targets[i]
+		t.Caption, t.Media = o.Caption, nil
+		if o.Media != nil {
+			wanted, err := s.library.Of(ctx, tx, p.TeamID, o.Media)
+			if err != nil {
+				return err
+			}
+			t.Media = covered(wanted, p.Media)
+		}
+		return setOverride(ctx, tx, p.ID, *t)
+	})
+}
+
+// SetCover says which frame of a video stands for it: the one at that time from its beginning, 0 for the network's own
+// choice. Networks that take no such time choose themselves.
+func (s *Service) SetCover(ctx context.Context, person int64, postID string, video int64, at time.Duration) (Post, error) {
+	return s.edit(ctx, person, postID, "cover", func(ctx context.Context, tx *db.Tx, p *Post) error {
+		found := false
+		for _, media := range append([][]network.Media{p.Media}, mediaOfAll(p.Targets)...) {
+			for i := range media {
+				if m := &media[i]; m.ID == video && m.Kind == network.Video {
+					if at < 0 || m.Duration > 0 && at > m.Duration {
+						return apierr.Invalid(apierr.OutOfRange, "cover", "The video has no frame at this time.")
+					}
+					found, m.Cover = true, at
+				}
+			}
+		}
+		if !found {
+			return apierr.Missing()
+		}
+		for _, table := range []string{"post_media", "post_target_media"} {
+			if _, err := tx.Exec(ctx, `UPDATE `+table+` SET cover_ms = ? WHERE post_id = ? AND media_id = ?`, at.Milliseconds(), p.ID, video); err != nil {
+				return fmt.Errorf("setting a cover: %w", err)
+			}
+		}
+		return nil
+	})
+}
+
+func mediaOfAll(targets []Target) [][]network.Media {
+	out := make([][]network.Media, len(targets))
+	for i, t := range targets {
+		out[i] = t.Media
+	}
+	return out
+}
+
+// edit changes a draft or a scheduled post for a person, by the rules of PATCH: what the client approved is asked about
+// again, and what is scheduled needs the right to publish.
+func (s *Service) edit(ctx context.Context, person int64, postID, what string, apply func(context.Context, *db.Tx, *Post) error) (Post, error) {
+	return s.actOn(ctx, person, postID, access.Write, "post.edit", func(ctx context.Context, tx *db.Tx, call operation.Call, p *Post) error {
+		if err := p.mayChange(); err != nil {
+			return err
+		}
+		if p.Status == Scheduled {
+			if err := call.Require(access.Publish); err != nil {
+				return err
+			}
+		}
+		if err := apply(ctx, tx, p); err != nil {
+			return err
+		}
+		return changed(ctx, tx, call, p, []string{what})
+	})
+}
+
+// changed keeps what was changed of a post and says so.
+func changed(ctx context.Context, tx *db.Tx, call operation.Call, p *Post, what []string) error {
+	kind, err := showAgain(ctx, tx, p)
+	if err != nil {
+		return err
+	}
+	if err := update(ctx, tx, p); err != nil {
+		return err
+	}
+	return auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), kind, p.ID, map[string]any{"changed": what, "approval": p.Approval})
+}
+
+// covered gives media the covers that they have among others.
+func covered(media, before []network.Media) []network.Media {
+	for i := range media {
+		if at := slices.IndexFunc(before, func(m network.Media) bool { return m.ID == media[i].ID }); at >= 0 {
+			media[i].Cover = before[at].Cover
+		}
+	}
+	return media
+}
+
+// setOverride replaces what an account shows in place of the post's own.
+func setOverride(ctx context.Context, tx *db.Tx, id string, t Target) error {
+	if _, err := tx.Exec(ctx, `UPDATE post_targets SET caption = ?, has_media = ? WHERE post_id = ? AND account_id = ?`, t.Caption, db.Flag(t.Media != nil), id, t.AccountID); err != nil {
+		return fmt.Errorf("giving an account a text of its own: %w", err)
+	}
+	if _, err := tx.Exec(ctx, `DELETE FROM post_target_media WHERE post_id = ? AND account_id = ?`, id, t.AccountID); err != nil {
+		return fmt.Errorf("taking an account's own media away: %w", err)
+	}
+	for n, m := range t.Media {
+		_, err := tx.Exec(ctx, `INSERT INTO post_target_media (post_id, account_id, position, media_id, cover_ms) VALUES (?, ?, ?, ?, ?)`, id, t.AccountID, n, m.ID, m.Cover.Milliseconds())
+		if err != nil {
+			return fmt.Errorf("giving an account media of its own: %w", err)
+		}
+	}
+	return nil
+}
+
+// shownMedia is one row of what a post or an account shows.
+type shownMedia struct {
+	id    int64
+	cover time.Duration
+}
+
+func scanShown(rows *sql.Rows, m *shownMedia) error {
+	var milliseconds int64
+	err := rows.Scan(&m.id, &milliseconds)
+	m.cover = time.Duration(milliseconds) * time.Millisecond
+	return err
+}
+
+// describe gives the library's description of what is shown.
+func (s *Service) describe(ctx context.Context, q db.Querier, team int64, shown []shownMedia) ([]network.Media, error) {
+	ids := make([]int64, len(shown))
+	for i, m := range shown {
+		ids[i] = m.id
+	}
+	out, err := s.library.Had(ctx, q, team, ids)
+	for i := range out {
+		out[i].Cover = shown[i].cover
+	}
+	return out, err
+}
+
+// ownMedia reads the media of an account that shows its own.
+func (s *Service) ownMedia(ctx context.Context, q db.Querier, team int64, id string, account int64) ([]network.Media, error) {
+	shown, err := db.All(ctx, q, scanShown, `SELECT media_id, cover_ms FROM post_target_media WHERE post_id = ? AND account_id = ? ORDER BY position`, id, account)
+	if err != nil {
+		return nil, fmt.Errorf("reading which media an account shows: %w", err)
+	}
+	return s.describe(ctx, q, team, shown)
+}

@@ -1,0 +1,309 @@
+package post
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/job"
+	"pressroom/internal/platform/auditlog"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/platform/restoreguard"
+)
+
+// Delivery hands posts to networks. Submit only writes down what is to be sent, in the caller's transaction.
+type Delivery interface {
+	Submit(ctx context.Context, tx *db.Tx, o Order) error
+}
+
+// Publication is the job that sends a post (contract, Records: Publish, retry).
+type Publication struct {
+	job.Entry
+	AlreadySubmitted bool `json:"already_submitted" jsonschema:"True where the post was handed over before; it is not sent again."`
+}
+
+// Retried is the job that sends failed accounts again, and the accounts that it leaves alone.
+type Retried struct {
+	job.Entry
+	Skipped []Skip `json:"skipped"`
+}
+
+// schedule sets a draft to go out at a time, with no further confirmation.
+func (s *Service) schedule(ctx context.Context, call operation.Call, in ScheduleInput) (operation.Answer[Full], error) {
+	at, err := timeToCome(call, in.ScheduledAt)
+	if err != nil {
+		return operation.Answer[Full]{}, err
+	}
+	var p Post
+	err = s.db.Write(ctx, "post.schedule", func(ctx context.Context, tx *db.Tx) error {
+		var err error
+		if p, err = s.lock(ctx, tx, call.TeamID, in.PostID); err != nil {
+			return err
+		}
+		if err := p.mayBeScheduled(); err != nil {
+			return err
+		}
+		if err := s.mayBeSent(call, p); err != nil {
+			return err
+		}
+		if err := s.allow(ctx, tx, call, at); err != nil {
+			return err
+		}
+		p.Status, p.ScheduledAt, p.Skipped = Scheduled, at, false
+		if err := update(ctx, tx, &p); err != nil {
+			return err
+		}
+		return auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), "post.scheduled", p.ID, map[string]any{"at": db.Micros(at)})
+	})
+	if err != nil {
+		return operation.Answer[Full]{}, err
+	}
+	out := s.answer(call, p)
+	out.Notes = append(out.Notes, farNote(call, at)...)
+	return out, nil
+}
+
+func (p Post) mayBeScheduled() error {
+	if err := p.mayGoOut(); err != nil {
+		return err
+	}
+	switch {
+	case p.IsTemplate:
+		return apierr.BadState("recurring_template", "The template of a recurring series is not scheduled itself.")
+	case p.Status == Scheduled:
+		return apierr.BadState(string(p.Status), "The post is scheduled already. Change its scheduled_at instead (update_post, PATCH /posts/{id}).")
+	case p.Status != Draft:
+		return apierr.BadState(string(p.Status), "The post was handed over for publishing already.")
+	}
+	return nil
+}
+
+// publish hands a post over now. A post that was handed over before is never sent again.
+func (s *Service) publish(ctx context.Context, call operation.Call, in PostInput) (operation.Answer[Publication], error) {
+	var out operation.Answer[Publication]
+	err := s.db.Write(ctx, "post.publish", func(ctx context.Context, tx *db.Tx) error {
+		p, err := s.lock(ctx, tx, call.TeamID, in.PostID)
+		if err != nil {
+			return err
+		}
+		if p.Status != Draft && p.Status != Scheduled {
+			last, err := job.Get(ctx, tx, call.TeamID, p.JobID)
+			if err != nil {
+				return err
+			}
+			out, err = s.publication(ctx, call, p, last, true)
+			return err
+		}
+		if err := s.mayBePublished(ctx, tx, call, p); err != nil {
+			return err
+		}
+		if err := s.letSeriesKnow(ctx, tx, &p); err != nil {
+			return err
+		}
+		handed, err := s.hand(ctx, tx, &p, p.Targets, auditlog.By(call), "")
+		if err != nil {
+			return err
+		}
+		out, err = s.publication(ctx, call, p, handed, false)
+		return err
+	})
+	return out, err
+}
+
+func (s *Service) publication(ctx context.Context, call operation.Call, p Post, j job.Record, already bool) (operation.Answer[Publication], error) {
+	view, err := s.jobs.View(ctx, call, j, job.GetInput{})
+	return operation.Answer[Publication]{Data: Publication{view.Data, already}, Untrusted: view.Untrusted, App: "/posts/" + p.ID, Location: job.Location(j.ID), Said: saidOfPublication(already, view.Data)}, err
+}
+
+func (s *Service) mayBePublished(ctx context.Context, tx *db.Tx, call operation.Call, p Post) error {
+	if err := p.mayGoOut(); err != nil {
+		return err
+	}
+	if p.IsTemplate {
+		return apierr.BadState("recurring_template", "The template of a recurring series is not published itself.")
+	}
+	if err := s.mayBeSent(call, p); err != nil {
+		return err
+	}
+	if p.Status == Scheduled && sameMonth(p.ScheduledAt, tx.Now(), call.Zone) {
+		return nil // it has its place in this month's allowance
+	}
+	return s.allow(ctx, tx, call, tx.Now())
+}
+
+// hand gives some accounts of a post to the delivery under a new job, in the caller's transaction. With a
+// refusal every account fails at once and nothing is sent.
+func (s *Service) hand(ctx context.Context, tx *db.Tx, p *Post, targets []Target, by auditlog.Actor, refused string) (job.Record, error) {
+	begin := s.jobs.Start
+	if by == (auditlog.Actor{}) {
+		begin = s.jobs.Create // its time has come: nobody waits for it, and nothing may hold it up
+	}
+	j, err := begin(ctx, tx, job.New{TeamID: p.TeamID, Type: job.SocialPost, Subject: p.ID, Total: len(targets)})
+	if err != nil {
+		return j, err
+	}
+	p.Status, p.JobID = Processing, j.ID
+	if p.SubmittedAt.IsZero() {
+		p.SubmittedAt = tx.Now()
+	}
+	if err := update(ctx, tx, p); err != nil {
+		return j, err
+	}
+	if err := auditlog.Record(ctx, tx, p.TeamID, by, "post.handed_over", p.ID, map[string]any{"job": j.ID, "accounts": len(targets)}); err != nil {
+		return j, err
+	}
+	return j, s.delivery.Submit(ctx, tx, Order{Post: *p, Job: j, Targets: targets, Refused: refused})
+}
+
+// retry sends failed accounts again; the others are left alone and named.
+func (s *Service) retry(ctx context.Context, call operation.Call, in RetryInput) (operation.Answer[Retried], error) {
+	var out operation.Answer[Retried]
+	err := s.db.Write(ctx, "post.retry", func(ctx context.Context, tx *db.Tx) error {
+		p, err := s.lock(ctx, tx, call.TeamID, in.PostID)
+		if err != nil {
+			return err
+		}
+		if err := p.mayGoOut(); err != nil {
+			return err
+		}
+		if p.Status == Draft || p.Status == Scheduled {
+			return apierr.BadState(string(p.Status), "The post was not sent yet, so nothing failed.")
+		}
+		again, skipped, err := s.choose(p, in.AccountIDs, tx.Now())
+		if err != nil {
+			return err
+		}
+		if err := s.mayBeSentAgain(call, p, again); err != nil {
+			return err
+		}
+		j, err := s.sendAgain(ctx, tx, call, &p, again)
+		if err != nil {
+			return err
+		}
+		view, err := s.jobs.View(ctx, call, j, job.GetInput{})
+		out = operation.Answer[Retried]{Data: Retried{view.Data, skipped}, Untrusted: view.Untrusted, App: "/posts/" + p.ID, Location: job.Location(j.ID), Said: saidOfRetry(len(again), skipped, view.Data)}
+		return err
+	})
+	return out, err
+}
+
+// choose parts the accounts that may be sent again from those that may not. Without ids it is every account
+// that has failed.
+func (s *Service) choose(p Post, ids []int64, now time.Time) ([]Target, []Skip, error) {
+	for _, id := range ids {
+		if !slices.ContainsFunc(p.Targets, func(t Target) bool { return t.AccountID == id }) {
+			return nil, nil, apierr.Missing().With("argument", "account_ids")
+		}
+	}
+	again, skipped := []Target{}, []Skip{}
+	for _, t := range p.Targets {
+		if len(ids) > 0 && !slices.Contains(ids, t.AccountID) {
+			continue
+		}
+		if reason, ok := s.limits.retryable(t, now); !ok {
+			skipped = append(skipped, Skip{t.AccountID, reason})
+			continue
+		}
+		again = append(again, t)
+	}
+	return again, skipped, nil
+}
+
+func (s *Service) sendAgain(ctx context.Context, tx *db.Tx, call operation.Call, p *Post, again []Target) (job.Record, error) {
+	if len(again) == 0 {
+		return job.Get(ctx, tx, call.TeamID, p.JobID)
+	}
+	for i, t := range again {
+		t.State, t.ErrorCode, t.NetworkText = Pending, "", ""
+		t.RetriesUsed, t.RetriedAt = t.RetriesUsed+1, tx.Now()
+		if err := updateTarget(ctx, tx, p.ID, t); err != nil {
+			return job.Record{}, err
+		}
+		again[i] = t
+	}
+	return s.hand(ctx, tx, p, again, auditlog.By(call), "")
+}
+
+// flowing is true of a post whose team may publish: neither is the team closed, nor publishing paused for it or for
+// the whole service, nor is all held. What is scheduled waits meanwhile, and goes out once it may.
+const flowing = restoreguard.Free + ` AND ` + unpaused
+
+// unpaused is flowing, whether all is held or not.
+const unpaused = `EXISTS (SELECT 1 FROM teams t WHERE t.id = posts.team_id AND t.closed_at = 0)
+	AND NOT EXISTS (SELECT 1 FROM pauses x WHERE x.action IN ('everything', 'publish') AND (x.scope = 'service' OR x.scope = 'team' AND x.target = posts.team_id))`
+
+// Due lists scheduled posts whose time has come, the longest due first.
+func (s *Service) Due(ctx context.Context, limit int) ([]string, error) {
+	rows, err := s.db.Query(ctx, `SELECT id FROM posts WHERE status = 'scheduled' AND is_template = 0 AND scheduled_at <= ? AND `+flowing+` ORDER BY scheduled_at LIMIT ?`, db.Micros(s.db.Now()), limit)
+	if err != nil {
+		return nil, fmt.Errorf("looking for due posts: %w", err)
+	}
+	defer rows.Close()
+	ids := []string{}
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return nil, fmt.Errorf("looking for due posts: %w", err)
+		}
+		ids = append(ids, id)
+	}
+	return ids, rows.Err()
+}
+
+// Release hands a due post over. One that was cancelled, moved, released or paused meanwhile is left alone; one that
+// waits for the client, breaks a network's rules or is one of a series too many for the plan fails without being sent,
+// and one of a series that comes too late is skipped.
+func (s *Service) Release(ctx context.Context, id string) error {
+	return s.db.Write(ctx, "post.release", func(ctx context.Context, tx *db.Tx) error {
+		var teamID int64
+		if err := tx.QueryRow(ctx, `SELECT team_id FROM posts WHERE id = ?`, id).Scan(&teamID); err != nil {
+			return fmt.Errorf("reading a due post: %w", err)
+		}
+		p, err := s.lock(ctx, tx, teamID, id)
+		if err != nil {
+			return err
+		}
+		if p.Status != Scheduled || p.IsTemplate || p.ScheduledAt.After(tx.Now()) {
+			return nil
+		}
+		var goes bool
+		if err := tx.QueryRow(ctx, `SELECT `+flowing+` FROM posts WHERE id = ?`, id).Scan(&goes); err != nil {
+			return fmt.Errorf("asking whether a due post may go out: %w", err)
+		}
+		if !goes {
+			return nil
+		}
+		if p.missed(tx.Now()) {
+			return s.skip(ctx, tx, &p)
+		}
+		refused, err := s.refusedAtItsTime(ctx, tx, p)
+		if err != nil {
+			return err
+		}
+		_, err = s.hand(ctx, tx, &p, p.Targets, auditlog.Actor{}, refused)
+		return err
+	})
+}
+
+func (s *Service) refusedAtItsTime(ctx context.Context, q db.Querier, p Post) (string, error) {
+	if p.held() {
+		return missedApproval, nil
+	}
+	var language string
+	if err := q.QueryRow(ctx, `SELECT content_language FROM teams WHERE id = ?`, p.TeamID).Scan(&language); err != nil {
+		return "", fmt.Errorf("reading the team of a due post: %w", err)
+	}
+	if s.Foretell(p, language).Refused {
+		return "preflight_blocked", nil
+	}
+	if p.OccursAt.IsZero() {
+		return "", nil // it took its place in the month when it was scheduled
+	}
+	if left, err := s.leftFor(ctx, q, p); err != nil || left != 0 {
+		return "", err
+	}
+	return "plan_limit_reached", nil
+}

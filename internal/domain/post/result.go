@@ -1,0 +1,100 @@
+package post
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"pressroom/internal/platform/auditlog"
+	"pressroom/internal/platform/db"
+)
+
+// Result is what became of one account of a post.
+type Result struct {
+	State       TargetState
+	PublishedAt time.Time
+	Permalink   string
+	ErrorCode   string
+	NetworkText string
+	NetworkID   string // what the network knows the publication by, of one that stands
+	Decided     bool   // a person said so: the event of the decision tells it
+}
+
+// Begin notes that an account is being sent.
+func Begin(ctx context.Context, tx *db.Tx, post string, account int64) error {
+	_, err := tx.Exec(ctx, `UPDATE post_targets SET state = ? WHERE post_id = ? AND account_id = ?`, string(Sending), post, account)
+	if err != nil {
+		return fmt.Errorf("noting that an account is sent: %w", err)
+	}
+	return nil
+}
+
+// Settle writes an account's result and what it makes of the post, in the delivery's transaction.
+func (s *Service) Settle(ctx context.Context, tx *db.Tx, team int64, id string, account int64, r Result) error {
+	p, err := s.lock(ctx, tx, team, id)
+	if err != nil {
+		return err
+	}
+	for i, t := range p.Targets {
+		if t.AccountID != account {
+			continue
+		}
+		told := r.Decided || t.State == Unconfirmed && r.State == Unconfirmed // asking once more and learning nothing is no news
+		t.State, t.PublishedAt, t.Permalink, t.ErrorCode, t.NetworkText = r.State, r.PublishedAt, r.Permalink, r.ErrorCode, r.NetworkText
+		t.NetworkID = r.NetworkID
+		p.Targets[i] = t
+		if err := updateTarget(ctx, tx, id, t); err != nil {
+			return err
+		}
+		if told {
+			continue
+		}
+		if err := auditlog.Record(ctx, tx, team, auditlog.Actor{}, "post.account_"+string(r.State), id, map[string]any{"account": account, "error_code": r.ErrorCode}); err != nil {
+			return err
+		}
+	}
+	p.Status = statusOf(p.Targets)
+	p.PublishedAt = firstPublished(p.Targets)
+	return update(ctx, tx, &p)
+}
+
+// Linked writes where a published account's post stands, in the delivery's transaction.
+func (s *Service) Linked(ctx context.Context, tx *db.Tx, id string, account int64, permalink string) error {
+	_, err := tx.Exec(ctx, `UPDATE post_targets SET permalink = ? WHERE post_id = ? AND account_id = ? AND state = ?`, permalink, id, account, string(Sent))
+	if err != nil {
+		return fmt.Errorf("keeping where a post stands: %w", err)
+	}
+	return nil
+}
+
+func firstPublished(targets []Target) time.Time {
+	var first time.Time
+	for _, t := range targets {
+		if t.State == Sent && (first.IsZero() || t.PublishedAt.Before(first)) {
+			first = t.PublishedAt
+		}
+	}
+	return first
+}
+
+// ToSend reads a post with one of its accounts and its team's language, for the delivery. The target is zero
+// where the account is not the post's any more.
+func (s *Service) ToSend(ctx context.Context, team int64, id string, account int64) (Post, Target, string, error) {
+	p, err := s.read(ctx, s.db, team, id, "")
+	if err != nil {
+		return p, Target{}, "", err
+	}
+	var language string
+	err = s.db.QueryRow(ctx, `SELECT content_language FROM teams WHERE id = ?`, team).Scan(&language)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return p, Target{}, "", fmt.Errorf("reading the team of a post: %w", err)
+	}
+	for _, t := range p.Targets {
+		if t.AccountID == account {
+			return p, t, language, nil
+		}
+	}
+	return p, Target{}, language, nil
+}

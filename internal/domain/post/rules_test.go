@@ -1,0 +1,127 @@
+package post
+
+import (
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
+	"pgregory.net/rapid"
+
+	"pressroom/internal/domain/job"
+)
+
+func TestStatusOf(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		states []TargetState
+		want   Status
+		job    job.State
+	}{
+		{[]TargetState{Sent}, Published, job.Succeeded},
+		{[]TargetState{Sent, Sent}, Published, job.Succeeded},
+		{[]TargetState{Sent, NotSent}, PartiallyPublished, job.PartiallySucceeded},
+		{[]TargetState{Sent, Unconfirmed}, PartiallyPublished, job.PartiallySucceeded},
+		{[]TargetState{NotSent, Unconfirmed}, Failed, job.Failed},
+		{[]TargetState{Unconfirmed}, Failed, job.Failed},
+		{[]TargetState{Sent, Pending}, Processing, job.PartiallySucceeded},
+		{[]TargetState{NotSent, Sending}, Processing, job.Failed},
+	} {
+		targets := make([]Target, len(c.states))
+		for i, state := range c.states {
+			targets[i].State = state
+		}
+		if got := statusOf(targets); got != c.want {
+			t.Errorf("%v: %s, want %s", c.states, got, c.want)
+		}
+		if got := JobState(c.states); got != c.job {
+			t.Errorf("%v: job %s, want %s", c.states, got, c.job)
+		}
+	}
+}
+
+func TestRetryable(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		target Target
+		want   string
+	}{
+		{Target{State: NotSent}, ""},
+		{Target{State: NotSent, RetriesUsed: 3}, "no_retries_left"},
+		{Target{State: NotSent, RetriesUsed: 2, RetriedAt: now.Add(-time.Minute)}, ""},
+		{Target{State: NotSent, RetriesUsed: 1, RetriedAt: now.Add(-59 * time.Second)}, "retried_moments_ago"},
+		{Target{State: NotSent, RetriesUsed: 3, RetriedAt: now.Add(-time.Hour)}, "no_retries_left"},
+		{Target{State: NotSent, RetriesUsed: 3, RetriedAt: now}, "no_retries_left"},
+		{Target{State: Unconfirmed}, "unconfirmed"},
+		{Target{State: Sent}, "not_failed"},
+		{Target{State: Sending}, "not_failed"},
+		{Target{State: Pending}, "not_failed"},
+	} {
+		c.target.Active = true
+		reason, ok := DefaultLimits.retryable(c.target, now)
+		if reason != c.want || ok != (c.want == "") {
+			t.Errorf("%+v: %q %t", c.target, reason, ok)
+		}
+	}
+}
+
+// An account whose connection is lost is left alone: a retry of it would be spent for nothing.
+func TestLostAccountsKeepTheirRetries(t *testing.T) {
+	t.Parallel()
+	if reason, ok := DefaultLimits.retryable(Target{State: NotSent}, time.Now()); ok || reason != "account_gone" {
+		t.Errorf("%q %t", reason, ok)
+	}
+}
+
+// An excerpt is one line of valid text, at most 140 characters, and the start of the caption.
+func TestExcerpt(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		caption := rapid.String().Draw(t, "caption") + strings.Repeat(rapid.String().Draw(t, "more"), rapid.IntRange(0, 300).Draw(t, "times"))
+		got := excerpt(caption)
+		if !utf8.ValidString(got) || utf8.RuneCountInString(got) > excerptLen || strings.ContainsAny(got, "\n\t") {
+			t.Fatalf("%q", got)
+		}
+		line := strings.Join(strings.Fields(caption), " ")
+		if (got == line) != (utf8.RuneCountInString(line) <= excerptLen) {
+			t.Fatalf("%q of %d characters is shown as %q", line, utf8.RuneCountInString(line), got)
+		}
+		if start := strings.TrimSuffix(got, "…"); !strings.HasPrefix(line, start) {
+			t.Fatalf("%q does not begin with %q", line, start)
+		}
+	})
+}
+
+// An excerpt ends between two grapheme clusters, and says that it is not the whole text wherever it is not.
+func TestExcerptKeepsGraphemes(t *testing.T) {
+	t.Parallel()
+	family := "👨‍👩‍👧‍👦" // 7 characters
+	for _, c := range []struct{ caption, want string }{
+		{strings.Repeat(family, 200), strings.Repeat(family, 19) + "…"},
+		{strings.Repeat(family, 20), strings.Repeat(family, 20)},
+		{"a" + strings.Repeat("🇩🇪", 100), "a" + strings.Repeat("🇩🇪", 69) + "…"},
+		{strings.Repeat("e\u0301", 100), strings.Repeat("e\u0301", 69) + "…"},
+		{"a" + strings.Repeat("\u0301", 200), "…"},
+		{"a" + strings.Repeat(" ", 5000) + "b", "a b"},
+	} {
+		if got := excerpt(c.caption); got != c.want {
+			t.Errorf("%q is shown as %q, want %q", c.caption, got, c.want)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		parts := rapid.SliceOf(rapid.SampledFrom([]string{family, "🇩🇪", "e\u0301", "각", "x", " ", "\u200d", "\u0301"})).Draw(t, "parts")
+		caption := strings.Repeat(strings.Join(parts, ""), rapid.IntRange(1, 60).Draw(t, "times"))
+		line := strings.Join(strings.Fields(caption), " ")
+		start, cut := strings.CutSuffix(excerpt(caption), "…")
+		ends := map[string]bool{line: true, "": true}
+		for g, before := uniseg.NewGraphemes(line), ""; g.Next(); {
+			before += g.Str()
+			ends[before], ends[strings.TrimRight(before, " ")] = true, true
+		}
+		if !ends[start] || cut == (start == line) && line != "" {
+			t.Fatalf("%q is shown as %q", line, start)
+		}
+	})
+}

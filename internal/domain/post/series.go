@@ -1,0 +1,279 @@
+package post
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/platform/auditlog"
+	"pressroom/internal/platform/db"
+)
+
+// grace is how late an occurrence may go out. After a longer standstill it is skipped: what was missed must not come
+// out all at once.
+const grace = time.Hour
+
+// Series is a recurring series. Its template stays as it is while the series runs; each occurrence is a post of its
+// own, made ahead, so that the next one can be seen, moved and cancelled like any scheduled post.
+type Series struct {
+	ID         int64
+	TemplateID string
+	Rule       string // RFC 5545, see newRecurrence
+	Timezone   string // IANA
+	Paused     bool
+	NextAt     time.Time // when the next occurrence goes out; zero while none is scheduled
+
+	start time.Time // a wall clock, written as if it were UTC
+	last  time.Time // the last occurrence that was made or skipped
+	wake  time.Time // when the next one is to be made; zero for never
+}
+
+func (r Series) recurrence() (recurrence, error) {
+	zone, err := time.LoadLocation(r.Timezone)
+	if err != nil {
+		return recurrence{}, fmt.Errorf("reading the zone of series %d: %w", r.ID, err)
+	}
+	return newRecurrence(r.Rule, r.start, zone)
+}
+
+// seriesOf reads a series. Whoever locks its posts too has locked those before it, the template first.
+func seriesOf(ctx context.Context, q db.Querier, id int64, lock string) (Series, error) {
+	r := Series{ID: id}
+	var start string
+	var paused, last, wake, next int64
+	err := q.QueryRow(ctx, `SELECT r.template_id, r.rule, r.timezone, r.starts_at, r.paused_at, r.last_at, r.wake_at,
+		(SELECT COALESCE(MIN(p.scheduled_at), 0) FROM posts p WHERE p.series_id = r.id AND p.occurs_at > 0 AND p.status = 'scheduled')
+		FROM post_series r WHERE r.id = ?`+lock, id).Scan(&r.TemplateID, &r.Rule, &r.Timezone, &start, &paused, &last, &wake, &next)
+	if err != nil {
+		return r, fmt.Errorf("reading a recurring series: %w", err)
+	}
+	r.Paused, r.NextAt, r.last, r.wake = paused != 0, db.Time(next), db.Time(last), db.Time(wake)
+	r.start, _ = time.Parse(wallClock, start) // written by us
+	return r, nil
+}
+
+// Repeat makes a draft the template of a recurring series that begins at its wished time, or lets a paused or ended
+// series of a template go on, by a rule of RFC 5545 (FREQ=DAILY, WEEKLY or MONTHLY with INTERVAL, BYDAY, BYMONTHDAY,
+// COUNT, UNTIL). It is not_found for whoever may not publish in the post's team. A rule that is not understood is
+// validation_failed; what the client has not approved, or a network would not take, is refused as by schedule_post.
+func (s *Service) Repeat(ctx context.Context, person int64, postID, rule string) (Post, error) {
+	return s.actOn(ctx, person, postID, access.Publish, "post.repeat", func(ctx context.Context, tx *db.Tx, call operation.Call, p *Post) error {
+		if err := p.mayRepeat(tx.Now()); err != nil {
+			return err
+		}
+		if err := s.mayBeSent(call, *p); err != nil {
+			return err
+		}
+		return s.repeat(ctx, tx, call, p, rule)
+	})
+}
+
+// StopRepeating ends a series for good: its template is a plain draft again, and the occurrences that have not begun
+// become drafts. It is not_found for whoever may not publish in the post's team.
+func (s *Service) StopRepeating(ctx context.Context, person int64, postID string) (Post, error) {
+	return s.actOn(ctx, person, postID, access.Publish, "post.stop_repeating", func(ctx context.Context, tx *db.Tx, call operation.Call, p *Post) error {
+		if !p.IsTemplate {
+			return apierr.BadState("not_recurring", "No series is made from this post.")
+		}
+		if err := s.pause(ctx, tx, p); err != nil {
+			return err
+		}
+		ended := p.SeriesID
+		p.Status, p.SeriesID, p.Series, p.IsTemplate = Draft, 0, Series{}, false
+		if err := keepTemplate(ctx, tx, p); err != nil {
+			return err
+		}
+		return auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), "series.stopped", p.ID, map[string]any{"series": ended})
+	})
+}
+
+// acting is what a person of the app may do in the team of a post, as a call.
+func (s *Service) acting(ctx context.Context, person int64, postID string, needs access.Capability) (operation.Call, error) {
+	actor := &access.Actor{PersonID: person}
+	var zone, plan string
+	var until int64
+	err := s.db.QueryRow(ctx, `SELECT t.id, t.timezone, t.content_language, t.plan, t.plan_until, m.role FROM posts p JOIN teams t ON t.id = p.team_id
+		JOIN memberships m ON m.team_id = t.id AND m.person_id = ? JOIN people x ON x.id = m.person_id
+		WHERE p.id = ? AND t.closed_at = 0 AND x.held_at = 0`, person, postID).Scan(&actor.TeamID, &zone, &actor.Language, &plan, &until, &actor.Role)
+	if errors.Is(err, sql.ErrNoRows) {
+		return operation.Call{}, apierr.Missing()
+	}
+	if err != nil {
+		return operation.Call{}, fmt.Errorf("reading what a person may do with a post: %w", err)
+	}
+	if actor.Zone, err = time.LoadLocation(zone); err != nil {
+		return operation.Call{}, fmt.Errorf("reading the zone of team %d: %w", actor.TeamID, err)
+	}
+	now := s.db.Now()
+	actor.Plan, actor.Capabilities = s.terms.Holding(plan, db.Time(until), now).ID, access.Effective(access.Full, actor.Role)
+	if !actor.Can(needs) {
+		return operation.Call{}, apierr.Missing()
+	}
+	return operation.Call{Actor: actor, Now: now}, nil
+}
+
+// actOn changes a post for a person of the app, in one transaction that holds the post. It is not_found if the person may
+// not do that in the post's team.
+func (s *Service) actOn(ctx context.Context, person int64, postID string, needs access.Capability, name string,
+	do func(context.Context, *db.Tx, operation.Call, *Post) error,
+) (Post, error) {
+	call, err := s.acting(ctx, person, postID, needs)
+	if err != nil {
+		return Post{}, err
+	}
+	var p Post
+	err = s.db.Write(ctx, name, func(ctx context.Context, tx *db.Tx) error {
+		var err error
+		if p, err = s.lock(ctx, tx, call.TeamID, postID); err != nil {
+			return err
+		}
+		return do(ctx, tx, call, &p)
+	})
+	return p, err
+}
+
+// mayRepeat refuses what cannot become a running series.
+func (p Post) mayRepeat(now time.Time) error {
+	switch {
+	case p.SeriesID != 0 && !p.IsTemplate:
+		return apierr.BadState("occurrence", "The post belongs to a series already; repeat that one's template.")
+	case p.Status != Draft:
+		return apierr.BadState(string(p.Status), "Only a draft can be repeated, or the template of a series that stands.")
+	case p.ScheduledAt.IsZero():
+		return apierr.Invalid(apierr.MissingArgument, "scheduled_at", "Give the draft the time at which the series is to begin.")
+	case !p.IsTemplate && !p.ScheduledAt.After(now):
+		return apierr.Invalid(apierr.InThePast, "scheduled_at", "The time at which the series is to begin is over. Give the draft one that is to come.")
+	}
+	return p.mayGoOut()
+}
+
+// repeat writes a series that runs from now on, with its next occurrence.
+func (s *Service) repeat(ctx context.Context, tx *db.Tx, call operation.Call, p *Post, rule string) error {
+	kind, r := "series.resumed", p.Series
+	if !p.IsTemplate {
+		wall := p.ScheduledAt.In(call.Zone).Format(wallClock)
+		kind, r = "series.started", Series{TemplateID: p.ID, Timezone: call.Zone.String()}
+		r.start, _ = time.Parse(wallClock, wall) // written above
+	}
+	r.Rule, r.Paused = rule, false
+	recurring, err := r.recurrence()
+	if err != nil {
+		return err
+	}
+	if r.last.Before(tx.Now()) {
+		r.last = tx.Now()
+	}
+	if _, ok := recurring.first(r.last); !ok {
+		return errNoneLeft
+	}
+	if err := keepSeries(ctx, tx, &r, p.TeamID); err != nil {
+		return err
+	}
+	p.Status, p.SeriesID, p.IsTemplate = Scheduled, r.ID, true
+	if err := keepTemplate(ctx, tx, p); err != nil {
+		return err
+	}
+	if err := auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), kind, p.ID, map[string]any{"series": r.ID}); err != nil {
+		return err
+	}
+	return s.goOn(ctx, tx, p, r)
+}
+
+// keepSeries writes a series, a new one where it has no id.
+func keepSeries(ctx context.Context, tx *db.Tx, r *Series, team int64) error {
+	var err error
+	if r.ID == 0 {
+		err = tx.QueryRow(ctx, `INSERT INTO post_series (team_id, template_id, rule, timezone, starts_at, created_at) VALUES (?, ?, ?, ?, ?, ?) RETURNING id`,
+			team, r.TemplateID, r.Rule, r.Timezone, r.start.Format(wallClock), db.Micros(tx.Now())).Scan(&r.ID)
+	} else {
+		_, err = tx.Exec(ctx, `UPDATE post_series SET rule = ?, paused_at = 0, last_at = ?, wake_at = ? WHERE id = ?`, r.Rule, db.Micros(r.last), db.Micros(r.wake), r.ID)
+	}
+	if err != nil {
+		return fmt.Errorf("writing a recurring series: %w", err)
+	}
+	return nil
+}
+
+// goBy gives the series of a template another rule, by which it goes out once it goes on. One that is empty changes nothing,
+// and neither does the same one.
+func goBy(ctx context.Context, tx *db.Tx, template *Post, rule string) (bool, error) {
+	if !template.IsTemplate || rule == "" || rule == template.Series.Rule {
+		return false, nil
+	}
+	r := template.Series
+	r.Rule = rule
+	recurring, err := r.recurrence()
+	if err != nil {
+		return false, err
+	}
+	behind := r.last
+	if behind.Before(tx.Now()) {
+		behind = tx.Now()
+	}
+	if _, ok := recurring.first(behind); !ok {
+		return false, errNoneLeft
+	}
+	if _, err := tx.Exec(ctx, `UPDATE post_series SET rule = ? WHERE id = ? AND team_id = ?`, rule, r.ID, template.TeamID); err != nil {
+		return false, fmt.Errorf("giving a recurring series another rule: %w", err)
+	}
+	template.Series = r
+	return true, nil
+}
+
+// keepTemplate writes whether a post is a template, and the rest of it.
+func keepTemplate(ctx context.Context, tx *db.Tx, p *Post) error {
+	if _, err := tx.Exec(ctx, `UPDATE posts SET series_id = ?, is_template = ? WHERE id = ?`, p.SeriesID, db.Flag(p.IsTemplate), p.ID); err != nil {
+		return fmt.Errorf("writing a template: %w", err)
+	}
+	return update(ctx, tx, p)
+}
+
+// letSeriesKnow keeps a series in step with one of its posts that is cancelled or published: with its template a series
+// is paused, and behind the occurrence that was made last the next one is due.
+func (s *Service) letSeriesKnow(ctx context.Context, tx *db.Tx, p *Post) error {
+	switch {
+	case p.SeriesID == 0:
+		return nil
+	case p.IsTemplate:
+		return s.pause(ctx, tx, p)
+	}
+	_, err := tx.Exec(ctx, `UPDATE post_series SET wake_at = ? WHERE id = ? AND wake_at > 0 AND last_at = ?`, db.Micros(tx.Now()), p.SeriesID, db.Micros(p.OccursAt))
+	if err != nil {
+		return fmt.Errorf("waking a recurring series: %w", err)
+	}
+	return nil
+}
+
+// pause stops the series of a template. Occurrences that have not begun become drafts; a series that goes on takes
+// them up again, as it then begins before the first of them.
+func (s *Service) pause(ctx context.Context, tx *db.Tx, template *Post) error {
+	back := template.Series.last
+	taken, err := db.All(ctx, tx, func(rows *sql.Rows, p *Post) error {
+		var occurs int64
+		err := rows.Scan(&p.ID, &occurs)
+		p.OccursAt = db.Time(occurs)
+		return err
+	}, `UPDATE posts SET status = 'draft', updated_at = ? WHERE series_id = ? AND occurs_at > 0 AND status = 'scheduled' RETURNING id, occurs_at`, db.Micros(tx.Now()), template.SeriesID)
+	if err != nil {
+		return fmt.Errorf("taking the occurrences of a series back: %w", err)
+	}
+	for _, p := range taken {
+		if before := p.OccursAt.Add(-time.Microsecond); before.Before(back) {
+			back = before
+		}
+		if err := auditlog.Record(ctx, tx, template.TeamID, auditlog.Actor{}, "post.cancelled", p.ID, map[string]any{"template": template.ID}); err != nil {
+			return err
+		}
+	}
+	_, err = tx.Exec(ctx, `UPDATE post_series SET paused_at = ?, wake_at = 0, last_at = ? WHERE id = ?`, db.Micros(tx.Now()), db.Micros(back), template.SeriesID)
+	if err != nil {
+		return fmt.Errorf("pausing a recurring series: %w", err)
+	}
+	template.Series.Paused, template.Series.NextAt = true, time.Time{}
+	return nil
+}

@@ -1,0 +1,525 @@
+package post_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/core/access"
+	"pressroom/internal/domain/post"
+	"pressroom/internal/platform/db"
+)
+
+// repeated is the template of a series that begins in an hour.
+func (w *world) repeated(t *testing.T, rule string) string {
+	t.Helper()
+	id := w.draft(t, "hello", noon.Add(time.Hour))
+	_, err := w.Repeat(t.Context(), w.person, id, rule)
+	must(t, err)
+	return id
+}
+
+func (w *world) exec(t *testing.T, statement string, args ...any) {
+	t.Helper()
+	must(t, w.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+		_, err := tx.Exec(ctx, statement, args...)
+		return err
+	}))
+}
+
+// A series goes out day by day, each time as a post of its own, and the next one is always there.
+func TestASeriesGoesOut(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		id := w.repeated(t, "FREQ=DAILY;COUNT=3")
+		w.exec(t, `UPDATE post_targets SET caption = 'of its own' WHERE post_id = ?`, id)
+		template := w.do(t, "get_post", map[string]any{"id": id})
+		recurrence, _ := template["recurrence"].(map[string]any)
+		next, _ := recurrence["next_at"].(map[string]any)
+		if template["status"] != "scheduled" || recurrence["template"] != true || recurrence["rule"] != "FREQ=DAILY;COUNT=3" || recurrence["timezone"] != "Europe/Berlin" || next["team"] != "2026-11-21T13:00:00+01:00" {
+			t.Errorf("the template: %v", template)
+		}
+		if got := w.occurrences(t); got != "21T13 scheduled" {
+			t.Error(got)
+		}
+		w.clock.Advance(time.Hour)
+		w.tick(t)
+		if got := w.occurrences(t); got != "21T13 published, 22T13 scheduled" {
+			t.Error(got)
+		}
+		one := w.do(t, "get_post", map[string]any{"id": w.occurrence(t)})
+		recurrence, _ = one["recurrence"].(map[string]any)
+		if one["caption"] != "hello" || recurrence["template"] != false || recurrence["template_id"] != id || recurrence["paused"] != false {
+			t.Errorf("an occurrence: %v", one)
+		}
+		for range 3 {
+			w.clock.Advance(day)
+			w.tick(t)
+			w.tick(t)
+		}
+		if got := w.occurrences(t) + ", template " + w.status(t, id); got != "21T13 published, 22T13 published, 23T13 published, template draft" {
+			t.Error(got)
+		}
+		w.wantSent(t, "hello", "of its own", "of its own")
+		if n := w.told(t, "post.recurred"); n != 3 || w.told(t, "series.started") != 1 || w.told(t, "series.ended") != 1 {
+			t.Errorf("%d occurrences were told", n)
+		}
+	})
+}
+
+// Which post can become a series, and who may make one of it.
+func TestWhatCanBeRepeated(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		const daily = "FREQ=DAILY"
+		ctx, soon := t.Context(), noon.Add(time.Hour)
+		refused := func(code apierr.Code, state, id, rule string) {
+			t.Helper()
+			_, err := w.Repeat(ctx, w.person, id, rule)
+			wants(t, err, code, state)
+		}
+		id := w.draft(t, "hello", soon)
+		for _, role := range []access.Role{access.Viewer, access.Client} {
+			bea, err := w.teams.AddPerson(ctx, "Bea", string(role)+"@example.com", "")
+			must(t, err)
+			_, err = w.Repeat(ctx, bea.ID, id, daily)
+			wants(t, err, apierr.NotFound, "")
+			must(t, w.teams.SetMember(ctx, w.call.TeamID, bea.ID, role))
+			_, err = w.Repeat(ctx, bea.ID, id, daily)
+			wants(t, err, apierr.NotFound, "")
+		}
+		refused(apierr.NotFound, "", "none", daily)
+		refused(apierr.ValidationFailed, "", id, "FREQ=YEARLY")
+		refused(apierr.ValidationFailed, "", id, "FREQ=DAILY;UNTIL=20261120")
+		refused(apierr.ValidationFailed, "", w.draft(t, "no time", time.Time{}), daily)
+		refused(apierr.PreflightBlocked, "", w.draft(t, "forbidden", soon), daily)
+		waiting := w.draft(t, "for the client", soon)
+		w.exec(t, `UPDATE posts SET approval = 'waiting' WHERE id = ?`, waiting)
+		refused(apierr.AwaitingApproval, "", waiting, daily)
+		scheduled := w.draft(t, "once", soon)
+		w.do(t, "schedule_post", map[string]any{"post_id": scheduled, "scheduled_at": soon.Format(time.RFC3339)})
+		refused(apierr.ValidationFailed, "scheduled", scheduled, daily)
+		if _, err := w.StopRepeating(ctx, w.person, id); apierr.Of(err).Context["state"] != "not_recurring" {
+			t.Error(err)
+		}
+		if got := w.occurrences(t); got != "" {
+			t.Fatal(got)
+		}
+		_, err := w.Repeat(ctx, w.person, id, daily)
+		must(t, err)
+		refused(apierr.ValidationFailed, "scheduled", id, daily)
+		_, err = w.Skip(ctx, w.person, w.occurrence(t))
+		must(t, err)
+		refused(apierr.ValidationFailed, "occurrence", w.occurrence(t), daily)
+		late := w.draft(t, "late", soon)
+		w.clock.Advance(2 * time.Hour)
+		refused(apierr.ValidationFailed, "", late, daily)
+	})
+}
+
+// The template itself is neither changed, nor scheduled, nor published.
+func TestTemplatesStayAsTheyAre(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		id := w.repeated(t, "FREQ=DAILY")
+		const state = "recurring_template"
+		w.refused(t, apierr.ValidationFailed, state, "update_post", map[string]any{"id": id, "caption": "other"})
+		w.refused(t, apierr.ValidationFailed, state, "publish_post", map[string]any{"post_id": id})
+		w.refused(t, apierr.ValidationFailed, state, "schedule_post", map[string]any{"post_id": id, "scheduled_at": "2026-12-01T10:00"})
+		_, err := w.approvals.AskApproval(t.Context(), w.person, id)
+		wants(t, err, apierr.ValidationFailed, state)
+		w.do(t, "cancel_post", map[string]any{"post_id": id})
+		_, err = w.approvals.AskApproval(t.Context(), w.person, id)
+		wants(t, err, apierr.ValidationFailed, state)
+		_, err = w.StopRepeating(t.Context(), w.person, id)
+		must(t, err)
+		w.do(t, "update_post", map[string]any{"id": id, "caption": "other"})
+		if got := w.occurrences(t) + ", " + w.status(t, id); got != "21T13 draft, draft" {
+			t.Error(got)
+		}
+		w.clock.Advance(3 * day)
+		w.tick(t)
+		w.wantSent(t)
+	})
+}
+
+// Cancelling the template pauses the series with what has not begun; a series that goes on takes that up again.
+func TestPausing(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		id := w.repeated(t, "FREQ=DAILY")
+		w.clock.Advance(time.Hour)
+		w.tick(t)
+		paused := w.do(t, "cancel_post", map[string]any{"post_id": id})
+		recurrence, _ := paused["recurrence"].(map[string]any)
+		if paused["status"] != "draft" || recurrence["paused"] != true || recurrence["next_at"] != nil {
+			t.Errorf("%v", paused)
+		}
+		w.do(t, "cancel_post", map[string]any{"post_id": id})
+		if got := w.occurrences(t); got != "21T13 published, 22T13 draft" || w.told(t, "post.cancelled") != 2 {
+			t.Error(got)
+		}
+		_, err := w.Repeat(t.Context(), w.person, id, "FREQ=DAILY")
+		must(t, err)
+		if got := w.occurrences(t); got != "21T13 published, 22T13 scheduled" {
+			t.Error(got)
+		}
+		w.do(t, "cancel_post", map[string]any{"post_id": id})
+		w.clock.Advance(3 * day)
+		w.tick(t)
+		_, err = w.Repeat(t.Context(), w.person, id, "FREQ=DAILY;INTERVAL=2")
+		must(t, err)
+		if got := w.occurrences(t); got != "21T13 published, 22T13 draft, 25T13 scheduled" {
+			t.Error(got)
+		}
+		w.wantSent(t, "hello")
+		if n := w.told(t, "series.resumed"); n != 2 {
+			t.Errorf("resumed %d times", n)
+		}
+	})
+}
+
+// A draft that pausing made shows what the template shows when the series goes on, unless somebody has changed it by hand.
+func TestDraftsFollowTheTemplate(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		id := w.repeated(t, "FREQ=DAILY")
+		rewrite := func(caption string) {
+			t.Helper()
+			w.do(t, "cancel_post", map[string]any{"post_id": id})
+			held, err := w.Look(t.Context(), w.call.TeamID, id)
+			must(t, err)
+			_, err = w.Compose(t.Context(), w.call.Actor, id, held.UpdatedAt, post.Piece{Caption: caption, Accounts: []int64{held.Targets[0].AccountID}})
+			must(t, err)
+		}
+		stands := func(want bool) {
+			t.Helper()
+			held, err := w.Look(t.Context(), w.call.TeamID, id)
+			must(t, err)
+			next, err := w.Standing(t.Context(), held, 2)
+			must(t, err)
+			if len(next) != 2 || next[0].ToCome || next[0].ByHand != want || !next[1].ToCome || !next[1].At.After(next[0].At) {
+				t.Errorf("%+v", next)
+			}
+		}
+		goesOn := func(caption string) {
+			t.Helper()
+			_, err := w.Repeat(t.Context(), w.person, id, "FREQ=DAILY")
+			must(t, err)
+			next, err := w.Look(t.Context(), w.call.TeamID, w.occurrence(t))
+			must(t, err)
+			if next.Caption != caption || next.Excerpt != caption || next.Status != post.Scheduled || len(next.Targets) != 1 {
+				t.Errorf("%q, not %q: %+v", next.Caption, caption, next)
+			}
+		}
+		rewrite("anew")
+		stands(false)
+		goesOn("anew")
+		w.do(t, "update_post", map[string]any{"id": w.occurrence(t), "scheduled_at": "2026-11-21T15:00"})
+		rewrite("once more")
+		stands(false)
+		goesOn("once more")
+		w.do(t, "update_post", map[string]any{"id": w.occurrence(t), "caption": "by hand"})
+		rewrite("the last")
+		stands(true)
+		goesOn("by hand")
+	})
+}
+
+// An occurrence that a client cancels pauses its series, and stays a draft when the series goes on.
+func TestCancelledOccurrence(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		id := w.repeated(t, "FREQ=DAILY")
+		first := w.occurrence(t)
+		got, err := w.try(t, "cancel_post", map[string]any{"post_id": first})
+		must(t, err)
+		full := got.Data.(post.Full)
+		if full.Status != post.Draft || full.ScheduledAt != nil || !full.Recurrence.Paused || full.Recurrence.NextAt != nil || full.Recurrence.TemplateID != id {
+			t.Errorf("%+v, %+v", full, full.Recurrence)
+		}
+		if len(got.Notes) != 1 || !strings.HasPrefix(got.Notes[0], "The series is paused") {
+			t.Errorf("notes: %q", got.Notes)
+		}
+		w.tick(t)
+		w.clock.Advance(3 * day)
+		w.tick(t)
+		if got := w.occurrences(t) + ", " + w.status(t, id); got != "21T13 draft, draft" || w.told(t, "series.paused") != 1 {
+			t.Error(got)
+		}
+		_, err = w.Repeat(t.Context(), w.person, id, "FREQ=DAILY")
+		must(t, err)
+		w.do(t, "cancel_post", map[string]any{"post_id": first}) // a draft stays as it is, and so does its series
+		if got := w.occurrences(t); got != "21T13 draft, 24T13 scheduled" {
+			t.Error(got)
+		}
+		w.wantSent(t)
+	})
+}
+
+// A series that goes on takes up what pausing made drafts, but no occurrence that was cancelled or skipped by itself,
+// unless that was scheduled again.
+func TestSkippedStaysSkipped(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		id := w.repeated(t, "FREQ=DAILY")
+		first := w.occurrence(t)
+		w.exec(t, `UPDATE post_series SET wake_at = 1 WHERE template_id = ?`, id) // the next one, too
+		w.tick(t)
+		second := w.occurrence(t)
+		_, err := w.Skip(t.Context(), w.person, second)
+		must(t, err)
+		w.do(t, "cancel_post", map[string]any{"post_id": id})
+		if got := w.occurrences(t); got != "21T13 draft, 22T13 draft" {
+			t.Fatal(got)
+		}
+		held, err := w.Look(t.Context(), w.call.TeamID, id)
+		must(t, err)
+		if next, err := w.Standing(t.Context(), held, 2); err != nil || len(next) != 2 || next[0].PostID != first || next[1].At.Sub(next[0].At) != 2*day {
+			t.Errorf("%+v, %v", next, err)
+		}
+		_, err = w.Repeat(t.Context(), w.person, id, "FREQ=DAILY")
+		must(t, err)
+		w.clock.Advance(90 * time.Minute)
+		w.tick(t)
+		if got := w.occurrences(t); got != "21T13 published, 22T13 draft, 23T13 scheduled" {
+			t.Error(got)
+		}
+		w.do(t, "schedule_post", map[string]any{"post_id": second, "scheduled_at": "2026-11-25T08:00"})
+		held, err = w.Look(t.Context(), w.call.TeamID, second)
+		if err != nil || held.Skipped {
+			t.Errorf("%+v, %v", held, err)
+		}
+	})
+}
+
+// What is not a scheduled occurrence cannot be skipped, and nobody skips without the right to write.
+func TestWhatCannotBeSkipped(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		template := w.repeated(t, "FREQ=DAILY")
+		plain := w.draft(t, "plain", time.Time{})
+		refused := func(person int64, id string, code apierr.Code) {
+			t.Helper()
+			before := w.occurrences(t)
+			if _, err := w.Skip(t.Context(), person, id); !apierr.Is(err, code) || w.occurrences(t) != before {
+				t.Errorf("%v, want %s: %s", err, code, w.occurrences(t))
+			}
+		}
+		for _, id := range []string{template, plain} {
+			refused(w.person, id, apierr.ValidationFailed)
+		}
+		first := w.occurrence(t)
+		refused(w.person+1, first, apierr.NotFound)
+		w.exec(t, `UPDATE memberships SET role = 'viewer' WHERE person_id = ?`, w.person)
+		refused(w.person, first, apierr.NotFound)
+		w.exec(t, `UPDATE memberships SET role = 'editor' WHERE person_id = ?`, w.person)
+		w.do(t, "publish_post", map[string]any{"post_id": first})
+		refused(w.person, first, apierr.ValidationFailed)
+	})
+}
+
+// One occurrence that is skipped, moved or published early leaves the series as it is.
+func TestOneOccurrence(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.repeated(t, "FREQ=DAILY")
+		first := w.occurrence(t)
+		skipped, err := w.Skip(t.Context(), w.person, first)
+		must(t, err)
+		if skipped.Status != post.Draft || skipped.Series.Paused || !skipped.ScheduledAt.IsZero() {
+			t.Errorf("%+v", skipped)
+		}
+		w.tick(t)
+		if got := w.occurrences(t); got != "21T13 draft, 22T13 scheduled" {
+			t.Error(got)
+		}
+		w.do(t, "publish_post", map[string]any{"post_id": w.occurrence(t)})
+		w.tick(t)
+		if got := w.occurrences(t); got != "21T13 draft, 22T13 published, 23T13 scheduled" {
+			t.Error(got)
+		}
+		w.do(t, "update_post", map[string]any{"id": w.occurrence(t), "scheduled_at": "2026-11-25T08:00", "caption": "moved"})
+		w.clock.Advance(2*day + time.Hour)
+		w.tick(t)
+		if got := w.occurrences(t); got != "21T13 draft, 22T13 published, 23T13 scheduled, 24T13 scheduled" {
+			t.Error(got)
+		}
+		for _, wait := range []time.Duration{day, 19 * time.Hour, 5 * time.Hour} {
+			w.clock.Advance(wait)
+			w.tick(t)
+		}
+		w.wantSent(t, "hello", "hello", "moved", "hello")
+	})
+}
+
+// After a standstill the newest occurrence goes out if it is no hour late; the others are skipped, and that is told.
+func TestStandstill(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		id := w.repeated(t, "FREQ=DAILY")
+		w.clock.Advance(time.Hour + time.Hour) // just within the grace
+		w.tick(t)
+		w.wantSent(t, "hello")
+		w.clock.Advance(4*day - time.Hour + 30*time.Minute) // the 22nd to the 24th are missed, the 25th is late by half an hour
+		w.tick(t)
+		w.tick(t)
+		w.wantSent(t, "hello", "hello")
+		if got := w.occurrences(t); got != "21T13 published, 22T13 draft, 25T13 published, 26T13 scheduled" {
+			t.Error(got)
+		}
+		w.clock.Advance(day + 31*time.Minute) // late by a moment more than the grace
+		w.tick(t)
+		w.wantSent(t, "hello", "hello")
+		out, err := w.try(t, "get_post", map[string]any{"id": id})
+		must(t, err)
+		notes := strings.Join(out.Notes, "\n")
+		if len(out.Notes) != 3 || !strings.Contains(notes, "2 occurrences from 2026-11-23T13:00:00+01:00 to 2026-11-24T13:00:00+01:00") || !strings.Contains(notes, "The occurrence of 2026-11-26T13:00:00+01:00") {
+			t.Error(notes)
+		}
+		if n := w.told(t, "series.skipped"); n != 3 {
+			t.Errorf("told %d times", n)
+		}
+	})
+}
+
+// While a team may not publish nothing is made, and after it nothing comes all at once.
+func TestPausedTeams(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.repeated(t, "FREQ=DAILY")
+		w.exec(t, `INSERT INTO pauses (scope, target, action, created_at) VALUES ('team', ?, 'publish', 1)`, w.call.TeamID)
+		w.clock.Advance(3 * day)
+		w.tick(t)
+		if got := w.occurrences(t); got != "21T13 scheduled" {
+			t.Error(got)
+		}
+		w.exec(t, `DELETE FROM pauses`)
+		w.tick(t)
+		if got := w.occurrences(t); got != "21T13 draft, 24T13 scheduled" {
+			t.Error(got)
+		}
+		w.wantSent(t)
+	})
+}
+
+// What holds for every scheduled post holds for an occurrence at its time; and the month's allowance too.
+func TestRefusedAtItsTime(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		must(t, w.teams.SetPlan(t.Context(), w.call.TeamID, "team", time.Time{}))
+		w.repeated(t, "FREQ=DAILY")
+		states := []string{}
+		release := func() {
+			id := w.occurrence(t)
+			w.clock.Advance(day)
+			w.tick(t)
+			states = append(states, w.status(t, id))
+		}
+		w.clock.Advance(time.Hour - day)
+		release()
+		w.do(t, "update_post", map[string]any{"id": w.occurrence(t), "caption": "forbidden"})
+		release()
+		w.exec(t, `UPDATE posts SET approval = 'waiting' WHERE id = ?`, w.occurrence(t))
+		release()
+		release()
+		release() // the fifth of November
+		if got := strings.Join(states, ", "); got != "published, failed preflight_blocked, failed waiting missed_waiting_approval, published, failed plan_limit_reached" {
+			t.Error(got)
+		}
+		w.clock.Advance(6 * day) // into December, which has places again
+		w.tick(t)
+		release()
+		if got := states[len(states)-1]; got != "published" {
+			t.Error(got)
+		}
+	})
+}
+
+// However many nodes let a series go on at once, there is one post for each time, and each goes out once.
+func TestTwoNodes(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.repeated(t, "FREQ=DAILY")
+		nodes := []*world{w}
+		for range 2 {
+			nodes = append(nodes, node(t, w.url, w.clock, w.sealer))
+		}
+		w.clock.Advance(time.Hour)
+		for range 5 {
+			var work sync.WaitGroup
+			for _, n := range nodes {
+				work.Go(func() { n.tick(t) })
+			}
+			work.Wait()
+			w.clock.Advance(day)
+		}
+		sent := 0
+		for _, n := range nodes {
+			sent += len(n.box.sent)
+		}
+		var posts int
+		must(t, w.db.QueryRow(t.Context(), `SELECT COUNT(*) FROM posts WHERE occurs_at > 0`).Scan(&posts))
+		if sent != 5 || posts != 6 {
+			t.Errorf("%d sent of %d posts", sent, posts)
+		}
+	})
+}
+
+// A series that is cancelled at the very moment of its time goes out or does not, and makes nothing more.
+func TestCancelRaces(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		other := node(t, w.url, w.clock, w.sealer)
+		id := w.repeated(t, "FREQ=DAILY")
+		w.clock.Advance(time.Hour)
+		for range 8 {
+			sent := len(other.box.sent)
+			var work sync.WaitGroup
+			work.Go(func() { other.tick(t) })
+			work.Go(func() { w.do(t, "cancel_post", map[string]any{"post_id": id}) })
+			work.Wait()
+			other.tick(t)
+			w.clock.Advance(day)
+			other.tick(t)
+			var scheduled int
+			must(t, w.db.QueryRow(t.Context(), `SELECT COUNT(*) FROM posts WHERE status = 'scheduled'`).Scan(&scheduled))
+			if n := len(other.box.sent) - sent; scheduled != 0 || n > 1 {
+				t.Fatalf("%d scheduled, %d sent: %s", scheduled, n, w.occurrences(t))
+			}
+			_, err := w.Repeat(t.Context(), w.person, id, "FREQ=DAILY")
+			must(t, err)
+			w.clock.Advance(day)
+		}
+	})
+}
+
+// An occurrence that is cancelled while its series makes the next one, or at its very time, pauses the series all the
+// same: it goes out or does not, and nothing more is made or sent.
+func TestCancelOccurrenceRaces(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		other := node(t, w.url, w.clock, w.sealer)
+		id := w.repeated(t, "FREQ=DAILY")
+		for i := range 12 {
+			sent, first := len(other.box.sent), w.occurrence(t)
+			if i%2 == 0 { // it is due
+				w.clock.Advance(time.Hour)
+			} else { // the next one is
+				w.exec(t, `UPDATE post_series SET wake_at = 1 WHERE template_id = ?`, id)
+			}
+			var work sync.WaitGroup
+			work.Go(func() { other.tick(t) })
+			work.Go(func() { _, _ = w.try(t, "cancel_post", map[string]any{"post_id": first}) })
+			work.Wait()
+			var status string
+			must(t, w.db.QueryRow(t.Context(), `SELECT status FROM posts WHERE id = ?`, first).Scan(&status))
+			if cancelled := status == "draft"; cancelled {
+				other.tick(t)
+				w.clock.Advance(2 * day)
+				other.tick(t)
+				if got := w.status(t, id); got != "draft" || len(other.box.sent) != sent {
+					t.Fatalf("the template is %s, %d sent: %s", got, len(other.box.sent)-sent, w.occurrences(t))
+				}
+			} else {
+				w.do(t, "cancel_post", map[string]any{"post_id": id})
+			}
+			var scheduled int
+			must(t, w.db.QueryRow(t.Context(), `SELECT COUNT(*) FROM posts WHERE status = 'scheduled'`).Scan(&scheduled))
+			if scheduled != 0 {
+				t.Fatalf("%d are scheduled: %s", scheduled, w.occurrences(t))
+			}
+			w.clock.Advance(2 * day)
+			_, err := w.Repeat(t.Context(), w.person, id, "FREQ=DAILY")
+			must(t, err)
+		}
+	})
+}

@@ -1,0 +1,91 @@
+package post_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom/internal/domain/post"
+	"pressroom/internal/platform/db"
+)
+
+// says runs an operation and holds what it says against parts that have to stand there.
+func (w *world) says(t *testing.T, tool string, args map[string]any, parts ...string) {
+	t.Helper()
+	out, err := w.try(t, tool, args)
+	must(t, err)
+	for _, part := range parts {
+		if !strings.Contains(out.Said, part) {
+			t.Errorf("%s says %q, which lacks %q", tool, out.Said, part)
+		}
+	}
+}
+
+// settle gives a post's account a result, as the delivery would.
+func (w *world) settle(t *testing.T, id string, r post.Result) {
+	t.Helper()
+	must(t, w.db.Write(t.Context(), "test.settle", func(ctx context.Context, tx *db.Tx) error {
+		return w.Settle(ctx, tx, w.call.TeamID, id, w.account, r)
+	}))
+}
+
+// A call that sends nothing says so, with what was left alone and why.
+func TestWhatWasNotSentIsSaid(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		id := w.draft(t, "once", time.Time{})
+		its := map[string]any{"post_id": id}
+		if out, err := w.try(t, "publish_post", its); err != nil || out.Said != "" {
+			t.Errorf("the first time: %q (%v)", out.Said, err)
+		}
+		w.says(t, "publish_post", its, "already_submitted", "nothing was sent again", "job social_post:")
+		w.says(t, "retry_post", its, "nothing was sent again", "left alone: 1; not_failed: 1 (account 1)")
+		w.settle(t, id, post.Result{State: post.Unconfirmed, ErrorCode: "not_confirmed"})
+		w.says(t, "retry_post", its, "nothing was sent again", "unconfirmed: 1 (account 1)")
+		w.wantSent(t, "once")
+		w.settle(t, id, post.Result{State: post.NotSent, ErrorCode: "network_error"})
+		if out, err := w.try(t, "retry_post", its); err != nil || out.Said != "" {
+			t.Errorf("what is sent again: %q (%v)", out.Said, err)
+		}
+	})
+}
+
+// A post that failed says what the way on is: it cannot be changed any more.
+func TestTheWayOnIsSaid(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		id := w.draft(t, "refused", time.Time{})
+		w.do(t, "publish_post", map[string]any{"post_id": id})
+		for code, want := range map[string]string{"network_error": "for retry_post once the cause is mended: account 1 (network_error)", "rejected_content": "create_post makes another for these alone: account 1 (rejected_content)"} {
+			w.settle(t, id, post.Result{State: post.NotSent, ErrorCode: code})
+			w.says(t, "get_post", map[string]any{"id": id}, id+" is failed.", want)
+			w.says(t, "validate_post", map[string]any{"post_id": id}, "cannot be changed any more", want)
+		}
+	})
+}
+
+// Whether a post would go out, when, and what keeps it, stands in what is said of it.
+func TestTheVerdictIsSaid(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		id := w.draft(t, "well", time.Time{})
+		of, its := map[string]any{"id": id}, map[string]any{"post_id": id}
+		w.says(t, "validate_post", its, "it would go out as it is.")
+		w.says(t, "update_post", map[string]any{"id": id, "caption": "forbidden"}, "Problems that block it: 1.")
+		w.says(t, "validate_post", its, "it would not go out as it is.", "Problems that block it: 1.")
+		w.do(t, "update_post", map[string]any{"id": id, "caption": "well"})
+		at := noon.Add(day)
+		w.says(t, "schedule_post", map[string]any{"post_id": id, "scheduled_at": at.Format(time.RFC3339)}, id+" is scheduled for 2026-11-22T12:00:00+01:00.")
+		for approval, want := range map[post.Approval]string{post.Waiting: "waits for the client's approval", post.Rejected: "The client rejected it"} {
+			must(t, w.db.Write(t.Context(), "test.approval", func(ctx context.Context, tx *db.Tx) error {
+				_, err := tx.Exec(ctx, `UPDATE posts SET approval = ? WHERE id = ?`, string(approval), id)
+				return err
+			}))
+			w.says(t, "get_post", of, id+" is scheduled for ", want)
+			w.says(t, "validate_post", its, "it would not go out as it is.", want)
+		}
+		w.exec(t, `UPDATE posts SET approval = 'approved' WHERE id = ?`, id)
+		_, err := w.try(t, "schedule_post", map[string]any{"post_id": id, "scheduled_at": at.Format(time.RFC3339)})
+		if err == nil || !strings.Contains(err.Error(), "update_post, PATCH /posts/{id}") {
+			t.Errorf("scheduled again: %v", err)
+		}
+	})
+}

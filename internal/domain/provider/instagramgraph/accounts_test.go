@@ -1,0 +1,212 @@
+package instagramgraph
+
+import (
+	"errors"
+	"maps"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom/internal/domain/provider"
+)
+
+// What goes wrong with an account leads to another one, and leaves the first alone for a while.
+func TestAccountsThatAreSetAside(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		status int
+		body   string
+		header http.Header
+		rest   time.Duration
+	}{
+		"the app's calls":       {http.StatusBadRequest, refusedText(4, 0), nil, usualRest},
+		"the person's calls":    {http.StatusBadRequest, refusedText(17, 2446079), nil, usualRest},
+		"the page's calls":      {http.StatusBadRequest, refusedText(32, 0), nil, usualRest},
+		"calls of this kind":    {http.StatusBadRequest, refusedText(613, 0), nil, usualRest},
+		"the business's calls":  {http.StatusBadRequest, refusedText(80002, 0), http.Header{"X-Business-Use-Case-Usage": {`{"1":[{"type":"instagram","call_count":100,"estimated_time_to_regain_access":42}]}`}}, 42 * time.Minute},
+		"for a policy":          {http.StatusBadRequest, refusedText(368, 0), nil, policyRest},
+		"a plain 429":           {http.StatusTooManyRequests, `slow down`, nil, usualRest},
+		"with a wait":           {http.StatusTooManyRequests, ``, http.Header{"Retry-After": {"7"}}, 7 * time.Second},
+		"for years":             {http.StatusTooManyRequests, ``, http.Header{"Retry-After": {"400000000"}}, 24 * time.Hour},
+		"a token that ended":    {http.StatusUnauthorized, refusedText(190, 463), nil, lostRest},
+		"a session that ended":  {http.StatusBadRequest, refusedText(102, 0), nil, lostRest},
+		"another's id":          {http.StatusBadRequest, refusedText(100, 33), nil, 0},
+		"nothing but for today": {http.StatusBadRequest, refusedText(10, 0), nil, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newGraph(t)
+			g.people["natgeo"] = person(nil)
+			g.refuse = func(account string, _ *http.Request) (int, string) {
+				if account == "17841400" {
+					return c.status, c.body
+				}
+				return 0, ""
+			}
+			log, text := journal()
+			s := g.source(2, func(o *Options) { o.Log = log })
+			server := http.DefaultTransport
+			s.http.Transport = headers{server, c.header, "17841400"}
+			for range 2 {
+				if _, err := s.Profile(t.Context(), question(1)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := s.accounts.soonest(began, false); got != c.rest {
+				t.Errorf("it rests for %s, want %s", got, c.rest)
+			}
+			if lost := strings.Count(text.String(), "17841400"); lost > 1 || (lost == 1) != (c.rest == lostRest) || strings.Contains(text.String(), token) {
+				t.Errorf("the log: %s", text)
+			}
+		})
+	}
+}
+
+// headers writes headers into the answers that an account gets.
+type headers struct {
+	http.RoundTripper
+
+	header  http.Header
+	account string
+}
+
+func (h headers) RoundTrip(r *http.Request) (*http.Response, error) {
+	response, err := h.RoundTripper.RoundTrip(r)
+	if err == nil && strings.HasSuffix(r.URL.Query().Get("access_token"), h.account) {
+		maps.Copy(response.Header, h.header)
+	}
+	return response, err
+}
+
+// With no account left it is told for how long; the log knows of each lost token once, and again when it had worked.
+func TestNoAccountIsLeft(t *testing.T) {
+	t.Parallel()
+	g := newGraph(t)
+	g.people["natgeo"] = person(nil)
+	broken := true
+	g.refuse = func(account string, _ *http.Request) (int, string) {
+		switch {
+		case !broken:
+			return 0, ""
+		case account == "17841400":
+			return http.StatusBadRequest, refusedText(4, 0)
+		}
+		return http.StatusBadRequest, refusedText(190, 460)
+	}
+	log, text := journal()
+	s := g.source(3, func(o *Options) { o.Log = log })
+	ask := func() error {
+		_, err := s.Profile(t.Context(), question(1))
+		return err
+	}
+	checkUnavailable(t, ask(), usualRest)
+	calls := len(g.asked)
+	checkUnavailable(t, ask(), usualRest)
+	if calls != 3 || len(g.asked) != calls {
+		t.Errorf("resting accounts are asked: %v", g.asked)
+	}
+	g.clock.Advance(lostRest)
+	checkUnavailable(t, ask(), usualRest)
+	if got := strings.Count(text.String(), "level=ERROR"); got != 2 {
+		t.Errorf("the log tells %d times of two tokens: %s", got, text)
+	}
+	g.clock.Advance(lostRest)
+	broken = false
+	for range 3 {
+		if err := ask(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	broken = true
+	checkUnavailable(t, ask(), usualRest)
+	if got := strings.Count(text.String(), "level=ERROR"); got != 4 {
+		t.Errorf("the log tells %d times of tokens lost twice: %s", got, text)
+	}
+}
+
+// Before Meta refuses, an account that has used much of its limits rests.
+func TestUsage(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		header, value string
+		rest          time.Duration
+	}{
+		"little":       {"X-App-Usage", `{"call_count":74,"total_time":1,"total_cputime":0}`, 0},
+		"calls":        {"X-App-Usage", `{"call_count":75,"total_time":1,"total_cputime":0}`, usualRest},
+		"time":         {"X-App-Usage", `{"call_count":1,"total_time":75.5,"total_cputime":0}`, usualRest},
+		"the business": {"X-Business-Use-Case-Usage", `{"1":[{"type":"pages"}],"2":[{"call_count":3},{"total_cputime":99,"estimated_time_to_regain_access":3}]}`, 3 * time.Minute},
+		"for years":    {"X-Business-Use-Case-Usage", `{"1":[{"total_cputime":99,"estimated_time_to_regain_access":1e300}]}`, 24 * time.Hour},
+		"nonsense":     {"X-App-Usage", `natgeo`, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newGraph(t)
+			g.people["natgeo"] = person(nil)
+			g.usage.Set(c.header, c.value)
+			s := g.source(1, nil)
+			if _, err := s.Profile(t.Context(), question(1)); err != nil {
+				t.Fatal(err)
+			}
+			if got := s.accounts.soonest(began, false); got != c.rest {
+				t.Errorf("it rests for %s, want %s", got, c.rest)
+			}
+		})
+	}
+}
+
+// The accounts take turns.
+func TestTurns(t *testing.T) {
+	t.Parallel()
+	g := newGraph(t)
+	g.people["natgeo"] = person(nil)
+	s := g.source(3, nil)
+	for range 6 {
+		if _, err := s.Profile(t.Context(), question(1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	count := map[string]int{}
+	for _, asked := range g.asked {
+		count[asked]++
+	}
+	if len(count) != 3 || count["17841401 17841401"] != 2 {
+		t.Errorf("%v", count)
+	}
+}
+
+func TestOptionsThatCannotBe(t *testing.T) {
+	t.Parallel()
+	good := Options{Accounts: []Account{{ID: "1", Token: "x"}}, Public: nowhere}
+	if _, err := New(good); err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(*Options){
+		"no account":        func(o *Options) { o.Accounts = nil },
+		"a name for an id":  func(o *Options) { o.Accounts = []Account{{ID: "natgeo", Token: "x"}} },
+		"no token":          func(o *Options) { o.Accounts = []Account{{ID: "1"}} },
+		"an account twice":  func(o *Options) { o.Accounts = []Account{{ID: "1", Token: "x"}, {ID: "1", Token: "y"}} },
+		"no shelf":          func(o *Options) { o.Hashtags = true },
+		"no fetcher":        func(o *Options) { o.Public = nil },
+		"no address":        func(o *Options) { o.URL = "graph.facebook.com" },
+		"a version of none": func(o *Options) { o.Version = "25" },
+		"too much":          func(o *Options) { o.Usage = 101 },
+	} {
+		opts := good
+		change(&opts)
+		if _, err := New(opts); err == nil {
+			t.Errorf("%s: it is taken", name)
+		}
+	}
+}
+
+func TestFailuresThatAreOurs(t *testing.T) {
+	t.Parallel()
+	g := newGraph(t)
+	g.refuse = func(string, *http.Request) (int, string) { panic(http.ErrAbortHandler) }
+	_, err := g.source(1, nil).Profile(t.Context(), question(1))
+	checkUnavailable(t, err, 0)
+	if errors.Is(err, provider.ErrNotFound) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,274 @@
+package instagramgraph
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"pressroom/internal/domain/provider"
+	"pressroom/internal/testkit"
+)
+
+var began = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
+
+// graph is as much of Meta's API as the source asks: profiles and hashtags whose posts are given as they are, and the
+// refusals that a test wants.
+type graph struct {
+	t       *testing.T
+	mu      sync.Mutex
+	clock   *testkit.Clock
+	people  map[string]map[string]any // by name; their posts stand in media
+	tags    map[string]map[string][]map[string]any
+	refuse  func(account string, r *http.Request) (status int, body string)
+	usage   http.Header // sent with every answer
+	asked   []string    // accounts and paths
+	queries []string    // the fields that were asked for
+	unique  map[string][]string
+	walks   map[string]int
+}
+
+const token = "EAAtokenOf"
+
+func newGraph(t *testing.T) *graph {
+	t.Helper()
+	return &graph{
+		t: t, clock: testkit.NewClock(began), people: map[string]map[string]any{}, tags: map[string]map[string][]map[string]any{},
+		usage: http.Header{}, unique: map[string][]string{}, walks: map[string]int{},
+	}
+}
+
+// source asks the graph by so many accounts.
+func (g *graph) source(accounts int, change func(*Options)) *Source {
+	g.t.Helper()
+	server := httptest.NewServer(g)
+	g.t.Cleanup(server.Close)
+	opts := Options{URL: server.URL, Hashtags: true, Shelf: NewShelves(testkit.Open(g.t, testkit.SQLite(g.t), g.clock)), Now: g.clock.Now, Public: nowhere}
+	for i := range accounts {
+		opts.Accounts = append(opts.Accounts, Account{ID: strconv.Itoa(17_841_400 + i), Token: token + strconv.Itoa(17_841_400+i)})
+	}
+	if change != nil {
+		change(&opts)
+	}
+	s, err := New(opts)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	return s
+}
+
+func nowhere(context.Context, string, int64, io.Writer) error {
+	return errors.New("handed to the public fetcher")
+}
+
+func (g *graph) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	account := strings.TrimPrefix(r.FormValue("access_token"), token)
+	path := strings.TrimPrefix(r.URL.Path, "/v25.0/")
+	g.asked = append(g.asked, account+" "+path)
+	g.queries = append(g.queries, r.FormValue("fields"))
+	maps.Copy(w.Header(), g.usage)
+	if g.refuse != nil {
+		if status, body := g.refuse(account, r); status != 0 {
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, body)
+			return
+		}
+	}
+	status, answer := g.answer(account, path, r)
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(answer)
+}
+
+func (g *graph) answer(account, path string, r *http.Request) (int, any) {
+	tag, edge, _ := strings.Cut(path, "/")
+	tag = strings.TrimLeft(tag, "9")
+	switch {
+	case path == account:
+		return g.discover(r)
+	case r.FormValue("user_id") != account:
+		return refused(100, 33, "Unsupported get request")
+	case path == "ig_hashtag_search":
+		if g.tags[r.FormValue("q")] == nil {
+			return refused(24, 2207024, "The requested resource does not exist")
+		}
+		return g.counted(account, r.FormValue("q"), map[string]any{"data": []any{map[string]string{"id": tagID(r.FormValue("q"))}}})
+	default:
+		for name, edges := range g.tags {
+			if strings.TrimLeft(tagID(name), "9") == tag {
+				return g.counted(account, name, g.tagged(account+path, edges[edge], r))
+			}
+		}
+	}
+	return refused(100, 33, "Unsupported get request")
+}
+
+func tagID(name string) string { return fmt.Sprintf("99%d", len(name)*1000+int(name[len(name)-1])) }
+
+// counted refuses the 31st different hashtag of an account in a test.
+func (g *graph) counted(account, hashtag string, answer any) (int, any) {
+	if !slices.Contains(g.unique[account], hashtag) {
+		if len(g.unique[account]) == 30 {
+			return refused(18, 2207034, "too many hashtags")
+		}
+		g.unique[account] = append(g.unique[account], hashtag)
+	}
+	return http.StatusOK, answer
+}
+
+func refused(code, subcode int, message string) (int, any) {
+	return http.StatusBadRequest, map[string]any{"error": map[string]any{"message": message, "type": "OAuthException", "code": code, "error_subcode": subcode, "fbtrace_id": "x"}}
+}
+
+func refusedText(code, subcode int) string {
+	_, body := refused(code, subcode, "The user with username natgeo, "+token)
+	text, _ := json.Marshal(body)
+	return string(text)
+}
+
+var (
+	discovery  = regexp.MustCompile(`^business_discovery\.username\(([a-z0-9._]+)\)\{(.*)\}$`)
+	mediaField = regexp.MustCompile(`,?media\.limit\((\d+)\)(?:\.after\(([A-Za-z0-9]+)\))?\{([^{}]*(?:\{[^{}]*\})?)\}$`)
+)
+
+// discover answers with the fields that are asked for and with no others.
+func (g *graph) discover(r *http.Request) (int, any) {
+	asked := discovery.FindStringSubmatch(r.FormValue("fields"))
+	if asked == nil {
+		return refused(2500, 0, "Syntax error")
+	}
+	person := g.people[asked[1]]
+	if person == nil {
+		return refused(110, 2207013, "Invalid user id")
+	}
+	answer := map[string]any{"id": person["id"]}
+	fields := asked[2]
+	if media := mediaField.FindStringSubmatch(fields); media != nil {
+		fields = strings.TrimSuffix(fields, media[0])
+		limit, _ := strconv.Atoi(media[1])
+		answer["media"] = page(person["media"].([]map[string]any), media[2], limit, media[3])
+	}
+	for field := range strings.SplitSeq(fields, ",") {
+		if value := person[field]; value != nil && field != "media" {
+			answer[field] = value
+		}
+	}
+	return http.StatusOK, map[string]any{"business_discovery": answer, "id": r.PathValue("id")}
+}
+
+// page is a page of posts whose cursors are places in the list, as ids are.
+func page(posts []map[string]any, after string, limit int, fields string) map[string]any {
+	from := 0
+	for i, post := range posts {
+		if "c"+fmt.Sprint(post["id"]) == after {
+			from = i + 1
+		}
+	}
+	to := min(from+limit, len(posts))
+	data := []any{}
+	for _, post := range posts[from:to] {
+		data = append(data, only(post, fields))
+	}
+	answer := map[string]any{"data": data}
+	if to < len(posts) {
+		answer["paging"] = map[string]any{"cursors": map[string]any{"after": "c" + fmt.Sprint(posts[to-1]["id"])}}
+	}
+	return answer
+}
+
+func only(post map[string]any, fields string) map[string]any {
+	answer := map[string]any{"id": post["id"]}
+	names, _, _ := strings.Cut(fields, "{")
+	for field := range strings.SplitSeq(names, ",") {
+		if value := post[field]; value != nil {
+			answer[field] = value
+		}
+	}
+	return answer
+}
+
+// tagged is a page under a hashtag, whose cursor is always the same: the graph knows where the account stands.
+func (g *graph) tagged(walk string, posts []map[string]any, r *http.Request) map[string]any {
+	limit, _ := strconv.Atoi(r.FormValue("limit"))
+	if r.FormValue("after") == "" {
+		g.walks[walk] = 0
+	}
+	from := g.walks[walk]
+	to := min(from+limit, len(posts))
+	g.walks[walk] = to
+	data := []any{}
+	for _, post := range posts[from:to] {
+		data = append(data, only(post, r.FormValue("fields")))
+	}
+	answer := map[string]any{"data": data}
+	if to < len(posts) {
+		answer["paging"] = map[string]any{"cursors": map[string]any{"after": "always"}}
+	}
+	return answer
+}
+
+// media are so many posts, one an hour, the newest first.
+func media(count int, change func(i int, post map[string]any)) []map[string]any {
+	var posts []map[string]any
+	for i := range count {
+		post := map[string]any{
+			"id": strconv.Itoa(18_000_000 + i), "caption": "Bread " + strconv.Itoa(i), "media_type": "IMAGE", "media_product_type": "FEED",
+			"media_url": fmt.Sprintf("https://cdn.example/%d.jpg", i), "permalink": fmt.Sprintf("https://www.instagram.com/p/%d/", i),
+			"timestamp": began.Add(-time.Duration(i) * time.Hour).Format("2006-01-02T15:04:05-0700"), "like_count": 100 + i, "comments_count": i, "view_count": 1000 + i,
+		}
+		if change != nil {
+			change(i, post)
+		}
+		posts = append(posts, post)
+	}
+	return posts
+}
+
+func person(posts []map[string]any) map[string]any {
+	return map[string]any{
+		"id": "178414099", "username": "natgeo", "name": "National\nGeographic\x00", "biography": "We 🌍\nare here", "website": "https://example.com/",
+		"profile_picture_url": "https://cdn.example/face.jpg", "followers_count": 280_000_000, "follows_count": 130, "media_count": 30_000, "media": posts,
+	}
+}
+
+func question(most int) provider.ProfileQuery {
+	return provider.ProfileQuery{Platform: provider.Instagram, Username: "natgeo", Most: most}
+}
+
+func tagQuestion(hashtag string, most int) provider.HashtagQuery {
+	return provider.HashtagQuery{Platform: provider.Instagram, Hashtag: hashtag, Most: most}
+}
+
+// checkUnavailable holds an error against how long to stay away, and against what it must not repeat.
+func checkUnavailable(t *testing.T, err error, after time.Duration) {
+	t.Helper()
+	u, ok := errors.AsType[*provider.Unavailable](err)
+	switch {
+	case !ok:
+		t.Errorf("%v", err)
+	case u.After != after:
+		t.Errorf("to be left alone for %s, want %s: %v", u.After, after, err)
+	case strings.Contains(err.Error(), "natgeo") || strings.Contains(err.Error(), token):
+		t.Errorf("the error repeats what was sent: %v", err)
+	}
+}
+
+// journal is a log that can be read.
+func journal() (*slog.Logger, *bytes.Buffer) {
+	var text bytes.Buffer
+	return slog.New(slog.NewTextHandler(&text, nil)), &text
+}

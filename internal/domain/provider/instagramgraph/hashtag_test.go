@@ -1,0 +1,243 @@
+package instagramgraph
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pressroom/internal/domain/provider"
+)
+
+func TestHashtag(t *testing.T) {
+	t.Parallel()
+	g := newGraph(t)
+	g.tags["bread"] = map[string][]map[string]any{
+		"top_media": media(2, func(i int, post map[string]any) {
+			delete(post, "timestamp")
+			post["media_type"], post["permalink"] = "VIDEO", fmt.Sprintf("https://www.instagram.com/reel/%d/", i)
+			if i == 1 {
+				delete(post, "like_count")
+			}
+		}),
+		"recent_media": media(2, nil),
+	}
+	figures, err := g.source(1, nil).Hashtag(t.Context(), tagQuestion("bread", 100))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := provider.HashtagFigures{
+		Hashtag: "bread", MeasuredAt: began, From: began.Add(-24 * time.Hour),
+		Top: []provider.Post{
+			{ID: "18000000", Format: provider.FormatReel, Caption: "Bread 0", URL: "https://www.instagram.com/reel/0/", Likes: new(int64(100)), Comments: new(int64(0))},
+			{ID: "18000001", Format: provider.FormatReel, Caption: "Bread 1", URL: "https://www.instagram.com/reel/1/", Comments: new(int64(1))},
+		},
+		Recent: []provider.Post{
+			{ID: "18000000", Format: provider.FormatImage, TakenAt: began, Caption: "Bread 0", URL: "https://www.instagram.com/p/0/", Likes: new(int64(100)), Comments: new(int64(0))},
+			{ID: "18000001", Format: provider.FormatImage, TakenAt: began.Add(-time.Hour), Caption: "Bread 1", URL: "https://www.instagram.com/p/1/", Likes: new(int64(101)), Comments: new(int64(1))},
+		},
+	}
+	if diff := cmp.Diff(want, figures); diff != "" {
+		t.Error(diff)
+	}
+	for _, fields := range g.queries {
+		if strings.Contains(fields, "username") || strings.Contains(fields, "view_count") {
+			t.Errorf("it asks for what is not told of strangers' posts: %s", fields)
+		}
+	}
+}
+
+// From is told only where all posts of the day are there.
+func TestHashtagPages(t *testing.T) {
+	t.Parallel()
+	g := newGraph(t)
+	g.tags["bread"] = map[string][]map[string]any{"top_media": media(9, nil), "recent_media": media(120, nil)}
+	s := g.source(1, nil)
+	for _, c := range []struct {
+		most, top, recent int
+		whole             bool
+	}{{1000, 9, 120, true}, {121, 9, 120, true}, {120, 9, 120, true}, {119, 9, 119, false}, {100, 9, 100, false}, {5, 5, 5, false}, {0, 0, 0, false}} {
+		figures, err := s.Hashtag(t.Context(), tagQuestion("bread", c.most))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(figures.Top) != c.top || len(figures.Recent) != c.recent || figures.From.IsZero() == c.whole {
+			t.Errorf("%+v: %d and %d posts since %s", c, len(figures.Top), len(figures.Recent), figures.From)
+		}
+	}
+}
+
+func TestHashtagsThatAreNotTold(t *testing.T) {
+	t.Parallel()
+	g := newGraph(t)
+	g.tags["bread"] = map[string][]map[string]any{}
+	s := g.source(1, nil)
+	if _, err := s.Hashtag(t.Context(), tagQuestion("nothing", 1)); !errors.Is(err, provider.ErrNotFound) {
+		t.Error(err)
+	}
+	g.refuse = func(string, *http.Request) (int, string) { return http.StatusOK, `{"data":[]}` }
+	if _, err := s.Hashtag(t.Context(), tagQuestion("empty", 1)); !errors.Is(err, provider.ErrNotFound) {
+		t.Error(err)
+	}
+	for _, body := range []string{`{"data":[{"id":"../me"}]}`, `{"data":[{}]}`, refusedText(2, 0), `[]`} {
+		g.refuse = func(string, *http.Request) (int, string) { return http.StatusOK, body }
+		_, err := s.Hashtag(t.Context(), tagQuestion("broken", 1))
+		if _, ok := errors.AsType[*provider.Unavailable](err); !ok && !errors.Is(err, provider.ErrNotFound) {
+			t.Errorf("%s: %v", body, err)
+		}
+	}
+	if _, err := s.Hashtag(t.Context(), provider.HashtagQuery{Platform: provider.TikTok, Hashtag: "bread"}); !errors.Is(err, provider.ErrNotOffered) {
+		t.Error(err)
+	}
+	without := g.source(1, func(o *Options) { o.Hashtags, o.Shelf = false, nil })
+	if _, err := without.Hashtag(t.Context(), tagQuestion("bread", 1)); !errors.Is(err, provider.ErrNotOffered) {
+		t.Error(err)
+	}
+}
+
+// Posts that cannot be used are not taken for none.
+func TestHashtagOfUnusablePosts(t *testing.T) {
+	t.Parallel()
+	g := newGraph(t)
+	g.tags["bread"] = map[string][]map[string]any{"top_media": nil, "recent_media": {{"id": 7}}}
+	_, err := g.source(1, nil).Hashtag(t.Context(), tagQuestion("bread", 9))
+	checkUnavailable(t, err, 0)
+}
+
+// Two accounts have sixty places; who has asked for a hashtag asks again, and then one waits for the first place.
+func TestPlacesOfAWeek(t *testing.T) {
+	t.Parallel()
+	g := newGraph(t)
+	s := g.source(2, nil)
+	hashtag := func(i int) string { return fmt.Sprintf("%d%c", i, 'a'+i) }
+	for i := range 61 {
+		g.tags[hashtag(i)] = map[string][]map[string]any{"top_media": media(1, nil)}
+	}
+	ask := func(i int) error {
+		_, err := s.Hashtag(t.Context(), tagQuestion(hashtag(i), 1))
+		return err
+	}
+	for range 2 {
+		for i := range 60 {
+			if err := ask(i); err != nil {
+				t.Fatal(i, err)
+			}
+		}
+		g.clock.Advance(time.Hour)
+	}
+	if len(g.unique["17841400"]) != 30 || len(g.unique["17841401"]) != 30 {
+		t.Errorf("the places are not spread: %d and %d", len(g.unique["17841400"]), len(g.unique["17841401"]))
+	}
+	searches := 0
+	for _, asked := range g.asked {
+		if strings.HasSuffix(asked, "ig_hashtag_search") {
+			searches++
+		}
+	}
+	if searches != 60 {
+		t.Errorf("an id that never changes was asked for again: %d times in all", searches)
+	}
+	calls := len(g.asked)
+	checkUnavailable(t, ask(60), held+slack-2*time.Hour)
+	if len(g.asked) != calls {
+		t.Errorf("Instagram was asked without a place: %v", g.asked[calls:])
+	}
+	if err := ask(7); err != nil {
+		t.Error(err)
+	}
+	g.clock.Advance(held + slack - 2*time.Hour)
+	g.unique = map[string][]string{}
+	if err := ask(60); err != nil {
+		t.Error(err)
+	}
+}
+
+// What nobody waits for gets a third of the places; the others are for those who do.
+func TestPlacesOfTheBackground(t *testing.T) {
+	t.Parallel()
+	g := newGraph(t)
+	s := g.source(1, nil)
+	ask := func(i int, background bool) error {
+		hashtag := fmt.Sprintf("%d%c", i, 'a'+i)
+		g.tags[hashtag] = map[string][]map[string]any{"top_media": media(1, nil)}
+		q := tagQuestion(hashtag, 1)
+		q.Background = background
+		_, err := s.Hashtag(t.Context(), q)
+		return err
+	}
+	for i := range idlePlaces {
+		if err := ask(i, true); err != nil {
+			t.Fatal(i, err)
+		}
+	}
+	checkUnavailable(t, ask(idlePlaces, true), held+slack)
+	if err := ask(0, true); err != nil {
+		t.Errorf("it may not ask again: %v", err)
+	}
+	for i := idlePlaces; i < places; i++ {
+		if err := ask(i, false); err != nil {
+			t.Fatal(i, err)
+		}
+	}
+	checkUnavailable(t, ask(places, false), held+slack)
+}
+
+// Where Instagram counts hashtags that others asked for, the account is left alone and its place given back.
+func TestPlacesThatAreNotGranted(t *testing.T) {
+	t.Parallel()
+	g := newGraph(t)
+	g.tags["bread"] = map[string][]map[string]any{"top_media": media(1, nil)}
+	s := g.source(2, nil)
+	for i := range 30 {
+		g.unique["17841400"] = append(g.unique["17841400"], fmt.Sprint("other", i))
+	}
+	for range 2 {
+		if _, err := s.Hashtag(t.Context(), tagQuestion("bread", 1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !slices.Contains(g.unique["17841401"], "bread") {
+		t.Error("the other account was not asked")
+	}
+	g.unique["17841401"] = g.unique["17841400"]
+	g.tags["cake"] = map[string][]map[string]any{}
+	_, err := s.Hashtag(t.Context(), tagQuestion("cake", 1))
+	checkUnavailable(t, err, fullRest)
+	if _, err := s.Profile(t.Context(), question(1)); !errors.Is(err, provider.ErrNotFound) {
+		t.Errorf("it is not asked for profiles either: %v", err)
+	}
+	g.clock.Advance(fullRest)
+	g.unique = map[string][]string{}
+	if _, err := s.Hashtag(t.Context(), tagQuestion("cake", 1)); err != nil {
+		t.Error(err)
+	}
+}
+
+// An account that may not ask for hashtags is tried once in a question, and others after it.
+func TestAccountsThatMayNot(t *testing.T) {
+	t.Parallel()
+	g := newGraph(t)
+	g.tags["bread"] = map[string][]map[string]any{"top_media": media(1, nil)}
+	s := g.source(3, nil)
+	g.refuse = func(account string, _ *http.Request) (int, string) {
+		if account != "17841402" {
+			return http.StatusForbidden, refusedText(200, 0)
+		}
+		return 0, ""
+	}
+	if _, err := s.Hashtag(t.Context(), tagQuestion("bread", 1)); err != nil {
+		t.Fatal(err)
+	}
+	g.asked = nil
+	g.refuse = func(string, *http.Request) (int, string) { return http.StatusForbidden, refusedText(10, 0) }
+	_, err := s.Hashtag(t.Context(), tagQuestion("bread", 1))
+	checkUnavailable(t, err, 0)
+	if len(g.asked) != 3 {
+		t.Errorf("%v", g.asked)
+	}
+}

@@ -1,0 +1,137 @@
+package instagramgraph
+
+import (
+	"errors"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"pressroom/internal/domain/provider"
+	"pressroom/internal/sandbox"
+	"pressroom/internal/testkit"
+)
+
+// boxed asks the sandbox's Instagram by so many of an operator's accounts.
+func boxed(t *testing.T, clock *testkit.Clock, accounts int) *Source {
+	t.Helper()
+	over := func(time.Duration) <-chan time.Time {
+		c := make(chan time.Time)
+		close(c)
+		return c
+	}
+	box, err := sandbox.Open(t.TempDir(), sandbox.Options{Now: clock.Now, After: over})
+	if err != nil {
+		t.Fatal(err)
+	}
+	front := httptest.NewServer(box.Handler())
+	t.Cleanup(func() {
+		front.Close()
+		box.Close()
+	})
+	operated, err := box.Operator(t.Context(), accounts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts := Options{
+		URL: front.URL + "/instagram/facebook", Hashtags: true, Shelf: NewShelves(testkit.Open(t, testkit.SQLite(t), clock)), Now: clock.Now, Public: nowhere,
+	}
+	for _, one := range operated {
+		opts.Accounts = append(opts.Accounts, Account{ID: one.ID, Token: one.Token})
+	}
+	s, err := New(opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestSandboxProfiles(t *testing.T) {
+	t.Parallel()
+	s := boxed(t, testkit.NewClock(began), 1)
+	for _, name := range []string{"natgeo", "slow.bread", "bakery"} {
+		q := provider.ProfileQuery{Platform: provider.Instagram, Username: name, Most: 1000}
+		figures, err := s.Profile(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := figures.Account
+		if a.Followers == nil || a.Follows == nil || a.Posts == nil || a.DisplayName == "" || int64(len(figures.Posts)) != *a.Posts {
+			t.Errorf("%s: %+v with %d posts", name, a, len(figures.Posts))
+		}
+		for i, post := range figures.Posts {
+			if post.Format == "" || post.TakenAt.IsZero() || post.URL == "" || post.Comments == nil || i > 0 && post.TakenAt.After(figures.Posts[i-1].TakenAt) {
+				t.Errorf("%s: post %d: %+v", name, i, post)
+			}
+		}
+		q.Since = figures.Posts[20].TakenAt
+		if since, err := s.Profile(t.Context(), q); err != nil || len(since.Posts) != 21 {
+			t.Errorf("%s: %d posts since the 21st, %v", name, len(since.Posts), err)
+		}
+	}
+	for name, want := range map[string]error{"missing.you": provider.ErrNotFound, "private.me": provider.ErrNotFound, "empty.room": nil} {
+		figures, err := s.Profile(t.Context(), provider.ProfileQuery{Platform: provider.Instagram, Username: name, Most: 10})
+		if !errors.Is(err, want) || len(figures.Posts) != 0 {
+			t.Errorf("%s: %v, %v", name, figures, err)
+		}
+	}
+	_, err := s.Profile(t.Context(), provider.ProfileQuery{Platform: provider.Instagram, Username: "error.me", Most: 10})
+	checkUnavailable(t, err, 0)
+}
+
+func TestSandboxHashtags(t *testing.T) {
+	t.Parallel()
+	clock := testkit.NewClock(began)
+	s := boxed(t, clock, 2)
+	figures, err := s.Hashtag(t.Context(), tagQuestion("bread", 5000))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(figures.Top) == 0 || figures.Size != nil || figures.MeasuredAt.IsZero() {
+		t.Errorf("%d top posts, %v", len(figures.Top), figures.Size)
+	}
+	for _, post := range figures.Recent {
+		if post.TakenAt.Before(began.Add(-24*time.Hour)) || post.TakenAt.After(began) {
+			t.Errorf("recent: %+v", post)
+		}
+	}
+	if _, err := s.Hashtag(t.Context(), tagQuestion("missingbread", 10)); !errors.Is(err, provider.ErrNotFound) {
+		t.Error(err)
+	}
+	_, err = s.Hashtag(t.Context(), tagQuestion("errorbread", 10))
+	checkUnavailable(t, err, 0)
+}
+
+// The sandbox counts the places as the network does: none is asked for that it does not grant.
+func TestSandboxPlaces(t *testing.T) {
+	t.Parallel()
+	clock := testkit.NewClock(began)
+	s := boxed(t, clock, 1)
+	for i := range places {
+		if _, err := s.Hashtag(t.Context(), tagQuestion("bread"+string(rune('a'+i%26))+string(rune('a'+i/26)), 1)); err != nil {
+			t.Fatal(i, err)
+		}
+		clock.Advance(time.Minute)
+	}
+	_, err := s.Hashtag(t.Context(), tagQuestion("late", 1))
+	checkUnavailable(t, err, held+slack-places*time.Minute)
+	clock.Advance(held + slack - places*time.Minute)
+	if _, err := s.Hashtag(t.Context(), tagQuestion("late", 1)); err != nil || s.accounts.soonest(clock.Now(), true) != 0 {
+		t.Errorf("a place that got free is not granted: %v", err)
+	}
+}
+
+func TestSandboxMedia(t *testing.T) {
+	t.Parallel()
+	s := boxed(t, testkit.NewClock(began), 1)
+	q := provider.Query{Platform: provider.Instagram, Type: provider.Profile, Username: "bakery", Limit: 20}
+	seen := map[string]bool{}
+	for _, id := range walk(t, s, q) {
+		if seen[id] {
+			t.Errorf("%s came twice", id)
+		}
+		seen[id] = true
+	}
+	if len(seen) < 30 {
+		t.Errorf("%d items", len(seen))
+	}
+}

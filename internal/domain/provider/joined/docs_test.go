@@ -1,0 +1,43 @@
+package joined
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"regexp"
+	"testing"
+
+	"pressroom/internal/domain/provider/bridge"
+	"pressroom/internal/domain/provider/instagramgraph"
+	"pressroom/internal/domain/provider/tiktokresearch"
+)
+
+var example = regexp.MustCompile("(?s)```json\\n(.*?)```")
+
+// The settings that the guide shows are those of the sources.
+func TestSettingsOfTheGuide(t *testing.T) {
+	t.Parallel()
+	guide, err := os.ReadFile("../../../../docs/sources.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all struct {
+		Instagram instagramgraph.Options `json:"instagram_graph"`
+		TikTok    tiktokresearch.Options `json:"tiktok_research"`
+		Bridge    bridge.Options         `json:"bridge"`
+	}
+	for _, found := range example.FindAllSubmatch(guide, -1) {
+		decoder := json.NewDecoder(bytes.NewReader(found[1]))
+		decoder.DisallowUnknownFields()
+		if err := decoder.Decode(&all); err != nil {
+			t.Errorf("%s: %v", found[1], err)
+		}
+	}
+	accounts := all.Instagram.Accounts
+	if len(accounts) != 2 || accounts[1].ID == "" || accounts[1].TokenEnv == "" || !all.Instagram.Hashtags {
+		t.Errorf("%+v", accounts)
+	}
+	if !all.TikTok.Eligible || all.TikTok.ClientKey == "" || all.TikTok.ClientSecretEnv == "" || all.Bridge.URL == "" || all.Bridge.TokenEnv == "" {
+		t.Error("a setting of the guide is not taken")
+	}
+}

@@ -1,0 +1,154 @@
+package joined
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pressroom/internal/domain/provider"
+)
+
+// teller is a source that tells what stands in it, or fails.
+type teller struct {
+	name   string
+	figure error
+	asked  []string
+}
+
+func (t *teller) Profile(context.Context, provider.ProfileQuery) (provider.ProfileFigures, error) {
+	t.asked = append(t.asked, "profile")
+	return provider.ProfileFigures{Account: provider.Account{DisplayName: t.name}}, t.figure
+}
+
+func (t *teller) Hashtag(context.Context, provider.HashtagQuery) (provider.HashtagFigures, error) {
+	t.asked = append(t.asked, "hashtag")
+	return provider.HashtagFigures{Hashtag: t.name}, t.figure
+}
+
+// holder has media too.
+type holder struct {
+	teller
+
+	media error
+}
+
+func (h *holder) ProfileMedia(_ context.Context, q provider.Query) (provider.Page, error) {
+	h.asked = append(h.asked, "media "+q.Cursor)
+	return provider.Page{Items: []provider.Item{{ID: "1", URL: "https://cdn.example/" + h.name + "?a=b:c"}}, Next: "after:" + q.Cursor}, h.media
+}
+
+func (h *holder) Fetch(_ context.Context, address string, _ int64, into io.Writer) error {
+	_, err := io.WriteString(into, h.name+" "+address)
+	return err
+}
+
+func join(t *testing.T, all ...Named) *Source {
+	t.Helper()
+	s, err := New(all...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestTheNextIsAskedForWhatOneNeverTells(t *testing.T) {
+	t.Parallel()
+	broken := &provider.Unavailable{Err: errors.New("broken")}
+	for _, c := range []struct {
+		first, second error
+		want          string
+		err           error
+	}{
+		{nil, nil, "first", nil},
+		{provider.ErrNotOffered, nil, "second", nil},
+		{provider.ErrNotFound, nil, "", provider.ErrNotFound},
+		{provider.ErrPrivate, nil, "", provider.ErrPrivate},
+		{broken, nil, "", broken},
+		{provider.ErrNotOffered, broken, "", broken},
+		{provider.ErrNotOffered, provider.ErrNotOffered, "", provider.ErrNotOffered},
+	} {
+		first, second := &teller{name: "first", figure: c.first}, &teller{name: "second", figure: c.second}
+		s := join(t, Named{"a", first}, Named{"b", second})
+		profile, err := s.Profile(t.Context(), provider.ProfileQuery{})
+		if !errors.Is(err, c.err) || err == nil && profile.Account.DisplayName != c.want {
+			t.Errorf("%v, %v: %v, %v", c.first, c.second, profile, err)
+		}
+		hashtag, err := s.Hashtag(t.Context(), provider.HashtagQuery{})
+		if !errors.Is(err, c.err) || err == nil && hashtag.Hashtag != c.want {
+			t.Errorf("%v, %v: %v, %v", c.first, c.second, hashtag, err)
+		}
+		if asked := len(second.asked) > 0; asked != errors.Is(c.first, provider.ErrNotOffered) {
+			t.Errorf("%v: the second was asked: %t", c.first, asked)
+		}
+		if _, err := s.ProfileMedia(t.Context(), provider.Query{}); !errors.Is(err, provider.ErrNotOffered) {
+			t.Errorf("neither has media: %v", err)
+		}
+	}
+}
+
+// A page, the one after it and its files come from one source, whatever the order has become meanwhile.
+func TestMediaStayWithTheirSource(t *testing.T) {
+	t.Parallel()
+	figures := &teller{name: "figures"}
+	stories, posts := &holder{teller: teller{name: "stories"}, media: provider.ErrNotOffered}, &holder{teller: teller{name: "posts"}}
+	s := join(t, Named{"figures", figures}, Named{"stories", stories}, Named{"posts", posts})
+	page, err := s.ProfileMedia(t.Context(), provider.Query{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(provider.Page{Items: []provider.Item{{ID: "1", URL: "posts:https://cdn.example/posts?a=b:c"}}, Next: "posts:after:"}, page); diff != "" {
+		t.Error(diff)
+	}
+	other := &holder{teller: teller{name: "other"}}
+	s = join(t, Named{"other", other}, Named{"posts", posts})
+	if _, err := s.ProfileMedia(t.Context(), provider.Query{Cursor: page.Next}); err != nil || len(other.asked) != 0 {
+		t.Errorf("%v, the other was asked %v", err, other.asked)
+	}
+	if diff := cmp.Diff([]string{"media ", "media after:"}, posts.asked); diff != "" {
+		t.Error(diff)
+	}
+	var file bytes.Buffer
+	if err := s.Fetch(t.Context(), page.Items[0].URL, 9, &file); err != nil || file.String() != "posts https://cdn.example/posts?a=b:c" {
+		t.Errorf("%q, %v", file.String(), err)
+	}
+}
+
+// What was kept when there was one source alone is still that one's.
+func TestWhatHasNoName(t *testing.T) {
+	t.Parallel()
+	one, two := &holder{teller: teller{name: "one"}}, &holder{teller: teller{name: "two"}}
+	s := join(t, Named{"figures", &teller{}}, Named{"one", one})
+	var file bytes.Buffer
+	if err := s.Fetch(t.Context(), "https://cdn.example/x", 9, &file); err != nil || file.String() != "one https://cdn.example/x" {
+		t.Errorf("%q, %v", file.String(), err)
+	}
+	if _, err := s.ProfileMedia(t.Context(), provider.Query{Cursor: "Y3Vyc29y"}); err != nil || one.asked[0] != "media Y3Vyc29y" {
+		t.Errorf("%v, %v", err, one.asked)
+	}
+	s = join(t, Named{"one", one}, Named{"two", two})
+	for _, kept := range []string{"https://cdn.example/x", "gone:https://cdn.example/x", ""} {
+		if _, ok := errors.AsType[*provider.Unavailable](s.Fetch(t.Context(), kept, 9, &file)); !ok {
+			t.Errorf("%q was fetched", kept)
+		}
+	}
+	_, err := s.ProfileMedia(t.Context(), provider.Query{Cursor: "gone:x"})
+	if _, ok := errors.AsType[*provider.Unavailable](err); !ok {
+		t.Errorf("a page of a source that is gone: %v", err)
+	}
+}
+
+func TestNamesThatCannotBe(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"", "http", "https", "a:b", "A", "1", "twice"} {
+		if _, err := New(Named{"twice", &teller{}}, Named{name, &teller{}}); err == nil {
+			t.Errorf("%q is a name", name)
+		}
+	}
+	if _, err := New(Named{"a", nil}); err == nil {
+		t.Error("nothing is a source")
+	}
+}

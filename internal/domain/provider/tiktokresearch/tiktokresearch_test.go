@@ -1,0 +1,435 @@
+package tiktokresearch
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pressroom/internal/domain/provider"
+	"pressroom/internal/testkit"
+)
+
+var began = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
+
+const secret = "a-secret-of-the-client"
+
+// research is as much of TikTok's API as the source asks.
+type research struct {
+	t      *testing.T
+	clock  *testkit.Clock
+	user   string   // what is told of a profile
+	videos []string // as they are told, the day of each in its create_time
+	each   int      // videos on a page
+	tokens int
+	life   int
+	refuse func(path string) (status int, body string)
+	asked  []string
+}
+
+func newResearch(t *testing.T) *research {
+	t.Helper()
+	return &research{t: t, clock: testkit.NewClock(began), user: `{}`, each: 2, life: 7200}
+}
+
+func (r *research) source(change func(*Options)) *Source {
+	r.t.Helper()
+	server := httptest.NewServer(r)
+	r.t.Cleanup(server.Close)
+	opts := Options{Eligible: true, URL: server.URL + "/", ClientKey: "key", ClientSecret: secret, Now: r.clock.Now}
+	if change != nil {
+		change(&opts)
+	}
+	s, err := New(opts)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return s
+}
+
+func (r *research) ServeHTTP(w http.ResponseWriter, request *http.Request) {
+	status, body := 0, ""
+	if r.refuse != nil {
+		status, body = r.refuse(request.URL.Path)
+	}
+	if status == 0 {
+		status, body = r.answer(request)
+	}
+	if status == http.StatusTooManyRequests && strings.Contains(body, "wait") {
+		w.Header().Set("Retry-After", "90")
+	}
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, body)
+}
+
+func (r *research) answer(request *http.Request) (int, string) {
+	if request.URL.Path == "/v2/oauth/token/" {
+		if request.FormValue("client_key") != "key" || request.FormValue("client_secret") != secret || request.FormValue("grant_type") != "client_credentials" {
+			return http.StatusUnauthorized, `{"error":"invalid_client","error_description":"` + secret + `"}`
+		}
+		r.tokens++
+		return http.StatusOK, fmt.Sprintf(`{"access_token":"clt.%d","expires_in":%d,"token_type":"Bearer"}`, r.tokens, r.life)
+	}
+	if request.Header.Get("Authorization") != "Bearer clt."+strconv.Itoa(r.tokens) {
+		return http.StatusUnauthorized, failure("access_token_invalid", "")
+	}
+	body, _ := io.ReadAll(request.Body)
+	if request.URL.Path == "/v2/research/user/info/" {
+		r.asked = append(r.asked, string(body))
+		return http.StatusOK, `{"data":` + r.user + `,"error":{"code":"ok"}}`
+	}
+	return r.query(body)
+}
+
+func failure(code, message string) string {
+	return fmt.Sprintf(`{"data":{},"error":{"code":%q,"message":%q,"log_id":"x"}}`, code, message)
+}
+
+// query answers with the videos between two days, in the order in which they stand.
+func (r *research) query(body []byte) (int, string) {
+	var q struct {
+		Query  struct{ And []map[string]any }
+		Start  string `json:"start_date"`
+		End    string `json:"end_date"`
+		Most   int    `json:"max_count"`
+		Cursor int    `json:"cursor"`
+		Search string `json:"search_id"`
+	}
+	_ = json.Unmarshal(body, &q)
+	first, err := time.Parse("20060102", q.Start)
+	last, err2 := time.Parse("20060102", q.End)
+	if errors.Join(err, err2) != nil || last.Sub(first) > 30*24*time.Hour || last.Before(first) || q.Most > 100 || (q.Cursor > 0) != (q.Search == "7") {
+		return http.StatusBadRequest, failure("invalid_params", string(body))
+	}
+	r.asked = append(r.asked, q.Start+" "+q.End+" "+strconv.Itoa(q.Cursor))
+	var found []string
+	for _, text := range r.videos {
+		var v struct {
+			Created float64 `json:"create_time"`
+		}
+		_ = json.Unmarshal([]byte(text), &v)
+		if at := time.Unix(int64(v.Created), 0); !at.Before(first) && at.Before(last.AddDate(0, 0, 1)) {
+			found = append(found, text)
+		}
+	}
+	from := min(q.Cursor, len(found))
+	to := min(from+r.each, len(found))
+	return http.StatusOK, fmt.Sprintf(`{"data":{"videos":[%s],"cursor":%d,"has_more":%t,"search_id":"7"},"error":{"code":"ok"}}`, strings.Join(found[from:to], ","), to, to < len(found))
+}
+
+// clip is a video of so many days before.
+func clip(id int64, days int, more string) string {
+	return fmt.Sprintf(`{"id":%d,"create_time":%d%s}`, id, began.AddDate(0, 0, -days).Unix(), more)
+}
+
+func question(most int, since time.Time) provider.ProfileQuery {
+	return provider.ProfileQuery{Platform: provider.TikTok, Username: "khaby.lame", Most: most, Since: since}
+}
+
+func TestProfile(t *testing.T) {
+	t.Parallel()
+	r := newResearch(t)
+	r.user = `{"display_name":"Khabane\nLame","bio_description":"If u wanna laugh 🙂","bio_url":"https://example.com/","follower_count":162000000,"following_count":80,"video_count":4,"likes_count":"many"}`
+	r.videos = []string{
+		clip(7080213458555737986, 2, `,"video_description":"Bread","like_count":10,"comment_count":0,"share_count":3,"view_count":1000,"video_duration":15,"hashtag_names":["Bread","cake"]`),
+		clip(7080213458555737987, 1, `,"like_count":-1,"video_duration":0`),
+		`{"id":7080213458555737988,"create_time":1e300}`, `{"id":"x"}`, `{}`, `null`, `7`,
+	}
+	r.each = 100
+	figures, err := r.source(nil).Profile(t.Context(), question(10, began.AddDate(0, 0, -10)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	link := "https://www.tiktok.com/@khaby.lame/video/"
+	want := provider.ProfileFigures{
+		Account: provider.Account{
+			Username: "khaby.lame", DisplayName: "Khabane Lame", Biography: "If u wanna laugh 🙂", Website: "https://example.com/",
+			Followers: new(int64(162_000_000)), Follows: new(int64(80)), Posts: new(int64(4)), MeasuredAt: began,
+		},
+		Posts: []provider.Post{
+			{ID: "7080213458555737987", TakenAt: began.AddDate(0, 0, -1), URL: link + "7080213458555737987"},
+			{
+				ID: "7080213458555737986", Format: provider.FormatVideo, TakenAt: began.AddDate(0, 0, -2), Caption: "Bread", URL: link + "7080213458555737986",
+				Hashtags: []string{"bread", "cake"}, Likes: new(int64(10)), Comments: new(int64(0)), Shares: new(int64(3)), Views: new(int64(1000)), Duration: 15 * time.Second,
+			},
+		},
+	}
+	if diff := cmp.Diff(want, figures); diff != "" {
+		t.Error(diff)
+	}
+	if r.asked[0] != `{"username":"khaby.lame"}` {
+		t.Error(r.asked[0])
+	}
+}
+
+// It is gone back month by month, each read whole, until there are enough videos or all.
+func TestWindows(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		most    int
+		since   time.Time
+		told    string
+		days    []int // of the videos
+		want    []int
+		windows []string
+	}{
+		"one month, in no order": {2, time.Time{}, `3`, []int{9, 1, 5}, []int{1, 5}, []string{"20261023 20261121 0", "20261023 20261121 2"}},
+		"as many as there are":   {9, time.Time{}, `2`, []int{1, 35}, []int{1, 35}, []string{"20261023 20261121 0", "20260923 20261022 0"}},
+		"since a moment":         {9, began.AddDate(0, 0, -31), `null`, []int{1, 31, 32}, []int{1, 31}, []string{"20261023 20261121 0", "20261021 20261022 0"}},
+		"since before a moment":  {9, began.AddDate(0, 0, -2).Add(time.Second), `null`, []int{1, 2}, []int{1}, []string{"20261119 20261121 0"}},
+		"none that are wanted":   {0, time.Time{}, `9`, []int{1}, nil, nil},
+		"since tomorrow":         {9, began.AddDate(0, 0, 1), `9`, []int{1}, nil, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newResearch(t)
+			r.user = `{"video_count":` + c.told + `}`
+			for i, days := range c.days {
+				r.videos = append(r.videos, clip(int64(1000+i), days, ""))
+			}
+			figures, err := r.source(nil).Profile(t.Context(), question(c.most, c.since))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []int
+			for _, post := range figures.Posts {
+				got = append(got, int(began.Sub(post.TakenAt).Hours()/24))
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Error(diff)
+			}
+			if diff := cmp.Diff(c.windows, r.asked[1:], cmp.Transformer("nil", func(s []string) []string { return append([]string{}, s...) })); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// A quiet profile costs a bounded part of the day's queries.
+func TestQuietProfile(t *testing.T) {
+	t.Parallel()
+	r := newResearch(t)
+	if _, err := r.source(nil).Profile(t.Context(), question(100, time.Time{})); err != nil || len(r.asked) != 1+mostWindows {
+		t.Errorf("%d calls, %v", len(r.asked), err)
+	}
+}
+
+func TestTokens(t *testing.T) {
+	t.Parallel()
+	r := newResearch(t)
+	s := r.source(nil)
+	ask := func(want int) {
+		t.Helper()
+		if _, err := s.Profile(t.Context(), question(0, time.Time{})); err != nil || r.tokens != want {
+			t.Errorf("%v after %d tokens, want %d", err, r.tokens, want)
+		}
+	}
+	ask(1)
+	ask(1)
+	r.clock.Advance(2*time.Hour - early)
+	ask(2)
+	s.token.text = "clt.dead"
+	ask(3)
+	r.refuse = func(path string) (int, string) {
+		if strings.HasPrefix(path, "/v2/research") {
+			return http.StatusUnauthorized, failure("access_token_invalid", "")
+		}
+		return 0, ""
+	}
+	_, err := s.Profile(t.Context(), question(0, time.Time{}))
+	checkUnavailable(t, err, 0)
+	if r.tokens != 4 {
+		t.Errorf("a token that does not work was fetched anew %d times", r.tokens-3)
+	}
+}
+
+func checkUnavailable(t *testing.T, err error, after time.Duration) {
+	t.Helper()
+	u, ok := errors.AsType[*provider.Unavailable](err)
+	switch {
+	case !ok:
+		t.Errorf("%v", err)
+	case u.After != after:
+		t.Errorf("to be left alone for %s, want %s: %v", u.After, after, err)
+	case strings.Contains(err.Error(), "khaby") || strings.Contains(err.Error(), secret) || strings.Contains(err.Error(), "clt."):
+		t.Errorf("the error repeats what was sent: %v", err)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	midnight := time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC).Sub(began)
+	for name, c := range map[string]struct {
+		status int
+		body   string
+		want   error // nil for *provider.Unavailable
+		after  time.Duration
+	}{
+		"not there":         {http.StatusBadRequest, failure("invalid_params", "cannot find the user khaby.lame"), provider.ErrNotFound, 0},
+		"not there either":  {http.StatusOK, failure("invalid_params", "The user cannot be found, or is not public"), provider.ErrNotFound, 0},
+		"private":           {http.StatusBadRequest, failure("invalid_params", "The user is private"), provider.ErrPrivate, 0},
+		"a bad question":    {http.StatusBadRequest, failure("invalid_params", "khaby.lame: field not found"), nil, 0},
+		"no scope":          {http.StatusUnauthorized, failure("scope_not_authorized", "user not found"), nil, 0},
+		"too often":         {http.StatusTooManyRequests, failure("rate_limit_exceeded", "khaby.lame"), nil, usualRest},
+		"too often, a wait": {http.StatusTooManyRequests, failure("rate_limit_exceeded", "wait"), nil, 90 * time.Second},
+		"the day's queries": {http.StatusTooManyRequests, failure("daily_quota_limit_exceeded", "wait"), nil, midnight},
+		"broken":            {http.StatusInternalServerError, failure("internal_error", "user not found"), nil, 0},
+		"not JSON":          {http.StatusOK, `<html>khaby.lame`, nil, 0},
+		"no code":           {http.StatusOK, `{"data":{}}`, nil, 0},
+		"a strange code":    {http.StatusOK, failure("khaby.lame\n", ""), nil, 0},
+		"no data":           {http.StatusOK, `{"error":{"code":"ok"}}`, nil, 0},
+		"hung up":           {0, "", nil, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newResearch(t)
+			r.refuse = func(path string) (int, string) {
+				switch {
+				case !strings.HasPrefix(path, "/v2/research"):
+					return 0, ""
+				case c.status == 0:
+					panic(http.ErrAbortHandler)
+				}
+				return c.status, c.body
+			}
+			_, err := r.source(nil).Profile(t.Context(), question(1, time.Time{}))
+			if c.want == nil {
+				checkUnavailable(t, err, c.after)
+			} else if !errors.Is(err, c.want) {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// Once TikTok refused for a time, it is not asked until that is over.
+func TestRest(t *testing.T) {
+	t.Parallel()
+	r := newResearch(t)
+	s := r.source(nil)
+	calls := 0
+	r.refuse = func(string) (int, string) {
+		calls++
+		return http.StatusTooManyRequests, failure("daily_quota_limit_exceeded", "")
+	}
+	s.token.text, s.token.ends = "clt.0", began.Add(100*time.Hour)
+	for range 3 {
+		_, err := s.Profile(t.Context(), question(1, time.Time{}))
+		checkUnavailable(t, err, 14*time.Hour+30*time.Minute)
+	}
+	if calls != 1 {
+		t.Errorf("TikTok was asked %d times", calls)
+	}
+	r.refuse = nil
+	r.clock.Advance(14*time.Hour + 30*time.Minute)
+	s.token = token{}
+	if _, err := s.Profile(t.Context(), question(1, time.Time{})); err != nil {
+		t.Error(err)
+	}
+}
+
+// A client that TikTok does not know is not tried over and over.
+func TestWrongSecret(t *testing.T) {
+	t.Parallel()
+	r := newResearch(t)
+	s := r.source(func(o *Options) { o.ClientSecret = "another" })
+	calls := 0
+	r.refuse = func(string) (int, string) { calls++; return 0, "" }
+	for range 2 {
+		_, err := s.Profile(t.Context(), question(1, time.Time{}))
+		checkUnavailable(t, err, usualRest)
+	}
+	if calls != 1 {
+		t.Errorf("TikTok was asked %d times", calls)
+	}
+}
+
+func TestEndlessWindow(t *testing.T) {
+	t.Parallel()
+	r := newResearch(t)
+	r.refuse = func(path string) (int, string) {
+		if path == "/v2/research/video/query/" {
+			return http.StatusOK, `{"data":{"videos":[],"cursor":100,"has_more":true,"search_id":"7"},"error":{"code":"ok"}}`
+		}
+		return 0, ""
+	}
+	_, err := r.source(nil).Profile(t.Context(), question(1, time.Time{}))
+	checkUnavailable(t, err, 0)
+}
+
+func TestWhatIsNeverTold(t *testing.T) {
+	t.Parallel()
+	s := newResearch(t).source(nil)
+	if _, err := s.Hashtag(t.Context(), provider.HashtagQuery{Platform: provider.TikTok, Hashtag: "bread"}); !errors.Is(err, provider.ErrNotOffered) {
+		t.Error(err)
+	}
+	if _, err := s.Profile(t.Context(), provider.ProfileQuery{Platform: provider.Instagram, Username: "natgeo"}); !errors.Is(err, provider.ErrNotOffered) {
+		t.Error(err)
+	}
+	if _, err := s.Profile(t.Context(), provider.ProfileQuery{Platform: provider.TikTok, Username: "a b"}); !errors.Is(err, provider.ErrNotFound) {
+		t.Error(err)
+	}
+}
+
+func TestOptionsThatCannotBe(t *testing.T) {
+	t.Parallel()
+	good := Options{Eligible: true, ClientKey: "key", ClientSecret: secret}
+	if _, err := New(good); err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(*Options){
+		"not confirmed": func(o *Options) { o.Eligible = false },
+		"no key":        func(o *Options) { o.ClientKey = "" },
+		"no secret":     func(o *Options) { o.ClientSecret = "" },
+		"no address":    func(o *Options) { o.URL = "open.tiktokapis.com" },
+	} {
+		opts := good
+		change(&opts)
+		if _, err := New(opts); err == nil || strings.Contains(err.Error(), secret) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// FuzzAnswer: whatever TikTok says, what is taken of it keeps the promises of provider.Account and provider.Post.
+func FuzzAnswer(f *testing.F) {
+	f.Add([]byte(`{"data":{"display_name":"\ud800","videos":[{"id":7,"create_time":1700000000,"like_count":1e99,"video_duration":1e300,"hashtag_names":["a"]},null],"cursor":1,"has_more":true,"search_id":"7"},"error":{"code":"ok"}}`))
+	f.Add([]byte(`{"error":{"code":"rate_limit_exceeded"}}`))
+	var body []byte
+	s, err := New(Options{
+		Eligible: true, ClientKey: "key", ClientSecret: secret, Now: func() time.Time { return began },
+		HTTP: &http.Client{Transport: answering(func() []byte { return body })},
+	})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, said []byte) {
+		body, s.rests = said, time.Time{}
+		s.token = token{"clt.0", began.Add(time.Hour)}
+		figures, err := s.Profile(t.Context(), question(10, began.AddDate(0, 0, -20)))
+		if err != nil && figures.Posts != nil || len(figures.Posts) > 10 {
+			t.Errorf("%d posts, %v", len(figures.Posts), err)
+		}
+		for _, post := range figures.Posts {
+			if post.ID == "" || len(post.ID) > 100 || post.TakenAt.After(began) || post.Duration < 0 || post.Likes != nil && *post.Likes < 0 {
+				t.Errorf("taken: %+v", post)
+			}
+		}
+	})
+}
+
+// answering answers every request with the same bytes.
+type answering func() []byte
+
+func (a answering) RoundTrip(*http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(bytes.NewReader(a()))}, nil
+}

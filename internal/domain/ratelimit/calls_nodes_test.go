@@ -1,0 +1,199 @@
+package ratelimit
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"pressroom/internal/testkit"
+)
+
+// Four nodes let through what one may, and hardly less, however the clients are spread.
+func TestFreeCallsOfFourNodes(t *testing.T) {
+	t.Parallel()
+	const limit = 1000
+	for name, next := range map[string]func(client int) int{
+		"clients keep to a node": func(client int) int { return client },
+		"clients wander":         func(int) int { return rand.Int() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			eachCallDay(t, func(t *testing.T, w callDay) {
+				n := w.crowd(t, limit, next)
+				t.Logf("%d of %d were let through", n, limit)
+				if n > limit || n < limit-limit/100 {
+					t.Errorf("%d of %d were let through", n, limit)
+				}
+			})
+		})
+	}
+}
+
+// crowd lets 64 clients call four nodes until each is refused once, and tells how many calls were let through.
+func (w callDay) crowd(t *testing.T, limit int64, next func(client int) int) int64 {
+	t.Helper()
+	nodes := []*Calls{w.node(t, nil), w.node(t, nil), w.node(t, nil), w.node(t, nil)}
+	var through atomic.Int64
+	var clients sync.WaitGroup
+	for client := range 64 {
+		clients.Go(func() {
+			for {
+				_, ok, err := nodes[next(client)%len(nodes)].Take(t.Context(), w.berlin(limit))
+				if err != nil {
+					t.Error(err)
+				}
+				if !ok {
+					return
+				}
+				through.Add(1)
+			}
+		})
+	}
+	clients.Wait()
+	return through.Load()
+}
+
+func TestADeadNodeLosesOneLease(t *testing.T) {
+	eachCallDay(t, func(t *testing.T, w callDay) {
+		for limit, lost := range map[int64]int64{1000: 10, 100: 1, 3: 1, 100_000: 1000} {
+			w.team = addCallTeam(t, w.db, "Europe/Berlin")
+			dead, living := w.node(t, nil), w.node(t, nil)
+			if take(t, dead, w.berlin(limit)) == nil {
+				t.Fatal("refused")
+			}
+			if n := drain(t, living, w.berlin(limit)); n != limit-lost {
+				t.Errorf("limit %d: the living node let %d through", limit, n)
+			}
+		}
+	})
+}
+
+func TestCloseGivesLeasesBack(t *testing.T) {
+	eachCallDay(t, func(t *testing.T, w callDay) {
+		ending, other := w.node(t, nil), w.node(t, nil)
+		late := w.team
+		teams := []int64{late}
+		for range 3 {
+			teams = append(teams, addCallTeam(t, w.db, "Europe/Berlin"))
+		}
+		for _, team := range teams {
+			take(t, ending, callActor(team, 1000, "Europe/Berlin"))
+			wantLeft(t, other, callActor(team, 1000, "Europe/Berlin"), 990)
+		}
+		for range 2 { // the second time there is nothing
+			if err := ending.Close(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, team := range teams {
+			wantLeft(t, other, callActor(team, 1000, "Europe/Berlin"), 999)
+			wantLeft(t, ending, callActor(team, 1000, "Europe/Berlin"), 999)
+		}
+
+		take(t, ending, w.berlin(1000))
+		w.clock.Advance(untilMidnight)
+		take(t, other, w.berlin(1000))
+		if err := ending.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if used := w.used(t); used != 10 {
+			t.Errorf("%d are used of the new day", used)
+		}
+	})
+}
+
+func TestCloseTellsWhatFailed(t *testing.T) {
+	t.Parallel()
+	d := testkit.Open(t, testkit.SQLite(t), nil)
+	c := NewCalls(d)
+	take(t, c, callActor(addCallTeam(t, d, "UTC"), 1000, "UTC"))
+	_ = d.Close()
+	if err := c.Close(t.Context()); err == nil {
+		t.Error("no error")
+	}
+}
+
+func TestIdleTeamsAreForgotten(t *testing.T) {
+	eachCallDay(t, func(t *testing.T, w callDay) {
+		c, actor := NewCalls(w.db), w.berlin(1000)
+		take(t, c, actor)
+		holding := c.purse(w.team)
+		for team := range int64(10 * sweepFrom) {
+			c.purse(1_000_000 + team)
+		}
+		if n := c.known.Load(); n > sweepFrom+1 {
+			t.Errorf("%d teams are remembered", n)
+		}
+		if c.purse(w.team) != holding {
+			t.Error("a lease was dropped")
+		}
+		w.clock.Advance(untilMidnight)
+		c.sweep()
+		if _, ok := c.purses.Load(w.team); ok || c.known.Load() != 0 {
+			t.Error("a lease of yesterday is remembered")
+		}
+		if take(t, c, actor) == nil || c.known.Load() != 1 {
+			t.Error("the team is not known again")
+		}
+	})
+}
+
+// With many teams about, the sweeps come ever more seldom.
+func TestSweepsAreSpread(t *testing.T) {
+	t.Parallel()
+	c := NewCalls(testkit.Open(t, testkit.SQLite(t), nil))
+	for team := range int64(4 * sweepFrom) {
+		c.purse(team).lease.until = math.MaxInt64
+	}
+	if known, next := c.known.Load(), c.sweepAt.Load(); known < 3*sweepFrom || next < known {
+		t.Errorf("with %d teams the next sweep comes at %d", known, next)
+	}
+}
+
+// A purse that was dropped while somebody waited for it takes no lease: nobody would find it.
+func TestADroppedPurseIsNotUsed(t *testing.T) {
+	t.Parallel()
+	c := NewCalls(testkit.Open(t, testkit.SQLite(t), nil))
+	p := c.purse(1)
+	c.sweep()
+	c.purses.Store(int64(1), p)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 20 { // the context's end and a free turn are met in no order
+		if found, err := c.enter(ctx, 1); err == nil {
+			t.Errorf("found %p", found)
+		}
+	}
+	c.purses.Delete(int64(1))
+	if found, err := c.enter(t.Context(), 1); err != nil || found == p {
+		t.Errorf("found %p (%v)", found, err)
+	}
+}
+
+// However sweeping, ending days and calls meet, no day lets more through than it may, nor less.
+func TestSweepingBesideCalls(t *testing.T) {
+	eachCallDay(t, func(t *testing.T, w callDay) {
+		const limit, days = 200, 3
+		c, actor := NewCalls(w.db), w.berlin(limit)
+		for range days {
+			var through atomic.Int64
+			var clients sync.WaitGroup
+			for range 8 {
+				clients.Go(func() {
+					for take(t, c, actor) != nil {
+						through.Add(1)
+						c.sweep()
+					}
+				})
+			}
+			clients.Wait()
+			if n := through.Load(); n != limit {
+				t.Errorf("%d were let through", n)
+			}
+			w.clock.Advance(24 * time.Hour)
+		}
+	})
+}

@@ -1,0 +1,30 @@
+package analysis_test
+
+import (
+	"testing"
+
+	"pressroom/internal/domain/provider"
+	"pressroom/internal/domain/report/analysis"
+	"pressroom/internal/domain/report/synthetic"
+)
+
+// BenchmarkAnalyse measures a profile with 10,000 posts.
+func BenchmarkAnalyse(b *testing.B) {
+	in := input(synthetic.Make(synthetic.Plan{Seed: 1, Posts: 10_000}))
+	wordy(in.Posts)
+	b.ReportAllocs()
+	for b.Loop() {
+		analysis.Analyse(in)
+	}
+}
+
+// wordy gives the posts captions as people write them.
+func wordy(posts []provider.Post) {
+	for i := range posts {
+		text := "Early this morning the boats came back and the whole harbour smelled of bread! "
+		if i%4 == 0 {
+			text += "Thanks to @bakery.corner, more at https://example.com/stories/42 ☀️ "
+		}
+		posts[i].Caption = text + posts[i].Caption
+	}
+}

@@ -1,0 +1,65 @@
+package analysis
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"pressroom/internal/domain/report/result"
+)
+
+const (
+	leastEven = 6 // posts from which on evenness means something
+	week      = 7.0
+)
+
+// cadenceOf says how often and how regularly there are posts; nil below two whose time is known.
+func cadenceOf(all *figures) *result.Cadence {
+	var times []time.Time
+	for _, p := range all.posts {
+		if p.timed {
+			times = append(times, p.TakenAt)
+		}
+	}
+	if len(times) < 2 {
+		return nil
+	}
+	newest := times[len(times)-1]
+	until := all.at
+	if until.IsZero() {
+		until = newest
+	}
+	gaps := make([]float64, 0, len(times))
+	for i := range times[1:] {
+		gaps = append(gaps, days(times[i+1].Sub(times[i])))
+	}
+	slices.Sort(gaps)
+	span := days(until.Sub(times[0]))
+	out := &result.Cadence{
+		Posts: len(times), Days: result.Tidy(span), LastPostDays: result.Tidy(days(until.Sub(newest))),
+		// The oldest post opens the time that is looked at, and those after it fall into it. Less than a day of it is
+		// no base for a week.
+		PostsPerWeek: result.Tidy(float64(len(times)-1) / max(span, 1) * week),
+		MedianGap:    result.Tidy(result.Quantile(gaps, 0.5)), LongestGap: result.Tidy(gaps[len(gaps)-1]),
+	}
+	if len(times) >= leastEven {
+		out.Evenness = evenness(gaps)
+	}
+	return out
+}
+
+// evenness compares the mean of the gaps m with their standard deviation s: m/(m+s), which is (1-B)/2 for the burstiness
+// B of Goh and Barabási 2008.
+func evenness(gaps []float64) *float64 {
+	mean, squares := 0.0, 0.0
+	for _, gap := range gaps {
+		mean += gap / float64(len(gaps))
+	}
+	for _, gap := range gaps {
+		squares += (gap - mean) * (gap - mean) / float64(len(gaps))
+	}
+	if mean <= 0 {
+		return nil
+	}
+	return new(result.Tidy(mean / (mean + math.Sqrt(squares))))
+}

@@ -1,0 +1,214 @@
+package analysis
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"pressroom/internal/domain/report/result"
+)
+
+const (
+	leastCompared = 30 // posts below which nothing is compared
+	leastOfBlock  = 3  // posts of a block or format below which it has no ratio
+
+	halfBlocks = 6 // of a day
+	blocks     = 2 * halfBlocks
+	blockHours = 4
+)
+
+// effects is what goes with more engagement, all else being equal.
+type effects struct {
+	all      *figures
+	compared []*post
+	solved   *fitted
+	block    []int // of each compared post
+	slots    layout
+	blocks   [blocks]level
+	times    []estimated // the blocks that could be compared
+	formats  []level
+	hashtags map[int]result.Ratio // by their place in figures.hashtags
+	works    map[int]bool
+	tied     bool // some hashtags always come together
+}
+
+// level is one value of what posts differ in.
+type level struct {
+	name    string
+	posts   int
+	ratio   *result.Ratio
+	claimed bool
+}
+
+// estimate compares the posts whose reactions and times are known.
+func estimate(all *figures) *effects {
+	out := &effects{all: all, hashtags: map[int]result.Ratio{}, works: map[int]bool{}}
+	for i := range all.posts {
+		if p := &all.posts[i]; p.counted && p.timed {
+			out.compared = append(out.compared, p)
+			block := blockOf(p.TakenAt.In(all.zone))
+			out.block = append(out.block, block)
+			out.blocks[block].posts++
+		}
+	}
+	out.formats = formatsOf(out.compared)
+	if len(out.compared) < leastCompared {
+		return out
+	}
+	tags := out.candidates()
+	out.slots = out.arrange(tags, len(out.compared) < curved)
+	solved, ok := out.model().fit(true)
+	if !ok || solved.freedom < spare {
+		return out
+	}
+	out.solved = solved
+	out.compareFormats()
+	hashtags := out.compareHashtags(tags)
+	out.times = out.compareBlocks(tags)
+	out.claim(slices.Clone(out.times), hashtags, tags)
+	return out
+}
+
+// blockOf is the block of a time: six of four hours from monday to friday, then six on saturday and sunday.
+func blockOf(at time.Time) int {
+	block := at.Hour() / blockHours
+	if at.Weekday() == time.Saturday || at.Weekday() == time.Sunday {
+		return halfBlocks + block
+	}
+	return block
+}
+
+// formatsOf counts the formats, the most used first. A format that was not told stands last, without a name.
+func formatsOf(posts []*post) []level {
+	count := map[string]int{}
+	for _, p := range posts {
+		count[p.format]++
+	}
+	var out []level
+	for name, n := range count {
+		out = append(out, level{name: name, posts: n})
+	}
+	slices.SortFunc(out, func(a, b level) int { return cmp.Or(cmp.Compare(b.posts, a.posts), cmp.Compare(a.name, b.name)) })
+	return out
+}
+
+// against weighs one of several levels against all others, each as it has posts.
+func against(levels []level, columns []int, one, size int) []float64 {
+	weights := make([]float64, size)
+	others := 0
+	for i, l := range levels {
+		if i != one {
+			others += l.posts
+		}
+	}
+	for i, l := range levels {
+		switch {
+		case columns[i] < 0:
+		case i == one:
+			weights[columns[i]] = 1
+		default:
+			weights[columns[i]] = -float64(l.posts) / float64(others)
+		}
+	}
+	return weights
+}
+
+// compareLevels works out the ratio of each level against all others.
+func (e *effects) compareLevels(levels []level, columns []int) []estimated {
+	var found []estimated
+	for i, l := range levels {
+		if l.posts < leastOfBlock || len(e.compared)-l.posts < leastOfBlock {
+			continue
+		}
+		if effect, ok := e.solved.contrast(against(levels, columns, i, e.slots.columns)); ok && e.tells(effect) {
+			found = append(found, estimated{effect: effect, place: i, posts: l.posts})
+		}
+	}
+	tau := spreadOf(found)
+	for _, one := range found {
+		levels[one.place].ratio = new(e.ratio(one.effect, tau))
+	}
+	return found
+}
+
+// compareBlocks leaves out first what does not help to explain engagement: every column costs precision. How much
+// chance there is stays what it was with all of them, since what was left out was chosen to look like nothing.
+func (e *effects) compareBlocks(groups [][]int) []estimated {
+	if idle := e.solved.idle(e.slots.optional()); len(idle) > 0 {
+		kept := slices.DeleteFunc(slices.Clone(groups), func(group []int) bool { return slices.Contains(idle, e.slots.tags[group[0]]) })
+		straight := len(e.slots.trend) == 1 || slices.Contains(idle, e.slots.trend[1])
+		e.slots = e.arrange(kept, straight)
+		solved, ok := e.model().fit(true)
+		if !ok {
+			return nil
+		}
+		solved.scale, solved.freedom, solved.quantile = e.solved.scale, e.solved.freedom, e.solved.quantile
+		e.solved = solved
+	}
+	return e.compareLevels(e.blocks[:], e.slots.blocks[:])
+}
+
+func (e *effects) compareFormats() {
+	columns := make([]int, len(e.formats))
+	for i, format := range e.formats {
+		columns[i] = e.slots.formats[format.name]
+	}
+	e.compareLevels(e.formats, columns)
+}
+
+func (e *effects) compareHashtags(groups [][]int) []estimated {
+	var found []estimated
+	for i, group := range groups {
+		weights := make([]float64, e.slots.columns)
+		weights[e.slots.tags[group[0]]] = 1
+		if effect, ok := e.solved.contrast(weights); ok && e.tells(effect) {
+			found = append(found, estimated{effect: effect, place: i})
+		}
+	}
+	tau := spreadOf(found)
+	for _, one := range found {
+		for _, tag := range groups[one.place] {
+			e.hashtags[tag] = e.ratio(one.effect, tau)
+		}
+	}
+	return found
+}
+
+// estimated is the effect of one among several things of a kind.
+type estimated struct {
+	effect
+
+	place, posts int
+}
+
+// tells says whether an effect is sure enough to be told at all.
+func (e *effects) tells(one effect) bool {
+	return math.Abs(one.log)+e.solved.quantile*one.err < 2*math.Log(result.Widest) && e.solved.quantile*one.err < math.Log(result.Widest)
+}
+
+// spreadOf estimates how much things of a kind differ in truth, as a standard deviation, from how much more their
+// effects differ than chance alone would make them (the moment estimator of DerSimonian and Laird 1986, around 0).
+func spreadOf(found []estimated) float64 {
+	excess, weight := 0.0, 0.0
+	for _, one := range found {
+		variance := one.err * one.err
+		excess += one.log*one.log/variance - 1
+		weight += 1 / variance
+	}
+	if excess <= 0 {
+		return 0
+	}
+	return math.Sqrt(excess / weight)
+}
+
+// ratio is an effect as it is shown. Its shrunk value is the best guess where things of its kind differ by tau
+// (empirical Bayes, Efron and Morris 1975).
+func (e *effects) ratio(one effect, tau float64) result.Ratio {
+	reach := e.solved.quantile * one.err
+	trust := tau * tau / (tau*tau + one.err*one.err)
+	return result.Ratio{
+		Value: result.Tidy(math.Exp(one.log)), Low: result.Tidy(math.Exp(one.log - reach)), High: result.Tidy(math.Exp(one.log + reach)),
+		Shrunk: new(result.Tidy(math.Exp(trust * one.log))),
+	}
+}

@@ -1,0 +1,32 @@
+package analysis
+
+import (
+	"slices"
+
+	"pressroom/internal/domain/report/result"
+)
+
+// formatsSection says how posts of each format do. A format that was not told is no format.
+func formatsSection(all *figures, e *effects) *result.Formats {
+	engagement := map[string][]float64{}
+	count := 0
+	for _, p := range all.posts {
+		if p.counted && p.format != "" {
+			engagement[p.format] = append(engagement[p.format], p.engagement)
+			count++
+		}
+	}
+	if count == 0 {
+		return nil
+	}
+	out := &result.Formats{Posts: count, Formats: []result.Format{}}
+	for name, values := range engagement {
+		format := result.Format{Format: name, Posts: len(values), Engagement: result.MedianOf(values)}
+		if i := slices.IndexFunc(e.formats, func(l level) bool { return l.name == name }); i >= 0 {
+			format.Ratio = e.formats[i].ratio
+		}
+		out.Formats = append(out.Formats, format)
+	}
+	slices.SortFunc(out.Formats, func(a, b result.Format) int { return result.MostUsed(a.Posts, b.Posts, a.Format, b.Format) })
+	return out
+}

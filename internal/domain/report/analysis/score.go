@@ -1,0 +1,100 @@
+package analysis
+
+import (
+	"math"
+	"slices"
+
+	"pressroom/internal/domain/report/result"
+)
+
+// leastScored is how many posts a component of the score rests on at least.
+const leastScored = 5
+
+// scale reads a figure as a part of the score: floor is worth 0, ceiling 100.
+type scale struct {
+	component, figure string
+	weight            float64
+	floor, ceiling    float64
+	logarithmic       bool
+}
+
+// scales are the components with their weights and the figures they are read from. Where a component has two, the
+// first that is known counts. docs/scoring.md says where the ends come from.
+var scales = []scale{
+	{"engagement", "rate_by_followers", 0.35, 0.001, 0.1, true},
+	{"engagement", "rate_by_views", 0.35, 0.003, 0.3, true},
+	{"reach", "views_by_followers", 0.2, 0.01, 1, true},
+	{"growth", "percent_per_month", 0.15, -2, 4, false},
+	{"activity", "posts_per_week", 0.15, 0.5, 14, true},
+	{"consistency", "evenness", 0.15, 0.2, 0.8, false},
+}
+
+// value is what a figure is worth on the scale, from 0 to 100.
+func (s scale) value(figure float64) float64 {
+	low, high := s.floor, s.ceiling
+	if s.logarithmic {
+		// Nothing at all lies below every floor.
+		low, high, figure = math.Log(low), math.Log(high), math.Log(max(figure, s.floor/2))
+	}
+	return 100 * min(1, max(0, (figure-low)/(high-low)))
+}
+
+// scoreOf sums up what is known; nil where no component is.
+func scoreOf(out result.Result, all *figures) *result.ScoreSection {
+	known := scored(out, all)
+	components, missing := []result.ComponentCause{}, []string{}
+	for i, s := range scales {
+		measured, ok := known[s.figure]
+		if last := len(components) - 1; last >= 0 && components[last].Name == s.component {
+			continue
+		}
+		if ok {
+			components = append(components, s.cause(measured))
+		} else if i+1 == len(scales) || scales[i+1].component != s.component {
+			missing = append(missing, s.component)
+		}
+	}
+	return result.ScoreOf(components, missing, tenth)
+}
+
+func (s scale) cause(measured float64) result.ComponentCause {
+	kind := "linear"
+	if s.logarithmic {
+		kind = "logarithmic"
+	}
+	return result.ComponentCause{
+		Component: result.Component{Name: s.component, Value: tenth(s.value(measured))},
+		Figure:    s.figure, Measured: measured, Floor: &s.floor, Ceiling: &s.ceiling, Scale: kind, FullWeight: s.weight,
+	}
+}
+
+// scored lists the figures that are known well enough to count. Where likes are hidden, engagement is a small part of
+// what people did: on a scale for all of it, it would count as none.
+func scored(out result.Result, all *figures) map[string]float64 {
+	medians := map[string]*result.Median{"views": out.Engagement.Views}
+	if slices.Contains(all.counts, "likes") {
+		medians["rate_by_followers"], medians["rate_by_views"] = out.Engagement.RateByFollowers, out.Engagement.RateByViews
+	}
+	known := map[string]float64{}
+	for name, median := range medians {
+		if median != nil && median.Posts >= leastScored {
+			known[name] = median.Median
+		}
+	}
+	if views, told := known["views"]; told && all.followers != nil && *all.followers > 0 {
+		known["views_by_followers"] = result.Tidy(views / float64(*all.followers))
+	}
+	if growth := out.Sections.Growth; growth != nil && growth.PercentPerMonth != nil {
+		known["percent_per_month"] = growth.PercentPerMonth.Value
+	}
+	if cadence := out.Sections.Cadence; cadence != nil && cadence.Posts >= leastScored {
+		known["posts_per_week"] = cadence.PostsPerWeek
+		if cadence.Evenness != nil {
+			known["evenness"] = *cadence.Evenness
+		}
+	}
+	return known
+}
+
+// tenth rounds to one digit behind the point.
+func tenth(value float64) float64 { return math.Round(value*10) / 10 }

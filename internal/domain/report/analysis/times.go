@@ -1,0 +1,152 @@
+package analysis
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"pressroom/internal/domain/report/result"
+)
+
+// cautious is how many posts a weekday is taken to have had, besides its own, that were as good as any: so that one
+// lucky post does not choose the day.
+const cautious = 5
+
+// bestTime returns the block that does best as far as the posts tell, and whether that can be claimed. It returns nil for
+// fewer than leastCompared dated posts.
+func (e *effects) bestTime() *result.BestTime {
+	if e.all.dated() < leastCompared || len(e.compared) == 0 {
+		return nil
+	}
+	if len(e.times) > 0 {
+		if best := slices.MaxFunc(e.times, e.byPromise); best.log > 0 {
+			return e.judged(best)
+		}
+	}
+	return e.guessed()
+}
+
+// byPromise orders blocks by how likely they do best: what can be claimed first, then by the shrunk ratio. Where blocks do not
+// differ beyond chance all of these are 1, and the order is the one that they tend to: by the logarithm over its variance.
+func (e *effects) byPromise(a, b estimated) int {
+	claimed := func(one estimated) int {
+		if e.blocks[one.place].claimed {
+			return 1
+		}
+		return 0
+	}
+	shrunk := func(one estimated) float64 { return *e.blocks[one.place].ratio.Shrunk }
+	limit := func(one estimated) float64 { return result.Tidy(one.log / (one.err * one.err)) }
+	return cmp.Or(cmp.Compare(claimed(a), claimed(b)), cmp.Compare(shrunk(a), shrunk(b)), cmp.Compare(limit(a), limit(b)))
+}
+
+// judged is the best of the blocks that were compared. Its interval allows for having been chosen among all of them
+// (Bonferroni), so that it holds the truth in at least 95 % of cases whichever block was chosen.
+func (e *effects) judged(best estimated) *result.BestTime {
+	block := e.blocks[best.place]
+	out := e.named(best.place, e.solved.bent)
+	out.StandsOut, out.Ratio = block.claimed, *block.ratio
+	student := distuv.StudentsT{Sigma: 1, Nu: e.solved.freedom}
+	reach := student.Quantile(1-0.025/float64(len(e.times))) * best.err
+	out.Low, out.High = result.Within(best.log-reach, best.log+reach)
+	return out
+}
+
+// guessed is the block whose posts did best on their own, where no block can be compared with the others or those that
+// can do worse than the rest. Its ratio is not known.
+func (e *effects) guessed() *result.BestTime {
+	above := make([]float64, len(e.compared))
+	mean := 0.0
+	for i, p := range e.compared {
+		above[i] = math.Log(p.engagement + 0.5)
+		mean += above[i] / float64(len(e.compared))
+	}
+	var sums [blocks]float64
+	for i := range above {
+		above[i] -= mean
+		sums[e.block[i]] += above[i]
+	}
+	best, most := -1, 0.0
+	for b, block := range e.blocks {
+		if block.posts == 0 || block.ratio != nil && e.unknown() > 0 {
+			continue
+		}
+		// What differs by rounding alone does not choose.
+		value := sums[b] / float64(block.posts+cautious)
+		if best < 0 || value > most+1e-9 || value > most-1e-9 && block.posts > e.blocks[best].posts {
+			best, most = b, value
+		}
+	}
+	out := e.named(best, above)
+	out.Low, out.High = result.Within(math.Inf(-1), math.Inf(1))
+	out.Ratio = result.Ratio{Value: 1, Low: out.Low, High: out.High, Shrunk: new(1.0)}
+	return out
+}
+
+// unknown is how many blocks have posts and no ratio.
+func (e *effects) unknown() int {
+	n := 0
+	for _, block := range e.blocks {
+		if block.posts > 0 && block.ratio == nil {
+			n++
+		}
+	}
+	return n
+}
+
+// named says which block it is; above is how much better each post did than was to be expected.
+func (e *effects) named(block int, above []float64) *result.BestTime {
+	return &result.BestTime{
+		Weekday: e.weekday(block, above), Hour: firstHour(block), Hours: blockHours, Days: daysOf(block), Posts: e.blocks[block].posts,
+	}
+}
+
+// weekday is the day among a block's days whose posts were further above what was to be expected than the others'.
+func (e *effects) weekday(block int, above []float64) string {
+	var sums, counts [7]float64
+	for i, p := range e.compared {
+		if e.block[i] == block {
+			day := p.TakenAt.In(e.all.zone).Weekday()
+			sums[day] += above[i]
+			counts[day]++
+		}
+	}
+	days := []time.Weekday{time.Monday, time.Tuesday, time.Wednesday, time.Thursday, time.Friday}
+	if block >= halfBlocks {
+		days = []time.Weekday{time.Saturday, time.Sunday}
+	}
+	value := func(day time.Weekday) float64 { return sums[day] / (counts[day] + cautious) }
+	best := days[0]
+	for _, day := range days[1:] {
+		// What differs by rounding alone does not choose.
+		if counts[day] > 0 && (counts[best] == 0 || value(day) > value(best)+1e-9) {
+			best = day
+		}
+	}
+	return strings.ToLower(best.String())
+}
+
+func firstHour(block int) int { return block % halfBlocks * blockHours }
+
+func daysOf(block int) string {
+	if block >= halfBlocks {
+		return "weekend"
+	}
+	return "weekdays"
+}
+
+// timesSection lists the blocks; nil where no posts can be compared.
+func (e *effects) timesSection() *result.Times {
+	if len(e.compared) == 0 {
+		return nil
+	}
+	out := &result.Times{Posts: len(e.compared), Blocks: []result.Block{}}
+	for b, block := range e.blocks {
+		out.Blocks = append(out.Blocks, result.Block{Days: daysOf(b), Hour: firstHour(b), Hours: blockHours, Posts: block.posts, Ratio: block.ratio})
+	}
+	return out
+}

@@ -1,0 +1,58 @@
+package analysis
+
+import (
+	"cmp"
+	"slices"
+
+	"pressroom/internal/domain/report/result"
+)
+
+const (
+	topHashtags = 10 // of the summary
+	topWords    = 20
+	allHashtags = 100 // of the section
+	allWords    = 100
+)
+
+// hashtagsSection ranks the hashtags: those that most likely help first. Where nothing can be told about any, those
+// used most come first.
+func hashtagsSection(all *figures, e *effects) *result.Hashtags {
+	if len(all.posts) == 0 {
+		return nil
+	}
+	uses := make([]int, len(all.hashtags))
+	perPost := make([]float64, 0, len(all.posts))
+	for _, p := range all.posts {
+		perPost = append(perPost, float64(len(p.hashtags)))
+		for _, tag := range p.hashtags {
+			uses[tag]++
+		}
+	}
+	slices.Sort(perPost)
+	median := result.Tidy(result.Quantile(perPost, 0.5))
+	out := &result.Hashtags{Posts: len(all.posts), Different: len(all.hashtags), MedianPerPost: &median, Hashtags: []result.Hashtag{}}
+	order := make([]int, len(uses))
+	for tag := range order {
+		order[tag] = tag
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(e.promise(b), e.promise(a)), result.MostUsed(uses[a], uses[b], all.hashtags[a], all.hashtags[b]))
+	})
+	for _, tag := range order[:min(allHashtags, len(order))] {
+		entry := result.Hashtag{Hashtag: all.hashtags[tag], Posts: uses[tag], Works: new(e.works[tag])}
+		if ratio, compared := e.hashtags[tag]; compared {
+			entry.Ratio = &ratio
+		}
+		out.Hashtags = append(out.Hashtags, entry)
+	}
+	return out
+}
+
+// promise is what a hashtag is ranked by. One that was not compared is taken for as good as any.
+func (e *effects) promise(tag int) float64 {
+	ratio, compared := e.hashtags[tag]
+	if !compared {
+		return 1
+	}
+	return *ratio.Shrunk
+}

@@ -1,0 +1,210 @@
+package report
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/job"
+	"pressroom/internal/platform/auditlog"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/platform/restoreguard"
+)
+
+const (
+	lookEvery  = time.Second
+	lookBatch  = 50
+	pausedFor  = time.Minute // until a refresh that is paused, or that another one goes before, is looked at again
+	sweepBatch = 100
+)
+
+// Why tracking ended without anybody's call.
+const (
+	endedByCredits = "credits"
+	endedByPlan    = "plan"
+)
+
+// endedNotes say it to clients.
+var endedNotes = map[string]string{
+	endedByCredits: "Tracking has stopped: the team had fewer credits left than the next automatic refresh costs.",
+	endedByPlan:    "Tracking has stopped: the team's plan does not include it any more.",
+}
+
+// RunTracking begins automatic refreshes when they are due, until the context ends. Every working node runs it; they
+// may run side by side.
+func (s *Service) RunTracking(ctx context.Context, report func(error)) {
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for {
+		if err := s.refreshDue(ctx); err != nil && ctx.Err() == nil {
+			report(err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// due lists reports whose automatic refresh has come, unless all is held.
+const due = `SELECT id FROM reports WHERE tracked = 1 AND next_refresh_at <= ? AND ` + restoreguard.Free + ` ORDER BY next_refresh_at LIMIT ?`
+
+func (s *Service) refreshDue(ctx context.Context) error {
+	ids, err := db.All(ctx, s.db, func(rows *sql.Rows, id *string) error { return rows.Scan(id) }, due, db.Micros(s.db.Now()), lookBatch)
+	if err != nil {
+		return fmt.Errorf("looking for reports to refresh: %w", err)
+	}
+	var failed error
+	for _, id := range ids {
+		err := s.db.Write(ctx, "report.automatic", func(ctx context.Context, tx *db.Tx) error { return s.refreshAutomatically(ctx, tx, id) })
+		failed = errors.Join(failed, err)
+	}
+	return failed
+}
+
+// refreshAutomatically begins the automatic refresh of one report where it is still due, and charges it. Tracking ends
+// where credits or plan do not reach any more; a pause of spending only puts the refresh off.
+func (s *Service) refreshAutomatically(ctx context.Context, tx *db.Tx, id string) error {
+	r, err := dueNow(ctx, tx, id)
+	if err != nil || r.id == "" {
+		return err
+	}
+	running, err := s.running(ctx, tx, r)
+	if err != nil {
+		return err
+	}
+	paused, err := spendingPaused(ctx, tx, r.team)
+	if err != nil {
+		return err
+	}
+	if paused || running.ID != "" {
+		r.nextRefresh = tx.Now().Add(pausedFor)
+		return r.keepTracking(ctx, tx)
+	}
+	allowed, err := s.mayTrack(ctx, tx, r.team)
+	if err != nil {
+		return err
+	}
+	if !allowed {
+		return s.end(ctx, tx, r, endedByPlan)
+	}
+	var reservation int64
+	if cost := s.refreshCosts(r.kind); cost > 0 {
+		reservation, err = s.Credits.ReserveAutomatic(ctx, tx, r.team, r.trackedBy, "refresh_report", cost)
+		if apierr.Is(err, apierr.InsufficientCredits) {
+			return s.end(ctx, tx, r, endedByCredits)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return s.beginAutomatic(ctx, tx, r, reservation)
+}
+
+// dueNow holds a report that is tracked and due; an empty one where another node was quicker or nobody tracks it.
+func dueNow(ctx context.Context, tx *db.Tx, id string) (record, error) {
+	var r record
+	if _, err := tx.Exec(ctx, `UPDATE reports SET subject = subject WHERE id = ?`, id); err != nil {
+		return r, fmt.Errorf("holding report %s: %w", id, err)
+	}
+	err := r.scan(tx.QueryRow(ctx, `SELECT `+columns+` FROM reports WHERE id = ? AND tracked = 1 AND next_refresh_at <= ? AND `+restoreguard.Free, id, db.Micros(tx.Now())).Scan)
+	if errors.Is(err, sql.ErrNoRows) {
+		return record{}, nil
+	}
+	if err != nil {
+		return r, fmt.Errorf("reading report %s: %w", id, err)
+	}
+	return r, nil
+}
+
+func (s *Service) beginAutomatic(ctx context.Context, tx *db.Tx, r record, reservation int64) error {
+	begun, err := s.Jobs.Create(ctx, tx, job.New{TeamID: r.team, Type: r.jobType(), Subject: r.id, Total: 1, Reservation: reservation})
+	if err != nil {
+		return err
+	}
+	if err := s.submit(ctx, tx, r, begun.ID, automatic); err != nil {
+		return err
+	}
+	// What was missed while nobody could refresh is not made up for.
+	r.nextRefresh = r.nextRefresh.Add(time.Duration(r.frequency) * day)
+	if !r.nextRefresh.After(tx.Now()) {
+		r.nextRefresh = tx.Now().Add(time.Duration(r.frequency) * day)
+	}
+	if err := r.keepTracking(ctx, tx); err != nil {
+		return err
+	}
+	return auditlog.Record(ctx, tx, r.team, auditlog.Actor{}, "report.automatic", r.id, map[string]any{"job": begun.ID})
+}
+
+func (s *Service) end(ctx context.Context, tx *db.Tx, r record, reason string) error {
+	if err := s.trackOff(ctx, tx, &r, reason); err != nil {
+		return err
+	}
+	return auditlog.Record(ctx, tx, r.team, auditlog.Actor{}, "report.tracking_ended", r.id, map[string]any{"reason": reason})
+}
+
+// spendingPaused tells whether the operator has paused what a team's automatic work would spend.
+func spendingPaused(ctx context.Context, q db.Querier, team int64) (bool, error) {
+	var n int64
+	err := q.QueryRow(ctx, `SELECT COUNT(*) FROM pauses WHERE action IN ('everything', 'spend') AND (scope = 'service' OR scope = 'team' AND target = ?)`, team).Scan(&n)
+	if err != nil {
+		return false, fmt.Errorf("looking for pauses: %w", err)
+	}
+	return n > 0, nil
+}
+
+// mayTrack tells whether the team's plan still has room for what the team tracks.
+func (s *Service) mayTrack(ctx context.Context, tx *db.Tx, team int64) (bool, error) {
+	p, open, err := s.planOf(ctx, tx, team)
+	if err != nil || !open {
+		return false, err
+	}
+	if p.TrackedReports == plan.Unlimited {
+		return true, nil
+	}
+	n, err := s.countTracked(ctx, tx, team)
+	return n <= p.TrackedReports, err
+}
+
+// planOf is the plan that holds for a team now, and whether the team is open.
+func (s *Service) planOf(ctx context.Context, q db.Querier, team int64) (plan.Plan, bool, error) {
+	var name string
+	var until, closed int64
+	if err := q.QueryRow(ctx, `SELECT plan, plan_until, closed_at FROM teams WHERE id = ?`, team).Scan(&name, &until, &closed); err != nil {
+		return plan.Plan{}, false, fmt.Errorf("reading the plan of team %d: %w", team, err)
+	}
+	return s.Terms.Holding(name, db.Time(until), s.db.Now()), closed == 0, nil
+}
+
+// unmade is how long a report whose making failed stays listed.
+const unmade = 30 * day
+
+// forgotten are reports whose making failed long ago, in the words of their index.
+const forgotten = `SELECT id FROM reports WHERE status = 'error' AND tracked = 0 AND created_at <= ? LIMIT ?`
+
+// over are reports whose time is over. One that is being made anew waits for that: it was there when that was asked for.
+const over = `SELECT r.id FROM reports r WHERE r.available_until > 0 AND r.available_until <= ? AND r.tracked = 0
+	AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.id = r.job_id AND j.finished_at = 0) ORDER BY r.available_until LIMIT ?`
+
+// Sweep takes away reports whose time is over, a batch at a time.
+func (s *Service) Sweep(ctx context.Context) (int64, error) {
+	var n int64
+	err := s.db.Write(ctx, "report.sweep", func(ctx context.Context, tx *db.Tx) error {
+		gone, err := tx.Exec(ctx, `DELETE FROM reports WHERE id IN (`+over+`)`, db.Micros(tx.Now()), sweepBatch)
+		if err != nil {
+			return err
+		}
+		failed, err := tx.Exec(ctx, `DELETE FROM reports WHERE id IN (`+forgotten+`)`, db.Micros(tx.Now().Add(-unmade)), sweepBatch)
+		n = gone + failed
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("sweeping reports: %w", err)
+	}
+	return n, nil
+}

@@ -1,0 +1,174 @@
+package report
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/job"
+	"pressroom/internal/domain/provider"
+	"pressroom/internal/platform/auditlog"
+	"pressroom/internal/platform/db"
+)
+
+// CreateInput says what a report is to be about.
+type CreateInput struct {
+	Type     string `json:"type" enum:"profile|hashtag" jsonschema:"Hashtag reports exist for Instagram alone."`
+	Platform string `json:"platform,omitempty" enum:"instagram|tiktok" default:"instagram"`
+	Subject  string `json:"subject" minLength:"1" maxLength:"200" jsonschema:"Of a profile: user name, @handle or link. Of a hashtag: the tag, with or without #, or its link."`
+}
+
+// subject is what the input names, normalised: however it is written, it is one subject.
+func (in CreateInput) subject() (string, error) {
+	if in.Type == Profile {
+		name, err := provider.Username(in.Platform, in.Subject)
+		if err != nil {
+			return "", apierr.Invalid(apierr.Malformed, "subject", "Give a user name of the platform, with or without @, or the link of a profile there.").Wrap(err)
+		}
+		return name, nil
+	}
+	if in.Platform != provider.Instagram {
+		return "", apierr.Invalid(apierr.NotAllowedValue, "platform", "Hashtag reports exist for Instagram alone.")
+	}
+	tag, err := provider.HashtagOf(in.Platform, in.Subject)
+	switch {
+	case errors.Is(err, provider.ErrHashtagTooLong):
+		return "", apierr.Invalid(apierr.TooLong, "subject", "A hashtag has at most 100 characters.").Wrap(err)
+	case err != nil:
+		return "", apierr.Invalid(apierr.Malformed, "subject", "Give one hashtag of letters, digits and underscores, and not of digits alone, with or without #, or its link on Instagram.").Wrap(err)
+	}
+	return tag, nil
+}
+
+// createPrice is what a report costs: nothing where the team has it, or where it is being made. It holds the report's
+// row, which it makes where there is none, so that two calls for one subject cannot both pay.
+func (s *Service) createPrice(ctx context.Context, call operation.Call, in CreateInput) (int64, error) {
+	subject, err := in.subject()
+	if err != nil {
+		return 0, err
+	}
+	var r record
+	err = s.db.Write(ctx, "report.claim", func(ctx context.Context, tx *db.Tx) error {
+		r, err = claim(ctx, tx, call.TeamID, in.Type, in.Platform, subject)
+		return err
+	})
+	if err != nil || r.there(call.Now) || r.underWay() {
+		return 0, err
+	}
+	if call.Ahead != nil {
+		return 0, s.unreachable(ctx, call.Ahead)
+	}
+	return s.makingCosts(in.Type), nil
+}
+
+// underWay tells whether a first making goes on.
+func (r record) underWay() bool { return r.status == Pending && r.job != "" }
+
+// create makes a report, or gives the one that is there or under way.
+func (s *Service) create(ctx context.Context, call operation.Call, in CreateInput) (operation.Answer[job.Entry], error) {
+	var out operation.Answer[job.Entry]
+	subject, err := in.subject()
+	if err != nil {
+		return out, err
+	}
+	err = s.db.Write(ctx, "report.create", func(ctx context.Context, tx *db.Tx) error {
+		r, err := claim(ctx, tx, call.TeamID, in.Type, in.Platform, subject)
+		if err != nil {
+			return err
+		}
+		out.App = "/reports/" + r.id
+		var begun job.Record
+		switch {
+		case r.there(call.Now):
+			out.Notes = []string{"The team has this report already: nothing was charged. Refresh it for newer figures."}
+			begun, err = s.done(ctx, tx, r)
+		case r.underWay():
+			out.Notes = []string{"This report is being made already: nothing was charged again."}
+			begun, err = job.Get(ctx, tx, r.team, r.job)
+		default:
+			begun, err = s.begin(ctx, tx, r, makes, call)
+		}
+		if err != nil {
+			return err
+		}
+		out.Data, err = s.shown(ctx, call, begun)
+		out.Location = job.Location(begun.ID)
+		return err
+	})
+	return out, err
+}
+
+// shown is a client's view of a job, with what it has produced where it has ended.
+func (s *Service) shown(ctx context.Context, call operation.Call, r job.Record) (job.Entry, error) {
+	view, err := s.Jobs.View(ctx, call, r, job.GetInput{JobID: r.ID})
+	return view.Data, err
+}
+
+// begin starts a job that a caller asked for.
+func (s *Service) begin(ctx context.Context, tx *db.Tx, r record, p purpose, call operation.Call) (job.Record, error) {
+	begun, err := s.Jobs.Start(ctx, tx, job.New{TeamID: r.team, Type: r.jobType(), Subject: r.id, Total: 1, Reservation: call.Reservation})
+	if err != nil {
+		return begun, err
+	}
+	if err := auditlog.Record(ctx, tx, r.team, auditlog.By(call), "report."+string(p), r.id, map[string]any{"job": begun.ID}); err != nil {
+		return begun, err
+	}
+	return begun, s.submit(ctx, tx, r, begun.ID, p)
+}
+
+// submit writes what a job is for and wakes its work.
+func (s *Service) submit(ctx context.Context, tx *db.Tx, r record, id string, p purpose) error {
+	if _, err := tx.Exec(ctx, `INSERT INTO report_jobs (job_id, report_id, purpose) VALUES (?, ?, ?)`, id, r.id, string(p)); err != nil {
+		return fmt.Errorf("writing what a job is for: %w", err)
+	}
+	if p == makes {
+		if _, err := tx.Exec(ctx, `UPDATE reports SET status = ?, made_by = ?, created_at = ? WHERE id = ?`, string(Pending), id, db.Micros(tx.Now()), r.id); err != nil {
+			return fmt.Errorf("beginning report %s: %w", r.id, err)
+		}
+	}
+	if _, err := tx.Exec(ctx, `UPDATE reports SET job_id = ? WHERE id = ?`, id, r.id); err != nil {
+		return fmt.Errorf("beginning report %s: %w", r.id, err)
+	}
+	return s.Worker.Submit(ctx, tx, id)
+}
+
+// done is a finished job that names a report which is there: the one that made it, or, where that is forgotten, one
+// that had nothing to do.
+func (s *Service) done(ctx context.Context, tx *db.Tx, r record) (job.Record, error) {
+	made, err := job.Get(ctx, tx, r.team, r.madeBy)
+	if err == nil && made.State == job.Succeeded || err != nil && !apierr.Is(err, apierr.NotFound) {
+		return made, err
+	}
+	made, err = s.Jobs.Create(ctx, tx, job.New{TeamID: r.team, Type: r.jobType(), Subject: r.id, Total: 1})
+	if err != nil {
+		return made, err
+	}
+	if err := job.Finish(ctx, tx, made.ID, job.Succeeded, ""); err != nil {
+		return made, err
+	}
+	if _, err := tx.Exec(ctx, `UPDATE reports SET made_by = ? WHERE id = ?`, made.ID, r.id); err != nil {
+		return made, fmt.Errorf("noting what names report %s: %w", r.id, err)
+	}
+	return job.Get(ctx, tx, r.team, made.ID)
+}
+
+// Give begins a report of a team that costs nothing, where the team has none yet.
+func (s *Service) Give(ctx context.Context, team int64, in CreateInput) error {
+	subject, err := in.subject()
+	if err != nil {
+		return err
+	}
+	return s.db.Write(ctx, "report.give", func(ctx context.Context, tx *db.Tx) error {
+		r, err := claim(ctx, tx, team, in.Type, in.Platform, subject)
+		if err != nil || r.there(tx.Now()) || r.underWay() {
+			return err
+		}
+		begun, err := s.Jobs.Create(ctx, tx, job.New{TeamID: team, Type: r.jobType(), Subject: r.id, Total: 1})
+		if err != nil {
+			return err
+		}
+		return s.submit(ctx, tx, r, begun.ID, makes)
+	})
+}

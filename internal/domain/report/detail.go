@@ -1,0 +1,98 @@
+package report
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/domain/job"
+	"pressroom/internal/platform/db"
+)
+
+// Place says where a report is: whose it is and which kind.
+type Place struct {
+	Team int64
+	Kind string
+}
+
+// Where finds a report by its id alone, whichever team has it: whoever asks has to look whether that team is theirs. One
+// whose time is over is not_found.
+func (s *Service) Where(ctx context.Context, id string) (Place, error) {
+	var p Place
+	err := s.db.QueryRow(ctx, `SELECT team_id, kind FROM reports WHERE id = ? AND (available_until = 0 OR available_until > ? OR tracked = 1)`, id, db.Micros(s.db.Now())).Scan(&p.Team, &p.Kind)
+	if errors.Is(err, sql.ErrNoRows) {
+		return p, apierr.Missing()
+	}
+	if err != nil {
+		return p, fmt.Errorf("looking where report %s is: %w", id, err)
+	}
+	return p, nil
+}
+
+// Detail is what a person sees of a report beside its figures.
+type Detail struct {
+	Kind, Platform, Subject string
+	Status                  Status
+	Working                 bool          // it is made or refreshed now
+	Refunded                int64         // credits that were given back as making it failed
+	LastFailed              string        // why the last refresh brought nothing; empty where it did not fail
+	Wait                    time.Duration // until this person may refresh it again
+	RefreshCosts            int64
+	Tracked                 bool
+	Frequency               int       // days
+	NextRefresh             time.Time // zero unless tracked
+	Ended                   string    // why tracking ended without anybody's call
+}
+
+// Detail reads it for a person of the report's team.
+func (s *Service) Detail(ctx context.Context, team, person int64, kind, id string) (Detail, error) {
+	r, err := find(ctx, s.db, team, kind, id, db.Micros(s.db.Now()))
+	if err != nil {
+		return Detail{}, err
+	}
+	out := Detail{
+		Kind: r.kind, Platform: r.platform, Subject: r.subject, Status: r.status, RefreshCosts: s.refreshCosts(r.kind),
+		Tracked: r.tracked, Frequency: r.frequency, NextRefresh: r.nextRefresh, Ended: endedNotes[r.trackingEnded],
+	}
+	if r.job != "" {
+		last, err := job.Get(ctx, s.db, team, r.job)
+		if err = ignoreMissing(err); err != nil {
+			return out, err
+		}
+		if err := s.lastJob(ctx, r, last, &out); err != nil {
+			return out, err
+		}
+	}
+	out.Wait, err = s.waits(ctx, s.db, r.id, person)
+	return out, err
+}
+
+// lastJob tells what became of the job that a report had last.
+func (s *Service) lastJob(ctx context.Context, r record, last job.Record, out *Detail) error {
+	out.Working = last.ID != "" && !last.Finished()
+	if last.State != job.Failed {
+		return nil
+	}
+	var err error
+	out.Refunded, err = s.Credits.Returned(ctx, last.Reservation)
+	if r.status == Ready {
+		out.LastFailed = job.Message(last.ErrorCode)
+	}
+	return err
+}
+
+// waits is how long a person waits until the same report may be refreshed again; 0 where it may be at once.
+func (s *Service) waits(ctx context.Context, q db.Querier, report string, person int64) (time.Duration, error) {
+	var asked int64
+	err := q.QueryRow(ctx, `SELECT asked_at FROM report_refreshes WHERE report_id = ? AND person_id = ?`, report, person).Scan(&asked)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("reading when report %s was refreshed: %w", report, err)
+	}
+	return max(0, db.Time(asked).Add(time.Duration(s.Terms.Limits.RefreshMinutes)*time.Minute).Sub(s.db.Now())), nil
+}

@@ -1,0 +1,75 @@
+package report
+
+import (
+	"context"
+	"slices"
+
+	"pressroom/internal/domain/report/hashtaganalysis"
+	"pressroom/internal/domain/report/result"
+)
+
+// findings are what a report found.
+type findings struct {
+	result.Result
+
+	Hashtag *hashtaganalysis.Hashtag `json:"hashtag"` // nil of a profile's report
+	account account
+}
+
+// found reads what a report found, with its notes.
+func (s *Service) found(ctx context.Context, r record) (findings, []string, error) {
+	var out findings
+	var notes []string
+	err := s.stored(ctx, r, &out.account, &out, &notes)
+	return out, notes, err
+}
+
+// Sections are the parts of a report that are asked for by name. A report has those for which its figures were enough.
+type Sections struct {
+	result.Sections
+
+	Posts *Posts `json:"posts,omitempty" jsonschema:"The posts that the report rests on, the newest first."`
+}
+
+// section is a part of a report that is asked for by name.
+type section struct {
+	name  string
+	count int                                // items, where it is paged
+	put   func(into *Sections, from, to int) // writes it, or a part where it is paged; nil of the posts
+}
+
+// sections are those that have something to tell.
+func (f findings) sections() []section {
+	has := f.Sections
+	out := []section{{name: postsSection}}
+	if h := has.Hashtags; h != nil {
+		out = append(out, section{name: "hashtags", count: len(h.Hashtags), put: func(into *Sections, from, to int) {
+			part := *h
+			part.Hashtags = h.Hashtags[from:to]
+			into.Hashtags = &part
+		}})
+	}
+	if w := has.Words; w != nil {
+		out = append(out, section{name: "words", count: len(w.Words), put: func(into *Sections, from, to int) {
+			part := *w
+			part.Words = w.Words[from:to]
+			into.Words = &part
+		}})
+	}
+	return slices.Concat(out,
+		whole("audience", has.Audience, func(into *Sections) { into.Audience = has.Audience }),
+		whole("times", has.Times, func(into *Sections) { into.Times = has.Times }),
+		whole("formats", has.Formats, func(into *Sections) { into.Formats = has.Formats }),
+		whole("growth", has.Growth, func(into *Sections) { into.Growth = has.Growth }),
+		whole("cadence", has.Cadence, func(into *Sections) { into.Cadence = has.Cadence }),
+		whole("score", has.Score, func(into *Sections) { into.Score = has.Score }),
+	)
+}
+
+// whole is a section that comes in one piece, where it has something to tell.
+func whole[T any](name string, value *T, put func(*Sections)) []section {
+	if value == nil {
+		return nil
+	}
+	return []section{{name: name, put: func(into *Sections, _, _ int) { put(into) }}}
+}

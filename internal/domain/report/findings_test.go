@@ -1,0 +1,101 @@
+package report
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pressroom/internal/domain/provider"
+	"pressroom/internal/domain/report/analysis"
+	"pressroom/internal/domain/report/hashtaganalysis"
+)
+
+// Reports of both kinds are kept and read in one form; each has the sections of its kind, in one order.
+func TestFindingsOfBothKinds(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)
+	var posts []provider.Post
+	for i := range 40 {
+		posts = append(posts, provider.Post{
+			ID: string(rune('A' + i)), TakenAt: at.Add(-time.Duration(50+9*i) * time.Hour), Format: provider.FormatReel,
+			Caption: "Boats at low water #harbour", Likes: new(int64(100 + i)),
+		})
+	}
+	for name, test := range map[string]struct {
+		kept     any
+		hashtag  bool
+		sections []string
+	}{
+		"profile": {analysis.Analyse(analysis.ProfileInput{Posts: posts, At: at}), false,
+			[]string{"posts", "hashtags", "words", "times", "formats", "cadence", "score"}},
+		"profile without posts": {analysis.Analyse(analysis.ProfileInput{At: at}), false, []string{"posts"}},
+		"hashtag": {hashtaganalysis.Analyse(hashtaganalysis.Input{Figures: provider.HashtagFigures{Hashtag: "harbour", Recent: posts, MeasuredAt: at}}), true,
+			[]string{"posts", "hashtags", "words", "audience", "formats", "score"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			text, err := json.Marshal(test.kept)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var found findings
+			if err := json.Unmarshal(text, &found); err != nil {
+				t.Fatal(err)
+			}
+			var names []string
+			for _, section := range found.sections() {
+				names = append(names, section.name)
+			}
+			if diff := cmp.Diff(test.sections, names); diff != "" {
+				t.Error(diff)
+			}
+			again, err := json.Marshal(found)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(members(t, text), members(t, again)); diff != "" {
+				t.Errorf("kept and read again:\n%s", diff)
+			}
+			if (found.Hashtag != nil) != test.hashtag {
+				t.Errorf("the hashtag is %+v", found.Hashtag)
+			}
+		})
+	}
+}
+
+// members are those of a JSON object, but for the hashtag where there is none.
+func members(t *testing.T, text []byte) map[string]any {
+	t.Helper()
+	var out map[string]any
+	if err := json.Unmarshal(text, &out); err != nil {
+		t.Fatal(err)
+	}
+	if out["hashtag"] == nil {
+		delete(out, "hashtag")
+	}
+	return out
+}
+
+// A page of a long section has its own part of the items and all of what stands beside them; a short one comes whole.
+func TestPagesOfSections(t *testing.T) {
+	t.Parallel()
+	var found findings
+	err := json.Unmarshal([]byte(`{"sections":{"words":{"posts":9,"different":3,"words":[{"word":"a","posts":3},{"word":"b","posts":2},{"word":"c","posts":1}]},"cadence":{"posts":9}}}`), &found)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var page Sections
+	for _, section := range found.sections() {
+		if section.put != nil {
+			section.put(&page, min(1, section.count), min(2, section.count))
+		}
+	}
+	if page.Cadence == nil || page.Words == nil || page.Words.Different != 3 || len(page.Words.Words) != 1 || page.Words.Words[0].Word != "b" {
+		t.Errorf("the page is %+v", page)
+	}
+	if len(found.Sections.Words.Words) != 3 {
+		t.Error("paging changed what was found")
+	}
+}

@@ -1,0 +1,70 @@
+package report
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"pressroom/internal/domain/provider"
+	"pressroom/internal/domain/report/hashtaganalysis"
+	"pressroom/internal/domain/report/words"
+	"pressroom/internal/platform/db"
+)
+
+func (s *Service) analyseHashtag(ctx context.Context, t task, f provider.HashtagFigures) (measured, error) {
+	if f.MeasuredAt.IsZero() {
+		f.MeasuredAt = s.db.Now()
+	}
+	f.Hashtag, f.Top, f.Recent = t.subject, different(f.Top), different(f.Recent)
+	input := hashtaganalysis.Input{Figures: f, Zone: t.zone}
+	var err error
+	if input.Earlier, err = s.earlier(ctx, t.id); err != nil {
+		return measured{}, err
+	}
+	if input.Background, err = s.background(ctx, t); err != nil {
+		return measured{}, err
+	}
+	found := hashtaganalysis.Analyse(input)
+	// What stands under both is shown with the best.
+	recent := slices.DeleteFunc(slices.Clone(f.Recent), func(p provider.Post) bool {
+		return slices.ContainsFunc(f.Top, func(q provider.Post) bool { return q.ID == p.ID })
+	})
+	return measured{at: f.MeasuredAt, analysis: found, notes: found.Notes, sample: hashtaganalysis.Measure(f), replace: true,
+		posts: map[string][]provider.Post{shownTop: f.Top, shownRecent: recent}}, nil
+}
+
+// earlier are the measurements of a hashtag so far.
+func (s *Service) earlier(ctx context.Context, report string) ([]hashtaganalysis.Sample, error) {
+	kept, err := s.samples(ctx, report)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]hashtaganalysis.Sample, len(kept))
+	for i, k := range kept {
+		if err := json.Unmarshal([]byte(k.text), &out[i]); err != nil {
+			return nil, fmt.Errorf("reading a sample of report %s: %w", report, err)
+		}
+	}
+	return out, nil
+}
+
+// elsewhere are captions of posts under other hashtags that the team has reports on, the newest reports first.
+const elsewhere = `SELECT p.caption FROM report_posts p WHERE p.report_id IN (
+	SELECT id FROM reports WHERE team_id = ? AND kind = 'hashtag' AND id <> ? AND status = 'ready' ORDER BY id DESC LIMIT 20) LIMIT 2000`
+
+// background is how often hashtags stand where this one was not looked for.
+func (s *Service) background(ctx context.Context, t task) (hashtaganalysis.Background, error) {
+	captions, err := db.All(ctx, s.db, func(rows *sql.Rows, c *string) error { return rows.Scan(c) }, elsewhere, t.team, t.id)
+	if err != nil {
+		return hashtaganalysis.Background{}, fmt.Errorf("reading what stands under other hashtags: %w", err)
+	}
+	out := hashtaganalysis.Background{Posts: len(captions), With: map[string]int{}}
+	for _, c := range captions {
+		for _, h := range words.Hashtags(c) {
+			out.With[h]++
+		}
+	}
+	return out, nil
+}

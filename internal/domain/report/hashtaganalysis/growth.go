@@ -1,0 +1,62 @@
+package hashtaganalysis
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"pressroom/internal/domain/report/result"
+)
+
+// growth compares the rate now with that of earlier measurements; nil where either covers less than a day, as rates of
+// different hours say nothing about different weeks.
+func growth(now Sample, earlier []Sample) *result.Growth {
+	present, ok := now.count()
+	if !ok || present.days < wholeDay {
+		return nil
+	}
+	var whole []Sample
+	for _, s := range apart(earlier) {
+		if c, _ := s.count(); c.days >= wholeDay && !s.At.After(now.From) {
+			whole = append(whole, s)
+		}
+	}
+	if len(whole) == 0 {
+		return nil
+	}
+	before := pooled(whole)
+	if before.posts < 1 || before.posts+present.posts < support {
+		return nil
+	}
+	ratio := present.against(before).Rounded()
+	return &result.Growth{Measurements: len(whole), Days: result.Tidy(between(now, whole)), PostsPerDay: &ratio}
+}
+
+// against is how many times as large a rate is as another. Given how many posts came in all, those of the one are
+// binomial (Przyborowski and Wilenski 1940), with Jeffreys' prior; that a day's rate is not the week's widens the interval.
+func (c counted) against(other counted) result.Ratio {
+	days := other.days / c.days
+	value := c.posts / math.Max(other.posts, 0.5) * days
+	chances := distuv.Beta{Alpha: c.posts + 0.5, Beta: other.posts + 0.5}
+	of := func(q float64) float64 { p := chances.Quantile(q); return p / (1 - p) * days }
+	middle := (c.posts + 0.5) / (other.posts + 0.5) * days
+	spread := normal95 * math.Sqrt(pace(c.days)+pace(other.days))
+	low := middle * math.Exp(-math.Hypot(math.Log(of(tail)/middle), spread))
+	high := middle * math.Exp(math.Hypot(math.Log(of(1-tail)/middle), spread))
+	if c.posts == 0 {
+		low = 0
+	}
+	return result.Ratio{Value: value, Low: min(low, value), High: max(high, value)}
+}
+
+// between is how many days lie between the middle of the earlier windows, the longer ones weighing more, and that of
+// this one.
+func between(now Sample, earlier []Sample) float64 {
+	sum, weight := 0.0, 0.0
+	for _, s := range earlier {
+		length := days(s.At.Sub(s.From))
+		sum += length * (days(now.At.Sub(s.At)) + length/2)
+		weight += length
+	}
+	return sum/weight - days(now.At.Sub(now.From))/2
+}

@@ -1,0 +1,77 @@
+package hashtaganalysis
+
+import (
+	"math"
+
+	"pressroom/internal/domain/report/result"
+)
+
+// scale is how a component is read from its figure, by logarithms: worst is worth 0, best 100.
+type scale struct {
+	name, figure string
+	worst, best  float64
+	weight       float64
+}
+
+// The components. The scales are conventions, not findings: they are set so that figures as they are met spread over
+// them. docs/scoring.md has the reasons.
+var (
+	activity    = scale{name: "activity", figure: "posts_per_day", worst: 1, best: 1000, weight: 0.3}
+	reacted     = scale{name: "reactions", figure: "median_likes", worst: 1, best: 1000, weight: 0.4}
+	competition = scale{name: "competition", figure: "top_likes_by_recent_likes", worst: 10_000, best: 1, weight: 0.3}
+)
+
+// leastScored is how many recent posts have to tell their likes for a score to rest on them.
+const leastScored = 5
+
+// read is a figure on a scale, from 0 to 100.
+func (s scale) read(figure float64) float64 {
+	if figure <= 0 {
+		figure = math.SmallestNonzeroFloat64
+	}
+	part := math.Log(figure/s.worst) / math.Log(s.best/s.worst)
+	return 100 * max(0, min(1, part))
+}
+
+// score sums up what the hashtag offers: that much is going on, that posts are met with likes, and that those which the
+// network shows as best can be reached. It is nil where nothing of that is known.
+func score(rate *Rate, a result.Audience) *result.ScoreSection {
+	known, missing := []result.ComponentCause{}, []string{}
+	for _, part := range []struct {
+		scale
+		figure *float64
+	}{{activity, perDay(rate)}, {reacted, medianLikes(a.Recent)}, {competition, distance(a)}} {
+		if part.figure == nil {
+			missing = append(missing, part.name)
+			continue
+		}
+		known = append(known, result.ComponentCause{
+			Component: result.Component{Name: part.name, Value: result.Tidy(part.read(*part.figure))},
+			Figure:    part.scale.figure, Measured: result.Tidy(*part.figure), Worst: &part.worst, Best: &part.best, FullWeight: part.weight,
+		})
+	}
+	return result.ScoreOf(known, missing, result.Tidy)
+}
+
+func perDay(rate *Rate) *float64 {
+	if rate == nil {
+		return nil
+	}
+	return &rate.Value
+}
+
+func medianLikes(r *result.Reactions) *float64 {
+	if r == nil || r.Likes == nil || r.Likes.Posts < leastScored {
+		return nil
+	}
+	return &r.Likes.Median
+}
+
+// distance is how many times as many likes the lower quartile of the top posts has as the middle of the recent ones:
+// what it takes to get there. One like is added to both, as many posts have none.
+func distance(a result.Audience) *float64 {
+	if a.Top == nil || a.Top.Likes == nil || medianLikes(a.Recent) == nil {
+		return nil
+	}
+	return new((a.Top.Likes.LowerQuartile + 1) / (a.Recent.Likes.Median + 1))
+}

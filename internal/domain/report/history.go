@@ -1,0 +1,195 @@
+package report
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"pressroom/internal/domain/provider"
+	"pressroom/internal/domain/report/analysis"
+	"pressroom/internal/domain/report/result"
+	"pressroom/internal/platform/db"
+)
+
+// History is how a profile did over time and over the week, counted from the posts that its report rests on. Nothing
+// here is adjusted for anything; what can be claimed is the affair of the report's sections.
+type History struct {
+	Posts    int    // that were counted, the newest
+	Monthly  bool   // a span is a month, else a week from monday on
+	Spans    []Span // from the oldest that has a post to the newest
+	Week     [7][24]Hour
+	Measured []Size // followers at each measurement, the oldest first
+	Best     []Best // those that people reacted to most, the best first
+}
+
+// Best is a post with what people did with it.
+type Best struct {
+	provider.Post
+
+	Engagement float64
+}
+
+// Span is a week or a month.
+type Span struct {
+	From       time.Time
+	Engagement *result.Median // of a post; nil where none was counted
+}
+
+// Hour is an hour of the week, monday first, in the team's zone.
+type Hour struct {
+	Posts  int
+	Median float64 // engagement of a post
+}
+
+// Size is how many followed a profile at a time.
+type Size struct {
+	At        time.Time
+	Followers int64
+}
+
+const (
+	mostCounted = 2000      // posts that a history counts
+	mostBest    = 5         // of them that it names
+	mostWeeks   = 183 * day // posts of a longer time are told by the month
+)
+
+// countedPosts are the figures of a report's newest posts.
+const countedPosts = `SELECT post, taken_at, likes, comments, shares FROM report_posts WHERE report_id = ? AND taken_at > 0 AND taken_at <= ? ORDER BY taken_at DESC LIMIT ?`
+
+// History counts it, with the figures of a post that the report adds up as its engagement. The report has to be the
+// team's.
+func (s *Service) History(ctx context.Context, team int64, id string, counts []string, zone *time.Location) (History, error) {
+	r, err := find(ctx, s.db, team, Profile, id, db.Micros(s.db.Now()))
+	if err != nil {
+		return History{}, err
+	}
+	posts, err := db.All(ctx, s.db, func(rows *sql.Rows, p *provider.Post) error {
+		var taken int64
+		err := rows.Scan(&p.ID, &taken, &p.Likes, &p.Comments, &p.Shares)
+		p.TakenAt = db.Time(taken).In(zone)
+		return err
+	}, countedPosts, r.id, db.Micros(r.measuredAt.Add(-analysis.Settled)), mostCounted)
+	if err != nil {
+		return History{}, fmt.Errorf("reading the posts of report %s: %w", r.id, err)
+	}
+	out := historyOf(posts, counts)
+	if err := s.describe(ctx, r.id, out.Best, zone); err != nil {
+		return out, err
+	}
+	out.Measured, err = s.sizes(ctx, r.id)
+	return out, err
+}
+
+// describe reads what the best posts show.
+func (s *Service) describe(ctx context.Context, report string, best []Best, zone *time.Location) error {
+	if len(best) == 0 {
+		return nil
+	}
+	args, of := []any{report, shownPosts}, map[string]*Best{}
+	for i := range best {
+		args, of[best[i].ID] = append(args, best[i].ID), &best[i]
+	}
+	found, err := db.All(ctx, s.db, scanPost, `SELECT `+postColumns+` FROM report_posts WHERE report_id = ? AND shown = ? AND post IN (`+db.Marks(len(best))+`)`, args...)
+	if err != nil {
+		return fmt.Errorf("reading the best posts of report %s: %w", report, err)
+	}
+	for _, p := range found {
+		of[p.ID].Post = p.Post
+		of[p.ID].TakenAt = p.TakenAt.In(zone)
+	}
+	return nil
+}
+
+// bestOf are the posts with the greatest figures; of equals the newer ones.
+func bestOf(newestFirst []Best) []Best {
+	slices.SortStableFunc(newestFirst, func(a, b Best) int { return cmp.Compare(b.Engagement, a.Engagement) })
+	return newestFirst[:min(len(newestFirst), mostBest)]
+}
+
+func (s *Service) sizes(ctx context.Context, report string) ([]Size, error) {
+	kept, err := s.samples(ctx, report)
+	if err != nil {
+		return nil, err
+	}
+	var out []Size
+	for _, k := range kept {
+		var was sample
+		if err := json.Unmarshal([]byte(k.text), &was); err != nil {
+			return nil, fmt.Errorf("reading a sample of report %s: %w", report, err)
+		}
+		if was.Followers != nil {
+			out = append(out, Size{db.Time(k.at), *was.Followers})
+		}
+	}
+	return out, nil
+}
+
+// historyOf sorts posts, the newest first and in the team's zone, into spans and hours. A post counts that tells every
+// figure of counts.
+func historyOf(posts []provider.Post, counts []string) History {
+	var out History
+	var all []Best
+	for _, p := range posts {
+		if value, ok := engagementOf(p, counts); ok {
+			all = append(all, Best{p, value})
+		}
+	}
+	if len(all) == 0 {
+		return out
+	}
+	out.Posts = len(all)
+	first, last := all[len(all)-1].TakenAt, all[0].TakenAt
+	out.Monthly = last.Sub(first) > mostWeeks
+	spans, hours := map[time.Time][]float64{}, [7][24][]float64{}
+	for _, p := range all {
+		from := spanOf(p.TakenAt, out.Monthly)
+		spans[from] = append(spans[from], p.Engagement)
+		weekday := (int(p.TakenAt.Weekday()) + 6) % 7
+		hours[weekday][p.TakenAt.Hour()] = append(hours[weekday][p.TakenAt.Hour()], p.Engagement)
+	}
+	for from := spanOf(first, out.Monthly); !from.After(last); from = nextSpan(from, out.Monthly) {
+		out.Spans = append(out.Spans, Span{from, result.MedianOf(spans[from])})
+	}
+	for weekday, day := range hours {
+		for hour, values := range day {
+			if len(values) > 0 {
+				slices.Sort(values)
+				out.Week[weekday][hour] = Hour{len(values), result.Tidy(result.Quantile(values, 0.5))}
+			}
+		}
+	}
+	out.Best = bestOf(all)
+	return out
+}
+
+// engagementOf adds the figures up; false where the post does not tell them all, or there are none.
+func engagementOf(p provider.Post, counts []string) (float64, bool) {
+	sum := 0.0
+	for _, name := range counts {
+		figure := map[string]*int64{"likes": p.Likes, "comments": p.Comments, "shares": p.Shares}[name]
+		if figure == nil || *figure < 0 {
+			return 0, false
+		}
+		sum += float64(*figure)
+	}
+	return sum, len(counts) > 0
+}
+
+// spanOf is the beginning of the month, or of the week, that a time is in.
+func spanOf(at time.Time, monthly bool) time.Time {
+	if monthly {
+		return time.Date(at.Year(), at.Month(), 1, 0, 0, 0, 0, at.Location())
+	}
+	return time.Date(at.Year(), at.Month(), at.Day()-(int(at.Weekday())+6)%7, 0, 0, 0, 0, at.Location())
+}
+
+func nextSpan(from time.Time, monthly bool) time.Time {
+	if monthly {
+		return spanOf(from.AddDate(0, 1, 0), monthly)
+	}
+	return spanOf(from.AddDate(0, 0, 7), monthly)
+}

@@ -1,0 +1,111 @@
+package report
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/provider"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/teamtime"
+)
+
+// Entry is a report in a list (contract, Records).
+type Entry struct {
+	ID             string           `json:"id"`
+	Kind           string           `json:"kind" enum:"profile|hashtag"`
+	Subject        string           `json:"subject" jsonschema:"User name or hashtag, without @ or #."`
+	Status         Status           `json:"status" enum:"pending|ready|error"`
+	Platform       string           `json:"platform" enum:"instagram|tiktok"`
+	RefreshedAt    *teamtime.Moment `json:"refreshed_at,omitempty" jsonschema:"When its data were fetched last."`
+	AvailableUntil *teamtime.Moment `json:"available_until,omitempty" jsonschema:"Until when it stays available; each refresh moves this on."`
+	Tracked        bool             `json:"tracked" jsonschema:"Whether it is refreshed by itself."`
+}
+
+// List is a page of reports.
+type List struct {
+	Reports []Entry `json:"reports"`
+}
+
+// ListInput filters the list.
+type ListInput struct {
+	Type        string  `json:"type,omitempty" enum:"profile|hashtag" jsonschema:"Only reports of this kind."`
+	Platform    string  `json:"platform,omitempty" enum:"instagram|tiktok" jsonschema:"Only reports on this network."`
+	Status      Status  `json:"status,omitempty" enum:"pending|ready|error" jsonschema:"Only reports with this status."`
+	TrackedOnly bool    `json:"tracked_only,omitempty" jsonschema:"true shows only reports that are refreshed by themselves."`
+	Query       string  `json:"query,omitempty" maxLength:"200" jsonschema:"Only reports whose profile name or hashtag contains this."`
+	Cursor      *string `json:"cursor,omitempty" maxLength:"1000" jsonschema:"page.cursor of the answer before."`
+	Limit       int     `json:"limit,omitempty" min:"1" max:"50" default:"20" jsonschema:"Items a page."`
+}
+
+// list gives the team's reports, the newest first.
+func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (operation.Answer[List], error) {
+	out := operation.Answer[List]{App: "/reports", Data: List{Reports: []Entry{}}}
+	text, args, err := s.page(call, in)
+	if err != nil {
+		return out, err
+	}
+	found, err := db.AllOf(ctx, s.db, in.Limit+1, func(rows *sql.Rows, r *record) error { return r.scan(rows.Scan) }, text, args...)
+	if err != nil {
+		return out, fmt.Errorf("listing reports: %w", err)
+	}
+	if len(found) > in.Limit {
+		found = found[:in.Limit]
+		out.Page = &operation.Page{HasMore: true, Cursor: call.Cursor(found[in.Limit-1].id)}
+	}
+	for _, r := range found {
+		out.Data.Reports = append(out.Data.Reports, entry(call, r))
+	}
+	return out, nil
+}
+
+func entry(call operation.Call, r record) Entry {
+	return Entry{ID: r.id, Kind: r.kind, Subject: r.subject, Status: r.status, Platform: r.platform,
+		RefreshedAt: call.Maybe(r.refreshedAt), AvailableUntil: call.Maybe(r.availableUntil), Tracked: r.tracked}
+}
+
+// there is a report that has not ended. It is no condition of an index: PostgreSQL would gather other teams' by it.
+const there = "CASE WHEN available_until = 0 OR tracked = 1 THEN 1 WHEN available_until > ? THEN 1 ELSE 0 END = 1"
+
+// page is one page of the list as SQL.
+func (s *Service) page(call operation.Call, in ListInput) (string, []any, error) {
+	where, args := []string{"team_id = " + db.SomeTeam, there}, []any{call.TeamID, db.Micros(call.Now)}
+	add := func(condition string, value any) { where, args = append(where, condition), append(args, value) }
+	if in.Type != "" {
+		add("kind = ?", in.Type)
+	}
+	if in.Platform != "" {
+		add("platform = ?", in.Platform)
+	}
+	if in.Status != "" {
+		add("status = ?", string(in.Status))
+		if in.Status != Ready {
+			where = append(where, "status <> 'ready'") // those have an index of their own
+		}
+	}
+	if in.TrackedOnly {
+		where = append(where, "tracked = 1")
+	}
+	if in.Query != "" {
+		add(`subject LIKE ? ESCAPE '\'`, containing(in.Query))
+	}
+	if in.Cursor != nil {
+		position, err := call.Position(*in.Cursor)
+		if err != nil {
+			return "", nil, err
+		}
+		add("id < ?", position)
+	}
+	// The page is found in an index that holds all it is narrowed by: the rows are large, and only those that are shown are read.
+	found := `SELECT id FROM reports WHERE ` + strings.Join(where, " AND ") + ` ORDER BY id DESC` + db.Page(in.Limit)
+	return `SELECT ` + columns + ` FROM reports WHERE id IN (` + found + `) ORDER BY id DESC`, args, nil
+}
+
+var escaped = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
+
+// containing is the pattern of a text that subjects are searched for, as they are written.
+func containing(text string) string {
+	return "%" + escaped.Replace(strings.TrimLeft(strings.TrimSpace(provider.Folded(text)), "@#")) + "%"
+}

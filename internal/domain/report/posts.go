@@ -1,0 +1,91 @@
+package report
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"pressroom/internal/domain/provider"
+	"pressroom/internal/platform/db"
+)
+
+// How a report's posts are shown.
+const (
+	shownPosts  = "posts"  // a profile's
+	shownTop    = "top"    // a hashtag's best, as the network shows them
+	shownRecent = "recent" // a hashtag's newest
+)
+
+const (
+	postsAtOnce = 200    // in one statement
+	mostPosts   = 10_000 // that a report keeps: the newest
+)
+
+// keepPosts writes the posts of a measurement. Those of a profile stay although the source does not reach back to them
+// any more; what it tells again takes the place of what it told before.
+func keepPosts(ctx context.Context, tx *db.Tx, report string, m measured) error {
+	if m.replace {
+		if _, err := tx.Exec(ctx, `DELETE FROM report_posts WHERE report_id = ?`, report); err != nil {
+			return fmt.Errorf("making room for the posts of report %s: %w", report, err)
+		}
+	}
+	for shown, posts := range m.posts {
+		for part := range slices.Chunk(posts, postsAtOnce) {
+			if err := insertPosts(ctx, tx, report, shown, part); err != nil {
+				return err
+			}
+		}
+	}
+	_, err := tx.Exec(ctx, `DELETE FROM report_posts WHERE report_id = ? AND (taken_at, post) < (SELECT taken_at, post FROM report_posts WHERE report_id = ? ORDER BY taken_at DESC, post DESC LIMIT 1 OFFSET ?)`,
+		report, report, mostPosts-1)
+	if err != nil {
+		return fmt.Errorf("forgetting the oldest posts of report %s: %w", report, err)
+	}
+	return nil
+}
+
+func insertPosts(ctx context.Context, tx *db.Tx, report, shown string, posts []provider.Post) error {
+	args := make([]any, 0, 13*len(posts))
+	for _, p := range posts {
+		args = append(args, report, shown, p.ID, db.Micros(p.TakenAt), p.Format, p.Caption, p.URL, p.Likes, p.Comments, p.Shares, p.Views, p.Duration.Microseconds())
+	}
+	row := "(" + db.Marks(12) + ")"
+	_, err := tx.Exec(ctx, `INSERT INTO report_posts (report_id, shown, post, taken_at, format, caption, url, likes, comments, shares, views, duration) VALUES `+
+		strings.TrimSuffix(strings.Repeat(row+", ", len(posts)), ", ")+`
+		ON CONFLICT (report_id, shown, post) DO UPDATE SET taken_at = excluded.taken_at, format = excluded.format, caption = excluded.caption, url = excluded.url,
+			likes = excluded.likes, comments = excluded.comments, shares = excluded.shares, views = excluded.views, duration = excluded.duration`, args...)
+	if err != nil {
+		return fmt.Errorf("keeping posts of report %s: %w", report, err)
+	}
+	return nil
+}
+
+// shownPost is a post with how it is shown.
+type shownPost struct {
+	provider.Post
+
+	shown string
+}
+
+const postColumns = `shown, post, taken_at, format, caption, url, likes, comments, shares, views, duration`
+
+func scanPost(rows *sql.Rows, p *shownPost) error {
+	var taken, duration int64
+	err := rows.Scan(&p.shown, &p.ID, &taken, &p.Format, &p.Caption, &p.URL, &p.Likes, &p.Comments, &p.Shares, &p.Views, &duration)
+	p.TakenAt, p.Duration = db.Time(taken), time.Duration(duration)*time.Microsecond
+	return err
+}
+
+// pageOfPosts is some of a report's posts, the newest first, after a position.
+const pageOfPosts = `SELECT ` + postColumns + ` FROM report_posts WHERE report_id = ? AND (taken_at, post) < (?, ?) ORDER BY taken_at DESC, post DESC LIMIT ?`
+
+func (s *Service) posts(ctx context.Context, report string, after place, most int) ([]shownPost, error) {
+	out, err := db.All(ctx, s.db, scanPost, pageOfPosts, report, after.taken, after.post, most)
+	if err != nil {
+		return nil, fmt.Errorf("reading the posts of report %s: %w", report, err)
+	}
+	return out, nil
+}

@@ -1,0 +1,48 @@
+package report
+
+import (
+	"context"
+	"fmt"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/job"
+)
+
+// Result is what a finished job of a report produced (contract, Job results).
+type Result struct {
+	Report         Made  `json:"report"`
+	CreditsCharged int64 `json:"credits_charged"`
+}
+
+// Made names a report.
+type Made struct {
+	ID     string `json:"id"`
+	Kind   string `json:"kind"`
+	Status Status `json:"status,omitempty"` // left out of a report that is gone by now
+}
+
+// Produced reads what a job of a report produced.
+func (s *Service) Produced(ctx context.Context, _ operation.Call, r job.Record, _ job.GetInput) (job.Produced, error) {
+	made := job.Produced{App: "/reports/" + r.Subject}
+	if !r.Finished() {
+		return made, nil
+	}
+	charged, err := s.Credits.Charged(ctx, r.Reservation)
+	if err != nil {
+		return made, err
+	}
+	found, err := find(ctx, s.db, r.TeamID, kindOf(r.Type), r.Subject, 0)
+	if err = ignoreMissing(err); err != nil {
+		return made, fmt.Errorf("reading what job %s made: %w", r.ID, err)
+	}
+	made.Result = Result{Report: Made{ID: r.Subject, Kind: kindOf(r.Type), Status: found.status}, CreditsCharged: charged}
+	return made, nil
+}
+
+func ignoreMissing(err error) error {
+	if apierr.Is(err, apierr.NotFound) {
+		return nil
+	}
+	return err
+}

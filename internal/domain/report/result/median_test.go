@@ -1,0 +1,76 @@
+package result
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// From six values on there is an interval, around the median, that gets narrower the more values there are.
+func TestMedianInterval(t *testing.T) {
+	t.Parallel()
+	for n := 1; n <= 5; n++ {
+		if _, _, ok := aroundMedian(upTo(n)); ok {
+			t.Errorf("%d values have an interval", n)
+		}
+	}
+	last := 2.0
+	for n := 6; n < 2000; n += 1 + n/10 {
+		values := upTo(n)
+		low, high, ok := aroundMedian(values)
+		middle := Quantile(values, 0.5)
+		if !ok || low < 0 || low > middle || high < middle || math.Abs(low+high-2*middle) > 1e-9*float64(n) {
+			t.Fatalf("%d values: %v from %v to %v", n, ok, low, high)
+		}
+		width := (high - low) / float64(n)
+		if width > last+0.01 {
+			t.Errorf("%d values: %v of them lie between, %v of fewer", n, width, last)
+		}
+		last = width
+	}
+	// For many values it is the normal one: 1.96 standard deviations of the number below, which is the root of n / 2.
+	low, high, _ := aroundMedian(upTo(10_000))
+	if got := (high - low) / 2; math.Abs(got-98) > 0.7 {
+		t.Errorf("10,000 values: %v to either side", got)
+	}
+}
+
+// upTo lists the numbers from 0 to n-1.
+func upTo(n int) []float64 {
+	values := make([]float64, n)
+	for i := range values {
+		values[i] = float64(i)
+	}
+	return values
+}
+
+func TestTidy(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[float64]float64{0: 0, 0.123456: 0.1235, 123456: 123500, -1.99996: -2, 0.1 + 0.2: 0.3} {
+		if got := Tidy(value); got != want {
+			t.Errorf("%v became %v, want %v", value, got, want)
+		}
+	}
+}
+
+// The interval holds the middle of what the values were drawn from as often as it says.
+func TestMedianIntervalHoldsTheTruth(t *testing.T) {
+	t.Parallel()
+	for _, posts := range []int{8, 20, 75, 200} {
+		const times = 3000
+		held := 0
+		for seed := range uint64(times) {
+			dice := rand.New(rand.NewPCG(seed, uint64(posts)))
+			values := make([]float64, posts)
+			for i := range values {
+				values[i] = 100 * math.Exp(1.2*dice.NormFloat64())
+			}
+			if m := MedianOf(values); *m.Low <= 100 && 100 <= *m.High {
+				held++
+			}
+		}
+		if share := float64(held) / times; share < 0.935 || share > 0.965 {
+			t.Errorf("of %d posts it holds the median in %.3f", posts, share)
+		}
+	}
+}

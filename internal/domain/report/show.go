@@ -1,0 +1,289 @@
+package report
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/job"
+	"pressroom/internal/domain/provider"
+	"pressroom/internal/domain/report/hashtaganalysis"
+	"pressroom/internal/domain/report/result"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/teamtime"
+)
+
+// GetInput names a report and what of it is wanted.
+type GetInput struct {
+	Named
+
+	Sections []string `json:"sections,omitempty" maxItems:"20" jsonschema:"Names of sections_available; the summary alone where omitted."`
+	Cursor   *string  `json:"cursor,omitempty" maxLength:"1000" jsonschema:"page.cursor of the answer before."`
+	Limit    int      `json:"limit,omitempty" min:"1" max:"50" default:"20" jsonschema:"Items a page of a long section."`
+}
+
+// Summary is a report (contract, Records). Which figures it has depends on its kind and on what its source told.
+type Summary struct {
+	Entry
+
+	Profile           *Account                 `json:"profile,omitempty" jsonschema:"The profile, of a profile report."`
+	Hashtag           *hashtaganalysis.Hashtag `json:"hashtag,omitempty" jsonschema:"The hashtag, of a hashtag report."`
+	Engagement        *result.Engagement       `json:"engagement,omitempty" jsonschema:"The headline figures of how people react."`
+	Score             *result.Score            `json:"score,omitempty" jsonschema:"The weighted mean of its components, from 0 to 100; left out where none can be computed."`
+	TopHashtags       []result.Hashtag         `json:"top_hashtags,omitzero" jsonschema:"Of a profile: those that most likely help come first, those used most where nothing can be told. Of a hashtag: those that stand beside it; those whose relation can be claimed come first, then those that stand there most."`
+	TopWords          []result.Word            `json:"top_words,omitzero" jsonschema:"Words of the captions, the most used first."`
+	BestTime          *result.BestTime         `json:"best_time,omitempty" jsonschema:"The best estimate, from 30 dated posts on; stands_out says whether it can be told from chance. Of a hashtag one of the dated posts has to be a top post. Reports measured by earlier releases have it only if it stands out."`
+	MeasuredAt        *teamtime.Moment         `json:"measured_at,omitempty" jsonschema:"When the figures were measured."`
+	SectionsAvailable []string                 `json:"sections_available"`
+	Sections          *Sections                `json:"sections,omitempty" jsonschema:"What was asked for."`
+}
+
+// Account is the profile of a report. What its source did not tell is left out.
+type Account struct {
+	Username    string             `json:"username"`
+	URL         string             `json:"url"`
+	DisplayName *operation.Pointer `json:"display_name,omitempty"`
+	Biography   *operation.Pointer `json:"biography,omitempty"`
+	Website     *operation.Pointer `json:"website,omitempty"`
+	Followers   *int64             `json:"followers,omitempty"`
+	Follows     *int64             `json:"follows,omitempty"`
+	Posts       *int64             `json:"posts,omitempty"`
+}
+
+// account is what is kept of a profile.
+type account struct {
+	DisplayName string `json:"display_name,omitempty"`
+	Biography   string `json:"biography,omitempty"`
+	Website     string `json:"website,omitempty"`
+	Followers   *int64 `json:"followers,omitempty"`
+	Follows     *int64 `json:"follows,omitempty"`
+	Posts       *int64 `json:"posts,omitempty"`
+}
+
+func (a account) show(quotes *operation.Quotes, r record) *Account {
+	from := func(kind string) operation.Source {
+		return operation.Source{Kind: kind, Platform: r.platform, Account: r.subject, URL: provider.Link(r.platform, r.subject)}
+	}
+	return &Account{
+		Username: r.subject, URL: provider.Link(r.platform, r.subject), DisplayName: quotes.Add(a.DisplayName, from("display_name")),
+		Biography: quotes.Add(a.Biography, from("biography")), Website: quotes.Add(a.Website, from("biography")),
+		Followers: a.Followers, Follows: a.Follows, Posts: a.Posts,
+	}
+}
+
+// get gives a report, with the sections that are asked for.
+func (s *Service) get(ctx context.Context, call operation.Call, in GetInput) (operation.Answer[Summary], error) {
+	out := operation.Answer[Summary]{App: "/reports/" + in.ID}
+	r, err := find(ctx, s.db, call.TeamID, in.Type, in.ID, db.Micros(call.Now))
+	if err != nil {
+		return out, err
+	}
+	out.Data = Summary{Entry: entry(call, r), SectionsAvailable: []string{}}
+	var quotes operation.Quotes
+	if !r.measuredAt.IsZero() {
+		if err := s.fill(ctx, call, r, in, &out, &quotes); err != nil {
+			return out, err
+		}
+	} else if err := within(in.Sections, nil); err != nil {
+		return out, err
+	}
+	out.Untrusted = quotes
+	if r.measuredAt.IsZero() && in.Cursor != nil {
+		_, err = call.Position(*in.Cursor)
+	}
+	why, failed := s.failure(ctx, r)
+	out.Notes = append(out.Notes, standing(r, why)...)
+	return out, errors.Join(err, failed)
+}
+
+// failure is the sentence about why making a report failed; empty where it did not, or where that is forgotten.
+func (s *Service) failure(ctx context.Context, r record) (string, error) {
+	if r.status != Failed {
+		return "", nil
+	}
+	last, err := job.Get(ctx, s.db, r.team, r.job)
+	return job.Message(last.ErrorCode), ignoreMissing(err)
+}
+
+// standing says what is unusual about how a report stands.
+func standing(r record, why string) []string {
+	var notes []string
+	if r.status == Pending {
+		notes = append(notes, "This report is being made. Ask again in a few seconds.")
+	}
+	if r.status == Failed {
+		notes = append(notes, strings.TrimSpace("Making this report failed, and what it cost was given back. "+why))
+	}
+	if r.trackingEnded != "" {
+		notes = append(notes, endedNotes[r.trackingEnded])
+	}
+	return notes
+}
+
+// fill writes what was found into an answer.
+func (s *Service) fill(ctx context.Context, call operation.Call, r record, in GetInput, out *operation.Answer[Summary], quotes *operation.Quotes) error {
+	found, notes, err := s.found(ctx, r)
+	if err != nil {
+		return err
+	}
+	d := &out.Data
+	if r.kind == Profile {
+		d.Profile = found.account.show(quotes, r)
+	}
+	d.Hashtag, d.Engagement, d.Score, d.TopHashtags, d.TopWords, d.BestTime = found.Hashtag, &found.Engagement, found.Score, found.TopHashtags, found.TopWords, found.BestTime
+	d.MeasuredAt, out.Notes = call.Maybe(r.measuredAt), notes
+	sections := found.sections()
+	for _, section := range sections {
+		d.SectionsAvailable = append(d.SectionsAvailable, section.name)
+	}
+	if err := within(in.Sections, d.SectionsAvailable); err != nil {
+		return err
+	}
+	return s.open(ctx, call, r, in, sections, out, quotes)
+}
+
+// within refuses sections that the report does not have.
+func within(asked, has []string) error {
+	for _, name := range asked {
+		if !slices.Contains(has, name) {
+			return apierr.Invalid(apierr.NotAllowedValue, "sections", "This report has no such section; sections_available lists those that it has.")
+		}
+	}
+	return nil
+}
+
+// place is where a page of sections begins: behind so many items of each list, and behind a post.
+type place struct {
+	items int
+	taken int64
+	post  string
+}
+
+// first is before everything.
+var first = place{taken: 1 << 62}
+
+func (p place) String() string {
+	return strconv.Itoa(p.items) + "|" + strconv.FormatInt(p.taken, 10) + "|" + p.post
+}
+
+func placeOf(call operation.Call, cursor *string) (place, error) {
+	if cursor == nil {
+		return first, nil
+	}
+	text, err := call.Position(*cursor)
+	if err != nil {
+		return first, err
+	}
+	parts := strings.SplitN(text, "|", 3)
+	var p place
+	if len(parts) != 3 {
+		return first, fmt.Errorf("a position with %d parts was made here", len(parts))
+	}
+	if p.items, err = strconv.Atoi(parts[0]); err != nil {
+		return first, fmt.Errorf("reading a position: %w", err)
+	}
+	if p.taken, err = strconv.ParseInt(parts[1], 10, 64); err != nil {
+		return first, fmt.Errorf("reading a position: %w", err)
+	}
+	p.post = parts[2]
+	return p, nil
+}
+
+// open adds the sections that are asked for; the long ones a page at a time, all of them together.
+func (s *Service) open(ctx context.Context, call operation.Call, r record, in GetInput, has []section, out *operation.Answer[Summary], quotes *operation.Quotes) error {
+	from, err := placeOf(call, in.Cursor)
+	if err != nil {
+		return err
+	}
+	if len(in.Sections) == 0 {
+		return nil
+	}
+	out.Data.Sections = &Sections{}
+	next, more := place{items: from.items + in.Limit, taken: from.taken, post: from.post}, false
+	for _, section := range has {
+		switch {
+		case !slices.Contains(in.Sections, section.name):
+		case section.put == nil:
+			page, further, err := s.pageOf(ctx, call, r, from, &next, in.Limit, quotes)
+			if err != nil {
+				return err
+			}
+			out.Data.Sections.Posts, more = &page, more || further
+		default:
+			section.put(out.Data.Sections, min(from.items, section.count), min(next.items, section.count))
+			more = more || next.items < section.count
+		}
+	}
+	if more {
+		out.Page = &operation.Page{HasMore: true, Cursor: call.Cursor(next.String())}
+	}
+	return nil
+}
+
+// Posts is a page of the posts that a report rests on.
+type Posts struct {
+	Posts []Post `json:"posts"`
+}
+
+// Post is one of them. A figure that the source did not tell is left out.
+type Post struct {
+	ID              string             `json:"id"`
+	Shown           string             `json:"shown,omitempty" enum:"top|recent"`
+	URL             string             `json:"url,omitempty"`
+	TakenAt         *teamtime.Moment   `json:"taken_at,omitempty"`
+	Format          string             `json:"format,omitempty"`
+	Caption         *operation.Pointer `json:"caption,omitempty"`
+	Likes           *int64             `json:"likes,omitempty"`
+	Comments        *int64             `json:"comments,omitempty"`
+	Shares          *int64             `json:"shares,omitempty"`
+	Views           *int64             `json:"views,omitempty"`
+	DurationSeconds float64            `json:"duration_seconds,omitempty"`
+}
+
+// pageOf reads a page of posts and moves next behind it.
+func (s *Service) pageOf(ctx context.Context, call operation.Call, r record, from place, next *place, limit int, quotes *operation.Quotes) (Posts, bool, error) {
+	out := Posts{Posts: []Post{}}
+	found, err := s.posts(ctx, r.id, from, limit+1)
+	if err != nil {
+		return out, false, err
+	}
+	more := len(found) > limit
+	found = found[:min(len(found), limit)]
+	for _, p := range found {
+		out.Posts = append(out.Posts, showPost(call, r, p, quotes))
+		next.taken, next.post = db.Micros(p.TakenAt), p.ID
+	}
+	return out, more, nil
+}
+
+func showPost(call operation.Call, r record, p shownPost, quotes *operation.Quotes) Post {
+	from := operation.Source{Kind: "caption", Platform: r.platform, URL: p.URL}
+	out := Post{ID: p.ID, URL: p.URL, TakenAt: call.Maybe(p.TakenAt), Format: p.Format, Likes: p.Likes, Comments: p.Comments, Shares: p.Shares, Views: p.Views, DurationSeconds: p.Duration.Seconds()}
+	if r.kind == Profile {
+		from.Account = r.subject
+	} else {
+		out.Shown = p.shown
+	}
+	out.Caption = quotes.Add(p.Caption, from)
+	return out
+}
+
+// stored reads what a report keeps as JSON.
+func (s *Service) stored(ctx context.Context, r record, account, analysis, notes any) error {
+	var texts [3]string
+	if err := s.db.QueryRow(ctx, `SELECT account, analysis, notes FROM reports WHERE id = ?`, r.id).Scan(&texts[0], &texts[1], &texts[2]); err != nil {
+		return fmt.Errorf("reading what report %s found: %w", r.id, err)
+	}
+	for i, into := range []any{account, analysis, notes} {
+		if err := json.Unmarshal([]byte(texts[i]), into); err != nil {
+			return fmt.Errorf("reading what report %s found: %w", r.id, err)
+		}
+	}
+	return nil
+}

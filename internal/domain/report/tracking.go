@@ -1,0 +1,254 @@
+package report
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/job"
+	"pressroom/internal/platform/auditlog"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/teamtime"
+)
+
+// TrackInput says whether a report is refreshed by itself, and how often.
+type TrackInput struct {
+	Named
+
+	Enabled       bool `json:"enabled" jsonschema:"true switches tracking on, false off."`
+	FrequencyDays int  `json:"frequency_days,omitempty" enum:"1|3|7" default:"3" jsonschema:"Days between two automatic refreshes. Left out it is 3, whatever it was before."`
+}
+
+// Tracking is whether a report is refreshed by itself (contract, Records).
+type Tracking struct {
+	Enabled           bool             `json:"enabled"`
+	FrequencyDays     int              `json:"frequency_days"`
+	NextRefreshAt     *teamtime.Moment `json:"next_refresh_at,omitempty" jsonschema:"Left out while tracking is off."`
+	CreditsPerRefresh int64            `json:"credits_per_refresh" jsonschema:"What each automatic refresh is charged."`
+}
+
+const day = 24 * time.Hour
+
+// trackPrice is what a switch costs: switching a hashtag report's tracking on is charged its first refresh, all else
+// nothing. It holds the report's row.
+func (s *Service) trackPrice(ctx context.Context, call operation.Call, in TrackInput) (int64, error) {
+	var cost int64
+	err := s.db.Write(ctx, "report.trackable", func(ctx context.Context, tx *db.Tx) error {
+		r, err := s.trackable(ctx, tx, call, in)
+		if err == nil && r.switchesOn(in) && r.kind == Hashtag {
+			cost = s.refreshCosts(r.kind)
+		}
+		return err
+	})
+	return cost, err
+}
+
+// switchesOn tells whether a switch is for tracking that is off to be on.
+func (r record) switchesOn(in TrackInput) bool { return in.Enabled && !r.tracked }
+
+// trackReaches tells whether a switch reaches a network at once: that of a hashtag's tracking on does, as its first
+// refresh is charged and begun with it. What is not there is refused later.
+func (s *Service) trackReaches(ctx context.Context, call operation.Call, in TrackInput) (bool, error) {
+	if !in.Enabled || in.Type != Hashtag || s.refreshCosts(Hashtag) == 0 {
+		return false, nil
+	}
+	r, err := find(ctx, s.db, call.TeamID, in.Type, in.ID, db.Micros(call.Now))
+	if apierr.Is(err, apierr.NotFound) {
+		return false, nil
+	}
+	return err == nil && r.switchesOn(in), err
+}
+
+// trackable holds a report whose tracking may be switched as asked.
+func (s *Service) trackable(ctx context.Context, tx *db.Tx, call operation.Call, in TrackInput) (record, error) {
+	r, err := lock(ctx, tx, call.TeamID, in.Type, in.ID)
+	if err != nil || !r.switchesOn(in) {
+		return r, err
+	}
+	if r.status != Ready {
+		return r, apierr.BadState(string(r.status), "Tracking refreshes a report that is ready. This one is not.")
+	}
+	p, _ := s.Terms.Plan(call.Plan) // one that is not there any more tracks none
+	if p.TrackedReports == plan.Unlimited {
+		return r, nil
+	}
+	tracked, err := s.countTracked(ctx, tx, r.team)
+	if err == nil && tracked >= p.TrackedReports {
+		err = apierr.New(apierr.PlanLimitReached, "The team tracks as many reports as its plan allows. Switch tracking of another one off first.").With("limit", "tracked_reports")
+	}
+	return r, err
+}
+
+// countTracked counts the reports that a team tracks. The team's wallet is held, so that two calls cannot both take the
+// last place.
+func (s *Service) countTracked(ctx context.Context, tx *db.Tx, team int64) (int64, error) {
+	if err := s.Credits.Lock(ctx, tx, team); err != nil {
+		return 0, err
+	}
+	var n int64
+	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM reports WHERE team_id = ? AND tracked = 1`, team).Scan(&n); err != nil {
+		return 0, fmt.Errorf("counting the tracked reports: %w", err)
+	}
+	return n, nil
+}
+
+// track switches tracking. The same switch again is the same one: nothing is charged or counted again. A report has the
+// frequency that was sent last, with whichever switch, and refreshes by it while tracking is on.
+func (s *Service) track(ctx context.Context, call operation.Call, in TrackInput) (operation.Answer[Tracking], error) {
+	var out operation.Answer[Tracking]
+	err := s.db.Write(ctx, "report.track", func(ctx context.Context, tx *db.Tx) error {
+		r, err := s.trackable(ctx, tx, call, in)
+		if err != nil {
+			return err
+		}
+		switch {
+		case r.switchesOn(in):
+			err = s.trackOn(ctx, tx, &r, call, in.FrequencyDays)
+		case in.Enabled && r.frequency != in.FrequencyDays:
+			err = s.trackOften(ctx, tx, &r, in.FrequencyDays)
+		case !in.Enabled && r.tracked:
+			r.frequency = in.FrequencyDays
+			err = s.trackOff(ctx, tx, &r, "")
+		case r.frequency != in.FrequencyDays:
+			r.frequency = in.FrequencyDays
+			err = r.keepTracking(ctx, tx)
+		default:
+			out = s.tracked(call, r)
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		out = s.tracked(call, r)
+		return auditlog.Record(ctx, tx, r.team, auditlog.By(call), "report.tracked", r.id, map[string]any{"enabled": r.tracked, "frequency_days": r.frequency})
+	})
+	return out, err
+}
+
+// tracked is the answer to a switch.
+func (s *Service) tracked(call operation.Call, r record) operation.Answer[Tracking] {
+	now := s.tracking(call, r)
+	return operation.Answer[Tracking]{Data: now, App: "/reports/" + r.id, Said: now.said()}
+}
+
+// said tells what a report's tracking does from now on, and what that costs.
+func (t Tracking) said() string {
+	if !t.Enabled {
+		return fmt.Sprintf("tracking is off, and nothing is refreshed or charged by itself. Its frequency is kept as %s.", every(t.FrequencyDays))
+	}
+	next := ""
+	if t.NextRefreshAt != nil {
+		next = " The next one is at " + t.NextRefreshAt.Team + "."
+	}
+	return fmt.Sprintf("tracking is on. The report is refreshed by itself %s, and each automatic refresh is charged %d credits.%s", every(t.FrequencyDays), t.CreditsPerRefresh, next)
+}
+
+func every(days int) string {
+	if days == 1 {
+		return "every day"
+	}
+	return fmt.Sprintf("every %d days", days)
+}
+
+func (s *Service) tracking(call operation.Call, r record) Tracking {
+	return Tracking{Enabled: r.tracked, FrequencyDays: r.frequency, NextRefreshAt: call.Maybe(r.nextRefresh), CreditsPerRefresh: s.refreshCosts(r.kind)}
+}
+
+// trackOn switches tracking on. Of a hashtag report the first refresh is charged and done at once; of a profile report
+// the first counts against the day's limits and is charged when it comes.
+func (s *Service) trackOn(ctx context.Context, tx *db.Tx, r *record, call operation.Call, frequency int) error {
+	r.tracked, r.frequency, r.nextRefresh, r.trackedBy, r.trackedKey, r.trackingEnded = true, frequency, call.Now.Add(time.Duration(frequency)*day), call.PersonID, call.KeyID, ""
+	if err := r.keepTracking(ctx, tx); err != nil {
+		return err
+	}
+	if r.kind == Profile {
+		return s.Credits.Hold(ctx, tx, call, r.id, s.refreshCosts(r.kind))
+	}
+	return s.refreshAtOnce(ctx, tx, *r, call)
+}
+
+// refreshAtOnce does the refresh that switching tracking on was charged for, unless one is under way.
+func (s *Service) refreshAtOnce(ctx context.Context, tx *db.Tx, r record, call operation.Call) error {
+	if call.Reservation == 0 {
+		return nil // the operator asks nothing for it
+	}
+	running, err := s.running(ctx, tx, r)
+	if err != nil {
+		return err
+	}
+	if running.ID != "" {
+		_, err := s.Credits.Charge(ctx, tx, call.Reservation)
+		return err
+	}
+	begun, err := s.Jobs.Create(ctx, tx, job.New{TeamID: r.team, Type: r.jobType(), Subject: r.id, Total: 1, Reservation: call.Reservation})
+	if err != nil {
+		return err
+	}
+	return s.submit(ctx, tx, r, begun.ID, automatic)
+}
+
+// trackOften changes how often a report is refreshed, counted from its last refresh.
+func (s *Service) trackOften(ctx context.Context, tx *db.Tx, r *record, frequency int) error {
+	r.frequency, r.nextRefresh = frequency, r.refreshedAt.Add(time.Duration(frequency)*day)
+	if r.nextRefresh.Before(tx.Now()) {
+		r.nextRefresh = tx.Now()
+	}
+	return r.keepTracking(ctx, tx)
+}
+
+// trackOff switches tracking off and gives back what is counted against the day. A reason says why nobody asked for it.
+func (s *Service) trackOff(ctx context.Context, tx *db.Tx, r *record, reason string) error {
+	r.tracked, r.nextRefresh, r.trackingEnded = false, time.Time{}, reason
+	if err := r.keepTracking(ctx, tx); err != nil {
+		return err
+	}
+	return s.Credits.Release(ctx, tx, r.id)
+}
+
+// EndTracking switches the tracking of a team's reports off for a person whose role may spend, also while spending is paused:
+// what goes on being charged must always be stoppable. It tells of how many; those that are not tracked are left alone.
+func (s *Service) EndTracking(ctx context.Context, call operation.Call, reports ...Named) (int, error) {
+	if !slices.Contains(access.OfRole(call.Role), access.Spend) {
+		return 0, call.Require(access.Spend)
+	}
+	ended := 0
+	err := s.db.Write(ctx, "report.end_tracking", func(ctx context.Context, tx *db.Tx) error {
+		ended = 0
+		for _, one := range reports {
+			r, err := lock(ctx, tx, call.TeamID, one.Type, one.ID)
+			if err != nil {
+				return err
+			}
+			if !r.tracked {
+				continue
+			}
+			if err := s.trackOff(ctx, tx, &r, ""); err != nil {
+				return err
+			}
+			if err := auditlog.Record(ctx, tx, r.team, auditlog.By(call), "report.tracked", r.id, map[string]any{"enabled": false, "frequency_days": r.frequency}); err != nil {
+				return err
+			}
+			ended++
+		}
+		return nil
+	})
+	return ended, err
+}
+
+func (r record) keepTracking(ctx context.Context, tx *db.Tx) error {
+	on := 0
+	if r.tracked {
+		on = 1
+	}
+	_, err := tx.Exec(ctx, `UPDATE reports SET tracked = ?, frequency_days = ?, next_refresh_at = ?, tracked_by = ?, tracked_key = ?, tracking_ended = ? WHERE id = ?`,
+		on, r.frequency, db.Micros(r.nextRefresh), r.trackedBy, r.trackedKey, r.trackingEnded, r.id)
+	if err != nil {
+		return fmt.Errorf("switching the tracking of report %s: %w", r.id, err)
+	}
+	return nil
+}

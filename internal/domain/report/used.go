@@ -1,0 +1,41 @@
+package report
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"pressroom/internal/platform/db"
+)
+
+// Used is how many reports a team tracks.
+func (s *Service) Used(ctx context.Context, team int64) (int64, error) {
+	var n int64
+	if err := s.db.QueryRow(ctx, `SELECT COUNT(*) FROM reports WHERE team_id = ? AND tracked = 1`, team).Scan(&n); err != nil {
+		return 0, fmt.Errorf("counting the tracked reports: %w", err)
+	}
+	return n, nil
+}
+
+// TrackedReport is a report that is refreshed by itself, and charged.
+type TrackedReport struct {
+	ID        string
+	Kind      string // profile or hashtag
+	Platform  string
+	Subject   string // a user name or a hashtag
+	Frequency int64  // days
+}
+
+// maxTracked is how many TrackedByKey lists at most.
+const maxTracked = 200
+
+// TrackedByKey lists a team's tracked reports whose tracking an API key has switched on: at most 200.
+func (s *Service) TrackedByKey(ctx context.Context, team, key int64) ([]TrackedReport, error) {
+	out, err := db.All(ctx, s.db, func(rows *sql.Rows, r *TrackedReport) error {
+		return rows.Scan(&r.ID, &r.Kind, &r.Platform, &r.Subject, &r.Frequency)
+	}, `SELECT id, kind, platform, subject, frequency_days FROM reports WHERE team_id = ? AND tracked = 1 AND tracked_key = ? ORDER BY id LIMIT ?`, team, key, maxTracked)
+	if err != nil {
+		return nil, fmt.Errorf("listing what a key tracks: %w", err)
+	}
+	return out, nil
+}

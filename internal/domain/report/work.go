@@ -1,0 +1,266 @@
+package report
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"pressroom/internal/domain/job"
+	"pressroom/internal/domain/provider"
+	"pressroom/internal/platform/db"
+)
+
+// purpose is what a job of a report was begun for.
+type purpose string
+
+const (
+	makes     purpose = "make"
+	refreshes purpose = "refresh"
+	automatic purpose = "automatic"
+)
+
+const (
+	maxTries  = 5                // of a job that failed on our side
+	shortRest = 30 * time.Second // a source that asks for a longer rest is not waited for
+	usualRest = time.Second      // of a source that did not say how long
+	restTries = 2                // rests that a job takes
+)
+
+// task is what a job has to do.
+type task struct {
+	record
+
+	purpose purpose
+	zone    *time.Location
+	keeps   time.Duration // how long the plan keeps a report
+}
+
+// do does the work behind jobs of reports: the source is asked, its figures are analysed, and what came of it is kept
+// in the transaction that settles the charge and ends the job. It may begin again at any time.
+func (s *Service) do(ctx context.Context, h job.Held) error {
+	t, err := s.task(ctx, h)
+	if err != nil {
+		return err
+	}
+	if t.id == "" || h.Epoch > maxTries+restTries {
+		return s.fail(ctx, h, t, "internal_error")
+	}
+	if err := s.db.Write(ctx, "report.working", func(ctx context.Context, tx *db.Tx) error { return job.Advance(ctx, tx, h.ID, 0) }); err != nil {
+		return err
+	}
+	ctx, end := s.Turns.Begin(ctx)
+	defer end()
+	found, err := s.ask(ctx, t)
+	if err != nil {
+		return s.unanswered(ctx, h, t, err)
+	}
+	return s.conclude(ctx, h, t, found)
+}
+
+// conclude analyses and keeps what a source told.
+func (s *Service) conclude(ctx context.Context, h job.Held, t task, found answered) error {
+	if err := provider.Working(ctx); err != nil {
+		return fmt.Errorf("waiting to analyse: %w", err)
+	}
+	measured, err := s.analyse(ctx, t, found)
+	if err != nil {
+		return err
+	}
+	if err := s.keep(ctx, h, t, measured); err != nil {
+		return err
+	}
+	s.tell(ctx, t, found)
+	return nil
+}
+
+// tell lets others learn of hashtags by what was told. The report stands without that.
+func (s *Service) tell(ctx context.Context, t task, found answered) {
+	if s.Hearer == nil {
+		return
+	}
+	var err error
+	if t.kind == Hashtag {
+		err = s.Hearer.Hashtag(ctx, t.platform, found.hashtag)
+	} else {
+		err = s.Hearer.Posts(ctx, t.platform, found.profile.Posts)
+	}
+	if err != nil && ctx.Err() == nil {
+		s.Log.WarnContext(ctx, "what a report was told of hashtags is not kept", "report", t.id, "error", err)
+	}
+}
+
+// task reads what a job has to do; an empty one where its report is gone.
+func (s *Service) task(ctx context.Context, h job.Held) (task, error) {
+	var t task
+	found, err := find(ctx, s.db, h.TeamID, kindOf(h.Type), h.Subject, 0)
+	if err != nil {
+		return t, ignoreMissing(err)
+	}
+	var zone string
+	err = s.db.QueryRow(ctx, `SELECT j.purpose, t.timezone FROM report_jobs j, teams t WHERE j.job_id = ? AND t.id = ?`, h.ID, h.TeamID).Scan(&t.purpose, &zone)
+	if err != nil {
+		return t, fmt.Errorf("reading what job %s is for: %w", h.ID, err)
+	}
+	if t.zone, err = time.LoadLocation(zone); err != nil {
+		return t, fmt.Errorf("reading the zone of team %d: %w", h.TeamID, err)
+	}
+	plan, _, err := s.planOf(ctx, s.db, h.TeamID)
+	t.record, t.keeps = found, kept(plan.AnalyticsRetentionDays)
+	return t, err
+}
+
+// longest is how long a plan without a limit keeps reports, and how far back posts are asked for.
+const longest = 730 * day
+
+// kept is how long a plan keeps a report: at least a day, so that what was paid for can be read.
+func kept(days int64) time.Duration {
+	if days < 0 || days > int64(longest/day) {
+		return longest
+	}
+	return max(day, time.Duration(days)*day)
+}
+
+func kindOf(t job.Type) string {
+	if t == job.HashtagReport {
+		return Hashtag
+	}
+	return Profile
+}
+
+// answered is what a source told: of a profile or of a hashtag.
+type answered struct {
+	profile provider.ProfileFigures
+	hashtag provider.HashtagFigures
+}
+
+func (s *Service) ask(ctx context.Context, t task) (answered, error) {
+	var a answered
+	if s.Source == nil {
+		return a, provider.ErrNotOffered
+	}
+	var err error
+	if t.kind == Hashtag {
+		a.hashtag, err = s.Source.Hashtag(ctx, provider.HashtagQuery{Platform: t.platform, Hashtag: t.subject, Most: s.Most})
+		return a, err
+	}
+	a.profile, err = s.Source.Profile(ctx, provider.ProfileQuery{Platform: t.platform, Username: t.subject, Since: s.db.Now().Add(-longest), Most: s.Most})
+	return a, err
+}
+
+// restOf is how long a source that cannot tell now is left alone: as long as it asked for.
+func restOf(u *provider.Unavailable) time.Duration {
+	if u == nil || u.After <= 0 {
+		return usualRest
+	}
+	return u.After
+}
+
+// unanswered ends a job whose source told nothing, or waits where the source asked for a short rest.
+func (s *Service) unanswered(ctx context.Context, h job.Held, t task, err error) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("asking the source: %w", err)
+	}
+	u, resting := errors.AsType[*provider.Unavailable](err)
+	if rest := restOf(u); resting && rest <= shortRest && h.Epoch <= restTries {
+		return s.db.Write(ctx, "report.rest", func(ctx context.Context, tx *db.Tx) error { return h.Later(ctx, tx, tx.Now().Add(rest)) })
+	}
+	code := "source_unavailable"
+	switch {
+	case errors.Is(err, provider.ErrNotFound) && t.kind == Hashtag:
+		code = "nothing_found"
+	case errors.Is(err, provider.ErrNotFound):
+		code = "profile_not_found"
+	case errors.Is(err, provider.ErrPrivate):
+		code = "profile_private"
+	case errors.Is(err, provider.ErrNotOffered):
+		code = "not_offered"
+	default:
+		s.Log.WarnContext(ctx, "a source of public figures failed", "job", h.ID, "error", err)
+	}
+	return s.fail(ctx, h, t, code)
+}
+
+// fail ends a job that brought nothing: what it cost is given back. A report that was there stays as it was.
+func (s *Service) fail(ctx context.Context, h job.Held, t task, code string) error {
+	return s.db.Write(ctx, "report.failed", func(ctx context.Context, tx *db.Tx) error {
+		if err := h.Mine(ctx, tx); err != nil {
+			return err
+		}
+		if t.purpose == makes {
+			if _, err := tx.Exec(ctx, `UPDATE reports SET status = ? WHERE id = ? AND status = ?`, string(Failed), t.id, string(Pending)); err != nil {
+				return fmt.Errorf("noting that making report %s failed: %w", t.id, err)
+			}
+		}
+		if t.purpose == refreshes { // it may be asked for again at once
+			if _, err := tx.Exec(ctx, `DELETE FROM report_refreshes WHERE report_id = ?`, t.id); err != nil {
+				return fmt.Errorf("forgetting a refresh of report %s: %w", t.id, err)
+			}
+		}
+		if err := s.settle(ctx, tx, h, s.Credits.Refund); err != nil {
+			return err
+		}
+		return h.Finish(ctx, tx, job.Failed, code)
+	})
+}
+
+func (s *Service) settle(ctx context.Context, tx *db.Tx, h job.Held, how func(context.Context, *db.Tx, int64) (bool, error)) error {
+	if h.Reservation == 0 {
+		return nil
+	}
+	_, err := how(ctx, tx, h.Reservation)
+	return err
+}
+
+// measured is what a job found, as it is kept.
+type measured struct {
+	at       time.Time
+	account  account
+	analysis any
+	notes    []string
+	sample   any
+	posts    map[string][]provider.Post // by how they are shown
+	replace  bool                       // the posts take the place of those before
+}
+
+// keep writes what a job found, in the transaction that charges it and ends it.
+func (s *Service) keep(ctx context.Context, h job.Held, t task, m measured) error {
+	texts, err := encode(m.account, m.analysis, m.notes, m.sample)
+	if err != nil {
+		return err
+	}
+	return s.db.Write(ctx, "report.measured", func(ctx context.Context, tx *db.Tx) error {
+		if err := h.Mine(ctx, tx); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, `UPDATE reports SET status = ?, account = ?, analysis = ?, notes = ?, measured_at = ?, refreshed_at = ?, available_until = ? WHERE id = ?`,
+			string(Ready), texts[0], texts[1], texts[2], db.Micros(m.at), db.Micros(tx.Now()), db.Micros(tx.Now().Add(t.keeps)), t.id)
+		if err != nil {
+			return fmt.Errorf("keeping report %s: %w", t.id, err)
+		}
+		if err := keepPosts(ctx, tx, t.id, m); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, `INSERT INTO report_samples (report_id, measured_at, sample) VALUES (?, ?, ?) ON CONFLICT (report_id, measured_at) DO UPDATE SET sample = excluded.sample`,
+			t.id, db.Micros(m.at), texts[3]); err != nil {
+			return fmt.Errorf("keeping a sample of report %s: %w", t.id, err)
+		}
+		if err := s.settle(ctx, tx, h, s.Credits.Charge); err != nil {
+			return err
+		}
+		return h.Finish(ctx, tx, job.Succeeded, "")
+	})
+}
+
+func encode(values ...any) ([]string, error) {
+	out := make([]string, len(values))
+	for i, v := range values {
+		raw, err := json.Marshal(v)
+		if err != nil {
+			return nil, fmt.Errorf("writing what a report found: %w", err)
+		}
+		out[i] = string(raw)
+	}
+	return out, nil
+}

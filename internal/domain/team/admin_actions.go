@@ -1,0 +1,219 @@
+package team
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"golang.org/x/text/language"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/plan"
+	"pressroom/internal/platform/auditlog"
+	"pressroom/internal/platform/db"
+)
+
+// Hand is a person who changes a team in the app, by the right that the person's role gives. What the role does not
+// allow is not_found, as everything is for whoever is no member.
+type Hand struct {
+	s            *Service
+	person, team int64
+}
+
+// Hand is a person's in a team.
+func (s *Service) Hand(person, team int64) Hand { return Hand{s, person, team} }
+
+// The roles that may change things.
+var (
+	owners   = []access.Role{access.Owner}
+	managers = []access.Role{access.Owner, access.Admin}
+)
+
+// done is what a change was about, for the record of events.
+type done struct {
+	subject int64
+	detail  map[string]any
+}
+
+// change makes a change in the person's name while the team is held, where the person's role is among those given.
+func (h Hand) change(ctx context.Context, kind string, may []access.Role, work func(context.Context, *db.Tx) (done, error)) error {
+	return h.s.change(ctx, "team.by_hand", func(ctx context.Context, tx *db.Tx) error {
+		if _, err := h.s.lockOwner(ctx, tx, h.team); err != nil {
+			return apierr.Missing()
+		}
+		role, err := roleOf(ctx, tx, h.team, h.person)
+		if err != nil {
+			return err
+		}
+		if !slices.Contains(may, role) {
+			return apierr.Missing()
+		}
+		what, err := work(ctx, tx)
+		if err != nil {
+			return err
+		}
+		return auditlog.Record(ctx, tx, h.team, auditlog.Actor{PersonID: h.person}, kind, id(what.subject), what.detail)
+	})
+}
+
+// roleOf is a member's role; not_found for whoever is none, and for whoever is on hold.
+func roleOf(ctx context.Context, q db.Querier, team, person int64) (access.Role, error) {
+	var role access.Role
+	err := q.QueryRow(ctx, `SELECT m.role FROM memberships m JOIN people p ON p.id = m.person_id WHERE m.team_id = ? AND m.person_id = ? AND p.held_at = 0`, team, person).Scan(&role)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", apierr.Missing()
+	}
+	if err != nil {
+		return "", fmt.Errorf("looking up a member's role: %w", err)
+	}
+	return role, nil
+}
+
+// SetAccess is the owner's switch of API and tool access.
+func (h Hand) SetAccess(ctx context.Context, on bool) error {
+	return h.change(ctx, "team.access", owners, func(ctx context.Context, tx *db.Tx) (done, error) {
+		return done{h.team, map[string]any{"on": on}}, h.set(ctx, tx, `access_off_at = ?`, unless(on, db.Micros(tx.Now())))
+	})
+}
+
+// set changes columns of the team.
+func (h Hand) set(ctx context.Context, tx *db.Tx, columns string, values ...any) error {
+	if _, err := tx.Exec(ctx, `UPDATE teams SET `+columns+` WHERE id = ?`, append(values, h.team)...); err != nil {
+		return fmt.Errorf("changing a team: %w", err)
+	}
+	return nil
+}
+
+// Profile is what a team is called, and by which clock and in which language it works.
+type Profile struct {
+	Name     string
+	Timezone string // IANA
+	Language string // BCP 47
+	// KeepOriginals has uploads stored with their metadata. Files that leave the service have none either way.
+	KeepOriginals bool
+}
+
+// tidy checks a profile, and writes its parts in their usual form.
+func (p Profile) tidy() (Profile, error) {
+	p.Name, p.Timezone = strings.TrimSpace(p.Name), strings.TrimSpace(p.Timezone)
+	if !isLine(p.Name) {
+		return p, apierr.Invalid(apierr.Malformed, "name", "The team needs a name, "+ofOneLine+".")
+	}
+	if checkZone(p.Timezone) != nil {
+		return p, apierr.Invalid(apierr.NotAllowedValue, "timezone", "The time zone has to be one of the list, such as Europe/Berlin.")
+	}
+	tag, err := language.Parse(strings.TrimSpace(p.Language))
+	if err != nil || len(tag.Extensions()) > 0 || strings.HasPrefix(tag.String(), "und") {
+		return p, apierr.Invalid(apierr.NotAllowedValue, "content_language", "The language has to be a BCP 47 tag, such as en, de-AT or pt-BR.")
+	}
+	p.Language = tag.String()
+	return p, nil
+}
+
+// Profile reads a team's profile.
+func (s *Service) Profile(ctx context.Context, team int64) (Profile, error) {
+	return profile(ctx, s.db, team)
+}
+
+func profile(ctx context.Context, q db.Querier, team int64) (Profile, error) {
+	var p Profile
+	var keeps int64
+	err := q.QueryRow(ctx, `SELECT name, timezone, content_language, keep_originals FROM teams WHERE id = ?`, team).
+		Scan(&p.Name, &p.Timezone, &p.Language, &keeps)
+	if err != nil {
+		return p, fmt.Errorf("reading a team's profile: %w", err)
+	}
+	p.KeepOriginals = keeps != 0
+	return p, nil
+}
+
+// SetProfile changes a team's profile, for its owner and admins. What is scheduled stays
+// at its instant; the team's day changes with the zone, and what was used in the hours that the new day holds stays used.
+func (h Hand) SetProfile(ctx context.Context, p Profile) error {
+	p, err := p.tidy()
+	if err != nil {
+		return err
+	}
+	return h.change(ctx, "team.changed", managers, func(ctx context.Context, tx *db.Tx) (done, error) {
+		old, err := profile(ctx, tx, h.team)
+		if err != nil {
+			return done{}, err
+		}
+		if p.Name != old.Name && holdsAddress(p.Name) {
+			return done{}, errAddress
+		}
+		detail := map[string]any{"renamed": p.Name != old.Name}
+		if p.Timezone != old.Timezone {
+			detail["timezone"] = p.Timezone
+		}
+		if p.Language != old.Language {
+			detail["language"] = p.Language
+		}
+		if p.KeepOriginals != old.KeepOriginals {
+			detail["keep_originals"] = p.KeepOriginals
+		}
+		return done{h.team, detail}, h.set(ctx, tx, `name = ?, timezone = ?, content_language = ?, keep_originals = ?`,
+			p.Name, p.Timezone, p.Language, db.Flag(p.KeepOriginals))
+	})
+}
+
+// DailyLimit is what a team's keys and assistants may spend in a day: -1 is unlimited, 0 none.
+type DailyLimit struct {
+	Offered int64  // by the plan, or by the operator in its place
+	Own     *int64 // the owner's, below it; nil for none
+}
+
+// Holds is what counts.
+func (s DailyLimit) Holds() int64 {
+	if s.Own == nil {
+		return s.Offered
+	}
+	return lower(s.Offered, *s.Own)
+}
+
+// lower is the lower one of two limits, of which -1 is none.
+func lower(a, b int64) int64 {
+	if a == plan.Unlimited || b != plan.Unlimited && b < a {
+		return b
+	}
+	return a
+}
+
+// DailyLimit reads it.
+func (s *Service) DailyLimit(ctx context.Context, team int64) (DailyLimit, error) {
+	return s.dailyLimit(ctx, s.db, team)
+}
+
+func (s *Service) dailyLimit(ctx context.Context, q db.Querier, team int64) (DailyLimit, error) {
+	var plan string
+	var until int64
+	var operators *int64
+	var out DailyLimit
+	err := q.QueryRow(ctx, `SELECT plan, plan_until, daily_credits, own_daily_credits FROM teams WHERE id = ?`, team).Scan(&plan, &until, &operators, &out.Own)
+	if err != nil {
+		return out, fmt.Errorf("reading a team's daily limit: %w", err)
+	}
+	out.Offered = s.terms.Holding(plan, db.Time(until), s.db.Now()).DailyCredits
+	if operators != nil {
+		out.Offered = *operators
+	}
+	return out, nil
+}
+
+// SetDailyCredits is the owner's own limit of what keys and assistants spend in a day, below what is offered; nil for none.
+func (h Hand) SetDailyCredits(ctx context.Context, credits *int64) error {
+	return h.change(ctx, "team.own_daily_credits", owners, func(ctx context.Context, tx *db.Tx) (done, error) {
+		offered, err := h.s.dailyLimit(ctx, tx, h.team)
+		if err != nil {
+			return done{}, err
+		}
+		if credits != nil && (*credits < 0 || *credits > maxDailyCredits || offered.Offered != plan.Unlimited && *credits > offered.Offered) {
+			return done{}, apierr.Invalid(apierr.OutOfRange, "daily_credits", "Your own limit has to be a whole number from 0 up to what the plan allows.")
+		}
+		return done{h.team, map[string]any{"credits": credits}}, h.set(ctx, tx, `own_daily_credits = ?`, credits)
+	})
+}

@@ -1,0 +1,356 @@
+package team_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/core/access"
+	"pressroom/internal/domain/team"
+	"pressroom/internal/platform/auditlog"
+	"pressroom/internal/platform/db"
+)
+
+// staff is a team's owner, an admin and an editor.
+type staff struct{ owner, admin, editor int64 }
+
+func (w world) staff(t *testing.T) staff {
+	t.Helper()
+	members, err := w.Members(t.Context(), w.team.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return staff{members[0].PersonID, w.member(t, "adm@example.com", access.Admin), w.member(t, "edi@example.com", access.Editor)}
+}
+
+func (w world) member(t *testing.T, email string, role access.Role) int64 {
+	t.Helper()
+	p, err := w.AddPerson(t.Context(), email, email, "correct horse")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.SetMember(t.Context(), w.team.ID, p.ID, role); err != nil {
+		t.Fatal(err)
+	}
+	return p.ID
+}
+
+// Whoever may not change something is told what a stranger is told, and changes nothing.
+func TestHandsOfOthers(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		ctx, s := t.Context(), w.staff(t)
+		key, _ := w.key(t, access.Full, time.Time{})
+		stranger, err := w.AddPerson(ctx, "Sam", "sam@example.com", "correct horse")
+		if err != nil {
+			t.Fatal(err)
+		}
+		hundred := int64(100)
+		for name, c := range map[string]struct {
+			admins bool // whether admins may
+			try    func(team.Hand) error
+		}{
+			"access": {false, func(h team.Hand) error { return h.SetAccess(ctx, false) }},
+			"new key": {false, func(h team.Hand) error {
+				_, _, err := h.AddKey(ctx, team.NewKey{Name: "k", Level: access.Full}, "once")
+				return err
+			}},
+			"change key": {false, func(h team.Hand) error { return h.ChangeKey(ctx, key.ID, access.ReadOnly, 5) }},
+			"revoke key": {false, func(h team.Hand) error { return h.RevokeKey(ctx, key.ID) }},
+			"limit":      {false, func(h team.Hand) error { return h.SetDailyCredits(ctx, &hundred) }},
+			"hand on":    {false, func(h team.Hand) error { return h.HandOn(ctx, s.editor) }},
+			"profile": {true, func(h team.Hand) error {
+				return h.SetProfile(ctx, team.Profile{Name: "N", Timezone: "Asia/Tokyo", Language: "ja"})
+			}},
+			"role": {true, func(h team.Hand) error { return h.SetRole(ctx, s.editor, access.Viewer) }},
+		} {
+			for who, person := range map[string]int64{"an editor": s.editor, "a stranger": stranger.ID, "nobody": 0, "an admin": s.admin} {
+				if c.admins && who == "an admin" {
+					continue
+				}
+				if err := c.try(w.Hand(person, w.team.ID)); !apierr.Is(err, apierr.NotFound) {
+					t.Errorf("%s by %s: %v", name, who, err)
+				}
+			}
+		}
+		if err := w.SetHold(ctx, s.owner, true); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Hand(s.owner, w.team.ID).SetAccess(ctx, false); !apierr.Is(err, apierr.NotFound) {
+			t.Errorf("by an owner on hold: %v", err)
+		}
+		if b, err := w.Barriers(ctx, w.team.ID); err != nil || b.Off || !b.OwnerHeld {
+			t.Errorf("%+v (%v)", b, err)
+		}
+	})
+}
+
+// A key that the owner makes is made once for each sending, works, and is listed with who made it and when it was used.
+func TestHandKeys(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		ctx, s := t.Context(), w.staff(t)
+		h, limit := w.Hand(s.owner, w.team.ID), int64(25)
+		n := team.NewKey{Name: "calendar", Level: access.Drafts, DailyCredits: &limit, Expires: w.clock.Now().Add(time.Hour)}
+		k, value, err := h.AddKey(ctx, n, "one sending")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := h.AddKey(ctx, n, "one sending"); reason(err) != apierr.WrongState {
+			t.Errorf("sent twice: %v", err)
+		}
+		if _, err := w.Authenticate(ctx, value); err != nil {
+			t.Fatal(err)
+		}
+		written := func() int64 {
+			t.Helper()
+			var at int64
+			if err := w.db.QueryRow(ctx, `SELECT used_at FROM api_keys WHERE id = ?`, k.ID).Scan(&at); err != nil {
+				t.Fatal(err)
+			}
+			return at
+		}
+		if line, err := w.KeyLine(ctx, w.team.ID, k.ID); err != nil || !line.UsedAt.Equal(w.clock.Now()) || written() != 0 {
+			t.Errorf("a use is not told, or written before its time: %+v (%v)", line, err)
+		}
+		if err := w.NoteUses(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if written() != db.Micros(w.clock.Now()) {
+			t.Errorf("%d is written", written())
+		}
+		if err := w.Pause(ctx, team.Pause{Scope: team.ForKey, Target: k.ID, Action: team.Everything}); err != nil {
+			t.Fatal(err)
+		}
+		lines, err := w.KeyLines(ctx, w.team.ID, 0, 10)
+		want := []team.KeyLine{{Key: k, PersonID: s.owner, MadeBy: "Ada", Role: access.Owner, TeamName: "Harbour", UsedAt: w.clock.Now(), Paused: []team.Action{team.Everything}}}
+		if diff := cmp.Diff(want, lines); err != nil || diff != "" {
+			t.Errorf("%v %s", err, diff)
+		}
+		if more, err := w.KeyLines(ctx, w.team.ID, k.ID, 10); err != nil || len(more) != 0 {
+			t.Errorf("below the oldest: %v (%v)", more, err)
+		}
+	})
+}
+
+// What the owner does with a key holds at once, and a revoked one stays as it is.
+func TestHandChangesKeys(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		ctx, h := t.Context(), w.Hand(w.staff(t).owner, w.team.ID)
+		k, value := w.key(t, access.Drafts, time.Time{})
+		if err := h.ChangeKey(ctx, k.ID, access.Full, 7); err != nil {
+			t.Fatal(err)
+		}
+		if a, err := w.Authenticate(ctx, value); err != nil || a.Level != access.Full || a.Daily.KeyCredits != 7 {
+			t.Errorf("%+v (%v)", a, err)
+		}
+		if err := h.RevokeKey(ctx, k.ID); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Authenticate(ctx, value); !apierr.Is(err, apierr.Unauthorized) {
+			t.Errorf("a revoked key: %v", err)
+		}
+		if err := h.RevokeKey(ctx, k.ID); reason(err) != apierr.WrongState {
+			t.Errorf("revoked twice: %v", err)
+		}
+		if err := h.ChangeKey(ctx, k.ID, access.Full, 7); reason(err) != apierr.WrongState {
+			t.Errorf("a revoked key changed: %v", err)
+		}
+	})
+}
+
+func reason(err error) any { return apierr.Of(err).Context["reason"] }
+
+func argument(err error) any { return apierr.Of(err).Context["argument"] }
+
+func TestKeysThatAreRefused(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		ctx, s := t.Context(), w.staff(t)
+		h := w.Hand(s.owner, w.team.ID)
+		low := int64(-2)
+		for wrong, n := range map[string]team.NewKey{
+			"name":          {Name: "two\nlines", Level: access.Full},
+			"level":         {Name: "k", Level: "all"},
+			"daily_credits": {Name: "k", Level: access.Full, DailyCredits: &low},
+			"expires":       {Name: "k", Level: access.Full, Expires: w.clock.Now()},
+		} {
+			if _, _, err := h.AddKey(ctx, n, "once "+wrong); argument(err) != wrong {
+				t.Errorf("%s: %v", wrong, err)
+			}
+		}
+		if _, _, err := h.AddKey(ctx, team.NewKey{Name: "k", Level: access.Full}, ""); argument(err) != "once" {
+			t.Errorf("no sending: %v", err)
+		}
+		other, err := w.AddTeam(ctx, team.Team{Name: "Other", Timezone: "UTC", Language: "en", Plan: "free"}, s.owner)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := w.Hand(s.owner, other.ID).AddKey(ctx, team.NewKey{Name: "k", Level: access.Full}, "once"); !apierr.Is(err, apierr.PlanLapsed) {
+			t.Errorf("on a plan without keys: %v", err)
+		}
+		k, _ := w.key(t, access.Full, time.Time{})
+		for name, err := range map[string]error{
+			"change":  w.Hand(s.owner, other.ID).ChangeKey(ctx, k.ID, access.ReadOnly, 0),
+			"revoke":  w.Hand(s.owner, other.ID).RevokeKey(ctx, k.ID),
+			"missing": h.RevokeKey(ctx, 999_999),
+		} {
+			if !apierr.Is(err, apierr.NotFound) {
+				t.Errorf("%s of another team's key: %v", name, err)
+			}
+		}
+		if _, err := w.KeyLine(ctx, other.ID, k.ID); !apierr.Is(err, apierr.NotFound) {
+			t.Errorf("another team's key: %v", err)
+		}
+	})
+}
+
+// The owner's own limit counts where it is below what is offered, and cannot be above it.
+func TestOwnDailyLimit(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		ctx := t.Context()
+		h := w.Hand(w.staff(t).owner, w.team.ID)
+		_, value := w.key(t, access.Full, time.Time{})
+		holds := func(want int64) {
+			t.Helper()
+			a, err := w.Authenticate(ctx, value)
+			if err != nil || a.Daily.TeamCredits != want {
+				t.Errorf("%+v, want %d (%v)", a, want, err)
+			}
+			d, err := w.DailyLimit(ctx, w.team.ID)
+			if err != nil || d.Holds() != want {
+				t.Errorf("%+v, want %d (%v)", d, want, err)
+			}
+		}
+		set := func(n int64) error { return h.SetDailyCredits(ctx, &n) }
+		holds(250) // the plan's
+		if err := set(40); err != nil {
+			t.Fatal(err)
+		}
+		holds(40)
+		for _, n := range []int64{-1, 251} {
+			if err := set(n); argument(err) != "daily_credits" {
+				t.Errorf("%d: %v", n, err)
+			}
+		}
+		ten, endless := int64(10), int64(-1)
+		for _, operators := range []struct {
+			credits *int64
+			want    int64
+		}{{&ten, 10}, {&endless, 40}, {nil, 40}} {
+			if err := w.SetDailyCredits(ctx, w.team.ID, operators.credits); err != nil {
+				t.Fatal(err)
+			}
+			holds(operators.want)
+		}
+		if err := h.SetDailyCredits(ctx, nil); err != nil {
+			t.Fatal(err)
+		}
+		holds(250)
+	})
+}
+
+func TestProfile(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		ctx, s := t.Context(), w.staff(t)
+		h := w.Hand(s.admin, w.team.ID)
+		for wrong, p := range map[string]team.Profile{
+			"name":             {Name: " ", Timezone: "UTC", Language: "en"},
+			"timezone":         {Name: "Harbour", Timezone: "Berlin", Language: "en"},
+			"content_language": {Name: "Harbour", Timezone: "UTC", Language: "English!"},
+		} {
+			if err := h.SetProfile(ctx, p); argument(err) != wrong {
+				t.Errorf("%s: %v", wrong, err)
+			}
+		}
+		if err := h.SetProfile(ctx, team.Profile{Name: " Hafen ", Timezone: "Asia/Tokyo", Language: "de-at", KeepOriginals: true}); err != nil {
+			t.Fatal(err)
+		}
+		a, err := w.InApp(ctx, s.admin, w.team.ID)
+		if err != nil || a.TeamName != "Hafen" || a.Zone.String() != "Asia/Tokyo" || a.Language != "de-AT" {
+			t.Errorf("%+v (%v)", a, err)
+		}
+		if p, err := w.Profile(ctx, w.team.ID); err != nil || p != (team.Profile{Name: "Hafen", Timezone: "Asia/Tokyo", Language: "de-AT", KeepOriginals: true}) {
+			t.Errorf("%+v (%v)", p, err)
+		}
+		events, err := auditlog.List(ctx, w.db, w.team.ID, auditlog.Page{Kind: "team.changed", Most: 5})
+		if err != nil || len(events) != 1 || events[0].Detail["keep_originals"] != true || events[0].Person != "adm@example.com" || events[0].Detail["timezone"] != "Asia/Tokyo" || events[0].Detail["renamed"] != true {
+			t.Errorf("%+v (%v)", events, err)
+		}
+	})
+}
+
+// The last person who runs the service and can sign in is not taken out of the only team that they are in.
+func TestTheLastOperatorStays(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		ctx, s := t.Context(), w.staff(t)
+		owner := w.Hand(s.owner, w.team.ID)
+		runs := func(person int64, on bool) {
+			t.Helper()
+			p, err := w.Person(ctx, person)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := w.SetOperator(ctx, p.Email, on); err != nil {
+				t.Fatal(err)
+			}
+		}
+		runs(s.editor, true)
+		if err := owner.Remove(ctx, s.editor); reason(err) != apierr.WrongState {
+			t.Errorf("the last operator is taken out: %v", err)
+		}
+		runs(s.admin, true)
+		if err := owner.Remove(ctx, s.editor); err != nil {
+			t.Errorf("one of two operators: %v", err)
+		}
+	})
+}
+
+func TestHandMembers(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		ctx, s := t.Context(), w.staff(t)
+		owner, admin := w.Hand(s.owner, w.team.ID), w.Hand(s.admin, w.team.ID)
+		for name, err := range map[string]error{
+			"the owner's role":       admin.SetRole(ctx, s.owner, access.Viewer),
+			"the owner":              admin.Remove(ctx, s.owner),
+			"the own role":           admin.SetRole(ctx, s.admin, access.Viewer),
+			"themselves":             owner.Remove(ctx, s.owner),
+			"the team to themselves": owner.HandOn(ctx, s.owner),
+		} {
+			if reason(err) != apierr.WrongState {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if err := admin.SetRole(ctx, s.editor, access.Owner); argument(err) != "role" {
+			t.Errorf("an owner made: %v", err)
+		}
+		if err := admin.SetRole(ctx, s.editor, access.Client); err != nil {
+			t.Fatal(err)
+		}
+		if m, err := w.Member(ctx, w.team.ID, s.editor); err != nil || m.Role != access.Client {
+			t.Errorf("%+v (%v)", m, err)
+		}
+		_, value := w.key(t, access.Full, time.Time{})
+		if err := owner.HandOn(ctx, s.admin); err != nil {
+			t.Fatal(err)
+		}
+		if a, err := w.Authenticate(ctx, value); err != nil || !a.Gates.NotOwner {
+			t.Errorf("the former owner's key: %+v (%v)", a, err)
+		}
+		if err := owner.Remove(ctx, s.editor); err != nil { // an admin now
+			t.Fatal(err)
+		}
+		if _, err := w.Member(ctx, w.team.ID, s.editor); !apierr.Is(err, apierr.NotFound) {
+			t.Errorf("a removed member: %v", err)
+		}
+		if err := owner.Remove(ctx, s.editor); !apierr.Is(err, apierr.NotFound) {
+			t.Errorf("removed twice: %v", err)
+		}
+		page, err := w.MemberPage(ctx, w.team.ID, s.owner, 10)
+		if err != nil || len(page) != 1 || page[0].PersonID != s.admin || page[0].Role != access.Owner {
+			t.Errorf("%+v (%v)", page, err)
+		}
+		if seats, err := w.Seats(ctx, w.team.ID); err != nil || seats != (team.Seats{People: 2}) {
+			t.Errorf("%+v (%v)", seats, err)
+		}
+	})
+}

@@ -1,0 +1,326 @@
+package team
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/auth/apikey"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/plan"
+	"pressroom/internal/platform/db"
+)
+
+// KeyLine is a key or a connection as people see it in the app.
+type KeyLine struct {
+	Key
+
+	PersonID int64       // as whom it acts
+	MadeBy   string      // that person's name
+	Role     access.Role // that person's now; empty where there is none any more
+	TeamName string
+	UsedAt   time.Time // what other nodes saw may come up to a minute late; zero where it was not used since that is noted
+	Paused   []Action  // what the operator has paused of this key alone
+}
+
+// Ended tells whether the key works no more and never will again.
+func (k KeyLine) Ended(now time.Time) bool {
+	return !k.RevokedAt.IsZero() || k.Lost != "" || !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt)
+}
+
+const keyLines = `SELECT k.id, k.team_id, k.kind, k.name, k.level, k.capabilities, k.client_host, k.daily_credits, k.created_at, k.expires_at, k.revoked_at, k.lost, k.used_at, p.id, p.name, COALESCE(m.role, ''), t.name
+	FROM api_keys k JOIN people p ON p.id = k.person_id JOIN teams t ON t.id = k.team_id LEFT JOIN memberships m ON m.team_id = k.team_id AND m.person_id = k.person_id WHERE `
+
+func scanKeyLine(rows *sql.Rows, k *KeyLine) error {
+	var created, expires, revoked, used int64
+	var granted string
+	err := rows.Scan(&k.ID, &k.TeamID, &k.Kind, &k.Name, &k.Level, &granted, &k.Host, &k.DailyCredits, &created, &expires, &revoked, &k.Lost, &used, &k.PersonID, &k.MadeBy, &k.Role, &k.TeamName)
+	k.CreatedAt, k.ExpiresAt, k.RevokedAt, k.UsedAt, k.Granted = db.Time(created), db.Time(expires), db.Time(revoked), db.Time(used), parted(granted)
+	return err
+}
+
+// KeyLines lists keys of a team, the newest first, at most so many; those of ids below before where that is not 0.
+func (s *Service) KeyLines(ctx context.Context, team, before int64, most int) ([]KeyLine, error) {
+	return s.lines(ctx, team, OfKey, 0, before, most)
+}
+
+// lines lists keys or connections, those of one person alone where that is not 0.
+func (s *Service) lines(ctx context.Context, team int64, kind Kind, person, before int64, most int) ([]KeyLine, error) {
+	where, args := `k.team_id = ? AND k.kind = ?`, []any{team, string(kind)}
+	if person > 0 {
+		where, args = where+` AND k.person_id = ?`, append(args, person)
+	}
+	if before > 0 {
+		where, args = where+` AND k.id < ?`, append(args, before)
+	}
+	return s.keyLines(ctx, team, where+` ORDER BY k.id DESC LIMIT ?`, append(args, most)...)
+}
+
+// KeyLine reads one key of a team; another team's is not_found.
+func (s *Service) KeyLine(ctx context.Context, team, key int64) (KeyLine, error) {
+	return s.line(ctx, team, OfKey, key)
+}
+
+func (s *Service) line(ctx context.Context, team int64, kind Kind, key int64) (KeyLine, error) {
+	found, err := s.keyLines(ctx, team, `k.team_id = ? AND k.kind = ? AND k.id = ?`, team, string(kind), key)
+	if err != nil {
+		return KeyLine{}, err
+	}
+	if len(found) == 0 {
+		return KeyLine{}, apierr.Missing()
+	}
+	return found[0], nil
+}
+
+// KeyHome tells which of some teams a key is of: not_found where it is of none of them.
+func (s *Service) KeyHome(ctx context.Context, key int64, teams []int64) (int64, error) {
+	return s.homeOf(ctx, OfKey, key, teams)
+}
+
+func (s *Service) homeOf(ctx context.Context, kind Kind, key int64, teams []int64) (int64, error) {
+	home, err := db.Home(ctx, s.db, `api_keys WHERE kind = '`+string(kind)+`' AND id = ?`, key, teams)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, apierr.Missing()
+	}
+	return home, err
+}
+
+func (s *Service) keyLines(ctx context.Context, team int64, rest string, args ...any) ([]KeyLine, error) {
+	out, err := db.All(ctx, s.db, scanKeyLine, keyLines+rest, args...)
+	if err != nil {
+		return nil, fmt.Errorf("reading the keys of team %d: %w", team, err)
+	}
+	paused := map[int64][]Action{}
+	_, err = db.All(ctx, s.db, func(rows *sql.Rows, p *Pause) error {
+		err := rows.Scan(&p.Target, &p.Action)
+		paused[p.Target] = append(paused[p.Target], p.Action)
+		return err
+	}, `SELECT target, action FROM pauses WHERE scope = 'key' AND target IN (SELECT id FROM api_keys WHERE team_id = ?) ORDER BY action`, team)
+	if err != nil {
+		return nil, fmt.Errorf("reading the pauses of keys of team %d: %w", team, err)
+	}
+	for i := range out {
+		out[i].Paused = paused[out[i].ID]
+		s.latest(&out[i])
+	}
+	return out, nil
+}
+
+// latest adds a use that is not written yet.
+func (s *Service) latest(k *KeyLine) {
+	if at := s.uses.last(k.ID); at.After(k.UsedAt) {
+		k.UsedAt = at
+	}
+}
+
+// Barriers are what stops every key of a team.
+type Barriers struct {
+	Off       bool     // the owner has switched access off
+	NoKeys    bool     // the plan has no keys
+	OwnerHeld bool     // the owner's account is on hold
+	Paused    []Action // of the whole team or service, by the operator
+}
+
+// Any tells whether something does.
+func (b Barriers) Any() bool { return b.Off || b.NoKeys || b.OwnerHeld || len(b.Paused) > 0 }
+
+// Barriers reads them.
+func (s *Service) Barriers(ctx context.Context, team int64) (Barriers, error) {
+	var b Barriers
+	var plan string
+	var until, off, held int64
+	err := s.db.QueryRow(ctx, `SELECT plan, plan_until, access_off_at,
+		(SELECT COUNT(*) FROM memberships o JOIN people h ON h.id = o.person_id WHERE o.team_id = t.id AND o.role = 'owner' AND h.held_at > 0)
+		FROM teams t WHERE id = ?`, team).Scan(&plan, &until, &off, &held)
+	if err != nil {
+		return b, fmt.Errorf("reading what stops the keys of team %d: %w", team, err)
+	}
+	b.Off, b.OwnerHeld, b.NoKeys = off > 0, held > 0, !s.terms.Holding(plan, db.Time(until), s.db.Now()).APIKeys
+	b.Paused, err = db.All(ctx, s.db, func(rows *sql.Rows, a *Action) error { return rows.Scan(a) },
+		`SELECT DISTINCT action FROM pauses WHERE scope = 'service' OR scope = 'team' AND target = ? ORDER BY action`, team)
+	if err != nil {
+		return b, fmt.Errorf("reading the pauses of team %d: %w", team, err)
+	}
+	return b, nil
+}
+
+var (
+	errKeyName        = apierr.Invalid(apierr.Malformed, "name", "A key needs a name, "+ofOneLine+".")
+	errKeyLevel       = apierr.Invalid(apierr.NotAllowedValue, "level", "Choose what the key may do.")
+	errKeyLimit       = apierr.Invalid(apierr.OutOfRange, "daily_credits", "The daily limit has to be a whole number of credits, 0 or more.")
+	errKeyEnds        = apierr.Invalid(apierr.InThePast, "expires", "The key would have ended already. Take a later day.")
+	errKeyTwice       = apierr.BadState("made", "This key was made already. Its value was shown once and cannot be shown again; if it is lost, revoke the key and make a new one.")
+	errConnectionOver = apierr.BadState("ended", "This connection has ended already.")
+
+	errKeyOver   = apierr.BadState("ended", "This key has ended and cannot be changed.")
+	errNoKeys    = apierr.New(apierr.PlanLapsed, "The team’s plan has no API keys. With another plan the owner can make some.")
+	errNoSending = apierr.Invalid(apierr.Malformed, "once", "This page was open for too long. Load it again, then repeat.")
+)
+
+func checkKeyTerms(level access.Level, credits int64) error {
+	switch {
+	case !level.Valid():
+		return errKeyLevel
+	case !isDailyLimit(credits):
+		return errKeyLimit
+	}
+	return nil
+}
+
+// AddKey makes a key that acts for the owner, who alone may. The second value is the key itself, which is kept nowhere.
+// The sending names one filled-in form: sent again, it is wrong_state and makes no second key.
+func (h Hand) AddKey(ctx context.Context, n NewKey, sending string) (Key, string, error) {
+	k := Key{TeamID: h.team, Kind: OfKey, Name: n.Name, Level: n.Level, ExpiresAt: n.Expires, DailyCredits: plan.Unlimited}
+	if n.DailyCredits != nil {
+		k.DailyCredits = *n.DailyCredits
+	}
+	if err := k.acceptable(h.s.db.Now(), sending); err != nil {
+		return k, "", err
+	}
+	value := apikey.New(apikey.APIKey)
+	err := h.change(ctx, "key.created", owners, func(ctx context.Context, tx *db.Tx) (done, error) {
+		if err := h.mayHaveKeys(ctx, tx); err != nil {
+			return done{}, err
+		}
+		hash := apikey.Hash(value)
+		k.CreatedAt = tx.Now()
+		err := tx.QueryRow(ctx, `INSERT INTO api_keys (team_id, person_id, name, level, hash, created_at, expires_at, daily_credits, sending) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+			ON CONFLICT (team_id, sending) WHERE sending <> '' DO NOTHING RETURNING id`,
+			h.team, h.person, k.Name, string(k.Level), hash[:], db.Micros(k.CreatedAt), db.Micros(k.ExpiresAt), k.DailyCredits, sending).Scan(&k.ID)
+		if errors.Is(err, sql.ErrNoRows) {
+			return done{}, errKeyTwice
+		}
+		if err != nil {
+			return done{}, fmt.Errorf("adding a key: %w", err)
+		}
+		return done{k.ID, map[string]any{"level": k.Level}}, nil
+	})
+	if err != nil {
+		return Key{}, "", err
+	}
+	return k, value, nil
+}
+
+// maxSending is longer than what forms name themselves by.
+const maxSending = 100
+
+func (k Key) acceptable(now time.Time, sending string) error {
+	switch {
+	case sending == "" || len(sending) > maxSending:
+		return errNoSending
+	case !isLine(k.Name):
+		return errKeyName
+	case !k.ExpiresAt.IsZero() && !k.ExpiresAt.After(now):
+		return errKeyEnds
+	}
+	return checkKeyTerms(k.Level, k.DailyCredits)
+}
+
+// mayHaveKeys refuses teams whose plan has none.
+func (h Hand) mayHaveKeys(ctx context.Context, tx *db.Tx) error {
+	plan, err := h.s.plan(ctx, tx, h.team)
+	if err == nil && !plan.APIKeys {
+		return errNoKeys
+	}
+	return err
+}
+
+// Plan is the one that holds for a team now. One that the operator took away has nothing.
+func (s *Service) Plan(ctx context.Context, team int64) (plan.Plan, error) {
+	return s.plan(ctx, s.db, team)
+}
+
+func (s *Service) plan(ctx context.Context, q db.Querier, team int64) (plan.Plan, error) {
+	var name string
+	var until int64
+	if err := q.QueryRow(ctx, `SELECT plan, plan_until FROM teams WHERE id = ?`, team).Scan(&name, &until); err != nil {
+		return plan.Plan{}, fmt.Errorf("reading the plan of team %d: %w", team, err)
+	}
+	out := s.terms.Holding(name, db.Time(until), s.db.Now())
+	if out.Name == "" {
+		out.Name = out.ID
+	}
+	return out, nil
+}
+
+// ChangeKey changes what one of the team's keys may do and spend in a day, for the owner.
+func (h Hand) ChangeKey(ctx context.Context, key int64, level access.Level, credits int64) error {
+	if err := checkKeyTerms(level, credits); err != nil {
+		return err
+	}
+	err := h.change(ctx, "key.changed", owners, func(ctx context.Context, tx *db.Tx) (done, error) {
+		detail, err := h.keyBefore(ctx, tx, key, level, credits)
+		if err != nil {
+			return done{}, err
+		}
+		n, err := tx.Exec(ctx, `UPDATE api_keys SET level = ?, daily_credits = ? WHERE id = ? AND team_id = ? AND kind = 'key' AND revoked_at = 0 AND lost = '' AND (expires_at = 0 OR expires_at > ?)`,
+			string(level), credits, key, h.team, db.Micros(tx.Now()))
+		if err := h.changedKey(ctx, tx, OfKey, key, n, err); err != nil {
+			return done{}, err
+		}
+		if len(detail) == 0 {
+			return done{}, errSameKey
+		}
+		detail["level"], detail["daily_credits"] = level, credits
+		return done{key, detail}, nil
+	})
+	if errors.Is(err, errSameKey) {
+		return nil
+	}
+	return err
+}
+
+var errSameKey = errors.New("the key is as it is to be")
+
+// keyBefore is what a change of a key changes, as it was before; nothing of a key that is as it is to be.
+func (h Hand) keyBefore(ctx context.Context, tx *db.Tx, key int64, level access.Level, credits int64) (map[string]any, error) {
+	var was access.Level
+	var limit int64
+	err := tx.QueryRow(ctx, `SELECT level, daily_credits FROM api_keys WHERE id = ? AND team_id = ? AND kind = 'key'`, key, h.team).Scan(&was, &limit)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, apierr.Missing()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading a key before its change: %w", err)
+	}
+	out := map[string]any{}
+	if was != level {
+		out["level_before"] = was
+	}
+	if limit != credits {
+		out["daily_credits_before"] = limit
+	}
+	return out, nil
+}
+
+// changedKey tells a key that has ended from one that is not there.
+func (h Hand) changedKey(ctx context.Context, tx *db.Tx, kind Kind, key, changed int64, err error) error {
+	if err != nil {
+		return fmt.Errorf("changing a key: %w", err)
+	}
+	if changed > 0 {
+		return nil
+	}
+	var n int64
+	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM api_keys WHERE id = ? AND team_id = ? AND kind = ?`, key, h.team, string(kind)).Scan(&n); err != nil {
+		return fmt.Errorf("looking for a key: %w", err)
+	}
+	switch {
+	case n == 0:
+		return apierr.Missing()
+	case kind == OfAssistant:
+		return errConnectionOver
+	}
+	return errKeyOver
+}
+
+// RevokeKey ends one of the team's keys for good, for the owner.
+func (h Hand) RevokeKey(ctx context.Context, key int64) error {
+	return h.change(ctx, "key.revoked", owners, func(ctx context.Context, tx *db.Tx) (done, error) {
+		n, err := tx.Exec(ctx, `UPDATE api_keys SET revoked_at = ? WHERE id = ? AND team_id = ? AND kind = 'key' AND revoked_at = 0`, db.Micros(tx.Now()), key, h.team)
+		return done{subject: key}, h.changedKey(ctx, tx, OfKey, key, n, err)
+	})
+}

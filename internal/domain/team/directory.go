@@ -1,0 +1,274 @@
+package team
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/platform/auditlog"
+	"pressroom/internal/platform/db"
+)
+
+// DirectoryIdentity is somebody whom the operator's directory has recognized. Issuer and subject identify one person for
+// good; the directory may give an e-mail address to somebody else (OpenID Connect Core 1.0, section 5.7).
+type DirectoryIdentity struct {
+	Issuer, Subject string
+	Email           string // verified by the directory
+	Name            string
+}
+
+var (
+	errNoDirectoryPerson = apierr.New(apierr.Unauthorized, "The directory knows you, but nobody has invited your e-mail address here yet. Ask an owner or admin of your team for an invitation.")
+	errOtherIdentity     = apierr.New(apierr.Unauthorized, "The account with your e-mail address is linked to another person in the directory. Ask the people who run this service to check it and to unlink it.")
+)
+
+// directoryPerson is a person as a sign-in by the directory finds it. The id is 0 if there is none.
+type directoryPerson struct {
+	Person
+
+	issuer, subject string // empty if the person is not linked yet
+	teams           int64
+}
+
+func (p directoryPerson) is(who DirectoryIdentity) bool {
+	return p.issuer == who.Issuer && p.subject == who.Subject
+}
+
+// FromDirectory returns the person whom the directory has recognized: by issuer and subject, at the first sign-in by the
+// verified e-mail address. A person who is new, or in no team, needs an open invitation, which is accepted: the one of the
+// token if it fits. It is unauthorized for everybody else, and if the address belongs to a person who is linked to another
+// identity.
+//
+// At the first sign-in, every other way to sign in as the person is removed unless the address was proved before: somebody
+// else may have made the account.
+func (s *Service) FromDirectory(ctx context.Context, who DirectoryIdentity, token string) (Person, error) {
+	who.Email, who.Name = foldEmail(who.Email), strings.TrimSpace(who.Name)
+	if who.Issuer == "" || who.Subject == "" || !isEmail(who.Email) {
+		return Person{}, errNoDirectoryPerson
+	}
+	if !isLine(who.Name) {
+		who.Name = who.Email
+	}
+	p, err := s.linkedTo(ctx, s.db, who, "")
+	if err != nil || p.teams > 0 && !p.Held {
+		return p.Person, err
+	}
+	made, err := s.enterFromDirectory(ctx, who, token)
+	if errors.Is(err, errKnown) || errors.Is(err, errNoDirectoryPerson) { // another sign-in may have added the person meanwhile
+		made, err = s.enterFromDirectory(ctx, who, token)
+	}
+	return made, err
+}
+
+// enterFromDirectory links, adds or lets in a person in one transaction.
+func (s *Service) enterFromDirectory(ctx context.Context, who DirectoryIdentity, token string) (Person, error) {
+	var p directoryPerson
+	var refusal error
+	err := s.change(ctx, "team.enter_from_directory", func(ctx context.Context, tx *db.Tx) error {
+		var err error
+		if p, err = s.heldFor(ctx, tx, who); err != nil {
+			return err
+		}
+		switch refusal = nil; {
+		case p.ID == 0:
+			return s.addFromDirectory(ctx, tx, &p, who, token)
+		case p.Held:
+			return errNoDirectoryPerson
+		case p.subject != "" && !p.is(who):
+			refusal = errOtherIdentity // the event is kept
+			return auditlog.Record(ctx, tx, 0, auditlog.Actor{}, "person.directory_refused", id(p.ID), map[string]any{"issuer": who.Issuer})
+		case p.subject == "":
+			if err := s.linkKnown(ctx, tx, &p, who); err != nil {
+				return err
+			}
+		}
+		if p.teams > 0 {
+			return nil
+		}
+		return s.joinFromDirectory(ctx, tx, p.Person, token)
+	})
+	if err == nil {
+		err = refusal
+	}
+	return p.Person, err
+}
+
+// heldFor reads the person of an identity, else of its e-mail address, and holds the row.
+func (s *Service) heldFor(ctx context.Context, tx *db.Tx, who DirectoryIdentity) (directoryPerson, error) {
+	p, err := s.linkedTo(ctx, tx, who, s.db.ForUpdate())
+	if err != nil || p.ID > 0 {
+		return p, err
+	}
+	return s.directoryPerson(ctx, tx, `p.email = ?`+s.db.ForUpdate(), who.Email)
+}
+
+func (s *Service) linkedTo(ctx context.Context, q db.Querier, who DirectoryIdentity, lock string) (directoryPerson, error) {
+	return s.directoryPerson(ctx, q, `p.id = (SELECT person_id FROM directory_identities WHERE issuer = ? AND subject = ?)`+lock, who.Issuer, who.Subject)
+}
+
+func (s *Service) directoryPerson(ctx context.Context, q db.Querier, where string, args ...any) (directoryPerson, error) {
+	var p directoryPerson
+	var held, proved int64
+	err := q.QueryRow(ctx, `SELECT p.id, p.name, p.email, p.epoch, p.held_at, p.email_proved_at FROM people p WHERE `+where, args...).
+		Scan(&p.ID, &p.Name, &p.Email, &p.Epoch, &held, &proved)
+	if errors.Is(err, sql.ErrNoRows) {
+		return directoryPerson{}, nil
+	}
+	if err != nil {
+		return p, fmt.Errorf("looking up whom the directory knows: %w", err)
+	}
+	p.Held, p.EmailConfirmed = held > 0, proved > 0
+	// A statement of its own, so that it sees what was written before the row was free.
+	err = q.QueryRow(ctx, `SELECT issuer, subject FROM directory_identities WHERE person_id = ?`, p.ID).Scan(&p.issuer, &p.subject)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return p, fmt.Errorf("looking up who a person is in the directory: %w", err)
+	}
+	p.teams, err = teamsOf(ctx, q, p.ID)
+	return p, err
+}
+
+func teamsOf(ctx context.Context, q db.Querier, person int64) (int64, error) {
+	var n int64
+	if err := q.QueryRow(ctx, `SELECT COUNT(*) FROM memberships WHERE person_id = ?`, person).Scan(&n); err != nil {
+		return 0, fmt.Errorf("counting a person's teams: %w", err)
+	}
+	return n, nil
+}
+
+// linkKnown links a person who had an account before. Unless the address was proved, somebody else may have made it.
+func (s *Service) linkKnown(ctx context.Context, tx *db.Tx, p *directoryPerson, who DirectoryIdentity) error {
+	if !p.EmailConfirmed {
+		if err := s.removeSignIns(ctx, tx, &p.Person); err != nil {
+			return err
+		}
+	}
+	return s.link(ctx, tx, p, who)
+}
+
+// link ties a person to an identity, which proves the e-mail address.
+func (s *Service) link(ctx context.Context, tx *db.Tx, p *directoryPerson, who DirectoryIdentity) error {
+	if err := keepIdentity(ctx, tx, p.ID, who); err != nil {
+		return err
+	}
+	err := auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: p.ID}, "person.directory_linked", id(p.ID), map[string]any{"issuer": who.Issuer})
+	if err != nil {
+		return err
+	}
+	if err := s.proveEmail(ctx, tx, p.ID, "directory"); err != nil {
+		return err
+	}
+	p.teams, err = teamsOf(ctx, tx, p.ID)
+	return err
+}
+
+// keepIdentity notes who a person is in the directory. It is errKnown if another sign-in at the same time was first.
+func keepIdentity(ctx context.Context, tx *db.Tx, person int64, who DirectoryIdentity) error {
+	n, err := tx.Exec(ctx, `INSERT INTO directory_identities (issuer, subject, person_id, linked_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+		who.Issuer, who.Subject, person, db.Micros(tx.Now()))
+	if err != nil {
+		return fmt.Errorf("linking a person to the directory: %w", err)
+	}
+	if n == 0 {
+		return errKnown
+	}
+	return nil
+}
+
+// addFromDirectory adds a person who has an open invitation.
+func (s *Service) addFromDirectory(ctx context.Context, tx *db.Tx, p *directoryPerson, who DirectoryIdentity, token string) error {
+	p.Name, p.Email = who.Name, who.Email
+	o, err := s.openTo(ctx, tx, p.Email, token)
+	if err != nil {
+		return err
+	}
+	if p.ID, err = addInvited(ctx, tx, p.Person, ""); err != nil {
+		return err
+	}
+	if err := s.link(ctx, tx, p, who); err != nil {
+		return err
+	}
+	return s.join(ctx, tx, &o, p.ID)
+}
+
+// joinFromDirectory lets a person who is in no team in by an open invitation.
+func (s *Service) joinFromDirectory(ctx context.Context, tx *db.Tx, p Person, token string) error {
+	o, err := s.openTo(ctx, tx, p.Email, token)
+	if err != nil {
+		return err
+	}
+	return s.join(ctx, tx, &o, p.ID)
+}
+
+// openTo returns the invitation of a token if it is to this e-mail address, else the oldest open one to it. The team is held.
+func (s *Service) openTo(ctx context.Context, tx *db.Tx, email, token string) (Offer, error) {
+	if token != "" {
+		if o, err := s.lockOffer(ctx, tx, token); err == nil && o.Email == email {
+			return o, nil
+		}
+	}
+	o, err := s.oldestTo(ctx, tx, email)
+	if err != nil {
+		return o, err
+	}
+	if _, err = s.lockOwner(ctx, tx, o.TeamID); err != nil {
+		return o, err
+	}
+	return s.oldestTo(ctx, tx, email) // it may have been accepted meanwhile
+}
+
+func (s *Service) oldestTo(ctx context.Context, tx *db.Tx, email string) (Offer, error) {
+	var o Offer
+	err := tx.QueryRow(ctx, `SELECT i.id, i.email, i.role, i.team_id FROM invitations i JOIN teams t ON t.id = i.team_id WHERE i.email = ? AND t.closed_at = 0 AND `+isOpen+` ORDER BY i.id LIMIT 1`, email, db.Micros(tx.Now())).
+		Scan(&o.ID, &o.Email, &o.Role, &o.TeamID)
+	if errors.Is(err, sql.ErrNoRows) {
+		return o, errNoDirectoryPerson
+	}
+	if err != nil {
+		return o, fmt.Errorf("looking for an invitation: %w", err)
+	}
+	return o, nil
+}
+
+// Unlink forgets who the person of an e-mail address is in the directory, for the operator, and ends the person's
+// sessions. The next sign-in of the address links it anew. The address is no longer confirmed, so that sign-in also
+// removes every other way to sign in: the address may belong to another person by then.
+func (s *Service) Unlink(ctx context.Context, email string) (Person, error) {
+	p := Person{Email: foldEmail(email)}
+	err := s.db.Write(ctx, "team.unlink", func(ctx context.Context, tx *db.Tx) error {
+		err := tx.QueryRow(ctx, `UPDATE people SET epoch = epoch + 1, email_proved_at = 0
+			WHERE email = ? AND EXISTS (SELECT 1 FROM directory_identities d WHERE d.person_id = people.id)
+			RETURNING id, name`, p.Email).Scan(&p.ID, &p.Name)
+		if errors.Is(err, sql.ErrNoRows) {
+			return invalid("no person with this e-mail address is linked to the directory")
+		}
+		if err == nil {
+			_, err = tx.Exec(ctx, `DELETE FROM directory_identities WHERE person_id = ?`, p.ID)
+		}
+		if err != nil {
+			return fmt.Errorf("unlinking a person from the directory: %w", err)
+		}
+		if err := endProofs(ctx, tx, p); err != nil {
+			return err
+		}
+		return auditlog.Record(ctx, tx, 0, auditlog.Actor{}, "person.directory_unlinked", id(p.ID), nil)
+	})
+	return p, err
+}
+
+// endProofs has no link that was mailed before prove a person's address: its former holder may have the mail.
+func endProofs(ctx context.Context, tx *db.Tx, p Person) error {
+	_, err := tx.Exec(ctx, `DELETE FROM recoveries WHERE person_id = ? AND used_at = 0`, p.ID)
+	if err == nil {
+		_, err = tx.Exec(ctx, `UPDATE email_proofs SET expires_at = created_at WHERE person_id = ? AND used_at = 0`, p.ID)
+	}
+	if err == nil { // the invitation stays, as one that was not mailed
+		_, err = tx.Exec(ctx, `UPDATE invitations SET mailed_at = 0 WHERE email = ? AND accepted_at = 0`, p.Email)
+	}
+	if err != nil {
+		return fmt.Errorf("ending the links that were mailed to a person: %w", err)
+	}
+	return nil
+}

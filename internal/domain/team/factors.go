@@ -1,0 +1,156 @@
+package team
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/platform/auditlog"
+	"pressroom/internal/platform/db"
+)
+
+// SetSecondFactor sets whether the team's members need a second factor, for the owner.
+func (h Hand) SetSecondFactor(ctx context.Context, required bool) error {
+	return h.change(ctx, "team.second_factor", owners, func(ctx context.Context, tx *db.Tx) (done, error) {
+		return done{h.team, map[string]any{"on": required}}, h.set(ctx, tx, `second_factor = ?`, db.Flag(required))
+	})
+}
+
+// RequiresFactor reports whether a team's members need a second factor; false for a team that is gone.
+func (s *Service) RequiresFactor(ctx context.Context, q db.Querier, team int64) (bool, error) {
+	var on int64
+	err := q.QueryRow(ctx, `SELECT second_factor FROM teams WHERE id = ?`, team).Scan(&on)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return false, fmt.Errorf("reading whether a team requires a second factor: %w", err)
+	}
+	return on > 0, nil
+}
+
+// Factors are the second factors that a person has of their own.
+type Factors struct {
+	Passkeys int64 // but for copied ones
+	App      bool  // an authenticator app
+
+	Directory bool // the person can sign in only by the operator's directory; only MemberFactors fills it in
+}
+
+// Any reports whether there is one.
+func (f Factors) Any() bool { return f.Passkeys > 0 || f.App }
+
+const factorsOf = `(SELECT COUNT(*) FROM passkeys k WHERE k.person_id = p.id AND k.copied_at = 0), (SELECT COUNT(*) FROM totp_secrets t WHERE t.person_id = p.id)`
+
+// Factors reads a person's second factors.
+func (s *Service) Factors(ctx context.Context, person int64) (Factors, error) {
+	return factors(ctx, s.db, person)
+}
+
+func factors(ctx context.Context, q db.Querier, person int64) (Factors, error) {
+	var out Factors
+	var apps int64
+	if err := q.QueryRow(ctx, `SELECT `+factorsOf+` FROM people p WHERE p.id = ?`, person).Scan(&out.Passkeys, &apps); err != nil {
+		return out, fmt.Errorf("reading a person's second factors: %w", err)
+	}
+	out.App = apps > 0
+	return out, nil
+}
+
+// MemberFactors reads the second factors of the members of a page, see MemberPage.
+func (s *Service) MemberFactors(ctx context.Context, team, after int64, most int) (map[int64]Factors, error) {
+	out := map[int64]Factors{}
+	_, err := db.All(ctx, s.db, func(rows *sql.Rows, _ *struct{}) error {
+		var person, apps, directory int64
+		var f Factors
+		err := rows.Scan(&person, &f.Passkeys, &apps, &directory)
+		f.App, f.Directory = apps > 0, directory > 0
+		out[person] = f
+		return err
+	}, `SELECT p.id, `+factorsOf+`, CASE WHEN p.password_hash = '' AND NOT EXISTS (SELECT 1 FROM passkeys k WHERE k.person_id = p.id AND k.copied_at = 0)
+			AND EXISTS (SELECT 1 FROM directory_identities d WHERE d.person_id = p.id) THEN 1 ELSE 0 END
+		FROM memberships m JOIN people p ON p.id = m.person_id WHERE m.team_id = ? AND m.person_id > ? ORDER BY m.person_id LIMIT ?`, team, after, most)
+	if err != nil {
+		return nil, fmt.Errorf("reading members' second factors: %w", err)
+	}
+	return out, nil
+}
+
+var errLastFactor = apierr.BadState("last_factor", "You need a second factor here, and this is your only one. Add another passkey or an authenticator app first, then remove this one.")
+
+// KeepFactor refuses a change that leaves a person without a second factor. It runs at the end of that change, which holds
+// the person's row.
+func KeepFactor(ctx context.Context, tx *db.Tx, person int64) error {
+	left, err := factors(ctx, tx, person)
+	if err == nil && !left.Any() {
+		return errLastFactor
+	}
+	return err
+}
+
+var errKeepFactor = apierr.Invalid(apierr.NotAllowedValue, "keep", "You need a second factor here. Keep your authenticator app or one of your passkeys.")
+
+// removeOnChange removes the credentials that a change of the password does not keep. It refuses to remove the only second
+// factor of a person who needs one.
+func (s *Service) removeOnChange(ctx context.Context, tx *db.Tx, c Change) error {
+	had, err := factors(ctx, tx, c.Person)
+	if err != nil {
+		return err
+	}
+	if err := s.applyChoice(ctx, tx, c.Person, c.Choice); err != nil || !c.NeedsFactor || !had.Any() {
+		return err
+	}
+	if err = KeepFactor(ctx, tx, c.Person); errors.Is(err, errLastFactor) {
+		return errKeepFactor
+	}
+	return err
+}
+
+// AppID is the Credential.ID of a person's authenticator app.
+const AppID = "authenticator-app"
+
+// appsOf is a person's authenticator app as a credential. Its recovery codes go with it.
+func appsOf(ctx context.Context, _ *Service, q db.Querier, person int64) ([]Credential, error) {
+	out, err := db.All(ctx, q, func(rows *sql.Rows, c *Credential) error {
+		var created, step int64
+		err := rows.Scan(&created, &step)
+		c.ID, c.Kind, c.Name = AppID, "Authenticator app", "for codes after the password"
+		c.CreatedAt, c.UsedAt = db.Time(created), time.Unix(step*30, 0) // its last code (RFC 6238)
+		c.remove = func(ctx context.Context, tx *db.Tx) error { return dropApp(ctx, tx, person) }
+		return err
+	}, `SELECT created_at, last_step FROM totp_secrets WHERE person_id = ?`, person)
+	if err != nil {
+		return nil, fmt.Errorf("reading a person's authenticator app: %w", err)
+	}
+	return out, nil
+}
+
+// RemoveApp removes a person's authenticator app and its recovery codes; not_found if there is none. Keep runs at the end
+// of the transaction and may refuse, see KeepFactor; it may be nil.
+func (s *Service) RemoveApp(ctx context.Context, person int64, keep func(ctx context.Context, tx *db.Tx, person int64) error) error {
+	return s.db.Write(ctx, "team.remove_app", func(ctx context.Context, tx *db.Tx) error {
+		// The person's row is held, so that of two factors that go at once one is the last.
+		if err := tx.QueryRow(ctx, `SELECT id FROM people WHERE id = ?`+s.db.ForUpdate(), person).Scan(&person); err != nil {
+			return fmt.Errorf("reading whose authenticator app it is: %w", err)
+		}
+		switch has, err := factors(ctx, tx, person); {
+		case err != nil:
+			return err
+		case !has.App:
+			return apierr.Missing()
+		}
+		if err := dropApp(ctx, tx, person); err != nil || keep == nil {
+			return err
+		}
+		return keep(ctx, tx, person)
+	})
+}
+
+func dropApp(ctx context.Context, tx *db.Tx, person int64) error {
+	for _, statement := range []string{`DELETE FROM totp_recovery_codes WHERE person_id = ?`, `DELETE FROM totp_secrets WHERE person_id = ?`} {
+		if _, err := tx.Exec(ctx, statement, person); err != nil {
+			return fmt.Errorf("removing an authenticator app: %w", err)
+		}
+	}
+	return auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: person}, "totp.removed", id(person), nil)
+}

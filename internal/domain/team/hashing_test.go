@@ -1,0 +1,120 @@
+package team_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/core/access"
+	"pressroom/internal/domain/team"
+)
+
+// However many strangers sign in at once, 16 of them wait for a hash, 8 of these from one client. The others are refused
+// at once, and a browser that is known for its account gets through.
+func TestStrangersWhoWaitForAHashAreBounded(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		from func(i int) string
+		wait int
+	}{
+		"many clients": {func(i int) string { return fmt.Sprint("192.0.2.", i) }, 16},
+		"one client":   {func(int) string { return "192.0.2.1" }, 8},
+		"one site":     {func(i int) string { return fmt.Sprintf("2001:db8:1:%x::/64", i) }, 8},
+	} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(t *testing.T, w world) {
+				door, known := team.NewSignIns(w.Service), w.signedIn(t, w.owner.ID, "")
+				release := door.HoldHashes()
+				const all = 25
+				errs := make(chan error, all)
+				for i := range all {
+					go func() {
+						_, err := door.SignIn(t.Context(), team.Attempt{Email: fmt.Sprint(i, "@example.com"), Password: "wrong", From: c.from(i)})
+						errs <- err
+					}()
+				}
+				for range all - c.wait {
+					if f := apierr.Of(<-errs); f.Code != apierr.RateLimited || f.RetryAfter <= 0 {
+						t.Errorf("a stranger who finds no room: %v", f)
+					}
+				}
+				if _, err := door.SignIn(t.Context(), team.Attempt{Email: "ada@example.com", Password: "correct horse", From: c.from(0), Browser: known}); err != nil {
+					t.Errorf("a known browser: %v", err)
+				}
+				release()
+				for range c.wait {
+					if err := <-errs; !apierr.Is(err, apierr.Unauthorized) {
+						t.Errorf("a stranger who waited: %v", err)
+					}
+				}
+			})
+		})
+	}
+}
+
+// An invitation to an address that has an account makes no hash, and attempts that add nobody are counted.
+func TestJoiningWithAnAccountMakesNoHash(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		door := team.NewSignIns(w.Service)
+		w.person(t, "bea@example.com", "pass word", "")
+		_, token := w.invite(t, w.owner.ID, "bea@example.com", access.Editor)
+		release := door.HoldHashes() // so that a hash would wait
+		defer release()
+		for i := range 11 {
+			_, err := door.Join(t.Context(), token, team.Newcomer{Name: "Bea", Password: goodPassword, From: "192.0.2.1"})
+			if i < 10 && !strings.Contains(apierr.Of(err).Detail, "That did not work.") || i == 10 && !apierr.Is(err, apierr.RateLimited) {
+				t.Errorf("attempt %d: %v", i, err)
+			}
+		}
+	})
+}
+
+// Wrong passwords from all over one IPv6 site are counted together. Known browsers in it are not delayed.
+func TestGuessingFromOneSite(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		door, known := team.NewSignIns(w.Service), w.signedIn(t, w.owner.ID, "")
+		door.ChargeSite("2001:db8:1::/48")
+		try := func(email, password, from, browser string) error {
+			_, err := door.SignIn(t.Context(), team.Attempt{Email: email, Password: password, From: from, Browser: browser})
+			return err
+		}
+		if err := try("a@example.com", "wrong", "2001:db8:1:a::/64", ""); !apierr.Is(err, apierr.Unauthorized) {
+			t.Errorf("the last free try: %v", err)
+		}
+		if err := try("b@example.com", "wrong", "2001:db8:1:b::/64", ""); !apierr.Is(err, apierr.RateLimited) {
+			t.Errorf("one more, from another network of the site: %v", err)
+		}
+		if err := try("b@example.com", "wrong", "2001:db8:2:b::/64", ""); !apierr.Is(err, apierr.Unauthorized) {
+			t.Errorf("from another site: %v", err)
+		}
+		if err := try("ada@example.com", "correct horse", "2001:db8:1:b::/64", known); err != nil {
+			t.Errorf("a known browser in the site: %v", err)
+		}
+	})
+}
+
+// Who has a person's password and guesses codes does not delay the person in a known browser, and a stolen browser
+// guesses no faster than others.
+func TestGuessedCodesDoNotReachKnownBrowsers(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		door, known, second := team.NewSignIns(w.Service), w.signedIn(t, w.owner.ID, ""), w.signedIn(t, w.owner.ID, "")
+		guess := func(browser string, err error) error {
+			return door.GuessCode(t.Context(), w.owner.ID, browser, func() error { return err })
+		}
+		wrong := apierr.New(apierr.Unauthorized, "wrong")
+		for _, browser := range []string{"", known} {
+			for range 5 {
+				if err := guess(browser, wrong); !apierr.Is(err, apierr.Unauthorized) {
+					t.Errorf("a free try: %v", err)
+				}
+			}
+			if err := guess(browser, nil); !apierr.Is(err, apierr.RateLimited) {
+				t.Errorf("after five wrong codes: %v", err)
+			}
+			if err := guess(second, nil); err != nil {
+				t.Errorf("another known browser: %v", err)
+			}
+		}
+	})
+}

@@ -1,0 +1,340 @@
+package team
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/mail"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/auth/apikey"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/plan"
+	"pressroom/internal/platform/auditlog"
+	"pressroom/internal/platform/db"
+)
+
+// InvitationPath is where invitations are accepted, below the public address; the token follows.
+const InvitationPath = "/invitation/"
+
+// invitationLife is how long an invitation can be accepted.
+const invitationLife = 7 * 24 * time.Hour
+
+// Invitation lets one person, known by an e-mail address, into a team, once.
+type Invitation struct {
+	ID        int64       `json:"id"`
+	Email     string      `json:"email"`
+	Role      access.Role `json:"role"`
+	InvitedBy string      `json:"invited_by,omitempty"` // a person's name; empty for the operator
+	CreatedAt time.Time   `json:"created_at"`
+	ExpiresAt time.Time   `json:"expires_at"`
+	Mailed    bool        `json:"mailed,omitempty"` // only the owner of the address has the link
+}
+
+var (
+	errEmail     = apierr.Invalid(apierr.Malformed, "email", "This is no e-mail address.")
+	errMember    = apierr.Invalid(apierr.NotAllowedValue, "email", "This person is in the team already.")
+	errRole      = apierr.Invalid(apierr.NotAllowedValue, "role", "Invite admins, editors, viewers or clients. A team has one owner, who can hand the ownership on to a member.")
+	errSeats     = apierr.New(apierr.PlanLimitReached, "The team’s plan has no seat left. Open invitations count as seats: take one back, remove a member or change the plan.").With("limit", "seats")
+	errNoSeat    = apierr.New(apierr.PlanLimitReached, "The team’s plan has no seat left. Ask the person who invited you.").With("limit", "seats")
+	errAccepted  = apierr.BadState("used", "This invitation was accepted already. Sign in to go on.")
+	errRevoked   = apierr.BadState("revoked", "This invitation was revoked. Ask for a new one.")
+	errEnded     = apierr.BadState("ended", "This invitation has ended. Ask for a new one.")
+	errOther     = apierr.New(apierr.NotFound, "This invitation is for another e-mail address.")
+	errTeamShut  = apierr.BadState("closed", "This team is closed. Nobody can join it.")
+	errKnown     = apierr.BadState("known", "That did not work. If you have an account with this e-mail address, sign in with it to join. If you cannot sign in, ask the people who run this service for a link to set a new password.")
+	errNoPerson  = apierr.Invalid(apierr.Malformed, "name", "Say your name, "+ofOneLine+".")
+	errNoManager = apierr.Missing()
+)
+
+// foldEmail writes an e-mail address as people are known by it.
+func foldEmail(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
+
+// isEmail tells whether a folded text is the address of a mailbox and no more.
+func isEmail(email string) bool {
+	parsed, err := mail.ParseAddress(email)
+	return err == nil && parsed.Address == email && isLine(email) && !strings.ContainsRune(email, utf8.RuneError)
+}
+
+// Invite invites a person into a team. The second value is the token of the link, which is kept nowhere. By is the owner or
+// admin who invites, 0 for the operator; for anybody else it is not_found. An open invitation of the same address is
+// replaced. It is plan_limit_reached if members and open invitations take all seats of the plan.
+func (s *Service) Invite(ctx context.Context, by, team int64, email string, role access.Role) (Invitation, string, error) {
+	return s.invite(ctx, by, team, Invitation{Email: email, Role: role}, invitationLife)
+}
+
+func (s *Service) invite(ctx context.Context, by, team int64, i Invitation, life time.Duration) (Invitation, string, error) {
+	i.Email = foldEmail(i.Email)
+	if !isEmail(i.Email) {
+		return i, "", errEmail
+	}
+	if !i.Role.Valid() || i.Role == access.Owner {
+		return i, "", errRole
+	}
+	token := rand.Text()
+	err := s.db.Write(ctx, "team.invite", func(ctx context.Context, tx *db.Tx) error {
+		if err := s.mayInvite(ctx, tx, by, team, i.Email); err != nil {
+			return err
+		}
+		if i.Mailed {
+			if err := boundMails(ctx, tx, by, team, i.Email); err != nil {
+				return err
+			}
+		}
+		_, err := tx.Exec(ctx, `UPDATE invitations SET revoked_at = ? WHERE team_id = ? AND email = ? AND accepted_at = 0 AND revoked_at = 0`, db.Micros(tx.Now()), team, i.Email)
+		if err != nil {
+			return fmt.Errorf("replacing an invitation: %w", err)
+		}
+		if err := s.checkSeats(ctx, tx, team, true); err != nil {
+			return err
+		}
+		i.CreatedAt, i.ExpiresAt = tx.Now(), tx.Now().Add(life)
+		return keepInvitation(ctx, tx, by, team, &i, token)
+	})
+	if err != nil {
+		return Invitation{}, "", err
+	}
+	return i, token, nil
+}
+
+func keepInvitation(ctx context.Context, tx *db.Tx, by, team int64, i *Invitation, token string) error {
+	hash, mailed := apikey.Hash(token), int64(0)
+	if i.Mailed {
+		mailed = db.Micros(i.CreatedAt)
+	}
+	row := tx.QueryRow(ctx, `INSERT INTO invitations (team_id, email, role, token_hash, invited_by, created_at, expires_at, mailed_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+		team, i.Email, string(i.Role), hash[:], by, db.Micros(i.CreatedAt), db.Micros(i.ExpiresAt), mailed)
+	if err := row.Scan(&i.ID); err != nil {
+		return fmt.Errorf("inviting: %w", err)
+	}
+	return auditlog.Record(ctx, tx, team, auditlog.Actor{PersonID: by}, "invitation.created", id(i.ID), map[string]any{"role": i.Role})
+}
+
+// mayInvite holds the team and refuses who may not invite, and whom the team has already.
+func (s *Service) mayInvite(ctx context.Context, tx *db.Tx, by, team int64, email string) error {
+	if _, err := s.lockOwner(ctx, tx, team); err != nil {
+		return apierr.Missing()
+	}
+	if err := manages(ctx, tx, by, team); err != nil {
+		return err
+	}
+	var n int64
+	err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM memberships m JOIN people p ON p.id = m.person_id WHERE m.team_id = ? AND p.email = ?`, team, email).Scan(&n)
+	if err != nil {
+		return fmt.Errorf("looking for a member: %w", err)
+	}
+	if n > 0 {
+		return errMember
+	}
+	return nil
+}
+
+// manages is not_found for whoever is neither the team's owner nor an admin of it, nor the operator (0).
+func manages(ctx context.Context, q db.Querier, person, team int64) error {
+	if person == 0 {
+		return nil
+	}
+	var role access.Role
+	err := q.QueryRow(ctx, `SELECT role FROM memberships WHERE team_id = ? AND person_id = ?`, team, person).Scan(&role)
+	if errors.Is(err, sql.ErrNoRows) || err == nil && role != access.Owner && role != access.Admin {
+		return errNoManager
+	}
+	if err != nil {
+		return fmt.Errorf("looking up who manages a team: %w", err)
+	}
+	return nil
+}
+
+// checkSeats refuses one more in a team whose plan has no seat left; with open invitations or without.
+func (s *Service) checkSeats(ctx context.Context, tx *db.Tx, team int64, open bool) error {
+	var name string
+	var until, taken, invited int64
+	err := tx.QueryRow(ctx, `SELECT t.plan, t.plan_until, (SELECT COUNT(*) FROM memberships m WHERE m.team_id = t.id),
+		(SELECT COUNT(*) FROM invitations i WHERE i.team_id = t.id AND `+isOpen+`) FROM teams t WHERE t.id = ?`, db.Micros(tx.Now()), team).
+		Scan(&name, &until, &taken, &invited)
+	if err != nil {
+		return fmt.Errorf("counting seats: %w", err)
+	}
+	refusal := errNoSeat
+	if open {
+		taken, refusal = taken+invited, errSeats
+	}
+	if seats := s.terms.Holding(name, db.Time(until), tx.Now()).Seats; seats != plan.Unlimited && taken >= seats {
+		return refusal
+	}
+	return nil
+}
+
+// isOpen is the condition of an invitation i that can be accepted at a time; it ends with the right of who invited.
+const isOpen = `i.accepted_at = 0 AND i.revoked_at = 0 AND i.expires_at > ? AND ` + standsFor
+
+const standsFor = `(i.invited_by = 0 OR EXISTS (SELECT 1 FROM memberships b WHERE b.team_id = i.team_id AND b.person_id = i.invited_by AND b.role IN ('owner', 'admin')))`
+
+// Invitations lists a team's open invitations that nobody accepted yet, the newest first.
+func (s *Service) Invitations(ctx context.Context, team int64) ([]Invitation, error) {
+	return db.All(ctx, s.db, func(rows *sql.Rows, i *Invitation) error {
+		var created, ends, mailed int64
+		err := rows.Scan(&i.ID, &i.Email, &i.Role, &i.InvitedBy, &created, &ends, &mailed)
+		i.CreatedAt, i.ExpiresAt, i.Mailed = db.Time(created), db.Time(ends), mailed > 0
+		return err
+	}, `SELECT i.id, i.email, i.role, COALESCE(p.name, ''), i.created_at, i.expires_at, i.mailed_at FROM invitations i LEFT JOIN people p ON p.id = i.invited_by
+		WHERE i.team_id = ? AND i.waiting_person = 0 AND `+isOpen+` ORDER BY i.id DESC`, team, db.Micros(s.db.Now()))
+}
+
+// Revoke takes an open invitation back, for an owner or admin of the team.
+func (s *Service) Revoke(ctx context.Context, by, team, invitation int64) error {
+	return s.db.Write(ctx, "team.revoke_invitation", func(ctx context.Context, tx *db.Tx) error {
+		if err := manages(ctx, tx, by, team); err != nil {
+			return err
+		}
+		n, err := tx.Exec(ctx, `UPDATE invitations SET revoked_at = ? WHERE id = ? AND team_id = ? AND accepted_at = 0 AND revoked_at = 0`, db.Micros(tx.Now()), invitation, team)
+		if err != nil {
+			return fmt.Errorf("taking an invitation back: %w", err)
+		}
+		if n == 0 {
+			return apierr.Missing()
+		}
+		return auditlog.Record(ctx, tx, team, auditlog.Actor{PersonID: by}, "invitation.revoked", id(invitation), nil)
+	})
+}
+
+// Offer is what whoever has the link of an invitation is told.
+type Offer struct {
+	Invitation
+
+	TeamID   int64
+	TeamName string
+	Waiting  bool // it was accepted, and an owner or admin has to confirm it
+}
+
+// Invited reads an invitation by its token: not_found for one that never was, wrong_state for one that is over.
+func (s *Service) Invited(ctx context.Context, token string) (Offer, error) {
+	return s.offer(ctx, s.db, token, s.db.Now())
+}
+
+func (s *Service) offer(ctx context.Context, q db.Querier, token string, now time.Time) (Offer, error) {
+	hash := apikey.Hash(token)
+	var o Offer
+	var created, ends, accepted, revoked, closed, stands, mailed, waits int64
+	err := q.QueryRow(ctx, `SELECT i.id, i.email, i.role, COALESCE(b.name, ''), i.created_at, i.expires_at, i.accepted_at, i.revoked_at, t.id, t.name, t.closed_at,
+		CASE WHEN `+standsFor+` THEN 1 ELSE 0 END, i.mailed_at, i.waiting_person
+		FROM invitations i JOIN teams t ON t.id = i.team_id LEFT JOIN people b ON b.id = i.invited_by WHERE i.token_hash = ?`, hash[:]).
+		Scan(&o.ID, &o.Email, &o.Role, &o.InvitedBy, &created, &ends, &accepted, &revoked, &o.TeamID, &o.TeamName, &closed, &stands, &mailed, &waits)
+	if errors.Is(err, sql.ErrNoRows) {
+		return Offer{}, apierr.Missing()
+	}
+	if err != nil {
+		return Offer{}, fmt.Errorf("reading an invitation: %w", err)
+	}
+	o.CreatedAt, o.ExpiresAt, o.Mailed = db.Time(created), db.Time(ends), mailed > 0
+	switch {
+	case accepted > 0:
+		return Offer{}, errAccepted
+	case revoked > 0 || stands == 0:
+		return Offer{}, errRevoked
+	case !o.ExpiresAt.After(now):
+		return Offer{}, errEnded
+	case closed > 0:
+		return Offer{}, errTeamShut
+	case waits > 0:
+		return Offer{}, errWaiting
+	}
+	return o, nil
+}
+
+// Accept lets a person into the team of an invitation to the person's own e-mail address. If the address is not proved,
+// the person may have to wait for an owner or admin of the team: the offer says so.
+func (s *Service) Accept(ctx context.Context, token string, person int64) (Offer, error) {
+	var o Offer
+	err := s.change(ctx, "team.accept_invitation", func(ctx context.Context, tx *db.Tx) error {
+		var err error
+		if o, err = s.lockOffer(ctx, tx, token); err != nil {
+			return err
+		}
+		return s.join(ctx, tx, &o, person)
+	})
+	return o, err
+}
+
+// lockOffer reads an invitation while its team is held, so that it is accepted once and seats are counted right.
+func (s *Service) lockOffer(ctx context.Context, tx *db.Tx, token string) (Offer, error) {
+	o, err := s.offer(ctx, tx, token, tx.Now())
+	if err != nil {
+		return o, err
+	}
+	if _, err := s.lockOwner(ctx, tx, o.TeamID); err != nil {
+		return o, err
+	}
+	return s.offer(ctx, tx, token, tx.Now())
+}
+
+// joiner is a person who accepts an invitation.
+type joiner struct {
+	email  string
+	proved bool
+	first  bool // the operator made the account, and it is in no team yet
+	member bool // of the team already
+}
+
+// joiner reads and holds a person; not_found for a person on hold.
+func (s *Service) joiner(ctx context.Context, tx *db.Tx, team, person int64) (joiner, error) {
+	var j joiner
+	var proved, made, teams, member int64
+	err := tx.QueryRow(ctx, `SELECT email, email_proved_at, made_by_operator FROM people WHERE id = ? AND held_at = 0`+s.db.ForUpdate(), person).Scan(&j.email, &proved, &made)
+	if errors.Is(err, sql.ErrNoRows) {
+		return j, apierr.Missing()
+	}
+	if err == nil {
+		err = tx.QueryRow(ctx, `SELECT COUNT(*), COUNT(CASE WHEN team_id = ? THEN 1 END) FROM memberships WHERE person_id = ?`, team, person).Scan(&teams, &member)
+	}
+	if err != nil {
+		return j, fmt.Errorf("looking up who joins: %w", err)
+	}
+	j.proved, j.first, j.member = proved > 0, made > 0 && teams == 0, member > 0
+	return j, nil
+}
+
+// join makes a known person a member, or has the person wait for confirmation. A member keeps the role.
+func (s *Service) join(ctx context.Context, tx *db.Tx, o *Offer, person int64) error {
+	j, err := s.joiner(ctx, tx, o.TeamID, person)
+	if err != nil {
+		return err
+	}
+	if j.email != o.Email {
+		return errOther
+	}
+	if o.Mailed {
+		if err := s.proveEmail(ctx, tx, person, "invitation"); err != nil {
+			return err
+		}
+	}
+	if !j.member && !j.first && !j.proved && !o.Mailed {
+		return s.wait(ctx, tx, o, person)
+	}
+	return s.letIn(ctx, tx, *o, person)
+}
+
+// letIn makes a person a member by an invitation. A member keeps the role.
+func (s *Service) letIn(ctx context.Context, tx *db.Tx, o Offer, person int64) error {
+	var member int64
+	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM memberships WHERE team_id = ? AND person_id = ?`, o.TeamID, person).Scan(&member); err != nil {
+		return fmt.Errorf("looking for a member: %w", err)
+	}
+	if member == 0 {
+		if err := s.checkSeats(ctx, tx, o.TeamID, false); err != nil {
+			return err
+		}
+		if err := setMember(ctx, tx, o.TeamID, person, o.Role); err != nil {
+			return err
+		}
+	}
+	if _, err := tx.Exec(ctx, `UPDATE invitations SET accepted_at = ?, accepted_by = ? WHERE id = ?`, db.Micros(tx.Now()), person, o.ID); err != nil {
+		return fmt.Errorf("noting an accepted invitation: %w", err)
+	}
+	return auditlog.Record(ctx, tx, o.TeamID, auditlog.Actor{PersonID: person}, "invitation.accepted", id(o.ID), map[string]any{"role": o.Role})
+}

@@ -1,0 +1,367 @@
+package team_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/core/access"
+	"pressroom/internal/domain/team"
+	"pressroom/internal/platform/db"
+)
+
+const goodPassword = "four plain words here"
+
+func (w world) invite(t *testing.T, by int64, email string, role access.Role) (team.Invitation, string) {
+	t.Helper()
+	i, token, err := w.Invite(t.Context(), by, w.team.ID, email, role)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return i, token
+}
+
+// roleOf is a person's role in the world's team; empty for none.
+func (w world) roleOf(t *testing.T, email string) access.Role {
+	t.Helper()
+	members, err := w.Members(t.Context(), w.team.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range members {
+		if m.Email == email {
+			return m.Role
+		}
+	}
+	return ""
+}
+
+func TestWhoInvitesWhom(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		people := map[access.Role]int64{access.Owner: 1, "": w.person(t, "stranger@example.com", "", "").ID}
+		for _, role := range access.Roles()[1:] {
+			people[role] = w.person(t, string(role)+"@example.com", "", role).ID
+		}
+		for role, person := range people {
+			_, _, err := w.Invite(t.Context(), person, w.team.ID, "new@example.com", access.Editor)
+			if may := role == access.Owner || role == access.Admin; may != (err == nil) || !may && !apierr.Is(err, apierr.NotFound) {
+				t.Errorf("%q invites: %v", role, err)
+			}
+		}
+		for name, c := range map[string]struct {
+			email  string
+			role   access.Role
+			field  string
+			reason string
+		}{
+			"an owner":         {"x@example.com", access.Owner, "role", apierr.NotAllowedValue},
+			"no role":          {"x@example.com", "king", "role", apierr.NotAllowedValue},
+			"a member":         {"Editor@example.com ", access.Viewer, "email", apierr.NotAllowedValue},
+			"no address":       {"x", access.Viewer, "email", apierr.Malformed},
+			"a name beside it": {"X <x@example.com>", access.Viewer, "email", apierr.Malformed},
+			"not a character":  {"x@example.com\ufffd", access.Viewer, "email", apierr.Malformed},
+			"nothing":          {"", access.Viewer, "email", apierr.Malformed},
+		} {
+			_, _, err := w.Invite(t.Context(), 1, w.team.ID, c.email, c.role)
+			if f := apierr.Of(err); f.Code != apierr.ValidationFailed || f.Context["argument"] != c.field || f.Context["reason"] != c.reason {
+				t.Errorf("%s: %v %v", name, err, f.Context)
+			}
+		}
+		if _, _, err := w.Invite(t.Context(), 1, w.team.ID+1, "x@example.com", access.Viewer); !apierr.Is(err, apierr.NotFound) {
+			t.Errorf("a team that is not there: %v", err)
+		}
+	})
+}
+
+func TestInvitationIsAcceptedOnce(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		door := team.NewSignIns(w.Service)
+		made, token := w.invite(t, 1, " New@Example.com", access.Editor)
+		open, err := w.Invitations(t.Context(), w.team.ID)
+		if err != nil || len(open) != 1 || open[0].ID != made.ID || open[0].Email != "new@example.com" || open[0].InvitedBy != "Ada" || open[0].Role != access.Editor ||
+			!open[0].ExpiresAt.Equal(w.clock.Now().Add(7*24*time.Hour)) {
+			t.Fatalf("%+v (%v)", open, err)
+		}
+		var kept int
+		if err := w.db.QueryRow(t.Context(), `SELECT COUNT(*) FROM invitations WHERE CAST(token_hash AS TEXT) LIKE ?`, "%"+token+"%").Scan(&kept); err != nil || kept > 0 {
+			t.Errorf("the token is kept (%v)", err)
+		}
+		o, err := w.Invited(t.Context(), token)
+		if err != nil || o.TeamName != "Harbour" || o.Mailed {
+			t.Errorf("%+v (%v)", o, err)
+		}
+		// Whoever has another address cannot use it.
+		bea := w.person(t, "bea@example.com", "", "")
+		if _, err := w.Accept(t.Context(), token, bea.ID); !apierr.Is(err, apierr.NotFound) {
+			t.Errorf("another person: %v", err)
+		}
+		var wg sync.WaitGroup
+		results := make([]error, 5)
+		for i := range results {
+			wg.Go(func() {
+				_, results[i] = door.Join(t.Context(), token, team.Newcomer{Name: "New", Password: goodPassword})
+			})
+		}
+		wg.Wait()
+		joined := 0
+		for _, err := range results {
+			if err == nil {
+				joined++
+			} else if f := apierr.Of(err); f.Code != apierr.ValidationFailed {
+				t.Errorf("%v", err)
+			}
+		}
+		if joined != 1 || w.roleOf(t, "new@example.com") != access.Editor {
+			t.Errorf("%d joined, as %q", joined, w.roleOf(t, "new@example.com"))
+		}
+		if open, err := w.Invitations(t.Context(), w.team.ID); err != nil || len(open) != 0 {
+			t.Errorf("%+v (%v)", open, err)
+		}
+		if p, err := door.SignIn(t.Context(), team.Attempt{Email: "new@example.com", Password: goodPassword}); err != nil || p.Name != "New" {
+			t.Errorf("%+v (%v)", p, err)
+		}
+	})
+}
+
+// Whatever ends an invitation, its link says why, and lets nobody in.
+func TestInvitationsEnd(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		admin := w.person(t, "admin@example.com", "", access.Admin)
+		for name, c := range map[string]struct {
+			end  func(team.Invitation) error
+			says string
+		}{
+			"taken back": {func(i team.Invitation) error { return w.Revoke(t.Context(), 1, w.team.ID, i.ID) }, "revoked"},
+			"replaced": {func(i team.Invitation) error {
+				_, _, err := w.Invite(t.Context(), 1, w.team.ID, i.Email, access.Viewer)
+				return err
+			}, "revoked"},
+			"who invited is an admin no more": {func(team.Invitation) error { return w.SetMember(t.Context(), w.team.ID, admin.ID, access.Editor) }, "revoked"},
+			"the team is closed":              {func(team.Invitation) error { return w.Close(t.Context(), w.team.ID) }, "closed"},
+			"too old":                         {func(team.Invitation) error { w.clock.Advance(7 * 24 * time.Hour); return nil }, "has ended"},
+		} {
+			must(t, errors.Join(w.SetMember(t.Context(), w.team.ID, admin.ID, access.Admin), w.Reopen(t.Context(), w.team.ID)))
+			i, token := w.invite(t, admin.ID, "new@example.com", access.Viewer)
+			must(t, c.end(i))
+			_, seen := w.Invited(t.Context(), token)
+			_, joined := team.NewSignIns(w.Service).Join(t.Context(), token, team.Newcomer{Name: "New", Password: goodPassword})
+			for _, err := range []error{seen, joined} {
+				if f := apierr.Of(err); f.Code != apierr.ValidationFailed || !strings.Contains(f.Detail, c.says) {
+					t.Errorf("%s: %v", name, err)
+				}
+			}
+		}
+		if n := w.roleOf(t, "new@example.com"); n != "" {
+			t.Errorf("joined as %q", n)
+		}
+		if _, err := w.Invited(t.Context(), "nothing"); !apierr.Is(err, apierr.NotFound) {
+			t.Errorf("no invitation: %v", err)
+		}
+		i, _ := w.invite(t, 1, "last@example.com", access.Viewer)
+		if err := w.Revoke(t.Context(), 1, w.team.ID+1, i.ID); !apierr.Is(err, apierr.NotFound) {
+			t.Errorf("another team's: %v", err)
+		}
+	})
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Members and open invitations take the ten seats of the plan together; those that are over take none.
+func TestSeats(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		tokens := map[int]string{}
+		for n := range 9 {
+			_, tokens[n] = w.invite(t, 1, fmt.Sprintf("p%d@example.com", n), access.Viewer)
+		}
+		_, _, err := w.Invite(t.Context(), 1, w.team.ID, "late@example.com", access.Viewer)
+		if f := apierr.Of(err); f.Code != apierr.PlanLimitReached || f.Context["limit"] != "seats" {
+			t.Fatalf("an eleventh: %v", err)
+		}
+		w.invite(t, 1, "p0@example.com", access.Editor) // in place of its own
+		open, err := w.Invitations(t.Context(), w.team.ID)
+		must(t, err)
+		must(t, w.Revoke(t.Context(), 1, w.team.ID, open[0].ID))
+		_, late := w.invite(t, 1, "late@example.com", access.Viewer)
+		must(t, w.SetPlan(t.Context(), w.team.ID, "creator", time.Time{})) // one seat
+		if _, err := team.NewSignIns(w.Service).Join(t.Context(), late, team.Newcomer{Name: "Late", Password: goodPassword}); !apierr.Is(err, apierr.PlanLimitReached) {
+			t.Errorf("joined beyond the plan: %v", err)
+		}
+		must(t, w.SetPlan(t.Context(), w.team.ID, "team", time.Time{}))
+		w.clock.Advance(8 * 24 * time.Hour)
+		for n := range 9 {
+			w.invite(t, 1, fmt.Sprintf("again%d@example.com", n), access.Viewer)
+		}
+	})
+}
+
+// Somebody who is known joins by signing in, also out of no team, and keeps a role that the person has.
+func TestKnownPeopleJoin(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		door, try := team.NewSignIns(w.Service), attempts()
+		w.person(t, "bea@example.com", "pass word", "")
+		_, token := w.invite(t, 1, "bea@example.com", access.Viewer)
+		if _, err := door.Join(t.Context(), token, team.Newcomer{Name: "Bea", Password: goodPassword}); !strings.Contains(apierr.Of(err).Detail, "sign in") {
+			t.Errorf("somebody takes a known person's place: %v", err)
+		}
+		if _, err := door.Invitee(t.Context(), token, try("", "wrong")); !apierr.Is(err, apierr.Unauthorized) {
+			t.Errorf("a wrong password: %v", err)
+		}
+		invitee, err := door.Invitee(t.Context(), token, try("", "pass word"))
+		if err == nil {
+			_, err = w.Accept(t.Context(), token, invitee.ID)
+		}
+		if err != nil || w.roleOf(t, "bea@example.com") != access.Viewer {
+			t.Errorf("as %q (%v)", w.roleOf(t, "bea@example.com"), err)
+		}
+		late := w.person(t, "late@example.com", "pass word", "")
+		_, token = w.invite(t, 1, "late@example.com", access.Viewer)
+		must(t, w.SetMember(t.Context(), w.team.ID, late.ID, access.Admin))
+		if _, err := w.Accept(t.Context(), token, late.ID); err != nil || w.roleOf(t, "late@example.com") != access.Admin {
+			t.Errorf("as %q (%v)", w.roleOf(t, "late@example.com"), err)
+		}
+		_, token = w.invite(t, 1, "guessed@example.com", access.Viewer)
+		w.person(t, "guessed@example.com", "pass word", "")
+		for range 10 {
+			_, _ = door.Invitee(t.Context(), token, try("", "wrong"))
+		}
+		if _, err := door.Invitee(t.Context(), token, try("", "pass word")); !apierr.Is(err, apierr.RateLimited) {
+			t.Errorf("guessed without end: %v", err)
+		}
+	})
+}
+
+func TestFromDirectory(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		enter := func(email, token string) (team.Person, error) {
+			return w.FromDirectory(t.Context(), team.DirectoryIdentity{Issuer: "https://login.example", Subject: strings.ToLower(email), Email: email, Name: "Dee Rectory"}, token)
+		}
+		if p, err := enter("ADA@example.com", ""); err != nil || p.ID != 1 || p.Name != "Ada" {
+			t.Errorf("%+v (%v)", p, err)
+		}
+		held := w.person(t, "held@example.com", "", access.Editor)
+		must(t, w.SetHold(t.Context(), held.ID, true))
+		w.person(t, "teamless@example.com", "", "")
+		for _, email := range []string{"nobody@example.com", "held@example.com", "teamless@example.com", "", "no address"} {
+			if _, err := enter(email, ""); !apierr.Is(err, apierr.Unauthorized) {
+				t.Errorf("%q: %v", email, err)
+			}
+		}
+		w.invite(t, 1, "new@example.com", access.Editor)
+		p, err := enter("New@example.com", "no such token")
+		if err != nil || p.Name != "Dee Rectory" || w.roleOf(t, "new@example.com") != access.Editor {
+			t.Errorf("%+v (%v)", p, err)
+		}
+		again, err := enter("new@example.com", "")
+		if err != nil || again.ID != p.ID {
+			t.Errorf("%+v (%v)", again, err)
+		}
+		other, err := w.AddTeam(t.Context(), team.Team{Name: "Roastery", Timezone: "UTC", Language: "en", Plan: "team"}, 1)
+		must(t, err)
+		w.invite(t, 1, "two@example.com", access.Viewer)
+		_, token, err := w.Invite(t.Context(), 1, other.ID, "two@example.com", access.Admin)
+		must(t, err)
+		if _, err := enter("two@example.com", token); err != nil || w.roleOf(t, "two@example.com") != "" {
+			t.Errorf("joined another team than that of the link (%v)", err)
+		}
+		w.invite(t, 1, "teamless@example.com", access.Client)
+		if _, err := enter("teamless@example.com", token); err != nil || w.roleOf(t, "teamless@example.com") != access.Client {
+			t.Errorf("as %q (%v)", w.roleOf(t, "teamless@example.com"), err)
+		}
+	})
+}
+
+// Nothing that people call themselves or their team becomes a link in a mail to a stranger, or changes how the mail reads.
+func TestInvitationMailHasOneLink(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		var got team.Letter
+		letters := team.NewLetters(w.Service, "https://press.example", func(_ context.Context, l team.Letter) error { got = l; return nil })
+		link := regexp.MustCompile(`(?i)[a-z]+://\S+|[a-z0-9-]+\.[a-z]{2,}\b|\S+@[a-z0-9]`)
+		for name, shown := range map[string]string{
+			"Prize: evil.example/x www.evil.example": "“Prize:\u200c evil.\u200cexample/\u200cx www.\u200cevil.\u200cexample”",
+			"pay@evil.example\u202e\u2066":           "“pay@\u200cevil.\u200cexample”",
+			"Booking.com":                            "“Booking.\u200ccom”",
+			strings.Repeat("Long ", 30):              "“" + strings.TrimSpace(strings.Repeat("Long ", 12)) + "…”",
+		} {
+			w.exec(t, `UPDATE teams SET name = ?`, name)
+			w.exec(t, `UPDATE people SET name = ?`, name)
+			if _, err := letters.Invite(t.Context(), 1, w.team.ID, fmt.Sprint("new", len(name), "@example.com"), access.Editor); err != nil {
+				t.Fatal(err)
+			}
+			if got.Subject != "Invitation to the team "+shown || !strings.HasPrefix(got.Text, shown+" invites you to join the team "+shown+" as editor.") {
+				t.Errorf("%q: %q\n%q", name, got.Subject, got.Text)
+			}
+			text := strings.ReplaceAll(got.Text, got.To, "")
+			if links := link.FindAllString(got.Subject+"\n"+text, -1); len(links) != 1 || !strings.HasPrefix(links[0], "https://press.example/invitation/") {
+				t.Errorf("%q: links %q", name, links)
+			}
+		}
+	})
+}
+
+// A name with a web address is refused; one that a team has had keeps its settings changeable.
+func TestNamesHoldNoWebAddress(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		const address = "Log in at https://evil.example"
+		h := w.Hand(1, w.team.ID)
+		profile := team.Profile{Name: address, Timezone: "UTC", Language: "en"}
+		for what, err := range map[string]error{
+			"a renamed team": h.SetProfile(t.Context(), profile), "a renamed person": w.SetName(t.Context(), 1, address),
+		} {
+			if apierr.Of(err).Context["reason"] != apierr.NotAllowedValue || !strings.Contains(apierr.Of(err).Detail, "://") {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+		if _, err := w.AddTeam(t.Context(), team.Team{Name: address, Timezone: "UTC", Language: "en", Plan: "team"}, 1); err == nil {
+			t.Error("a new team is called by a web address")
+		}
+		profile.Name = "Booking.com"
+		must(t, h.SetProfile(t.Context(), profile))
+		w.exec(t, `UPDATE teams SET name = ?`, address)
+		profile.Name, profile.Timezone = address, "Asia/Tokyo"
+		must(t, h.SetProfile(t.Context(), profile))
+	})
+}
+
+// Mailed invitations are bounded for a new team, for an address over all teams, and for a person.
+func TestMailsOfNewTeamsAndToOneAddress(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		letters := team.NewLetters(w.Service, "https://press.example", func(context.Context, team.Letter) error { return nil })
+		w.exec(t, `UPDATE teams SET plan = 'agency'`)
+		mails := func(n int, by, to int64) {
+			t.Helper()
+			w.exec(t, `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < CAST(? AS BIGINT))
+				INSERT INTO invitations (team_id, email, role, token_hash, invited_by, created_at, expires_at, mailed_at, revoked_at)
+				SELECT CAST(? AS BIGINT), 'someone@example.com', 'editor', CAST(CAST(? AS TEXT) || i AS `+map[bool]string{true: "BYTEA", false: "BLOB"}[w.db.Postgres()]+`), CAST(? AS BIGINT), 1, 1, CAST(? AS BIGINT), 1 FROM n`,
+				n, to, fmt.Sprint(by, "-", to, "-", n, "-"), by, db.Micros(w.db.Now()))
+		}
+		refused := func(want string, to string, by int64) {
+			t.Helper()
+			_, err := letters.Invite(t.Context(), by, w.team.ID, to, access.Editor)
+			if got := apierr.Of(err).Detail; want == "" && err != nil || want != "" && !strings.Contains(got, want) {
+				t.Errorf("%v, want %q", err, want)
+			}
+		}
+		other, _ := w.roastery(t)
+		refused("", "first@example.com", 1)
+		mails(10, 99, other.ID)
+		refused("too many invitations", "someone@example.com", 1)
+		mails(19, 98, w.team.ID)
+		refused("on its first day", "second@example.com", 1)
+		refused("", "third@example.com", 0)
+		w.exec(t, `UPDATE teams SET created_at = 1`)
+		refused("", "fourth@example.com", 1)
+		mails(98, 1, other.ID)
+		refused("You have sent 100", "fifth@example.com", 1)
+	})
+}

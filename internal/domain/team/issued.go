@@ -1,0 +1,120 @@
+package team
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"time"
+
+	"pressroom/internal/platform/auditlog"
+	"pressroom/internal/platform/db"
+)
+
+// The kinds of what Issued lists.
+const (
+	IssuedKey        = "API key"
+	IssuedInvitation = "Invitation"
+)
+
+// Issued lists what a person has handed out to others and what works without the person: API keys that can be used, and
+// open invitations, of all teams, the newest first of each kind. It belongs to the teams, so a new password leaves it
+// alone unless the person chooses to revoke it.
+func (s *Service) Issued(ctx context.Context, person int64) ([]Credential, error) {
+	return s.issued(ctx, s.db, person)
+}
+
+func (s *Service) issued(ctx context.Context, q db.Querier, person int64) ([]Credential, error) {
+	keys, err := s.keysBy(ctx, q, person)
+	if err != nil {
+		return nil, err
+	}
+	invitations, err := s.invitationsBy(ctx, q, person)
+	return append(keys, invitations...), err
+}
+
+// PasswordChangedAt returns when a person's password was last changed or recovered; zero if it never was.
+func (s *Service) PasswordChangedAt(ctx context.Context, person int64) (time.Time, error) {
+	var at int64
+	err := s.db.QueryRow(ctx, `SELECT COALESCE(MAX(at), 0) FROM events
+		WHERE team_id = 0 AND kind IN ('person.password_changed', 'person.recovered') AND subject = ?`, id(person)).Scan(&at)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("reading when a password was changed: %w", err)
+	}
+	return db.Time(at), nil
+}
+
+// applyChoice removes the credentials that a new password does not keep, and revokes what the person chose.
+func (s *Service) applyChoice(ctx context.Context, tx *db.Tx, person int64, choice Choice) error {
+	if err := s.removeCredentials(ctx, tx, person, choice.Keep); err != nil {
+		return err
+	}
+	return s.revokeIssued(ctx, tx, person, choice.Revoke)
+}
+
+// revokeIssued revokes the keys and invitations of these ids that the person has handed out. Other ids do nothing.
+func (s *Service) revokeIssued(ctx context.Context, tx *db.Tx, person int64, ids []string) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	all, err := s.issued(ctx, tx, person)
+	if err != nil {
+		return err
+	}
+	for _, c := range all {
+		if !slices.Contains(ids, c.ID) {
+			continue
+		}
+		if err := c.remove(ctx, tx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Service) keysBy(ctx context.Context, q db.Querier, person int64) ([]Credential, error) {
+	out, err := db.All(ctx, q, func(rows *sql.Rows, c *Credential) error {
+		var key, team, created, used int64
+		var name, teamName string
+		err := rows.Scan(&key, &team, &name, &teamName, &created, &used)
+		c.ID, c.Kind, c.CreatedAt, c.UsedAt = "key-"+id(key), IssuedKey, db.Time(created), db.Time(used)
+		if last := s.uses.last(key); last.After(c.UsedAt) {
+			c.UsedAt = last
+		}
+		c.Name = name + " (" + teamName + ")"
+		c.remove = func(ctx context.Context, tx *db.Tx) error {
+			if _, err := tx.Exec(ctx, `UPDATE api_keys SET revoked_at = ? WHERE id = ? AND team_id = ? AND person_id = ? AND revoked_at = 0`, db.Micros(tx.Now()), key, team, person); err != nil {
+				return fmt.Errorf("revoking a key: %w", err)
+			}
+			return auditlog.Record(ctx, tx, team, auditlog.Actor{PersonID: person}, "key.revoked", id(key), nil)
+		}
+		return err
+	}, `SELECT k.id, k.team_id, k.name, t.name, k.created_at, k.used_at FROM api_keys k JOIN teams t ON t.id = k.team_id
+		WHERE k.person_id = ? AND k.kind = 'key' AND k.revoked_at = 0 AND k.lost = '' AND (k.expires_at = 0 OR k.expires_at > ?) ORDER BY k.id DESC`, person, db.Micros(s.db.Now()))
+	if err != nil {
+		return nil, fmt.Errorf("reading the keys that a person made: %w", err)
+	}
+	return out, nil
+}
+
+func (s *Service) invitationsBy(ctx context.Context, q db.Querier, person int64) ([]Credential, error) {
+	out, err := db.All(ctx, q, func(rows *sql.Rows, c *Credential) error {
+		var invitation, team, created int64
+		var email, role, teamName string
+		err := rows.Scan(&invitation, &team, &email, &role, &teamName, &created)
+		c.ID, c.Kind, c.CreatedAt = "invitation-"+id(invitation), IssuedInvitation, db.Time(created)
+		c.Name = email + " as " + role + " (" + teamName + ")"
+		c.remove = func(ctx context.Context, tx *db.Tx) error {
+			if _, err := tx.Exec(ctx, `UPDATE invitations SET revoked_at = ? WHERE id = ? AND team_id = ? AND invited_by = ? AND accepted_at = 0 AND revoked_at = 0`, db.Micros(tx.Now()), invitation, team, person); err != nil {
+				return fmt.Errorf("revoking an invitation: %w", err)
+			}
+			return auditlog.Record(ctx, tx, team, auditlog.Actor{PersonID: person}, "invitation.revoked", id(invitation), nil)
+		}
+		return err
+	}, `SELECT i.id, i.team_id, i.email, i.role, t.name, i.created_at FROM invitations i JOIN teams t ON t.id = i.team_id
+		WHERE i.invited_by = ? AND `+isOpen+` ORDER BY i.id DESC`, person, db.Micros(s.db.Now()))
+	if err != nil {
+		return nil, fmt.Errorf("reading the invitations that a person sent: %w", err)
+	}
+	return out, nil
+}

@@ -1,0 +1,86 @@
+package team
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"pressroom/internal/platform/db"
+)
+
+// usesEvery is how often it is written which keys were used: reading by a key writes nothing by itself.
+const usesEvery = time.Minute
+
+// uses remembers when keys were last used until that is written.
+type uses struct {
+	mu sync.Mutex
+	at map[int64]time.Time // by the key's id
+}
+
+func (u *uses) note(key int64, at time.Time) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.at[key] = at
+}
+
+// last is when a key was last used, as far as it is remembered and not yet written.
+func (u *uses) last(key int64) time.Time {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.at[key]
+}
+
+// take gives what is remembered, and forgets it.
+func (u *uses) take() map[int64]time.Time {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	out := u.at
+	u.at = map[int64]time.Time{}
+	return out
+}
+
+// NoteUses writes when keys were last used since it was last called.
+func (s *Service) NoteUses(ctx context.Context) error {
+	used := s.uses.take()
+	if len(used) == 0 {
+		return nil
+	}
+	err := s.db.Write(ctx, "team.note_uses", func(ctx context.Context, tx *db.Tx) error {
+		for key, at := range used {
+			if _, err := tx.Exec(ctx, `UPDATE api_keys SET used_at = ? WHERE id = ? AND used_at < ?`, db.Micros(at), key, db.Micros(at)); err != nil {
+				return fmt.Errorf("noting the use of a key: %w", err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("noting which keys are used: %w", err)
+	}
+	return nil
+}
+
+// RunUses writes when keys were used until the context ends, and what is left then. Errors are told to report; what could
+// not be written is forgotten, as the next use tells more.
+func (s *Service) RunUses(ctx context.Context, report func(error)) {
+	tick := time.NewTicker(usesEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastUses)
+			defer cancel()
+			if err := s.NoteUses(last); err != nil {
+				report(err)
+			}
+			return
+		case <-tick.C:
+			if err := s.NoteUses(ctx); err != nil && ctx.Err() == nil {
+				report(err)
+			}
+		}
+	}
+}
+
+// lastUses is how long the end of the program waits for the last ones to be written.
+const lastUses = 5 * time.Second

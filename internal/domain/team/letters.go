@@ -1,0 +1,218 @@
+package team
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/core/access"
+	"pressroom/internal/platform/auditlog"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/platform/plaintext"
+)
+
+// letterWithin is for how long the mail server may take to accept a mail while somebody waits for the page.
+const letterWithin = 15 * time.Second
+
+// Bounds of mailed invitations, so that nobody floods a mailbox or sends mail in bulk.
+const (
+	mailsPerDay        = 100 // of one team, and of one person over all teams
+	mailsOnFirstDay    = 20  // of one team that is younger than a day, unless the operator invites
+	mailsPerAddressDay = 3   // of one team to one address
+	mailsToAddressDay  = 10  // of all teams to one address
+)
+
+// Letter is a mail with a link that only the owner of the address may have.
+type Letter struct {
+	ID      string // identifies the mail; it is not secret
+	To      string
+	Subject string
+	Text    string
+}
+
+// Letters mails links. Following one proves that the e-mail address is the person's.
+type Letters struct {
+	teams     *Service
+	publicURL string // without a slash at its end
+	send      func(context.Context, Letter) error
+	within    time.Duration
+}
+
+// NewLetters returns what mails links that begin with the public address. Send may be nil if there is no mail server.
+func NewLetters(s *Service, publicURL string, send func(context.Context, Letter) error) *Letters {
+	return &Letters{s, publicURL, send, letterWithin}
+}
+
+// Possible reports whether there is a mail server.
+func (l *Letters) Possible() bool { return l != nil && l.send != nil }
+
+var (
+	errNoMail  = apierr.BadState("no_mail", "This service has no mail server, so it cannot mail a link.")
+	errNotSent = apierr.New(apierr.ProviderUnavailable, "The mail server did not accept the mail, so nothing was sent. Try again in a few minutes. If it goes on, tell the people who run this service.")
+)
+
+// post sends a letter and waits until the mail server has accepted it.
+func (l *Letters) post(ctx context.Context, letter Letter) error {
+	ctx, cancel := context.WithTimeout(ctx, l.within)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- l.send(ctx, letter) }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Invite mails an invitation, whose link nobody else gets to see. If the mail server refuses or does not answer in time,
+// the invitation is withdrawn. Should this process die before that, it ends by itself within a minute.
+func (l *Letters) Invite(ctx context.Context, by, team int64, email string, role access.Role) (Invitation, error) {
+	if !l.Possible() {
+		return Invitation{}, errNoMail
+	}
+	i, token, err := l.teams.invite(ctx, by, team, Invitation{Email: email, Role: role, Mailed: true}, 2*l.within)
+	if err != nil {
+		return i, err
+	}
+	letter, err := l.invitation(ctx, token)
+	if err != nil {
+		return i, err
+	}
+	if failed := l.post(ctx, letter); failed != nil {
+		return i, errors.Join(errNotSent, failed, l.teams.withdraw(context.WithoutCancel(ctx), team, i.ID))
+	}
+	i.ExpiresAt = i.CreatedAt.Add(invitationLife)
+	return i, l.teams.keepOpen(context.WithoutCancel(ctx), i)
+}
+
+func (l *Letters) invitation(ctx context.Context, token string) (Letter, error) {
+	o, err := l.teams.Invited(ctx, token)
+	if err != nil {
+		return Letter{}, err
+	}
+	team := quoted(o.TeamName)
+	text := "You are invited to join the team " + team + " as " + string(o.Role) + "."
+	if o.InvitedBy != "" {
+		text = quoted(o.InvitedBy) + " invites you to join the team " + team + " as " + string(o.Role) + "."
+	}
+	text += " People choose these names themselves, and nobody has checked them."
+	return Letter{
+		ID: fmt.Sprintf("invitation-%d", o.ID), To: o.Email, Subject: "Invitation to the team " + team,
+		Text: text + "\n\n" + l.publicURL + InvitationPath + token + "\n\nThe link works once, for 7 days, and only for " + o.Email +
+			". Do not forward it. If you do not expect this invitation, ignore this mail.\n",
+	}, nil
+}
+
+// Recover mails a link by which a person sets a new password, for the operator.
+func (l *Letters) Recover(ctx context.Context, email string) (Recovery, error) {
+	if !l.Possible() {
+		return Recovery{}, errNoMail
+	}
+	r, err := l.teams.recoverBy(ctx, email, true)
+	if err != nil {
+		return r, err
+	}
+	failed := l.post(ctx, Letter{
+		ID: fmt.Sprintf("recovery-%d-%d", r.Person.ID, db.Micros(r.ExpiresAt)), To: r.Person.Email, Subject: "Set a new password",
+		Text: "The operator of " + l.publicURL + " made this link for " + r.Person.Email + " to set a new password:\n\n" +
+			l.publicURL + RecoveryPath + r.Token +
+			"\n\nThe link works once, for an hour. If you do not need it, ignore this mail: nothing changes.\n",
+	})
+	r.Token = "" // only the owner of the address has it
+	if failed != nil {
+		return r, errors.Join(errNotSent, failed, l.teams.dropRecoveries(context.WithoutCancel(ctx), r.Person.ID))
+	}
+	return r, nil
+}
+
+// Confirm mails a link by which a person confirms the e-mail address.
+func (l *Letters) Confirm(ctx context.Context, person int64) error {
+	if !l.Possible() {
+		return errNoMail
+	}
+	p, token, err := l.teams.newProof(ctx, person)
+	if err != nil {
+		return err
+	}
+	failed := l.post(ctx, Letter{
+		ID: fmt.Sprintf("confirm-%d-%d", p.ID, db.Micros(l.teams.db.Now())), To: p.Email, Subject: "Confirm your e-mail address",
+		Text: "Confirm that " + p.Email + " is your address:\n\n" + l.publicURL + ConfirmPath + token +
+			"\n\nThe link works once, for an hour, where you are signed in to your account. If you have no account, ignore this mail.\n",
+	})
+	if failed != nil {
+		return errors.Join(errNotSent, failed, l.teams.dropProof(context.WithoutCancel(ctx), token))
+	}
+	return nil
+}
+
+// longestName is how many characters of a name a mail to a stranger holds.
+const longestName = 60
+
+// quoted writes a name that strangers chose into a mail: in quotes, and so that nothing in it becomes a link.
+func quoted(name string) string { return "“" + plaintext.Unlinked(name, longestName) + "”" }
+
+// mailCounts are how many invitations were mailed within a day.
+type mailCounts struct{ team, teamToAddress, toAddress, person int64 }
+
+// boundMails refuses to mail one more invitation of a team, of a person or to an address if there were too many within a
+// day. By is the person who invites, 0 for the operator.
+func boundMails(ctx context.Context, tx *db.Tx, by, team int64, email string) error {
+	const day = 24 * time.Hour
+	since := tx.Now().Add(-day)
+	var n mailCounts
+	err := tx.QueryRow(ctx, `SELECT COUNT(CASE WHEN team_id = ? THEN 1 END), COUNT(CASE WHEN team_id = ? AND email = ? THEN 1 END), COUNT(CASE WHEN email = ? THEN 1 END),
+		COUNT(CASE WHEN invited_by = ? THEN 1 END) FROM invitations WHERE mailed_at > ?`, team, team, email, email, by, db.Micros(since)).
+		Scan(&n.team, &n.teamToAddress, &n.toAddress, &n.person)
+	if err != nil {
+		return fmt.Errorf("counting mailed invitations: %w", err)
+	}
+	var made int64
+	if err := tx.QueryRow(ctx, `SELECT created_at FROM teams WHERE id = ?`, team).Scan(&made); err != nil {
+		return fmt.Errorf("reading how old a team is: %w", err)
+	}
+	if text := n.refusal(by, db.Time(made).After(since)); text != "" {
+		return apierr.New(apierr.RateLimited, text+" Try again tomorrow.").With("scope", "mail").After(day)
+	}
+	return nil
+}
+
+// refusal says which bound is reached; it is empty if none is.
+func (n mailCounts) refusal(by int64, young bool) string {
+	switch {
+	case n.teamToAddress >= mailsPerAddressDay:
+		return fmt.Sprintf("This address was invited %d times within a day.", n.teamToAddress)
+	case n.toAddress >= mailsToAddressDay:
+		return "This address was sent too many invitations within a day."
+	case n.team >= mailsPerDay:
+		return fmt.Sprintf("Your team has sent %d invitations within a day.", n.team)
+	case by != 0 && n.person >= mailsPerDay:
+		return fmt.Sprintf("You have sent %d invitations within a day.", n.person)
+	case by != 0 && young && n.team >= mailsOnFirstDay:
+		return fmt.Sprintf("A new team can send %d invitations on its first day.", mailsOnFirstDay)
+	}
+	return ""
+}
+
+// keepOpen leaves an invitation whose mail was accepted open for its whole life.
+func (s *Service) keepOpen(ctx context.Context, i Invitation) error {
+	return s.db.Write(ctx, "team.keep_invitation", func(ctx context.Context, tx *db.Tx) error {
+		_, err := tx.Exec(ctx, `UPDATE invitations SET expires_at = ? WHERE id = ? AND accepted_at = 0 AND revoked_at = 0 AND waiting_person = 0`, db.Micros(i.ExpiresAt), i.ID)
+		if err != nil {
+			return fmt.Errorf("keeping a mailed invitation open: %w", err)
+		}
+		return nil
+	})
+}
+
+// withdraw ends an invitation that was not mailed.
+func (s *Service) withdraw(ctx context.Context, team, invitation int64) error {
+	return s.db.Write(ctx, "team.withdraw_invitation", func(ctx context.Context, tx *db.Tx) error {
+		if _, err := tx.Exec(ctx, `UPDATE invitations SET revoked_at = ? WHERE id = ? AND team_id = ? AND accepted_at = 0`, db.Micros(tx.Now()), invitation, team); err != nil {
+			return fmt.Errorf("withdrawing an invitation: %w", err)
+		}
+		return auditlog.Record(ctx, tx, team, auditlog.Actor{}, "invitation.not_mailed", id(invitation), nil)
+	})
+}

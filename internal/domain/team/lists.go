@@ -1,0 +1,85 @@
+package team
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"pressroom/internal/core/access"
+	"pressroom/internal/platform/db"
+)
+
+// Teams lists every team, for the operator.
+func (s *Service) Teams(ctx context.Context) ([]Team, error) {
+	return db.All(ctx, s.db, scanTeam, `SELECT `+teamColumns+` FROM teams ORDER BY id`)
+}
+
+// People lists every person, for the operator.
+func (s *Service) People(ctx context.Context) ([]Person, error) {
+	return db.All(ctx, s.db, scanPerson, `SELECT `+personColumns+` FROM people ORDER BY id`)
+}
+
+// Keys lists the keys and the assistants' connections of a team, for the operator; revoked ones too.
+func (s *Service) Keys(ctx context.Context, team int64) ([]Key, error) {
+	if err := s.mustExist(ctx, team); err != nil {
+		return nil, err
+	}
+	return db.All(ctx, s.db, func(rows *sql.Rows, k *Key) error {
+		var created, expires, revoked int64
+		var granted string
+		err := rows.Scan(&k.ID, &k.TeamID, &k.Kind, &k.Name, &k.Level, &granted, &k.Host, &k.DailyCredits, &created, &expires, &revoked, &k.Lost)
+		k.CreatedAt, k.ExpiresAt, k.RevokedAt, k.Granted = db.Time(created), db.Time(expires), db.Time(revoked), parted(granted)
+		return err
+	}, `SELECT id, team_id, kind, name, level, capabilities, client_host, daily_credits, created_at, expires_at, revoked_at, lost FROM api_keys WHERE team_id = ? ORDER BY id`, team)
+}
+
+// Member is a person in a team.
+type Member struct {
+	PersonID int64       `json:"person_id"`
+	Name     string      `json:"name"`
+	Email    string      `json:"email"`
+	Role     access.Role `json:"role"`
+
+	EmailConfirmed bool `json:"email_confirmed"`
+}
+
+// Members lists the people of a team.
+func (s *Service) Members(ctx context.Context, team int64) ([]Member, error) {
+	if err := s.mustExist(ctx, team); err != nil {
+		return nil, err
+	}
+	return db.All(ctx, s.db, scanMember,
+		`SELECT p.id, p.name, p.email, m.role, p.email_proved_at FROM memberships m JOIN people p ON p.id = m.person_id WHERE m.team_id = ? ORDER BY p.id`, team)
+}
+
+func scanMember(rows *sql.Rows, m *Member) error {
+	var proved int64
+	err := rows.Scan(&m.PersonID, &m.Name, &m.Email, &m.Role, &proved)
+	m.EmailConfirmed = proved > 0
+	return err
+}
+
+func (s *Service) mustExist(ctx context.Context, team int64) error {
+	var n int64
+	if err := s.db.QueryRow(ctx, `SELECT COUNT(*) FROM teams WHERE id = ?`, team).Scan(&n); err != nil {
+		return fmt.Errorf("looking for a team: %w", err)
+	}
+	if n == 0 {
+		return invalid("there is no such team")
+	}
+	return nil
+}
+
+// CheckPlans is an error where teams are on plans that the terms do not have: their keys would stop.
+func (s *Service) CheckPlans(ctx context.Context) error {
+	used, err := db.All(ctx, s.db, func(rows *sql.Rows, plan *string) error { return rows.Scan(plan) }, `SELECT DISTINCT plan FROM teams ORDER BY plan`)
+	if err != nil {
+		return fmt.Errorf("reading the plans of teams: %w", err)
+	}
+	for _, plan := range used {
+		if _, ok := s.terms.Plan(plan); !ok {
+			return invalid("teams are on the plan %q, which the terms do not have: add it to the file of --terms, or put them on another by pressroom admin teams plan", plan)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,146 @@
+package team
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"pressroom/internal/core/access"
+	"pressroom/internal/platform/auditlog"
+	"pressroom/internal/platform/db"
+)
+
+// Why a key or a connection ended without being revoked. A key acts as the owner who made it: it ends with that person's
+// ownership or membership. An assistant's connection acts as the member who allowed it: it ends with the membership, and with
+// the role where that could publish and cannot any more, whatever was granted, or where the person is a client of the team now:
+// the app shows clients less than tools tell. Both end for good, also where the person comes back.
+const (
+	lostOwnership  = "ownership_lost"
+	lostMembership = "membership_lost"
+	lostRole       = "role_lost"
+)
+
+// SetMember gives a person a role in a team. A team has one owner: where another person becomes it, the former one
+// stays as admin, and the keys that the former one made end.
+func (s *Service) SetMember(ctx context.Context, team, person int64, role access.Role) error {
+	if !role.Valid() {
+		return invalid("there is no role of this name")
+	}
+	return s.change(ctx, "team.set_member", func(ctx context.Context, tx *db.Tx) error {
+		owner, err := s.lockOwner(ctx, tx, team)
+		if err != nil {
+			return err
+		}
+		if owner == person && role != access.Owner {
+			return errOwner
+		}
+		if owner != person && role == access.Owner {
+			if err := handOn(ctx, tx, team, owner); err != nil {
+				return err
+			}
+		}
+		if err := setMember(ctx, tx, team, person, role); err != nil {
+			return err
+		}
+		return auditlog.Record(ctx, tx, team, auditlog.Actor{}, "member.set", id(person), map[string]any{"role": role})
+	})
+}
+
+var errOwner = invalid("a team needs an owner: make somebody else the owner first")
+
+// handOn takes the ownership from a person.
+func handOn(ctx context.Context, tx *db.Tx, team, owner int64) error {
+	if err := setMember(ctx, tx, team, owner, access.Admin); err != nil {
+		return err
+	}
+	return lose(ctx, tx, team, owner, lostOwnership, `kind = 'key'`)
+}
+
+// RemoveMember takes a person out of a team. The owner cannot be taken out.
+func (s *Service) RemoveMember(ctx context.Context, team, person int64) error {
+	return s.change(ctx, "team.remove_member", func(ctx context.Context, tx *db.Tx) error {
+		owner, err := s.lockOwner(ctx, tx, team)
+		if err != nil {
+			return err
+		}
+		if owner == person {
+			return errOwner
+		}
+		n, err := tx.Exec(ctx, `DELETE FROM memberships WHERE team_id = ? AND person_id = ?`, team, person)
+		if err != nil {
+			return fmt.Errorf("removing a member: %w", err)
+		}
+		if n == 0 {
+			return invalid("this person is no member of the team")
+		}
+		if err := loseAll(ctx, tx, team, person); err != nil {
+			return err
+		}
+		return auditlog.Record(ctx, tx, team, auditlog.Actor{}, "member.removed", id(person), nil)
+	})
+}
+
+// lockOwner holds the team, so that its owner stays the same until the transaction ends.
+func (s *Service) lockOwner(ctx context.Context, tx *db.Tx, team int64) (int64, error) {
+	var owner int64
+	if err := tx.QueryRow(ctx, `SELECT id FROM teams WHERE id = ?`+s.db.ForUpdate(), team).Scan(&owner); err != nil {
+		return 0, invalid("there is no such team")
+	}
+	err := tx.QueryRow(ctx, `SELECT person_id FROM memberships WHERE team_id = ? AND role = 'owner' ORDER BY person_id LIMIT 1`, team).Scan(&owner)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, nil
+	}
+	return owner, err
+}
+
+// loseAll ends whatever acts as a person who leaves.
+func loseAll(ctx context.Context, tx *db.Tx, team, person int64) error {
+	return lose(ctx, tx, team, person, lostMembership, `1 = 1`)
+}
+
+// lose ends those of a person's keys and connections that are named. Whoever leaves has lost more than a role.
+func lose(ctx context.Context, tx *db.Tx, team, person int64, why, which string) error {
+	_, err := tx.Exec(ctx, `UPDATE api_keys SET lost = ? WHERE team_id = ? AND person_id = ? AND revoked_at = 0 AND lost <> ? AND `+which, why, team, person, lostMembership)
+	if err != nil {
+		return fmt.Errorf("ending what acts as a person: %w", err)
+	}
+	return nil
+}
+
+// publishing are the roles that can publish, as statements name them.
+var publishing = func() string {
+	var names []string
+	for _, r := range access.Roles() {
+		if r.Publishes() {
+			names = append(names, "'"+string(r)+"'")
+		}
+	}
+	return strings.Join(names, ", ")
+}()
+
+// lowered disconnects the assistants of a person who gets a role, where that takes from the person what they rest on.
+func lowered(ctx context.Context, tx *db.Tx, team, person int64, role access.Role) error {
+	switch {
+	case role == access.Client:
+		return lose(ctx, tx, team, person, lostRole, `kind = 'assistant'`)
+	case !role.Publishes():
+		return lose(ctx, tx, team, person, lostRole, `kind = 'assistant' AND EXISTS (SELECT 1 FROM memberships m WHERE m.team_id = api_keys.team_id AND m.person_id = api_keys.person_id AND m.role IN (`+publishing+`))`)
+	}
+	return nil
+}
+
+// setMember gives a person a role. Where that one can publish no more, or is a client's, the person's assistants are
+// disconnected.
+func setMember(ctx context.Context, tx *db.Tx, team, person int64, role access.Role) error {
+	if err := lowered(ctx, tx, team, person, role); err != nil {
+		return err
+	}
+	_, err := tx.Exec(ctx, `INSERT INTO memberships (team_id, person_id, role, created_at) VALUES (?, ?, ?, ?)
+		ON CONFLICT (team_id, person_id) DO UPDATE SET role = excluded.role`, team, person, string(role), db.Micros(tx.Now()))
+	if err != nil {
+		return invalid("there is no such team or person")
+	}
+	return nil
+}

@@ -1,0 +1,105 @@
+package team_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pressroom/internal/domain/team"
+	"pressroom/internal/platform/db"
+)
+
+// crowd makes teams and people, some thousands more than one search goes through.
+func (w world) crowd(t *testing.T, n int) {
+	t.Helper()
+	must(t, w.db.Write(t.Context(), "test.crowd", func(ctx context.Context, tx *db.Tx) error {
+		for _, statement := range []string{
+			`INSERT INTO teams (name, timezone, content_language, plan, created_at) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) SELECT 'Crowd', 'UTC', 'en', 'free', 1 FROM n`,
+			`INSERT INTO people (name, email, password_hash, created_at) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) SELECT 'Crowd', 'crowd' || i || '@example.com', '', 1 FROM n`,
+		} {
+			if _, err := tx.Exec(ctx, statement, n); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+}
+
+// A search goes through a bounded part of all teams and people, and says after which to go on. A number or a whole
+// address is found wherever it is.
+func TestSearchIsBounded(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		w.crowd(t, 10_500)
+		zoe, err := w.AddPerson(t.Context(), "Zoë", "zoe@example.com", "")
+		must(t, err)
+		last, err := w.AddTeam(t.Context(), team.Team{Name: "Zebra & Sons", Timezone: "UTC", Language: "en", Plan: "free"}, zoe.ID)
+		must(t, err)
+		for _, c := range []struct {
+			text string
+			want []string // names on the first page, then on the second
+		}{
+			{"harbour", []string{"Harbour", "–"}}, {"zebra", []string{"–", "Zebra & Sons"}}, {"A & S", []string{"–", "Zebra & Sons"}}, {"100%", []string{"–", "–"}},
+			{fmt.Sprint(last.ID), []string{"Zebra & Sons", "–"}}, {fmt.Sprint(w.team.ID), []string{"Harbour", "–"}},
+		} {
+			var got []string
+			q := team.Search{Text: c.text, Most: 50}
+			for range 2 {
+				found, err := w.FindTeams(t.Context(), q)
+				must(t, err)
+				got = append(got, nameOf(found.Items, func(t team.Team) string { return t.Name }))
+				if (found.Next == 0) != (q.After > 0) {
+					t.Errorf("%q after %d goes on after %d", c.text, q.After, found.Next)
+				}
+				q.After = found.Next
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("%q: %s", c.text, diff)
+			}
+		}
+		for text, want := range map[string]string{"ada": "Ada", "Zoe@Example.com": "Zoë", fmt.Sprint(zoe.ID): "Zoë", "zoe": "–"} {
+			found, err := w.FindPeople(t.Context(), team.Search{Text: text, Most: 50})
+			must(t, err)
+			if got := nameOf(found.Items, func(p team.Person) string { return p.Name }); got != want || found.Next == 0 {
+				t.Errorf("%q finds %s, and goes on after %d", text, got, found.Next)
+			}
+		}
+	})
+}
+
+// nameOf is the name of the only thing that was found.
+func nameOf[T any](found []T, name func(T) string) string {
+	switch len(found) {
+	case 0:
+		return "–"
+	case 1:
+		return name(found[0])
+	}
+	return fmt.Sprintf("%d of them", len(found))
+}
+
+// A page of many hits ends where it is full, and the next one goes on there.
+func TestSearchGoesOn(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		w.crowd(t, 70)
+		seen := map[int64]bool{}
+		q := team.Search{Text: "crowd", Most: 30}
+		for page := 1; ; page++ {
+			found, err := w.FindTeams(t.Context(), q)
+			must(t, err)
+			for _, one := range found.Items {
+				seen[one.ID] = true
+			}
+			if q.After = found.Next; q.After == 0 {
+				if page != 3 || len(found.Items) != 10 {
+					t.Errorf("page %d is the last, with %d", page, len(found.Items))
+				}
+				break
+			}
+		}
+		if len(seen) != 70 {
+			t.Errorf("%d teams were found", len(seen))
+		}
+	})
+}

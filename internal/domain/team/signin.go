@@ -1,0 +1,257 @@
+package team
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/core/access"
+	"pressroom/internal/platform/db"
+)
+
+// How fast tries may follow each other.
+var (
+	// ownPace is for one account from one client or browser, and for codes that can be guessed.
+	ownPace = pace{free: 5, first: time.Minute, most: time.Hour}
+	// strangersPace is for one account from all browsers that are not known for it. Many clients have to take part before
+	// it delays anybody.
+	strangersPace = pace{free: 10, first: time.Minute, most: time.Hour}
+	// clientPace is for one client over all accounts. An office behind one address has room in it.
+	clientPace = pace{free: 30, first: time.Minute, most: time.Hour, leak: 6 * time.Minute}
+	// sitePace is for one IPv6 site, a /48, over all accounts: as much as ten clients.
+	sitePace = pace{free: 300, first: time.Minute, most: time.Hour, leak: 36 * time.Second}
+	// joinPace is for one invitation by which nobody could be added.
+	joinPace = pace{free: 10, first: 10 * time.Second, most: 10 * time.Minute}
+	// beginPace is for sign-ins over several pages, of which something is kept until they end.
+	beginPace = pace{free: 30, first: 2 * time.Second, most: time.Minute, leak: 2 * time.Second}
+)
+
+// SignIns checks who signs in, and what else strangers may guess at: the links of invitations and of recoveries. It counts
+// part of what was wrong in this process, so a program has one of it.
+type SignIns struct {
+	db    *db.DB
+	teams *Service
+
+	pairs     *localCounter  // by e-mail address and client
+	clients   *localCounter  // by client
+	sites     *localCounter  // by IPv6 site
+	strangers *sharedCounter // by e-mail address
+	own       *sharedCounter // by browser that is known for an account, by signed-in person, by person who enters a code
+	links     *localCounter  // by client: links and passkeys, and attempts to join
+	joins     *localCounter  // by invitation
+	begun     *localCounter  // by client, or browser that is known for somebody
+
+	hashing *hashQueue
+}
+
+// NewSignIns makes the check for the people of a service.
+func NewSignIns(s *Service) *SignIns {
+	return &SignIns{
+		db: s.db, teams: s,
+		pairs: newLocalCounter(s.db.Now, ownPace), clients: newLocalCounter(s.db.Now, clientPace), strangers: newSharedCounter(s.db, strangersPace),
+		own: newSharedCounter(s.db, ownPace), links: newLocalCounter(s.db.Now, clientPace), begun: newLocalCounter(s.db.Now, beginPace),
+		sites: newLocalCounter(s.db.Now, sitePace), joins: newLocalCounter(s.db.Now, joinPace),
+		hashing: newHashQueue(),
+	}
+}
+
+// Attempt is what somebody signs in with.
+type Attempt struct {
+	Email, Password string
+	From            string // the client's address, or whatever tells clients apart
+	Browser         string // what the browser holds from earlier sign-ins; see Service.NoteSignIn
+}
+
+// errSignIn does not tell whether there is such a person.
+var errSignIn = apierr.New(apierr.Unauthorized, "Incorrect e-mail or password.")
+
+// ErrNoTeam is what somebody in no team is told who has shown who it is, and nobody else.
+var ErrNoTeam = apierr.New(apierr.Unauthorized, "You are in no team any more: your team was deleted, or you are not a member of it now. Your account is still there. Ask an owner or admin of a team for an invitation: its link lets you in with the password that you have.")
+
+// nobodysHash is hashed against where there is no password to compare with, so that both take the same time.
+const nobodysHash = "$argon2id$v=19$m=19456,t=2,p=1$c29tZWJvZHksIHBlcmhhcA$c29tZXRoaW5nIHRoYXQgbm9ib2R5IGhhc2hlcyB0byA"
+
+// SignIn returns the person with an e-mail address and password. People on hold and people without a password are refused
+// in the same way as a wrong password is: unauthorized. Somebody in no team gets ErrNoTeam, but only with the right
+// password.
+//
+// After some wrong passwords it is rate_limited, also for the right one. The delays of others do not reach a browser in
+// which the person signed in before: it is delayed only by wrong passwords that it sent itself.
+func (s *SignIns) SignIn(ctx context.Context, a Attempt) (Person, error) {
+	a.Email = foldEmail(a.Email)
+	p, err := s.lookUp(ctx, a.Email)
+	if err != nil {
+		return Person{}, err
+	}
+	if err := s.checkGuess(ctx, a, p, errSignIn); err != nil {
+		return Person{}, err
+	}
+	if !p.inTeam { // not before the password is known to be right
+		return Person{}, ErrNoTeam
+	}
+	return p.Person, nil
+}
+
+// checkGuess compares the password of an attempt with a person's, and delays those who guess. A wrong one is the refusal.
+func (s *SignIns) checkGuess(ctx context.Context, a Attempt, p known, refusal error) error {
+	client, from := keyOf("client %s", a.From), askingClient(a.From)
+	tries := []try{
+		{s.pairs, keyOf("e-mail %s client %s", a.Email, a.From), true, wrongPasswords},
+		{s.clients, client, false, wrongPasswords},
+	}
+	if site := siteOf(a.From); site != a.From {
+		tries = append(tries, try{s.sites, keyOf("site %s", site), false, wrongPasswords})
+	}
+	tries = append(tries, try{s.strangers, keyOf("e-mail %s", a.Email), false, wrongByStrangers})
+	known, err := knownTokens(ctx, s.db, a.Browser, s.db.Now())
+	if err != nil {
+		return err
+	}
+	token := known[p.ID]
+	if token != "" {
+		tries, from = []try{{s.own, keyOf("browser %s", token), true, wrongPasswords}}, askingPerson(p.ID)
+	}
+	err = s.guess(ctx, tries, func() error { return s.compare(ctx, from, p, a.Password, refusal) })
+	if token != "" && errors.Is(err, refusal) {
+		s.clients.charge(client) // it is let through, and counts
+	}
+	return err
+}
+
+// GuessCode makes the check of a code that a person enters beside a password. After five wrong ones it is rate_limited,
+// on all nodes, for a delay that doubles up to an hour. A check that returns not_found or unauthorized counts as wrong.
+//
+// Each browser that is known for the person is counted on its own, and all others together. So somebody who has the
+// password and guesses codes does not delay the person in a known browser.
+func (s *SignIns) GuessCode(ctx context.Context, person int64, browser string, check func() error) error {
+	known, err := knownTokens(ctx, s.db, browser, s.db.Now())
+	if err != nil {
+		return err
+	}
+	key := keyOf("code of %d", person)
+	if token := known[person]; token != "" {
+		key = keyOf("code of %d browser %s", person, token)
+	}
+	return s.guess(ctx, []try{{s.own, key, true, wrongCodes}}, check)
+}
+
+// Guarded makes a check of what nobody can guess, such as a link or a passkey, and delays clients that try all the same.
+// Wrong is what is not_found or unauthorized: of a client with too many of those it is rate_limited. What is right is
+// never refused.
+func (s *SignIns) Guarded(from string, check func() error) error {
+	err := check()
+	if !isWrong(err) {
+		return err
+	}
+	if _, wait := s.links.count(keyOf("client %s", from)); wait > 0 {
+		return tooMany(wrongTries, wait)
+	}
+	return err
+}
+
+// Begin notes that a client begins a sign-in of which something is kept until it ends. It is rate_limited if there are too
+// many of the client, or of the browser if that is known for somebody.
+func (s *SignIns) Begin(ctx context.Context, from, browser string) error {
+	key := keyOf("client %s", from)
+	known, err := knownTokens(ctx, s.db, browser, s.db.Now())
+	if err != nil {
+		return err
+	}
+	if len(known) > 0 {
+		key = keyOf("browser %s", slices.Min(slices.Collect(maps.Values(known))))
+	}
+	if _, wait := s.begun.count(key); wait > 0 {
+		return tooMany("Too many tries.", wait)
+	}
+	return nil
+}
+
+// known is who has an e-mail address, with the hash to compare a password with; nobody has the id 0.
+type known struct {
+	Person
+
+	hash   string
+	inTeam bool
+}
+
+// lookUp finds who may sign in by an e-mail address, once in a team.
+func (s *SignIns) lookUp(ctx context.Context, email string) (known, error) {
+	p := known{hash: nobodysHash}
+	if !isLine(email) { // nobody has it, and PostgreSQL takes no text that is none
+		return p, nil
+	}
+	var teams int64
+	err := s.db.QueryRow(ctx, `SELECT id, name, email, epoch, password_hash, (SELECT COUNT(*) FROM memberships m WHERE m.person_id = p.id) FROM people p
+		WHERE email = ? AND held_at = 0 AND password_hash <> ''`, email).Scan(&p.ID, &p.Name, &p.Email, &p.Epoch, &p.hash, &teams)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return known{}, fmt.Errorf("looking up who signs in: %w", err)
+	}
+	p.inTeam = teams > 0
+	return p, nil
+}
+
+// compare hashes a password and refuses one that is not the person's.
+func (s *SignIns) compare(ctx context.Context, from asker, p known, password string, refusal error) error {
+	return s.hashing.do(ctx, from, func() error {
+		if !PasswordMatches(p.hash, password) || p.ID == 0 {
+			return refusal
+		}
+		return nil
+	})
+}
+
+// hash returns what is stored of a password.
+func (s *SignIns) hash(ctx context.Context, from asker, password string) (string, error) {
+	hash := ""
+	err := s.hashing.do(ctx, from, func() error {
+		var err error
+		hash, err = HashPassword(password)
+		return err
+	})
+	return hash, err
+}
+
+// Account is a person and the teams that the person is in.
+type Account struct {
+	Person
+
+	HasPassword bool      // and can sign in by it
+	Teams       []OwnTeam // by name; never empty
+}
+
+// OwnTeam is a team as one of its members sees it.
+type OwnTeam struct {
+	ID       int64
+	Name     string
+	Timezone string
+	Role     access.Role
+	Closed   bool
+
+	SecondFactor bool // its members need one
+}
+
+// Account finds a person who may be signed in: not_found for whoever is on hold or in no team.
+func (s *Service) Account(ctx context.Context, person int64) (Account, error) {
+	var a Account
+	teams, err := db.All(ctx, s.db, func(rows *sql.Rows, t *OwnTeam) error {
+		var closed, operator, password, proved, factor int64
+		err := rows.Scan(&a.ID, &a.Name, &a.Email, &a.Epoch, &operator, &proved, &password, &t.ID, &t.Name, &t.Timezone, &t.Role, &closed, &factor)
+		t.Closed, a.Operator, a.HasPassword, a.EmailConfirmed = closed > 0, operator > 0, password > 0, proved > 0
+		t.SecondFactor = factor > 0
+		return err
+	}, `SELECT p.id, p.name, p.email, p.epoch, p.operator, p.email_proved_at, CASE WHEN p.password_hash <> '' THEN 1 ELSE 0 END, t.id, t.name, t.timezone, m.role, t.closed_at, t.second_factor FROM people p
+		JOIN memberships m ON m.person_id = p.id JOIN teams t ON t.id = m.team_id WHERE p.id = ? AND p.held_at = 0 ORDER BY t.name, t.id`, person)
+	if err != nil {
+		return Account{}, fmt.Errorf("looking up who is signed in: %w", err)
+	}
+	if len(teams) == 0 {
+		return Account{}, apierr.Missing()
+	}
+	a.Teams = teams
+	return a, nil
+}

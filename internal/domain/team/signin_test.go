@@ -1,0 +1,434 @@
+package team_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/core/access"
+	"pressroom/internal/domain/team"
+)
+
+func (w world) person(t *testing.T, email, password string, role access.Role) team.Person {
+	t.Helper()
+	p, err := w.AddPerson(t.Context(), "Somebody", email, password)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if role != "" {
+		if err := w.SetMember(t.Context(), w.team.ID, p.ID, role); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return p
+}
+
+// attempts come each from a client of its own.
+func attempts() func(email, password string) team.Attempt {
+	n := 0
+	return func(email, password string) team.Attempt {
+		n++
+		return team.Attempt{Email: email, Password: password, From: fmt.Sprint("client ", n)}
+	}
+}
+
+// Whoever may not sign in hears the same, whatever the reason is.
+func TestSignIn(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		door, try := team.NewSignIns(w.Service), attempts()
+		held := w.person(t, "held@example.com", "pass word", access.Editor)
+		if err := w.SetHold(t.Context(), held.ID, true); err != nil {
+			t.Fatal(err)
+		}
+		w.person(t, "none@example.com", "", access.Editor)
+		w.person(t, "teamless@example.com", "pass word", "")
+		var refusal error
+		for _, c := range [][2]string{
+			{"ada@example.com", "wrong"}, {"nobody@example.com", "correct horse"}, {"held@example.com", "pass word"}, {"none@example.com", ""},
+			{"teamless@example.com", "wrong"}, {"teamless@example.com", ""}, {"", ""}, {"ada@example.com", ""}, {"ada@example.com\x00", "correct horse"}, {"\xff", "\xff"},
+		} {
+			_, err := door.SignIn(t.Context(), try(c[0], c[1]))
+			if !apierr.Is(err, apierr.Unauthorized) {
+				t.Errorf("%q: %v", c[0], err)
+			}
+			if refusal != nil && refusal.Error() != err.Error() {
+				t.Errorf("%q is told %q, others %q", c[0], err, refusal)
+			}
+			refusal = err
+		}
+		// Somebody in no team is told so by the right password, as often as it is given.
+		for range 7 {
+			if p, err := door.SignIn(t.Context(), try("teamless@example.com", "pass word")); !errors.Is(err, team.ErrNoTeam) || p.ID != 0 {
+				t.Errorf("in no team: %+v (%v)", p, err)
+			}
+		}
+		for _, email := range []string{"ada@example.com", " ADA@Example.com "} {
+			p, err := door.SignIn(t.Context(), try(email, "correct horse"))
+			if err != nil || p.Email != "ada@example.com" || p.Name != "Ada" {
+				t.Errorf("%+v (%v)", p, err)
+			}
+		}
+	})
+}
+
+// Five wrong passwords are free for an address and a client. Then the delay grows to an hour. The right one forgives them.
+func TestGuessingPasswords(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		door := team.NewSignIns(w.Service)
+		w.person(t, "bea@example.com", "pass word", access.Viewer)
+		try := func(email, password string) error {
+			_, err := door.SignIn(t.Context(), team.Attempt{Email: email, Password: password, From: "one client"})
+			return err
+		}
+		for range 2 {
+			for range 4 {
+				_ = try("ada@example.com", "wrong")
+			}
+			if err := try("ada@example.com", "correct horse"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.clock.Advance(24 * time.Hour)
+		for i := range 5 {
+			if err := try("ada@example.com", "wrong"); !apierr.Is(err, apierr.Unauthorized) {
+				t.Fatalf("guess %d: %v", i, err)
+			}
+		}
+		w.clock.Advance(5 * time.Second)
+		err := try(" Ada@example.com", "correct horse")
+		if f := apierr.Of(err); f.Code != apierr.RateLimited || f.RetryAfter != 55*time.Second || !strings.Contains(f.Detail, "in 55 seconds") {
+			t.Errorf("the right password after five wrong ones: %v", err)
+		}
+		if err := try("bea@example.com", "pass word"); err != nil {
+			t.Errorf("somebody else: %v", err)
+		}
+		w.clock.Advance(55 * time.Second)
+		for _, minutes := range []int{2, 4, 8, 16, 32, 60, 60} {
+			delay := time.Duration(minutes) * time.Minute
+			if err := try("ada@example.com", "wrong"); !apierr.Is(err, apierr.Unauthorized) {
+				t.Fatalf("before the delay of %s: %v", delay, err)
+			}
+			if wait := apierr.Of(try("ada@example.com", "wrong")).RetryAfter; wait != delay {
+				t.Fatalf("the delay is %s, want %s", wait, delay)
+			}
+			w.clock.Advance(delay)
+		}
+		if err := try("ada@example.com", "correct horse"); err != nil {
+			t.Errorf("the right password after the delay: %v", err)
+		}
+	})
+}
+
+// One client has thirty wrong passwords over all addresses.
+func TestGuessingAtManyAddresses(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		door := team.NewSignIns(w.Service)
+		for i := range 31 {
+			_, err := door.SignIn(t.Context(), team.Attempt{Email: fmt.Sprint(i, "@example.com"), Password: "x", From: "one client"})
+			if apierr.Is(err, apierr.RateLimited) != (i == 30) {
+				t.Errorf("address %d of one client: %v", i, err)
+			}
+		}
+		if n := w.count(t, "sign_in_tries"); n != 0 {
+			t.Errorf("single tries at ever new addresses have made %d rows", n)
+		}
+	})
+}
+
+// Wrong passwords from a few clients delay nobody who comes from another one.
+func TestFewClientsLockNobodyOut(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		door, try := team.NewSignIns(w.Service), attempts()
+		for range 5 {
+			if _, err := door.SignIn(t.Context(), try("ada@example.com", "wrong")); !apierr.Is(err, apierr.Unauthorized) {
+				t.Fatal(err)
+			}
+		}
+		if _, err := door.SignIn(t.Context(), try("ada@example.com", "correct horse")); err != nil {
+			t.Errorf("the owner, from an address of her own: %v", err)
+		}
+	})
+}
+
+// signedIn returns what a browser holds after a person signed in with it.
+func (w world) signedIn(t *testing.T, person int64, browser string) string {
+	t.Helper()
+	browser, err := w.NoteSignIn(t.Context(), team.SignedIn{Person: person, Method: "password", Browser: browser, BrowserName: "Firefox on Linux"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return browser
+}
+
+// An attack from ever new clients delays strangers, on all nodes and up to an hour, and no browser that signed in before.
+func TestAttackDoesNotReachKnownBrowsers(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		door, other, try := team.NewSignIns(w.Service), team.NewSignIns(w.Service), attempts()
+		ada, bea := w.owner, w.person(t, "bea@example.com", "pass word", access.Viewer)
+		known, others := w.signedIn(t, ada.ID, ""), w.signedIn(t, bea.ID, "")
+		var longest time.Duration
+		checked := 0
+		for range 300 {
+			_, err := door.SignIn(t.Context(), try("ada@example.com", "wrong"))
+			longest = max(longest, apierr.Of(err).RetryAfter)
+			if apierr.Is(err, apierr.Unauthorized) {
+				checked++
+			}
+			w.clock.Advance(2 * time.Minute)
+		}
+		if longest < 58*time.Minute || longest > time.Hour || checked > 10+10+10 {
+			t.Errorf("%d of 300 guesses in ten hours were checked, and the longest delay was %s", checked, longest)
+		}
+		right := try("ada@example.com", "correct horse")
+		for _, browser := range []string{"", others, strings.Repeat("x", 5000), ".."} {
+			right.Browser = browser
+			_, err := other.SignIn(t.Context(), right)
+			if f := apierr.Of(err); f.Code != apierr.RateLimited || !strings.Contains(f.Detail, "Sign in from a browser you have used before or with a passkey") {
+				t.Errorf("a stranger on another node: %v", err)
+			}
+		}
+		right.Browser = known
+		for _, node := range []*team.SignIns{door, other} {
+			if p, err := node.SignIn(t.Context(), right); err != nil || p.ID != ada.ID {
+				t.Errorf("a browser that signed in before: %v", err)
+			}
+		}
+		w.clock.Advance(24 * time.Hour)
+		if _, err := other.SignIn(t.Context(), try("ada@example.com", "correct horse")); err != nil {
+			t.Errorf("a day after the attack: %v", err)
+		}
+		if _, err := w.SweepSignIns(t.Context()); err != nil || w.count(t, "sign_in_tries") != 0 {
+			t.Errorf("%d rows are left after a day (%v)", w.count(t, "sign_in_tries"), err)
+		}
+	})
+}
+
+// Behind a proxy that is not trusted everybody is one client. Those who signed in before get in all the same.
+func TestEverybodyIsOneClient(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		door := team.NewSignIns(w.Service)
+		known := w.signedIn(t, w.owner.ID, "")
+		for i := range 200 {
+			_, _ = door.SignIn(t.Context(), team.Attempt{Email: fmt.Sprint(i, "@example.com"), Password: "x", From: "the proxy"})
+		}
+		right := team.Attempt{Email: "ada@example.com", Password: "correct horse", From: "the proxy"}
+		if _, err := door.SignIn(t.Context(), right); !apierr.Is(err, apierr.RateLimited) {
+			t.Errorf("a stranger: %v", err)
+		}
+		right.Browser = known
+		if _, err := door.SignIn(t.Context(), right); err != nil {
+			t.Errorf("a browser that signed in before: %v", err)
+		}
+		if err := door.Guarded("the proxy", func() error { return nil }); err != nil {
+			t.Errorf("a passkey: %v", err)
+		}
+	})
+}
+
+// Who has stolen what a known browser holds guesses no faster than others, from wherever.
+func TestStolenBrowserIsNoOracle(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		door, other, try := team.NewSignIns(w.Service), team.NewSignIns(w.Service), attempts()
+		stolen := w.signedIn(t, w.owner.ID, "")
+		checked := 0
+		for i := range 200 {
+			a := try("ada@example.com", "wrong")
+			a.Browser = stolen
+			node := door
+			if i%2 == 1 {
+				node = other
+			}
+			if _, err := node.SignIn(t.Context(), a); apierr.Is(err, apierr.Unauthorized) {
+				checked++
+			}
+		}
+		if checked > 5+4 { // the first tries are counted by each node on its own
+			t.Errorf("%d guesses were checked at once", checked)
+		}
+		a := try("ada@example.com", "correct horse")
+		a.Browser = stolen
+		if _, err := other.SignIn(t.Context(), a); !apierr.Is(err, apierr.RateLimited) {
+			t.Errorf("the right password after them: %v", err)
+		}
+		if _, err := door.SignIn(t.Context(), try("ada@example.com", "correct horse")); err != nil {
+			t.Errorf("from elsewhere: %v", err)
+		}
+	})
+}
+
+// Addresses with and without an account are refused in the same way.
+func TestThrottleNamesNobody(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		said := map[string][]string{}
+		for _, email := range []string{"ada@example.com", "nobody@example.com"} {
+			door, try := team.NewSignIns(w.Service), attempts()
+			for i := range 40 {
+				a := try(email, "wrong")
+				if i%3 == 0 {
+					a.From = "one client"
+				}
+				_, err := door.SignIn(t.Context(), a)
+				said[email] = append(said[email], err.Error())
+				w.clock.Advance(20 * time.Second)
+			}
+		}
+		if diff := cmp.Diff(said["ada@example.com"], said["nobody@example.com"]); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+// With the most rows in the database further addresses are still delayed.
+func TestManyAddressesFillNothing(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		door, try := team.NewSignIns(w.Service), attempts()
+		door.Full()
+		checked := 0
+		for range 30 {
+			if _, err := door.SignIn(t.Context(), try("ada@example.com", "wrong")); apierr.Is(err, apierr.Unauthorized) {
+				checked++
+			}
+		}
+		if n := w.count(t, "sign_in_tries"); checked != 10 || n != 0 {
+			t.Errorf("%d guesses were checked, and %d rows written", checked, n)
+		}
+	})
+}
+
+// Guesses that come at once are counted one by one.
+func TestGuessingAtOnce(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		door, try := team.NewSignIns(w.Service), attempts()
+		var wg sync.WaitGroup
+		var checked atomic.Int64
+		for range 40 {
+			a := try("ada@example.com", "wrong")
+			wg.Go(func() {
+				if _, err := door.SignIn(t.Context(), a); apierr.Is(err, apierr.Unauthorized) {
+					checked.Add(1)
+				}
+			})
+		}
+		wg.Wait()
+		if checked.Load() != 10 {
+			t.Errorf("%d of 40 guesses were checked, want 10", checked.Load())
+		}
+	})
+}
+
+// Codes are guessed five times, on all nodes together but for the first ones.
+func TestGuessingCodes(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		doors := []*team.SignIns{team.NewSignIns(w.Service), team.NewSignIns(w.Service)}
+		wrong := apierr.New(apierr.Unauthorized, "wrong")
+		checked := 0
+		for i := range 20 {
+			_ = doors[i%2].GuessCode(t.Context(), 7, "", func() error { checked++; return wrong })
+		}
+		if checked > 5+4 {
+			t.Errorf("%d codes were checked", checked)
+		}
+		right := func(person int64) error {
+			return doors[0].GuessCode(t.Context(), person, "", func() error { return nil })
+		}
+		if err := right(7); !apierr.Is(err, apierr.RateLimited) {
+			t.Errorf("the right code: %v", err)
+		}
+		if err := right(8); err != nil {
+			t.Errorf("somebody else's: %v", err)
+		}
+		w.clock.Advance(time.Hour)
+		if err := right(7); err != nil {
+			t.Errorf("an hour later: %v", err)
+		}
+	})
+}
+
+// A browser is known for each of the people who signed in with it, until all of their sessions are ended.
+func TestKnownBrowsers(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		door := team.NewSignIns(w.Service)
+		ada, bea := w.owner.ID, w.person(t, "bea@example.com", "pass word", access.Viewer).ID
+		first := w.signedIn(t, ada, "")
+		both := w.signedIn(t, bea, first)
+		second := w.signedIn(t, ada, "")
+		if again := w.signedIn(t, ada, both+".something else"); again != both {
+			t.Error("a known browser gets something else to hold")
+		}
+		knows := func(browser string, person int64, want bool) {
+			t.Helper()
+			if w.KnownFor(t.Context(), w.db, person, browser) != want {
+				t.Errorf("%d is known: %t", person, !want)
+			}
+		}
+		knows(first, bea, false) // what was planted in a browser is nobody's who signs in there
+		knows(both, ada, true)
+		knows(both, bea, true)
+		if _, err := door.ChangePassword(t.Context(), team.Change{Person: ada, Old: "correct horse", New: "vivid tundra sextant 9"}); err != nil {
+			t.Fatal(err)
+		}
+		knows(both, ada, false)
+		if err := w.KeepBrowser(t.Context(), ada, both); err != nil {
+			t.Fatal(err)
+		}
+		knows(both, ada, true)
+		knows(second, ada, false)
+		if err := w.EndSessions(t.Context(), ada); err != nil {
+			t.Fatal(err)
+		}
+		knows(both, ada, false)
+		knows(both, bea, true)
+		for range 40 {
+			_ = door.Begin(t.Context(), "192.0.2.1", "") // too many of the client
+		}
+		if err := door.Begin(t.Context(), "192.0.2.1", both); err != nil {
+			t.Errorf("a browser that is known for one of two people begins: %v", err)
+		}
+		var held []string
+		for range 21 {
+			w.clock.Advance(time.Minute)
+			held = append(held, w.signedIn(t, bea, ""))
+		}
+		knows(both, bea, false)
+		knows(held[0], bea, false)
+		knows(held[1], bea, true)
+		w.clock.Advance(team.BrowserLife)
+		knows(held[1], bea, false)
+		knows(held[20], bea, false)
+		if n, err := w.SweepSignIns(t.Context()); err != nil || n == 0 || w.count(t, "known_browsers") != 0 {
+			t.Errorf("%d swept, %d left (%v)", n, w.count(t, "known_browsers"), err)
+		}
+	})
+}
+
+func TestAccount(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		bea := w.person(t, "bea@example.com", "pass word", access.Editor)
+		a, err := w.Account(t.Context(), bea.ID)
+		want := team.Account{Person: bea, HasPassword: true, Teams: []team.OwnTeam{{ID: w.team.ID, Name: "Harbour", Timezone: "Europe/Berlin", Role: access.Editor}}}
+		if diff := cmp.Diff(want, a); err != nil || diff != "" {
+			t.Errorf("%v %s", err, diff)
+		}
+		for name, change := range map[string]func() error{
+			"on hold":    func() error { return w.SetHold(t.Context(), bea.ID, true) },
+			"in no team": func() error { return w.RemoveMember(t.Context(), w.team.ID, bea.ID) },
+		} {
+			if err := change(); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := w.Account(t.Context(), bea.ID); !apierr.Is(err, apierr.NotFound) {
+				t.Errorf("%s: %v", name, err)
+			}
+			if err := w.SetHold(t.Context(), bea.ID, false); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}

@@ -1,0 +1,241 @@
+// Package team is people, teams, their members and plans, and the API keys by which programs act for them.
+package team
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/plan"
+	"pressroom/internal/platform/auditlog"
+	"pressroom/internal/platform/db"
+)
+
+// Service changes and reads teams.
+type Service struct {
+	db    *db.DB
+	cache *keyCache
+	slow  Guesses
+	terms plan.Terms
+	uses  uses
+}
+
+// Guesses slows down whoever repeats the same wrong credential.
+type Guesses interface {
+	// Wrong notes one more failure of a credential and tells how long to wait; 0 while it is not too often.
+	Wrong(credential string) time.Duration
+}
+
+// New makes the service.
+func New(d *db.DB, slow Guesses, t plan.Terms) *Service {
+	return &Service{db: d, cache: newKeyCache(d), slow: slow, terms: t, uses: uses{at: map[int64]time.Time{}}}
+}
+
+// Person is somebody who can sign in.
+type Person struct {
+	ID       int64  `json:"id"`
+	Name     string `json:"name"`
+	Email    string `json:"email"`
+	Held     bool   `json:"held,omitempty"`     // on hold: the person's assistants do not work, nor the keys of the teams that the person owns
+	Operator bool   `json:"operator,omitempty"` // runs the service
+	Deleted  bool   `json:"deleted,omitempty"`  // only the number is left
+	Epoch    int64  `json:"-"`                  // counts up when all sessions of the person end
+
+	EmailConfirmed bool `json:"email_confirmed"` // it is proved that the address is the person's
+}
+
+// Team is a customer's team.
+type Team struct {
+	ID           int64     `json:"id"`
+	Name         string    `json:"name"`
+	Timezone     string    `json:"timezone"`
+	Language     string    `json:"content_language"`
+	Plan         string    `json:"plan"`
+	PlanUntil    time.Time `json:"plan_until,omitzero"`     // when the plan lapses
+	DailyCredits *int64    `json:"daily_credits,omitempty"` // in place of the plan's figure
+	AccessOff    bool      `json:"access_off,omitempty"`
+	Closed       bool      `json:"closed,omitempty"`
+	Deleted      bool      `json:"deleted,omitempty"` // or being deleted: nothing of it is left, or soon nothing
+}
+
+// Key is an API key, or an assistant's connection, as it is listed; a key's value is shown only when it is made.
+type Key struct {
+	ID           int64        `json:"id"`
+	TeamID       int64        `json:"team_id"`
+	Kind         Kind         `json:"kind"`
+	Name         string       `json:"name"` // of a connection what its program calls itself
+	Level        access.Level `json:"level"`
+	DailyCredits int64        `json:"daily_credits"` // -1 is unlimited, 0 none
+	CreatedAt    time.Time    `json:"created_at"`
+	ExpiresAt    time.Time    `json:"expires_at,omitzero"`
+	RevokedAt    time.Time    `json:"revoked_at,omitzero"`
+	Lost         string       `json:"lost,omitempty"` // why it ended without being revoked
+
+	Granted []access.Capability `json:"capabilities,omitempty"` // to a connection
+	Host    string              `json:"client_host,omitempty"`  // of a connection: where its program is answered
+}
+
+// maxLine is how long a name may be, in characters.
+const maxLine = 200
+
+const ofOneLine = "one line of at most 200 characters"
+
+// isLine tells whether a text fits in one line of a list.
+func isLine(text string) bool {
+	return text != "" && utf8.ValidString(text) && utf8.RuneCountInString(text) <= maxLine && !strings.ContainsFunc(text, unicode.IsControl)
+}
+
+// errAddress refuses a name that mails to strangers would carry as a link.
+var errAddress = apierr.Invalid(apierr.NotAllowedValue, "name", "A name cannot hold a web address. Leave out “://”.")
+
+// holdsAddress reports whether a name holds a web address with its scheme. Names such as Booking.com hold none.
+func holdsAddress(name string) bool { return strings.Contains(name, "://") }
+
+// invalid refuses what the operator asked for; the text says what to mend.
+func invalid(format string, args ...any) error { return apierr.Refusal(fmt.Sprintf(format, args...)) }
+
+// AddPerson makes a person. The password may be empty: such a person cannot sign in yet.
+func (s *Service) AddPerson(ctx context.Context, name, email, password string) (Person, error) {
+	p := Person{Name: strings.TrimSpace(name), Email: strings.ToLower(strings.TrimSpace(email))}
+	if !isLine(p.Name) || !isLine(p.Email) || !strings.Contains(p.Email, "@") {
+		return p, invalid("a person needs a name and an e-mail address, %s", ofOneLine)
+	}
+	if holdsAddress(p.Name) {
+		return p, errAddress
+	}
+	hash, err := HashPassword(password)
+	if err != nil {
+		return p, err
+	}
+	err = s.db.Write(ctx, "team.add_person", func(ctx context.Context, tx *db.Tx) error {
+		row := tx.QueryRow(ctx, `INSERT INTO people (name, email, password_hash, created_at, made_by_operator) VALUES (?, ?, ?, ?, 1) ON CONFLICT (email) DO NOTHING RETURNING id`,
+			p.Name, p.Email, hash, db.Micros(tx.Now()))
+		if err := row.Scan(&p.ID); err != nil {
+			return invalid("somebody has this e-mail address already")
+		}
+		return auditlog.Record(ctx, tx, 0, auditlog.Actor{}, "person.added", id(p.ID), nil)
+	})
+	return p, err
+}
+
+func (s *Service) checkPlan(plan string) error {
+	if _, ok := s.terms.Plan(plan); !ok {
+		return invalid("there is no plan of this name; the plans are %s", strings.Join(s.terms.PlanIDs(), ", "))
+	}
+	return nil
+}
+
+func checkZone(zone string) error {
+	if _, err := time.LoadLocation(zone); err != nil || zone == "" || zone == "Local" {
+		return invalid("the time zone has to be an IANA name such as Europe/Berlin")
+	}
+	return nil
+}
+
+// AddTeam makes a team with its owner.
+func (s *Service) AddTeam(ctx context.Context, t Team, owner int64) (Team, error) {
+	if err := checkZone(t.Timezone); err != nil {
+		return t, err
+	}
+	if t.Name = strings.TrimSpace(t.Name); !isLine(t.Name) {
+		return t, invalid("a team needs a name, %s", ofOneLine)
+	}
+	if holdsAddress(t.Name) {
+		return t, errAddress
+	}
+	if err := s.checkPlan(t.Plan); err != nil {
+		return t, err
+	}
+	err := s.db.Write(ctx, "team.add_team", func(ctx context.Context, tx *db.Tx) error {
+		row := tx.QueryRow(ctx, `INSERT INTO teams (name, timezone, content_language, plan, created_at) VALUES (?, ?, ?, ?, ?) RETURNING id`,
+			t.Name, t.Timezone, t.Language, t.Plan, db.Micros(tx.Now()))
+		if err := row.Scan(&t.ID); err != nil {
+			return fmt.Errorf("adding a team: %w", err)
+		}
+		if err := setMember(ctx, tx, t.ID, owner, access.Owner); err != nil {
+			return err
+		}
+		return auditlog.Record(ctx, tx, t.ID, auditlog.Actor{}, "team.created", id(t.ID), map[string]any{"plan": t.Plan})
+	})
+	return t, err
+}
+
+// SetPlan puts a team on a plan, for good or until a time: then it lapses, and the team is on the plan for lapsed ones.
+func (s *Service) SetPlan(ctx context.Context, team int64, plan string, until time.Time) error {
+	if err := s.checkPlan(plan); err != nil {
+		return err
+	}
+	return s.setTeam(ctx, team, "team.plan", map[string]any{"plan": plan, "until": db.Micros(until)}, `plan = ?, plan_until = ?`,
+		func(int64) []any { return []any{plan, db.Micros(until)} })
+}
+
+// SetTimezone moves a team to another time zone. Its day changes with it: what was used in the hours that the new
+// day holds stays used.
+func (s *Service) SetTimezone(ctx context.Context, team int64, zone string) error {
+	if err := checkZone(zone); err != nil {
+		return err
+	}
+	return s.setTeam(ctx, team, "team.timezone", map[string]any{"timezone": zone}, `timezone = ?`, func(int64) []any { return []any{zone} })
+}
+
+// SetDailyCredits limits what the team's keys and assistants spend in a day, in place of the plan's figure; nil goes back to that.
+func (s *Service) SetDailyCredits(ctx context.Context, team int64, credits *int64) error {
+	if credits != nil && !isDailyLimit(*credits) {
+		return errDailyCredits
+	}
+	return s.setTeam(ctx, team, "team.daily_credits", map[string]any{"credits": credits}, `daily_credits = ?`, func(int64) []any { return []any{credits} })
+}
+
+// maxDailyCredits is as much as an operator can grant at once.
+const maxDailyCredits = 1_000_000_000_000
+
+func isDailyLimit(credits int64) bool {
+	return credits >= plan.Unlimited && credits <= maxDailyCredits
+}
+
+var errDailyCredits = invalid("a daily limit is a number of credits up to 10^12, 0 for none or -1 for unlimited")
+
+// setTeam changes columns of a team; the arguments are made from the time of the change.
+func (s *Service) setTeam(ctx context.Context, team int64, kind string, detail map[string]any, columns string, args func(now int64) []any) error {
+	return s.change(ctx, kind, func(ctx context.Context, tx *db.Tx) error {
+		n, err := tx.Exec(ctx, `UPDATE teams SET `+columns+` WHERE id = ?`, append(args(db.Micros(tx.Now())), team)...)
+		if err != nil {
+			return fmt.Errorf("changing a team: %w", err)
+		}
+		if n == 0 {
+			return invalid("there is no such team")
+		}
+		return auditlog.Record(ctx, tx, team, auditlog.Actor{}, kind, id(team), detail)
+	})
+}
+
+// change makes a change of access in a transaction. It holds in this process at once; others see it within a second.
+func (s *Service) change(ctx context.Context, name string, work func(context.Context, *db.Tx) error) error {
+	err := s.db.Write(ctx, name, func(ctx context.Context, tx *db.Tx) error {
+		if err := work(ctx, tx); err != nil {
+			return err
+		}
+		return s.changed(ctx, tx)
+	})
+	if err != nil {
+		return err
+	}
+	return s.cache.look(ctx)
+}
+
+// changed tells every node that what it remembers of keys is out of date.
+func (s *Service) changed(ctx context.Context, tx *db.Tx) error {
+	_, err := tx.Exec(ctx, `UPDATE access_version SET version = version + 1 WHERE id = 1`)
+	if err != nil {
+		return fmt.Errorf("noting a change of access: %w", err)
+	}
+	return nil
+}
+
+func id(n int64) string { return strconv.FormatInt(n, 10) }

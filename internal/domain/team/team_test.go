@@ -1,0 +1,220 @@
+package team_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/auth/apikey"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/ratelimit"
+	"pressroom/internal/domain/team"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit"
+)
+
+type world struct {
+	*team.Service
+	db    *db.DB
+	clock *testkit.Clock
+	team  team.Team
+	owner team.Person
+}
+
+func each(t *testing.T, run func(t *testing.T, w world)) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		clock := testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
+		d := testkit.Open(t, url, clock)
+		guesses, err := ratelimit.NewGuesses()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := team.New(d, guesses, plan.Shipped())
+		owner, err := s.AddPerson(t.Context(), "Ada", "Ada@Example.com", "correct horse")
+		if err != nil {
+			t.Fatal(err)
+		}
+		made, err := s.AddTeam(t.Context(), team.Team{Name: "Harbour", Timezone: "Europe/Berlin", Language: "en", Plan: "team"}, owner.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		run(t, world{s, d, clock, made, owner})
+	})
+}
+
+// count counts rows: a table, or a table with its condition.
+func (w world) count(t *testing.T, from string, args ...any) int {
+	t.Helper()
+	var n int
+	if err := w.db.QueryRow(t.Context(), `SELECT COUNT(*) FROM `+from, args...).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func (w world) key(t *testing.T, level access.Level, expires time.Time) (team.Key, string) {
+	t.Helper()
+	k, value, err := w.AddKey(t.Context(), team.NewKey{Team: w.team.ID, Name: "test", Level: level, Expires: expires})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k, value
+}
+
+// watch keeps the cache in use, as a running program does.
+func (w world) watch(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		w.Watch(ctx, func(err error) { t.Error(err) })
+		close(done)
+	}()
+	t.Cleanup(func() {
+		stop()
+		<-done
+	})
+}
+
+func TestAuthenticate(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		w.watch(t)
+		_, value := w.key(t, access.Drafts, time.Time{})
+		for range 3 { // from the database, then from memory
+			a, err := w.Authenticate(t.Context(), value)
+			if err != nil || a.TeamID != w.team.ID || a.Level != access.Drafts || a.Role != access.Owner || a.Zone.String() != "Europe/Berlin" {
+				t.Fatalf("%+v (%v)", a, err)
+			}
+		}
+		for _, wrong := range []string{"", value[:len(value)-1], apikey.New(apikey.APIKey), apikey.New(apikey.Upload), "prk_"} {
+			if _, err := w.Authenticate(t.Context(), wrong); !apierr.Is(err, apierr.Unauthorized) {
+				t.Errorf("%q: %v", wrong, err)
+			}
+		}
+	})
+}
+
+// Revoking, changing a level and losing a role hold at once, however often the key was used before.
+func TestChangesHold(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		w.watch(t)
+		k, value := w.key(t, access.Full, time.Time{})
+		can := func(c access.Capability) bool {
+			a, err := w.Authenticate(t.Context(), value)
+			return err == nil && a.Can(c)
+		}
+		if !can(access.Spend) {
+			t.Fatal("a full key may not spend")
+		}
+		if err := w.SetKeyLevel(t.Context(), k.ID, access.Drafts); err != nil {
+			t.Fatal(err)
+		}
+		if can(access.Publish) || !can(access.Write) {
+			t.Error("the level did not change")
+		}
+		if err := w.Pause(t.Context(), team.Pause{Scope: team.ForKey, Target: k.ID, Action: team.Publishing}); err != nil {
+			t.Fatal(err)
+		}
+		if can(access.Publish) {
+			t.Error("a key that is paused may publish")
+		}
+		if err := w.RevokeKey(t.Context(), k.ID); err != nil {
+			t.Fatal(err)
+		}
+		if can(access.Read) {
+			t.Error("a revoked key works")
+		}
+		if err := w.RevokeKey(t.Context(), k.ID); err == nil {
+			t.Error("revoked twice")
+		}
+	})
+}
+
+func TestKeysEnd(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		w.watch(t)
+		_, value := w.key(t, access.Full, w.clock.Now().Add(time.Hour))
+		if _, err := w.Authenticate(t.Context(), value); err != nil {
+			t.Fatal(err)
+		}
+		w.clock.Advance(time.Hour)
+		if _, err := w.Authenticate(t.Context(), value); !apierr.Is(err, apierr.Unauthorized) {
+			t.Errorf("after its end: %v", err)
+		}
+	})
+}
+
+// Repeating one wrong key is slowed down; another wrong key is not.
+func TestWrongKeysAreSlowedDown(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		wrong, limited := apikey.New(apikey.APIKey), 0
+		for range 40 {
+			_, err := w.Authenticate(t.Context(), wrong)
+			if apierr.Is(err, apierr.RateLimited) {
+				limited++
+				if f := apierr.Of(err); f.RetryAfter < time.Second || f.Context["scope"] != "failed_authentication" {
+					t.Fatalf("%+v", f)
+				}
+			}
+		}
+		if limited < 15 || limited > 25 {
+			t.Errorf("%d of 40 were slowed down", limited)
+		}
+		if _, err := w.Authenticate(t.Context(), apikey.New(apikey.APIKey)); !apierr.Is(err, apierr.Unauthorized) {
+			t.Errorf("another wrong key: %v", err)
+		}
+	})
+}
+
+func TestPasswords(t *testing.T) {
+	t.Parallel()
+	hash, err := team.HashPassword("correct horse")
+	if err != nil || !team.PasswordMatches(hash, "correct horse") {
+		t.Fatalf("%s (%v)", hash, err)
+	}
+	for _, c := range [][2]string{{hash, "correct horse "}, {hash, ""}, {"", ""}, {"", "x"}, {"$argon2id$v=19$m=19456,t=2,p=1$$", ""}, {"plain", "plain"}} {
+		if team.PasswordMatches(c[0], c[1]) {
+			t.Errorf("%q matches %q", c[1], c[0])
+		}
+	}
+}
+
+func TestWhatIsRefused(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		ctx := t.Context()
+		for name, err := range map[string]error{
+			"the same address":   second(w.AddPerson(ctx, "Ada", "ada@example.COM", "")),
+			"no address":         second(w.AddPerson(ctx, "Ada", "ada", "")),
+			"no zone":            second(w.AddTeam(ctx, team.Team{Name: "X", Plan: "team"}, 1)),
+			"an unknown zone":    second(w.AddTeam(ctx, team.Team{Name: "X", Timezone: "Mars/Olympus", Plan: "team"}, 1)),
+			"an unknown plan":    second(w.AddTeam(ctx, team.Team{Name: "X", Timezone: "UTC", Plan: "gold"}, 1)),
+			"an unknown owner":   second(w.AddTeam(ctx, team.Team{Name: "X", Timezone: "UTC", Plan: "team"}, 99)),
+			"an unknown level":   w.SetKeyLevel(ctx, 1, "admin"),
+			"an unknown role":    w.SetMember(ctx, w.team.ID, 1, "boss"),
+			"a key that is none": w.RevokeKey(ctx, 99),
+		} {
+			if err == nil {
+				t.Errorf("%s was taken", name)
+			}
+		}
+	})
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// Terms that lack a plan which a team is on are told, as its keys would stop.
+func TestPlansThatTheTermsLack(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		if err := w.CheckPlans(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		narrow := plan.Shipped()
+		narrow.Plans = narrow.Plans[:1]
+		if err := team.New(w.db, nil, narrow).CheckPlans(t.Context()); err == nil || !strings.Contains(err.Error(), `"team"`) {
+			t.Errorf("%v", err)
+		}
+	})
+}

@@ -1,0 +1,243 @@
+package voice
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/auth/apikey"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/platform/safehttp"
+)
+
+// The limits of material.
+const (
+	MaxMaterials = 100    // of a voice
+	MaxMaterial  = 50_000 // characters of a pasted text
+)
+
+// MaterialKind is what a piece of material is.
+type MaterialKind string
+
+// The kinds of material.
+const (
+	Pasted  MaterialKind = "text"
+	Linked  MaterialKind = "link"
+	OwnPost MaterialKind = "post"
+)
+
+// Material is something that a voice was researched from. It may be anybody's text, so it never goes where assistants
+// read: this file alone knows its table, and gives it to people in the app.
+type Material struct {
+	ID      int64
+	Kind    MaterialKind
+	PostID  string // of a post
+	Content string // the text, the link, or the post's caption when it was added
+	AddedAt time.Time
+}
+
+// NewMaterial is exactly one of a pasted text, a link and one of the team's own posts.
+type NewMaterial struct {
+	Text   string
+	Link   string // a public https address; nothing is fetched from it
+	PostID string
+}
+
+var (
+	errOneMaterial  = apierr.Invalid(apierr.ExactlyOneOf, "text", "Give exactly one of a text, a link and a post.")
+	errNoPost       = apierr.Missing().With("argument", "post_id")
+	errManyMaterial = apierr.Invalid(apierr.OutOfRange, "", fmt.Sprintf("A brand voice has at most %d pieces of material.", MaxMaterials))
+)
+
+// AddMaterial keeps what a voice is researched from. What is there already stays as it is.
+func (s *Service) AddMaterial(ctx context.Context, call operation.Call, voice int64, n NewMaterial) (Material, error) {
+	if err := mayResearch(call); err != nil {
+		return Material{}, err
+	}
+	m, err := s.read(ctx, call, n)
+	if err != nil {
+		return m, err
+	}
+	err = s.change(ctx, call, "brand_voice.material_added", func(ctx context.Context, tx *db.Tx) (int64, error) {
+		if _, err := find(ctx, tx, call.TeamID, voice); err != nil {
+			return 0, err
+		}
+		added, err := addMaterial(ctx, tx, voice, &m)
+		if err != nil || !added {
+			return 0, err
+		}
+		return voice, nil
+	})
+	return m, err
+}
+
+// mayResearch lets people in the app alone to material, those who may write.
+func mayResearch(call operation.Call) error {
+	if !call.InApp() {
+		return apierr.Missing()
+	}
+	return call.Require(access.Write)
+}
+
+// read makes of what was given what is kept.
+func (s *Service) read(ctx context.Context, call operation.Call, n NewMaterial) (Material, error) {
+	switch n {
+	case NewMaterial{Text: n.Text}:
+		return pasted(n.Text)
+	case NewMaterial{Link: n.Link}:
+		return linked(n.Link)
+	case NewMaterial{PostID: n.PostID}:
+		return s.ownPost(ctx, call.TeamID, n.PostID)
+	}
+	return Material{}, errOneMaterial
+}
+
+func pasted(text string) (Material, error) {
+	var t tidier
+	text = t.lines("text", text, MaxMaterial)
+	if text == "" {
+		t.refuse(errOneMaterial)
+	}
+	return Material{Kind: Pasted, Content: text}, t.err
+}
+
+// linked keeps an address in its one form, so that it is known again however it is written.
+func linked(address string) (Material, error) {
+	if apikey.In(address) {
+		return Material{}, errSecret.With("argument", "link")
+	}
+	link, err := safehttp.Address(address)
+	if err != nil {
+		detail := "This address cannot be kept."
+		if refused, ok := errors.AsType[*safehttp.Error](err); ok {
+			detail = refused.Detail
+		}
+		return Material{}, apierr.Invalid(apierr.NotAllowedValue, "link", detail).Wrap(err)
+	}
+	return Material{Kind: Linked, Content: link}, nil
+}
+
+// ownPost takes the caption of one of the team's posts, as it is now.
+func (s *Service) ownPost(ctx context.Context, team int64, id string) (Material, error) {
+	m := Material{Kind: OwnPost, PostID: id}
+	if !utf8.ValidString(id) || strings.Contains(id, "\x00") { // which PostgreSQL does not take
+		return m, errNoPost
+	}
+	err := s.db.QueryRow(ctx, `SELECT caption FROM posts WHERE id = ? AND team_id = ?`, id, team).Scan(&m.Content)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return m, errNoPost
+	case err != nil:
+		return m, fmt.Errorf("reading a post for a brand voice: %w", err)
+	case m.Content == "":
+		return m, apierr.Invalid(apierr.NotAllowedValue, "post_id", "This post has no text.")
+	}
+	return m, nil
+}
+
+// digest is by what a piece of material is known again: a post by its id, all else by what it says.
+func (m *Material) digest() string {
+	sum := sha256.Sum256([]byte(string(m.Kind) + "\x00" + m.PostID))
+	if m.Kind != OwnPost {
+		sum = sha256.Sum256([]byte(string(m.Kind) + "\x00" + m.Content))
+	}
+	return hex.EncodeToString(sum[:])
+}
+
+const materialColumns = `id, kind, post_id, content, created_at`
+
+func (m *Material) scan(scan func(...any) error) error {
+	var added int64
+	err := scan(&m.ID, &m.Kind, &m.PostID, &m.Content, &added)
+	m.AddedAt = db.Time(added)
+	return err
+}
+
+// addMaterial adds a piece of material to a voice whose team is locked, or reads the one that is there.
+func addMaterial(ctx context.Context, tx *db.Tx, voice int64, m *Material) (bool, error) {
+	digest := m.digest()
+	err := m.scan(tx.QueryRow(ctx, `SELECT `+materialColumns+` FROM voice_materials WHERE voice_id = ? AND digest = ?`, voice, digest).Scan)
+	if !errors.Is(err, sql.ErrNoRows) {
+		return false, err
+	}
+	var has int
+	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM voice_materials WHERE voice_id = ?`, voice).Scan(&has); err != nil {
+		return false, fmt.Errorf("counting the material of a brand voice: %w", err)
+	}
+	if has >= MaxMaterials {
+		return false, errManyMaterial
+	}
+	m.AddedAt = tx.Now()
+	err = tx.QueryRow(ctx, `INSERT INTO voice_materials (voice_id, kind, post_id, content, digest, created_at) VALUES (?, ?, ?, ?, ?, ?) RETURNING id`,
+		voice, string(m.Kind), m.PostID, m.Content, digest, db.Micros(m.AddedAt)).Scan(&m.ID)
+	if err != nil {
+		return false, fmt.Errorf("adding material to a brand voice: %w", err)
+	}
+	return true, nil
+}
+
+const materialsQuery = `SELECT m.id, m.kind, m.post_id, m.content, m.created_at FROM voice_materials m JOIN brand_voices v ON v.id = m.voice_id
+	WHERE m.voice_id = ? AND v.team_id = ? ORDER BY m.id`
+
+const materialQuery = `SELECT m.id, m.kind, m.post_id, m.content, m.created_at FROM voice_materials m JOIN brand_voices v ON v.id = m.voice_id
+	WHERE m.voice_id = ? AND m.id = ? AND v.team_id = ?`
+
+// Materials lists what a voice was researched from, the oldest first.
+func (s *Service) Materials(ctx context.Context, call operation.Call, voice int64) ([]Material, error) {
+	if err := mayResearch(call); err != nil {
+		return nil, err
+	}
+	if _, err := find(ctx, s.db, call.TeamID, voice); err != nil {
+		return nil, err
+	}
+	out, err := db.All(ctx, s.db, func(rows *sql.Rows, m *Material) error { return m.scan(rows.Scan) }, materialsQuery, voice, call.TeamID)
+	if err != nil {
+		return nil, fmt.Errorf("listing the material of a brand voice: %w", err)
+	}
+	return out, nil
+}
+
+// Material is one piece of what a voice was researched from, whole.
+func (s *Service) Material(ctx context.Context, call operation.Call, voice, id int64) (Material, error) {
+	var m Material
+	if err := mayResearch(call); err != nil {
+		return m, err
+	}
+	err := m.scan(s.db.QueryRow(ctx, materialQuery, voice, id, call.TeamID).Scan)
+	if errors.Is(err, sql.ErrNoRows) {
+		return m, apierr.Missing()
+	}
+	if err != nil {
+		return m, fmt.Errorf("reading material of a brand voice: %w", err)
+	}
+	return m, nil
+}
+
+// RemoveMaterial forgets a piece of material; not_found where the voice has no such one.
+func (s *Service) RemoveMaterial(ctx context.Context, call operation.Call, voice, id int64) error {
+	if err := mayResearch(call); err != nil {
+		return err
+	}
+	return s.change(ctx, call, "brand_voice.material_removed", func(ctx context.Context, tx *db.Tx) (int64, error) {
+		if _, err := find(ctx, tx, call.TeamID, voice); err != nil {
+			return 0, err
+		}
+		n, err := tx.Exec(ctx, `DELETE FROM voice_materials WHERE id = ? AND voice_id = ?`, id, voice)
+		if err != nil {
+			return 0, fmt.Errorf("removing material from a brand voice: %w", err)
+		}
+		if n == 0 {
+			return 0, apierr.Missing()
+		}
+		return voice, nil
+	})
+}

@@ -1,0 +1,62 @@
+package auditlog
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"pressroom/internal/platform/db"
+)
+
+// Event is what happened, as it was recorded.
+type Event struct {
+	ID      int64
+	At      time.Time
+	Person  string // who did it; empty for the service itself and for the operator
+	Key     string // the API key, or the assistant, by which it was done
+	Kind    string
+	Subject string // the id of what it is about
+	Detail  map[string]any
+
+	Assistant bool // it was an assistant's connection, and no key
+}
+
+// Page is which of a team's events are asked for.
+type Page struct {
+	Kind   string // this one alone; all where empty
+	Before int64  // the id above the newest; 0 for the newest of all
+	Most   int
+}
+
+// List reads a team's events, the newest first.
+func List(ctx context.Context, q db.Querier, team int64, page Page) ([]Event, error) {
+	where, args := `e.team_id = ?`, []any{team}
+	if page.Kind != "" {
+		where, args = where+` AND e.kind = ?`, append(args, page.Kind)
+	}
+	if page.Before > 0 {
+		where, args = where+` AND e.id < ?`, append(args, page.Before)
+	}
+	out, err := db.AllOf(ctx, q, page.Most, scan, `SELECT e.id, e.at, COALESCE(p.name, ''), COALESCE(k.name, ''), CASE WHEN k.kind = 'assistant' THEN 1 ELSE 0 END, e.kind, e.subject, e.detail
+		FROM events e LEFT JOIN people p ON p.id = e.person_id LEFT JOIN api_keys k ON k.id = e.key_id AND k.team_id = e.team_id
+		WHERE `+where+` ORDER BY e.id DESC LIMIT ?`, append(args, page.Most)...)
+	if err != nil {
+		return nil, fmt.Errorf("reading the events of team %d: %w", team, err)
+	}
+	return out, nil
+}
+
+func scan(rows *sql.Rows, e *Event) error {
+	var at, assistant int64
+	var detail string
+	if err := rows.Scan(&e.ID, &at, &e.Person, &e.Key, &assistant, &e.Kind, &e.Subject, &detail); err != nil {
+		return err
+	}
+	e.At, e.Assistant = db.Time(at), assistant > 0
+	if err := json.Unmarshal([]byte(detail), &e.Detail); err != nil {
+		return fmt.Errorf("reading the detail of event %d: %w", e.ID, err)
+	}
+	return nil
+}

@@ -1,0 +1,107 @@
+package auditlog_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pressroom/internal/platform/auditlog"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit"
+)
+
+func record(ctx context.Context, tx *db.Tx, team int64, subject string) error {
+	return auditlog.Record(ctx, tx, team, auditlog.Actor{}, "key.created", subject, nil)
+}
+
+// taken are the subjects of what is read from an id on, with the id to go on from.
+func taken(t *testing.T, d *db.DB, part auditlog.Part) ([]string, int64) {
+	t.Helper()
+	subjects := []string{}
+	err := auditlog.Each(t.Context(), d, part, func(e auditlog.Entry) error {
+		subjects, part.Above = append(subjects, e.Subject), e.ID
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return subjects, part.Above
+}
+
+// Whoever goes on from the last id has every event once, by team and from a time on, however many there are.
+func TestEach(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		clock := testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
+		began := clock.Now()
+		d := testkit.Open(t, url, clock)
+		if got, _ := taken(t, d, auditlog.Part{}); len(got) != 0 {
+			t.Errorf("of nothing: %v", got)
+		}
+		want := []string{}
+		for round := range 3 {
+			err := d.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+				for n := range 700 { // more than a batch in all
+					subject := fmt.Sprintf("%d/%d", round, n)
+					want = append(want, subject)
+					if err := record(ctx, tx, int64(1+n%2), subject); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			clock.Advance(time.Hour)
+		}
+		all, last := taken(t, d, auditlog.Part{})
+		if diff := cmp.Diff(want, all); diff != "" {
+			t.Error(diff)
+		}
+		if rest, _ := taken(t, d, auditlog.Part{Above: last}); len(rest) != 0 {
+			t.Errorf("after the last: %v", rest)
+		}
+		if of, _ := taken(t, d, auditlog.Part{Team: 2, Since: began.Add(time.Hour)}); len(of) != 700 || of[0] != "1/1" {
+			t.Errorf("%d of team 2 from the second hour on, the first is %v", len(of), of[:min(1, len(of))])
+		}
+	})
+}
+
+// An event whose transaction ends after a younger one's is not passed by.
+func TestNoEventIsPassedBy(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		clock := testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
+		d := testkit.Open(t, url, clock)
+		if !d.Postgres() {
+			return // it writes one transaction after the other
+		}
+		recorded, end, ended := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+		go func() {
+			ended <- d.Write(t.Context(), "slow", func(ctx context.Context, tx *db.Tx) error {
+				err := record(ctx, tx, 1, "slow")
+				close(recorded)
+				<-end
+				return err
+			})
+		}()
+		<-recorded
+		if err := d.Write(t.Context(), "quick", func(ctx context.Context, tx *db.Tx) error { return record(ctx, tx, 1, "quick") }); err != nil {
+			t.Fatal(err)
+		}
+		early, last := taken(t, d, auditlog.Part{})
+		close(end)
+		if err := <-ended; err != nil {
+			t.Fatal(err)
+		}
+		clock.Advance(3 * time.Minute)
+		late, _ := taken(t, d, auditlog.Part{Above: last})
+		if diff := cmp.Diff([]string{"slow", "quick"}, append(early, late...)); diff != "" {
+			t.Error(diff)
+		}
+	})
+}

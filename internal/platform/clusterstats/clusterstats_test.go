@@ -1,0 +1,102 @@
+package clusterstats_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pressroom/internal/platform/clusterstats"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit"
+)
+
+func open(t *testing.T, url string, clock *testkit.Clock) *db.DB {
+	t.Helper()
+	d, err := db.Open(t.Context(), url, db.Options{Now: clock.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.Close() })
+	return d
+}
+
+// One node of many measures, once in each stretch of time, and all of them tell what it found.
+func TestOneMeasuresForAll(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		clock := testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
+		var times atomic.Int64
+		since := clock.Now().Add(-time.Hour)
+		measure := clusterstats.Measure{Name: "loads", Every: 15 * time.Second, Do: func(context.Context) ([]clusterstats.Figure, error) {
+			return []clusterstats.Figure{{Name: "jobs", Labels: []string{"a", "b"}, Value: float64(times.Add(1))}, {Name: "age", Since: since}}, nil
+		}}
+		d := open(t, url, clock)
+		nodes := []*clusterstats.Service{clusterstats.New(d, measure), clusterstats.New(d, measure), clusterstats.New(d, measure)}
+		reader := clusterstats.New(d, measure)
+		for round := range 3 {
+			var wg sync.WaitGroup
+			for _, node := range nodes {
+				for range 2 {
+					wg.Go(func() {
+						if err := node.Once(t.Context(), true); err != nil {
+							t.Error(err)
+						}
+					})
+				}
+			}
+			wg.Wait()
+			if n := times.Load(); n != int64(round+1) {
+				t.Fatalf("measured %d times in %d stretches", n, round+1)
+			}
+			if err := reader.Once(t.Context(), false); err != nil {
+				t.Fatal(err)
+			}
+			want := []clusterstats.Standing{{Name: "loads", MeasuredAt: clock.Now(), Figures: []clusterstats.Figure{{Name: "jobs", Labels: []string{"a", "b"}, Value: float64(round + 1)}, {Name: "age", Since: since}}}}
+			if diff := cmp.Diff(want, reader.Last()); diff != "" {
+				t.Error(diff)
+			}
+			clock.Advance(15 * time.Second)
+		}
+	})
+}
+
+// What fails keeps what was measured before, with its age, and keeps nothing else from being measured.
+func TestAMeasureThatFails(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		clock := testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
+		began := clock.Now()
+		broken := errors.New("the table is gone")
+		var fails bool
+		one := clusterstats.Measure{Name: "one", Every: time.Minute, Do: func(context.Context) ([]clusterstats.Figure, error) {
+			if fails {
+				return nil, broken
+			}
+			return []clusterstats.Figure{{Name: "x", Value: 1}}, nil
+		}}
+		two := clusterstats.Measure{Name: "two", Every: time.Minute, Do: func(context.Context) ([]clusterstats.Figure, error) {
+			return []clusterstats.Figure{{Name: "y", Value: 2}}, nil
+		}}
+		s := clusterstats.New(open(t, url, clock), one, two)
+		if got := s.Last(); len(got) != 0 {
+			t.Fatalf("before anything was read: %v", got)
+		}
+		if err := s.Once(t.Context(), true); err != nil {
+			t.Fatal(err)
+		}
+		clock.Advance(time.Minute)
+		fails = true
+		if err := s.Once(t.Context(), true); !errors.Is(err, broken) {
+			t.Errorf("the failure was told as %v", err)
+		}
+		want := []clusterstats.Standing{{"one", began, []clusterstats.Figure{{Name: "x", Value: 1}}}, {"two", began.Add(time.Minute), []clusterstats.Figure{{Name: "y", Value: 2}}}}
+		if diff := cmp.Diff(want, s.Last()); diff != "" {
+			t.Error(diff)
+		}
+	})
+}

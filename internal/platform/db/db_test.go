@@ -1,0 +1,298 @@
+package db_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit"
+)
+
+func TestMigratesUpAndDownAndUp(t *testing.T) {
+	t.Parallel()
+	testkit.EachEmptyDatabase(t, func(t *testing.T, url string) {
+		d := testkit.Open(t, url, nil)
+		ctx := t.Context()
+		if err := d.MigrateDown(ctx); err != nil {
+			t.Fatal(err)
+		}
+		var n int
+		if err := d.QueryRow(ctx, `SELECT COUNT(*) FROM posts`).Scan(&n); err == nil {
+			t.Fatal("a table is still there after migrating down")
+		}
+		if err := d.Migrate(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.QueryRow(ctx, `SELECT COUNT(*) FROM posts`).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// A program that went back a version starts on the shape that a newer one made.
+func TestAnOlderProgramStartsOnANewerShape(t *testing.T) {
+	t.Parallel()
+	testkit.EachEmptyDatabase(t, func(t *testing.T, url string) {
+		d := testkit.Open(t, url, nil)
+		exec(t, d, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, ?)`, true)
+		if err := d.Migrate(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		var n int
+		if err := d.QueryRow(t.Context(), `SELECT COUNT(*) FROM posts`).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestEventsAreNeverChanged(t *testing.T) {
+	t.Parallel()
+	testkit.EachEmptyDatabase(t, func(t *testing.T, url string) {
+		d := testkit.Open(t, url, nil)
+		exec(t, d, `INSERT INTO events (team_id, at, kind, subject) VALUES (1, 1, 'test.made', 'x')`)
+		for _, statement := range []string{`UPDATE events SET kind = 'other'`, `DELETE FROM events`} {
+			err := d.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+				_, err := tx.Exec(ctx, statement)
+				return err
+			})
+			if err == nil {
+				t.Errorf("%s was let through", statement)
+			}
+		}
+	})
+}
+
+func exec(t *testing.T, d *db.DB, statement string, args ...any) {
+	t.Helper()
+	err := d.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+		_, err := tx.Exec(ctx, statement, args...)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestWriteTakesEverythingBackOnAnError(t *testing.T) {
+	t.Parallel()
+	testkit.EachEmptyDatabase(t, func(t *testing.T, url string) {
+		d := testkit.Open(t, url, nil)
+		stop := errors.New("stop")
+		err := d.Write(t.Context(), "outer", func(ctx context.Context, tx *db.Tx) error {
+			if _, err := tx.Exec(ctx, `INSERT INTO people (name, email, created_at) VALUES (?, ?, ?)`, "Ada", "ada@example.com", 1); err != nil {
+				return err
+			}
+			return d.Write(ctx, "inner", func(context.Context, *db.Tx) error { return stop })
+		})
+		if !errors.Is(err, stop) {
+			t.Fatalf("got %v", err)
+		}
+		var n int
+		if err := d.QueryRow(t.Context(), `SELECT COUNT(*) FROM people`).Scan(&n); err != nil || n != 0 {
+			t.Fatalf("%d people are left (%v)", n, err)
+		}
+	})
+}
+
+// A read inside a transaction sees what the transaction wrote, wherever the query was prepared.
+func TestReadsJoinTheTransaction(t *testing.T) {
+	t.Parallel()
+	testkit.EachEmptyDatabase(t, func(t *testing.T, url string) {
+		d := testkit.Open(t, url, nil)
+		const count = `SELECT COUNT(*) FROM people WHERE email = ?`
+		for range 3 { // the first rounds prepare the statements, the last ones use them
+			err := d.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+				if _, err := tx.Exec(ctx, `INSERT INTO people (name, email, created_at) VALUES ('A', ?, 1)`, "a@example.com"); err != nil {
+					return err
+				}
+				var n int
+				if err := d.QueryRow(ctx, count, "a@example.com").Scan(&n); err != nil || n != 1 {
+					t.Errorf("inside: %d (%v)", n, err)
+				}
+				return errors.New("back")
+			})
+			if err == nil {
+				t.Fatal("the error was lost")
+			}
+			var n int
+			if err := d.QueryRow(t.Context(), count, "a@example.com").Scan(&n); err != nil || n != 0 {
+				t.Errorf("outside: %d (%v)", n, err)
+			}
+		}
+	})
+}
+
+func TestConcurrentWritersAllSucceed(t *testing.T) {
+	t.Parallel()
+	testkit.EachEmptyDatabase(t, func(t *testing.T, url string) {
+		d := testkit.Open(t, url, nil)
+		var wg sync.WaitGroup
+		for range 20 {
+			wg.Go(func() { exec(t, d, `UPDATE access_version SET version = version + 1 WHERE id = 1`) })
+		}
+		wg.Wait()
+		var version int
+		if err := d.QueryRow(t.Context(), `SELECT version FROM access_version`).Scan(&version); err != nil || version != 21 {
+			t.Fatalf("version %d (%v)", version, err)
+		}
+	})
+}
+
+// A row that another transaction keeps for too long is asked for again.
+func TestBlockedWriteIsRepeated(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		if d := testkit.Open(t, url, nil); d.Postgres() { // SQLite's writers wait for a connection
+			blockedWrite(t, d)
+		}
+	})
+}
+
+func blockedWrite(t *testing.T, d *db.DB) {
+	t.Helper()
+	const next = `UPDATE access_version SET version = version + 1 WHERE id = 1`
+	held, let, ended := make(chan struct{}), make(chan struct{}), make(chan error)
+	go func() {
+		ended <- d.Write(context.Background(), "holder", func(ctx context.Context, tx *db.Tx) error {
+			_, err := tx.Exec(ctx, next)
+			close(held)
+			<-let
+			return err
+		})
+	}()
+	<-held
+	tries := 0
+	err := d.Write(t.Context(), "waiter", func(ctx context.Context, tx *db.Tx) error {
+		if tries++; tries > 1 {
+			close(let)
+		} else if _, err := tx.Exec(ctx, `SET LOCAL lock_timeout = '1ms'`); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, next)
+		return err
+	})
+	if err := errors.Join(err, <-ended); err != nil || tries != 2 {
+		t.Fatalf("%d tries (%v)", tries, err)
+	}
+}
+
+func TestPostgresThatForgetsIsRefused(t *testing.T) {
+	t.Parallel()
+	testkit.EachEmptyDatabase(t, func(t *testing.T, url string) {
+		d := testkit.Open(t, url, nil)
+		if !d.Postgres() {
+			return
+		}
+		_, err := db.Open(t.Context(), url+"&options=-c%20synchronous_commit%3Doff", db.Options{})
+		if err == nil {
+			t.Fatal("a PostgreSQL with synchronous_commit = off was taken")
+		}
+	})
+}
+
+// A connection that is refused is closed: a server has only so many.
+func TestRefusedConnectionIsClosed(t *testing.T) {
+	t.Parallel()
+	testkit.EachEmptyDatabase(t, func(t *testing.T, url string) {
+		if !testkit.Open(t, url, nil).Postgres() {
+			return
+		}
+		var again func(query string, dest ...any) error
+		_, err := db.Open(t.Context(), url, db.Options{Connected: func(_ context.Context, _ func(string, ...any) error, ask func(string, ...any) error) error {
+			again = ask
+			return db.ErrReplica
+		}})
+		if !db.Away(err) {
+			t.Errorf("opening: %v", err)
+		}
+		var n int
+		if err := again(`SELECT 1`, &n); err == nil {
+			t.Error("a connection that was refused is open")
+		}
+	})
+}
+
+func TestTimesGoThroughTheDatabaseUnchanged(t *testing.T) {
+	t.Parallel()
+	for _, at := range []time.Time{{}, time.Date(2026, 3, 29, 1, 30, 0, 123_456_000, time.UTC)} {
+		if got := db.Time(db.Micros(at)); !got.Equal(at) {
+			t.Errorf("%v became %v", at, got)
+		}
+	}
+}
+
+func TestAllClosesItsRowsOnAScanError(t *testing.T) {
+	t.Parallel()
+	testkit.EachEmptyDatabase(t, func(t *testing.T, url string) {
+		d := testkit.Open(t, url, nil)
+		wrong := errors.New("wrong")
+		for range 50 { // more than there are connections
+			_, err := db.All(t.Context(), d, func(*sql.Rows, *int) error { return wrong }, `SELECT version FROM access_version`)
+			if !errors.Is(err, wrong) {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+// A database that answers is told as one that does, also where every connection is at work.
+func TestPingStandsInNoLine(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		d := testkit.Open(t, url, nil)
+		for range d.Writer().Stats().MaxOpenConnections {
+			conn, err := d.Writer().Conn(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		if err := d.Ping(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A page asks for one row more than it shows, by few different texts.
+func TestPage(t *testing.T) {
+	t.Parallel()
+	for rows, want := range map[int]string{1: " LIMIT 21", 20: " LIMIT 21", 21: " LIMIT 51", 50: " LIMIT 51", 51: " LIMIT 101"} {
+		if got := db.Page(rows); got != want {
+			t.Errorf("%d rows: %q, want %q", rows, got, want)
+		}
+	}
+}
+
+// Every connection to PostgreSQL waits five seconds for a lock, also the one that migrated, and knows that far pages cost little,
+// unless the address says otherwise.
+func TestConnectionsAreSetUp(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		for address, cost := range map[string]string{url: "1.1", url + "&random_page_cost=2": "2"} {
+			d := testkit.Open(t, address, nil)
+			if !d.Postgres() {
+				return
+			}
+			if err := d.Alone(t.Context(), d.Migrate); err != nil {
+				t.Fatal(err)
+			}
+			for range 4 { // each with a connection of its own, as the others are not given back yet
+				rows, err := d.Query(t.Context(), `SELECT current_setting('lock_timeout'), current_setting('random_page_cost')`)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer rows.Close()
+				var lock, page string
+				if !rows.Next() || rows.Scan(&lock, &page) != nil || lock != "5s" || page != cost {
+					t.Errorf("lock_timeout %s, random_page_cost %s: %v", lock, page, rows.Err())
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,83 @@
+package restoreguard_test
+
+import (
+	"database/sql"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"pressroom/internal/platform/restoreguard"
+	"pressroom/internal/testkit"
+)
+
+// The statement that holds a database after a failover is one that PostgreSQL takes, and holds once.
+func TestFailoverHolds(t *testing.T) {
+	t.Parallel()
+	if os.Getenv(testkit.PostgresVariable) == "" {
+		t.Skip("needs PostgreSQL: scripts/with-postgres")
+	}
+	url := testkit.Postgres(t)
+	s, d := open(t, url)
+	conn, err := sql.Open("pgx", url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	f := restoreguard.NewFailover(false)
+	for n := range 3 {
+		exec := func(query string, args ...any) error {
+			_, err := conn.ExecContext(t.Context(), query, args...)
+			return err
+		}
+		ask := func(_ string, dest ...any) error {
+			_, err := fmt.Sscan(fmt.Sprintf("%08X", 1+n), dest[0])
+			return err
+		}
+		if err := f.Connected(t.Context(), exec, ask); err != nil {
+			t.Fatal(err)
+		}
+		state, err := s.State(t.Context())
+		if err != nil || state.Held() != (n > 0) || n > 0 && state.Why != restoreguard.FailedOver {
+			t.Errorf("after %d failovers: %+v %v", n, state, err)
+		}
+	}
+	var id int64
+	if err := d.QueryRow(t.Context(), `SELECT MAX(id) FROM events`).Scan(&id); err != nil || id < time.Now().Add(-time.Hour).UnixMilli() {
+		t.Errorf("the event has the id %d, %v", id, err)
+	}
+	var events, version int
+	if err := d.QueryRow(t.Context(), `SELECT (SELECT COUNT(*) FROM events WHERE kind = 'service.held'), (SELECT version FROM access_version)`).Scan(&events, &version); err != nil || events != 1 || version != 2 {
+		t.Errorf("%d events, access %d, %v", events, version, err)
+	}
+}
+
+// A hold by hand, which is lifted without asking the networks, becomes one for the failover.
+func TestFailoverWhileHeldByHand(t *testing.T) {
+	t.Parallel()
+	if os.Getenv(testkit.PostgresVariable) == "" {
+		t.Skip("needs PostgreSQL: scripts/with-postgres")
+	}
+	url := testkit.Postgres(t)
+	s, d := open(t, url)
+	if _, err := s.Hold(t.Context(), "a flood"); err != nil {
+		t.Fatal(err)
+	}
+	f := restoreguard.NewFailover(false)
+	for n := range 2 {
+		run := func(query string, _ ...any) error {
+			exec(t, d, query)
+			return nil
+		}
+		ask := func(_ string, dest ...any) error {
+			_, err := fmt.Sscan(fmt.Sprintf("%08X", 1+n), dest[0])
+			return err
+		}
+		if err := f.Connected(t.Context(), run, ask); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if state, err := s.State(t.Context()); err != nil || state.Why != restoreguard.FailedOver || state.Reason != "a flood" {
+		t.Errorf("after a failover: %+v %v", state, err)
+	}
+}

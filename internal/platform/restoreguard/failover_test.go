@@ -1,0 +1,81 @@
+package restoreguard_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"pressroom/internal/platform/db"
+	"pressroom/internal/platform/restoreguard"
+)
+
+// A connection to a server that is on another timeline holds the database before it is used; one to the same server, one
+// that cannot be asked, and any that is trusted do not.
+func TestFailover(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		trust     bool
+		timelines []string // of one connection after the other; empty where it does not tell
+		held      int
+	}{
+		"the same server": {timelines: []string{"00000001", "00000001"}},
+		"a replica":       {timelines: []string{"00000001", "00000002", "00000002"}, held: 1},
+		"two replicas":    {timelines: []string{"0000000F", "00000010", "00000011"}, held: 2},
+		"trusted":         {trust: true, timelines: []string{"00000001", "00000002"}},
+		"not told":        {timelines: []string{"", "00000001", "", "00000001"}},
+	} {
+		f, held := restoreguard.NewFailover(c.trust), 0
+		for _, timeline := range c.timelines {
+			exec := func(query string, _ ...any) error {
+				if strings.Contains(query, "failed_over") {
+					held++
+				}
+				return nil
+			}
+			ask := func(_ string, dest ...any) error {
+				if timeline == "" {
+					return errors.New("permission denied")
+				}
+				_, err := fmt.Sscan(timeline, dest[0])
+				return err
+			}
+			if err := f.Connected(t.Context(), exec, ask); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if held != c.held {
+			t.Errorf("%s: held %d times, want %d", name, held, c.held)
+		}
+	}
+	f := restoreguard.NewFailover(false)
+	answer := func(timeline string) func(string, ...any) error {
+		return func(_ string, dest ...any) error { _, err := fmt.Sscan(timeline, dest[0]); return err }
+	}
+	broken := func(string, ...any) error { return errors.New("read-only") }
+	if err := f.Connected(t.Context(), broken, answer("00000001")); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // and goes on refusing
+		if err := f.Connected(t.Context(), broken, answer("00000002")); err == nil {
+			t.Error("a connection is used that could not be held")
+		}
+	}
+}
+
+// A connection to a replica is refused, by an error that says that the database is away: kept, it would write once the
+// replica has taken over, and nobody would have looked.
+func TestReplicaIsRefused(t *testing.T) {
+	t.Parallel()
+	exec := func(string, ...any) error { return nil }
+	ask := func(query string, dest ...any) error {
+		if strings.Contains(query, "pg_is_in_recovery") {
+			_, err := fmt.Sscan("true", dest[0])
+			return err
+		}
+		return errors.New("recovery is in progress")
+	}
+	if err := restoreguard.NewFailover(true).Connected(t.Context(), exec, ask); err == nil || !db.Away(err) {
+		t.Errorf("a replica: %v", err)
+	}
+}

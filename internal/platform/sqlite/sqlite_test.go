@@ -1,0 +1,58 @@
+package sqlite_test
+
+import (
+	"database/sql"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pressroom/internal/platform/sqlite"
+)
+
+func open(t *testing.T, path string, writer bool) *sql.DB {
+	t.Helper()
+	// The same, but for the ten seconds that a writer waits for another process.
+	db, err := sql.Open(sqlite.Driver, strings.Replace(sqlite.DSN(path, writer), "10000", "1", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+// A second writer that does not get its turn is busy; nothing else is.
+func TestBusy(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "test.db")
+	first, second := open(t, path, true), open(t, path, true)
+	tx, err := first.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := second.BeginTx(t.Context(), nil); !sqlite.Busy(err) {
+		t.Errorf("the second writer: %v", err)
+	}
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := second.ExecContext(t.Context(), `SELECT nothing`); err == nil || sqlite.Busy(err) || sqlite.Busy(errors.New("busy")) {
+		t.Errorf("another error passes for busy: %v", err)
+	}
+}
+
+// What is committed is on the disk, whatever happens to the machine, and readers cannot write.
+func TestFilesAreOpenedDurably(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "test.db")
+	db := open(t, path, true)
+	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1"} {
+		var got string
+		if err := db.QueryRowContext(t.Context(), "PRAGMA "+pragma).Scan(&got); err != nil || got != want {
+			t.Errorf("%s is %s (%v)", pragma, got, err)
+		}
+	}
+	if _, err := open(t, path, false).ExecContext(t.Context(), `CREATE TABLE t (x)`); err == nil {
+		t.Error("a reader wrote")
+	}
+}

@@ -1,0 +1,252 @@
+package stripmeta
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"pressroom/internal/platform/mediainfo"
+)
+
+// keepFirst zeroes a box's content beyond its first n bytes.
+func (v *video) keepFirst(b mediainfo.Box, n int64) error {
+	if n < 0 || n >= b.End-b.Content {
+		return nil
+	}
+	return v.zero(v.source, b.Content+n, b.End)
+}
+
+// version returns the version of a full box, 0 if the box is empty.
+func (v *video) version(b mediainfo.Box) (byte, error) {
+	if b.Content == b.End {
+		return 0, nil
+	}
+	p, err := v.peek(b.Content, 1)
+	if err != nil {
+		return 0, err
+	}
+	return p[0], nil
+}
+
+func (v *video) keepSized(b mediainfo.Box, r rule) error {
+	n := r.size
+	if r.more != 0 {
+		version, err := v.version(b)
+		if err != nil {
+			return err
+		}
+		if version == 1 {
+			n += r.more
+		}
+	}
+	return v.keepFirst(b, n)
+}
+
+func (v *video) keepListed(b mediainfo.Box, r rule) error {
+	if b.End-b.Content < r.size {
+		return v.blank(b)
+	}
+	version, err := v.version(b)
+	if err != nil {
+		return err
+	}
+	entry := r.entry
+	if version == 1 {
+		entry += r.more
+	}
+	p, err := v.content(b, r.size-4, 4)
+	if err != nil {
+		return err
+	}
+	return v.keepFirst(b, r.size+entry*int64(binary.BigEndian.Uint32(p)))
+}
+
+// headers are the reserved bytes of the headers of version 0 behind their two dates, and where they end.
+var headers = map[string]struct {
+	reserved []span
+	end      int64
+}{
+	"mvhd": {[]span{{26, 36}, {72, 96}}, 100},
+	"tkhd": {[]span{{16, 20}, {24, 32}, {38, 40}}, 84},
+	"mdhd": {[]span{{22, 24}}, 24},
+}
+
+// header zeroes the dates of creation and modification, and what is reserved. In version 1 the dates and the duration,
+// which ends before offset 24, have eight bytes each.
+func (v *video) header(b mediainfo.Box) error {
+	version, err := v.version(b)
+	if err != nil {
+		return err
+	}
+	dates, late := int64(12), int64(0)
+	if version == 1 {
+		dates, late = 20, 12
+	}
+	if b.Content+dates > b.End {
+		return errStructure
+	}
+	if err := v.zero(v.source, b.Content+4, b.Content+dates); err != nil {
+		return err
+	}
+	h := headers[b.Kind]
+	for _, gap := range h.reserved {
+		shift := late
+		if gap.at < 20 {
+			shift = dates - 12
+		}
+		at, end := b.Content+gap.at+shift, min(b.Content+gap.end+shift, b.End)
+		if at < end {
+			err = v.zero(v.source, at, end)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return v.keepFirst(b, h.end+late)
+}
+
+// handlerName keeps what a track is, and zeroes its maker and its name.
+func (v *video) handlerName(b mediainfo.Box) error {
+	p, err := v.content(b, 0, 12)
+	if err != nil {
+		return err
+	}
+	if kind := string(p[4:8]); kind != "mhlr" && kind != "dhlr" {
+		if err := v.zero(v.source, b.Content+4, b.Content+8); err != nil {
+			return err
+		}
+	}
+	return v.keepFirst(b, 12)
+}
+
+// knownBrands are the brands of ftyp that stay: those of the standards, none of a maker.
+var knownBrands = []string{
+	"isom", "iso2", "iso3", "iso4", "iso5", "iso6", "iso7", "iso8", "iso9", "isoa", "isob", "isoc", "avc1", "hvc1", "hev1",
+	"av01", "mp41", "mp42", "mp71", "qt  ", "M4V ", "M4VH", "M4VP", "f4v ", "dash", "msdh", "msix", "cmfc", "cmf2",
+	"3gp4", "3gp5", "3gp6", "3gp7", "3gp8", "3gp9", "3g2a", "3g2b", "3g2c", "mmp4", "dby1",
+}
+
+// brands replaces a major brand that is not known by isom, and zeroes the others and the minor version.
+func (v *video) brands(b mediainfo.Box) error {
+	for at := b.Content; at < b.End; at += 4 {
+		if b.End-at < 4 {
+			return v.zero(v.source, at, b.End)
+		}
+		p, err := v.peek(at, 4)
+		if err != nil {
+			return err
+		}
+		switch {
+		case at == b.Content+4:
+			if binary.BigEndian.Uint16(p) == 0 {
+				continue // a small number
+			}
+			err = v.zero(v.source, at, at+4)
+		case slices.Contains(knownBrands, string(p)):
+		case at == b.Content:
+			err = v.replace(at, at+4, []byte("isom"))
+		default:
+			err = v.zero(v.source, at, at+4)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var errElsewhere = damaged("the video refers to other files")
+
+// dataEntries zeroes where the data references say the samples are. They must be in this file.
+func (v *video) dataEntries(b mediainfo.Box) error {
+	if b.End-b.Content < 8 {
+		return v.blank(b)
+	}
+	return v.walkEach(b, 8, func(entry mediainfo.Box) error {
+		p, err := v.content(entry, 0, 4)
+		if err != nil {
+			return err
+		}
+		self := binary.BigEndian.Uint32(p)&1 != 0
+		if !self { // some leave out the flag, and the address too
+			self, err = v.is(0, entry.Content+4, entry.End)
+		}
+		if err == nil && !self {
+			err = errElsewhere
+		}
+		if err != nil {
+			return err
+		}
+		return v.keepFirst(entry, 4)
+	})
+}
+
+// walkEach cleans the boxes of a list from offset off on, and zeroes what is too short for a box at its end.
+func (v *video) walkEach(in mediainfo.Box, off int64, visit func(mediainfo.Box) error) error {
+	at := in.Content + off
+	err := v.each(mediainfo.Box{Content: at, End: in.End}, func(b mediainfo.Box) error {
+		at = b.End
+		return visit(b)
+	})
+	if err != nil {
+		return err
+	}
+	return v.zero(v.source, at, in.End)
+}
+
+// sampleTable zeroes what follows the sizes of the samples.
+func (v *video) sampleTable(b mediainfo.Box) error {
+	p, err := v.content(b, 0, 12)
+	if err != nil {
+		return err
+	}
+	count := int64(binary.BigEndian.Uint32(p[8:]))
+	switch {
+	case b.Kind == "stz2":
+		return v.keepFirst(b, 12+(count*int64(p[7])+7)/8)
+	case binary.BigEndian.Uint32(p[4:]) != 0:
+		return v.keepFirst(b, 12)
+	}
+	return v.keepFirst(b, 12+4*count)
+}
+
+// groupKindSizes are the groups of samples that players need, to start and to seek, and how many bytes describe one.
+var groupKindSizes = map[string]int64{"roll": 2, "prol": 2, "rap ": 1, "sync": 1} //nolint:gocritic // the space is part of the code
+
+// groups keeps which samples are of a group that players need.
+func (v *video) groups(b mediainfo.Box) error {
+	p, err := v.content(b, 0, 12)
+	if err != nil {
+		return err
+	}
+	if _, needed := groupKindSizes[string(p[4:8])]; !needed || p[0] > 1 {
+		return v.blank(b)
+	}
+	head := int64(8)
+	if p[0] == 1 { // with a parameter
+		head = 12
+	}
+	if p, err = v.content(b, head, 4); err != nil {
+		return err
+	}
+	return v.keepFirst(b, head+4+8*int64(binary.BigEndian.Uint32(p)))
+}
+
+// groupKinds keeps the descriptions of groups that players need.
+func (v *video) groupKinds(b mediainfo.Box) error {
+	p, err := v.content(b, 0, 12)
+	if err != nil {
+		return err
+	}
+	size, needed := groupKindSizes[string(p[4:8])]
+	head := int64(8)
+	if p[0] != 0 { // with a length, or a default, in front of the count
+		head = 12
+	}
+	if !needed || p[0] == 1 && int64(binary.BigEndian.Uint32(p[8:])) != size {
+		return v.blank(b)
+	}
+	if p, err = v.content(b, head, 4); err != nil {
+		return err
+	}
+	return v.keepFirst(b, head+4+size*int64(binary.BigEndian.Uint32(p)))
+}

@@ -1,0 +1,21 @@
+package stripmeta
+
+import (
+	"encoding/binary"
+	"io"
+
+	"pressroom/internal/platform/mediainfo"
+)
+
+// orientationOnly returns the EXIF data (TIFF 6.0) that says nothing but how the pixels are turned, or nil if they are
+// upright, for the n bytes of EXIF data at off.
+func (s *source) orientationOnly(off, n int64) []byte {
+	value := mediainfo.Orientation(io.NewSectionReader(s, off, n), n)
+	if value == 1 {
+		return nil
+	}
+	// Big endian; one directory at 8 with one entry: tag 0x0112, SHORT, one value; no further directory.
+	p := []byte("MM\x00\x2a\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01")
+	p = binary.BigEndian.AppendUint16(p, uint16(value)) //nolint:gosec // 2 to 8
+	return append(p, 0, 0, 0, 0, 0, 0)
+}

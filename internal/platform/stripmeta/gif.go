@@ -1,0 +1,235 @@
+package stripmeta
+
+import (
+	"compress/lzw"
+	"errors"
+	"io"
+	"slices"
+
+	"pressroom/internal/platform/mediainfo"
+)
+
+// The blocks of GIF89a, appendix A.
+const (
+	gifExtension   = 0x21
+	gifImage       = 0x2c
+	gifTrailer     = 0x3b
+	graphicControl = 0xf9
+	application    = 0xff
+)
+
+// gifLoops are the application extensions that say how often an animation is shown.
+var gifLoops = []string{"NETSCAPE2.0", "ANIMEXTS1.0"}
+
+// controlBytes is the size of a graphic control in front of its terminator.
+const controlBytes = 7
+
+type gifScan struct {
+	*source
+	*Edits
+
+	control span  // the graphic control that waits for its image
+	looped  bool  // the loop was kept
+	pixels  int64 // decompressed so far
+}
+
+// scanGIF walks all blocks of a GIF. Decoders show a GIF that breaks off after its first image; it is ended there.
+func scanGIF(s *source, e *Edits) error {
+	p, err := s.peek(0, 13)
+	if err != nil {
+		return err
+	}
+	g := &gifScan{source: s, Edits: e}
+	at := 13 + colorTable(p[10])
+	shown := false
+	for {
+		next, kind, err := g.block(at)
+		if errors.Is(err, mediainfo.ErrDamaged) && !errors.Is(err, errParts) && shown {
+			return errors.Join(g.dropControl(), e.replace(at, s.size, []byte{gifTrailer}))
+		}
+		if err != nil {
+			return err
+		}
+		if kind == gifTrailer {
+			return errors.Join(g.dropControl(), e.remove(next, s.size))
+		}
+		shown = shown || kind == gifImage
+		at = next
+	}
+}
+
+// colorTable is the size of the table that the flags of a screen or an image announce, in bytes.
+func colorTable(flags byte) int64 {
+	if flags&0x80 == 0 {
+		return 0
+	}
+	return 3 << (1 + flags&7)
+}
+
+// block returns where the block at offset at ends and what it is, and removes it if rendering does not need it.
+func (g *gifScan) block(at int64) (int64, byte, error) {
+	p, err := g.peek(at, 1)
+	if err != nil {
+		return 0, 0, err
+	}
+	kind := p[0]
+	switch kind {
+	case gifTrailer:
+		return at + 1, kind, nil
+	case gifImage:
+		end, err := g.image(at)
+		return end, kind, err
+	case gifExtension:
+		end, err := g.skipBlocks(at + 2)
+		if err != nil {
+			return 0, 0, err
+		}
+		return end, kind, g.extension(at, end)
+	}
+	return 0, 0, errStructure
+}
+
+// image follows the compressed pixels of the image at at. What decoders leave unread behind them is removed.
+func (g *gifScan) image(at int64) (int64, error) {
+	p, err := g.peek(at, 10)
+	if err != nil {
+		return 0, err
+	}
+	data := at + 10 + colorTable(p[9])
+	if p, err = g.peek(data, 1); err != nil {
+		return 0, err
+	}
+	bits := int(p[0])
+	if bits < 2 || bits > 8 {
+		return 0, errStructure
+	}
+	end, err := g.skipBlocks(data + 1)
+	if err != nil {
+		return 0, err
+	}
+	in := &subBlocks{source: g.source, next: data + 1}
+	if err := g.decompress(in, bits); err != nil {
+		return 0, err
+	}
+	control := g.control
+	g.control = span{}
+	return end, errors.Join(g.cut(control.at+controlBytes, control.end), g.cutBlocks(in, end))
+}
+
+// decompress reads pixels to the code that ends them, or to one that is broken: decoders stop there too.
+func (g *gifScan) decompress(in *subBlocks, bits int) error {
+	n, err := io.CopyN(io.Discard, lzw.NewReader(in, lzw.LSB, bits), maxInflated-g.pixels)
+	g.pixels += n
+	if g.err == nil && err == nil {
+		return errParts
+	}
+	return g.err
+}
+
+// cutBlocks ends the data sub-blocks where in stopped reading, in front of end.
+func (g *gifScan) cutBlocks(in *subBlocks, end int64) error {
+	if in.left == 0 && in.next == end-1 {
+		return nil
+	}
+	if in.left > 0 {
+		if err := g.replace(in.length, in.length+1, []byte{in.size - in.left}); err != nil {
+			return err
+		}
+	}
+	return g.replace(in.at, end, []byte{0})
+}
+
+// extension keeps the graphic control of an image and the loop, and removes other extensions.
+func (g *gifScan) extension(at, end int64) error {
+	p, err := g.peek(at+1, int(min(end-at-1, 18)))
+	if err != nil {
+		return err
+	}
+	switch {
+	case p[0] == graphicControl && len(p) >= 6 && p[1] == 4:
+		if err := g.dropControl(); err != nil {
+			return err
+		}
+		g.control = span{at, end}
+		return nil
+	case p[0] == application && len(p) == 18 && p[1] == 11 && slices.Contains(gifLoops, string(p[2:13])) &&
+		p[13] == 3 && p[14] == 1 && !g.looped:
+		g.looped = true
+		return g.cut(at+18, end)
+	}
+	return g.remove(at, end)
+}
+
+// cut ends an extension at at, in front of its end.
+func (g *gifScan) cut(at, end int64) error {
+	if end-at <= 1 {
+		return nil
+	}
+	return g.replace(at, end, []byte{0})
+}
+
+// dropControl removes a graphic control that belongs to no image.
+func (g *gifScan) dropControl() error {
+	c := g.control
+	g.control = span{}
+	return g.remove(c.at, c.end)
+}
+
+// skipBlocks returns where the data sub-blocks at offset at end, behind their terminator.
+func (s *source) skipBlocks(at int64) (int64, error) {
+	for {
+		p, err := s.peek(at, 1)
+		if err != nil {
+			return 0, err
+		}
+		at += 1 + int64(p[0])
+		if p[0] == 0 {
+			return at, nil
+		}
+	}
+}
+
+// subBlocks reads the contents of data sub-blocks byte by byte.
+type subBlocks struct {
+	*source
+
+	at, next   int64 // of the next byte, and of the next sub-block
+	length     int64 // where the length of this one is
+	size, left byte  // of this one
+}
+
+// ReadByte implements io.ByteReader.
+func (b *subBlocks) ReadByte() (byte, error) {
+	if b.left == 0 {
+		p, err := b.peek(b.next, 1)
+		if err != nil {
+			return 0, err
+		}
+		b.at = b.next
+		if p[0] == 0 {
+			return 0, io.EOF
+		}
+		b.length, b.size, b.left = b.next, p[0], p[0]
+		b.at, b.next = b.next+1, b.next+1+int64(p[0])
+	}
+	p, err := b.peek(b.at, 1)
+	if err != nil {
+		return 0, err
+	}
+	b.at++
+	b.left--
+	return p[0], nil
+}
+
+// Read implements io.Reader, as package lzw asks for, which reads bytes.
+func (b *subBlocks) Read(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	c, err := b.ReadByte()
+	if err != nil {
+		return 0, err
+	}
+	p[0] = c
+	return 1, nil
+}

@@ -1,0 +1,188 @@
+package stripmeta
+
+import (
+	"errors"
+	"math"
+
+	"pressroom/internal/platform/mediainfo"
+)
+
+// action says how a box is cleaned.
+type action int
+
+const (
+	blank           action = iota // make it a free box of the same size, full of zeros
+	enter                         // clean the boxes in it by rules of their own
+	sized                         // keep so many bytes
+	listed                        // keep so many bytes, the last four a count, and that many entries
+	brands                        // ftyp, styp
+	header                        // mvhd, tkhd, mdhd
+	handler                       // hdlr
+	dataEntries                   // dref
+	track                         // trak
+	references                    // tref
+	descriptions                  // stsd
+	sampleTable                   // stsz, stz2
+	groups                        // sbgp
+	groupKinds                    // sgpd
+	trackExtends                  // trex
+	fragment                      // traf
+	fragmentHead                  // tfhd
+	fragmentData                  // trun
+	fragmentIndex                 // sidx
+	color                         // colr
+	decoder                       // esds
+	parameterSets                 // avcC
+	parameterArrays               // hvcC, lhvC
+	flac                          // dfLa
+	vendor                        // damr
+)
+
+// rule is how a box is cleaned: what is not kept of its content becomes zeros.
+type rule struct {
+	do    action
+	size  int64 // bytes kept of the content
+	entry int64 // bytes of an entry
+	more  int64 // by how much the size, or of a list the entry, is longer in version 1
+}
+
+// keepBytes keeps the first size bytes of a box.
+func keepBytes(size int64) rule { return rule{do: sized, size: size} }
+
+// keepList keeps a table of entries whose count is the last four of the first size bytes.
+func keepList(size, entry int64) rule { return rule{do: listed, size: size, entry: entry} }
+
+// rules are how the boxes in each container are cleaned, by ISO/IEC 14496-12 and the QuickTime File Format. A box that
+// is not listed is blanked. The containers nest as the table says, however a file nests them. "picture" and "sound" are
+// sample descriptions.
+var rules = map[string]map[string]rule{
+	"": {
+		"ftyp": {do: brands}, "styp": {do: brands}, "mdat": keepBytes(math.MaxInt64), "moov": {do: enter},
+		"moof": {do: enter}, "sidx": {do: fragmentIndex},
+	},
+	"moov": {"mvhd": {do: header}, "trak": {do: track}, "mvex": {do: enter}},
+	"trak": {
+		"tkhd": {do: header}, "edts": {do: enter}, "mdia": {do: enter}, "tref": {do: references}, "tapt": {do: enter},
+	},
+	"edts": {"elst": {do: listed, size: 8, entry: 12, more: 8}},
+	"tapt": {"clef": keepBytes(12), "prof": keepBytes(12), "enof": keepBytes(12)},
+	"mdia": {"mdhd": {do: header}, "hdlr": {do: handler}, "minf": {do: enter}},
+	"minf": {
+		"vmhd": keepBytes(12), "smhd": keepBytes(8), "hmhd": keepBytes(20), "nmhd": keepBytes(4), "sthd": keepBytes(4),
+		"gmhd": {do: enter}, "hdlr": {do: handler}, "dinf": {do: enter}, "stbl": {do: enter},
+	},
+	"gmhd": {"gmin": keepBytes(16)},
+	"dinf": {"dref": {do: dataEntries}},
+	"stbl": {
+		"stsd": {do: descriptions}, "stts": keepList(8, 8), "ctts": keepList(8, 8),
+		"cslg": {do: sized, size: 24, more: 20}, "stss": keepList(8, 4), "stps": keepList(8, 4), "stsc": keepList(8, 12),
+		"stsz": {do: sampleTable}, "stz2": {do: sampleTable}, "stco": keepList(8, 4), "co64": keepList(8, 8),
+		"sbgp": {do: groups}, "sgpd": {do: groupKinds},
+	},
+	"picture": {
+		"avcC": {do: parameterSets}, "hvcC": {do: parameterArrays}, "lhvC": {do: parameterArrays}, "esds": {do: decoder},
+		"av1C": configuration, "vvcC": configuration, "vpcC": keepBytes(12), "d263": keepBytes(7),
+		"dvcC": keepBytes(24), "dvvC": keepBytes(24), "dvwC": keepBytes(24), "hvcE": {do: parameterArrays},
+		"pasp": keepBytes(8), "clap": keepBytes(32), "fiel": keepBytes(2), "gama": keepBytes(4), "btrt": keepBytes(12),
+		"colr": {do: color}, "mdcv": keepBytes(24), "clli": keepBytes(4), "SmDm": keepBytes(28), "CoLL": keepBytes(8),
+		"amve": keepBytes(8), "st3d": keepBytes(5), "sv3d": {do: enter}, "vexu": {do: enter}, "hfov": keepBytes(4),
+	},
+	"sv3d": {"svhd": keepBytes(4), "proj": {do: enter}},
+	"proj": {"prhd": keepBytes(16), "equi": keepBytes(20), "cbmp": keepBytes(12), "prji": keepBytes(8)},
+	"vexu": {"eyes": {do: enter}, "proj": {do: enter}, "pack": {do: enter}},
+	"eyes": {"stri": keepBytes(5), "hero": keepBytes(5), "cams": {do: enter}, "cmfy": {do: enter}},
+	"cams": {"blin": keepBytes(8)},
+	"cmfy": {"dadj": keepBytes(8)},
+	"pack": {"pkin": keepBytes(8)},
+	"sound": {
+		"esds": {do: decoder}, "wave": {do: enter}, "chan": keepList(16, 20), "dOps": configuration, "dac3": keepBytes(3),
+		"dec3": configuration, "dac4": configuration, "alac": keepBytes(28), "dfLa": {do: flac}, "damr": {do: vendor},
+		"btrt": keepBytes(12), "pcmC": keepBytes(6), "srat": keepBytes(8), "chnl": configuration,
+	},
+	"wave": {
+		"frma": keepBytes(4), "mp4a": keepBytes(4), "enda": keepBytes(2), "esds": {do: decoder}, "alac": keepBytes(28),
+		"\x00\x00\x00\x00": keepBytes(0), // the end of the list
+	},
+	"mvex": {"mehd": {do: sized, size: 8, more: 4}, "trex": {do: trackExtends}},
+	"moof": {"mfhd": keepBytes(8), "traf": {do: fragment}},
+	"traf": {
+		"tfhd": {do: fragmentHead}, "tfdt": {do: sized, size: 8, more: 4}, "trun": {do: fragmentData},
+		"sbgp": {do: groups}, "sgpd": {do: groupKinds},
+	},
+}
+
+// configuration keeps what a decoder is set up by, as far as such boxes go in practice.
+var configuration = keepBytes(1024)
+
+// clean cleans a box by the rule that its container has for it.
+func (v *video) clean(container string, b mediainfo.Box) error {
+	r := rules[container][b.Kind]
+	switch r.do {
+	case enter:
+		return v.walk(b)
+	case sized:
+		return v.keepSized(b, r)
+	case listed:
+		return v.keepListed(b, r)
+	case header:
+		return v.header(b)
+	case handler:
+		return v.handlerName(b)
+	case track:
+		return v.track(b)
+	case references:
+		return v.references(b)
+	case trackExtends, fragment, fragmentHead, fragmentData, fragmentIndex:
+		return v.cleanFragmentBox(r.do, b)
+	case blank:
+		return v.blank(b)
+	default:
+		return v.cleanTable(r.do, b)
+	}
+}
+
+func (v *video) cleanFragmentBox(do action, b mediainfo.Box) error {
+	switch do {
+	case trackExtends:
+		return v.defaults(b)
+	case fragment:
+		return v.fragment(b)
+	case fragmentHead:
+		return v.fragmentHeadFields(b)
+	case fragmentData:
+		return v.fragmentDataFields(b)
+	default: // fragmentIndex
+		return v.fragmentIndexFields(b)
+	}
+}
+
+func (v *video) cleanTable(do action, b mediainfo.Box) error {
+	switch do {
+	case brands:
+		return v.brands(b)
+	case dataEntries:
+		return v.dataEntries(b)
+	case descriptions:
+		return v.descriptions(b)
+	case sampleTable:
+		return v.sampleTable(b)
+	case groups:
+		return v.groups(b)
+	case groupKinds:
+		return v.groupKinds(b)
+	case color:
+		return v.color(b)
+	case decoder:
+		return v.decoder(b)
+	case parameterSets:
+		return v.parameterSets(b)
+	case parameterArrays:
+		return v.parameterArrays(b)
+	case flac:
+		return v.flac(b)
+	case vendor: // a name, the decoder's version, and how many frames a sample has
+		return errors.Join(v.zero(v.source, b.Content, min(b.Content+5, b.End)), v.keepFirst(b, 9))
+	default:
+		return v.blank(b)
+	}
+}

@@ -1,0 +1,376 @@
+package stripmeta
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+
+	"pressroom/internal/platform/mediainfo"
+)
+
+var errSamples = damaged("the video's tables do not say where its pictures and sound are")
+
+// samples notes where the samples of all tracks that are shown are, chunk by chunk (ISO/IEC 14496-12, 8.7). It takes
+// the chunks of all tracks in the order of the file, so that those that lie side by side become one range.
+func (v *video) samples() error {
+	var tracks []*chunks
+	for _, t := range v.tracks {
+		c, err := v.chunks(t)
+		if err != nil {
+			return err
+		}
+		if c != nil {
+			tracks = append(tracks, c)
+		}
+	}
+	for len(tracks) > 0 {
+		n := 0
+		for i, c := range tracks {
+			if c.at < tracks[n].at {
+				n = i
+			}
+		}
+		if err := v.keep(tracks[n].at, tracks[n].size); err != nil {
+			return err
+		}
+		more, err := tracks[n].advance()
+		if err != nil {
+			return err
+		}
+		if !more {
+			tracks = slices.Delete(tracks, n, n+1)
+		}
+	}
+	return nil
+}
+
+// keep notes samples that stay.
+func (v *video) keep(at, n uint64) error {
+	if n == 0 {
+		return nil
+	}
+	if at > uint64(v.size) || n > uint64(v.size)-at { //nolint:gosec // a size is never negative
+		return errSamples
+	}
+	begin, end := int64(at), int64(at+n) //nolint:gosec // at most the size
+	if k := len(v.kept); k > 0 && v.kept[k-1].at <= begin && begin <= v.kept[k-1].end {
+		v.kept[k-1].end = max(v.kept[k-1].end, end)
+		return nil
+	}
+	if len(v.kept) >= maxEdits {
+		return errParts
+	}
+	v.kept = append(v.kept, span{begin, end})
+	return nil
+}
+
+// zeroUnused zeroes what of the media data no track refers to that is shown or heard: samples of other tracks, of
+// removed ones, and hidden boxes. All samples must be media data.
+func (v *video) zeroUnused() error {
+	slices.SortFunc(v.kept, func(a, b span) int { return cmp.Compare(a.at, b.at) })
+	if len(v.kept) == 0 && slices.ContainsFunc(v.data, func(d span) bool { return d.at < d.end }) {
+		return errSamples
+	}
+	for _, d := range v.data {
+		at := d.at
+		for len(v.kept) > 0 && v.kept[0].at < d.end {
+			k := v.kept[0]
+			if k.at < d.at || k.end > d.end {
+				return errSamples
+			}
+			if k.at > at {
+				if err := v.zero(v.source, at, k.at); err != nil {
+					return err
+				}
+			}
+			at, v.kept = max(at, k.end), v.kept[1:]
+		}
+		if err := v.zero(v.source, at, d.end); err != nil {
+			return err
+		}
+	}
+	if len(v.kept) > 0 {
+		return errSamples
+	}
+	return nil
+}
+
+// chunks are the chunks of a track in order.
+type chunks struct {
+	offsets *table
+	sizes   sampleSizes
+	runs    *chunkRuns
+	frames  frames
+	number  uint32 // of the chunk that was read last
+
+	at, size uint64 // of that chunk
+}
+
+// chunks opens the chunks of a track at the first. It is nil if the track has none.
+func (v *video) chunks(t trackBoxes) (*chunks, error) {
+	offsets, err := v.table(t.tables["stco"], 4, 4)
+	if box, long := t.tables["co64"]; long && err == nil {
+		offsets, err = v.table(box, 4, 8)
+	}
+	if err != nil || offsets == nil || offsets.left == 0 {
+		return nil, err
+	}
+	c := &chunks{offsets: offsets}
+	if c.sizes, err = v.sampleSizes(t); err != nil {
+		return nil, err
+	}
+	if c.runs, err = v.chunkRuns(t.tables["stsc"]); err != nil {
+		return nil, err
+	}
+	if t.handler == "soun" && c.sizes.alike != 0 {
+		if c.frames, err = v.frames(t.tables["stsd"]); err != nil {
+			return nil, err
+		}
+	}
+	_, err = c.advance()
+	return c, err
+}
+
+// advance reads the next chunk, and reports whether there is one.
+func (c *chunks) advance() (bool, error) {
+	at, more, err := c.offsets.next()
+	if err != nil || !more {
+		return false, err
+	}
+	c.number++
+	count, err := c.runs.of(c.number)
+	if err != nil {
+		return false, err
+	}
+	if c.sizes.alike != 0 {
+		count = min(count, c.sizes.left)
+		c.sizes.left -= count
+	}
+	c.at = at
+	c.size, err = c.sizes.sum(count)
+	c.size = max(c.size, c.frames.size(count))
+	return true, err
+}
+
+// frames say how many bytes samples of sound of constant size really have. QuickTime counts a sample as one byte in
+// stsz if the sound description says its size.
+type frames struct{ samples, bytes uint64 }
+
+func (f frames) size(count uint32) uint64 {
+	if f.samples == 0 {
+		return 0
+	}
+	return (uint64(count) + f.samples - 1) / f.samples * f.bytes
+}
+
+// pcmBytes are how many bytes a sample has per channel, by format; 0 if the description says it.
+var pcmBytes = map[string]uint64{
+	"raw ": 0, //nolint:gocritic // the space is part of the code
+	"NONE": 0, "twos": 0, "sowt": 0, "in24": 3, "in32": 4, "fl32": 4, "fl64": 8, "ulaw": 1, "alaw": 1,
+}
+
+// frames reads the first description of sound, whose version says how (QuickTime File Format, Sound Sample
+// Description).
+func (v *video) frames(stsd mediainfo.Box) (frames, error) {
+	if stsd.End-stsd.Content < 8+36 {
+		return frames{}, nil
+	}
+	entry, err := v.next(stsd.Content+8, stsd.End)
+	if err != nil || entry.End-entry.Content < 28 {
+		return frames{}, err
+	}
+	if version, err := v.version(stsd); err != nil || version != 0 {
+		return frames{}, err // as of ISO/IEC 14496-12, where stsz is right
+	}
+	p, err := v.content(entry, 0, int(min(entry.End-entry.Content, 64)))
+	if err != nil {
+		return frames{}, err
+	}
+	return framesOf(entry.Kind, p), nil
+}
+
+// framesOf reads the description p of sound in a format, by the version that p has.
+func framesOf(format string, p []byte) frames {
+	word := func(at int) uint64 { return uint64(binary.BigEndian.Uint32(p[at:])) }
+	switch version := binary.BigEndian.Uint16(p[8:]); {
+	case version == 1 && len(p) >= 44 && word(28) != 0 && word(36) != 0:
+		return frames{samples: word(28), bytes: word(36)}
+	case version == 2 && len(p) == 64 && word(60) != 0:
+		return frames{samples: word(60), bytes: word(56)}
+	case version > 1:
+		return frames{}
+	}
+	each, pcm := pcmBytes[format]
+	if pcm && each == 0 {
+		each = uint64(binary.BigEndian.Uint16(p[18:])+7) / 8
+	}
+	return frames{samples: 1, bytes: each * uint64(binary.BigEndian.Uint16(p[16:]))}
+}
+
+// table is a table of numbers that is read through a window of its own.
+type table struct {
+	from   *source
+	at     int64
+	left   uint32
+	stride int // bytes a number: 1, 2, 4 or 8
+}
+
+// table opens the table whose count is at off of a box and whose entries follow it. It is nil for no box.
+func (v *video) table(b mediainfo.Box, off int64, stride int) (*table, error) {
+	if b.Kind == "" {
+		return nil, nil //nolint:nilnil // a track may have no such table
+	}
+	p, err := v.content(b, off, 4)
+	if err != nil {
+		return nil, err
+	}
+	count := binary.BigEndian.Uint32(p)
+	t := &table{from: &source{r: v.r, size: b.End}, at: b.Content + off + 4, left: count, stride: stride}
+	if t.at+int64(t.left)*int64(stride) > b.End {
+		return nil, errStructure
+	}
+	return t, nil
+}
+
+// next returns the next number, and false behind the last.
+func (t *table) next() (uint64, bool, error) {
+	if t == nil || t.left == 0 {
+		return 0, false, nil
+	}
+	p, err := t.from.peek(t.at, t.stride)
+	if err != nil {
+		return 0, false, err
+	}
+	t.left--
+	t.at += int64(t.stride)
+	var wide [8]byte
+	copy(wide[8-t.stride:], p)
+	return binary.BigEndian.Uint64(wide[:]), true, nil
+}
+
+// sampleSizes are the sizes of a track's samples: all alike, or each its own.
+type sampleSizes struct {
+	alike uint64
+	left  uint32 // how many there are of these
+	each  *table
+}
+
+func (v *video) sampleSizes(t trackBoxes) (sampleSizes, error) {
+	if b, there := t.tables["stsz"]; there {
+		p, err := v.content(b, 4, 8)
+		if err != nil {
+			return sampleSizes{}, err
+		}
+		if alike := binary.BigEndian.Uint32(p); alike != 0 {
+			return sampleSizes{alike: uint64(alike), left: binary.BigEndian.Uint32(p[4:])}, nil
+		}
+		each, err := v.table(b, 8, 4)
+		return sampleSizes{each: each}, err
+	}
+	b, there := t.tables["stz2"]
+	if !there {
+		return sampleSizes{}, errStructure
+	}
+	p, err := v.content(b, 4, 4)
+	if err != nil {
+		return sampleSizes{}, err
+	}
+	if bits := p[3]; bits == 8 || bits == 16 {
+		each, err := v.table(b, 8, int(bits/8))
+		return sampleSizes{each: each}, err
+	}
+	return sampleSizes{}, errStructure // half a byte: nobody writes that for samples
+}
+
+// sum adds up the sizes of the next count samples.
+func (s sampleSizes) sum(count uint32) (uint64, error) {
+	if s.alike != 0 {
+		return uint64(count) * s.alike, nil
+	}
+	var total uint64
+	for range count {
+		n, more, err := s.each.next()
+		if err != nil || !more {
+			return total, err
+		}
+		total += n
+	}
+	return total, nil
+}
+
+// chunkRuns says how many samples a chunk has, for chunks in order (stsc).
+type chunkRuns struct {
+	entries   *table // three numbers each
+	now, next uint32 // samples a chunk now, and from the chunk from on
+	from      uint32 // 0 for never
+}
+
+func (v *video) chunkRuns(b mediainfo.Box) (*chunkRuns, error) {
+	p, err := v.content(b, 4, 4)
+	if err != nil {
+		return nil, err
+	}
+	count := binary.BigEndian.Uint32(p)
+	entries, err := v.table(b, 4, 4)
+	if err != nil {
+		return nil, err
+	}
+	if entries.at+12*int64(count) > b.End || count > 1<<30 {
+		return nil, errStructure
+	}
+	entries.left = 3 * count
+	if err := inOrder(*entries); err != nil {
+		return nil, err
+	}
+	r := &chunkRuns{entries: entries}
+	return r, r.advance()
+}
+
+// inOrder checks that the runs begin with the first chunk and follow each other: programs differ in how they read
+// others.
+func inOrder(entries table) error {
+	last := uint64(0)
+	for {
+		first, more, err := entries.next()
+		if err != nil || !more {
+			return err
+		}
+		if first <= last || last == 0 && first != 1 {
+			return errStructure
+		}
+		last = first
+		for range 2 {
+			if _, _, err := entries.next(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// of returns how many samples a chunk has; chunks are asked for in order, from 1.
+func (r *chunkRuns) of(chunk uint32) (uint32, error) {
+	for r.from != 0 && chunk >= r.from {
+		r.now = r.next
+		if err := r.advance(); err != nil {
+			return 0, err
+		}
+	}
+	return r.now, nil
+}
+
+func (r *chunkRuns) advance() error {
+	var entry [3]uint64
+	for i := range entry {
+		n, more, err := r.entries.next()
+		if err != nil {
+			return err
+		}
+		if !more {
+			r.from = 0
+			return nil
+		}
+		entry[i] = n
+	}
+	r.from, r.next = uint32(entry[0]), uint32(entry[1]) //nolint:gosec // of four bytes each
+	return nil
+}

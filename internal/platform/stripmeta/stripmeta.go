@@ -1,0 +1,53 @@
+// Package stripmeta removes the metadata of images and videos without re-encoding: EXIF, XMP, IPTC, comments, text,
+// embedded previews, location atoms, telemetry tracks, names, dates, and everything that follows the end of a file.
+// What rendering needs stays: pixels, orientation, color profile, animation, sound.
+//
+// Each format has a list of what is kept, with the size of each part; everything else goes. Of color profiles only the
+// tags for rendering stay. Of the media data of a video only the samples of tracks that are shown or heard stay; the
+// rest becomes zeros, so that offsets hold. A file whose structure cannot be followed to its end is an error, never a
+// partly cleaned file.
+//
+// Coded data is not decoded: metadata inside coded video frames (for instance SEI messages of H.264), in the parameters
+// of a codec, or appended to the compressed pixels of a JPEG or WebP stays.
+package stripmeta
+
+import (
+	"fmt"
+	"io"
+
+	"pressroom/internal/platform/mediainfo"
+)
+
+// Scan finds the metadata in the first size bytes of r, a file of the MIME type that mediainfo.Read reported. It reads the
+// file at most about twice, decompresses at most 1 GiB of pixels and holds at most about 32 MiB of memory. The error is
+// a mediainfo.ErrDamaged, mediainfo.ErrType, or says what kept r from being read.
+func Scan(r io.ReaderAt, size int64, mime string) (Edits, error) {
+	scan := map[string]func(*source, *Edits) error{
+		mediainfo.JPEG: scanJPEG, mediainfo.PNG: scanPNG, mediainfo.WebP: scanWebP, mediainfo.GIF: scanGIF,
+		mediainfo.MP4: scanVideo, mediainfo.QuickTime: scanVideo,
+	}[mime]
+	if scan == nil {
+		return Edits{}, mediainfo.ErrType
+	}
+	s := &source{r: r, size: size}
+	e := Edits{in: size}
+	err := scan(s, &e)
+	if s.err != nil { // comes before what was made of it
+		return Edits{}, fmt.Errorf("reading the file: %w", s.err)
+	}
+	if err == nil {
+		err = e.finish()
+	}
+	if err != nil {
+		return Edits{}, err
+	}
+	return e, nil
+}
+
+func damaged(reason string) error { return &mediainfo.DamageError{Reason: reason} }
+
+var (
+	errEnds      = damaged("the file ends too early")
+	errStructure = damaged("the file's structure is broken")
+	errParts     = damaged("the file is in too many parts")
+)

@@ -1,0 +1,210 @@
+package stripmeta
+
+import (
+	"encoding/binary"
+	"errors"
+	"slices"
+
+	"pressroom/internal/platform/mediainfo"
+)
+
+// maxBoxes bounds how many boxes of a video are looked at, as package mediainfo does.
+const maxBoxes = 20_000
+
+// maxTracks bounds how many tracks of a video are followed: each is read through windows of its own.
+const maxTracks = 64
+
+// shownTracks are the handlers of the tracks that stay: pictures, sound, transparency and closed captions. Timed
+// metadata goes, and with it text, in which drones write where they are.
+var shownTracks = []string{"vide", "soun", "auxv", "clcp"}
+
+// shownReferences are the references between tracks that stay.
+var shownReferences = []string{"auxl", "vdep", "fall", "folw"}
+
+type video struct {
+	*source
+	*Edits
+
+	boxes           int
+	moov            bool
+	data            []span          // the contents of mdat boxes
+	kept            []span          // the samples of tracks that are shown or heard
+	tracks          []trackBoxes    // of these, as far as moov has their samples
+	shown           map[uint32]bool // by track, whether it is one of them
+	sound, captions bool            // what the track that is being cleaned is
+	run             fragmentRun
+}
+
+// span is a range of bytes of the file.
+type span struct{ at, end int64 }
+
+// scanVideo blanks metadata in place, so that everything else stays where the sample tables say.
+func scanVideo(s *source, e *Edits) error {
+	v := &video{source: s, Edits: e, shown: map[uint32]bool{}, run: fragmentRun{sizes: map[uint32]uint32{}}}
+	if err := v.top(); err != nil {
+		return err
+	}
+	if err := v.samples(); err != nil {
+		return err
+	}
+	return v.zeroUnused()
+}
+
+// top walks the boxes of the file. Behind the video, phones put things that are no boxes; they are cut off.
+func (v *video) top() error {
+	for at := int64(0); at < v.size; {
+		b, err := v.next(at, v.size)
+		if errors.Is(err, mediainfo.ErrDamaged) && !errors.Is(err, errParts) && v.moov && v.data != nil {
+			return v.remove(at, v.size)
+		}
+		if err != nil {
+			return err
+		}
+		switch b.Kind {
+		case "moov":
+			if v.moov {
+				return errStructure
+			}
+			v.moov = true
+		case "mdat":
+			v.data = append(v.data, span{b.Content, b.End})
+		case "moof":
+			if !v.moov {
+				return errStructure // which tracks it continues is not known yet
+			}
+			v.run.begin(b.Start)
+		}
+		if err := v.clean("", b); err != nil {
+			return err
+		}
+		at = b.End
+	}
+	return nil
+}
+
+func (v *video) next(at, end int64) (mediainfo.Box, error) {
+	if v.boxes++; v.boxes > maxBoxes {
+		return mediainfo.Box{}, errParts
+	}
+	return mediainfo.NextBox(v.source, at, end)
+}
+
+// each shows the boxes of a container. What is too short for a box at its end is left out.
+func (v *video) each(in mediainfo.Box, visit func(mediainfo.Box) error) error {
+	at := in.Content
+	for in.End-at >= 8 {
+		b, err := v.next(at, in.End)
+		if err == nil {
+			err = visit(b)
+		}
+		if err != nil {
+			return err
+		}
+		at = b.End
+	}
+	return nil
+}
+
+// walk cleans the boxes of a container, and zeroes what is too short for a box at its end.
+func (v *video) walk(in mediainfo.Box) error { return v.walkFrom(in.Kind, in.Content, in.End) }
+
+func (v *video) walkFrom(container string, at, end int64) error {
+	err := v.each(mediainfo.Box{Content: at, End: end}, func(b mediainfo.Box) error {
+		at = b.End
+		return v.clean(container, b)
+	})
+	if err != nil {
+		return err
+	}
+	return v.zero(v.source, at, end)
+}
+
+// blank makes a box a free one of zeros.
+func (v *video) blank(b mediainfo.Box) error {
+	if !slices.Contains([]string{"free", "skip", "wide"}, b.Kind) {
+		if err := v.replace(b.Start+4, b.Start+8, []byte("free")); err != nil {
+			return err
+		}
+	}
+	return v.zero(v.source, b.Content, b.End)
+}
+
+// content returns n bytes of a box's content at off.
+func (v *video) content(b mediainfo.Box, off int64, n int) ([]byte, error) {
+	if b.Content+off+int64(n) > b.End {
+		return nil, errStructure
+	}
+	return v.peek(b.Content+off, n)
+}
+
+// references blanks references to tracks, unless all are among those that stay.
+func (v *video) references(b mediainfo.Box) error {
+	stay := true
+	err := v.each(b, func(r mediainfo.Box) error {
+		stay = stay && slices.Contains(shownReferences, r.Kind)
+		return nil
+	})
+	if err != nil || stay {
+		return err
+	}
+	return v.blank(b)
+}
+
+// track keeps the tracks that are shown or heard, and notes where their samples are. It blanks others.
+func (v *video) track(b mediainfo.Box) error {
+	t := trackBoxes{tables: map[string]mediainfo.Box{}}
+	if err := v.find(b, &t); err != nil {
+		return err
+	}
+	if !slices.Contains(shownTracks, t.handler) {
+		return v.blank(b)
+	}
+	if len(v.tracks) >= maxTracks {
+		return errParts
+	}
+	if v.shown[t.id] {
+		return errStructure // fragments could be of either
+	}
+	v.shown[t.id], v.sound, v.captions = true, t.handler == "soun", t.handler == "clcp"
+	v.tracks = append(v.tracks, t)
+	return v.walk(b)
+}
+
+// trackBoxes is what of a track says what it is and where its samples are.
+type trackBoxes struct {
+	id      uint32
+	handler string
+	tables  map[string]mediainfo.Box // of stbl, by kind
+}
+
+func (v *video) find(in mediainfo.Box, t *trackBoxes) error {
+	return v.each(in, func(b mediainfo.Box) error {
+		switch in.Kind + "/" + b.Kind {
+		case "trak/mdia", "mdia/minf", "minf/stbl":
+			return v.find(b, t)
+		case "trak/tkhd":
+			return v.trackID(b, t)
+		case "mdia/hdlr":
+			p, err := v.content(b, 8, 4)
+			t.handler = string(p)
+			return err
+		case "stbl/stsd", "stbl/stco", "stbl/co64", "stbl/stsc", "stbl/stsz", "stbl/stz2":
+			if _, twice := t.tables[b.Kind]; twice {
+				return errStructure
+			}
+			t.tables[b.Kind] = b
+		}
+		return nil
+	})
+}
+
+func (v *video) trackID(b mediainfo.Box, t *trackBoxes) error {
+	p, err := v.content(b, 0, 16)
+	if err == nil && p[0] == 1 {
+		p, err = v.content(b, 8, 16)
+	}
+	if err == nil {
+		t.id = binary.BigEndian.Uint32(p[12:])
+	}
+	return err
+}

@@ -1,0 +1,133 @@
+package thumbnail
+
+import (
+	"bytes"
+	"io"
+
+	"pressroom/internal/platform/mediainfo"
+)
+
+// The bounds of the scans of a JPEG. A scan of a progressive image can take less than 100 bytes and still visits every
+// block, so neither the size of the file nor that of the image bounds the work. Cameras and encoders write about 10
+// scans. The fuzz targets of libjpeg-turbo stop at 500.
+const (
+	maxScans  = 100
+	maxBlocks = 16 << 20 // blocks of 8 × 8 samples that all scans visit, about 10 seconds of work
+)
+
+var errScans = &mediainfo.DamageError{Reason: "the JPEG has more scans than the library decodes; save it again as a baseline (not progressive) JPEG"}
+
+// The markers of ITU-T T.81, table B.1, that have no segment or begin a scan.
+const (
+	rst0, rst7 = 0xd0, 0xd7
+	eoi, sos   = 0xd9, 0xda
+)
+
+// scanReader hands on a JPEG until its scans exceed the bounds; then it returns errScans. It finds markers as the
+// decoder does: stray and entropy-coded bytes end at the next 0xff that neither 0 nor 0xff follows.
+type scanReader struct {
+	r     io.Reader
+	scans int
+	left  int64 // blocks that may still be visited
+	each  int64 // blocks of a component that is not subsampled
+
+	state  scanState
+	marker byte
+	length int // bytes of the segment that are left
+}
+
+type scanState int
+
+const (
+	seeking    scanState = iota // the 0xff of a marker
+	marked                      // after a 0xff
+	lengthHigh                  // at a segment's length
+	lengthLow
+	components // at the number of a scan's components
+	inside     // a segment
+	ended      // after the end of the image
+)
+
+func newScanReader(r io.Reader, info mediainfo.Info) *scanReader {
+	each := int64(info.Width+7) / 8 * (int64(info.Height+7) / 8)
+	// The two bytes that begin the image are a marker without a segment.
+	return &scanReader{r: r, left: maxBlocks, each: each, state: inside, length: 2}
+}
+
+func (s *scanReader) Read(p []byte) (int, error) {
+	n, err := s.r.Read(p)
+	if over := s.count(p[:n]); over != nil {
+		return 0, over
+	}
+	return n, err //nolint:wrapcheck // a reader hands on the very io.EOF
+}
+
+// count takes the next bytes of the file.
+func (s *scanReader) count(p []byte) error {
+	for len(p) > 0 && s.state != ended {
+		n, err := 1, error(nil)
+		switch s.state {
+		case seeking:
+			if n = 1 + bytes.IndexByte(p, 0xff); n == 0 {
+				return nil
+			}
+			s.state = marked
+		case marked:
+			s.mark(p[0])
+		case lengthHigh:
+			s.length, s.state = int(p[0])<<8, lengthLow
+		case lengthLow:
+			s.length += int(p[0]) - 2 // its own two bytes
+			s.enter(s.marker == sos)
+		case components:
+			s.length--
+			s.enter(false)
+			err = s.scan(p[0])
+		case inside:
+			n = min(s.length, len(p))
+			s.length -= n
+			s.enter(false)
+		case ended:
+		}
+		if err != nil {
+			return err
+		}
+		p = p[n:]
+	}
+	return nil
+}
+
+// enter goes on with what is left of a segment, first with the number of components if a scan's segment begins.
+func (s *scanReader) enter(scan bool) {
+	switch {
+	case s.length <= 0:
+		s.state = seeking
+	case scan:
+		s.state = components
+	default:
+		s.state = inside
+	}
+}
+
+// mark takes the byte after a 0xff.
+func (s *scanReader) mark(b byte) {
+	switch {
+	case b == 0xff:
+	case b == 0, b >= rst0 && b <= rst7:
+		s.state = seeking
+	case b == eoi:
+		s.state = ended
+	default:
+		s.marker, s.state = b, lengthHigh
+	}
+}
+
+// scan counts a scan of that many components.
+func (s *scanReader) scan(components byte) error {
+	s.scans++
+	s.left -= int64(min(components, 4)) * s.each
+	if s.scans > maxScans || s.left < 0 {
+		return errScans
+	}
+	return nil
+}

@@ -1,0 +1,223 @@
+package tlscert_test
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"log/slog"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom/internal/platform/tlscert"
+	"pressroom/internal/testkit"
+	"pressroom/internal/testkit/acme"
+)
+
+func silent() *slog.Logger { return slog.New(slog.DiscardHandler) }
+
+// write makes a certificate for a name, of a serial number, and writes it and its key.
+func write(t *testing.T, files tlscert.Files, name string, serial int64) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour)}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for file, block := range map[string]*pem.Block{files.Certificate: {Type: "CERTIFICATE", Bytes: der}, files.Key: {Type: "PRIVATE KEY", Bytes: raw}} {
+		if err := os.WriteFile(file, pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// shown is the serial number of the certificate that a handshake shows.
+func shown(t *testing.T, certs *tlscert.Certificates) int64 {
+	t.Helper()
+	here, there := net.Pipe()
+	defer here.Close()
+	go func() {
+		defer there.Close()
+		_ = tls.Server(there, certs.TLS()).HandshakeContext(t.Context()) // the client tells what came of it
+	}()
+	client := tls.Client(here, &tls.Config{InsecureSkipVerify: true})
+	if err := client.HandshakeContext(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return client.ConnectionState().PeerCertificates[0].SerialNumber.Int64()
+}
+
+// Files are read again when they change, and not while one of them is new alone.
+func TestFilesAreReadAgain(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	files := tlscert.Files{Certificate: filepath.Join(dir, "tls.crt"), Key: filepath.Join(dir, "tls.key")}
+	write(t, files, "press.test", 1)
+	clock := testkit.NewClock(time.Now())
+	certs, err := tlscert.Open(tlscert.Options{Files: files, Now: clock.Now, Log: silent()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer certs.Close()
+	if n := shown(t, certs); n != 1 {
+		t.Fatalf("shown: %d", n)
+	}
+	next := tlscert.Files{Certificate: filepath.Join(dir, "next.crt"), Key: filepath.Join(dir, "next.key")}
+	write(t, next, "press.test", 2)
+	for _, step := range []struct {
+		from, to string
+		shows    int64
+	}{{next.Certificate, files.Certificate, 1}, {next.Key, files.Key, 2}} {
+		if err := os.Rename(step.from, step.to); err != nil {
+			t.Fatal(err)
+		}
+		clock.Advance(2 * time.Second)
+		if n := shown(t, certs); n != step.shows {
+			t.Errorf("after %s came: %d, want %d", filepath.Base(step.to), n, step.shows)
+		}
+	}
+	if err := os.Remove(files.Key); err != nil {
+		t.Fatal(err)
+	}
+	clock.Advance(2 * time.Second)
+	if n := shown(t, certs); n != 2 {
+		t.Errorf("without its files: %d", n)
+	}
+	if ends := certs.Expiry()["press.test"]; time.Until(ends) < 23*time.Hour {
+		t.Errorf("it ends at %v", ends)
+	}
+}
+
+// What cannot work is refused at the start, with the flags by name.
+func TestWhatCannotWork(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	files := tlscert.Files{Certificate: filepath.Join(dir, "tls.crt"), Key: filepath.Join(dir, "tls.key")}
+	write(t, files, "press.test", 1)
+	for _, c := range []struct {
+		opts tlscert.Options
+		says string
+	}{
+		{tlscert.Options{Files: tlscert.Files{Certificate: files.Certificate}}, "--tls-key"},
+		{tlscert.Options{Files: tlscert.Files{Certificate: files.Key, Key: files.Key}}, "reading the certificate"},
+		{tlscert.Options{Files: files, ACME: tlscert.ACME{Domains: []string{"press.test"}}}, "not from both"},
+		{tlscert.Options{ACME: tlscert.ACME{Domains: []string{"press.test"}}}, "--acme-folder"},
+		{tlscert.Options{ACME: tlscert.ACME{Domains: []string{"press.test"}, Folder: dir, Roots: files.Key}}, "--acme-roots"},
+	} {
+		c.opts.Log = silent()
+		if _, err := tlscert.Open(c.opts); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%+v: %v, want %q", c.opts, err, c.says)
+		}
+	}
+}
+
+// A certificate is got from a real ACME server, by either challenge, and kept: a second node finds it in the folder and asks for
+// none.
+func TestACME(t *testing.T) { //nolint:paralleltest // see acme.Start
+	for _, byHTTP := range []bool{true, false} {
+		t.Run(map[bool]string{true: "by HTTP", false: "by TLS"}[byHTTP], func(t *testing.T) {
+			over, plain := listen(t), listen(t)
+			folder := filepath.Join(t.TempDir(), "certificates")
+			nobody := 1 // a port at which nobody answers
+			offered, asked, tlsSeen := 0, port(over), port(over)
+			if byHTTP {
+				offered, asked, tlsSeen = port(plain), 0, nobody
+			}
+			authority := acme.Start(t, max(offered, nobody), tlsSeen)
+			opts := tlscert.Options{Log: silent(), ACME: tlscert.ACME{
+				Domains: []string{"press.test"}, Email: "ada@press.test", CA: authority.Directory, Roots: authority.Roots, Folder: folder, HTTPPort: offered, TLSPort: asked,
+			}}
+			certs := serve(t, opts, over, plain)
+			want := fetch(t, over, authority.Issued)
+			if ends := certs.Expiry()["press.test"]; !ends.Equal(want.NotAfter) {
+				t.Errorf("it ends at %v, told is %v", want.NotAfter, ends)
+			}
+			second := listen(t)
+			opts.ACME.TLSPort = port(second)
+			serve(t, opts, second, listen(t))
+			if again := fetch(t, second, authority.Issued); again.SerialNumber.Cmp(want.SerialNumber) != 0 {
+				t.Error("the second node shows another certificate")
+			}
+		})
+	}
+}
+
+func listen(t *testing.T) net.Listener {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	return l
+}
+
+func port(l net.Listener) int { return l.Addr().(*net.TCPAddr).Port }
+
+// serve shows the certificates at one listener and answers challenges at the other.
+func serve(t *testing.T, opts tlscert.Options, over, plain net.Listener) *tlscert.Certificates {
+	t.Helper()
+	certs, err := tlscert.Open(opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hello := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("hello")) })
+	ctx, stop := context.WithCancel(t.Context())
+	servers := []*http.Server{{Handler: hello, TLSConfig: certs.TLS(), ReadHeaderTimeout: time.Second, ErrorLog: slog.NewLogLogger(silent().Handler(), slog.LevelError)}, {Handler: certs.Answer(hello), ReadHeaderTimeout: time.Second}}
+	go func() { _ = servers[0].ServeTLS(over, "", "") }()
+	go func() { _ = servers[1].Serve(plain) }()
+	t.Cleanup(func() {
+		stop()
+		certs.Close()
+		for _, s := range servers {
+			_ = s.Close()
+		}
+	})
+	if err := certs.Manage(ctx); err != nil {
+		t.Fatal(err)
+	}
+	return certs
+}
+
+// fetch asks by TLS, as a browser that trusts the authority, until it is answered, and gives the certificate that was shown.
+func fetch(t *testing.T, l net.Listener, roots *x509.CertPool) *x509.Certificate {
+	t.Helper()
+	dialer := tls.Dialer{Config: &tls.Config{RootCAs: roots, ServerName: "press.test", MinVersion: tls.VersionTLS12, NextProtos: []string{"h2"}}}
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(30 * time.Second)
+	for {
+		conn, err := dialer.DialContext(t.Context(), "tcp", l.Addr().String())
+		if err == nil {
+			defer conn.Close()
+			state := conn.(*tls.Conn).ConnectionState()
+			if state.NegotiatedProtocol != "h2" {
+				t.Errorf("they speak %q", state.NegotiatedProtocol)
+			}
+			return state.PeerCertificates[0]
+		}
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("no certificate within half a minute: %v", err)
+		}
+	}
+}

@@ -1,0 +1,63 @@
+package clientgen_test
+
+import (
+	"flag"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pressroom/internal/tools/clientgen"
+)
+
+var update = flag.Bool("update", false, "write the clients' generated files anew")
+
+const description = "../../../api/openapi.json"
+
+// The clients are those of today's description.
+func TestGolden(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile(description)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for file, generate := range map[string]func([]byte) ([]byte, error){
+		"../../../client/generated.go":                 clientgen.Go,
+		"../../../clients/typescript/src/generated.ts": clientgen.TypeScript,
+	} {
+		made, err := generate(raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if *update {
+			if err := os.WriteFile(file, made, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		held, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(held), string(made)); diff != "" {
+			t.Errorf("%s is of another description; run: make generate\n%s", file, diff)
+		}
+	}
+}
+
+// A form of schema that it does not know is told, not guessed.
+func TestUnknownForms(t *testing.T) {
+	t.Parallel()
+	for name, s := range map[string]string{
+		"does not know the keyword oneOf": `{"oneOf":[{"type":"string"}]}`,
+		"does not know the type null":     `{"type":"null"}`,
+		"objects of texts alone":          `{"type":"object","additionalProperties":{"type":"integer"}}`,
+		"nothing is called":               `{"type":"string"}`,
+	} {
+		document := `{"paths":{},"components":{"schemas":{"Thing":{"type":"object","properties":{"a":` + s + `}}}}}`
+		if _, err := clientgen.Go([]byte(document)); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", s, err)
+		}
+	}
+}
