@@ -1,0 +1,185 @@
+// Language measures how Go code is written: whether doc comments follow Go's conventions, whether names of functions are
+// verbs or nouns, how long lines and files are, and where phrases stand that CONTRIBUTING.md tells to avoid.
+//
+// Usage: language [-limits] FOLDER …
+//
+// It lists what it finds and prints a summary. With -limits it exits with status 1 if a limit is exceeded.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// Limits on all folders together, or on each file and package.
+const (
+	minReturns      = 0.15 // doc comments of functions and methods that begin with "returns" or "reports"
+	maxParticiples  = 0.01 // functions named by a bare past participle
+	maxWideLines    = 20   // lines over maxLine columns
+	maxLine         = 140
+	wishedLine      = 120
+	maxFileLines    = 400
+	maxPackageLines = 5000
+)
+
+// phrases must not stand in comments.
+var phrases = regexp.MustCompile(`(?i)\b(tells? whether|says whether|tells? which|who(so)?ever|whatever|where (none|nil|0|not)\b|that is none|for want of|goes by|is no more)\b`)
+
+// irregular are past participles that do not end in -ed.
+const irregular = `|begun|bound|broken|brought|built|bought|chosen|come|cut|done|drawn|driven|fallen|fed|felt|found|forgotten|given|gone|gotten|grown|heard|held|hidden|kept|known|laid|led|left|lent|lost|made|meant|met|paid|put|read|run|said|seen|sent|set|shown|shut|spent|split|spoken|stood|stolen|struck|stuck|sold|sought|taken|taught|thought|thrown|told|torn|understood|woken|won|worn|written|`
+
+// verbs and nouns that look like participles but are also imperatives or nouns.
+const fine = `|come|cut|feed|found|lead|left|put|read|run|set|shut|split|embed|exceed|need|proceed|seed|feed|shed|speed|succeed|bed|red|led|hundred|fixed|id|bid|embed|unmixed|`
+
+type counts struct {
+	docs, returns, funcs, participles, lines, wide, wished, phrases, longFiles, longPackages int
+}
+
+func main() {
+	limits := flag.Bool("limits", false, "exit with status 1 if a limit is exceeded")
+	flag.Parse()
+	var c counts
+	for _, root := range flag.Args() {
+		if err := c.folder(root); err != nil {
+			fmt.Fprintln(os.Stderr, "language:", err)
+			os.Exit(1)
+		}
+	}
+	if exceeded := c.report(); exceeded && *limits {
+		os.Exit(1)
+	}
+}
+
+// folder measures every Go file below root.
+func (c *counts) folder(root string) error {
+	packages := map[string]int{}
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && (entry.Name() == "node_modules" || entry.Name() == "testdata"):
+			return filepath.SkipDir
+		case filepath.Ext(path) != ".go":
+			return nil
+		}
+		lines, err := c.file(path)
+		if !strings.HasSuffix(path, "_test.go") {
+			packages[filepath.Dir(path)] += lines
+		}
+		return err
+	})
+	for dir, lines := range packages {
+		if lines > maxPackageLines {
+			c.longPackages++
+			fmt.Printf("%s: package of %d lines\n", dir, lines)
+		}
+	}
+	return err
+}
+
+// file measures one file and returns its number of lines. Generated files count for nothing.
+func (c *counts) file(path string) (int, error) {
+	src, err := os.ReadFile(path) //nolint:gosec // the caller says which files
+	if err != nil {
+		return 0, err
+	}
+	set := token.NewFileSet()
+	file, err := parser.ParseFile(set, path, src, parser.ParseComments)
+	if err != nil {
+		return 0, err
+	}
+	if ast.IsGenerated(file) {
+		return 0, nil
+	}
+	for _, group := range file.Comments {
+		for _, comment := range group.List {
+			for _, phrase := range phrases.FindAllString(comment.Text, -1) {
+				c.phrases++
+				fmt.Printf("%s: phrase %q\n", set.Position(comment.Pos()), phrase)
+			}
+		}
+	}
+	for _, decl := range file.Decls {
+		if fn, ok := decl.(*ast.FuncDecl); ok {
+			c.function(set, fn)
+		}
+	}
+	return c.width(path, string(src)), nil
+}
+
+func (c *counts) function(set *token.FileSet, fn *ast.FuncDecl) {
+	name := fn.Name.Name
+	c.funcs++
+	if participle(name) {
+		c.participles++
+		fmt.Printf("%s: participle %s\n", set.Position(fn.Pos()), name)
+	}
+	doc := fn.Doc.Text()
+	if doc == "" {
+		return
+	}
+	c.docs++
+	if rest, ok := strings.CutPrefix(doc, name+" "); ok && (strings.HasPrefix(rest, "returns") || strings.HasPrefix(rest, "reports")) {
+		c.returns++
+	}
+}
+
+// participle reports whether a name is one word that is a past participle.
+func participle(name string) bool {
+	word := strings.ToLower(name)
+	if name == "" || strings.ToLower(name[1:]) != name[1:] || strings.Contains(fine, "|"+word+"|") {
+		return false
+	}
+	return strings.HasSuffix(word, "ed") || strings.Contains(irregular, "|"+word+"|")
+}
+
+// width counts lines, and those that are too wide, and returns the number of lines.
+func (c *counts) width(path, src string) int {
+	n := 0
+	for line := range strings.Lines(src) {
+		n++
+		wide := utf8.RuneCountInString(strings.ReplaceAll(strings.TrimRight(line, "\n"), "\t", "    "))
+		if wide > wishedLine {
+			c.wished++
+		}
+		if wide > maxLine {
+			c.wide++
+			fmt.Printf("%s:%d: %d columns\n", path, n, wide)
+		}
+	}
+	c.lines += n
+	if n > maxFileLines {
+		c.longFiles++
+		fmt.Printf("%s: file of %d lines\n", path, n)
+	}
+	return n
+}
+
+// report prints the summary and reports whether a limit is exceeded.
+func (c *counts) report() bool {
+	returns, participles := share(c.returns, c.docs), share(c.participles, c.funcs)
+	fmt.Printf("functions %d, named by a participle %d (%.1f %%, limit %.0f %%)\n", c.funcs, c.participles, 100*participles, 100*maxParticiples)
+	fmt.Printf("documented %d, returns or reports %d (%.1f %%, at least %.0f %%)\n", c.docs, c.returns, 100*returns, 100*minReturns)
+	fmt.Printf("lines %d, over %d columns %d (limit %d), over %d columns %d (%.1f %%)\n",
+		c.lines, maxLine, c.wide, maxWideLines, wishedLine, c.wished, 100*share(c.wished, c.lines))
+	fmt.Printf("phrases %d (limit 0), files over %d lines %d (limit 0), packages over %d lines %d (limit 0)\n",
+		c.phrases, maxFileLines, c.longFiles, maxPackageLines, c.longPackages)
+	return returns < minReturns || participles > maxParticiples || c.wide >= maxWideLines ||
+		c.phrases+c.longFiles+c.longPackages > 0
+}
+
+func share(part, of int) float64 {
+	if of == 0 {
+		return 0
+	}
+	return float64(part) / float64(of)
+}
