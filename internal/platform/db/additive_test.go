@@ -11,7 +11,7 @@ import (
 
 // firstRelease is the newest migration of the first release. Nodes of a release run on while a newer one migrates their database, so
 // what comes after it only adds. Raise it never.
-const firstRelease = 30
+const firstRelease = 17
 
 // breaking is what a migration must not say of what is there, as an older program still reads and writes it.
 var breaking = []struct{ says, why string }{
@@ -81,7 +81,7 @@ func sinceRelease(t *testing.T, w words) map[string]string {
 		t.Fatal(err)
 	}
 	names, err := fs.Glob(files, "*.sql")
-	if err != nil || len(names) < firstRelease-1 {
+	if err != nil || len(names) < firstRelease {
 		t.Fatalf("%d migrations were found: %v", len(names), err)
 	}
 	out := map[string]string{}

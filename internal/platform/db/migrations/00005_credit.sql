@@ -1,25 +1,4 @@
 -- +goose Up
-ALTER TABLE people ADD COLUMN held_at BIGINT NOT NULL DEFAULT 0;
-
-ALTER TABLE teams ADD COLUMN plan_until BIGINT NOT NULL DEFAULT 0; -- when the plan lapses; 0 for never
-ALTER TABLE teams ADD COLUMN daily_credits BIGINT;                 -- in place of the plan's figure
-ALTER TABLE teams ADD COLUMN access_off_at BIGINT NOT NULL DEFAULT 0;
-ALTER TABLE teams ADD COLUMN closed_at BIGINT NOT NULL DEFAULT 0;
-
-ALTER TABLE api_keys ADD COLUMN daily_credits BIGINT NOT NULL DEFAULT -1;
--- why a key ended without being revoked: ownership_lost or membership_lost
-ALTER TABLE api_keys ADD COLUMN lost TEXT NOT NULL DEFAULT '';
-
--- What the operator has switched off or paused: each row is one.
-CREATE TABLE pauses (
-    scope      TEXT NOT NULL, -- service, team or key
-    target     BIGINT NOT NULL, -- id of the team or key; 0 for the service
-    action     TEXT NOT NULL, -- api, everything, spend or publish
-    reason     TEXT NOT NULL DEFAULT '',
-    created_at BIGINT NOT NULL,
-    PRIMARY KEY (scope, target, action)
-);
-
 -- The balances of a team's four accounts, as its ledger entries add up to. Their sum is 0.
 CREATE TABLE wallets (
     team_id   BIGINT PRIMARY KEY REFERENCES teams (id),
@@ -31,22 +10,23 @@ CREATE TABLE wallets (
 
 -- One paid call, or one automatic charge. While it is open, charged is what was set aside.
 CREATE TABLE reservations (
-    id           {{.Key}},
-    team_id      BIGINT NOT NULL REFERENCES teams (id),
-    person_id    BIGINT NOT NULL,
-    key_id       BIGINT NOT NULL, -- 0 for what no key or assistant asked for
-    operation    TEXT NOT NULL,
-    -- the tombstone of the paid call: which Idempotency-Key paid for which request
+    id              {{.Key}},
+    team_id         BIGINT NOT NULL REFERENCES teams (id),
+    person_id       BIGINT NOT NULL,
+    key_id          BIGINT NOT NULL, -- 0 for what no key or assistant asked for
+    operation       TEXT NOT NULL,
+    -- the Idempotency-Key that paid for the request, kept as long as the ledger
     idempotency_key {{.ID}} NOT NULL,
-    request_hash {{.Bytes}} NOT NULL,
-    state        TEXT NOT NULL, -- open or settled
-    amount       BIGINT NOT NULL CHECK (amount > 0),
-    charged      BIGINT NOT NULL CHECK (charged BETWEEN 0 AND amount),
-    created_at   BIGINT NOT NULL,
-    ended_at     BIGINT NOT NULL DEFAULT 0
+    request_hash    {{.Bytes}} NOT NULL,
+    state           TEXT NOT NULL, -- open or settled
+    amount          BIGINT NOT NULL CHECK (amount > 0),
+    charged         BIGINT NOT NULL CHECK (charged BETWEEN 0 AND amount),
+    created_at      BIGINT NOT NULL,
+    ended_at        BIGINT NOT NULL DEFAULT 0
 );
 CREATE INDEX reservations_of_day ON reservations (team_id, created_at);
 CREATE UNIQUE INDEX reservations_by_key ON reservations (key_id, idempotency_key, request_hash) WHERE key_id > 0;
+CREATE INDEX reservations_open ON reservations (created_at) WHERE state = 'open';
 
 -- The ledger. Rows are only ever added; the entries of a transfer add up to 0.
 CREATE TABLE ledger_transfers (
@@ -56,12 +36,16 @@ CREATE TABLE ledger_transfers (
     reservation_id BIGINT NOT NULL DEFAULT 0,
     reference      {{.ID}} NOT NULL DEFAULT '', -- the operator's own, by which a repeat is recognised
     note           TEXT NOT NULL DEFAULT '',
-    created_at     BIGINT NOT NULL
+    created_at     BIGINT NOT NULL,
+    -- The credits that a team has available after a transfer, so that any part of its statement can be shown by itself.
+    balance        BIGINT NOT NULL DEFAULT 0
 );
 CREATE INDEX ledger_transfers_of_team ON ledger_transfers (team_id, id);
 -- one of each kind: nothing is settled twice
 CREATE UNIQUE INDEX ledger_transfers_of_reservation ON ledger_transfers (reservation_id, kind) WHERE reservation_id > 0;
 CREATE UNIQUE INDEX ledger_transfers_by_reference ON ledger_transfers (team_id, reference) WHERE reference <> '';
+CREATE INDEX ledger_transfers_by_time ON ledger_transfers (team_id, created_at, id);
+
 CREATE TABLE ledger_entries (
     transfer_id BIGINT NOT NULL REFERENCES ledger_transfers (id),
     account     TEXT NOT NULL, -- granted, available, reserved or spent
@@ -79,7 +63,6 @@ CREATE TRIGGER ledger_transfers_are_kept BEFORE UPDATE OR DELETE ON ledger_trans
 CREATE TRIGGER ledger_entries_are_kept BEFORE UPDATE OR DELETE ON ledger_entries FOR EACH ROW EXECUTE FUNCTION ledger_is_kept();
 CREATE TRIGGER ledger_transfers_are_not_emptied BEFORE TRUNCATE ON ledger_transfers FOR EACH STATEMENT EXECUTE FUNCTION ledger_is_kept();
 CREATE TRIGGER ledger_entries_are_not_emptied BEFORE TRUNCATE ON ledger_entries FOR EACH STATEMENT EXECUTE FUNCTION ledger_is_kept();
-CREATE TRIGGER events_are_not_emptied BEFORE TRUNCATE ON events FOR EACH STATEMENT EXECUTE FUNCTION events_are_kept();
 {{else}}
 -- +goose StatementBegin
 CREATE TRIGGER ledger_transfers_are_not_changed BEFORE UPDATE ON ledger_transfers BEGIN SELECT RAISE(ABORT, 'the ledger is never changed'); END;
@@ -95,7 +78,32 @@ CREATE TRIGGER ledger_entries_are_not_deleted BEFORE DELETE ON ledger_entries BE
 -- +goose StatementEnd
 {{end}}
 
--- The free calls of a team's day that were handed out to nodes, or counted. One row a team: the day it is in.
+-- Credits that count against a team's daily limits before they are charged: the automatic refreshes to come.
+CREATE TABLE credit_holds (
+    id          {{.Key}},
+    team_id     BIGINT NOT NULL REFERENCES teams (id),
+    key_id      BIGINT NOT NULL,
+    subject     {{.ID}} NOT NULL, -- what it is held for
+    amount      BIGINT NOT NULL CHECK (amount > 0),
+    created_at  BIGINT NOT NULL,
+    released_at BIGINT NOT NULL DEFAULT 0
+);
+CREATE INDEX credit_holds_of_day ON credit_holds (team_id, created_at);
+CREATE INDEX credit_holds_of_subject ON credit_holds (subject);
+
+-- What paid work was about. Statements show it longer than the job is kept. Unlike the ledger it holds names, and it is
+-- deleted with its team.
+CREATE TABLE paid_subjects (
+    reservation_id BIGINT PRIMARY KEY REFERENCES reservations (id),
+    team_id        BIGINT NOT NULL,
+    kind           TEXT NOT NULL, -- of a report: profile or hashtag; else empty
+    report_id      {{.ID}} NOT NULL, -- where the work was a report; else empty
+    platform       TEXT NOT NULL,
+    subject        TEXT NOT NULL -- the user name, hashtag or keyword, normalised
+);
+CREATE INDEX paid_subjects_of_team ON paid_subjects (team_id, reservation_id);
+
+-- Free calls of a team's current day that were leased to nodes or counted.
 CREATE TABLE free_calls (
     team_id   BIGINT PRIMARY KEY REFERENCES teams (id),
     starts_at BIGINT NOT NULL, -- since when used counts
@@ -103,44 +111,12 @@ CREATE TABLE free_calls (
     used      BIGINT NOT NULL
 );
 
--- Paid calls by their Idempotency-Key: the same key with another request is another call.
-CREATE TABLE paid_requests (
-    key_id       BIGINT NOT NULL,
-    key          {{.ID}} NOT NULL,
-    request_hash {{.Bytes}} NOT NULL,
-    operation    TEXT NOT NULL,
-    answer       {{.Bytes}},
-    created_at   BIGINT NOT NULL,
-    expires_at   BIGINT NOT NULL,
-    PRIMARY KEY (key_id, key, request_hash)
-);
-CREATE INDEX paid_requests_by_end ON paid_requests (expires_at);
-
-ALTER TABLE jobs ADD COLUMN reservation_id BIGINT NOT NULL DEFAULT 0;
--- whether the job takes one of the few places for work that callers started
-ALTER TABLE jobs ADD COLUMN has_place BIGINT NOT NULL DEFAULT 0;
-CREATE INDEX jobs_in_flight ON jobs (team_id) WHERE has_place = 1 AND finished_at = 0;
-CREATE INDEX jobs_of_reservation ON jobs (reservation_id) WHERE reservation_id > 0;
 -- +goose Down
-DROP INDEX jobs_of_reservation;
-DROP INDEX jobs_in_flight;
-ALTER TABLE jobs DROP COLUMN has_place;
-ALTER TABLE jobs DROP COLUMN reservation_id;
-DROP TABLE paid_requests;
 DROP TABLE free_calls;
+DROP TABLE paid_subjects;
+DROP TABLE credit_holds;
 DROP TABLE ledger_entries;
 DROP TABLE ledger_transfers;
-{{if .Postgres}}
-DROP FUNCTION ledger_is_kept;
-DROP TRIGGER events_are_not_emptied ON events;
-{{end}}
 DROP TABLE reservations;
 DROP TABLE wallets;
-DROP TABLE pauses;
-ALTER TABLE api_keys DROP COLUMN lost;
-ALTER TABLE api_keys DROP COLUMN daily_credits;
-ALTER TABLE teams DROP COLUMN closed_at;
-ALTER TABLE teams DROP COLUMN access_off_at;
-ALTER TABLE teams DROP COLUMN daily_credits;
-ALTER TABLE teams DROP COLUMN plan_until;
-ALTER TABLE people DROP COLUMN held_at;
+{{if .Postgres}}DROP FUNCTION ledger_is_kept;{{end}}

@@ -9,36 +9,44 @@ CREATE TABLE media_folders (
 
 -- The library. A file is in a team's library once: its digest names it.
 CREATE TABLE media (
-    id            {{.Key}},
-    team_id       BIGINT NOT NULL REFERENCES teams (id),
-    folder_id     BIGINT NOT NULL DEFAULT 0, -- 0 for none
-    sha256        {{.Bytes}} NOT NULL,
-    blob          {{.ID}} NOT NULL UNIQUE,            -- where its bytes are
-    thumbnail     {{.ID}} NOT NULL DEFAULT '',        -- where those of its thumbnail are; empty where there is none
-    thumbnail_type TEXT NOT NULL DEFAULT '',
-    name          TEXT NOT NULL,
-    file_name     TEXT NOT NULL,
-    search        TEXT NOT NULL,                     -- name and file name, folded for comparison
-    type          TEXT NOT NULL,                     -- MIME
-    kind          TEXT NOT NULL,                     -- image or video
-    size_bytes    BIGINT NOT NULL,
-    width         BIGINT NOT NULL,
-    height        BIGINT NOT NULL,
-    duration      BIGINT NOT NULL DEFAULT 0,         -- microseconds
-    detail        TEXT NOT NULL DEFAULT '{}',        -- what else the bytes tell: codecs, frame rate, orientation
-    alt           TEXT NOT NULL DEFAULT '',
-    person_id     BIGINT NOT NULL DEFAULT 0,
-    key_id        BIGINT NOT NULL DEFAULT 0,
-    created_at    BIGINT NOT NULL,
+    id              {{.Key}},
+    team_id         BIGINT NOT NULL REFERENCES teams (id),
+    folder_id       BIGINT NOT NULL DEFAULT 0, -- 0 for none
+    sha256          {{.Bytes}} NOT NULL,
+    blob            {{.ID}} NOT NULL UNIQUE, -- its bytes
+    thumbnail       {{.ID}} NOT NULL DEFAULT '', -- the blob of its thumbnail; empty if it has none
+    thumbnail_type  TEXT NOT NULL DEFAULT '',
+    name            TEXT NOT NULL,
+    file_name       TEXT NOT NULL,
+    search          TEXT NOT NULL, -- name and file name, folded for comparison
+    type            TEXT NOT NULL, -- MIME
+    kind            TEXT NOT NULL, -- image or video
+    size_bytes      BIGINT NOT NULL,
+    width           BIGINT NOT NULL,
+    height          BIGINT NOT NULL,
+    duration        BIGINT NOT NULL DEFAULT 0, -- microseconds
+    detail          TEXT NOT NULL DEFAULT '{}', -- what else the bytes tell: codecs, frame rate, orientation
+    alt             TEXT NOT NULL DEFAULT '',
+    person_id       BIGINT NOT NULL DEFAULT 0,
+    key_id          BIGINT NOT NULL DEFAULT 0,
+    created_at      BIGINT NOT NULL,
+    -- When a person deleted the file, and who; 0 while it is there. The row of a file that went out with a post stays for that
+    -- post's record: its name, type and size. Its bytes and all that else was known of it are gone.
+    deleted_at      BIGINT NOT NULL DEFAULT 0,
+    deleted_by      BIGINT NOT NULL DEFAULT 0,
+    clean           BIGINT NOT NULL DEFAULT 0,
+    original_sha256 {{.Bytes}},
+    stored_bytes    BIGINT NOT NULL DEFAULT 0,
     UNIQUE (team_id, sha256)
 );
 CREATE INDEX media_of_team ON media (team_id, id);
 CREATE INDEX media_of_folder ON media (team_id, folder_id, id);
 CREATE INDEX media_of_kind ON media (team_id, kind, id);
 CREATE INDEX media_of_thumbnail ON media (thumbnail) WHERE thumbnail <> '';
-
--- Bytes on their way to become an item: written before they are stored, taken away by the transaction that adds the
--- item. What stays is what an interrupted arrival left; doomed is being taken away.
+CREATE INDEX media_found ON media (team_id, id, deleted_at, kind, folder_id, search);
+CREATE INDEX media_original ON media (team_id, original_sha256) WHERE original_sha256 IS NOT NULL;
+-- Blobs that are being added: inserted before the bytes are stored, deleted by the transaction that adds the item. Rows that
+-- remain belong to interrupted uploads; doomed ones are being deleted.
 CREATE TABLE media_pending (
     blob       {{.ID}} PRIMARY KEY,
     doomed     BIGINT NOT NULL DEFAULT 0,
@@ -46,13 +54,29 @@ CREATE TABLE media_pending (
 );
 CREATE INDEX media_pending_by_age ON media_pending (created_at);
 
--- What a team's library takes up: the sum of its items' sizes.
+CREATE TABLE media_derived (
+    media_id   BIGINT NOT NULL,
+    variant    {{.ID}} NOT NULL,
+    team_id    BIGINT NOT NULL,
+    blob       {{.ID}} NOT NULL DEFAULT '',
+    sha256     {{.Bytes}} NOT NULL,
+    type       TEXT NOT NULL,
+    size_bytes BIGINT NOT NULL,
+    width      BIGINT NOT NULL DEFAULT 0,
+    height     BIGINT NOT NULL DEFAULT 0,
+    created_at BIGINT NOT NULL,
+    PRIMARY KEY (media_id, variant)
+);
+CREATE UNIQUE INDEX media_derived_blob ON media_derived (blob) WHERE blob <> '';
+CREATE INDEX media_derived_age ON media_derived (created_at);
+
+-- The storage that a team uses: the sum of its items' sizes.
 CREATE TABLE storage (
     team_id    BIGINT PRIMARY KEY REFERENCES teams (id),
     used_bytes BIGINT NOT NULL DEFAULT 0 CHECK (used_bytes >= 0)
 );
 
--- A batch of upload links, and the page on which a person uploads. It goes by its job's id.
+-- A batch of upload links, and the page on which a person uploads. It is identified by its job.
 CREATE TABLE upload_batches (
     job_id     {{.ID}} PRIMARY KEY REFERENCES jobs (id) ON DELETE CASCADE,
     team_id    BIGINT NOT NULL REFERENCES teams (id),
@@ -67,7 +91,7 @@ CREATE INDEX upload_batches_open ON upload_batches (team_id) WHERE closed_at = 0
 CREATE INDEX upload_batches_to_close ON upload_batches (expires_at) WHERE closed_at = 0;
 
 CREATE TABLE upload_files (
-    id          {{.ID}} PRIMARY KEY, -- what the link goes by
+    id          {{.ID}} PRIMARY KEY, -- the public part of the link
     job_id      {{.ID}} NOT NULL REFERENCES upload_batches (job_id) ON DELETE CASCADE,
     team_id     BIGINT NOT NULL,
     position    BIGINT NOT NULL,
@@ -75,7 +99,7 @@ CREATE TABLE upload_files (
     size_bytes  BIGINT NOT NULL,
     file_name   TEXT NOT NULL DEFAULT '',
     mime_type   TEXT NOT NULL DEFAULT '',
-    secret_hash {{.Bytes}}, -- of the one secret that opens the link; none where there is no link
+    secret_hash {{.Bytes}}, -- of the secret that opens the link; NULL if there is no link
     state       TEXT NOT NULL, -- waiting, stored, refused, replaced or expired
     by_page     BIGINT NOT NULL DEFAULT 0, -- chosen by a person on the page, not described beforehand
     arrived_at  BIGINT NOT NULL DEFAULT 0, -- when bytes came by the link or the page
@@ -98,19 +122,20 @@ CREATE TABLE media_imports (
 );
 
 CREATE TABLE media_downloads (
-    job_id    {{.ID}} PRIMARY KEY REFERENCES jobs (id) ON DELETE CASCADE,
-    team_id   BIGINT NOT NULL,
-    person_id BIGINT NOT NULL,
-    key_id    BIGINT NOT NULL,
-    platform  TEXT NOT NULL,
-    type      TEXT NOT NULL,
-    username  TEXT NOT NULL,
-    at_cursor TEXT NOT NULL DEFAULT '', -- the source's own
-    to_fetch  BIGINT NOT NULL,
-    save      BIGINT NOT NULL,
-    fetched   BIGINT NOT NULL DEFAULT 0, -- whether the source has answered
+    job_id      {{.ID}} PRIMARY KEY REFERENCES jobs (id) ON DELETE CASCADE,
+    team_id     BIGINT NOT NULL,
+    person_id   BIGINT NOT NULL,
+    key_id      BIGINT NOT NULL,
+    platform    TEXT NOT NULL,
+    type        TEXT NOT NULL,
+    username    TEXT NOT NULL,
+    at_cursor   TEXT NOT NULL DEFAULT '', -- the source's own
+    to_fetch    BIGINT NOT NULL,
+    save        BIGINT NOT NULL,
+    fetched     BIGINT NOT NULL DEFAULT 0, -- whether the source has answered
     next_cursor TEXT NOT NULL DEFAULT '' -- the source's own
 );
+
 CREATE TABLE media_download_items (
     job_id   {{.ID}} NOT NULL REFERENCES media_downloads (job_id) ON DELETE CASCADE,
     position BIGINT NOT NULL,
@@ -128,42 +153,21 @@ CREATE TABLE media_download_items (
     PRIMARY KEY (job_id, position)
 );
 
--- Which store of files belongs to this database.
+-- The file store that belongs to this database.
 CREATE TABLE blob_store (
     id   BIGINT PRIMARY KEY CHECK (id = 1),
     name {{.ID}} NOT NULL
 );
 
-ALTER TABLE posts ADD COLUMN has_media BIGINT NOT NULL DEFAULT 0; -- whether post_media has to be asked
-CREATE TABLE post_media (
-    post_id  {{.ID}} NOT NULL REFERENCES posts (id),
-    position BIGINT NOT NULL,
-    media_id BIGINT NOT NULL REFERENCES media (id),
-    PRIMARY KEY (post_id, position)
-);
-CREATE INDEX post_media_of_media ON post_media (media_id);
-
--- Work that a job's own record wakes up: who is at it, and when it is looked at again.
-ALTER TABLE jobs ADD COLUMN owner TEXT NOT NULL DEFAULT '';
-ALTER TABLE jobs ADD COLUMN epoch BIGINT NOT NULL DEFAULT 0;
-ALTER TABLE jobs ADD COLUMN lease_until BIGINT NOT NULL DEFAULT 0;
-ALTER TABLE jobs ADD COLUMN wake_at BIGINT NOT NULL DEFAULT 0;
-CREATE INDEX jobs_to_wake ON jobs (wake_at) WHERE wake_at > 0;
 -- +goose Down
-DROP INDEX jobs_to_wake;
-ALTER TABLE jobs DROP COLUMN wake_at;
-ALTER TABLE jobs DROP COLUMN lease_until;
-ALTER TABLE jobs DROP COLUMN epoch;
-ALTER TABLE jobs DROP COLUMN owner;
-DROP TABLE post_media;
 DROP TABLE blob_store;
-ALTER TABLE posts DROP COLUMN has_media;
 DROP TABLE media_download_items;
 DROP TABLE media_downloads;
 DROP TABLE media_imports;
 DROP TABLE upload_files;
 DROP TABLE upload_batches;
 DROP TABLE storage;
+DROP TABLE media_derived;
 DROP TABLE media_pending;
 DROP TABLE media;
 DROP TABLE media_folders;
