@@ -249,7 +249,7 @@ func holdFile(ctx context.Context, cfg Config, w *backup.Whole, part string) err
 		err = fmt.Errorf("the backup's database has the version %d, and this program knows none after %d: take a newer program", is, could)
 	}
 	if err == nil {
-		err = d.Write(ctx, "restore.hold", func(ctx context.Context, tx *db.Tx) error {
+		err = d.InTx(ctx, "restore.hold", func(ctx context.Context, tx *db.Tx) error {
 			exec := func(query string, args ...any) error { _, err := tx.Exec(ctx, query, args...); return err }
 			return restoreguard.Begin(exec, false, tx.Now(), w.MadeAt)
 		})

@@ -28,7 +28,7 @@ func (q *Quickstart) sampleHashtags(ctx context.Context) error {
 	for _, h := range opened.Hashtags {
 		wanted = append(wanted, h.Hashtag)
 	}
-	return q.db.Write(ctx, "quickstart.hashtags", func(ctx context.Context, tx *db.Tx) error {
+	return q.db.InTx(ctx, "quickstart.hashtags", func(ctx context.Context, tx *db.Tx) error {
 		if err := q.figures.Want(ctx, tx, "", wanted); err != nil {
 			return fmt.Errorf("asking for the demo's hashtags: %w", err)
 		}

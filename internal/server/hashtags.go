@@ -48,12 +48,12 @@ type hearer struct {
 // Hashtag keeps what a source told of a hashtag.
 func (h hearer) Hashtag(ctx context.Context, platform string, f provider.HashtagFigures) error {
 	learned := stats.Read(platform, f, h.db.Now())
-	return h.db.Write(ctx, "hashtag.learned", func(ctx context.Context, tx *db.Tx) error { return h.figures.Keep(ctx, tx, learned) })
+	return h.db.InTx(ctx, "hashtag.learned", func(ctx context.Context, tx *db.Tx) error { return h.figures.Keep(ctx, tx, learned) })
 }
 
 // Posts remembers which hashtags posts carry.
 func (h hearer) Posts(ctx context.Context, platform string, posts []provider.Post) error {
-	return h.db.Write(ctx, "hashtag.seen", func(ctx context.Context, tx *db.Tx) error { return h.figures.Seen(ctx, tx, platform, posts) })
+	return h.db.InTx(ctx, "hashtag.seen", func(ctx context.Context, tx *db.Tx) error { return h.figures.Seen(ctx, tx, platform, posts) })
 }
 
 // collected remembers which hashtags the posts of connected accounts carry, where hashtags are looked after.

@@ -105,7 +105,7 @@ func TestTheInstallationsFigures(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
 		s := openForFigures(t, url, clock.Now)
-		err := s.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+		err := s.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 			for _, text := range planted {
 				if _, err := tx.Exec(ctx, strings.ReplaceAll(text, "@", strconv.FormatInt(db.Micros(clock.Now()), 10))); err != nil {
 					return err

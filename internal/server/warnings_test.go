@@ -99,7 +99,7 @@ func TestWhatKeepsPostsBackIsWarnedOf(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := testkit.Open(t, cfg.Database, nil)
-	err = d.Write(t.Context(), "test.elsewhere", func(ctx context.Context, tx *db.Tx) error {
+	err = d.InTx(t.Context(), "test.elsewhere", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, `INSERT INTO social_accounts (team_id, platform, network_id, username, display_name, connection_state, sealed_grant, created_at, updated_at)
 			SELECT team_id, 'threads', '1', 'shop', '', connection_state, x'', created_at, updated_at FROM social_accounts`)
 		return err

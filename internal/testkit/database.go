@@ -103,7 +103,7 @@ func AtHome(url string) error {
 	if err != nil {
 		return fmt.Errorf("opening a copy: %w", err)
 	}
-	err = d.Write(context.Background(), "test.at_home", func(ctx context.Context, tx *db.Tx) error {
+	err = d.InTx(context.Background(), "test.at_home", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, `UPDATE hold SET place = '', starts = 0 WHERE id = 1`)
 		return err
 	})

@@ -433,7 +433,7 @@ func TestAssistantsTokensEnd(t *testing.T) {
 		status, got = p.refresh(had.refresh)
 		p.wantError("no member any more", status, got, "invalid_grant")
 		had = p.wantTokens(p.exchange(p.code(c.as(t, access.Admin), "full")))
-		must(t, h.db.Write(t.Context(), "test.public_address", setResource("https://before.example/mcp")))
+		must(t, h.db.InTx(t.Context(), "test.public_address", setResource("https://before.example/mcp")))
 		p.dies("of another address", had.access)
 		status, got = p.refresh(had.refresh)
 		p.wantError("of another address", status, got, "invalid_grant")

@@ -511,7 +511,7 @@ func TestWhoMayCompose(t *testing.T) {
 func TestTheComposerStaysSmall(t *testing.T) {
 	houses(t, func(t *testing.T, h *house) {
 		c := h.crew(t)
-		must(t, h.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+		must(t, h.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 			for i := range 60 {
 				state := []string{"connected", "lost"}[i%2]
 				if _, err := tx.Exec(ctx, `INSERT INTO social_accounts (team_id, platform, network_id, username, display_name, connection_state, sealed_grant, created_at, updated_at) VALUES (?, ?, ?, ?, '', ?, '', 1, 1)`,

@@ -20,7 +20,7 @@ import (
 func (c *crew) assistant(tb testing.TB, of access.Role, name string, may ...access.Capability) int64 {
 	tb.Helper()
 	var made int64
-	must(tb, c.db.Write(tb.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+	must(tb, c.db.InTx(tb.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 		var err error
 		made, err = c.Teams.Connect(ctx, tx, team.NewConnection{TeamID: c.team.ID, PersonID: c.people[of].ID, Client: name, ClientID: "c1", Host: "assistant.example", Capabilities: may})
 		return err

@@ -32,7 +32,7 @@ func (c *crew) fill(tb testing.TB, posts, caption int) *filled {
 	tb.Helper()
 	long := strings.Repeat("The harbour’s <roastery> opens at eight & ends late. ☕ ", caption/50+1)
 	f := &filled{c, posts, string([]rune(long)[:caption]), db.Micros(c.now())}
-	must(tb, c.db.Write(tb.Context(), "test.fill", func(ctx context.Context, tx *db.Tx) error {
+	must(tb, c.db.InTx(tb.Context(), "test.fill", func(ctx context.Context, tx *db.Tx) error {
 		for _, statement := range f.statements() {
 			if _, err := tx.Exec(ctx, statement); err != nil {
 				return fmt.Errorf("%.200s: %w", statement, err)

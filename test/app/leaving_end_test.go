@@ -18,7 +18,7 @@ func TestNothingIsPublishedByADeletedTeam(t *testing.T) {
 		b := c.as(t, access.Owner)
 		id := b.draft(c, "Too late.")
 		soon := db.Micros(h.now().Add(time.Hour))
-		must(t, h.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+		must(t, h.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 			if _, err := tx.Exec(ctx, `UPDATE posts SET status = 'scheduled', scheduled_at = ?, slot_at = ? WHERE id = ?`, soon, soon, id); err != nil {
 				return err
 			}

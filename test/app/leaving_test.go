@@ -280,7 +280,7 @@ func TestNetworkAsksToDelete(t *testing.T) {
 			}
 		})
 		c := h.crew(t)
-		must(t, h.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+		must(t, h.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 			_, err := tx.Exec(ctx, `UPDATE social_accounts SET platform = 'threads', network_id = '4711' WHERE id = ?`, c.account)
 			return err
 		}))

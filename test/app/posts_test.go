@@ -66,7 +66,7 @@ func (b *browser) handedOver(id string) *page {
 // change writes into the database beside the program.
 func (h *house) change(tb testing.TB, statement string, args ...any) {
 	tb.Helper()
-	must(tb, h.db.Write(tb.Context(), "test.change", func(ctx context.Context, tx *db.Tx) error {
+	must(tb, h.db.InTx(tb.Context(), "test.change", func(ctx context.Context, tx *db.Tx) error {
 		n, err := tx.Exec(ctx, statement, args...)
 		if err == nil && n == 0 {
 			return fmt.Errorf("nothing was changed by %s", statement)
@@ -432,7 +432,7 @@ func TestTheCalendarKnowsItsZone(t *testing.T) {
 func (c *crew) second(t *testing.T) int64 {
 	t.Helper()
 	var id int64
-	must(t, c.db.Write(t.Context(), "test.second", func(ctx context.Context, tx *db.Tx) error {
+	must(t, c.db.InTx(t.Context(), "test.second", func(ctx context.Context, tx *db.Tx) error {
 		return tx.QueryRow(ctx, `INSERT INTO social_accounts (team_id, platform, network_id, username, display_name, connection_state, sealed_grant, created_at, updated_at)
 			VALUES (?, 'threads', ?, 'second', '', 'connected', '', 1, 1) RETURNING id`, c.team.ID, fmt.Sprint("second of ", c.team.ID)).Scan(&id)
 	}))

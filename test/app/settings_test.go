@@ -75,7 +75,7 @@ func TestSettingsKeyTouches(t *testing.T) {
 		k, _, err := h.Teams.AddKey(t.Context(), team.NewKey{Team: c.team.ID, Name: "Tracker", Level: access.Full})
 		must(t, err)
 		id := uuid.Must(uuid.NewV7()).String()
-		must(t, h.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+		must(t, h.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 			_, err := tx.Exec(ctx, `INSERT INTO reports (id, team_id, kind, platform, subject, status, tracked, frequency_days, next_refresh_at, tracked_key, created_at) VALUES (?, ?, 'hashtag', 'instagram', 'coffee', 'ready', 1, 3, ?, ?, 1)`,
 				id, c.team.ID, db.Micros(h.now().Add(time.Hour)), k.ID)
 			return err

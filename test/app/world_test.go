@@ -159,7 +159,7 @@ func (h *house) person(tb testing.TB, name, email string) team.Person {
 	}
 	p, err := h.Teams.AddPerson(tb.Context(), name, email, "")
 	must(tb, err)
-	must(tb, h.db.Write(tb.Context(), "test.password", func(ctx context.Context, tx *db.Tx) error {
+	must(tb, h.db.InTx(tb.Context(), "test.password", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, `UPDATE people SET password_hash = ? WHERE id = ?`, *hash, p.ID)
 		return err
 	}))

@@ -93,7 +93,7 @@ func TestPosts(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = d.Close() })
-	if err := d.Write(t.Context(), "test.doubt", func(ctx context.Context, tx *db.Tx) error { return unsettle(ctx, tx, world) }); err != nil {
+	if err := d.InTx(t.Context(), "test.doubt", func(ctx context.Context, tx *db.Tx) error { return unsettle(ctx, tx, world) }); err != nil {
 		t.Fatal(err)
 	}
 	drive(t, "posts.js", run, world)

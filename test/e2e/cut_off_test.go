@@ -137,7 +137,7 @@ func TestFullDiskUnderSQLite(t *testing.T) {
 	w := newHouse(t, testkit.SQLite(t), o).world(t, o)
 	grow := func(statement string) {
 		// The one connection that writes is told, as the bound is its own.
-		must(t, inside.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+		must(t, inside.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 			var n int64
 			return tx.QueryRow(ctx, statement).Scan(&n)
 		}))

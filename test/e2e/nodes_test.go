@@ -127,7 +127,7 @@ func TestReadsAskLittle(t *testing.T) {
 		reads(1) // the key is looked up and free calls are taken, enough for what follows
 		before, counted := w.footprint(), w.texts(freeCalls, w.team)
 		// Whatever waited for one of these locks would be refused after a few seconds.
-		err := w.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+		err := w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 			if w.db.Postgres() {
 				_, err := tx.Exec(ctx, `LOCK TABLE api_keys, people, memberships, pauses IN ACCESS EXCLUSIVE MODE`)
 				must(t, err)

@@ -305,7 +305,7 @@ func TestRepeatWhileTheFirstCallRuns(t *testing.T) {
 		}
 		args := map[string]any{"caption": "slow", "account_ids": w.accounts}
 		stopped := errors.New("the first call failed after all")
-		err := w.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+		err := w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 			_, err := tx.Exec(ctx, `INSERT INTO idempotency_records (key_id, key, operation, request_hash, created_at, expires_at) VALUES (?, 'a key', 'create_post', ?, ?, ?)`,
 				w.keyIDs[access.Full], []byte("x"), time.Now().UnixMicro(), time.Now().Add(time.Hour).UnixMicro())
 			must(t, err)

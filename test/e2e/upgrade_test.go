@@ -65,7 +65,7 @@ func (w *world) bringFurther() {
 			continue
 		}
 		changed++
-		must(w.t, w.db.Write(w.t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+		must(w.t, w.db.InTx(w.t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 			for _, column := range []string{"newer_a BIGINT NOT NULL DEFAULT 0", "newer_b TEXT"} {
 				if _, err := tx.Exec(ctx, "ALTER TABLE "+name+" ADD COLUMN "+column); err != nil {
 					return err

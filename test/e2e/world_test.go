@@ -295,7 +295,7 @@ func (w *world) exec(query string, args ...any) {
 }
 
 func (w *world) tryExec(query string, args ...any) error {
-	return w.db.Write(w.t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+	return w.db.InTx(w.t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, query, args...)
 		return err
 	})

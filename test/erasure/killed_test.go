@@ -157,7 +157,7 @@ func (h *house) home(t *testing.T) home {
 	must(t, err)
 	files := []int64{h.picture(t, made.ID, owner.ID, 1), h.picture(t, made.ID, owner.ID, 2), h.picture(t, made.ID, owner.ID, 3)}
 	account := h.connect(t, made.ID)
-	must(t, h.db.Write(t.Context(), "test.home", func(ctx context.Context, tx *db.Tx) error {
+	must(t, h.db.InTx(t.Context(), "test.home", func(ctx context.Context, tx *db.Tx) error {
 		if _, err := h.Credits.ReserveAutomatic(ctx, tx, made.ID, owner.ID, "refresh_report", 3); err != nil {
 			return err
 		}

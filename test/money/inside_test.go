@@ -170,7 +170,7 @@ func (in *inside) number(t fatal, query string, args ...any) int64 {
 
 func (in *inside) exec(t fatal, statement string, args ...any) {
 	t.Helper()
-	must(t, in.db.Write(context.Background(), "test", func(ctx context.Context, tx *db.Tx) error {
+	must(t, in.db.InTx(context.Background(), "test", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, statement, args...)
 		return err
 	}))

@@ -229,7 +229,7 @@ func (r *raid) nudge(ctx context.Context) {
 		}
 		id := r.tracked[rand.IntN(len(r.tracked))]
 		var n int64
-		must(r.t, r.db.Write(context.Background(), "test", func(ctx context.Context, tx *db.Tx) error {
+		must(r.t, r.db.InTx(context.Background(), "test", func(ctx context.Context, tx *db.Tx) error {
 			var err error
 			n, err = tx.Exec(ctx, `UPDATE reports SET next_refresh_at = 1 WHERE id = ? AND next_refresh_at > 1 AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.id = reports.job_id AND jobs.finished_at = 0)`, id)
 			return err

@@ -277,7 +277,7 @@ func (n pressNode) reads(t fatal, key *deskKey, path string) answer {
 
 func (p *press) exec(t fatal, statement string, args ...any) {
 	t.Helper()
-	must(t, p.db.Write(context.Background(), "test", func(ctx context.Context, tx *db.Tx) error {
+	must(t, p.db.InTx(context.Background(), "test", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, statement, args...)
 		return err
 	}))

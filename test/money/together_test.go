@@ -193,7 +193,7 @@ func TestRepeatWhileTheFirstCallRuns(t *testing.T) {
 		grant(t, c.admin, m, 10, "start")
 		o := order{tool: standin.Search, query: "7 all", idem: "a key"}
 		stopped := errors.New("the first call failed after all")
-		err := c.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+		err := c.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 			_, err := tx.Exec(ctx, `INSERT INTO paid_requests (key_id, key, operation, request_hash, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)`,
 				m.keys[0].id, o.idem, o.tool, o.hash(), db.Micros(tx.Now()), db.Micros(tx.Now())+1)
 			must(t, err)

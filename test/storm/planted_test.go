@@ -120,7 +120,7 @@ func (s *site) sql(statements string, args ...any) func() {
 	return func() {
 		s.t.Helper()
 		for statement := range strings.SplitSeq(fmt.Sprintf(statements, args...), "; ") {
-			must(s.t, s.looks.Write(context.Background(), "test", func(ctx context.Context, tx *db.Tx) error {
+			must(s.t, s.looks.InTx(context.Background(), "test", func(ctx context.Context, tx *db.Tx) error {
 				n, err := tx.Exec(ctx, statement)
 				if err == nil && n == 0 && !strings.HasPrefix(statement, "DROP") {
 					err = fmt.Errorf("nothing was changed by %s", statement)

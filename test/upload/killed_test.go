@@ -44,7 +44,7 @@ func texts(tb testing.TB, d *db.DB, query string) []string {
 
 func write(tb testing.TB, d *db.DB, statement string, args ...any) {
 	tb.Helper()
-	must(tb, d.Write(tb.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+	must(tb, d.InTx(tb.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, statement, args...)
 		return err
 	}))

@@ -146,7 +146,7 @@ func (s *Service) Allow(ctx context.Context, a Asked, l Leave) (string, error) {
 	}
 	code := apikey.New(apikey.Code)
 	hash := apikey.Hash(code)
-	err := s.db.Write(ctx, "oauth.allow", func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.InTx(ctx, "oauth.allow", func(ctx context.Context, tx *db.Tx) error {
 		now, ends := tx.Now(), tx.Now().Add(codeLives)
 		_, err := tx.Exec(ctx, `INSERT INTO oauth_grants (client_id, team_id, person_id, capabilities, resource, redirect, challenge, code_hash, code_ends_at, created_at, ends_at, one_factor) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 			a.Client.ID, l.Team, l.Person, scopeOf(l.Capabilities), s.Resource(), a.Redirect, a.challenge, hash[:], db.Micros(ends), db.Micros(now), db.Micros(ends), oneIf(l.OneFactor))

@@ -91,7 +91,7 @@ func (s *Service) Register(ctx context.Context, from string, r Registration) (Cl
 	}
 	c.network = loadshed.NetworkOf(from)
 	c.ID = "program-" + strings.ToLower(rand.Text())
-	err = s.db.Write(ctx, "oauth.register", func(ctx context.Context, tx *db.Tx) error {
+	err = s.db.InTx(ctx, "oauth.register", func(ctx context.Context, tx *db.Tx) error {
 		c.Created = tx.Now()
 		if err := keepClient(ctx, tx, c); err != nil {
 			return err

@@ -59,7 +59,7 @@ func (s *Service) described(ctx context.Context, from, id string) (Client, error
 	if err != nil {
 		return Client{}, err
 	}
-	err = s.db.Write(ctx, "oauth.describe", func(ctx context.Context, tx *db.Tx) error {
+	err = s.db.InTx(ctx, "oauth.describe", func(ctx context.Context, tx *db.Tx) error {
 		c.Created, c.read = tx.Now(), tx.Now()
 		return keepClient(ctx, tx, c)
 	})

@@ -362,7 +362,7 @@ func TestRegistrationsAreBounded(t *testing.T) {
 // flood adds unused registrations from a network; the empty one for those from before networks were noted.
 func (w *world) flood(t *testing.T, network string, n int) {
 	t.Helper()
-	must(t, w.db.Write(t.Context(), "test.flood", func(ctx context.Context, tx *db.Tx) error {
+	must(t, w.db.InTx(t.Context(), "test.flood", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < CAST(? AS BIGINT))
 			INSERT INTO oauth_clients (client_id, name, redirects, created_at, network) SELECT 'flood-' || CAST(? AS TEXT) || i, 'Flood', '[]', CAST(? AS BIGINT) + i, CAST(? AS TEXT) FROM n`,
 			n, network, db.Micros(tx.Now()), network)

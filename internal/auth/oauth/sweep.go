@@ -20,7 +20,7 @@ const (
 func (s *Service) Sweep(ctx context.Context) (int64, error) {
 	var total int64
 	for _, part := range []func(context.Context, *db.Tx) (int64, error){s.sweepTokens, s.sweepGrants, s.sweepClients} {
-		err := s.db.Write(ctx, "oauth.sweep", func(ctx context.Context, tx *db.Tx) error {
+		err := s.db.InTx(ctx, "oauth.sweep", func(ctx context.Context, tx *db.Tx) error {
 			n, err := part(ctx, tx)
 			total += n
 			return err

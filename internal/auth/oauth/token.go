@@ -83,7 +83,7 @@ func (s *Service) redeem(ctx context.Context, client string, request url.Values)
 	if known, err := s.known(ctx, `SELECT COUNT(*) FROM oauth_grants WHERE code_hash = ?`, hash[:]); err != nil || !known {
 		return answer(out, errCode, err)
 	}
-	err := s.db.Write(ctx, "oauth.redeem", func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.InTx(ctx, "oauth.redeem", func(ctx context.Context, tx *db.Tx) error {
 		out, refusal = Tokens{}, nil
 		g, err := s.grantBy(ctx, tx, `WHERE g.code_hash = ?`, []any{hash[:]})
 		if err != nil {
@@ -169,7 +169,7 @@ func (s *Service) renew(ctx context.Context, client string, request url.Values) 
 	if known, err := s.known(ctx, byHash, hash[:]); err != nil || !known {
 		return answer(out, errRefresh, err)
 	}
-	err := s.db.Write(ctx, "oauth.renew", func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.InTx(ctx, "oauth.renew", func(ctx context.Context, tx *db.Tx) error {
 		out, refusal = Tokens{}, nil
 		var ends, spent int64
 		g, err := s.grantBy(ctx, tx, `JOIN oauth_tokens t ON t.grant_id = g.id WHERE t.hash = ? AND t.kind = 'refresh'`, []any{hash[:]}, &ends, &spent)
@@ -281,7 +281,7 @@ func (s *Service) Revoke(ctx context.Context, client, token string) error {
 	if known, err := s.known(ctx, byHash, hash[:]); err != nil || !known {
 		return err
 	}
-	return s.db.Write(ctx, "oauth.revoke", func(ctx context.Context, tx *db.Tx) error {
+	return s.db.InTx(ctx, "oauth.revoke", func(ctx context.Context, tx *db.Tx) error {
 		g, err := s.grantBy(ctx, tx, `JOIN oauth_tokens t ON t.grant_id = g.id WHERE t.hash = ? AND g.client_id = ?`, []any{hash[:], client})
 		if apierr.Is(err, apierr.NotFound) {
 			return nil

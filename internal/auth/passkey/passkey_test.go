@@ -45,7 +45,7 @@ func must(t *testing.T, err error) {
 func (w world) person(t *testing.T, password string) int64 {
 	t.Helper()
 	var id int64
-	must(t, w.db.Write(t.Context(), "test.person", func(ctx context.Context, tx *db.Tx) error {
+	must(t, w.db.InTx(t.Context(), "test.person", func(ctx context.Context, tx *db.Tx) error {
 		var n int
 		if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM people`).Scan(&n); err != nil {
 			return err
@@ -57,7 +57,7 @@ func (w world) person(t *testing.T, password string) int64 {
 
 func (w world) set(t *testing.T, statement string, args ...any) {
 	t.Helper()
-	must(t, w.db.Write(t.Context(), "test.set", func(ctx context.Context, tx *db.Tx) error {
+	must(t, w.db.InTx(t.Context(), "test.set", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, statement, args...)
 		return err
 	}))

@@ -71,7 +71,7 @@ func (s *Service) credentials(ctx context.Context, person int64) ([]webauthn.Cre
 // are not both believed.
 func (s *Service) noteUse(ctx context.Context, o owner, used *webauthn.Credential) error {
 	var refusal error
-	err := s.db.Write(ctx, "passkey.use", func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.InTx(ctx, "passkey.use", func(ctx context.Context, tx *db.Tx) error {
 		refusal = nil
 		var id, copied int64
 		var raw string
@@ -119,7 +119,7 @@ func noteCopy(ctx context.Context, tx *db.Tx, person, passkey int64) error {
 
 // Add gives a person a new passkey.
 func (s *Service) Add(ctx context.Context, person int64, n Made) error {
-	return s.db.Write(ctx, "passkey.add", func(ctx context.Context, tx *db.Tx) error { return n.Keep(ctx, tx, person) })
+	return s.db.InTx(ctx, "passkey.add", func(ctx context.Context, tx *db.Tx) error { return n.Keep(ctx, tx, person) })
 }
 
 // Keep gives a person a new passkey, in the transaction of something larger.
@@ -171,7 +171,7 @@ func (s *Service) Rename(ctx context.Context, person, passkey int64, name string
 	if name = strings.TrimSpace(name); !isName(name) {
 		return errName
 	}
-	return s.db.Write(ctx, "passkey.rename", func(ctx context.Context, tx *db.Tx) error {
+	return s.db.InTx(ctx, "passkey.rename", func(ctx context.Context, tx *db.Tx) error {
 		n, err := tx.Exec(ctx, `UPDATE passkeys SET name = ? WHERE id = ? AND person_id = ?`, name, passkey, person)
 		if err != nil {
 			return fmt.Errorf("renaming a passkey: %w", err)
@@ -186,7 +186,7 @@ func (s *Service) Rename(ctx context.Context, person, passkey int64, name string
 // Remove takes a passkey from a person, but for the only thing that the person signs in with. Keep runs at the end of the
 // transaction and may refuse; it may be nil.
 func (s *Service) Remove(ctx context.Context, person, passkey int64, keep func(ctx context.Context, tx *db.Tx, person int64) error) error {
-	return s.db.Write(ctx, "passkey.remove", func(ctx context.Context, tx *db.Tx) error {
+	return s.db.InTx(ctx, "passkey.remove", func(ctx context.Context, tx *db.Tx) error {
 		var password string
 		if err := tx.QueryRow(ctx, `SELECT password_hash FROM people WHERE id = ?`+s.db.ForUpdate(), person).Scan(&password); err != nil {
 			return fmt.Errorf("reading how a person signs in: %w", err)

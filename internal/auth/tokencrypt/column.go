@@ -92,7 +92,7 @@ func (c Column) reseal(ctx context.Context, d *db.DB, s *Sealer, one sealedText)
 		return false, err
 	}
 	var n int64
-	err = d.Write(ctx, c.Table+".reseal", func(ctx context.Context, tx *db.Tx) error {
+	err = d.InTx(ctx, c.Table+".reseal", func(ctx context.Context, tx *db.Tx) error {
 		n, err = tx.Exec(ctx, fmt.Sprintf(`UPDATE %[1]s SET %[2]s = ? WHERE %[3]s = ? AND %[2]s = ?`, c.Table, c.Name, c.Row), anew, one.row, one.text)
 		return err
 	})

@@ -57,7 +57,7 @@ func folded(code string) string {
 // so that they need no delay.
 func (s *Service) Recover(ctx context.Context, h Holder, code string) (int, error) {
 	left := 0
-	err := s.db.Write(ctx, "totp.recover", func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.InTx(ctx, "totp.recover", func(ctx context.Context, tx *db.Tx) error {
 		if _, err := s.lock(ctx, tx, h); err != nil {
 			return err
 		}
@@ -80,7 +80,7 @@ func (s *Service) Recover(ctx context.Context, h Holder, code string) (int, erro
 // NewCodes replaces the recovery codes of a person who has an authenticator app. They are shown once.
 func (s *Service) NewCodes(ctx context.Context, person int64) ([]string, error) {
 	var codes []string
-	err := s.db.Write(ctx, "totp.new_codes", func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.InTx(ctx, "totp.new_codes", func(ctx context.Context, tx *db.Tx) error {
 		// The row is held, so that two requests at once do not both leave their codes.
 		err := tx.QueryRow(ctx, `SELECT person_id FROM totp_secrets WHERE person_id = ?`+s.db.ForUpdate(), person).Scan(&person)
 		if errors.Is(err, sql.ErrNoRows) {

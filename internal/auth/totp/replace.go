@@ -28,7 +28,7 @@ func (s *Service) Replace(ctx context.Context, h Holder, kept []byte, code, curr
 		return Added{}, fmt.Errorf("sealing a secret: %w", err)
 	}
 	var out Added
-	err = s.db.Write(ctx, "totp.replace", func(ctx context.Context, tx *db.Tx) error {
+	err = s.db.InTx(ctx, "totp.replace", func(ctx context.Context, tx *db.Tx) error {
 		row, err := s.lock(ctx, tx, h)
 		if err != nil {
 			return err

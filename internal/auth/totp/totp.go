@@ -109,7 +109,7 @@ func (s *Service) Add(ctx context.Context, person int64, kept []byte, code strin
 		return Added{}, fmt.Errorf("sealing a secret: %w", err)
 	}
 	var out Added
-	err = s.db.Write(ctx, "totp.add", func(ctx context.Context, tx *db.Tx) error {
+	err = s.db.InTx(ctx, "totp.add", func(ctx context.Context, tx *db.Tx) error {
 		used := matchingStep(setup.Secret, code, step(tx.Now()), 0)
 		if used == 0 {
 			return errConfirm
@@ -166,7 +166,7 @@ type stored struct {
 
 // Check accepts a code of the person's app, once. A wrong one is unauthorized; the caller limits how fast people guess.
 func (s *Service) Check(ctx context.Context, h Holder, code string) error {
-	return s.db.Write(ctx, "totp.check", func(ctx context.Context, tx *db.Tx) error {
+	return s.db.InTx(ctx, "totp.check", func(ctx context.Context, tx *db.Tx) error {
 		row, err := s.lock(ctx, tx, h)
 		if err != nil {
 			return err

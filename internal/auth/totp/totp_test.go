@@ -49,7 +49,7 @@ func (h *house) code(ahead int) string {
 // remove removes the app with its codes, as the team package does.
 func (h *house) remove(t *testing.T) {
 	t.Helper()
-	must(t, h.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+	must(t, h.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, `DELETE FROM totp_recovery_codes`)
 		if err == nil {
 			_, err = tx.Exec(ctx, `DELETE FROM totp_secrets`)
@@ -89,7 +89,7 @@ func each(t *testing.T, run func(t *testing.T, h *house)) {
 		clock := testkit.NewClock(time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC))
 		d := testkit.Open(t, url, clock)
 		h := &house{Service: New(d, newSealer(t, newKey(t)), "pressroom"), db: d, clock: clock}
-		must(t, d.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+		must(t, d.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 			return tx.QueryRow(ctx, `INSERT INTO people (name, email, created_at) VALUES ('Ada', 'ada@example.com', 1) RETURNING id`).Scan(&h.holder.Person)
 		}))
 		setup, err := h.Begin(h.holder.Person, "ada@example.com")

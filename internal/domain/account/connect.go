@@ -285,7 +285,7 @@ func (c *Connector) SignIn(ctx context.Context, person int64, token string, give
 		return Account{}, inWords(err, "The server did not accept this handle with this app password.")
 	}
 	var a Account
-	err = c.Accounts.db.Write(ctx, "social.connect", func(ctx context.Context, tx *db.Tx) error {
+	err = c.Accounts.db.InTx(ctx, "social.connect", func(ctx context.Context, tx *db.Tx) error {
 		a, err = c.keep(ctx, tx, person, token, network.Candidate{Grant: grant})
 		return err
 	})

@@ -79,7 +79,7 @@ func (c *Connector) Begin(ctx context.Context, person int64, token, kind string)
 	if err != nil {
 		return "", err
 	}
-	err = c.Accounts.db.Write(ctx, "social.begin_connecting", func(ctx context.Context, tx *db.Tx) error {
+	err = c.Accounts.db.InTx(ctx, "social.begin_connecting", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, `INSERT INTO connect_attempts (state_hash, link_hash, person_id, platform, step, sealed, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT (person_id, link_hash) DO UPDATE SET state_hash = excluded.state_hash, step = excluded.step, sealed = excluded.sealed, expires_at = excluded.expires_at`,
 			state[:], of[:], person, l.network(), consenting, sealed, db.Micros(tx.Now().Add(attemptLife)))
@@ -165,7 +165,7 @@ func (c *Connector) Return(ctx context.Context, person int64, r Returned) (Outco
 // take uses a state up.
 func (c *Connector) take(ctx context.Context, person int64, platform string, state []byte) (attempt, error) {
 	var sealed []byte
-	err := c.Accounts.db.Write(ctx, "social.take_attempt", func(ctx context.Context, tx *db.Tx) error {
+	err := c.Accounts.db.InTx(ctx, "social.take_attempt", func(ctx context.Context, tx *db.Tx) error {
 		return tx.QueryRow(ctx, `UPDATE connect_attempts SET step = ? WHERE state_hash = ? AND person_id = ? AND platform = ? AND step = ? AND expires_at > ? RETURNING sealed`,
 			exchanging, state, person, platform, consenting, db.Micros(tx.Now())).Scan(&sealed)
 	})
@@ -199,7 +199,7 @@ func (c *Connector) settle(ctx context.Context, person int64, state []byte, toke
 	}
 	var a Account
 	var choice int64
-	err = c.Accounts.db.Write(ctx, "social.connect", func(ctx context.Context, tx *db.Tx) error {
+	err = c.Accounts.db.InTx(ctx, "social.connect", func(ctx context.Context, tx *db.Tx) error {
 		switch len(found) {
 		case 0:
 			return errNoAccount
@@ -308,7 +308,7 @@ func (c *Connector) choice(ctx context.Context, q db.Querier, person, id int64) 
 // Choose connects one of the accounts of a choice.
 func (c *Connector) Choose(ctx context.Context, person, id int64, which int) (Account, error) {
 	var out Account
-	err := c.Accounts.db.Write(ctx, "social.connect", func(ctx context.Context, tx *db.Tx) error {
+	err := c.Accounts.db.InTx(ctx, "social.connect", func(ctx context.Context, tx *db.Tx) error {
 		a, err := c.choice(ctx, tx, person, id)
 		if err != nil {
 			return err
@@ -345,7 +345,7 @@ func (c *Connector) Connected(ctx context.Context, person, id int64) (Account, s
 // Sweep forgets attempts and used links that have ended, a thousand of each, and tells how many.
 func (c *Connector) Sweep(ctx context.Context) (int64, error) {
 	var n int64
-	err := c.Accounts.db.Write(ctx, "social.sweep_connecting", func(ctx context.Context, tx *db.Tx) error {
+	err := c.Accounts.db.InTx(ctx, "social.sweep_connecting", func(ctx context.Context, tx *db.Tx) error {
 		n = 0
 		for _, statement := range []string{
 			`DELETE FROM connect_attempts WHERE id IN (SELECT id FROM connect_attempts WHERE expires_at <= ? ORDER BY expires_at LIMIT 1000)`,

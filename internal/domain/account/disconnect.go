@@ -25,7 +25,7 @@ func (s *Service) TellLeft(left func(ctx context.Context, tx *db.Tx, account int
 func (s *Service) Disconnect(ctx context.Context, person, team, account int64) (Revoked, error) {
 	var told Revoked
 	var revocation int64
-	err := s.db.Write(ctx, "social.disconnect", func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.InTx(ctx, "social.disconnect", func(ctx context.Context, tx *db.Tx) error {
 		leaving := grantAway{team: team, account: account}
 		err := tx.QueryRow(ctx, `SELECT a.platform, a.sealed_grant, a.grant_holder FROM social_accounts a
 			WHERE a.id = ? AND a.team_id = ? AND a.disconnected_at = 0 AND EXISTS (SELECT 1 FROM memberships m WHERE m.team_id = a.team_id AND m.person_id = ? AND m.role IN ('owner', 'admin'))`+s.db.ForUpdate(),

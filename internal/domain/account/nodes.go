@@ -53,7 +53,7 @@ func (s *Service) announce(ctx context.Context, node string) error {
 	if err != nil {
 		return fmt.Errorf("writing which sealing keys this node has: %w", err)
 	}
-	return s.db.Write(ctx, "social.announce", func(ctx context.Context, tx *db.Tx) error {
+	return s.db.InTx(ctx, "social.announce", func(ctx context.Context, tx *db.Tx) error {
 		now := tx.Now()
 		_, err := tx.Exec(ctx, `INSERT INTO nodes (id, sealing_keys, seen_at) VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at`, node, string(keys), db.Micros(now))
 		if err == nil {
@@ -67,7 +67,7 @@ func (s *Service) announce(ctx context.Context, node string) error {
 }
 
 func (s *Service) leave(ctx context.Context, node string) error {
-	return s.db.Write(ctx, "social.leave", func(ctx context.Context, tx *db.Tx) error {
+	return s.db.InTx(ctx, "social.leave", func(ctx context.Context, tx *db.Tx) error {
 		if _, err := tx.Exec(ctx, `DELETE FROM nodes WHERE id = ?`, node); err != nil {
 			return fmt.Errorf("noting that this node serves no more: %w", err)
 		}

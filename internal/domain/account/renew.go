@@ -111,7 +111,7 @@ func (s *Service) each(ctx context.Context, do func(context.Context, int64) erro
 }
 
 func (s *Service) warn(ctx context.Context, account int64) error {
-	return s.db.Write(ctx, "social.warn", func(ctx context.Context, tx *db.Tx) error {
+	return s.db.InTx(ctx, "social.warn", func(ctx context.Context, tx *db.Tx) error {
 		var team int64
 		err := tx.QueryRow(ctx, `UPDATE social_accounts SET connection_state = ?, updated_at = ? WHERE id = ? AND connection_state = ? AND ends_at > 0 AND ends_at <= ? RETURNING team_id`,
 			string(Expiring), db.Micros(tx.Now()), account, string(Connected), db.Micros(tx.Now().Add(warned))).Scan(&team)
@@ -165,7 +165,7 @@ func again(g network.Grant, after, now time.Time) time.Time {
 
 // postpone gives a refresh up until a time, for good where that is zero.
 func (s *Service) postpone(ctx context.Context, account, version int64, until time.Time) error {
-	return s.db.Write(context.WithoutCancel(ctx), "social.postpone", func(ctx context.Context, tx *db.Tx) error {
+	return s.db.InTx(context.WithoutCancel(ctx), "social.postpone", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, `UPDATE social_accounts SET refreshing_until = 0, refresh_at = ? WHERE id = ? AND grant_version = ?`, db.Micros(until), account, version)
 		if err != nil {
 			return fmt.Errorf("putting off the refresh of account %d: %w", account, err)

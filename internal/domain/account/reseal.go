@@ -100,7 +100,7 @@ func (s *Service) recordResealed(ctx context.Context, done Resealed) error {
 	if done.Resealed == 0 {
 		return nil
 	}
-	err := s.db.Write(ctx, "social.resealed", func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.InTx(ctx, "social.resealed", func(ctx context.Context, tx *db.Tx) error {
 		return auditlog.Record(ctx, tx, 0, auditlog.Actor{}, "service.resealed", "", map[string]any{"resealed": done.Resealed, "left": done.Left})
 	})
 	if err != nil {

@@ -93,7 +93,7 @@ func keepThere(ctx context.Context, tx *db.Tx, holder string) error {
 // tellAgain tells a network once more, if no other node is at it.
 func (s *Service) tellAgain(ctx context.Context, id int64) error {
 	mine := false
-	err := s.db.Write(ctx, "social.lock_revocation", func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.InTx(ctx, "social.lock_revocation", func(ctx context.Context, tx *db.Tx) error {
 		n, err := tx.Exec(ctx, `UPDATE grant_revocations SET next_at = ? WHERE id = ? AND next_at > 0 AND next_at <= ?`, db.Micros(tx.Now().Add(revokeHeld)), id, db.Micros(tx.Now()))
 		mine = n == 1
 		return err
@@ -147,7 +147,7 @@ func (s *Service) revoke(ctx context.Context, g grantAway) error {
 // settled notes how a try ended. The grant is deleted once nothing more is to be done with it.
 func (s *Service) settled(ctx context.Context, id int64, failed error) (Revoked, error) {
 	var state Revoked
-	err := s.db.Write(ctx, "social.revoked", func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.InTx(ctx, "social.revoked", func(ctx context.Context, tx *db.Tx) error {
 		var tries int
 		var asked int64
 		err := tx.QueryRow(ctx, `UPDATE grant_revocations SET tries = tries + 1 WHERE id = ? AND next_at > 0 RETURNING tries, asked_at`, id).Scan(&tries, &asked)

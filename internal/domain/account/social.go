@@ -104,7 +104,7 @@ func (s *Service) Connect(ctx context.Context, team int64, platform string, c ne
 		return Account{}, fmt.Errorf("connecting to %s: %w", platform, err)
 	}
 	a := Account{TeamID: team, Platform: platform, NetworkID: grant.Account, Username: grant.Username, DisplayName: grant.Username}
-	err = s.db.Write(ctx, "social.connect", func(ctx context.Context, tx *db.Tx) error {
+	err = s.db.InTx(ctx, "social.connect", func(ctx context.Context, tx *db.Tx) error {
 		a, err = s.keep(ctx, tx, a, grant, auditlog.Actor{})
 		return err
 	})
@@ -220,7 +220,7 @@ func (s *Service) Refresh(ctx context.Context, account int64, stale Grant) (Gran
 
 func (s *Service) lockRefresh(ctx context.Context, account, version int64) (bool, error) {
 	var mine bool
-	err := s.db.Write(ctx, "social.lock_refresh", func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.InTx(ctx, "social.lock_refresh", func(ctx context.Context, tx *db.Tx) error {
 		n, err := tx.Exec(ctx, `UPDATE social_accounts SET refreshing_until = ? WHERE id = ? AND grant_version = ? AND refreshing_until < ?`,
 			db.Micros(tx.Now().Add(refreshHeld)), account, version, db.Micros(tx.Now()))
 		mine = n == 1
@@ -266,7 +266,7 @@ func (s *Service) trade(ctx context.Context, account int64, g Grant) error {
 	if err != nil {
 		return fmt.Errorf("refreshing the grant of account %d: %w", account, err)
 	}
-	err = s.db.Write(ctx, "social.refreshed", func(ctx context.Context, tx *db.Tx) error {
+	err = s.db.InTx(ctx, "social.refreshed", func(ctx context.Context, tx *db.Tx) error {
 		n, err := tx.Exec(ctx, `UPDATE social_accounts SET refreshing_until = 0 WHERE id = ? AND grant_version = ?`, account, g.Version)
 		if err != nil || n == 0 {
 			return err
@@ -286,7 +286,7 @@ func isDead(err error) bool {
 }
 
 func (s *Service) unlockRefresh(ctx context.Context, account int64) error {
-	return s.db.Write(context.WithoutCancel(ctx), "social.unlock_refresh", func(ctx context.Context, tx *db.Tx) error {
+	return s.db.InTx(context.WithoutCancel(ctx), "social.unlock_refresh", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, `UPDATE social_accounts SET refreshing_until = 0 WHERE id = ?`, account)
 		return err
 	})
@@ -303,7 +303,7 @@ func (s *Service) Lose(ctx context.Context, account int64, refused Grant) error 
 
 // lose loses a connection whose grant has no newer version than this.
 func (s *Service) lose(ctx context.Context, account, version int64, probe string) error {
-	return s.db.Write(ctx, "social.lose", func(ctx context.Context, tx *db.Tx) error {
+	return s.db.InTx(ctx, "social.lose", func(ctx context.Context, tx *db.Tx) error {
 		var team int64
 		err := tx.QueryRow(ctx, `UPDATE social_accounts SET connection_state = ?, connection_probe = ?, account_status = 'needs_reauth', refreshing_until = 0, refresh_at = 0,
 			ends_at = 0, updated_at = ? WHERE id = ? AND grant_version <= ? AND connection_state <> ? RETURNING team_id`,

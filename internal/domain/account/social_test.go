@@ -173,7 +173,7 @@ func TestRefreshOfADeadNodeIsTakenOver(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = d.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+		err = d.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 			_, err := tx.Exec(ctx, `UPDATE social_accounts SET refreshing_until = ?`, db.Micros(tx.Now().Add(30*time.Second)))
 			return err
 		})
@@ -199,7 +199,7 @@ func TestGrantsAreSealedToTheirAccount(t *testing.T) {
 		if bytes.Contains(sealed, []byte("refresh-")) {
 			t.Fatal("the token can be read")
 		}
-		err := d.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+		err := d.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 			_, err := tx.Exec(ctx, `INSERT INTO social_accounts (team_id, platform, network_id, username, display_name, connection_state, sealed_grant, created_at, updated_at)
 				VALUES (?, 'bluesky', 'did:test:2', 'x', 'x', 'connected', ?, 1, 1)`, a.TeamID, sealed)
 			return err

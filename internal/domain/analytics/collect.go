@@ -232,7 +232,7 @@ func (s *Service) again(t turn, cause error) time.Time {
 
 // write ends a turn with what comes of it, in one transaction. In every turn what is too old is forgotten.
 func (s *Service) write(ctx context.Context, name string, t turn, what func(context.Context, *db.Tx, *turn) (time.Time, error)) error {
-	return s.db.Write(ctx, name, func(ctx context.Context, tx *db.Tx) error {
+	return s.db.InTx(ctx, name, func(ctx context.Context, tx *db.Tx) error {
 		t := t // a transaction may be run again
 		next, err := what(ctx, tx, &t)
 		if err != nil {

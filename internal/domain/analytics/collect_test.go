@@ -293,7 +293,7 @@ func (w *world) count(table string) int {
 
 func (w *world) exec(query string, args ...any) {
 	w.t.Helper()
-	w.must(w.db.Write(w.t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+	w.must(w.db.InTx(w.t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, query, args...)
 		return err
 	}))

@@ -13,7 +13,7 @@ import (
 // fill makes 30 accounts of two teams with 100 posts and days each.
 func fill(t *testing.T, d *db.DB) {
 	t.Helper()
-	err := d.Write(t.Context(), "fill", func(ctx context.Context, tx *db.Tx) error {
+	err := d.InTx(t.Context(), "fill", func(ctx context.Context, tx *db.Tx) error {
 		exec := func(query string, args ...any) error {
 			_, err := tx.Exec(ctx, query, args...)
 			return err

@@ -65,7 +65,7 @@ func dueQuery(now int64, full []string, most int) (string, []any) {
 // take takes an account's turn, if nobody else has it.
 func (s *Service) take(ctx context.Context, account int64) (turn, bool, error) {
 	t := turn{account: account}
-	err := s.db.Write(ctx, "insight.take", func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.InTx(ctx, "insight.take", func(ctx context.Context, tx *db.Tx) error {
 		var collected, known int64
 		err := tx.QueryRow(ctx, `UPDATE account_collections SET due_at = ?, epoch = epoch + 1 WHERE account_id = ? AND due_at <= ? RETURNING epoch, fails, failed_by, collected_at, known_from`,
 			db.Micros(tx.Now().Add(turnHeld)), account, db.Micros(tx.Now())).Scan(&t.epoch, &t.fails, &t.failedBy, &collected, &known)

@@ -22,7 +22,7 @@ func TestTheLedgerIsKept(t *testing.T) {
 		for _, statement := range []string{
 			`UPDATE ledger_transfers SET note = 'x'`, `DELETE FROM ledger_transfers`, `UPDATE ledger_entries SET amount = 1`, `DELETE FROM ledger_entries`,
 		} {
-			err := w.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+			err := w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 				_, err := tx.Exec(ctx, statement)
 				return err
 			})
@@ -202,7 +202,7 @@ func TestAuditFindsDamage(t *testing.T) {
 		w.sound(t)
 		for _, d := range damages {
 			back := errors.New("back")
-			err := w.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+			err := w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 				loosen(t, w, tx)
 				for _, s := range d.does {
 					if n, err := tx.ExecContext(ctx, b.named(s)); err != nil {

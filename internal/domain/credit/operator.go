@@ -47,7 +47,7 @@ func (s *Service) record(ctx context.Context, b booking) (Booking, error) {
 		return Booking{}, err
 	}
 	var out Booking
-	err := s.db.Write(ctx, "credit."+string(b.kind), func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.InTx(ctx, "credit."+string(b.kind), func(ctx context.Context, tx *db.Tx) error {
 		if err := mustExist(ctx, tx, b.team); err != nil {
 			return err
 		}

@@ -152,7 +152,7 @@ func (m *machine) automatic(t *rapid.T) {
 	team, amount := m.team(t), rapid.Int64Range(1, 12).Draw(t, "amount")
 	want := team.verdict(m.clock.Now(), 0, amount)
 	var id int64
-	err := m.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+	err := m.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 		var err error
 		id, err = m.ReserveAutomatic(ctx, tx, team.actor.TeamID, 7, "refresh_report", amount)
 		return err

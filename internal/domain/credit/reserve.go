@@ -31,7 +31,7 @@ func (s *Service) Reserve(ctx context.Context, charge pipeline.Charge) (int64, e
 		return 0, fmt.Errorf("no call charges %d credits to key %d under a claim of key %d", charge.Amount, call.KeyID, claim.APIKey)
 	}
 	var id int64
-	err := s.db.Write(ctx, "credit.reserve", func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.InTx(ctx, "credit.reserve", func(ctx context.Context, tx *db.Tx) error {
 		// What others change is read once the wallet is held, in a statement of its own: a statement that waited for
 		// the row would still count what it saw before.
 		a, err := s.lock(ctx, tx, call.TeamID)

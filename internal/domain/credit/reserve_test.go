@@ -76,7 +76,7 @@ func TestSettlementsThatCannotBe(t *testing.T) {
 			id, charged int64
 			says        string
 		}{{id, -1, "cannot be charged -1"}, {id, 11, "set 10 credits aside"}, {id + 1, 1, "there is no reservation"}} {
-			err := w.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+			err := w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 				done, err := w.Settle(ctx, tx, c.id, c.charged)
 				if done {
 					t.Error("done")
@@ -89,7 +89,7 @@ func TestSettlementsThatCannotBe(t *testing.T) {
 		}
 		stop := errors.New("stop")
 		w.CountFree = func(context.Context, *db.Tx, int64) error { return stop }
-		err := w.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+		err := w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 			_, err := w.Settle(ctx, tx, id, 0)
 			return err
 		})
@@ -108,7 +108,7 @@ func TestReserveJoinsTheTransaction(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		a := w.rich(t, 100)
 		before, stop := w.rows(t), errors.New("stop")
-		err := w.db.Write(t.Context(), "test", func(ctx context.Context, _ *db.Tx) error {
+		err := w.db.InTx(t.Context(), "test", func(ctx context.Context, _ *db.Tx) error {
 			c := charge(a, 10)
 			if _, err := w.Reserve(ctx, c); err != nil {
 				t.Error(err)
@@ -159,7 +159,7 @@ func TestRefusals(t *testing.T) {
 		} {
 			limited := with(a, func(a *access.Actor) { a.Daily = access.Daily{KeyCredits: c.keyLimit, TeamCredits: c.team} })
 			back := errors.New("back")
-			err := w.db.Write(t.Context(), "test", func(ctx context.Context, _ *db.Tx) error {
+			err := w.db.InTx(t.Context(), "test", func(ctx context.Context, _ *db.Tx) error {
 				if _, err := w.Reserve(ctx, charge(limited, c.asks)); err != nil {
 					return err
 				}
@@ -211,7 +211,7 @@ func TestTeamWithoutWallet(t *testing.T) {
 		a := w.actor(t)
 		_, err := w.Reserve(t.Context(), charge(a, 1))
 		refused(t, "no wallet", err, apierr.InsufficientCredits, "")
-		err = w.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+		err = w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 			_, err := w.ReserveAutomatic(ctx, tx, a.TeamID, a.PersonID, "refresh_report", 1)
 			return err
 		})
@@ -237,7 +237,7 @@ func TestChargesThatNoCallHas(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		err := w.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+		err := w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 			_, err := w.ReserveAutomatic(ctx, tx, a.TeamID, 7, "refresh_report", 0)
 			return err
 		})

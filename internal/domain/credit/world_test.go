@@ -51,7 +51,7 @@ func (w world) set(at time.Time) { w.clock.Advance(at.Sub(w.clock.Now())) }
 
 func (w world) write(t fatal, work func(ctx context.Context, tx *db.Tx) error) {
 	t.Helper()
-	if err := w.db.Write(t.Context(), "test", work); err != nil {
+	if err := w.db.InTx(t.Context(), "test", work); err != nil {
 		t.Fatal(err)
 	}
 }

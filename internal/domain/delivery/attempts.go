@@ -77,7 +77,7 @@ func said(cause error) (string, string, string) {
 // note keeps what an attempt met with, for whoever looks into the post. Losing the note changes nothing.
 func (f *flight) note(ctx context.Context, attempt int64, cause error) {
 	result, code, text := said(cause)
-	err := f.s.db.Write(ctx, "delivery.note", func(ctx context.Context, tx *db.Tx) error {
+	err := f.s.db.InTx(ctx, "delivery.note", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, `UPDATE delivery_attempts SET ended_at = ?, result = ?, network_code = ?, network_text = ? WHERE id = ?`, db.Micros(tx.Now()), result, code, text, attempt)
 		return err
 	})
@@ -89,7 +89,7 @@ func (f *flight) note(ctx context.Context, attempt int64, cause error) {
 // keep is note for a call of which nothing was written before, as it shows nothing.
 func (f *flight) keep(ctx context.Context, call string, began time.Time, cause error) {
 	result, code, text := said(cause)
-	err := f.s.db.Write(ctx, "delivery.note", func(ctx context.Context, tx *db.Tx) error {
+	err := f.s.db.InTx(ctx, "delivery.note", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, `INSERT INTO delivery_attempts (delivery_id, epoch, call, started_at, ended_at, result, network_code, network_text) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
 			f.d.ID, f.d.Epoch, call, db.Micros(began), db.Micros(tx.Now()), result, code, text)
 		return err

@@ -105,7 +105,7 @@ func (s *Service) Decide(ctx context.Context, person, team int64, postID string,
 	tick := time.NewTicker(decideEvery)
 	defer tick.Stop()
 	for {
-		err := s.db.Write(ctx, "delivery.decide", func(ctx context.Context, tx *db.Tx) error {
+		err := s.db.InTx(ctx, "delivery.decide", func(ctx context.Context, tx *db.Tx) error {
 			return s.decide(ctx, tx, person, team, postID, accountID, d)
 		})
 		if !errors.Is(err, errLooking) {

@@ -41,7 +41,7 @@ func TestWhatStandsMayBeAnothers(t *testing.T) {
 				other := s.do(t, "create_post", map[string]any{"caption": c.text, "account_ids": []int64{account}})["id"].(string)
 				s.do(t, "publish_post", map[string]any{"post_id": other})
 				become := func(p phase, id string) {
-					err := s.db.Write(context.Background(), "test", func(ctx context.Context, tx *db.Tx) error {
+					err := s.db.InTx(context.Background(), "test", func(ctx context.Context, tx *db.Tx) error {
 						_, err := tx.Exec(ctx, `UPDATE deliveries SET phase = ?, network_id = ?, wake_at = 0, lease_until = ? WHERE post_id = ?`, string(p), id, db.Micros(noon.AddDate(1, 0, 0)), other)
 						return err
 					})

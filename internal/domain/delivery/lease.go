@@ -19,7 +19,7 @@ var errFenced = errors.New("the lease of the delivery was lost")
 // false where there is nothing to do.
 func (s *Service) claim(ctx context.Context, id string) (delivery, bool, error) {
 	d := delivery{ID: id}
-	err := s.db.Write(ctx, "delivery.claim", func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.InTx(ctx, "delivery.claim", func(ctx context.Context, tx *db.Tx) error {
 		until := db.Micros(tx.Now().Add(s.opts.Lease))
 		var phaseText, draft string
 		var first, created, due, earlier int64
@@ -66,7 +66,7 @@ func (s *Service) renew(ctx context.Context, d delivery) error {
 
 // fenced changes a delivery's record as long as we hold it.
 func (s *Service) fenced(ctx context.Context, name string, d delivery, set string, args func(*db.Tx) []any) error {
-	err := s.db.Write(ctx, name, func(ctx context.Context, tx *db.Tx) error { return fencedIn(ctx, tx, d, set, args(tx)...) })
+	err := s.db.InTx(ctx, name, func(ctx context.Context, tx *db.Tx) error { return fencedIn(ctx, tx, d, set, args(tx)...) })
 	if err != nil {
 		return fmt.Errorf("%s of %s: %w", name, d.ID, err)
 	}

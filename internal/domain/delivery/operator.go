@@ -89,7 +89,7 @@ func (s *Service) Stuck(ctx context.Context, before time.Time) ([]Stuck, error) 
 // Wake has a delivery looked at now that nobody works on, for the operator. How long it rests stays, as the network
 // asked for it or fails: not_found where there is none of this id that could be woken.
 func (s *Service) Wake(ctx context.Context, id string) error {
-	return s.db.Write(ctx, "delivery.wake_by_hand", func(ctx context.Context, tx *db.Tx) error {
+	return s.db.InTx(ctx, "delivery.wake_by_hand", func(ctx context.Context, tx *db.Tx) error {
 		now := db.Micros(tx.Now())
 		n, err := tx.Exec(ctx, `UPDATE deliveries SET wake_at = ? WHERE id = ? AND phase <> 'ended' AND lease_until < ? AND not_before <= ?`, now, id, now, now)
 		if err != nil {

@@ -144,7 +144,7 @@ func (p *port) due(tb testing.TB, team, net, count int) {
 	tb.Helper()
 	raw := fmt.Appendf(nil, `{"caption":"hello","account_ids":[%d]}`, p.ids[team][net])
 	create := p.tools["create_post"]
-	err := p.db.Write(tb.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+	err := p.db.InTx(tb.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 		for range count {
 			p.calls[team].Now = tx.Now()
 			if _, err := create.Run(ctx, p.calls[team], raw); err != nil {

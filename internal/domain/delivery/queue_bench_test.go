@@ -60,7 +60,7 @@ func deliver(b *testing.B, d *db.DB, each int, apart time.Duration) {
 // spread has the posts due one after the other.
 func (p *port) spread(tb testing.TB, from time.Time, apart time.Duration) {
 	tb.Helper()
-	err := p.db.Write(tb.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+	err := p.db.InTx(tb.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, `UPDATE posts SET scheduled_at = ? + ? * (SELECT COUNT(*) FROM posts before WHERE before.id < posts.id)`, db.Micros(from), apart.Microseconds())
 		return err
 	})

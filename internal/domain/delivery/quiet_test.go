@@ -63,7 +63,7 @@ func TestQuietBeginsWhereOthersTookOver(t *testing.T) {
 			if a.took > 0 {
 				ended = db.Micros(noon.Add(a.began + a.took))
 			}
-			err := s.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+			err := s.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 				_, err := tx.Exec(ctx, `INSERT INTO delivery_attempts (delivery_id, epoch, call, started_at, ended_at, result) VALUES (?, 1, ?, ?, ?, ?)`,
 					d.ID, a.call, db.Micros(noon.Add(a.began)), ended, a.result)
 				return err

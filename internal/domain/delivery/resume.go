@@ -359,7 +359,7 @@ func (s *Service) reckon(ctx context.Context, state restoreguard.State, doubts [
 
 // whileHeld writes as long as the hold stands: once it is lifted, deliveries are under way that nobody may take away.
 func (s *Service) whileHeld(ctx context.Context, name string, state restoreguard.State, work func(context.Context, *db.Tx) error) error {
-	return s.db.Write(ctx, name, func(ctx context.Context, tx *db.Tx) error {
+	return s.db.InTx(ctx, name, func(ctx context.Context, tx *db.Tx) error {
 		if err := restoreguard.Still(ctx, tx, state); err != nil {
 			return err
 		}

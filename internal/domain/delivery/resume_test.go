@@ -64,7 +64,7 @@ func newCopied(t *testing.T, url string) *copied {
 func (c *copied) scheduled(t *testing.T, at time.Time) string {
 	t.Helper()
 	raw := fmt.Appendf(nil, `{"caption":"hello","account_ids":[%d,%d]}`, c.ids[0][0], c.ids[0][1])
-	err := c.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+	err := c.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 		c.calls[0].Now = tx.Now()
 		create := c.tools["create_post"]
 		if _, err := create.Run(ctx, c.calls[0], raw); err != nil {
@@ -146,7 +146,7 @@ func TestResumeSendsNothingThatMayNotGo(t *testing.T) {
 
 func (c *copied) exec(t *testing.T, statement string) {
 	t.Helper()
-	err := c.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+	err := c.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, statement)
 		return err
 	})
@@ -215,7 +215,7 @@ func TestResumeIsOvertaken(t *testing.T) {
 				held := newCopied(t, url)
 				held.scheduled(t, noon.Add(-20*time.Minute))
 				held.sure.during = func() {
-					if err := held.db.Write(context.WithoutCancel(t.Context()), "test", c.meanwhile); err != nil {
+					if err := held.db.InTx(context.WithoutCancel(t.Context()), "test", c.meanwhile); err != nil {
 						t.Error(err)
 					}
 				}

@@ -304,7 +304,7 @@ func (f *flight) commitAgain(ctx context.Context, t network.Tried, silent bool) 
 // begin writes an attempt before its call is made.
 func (f *flight) begin(ctx context.Context, call string) (int64, error) {
 	var id int64
-	err := f.s.db.Write(ctx, "delivery."+call, func(ctx context.Context, tx *db.Tx) error {
+	err := f.s.db.InTx(ctx, "delivery."+call, func(ctx context.Context, tx *db.Tx) error {
 		if call == "commit" {
 			if err := free(ctx, tx); err != nil {
 				return err
@@ -380,7 +380,7 @@ func (f *flight) published(ctx context.Context, attempt int64, r network.Receipt
 	if r.Permalink == "" && r.ID != "" {
 		into = linking
 	}
-	err := f.s.db.Write(ctx, "delivery.published", func(ctx context.Context, tx *db.Tx) error {
+	err := f.s.db.InTx(ctx, "delivery.published", func(ctx context.Context, tx *db.Tx) error {
 		if _, err := tx.Exec(ctx, `UPDATE delivery_attempts SET ended_at = ?, result = 'published' WHERE id = ?`, db.Micros(tx.Now()), attempt); err != nil {
 			return err
 		}
@@ -397,7 +397,7 @@ func (f *flight) published(ctx context.Context, attempt int64, r network.Receipt
 
 func (f *flight) finish(ctx context.Context, into phase, r post.Result) error {
 	f.done = true
-	err := f.s.db.Write(ctx, "delivery.ended", func(ctx context.Context, tx *db.Tx) error { return f.s.conclude(ctx, tx, f.d, into, r) })
+	err := f.s.db.InTx(ctx, "delivery.ended", func(ctx context.Context, tx *db.Tx) error { return f.s.conclude(ctx, tx, f.d, into, r) })
 	if err != nil {
 		return fmt.Errorf("ending delivery %s: %w", f.d.ID, err)
 	}

@@ -33,7 +33,7 @@ const (
 // rest gives the delivery back while its network fails, which is no try of its own. But a post that is out of date when
 // the network comes back should not surprise anybody.
 func (f *flight) rest(ctx context.Context, wait time.Duration) error {
-	err := f.s.db.Write(ctx, "delivery.rest", func(ctx context.Context, tx *db.Tx) error {
+	err := f.s.db.InTx(ctx, "delivery.rest", func(ctx context.Context, tx *db.Tx) error {
 		id, since, err := resters(ctx, tx, f.d)
 		if err != nil {
 			return err
@@ -118,7 +118,7 @@ func (f *flight) link(ctx context.Context) error {
 		return f.later(ctx, pause(f.d.Looks+2))
 	}
 	f.done = true
-	err = f.s.db.Write(ctx, "delivery.linked", func(ctx context.Context, tx *db.Tx) error {
+	err = f.s.db.InTx(ctx, "delivery.linked", func(ctx context.Context, tx *db.Tx) error {
 		if err := fencedIn(ctx, tx, f.d, `UPDATE deliveries SET phase = 'ended', permalink = ?, owner = '', lease_until = 0, wake_at = 0`, permalink); err != nil {
 			return err
 		}

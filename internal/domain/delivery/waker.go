@@ -85,7 +85,7 @@ func (w *Waker) wake(ctx context.Context) error {
 	if waiting == 0 {
 		return nil
 	}
-	return w.s.db.Write(ctx, "delivery.wake", func(ctx context.Context, tx *db.Tx) error {
+	return w.s.db.InTx(ctx, "delivery.wake", func(ctx context.Context, tx *db.Tx) error {
 		ids, err := db.All(ctx, tx, func(rows *sql.Rows, id *string) error { return rows.Scan(id) },
 			`UPDATE deliveries SET wake_at = ? WHERE id IN (SELECT id FROM deliveries WHERE wake_at > 0 AND wake_at <= ? ORDER BY wake_at LIMIT ?) AND wake_at <= ? RETURNING id`,
 			db.Micros(now.Add(rewake)), db.Micros(now), wakeBatch, db.Micros(now))
@@ -100,7 +100,7 @@ func (w *Waker) wake(ctx context.Context) error {
 func (w *Waker) pulse(ctx context.Context) error {
 	if now := w.s.db.Now(); now.Sub(w.asked) >= pulse {
 		w.asked = now
-		return w.s.db.Write(ctx, "delivery.pulse", func(ctx context.Context, tx *db.Tx) error { return w.s.queue.Wake(ctx, tx, Pulse, w.s.owner) })
+		return w.s.db.InTx(ctx, "delivery.pulse", func(ctx context.Context, tx *db.Tx) error { return w.s.queue.Wake(ctx, tx, Pulse, w.s.owner) })
 	}
 	return nil
 }

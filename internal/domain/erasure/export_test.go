@@ -40,7 +40,7 @@ func each(t *testing.T, run func(t *testing.T, w world)) {
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		d := testkit.Open(t, url, testkit.NewClock(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)))
 		w := world{Service: New(Options{DB: d})}
-		must(t, d.Write(t.Context(), "test.furnish", func(ctx context.Context, tx *db.Tx) error {
+		must(t, d.InTx(t.Context(), "test.furnish", func(ctx context.Context, tx *db.Tx) error {
 			for _, made := range []struct {
 				into      *int64
 				statement string
@@ -69,7 +69,7 @@ func must(t *testing.T, err error) {
 // does runs statements in one transaction.
 func (w world) does(t *testing.T, statements map[string][]any) {
 	t.Helper()
-	must(t, w.DB.Write(t.Context(), "test.does", func(ctx context.Context, tx *db.Tx) error {
+	must(t, w.DB.InTx(t.Context(), "test.does", func(ctx context.Context, tx *db.Tx) error {
 		for _, statement := range slices.Sorted(maps.Keys(statements)) {
 			if _, err := tx.Exec(ctx, statement[strings.IndexByte(statement, ' ')+1:], statements[statement]...); err != nil {
 				return fmt.Errorf("%s: %w", statement, err)
@@ -82,7 +82,7 @@ func (w world) does(t *testing.T, statements map[string][]any) {
 // posts gives a team many posts, each with the account and an attempt.
 func (w world) posts(t *testing.T, team, account int64, n int) {
 	t.Helper()
-	must(t, w.DB.Write(t.Context(), "test.posts", func(ctx context.Context, tx *db.Tx) error {
+	must(t, w.DB.InTx(t.Context(), "test.posts", func(ctx context.Context, tx *db.Tx) error {
 		for i := range n {
 			id := fmt.Sprintf("post-%d-%05d", team, i)
 			for _, row := range []struct {
@@ -107,7 +107,7 @@ func (w world) posts(t *testing.T, team, account int64, n int) {
 func (w world) account(t *testing.T, team int64) int64 {
 	t.Helper()
 	var id int64
-	must(t, w.DB.Write(t.Context(), "test.account", func(ctx context.Context, tx *db.Tx) error {
+	must(t, w.DB.InTx(t.Context(), "test.account", func(ctx context.Context, tx *db.Tx) error {
 		return tx.QueryRow(ctx, `INSERT INTO social_accounts (team_id, platform, network_id, username, display_name, connection_state, sealed_grant, created_at, updated_at)
 			VALUES (?, 'bluesky', 'did:test', 'harbour', 'Harbour', 'connected', ?, 1, 1) RETURNING id`, team, []byte("sealed-grant")).Scan(&id)
 	}))

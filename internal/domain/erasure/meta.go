@@ -79,7 +79,7 @@ func (s *Service) MetaAsks(ctx context.Context, request string) (string, error) 
 	}
 	sum := sha256.Sum256([]byte(request))
 	which, code := hex.EncodeToString(sum[:]), ""
-	err = s.DB.Write(ctx, "leaving.network_asks", func(ctx context.Context, tx *db.Tx) error {
+	err = s.DB.InTx(ctx, "leaving.network_asks", func(ctx context.Context, tx *db.Tx) error {
 		err := tx.QueryRow(ctx, `SELECT code FROM network_deletions WHERE request = ?`, which).Scan(&code)
 		if !errors.Is(err, sql.ErrNoRows) {
 			return err

@@ -19,7 +19,7 @@ var (
 
 // Leave takes a person out of a team, but for its owner; not_found for whoever is not in it.
 func (s *Service) Leave(ctx context.Context, person, team int64) error {
-	return s.DB.Write(ctx, "leaving.leave", func(ctx context.Context, tx *db.Tx) error {
+	return s.DB.InTx(ctx, "leaving.leave", func(ctx context.Context, tx *db.Tx) error {
 		var role string
 		err := tx.QueryRow(ctx, `SELECT m.role FROM memberships m JOIN teams t ON t.id = m.team_id WHERE m.team_id = ? AND m.person_id = ?`+s.DB.ForUpdate(), team, person).Scan(&role)
 		switch {
@@ -55,7 +55,7 @@ func out(ctx context.Context, tx *db.Tx, person, team int64) error {
 
 // DeletePerson deletes a person's account, but for whoever owns a team. What the person made for teams stays theirs.
 func (s *Service) DeletePerson(ctx context.Context, person int64) error {
-	return s.DB.Write(ctx, "leaving.delete_person", func(ctx context.Context, tx *db.Tx) error {
+	return s.DB.InTx(ctx, "leaving.delete_person", func(ctx context.Context, tx *db.Tx) error {
 		if err := keepsOperator(ctx, tx, 0, person, errOnlyOperator); err != nil {
 			return err
 		}

@@ -36,7 +36,7 @@ func (s *Service) round(ctx context.Context, team int64) (bool, error) {
 		return false, err
 	}
 	over := false
-	err := s.DB.Write(ctx, "leaving.remove", func(ctx context.Context, tx *db.Tx) error {
+	err := s.DB.InTx(ctx, "leaving.remove", func(ctx context.Context, tx *db.Tx) error {
 		over = false
 		var by, with int64
 		err := tx.QueryRow(ctx, `SELECT asked_by, with_person FROM team_deletions WHERE team_id = ? AND ended_at = 0`+s.DB.ForUpdate(), team).Scan(&by, &with)

@@ -21,7 +21,7 @@ var (
 
 // DeleteDraft deletes a draft of a team that never went out, in a person's name.
 func (s *Service) DeleteDraft(ctx context.Context, person, team int64, post string) error {
-	return s.DB.Write(ctx, "leaving.delete_draft", func(ctx context.Context, tx *db.Tx) error {
+	return s.DB.InTx(ctx, "leaving.delete_draft", func(ctx context.Context, tx *db.Tx) error {
 		var status string
 		var template, sent int64
 		err := tx.QueryRow(ctx, `SELECT status, is_template, (SELECT COUNT(*) FROM deliveries d WHERE d.post_id = posts.id) FROM posts WHERE id = ? AND team_id = ?`+s.DB.ForUpdate(), post, team).Scan(&status, &template, &sent)
@@ -55,7 +55,7 @@ func (s *Service) ForgetAssistant(ctx context.Context, person, team, connection 
 
 // forget deletes a key or a connection that is over by a condition; it is refused by the error given where it is not.
 func (s *Service) forget(ctx context.Context, person, team, key int64, kind, isOver string, stands error) error {
-	return s.DB.Write(ctx, "leaving.forget_"+kind, func(ctx context.Context, tx *db.Tx) error {
+	return s.DB.InTx(ctx, "leaving.forget_"+kind, func(ctx context.Context, tx *db.Tx) error {
 		var over int64
 		err := tx.QueryRow(ctx, `SELECT CASE WHEN `+isOver+` THEN 1 ELSE 0 END FROM api_keys k JOIN memberships m ON m.team_id = k.team_id AND m.person_id = ? AND m.role = 'owner'
 			WHERE k.id = ? AND k.team_id = ? AND k.kind = ?`, person, key, team, kind).Scan(&over)

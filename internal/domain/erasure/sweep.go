@@ -31,7 +31,7 @@ var sweeps = []struct {
 func (s *Service) Sweep(ctx context.Context) (int64, error) {
 	var total int64
 	for _, sweep := range sweeps {
-		err := s.DB.Write(ctx, "leaving.sweep", func(ctx context.Context, tx *db.Tx) error {
+		err := s.DB.InTx(ctx, "leaving.sweep", func(ctx context.Context, tx *db.Tx) error {
 			n, err := tx.Exec(ctx, sweep.statement, db.Micros(tx.Now().Add(-sweep.kept)))
 			total += n
 			return err

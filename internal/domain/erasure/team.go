@@ -47,7 +47,7 @@ var (
 // it works, and what it has goes in the background. With the team goes the owner's account, where that is asked for and
 // the owner is in no other one.
 func (s *Service) Ask(ctx context.Context, person, team int64, name string, account bool) error {
-	return s.DB.Write(ctx, "leaving.ask", func(ctx context.Context, tx *db.Tx) error {
+	return s.DB.InTx(ctx, "leaving.ask", func(ctx context.Context, tx *db.Tx) error {
 		if err := s.ownedBy(ctx, tx, person, team, name); err != nil {
 			return err
 		}

@@ -33,7 +33,7 @@ func (s *Store) Once(ctx context.Context, c pipeline.Claim, work func(context.Co
 		replayed bool
 		hash     = c.Hash()
 	)
-	err := s.db.Write(ctx, "replay.once", func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.InTx(ctx, "replay.once", func(ctx context.Context, tx *db.Tx) error {
 		mine, err := claim(ctx, tx, c, hash)
 		if err != nil {
 			return err
@@ -164,7 +164,7 @@ const sweepBatch = 1000
 // reservation.
 func (s *Store) Sweep(ctx context.Context) (int64, error) {
 	var n int64
-	err := s.db.Write(ctx, "replay.sweep", func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.InTx(ctx, "replay.sweep", func(ctx context.Context, tx *db.Tx) error {
 		n = 0
 		now := db.Micros(tx.Now())
 		for _, forget := range []string{

@@ -191,7 +191,7 @@ const Kept = 30 * 24 * time.Hour
 // Sweep forgets jobs that ended long ago and are no post's last one.
 func (s *Store) Sweep(ctx context.Context) (int64, error) {
 	var n int64
-	err := s.db.Write(ctx, "job.sweep", func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.InTx(ctx, "job.sweep", func(ctx context.Context, tx *db.Tx) error {
 		var err error
 		n, err = tx.Exec(ctx, `DELETE FROM jobs WHERE id IN (SELECT j.id FROM jobs j WHERE j.finished_at > 0 AND j.finished_at < ?
 			AND NOT EXISTS (SELECT 1 FROM posts p WHERE p.id = j.subject AND p.job_id = j.id) ORDER BY j.finished_at LIMIT 1000)`, db.Micros(tx.Now().Add(-Kept)))

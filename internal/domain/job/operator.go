@@ -76,7 +76,7 @@ func (s *Store) Stuck(ctx context.Context, before time.Time) ([]Stuck, error) {
 // Wake has a job looked at now that nobody works on, for the operator: not_found where there is none of this id that
 // could be.
 func (s *Store) Wake(ctx context.Context, id string) error {
-	return s.db.Write(ctx, "job.wake_by_hand", func(ctx context.Context, tx *db.Tx) error {
+	return s.db.InTx(ctx, "job.wake_by_hand", func(ctx context.Context, tx *db.Tx) error {
 		now := db.Micros(tx.Now())
 		n, err := tx.Exec(ctx, `UPDATE jobs SET wake_at = ? WHERE id = ? AND finished_at = 0 AND lease_until < ? AND type <> ?
 			AND NOT EXISTS (SELECT 1 FROM upload_batches b WHERE b.job_id = jobs.id)`, now, id, now, string(SocialPost))

@@ -38,7 +38,7 @@ func newWaiting(t *testing.T, url string) *waiting {
 }
 
 func (w *waiting) write(do func(context.Context, *db.Tx) error) {
-	if err := w.db.Write(context.WithoutCancel(w.t.Context()), "test", do); err != nil {
+	if err := w.db.InTx(context.WithoutCancel(w.t.Context()), "test", do); err != nil {
 		w.t.Error(err)
 	}
 }

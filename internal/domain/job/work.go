@@ -140,7 +140,7 @@ func (w *Worker) bring(ctx context.Context, id string) error {
 
 func (w *Worker) claim(ctx context.Context, id string) (Held, bool, error) {
 	var h Held
-	err := w.db.Write(ctx, "job.claim", func(ctx context.Context, tx *db.Tx) error {
+	err := w.db.InTx(ctx, "job.claim", func(ctx context.Context, tx *db.Tx) error {
 		until := db.Micros(tx.Now().Add(lease))
 		var team int64
 		err := tx.QueryRow(ctx, `UPDATE jobs SET owner = ?, epoch = epoch + 1, lease_until = ?, wake_at = ? WHERE id = ? AND finished_at = 0 AND lease_until < ? AND `+unheld+` RETURNING team_id, epoch, trace`,
@@ -163,7 +163,7 @@ func (w *Worker) claim(ctx context.Context, id string) (Held, bool, error) {
 func (w *Worker) renew(ctx context.Context, h Held) error {
 	ctx, cancel := context.WithTimeout(ctx, lease/3)
 	defer cancel()
-	return w.db.Write(ctx, "job.renew", func(ctx context.Context, tx *db.Tx) error {
+	return w.db.InTx(ctx, "job.renew", func(ctx context.Context, tx *db.Tx) error {
 		until := db.Micros(tx.Now().Add(lease))
 		n, err := tx.Exec(ctx, `UPDATE jobs SET lease_until = ?, wake_at = ? WHERE id = ? AND epoch = ? AND finished_at = 0 AND owner <> ''`, until, until, h.ID, h.Epoch)
 		if err != nil {
@@ -203,7 +203,7 @@ func (w *Worker) wake(ctx context.Context) error {
 	if waiting == 0 {
 		return nil
 	}
-	return w.db.Write(ctx, "job.wake", func(ctx context.Context, tx *db.Tx) error {
+	return w.db.InTx(ctx, "job.wake", func(ctx context.Context, tx *db.Tx) error {
 		ids, err := db.All(ctx, tx, func(rows *sql.Rows, id *string) error { return rows.Scan(id) },
 			`UPDATE jobs SET wake_at = ? WHERE id IN (SELECT id FROM jobs WHERE wake_at > 0 AND wake_at <= ? AND `+unheld+` ORDER BY wake_at LIMIT ?) AND wake_at > 0 AND wake_at <= ? RETURNING id`,
 			db.Micros(now.Add(rewake)), db.Micros(now), wakeBatch, db.Micros(now))

@@ -27,7 +27,7 @@ func TestOvertakenWorkerIsFenced(t *testing.T) {
 		must(err)
 		w := NewWorker(d, queue, log)
 		var r Record
-		write := func(do func(context.Context, *db.Tx) error) error { return d.Write(t.Context(), "test", do) }
+		write := func(do func(context.Context, *db.Tx) error) error { return d.InTx(t.Context(), "test", do) }
 		must(write(func(ctx context.Context, tx *db.Tx) error {
 			var team int64
 			err := tx.QueryRow(ctx, `INSERT INTO teams (name, timezone, content_language, plan, created_at) VALUES ('Harbour', 'UTC', 'en', 'team', 1) RETURNING id`).Scan(&team)

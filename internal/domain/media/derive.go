@@ -172,7 +172,7 @@ func (s *Service) videoTurn(ctx context.Context, i Item) (func(), error) {
 // keepDerived writes the row of a derived file and returns the one that is kept: another node may have been quicker.
 func (s *Service) keepDerived(ctx context.Context, d derived, lost string) (derived, error) {
 	kept, undone := d, false
-	err := s.db.Write(ctx, "media.derive", func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.InTx(ctx, "media.derive", func(ctx context.Context, tx *db.Tx) error {
 		var err error
 		kept, err = s.insertDerived(ctx, tx, d, lost)
 		undone = err != nil
@@ -245,7 +245,7 @@ func (s *Service) expireDerived(ctx context.Context) error {
 	if err := s.db.QueryRow(ctx, `SELECT COUNT(*) FROM (SELECT 1 FROM media_derived WHERE created_at < ? LIMIT 1) old`, before).Scan(&n); err != nil || n == 0 {
 		return err
 	}
-	return s.db.Write(ctx, "media.expire_derived", func(ctx context.Context, tx *db.Tx) error {
+	return s.db.InTx(ctx, "media.expire_derived", func(ctx context.Context, tx *db.Tx) error {
 		var last int64 // of a batch; those of the same moment go together
 		err := tx.QueryRow(ctx, `SELECT MAX(created_at) FROM (SELECT created_at FROM media_derived WHERE created_at < ? ORDER BY created_at LIMIT ?) old`, before, sweepBatch).Scan(&last)
 		if err != nil {

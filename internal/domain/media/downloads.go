@@ -54,7 +54,7 @@ func (s *Service) downloadProfile(ctx context.Context, call operation.Call, in D
 		return out, err
 	}
 	var record job.Record
-	err = s.db.Write(ctx, "media.download", func(ctx context.Context, tx *db.Tx) error {
+	err = s.db.InTx(ctx, "media.download", func(ctx context.Context, tx *db.Tx) error {
 		if d.save {
 			if err := s.diskTakes(ctx, 0); err != nil {
 				return err
@@ -222,7 +222,7 @@ func (s *Service) describeProfile(ctx context.Context, h job.Held, d download) (
 }
 
 func (s *Service) keepPage(ctx context.Context, h job.Held, page provider.Page) error {
-	return s.db.Write(ctx, "media.described", func(ctx context.Context, tx *db.Tx) error {
+	return s.db.InTx(ctx, "media.described", func(ctx context.Context, tx *db.Tx) error {
 		if err := h.Mine(ctx, tx); err != nil {
 			return err
 		}
@@ -335,7 +335,7 @@ func downloadName(d download, i profileItem) string {
 }
 
 func (s *Service) noteItem(ctx context.Context, h job.Held, i profileItem, reason string) error {
-	return s.db.Write(ctx, "media.item", func(ctx context.Context, tx *db.Tx) error { return itemDone(ctx, tx, h, i, 0, reason) })
+	return s.db.InTx(ctx, "media.item", func(ctx context.Context, tx *db.Tx) error { return itemDone(ctx, tx, h, i, 0, reason) })
 }
 
 // itemDone notes what became of an item. Its address, the network's own, is forgotten with it.
@@ -374,7 +374,7 @@ const maxItems = 50
 // endDownload ends a download and settles what was reserved for it: all of it, or, where the profile could not be
 // read, none.
 func (s *Service) endDownload(ctx context.Context, h job.Held, state job.State, code string) error {
-	return s.db.Write(ctx, "media.downloaded", func(ctx context.Context, tx *db.Tx) error {
+	return s.db.InTx(ctx, "media.downloaded", func(ctx context.Context, tx *db.Tx) error {
 		if err := h.Mine(ctx, tx); err != nil {
 			return err
 		}

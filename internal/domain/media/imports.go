@@ -28,7 +28,7 @@ const importWork = "import"
 func (s *Service) importFile(ctx context.Context, call operation.Call, in ImportInput) (operation.Answer[job.Entry], error) {
 	var out operation.Answer[job.Entry]
 	var record job.Record
-	err := s.db.Write(ctx, "media.import", func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.InTx(ctx, "media.import", func(ctx context.Context, tx *db.Tx) error {
 		var err error
 		target := int64(0)
 		if in.FolderID != nil {
@@ -179,7 +179,7 @@ func settleImport(ctx context.Context, tx *db.Tx, h job.Held, i Item, already bo
 }
 
 func (s *Service) failImport(ctx context.Context, h job.Held, code string) error {
-	return s.db.Write(ctx, "media.import_failed", func(ctx context.Context, tx *db.Tx) error {
+	return s.db.InTx(ctx, "media.import_failed", func(ctx context.Context, tx *db.Tx) error {
 		// An address may hold somebody's signature: it is kept for as long as it is of use.
 		if _, err := tx.Exec(ctx, `UPDATE media_imports SET address = '' WHERE job_id = ?`, h.ID); err != nil {
 			return fmt.Errorf("forgetting the address of an import: %w", err)

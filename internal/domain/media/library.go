@@ -164,7 +164,7 @@ func (s *Service) AddFolder(ctx context.Context, team int64, name string) (Folde
 	if f.Name == "" {
 		return f, apierr.Invalid(apierr.TooShort, "name", "A folder needs a name.")
 	}
-	err := s.db.Write(ctx, "media.folder", func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.InTx(ctx, "media.folder", func(ctx context.Context, tx *db.Tx) error {
 		var err error
 		f.ID, err = ensureFolder(ctx, tx, team, f.Name)
 		return err

@@ -205,7 +205,7 @@ func (s *Service) settleBatch(ctx context.Context, tx *db.Tx, id string) error {
 
 // refuse ends a link whose very bytes the library does not take: they would never be taken.
 func (s *Service) refuse(ctx context.Context, l UploadLink, cause error) error {
-	err := s.db.Write(ctx, "media.refuse", func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.InTx(ctx, "media.refuse", func(ctx context.Context, tx *db.Tx) error {
 		if _, err := s.readBatch(ctx, tx, l.batch.job, s.db.ForUpdate()); err != nil {
 			return err
 		}
@@ -249,7 +249,7 @@ func reasonOf(cause error) string {
 
 // expireBatch closes a batch whose time is over.
 func (s *Service) expireBatch(ctx context.Context, h job.Held) error {
-	return s.db.Write(ctx, "media.expire", func(ctx context.Context, tx *db.Tx) error {
+	return s.db.InTx(ctx, "media.expire", func(ctx context.Context, tx *db.Tx) error {
 		b, err := s.readBatch(ctx, tx, h.ID, s.db.ForUpdate())
 		if err != nil {
 			return err

@@ -180,7 +180,7 @@ func (s *Service) change(ctx context.Context, call operation.Call, kind string, 
 	if err := call.Require(access.Write); err != nil {
 		return err
 	}
-	return s.db.Write(ctx, kind, func(ctx context.Context, tx *db.Tx) error {
+	return s.db.InTx(ctx, kind, func(ctx context.Context, tx *db.Tx) error {
 		if err := work(ctx, tx); err != nil {
 			return err
 		}

@@ -185,7 +185,7 @@ func (s *Service) addToBatch(ctx context.Context, person int64, b batch, f Incom
 	}
 	if refusesFile(err) && !apierr.Is(err, apierr.UploadLinkClosed) {
 		chosen.state, chosen.reason = Refused, reasonOf(err)
-		noted := s.db.Write(ctx, "media.page_refused", func(ctx context.Context, tx *db.Tx) error { return s.settlePage(ctx, tx, b.job, chosen) })
+		noted := s.db.InTx(ctx, "media.page_refused", func(ctx context.Context, tx *db.Tx) error { return s.settlePage(ctx, tx, b.job, chosen) })
 		return Arrived{}, errors.Join(err, noted)
 	}
 	return Arrived{MediaID: i.ID, Name: i.Name, Already: already}, err
@@ -224,7 +224,7 @@ func (s *Service) CloseBatch(ctx context.Context, person int64, id string) error
 	if err != nil {
 		return err
 	}
-	return s.db.Write(ctx, "media.close_batch", func(ctx context.Context, tx *db.Tx) error {
+	return s.db.InTx(ctx, "media.close_batch", func(ctx context.Context, tx *db.Tx) error {
 		if b, err = s.readBatch(ctx, tx, b.job, s.db.ForUpdate()); err != nil || b.closed {
 			return err
 		}
@@ -258,7 +258,7 @@ func (s *Service) Describe(ctx context.Context, person, id int64, alt string) er
 	if _, err := s.mayWrite(ctx, person, i.TeamID); err != nil {
 		return err
 	}
-	return s.db.Write(ctx, "media.describe", func(ctx context.Context, tx *db.Tx) error {
+	return s.db.InTx(ctx, "media.describe", func(ctx context.Context, tx *db.Tx) error {
 		if _, err := tx.Exec(ctx, `UPDATE media SET alt = ? WHERE id = ? AND deleted_at = 0`, alt, id); err != nil {
 			return fmt.Errorf("describing an image: %w", err)
 		}

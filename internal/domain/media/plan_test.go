@@ -13,7 +13,7 @@ import (
 // fill makes 3,000 items of two teams in seven folders, every fifth a video.
 func fill(t *testing.T, w world, other int64) {
 	t.Helper()
-	must(t, w.db.Write(t.Context(), "fill", func(ctx context.Context, tx *db.Tx) error {
+	must(t, w.db.InTx(t.Context(), "fill", func(ctx context.Context, tx *db.Tx) error {
 		for n := range 7 {
 			if _, err := tx.Exec(ctx, `INSERT INTO media_folders (id, team_id, name, created_at) VALUES (?, ?, ?, 1)`, n+1, w.team, fmt.Sprint(n)); err != nil {
 				return err

@@ -292,7 +292,7 @@ func (s *Service) put(ctx context.Context, e examined, p placement) (Item, error
 
 // expect notes that bytes are about to be stored, so that they are found if nothing comes of them.
 func (s *Service) expect(ctx context.Context, key string) error {
-	err := s.db.Write(ctx, "media.expect", func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.InTx(ctx, "media.expect", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, `INSERT INTO media_pending (blob, created_at) VALUES (?, ?)`, key, db.Micros(tx.Now()))
 		return err
 	})
@@ -333,7 +333,7 @@ func newKey(team int64, digest []byte) string {
 func (s *Service) enter(ctx context.Context, i Item, p placement) (Item, bool, error) {
 	fresh, standing, already, undone := i, i, i.ID != 0, false
 	failpoint.Point("after media put")
-	err := s.db.Write(ctx, "media.add", func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.InTx(ctx, "media.add", func(ctx context.Context, tx *db.Tx) error {
 		var err error
 		standing, already, err = s.add(ctx, tx, fresh, p)
 		undone = err != nil

@@ -51,7 +51,7 @@ func (s *Service) settle(ctx context.Context) (string, error) {
 	if err := s.putBytes(ctx, homeFolder+mine, []byte("pressroom\n")); err != nil {
 		return "", fmt.Errorf("marking the store of files: %w", err)
 	}
-	err := s.db.Write(ctx, "media.settle", func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.InTx(ctx, "media.settle", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, `INSERT INTO blob_store (id, name) VALUES (1, ?) ON CONFLICT (id) DO NOTHING`, mine)
 		return err
 	})

@@ -39,7 +39,7 @@ func (s *Service) Sweep(ctx context.Context) (int64, error) {
 
 // postpone has bytes that could not be taken away come last, so that they hold up no others.
 func (s *Service) postpone(ctx context.Context, key string) error {
-	return s.db.Write(ctx, "media.postpone", func(ctx context.Context, tx *db.Tx) error {
+	return s.db.InTx(ctx, "media.postpone", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, `UPDATE media_pending SET created_at = ? WHERE blob = ?`, db.Micros(tx.Now()), key)
 		return err
 	})
@@ -48,7 +48,7 @@ func (s *Service) postpone(ctx context.Context, key string) error {
 // takeAway takes bytes away that have no item. They are doomed first, so that no item can come to name them any more.
 func (s *Service) takeAway(ctx context.Context, key string) error {
 	var doomed int64
-	err := s.db.Write(ctx, "media.doom", func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.InTx(ctx, "media.doom", func(ctx context.Context, tx *db.Tx) error {
 		var err error
 		doomed, err = tx.Exec(ctx, `UPDATE media_pending SET doomed = 1 WHERE blob = ?`, key)
 		return err
@@ -64,7 +64,7 @@ func (s *Service) takeAway(ctx context.Context, key string) error {
 			return fmt.Errorf("taking bytes away: %w", err)
 		}
 	}
-	err = s.db.Write(ctx, "media.forget", func(ctx context.Context, tx *db.Tx) error {
+	err = s.db.InTx(ctx, "media.forget", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, `DELETE FROM media_pending WHERE blob = ? AND doomed = 1`, key)
 		return err
 	})

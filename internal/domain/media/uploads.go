@@ -125,7 +125,7 @@ func (s *Service) createUploads(ctx context.Context, call operation.Call, in Upl
 	}
 	var notes []string
 	var record job.Record
-	err := s.db.Write(ctx, "media.open_uploads", func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.InTx(ctx, "media.open_uploads", func(ctx context.Context, tx *db.Tx) error {
 		if err := folder(ctx, tx, call.TeamID, b.folder); err != nil {
 			return err
 		}
@@ -449,7 +449,7 @@ func pagePath(jobID string) string {
 func (s *Service) uploadsAgain(ctx context.Context, call operation.Call, _ UploadsInput, kept UploadBatch) (operation.Answer[UploadBatch], error) {
 	var b batch
 	var record job.Record
-	err := s.db.Write(ctx, "media.renew_uploads", func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.InTx(ctx, "media.renew_uploads", func(ctx context.Context, tx *db.Tx) error {
 		var err error
 		if b, err = s.readBatch(ctx, tx, kept.JobID, s.db.ForUpdate()); err != nil {
 			return err

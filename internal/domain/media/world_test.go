@@ -115,7 +115,7 @@ func instance(t *testing.T, url string, clock *testkit.Clock, blobs blob.Store) 
 // newTeam is the same world with the empty library of a new team.
 func (w world) newTeam(t fatal) world {
 	t.Helper()
-	must(t, w.db.Write(t.Context(), "furnish", func(ctx context.Context, tx *db.Tx) error {
+	must(t, w.db.InTx(t.Context(), "furnish", func(ctx context.Context, tx *db.Tx) error {
 		err := tx.QueryRow(ctx, `INSERT INTO people (name, email, created_at) VALUES ('Ada', ?, 1) RETURNING id`, crand.Text()).Scan(&w.person)
 		if err == nil {
 			err = tx.QueryRow(ctx, `INSERT INTO teams (name, timezone, content_language, plan, created_at) VALUES ('Harbour', 'UTC', 'en', 'team', 1) RETURNING id`).Scan(&w.team)
@@ -153,7 +153,7 @@ func (w world) number(t fatal, query string, args ...any) int64 {
 
 func (w world) exec(t fatal, statement string, args ...any) {
 	t.Helper()
-	must(t, w.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+	must(t, w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, statement, args...)
 		return err
 	}))

@@ -21,7 +21,7 @@ import (
 func (w *world) records(t *testing.T, by int64, kind, subject string, detail map[string]any) {
 	t.Helper()
 	ctx := auditlog.InBrowser(t.Context(), "Firefox on Windows")
-	must(t, w.db.Write(ctx, "test", func(ctx context.Context, tx *db.Tx) error {
+	must(t, w.db.InTx(ctx, "test", func(ctx context.Context, tx *db.Tx) error {
 		return auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: by}, kind, subject, detail)
 	}))
 }

@@ -81,7 +81,7 @@ func (s *Service) MailNext(ctx context.Context) (bool, error) {
 func (s *Service) claim(ctx context.Context) (batch, bool, error) {
 	var b batch
 	var found bool
-	err := s.db.Write(ctx, "notice.claim_mail", func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.InTx(ctx, "notice.claim_mail", func(ctx context.Context, tx *db.Tx) error {
 		b, found = batch{}, false
 		now := db.Micros(tx.Now())
 		err := tx.QueryRow(ctx, `SELECT person_id, team_id, kind FROM notices WHERE mail_at > 0 AND mail_at <= ? ORDER BY mail_at, id LIMIT 1`, now).Scan(&b.person, &b.team, &b.kind)
@@ -175,7 +175,7 @@ func (s *Service) wanted(ctx context.Context, tx *db.Tx, b *batch) (bool, error)
 
 // keep notes what became of a mail.
 func (s *Service) keep(ctx context.Context, b batch, sent bool) error {
-	return s.db.Write(ctx, "notice.keep_mail", func(ctx context.Context, tx *db.Tx) error {
+	return s.db.InTx(ctx, "notice.keep_mail", func(ctx context.Context, tx *db.Tx) error {
 		var next, mailed, given int64
 		switch {
 		case sent:

@@ -120,7 +120,7 @@ func must(t *testing.T, err error) {
 // happens records an event of the team.
 func (w *world) happens(t *testing.T, kind, subject string, detail map[string]any) {
 	t.Helper()
-	must(t, w.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+	must(t, w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 		return auditlog.Record(ctx, tx, w.team, auditlog.Actor{}, kind, subject, detail)
 	}))
 }
@@ -231,7 +231,7 @@ func TestWhoGetsNoMail(t *testing.T) {
 func TestANoticeIsPartOfItsEffect(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		stop := errors.New("stop")
-		err := w.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+		err := w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 			must(t, auditlog.Record(ctx, tx, w.team, auditlog.Actor{}, "post.account_failed", "undone", nil))
 			return stop
 		})
@@ -239,7 +239,7 @@ func TestANoticeIsPartOfItsEffect(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 2 {
-			must(t, w.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+			must(t, w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 				return w.Hear(ctx, tx, db.Recorded{ID: 7, Team: w.team, Kind: "post.account_failed", Subject: "told", Detail: []byte(`{}`)})
 			}))
 		}
@@ -263,7 +263,7 @@ func TestADecisionIsToldToTheOthers(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		says := func(by int64, subject, decision string) {
 			t.Helper()
-			must(t, w.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+			must(t, w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 				return auditlog.Record(ctx, tx, w.team, auditlog.Actor{PersonID: by}, "post.account_decided", subject, map[string]any{"account": 1, "decision": decision})
 			}))
 		}

@@ -83,7 +83,7 @@ func (s *Service) Read(ctx context.Context, person, id int64, all bool) error {
 	if all {
 		these = `id <= ?`
 	}
-	return s.db.Write(ctx, "notice.read", func(ctx context.Context, tx *db.Tx) error {
+	return s.db.InTx(ctx, "notice.read", func(ctx context.Context, tx *db.Tx) error {
 		if _, err := tx.Exec(ctx, `UPDATE notices SET read_at = ? WHERE person_id = ? AND read_at = 0 AND `+these, db.Micros(tx.Now()), person, id); err != nil {
 			return fmt.Errorf("noting that notices are read: %w", err)
 		}
@@ -93,7 +93,7 @@ func (s *Service) Read(ctx context.Context, person, id int64, all bool) error {
 
 // Forget takes back what a team's people were told of a subject: whoever runs the service did it in front of them.
 func (s *Service) Forget(ctx context.Context, team int64, kind Kind, subject string) error {
-	return s.db.Write(ctx, "notice.forget", func(ctx context.Context, tx *db.Tx) error {
+	return s.db.InTx(ctx, "notice.forget", func(ctx context.Context, tx *db.Tx) error {
 		if _, err := tx.Exec(ctx, `DELETE FROM notices WHERE team_id = ? AND kind = ? AND subject = ?`, team, string(kind), subject); err != nil {
 			return fmt.Errorf("taking notices back: %w", err)
 		}
@@ -107,7 +107,7 @@ const kept = 90 * 24 * time.Hour
 // Sweep forgets notices that are older than 90 days, a thousand at a time, and tells how many.
 func (s *Service) Sweep(ctx context.Context) (int64, error) {
 	var n int64
-	err := s.db.Write(ctx, "notice.sweep", func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.InTx(ctx, "notice.sweep", func(ctx context.Context, tx *db.Tx) error {
 		var err error
 		n, err = tx.Exec(ctx, `DELETE FROM notices WHERE id IN (SELECT id FROM notices WHERE created_at < ? ORDER BY created_at LIMIT 1000)`, db.Micros(tx.Now().Add(-kept)))
 		return err
@@ -129,7 +129,7 @@ func (s *Service) Unwanted(ctx context.Context, person int64) ([]Kind, error) {
 
 // Choose keeps of which kinds a person wants no mail. Kinds that there are not are passed over.
 func (s *Service) Choose(ctx context.Context, person int64, unwanted map[Kind]bool) error {
-	return s.db.Write(ctx, "notice.choose", func(ctx context.Context, tx *db.Tx) error {
+	return s.db.InTx(ctx, "notice.choose", func(ctx context.Context, tx *db.Tx) error {
 		if _, err := tx.Exec(ctx, `DELETE FROM notice_choices WHERE person_id = ?`, person); err != nil {
 			return fmt.Errorf("forgetting a person's choice: %w", err)
 		}
@@ -162,7 +162,7 @@ func (s *Service) SetThreshold(ctx context.Context, person, team, credits int64)
 	if credits < 0 || credits > maxThreshold {
 		return apierr.Invalid(apierr.OutOfRange, "credits", "The threshold has to be a whole number of credits from 0 to 1,000,000,000,000.")
 	}
-	return s.db.Write(ctx, "notice.set_threshold", func(ctx context.Context, tx *db.Tx) error {
+	return s.db.InTx(ctx, "notice.set_threshold", func(ctx context.Context, tx *db.Tx) error {
 		var owns int
 		if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM memberships WHERE team_id = ? AND person_id = ? AND role = 'owner'`, team, person).Scan(&owns); err != nil {
 			return fmt.Errorf("looking for the owner: %w", err)

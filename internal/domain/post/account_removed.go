@@ -79,7 +79,7 @@ func (s *Service) TakeOut(ctx context.Context, call operation.Call, account int6
 			return done, err
 		}
 		for _, one := range list {
-			err := s.db.Write(ctx, "post.take_out", func(ctx context.Context, tx *db.Tx) error { return s.takeOut(ctx, tx, call, one.id, account) })
+			err := s.db.InTx(ctx, "post.take_out", func(ctx context.Context, tx *db.Tx) error { return s.takeOut(ctx, tx, call, one.id, account) })
 			if err != nil {
 				return done, err
 			}

@@ -16,7 +16,7 @@ import (
 func (w *world) second(t *testing.T) int64 {
 	t.Helper()
 	var id int64
-	must(t, w.db.Write(t.Context(), "test.account", func(ctx context.Context, tx *db.Tx) error {
+	must(t, w.db.InTx(t.Context(), "test.account", func(ctx context.Context, tx *db.Tx) error {
 		return tx.QueryRow(ctx, `INSERT INTO social_accounts (team_id, platform, network_id, username, display_name, connection_state, sealed_grant, created_at, updated_at)
 			VALUES (?, 'bluesky', 'did:test:2', 'pier.test', 'pier.test', 'connected', ?, 1, 1) RETURNING id`, w.call.TeamID, []byte{}).Scan(&id)
 	}))
@@ -81,7 +81,7 @@ func TestLastFailure(t *testing.T) {
 		for _, caption := range []string{"first", "forbidden", "last"} {
 			id := w.draft(t, caption, time.Time{})
 			if caption == "forbidden" {
-				must(t, w.db.Write(t.Context(), "test.failed", func(ctx context.Context, tx *db.Tx) error {
+				must(t, w.db.InTx(t.Context(), "test.failed", func(ctx context.Context, tx *db.Tx) error {
 					_, err := tx.Exec(ctx, `UPDATE post_targets SET state = 'failed', error_code = 'rejected_content' WHERE post_id = ?`, id)
 					return err
 				}))

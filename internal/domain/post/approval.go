@@ -374,7 +374,7 @@ func (a *Approvals) DecideAs(ctx context.Context, call operation.Call, postID st
 
 func (a *Approvals) decide(ctx context.Context, by auditlog.Actor, team int64, postID string, d Decision) error {
 	s := a.Posts
-	return s.db.Write(ctx, "post.decide", func(ctx context.Context, tx *db.Tx) error {
+	return s.db.InTx(ctx, "post.decide", func(ctx context.Context, tx *db.Tx) error {
 		p, err := s.lock(ctx, tx, team, postID)
 		if err != nil {
 			return err

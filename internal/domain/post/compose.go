@@ -164,7 +164,7 @@ func (s *Service) Compose(ctx context.Context, actor *access.Actor, postID strin
 		return Post{}, err
 	}
 	var p Post
-	err := s.db.Write(ctx, "post.compose", func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.InTx(ctx, "post.compose", func(ctx context.Context, tx *db.Tx) error {
 		var err error
 		if p, err = s.lock(ctx, tx, call.TeamID, postID); err != nil {
 			return err

@@ -28,7 +28,7 @@ func (s *Service) create(ctx context.Context, call operation.Call, in CreateInpu
 		return operation.Answer[Full]{}, err
 	}
 	p := Post{Media: media, ID: uuid.Must(uuid.NewV7()).String(), TeamID: call.TeamID, Status: Draft, Caption: in.Caption, Excerpt: excerpt(in.Caption), Approval: NotNeeded, Targets: targets}
-	err = s.db.Write(ctx, "post.create", func(ctx context.Context, tx *db.Tx) error {
+	err = s.db.InTx(ctx, "post.create", func(ctx context.Context, tx *db.Tx) error {
 		p.CreatedAt, p.UpdatedAt = tx.Now(), tx.Now()
 		if err := insert(ctx, tx, p, call.PersonID, call.KeyID); err != nil {
 			return err
@@ -77,7 +77,7 @@ func (s *Service) change(ctx context.Context, call operation.Call, in UpdateInpu
 	}
 	var p Post
 	var before Approval
-	err := s.db.Write(ctx, "post.update", func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.InTx(ctx, "post.update", func(ctx context.Context, tx *db.Tx) error {
 		var err error
 		if p, err = s.lock(ctx, tx, call.TeamID, in.ID); err != nil {
 			return err

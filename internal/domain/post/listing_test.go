@@ -16,7 +16,7 @@ func TestGlancesTellADoubt(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		doubtful, failed := w.draft(t, "in doubt", time.Time{}), w.draft(t, "failed", time.Time{})
 		for id, state := range map[string]post.TargetState{doubtful: post.Unconfirmed, failed: post.NotSent} {
-			must(t, w.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+			must(t, w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 				_, err := tx.Exec(ctx, `UPDATE post_targets SET state = ? WHERE post_id = ?`, string(state), id)
 				return err
 			}))

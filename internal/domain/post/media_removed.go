@@ -46,7 +46,7 @@ func (s *Service) TakeOutMedia(ctx context.Context, call operation.Call, media i
 		}
 		for _, id := range ids {
 			var state Approval
-			err := s.db.Write(ctx, "post.take_out_media", func(ctx context.Context, tx *db.Tx) error {
+			err := s.db.InTx(ctx, "post.take_out_media", func(ctx context.Context, tx *db.Tx) error {
 				var err error
 				state, err = s.takeOutMedia(ctx, tx, call, id, media)
 				return err

@@ -178,7 +178,7 @@ func (s *Service) Recur(ctx context.Context) error {
 }
 
 func (s *Service) recur(ctx context.Context, team int64, template string) error {
-	return s.db.Write(ctx, "post.recur", func(ctx context.Context, tx *db.Tx) error {
+	return s.db.InTx(ctx, "post.recur", func(ctx context.Context, tx *db.Tx) error {
 		p, err := s.lock(ctx, tx, team, template)
 		if err != nil || !p.IsTemplate || p.Status != Scheduled {
 			return err

@@ -18,7 +18,7 @@ import (
 // fill makes a team with an account and n posts, two thirds of them drafts, and one of another team.
 func fill(t *testing.T, d *db.DB, from, n int) {
 	t.Helper()
-	err := d.Write(t.Context(), "fill", func(ctx context.Context, tx *db.Tx) error {
+	err := d.InTx(t.Context(), "fill", func(ctx context.Context, tx *db.Tx) error {
 		if from == 0 {
 			for _, statement := range []string{
 				`INSERT INTO teams (id, name, timezone, content_language, plan, created_at) VALUES (1, 'A', 'UTC', 'en', 'team', 1), (2, 'B', 'UTC', 'en', 'team', 1)`,

@@ -38,7 +38,7 @@ func (s *Service) schedule(ctx context.Context, call operation.Call, in Schedule
 		return operation.Answer[Full]{}, err
 	}
 	var p Post
-	err = s.db.Write(ctx, "post.schedule", func(ctx context.Context, tx *db.Tx) error {
+	err = s.db.InTx(ctx, "post.schedule", func(ctx context.Context, tx *db.Tx) error {
 		var err error
 		if p, err = s.lock(ctx, tx, call.TeamID, in.PostID); err != nil {
 			return err
@@ -84,7 +84,7 @@ func (p Post) mayBeScheduled() error {
 // publish hands a post over now. A post that was handed over before is never sent again.
 func (s *Service) publish(ctx context.Context, call operation.Call, in PostInput) (operation.Answer[Publication], error) {
 	var out operation.Answer[Publication]
-	err := s.db.Write(ctx, "post.publish", func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.InTx(ctx, "post.publish", func(ctx context.Context, tx *db.Tx) error {
 		p, err := s.lock(ctx, tx, call.TeamID, in.PostID)
 		if err != nil {
 			return err
@@ -161,7 +161,7 @@ func (s *Service) hand(ctx context.Context, tx *db.Tx, p *Post, targets []Target
 // retry sends failed accounts again; the others are left alone and named.
 func (s *Service) retry(ctx context.Context, call operation.Call, in RetryInput) (operation.Answer[Retried], error) {
 	var out operation.Answer[Retried]
-	err := s.db.Write(ctx, "post.retry", func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.InTx(ctx, "post.retry", func(ctx context.Context, tx *db.Tx) error {
 		p, err := s.lock(ctx, tx, call.TeamID, in.PostID)
 		if err != nil {
 			return err
@@ -257,7 +257,7 @@ func (s *Service) Due(ctx context.Context, limit int) ([]string, error) {
 // waits for the client, breaks a network's rules or is one of a series too many for the plan fails without being sent,
 // and one of a series that comes too late is skipped.
 func (s *Service) Release(ctx context.Context, id string) error {
-	return s.db.Write(ctx, "post.release", func(ctx context.Context, tx *db.Tx) error {
+	return s.db.InTx(ctx, "post.release", func(ctx context.Context, tx *db.Tx) error {
 		var teamID int64
 		if err := tx.QueryRow(ctx, `SELECT team_id FROM posts WHERE id = ?`, id).Scan(&teamID); err != nil {
 			return fmt.Errorf("reading a due post: %w", err)

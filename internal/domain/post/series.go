@@ -127,7 +127,7 @@ func (s *Service) actOn(ctx context.Context, person int64, postID string, needs 
 		return Post{}, err
 	}
 	var p Post
-	err = s.db.Write(ctx, name, func(ctx context.Context, tx *db.Tx) error {
+	err = s.db.InTx(ctx, name, func(ctx context.Context, tx *db.Tx) error {
 		var err error
 		if p, err = s.lock(ctx, tx, call.TeamID, postID); err != nil {
 			return err

@@ -24,7 +24,7 @@ func (w *world) repeated(t *testing.T, rule string) string {
 
 func (w *world) exec(t *testing.T, statement string, args ...any) {
 	t.Helper()
-	must(t, w.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+	must(t, w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, statement, args...)
 		return err
 	}))

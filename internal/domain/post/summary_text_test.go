@@ -25,7 +25,7 @@ func (w *world) says(t *testing.T, tool string, args map[string]any, parts ...st
 // settle gives a post's account a result, as the delivery would.
 func (w *world) settle(t *testing.T, id string, r post.Result) {
 	t.Helper()
-	must(t, w.db.Write(t.Context(), "test.settle", func(ctx context.Context, tx *db.Tx) error {
+	must(t, w.db.InTx(t.Context(), "test.settle", func(ctx context.Context, tx *db.Tx) error {
 		return w.Settle(ctx, tx, w.call.TeamID, id, w.account, r)
 	}))
 }
@@ -75,7 +75,7 @@ func TestTheVerdictIsSaid(t *testing.T) {
 		at := noon.Add(day)
 		w.says(t, "schedule_post", map[string]any{"post_id": id, "scheduled_at": at.Format(time.RFC3339)}, id+" is scheduled for 2026-11-22T12:00:00+01:00.")
 		for approval, want := range map[post.Approval]string{post.Waiting: "waits for the client's approval", post.Rejected: "The client rejected it"} {
-			must(t, w.db.Write(t.Context(), "test.approval", func(ctx context.Context, tx *db.Tx) error {
+			must(t, w.db.InTx(t.Context(), "test.approval", func(ctx context.Context, tx *db.Tx) error {
 				_, err := tx.Exec(ctx, `UPDATE posts SET approval = ? WHERE id = ?`, string(approval), id)
 				return err
 			}))

@@ -139,7 +139,7 @@ func (m *callModel) giveBack(t *rapid.T) {
 func (m *callModel) count(t *rapid.T) {
 	n := m.any(t)
 	before := n.calls.purse(m.team).lease
-	err := n.calls.db.Write(context.Background(), "test", func(ctx context.Context, tx *db.Tx) error {
+	err := n.calls.db.InTx(context.Background(), "test", func(ctx context.Context, tx *db.Tx) error {
 		return n.calls.CountFree(ctx, tx, m.team)
 	})
 	if err != nil {

@@ -26,7 +26,7 @@ func (c *Calls) lease(ctx context.Context, actor *access.Actor, old lease) (leas
 			return fresh.of(today, c.now()), err
 		}
 	}
-	err := c.db.Write(ctx, "limit.lease_calls", func(ctx context.Context, tx *db.Tx) error {
+	err := c.db.InTx(ctx, "limit.lease_calls", func(ctx context.Context, tx *db.Tx) error {
 		if err := giveBack(ctx, tx, actor.TeamID, old); err != nil {
 			return err
 		}
@@ -153,7 +153,7 @@ const closeBatch = 500
 func (c *Calls) Close(ctx context.Context) error {
 	var failed []error
 	for batch := range slices.Chunk(c.unspent(), closeBatch) {
-		failed = append(failed, c.db.Write(ctx, "limit.return_leases", func(ctx context.Context, tx *db.Tx) error {
+		failed = append(failed, c.db.InTx(ctx, "limit.return_leases", func(ctx context.Context, tx *db.Tx) error {
 			return giveAllBack(ctx, tx, batch)
 		}))
 	}

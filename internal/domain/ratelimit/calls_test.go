@@ -44,7 +44,7 @@ type failer interface {
 func addCallTeam(t failer, d *db.DB, zone string) int64 {
 	t.Helper()
 	var team int64
-	err := d.Write(context.Background(), "test", func(ctx context.Context, tx *db.Tx) error {
+	err := d.InTx(context.Background(), "test", func(ctx context.Context, tx *db.Tx) error {
 		return tx.QueryRow(ctx, `INSERT INTO teams (name, timezone, content_language, plan, created_at) VALUES ('Harbour', ?, 'en', 'creator', 1) RETURNING id`, zone).Scan(&team)
 	})
 	if err != nil {
@@ -55,7 +55,7 @@ func addCallTeam(t failer, d *db.DB, zone string) int64 {
 
 func setCallZone(t failer, d *db.DB, team int64, zone string) {
 	t.Helper()
-	err := d.Write(context.Background(), "test", func(ctx context.Context, tx *db.Tx) error {
+	err := d.InTx(context.Background(), "test", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, `UPDATE teams SET timezone = ? WHERE id = ?`, zone, team)
 		return err
 	})
@@ -246,7 +246,7 @@ func TestCountFreeUsesTheLease(t *testing.T) {
 		}
 		paid := take(t, c, actor) // taken before it is known that the call is paid for
 		paid.Return()
-		err := w.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error { return c.CountFree(ctx, tx, w.team) })
+		err := w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error { return c.CountFree(ctx, tx, w.team) })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -261,7 +261,7 @@ func TestCountFree(t *testing.T) {
 	eachCallDay(t, func(t *testing.T, w callDay) {
 		c, actor := NewCalls(w.db), w.berlin(30)
 		count := func(fail error) error {
-			return w.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+			return w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 				return errors.Join(c.CountFree(ctx, tx, w.team), fail)
 			})
 		}
@@ -317,7 +317,7 @@ func TestRefusalsWriteNothing(t *testing.T) {
 		}
 		locked, unlock, done := make(chan struct{}), make(chan struct{}), make(chan error)
 		go func() {
-			done <- other.db.Write(context.Background(), "test", func(ctx context.Context, tx *db.Tx) error {
+			done <- other.db.InTx(context.Background(), "test", func(ctx context.Context, tx *db.Tx) error {
 				_, err := other.locked(ctx, tx, w.team)
 				close(locked)
 				<-unlock
@@ -358,7 +358,7 @@ func TestWaitingForALeaseEnds(t *testing.T) {
 		locked, unlock := make(chan struct{}), make(chan struct{})
 		var wg sync.WaitGroup
 		wg.Go(func() {
-			_ = other.db.Write(context.Background(), "test", func(ctx context.Context, tx *db.Tx) error {
+			_ = other.db.InTx(context.Background(), "test", func(ctx context.Context, tx *db.Tx) error {
 				_, err := other.locked(ctx, tx, w.team)
 				close(locked)
 				<-unlock

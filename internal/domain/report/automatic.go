@@ -61,7 +61,7 @@ func (s *Service) refreshDue(ctx context.Context) error {
 	}
 	var failed error
 	for _, id := range ids {
-		err := s.db.Write(ctx, "report.automatic", func(ctx context.Context, tx *db.Tx) error { return s.refreshAutomatically(ctx, tx, id) })
+		err := s.db.InTx(ctx, "report.automatic", func(ctx context.Context, tx *db.Tx) error { return s.refreshAutomatically(ctx, tx, id) })
 		failed = errors.Join(failed, err)
 	}
 	return failed
@@ -194,7 +194,7 @@ const over = `SELECT r.id FROM reports r WHERE r.available_until > 0 AND r.avail
 // Sweep takes away reports whose time is over, a batch at a time.
 func (s *Service) Sweep(ctx context.Context) (int64, error) {
 	var n int64
-	err := s.db.Write(ctx, "report.sweep", func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.InTx(ctx, "report.sweep", func(ctx context.Context, tx *db.Tx) error {
 		gone, err := tx.Exec(ctx, `DELETE FROM reports WHERE id IN (`+over+`)`, db.Micros(tx.Now()), sweepBatch)
 		if err != nil {
 			return err

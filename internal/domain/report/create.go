@@ -50,7 +50,7 @@ func (s *Service) createPrice(ctx context.Context, call operation.Call, in Creat
 		return 0, err
 	}
 	var r record
-	err = s.db.Write(ctx, "report.claim", func(ctx context.Context, tx *db.Tx) error {
+	err = s.db.InTx(ctx, "report.claim", func(ctx context.Context, tx *db.Tx) error {
 		r, err = claim(ctx, tx, call.TeamID, in.Type, in.Platform, subject)
 		return err
 	})
@@ -73,7 +73,7 @@ func (s *Service) create(ctx context.Context, call operation.Call, in CreateInpu
 	if err != nil {
 		return out, err
 	}
-	err = s.db.Write(ctx, "report.create", func(ctx context.Context, tx *db.Tx) error {
+	err = s.db.InTx(ctx, "report.create", func(ctx context.Context, tx *db.Tx) error {
 		r, err := claim(ctx, tx, call.TeamID, in.Type, in.Platform, subject)
 		if err != nil {
 			return err
@@ -160,7 +160,7 @@ func (s *Service) Give(ctx context.Context, team int64, in CreateInput) error {
 	if err != nil {
 		return err
 	}
-	return s.db.Write(ctx, "report.give", func(ctx context.Context, tx *db.Tx) error {
+	return s.db.InTx(ctx, "report.give", func(ctx context.Context, tx *db.Tx) error {
 		r, err := claim(ctx, tx, team, in.Type, in.Platform, subject)
 		if err != nil || r.there(tx.Now()) || r.underWay() {
 			return err

@@ -20,7 +20,7 @@ type Named struct {
 // cannot be refreshed now.
 func (s *Service) refreshPrice(ctx context.Context, call operation.Call, in Named) (int64, error) {
 	var cost int64
-	err := s.db.Write(ctx, "report.refreshable", func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.InTx(ctx, "report.refreshable", func(ctx context.Context, tx *db.Tx) error {
 		r, running, err := s.refreshable(ctx, tx, call, in)
 		if err == nil && running.ID == "" {
 			cost = s.refreshCosts(r.kind)
@@ -70,7 +70,7 @@ func (s *Service) running(ctx context.Context, tx *db.Tx, r record) (job.Record,
 // refresh makes a report anew.
 func (s *Service) refresh(ctx context.Context, call operation.Call, in Named) (operation.Answer[job.Entry], error) {
 	var out operation.Answer[job.Entry]
-	err := s.db.Write(ctx, "report.refresh", func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.InTx(ctx, "report.refresh", func(ctx context.Context, tx *db.Tx) error {
 		r, running, err := s.refreshable(ctx, tx, call, in)
 		if err != nil {
 			return err

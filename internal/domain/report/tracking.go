@@ -38,7 +38,7 @@ const day = 24 * time.Hour
 // nothing. It holds the report's row.
 func (s *Service) trackPrice(ctx context.Context, call operation.Call, in TrackInput) (int64, error) {
 	var cost int64
-	err := s.db.Write(ctx, "report.trackable", func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.InTx(ctx, "report.trackable", func(ctx context.Context, tx *db.Tx) error {
 		r, err := s.trackable(ctx, tx, call, in)
 		if err == nil && r.switchesOn(in) && r.kind == Hashtag {
 			cost = s.refreshCosts(r.kind)
@@ -101,7 +101,7 @@ func (s *Service) countTracked(ctx context.Context, tx *db.Tx, team int64) (int6
 // frequency that was sent last, with whichever switch, and refreshes by it while tracking is on.
 func (s *Service) track(ctx context.Context, call operation.Call, in TrackInput) (operation.Answer[Tracking], error) {
 	var out operation.Answer[Tracking]
-	err := s.db.Write(ctx, "report.track", func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.InTx(ctx, "report.track", func(ctx context.Context, tx *db.Tx) error {
 		r, err := s.trackable(ctx, tx, call, in)
 		if err != nil {
 			return err
@@ -217,7 +217,7 @@ func (s *Service) EndTracking(ctx context.Context, call operation.Call, reports 
 		return 0, call.Require(access.Spend)
 	}
 	ended := 0
-	err := s.db.Write(ctx, "report.end_tracking", func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.InTx(ctx, "report.end_tracking", func(ctx context.Context, tx *db.Tx) error {
 		ended = 0
 		for _, one := range reports {
 			r, err := lock(ctx, tx, call.TeamID, one.Type, one.ID)

@@ -47,7 +47,7 @@ func (s *Service) do(ctx context.Context, h job.Held) error {
 	if t.id == "" || h.Epoch > maxTries+restTries {
 		return s.fail(ctx, h, t, "internal_error")
 	}
-	if err := s.db.Write(ctx, "report.working", func(ctx context.Context, tx *db.Tx) error { return job.Advance(ctx, tx, h.ID, 0) }); err != nil {
+	if err := s.db.InTx(ctx, "report.working", func(ctx context.Context, tx *db.Tx) error { return job.Advance(ctx, tx, h.ID, 0) }); err != nil {
 		return err
 	}
 	ctx, end := s.Turns.Begin(ctx)
@@ -164,7 +164,7 @@ func (s *Service) unanswered(ctx context.Context, h job.Held, t task, err error)
 	}
 	u, resting := errors.AsType[*provider.Unavailable](err)
 	if rest := restOf(u); resting && rest <= shortRest && h.Epoch <= restTries {
-		return s.db.Write(ctx, "report.rest", func(ctx context.Context, tx *db.Tx) error { return h.Later(ctx, tx, tx.Now().Add(rest)) })
+		return s.db.InTx(ctx, "report.rest", func(ctx context.Context, tx *db.Tx) error { return h.Later(ctx, tx, tx.Now().Add(rest)) })
 	}
 	code := "source_unavailable"
 	switch {
@@ -184,7 +184,7 @@ func (s *Service) unanswered(ctx context.Context, h job.Held, t task, err error)
 
 // fail ends a job that brought nothing: what it cost is given back. A report that was there stays as it was.
 func (s *Service) fail(ctx context.Context, h job.Held, t task, code string) error {
-	return s.db.Write(ctx, "report.failed", func(ctx context.Context, tx *db.Tx) error {
+	return s.db.InTx(ctx, "report.failed", func(ctx context.Context, tx *db.Tx) error {
 		if err := h.Mine(ctx, tx); err != nil {
 			return err
 		}
@@ -230,7 +230,7 @@ func (s *Service) keep(ctx context.Context, h job.Held, t task, m measured) erro
 	if err != nil {
 		return err
 	}
-	return s.db.Write(ctx, "report.measured", func(ctx context.Context, tx *db.Tx) error {
+	return s.db.InTx(ctx, "report.measured", func(ctx context.Context, tx *db.Tx) error {
 		if err := h.Mine(ctx, tx); err != nil {
 			return err
 		}

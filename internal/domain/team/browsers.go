@@ -74,7 +74,7 @@ type SignedIn struct {
 // that is the person's.
 func (s *Service) NoteSignIn(ctx context.Context, in SignedIn) (string, error) {
 	made, kept := rand.Text(), ""
-	err := s.db.Write(ctx, "team.sign_in", func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.InTx(ctx, "team.sign_in", func(ctx context.Context, tx *db.Tx) error {
 		kept = strings.Join(tokensIn(in.Browser), ".")
 		known, err := knownTokens(ctx, tx, in.Browser, tx.Now())
 		if err != nil {
@@ -138,7 +138,7 @@ func (s *Service) addBrowser(ctx context.Context, tx *db.Tx, person int64, token
 // KeepBrowser keeps a browser known for a person after a change that ended all of the person's sessions and with them
 // forgot all browsers. It is for the browser in which the person made that change.
 func (s *Service) KeepBrowser(ctx context.Context, person int64, browser string) error {
-	return s.db.Write(ctx, "team.keep_browser", func(ctx context.Context, tx *db.Tx) error {
+	return s.db.InTx(ctx, "team.keep_browser", func(ctx context.Context, tx *db.Tx) error {
 		for _, token := range tokensIn(browser) {
 			hash := apikey.Hash(token)
 			_, err := tx.Exec(ctx, `UPDATE known_browsers SET epoch = (SELECT epoch FROM people WHERE id = ?) WHERE token_hash = ? AND person_id = ?`, person, hash[:], person)
@@ -154,7 +154,7 @@ func (s *Service) KeepBrowser(ctx context.Context, person int64, browser string)
 // at a time. It returns how many it forgot.
 func (s *Service) SweepSignIns(ctx context.Context) (int64, error) {
 	var swept int64
-	err := s.db.Write(ctx, "team.sweep_sign_ins", func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.InTx(ctx, "team.sweep_sign_ins", func(ctx context.Context, tx *db.Tx) error {
 		swept = 0
 		for _, old := range []struct {
 			statement string

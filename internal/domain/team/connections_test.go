@@ -45,7 +45,7 @@ func (w world) assistant(t *testing.T, person int64, may ...access.Capability) (
 
 func (w world) connect(ctx context.Context, n team.NewConnection) (int64, error) {
 	var made int64
-	err := w.db.Write(ctx, "test.connect", func(ctx context.Context, tx *db.Tx) error {
+	err := w.db.InTx(ctx, "test.connect", func(ctx context.Context, tx *db.Tx) error {
 		var err error
 		made, err = w.Connect(ctx, tx, n)
 		return err
@@ -370,7 +370,7 @@ func TestConnectionEvents(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 2 { // the second time there is nothing to end
-			err := w.db.Write(ctx, "test.disconnect", func(ctx context.Context, tx *db.Tx) error { return w.Disconnect(ctx, tx, second, "revoked") })
+			err := w.db.InTx(ctx, "test.disconnect", func(ctx context.Context, tx *db.Tx) error { return w.Disconnect(ctx, tx, second, "revoked") })
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -237,7 +237,7 @@ func (s *Service) oldestTo(ctx context.Context, tx *db.Tx, email string) (Offer,
 // removes every other way to sign in: the address may belong to another person by then.
 func (s *Service) Unlink(ctx context.Context, email string) (Person, error) {
 	p := Person{Email: foldEmail(email)}
-	err := s.db.Write(ctx, "team.unlink", func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.InTx(ctx, "team.unlink", func(ctx context.Context, tx *db.Tx) error {
 		err := tx.QueryRow(ctx, `UPDATE people SET epoch = epoch + 1, email_proved_at = 0
 			WHERE email = ? AND EXISTS (SELECT 1 FROM directory_identities d WHERE d.person_id = people.id)
 			RETURNING id, name`, p.Email).Scan(&p.ID, &p.Name)

@@ -128,7 +128,7 @@ func appsOf(ctx context.Context, _ *Service, q db.Querier, person int64) ([]Cred
 // RemoveApp removes a person's authenticator app and its recovery codes; not_found if there is none. Keep runs at the end
 // of the transaction and may refuse, see KeepFactor; it may be nil.
 func (s *Service) RemoveApp(ctx context.Context, person int64, keep func(ctx context.Context, tx *db.Tx, person int64) error) error {
-	return s.db.Write(ctx, "team.remove_app", func(ctx context.Context, tx *db.Tx) error {
+	return s.db.InTx(ctx, "team.remove_app", func(ctx context.Context, tx *db.Tx) error {
 		// The person's row is held, so that of two factors that go at once one is the last.
 		if err := tx.QueryRow(ctx, `SELECT id FROM people WHERE id = ?`+s.db.ForUpdate(), person).Scan(&person); err != nil {
 			return fmt.Errorf("reading whose authenticator app it is: %w", err)

@@ -18,7 +18,7 @@ import (
 
 func (w world) exec(t *testing.T, statement string, args ...any) {
 	t.Helper()
-	must(t, w.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+	must(t, w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, statement, args...)
 		return err
 	}))
@@ -34,7 +34,7 @@ func (w world) passkey(t *testing.T, person int64, name string) {
 func (w world) letAssistant(t *testing.T, person int64, name string) int64 {
 	t.Helper()
 	var made int64
-	must(t, w.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+	must(t, w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 		var err error
 		made, err = w.Connect(ctx, tx, team.NewConnection{TeamID: w.team.ID, PersonID: person, Client: name, ClientID: name, Capabilities: []access.Capability{access.Read}})
 		return err

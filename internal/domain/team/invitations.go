@@ -77,7 +77,7 @@ func (s *Service) invite(ctx context.Context, by, team int64, i Invitation, life
 		return i, "", errRole
 	}
 	token := rand.Text()
-	err := s.db.Write(ctx, "team.invite", func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.InTx(ctx, "team.invite", func(ctx context.Context, tx *db.Tx) error {
 		if err := s.mayInvite(ctx, tx, by, team, i.Email); err != nil {
 			return err
 		}
@@ -188,7 +188,7 @@ func (s *Service) Invitations(ctx context.Context, team int64) ([]Invitation, er
 
 // Revoke takes an open invitation back, for an owner or admin of the team.
 func (s *Service) Revoke(ctx context.Context, by, team, invitation int64) error {
-	return s.db.Write(ctx, "team.revoke_invitation", func(ctx context.Context, tx *db.Tx) error {
+	return s.db.InTx(ctx, "team.revoke_invitation", func(ctx context.Context, tx *db.Tx) error {
 		if err := manages(ctx, tx, by, team); err != nil {
 			return err
 		}

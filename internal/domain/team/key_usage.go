@@ -46,7 +46,7 @@ func (s *Service) NoteUses(ctx context.Context) error {
 	if len(used) == 0 {
 		return nil
 	}
-	err := s.db.Write(ctx, "team.note_uses", func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.InTx(ctx, "team.note_uses", func(ctx context.Context, tx *db.Tx) error {
 		for key, at := range used {
 			if _, err := tx.Exec(ctx, `UPDATE api_keys SET used_at = ? WHERE id = ? AND used_at < ?`, db.Micros(at), key, db.Micros(at)); err != nil {
 				return fmt.Errorf("noting the use of a key: %w", err)

@@ -32,7 +32,7 @@ func (s *Service) AddKey(ctx context.Context, n NewKey) (Key, string, error) {
 	}
 	value := apikey.New(apikey.APIKey)
 	hash := apikey.Hash(value)
-	err := s.db.Write(ctx, "team.add_key", func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.InTx(ctx, "team.add_key", func(ctx context.Context, tx *db.Tx) error {
 		owner, err := s.lockOwner(ctx, tx, n.Team)
 		if err != nil {
 			return err

@@ -198,7 +198,7 @@ func (n mailCounts) refusal(by int64, young bool) string {
 
 // keepOpen leaves an invitation whose mail was accepted open for its whole life.
 func (s *Service) keepOpen(ctx context.Context, i Invitation) error {
-	return s.db.Write(ctx, "team.keep_invitation", func(ctx context.Context, tx *db.Tx) error {
+	return s.db.InTx(ctx, "team.keep_invitation", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, `UPDATE invitations SET expires_at = ? WHERE id = ? AND accepted_at = 0 AND revoked_at = 0 AND waiting_person = 0`, db.Micros(i.ExpiresAt), i.ID)
 		if err != nil {
 			return fmt.Errorf("keeping a mailed invitation open: %w", err)
@@ -209,7 +209,7 @@ func (s *Service) keepOpen(ctx context.Context, i Invitation) error {
 
 // withdraw ends an invitation that was not mailed.
 func (s *Service) withdraw(ctx context.Context, team, invitation int64) error {
-	return s.db.Write(ctx, "team.withdraw_invitation", func(ctx context.Context, tx *db.Tx) error {
+	return s.db.InTx(ctx, "team.withdraw_invitation", func(ctx context.Context, tx *db.Tx) error {
 		if _, err := tx.Exec(ctx, `UPDATE invitations SET revoked_at = ? WHERE id = ? AND team_id = ? AND accepted_at = 0`, db.Micros(tx.Now()), invitation, team); err != nil {
 			return fmt.Errorf("withdrawing an invitation: %w", err)
 		}

@@ -16,7 +16,7 @@ const running = `SELECT COUNT(*) FROM people p WHERE p.operator = 1 AND p.held_a
 
 // KeepingOperator makes a change, and undoes it where nobody could run the service in the app any more who could before.
 func (s *Service) KeepingOperator(ctx context.Context, change func(ctx context.Context) error) error {
-	return s.db.Write(ctx, "team.keeping_operator", func(ctx context.Context, tx *db.Tx) error {
+	return s.db.InTx(ctx, "team.keeping_operator", func(ctx context.Context, tx *db.Tx) error {
 		var before, after int64
 		if err := tx.QueryRow(ctx, running).Scan(&before); err != nil {
 			return fmt.Errorf("counting who runs the service: %w", err)

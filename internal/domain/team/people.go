@@ -112,7 +112,7 @@ func (s *Service) SetName(ctx context.Context, person int64, name string) error 
 	if holdsAddress(name) {
 		return errAddress
 	}
-	return s.db.Write(ctx, "team.set_name", func(ctx context.Context, tx *db.Tx) error {
+	return s.db.InTx(ctx, "team.set_name", func(ctx context.Context, tx *db.Tx) error {
 		n, err := tx.Exec(ctx, `UPDATE people SET name = ? WHERE id = ? AND held_at = 0`, name, person)
 		if err != nil {
 			return fmt.Errorf("renaming a person: %w", err)
@@ -140,7 +140,7 @@ func setPassword(ctx context.Context, tx *db.Tx, p *Person, hash, former, kind s
 
 // EndSessions ends every session of a person: those that began before hold no more.
 func (s *Service) EndSessions(ctx context.Context, person int64) error {
-	return s.db.Write(ctx, "team.end_sessions", func(ctx context.Context, tx *db.Tx) error {
+	return s.db.InTx(ctx, "team.end_sessions", func(ctx context.Context, tx *db.Tx) error {
 		if _, err := tx.Exec(ctx, `UPDATE people SET epoch = epoch + 1 WHERE id = ?`, person); err != nil {
 			return fmt.Errorf("ending a person's sessions: %w", err)
 		}
@@ -164,7 +164,7 @@ func (s *Service) SetOperator(ctx context.Context, email string, on bool) (Perso
 
 func (s *Service) setOperator(ctx context.Context, email string, on, onlyProved bool) (Person, error) {
 	p := Person{Email: foldEmail(email), Operator: on}
-	err := s.db.Write(ctx, "team.set_operator", func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.InTx(ctx, "team.set_operator", func(ctx context.Context, tx *db.Tx) error {
 		var was, proved int64
 		err := tx.QueryRow(ctx, `SELECT id, name, operator, email_proved_at FROM people WHERE email = ?`+s.db.ForUpdate(), p.Email).Scan(&p.ID, &p.Name, &was, &proved)
 		p.EmailConfirmed = proved > 0

@@ -48,7 +48,7 @@ func (s *Service) proveEmail(ctx context.Context, tx *db.Tx, person int64, how s
 func (s *Service) newProof(ctx context.Context, person int64) (Person, string, error) {
 	p, token := Person{ID: person}, rand.Text()
 	hash := apikey.Hash(token)
-	err := s.db.Write(ctx, "team.new_proof", func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.InTx(ctx, "team.new_proof", func(ctx context.Context, tx *db.Tx) error {
 		var proved int64
 		err := tx.QueryRow(ctx, `SELECT name, email, email_proved_at FROM people WHERE id = ? AND held_at = 0`+s.db.ForUpdate(), person).Scan(&p.Name, &p.Email, &proved)
 		switch {
@@ -92,7 +92,7 @@ func boundProofs(ctx context.Context, tx *db.Tx, person int64) error {
 // dropProof ends the link of a token that nobody can have.
 func (s *Service) dropProof(ctx context.Context, token string) error {
 	hash := apikey.Hash(token)
-	return s.db.Write(ctx, "team.drop_proof", func(ctx context.Context, tx *db.Tx) error {
+	return s.db.InTx(ctx, "team.drop_proof", func(ctx context.Context, tx *db.Tx) error {
 		if _, err := tx.Exec(ctx, `UPDATE email_proofs SET expires_at = created_at WHERE token_hash = ?`, hash[:]); err != nil {
 			return fmt.Errorf("ending a link: %w", err)
 		}

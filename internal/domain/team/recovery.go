@@ -36,7 +36,7 @@ func (s *Service) Recover(ctx context.Context, email string) (Recovery, error) {
 func (s *Service) recoverBy(ctx context.Context, email string, mailed bool) (Recovery, error) {
 	r := Recovery{Token: rand.Text()}
 	hash := apikey.Hash(r.Token)
-	err := s.db.Write(ctx, "team.recover", func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.InTx(ctx, "team.recover", func(ctx context.Context, tx *db.Tx) error {
 		err := tx.QueryRow(ctx, `SELECT id, name, email FROM people WHERE email = ?`, foldEmail(email)).Scan(&r.Person.ID, &r.Person.Name, &r.Person.Email)
 		if errors.Is(err, sql.ErrNoRows) {
 			return invalid("there is no person with this e-mail address")
@@ -71,7 +71,7 @@ func keepRecovery(ctx context.Context, tx *db.Tx, r Recovery, hash []byte, maile
 
 // dropRecoveries ends the links of a person that were not used, because the mail with the newest one was not sent.
 func (s *Service) dropRecoveries(ctx context.Context, person int64) error {
-	return s.db.Write(ctx, "team.drop_recoveries", func(ctx context.Context, tx *db.Tx) error {
+	return s.db.InTx(ctx, "team.drop_recoveries", func(ctx context.Context, tx *db.Tx) error {
 		if _, err := tx.Exec(ctx, `DELETE FROM recoveries WHERE person_id = ? AND used_at = 0`, person); err != nil {
 			return fmt.Errorf("ending links: %w", err)
 		}

@@ -14,7 +14,7 @@ import (
 // crowd makes teams and people, some thousands more than one search goes through.
 func (w world) crowd(t *testing.T, n int) {
 	t.Helper()
-	must(t, w.db.Write(t.Context(), "test.crowd", func(ctx context.Context, tx *db.Tx) error {
+	must(t, w.db.InTx(t.Context(), "test.crowd", func(ctx context.Context, tx *db.Tx) error {
 		for _, statement := range []string{
 			`INSERT INTO teams (name, timezone, content_language, plan, created_at) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) SELECT 'Crowd', 'UTC', 'en', 'free', 1 FROM n`,
 			`INSERT INTO people (name, email, password_hash, created_at) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) SELECT 'Crowd', 'crowd' || i || '@example.com', '', 1 FROM n`,

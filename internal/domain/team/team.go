@@ -113,7 +113,7 @@ func (s *Service) AddPerson(ctx context.Context, name, email, password string) (
 	if err != nil {
 		return p, err
 	}
-	err = s.db.Write(ctx, "team.add_person", func(ctx context.Context, tx *db.Tx) error {
+	err = s.db.InTx(ctx, "team.add_person", func(ctx context.Context, tx *db.Tx) error {
 		row := tx.QueryRow(ctx, `INSERT INTO people (name, email, password_hash, created_at, made_by_operator) VALUES (?, ?, ?, ?, 1) ON CONFLICT (email) DO NOTHING RETURNING id`,
 			p.Name, p.Email, hash, db.Micros(tx.Now()))
 		if err := row.Scan(&p.ID); err != nil {
@@ -152,7 +152,7 @@ func (s *Service) AddTeam(ctx context.Context, t Team, owner int64) (Team, error
 	if err := s.checkPlan(t.Plan); err != nil {
 		return t, err
 	}
-	err := s.db.Write(ctx, "team.add_team", func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.InTx(ctx, "team.add_team", func(ctx context.Context, tx *db.Tx) error {
 		row := tx.QueryRow(ctx, `INSERT INTO teams (name, timezone, content_language, plan, created_at) VALUES (?, ?, ?, ?, ?) RETURNING id`,
 			t.Name, t.Timezone, t.Language, t.Plan, db.Micros(tx.Now()))
 		if err := row.Scan(&t.ID); err != nil {
@@ -217,7 +217,7 @@ func (s *Service) setTeam(ctx context.Context, team int64, kind string, detail m
 
 // change makes a change of access in a transaction. It holds in this process at once; others see it within a second.
 func (s *Service) change(ctx context.Context, name string, work func(context.Context, *db.Tx) error) error {
-	err := s.db.Write(ctx, name, func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.InTx(ctx, name, func(ctx context.Context, tx *db.Tx) error {
 		if err := work(ctx, tx); err != nil {
 			return err
 		}

@@ -224,7 +224,7 @@ func (c *sharedCounter) add(ctx context.Context, key tryKey) (func(context.Conte
 func (c *sharedCounter) write(ctx context.Context, key tryKey) (func(context.Context) error, time.Duration, error) {
 	var before, mine tally
 	var wait time.Duration
-	err := c.db.Write(ctx, "team.count_try", func(ctx context.Context, tx *db.Tx) error {
+	err := c.db.InTx(ctx, "team.count_try", func(ctx context.Context, tx *db.Tx) error {
 		seed := c.local.get(key)
 		_, err := tx.Exec(ctx, `INSERT INTO sign_in_tries (key_hash, n, at) VALUES (?, ?, ?) ON CONFLICT (key_hash) DO NOTHING`, key[:], int64(seed.n), db.Micros(seed.at))
 		if err != nil {
@@ -243,7 +243,7 @@ func (c *sharedCounter) write(ctx context.Context, key tryKey) (func(context.Con
 }
 
 func (c *sharedCounter) takeBack(ctx context.Context, key tryKey, before, mine tally) error {
-	return c.db.Write(ctx, "team.uncount_try", func(ctx context.Context, tx *db.Tx) error {
+	return c.db.InTx(ctx, "team.uncount_try", func(ctx context.Context, tx *db.Tx) error {
 		t, found, err := readTally(ctx, tx, key, c.db.ForUpdate())
 		switch {
 		case err != nil || !found:
@@ -261,7 +261,7 @@ func (c *sharedCounter) forget(ctx context.Context, key tryKey) error {
 	if err != nil || !found {
 		return err
 	}
-	return c.db.Write(ctx, "team.forget_tries", func(ctx context.Context, tx *db.Tx) error {
+	return c.db.InTx(ctx, "team.forget_tries", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, `DELETE FROM sign_in_tries WHERE key_hash = ?`, key[:])
 		return err
 	})

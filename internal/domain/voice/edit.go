@@ -128,7 +128,7 @@ func (s *Service) Delete(ctx context.Context, call operation.Call, id int64) err
 // change does something to the voices of a team while nobody else does, and records it of the voice that the work
 // names; of 0 there is nothing to record.
 func (s *Service) change(ctx context.Context, call operation.Call, kind string, work func(context.Context, *db.Tx) (int64, error)) error {
-	return s.db.Write(ctx, kind, func(ctx context.Context, tx *db.Tx) error {
+	return s.db.InTx(ctx, kind, func(ctx context.Context, tx *db.Tx) error {
 		if err := s.lock(ctx, tx, call.TeamID); err != nil {
 			return err
 		}

@@ -151,7 +151,7 @@ func (w world) number(query string, args ...any) int {
 
 func (w world) exec(query string, args ...any) {
 	w.t.Helper()
-	w.must(w.db.Write(w.t.Context(), "furnish", func(ctx context.Context, tx *db.Tx) error {
+	w.must(w.db.InTx(w.t.Context(), "furnish", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, query, args...)
 		return err
 	}))

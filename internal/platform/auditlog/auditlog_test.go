@@ -19,7 +19,7 @@ func TestList(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
 		d := testkit.Open(t, url, clock)
-		err := d.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+		err := d.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 			var ada int64
 			if err := tx.QueryRow(ctx, `INSERT INTO people (name, email, created_at) VALUES ('Ada', 'ada@example.com', 1) RETURNING id`).Scan(&ada); err != nil {
 				return err

@@ -43,7 +43,7 @@ func TestEach(t *testing.T) {
 		}
 		want := []string{}
 		for round := range 3 {
-			err := d.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+			err := d.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 				for n := range 700 { // more than a batch in all
 					subject := fmt.Sprintf("%d/%d", round, n)
 					want = append(want, subject)
@@ -82,7 +82,7 @@ func TestNoEventIsPassedBy(t *testing.T) {
 		}
 		recorded, end, ended := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 		go func() {
-			ended <- d.Write(t.Context(), "slow", func(ctx context.Context, tx *db.Tx) error {
+			ended <- d.InTx(t.Context(), "slow", func(ctx context.Context, tx *db.Tx) error {
 				err := record(ctx, tx, 1, "slow")
 				close(recorded)
 				<-end
@@ -90,7 +90,7 @@ func TestNoEventIsPassedBy(t *testing.T) {
 			})
 		}()
 		<-recorded
-		if err := d.Write(t.Context(), "quick", func(ctx context.Context, tx *db.Tx) error { return record(ctx, tx, 1, "quick") }); err != nil {
+		if err := d.InTx(t.Context(), "quick", func(ctx context.Context, tx *db.Tx) error { return record(ctx, tx, 1, "quick") }); err != nil {
 			t.Fatal(err)
 		}
 		early, last := taken(t, d, auditlog.Part{})

@@ -122,7 +122,7 @@ func (s *Service) measure(ctx context.Context, m Measure) error {
 	if err != nil {
 		return fmt.Errorf("writing what %s measured: %w", m.Name, err)
 	}
-	return s.db.Write(ctx, "standing.measured", func(ctx context.Context, tx *db.Tx) error {
+	return s.db.InTx(ctx, "standing.measured", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, `UPDATE standings SET measured_at = ?, figures = ? WHERE name = ? AND measured_at < ?`, db.Micros(at), string(text), m.Name, db.Micros(at))
 		if err != nil {
 			return fmt.Errorf("keeping what %s measured: %w", m.Name, err)
@@ -142,7 +142,7 @@ func (s *Service) turn(ctx context.Context, m Measure) (bool, error) {
 		return false, nil
 	}
 	var taken int64
-	err = s.db.Write(ctx, "standing.turn", func(ctx context.Context, tx *db.Tx) error {
+	err = s.db.InTx(ctx, "standing.turn", func(ctx context.Context, tx *db.Tx) error {
 		now := tx.Now()
 		taken, err = tx.Exec(ctx, `INSERT INTO standings (name, due_at) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET due_at = excluded.due_at WHERE standings.due_at <= ?`,
 			m.Name, db.Micros(now.Add(m.Every)), db.Micros(now))

@@ -64,7 +64,7 @@ func TestPostgresGoesAndComes(t *testing.T) {
 		return d.QueryRow(ctx, "SELECT 1").Scan(&one)
 	}
 	write := func(ctx context.Context) error {
-		return d.Write(ctx, "test", func(ctx context.Context, tx *db.Tx) error {
+		return d.InTx(ctx, "test", func(ctx context.Context, tx *db.Tx) error {
 			_, err := tx.Exec(ctx, "CREATE TABLE IF NOT EXISTS boats (name TEXT)")
 			return err
 		})

@@ -190,9 +190,9 @@ func (tx *Tx) QueryRow(ctx context.Context, query string, args ...any) *sql.Row 
 	return tx.StmtContext(ctx, stmt).QueryRowContext(ctx, args...)
 }
 
-// Write runs a function in a transaction; an error takes everything back. Inside the context's transaction it
+// InTx runs a function in a transaction and rolls back when it fails. Inside the context's transaction it
 // joins that one, so that services compose. The name says in traces and crash tests what is written.
-func (d *DB) Write(ctx context.Context, name string, work func(context.Context, *Tx) error) error {
+func (d *DB) InTx(ctx context.Context, name string, work func(context.Context, *Tx) error) error {
 	if tx := txOf(ctx); tx != nil {
 		return work(ctx, tx)
 	}

@@ -55,7 +55,7 @@ func TestEventsAreNeverChanged(t *testing.T) {
 		d := testkit.Open(t, url, nil)
 		exec(t, d, `INSERT INTO events (team_id, at, kind, subject) VALUES (1, 1, 'test.made', 'x')`)
 		for _, statement := range []string{`UPDATE events SET kind = 'other'`, `DELETE FROM events`} {
-			err := d.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+			err := d.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 				_, err := tx.Exec(ctx, statement)
 				return err
 			})
@@ -68,7 +68,7 @@ func TestEventsAreNeverChanged(t *testing.T) {
 
 func exec(t *testing.T, d *db.DB, statement string, args ...any) {
 	t.Helper()
-	err := d.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+	err := d.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, statement, args...)
 		return err
 	})
@@ -82,11 +82,11 @@ func TestWriteTakesEverythingBackOnAnError(t *testing.T) {
 	testkit.EachEmptyDatabase(t, func(t *testing.T, url string) {
 		d := testkit.Open(t, url, nil)
 		stop := errors.New("stop")
-		err := d.Write(t.Context(), "outer", func(ctx context.Context, tx *db.Tx) error {
+		err := d.InTx(t.Context(), "outer", func(ctx context.Context, tx *db.Tx) error {
 			if _, err := tx.Exec(ctx, `INSERT INTO people (name, email, created_at) VALUES (?, ?, ?)`, "Ada", "ada@example.com", 1); err != nil {
 				return err
 			}
-			return d.Write(ctx, "inner", func(context.Context, *db.Tx) error { return stop })
+			return d.InTx(ctx, "inner", func(context.Context, *db.Tx) error { return stop })
 		})
 		if !errors.Is(err, stop) {
 			t.Fatalf("got %v", err)
@@ -105,7 +105,7 @@ func TestReadsJoinTheTransaction(t *testing.T) {
 		d := testkit.Open(t, url, nil)
 		const count = `SELECT COUNT(*) FROM people WHERE email = ?`
 		for range 3 { // the first rounds prepare the statements, the last ones use them
-			err := d.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+			err := d.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 				if _, err := tx.Exec(ctx, `INSERT INTO people (name, email, created_at) VALUES ('A', ?, 1)`, "a@example.com"); err != nil {
 					return err
 				}
@@ -157,7 +157,7 @@ func blockedWrite(t *testing.T, d *db.DB) {
 	const next = `UPDATE access_version SET version = version + 1 WHERE id = 1`
 	held, let, ended := make(chan struct{}), make(chan struct{}), make(chan error)
 	go func() {
-		ended <- d.Write(context.Background(), "holder", func(ctx context.Context, tx *db.Tx) error {
+		ended <- d.InTx(context.Background(), "holder", func(ctx context.Context, tx *db.Tx) error {
 			_, err := tx.Exec(ctx, next)
 			close(held)
 			<-let
@@ -166,7 +166,7 @@ func blockedWrite(t *testing.T, d *db.DB) {
 	}()
 	<-held
 	tries := 0
-	err := d.Write(t.Context(), "waiter", func(ctx context.Context, tx *db.Tx) error {
+	err := d.InTx(t.Context(), "waiter", func(ctx context.Context, tx *db.Tx) error {
 		if tries++; tries > 1 {
 			close(let)
 		} else if _, err := tx.Exec(ctx, `SET LOCAL lock_timeout = '1ms'`); err != nil {

@@ -59,7 +59,7 @@ func (s *Service) Look(ctx context.Context) error {
 		return err
 	}
 	var held Why
-	err = s.db.Write(ctx, "hold.look", func(ctx context.Context, tx *db.Tx) error {
+	err = s.db.InTx(ctx, "hold.look", func(ctx context.Context, tx *db.Tx) error {
 		held = ""
 		lived, starts, err := lived(ctx, tx)
 		if err != nil {
@@ -263,7 +263,7 @@ func (s *Service) Mark(ctx context.Context) error {
 		return nil
 	}
 	var n int64
-	err := s.db.Write(ctx, "hold.mark", func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.InTx(ctx, "hold.mark", func(ctx context.Context, tx *db.Tx) error {
 		return tx.QueryRow(ctx, `UPDATE hold SET starts = starts + 1 WHERE id = 1 RETURNING starts`).Scan(&n)
 	})
 	if err != nil {

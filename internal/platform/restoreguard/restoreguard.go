@@ -143,7 +143,7 @@ func (s *Service) say(ctx context.Context, reason string, hold func(context.Cont
 		return State{}, apierr.Refusal("the reason has to be one line of at most 200 characters")
 	}
 	var out State
-	err := s.db.Write(ctx, "hold.by_hand", func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.InTx(ctx, "hold.by_hand", func(ctx context.Context, tx *db.Tx) error {
 		if err := hold(ctx, tx); err != nil {
 			return err
 		}

@@ -25,7 +25,7 @@ func open(t *testing.T, url string) (*restoreguard.Service, *db.DB) {
 }
 
 func lift(d *db.DB) error {
-	return d.Write(context.Background(), "test.lift", func(ctx context.Context, tx *db.Tx) error { return restoreguard.Lift(ctx, tx, nil) })
+	return d.InTx(context.Background(), "test.lift", func(ctx context.Context, tx *db.Tx) error { return restoreguard.Lift(ctx, tx, nil) })
 }
 
 // Held by hand, work rests that goes on while nothing is held, and begins anew once the hold is lifted.
@@ -107,7 +107,7 @@ func TestLook(t *testing.T) {
 				t.Fatalf("held: %+v %v", state, err)
 			}
 		}
-		err := d.Write(t.Context(), "test.elsewhere", func(ctx context.Context, tx *db.Tx) error {
+		err := d.InTx(t.Context(), "test.elsewhere", func(ctx context.Context, tx *db.Tx) error {
 			_, err := tx.Exec(ctx, `UPDATE hold SET place = '{"inode":1,"database":1}' WHERE id = 1`)
 			return err
 		})
@@ -126,7 +126,7 @@ func TestLook(t *testing.T) {
 // exec changes what a test wants changed.
 func exec(t *testing.T, d *db.DB, statement string) {
 	t.Helper()
-	err := d.Write(t.Context(), "test.exec", func(ctx context.Context, tx *db.Tx) error {
+	err := d.InTx(t.Context(), "test.exec", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, statement)
 		return err
 	})
@@ -212,7 +212,7 @@ func TestIDsOfEventsGoAhead(t *testing.T) {
 		}
 		copied := last(t, d)
 		begin := func(now time.Time) int64 {
-			err := d.Write(t.Context(), "test.restore", func(ctx context.Context, tx *db.Tx) error {
+			err := d.InTx(t.Context(), "test.restore", func(ctx context.Context, tx *db.Tx) error {
 				exec := func(query string, args ...any) error { _, err := tx.Exec(ctx, query, args...); return err }
 				return restoreguard.Begin(exec, d.Postgres(), now, now)
 			})

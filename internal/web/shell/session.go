@@ -257,7 +257,7 @@ func (s *store) DeleteCtx(ctx context.Context, token string) error {
 }
 
 func (s *store) write(ctx context.Context, name, statement string, args ...any) error {
-	return s.db.Write(ctx, name, func(ctx context.Context, tx *db.Tx) error {
+	return s.db.InTx(ctx, name, func(ctx context.Context, tx *db.Tx) error {
 		if _, err := tx.Exec(ctx, statement, args...); err != nil {
 			return fmt.Errorf("writing a session: %w", err)
 		}
@@ -267,7 +267,7 @@ func (s *store) write(ctx context.Context, name, statement string, args ...any) 
 
 func (s *store) sweep(ctx context.Context) (int64, error) {
 	var n int64
-	err := s.db.Write(ctx, "web.sweep_sessions", func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.InTx(ctx, "web.sweep_sessions", func(ctx context.Context, tx *db.Tx) error {
 		var err error
 		n, err = tx.Exec(ctx, `DELETE FROM sessions WHERE token_hash IN (SELECT token_hash FROM sessions WHERE expires_at <= ? ORDER BY expires_at LIMIT 1000)`, db.Micros(tx.Now()))
 		return err

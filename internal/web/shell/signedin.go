@@ -50,7 +50,7 @@ func (f *Frame) Sessions(ctx context.Context) ([]Session, error) {
 
 // EndSession signs the visitor out in one browser: not_found where it is not the visitor's.
 func (f *Frame) EndSession(ctx context.Context, id string) error {
-	return f.DB.Write(ctx, "web.end_one_session", func(ctx context.Context, tx *db.Tx) error {
+	return f.DB.InTx(ctx, "web.end_one_session", func(ctx context.Context, tx *db.Tx) error {
 		n, err := tx.Exec(ctx, `DELETE FROM sessions WHERE person_id = ? AND id = ?`, VisitorOf(ctx).ID, id)
 		if err != nil {
 			return fmt.Errorf("ending a session: %w", err)

@@ -75,13 +75,13 @@ func price[In interface{ order() Order }](s *Service) func(context.Context, oper
 // inside is a point inside of the call's transaction at which a test can kill, or meddle.
 func (s *Service) inside(ctx context.Context, at string) error {
 	failpoint.Point("inside " + at)
-	return s.parts.DB.Write(ctx, at, func(ctx context.Context, tx *db.Tx) error { return meddle(ctx, tx, at) })
+	return s.parts.DB.InTx(ctx, at, func(ctx context.Context, tx *db.Tx) error { return meddle(ctx, tx, at) })
 }
 
 // search starts a job in the transaction of the call, as every paid job is to be started.
 func (s *Service) search(ctx context.Context, call operation.Call, in Input) (operation.Answer[job.Entry], error) {
 	var started job.Record
-	err := s.parts.DB.Write(ctx, "stand_in.start", func(ctx context.Context, tx *db.Tx) error {
+	err := s.parts.DB.InTx(ctx, "stand_in.start", func(ctx context.Context, tx *db.Tx) error {
 		var err error
 		started, err = s.parts.Jobs.Start(ctx, tx, job.New{TeamID: call.TeamID, Type: searching, Subject: in.Query, Total: tries, Reservation: call.Reservation})
 		if err != nil {
@@ -111,7 +111,7 @@ func (s *Service) track(ctx context.Context, call operation.Call, in TrackingInp
 // atOnce settles what was reserved in the transaction that reserved it.
 func (s *Service) atOnce(ctx context.Context, call operation.Call, query string) (operation.Answer[Receipt], error) {
 	order := Read(query)
-	err := s.parts.DB.Write(ctx, "stand_in.at_once", func(ctx context.Context, tx *db.Tx) error {
+	err := s.parts.DB.InTx(ctx, "stand_in.at_once", func(ctx context.Context, tx *db.Tx) error {
 		if call.Reservation > 0 {
 			if _, err := s.parts.Credits.Settle(ctx, tx, call.Reservation, order.Charged()); err != nil {
 				return err

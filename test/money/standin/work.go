@@ -45,7 +45,7 @@ func (s *Service) Do(ctx context.Context, id string) error {
 
 // try notes the first try, which fails.
 func (s *Service) try(ctx context.Context, id string) error {
-	err := s.parts.DB.Write(ctx, "stand_in.try", func(ctx context.Context, tx *db.Tx) error { return job.Advance(ctx, tx, id, 1) })
+	err := s.parts.DB.InTx(ctx, "stand_in.try", func(ctx context.Context, tx *db.Tx) error { return job.Advance(ctx, tx, id, 1) })
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func (s *Service) try(ctx context.Context, id string) error {
 
 // end settles and ends the job in one transaction.
 func (s *Service) end(ctx context.Context, id string, reservation int64, order Order) error {
-	return s.parts.DB.Write(ctx, "stand_in.end", func(ctx context.Context, tx *db.Tx) error {
+	return s.parts.DB.InTx(ctx, "stand_in.end", func(ctx context.Context, tx *db.Tx) error {
 		if reservation > 0 {
 			if _, err := s.parts.Credits.Settle(ctx, tx, reservation, order.Charged()); err != nil {
 				return err
@@ -97,7 +97,7 @@ func (s *Service) sweep(ctx context.Context) error {
 		return err
 	}
 	failpoint.Point("inside stand_in.sweep")
-	return s.parts.DB.Write(ctx, "stand_in.wake", func(ctx context.Context, tx *db.Tx) error { return s.parts.Queue.Wake(ctx, tx, wake, ids...) })
+	return s.parts.DB.InTx(ctx, "stand_in.wake", func(ctx context.Context, tx *db.Tx) error { return s.parts.Queue.Wake(ctx, tx, wake, ids...) })
 }
 
 // found is what a finished search produced.

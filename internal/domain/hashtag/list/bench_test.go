@@ -91,7 +91,7 @@ func (w world) posts(b *testing.B) {
 
 func (w world) exec(b *testing.B, statement string, args ...any) {
 	b.Helper()
-	must(b, w.db.Write(b.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+	must(b, w.db.InTx(b.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, statement, args...)
 		return err
 	}))

@@ -36,7 +36,7 @@ func (c Change) on(l *List) error {
 // Change renames a list of the team's own, or changes how it is marked.
 func (s *Service) Change(ctx context.Context, team int64, by auditlog.Actor, id int64, change Change) (List, error) {
 	var out List
-	err := s.db.Write(ctx, "hashtags.change_list", func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.InTx(ctx, "hashtags.change_list", func(ctx context.Context, tx *db.Tx) error {
 		l, err := s.lock(ctx, tx, team, id)
 		if err != nil {
 			return err
@@ -55,7 +55,7 @@ func (s *Service) Change(ctx context.Context, team int64, by auditlog.Actor, id 
 
 // Remove takes a hashtag out of a list of the team's own; one that is not in it is missing. The others keep their order.
 func (s *Service) Remove(ctx context.Context, team int64, by auditlog.Actor, id int64, hashtag string) error {
-	return s.db.Write(ctx, "hashtags.remove", func(ctx context.Context, tx *db.Tx) error {
+	return s.db.InTx(ctx, "hashtags.remove", func(ctx context.Context, tx *db.Tx) error {
 		l, err := s.lock(ctx, tx, team, id)
 		if err != nil {
 			return err
@@ -77,7 +77,7 @@ func (s *Service) Remove(ctx context.Context, team int64, by auditlog.Actor, id 
 
 // Delete takes a list of the team's own away, with all that it holds.
 func (s *Service) Delete(ctx context.Context, team int64, by auditlog.Actor, id int64) error {
-	return s.db.Write(ctx, "hashtags.delete_list", func(ctx context.Context, tx *db.Tx) error {
+	return s.db.InTx(ctx, "hashtags.delete_list", func(ctx context.Context, tx *db.Tx) error {
 		if _, err := s.lock(ctx, tx, team, id); err != nil {
 			return err
 		}

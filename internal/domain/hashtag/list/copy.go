@@ -23,7 +23,7 @@ func (s *Service) Fill(ctx context.Context, call operation.Call, from, into int6
 		return Changed{}, err
 	}
 	var out Changed
-	err = s.db.Write(ctx, "hashtags.fill", func(ctx context.Context, tx *db.Tx) error {
+	err = s.db.InTx(ctx, "hashtags.fill", func(ctx context.Context, tx *db.Tx) error {
 		l, err := s.lock(ctx, tx, call.TeamID, into)
 		if err != nil {
 			return err

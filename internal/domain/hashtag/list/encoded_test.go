@@ -63,7 +63,7 @@ func TestOpenedAgain(t *testing.T) {
 			},
 			func() error {
 				learned := stats.Learned{Figures: stats.Figures{Platform: provider.Instagram, Hashtag: "coffee", Posts: &hashtaganalysis.Posts{Count: 7, Basis: hashtaganalysis.Measured}, MeasuredAt: w.db.Now()}}
-				return w.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error { return figures.Keep(ctx, tx, learned) })
+				return w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error { return figures.Keep(ctx, tx, learned) })
 			},
 		} {
 			must(t, change())

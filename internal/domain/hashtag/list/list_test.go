@@ -585,7 +585,7 @@ func TestHeld(t *testing.T) {
 // A team's own lists begin behind the ids of the ready-made ones, whatever makes the row.
 func TestIdsOfOwnLists(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
-		err := w.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+		err := w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 			_, err := tx.Exec(ctx, `INSERT INTO hashtag_lists (id, team_id, name, created_at) VALUES (7, ?, 'n', 1)`, w.team)
 			return err
 		})

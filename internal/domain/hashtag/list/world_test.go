@@ -127,7 +127,7 @@ func newWorld(t fatal, d *db.DB, clock *testkit.Clock) world {
 func (w world) newTeam(t fatal, plan string) world {
 	t.Helper()
 	w.plan = plan
-	must(t, w.db.Write(t.Context(), "furnish", func(ctx context.Context, tx *db.Tx) error {
+	must(t, w.db.InTx(t.Context(), "furnish", func(ctx context.Context, tx *db.Tx) error {
 		err := tx.QueryRow(ctx, `INSERT INTO people (name, email, created_at) VALUES ('Ada', ?, 1) RETURNING id`, crand.Text()).Scan(&w.person)
 		if err == nil {
 			err = tx.QueryRow(ctx, `INSERT INTO teams (name, timezone, content_language, plan, created_at) VALUES ('Harbour', 'UTC', 'en', ?, 1) RETURNING id`, plan).Scan(&w.team)

@@ -19,7 +19,7 @@ func (s *Service) price(ctx context.Context, call operation.Call, in Input) (int
 		return 0, err
 	}
 	cost := s.Terms.Prices.HashtagSearch
-	err = s.db.Write(ctx, "search.claim", func(ctx context.Context, tx *db.Tx) error {
+	err = s.db.InTx(ctx, "search.claim", func(ctx context.Context, tx *db.Tx) error {
 		r, err := claim(ctx, tx, call.TeamID, in.Platform, k)
 		if err != nil {
 			return err
@@ -62,7 +62,7 @@ func (s *Service) search(ctx context.Context, call operation.Call, in Input) (op
 	if err != nil {
 		return out, err
 	}
-	err = s.db.Write(ctx, "search.begin", func(ctx context.Context, tx *db.Tx) error {
+	err = s.db.InTx(ctx, "search.begin", func(ctx context.Context, tx *db.Tx) error {
 		r, err := claim(ctx, tx, call.TeamID, in.Platform, k)
 		if err != nil {
 			return err

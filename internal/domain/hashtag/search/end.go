@@ -23,7 +23,7 @@ type ending struct {
 // end keeps what was found, settles what was set aside and ends the job. The keyword's row is held before the wallet,
 // as calls do.
 func (s *Service) end(ctx context.Context, h job.Held, t task, e ending, rows []row) error {
-	return s.db.Write(ctx, "search.end", func(ctx context.Context, tx *db.Tx) error {
+	return s.db.InTx(ctx, "search.end", func(ctx context.Context, tx *db.Tx) error {
 		if err := h.Mine(ctx, tx); err != nil {
 			return err
 		}

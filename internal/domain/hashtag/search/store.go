@@ -196,7 +196,7 @@ const over = `SELECT id FROM hashtag_searches WHERE job_id = '' AND paid_until <
 // Sweep forgets keywords whose time is over. What was found stays with the record of its job.
 func (s *Service) Sweep(ctx context.Context) (int64, error) {
 	var n int64
-	err := s.db.Write(ctx, "search.sweep", func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.InTx(ctx, "search.sweep", func(ctx context.Context, tx *db.Tx) error {
 		var err error
 		n, err = tx.Exec(ctx, `DELETE FROM hashtag_searches WHERE job_id = '' AND paid_until <= ? AND id IN (`+over+`)`, db.Micros(tx.Now()), db.Micros(tx.Now()), sweepBatch)
 		return err

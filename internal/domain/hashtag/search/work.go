@@ -32,7 +32,7 @@ func (s *Service) do(ctx context.Context, h job.Held) error {
 	if h.Epoch > maxTries+restTries {
 		return s.fail(ctx, h, t, "internal_error")
 	}
-	if err := s.db.Write(ctx, "search.working", func(ctx context.Context, tx *db.Tx) error { return job.Advance(ctx, tx, h.ID, int(h.Done)) }); err != nil {
+	if err := s.db.InTx(ctx, "search.working", func(ctx context.Context, tx *db.Tx) error { return job.Advance(ctx, tx, h.ID, int(h.Done)) }); err != nil {
 		return err
 	}
 	ctx, end := s.Turns.Begin(ctx)
@@ -43,7 +43,7 @@ func (s *Service) do(ctx context.Context, h job.Held) error {
 		return err
 	}
 	if rest, short := restOf(silent); short && h.Epoch <= restTries {
-		return s.db.Write(ctx, "search.rest", func(ctx context.Context, tx *db.Tx) error { return h.Later(ctx, tx, tx.Now().Add(rest)) })
+		return s.db.InTx(ctx, "search.rest", func(ctx context.Context, tx *db.Tx) error { return h.Later(ctx, tx, tx.Now().Add(rest)) })
 	}
 	if len(silent) == 0 {
 		if err := s.askFurther(ctx, h, t, met); err != nil {
@@ -134,7 +134,7 @@ func (s *Service) askFor(ctx context.Context, h job.Held, q provider.HashtagQuer
 	}
 	learned := stats.Read(q.Platform, figures, s.db.Now())
 	met.add(learned.Posts)
-	return s.db.Write(ctx, "search.told", func(ctx context.Context, tx *db.Tx) error {
+	return s.db.InTx(ctx, "search.told", func(ctx context.Context, tx *db.Tx) error {
 		if err := h.Mine(ctx, tx); err != nil {
 			return err
 		}

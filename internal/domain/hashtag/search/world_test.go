@@ -119,7 +119,7 @@ func (w world) newTeam(t *testing.T) world {
 
 func (w world) write(t *testing.T, work func(context.Context, *db.Tx) error) {
 	t.Helper()
-	must(t, w.db.Write(t.Context(), "test", work))
+	must(t, w.db.InTx(t.Context(), "test", work))
 }
 
 func (w world) exec(t *testing.T, statement string, args ...any) {
@@ -172,7 +172,7 @@ func (w world) asked(ctx context.Context, in Input) (operation.Answer[job.Entry]
 	var cost int64
 	call := operation.Call{Actor: w.actor, Operation: "search_hashtags", Now: w.clock.Now()}
 	claim := pipeline.Claim{APIKey: w.actor.KeyID, Key: fmt.Sprint(w.keys.Add(1)), Operation: call.Operation, Arguments: []byte(in.Query), Paid: true}
-	err := w.db.Write(ctx, "call", func(ctx context.Context, _ *db.Tx) error {
+	err := w.db.InTx(ctx, "call", func(ctx context.Context, _ *db.Tx) error {
 		var err error
 		if cost, err = w.price(ctx, call, in); err != nil {
 			return err

@@ -177,7 +177,7 @@ func (b *Background) take(ctx context.Context, platform string) (claim, error) {
 			return claim{}, err
 		}
 		var c claim
-		err = b.store.db.Write(ctx, "hashtag.claim", func(ctx context.Context, tx *db.Tx) error {
+		err = b.store.db.InTx(ctx, "hashtag.claim", func(ctx context.Context, tx *db.Tx) error {
 			c, err = b.claim(ctx, tx, id)
 			return err
 		})
@@ -257,7 +257,7 @@ func (b *Background) keep(ctx context.Context, c claim, figures provider.Hashtag
 	}
 	figures.Hashtag = c.hashtag
 	learned := Read(c.platform, figures, b.store.db.Now())
-	return b.store.db.Write(ctx, "hashtag.measured", func(ctx context.Context, tx *db.Tx) error { return b.store.Keep(ctx, tx, learned) })
+	return b.store.db.InTx(ctx, "hashtag.measured", func(ctx context.Context, tx *db.Tx) error { return b.store.Keep(ctx, tx, learned) })
 }
 
 func (b *Background) ask(ctx context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error) {
@@ -305,7 +305,7 @@ func (b *Background) failed(ctx context.Context, c claim, err error) error {
 // again has the hashtag due after a while, unless another node has it by now. Its turn is then as if it were asked for at
 // that time.
 func (b *Background) again(ctx context.Context, c claim, after time.Duration, missing bool) error {
-	return b.store.db.Write(ctx, "hashtag.later", func(ctx context.Context, tx *db.Tx) error {
+	return b.store.db.InTx(ctx, "hashtag.later", func(ctx context.Context, tx *db.Tx) error {
 		due := tx.Now().Add(after)
 		text := `UPDATE hashtags SET due_at = ?`
 		args := []any{db.Micros(due)}

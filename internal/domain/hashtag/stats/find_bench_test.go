@@ -97,7 +97,7 @@ const (
 func load(b *testing.B, d *db.DB, tags []known) {
 	b.Helper()
 	for part := range slices.Chunk(tags, atOnce) {
-		err := d.Write(b.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+		err := d.InTx(b.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 			for some := range slices.Chunk(part, inOne) {
 				args := make([]any, 0, 3*len(some))
 				for _, k := range some {

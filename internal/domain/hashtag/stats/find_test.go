@@ -48,7 +48,7 @@ func enter(t rapid.TB, d *db.DB, tags ...known) {
 
 func change(t rapid.TB, d *db.DB, work func(context.Context, *db.Tx) error) {
 	t.Helper()
-	if err := d.Write(context.Background(), "test", work); err != nil {
+	if err := d.InTx(context.Background(), "test", work); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -200,7 +200,7 @@ func TestManyMeetTheSamePosts(t *testing.T) {
 				posts := n.Under(i%2, 60)
 				slices.Reverse(posts)
 				learned := stats.Read(provider.Instagram, provider.HashtagFigures{Hashtag: syntheticrelated.Subject(i % 2), Recent: posts, MeasuredAt: began}, began)
-				done <- w.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+				done <- w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 					if i%3 == 0 {
 						return w.store.Seen(ctx, tx, provider.Instagram, posts[:30])
 					}

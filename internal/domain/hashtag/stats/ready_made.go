@@ -58,7 +58,7 @@ func due(tags []string, from int, isDue func(string) bool) (int, bool) {
 // turn moves a platform on to another place and reports whether no other node did so first.
 func (b *Background) turn(ctx context.Context, platform string, from, to int64) (bool, error) {
 	var n int64
-	err := b.store.db.Write(ctx, "hashtag.ready", func(ctx context.Context, tx *db.Tx) error {
+	err := b.store.db.InTx(ctx, "hashtag.ready", func(ctx context.Context, tx *db.Tx) error {
 		var err error
 		n, err = tx.Exec(ctx, `UPDATE hashtag_ready SET place = ?, next_at = ? WHERE platform = ? AND place = ? AND next_at <= ?`,
 			to, db.Micros(tx.Now().Add(b.opts.Pace)), platform, from, db.Micros(tx.Now()))

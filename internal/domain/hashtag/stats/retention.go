@@ -64,7 +64,7 @@ func keys(of []int64) (string, error) {
 // forgetOld forgets posts that were not met for long.
 func (s *Store) forgetOld(ctx context.Context) (int64, error) {
 	var n int64
-	err := s.db.Write(ctx, "hashtag.forget", func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.InTx(ctx, "hashtag.forget", func(ctx context.Context, tx *db.Tx) error {
 		until := db.Micros(tx.Now().Add(-remembered))
 		old, err := ids(ctx, tx, `SELECT id FROM hashtag_posts WHERE id IN (`+oldQuery+`) AND seen_at <= ? ORDER BY platform, post`+s.db.ForUpdate(), until, sweepPosts, until)
 		if err != nil || len(old) == 0 {
@@ -93,7 +93,7 @@ func (s *Store) forgetOld(ctx context.Context) (int64, error) {
 // thin forgets that posts carry a crowded hashtag, and the posts that are linked with nothing else.
 func (s *Store) thin(ctx context.Context, hashtag int64) (int64, error) {
 	var n int64
-	err := s.db.Write(ctx, "hashtag.thin", func(ctx context.Context, tx *db.Tx) error {
+	err := s.db.InTx(ctx, "hashtag.thin", func(ctx context.Context, tx *db.Tx) error {
 		n = 0
 		var seen int64
 		if err := tx.QueryRow(ctx, `SELECT seen FROM hashtags WHERE id = ?`, hashtag).Scan(&seen); err != nil {

@@ -43,7 +43,7 @@ const wantedAtOnce = 500
 // which thousands of unknown ones would hold for a second. Wanted again in that transaction, they are only looked at.
 func (s *Store) WantAhead(ctx context.Context, platform string, tags []string) error {
 	for first := 0; first < len(tags); first += wantedAtOnce {
-		err := s.db.Write(ctx, "figure.want_ahead", func(ctx context.Context, tx *db.Tx) error {
+		err := s.db.InTx(ctx, "figure.want_ahead", func(ctx context.Context, tx *db.Tx) error {
 			return s.want(ctx, tx, platform, tags[first:min(first+wantedAtOnce, len(tags))], first)
 		})
 		if err != nil {

@@ -123,7 +123,7 @@ func TestManyWantTheSame(t *testing.T) {
 			all.Go(func() {
 				tags := numbered("tag", 300)
 				rand.New(rand.NewPCG(uint64(n), 1)).Shuffle(len(tags), func(i, j int) { tags[i], tags[j] = tags[j], tags[i] })
-				err := w.db.Write(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+				err := w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 					if n%3 == 0 {
 						return w.store.Seen(ctx, tx, provider.Instagram, []provider.Post{post("1", tags[:30]...), post("2", tags[30:60]...), post("3", tags[60:90]...)})
 					}

@@ -81,7 +81,7 @@ func (w *world) must(err error) {
 
 func (w *world) write(work func(context.Context, *db.Tx) error) {
 	w.t.Helper()
-	w.must(w.db.Write(w.t.Context(), "test", work))
+	w.must(w.db.InTx(w.t.Context(), "test", work))
 }
 
 func (w *world) want(platform string, tags ...string) {

@@ -62,7 +62,7 @@ func (s *Shelves) ID(ctx context.Context, hashtag string) (string, error) {
 
 // KeepID keeps what Instagram knows a hashtag by.
 func (s *Shelves) KeepID(ctx context.Context, hashtag, id string) error {
-	return s.db.Write(ctx, "hashtag.id", func(ctx context.Context, tx *db.Tx) error {
+	return s.db.InTx(ctx, "hashtag.id", func(ctx context.Context, tx *db.Tx) error {
 		if _, err := tx.Exec(ctx, `INSERT INTO instagram_hashtags (hashtag, id) VALUES (?, ?) ON CONFLICT (hashtag) DO UPDATE SET id = excluded.id`, hashtag, id); err != nil {
 			return fmt.Errorf("keeping a hashtag's id: %w", err)
 		}
@@ -80,7 +80,7 @@ func (s *Shelves) Place(ctx context.Context, hashtag string, accounts []string, 
 		return Place{Account: account}, err
 	}
 	var place Place
-	err = s.db.Write(ctx, "hashtag.place", func(ctx context.Context, tx *db.Tx) error {
+	err = s.db.InTx(ctx, "hashtag.place", func(ctx context.Context, tx *db.Tx) error {
 		if err := s.lock(ctx, tx, accounts); err != nil {
 			return err
 		}
@@ -176,7 +176,7 @@ func choose(taken []seat, hashtag string, accounts []string, most int) Place {
 
 // GiveBack gives a place back.
 func (s *Shelves) GiveBack(ctx context.Context, hashtag, account string) error {
-	return s.db.Write(ctx, "hashtag.return", func(ctx context.Context, tx *db.Tx) error {
+	return s.db.InTx(ctx, "hashtag.return", func(ctx context.Context, tx *db.Tx) error {
 		if _, err := tx.Exec(ctx, `DELETE FROM instagram_hashtag_places WHERE account = ? AND hashtag = ?`, account, hashtag); err != nil {
 			return fmt.Errorf("giving a hashtag's place back: %w", err)
 		}
