@@ -1,6 +1,6 @@
-// Package apikey is the form of the secrets that pressroom hands out: a prefix, 32 random base62 characters
-// and 6 of their CRC-32, so that a typo, and a key that leaked into a text, can be told without a database.
-// Only the SHA-256 of a secret is ever stored.
+// Package apikey defines the format of the secrets that pressroom issues: a prefix, 32 random base62 characters
+// and 6 more for their CRC-32. The checksum makes it possible to recognize a typo, and a key that leaked into a text,
+// without a database. Only the SHA-256 of a secret is stored.
 package apikey
 
 import (
@@ -10,58 +10,58 @@ import (
 	"strings"
 )
 
-// The prefixes.
+// Prefixes of the kinds of secrets.
 const (
 	APIKey  = "prk_" // a team's API key
 	Upload  = "pru_" // a one-time upload secret
-	Access  = "pra_" // an assistant's access token
-	Refresh = "prr_" // by which an assistant gets the next access token
-	Code    = "prc_" // by which an assistant gets its first tokens
+	Access  = "pra_" // an assistant's access token (OAuth)
+	Refresh = "prr_" // an assistant's refresh token
+	Code    = "prc_" // an assistant's authorization code
 )
 
-// prefixes are those of secrets that are worth something for longer than a moment, and so are looked for in texts.
+// prefixes lists the kinds that In searches for. An authorization code is valid for too short a time to matter.
 var prefixes = []string{APIKey, Upload, Access, Refresh}
 
 const (
-	alphabet  = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-	bodyLen   = 32
-	checkLen  = 6
-	prefixLen = 4
-	length    = prefixLen + bodyLen + checkLen
+	alphabet    = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	bodyLen     = 32
+	checksumLen = 6
+	prefixLen   = 4
+	length      = prefixLen + bodyLen + checksumLen
 )
 
-// New makes a secret from the system's random source.
+// New returns a new random secret.
 func New(prefix string) string {
 	body := make([]byte, 0, bodyLen)
 	for len(body) < bodyLen {
 		var buf [bodyLen]byte
 		rand.Read(buf[:]) // never fails, crypto/rand
 		for _, b := range buf {
-			// 248 is the largest multiple of 62 in a byte: beyond it some letters would come more often.
+			// 248 is the largest multiple of 62 in a byte. Larger values would make some letters more likely.
 			if b < 248 && len(body) < bodyLen {
 				body = append(body, alphabet[b%62])
 			}
 		}
 	}
-	return prefix + string(body) + check(string(body))
+	return prefix + string(body) + checksum(string(body))
 }
 
-// Hash is what is stored of a secret.
+// Hash returns what is stored in place of a secret.
 func Hash(text string) [sha256.Size]byte { return sha256.Sum256([]byte(text)) }
 
-// WellFormed tells whether a text is a secret of this prefix with the right check characters.
+// WellFormed reports whether text has the format of a secret with this prefix, including a correct checksum.
 func WellFormed(prefix, text string) bool {
 	if len(text) != length || !strings.HasPrefix(text, prefix) {
 		return false
 	}
 	body := text[prefixLen : prefixLen+bodyLen]
-	return text[prefixLen+bodyLen:] == check(body) && strings.Trim(body, alphabet) == ""
+	return text[prefixLen+bodyLen:] == checksum(body) && strings.Trim(body, alphabet) == ""
 }
 
-func check(body string) string {
+func checksum(body string) string {
 	sum := crc32.ChecksumIEEE([]byte(body))
-	out := make([]byte, checkLen)
-	for i := checkLen - 1; i >= 0; i-- {
+	out := make([]byte, checksumLen)
+	for i := checksumLen - 1; i >= 0; i-- {
 		out[i] = alphabet[sum%62]
 		sum /= 62
 	}

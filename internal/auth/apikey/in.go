@@ -1,146 +1,122 @@
 package apikey
 
 import (
+	"encoding/base64"
+	"encoding/hex"
+	"html"
 	"slices"
 	"strings"
 )
 
-const (
-	// maxDepth is how many encodings may lie one inside another.
-	maxDepth = 3
-	// maxWork bounds what is searched, in lengths of the text: the text itself and all that is decoded from it.
-	maxWork = 4
-	// moreWork is so many bytes more, as in a short text a few words before a secret are soon half of it.
-	moreWork = 1 << 10
-	// fewestMarks is fewer capitals and digits than any secret has in base64: of its 56 signs they are 31, give or take 4.
-	fewestMarks = 8
-)
-
-// In tells whether a secret stands anywhere in a text: as it is, broken by signs that are none of its own, or in
-// the encodings in which texts are commonly pasted, also one inside another. Its cost is linear in the text.
+// In reports whether text contains a secret, in plain text or in one layer of percent-encoding, of JSON or HTML
+// escapes, of base64 or of hexadecimal digits. Secrets that grant nothing for longer than a moment are not searched
+// for. The cost is linear in the length of the text.
 func In(text string) bool {
-	s := search{left: bound(text)}
-	s.add(text)
-	for depth := range maxDepth + 1 {
-		layer := s.next
-		s.next = nil
-		if depth == maxDepth {
-			s.left = 0
-		}
-		if slices.ContainsFunc(layer, s.in) {
-			return true
-		}
-	}
-	return false
+	return inPlain(text) || inEscapes(text) || inBase64(text) || inHex(text)
 }
 
-func bound(text string) int { return maxWork*len(text) + moreWork }
-
-// search goes through what a text may be an encoding of layer by layer, so that what lies deep takes no work from
-// what does not.
-type search struct {
-	left int // so many bytes may still be added
-	next []string
-	seen map[string]bool // what was decoded: two ways often lead to the same
+func inPlain(text string) bool {
+	return slices.ContainsFunc(prefixes, func(prefix string) bool { return hasSecretOf(prefix, text) })
 }
 
-func (s *search) add(text string) {
-	if len(text) >= length && len(text) <= s.left {
-		s.left -= len(text)
-		s.next = append(s.next, text)
-	}
-}
-
-func (s *search) addDecoded(text string) {
-	if s.seen[text] {
-		return
-	}
-	if s.seen == nil {
-		s.seen = map[string]bool{}
-	}
-	s.seen[text] = true
-	s.add(text)
-}
-
-// in tells whether a secret stands in a text as it is, and adds what the text is an encoding of.
-func (s *search) in(text string) bool {
-	seen, marks := look(text)
-	if seen&foreign != 0 {
-		text = toASCII(text)
-		seen, marks = look(text)
-	}
-	if seen&underscore != 0 && plain(text) {
-		return true
-	}
-	s.decode(text, seen, marks)
-	return false
-}
-
-// decode adds what a text is an encoding of.
-func (s *search) decode(text string, seen class, marks int) {
-	if s.left < length {
-		return
-	}
-	if seen&escape != 0 {
-		if decoded, changed := unescape(text); changed {
-			s.addDecoded(decoded)
-		}
-	}
-	if bare := withoutTags(text); len(bare) < len(text) {
-		s.addDecoded(bare)
-	}
-	if marks >= fewestMarks {
-		s.unpack(base64, text)
-		s.unpack(hexadecimal, text)
-		if line := joined(text); strings.Contains(line, "0x") || strings.Contains(line, "0X") {
-			s.unpack(hexadecimal, without(line, "0x", "0X"))
-		}
-	}
-}
-
-// unpack adds what the digits of a text hold, whatever stands between them. Where they begin is not known: words
-// before them may look like digits, so each way of cutting them into bytes is tried.
-func (s *search) unpack(d *digits, text string) {
-	values := d.of(text)
-	for first := range min(d.cuts, len(values)) {
-		s.addStretches(packed{d, values[first:]})
-	}
-}
-
-// addStretches adds the parts of bytes that read as text and are long enough. What is cut at the wrong place hardly
-// ever does, which keeps the search small; and it shows soonest from the end of where a text would be.
-func (s *search) addStretches(p packed) {
-	for from := 0; from+length <= p.len() && s.left >= length; {
-		if last := p.lastBreak(from, from+length); last > from {
-			from = last
-			continue
-		}
-		text := p.text(from, length, s.left)
-		s.addDecoded(text)
-		from += len(text)
-	}
-}
-
-// plain tells whether a secret stands in an ASCII text, whatever stands between its characters.
-func plain(text string) bool {
-	kept := make([]byte, 0, len(text))
-	for i := range len(text) {
-		if classes[text[i]]&own != 0 {
-			kept = append(kept, text[i])
-		}
-	}
-	return slices.ContainsFunc(prefixes, func(p string) bool { return begins(p, string(kept)) })
-}
-
-// begins tells whether a secret begins at one of the places where its prefix stands.
-func begins(prefix, text string) bool {
+func hasSecretOf(prefix, text string) bool {
 	for i := strings.Index(text, prefix); i >= 0; i = strings.Index(text, prefix) {
 		text = text[i:]
-		// No other underscore is in a secret: this spares the checksum where prefixes stand close together.
-		if len(text) >= length && strings.IndexByte(text[prefixLen:length], '_') < 0 && WellFormed(prefix, text[:length]) {
+		// The body holds no underscore. This check spares the checksum where prefixes are close together.
+		if len(text) >= length && strings.IndexByte(text[prefixLen:length], '_') < 0 &&
+			WellFormed(prefix, text[:length]) {
 			return true
 		}
 		text = text[prefixLen:]
 	}
 	return false
+}
+
+func inEscapes(text string) bool {
+	return strings.ContainsAny(text, `%\`) && inPlain(unescape(text)) ||
+		strings.Contains(text, "&") && inPlain(html.UnescapeString(text))
+}
+
+// escapes are the beginnings of an escape that two hexadecimal digits follow.
+var escapes = []string{"%", `\u00`, `\x`}
+
+// unescape replaces each percent-encoded byte and each JSON escape of an ASCII character. Others stay as they are.
+func unescape(text string) string {
+	out := make([]byte, 0, len(text))
+	for text != "" {
+		plain := strings.IndexAny(text, `%\`)
+		if plain < 0 {
+			return string(append(out, text...))
+		}
+		out = append(out, text[:plain]...)
+		text = text[plain:]
+		value, n := unescapeByte(text)
+		out = append(out, value)
+		text = text[n:]
+	}
+	return string(out)
+}
+
+// unescapeByte returns the first byte of text, which may be escaped, and the length of what stands for it.
+func unescapeByte(text string) (byte, int) {
+	for _, escape := range escapes {
+		if rest, found := strings.CutPrefix(text, escape); found && len(rest) >= 2 {
+			var value [1]byte
+			if _, err := hex.Decode(value[:], []byte(rest[:2])); err == nil {
+				return value[0], len(escape) + 2
+			}
+		}
+	}
+	return text[0], 1
+}
+
+// asStandard turns base64 for URLs, and base64 in lines, into standard base64.
+var asStandard = strings.NewReplacer("-", "+", "_", "/", "\r", "", "\n", "")
+
+func inBase64(text string) bool {
+	for run := range strings.FieldsFuncSeq(text, notBase64) {
+		if len(run) < base64.RawStdEncoding.EncodedLen(length) {
+			continue
+		}
+		run = asStandard.Replace(run)
+		// The text before the secret may look like digits, so decoding begins at every possible place.
+		for start := range min(4, len(run)) {
+			digits := run[start:]
+			if len(digits)%4 == 1 {
+				digits = digits[:len(digits)-1]
+			}
+			if decoded, err := base64.RawStdEncoding.DecodeString(digits); err == nil && inPlain(string(decoded)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func notBase64(r rune) bool {
+	switch {
+	case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9':
+		return false
+	}
+	return r != '+' && r != '/' && r != '-' && r != '_' && r != '\r' && r != '\n'
+}
+
+func inHex(text string) bool {
+	for run := range strings.FieldsFuncSeq(text, notHex) {
+		if len(run) < hex.EncodedLen(length) {
+			continue
+		}
+		for start := range 2 {
+			digits := run[start:]
+			decoded, err := hex.DecodeString(digits[:len(digits)&^1])
+			if err == nil && inPlain(string(decoded)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func notHex(r rune) bool {
+	return !('a' <= r && r <= 'f' || 'A' <= r && r <= 'F' || '0' <= r && r <= '9')
 }
