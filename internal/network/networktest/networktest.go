@@ -1,5 +1,5 @@
-// Package networktest is what the tests of the networks' adapters share: a sandbox with a clock of its own, what a person
-// does at its pages, what it holds, and answers in place of its own.
+// Package networktest tests the adapters of networks. Run is the conformance suite that every adapter passes; the tests
+// of an adapter's own behavior use the same Fixture and Stub.
 package networktest
 
 import (
@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"strings"
 	"testing"
 	"time"
 
@@ -18,7 +17,10 @@ import (
 	"pressroom/internal/testkit"
 )
 
-// Sandbox opens a sandbox that works on media for a while, by a clock, and gives its address.
+// Start is when a test begins.
+var Start = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
+
+// Sandbox opens a sandbox that works on media for a while, and returns its address.
 func Sandbox(t *testing.T, clock *testkit.Clock, ready time.Duration) string {
 	t.Helper()
 	server, err := sandbox.Open(t.TempDir(), sandbox.Options{Now: clock.Now, Ready: ready})
@@ -35,11 +37,10 @@ func Sandbox(t *testing.T, clock *testkit.Clock, ready time.Duration) string {
 	return front.URL
 }
 
-// Consent answers the consent page at an address as a person who has decided for an account: where the browser is sent
-// then.
+// Consent answers a consent page as a person who decides for an account, and returns where the browser is sent.
 func Consent(t *testing.T, page, account, decision string) *url.URL {
 	t.Helper()
-	response := get(t, page+"&account="+account+"&decision="+decision)
+	response := get(t, page+"&account="+account+"&decision="+decision, false)
 	defer response.Body.Close()
 	back, err := response.Location()
 	if err != nil || response.StatusCode != http.StatusSeeOther {
@@ -48,14 +49,16 @@ func Consent(t *testing.T, page, account, decision string) *url.URL {
 	return back
 }
 
-// get asks for an address and follows no redirect.
-func get(t *testing.T, address string) *http.Response {
+func get(t *testing.T, address string, follow bool) *http.Response {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}
-	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := &http.Client{}
+	if !follow {
+		client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	}
 	response, err := client.Do(request)
 	if err != nil {
 		t.Fatal(err)
@@ -63,7 +66,19 @@ func get(t *testing.T, address string) *http.Response {
 	return response
 }
 
-// Post is one that a sandbox holds.
+// Get returns the page at an address, its type and the fragment that a redirect led to.
+func Get(t *testing.T, address string) (body []byte, kind, fragment string) {
+	t.Helper()
+	response := get(t, address, true)
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusOK {
+		t.Errorf("%s: HTTP %d, %v", address, response.StatusCode, err)
+	}
+	return body, response.Header.Get("Content-Type"), response.Request.URL.Fragment
+}
+
+// Post is a post in the sandbox.
 type Post struct {
 	ID      string   `json:"id"`
 	Account string   `json:"account"`
@@ -71,10 +86,10 @@ type Post struct {
 	Media   []string `json:"media"`
 }
 
-// Held is what the sandbox at an address holds of a platform.
+// Held returns a platform's posts in the sandbox at an address.
 func Held(t *testing.T, address, platform string) []Post {
 	t.Helper()
-	response := get(t, address+"/held?platform="+platform)
+	response := get(t, address+"/held?platform="+platform, false)
 	defer response.Body.Close()
 	var answer struct {
 		Posts []Post `json:"posts"`
@@ -88,79 +103,20 @@ func Held(t *testing.T, address, platform string) []Post {
 // WantClass checks an error's class, and its code unless that is empty.
 func WantClass(t *testing.T, err error, class network.Class, code string) *network.Error {
 	t.Helper()
-	said, ok := errors.AsType[*network.Error](err)
+	failed, ok := errors.AsType[*network.Error](err)
 	if !ok {
 		t.Fatalf("error %v, want a network.Error of class %s", err, class)
 	}
-	if said.Class != class || code != "" && said.Code != code {
-		t.Fatalf("class %s, code %q (%v, %q), want %s, %q", said.Class, said.Code, err, said.Message, class, code)
+	if failed.Class != class || code != "" && failed.Code != code {
+		t.Fatalf("class %s, code %q (%v, %q), want %s, %q", failed.Class, failed.Code, err, failed.Message, class, code)
 	}
-	return said
+	return failed
 }
 
-// Class is err's class, "" where it has none.
+// Class returns an error's class, "" for nil and for an error of another type.
 func Class(err error) network.Class {
-	if said, ok := errors.AsType[*network.Error](err); ok {
-		return said.Class
+	if failed, ok := errors.AsType[*network.Error](err); ok {
+		return failed.Class
 	}
 	return ""
-}
-
-// Prepare calls a network's Prepare as often as it asks for, moving the clock.
-func Prepare(t *testing.T, clock *testkit.Clock, n network.Network, g network.Grant, d network.Draft, files network.Files) (network.Draft, error) {
-	t.Helper()
-	for range 50 {
-		next, wait, err := n.Prepare(t.Context(), g, d, files)
-		if err != nil || wait == 0 {
-			return next, err
-		}
-		d = next
-		clock.Advance(wait)
-	}
-	t.Fatal("never ready")
-	return nil, nil
-}
-
-// Answering answers the calls that have a part itself, and lets the others through.
-type Answering struct {
-	http.RoundTripper
-
-	Part   string // of the address
-	Status int
-	Header map[string]string
-	Body   string
-}
-
-// RoundTrip answers one call.
-func (a Answering) RoundTrip(r *http.Request) (*http.Response, error) {
-	if !strings.Contains(r.URL.String(), a.Part) {
-		return a.RoundTripper.RoundTrip(r) //nolint:wrapcheck // it is another's answer
-	}
-	response := &http.Response{StatusCode: a.Status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(a.Body)), Request: r}
-	for name, value := range a.Header {
-		response.Header.Set(name, value)
-	}
-	return response, nil
-}
-
-// passing lets time pass with each answer.
-type passing struct{ clock *testkit.Clock }
-
-func (p passing) RoundTrip(r *http.Request) (*http.Response, error) {
-	response, err := http.DefaultTransport.RoundTrip(r)
-	p.clock.Advance(time.Hour)
-	return response, err //nolint:wrapcheck // it is another's answer
-}
-
-// StandsStill has a network look for a post soon after it was sent, and the process stand still in the midst of the look until the post
-// would count as none: what the look misses proves nothing all the same.
-func StandsStill(t *testing.T, resolve func(network.App, network.Tried) (network.Verdict, network.Receipt, error)) {
-	t.Helper()
-	clock := testkit.NewClock(time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC))
-	tried := network.Tried{First: clock.Now(), Last: clock.Now()}
-	clock.Advance(30 * time.Second)
-	app := network.App{Now: clock.Now, Settled: network.Span(time.Minute), HTTP: &http.Client{Transport: passing{clock}}}
-	if verdict, _, err := resolve(app, tried); verdict != network.Unknown || Class(err) != network.Processing {
-		t.Errorf("verdict %v, %v", verdict, err)
-	}
 }

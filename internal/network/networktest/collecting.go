@@ -1,0 +1,219 @@
+package networktest
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pressroom/internal/network"
+)
+
+// CollectFailure is an answer that ends a collection.
+type CollectFailure struct {
+	Answer Answering
+	Class  network.Class
+	After  time.Time
+	Posts  int // that were collected before
+}
+
+// Withheld are answers that keep some figures back.
+type Withheld struct {
+	Answers []Answering
+	Lacks   []string // figures
+}
+
+func testCollecting(t *testing.T, c Case) {
+	subtests(t, c, map[string]func(*testing.T, Case){"Figures": figures, "Pages": pages, "OldToken": oldToken, "Fails": collectFails, "Withheld": withheld})
+}
+
+// Collect collects the figures of posts.
+func (f *Fixture) Collect(g network.Grant, since time.Time, most int) network.Collected {
+	f.t.Helper()
+	collected, err := f.CollectThrough(f.Wire, g, since, most)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return collected
+}
+
+// CollectThrough collects through another transport.
+func (f *Fixture) CollectThrough(transport http.RoundTripper, g network.Grant, since time.Time, most int) (network.Collected, error) {
+	f.t.Helper()
+	collector, ok := f.Through(transport).(network.Collector)
+	if !ok {
+		f.t.Fatal("the network tells no figures")
+	}
+	return collector.Collect(f.t.Context(), g, since, most) //nolint:wrapcheck // it is what is tested
+}
+
+// Figures returns the figures of a post by their names.
+func Figures(p network.Figures) map[string]*int64 {
+	return map[string]*int64{
+		"reach": p.Reach, "views": p.Views, "likes": p.Likes, "comments": p.Comments, "shares": p.Shares, "saves": p.Saves, "clicks": p.Clicks,
+	}
+}
+
+// wantFigures checks that a post has these figures and no others.
+func wantFigures(t *testing.T, p network.Figures, told []string, lacks ...string) {
+	t.Helper()
+	for name, figure := range Figures(p) {
+		if want := slices.Contains(told, name) && !slices.Contains(lacks, name); (figure != nil) != want {
+			t.Errorf("%s of %q: told %v, want %v", name, p.Text, figure != nil, want)
+		}
+	}
+	if p.Reach != nil && p.Views != nil && *p.Reach > *p.Views {
+		t.Errorf("%d reached, %d views", *p.Reach, *p.Views)
+	}
+}
+
+// figures collects a post of each form.
+func figures(t *testing.T, c Case) {
+	for _, kind := range c.kinds() {
+		f := New(t, c, 0)
+		g := f.Connect(kind, Account)
+		var want []network.Figures
+		for _, p := range c.Posts {
+			at := f.Clock.Now()
+			r := f.Post(g, "a form: "+p.Name, p.media(f.Library)...)
+			want = append(want, network.Figures{ID: r.ID, URL: f.WantPermalink(g, r), Text: "a form: " + p.Name, Format: p.Format, PostedAt: at})
+		}
+		slices.Reverse(want)
+		f.Clock.Advance(72 * time.Hour)
+		g = f.Connect(kind, Account)
+		first := f.Collect(g, Start, 100)
+		if (first.Followers != nil) == c.Silent || first.Followers != nil && *first.Followers <= 0 || first.Cut {
+			t.Errorf("followers %v, cut %v", first.Followers, first.Cut)
+		}
+		bare := slices.Clone(first.Posts)
+		for i, p := range bare {
+			wantFigures(t, p, c.Told)
+			bare[i] = network.Figures{ID: p.ID, URL: p.URL, Text: p.Text, Format: p.Format, PostedAt: p.PostedAt}
+		}
+		if diff := cmp.Diff(want, bare); diff != "" {
+			t.Error(diff)
+		}
+		if diff := cmp.Diff(first, f.Collect(g, Start, 100)); diff != "" {
+			t.Errorf("at the same moment: %s", diff)
+		}
+		f.Clock.Advance(time.Hour)
+		for i, p := range f.Collect(g, Start, 100).Posts {
+			if p.Views != nil && *p.Views < *first.Posts[i].Views {
+				t.Errorf("the views of %q fell", p.Text)
+			}
+		}
+	}
+}
+
+// pages collects more posts than a page has.
+func pages(t *testing.T, c Case) {
+	f := New(t, c, 0)
+	g := f.Grant()
+	media := f.Media()
+	count := max(c.Page, 2) + 3
+	var ids []string
+	for i := range count {
+		ids = append(ids, f.Post(g, fmt.Sprintf("number %d", i), media...).ID)
+	}
+	slices.Reverse(ids)
+	moment := f.Clock.Now().Add(-3 * time.Minute)
+	f.Clock.Advance(c.Waits)
+	each(t, map[string]struct {
+		since time.Time
+		most  int
+		want  []string
+	}{
+		"all":            {Start.Add(-time.Hour), 500, ids},
+		"ever":           {time.Time{}, 500, ids},
+		"two pages":      {Start, count - 2, ids[:count-2]},
+		"at most 2":      {Start, 2, ids[:2]},
+		"none":           {Start, 0, nil},
+		"since a moment": {moment, 500, ids[:3]},
+	}, func(t *testing.T, w struct {
+		since time.Time
+		most  int
+		want  []string
+	},
+	) {
+		var got []string
+		for _, p := range f.Collect(g, w.since, w.most).Posts {
+			wantFigures(t, p, c.Told)
+			got = append(got, p.ID)
+		}
+		if diff := cmp.Diff(w.want, got); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+// oldToken collects with a token that is over: it has to be renewed first.
+func oldToken(t *testing.T, c Case) {
+	f := New(t, c, 0)
+	g := f.Grant()
+	if c.Old.Class == "" {
+		f.Clock.Advance(c.Life + time.Hour)
+		_, err := f.CollectThrough(f.Wire, g, Start, 10)
+		WantClass(t, err, network.AuthDead, c.Dead)
+		return
+	}
+	f.Clock.Advance(c.Renew)
+	_, err := f.CollectThrough(f.Wire, g, Start, 10)
+	WantClass(t, err, c.Old.Class, c.Old.Code)
+	if collected := f.Collect(f.Fresh(g), Start, 10); (collected.Followers != nil) == c.Silent || len(collected.Posts) != 0 {
+		t.Errorf("%+v", collected)
+	}
+}
+
+func collectFails(t *testing.T, c Case) {
+	if c.Fails == nil {
+		return
+	}
+	f := New(t, c, 0)
+	g := f.Grant()
+	f.Post(g, "words", f.Media()...)
+	each(t, c.Fails(f.Clock.Now()), func(t *testing.T, fails CollectFailure) {
+		fails.Answer.RoundTripper = http.DefaultTransport
+		collected, err := f.CollectThrough(fails.Answer, g, Start, 10)
+		if failed := WantClass(t, err, fails.Class, ""); !failed.After.Equal(fails.After) || len(collected.Posts) != fails.Posts {
+			t.Errorf("not before %v, %+v", failed.After, collected)
+		}
+	})
+}
+
+// withheld collects what the network does not tell in full: the rest is there.
+func withheld(t *testing.T, c Case) {
+	f := New(t, c, 0)
+	g := f.Grant()
+	for i := range max(c.WithheldPosts, 2) {
+		f.Post(g, fmt.Sprintf("words %d", i), f.Media()...)
+	}
+	f.Clock.Advance(c.Waits)
+	each(t, c.Withheld, func(t *testing.T, w Withheld) {
+		transport := http.DefaultTransport
+		for _, answer := range w.Answers {
+			answer.RoundTripper = transport
+			transport = answer
+		}
+		collected, err := f.CollectThrough(transport, g, Start, 100)
+		if err != nil || len(collected.Posts) != max(c.WithheldPosts, 2) || (collected.Followers == nil) != slices.Contains(w.Lacks, "followers") {
+			t.Fatalf("%+v, %v", collected, err)
+		}
+		for _, p := range collected.Posts {
+			wantFigures(t, p, c.Told, w.Lacks...)
+		}
+	})
+}
+
+// Stops is the CollectFailure of an answer.
+func Stops(answer Answering, class network.Class, after time.Time, posts int) CollectFailure {
+	return CollectFailure{Answer: answer, Class: class, After: after, Posts: posts}
+}
+
+// Without is the Withheld of answers; lacks are the names of the figures, separated by spaces.
+func Without(lacks string, answers ...Answering) Withheld {
+	return Withheld{Answers: answers, Lacks: strings.Fields(lacks)}
+}

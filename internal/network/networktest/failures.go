@@ -1,0 +1,376 @@
+package networktest
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom/internal/network"
+	"pressroom/internal/testkit"
+)
+
+// The secrets of a Stub's grant and app.
+const (
+	accessToken  = "top-secret"
+	refreshToken = "refresh-secret"
+	appSecret    = "app-secret"
+	authCode     = "code-secret"
+)
+
+// Answer is what a server answers.
+type Answer struct {
+	Status int // 200 by default
+	Header http.Header
+	Body   string
+}
+
+// ServeHTTP answers every request alike.
+func (a Answer) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
+	for name := range a.Header {
+		w.Header().Set(name, a.Header.Get(name))
+	}
+	w.WriteHeader(max(a.Status, http.StatusOK))
+	_, _ = w.Write([]byte(a.Body))
+}
+
+// Stub is an adapter with a server that answers as a test says.
+type Stub struct {
+	URL     string
+	Network network.Network
+	Grant   network.Grant
+	Library *Library
+}
+
+// Serve returns the address of a server.
+func Serve(t *testing.T, answer http.Handler) string {
+	t.Helper()
+	front := httptest.NewServer(answer)
+	t.Cleanup(front.Close)
+	return front.URL
+}
+
+// NewStub makes a stub. The app's client is one without options, and its time is Start, unless they are set.
+func NewStub(t *testing.T, c Case, app network.App, answer http.Handler) *Stub {
+	t.Helper()
+	return c.stubAt(t, Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if c.Before == nil || !c.Before(w, r) {
+			answer.ServeHTTP(w, r)
+		}
+	})), app)
+}
+
+func (c Case) stubAt(t *testing.T, url string, app network.App) *Stub {
+	app.ClientID, app.ClientSecret = "app", appSecret
+	if app.Now == nil {
+		app.Now = func() time.Time { return Start }
+	}
+	if app.Settled == 0 {
+		app.Settled = c.App.Settled
+	}
+	s := &Stub{URL: url, Network: c.New(url, app), Grant: c.Failures.Grant, Library: NewLibrary(t)}
+	s.Grant.Server, s.Grant.Access, s.Grant.Refresh = url, accessToken, refreshToken
+	s.Library.Video(100)
+	return s
+}
+
+// Draft is a draft in which {server} is the stub's address.
+func (s *Stub) Draft(d string) network.Draft {
+	return network.Draft(strings.ReplaceAll(d, "{server}", s.Grant.Server))
+}
+
+// Call is a call of an adapter that fails in every way.
+type Call struct {
+	Name    string
+	Purpose network.Purpose
+	Secrets []string // that it sends
+	Do      func(context.Context, *Stub) error
+}
+
+// CommitOf commits a draft.
+func CommitOf(draft string) Call {
+	return Call{"commit", network.Committing, []string{accessToken}, func(ctx context.Context, s *Stub) error {
+		_, err := s.Network.Commit(ctx, s.Grant, s.Draft(draft), s.Library)
+		return err //nolint:wrapcheck // it is what is tested
+	}}
+}
+
+// ResolveOf asks about a draft.
+func ResolveOf(draft string) Call {
+	return Call{"resolve", network.Reading, []string{accessToken}, func(ctx context.Context, s *Stub) error {
+		_, _, err := s.Network.Resolve(ctx, s.Grant, s.Draft(draft), network.Tried{})
+		return err //nolint:wrapcheck // it is what is tested
+	}}
+}
+
+// PrepareOf prepares a draft.
+func PrepareOf(draft string) Call {
+	return Call{"prepare", network.Reading, []string{accessToken}, func(ctx context.Context, s *Stub) error {
+		_, _, err := s.Network.Prepare(ctx, s.Grant, s.Draft(draft), s.Library)
+		return err //nolint:wrapcheck // it is what is tested
+	}}
+}
+
+// PermalinkOf asks for the address of a post.
+func PermalinkOf(id string) Call {
+	return Call{"permalink", network.Reading, []string{accessToken}, func(ctx context.Context, s *Stub) error {
+		link, err := s.Network.Permalink(ctx, s.Grant, network.Receipt{ID: id})
+		if link != "" {
+			return fmt.Errorf("the permalink is %q", link)
+		}
+		return err //nolint:wrapcheck // it is what is tested
+	}}
+}
+
+// RefreshOf renews a grant of a kind.
+func RefreshOf(kind string) Call {
+	return Call{"refresh", network.Signing, []string{refreshToken, appSecret}, func(ctx context.Context, s *Stub) error {
+		g := s.Grant
+		g.Kind = kind
+		_, err := s.Network.Refresh(ctx, g)
+		return err //nolint:wrapcheck // it is what is tested
+	}}
+}
+
+// ExchangeOf trades a code.
+func ExchangeOf(kind string) Call {
+	return Call{"exchange", network.Signing, []string{authCode, appSecret}, func(ctx context.Context, s *Stub) error {
+		_, err := s.Network.(network.Authorizer).Exchange(ctx, network.Authorization{Kind: kind, Redirect: redirect}, authCode) //nolint:forcetypeassert // only an Authorizer has such a call
+		return err                                                                                                              //nolint:wrapcheck // it is what is tested
+	}}
+}
+
+// lost is the class of a call that has no answer that can be read.
+func (c Call) lost() network.Class {
+	if c.Purpose == network.Committing {
+		return network.Uncertain
+	}
+	return network.Transient
+}
+
+// Failure is an answer, and the class of the error that each of the Case's Calls makes of it: "" if it is none.
+type Failure struct {
+	Status int
+	Body   string
+	Want   []network.Class
+}
+
+// Skip stands in Failure.Want for a call that is not made.
+const Skip network.Class = "skip"
+
+// Repeat is an answer, and when the call may be repeated.
+type Repeat struct {
+	Call   int // of the Case's Calls
+	Answer Answer
+	At     time.Time // when it is answered; Start by default
+	Class  network.Class
+	After  time.Time // zero if that is not known
+}
+
+// Look is what is found of a draft.
+type Look struct {
+	Draft   string
+	Answer  http.Handler
+	Later   time.Duration // than Start, when it was committed
+	Verdict network.Verdict
+	Class   network.Class
+	Receipt network.Receipt // only what is set is compared
+}
+
+// GiveUp is a server at which a draft never becomes ready.
+type GiveUp struct {
+	Draft  string
+	Answer http.Handler
+	Class  network.Class
+	Code   string
+	Calls  int // of Prepare
+}
+
+func testFailures(t *testing.T, c Case) {
+	for i, call := range c.Calls {
+		t.Run(fmt.Sprintf("%s %d", call.Name, i), func(t *testing.T) {
+			t.Parallel()
+			each(t, unreadable, func(t *testing.T, answer Answer) {
+				s := NewStub(t, c, network.App{}, answer)
+				WantClass(t, call.Do(t.Context(), s), call.lost(), "")
+			})
+			for name, test := range map[string]func(*testing.T, Case, Call){
+				"redirect": redirects, "deadline": deadline, "truncated": truncated, "unreachable": unreachable, "cancelled": cancelledCall, "secrets": secrets,
+			} {
+				t.Run(name, func(t *testing.T) {
+					t.Parallel()
+					test(t, c, call)
+				})
+			}
+		})
+	}
+	t.Run("Errors", func(t *testing.T) {
+		t.Parallel()
+		each(t, c.Errors, func(t *testing.T, failure Failure) { fail(t, c, failure) })
+	})
+	t.Run("Repeats", func(t *testing.T) {
+		t.Parallel()
+		each(t, c.Repeats, func(t *testing.T, r Repeat) { repeat(t, c, r) })
+	})
+	t.Run("Looks", func(t *testing.T) {
+		t.Parallel()
+		each(t, c.Looks, func(t *testing.T, l Look) { look(t, c, l) })
+	})
+	t.Run("SlowLooks", func(t *testing.T) {
+		t.Parallel()
+		for draft, nothing := range c.Nothing {
+			slowLook(t, c, draft, nothing)
+		}
+	})
+	t.Run("GivesUp", func(t *testing.T) {
+		t.Parallel()
+		each(t, c.GivesUp, func(t *testing.T, g GiveUp) { giveUp(t, c, g) })
+	})
+}
+
+// unreadable are answers that say nothing, of networks and of what is in front of them.
+var unreadable = map[string]Answer{
+	"nonsense":       {Body: `[`},
+	"a server":       {Status: http.StatusInternalServerError, Body: `<html>`},
+	"a gateway":      {Status: http.StatusBadGateway, Body: `<html>`},
+	"an outage":      {Status: http.StatusServiceUnavailable},
+	"without an end": {Body: `{"id":"` + strings.Repeat("1", 2<<20) + `"}`},
+}
+
+// redirects answers with redirects: they would carry a token elsewhere.
+func redirects(t *testing.T, c Case, call Call) {
+	elsewhere := Serve(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the redirect was followed") }))
+	for _, status := range []int{http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect} {
+		s := NewStub(t, c, network.App{}, Answer{Status: status, Header: http.Header{"Location": {elsewhere}}})
+		WantClass(t, call.Do(t.Context(), s), call.lost(), "")
+	}
+}
+
+func deadline(t *testing.T, c Case, call Call) {
+	release := make(chan struct{})
+	s := NewStub(t, c, network.App{HTTP: &http.Client{Timeout: 100 * time.Millisecond}}, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release }))
+	t.Cleanup(func() { close(release) })
+	WantClass(t, call.Do(t.Context(), s), call.lost(), "")
+}
+
+// truncated ends the connection in the midst of the answer.
+func truncated(t *testing.T, c Case, call Call) {
+	s := NewStub(t, c, network.App{}, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", "100")
+		_, _ = w.Write([]byte(`{"id":"1"`))
+		_ = http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler)
+	}))
+	WantClass(t, call.Do(t.Context(), s), call.lost(), "")
+}
+
+// unreachable calls a server that is down, and those that a grant cannot name.
+func unreachable(t *testing.T, c Case, call Call) {
+	front := httptest.NewServer(http.NotFoundHandler())
+	front.Close()
+	for _, server := range []string{front.URL, "", "ftp://x", "http://user:pass@x", "http://[::1"} {
+		s := c.stubAt(t, front.URL, network.App{})
+		s.Grant.Server = server
+		err := call.Do(t.Context(), s)
+		if class := Class(err); class != network.Transient && (class != network.Rejected || server == front.URL) || strings.Contains(err.Error(), accessToken) {
+			t.Errorf("%q: %v", server, err)
+		}
+	}
+}
+
+func cancelledCall(t *testing.T, c Case, call Call) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	WantClass(t, call.Do(ctx, NewStub(t, c, network.App{}, Answer{Body: "{}"})), network.Transient, "")
+}
+
+// secrets quotes what a call sent in confidence: it is not kept.
+func secrets(t *testing.T, c Case, call Call) {
+	message := strings.Join(call.Secrets, " ") + " " + strings.Repeat("x", 1000)
+	err := call.Do(t.Context(), NewStub(t, c, network.App{}, c.Quote(message)))
+	failed := WantClass(t, err, Class(err), "")
+	for _, secret := range call.Secrets {
+		if strings.Contains(failed.Message+failed.Error(), secret) {
+			t.Errorf("%q, %v", failed.Message, failed)
+		}
+	}
+	if kept := len([]rune(failed.Message)); kept != 500 {
+		t.Errorf("%d characters are kept", kept)
+	}
+}
+
+func fail(t *testing.T, c Case, failure Failure) {
+	s := NewStub(t, c, network.App{}, Answer{Status: failure.Status, Body: failure.Body})
+	for i, want := range failure.Want {
+		if want == Skip {
+			continue
+		}
+		if err := c.Calls[i].Do(t.Context(), s); Class(err) != want || err != nil && want == "" {
+			t.Errorf("%s: %v, want %q", c.Calls[i].Name, err, want)
+		}
+	}
+}
+
+func repeat(t *testing.T, c Case, r Repeat) {
+	if r.At.IsZero() {
+		r.At = Start
+	}
+	s := NewStub(t, c, network.App{Now: func() time.Time { return r.At }}, r.Answer)
+	if failed := WantClass(t, c.Calls[r.Call].Do(t.Context(), s), r.Class, ""); !failed.After.Equal(r.After) {
+		t.Errorf("not before %v, want %v", failed.After, r.After)
+	}
+}
+
+func look(t *testing.T, c Case, l Look) {
+	s := NewStub(t, c, network.App{Now: func() time.Time { return Start.Add(l.Later) }}, l.Answer)
+	verdict, receipt, err := s.Network.Resolve(t.Context(), s.Grant, s.Draft(l.Draft), network.Tried{First: Start, Last: Start})
+	if verdict != l.Verdict || Class(err) != l.Class || receipt.ID != l.Receipt.ID || l.Receipt.Permalink != "" && receipt.Permalink != l.Receipt.Permalink {
+		t.Errorf("verdict %v, receipt %+v, %v", verdict, receipt, err)
+	}
+	if strings.HasPrefix(receipt.Permalink, "javascript") {
+		t.Errorf("permalink %q", receipt.Permalink)
+	}
+}
+
+// passing lets an hour pass with each answer.
+type passing struct{ clock *testkit.Clock }
+
+func (p passing) RoundTrip(r *http.Request) (*http.Response, error) {
+	response, err := http.DefaultTransport.RoundTrip(r)
+	p.clock.Advance(time.Hour)
+	return response, err //nolint:wrapcheck // it is another's answer
+}
+
+// slowLook looks for a post soon after it was committed, and reads the answer only when the post would count as absent: what
+// it did not find proves nothing.
+func slowLook(t *testing.T, c Case, draft string, nothing http.Handler) {
+	t.Helper()
+	clock := testkit.NewClock(Start)
+	tried := network.Tried{First: clock.Now(), Last: clock.Now()}
+	clock.Advance(30 * time.Second)
+	s := NewStub(t, c, network.App{Now: clock.Now, Settled: network.Span(time.Minute), HTTP: &http.Client{Transport: passing{clock}}}, nothing)
+	if verdict, _, err := s.Network.Resolve(t.Context(), s.Grant, s.Draft(draft), tried); verdict != network.Unknown || Class(err) != network.Processing {
+		t.Errorf("verdict %v, %v", verdict, err)
+	}
+}
+
+// giveUp prepares a draft until the adapter gives up.
+func giveUp(t *testing.T, c Case, g GiveUp) {
+	s := NewStub(t, c, network.App{}, g.Answer)
+	d, calls := s.Draft(g.Draft), 0
+	var err error
+	for wait := time.Duration(1); err == nil && wait > 0 && calls < 20; calls++ {
+		d, wait, err = s.Network.Prepare(t.Context(), s.Grant, d, s.Library)
+	}
+	if WantClass(t, err, g.Class, g.Code); calls != g.Calls {
+		t.Errorf("%d calls", calls)
+	}
+}
+
+// Fails is the Failure of an answer.
+func Fails(status int, body string, want ...network.Class) Failure {
+	return Failure{Status: status, Body: body, Want: want}
+}

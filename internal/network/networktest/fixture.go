@@ -1,0 +1,302 @@
+package networktest
+
+import (
+	"bytes"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom/internal/network"
+	"pressroom/internal/testkit"
+)
+
+const (
+	// Account is the account of the sandbox that a Fixture connects.
+	Account = "harbour.coffee"
+
+	redirect = "https://pressroom.test/connect/back"
+	verifier = "a-verifier-of-PKCE-that-is-long-enough-for-its-standard"
+)
+
+// Fixture is a sandbox with a clock of its own, and an adapter that is connected to it.
+type Fixture struct {
+	Clock   *testkit.Clock
+	URL     string // of the network in the sandbox
+	Wire    *Wire
+	Library *Library
+
+	t       *testing.T
+	c       Case
+	sandbox string
+	app     network.App
+}
+
+// New opens a sandbox that works on media for a while.
+func New(t *testing.T, c Case, ready time.Duration) *Fixture {
+	t.Helper()
+	f := &Fixture{t: t, c: c, Clock: testkit.NewClock(Start), Wire: &Wire{}, Library: NewLibrary(t), app: c.App}
+	f.sandbox = Sandbox(t, f.Clock, ready)
+	f.URL = f.sandbox + "/" + c.Platform
+	f.app.ClientID, f.app.ClientSecret, f.app.Now = "app", "app-secret", f.Clock.Now
+	if c.Wire != nil {
+		f.Wire.Look = func(r Request) { c.Wire(t, r) }
+	}
+	return f
+}
+
+// Network returns the adapter.
+func (f *Fixture) Network() network.Network { return f.Through(f.Wire) }
+
+// Through returns the adapter with another transport.
+func (f *Fixture) Through(transport http.RoundTripper) network.Network {
+	app := f.app
+	app.HTTP = &http.Client{Transport: transport}
+	return f.c.New(f.URL, app)
+}
+
+// Scopes changes what the adapter asks for at the consent page.
+func (f *Fixture) Scopes(scopes ...string) { f.app.Scopes = scopes }
+
+func (f *Fixture) authorizer() network.Authorizer {
+	f.t.Helper()
+	authorizer, ok := f.Network().(network.Authorizer)
+	if !ok {
+		f.t.Fatal("the network is not connected by OAuth")
+	}
+	return authorizer
+}
+
+// Authorization is a way of signing in that a person may answer.
+func Authorization(kind string) network.Authorization {
+	return network.Authorization{Kind: kind, State: "s", Redirect: redirect, Verifier: verifier}
+}
+
+func (f *Fixture) consent(a network.Authorization, account, decision string) *url.URL {
+	f.t.Helper()
+	return Consent(f.t, f.authorizer().Authorize(a), account, decision)
+}
+
+// Exchange lets a person consent, and trades the code for the accounts.
+func (f *Fixture) Exchange(kind, account string) ([]network.Candidate, error) {
+	f.t.Helper()
+	a := Authorization(kind)
+	return f.authorizer().Exchange(f.t.Context(), a, f.consent(a, account, "allow").Query().Get("code"))
+}
+
+// Candidates returns the accounts that a person's consent opens.
+func (f *Fixture) Candidates(kind, account string) []network.Candidate {
+	f.t.Helper()
+	found, err := f.Exchange(kind, account)
+	if err != nil || len(found) == 0 {
+		f.t.Fatalf("%d candidates: %v", len(found), err)
+	}
+	return found
+}
+
+// Connect connects an account by one way of signing in.
+func (f *Fixture) Connect(kind, account string) network.Grant {
+	f.t.Helper()
+	found := f.Candidates(kind, account)
+	return found[min(f.c.Pick, len(found)-1)].Grant
+}
+
+// Grant connects Account by the usual way of signing in.
+func (f *Fixture) Grant() network.Grant {
+	f.t.Helper()
+	return f.Connect(f.c.kinds()[0], Account)
+}
+
+// Fresh renews a grant.
+func (f *Fixture) Fresh(g network.Grant) network.Grant {
+	f.t.Helper()
+	fresh, err := f.Network().Refresh(f.t.Context(), g)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return fresh
+}
+
+// Media adds the media of the Case's usual post.
+func (f *Fixture) Media() []network.Media {
+	if media := f.c.Posts[0].Media; media != nil {
+		return media(f.Library)
+	}
+	return nil
+}
+
+// Held returns the posts in the sandbox.
+func (f *Fixture) Held() []Post {
+	f.t.Helper()
+	return Held(f.t, f.sandbox, f.c.Platform)
+}
+
+// WantHeld checks how many posts there are.
+func (f *Fixture) WantHeld(count int) {
+	f.t.Helper()
+	if held := f.Held(); len(held) != count {
+		f.t.Errorf("held: %+v, want %d", held, count)
+	}
+}
+
+// Plan plans a post.
+func (f *Fixture) Plan(text string, media ...network.Media) network.Draft {
+	f.t.Helper()
+	now := f.Clock.Now()
+	d, err := f.Network().Plan(network.Intent{Seed: "post-1:1", First: now, At: now, Content: network.Content{Text: text, Media: media}})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return d
+}
+
+// Drafts prepares a draft, moving the clock, and returns each draft on the way, d itself among them.
+func (f *Fixture) Drafts(g network.Grant, d network.Draft) ([]network.Draft, error) {
+	f.t.Helper()
+	drafts := []network.Draft{d}
+	for range 100 {
+		next, wait, err := f.Network().Prepare(f.t.Context(), g, drafts[len(drafts)-1], f.Library)
+		if err != nil {
+			return drafts, err //nolint:wrapcheck // it is what is tested
+		}
+		drafts = append(drafts, next)
+		if wait == 0 {
+			return drafts, nil
+		}
+		f.Clock.Advance(wait)
+	}
+	f.t.Fatal("never ready")
+	return nil, nil
+}
+
+// Prepare prepares a draft, moving the clock.
+func (f *Fixture) Prepare(g network.Grant, d network.Draft) (network.Draft, error) {
+	f.t.Helper()
+	drafts, err := f.Drafts(g, d)
+	return drafts[len(drafts)-1], err
+}
+
+// Prepared is a post that is ready.
+func (f *Fixture) Prepared(g network.Grant, text string, media ...network.Media) network.Draft {
+	f.t.Helper()
+	d, err := f.Prepare(g, f.Plan(text, media...))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return d
+}
+
+// Ready is the Case's usual post, with this text.
+func (f *Fixture) Ready(g network.Grant, text string) network.Draft {
+	f.t.Helper()
+	return f.Prepared(g, text, f.Media()...)
+}
+
+// Commit commits a draft.
+func (f *Fixture) Commit(g network.Grant, d network.Draft) (network.Receipt, error) {
+	var files network.Files
+	if f.c.CommitReads {
+		files = f.Library
+	}
+	return f.Network().Commit(f.t.Context(), g, d, files) //nolint:wrapcheck // it is what is tested
+}
+
+// Publish commits a draft, and asks until the network has decided.
+func (f *Fixture) Publish(g network.Grant, d network.Draft) network.Receipt {
+	f.t.Helper()
+	receipt, err := f.Commit(g, d)
+	if Class(err) == network.Processing {
+		if failed, _ := errors.AsType[*network.Error](err); failed.Draft != nil {
+			d = failed.Draft
+		}
+		_, receipt, err = f.Decide(g, d)
+	}
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return receipt
+}
+
+// Post publishes a post, and moves the clock by a minute.
+func (f *Fixture) Post(g network.Grant, text string, media ...network.Media) network.Receipt {
+	f.t.Helper()
+	receipt := f.Publish(g, f.Prepared(g, text, media...))
+	f.Clock.Advance(time.Minute)
+	return receipt
+}
+
+// Tried says that a draft was committed just now.
+func (f *Fixture) Tried() network.Tried {
+	return network.Tried{First: f.Clock.Now(), Last: f.Clock.Now()}
+}
+
+// Resolve asks once whether a draft that was committed just now took effect.
+func (f *Fixture) Resolve(g network.Grant, d network.Draft) (network.Verdict, network.Receipt, error) {
+	return f.Network().Resolve(f.t.Context(), g, d, f.Tried()) //nolint:wrapcheck // it is what is tested
+}
+
+// Decide asks whether a draft that was committed just now took effect, until the network has decided.
+func (f *Fixture) Decide(g network.Grant, d network.Draft) (network.Verdict, network.Receipt, error) {
+	f.t.Helper()
+	tried := f.Tried()
+	for range 200 {
+		verdict, receipt, err := f.Network().Resolve(f.t.Context(), g, d, tried)
+		if Class(err) != network.Processing {
+			return verdict, receipt, err //nolint:wrapcheck // it is what is tested
+		}
+		failed, _ := errors.AsType[*network.Error](err)
+		if verdict != network.Unknown || !failed.After.IsZero() && !failed.After.After(f.Clock.Now()) {
+			f.t.Fatalf("verdict %v, not before %v", verdict, failed.After)
+		}
+		f.Clock.Advance(max(failed.After.Sub(f.Clock.Now()), time.Second))
+	}
+	f.t.Fatal("never decided")
+	return 0, network.Receipt{}, nil
+}
+
+// WantStands checks that a draft is published, and is the only post.
+func (f *Fixture) WantStands(g network.Grant, d network.Draft) {
+	f.t.Helper()
+	verdict, receipt, err := f.Decide(g, d)
+	if err != nil || verdict != network.Stands {
+		f.t.Fatalf("verdict %v, %v", verdict, err)
+	}
+	if held := f.Held(); len(held) != 1 || receipt.ID != held[0].ID && !f.c.PendingIDs {
+		f.t.Errorf("held %+v, receipt %+v", held, receipt)
+	}
+}
+
+// WantShown checks that the one post shows these files, byte for byte and in this order.
+func (f *Fixture) WantShown(text string, media []network.Media) {
+	f.t.Helper()
+	held := f.Held()
+	if len(held) != 1 || held[0].Text != text || held[0].Account != f.c.account() || len(held[0].Media) != len(media) {
+		f.t.Fatalf("held %+v", held)
+	}
+	for i, m := range media {
+		shown, kind, _ := Get(f.t, held[0].Media[i])
+		if want := f.Library.Bytes(m); !bytes.Equal(shown, want) || kind != http.DetectContentType(want) {
+			f.t.Errorf("medium %d: %d bytes of %s", i, len(shown), kind)
+		}
+	}
+}
+
+// WantPermalink checks that a post can be opened in a browser, and returns its address.
+func (f *Fixture) WantPermalink(g network.Grant, r network.Receipt) string {
+	f.t.Helper()
+	asked := network.Receipt{ID: r.ID}
+	if f.c.PendingIDs {
+		asked = r
+	}
+	permalink, err := f.Network().Permalink(f.t.Context(), g, asked)
+	if err != nil || !strings.HasPrefix(permalink, f.URL) || r.Permalink != "" && permalink != r.Permalink {
+		f.t.Fatalf("permalink %q, receipt %+v, %v", permalink, r, err)
+	}
+	Get(f.t, permalink)
+	return permalink
+}
+
+// PublicClient makes the adapter's app one without a secret.
+func (f *Fixture) PublicClient() { f.app.ClientSecret = "" }

@@ -1,0 +1,184 @@
+package networktest
+
+import (
+	"bytes"
+	"context"
+	"image"
+	"image/color"
+	"image/gif"
+	"image/jpeg"
+	"image/png"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"pressroom/internal/network"
+)
+
+// Library is a post's media, opened and served over HTTP.
+type Library struct {
+	URL      string
+	Seekable bool // opened files can be read from any place
+
+	t     *testing.T
+	mu    sync.Mutex
+	files []file
+	asked []network.Fit
+	until []time.Time // of links
+}
+
+type file struct {
+	media   network.Media
+	bytes   []byte
+	missing bool
+}
+
+// NewLibrary makes a library without files.
+func NewLibrary(t *testing.T) *Library {
+	t.Helper()
+	l := &Library{t: t}
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		id, _ := strconv.ParseInt(strings.TrimPrefix(r.URL.Path, "/"), 10, 64)
+		if found := l.file(id); !found.missing {
+			_, _ = w.Write(found.bytes)
+			return
+		}
+		http.NotFound(w, r)
+	}))
+	t.Cleanup(front.Close)
+	l.URL = front.URL
+	return l
+}
+
+func (l *Library) file(id int64) file {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if id < 1 || id > int64(len(l.files)) {
+		return file{missing: true}
+	}
+	return l.files[id-1]
+}
+
+// Bytes returns the content of a file.
+func (l *Library) Bytes(m network.Media) []byte { return l.file(m.ID).bytes }
+
+// Add adds a file.
+func (l *Library) Add(m network.Media, content []byte) network.Media {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	m.ID, m.Size = int64(len(l.files)+1), int64(len(content))
+	l.files = append(l.files, file{media: m, bytes: content})
+	return m
+}
+
+// Replace gives a file another content.
+func (l *Library) Replace(m network.Media, content []byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.files[m.ID-1].bytes, l.files[m.ID-1].media.Size = content, int64(len(content))
+}
+
+// Lengthen makes a file one byte shorter than it says.
+func (l *Library) Lengthen(m network.Media) network.Media {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.files[m.ID-1].media.Size++
+	return m
+}
+
+// Remove takes a file away, and brings it back if missing is false.
+func (l *Library) Remove(m network.Media, missing bool) network.Media {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.files[m.ID-1].missing = missing
+	return m
+}
+
+// Asked returns the fits of the files that were opened or linked to.
+func (l *Library) Asked() []network.Fit {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.asked)
+}
+
+// Until returns when each link ends.
+func (l *Library) Until() []time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.until)
+}
+
+// Link returns the address of a file. A PNG is converted if the network does not take it.
+func (l *Library) Link(_ context.Context, id int64, fit network.Fit, until time.Time) (string, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.asked, l.until = append(l.asked, fit), append(l.until, until)
+	if at := id - 1; at < int64(len(l.files)) && !slices.Contains(fit.Types, "image/png") {
+		if shown, err := png.Decode(bytes.NewReader(l.files[at].bytes)); err == nil {
+			var converted bytes.Buffer
+			_ = jpeg.Encode(&converted, shown, nil)
+			l.files[at].bytes = converted.Bytes()
+		}
+	}
+	return l.URL + "/" + strconv.FormatInt(id, 10), nil
+}
+
+// Open opens a file.
+func (l *Library) Open(_ context.Context, id int64, fit network.Fit) (network.File, error) {
+	found := l.file(id)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.asked = append(l.asked, fit)
+	if found.missing {
+		return network.File{}, &network.Error{Class: network.RejectedMedia, Code: "missing"}
+	}
+	opened := network.File{Type: found.media.Type, Size: found.media.Size}
+	opened.ReadCloser = io.NopCloser(struct{ io.Reader }{bytes.NewReader(found.bytes)})
+	if l.Seekable {
+		opened.ReadCloser = seekable{bytes.NewReader(found.bytes)}
+	}
+	return opened, nil
+}
+
+type seekable struct{ io.ReadSeeker }
+
+func (seekable) Close() error { return nil }
+
+// Image adds an image of a format: png, jpeg or gif.
+func (l *Library) Image(format string, width, height int) network.Media {
+	l.t.Helper()
+	drawn := image.NewPaletted(image.Rect(0, 0, width, height), color.Palette{color.Black, color.White})
+	for x := range width {
+		drawn.SetColorIndex(x, x%height, 1)
+	}
+	var content bytes.Buffer
+	write := map[string]func() error{
+		"png":  func() error { return png.Encode(&content, drawn) },
+		"jpeg": func() error { return jpeg.Encode(&content, drawn, nil) },
+		"gif":  func() error { return gif.Encode(&content, drawn, nil) },
+	}[format]
+	if err := write(); err != nil {
+		l.t.Fatal(err)
+	}
+	return l.Add(network.Media{Kind: network.Image, Type: "image/" + format, Width: width, Height: height, Alt: "dots"}, content.Bytes())
+}
+
+// Fake adds a file that is not what it says.
+func (l *Library) Fake(kind, mime, content string) network.Media {
+	return l.Add(network.Media{Kind: kind, Type: mime}, []byte(content))
+}
+
+// Video adds a video of a size. It is no more of a film than the sandbox looks at, and no two parts of it are alike.
+func (l *Library) Video(size int) network.Media {
+	content := []byte("\x00\x00\x00\x18ftypmp42\x00\x00\x00\x00mp42isom")
+	for i := 0; len(content) < size; i++ {
+		content = append(content, byte(i), byte(i>>8), byte(i>>16), 'f')
+	}
+	return l.Add(network.Media{Name: "film.mp4", Kind: network.Video, Type: "video/mp4", Duration: time.Minute}, content[:size])
+}

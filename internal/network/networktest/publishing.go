@@ -1,0 +1,495 @@
+package networktest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pressroom/internal/network"
+)
+
+// fullText has what is often written wrongly.
+const fullText = "Grüße 👋 & more\n\nhttps://example.org/?a=b #tag"
+
+func (p Content) text() string {
+	if p.Text == "" {
+		return fullText
+	}
+	return p.Text
+}
+
+func (p Content) media(l *Library) []network.Media {
+	if p.Media == nil {
+		return nil
+	}
+	return p.Media(l)
+}
+
+func testPublishing(t *testing.T, c Case) {
+	for _, p := range c.Posts {
+		tests := map[string]func(*testing.T, Case, Content){
+			"PrepareFromEachDraft": prepareFromEachDraft, "LoseAnything": loseAnything, "LoseAnswerOfCommit": loseAnswerOfCommit,
+			"NeverArrived": neverArrived, "Cancelled": cancelled, "CommitTwice": commitTwice, "CommitAtOnce": commitAtOnce,
+		}
+		if p.Variant {
+			clear(tests)
+		}
+		tests["Publish"] = publish
+		for name, test := range tests {
+			t.Run(name+" "+p.Name, func(t *testing.T) {
+				t.Parallel()
+				test(t, c, p)
+			})
+		}
+	}
+	subtests(t, c, map[string]func(*testing.T, Case){
+		"Fits": fits, "PlanIsTheSame": planIsTheSame, "ForeignDrafts": foreignDrafts, "Markers": markers, "Expiry": expiry, "Duplicate": duplicate,
+	})
+	t.Run("Refusals", func(t *testing.T) {
+		t.Parallel()
+		each(t, c.Refusals, func(t *testing.T, r Refusal) { refuse(t, c, r) })
+	})
+}
+
+// publish publishes a post by each way of signing in, while the network works on its media for a while.
+func publish(t *testing.T, c Case, p Content) {
+	for _, kind := range c.kinds() {
+		f := New(t, c, 10*time.Second)
+		g := f.Connect(kind, Account)
+		media := p.media(f.Library)
+		d := f.Prepared(g, p.text(), media...)
+		f.WantHeld(0)
+		receipt := f.Publish(g, d)
+		if held := f.Held(); len(held) != 1 || receipt.ID != held[0].ID && !c.PendingIDs {
+			t.Fatalf("held %+v, receipt %+v", held, receipt)
+		}
+		f.WantShown(p.text(), media)
+		f.Clock.Advance(10 * time.Second)
+		if !c.PendingIDs || receipt.Permalink != "" {
+			f.WantPermalink(g, receipt)
+		}
+		f.WantStands(g, d)
+	}
+}
+
+// prepareFromEachDraft begins again with every draft that was stored: each comes to one that is ready, and what is ready
+// stays as it is.
+func prepareFromEachDraft(t *testing.T, c Case, p Content) {
+	f := New(t, c, 10*time.Second)
+	g := f.Grant()
+	drafts, err := f.Drafts(g, f.Plan(p.text(), p.media(f.Library)...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ready := drafts[len(drafts)-1]
+	if begun := f.Wire.Count(p.Begins); p.Begins != "" && begun != max(p.Uploads, 1) {
+		t.Errorf("begun %d times", begun)
+	}
+	for i, d := range drafts[1:] {
+		again, err := f.Prepare(g, d)
+		if err != nil {
+			t.Fatalf("draft %d: %v", i+1, err)
+		}
+		if string(d) == string(ready) && string(again) != string(ready) {
+			t.Errorf("%s became %s", ready, again)
+		}
+	}
+	if begun := f.Wire.Count(p.Begins); p.Begins != "" && begun != max(p.Uploads, 1) {
+		t.Errorf("begun %d times in the end", begun)
+	}
+	if _, err := f.Prepare(g, drafts[0]); err != nil {
+		t.Error(err)
+	}
+	f.WantHeld(0)
+	f.Publish(g, ready)
+	f.WantHeld(1)
+}
+
+// loseAnything loses one request of a publication, or its answer, each in turn: the post is published once.
+func loseAnything(t *testing.T, c Case, p Content) {
+	f := New(t, c, 0)
+	g := f.Grant()
+	before := f.Wire.Count("")
+	f.deliver(g, f.Plan(p.text(), p.media(f.Library)...))
+	for n := range f.Wire.Count("") - before {
+		for what, request := range map[string]bool{"request": true, "answer": false} {
+			t.Run(fmt.Sprintf("%s %d", what, n), func(t *testing.T) {
+				t.Parallel()
+				f := New(t, c, 0)
+				g := f.Grant()
+				media := p.media(f.Library)
+				d := f.Plan(p.text(), media...)
+				f.Wire.loseNth(n, request)
+				f.deliver(g, d)
+				f.WantShown(p.text(), media)
+			})
+		}
+	}
+}
+
+// deliver publishes as a delivery does: it repeats what certainly had no effect, and asks after doubt.
+func (f *Fixture) deliver(g network.Grant, d network.Draft) {
+	f.t.Helper()
+	for range 10 {
+		d = f.insist(g, d)
+		_, err := f.Commit(g, d)
+		failed, _ := errors.AsType[*network.Error](err)
+		switch Class(err) {
+		case "":
+			return
+		case network.Transient:
+			continue
+		case network.Uncertain, network.Processing, network.Duplicate:
+			if failed.Draft != nil {
+				d = failed.Draft
+			}
+		default:
+			f.t.Fatal(err)
+		}
+		verdict, _, err := f.Decide(g, d)
+		if Class(err) == network.Transient && verdict == network.Unknown {
+			verdict, _, err = f.Decide(g, d)
+		}
+		if verdict == network.Stands {
+			return
+		}
+		if verdict == network.Unknown || err != nil && Class(err) != network.Transient {
+			f.t.Fatalf("verdict %v, %v", verdict, err)
+		}
+	}
+	f.t.Fatal("never published")
+}
+
+// insist prepares a draft, and repeats what had no effect.
+func (f *Fixture) insist(g network.Grant, d network.Draft) network.Draft {
+	f.t.Helper()
+	for range 10 {
+		drafts, err := f.Drafts(g, d)
+		d = drafts[len(drafts)-1]
+		if err == nil {
+			return d
+		}
+		WantClass(f.t, err, network.Transient, "")
+	}
+	f.t.Fatal("never ready")
+	return nil
+}
+
+// loseAnswerOfCommit loses every answer to a commit: its effect is uncertain, and the post is found.
+func loseAnswerOfCommit(t *testing.T, c Case, p Content) {
+	for _, kind := range c.kinds() {
+		f := New(t, c, 0)
+		g := f.Connect(kind, Account)
+		d := f.Prepared(g, " lost\n\nand  found ", p.media(f.Library)...)
+		f.Wire.LoseAnswer(c.shows)
+		_, err := f.Commit(g, d)
+		failed := WantClass(t, err, network.Uncertain, "")
+		for _, secret := range []string{g.Access, "upload_id", "token="} {
+			if strings.Contains(failed.Error(), secret) {
+				t.Errorf("the error has a secret: %v", failed)
+			}
+		}
+		f.Wire.LoseAnswer(nil)
+		f.WantStands(g, d)
+	}
+}
+
+func (c Case) shows(r Request) bool {
+	if c.Shows == nil {
+		return r.Method != "GET"
+	}
+	return c.Shows(r)
+}
+
+// neverArrived asks for a post that was never committed: once that is certain, it is published.
+func neverArrived(t *testing.T, c Case, p Content) {
+	f := New(t, c, 0)
+	g := f.Grant()
+	d := f.Prepared(g, "late", p.media(f.Library)...)
+	tried := f.Tried()
+	if p.Settled > 0 {
+		for range 2 {
+			verdict, _, err := f.Network().Resolve(t.Context(), g, d, tried)
+			if failed := WantClass(t, err, network.Processing, ""); verdict != network.Unknown || !failed.After.After(f.Clock.Now()) {
+				t.Errorf("verdict %v, not before %v", verdict, failed.After)
+			}
+			f.Clock.Advance(p.Settled - time.Second)
+		}
+		f.Clock.Advance(2*time.Second - p.Settled)
+	}
+	verdict, receipt, err := f.Network().Resolve(t.Context(), g, d, tried)
+	if verdict != network.Absent || err != nil || receipt != (network.Receipt{}) {
+		t.Fatalf("verdict %v, %+v, %v", verdict, receipt, err)
+	}
+	f.Publish(g, d)
+	f.WantHeld(1)
+}
+
+// cancelled calls with a context that is over: nothing is sent.
+func cancelled(t *testing.T, c Case, p Content) {
+	f := New(t, c, 0)
+	g := f.Grant()
+	d, planned := f.Prepared(g, "never", p.media(f.Library)...), f.Plan("never", p.media(f.Library)...)
+	sent := f.Wire.Count("")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	n := f.Network()
+	calls := map[string]func() error{
+		"commit":  func() error { _, err := n.Commit(ctx, g, d, f.Library); return err },
+		"resolve": func() error { _, _, err := n.Resolve(ctx, g, d, network.Tried{}); return err },
+	}
+	if p.Media != nil && !c.PreparesAlone {
+		calls["prepare"] = func() error { _, _, err := n.Prepare(ctx, g, planned, f.Library); return err }
+	}
+	for name, call := range calls {
+		if failed := WantClass(t, call(), network.Transient, ""); strings.Contains(failed.Error(), g.Access) {
+			t.Errorf("%s: the error has the token", name)
+		}
+	}
+	f.WantHeld(0)
+	if now := f.Wire.Count(""); now != sent {
+		t.Errorf("%d requests", now-sent)
+	}
+}
+
+// commitTwice commits a draft a second time: there is one post, and it is found.
+func commitTwice(t *testing.T, c Case, p Content) {
+	if c.repeatable(p) {
+		return
+	}
+	f := New(t, c, 0)
+	g := f.Grant()
+	d := f.Prepared(g, "once", p.media(f.Library)...)
+	first := f.Publish(g, d)
+	again, err := f.Commit(g, d)
+	if Class(err) != c.Another && Class(err) != network.Uncertain || err == nil && !c.PendingIDs && again.ID != first.ID {
+		t.Errorf("receipts %+v and %+v, %v", first, again, err)
+	}
+	f.WantStands(g, d)
+}
+
+func (c Case) repeatable(p Content) bool {
+	for _, name := range c.Repeatable {
+		if name == "" || name == p.Name {
+			return true
+		}
+	}
+	return false
+}
+
+// commitAtOnce commits a draft several times at once: there is one post.
+func commitAtOnce(t *testing.T, c Case, p Content) {
+	if c.repeatable(p) {
+		return
+	}
+	f := New(t, c, 0)
+	g := f.Grant()
+	d := f.Prepared(g, "once", p.media(f.Library)...)
+	results := make([]error, 8)
+	var all sync.WaitGroup
+	for i := range results {
+		all.Go(func() { _, results[i] = f.Commit(g, d) })
+	}
+	all.Wait()
+	published := 0
+	for _, err := range results {
+		switch Class(err) {
+		case "", network.Processing:
+			published++
+		case c.Another, network.Uncertain:
+		default:
+			t.Error(err)
+		}
+	}
+	if c.Another != "" && published != 1 {
+		t.Errorf("published %d times", published)
+	}
+	f.WantStands(g, d)
+}
+
+// fits checks what the library is asked for.
+func fits(t *testing.T, c Case) {
+	f := New(t, c, 0)
+	g := f.Grant()
+	var asked []network.Fit
+	for _, p := range c.Posts {
+		f.Publish(g, f.Prepared(g, "fits "+p.Name, p.media(f.Library)...))
+	}
+	for _, fit := range f.Library.Asked() {
+		if len(asked) == 0 || !seen(asked, fit) {
+			asked = append(asked, fit)
+		}
+	}
+	if diff := cmp.Diff(c.Fits, asked); diff != "" {
+		t.Error(diff)
+	}
+	f.WantHeld(len(c.Posts))
+}
+
+func seen(fits []network.Fit, fit network.Fit) bool {
+	for _, one := range fits {
+		if cmp.Equal(one, fit) {
+			return true
+		}
+	}
+	return false
+}
+
+func planIsTheSame(t *testing.T, c Case) {
+	f := New(t, c, 0)
+	intent := network.Intent{Seed: "s", First: Start, At: Start, Content: network.Content{Text: "same\xff", Media: f.Media()}}
+	first, err := f.Network().Plan(intent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Clock.Advance(time.Hour)
+	if second, err := f.Network().Plan(intent); err != nil || string(first) != string(second) {
+		t.Errorf("%s and %s, %v", first, second, err)
+	}
+}
+
+// foreignDrafts commits drafts that are not this network's, or not ready: nothing is sent.
+func foreignDrafts(t *testing.T, c Case) {
+	f := New(t, c, 0)
+	g := f.Grant()
+	drafts := append([]string{"", "{}", "[]", `{"network":"another","` + c.Platform + `":false,"container":"181"}`}, c.Drafts...)
+	for _, p := range c.Posts {
+		drafts = append(drafts, string(f.Plan("not prepared", p.media(f.Library)...)))
+	}
+	sent := f.Wire.Count("")
+	for _, d := range drafts {
+		_, err := f.Commit(g, network.Draft(strings.ReplaceAll(d, "{server}", g.Server)))
+		WantClass(t, err, network.Rejected, "")
+		_, _, err = f.Resolve(g, network.Draft(strings.ReplaceAll(d, "{server}", g.Server)))
+		WantClass(t, err, network.Rejected, "")
+	}
+	if now := f.Wire.Count(""); now != sent {
+		t.Errorf("%d requests", now-sent)
+	}
+}
+
+// refuse publishes what is not accepted.
+func refuse(t *testing.T, c Case, r Refusal) {
+	f := New(t, c, 0)
+	g := f.Grant()
+	d, err := f.Prepare(g, f.Plan(r.Text, Content{Media: r.Media}.media(f.Library)...))
+	if r.Commit && err == nil {
+		_, err = f.Commit(g, d)
+		if failed, ok := errors.AsType[*network.Error](err); ok && failed.Class == network.Processing {
+			if failed.Draft != nil {
+				d = failed.Draft
+			}
+			_, _, err = f.Decide(g, d)
+		}
+	}
+	WantClass(t, err, r.Class, r.Code)
+	f.WantHeld(0)
+}
+
+// markers publishes texts that tell the sandbox how to answer.
+func markers(t *testing.T, c Case) {
+	dead := c.Old.Class
+	if dead == "" {
+		dead = network.AuthDead
+	}
+	table := map[string]Marker{
+		"[sandbox:reject]":                    {[]network.Class{network.Rejected, network.Rejected}, 0},
+		"[sandbox:reject@" + c.Platform + "]": {[]network.Class{network.Rejected}, 0},
+		"[sandbox:reject@another]":            {[]network.Class{""}, 1},
+		"[sandbox:rate-limit]":                {[]network.Class{network.Rate, network.Rate}, 0},
+		"[sandbox:error]":                     {[]network.Class{network.Uncertain, ""}, 1},
+		"[sandbox:lost-answer]":               {[]network.Class{network.Uncertain}, 1},
+		"[sandbox:expired-token]":             {[]network.Class{dead, dead}, 0},
+		"[sandbox:slow=0]":                    {[]network.Class{""}, 1},
+	}
+	for _, p := range c.Posts {
+		if p.Variant {
+			continue
+		}
+		for text, m := range table {
+			t.Run(text+" "+p.Name, func(t *testing.T) {
+				t.Parallel()
+				mark(t, c, p, text, m)
+			})
+		}
+	}
+}
+
+func mark(t *testing.T, c Case, p Content, text string, m Marker) {
+	f := New(t, c, 0)
+	g := f.Grant()
+	d, err := f.Prepare(g, f.Plan(text, p.media(f.Library)...))
+	for i, want := range m.Want {
+		if err == nil {
+			_, err = f.Commit(g, d)
+		}
+		if Class(err) != want {
+			t.Errorf("commit %d: %v, want %q", i, err, want)
+		}
+		if failed, ok := errors.AsType[*network.Error](err); ok && want == network.Rate && failed.After.Sub(f.Clock.Now()) != 2*time.Second {
+			t.Errorf("commit %d: not before %v", i, failed.After)
+		}
+		if want == network.Uncertain && m.Held == 1 && len(m.Want) == 1 {
+			f.WantStands(g, d)
+		}
+		err = nil
+		if p.MarkedEarly {
+			d, err = f.Prepare(g, f.Plan(text, p.media(f.Library)...))
+		}
+	}
+	f.WantHeld(m.Held)
+}
+
+// expiry commits a draft so late that what was uploaded is gone: it is prepared again.
+func expiry(t *testing.T, c Case) {
+	if c.Expiry.After == 0 {
+		return
+	}
+	f := New(t, c, 0)
+	g := f.Grant()
+	p := c.Posts[c.Expiry.Post]
+	d := f.Prepared(g, "late", p.media(f.Library)...)
+	f.Clock.Advance(c.Expiry.After)
+	g = f.Grant()
+	_, err := f.Commit(g, d)
+	WantClass(t, err, network.Uncertain, c.Expiry.Commit)
+	verdict, _, err := f.Decide(g, d)
+	if WantClass(t, err, network.Transient, c.Expiry.Resolve); verdict != network.Absent {
+		t.Fatalf("verdict %v", verdict)
+	}
+	if d, err = f.Prepare(g, d); err != nil {
+		t.Fatal(err)
+	}
+	f.Publish(g, d)
+	f.WantHeld(1)
+}
+
+// duplicate publishes a text twice: the second is refused, and the first is not taken for it.
+func duplicate(t *testing.T, c Case) {
+	if !c.Duplicates {
+		return
+	}
+	f := New(t, c, 0)
+	g := f.Grant()
+	first := f.Publish(g, f.Prepared(g, "twice"))
+	second := f.Prepared(g, "twice")
+	_, err := f.Commit(g, second)
+	WantClass(t, err, network.Duplicate, "")
+	tried := f.Tried()
+	tried.Others = []string{first.ID}
+	f.Clock.Advance(time.Minute)
+	if verdict, receipt, err := f.Network().Resolve(t.Context(), g, second, tried); verdict != network.Absent || err != nil {
+		t.Errorf("verdict %v, %+v, %v", verdict, receipt, err)
+	}
+	f.WantHeld(1)
+	f.Clock.Advance(25 * time.Hour)
+	g = f.Grant()
+	f.Publish(g, f.Prepared(g, "twice"))
+	f.WantHeld(2)
+}

@@ -1,0 +1,215 @@
+package networktest
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pressroom/internal/network"
+)
+
+func testSigning(t *testing.T, c Case) {
+	subtests(t, c, map[string]func(*testing.T, Case){"NoPasswords": noPasswords, "ConnectingAgain": connectingAgain, "UnknownToken": unknownToken, "Revoke": revoke})
+	for _, kind := range c.kinds() {
+		for name, test := range map[string]func(*testing.T, Case, string){"Connect": connect, "Denied": denied, "BadCodes": badCodes, "Refresh": refresh, "Recent": recent} {
+			t.Run(strings.TrimSpace(name+" "+kind), func(t *testing.T) {
+				t.Parallel()
+				test(t, c, kind)
+			})
+		}
+	}
+}
+
+func connect(t *testing.T, c Case, kind string) {
+	f := New(t, c, 0)
+	a := Authorization(kind)
+	a.State = "a state & more"
+	back := f.consent(a, Account, "allow")
+	if back.Query().Get("state") != a.State || !strings.HasPrefix(back.String(), redirect+"?") {
+		t.Errorf("back to %s", back)
+	}
+	found, err := f.authorizer().Exchange(t.Context(), a, back.Query().Get("code")+c.CodeSuffix)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(c.Candidates(found, f.URL, kind), found); diff != "" {
+		t.Error(diff)
+	}
+	for _, one := range found {
+		if g := one.Grant; g.Access == "" || len(g.Account) < 5 || strings.Contains(g.Account, Account) {
+			t.Errorf("grant %+v", g)
+		}
+	}
+}
+
+func denied(t *testing.T, c Case, kind string) {
+	f := New(t, c, 0)
+	back := f.consent(Authorization(kind), Account, "deny").Query()
+	if back.Get("error") != "access_denied" || back.Get("state") != "s" || back.Has("code") {
+		t.Errorf("back with %v", back)
+	}
+}
+
+// badCodes trades codes that are unknown, used, old, or of another address or verifier.
+func badCodes(t *testing.T, c Case, kind string) {
+	f := New(t, c, 0)
+	good := Authorization(kind)
+	refused := func(a network.Authorization, code string) {
+		t.Helper()
+		_, err := f.authorizer().Exchange(t.Context(), a, code)
+		if failed := WantClass(t, err, network.AuthDead, c.BadCode); strings.Contains(failed.Message+failed.Error(), code) {
+			t.Error("the error has the code")
+		}
+	}
+	code := func() string { return f.consent(good, "mira.keller", "allow").Query().Get("code") }
+	refused(good, "no-such-code")
+	other := good
+	other.Redirect = "https://elsewhere.test/"
+	refused(other, code())
+	if c.PKCE {
+		other = good
+		other.Verifier = "another"
+		refused(other, code())
+		other.Verifier = ""
+		refused(other, code())
+	}
+	used := code()
+	if _, err := f.authorizer().Exchange(t.Context(), good, used); err != nil {
+		t.Fatal(err)
+	}
+	refused(good, used)
+	late := code()
+	f.Clock.Advance(c.CodeLife + time.Second)
+	refused(good, late)
+}
+
+func noPasswords(t *testing.T, c Case) {
+	_, err := c.New("https://network.test", network.App{}).Connect(t.Context(), network.Credentials{Identifier: Account, Password: "x"})
+	WantClass(t, err, network.Rejected, "")
+}
+
+// refresh renews a grant, publishes with the new one, and lets both end.
+func refresh(t *testing.T, c Case, kind string) {
+	f := New(t, c, 0)
+	g := f.Connect(kind, Account)
+	d := f.Ready(g, "renewed")
+	f.Clock.Advance(c.Renew)
+	if c.Old.Class != "" {
+		_, err := f.Commit(g, d)
+		WantClass(t, err, c.Old.Class, c.Old.Code)
+		_, _, err = f.Resolve(g, d)
+		if c.ResolveSigned {
+			WantClass(t, err, c.Old.Class, c.Old.Code)
+		}
+	}
+	fresh := f.Fresh(g)
+	want := g
+	want.Access, want.Refresh, want.Expires, want.RefreshExpires, want.Extra = fresh.Access, fresh.Refresh, f.Clock.Now().Add(c.Life), fresh.RefreshExpires, fresh.Extra
+	if diff := cmp.Diff(want, fresh); diff != "" || fresh.Access == g.Access || (fresh.Refresh != g.Refresh) != c.Once {
+		t.Errorf("grant %+v\n%s", fresh, diff)
+	}
+	if c.Once && c.Dead != "" {
+		_, err := f.Network().Refresh(t.Context(), g)
+		WantClass(t, err, network.AuthDead, c.Dead)
+	}
+	f.Publish(fresh, f.Ready(fresh, "renewed"))
+	f.WantHeld(1)
+	if g.Refresh != "" {
+		none := g
+		none.Refresh = ""
+		_, err := f.Network().Refresh(t.Context(), none)
+		WantClass(t, err, network.AuthDead, "")
+	}
+	if c.Ends > 0 {
+		f.Clock.Advance(c.Ends)
+		_, err := f.Network().Refresh(t.Context(), fresh)
+		WantClass(t, err, network.AuthDead, c.Dead)
+	}
+}
+
+// recent renews a token that the network would not renew yet: it stays, and whose it is becomes known.
+func recent(t *testing.T, c Case, kind string) {
+	if c.Recent == 0 {
+		return
+	}
+	f := New(t, c, 0)
+	g := f.Connect(kind, Account)
+	f.Clock.Advance(c.Recent - time.Hour)
+	if diff := cmp.Diff(g, f.Fresh(g)); diff != "" {
+		t.Error(diff)
+	}
+	unknown := g
+	unknown.Holder = ""
+	for range 2 {
+		if fresh := f.Fresh(unknown); fresh.Holder != g.Holder || fresh.Account != g.Account {
+			t.Errorf("the holder is %q, want %q", fresh.Holder, g.Holder)
+		}
+		f.Clock.Advance(48 * time.Hour)
+	}
+}
+
+func unknownToken(t *testing.T, c Case) {
+	f := New(t, c, 0)
+	g := f.Grant()
+	d := f.Ready(g, "never")
+	g.Access = "no-token"
+	_, err := f.Commit(g, d)
+	WantClass(t, err, c.Unknown.Class, c.Unknown.Code)
+	f.WantHeld(0)
+	if collector, ok := f.Network().(network.Collector); ok {
+		_, err = collector.Collect(t.Context(), g, Start, 10)
+		WantClass(t, err, c.Unknown.Class, c.Unknown.Code)
+	}
+}
+
+// connectingAgain lets the sandbox end a grant: renewing does not bring it back, connecting does.
+func connectingAgain(t *testing.T, c Case) {
+	for _, kind := range c.kinds() {
+		f := New(t, c, 0)
+		g := f.Connect(kind, Account)
+		f.Clock.Advance(c.Recent + time.Minute)
+		text := "[sandbox:expired-token]"
+		d, err := f.Prepare(g, f.Plan(text, f.Media()...))
+		if err == nil {
+			_, err = f.Commit(g, d)
+		}
+		want := c.Old
+		if want.Class == "" {
+			want = Expected{network.AuthDead, c.Dead}
+		}
+		WantClass(t, err, want.Class, "")
+		_, err = f.Network().Refresh(t.Context(), g)
+		WantClass(t, err, network.AuthDead, c.Dead)
+		g = f.Connect(kind, Account)
+		f.Publish(g, f.Ready(g, text))
+		f.WantHeld(1)
+	}
+}
+
+// revoke ends a grant. Those of other accounts go on, and the answer to a second call says that it was over.
+func revoke(t *testing.T, c Case) {
+	f := New(t, c, 0)
+	revoker, ok := f.Network().(network.Revoker)
+	if !ok || c.Revoked == "" {
+		return
+	}
+	kind := c.kinds()[len(c.kinds())-1]
+	g, other := f.Connect(kind, Account), f.Connect(kind, "mira.keller")
+	if err := revoker.Revoke(t.Context(), g); err != nil {
+		t.Fatal(err)
+	}
+	f.Clock.Advance(c.Recent + time.Minute)
+	_, err := f.Network().Refresh(t.Context(), g)
+	WantClass(t, err, network.AuthDead, c.Revoked)
+	if err = revoker.Revoke(t.Context(), g); Class(err) != c.RevokedTwice {
+		t.Errorf("once more: %v", err)
+	}
+	f.Fresh(other)
+	f.WantHeld(0)
+	f.Wire.LoseAnswerTo("/")
+	if err := revoker.Revoke(t.Context(), other); Class(err) != network.Transient {
+		t.Errorf("without an answer: %v", err)
+	}
+}

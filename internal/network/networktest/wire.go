@@ -1,0 +1,174 @@
+package networktest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// longestBody is how much of a request a Wire keeps; a larger body is passed on unread.
+const longestBody = 2 << 20
+
+// Request is one that was sent, with its answer.
+type Request struct {
+	Method string
+	URL    *url.URL
+	Header http.Header
+	Body   []byte // empty if it is larger than 2 MiB
+
+	Status       int // 0 if there was no answer
+	AnswerHeader http.Header
+	Answer       []byte
+}
+
+// Line is the method, the path with its query, and the range of a part.
+func (r Request) Line() string {
+	return strings.TrimSpace(r.Method + " " + r.URL.RequestURI() + " " + r.Header.Get("Content-Range"))
+}
+
+// Edge is the method with the end of the path.
+func (r Request) Edge() string {
+	return r.Method + " " + r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:]
+}
+
+// Params returns the parameters of the query or of a form; a file's parameter is its size.
+func (r Request) Params() url.Values {
+	kind, options, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	switch {
+	case err == nil && kind == "application/x-www-form-urlencoded":
+		params, _ := url.ParseQuery(string(r.Body))
+		return params
+	case err == nil && kind == "multipart/form-data":
+		form, err := multipart.NewReader(bytes.NewReader(r.Body), options["boundary"]).ReadForm(longestBody)
+		if err != nil {
+			return nil
+		}
+		params := url.Values(form.Value)
+		for name, files := range form.File {
+			params.Set(name, strconv.FormatInt(files[0].Size, 10))
+		}
+		return params
+	}
+	return r.URL.Query()
+}
+
+// Wire is a transport that records requests and loses those that a test selects.
+type Wire struct {
+	mu       sync.Mutex
+	requests []Request
+	lose     func(Request) bool
+	drop     func(Request) bool
+
+	Look func(Request) // called with each request that was answered
+}
+
+var errLost = errors.New("the connection was lost")
+
+// LoseAnswer drops the answers to the requests for which lost is true; nil loses none.
+func (w *Wire) LoseAnswer(lost func(Request) bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.lose = lost
+}
+
+// LoseAnswerTo drops the answers to the requests whose Line contains part.
+func (w *Wire) LoseAnswerTo(part string) {
+	w.LoseAnswer(func(r Request) bool { return strings.Contains(r.Line(), part) })
+}
+
+// loseNth drops the nth request from now, or only its answer.
+func (w *Wire) loseNth(n int, request bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	last := len(w.requests) + n + 1
+	nth := func(Request) bool { return len(w.requests) == last }
+	if request {
+		w.drop = nth
+	} else {
+		w.lose = nth
+	}
+}
+
+// RoundTrip sends a request, unless it is to be lost.
+func (w *Wire) RoundTrip(r *http.Request) (*http.Response, error) {
+	sent := Request{Method: r.Method, URL: r.URL, Header: r.Header}
+	if r.Body != nil && r.ContentLength <= longestBody {
+		sent.Body, _ = io.ReadAll(r.Body) // it is in memory
+		r.Body = io.NopCloser(bytes.NewReader(sent.Body))
+	}
+	at, lose, drop := w.record(sent)
+	if drop {
+		return nil, errLost
+	}
+	response, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil {
+		return nil, fmt.Errorf("sending: %w", err)
+	}
+	answer, err := io.ReadAll(response.Body)
+	response.Body.Close()
+	if err != nil || lose {
+		return nil, errLost
+	}
+	response.Body = io.NopCloser(bytes.NewReader(answer))
+	sent.Status, sent.AnswerHeader, sent.Answer = response.StatusCode, response.Header, answer
+	w.mu.Lock()
+	w.requests[at] = sent
+	w.mu.Unlock()
+	if w.Look != nil {
+		w.Look(sent)
+	}
+	return response, nil
+}
+
+func (w *Wire) record(sent Request) (at int, lose, drop bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.requests = append(w.requests, sent)
+	return len(w.requests) - 1, w.lose != nil && w.lose(sent), w.drop != nil && w.drop(sent)
+}
+
+// Requests returns the requests whose Line contains part.
+func (w *Wire) Requests(part string) []Request {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var found []Request
+	for _, r := range w.requests {
+		if strings.Contains(r.Line(), part) {
+			found = append(found, r)
+		}
+	}
+	return found
+}
+
+// Count returns the number of requests whose Line contains part.
+func (w *Wire) Count(part string) int { return len(w.Requests(part)) }
+
+// Answering answers the requests whose address contains Part, and passes the others on.
+type Answering struct {
+	http.RoundTripper
+
+	Part   string
+	Status int
+	Header map[string]string
+	Body   string
+}
+
+// RoundTrip answers one request.
+func (a Answering) RoundTrip(r *http.Request) (*http.Response, error) {
+	if !strings.Contains(r.URL.String(), a.Part) {
+		return a.RoundTripper.RoundTrip(r) //nolint:wrapcheck // it is another's answer
+	}
+	response := &http.Response{StatusCode: a.Status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(a.Body)), Request: r}
+	for name, value := range a.Header {
+		response.Header.Set(name, value)
+	}
+	return response, nil
+}

@@ -1,0 +1,301 @@
+package x_test
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom/internal/network"
+	"pressroom/internal/network/networktest"
+	"pressroom/internal/network/x"
+)
+
+const (
+	ready     = `{"x":true,"text":"x","ready":"2026-11-21T09:30:00Z"}`
+	listCall  = "/tweets?"
+	clickCall = "/2/tweets?"
+	forbidden = `{"type":"https://api.x.com/2/problems/client-forbidden","title":"Client Forbidden","detail":"not for this app","status":403}`
+)
+
+func images(count int) func(*networktest.Library) []network.Media {
+	return func(l *networktest.Library) []network.Media {
+		var media []network.Media
+		for i := range count {
+			media = append(media, l.Image("png", 5+i, 9))
+		}
+		return media
+	}
+}
+
+func gif(l *networktest.Library) []network.Media { return []network.Media{l.Image("gif", 9, 9)} }
+
+// film has several segments.
+func film(l *networktest.Library) []network.Media { return []network.Media{l.Video(2_400_000)} }
+
+var adapter = networktest.Case{
+	Platform: "x",
+	New: func(base string, app network.App) network.Network {
+		return x.New(x.Options{App: app, AuthorizeHost: base, APIHost: base, WebURL: base + "/web"})
+	},
+	Signing: networktest.Signing{
+		Candidates: func(found []network.Candidate, url, _ string) []network.Candidate {
+			g := found[0].Grant
+			return []network.Candidate{{DisplayName: "Harbour Coffee", Grant: network.Grant{
+				Server: url, Account: g.Account, Username: "harbour.coffee", Access: g.Access, Refresh: g.Refresh, Expires: networktest.Start.Add(2 * time.Hour),
+				Scopes: []string{"tweet.read", "tweet.write", "users.read", "media.write", "offline.access"},
+			}}}
+		},
+		BadCode: "invalid_request", CodeLife: 30 * time.Second, PKCE: true,
+		Life: 2 * time.Hour, Renew: 3 * time.Hour, Old: networktest.Expected{Class: network.AuthRefresh}, Unknown: networktest.Expected{Class: network.AuthRefresh},
+		ResolveSigned: true, Dead: "invalid_request", Once: true, Revoked: "invalid_request",
+	},
+	Publishing: networktest.Publishing{
+		Posts: []networktest.Content{
+			{Name: "text", Format: network.FormatText, Settled: time.Minute},
+			{Name: "https://example.org/a", Text: "lost  <b> \"it's\"\nexample.org, https://Example.org/A/ http://a.test.", Format: network.FormatLink, Settled: time.Minute, Variant: true},
+			{Name: "an image", Media: images(1), Format: network.FormatImage, Variant: true},
+			{Name: "four images", Media: images(4), Format: network.FormatCarousel, Settled: time.Minute},
+			{Name: "a GIF", Media: gif, Format: network.FormatImage, Variant: true},
+			{Name: "a video", Media: film, Format: network.FormatVideo, Settled: time.Minute, Begins: "/finalize"},
+		},
+		Another: network.Duplicate, Duplicates: true,
+		Fits: []network.Fit{
+			{Types: []string{"image/jpeg", "image/png", "image/webp"}, MaxBytes: 5_000_000},
+			{Types: []string{"image/gif"}, MaxBytes: 15_000_000, MaxSide: 1280},
+			{Types: []string{"video/mp4", "video/quicktime"}, MaxBytes: 512_000_000},
+		},
+		Refusals: map[string]networktest.Refusal{
+			"too long": {Text: strings.Repeat("é", 281), Class: network.Rejected, Code: "caption_too_long"},
+			"too many": {Media: images(5), Class: network.RejectedMedia, Code: "media_too_many"},
+			"mixed": {Media: func(l *networktest.Library) []network.Media {
+				return []network.Media{l.Image("png", 9, 9), l.Video(100)}
+			}, Class: network.RejectedMedia, Code: "media_mix"},
+			"not an image": {Media: func(l *networktest.Library) []network.Media {
+				return []network.Media{l.Fake(network.Image, "image/png", "GIF89a...")}
+			}, Class: network.RejectedMedia, Code: "invalid-request"},
+			"an empty file": {Media: func(l *networktest.Library) []network.Media {
+				return []network.Media{l.Fake(network.Image, "image/png", "")}
+			}, Class: network.RejectedMedia, Code: "media_too_large"},
+			"a missing image": {Media: func(l *networktest.Library) []network.Media {
+				return []network.Media{l.Remove(l.Image("png", 9, 9), true)}
+			}, Class: network.RejectedMedia, Code: "missing"},
+			"a file that is shorter than it says": {Media: func(l *networktest.Library) []network.Media {
+				return []network.Media{l.Lengthen(l.Image("png", 9, 9))}
+			}, Class: network.Transient},
+			"not a video": {Media: func(l *networktest.Library) []network.Media {
+				return []network.Media{l.Fake(network.Video, "video/mp4", "no film")}
+			}, Class: network.RejectedMedia, Code: "failed"},
+		},
+		Drafts: []string{
+			`{"x":true,"ready":"2026-11-21T09:00:00Z","media":[{"id":1}]}`, `{"x":true,"ready":"2026-11-21T09:00:00Z","media":[{"id":1}],"uploads":[{"id":"../me"}]}`,
+		},
+		Expiry: networktest.Expiry{Post: 2, After: 25 * time.Hour, Commit: "media_expired", Resolve: "media_expired"},
+	},
+	Failures: networktest.Failures{
+		Grant: network.Grant{Account: "1", Username: "me"},
+		Calls: []networktest.Call{networktest.ResolveOf(ready), networktest.CommitOf(ready), networktest.RefreshOf(""), networktest.ExchangeOf("")},
+		Quote: func(message string) networktest.Answer {
+			return networktest.Answer{Status: 400, Body: `{"detail":"` + message + `","error":"invalid_request","error_description":"` + message + `"}`}
+		},
+		Errors: map[string]networktest.Failure{
+			"unauthorized":      networktest.Fails(401, `{"title":"Unauthorized","type":"about:blank","status":401,"detail":"Unauthorized"}`, network.AuthRefresh, network.AuthRefresh, network.Transient),
+			"duplicate":         networktest.Fails(403, `{"detail":"You are not allowed to create a Tweet with duplicate content."}`, network.Duplicate, network.Duplicate, network.Transient),
+			"suspended":         networktest.Fails(403, `{"detail":"Your account is suspended."}`, network.AuthDead, network.AuthDead, network.Transient),
+			"client forbidden":  networktest.Fails(403, problem("client-forbidden"), network.Unapproved, network.Unapproved, network.Transient),
+			"wrong way":         networktest.Fails(403, problem("unsupported-authentication"), network.Unapproved, network.Unapproved, network.Transient),
+			"invalid":           networktest.Fails(400, problem("invalid-request"), network.Rejected, network.Rejected, network.Transient),
+			"older form":        networktest.Fails(400, `{"errors":[{"code":187,"message":"no"}]}`, network.Rejected, network.Rejected, network.Transient),
+			"too many":          networktest.Fails(429, problem("rate-limit-exceeded"), network.Rate, network.Rate, network.Rate),
+			"capped":            networktest.Fails(429, problem("usage-capped"), network.Quota, network.Quota, network.Rate),
+			"no credit":         networktest.Fails(402, `{}`, network.Quota, network.Quota, network.Transient),
+			"no id":             networktest.Fails(201, `{"data":{"id":"../x"}}`, network.Transient, network.Uncertain, network.Transient),
+			"errors and no id":  networktest.Fails(200, `{"errors":[{"detail":"no"}]}`, network.Uncertain, network.Uncertain, network.Transient),
+			"dead refresh":      networktest.Fails(400, `{"error":"invalid_request","error_description":"no"}`, network.Rejected, network.Rejected, network.AuthDead),
+			"dead grant":        networktest.Fails(400, `{"error":"invalid_grant"}`, network.Rejected, network.Rejected, network.AuthDead),
+			"our app is no app": networktest.Fails(401, `{"error":"invalid_client"}`, network.AuthRefresh, network.AuthRefresh, network.Unapproved),
+		},
+		Repeats: map[string]networktest.Repeat{
+			"told":     limited(`{}`, strconv.FormatInt(networktest.Start.Add(10*time.Minute).Unix(), 10), network.Rate, 10*time.Minute),
+			"too long": limited(`{}`, "99999999999", network.Rate, 24*time.Hour),
+			"not told": limited(`{}`, "", network.Rate, 0),
+			"past":     limited(`{}`, "1", network.Rate, 0),
+			"capped":   limited(problem("usage-capped"), "99999999", network.Quota, 24*time.Hour),
+		},
+		Looks:   looks(),
+		Nothing: map[string]http.Handler{ready: networktest.Answer{Body: `{"data":[]}`}},
+		GivesUp: map[string]networktest.GiveUp{
+			"forgotten": uploading(networktest.Answer{Status: 404, Body: problem("resource-not-found")}, network.Transient),
+			"failed":    uploading(networktest.Answer{Body: `{"data":{"processing_info":{"state":"failed"}}}`}, network.RejectedMedia),
+		},
+	},
+	Collecting: networktest.Collecting{
+		Told: []string{"views", "likes", "comments", "shares", "saves", "clicks"}, Page: 100,
+		Fails: func(now time.Time) map[string]networktest.CollectFailure {
+			reset := now.Add(9 * time.Minute).Truncate(time.Second)
+			late := map[string]string{"x-rate-limit-reset": strconv.FormatInt(reset.Unix(), 10)}
+			return map[string]networktest.CollectFailure{
+				"too often, the account": networktest.Stops(networktest.Answering{Part: "/users/me", Status: 429, Header: late}, network.Rate, reset, 0),
+				"too often, the list":    networktest.Stops(networktest.Answering{Part: listCall, Status: 429, Header: late}, network.Rate, reset, 0),
+				"too often, the clicks":  networktest.Stops(networktest.Answering{Part: clickCall, Status: 429, Header: late}, network.Rate, reset, 1),
+				"no credit left":         networktest.Stops(networktest.Answering{Part: listCall, Status: 402}, network.Quota, now.Add(24*time.Hour), 0),
+				"a dead token":           networktest.Stops(networktest.Answering{Part: "/users/me", Status: 401}, network.AuthRefresh, time.Time{}, 0),
+				"posts may not be read":  networktest.Stops(networktest.Answering{Part: listCall, Status: 403}, network.Unapproved, time.Time{}, 0),
+				"nothing is told":        networktest.Stops(networktest.Answering{Part: "/2/", Status: 403}, network.Unapproved, time.Time{}, 0),
+				"a failure":              networktest.Stops(networktest.Answering{Part: clickCall, Status: 503}, network.Transient, time.Time{}, 1),
+				"nonsense":               networktest.Stops(networktest.Answering{Part: listCall, Status: 200, Body: "["}, network.Transient, time.Time{}, 0),
+			}
+		},
+		Withheld: map[string]networktest.Withheld{
+			"followers": networktest.Without("followers", networktest.Answering{Part: "/users/me", Status: 403, Body: forbidden}),
+			"views": networktest.Without("views likes comments shares saves", networktest.Answering{
+				Part: "%2Cpublic_metrics", Status: 400, Body: `{"title":"Invalid Request","type":"https://api.x.com/2/problems/invalid-request"}`,
+			}),
+			"clicks":  networktest.Without("clicks", networktest.Answering{Part: clickCall, Status: 403, Body: forbidden}),
+			"a scope": networktest.Without("clicks", networktest.Answering{Part: clickCall, Status: 403, Body: `{"title":"Forbidden","detail":"scope"}`}),
+			"in part": networktest.Without("clicks", networktest.Answering{
+				Part: clickCall, Status: 200, Body: `{"errors":[{"title":"Field Authorization Error","field":"non_public_metrics","detail":"no",` +
+					`"type":"https://api.x.com/2/problems/not-authorized-for-field"}]}`,
+			}),
+		},
+	},
+}
+
+func problem(kind string) string {
+	return `{"type":"https://api.x.com/2/problems/` + kind + `","title":"No","detail":"no"}`
+}
+
+func limited(body, reset string, class network.Class, after time.Duration) networktest.Repeat {
+	r := networktest.Repeat{Call: 1, Class: class, Answer: networktest.Answer{Status: http.StatusTooManyRequests, Header: http.Header{"X-Rate-Limit-Reset": {reset}}, Body: body}}
+	if after > 0 {
+		r.After = networktest.Start.Add(after)
+	}
+	return r
+}
+
+// uploading is a network that takes uploads, and answers alike to all questions about them.
+func uploading(status networktest.Answer, class network.Class) networktest.GiveUp {
+	return networktest.GiveUp{
+		Draft: `{"x":true,"media":[{"id":1,"kind":"video","type":"video/mp4","size":100}]}`, Class: class, Calls: 4,
+		Answer: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodGet {
+				status.ServeHTTP(w, r)
+				return
+			}
+			networktest.Answer{Body: `{"data":{"id":"5","processing_info":{"state":"pending","check_after_secs":1}}}`}.ServeHTTP(w, r)
+		}),
+	}
+}
+
+// looks are lists of posts, and what is found in them.
+func looks() map[string]networktest.Look {
+	const (
+		post  = `{"id":"5","text":"see https://t.co/a &amp; b","created_at":"2026-11-21T09:00:30.000Z","entities":{"urls":[{"url":"https://t.co/a","expanded_url":"http://example.org/"}]}}`
+		again = `{"id":"6","text":" see example.org &amp;  b","created_at":"2026-11-21T09:01:30.000Z"}`
+		older = `{"id":"4","text":"see example.org &amp; b","created_at":"2026-11-21T08:59:30.000Z"}`
+		long  = `{"id":"7","text":"see…","created_at":"2026-11-21T09:00:30Z","note_post":{"text":"see example.org & b"}}`
+		other = `{"id":"8","text":"see example.com & b","created_at":"2026-11-21T09:00:30Z"},
+			{"id":"9","text":"see example.org & b","created_at":"2026-11-21T09:00:30Z","attachments":{"media_keys":["3_1"]}},
+			{"id":"10","text":"see example.org & b","created_at":"2026-11-21T08:58:59Z"},{"id":"../x","text":"see example.org & b","created_at":"2026-11-21T09:00:30Z"}`
+	)
+	list := func(posts, next string, verdict network.Verdict, class network.Class, id string) networktest.Look {
+		return networktest.Look{
+			Draft: `{"x":true,"text":"see http://example.org & b","ready":"2026-11-21T09:00:00Z"}`, Later: time.Hour, Verdict: verdict, Class: class,
+			Answer: networktest.Answer{Body: `{"data":[` + posts + `],"meta":{"next_token":"` + next + `"}}`}, Receipt: network.Receipt{ID: id},
+		}
+	}
+	return map[string]networktest.Look{
+		"nothing":          list(``, "", network.Absent, "", ""),
+		"other posts":      list(other, "", network.Absent, "", ""),
+		"it":               list(other+","+post, "", network.Stands, "", "5"),
+		"a long text":      list(long, "", network.Stands, "", "7"),
+		"twice":            list(post+","+again, "", network.Unknown, network.Uncertain, ""),
+		"an older one too": list(post+","+older, "", network.Stands, "", "5"),
+		"clocks differ":    list(older, "", network.Stands, "", "4"),
+		"not all is told":  list(other, "more", network.Unknown, network.Uncertain, ""),
+	}
+}
+
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	networktest.Run(t, adapter)
+}
+
+// An app without a secret names itself in the form.
+func TestPublicClient(t *testing.T) {
+	t.Parallel()
+	f := networktest.New(t, adapter, 0)
+	f.PublicClient()
+	g := f.Grant()
+	f.Fresh(g)
+}
+
+// Those of another consent of the same account stay.
+func TestRevokeLeavesOtherConsents(t *testing.T) {
+	t.Parallel()
+	f := networktest.New(t, adapter, 0)
+	g, twin := f.Grant(), f.Grant()
+	if err := f.Network().(*x.Network).Revoke(t.Context(), g); err != nil {
+		t.Fatal(err)
+	}
+	_, err := f.Commit(g, f.Prepared(g, "too late"))
+	networktest.WantClass(t, err, network.AuthRefresh, "")
+	f.Fresh(twin)
+}
+
+// What came before a page that is refused is kept.
+func TestCollectKeepsPages(t *testing.T) {
+	t.Parallel()
+	f := networktest.New(t, adapter, 0)
+	g := f.Grant()
+	for i := range 101 {
+		f.Post(g, "number "+strconv.Itoa(i))
+	}
+	collected, err := f.CollectThrough(networktest.Answering{RoundTripper: http.DefaultTransport, Part: "pagination_token", Status: http.StatusTooManyRequests}, g, networktest.Start, 500)
+	if networktest.WantClass(t, err, network.Rate, ""); len(collected.Posts) != 100 || collected.Posts[0].Views == nil {
+		t.Errorf("%d posts", len(collected.Posts))
+	}
+}
+
+// The network does not tell the clicks on posts that are older than 30 days, and they are not asked for.
+func TestCollectOldPosts(t *testing.T) {
+	t.Parallel()
+	f := networktest.New(t, adapter, 0)
+	g := f.Grant()
+	f.Post(g, "old")
+	f.Clock.Advance(30 * 24 * time.Hour)
+	g = f.Fresh(g)
+	f.Post(g, "new")
+	posts := f.Collect(g, networktest.Start, 10).Posts
+	if len(posts) != 2 || posts[0].Clicks == nil || posts[1].Clicks != nil || posts[1].Views == nil {
+		t.Errorf("%+v", posts)
+	}
+	f.Clock.Advance(30 * 24 * time.Hour)
+	g = f.Fresh(g)
+	asked := f.Wire.Count("/2/tweets?")
+	f.Collect(g, networktest.Start, 10)
+	if again := f.Wire.Count("/2/tweets?"); again != asked {
+		t.Error("the clicks on old posts were asked for")
+	}
+}
+
+// What is sent, and what the sandbox answers, fits what the network describes. It describes no token endpoint.
+func TestCallsAreDescribed(t *testing.T) {
+	t.Parallel()
+	api := networktest.DescribedBy(t, "x-v2-openapi.json", "api.x.com", "/x")
+	f := networktest.New(t, adapter, 10*time.Second)
+	seen := map[string]bool{}
+	f.Wire.Look = func(r networktest.Request) {
+		if !strings.Contains(r.URL.Path, "/oauth2/") {
+			seen[api.Check(t, r)] = true
+		}
+	}
+	f.Everything()
+	g := f.Grant()
+	f.Collect(g, networktest.Start, 6)
+	f.Collect(g, time.Time{}, 100)
+	if len(seen) != 9 {
+		t.Errorf("%d calls: %v", len(seen), seen)
+	}
+}
