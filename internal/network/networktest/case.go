@@ -38,6 +38,7 @@ type Publishing struct {
 	Duplicates bool
 	// Fits are what is asked of the library for the posts, in turn.
 	Fits     []network.Fit
+	Checks   map[string]Checked
 	Refusals map[string]Refusal
 	Drafts   []string // that are not this network's, or not ready, besides the obvious ones
 	Expiry   Expiry
@@ -56,6 +57,13 @@ type Content struct {
 	MarkedEarly bool
 	Begins      string // part of the request that begins its upload
 	Uploads     int    // such requests for one draft
+}
+
+// Checked is a post, and the codes of the problems that Check finds in it, with a ! if they block.
+type Checked struct {
+	Text  string
+	Media []network.Media
+	Want  []string
 }
 
 // Refusal is a post that is not accepted.

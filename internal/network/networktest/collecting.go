@@ -78,7 +78,7 @@ func figures(t *testing.T, c Case) {
 		g := f.Connect(kind, Account)
 		var want []network.Figures
 		for _, p := range c.Posts {
-			at := f.Clock.Now()
+			at := f.Clock.Now().Truncate(time.Minute)
 			r := f.Post(g, "a form: "+p.Name, p.media(f.Library)...)
 			want = append(want, network.Figures{ID: r.ID, URL: f.WantPermalink(g, r), Text: "a form: " + p.Name, Format: p.Format, PostedAt: at})
 		}
@@ -92,7 +92,7 @@ func figures(t *testing.T, c Case) {
 		bare := slices.Clone(first.Posts)
 		for i, p := range bare {
 			wantFigures(t, p, c.Told)
-			bare[i] = network.Figures{ID: p.ID, URL: p.URL, Text: p.Text, Format: p.Format, PostedAt: p.PostedAt}
+			bare[i] = network.Figures{ID: p.ID, URL: p.URL, Text: p.Text, Format: p.Format, PostedAt: p.PostedAt.Truncate(time.Minute)}
 		}
 		if diff := cmp.Diff(want, bare); diff != "" {
 			t.Error(diff)
@@ -101,6 +101,7 @@ func figures(t *testing.T, c Case) {
 			t.Errorf("at the same moment: %s", diff)
 		}
 		f.Clock.Advance(time.Hour)
+		g = f.Connect(kind, Account)
 		for i, p := range f.Collect(g, Start, 100).Posts {
 			if p.Views != nil && *p.Views < *first.Posts[i].Views {
 				t.Errorf("the views of %q fell", p.Text)
@@ -120,7 +121,7 @@ func pages(t *testing.T, c Case) {
 		ids = append(ids, f.Post(g, fmt.Sprintf("number %d", i), media...).ID)
 	}
 	slices.Reverse(ids)
-	moment := f.Clock.Now().Add(-3 * time.Minute)
+	moment := f.Clock.Now().Add(-3*time.Minute - 30*time.Second)
 	f.Clock.Advance(c.Waits)
 	each(t, map[string]struct {
 		since time.Time

@@ -1,6 +1,7 @@
 package networktest
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -196,7 +197,7 @@ func revoke(t *testing.T, c Case) {
 		return
 	}
 	kind := c.kinds()[len(c.kinds())-1]
-	g, other := f.Connect(kind, Account), f.Connect(kind, "mira.keller")
+	g, twin, other := f.Connect(kind, Account), f.Connect(kind, Account), f.Connect(kind, "mira.keller")
 	if err := revoker.Revoke(t.Context(), g); err != nil {
 		t.Fatal(err)
 	}
@@ -206,10 +207,18 @@ func revoke(t *testing.T, c Case) {
 	if err = revoker.Revoke(t.Context(), g); Class(err) != c.RevokedTwice {
 		t.Errorf("once more: %v", err)
 	}
+	if _, err = f.Network().Refresh(t.Context(), twin); (err == nil) != (twin.Holder == "") {
+		t.Errorf("another grant of the same person: %v", err)
+	}
 	f.Fresh(other)
-	f.WantHeld(0)
 	f.Wire.LoseAnswerTo("/")
 	if err := revoker.Revoke(t.Context(), other); Class(err) != network.Transient {
 		t.Errorf("without an answer: %v", err)
+	}
+	if other.Holder != "" {
+		other.Holder = ""
+		if err := revoker.Revoke(t.Context(), other); !errors.Is(err, network.ErrNoMeans) {
+			t.Errorf("of nobody known: %v", err)
+		}
 	}
 }

@@ -6,13 +6,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"pressroom/internal/network/networktest"
 )
 
-// What the API knows of each call: its parameters, and the members of what is sent and answered, as far as they are used.
+// What the API knows of each call: its parameters, and the members of what is networktest.Request and answered, as far as they are used.
 var (
 	callQueries = map[string][]string{
-		"POST " + session:                       {"uploadType", "part", "notifySubscribers"},
-		"PUT " + session:                        {"uploadType", "upload_id"},
+		"POST " + upload:                        {"uploadType", "part", "notifySubscribers"},
+		"PUT " + upload:                         {"uploadType", "upload_id"},
 		"GET /youtube/youtube/v3/channels":      {"part", "mine", "id", "maxResults"},
 		"GET /youtube/youtube/v3/playlistItems": {"part", "playlistId", "maxResults", "pageToken"},
 		"GET /youtube/youtube/v3/videos":        {"part", "id", "maxResults"},
@@ -55,48 +57,56 @@ var (
 	}
 )
 
+// described checks that a request and its answer have only what the API knows.
+func described(t *testing.T, r networktest.Request) {
+	checkRequest(t, r)
+	checkAnswer(t, r, r.Status, r.Answer)
+}
+
 // checkRequest checks that a request has only what the API knows.
-func checkRequest(t *testing.T, s sent) {
-	known, found := callQueries[s.method+" "+s.path]
+func checkRequest(t *testing.T, s networktest.Request) {
+	known, found := callQueries[s.Method+" "+s.URL.Path]
 	if !found {
-		t.Errorf("the API has no %s %s", s.method, s.path)
+		t.Errorf("the API has no %s %s", s.Method, s.URL.Path)
 	}
-	for name := range s.query {
+	for name := range s.URL.Query() {
 		if !slices.Contains(known, name) {
-			t.Errorf("%s has no parameter %s", s.path, name)
+			t.Errorf("%s has no parameter %s", s.URL.Path, name)
 		}
 	}
-	if !aboutTokens(s) && !strings.HasPrefix(s.header.Get("Authorization"), "Bearer ") {
-		t.Errorf("%s %s without a token", s.method, s.path)
+	if !aboutTokens(s) && !strings.HasPrefix(s.Header.Get("Authorization"), "Bearer ") {
+		t.Errorf("%s %s without a token", s.Method, s.URL.Path)
 	}
-	if s.method == http.MethodPost && s.path == session {
-		checkMembers(t, s.path, insertMembers, s.body)
+	if s.Method == http.MethodPost && s.URL.Path == upload {
+		checkMembers(t, s.URL.Path, insertMembers, s.Body)
 	}
 }
 
 // aboutTokens tells whether a request is to the network's sign-in, which answers in a form of its own.
-func aboutTokens(s sent) bool { return s.path == "/youtube/token" || s.path == "/youtube/revoke" }
+func aboutTokens(s networktest.Request) bool {
+	return s.URL.Path == "/youtube/token" || s.URL.Path == "/youtube/revoke"
+}
 
 // checkAnswer checks that an answer has only what the API has.
-func checkAnswer(t *testing.T, s sent, status int, body []byte) {
+func checkAnswer(t *testing.T, s networktest.Request, status int, body []byte) {
 	switch {
-	case status == http.StatusPermanentRedirect || s.method == http.MethodPost && s.path == session && status == http.StatusOK:
+	case status == http.StatusPermanentRedirect || s.Method == http.MethodPost && s.URL.Path == upload && status == http.StatusOK:
 		if len(body) > 0 {
-			t.Errorf("%s: HTTP %d with a body", s.path, status)
+			t.Errorf("%s: HTTP %d with a body", s.URL.Path, status)
 		}
 	case status >= http.StatusBadRequest && !aboutTokens(s):
-		checkMembers(t, s.path, map[string][]string{"": {"error"}, "error": {"code", "message", "errors", "status"}}, body)
-	case s.method == http.MethodGet && s.path == "/youtube/v2/reports":
-		checkMembers(t, s.path, map[string][]string{"": {"kind", "columnHeaders", "rows", "errors"}}, body)
-	case s.method == http.MethodGet:
-		checkMembers(t, s.path, map[string][]string{"": listMembers}, body)
+		checkMembers(t, s.URL.Path, map[string][]string{"": {"error"}, "error": {"code", "message", "errors", "status"}}, body)
+	case s.Method == http.MethodGet && s.URL.Path == "/youtube/v2/reports":
+		checkMembers(t, s.URL.Path, map[string][]string{"": {"kind", "columnHeaders", "rows", "errors"}}, body)
+	case s.Method == http.MethodGet:
+		checkMembers(t, s.URL.Path, map[string][]string{"": listMembers}, body)
 		var list struct{ Items []json.RawMessage }
 		_ = json.Unmarshal(body, &list)
 		for _, item := range list.Items {
-			checkResource(t, s.path, item)
+			checkResource(t, s.URL.Path, item)
 		}
-	case s.method == http.MethodPut:
-		checkResource(t, s.path, body)
+	case s.Method == http.MethodPut:
+		checkResource(t, s.URL.Path, body)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -13,6 +12,8 @@ import (
 	"pressroom/internal/network/networktest"
 	"pressroom/internal/network/youtube"
 )
+
+const redirect = "https://pressroom.test/connect/back"
 
 func TestAuthorize(t *testing.T) {
 	t.Parallel()
@@ -26,133 +27,6 @@ func TestAuthorize(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" || address != "https://accounts.google.com/o/oauth2/v2/auth" {
 		t.Errorf("%s: %v\n%s", address, err, diff)
-	}
-}
-
-func TestConnect(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	a := network.Authorization{State: "a state & more", Redirect: redirect, Verifier: verifier}
-	back := w.consent(a, "harbour.coffee", "allow")
-	if back.Query().Get("state") != a.State || !strings.HasPrefix(back.String(), redirect+"?") {
-		t.Errorf("back to %s", back)
-	}
-	found, err := w.network().Exchange(t.Context(), a, back.Query().Get("code"))
-	if err != nil || len(found) != 1 {
-		t.Fatalf("%d candidates, %v", len(found), err)
-	}
-	g := found[0].Grant
-	if g.Access == "" || g.Refresh == "" || !strings.HasPrefix(g.Account, "UC") {
-		t.Errorf("grant %+v", g)
-	}
-	want := network.Candidate{DisplayName: "Harbour Coffee", Grant: network.Grant{
-		Server: w.url + "/youtube", Account: g.Account, Username: "harbour.coffee", Access: g.Access, Refresh: g.Refresh, Expires: start.Add(time.Hour),
-		Scopes: []string{"https://www.googleapis.com/auth/youtube.upload", "https://www.googleapis.com/auth/youtube.readonly", "https://www.googleapis.com/auth/yt-analytics.readonly"},
-		Holder: "youtube:" + g.Account,
-	}}
-	if diff := cmp.Diff(want, found[0]); diff != "" {
-		t.Error(diff)
-	}
-}
-
-func TestDenied(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	back := w.consent(network.Authorization{State: "s", Redirect: redirect}, "harbour.coffee", "deny").Query()
-	if back.Get("error") != "access_denied" || back.Get("state") != "s" || back.Has("code") {
-		t.Errorf("back with %v", back)
-	}
-}
-
-func TestBadCodes(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	a := network.Authorization{State: "s", Redirect: redirect, Verifier: verifier}
-	exchange := func(a network.Authorization, code string) {
-		t.Helper()
-		_, err := w.network().Exchange(t.Context(), a, code)
-		if said := networktest.WantClass(t, err, network.AuthDead, "invalid_grant"); strings.Contains(said.Message+said.Error(), code) {
-			t.Error("the error holds the code")
-		}
-	}
-	code := func() string { return w.consent(a, "mira.keller", "allow").Query().Get("code") }
-	exchange(a, "no-such-code")
-	exchange(network.Authorization{Redirect: "https://elsewhere.test/", Verifier: verifier}, code())
-	exchange(network.Authorization{Redirect: redirect, Verifier: "another"}, code())
-	exchange(network.Authorization{Redirect: redirect}, code())
-	used := code()
-	if _, err := w.network().Exchange(t.Context(), a, used); err != nil {
-		t.Fatal(err)
-	}
-	exchange(a, used)
-	late := code()
-	w.clock.Advance(11 * time.Minute)
-	exchange(a, late)
-}
-
-// The access token lives an hour and the refresh token stays; a publication goes on with the next one.
-func TestRefresh(t *testing.T) {
-	t.Parallel()
-	w, l := newWorld(t), newLibrary()
-	g := w.connect("harbour.coffee")
-	d := w.prepared(g, "renewed", l)
-	w.clock.Advance(time.Hour)
-	_, _, err := w.network().Prepare(t.Context(), g, d, l)
-	networktest.WantClass(t, err, network.AuthRefresh, "authError")
-	_, err = w.network().Commit(t.Context(), g, d, l)
-	networktest.WantClass(t, err, network.AuthRefresh, "authError")
-	_, _, err = w.network().Resolve(t.Context(), g, d, network.Tried{})
-	networktest.WantClass(t, err, network.AuthRefresh, "authError")
-	fresh, err := w.network().Refresh(t.Context(), g)
-	want := g
-	want.Access, want.Expires = fresh.Access, w.clock.Now().Add(time.Hour)
-	if diff := cmp.Diff(want, fresh); err != nil || diff != "" || fresh.Access == g.Access {
-		t.Fatalf("%v\n%s", err, diff)
-	}
-	w.commit(fresh, d, l)
-	w.wantHeld(1)
-}
-
-func TestDeadRefreshTokens(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	g := w.connect("harbour.coffee")
-	n := w.network()
-	w.clock.Advance(179 * 24 * time.Hour)
-	if _, err := n.Refresh(t.Context(), g); err != nil {
-		t.Errorf("used in time: %v", err)
-	}
-	w.clock.Advance(180 * 24 * time.Hour)
-	_, err := n.Refresh(t.Context(), g)
-	networktest.WantClass(t, err, network.AuthDead, "invalid_grant")
-	_, err = n.Refresh(t.Context(), network.Grant{Access: g.Access})
-	networktest.WantClass(t, err, network.AuthDead, "no_refresh_token")
-}
-
-// Only one answer of the token endpoint means that a grant is dead.
-func TestTokenErrors(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		status int
-		body   string
-		class  network.Class
-	}{
-		"revoked":        {http.StatusBadRequest, `{"error":"invalid_grant","error_description":"Token has been expired or revoked."}`, network.AuthDead},
-		"the app":        {http.StatusUnauthorized, `{"error":"invalid_client"}`, network.Transient},
-		"Google's other": {http.StatusForbidden, `{"error":{"code":403,"message":"x"}}`, network.Transient},
-		"an outage":      {http.StatusServiceUnavailable, `<html>`, network.Transient},
-		"no token":       {http.StatusOK, `{}`, network.Transient},
-		"nonsense":       {http.StatusOK, `[`, network.Transient},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			url := said(t, c.status, nil, c.body)
-			n := youtube.New(youtube.Options{TokenHost: url})
-			_, err := n.Refresh(t.Context(), network.Grant{Refresh: "top-secret"})
-			networktest.WantClass(t, err, c.class, "")
-			_, err = n.Exchange(t.Context(), network.Authorization{}, "code")
-			networktest.WantClass(t, err, c.class, "")
-		})
 	}
 }
 
@@ -173,16 +47,17 @@ func TestChannels(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			url := scripted(t, func(r *http.Request) (int, string) {
+			s := networktest.NewStub(t, adapter, network.App{}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if r.URL.Path == "/token" {
-					return http.StatusOK, `{"access_token":"a","refresh_token":"r","expires_in":3599,"scope":"youtube.upload"}`
+					_, _ = w.Write([]byte(`{"access_token":"a","refresh_token":"r","expires_in":3599,"scope":"youtube.upload"}`))
+					return
 				}
 				if c.class == network.AuthDead {
-					return http.StatusForbidden, c.answer
+					w.WriteHeader(http.StatusForbidden)
 				}
-				return http.StatusOK, c.answer
-			})
-			found, err := youtube.New(youtube.Options{TokenHost: url, APIHost: url}).Exchange(t.Context(), network.Authorization{}, "code")
+				_, _ = w.Write([]byte(c.answer))
+			}))
+			found, err := s.Network.(*youtube.Network).Exchange(t.Context(), network.Authorization{}, "code")
 			if c.class != "" {
 				networktest.WantClass(t, err, c.class, "")
 				return
@@ -199,10 +74,4 @@ func TestChannels(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestNoPasswords(t *testing.T) {
-	t.Parallel()
-	_, err := youtube.New(youtube.Options{}).Connect(t.Context(), network.Credentials{Identifier: "harbour.coffee", Password: "x"})
-	networktest.WantClass(t, err, network.Rejected, "")
 }

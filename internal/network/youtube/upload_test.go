@@ -1,0 +1,173 @@
+package youtube_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pressroom/internal/network"
+	"pressroom/internal/network/networktest"
+	"pressroom/internal/network/youtube"
+)
+
+// What is said of a video is sent as it was planned.
+func TestInsert(t *testing.T) {
+	t.Parallel()
+	f := networktest.New(t, adapter, 0)
+	f.Prepared(f.Grant(), "Opening day\n#harbour #coffee", f.Library.Video(chunk))
+	begun := f.Wire.Requests("POST " + upload)[0]
+	var got any
+	_ = json.Unmarshal(begun.Body, &got)
+	want := map[string]any{
+		"snippet": map[string]any{"title": "Opening day", "description": "Opening day\n#harbour #coffee", "tags": []any{"harbour", "coffee"}},
+		"status":  map[string]any{"privacyStatus": "public"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if begun.Header.Get("X-Upload-Content-Length") != strconv.Itoa(chunk) || begun.Header.Get("X-Upload-Content-Type") != "video/mp4" || begun.URL.Query().Get("part") != "snippet,status" {
+		t.Errorf("%v, %v", begun.Header, begun.URL)
+	}
+}
+
+// Each part is sent once, and the session is asked before the parts that follow a pause.
+func TestParts(t *testing.T) {
+	t.Parallel()
+	for size, c := range map[int]struct{ requests int }{1000: {2}, chunk: {2}, chunk + 1: {4}, 3 * chunk: {5}, 3*chunk + 5: {6}} {
+		f := networktest.New(t, adapter, 0)
+		f.Library.Seekable = size%2 == 1
+		film := []network.Media{f.Library.Video(size)}
+		f.Post(f.Grant(), "x", film...)
+		f.WantShown("x", film)
+		if requests := f.Wire.Count("PUT " + upload); requests != c.requests {
+			t.Errorf("%d bytes: %d requests to the session", size, requests)
+		}
+	}
+}
+
+// An operator's rules cannot make a video of nothing.
+func TestOwnRules(t *testing.T) {
+	t.Parallel()
+	n := youtube.New(youtube.Options{App: network.App{Rules: &network.Rules{}}})
+	d, err := n.Plan(network.Intent{Content: network.Content{Text: "x"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = n.Prepare(t.Context(), network.Grant{}, d, networktest.NewLibrary(t))
+	networktest.WantClass(t, err, network.RejectedMedia, "")
+}
+
+// A file that is not the one that the upload was begun with is not sent.
+func TestChangedFile(t *testing.T) {
+	t.Parallel()
+	f := networktest.New(t, adapter, 0)
+	g := f.Grant()
+	film := f.Library.Video(3 * chunk)
+	d := f.Prepared(g, "x", film)
+	f.Library.Replace(film, f.Library.Bytes(film)[:2*chunk])
+	_, err := f.Commit(g, d)
+	networktest.WantClass(t, err, network.Rejected, "")
+	f.WantHeld(0)
+}
+
+// An address that leads elsewhere would carry the token there.
+func TestSessionElsewhere(t *testing.T) {
+	t.Parallel()
+	s := networktest.NewStub(t, adapter, network.App{}, networktest.Answer{Header: http.Header{"Location": {"https://elsewhere.test/upload?upload_id=1"}}})
+	_, _, err := s.Network.Prepare(t.Context(), s.Grant, network.Draft(planned), s.Library)
+	networktest.WantClass(t, err, network.Transient, "")
+}
+
+// A video whose session has run out is found among the channel's uploads, unless it could be another.
+func TestLookBack(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		before, after int // posts of the same text, before this one and after
+		verdict       network.Verdict
+		class         network.Class
+	}{
+		"alone":      {0, 0, network.Stands, ""},
+		"an old one": {1, 0, network.Stands, ""},
+		"a twin":     {0, 1, network.Unknown, network.Uncertain},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := networktest.New(t, adapter, 0)
+			g := f.Grant()
+			for range c.before {
+				f.Publish(g, f.Ready(g, "same\ntext"))
+				f.Clock.Advance(10 * time.Minute)
+			}
+			d := f.Ready(g, "same\ntext")
+			tried := f.Tried()
+			first := f.Publish(g, d)
+			first.Alike = true // without its session it cannot be told from another
+			for range c.after {
+				f.Publish(g, f.Ready(g, "same\ntext"))
+			}
+			f.Publish(g, f.Ready(g, "another"))
+			f.Clock.Advance(week)
+			verdict, receipt, err := f.Network().Resolve(t.Context(), f.Fresh(g), d, tried)
+			if verdict != c.verdict || networktest.Class(err) != c.class || verdict == network.Stands && receipt != first {
+				t.Errorf("verdict %v, receipt %+v, %v", verdict, receipt, err)
+			}
+			f.WantHeld(c.before + c.after + 2)
+		})
+	}
+}
+
+// Using a refresh token keeps it.
+func TestUsedRefreshToken(t *testing.T) {
+	t.Parallel()
+	f := networktest.New(t, adapter, 0)
+	g := f.Grant()
+	for range 3 {
+		f.Clock.Advance(179 * 24 * time.Hour)
+		f.Fresh(g)
+	}
+}
+
+// forgetful is a network that keeps only so many bytes of each part.
+func forgetful(most int64) http.HandlerFunc {
+	have := int64(0)
+	return func(w http.ResponseWriter, r *http.Request) {
+		have += min(r.ContentLength, most)
+		if have > 0 {
+			w.Header().Set("Range", fmt.Sprintf("bytes=0-%d", have-1))
+		}
+		w.WriteHeader(http.StatusPermanentRedirect)
+	}
+}
+
+// A network that kept less than it was sent is sent the rest, and one that keeps nothing is given up.
+func TestForgetful(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		most     int64
+		seekable bool
+		want     []network.Class // of calls in a row
+	}{
+		"half":                               {chunk / 2, true, []network.Class{""}},
+		"half, of what cannot be read again": {chunk / 2, false, []network.Class{network.Transient, ""}},
+		"nothing":                            {0, true, []network.Class{network.Transient, network.Transient}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := networktest.NewStub(t, adapter, network.App{}, forgetful(c.most))
+			s.Library.Seekable = c.seekable
+			s.Library.Replace(network.Media{ID: 1}, make([]byte, 2*chunk))
+			d := s.Draft(strings.NewReplacer(`"total":100`, fmt.Sprintf(`"total":%d`, 2*chunk), "/upload?", "/looked-at?").Replace(ready))
+			for i, want := range c.want {
+				if _, _, err := s.Network.Prepare(t.Context(), s.Grant, d, s.Library); networktest.Class(err) != want {
+					t.Errorf("call %d: %v", i, err)
+				}
+			}
+		})
+	}
+}
