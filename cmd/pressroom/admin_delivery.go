@@ -31,7 +31,9 @@ type (
 
 // Run lists what a person may decide.
 func (c adminPostsUnconfirmed) Run(ctx context.Context, p *program, log *slog.Logger) error {
-	return with(ctx, c.storeFlags, p, log, func(s *server.Server) ([]delivery.Doubt, error) { return s.Delivery.Unconfirmed(ctx, c.Team) })
+	return with(ctx, c.storeFlags, p, log, func(s *server.Server) ([]delivery.UnconfirmedDelivery, error) {
+		return s.Delivery.ListUnconfirmed(ctx, c.Team)
+	})
 }
 
 // Run decides what became of a post at an account.

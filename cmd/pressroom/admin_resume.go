@@ -36,9 +36,9 @@ func (c adminResume) lift(ctx context.Context, p *program, log *slog.Logger) err
 	if err != nil {
 		return err
 	}
-	var found delivery.Reckoning
+	var found delivery.ResumeReport
 	if err = c.wait(ctx, s); err == nil {
-		found, err = s.Resume(ctx, delivery.ResumeOptions{Late: c.Late, Try: c.DryRun, AtOnce: c.NoWait, Unasked: c.Unasked})
+		found, err = s.Resume(ctx, delivery.ResumeOptions{MaxLateness: c.Late, DryRun: c.DryRun, NoWait: c.NoWait, AllowUnreachable: c.Unasked})
 	}
 	if err := errors.Join(err, s.Close()); err != nil {
 		return err
@@ -51,7 +51,7 @@ func (c adminResume) lift(ctx context.Context, p *program, log *slog.Logger) err
 
 // wait waits until networks list what went out right before the hold.
 func (c adminResume) wait(ctx context.Context, s *server.Server) error {
-	left, err := s.Delivery.AskableIn(ctx)
+	left, err := s.Delivery.ResumableIn(ctx)
 	if err != nil || left <= 0 || c.NoWait || c.DryRun {
 		return err
 	}
@@ -65,11 +65,11 @@ func (c adminResume) wait(ctx context.Context, s *server.Server) error {
 
 // fateWords say what becomes of an account of a post.
 var fateWords = map[delivery.Fate]string{
-	delivery.WentOut: "went out", delivery.Unsure: "unconfirmed", delivery.Goes: "is sent now", delivery.Missed: "fails, too late", delivery.Waits: "waits",
+	delivery.FateWentOut: "went out", delivery.FateUnconfirmed: "unconfirmed", delivery.FateGoesLate: "is sent now", delivery.FateMissed: "fails, too late", delivery.FateWaits: "waits",
 }
 
 // showReckoning prints for people what a resumption found: how much of each kind, then each account of a post on a line.
-func showReckoning(w io.Writer, r delivery.Reckoning) error {
+func showReckoning(w io.Writer, r delivery.ResumeReport) error {
 	accounts, series := r.Accounts, r.Series
 	err := show(w, false, struct {
 		Held    restoreguard.Why `json:"held"`
@@ -81,7 +81,7 @@ func showReckoning(w io.Writer, r delivery.Reckoning) error {
 		Missed  int              `json:"missed"`
 		InDoubt int              `json:"waits_in_doubt"`
 		Series  int              `json:"series_skipping"`
-	}{r.Held, r.Since.Format(shownTime), r.Resumed, r.WentOut, r.Unsure, r.Late, r.Missed, r.InDoubt, len(series)})
+	}{r.Held, r.Since.Format(shownTime), r.Resumed, r.WentOut, r.Unconfirmed, r.GoesLate, r.Missed, r.WaitsInDoubt, len(series)})
 	if err != nil || len(accounts) == 0 {
 		return err
 	}

@@ -14,9 +14,9 @@ import (
 func TestShowReckoning(t *testing.T) {
 	t.Parallel()
 	due := time.Date(2026, 11, 22, 8, 0, 0, 0, time.UTC)
-	r := delivery.Reckoning{Held: restoreguard.Restored, Since: due, Late: 1, Unsure: 1, Accounts: []delivery.Reckoned{
-		{TeamID: 1, PostID: "p1", AccountID: 2, Platform: "threads", Username: "harbour.coffee", Excerpt: "Fresh beans", Due: due, Fate: delivery.Goes},
-		{TeamID: 1, PostID: "p2", AccountID: 3, Platform: "linkedin", Username: "ada", Excerpt: "We are hiring", Due: due, Fate: delivery.Unsure, Why: "the network never tells"},
+	r := delivery.ResumeReport{Held: restoreguard.Restored, Since: due, GoesLate: 1, Unconfirmed: 1, Accounts: []delivery.ResumedAccount{
+		{TeamID: 1, PostID: "p1", AccountID: 2, Platform: "threads", Username: "harbour.coffee", Excerpt: "Fresh beans", Due: due, Fate: delivery.FateGoesLate},
+		{TeamID: 1, PostID: "p2", AccountID: 3, Platform: "linkedin", Username: "ada", Excerpt: "We are hiring", Due: due, Fate: delivery.FateUnconfirmed, Why: "the network never tells"},
 	}}
 	var out bytes.Buffer
 	if err := showReckoning(&out, r); err != nil {

@@ -55,7 +55,7 @@ func (s *Server) buildStanding() {
 	if s.cfg.Role != RoleAPI {
 		s.metrics.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "pressroom_queue_pulse_age_seconds", Help: "How long ago the queue last brought this node something; it is sent a trial every 5 seconds.",
-		}, func() float64 { return s.db.Now().Sub(s.waker.Pulsed()).Seconds() }))
+		}, func() float64 { return s.db.Now().Sub(s.waker.LastPulse()).Seconds() }))
 	}
 }
 
@@ -140,7 +140,7 @@ func (s *Server) countPosts(ctx context.Context, c *counts) error {
 	}
 	c.expect("posts_due", yesNo(false))
 	c.expect("posts_due", yesNo(true))
-	n, oldest, err := s.Delivery.InDoubt(ctx)
+	n, oldest, err := s.Delivery.CountUnconfirmed(ctx)
 	if err != nil {
 		return err
 	}
@@ -149,7 +149,7 @@ func (s *Server) countPosts(ctx context.Context, c *counts) error {
 }
 
 func (s *Server) countDeliveries(ctx context.Context, c *counts) error {
-	loads, err := s.Delivery.UnderWay(ctx)
+	loads, err := s.Delivery.CountByPhase(ctx)
 	if err != nil {
 		return err
 	}

@@ -150,7 +150,7 @@ func (s *Server) readiness(ctx context.Context) (int, map[string]string) {
 	}
 	if s.cfg.Role != RoleAPI {
 		checks["queue"] = "ok"
-		if s.db.Now().Sub(s.waker.Pulsed()) > queueSilent {
+		if s.db.Now().Sub(s.waker.LastPulse()) > queueSilent {
 			checks["queue"], status = "carries no work", http.StatusServiceUnavailable
 		}
 		s.tellNetworks(checks)

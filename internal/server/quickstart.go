@@ -256,7 +256,7 @@ func (q *Quickstart) goOn(ctx context.Context) error {
 	if err != nil || !state.Held() || state.Why == restoreguard.ByHand {
 		return err
 	}
-	_, err = q.Resume(ctx, delivery.ResumeOptions{Late: LateByDefault, Unasked: true}) // its networks are a sandbox's
+	_, err = q.Resume(ctx, delivery.ResumeOptions{MaxLateness: LateByDefault, AllowUnreachable: true}) // its networks are a sandbox's
 	return err
 }
 

@@ -397,7 +397,7 @@ func (s *Server) sendLetter() func(context.Context, team.Letter) error {
 // buildDelivery makes what hands posts to the networks.
 func (s *Server) buildDelivery(networks []network.Network) {
 	opts := delivery.DefaultOptions
-	opts.Flights, opts.PerNetwork, opts.Called, opts.Late = max(1, s.cfg.Workers), s.cfg.PerNetwork, s.metrics.calledNetwork, s.metrics.stood
+	opts.Workers, opts.PerNetwork, opts.OnCall, opts.OnPublished = max(1, s.cfg.Workers), s.cfg.PerNetwork, s.metrics.calledNetwork, s.metrics.stood
 	opts.Hosts = s.cfg.Networks.namedHosts()
 	if s.cfg.Lease > 0 {
 		opts.Lease = s.cfg.Lease
@@ -470,7 +470,7 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	err := s.listen(ctx, listener)
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
 	defer cancel()
-	err = errors.Join(err, s.cutOff("work", s.queue.Stop(ending)), s.cutOff("deliveries", s.Delivery.Land(ending)))
+	err = errors.Join(err, s.cutOff("work", s.queue.Stop(ending)), s.cutOff("deliveries", s.Delivery.Drain(ending)))
 	stop()
 	tasks.Wait()
 	giving, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBack)

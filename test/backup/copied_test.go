@@ -64,7 +64,7 @@ func TestCopiedSQLite(t *testing.T) {
 	}
 	s, err := server.Open(t.Context(), cfg)
 	must(t, err)
-	if done, err := s.Resume(t.Context(), delivery.ResumeOptions{AtOnce: true, Late: time.Hour}); err != nil || !done.Resumed {
+	if done, err := s.Resume(t.Context(), delivery.ResumeOptions{NoWait: true, MaxLateness: time.Hour}); err != nil || !done.Resumed {
 		t.Errorf("resuming: %v %v", done, err)
 	}
 	must(t, s.Close())
@@ -187,9 +187,9 @@ func TestHeldByHand(t *testing.T) {
 		}
 		w.clock.advance(20 * time.Minute)
 		h.rests(of, day{soon: map[string]string{"bluesky": id}})
-		done, err := h.Resume(t.Context(), delivery.ResumeOptions{AtOnce: true, Late: time.Hour})
+		done, err := h.Resume(t.Context(), delivery.ResumeOptions{NoWait: true, MaxLateness: time.Hour})
 		must(t, err)
-		if done.Late != 1 || done.WentOut+done.Unsure+done.Missed != 0 {
+		if done.GoesLate != 1 || done.WentOut+done.Unconfirmed+done.Missed != 0 {
 			t.Errorf("resuming: %+v", done)
 		}
 		h.becomes(of, id, "published")

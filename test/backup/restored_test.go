@@ -234,26 +234,26 @@ func (h *house) rests(of *home, d day) {
 }
 
 // tally counts what a resumption found.
-func tally(r delivery.Reckoning) map[delivery.Fate]int {
-	return map[delivery.Fate]int{delivery.WentOut: r.WentOut, delivery.Unsure: r.Unsure, delivery.Goes: r.Late, delivery.Missed: r.Missed}
+func tally(r delivery.ResumeReport) map[delivery.Fate]int {
+	return map[delivery.Fate]int{delivery.FateWentOut: r.WentOut, delivery.FateUnconfirmed: r.Unconfirmed, delivery.FateGoesLate: r.GoesLate, delivery.FateMissed: r.Missed}
 }
 
 // resumes has it go on, after a try that changes nothing.
 func (h *house) resumes(all, some *home, d day) {
 	h.t.Helper()
-	want := map[delivery.Fate]int{delivery.WentOut: len(d.soon) + 2, delivery.Unsure: len(reticent), delivery.Goes: len(d.later) - len(reticent), delivery.Missed: 0}
-	tried, err := h.Resume(h.t.Context(), delivery.ResumeOptions{AtOnce: true, Late: time.Hour, Try: true})
+	want := map[delivery.Fate]int{delivery.FateWentOut: len(d.soon) + 2, delivery.FateUnconfirmed: len(reticent), delivery.FateGoesLate: len(d.later) - len(reticent), delivery.FateMissed: 0}
+	tried, err := h.Resume(h.t.Context(), delivery.ResumeOptions{NoWait: true, MaxLateness: time.Hour, DryRun: true})
 	must(h.t, err)
 	if diff := cmp.Diff(want, tally(tried)); diff != "" || tried.Resumed || tried.Held != restoreguard.Restored {
 		raw, _ := json.MarshalIndent(tried, "", " ")
 		h.t.Fatalf("a try: %s\n%s", diff, raw)
 	}
-	late, err := h.Resume(h.t.Context(), delivery.ResumeOptions{AtOnce: true, Late: time.Minute, Try: true})
+	late, err := h.Resume(h.t.Context(), delivery.ResumeOptions{NoWait: true, MaxLateness: time.Minute, DryRun: true})
 	must(h.t, err)
-	if late.Late != 0 || late.Missed != len(d.later)-len(reticent) {
+	if late.GoesLate != 0 || late.Missed != len(d.later)-len(reticent) {
 		h.t.Errorf("with a bound of a minute: %v", tally(late))
 	}
-	done, err := h.Resume(h.t.Context(), delivery.ResumeOptions{AtOnce: true, Late: time.Hour})
+	done, err := h.Resume(h.t.Context(), delivery.ResumeOptions{NoWait: true, MaxLateness: time.Hour})
 	must(h.t, err)
 	if diff := cmp.Diff(want, tally(done)); diff != "" || !done.Resumed {
 		h.t.Errorf("the resumption: %s", diff)
@@ -281,7 +281,7 @@ func (h *house) resumes(all, some *home, d day) {
 	if is := h.status(some, d.next); is != "scheduled" {
 		h.t.Errorf("what is due in days is %s", is)
 	}
-	if _, err := h.Resume(h.t.Context(), delivery.ResumeOptions{AtOnce: true, Late: time.Hour}); err == nil || !strings.Contains(err.Error(), "nothing is held") {
+	if _, err := h.Resume(h.t.Context(), delivery.ResumeOptions{NoWait: true, MaxLateness: time.Hour}); err == nil || !strings.Contains(err.Error(), "nothing is held") {
 		h.t.Errorf("a second resumption: %v", err)
 	}
 }

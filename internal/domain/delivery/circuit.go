@@ -7,11 +7,11 @@ import (
 )
 
 const (
-	fallsAfter  = 5                // calls that failed in a row, of two deliveries at least
-	fallsWithin = time.Minute      // and in this time
-	firstBreak  = 2 * time.Second  // how long a circuit is open at first, doubling with every probe that fails
-	lastBreak   = time.Minute      // and at most
-	forgotten   = 10 * time.Minute // after the last failure, as nobody sends anything there any more
+	openAfter       = 5                // calls that failed in a row, of two deliveries at least
+	openWithin      = time.Minute      // and in this time
+	minOpenTime     = 2 * time.Second  // how long a circuit is open at first, doubling with every probe that fails
+	maxOpenTime     = time.Minute      // and at most
+	circuitIdleTime = 10 * time.Minute // after the last failure, as nobody sends anything there any more
 )
 
 // CircuitState says whether a network is given posts.
@@ -36,131 +36,131 @@ type Circuit struct {
 type circuits struct {
 	now func() time.Time
 
-	mu sync.Mutex
-	by map[server]*circuit // those that something failed at since the last answer
+	mu       sync.Mutex
+	byServer map[server]*circuit // those that something failed at since the last answer
 }
 
 // server is what fails or works as one: of most networks there is but one, of Bluesky's there are many.
 type server struct{ platform, address string }
 
 type circuit struct {
-	run    []miss    // calls that failed since the last answer, while closed
-	since  time.Time // opened; zero while closed
-	until  time.Time // when one delivery may try
-	breaks time.Duration
-	probe  string    // the delivery that tries
-	failed time.Time // last
+	failures    []failedCall // calls that failed since the last answer, while closed
+	openedAt    time.Time    // opened; zero while closed
+	probeAt     time.Time    // when one delivery may try
+	openTime    time.Duration
+	probe       string    // the delivery that tries
+	lastFailure time.Time // last
 }
 
-type miss struct {
+type failedCall struct {
 	delivery string
 	at       time.Time
 }
 
 func newCircuits(now func() time.Time) *circuits {
-	return &circuits{now: now, by: map[server]*circuit{}}
+	return &circuits{now: now, byServer: map[server]*circuit{}}
 }
 
-// admits tells whether a delivery may call a server, or else how long it should rest. The first to ask once a break is
+// allow tells whether a delivery may call a server, or else how long it should rest. The first to ask once a break is
 // over is the probe: it ends by answered, failed or left.
-func (c *circuits) admits(s server, delivery string) (time.Duration, bool) {
+func (c *circuits) allow(s server, delivery string) (time.Duration, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	of := c.at(s)
+	of := c.get(s)
 	switch {
-	case of == nil || of.since.IsZero() || of.probe == delivery:
+	case of == nil || of.openedAt.IsZero() || of.probe == delivery:
 		return 0, true
 	case of.probe != "":
-		return of.breaks, false
+		return of.openTime, false
 	}
-	if wait := of.until.Sub(c.now()); wait > 0 {
+	if wait := of.probeAt.Sub(c.now()); wait > 0 {
 		return wait, false
 	}
 	of.probe = delivery
 	return 0, true
 }
 
-// at finds what is known of a server; nil where all is well.
-func (c *circuits) at(s server) *circuit {
-	of := c.by[s]
-	if of != nil && of.probe == "" && c.now().Sub(of.failed) > forgotten {
-		delete(c.by, s)
+// get finds what is known of a server; nil where all is well.
+func (c *circuits) get(s server) *circuit {
+	of := c.byServer[s]
+	if of != nil && of.probe == "" && c.now().Sub(of.lastFailure) > circuitIdleTime {
+		delete(c.byServer, s)
 		return nil
 	}
 	return of
 }
 
-// answered says that a server took a post or gave a reason why not.
-func (c *circuits) answered(s server) {
+// recordAnswer says that a server took a post or gave a reason why not.
+func (c *circuits) recordAnswer(s server) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.by, s)
+	delete(c.byServer, s)
 }
 
-// failed says that a server gave no answer, or one that it is to blame for.
-func (c *circuits) failed(s server, delivery string) {
+// recordFailure says that a server gave no answer, or one that it is to blame for.
+func (c *circuits) recordFailure(s server, delivery string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	of := c.at(s)
+	of := c.get(s)
 	if of == nil {
-		of = &circuit{breaks: firstBreak}
-		c.by[s] = of
+		of = &circuit{openTime: minOpenTime}
+		c.byServer[s] = of
 	}
 	now := c.now()
-	of.failed = now
+	of.lastFailure = now
 	switch {
-	case of.since.IsZero():
-		if of.run = append(of.run, miss{delivery, now}); of.falls() {
-			of.since, of.until, of.run = now, now.Add(of.breaks), nil
+	case of.openedAt.IsZero():
+		if of.failures = append(of.failures, failedCall{delivery, now}); of.shouldOpen() {
+			of.openedAt, of.probeAt, of.failures = now, now.Add(of.openTime), nil
 		}
 	case of.probe == delivery:
-		of.breaks = min(lastBreak, 2*of.breaks)
-		of.until, of.probe = now.Add(of.breaks), ""
+		of.openTime = min(maxOpenTime, 2*of.openTime)
+		of.probeAt, of.probe = now.Add(of.openTime), ""
 	}
 }
 
-// falls tells whether the last failures came quickly enough, and of more than one delivery: a post that a server
+// shouldOpen tells whether the last failures came quickly enough, and of more than one delivery: a post that a server
 // stumbles over by itself must not keep the others from it.
-func (of *circuit) falls() bool {
-	of.run = of.run[max(0, len(of.run)-fallsAfter):]
-	first, last := of.run[0], of.run[len(of.run)-1]
-	return len(of.run) == fallsAfter && last.at.Sub(first.at) <= fallsWithin &&
-		slices.ContainsFunc(of.run, func(m miss) bool { return m.delivery != first.delivery })
+func (of *circuit) shouldOpen() bool {
+	of.failures = of.failures[max(0, len(of.failures)-openAfter):]
+	first, last := of.failures[0], of.failures[len(of.failures)-1]
+	return len(of.failures) == openAfter && last.at.Sub(first.at) <= openWithin &&
+		slices.ContainsFunc(of.failures, func(m failedCall) bool { return m.delivery != first.delivery })
 }
 
-// left says that a delivery's work has ended for now. A probe that learnt nothing leaves the try to the next one.
-func (c *circuits) left(s server, delivery string) {
+// releaseProbe says that a delivery's work has ended for now. A probe that learnt nothing leaves the try to the next one.
+func (c *circuits) releaseProbe(s server, delivery string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if of := c.by[s]; of != nil && of.probe == delivery {
+	if of := c.byServer[s]; of != nil && of.probe == delivery {
 		of.probe = ""
 	}
 }
 
 func (of *circuit) state(now time.Time) CircuitState {
 	switch {
-	case of.since.IsZero():
+	case of.openedAt.IsZero():
 		return Closed
-	case of.probe != "" || !now.Before(of.until):
+	case of.probe != "" || !now.Before(of.probeAt):
 		return HalfOpen
 	}
 	return Open
 }
 
 // Circuit tells how this node stands to a network.
-func (s *Service) Circuit(platform string) Circuit { return s.circuits.of(platform) }
+func (s *Service) Circuit(platform string) Circuit { return s.circuits.worst(platform) }
 
-func (c *circuits) of(platform string) Circuit {
+func (c *circuits) worst(platform string) Circuit {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	worst := Circuit{State: Closed}
-	for s := range c.by {
-		of := c.at(s)
+	for s := range c.byServer {
+		of := c.get(s)
 		if of == nil || s.platform != platform {
 			continue
 		}
 		if state := of.state(c.now()); severity(state) > severity(worst.State) {
-			worst = Circuit{state, of.since}
+			worst = Circuit{state, of.openedAt}
 		}
 	}
 	return worst

@@ -15,14 +15,14 @@ import (
 	"pressroom/internal/testkit"
 )
 
-var here = server{"bluesky", "https://one.example"}
+var testServer = server{"bluesky", "https://one.example"}
 
-// trip opens a circuit at once.
-func trip(c *circuits) {
-	for range fallsAfter - 1 {
-		c.failed(here, "a")
+// openCircuit opens a circuit at once.
+func openCircuit(c *circuits) {
+	for range openAfter - 1 {
+		c.recordFailure(testServer, "a")
 	}
-	c.failed(here, "b")
+	c.recordFailure(testServer, "b")
 }
 
 func TestCircuitOpens(t *testing.T) {
@@ -31,33 +31,36 @@ func TestCircuitOpens(t *testing.T) {
 		happens func(c *circuits, clock *testkit.Clock)
 		want    CircuitState
 	}{
-		"five failures of two": {func(c *circuits, _ *testkit.Clock) { trip(c) }, Open},
+		"five failures of two": {func(c *circuits, _ *testkit.Clock) { openCircuit(c) }, Open},
 		"five failures of one": {func(c *circuits, _ *testkit.Clock) {
-			trip(c)
-			c.answered(here)
+			openCircuit(c)
+			c.recordAnswer(testServer)
 			for range 9 {
-				c.failed(here, "a")
+				c.recordFailure(testServer, "a")
 			}
 		}, Closed},
 		"an answer in between": {func(c *circuits, _ *testkit.Clock) {
-			c.failed(here, "a")
-			c.answered(here)
+			c.recordFailure(testServer, "a")
+			c.recordAnswer(testServer)
 			for range 4 {
-				c.failed(here, "b")
+				c.recordFailure(testServer, "b")
 			}
 		}, Closed},
 		"over more than a minute": {func(c *circuits, clock *testkit.Clock) {
 			for _, id := range []string{"a", "b", "a", "b", "a", "b", "a"} {
-				c.failed(here, id)
+				c.recordFailure(testServer, id)
 				clock.Advance(16 * time.Second)
 			}
 		}, Closed},
-		"another server of it fails": {func(c *circuits, _ *testkit.Clock) { trip(c); c.answered(server{"bluesky", "https://two.example"}) }, Open},
+		"another server of it fails": {func(c *circuits, _ *testkit.Clock) {
+			openCircuit(c)
+			c.recordAnswer(server{"bluesky", "https://two.example"})
+		}, Open},
 	} {
 		clock := testkit.NewClock(noon)
 		of := newCircuits(clock.Now)
 		c.happens(of, clock)
-		if got := of.of("bluesky").State; got != c.want {
+		if got := of.worst("bluesky").State; got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}
@@ -68,10 +71,10 @@ func TestBarredIsNoFailureOfTheNetwork(t *testing.T) {
 	t.Parallel()
 	s := &Service{circuits: newCircuits(testkit.NewClock(noon).Now)}
 	barred := func() {
-		for n := range 3 * fallsAfter {
-			f := &flight{s: s, d: delivery{ID: string(rune('a' + n))}, server: here}
+		for n := range 3 * openAfter {
+			f := &attempt{s: s, d: delivery{ID: string(rune('a' + n))}, server: testServer}
 			for _, call := range []string{"prepare", "commit"} {
-				f.called(t.Context(), call, &network.Error{Class: network.Barred})
+				f.reportCall(t.Context(), call, &network.Error{Class: network.Barred})
 			}
 		}
 	}
@@ -79,7 +82,7 @@ func TestBarredIsNoFailureOfTheNetwork(t *testing.T) {
 	if got := s.Circuit("bluesky").State; got != Closed {
 		t.Errorf("it is %s", got)
 	}
-	trip(s.circuits)
+	openCircuit(s.circuits)
 	barred()
 	if got := s.Circuit("bluesky").State; got != Open {
 		t.Errorf("an open one is %s", got)
@@ -91,51 +94,51 @@ func TestCircuitProbes(t *testing.T) {
 	t.Parallel()
 	clock := testkit.NewClock(noon)
 	c := newCircuits(clock.Now)
-	trip(c)
+	openCircuit(c)
 	for _, seconds := range []int{2, 4, 8, 16, 32, 60, 60} {
 		breaks := time.Duration(seconds) * time.Second
-		wait, may := c.admits(here, "b")
-		if may || wait != breaks || c.of("bluesky") != (Circuit{Open, noon}) {
-			t.Fatalf("waits %v: %t, want %v; %+v", wait, may, breaks, c.of("bluesky"))
+		wait, may := c.allow(testServer, "b")
+		if may || wait != breaks || c.worst("bluesky") != (Circuit{Open, noon}) {
+			t.Fatalf("waits %v: %t, want %v; %+v", wait, may, breaks, c.worst("bluesky"))
 		}
 		clock.Advance(wait)
-		if c.of("bluesky") != (Circuit{HalfOpen, noon}) { // on a node that has nothing to send it stays so, and looks no worse than it is
-			t.Fatalf("after its break it is %+v", c.of("bluesky"))
+		if c.worst("bluesky") != (Circuit{HalfOpen, noon}) { // on a node that has nothing to send it stays so, and looks no worse than it is
+			t.Fatalf("after its break it is %+v", c.worst("bluesky"))
 		}
-		if _, may := c.admits(here, "left"); !may || c.of("bluesky").State != HalfOpen {
+		if _, may := c.allow(testServer, "left"); !may || c.worst("bluesky").State != HalfOpen {
 			t.Fatal("nobody may try after the break")
 		}
-		c.left(here, "left") // it learnt nothing
-		if _, may := c.admits(here, "probe"); !may {
+		c.releaseProbe(testServer, "left") // it learnt nothing
+		if _, may := c.allow(testServer, "probe"); !may {
 			t.Fatal("the try is not left to the next one")
 		}
-		if _, may := c.admits(here, "probe"); !may {
+		if _, may := c.allow(testServer, "probe"); !may {
 			t.Fatal("the probe may not go on")
 		}
-		if wait, may := c.admits(here, "other"); may || wait != breaks {
+		if wait, may := c.allow(testServer, "other"); may || wait != breaks {
 			t.Fatalf("another one may go: %t, or waits %v", may, wait)
 		}
-		c.failed(here, "late") // of a call made before
-		c.failed(here, "probe")
+		c.recordFailure(testServer, "late") // of a call made before
+		c.recordFailure(testServer, "probe")
 	}
-	clock.Advance(lastBreak)
-	c.admits(here, "probe")
-	clock.Advance(2 * forgotten)
-	if c.of("bluesky").State != HalfOpen {
+	clock.Advance(maxOpenTime)
+	c.allow(testServer, "probe")
+	clock.Advance(2 * circuitIdleTime)
+	if c.worst("bluesky").State != HalfOpen {
 		t.Error("a probe that takes its time is forgotten")
 	}
-	c.answered(here)
-	if _, may := c.admits(here, "other"); !may || c.of("bluesky") != (Circuit{State: Closed}) || len(c.by) != 0 {
-		t.Errorf("after a success: %t, %+v", may, c.of("bluesky"))
+	c.recordAnswer(testServer)
+	if _, may := c.allow(testServer, "other"); !may || c.worst("bluesky") != (Circuit{State: Closed}) || len(c.byServer) != 0 {
+		t.Errorf("after a success: %t, %+v", may, c.worst("bluesky"))
 	}
-	trip(c)
-	clock.Advance(2 * forgotten)
-	if c.of("bluesky") != (Circuit{State: Closed}) || len(c.by) != 0 {
-		t.Errorf("long after anybody sent anything: %+v", c.of("bluesky"))
+	openCircuit(c)
+	clock.Advance(2 * circuitIdleTime)
+	if c.worst("bluesky") != (Circuit{State: Closed}) || len(c.byServer) != 0 {
+		t.Errorf("long after anybody sent anything: %+v", c.worst("bluesky"))
 	}
 }
 
-var down = &network.Error{Class: network.Transient, Status: 503}
+var errDown = &network.Error{Class: network.Transient, Status: 503}
 
 // What is due while a network is down goes out once it is back, once, without having used up its tries.
 func TestAnOutageIsWaitedOut(t *testing.T) {
@@ -143,27 +146,27 @@ func TestAnOutageIsWaitedOut(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(noon)
 		back := noon.Add(20 * time.Minute)
-		n := &quick{platform: "bluesky"}
+		n := &memoryNetwork{platform: "bluesky"}
 		n.commits = func(context.Context) (bool, error) {
 			if clock.Now().Before(back) {
-				return false, down
+				return false, errDown
 			}
 			return true, nil
 		}
-		p := newPort(t, testkit.Open(t, url, clock), 2, DefaultOptions, n)
-		p.due(t, 0, 0, 1)
-		p.sail(t, clock, noon.Add(12*time.Second)) // by itself, so that it comes near the end of its tries
-		p.due(t, 0, 0, 5)
-		p.due(t, 1, 0, 5)
-		p.sail(t, clock, noon.Add(10*time.Minute))
+		p := newMultiEnv(t, testkit.Open(t, url, clock), 2, DefaultOptions, n)
+		p.scheduleDue(t, 0, 0, 1)
+		p.runUntil(t, clock, noon.Add(12*time.Second)) // by itself, so that it comes near the end of its tries
+		p.scheduleDue(t, 0, 0, 5)
+		p.scheduleDue(t, 1, 0, 5)
+		p.runUntil(t, clock, noon.Add(10*time.Minute))
 		if got := p.Circuit("bluesky"); got.State != Open {
 			t.Fatalf("while it is down: %+v", got)
 		}
-		p.sail(t, clock, noon.Add(25*time.Minute))
-		if n.count() != 11 || n.most() != 1 || p.open(t) != 0 || p.Circuit("bluesky").State != Closed {
-			t.Errorf("%d held, one %d times, %d open, %+v", n.count(), n.most(), p.open(t), p.Circuit("bluesky"))
+		p.runUntil(t, clock, noon.Add(25*time.Minute))
+		if n.count() != 11 || n.most() != 1 || p.countOpen(t) != 0 || p.Circuit("bluesky").State != Closed {
+			t.Errorf("%d held, one %d times, %d open, %+v", n.count(), n.most(), p.countOpen(t), p.Circuit("bluesky"))
 		}
-		p.agrees(t, n)
+		p.checkOnce(t, n)
 	})
 }
 
@@ -172,24 +175,24 @@ func TestPatienceEnds(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(noon)
-		n := &quick{platform: "bluesky", commits: func(context.Context) (bool, error) { return false, down }}
-		p := newPort(t, testkit.Open(t, url, clock), 1, DefaultOptions, n)
-		p.due(t, 0, 0, 5)
+		n := &memoryNetwork{platform: "bluesky", commits: func(context.Context) (bool, error) { return false, errDown }}
+		p := newMultiEnv(t, testkit.Open(t, url, clock), 1, DefaultOptions, n)
+		p.scheduleDue(t, 0, 0, 5)
 		for range 12 { // something fails all the time, so that nothing gets through its tries
-			trip(p.circuits)
-			p.sail(t, clock, clock.Now().Add(3*time.Minute))
+			openCircuit(p.circuits)
+			p.runUntil(t, clock, clock.Now().Add(3*time.Minute))
 		}
-		if p.open(t) != 0 || n.count() != 0 {
-			t.Fatalf("%d open, %d held", p.open(t), n.count())
+		if p.countOpen(t) != 0 || n.count() != 0 {
+			t.Fatalf("%d open, %d held", p.countOpen(t), n.count())
 		}
-		p.agrees(t, n)
+		p.checkOnce(t, n)
 		var post string
 		if err := p.db.QueryRow(t.Context(), `SELECT post_id FROM deliveries WHERE error_code = 'network_error' AND tries < ? ORDER BY id LIMIT 1`, maxTries).Scan(&post); err != nil {
 			t.Fatal(err)
 		}
-		story, err := p.Story(t.Context(), p.calls[0].TeamID, post)
+		story, err := p.Attempts(t.Context(), p.calls[0].TeamID, post)
 		if err != nil || !slices.ContainsFunc(story, func(l AttemptLine) bool {
-			return l.Call == resting && l.Result == gaveUp && l.EndedAt.Sub(l.At) >= patience
+			return l.Call == callRest && l.Result == resultGaveUp && l.EndedAt.Sub(l.At) >= maxOutageWait
 		}) {
 			t.Errorf("%+v, %v", story, err)
 		}
@@ -201,8 +204,8 @@ func TestPatienceEnds(t *testing.T) {
 func TestNeverTwiceThroughCircuits(t *testing.T) {
 	t.Parallel()
 	clock := testkit.NewClock(noon)
-	n := &quick{platform: "bluesky"}
-	p := newPort(t, testkit.Open(t, testkit.SQLite(t), clock), 1, DefaultOptions, n)
+	n := &memoryNetwork{platform: "bluesky"}
+	p := newMultiEnv(t, testkit.Open(t, testkit.SQLite(t), clock), 1, DefaultOptions, n)
 	rapid.Check(t, func(rt *rapid.T) {
 		does := rapid.SliceOfN(rapid.IntRange(0, 5), 0, 60).Draw(rt, "does")
 		n.commits = func(context.Context) (bool, error) {
@@ -216,22 +219,22 @@ func TestNeverTwiceThroughCircuits(t *testing.T) {
 			case 2:
 				return false, &network.Error{Class: network.Uncertain}
 			case 3, 4, 5:
-				return false, down
+				return false, errDown
 			}
 			return true, nil
 		}
-		p.due(t, 0, 0, rapid.IntRange(1, 12).Draw(rt, "posts"))
-		p.sail(t, clock, clock.Now().Add(2*time.Hour))
-		if p.open(t) != 0 || n.most() > 1 {
-			rt.Fatalf("%d open, one held %d times", p.open(t), n.most())
+		p.scheduleDue(t, 0, 0, rapid.IntRange(1, 12).Draw(rt, "posts"))
+		p.runUntil(t, clock, clock.Now().Add(2*time.Hour))
+		if p.countOpen(t) != 0 || n.most() > 1 {
+			rt.Fatalf("%d open, one held %d times", p.countOpen(t), n.most())
 		}
-		p.agrees(t, n)
+		p.checkOnce(t, n)
 	})
 }
 
-// sail works as the queue and the waker would, the clock jumping from wake to wake, until nothing is to be done before
+// runUntil works as the queue and the waker would, the clock jumping from wake to wake, until nothing is to be done before
 // the time given; then it is that time.
-func (p *port) sail(tb testing.TB, clock *testkit.Clock, until time.Time) {
+func (p *multiEnv) runUntil(tb testing.TB, clock *testkit.Clock, until time.Time) {
 	tb.Helper()
 	waker := p.NewWaker()
 	for {
@@ -260,8 +263,8 @@ func (p *port) sail(tb testing.TB, clock *testkit.Clock, until time.Time) {
 	}
 }
 
-// agrees checks that exactly what is shown as published is held.
-func (p *port) agrees(tb testing.TB, n *quick) {
+// checkOnce checks that exactly what is shown as published is held.
+func (p *multiEnv) checkOnce(tb testing.TB, n *memoryNetwork) {
 	tb.Helper()
 	var published, others int
 	err := p.db.QueryRow(tb.Context(), `SELECT COALESCE(SUM(CASE WHEN status = 'published' THEN 1 ELSE 0 END), 0), COALESCE(SUM(CASE WHEN status = 'failed' THEN 1 ELSE 0 END), 0) FROM posts`).Scan(&published, &others)
@@ -275,11 +278,11 @@ func TestRefusalsInDoubtOpenNoCircuit(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[int]CircuitState{http.StatusBadRequest: Closed, http.StatusRequestTimeout: Open, http.StatusBadGateway: Open, 0: Open} {
 		clock := testkit.NewClock(noon)
-		n := &quick{platform: "bluesky", commits: func(context.Context) (bool, error) {
+		n := &memoryNetwork{platform: "bluesky", commits: func(context.Context) (bool, error) {
 			return true, &network.Error{Class: network.Uncertain, Status: status, Code: "InvalidSwap"}
 		}}
-		p := newPort(t, testkit.Open(t, testkit.SQLite(t), clock), 1, DefaultOptions, n)
-		p.due(t, 0, 0, 12)
+		p := newMultiEnv(t, testkit.Open(t, testkit.SQLite(t), clock), 1, DefaultOptions, n)
+		p.scheduleDue(t, 0, 0, 12)
 		if err := p.NewWaker().Once(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -15,8 +15,8 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Doubt is an account of a post of which nobody knows whether it stands.
-type Doubt struct {
+// UnconfirmedDelivery is an account of a post of which nobody knows whether it stands.
+type UnconfirmedDelivery struct {
 	TeamID    int64         `json:"team_id"`
 	PostID    string        `json:"post_id"`
 	AccountID int64         `json:"account_id"`
@@ -27,13 +27,13 @@ type Doubt struct {
 	Attempts  []AttemptLine `json:"attempts"`
 }
 
-const maxDoubts = 200 // that are listed at once
+const maxUnconfirmed = 200 // that are listed at once
 
-// Unconfirmed lists what a person may decide, the oldest first and 200 at most: of a team, or for the operator of all
+// ListUnconfirmed lists what a person may decide, the oldest first and 200 at most: of a team, or for the operator of all
 // teams where team is 0.
-func (s *Service) Unconfirmed(ctx context.Context, team int64) ([]Doubt, error) {
+func (s *Service) ListUnconfirmed(ctx context.Context, team int64) ([]UnconfirmedDelivery, error) {
 	ids := []string{}
-	doubts, err := db.All(ctx, s.db, func(rows *sql.Rows, d *Doubt) error {
+	doubts, err := db.All(ctx, s.db, func(rows *sql.Rows, d *UnconfirmedDelivery) error {
 		var id string
 		var since int64
 		err := rows.Scan(&id, &d.TeamID, &d.PostID, &d.AccountID, &d.Platform, &d.Username, &d.Excerpt, &since)
@@ -41,12 +41,12 @@ func (s *Service) Unconfirmed(ctx context.Context, team int64) ([]Doubt, error) 
 		return err
 	}, `SELECT d.id, d.team_id, d.post_id, d.account_id, a.platform, a.username, p.excerpt, d.ended_at
 		FROM deliveries d JOIN social_accounts a ON a.id = d.account_id JOIN posts p ON p.id = d.post_id
-		WHERE d.outcome = ? AND (d.team_id = ? OR ? = 0) ORDER BY d.ended_at, d.id LIMIT ?`, string(post.Unconfirmed), team, team, maxDoubts)
+		WHERE d.outcome = ? AND (d.team_id = ? OR ? = 0) ORDER BY d.ended_at, d.id LIMIT ?`, string(post.Unconfirmed), team, team, maxUnconfirmed)
 	if err != nil {
 		return nil, fmt.Errorf("listing unconfirmed accounts: %w", err)
 	}
 	for i, id := range ids {
-		if doubts[i].Attempts, err = attempts(ctx, s.db, `d.id = ?`, id); err != nil {
+		if doubts[i].Attempts, err = listAttempts(ctx, s.db, `d.id = ?`, id); err != nil {
 			return nil, err
 		}
 	}
@@ -59,7 +59,7 @@ type Decision struct {
 	Permalink string // where the post stands, at the network, where published and known
 }
 
-func (d Decision) word() string {
+func (d Decision) result() string {
 	if d.Published {
 		return "published"
 	}
@@ -68,7 +68,7 @@ func (d Decision) word() string {
 
 const maxPermalink = 2000 // characters
 
-func (d Decision) check() error {
+func (d Decision) validate() error {
 	if d.Permalink == "" {
 		return nil
 	}
@@ -85,77 +85,77 @@ func (d Decision) check() error {
 }
 
 const (
-	decideWithin = 30 * time.Second       // how long a decision waits for a look at the network that is under way
-	decideEvery  = 250 * time.Millisecond // how often it tries meanwhile
+	decideTimeout  = 30 * time.Second       // how long a decision waits for a look at the network that is under way
+	decideInterval = 250 * time.Millisecond // how often it tries meanwhile
 )
 
-// errLooking says that the network is being asked about the account right now.
-var errLooking = errors.New("the network is being asked")
+// errLookupRunning says that the network is being asked about the account right now.
+var errLookupRunning = errors.New("the network is being asked")
 
 // Decide settles an unconfirmed account by what a person found at the network; person is 0 for the operator, and so
 // may team be, for any team. Published is never sent again; what is not may be retried. The same decision twice is one.
 // A post or account that is not there is not_found, and one that is not unconfirmed a wrong_state. A look at the
 // network that is under way ends first: what it tells goes before what a person saw earlier.
 func (s *Service) Decide(ctx context.Context, person, team int64, postID string, accountID int64, d Decision) error {
-	if err := d.check(); err != nil {
+	if err := d.validate(); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, decideWithin)
+	ctx, cancel := context.WithTimeout(ctx, decideTimeout)
 	defer cancel()
-	tick := time.NewTicker(decideEvery)
+	tick := time.NewTicker(decideInterval)
 	defer tick.Stop()
 	for {
 		err := s.db.InTx(ctx, "delivery.decide", func(ctx context.Context, tx *db.Tx) error {
 			return s.decide(ctx, tx, person, team, postID, accountID, d)
 		})
-		if !errors.Is(err, errLooking) {
+		if !errors.Is(err, errLookupRunning) {
 			return err
 		}
 		select {
 		case <-ctx.Done():
-			return apierr.BadState(string(post.Unconfirmed), "The network is being asked about this account. Decide once it has answered.").After(decideWithin)
+			return apierr.BadState(string(post.Unconfirmed), "The network is being asked about this account. Decide once it has answered.").After(decideTimeout)
 		case <-tick.C:
 		}
 	}
 }
 
-// newest names the delivery by which an account of a post stands.
-const newest = `id = (SELECT id FROM deliveries WHERE post_id = ? AND account_id = ? AND (team_id = ? OR ? = 0) ORDER BY created_at DESC, id DESC LIMIT 1)`
+// newestDelivery names the delivery by which an account of a post stands.
+const newestDelivery = `id = (SELECT id FROM deliveries WHERE post_id = ? AND account_id = ? AND (team_id = ? OR ? = 0) ORDER BY created_at DESC, id DESC LIMIT 1)`
 
 func (s *Service) decide(ctx context.Context, tx *db.Tx, person, team int64, postID string, accountID int64, decision Decision) error {
 	d := delivery{PostID: postID, AccountID: accountID}
 	now := db.Micros(tx.Now())
 	// The new epoch fences off whoever held it last.
-	err := tx.QueryRow(ctx, `UPDATE deliveries SET epoch = epoch + 1 WHERE `+newest+` AND outcome = ? AND lease_until < ? RETURNING id, team_id, job_id, epoch, network_id`,
+	err := tx.QueryRow(ctx, `UPDATE deliveries SET epoch = epoch + 1 WHERE `+newestDelivery+` AND outcome = ? AND lease_until < ? RETURNING id, team_id, job_id, epoch, network_id`,
 		postID, accountID, team, team, string(post.Unconfirmed), now).Scan(&d.ID, &d.TeamID, &d.JobID, &d.Epoch, &d.NetworkID)
 	if errors.Is(err, sql.ErrNoRows) {
-		return undecidable(ctx, tx, team, postID, accountID, decision)
+		return undecidableError(ctx, tx, team, postID, accountID, decision)
 	}
 	if err != nil {
 		return fmt.Errorf("taking an unconfirmed delivery: %w", err)
 	}
-	_, err = tx.Exec(ctx, `INSERT INTO delivery_attempts (delivery_id, epoch, call, started_at, ended_at, result, person_id) VALUES (?, ?, 'decide', ?, ?, ?, ?)`, d.ID, d.Epoch, now, now, decision.word(), person)
+	_, err = tx.Exec(ctx, `INSERT INTO delivery_attempts (delivery_id, epoch, call, started_at, ended_at, result, person_id) VALUES (?, ?, 'decide', ?, ?, ?, ?)`, d.ID, d.Epoch, now, now, decision.result(), person)
 	if err != nil {
 		return fmt.Errorf("noting a decision: %w", err)
 	}
-	result, err := s.decided(ctx, tx, d, decision)
+	result, err := s.decisionResult(ctx, tx, d, decision)
 	if err != nil {
 		return err
 	}
-	if err := s.conclude(ctx, tx, d, ended, result); err != nil {
+	if err := s.recordResult(ctx, tx, d, ended, result); err != nil {
 		return err
 	}
-	return auditlog.Record(ctx, tx, d.TeamID, auditlog.Actor{PersonID: person}, "post.account_decided", postID, map[string]any{"account": accountID, "decision": decision.word()})
+	return auditlog.Record(ctx, tx, d.TeamID, auditlog.Actor{PersonID: person}, "post.account_decided", postID, map[string]any{"account": accountID, "decision": decision.result()})
 }
 
-// decided is the result that a decision makes. It went out when it was committed last, as far as anybody knows.
-func (s *Service) decided(ctx context.Context, tx *db.Tx, d delivery, decision Decision) (post.Result, error) {
+// decisionResult is the result that a decision makes. It went out when it was committed last, as far as anybody knows.
+func (s *Service) decisionResult(ctx context.Context, tx *db.Tx, d delivery, decision Decision) (post.Result, error) {
 	if !decision.Published {
-		r := failure("network_error", "")
+		r := failedResult("network_error", "")
 		r.Decided = true
 		return r, nil
 	}
-	if err := s.placed(ctx, tx, d, decision.Permalink); err != nil {
+	if err := s.checkPermalink(ctx, tx, d, decision.Permalink); err != nil {
 		return post.Result{}, err
 	}
 	var at int64
@@ -166,8 +166,8 @@ func (s *Service) decided(ctx context.Context, tx *db.Tx, d delivery, decision D
 	return post.Result{State: post.Sent, PublishedAt: db.Time(at), Permalink: decision.Permalink, NetworkID: d.NetworkID, Decided: true}, nil
 }
 
-// placed refuses an address that is none of the network's: all of the team are led there.
-func (s *Service) placed(ctx context.Context, tx *db.Tx, d delivery, address string) error {
+// checkPermalink refuses an address that is none of the network's: all of the team are led there.
+func (s *Service) checkPermalink(ctx context.Context, tx *db.Tx, d delivery, address string) error {
 	if address == "" {
 		return nil
 	}
@@ -181,20 +181,20 @@ func (s *Service) placed(ctx context.Context, tx *db.Tx, d delivery, address str
 	return apierr.Invalid(apierr.NotAllowedValue, "permalink", "This is no address of a post at that network: they begin with https:// and stand at "+network.Host(platform)+". You may leave it out.")
 }
 
-// undecidable says why there is nothing to decide; nil where the same was decided before.
-func undecidable(ctx context.Context, tx *db.Tx, team int64, postID string, accountID int64, decision Decision) error {
+// undecidableError says why there is nothing to decide; nil where the same was decided before.
+func undecidableError(ctx context.Context, tx *db.Tx, team int64, postID string, accountID int64, decision Decision) error {
 	var id, outcome string
-	err := tx.QueryRow(ctx, `SELECT id, outcome FROM deliveries WHERE `+newest, postID, accountID, team, team).Scan(&id, &outcome)
+	err := tx.QueryRow(ctx, `SELECT id, outcome FROM deliveries WHERE `+newestDelivery, postID, accountID, team, team).Scan(&id, &outcome)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return apierr.Missing()
 	case err != nil:
 		return fmt.Errorf("reading a delivery to decide: %w", err)
 	case outcome == string(post.Unconfirmed):
-		return errLooking
+		return errLookupRunning
 	}
 	var same int
-	err = tx.QueryRow(ctx, `SELECT COUNT(*) FROM delivery_attempts WHERE delivery_id = ? AND call = 'decide' AND result = ?`, id, decision.word()).Scan(&same)
+	err = tx.QueryRow(ctx, `SELECT COUNT(*) FROM delivery_attempts WHERE delivery_id = ? AND call = 'decide' AND result = ?`, id, decision.result()).Scan(&same)
 	switch {
 	case err != nil:
 		return fmt.Errorf("reading whether it was decided: %w", err)

@@ -16,30 +16,30 @@ import (
 )
 
 var (
-	stands    = Decision{Published: true, Permalink: "https://bsky.app/profile/harbour.test/post/1"}
-	standsNot = Decision{}
-	inDoubt   = outcome{"unconfirmed", "not_confirmed", "failed", "failed", "not_confirmed"}
+	foundDecision      = Decision{Published: true, Permalink: "https://bsky.app/profile/harbour.test/post/1"}
+	notFoundDecision   = Decision{}
+	unconfirmedOutcome = outcome{"unconfirmed", "not_confirmed", "failed", "failed", "not_confirmed"}
 )
 
 // doubtfulPost is a post whose answer was lost and of which the network can say nothing.
-func doubtfulPost(t *testing.T, url string, commit step) (*stage, *scripted, *testkit.Clock) {
+func doubtfulPost(t *testing.T, url string, commit step) (*env, *scriptedNetwork, *testkit.Clock) {
 	t.Helper()
 	clock := testkit.NewClock(noon)
-	n := &scripted{commits: []step{commit}}
-	s := newStage(t, testkit.Open(t, url, clock), clock, n)
+	n := &scriptedNetwork{commits: []step{commit}}
+	s := newEnv(t, testkit.Open(t, url, clock), clock, n)
 	s.deliver(t, time.Minute)
-	if got := s.outcome(t); got != inDoubt {
+	if got := s.outcome(t); got != unconfirmedOutcome {
 		t.Fatalf("at first: %+v", got)
 	}
 	return s, n, clock
 }
 
-func (s *stage) account(t fataler) int64 {
+func (s *env) account(t failer) int64 {
 	t.Helper()
 	return int64(s.do(t, "get_post", map[string]any{"id": s.post})["accounts"].([]any)[0].(map[string]any)["id"].(float64))
 }
 
-func (s *stage) decides(t *testing.T, d Decision) error {
+func (s *env) decide(t *testing.T, d Decision) error {
 	t.Helper()
 	return s.Decide(t.Context(), s.call.PersonID, s.call.TeamID, s.post, s.account(t), d)
 }
@@ -58,25 +58,25 @@ func TestAPersonDecides(t *testing.T) {
 		want            outcome
 		later           time.Duration
 	}{
-		"it stands":                    {stands, standsNot, wellDone, 0},
-		"it does not":                  {standsNot, stands, failed("network_error"), 0},
-		"it stands, seen after a day":  {stands, standsNot, wellDone, 48 * time.Hour},
-		"it does not, seen after long": {standsNot, stands, failed("network_error"), 48 * time.Hour},
+		"it stands":                    {foundDecision, notFoundDecision, publishedOutcome, 0},
+		"it does not":                  {notFoundDecision, foundDecision, failedOutcome("network_error"), 0},
+		"it stands, seen after a day":  {foundDecision, notFoundDecision, publishedOutcome, 48 * time.Hour},
+		"it does not, seen after long": {notFoundDecision, foundDecision, failedOutcome("network_error"), 48 * time.Hour},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			testkit.EachDatabase(t, func(t *testing.T, url string) {
-				s, n, clock := doubtfulPost(t, url, lostHeld)
+				s, n, clock := doubtfulPost(t, url, lostButSent)
 				s.deliver(t, c.later)
 				for range 2 {
-					if err := s.decides(t, c.decision); err != nil {
+					if err := s.decide(t, c.decision); err != nil {
 						t.Fatal(err)
 					}
 				}
 				if got := s.outcome(t); got != c.want {
 					t.Errorf("got %+v, want %+v", got, c.want)
 				}
-				if err := s.decides(t, c.other); !isState(err, c.want.state) {
+				if err := s.decide(t, c.other); !isState(err, c.want.state) {
 					t.Errorf("deciding the contrary: %v", err)
 				}
 				asked := n.asked
@@ -87,7 +87,7 @@ func TestAPersonDecides(t *testing.T) {
 				if c.decision.Published {
 					wantCommits = 1
 				}
-				if got := s.outcome(t); got != wellDone || n.committed != wantCommits || n.asked != asked {
+				if got := s.outcome(t); got != publishedOutcome || n.committed != wantCommits || n.asked != asked {
 					t.Errorf("after a retry: %+v, %d commits, asked %d times more", got, n.committed, n.asked-asked)
 				}
 			})
@@ -100,21 +100,21 @@ func TestADecisionIsTold(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		s, _, _ := doubtfulPost(t, url, step{class: network.Uncertain, effect: true})
-		doubts, err := s.Unconfirmed(t.Context(), s.call.TeamID)
-		if err != nil || len(doubts) != 1 || doubts[0].PostID != s.post || doubts[0].Excerpt != "hello" || doubts[0].Platform != "bluesky" || doubts[0].Username != "harbour.test" || len(doubts[0].Attempts) != 1+maxLooks {
+		doubts, err := s.ListUnconfirmed(t.Context(), s.call.TeamID)
+		if err != nil || len(doubts) != 1 || doubts[0].PostID != s.post || doubts[0].Excerpt != "hello" || doubts[0].Platform != "bluesky" || doubts[0].Username != "harbour.test" || len(doubts[0].Attempts) != 1+maxLookups {
 			t.Fatalf("%+v, %v", doubts, err)
 		}
 		if first := doubts[0].Attempts[0]; first.Call != "commit" || first.Result != "uncertain" || first.NetworkText != "as the script says" || !first.At.Equal(noon) {
 			t.Errorf("the first attempt is %+v", first)
 		}
-		if others, err := s.Unconfirmed(t.Context(), s.call.TeamID+1); err != nil || len(others) != 0 {
+		if others, err := s.ListUnconfirmed(t.Context(), s.call.TeamID+1); err != nil || len(others) != 0 {
 			t.Errorf("another team's: %+v, %v", others, err)
 		}
-		if err := s.decides(t, stands); err != nil {
+		if err := s.decide(t, foundDecision); err != nil {
 			t.Fatal(err)
 		}
 		account := s.do(t, "get_post", map[string]any{"id": s.post})["accounts"].([]any)[0].(map[string]any)
-		if account["permalink"] != stands.Permalink || !strings.HasPrefix(account["published_at"].(map[string]any)["utc"].(string), "2026-11-21T12:00:00") {
+		if account["permalink"] != foundDecision.Permalink || !strings.HasPrefix(account["published_at"].(map[string]any)["utc"].(string), "2026-11-21T12:00:00") {
 			t.Errorf("it is shown as %v", account)
 		}
 		var person int64
@@ -122,20 +122,20 @@ func TestADecisionIsTold(t *testing.T) {
 		if err := s.db.QueryRow(t.Context(), `SELECT person_id, detail FROM events WHERE kind = 'post.account_decided' AND subject = ?`, s.post).Scan(&person, &detail); err != nil || person != s.call.PersonID || !strings.Contains(detail, `"decision":"published"`) {
 			t.Errorf("the event: person %d, %s, %v", person, detail, err)
 		}
-		story, err := s.Story(t.Context(), s.call.TeamID, s.post)
-		if err != nil || len(story) != 2+maxLooks || story[1+maxLooks].Call != "decide" || story[1+maxLooks].Result != "published" || story[1+maxLooks].By == "" || story[0].By != "" {
+		story, err := s.Attempts(t.Context(), s.call.TeamID, s.post)
+		if err != nil || len(story) != 2+maxLookups || story[1+maxLookups].Call != "decide" || story[1+maxLookups].Result != "published" || story[1+maxLookups].By == "" || story[0].By != "" {
 			t.Errorf("%+v, %v", story, err)
 		}
-		if same, err := s.AccountStory(t.Context(), s.call.TeamID, s.post, s.account(t)); err != nil || len(same) != len(story) {
+		if same, err := s.AccountAttempts(t.Context(), s.call.TeamID, s.post, s.account(t)); err != nil || len(same) != len(story) {
 			t.Errorf("the account's story: %+v, %v", same, err)
 		}
-		if _, err := s.AccountStory(t.Context(), s.call.TeamID, s.post, s.account(t)+1); !apierr.Is(err, apierr.NotFound) {
+		if _, err := s.AccountAttempts(t.Context(), s.call.TeamID, s.post, s.account(t)+1); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("another account's story: %v", err)
 		}
-		if _, err := s.Story(t.Context(), s.call.TeamID+1, s.post); !apierr.Is(err, apierr.NotFound) {
+		if _, err := s.Attempts(t.Context(), s.call.TeamID+1, s.post); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("another team's story: %v", err)
 		}
-		if left, err := s.Unconfirmed(t.Context(), 0); err != nil || len(left) != 0 {
+		if left, err := s.ListUnconfirmed(t.Context(), 0); err != nil || len(left) != 0 {
 			t.Errorf("left: %+v, %v", left, err)
 		}
 	})
@@ -144,32 +144,32 @@ func TestADecisionIsTold(t *testing.T) {
 func TestWhatCannotBeDecided(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
-		s, _, _ := doubtfulPost(t, url, lostHeld)
+		s, _, _ := doubtfulPost(t, url, lostButSent)
 		for name, err := range map[string]error{
-			"another team":       s.Decide(t.Context(), 1, s.call.TeamID+1, s.post, s.account(t), stands),
-			"another account":    s.Decide(t.Context(), 1, s.call.TeamID, s.post, s.account(t)+1, stands),
-			"another post":       s.Decide(t.Context(), 1, 0, "none", s.account(t), stands),
-			"not a post's":       s.Decide(t.Context(), 1, s.call.TeamID, "", 0, standsNot),
-			"a link of no post":  s.decides(t, Decision{Permalink: "https://example.test/1"}),
-			"a script":           s.decides(t, Decision{Published: true, Permalink: "javascript:alert(1)"}),
-			"a link elsewhere":   s.decides(t, Decision{Published: true, Permalink: "https://example.test/found"}),
-			"another network's":  s.decides(t, Decision{Published: true, Permalink: "https://x.com/harbour/status/1"}),
-			"a link without end": s.decides(t, Decision{Published: true, Permalink: "https://example.test/" + strings.Repeat("a", maxPermalink)}),
+			"another team":       s.Decide(t.Context(), 1, s.call.TeamID+1, s.post, s.account(t), foundDecision),
+			"another account":    s.Decide(t.Context(), 1, s.call.TeamID, s.post, s.account(t)+1, foundDecision),
+			"another post":       s.Decide(t.Context(), 1, 0, "none", s.account(t), foundDecision),
+			"not a post's":       s.Decide(t.Context(), 1, s.call.TeamID, "", 0, notFoundDecision),
+			"a link of no post":  s.decide(t, Decision{Permalink: "https://example.test/1"}),
+			"a script":           s.decide(t, Decision{Published: true, Permalink: "javascript:alert(1)"}),
+			"a link elsewhere":   s.decide(t, Decision{Published: true, Permalink: "https://example.test/found"}),
+			"another network's":  s.decide(t, Decision{Published: true, Permalink: "https://x.com/harbour/status/1"}),
+			"a link without end": s.decide(t, Decision{Published: true, Permalink: "https://example.test/" + strings.Repeat("a", maxPermalink)}),
 		} {
 			if code := apierr.Of(err).Code; err == nil || code != apierr.NotFound && code != apierr.ValidationFailed {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		if got := s.outcome(t); got != inDoubt {
+		if got := s.outcome(t); got != unconfirmedOutcome {
 			t.Errorf("got %+v", got)
 		}
 	})
-	for name, script := range map[string]scripted{"published": {}, "failed": {commits: []step{{class: network.Rejected}}}, "sending": {commits: []step{{class: network.Transient}}}} {
+	for name, script := range map[string]scriptedNetwork{"published": {}, "failed": {commits: []step{{class: network.Rejected}}}, "sending": {commits: []step{{class: network.Transient}}}} {
 		clock := testkit.NewClock(noon)
-		s := newStage(t, testkit.Open(t, testkit.SQLite(t), clock), clock, &script)
+		s := newEnv(t, testkit.Open(t, testkit.SQLite(t), clock), clock, &script)
 		s.work(t)
-		for _, d := range []Decision{stands, standsNot} {
-			if err := s.decides(t, d); !isState(err, name) {
+		for _, d := range []Decision{foundDecision, notFoundDecision} {
+			if err := s.decide(t, d); !isState(err, name) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -181,7 +181,7 @@ func TestWhatCannotBeDecided(t *testing.T) {
 func TestADoubtIsToldOnce(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
-		s, n, clock := doubtfulPost(t, url, lostHeld)
+		s, n, clock := doubtfulPost(t, url, lostButSent)
 		told := func(want map[string]int) {
 			t.Helper()
 			got := map[string]int{}
@@ -202,16 +202,16 @@ func TestADoubtIsToldOnce(t *testing.T) {
 			t.Fatalf("the network was asked %d times more", n.asked-asked)
 		}
 		told(map[string]int{"post.account_unconfirmed": 1})
-		if err := s.decides(t, standsNot); err != nil {
+		if err := s.decide(t, notFoundDecision); err != nil {
 			t.Fatal(err)
 		}
 		told(map[string]int{"post.account_unconfirmed": 1, "post.account_decided": 1})
-		n.commits = []step{lostHeld}
+		n.commits = []step{lostButSent}
 		clock.Advance(time.Hour)
 		s.job = s.do(t, "retry_post", map[string]any{"post_id": s.post})["job_id"].(string)
 		s.deliver(t, 24*time.Hour)
 		told(map[string]int{"post.account_unconfirmed": 2, "post.account_decided": 1})
-		if err := s.decides(t, stands); err != nil {
+		if err := s.decide(t, foundDecision); err != nil {
 			t.Fatal(err)
 		}
 		told(map[string]int{"post.account_unconfirmed": 2, "post.account_decided": 2})
@@ -221,12 +221,12 @@ func TestADoubtIsToldOnce(t *testing.T) {
 // Where the operator names a network's address, posts stand there too.
 func TestAPostStandsWhereTheOperatorSays(t *testing.T) {
 	t.Parallel()
-	s, _, _ := doubtfulPost(t, testkit.SQLite(t), lostHeld)
+	s, _, _ := doubtfulPost(t, testkit.SQLite(t), lostButSent)
 	s.opts.Hosts = map[string][]string{"bluesky": {"127.0.0.1:8099"}}
-	if err := s.decides(t, Decision{Published: true, Permalink: "http://127.0.0.1:8099/bluesky/1"}); err != nil {
+	if err := s.decide(t, Decision{Published: true, Permalink: "http://127.0.0.1:8099/bluesky/1"}); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.outcome(t); got != wellDone {
+	if got := s.outcome(t); got != publishedOutcome {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -239,22 +239,22 @@ func TestADecisionWaitsForALook(t *testing.T) {
 		want    outcome
 		refused string
 	}{
-		"it finds the post": {step{says: network.Stands}, wellDone, "published"},
-		"it finds nothing":  {step{says: network.Unknown, class: network.Transient}, failed("network_error"), ""},
+		"it finds the post": {step{verdict: network.Stands}, publishedOutcome, "published"},
+		"it finds nothing":  {step{verdict: network.Unknown, class: network.Transient}, failedOutcome("network_error"), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			testkit.EachDatabase(t, func(t *testing.T, url string) {
-				s, n, clock := doubtfulPost(t, url, lostHeld)
+				s, n, clock := doubtfulPost(t, url, lostButSent)
 				decided := make(chan error)
 				look := c.says
 				look.during = func() {
-					soon, cancel := context.WithTimeout(t.Context(), decideEvery/4)
+					soon, cancel := context.WithTimeout(t.Context(), decideInterval/4)
 					defer cancel()
-					if err := s.Decide(soon, 0, 0, s.post, s.account(t), standsNot); !isState(err, "unconfirmed") {
+					if err := s.Decide(soon, 0, 0, s.post, s.account(t), notFoundDecision); !isState(err, "unconfirmed") {
 						t.Errorf("deciding while the network is asked: %v", err)
 					}
-					go func() { decided <- s.decides(t, standsNot) }()
+					go func() { decided <- s.decide(t, notFoundDecision) }()
 				}
 				n.resolves = []step{look}
 				clock.Advance(time.Hour)
@@ -274,16 +274,16 @@ func TestADecisionWaitsForALook(t *testing.T) {
 func TestALateLookIsFenced(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
-		s, n, clock := doubtfulPost(t, url, lostHeld)
-		n.resolves = []step{{says: network.Absent, during: func() {
+		s, n, clock := doubtfulPost(t, url, lostButSent)
+		n.resolves = []step{{verdict: network.Absent, during: func() {
 			clock.Advance(2 * DefaultOptions.Lease)
-			if err := s.decides(t, stands); err != nil {
+			if err := s.decide(t, foundDecision); err != nil {
 				t.Error(err)
 			}
 		}}}
 		clock.Advance(time.Hour)
 		s.work(t)
-		if got := s.outcome(t); got != wellDone || n.committed != 1 {
+		if got := s.outcome(t); got != publishedOutcome || n.committed != 1 {
 			t.Errorf("got %+v, %d commits", got, n.committed)
 		}
 	})
@@ -296,16 +296,16 @@ func TestDecisionsNeverSendTwice(t *testing.T) {
 	clock := testkit.NewClock(noon)
 	d := testkit.Open(t, testkit.SQLite(t), clock)
 	rapid.Check(t, func(rt *rapid.T) {
-		n := &scripted{}
+		n := &scriptedNetwork{}
 		for range rapid.IntRange(1, 4).Draw(rt, "lost") {
 			n.commits = append(n.commits, step{class: network.Uncertain, effect: rapid.Bool().Draw(rt, "effect")})
 		}
-		s := newStage(rt, d, clock, n)
+		s := newEnv(rt, d, clock, n)
 		s.deliver(rt, 2*time.Minute)
 		for range rapid.IntRange(1, 6).Draw(rt, "steps") {
 			switch rapid.IntRange(0, 2).Draw(rt, "step") {
 			case 0:
-				err := s.decides(t, Decision{Published: n.held > 0})
+				err := s.decide(t, Decision{Published: n.held > 0})
 				if err != nil && apierr.Of(err).Code != apierr.ValidationFailed {
 					rt.Fatal(err)
 				}

@@ -22,16 +22,16 @@ func scanText(rows *sql.Rows, text *string) error { return rows.Scan(text) }
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
 var (
-	wellDone = outcome{"published", "", "published", "succeeded", ""}
-	refresh  = step{class: network.AuthRefresh}
-	lostGone = step{class: network.Uncertain}               // no answer, and nothing happened
-	lostHeld = step{class: network.Uncertain, effect: true} // no answer, and it stands
-	unsaid   = step{says: network.Unknown}
-	works    = step{class: network.Processing, effect: true, after: 10 * time.Second} // it will stand, but not yet
-	working  = step{says: network.Unknown, class: network.Processing, after: 10 * time.Second}
+	publishedOutcome = outcome{"published", "", "published", "succeeded", ""}
+	refresh          = step{class: network.AuthRefresh}
+	lostNotSent      = step{class: network.Uncertain}               // no answer, and nothing happened
+	lostButSent      = step{class: network.Uncertain, effect: true} // no answer, and it stands
+	unknownAnswer    = step{verdict: network.Unknown}
+	startsProcessing = step{class: network.Processing, effect: true, after: 10 * time.Second} // it will stand, but not yet
+	stillProcessing  = step{verdict: network.Unknown, class: network.Processing, after: 10 * time.Second}
 )
 
-func failed(code string) outcome { return outcome{"failed", code, "failed", "failed", code} }
+func failedOutcome(code string) outcome { return outcome{"failed", code, "failed", "failed", code} }
 
 func times(n int, s step) []step {
 	out := make([]step, n)
@@ -46,7 +46,7 @@ func TestOutcomes(t *testing.T) {
 	transient := step{class: network.Transient}
 	for _, c := range []struct {
 		name     string
-		net      scripted
+		net      scriptedNetwork
 		want     outcome
 		commits  int
 		held     int
@@ -54,45 +54,45 @@ func TestOutcomes(t *testing.T) {
 		atLeast  time.Duration // that it has to take
 		within   time.Duration // that it may take, 10 minutes where 0
 	}{
-		{name: "well", want: wellDone, commits: 1, held: 1},
-		{name: "refused", net: scripted{commits: []step{{class: network.Rejected}}}, want: failed("rejected_content"), commits: 1},
-		{name: "refused when made ready", net: scripted{prepares: []step{{class: network.Rejected}}}, want: failed("rejected_content")},
-		{name: "media refused when made ready", net: scripted{prepares: []step{{class: network.RejectedMedia}}}, want: failed("rejected_media")},
-		{name: "held already", net: scripted{commits: []step{{class: network.Duplicate}}}, want: failed("duplicate_content"), commits: 1},
-		{name: "error, then well", net: scripted{commits: times(2, transient)}, want: wellDone, commits: 3, held: 1, atLeast: time.Second},
-		{name: "error while made ready", net: scripted{prepares: times(2, transient)}, want: wellDone, commits: 1, held: 1},
-		{name: "down for long", net: scripted{commits: times(99, transient)}, want: failed("network_error"), commits: maxTries},
-		{name: "a server that we may not call", net: scripted{prepares: times(99, step{class: network.Barred})}, want: failed("server_not_allowed")},
-		{name: "a server that we may not call for a while", net: scripted{commits: times(2, step{class: network.Barred})}, want: wellDone, commits: 3, held: 1},
-		{name: "slowed down", net: scripted{commits: []step{{class: network.Rate, after: 20 * time.Second}}}, want: wellDone, commits: 2, held: 1, atLeast: 20 * time.Second},
-		{name: "slowed down for hours", net: scripted{commits: []step{{class: network.Rate, after: 3 * time.Hour}}}, want: failed("rate_limited"), commits: 1},
-		{name: "slowed down again and again", net: scripted{commits: times(99, step{class: network.Rate})}, want: failed("rate_limited"), commits: maxTries},
-		{name: "quota used up", net: scripted{commits: []step{{class: network.Quota, after: 12 * time.Hour}}}, want: failed("quota_used_up"), commits: 1},
-		{name: "token expired", net: scripted{commits: []step{refresh}}, want: wellDone, commits: 2, held: 1},
-		{name: "token expired when made ready", net: scripted{prepares: []step{refresh}}, want: wellDone, commits: 1, held: 1},
-		{name: "token expired again and again", net: scripted{commits: times(99, refresh)}, want: failed("account_needs_reauth"), commits: 2 * maxRefused, inactive: true},
-		{name: "token dead", net: scripted{commits: []step{{class: network.AuthDead}}}, want: failed("account_needs_reauth"), commits: 1, inactive: true},
-		{name: "token expired and cannot be renewed", net: scripted{commits: []step{refresh}, renews: []step{{class: network.AuthDead}}}, want: failed("account_needs_reauth"), commits: 1, inactive: true},
-		{name: "renewal fails for a while", net: scripted{commits: []step{refresh, refresh}, renews: []step{transient}}, want: wellDone, commits: 3, held: 1},
-		{name: "answer lost, it stands", net: scripted{commits: []step{lostHeld}, truthful: true}, want: wellDone, commits: 1, held: 1},
-		{name: "answer lost, nothing stands", net: scripted{commits: []step{lostGone}, truthful: true}, want: wellDone, commits: 2, held: 1},
-		{name: "answer lost, asked thrice", net: scripted{commits: []step{lostHeld}, resolves: times(2, unsaid), truthful: true}, want: wellDone, commits: 1, held: 1},
-		{name: "answer lost, token expired", net: scripted{commits: []step{lostHeld}, resolves: []step{{says: network.Unknown, class: network.AuthRefresh}}, truthful: true}, want: wellDone, commits: 1, held: 1},
-		{name: "answer lost again and again, nothing stands", net: scripted{commits: times(99, lostGone), truthful: true}, want: failed("network_error"), commits: maxTries},
-		{name: "made ready in a while", net: scripted{prepares: times(2, step{wait: 10 * time.Second})}, want: wellDone, commits: 1, held: 1, atLeast: 20 * time.Second},
-		{name: "never made ready", net: scripted{prepares: times(999, step{wait: time.Minute})}, want: failed("network_error"), within: 2 * time.Hour},
-		{name: "worked on for a while", net: scripted{commits: []step{works}, resolves: times(2, working), truthful: true}, want: wellDone, commits: 1, held: 1, atLeast: 30 * time.Second},
-		{name: "worked on, then refused", net: scripted{commits: []step{{class: network.Processing}}, resolves: []step{working, {says: network.Absent, class: network.RejectedMedia}}}, want: failed("rejected_media"), commits: 1},
-		{name: "worked on, given up, then well", net: scripted{commits: []step{{class: network.Processing}}, resolves: []step{{says: network.Absent, class: network.Transient}}}, want: wellDone, commits: 2, held: 1},
-		{name: "worked on for ever", net: scripted{commits: []step{works}, resolves: times(9999, working)}, want: outcome{"unconfirmed", "not_confirmed", "failed", "failed", "not_confirmed"}, commits: 1, held: 1, within: 3 * time.Hour},
-		{name: "answer lost, nobody can say", net: scripted{commits: []step{lostHeld}}, want: outcome{"unconfirmed", "not_confirmed", "failed", "failed", "not_confirmed"}, commits: 1, held: 1},
+		{name: "well", want: publishedOutcome, commits: 1, held: 1},
+		{name: "refused", net: scriptedNetwork{commits: []step{{class: network.Rejected}}}, want: failedOutcome("rejected_content"), commits: 1},
+		{name: "refused when made ready", net: scriptedNetwork{prepares: []step{{class: network.Rejected}}}, want: failedOutcome("rejected_content")},
+		{name: "media refused when made ready", net: scriptedNetwork{prepares: []step{{class: network.RejectedMedia}}}, want: failedOutcome("rejected_media")},
+		{name: "held already", net: scriptedNetwork{commits: []step{{class: network.Duplicate}}}, want: failedOutcome("duplicate_content"), commits: 1},
+		{name: "error, then well", net: scriptedNetwork{commits: times(2, transient)}, want: publishedOutcome, commits: 3, held: 1, atLeast: time.Second},
+		{name: "error while made ready", net: scriptedNetwork{prepares: times(2, transient)}, want: publishedOutcome, commits: 1, held: 1},
+		{name: "down for long", net: scriptedNetwork{commits: times(99, transient)}, want: failedOutcome("network_error"), commits: maxTries},
+		{name: "a server that we may not call", net: scriptedNetwork{prepares: times(99, step{class: network.Barred})}, want: failedOutcome("server_not_allowed")},
+		{name: "a server that we may not call for a while", net: scriptedNetwork{commits: times(2, step{class: network.Barred})}, want: publishedOutcome, commits: 3, held: 1},
+		{name: "slowed down", net: scriptedNetwork{commits: []step{{class: network.Rate, after: 20 * time.Second}}}, want: publishedOutcome, commits: 2, held: 1, atLeast: 20 * time.Second},
+		{name: "slowed down for hours", net: scriptedNetwork{commits: []step{{class: network.Rate, after: 3 * time.Hour}}}, want: failedOutcome("rate_limited"), commits: 1},
+		{name: "slowed down again and again", net: scriptedNetwork{commits: times(99, step{class: network.Rate})}, want: failedOutcome("rate_limited"), commits: maxTries},
+		{name: "quota used up", net: scriptedNetwork{commits: []step{{class: network.Quota, after: 12 * time.Hour}}}, want: failedOutcome("quota_used_up"), commits: 1},
+		{name: "token expired", net: scriptedNetwork{commits: []step{refresh}}, want: publishedOutcome, commits: 2, held: 1},
+		{name: "token expired when made ready", net: scriptedNetwork{prepares: []step{refresh}}, want: publishedOutcome, commits: 1, held: 1},
+		{name: "token expired again and again", net: scriptedNetwork{commits: times(99, refresh)}, want: failedOutcome("account_needs_reauth"), commits: 2 * maxRefusedGrants, inactive: true},
+		{name: "token dead", net: scriptedNetwork{commits: []step{{class: network.AuthDead}}}, want: failedOutcome("account_needs_reauth"), commits: 1, inactive: true},
+		{name: "token expired and cannot be renewed", net: scriptedNetwork{commits: []step{refresh}, renews: []step{{class: network.AuthDead}}}, want: failedOutcome("account_needs_reauth"), commits: 1, inactive: true},
+		{name: "renewal fails for a while", net: scriptedNetwork{commits: []step{refresh, refresh}, renews: []step{transient}}, want: publishedOutcome, commits: 3, held: 1},
+		{name: "answer lost, it stands", net: scriptedNetwork{commits: []step{lostButSent}, truthful: true}, want: publishedOutcome, commits: 1, held: 1},
+		{name: "answer lost, nothing stands", net: scriptedNetwork{commits: []step{lostNotSent}, truthful: true}, want: publishedOutcome, commits: 2, held: 1},
+		{name: "answer lost, asked thrice", net: scriptedNetwork{commits: []step{lostButSent}, resolves: times(2, unknownAnswer), truthful: true}, want: publishedOutcome, commits: 1, held: 1},
+		{name: "answer lost, token expired", net: scriptedNetwork{commits: []step{lostButSent}, resolves: []step{{verdict: network.Unknown, class: network.AuthRefresh}}, truthful: true}, want: publishedOutcome, commits: 1, held: 1},
+		{name: "answer lost again and again, nothing stands", net: scriptedNetwork{commits: times(99, lostNotSent), truthful: true}, want: failedOutcome("network_error"), commits: maxTries},
+		{name: "made ready in a while", net: scriptedNetwork{prepares: times(2, step{wait: 10 * time.Second})}, want: publishedOutcome, commits: 1, held: 1, atLeast: 20 * time.Second},
+		{name: "never made ready", net: scriptedNetwork{prepares: times(999, step{wait: time.Minute})}, want: failedOutcome("network_error"), within: 2 * time.Hour},
+		{name: "worked on for a while", net: scriptedNetwork{commits: []step{startsProcessing}, resolves: times(2, stillProcessing), truthful: true}, want: publishedOutcome, commits: 1, held: 1, atLeast: 30 * time.Second},
+		{name: "worked on, then refused", net: scriptedNetwork{commits: []step{{class: network.Processing}}, resolves: []step{stillProcessing, {verdict: network.Absent, class: network.RejectedMedia}}}, want: failedOutcome("rejected_media"), commits: 1},
+		{name: "worked on, given up, then well", net: scriptedNetwork{commits: []step{{class: network.Processing}}, resolves: []step{{verdict: network.Absent, class: network.Transient}}}, want: publishedOutcome, commits: 2, held: 1},
+		{name: "worked on for ever", net: scriptedNetwork{commits: []step{startsProcessing}, resolves: times(9999, stillProcessing)}, want: outcome{"unconfirmed", "not_confirmed", "failed", "failed", "not_confirmed"}, commits: 1, held: 1, within: 3 * time.Hour},
+		{name: "answer lost, nobody can say", net: scriptedNetwork{commits: []step{lostButSent}}, want: outcome{"unconfirmed", "not_confirmed", "failed", "failed", "not_confirmed"}, commits: 1, held: 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			testkit.EachDatabase(t, func(t *testing.T, url string) {
 				clock := testkit.NewClock(noon)
 				n := c.net
-				s := newStage(t, testkit.Open(t, url, clock), clock, &n)
+				s := newEnv(t, testkit.Open(t, url, clock), clock, &n)
 				s.deliver(t, cmp.Or(c.within, 10*time.Minute))
 				if got := s.outcome(t); got != c.want {
 					t.Errorf("got %+v, want %+v", got, c.want)
@@ -117,15 +117,15 @@ func TestConnectedAnewMeanwhile(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(noon)
-		n := &scripted{}
-		s := newStage(t, testkit.Open(t, url, clock), clock, n)
+		n := &scriptedNetwork{}
+		s := newEnv(t, testkit.Open(t, url, clock), clock, n)
 		n.commits = []step{{class: network.AuthDead, during: func() {
 			if _, err := s.accounts.Connect(context.Background(), s.call.TeamID, "bluesky", network.Credentials{}); err != nil {
 				t.Error(err)
 			}
 		}}}
 		s.deliver(t, 10*time.Minute)
-		if s.outcome(t) != wellDone || !s.active(t) || n.committed != 2 {
+		if s.outcome(t) != publishedOutcome || !s.active(t) || n.committed != 2 {
 			t.Errorf("%+v, connected: %t, %d commits", s.outcome(t), s.active(t), n.committed)
 		}
 	})
@@ -136,9 +136,9 @@ func TestDoubtOfALostConnectionEnds(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(noon)
-		n := &scripted{resolves: times(99, unsaid)}
-		s := newStage(t, testkit.Open(t, url, clock), clock, n)
-		lost := lostHeld
+		n := &scriptedNetwork{resolves: times(99, unknownAnswer)}
+		s := newEnv(t, testkit.Open(t, url, clock), clock, n)
+		lost := lostButSent
 		lost.during = func() {
 			ids, err := db.All(context.Background(), s.db, func(rows *sql.Rows, id *int64) error { return rows.Scan(id) }, `SELECT id FROM social_accounts`)
 			if err != nil || s.accounts.Lose(context.Background(), ids[0], account.AnyGrant) != nil {
@@ -164,13 +164,13 @@ func TestALaterLookTells(t *testing.T) {
 	for name, c := range map[string]struct {
 		commit step
 		want   outcome
-	}{"it stands": {lostHeld, wellDone}, "nothing stands": {lostGone, failed("network_error")}} {
+	}{"it stands": {lostButSent, publishedOutcome}, "nothing stands": {lostNotSent, failedOutcome("network_error")}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			testkit.EachDatabase(t, func(t *testing.T, url string) {
 				clock := testkit.NewClock(noon)
-				n := &scripted{commits: []step{c.commit}}
-				s := newStage(t, testkit.Open(t, url, clock), clock, n)
+				n := &scriptedNetwork{commits: []step{c.commit}}
+				s := newEnv(t, testkit.Open(t, url, clock), clock, n)
 				s.deliver(t, 2*time.Minute)
 				if got := s.outcome(t); got.state != "unconfirmed" || got.jobState != "failed" {
 					t.Fatalf("at first: %+v", got)
@@ -204,10 +204,10 @@ func TestWhereItStandsIsToldLater(t *testing.T) {
 			t.Parallel()
 			testkit.EachDatabase(t, func(t *testing.T, url string) {
 				clock := testkit.NewClock(noon)
-				n := &scripted{commits: []step{{silent: true}}, links: c.links}
-				s := newStage(t, testkit.Open(t, url, clock), clock, n)
+				n := &scriptedNetwork{commits: []step{{silent: true}}, links: c.links}
+				s := newEnv(t, testkit.Open(t, url, clock), clock, n)
 				s.work(t)
-				if got := s.outcome(t); got != wellDone {
+				if got := s.outcome(t); got != publishedOutcome {
 					t.Fatalf("before the network was asked: %+v", got)
 				}
 				s.deliver(t, time.Hour)
@@ -215,7 +215,7 @@ func TestWhereItStandsIsToldLater(t *testing.T) {
 				if got, _ := account["permalink"].(string); got != c.want {
 					t.Errorf("it stands at %q, want %q", got, c.want)
 				}
-				if got := s.outcome(t); got != wellDone || n.committed != 1 || !s.active(t) || n.looked > maxLinks {
+				if got := s.outcome(t); got != publishedOutcome || n.committed != 1 || !s.active(t) || n.looked > maxPermalinkLookups {
 					t.Errorf("%+v, %d commits, %d looks", got, n.committed, n.looked)
 				}
 			})
@@ -228,14 +228,14 @@ func TestRetrySendsOnce(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(noon)
-		n := &scripted{commits: []step{{class: network.Rejected}}}
-		s := newStage(t, testkit.Open(t, url, clock), clock, n)
+		n := &scriptedNetwork{commits: []step{{class: network.Rejected}}}
+		s := newEnv(t, testkit.Open(t, url, clock), clock, n)
 		s.deliver(t, time.Minute)
 		first := s.job
 		clock.Advance(time.Hour)
 		s.job = s.do(t, "retry_post", map[string]any{"post_id": s.post})["job_id"].(string)
 		s.deliver(t, time.Minute)
-		if got := s.outcome(t); got != wellDone || s.job == first || n.held != 1 {
+		if got := s.outcome(t); got != publishedOutcome || s.job == first || n.held != 1 {
 			t.Errorf("got %+v, %d held, job %s after %s", got, n.held, s.job, first)
 		}
 		var firsts int
@@ -250,7 +250,7 @@ func TestAJobRunsWhileItIsSent(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(noon)
-		s := newStage(t, testkit.Open(t, url, clock), clock, &scripted{})
+		s := newEnv(t, testkit.Open(t, url, clock), clock, &scriptedNetwork{})
 		var id string
 		if err := s.db.QueryRow(t.Context(), `SELECT id FROM deliveries WHERE post_id = ?`, s.post).Scan(&id); err != nil {
 			t.Fatal(err)
@@ -266,7 +266,7 @@ func TestAJobRunsWhileItIsSent(t *testing.T) {
 		}
 		clock.Advance(time.Hour)
 		s.deliver(t, time.Hour)
-		if got := s.outcome(t); got != wellDone {
+		if got := s.outcome(t); got != publishedOutcome {
 			t.Errorf("in the end: %+v", got)
 		}
 	})
@@ -277,14 +277,14 @@ func TestLateHolderIsFenced(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(noon)
-		n := &scripted{truthful: true}
-		s := newStage(t, testkit.Open(t, url, clock), clock, n)
+		n := &scriptedNetwork{truthful: true}
+		s := newEnv(t, testkit.Open(t, url, clock), clock, n)
 		n.commits = []step{{class: network.Rejected, effect: true, during: func() {
 			clock.Advance(2 * DefaultOptions.Lease) // the first holder hangs after its commit has landed
 			s.work(t)                               // another one takes over, asks and finds it
 		}}}
 		s.deliver(t, time.Minute)
-		if got := s.outcome(t); got != wellDone || n.held != 1 || n.committed != 1 {
+		if got := s.outcome(t); got != publishedOutcome || n.held != 1 || n.committed != 1 {
 			t.Errorf("got %+v, %d held, %d commits", got, n.held, n.committed)
 		}
 	})
@@ -296,15 +296,15 @@ func TestStandingStill(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(noon)
-		n := &scripted{truthful: true}
-		s := newStage(t, testkit.Open(t, url, clock), clock, n)
-		f, attempt := s.begun(t)
+		n := &scriptedNetwork{truthful: true}
+		s := newEnv(t, testkit.Open(t, url, clock), clock, n)
+		f, attempt := s.startCommit(t)
 		clock.Advance(DefaultOptions.Lease + time.Second)
 		s.deliver(t, time.Hour)
-		if err := f.show(t.Context(), attempt); !errors.Is(err, errStoodStill) {
+		if err := f.send(t.Context(), attempt); !errors.Is(err, errLeaseStale) {
 			t.Errorf("going on: %v", err)
 		}
-		if got := s.outcome(t); got != wellDone || n.held != 1 {
+		if got := s.outcome(t); got != publishedOutcome || n.held != 1 {
 			t.Errorf("got %+v, %d held", got, n.held)
 		}
 	})
@@ -315,16 +315,16 @@ func TestRenewedIsNoStandingStill(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(noon)
-		n := &scripted{truthful: true}
-		s := newStage(t, testkit.Open(t, url, clock), clock, n)
-		f, attempt := s.begun(t)
+		n := &scriptedNetwork{truthful: true}
+		s := newEnv(t, testkit.Open(t, url, clock), clock, n)
+		f, attempt := s.startCommit(t)
 		for range 3 {
 			clock.Advance(DefaultOptions.Lease * 2 / 3)
-			if err := f.renew(t.Context(), f.d); err != nil {
+			if err := f.renewLease(t.Context(), f.d); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := f.show(t.Context(), attempt); err != nil || n.held != 1 {
+		if err := f.send(t.Context(), attempt); err != nil || n.held != 1 {
 			t.Errorf("going on: %v, %d held", err, n.held)
 		}
 	})
@@ -334,33 +334,33 @@ func TestRenewedIsNoStandingStill(t *testing.T) {
 func TestStandingStillIsNoFailureOfTheNetwork(t *testing.T) {
 	t.Parallel()
 	clock := testkit.NewClock(noon)
-	s := newStage(t, testkit.Open(t, testkit.SQLite(t), clock), clock, &scripted{})
-	f, _ := s.begun(t)
+	s := newEnv(t, testkit.Open(t, testkit.SQLite(t), clock), clock, &scriptedNetwork{})
+	f, _ := s.startCommit(t)
 	for n := range 20 {
 		f.d.ID = fmt.Sprint("delivery ", n) // a circuit opens by several
-		f.called(t.Context(), "commit", &network.Error{Class: network.Uncertain, Err: fmt.Errorf("making a post: %w", errStoodStill)})
+		f.reportCall(t.Context(), "commit", &network.Error{Class: network.Uncertain, Err: fmt.Errorf("making a post: %w", errLeaseStale)})
 	}
-	if wait, may := s.circuits.admits(f.server, "another"); !may {
+	if wait, may := s.circuits.allow(f.server, "another"); !may {
 		t.Errorf("the network rests for %s", wait)
 	}
 }
 
-// begun is a delivery's work until its commit was written and not made.
-func (s *stage) begun(t *testing.T) (*flight, int64) {
+// startCommit is a delivery's work until its commit was written and not made.
+func (s *env) startCommit(t *testing.T) (*attempt, int64) {
 	t.Helper()
 	var id string
 	if err := s.db.QueryRow(t.Context(), `SELECT id FROM deliveries WHERE post_id = ?`, s.post).Scan(&id); err != nil {
 		t.Fatal(err)
 	}
-	claimed := s.moment()
+	claimed := s.instant()
 	d, mine, err := s.claim(t.Context(), id)
 	if err != nil || !mine {
 		t.Fatalf("claimed: %v, %v", mine, err)
 	}
-	f := &flight{s: s.Service, d: d}
-	f.sure.Store(&claimed)
-	err = errors.Join(f.board(t.Context()), f.plan(t.Context()), f.prepare(t.Context()))
-	attempt, beginErr := f.begin(t.Context(), "commit")
+	f := &attempt{s: s.Service, d: d}
+	f.leaseConfirmed.Store(&claimed)
+	err = errors.Join(f.connect(t.Context()), f.plan(t.Context()), f.prepare(t.Context()))
+	attempt, beginErr := f.beginCall(t.Context(), "commit")
 	if err = errors.Join(err, beginErr); err != nil {
 		t.Fatal(err)
 	}
@@ -372,8 +372,8 @@ func TestOneHolderAtATime(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(noon)
-		n := &scripted{}
-		s := newStage(t, testkit.Open(t, url, clock), clock, n)
+		n := &scriptedNetwork{}
+		s := newEnv(t, testkit.Open(t, url, clock), clock, n)
 		n.commits = []step{{during: func() { s.work(t) }}}
 		s.deliver(t, time.Minute)
 		if n.committed != 1 || n.held != 1 {
@@ -390,7 +390,7 @@ func TestNeverTwice(t *testing.T) {
 	d := testkit.Open(t, testkit.SQLite(t), clock)
 	effectless := []network.Class{network.Transient, network.Barred, network.Rate, network.Quota, network.AuthRefresh, network.AuthDead, network.Rejected, network.RejectedMedia, network.Duplicate, network.Unapproved}
 	rapid.Check(t, func(t *rapid.T) {
-		n := &scripted{truthful: rapid.Bool().Draw(t, "truthful")}
+		n := &scriptedNetwork{truthful: rapid.Bool().Draw(t, "truthful")}
 		for range rapid.IntRange(0, 8).Draw(t, "commits") {
 			if rapid.Bool().Draw(t, "uncertain") {
 				class := rapid.SampledFrom([]network.Class{network.Uncertain, network.Processing}).Draw(t, "how")
@@ -399,9 +399,9 @@ func TestNeverTwice(t *testing.T) {
 			}
 			n.commits = append(n.commits, step{class: rapid.SampledFrom(effectless).Draw(t, "class")})
 		}
-		n.resolves = times(rapid.IntRange(0, maxLooks+2).Draw(t, "unsaid"), unsaid)
+		n.resolves = times(rapid.IntRange(0, maxLookups+2).Draw(t, "unsaid"), unknownAnswer)
 		n.prepares = append(times(rapid.IntRange(0, 2).Draw(t, "prepares"), step{class: network.Transient}), times(rapid.IntRange(0, 2).Draw(t, "waits"), step{wait: time.Second})...)
-		s := newStage(t, d, clock, n)
+		s := newEnv(t, d, clock, n)
 		s.deliver(t, time.Hour)
 		got := s.outcome(t)
 		if n.held > 1 || (got.state == "published") != (n.held == 1 && got.state != "unconfirmed") || got.state == "failed" && n.held > 0 {
@@ -417,7 +417,7 @@ func TestNeverTwice(t *testing.T) {
 }
 
 // reconnect makes the account work again for the next round of a property.
-func (s *stage) reconnect() error {
+func (s *env) reconnect() error {
 	_, err := s.accounts.Connect(context.Background(), s.call.TeamID, "bluesky", network.Credentials{})
 	return err
 }

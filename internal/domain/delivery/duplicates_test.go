@@ -21,19 +21,19 @@ func TestWhatStandsMayBeAnothers(t *testing.T) {
 		committed int
 		want      outcome
 	}{
-		"it ended during the look":          {"hello", ended, "1", 2, wellDone},
+		"it ended during the look":          {"hello", ended, "1", 2, publishedOutcome},
 		"it is being sent":                  {"hello", committing, "", 1, outcome{"unconfirmed", "not_confirmed", "failed", "failed", "not_confirmed"}},
 		"nobody knows whether it stands":    {"hello ", doubtful, "", 1, outcome{"unconfirmed", "not_confirmed", "failed", "failed", "not_confirmed"}},
-		"it has other words":                {"good bye", committing, "", 1, wellDone},
-		"it ended, and is another post":     {"hello", ended, "2", 1, wellDone},
-		"it is still to be sent, and later": {"hello", prepared, "", 1, wellDone},
+		"it has other words":                {"good bye", committing, "", 1, publishedOutcome},
+		"it ended, and is another post":     {"hello", ended, "2", 1, publishedOutcome},
+		"it is still to be sent, and later": {"hello", prepared, "", 1, publishedOutcome},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			testkit.EachDatabase(t, func(t *testing.T, url string) {
 				clock := testkit.NewClock(noon)
-				n := scripted{truthful: true}
-				s := newStage(t, testkit.Open(t, url, clock), clock, &n)
+				n := scriptedNetwork{truthful: true}
+				s := newEnv(t, testkit.Open(t, url, clock), clock, &n)
 				var account int64
 				if err := s.db.QueryRow(t.Context(), `SELECT account_id FROM deliveries WHERE post_id = ?`, s.post).Scan(&account); err != nil {
 					t.Fatal(err)
@@ -50,9 +50,9 @@ func TestWhatStandsMayBeAnothers(t *testing.T) {
 					}
 				}
 				become(committing, "")
-				it := step{says: network.Stands, alike: true}
-				n.commits, n.resolves = []step{lostGone}, []step{{says: network.Stands, alike: true, during: func() { become(c.phase, c.shows) }}}
-				if c.want != wellDone { // it is found each time
+				it := step{verdict: network.Stands, alike: true}
+				n.commits, n.resolves = []step{lostNotSent}, []step{{verdict: network.Stands, alike: true, during: func() { become(c.phase, c.shows) }}}
+				if c.want != publishedOutcome { // it is found each time
 					n.resolves = append(n.resolves, times(99, it)...)
 				}
 				s.deliver(t, time.Hour)

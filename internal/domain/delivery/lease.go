@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"time"
 
 	"pressroom/internal/domain/job"
 	"pressroom/internal/domain/post"
@@ -12,8 +13,8 @@ import (
 	"pressroom/internal/platform/restoreguard"
 )
 
-// errFenced says that somebody else holds the delivery by now: whatever we meant to write is theirs to decide.
-var errFenced = errors.New("the lease of the delivery was lost")
+// errLeaseLost says that somebody else holds the delivery by now: whatever we meant to write is theirs to decide.
+var errLeaseLost = errors.New("the lease of the delivery was lost")
 
 // claim takes the lease of a delivery that nobody holds and whose time has come; never of a team that is being deleted, nor while all is held. It reports
 // false where there is nothing to do.
@@ -29,7 +30,7 @@ func (s *Service) claim(ctx context.Context, id string) (delivery, bool, error) 
 				(SELECT scheduled_at FROM posts WHERE posts.id = deliveries.post_id), COALESCE((SELECT trace FROM jobs WHERE jobs.id = deliveries.job_id), ''),
 				(SELECT COUNT(*) FROM deliveries x WHERE x.post_id = deliveries.post_id AND x.account_id = deliveries.account_id AND x.created_at < deliveries.created_at)`,
 			s.owner, until, until, id, db.Micros(tx.Now()), db.Micros(tx.Now())).
-			Scan(&d.TeamID, &d.PostID, &d.AccountID, &d.JobID, &phaseText, &draft, &d.Tries, &d.Looks, &d.Epoch, &d.NetworkID, &first, &created, &due, &d.Trace, &earlier)
+			Scan(&d.TeamID, &d.PostID, &d.AccountID, &d.JobID, &phaseText, &draft, &d.Tries, &d.Lookups, &d.Epoch, &d.NetworkID, &first, &created, &due, &d.Trace, &earlier)
 		if err != nil {
 			return err
 		}
@@ -55,31 +56,55 @@ func (s *Service) claim(ctx context.Context, id string) (delivery, bool, error) 
 	return d, true, nil
 }
 
-func (s *Service) renew(ctx context.Context, d delivery) error {
+func (s *Service) renewLease(ctx context.Context, d delivery) error {
 	ctx, cancel := context.WithTimeout(ctx, s.opts.Lease/3)
 	defer cancel()
-	return s.fenced(ctx, "delivery.renew", d, `UPDATE deliveries SET lease_until = ?, wake_at = ?`, func(tx *db.Tx) []any {
+	return s.updateLeased(ctx, "delivery.renew", d, `UPDATE deliveries SET lease_until = ?, wake_at = ?`, func(tx *db.Tx) []any {
 		until := db.Micros(tx.Now().Add(s.opts.Lease))
 		return []any{until, until}
 	})
 }
 
-// fenced changes a delivery's record as long as we hold it.
-func (s *Service) fenced(ctx context.Context, name string, d delivery, set string, args func(*db.Tx) []any) error {
-	err := s.db.InTx(ctx, name, func(ctx context.Context, tx *db.Tx) error { return fencedIn(ctx, tx, d, set, args(tx)...) })
+// updateLeased changes a delivery's record as long as we hold it.
+func (s *Service) updateLeased(ctx context.Context, name string, d delivery, set string, args func(*db.Tx) []any) error {
+	err := s.db.InTx(ctx, name, func(ctx context.Context, tx *db.Tx) error { return updateLeasedTx(ctx, tx, d, set, args(tx)...) })
 	if err != nil {
 		return fmt.Errorf("%s of %s: %w", name, d.ID, err)
 	}
 	return nil
 }
 
-func fencedIn(ctx context.Context, tx *db.Tx, d delivery, set string, args ...any) error {
+func updateLeasedTx(ctx context.Context, tx *db.Tx, d delivery, set string, args ...any) error {
 	n, err := tx.Exec(ctx, set+` WHERE id = ? AND epoch = ?`, append(args, d.ID, d.Epoch)...)
 	if err != nil {
 		return err
 	}
 	if n == 0 {
-		return errFenced
+		return errLeaseLost
+	}
+	return nil
+}
+
+// instant is a time on the clock that all nodes go by, on the machine's clock, which may jump, and on the machine's own count of
+// time, which does not but may stand still where the machine does.
+type instant struct{ cluster, wall, monotonic time.Time }
+
+func (s *Service) instant() instant {
+	now := time.Now()
+	return instant{s.db.Now(), now.Round(0), now}
+}
+
+// until is how much time has passed since then, by the one that tells most.
+func (i instant) until(now instant) time.Duration {
+	return max(now.cluster.Sub(i.cluster), now.wall.Sub(i.wall), now.monotonic.Sub(i.monotonic))
+}
+
+var errLeaseStale = errors.New("so much time has passed since the lease was renewed that others may have taken over")
+
+// checkLease tells whether less time has passed since the lease was claimed or renewed than it lasts.
+func (a *attempt) checkLease() error {
+	if a.leaseConfirmed.Load().until(a.s.instant()) >= a.s.opts.Lease {
+		return errLeaseStale
 	}
 	return nil
 }

@@ -1,265 +1,120 @@
 package delivery
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
-	"html"
-	"regexp"
 	"slices"
-	"strings"
-	"time"
 
-	"golang.org/x/text/unicode/norm"
-
-	"pressroom/internal/domain/account"
 	"pressroom/internal/network"
 	"pressroom/internal/platform/db"
+	"pressroom/internal/platform/failpoint"
 )
 
-const (
-	askedWithin = 2 * time.Minute // of one account
-	mostListed  = 500             // posts of an account
-	askedSkew   = 5 * time.Minute // how far the network's clock may be behind ours
-)
-
-// underWay are the deliveries that have no end yet, with more conditions about d.
-func (s *Service) underWay(ctx context.Context, where string, args ...any) ([]delivery, error) {
-	out, err := db.All(ctx, s.db, func(rows *sql.Rows, d *delivery) error {
-		var phaseText, draft string
-		var first, created int64
-		err := rows.Scan(&d.ID, &d.TeamID, &d.PostID, &d.AccountID, &d.JobID, &phaseText, &draft, &d.Tries, &d.Looks, &d.Epoch, &d.NetworkID, &first, &created)
-		d.Phase, d.Draft, d.FirstAt, d.CreatedAt = phase(phaseText), []byte(draft), db.Time(first), db.Time(created)
+// resolve asks the network whether a commit that was begun took effect.
+func (a *attempt) resolve(ctx context.Context) error {
+	attempt, err := a.beginCall(ctx, "resolve")
+	if err != nil {
 		return err
-	}, `SELECT d.id, d.team_id, d.post_id, d.account_id, d.job_id, d.phase, d.draft, d.tries, d.looks, d.epoch, d.network_id, d.first_at, d.created_at
-		FROM deliveries d WHERE d.phase IN ('planned', 'prepared', 'committing')`+where+` ORDER BY d.created_at, d.id`, args...)
+	}
+	tried, silent, err := sendHistory(ctx, a.s.db, a.d, attempt)
 	if err != nil {
-		return nil, fmt.Errorf("listing deliveries under way: %w", err)
+		return err
 	}
-	return out, nil
-}
-
-// askOf asks an account's network for what the account shows since a time, and finds there what was to go out. What the
-// network was given the whole of before is asked for by itself, as the network knows more of that.
-func (s *Service) askOf(ctx context.Context, account int64, doubts []*doubt, since time.Time) {
-	ctx, cancel := context.WithTimeout(ctx, askedWithin)
-	defer cancel()
-	for _, d := range doubts {
-		d.asked, d.Why = true, "the network could not be asked"
-	}
-	grant, listed, reticent, err := s.list(ctx, account, since.Add(-askedSkew))
-	if err != nil {
-		s.log.WarnContext(ctx, "a network could not be asked what went out", "account", account, "error", err)
-		for _, d := range doubts {
-			d.failed, d.Why = passes(err), unable(err)
-		}
-		return
-	}
-	for _, d := range doubts {
-		d.verdict, d.Why = network.Absent, ""
-		if reticent {
-			d.verdict, d.Why = network.Unknown, "the network's list of posts does not tell of all"
-		}
-	}
-	match(doubts, listed)
-	for _, d := range doubts {
-		if d.verdict != network.Stands && (d.delivery.Phase == prepared || d.delivery.Phase == committing) {
-			s.resolveOne(ctx, grant, d)
-		}
-		if d.verdict == network.Stands && d.receipt.Alike && given(doubts, d) {
-			d.verdict, d.Why = network.Unknown, "the account shows one post like this and like another of ours"
-		}
-	}
-}
-
-// given tells whether what a doubt was found to be is another's already.
-func given(doubts []*doubt, d *doubt) bool {
-	return slices.ContainsFunc(doubts, func(other *doubt) bool {
-		return other != d && other.verdict == network.Stands && (network.Tried{Others: []string{other.receipt.ID, other.receipt.Permalink}}).Another(d.receipt.ID, d.receipt.Permalink)
-	})
-}
-
-var (
-	errLost   = errors.New("the connection is lost")
-	errNoList = errors.New("the network does not list posts")
-)
-
-// passes tells whether what kept a network from being asked may be over soon.
-func passes(err error) bool {
-	if errors.Is(err, errLost) || errors.Is(err, errNoList) {
-		return false
-	}
-	return slices.Contains([]network.Class{network.Transient, network.Uncertain, network.Processing, network.Rate, network.Quota, network.Barred}, classOf(err))
-}
-
-// unable says why a network could not be asked, and whether it ever can.
-func unable(err error) string {
-	switch {
-	case errors.Is(err, errLost):
-		return "the connection is lost, so the network could not be asked"
-	case errors.Is(err, errNoList), classOf(err) == network.Unapproved:
-		return "the network never tells here which posts stand there: it does not let this app list them"
-	}
-	return "the network could not be asked"
-}
-
-// resolveOne asks for what was fixed to the byte before.
-func (s *Service) resolveOne(ctx context.Context, grant account.Grant, d *doubt) {
-	n, err := s.accounts.Network(grant.Platform)
-	if err != nil {
-		d.verdict = network.Unknown
-		return
-	}
-	t, _, err := tried(ctx, s.db, d.delivery, 0)
-	if err != nil {
-		d.verdict = network.Unknown
-		return
-	}
-	verdict, receipt, err := n.Resolve(ctx, grant.Grant, d.delivery.Draft, t)
+	a.sentBefore = !tried.First.IsZero()
+	verdict, receipt, err := a.lookUp(ctx, tried)
+	a.recordAnswer(ctx, attempt, err)
 	switch {
 	case verdict == network.Stands:
-		d.verdict, d.receipt = verdict, receipt
-	case verdict == network.Unknown:
-		d.verdict, d.Why = verdict, "the network cannot say"
-	case err != nil: // it was given up there: what follows is a new one
+		return a.recordPublished(ctx, attempt, receipt)
+	case verdict == network.Absent && err != nil:
+		return a.handleAbandoned(ctx, err)
+	case verdict == network.Absent && a.d.Phase == doubtful:
+		return a.finish(ctx, ended, failedResult("network_error", ""))
+	case verdict == network.Absent:
+		return a.resend(ctx, tried, silent)
+	case classOf(err) == network.AuthRefresh && !a.refreshed:
+		return a.refreshGrant(ctx)
+	case classOf(err) == network.Processing:
+		return a.waitForNetwork(ctx, err)
 	}
+	return a.lookUpLater(ctx, err)
 }
 
-// list reads what an account shows and is not known here. It is true of a network whose list may lack posts.
-func (s *Service) list(ctx context.Context, id int64, since time.Time) (account.Grant, []network.Figures, bool, error) {
-	grant, err := s.accounts.Grant(ctx, id)
-	if err != nil {
-		return grant, nil, false, err
+// lookUp makes the call that asks.
+func (a *attempt) lookUp(ctx context.Context, t network.Tried) (network.Verdict, network.Receipt, error) {
+	failpoint.Point("before resolve call")
+	calling, span := a.startCall(ctx, "network.resolve")
+	verdict, receipt, err := a.net.Resolve(calling, a.grant.Grant, a.d.Draft, t)
+	endCall(span, err)
+	failpoint.Point("after resolve call")
+	a.reportCall(ctx, "resolve", err)
+	if verdict == network.Stands && receipt.Alike && a.belongsToOther(ctx, receipt) {
+		return network.Unknown, receipt, errAmbiguous
 	}
-	n, err := s.accounts.Network(grant.Platform)
-	if err != nil {
-		return grant, nil, false, err
-	}
-	from, ok := n.(network.Collector)
-	switch {
-	case grant.Lost:
-		return grant, nil, false, errLost
-	case !ok:
-		return grant, nil, false, errNoList
-	}
-	told, err := from.Collect(ctx, grant.Grant, since, mostListed)
-	if err != nil && classOf(err) == network.AuthRefresh {
-		if grant, err = s.accounts.Refresh(ctx, id, grant); err == nil {
-			told, err = from.Collect(ctx, grant.Grant, since, mostListed)
-		}
-	}
-	if err != nil {
-		return grant, nil, false, fmt.Errorf("listing what account %d shows: %w", id, err)
-	}
-	known, _, err := tried(ctx, s.db, delivery{AccountID: id}, 0)
-	if err != nil {
-		return grant, nil, false, err
-	}
-	_, reticent := n.(network.Reticent)
-	reticent = reticent || told.Cut || len(told.Posts) >= mostListed // before what is known is left out
-	return grant, slices.DeleteFunc(told.Posts, func(f network.Figures) bool { return known.Another(f.ID, f.URL) }), reticent, nil
+	return verdict, receipt, err
 }
 
-// match gives each post that a network lists to the one of ours with its text whose time is nearest. What only has its words
-// or begins alike may be a text that the network has changed: of that a person decides.
-func match(doubts []*doubt, listed []network.Figures) {
-	taken := map[*doubt]bool{}
-	rest := slices.DeleteFunc(slices.Clone(listed), func(f network.Figures) bool {
-		d := nearest(f, among(doubts, f, taken, sameText))
-		if d == nil {
-			return false
-		}
-		taken[d] = true
-		d.verdict, d.Why, d.receipt = network.Stands, "", network.Receipt{ID: f.ID, Permalink: f.URL, At: f.PostedAt}
+var errAmbiguous = &network.Error{Class: network.Uncertain, Err: errors.New("looking back: another publication of the account shows the same, and what was found may be that one")}
+
+// belongsToOther tells whether what a look has found by what it shows may be another post's of the same words, which has put it there since
+// the look began, or is about to be told so: taken for ours, ours would be said to stand and would never be sent.
+func (a *attempt) belongsToOther(ctx context.Context, r network.Receipt) bool {
+	// In this order: what ends between the two has its id by the second. Where the database does not tell it may be another's.
+	if rival, err := a.s.hasRival(ctx, a.d); err != nil || rival {
 		return true
-	})
-	for _, f := range rest {
-		why := "the account shows a post with these words and another address: "
-		could := among(doubts, f, taken, sameWords)
-		switch {
-		case len(could) == 0:
-			why, could = "the account shows a post that could be this one: ", among(doubts, f, taken, alike)
-		case bare(f.Text) == "": // a picture without words could be any
-			why = "the account shows a post without words that could be this one: "
-		}
-		for _, d := range could { // it is one of them, and nothing tells which
-			d.verdict, d.Why = network.Unknown, why+f.URL
-		}
 	}
+	shown, err := otherPublications(ctx, a.s.db, a.d)
+	return err != nil || (network.Tried{Others: shown}).Another(r.ID, r.Permalink)
 }
 
-// among are the doubts that a listed post could be, as far as they are not taken: those that were due when it was posted, and
-// where there is none, those that a person may have published ahead of their time.
-func among(doubts []*doubt, f network.Figures, taken map[*doubt]bool, is func(ours, listed string) bool) []*doubt {
-	var due, ahead []*doubt
-	for _, d := range doubts {
-		switch {
-		case taken[d] || !is(d.text, f.Text):
-		case d.Due.After(f.PostedAt.Add(askedSkew)):
-			ahead = append(ahead, d)
-		default:
-			due = append(due, d)
-		}
+// hasRival tells whether another post with the same words was sent to the account and has no end yet.
+func (s *Service) hasRival(ctx context.Context, d delivery) (bool, error) {
+	posts, err := db.All(ctx, s.db, func(rows *sql.Rows, post *string) error { return rows.Scan(post) },
+		`SELECT DISTINCT d.post_id FROM deliveries d WHERE d.team_id = ? AND d.phase IN ('committing', 'doubtful') AND d.account_id = ? AND d.post_id <> ?`, d.TeamID, d.AccountID, d.PostID)
+	if err != nil {
+		return false, fmt.Errorf("listing what else went to account %d: %w", d.AccountID, err)
 	}
-	if len(due) > 0 {
-		return due
+	if len(posts) == 0 {
+		return false, nil
 	}
-	return ahead
+	ours, err := s.posts.Shown(ctx, d.TeamID, d.PostID, d.AccountID)
+	if err != nil {
+		return false, fmt.Errorf("reading what post %s shows: %w", d.PostID, err)
+	}
+	return slices.ContainsFunc(posts, func(post string) bool {
+		theirs, err := s.posts.Shown(ctx, d.TeamID, post, d.AccountID)
+		return err != nil || sameWords(ours, theirs) // what cannot be read could be anything
+	}), nil
 }
 
-// nearest is the doubt whose time is nearest to that of a listed post; nil where there is none.
-func nearest(f network.Figures, doubts []*doubt) *doubt {
-	var best *doubt
-	for _, d := range doubts {
-		if best == nil || d.Due.Sub(f.PostedAt).Abs() < best.Due.Sub(f.PostedAt).Abs() {
-			best = d
-		}
+// handleAbandoned ends, or begins anew, what the network took and then gave up, by its reason.
+func (a *attempt) handleAbandoned(ctx context.Context, err error) error {
+	if a.d.Phase != doubtful {
+		return a.handleRefusal(ctx, planned, err)
 	}
-	return best
+	code := cmp.Or(refusalCodes[classOf(err)], "network_error") // every other class is one that may pass
+	return a.finish(ctx, ended, failedResult(code, errorMessage(err)))
 }
 
-// sameText tells whether two texts are one, with all their addresses.
-func sameText(a, b string) bool { return plain(a) != "" && plain(a) == plain(b) }
-
-// sameWords tells whether two texts are one but for their addresses: networks put their own in the place of ours, and
-// posts of a series may differ by nothing else.
-func sameWords(a, b string) bool { return bare(a) == bare(b) }
-
-// alike tells whether one of two texts begins with the other, with their addresses, as a network may have cut within one, or
-// without.
-func alike(a, b string) bool { return begins(plain(a), plain(b)) || begins(bare(a), bare(b)) }
-
-func begins(a, b string) bool {
-	a, b = uncut(a), uncut(b)
-	return a != "" && b != "" && (strings.HasPrefix(a, b) || strings.HasPrefix(b, a))
-}
-
-// uncut is a text without the sign of a network that it was longer.
-func uncut(text string) string { return strings.TrimSpace(strings.TrimSuffix(text, "…")) }
-
-var (
-	scheme = regexp.MustCompile(`(?i)https?://`)
-	slash  = regexp.MustCompile(`/(\s|$)`)
-	// Scripts without spaces between words are left out: there a domain has no beginning.
-	domain = regexp.MustCompile(`(?:[\p{Latin}\p{Greek}\p{Cyrillic}\pN_-]+\.)+[\p{Latin}\p{Greek}\p{Cyrillic}]{2,}(?:[:/?#][^\s<>"「」『』（）、。，]*)?`)
-)
-
-// plain is a text without what networks change of it and of its addresses: spaces, the form of its characters, the scheme
-// of an address, which some put before a domain that was written without, and its closing slash.
-func plain(text string) string {
-	text = scheme.ReplaceAllLiteralString(norm.NFC.String(html.UnescapeString(text)), "")
-	return strings.Join(strings.Fields(slash.ReplaceAllString(text, "$1")), " ")
-}
-
-// bare is a text without its spaces and addresses, also what only looks like one, as networks make links of it.
-func bare(text string) string {
-	text = norm.NFC.String(html.UnescapeString(text))
-	for _, link := range network.Links(text) {
-		text = strings.Replace(text, link, "", 1)
+// resend is the next commit of what is certainly not there, right behind the look. A last commit that got no answer at
+// all may still land, so that nothing is there is believed for good only after a while.
+func (a *attempt) resend(ctx context.Context, t network.Tried, silent bool) error {
+	now := a.s.db.Now()
+	quiet := now.Sub(t.Last)
+	switch last := a.d.Tries+1 >= maxTries || now.Sub(t.First) > maxOutageWait; {
+	case last && silent && quiet < quietTime:
+		return a.postpone(ctx, min(quietTime-quiet, maxPollInterval))
+	case last:
+		return a.finish(ctx, ended, failedResult("network_error", ""))
+	case quiet < backoff(a.d.Tries+1):
+		return a.postpone(ctx, backoff(a.d.Tries+1)-quiet)
 	}
-	for _, word := range domain.FindAllString(text, -1) {
-		text = strings.Replace(text, strings.TrimRight(word, ".,;:!?'…’)]}"), "", 1)
+	if wait, may := a.s.circuits.allow(a.server, a.d.ID); !may {
+		return a.postpone(ctx, wait)
 	}
-	return strings.Join(strings.Fields(text), "")
+	a.d.Tries++
+	return a.commit(ctx)
 }

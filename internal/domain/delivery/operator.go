@@ -10,8 +10,8 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Load is how many deliveries stand in a phase.
-type Load struct {
+// PhaseCount is how many deliveries stand in a phase.
+type PhaseCount struct {
 	Phase      string
 	Deliveries int64
 	Oldest     time.Time // when the oldest of them was made
@@ -22,9 +22,9 @@ func Phases() []string {
 	return []string{string(planned), string(prepared), string(committing), string(doubtful), string(linking)}
 }
 
-// UnderWay counts the deliveries that have not ended, of every team.
-func (s *Service) UnderWay(ctx context.Context) ([]Load, error) {
-	out, err := db.All(ctx, s.db, func(rows *sql.Rows, l *Load) error {
+// CountByPhase counts the deliveries that have not ended, of every team.
+func (s *Service) CountByPhase(ctx context.Context) ([]PhaseCount, error) {
+	out, err := db.All(ctx, s.db, func(rows *sql.Rows, l *PhaseCount) error {
 		var oldest int64
 		err := rows.Scan(&l.Phase, &l.Deliveries, &oldest)
 		l.Oldest = db.Time(oldest)
@@ -36,9 +36,9 @@ func (s *Service) UnderWay(ctx context.Context) ([]Load, error) {
 	return out, nil
 }
 
-// InDoubt counts the accounts of posts, of every team, of which nobody knows whether they went out, and tells since when the
+// CountUnconfirmed counts the accounts of posts, of every team, of which nobody knows whether they went out, and tells since when the
 // oldest of them is; the zero time where there is none.
-func (s *Service) InDoubt(ctx context.Context) (int64, time.Time, error) {
+func (s *Service) CountUnconfirmed(ctx context.Context) (int64, time.Time, error) {
 	var n, oldest int64
 	err := s.db.QueryRow(ctx, `SELECT COUNT(*), COALESCE(MIN(ended_at), 0) FROM deliveries WHERE outcome = 'unconfirmed'`).Scan(&n, &oldest)
 	if err != nil {
@@ -47,8 +47,8 @@ func (s *Service) InDoubt(ctx context.Context) (int64, time.Time, error) {
 	return n, db.Time(oldest), nil
 }
 
-// Stuck is a delivery that has taken long, and what it waits for.
-type Stuck struct {
+// StuckDelivery is a delivery that has taken long, and what it waits for.
+type StuckDelivery struct {
 	ID          string
 	TeamID      int64
 	PostID      string
@@ -65,10 +65,10 @@ type Stuck struct {
 
 const maxStuck = 50 // that are listed at once
 
-// Stuck lists deliveries of every team that were made before a time and have not ended, the oldest first and 50 at most.
-func (s *Service) Stuck(ctx context.Context, before time.Time) ([]Stuck, error) {
+// ListStuck lists deliveries of every team that were made before a time and have not ended, the oldest first and 50 at most.
+func (s *Service) ListStuck(ctx context.Context, before time.Time) ([]StuckDelivery, error) {
 	now := s.db.Now()
-	out, err := db.All(ctx, s.db, func(rows *sql.Rows, d *Stuck) error {
+	out, err := db.All(ctx, s.db, func(rows *sql.Rows, d *StuckDelivery) error {
 		var since, lease, rest int64
 		err := rows.Scan(&d.ID, &d.TeamID, &d.PostID, &d.AccountID, &d.Platform, &d.Phase, &since, &d.Tries, &lease, &rest, &d.Last, &d.NetworkCode)
 		d.Since, d.Held = db.Time(since), db.Time(lease).After(now)
@@ -115,12 +115,12 @@ type Failure struct {
 }
 
 const (
-	failuresIn  = 500 // newest attempts that are looked through
-	maxFailures = 30  // that are told of
+	searchedAttempts = 500 // newest attempts that are looked through
+	maxFailures      = 30  // that are told of
 )
 
-// Failures lists what networks refused or failed at lately, the newest first: at most 30, out of the last 500 attempts.
-func (s *Service) Failures(ctx context.Context) ([]Failure, error) {
+// RecentFailures lists what networks refused or failed at lately, the newest first: at most 30, out of the last 500 attempts.
+func (s *Service) RecentFailures(ctx context.Context) ([]Failure, error) {
 	out, err := db.All(ctx, s.db, func(rows *sql.Rows, f *Failure) error {
 		var at int64
 		err := rows.Scan(&at, &f.TeamID, &f.PostID, &f.Platform, &f.Call, &f.Result, &f.NetworkCode, &f.NetworkText)
@@ -128,7 +128,7 @@ func (s *Service) Failures(ctx context.Context) ([]Failure, error) {
 		return err
 	}, `SELECT t.started_at, d.team_id, d.post_id, a.platform, t.call, t.result, t.network_code, t.network_text
 		FROM (SELECT id, delivery_id, started_at, call, result, network_code, network_text FROM delivery_attempts ORDER BY id DESC LIMIT ?) t JOIN deliveries d ON d.id = t.delivery_id JOIN social_accounts a ON a.id = d.account_id
-		WHERE t.call IN ('prepare', 'commit', 'resolve') AND t.result NOT IN ('', 'answered', 'published', 'processing') ORDER BY t.id DESC LIMIT ?`, failuresIn, maxFailures)
+		WHERE t.call IN ('prepare', 'commit', 'resolve') AND t.result NOT IN ('', 'answered', 'published', 'processing') ORDER BY t.id DESC LIMIT ?`, searchedAttempts, maxFailures)
 	if err != nil {
 		return nil, fmt.Errorf("looking for what networks failed at: %w", err)
 	}

@@ -37,15 +37,15 @@ func onEach(b *testing.B, each int, apart time.Duration) {
 func deliver(b *testing.B, d *db.DB, each int, apart time.Duration) {
 	b.Helper()
 	const teams = 10
-	n := &quick{platform: "bluesky"}
-	p := newPort(b, d, teams, DefaultOptions, n)
+	n := &memoryNetwork{platform: "bluesky"}
+	p := newMultiEnv(b, d, teams, DefaultOptions, n)
 	for team := range teams {
-		p.due(b, team, 0, each)
+		p.scheduleDue(b, team, 0, each)
 	}
 	began := time.Now()
-	p.spread(b, began, apart)
+	p.spreadTimes(b, began, apart)
 	stop := p.start(b)
-	p.until(b, func() bool { return p.open(b) == 0 })
+	p.waitUntil(b, func() bool { return p.countOpen(b) == 0 })
 	took := time.Since(began)
 	stop()
 	late, err := db.All(context.Background(), d, func(rows *sql.Rows, late *int64) error { return rows.Scan(late) }, `SELECT published_at - scheduled_at FROM posts`)
@@ -57,8 +57,8 @@ func deliver(b *testing.B, d *db.DB, each int, apart time.Duration) {
 	b.ReportMetric(float64(late[len(late)*99/100])/1e6, "p99-late-s")
 }
 
-// spread has the posts due one after the other.
-func (p *port) spread(tb testing.TB, from time.Time, apart time.Duration) {
+// spreadTimes has the posts due one after the other.
+func (p *multiEnv) spreadTimes(tb testing.TB, from time.Time, apart time.Duration) {
 	tb.Helper()
 	err := p.db.InTx(tb.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, `UPDATE posts SET scheduled_at = ? + ? * (SELECT COUNT(*) FROM posts before WHERE before.id < posts.id)`, db.Micros(from), apart.Microseconds())

@@ -21,7 +21,7 @@ import (
 
 // lister is a network that lists what an account shows.
 type lister struct {
-	*quick
+	*memoryNetwork
 
 	shows  []network.Figures
 	fails  error
@@ -40,28 +40,28 @@ type reticent struct{ *lister }
 
 func (reticent) Reticent() {}
 
-// copied is a port on a database that is held as a copy, and what holds it.
-type copied struct {
-	*port
+// heldEnv is a port on a database that is held as a copy, and what holds it.
+type heldEnv struct {
+	*multiEnv
 	hold  *restoreguard.Service
 	sure  *lister // the second of the two networks; the first does not list all
 	clock *testkit.Clock
 }
 
-func newCopied(t *testing.T, url string) *copied {
+func newHeldEnv(t *testing.T, url string) *heldEnv {
 	t.Helper()
 	clock := testkit.NewClock(noon)
 	d := testkit.Open(t, url, clock)
-	c := &copied{hold: restoreguard.New(d, restoreguard.Options{Log: slog.New(slog.DiscardHandler)}), sure: &lister{quick: &quick{platform: "x"}}, clock: clock}
-	c.port = newPort(t, d, 1, DefaultOptions, reticent{&lister{quick: &quick{platform: "bluesky"}}}, c.sure)
+	c := &heldEnv{hold: restoreguard.New(d, restoreguard.Options{Log: slog.New(slog.DiscardHandler)}), sure: &lister{memoryNetwork: &memoryNetwork{platform: "x"}}, clock: clock}
+	c.multiEnv = newMultiEnv(t, d, 1, DefaultOptions, reticent{&lister{memoryNetwork: &memoryNetwork{platform: "bluesky"}}}, c.sure)
 	if state, err := c.hold.HoldCopy(t.Context(), ""); err != nil || state.Why != restoreguard.Copied {
 		t.Fatalf("held: %+v %v", state, err)
 	}
 	return c
 }
 
-// scheduled is a post to both networks, due at a time.
-func (c *copied) scheduled(t *testing.T, at time.Time) string {
+// schedulePost is a post to both networks, due at a time.
+func (c *heldEnv) schedulePost(t *testing.T, at time.Time) string {
 	t.Helper()
 	raw := fmt.Appendf(nil, `{"caption":"hello","account_ids":[%d,%d]}`, c.ids[0][0], c.ids[0][1])
 	err := c.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
@@ -83,8 +83,8 @@ func (c *copied) scheduled(t *testing.T, at time.Time) string {
 	return id
 }
 
-// stand tells how the accounts of the one post stand: the phases of their deliveries, and what they ended with.
-func (c *copied) stand(t *testing.T) []string {
+// statuses tells how the accounts of the one post stand: the phases of their deliveries, and what they ended with.
+func (c *heldEnv) statuses(t *testing.T) []string {
 	t.Helper()
 	out, err := db.All(t.Context(), c.db, scanText, `SELECT a.platform || ' ' || d.phase || ' ' || d.error_code FROM deliveries d JOIN social_accounts a ON a.id = d.account_id ORDER BY a.platform`)
 	if err != nil {
@@ -93,13 +93,13 @@ func (c *copied) stand(t *testing.T) []string {
 	return out
 }
 
-func (c *copied) resumes(t *testing.T, want ...string) {
+func (c *heldEnv) checkResume(t *testing.T, want ...string) {
 	t.Helper()
-	done, err := c.Resume(t.Context(), ResumeOptions{AtOnce: true, Late: time.Hour})
+	done, err := c.Resume(t.Context(), ResumeOptions{NoWait: true, MaxLateness: time.Hour})
 	if err != nil || !done.Resumed {
 		t.Fatalf("resuming: %+v %v", done, err)
 	}
-	if diff := cmp.Diff(want, c.stand(t)); diff != "" {
+	if diff := cmp.Diff(want, c.statuses(t)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -110,22 +110,22 @@ func TestResumeSendsNothingThatMayNotGo(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		late time.Duration
-		but  func(t *testing.T, c *copied)
+		but  func(t *testing.T, c *heldEnv)
 		want string
 	}{
 		"as it may": {late: 20 * time.Minute, want: "x planned "},
-		"waiting for the client": {20 * time.Minute, func(t *testing.T, c *copied) {
+		"waiting for the client": {20 * time.Minute, func(t *testing.T, c *heldEnv) {
 			t.Helper()
 			c.exec(t, `UPDATE posts SET approval = 'waiting'`)
 		}, "x ended missed_waiting_approval"},
-		"a paused team": {72 * time.Hour, func(t *testing.T, c *copied) {
+		"a paused team": {72 * time.Hour, func(t *testing.T, c *heldEnv) {
 			t.Helper()
 			people := team.New(c.db, nil, plan.Shipped())
 			if err := people.Pause(t.Context(), team.Pause{Scope: team.ForTeam, Target: c.calls[0].TeamID, Action: team.Publishing}); err != nil {
 				t.Fatal(err)
 			}
 		}, "x ended missed_while_held"},
-		"a closed team": {20 * time.Minute, func(t *testing.T, c *copied) {
+		"a closed team": {20 * time.Minute, func(t *testing.T, c *heldEnv) {
 			t.Helper()
 			c.exec(t, `UPDATE teams SET closed_at = 1`)
 		}, "x ended missed_while_held"},
@@ -133,18 +133,18 @@ func TestResumeSendsNothingThatMayNotGo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			testkit.EachDatabase(t, func(t *testing.T, url string) {
-				held := newCopied(t, url)
-				held.scheduled(t, noon.Add(-c.late))
+				held := newHeldEnv(t, url)
+				held.schedulePost(t, noon.Add(-c.late))
 				if c.but != nil {
 					c.but(t, held)
 				}
-				held.resumes(t, "bluesky ended not_confirmed", c.want)
+				held.checkResume(t, "bluesky ended not_confirmed", c.want)
 			})
 		})
 	}
 }
 
-func (c *copied) exec(t *testing.T, statement string) {
+func (c *heldEnv) exec(t *testing.T, statement string) {
 	t.Helper()
 	err := c.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, statement)
@@ -160,26 +160,26 @@ func (c *copied) exec(t *testing.T, statement string) {
 func TestResumeTellsDoubtsAboutWhatIsToCome(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
-		c := newCopied(t, url)
-		c.scheduled(t, noon.Add(24*time.Hour))
+		c := newHeldEnv(t, url)
+		c.schedulePost(t, noon.Add(24*time.Hour))
 		c.sure.fails = &network.Error{Class: network.Transient, Err: errors.New("cut off")}
-		out, err := c.Resume(t.Context(), ResumeOptions{AtOnce: true, Late: time.Hour})
+		out, err := c.Resume(t.Context(), ResumeOptions{NoWait: true, MaxLateness: time.Hour})
 		if err == nil || !strings.Contains(err.Error(), "x (account ") || strings.Contains(err.Error(), "bluesky") || out.Resumed {
 			t.Errorf("with a network out of reach: %+v %v", out, err)
 		}
 		if state, err := c.hold.State(t.Context()); err != nil || !state.Held() {
 			t.Errorf("after that: %+v %v", state, err)
 		}
-		out, err = c.Resume(t.Context(), ResumeOptions{AtOnce: true, Late: time.Hour, Unasked: true})
-		if err != nil || !out.Resumed || out.InDoubt != 2 || len(out.Accounts) != 2 {
+		out, err = c.Resume(t.Context(), ResumeOptions{NoWait: true, MaxLateness: time.Hour, AllowUnreachable: true})
+		if err != nil || !out.Resumed || out.WaitsInDoubt != 2 || len(out.Accounts) != 2 {
 			t.Fatalf("all the same: %+v %v", out, err)
 		}
 		for _, a := range out.Accounts {
-			if a.Fate != Waits || a.Why == "" {
+			if a.Fate != FateWaits || a.Why == "" {
 				t.Errorf("told: %+v", a)
 			}
 		}
-		if got := c.stand(t); len(got) > 0 {
+		if got := c.statuses(t); len(got) > 0 {
 			t.Errorf("what waits is handed over: %v", got)
 		}
 	})
@@ -189,10 +189,10 @@ func TestResumeTellsDoubtsAboutWhatIsToCome(t *testing.T) {
 func TestResumeDoubtsWhatWasPublishedEarly(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
-		c := newCopied(t, url)
-		c.scheduled(t, noon.Add(24*time.Hour))
+		c := newHeldEnv(t, url)
+		c.schedulePost(t, noon.Add(24*time.Hour))
 		c.sure.shows = []network.Figures{{ID: "1", URL: "https://example.test/1", Text: "hello", PostedAt: noon}}
-		c.resumes(t, "bluesky ended not_confirmed", "x ended ")
+		c.checkResume(t, "bluesky ended not_confirmed", "x ended ")
 	})
 }
 
@@ -212,18 +212,18 @@ func TestResumeIsOvertaken(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			testkit.EachDatabase(t, func(t *testing.T, url string) {
-				held := newCopied(t, url)
-				held.scheduled(t, noon.Add(-20*time.Minute))
+				held := newHeldEnv(t, url)
+				held.schedulePost(t, noon.Add(-20*time.Minute))
 				held.sure.during = func() {
 					if err := held.db.InTx(context.WithoutCancel(t.Context()), "test", c.meanwhile); err != nil {
 						t.Error(err)
 					}
 				}
-				out, err := held.Resume(t.Context(), ResumeOptions{AtOnce: true, Late: time.Hour})
+				out, err := held.Resume(t.Context(), ResumeOptions{NoWait: true, MaxLateness: time.Hour})
 				if err == nil || !strings.Contains(err.Error(), c.says) || out.Resumed {
 					t.Errorf("overtaken: %+v %v", out, err)
 				}
-				if got := held.stand(t); len(got) > 0 {
+				if got := held.statuses(t); len(got) > 0 {
 					t.Errorf("settled all the same: %v", got)
 				}
 			})
@@ -235,24 +235,24 @@ func TestResumeIsOvertaken(t *testing.T) {
 func TestResumeWaitsForWhatIsListedLate(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
-		c := newCopied(t, url)
-		c.scheduled(t, noon.Add(24*time.Hour))
-		left, err := c.AskableIn(t.Context())
+		c := newHeldEnv(t, url)
+		c.schedulePost(t, noon.Add(24*time.Hour))
+		left, err := c.ResumableIn(t.Context())
 		if err != nil || left <= 0 || left > 3*time.Minute {
 			t.Fatalf("to be asked in %v, %v", left, err)
 		}
-		if _, err := c.Resume(t.Context(), ResumeOptions{Late: time.Hour, Try: true}); err != nil {
+		if _, err := c.Resume(t.Context(), ResumeOptions{MaxLateness: time.Hour, DryRun: true}); err != nil {
 			t.Errorf("a try: %v", err)
 		}
 		c.clock.Advance(left - time.Second)
-		if _, err := c.Resume(t.Context(), ResumeOptions{Late: time.Hour}); err == nil || !strings.Contains(err.Error(), "try again in 2 seconds") {
+		if _, err := c.Resume(t.Context(), ResumeOptions{MaxLateness: time.Hour}); err == nil || !strings.Contains(err.Error(), "try again in 2 seconds") {
 			t.Errorf("too soon: %v", err)
 		}
 		if state, err := c.hold.State(t.Context()); err != nil || !state.Held() {
 			t.Errorf("after that: %+v %v", state, err)
 		}
 		c.clock.Advance(time.Second)
-		if done, err := c.Resume(t.Context(), ResumeOptions{Late: time.Hour}); err != nil || !done.Resumed {
+		if done, err := c.Resume(t.Context(), ResumeOptions{MaxLateness: time.Hour}); err != nil || !done.Resumed {
 			t.Errorf("in time: %+v %v", done, err)
 		}
 	})

@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	wakeEvery = 250 * time.Millisecond // a due post has two seconds
-	wakeBatch = 100
-	pulse     = 5 * time.Second // how often the queue is tried through and through
+	wakeInterval  = 250 * time.Millisecond // a due post has two seconds
+	wakeBatch     = 100
+	pulseInterval = 5 * time.Second // how often the queue is tried through and through
 	// Pulse is the queue's name for that trial.
 	Pulse = "pulse"
 )
@@ -22,28 +22,28 @@ const (
 // Waker releases due posts and wakes deliveries whose time has come or whose holder died. Every working node
 // runs one; they may run side by side.
 type Waker struct {
-	s      *Service
-	pulsed atomic.Int64 // when the queue last carried a pulse, microseconds
-	asked  time.Time
+	s         *Service
+	lastPulse atomic.Int64 // when the queue last carried a pulse, microseconds
+	pulseSent time.Time
 }
 
 // NewWaker makes a waker.
 func (s *Service) NewWaker() *Waker {
 	w := &Waker{s: s}
-	w.pulsed.Store(db.Micros(s.db.Now()))
+	w.lastPulse.Store(db.Micros(s.db.Now()))
 	s.queue.Handle(Pulse, func(context.Context, string) error {
-		w.pulsed.Store(db.Micros(s.db.Now()))
+		w.lastPulse.Store(db.Micros(s.db.Now()))
 		return nil
 	})
 	return w
 }
 
-// Pulsed is when the queue last brought work to this process.
-func (w *Waker) Pulsed() time.Time { return db.Time(w.pulsed.Load()) }
+// LastPulse is when the queue last brought work to this process.
+func (w *Waker) LastPulse() time.Time { return db.Time(w.lastPulse.Load()) }
 
 // Run wakes until the context ends. Errors are told to report and tried again.
 func (w *Waker) Run(ctx context.Context, report func(error)) {
-	tick := time.NewTicker(wakeEvery)
+	tick := time.NewTicker(wakeInterval)
 	defer tick.Stop()
 	for {
 		if err := w.Once(ctx); err != nil && ctx.Err() == nil {
@@ -72,7 +72,7 @@ func (w *Waker) Once(ctx context.Context) error {
 	if err := w.wake(ctx); err != nil {
 		return err
 	}
-	return w.pulse(ctx)
+	return w.sendPulse(ctx)
 }
 
 func (w *Waker) wake(ctx context.Context) error {
@@ -88,7 +88,7 @@ func (w *Waker) wake(ctx context.Context) error {
 	return w.s.db.InTx(ctx, "delivery.wake", func(ctx context.Context, tx *db.Tx) error {
 		ids, err := db.All(ctx, tx, func(rows *sql.Rows, id *string) error { return rows.Scan(id) },
 			`UPDATE deliveries SET wake_at = ? WHERE id IN (SELECT id FROM deliveries WHERE wake_at > 0 AND wake_at <= ? ORDER BY wake_at LIMIT ?) AND wake_at <= ? RETURNING id`,
-			db.Micros(now.Add(rewake)), db.Micros(now), wakeBatch, db.Micros(now))
+			db.Micros(now.Add(rewakeAfter)), db.Micros(now), wakeBatch, db.Micros(now))
 		if err != nil {
 			return fmt.Errorf("waking deliveries: %w", err)
 		}
@@ -96,10 +96,10 @@ func (w *Waker) wake(ctx context.Context) error {
 	})
 }
 
-// pulse sends a wake of no work, so that readiness can tell a queue that carries from one that stands.
-func (w *Waker) pulse(ctx context.Context) error {
-	if now := w.s.db.Now(); now.Sub(w.asked) >= pulse {
-		w.asked = now
+// sendPulse sends a wake of no work, so that readiness can tell a queue that carries from one that stands.
+func (w *Waker) sendPulse(ctx context.Context) error {
+	if now := w.s.db.Now(); now.Sub(w.pulseSent) >= pulseInterval {
+		w.pulseSent = now
 		return w.s.db.InTx(ctx, "delivery.pulse", func(ctx context.Context, tx *db.Tx) error { return w.s.queue.Wake(ctx, tx, Pulse, w.s.owner) })
 	}
 	return nil

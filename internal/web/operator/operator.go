@@ -165,7 +165,7 @@ func (p *Part) standing(ctx context.Context) (overview, error) {
 	if out.Hold, err = p.Hold.State(ctx); err != nil {
 		return out, err
 	}
-	doubts, err := p.Delivery.Unconfirmed(ctx, 0)
+	doubts, err := p.Delivery.ListUnconfirmed(ctx, 0)
 	if err != nil {
 		return out, err
 	}

@@ -11,7 +11,7 @@ import (
 
 // postsView is what a person has to decide.
 type postsView struct {
-	Doubts []delivery.Doubt
+	Doubts []delivery.UnconfirmedDelivery
 	Wrong  string
 }
 
@@ -20,7 +20,7 @@ func (p *Part) postsPage(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Part) showPosts(w http.ResponseWriter, r *http.Request, status int, wrong string) {
-	doubts, err := p.Delivery.Unconfirmed(r.Context(), 0)
+	doubts, err := p.Delivery.ListUnconfirmed(r.Context(), 0)
 	if err != nil {
 		p.Refuse(w, r, err)
 		return

@@ -27,9 +27,9 @@ func (v queueView) Well() bool {
 type queueView struct {
 	Late        post.Late
 	Jobs, Ended []job.Load
-	Deliveries  []delivery.Load
+	Deliveries  []delivery.PhaseCount
 	SlowJobs    []job.Stuck
-	Slow        []delivery.Stuck
+	Slow        []delivery.StuckDelivery
 }
 
 func (p *Part) queuePage(w http.ResponseWriter, r *http.Request) {
@@ -54,13 +54,13 @@ func (p *Part) queue(ctx context.Context) (queueView, error) {
 	if out.Ended, err = p.Jobs.Ended(ctx, now.Add(-lately)); err != nil {
 		return out, err
 	}
-	if out.Deliveries, err = p.Delivery.UnderWay(ctx); err != nil {
+	if out.Deliveries, err = p.Delivery.CountByPhase(ctx); err != nil {
 		return out, err
 	}
 	if out.SlowJobs, err = p.Jobs.Stuck(ctx, now.Add(-long)); err != nil {
 		return out, err
 	}
-	out.Slow, err = p.Delivery.Stuck(ctx, now.Add(-long))
+	out.Slow, err = p.Delivery.ListStuck(ctx, now.Add(-long))
 	return out, err
 }
 
@@ -103,7 +103,7 @@ func (p *Part) networksPage(w http.ResponseWriter, r *http.Request) {
 		view.Networks = append(view.Networks, networkView{p.Delivery.Circuit(platform), shell.NetworkName(platform)})
 	}
 	var err error
-	if view.Failures, err = p.Delivery.Failures(r.Context()); err != nil {
+	if view.Failures, err = p.Delivery.RecentFailures(r.Context()); err != nil {
 		p.Refuse(w, r, err)
 		return
 	}

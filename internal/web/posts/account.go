@@ -53,7 +53,7 @@ func (p *Part) readAccount(r *http.Request, one *oneView) error {
 		if a.ID != id {
 			continue
 		}
-		lines, err := p.delivery.AccountStory(r.Context(), v.Stored.TeamID, v.ID, id)
+		lines, err := p.delivery.AccountAttempts(r.Context(), v.Stored.TeamID, v.ID, id)
 		if err != nil {
 			return err
 		}

@@ -194,11 +194,11 @@ func (p *Part) moving(r *http.Request) (view, error) {
 	if v.Stored, err = p.posts.Look(r.Context(), team, id); err != nil {
 		return v, err
 	}
-	coming, err := p.delivery.Coming(r.Context(), team, id)
+	coming, err := p.delivery.NextSteps(r.Context(), team, id)
 	if err != nil {
 		return v, err
 	}
-	lines, err := p.delivery.Story(r.Context(), team, id)
+	lines, err := p.delivery.Attempts(r.Context(), team, id)
 	if err != nil {
 		return v, err
 	}
@@ -426,7 +426,7 @@ func (a *accountView) every() int {
 	switch {
 	case a.Next == nil:
 		return 0
-	case a.Next.Step == delivery.Looking:
+	case a.Next.Step == delivery.StepLookUp:
 		return rarely
 	}
 	return soon

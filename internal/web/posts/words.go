@@ -69,13 +69,13 @@ func wordFor(words map[string]string, key string) string {
 
 // stepWords say what is done next: now, and where it has a time.
 var stepWords = map[delivery.Step][2]string{
-	delivery.Handing: {"It is being handed to the network now.", "It is handed to the network at"},
-	delivery.Making:  {"The network is making it ready.", "The network is making it ready; we look again at"},
-	delivery.Again:   {"It is being handed over once more now.", "It is handed over once more at"},
-	delivery.Resting: {"The network fails; we try again now.", "The network fails; we try again at"},
-	delivery.Asking:  {"The network is being asked whether it took it.", "We wait, so that nothing goes out twice, and ask the network whether it took it at"},
-	delivery.Looking: {"The network is being asked whether it stands.", "The network is asked again whether it stands at"},
-	delivery.Linking: {"The network is being asked where it stands.", "The network is asked where it stands at"},
+	delivery.StepSend:      {"It is being handed to the network now.", "It is handed to the network at"},
+	delivery.StepPrepare:   {"The network is making it ready.", "The network is making it ready; we look again at"},
+	delivery.StepRetry:     {"It is being handed over once more now.", "It is handed over once more at"},
+	delivery.StepRest:      {"The network fails; we try again now.", "The network fails; we try again at"},
+	delivery.StepResolve:   {"The network is being asked whether it took it.", "We wait, so that nothing goes out twice, and ask the network whether it took it at"},
+	delivery.StepLookUp:    {"The network is being asked whether it stands.", "The network is asked again whether it stands at"},
+	delivery.StepPermalink: {"The network is being asked where it stands.", "The network is asked where it stands at"},
 }
 
 // skipWords say why an account may not be sent again, by post.Skip's reasons.

@@ -20,10 +20,10 @@ func TestALookBeforeEachRepeat(t *testing.T) {
 			t.Parallel()
 			testkit.EachDatabase(t, func(t *testing.T, url string) {
 				clock := testkit.NewClock(noon)
-				n := scripted{commits: []step{lostGone, between}, truthful: true}
-				s := newStage(t, testkit.Open(t, url, clock), clock, &n)
+				n := scriptedNetwork{commits: []step{lostNotSent, between}, truthful: true}
+				s := newEnv(t, testkit.Open(t, url, clock), clock, &n)
 				s.deliver(t, 10*time.Minute)
-				if got := s.outcome(t); got != wellDone || n.committed != 3 || n.held != 1 {
+				if got := s.outcome(t); got != publishedOutcome || n.committed != 3 || n.held != 1 {
 					t.Fatalf("%+v after %d commits, %d held", got, n.committed, n.held)
 				}
 				if strings.Contains(n.order, "CC") {

@@ -22,8 +22,8 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// quick is a network that many flights use at once. It has no idempotency: what is committed twice stands twice.
-type quick struct {
+// memoryNetwork is a network that many flights use at once. It has no idempotency: what is committed twice stands twice.
+type memoryNetwork struct {
 	platform string
 	commits  func(ctx context.Context) (held bool, err error) // what a commit does; all is well where nil
 
@@ -32,13 +32,13 @@ type quick struct {
 }
 
 // count is how many publications are held, most how often the one is that is held most often.
-func (n *quick) count() int {
+func (n *memoryNetwork) count() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return len(n.held)
 }
 
-func (n *quick) most() int {
+func (n *memoryNetwork) most() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	most := 0
@@ -48,20 +48,22 @@ func (n *quick) most() int {
 	return most
 }
 
-func (n *quick) Platform() string                                                  { return n.platform }
-func (n *quick) Check(network.Content) []network.Problem                           { return nil }
-func (n *quick) Plan(i network.Intent) (network.Draft, error)                      { return json.Marshal(i.Seed) }
-func (n *quick) Refresh(_ context.Context, g network.Grant) (network.Grant, error) { return g, nil }
+func (n *memoryNetwork) Platform() string                             { return n.platform }
+func (n *memoryNetwork) Check(network.Content) []network.Problem      { return nil }
+func (n *memoryNetwork) Plan(i network.Intent) (network.Draft, error) { return json.Marshal(i.Seed) }
+func (n *memoryNetwork) Refresh(_ context.Context, g network.Grant) (network.Grant, error) {
+	return g, nil
+}
 
-func (n *quick) Connect(context.Context, network.Credentials) (network.Grant, error) {
+func (n *memoryNetwork) Connect(context.Context, network.Credentials) (network.Grant, error) {
 	return network.Grant{Account: "did:test:1", Username: "harbour.test"}, nil
 }
 
-func (n *quick) Prepare(_ context.Context, _ network.Grant, d network.Draft, _ network.Files) (network.Draft, time.Duration, error) {
+func (n *memoryNetwork) Prepare(_ context.Context, _ network.Grant, d network.Draft, _ network.Files) (network.Draft, time.Duration, error) {
 	return d, 0, nil
 }
 
-func (n *quick) Commit(ctx context.Context, _ network.Grant, d network.Draft, _ network.Files) (network.Receipt, error) {
+func (n *memoryNetwork) Commit(ctx context.Context, _ network.Grant, d network.Draft, _ network.Files) (network.Receipt, error) {
 	held, err := true, error(nil)
 	if n.commits != nil {
 		held, err = n.commits(ctx)
@@ -77,7 +79,7 @@ func (n *quick) Commit(ctx context.Context, _ network.Grant, d network.Draft, _ 
 	return network.Receipt{ID: "1", Permalink: "https://example.test/1"}, err
 }
 
-func (n *quick) Resolve(_ context.Context, _ network.Grant, d network.Draft, _ network.Tried) (network.Verdict, network.Receipt, error) {
+func (n *memoryNetwork) Resolve(_ context.Context, _ network.Grant, d network.Draft, _ network.Tried) (network.Verdict, network.Receipt, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.held[string(d)] > 0 {
@@ -86,19 +88,19 @@ func (n *quick) Resolve(_ context.Context, _ network.Grant, d network.Draft, _ n
 	return network.Absent, network.Receipt{}, nil
 }
 
-func (n *quick) Permalink(context.Context, network.Grant, network.Receipt) (string, error) {
+func (n *memoryNetwork) Permalink(context.Context, network.Grant, network.Receipt) (string, error) {
 	return "", errors.New("nobody asks")
 }
 
-// port is some teams with an account each at some networks, and a service whose queue works.
-type port struct {
+// multiEnv is some teams with an account each at some networks, and a service whose queue works.
+type multiEnv struct {
 	*Service
 	tools map[string]operation.Operation
 	calls []operation.Call // of each team's owner
 	ids   [][]int64        // each team's accounts, in the order of the networks
 }
 
-func newPort(tb testing.TB, d *db.DB, teams int, opts Options, networks ...network.Network) *port {
+func newMultiEnv(tb testing.TB, d *db.DB, teams int, opts Options, networks ...network.Network) *multiEnv {
 	tb.Helper()
 	ctx := tb.Context()
 	must := func(err error) {
@@ -120,7 +122,7 @@ func newPort(tb testing.TB, d *db.DB, teams int, opts Options, networks ...netwo
 	must(err)
 	accounts := account.New(d, sealer, networks...)
 	posts := post.New(d, accounts, job.NewStore(d, map[job.Type]job.Result{job.SocialPost: Result(d)}, 5), noLibrary{}, post.DefaultLimits, plan.Shipped())
-	p := &port{Service: New(d, posts, accounts, noLibrary{}, queue, opts, log), tools: map[string]operation.Operation{}}
+	p := &multiEnv{Service: New(d, posts, accounts, noLibrary{}, queue, opts, log), tools: map[string]operation.Operation{}}
 	for n := range teams {
 		made, err := people.AddTeam(ctx, team.Team{Name: fmt.Sprint("Harbour ", n), Timezone: "UTC", Language: "en", Plan: "agency"}, owner.ID)
 		must(err)
@@ -139,8 +141,8 @@ func newPort(tb testing.TB, d *db.DB, teams int, opts Options, networks ...netwo
 	return p
 }
 
-// due makes posts of a team to one of its accounts, all due now.
-func (p *port) due(tb testing.TB, team, net, count int) {
+// scheduleDue makes posts of a team to one of its accounts, all due now.
+func (p *multiEnv) scheduleDue(tb testing.TB, team, net, count int) {
 	tb.Helper()
 	raw := fmt.Appendf(nil, `{"caption":"hello","account_ids":[%d]}`, p.ids[team][net])
 	create := p.tools["create_post"]
@@ -160,7 +162,7 @@ func (p *port) due(tb testing.TB, team, net, count int) {
 }
 
 // start has everything work until the function it returns is called.
-func (p *port) start(tb testing.TB) func() {
+func (p *multiEnv) start(tb testing.TB) func() {
 	tb.Helper()
 	ctx, stop := context.WithCancel(tb.Context())
 	waker := p.NewWaker()
@@ -171,7 +173,7 @@ func (p *port) start(tb testing.TB) func() {
 		tb.Fatal(err)
 	}
 	return func() {
-		if err := errors.Join(p.queue.Stop(context.Background()), p.Land(context.Background())); err != nil {
+		if err := errors.Join(p.queue.Stop(context.Background()), p.Drain(context.Background())); err != nil {
 			tb.Error(err)
 		}
 		stop()
@@ -179,8 +181,8 @@ func (p *port) start(tb testing.TB) func() {
 	}
 }
 
-// until waits for something to be so.
-func (p *port) until(tb testing.TB, so func() bool) {
+// waitUntil waits for something to be so.
+func (p *multiEnv) waitUntil(tb testing.TB, so func() bool) {
 	tb.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -193,8 +195,8 @@ func (p *port) until(tb testing.TB, so func() bool) {
 	}
 }
 
-// open tells how many due posts have not ended.
-func (p *port) open(tb testing.TB) int {
+// countOpen tells how many due posts have not ended.
+func (p *multiEnv) countOpen(tb testing.TB) int {
 	tb.Helper()
 	var n int
 	err := p.db.QueryRow(tb.Context(), `SELECT COUNT(*) FROM posts WHERE status IN ('scheduled', 'processing')`).Scan(&n)

@@ -14,12 +14,12 @@ func TestUnable(t *testing.T) {
 	t.Parallel()
 	for want, err := range map[string]error{
 		"never tells":            fmt.Errorf("listing: %w", &network.Error{Class: network.Unapproved, Code: "r_member_social"}),
-		"does not let this app":  errNoList,
-		"connection is lost":     errLost,
+		"does not let this app":  errNoPostList,
+		"connection is lost":     errGrantLost,
 		"could not be asked":     &network.Error{Class: network.Transient},
 		"network could not be a": errors.New("cut off"),
 	} {
-		if got := unable(err); !strings.Contains(got, want) {
+		if got := describeFailure(err); !strings.Contains(got, want) {
 			t.Errorf("%v: %q lacks %q", err, got, want)
 		}
 	}
@@ -35,7 +35,7 @@ func TestOneLine(t *testing.T) {
 		strings.Repeat("ü", 61):   strings.Repeat("ü", 60) + "…",
 		strings.Repeat("ü", 60):   strings.Repeat("ü", 60),
 	} {
-		if got := oneLine(text); got != want {
+		if got := excerpt(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}

@@ -23,20 +23,20 @@ import (
 
 // step is what the scripted network does at one call.
 type step struct {
-	class  network.Class   // the error's, none where empty
-	effect bool            // the call took effect all the same
-	after  time.Duration   // how long it asks to wait
-	during func()          // what happens meanwhile
-	says   network.Verdict // of Resolve; Unknown is told with an error
-	wait   time.Duration   // of Prepare: the network is not ready for so long
-	silent bool            // of Commit: where the post stands is told later
-	link   string          // of Permalink
-	alike  bool            // of Resolve: what stands was found by what it shows
+	class   network.Class   // the error's, none where empty
+	effect  bool            // the call took effect all the same
+	after   time.Duration   // how long it asks to wait
+	during  func()          // what happens meanwhile
+	verdict network.Verdict // of Resolve; Unknown is told with an error
+	wait    time.Duration   // of Prepare: the network is not ready for so long
+	silent  bool            // of Commit: where the post stands is told later
+	link    string          // of Permalink
+	alike   bool            // of Resolve: what stands was found by what it shows
 }
 
-// scripted is a network without any idempotency of its own: every commit with an effect makes another post.
+// scriptedNetwork is a network without any idempotency of its own: every commit with an effect makes another post.
 // What it does follows a script for each call; a script that is over means that all is well.
-type scripted struct {
+type scriptedNetwork struct {
 	tried                                       []network.Tried // what Resolve was told, each time
 	order                                       string          // of the calls: C for Commit, R for Resolve
 	clock                                       *testkit.Clock
@@ -55,7 +55,7 @@ func next(script *[]step) (step, bool) {
 	return s, true
 }
 
-func (n *scripted) fail(s step) error {
+func (n *scriptedNetwork) fail(s step) error {
 	if s.during != nil {
 		s.during()
 	}
@@ -69,18 +69,20 @@ func (n *scripted) fail(s step) error {
 	return e
 }
 
-func (n *scripted) Platform() string                        { return "bluesky" }
-func (n *scripted) Check(network.Content) []network.Problem { return nil }
+func (n *scriptedNetwork) Platform() string                        { return "bluesky" }
+func (n *scriptedNetwork) Check(network.Content) []network.Problem { return nil }
 
-func (n *scripted) Plan(i network.Intent) (network.Draft, error) { return json.Marshal(i.Content.Text) }
+func (n *scriptedNetwork) Plan(i network.Intent) (network.Draft, error) {
+	return json.Marshal(i.Content.Text)
+}
 
-func (n *scripted) Prepare(_ context.Context, _ network.Grant, d network.Draft, _ network.Files) (network.Draft, time.Duration, error) {
+func (n *scriptedNetwork) Prepare(_ context.Context, _ network.Grant, d network.Draft, _ network.Files) (network.Draft, time.Duration, error) {
 	n.prepared++
 	s, _ := next(&n.prepares)
 	return d, s.wait, n.fail(s)
 }
 
-func (n *scripted) Commit(context.Context, network.Grant, network.Draft, network.Files) (network.Receipt, error) {
+func (n *scriptedNetwork) Commit(context.Context, network.Grant, network.Draft, network.Files) (network.Receipt, error) {
 	n.committed++
 	n.order += "C"
 	s, scripted := next(&n.commits)
@@ -94,7 +96,7 @@ func (n *scripted) Commit(context.Context, network.Grant, network.Draft, network
 	return receipt, n.fail(s)
 }
 
-func (n *scripted) Permalink(context.Context, network.Grant, network.Receipt) (string, error) {
+func (n *scriptedNetwork) Permalink(context.Context, network.Grant, network.Receipt) (string, error) {
 	n.looked++
 	s, scripted := next(&n.links)
 	if !scripted {
@@ -103,7 +105,7 @@ func (n *scripted) Permalink(context.Context, network.Grant, network.Receipt) (s
 	return s.link, n.fail(s)
 }
 
-func (n *scripted) Resolve(_ context.Context, _ network.Grant, _ network.Draft, t network.Tried) (network.Verdict, network.Receipt, error) {
+func (n *scriptedNetwork) Resolve(_ context.Context, _ network.Grant, _ network.Draft, t network.Tried) (network.Verdict, network.Receipt, error) {
 	n.asked++
 	n.order += "R"
 	n.tried = append(n.tried, t)
@@ -114,26 +116,26 @@ func (n *scripted) Resolve(_ context.Context, _ network.Grant, _ network.Draft, 
 		return network.Stands, receipt, nil
 	case !scripted && n.truthful:
 		return network.Absent, receipt, nil
-	case !scripted || s.says == network.Unknown && s.class == "":
+	case !scripted || s.verdict == network.Unknown && s.class == "":
 		return network.Unknown, receipt, n.fail(step{class: network.Transient})
 	}
-	return s.says, receipt, n.fail(s)
+	return s.verdict, receipt, n.fail(s)
 }
 
-func (n *scripted) Connect(context.Context, network.Credentials) (network.Grant, error) {
+func (n *scriptedNetwork) Connect(context.Context, network.Credentials) (network.Grant, error) {
 	return network.Grant{Account: "did:test:1", Username: "harbour.test"}, nil
 }
 
-func (n *scripted) Refresh(_ context.Context, g network.Grant) (network.Grant, error) {
+func (n *scriptedNetwork) Refresh(_ context.Context, g network.Grant) (network.Grant, error) {
 	n.renewed++
 	s, _ := next(&n.renews)
 	return g, n.fail(s)
 }
 
-// stage is a post that was handed over to the scripted network.
-type stage struct {
+// env is a post that was handed over to the scripted network.
+type env struct {
 	*Service
-	net   *scripted
+	net   *scriptedNetwork
 	clock *testkit.Clock
 	db    *db.DB
 	call  operation.Call
@@ -142,14 +144,14 @@ type stage struct {
 	tools map[string]operation.Operation
 }
 
-// fataler is what a test and a property have in common.
-type fataler interface {
+// failer is what a test and a property have in common.
+type failer interface {
 	Fatal(args ...any)
 	Fatalf(format string, args ...any)
 	Helper()
 }
 
-func newStage(t fataler, d *db.DB, clock *testkit.Clock, n *scripted) *stage {
+func newEnv(t failer, d *db.DB, clock *testkit.Clock, n *scriptedNetwork) *env {
 	t.Helper()
 	n.clock = clock
 	ctx := context.Background()
@@ -176,7 +178,7 @@ func newStage(t fataler, d *db.DB, clock *testkit.Clock, n *scripted) *stage {
 	account, err := accounts.Connect(ctx, made.ID, "bluesky", network.Credentials{})
 	must(err)
 	posts := post.New(d, accounts, job.NewStore(d, map[job.Type]job.Result{job.SocialPost: Result(d)}, 5), noLibrary{}, post.DefaultLimits, plan.Shipped())
-	s := &stage{Service: New(d, posts, accounts, noLibrary{}, queue, DefaultOptions, log), net: n, clock: clock, db: d, tools: map[string]operation.Operation{}}
+	s := &env{Service: New(d, posts, accounts, noLibrary{}, queue, DefaultOptions, log), net: n, clock: clock, db: d, tools: map[string]operation.Operation{}}
 	s.call = operation.Call{Now: clock.Now(), Actor: &access.Actor{TeamID: made.ID, PersonID: owner.ID, Zone: time.UTC, Plan: "agency", Language: "en", Capabilities: access.Effective(access.Full, access.Owner)}}
 	for _, op := range posts.Operations() {
 		s.tools[op.Tool] = op
@@ -187,7 +189,7 @@ func newStage(t fataler, d *db.DB, clock *testkit.Clock, n *scripted) *stage {
 }
 
 // do runs an operation as the pipeline would and gives its data.
-func (s *stage) do(t fataler, tool string, args map[string]any) map[string]any {
+func (s *env) do(t failer, tool string, args map[string]any) map[string]any {
 	t.Helper()
 	raw, err := json.Marshal(args)
 	if err != nil {
@@ -212,7 +214,7 @@ func (s *stage) do(t fataler, tool string, args map[string]any) map[string]any {
 
 // deliver works as the queue and the waker would, the clock jumping to when something is to be woken, until
 // nothing wants to be within the time given.
-func (s *stage) deliver(t fataler, within time.Duration) {
+func (s *env) deliver(t failer, within time.Duration) {
 	t.Helper()
 	end := s.clock.Now().Add(within)
 	for s.work(t) > 0 {
@@ -230,14 +232,14 @@ func (s *stage) deliver(t fataler, within time.Duration) {
 }
 
 // work delivers what is due once and tells how many deliveries have not ended.
-func (s *stage) work(t fataler) int {
+func (s *env) work(t failer) int {
 	t.Helper()
 	ids, err := db.All(context.Background(), s.db, scanText, `SELECT id FROM deliveries WHERE post_id = ? AND phase <> 'ended'`, s.post)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, id := range ids {
-		if err := s.Deliver(context.Background(), id); err != nil && !errors.Is(err, errFenced) {
+		if err := s.Deliver(context.Background(), id); err != nil && !errors.Is(err, errLeaseLost) {
 			t.Fatal(err)
 		}
 	}
@@ -249,7 +251,7 @@ type outcome struct {
 	state, code, status, jobState, jobCode string
 }
 
-func (s *stage) outcome(t fataler) outcome {
+func (s *env) outcome(t failer) outcome {
 	t.Helper()
 	data := s.do(t, "get_post", map[string]any{"id": s.post})
 	account := data["accounts"].([]any)[0].(map[string]any)
@@ -261,7 +263,7 @@ func (s *stage) outcome(t fataler) outcome {
 	return outcome{account["state"].(string), code, data["status"].(string), string(r.State), r.ErrorCode}
 }
 
-func (s *stage) active(t *testing.T) bool {
+func (s *env) active(t *testing.T) bool {
 	t.Helper()
 	var state string
 	if err := s.db.QueryRow(t.Context(), `SELECT connection_state FROM social_accounts`).Scan(&state); err != nil {

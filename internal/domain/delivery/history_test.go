@@ -16,14 +16,14 @@ func TestQuietBeginsAfterTheLastSilence(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(noon)
-		n := scripted{commits: []step{lostGone}, resolves: []step{
-			{says: network.Unknown, class: network.Transient},
-			{says: network.Unknown, class: network.Transient},
-			{says: network.Unknown, class: network.Processing},
+		n := scriptedNetwork{commits: []step{lostNotSent}, resolves: []step{
+			{verdict: network.Unknown, class: network.Transient},
+			{verdict: network.Unknown, class: network.Transient},
+			{verdict: network.Unknown, class: network.Processing},
 		}, truthful: true}
-		s := newStage(t, testkit.Open(t, url, clock), clock, &n)
+		s := newEnv(t, testkit.Open(t, url, clock), clock, &n)
 		s.deliver(t, 10*time.Minute)
-		if got := s.outcome(t); got != wellDone || n.committed != 2 || n.held != 1 {
+		if got := s.outcome(t); got != publishedOutcome || n.committed != 2 || n.held != 1 {
 			t.Fatalf("%+v after %d commits, %d held", got, n.committed, n.held)
 		}
 		for i, tried := range n.tried[1:] {
@@ -42,7 +42,7 @@ func TestQuietBeginsAfterTheLastSilence(t *testing.T) {
 func TestQuietBeginsWhereOthersTookOver(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
-		s := newStage(t, testkit.Open(t, url, testkit.NewClock(noon)), testkit.NewClock(noon), &scripted{})
+		s := newEnv(t, testkit.Open(t, url, testkit.NewClock(noon)), testkit.NewClock(noon), &scriptedNetwork{})
 		var d delivery
 		if err := s.db.QueryRow(t.Context(), `SELECT id FROM deliveries WHERE post_id = ?`, s.post).Scan(&d.ID); err != nil {
 			t.Fatal(err)
@@ -71,7 +71,7 @@ func TestQuietBeginsWhereOthersTookOver(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, _, err := tried(t.Context(), s.db, d, 0)
+			got, _, err := sendHistory(t.Context(), s.db, d, 0)
 			if err != nil || !got.First.Equal(noon) || !got.Last.Equal(noon.Add(a.lastAsOfThere)) {
 				t.Errorf("after the %s of %v: %+v, want %v (%v)", a.call, a.began, got, a.lastAsOfThere, err)
 			}

@@ -1,0 +1,111 @@
+package delivery
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+
+	"pressroom/internal/domain/account"
+	"pressroom/internal/domain/job"
+	"pressroom/internal/network"
+	"pressroom/internal/platform/tracing"
+)
+
+// Deliver works on a delivery until it has ended or has to wait. It may be called any number of times, by any
+// number of nodes.
+func (s *Service) Deliver(ctx context.Context, id string) error {
+	claimed := s.instant()
+	d, mine, err := s.claim(ctx, id)
+	if err != nil || !mine {
+		return err
+	}
+	ctx, span := tracing.Follow(ctx, "delivery", d.Trace)
+	span.Set("pressroom.delivery_id", d.ID)
+	span.Set("pressroom.post_id", d.PostID)
+	span.Set("pressroom.phase", string(d.Phase))
+	span.SetID("pressroom.team_id", d.TeamID)
+	span.SetID("pressroom.attempt", d.Epoch)
+	a := &attempt{s: s, d: d}
+	a.leaseConfirmed.Store(&claimed)
+	held, release := job.Hold(ctx, s.opts.Lease, func(ctx context.Context) error { return a.renewLease(ctx, d) })
+	defer release()
+	err = a.run(held)
+	span.Set("pressroom.phase_after", string(a.d.Phase))
+	span.End(err)
+	if err != nil && !errors.Is(err, errLeaseLost) {
+		// The lease runs out by itself and the waker brings the delivery to somebody again.
+		s.log.ErrorContext(ctx, "a delivery was left for later", "delivery", d.ID, "post", d.PostID, "error", err)
+	}
+	return nil
+}
+
+// attempt is one holder's work on a delivery.
+type attempt struct {
+	s              *Service
+	d              delivery
+	net            network.Network
+	grant          account.Grant
+	refreshed      bool
+	sentBefore     bool // an earlier commit has no answer: before each further one the network is asked
+	done           bool
+	server         server
+	leaseConfirmed atomic.Pointer[instant] // when the lease was certainly held, last
+}
+
+// renewLease keeps the lease, and keeps in mind since when it holds: from before the database was asked.
+func (a *attempt) renewLease(ctx context.Context, d delivery) error {
+	at := a.s.instant()
+	if err := a.s.renewLease(ctx, d); err != nil {
+		return err
+	}
+	a.leaseConfirmed.Store(&at)
+	return nil
+}
+
+func (a *attempt) run(ctx context.Context) error {
+	if err := a.connect(ctx); err != nil {
+		return err
+	}
+	a.server = server{a.grant.Platform, a.grant.Server}
+	defer a.s.circuits.releaseProbe(a.server, a.d.ID)
+	for !a.done {
+		if err := a.step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// step takes a delivery through its phase. What has begun its commit may ask about it whatever the circuit says.
+func (a *attempt) step(ctx context.Context) error {
+	if a.d.Phase == planned || a.d.Phase == prepared {
+		if wait, may := a.s.circuits.allow(a.server, a.d.ID); !may {
+			return a.waitForCircuit(ctx, wait)
+		}
+	}
+	switch a.d.Phase {
+	case planned:
+		return a.prepare(ctx)
+	case prepared:
+		return a.commit(ctx)
+	case linking:
+		return a.fetchPermalink(ctx)
+	case committing, doubtful, ended:
+	}
+	return a.resolve(ctx)
+}
+
+// connect reads the account's network and grant.
+func (a *attempt) connect(ctx context.Context) error {
+	var err error
+	if a.grant, err = a.s.accounts.Grant(ctx, a.d.AccountID); err != nil {
+		return err
+	}
+	if a.net, err = a.s.accounts.Network(a.grant.Platform); err != nil {
+		return err
+	}
+	if a.grant.Lost && a.d.Phase != linking {
+		return a.handleLostGrant(ctx, "")
+	}
+	return nil
+}

@@ -1,0 +1,95 @@
+package delivery
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"pressroom/internal/platform/db"
+)
+
+// Step is what is done next with an account of a post.
+type Step string
+
+// The steps.
+const (
+	StepSend      Step = "handing" // it is handed to its network
+	StepPrepare   Step = "making"  // the network makes ready what it was given
+	StepRetry     Step = "again"   // it is handed over once more, as the last time failed in passing
+	StepRest      Step = "resting" // nothing is called, as the network fails
+	StepResolve   Step = "asking"  // the network is asked what became of it
+	StepLookUp    Step = "looking" // it is unconfirmed, and the network is asked now and then
+	StepPermalink Step = "linking" // it is published, and the network is asked where it stands
+)
+
+// Next is what is done next with an account of a post.
+type Next struct {
+	AccountID int64
+	Step      Step
+	At        time.Time // when; zero for now
+	Until     time.Time // of Looking: until about when the network is asked
+}
+
+// NextSteps tells what is done next with the accounts of a team's post; those with which all is done are left out.
+func (s *Service) NextSteps(ctx context.Context, team int64, postID string) ([]Next, error) {
+	now := s.db.Now()
+	out, err := db.All(ctx, s.db, func(rows *sql.Rows, n *Next) error {
+		var d pendingDelivery
+		err := rows.Scan(&n.AccountID, &d.phase, &d.tries, &d.drafted, &d.lease, &d.notBefore, &d.wake, &d.created, &d.lastCall)
+		n.Step, n.At = d.step(), d.at(now)
+		if n.Step == StepLookUp {
+			n.Until = db.Time(d.created).Add(lookUpFor)
+		}
+		return err
+	}, nextStepsQuery, postID, team)
+	if err != nil {
+		return nil, fmt.Errorf("reading what is done next with a post: %w", err)
+	}
+	return out, nil
+}
+
+const nextStepsQuery = `SELECT d.account_id, d.phase, d.tries, CASE WHEN d.draft = '' THEN 0 ELSE 1 END, d.lease_until, d.not_before, d.wake_at, d.created_at,
+	COALESCE((SELECT t.call FROM delivery_attempts t WHERE t.delivery_id = d.id ORDER BY t.id DESC LIMIT 1), '')
+	FROM deliveries d WHERE d.post_id = ? AND d.team_id = ? AND d.phase <> 'ended' ORDER BY d.created_at, d.id`
+
+// pendingDelivery is how a delivery that has not ended stands.
+type pendingDelivery struct {
+	phase                           phase
+	tries, drafted                  int
+	lease, notBefore, wake, created int64
+	lastCall                        string // the call of the last attempt; a rest is one
+}
+
+func (d pendingDelivery) step() Step {
+	switch d.phase {
+	case committing:
+		return StepResolve
+	case doubtful:
+		return StepLookUp
+	case linking:
+		return StepPermalink
+	case planned, prepared, ended:
+	}
+	switch {
+	case d.lastCall == callRest:
+		return StepRest
+	case d.tries > 0:
+		return StepRetry
+	case d.phase == planned && d.drafted > 0:
+		return StepPrepare
+	}
+	return StepSend
+}
+
+// at is when it is done; zero while somebody is at it, or its time has come.
+func (d pendingDelivery) at(now time.Time) time.Time {
+	at := d.notBefore
+	if d.phase == doubtful || d.phase == linking {
+		at = max(at, d.wake)
+	}
+	if d.lease > db.Micros(now) || at <= db.Micros(now) {
+		return time.Time{}
+	}
+	return db.Time(at)
+}

@@ -1,0 +1,38 @@
+package delivery
+
+import (
+	"context"
+	"fmt"
+
+	"pressroom/internal/network"
+	"pressroom/internal/platform/db"
+)
+
+// fetchPermalink asks where a post stands that is published. However that goes, it stays published.
+func (a *attempt) fetchPermalink(ctx context.Context) error {
+	calling, span := a.startCall(ctx, "network.permalink")
+	permalink, err := a.net.Permalink(calling, a.grant.Grant, network.Receipt{ID: a.d.NetworkID})
+	endCall(span, err)
+	a.reportCall(ctx, "permalink", err)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	a.d.Lookups++
+	if permalink == "" && a.d.Lookups < maxPermalinkLookups {
+		if err != nil {
+			a.s.log.InfoContext(ctx, "a network did not tell where a post stands", "delivery", a.d.ID, "error", err)
+		}
+		return a.postpone(ctx, backoff(a.d.Lookups+2))
+	}
+	a.done = true
+	err = a.s.db.InTx(ctx, "delivery.linked", func(ctx context.Context, tx *db.Tx) error {
+		if err := updateLeasedTx(ctx, tx, a.d, `UPDATE deliveries SET phase = 'ended', permalink = ?, owner = '', lease_until = 0, wake_at = 0`, permalink); err != nil {
+			return err
+		}
+		return a.s.posts.Linked(ctx, tx, a.d.PostID, a.d.AccountID, permalink)
+	})
+	if err != nil {
+		return fmt.Errorf("keeping where %s stands: %w", a.d.ID, err)
+	}
+	return nil
+}

@@ -1,0 +1,48 @@
+package delivery
+
+import (
+	"context"
+	"fmt"
+
+	"pressroom/internal/network"
+	"pressroom/internal/platform/failpoint"
+)
+
+// prepare fixes the request, then lets the network make ready what shows nothing yet.
+func (a *attempt) prepare(ctx context.Context) error {
+	if len(a.d.Draft) == 0 {
+		if err := a.plan(ctx); err != nil || a.done {
+			return err
+		}
+	}
+	began := a.s.db.Now()
+	failpoint.Point("before prepare call")
+	calling, span := a.startCall(ctx, "network.prepare")
+	draft, wait, err := a.net.Prepare(calling, a.grant.Grant, a.d.Draft, a.s.library.Files(a.d.TeamID))
+	endCall(span, err)
+	failpoint.Point("after prepare call")
+	a.reportCall(ctx, "prepare", err)
+	if err != nil {
+		a.recordFailedCall(ctx, "prepare", began, err)
+		return a.handleRefusal(ctx, planned, err)
+	}
+	a.d.Draft = draft
+	if wait > 0 {
+		return a.waitUntilReady(ctx, wait)
+	}
+	a.d.Phase = prepared
+	return a.saveDraft(ctx, "delivery.prepared")
+}
+
+func (a *attempt) plan(ctx context.Context) error {
+	p, t, language, err := a.s.posts.ToSend(ctx, a.d.TeamID, a.d.PostID, a.d.AccountID)
+	if err != nil {
+		return err
+	}
+	seed := fmt.Sprintf("%s:%d", a.d.PostID, a.d.AccountID)
+	a.d.Draft, err = a.net.Plan(network.Intent{Seed: seed, First: a.d.FirstAt, At: a.d.CreatedAt, Content: p.Content(t, language)})
+	if err != nil {
+		return fmt.Errorf("planning delivery %s: %w", a.d.ID, err)
+	}
+	return a.saveDraft(ctx, "delivery.planned")
+}

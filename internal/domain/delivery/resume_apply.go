@@ -1,0 +1,121 @@
+package delivery
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"pressroom/internal/domain/post"
+	"pressroom/internal/network"
+	"pressroom/internal/platform/auditlog"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/platform/restoreguard"
+)
+
+// applyFates settles what is known by now: each post in a transaction of its own, as long as the hold is the one that it was
+// found out for.
+func (s *Service) applyFates(ctx context.Context, state restoreguard.State, doubts []*candidate, series []post.Behind) error {
+	of := map[string][]*candidate{}
+	for _, d := range doubts {
+		if d.Fate != FateWaits {
+			of[d.PostID] = append(of[d.PostID], d)
+		}
+	}
+	for _, id := range slices.Sorted(keysOf(of)) {
+		err := s.whileHeld(ctx, "delivery.reckon", state, func(ctx context.Context, tx *db.Tx) error { return s.applyPostFates(ctx, tx, of[id]) })
+		if err != nil {
+			return fmt.Errorf("settling post %s: %w", id, err)
+		}
+	}
+	for _, b := range series {
+		err := s.whileHeld(ctx, "delivery.pass_by", state, func(ctx context.Context, tx *db.Tx) error { return s.posts.PassBy(ctx, tx, b) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// whileHeld writes as long as the hold stands: once it is lifted, deliveries are under way that nobody may take away.
+func (s *Service) whileHeld(ctx context.Context, name string, state restoreguard.State, work func(context.Context, *db.Tx) error) error {
+	return s.db.InTx(ctx, name, func(ctx context.Context, tx *db.Tx) error {
+		if err := restoreguard.Still(ctx, tx, state); err != nil {
+			return err
+		}
+		return work(ctx, tx)
+	})
+}
+
+func keysOf(of map[string][]*candidate) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for id := range of {
+			if !yield(id) {
+				return
+			}
+		}
+	}
+}
+
+// applyPostFates settles the accounts of one post. One that is scheduled, and of which nothing is to be settled, is left to be
+// released as ever.
+func (s *Service) applyPostFates(ctx context.Context, tx *db.Tx, doubts []*candidate) error {
+	one, refused := doubts[0], ""
+	if one.delivery.ID == "" {
+		if !slices.ContainsFunc(doubts, func(d *candidate) bool { return d.Fate != FateGoesLate }) {
+			return nil
+		}
+		handed, why, err := s.posts.HandOver(ctx, tx, one.TeamID, one.PostID)
+		if err != nil || !handed {
+			return err
+		}
+		refused = why
+	}
+	under, err := s.listOpen(ctx, ` AND d.post_id = ?`, one.PostID)
+	if err != nil {
+		return err
+	}
+	for _, d := range doubts {
+		i := slices.IndexFunc(under, func(u delivery) bool { return u.AccountID == d.AccountID })
+		if i < 0 || d.Fate == FateGoesLate && refused == "" {
+			continue
+		}
+		if err := s.applyFate(ctx, tx, under[i], d, refused); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// applyFate ends a delivery with what became of it. What would go, but is refused at its time, fails with that.
+func (s *Service) applyFate(ctx context.Context, tx *db.Tx, d delivery, of *candidate, refused string) error {
+	// The new epoch fences off whoever held it last.
+	err := tx.QueryRow(ctx, `UPDATE deliveries SET epoch = epoch + 1 WHERE id = ? RETURNING epoch`, d.ID).Scan(&d.Epoch)
+	if err != nil {
+		return fmt.Errorf("taking delivery %s: %w", d.ID, err)
+	}
+	told, result, into := "published", post.Result{State: post.Sent, PublishedAt: of.receipt.At, Permalink: of.receipt.Permalink, NetworkID: of.receipt.ID}, ended
+	switch {
+	case of.Fate == FateUnconfirmed:
+		told, result = string(network.Uncertain), unconfirmedResult("")
+	case of.Fate == FateGoesLate:
+		told, result = "answered", failedResult(refused, "")
+	case of.Fate == FateMissed:
+		told, result = "answered", failedResult("missed_while_held", "")
+	case result.Permalink == "" && result.NetworkID != "":
+		into = linking
+	}
+	if result.State == post.Sent && result.PublishedAt.IsZero() {
+		result.PublishedAt = of.Due
+	}
+	if of.asked {
+		now := db.Micros(tx.Now())
+		_, err := tx.Exec(ctx, `INSERT INTO delivery_attempts (delivery_id, epoch, call, started_at, ended_at, result) VALUES (?, ?, 'resolve', ?, ?, ?)`, d.ID, d.Epoch, now, now, told)
+		if err != nil {
+			return fmt.Errorf("noting what the network told of %s: %w", d.ID, err)
+		}
+	}
+	if err := s.recordResult(ctx, tx, d, into, result); err != nil {
+		return err
+	}
+	return auditlog.Record(ctx, tx, d.TeamID, auditlog.Actor{}, "post.account_reckoned", d.PostID, map[string]any{"account": d.AccountID, "fate": of.Fate, "error_code": result.ErrorCode})
+}

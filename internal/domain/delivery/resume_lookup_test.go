@@ -1,0 +1,59 @@
+package delivery
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"pressroom/internal/network"
+	"pressroom/internal/testkit"
+)
+
+// cutList is a network that lists the first posts and says so.
+type cutList struct {
+	*memoryNetwork
+
+	told network.Collected
+}
+
+func (l *cutList) Collect(context.Context, network.Grant, time.Time, int) (network.Collected, error) {
+	return l.told, nil
+}
+
+// listFigures are so many posts, the first of which has the id of what was published from here.
+func listFigures(count int) []network.Figures {
+	out := make([]network.Figures, count)
+	for i := range out {
+		out[i] = network.Figures{ID: fmt.Sprint(i + 1), URL: fmt.Sprint("https://example.test/", i+1), Text: fmt.Sprint("post ", i), PostedAt: noon}
+	}
+	return out
+}
+
+// A list that was cut off does not tell that something is not there, also where some of it is known.
+func TestACutListTellsOfNoAbsence(t *testing.T) {
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		clock := testkit.NewClock(noon)
+		net := &cutList{memoryNetwork: &memoryNetwork{platform: "bluesky"}}
+		p := newMultiEnv(t, testkit.Open(t, url, clock), 1, DefaultOptions, net)
+		p.scheduleDue(t, 0, 0, 1)
+		p.runUntil(t, clock, noon.Add(time.Minute))
+		for name, c := range map[string]struct {
+			told network.Collected
+			want network.Verdict
+		}{
+			"a whole list":    {network.Collected{Posts: listFigures(maxListedPosts - 1)}, network.Absent},
+			"too many":        {network.Collected{Posts: listFigures(maxListedPosts)}, network.Unknown},
+			"some left out":   {network.Collected{Posts: listFigures(3), Cut: true}, network.Unknown},
+			"nothing was out": {network.Collected{}, network.Absent},
+		} {
+			net.told = c.told
+			d := &candidate{ResumedAccount: ResumedAccount{AccountID: p.ids[0][0], Due: noon}, text: "bread"}
+			p.lookUpAccount(t.Context(), p.ids[0][0], []*candidate{d}, noon)
+			if d.verdict != c.want {
+				t.Errorf("%s: %d (%s), want %d", name, d.verdict, d.Why, c.want)
+			}
+		}
+	})
+}

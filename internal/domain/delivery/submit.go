@@ -1,0 +1,61 @@
+package delivery
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"pressroom/internal/domain/post"
+	"pressroom/internal/platform/db"
+)
+
+// Submit writes down what is to be sent, in the transaction of the post's change, and wakes it. A retry keeps
+// the time of the first submission, by which the network knows the publication.
+func (s *Service) Submit(ctx context.Context, tx *db.Tx, o post.Order) error {
+	made := make([]delivery, len(o.Targets))
+	ids := make([]string, len(o.Targets))
+	for i, t := range o.Targets {
+		first, err := firstSubmission(ctx, tx, o.Post, t.AccountID)
+		if err != nil {
+			return err
+		}
+		d := delivery{ID: uuid.Must(uuid.NewV7()).String(), TeamID: o.Post.TeamID, PostID: o.Post.ID, AccountID: t.AccountID, JobID: o.Job.ID, Phase: planned}
+		_, err = tx.Exec(ctx, `INSERT INTO deliveries (id, team_id, post_id, account_id, job_id, phase, first_at, wake_at, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			d.ID, d.TeamID, d.PostID, d.AccountID, d.JobID, string(planned), first, db.Micros(tx.Now().Add(rewakeAfter)), db.Micros(tx.Now()))
+		if err != nil {
+			return fmt.Errorf("writing a delivery: %w", err)
+		}
+		made[i], ids[i] = d, d.ID
+	}
+	if o.Refused == "" {
+		return s.queue.Wake(ctx, tx, Work, ids...)
+	}
+	for _, d := range made {
+		if err := s.recordResult(ctx, tx, d, ended, failedResult(o.Refused, "")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// firstSubmission is the time by which the network knows a publication. That of a post whose time has come is this time,
+// so that every copy of the database makes it the same.
+func firstSubmission(ctx context.Context, tx *db.Tx, p post.Post, account int64) (int64, error) {
+	var first int64
+	err := tx.QueryRow(ctx, `SELECT COALESCE(MIN(first_at), 0) FROM deliveries WHERE post_id = ? AND account_id = ?`, p.ID, account).Scan(&first)
+	if err != nil {
+		return 0, fmt.Errorf("reading the first delivery: %w", err)
+	}
+	if at := db.Micros(p.ScheduledAt); first == 0 && at > 0 && at <= db.Micros(tx.Now()) {
+		first = at
+	}
+	if first == 0 {
+		first = db.Micros(tx.Now())
+	}
+	return first, nil
+}
+
+// rewakeAfter is how long the waker leaves the queue to bring a wake to somebody.
+const rewakeAfter = 10 * time.Second
