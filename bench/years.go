@@ -337,7 +337,7 @@ func (d *decade) requested(ctx context.Context, path, header, value string) (fun
 // searched looks for hashtags as the job of a search does, once its source has answered.
 func (d *decade) searched(ctx context.Context, word string) (func() error, error) {
 	return func() error {
-		_, err := d.hashtags.Find(ctx, provider.Instagram, word, stats.MostFound)
+		_, err := d.hashtags.Find(ctx, provider.Instagram, word, stats.MaxMatches)
 		return err
 	}, nil
 }

@@ -29,7 +29,7 @@ func (q *Quickstart) sampleHashtags(ctx context.Context) error {
 		wanted = append(wanted, h.Hashtag)
 	}
 	return q.db.InTx(ctx, "quickstart.hashtags", func(ctx context.Context, tx *db.Tx) error {
-		if err := q.figures.Want(ctx, tx, "", wanted); err != nil {
+		if err := q.figures.Enqueue(ctx, tx, "", wanted); err != nil {
 			return fmt.Errorf("asking for the demo's hashtags: %w", err)
 		}
 		return nil

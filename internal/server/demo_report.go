@@ -33,7 +33,7 @@ const demoSubject = "studio.north"
 
 // sampleReport has a report made that costs nothing: in the background, once the service runs.
 func (q *Quickstart) sampleReport(ctx context.Context, team int64) error {
-	if err := q.Reports.Give(ctx, team, report.CreateInput{Type: report.Profile, Platform: "instagram", Subject: demoSubject}); err != nil {
+	if err := q.Reports.CreateFree(ctx, team, report.CreateInput{Type: report.Profile, Platform: "instagram", Subject: demoSubject}); err != nil {
 		return fmt.Errorf("making the demo report: %w", err)
 	}
 	return nil

@@ -19,7 +19,7 @@ import (
 // and searches asked for.
 func (s *Server) buildHashtags(from sources, offered plan.Terms, results map[job.Type]job.Result) error {
 	var err error
-	if s.Lists, err = list.New(list.Options{DB: s.db, Figures: s.figures, Terms: offered, Measured: !from.none()}); err != nil {
+	if s.Lists, err = list.New(list.Options{DB: s.db, Figures: s.figures, Terms: offered, HasSource: !from.none()}); err != nil {
 		return fmt.Errorf("the hashtags that the terms ban: %w", err)
 	}
 	o := search.Options{DB: s.db, Jobs: s.jobs, Worker: s.worker, Credits: s.Credits, Reports: s.Reports, Figures: s.figures, Terms: offered, Turns: s.turns, Log: s.cfg.Log}
@@ -29,13 +29,13 @@ func (s *Server) buildHashtags(from sources, offered plan.Terms, results map[job
 			return fmt.Errorf("joining the sources: %w", err)
 		}
 		o.Source = figures
-		s.measuring = stats.NewBackground(s.figures, stats.Options{
-			Source: figures, Fresh: time.Duration(offered.Limits.HashtagDays) * 24 * time.Hour, Held: s.Lists.Held, Turns: s.turns, Log: s.cfg.Log,
-			Ready: s.Lists.Ready, Pace: s.cfg.MeasureReadyEvery,
+		s.measuring = stats.NewMeasurer(s.figures, stats.Options{
+			Source: figures, MaxAge: time.Duration(offered.Limits.HashtagDays) * 24 * time.Hour, InAnyList: s.Lists.InAnyList, Turns: s.turns, Log: s.cfg.Log,
+			ReadyMade: s.Lists.ReadyMadeHashtags, ReadyMadeInterval: s.cfg.MeasureReadyEvery,
 		})
 	}
 	s.Searches = search.New(o)
-	results[job.HashtagSearch] = s.Searches.Produced
+	results[job.HashtagSearch] = s.Searches.ReadResult
 	return nil
 }
 
@@ -47,13 +47,13 @@ type hearer struct {
 
 // Hashtag keeps what a source told of a hashtag.
 func (h hearer) Hashtag(ctx context.Context, platform string, f provider.HashtagFigures) error {
-	learned := stats.Read(platform, f, h.db.Now())
-	return h.db.InTx(ctx, "hashtag.learned", func(ctx context.Context, tx *db.Tx) error { return h.figures.Keep(ctx, tx, learned) })
+	learned := stats.Analyze(platform, f, h.db.Now())
+	return h.db.InTx(ctx, "hashtag.learned", func(ctx context.Context, tx *db.Tx) error { return h.figures.Record(ctx, tx, learned) })
 }
 
 // Posts remembers which hashtags posts carry.
 func (h hearer) Posts(ctx context.Context, platform string, posts []provider.Post) error {
-	return h.db.InTx(ctx, "hashtag.seen", func(ctx context.Context, tx *db.Tx) error { return h.figures.Seen(ctx, tx, platform, posts) })
+	return h.db.InTx(ctx, "hashtag.seen", func(ctx context.Context, tx *db.Tx) error { return h.figures.RecordPosts(ctx, tx, platform, posts) })
 }
 
 // collected remembers which hashtags the posts of connected accounts carry, where hashtags are looked after.

@@ -161,9 +161,9 @@ type Server struct {
 	waker     *delivery.Waker
 	platforms []string // of the networks that this installation speaks with
 	jobs      *job.Store
-	turns     *provider.Turns   // of whoever works out what sources answer
-	figures   *stats.Store      // of hashtags
-	measuring *stats.Background // nil where no source is joined
+	turns     *provider.Turns // of whoever works out what sources answer
+	figures   *stats.Store    // of hashtags
+	measuring *stats.Measurer // nil where no source is joined
 	replay    *idempotency.Store
 	rates     *ratelimit.Rates
 	calls     *ratelimit.Calls

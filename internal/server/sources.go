@@ -112,7 +112,7 @@ func (s *Server) openSources(fetcher *safehttp.Client) (sources, error) {
 
 // buildReports makes what makes reports.
 func (s *Server) buildReports(from sources, offered plan.Terms, results map[job.Type]job.Result) error {
-	o := report.Options{DB: s.db, Jobs: s.jobs, Worker: s.worker, Credits: s.Credits, Terms: offered, Hearer: hearer{s.db, s.figures}, Turns: s.turns, Log: s.cfg.Log}
+	o := report.Options{DB: s.db, Jobs: s.jobs, Worker: s.worker, Credits: s.Credits, Terms: offered, Observer: hearer{s.db, s.figures}, Turns: s.turns, Log: s.cfg.Log}
 	if !from.none() {
 		figures, err := from.figures()
 		if err != nil {
@@ -121,6 +121,6 @@ func (s *Server) buildReports(from sources, offered plan.Terms, results map[job.
 		o.Source = figures
 	}
 	s.Reports = report.New(o)
-	results[job.ProfileReport], results[job.HashtagReport] = s.Reports.Produced, s.Reports.Produced
+	results[job.ProfileReport], results[job.HashtagReport] = s.Reports.ReadResult, s.Reports.ReadResult
 	return nil
 }

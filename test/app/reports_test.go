@@ -203,7 +203,7 @@ func TestReportsAreForTheirTeam(t *testing.T) {
 	houses(t, func(t *testing.T, h *house) {
 		c, other := h.crew(t), h.crew(t)
 		c.grant(t, 50)
-		must(t, h.Reports.Give(t.Context(), c.team.ID, report.CreateInput{Type: report.Profile, Platform: "instagram", Subject: "harbour_cafe"}))
+		must(t, h.Reports.CreateFree(t.Context(), c.team.ID, report.CreateInput{Type: report.Profile, Platform: "instagram", Subject: "harbour_cafe"}))
 		var id string
 		must(t, h.db.QueryRow(t.Context(), `SELECT id FROM reports WHERE team_id = ?`, c.team.ID).Scan(&id))
 		path := "/reports/" + id

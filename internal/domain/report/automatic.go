@@ -16,10 +16,10 @@ import (
 )
 
 const (
-	lookEvery  = time.Second
-	lookBatch  = 50
-	pausedFor  = time.Minute // until a refresh that is paused, or that another one goes before, is looked at again
-	sweepBatch = 100
+	pollInterval  = time.Second
+	pollBatch     = 50
+	retryInterval = time.Minute // until a refresh that is paused, or that another one goes before, is looked at again
+	sweepBatch    = 100
 )
 
 // Why tracking ended without anybody's call.
@@ -28,8 +28,8 @@ const (
 	endedByPlan    = "plan"
 )
 
-// endedNotes say it to clients.
-var endedNotes = map[string]string{
+// trackingEndedNotes say it to clients.
+var trackingEndedNotes = map[string]string{
 	endedByCredits: "Tracking has stopped: the team had fewer credits left than the next automatic refresh costs.",
 	endedByPlan:    "Tracking has stopped: the team's plan does not include it any more.",
 }
@@ -37,7 +37,7 @@ var endedNotes = map[string]string{
 // RunTracking begins automatic refreshes when they are due, until the context ends. Every working node runs it; they
 // may run side by side.
 func (s *Service) RunTracking(ctx context.Context, report func(error)) {
-	tick := time.NewTicker(lookEvery)
+	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	for {
 		if err := s.refreshDue(ctx); err != nil && ctx.Err() == nil {
@@ -51,11 +51,11 @@ func (s *Service) RunTracking(ctx context.Context, report func(error)) {
 	}
 }
 
-// due lists reports whose automatic refresh has come, unless all is held.
-const due = `SELECT id FROM reports WHERE tracked = 1 AND next_refresh_at <= ? AND ` + restoreguard.Free + ` ORDER BY next_refresh_at LIMIT ?`
+// dueQuery lists reports whose automatic refresh has come, unless all is held.
+const dueQuery = `SELECT id FROM reports WHERE tracked = 1 AND next_refresh_at <= ? AND ` + restoreguard.Free + ` ORDER BY next_refresh_at LIMIT ?`
 
 func (s *Service) refreshDue(ctx context.Context) error {
-	ids, err := db.All(ctx, s.db, func(rows *sql.Rows, id *string) error { return rows.Scan(id) }, due, db.Micros(s.db.Now()), lookBatch)
+	ids, err := db.All(ctx, s.db, func(rows *sql.Rows, id *string) error { return rows.Scan(id) }, dueQuery, db.Micros(s.db.Now()), pollBatch)
 	if err != nil {
 		return fmt.Errorf("looking for reports to refresh: %w", err)
 	}
@@ -70,11 +70,11 @@ func (s *Service) refreshDue(ctx context.Context) error {
 // refreshAutomatically begins the automatic refresh of one report where it is still due, and charges it. Tracking ends
 // where credits or plan do not reach any more; a pause of spending only puts the refresh off.
 func (s *Service) refreshAutomatically(ctx context.Context, tx *db.Tx, id string) error {
-	r, err := dueNow(ctx, tx, id)
+	r, err := lockDue(ctx, tx, id)
 	if err != nil || r.id == "" {
 		return err
 	}
-	running, err := s.running(ctx, tx, r)
+	running, err := s.runningJob(ctx, tx, r)
 	if err != nil {
 		return err
 	}
@@ -83,31 +83,31 @@ func (s *Service) refreshAutomatically(ctx context.Context, tx *db.Tx, id string
 		return err
 	}
 	if paused || running.ID != "" {
-		r.nextRefresh = tx.Now().Add(pausedFor)
-		return r.keepTracking(ctx, tx)
+		r.nextRefresh = tx.Now().Add(retryInterval)
+		return r.saveTracking(ctx, tx)
 	}
-	allowed, err := s.mayTrack(ctx, tx, r.team)
+	allowed, err := s.planAllowsTracking(ctx, tx, r.team)
 	if err != nil {
 		return err
 	}
 	if !allowed {
-		return s.end(ctx, tx, r, endedByPlan)
+		return s.endTracking(ctx, tx, r, endedByPlan)
 	}
 	var reservation int64
-	if cost := s.refreshCosts(r.kind); cost > 0 {
+	if cost := s.refreshCost(r.kind); cost > 0 {
 		reservation, err = s.Credits.ReserveAutomatic(ctx, tx, r.team, r.trackedBy, "refresh_report", cost)
 		if apierr.Is(err, apierr.InsufficientCredits) {
-			return s.end(ctx, tx, r, endedByCredits)
+			return s.endTracking(ctx, tx, r, endedByCredits)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	return s.beginAutomatic(ctx, tx, r, reservation)
+	return s.startAutomatic(ctx, tx, r, reservation)
 }
 
-// dueNow holds a report that is tracked and due; an empty one where another node was quicker or nobody tracks it.
-func dueNow(ctx context.Context, tx *db.Tx, id string) (record, error) {
+// lockDue holds a report that is tracked and due; an empty one where another node was quicker or nobody tracks it.
+func lockDue(ctx context.Context, tx *db.Tx, id string) (record, error) {
 	var r record
 	if _, err := tx.Exec(ctx, `UPDATE reports SET subject = subject WHERE id = ?`, id); err != nil {
 		return r, fmt.Errorf("holding report %s: %w", id, err)
@@ -122,12 +122,12 @@ func dueNow(ctx context.Context, tx *db.Tx, id string) (record, error) {
 	return r, nil
 }
 
-func (s *Service) beginAutomatic(ctx context.Context, tx *db.Tx, r record, reservation int64) error {
+func (s *Service) startAutomatic(ctx context.Context, tx *db.Tx, r record, reservation int64) error {
 	begun, err := s.Jobs.Create(ctx, tx, job.New{TeamID: r.team, Type: r.jobType(), Subject: r.id, Total: 1, Reservation: reservation})
 	if err != nil {
 		return err
 	}
-	if err := s.submit(ctx, tx, r, begun.ID, automatic); err != nil {
+	if err := s.submit(ctx, tx, r, begun.ID, purposeAutomatic); err != nil {
 		return err
 	}
 	// What was missed while nobody could refresh is not made up for.
@@ -135,14 +135,14 @@ func (s *Service) beginAutomatic(ctx context.Context, tx *db.Tx, r record, reser
 	if !r.nextRefresh.After(tx.Now()) {
 		r.nextRefresh = tx.Now().Add(time.Duration(r.frequency) * day)
 	}
-	if err := r.keepTracking(ctx, tx); err != nil {
+	if err := r.saveTracking(ctx, tx); err != nil {
 		return err
 	}
 	return auditlog.Record(ctx, tx, r.team, auditlog.Actor{}, "report.automatic", r.id, map[string]any{"job": begun.ID})
 }
 
-func (s *Service) end(ctx context.Context, tx *db.Tx, r record, reason string) error {
-	if err := s.trackOff(ctx, tx, &r, reason); err != nil {
+func (s *Service) endTracking(ctx context.Context, tx *db.Tx, r record, reason string) error {
+	if err := s.disableTracking(ctx, tx, &r, reason); err != nil {
 		return err
 	}
 	return auditlog.Record(ctx, tx, r.team, auditlog.Actor{}, "report.tracking_ended", r.id, map[string]any{"reason": reason})
@@ -158,8 +158,8 @@ func spendingPaused(ctx context.Context, q db.Querier, team int64) (bool, error)
 	return n > 0, nil
 }
 
-// mayTrack tells whether the team's plan still has room for what the team tracks.
-func (s *Service) mayTrack(ctx context.Context, tx *db.Tx, team int64) (bool, error) {
+// planAllowsTracking tells whether the team's plan still has room for what the team tracks.
+func (s *Service) planAllowsTracking(ctx context.Context, tx *db.Tx, team int64) (bool, error) {
 	p, open, err := s.planOf(ctx, tx, team)
 	if err != nil || !open {
 		return false, err
@@ -181,25 +181,25 @@ func (s *Service) planOf(ctx context.Context, q db.Querier, team int64) (plan.Pl
 	return s.Terms.Holding(name, db.Time(until), s.db.Now()), closed == 0, nil
 }
 
-// unmade is how long a report whose making failed stays listed.
-const unmade = 30 * day
+// failedRetention is how long a report whose making failed stays listed.
+const failedRetention = 30 * day
 
-// forgotten are reports whose making failed long ago, in the words of their index.
-const forgotten = `SELECT id FROM reports WHERE status = 'error' AND tracked = 0 AND created_at <= ? LIMIT ?`
+// oldFailuresQuery are reports whose making failed long ago, in the words of their index.
+const oldFailuresQuery = `SELECT id FROM reports WHERE status = 'error' AND tracked = 0 AND created_at <= ? LIMIT ?`
 
-// over are reports whose time is over. One that is being made anew waits for that: it was there when that was asked for.
-const over = `SELECT r.id FROM reports r WHERE r.available_until > 0 AND r.available_until <= ? AND r.tracked = 0
+// expiredQuery are reports whose time is over. One that is being made anew waits for that: it was there when that was asked for.
+const expiredQuery = `SELECT r.id FROM reports r WHERE r.available_until > 0 AND r.available_until <= ? AND r.tracked = 0
 	AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.id = r.job_id AND j.finished_at = 0) ORDER BY r.available_until LIMIT ?`
 
 // Sweep takes away reports whose time is over, a batch at a time.
 func (s *Service) Sweep(ctx context.Context) (int64, error) {
 	var n int64
 	err := s.db.InTx(ctx, "report.sweep", func(ctx context.Context, tx *db.Tx) error {
-		gone, err := tx.Exec(ctx, `DELETE FROM reports WHERE id IN (`+over+`)`, db.Micros(tx.Now()), sweepBatch)
+		gone, err := tx.Exec(ctx, `DELETE FROM reports WHERE id IN (`+expiredQuery+`)`, db.Micros(tx.Now()), sweepBatch)
 		if err != nil {
 			return err
 		}
-		failed, err := tx.Exec(ctx, `DELETE FROM reports WHERE id IN (`+forgotten+`)`, db.Micros(tx.Now().Add(-unmade)), sweepBatch)
+		failed, err := tx.Exec(ctx, `DELETE FROM reports WHERE id IN (`+oldFailuresQuery+`)`, db.Micros(tx.Now().Add(-failedRetention)), sweepBatch)
 		n = gone + failed
 		return err
 	})

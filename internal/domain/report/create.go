@@ -51,20 +51,20 @@ func (s *Service) createPrice(ctx context.Context, call operation.Call, in Creat
 	}
 	var r record
 	err = s.db.InTx(ctx, "report.claim", func(ctx context.Context, tx *db.Tx) error {
-		r, err = claim(ctx, tx, call.TeamID, in.Type, in.Platform, subject)
+		r, err = lockOrCreate(ctx, tx, call.TeamID, in.Type, in.Platform, subject)
 		return err
 	})
-	if err != nil || r.there(call.Now) || r.underWay() {
+	if err != nil || r.isAvailable(call.Now) || r.isBeingCreated() {
 		return 0, err
 	}
 	if call.Ahead != nil {
-		return 0, s.unreachable(ctx, call.Ahead)
+		return 0, s.sourceUnreachable(ctx, call.Ahead)
 	}
-	return s.makingCosts(in.Type), nil
+	return s.createCost(in.Type), nil
 }
 
-// underWay tells whether a first making goes on.
-func (r record) underWay() bool { return r.status == Pending && r.job != "" }
+// isBeingCreated tells whether a first making goes on.
+func (r record) isBeingCreated() bool { return r.status == Pending && r.job != "" }
 
 // create makes a report, or gives the one that is there or under way.
 func (s *Service) create(ctx context.Context, call operation.Call, in CreateInput) (operation.Answer[job.Entry], error) {
@@ -74,40 +74,40 @@ func (s *Service) create(ctx context.Context, call operation.Call, in CreateInpu
 		return out, err
 	}
 	err = s.db.InTx(ctx, "report.create", func(ctx context.Context, tx *db.Tx) error {
-		r, err := claim(ctx, tx, call.TeamID, in.Type, in.Platform, subject)
+		r, err := lockOrCreate(ctx, tx, call.TeamID, in.Type, in.Platform, subject)
 		if err != nil {
 			return err
 		}
 		out.App = "/reports/" + r.id
 		var begun job.Record
 		switch {
-		case r.there(call.Now):
+		case r.isAvailable(call.Now):
 			out.Notes = []string{"The team has this report already: nothing was charged. Refresh it for newer figures."}
-			begun, err = s.done(ctx, tx, r)
-		case r.underWay():
+			begun, err = s.finishedJob(ctx, tx, r)
+		case r.isBeingCreated():
 			out.Notes = []string{"This report is being made already: nothing was charged again."}
 			begun, err = job.Get(ctx, tx, r.team, r.job)
 		default:
-			begun, err = s.begin(ctx, tx, r, makes, call)
+			begun, err = s.startJob(ctx, tx, r, purposeCreate, call)
 		}
 		if err != nil {
 			return err
 		}
-		out.Data, err = s.shown(ctx, call, begun)
+		out.Data, err = s.jobEntry(ctx, call, begun)
 		out.Location = job.Location(begun.ID)
 		return err
 	})
 	return out, err
 }
 
-// shown is a client's view of a job, with what it has produced where it has ended.
-func (s *Service) shown(ctx context.Context, call operation.Call, r job.Record) (job.Entry, error) {
+// jobEntry is a client's view of a job, with what it has produced where it has ended.
+func (s *Service) jobEntry(ctx context.Context, call operation.Call, r job.Record) (job.Entry, error) {
 	view, err := s.Jobs.View(ctx, call, r, job.GetInput{JobID: r.ID})
 	return view.Data, err
 }
 
-// begin starts a job that a caller asked for.
-func (s *Service) begin(ctx context.Context, tx *db.Tx, r record, p purpose, call operation.Call) (job.Record, error) {
+// startJob starts a job that a caller asked for.
+func (s *Service) startJob(ctx context.Context, tx *db.Tx, r record, p purpose, call operation.Call) (job.Record, error) {
 	begun, err := s.Jobs.Start(ctx, tx, job.New{TeamID: r.team, Type: r.jobType(), Subject: r.id, Total: 1, Reservation: call.Reservation})
 	if err != nil {
 		return begun, err
@@ -123,7 +123,7 @@ func (s *Service) submit(ctx context.Context, tx *db.Tx, r record, id string, p 
 	if _, err := tx.Exec(ctx, `INSERT INTO report_jobs (job_id, report_id, purpose) VALUES (?, ?, ?)`, id, r.id, string(p)); err != nil {
 		return fmt.Errorf("writing what a job is for: %w", err)
 	}
-	if p == makes {
+	if p == purposeCreate {
 		if _, err := tx.Exec(ctx, `UPDATE reports SET status = ?, made_by = ?, created_at = ? WHERE id = ?`, string(Pending), id, db.Micros(tx.Now()), r.id); err != nil {
 			return fmt.Errorf("beginning report %s: %w", r.id, err)
 		}
@@ -134,9 +134,9 @@ func (s *Service) submit(ctx context.Context, tx *db.Tx, r record, id string, p 
 	return s.Worker.Submit(ctx, tx, id)
 }
 
-// done is a finished job that names a report which is there: the one that made it, or, where that is forgotten, one
+// finishedJob is a finished job that names a report which is there: the one that made it, or, where that is forgotten, one
 // that had nothing to do.
-func (s *Service) done(ctx context.Context, tx *db.Tx, r record) (job.Record, error) {
+func (s *Service) finishedJob(ctx context.Context, tx *db.Tx, r record) (job.Record, error) {
 	made, err := job.Get(ctx, tx, r.team, r.madeBy)
 	if err == nil && made.State == job.Succeeded || err != nil && !apierr.Is(err, apierr.NotFound) {
 		return made, err
@@ -154,21 +154,21 @@ func (s *Service) done(ctx context.Context, tx *db.Tx, r record) (job.Record, er
 	return job.Get(ctx, tx, r.team, made.ID)
 }
 
-// Give begins a report of a team that costs nothing, where the team has none yet.
-func (s *Service) Give(ctx context.Context, team int64, in CreateInput) error {
+// CreateFree begins a report of a team that costs nothing, where the team has none yet.
+func (s *Service) CreateFree(ctx context.Context, team int64, in CreateInput) error {
 	subject, err := in.subject()
 	if err != nil {
 		return err
 	}
 	return s.db.InTx(ctx, "report.give", func(ctx context.Context, tx *db.Tx) error {
-		r, err := claim(ctx, tx, team, in.Type, in.Platform, subject)
-		if err != nil || r.there(tx.Now()) || r.underWay() {
+		r, err := lockOrCreate(ctx, tx, team, in.Type, in.Platform, subject)
+		if err != nil || r.isAvailable(tx.Now()) || r.isBeingCreated() {
 			return err
 		}
 		begun, err := s.Jobs.Create(ctx, tx, job.New{TeamID: team, Type: r.jobType(), Subject: r.id, Total: 1})
 		if err != nil {
 			return err
 		}
-		return s.submit(ctx, tx, r, begun.ID, makes)
+		return s.submit(ctx, tx, r, begun.ID, purposeCreate)
 	})
 }

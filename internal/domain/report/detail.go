@@ -12,16 +12,16 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Place says where a report is: whose it is and which kind.
-type Place struct {
+// Owner says where a report is: whose it is and which kind.
+type Owner struct {
 	Team int64
 	Kind string
 }
 
-// Where finds a report by its id alone, whichever team has it: whoever asks has to look whether that team is theirs. One
+// FindOwner finds a report by its id alone, whichever team has it: whoever asks has to look whether that team is theirs. One
 // whose time is over is not_found.
-func (s *Service) Where(ctx context.Context, id string) (Place, error) {
-	var p Place
+func (s *Service) FindOwner(ctx context.Context, id string) (Owner, error) {
+	var p Owner
 	err := s.db.QueryRow(ctx, `SELECT team_id, kind FROM reports WHERE id = ? AND (available_until = 0 OR available_until > ? OR tracked = 1)`, id, db.Micros(s.db.Now())).Scan(&p.Team, &p.Kind)
 	if errors.Is(err, sql.ErrNoRows) {
 		return p, apierr.Missing()
@@ -54,24 +54,24 @@ func (s *Service) Detail(ctx context.Context, team, person int64, kind, id strin
 		return Detail{}, err
 	}
 	out := Detail{
-		Kind: r.kind, Platform: r.platform, Subject: r.subject, Status: r.status, RefreshCosts: s.refreshCosts(r.kind),
-		Tracked: r.tracked, Frequency: r.frequency, NextRefresh: r.nextRefresh, Ended: endedNotes[r.trackingEnded],
+		Kind: r.kind, Platform: r.platform, Subject: r.subject, Status: r.status, RefreshCosts: s.refreshCost(r.kind),
+		Tracked: r.tracked, Frequency: r.frequency, NextRefresh: r.nextRefresh, Ended: trackingEndedNotes[r.trackingEnded],
 	}
 	if r.job != "" {
 		last, err := job.Get(ctx, s.db, team, r.job)
 		if err = ignoreMissing(err); err != nil {
 			return out, err
 		}
-		if err := s.lastJob(ctx, r, last, &out); err != nil {
+		if err := s.addLastJob(ctx, r, last, &out); err != nil {
 			return out, err
 		}
 	}
-	out.Wait, err = s.waits(ctx, s.db, r.id, person)
+	out.Wait, err = s.refreshWait(ctx, s.db, r.id, person)
 	return out, err
 }
 
-// lastJob tells what became of the job that a report had last.
-func (s *Service) lastJob(ctx context.Context, r record, last job.Record, out *Detail) error {
+// addLastJob tells what became of the job that a report had last.
+func (s *Service) addLastJob(ctx context.Context, r record, last job.Record, out *Detail) error {
 	out.Working = last.ID != "" && !last.Finished()
 	if last.State != job.Failed {
 		return nil
@@ -84,8 +84,8 @@ func (s *Service) lastJob(ctx context.Context, r record, last job.Record, out *D
 	return err
 }
 
-// waits is how long a person waits until the same report may be refreshed again; 0 where it may be at once.
-func (s *Service) waits(ctx context.Context, q db.Querier, report string, person int64) (time.Duration, error) {
+// refreshWait is how long a person waits until the same report may be refreshed again; 0 where it may be at once.
+func (s *Service) refreshWait(ctx context.Context, q db.Querier, report string, person int64) (time.Duration, error) {
 	var asked int64
 	err := q.QueryRow(ctx, `SELECT asked_at FROM report_refreshes WHERE report_id = ? AND person_id = ?`, report, person).Scan(&asked)
 	if errors.Is(err, sql.ErrNoRows) {

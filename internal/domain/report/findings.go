@@ -16,11 +16,11 @@ type findings struct {
 	account account
 }
 
-// found reads what a report found, with its notes.
-func (s *Service) found(ctx context.Context, r record) (findings, []string, error) {
+// readFindings reads what a report found, with its notes.
+func (s *Service) readFindings(ctx context.Context, r record) (findings, []string, error) {
 	var out findings
 	var notes []string
-	err := s.stored(ctx, r, &out.account, &out, &notes)
+	err := s.readStored(ctx, r, &out.account, &out, &notes)
 	return out, notes, err
 }
 
@@ -35,7 +35,7 @@ type Sections struct {
 type section struct {
 	name  string
 	count int                                // items, where it is paged
-	put   func(into *Sections, from, to int) // writes it, or a part where it is paged; nil of the posts
+	write func(into *Sections, from, to int) // writes it, or a part where it is paged; nil of the posts
 }
 
 // sections are those that have something to tell.
@@ -43,33 +43,33 @@ func (f findings) sections() []section {
 	has := f.Sections
 	out := []section{{name: postsSection}}
 	if h := has.Hashtags; h != nil {
-		out = append(out, section{name: "hashtags", count: len(h.Hashtags), put: func(into *Sections, from, to int) {
+		out = append(out, section{name: "hashtags", count: len(h.Hashtags), write: func(into *Sections, from, to int) {
 			part := *h
 			part.Hashtags = h.Hashtags[from:to]
 			into.Hashtags = &part
 		}})
 	}
 	if w := has.Words; w != nil {
-		out = append(out, section{name: "words", count: len(w.Words), put: func(into *Sections, from, to int) {
+		out = append(out, section{name: "words", count: len(w.Words), write: func(into *Sections, from, to int) {
 			part := *w
 			part.Words = w.Words[from:to]
 			into.Words = &part
 		}})
 	}
 	return slices.Concat(out,
-		whole("audience", has.Audience, func(into *Sections) { into.Audience = has.Audience }),
-		whole("times", has.Times, func(into *Sections) { into.Times = has.Times }),
-		whole("formats", has.Formats, func(into *Sections) { into.Formats = has.Formats }),
-		whole("growth", has.Growth, func(into *Sections) { into.Growth = has.Growth }),
-		whole("cadence", has.Cadence, func(into *Sections) { into.Cadence = has.Cadence }),
-		whole("score", has.Score, func(into *Sections) { into.Score = has.Score }),
+		unpaged("audience", has.Audience, func(into *Sections) { into.Audience = has.Audience }),
+		unpaged("times", has.Times, func(into *Sections) { into.Times = has.Times }),
+		unpaged("formats", has.Formats, func(into *Sections) { into.Formats = has.Formats }),
+		unpaged("growth", has.Growth, func(into *Sections) { into.Growth = has.Growth }),
+		unpaged("cadence", has.Cadence, func(into *Sections) { into.Cadence = has.Cadence }),
+		unpaged("score", has.Score, func(into *Sections) { into.Score = has.Score }),
 	)
 }
 
-// whole is a section that comes in one piece, where it has something to tell.
-func whole[T any](name string, value *T, put func(*Sections)) []section {
+// unpaged is a section that comes in one piece, where it has something to tell.
+func unpaged[T any](name string, value *T, put func(*Sections)) []section {
 	if value == nil {
 		return nil
 	}
-	return []section{{name: name, put: func(into *Sections, _, _ int) { put(into) }}}
+	return []section{{name: name, write: func(into *Sections, _, _ int) { put(into) }}}
 }

@@ -28,10 +28,10 @@ func TestFindingsOfBothKinds(t *testing.T) {
 		hashtag  bool
 		sections []string
 	}{
-		"profile": {analysis.Analyse(analysis.ProfileInput{Posts: posts, At: at}), false,
+		"profile": {analysis.Analyze(analysis.ProfileInput{Posts: posts, At: at}), false,
 			[]string{"posts", "hashtags", "words", "times", "formats", "cadence", "score"}},
-		"profile without posts": {analysis.Analyse(analysis.ProfileInput{At: at}), false, []string{"posts"}},
-		"hashtag": {hashtaganalysis.Analyse(hashtaganalysis.Input{Figures: provider.HashtagFigures{Hashtag: "harbour", Recent: posts, MeasuredAt: at}}), true,
+		"profile without posts": {analysis.Analyze(analysis.ProfileInput{At: at}), false, []string{"posts"}},
+		"hashtag": {hashtaganalysis.Analyze(hashtaganalysis.Input{Figures: provider.HashtagFigures{Hashtag: "harbour", Recent: posts, MeasuredAt: at}}), true,
 			[]string{"posts", "hashtags", "words", "audience", "formats", "score"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -88,8 +88,8 @@ func TestPagesOfSections(t *testing.T) {
 	}
 	var page Sections
 	for _, section := range found.sections() {
-		if section.put != nil {
-			section.put(&page, min(1, section.count), min(2, section.count))
+		if section.write != nil {
+			section.write(&page, min(1, section.count), min(2, section.count))
 		}
 	}
 	if page.Cadence == nil || page.Words == nil || page.Words.Different != 3 || len(page.Words.Words) != 1 || page.Words.Words[0].Word != "b" {

@@ -13,30 +13,30 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-func (s *Service) analyseHashtag(ctx context.Context, t task, f provider.HashtagFigures) (measured, error) {
+func (s *Service) analyzeHashtag(ctx context.Context, t task, f provider.HashtagFigures) (measurement, error) {
 	if f.MeasuredAt.IsZero() {
 		f.MeasuredAt = s.db.Now()
 	}
-	f.Hashtag, f.Top, f.Recent = t.subject, different(f.Top), different(f.Recent)
+	f.Hashtag, f.Top, f.Recent = t.subject, uniquePosts(f.Top), uniquePosts(f.Recent)
 	input := hashtaganalysis.Input{Figures: f, Zone: t.zone}
 	var err error
-	if input.Earlier, err = s.earlier(ctx, t.id); err != nil {
-		return measured{}, err
+	if input.Earlier, err = s.earlierSamples(ctx, t.id); err != nil {
+		return measurement{}, err
 	}
 	if input.Background, err = s.background(ctx, t); err != nil {
-		return measured{}, err
+		return measurement{}, err
 	}
-	found := hashtaganalysis.Analyse(input)
+	found := hashtaganalysis.Analyze(input)
 	// What stands under both is shown with the best.
 	recent := slices.DeleteFunc(slices.Clone(f.Recent), func(p provider.Post) bool {
 		return slices.ContainsFunc(f.Top, func(q provider.Post) bool { return q.ID == p.ID })
 	})
-	return measured{at: f.MeasuredAt, analysis: found, notes: found.Notes, sample: hashtaganalysis.Measure(f), replace: true,
+	return measurement{at: f.MeasuredAt, analysis: found, notes: found.Notes, sample: hashtaganalysis.Measure(f), replace: true,
 		posts: map[string][]provider.Post{shownTop: f.Top, shownRecent: recent}}, nil
 }
 
-// earlier are the measurements of a hashtag so far.
-func (s *Service) earlier(ctx context.Context, report string) ([]hashtaganalysis.Sample, error) {
+// earlierSamples are the measurements of a hashtag so far.
+func (s *Service) earlierSamples(ctx context.Context, report string) ([]hashtaganalysis.Sample, error) {
 	kept, err := s.samples(ctx, report)
 	if err != nil {
 		return nil, err
@@ -50,13 +50,13 @@ func (s *Service) earlier(ctx context.Context, report string) ([]hashtaganalysis
 	return out, nil
 }
 
-// elsewhere are captions of posts under other hashtags that the team has reports on, the newest reports first.
-const elsewhere = `SELECT p.caption FROM report_posts p WHERE p.report_id IN (
+// backgroundQuery are captions of posts under other hashtags that the team has reports on, the newest reports first.
+const backgroundQuery = `SELECT p.caption FROM report_posts p WHERE p.report_id IN (
 	SELECT id FROM reports WHERE team_id = ? AND kind = 'hashtag' AND id <> ? AND status = 'ready' ORDER BY id DESC LIMIT 20) LIMIT 2000`
 
 // background is how often hashtags stand where this one was not looked for.
 func (s *Service) background(ctx context.Context, t task) (hashtaganalysis.Background, error) {
-	captions, err := db.All(ctx, s.db, func(rows *sql.Rows, c *string) error { return rows.Scan(c) }, elsewhere, t.team, t.id)
+	captions, err := db.All(ctx, s.db, func(rows *sql.Rows, c *string) error { return rows.Scan(c) }, backgroundQuery, t.team, t.id)
 	if err != nil {
 		return hashtaganalysis.Background{}, fmt.Errorf("reading what stands under other hashtags: %w", err)
 	}

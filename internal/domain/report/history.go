@@ -52,13 +52,13 @@ type Size struct {
 }
 
 const (
-	mostCounted = 2000      // posts that a history counts
-	mostBest    = 5         // of them that it names
-	mostWeeks   = 183 * day // posts of a longer time are told by the month
+	maxHistoryPosts = 2000      // posts that a history counts
+	maxBestPosts    = 5         // of them that it names
+	maxWeeklySpan   = 183 * day // posts of a longer time are told by the month
 )
 
-// countedPosts are the figures of a report's newest posts.
-const countedPosts = `SELECT post, taken_at, likes, comments, shares FROM report_posts WHERE report_id = ? AND taken_at > 0 AND taken_at <= ? ORDER BY taken_at DESC LIMIT ?`
+// historyPostsQuery are the figures of a report's newest posts.
+const historyPostsQuery = `SELECT post, taken_at, likes, comments, shares FROM report_posts WHERE report_id = ? AND taken_at > 0 AND taken_at <= ? ORDER BY taken_at DESC LIMIT ?`
 
 // History counts it, with the figures of a post that the report adds up as its engagement. The report has to be the
 // team's.
@@ -72,20 +72,20 @@ func (s *Service) History(ctx context.Context, team int64, id string, counts []s
 		err := rows.Scan(&p.ID, &taken, &p.Likes, &p.Comments, &p.Shares)
 		p.TakenAt = db.Time(taken).In(zone)
 		return err
-	}, countedPosts, r.id, db.Micros(r.measuredAt.Add(-analysis.Settled)), mostCounted)
+	}, historyPostsQuery, r.id, db.Micros(r.measuredAt.Add(-analysis.SettledAge)), maxHistoryPosts)
 	if err != nil {
 		return History{}, fmt.Errorf("reading the posts of report %s: %w", r.id, err)
 	}
-	out := historyOf(posts, counts)
-	if err := s.describe(ctx, r.id, out.Best, zone); err != nil {
+	out := buildHistory(posts, counts)
+	if err := s.addBestPosts(ctx, r.id, out.Best, zone); err != nil {
 		return out, err
 	}
-	out.Measured, err = s.sizes(ctx, r.id)
+	out.Measured, err = s.followerHistory(ctx, r.id)
 	return out, err
 }
 
-// describe reads what the best posts show.
-func (s *Service) describe(ctx context.Context, report string, best []Best, zone *time.Location) error {
+// addBestPosts reads what the best posts show.
+func (s *Service) addBestPosts(ctx context.Context, report string, best []Best, zone *time.Location) error {
 	if len(best) == 0 {
 		return nil
 	}
@@ -104,13 +104,13 @@ func (s *Service) describe(ctx context.Context, report string, best []Best, zone
 	return nil
 }
 
-// bestOf are the posts with the greatest figures; of equals the newer ones.
-func bestOf(newestFirst []Best) []Best {
+// bestPosts are the posts with the greatest figures; of equals the newer ones.
+func bestPosts(newestFirst []Best) []Best {
 	slices.SortStableFunc(newestFirst, func(a, b Best) int { return cmp.Compare(b.Engagement, a.Engagement) })
-	return newestFirst[:min(len(newestFirst), mostBest)]
+	return newestFirst[:min(len(newestFirst), maxBestPosts)]
 }
 
-func (s *Service) sizes(ctx context.Context, report string) ([]Size, error) {
+func (s *Service) followerHistory(ctx context.Context, report string) ([]Size, error) {
 	kept, err := s.samples(ctx, report)
 	if err != nil {
 		return nil, err
@@ -128,13 +128,13 @@ func (s *Service) sizes(ctx context.Context, report string) ([]Size, error) {
 	return out, nil
 }
 
-// historyOf sorts posts, the newest first and in the team's zone, into spans and hours. A post counts that tells every
+// buildHistory sorts posts, the newest first and in the team's zone, into spans and hours. A post counts that tells every
 // figure of counts.
-func historyOf(posts []provider.Post, counts []string) History {
+func buildHistory(posts []provider.Post, counts []string) History {
 	var out History
 	var all []Best
 	for _, p := range posts {
-		if value, ok := engagementOf(p, counts); ok {
+		if value, ok := engagement(p, counts); ok {
 			all = append(all, Best{p, value})
 		}
 	}
@@ -143,31 +143,31 @@ func historyOf(posts []provider.Post, counts []string) History {
 	}
 	out.Posts = len(all)
 	first, last := all[len(all)-1].TakenAt, all[0].TakenAt
-	out.Monthly = last.Sub(first) > mostWeeks
+	out.Monthly = last.Sub(first) > maxWeeklySpan
 	spans, hours := map[time.Time][]float64{}, [7][24][]float64{}
 	for _, p := range all {
-		from := spanOf(p.TakenAt, out.Monthly)
+		from := spanStart(p.TakenAt, out.Monthly)
 		spans[from] = append(spans[from], p.Engagement)
 		weekday := (int(p.TakenAt.Weekday()) + 6) % 7
 		hours[weekday][p.TakenAt.Hour()] = append(hours[weekday][p.TakenAt.Hour()], p.Engagement)
 	}
-	for from := spanOf(first, out.Monthly); !from.After(last); from = nextSpan(from, out.Monthly) {
-		out.Spans = append(out.Spans, Span{from, result.MedianOf(spans[from])})
+	for from := spanStart(first, out.Monthly); !from.After(last); from = nextSpan(from, out.Monthly) {
+		out.Spans = append(out.Spans, Span{from, result.NewMedian(spans[from])})
 	}
 	for weekday, day := range hours {
 		for hour, values := range day {
 			if len(values) > 0 {
 				slices.Sort(values)
-				out.Week[weekday][hour] = Hour{len(values), result.Tidy(result.Quantile(values, 0.5))}
+				out.Week[weekday][hour] = Hour{len(values), result.Round4(result.Quantile(values, 0.5))}
 			}
 		}
 	}
-	out.Best = bestOf(all)
+	out.Best = bestPosts(all)
 	return out
 }
 
-// engagementOf adds the figures up; false where the post does not tell them all, or there are none.
-func engagementOf(p provider.Post, counts []string) (float64, bool) {
+// engagement adds the figures up; false where the post does not tell them all, or there are none.
+func engagement(p provider.Post, counts []string) (float64, bool) {
 	sum := 0.0
 	for _, name := range counts {
 		figure := map[string]*int64{"likes": p.Likes, "comments": p.Comments, "shares": p.Shares}[name]
@@ -179,8 +179,8 @@ func engagementOf(p provider.Post, counts []string) (float64, bool) {
 	return sum, len(counts) > 0
 }
 
-// spanOf is the beginning of the month, or of the week, that a time is in.
-func spanOf(at time.Time, monthly bool) time.Time {
+// spanStart is the beginning of the month, or of the week, that a time is in.
+func spanStart(at time.Time, monthly bool) time.Time {
 	if monthly {
 		return time.Date(at.Year(), at.Month(), 1, 0, 0, 0, 0, at.Location())
 	}
@@ -189,7 +189,7 @@ func spanOf(at time.Time, monthly bool) time.Time {
 
 func nextSpan(from time.Time, monthly bool) time.Time {
 	if monthly {
-		return spanOf(from.AddDate(0, 1, 0), monthly)
+		return spanStart(from.AddDate(0, 1, 0), monthly)
 	}
-	return spanOf(from.AddDate(0, 0, 7), monthly)
+	return spanStart(from.AddDate(0, 0, 7), monthly)
 }

@@ -29,7 +29,7 @@ func TestHistory(t *testing.T) {
 	untold := post(30, 9, 5, 0)
 	untold.Likes = nil
 	// The clocks go forward on the 29th; a week without a post lies between the others.
-	got := historyOf([]provider.Post{untold, post(30, 9, 10, 2), post(29, 23, 1, 1), post(16, 9, 6, 0), post(15, 9, 3, 0)}, []string{"likes", "comments"})
+	got := buildHistory([]provider.Post{untold, post(30, 9, 10, 2), post(29, 23, 1, 1), post(16, 9, 6, 0), post(15, 9, 3, 0)}, []string{"likes", "comments"})
 	if got.Posts != 4 || got.Monthly || len(got.Spans) != 4 {
 		t.Fatalf("%+v", got)
 	}
@@ -65,12 +65,12 @@ func TestHistoryOfGaps(t *testing.T) {
 	at := func(year int, month time.Month) provider.Post {
 		return provider.Post{TakenAt: time.Date(year, month, 15, 12, 0, 0, 0, time.UTC), Likes: &one}
 	}
-	got := historyOf([]provider.Post{at(2026, 3), at(2025, 6)}, []string{"likes"})
+	got := buildHistory([]provider.Post{at(2026, 3), at(2025, 6)}, []string{"likes"})
 	if !got.Monthly || len(got.Spans) != 10 || got.Spans[4].Engagement != nil || got.Spans[9].Engagement == nil {
 		t.Errorf("%+v", got)
 	}
 	for _, counts := range [][]string{nil, {"shares"}} {
-		if got := historyOf([]provider.Post{at(2026, 3)}, counts); got.Posts != 0 || len(got.Spans) != 0 {
+		if got := buildHistory([]provider.Post{at(2026, 3)}, counts); got.Posts != 0 || len(got.Spans) != 0 {
 			t.Errorf("%v: %+v", counts, got)
 		}
 	}
@@ -89,7 +89,7 @@ func TestHistoryCountsEachOnce(t *testing.T) {
 			posts = append(posts, provider.Post{TakenAt: newest.Add(-time.Duration(age) * time.Hour), Likes: &likes})
 		}
 		slices.SortFunc(posts, func(a, b provider.Post) int { return b.TakenAt.Compare(a.TakenAt) })
-		got := historyOf(posts, []string{"likes"})
+		got := buildHistory(posts, []string{"likes"})
 		inSpans, inHours := 0, 0
 		for _, s := range got.Spans {
 			if s.Engagement != nil {

@@ -66,12 +66,12 @@ func entry(call operation.Call, r record) Entry {
 		RefreshedAt: call.Maybe(r.refreshedAt), AvailableUntil: call.Maybe(r.availableUntil), Tracked: r.tracked}
 }
 
-// there is a report that has not ended. It is no condition of an index: PostgreSQL would gather other teams' by it.
-const there = "CASE WHEN available_until = 0 OR tracked = 1 THEN 1 WHEN available_until > ? THEN 1 ELSE 0 END = 1"
+// availableCondition is a report that has not ended. It is no condition of an index: PostgreSQL would gather other teams' by it.
+const availableCondition = "CASE WHEN available_until = 0 OR tracked = 1 THEN 1 WHEN available_until > ? THEN 1 ELSE 0 END = 1"
 
 // page is one page of the list as SQL.
 func (s *Service) page(call operation.Call, in ListInput) (string, []any, error) {
-	where, args := []string{"team_id = " + db.SomeTeam, there}, []any{call.TeamID, db.Micros(call.Now)}
+	where, args := []string{"team_id = " + db.SomeTeam, availableCondition}, []any{call.TeamID, db.Micros(call.Now)}
 	add := func(condition string, value any) { where, args = append(where, condition), append(args, value) }
 	if in.Type != "" {
 		add("kind = ?", in.Type)
@@ -89,7 +89,7 @@ func (s *Service) page(call operation.Call, in ListInput) (string, []any, error)
 		where = append(where, "tracked = 1")
 	}
 	if in.Query != "" {
-		add(`subject LIKE ? ESCAPE '\'`, containing(in.Query))
+		add(`subject LIKE ? ESCAPE '\'`, likePattern(in.Query))
 	}
 	if in.Cursor != nil {
 		position, err := call.Position(*in.Cursor)
@@ -103,9 +103,9 @@ func (s *Service) page(call operation.Call, in ListInput) (string, []any, error)
 	return `SELECT ` + columns + ` FROM reports WHERE id IN (` + found + `) ORDER BY id DESC`, args, nil
 }
 
-var escaped = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
+var likeEscaper = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
-// containing is the pattern of a text that subjects are searched for, as they are written.
-func containing(text string) string {
-	return "%" + escaped.Replace(strings.TrimLeft(strings.TrimSpace(provider.Folded(text)), "@#")) + "%"
+// likePattern is the pattern of a text that subjects are searched for, as they are written.
+func likePattern(text string) string {
+	return "%" + likeEscaper.Replace(strings.TrimLeft(strings.TrimSpace(provider.Folded(text)), "@#")) + "%"
 }

@@ -10,9 +10,9 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Measured is when the figures of a team's report on a hashtag were measured; zero where the team has none that can be
+// MeasuredAt is when the figures of a team's report on a hashtag were measured; zero where the team has none that can be
 // read.
-func (s *Service) Measured(ctx context.Context, q db.Querier, team int64, platform, hashtag string) (time.Time, error) {
+func (s *Service) MeasuredAt(ctx context.Context, q db.Querier, team int64, platform, hashtag string) (time.Time, error) {
 	var at int64
 	err := q.QueryRow(ctx, `SELECT measured_at FROM reports WHERE team_id = ? AND kind = ? AND platform = ? AND subject = ? AND status = ? AND (tracked = 1 OR available_until > ?)`,
 		team, Hashtag, platform, hashtag, string(Ready), db.Micros(s.db.Now())).Scan(&at)

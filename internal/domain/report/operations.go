@@ -34,9 +34,9 @@ func (s *Service) Operations() []operation.Operation {
 		}, s.get),
 		operation.Define(operation.Spec{
 			Tool: "create_report", Method: http.MethodPost, Path: "/reports", Needs: access.Spend, Key: operation.KeyRequired, Success: http.StatusAccepted, Networks: true,
-			Also:        operation.When(access.Write, "a report is made", alwaysWrites),
+			Also:        operation.When(access.Write, "a report is made", requiresWrite),
 			Price:       operation.Costs(0, max(p.ProfileReport, p.HashtagReport), s.createPrice),
-			Ahead:       operation.Beforehand(s.lookAhead),
+			Ahead:       operation.Beforehand(s.checkSource),
 			Summary:     "Create a report",
 			Description: "Starts a report on a public profile or, on Instagram, a hashtag. Use it only when the person wants figures that no report of list_reports holds. A report that the team has already, or that is being made, is returned without charge; one whose making fails is refunded. The job names the report once it is ready.",
 			Next:        "Follow the job with get_job, then read the report with get_report. A job that fails with profile_not_found or profile_private will fail again. provider_unavailable: the source did not answer and nothing was charged; try again later with the same key.",
@@ -54,7 +54,7 @@ func (s *Service) Operations() []operation.Operation {
 		}, s.refresh),
 		operation.Define(operation.Spec{
 			Tool: "set_report_tracking", Method: http.MethodPut, Path: "/reports/{type}/{id}/tracking", Needs: access.Spend, Key: operation.KeyRequired, Success: http.StatusOK,
-			Reaches:     operation.ReachesWhen(s.trackReaches),
+			Reaches:     operation.ReachesWhen(s.trackCallsSource),
 			Price:       operation.Costs(0, p.HashtagRefresh, s.trackPrice).Repeating(recurring),
 			Summary:     "Switch a report's tracking",
 			Description: "Switches on or off that a report is refreshed by itself. While it is on, every automatic refresh is charged with no further call. Switching it on charges the first refresh of a hashtag report at once; of a profile report it charges nothing, but counts one refresh against the day's credit limits, which switching off gives back. Switching off and changing the frequency charge nothing; the same switch again is the same one. frequency_days counts with each switch, off too: left out it becomes 3, whatever it was before, so send it along where another is to stay.",

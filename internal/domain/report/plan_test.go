@@ -49,10 +49,10 @@ func TestQuestionsUseTheirIndexes(t *testing.T) {
 			{"reports_unready", failed, failedArgs},
 			{"reports_", list, listArgs},
 			{"reports_", tracked, trackedArgs},
-			{"reports_ending", over, []any{int64(1), sweepBatch}},
-			{"reports_failed", forgotten, []any{int64(1), sweepBatch}},
-			{"reports_due", due, []any{int64(1), lookBatch}},
-			{"report_posts_by_age", pageOfPosts, []any{"r7", int64(1) << 62, "", 20}},
+			{"reports_ending", expiredQuery, []any{int64(1), sweepBatch}},
+			{"reports_failed", oldFailuresQuery, []any{int64(1), sweepBatch}},
+			{"reports_due", dueQuery, []any{int64(1), pollBatch}},
+			{"report_posts_by_age", postsQuery, []any{"r7", int64(1) << 62, "", 20}},
 		} {
 			plan := strings.NewReplacer("Seq Scan on hold", "", "Seq Scan on jobs", "").Replace(testkit.Plan(t, d, c.query, c.args...)) // which have a row, and none
 			if !strings.Contains(plan, c.index) || strings.Contains(plan, "Seq Scan") || strings.Contains(plan, "BitmapOr") || strings.Contains(plan, "SCAN report") && !strings.Contains(plan, "INDEX") {

@@ -20,27 +20,27 @@ const (
 )
 
 const (
-	postsAtOnce = 200    // in one statement
-	mostPosts   = 10_000 // that a report keeps: the newest
+	postsPerInsert = 200    // in one statement
+	maxPosts       = 10_000 // that a report keeps: the newest
 )
 
-// keepPosts writes the posts of a measurement. Those of a profile stay although the source does not reach back to them
+// savePosts writes the posts of a measurement. Those of a profile stay although the source does not reach back to them
 // any more; what it tells again takes the place of what it told before.
-func keepPosts(ctx context.Context, tx *db.Tx, report string, m measured) error {
+func savePosts(ctx context.Context, tx *db.Tx, report string, m measurement) error {
 	if m.replace {
 		if _, err := tx.Exec(ctx, `DELETE FROM report_posts WHERE report_id = ?`, report); err != nil {
 			return fmt.Errorf("making room for the posts of report %s: %w", report, err)
 		}
 	}
 	for shown, posts := range m.posts {
-		for part := range slices.Chunk(posts, postsAtOnce) {
+		for part := range slices.Chunk(posts, postsPerInsert) {
 			if err := insertPosts(ctx, tx, report, shown, part); err != nil {
 				return err
 			}
 		}
 	}
 	_, err := tx.Exec(ctx, `DELETE FROM report_posts WHERE report_id = ? AND (taken_at, post) < (SELECT taken_at, post FROM report_posts WHERE report_id = ? ORDER BY taken_at DESC, post DESC LIMIT 1 OFFSET ?)`,
-		report, report, mostPosts-1)
+		report, report, maxPosts-1)
 	if err != nil {
 		return fmt.Errorf("forgetting the oldest posts of report %s: %w", report, err)
 	}
@@ -79,11 +79,11 @@ func scanPost(rows *sql.Rows, p *shownPost) error {
 	return err
 }
 
-// pageOfPosts is some of a report's posts, the newest first, after a position.
-const pageOfPosts = `SELECT ` + postColumns + ` FROM report_posts WHERE report_id = ? AND (taken_at, post) < (?, ?) ORDER BY taken_at DESC, post DESC LIMIT ?`
+// postsQuery is some of a report's posts, the newest first, after a position.
+const postsQuery = `SELECT ` + postColumns + ` FROM report_posts WHERE report_id = ? AND (taken_at, post) < (?, ?) ORDER BY taken_at DESC, post DESC LIMIT ?`
 
-func (s *Service) posts(ctx context.Context, report string, after place, most int) ([]shownPost, error) {
-	out, err := db.All(ctx, s.db, scanPost, pageOfPosts, report, after.taken, after.post, most)
+func (s *Service) posts(ctx context.Context, report string, after position, most int) ([]shownPost, error) {
+	out, err := db.All(ctx, s.db, scanPost, postsQuery, report, after.taken, after.post, most)
 	if err != nil {
 		return nil, fmt.Errorf("reading the posts of report %s: %w", report, err)
 	}

@@ -12,58 +12,58 @@ import (
 )
 
 const (
-	reachFor    = 5 * time.Second // how long what a source said of itself holds
-	reachWithin = 3 * time.Second // how long it may take to say it
+	reachabilityTTL     = 5 * time.Second // how long what a source said of itself holds
+	reachabilityTimeout = 3 * time.Second // how long it may take to say it
 )
 
-// reach remembers for a moment whether each platform's source answers, so that many calls ask it once.
-type reach struct {
-	mu    sync.Mutex
-	known map[string]*known
+// reachability remembers for a moment whether each platform's source answers, so that many calls ask it once.
+type reachability struct {
+	mu      sync.Mutex
+	results map[string]*reachabilityResult
 }
 
-type known struct {
+type reachabilityResult struct {
 	mu  sync.Mutex // one asks, the others wait for it
 	at  time.Time
 	err error
 }
 
-func (r *reach) of(platform string) *known {
+func (r *reachability) get(platform string) *reachabilityResult {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.known == nil {
-		r.known = map[string]*known{}
+	if r.results == nil {
+		r.results = map[string]*reachabilityResult{}
 	}
-	if r.known[platform] == nil {
-		r.known[platform] = &known{}
+	if r.results[platform] == nil {
+		r.results[platform] = &reachabilityResult{}
 	}
-	return r.known[platform]
+	return r.results[platform]
 }
 
-// ask gives what ask says, or what it said a moment ago.
-func (k *known) ask(now time.Time, ask func() error) error {
+// check gives what ask says, or what it said a moment ago.
+func (k *reachabilityResult) check(now time.Time, ask func() error) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.at.IsZero() || now.Sub(k.at) >= reachFor {
+	if k.at.IsZero() || now.Sub(k.at) >= reachabilityTTL {
 		k.err, k.at = ask(), now
 	}
 	return k.err
 }
 
-// lookAhead asks, before a call's transaction, whether the source of a report to be made can be reached.
-func (s *Service) lookAhead(ctx context.Context, call operation.Call, in CreateInput) error {
+// checkSource asks, before a call's transaction, whether the source of a report to be made can be reached.
+func (s *Service) checkSource(ctx context.Context, call operation.Call, in CreateInput) error {
 	if s.Source == nil {
 		return provider.ErrNotOffered
 	}
-	return s.reach.of(in.Platform).ask(call.Now, func() error {
-		ctx, cancel := context.WithTimeout(ctx, reachWithin)
+	return s.reachability.get(in.Platform).check(call.Now, func() error {
+		ctx, cancel := context.WithTimeout(ctx, reachabilityTimeout)
 		defer cancel()
 		return s.Source.Reachable(ctx, in.Platform)
 	})
 }
 
-// unreachable is the refusal of a report whose source cannot be reached (contract: 502, nothing charged).
-func (s *Service) unreachable(ctx context.Context, err error) error {
+// sourceUnreachable is the refusal of a report whose source cannot be reached (contract: 502, nothing charged).
+func (s *Service) sourceUnreachable(ctx context.Context, err error) error {
 	if errors.Is(err, provider.ErrNotOffered) {
 		return apierr.New(apierr.ProviderUnavailable, "This service has no source of such figures: its operator can join one. Nothing was done or charged.").Wrap(err)
 	}

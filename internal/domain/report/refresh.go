@@ -21,17 +21,17 @@ type Named struct {
 func (s *Service) refreshPrice(ctx context.Context, call operation.Call, in Named) (int64, error) {
 	var cost int64
 	err := s.db.InTx(ctx, "report.refreshable", func(ctx context.Context, tx *db.Tx) error {
-		r, running, err := s.refreshable(ctx, tx, call, in)
+		r, running, err := s.lockForRefresh(ctx, tx, call, in)
 		if err == nil && running.ID == "" {
-			cost = s.refreshCosts(r.kind)
+			cost = s.refreshCost(r.kind)
 		}
 		return err
 	})
 	return cost, err
 }
 
-// refreshable holds a report that may be refreshed, and gives the job that does so already, if one does.
-func (s *Service) refreshable(ctx context.Context, tx *db.Tx, call operation.Call, in Named) (record, job.Record, error) {
+// lockForRefresh holds a report that may be refreshed, and gives the job that does so already, if one does.
+func (s *Service) lockForRefresh(ctx context.Context, tx *db.Tx, call operation.Call, in Named) (record, job.Record, error) {
 	r, err := lock(ctx, tx, call.TeamID, in.Type, in.ID)
 	if err != nil {
 		return r, job.Record{}, err
@@ -39,24 +39,24 @@ func (s *Service) refreshable(ctx context.Context, tx *db.Tx, call operation.Cal
 	if r.status == Failed {
 		return r, job.Record{}, apierr.BadState(string(r.status), "Making this report failed. Create it again: what failed was not charged.")
 	}
-	if err := s.mayAskAgain(ctx, tx, r, call); err != nil {
+	if err := s.checkRefreshInterval(ctx, tx, r, call); err != nil {
 		return r, job.Record{}, err
 	}
-	running, err := s.running(ctx, tx, r)
+	running, err := s.runningJob(ctx, tx, r)
 	return r, running, err
 }
 
-// mayAskAgain refuses a person who asked for the same report a short while ago.
-func (s *Service) mayAskAgain(ctx context.Context, tx *db.Tx, r record, call operation.Call) error {
-	wait, err := s.waits(ctx, tx, r.id, call.PersonID)
+// checkRefreshInterval refuses a person who asked for the same report a short while ago.
+func (s *Service) checkRefreshInterval(ctx context.Context, tx *db.Tx, r record, call operation.Call) error {
+	wait, err := s.refreshWait(ctx, tx, r.id, call.PersonID)
 	if err != nil || wait == 0 {
 		return err
 	}
 	return apierr.New(apierr.RateLimited, "This report was refreshed a short while ago for the same person. Nothing was done or charged.").With("scope", "connection").After(wait)
 }
 
-// running is the job under way of a report; an empty record where none is.
-func (s *Service) running(ctx context.Context, tx *db.Tx, r record) (job.Record, error) {
+// runningJob is the job under way of a report; an empty record where none is.
+func (s *Service) runningJob(ctx context.Context, tx *db.Tx, r record) (job.Record, error) {
 	if r.job == "" {
 		return job.Record{}, nil
 	}
@@ -71,28 +71,28 @@ func (s *Service) running(ctx context.Context, tx *db.Tx, r record) (job.Record,
 func (s *Service) refresh(ctx context.Context, call operation.Call, in Named) (operation.Answer[job.Entry], error) {
 	var out operation.Answer[job.Entry]
 	err := s.db.InTx(ctx, "report.refresh", func(ctx context.Context, tx *db.Tx) error {
-		r, running, err := s.refreshable(ctx, tx, call, in)
+		r, running, err := s.lockForRefresh(ctx, tx, call, in)
 		if err != nil {
 			return err
 		}
 		if running.ID == "" {
-			if running, err = s.begin(ctx, tx, r, refreshes, call); err != nil {
+			if running, err = s.startJob(ctx, tx, r, purposeRefresh, call); err != nil {
 				return err
 			}
-			if err := noteAsked(ctx, tx, r, call); err != nil {
+			if err := recordRefresh(ctx, tx, r, call); err != nil {
 				return err
 			}
 		} else {
 			out.Notes = []string{"This report is being made already: nothing was charged again."}
 		}
 		out.App, out.Location = "/reports/"+r.id, job.Location(running.ID)
-		out.Data, err = s.shown(ctx, call, running)
+		out.Data, err = s.jobEntry(ctx, call, running)
 		return err
 	})
 	return out, err
 }
 
-func noteAsked(ctx context.Context, tx *db.Tx, r record, call operation.Call) error {
+func recordRefresh(ctx context.Context, tx *db.Tx, r record, call operation.Call) error {
 	_, err := tx.Exec(ctx, `INSERT INTO report_refreshes (report_id, person_id, asked_at) VALUES (?, ?, ?)
 		ON CONFLICT (report_id, person_id) DO UPDATE SET asked_at = excluded.asked_at`, r.id, call.PersonID, db.Micros(call.Now))
 	if err != nil {

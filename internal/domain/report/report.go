@@ -51,44 +51,44 @@ type Credits interface {
 	Returned(ctx context.Context, reservation int64) (int64, error)
 }
 
-// Hearer learns of hashtags from what reports are told, for all teams.
-type Hearer interface {
+// Observer learns of hashtags from what reports are told, for all teams.
+type Observer interface {
 	Hashtag(ctx context.Context, platform string, f provider.HashtagFigures) error
 	Posts(ctx context.Context, platform string, posts []provider.Post) error
 }
 
 // Options are what the service stands on.
 type Options struct {
-	DB      *db.DB
-	Jobs    *job.Store
-	Worker  *job.Worker
-	Credits Credits
-	Terms   plan.Terms
-	Hearer  Hearer // nil where nobody learns
-	Source  Source // nil where the operator has joined none
-	Turns   *provider.Turns
-	Most    int // posts that a source is asked for at once; 500 where 0
-	Log     *slog.Logger
+	DB        *db.DB
+	Jobs      *job.Store
+	Worker    *job.Worker
+	Credits   Credits
+	Terms     plan.Terms
+	Observer  Observer // nil where nobody learns
+	Source    Source   // nil where the operator has joined none
+	Turns     *provider.Turns
+	PostLimit int // posts that a source is asked for at once; 500 where 0
+	Log       *slog.Logger
 }
 
 // Service makes and keeps reports.
 type Service struct {
 	Options
 
-	db    *db.DB
-	reach reach
+	db           *db.DB
+	reachability reachability
 }
 
-const usualMost = 500
+const defaultPostLimit = 500
 
 // New makes the service and says who does its jobs.
 func New(o Options) *Service {
-	if o.Most == 0 {
-		o.Most = usualMost
+	if o.PostLimit == 0 {
+		o.PostLimit = defaultPostLimit
 	}
 	s := &Service{Options: o, db: o.DB}
-	o.Worker.Handle(job.ProfileReport, s.do)
-	o.Worker.Handle(job.HashtagReport, s.do)
+	o.Worker.Handle(job.ProfileReport, s.run)
+	o.Worker.Handle(job.HashtagReport, s.run)
 	return s
 }
 
@@ -108,8 +108,8 @@ type record struct { //nolint:recvcheck // scan fills it, all else only reads
 	createdAt                   time.Time
 }
 
-// there tells whether the team has the report: it is ready, and its time is not over; that of a tracked one never is.
-func (r record) there(now time.Time) bool {
+// isAvailable tells whether the team has the report: it is ready, and its time is not over; that of a tracked one never is.
+func (r record) isAvailable(now time.Time) bool {
 	return r.status == Ready && (r.tracked || now.Before(r.availableUntil))
 }
 
@@ -120,16 +120,16 @@ func (r record) jobType() job.Type {
 	return job.ProfileReport
 }
 
-// makingCosts is the price of a new report of a kind.
-func (s *Service) makingCosts(kind string) int64 {
+// createCost is the price of a new report of a kind.
+func (s *Service) createCost(kind string) int64 {
 	if kind == Hashtag {
 		return s.Terms.Prices.HashtagReport
 	}
 	return s.Terms.Prices.ProfileReport
 }
 
-// refreshCosts is the price of each refresh of a kind, automatic or asked for.
-func (s *Service) refreshCosts(kind string) int64 {
+// refreshCost is the price of each refresh of a kind, automatic or asked for.
+func (s *Service) refreshCost(kind string) int64 {
 	if kind == Hashtag {
 		return s.Terms.Prices.HashtagRefresh
 	}

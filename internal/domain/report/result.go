@@ -22,8 +22,8 @@ type Made struct {
 	Status Status `json:"status,omitempty"` // left out of a report that is gone by now
 }
 
-// Produced reads what a job of a report produced.
-func (s *Service) Produced(ctx context.Context, _ operation.Call, r job.Record, _ job.GetInput) (job.Produced, error) {
+// ReadResult reads what a job of a report produced.
+func (s *Service) ReadResult(ctx context.Context, _ operation.Call, r job.Record, _ job.GetInput) (job.Produced, error) {
 	made := job.Produced{App: "/reports/" + r.Subject}
 	if !r.Finished() {
 		return made, nil
@@ -32,11 +32,11 @@ func (s *Service) Produced(ctx context.Context, _ operation.Call, r job.Record, 
 	if err != nil {
 		return made, err
 	}
-	found, err := find(ctx, s.db, r.TeamID, kindOf(r.Type), r.Subject, 0)
+	found, err := find(ctx, s.db, r.TeamID, reportKind(r.Type), r.Subject, 0)
 	if err = ignoreMissing(err); err != nil {
 		return made, fmt.Errorf("reading what job %s made: %w", r.ID, err)
 	}
-	made.Result = Result{Report: Made{ID: r.Subject, Kind: kindOf(r.Type), Status: found.status}, CreditsCharged: charged}
+	made.Result = Result{Report: Made{ID: r.Subject, Kind: reportKind(r.Type), Status: found.status}, CreditsCharged: charged}
 	return made, nil
 }
 

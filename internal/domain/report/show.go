@@ -66,7 +66,7 @@ type account struct {
 	Posts       *int64 `json:"posts,omitempty"`
 }
 
-func (a account) show(quotes *operation.Quotes, r record) *Account {
+func (a account) toAccount(quotes *operation.Quotes, r record) *Account {
 	from := func(kind string) operation.Source {
 		return operation.Source{Kind: kind, Platform: r.platform, Account: r.subject, URL: provider.Link(r.platform, r.subject)}
 	}
@@ -87,23 +87,23 @@ func (s *Service) get(ctx context.Context, call operation.Call, in GetInput) (op
 	out.Data = Summary{Entry: entry(call, r), SectionsAvailable: []string{}}
 	var quotes operation.Quotes
 	if !r.measuredAt.IsZero() {
-		if err := s.fill(ctx, call, r, in, &out, &quotes); err != nil {
+		if err := s.addFindings(ctx, call, r, in, &out, &quotes); err != nil {
 			return out, err
 		}
-	} else if err := within(in.Sections, nil); err != nil {
+	} else if err := checkSections(in.Sections, nil); err != nil {
 		return out, err
 	}
 	out.Untrusted = quotes
 	if r.measuredAt.IsZero() && in.Cursor != nil {
 		_, err = call.Position(*in.Cursor)
 	}
-	why, failed := s.failure(ctx, r)
-	out.Notes = append(out.Notes, standing(r, why)...)
+	why, failed := s.failureMessage(ctx, r)
+	out.Notes = append(out.Notes, statusNotes(r, why)...)
 	return out, errors.Join(err, failed)
 }
 
-// failure is the sentence about why making a report failed; empty where it did not, or where that is forgotten.
-func (s *Service) failure(ctx context.Context, r record) (string, error) {
+// failureMessage is the sentence about why making a report failed; empty where it did not, or where that is forgotten.
+func (s *Service) failureMessage(ctx context.Context, r record) (string, error) {
 	if r.status != Failed {
 		return "", nil
 	}
@@ -111,8 +111,8 @@ func (s *Service) failure(ctx context.Context, r record) (string, error) {
 	return job.Message(last.ErrorCode), ignoreMissing(err)
 }
 
-// standing says what is unusual about how a report stands.
-func standing(r record, why string) []string {
+// statusNotes says what is unusual about how a report stands.
+func statusNotes(r record, why string) []string {
 	var notes []string
 	if r.status == Pending {
 		notes = append(notes, "This report is being made. Ask again in a few seconds.")
@@ -121,20 +121,20 @@ func standing(r record, why string) []string {
 		notes = append(notes, strings.TrimSpace("Making this report failed, and what it cost was given back. "+why))
 	}
 	if r.trackingEnded != "" {
-		notes = append(notes, endedNotes[r.trackingEnded])
+		notes = append(notes, trackingEndedNotes[r.trackingEnded])
 	}
 	return notes
 }
 
-// fill writes what was found into an answer.
-func (s *Service) fill(ctx context.Context, call operation.Call, r record, in GetInput, out *operation.Answer[Summary], quotes *operation.Quotes) error {
-	found, notes, err := s.found(ctx, r)
+// addFindings writes what was found into an answer.
+func (s *Service) addFindings(ctx context.Context, call operation.Call, r record, in GetInput, out *operation.Answer[Summary], quotes *operation.Quotes) error {
+	found, notes, err := s.readFindings(ctx, r)
 	if err != nil {
 		return err
 	}
 	d := &out.Data
 	if r.kind == Profile {
-		d.Profile = found.account.show(quotes, r)
+		d.Profile = found.account.toAccount(quotes, r)
 	}
 	d.Hashtag, d.Engagement, d.Score, d.TopHashtags, d.TopWords, d.BestTime = found.Hashtag, &found.Engagement, found.Score, found.TopHashtags, found.TopWords, found.BestTime
 	d.MeasuredAt, out.Notes = call.Maybe(r.measuredAt), notes
@@ -142,14 +142,14 @@ func (s *Service) fill(ctx context.Context, call operation.Call, r record, in Ge
 	for _, section := range sections {
 		d.SectionsAvailable = append(d.SectionsAvailable, section.name)
 	}
-	if err := within(in.Sections, d.SectionsAvailable); err != nil {
+	if err := checkSections(in.Sections, d.SectionsAvailable); err != nil {
 		return err
 	}
-	return s.open(ctx, call, r, in, sections, out, quotes)
+	return s.addSections(ctx, call, r, in, sections, out, quotes)
 }
 
-// within refuses sections that the report does not have.
-func within(asked, has []string) error {
+// checkSections refuses sections that the report does not have.
+func checkSections(asked, has []string) error {
 	for _, name := range asked {
 		if !slices.Contains(has, name) {
 			return apierr.Invalid(apierr.NotAllowedValue, "sections", "This report has no such section; sections_available lists those that it has.")
@@ -158,46 +158,46 @@ func within(asked, has []string) error {
 	return nil
 }
 
-// place is where a page of sections begins: behind so many items of each list, and behind a post.
-type place struct {
+// position is where a page of sections begins: behind so many items of each list, and behind a post.
+type position struct {
 	items int
 	taken int64
 	post  string
 }
 
-// first is before everything.
-var first = place{taken: 1 << 62}
+// startPosition is before everything.
+var startPosition = position{taken: 1 << 62}
 
-func (p place) String() string {
+func (p position) String() string {
 	return strconv.Itoa(p.items) + "|" + strconv.FormatInt(p.taken, 10) + "|" + p.post
 }
 
-func placeOf(call operation.Call, cursor *string) (place, error) {
+func parsePosition(call operation.Call, cursor *string) (position, error) {
 	if cursor == nil {
-		return first, nil
+		return startPosition, nil
 	}
 	text, err := call.Position(*cursor)
 	if err != nil {
-		return first, err
+		return startPosition, err
 	}
 	parts := strings.SplitN(text, "|", 3)
-	var p place
+	var p position
 	if len(parts) != 3 {
-		return first, fmt.Errorf("a position with %d parts was made here", len(parts))
+		return startPosition, fmt.Errorf("a position with %d parts was made here", len(parts))
 	}
 	if p.items, err = strconv.Atoi(parts[0]); err != nil {
-		return first, fmt.Errorf("reading a position: %w", err)
+		return startPosition, fmt.Errorf("reading a position: %w", err)
 	}
 	if p.taken, err = strconv.ParseInt(parts[1], 10, 64); err != nil {
-		return first, fmt.Errorf("reading a position: %w", err)
+		return startPosition, fmt.Errorf("reading a position: %w", err)
 	}
 	p.post = parts[2]
 	return p, nil
 }
 
-// open adds the sections that are asked for; the long ones a page at a time, all of them together.
-func (s *Service) open(ctx context.Context, call operation.Call, r record, in GetInput, has []section, out *operation.Answer[Summary], quotes *operation.Quotes) error {
-	from, err := placeOf(call, in.Cursor)
+// addSections adds the sections that are asked for; the long ones a page at a time, all of them together.
+func (s *Service) addSections(ctx context.Context, call operation.Call, r record, in GetInput, has []section, out *operation.Answer[Summary], quotes *operation.Quotes) error {
+	from, err := parsePosition(call, in.Cursor)
 	if err != nil {
 		return err
 	}
@@ -205,18 +205,18 @@ func (s *Service) open(ctx context.Context, call operation.Call, r record, in Ge
 		return nil
 	}
 	out.Data.Sections = &Sections{}
-	next, more := place{items: from.items + in.Limit, taken: from.taken, post: from.post}, false
+	next, more := position{items: from.items + in.Limit, taken: from.taken, post: from.post}, false
 	for _, section := range has {
 		switch {
 		case !slices.Contains(in.Sections, section.name):
-		case section.put == nil:
-			page, further, err := s.pageOf(ctx, call, r, from, &next, in.Limit, quotes)
+		case section.write == nil:
+			page, further, err := s.readPostPage(ctx, call, r, from, &next, in.Limit, quotes)
 			if err != nil {
 				return err
 			}
 			out.Data.Sections.Posts, more = &page, more || further
 		default:
-			section.put(out.Data.Sections, min(from.items, section.count), min(next.items, section.count))
+			section.write(out.Data.Sections, min(from.items, section.count), min(next.items, section.count))
 			more = more || next.items < section.count
 		}
 	}
@@ -246,8 +246,8 @@ type Post struct {
 	DurationSeconds float64            `json:"duration_seconds,omitempty"`
 }
 
-// pageOf reads a page of posts and moves next behind it.
-func (s *Service) pageOf(ctx context.Context, call operation.Call, r record, from place, next *place, limit int, quotes *operation.Quotes) (Posts, bool, error) {
+// readPostPage reads a page of posts and moves next behind it.
+func (s *Service) readPostPage(ctx context.Context, call operation.Call, r record, from position, next *position, limit int, quotes *operation.Quotes) (Posts, bool, error) {
 	out := Posts{Posts: []Post{}}
 	found, err := s.posts(ctx, r.id, from, limit+1)
 	if err != nil {
@@ -256,13 +256,13 @@ func (s *Service) pageOf(ctx context.Context, call operation.Call, r record, fro
 	more := len(found) > limit
 	found = found[:min(len(found), limit)]
 	for _, p := range found {
-		out.Posts = append(out.Posts, showPost(call, r, p, quotes))
+		out.Posts = append(out.Posts, toPost(call, r, p, quotes))
 		next.taken, next.post = db.Micros(p.TakenAt), p.ID
 	}
 	return out, more, nil
 }
 
-func showPost(call operation.Call, r record, p shownPost, quotes *operation.Quotes) Post {
+func toPost(call operation.Call, r record, p shownPost, quotes *operation.Quotes) Post {
 	from := operation.Source{Kind: "caption", Platform: r.platform, URL: p.URL}
 	out := Post{ID: p.ID, URL: p.URL, TakenAt: call.Maybe(p.TakenAt), Format: p.Format, Likes: p.Likes, Comments: p.Comments, Shares: p.Shares, Views: p.Views, DurationSeconds: p.Duration.Seconds()}
 	if r.kind == Profile {
@@ -274,8 +274,8 @@ func showPost(call operation.Call, r record, p shownPost, quotes *operation.Quot
 	return out
 }
 
-// stored reads what a report keeps as JSON.
-func (s *Service) stored(ctx context.Context, r record, account, analysis, notes any) error {
+// readStored reads what a report keeps as JSON.
+func (s *Service) readStored(ctx context.Context, r record, account, analysis, notes any) error {
 	var texts [3]string
 	if err := s.db.QueryRow(ctx, `SELECT account, analysis, notes FROM reports WHERE id = ?`, r.id).Scan(&texts[0], &texts[1], &texts[2]); err != nil {
 		return fmt.Errorf("reading what report %s found: %w", r.id, err)

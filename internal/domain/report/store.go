@@ -24,9 +24,9 @@ func (r *record) scan(scan func(...any) error) error {
 	return err
 }
 
-// claim holds the row of a subject's report for the transaction and makes it where there is none. A report whose time
+// lockOrCreate holds the row of a subject's report for the transaction and makes it where there is none. A report whose time
 // is over makes room for a new one.
-func claim(ctx context.Context, tx *db.Tx, team int64, kind, platform, subject string) (record, error) {
+func lockOrCreate(ctx context.Context, tx *db.Tx, team int64, kind, platform, subject string) (record, error) {
 	_, err := tx.Exec(ctx, `DELETE FROM reports WHERE team_id = ? AND kind = ? AND platform = ? AND subject = ? AND status = ? AND available_until <= ? AND tracked = 0`,
 		team, kind, platform, subject, string(Ready), db.Micros(tx.Now()))
 	if err != nil {

@@ -39,35 +39,35 @@ const day = 24 * time.Hour
 func (s *Service) trackPrice(ctx context.Context, call operation.Call, in TrackInput) (int64, error) {
 	var cost int64
 	err := s.db.InTx(ctx, "report.trackable", func(ctx context.Context, tx *db.Tx) error {
-		r, err := s.trackable(ctx, tx, call, in)
-		if err == nil && r.switchesOn(in) && r.kind == Hashtag {
-			cost = s.refreshCosts(r.kind)
+		r, err := s.lockForTracking(ctx, tx, call, in)
+		if err == nil && r.enablesTracking(in) && r.kind == Hashtag {
+			cost = s.refreshCost(r.kind)
 		}
 		return err
 	})
 	return cost, err
 }
 
-// switchesOn tells whether a switch is for tracking that is off to be on.
-func (r record) switchesOn(in TrackInput) bool { return in.Enabled && !r.tracked }
+// enablesTracking tells whether a switch is for tracking that is off to be on.
+func (r record) enablesTracking(in TrackInput) bool { return in.Enabled && !r.tracked }
 
-// trackReaches tells whether a switch reaches a network at once: that of a hashtag's tracking on does, as its first
+// trackCallsSource tells whether a switch reaches a network at once: that of a hashtag's tracking on does, as its first
 // refresh is charged and begun with it. What is not there is refused later.
-func (s *Service) trackReaches(ctx context.Context, call operation.Call, in TrackInput) (bool, error) {
-	if !in.Enabled || in.Type != Hashtag || s.refreshCosts(Hashtag) == 0 {
+func (s *Service) trackCallsSource(ctx context.Context, call operation.Call, in TrackInput) (bool, error) {
+	if !in.Enabled || in.Type != Hashtag || s.refreshCost(Hashtag) == 0 {
 		return false, nil
 	}
 	r, err := find(ctx, s.db, call.TeamID, in.Type, in.ID, db.Micros(call.Now))
 	if apierr.Is(err, apierr.NotFound) {
 		return false, nil
 	}
-	return err == nil && r.switchesOn(in), err
+	return err == nil && r.enablesTracking(in), err
 }
 
-// trackable holds a report whose tracking may be switched as asked.
-func (s *Service) trackable(ctx context.Context, tx *db.Tx, call operation.Call, in TrackInput) (record, error) {
+// lockForTracking holds a report whose tracking may be switched as asked.
+func (s *Service) lockForTracking(ctx context.Context, tx *db.Tx, call operation.Call, in TrackInput) (record, error) {
 	r, err := lock(ctx, tx, call.TeamID, in.Type, in.ID)
-	if err != nil || !r.switchesOn(in) {
+	if err != nil || !r.enablesTracking(in) {
 		return r, err
 	}
 	if r.status != Ready {
@@ -102,53 +102,53 @@ func (s *Service) countTracked(ctx context.Context, tx *db.Tx, team int64) (int6
 func (s *Service) track(ctx context.Context, call operation.Call, in TrackInput) (operation.Answer[Tracking], error) {
 	var out operation.Answer[Tracking]
 	err := s.db.InTx(ctx, "report.track", func(ctx context.Context, tx *db.Tx) error {
-		r, err := s.trackable(ctx, tx, call, in)
+		r, err := s.lockForTracking(ctx, tx, call, in)
 		if err != nil {
 			return err
 		}
 		switch {
-		case r.switchesOn(in):
-			err = s.trackOn(ctx, tx, &r, call, in.FrequencyDays)
+		case r.enablesTracking(in):
+			err = s.enableTracking(ctx, tx, &r, call, in.FrequencyDays)
 		case in.Enabled && r.frequency != in.FrequencyDays:
-			err = s.trackOften(ctx, tx, &r, in.FrequencyDays)
+			err = s.changeFrequency(ctx, tx, &r, in.FrequencyDays)
 		case !in.Enabled && r.tracked:
 			r.frequency = in.FrequencyDays
-			err = s.trackOff(ctx, tx, &r, "")
+			err = s.disableTracking(ctx, tx, &r, "")
 		case r.frequency != in.FrequencyDays:
 			r.frequency = in.FrequencyDays
-			err = r.keepTracking(ctx, tx)
+			err = r.saveTracking(ctx, tx)
 		default:
-			out = s.tracked(call, r)
+			out = s.trackingAnswer(call, r)
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		out = s.tracked(call, r)
+		out = s.trackingAnswer(call, r)
 		return auditlog.Record(ctx, tx, r.team, auditlog.By(call), "report.tracked", r.id, map[string]any{"enabled": r.tracked, "frequency_days": r.frequency})
 	})
 	return out, err
 }
 
-// tracked is the answer to a switch.
-func (s *Service) tracked(call operation.Call, r record) operation.Answer[Tracking] {
+// trackingAnswer is the answer to a switch.
+func (s *Service) trackingAnswer(call operation.Call, r record) operation.Answer[Tracking] {
 	now := s.tracking(call, r)
-	return operation.Answer[Tracking]{Data: now, App: "/reports/" + r.id, Said: now.said()}
+	return operation.Answer[Tracking]{Data: now, App: "/reports/" + r.id, Said: now.summary()}
 }
 
-// said tells what a report's tracking does from now on, and what that costs.
-func (t Tracking) said() string {
+// summary tells what a report's tracking does from now on, and what that costs.
+func (t Tracking) summary() string {
 	if !t.Enabled {
-		return fmt.Sprintf("tracking is off, and nothing is refreshed or charged by itself. Its frequency is kept as %s.", every(t.FrequencyDays))
+		return fmt.Sprintf("tracking is off, and nothing is refreshed or charged by itself. Its frequency is kept as %s.", formatInterval(t.FrequencyDays))
 	}
 	next := ""
 	if t.NextRefreshAt != nil {
 		next = " The next one is at " + t.NextRefreshAt.Team + "."
 	}
-	return fmt.Sprintf("tracking is on. The report is refreshed by itself %s, and each automatic refresh is charged %d credits.%s", every(t.FrequencyDays), t.CreditsPerRefresh, next)
+	return fmt.Sprintf("tracking is on. The report is refreshed by itself %s, and each automatic refresh is charged %d credits.%s", formatInterval(t.FrequencyDays), t.CreditsPerRefresh, next)
 }
 
-func every(days int) string {
+func formatInterval(days int) string {
 	if days == 1 {
 		return "every day"
 	}
@@ -156,28 +156,28 @@ func every(days int) string {
 }
 
 func (s *Service) tracking(call operation.Call, r record) Tracking {
-	return Tracking{Enabled: r.tracked, FrequencyDays: r.frequency, NextRefreshAt: call.Maybe(r.nextRefresh), CreditsPerRefresh: s.refreshCosts(r.kind)}
+	return Tracking{Enabled: r.tracked, FrequencyDays: r.frequency, NextRefreshAt: call.Maybe(r.nextRefresh), CreditsPerRefresh: s.refreshCost(r.kind)}
 }
 
-// trackOn switches tracking on. Of a hashtag report the first refresh is charged and done at once; of a profile report
+// enableTracking switches tracking on. Of a hashtag report the first refresh is charged and done at once; of a profile report
 // the first counts against the day's limits and is charged when it comes.
-func (s *Service) trackOn(ctx context.Context, tx *db.Tx, r *record, call operation.Call, frequency int) error {
+func (s *Service) enableTracking(ctx context.Context, tx *db.Tx, r *record, call operation.Call, frequency int) error {
 	r.tracked, r.frequency, r.nextRefresh, r.trackedBy, r.trackedKey, r.trackingEnded = true, frequency, call.Now.Add(time.Duration(frequency)*day), call.PersonID, call.KeyID, ""
-	if err := r.keepTracking(ctx, tx); err != nil {
+	if err := r.saveTracking(ctx, tx); err != nil {
 		return err
 	}
 	if r.kind == Profile {
-		return s.Credits.Hold(ctx, tx, call, r.id, s.refreshCosts(r.kind))
+		return s.Credits.Hold(ctx, tx, call, r.id, s.refreshCost(r.kind))
 	}
-	return s.refreshAtOnce(ctx, tx, *r, call)
+	return s.refreshNow(ctx, tx, *r, call)
 }
 
-// refreshAtOnce does the refresh that switching tracking on was charged for, unless one is under way.
-func (s *Service) refreshAtOnce(ctx context.Context, tx *db.Tx, r record, call operation.Call) error {
+// refreshNow does the refresh that switching tracking on was charged for, unless one is under way.
+func (s *Service) refreshNow(ctx context.Context, tx *db.Tx, r record, call operation.Call) error {
 	if call.Reservation == 0 {
 		return nil // the operator asks nothing for it
 	}
-	running, err := s.running(ctx, tx, r)
+	running, err := s.runningJob(ctx, tx, r)
 	if err != nil {
 		return err
 	}
@@ -189,30 +189,30 @@ func (s *Service) refreshAtOnce(ctx context.Context, tx *db.Tx, r record, call o
 	if err != nil {
 		return err
 	}
-	return s.submit(ctx, tx, r, begun.ID, automatic)
+	return s.submit(ctx, tx, r, begun.ID, purposeAutomatic)
 }
 
-// trackOften changes how often a report is refreshed, counted from its last refresh.
-func (s *Service) trackOften(ctx context.Context, tx *db.Tx, r *record, frequency int) error {
+// changeFrequency changes how often a report is refreshed, counted from its last refresh.
+func (s *Service) changeFrequency(ctx context.Context, tx *db.Tx, r *record, frequency int) error {
 	r.frequency, r.nextRefresh = frequency, r.refreshedAt.Add(time.Duration(frequency)*day)
 	if r.nextRefresh.Before(tx.Now()) {
 		r.nextRefresh = tx.Now()
 	}
-	return r.keepTracking(ctx, tx)
+	return r.saveTracking(ctx, tx)
 }
 
-// trackOff switches tracking off and gives back what is counted against the day. A reason says why nobody asked for it.
-func (s *Service) trackOff(ctx context.Context, tx *db.Tx, r *record, reason string) error {
+// disableTracking switches tracking off and gives back what is counted against the day. A reason says why nobody asked for it.
+func (s *Service) disableTracking(ctx context.Context, tx *db.Tx, r *record, reason string) error {
 	r.tracked, r.nextRefresh, r.trackingEnded = false, time.Time{}, reason
-	if err := r.keepTracking(ctx, tx); err != nil {
+	if err := r.saveTracking(ctx, tx); err != nil {
 		return err
 	}
 	return s.Credits.Release(ctx, tx, r.id)
 }
 
-// EndTracking switches the tracking of a team's reports off for a person whose role may spend, also while spending is paused:
+// DisableTracking switches the tracking of a team's reports off for a person whose role may spend, also while spending is paused:
 // what goes on being charged must always be stoppable. It tells of how many; those that are not tracked are left alone.
-func (s *Service) EndTracking(ctx context.Context, call operation.Call, reports ...Named) (int, error) {
+func (s *Service) DisableTracking(ctx context.Context, call operation.Call, reports ...Named) (int, error) {
 	if !slices.Contains(access.OfRole(call.Role), access.Spend) {
 		return 0, call.Require(access.Spend)
 	}
@@ -227,7 +227,7 @@ func (s *Service) EndTracking(ctx context.Context, call operation.Call, reports 
 			if !r.tracked {
 				continue
 			}
-			if err := s.trackOff(ctx, tx, &r, ""); err != nil {
+			if err := s.disableTracking(ctx, tx, &r, ""); err != nil {
 				return err
 			}
 			if err := auditlog.Record(ctx, tx, r.team, auditlog.By(call), "report.tracked", r.id, map[string]any{"enabled": false, "frequency_days": r.frequency}); err != nil {
@@ -240,7 +240,7 @@ func (s *Service) EndTracking(ctx context.Context, call operation.Call, reports 
 	return ended, err
 }
 
-func (r record) keepTracking(ctx context.Context, tx *db.Tx) error {
+func (r record) saveTracking(ctx context.Context, tx *db.Tx) error {
 	on := 0
 	if r.tracked {
 		on = 1

@@ -16,7 +16,7 @@ func TestTrackingIsSaid(t *testing.T) {
 		"tracking is on. The report is refreshed by itself every day, and each automatic refresh is charged 5 credits.":                                                  {Enabled: true, FrequencyDays: 1, CreditsPerRefresh: 5},
 		"tracking is off, and nothing is refreshed or charged by itself. Its frequency is kept as every 3 days.":                                                         {FrequencyDays: 3, CreditsPerRefresh: 2},
 	} {
-		if got := of.said(); got != want {
+		if got := of.summary(); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

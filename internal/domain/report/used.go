@@ -8,8 +8,8 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Used is how many reports a team tracks.
-func (s *Service) Used(ctx context.Context, team int64) (int64, error) {
+// CountTracked is how many reports a team tracks.
+func (s *Service) CountTracked(ctx context.Context, team int64) (int64, error) {
 	var n int64
 	if err := s.db.QueryRow(ctx, `SELECT COUNT(*) FROM reports WHERE team_id = ? AND tracked = 1`, team).Scan(&n); err != nil {
 		return 0, fmt.Errorf("counting the tracked reports: %w", err)

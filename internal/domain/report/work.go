@@ -16,35 +16,35 @@ import (
 type purpose string
 
 const (
-	makes     purpose = "make"
-	refreshes purpose = "refresh"
-	automatic purpose = "automatic"
+	purposeCreate    purpose = "make"
+	purposeRefresh   purpose = "refresh"
+	purposeAutomatic purpose = "automatic"
 )
 
 const (
-	maxTries  = 5                // of a job that failed on our side
-	shortRest = 30 * time.Second // a source that asks for a longer rest is not waited for
-	usualRest = time.Second      // of a source that did not say how long
-	restTries = 2                // rests that a job takes
+	maxAttempts = 5                // of a job that failed on our side
+	maxWait     = 30 * time.Second // a source that asks for a longer rest is not waited for
+	defaultWait = time.Second      // of a source that did not say how long
+	maxWaits    = 2                // rests that a job takes
 )
 
 // task is what a job has to do.
 type task struct {
 	record
 
-	purpose purpose
-	zone    *time.Location
-	keeps   time.Duration // how long the plan keeps a report
+	purpose   purpose
+	zone      *time.Location
+	retention time.Duration // how long the plan keeps a report
 }
 
-// do does the work behind jobs of reports: the source is asked, its figures are analysed, and what came of it is kept
+// run does the work behind jobs of reports: the source is asked, its figures are analysed, and what came of it is kept
 // in the transaction that settles the charge and ends the job. It may begin again at any time.
-func (s *Service) do(ctx context.Context, h job.Held) error {
-	t, err := s.task(ctx, h)
+func (s *Service) run(ctx context.Context, h job.Held) error {
+	t, err := s.readTask(ctx, h)
 	if err != nil {
 		return err
 	}
-	if t.id == "" || h.Epoch > maxTries+restTries {
+	if t.id == "" || h.Epoch > maxAttempts+maxWaits {
 		return s.fail(ctx, h, t, "internal_error")
 	}
 	if err := s.db.InTx(ctx, "report.working", func(ctx context.Context, tx *db.Tx) error { return job.Advance(ctx, tx, h.ID, 0) }); err != nil {
@@ -52,49 +52,49 @@ func (s *Service) do(ctx context.Context, h job.Held) error {
 	}
 	ctx, end := s.Turns.Begin(ctx)
 	defer end()
-	found, err := s.ask(ctx, t)
+	found, err := s.fetch(ctx, t)
 	if err != nil {
-		return s.unanswered(ctx, h, t, err)
+		return s.handleSourceError(ctx, h, t, err)
 	}
 	return s.conclude(ctx, h, t, found)
 }
 
 // conclude analyses and keeps what a source told.
-func (s *Service) conclude(ctx context.Context, h job.Held, t task, found answered) error {
+func (s *Service) conclude(ctx context.Context, h job.Held, t task, found sourceData) error {
 	if err := provider.Working(ctx); err != nil {
 		return fmt.Errorf("waiting to analyse: %w", err)
 	}
-	measured, err := s.analyse(ctx, t, found)
+	measured, err := s.analyze(ctx, t, found)
 	if err != nil {
 		return err
 	}
-	if err := s.keep(ctx, h, t, measured); err != nil {
+	if err := s.save(ctx, h, t, measured); err != nil {
 		return err
 	}
-	s.tell(ctx, t, found)
+	s.observe(ctx, t, found)
 	return nil
 }
 
-// tell lets others learn of hashtags by what was told. The report stands without that.
-func (s *Service) tell(ctx context.Context, t task, found answered) {
-	if s.Hearer == nil {
+// observe lets others learn of hashtags by what was told. The report stands without that.
+func (s *Service) observe(ctx context.Context, t task, found sourceData) {
+	if s.Observer == nil {
 		return
 	}
 	var err error
 	if t.kind == Hashtag {
-		err = s.Hearer.Hashtag(ctx, t.platform, found.hashtag)
+		err = s.Observer.Hashtag(ctx, t.platform, found.hashtag)
 	} else {
-		err = s.Hearer.Posts(ctx, t.platform, found.profile.Posts)
+		err = s.Observer.Posts(ctx, t.platform, found.profile.Posts)
 	}
 	if err != nil && ctx.Err() == nil {
 		s.Log.WarnContext(ctx, "what a report was told of hashtags is not kept", "report", t.id, "error", err)
 	}
 }
 
-// task reads what a job has to do; an empty one where its report is gone.
-func (s *Service) task(ctx context.Context, h job.Held) (task, error) {
+// readTask reads what a job has to do; an empty one where its report is gone.
+func (s *Service) readTask(ctx context.Context, h job.Held) (task, error) {
 	var t task
-	found, err := find(ctx, s.db, h.TeamID, kindOf(h.Type), h.Subject, 0)
+	found, err := find(ctx, s.db, h.TeamID, reportKind(h.Type), h.Subject, 0)
 	if err != nil {
 		return t, ignoreMissing(err)
 	}
@@ -107,63 +107,63 @@ func (s *Service) task(ctx context.Context, h job.Held) (task, error) {
 		return t, fmt.Errorf("reading the zone of team %d: %w", h.TeamID, err)
 	}
 	plan, _, err := s.planOf(ctx, s.db, h.TeamID)
-	t.record, t.keeps = found, kept(plan.AnalyticsRetentionDays)
+	t.record, t.retention = found, retentionFor(plan.AnalyticsRetentionDays)
 	return t, err
 }
 
-// longest is how long a plan without a limit keeps reports, and how far back posts are asked for.
-const longest = 730 * day
+// maxRetention is how long a plan without a limit keeps reports, and how far back posts are asked for.
+const maxRetention = 730 * day
 
-// kept is how long a plan keeps a report: at least a day, so that what was paid for can be read.
-func kept(days int64) time.Duration {
-	if days < 0 || days > int64(longest/day) {
-		return longest
+// retentionFor is how long a plan keeps a report: at least a day, so that what was paid for can be read.
+func retentionFor(days int64) time.Duration {
+	if days < 0 || days > int64(maxRetention/day) {
+		return maxRetention
 	}
 	return max(day, time.Duration(days)*day)
 }
 
-func kindOf(t job.Type) string {
+func reportKind(t job.Type) string {
 	if t == job.HashtagReport {
 		return Hashtag
 	}
 	return Profile
 }
 
-// answered is what a source told: of a profile or of a hashtag.
-type answered struct {
+// sourceData is what a source told: of a profile or of a hashtag.
+type sourceData struct {
 	profile provider.ProfileFigures
 	hashtag provider.HashtagFigures
 }
 
-func (s *Service) ask(ctx context.Context, t task) (answered, error) {
-	var a answered
+func (s *Service) fetch(ctx context.Context, t task) (sourceData, error) {
+	var a sourceData
 	if s.Source == nil {
 		return a, provider.ErrNotOffered
 	}
 	var err error
 	if t.kind == Hashtag {
-		a.hashtag, err = s.Source.Hashtag(ctx, provider.HashtagQuery{Platform: t.platform, Hashtag: t.subject, Most: s.Most})
+		a.hashtag, err = s.Source.Hashtag(ctx, provider.HashtagQuery{Platform: t.platform, Hashtag: t.subject, Most: s.PostLimit})
 		return a, err
 	}
-	a.profile, err = s.Source.Profile(ctx, provider.ProfileQuery{Platform: t.platform, Username: t.subject, Since: s.db.Now().Add(-longest), Most: s.Most})
+	a.profile, err = s.Source.Profile(ctx, provider.ProfileQuery{Platform: t.platform, Username: t.subject, Since: s.db.Now().Add(-maxRetention), Most: s.PostLimit})
 	return a, err
 }
 
-// restOf is how long a source that cannot tell now is left alone: as long as it asked for.
-func restOf(u *provider.Unavailable) time.Duration {
+// retryDelay is how long a source that cannot tell now is left alone: as long as it asked for.
+func retryDelay(u *provider.Unavailable) time.Duration {
 	if u == nil || u.After <= 0 {
-		return usualRest
+		return defaultWait
 	}
 	return u.After
 }
 
-// unanswered ends a job whose source told nothing, or waits where the source asked for a short rest.
-func (s *Service) unanswered(ctx context.Context, h job.Held, t task, err error) error {
+// handleSourceError ends a job whose source told nothing, or waits where the source asked for a short rest.
+func (s *Service) handleSourceError(ctx context.Context, h job.Held, t task, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("asking the source: %w", err)
 	}
 	u, resting := errors.AsType[*provider.Unavailable](err)
-	if rest := restOf(u); resting && rest <= shortRest && h.Epoch <= restTries {
+	if rest := retryDelay(u); resting && rest <= maxWait && h.Epoch <= maxWaits {
 		return s.db.InTx(ctx, "report.rest", func(ctx context.Context, tx *db.Tx) error { return h.Later(ctx, tx, tx.Now().Add(rest)) })
 	}
 	code := "source_unavailable"
@@ -188,12 +188,12 @@ func (s *Service) fail(ctx context.Context, h job.Held, t task, code string) err
 		if err := h.Mine(ctx, tx); err != nil {
 			return err
 		}
-		if t.purpose == makes {
+		if t.purpose == purposeCreate {
 			if _, err := tx.Exec(ctx, `UPDATE reports SET status = ? WHERE id = ? AND status = ?`, string(Failed), t.id, string(Pending)); err != nil {
 				return fmt.Errorf("noting that making report %s failed: %w", t.id, err)
 			}
 		}
-		if t.purpose == refreshes { // it may be asked for again at once
+		if t.purpose == purposeRefresh { // it may be asked for again at once
 			if _, err := tx.Exec(ctx, `DELETE FROM report_refreshes WHERE report_id = ?`, t.id); err != nil {
 				return fmt.Errorf("forgetting a refresh of report %s: %w", t.id, err)
 			}
@@ -213,8 +213,8 @@ func (s *Service) settle(ctx context.Context, tx *db.Tx, h job.Held, how func(co
 	return err
 }
 
-// measured is what a job found, as it is kept.
-type measured struct {
+// measurement is what a job found, as it is kept.
+type measurement struct {
 	at       time.Time
 	account  account
 	analysis any
@@ -224,8 +224,8 @@ type measured struct {
 	replace  bool                       // the posts take the place of those before
 }
 
-// keep writes what a job found, in the transaction that charges it and ends it.
-func (s *Service) keep(ctx context.Context, h job.Held, t task, m measured) error {
+// save writes what a job found, in the transaction that charges it and ends it.
+func (s *Service) save(ctx context.Context, h job.Held, t task, m measurement) error {
 	texts, err := encode(m.account, m.analysis, m.notes, m.sample)
 	if err != nil {
 		return err
@@ -235,11 +235,11 @@ func (s *Service) keep(ctx context.Context, h job.Held, t task, m measured) erro
 			return err
 		}
 		_, err := tx.Exec(ctx, `UPDATE reports SET status = ?, account = ?, analysis = ?, notes = ?, measured_at = ?, refreshed_at = ?, available_until = ? WHERE id = ?`,
-			string(Ready), texts[0], texts[1], texts[2], db.Micros(m.at), db.Micros(tx.Now()), db.Micros(tx.Now().Add(t.keeps)), t.id)
+			string(Ready), texts[0], texts[1], texts[2], db.Micros(m.at), db.Micros(tx.Now()), db.Micros(tx.Now().Add(t.retention)), t.id)
 		if err != nil {
 			return fmt.Errorf("keeping report %s: %w", t.id, err)
 		}
-		if err := keepPosts(ctx, tx, t.id, m); err != nil {
+		if err := savePosts(ctx, tx, t.id, m); err != nil {
 			return err
 		}
 		if _, err := tx.Exec(ctx, `INSERT INTO report_samples (report_id, measured_at, sample) VALUES (?, ?, ?) ON CONFLICT (report_id, measured_at) DO UPDATE SET sample = excluded.sample`,

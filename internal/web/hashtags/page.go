@@ -122,7 +122,7 @@ func (p *Part) fill(r *http.Request, id int64, v *view) error {
 	} else {
 		var call operation.Call
 		if call, err = p.Acting(r, "hashtag_lists"); err == nil {
-			l, err = p.lists.Part(r.Context(), call.TeamID, id, v.arrange)
+			l, err = p.lists.Select(r.Context(), call.TeamID, id, v.arrange)
 		}
 	}
 	v.Entry, v.Shown, v.Text = l.Entry, l.Hashtags, asText(l.Hashtags)
@@ -259,7 +259,7 @@ func (p *Part) copyList(w http.ResponseWriter, a asked) {
 	}
 	made, err := p.changed(a.Request, "create_hashtag_list", args)
 	if err == nil {
-		made, err = p.lists.Fill(a.Context(), a.call, a.list, made.ID)
+		made, err = p.lists.CopyHashtags(a.Context(), a.call, a.list, made.ID)
 	}
 	if err != nil {
 		if wrong, ok := p.WrongAt(w, a.Request, err, fieldNames); ok {

@@ -28,7 +28,7 @@ type (
 	foundView struct {
 		job.Entry
 
-		Asked  search.Asked
+		Asked  search.Query
 		Result search.Result
 		Notes  []string
 		Lists  []list.Entry // the team's own, which hashtags can be added to
@@ -137,7 +137,7 @@ func (p *Part) found(r *http.Request, id string) (foundView, error) {
 	if v.Type != job.HashtagSearch {
 		return v, apierr.Missing()
 	}
-	if v.Asked, err = search.AskedBy(r.Context(), p.DB, shell.VisitorOf(r.Context()).Team.ID, id); err != nil {
+	if v.Asked, err = search.ReadQuery(r.Context(), p.DB, shell.VisitorOf(r.Context()).Team.ID, id); err != nil {
 		return v, err
 	}
 	v.Notes = outcome.Notes
@@ -212,7 +212,7 @@ func (p *Part) listOfFound(r *http.Request, name string, tags []any) (list.Chang
 	if name == "" {
 		return list.Changed{}, errNoName
 	}
-	asked, err := search.AskedBy(r.Context(), p.DB, shell.VisitorOf(r.Context()).Team.ID, r.PostForm.Get("job"))
+	asked, err := search.ReadQuery(r.Context(), p.DB, shell.VisitorOf(r.Context()).Team.ID, r.PostForm.Get("job"))
 	if err != nil {
 		return list.Changed{}, err
 	}

@@ -55,7 +55,7 @@ func (p *Part) trackNoMore(w http.ResponseWriter, r *http.Request, kind, id stri
 	actor, err := p.Teams.InApp(r.Context(), v.ID, v.Team.ID)
 	if err == nil {
 		call := operation.Call{Actor: actor, Operation: "end_tracking", RequestID: uuid.NewString(), Now: p.DB.Now()}
-		_, err = p.reports.EndTracking(r.Context(), call, report.Named{Type: kind, ID: id})
+		_, err = p.reports.DisableTracking(r.Context(), call, report.Named{Type: kind, ID: id})
 	}
 	if err != nil {
 		p.refused(w, r, kind, id, "tracking", err)

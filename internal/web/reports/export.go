@@ -47,7 +47,7 @@ func (p *Part) exportPosts(w http.ResponseWriter, r *http.Request, kind, id stri
 		return
 	}
 	s := shell.NewSheet(w, fileName(detail, "posts"), "id", "shown", "taken_at", "format", "likes", "comments", "shares", "views", "duration_seconds", "url", "caption")
-	err = p.reports.Export(r.Context(), v.Team.ID, kind, id, func(e report.Exported) error {
+	err = p.reports.Export(r.Context(), v.Team.ID, kind, id, func(e report.ExportedPost) error {
 		taken, length := "", ""
 		if !e.TakenAt.IsZero() {
 			taken = e.TakenAt.In(zone).Format(time.RFC3339)

@@ -49,7 +49,7 @@ func (p *Part) Routes() []shell.Route {
 func (p *Part) at(do func(w http.ResponseWriter, r *http.Request, kind, id string)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		id, v := r.PathValue("id"), shell.VisitorOf(r.Context())
-		place, err := p.reports.Where(r.Context(), id)
+		place, err := p.reports.FindOwner(r.Context(), id)
 		switch {
 		case err != nil:
 			p.Refuse(w, r, err)

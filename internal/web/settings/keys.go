@@ -325,5 +325,5 @@ func (p *Part) endTrackings(r *http.Request, key int64, chosen []string) (int, e
 			those = append(those, report.Named{Type: t.Kind, ID: t.ID})
 		}
 	}
-	return p.Reports.EndTracking(r.Context(), operation.Call{Actor: actor, Operation: "end_tracking", RequestID: uuid.NewString(), Now: p.DB.Now()}, those...)
+	return p.Reports.DisableTracking(r.Context(), operation.Call{Actor: actor, Operation: "end_tracking", RequestID: uuid.NewString(), Now: p.DB.Now()}, those...)
 }

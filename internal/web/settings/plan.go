@@ -54,8 +54,8 @@ func (p *Part) counts(r *http.Request, limits plan.Plan) []counted {
 		}, posts, "Published and scheduled for this month. A month begins at midnight in the team’s time zone."},
 		{"Seats", limits.Seats, p.seatsUsed, shell.Count, "Members and open invitations."},
 		{"Media library", limits.StorageBytes, p.Media.Used, size, ""},
-		{"Hashtag lists", limits.HashtagLists, p.Lists.Used, shell.Count, ""},
-		{"Tracked reports", limits.TrackedReports, p.Reports.Used, shell.Count, "Reports that are refreshed by themselves."},
+		{"Hashtag lists", limits.HashtagLists, p.Lists.Count, shell.Count, ""},
+		{"Tracked reports", limits.TrackedReports, p.Reports.CountTracked, shell.Count, "Reports that are refreshed by themselves."},
 	}
 }
 

@@ -16,47 +16,47 @@ import (
 // create makes a list of the team's own, with the hashtags that it takes.
 func (s *Service) create(ctx context.Context, call operation.Call, in CreateInput) (operation.Answer[Changed], error) {
 	var out operation.Answer[Changed]
-	l, err := in.list(call.TeamID)
+	l, err := in.newList(call.TeamID)
 	if err != nil {
 		return out, err
 	}
 	err = s.db.InTx(ctx, "hashtags.create_list", func(ctx context.Context, tx *db.Tx) error {
 		l := l // made anew where the transaction has to be run again
-		if err := s.mayHaveAnother(ctx, tx, call); err != nil {
+		if err := s.checkListLimit(ctx, tx, call); err != nil {
 			return err
 		}
 		if err := s.insert(ctx, tx, &l); err != nil {
 			return err
 		}
-		c, err := s.put(ctx, tx, call, &l, in.Hashtags, "")
+		c, err := s.addHashtags(ctx, tx, call, &l, in.Hashtags, "")
 		if err != nil {
 			return err
 		}
-		out.Data, out.App, out.Location, out.Said = c, appOf(l), addressOf(l), c.said()
-		return auditlog.Record(ctx, tx, l.TeamID, auditlog.By(call), "hashtag_list.created", text(l.ID), map[string]any{"hashtags": len(c.Added)})
+		out.Data, out.App, out.Location, out.Said = c, appPath(l), apiPath(l), c.summary()
+		return auditlog.Record(ctx, tx, l.TeamID, auditlog.By(call), "hashtag_list.created", formatID(l.ID), map[string]any{"hashtags": len(c.Added)})
 	})
 	return out, err
 }
 
-// list is what a new list is to be.
-func (in CreateInput) list(team int64) (List, error) {
+// newList is what a new list is to be.
+func (in CreateInput) newList(team int64) (List, error) {
 	l := List{TeamID: team, Platform: in.Platform}
 	var err error
-	if l.Name, err = named(in.Name); err != nil {
+	if l.Name, err = parseName(in.Name); err != nil {
 		return l, err
 	}
-	if l.Color, err = color(in.Color); err != nil {
+	if l.Color, err = parseColor(in.Color); err != nil {
 		return l, err
 	}
-	l.Icon, err = icon(in.Icon)
+	l.Icon, err = parseIcon(in.Icon)
 	return l, err
 }
 
-var errPlanFull = apierr.New(apierr.PlanLimitReached, "The team has as many hashtag lists as its plan allows. Delete one first.").With("limit", "hashtag_lists")
+var errListLimit = apierr.New(apierr.PlanLimitReached, "The team has as many hashtag lists as its plan allows. Delete one first.").With("limit", "hashtag_lists")
 
-// mayHaveAnother refuses one more list than the plan allows. It holds the team's row, so that two calls cannot both make
+// checkListLimit refuses one more list than the plan allows. It holds the team's row, so that two calls cannot both make
 // the last one.
-func (s *Service) mayHaveAnother(ctx context.Context, tx *db.Tx, call operation.Call) error {
+func (s *Service) checkListLimit(ctx context.Context, tx *db.Tx, call operation.Call) error {
 	p, _ := s.Terms.Plan(call.Plan) // one that is not there any more has none
 	if p.HashtagLists == plan.Unlimited {
 		return nil
@@ -65,11 +65,11 @@ func (s *Service) mayHaveAnother(ctx context.Context, tx *db.Tx, call operation.
 	if err := tx.QueryRow(ctx, `SELECT id FROM teams WHERE id = ?`+s.db.ForUpdate(), call.TeamID).Scan(&id); err != nil {
 		return fmt.Errorf("holding the team: %w", err)
 	}
-	return within(ctx, tx, call, p)
+	return checkListCount(ctx, tx, call, p)
 }
 
-// within refuses one more list than a plan allows, as things stand.
-func within(ctx context.Context, q db.Querier, call operation.Call, p plan.Plan) error {
+// checkListCount refuses one more list than a plan allows, as things stand.
+func checkListCount(ctx context.Context, q db.Querier, call operation.Call, p plan.Plan) error {
 	if p.HashtagLists == plan.Unlimited {
 		return nil
 	}
@@ -78,7 +78,7 @@ func within(ctx context.Context, q db.Querier, call operation.Call, p plan.Plan)
 		return fmt.Errorf("counting the hashtag lists: %w", err)
 	}
 	if lists >= p.HashtagLists {
-		return errPlanFull
+		return errListLimit
 	}
 	return nil
 }
@@ -86,7 +86,7 @@ func within(ctx context.Context, q db.Querier, call operation.Call, p plan.Plan)
 // add adds hashtags to a list. Those that it has stay as they are, so that a repeat changes nothing.
 func (s *Service) add(ctx context.Context, call operation.Call, in AddInput) (operation.Answer[Changed], error) {
 	var out operation.Answer[Changed]
-	subcategory, err := labelled(in.Subcategory)
+	subcategory, err := parseSubcategory(in.Subcategory)
 	if err != nil {
 		return out, err
 	}
@@ -95,22 +95,22 @@ func (s *Service) add(ctx context.Context, call operation.Call, in AddInput) (op
 		if err != nil {
 			return err
 		}
-		c, err := s.put(ctx, tx, call, &l, in.Hashtags, subcategory)
+		c, err := s.addHashtags(ctx, tx, call, &l, in.Hashtags, subcategory)
 		if err != nil {
 			return err
 		}
-		out.Data, out.App, out.Said = c, appOf(l), c.said()
+		out.Data, out.App, out.Said = c, appPath(l), c.summary()
 		if len(c.Added) == 0 {
 			return nil
 		}
-		return auditlog.Record(ctx, tx, l.TeamID, auditlog.By(call), "hashtag_list.added_to", text(l.ID), map[string]any{"hashtags": len(c.Added)})
+		return auditlog.Record(ctx, tx, l.TeamID, auditlog.By(call), "hashtag_list.added_to", formatID(l.ID), map[string]any{"hashtags": len(c.Added)})
 	})
 	return out, err
 }
 
-// put puts hashtags into a list that the transaction holds, as far as it takes them, and wants figures for them.
-func (s *Service) put(ctx context.Context, tx *db.Tx, call operation.Call, l *List, sent []string, subcategory string) (Changed, error) {
-	fitting, c, err := s.sift(ctx, tx, call, *l, sent)
+// addHashtags puts hashtags into a list that the transaction holds, as far as it takes them, and wants figures for them.
+func (s *Service) addHashtags(ctx context.Context, tx *db.Tx, call operation.Call, l *List, sent []string, subcategory string) (Changed, error) {
+	fitting, c, err := s.selectNew(ctx, tx, call, *l, sent)
 	if err != nil {
 		return c, err
 	}
@@ -118,7 +118,7 @@ func (s *Service) put(ctx context.Context, tx *db.Tx, call operation.Call, l *Li
 		if err := l.append(ctx, tx, fitting, subcategory); err != nil {
 			return c, err
 		}
-		if err := s.Figures.Want(ctx, tx, l.Platform, fitting); err != nil {
+		if err := s.Figures.Enqueue(ctx, tx, l.Platform, fitting); err != nil {
 			return c, err
 		}
 	}
@@ -126,8 +126,8 @@ func (s *Service) put(ctx context.Context, tx *db.Tx, call operation.Call, l *Li
 	return c, nil
 }
 
-// said counts what became of the hashtags that were sent, and why some were refused.
-func (c Changed) said() string {
+// summary counts what became of the hashtags that were sent, and why some were refused.
+func (c Changed) summary() string {
 	out := fmt.Sprintf("%d. Added: %d, in the list already: %d", c.ID, len(c.Added), len(c.AlreadyPresent))
 	counts, reasons := map[string]int{}, []string{}
 	for _, r := range c.Refused {
@@ -144,10 +144,10 @@ func (c Changed) said() string {
 	return fmt.Sprintf("%s. Refused: %d (%s).", out, len(c.Refused), strings.Join(reasons, ", "))
 }
 
-// sift tells which hashtags a list takes, and what becomes of each.
-func (s *Service) sift(ctx context.Context, q db.Querier, call operation.Call, l List, sent []string) ([]string, Changed, error) {
-	tags, refused := sorted(l.Platform, sent)
-	there, err := present(ctx, q, l.ID, tags)
+// selectNew tells which hashtags a list takes, and what becomes of each.
+func (s *Service) selectNew(ctx context.Context, q db.Querier, call operation.Call, l List, sent []string) ([]string, Changed, error) {
+	tags, refused := parseHashtags(l.Platform, sent)
+	there, err := existing(ctx, q, l.ID, tags)
 	if err != nil {
 		return nil, Changed{}, err
 	}
@@ -160,13 +160,13 @@ func (s *Service) sift(ctx context.Context, q db.Querier, call operation.Call, l
 			unknown = append(unknown, tag)
 		}
 	}
-	fitting, rest := s.banned.fit(l.Platform, unknown, s.room(call, l))
+	fitting, rest := s.banned.filter(l.Platform, unknown, s.remaining(call, l))
 	c.Added, c.Refused = append(c.Added, fitting...), append(c.Refused, rest...)
 	return fitting, c, nil
 }
 
-// room is how many more hashtags the plan allows in a list; negative where it sets no end.
-func (s *Service) room(call operation.Call, l List) int64 {
+// remaining is how many more hashtags the plan allows in a list; negative where it sets no end.
+func (s *Service) remaining(call operation.Call, l List) int64 {
 	p, _ := s.Terms.Plan(call.Plan) // one that is not there any more allows none
 	if p.HashtagsPerList == plan.Unlimited {
 		return -1
@@ -174,13 +174,13 @@ func (s *Service) room(call operation.Call, l List) int64 {
 	return max(0, p.HashtagsPerList-l.Size)
 }
 
-func text(n int64) string { return strconv.FormatInt(n, 10) }
+func formatID(n int64) string { return strconv.FormatInt(n, 10) }
 
 // appPage is where the app shows hashtag lists.
 const appPage = "/hashtags"
 
-// appOf is where it shows one.
-func appOf(l List) string { return appPage + "/" + text(l.ID) }
+// appPath is where it shows one.
+func appPath(l List) string { return appPage + "/" + formatID(l.ID) }
 
-// addressOf is where clients find a list.
-func addressOf(l List) string { return "/hashtag-lists/" + text(l.ID) }
+// apiPath is where clients find a list.
+func apiPath(l List) string { return "/hashtag-lists/" + formatID(l.ID) }

@@ -45,7 +45,7 @@ func BenchmarkOpen(b *testing.B) {
 }
 
 // answer gives the answer of one operation again and again.
-func (w world) answer(b *testing.B, op operation.Operation, args string) {
+func (w env) answer(b *testing.B, op operation.Operation, args string) {
 	b.Helper()
 	b.ReportAllocs()
 	var body []byte
@@ -64,7 +64,7 @@ func (w world) answer(b *testing.B, op operation.Operation, args string) {
 }
 
 // long makes a list of 5,000 hashtags with figures.
-func (w world) long(b *testing.B, platform string) int64 {
+func (w env) long(b *testing.B, platform string) int64 {
 	b.Helper()
 	tags := make([]string, 5000)
 	for n := range tags {
@@ -77,11 +77,11 @@ func (w world) long(b *testing.B, platform string) int64 {
 }
 
 // posts makes 1,000 posts to two accounts each.
-func (w world) posts(b *testing.B) {
+func (w env) posts(b *testing.B) {
 	b.Helper()
 	for n := range 2 {
 		w.exec(b, `INSERT INTO social_accounts (team_id, platform, network_id, username, display_name, connection_state, sealed_grant, created_at, updated_at)
-			VALUES (?, 'bluesky', ?, 'harbour', 'Harbour', 'connected', '', 1, 1)`, w.team, text(int64(n)))
+			VALUES (?, 'bluesky', ?, 'harbour', 'Harbour', 'connected', '', 1, 1)`, w.team, formatID(int64(n)))
 	}
 	w.exec(b, `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
 		INSERT INTO posts (id, team_id, person_id, status, caption, excerpt, scheduled_at, slot_at, created_at, updated_at)
@@ -89,7 +89,7 @@ func (w world) posts(b *testing.B) {
 	w.exec(b, `INSERT INTO post_targets (post_id, account_id, position) SELECT p.id, a.id, a.id FROM posts p JOIN social_accounts a ON a.team_id = p.team_id`)
 }
 
-func (w world) exec(b *testing.B, statement string, args ...any) {
+func (w env) exec(b *testing.B, statement string, args ...any) {
 	b.Helper()
 	must(b, w.db.InTx(b.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, statement, args...)

@@ -9,14 +9,14 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Fill puts all that a list holds into one of the team's own, group by group, as far as that takes it. What is there
+// CopyHashtags puts all that a list holds into one of the team's own, group by group, as far as that takes it. What is there
 // already stays as it is, so that a repeat changes nothing.
-func (s *Service) Fill(ctx context.Context, call operation.Call, from, into int64) (Changed, error) {
+func (s *Service) CopyHashtags(ctx context.Context, call operation.Call, from, into int64) (Changed, error) {
 	if err := call.Require(access.Write); err != nil {
 		return Changed{}, err
 	}
-	source, items, err := s.holding(ctx, call.TeamID, from)
-	if err == nil && !source.readyMade() {
+	source, items, err := s.findWithItems(ctx, call.TeamID, from)
+	if err == nil && !source.isReadyMade() {
 		items, err = s.items(ctx, source)
 	}
 	if err != nil {
@@ -29,8 +29,8 @@ func (s *Service) Fill(ctx context.Context, call operation.Call, from, into int6
 			return err
 		}
 		out = Changed{Entry: entry(l), Added: []string{}, AlreadyPresent: []string{}, Refused: []Refused{}}
-		for _, group := range grouped(items) {
-			c, err := s.put(ctx, tx, call, &l, group.tags, group.name)
+		for _, group := range groupBySubcategory(items) {
+			c, err := s.addHashtags(ctx, tx, call, &l, group.tags, group.name)
 			if err != nil {
 				return err
 			}
@@ -39,7 +39,7 @@ func (s *Service) Fill(ctx context.Context, call operation.Call, from, into int6
 		if len(out.Added) == 0 {
 			return nil
 		}
-		return auditlog.Record(ctx, tx, l.TeamID, auditlog.By(call), "hashtag_list.added_to", text(l.ID), map[string]any{"hashtags": len(out.Added)})
+		return auditlog.Record(ctx, tx, l.TeamID, auditlog.By(call), "hashtag_list.added_to", formatID(l.ID), map[string]any{"hashtags": len(out.Added)})
 	})
 	return out, err
 }
@@ -50,8 +50,8 @@ type group struct {
 	tags []string
 }
 
-// grouped parts a list's hashtags by subcategory, in the order in which those first appear.
-func grouped(items []Item) []group {
+// groupBySubcategory parts a list's hashtags by subcategory, in the order in which those first appear.
+func groupBySubcategory(items []Item) []group {
 	var out []group
 	at := map[string]int{}
 	for _, i := range items {

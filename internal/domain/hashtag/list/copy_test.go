@@ -10,12 +10,12 @@ import (
 
 // A list is copied with its subcategories, as far as the plan lets it, and a repeat changes nothing.
 func TestFill(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
-		ctx, from, into := t.Context(), w.ready[0], w.make(t, CreateInput{Name: "Own"}).ID
+	each(t, func(t *testing.T, w env) {
+		ctx, from, into := t.Context(), w.readyMadeLists[0], w.make(t, CreateInput{Name: "Own"}).ID
 		call := w.call("hashtag_lists")
 		call.Capabilities = access.OfRole(access.Editor)
 		for round, want := range []int{len(from.items), 0} {
-			c, err := w.Fill(ctx, call, from.ID, into)
+			c, err := w.CopyHashtags(ctx, call, from.ID, into)
 			must(t, err)
 			if len(c.Added) != want || len(c.Added)+len(c.AlreadyPresent)+len(c.Refused) != len(from.items) {
 				t.Errorf("round %d added %d of %d", round, len(c.Added), len(from.items))
@@ -30,19 +30,19 @@ func TestFill(t *testing.T) {
 				t.Errorf("#%s is in %q", h.Hashtag, h.Subcategory)
 			}
 		}
-		_, err := w.Fill(ctx, call, into, from.ID)
-		refused(t, err, apierr.ValidationFailed, apierr.WrongState)
-		_, err = w.Fill(ctx, operation.Call{Actor: &access.Actor{TeamID: w.team, Role: access.Viewer, Capabilities: access.OfRole(access.Viewer)}}, from.ID, into)
-		refused(t, err, apierr.WriteNotAllowed, "")
+		_, err := w.CopyHashtags(ctx, call, into, from.ID)
+		checkRefused(t, err, apierr.ValidationFailed, apierr.WrongState)
+		_, err = w.CopyHashtags(ctx, operation.Call{Actor: &access.Actor{TeamID: w.team, Role: access.Viewer, Capabilities: access.OfRole(access.Viewer)}}, from.ID, into)
+		checkRefused(t, err, apierr.WriteNotAllowed, "")
 		other := w.newTeam(t, "creator")
 		theirs := other.call("hashtag_lists")
 		theirs.Capabilities = access.OfRole(access.Editor)
-		_, err = w.Fill(ctx, theirs, into, into)
-		refused(t, err, apierr.NotFound, "")
+		_, err = w.CopyHashtags(ctx, theirs, into, into)
+		checkRefused(t, err, apierr.NotFound, "")
 		if home, err := w.Home(ctx, into, []int64{other.team, w.team}); err != nil || home != w.team {
 			t.Errorf("it is of team %d (%v)", home, err)
 		}
 		_, err = w.Home(ctx, into, []int64{other.team})
-		refused(t, err, apierr.NotFound, "")
+		checkRefused(t, err, apierr.NotFound, "")
 	})
 }

@@ -22,9 +22,9 @@ const (
 // platforms are those that a list can be tied to.
 var platforms = []string{provider.Instagram, provider.TikTok}
 
-// firstOwn is the lowest id of a team's own list. Those below belong to the ready-made ones: each keeps its own on every
+// firstTeamListID is the lowest id of a team's own list. Those below belong to the ready-made ones: each keeps its own on every
 // installation, and new ones get the next, so that the highest id is always the newest of its kind.
-const firstOwn = 1_000_000
+const firstTeamListID = 1_000_000
 
 // List is a hashtag list without its hashtags.
 type List struct { //nolint:recvcheck // append changes it, all else only reads
@@ -37,11 +37,11 @@ type List struct { //nolint:recvcheck // append changes it, all else only reads
 	Size      int64  // hashtags
 	CreatedAt time.Time
 
-	last     int64 // position that was given to a hashtag last
-	revision int64 // counts the changes of what it holds
+	lastPosition int64 // position that was given to a hashtag last
+	revision     int64 // counts the changes of what it holds
 }
 
-func (l List) readyMade() bool { return l.ID < firstOwn }
+func (l List) isReadyMade() bool { return l.ID < firstTeamListID }
 
 // Item is a hashtag of a list.
 type Item struct {
@@ -51,9 +51,9 @@ type Item struct {
 
 // Figures is what is known of hashtags, and who wants to know more. An empty platform stands for any.
 type Figures interface {
-	Want(ctx context.Context, tx *db.Tx, platform string, tags []string) error
-	WantAhead(ctx context.Context, platform string, tags []string) error
-	Of(ctx context.Context, q db.Querier, platform string, tags []string) (map[string]stats.Figures, error)
+	Enqueue(ctx context.Context, tx *db.Tx, platform string, tags []string) error
+	EnqueueInBatches(ctx context.Context, platform string, tags []string) error
+	Get(ctx context.Context, q db.Querier, platform string, tags []string) (map[string]stats.Figures, error)
 	Version(ctx context.Context, q db.Querier, platform string) (int64, error)
 }
 
@@ -62,18 +62,18 @@ type Options struct {
 	DB      *db.DB
 	Figures Figures
 	Terms   plan.Terms
-	// Measured says that a source of hashtags' figures is joined, so that figures come in the background.
-	Measured bool
+	// HasSource says that a source of hashtags' figures is joined, so that figures come in the background.
+	HasSource bool
 }
 
 // Service does what the operations say.
 type Service struct {
 	Options
 
-	db     *db.DB
-	banned banned
-	ready  []ready // the highest id first
-	opened *opened
+	db             *db.DB
+	banned         banList
+	readyMadeLists []readyMadeList // the highest id first
+	cache          *listCache
 }
 
 // New makes the service. It is an error where the terms ban what is no hashtag.
@@ -82,9 +82,9 @@ func New(o Options) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	made, err := readyMade()
+	made, err := loadReadyMade()
 	if err != nil {
 		return nil, err
 	}
-	return &Service{Options: o, db: o.DB, banned: b, ready: made, opened: &opened{lists: map[int64]encoded{}}}, nil
+	return &Service{Options: o, db: o.DB, banned: b, readyMadeLists: made, cache: &listCache{lists: map[int64]cacheEntry{}}}, nil
 }

@@ -21,9 +21,9 @@ import (
 )
 
 func TestCreate(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		c := w.make(t, CreateInput{Name: "  Bar  ", Platform: "instagram", Color: "#12AB9F", Icon: "ri-cup-line", Hashtags: []string{"travel", "#Sunset", "two words", "#forbidden", "TRAVEL"}})
-		want := Changed{Entry: Entry{ID: firstOwn, Name: "Bar", Platform: "instagram", Size: 2, Color: "#12ab9f", Icon: "ri-cup-line"},
+		want := Changed{Entry: Entry{ID: firstTeamListID, Name: "Bar", Platform: "instagram", Size: 2, Color: "#12ab9f", Icon: "ri-cup-line"},
 			Added: []string{"travel", "sunset"}, AlreadyPresent: []string{}, Refused: []Refused{{"two words", "bad_characters"}, {"forbidden", "banned"}}}
 		if diff := cmp.Diff(want, c); diff != "" {
 			t.Error(diff)
@@ -36,7 +36,7 @@ func TestCreate(t *testing.T) {
 			t.Error(diff)
 		}
 		alone := w.make(t, CreateInput{Name: "n"})
-		if diff := cmp.Diff(Changed{Entry: Entry{ID: firstOwn + 1, Name: "n"}, Added: []string{}, AlreadyPresent: []string{}, Refused: []Refused{}}, alone); diff != "" {
+		if diff := cmp.Diff(Changed{Entry: Entry{ID: firstTeamListID + 1, Name: "n"}, Added: []string{}, AlreadyPresent: []string{}, Refused: []Refused{}}, alone); diff != "" {
 			t.Error(diff)
 		}
 		if again := w.make(t, CreateInput{Name: "n"}); again.ID == alone.ID {
@@ -49,7 +49,7 @@ func TestCreate(t *testing.T) {
 }
 
 func TestCreateIsRefused(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		for name, c := range map[string]struct {
 			in     CreateInput
 			reason string
@@ -62,7 +62,7 @@ func TestCreateIsRefused(t *testing.T) {
 		} {
 			t.Run(name, func(t *testing.T) {
 				_, err := w.create(t.Context(), w.call("create_hashtag_list"), c.in)
-				refused(t, err, apierr.ValidationFailed, c.reason)
+				checkRefused(t, err, apierr.ValidationFailed, c.reason)
 			})
 		}
 		if n := w.number(t, `SELECT COUNT(*) FROM hashtag_lists`); n != 0 {
@@ -112,13 +112,13 @@ func TestArguments(t *testing.T) {
 				must(t, err)
 				return
 			}
-			refused(t, err, apierr.ValidationFailed, c.reason)
+			checkRefused(t, err, apierr.ValidationFailed, c.reason)
 		})
 	}
 }
 
 func TestAdd(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		l := w.make(t, CreateInput{Hashtags: []string{"first"}})
 		in := AddInput{ListID: l.ID, Hashtags: []string{"#", strings.Repeat("l", 101), "a b", "zebra", "apple", "#First", "apple"}, Subcategory: " Fruit "}
 		answer, err := w.add(t.Context(), w.call("add_hashtags"), in)
@@ -147,19 +147,19 @@ func TestAdd(t *testing.T) {
 		}
 		in.Subcategory = "a\nb"
 		_, err = w.add(t.Context(), w.call("add_hashtags"), in)
-		refused(t, err, apierr.ValidationFailed, apierr.Malformed)
+		checkRefused(t, err, apierr.ValidationFailed, apierr.Malformed)
 	})
 }
 
 // A list that is not there, another team's, and an id between the two kinds are the same answer; a ready-made one is
 // there and cannot be changed.
 func TestWhoseListItIs(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		other := w.newTeam(t, "creator")
 		theirs := other.make(t, CreateInput{Hashtags: []string{"theirs"}})
-		for _, id := range []int64{theirs.ID, theirs.ID + 77, 0, 999, firstOwn - 1, 1<<62 + 3} {
+		for _, id := range []int64{theirs.ID, theirs.ID + 77, 0, 999, firstTeamListID - 1, 1<<62 + 3} {
 			name := "x"
-			_, open := w.open(t.Context(), w.call("get_hashtag_list"), GetInput{id})
+			_, open := w.get(t.Context(), w.call("get_hashtag_list"), GetInput{id})
 			_, add := w.add(t.Context(), w.call("add_hashtags"), AddInput{ListID: id, Hashtags: []string{"x"}})
 			_, change := w.Change(t.Context(), w.team, w.by(), id, Change{Name: &name})
 			for _, err := range []error{open, add, change, w.Remove(t.Context(), w.team, w.by(), id, "theirs"), w.Delete(t.Context(), w.team, w.by(), id)} {
@@ -173,11 +173,11 @@ func TestWhoseListItIs(t *testing.T) {
 		}
 		before := w.look(t, 1)
 		_, err := w.add(t.Context(), w.call("add_hashtags"), AddInput{ListID: 1, Hashtags: []string{"intruder"}})
-		refused(t, err, apierr.ValidationFailed, apierr.WrongState)
+		checkRefused(t, err, apierr.ValidationFailed, apierr.WrongState)
 		if state := apierr.Of(err).Context["state"]; state != "ready_made" {
 			t.Errorf("state %v", state)
 		}
-		refused(t, w.Delete(t.Context(), w.team, w.by(), 1), apierr.ValidationFailed, apierr.WrongState)
+		checkRefused(t, w.Delete(t.Context(), w.team, w.by(), 1), apierr.ValidationFailed, apierr.WrongState)
 		if diff := cmp.Diff(before, w.look(t, 1), unwritten); diff != "" {
 			t.Error(diff)
 		}
@@ -185,7 +185,7 @@ func TestWhoseListItIs(t *testing.T) {
 }
 
 func TestFigures(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		figures := func(platform, name string, posts int64) {
 			w.known.of[platform+" "+name] = stats.Figures{Platform: platform, Hashtag: name, Posts: &hashtaganalysis.Posts{Count: posts, Basis: "measured"}, Score: new(50.0), MeasuredAt: w.clock.Now()}
 		}
@@ -222,7 +222,7 @@ func TestFigures(t *testing.T) {
 
 // The store of figures is what the program fills the port with: what is added becomes known there.
 func TestStoreOfFigures(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		w.Figures = stats.New(w.db)
 		l := w.make(t, CreateInput{Hashtags: []string{"b", "a"}})
 		if n := w.number(t, `SELECT COUNT(*) FROM hashtags WHERE hashtag IN ('a', 'b')`); n != 4 {
@@ -236,7 +236,7 @@ func TestStoreOfFigures(t *testing.T) {
 
 // A write that fails on its way leaves nothing behind.
 func TestNothingHalfDone(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		l := w.make(t, CreateInput{Hashtags: []string{"a"}})
 		w.known.broken = errors.New("no figures")
 		if _, err := w.create(t.Context(), w.call("create_hashtag_list"), CreateInput{Name: "n", Hashtags: []string{"b"}}); !errors.Is(err, w.known.broken) {
@@ -252,7 +252,7 @@ func TestNothingHalfDone(t *testing.T) {
 }
 
 func TestLimits(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		w.allow(2, 3)
 		l := w.make(t, CreateInput{Hashtags: []string{"a", "b", "two words", "c", "d", "e"}})
 		if diff := cmp.Diff([]Refused{{"two words", "bad_characters"}, {"d", "list_full"}, {"e", "list_full"}}, l.Refused); diff != "" {
@@ -264,7 +264,7 @@ func TestLimits(t *testing.T) {
 		}
 		w.make(t, CreateInput{})
 		_, err := w.create(t.Context(), w.call("create_hashtag_list"), CreateInput{Name: "n"})
-		refused(t, err, apierr.PlanLimitReached, "")
+		checkRefused(t, err, apierr.PlanLimitReached, "")
 		if limit := apierr.Of(err).Context["limit"]; limit != "hashtag_lists" {
 			t.Errorf("limit %v", limit)
 		}
@@ -280,7 +280,7 @@ func TestLimits(t *testing.T) {
 		}
 		w.allow(0, 0)
 		_, err = w.create(t.Context(), w.call("create_hashtag_list"), CreateInput{Name: "n"})
-		refused(t, err, apierr.PlanLimitReached, "")
+		checkRefused(t, err, apierr.PlanLimitReached, "")
 		if c := w.put(t, l.ID, "a", "f"); c.Size != 5 || len(c.AlreadyPresent) != 1 || len(c.Refused) != 1 {
 			t.Errorf("a list longer than the plan allows: %+v", c)
 		}
@@ -289,9 +289,9 @@ func TestLimits(t *testing.T) {
 
 // Two calls at once cannot both make the last list that a plan allows.
 func TestRaceForTheLastList(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		w.allow(3, 10)
-		made := together(12, func(n int) error {
+		made := concurrently(12, func(n int) error {
 			_, err := w.create(t.Context(), w.call("create_hashtag_list"), CreateInput{Name: fmt.Sprint("list ", n), Hashtags: []string{fmt.Sprint("tag", n), "same"}})
 			return err
 		})
@@ -301,7 +301,7 @@ func TestRaceForTheLastList(t *testing.T) {
 				good++
 				continue
 			}
-			refused(t, err, apierr.PlanLimitReached, "")
+			checkRefused(t, err, apierr.PlanLimitReached, "")
 		}
 		if n := w.number(t, `SELECT COUNT(*) FROM hashtag_lists WHERE team_id = ?`, w.team); n != 3 || good != 3 {
 			t.Errorf("%d lists, %d were made", n, good)
@@ -312,11 +312,11 @@ func TestRaceForTheLastList(t *testing.T) {
 // Additions at once stay within the list's size, each hashtag is told as added to one of them alone, and the counter is
 // what is there.
 func TestRaceForTheLastPlace(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		w.allow(3, 20)
 		l := w.make(t, CreateInput{})
 		added := make([][]string, 8)
-		for _, err := range together(len(added), func(n int) error {
+		for _, err := range concurrently(len(added), func(n int) error {
 			answer, err := w.add(t.Context(), w.call("add_hashtags"), AddInput{ListID: l.ID, Hashtags: []string{"same", fmt.Sprint("a", n), fmt.Sprint("b", n), fmt.Sprint("c", n)}})
 			added[n] = answer.Data.Added
 			return err
@@ -328,12 +328,12 @@ func TestRaceForTheLastPlace(t *testing.T) {
 		if diff := cmp.Diff(told, there); diff != "" || len(there) != 20 {
 			t.Errorf("%d hashtags (-told +there)\n%s", len(there), diff)
 		}
-		w.sound(t, l.ID)
+		w.checkInvariants(t, l.ID)
 	})
 }
 
-// together runs a function so many times at once.
-func together(n int, do func(int) error) []error {
+// concurrently runs a function so many times at once.
+func concurrently(n int, do func(int) error) []error {
 	type end struct {
 		n   int
 		err error
@@ -354,8 +354,8 @@ func together(n int, do func(int) error) []error {
 	return out
 }
 
-// sound fails unless the counter of a list, what it holds and what is shown are the same.
-func (w world) sound(t fatal, list int64) {
+// checkInvariants fails unless the counter of a list, what it holds and what is shown are the same.
+func (w env) checkInvariants(t fatal, list int64) {
 	t.Helper()
 	counted := w.number(t, `SELECT size FROM hashtag_lists WHERE id = ?`, list)
 	there := w.number(t, `SELECT COUNT(*) FROM hashtag_list_items WHERE list_id = ?`, list)
@@ -366,7 +366,7 @@ func (w world) sound(t fatal, list int64) {
 
 // A list is a sequence without repeats: whatever is added and taken away, in whatever order.
 func TestListIsASequence(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		w.allow(plan.Unlimited, 12)
 		names := rapid.SampledFrom(strings.Fields("a b c d e f g h i j k l m n o p q"))
 		rapid.Check(t, func(t *rapid.T) {
@@ -378,7 +378,7 @@ func TestListIsASequence(t *testing.T) {
 						must(t, err)
 						model = slices.Delete(model, n, n+1)
 					} else {
-						refused(t, err, apierr.NotFound, "")
+						checkRefused(t, err, apierr.NotFound, "")
 					}
 				}
 				sent := rapid.SliceOfN(names, 0, 9).Draw(t, "sent")
@@ -391,14 +391,14 @@ func TestListIsASequence(t *testing.T) {
 				if diff := cmp.Diff(model, w.holds(t, l.ID)); diff != "" {
 					t.Fatal(diff)
 				}
-				w.sound(t, l.ID)
+				w.checkInvariants(t, l.ID)
 			}
 		})
 	})
 }
 
 func TestLists(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		w.allow(plan.Unlimited, 10)
 		other := w.newTeam(t, "creator")
 		var own, ready []int64
@@ -408,7 +408,7 @@ func TestLists(t *testing.T) {
 			w.clock.Advance(time.Minute)
 		}
 		slices.Reverse(own)
-		for _, r := range w.ready {
+		for _, r := range w.readyMadeLists {
 			ready = append(ready, r.ID)
 		}
 		for _, c := range []struct {
@@ -435,13 +435,13 @@ func TestLists(t *testing.T) {
 		call := w.call("list_hashtag_lists")
 		call.Filters = []byte(`{"scope":"own"}`)
 		_, err = w.lists(t.Context(), call, ListInput{Scope: scopeOwn, Limit: 3, Cursor: &answer.Page.Cursor})
-		refused(t, err, apierr.ValidationFailed, apierr.InvalidCursor)
+		checkRefused(t, err, apierr.ValidationFailed, apierr.InvalidCursor)
 	})
 }
 
 // What comes or goes while somebody turns pages neither repeats nor hides another list.
 func TestPagesStayWhileListsComeAndGo(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		w.allow(plan.Unlimited, 10)
 		var own []int64
 		for range 6 {
@@ -454,14 +454,14 @@ func TestPagesStayWhileListsComeAndGo(t *testing.T) {
 		must(t, w.Delete(t.Context(), w.team, w.by(), own[3])) // where the cursor stands
 		in.Cursor = &first.Page.Cursor
 		rest, _ := w.walk(t, in)
-		if diff := cmp.Diff([]int64{own[2], own[1], own[0], w.ready[0].ID}, rest[:4]); diff != "" {
+		if diff := cmp.Diff([]int64{own[2], own[1], own[0], w.readyMadeLists[0].ID}, rest[:4]); diff != "" {
 			t.Error(diff)
 		}
 	})
 }
 
 func TestChange(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		l := w.make(t, CreateInput{Name: "old", Color: "#000000", Icon: "ri-cup-line", Hashtags: []string{"a", "b"}})
 		for _, c := range []struct {
 			change Change
@@ -489,10 +489,10 @@ func TestChange(t *testing.T) {
 			t.Errorf("half a change was kept: %q", name)
 		}
 		must(t, w.Remove(t.Context(), w.team, w.by(), l.ID, "a"))
-		refused(t, w.Remove(t.Context(), w.team, w.by(), l.ID, "a"), apierr.NotFound, "")
-		w.sound(t, l.ID)
+		checkRefused(t, w.Remove(t.Context(), w.team, w.by(), l.ID, "a"), apierr.NotFound, "")
+		w.checkInvariants(t, l.ID)
 		must(t, w.Delete(t.Context(), w.team, w.by(), l.ID))
-		refused(t, w.Delete(t.Context(), w.team, w.by(), l.ID), apierr.NotFound, "")
+		checkRefused(t, w.Delete(t.Context(), w.team, w.by(), l.ID), apierr.NotFound, "")
 		if n := w.number(t, `SELECT COUNT(*) FROM hashtag_list_items`); n != 0 {
 			t.Errorf("%d hashtags of a list that is gone", n)
 		}
@@ -508,7 +508,7 @@ func TestChange(t *testing.T) {
 
 // A longest list is made in one call and opened whole.
 func TestLongestList(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		w.plan = "agency"
 		tags := make([]string, 5000)
 		for n := range tags {
@@ -521,13 +521,13 @@ func TestLongestList(t *testing.T) {
 		if c := w.put(t, l.ID, slices.Concat(tags, []string{"another"})...); len(c.AlreadyPresent) != 5000 || len(c.Refused) != 1 {
 			t.Errorf("%d were there, %v", len(c.AlreadyPresent), c.Refused)
 		}
-		w.sound(t, l.ID)
+		w.checkInvariants(t, l.ID)
 	})
 }
 
 // Many hashtags are wanted ahead of the transaction that puts them into a list: those that the list takes, where it does.
 func TestWantedAhead(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		w.plan = "agency"
 		w.allow(1, 700)
 		tags := make([]string, 1000)
@@ -540,17 +540,17 @@ func TestWantedAhead(t *testing.T) {
 				t.Error(diff)
 			}
 		}
-		must(t, w.wantForNew(t.Context(), w.call("create_hashtag_list"), CreateInput{Name: "few", Hashtags: tags[:few]}))
+		must(t, w.enqueueForCreate(t.Context(), w.call("create_hashtag_list"), CreateInput{Name: "few", Hashtags: tags[:maxPerTransaction]}))
 		check()
-		must(t, w.wantForNew(t.Context(), w.call("create_hashtag_list"), CreateInput{Name: "many", Hashtags: tags}))
+		must(t, w.enqueueForCreate(t.Context(), w.call("create_hashtag_list"), CreateInput{Name: "many", Hashtags: tags}))
 		check(700)
 		l := w.make(t, CreateInput{Name: "many", Hashtags: tags[:90]})
-		if err := w.wantForNew(t.Context(), w.call("create_hashtag_list"), CreateInput{Name: "another", Hashtags: tags}); !apierr.Is(err, apierr.PlanLimitReached) {
+		if err := w.enqueueForCreate(t.Context(), w.call("create_hashtag_list"), CreateInput{Name: "another", Hashtags: tags}); !apierr.Is(err, apierr.PlanLimitReached) {
 			t.Error(err)
 		}
-		must(t, w.wantForMore(t.Context(), w.call("add_hashtags"), AddInput{ListID: l.ID, Hashtags: tags}))
+		must(t, w.enqueueForAdd(t.Context(), w.call("add_hashtags"), AddInput{ListID: l.ID, Hashtags: tags}))
 		check(700, 610)
-		if err := w.newTeam(t, "agency").wantForMore(t.Context(), w.newTeam(t, "agency").call("add_hashtags"), AddInput{ListID: l.ID, Hashtags: tags}); !apierr.Is(err, apierr.NotFound) {
+		if err := w.newTeam(t, "agency").enqueueForAdd(t.Context(), w.newTeam(t, "agency").call("add_hashtags"), AddInput{ListID: l.ID, Hashtags: tags}); !apierr.Is(err, apierr.NotFound) {
 			t.Error(err)
 		}
 		check(700, 610)
@@ -559,7 +559,7 @@ func TestWantedAhead(t *testing.T) {
 
 // A hashtag is held by whichever team's lists, for the platform that they are tied to, or for each.
 func TestHeld(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		w.make(t, CreateInput{Platform: "tiktok", Hashtags: []string{"a", "b"}})
 		w.make(t, CreateInput{Platform: "instagram", Hashtags: []string{"b"}})
 		l := w.newTeam(t, "creator").make(t, CreateInput{Hashtags: []string{"c"}})
@@ -568,7 +568,7 @@ func TestHeld(t *testing.T) {
 			instagram, tiktok bool
 		}{{"a", false, true}, {"b", true, true}, {"c", true, true}, {"d", false, false}, {"pizza", false, false}} {
 			for platform, want := range map[string]bool{"instagram": c.instagram, "tiktok": c.tiktok} {
-				got, err := w.Held(t.Context(), w.db, platform, c.hashtag)
+				got, err := w.InAnyList(t.Context(), w.db, platform, c.hashtag)
 				must(t, err)
 				if got != want {
 					t.Errorf("%s on %s: %v", c.hashtag, platform, got)
@@ -576,7 +576,7 @@ func TestHeld(t *testing.T) {
 			}
 		}
 		must(t, w.Delete(t.Context(), w.number(t, `SELECT team_id FROM hashtag_lists WHERE id = ?`, l.ID), w.by(), l.ID))
-		if held, err := w.Held(t.Context(), w.db, "instagram", "c"); held || err != nil {
+		if held, err := w.InAnyList(t.Context(), w.db, "instagram", "c"); held || err != nil {
 			t.Errorf("%v, %v", held, err)
 		}
 	})
@@ -584,7 +584,7 @@ func TestHeld(t *testing.T) {
 
 // A team's own lists begin behind the ids of the ready-made ones, whatever makes the row.
 func TestIdsOfOwnLists(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		err := w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 			_, err := tx.Exec(ctx, `INSERT INTO hashtag_lists (id, team_id, name, created_at) VALUES (7, ?, 'n', 1)`, w.team)
 			return err

@@ -67,7 +67,7 @@ type (
 
 		Hashtags []Hashtag `json:"hashtags" jsonschema:"All of them, in the order in which they were added."`
 
-		encoded []byte // Hashtags as JSON; nil where nobody has written it yet
+		hashtagsJSON []byte // Hashtags as JSON; nil where nobody has written it yet
 	}
 	// Changed is a list and what became of the hashtags that were sent.
 	Changed struct {
@@ -80,7 +80,7 @@ type (
 )
 
 func entry(l List) Entry {
-	return Entry{ID: l.ID, Name: l.Name, Platform: l.Platform, Size: l.Size, ReadyMade: l.readyMade(), Color: l.Color, Icon: l.Icon}
+	return Entry{ID: l.ID, Name: l.Name, Platform: l.Platform, Size: l.Size, ReadyMade: l.isReadyMade(), Color: l.Color, Icon: l.Icon}
 }
 
 // Operations declares what clients can do with hashtag lists.
@@ -100,10 +100,10 @@ func (s *Service) Operations() []operation.Operation {
 			Description: "A list with all of its hashtags, and what is known of each: how many posts carry it, measured or estimated, how many come in a day, its tier and score. Use it to choose hashtags for a post. Figures that are not known yet are left out.",
 			Next:        "Take a few large ones and more small ones. A ready-made list cannot be added to: create_hashtag_list makes the team's own.",
 			Example:     operation.Example{Arguments: map[string]any{"list_id": exampleEntry.ID}, Data: Opened{Entry: exampleEntry, Hashtags: exampleHashtags}},
-		}, s.open),
+		}, s.get),
 		operation.Define(operation.Spec{
 			Tool: "create_hashtag_list", Method: http.MethodPost, Path: "/hashtag-lists", Needs: access.Write, Key: operation.KeyOptional, Success: http.StatusCreated,
-			Ahead:       operation.Beforehand(s.wantForNew),
+			Ahead:       operation.Beforehand(s.enqueueForCreate),
 			Summary:     "Create a hashtag list",
 			Description: "Makes a list, with hashtags or empty. Hashtags that are refused are named in the answer with the reason; the rest is added. Unknown ones get their figures later. Without an Idempotency-Key each call makes another list. Charges nothing; how many lists there may be and how long they may get is the plan's affair.",
 			Next:        "add_hashtags adds more later. plan_limit_reached: the plan takes no further list.",
@@ -112,7 +112,7 @@ func (s *Service) Operations() []operation.Operation {
 		}, s.create),
 		operation.Define(operation.Spec{
 			Tool: "add_hashtags", Method: http.MethodPost, Path: "/hashtag-lists/{list_id}/hashtags", Needs: access.Write, Key: operation.KeyOptional, Success: http.StatusOK,
-			Ahead:       operation.Beforehand(s.wantForMore),
+			Ahead:       operation.Beforehand(s.enqueueForAdd),
 			Summary:     "Add hashtags to a list",
 			Description: "Adds hashtags to one of the team's own lists. Those that are in it already stay as they are, so that a repeat changes nothing. Hashtags that are refused are named in the answer with the reason. Unknown ones get their figures later. Charges nothing.",
 			Next:        "The answer tells which were added, which were there and which were refused: list_full is the plan's limit. wrong_state: ready-made lists cannot be changed; create_hashtag_list makes the team's own.",

@@ -27,14 +27,14 @@ type Refused struct {
 	Reason  string `json:"reason" enum:"empty|too_long|bad_characters|list_full|banned" jsonschema:"list_full: the list has as many hashtags as the plan allows. banned: the service takes no such hashtag for the list's network."`
 }
 
-// sorted reads what was sent: the hashtags in it, each once and in their order, and what is none.
-func sorted(platform string, sent []string) ([]string, []Refused) {
+// parseHashtags reads what was sent: the hashtags in it, each once and in their order, and what is none.
+func parseHashtags(platform string, sent []string) ([]string, []Refused) {
 	tags, refused := make([]string, 0, len(sent)), []Refused{}
 	met, bad := make(map[string]bool, len(sent)), map[Refused]bool{}
 	for _, text := range sent {
 		tag, err := provider.HashtagOf(platform, text)
 		if err != nil {
-			if r := (Refused{harmless(text), reasonOf(err)}); !bad[r] {
+			if r := (Refused{sanitize(text), reasonOf(err)}); !bad[r] {
 				bad[r], refused = true, append(refused, r)
 			}
 			continue
@@ -57,8 +57,8 @@ func reasonOf(err error) string {
 	return reasonCharacters
 }
 
-// harmless is the beginning of a text without what is not seen: it may have been sent by mistake, and is shown again.
-func harmless(text string) string {
+// sanitize is the beginning of a text without what is not seen: it may have been sent by mistake, and is shown again.
+func sanitize(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) {
 			return -1
@@ -75,12 +75,12 @@ func harmless(text string) string {
 	return text
 }
 
-// banned are the hashtags that the operator takes nowhere, by platform; those of the empty one are of any.
-type banned map[string]map[string]bool
+// banList are the hashtags that the operator takes nowhere, by platform; those of the empty one are of any.
+type banList map[string]map[string]bool
 
 // newBanned reads the operator's hashtags, however they are written.
-func newBanned(byPlatform map[string][]string) (banned, error) {
-	out := banned{"": {}}
+func newBanned(byPlatform map[string][]string) (banList, error) {
+	out := banList{"": {}}
 	for platform, sent := range byPlatform {
 		if !slices.Contains(platforms, platform) {
 			return nil, fmt.Errorf("banned_hashtags names %s, which lists cannot be tied to; there are: %s", platform, strings.Join(platforms, ", "))
@@ -97,9 +97,9 @@ func newBanned(byPlatform map[string][]string) (banned, error) {
 	return out, nil
 }
 
-// fit parts hashtags into those that a list takes and those that it does not, where it has room for so many; a
+// filter parts hashtags into those that a list takes and those that it does not, where it has room for so many; a
 // negative room has no end.
-func (b banned) fit(platform string, tags []string, room int64) ([]string, []Refused) {
+func (b banList) filter(platform string, tags []string, room int64) ([]string, []Refused) {
 	var taken []string
 	var refused []Refused
 	for _, tag := range tags {
@@ -121,8 +121,8 @@ const (
 	MaxSubcategory = 50
 )
 
-// line reads a text of one line, without the spaces around it.
-func line(argument, text string, most int) (string, error) {
+// parseLine reads a text of one line, without the spaces around it.
+func parseLine(argument, text string, most int) (string, error) {
 	text = strings.TrimSpace(text)
 	switch {
 	case utf8.RuneCountInString(text) > most:
@@ -133,42 +133,42 @@ func line(argument, text string, most int) (string, error) {
 	return text, nil
 }
 
-// named reads the name of a list: something of it has to be seen.
-func named(text string) (string, error) {
-	name, err := line("name", text, MaxName)
-	if err == nil && !strings.ContainsFunc(name, drawn) {
+// parseName reads the name of a list: something of it has to be seen.
+func parseName(text string) (string, error) {
+	name, err := parseLine("name", text, MaxName)
+	if err == nil && !strings.ContainsFunc(name, isVisible) {
 		err = apierr.Invalid(apierr.TooShort, "name", "A list needs a name that can be seen.")
 	}
 	return name, err
 }
 
-// labelled reads the label of hashtags: one of which nothing is seen is none.
-func labelled(text string) (string, error) {
-	label, err := line("subcategory", text, MaxSubcategory)
-	if !strings.ContainsFunc(label, drawn) {
+// parseSubcategory reads the label of hashtags: one of which nothing is seen is none.
+func parseSubcategory(text string) (string, error) {
+	label, err := parseLine("subcategory", text, MaxSubcategory)
+	if !strings.ContainsFunc(label, isVisible) {
 		label = ""
 	}
 	return label, err
 }
 
-// drawn tells what is seen of a text. Blanks that count as letters or signs are not: the fillers of Korean, the
+// isVisible tells what is seen of a text. Blanks that count as letters or signs are not: the fillers of Korean, the
 // braille pattern without dots.
-func drawn(r rune) bool {
+func isVisible(r rune) bool {
 	const noDots = '\u2800'
 	return r != noDots && !unicode.IsSpace(r) &&
 		!unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
-// icon reads the token of an icon; empty for none.
-func icon(token string) (string, error) {
+// parseIcon reads the token of an icon; empty for none.
+func parseIcon(token string) (string, error) {
 	if token != "" && !IsIcon(token) {
 		return "", apierr.Invalid(apierr.NotAllowedValue, "icon", "There is no such icon. The argument icon takes ri- and a name of Remix Icon, such as ri-hashtag or ri-plane-line.")
 	}
 	return token, nil
 }
 
-// color reads a colour; empty for none.
-func color(text string) (string, error) {
+// parseColor reads a colour; empty for none.
+func parseColor(text string) (string, error) {
 	if text == "" {
 		return "", nil
 	}

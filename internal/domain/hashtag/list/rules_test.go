@@ -21,7 +21,7 @@ func TestSaid(t *testing.T) {
 		"7. Added: 2, in the list already: 1.":                                               {Entry: Entry{ID: 7}, Added: []string{"a", "b"}, AlreadyPresent: []string{"c"}},
 		"7. Added: 0, in the list already: 0. Refused: 3 (bad_characters: 2, list_full: 1).": {Entry: Entry{ID: 7}, Refused: []Refused{{"a b", reasonCharacters}, {"d", reasonFull}, {"c d", reasonCharacters}}},
 	} {
-		if got := c.said(); got != want {
+		if got := c.summary(); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
@@ -50,7 +50,7 @@ func TestSorted(t *testing.T) {
 		"tied to none, a link": {sent: []string{"https://www.tiktok.com/tag/travel"}, tags: []string{"travel"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			tags, bad := sorted(c.platform, c.sent)
+			tags, bad := parseHashtags(c.platform, c.sent)
 			if !slices.Equal(tags, c.tags) {
 				t.Errorf("%q instead of %q", tags, c.tags)
 			}
@@ -65,7 +65,7 @@ func TestSorted(t *testing.T) {
 func TestSortedIsClean(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sent := rapid.SliceOf(rapid.OneOf(rapid.String(), rapid.StringMatching(`#?[a-cA-C]{1,2}`))).Draw(t, "sent")
-		tags, bad := sorted("", sent)
+		tags, bad := parseHashtags("", sent)
 		if len(tags)+len(bad) > len(sent) || len(sent) > 0 && len(tags)+len(bad) == 0 {
 			t.Fatalf("%q: %q and %q", sent, tags, bad)
 		}
@@ -74,7 +74,7 @@ func TestSortedIsClean(t *testing.T) {
 				t.Fatalf("%q is shown", r.Hashtag)
 			}
 		}
-		again, none := sorted("", tags)
+		again, none := parseHashtags("", tags)
 		if !slices.Equal(again, tags) || len(none) > 0 {
 			t.Fatalf("%q, then %q and %q", tags, again, none)
 		}
@@ -101,7 +101,7 @@ func TestFit(t *testing.T) {
 		"another network": {"tiktok", 9, []string{"a", "bad", "b", "c"}, []Refused{{"worse", "banned"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			taken, rest := b.fit(c.platform, tags, c.room)
+			taken, rest := b.filter(c.platform, tags, c.room)
 			if !slices.Equal(taken, c.taken) || !slices.Equal(rest, c.refused) {
 				t.Errorf("%q and %v", taken, rest)
 			}
@@ -145,9 +145,9 @@ func TestNames(t *testing.T) {
 		"an escape to ring":  {text: "\x1b[31mred", reason: apierr.Malformed},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := named(c.text)
+			got, err := parseName(c.text)
 			if c.reason != "" {
-				refused(t, err, apierr.ValidationFailed, c.reason)
+				checkRefused(t, err, apierr.ValidationFailed, c.reason)
 				return
 			}
 			if got != c.want || err != nil {
@@ -169,9 +169,9 @@ func TestLabels(t *testing.T) {
 		"unseen, split": {text: "\u200f\n\u200f", reason: apierr.Malformed},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := labelled(c.text)
+			got, err := parseSubcategory(c.text)
 			if c.reason != "" {
-				refused(t, err, apierr.ValidationFailed, c.reason)
+				checkRefused(t, err, apierr.ValidationFailed, c.reason)
 				return
 			}
 			if got != c.want || err != nil {
@@ -183,12 +183,12 @@ func TestLabels(t *testing.T) {
 
 func TestColors(t *testing.T) {
 	for text, want := range map[string]string{"": "", "#12ab9F": "#12ab9f", "#000000": "#000000", "#FFFFFF": "#ffffff"} {
-		if got, err := color(text); got != want || err != nil {
+		if got, err := parseColor(text); got != want || err != nil {
 			t.Errorf("%q: %q, %v", text, got, err)
 		}
 	}
 	for _, text := range []string{"red", "12ab9f", "#abc", "#12ab9fff", "#12ab9g", "#12ab9f\n", "＃12ab9f", "#12ab9é", " #12ab9f", "##2ab9f"} {
-		if got, err := color(text); err == nil || got != "" {
+		if got, err := parseColor(text); err == nil || got != "" {
 			t.Errorf("%q was taken for %q", text, got)
 		}
 	}
@@ -204,16 +204,16 @@ func TestIcons(t *testing.T) {
 		}
 	}
 	for _, token := range []string{"", "ri-hashtag", "ri-plane-line", "ri-plane-fill", "ri-24-hours-line", "ri-instagram-fill", "ri-zzz-fill", "ri-bold"} {
-		if got, err := icon(token); got != token || err != nil {
+		if got, err := parseIcon(token); got != token || err != nil {
 			t.Errorf("%q: %q, %v", token, got, err)
 		}
 	}
 	for _, token := range []string{"ri-", "fa-star", "ri-<script>", "ri-a b", "ri-plane", "ri-hashtag-line", "ri-hashtag-fill", "ri-bold-line", "plane-line", "RI-plane-line", "ri-plane-line\n", "ri-#"} {
-		got, err := icon(token)
+		got, err := parseIcon(token)
 		if err == nil || got != "" {
 			t.Errorf("%q was taken", token)
 			continue
 		}
-		refused(t, err, apierr.ValidationFailed, apierr.NotAllowedValue)
+		checkRefused(t, err, apierr.ValidationFailed, apierr.NotAllowedValue)
 	}
 }

@@ -15,7 +15,7 @@ const columns = `id, team_id, name, platform, color, icon, size, last_position, 
 
 func scan(row func(...any) error, l *List) error {
 	var created int64
-	err := row(&l.ID, &l.TeamID, &l.Name, &l.Platform, &l.Color, &l.Icon, &l.Size, &l.last, &l.revision, &created)
+	err := row(&l.ID, &l.TeamID, &l.Name, &l.Platform, &l.Color, &l.Icon, &l.Size, &l.lastPosition, &l.revision, &created)
 	l.CreatedAt = db.Time(created)
 	return err
 }
@@ -37,8 +37,8 @@ func read(ctx context.Context, q db.Querier, team, id int64, end string) (List, 
 
 // lock reads a team's own list that the transaction is going to change. A ready-made one cannot be changed.
 func (s *Service) lock(ctx context.Context, tx *db.Tx, team, id int64) (List, error) {
-	if id < firstOwn {
-		if _, found := s.readyMade(id); !found {
+	if id < firstTeamListID {
+		if _, found := s.findReadyMade(id); !found {
 			return List{}, apierr.Missing()
 		}
 		return List{}, apierr.BadState("ready_made", "Ready-made lists cannot be changed. Make a list of your own.")
@@ -65,20 +65,20 @@ func (s *Service) insert(ctx context.Context, tx *db.Tx, l *List) error {
 	return nil
 }
 
-// itemsOf is all that a list holds, in its order.
-const itemsOf = `SELECT hashtag, subcategory FROM hashtag_list_items WHERE list_id = (SELECT id FROM hashtag_lists WHERE team_id = ? AND id = ?) ORDER BY position`
+// itemsQuery is all that a list holds, in its order.
+const itemsQuery = `SELECT hashtag, subcategory FROM hashtag_list_items WHERE list_id = (SELECT id FROM hashtag_lists WHERE team_id = ? AND id = ?) ORDER BY position`
 
 func (s *Service) items(ctx context.Context, l List) ([]Item, error) {
-	items, err := db.AllOf(ctx, s.db, int(l.Size), func(rows *sql.Rows, i *Item) error { return rows.Scan(&i.Hashtag, &i.Subcategory) }, itemsOf, l.TeamID, l.ID)
+	items, err := db.AllOf(ctx, s.db, int(l.Size), func(rows *sql.Rows, i *Item) error { return rows.Scan(&i.Hashtag, &i.Subcategory) }, itemsQuery, l.TeamID, l.ID)
 	if err != nil {
 		return nil, fmt.Errorf("reading the hashtags of a list: %w", err)
 	}
 	return items, nil
 }
 
-// numbered are hashtags with the positions behind one, as JSON: both databases make rows of an object by json_each, so
+// positionsJSON are hashtags with the positions behind one, as JSON: both databases make rows of an object by json_each, so
 // that one argument holds any number of hashtags.
-func numbered(tags []string, last int64) (string, error) {
+func positionsJSON(tags []string, last int64) (string, error) {
 	places := make(map[string]int64, len(tags))
 	for n, tag := range tags {
 		places[tag] = last + 1 + int64(n)
@@ -90,19 +90,19 @@ func numbered(tags []string, last int64) (string, error) {
 	return string(raw), nil
 }
 
-const presentOf = `SELECT hashtag FROM hashtag_list_items WHERE list_id = ? AND hashtag IN (SELECT key FROM json_each(?))`
+const presentQuery = `SELECT hashtag FROM hashtag_list_items WHERE list_id = ? AND hashtag IN (SELECT key FROM json_each(?))`
 
-// present is which of the hashtags a list has already.
-func present(ctx context.Context, q db.Querier, list int64, tags []string) (map[string]bool, error) {
+// existing is which of the hashtags a list has already.
+func existing(ctx context.Context, q db.Querier, list int64, tags []string) (map[string]bool, error) {
 	out := map[string]bool{}
 	if len(tags) == 0 {
 		return out, nil
 	}
-	asked, err := numbered(tags, 0)
+	asked, err := positionsJSON(tags, 0)
 	if err != nil {
 		return nil, err
 	}
-	found, err := db.All(ctx, q, func(rows *sql.Rows, tag *string) error { return rows.Scan(tag) }, presentOf, list, asked)
+	found, err := db.All(ctx, q, func(rows *sql.Rows, tag *string) error { return rows.Scan(tag) }, presentQuery, list, asked)
 	if err != nil {
 		return nil, fmt.Errorf("looking for hashtags of a list: %w", err)
 	}
@@ -114,7 +114,7 @@ func present(ctx context.Context, q db.Querier, list int64, tags []string) (map[
 
 // append adds hashtags to the end of a list that is held and has none of them.
 func (l *List) append(ctx context.Context, tx *db.Tx, tags []string, subcategory string) error {
-	rows, err := numbered(tags, l.last)
+	rows, err := positionsJSON(tags, l.lastPosition)
 	if err != nil {
 		return err
 	}
@@ -123,24 +123,24 @@ func (l *List) append(ctx context.Context, tx *db.Tx, tags []string, subcategory
 	if err != nil {
 		return fmt.Errorf("adding hashtags to a list: %w", err)
 	}
-	l.last += int64(len(tags))
+	l.lastPosition += int64(len(tags))
 	l.Size += int64(len(tags))
-	return l.keepSize(ctx, tx)
+	return l.saveSize(ctx, tx)
 }
 
-func (l *List) keepSize(ctx context.Context, tx *db.Tx) error {
-	if _, err := tx.Exec(ctx, `UPDATE hashtag_lists SET size = ?, last_position = ?, revision = revision + 1 WHERE team_id = ? AND id = ?`, l.Size, l.last, l.TeamID, l.ID); err != nil {
+func (l *List) saveSize(ctx context.Context, tx *db.Tx) error {
+	if _, err := tx.Exec(ctx, `UPDATE hashtag_lists SET size = ?, last_position = ?, revision = revision + 1 WHERE team_id = ? AND id = ?`, l.Size, l.lastPosition, l.TeamID, l.ID); err != nil {
 		return fmt.Errorf("counting the hashtags of a list: %w", err)
 	}
 	return nil
 }
 
-const heldOf = `SELECT COUNT(*) FROM (SELECT 1 FROM hashtag_list_items i JOIN hashtag_lists l ON l.id = i.list_id WHERE i.hashtag = ? AND l.platform IN (?, '') LIMIT 1) held`
+const inAnyListQuery = `SELECT COUNT(*) FROM (SELECT 1 FROM hashtag_list_items i JOIN hashtag_lists l ON l.id = i.list_id WHERE i.hashtag = ? AND l.platform IN (?, '') LIMIT 1) held`
 
-// Held tells whether a list of some team holds a hashtag for a platform. A list that is tied to none holds it for each.
-func (*Service) Held(ctx context.Context, q db.Querier, platform, hashtag string) (bool, error) {
+// InAnyList tells whether a list of some team holds a hashtag for a platform. A list that is tied to none holds it for each.
+func (*Service) InAnyList(ctx context.Context, q db.Querier, platform, hashtag string) (bool, error) {
 	var n int64
-	if err := q.QueryRow(ctx, heldOf, hashtag, platform).Scan(&n); err != nil {
+	if err := q.QueryRow(ctx, inAnyListQuery, hashtag, platform).Scan(&n); err != nil {
 		return false, fmt.Errorf("looking for lists with a hashtag: %w", err)
 	}
 	return n > 0, nil

@@ -20,11 +20,11 @@ func (s *Service) price(ctx context.Context, call operation.Call, in Input) (int
 	}
 	cost := s.Terms.Prices.HashtagSearch
 	err = s.db.InTx(ctx, "search.claim", func(ctx context.Context, tx *db.Tx) error {
-		r, err := claim(ctx, tx, call.TeamID, in.Platform, k)
+		r, err := lockKeyword(ctx, tx, call.TeamID, in.Platform, k)
 		if err != nil {
 			return err
 		}
-		covered, err := s.covered(ctx, tx, call, in.Platform, k, r)
+		covered, err := s.paidUntil(ctx, tx, call, in.Platform, k, r)
 		if r.job != "" || !covered.IsZero() || s.Source == nil {
 			cost = 0
 		}
@@ -33,16 +33,16 @@ func (s *Service) price(ctx context.Context, call operation.Call, in Input) (int
 	return cost, err
 }
 
-// covered is until when a keyword is paid for, by a search or by the team's own report; zero where it is not.
-func (s *Service) covered(ctx context.Context, q db.Querier, call operation.Call, platform string, k keyword, r search) (time.Time, error) {
-	if r.paid(call.Now) {
+// paidUntil is until when a keyword is paid for, by a search or by the team's own report; zero where it is not.
+func (s *Service) paidUntil(ctx context.Context, q db.Querier, call operation.Call, platform string, k keyword, r search) (time.Time, error) {
+	if r.isPaid(call.Now) {
 		return r.paidUntil, nil
 	}
-	own := k.own()
+	own := k.hashtags()
 	if len(k) != 1 || len(own) != 1 {
 		return time.Time{}, nil
 	}
-	measured, err := s.Reports.Measured(ctx, q, call.TeamID, platform, own[0])
+	measured, err := s.Reports.MeasuredAt(ctx, q, call.TeamID, platform, own[0])
 	if until := measured.Add(s.window()); err == nil && !measured.IsZero() && call.Now.Before(until) {
 		return until, nil
 	}
@@ -50,8 +50,8 @@ func (s *Service) covered(ctx context.Context, q db.Querier, call operation.Call
 }
 
 const (
-	paidNote     = "The team has paid for this keyword already, by a search or by a report on the hashtag: nothing is charged."
-	underWayNote = "This keyword is being searched for already: nothing was charged again."
+	paidNote    = "The team has paid for this keyword already, by a search or by a report on the hashtag: nothing is charged."
+	runningNote = "This keyword is being searched for already: nothing was charged again."
 )
 
 // search begins a search, or gives the one under way, or what an earlier one found: that stands in the answer whole, and
@@ -63,64 +63,64 @@ func (s *Service) search(ctx context.Context, call operation.Call, in Input) (op
 		return out, err
 	}
 	err = s.db.InTx(ctx, "search.begin", func(ctx context.Context, tx *db.Tx) error {
-		r, err := claim(ctx, tx, call.TeamID, in.Platform, k)
+		r, err := lockKeyword(ctx, tx, call.TeamID, in.Platform, k)
 		if err != nil {
 			return err
 		}
 		var begun job.Record
 		switch {
 		case r.job != "":
-			out.Notes = []string{underWayNote}
+			out.Notes = []string{runningNote}
 			begun, err = job.Get(ctx, tx, call.TeamID, r.job)
-		case call.Reservation == 0 && r.paid(call.Now) && r.resultOf != "":
+		case call.Reservation == 0 && r.isPaid(call.Now) && r.resultOf != "":
 			out.Notes = []string{paidNote}
-			begun, err = s.again(ctx, tx, call, r)
+			begun, err = s.serveStored(ctx, tx, call, r)
 		default:
-			begun, out.Notes, err = s.begin(ctx, tx, call, in.Platform, k, r)
+			begun, out.Notes, err = s.startJob(ctx, tx, call, in.Platform, k, r)
 		}
 		if err != nil {
 			return err
 		}
-		view, err := s.Jobs.View(ctx, call, begun, job.GetInput{JobID: begun.ID, Limit: mostFound})
-		out.Data, out.Location, out.App = view.Data, job.Location(begun.ID), appOf(begun.ID)
+		view, err := s.Jobs.View(ctx, call, begun, job.GetInput{JobID: begun.ID, Limit: maxHashtags})
+		out.Data, out.Location, out.App = view.Data, job.Location(begun.ID), appPath(begun.ID)
 		out.Notes = append(out.Notes, view.Notes...)
 		return err
 	})
 	return out, err
 }
 
-// begin starts a search. One that is paid for by something else asks only for what is missing of the keyword itself.
-func (s *Service) begin(ctx context.Context, tx *db.Tx, call operation.Call, platform string, k keyword, r search) (job.Record, []string, error) {
+// startJob starts a search. One that is paid for by something else asks only for what is missing of the keyword itself.
+func (s *Service) startJob(ctx context.Context, tx *db.Tx, call operation.Call, platform string, k keyword, r search) (job.Record, []string, error) {
 	t := task{search: r.id, team: call.TeamID, platform: platform, words: k}
 	var notes []string
 	if call.Reservation == 0 {
 		var err error
-		if t.covered, err = s.covered(ctx, tx, call, platform, k, r); err != nil {
+		if t.paidUntil, err = s.paidUntil(ctx, tx, call, platform, k, r); err != nil {
 			return job.Record{}, nil, err
 		}
-		if !t.covered.IsZero() {
+		if !t.paidUntil.IsZero() {
 			notes = []string{paidNote}
 		}
 	}
-	begun, err := s.Jobs.Start(ctx, tx, job.New{TeamID: t.team, Type: job.HashtagSearch, Subject: platform, Total: max(1, len(k.own())), Reservation: call.Reservation})
+	begun, err := s.Jobs.Start(ctx, tx, job.New{TeamID: t.team, Type: job.HashtagSearch, Subject: platform, Total: max(1, len(k.hashtags())), Reservation: call.Reservation})
 	if err != nil {
 		return begun, nil, err
 	}
 	if err := t.insert(ctx, tx, begun.ID); err != nil {
 		return begun, nil, err
 	}
-	if err := recorded(ctx, tx, call, begun, platform); err != nil {
+	if err := recordEvent(ctx, tx, call, begun, platform); err != nil {
 		return begun, nil, err
 	}
 	return begun, notes, s.Worker.Submit(ctx, tx, begun.ID)
 }
 
-func recorded(ctx context.Context, tx *db.Tx, call operation.Call, begun job.Record, platform string) error {
+func recordEvent(ctx context.Context, tx *db.Tx, call operation.Call, begun job.Record, platform string) error {
 	return auditlog.Record(ctx, tx, call.TeamID, auditlog.By(call), "hashtag.search", begun.ID, map[string]any{"platform": platform})
 }
 
-// again is a job that is finished at once with what an earlier one found.
-func (s *Service) again(ctx context.Context, tx *db.Tx, call operation.Call, r search) (job.Record, error) {
+// serveStored is a job that is finished at once with what an earlier one found.
+func (s *Service) serveStored(ctx context.Context, tx *db.Tx, call operation.Call, r search) (job.Record, error) {
 	found, err := job.Get(ctx, tx, call.TeamID, r.resultOf)
 	if err != nil {
 		return found, err
@@ -135,7 +135,7 @@ func (s *Service) again(ctx context.Context, tx *db.Tx, call operation.Call, r s
 	if err := job.Finish(ctx, tx, made.ID, job.Succeeded, ""); err != nil {
 		return made, err
 	}
-	if err := recorded(ctx, tx, call, made, found.Subject); err != nil {
+	if err := recordEvent(ctx, tx, call, made, found.Subject); err != nil {
 		return made, err
 	}
 	return job.Get(ctx, tx, call.TeamID, made.ID)

@@ -22,16 +22,16 @@ type Input struct {
 type keyword []string
 
 const (
-	// maxKeyword is how long a keyword is at most, in characters: some characters stand for many.
-	maxKeyword = 200
-	// mostOwn is how many hashtags a keyword itself stands for at most: Instagram lets an account ask for 30 in a week.
-	mostOwn = 4
+	// maxKeywordLength is how long a keyword is at most, in characters: some characters stand for many.
+	maxKeywordLength = 200
+	// maxOwnHashtags is how many hashtags a keyword itself stands for at most: Instagram lets an account ask for 30 in a week.
+	maxOwnHashtags = 4
 )
 
 var (
-	errNothing  = apierr.Invalid(apierr.Malformed, "query", "Give a keyword, a phrase or a hashtag: letters or digits are looked for.")
+	errNoWords  = apierr.Invalid(apierr.Malformed, "query", "Give a keyword, a phrase or a hashtag: letters or digits are looked for.")
 	errLink     = apierr.Invalid(apierr.Malformed, "query", "Of links, those to a hashtag's page on the platform are taken. Give its link there, or the hashtag.")
-	errTooMuch  = apierr.Invalid(apierr.TooLong, "query", "This is too long once it is written out. Give fewer words.")
+	errTooLong  = apierr.Invalid(apierr.TooLong, "query", "This is too long once it is written out. Give fewer words.")
 	schemeMarks = "://"
 )
 
@@ -52,9 +52,9 @@ func (in Input) keyword() (keyword, error) {
 	}
 	switch {
 	case len(out) == 0:
-		return nil, errNothing
-	case utf8.RuneCountInString(out.String()) > maxKeyword:
-		return nil, errTooMuch
+		return nil, errNoWords
+	case utf8.RuneCountInString(out.String()) > maxKeywordLength:
+		return nil, errTooLong
 	}
 	return out, nil
 }
@@ -62,35 +62,35 @@ func (in Input) keyword() (keyword, error) {
 // String is the keyword as text.
 func (k keyword) String() string { return strings.Join(k, " ") }
 
-// keywordOf reads String's text.
-func keywordOf(text string) keyword { return strings.Fields(text) }
+// parseKeyword reads String's text.
+func parseKeyword(text string) keyword { return strings.Fields(text) }
 
 // key is what a keyword is paid for by: the set of its words.
 func (k keyword) key() string {
 	return keyword(slices.Sorted(slices.Values(k))).String()
 }
 
-// own are the hashtags that a keyword itself stands for, at most mostOwn: its words as one, then each that says
+// hashtags are the hashtags that a keyword itself stands for, at most mostOwn: its words as one, then each that says
 // something. There is none where no part of it can be a hashtag, as a number alone.
-func (k keyword) own() []string {
+func (k keyword) hashtags() []string {
 	var out []string
-	for _, word := range append([]string{strings.Join(k, "")}, k.telling()...) {
-		if tag, err := provider.Hashtag(word); err == nil && !slices.Contains(out, tag) && len(out) < mostOwn {
+	for _, word := range append([]string{strings.Join(k, "")}, k.significantWords()...) {
+		if tag, err := provider.Hashtag(word); err == nil && !slices.Contains(out, tag) && len(out) < maxOwnHashtags {
 			out = append(out, tag)
 		}
 	}
 	return out
 }
 
-// telling are the words without those that stand in every sentence: nobody who looks for "best of the beach" wants to
+// significantWords are the words without those that stand in every sentence: nobody who looks for "best of the beach" wants to
 // know of #the. Which those are is known of scripts that part their words by spaces.
-func (k keyword) telling() keyword {
-	said := words.Read(k.String()).Words
-	return slices.DeleteFunc(slices.Clone(k), func(word string) bool { return spaced(word) && !slices.Contains(said, word) })
+func (k keyword) significantWords() keyword {
+	said := words.Parse(k.String()).Words
+	return slices.DeleteFunc(slices.Clone(k), func(word string) bool { return isSpaceDelimited(word) && !slices.Contains(said, word) })
 }
 
-// spaced tells of words written in letters alone, of a script that parts words by spaces.
-func spaced(word string) bool {
+// isSpaceDelimited tells of words written in letters alone, of a script that parts words by spaces.
+func isSpaceDelimited(word string) bool {
 	return !strings.ContainsFunc(word, func(r rune) bool {
 		return !unicode.IsLetter(r) || !unicode.In(r, unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Arabic)
 	})

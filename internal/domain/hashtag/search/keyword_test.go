@@ -55,9 +55,9 @@ func TestSameKeywords(t *testing.T) {
 
 func TestRefusedQueries(t *testing.T) {
 	for query, want := range map[string]*apierr.Error{
-		"##": errNothing, "--": errNothing, "  ": errNothing, "🌊🌊": errNothing, "\u0301\u0301": errNothing, "#\u200e": errNothing, "//": errNothing,
+		"##": errNoWords, "--": errNoWords, "  ": errNoWords, "🌊🌊": errNoWords, "\u0301\u0301": errNoWords, "#\u200e": errNoWords, "//": errNoWords,
 		"https://www.tiktok.com/tag/travel": errLink, "tiktok.com/tag/travel": errLink, "https://www.instagram.com/natgeo/": errLink, "https://example.com/beach": errLink,
-		longWords(33): errTooMuch,
+		longWords(33): errTooLong,
 	} {
 		if _, err := (Input{Query: query, Platform: provider.Instagram}).keyword(); !errors.Is(err, error(want)) {
 			t.Errorf("%q: %v, want %v", query, err, want)
@@ -93,7 +93,7 @@ func TestOwnHashtags(t *testing.T) {
 		strings.Repeat("longer ", 2) + strings.Repeat("l", 60) + " " + strings.Repeat("m", 20): {"longer" + strings.Repeat("l", 60) + strings.Repeat("m", 20), "longer", strings.Repeat("l", 60), strings.Repeat("m", 20)},
 	} {
 		k, err := Input{Query: query, Platform: provider.Instagram}.keyword()
-		if diff := cmp.Diff(want, k.own()); err != nil || diff != "" {
+		if diff := cmp.Diff(want, k.hashtags()); err != nil || diff != "" {
 			t.Errorf("%q: %v %s", query, err, diff)
 		}
 	}
@@ -121,16 +121,16 @@ func TestEverySpelling(t *testing.T) {
 		if err != nil || spelled.key() != plain.key() {
 			t.Errorf("%q is %q and not %q: %v", text.String(), spelled.key(), plain.key(), err)
 		}
-		if again := keywordOf(plain.String()); !slices.Equal(again, plain) {
+		if again := parseKeyword(plain.String()); !slices.Equal(again, plain) {
 			t.Errorf("%q reads as %q", plain, again)
 		}
-		for _, tag := range plain.own() {
+		for _, tag := range plain.hashtags() {
 			if same, err := provider.Hashtag(tag); err != nil || same != tag {
 				t.Errorf("%q is no hashtag", tag)
 			}
 		}
-		if len(plain.own()) > mostOwn {
-			t.Errorf("%q stands for %q", plain, plain.own())
+		if len(plain.hashtags()) > maxOwnHashtags {
+			t.Errorf("%q stands for %q", plain, plain.hashtags())
 		}
 	})
 }

@@ -31,8 +31,8 @@ func TestQuestionsUseTheirIndexes(t *testing.T) {
 			table, query string
 			args         []any
 		}{
-			{"hashtag_searches", over, []any{int64(3), sweepBatch}},
-			{"hashtag_search_results", pageOfResult, []any{"j7", partHashtags, 40, 60}},
+			{"hashtag_searches", expiredQuery, []any{int64(3), sweepBatch}},
+			{"hashtag_search_results", pageQuery, []any{"j7", partHashtags, 40, 60}},
 		} {
 			if plan := testkit.Plan(t, d, c.query, c.args...); !strings.Contains(strings.ToUpper(plan), "INDEX") || strings.Contains(plan, "Seq Scan") || strings.Contains(plan, "SCAN "+c.table) {
 				t.Errorf("no use of an index:\n%s", plan)

@@ -42,12 +42,12 @@ type (
 	}
 )
 
-// appOf is where the app shows a search and what it found.
-func appOf(job string) string { return "/hashtags/search?" + url.Values{"job": {job}}.Encode() }
+// appPath is where the app shows a search and what it found.
+func appPath(job string) string { return "/hashtags/search?" + url.Values{"job": {job}}.Encode() }
 
-// Produced reads a page of what a finished search found.
-func (s *Service) Produced(ctx context.Context, call operation.Call, r job.Record, in job.GetInput) (job.Produced, error) {
-	made := job.Produced{App: appOf(r.ID)}
+// ReadResult reads a page of what a finished search found.
+func (s *Service) ReadResult(ctx context.Context, call operation.Call, r job.Record, in job.GetInput) (job.Produced, error) {
+	made := job.Produced{App: appPath(r.ID)}
 	if !r.Finished() {
 		return made, nil
 	}
@@ -56,7 +56,7 @@ func (s *Service) Produced(ctx context.Context, call operation.Call, r job.Recor
 		return made, err
 	}
 	out := Result{Hashtags: []Found{}, Incomplete: []Found{}, Related: []Related{}, CreditsCharged: charged}
-	from, err := start(call, in.Cursor)
+	from, err := parseCursor(call, in.Cursor)
 	if err != nil {
 		return made, err
 	}
@@ -78,7 +78,7 @@ func (s *Service) Produced(ctx context.Context, call operation.Call, r job.Recor
 	return made, err
 }
 
-func start(call operation.Call, cursor *string) (int, error) {
+func parseCursor(call operation.Call, cursor *string) (int, error) {
 	if cursor == nil {
 		return 0, nil
 	}
@@ -93,25 +93,25 @@ func start(call operation.Call, cursor *string) (int, error) {
 	return from, nil
 }
 
-// kept is one hashtag of a result.
-type kept struct {
+// storedHashtag is one hashtag of a result.
+type storedHashtag struct {
 	part     string
 	measured int64
 	entry    []byte
 }
 
-// pageOfResult is some of the hashtags from a position on, and the other parts whole.
-const pageOfResult = `SELECT part, measured_at, entry FROM hashtag_search_results WHERE job_id = ? AND (part <> ? OR position >= ? AND position < ?) ORDER BY part, position`
+// pageQuery is some of the hashtags from a position on, and the other parts whole.
+const pageQuery = `SELECT part, measured_at, entry FROM hashtag_search_results WHERE job_id = ? AND (part <> ? OR position >= ? AND position < ?) ORDER BY part, position`
 
-func (s *Service) page(ctx context.Context, id string, from, most int) ([]kept, error) {
-	out, err := db.All(ctx, s.db, func(rows *sql.Rows, k *kept) error { return rows.Scan(&k.part, &k.measured, &k.entry) }, pageOfResult, id, partHashtags, from, from+most)
+func (s *Service) page(ctx context.Context, id string, from, most int) ([]storedHashtag, error) {
+	out, err := db.All(ctx, s.db, func(rows *sql.Rows, k *storedHashtag) error { return rows.Scan(&k.part, &k.measured, &k.entry) }, pageQuery, id, partHashtags, from, from+most)
 	if err != nil {
 		return nil, fmt.Errorf("reading what job %s found: %w", id, err)
 	}
 	return out, nil
 }
 
-func (r *Result) add(call operation.Call, k kept) error {
+func (r *Result) add(call operation.Call, k storedHashtag) error {
 	measured := call.Maybe(db.Time(k.measured))
 	one := Related{MeasuredAt: measured}
 	if err := json.Unmarshal(k.entry, &one); err != nil {

@@ -17,8 +17,8 @@ import (
 	"pressroom/internal/sandbox"
 )
 
-// boxed has a world ask the sandbox, as the program does when it is tried.
-func (w world) boxed(t *testing.T) {
+// runSandbox has a world ask the sandbox, as the program does when it is tried.
+func (w env) runSandbox(t *testing.T) {
 	t.Helper()
 	over := func(time.Duration) <-chan time.Time {
 		c := make(chan time.Time)
@@ -49,8 +49,8 @@ func (w world) boxed(t *testing.T) {
 
 // A search asks by the protocols of the networks themselves, and finds what a client is told to expect.
 func TestSandbox(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
-		w.boxed(t)
+	each(t, func(t *testing.T, w env) {
+		w.runSandbox(t)
 		for _, c := range []struct {
 			in    Input
 			costs int64
@@ -66,7 +66,7 @@ func TestSandbox(t *testing.T) {
 			{Input{Query: "missinglife"}, 0, "nothing_found", 0},
 			{Input{Query: "errorlife"}, 0, "source_unavailable", 0},
 		} {
-			r, _, paid := w.searched(t, c.in)
+			r, _, paid := w.runSearch(t, c.in)
 			result, _, _ := w.page(t, r.ID, 50, nil)
 			if paid != c.costs || result.CreditsCharged != paid || r.ErrorCode != c.code || len(result.Hashtags) < c.least || (r.State == job.Failed) != (c.code != "") {
 				t.Errorf("%+v: %d credits, %s %q, %q", c.in, paid, r.State, r.ErrorCode, names(result.Hashtags))

@@ -28,22 +28,22 @@ type Credits interface {
 
 // Reports tells when the figures of a team's own report on a hashtag were measured; zero where it has none.
 type Reports interface {
-	Measured(ctx context.Context, q db.Querier, team int64, platform, hashtag string) (time.Time, error)
+	MeasuredAt(ctx context.Context, q db.Querier, team int64, platform, hashtag string) (time.Time, error)
 }
 
 // Options are what the service stands on.
 type Options struct {
-	DB      *db.DB
-	Jobs    *job.Store
-	Worker  *job.Worker
-	Credits Credits
-	Reports Reports
-	Figures *stats.Store
-	Terms   plan.Terms
-	Source  Source // nil where the operator has joined none
-	Turns   *provider.Turns
-	Most    int // posts of each kind that a source is asked for at once; 200 where 0
-	Log     *slog.Logger
+	DB        *db.DB
+	Jobs      *job.Store
+	Worker    *job.Worker
+	Credits   Credits
+	Reports   Reports
+	Figures   *stats.Store
+	Terms     plan.Terms
+	Source    Source // nil where the operator has joined none
+	Turns     *provider.Turns
+	PostLimit int // posts of each kind that a source is asked for at once; 200 where 0
+	Log       *slog.Logger
 }
 
 // Service searches.
@@ -53,15 +53,15 @@ type Service struct {
 	db *db.DB
 }
 
-const usualMost = 200
+const defaultPostLimit = 200
 
 // New makes the service and says who does its jobs.
 func New(o Options) *Service {
-	if o.Most == 0 {
-		o.Most = usualMost
+	if o.PostLimit == 0 {
+		o.PostLimit = defaultPostLimit
 	}
 	s := &Service{Options: o, db: o.DB}
-	o.Worker.Handle(job.HashtagSearch, s.do)
+	o.Worker.Handle(job.HashtagSearch, s.run)
 	return s
 }
 

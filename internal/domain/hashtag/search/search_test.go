@@ -125,7 +125,7 @@ func TestPrices(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			each(t, func(t *testing.T, w world) {
+			each(t, func(t *testing.T, w env) {
 				w.script.tell(func(ctx context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error) {
 					if q.Hashtag == "missing" {
 						return provider.HashtagFigures{}, provider.ErrNotFound
@@ -133,19 +133,19 @@ func TestPrices(t *testing.T) {
 					if strings.Contains(q.Hashtag, "error") {
 						return provider.HashtagFigures{}, &provider.Unavailable{After: time.Hour, Err: errors.New("out of order")}
 					}
-					return w.everything(ctx, q)
+					return w.answerAny(ctx, q)
 				})
 				other := w.newTeam(t)
 				for i, s := range steps {
-					w.take(t, fmt.Sprintf("step %d (%s)", i, s.in.Query), s, other)
+					w.runStep(t, fmt.Sprintf("step %d (%s)", i, s.in.Query), s, other)
 				}
 			})
 		})
 	}
 }
 
-// take does one step and checks what it cost and what the source was asked for.
-func (w world) take(t *testing.T, name string, s step, other world) {
+// runStep does one step and checks what it cost and what the source was asked for.
+func (w env) runStep(t *testing.T, name string, s step, other env) {
 	t.Helper()
 	w.clock.Advance(s.after)
 	if s.otherTeam {
@@ -155,7 +155,7 @@ func (w world) take(t *testing.T, name string, s step, other world) {
 		w.report(t, s.hasReport, s.reportAge, s.reportIsTracked)
 	}
 	before := len(w.script.since(0))
-	r, cost, paid := w.searched(t, s.in)
+	r, cost, paid := w.runSearch(t, s.in)
 	if paid != s.costs || r.ErrorCode != s.code {
 		t.Errorf("%s: it cost %d in the end (%d at first) and ended with %q; want %d and %q", name, paid, cost, r.ErrorCode, s.costs, s.code)
 	}
@@ -177,7 +177,7 @@ func (w world) take(t *testing.T, name string, s step, other world) {
 }
 
 // report gives the team a report whose figures are so old.
-func (w world) report(t *testing.T, hashtag string, age time.Duration, tracked bool) {
+func (w env) report(t *testing.T, hashtag string, age time.Duration, tracked bool) {
 	t.Helper()
 	at, follows := w.clock.Now().Add(-age), 0
 	if tracked {
@@ -189,21 +189,21 @@ func (w world) report(t *testing.T, hashtag string, age time.Duration, tracked b
 
 // A source that asks for a short rest gets it, and is asked again for what it did not tell alone.
 func TestShortRest(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		fails := 1
 		w.script.tell(func(ctx context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error) {
 			if q.Hashtag == "beach" && fails > 0 {
 				fails--
 				return provider.HashtagFigures{}, &provider.Unavailable{After: 5 * time.Second, Err: errors.New("too often")}
 			}
-			return w.everything(ctx, q)
+			return w.answerAny(ctx, q)
 		})
-		id, _ := w.begun(t, "summer beach")
-		must(t, w.do(t.Context(), w.held(t, id)))
+		id, _ := w.begin(t, "summer beach")
+		must(t, w.run(t.Context(), w.claim(t, id)))
 		if wake := db.Time(w.number(t, `SELECT wake_at FROM jobs WHERE id = ?`, id)); !wake.Equal(w.clock.Now().Add(5 * time.Second)) {
 			t.Errorf("it is looked at again at %s", wake)
 		}
-		r := w.finished(t, id)
+		r := w.waitFor(t, id)
 		if r.State != job.Succeeded || !slices.Equal(w.script.since(3), []string{"instagram/beach"}) {
 			t.Errorf("%+v after asking for %q", r, w.script.since(0))
 		}
@@ -212,13 +212,13 @@ func TestShortRest(t *testing.T) {
 
 // Calls for one keyword at once pay once, for one job.
 func TestAtOnce(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		var mu sync.Mutex
 		jobs, paid := map[string]bool{}, int64(0)
 		var wg sync.WaitGroup
 		for i := range 12 {
 			wg.Go(func() {
-				answer, cost, err := w.asked(t.Context(), Input{Query: []string{"summer beach", "#Beach summer"}[i%2]})
+				answer, cost, err := w.request(t.Context(), Input{Query: []string{"summer beach", "#Beach summer"}[i%2]})
 				mu.Lock()
 				defer mu.Unlock()
 				if err != nil {
@@ -233,7 +233,7 @@ func TestAtOnce(t *testing.T) {
 			t.Fatalf("%d jobs for %d credits", len(jobs), paid)
 		}
 		for id := range jobs {
-			if r := w.finished(t, id); r.State != job.Succeeded {
+			if r := w.waitFor(t, id); r.State != job.Succeeded {
 				t.Errorf("%+v", r)
 			}
 		}
@@ -245,16 +245,16 @@ func TestAtOnce(t *testing.T) {
 
 // Whoever joins a search under way gets its job; when it fails nothing was paid, and the next search begins anew.
 func TestUnderWay(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
-		id, cost := w.begun(t, "missingharbour")
-		same, free := w.begun(t, "#missingharbour")
+	each(t, func(t *testing.T, w env) {
+		id, cost := w.begin(t, "missingharbour")
+		same, free := w.begin(t, "#missingharbour")
 		if id != same || cost != price || free != 0 {
 			t.Errorf("%s for %d, then %s for %d", id, cost, same, free)
 		}
-		if r := w.finished(t, id); r.ErrorCode != "nothing_found" || w.balance(t) != granted {
+		if r := w.waitFor(t, id); r.ErrorCode != "nothing_found" || w.balance(t) != granted {
 			t.Errorf("%+v with %d left", r, w.balance(t))
 		}
-		if next, cost := w.begun(t, "missingharbour"); next == id || cost != price {
+		if next, cost := w.begin(t, "missingharbour"); next == id || cost != price {
 			t.Errorf("%s for %d", next, cost)
 		}
 	})
@@ -262,18 +262,18 @@ func TestUnderWay(t *testing.T) {
 
 // A refusal, as where no place is left for a job, leaves nothing behind.
 func TestRefusedCallLeavesNothing(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		for i := range 5 {
-			w.begun(t, fmt.Sprint("harbour", i))
+			w.begin(t, fmt.Sprint("harbour", i))
 		}
-		_, _, err := w.asked(t.Context(), Input{Query: "harbour"})
+		_, _, err := w.request(t.Context(), Input{Query: "harbour"})
 		if !apierr.Is(err, apierr.RateLimited) {
 			t.Errorf("%v", err)
 		}
 		if n := w.number(t, `SELECT COUNT(*) FROM hashtag_searches WHERE keyword = 'harbour'`); n != 0 || w.balance(t) != granted-5*price {
 			t.Errorf("%d keywords, %d credits", n, w.balance(t))
 		}
-		if _, _, err := w.asked(t.Context(), Input{Query: "##"}); !apierr.Is(err, apierr.ValidationFailed) {
+		if _, _, err := w.request(t.Context(), Input{Query: "##"}); !apierr.Is(err, apierr.ValidationFailed) {
 			t.Errorf("%v", err)
 		}
 	})
@@ -282,7 +282,7 @@ func TestRefusedCallLeavesNothing(t *testing.T) {
 // A search that is cut off anywhere and begun again asks for nothing twice, is paid for once and finds the same; who was
 // overtaken writes nothing.
 func TestBegunAgainAnywhere(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		want := []string{"summerbeach", "summer", "beach"}
 		for cut := range want {
 			w.clock.Advance(2 * week)
@@ -293,23 +293,23 @@ func TestBegunAgainAnywhere(t *testing.T) {
 					stop()
 					return provider.HashtagFigures{}, ctx.Err()
 				}
-				return w.everything(ctx, q)
+				return w.answerAny(ctx, q)
 			})
-			id, _ := w.begun(t, "summer beach")
-			first := w.held(t, id)
-			if err := w.do(ctx, first); !errors.Is(err, context.Canceled) {
+			id, _ := w.begin(t, "summer beach")
+			first := w.claim(t, id)
+			if err := w.run(ctx, first); !errors.Is(err, context.Canceled) {
 				t.Fatalf("cut off at %d: %v", cut, err)
 			}
-			second := w.held(t, id)
-			if err := w.do(t.Context(), first); !errors.Is(err, job.ErrFenced) {
+			second := w.claim(t, id)
+			if err := w.run(t.Context(), first); !errors.Is(err, job.ErrFenced) {
 				t.Errorf("who was overtaken goes on: %v", err)
 			}
-			must(t, w.do(t.Context(), second))
+			must(t, w.run(t.Context(), second))
 			result, _, _ := w.page(t, id, 50, nil)
 			if diff := cmp.Diff(want, names(result.Hashtags)); diff != "" || result.CreditsCharged != price {
 				t.Errorf("cut off at %d: for %d %s", cut, result.CreditsCharged, diff)
 			}
-			if err := w.do(t.Context(), second); !errors.Is(err, job.ErrFenced) {
+			if err := w.run(t.Context(), second); !errors.Is(err, job.ErrFenced) {
 				t.Errorf("a job that has ended goes on: %v", err)
 			}
 		}
@@ -321,19 +321,19 @@ func TestBegunAgainAnywhere(t *testing.T) {
 
 // Job results come a page at a time: each hashtag once and by score over all pages, behind the keyword's own; the rest whole on each page.
 func TestPages(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		var want []string
 		for i := range 23 {
 			name := fmt.Sprintf("harbourlife%02d", i)
-			known := w.known(name, int64(90_000-i))
+			known := w.figures(name, int64(90_000-i))
 			for p := range known.Recent {
 				known.Recent[p].Likes = new(int64(1 + i*7%23*50)) // so that each has a score of its own
 			}
-			learned := stats.Read(provider.Instagram, known, w.clock.Now())
-			w.write(t, func(ctx context.Context, tx *db.Tx) error { return w.Figures.Keep(ctx, tx, learned) })
+			learned := stats.Analyze(provider.Instagram, known, w.clock.Now())
+			w.write(t, func(ctx context.Context, tx *db.Tx) error { return w.Figures.Record(ctx, tx, learned) })
 			want = append(want, name)
 		}
-		r, _, _ := w.searched(t, Input{Query: "harbourlife"})
+		r, _, _ := w.runSearch(t, Input{Query: "harbourlife"})
 		found, _, _ := w.page(t, r.ID, 50, nil)
 		want = append([]string{"harbourlife"}, want...)
 		if diff := cmp.Diff(want, slices.Sorted(slices.Values(names(found.Hashtags)))); diff != "" {
@@ -343,7 +343,7 @@ func TestPages(t *testing.T) {
 			t.Errorf("not by score behind the keyword's own: %+v", found.Hashtags)
 		}
 		want = names(found.Hashtags)
-		again, _, paid := w.searched(t, Input{Query: "#HarbourLife"})
+		again, _, paid := w.runSearch(t, Input{Query: "#HarbourLife"})
 		if paid != 0 {
 			t.Errorf("it was paid for again: %d", paid)
 		}
@@ -363,13 +363,13 @@ func TestPages(t *testing.T) {
 				t.Errorf("%d pages %s", pages, diff)
 			}
 		}
-		answer, _, err := w.asked(t.Context(), Input{Query: "harbourlife"})
+		answer, _, err := w.request(t.Context(), Input{Query: "harbourlife"})
 		must(t, err)
 		if whole, is := answer.Data.Result.(Result); !is || !cmp.Equal(want, names(whole.Hashtags)) || answer.Page != nil {
 			t.Errorf("the answer to who has paid holds %+v", answer.Data.Result)
 		}
 		call := operation.Call{Actor: w.actor, Operation: "get_job", Now: w.clock.Now(), Filters: []byte("another")}
-		if _, err := w.Produced(t.Context(), call, r, job.GetInput{JobID: r.ID, Limit: 7, Cursor: new(call.Cursor("x"))}); err == nil {
+		if _, err := w.ReadResult(t.Context(), call, r, job.GetInput{JobID: r.ID, Limit: 7, Cursor: new(call.Cursor("x"))}); err == nil {
 			t.Error("a position that is no number was read")
 		}
 	})
@@ -377,15 +377,15 @@ func TestPages(t *testing.T) {
 
 // Figures that are not known are left out, and a hashtag without a size or a rate stands apart.
 func TestNothingIsInvented(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		w.script.tell(func(_ context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error) {
-			f := w.known(q.Hashtag, 120_000)
+			f := w.figures(q.Hashtag, 120_000)
 			if q.Hashtag == "beach" {
 				f.Size, f.Recent = nil, f.Recent[:3]
 			}
 			return f, nil
 		})
-		r, _, paid := w.searched(t, Input{Query: "summer beach"})
+		r, _, paid := w.runSearch(t, Input{Query: "summer beach"})
 		result, _, notes := w.page(t, r.ID, 50, nil)
 		if paid != price || !slices.Equal(names(result.Hashtags), []string{"summerbeach", "summer"}) || !slices.Equal(names(result.Incomplete), []string{"beach"}) {
 			t.Errorf("%+v", result)
@@ -401,9 +401,9 @@ func TestNothingIsInvented(t *testing.T) {
 
 // Nothing is asked for where the operator has joined no source.
 func TestWithoutASource(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		w.Source = nil
-		if r, _, paid := w.searched(t, Input{Query: "harbour"}); r.ErrorCode != "not_offered" || paid != 0 {
+		if r, _, paid := w.runSearch(t, Input{Query: "harbour"}); r.ErrorCode != "not_offered" || paid != 0 {
 			t.Errorf("%+v for %d", r, paid)
 		}
 	})
@@ -411,10 +411,10 @@ func TestWithoutASource(t *testing.T) {
 
 // A search that fails on our side again and again is given up and refunded.
 func TestGivenUp(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
-		id, _ := w.begun(t, "harbour")
-		w.exec(t, `UPDATE jobs SET epoch = ? WHERE id = ?`, maxTries+restTries, id)
-		if r := w.finished(t, id); r.ErrorCode != "internal_error" || w.balance(t) != granted || len(w.script.since(0)) != 0 {
+	each(t, func(t *testing.T, w env) {
+		id, _ := w.begin(t, "harbour")
+		w.exec(t, `UPDATE jobs SET epoch = ? WHERE id = ?`, maxAttempts+maxWaits, id)
+		if r := w.waitFor(t, id); r.ErrorCode != "internal_error" || w.balance(t) != granted || len(w.script.since(0)) != 0 {
 			t.Errorf("%+v", r)
 		}
 	})
@@ -422,10 +422,10 @@ func TestGivenUp(t *testing.T) {
 
 // Keywords whose time is over are forgotten, what was found only with the record of its job.
 func TestSweep(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
-		r, _, _ := w.searched(t, Input{Query: "harbour"})
-		w.searched(t, Input{Query: "missingharbour"})
-		running, _ := w.begun(t, "bar")
+	each(t, func(t *testing.T, w env) {
+		r, _, _ := w.runSearch(t, Input{Query: "harbour"})
+		w.runSearch(t, Input{Query: "missingharbour"})
+		running, _ := w.begin(t, "bar")
 		sweep := func(want int64) {
 			t.Helper()
 			if n, err := w.Sweep(t.Context()); err != nil || n != want {
@@ -452,7 +452,7 @@ func TestSweep(t *testing.T) {
 				t.Errorf("%d rows are left of %s", n, table)
 			}
 		}
-		if r := w.finished(t, running); r.State != job.Succeeded {
+		if r := w.waitFor(t, running); r.State != job.Succeeded {
 			t.Errorf("a search under way was swept: %+v", r)
 		}
 	})
@@ -461,7 +461,7 @@ func TestSweep(t *testing.T) {
 // A search asks for what belongs to its own hashtags too, a few at most and only as long as the source answers. What
 // then can be claimed to belong to them is told.
 func TestFurtherHashtags(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		beside := map[string][]string{"summer": {"sunset", "shore", "swim", "sand", "surf", "seaside", "shells", "sail"}}
 		for _, tag := range []string{"office", "coffee", "print"} { // what stands everywhere, and what does elsewhere
 			beside[tag] = []string{"love", "desk"}
@@ -474,14 +474,14 @@ func TestFurtherHashtags(t *testing.T) {
 			if full && q.Hashtag == "shells" {
 				return provider.HashtagFigures{}, &provider.Unavailable{After: week, Err: errors.New("no place is left")}
 			}
-			return w.known(q.Hashtag, 5_000, append([]string{"love"}, beside[q.Hashtag]...)...), nil
+			return w.figures(q.Hashtag, 5_000, append([]string{"love"}, beside[q.Hashtag]...)...), nil
 		})
 		for _, tag := range []string{"office", "coffee", "print"} {
-			w.searched(t, Input{Query: tag})
+			w.runSearch(t, Input{Query: tag})
 		}
 		before := len(w.script.since(0))
 		full = true
-		r, _, paid := w.searched(t, Input{Query: "summer"})
+		r, _, paid := w.runSearch(t, Input{Query: "summer"})
 		if asked := w.script.since(before); len(asked) != 5 || asked[0] != "instagram/summer" || asked[4] != "instagram/shells" || paid != price || r.State != job.Succeeded {
 			t.Errorf("%q was asked for %d credits: %+v", asked, paid, r)
 		}
@@ -493,7 +493,7 @@ func TestFurtherHashtags(t *testing.T) {
 		if n := w.number(t, `SELECT COUNT(*) FROM hashtags WHERE hashtag = 'surf' AND wanted_at > 0`); n != 1 {
 			t.Error("what has no figures is not measured in the background")
 		}
-		if _, _, paid := w.searched(t, Input{Query: "summer"}); paid != 0 || len(w.script.since(before)) != 5 {
+		if _, _, paid := w.runSearch(t, Input{Query: "summer"}); paid != 0 || len(w.script.since(before)) != 5 {
 			t.Errorf("%d for asking again: %q", paid, w.script.since(before))
 		}
 	})
@@ -505,7 +505,7 @@ func checkRelated(t *testing.T, all []Related) {
 	var names []string
 	for _, h := range all {
 		names = append(names, h.Hashtag)
-		if h.Lift <= 1 || h.Support < several || h.Share <= 0 || h.Share > 1 || h.Hashtag == "sand" && (h.Posts == nil || h.MeasuredAt == nil) {
+		if h.Lift <= 1 || h.Support < minPosts || h.Share <= 0 || h.Share > 1 || h.Hashtag == "sand" && (h.Posts == nil || h.MeasuredAt == nil) {
 			t.Errorf("%+v", h)
 		}
 	}

@@ -22,12 +22,12 @@ type search struct {
 	paidUntil time.Time
 }
 
-// paid tells whether the team has paid for the keyword.
-func (r search) paid(now time.Time) bool { return now.Before(r.paidUntil) }
+// isPaid tells whether the team has paid for the keyword.
+func (r search) isPaid(now time.Time) bool { return now.Before(r.paidUntil) }
 
-// claim holds the row of a team's keyword for the transaction and makes it where there is none, so that two calls
+// lockKeyword holds the row of a team's keyword for the transaction and makes it where there is none, so that two calls
 // cannot both pay.
-func claim(ctx context.Context, tx *db.Tx, team int64, platform string, k keyword) (search, error) {
+func lockKeyword(ctx context.Context, tx *db.Tx, team int64, platform string, k keyword) (search, error) {
 	var r search
 	var until int64
 	_, err := tx.Exec(ctx, `INSERT INTO hashtag_searches (team_id, platform, keyword) VALUES (?, ?, ?)
@@ -45,16 +45,16 @@ func claim(ctx context.Context, tx *db.Tx, team int64, platform string, k keywor
 
 // task is what a job has to do.
 type task struct {
-	search   int64
-	team     int64
-	platform string
-	words    keyword
-	covered  time.Time // until when it is paid for by something else; zero where it is paid for itself
+	search    int64
+	team      int64
+	platform  string
+	words     keyword
+	paidUntil time.Time // until when it is paid for by something else; zero where it is paid for itself
 }
 
 func (t task) insert(ctx context.Context, tx *db.Tx, id string) error {
 	_, err := tx.Exec(ctx, `INSERT INTO hashtag_search_jobs (job_id, search_id, platform, words, covered_until) VALUES (?, ?, ?, ?, ?)`,
-		id, t.search, t.platform, t.words.String(), db.Micros(t.covered))
+		id, t.search, t.platform, t.words.String(), db.Micros(t.paidUntil))
 	if err == nil {
 		_, err = tx.Exec(ctx, `UPDATE hashtag_searches SET job_id = ? WHERE id = ? AND team_id = ?`, id, t.search, t.team)
 	}
@@ -73,12 +73,12 @@ func readTask(ctx context.Context, q db.Querier, r job.Record) (task, error) {
 	if err != nil {
 		return t, fmt.Errorf("reading what job %s looks for: %w", r.ID, err)
 	}
-	t.words, t.covered = keywordOf(words), db.Time(covered)
+	t.words, t.paidUntil = parseKeyword(words), db.Time(covered)
 	return t, nil
 }
 
-// answers are what the source said to a job so far: for each hashtag whether there is one.
-func answers(ctx context.Context, q db.Querier, id string) (map[string]bool, error) {
+// readAnswers are what the source said to a job so far: for each hashtag whether there is one.
+func readAnswers(ctx context.Context, q db.Querier, id string) (map[string]bool, error) {
 	type answer struct {
 		hashtag string
 		found   int64
@@ -95,8 +95,8 @@ func answers(ctx context.Context, q db.Querier, id string) (map[string]bool, err
 	return out, nil
 }
 
-// keepAnswer keeps what a source said, and gives how much it has said to the job so far.
-func keepAnswer(ctx context.Context, tx *db.Tx, id, hashtag string, found bool) (int64, error) {
+// saveAnswer keeps what a source said, and gives how much it has said to the job so far.
+func saveAnswer(ctx context.Context, tx *db.Tx, id, hashtag string, found bool) (int64, error) {
 	is := 0
 	if found {
 		is = 1
@@ -127,11 +127,11 @@ type row struct {
 	entry    any
 }
 
-const rowsAtOnce = 100 // in one statement
+const rowsPerInsert = 100 // in one statement
 
-// keepRows writes what a job found.
-func keepRows(ctx context.Context, tx *db.Tx, id string, rows []row) error {
-	for part := range slices.Chunk(rows, rowsAtOnce) {
+// saveRows writes what a job found.
+func saveRows(ctx context.Context, tx *db.Tx, id string, rows []row) error {
+	for part := range slices.Chunk(rows, rowsPerInsert) {
 		args := make([]any, 0, 5*len(part))
 		for _, r := range part {
 			raw, err := json.Marshal(r.entry)
@@ -149,8 +149,8 @@ func keepRows(ctx context.Context, tx *db.Tx, id string, rows []row) error {
 	return nil
 }
 
-// keepNotes writes what a job has to say.
-func keepNotes(ctx context.Context, tx *db.Tx, id string, notes []string) error {
+// saveNotes writes what a job has to say.
+func saveNotes(ctx context.Context, tx *db.Tx, id string, notes []string) error {
 	raw, err := json.Marshal(notes)
 	if err == nil {
 		_, err = tx.Exec(ctx, `UPDATE hashtag_search_jobs SET notes = ? WHERE job_id = ?`, string(raw), id)
@@ -190,15 +190,15 @@ func copyResult(ctx context.Context, tx *db.Tx, from, to string) error {
 
 const sweepBatch = 1000
 
-// over lists keywords that nothing is paid for any more and nobody looks for now.
-const over = `SELECT id FROM hashtag_searches WHERE job_id = '' AND paid_until <= ? ORDER BY paid_until LIMIT ?`
+// expiredQuery lists keywords that nothing is paid for any more and nobody looks for now.
+const expiredQuery = `SELECT id FROM hashtag_searches WHERE job_id = '' AND paid_until <= ? ORDER BY paid_until LIMIT ?`
 
 // Sweep forgets keywords whose time is over. What was found stays with the record of its job.
 func (s *Service) Sweep(ctx context.Context) (int64, error) {
 	var n int64
 	err := s.db.InTx(ctx, "search.sweep", func(ctx context.Context, tx *db.Tx) error {
 		var err error
-		n, err = tx.Exec(ctx, `DELETE FROM hashtag_searches WHERE job_id = '' AND paid_until <= ? AND id IN (`+over+`)`, db.Micros(tx.Now()), db.Micros(tx.Now()), sweepBatch)
+		n, err = tx.Exec(ctx, `DELETE FROM hashtag_searches WHERE job_id = '' AND paid_until <= ? AND id IN (`+expiredQuery+`)`, db.Micros(tx.Now()), db.Micros(tx.Now()), sweepBatch)
 		return err
 	})
 	if err != nil {

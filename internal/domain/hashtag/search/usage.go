@@ -10,15 +10,15 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Asked is what a search looks for.
-type Asked struct {
+// Query is what a search looks for.
+type Query struct {
 	Words    string // as they were typed, normalised: by themselves with blanks between them
 	Platform string
 }
 
-// AskedBy reads what a team's search looks for, by its job. A job that is no search of the team is not_found.
-func AskedBy(ctx context.Context, q db.Querier, team int64, job string) (Asked, error) {
-	var out Asked
+// ReadQuery reads what a team's search looks for, by its job. A job that is no search of the team is not_found.
+func ReadQuery(ctx context.Context, q db.Querier, team int64, job string) (Query, error) {
+	var out Query
 	err := q.QueryRow(ctx, `SELECT s.words, s.platform FROM hashtag_search_jobs s JOIN jobs j ON j.id = s.job_id WHERE j.id = ? AND j.team_id = ?`, job, team).Scan(&out.Words, &out.Platform)
 	if errors.Is(err, sql.ErrNoRows) {
 		return out, apierr.Missing()

@@ -14,22 +14,22 @@ import (
 )
 
 const (
-	maxTries    = 5                // of a job that failed on our side
-	shortRest   = 30 * time.Second // a source that asks for a longer rest is not waited for
-	usualRest   = time.Second      // of a source that did not say how long
-	restTries   = 2                // rests that a job takes
-	mostFurther = 6                // hashtags that a search asks for beside those of its keyword
+	maxAttempts = 5                // of a job that failed on our side
+	maxWait     = 30 * time.Second // a source that asks for a longer rest is not waited for
+	defaultWait = time.Second      // of a source that did not say how long
+	maxWaits    = 2                // rests that a job takes
+	maxFurther  = 6                // hashtags that a search asks for beside those of its keyword
 )
 
-// do does the work behind jobs of searches: the source is asked for the keyword's own hashtags, then, as far as it has
+// run does the work behind jobs of searches: the source is asked for the keyword's own hashtags, then, as far as it has
 // places to spare, for some that belong to them; then what is known is put together. It may begin again at any time:
 // what the source said is kept with each answer.
-func (s *Service) do(ctx context.Context, h job.Held) error {
+func (s *Service) run(ctx context.Context, h job.Held) error {
 	t, err := readTask(ctx, s.db, h.Record)
 	if err != nil {
 		return err
 	}
-	if h.Epoch > maxTries+restTries {
+	if h.Epoch > maxAttempts+maxWaits {
 		return s.fail(ctx, h, t, "internal_error")
 	}
 	if err := s.db.InTx(ctx, "search.working", func(ctx context.Context, tx *db.Tx) error { return job.Advance(ctx, tx, h.ID, int(h.Done)) }); err != nil {
@@ -38,59 +38,59 @@ func (s *Service) do(ctx context.Context, h job.Held) error {
 	ctx, end := s.Turns.Begin(ctx)
 	defer end()
 	met := tally{}
-	silent, err := s.askOwn(ctx, h, t, met)
+	silent, err := s.measureOwn(ctx, h, t, met)
 	if err != nil {
 		return err
 	}
-	if rest, short := restOf(silent); short && h.Epoch <= restTries {
+	if rest, short := retryDelay(silent); short && h.Epoch <= maxWaits {
 		return s.db.InTx(ctx, "search.rest", func(ctx context.Context, tx *db.Tx) error { return h.Later(ctx, tx, tx.Now().Add(rest)) })
 	}
 	if len(silent) == 0 {
-		if err := s.askFurther(ctx, h, t, met); err != nil {
+		if err := s.measureFurther(ctx, h, t, met); err != nil {
 			return err
 		}
 	}
-	found, err := s.gather(ctx, h, t)
+	found, err := s.collect(ctx, h, t)
 	if err != nil {
 		return err
 	}
 	return s.conclude(ctx, h, t, found, silent)
 }
 
-// restOf is how long a source asked to be left alone that did not answer; false where it asked for no rest, or for a
+// retryDelay is how long a source asked to be left alone that did not answer; false where it asked for no rest, or for a
 // long one.
-func restOf(silent map[string]error) (time.Duration, bool) {
+func retryDelay(silent map[string]error) (time.Duration, bool) {
 	longest, asked := time.Duration(0), false
 	for _, err := range silent {
 		u, resting := errors.AsType[*provider.Unavailable](err)
-		if !resting || u.After > shortRest {
+		if !resting || u.After > maxWait {
 			return 0, false
 		}
 		longest, asked = max(longest, u.After), true
 	}
 	if longest <= 0 {
-		longest = usualRest
+		longest = defaultWait
 	}
 	return longest, asked
 }
 
-// askOwn asks for the keyword's own hashtags that are not known well enough, and gives the errors of those of which
+// measureOwn asks for the keyword's own hashtags that are not known well enough, and gives the errors of those of which
 // the source did not tell. What stands on the posts under the others is counted.
-func (s *Service) askOwn(ctx context.Context, h job.Held, t task, met tally) (map[string]error, error) {
-	said, err := answers(ctx, s.db, h.ID)
+func (s *Service) measureOwn(ctx context.Context, h job.Held, t task, met tally) (map[string]error, error) {
+	said, err := readAnswers(ctx, s.db, h.ID)
 	if err != nil {
 		return nil, err
 	}
-	own := t.words.own()
-	known, err := s.Figures.Of(ctx, s.db, t.platform, own)
+	own := t.words.hashtags()
+	known, err := s.Figures.Get(ctx, s.db, t.platform, own)
 	if err != nil {
 		return nil, err
 	}
 	silent := map[string]error{}
 	for _, tag := range own {
-		if _, answered := said[tag]; !answered && !s.current(t, known[tag]) {
-			err := s.askFor(ctx, h, provider.HashtagQuery{Platform: t.platform, Hashtag: tag, Most: s.Most}, met)
-			if refused, ok := errors.AsType[*unanswered](err); ok {
+		if _, answered := said[tag]; !answered && !s.isFresh(t, known[tag]) {
+			err := s.measure(ctx, h, provider.HashtagQuery{Platform: t.platform, Hashtag: tag, Most: s.PostLimit}, met)
+			if refused, ok := errors.AsType[*sourceError](err); ok {
 				silent[tag] = refused.err
 			} else if err != nil {
 				return nil, err
@@ -100,26 +100,26 @@ func (s *Service) askOwn(ctx context.Context, h job.Held, t task, met tally) (ma
 	return silent, nil
 }
 
-// current tells whether figures are good enough for a keyword's own hashtag: somebody who pays gets those of a day at
+// isFresh tells whether figures are good enough for a keyword's own hashtag: somebody who pays gets those of a day at
 // most, who has paid those of the window.
-func (s *Service) current(t task, f stats.Figures) bool {
+func (s *Service) isFresh(t task, f stats.Figures) bool {
 	oldest := day
-	if !t.covered.IsZero() {
+	if !t.paidUntil.IsZero() {
 		oldest = s.window()
 	}
 	return !f.MeasuredAt.IsZero() && s.db.Now().Sub(f.MeasuredAt) < oldest
 }
 
-// unanswered is why a source did not tell.
-type unanswered struct{ err error }
+// sourceError is why a source did not tell.
+type sourceError struct{ err error }
 
-func (u *unanswered) Error() string { return u.err.Error() }
+func (u *sourceError) Error() string { return u.err.Error() }
 
-func (u *unanswered) Unwrap() error { return u.err }
+func (u *sourceError) Unwrap() error { return u.err }
 
-// askFor asks for a hashtag and keeps what the source says of it. That it did not tell is an *unanswered.
-func (s *Service) askFor(ctx context.Context, h job.Held, q provider.HashtagQuery, met tally) error {
-	figures, err := s.askInTurn(ctx, q)
+// measure asks for a hashtag and keeps what the source says of it. That it did not tell is an *unanswered.
+func (s *Service) measure(ctx context.Context, h job.Held, q provider.HashtagQuery, met tally) error {
+	figures, err := s.fetch(ctx, q)
 	found := !errors.Is(err, provider.ErrNotFound)
 	switch {
 	case err == nil, !found:
@@ -127,23 +127,23 @@ func (s *Service) askFor(ctx context.Context, h job.Held, q provider.HashtagQuer
 		return fmt.Errorf("asking the source: %w", err)
 	default:
 		s.Log.WarnContext(ctx, "a source of hashtags' figures failed", "job", h.ID, "error", err)
-		return &unanswered{err}
+		return &sourceError{err}
 	}
 	if err := provider.Working(ctx); err != nil {
 		return fmt.Errorf("waiting to read what was told: %w", err)
 	}
-	learned := stats.Read(q.Platform, figures, s.db.Now())
+	learned := stats.Analyze(q.Platform, figures, s.db.Now())
 	met.add(learned.Posts)
 	return s.db.InTx(ctx, "search.told", func(ctx context.Context, tx *db.Tx) error {
 		if err := h.Mine(ctx, tx); err != nil {
 			return err
 		}
 		if found {
-			if err := s.Figures.Keep(ctx, tx, learned); err != nil {
+			if err := s.Figures.Record(ctx, tx, learned); err != nil {
 				return err
 			}
 		}
-		told, err := keepAnswer(ctx, tx, h.ID, q.Hashtag, found)
+		told, err := saveAnswer(ctx, tx, h.ID, q.Hashtag, found)
 		if err != nil {
 			return err
 		}
@@ -151,7 +151,7 @@ func (s *Service) askFor(ctx context.Context, h job.Held, q provider.HashtagQuer
 	})
 }
 
-func (s *Service) askInTurn(ctx context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error) {
+func (s *Service) fetch(ctx context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error) {
 	if s.Source == nil {
 		return provider.HashtagFigures{}, provider.ErrNotOffered
 	}
@@ -163,24 +163,24 @@ func (s *Service) askInTurn(ctx context.Context, q provider.HashtagQuery) (provi
 	return figures, err
 }
 
-// askFurther asks for hashtags that belong to the keyword's own, as long as the source has places to spare: a hashtag of
+// measureFurther asks for hashtags that belong to the keyword's own, as long as the source has places to spare: a hashtag of
 // which nothing is known but that it stands on posts has no figures, and none can be worked out from that. A search that
 // is paid for by something else asks for none.
-func (s *Service) askFurther(ctx context.Context, h job.Held, t task, met tally) error {
-	if !t.covered.IsZero() {
+func (s *Service) measureFurther(ctx context.Context, h job.Held, t task, met tally) error {
+	if !t.paidUntil.IsZero() {
 		return nil
 	}
-	said, err := answers(ctx, s.db, h.ID)
+	said, err := readAnswers(ctx, s.db, h.ID)
 	if err != nil {
 		return err
 	}
-	wanted, err := s.further(ctx, t, said, met)
+	wanted, err := s.furtherHashtags(ctx, t, said, met)
 	if err != nil {
 		return err
 	}
 	for _, tag := range wanted {
-		err := s.askFor(ctx, h, provider.HashtagQuery{Platform: t.platform, Hashtag: tag, Most: s.Most, Background: true}, tally{})
-		if _, refused := errors.AsType[*unanswered](err); refused {
+		err := s.measure(ctx, h, provider.HashtagQuery{Platform: t.platform, Hashtag: tag, Most: s.PostLimit, Background: true}, tally{})
+		if _, refused := errors.AsType[*sourceError](err); refused {
 			return nil
 		}
 		if err != nil {
@@ -190,44 +190,44 @@ func (s *Service) askFurther(ctx context.Context, h job.Held, t task, met tally)
 	return nil
 }
 
-// further are the hashtags that a search asks for beside its own, of which no figures of the window are there: those of
+// furtherHashtags are the hashtags that a search asks for beside its own, of which no figures of the window are there: those of
 // which it can be claimed that they belong to its own, those that stand most on the posts under them, and those that
 // match the keyword.
-func (s *Service) further(ctx context.Context, t task, said map[string]bool, met tally) ([]string, error) {
-	own := t.words.own()
-	room := mostFurther
+func (s *Service) furtherHashtags(ctx context.Context, t task, said map[string]bool, met tally) ([]string, error) {
+	own := t.words.hashtags()
+	room := maxFurther
 	for tag := range said {
 		if !slices.Contains(own, tag) {
 			room--
 		}
 	}
-	near, err := s.around(ctx, t)
+	near, err := s.findNearby(ctx, t)
 	if err != nil {
 		return nil, err
 	}
 	var wanted []string
-	for _, f := range figuresOf(near.beside) {
+	for _, f := range figuresOf(near.related) {
 		wanted = append(wanted, f.Hashtag)
 	}
-	wanted = append(wanted, met.most()...)
+	wanted = append(wanted, met.frequent()...)
 	for _, f := range near.matches {
 		wanted = append(wanted, f.Hashtag)
 	}
-	known, err := s.Figures.Of(ctx, s.db, t.platform, wanted)
+	known, err := s.Figures.Get(ctx, s.db, t.platform, wanted)
 	if err != nil {
 		return nil, err
 	}
 	var out []string
 	for _, tag := range wanted {
 		_, answered := said[tag]
-		if !answered && !slices.Contains(own, tag) && !slices.Contains(out, tag) && !s.ofWindow(known[tag]) && len(out) < room {
+		if !answered && !slices.Contains(own, tag) && !slices.Contains(out, tag) && !s.inWindow(known[tag]) && len(out) < room {
 			out = append(out, tag)
 		}
 	}
 	return out, nil
 }
 
-// ofWindow tells whether figures are complete and not older than the window.
-func (s *Service) ofWindow(f stats.Figures) bool {
-	return complete(f) && s.db.Now().Sub(f.MeasuredAt) < s.window()
+// inWindow tells whether figures are complete and not older than the window.
+func (s *Service) inWindow(f stats.Figures) bool {
+	return isComplete(f) && s.db.Now().Sub(f.MeasuredAt) < s.window()
 }

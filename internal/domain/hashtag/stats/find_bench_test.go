@@ -33,9 +33,9 @@ var words = map[string][]string{
 	"hangul":   strings.Fields(`여행 사랑 음식 집 사진 아침 저녁 바다 여름 일상 서울 카페 맛집`),
 }
 
-// made is plausible hashtags, the same for the same seed: two or three words, often with something that nobody else
+// makeTags is plausible hashtags, the same for the same seed: two or three words, often with something that nobody else
 // has; every fifth is in another script than Latin. Sizes go by Zipf's law, and those of a half are not known.
-func made(count int) []known {
+func makeTags(count int) []known {
 	random := rand.New(rand.NewPCG(20_261_122, 1))
 	seen := make(map[string]bool, count)
 	out := make([]known, 0, count)
@@ -126,16 +126,16 @@ func loadInBulk(b *testing.B, d *db.DB, tags []known) {
 			b.Fatal(err)
 		}
 	}
-	do(b, d, off)
+	execSQL(b, d, off)
 	load(b, d, tags)
-	do(b, d, `INSERT INTO hashtag_grams (platform, gram, place, hashtag_id, hashtag)
+	execSQL(b, d, `INSERT INTO hashtag_grams (platform, gram, place, hashtag_id, hashtag)
 		SELECT DISTINCT h.platform, SUBSTR('^' || h.hashtag, o.at, 3), COALESCE(-h.posts, 1), h.id,
 			CASE WHEN LENGTH(h.hashtag) <= 32 THEN h.hashtag ELSE '' END
 		FROM hashtags h JOIN hashtag_offsets o ON o.at < LENGTH(h.hashtag) ORDER BY 1, 2, 3, 4`)
-	do(b, d, on)
+	execSQL(b, d, on)
 }
 
-func do(tb testing.TB, d *db.DB, statement string) {
+func execSQL(tb testing.TB, d *db.DB, statement string) {
 	tb.Helper()
 	if _, err := d.Writer().ExecContext(tb.Context(), statement); err != nil {
 		tb.Fatal(err)
@@ -153,7 +153,7 @@ func BenchmarkFind(b *testing.B) {
 	if testing.Short() {
 		count /= 10
 	}
-	tags := made(count + 20*atOnce)
+	tags := makeTags(count + 20*atOnce)
 	for name, fresh := range databases {
 		b.Run(name, func(b *testing.B) {
 			d := testkit.Open(b, fresh(b), nil)
@@ -169,7 +169,7 @@ func BenchmarkFind(b *testing.B) {
 func findAmong(b *testing.B, d *db.DB, tags []known) {
 	b.Helper()
 	b.Logf("%.0f bytes a hashtag", indexBytes(b, d)/float64(len(tags)))
-	tidy(b, d)
+	vacuum(b, d)
 	random := rand.New(rand.NewPCG(7, 7))
 	some := func() string { return tags[random.IntN(len(tags))].hashtag }
 	for _, kind := range []struct {
@@ -193,18 +193,18 @@ func findAmong(b *testing.B, d *db.DB, tags []known) {
 			return []string{"summer", "beach", "life", "the", "ing", "love", "morning", "lovers", "string", "and"}
 		}},
 	} {
-		b.Run(kind.name, func(b *testing.B) { timed(b, New(d), kind.next) })
+		b.Run(kind.name, func(b *testing.B) { measureLatency(b, New(d), kind.next) })
 	}
 }
 
-// tidy does what PostgreSQL does by itself after a while.
-func tidy(tb testing.TB, d *db.DB) {
+// vacuum does what PostgreSQL does by itself after a while.
+func vacuum(tb testing.TB, d *db.DB) {
 	tb.Helper()
 	statement := "ANALYZE"
 	if d.Postgres() {
 		statement = "VACUUM ANALYZE"
 	}
-	do(tb, d, statement)
+	execSQL(tb, d, statement)
 }
 
 // indexBytes is how large what hashtags are found by is; with SQLite all of the file, hashtags too.
@@ -236,9 +236,9 @@ func partOf(tag string, length int, random *rand.Rand) string {
 	return string(letters[at : at+length])
 }
 
-// timed tells how long calls took, and the shortest of three for the same words: the work alone, on a machine that has
+// measureLatency tells how long calls took, and the shortest of three for the same words: the work alone, on a machine that has
 // more to do.
-func timed(b *testing.B, s *Store, next func() []string) {
+func measureLatency(b *testing.B, s *Store, next func() []string) {
 	b.Helper()
 	var took, shortest []time.Duration
 	found := 0
@@ -247,7 +247,7 @@ func timed(b *testing.B, s *Store, next func() []string) {
 		var tries [3]time.Duration
 		for n := range tries {
 			began := time.Now()
-			names, err := s.matches(b.Context(), provider.Instagram, phrase, MostFound, usual)
+			names, err := s.matches(b.Context(), provider.Instagram, phrase, MaxMatches, defaultBounds)
 			tries[n] = time.Since(began)
 			if err != nil {
 				b.Fatal(err)

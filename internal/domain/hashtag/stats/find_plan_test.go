@@ -24,18 +24,18 @@ func TestFindWalksAlongItsIndex(t *testing.T) {
 				SELECT 'instagram', 'sailing' || CAST(i * 7919 AS TEXT), CASE WHEN i % 2 = 0 THEN i END FROM n`)
 			return err
 		})
-		tidy(t, d)
+		vacuum(t, d)
 		for _, gram := range []string{"ing", "919", "zzz"} {
 			for patterns := range 3 {
 				like := []string{"%ailing%", "%791%"}[:patterns]
-				query, args := walking(provider.Instagram, gram, last, like, MostFound)
-				walks(t, d, "all of "+gram, query, args, alongGrams, byID)
-				query, args = walking(provider.Instagram, gram, hit{place: -500, id: 7}, like, MostFound)
-				walks(t, d, "the largest of "+gram, query, args, alongGrams, byID)
+				query, args := scanGramQuery(provider.Instagram, gram, endOfIndex, like, MaxMatches)
+				checkIndexScan(t, d, "all of "+gram, query, args, alongGrams, byID)
+				query, args = scanGramQuery(provider.Instagram, gram, hit{place: -500, id: 7}, like, MaxMatches)
+				checkIndexScan(t, d, "the largest of "+gram, query, args, alongGrams, byID)
 			}
-			walks(t, d, "the rank of "+gram, rankedAt, []any{provider.Instagram, gram, usual.few - 1}, alongGrams)
+			checkIndexScan(t, d, "the rank of "+gram, rankQuery, []any{provider.Instagram, gram, defaultBounds.rareBelow - 1}, alongGrams)
 		}
-		walks(t, d, "the words", standingQuery(3), []any{provider.Instagram, "sailing", "boats", "sailingboats"}, byName)
+		checkIndexScan(t, d, "the words", exactMatchQuery(3), []any{provider.Instagram, "sailing", "boats", "sailingboats"}, byName)
 	})
 }
 
@@ -48,8 +48,8 @@ var (
 	byName     = key{"SEARCH hashtags USING COVERING INDEX sqlite_autoindex_hashtags_1 (platform=? AND hashtag=?)", "hashtags_platform_hashtag_key"}
 )
 
-// walks fails unless a query goes by these indexes alone, in the order that it asks for.
-func walks(t *testing.T, d *db.DB, name, query string, args []any, keys ...key) {
+// checkIndexScan fails unless a query goes by these indexes alone, in the order that it asks for.
+func checkIndexScan(t *testing.T, d *db.DB, name, query string, args []any, keys ...key) {
 	t.Helper()
 	for _, plan := range plansOf(t, d, query, args) {
 		for _, bad := range []string{"SCAN", "Seq Scan", "TEMP B-TREE", "Sort", "Hash"} {
@@ -75,13 +75,13 @@ func plansOf(t *testing.T, d *db.DB, query string, args []any) []string {
 	t.Helper()
 	out := []string{testkit.Plan(t, d, query, args...)}
 	if d.Postgres() {
-		out = append(out, kept(t, d, query, args))
+		out = append(out, planOf(t, d, query, args))
 	}
 	return out
 }
 
-// kept is the plan that PostgreSQL keeps for a prepared statement, whatever its arguments.
-func kept(t *testing.T, d *db.DB, query string, args []any) string {
+// planOf is the plan that PostgreSQL keeps for a prepared statement, whatever its arguments.
+func planOf(t *testing.T, d *db.DB, query string, args []any) string {
 	t.Helper()
 	for n := range args {
 		query = strings.Replace(query, "?", fmt.Sprint("$", n+1), 1)

@@ -25,14 +25,16 @@ type known struct {
 	posts             *int64
 }
 
-func sized(hashtag string, posts int64) known {
+func knownWithSize(hashtag string, posts int64) known {
 	return known{provider.Instagram, hashtag, &posts}
 }
 
-func unsized(hashtag string) known { return known{platform: provider.Instagram, hashtag: hashtag} }
+func knownWithoutSize(hashtag string) known {
+	return known{platform: provider.Instagram, hashtag: hashtag}
+}
 
-// enter puts hashtags in, or sets the sizes of those that are there.
-func enter(t rapid.TB, d *db.DB, tags ...known) {
+// addHashtags puts hashtags in, or sets the sizes of those that are there.
+func addHashtags(t rapid.TB, d *db.DB, tags ...known) {
 	t.Helper()
 	change(t, d, func(ctx context.Context, tx *db.Tx) error {
 		for _, k := range tags {
@@ -53,8 +55,8 @@ func change(t rapid.TB, d *db.DB, work func(context.Context, *db.Tx) error) {
 	}
 }
 
-// entered is what is there, the largest first.
-func entered(t rapid.TB, d *db.DB, platform string) []string {
+// readHashtags is what is there, the largest first.
+func readHashtags(t rapid.TB, d *db.DB, platform string) []string {
 	t.Helper()
 	names, err := db.All(context.Background(), d, func(rows *sql.Rows, name *string) error { return rows.Scan(name) },
 		`SELECT hashtag FROM hashtags WHERE platform = ? ORDER BY CASE WHEN posts IS NULL THEN 1 ELSE 0 END, posts DESC, id`, platform)
@@ -97,8 +99,8 @@ func rank(tag string, words []string) int {
 	return none
 }
 
-// expected is what a look at every hashtag finds.
-func expected(there, words []string, most int) []string {
+// expectedMatches is what a look at every hashtag finds.
+func expectedMatches(there, words []string, most int) []string {
 	var out []string
 	for group := range 102 {
 		for _, tag := range there {
@@ -186,7 +188,7 @@ func TestFoundIsWhatMatches(t *testing.T) {
 				return err
 			})
 			tags := rapid.SliceOfN(drawKnown(), 0, 40).Draw(t, "hashtags")
-			enter(t, d, tags...)
+			addHashtags(t, d, tags...)
 			if len(tags) > 0 {
 				forgotten := rapid.SampledFrom(tags).Draw(t, "forgotten")
 				change(t, d, func(ctx context.Context, tx *db.Tx) error {
@@ -197,14 +199,14 @@ func TestFoundIsWhatMatches(t *testing.T) {
 			if diff := cmp.Diff(expectedGrams(t, d), grams(t, d), cmpopts.EquateEmpty()); diff != "" {
 				t.Fatalf("the index (-want +got):\n%s", diff)
 			}
-			there := entered(t, d, provider.Instagram)
+			there := readHashtags(t, d, provider.Instagram)
 			for _, words := range rapid.SliceOfN(rapid.SliceOfNDistinct(drawTag(4), 1, 3, rapid.ID), 1, 8).Draw(t, "phrases") {
 				most := rapid.IntRange(0, 20).Draw(t, "most")
-				got, err := s.matches(context.Background(), provider.Instagram, words, most, usual)
+				got, err := s.matches(context.Background(), provider.Instagram, words, most, defaultBounds)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if diff := cmp.Diff(expected(there, words, most), got, cmpopts.EquateEmpty()); diff != "" {
+				if diff := cmp.Diff(expectedMatches(there, words, most), got, cmpopts.EquateEmpty()); diff != "" {
 					t.Fatalf("%q (-want +got):\n%s", words, diff)
 				}
 			}
@@ -218,16 +220,16 @@ func TestBoundsOnlyLeaveOut(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		d := testkit.Open(t, url, nil)
 		s := New(d)
-		enter(t, d, rapid.SliceOfN(drawKnown(), 300, 300).Example(7)...)
-		there := entered(t, d, provider.Instagram)
+		addHashtags(t, d, rapid.SliceOfN(drawKnown(), 300, 300).Example(7)...)
+		there := readHashtags(t, d, provider.Instagram)
 		rapid.Check(t, func(t *rapid.T) {
-			b := bounds{grams: rapid.IntRange(1, 3).Draw(t, "grams"), few: rapid.IntRange(1, 5).Draw(t, "few"), walked: rapid.IntRange(1, 20).Draw(t, "walked")}
+			b := bounds{grams: rapid.IntRange(1, 3).Draw(t, "grams"), rareBelow: rapid.IntRange(1, 5).Draw(t, "few"), maxScanned: rapid.IntRange(1, 20).Draw(t, "walked")}
 			words := []string{drawTag(5).Draw(t, "word")}
-			got, err := s.matches(context.Background(), provider.Instagram, words, MostFound, b)
+			got, err := s.matches(context.Background(), provider.Instagram, words, MaxMatches, b)
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := expected(there, words, MostFound)
+			want := expectedMatches(there, words, MaxMatches)
 			if short := utf8.RuneCountInString(words[0]) < 4; short && !slices.Equal(want, got) {
 				t.Fatalf("%q: %q, not %q", words, got, want)
 			}
@@ -249,20 +251,20 @@ func TestNoMoreIsLookedAtThanTheBound(t *testing.T) {
 		d := testkit.Open(t, url, nil)
 		s := New(d)
 		for n := range 50 {
-			enter(t, d, sized(fmt.Sprintf("abcxbcd%02d", n), int64(1000-n)))
+			addHashtags(t, d, knownWithSize(fmt.Sprintf("abcxbcd%02d", n), int64(1000-n)))
 		}
-		enter(t, d, sized("xabcdx", 960), unsized("yabcdy"))
+		addHashtags(t, d, knownWithSize("xabcdx", 960), knownWithoutSize("yabcdy"))
 		for _, c := range []struct {
 			walked int
 			want   []string
 		}{{41, nil}, {42, []string{"xabcdx"}}, {51, []string{"xabcdx"}}, {52, []string{"xabcdx", "yabcdy"}}, {53, []string{"xabcdx", "yabcdy"}}} {
-			got, err := s.matches(t.Context(), provider.Instagram, []string{"abcd"}, 10, bounds{grams: 2, few: 10, walked: c.walked})
+			got, err := s.matches(t.Context(), provider.Instagram, []string{"abcd"}, 10, bounds{grams: 2, rareBelow: 10, maxScanned: c.walked})
 			if err != nil || !slices.Equal(got, c.want) {
 				t.Errorf("among %d: %q, not %q (%v)", c.walked, got, c.want, err)
 			}
 		}
 		// A rare part finds it however narrow the bound is.
-		got, err := s.matches(t.Context(), provider.Instagram, []string{"abcdy"}, 10, bounds{grams: 3, few: 10, walked: 1})
+		got, err := s.matches(t.Context(), provider.Instagram, []string{"abcdy"}, 10, bounds{grams: 3, rareBelow: 10, maxScanned: 1})
 		if err != nil || !slices.Equal(got, []string{"yabcdy"}) {
 			t.Errorf("a rare part: %q (%v)", got, err)
 		}
@@ -275,10 +277,10 @@ func TestFind(t *testing.T) {
 		d := testkit.Open(t, url, nil)
 		s := New(d)
 		long := strings.Repeat("ü", provider.MaxHashtag-3) + "end"
-		enter(t, d, unsized("beachside"), sized("summerbeach", 500), sized("beach", 10), sized("beaches", 9_000), sized("thebeach", 90), sized("be", 3),
-			sized("beachsummer", 700), sized("summer", 20), sized("summerday", 40), sized("summer_beach", 600), sized("summertimebeaches", 5), unsized("a_b"), sized("axb", 7), sized("a_bc", 8),
-			sized("日本旅行", 80), sized("旅行", 60), sized("旅行好き", 70), sized("一人旅行中", 50), sized("путешествие", 4), sized("हिन्दी", 5), sized(long, 1), sized("ab", 9), sized("x", 5))
-		enter(t, d, known{platform: provider.TikTok, hashtag: "beachball"})
+		addHashtags(t, d, knownWithoutSize("beachside"), knownWithSize("summerbeach", 500), knownWithSize("beach", 10), knownWithSize("beaches", 9_000), knownWithSize("thebeach", 90), knownWithSize("be", 3),
+			knownWithSize("beachsummer", 700), knownWithSize("summer", 20), knownWithSize("summerday", 40), knownWithSize("summer_beach", 600), knownWithSize("summertimebeaches", 5), knownWithoutSize("a_b"), knownWithSize("axb", 7), knownWithSize("a_bc", 8),
+			knownWithSize("日本旅行", 80), knownWithSize("旅行", 60), knownWithSize("旅行好き", 70), knownWithSize("一人旅行中", 50), knownWithSize("путешествие", 4), knownWithSize("हिन्दी", 5), knownWithSize(long, 1), knownWithSize("ab", 9), knownWithSize("x", 5))
+		addHashtags(t, d, known{platform: provider.TikTok, hashtag: "beachball"})
 		for _, c := range []struct {
 			words []string
 			want  []string
@@ -310,7 +312,7 @@ func TestFind(t *testing.T) {
 			{[]string{"旅行", "日本"}, []string{"旅行", "日本旅行", "旅行好き"}},
 			{[]string{"summer", "!", "summer", "day"}, []string{"summerday", "summer", "beachsummer", "summer_beach", "summerbeach", "summertimebeaches"}},
 		} {
-			got, err := s.matches(t.Context(), provider.Instagram, c.words, MostFound, usual)
+			got, err := s.matches(t.Context(), provider.Instagram, c.words, MaxMatches, defaultBounds)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -328,11 +330,11 @@ func TestPhrasesAreBounded(t *testing.T) {
 	for n := range 40 {
 		words = append(words, fmt.Sprintf("word%02d", n))
 	}
-	if got := searchable(words); !slices.Equal(got, words[:mostWords]) {
+	if got := normalizeWords(words); !slices.Equal(got, words[:maxWords]) {
 		t.Errorf("%q", got)
 	}
-	for looks := 1; looks <= mostWords+1; looks++ {
-		if b := usual.among(looks); b.walked*looks > usual.walked || b.grams*looks > usual.grams || b.grams < 1 {
+	for looks := 1; looks <= maxWords+1; looks++ {
+		if b := defaultBounds.split(looks); b.maxScanned*looks > defaultBounds.maxScanned || b.grams*looks > defaultBounds.grams || b.grams < 1 {
 			t.Errorf("%d looks: %+v", looks, b)
 		}
 	}
@@ -343,7 +345,7 @@ func TestFindTellsFigures(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		d := testkit.Open(t, url, nil)
-		enter(t, d, unsized("seaside"), sized("sea", 0), sized("seagull", 1_200))
+		addHashtags(t, d, knownWithoutSize("seaside"), knownWithSize("sea", 0), knownWithSize("seagull", 1_200))
 		change(t, d, func(ctx context.Context, tx *db.Tx) error {
 			_, err := tx.Exec(ctx, `UPDATE hashtags SET basis = 'measured', measured_at = 1 WHERE posts IS NOT NULL`)
 			return err

@@ -17,26 +17,26 @@ import (
 )
 
 const (
-	// mostCarried is how many hashtags of a post are remembered. Instagram allows 30.
-	mostCarried = 40
-	// mostFinders is under how many hashtags a post is noted to have been met.
-	mostFinders = 10
-	// longestID is the longest id of a post, in bytes.
-	longestID = 100
+	// maxHashtagsPerPost is how many hashtags of a post are remembered. Instagram allows 30.
+	maxHashtagsPerPost = 40
+	// maxFinders is under how many hashtags a post is noted to have been met.
+	maxFinders = 10
+	// maxPostIDBytes is the longest id of a post, in bytes.
+	maxPostIDBytes = 100
 )
 
-// Carrier is a post with the hashtags that it carries.
-type Carrier struct {
+// TaggedPost is a post with the hashtags that it carries.
+type TaggedPost struct {
 	ID       string   // the network's
 	Hashtags []string // each once, in order
 }
 
-// carriers are posts with their hashtags, as the source tells them and as the captions have them, and with the one that
+// taggedPosts are posts with their hashtags, as the source tells them and as the captions have them, and with the one that
 // they stand under; each post once.
-func carriers(posts []provider.Post, under string) []Carrier {
+func taggedPosts(posts []provider.Post, under string) []TaggedPost {
 	carried := make(map[string][]string, len(posts))
 	for _, p := range posts {
-		if p.ID == "" || len(p.ID) > longestID {
+		if p.ID == "" || len(p.ID) > maxPostIDBytes {
 			continue
 		}
 		tags := caption.Hashtags(p.Caption)
@@ -45,15 +45,15 @@ func carriers(posts []provider.Post, under string) []Carrier {
 				tags = append(tags, name)
 			}
 		}
-		tags = tags[:min(len(tags), mostCarried)]
+		tags = tags[:min(len(tags), maxHashtagsPerPost)]
 		if under != "" {
 			tags = append(tags, under)
 		}
 		carried[p.ID] = union(carried[p.ID], tags)
 	}
-	out := make([]Carrier, 0, len(carried))
-	for _, id := range names(carried) {
-		out = append(out, Carrier{ID: id, Hashtags: carried[id]})
+	out := make([]TaggedPost, 0, len(carried))
+	for _, id := range sortedKeys(carried) {
+		out = append(out, TaggedPost{ID: id, Hashtags: carried[id]})
 	}
 	return out
 }
@@ -65,14 +65,14 @@ func union(a, b []string) []string {
 	return slices.Compact(all)
 }
 
-// Seen remembers which hashtags posts carry that were met otherwise than under a hashtag, as on a profile. One that was
+// RecordPosts remembers which hashtags posts carry that were met otherwise than under a hashtag, as on a profile. One that was
 // met before counts once, with the hashtags that it carries now.
-func (s *Store) Seen(ctx context.Context, tx *db.Tx, platform string, posts []provider.Post) error {
-	return s.remember(ctx, tx, platform, carriers(posts, ""), "")
+func (s *Store) RecordPosts(ctx context.Context, tx *db.Tx, platform string, posts []provider.Post) error {
+	return s.updatePosts(ctx, tx, platform, taggedPosts(posts, ""), "")
 }
 
-// remember remembers which hashtags posts carry, and under which they were met where it was under one.
-func (s *Store) remember(ctx context.Context, tx *db.Tx, platform string, posts []Carrier, under string) error {
+// updatePosts remembers which hashtags posts carry, and under which they were met where it was under one.
+func (s *Store) updatePosts(ctx context.Context, tx *db.Tx, platform string, posts []TaggedPost, under string) error {
 	if len(posts) == 0 {
 		return nil
 	}
@@ -80,38 +80,38 @@ func (s *Store) remember(ctx context.Context, tx *db.Tx, platform string, posts 
 	for _, p := range posts {
 		now[p.ID] = p.Hashtags
 	}
-	was, err := s.holdPosts(ctx, tx, platform, now)
+	was, err := s.lockPosts(ctx, tx, platform, now)
 	if err != nil {
 		return err
 	}
-	c := changes{posts: map[string]changed{}, touched: map[string]bool{}}
+	c := changes{posts: map[string]postRow{}, touched: map[string]bool{}}
 	for _, post := range was {
-		c.compare(post, now[post.network], under)
+		c.diff(post, now[post.networkID], under)
 	}
-	ids, err := s.hold(ctx, tx, platform, names(c.touched))
+	ids, err := s.lockHashtags(ctx, tx, platform, sortedKeys(c.touched))
 	if err != nil {
 		return err
 	}
 	return c.write(ctx, tx, ids)
 }
 
-// met is a post as it is remembered.
-type met struct {
-	id              int64
-	network         string // the network's id
-	hashtags, found []string
+// storedPost is a post as it is remembered.
+type storedPost struct {
+	id                   int64
+	networkID            string // the network's id
+	hashtags, foundUnder []string
 }
 
-// holdPosts adds those of the posts that carry anything and are not there, and holds the rows of all until the transaction
+// lockPosts adds those of the posts that carry anything and are not there, and holds the rows of all until the transaction
 // ends. Everybody holds them in the same order, and before hashtags.
-func (s *Store) holdPosts(ctx context.Context, tx *db.Tx, platform string, carried map[string][]string) ([]met, error) {
+func (s *Store) lockPosts(ctx context.Context, tx *db.Tx, platform string, carried map[string][]string) ([]storedPost, error) {
 	fresh := make(map[string]int64, len(carried))
 	for post, tags := range carried {
 		if len(tags) > 0 {
-			fresh[post] = dice(platform, post)
+			fresh[post] = shuffleKey(platform, post)
 		}
 	}
-	list, err := asJSON(fresh)
+	list, err := toJSON(fresh)
 	if err != nil {
 		return nil, err
 	}
@@ -120,13 +120,13 @@ func (s *Store) holdPosts(ctx context.Context, tx *db.Tx, platform string, carri
 	if err != nil {
 		return nil, fmt.Errorf("remembering posts: %w", err)
 	}
-	if list, err = asJSON(places(names(carried))); err != nil {
+	if list, err = toJSON(positions(sortedKeys(carried))); err != nil {
 		return nil, err
 	}
-	rows, err := db.AllOf(ctx, tx, len(carried), func(rows *sql.Rows, p *met) error {
+	rows, err := db.AllOf(ctx, tx, len(carried), func(rows *sql.Rows, p *storedPost) error {
 		var tags, found string
-		err := rows.Scan(&p.id, &p.network, &tags, &found)
-		p.hashtags, p.found = strings.Fields(tags), strings.Fields(found)
+		err := rows.Scan(&p.id, &p.networkID, &tags, &found)
+		p.hashtags, p.foundUnder = strings.Fields(tags), strings.Fields(found)
 		return err
 	}, `SELECT id, post, hashtags, found_by FROM hashtag_posts WHERE platform = ? AND post IN (SELECT key FROM json_each(?)) ORDER BY post`+s.db.ForUpdate(), platform, list)
 	if err != nil {
@@ -135,21 +135,21 @@ func (s *Store) holdPosts(ctx context.Context, tx *db.Tx, platform string, carri
 	return rows, nil
 }
 
-// dice is a number from 0 on that says nothing about a post but is always the same: posts in its order are shuffled.
-func dice(platform, post string) int64 {
+// shuffleKey is a number from 0 on that says nothing about a post but is always the same: posts in its order are shuffled.
+func shuffleKey(platform, post string) int64 {
 	sum := sha256.Sum256([]byte(platform + " " + post))
 	return int64(binary.BigEndian.Uint64(sum[:8]) >> 1)
 }
 
 // changes are what is to be written of posts that were met. Rows go to the database as objects under any key.
 type changes struct {
-	posts            map[string]changed
-	gone             []int64         // posts that carry nothing any more
-	touched          map[string]bool // hashtags of which a link changes
-	add, drop, raise []link
+	posts                map[string]postRow
+	gone                 []int64         // posts that carry nothing any more
+	touched              map[string]bool // hashtags of which a link changes
+	add, drop, markFound []link
 }
 
-type changed struct {
+type postRow struct {
 	ID       int64  `json:"i"`
 	Hashtags string `json:"h"`
 	FoundBy  string `json:"f"`
@@ -162,40 +162,40 @@ type link struct {
 	found int64
 }
 
-// compare notes what changes with a post that carries other hashtags now, or was met under one more.
-func (c *changes) compare(p met, carries []string, under string) {
-	found := p.found
-	if under != "" && len(found) < mostFinders {
+// diff notes what changes with a post that carries other hashtags now, or was met under one more.
+func (c *changes) diff(p storedPost, carries []string, under string) {
+	found := p.foundUnder
+	if under != "" && len(found) < maxFinders {
 		found = union(found, []string{under})
 	}
 	carries = union(carries, found) // a post stands under a hashtag that its text may not show
 	for _, name := range carries {
 		switch l := (link{post: p.id, name: name, found: db.Flag(slices.Contains(found, name))}); {
 		case !slices.Contains(p.hashtags, name):
-			c.note(&c.add, l)
-		case l.found == 1 && !slices.Contains(p.found, name):
-			c.note(&c.raise, l)
+			c.push(&c.add, l)
+		case l.found == 1 && !slices.Contains(p.foundUnder, name):
+			c.push(&c.markFound, l)
 		}
 	}
 	for _, name := range p.hashtags {
 		if !slices.Contains(carries, name) {
-			c.note(&c.drop, link{post: p.id, name: name})
+			c.push(&c.drop, link{post: p.id, name: name})
 		}
 	}
 	if len(carries) == 0 {
 		c.gone = append(c.gone, p.id)
 		return
 	}
-	c.posts[strconv.FormatInt(p.id, 10)] = changed{ID: p.id, Hashtags: strings.Join(carries, " "), FoundBy: strings.Join(found, " ")}
+	c.posts[strconv.FormatInt(p.id, 10)] = postRow{ID: p.id, Hashtags: strings.Join(carries, " "), FoundBy: strings.Join(found, " ")}
 }
 
-func (c *changes) note(in *[]link, l link) {
+func (c *changes) push(in *[]link, l link) {
 	*in = append(*in, l)
 	c.touched[l.name] = true
 }
 
-// pairs are links as json_each takes them.
-func pairs(links []link, ids map[string]int64) (string, error) {
+// linksJSON are links as json_each takes them.
+func linksJSON(links []link, ids map[string]int64) (string, error) {
 	type pair struct {
 		Post    int64 `json:"p"`
 		Hashtag int64 `json:"h"`
@@ -205,11 +205,11 @@ func pairs(links []link, ids map[string]int64) (string, error) {
 	for i, l := range links {
 		rows[strconv.Itoa(i)] = pair{l.post, ids[l.name], l.found}
 	}
-	return asJSON(rows)
+	return toJSON(rows)
 }
 
-// ofPairs reads them.
-const ofPairs = `SELECT CAST(value ->> 'p' AS BIGINT), CAST(value ->> 'h' AS BIGINT) FROM json_each(?)`
+// linkRows reads them.
+const linkRows = `SELECT CAST(value ->> 'p' AS BIGINT), CAST(value ->> 'h' AS BIGINT) FROM json_each(?)`
 
 // write changes links, counts and posts. The rows of all of them are held.
 func (c *changes) write(ctx context.Context, tx *db.Tx, ids map[string]int64) error {
@@ -222,9 +222,9 @@ func (c *changes) write(ctx context.Context, tx *db.Tx, ids map[string]int64) er
 		text  string
 	}{
 		{c.add, `INSERT INTO hashtag_links (post_id, hashtag_id, found) SELECT CAST(value ->> 'p' AS BIGINT), CAST(value ->> 'h' AS BIGINT), CAST(value ->> 'f' AS BIGINT) FROM json_each(?)`},
-		{c.raise, `UPDATE hashtag_links SET found = 1 WHERE (post_id, hashtag_id) IN (` + ofPairs + `)`},
+		{c.markFound, `UPDATE hashtag_links SET found = 1 WHERE (post_id, hashtag_id) IN (` + linkRows + `)`},
 	} {
-		list, err := pairs(step.links, ids)
+		list, err := linksJSON(step.links, ids)
 		if err != nil {
 			return err
 		}
@@ -236,25 +236,25 @@ func (c *changes) write(ctx context.Context, tx *db.Tx, ids map[string]int64) er
 		}
 	}
 	if len(c.drop) > 0 {
-		list, err := pairs(c.drop, ids)
+		list, err := linksJSON(c.drop, ids)
 		if err != nil {
 			return err
 		}
-		if err := unlink(ctx, tx, counts, `(post_id, hashtag_id) IN (`+ofPairs+`)`, list); err != nil {
+		if err := deleteLinks(ctx, tx, counts, `(post_id, hashtag_id) IN (`+linkRows+`)`, list); err != nil {
 			return err
 		}
 	}
-	if err := count(ctx, tx, counts); err != nil {
+	if err := addToCounts(ctx, tx, counts); err != nil {
 		return err
 	}
-	if err := dropPosts(ctx, tx, c.gone); err != nil {
+	if err := deletePosts(ctx, tx, c.gone); err != nil {
 		return err
 	}
 	return c.writePosts(ctx, tx)
 }
 
 func (c *changes) writePosts(ctx context.Context, tx *db.Tx) error {
-	list, err := asJSON(c.posts)
+	list, err := toJSON(c.posts)
 	if err != nil {
 		return err
 	}
@@ -266,8 +266,8 @@ func (c *changes) writePosts(ctx context.Context, tx *db.Tx) error {
 	return nil
 }
 
-// unlink deletes links and takes them off the counts. A link may be gone already.
-func unlink(ctx context.Context, tx *db.Tx, counts map[int64]int64, which string, args ...any) error {
+// deleteLinks deletes links and takes them off the counts. A link may be gone already.
+func deleteLinks(ctx context.Context, tx *db.Tx, counts map[int64]int64, which string, args ...any) error {
 	gone, err := db.All(ctx, tx, func(rows *sql.Rows, id *int64) error { return rows.Scan(id) }, `DELETE FROM hashtag_links WHERE `+which+` RETURNING hashtag_id`, args...)
 	if err != nil {
 		return fmt.Errorf("unlinking hashtags from posts: %w", err)
@@ -278,13 +278,13 @@ func unlink(ctx context.Context, tx *db.Tx, counts map[int64]int64, which string
 	return nil
 }
 
-// count adds to how many posts hashtags are linked with, and forgets the hashtags of which nothing is left to know.
-func count(ctx context.Context, tx *db.Tx, counts map[int64]int64) error {
+// addToCounts adds to how many posts hashtags are linked with, and forgets the hashtags of which nothing is left to know.
+func addToCounts(ctx context.Context, tx *db.Tx, counts map[int64]int64) error {
 	maps.DeleteFunc(counts, func(_, n int64) bool { return n == 0 })
 	if len(counts) == 0 {
 		return nil
 	}
-	list, err := asJSON(counts)
+	list, err := toJSON(counts)
 	if err != nil {
 		return err
 	}
@@ -293,12 +293,12 @@ func count(ctx context.Context, tx *db.Tx, counts map[int64]int64) error {
 	if err != nil {
 		return fmt.Errorf("counting posts of hashtags: %w", err)
 	}
-	_, err = tx.Exec(ctx, `DELETE FROM hashtags WHERE id IN (SELECT CAST(key AS BIGINT) FROM json_each(?)) AND `+idle, list)
+	_, err = tx.Exec(ctx, `DELETE FROM hashtags WHERE id IN (SELECT CAST(key AS BIGINT) FROM json_each(?)) AND `+unusedCondition, list)
 	if err != nil {
 		return fmt.Errorf("forgetting hashtags: %w", err)
 	}
 	return nil
 }
 
-// idle tells of hashtags that nobody wants, and of which nothing is known.
-const idle = `seen = 0 AND due_at = 0 AND measured_at = 0`
+// unusedCondition tells of hashtags that nobody wants, and of which nothing is known.
+const unusedCondition = `seen = 0 AND due_at = 0 AND measured_at = 0`

@@ -41,7 +41,7 @@ func (m model) lines() []string {
 }
 
 // empty forgets all.
-func (w *world) empty() {
+func (w *env) empty() {
 	w.t.Helper()
 	w.write(func(ctx context.Context, tx *db.Tx) error {
 		for _, text := range []string{`DELETE FROM hashtag_links`, `DELETE FROM hashtag_posts`, `DELETE FROM hashtags`} {
@@ -55,7 +55,7 @@ func (w *world) empty() {
 
 // Posts are remembered once, with what they carry now; counts are right after whatever happens.
 func TestPostsAgainstAModel(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *env) {
 		tags := rapid.SliceOfDistinct(rapid.SampledFrom([]string{"sea", "lake", "pier", "旅", "a_b"}), rapid.ID)
 		ids := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"1", "2", "3", "4"}), 0, 4, rapid.ID)
 		rapid.Check(t, func(t *rapid.T) {
@@ -68,7 +68,7 @@ func TestPostsAgainstAModel(t *testing.T) {
 					posts = append(posts, m.meet(id, under, tags.Draw(t, "tags")))
 				}
 				if under == "" {
-					w.seen(posts...)
+					w.recordPosts(posts...)
 				} else {
 					w.keep(provider.Instagram, provider.HashtagFigures{Hashtag: under, Recent: posts})
 				}
@@ -82,11 +82,11 @@ func TestPostsAgainstAModel(t *testing.T) {
 }
 
 func TestOldPostsAreForgotten(t *testing.T) {
-	each(t, func(w *world) {
-		w.seen(post("1", "sea", "lake"), post("2", "sea"))
+	each(t, func(w *env) {
+		w.recordPosts(post("1", "sea", "lake"), post("2", "sea"))
 		w.want(provider.Instagram, "lake")
 		w.clock.Advance(89 * day)
-		w.seen(post("2", "sea", "pier"))
+		w.recordPosts(post("2", "sea", "pier"))
 		if n, err := w.store.Sweep(t.Context()); n != 0 || err != nil {
 			t.Errorf("%d are forgotten: %v", n, err)
 		}
@@ -106,14 +106,14 @@ func TestOldPostsAreForgotten(t *testing.T) {
 	})
 }
 
-func (w *world) must2(_ int64, err error) {
+func (w *env) must2(_ int64, err error) {
 	w.t.Helper()
 	w.must(err)
 }
 
 // Of a crowded hashtag a thousand posts stay: first go those that were met under others, then the oldest.
 func TestCrowdedHashtagsAreThinned(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *env) {
 		var own, others []provider.Post
 		for i := range 900 {
 			own = append(own, post(fmt.Sprint("own", i)))
@@ -125,7 +125,7 @@ func TestCrowdedHashtagsAreThinned(t *testing.T) {
 			others[i].Hashtags = append(others[i].Hashtags, "rare")
 		}
 		w.keep(provider.Instagram, provider.HashtagFigures{Hashtag: "love", Recent: own})
-		w.seen(others...)
+		w.recordPosts(others...)
 		w.audit()
 		for gone := int64(1); gone > 0; {
 			var err error
@@ -141,7 +141,7 @@ func TestCrowdedHashtagsAreThinned(t *testing.T) {
 			t.Errorf("%d posts are remembered", n)
 		}
 		// A post that is met again does not come back to the hashtag, but changes as before.
-		w.seen(post("other000", "love", "fresh"))
+		w.recordPosts(post("other000", "love", "fresh"))
 		got = w.lines(`SELECT hashtag || ' ' || CAST(seen AS TEXT) FROM hashtags`)
 		if diff := cmp.Diff([]string{"fresh 1", "love 1000", "rare 49"}, got); diff != "" {
 			t.Error(diff)
@@ -151,23 +151,23 @@ func TestCrowdedHashtagsAreThinned(t *testing.T) {
 }
 
 func TestBesideOfPlantedPosts(t *testing.T) {
-	each(t, func(w *world) {
-		n := syntheticrelated.Drawn(3, true)
+	each(t, func(w *env) {
+		n := syntheticrelated.RandomNetwork(3, true)
 		asked := syntheticrelated.Subject(0)
 		beside := func(most int, tags ...string) []stats.Related {
 			t.Helper()
-			found, err := w.store.Beside(t.Context(), provider.Instagram, tags, most)
+			found, err := w.store.RelatedTo(t.Context(), provider.Instagram, tags, most)
 			w.must(err)
 			return found
 		}
-		w.keep(provider.Instagram, provider.HashtagFigures{Hashtag: asked, Recent: n.Under(0, 150)})
+		w.keep(provider.Instagram, provider.HashtagFigures{Hashtag: asked, Recent: n.PostsUnder(0, 150)})
 		if found := beside(50, asked); len(found) != 0 || found == nil {
 			t.Errorf("related although nothing else is known: %+v", found)
 		}
 		for i := 1; i < n.Subjects; i++ {
-			w.keep(provider.Instagram, provider.HashtagFigures{Hashtag: syntheticrelated.Subject(i), Recent: n.Under(i, 100)})
+			w.keep(provider.Instagram, provider.HashtagFigures{Hashtag: syntheticrelated.Subject(i), Recent: n.PostsUnder(i, 100)})
 		}
-		w.seen(n.Anywhere(100)...)
+		w.recordPosts(n.PostsAnywhere(100)...)
 		w.keep(provider.Instagram, w.figures(syntheticrelated.Companion(2), 4000))
 		names := map[string]bool{}
 		for _, r := range beside(4, asked) {
@@ -192,19 +192,19 @@ func TestBesideOfPlantedPosts(t *testing.T) {
 
 // Many nodes that meet the same posts at once come to the same counts.
 func TestManyMeetTheSamePosts(t *testing.T) {
-	each(t, func(w *world) {
-		n := syntheticrelated.Drawn(5, true)
+	each(t, func(w *env) {
+		n := syntheticrelated.RandomNetwork(5, true)
 		done := make(chan error, 8)
 		for i := range 8 {
 			go func() {
-				posts := n.Under(i%2, 60)
+				posts := n.PostsUnder(i%2, 60)
 				slices.Reverse(posts)
-				learned := stats.Read(provider.Instagram, provider.HashtagFigures{Hashtag: syntheticrelated.Subject(i % 2), Recent: posts, MeasuredAt: began}, began)
+				learned := stats.Analyze(provider.Instagram, provider.HashtagFigures{Hashtag: syntheticrelated.Subject(i % 2), Recent: posts, MeasuredAt: began}, began)
 				done <- w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 					if i%3 == 0 {
-						return w.store.Seen(ctx, tx, provider.Instagram, posts[:30])
+						return w.store.RecordPosts(ctx, tx, provider.Instagram, posts[:30])
 					}
-					return w.store.Keep(ctx, tx, learned)
+					return w.store.Record(ctx, tx, learned)
 				})
 			}()
 		}

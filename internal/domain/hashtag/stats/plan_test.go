@@ -38,10 +38,10 @@ func TestQuestionsUseTheirIndexes(t *testing.T) {
 			{"hashtags_stale", staleQuery, []any{"instagram", int64(4000), int64(4000)}},
 			{"hashtags_crowded", crowdedQuery, []any{sweepHashtags}},
 			{"hashtag_posts_by_age", oldQuery, []any{int64(100), sweepPosts}},
-			{"hashtag_posts_sample", sampleQuery, []any{"instagram", 30}},
-			{"hashtag_links", hereQuery, []any{"instagram", "tag17", 50}},
+			{"hashtag_posts_sample", referenceQuery, []any{"instagram", 30}},
+			{"hashtag_links", targetQuery, []any{"instagram", "tag17", 50}},
 			{"hashtag_links", excessQuery, []any{int64(17), 50}},
-			{"hashtags", ofQuery, []any{"instagram", `{"tag1": 1, "tag2": 2}`}},
+			{"hashtags", getQuery, []any{"instagram", `{"tag1": 1, "tag2": 2}`}},
 		} {
 			plan := testkit.Plan(t, d, c.query, c.args...)
 			if !strings.Contains(plan, c.index) || strings.Contains(plan, "Seq Scan") || strings.Contains(plan, "SCAN hashtag") && !strings.Contains(plan, "INDEX") || strings.Contains(plan, "SCAN p") {

@@ -10,18 +10,18 @@ import (
 	"pressroom/internal/domain/provider"
 )
 
-// gathered is what was met of a made-up network, as it is remembered.
-type gathered struct {
-	here   map[int64]met
-	sample []met
+// sampledPosts is what was met of a made-up network, as it is remembered.
+type sampledPosts struct {
+	here   map[int64]storedPost
+	sample []storedPost
 }
 
-func (c *gathered) meet(posts []provider.Post, under string) {
+func (c *sampledPosts) meet(posts []provider.Post, under string) {
 	for _, p := range posts {
-		m := met{id: int64(len(c.sample)), network: p.ID, hashtags: p.Hashtags}
+		m := storedPost{id: int64(len(c.sample)), networkID: p.ID, hashtags: p.Hashtags}
 		if under != "" {
-			m.found = []string{under}
-			m.hashtags = union(m.hashtags, m.found)
+			m.foundUnder = []string{under}
+			m.hashtags = union(m.hashtags, m.foundUnder)
 		}
 		c.sample = append(c.sample, m)
 		if under == syntheticrelated.Subject(0) {
@@ -31,13 +31,13 @@ func (c *gathered) meet(posts []provider.Post, under string) {
 }
 
 // lookAround meets some posts under each subject's hashtag, under a hashtag that stands everywhere, and under none.
-func lookAround(n syntheticrelated.Network) *gathered {
-	c := &gathered{here: map[int64]met{}}
+func lookAround(n syntheticrelated.Network) *sampledPosts {
+	c := &sampledPosts{here: map[int64]storedPost{}}
 	for i := range n.Subjects {
-		c.meet(n.Under(i, 100), syntheticrelated.Subject(i))
+		c.meet(n.PostsUnder(i, 100), syntheticrelated.Subject(i))
 	}
-	c.meet(n.UnderCommon("everywhere3", 200), "everywhere3")
-	c.meet(n.Anywhere(150), "")
+	c.meet(n.PostsUnderCommon("everywhere3", 200), "everywhere3")
+	c.meet(n.PostsAnywhere(150), "")
 	return c
 }
 
@@ -48,9 +48,9 @@ func TestPlantedCompanionsAreFirst(t *testing.T) {
 	t.Parallel()
 	first := 0
 	for seed := range uint64(networks) {
-		n := syntheticrelated.Drawn(seed, true)
+		n := syntheticrelated.RandomNetwork(seed, true)
 		c := lookAround(n)
-		found := relate(c.here, c.sample, []string{syntheticrelated.Subject(0)})
+		found := rankRelated(c.here, c.sample, []string{syntheticrelated.Subject(0)})
 		if len(found) >= len(n.Companions) && !slices.ContainsFunc(found[:len(n.Companions)], func(r Related) bool { return !strings.HasPrefix(r.Hashtag, "companion") }) {
 			first++
 		}
@@ -67,9 +67,9 @@ func TestNothingPlantedNothingClaimed(t *testing.T) {
 	t.Parallel()
 	claimed := 0
 	for seed := range uint64(networks) {
-		n := syntheticrelated.Drawn(seed, false)
+		n := syntheticrelated.RandomNetwork(seed, false)
 		c := lookAround(n)
-		if found := relate(c.here, c.sample, []string{syntheticrelated.Subject(0)}); len(found) > 0 {
+		if found := rankRelated(c.here, c.sample, []string{syntheticrelated.Subject(0)}); len(found) > 0 {
 			t.Logf("seed %d: %+v", seed, found[0])
 			claimed++
 		}
@@ -83,7 +83,7 @@ func TestNothingPlantedNothingClaimed(t *testing.T) {
 // Posts that were met under harbour all carry it. Those of them that carry sea as well are no sample of what carries sea.
 func TestPostsMetUnderOthersAreNoSample(t *testing.T) {
 	t.Parallel()
-	c := &gathered{here: map[int64]met{}}
+	c := &sampledPosts{here: map[int64]storedPost{}}
 	meet := func(count int, under string, tags ...string) {
 		for range count {
 			c.meet([]provider.Post{{ID: fmt.Sprint(len(c.sample)), Hashtags: tags}}, under)
@@ -96,7 +96,7 @@ func TestPostsMetUnderOthersAreNoSample(t *testing.T) {
 	meet(30, "harbour")
 	meet(5, "", "harbour")
 	meet(495, "", "photo")
-	if found := relate(c.here, c.sample, []string{asked}); len(found) > 0 {
+	if found := rankRelated(c.here, c.sample, []string{asked}); len(found) > 0 {
 		t.Errorf("claimed: %+v", found)
 	}
 	for _, p := range c.sample { // who takes all that carries it for a sample errs
@@ -104,7 +104,7 @@ func TestPostsMetUnderOthersAreNoSample(t *testing.T) {
 			c.here[p.id] = p
 		}
 	}
-	if found := relate(c.here, c.sample, []string{asked}); len(found) != 1 {
+	if found := rankRelated(c.here, c.sample, []string{asked}); len(found) != 1 {
 		t.Errorf("the posts show no bias: %+v", found)
 	}
 }

@@ -10,10 +10,10 @@ import (
 )
 
 const (
-	// remembered is how long a post is remembered that is not met again.
-	remembered = 90 * 24 * time.Hour
-	// mostPosts is how many posts of a hashtag are remembered; the migration's index hashtags_crowded has it too.
-	mostPosts = 1000
+	// postTTL is how long a post is remembered that is not met again.
+	postTTL = 90 * 24 * time.Hour
+	// maxPostsPerHashtag is how many posts of a hashtag are remembered; the migration's index hashtags_crowded has it too.
+	maxPostsPerHashtag = 1000
 	// sweepPosts and sweepHashtags are how many posts, and crowded hashtags, one sweep takes.
 	sweepPosts    = 500
 	sweepHashtags = 20
@@ -22,16 +22,16 @@ const (
 // Sweep forgets posts that were not met for long, and those of crowded hashtags that were met first; of these, posts that
 // were met under other hashtags go before. It takes a batch at a time and tells how many posts and links are gone.
 func (s *Store) Sweep(ctx context.Context) (int64, error) {
-	old, err := s.forgetOld(ctx)
+	old, err := s.deleteOldPosts(ctx)
 	if err != nil {
 		return 0, fmt.Errorf("forgetting old posts: %w", err)
 	}
-	crowded, err := ids(ctx, s.db, crowdedQuery, sweepHashtags)
+	crowded, err := queryIDs(ctx, s.db, crowdedQuery, sweepHashtags)
 	if err != nil {
 		return 0, fmt.Errorf("looking for crowded hashtags: %w", err)
 	}
 	for _, id := range crowded {
-		n, err := s.thin(ctx, id)
+		n, err := s.trimHashtag(ctx, id)
 		if err != nil {
 			return 0, fmt.Errorf("forgetting posts of a crowded hashtag: %w", err)
 		}
@@ -46,52 +46,52 @@ const (
 	excessQuery  = `SELECT post_id FROM hashtag_links WHERE hashtag_id = ? ORDER BY found, post_id LIMIT ?`
 )
 
-// in reads ids that are the keys of an object.
-const in = `IN (SELECT CAST(key AS BIGINT) FROM json_each(?))`
+// inKeys reads ids that are the keys of an object.
+const inKeys = `IN (SELECT CAST(key AS BIGINT) FROM json_each(?))`
 
-func ids(ctx context.Context, q db.Querier, query string, args ...any) ([]int64, error) {
+func queryIDs(ctx context.Context, q db.Querier, query string, args ...any) ([]int64, error) {
 	return db.All(ctx, q, func(rows *sql.Rows, id *int64) error { return rows.Scan(id) }, query, args...)
 }
 
-func keys(of []int64) (string, error) {
+func keySet(of []int64) (string, error) {
 	set := make(map[int64]int, len(of))
 	for _, id := range of {
 		set[id] = 0
 	}
-	return asJSON(set)
+	return toJSON(set)
 }
 
-// forgetOld forgets posts that were not met for long.
-func (s *Store) forgetOld(ctx context.Context) (int64, error) {
+// deleteOldPosts forgets posts that were not met for long.
+func (s *Store) deleteOldPosts(ctx context.Context) (int64, error) {
 	var n int64
 	err := s.db.InTx(ctx, "hashtag.forget", func(ctx context.Context, tx *db.Tx) error {
-		until := db.Micros(tx.Now().Add(-remembered))
-		old, err := ids(ctx, tx, `SELECT id FROM hashtag_posts WHERE id IN (`+oldQuery+`) AND seen_at <= ? ORDER BY platform, post`+s.db.ForUpdate(), until, sweepPosts, until)
+		until := db.Micros(tx.Now().Add(-postTTL))
+		old, err := queryIDs(ctx, tx, `SELECT id FROM hashtag_posts WHERE id IN (`+oldQuery+`) AND seen_at <= ? ORDER BY platform, post`+s.db.ForUpdate(), until, sweepPosts, until)
 		if err != nil || len(old) == 0 {
 			return err
 		}
-		list, err := keys(old)
+		list, err := keySet(old)
 		if err != nil {
 			return err
 		}
-		if _, err := ids(ctx, tx, `SELECT id FROM hashtags WHERE id IN (SELECT hashtag_id FROM hashtag_links WHERE post_id `+in+`) ORDER BY platform, hashtag`+s.db.ForUpdate(), list); err != nil {
+		if _, err := queryIDs(ctx, tx, `SELECT id FROM hashtags WHERE id IN (SELECT hashtag_id FROM hashtag_links WHERE post_id `+inKeys+`) ORDER BY platform, hashtag`+s.db.ForUpdate(), list); err != nil {
 			return err
 		}
 		counts := map[int64]int64{}
-		if err := unlink(ctx, tx, counts, `post_id `+in, list); err != nil {
+		if err := deleteLinks(ctx, tx, counts, `post_id `+inKeys, list); err != nil {
 			return err
 		}
 		n = int64(len(old))
-		if err := dropPosts(ctx, tx, old); err != nil {
+		if err := deletePosts(ctx, tx, old); err != nil {
 			return err
 		}
-		return count(ctx, tx, counts)
+		return addToCounts(ctx, tx, counts)
 	})
 	return n, err
 }
 
-// thin forgets that posts carry a crowded hashtag, and the posts that are linked with nothing else.
-func (s *Store) thin(ctx context.Context, hashtag int64) (int64, error) {
+// trimHashtag forgets that posts carry a crowded hashtag, and the posts that are linked with nothing else.
+func (s *Store) trimHashtag(ctx context.Context, hashtag int64) (int64, error) {
 	var n int64
 	err := s.db.InTx(ctx, "hashtag.thin", func(ctx context.Context, tx *db.Tx) error {
 		n = 0
@@ -99,15 +99,15 @@ func (s *Store) thin(ctx context.Context, hashtag int64) (int64, error) {
 		if err := tx.QueryRow(ctx, `SELECT seen FROM hashtags WHERE id = ?`, hashtag).Scan(&seen); err != nil {
 			return err
 		}
-		posts, err := ids(ctx, tx, excessQuery, hashtag, max(0, min(seen-mostPosts, sweepPosts)))
+		posts, err := queryIDs(ctx, tx, excessQuery, hashtag, max(0, min(seen-maxPostsPerHashtag, sweepPosts)))
 		if err != nil || len(posts) == 0 {
 			return err
 		}
-		list, err := keys(posts)
+		list, err := keySet(posts)
 		if err != nil {
 			return err
 		}
-		if _, err := ids(ctx, tx, `SELECT id FROM hashtag_posts WHERE id `+in+` ORDER BY platform, post`+s.db.ForUpdate(), list); err != nil {
+		if _, err := queryIDs(ctx, tx, `SELECT id FROM hashtag_posts WHERE id `+inKeys+` ORDER BY platform, post`+s.db.ForUpdate(), list); err != nil {
 			return err
 		}
 		// Another node may have been quicker: then there is less to forget, and nothing is forgotten now.
@@ -116,32 +116,32 @@ func (s *Store) thin(ctx context.Context, hashtag int64) (int64, error) {
 			return err
 		}
 		counts := map[int64]int64{}
-		if err := unlink(ctx, tx, counts, `hashtag_id = ? AND post_id `+in, hashtag, list); err != nil {
+		if err := deleteLinks(ctx, tx, counts, `hashtag_id = ? AND post_id `+inKeys, hashtag, list); err != nil {
 			return err
 		}
 		n = -counts[hashtag]
-		bare, err := ids(ctx, tx, `SELECT id FROM hashtag_posts WHERE id `+in+` AND NOT EXISTS (SELECT 1 FROM hashtag_links WHERE post_id = hashtag_posts.id)`, list)
+		bare, err := queryIDs(ctx, tx, `SELECT id FROM hashtag_posts WHERE id `+inKeys+` AND NOT EXISTS (SELECT 1 FROM hashtag_links WHERE post_id = hashtag_posts.id)`, list)
 		if err != nil {
 			return err
 		}
-		if err := dropPosts(ctx, tx, bare); err != nil {
+		if err := deletePosts(ctx, tx, bare); err != nil {
 			return err
 		}
-		return count(ctx, tx, counts)
+		return addToCounts(ctx, tx, counts)
 	})
 	return n, err
 }
 
-// dropPosts deletes posts that are linked with nothing.
-func dropPosts(ctx context.Context, tx *db.Tx, posts []int64) error {
+// deletePosts deletes posts that are linked with nothing.
+func deletePosts(ctx context.Context, tx *db.Tx, posts []int64) error {
 	if len(posts) == 0 {
 		return nil
 	}
-	list, err := keys(posts)
+	list, err := keySet(posts)
 	if err != nil {
 		return err
 	}
-	if _, err := tx.Exec(ctx, `DELETE FROM hashtag_posts WHERE id `+in, list); err != nil {
+	if _, err := tx.Exec(ctx, `DELETE FROM hashtag_posts WHERE id `+inKeys, list); err != nil {
 		return fmt.Errorf("forgetting posts: %w", err)
 	}
 	return nil

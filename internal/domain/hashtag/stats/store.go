@@ -23,28 +23,28 @@ func New(d *db.DB) *Store { return &Store{db: d} }
 // platforms are those whose hashtags are known. Figures for no platform in particular are of the first that tells any.
 var platforms = []string{provider.Instagram, provider.TikTok}
 
-// apart is how much later a hashtag's turn is than that of the one before it in the same call, as if it had been asked for
+// turnSpacing is how much later a hashtag's turn is than that of the one before it in the same call, as if it had been asked for
 // so much later: a list of thousands does not keep a short one waiting that is made after it.
-const apart = 24 * time.Hour
+const turnSpacing = 24 * time.Hour
 
-// again is how long a wish is not noted anew.
-const again = 24 * time.Hour
+// demandRefresh is how long a wish is not noted anew.
+const demandRefresh = 24 * time.Hour
 
-// Want notes hashtags that somebody asked for, the most important first: unknown ones are added, and all are measured in
+// Enqueue notes hashtags that somebody asked for, the most important first: unknown ones are added, and all are measured in
 // the background. Those of no platform are wanted on each.
-func (s *Store) Want(ctx context.Context, tx *db.Tx, platform string, tags []string) error {
-	return s.want(ctx, tx, platform, tags, 0)
+func (s *Store) Enqueue(ctx context.Context, tx *db.Tx, platform string, tags []string) error {
+	return s.enqueue(ctx, tx, platform, tags, 0)
 }
 
-// wantedAtOnce is how many hashtags one transaction of WantAhead adds. For each there are a dozen rows by which it is found.
-const wantedAtOnce = 500
+// enqueueBatch is how many hashtags one transaction of WantAhead adds. For each there are a dozen rows by which it is found.
+const enqueueBatch = 500
 
-// WantAhead is Want before the transaction in which many hashtags are wanted, some of them at a time: SQLite has one writer,
+// EnqueueInBatches is Want before the transaction in which many hashtags are wanted, some of them at a time: SQLite has one writer,
 // which thousands of unknown ones would hold for a second. Wanted again in that transaction, they are only looked at.
-func (s *Store) WantAhead(ctx context.Context, platform string, tags []string) error {
-	for first := 0; first < len(tags); first += wantedAtOnce {
+func (s *Store) EnqueueInBatches(ctx context.Context, platform string, tags []string) error {
+	for first := 0; first < len(tags); first += enqueueBatch {
 		err := s.db.InTx(ctx, "figure.want_ahead", func(ctx context.Context, tx *db.Tx) error {
-			return s.want(ctx, tx, platform, tags[first:min(first+wantedAtOnce, len(tags))], first)
+			return s.enqueue(ctx, tx, platform, tags[first:min(first+enqueueBatch, len(tags))], first)
 		})
 		if err != nil {
 			return err
@@ -53,31 +53,31 @@ func (s *Store) WantAhead(ctx context.Context, platform string, tags []string) e
 	return nil
 }
 
-// want notes that hashtags are wanted, of which the first one has a place among all that one call wants.
-func (s *Store) want(ctx context.Context, tx *db.Tx, platform string, tags []string, first int) error {
+// enqueue notes that hashtags are wanted, of which the first one has a place among all that one call wants.
+func (s *Store) enqueue(ctx context.Context, tx *db.Tx, platform string, tags []string, first int) error {
 	if len(tags) == 0 {
 		return nil
 	}
 	turns := make(map[string]int64, len(tags))
 	for i, name := range tags {
 		if _, twice := turns[name]; !twice {
-			turns[name] = db.Micros(tx.Now().Add(time.Duration(first+i) * apart))
+			turns[name] = db.Micros(tx.Now().Add(time.Duration(first+i) * turnSpacing))
 		}
 	}
 	for _, on := range platforms {
 		if platform != "" && platform != on {
 			continue
 		}
-		if err := s.wantOn(ctx, tx, on, turns); err != nil {
+		if err := s.enqueueOn(ctx, tx, on, turns); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// wantOn adds and changes rows in one statement, in the order in which everybody holds them.
-func (s *Store) wantOn(ctx context.Context, tx *db.Tx, platform string, turns map[string]int64) error {
-	list, err := asJSON(turns)
+// enqueueOn adds and changes rows in one statement, in the order in which everybody holds them.
+func (s *Store) enqueueOn(ctx context.Context, tx *db.Tx, platform string, turns map[string]int64) error {
+	list, err := toJSON(turns)
 	if err != nil {
 		return err
 	}
@@ -87,17 +87,17 @@ func (s *Store) wantOn(ctx context.Context, tx *db.Tx, platform string, turns ma
 		ON CONFLICT (platform, hashtag) DO UPDATE SET wanted_at = excluded.wanted_at, due_at = CASE WHEN hashtags.due_at = 0 THEN excluded.due_at ELSE hashtags.due_at END,
 			turn = CASE WHEN hashtags.due_at = 0 OR hashtags.turn > excluded.turn THEN excluded.turn ELSE hashtags.turn END
 		WHERE hashtags.due_at = 0 OR hashtags.wanted_at < ?`,
-		platform, now, now, list, db.Micros(tx.Now().Add(-again)))
+		platform, now, now, list, db.Micros(tx.Now().Add(-demandRefresh)))
 	if err != nil {
 		return fmt.Errorf("noting that hashtags are wanted: %w", err)
 	}
 	return nil
 }
 
-// hold adds the hashtags that are not there and holds the rows of all until the transaction ends. Everybody holds them in
+// lockHashtags adds the hashtags that are not there and holds the rows of all until the transaction ends. Everybody holds them in
 // the same order, and after posts. It gives the rows' ids.
-func (s *Store) hold(ctx context.Context, tx *db.Tx, platform string, tags []string) (map[string]int64, error) {
-	list, err := asJSON(places(tags))
+func (s *Store) lockHashtags(ctx context.Context, tx *db.Tx, platform string, tags []string) (map[string]int64, error) {
+	list, err := toJSON(positions(tags))
 	if err != nil {
 		return nil, err
 	}
@@ -148,16 +148,16 @@ func (f *Figures) scan(scan func(...any) error) error {
 	return nil
 }
 
-const ofQuery = `SELECT ` + columns + ` FROM hashtags WHERE platform = ? AND hashtag IN (SELECT key FROM json_each(?)) AND measured_at > 0`
+const getQuery = `SELECT ` + columns + ` FROM hashtags WHERE platform = ? AND hashtag IN (SELECT key FROM json_each(?)) AND measured_at > 0`
 
-// Of is what is known of hashtags, by their names; those that nothing is known of are not in it. For no platform it is what
+// Get is what is known of hashtags, by their names; those that nothing is known of are not in it. For no platform it is what
 // Instagram tells of each, else what TikTok does; which of them, the figures say.
-func (s *Store) Of(ctx context.Context, q db.Querier, platform string, tags []string) (map[string]Figures, error) {
+func (s *Store) Get(ctx context.Context, q db.Querier, platform string, tags []string) (map[string]Figures, error) {
 	out := make(map[string]Figures, len(tags))
 	if len(tags) == 0 {
 		return out, nil
 	}
-	list, err := asJSON(places(tags))
+	list, err := toJSON(positions(tags))
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +165,7 @@ func (s *Store) Of(ctx context.Context, q db.Querier, platform string, tags []st
 		if platform != "" && platform != on {
 			continue
 		}
-		found, err := db.AllOf(ctx, q, len(tags), func(rows *sql.Rows, f *Figures) error { return f.scan(rows.Scan) }, ofQuery, on, list)
+		found, err := db.AllOf(ctx, q, len(tags), func(rows *sql.Rows, f *Figures) error { return f.scan(rows.Scan) }, getQuery, on, list)
 		if err != nil {
 			return nil, fmt.Errorf("reading the figures of hashtags: %w", err)
 		}
@@ -178,8 +178,8 @@ func (s *Store) Of(ctx context.Context, q db.Querier, platform string, tags []st
 	return out, nil
 }
 
-// places are names with where each stands.
-func places(tags []string) map[string]int64 {
+// positions are names with where each stands.
+func positions(tags []string) map[string]int64 {
 	out := make(map[string]int64, len(tags))
 	for i, name := range tags {
 		out[name] = int64(i)
@@ -187,7 +187,7 @@ func places(tags []string) map[string]int64 {
 	return out
 }
 
-func names[V any](of map[string]V) []string {
+func sortedKeys[V any](of map[string]V) []string {
 	out := make([]string, 0, len(of))
 	for name := range of {
 		out = append(out, name)
@@ -196,9 +196,9 @@ func names[V any](of map[string]V) []string {
 	return out
 }
 
-// asJSON is an object for json_each, which both databases have for objects, and which makes rows of one argument, however
+// toJSON is an object for json_each, which both databases have for objects, and which makes rows of one argument, however
 // many there are.
-func asJSON[K comparable, V any](rows map[K]V) (string, error) {
+func toJSON[K comparable, V any](rows map[K]V) (string, error) {
 	text, err := json.Marshal(rows)
 	if err != nil {
 		return "", fmt.Errorf("writing rows: %w", err)

@@ -18,14 +18,14 @@ import (
 )
 
 func TestWantedAheadIsWantedAlike(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *env) {
 		var tags []string
 		for i := range 1234 {
 			tags = append(tags, fmt.Sprintf("tag%d", i*541%1234))
 		}
 		w.want(provider.TikTok, tags...)
 		at := w.clock.Now()
-		if err := w.store.WantAhead(t.Context(), provider.Instagram, tags); err != nil {
+		if err := w.store.EnqueueInBatches(t.Context(), provider.Instagram, tags); err != nil {
 			t.Fatal(err)
 		}
 		const rows = `SELECT hashtag || ' ' || wanted_at || ' ' || due_at || ' ' || turn FROM hashtags WHERE platform = `
@@ -42,7 +42,7 @@ func TestWantedAheadIsWantedAlike(t *testing.T) {
 }
 
 func TestWantedHashtagsAreThere(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *env) {
 		w.want(provider.TikTok, "tea")
 		w.want("", "sea", "größe", "旅行", "sea")
 		w.want(provider.Instagram)
@@ -59,8 +59,8 @@ func TestWantedHashtagsAreThere(t *testing.T) {
 
 // As many as the largest list has are wanted and read by a few statements.
 func TestManyHashtags(t *testing.T) {
-	each(t, func(w *world) {
-		tags := numbered("tag", 5000)
+	each(t, func(w *env) {
+		tags := numberTags("tag", 5000)
 		w.want("", tags...)
 		w.write(func(ctx context.Context, tx *db.Tx) error {
 			_, err := tx.Exec(ctx, `UPDATE hashtags SET measured_at = 7, posts_per_day = 3`)
@@ -77,7 +77,7 @@ func TestManyHashtags(t *testing.T) {
 
 // Of hashtags of no platform in particular, Instagram's figures are told where there are any.
 func TestFiguresOfAnyPlatform(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *env) {
 		w.keep(provider.Instagram, w.figures("both", 10))
 		w.keep(provider.TikTok, w.figures("both", 20))
 		w.keep(provider.TikTok, w.figures("one", 30))
@@ -93,13 +93,13 @@ func TestFiguresOfAnyPlatform(t *testing.T) {
 }
 
 func TestKeptIsWhatWasTold(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *env) {
 		f := w.figures("sea", 123)
 		for i := range 8 {
 			f.Recent = append(f.Recent, provider.Post{ID: string(rune('a' + i)), TakenAt: w.db.Now().Add(-day / 2), Likes: new(int64(10))})
 		}
 		w.keep(provider.Instagram, f)
-		want := stats.Read(provider.Instagram, f, w.db.Now()).Figures
+		want := stats.Analyze(provider.Instagram, f, w.db.Now()).Figures
 		if want.Score == nil || want.PostsPerDay == nil || *want.PostsPerDay != 9 || *want.Posts != (hashtaganalysis.Posts{Count: 123, Basis: hashtaganalysis.Measured}) {
 			t.Errorf("read: %+v", want)
 		}
@@ -117,17 +117,17 @@ func TestKeptIsWhatWasTold(t *testing.T) {
 
 // Whoever wants the same in another order waits for the other, and both come through.
 func TestManyWantTheSame(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *env) {
 		var all sync.WaitGroup
 		for n := range 12 {
 			all.Go(func() {
-				tags := numbered("tag", 300)
+				tags := numberTags("tag", 300)
 				rand.New(rand.NewPCG(uint64(n), 1)).Shuffle(len(tags), func(i, j int) { tags[i], tags[j] = tags[j], tags[i] })
 				err := w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 					if n%3 == 0 {
-						return w.store.Seen(ctx, tx, provider.Instagram, []provider.Post{post("1", tags[:30]...), post("2", tags[30:60]...), post("3", tags[60:90]...)})
+						return w.store.RecordPosts(ctx, tx, provider.Instagram, []provider.Post{post("1", tags[:30]...), post("2", tags[30:60]...), post("3", tags[60:90]...)})
 					}
-					return w.store.Want(ctx, tx, "", tags)
+					return w.store.Enqueue(ctx, tx, "", tags)
 				})
 				if err != nil {
 					t.Error(err)
@@ -144,11 +144,11 @@ func TestManyWantTheSame(t *testing.T) {
 
 // The first hashtags of every list come before the last of a long one.
 func TestTurnsAreFair(t *testing.T) {
-	each(t, func(w *world) {
-		w.want(provider.Instagram, numbered("long", 20)...)
+	each(t, func(w *env) {
+		w.want(provider.Instagram, numberTags("long", 20)...)
 		w.clock.Advance(3*day + tick)
 		w.want(provider.Instagram, "short0", "short1")
-		asked := w.measured(w.background())
+		asked := w.measureAll(w.background())
 		if i := slices.Index(asked, "instagram/short0"); i != 4 || asked[6] != "instagram/short1" || len(asked) != 22 {
 			t.Errorf("asked in this order: %v", asked)
 		}

@@ -26,18 +26,18 @@ type Snapshot struct {
 	Posts     *int64
 }
 
-// Analyse works out everything that can be told about a profile. It asks for no care in what it is given: figures
+// Analyze works out everything that can be told about a profile. It asks for no care in what it is given: figures
 // below zero count as not told, and a post told twice counts once.
-func Analyse(in ProfileInput) result.Result {
+func Analyze(in ProfileInput) result.Result {
 	all := prepare(in)
-	engagement := engagementOf(all)
+	engagement := engagement(all)
 	effects := estimate(all)
 	out := result.Result{
 		Engagement: engagement,
 		BestTime:   effects.bestTime(),
 		Sections: result.Sections{
-			Times: effects.timesSection(), Formats: formatsSection(all, effects), Growth: growthOf(in.Snapshots, in.At),
-			Cadence: cadenceOf(all), Hashtags: hashtagsSection(all, effects), Words: result.WordsOf(all.words, len(all.posts), allWords),
+			Times: effects.timesSection(), Formats: formatsSection(all, effects), Growth: growth(in.Snapshots, in.At),
+			Cadence: cadence(all), Hashtags: hashtagsSection(all, effects), Words: result.NewWords(all.words, len(all.posts), maxSectionWords),
 		},
 		TopHashtags: []result.Hashtag{}, TopWords: []result.Word{},
 	}
@@ -45,12 +45,12 @@ func Analyse(in ProfileInput) result.Result {
 		out.Engagement.PostsPerWeek = &out.Sections.Cadence.PostsPerWeek
 	}
 	if section := out.Sections.Hashtags; section != nil {
-		out.TopHashtags = section.Hashtags[:min(topHashtags, len(section.Hashtags))]
+		out.TopHashtags = section.Hashtags[:min(maxTopHashtags, len(section.Hashtags))]
 	}
 	if section := out.Sections.Words; section != nil {
-		out.TopWords = section.Words[:min(topWords, len(section.Words))]
+		out.TopWords = section.Words[:min(maxTopWords, len(section.Words))]
 	}
-	out.Sections.Score = scoreOf(out, all)
+	out.Sections.Score = score(out, all)
 	out.Score = out.Sections.Score.Short()
 	out.Notes = notes(out, all, effects)
 	return out

@@ -27,13 +27,13 @@ func daily(count int, each func(i int, p *provider.Post)) []provider.Post {
 	return posts
 }
 
-func analysed(posts []provider.Post) result.Result {
-	return analysis.Analyse(analysis.ProfileInput{Account: provider.Account{Followers: new(int64(1000))}, Posts: posts, At: measuredAt})
+func analyzePosts(posts []provider.Post) result.Result {
+	return analysis.Analyze(analysis.ProfileInput{Account: provider.Account{Followers: new(int64(1000))}, Posts: posts, At: measuredAt})
 }
 
 func TestNothingIsKnownOfAnEmptyProfile(t *testing.T) {
 	t.Parallel()
-	got, err := json.Marshal(analysis.Analyse(analysis.ProfileInput{}))
+	got, err := json.Marshal(analysis.Analyze(analysis.ProfileInput{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestWhichPostsCount(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := analysed(test.posts)
+			got := analyzePosts(test.posts)
 			if got.Engagement.PostsAnalysed != test.count || !slices.Equal(got.Engagement.Counts, test.counts) {
 				t.Errorf("%d posts by %v, want %d by %v", got.Engagement.PostsAnalysed, got.Engagement.Counts, test.count, test.counts)
 			}
@@ -112,7 +112,7 @@ func TestWhichPostsCount(t *testing.T) {
 
 func TestTooFewPostsAreNotCompared(t *testing.T) {
 	t.Parallel()
-	got := analysed(daily(29, func(i int, p *provider.Post) {
+	got := analyzePosts(daily(29, func(i int, p *provider.Post) {
 		p.Caption = "#tide"
 		p.TakenAt = p.TakenAt.Add(time.Duration(i%2) * 6 * time.Hour)
 		p.Likes = new(int64(100 + 900*(i%2)))
@@ -147,7 +147,7 @@ func TestABestTimeThatIsAGuess(t *testing.T) {
 			}
 		}), "weekend"},
 	} {
-		got := analysed(test.posts)
+		got := analyzePosts(test.posts)
 		if best := got.BestTime; best == nil || best.StandsOut || best.Days != test.days {
 			t.Errorf("%s: %+v", name, best)
 		}
@@ -172,7 +172,7 @@ func TestTimesAreTheTeams(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := analysis.Analyse(analysis.ProfileInput{Posts: posts, Zone: zone, At: measuredAt})
+		got := analysis.Analyze(analysis.ProfileInput{Posts: posts, Zone: zone, At: measuredAt})
 		if got.BestTime == nil || got.BestTime.Hour != want {
 			t.Errorf("%s: %+v, want %d o'clock", name, got.BestTime, want)
 		}
@@ -183,7 +183,7 @@ func TestTimesAreTheTeams(t *testing.T) {
 func TestHashtagsThatCannotBeTold(t *testing.T) {
 	t.Parallel()
 	draw := rand.New(rand.NewPCG(7, 7))
-	got := analysed(daily(120, func(i int, p *provider.Post) {
+	got := analyzePosts(daily(120, func(i int, p *provider.Post) {
 		likes := 100 + draw.IntN(100)
 		if draw.IntN(3) == 0 {
 			p.Caption, likes = "#harbour #boats", 2*likes
@@ -218,7 +218,7 @@ func TestHashtagsThatCannotBeTold(t *testing.T) {
 // Where all reels went out on weekends and nothing else did, neither has a ratio.
 func TestWhatComesTogetherIsNotClaimed(t *testing.T) {
 	t.Parallel()
-	got := analysed(daily(120, func(_ int, p *provider.Post) {
+	got := analyzePosts(daily(120, func(_ int, p *provider.Post) {
 		p.Format = provider.FormatImage
 		if day := p.TakenAt.Weekday(); day == time.Saturday || day == time.Sunday {
 			p.Format, p.Likes = provider.FormatReel, new(*p.Likes*5)
@@ -240,7 +240,7 @@ func TestWhatComesTogetherIsNotClaimed(t *testing.T) {
 // Hashtags are those of the caption and those that the source told, in one form, each once a post.
 func TestHashtagsOfAPost(t *testing.T) {
 	t.Parallel()
-	got := analysed([]provider.Post{
+	got := analyzePosts([]provider.Post{
 		{ID: "1", Caption: "Low water #Tide #tide", Hashtags: []string{"TIDE", "#Boats", "no hashtag"}},
 		{ID: "2", Hashtags: []string{"boats"}},
 	})
@@ -280,7 +280,7 @@ func TestGrowth(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := analysis.Analyse(analysis.ProfileInput{Snapshots: test.shots, At: measuredAt})
+			got := analysis.Analyze(analysis.ProfileInput{Snapshots: test.shots, At: measuredAt})
 			if diff := cmp.Diff(test.want, got.Sections.Growth); diff != "" {
 				t.Error(diff)
 			}
@@ -291,10 +291,10 @@ func TestGrowth(t *testing.T) {
 // A wrong reading of the followers among many does not make the growth.
 func TestOneWrongReadingDoesNotMakeGrowth(t *testing.T) {
 	t.Parallel()
-	in := input(synthetic.Make(synthetic.Plan{Seed: 3, Posts: 60}))
-	before := analysis.Analyse(in).Sections.Growth.FollowersPerDay
+	in := input(synthetic.Generate(synthetic.Plan{Seed: 3, Posts: 60}))
+	before := analysis.Analyze(in).Sections.Growth.FollowersPerDay
 	in.Snapshots[12].Followers = new(int64(0))
-	after := analysis.Analyse(in).Sections.Growth.FollowersPerDay
+	after := analysis.Analyze(in).Sections.Growth.FollowersPerDay
 	if after.Value < *before.Low || after.Value > *before.High {
 		t.Errorf("from %v–%v to %v", *before.Low, *before.High, after.Value)
 	}
@@ -303,7 +303,7 @@ func TestOneWrongReadingDoesNotMakeGrowth(t *testing.T) {
 // Weights of what is known sum to 1, whatever is missing.
 func TestScoreWithoutSomeComponents(t *testing.T) {
 	t.Parallel()
-	got := analysis.Analyse(analysis.ProfileInput{Posts: daily(20, func(_ int, p *provider.Post) { p.Views = new(int64(4000)) }), At: measuredAt})
+	got := analysis.Analyze(analysis.ProfileInput{Posts: daily(20, func(_ int, p *provider.Post) { p.Views = new(int64(4000)) }), At: measuredAt})
 	var names []string
 	weight := 0.0
 	for _, c := range got.Sections.Score.Components {
@@ -325,7 +325,7 @@ func TestScoreWithoutSomeComponents(t *testing.T) {
 func TestHiddenLikesAreNoBadScore(t *testing.T) {
 	t.Parallel()
 	hidden := func(_ int, p *provider.Post) { p.Likes, p.Views = nil, new(int64(400)) }
-	got := analysed(daily(20, hidden))
+	got := analyzePosts(daily(20, hidden))
 	if rate := got.Engagement.RateByFollowers; rate == nil || rate.Median != 0.005 {
 		t.Errorf("the rate of comments is %+v", rate)
 	}
@@ -345,14 +345,14 @@ func TestHiddenLikesAreNoBadScore(t *testing.T) {
 	if weight < 0.999 || weight > 1.001 || !slices.Contains(got.Notes, note) {
 		t.Errorf("weights sum to %v, notes %q", weight, got.Notes)
 	}
-	if shown := analysed(daily(20, func(int, *provider.Post) {})); slices.Contains(shown.Notes, note) {
+	if shown := analyzePosts(daily(20, func(int, *provider.Post) {})); slices.Contains(shown.Notes, note) {
 		t.Errorf("likes that are told are called hidden: %q", shown.Notes)
 	}
 }
 
 func TestShares(t *testing.T) {
 	t.Parallel()
-	got := analysed(daily(9, func(i int, p *provider.Post) {
+	got := analyzePosts(daily(9, func(i int, p *provider.Post) {
 		if i < 8 {
 			p.Shares = new(int64(i))
 		}
@@ -361,7 +361,7 @@ func TestShares(t *testing.T) {
 	if diff := cmp.Diff(want, got.Engagement.Shares); diff != "" {
 		t.Error(diff)
 	}
-	if none := analysed(daily(9, func(int, *provider.Post) {})).Engagement.Shares; none != nil {
+	if none := analyzePosts(daily(9, func(int, *provider.Post) {})).Engagement.Shares; none != nil {
 		t.Errorf("shares that nobody told are %+v", *none)
 	}
 }
@@ -370,7 +370,7 @@ func TestWhyThereIsNoScore(t *testing.T) {
 	t.Parallel()
 	const note = "There is no score: it takes five posts that tell something, or growth, and neither is known."
 	for _, count := range []int{0, 4, 5} {
-		got := analysed(daily(count, func(int, *provider.Post) {}))
+		got := analyzePosts(daily(count, func(int, *provider.Post) {}))
 		if missing := slices.Contains(got.Notes, note); missing != (got.Score == nil) || missing != (count < 5) {
 			t.Errorf("%d posts: score %+v, notes %q", count, got.Score, got.Notes)
 		}

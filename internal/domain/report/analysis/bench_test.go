@@ -10,16 +10,16 @@ import (
 
 // BenchmarkAnalyse measures a profile with 10,000 posts.
 func BenchmarkAnalyse(b *testing.B) {
-	in := input(synthetic.Make(synthetic.Plan{Seed: 1, Posts: 10_000}))
-	wordy(in.Posts)
+	in := input(synthetic.Generate(synthetic.Plan{Seed: 1, Posts: 10_000}))
+	addWords(in.Posts)
 	b.ReportAllocs()
 	for b.Loop() {
-		analysis.Analyse(in)
+		analysis.Analyze(in)
 	}
 }
 
-// wordy gives the posts captions as people write them.
-func wordy(posts []provider.Post) {
+// addWords gives the posts captions as people write them.
+func addWords(posts []provider.Post) {
 	for i := range posts {
 		text := "Early this morning the boats came back and the whole harbour smelled of bread! "
 		if i%4 == 0 {

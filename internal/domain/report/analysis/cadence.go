@@ -9,12 +9,12 @@ import (
 )
 
 const (
-	leastEven = 6 // posts from which on evenness means something
-	week      = 7.0
+	minEvennessPosts = 6 // posts from which on evenness means something
+	week             = 7.0
 )
 
-// cadenceOf says how often and how regularly there are posts; nil below two whose time is known.
-func cadenceOf(all *figures) *result.Cadence {
+// cadence says how often and how regularly there are posts; nil below two whose time is known.
+func cadence(all *figures) *result.Cadence {
 	var times []time.Time
 	for _, p := range all.posts {
 		if p.timed {
@@ -36,13 +36,13 @@ func cadenceOf(all *figures) *result.Cadence {
 	slices.Sort(gaps)
 	span := days(until.Sub(times[0]))
 	out := &result.Cadence{
-		Posts: len(times), Days: result.Tidy(span), LastPostDays: result.Tidy(days(until.Sub(newest))),
+		Posts: len(times), Days: result.Round4(span), LastPostDays: result.Round4(days(until.Sub(newest))),
 		// The oldest post opens the time that is looked at, and those after it fall into it. Less than a day of it is
 		// no base for a week.
-		PostsPerWeek: result.Tidy(float64(len(times)-1) / max(span, 1) * week),
-		MedianGap:    result.Tidy(result.Quantile(gaps, 0.5)), LongestGap: result.Tidy(gaps[len(gaps)-1]),
+		PostsPerWeek: result.Round4(float64(len(times)-1) / max(span, 1) * week),
+		MedianGap:    result.Round4(result.Quantile(gaps, 0.5)), LongestGap: result.Round4(gaps[len(gaps)-1]),
 	}
-	if len(times) >= leastEven {
+	if len(times) >= minEvennessPosts {
 		out.Evenness = evenness(gaps)
 	}
 	return out
@@ -61,5 +61,5 @@ func evenness(gaps []float64) *float64 {
 	if mean <= 0 {
 		return nil
 	}
-	return new(result.Tidy(mean / (mean + math.Sqrt(squares))))
+	return new(result.Round4(mean / (mean + math.Sqrt(squares))))
 }

@@ -24,7 +24,7 @@ const (
 type row struct {
 	name  string
 	plan  synthetic.Plan
-	cells func(findings) []share
+	cells func(surveyResult) []rate
 }
 
 // The tables follow the lines that begin them in the docs.
@@ -32,22 +32,24 @@ var tables = []struct {
 	head string
 	rows []row
 }{
-	{"| posts | block named | another block named | three hashtags first | a hashtag claimed to work | interval of the block | interval of hashtags |", curve()},
-	{"| profiles | best time claimed, wrongly | any effect claimed, wrongly | interval of blocks | interval of hashtags | interval of formats | interval of growth |", kinds()},
+	{"| posts | block named | another block named | three hashtags first | a hashtag claimed to work | interval of the block | interval of hashtags |", curveRows()},
+	{"| profiles | best time claimed, wrongly | any effect claimed, wrongly | interval of blocks | interval of hashtags | interval of formats | interval of growth |", kindRows()},
 }
 
-func curve() []row {
+func curveRows() []row {
 	var rows []row
 	for _, posts := range []int{30, 50, 75, 100, 150, 200, 300, 500} {
-		rows = append(rows, row{strconv.Itoa(posts), synthetic.Plan{Posts: posts}, func(f findings) []share {
-			return []share{f.named, f.misnamed, f.ranked, f.claimed, f.better, f.hashtag}
+		rows = append(rows, row{strconv.Itoa(posts), synthetic.Plan{Posts: posts}, func(f surveyResult) []rate {
+			return []rate{f.named, f.misnamed, f.ranked, f.claimed, f.better, f.hashtag}
 		}})
 	}
 	return rows
 }
 
-func kinds() []row {
-	cells := func(f findings) []share { return []share{f.misnamed, f.wrong, f.block, f.hashtag, f.format, f.growth} }
+func kindRows() []row {
+	cells := func(f surveyResult) []rate {
+		return []rate{f.misnamed, f.wrong, f.block, f.hashtag, f.format, f.growth}
+	}
 	return []row{
 		{"50 posts, no effect at all", synthetic.Plan{Posts: 50, Null: true}, cells},
 		{"100 posts, no effect at all", synthetic.Plan{Posts: 100, Null: true}, cells},
@@ -71,18 +73,18 @@ func TestCurve(t *testing.T) {
 			rewrite(t, table.head, table.rows)
 			continue
 		}
-		for i, line := range linesOf(t, table.head) {
+		for i, line := range docsLines(t, table.head) {
 			if i < len(table.rows) {
-				table.rows[i].agrees(t, line)
+				table.rows[i].check(t, line)
 			}
 		}
 	}
 }
 
-// linesOf lists the rows of a table of the docs.
-func linesOf(t *testing.T, head string) []string {
+// docsLines lists the rows of a table of the docs.
+func docsLines(t *testing.T, head string) []string {
 	t.Helper()
-	_, rest := around(t, head)
+	_, rest := docsAround(t, head)
 	var lines []string
 	for line := range strings.Lines(rest) {
 		if !strings.HasPrefix(line, "|") {
@@ -93,7 +95,7 @@ func linesOf(t *testing.T, head string) []string {
 	return lines[1:]
 }
 
-func (r row) agrees(t *testing.T, line string) {
+func (r row) check(t *testing.T, line string) {
 	t.Helper()
 	const profiles = 16
 	cells := strings.Split(strings.Trim(line, "| "), " | ")
@@ -114,8 +116,8 @@ func (r row) agrees(t *testing.T, line string) {
 	}
 }
 
-// around is what stands in the docs before a table and from its head on.
-func around(t *testing.T, head string) (string, string) {
+// docsAround is what stands in the docs before a table and from its head on.
+func docsAround(t *testing.T, head string) (string, string) {
 	t.Helper()
 	docs, err := os.ReadFile(scoring)
 	if err != nil {
@@ -143,7 +145,7 @@ func rewrite(t *testing.T, head string, rows []row) {
 		}
 		lines += " |\n"
 	}
-	before, rest := around(t, head)
+	before, rest := docsAround(t, head)
 	for strings.HasPrefix(rest, "|") {
 		_, rest, _ = strings.Cut(rest, "\n")
 	}

@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	leastCompared = 30 // posts below which nothing is compared
-	leastOfBlock  = 3  // posts of a block or format below which it has no ratio
+	minCompared   = 30 // posts below which nothing is compared
+	minLevelPosts = 3  // posts of a block or format below which it has no ratio
 
 	halfBlocks = 6 // of a day
 	blocks     = 2 * halfBlocks
@@ -20,17 +20,17 @@ const (
 
 // effects is what goes with more engagement, all else being equal.
 type effects struct {
-	all      *figures
-	compared []*post
-	solved   *fitted
-	block    []int // of each compared post
-	slots    layout
-	blocks   [blocks]level
-	times    []estimated // the blocks that could be compared
-	formats  []level
-	hashtags map[int]result.Ratio // by their place in figures.hashtags
-	works    map[int]bool
-	tied     bool // some hashtags always come together
+	all             *figures
+	compared        []*post
+	fit             *solution
+	block           []int // of each compared post
+	layout          layout
+	blocks          [blocks]level
+	times           []levelEffect // the blocks that could be compared
+	formats         []level
+	hashtags        map[int]result.Ratio // by their place in figures.hashtags
+	claimedHashtags map[int]bool
+	hasConfounded   bool // some hashtags always come together
 }
 
 // level is one value of what posts differ in.
@@ -43,7 +43,7 @@ type level struct {
 
 // estimate compares the posts whose reactions and times are known.
 func estimate(all *figures) *effects {
-	out := &effects{all: all, hashtags: map[int]result.Ratio{}, works: map[int]bool{}}
+	out := &effects{all: all, hashtags: map[int]result.Ratio{}, claimedHashtags: map[int]bool{}}
 	for i := range all.posts {
 		if p := &all.posts[i]; p.counted && p.timed {
 			out.compared = append(out.compared, p)
@@ -52,17 +52,17 @@ func estimate(all *figures) *effects {
 			out.blocks[block].posts++
 		}
 	}
-	out.formats = formatsOf(out.compared)
-	if len(out.compared) < leastCompared {
+	out.formats = countFormats(out.compared)
+	if len(out.compared) < minCompared {
 		return out
 	}
-	tags := out.candidates()
-	out.slots = out.arrange(tags, len(out.compared) < curved)
-	solved, ok := out.model().fit(true)
-	if !ok || solved.freedom < spare {
+	tags := out.comparableHashtags()
+	out.layout = out.newLayout(tags, len(out.compared) < minCurvedTrend)
+	solved, ok := out.model().solve(true)
+	if !ok || solved.degreesOfFreedom < minSpareDF {
 		return out
 	}
-	out.solved = solved
+	out.fit = solved
 	out.compareFormats()
 	hashtags := out.compareHashtags(tags)
 	out.times = out.compareBlocks(tags)
@@ -79,8 +79,8 @@ func blockOf(at time.Time) int {
 	return block
 }
 
-// formatsOf counts the formats, the most used first. A format that was not told stands last, without a name.
-func formatsOf(posts []*post) []level {
+// countFormats counts the formats, the most used first. A format that was not told stands last, without a name.
+func countFormats(posts []*post) []level {
 	count := map[string]int{}
 	for _, p := range posts {
 		count[p.format]++
@@ -93,8 +93,8 @@ func formatsOf(posts []*post) []level {
 	return out
 }
 
-// against weighs one of several levels against all others, each as it has posts.
-func against(levels []level, columns []int, one, size int) []float64 {
+// contrastWeights weighs one of several levels against all others, each as it has posts.
+func contrastWeights(levels []level, columns []int, one, size int) []float64 {
 	weights := make([]float64, size)
 	others := 0
 	for i, l := range levels {
@@ -115,81 +115,81 @@ func against(levels []level, columns []int, one, size int) []float64 {
 }
 
 // compareLevels works out the ratio of each level against all others.
-func (e *effects) compareLevels(levels []level, columns []int) []estimated {
-	var found []estimated
+func (e *effects) compareLevels(levels []level, columns []int) []levelEffect {
+	var found []levelEffect
 	for i, l := range levels {
-		if l.posts < leastOfBlock || len(e.compared)-l.posts < leastOfBlock {
+		if l.posts < minLevelPosts || len(e.compared)-l.posts < minLevelPosts {
 			continue
 		}
-		if effect, ok := e.solved.contrast(against(levels, columns, i, e.slots.columns)); ok && e.tells(effect) {
-			found = append(found, estimated{effect: effect, place: i, posts: l.posts})
+		if effect, ok := e.fit.contrast(contrastWeights(levels, columns, i, e.layout.columns)); ok && e.isPrecise(effect) {
+			found = append(found, levelEffect{effect: effect, index: i, posts: l.posts})
 		}
 	}
-	tau := spreadOf(found)
+	tau := heterogeneity(found)
 	for _, one := range found {
-		levels[one.place].ratio = new(e.ratio(one.effect, tau))
+		levels[one.index].ratio = new(e.ratio(one.effect, tau))
 	}
 	return found
 }
 
 // compareBlocks leaves out first what does not help to explain engagement: every column costs precision. How much
 // chance there is stays what it was with all of them, since what was left out was chosen to look like nothing.
-func (e *effects) compareBlocks(groups [][]int) []estimated {
-	if idle := e.solved.idle(e.slots.optional()); len(idle) > 0 {
-		kept := slices.DeleteFunc(slices.Clone(groups), func(group []int) bool { return slices.Contains(idle, e.slots.tags[group[0]]) })
-		straight := len(e.slots.trend) == 1 || slices.Contains(idle, e.slots.trend[1])
-		e.slots = e.arrange(kept, straight)
-		solved, ok := e.model().fit(true)
+func (e *effects) compareBlocks(groups [][]int) []levelEffect {
+	if idle := e.fit.uninformative(e.layout.optional()); len(idle) > 0 {
+		kept := slices.DeleteFunc(slices.Clone(groups), func(group []int) bool { return slices.Contains(idle, e.layout.hashtags[group[0]]) })
+		straight := len(e.layout.trend) == 1 || slices.Contains(idle, e.layout.trend[1])
+		e.layout = e.newLayout(kept, straight)
+		solved, ok := e.model().solve(true)
 		if !ok {
 			return nil
 		}
-		solved.scale, solved.freedom, solved.quantile = e.solved.scale, e.solved.freedom, e.solved.quantile
-		e.solved = solved
+		solved.scale, solved.degreesOfFreedom, solved.quantile = e.fit.scale, e.fit.degreesOfFreedom, e.fit.quantile
+		e.fit = solved
 	}
-	return e.compareLevels(e.blocks[:], e.slots.blocks[:])
+	return e.compareLevels(e.blocks[:], e.layout.blocks[:])
 }
 
 func (e *effects) compareFormats() {
 	columns := make([]int, len(e.formats))
 	for i, format := range e.formats {
-		columns[i] = e.slots.formats[format.name]
+		columns[i] = e.layout.formats[format.name]
 	}
 	e.compareLevels(e.formats, columns)
 }
 
-func (e *effects) compareHashtags(groups [][]int) []estimated {
-	var found []estimated
+func (e *effects) compareHashtags(groups [][]int) []levelEffect {
+	var found []levelEffect
 	for i, group := range groups {
-		weights := make([]float64, e.slots.columns)
-		weights[e.slots.tags[group[0]]] = 1
-		if effect, ok := e.solved.contrast(weights); ok && e.tells(effect) {
-			found = append(found, estimated{effect: effect, place: i})
+		weights := make([]float64, e.layout.columns)
+		weights[e.layout.hashtags[group[0]]] = 1
+		if effect, ok := e.fit.contrast(weights); ok && e.isPrecise(effect) {
+			found = append(found, levelEffect{effect: effect, index: i})
 		}
 	}
-	tau := spreadOf(found)
+	tau := heterogeneity(found)
 	for _, one := range found {
-		for _, tag := range groups[one.place] {
+		for _, tag := range groups[one.index] {
 			e.hashtags[tag] = e.ratio(one.effect, tau)
 		}
 	}
 	return found
 }
 
-// estimated is the effect of one among several things of a kind.
-type estimated struct {
+// levelEffect is the effect of one among several things of a kind.
+type levelEffect struct {
 	effect
 
-	place, posts int
+	index, posts int
 }
 
-// tells says whether an effect is sure enough to be told at all.
-func (e *effects) tells(one effect) bool {
-	return math.Abs(one.log)+e.solved.quantile*one.err < 2*math.Log(result.Widest) && e.solved.quantile*one.err < math.Log(result.Widest)
+// isPrecise says whether an effect is sure enough to be told at all.
+func (e *effects) isPrecise(one effect) bool {
+	return math.Abs(one.log)+e.fit.quantile*one.err < 2*math.Log(result.MaxRatio) && e.fit.quantile*one.err < math.Log(result.MaxRatio)
 }
 
-// spreadOf estimates how much things of a kind differ in truth, as a standard deviation, from how much more their
+// heterogeneity estimates how much things of a kind differ in truth, as a standard deviation, from how much more their
 // effects differ than chance alone would make them (the moment estimator of DerSimonian and Laird 1986, around 0).
-func spreadOf(found []estimated) float64 {
+func heterogeneity(found []levelEffect) float64 {
 	excess, weight := 0.0, 0.0
 	for _, one := range found {
 		variance := one.err * one.err
@@ -205,10 +205,10 @@ func spreadOf(found []estimated) float64 {
 // ratio is an effect as it is shown. Its shrunk value is the best guess where things of its kind differ by tau
 // (empirical Bayes, Efron and Morris 1975).
 func (e *effects) ratio(one effect, tau float64) result.Ratio {
-	reach := e.solved.quantile * one.err
+	reach := e.fit.quantile * one.err
 	trust := tau * tau / (tau*tau + one.err*one.err)
 	return result.Ratio{
-		Value: result.Tidy(math.Exp(one.log)), Low: result.Tidy(math.Exp(one.log - reach)), High: result.Tidy(math.Exp(one.log + reach)),
-		Shrunk: new(result.Tidy(math.Exp(trust * one.log))),
+		Value: result.Round4(math.Exp(one.log)), Low: result.Round4(math.Exp(one.log - reach)), High: result.Round4(math.Exp(one.log + reach)),
+		Shrunk: new(result.Round4(math.Exp(trust * one.log))),
 	}
 }

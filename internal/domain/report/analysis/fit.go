@@ -11,20 +11,20 @@ import (
 )
 
 const (
-	// bend is from how many standard deviations on a post counts no more than that: the k of Huber's estimator. At 2,
+	// huberK is from how many standard deviations on a post counts no more than that: the k of Huber's estimator. At 2,
 	// it loses 1 % of the precision of least squares where nothing is unusual, and a post that went viral weighs no
 	// more than a good one.
-	bend = 2.5
-	// spare is how many more values than coefficients there have to be.
-	spare = 10
-	// alias is the part of a column, in squares, that the columns before it have to leave unexplained.
-	alias = 1e-8
-	// alike is a standard deviation below which values do not differ but by rounding.
-	alike = 1e-9
-	// settledAt is the change, in parts of the standard deviation, below which a solution is found; rounds are the
+	huberK = 2.5
+	// minSpareDF is how many more values than coefficients there have to be.
+	minSpareDF = 10
+	// aliasTolerance is the part of a column, in squares, that the columns before it have to leave unexplained.
+	aliasTolerance = 1e-8
+	// minSigma is a standard deviation below which values do not differ but by rounding.
+	minSigma = 1e-9
+	// convergence is the change, in parts of the standard deviation, below which a solution is found; rounds are the
 	// most that are gone for it.
-	settledAt = 1e-7
-	rounds    = 50
+	convergence   = 1e-7
+	maxIterations = 50
 )
 
 // entry is a value of a row that is not zero.
@@ -33,74 +33,74 @@ type entry struct {
 	value  float64
 }
 
-// linear is a linear model: what was measured, and what may explain it.
-type linear struct {
+// linearModel is a linear model: what was measured, and what may explain it.
+type linearModel struct {
 	rows    [][]entry
 	y       []float64
 	columns int
 }
 
-// fitted is a linear model's solution. A column that follows from those before it is left out.
-type fitted struct {
-	coefficients []float64
-	residuals    []float64
-	bent         []float64   // the residuals, none beyond what counts
-	inverse      [][]float64 // of the columns' products, zero in the rows and columns left out
-	aliases      []aliased
-	scale        float64 // by which the inverse's root is to be multiplied for a standard error
-	freedom      float64
-	quantile     float64 // of Student's distribution, for the confidence interval
+// solution is a linear model's solution. A column that follows from those before it is left out.
+type solution struct {
+	coefficients     []float64
+	residuals        []float64
+	winsorized       []float64   // the residuals, none beyond what counts
+	inverse          [][]float64 // of the columns' products, zero in the rows and columns left out
+	aliases          []aliasedColumn
+	scale            float64 // by which the inverse's root is to be multiplied for a standard error
+	degreesOfFreedom float64
+	quantile         float64 // of Student's distribution, for the confidence interval
 }
 
-// aliased is a column that is left out, as a sum of the others.
-type aliased struct {
+// aliasedColumn is a column that is left out, as a sum of the others.
+type aliasedColumn struct {
 	column int
 	parts  []float64
 }
 
-// fit solves the model by Huber's M-estimator: least squares, in which a residual beyond bend standard deviations
+// solve solves the model by Huber's M-estimator: least squares, in which a residual beyond bend standard deviations
 // counts no more than one at it. It says false where the values are too few or do not differ.
-func (m linear) fit(robust bool) (*fitted, bool) {
-	out := &fitted{coefficients: make([]float64, m.columns)}
-	kept := out.invert(m.products())
-	out.freedom = float64(len(m.y) - kept)
-	if kept == 0 || out.freedom < 1 {
+func (m linearModel) solve(robust bool) (*solution, bool) {
+	out := &solution{coefficients: make([]float64, m.columns)}
+	kept := out.invert(m.crossProducts())
+	out.degreesOfFreedom = float64(len(m.y) - kept)
+	if kept == 0 || out.degreesOfFreedom < 1 {
 		return nil, false
 	}
 	out.residuals = slices.Clone(m.y)
 	m.step(out, out.residuals)
-	sigma, limit := m.spread(out, robust), math.Inf(1)
-	for range rounds {
-		if !robust || sigma < alike {
+	sigma, limit := m.sigma(out, robust), math.Inf(1)
+	for range maxIterations {
+		if !robust || sigma < minSigma {
 			break
 		}
-		limit = bend * sigma
-		m.settle(out, limit)
+		limit = huberK * sigma
+		m.iterate(out, limit)
 		before := sigma
-		if sigma = m.spread(out, robust); math.Abs(sigma-before) < settledAt*sigma {
+		if sigma = m.sigma(out, robust); math.Abs(sigma-before) < convergence*sigma {
 			break
 		}
 	}
 	out.residuals = m.residuals(out)
-	if sigma < alike {
+	if sigma < minSigma {
 		return nil, false
 	}
-	out.judge(float64(kept), limit)
+	out.setPrecision(float64(kept), limit)
 	return out, true
 }
 
-// settle moves the coefficients until they do no longer move, at one limit for residuals.
-func (m linear) settle(out *fitted, limit float64) {
-	for range rounds {
-		if m.step(out, clipped(m.residuals(out), limit)) < settledAt*limit {
+// iterate moves the coefficients until they do no longer move, at one limit for residuals.
+func (m linearModel) iterate(out *solution, limit float64) {
+	for range maxIterations {
+		if m.step(out, winsorize(m.residuals(out), limit)) < convergence*limit {
 			break
 		}
 	}
 }
 
-// products are the sums of squares and products of the columns.
-func (m linear) products() [][]float64 {
-	sums := square(m.columns)
+// crossProducts are the sums of squares and products of the columns.
+func (m linearModel) crossProducts() [][]float64 {
+	sums := newSquare(m.columns)
 	for _, row := range m.rows {
 		for _, a := range row {
 			for _, b := range row {
@@ -111,7 +111,7 @@ func (m linear) products() [][]float64 {
 	return sums
 }
 
-func square(size int) [][]float64 {
+func newSquare(size int) [][]float64 {
 	out, cells := make([][]float64, size), make([]float64, size*size)
 	for i := range out {
 		out[i] = cells[i*size : (i+1)*size]
@@ -121,7 +121,7 @@ func square(size int) [][]float64 {
 
 // invert inverts the products column by column (Goodnight's sweep operator, 1979), passing over those that follow
 // from others. It returns how many it kept.
-func (f *fitted) invert(sums [][]float64) int {
+func (f *solution) invert(sums [][]float64) int {
 	size := len(sums)
 	own := make([]float64, size)
 	kept := make([]bool, size)
@@ -130,7 +130,7 @@ func (f *fitted) invert(sums [][]float64) int {
 	}
 	count := 0
 	for k := range sums {
-		if own[k] == 0 || sums[k][k] <= alias*own[k] {
+		if own[k] == 0 || sums[k][k] <= aliasTolerance*own[k] {
 			continue
 		}
 		kept[k] = true
@@ -147,7 +147,7 @@ func (f *fitted) invert(sums [][]float64) int {
 				parts[i] = sums[i][k]
 			}
 		}
-		f.aliases = append(f.aliases, aliased{k, parts})
+		f.aliases = append(f.aliases, aliasedColumn{k, parts})
 	}
 	f.inverse = sums
 	for i := range sums {
@@ -180,7 +180,7 @@ func sweep(a [][]float64, k int) {
 }
 
 // step adds to the coefficients what least squares makes of values, and returns the largest change.
-func (m linear) step(out *fitted, values []float64) float64 {
+func (m linearModel) step(out *solution, values []float64) float64 {
 	against := make([]float64, m.columns)
 	for i, row := range m.rows {
 		for _, e := range row {
@@ -199,7 +199,7 @@ func (m linear) step(out *fitted, values []float64) float64 {
 	return largest
 }
 
-func (m linear) residuals(out *fitted) []float64 {
+func (m linearModel) residuals(out *solution) []float64 {
 	residuals := slices.Clone(m.y)
 	for i, row := range m.rows {
 		for _, e := range row {
@@ -209,9 +209,9 @@ func (m linear) residuals(out *fitted) []float64 {
 	return residuals
 }
 
-// spread estimates the standard deviation of chance: from the median of the residuals' sizes, which no unusual value
+// sigma estimates the standard deviation of chance: from the median of the residuals' sizes, which no unusual value
 // moves, or from their squares.
-func (m linear) spread(out *fitted, robust bool) float64 {
+func (m linearModel) sigma(out *solution, robust bool) float64 {
 	residuals := m.residuals(out)
 	squares := 0.0
 	for i, r := range residuals {
@@ -220,16 +220,16 @@ func (m linear) spread(out *fitted, robust bool) float64 {
 	}
 	if robust {
 		// 1.4826 makes a standard deviation of the median size, for normal chance.
-		if size := middle(residuals); size > alike {
-			return 1.4826 * size * math.Sqrt(float64(len(residuals))/out.freedom)
+		if size := median(residuals); size > minSigma {
+			return 1.4826 * size * math.Sqrt(float64(len(residuals))/out.degreesOfFreedom)
 		}
 	}
-	return math.Sqrt(squares / out.freedom)
+	return math.Sqrt(squares / out.degreesOfFreedom)
 }
 
-// middle is the median of values, which it puts into another order. It sorts no more of them than the median needs
+// median is the median of values, which it puts into another order. It sorts no more of them than the median needs
 // (Hoare's selection, 1961), as this is asked for again and again.
-func middle(values []float64) float64 {
+func median(values []float64) float64 {
 	half := len(values) / 2
 	for from, to := 0, len(values)-1; from < to; {
 		pivot := values[from+(to-from)/2]
@@ -261,15 +261,15 @@ func middle(values []float64) float64 {
 	return 0.5*slices.Max(values[:half]) + 0.5*values[half]
 }
 
-func clipped(residuals []float64, limit float64) []float64 {
+func winsorize(residuals []float64, limit float64) []float64 {
 	for i, r := range residuals {
 		residuals[i] = min(limit, max(-limit, r))
 	}
 	return residuals
 }
 
-// judge works out how sure the coefficients are (Huber 1981, 7.6).
-func (f *fitted) judge(kept, limit float64) {
+// setPrecision works out how sure the coefficients are (Huber 1981, 7.6).
+func (f *solution) setPrecision(kept, limit float64) {
 	n := float64(len(f.residuals))
 	inside := 0.0
 	for _, r := range f.residuals {
@@ -278,19 +278,19 @@ func (f *fitted) judge(kept, limit float64) {
 		}
 	}
 	squares := 0.0
-	f.bent = clipped(slices.Clone(f.residuals), limit)
-	for _, r := range f.bent {
+	f.winsorized = winsorize(slices.Clone(f.residuals), limit)
+	for _, r := range f.winsorized {
 		squares += r * r
 	}
 	share := inside / n
 	correction := 1 + kept/n*(1-share)/share
-	f.scale = correction * math.Sqrt(squares/f.freedom) / share
-	f.quantile = distuv.StudentsT{Sigma: 1, Nu: f.freedom}.Quantile(1 - (1-result.Confidence)/2)
+	f.scale = correction * math.Sqrt(squares/f.degreesOfFreedom) / share
+	f.quantile = distuv.StudentsT{Sigma: 1, Nu: f.degreesOfFreedom}.Quantile(1 - (1-result.Confidence)/2)
 }
 
-// idle lists which of the columns may go: the weakest is taken out again and again, as long as the model is no worse
+// uninformative lists which of the columns may go: the weakest is taken out again and again, as long as the model is no worse
 // without it by Akaike's criterion.
-func (f *fitted) idle(columns []int) []int {
+func (f *solution) uninformative(columns []int) []int {
 	a := make([][]float64, len(f.inverse))
 	for i, row := range f.inverse {
 		a[i] = slices.Clone(row)
@@ -323,7 +323,7 @@ type effect struct{ log, err float64 }
 
 // contrast is the sum of the coefficients with these weights. It says false where the data cannot tell it, because
 // what it compares always came together with something else.
-func (f *fitted) contrast(weights []float64) (effect, bool) {
+func (f *solution) contrast(weights []float64) (effect, bool) {
 	for _, a := range f.aliases {
 		rest := weights[a.column]
 		for i, part := range a.parts {

@@ -12,10 +12,10 @@ import (
 	"pressroom/internal/domain/report/result"
 )
 
-// line is a straight line with chance around it.
-func line(points int) (linear, []float64) {
+// newLine is a straight line with chance around it.
+func newLine(points int) (linearModel, []float64) {
 	draw := rand.New(rand.NewPCG(1, 2))
-	m := linear{columns: 2}
+	m := linearModel{columns: 2}
 	var xs []float64
 	for i := range points {
 		x := float64(i) / 10
@@ -26,7 +26,7 @@ func line(points int) (linear, []float64) {
 	return m, xs
 }
 
-func near(t *testing.T, what string, got, want float64) {
+func checkNear(t *testing.T, what string, got, want float64) {
 	t.Helper()
 	if math.Abs(got-want) > 1e-9*(1+math.Abs(want)) {
 		t.Errorf("%s: %v, want %v", what, got, want)
@@ -35,14 +35,14 @@ func near(t *testing.T, what string, got, want float64) {
 
 func TestFitIsLeastSquares(t *testing.T) {
 	t.Parallel()
-	m, xs := line(50)
-	got, ok := m.fit(false)
+	m, xs := newLine(50)
+	got, ok := m.solve(false)
 	if !ok {
 		t.Fatal("no solution")
 	}
 	alpha, beta := stat.LinearRegression(xs, m.y, nil, false)
-	near(t, "the constant", got.coefficients[0], alpha)
-	near(t, "the slope", got.coefficients[1], beta)
+	checkNear(t, "the constant", got.coefficients[0], alpha)
+	checkNear(t, "the slope", got.coefficients[1], beta)
 	squares, mean := 0.0, stat.Mean(xs, nil)
 	around := 0.0
 	for i, x := range xs {
@@ -53,15 +53,15 @@ func TestFitIsLeastSquares(t *testing.T) {
 	if !ok {
 		t.Fatal("no slope")
 	}
-	near(t, "the slope's standard error", slope.err, math.Sqrt(squares/48/around))
+	checkNear(t, "the slope's standard error", slope.err, math.Sqrt(squares/48/around))
 }
 
 func TestUnusualValuesDoNotBendTheLine(t *testing.T) {
 	t.Parallel()
-	m, _ := line(50)
-	before, _ := m.fit(true)
+	m, _ := newLine(50)
+	before, _ := m.solve(true)
 	m.y[49] += 1e6
-	after, ok := m.fit(true)
+	after, ok := m.solve(true)
 	if !ok || math.Abs(after.coefficients[1]-before.coefficients[1]) > 0.1 {
 		t.Errorf("the slope %v became %v", before.coefficients[1], after.coefficients[1])
 	}
@@ -70,12 +70,12 @@ func TestUnusualValuesDoNotBendTheLine(t *testing.T) {
 // What always comes together cannot be told apart; what does not can still be told.
 func TestAliases(t *testing.T) {
 	t.Parallel()
-	m, _ := line(50)
+	m, _ := newLine(50)
 	for i := range m.rows { // the third column is twice the second, the fourth its own
 		m.rows[i] = append(m.rows[i], entry{2, 2 * m.rows[i][1].value}, entry{3, float64(i % 2)})
 	}
 	m.columns = 4
-	got, ok := m.fit(true)
+	got, ok := m.solve(true)
 	if !ok {
 		t.Fatal("no solution")
 	}
@@ -96,11 +96,11 @@ func TestAliases(t *testing.T) {
 
 func TestNothingThatDiffersHasNoSolution(t *testing.T) {
 	t.Parallel()
-	m := linear{columns: 1}
+	m := linearModel{columns: 1}
 	for range 40 {
 		m.rows, m.y = append(m.rows, []entry{{0, 1}}), append(m.y, 5)
 	}
-	if got, ok := m.fit(true); ok {
+	if got, ok := m.solve(true); ok {
 		t.Errorf("a solution: %+v", got)
 	}
 }
@@ -108,14 +108,14 @@ func TestNothingThatDiffersHasNoSolution(t *testing.T) {
 // The weakest column goes, the others are what a model without it makes of them.
 func TestIdle(t *testing.T) {
 	t.Parallel()
-	m, _ := line(50)
+	m, _ := newLine(50)
 	for i := range m.rows {
 		m.rows[i] = append(m.rows[i], entry{2, float64(i % 3)}, entry{3, float64(i % 2)})
 		m.y[i] += 2 * float64(i%2)
 	}
 	m.columns = 4
-	got, _ := m.fit(true)
-	if gone := got.idle([]int{2, 3}); len(gone) != 1 || gone[0] != 2 {
+	got, _ := m.solve(true)
+	if gone := got.uninformative([]int{2, 3}); len(gone) != 1 || gone[0] != 2 {
 		t.Errorf("%v may go, want the column that explains nothing", gone)
 	}
 }
@@ -127,11 +127,11 @@ func TestThreshold(t *testing.T) {
 	for _, chance := range []float64{0.0459, 0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.3240, 0.4262, 0.5719, 0.6528, 0.7590, 1} {
 		doubts = append(doubts, 15*chance)
 	}
-	near(t, "the largest doubt that is allowed", threshold(doubts), 15*0.0019)
-	near(t, "of none", threshold(nil), -1)
-	near(t, "of doubtful ones", threshold([]float64{0.5, 0.2}), -1)
+	checkNear(t, "the largest doubt that is allowed", bhThreshold(doubts), 15*0.0019)
+	checkNear(t, "of none", bhThreshold(nil), -1)
+	checkNear(t, "of doubtful ones", bhThreshold([]float64{0.5, 0.2}), -1)
 	// The first alone would not be allowed.
-	near(t, "of several", threshold([]float64{0.04, 0.05, 0.5}), 0.05)
+	checkNear(t, "of several", bhThreshold([]float64{0.04, 0.05, 0.5}), 0.05)
 }
 
 // The middle is that of the sorted values, to the last digit.
@@ -140,7 +140,7 @@ func TestMiddle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		values := rapid.SliceOfN(rapid.OneOf(rapid.Float64Range(0, 5), rapid.SampledFrom([]float64{0, 1, 2})), 1, 60).Draw(t, "values")
 		want := result.Quantile(slices.Sorted(slices.Values(values)), 0.5)
-		if got := middle(values); got != want {
+		if got := median(values); got != want {
 			t.Errorf("%v, want %v", got, want)
 		}
 	})

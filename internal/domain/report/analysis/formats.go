@@ -21,12 +21,12 @@ func formatsSection(all *figures, e *effects) *result.Formats {
 	}
 	out := &result.Formats{Posts: count, Formats: []result.Format{}}
 	for name, values := range engagement {
-		format := result.Format{Format: name, Posts: len(values), Engagement: result.MedianOf(values)}
+		format := result.Format{Format: name, Posts: len(values), Engagement: result.NewMedian(values)}
 		if i := slices.IndexFunc(e.formats, func(l level) bool { return l.name == name }); i >= 0 {
 			format.Ratio = e.formats[i].ratio
 		}
 		out.Formats = append(out.Formats, format)
 	}
-	slices.SortFunc(out.Formats, func(a, b result.Format) int { return result.MostUsed(a.Posts, b.Posts, a.Format, b.Format) })
+	slices.SortFunc(out.Formats, func(a, b result.Format) int { return result.CompareUse(a.Posts, b.Posts, a.Format, b.Format) })
 	return out
 }

@@ -10,38 +10,38 @@ import (
 )
 
 const (
-	leastSpan   = 0.5 // days between measurements below which growth is no more than noise
-	leastRobust = 10  // steps from which on unusual ones can be told from others
-	monthDays   = 30.0
-	daySeconds  = 24 * 60 * 60
+	minGrowthSpan  = 0.5 // days between measurements below which growth is no more than noise
+	minRobustSteps = 10  // steps from which on unusual ones can be told from others
+	monthDays      = 30.0
+	daySeconds     = 24 * 60 * 60
 )
 
-// growthOf says how many followers a day the profile gains. Followers come and go independently from day to day, so
+// growth says how many followers a day the profile gains. Followers come and go independently from day to day, so
 // the size wanders as a random walk with a drift does: what lies between two measurements is the growth for that time
 // and chance whose variance grows with the time. Dividing by the time's root makes all steps equally sure.
-func growthOf(snapshots []Snapshot, at time.Time) *result.Growth {
-	shots := measured(snapshots, at)
+func growth(snapshots []Snapshot, at time.Time) *result.Growth {
+	shots := validSnapshots(snapshots, at)
 	if len(shots) < 2 {
 		return nil
 	}
 	last := shots[len(shots)-1]
 	span := days(last.At.Sub(shots[0].At))
-	if span < leastSpan {
+	if span < minGrowthSpan {
 		return nil
 	}
-	perDay := steps(shots)
-	out := &result.Growth{Snapshots: len(shots), Days: result.Tidy(span), FollowersPerDay: &perDay}
+	perDay := fitGrowth(shots)
+	out := &result.Growth{Snapshots: len(shots), Days: result.Round4(span), FollowersPerDay: &perDay}
 	if size := float64(*last.Followers); size > 0 {
-		out.PercentPerMonth = new(times(perDay, 100*monthDays/size))
+		out.PercentPerMonth = new(scaleEstimate(perDay, 100*monthDays/size))
 	}
 	return out
 }
 
-// measured are the snapshots that tell the followers, in order, one for each time.
-func measured(snapshots []Snapshot, at time.Time) []Snapshot {
+// validSnapshots are the snapshots that tell the followers, in order, one for each time.
+func validSnapshots(snapshots []Snapshot, at time.Time) []Snapshot {
 	var shots []Snapshot
 	for _, shot := range snapshots {
-		if told(shot.Followers) != nil && !shot.At.IsZero() && (at.IsZero() || !shot.At.After(at)) {
+		if valid(shot.Followers) != nil && !shot.At.IsZero() && (at.IsZero() || !shot.At.After(at)) {
 			shots = append(shots, shot)
 		}
 	}
@@ -49,9 +49,9 @@ func measured(snapshots []Snapshot, at time.Time) []Snapshot {
 	return slices.CompactFunc(shots, func(a, b Snapshot) bool { return a.At.Equal(b.At) })
 }
 
-// steps estimates the growth for a day.
-func steps(shots []Snapshot) result.Estimate {
-	walk := linear{columns: 1}
+// fitGrowth estimates the growth for a day.
+func fitGrowth(shots []Snapshot) result.Estimate {
+	walk := linearModel{columns: 1}
 	gained, passed := 0.0, 0.0
 	for i := range shots[1:] {
 		time, change := days(shots[i+1].At.Sub(shots[i].At)), float64(*shots[i+1].Followers)-float64(*shots[i].Followers)
@@ -59,19 +59,19 @@ func steps(shots []Snapshot) result.Estimate {
 		walk.rows = append(walk.rows, []entry{{0, math.Sqrt(time)}})
 		walk.y = append(walk.y, change/math.Sqrt(time))
 	}
-	solved, ok := walk.fit(len(walk.y) >= leastRobust)
+	solved, ok := walk.solve(len(walk.y) >= minRobustSteps)
 	if !ok {
-		return result.Estimate{Value: result.Tidy(gained / passed)}
+		return result.Estimate{Value: result.Round4(gained / passed)}
 	}
 	perDay, _ := solved.contrast([]float64{1})
 	reach := solved.quantile * perDay.err
-	return result.Estimate{Value: result.Tidy(perDay.log), Low: new(result.Tidy(perDay.log - reach)), High: new(result.Tidy(perDay.log + reach))}
+	return result.Estimate{Value: result.Round4(perDay.log), Low: new(result.Round4(perDay.log - reach)), High: new(result.Round4(perDay.log + reach))}
 }
 
-func times(e result.Estimate, factor float64) result.Estimate {
-	out := result.Estimate{Value: result.Tidy(e.Value * factor)}
+func scaleEstimate(e result.Estimate, factor float64) result.Estimate {
+	out := result.Estimate{Value: result.Round4(e.Value * factor)}
 	if e.Low != nil {
-		out.Low, out.High = new(result.Tidy(*e.Low*factor)), new(result.Tidy(*e.High*factor))
+		out.Low, out.High = new(result.Round4(*e.Low*factor)), new(result.Round4(*e.High*factor))
 	}
 	return out
 }

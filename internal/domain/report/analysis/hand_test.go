@@ -13,8 +13,8 @@ import (
 	"pressroom/internal/domain/report/analysis"
 )
 
-// byHand is a profile of docs/scoring.md.
-type byHand struct {
+// handExample is a profile of docs/scoring.md.
+type handExample struct {
 	At        time.Time `json:"at"`
 	Followers *int64    `json:"followers"`
 	Posts     []struct {
@@ -35,7 +35,7 @@ type byHand struct {
 	} `json:"days"`
 }
 
-func (b byHand) input() analysis.ProfileInput {
+func (b handExample) input() analysis.ProfileInput {
 	in := analysis.ProfileInput{Account: provider.Account{Followers: b.Followers}, At: b.At, Zone: time.UTC}
 	for _, p := range b.Posts {
 		in.Posts = append(in.Posts, provider.Post{TakenAt: p.At, Likes: p.Likes, Comments: p.Comments, Shares: p.Shares, Views: p.Views})
@@ -73,16 +73,16 @@ func TestByHand(t *testing.T) {
 			if len(blocks) != 5 {
 				t.Fatal("a profile has its figures and what comes of them")
 			}
-			var given byHand
+			var given handExample
 			decode(t, strings.TrimPrefix(blocks[1], "json"), &given)
 			var want, got any
 			decode(t, strings.TrimPrefix(blocks[3], "json"), &want)
-			answer, err := json.Marshal(analysis.Analyse(given.input()))
+			answer, err := json.Marshal(analysis.Analyze(given.input()))
 			if err != nil {
 				t.Fatal(err)
 			}
 			decode(t, string(answer), &got)
-			if diff := cmp.Diff(want, only(want, got)); diff != "" {
+			if diff := cmp.Diff(want, subset(want, got)); diff != "" {
 				t.Errorf("by hand and by the code (-, +):\n%s", diff)
 			}
 		})
@@ -96,8 +96,8 @@ func decode(t *testing.T, text string, into any) {
 	}
 }
 
-// only is what is got, with those members alone that are wanted.
-func only(want, got any) any {
+// subset is what is got, with those members alone that are wanted.
+func subset(want, got any) any {
 	switch want := want.(type) {
 	case map[string]any:
 		members, ok := got.(map[string]any)
@@ -107,7 +107,7 @@ func only(want, got any) any {
 		out := map[string]any{}
 		for name, member := range want {
 			if there, ok := members[name]; ok {
-				out[name] = only(member, there)
+				out[name] = subset(member, there)
 			}
 		}
 		return out
@@ -118,7 +118,7 @@ func only(want, got any) any {
 		}
 		out := []any{}
 		for i, item := range want {
-			out = append(out, only(item, items[i]))
+			out = append(out, subset(item, items[i]))
 		}
 		return out
 	default:

@@ -13,11 +13,11 @@ import (
 // A profile with 10,000 posts is analysed with less than 64 MB in all. The race detector
 // throws away what regular expressions keep for the next text, so that it counts more than a program would take.
 func TestMemory(t *testing.T) { // alone: what others allocate at the same time would count
-	in := input(synthetic.Make(synthetic.Plan{Seed: 1, Posts: 10_000}))
-	wordy(in.Posts)
+	in := input(synthetic.Generate(synthetic.Plan{Seed: 1, Posts: 10_000}))
+	addWords(in.Posts)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	analysis.Analyse(in)
+	analysis.Analyze(in)
 	runtime.ReadMemStats(&after)
 	if used := after.TotalAlloc - before.TotalAlloc; used > 64<<20 {
 		t.Errorf("%d MB were allocated", used>>20)

@@ -8,33 +8,33 @@ import (
 )
 
 const (
-	leastHashtag = 5  // posts with a hashtag, and posts without, below which it has no ratio
-	mostHashtags = 24 // hashtags that are compared
-	perHashtag   = 10 // posts that there are for each hashtag that is compared
-	curved       = 60 // posts from which on the trend may be curved
+	minHashtagPosts     = 5  // posts with a hashtag, and posts without, below which it has no ratio
+	maxComparedHashtags = 24 // hashtags that are compared
+	postsPerHashtag     = 10 // posts that there are for each hashtag that is compared
+	minCurvedTrend      = 60 // posts from which on the trend may be curved
 )
 
 // layout says which columns of the model stand for what; -1 is none.
 type layout struct {
-	blocks  [blocks]int
-	trend   []int
-	formats map[string]int
-	tags    map[int]int // by their place in figures.hashtags
-	columns int
+	blocks   [blocks]int
+	trend    []int
+	formats  map[string]int
+	hashtags map[int]int // by their place in figures.hashtags
+	columns  int
 }
 
 // optional lists the columns that may be left out where they explain nothing.
 func (l layout) optional() []int {
-	columns := slices.Sorted(maps.Values(l.tags))
+	columns := slices.Sorted(maps.Values(l.hashtags))
 	if len(l.trend) > 1 {
 		columns = append(columns, l.trend[1])
 	}
 	return columns
 }
 
-// candidates are the hashtags that can be compared, the most used first, as many as there are posts for. Hashtags
+// comparableHashtags are the hashtags that can be compared, the most used first, as many as there are posts for. Hashtags
 // that always come together stand in one group: nobody can tell what each of them does.
-func (e *effects) candidates() [][]int {
+func (e *effects) comparableHashtags() [][]int {
 	users := make([][]int32, len(e.all.hashtags))
 	for i, p := range e.compared {
 		for _, tag := range p.hashtags {
@@ -43,7 +43,7 @@ func (e *effects) candidates() [][]int {
 	}
 	var tags []int
 	for tag, posts := range users {
-		if len(posts) >= leastHashtag && len(e.compared)-len(posts) >= leastHashtag {
+		if len(posts) >= minHashtagPosts && len(e.compared)-len(posts) >= minHashtagPosts {
 			tags = append(tags, tag)
 		}
 	}
@@ -54,10 +54,10 @@ func (e *effects) candidates() [][]int {
 	for i, tag := range tags {
 		if i > 0 && slices.Equal(users[tag], users[tags[i-1]]) {
 			groups[len(groups)-1] = append(groups[len(groups)-1], tag)
-			e.tied = true
+			e.hasConfounded = true
 			continue
 		}
-		if len(groups) == min(mostHashtags, len(e.compared)/perHashtag) {
+		if len(groups) == min(maxComparedHashtags, len(e.compared)/postsPerHashtag) {
 			break
 		}
 		groups = append(groups, []int{tag})
@@ -65,9 +65,9 @@ func (e *effects) candidates() [][]int {
 	return groups
 }
 
-// arrange gives everything that may matter its column.
-func (e *effects) arrange(tags [][]int, straight bool) layout {
-	out := layout{formats: map[string]int{}, tags: map[int]int{}}
+// newLayout gives everything that may matter its column.
+func (e *effects) newLayout(tags [][]int, straight bool) layout {
+	out := layout{formats: map[string]int{}, hashtags: map[int]int{}}
 	column := func() int { out.columns++; return out.columns - 1 }
 	for b := range out.blocks {
 		out.blocks[b] = -1
@@ -86,31 +86,31 @@ func (e *effects) arrange(tags [][]int, straight bool) layout {
 		}
 	}
 	for _, group := range tags {
-		out.tags[group[0]] = column()
+		out.hashtags[group[0]] = column()
 	}
 	return out
 }
 
 // model explains the logarithm of engagement: ratios then add up, and a post that went viral is some steps away, not
 // worlds. Half a reaction is added, so that none at all has a logarithm too.
-func (e *effects) model() linear {
-	out := linear{columns: e.slots.columns, rows: make([][]entry, len(e.compared)), y: make([]float64, len(e.compared))}
+func (e *effects) model() linearModel {
+	out := linearModel{columns: e.layout.columns, rows: make([][]entry, len(e.compared)), y: make([]float64, len(e.compared))}
 	first := e.compared[0].TakenAt
 	whole := e.compared[len(e.compared)-1].TakenAt.Sub(first).Seconds()
 	for i, p := range e.compared {
 		row := make([]entry, 0, len(p.hashtags)+4)
-		row = append(row, entry{e.slots.blocks[e.block[i]], 1})
+		row = append(row, entry{e.layout.blocks[e.block[i]], 1})
 		if whole > 0 {
 			place := 2*p.TakenAt.Sub(first).Seconds()/whole - 1
-			for power, column := range e.slots.trend {
+			for power, column := range e.layout.trend {
 				row = append(row, entry{column, math.Pow(place, float64(power+1))})
 			}
 		}
-		if column := e.slots.formats[p.format]; column >= 0 {
+		if column := e.layout.formats[p.format]; column >= 0 {
 			row = append(row, entry{column, 1})
 		}
 		for _, tag := range p.hashtags {
-			if column, compared := e.slots.tags[tag]; compared {
+			if column, compared := e.layout.hashtags[tag]; compared {
 				row = append(row, entry{column, 1})
 			}
 		}

@@ -23,70 +23,70 @@ func input(p synthetic.Profile) analysis.ProfileInput {
 	return in
 }
 
-// share counts how often something is so.
-type share struct{ yes, all int }
+// rate counts how often something is so.
+type rate struct{ yes, all int }
 
-func (s *share) count(yes bool) {
+func (s *rate) count(yes bool) {
 	s.all++
 	if yes {
 		s.yes++
 	}
 }
 
-func (s *share) add(other share) { s.yes, s.all = s.yes+other.yes, s.all+other.all }
+func (s *rate) add(other rate) { s.yes, s.all = s.yes+other.yes, s.all+other.all }
 
-func (s *share) percent() float64 { return 100 * float64(s.yes) / float64(s.all) }
+func (s *rate) percent() float64 { return 100 * float64(s.yes) / float64(s.all) }
 
-// findings is how an analysis fared on many profiles: what it claimed, and how often its intervals held the truth.
-type findings struct {
-	named, misnamed, ranked, claimed, wrong      share
-	block, better, hashtag, format, followerRate share
-	viewRate, growth                             share
-	chosen, alone                                share // the interval of the best time, claimed or not, and of its ratio
+// surveyResult is how an analysis fared on many profiles: what it claimed, and how often its intervals held the truth.
+type surveyResult struct {
+	named, misnamed, ranked, claimed, wrong      rate
+	block, better, hashtag, format, followerRate rate
+	viewRate, growth                             rate
+	chosen, alone                                rate // the interval of the best time, claimed or not, and of its ratio
 }
 
-func (f *findings) each() []*share {
-	return []*share{
+func (f *surveyResult) rates() []*rate {
+	return []*rate{
 		&f.named, &f.misnamed, &f.ranked, &f.claimed, &f.wrong, &f.block, &f.better, &f.hashtag, &f.format, &f.followerRate,
 		&f.viewRate, &f.growth, &f.chosen, &f.alone,
 	}
 }
 
 // survey analyses profiles of a plan with different seeds.
-func survey(plan synthetic.Plan, profiles int) findings {
+func survey(plan synthetic.Plan, profiles int) surveyResult {
 	workers := runtime.GOMAXPROCS(0)
-	parts := make([]findings, workers)
+	parts := make([]surveyResult, workers)
 	var group sync.WaitGroup
 	for w := range workers {
 		group.Go(func() {
 			for seed := w; seed < profiles; seed += workers {
 				plan := plan
 				plan.Seed = uint64(seed)
-				profile := synthetic.Make(plan)
-				parts[w].look(profile, analysis.Analyse(input(profile)))
+				profile := synthetic.Generate(plan)
+				parts[w].addProfile(profile, analysis.Analyze(input(profile)))
 			}
 		})
 	}
 	group.Wait()
-	var sum findings
+	var sum surveyResult
 	for _, part := range parts {
-		for i, one := range part.each() {
-			sum.each()[i].add(*one)
+		for i, one := range part.rates() {
+			sum.rates()[i].add(*one)
 		}
 	}
 	return sum
 }
 
-// look compares one analysis with the truth.
-func (f *findings) look(profile synthetic.Profile, found result.Result) {
+// addProfile compares one analysis with the truth.
+func (f *surveyResult) addProfile(profile synthetic.Profile, found result.Result) {
 	truth := profile.Truth
-	best := place(found.BestTime.Days, found.BestTime.Hour)
+	best := blockIndex(found.BestTime.Days, found.BestTime.Hour)
 	named, wrong := found.BestTime.StandsOut && best == truth.Block, found.BestTime.StandsOut && best != truth.Block
 	f.named.count(named)
 	f.misnamed.count(wrong)
 	log := truth.Blocks[best] - others(truth, found.Sections.Times, best)
-	f.chosen.holds(&result.Ratio{Low: found.BestTime.Low, High: found.BestTime.High}, log)
-	f.alone.holds(&found.BestTime.Ratio, log)
+	f.chosen.addInterval(&result.Ratio{Low: found.BestTime.Low, High: found.BestTime.High}, log)
+	f.alone.addInterval(&found.BestTime.Ratio, log)
 	first := 0
 	for i, tag := range found.Sections.Hashtags.Hashtags {
 		helps := truth.Hashtags[tag.Hashtag] > 0
@@ -97,25 +97,25 @@ func (f *findings) look(profile synthetic.Profile, found result.Result) {
 			f.claimed.count(*tag.Works)
 		}
 		wrong = wrong || *tag.Works && !helps
-		f.hashtag.holds(tag.Ratio, truth.Hashtags[tag.Hashtag])
+		f.hashtag.addInterval(tag.Ratio, truth.Hashtags[tag.Hashtag])
 	}
 	f.ranked.count(first == 3)
 	f.wrong.count(wrong)
-	f.looked(truth, found.Sections)
-	f.followerRate.count(within(found.Engagement.RateByFollowers, truth.RateByFollowers))
-	f.viewRate.count(within(found.Engagement.RateByViews, truth.RateByViews))
+	f.addSections(truth, found.Sections)
+	f.followerRate.count(covers(found.Engagement.RateByFollowers, truth.RateByFollowers))
+	f.viewRate.count(covers(found.Engagement.RateByViews, truth.RateByViews))
 	if growth := found.Sections.Growth.FollowersPerDay; growth.Low != nil {
 		f.growth.count(*growth.Low <= truth.FollowersPerDay && truth.FollowersPerDay <= *growth.High)
 	}
 }
 
-// looked compares the ratios of blocks and formats. Each is one against all other posts.
-func (f *findings) looked(truth synthetic.Truth, sections result.Sections) {
+// addSections compares the ratios of blocks and formats. Each is one against all other posts.
+func (f *surveyResult) addSections(truth synthetic.Truth, sections result.Sections) {
 	for b, block := range sections.Times.Blocks {
 		log := truth.Blocks[b] - others(truth, sections.Times, b)
-		f.block.holds(block.Ratio, log)
+		f.block.addInterval(block.Ratio, log)
 		if b == truth.Block {
-			f.better.holds(block.Ratio, log)
+			f.better.addInterval(block.Ratio, log)
 		}
 	}
 	for _, format := range sections.Formats.Formats {
@@ -125,7 +125,7 @@ func (f *findings) looked(truth synthetic.Truth, sections result.Sections) {
 				others += truth.Formats[other.Format] * float64(other.Posts) / float64(sections.Formats.Posts-format.Posts)
 			}
 		}
-		f.format.holds(format.Ratio, truth.Formats[format.Format]-others)
+		f.format.addInterval(format.Ratio, truth.Formats[format.Format]-others)
 	}
 }
 
@@ -140,27 +140,27 @@ func others(truth synthetic.Truth, times *result.Times, block int) float64 {
 	return sum
 }
 
-// holds counts whether the interval of a ratio holds its true logarithm; one without a ratio does not count.
-func (s *share) holds(ratio *result.Ratio, log float64) {
+// addInterval counts whether the interval of a ratio holds its true logarithm; one without a ratio does not count.
+func (s *rate) addInterval(ratio *result.Ratio, log float64) {
 	if ratio != nil {
 		s.count(ratio.Low <= math.Exp(log) && math.Exp(log) <= ratio.High)
 	}
 }
 
-func within(median *result.Median, truth float64) bool {
+func covers(median *result.Median, truth float64) bool {
 	return *median.Low <= truth && truth <= *median.High
 }
 
-// place is a block as the planted profiles count them.
-func place(days string, hour int) int {
+// blockIndex is a block as the planted profiles count them.
+func blockIndex(days string, hour int) int {
 	if days == "weekend" {
 		return synthetic.Blocks/2 + hour/4
 	}
 	return hour / 4
 }
 
-// surely says that a share in percent lies where it has to.
-func (s *share) surely(t *testing.T, what string, from, to float64) {
+// check says that a share in percent lies where it has to.
+func (s *rate) check(t *testing.T, what string, from, to float64) {
 	t.Helper()
 	if got := s.percent(); !(got >= from && got <= to) {
 		t.Errorf("%s: %.1f %% of %d, want %.0f to %.0f %%", what, got, s.all, from, to)
@@ -168,11 +168,11 @@ func (s *share) surely(t *testing.T, what string, from, to float64) {
 }
 
 // covers says that every interval of an effect holds the truth about as often as it says.
-func (f *findings) covers(t *testing.T) {
+func (f *surveyResult) covers(t *testing.T) {
 	t.Helper()
-	f.block.surely(t, "intervals of blocks", 93, 97)
-	f.hashtag.surely(t, "intervals of hashtags", 93, 97)
-	f.format.surely(t, "intervals of formats", 93, 97)
+	f.block.check(t, "intervals of blocks", 93, 97)
+	f.hashtag.check(t, "intervals of hashtags", 93, 97)
+	f.format.check(t, "intervals of formats", 93, 97)
 }
 
 // surveyed is how many profiles each promise is tested on. docs/scoring.md tells the same of more.
@@ -181,23 +181,23 @@ const surveyed = 600
 func TestPlantedEffectsAreFound(t *testing.T) {
 	t.Parallel()
 	found := survey(synthetic.Plan{Posts: 200}, surveyed)
-	found.named.surely(t, "the planted block is named", 95, 100)
-	found.misnamed.surely(t, "another block is named", 0, 1)
-	found.ranked.surely(t, "the three hashtags are ranked first", 90, 100)
-	found.better.surely(t, "intervals of the planted block", 93, 97)
-	found.followerRate.surely(t, "intervals of the rate by followers", 93, 97)
-	found.viewRate.surely(t, "intervals of the rate by views", 93, 97)
-	found.growth.surely(t, "intervals of growth", 93, 97)
+	found.named.check(t, "the planted block is named", 95, 100)
+	found.misnamed.check(t, "another block is named", 0, 1)
+	found.ranked.check(t, "the three hashtags are ranked first", 90, 100)
+	found.better.check(t, "intervals of the planted block", 93, 97)
+	found.followerRate.check(t, "intervals of the rate by followers", 93, 97)
+	found.viewRate.check(t, "intervals of the rate by views", 93, 97)
+	found.growth.check(t, "intervals of growth", 93, 97)
 	found.covers(t)
 }
 
 func TestNothingIsClaimedWhereNothingIs(t *testing.T) {
 	t.Parallel()
 	found := survey(synthetic.Plan{Posts: 200, Null: true}, surveyed)
-	found.wrong.surely(t, "an effect is claimed", 0, 5)
-	found.followerRate.surely(t, "intervals of the rate by followers", 93, 97)
-	found.viewRate.surely(t, "intervals of the rate by views", 93, 97)
-	found.growth.surely(t, "intervals of growth", 93, 97)
+	found.wrong.check(t, "an effect is claimed", 0, 5)
+	found.followerRate.check(t, "intervals of the rate by followers", 93, 97)
+	found.viewRate.check(t, "intervals of the rate by views", 93, 97)
+	found.growth.check(t, "intervals of growth", 93, 97)
 	found.covers(t)
 }
 
@@ -207,9 +207,9 @@ func TestIntervalsOfTheBestTime(t *testing.T) {
 	t.Parallel()
 	for _, plan := range []synthetic.Plan{{Posts: 30, Null: true}, {Posts: 50, Null: true}, {Posts: 200, Null: true}, {Posts: 200, Null: true, Uneven: true}, {Posts: 50}, {Posts: 200}} {
 		found := survey(plan, surveyed)
-		found.chosen.surely(t, fmt.Sprintf("intervals of the best time of %+v", plan), 94, 100)
+		found.chosen.check(t, fmt.Sprintf("intervals of the best time of %+v", plan), 94, 100)
 		if plan.Null {
-			found.alone.surely(t, fmt.Sprintf("intervals of the ratio alone of %+v", plan), 0, 90)
+			found.alone.check(t, fmt.Sprintf("intervals of the ratio alone of %+v", plan), 0, 90)
 		}
 	}
 }
@@ -217,7 +217,7 @@ func TestIntervalsOfTheBestTime(t *testing.T) {
 // An answer that claims nothing says so.
 func TestNotesSayThatNothingIsClaimed(t *testing.T) {
 	t.Parallel()
-	got := analysis.Analyse(input(synthetic.Make(synthetic.Plan{Seed: 1, Posts: 200, Null: true})))
+	got := analysis.Analyze(input(synthetic.Generate(synthetic.Plan{Seed: 1, Posts: 200, Null: true})))
 	want := []string{
 		"No time of the week stands out clearly from chance in 200 posts: the best time is a guess.",
 		"No hashtag can be told from chance: their order is a guess.",
@@ -233,8 +233,8 @@ func TestHabitsDoNotPassForEffects(t *testing.T) {
 	t.Parallel()
 	for _, plan := range []synthetic.Plan{{Posts: 200, Uneven: true}, {Posts: 200, Tangled: true}} {
 		found := survey(plan, surveyed/4)
-		found.misnamed.surely(t, "another block is named", 0, 5)
-		found.ranked.surely(t, "the three hashtags are ranked first", 90, 100)
+		found.misnamed.check(t, "another block is named", 0, 5)
+		found.ranked.check(t, "the three hashtags are ranked first", 90, 100)
 		found.covers(t)
 	}
 }

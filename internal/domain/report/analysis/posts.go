@@ -10,8 +10,8 @@ import (
 	"pressroom/internal/domain/report/words"
 )
 
-// Settled is the age from which on a post has gathered most of its reactions. A younger one would count as a bad one.
-const Settled = 48 * time.Hour
+// SettledAge is the age from which on a post has gathered most of its reactions. A younger one would count as a bad one.
+const SettledAge = 48 * time.Hour
 
 // post is a post as the analysis sees it.
 type post struct {
@@ -27,41 +27,41 @@ type post struct {
 
 // figures is all that the parts of the analysis look at.
 type figures struct {
-	posts     []post // the oldest first; those without a time before them
-	counts    []string
-	followers *int64
-	zone      *time.Location
-	at        time.Time
-	hashtags  []string       // those in use, by name
-	words     map[string]int // of the captions, with the posts that have each
-	untold    int            // settled posts whose reactions are not told
-	young     int
+	posts            []post // the oldest first; those without a time before them
+	counts           []string
+	followers        *int64
+	zone             *time.Location
+	at               time.Time
+	hashtags         []string       // those in use, by name
+	words            map[string]int // of the captions, with the posts that have each
+	missingReactions int            // settled posts whose reactions are not told
+	young            int
 }
 
 // prepare sorts the posts, leaves out repetitions and says which count.
 func prepare(in ProfileInput) *figures {
-	all := &figures{followers: told(in.Account.Followers), zone: in.Zone, at: in.At}
+	all := &figures{followers: valid(in.Account.Followers), zone: in.Zone, at: in.At}
 	if all.zone == nil {
 		all.zone = time.UTC
 	}
-	all.posts = distinct(in.Posts)
+	all.posts = sortUnique(in.Posts)
 	for i := range all.posts {
 		p := &all.posts[i]
-		p.format = known(p.Format)
+		p.format = knownFormat(p.Format)
 		future := !in.At.IsZero() && p.TakenAt.After(in.At)
 		p.timed = !p.TakenAt.IsZero() && !future
-		p.young = future || p.timed && !in.At.IsZero() && in.At.Sub(p.TakenAt) < Settled
+		p.young = future || p.timed && !in.At.IsZero() && in.At.Sub(p.TakenAt) < SettledAge
 		if p.young {
 			all.young++
 		}
 	}
-	all.count()
-	all.label()
+	all.countReactions()
+	all.readCaptions()
 	return all
 }
 
-// dated returns how many posts there are whose time is known.
-func (f *figures) dated() int {
+// countDated returns how many posts there are whose time is known.
+func (f *figures) countDated() int {
 	n := 0
 	for _, p := range f.posts {
 		if p.timed {
@@ -71,7 +71,7 @@ func (f *figures) dated() int {
 	return n
 }
 
-func known(format string) string {
+func knownFormat(format string) string {
 	switch format {
 	case provider.FormatImage, provider.FormatVideo, provider.FormatReel, provider.FormatCarousel:
 		return format
@@ -79,13 +79,13 @@ func known(format string) string {
 	return ""
 }
 
-// distinct lists every post once, in an order that depends on the posts alone.
-func distinct(given []provider.Post) []post {
+// sortUnique lists every post once, in an order that depends on the posts alone.
+func sortUnique(given []provider.Post) []post {
 	sorted := make([]*provider.Post, len(given))
 	for i := range given {
 		sorted[i] = &given[i]
 	}
-	slices.SortFunc(sorted, compare)
+	slices.SortFunc(sorted, comparePosts)
 	posts := make([]post, 0, len(given))
 	seen := make(map[string]bool, len(given))
 	for _, p := range sorted {
@@ -97,14 +97,14 @@ func distinct(given []provider.Post) []post {
 	return posts
 }
 
-// compare brings any two posts that differ into an order.
-func compare(a, b *provider.Post) int {
+// comparePosts brings any two posts that differ into an order.
+func comparePosts(a, b *provider.Post) int {
 	if order := cmp.Or(a.TakenAt.Compare(b.TakenAt), cmp.Compare(a.ID, b.ID)); order != 0 {
 		return order
 	}
 	figure := func(a, b *int64) int {
 		if a == nil || b == nil {
-			return cmp.Compare(given(a), given(b))
+			return cmp.Compare(presence(a), presence(b))
 		}
 		return cmp.Compare(*a, *b)
 	}
@@ -114,15 +114,15 @@ func compare(a, b *provider.Post) int {
 	)
 }
 
-func given(figure *int64) int {
+func presence(figure *int64) int {
 	if figure == nil {
 		return 0
 	}
 	return 1
 }
 
-// told is a figure, or nil where it is not told or cannot be meant.
-func told(figure *int64) *int64 {
+// valid is a figure, or nil where it is not told or cannot be meant.
+func valid(figure *int64) *int64 {
 	if figure == nil || *figure < 0 {
 		return nil
 	}
@@ -134,16 +134,16 @@ var reactions = []struct {
 	name string
 	of   func(*provider.Post) *int64
 }{
-	{"likes", func(p *provider.Post) *int64 { return told(p.Likes) }},
-	{"comments", func(p *provider.Post) *int64 { return told(p.Comments) }},
-	{"shares", func(p *provider.Post) *int64 { return told(p.Shares) }},
+	{"likes", func(p *provider.Post) *int64 { return valid(p.Likes) }},
+	{"comments", func(p *provider.Post) *int64 { return valid(p.Comments) }},
+	{"shares", func(p *provider.Post) *int64 { return valid(p.Shares) }},
 }
 
-// count decides which figures make up engagement, and adds them up. Posts are only compared where the same was told
+// countReactions decides which figures make up engagement, and adds them up. Posts are only compared where the same was told
 // of them: comments alone are no match for likes and comments. So a figure is taken where more than half of the posts
 // tell it, and a post counts that tells all that are taken.
-func (f *figures) count() {
-	tells, some := f.tells()
+func (f *figures) countReactions() {
+	tells, some := f.reactionCounts()
 	var taken []int
 	f.counts = []string{}
 	for k, reaction := range reactions {
@@ -157,15 +157,15 @@ func (f *figures) count() {
 		if p.young {
 			continue
 		}
-		p.engagement, p.counted = sum(p.Post, taken)
+		p.engagement, p.counted = sumReactions(p.Post, taken)
 		if !p.counted {
-			f.untold++
+			f.missingReactions++
 		}
 	}
 }
 
-// tells counts the settled posts that tell each reaction, and those that tell any.
-func (f *figures) tells() ([]int, int) {
+// reactionCounts counts the settled posts that tell each reaction, and those that tell any.
+func (f *figures) reactionCounts() ([]int, int) {
 	each, some := make([]int, len(reactions)), 0
 	for _, p := range f.posts {
 		one := 0
@@ -180,8 +180,8 @@ func (f *figures) tells() ([]int, int) {
 	return each, some
 }
 
-// sum adds up these reactions. It says false where one of them is not told, and where there are none.
-func sum(p *provider.Post, taken []int) (float64, bool) {
+// sumReactions adds up these reactions. It says false where one of them is not told, and where there are none.
+func sumReactions(p *provider.Post, taken []int) (float64, bool) {
 	total := 0.0
 	for _, k := range taken {
 		figure := reactions[k].of(p)
@@ -193,9 +193,9 @@ func sum(p *provider.Post, taken []int) (float64, bool) {
 	return total, len(taken) > 0
 }
 
-// label finds the hashtags of every post, those that the source told and those of its caption, and counts the words.
-func (f *figures) label() {
-	read := reader{words: map[string]int{}, told: map[string]string{}}
+// readCaptions finds the hashtags of every post, those that the source told and those of its caption, and counts the words.
+func (f *figures) readCaptions() {
+	read := captionReader{words: map[string]int{}, told: map[string]string{}}
 	names := make([][]string, len(f.posts))
 	places := map[string]int{}
 	for i, p := range f.posts {
@@ -218,15 +218,15 @@ func (f *figures) label() {
 	}
 }
 
-// reader takes the captions of posts apart.
-type reader struct {
+// captionReader takes the captions of posts apart.
+type captionReader struct {
 	words map[string]int    // posts whose caption has the word
 	told  map[string]string // hashtags by the form in which a source told them
 }
 
 // post counts the words of a post and lists its hashtags.
-func (r *reader) post(p *provider.Post) []string {
-	caption := words.Read(p.Caption)
+func (r *captionReader) post(p *provider.Post) []string {
+	caption := words.Parse(p.Caption)
 	for _, word := range caption.Words {
 		r.words[word]++
 	}

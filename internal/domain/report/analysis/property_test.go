@@ -76,7 +76,7 @@ func TestAnyFiguresHaveAnAnswer(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		in := anyInput().Draw(t, "figures")
-		answer, err := json.Marshal(analysis.Analyse(in))
+		answer, err := json.Marshal(analysis.Analyze(in))
 		if err != nil {
 			t.Fatalf("the answer cannot be kept: %v", err)
 		}
@@ -87,7 +87,7 @@ func TestAnyFiguresHaveAnAnswer(t *testing.T) {
 		draw := rand.New(rand.NewPCG(seed, seed))
 		draw.Shuffle(len(in.Posts), func(i, j int) { in.Posts[i], in.Posts[j] = in.Posts[j], in.Posts[i] })
 		draw.Shuffle(len(in.Snapshots), func(i, j int) { in.Snapshots[i], in.Snapshots[j] = in.Snapshots[j], in.Snapshots[i] })
-		again, err := json.Marshal(analysis.Analyse(in))
+		again, err := json.Marshal(analysis.Analyze(in))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +110,7 @@ func TestThirtyDatedPostsHaveABestTime(t *testing.T) {
 			}
 			seen[p.ID] = true
 		}
-		got := analysis.Analyse(in)
+		got := analysis.Analyze(in)
 		switch best := got.BestTime; {
 		case best == nil && dated >= 30 && got.Sections.Times != nil && in.Posts[0].ID == "":
 			t.Errorf("no best time of %d dated posts", dated)
@@ -133,9 +133,9 @@ func TestMoreLikesNeverLowerTheRate(t *testing.T) {
 		for i := range likes {
 			in.Posts = append(in.Posts, provider.Post{TakenAt: measuredAt.AddDate(0, 0, -3-i), Likes: &likes[i], Views: new(int64(20_000))})
 		}
-		before := analysis.Analyse(in).Engagement
+		before := analysis.Analyze(in).Engagement
 		likes[rapid.IntRange(0, len(likes)-1).Draw(t, "post")] += rapid.Int64Range(0, 1_000_000).Draw(t, "more")
-		after := analysis.Analyse(in).Engagement
+		after := analysis.Analyze(in).Engagement
 		for _, pair := range [][2]*result.Median{{before.Likes, after.Likes}, {before.RateByFollowers, after.RateByFollowers}, {before.RateByViews, after.RateByViews}} {
 			was, is := pair[0], pair[1]
 			if is.Median < was.Median || is.LowerQuartile < was.LowerQuartile || is.UpperQuartile < was.UpperQuartile {
@@ -157,9 +157,9 @@ func TestMoreFollowersNeverSlowGrowth(t *testing.T) {
 		for i := range sizes {
 			in.Snapshots = append(in.Snapshots, analysis.Snapshot{At: measuredAt.AddDate(0, 0, i), Followers: &sizes[i]})
 		}
-		before := analysis.Analyse(in).Sections.Growth.FollowersPerDay.Value
+		before := analysis.Analyze(in).Sections.Growth.FollowersPerDay.Value
 		sizes[len(sizes)-1] += rapid.Int64Range(0, 1_000_000).Draw(t, "more")
-		if after := analysis.Analyse(in).Sections.Growth.FollowersPerDay.Value; after < before {
+		if after := analysis.Analyze(in).Sections.Growth.FollowersPerDay.Value; after < before {
 			t.Errorf("growth of %v a day became %v", before, after)
 		}
 	})
@@ -169,22 +169,22 @@ func TestMoreFollowersNeverSlowGrowth(t *testing.T) {
 func TestOneViralPostChangesLittle(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(40) {
-		profile := synthetic.Make(synthetic.Plan{Seed: seed, Posts: 300})
-		before := analysis.Analyse(input(profile))
+		profile := synthetic.Generate(synthetic.Plan{Seed: seed, Posts: 300})
+		before := analysis.Analyze(input(profile))
 		profile.Posts[seed].Likes = new(*profile.Posts[seed].Likes*5000 + 1_000_000)
-		after := analysis.Analyse(input(profile))
+		after := analysis.Analyze(input(profile))
 		if was, is := before.BestTime, after.BestTime; was == nil || is == nil || was.Days != is.Days || was.Hour != is.Hour {
 			t.Errorf("profile %d: the best time %+v became %+v", seed, was, is)
 			continue
 		}
-		about(t, "the best time's ratio", before.BestTime.Ratio.Value, after.BestTime.Ratio.Value, 0.12)
-		about(t, "the rate", before.Engagement.RateByFollowers.Median, after.Engagement.RateByFollowers.Median, 0.03)
-		about(t, "the upper end of the rate", *before.Engagement.RateByFollowers.High, *after.Engagement.RateByFollowers.High, 0.05)
-		about(t, "the score", before.Score.Value, after.Score.Value, 0.02)
+		checkNear(t, "the best time's ratio", before.BestTime.Ratio.Value, after.BestTime.Ratio.Value, 0.12)
+		checkNear(t, "the rate", before.Engagement.RateByFollowers.Median, after.Engagement.RateByFollowers.Median, 0.03)
+		checkNear(t, "the upper end of the rate", *before.Engagement.RateByFollowers.High, *after.Engagement.RateByFollowers.High, 0.05)
+		checkNear(t, "the score", before.Score.Value, after.Score.Value, 0.02)
 	}
 }
 
-func about(t *testing.T, what string, before, after, part float64) {
+func checkNear(t *testing.T, what string, before, after, part float64) {
 	t.Helper()
 	if math.Abs(after-before) > part*math.Abs(before) {
 		t.Errorf("%s: %v became %v", what, before, after)

@@ -7,8 +7,8 @@ import (
 	"pressroom/internal/domain/report/result"
 )
 
-// leastScored is how many posts a component of the score rests on at least.
-const leastScored = 5
+// minScored is how many posts a component of the score rests on at least.
+const minScored = 5
 
 // scale reads a figure as a part of the score: floor is worth 0, ceiling 100.
 type scale struct {
@@ -39,9 +39,9 @@ func (s scale) value(figure float64) float64 {
 	return 100 * min(1, max(0, (figure-low)/(high-low)))
 }
 
-// scoreOf sums up what is known; nil where no component is.
-func scoreOf(out result.Result, all *figures) *result.ScoreSection {
-	known := scored(out, all)
+// score sums up what is known; nil where no component is.
+func score(out result.Result, all *figures) *result.ScoreSection {
+	known := scoreFigures(out, all)
 	components, missing := []result.ComponentCause{}, []string{}
 	for i, s := range scales {
 		measured, ok := known[s.figure]
@@ -54,7 +54,7 @@ func scoreOf(out result.Result, all *figures) *result.ScoreSection {
 			missing = append(missing, s.component)
 		}
 	}
-	return result.ScoreOf(components, missing, tenth)
+	return result.NewScore(components, missing, roundTenth)
 }
 
 func (s scale) cause(measured float64) result.ComponentCause {
@@ -63,31 +63,31 @@ func (s scale) cause(measured float64) result.ComponentCause {
 		kind = "logarithmic"
 	}
 	return result.ComponentCause{
-		Component: result.Component{Name: s.component, Value: tenth(s.value(measured))},
+		Component: result.Component{Name: s.component, Value: roundTenth(s.value(measured))},
 		Figure:    s.figure, Measured: measured, Floor: &s.floor, Ceiling: &s.ceiling, Scale: kind, FullWeight: s.weight,
 	}
 }
 
-// scored lists the figures that are known well enough to count. Where likes are hidden, engagement is a small part of
+// scoreFigures lists the figures that are known well enough to count. Where likes are hidden, engagement is a small part of
 // what people did: on a scale for all of it, it would count as none.
-func scored(out result.Result, all *figures) map[string]float64 {
+func scoreFigures(out result.Result, all *figures) map[string]float64 {
 	medians := map[string]*result.Median{"views": out.Engagement.Views}
 	if slices.Contains(all.counts, "likes") {
 		medians["rate_by_followers"], medians["rate_by_views"] = out.Engagement.RateByFollowers, out.Engagement.RateByViews
 	}
 	known := map[string]float64{}
 	for name, median := range medians {
-		if median != nil && median.Posts >= leastScored {
+		if median != nil && median.Posts >= minScored {
 			known[name] = median.Median
 		}
 	}
 	if views, told := known["views"]; told && all.followers != nil && *all.followers > 0 {
-		known["views_by_followers"] = result.Tidy(views / float64(*all.followers))
+		known["views_by_followers"] = result.Round4(views / float64(*all.followers))
 	}
 	if growth := out.Sections.Growth; growth != nil && growth.PercentPerMonth != nil {
 		known["percent_per_month"] = growth.PercentPerMonth.Value
 	}
-	if cadence := out.Sections.Cadence; cadence != nil && cadence.Posts >= leastScored {
+	if cadence := out.Sections.Cadence; cadence != nil && cadence.Posts >= minScored {
 		known["posts_per_week"] = cadence.PostsPerWeek
 		if cadence.Evenness != nil {
 			known["evenness"] = *cadence.Evenness
@@ -96,5 +96,5 @@ func scored(out result.Result, all *figures) map[string]float64 {
 	return known
 }
 
-// tenth rounds to one digit behind the point.
-func tenth(value float64) float64 { return math.Round(value*10) / 10 }
+// roundTenth rounds to one digit behind the point.
+func roundTenth(value float64) float64 { return math.Round(value*10) / 10 }

@@ -12,53 +12,53 @@ import (
 	"pressroom/internal/domain/report/result"
 )
 
-// cautious is how many posts a weekday is taken to have had, besides its own, that were as good as any: so that one
+// pseudoPosts is how many posts a weekday is taken to have had, besides its own, that were as good as any: so that one
 // lucky post does not choose the day.
-const cautious = 5
+const pseudoPosts = 5
 
 // bestTime returns the block that does best as far as the posts tell, and whether that can be claimed. It returns nil for
 // fewer than leastCompared dated posts.
 func (e *effects) bestTime() *result.BestTime {
-	if e.all.dated() < leastCompared || len(e.compared) == 0 {
+	if e.all.countDated() < minCompared || len(e.compared) == 0 {
 		return nil
 	}
 	if len(e.times) > 0 {
-		if best := slices.MaxFunc(e.times, e.byPromise); best.log > 0 {
-			return e.judged(best)
+		if best := slices.MaxFunc(e.times, e.compareBlockRank); best.log > 0 {
+			return e.comparedBestTime(best)
 		}
 	}
-	return e.guessed()
+	return e.guessedBestTime()
 }
 
-// byPromise orders blocks by how likely they do best: what can be claimed first, then by the shrunk ratio. Where blocks do not
+// compareBlockRank orders blocks by how likely they do best: what can be claimed first, then by the shrunk ratio. Where blocks do not
 // differ beyond chance all of these are 1, and the order is the one that they tend to: by the logarithm over its variance.
-func (e *effects) byPromise(a, b estimated) int {
-	claimed := func(one estimated) int {
-		if e.blocks[one.place].claimed {
+func (e *effects) compareBlockRank(a, b levelEffect) int {
+	claimed := func(one levelEffect) int {
+		if e.blocks[one.index].claimed {
 			return 1
 		}
 		return 0
 	}
-	shrunk := func(one estimated) float64 { return *e.blocks[one.place].ratio.Shrunk }
-	limit := func(one estimated) float64 { return result.Tidy(one.log / (one.err * one.err)) }
+	shrunk := func(one levelEffect) float64 { return *e.blocks[one.index].ratio.Shrunk }
+	limit := func(one levelEffect) float64 { return result.Round4(one.log / (one.err * one.err)) }
 	return cmp.Or(cmp.Compare(claimed(a), claimed(b)), cmp.Compare(shrunk(a), shrunk(b)), cmp.Compare(limit(a), limit(b)))
 }
 
-// judged is the best of the blocks that were compared. Its interval allows for having been chosen among all of them
+// comparedBestTime is the best of the blocks that were compared. Its interval allows for having been chosen among all of them
 // (Bonferroni), so that it holds the truth in at least 95 % of cases whichever block was chosen.
-func (e *effects) judged(best estimated) *result.BestTime {
-	block := e.blocks[best.place]
-	out := e.named(best.place, e.solved.bent)
+func (e *effects) comparedBestTime(best levelEffect) *result.BestTime {
+	block := e.blocks[best.index]
+	out := e.newBestTime(best.index, e.fit.winsorized)
 	out.StandsOut, out.Ratio = block.claimed, *block.ratio
-	student := distuv.StudentsT{Sigma: 1, Nu: e.solved.freedom}
+	student := distuv.StudentsT{Sigma: 1, Nu: e.fit.degreesOfFreedom}
 	reach := student.Quantile(1-0.025/float64(len(e.times))) * best.err
-	out.Low, out.High = result.Within(best.log-reach, best.log+reach)
+	out.Low, out.High = result.ClampInterval(best.log-reach, best.log+reach)
 	return out
 }
 
-// guessed is the block whose posts did best on their own, where no block can be compared with the others or those that
+// guessedBestTime is the block whose posts did best on their own, where no block can be compared with the others or those that
 // can do worse than the rest. Its ratio is not known.
-func (e *effects) guessed() *result.BestTime {
+func (e *effects) guessedBestTime() *result.BestTime {
 	above := make([]float64, len(e.compared))
 	mean := 0.0
 	for i, p := range e.compared {
@@ -72,23 +72,23 @@ func (e *effects) guessed() *result.BestTime {
 	}
 	best, most := -1, 0.0
 	for b, block := range e.blocks {
-		if block.posts == 0 || block.ratio != nil && e.unknown() > 0 {
+		if block.posts == 0 || block.ratio != nil && e.countWithoutRatio() > 0 {
 			continue
 		}
 		// What differs by rounding alone does not choose.
-		value := sums[b] / float64(block.posts+cautious)
+		value := sums[b] / float64(block.posts+pseudoPosts)
 		if best < 0 || value > most+1e-9 || value > most-1e-9 && block.posts > e.blocks[best].posts {
 			best, most = b, value
 		}
 	}
-	out := e.named(best, above)
-	out.Low, out.High = result.Within(math.Inf(-1), math.Inf(1))
+	out := e.newBestTime(best, above)
+	out.Low, out.High = result.ClampInterval(math.Inf(-1), math.Inf(1))
 	out.Ratio = result.Ratio{Value: 1, Low: out.Low, High: out.High, Shrunk: new(1.0)}
 	return out
 }
 
-// unknown is how many blocks have posts and no ratio.
-func (e *effects) unknown() int {
+// countWithoutRatio is how many blocks have posts and no ratio.
+func (e *effects) countWithoutRatio() int {
 	n := 0
 	for _, block := range e.blocks {
 		if block.posts > 0 && block.ratio == nil {
@@ -98,10 +98,10 @@ func (e *effects) unknown() int {
 	return n
 }
 
-// named says which block it is; above is how much better each post did than was to be expected.
-func (e *effects) named(block int, above []float64) *result.BestTime {
+// newBestTime says which block it is; above is how much better each post did than was to be expected.
+func (e *effects) newBestTime(block int, above []float64) *result.BestTime {
 	return &result.BestTime{
-		Weekday: e.weekday(block, above), Hour: firstHour(block), Hours: blockHours, Days: daysOf(block), Posts: e.blocks[block].posts,
+		Weekday: e.weekday(block, above), Hour: firstHour(block), Hours: blockHours, Days: blockDays(block), Posts: e.blocks[block].posts,
 	}
 }
 
@@ -119,7 +119,7 @@ func (e *effects) weekday(block int, above []float64) string {
 	if block >= halfBlocks {
 		days = []time.Weekday{time.Saturday, time.Sunday}
 	}
-	value := func(day time.Weekday) float64 { return sums[day] / (counts[day] + cautious) }
+	value := func(day time.Weekday) float64 { return sums[day] / (counts[day] + pseudoPosts) }
 	best := days[0]
 	for _, day := range days[1:] {
 		// What differs by rounding alone does not choose.
@@ -132,7 +132,7 @@ func (e *effects) weekday(block int, above []float64) string {
 
 func firstHour(block int) int { return block % halfBlocks * blockHours }
 
-func daysOf(block int) string {
+func blockDays(block int) string {
 	if block >= halfBlocks {
 		return "weekend"
 	}
@@ -146,7 +146,7 @@ func (e *effects) timesSection() *result.Times {
 	}
 	out := &result.Times{Posts: len(e.compared), Blocks: []result.Block{}}
 	for b, block := range e.blocks {
-		out.Blocks = append(out.Blocks, result.Block{Days: daysOf(b), Hour: firstHour(b), Hours: blockHours, Posts: block.posts, Ratio: block.ratio})
+		out.Blocks = append(out.Blocks, result.Block{Days: blockDays(b), Hour: firstHour(b), Hours: blockHours, Posts: block.posts, Ratio: block.ratio})
 	}
 	return out
 }

@@ -8,10 +8,10 @@ import (
 )
 
 const (
-	topHashtags = 10 // of the summary
-	topWords    = 20
-	allHashtags = 100 // of the section
-	allWords    = 100
+	maxTopHashtags     = 10 // of the summary
+	maxTopWords        = 20
+	maxSectionHashtags = 100 // of the section
+	maxSectionWords    = 100
 )
 
 // hashtagsSection ranks the hashtags: those that most likely help first. Where nothing can be told about any, those
@@ -29,17 +29,17 @@ func hashtagsSection(all *figures, e *effects) *result.Hashtags {
 		}
 	}
 	slices.Sort(perPost)
-	median := result.Tidy(result.Quantile(perPost, 0.5))
+	median := result.Round4(result.Quantile(perPost, 0.5))
 	out := &result.Hashtags{Posts: len(all.posts), Different: len(all.hashtags), MedianPerPost: &median, Hashtags: []result.Hashtag{}}
 	order := make([]int, len(uses))
 	for tag := range order {
 		order[tag] = tag
 	}
 	slices.SortFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(e.promise(b), e.promise(a)), result.MostUsed(uses[a], uses[b], all.hashtags[a], all.hashtags[b]))
+		return cmp.Or(cmp.Compare(e.hashtagRank(b), e.hashtagRank(a)), result.CompareUse(uses[a], uses[b], all.hashtags[a], all.hashtags[b]))
 	})
-	for _, tag := range order[:min(allHashtags, len(order))] {
-		entry := result.Hashtag{Hashtag: all.hashtags[tag], Posts: uses[tag], Works: new(e.works[tag])}
+	for _, tag := range order[:min(maxSectionHashtags, len(order))] {
+		entry := result.Hashtag{Hashtag: all.hashtags[tag], Posts: uses[tag], Works: new(e.claimedHashtags[tag])}
 		if ratio, compared := e.hashtags[tag]; compared {
 			entry.Ratio = &ratio
 		}
@@ -48,8 +48,8 @@ func hashtagsSection(all *figures, e *effects) *result.Hashtags {
 	return out
 }
 
-// promise is what a hashtag is ranked by. One that was not compared is taken for as good as any.
-func (e *effects) promise(tag int) float64 {
+// hashtagRank is what a hashtag is ranked by. One that was not compared is taken for as good as any.
+func (e *effects) hashtagRank(tag int) float64 {
 	ratio, compared := e.hashtags[tag]
 	if !compared {
 		return 1

@@ -8,15 +8,15 @@ import (
 	"pressroom/internal/domain/report/result"
 )
 
-// Analyse works out what the figures of a hashtag tell.
-func Analyse(in Input) Result {
+// Analyze works out what the figures of a hashtag tell.
+func Analyze(in Input) Result {
 	zone := in.Zone
 	if zone == nil {
 		zone = time.UTC
 	}
-	s := look(in.Figures)
+	s := newMeasuredPosts(in.Figures)
 	now := s.sample(in.Figures.From, in.Figures.Size)
-	earlier := before(now, in.Earlier)
+	earlier := earlierThan(now, in.Earlier)
 	name, err := provider.Hashtag(in.Figures.Hashtag)
 	if err != nil {
 		name = "" // nothing but a token is told
@@ -25,7 +25,7 @@ func Analyse(in Input) Result {
 	posts, aboutSize := size(s, now, earlier)
 	out.Hashtag.Posts = posts
 	if count, ok := now.count(); ok {
-		rate := count.perDay().rounded()
+		rate := count.perDay().round()
 		out.Hashtag.PostsPerDay = &rate
 	}
 	if out.Hashtag.Posts != nil {
@@ -33,9 +33,9 @@ func Analyse(in Input) Result {
 	}
 	audience := s.audience()
 	out.Engagement = s.engagement(audience)
-	read := s.read()
+	read := s.readCaptions()
 	out.Sections = result.Sections{
-		Formats: s.formats(), Growth: growth(now, earlier), Hashtags: s.beside(name, read.tags, in.Background), Words: result.WordsOf(read.words, len(s.all), sectionMost),
+		Formats: s.formats(), Growth: growth(now, earlier), Hashtags: s.relatedHashtags(name, read.tags, in.Background), Words: result.NewWords(read.words, len(s.all), maxSection),
 		Score: score(out.Hashtag.PostsPerDay, audience),
 	}
 	if audience != (result.Audience{}) {
@@ -43,10 +43,10 @@ func Analyse(in Input) Result {
 	}
 	out.Score = out.Sections.Score.Short()
 	if h := out.Sections.Hashtags; h != nil {
-		out.TopHashtags = slices.Clone(h.Hashtags[:min(len(h.Hashtags), topMost)])
+		out.TopHashtags = slices.Clone(h.Hashtags[:min(len(h.Hashtags), maxTop)])
 	}
 	if w := out.Sections.Words; w != nil {
-		out.TopWords = slices.Clone(w.Words[:min(len(w.Words), topMost)])
+		out.TopWords = slices.Clone(w.Words[:min(len(w.Words), maxTop)])
 	}
 	var compared bool
 	out.BestTime, compared = s.bestTime(append(slices.Clone(earlier), now), zone)
@@ -54,8 +54,8 @@ func Analyse(in Input) Result {
 	return out
 }
 
-// before are the measurements before this one: one that was kept of this very moment is this one, begun again.
-func before(now Sample, samples []Sample) []Sample {
+// earlierThan are the measurements before this one: one that was kept of this very moment is this one, begun again.
+func earlierThan(now Sample, samples []Sample) []Sample {
 	var out []Sample
 	for _, s := range samples {
 		if !s.At.IsZero() && s.At.Before(now.At) {

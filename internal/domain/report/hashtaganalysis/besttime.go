@@ -14,11 +14,11 @@ const (
 	blockHours   = 4
 	blocksPerDay = 24 / blockHours
 	blocks       = 2 * blocksPerDay // of the weekdays, then of the weekend
-	// leastExposed is for how many hours of each block posts have to have been counted, leastBase how many in all.
-	leastExposed = 4
-	leastBase    = 50
-	// leastTimed is how many top posts of known time it takes.
-	leastTimed = 30
+	// minBlockHours is for how many hours of each block posts have to have been counted, leastBase how many in all.
+	minBlockHours = 4
+	minBasePosts  = 50
+	// minTimedPosts is how many top posts of known time it takes.
+	minTimedPosts = 30
 )
 
 // block is one of the twelve; its days are Monday to Friday, or Saturday and Sunday.
@@ -48,12 +48,12 @@ func (b block) days() string {
 	return "weekend"
 }
 
-// base is how posts spread over the blocks in general: how many were counted in each, in how many hours.
-type base struct{ counts, hours [blocks]float64 }
+// baseline is how posts spread over the blocks in general: how many were counted in each, in how many hours.
+type baseline struct{ counts, hours [blocks]float64 }
 
-func baseOf(samples []Sample, zone *time.Location) base {
-	var out base
-	for _, s := range apart(samples) {
+func newBaseline(samples []Sample, zone *time.Location) baseline {
+	var out baseline
+	for _, s := range nonOverlapping(samples) {
 		if len(s.Hours) == hoursOfWeek {
 			out.add(s, zone)
 		}
@@ -62,7 +62,7 @@ func baseOf(samples []Sample, zone *time.Location) base {
 }
 
 // add counts one measurement. Its hours of the week are UTC's: each is brought to the zone as the zone was then.
-func (b *base) add(s Sample, zone *time.Location) {
+func (b *baseline) add(s Sample, zone *time.Location) {
 	weeks := math.Floor(days(s.At.Sub(s.From)) / 7)
 	rest := s.From.Add(time.Duration(weeks) * hoursOfWeek * time.Hour)
 	var exposed [hoursOfWeek]float64
@@ -85,15 +85,15 @@ func (b *base) add(s Sample, zone *time.Location) {
 
 // shares is which share of a week's posts each block has, and whether enough was counted to compare by it. Where it was
 // not, each block's rate is drawn towards that of all hours, the more the fewer hours of it were counted.
-func (b *base) shares() ([blocks]float64, bool) {
+func (b *baseline) shares() ([blocks]float64, bool) {
 	var out [blocks]float64
 	posts, hours, enough := 0.0, 0.0, true
 	for i := range out {
-		enough = enough && b.hours[i] >= leastExposed
+		enough = enough && b.hours[i] >= minBlockHours
 		posts += b.counts[i]
 		hours += b.hours[i]
 	}
-	enough = enough && posts >= leastBase
+	enough = enough && posts >= minBasePosts
 	const half = 0.5 // a post, as much as the prior weighs
 	drawn := 0.0     // hours at the rate of all that the prior weighs
 	if !enough {
@@ -118,24 +118,24 @@ type candidate struct {
 }
 
 // low is the lower bound of the logarithm where all blocks are looked at.
-func (c candidate) low() float64 { return c.log - strict(blocks)*c.err }
+func (c candidate) low() float64 { return c.log - bonferroniZ(blocks)*c.err }
 
-// byPromise orders blocks by their lower bound; those with enough top posts for a claim are ahead of the others.
-func byPromise(a, b candidate) int {
-	return cmp.Or(cmp.Compare(min(a.posts, support), min(b.posts, support)), cmp.Compare(a.low(), b.low()))
+// compareCandidates orders blocks by their lower bound; those with enough top posts for a claim are ahead of the others.
+func compareCandidates(a, b candidate) int {
+	return cmp.Or(cmp.Compare(min(a.posts, minSupport), min(b.posts, minSupport)), cmp.Compare(a.low(), b.low()))
 }
 
 // bestTime returns the block from which most more top posts come than its share of all posts, as far as they tell, and
 // whether there was enough to compare. The block stands out if that can be claimed. It returns nil if fewer than leastTimed
 // posts have a known time, or no top post has one.
-func (s shown) bestTime(samples []Sample, zone *time.Location) (*result.BestTime, bool) {
-	top, byDay, total := s.timed(zone)
-	if total == 0 || len(s.times(s.all)) < leastTimed {
+func (s measuredPosts) bestTime(samples []Sample, zone *time.Location) (*result.BestTime, bool) {
+	top, byDay, total := s.topByBlock(zone)
+	if total == 0 || len(s.times(s.all)) < minTimedPosts {
 		return nil, false
 	}
-	general := baseOf(samples, zone)
+	general := newBaseline(samples, zone)
 	shares, enough := general.shares()
-	enough = enough && total >= leastTimed
+	enough = enough && total >= minTimedPosts
 	var all []candidate
 	for i := range shares {
 		if top[i] > 0 {
@@ -144,16 +144,16 @@ func (s shown) bestTime(samples []Sample, zone *time.Location) (*result.BestTime
 			all = append(all, candidate{block(i), top[i], math.Log(within / shares[i]), err})
 		}
 	}
-	best := slices.MaxFunc(all, byPromise)
+	best := slices.MaxFunc(all, compareCandidates)
 	ratio, reach := math.Exp(best.log), math.Exp(normal95*best.err)
 	out := best.block.best(byDay, int(best.posts), result.Ratio{Value: ratio, Low: ratio / reach, High: ratio * reach})
-	out.StandsOut = enough && best.posts >= support && best.low() > 0
-	out.Low, out.High = result.Within(best.low(), 2*best.log-best.low())
+	out.StandsOut = enough && best.posts >= minSupport && best.low() > 0
+	out.Low, out.High = result.ClampInterval(best.low(), 2*best.log-best.low())
 	return out, enough
 }
 
-// timed counts the top posts of known time by block, and in each block by day.
-func (s shown) timed(zone *time.Location) ([blocks]float64, [blocks][7]int, float64) {
+// topByBlock counts the top posts of known time by block, and in each block by day.
+func (s measuredPosts) topByBlock(zone *time.Location) ([blocks]float64, [blocks][7]int, float64) {
 	var top [blocks]float64
 	var byDay [blocks][7]int
 	total := 0.0
@@ -178,6 +178,6 @@ func (b block) best(byDay [blocks][7]int, posts int, ratio result.Ratio) *result
 		}
 	}
 	return &result.BestTime{
-		Weekday: strings.ToLower(day.String()), Hour: int(b) % blocksPerDay * blockHours, Hours: blockHours, Days: b.days(), Posts: posts, Ratio: ratio.Rounded(),
+		Weekday: strings.ToLower(day.String()), Hour: int(b) % blocksPerDay * blockHours, Hours: blockHours, Days: b.days(), Posts: posts, Ratio: ratio.Round(),
 	}
 }

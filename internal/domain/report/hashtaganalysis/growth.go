@@ -12,46 +12,46 @@ import (
 // different hours say nothing about different weeks.
 func growth(now Sample, earlier []Sample) *result.Growth {
 	present, ok := now.count()
-	if !ok || present.days < wholeDay {
+	if !ok || present.days < fullDay {
 		return nil
 	}
 	var whole []Sample
-	for _, s := range apart(earlier) {
-		if c, _ := s.count(); c.days >= wholeDay && !s.At.After(now.From) {
+	for _, s := range nonOverlapping(earlier) {
+		if c, _ := s.count(); c.days >= fullDay && !s.At.After(now.From) {
 			whole = append(whole, s)
 		}
 	}
 	if len(whole) == 0 {
 		return nil
 	}
-	before := pooled(whole)
-	if before.posts < 1 || before.posts+present.posts < support {
+	before := pool(whole)
+	if before.posts < 1 || before.posts+present.posts < minSupport {
 		return nil
 	}
-	ratio := present.against(before).Rounded()
-	return &result.Growth{Measurements: len(whole), Days: result.Tidy(between(now, whole)), PostsPerDay: &ratio}
+	ratio := present.rateRatio(before).Round()
+	return &result.Growth{Measurements: len(whole), Days: result.Round4(daysBetween(now, whole)), PostsPerDay: &ratio}
 }
 
-// against is how many times as large a rate is as another. Given how many posts came in all, those of the one are
+// rateRatio is how many times as large a rate is as another. Given how many posts came in all, those of the one are
 // binomial (Przyborowski and Wilenski 1940), with Jeffreys' prior; that a day's rate is not the week's widens the interval.
-func (c counted) against(other counted) result.Ratio {
+func (c poissonCount) rateRatio(other poissonCount) result.Ratio {
 	days := other.days / c.days
 	value := c.posts / math.Max(other.posts, 0.5) * days
 	chances := distuv.Beta{Alpha: c.posts + 0.5, Beta: other.posts + 0.5}
 	of := func(q float64) float64 { p := chances.Quantile(q); return p / (1 - p) * days }
 	middle := (c.posts + 0.5) / (other.posts + 0.5) * days
-	spread := normal95 * math.Sqrt(pace(c.days)+pace(other.days))
-	low := middle * math.Exp(-math.Hypot(math.Log(of(tail)/middle), spread))
-	high := middle * math.Exp(math.Hypot(math.Log(of(1-tail)/middle), spread))
+	spread := normal95 * math.Sqrt(paceVariance(c.days)+paceVariance(other.days))
+	low := middle * math.Exp(-math.Hypot(math.Log(of(tailProbability)/middle), spread))
+	high := middle * math.Exp(math.Hypot(math.Log(of(1-tailProbability)/middle), spread))
 	if c.posts == 0 {
 		low = 0
 	}
 	return result.Ratio{Value: value, Low: min(low, value), High: max(high, value)}
 }
 
-// between is how many days lie between the middle of the earlier windows, the longer ones weighing more, and that of
+// daysBetween is how many days lie between the middle of the earlier windows, the longer ones weighing more, and that of
 // this one.
-func between(now Sample, earlier []Sample) float64 {
+func daysBetween(now Sample, earlier []Sample) float64 {
 	sum, weight := 0.0, 0.0
 	for _, s := range earlier {
 		length := days(s.At.Sub(s.From))

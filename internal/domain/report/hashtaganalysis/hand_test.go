@@ -49,7 +49,7 @@ func TestByHand(t *testing.T) {
 	if !found {
 		t.Fatal("the docs have no hashtag by hand")
 	}
-	got := Analyse(byHand())
+	got := Analyze(byHand())
 	h, likes, score := got.Hashtag, got.Engagement.Likes, got.Score
 	lift := got.TopHashtags[0].Lift
 	number := func(value float64) string { return strconv.FormatFloat(value, 'f', -1, 64) }

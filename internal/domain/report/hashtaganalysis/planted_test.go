@@ -12,20 +12,20 @@ import (
 
 var measuredAt = time.Date(2026, time.November, 18, 15, 20, 0, 0, time.UTC)
 
-// hits counts how often something is as it should be.
-type hits struct{ good, all int }
+// coverage counts how often something is as it should be.
+type coverage struct{ good, all int }
 
-func (h *hits) add(good bool) {
+func (h *coverage) add(good bool) {
 	h.all++
 	if good {
 		h.good++
 	}
 }
 
-func (h *hits) share() float64 { return float64(h.good) / float64(h.all) }
+func (h *coverage) share() float64 { return float64(h.good) / float64(h.all) }
 
-// covers checks that 95 % intervals hold the truth as often as they say.
-func (h *hits) covers(t *testing.T, what string) {
+// check checks that 95 % intervals hold the truth as often as they say.
+func (h *coverage) check(t *testing.T, what string) {
 	t.Helper()
 	t.Logf("intervals of %s: %.3f of %d", what, h.share(), h.all)
 	if share := h.share(); share < 0.93 || share > 0.97 {
@@ -48,17 +48,17 @@ func inWindow(h synthetichashtag.Hashtag, s Sample) float64 {
 func TestPlantedSizes(t *testing.T) {
 	t.Parallel()
 	var errors []float64
-	var rates, sizes hits
+	var rates, sizes coverage
 	none := 0
 	for seed := range uint64(600) {
-		h := synthetichashtag.Drawn(seed, measuredAt)
+		h := synthetichashtag.RandomHashtag(seed, measuredAt)
 		in := Input{Figures: h.Measure(measuredAt)}
 		if seed%2 == 0 {
 			for _, back := range []int{3, 6, 9} {
 				in.Earlier = append(in.Earlier, Measure(h.Measure(measuredAt.AddDate(0, 0, -back))))
 			}
 		}
-		found := Analyse(in).Hashtag
+		found := Analyze(in).Hashtag
 		truth := inWindow(h, Measure(in.Figures))
 		rates.add(found.PostsPerDay.Low <= truth && truth <= found.PostsPerDay.High)
 		if found.Posts == nil {
@@ -78,17 +78,17 @@ func TestPlantedSizes(t *testing.T) {
 	if middle > 0.25 || none > 80 {
 		t.Errorf("half of the sizes are off by more than %.3f, %d are not estimated", middle, none)
 	}
-	rates.covers(t, "posts a day")
-	sizes.covers(t, "posts")
+	rates.check(t, "posts a day")
+	sizes.check(t, "posts")
 }
 
 // The rate doubles between measurements.
 func TestPlantedGrowth(t *testing.T) {
 	t.Parallel()
-	var growths hits
+	var growths coverage
 	for seed := range uint64(500) {
 		dice := rand.New(rand.NewPCG(seed, 3))
-		h := synthetichashtag.Drawn(seed, measuredAt)
+		h := synthetichashtag.RandomHashtag(seed, measuredAt)
 		h.Shape, h.Days, h.TopPosts, h.MostRecent, h.Size = synthetichashtag.Growing, 1000, 5, 1000, 8_000*math.Pow(15, dice.Float64())
 		was := h
 		was.Size /= 2
@@ -96,13 +96,13 @@ func TestPlantedGrowth(t *testing.T) {
 		for _, back := range []int{3, 6, 9} {
 			in.Earlier = append(in.Earlier, Measure(was.Measure(measuredAt.AddDate(0, 0, -back))))
 		}
-		g := Analyse(in).Sections.Growth
+		g := Analyze(in).Sections.Growth
 		if g == nil || g.Measurements != 3 || g.Days != 6 {
 			t.Fatalf("seed %d: %+v", seed, g)
 		}
 		growths.add(g.PostsPerDay.Low <= 2 && 2 <= g.PostsPerDay.High)
 	}
-	growths.covers(t, "growth")
+	growths.check(t, "growth")
 }
 
 // companions are the hashtags beside a planted one; elsewhere is how frequent they are under others.
@@ -114,12 +114,12 @@ var (
 // What belongs to a hashtag is claimed to, and what stands everywhere is not.
 func TestPlantedCompanions(t *testing.T) {
 	t.Parallel()
-	var lifts, wrong, first hits
+	var lifts, wrong, first coverage
 	for seed := range uint64(500) {
-		h := synthetichashtag.Drawn(seed, measuredAt)
+		h := synthetichashtag.RandomHashtag(seed, measuredAt)
 		h.Captions, h.Companions, h.TopPosts, h.MostRecent = true, companions, 100, 50
-		in := Input{Figures: h.Measure(measuredAt), Background: Background{Posts: 1500, With: synthetichashtag.Elsewhere(seed, 1500, elsewhere)}}
-		found := Analyse(in)
+		in := Input{Figures: h.Measure(measuredAt), Background: Background{Posts: 1500, With: synthetichashtag.BackgroundCounts(seed, 1500, elsewhere)}}
+		found := Analyze(in)
 		claimed := map[string]bool{}
 		for _, b := range found.TopHashtags {
 			claimed[b.Hashtag] = *b.Related
@@ -132,7 +132,7 @@ func TestPlantedCompanions(t *testing.T) {
 		wrong.add(claimed["love"] || claimed["instagood"] || claimed["photo"] || claimed["nature"])
 		first.add(claimed["harbour"] && claimed["lighthouse"])
 	}
-	lifts.covers(t, "lift")
+	lifts.check(t, "lift")
 	t.Logf("claimed wrongly: %.3f, rightly: %.3f", wrong.share(), first.share())
 	if wrong.share() > 0.05 || first.share() < 0.95 {
 		t.Errorf("claimed wrongly in %.3f, rightly in %.3f", wrong.share(), first.share())
@@ -143,13 +143,13 @@ func TestPlantedCompanions(t *testing.T) {
 func TestPlantedTimes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ effect, least, most float64 }{{1, 0, 0.05}, {3, 0.9, 1}} {
-		var claimed, right hits
+		var claimed, right coverage
 		for seed := range uint64(300) {
-			h := synthetichashtag.Drawn(seed, measuredAt)
+			h := synthetichashtag.RandomHashtag(seed, measuredAt)
 			h.Size, h.Days, h.Shape, h.Bend, h.Window, h.MostRecent, h.TopPosts = 60_000, 900, synthetichashtag.Growing, 0, 8*24*time.Hour, 1000, 200
 			// The base changes by hour and day, and the top posts follow it, but for the planted block.
 			h.Day, h.Week, h.BestTimes, h.BestBlock = 0, 0, c.effect, int(seed)%6
-			best := Analyse(Input{Figures: h.Measure(measuredAt)}).BestTime
+			best := Analyze(Input{Figures: h.Measure(measuredAt)}).BestTime
 			claimed.add(best.StandsOut)
 			right.add(best.StandsOut && best.Days == "weekdays" && best.Hour == h.BestBlock*4)
 		}

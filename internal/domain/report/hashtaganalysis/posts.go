@@ -9,24 +9,24 @@ import (
 	"pressroom/internal/domain/report/words"
 )
 
-// skew is how far a network's clock may be ahead of ours.
-const skew = 5 * time.Minute
+// maxClockSkew is how far a network's clock may be ahead of ours.
+const maxClockSkew = 5 * time.Minute
 
-// shown are the posts of a measurement, each once in each list.
-type shown struct {
+// measuredPosts are the posts of a measurement, each once in each list.
+type measuredPosts struct {
 	at          time.Time
 	top, recent []provider.Post
 	all         []provider.Post // of both lists
 }
 
-func look(f provider.HashtagFigures) shown {
-	s := shown{at: f.MeasuredAt, top: different(f.Top), recent: different(f.Recent)}
-	s.all = different(slices.Concat(s.top, s.recent))
+func newMeasuredPosts(f provider.HashtagFigures) measuredPosts {
+	s := measuredPosts{at: f.MeasuredAt, top: uniquePosts(f.Top), recent: uniquePosts(f.Recent)}
+	s.all = uniquePosts(slices.Concat(s.top, s.recent))
 	return s
 }
 
-// different are posts without those that come twice, by their ids.
-func different(posts []provider.Post) []provider.Post {
+// uniquePosts are posts without those that come twice, by their ids.
+func uniquePosts(posts []provider.Post) []provider.Post {
 	out := make([]provider.Post, 0, len(posts))
 	places := make(map[string]int, len(posts))
 	for _, p := range posts {
@@ -35,28 +35,28 @@ func different(posts []provider.Post) []provider.Post {
 		case !seen:
 			places[p.ID] = len(out)
 			out = append(out, p)
-		case prefers(p, out[place]):
+		case isPreferred(p, out[place]):
 			out[place] = p
 		}
 	}
 	return out
 }
 
-// prefers says which of two posts with one id stays, whichever comes first: that which tells figures, and larger ones.
-func prefers(a, b provider.Post) bool {
-	return cmp.Or(byFigure(a.Likes, b.Likes), byFigure(a.Comments, b.Comments), byFigure(a.Views, b.Views), a.TakenAt.Compare(b.TakenAt),
+// isPreferred says which of two posts with one id stays, whichever comes first: that which tells figures, and larger ones.
+func isPreferred(a, b provider.Post) bool {
+	return cmp.Or(compareFigures(a.Likes, b.Likes), compareFigures(a.Comments, b.Comments), compareFigures(a.Views, b.Views), a.TakenAt.Compare(b.TakenAt),
 		cmp.Compare(a.Format, b.Format), cmp.Compare(a.Caption, b.Caption), slices.Compare(a.Hashtags, b.Hashtags)) > 0
 }
 
-// byFigure compares figures; one that was not told comes before all.
-func byFigure(a, b *int64) int {
+// compareFigures compares figures; one that was not told comes before all.
+func compareFigures(a, b *int64) int {
 	if a == nil || b == nil {
-		return cmp.Compare(told(a), told(b))
+		return cmp.Compare(presence(a), presence(b))
 	}
 	return cmp.Compare(*a, *b)
 }
 
-func told(figure *int64) int {
+func presence(figure *int64) int {
 	if figure == nil {
 		return 0
 	}
@@ -64,15 +64,15 @@ func told(figure *int64) int {
 }
 
 // age is how old a post is, in days. It is false where nobody told when it was posted, or where that is yet to come.
-func (s shown) age(p provider.Post) (float64, bool) {
-	if p.TakenAt.IsZero() || s.at.IsZero() || p.TakenAt.After(s.at.Add(skew)) {
+func (s measuredPosts) age(p provider.Post) (float64, bool) {
+	if p.TakenAt.IsZero() || s.at.IsZero() || p.TakenAt.After(s.at.Add(maxClockSkew)) {
 		return 0, false
 	}
 	return max(0, days(s.at.Sub(p.TakenAt))), true
 }
 
 // ages are how old the posts are whose time is known, in days, the youngest first.
-func (s shown) ages(posts []provider.Post) []float64 {
+func (s measuredPosts) ages(posts []provider.Post) []float64 {
 	var out []float64
 	for _, p := range posts {
 		if age, known := s.age(p); known {
@@ -84,7 +84,7 @@ func (s shown) ages(posts []provider.Post) []float64 {
 }
 
 // times are when the posts were posted whose time is known, the newest first.
-func (s shown) times(posts []provider.Post) []time.Time {
+func (s measuredPosts) times(posts []provider.Post) []time.Time {
 	var out []time.Time
 	for _, p := range posts {
 		if _, known := s.age(p); known {
@@ -101,12 +101,12 @@ type captions struct {
 	words map[string]int      // posts whose caption has the word
 }
 
-// read takes the captions of all posts apart.
-func (s shown) read() captions {
+// readCaptions takes the captions of all posts apart.
+func (s measuredPosts) readCaptions() captions {
 	out := captions{tags: make(map[string][]string, len(s.all)), words: map[string]int{}}
 	for _, p := range s.all {
-		caption := words.Read(p.Caption)
-		out.tags[p.ID] = withTold(caption.Hashtags, p.Hashtags)
+		caption := words.Parse(p.Caption)
+		out.tags[p.ID] = mergeHashtags(caption.Hashtags, p.Hashtags)
 		for _, word := range caption.Words {
 			out.words[word]++
 		}
@@ -114,8 +114,8 @@ func (s shown) read() captions {
 	return out
 }
 
-// withTold are the hashtags of a caption and those that the source told of the post, each once.
-func withTold(tags, told []string) []string {
+// mergeHashtags are the hashtags of a caption and those that the source told of the post, each once.
+func mergeHashtags(tags, told []string) []string {
 	for _, text := range told {
 		if tag, err := provider.Hashtag(text); err == nil {
 			tags = append(tags, tag)

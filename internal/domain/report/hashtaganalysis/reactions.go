@@ -19,8 +19,8 @@ func likes(p provider.Post) *int64    { return p.Likes }
 func comments(p provider.Post) *int64 { return p.Comments }
 func views(p provider.Post) *int64    { return p.Views }
 
-// told are the figures of the posts that tell it. What is below zero is a fault and tells nothing.
-func (f figure) told(posts []provider.Post) []float64 {
+// values are the figures of the posts that tell it. What is below zero is a fault and tells nothing.
+func (f figure) values(posts []provider.Post) []float64 {
 	var out []float64
 	for _, p := range posts {
 		if value := f(p); value != nil && *value >= 0 {
@@ -31,27 +31,27 @@ func (f figure) told(posts []provider.Post) []float64 {
 }
 
 // reactions is nil where no post tells anything.
-func (s shown) reactions(posts []provider.Post) *result.Reactions {
+func (s measuredPosts) reactions(posts []provider.Post) *result.Reactions {
 	out := result.Reactions{
-		Posts: len(posts), Likes: result.MedianOf(figure(likes).told(posts)), Comments: result.MedianOf(figure(comments).told(posts)),
-		Views: result.MedianOf(figure(views).told(posts)),
+		Posts: len(posts), Likes: result.NewMedian(figure(likes).values(posts)), Comments: result.NewMedian(figure(comments).values(posts)),
+		Views: result.NewMedian(figure(views).values(posts)),
 	}
 	if out.Likes == nil && out.Comments == nil && out.Views == nil {
 		return nil
 	}
 	if ages := s.ages(posts); len(ages) > 0 {
-		out.MedianAge = new(result.Tidy(result.Quantile(ages, 0.5)))
+		out.MedianAge = new(result.Round4(result.Quantile(ages, 0.5)))
 	}
 	return &out
 }
 
-func (s shown) audience() result.Audience {
+func (s measuredPosts) audience() result.Audience {
 	return result.Audience{Top: s.reactions(s.top), Recent: s.reactions(s.recent)}
 }
 
 // engagement is the headline of the audience: what is newly posted meets what anybody's post can expect; what the
 // network shows as best does not.
-func (s shown) engagement(a result.Audience) result.Engagement {
+func (s measuredPosts) engagement(a result.Audience) result.Engagement {
 	out := result.Engagement{Basis: Measured}
 	from := a.Recent
 	switch {
@@ -68,13 +68,13 @@ func (s shown) engagement(a result.Audience) result.Engagement {
 }
 
 // formats is nil where no post tells its format.
-func (s shown) formats() *result.Formats {
+func (s measuredPosts) formats() *result.Formats {
 	all, top, recent := byFormat(s.all), byFormat(s.top), byFormat(s.recent)
 	out := result.Formats{Posts: all.of}
 	for name, posts := range all.with {
 		out.Formats = append(out.Formats, result.Format{Format: name, Posts: posts, TopShare: top.share(name), RecentShare: recent.share(name)})
 	}
-	slices.SortFunc(out.Formats, func(a, b result.Format) int { return result.MostUsed(a.Posts, b.Posts, a.Format, b.Format) })
+	slices.SortFunc(out.Formats, func(a, b result.Format) int { return result.CompareUse(a.Posts, b.Posts, a.Format, b.Format) })
 	if out.Posts == 0 {
 		return nil
 	}
@@ -103,5 +103,5 @@ func (t tally) share(name string) *float64 {
 	if t.of == 0 {
 		return nil
 	}
-	return new(result.Tidy(float64(t.with[name]) / float64(t.of)))
+	return new(result.Round4(float64(t.with[name]) / float64(t.of)))
 }

@@ -17,15 +17,15 @@ type scale struct {
 // them. docs/scoring.md has the reasons.
 var (
 	activity    = scale{name: "activity", figure: "posts_per_day", worst: 1, best: 1000, weight: 0.3}
-	reacted     = scale{name: "reactions", figure: "median_likes", worst: 1, best: 1000, weight: 0.4}
+	reactions   = scale{name: "reactions", figure: "median_likes", worst: 1, best: 1000, weight: 0.4}
 	competition = scale{name: "competition", figure: "top_likes_by_recent_likes", worst: 10_000, best: 1, weight: 0.3}
 )
 
-// leastScored is how many recent posts have to tell their likes for a score to rest on them.
-const leastScored = 5
+// minScored is how many recent posts have to tell their likes for a score to rest on them.
+const minScored = 5
 
-// read is a figure on a scale, from 0 to 100.
-func (s scale) read(figure float64) float64 {
+// value is a figure on a scale, from 0 to 100.
+func (s scale) value(figure float64) float64 {
 	if figure <= 0 {
 		figure = math.SmallestNonzeroFloat64
 	}
@@ -40,17 +40,17 @@ func score(rate *Rate, a result.Audience) *result.ScoreSection {
 	for _, part := range []struct {
 		scale
 		figure *float64
-	}{{activity, perDay(rate)}, {reacted, medianLikes(a.Recent)}, {competition, distance(a)}} {
+	}{{activity, perDay(rate)}, {reactions, medianLikes(a.Recent)}, {competition, topDistance(a)}} {
 		if part.figure == nil {
 			missing = append(missing, part.name)
 			continue
 		}
 		known = append(known, result.ComponentCause{
-			Component: result.Component{Name: part.name, Value: result.Tidy(part.read(*part.figure))},
-			Figure:    part.scale.figure, Measured: result.Tidy(*part.figure), Worst: &part.worst, Best: &part.best, FullWeight: part.weight,
+			Component: result.Component{Name: part.name, Value: result.Round4(part.value(*part.figure))},
+			Figure:    part.scale.figure, Measured: result.Round4(*part.figure), Worst: &part.worst, Best: &part.best, FullWeight: part.weight,
 		})
 	}
-	return result.ScoreOf(known, missing, result.Tidy)
+	return result.NewScore(known, missing, result.Round4)
 }
 
 func perDay(rate *Rate) *float64 {
@@ -61,15 +61,15 @@ func perDay(rate *Rate) *float64 {
 }
 
 func medianLikes(r *result.Reactions) *float64 {
-	if r == nil || r.Likes == nil || r.Likes.Posts < leastScored {
+	if r == nil || r.Likes == nil || r.Likes.Posts < minScored {
 		return nil
 	}
 	return &r.Likes.Median
 }
 
-// distance is how many times as many likes the lower quartile of the top posts has as the middle of the recent ones:
+// topDistance is how many times as many likes the lower quartile of the top posts has as the middle of the recent ones:
 // what it takes to get there. One like is added to both, as many posts have none.
-func distance(a result.Audience) *float64 {
+func topDistance(a result.Audience) *float64 {
 	if a.Top == nil || a.Top.Likes == nil || medianLikes(a.Recent) == nil {
 		return nil
 	}

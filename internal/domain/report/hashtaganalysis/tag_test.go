@@ -59,7 +59,7 @@ func TestAnyFigures(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		in := figuresOf(t)
-		found := Analyse(in)
+		found := Analyze(in)
 		text, err := json.Marshal(found)
 		if err != nil || strings.Contains(string(text), "null") {
 			t.Fatalf("%s, %v", text, err)
@@ -90,7 +90,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 		other.Figures.Top = rapid.Permutation(in.Figures.Top).Draw(t, "top")
 		other.Figures.Recent = rapid.Permutation(in.Figures.Recent).Draw(t, "recent")
 		other.Earlier = rapid.Permutation(in.Earlier).Draw(t, "earlier")
-		if diff := cmp.Diff(Analyse(in), Analyse(other)); diff != "" {
+		if diff := cmp.Diff(Analyze(in), Analyze(other)); diff != "" {
 			t.Error(diff)
 		}
 	})
@@ -100,7 +100,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 func TestMoreIsNotLess(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		seconds := rapid.SliceOfNDistinct(rapid.IntRange(1, 24*3600-1), leastScored+1, 80, rapid.ID[int]).Draw(t, "seconds")
+		seconds := rapid.SliceOfNDistinct(rapid.IntRange(1, 24*3600-1), minScored+1, 80, rapid.ID[int]).Draw(t, "seconds")
 		var f provider.HashtagFigures
 		f.MeasuredAt = measuredAt
 		if rapid.Bool().Draw(t, "whole") {
@@ -114,13 +114,13 @@ func TestMoreIsNotLess(t *testing.T) {
 		if was := Measure(fewer); !f.Recent[0].TakenAt.After(was.From) {
 			t.Skip("it came before the window")
 		}
-		a, b := Analyse(Input{Figures: fewer}), Analyse(Input{Figures: f})
+		a, b := Analyze(Input{Figures: fewer}), Analyze(Input{Figures: f})
 		if a.Hashtag.PostsPerDay.Value > b.Hashtag.PostsPerDay.Value {
 			t.Errorf("%+v, with one more %+v", a.Hashtag.PostsPerDay, b.Hashtag.PostsPerDay)
 		}
 		f.Recent = slices.Clone(f.Recent)
 		f.Recent[0].Likes = new(*f.Recent[0].Likes + 1000)
-		if c := Analyse(Input{Figures: f}); c.Engagement.Likes.Median < b.Engagement.Likes.Median || c.Sections.Score.Components[1].Value < b.Sections.Score.Components[1].Value {
+		if c := Analyze(Input{Figures: f}); c.Engagement.Likes.Median < b.Engagement.Likes.Median || c.Sections.Score.Components[1].Value < b.Sections.Score.Components[1].Value {
 			t.Errorf("%+v, with more likes %+v", b.Engagement.Likes, c.Engagement.Likes)
 		}
 	})
@@ -130,7 +130,7 @@ func TestMoreIsNotLess(t *testing.T) {
 func TestOneOutlier(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(60) {
-		h := synthetichashtag.Drawn(seed, measuredAt)
+		h := synthetichashtag.RandomHashtag(seed, measuredAt)
 		h.TopPosts = 120
 		in := Input{Figures: h.Measure(measuredAt)}
 		old := provider.Post{ID: "old", TakenAt: time.Unix(0, 0), Likes: new(int64(math.MaxInt64)), Comments: new(int64(math.MaxInt64))}
@@ -140,7 +140,7 @@ func TestOneOutlier(t *testing.T) {
 		with := in
 		with.Figures.Top = append(slices.Clone(in.Figures.Top), old)
 		with.Figures.Recent = append(slices.Clone(in.Figures.Recent), old)
-		a, b := Analyse(in), Analyse(with)
+		a, b := Analyze(in), Analyze(with)
 		near := func(what string, x, y, most float64) {
 			if math.Abs(math.Log(y/x)) > most {
 				t.Errorf("seed %d: %s %g, then %g", seed, what, x, y)
@@ -167,21 +167,21 @@ func TestTier(t *testing.T) {
 // Where there is too little to go by, nothing is told, and why.
 func TestTooLittle(t *testing.T) {
 	t.Parallel()
-	young := synthetichashtag.Drawn(1, measuredAt)
+	young := synthetichashtag.RandomHashtag(1, measuredAt)
 	young.Days, young.Size = 20, 100_000
-	few := synthetichashtag.Drawn(1, measuredAt)
+	few := synthetichashtag.RandomHashtag(1, measuredAt)
 	few.TopPosts = 19
 	for name, c := range map[string]struct {
 		in     Input
 		reason string
 	}{
 		"nothing": {Input{}, "No posts were shown"},
-		"young":   {Input{Figures: young.Measure(measuredAt)}, sizeUnknown},
-		"few":     {Input{Figures: few.Measure(measuredAt)}, sizeUnknown},
+		"young":   {Input{Figures: young.Measure(measuredAt)}, noteSizeUnknown},
+		"few":     {Input{Figures: few.Measure(measuredAt)}, noteSizeUnknown},
 		"top":     {Input{Figures: provider.HashtagFigures{MeasuredAt: measuredAt, Top: few.Measure(measuredAt).Top}}, "of top posts alone"},
 		"untimed": {Input{Figures: provider.HashtagFigures{Recent: few.Measure(measuredAt).Recent}}, "too few new ones"},
 	} {
-		found := Analyse(c.in)
+		found := Analyze(c.in)
 		if found.Hashtag.Posts != nil || found.Hashtag.Tier != "" || found.BestTime != nil && found.BestTime.StandsOut || found.Sections.Growth != nil {
 			t.Errorf("%s: %+v", name, found.Hashtag)
 		}
@@ -194,17 +194,17 @@ func TestTooLittle(t *testing.T) {
 // A size that was measured is told as it is; one that was measured of late is carried on by the rate.
 func TestMeasuredSize(t *testing.T) {
 	t.Parallel()
-	h := synthetichashtag.Drawn(2, measuredAt)
+	h := synthetichashtag.RandomHashtag(2, measuredAt)
 	f := h.Measure(measuredAt)
 	f.Size = new(int64(123_457))
-	posts := Analyse(Input{Figures: f}).Hashtag.Posts
+	posts := Analyze(Input{Figures: f}).Hashtag.Posts
 	if diff := cmp.Diff(&Posts{Count: 123_457, Basis: Measured}, posts); diff != "" {
 		t.Error(diff)
 	}
 	was := Measure(f)
 	was.At, was.From = was.At.AddDate(0, 0, -10), time.Time{}
 	f.Size = nil
-	found := Analyse(Input{Figures: f, Earlier: []Sample{was}}).Hashtag
+	found := Analyze(Input{Figures: f, Earlier: []Sample{was}}).Hashtag
 	want := 123_457 + 10*found.PostsPerDay.Value
 	if got := float64(found.Posts.Count); math.Abs(got/want-1) > 0.01 || found.Posts.Basis != Estimated {
 		t.Errorf("%+v, want %g", found.Posts, want)

@@ -53,11 +53,11 @@ type Ratio struct {
 	Shrunk *float64 `json:"shrunk,omitempty" jsonschema:"Of a profile: the ratio drawn towards 1, the more the fewer posts it rests on. What is ranked is ranked by it."`
 }
 
-// Rounded is the ratio as it is shown.
-func (r Ratio) Rounded() Ratio {
-	r.Value, r.Low, r.High = Tidy(r.Value), Tidy(r.Low), Tidy(r.High)
+// Round is the ratio as it is shown.
+func (r Ratio) Round() Ratio {
+	r.Value, r.Low, r.High = Round4(r.Value), Round4(r.Low), Round4(r.High)
 	if r.Shrunk != nil {
-		r.Shrunk = new(Tidy(*r.Shrunk))
+		r.Shrunk = new(Round4(*r.Shrunk))
 	}
 	return r
 }
@@ -101,12 +101,12 @@ type BestTime struct {
 	High      float64 `json:"high" jsonschema:"Upper end of that interval."`
 }
 
-// Widest is how many times as much either way an interval reaches at most. One that reaches as far tells nothing.
-const Widest = 50.0
+// MaxRatio is how many times as much either way an interval reaches at most. One that reaches as far tells nothing.
+const MaxRatio = 50.0
 
-// Within is an interval of a ratio from its logarithms, rounded and cut at Widest either way.
-func Within(low, high float64) (float64, float64) {
-	return Tidy(max(math.Exp(low), 1/Widest)), Tidy(min(math.Exp(high), Widest))
+// ClampInterval is an interval of a ratio from its logarithms, rounded and cut at Widest either way.
+func ClampInterval(low, high float64) (float64, float64) {
+	return Round4(max(math.Exp(low), 1/MaxRatio)), Round4(min(math.Exp(high), MaxRatio))
 }
 
 // UnmarshalJSON reads a best time as a report keeps it. Reports of earlier releases named only times that stand out, with
@@ -124,11 +124,11 @@ func (b *BestTime) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// Tidy rounds to four significant digits: more than any of these figures can claim.
-func Tidy(value float64) float64 { return Digits(value, 4) }
+// Round4 rounds to four significant digits: more than any of these figures can claim.
+func Round4(value float64) float64 { return RoundDigits(value, 4) }
 
-// Digits rounds to a count of significant digits.
-func Digits(value float64, count int) float64 {
+// RoundDigits rounds to a count of significant digits.
+func RoundDigits(value float64, count int) float64 {
 	rounded, err := strconv.ParseFloat(strconv.FormatFloat(value, 'g', count, 64), 64)
 	if err != nil {
 		return value

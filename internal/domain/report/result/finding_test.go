@@ -24,7 +24,7 @@ func TestScoreOf(t *testing.T) {
 		"one short": {[]ComponentCause{component("reach", 100, 0.5), component("growth", 20, 0.3)}, 70, []float64{0.625, 0.375}},
 		"one alone": {[]ComponentCause{component("activity", 33.3, 0.2)}, 33, []float64{1}},
 	} {
-		section := ScoreOf(test.known, []string{"consistency"}, math.Round)
+		section := NewScore(test.known, []string{"consistency"}, math.Round)
 		short := section.Short()
 		var weights []float64
 		for _, c := range short.Components {
@@ -34,19 +34,19 @@ func TestScoreOf(t *testing.T) {
 			t.Errorf("%s: %v, want %v, weights %s", name, section.Value, test.value, diff)
 		}
 	}
-	if none := ScoreOf(nil, []string{"reach"}, math.Round); none != nil || none.Short() != nil {
+	if none := NewScore(nil, []string{"reach"}, math.Round); none != nil || none.Short() != nil {
 		t.Errorf("nothing known makes the score %+v", none)
 	}
 }
 
 func TestWordsOf(t *testing.T) {
 	t.Parallel()
-	got := WordsOf(map[string]int{"boat": 2, "harbour": 3, "bread": 2, "sea": 1}, 7, 3)
+	got := NewWords(map[string]int{"boat": 2, "harbour": 3, "bread": 2, "sea": 1}, 7, 3)
 	want := &Words{Posts: 7, Different: 4, Words: []Word{{"harbour", 3}, {"boat", 2}, {"bread", 2}}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if none := WordsOf(nil, 7, 3); none != nil {
+	if none := NewWords(nil, 7, 3); none != nil {
 		t.Errorf("no words make %+v", none)
 	}
 }

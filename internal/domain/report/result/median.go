@@ -21,18 +21,18 @@ type Median struct {
 	Posts         int      `json:"posts" jsonschema:"Posts that tell the figure."`
 }
 
-// MedianOf is the median of values with its confidence interval and the quartiles; nil of nothing. It sorts values.
-func MedianOf(values []float64) *Median {
+// NewMedian is the median of values with its confidence interval and the quartiles; nil of nothing. It sorts values.
+func NewMedian(values []float64) *Median {
 	if len(values) == 0 {
 		return nil
 	}
 	slices.Sort(values)
 	out := Median{
-		Median: Tidy(Quantile(values, 0.5)), Posts: len(values),
-		LowerQuartile: Tidy(Quantile(values, 0.25)), UpperQuartile: Tidy(Quantile(values, 0.75)),
+		Median: Round4(Quantile(values, 0.5)), Posts: len(values),
+		LowerQuartile: Round4(Quantile(values, 0.25)), UpperQuartile: Round4(Quantile(values, 0.75)),
 	}
-	if low, high, ok := aroundMedian(values); ok {
-		out.Low, out.High = new(Tidy(low)), new(Tidy(high))
+	if low, high, ok := medianInterval(values); ok {
+		out.Low, out.High = new(Round4(low)), new(Round4(high))
 	}
 	return &out
 }
@@ -49,9 +49,9 @@ func Quantile(sorted []float64, share float64) float64 {
 	return (1-part)*sorted[below] + part*sorted[below+1]
 }
 
-// aroundMedian is the interval for the median that the sign test gives, between two order statistics (Hettmansperger
+// medianInterval is the interval for the median that the sign test gives, between two order statistics (Hettmansperger
 // and Sheather 1986). It assumes nothing about how the values spread. Below six of them there is none.
-func aroundMedian(sorted []float64) (float64, float64, bool) {
+func medianInterval(sorted []float64) (float64, float64, bool) {
 	n := len(sorted)
 	binomial := distuv.Binomial{N: float64(n), P: 0.5}
 	// The d-th values from both ends enclose the median unless fewer than d values lie on one side of it.

@@ -10,14 +10,14 @@ import (
 func TestMedianInterval(t *testing.T) {
 	t.Parallel()
 	for n := 1; n <= 5; n++ {
-		if _, _, ok := aroundMedian(upTo(n)); ok {
+		if _, _, ok := medianInterval(upTo(n)); ok {
 			t.Errorf("%d values have an interval", n)
 		}
 	}
 	last := 2.0
 	for n := 6; n < 2000; n += 1 + n/10 {
 		values := upTo(n)
-		low, high, ok := aroundMedian(values)
+		low, high, ok := medianInterval(values)
 		middle := Quantile(values, 0.5)
 		if !ok || low < 0 || low > middle || high < middle || math.Abs(low+high-2*middle) > 1e-9*float64(n) {
 			t.Fatalf("%d values: %v from %v to %v", n, ok, low, high)
@@ -29,7 +29,7 @@ func TestMedianInterval(t *testing.T) {
 		last = width
 	}
 	// For many values it is the normal one: 1.96 standard deviations of the number below, which is the root of n / 2.
-	low, high, _ := aroundMedian(upTo(10_000))
+	low, high, _ := medianInterval(upTo(10_000))
 	if got := (high - low) / 2; math.Abs(got-98) > 0.7 {
 		t.Errorf("10,000 values: %v to either side", got)
 	}
@@ -47,7 +47,7 @@ func upTo(n int) []float64 {
 func TestTidy(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[float64]float64{0: 0, 0.123456: 0.1235, 123456: 123500, -1.99996: -2, 0.1 + 0.2: 0.3} {
-		if got := Tidy(value); got != want {
+		if got := Round4(value); got != want {
 			t.Errorf("%v became %v, want %v", value, got, want)
 		}
 	}
@@ -65,7 +65,7 @@ func TestMedianIntervalHoldsTheTruth(t *testing.T) {
 			for i := range values {
 				values[i] = 100 * math.Exp(1.2*dice.NormFloat64())
 			}
-			if m := MedianOf(values); *m.Low <= 100 && 100 <= *m.High {
+			if m := NewMedian(values); *m.Low <= 100 && 100 <= *m.High {
 				held++
 			}
 		}

@@ -35,9 +35,9 @@ type ComponentCause struct {
 	FullWeight float64  `json:"full_weight" jsonschema:"Its weight where all components can be computed."`
 }
 
-// ScoreOf weighs the components that are known, by their full weights; nil where none is. What is missing has its
+// NewScore weighs the components that are known, by their full weights; nil where none is. What is missing has its
 // weight spread over them. round is how the score is shown.
-func ScoreOf(known []ComponentCause, missing []string, round func(float64) float64) *ScoreSection {
+func NewScore(known []ComponentCause, missing []string, round func(float64) float64) *ScoreSection {
 	if len(known) == 0 {
 		return nil
 	}
@@ -47,7 +47,7 @@ func ScoreOf(known []ComponentCause, missing []string, round func(float64) float
 	}
 	for i := range known {
 		c := &known[i]
-		c.Weight = Tidy(c.FullWeight / full)
+		c.Weight = Round4(c.FullWeight / full)
 		sum += c.Value * c.FullWeight / full
 	}
 	return &ScoreSection{Value: round(sum), Components: known, Missing: missing}

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// WordsOf lists the words of so many posts with how many of the posts have each, the most used first and no more than
+// NewWords lists the words of so many posts with how many of the posts have each, the most used first and no more than
 // most of them; nil where there are none.
-func WordsOf(count map[string]int, posts, most int) *Words {
+func NewWords(count map[string]int, posts, most int) *Words {
 	if len(count) == 0 {
 		return nil
 	}
@@ -15,11 +15,11 @@ func WordsOf(count map[string]int, posts, most int) *Words {
 	for word, posts := range count {
 		words = append(words, Word{Word: word, Posts: posts})
 	}
-	slices.SortFunc(words, func(a, b Word) int { return MostUsed(a.Posts, b.Posts, a.Word, b.Word) })
+	slices.SortFunc(words, func(a, b Word) int { return CompareUse(a.Posts, b.Posts, a.Word, b.Word) })
 	return &Words{Posts: posts, Different: len(count), Words: slices.Clone(words[:min(most, len(words))])}
 }
 
-// MostUsed compares names by how many posts each is in, the more first; among equals the names decide.
-func MostUsed(a, b int, nameA, nameB string) int {
+// CompareUse compares names by how many posts each is in, the more first; among equals the names decide.
+func CompareUse(a, b int, nameA, nameB string) int {
 	return cmp.Or(cmp.Compare(b, a), cmp.Compare(nameA, nameB))
 }

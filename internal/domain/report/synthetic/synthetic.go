@@ -76,10 +76,10 @@ var (
 	subjects = []string{"boats", "bread", "coffee", "garden", "lantern", "market", "music", "river", "stone", "window"}
 )
 
-// maker draws a profile. Its members are the same for all of its posts.
-type maker struct {
+// generator draws a profile. Its members are the same for all of its posts.
+type generator struct {
 	plan     Plan
-	draw     *rand.Rand
+	rng      *rand.Rand
 	shares   [Blocks]float64
 	level    float64 // logarithm of engagement without effects, in the middle of the period
 	trend    float64 // by how much the logarithm of engagement grows over the whole period
@@ -88,14 +88,14 @@ type maker struct {
 	days     int
 }
 
-// Make draws the profile of a plan.
-func Make(plan Plan) Profile {
+// Generate draws the profile of a plan.
+func Generate(plan Plan) Profile {
 	draw := rand.New(rand.NewPCG(plan.Seed, 0x9e3779b97f4a7c15)) //nolint:gosec // figures for tests have to come again
 	zone := time.FixedZone("UTC+2", 2*60*60)
 	if berlin, err := time.LoadLocation("Europe/Berlin"); err == nil {
 		zone = berlin
 	}
-	m := maker{plan: plan, draw: draw, days: max(plan.Posts, 60)}
+	m := generator{plan: plan, rng: draw, days: max(plan.Posts, 60)}
 	m.start = time.Date(2026, 11, 20, 0, 0, 0, 0, zone).AddDate(0, 0, -m.days)
 	m.level = math.Log(300) + draw.Float64()*math.Log(20)
 	m.viewRate = 0.02 + 0.08*draw.Float64()
@@ -111,7 +111,7 @@ func Make(plan Plan) Profile {
 	}
 	profile := Profile{Zone: zone, At: at, Truth: truth, Posts: m.posts(truth)}
 	profile.Snapshots = m.snapshots(at, followers, truth.FollowersPerDay)
-	profile.Truth.RateByFollowers = m.median(truth) / followers
+	profile.Truth.RateByFollowers = m.populationMedian(truth) / followers
 	profile.Truth.RateByViews = m.viewRate
 	total := int64(plan.Posts)
 	profile.Account = provider.Account{Username: fmt.Sprintf("planted.%d", plan.Seed), Followers: new(int64(followers)), Posts: &total, MeasuredAt: at}
@@ -119,36 +119,36 @@ func Make(plan Plan) Profile {
 }
 
 // truth plants the effects, and sets how the posts spread over the blocks.
-func (m *maker) truth() Truth {
-	truth := Truth{Block: m.draw.IntN(Blocks), Hashtags: map[string]float64{}, Formats: map[string]float64{}}
+func (m *generator) truth() Truth {
+	truth := Truth{Block: m.rng.IntN(Blocks), Hashtags: map[string]float64{}, Formats: map[string]float64{}}
 	flat, plain := m.plan.Null || m.plan.Flat, m.plan.Null || m.plan.Plain
-	truth.Blocks[truth.Block] = unless(flat, math.Log(BlockRatio))
+	truth.Blocks[truth.Block] = zeroIf(flat, math.Log(BlockRatio))
 	if flat {
 		truth.Block = -1
 	}
 	for _, tag := range working {
-		truth.Hashtags[tag] = unless(plain, math.Log(HashtagRatio))
+		truth.Hashtags[tag] = zeroIf(plain, math.Log(HashtagRatio))
 	}
 	for _, tag := range idle {
 		truth.Hashtags[tag.name] = 0
 	}
 	for _, format := range formats {
-		truth.Formats[format.name] = unless(m.plan.Null, format.effect)
+		truth.Formats[format.name] = zeroIf(m.plan.Null, format.effect)
 	}
-	m.spread()
+	m.setShares()
 	return truth
 }
 
-func unless(absent bool, effect float64) float64 {
+func zeroIf(absent bool, effect float64) float64 {
 	if absent {
 		return 0
 	}
 	return effect
 }
 
-// spread sets which share of the posts each block has.
-func (m *maker) spread() {
-	first, second := m.draw.IntN(Blocks), 1+m.draw.IntN(Blocks-1)
+// setShares sets which share of the posts each block has.
+func (m *generator) setShares() {
+	first, second := m.rng.IntN(Blocks), 1+m.rng.IntN(Blocks-1)
 	for b := range m.shares {
 		m.shares[b] = 1.0 / Blocks
 		if m.plan.Uneven {
@@ -162,18 +162,18 @@ func (m *maker) spread() {
 
 // posts draws the posts. They are spread over the blocks as evenly as their shares allow, and in each block over the
 // period by chance.
-func (m *maker) posts(truth Truth) []provider.Post {
+func (m *generator) posts(truth Truth) []provider.Post {
 	posts := make([]provider.Post, m.plan.Posts)
-	offset := m.draw.Float64()
+	offset := m.rng.Float64()
 	for i := range posts {
 		posts[i] = m.post(i, m.block((float64(i)+offset)/float64(len(posts))), truth)
 	}
-	m.draw.Shuffle(len(posts), func(i, j int) { posts[i], posts[j] = posts[j], posts[i] })
+	m.rng.Shuffle(len(posts), func(i, j int) { posts[i], posts[j] = posts[j], posts[i] })
 	return posts
 }
 
 // block is the block up to which this part of all posts lies.
-func (m *maker) block(part float64) int {
+func (m *generator) block(part float64) int {
 	for b, share := range m.shares {
 		if part -= share; part < 0 {
 			return b
@@ -182,9 +182,9 @@ func (m *maker) block(part float64) int {
 	return Blocks - 1
 }
 
-func (m *maker) post(i, block int, truth Truth) provider.Post {
-	at, part := m.moment(block)
-	log := m.level + m.trend*(part-0.5) + truth.Blocks[block] + Sigma*m.draw.NormFloat64()
+func (m *generator) post(i, block int, truth Truth) provider.Post {
+	at, part := m.postTime(block)
+	log := m.level + m.trend*(part-0.5) + truth.Blocks[block] + Sigma*m.rng.NormFloat64()
 	tags := m.hashtags(block == truth.Block)
 	for _, tag := range tags {
 		log += truth.Hashtags[tag]
@@ -192,49 +192,49 @@ func (m *maker) post(i, block int, truth Truth) provider.Post {
 	format := m.format()
 	log += truth.Formats[format]
 	engagement := math.Round(math.Exp(log))
-	comments := math.Round(engagement * 0.04 * m.draw.Float64())
-	views := math.Round(engagement / (m.viewRate * math.Exp(viewsSigma*m.draw.NormFloat64())))
+	comments := math.Round(engagement * 0.04 * m.rng.Float64())
+	views := math.Round(engagement / (m.viewRate * math.Exp(viewsSigma*m.rng.NormFloat64())))
 	return provider.Post{
 		ID: fmt.Sprintf("p%d", i), Format: format, TakenAt: at, Caption: m.caption(tags),
 		Likes: new(int64(engagement - comments)), Comments: new(int64(comments)), Views: new(int64(views)),
 	}
 }
 
-// moment draws a time of the block, and tells which part of the period lies before it.
-func (m *maker) moment(block int) (time.Time, float64) {
+// postTime draws a time of the block, and tells which part of the period lies before it.
+func (m *generator) postTime(block int) (time.Time, float64) {
 	for {
-		day := m.start.AddDate(0, 0, m.draw.IntN(m.days))
+		day := m.start.AddDate(0, 0, m.rng.IntN(m.days))
 		weekend := day.Weekday() == time.Saturday || day.Weekday() == time.Sunday
 		if weekend != (block >= Blocks/2) {
 			continue
 		}
-		minute := block%(Blocks/2)*240 + m.draw.IntN(240)
-		at := time.Date(day.Year(), day.Month(), day.Day(), 0, minute, m.draw.IntN(60), 0, day.Location())
+		minute := block%(Blocks/2)*240 + m.rng.IntN(240)
+		at := time.Date(day.Year(), day.Month(), day.Day(), 0, minute, m.rng.IntN(60), 0, day.Location())
 		return at, at.Sub(m.start).Hours() / 24 / float64(m.days)
 	}
 }
 
-func (m *maker) hashtags(better bool) []string {
+func (m *generator) hashtags(better bool) []string {
 	var tags []string
 	for _, tag := range working {
 		share := hashtagShare
 		if m.plan.Tangled && better {
 			share = 0.7
 		}
-		if m.draw.Float64() < share {
+		if m.rng.Float64() < share {
 			tags = append(tags, tag)
 		}
 	}
 	for _, tag := range idle {
-		if m.draw.Float64() < tag.share {
+		if m.rng.Float64() < tag.share {
 			tags = append(tags, tag.name)
 		}
 	}
 	return tags
 }
 
-func (m *maker) format() string {
-	part := m.draw.Float64()
+func (m *generator) format() string {
+	part := m.rng.Float64()
 	for _, format := range formats {
 		if part -= format.share; part < 0 {
 			return format.name
@@ -243,9 +243,9 @@ func (m *maker) format() string {
 	return formats[0].name
 }
 
-func (m *maker) caption(tags []string) string {
+func (m *generator) caption(tags []string) string {
 	var text strings.Builder
-	text.WriteString(subjects[m.draw.IntN(len(subjects))])
+	text.WriteString(subjects[m.rng.IntN(len(subjects))])
 	for _, tag := range tags {
 		text.WriteString(" #" + tag)
 	}
@@ -254,15 +254,15 @@ func (m *maker) caption(tags []string) string {
 
 // snapshots draws thirty measurements of the followers that end with the present. What comes between two of them is
 // chance around the growth: independent from day to day, so that the size wanders as sizes do.
-func (m *maker) snapshots(at time.Time, followers, perDay float64) []Snapshot {
+func (m *generator) snapshots(at time.Time, followers, perDay float64) []Snapshot {
 	const count = 30
 	step := float64(m.days) / count
 	wander := max(2, math.Sqrt(followers)/4)
 	shots := make([]Snapshot, count)
 	for i := count - 1; i >= 0; i-- {
 		shots[i] = Snapshot{At: at, Followers: int64(math.Round(followers)), Posts: int64(m.plan.Posts)}
-		days := step * (0.5 + m.draw.Float64())
-		followers = max(0, followers-perDay*days-wander*math.Sqrt(days)*m.draw.NormFloat64())
+		days := step * (0.5 + m.rng.Float64())
+		followers = max(0, followers-perDay*days-wander*math.Sqrt(days)*m.rng.NormFloat64())
 		at = at.Add(-time.Duration(days * 24 * float64(time.Hour)))
 	}
 	return shots

@@ -52,10 +52,10 @@ type Hashtag struct {
 	TopLikes   float64            // that of a top post's
 }
 
-// Drawn is a hashtag as chance makes it: sizes from 10^3 to 10^7.5, each order of magnitude alike, 200 days to ten
+// RandomHashtag is a hashtag as chance makes it: sizes from 10^3 to 10^7.5, each order of magnitude alike, 200 days to ten
 // years old.
-func Drawn(seed uint64, at time.Time) Hashtag {
-	dice := throws(seed, 1)
+func RandomHashtag(seed uint64, at time.Time) Hashtag {
+	dice := newRand(seed, 1)
 	h := Hashtag{
 		Name: "planted", Seed: seed, At: at, Size: math.Pow(10, 3+4.5*dice.Float64()), Days: 200 * math.Pow(18, dice.Float64()),
 		Day: 0.5 * dice.Float64(), Week: 0.12 * dice.Float64(), Phase: dice.Float64(), Window: 24 * time.Hour,
@@ -76,13 +76,13 @@ func Drawn(seed uint64, at time.Time) Hashtag {
 	return h
 }
 
-// throws are the same for the same numbers.
-func throws(seed, of uint64) *rand.Rand {
+// newRand are the same for the same numbers.
+func newRand(seed, of uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, of)) //nolint:gosec // made up, no secret
 }
 
-// pace is the rate at a part of the life between 0 and 1, but for a factor.
-func (h Hashtag) pace(part float64) float64 {
+// relativeRate is the rate at a part of the life between 0 and 1, but for a factor.
+func (h Hashtag) relativeRate(part float64) float64 {
 	switch h.Shape {
 	case Growing:
 		return math.Exp(h.Bend * part)
@@ -97,17 +97,17 @@ func (h Hashtag) pace(part float64) float64 {
 	return math.Pow(math.Max(part, 1e-6), h.Bend-1)
 }
 
-// cells is how finely the life is taken apart.
-const cells = 1000
+// lifeCells is how finely the life is taken apart.
+const lifeCells = 1000
 
-// life is how large a share of the posts came until each cell ended.
-func (h Hashtag) life() []float64 {
-	sums := make([]float64, cells+1)
-	for i := range cells {
-		sums[i+1] = sums[i] + h.pace((float64(i)+0.5)/cells)
+// cumulativeShares is how large a share of the posts came until each cell ended.
+func (h Hashtag) cumulativeShares() []float64 {
+	sums := make([]float64, lifeCells+1)
+	for i := range lifeCells {
+		sums[i+1] = sums[i] + h.relativeRate((float64(i)+0.5)/lifeCells)
 	}
 	for i := range sums {
-		sums[i] /= sums[cells]
+		sums[i] /= sums[lifeCells]
 	}
 	return sums
 }
@@ -115,10 +115,10 @@ func (h Hashtag) life() []float64 {
 // PerDay is the mean rate at the end of the life.
 func (h Hashtag) PerDay() float64 {
 	sum := 0.0
-	for i := range cells {
-		sum += h.pace((float64(i) + 0.5) / cells)
+	for i := range lifeCells {
+		sum += h.relativeRate((float64(i) + 0.5) / lifeCells)
 	}
-	return h.Size / h.Days * h.pace(1) * cells / sum
+	return h.Size / h.Days * h.relativeRate(1) * lifeCells / sum
 }
 
 // RateAt is how many posts a day come at a moment near At, with the waves of the day and the week.
@@ -132,7 +132,7 @@ func (h Hashtag) wave(at time.Time) float64 {
 // Measure is what a source tells at a moment: at most MostRecent posts of the last Window, and top posts drawn from the
 // whole life, any as likely as another. What it told of a moment it tells again.
 func (h Hashtag) Measure(at time.Time) provider.HashtagFigures {
-	dice := throws(h.Seed, uint64(at.UnixNano()))
+	dice := newRand(h.Seed, uint64(at.UnixNano()))
 	out := provider.HashtagFigures{Hashtag: h.Name, MeasuredAt: at}
 	out.Recent, out.From = h.recent(dice, at)
 	out.Top = h.top(dice, at)
@@ -161,14 +161,14 @@ func (h Hashtag) recent(dice *rand.Rand, at time.Time) ([]provider.Post, time.Ti
 }
 
 func (h Hashtag) top(dice *rand.Rand, at time.Time) []provider.Post {
-	life := h.life()
+	life := h.cumulativeShares()
 	var posts []provider.Post
 	for len(posts) < h.TopPosts {
 		share := dice.Float64()
 		cell := max(0, sort.SearchFloat64s(life, share)-1)
-		part := (float64(cell) + dice.Float64()) / cells
+		part := (float64(cell) + dice.Float64()) / lifeCells
 		moment := at.Add(-time.Duration((1 - part) * h.Days * 24 * float64(time.Hour)))
-		if h.BestTimes > 1 && blockAt(moment) != h.BestBlock && dice.Float64() > 1/h.BestTimes {
+		if h.BestTimes > 1 && blockOf(moment) != h.BestBlock && dice.Float64() > 1/h.BestTimes {
 			continue
 		}
 		posts = append(posts, h.post(dice, moment, h.TopLikes))
@@ -176,8 +176,8 @@ func (h Hashtag) top(dice *rand.Rand, at time.Time) []provider.Post {
 	return posts
 }
 
-// blockAt is the block of a time in UTC.
-func blockAt(t time.Time) int {
+// blockOf is the block of a time in UTC.
+func blockOf(t time.Time) int {
 	block := t.UTC().Hour() / 4
 	if day := t.UTC().Weekday(); day == time.Saturday || day == time.Sunday {
 		block += 6
@@ -213,9 +213,9 @@ func (h Hashtag) names() []string {
 	return names
 }
 
-// Elsewhere is in how many of some posts under other hashtags each companion is, for shares that are true there.
-func Elsewhere(seed uint64, posts int, shares map[string]float64) map[string]int {
-	dice := throws(seed, 2)
+// BackgroundCounts is in how many of some posts under other hashtags each companion is, for shares that are true there.
+func BackgroundCounts(seed uint64, posts int, shares map[string]float64) map[string]int {
+	dice := newRand(seed, 2)
 	names := make([]string, 0, len(shares))
 	for name := range shares {
 		names = append(names, name)

@@ -10,9 +10,9 @@ import (
 	"pressroom/internal/domain/provider"
 )
 
-// plain is a caption in the form of provider.Folded without links, e-mail addresses and names of profiles. Sequences
+// stripLinks is a caption in the form of provider.Folded without links, e-mail addresses and names of profiles. Sequences
 // that are no UTF-8 become characters that are in no word.
-func plain(caption string) string {
+func stripLinks(caption string) string {
 	if !utf8.ValidString(caption) {
 		caption = strings.ToValidUTF8(caption, "\ufffd")
 	}
@@ -24,10 +24,10 @@ func plain(caption string) string {
 		if sign < 0 {
 			break
 		}
-		start, end := around(text, from+sign)
-		if field := text[start:end]; pointed(field) {
+		start, end := fieldBounds(text, from+sign)
+		if field := text[start:end]; mayContainAddress(field) {
 			kept.WriteString(text[done:start])
-			kept.WriteString(stripped(field))
+			kept.WriteString(stripField(field))
 			done = end
 		}
 		from = end
@@ -39,8 +39,8 @@ func plain(caption string) string {
 	return kept.String()
 }
 
-// around is from where to where the piece without spaces reaches in which a place of a text lies.
-func around(text string, place int) (int, int) {
+// fieldBounds is from where to where the piece without spaces reaches in which a place of a text lies.
+func fieldBounds(text string, place int) (int, int) {
 	start := strings.LastIndexFunc(text[:place], unicode.IsSpace)
 	if start >= 0 {
 		_, size := utf8.DecodeRuneInString(text[start:])
@@ -53,24 +53,24 @@ func around(text string, place int) (int, int) {
 	return max(0, start), place + end
 }
 
-// stripped is a piece without links, addresses and names. Regular expressions take long, so they look only at what may
+// stripField is a piece without links, addresses and names. Regular expressions take long, so they look only at what may
 // hold what they look for.
-func stripped(field string) string {
+func stripField(field string) string {
 	at := strings.LastIndexByte(field, '@')
 	if at > 0 {
-		field = mails.ReplaceAllString(field, " ")
+		field = emailPattern.ReplaceAllString(field, " ")
 	}
-	if linked(field) {
-		field = links.ReplaceAllString(field, " ")
+	if mayContainLink(field) {
+		field = linkPattern.ReplaceAllString(field, " ")
 	}
 	if at >= 0 {
-		field = mentions.ReplaceAllString(field, " ")
+		field = mentionPattern.ReplaceAllString(field, " ")
 	}
 	return field
 }
 
-// linked tells whether a piece may hold a link: one that has neither a slash nor www nor the ending of a host has none.
-func linked(field string) bool {
+// mayContainLink tells whether a piece may hold a link: one that has neither a slash nor www nor the ending of a host has none.
+func mayContainLink(field string) bool {
 	if strings.Contains(field, "/") || strings.Contains(field, "www.") {
 		return true
 	}
@@ -80,21 +80,21 @@ func linked(field string) bool {
 			return false
 		}
 		label := behind
-		if end := strings.IndexFunc(behind, beyondLabel); end >= 0 {
+		if end := strings.IndexFunc(behind, isLabelEnd); end >= 0 {
 			label = behind[:end]
 		}
-		if slices.Contains(endings, label) {
+		if slices.Contains(topLevelDomains, label) {
 			return true
 		}
 		field = behind
 	}
 }
 
-// beyondLabel tells what \b of regular expressions takes for the end of a word.
-func beyondLabel(r rune) bool { return r >= utf8.RuneSelf || !plainly[r] }
+// isLabelEnd tells what \b of regular expressions takes for the end of a word.
+func isLabelEnd(r rune) bool { return r >= utf8.RuneSelf || !asciiWordChars[r] }
 
-// pointed tells whether a piece without spaces may hold a link or an address: what ends a sentence is no point.
-func pointed(field string) bool {
+// mayContainAddress tells whether a piece without spaces may hold a link or an address: what ends a sentence is no point.
+func mayContainAddress(field string) bool {
 	for i := range len(field) - 1 {
 		switch field[i] {
 		case '@', ':':
@@ -111,14 +111,14 @@ func pointed(field string) bool {
 // What is left out of a caption before words are looked for, in lower case. A path ends where the characters of links
 // end, as a script without spaces may go on right behind it.
 var (
-	mails = regexp.MustCompile(`[\pL\pN._%+-]+@[\pL\pN-]+(?:\.[\pL\pN-]+)+`)
-	links = regexp.MustCompile(`[a-z]+://[^/]*[!-~]*` +
+	emailPattern = regexp.MustCompile(`[\pL\pN._%+-]+@[\pL\pN-]+(?:\.[\pL\pN-]+)+`)
+	linkPattern  = regexp.MustCompile(`[a-z]+://[^/]*[!-~]*` +
 		`|\bwww\.[!-~]+` +
 		`|[\pL\pN-]+(?:\.[\pL\pN-]+)*\.[a-z]{2,}/[!-~]*` +
-		`|[\pL\pN-]+(?:\.[\pL\pN-]+)*\.(?:` + strings.Join(endings, "|") + `)\b`)
-	mentions = regexp.MustCompile(`@[a-z0-9_.]+`)
+		`|[\pL\pN-]+(?:\.[\pL\pN-]+)*\.(?:` + strings.Join(topLevelDomains, "|") + `)\b`)
+	mentionPattern = regexp.MustCompile(`@[a-z0-9_.]+`)
 )
 
-// endings are those by which names of hosts without https:// before them are known: they are hardly words, as a sentence
+// topLevelDomains are those by which names of hosts without https:// before them are known: they are hardly words, as a sentence
 // may begin without a space behind the last one's full stop.
-var endings = strings.Fields("com net org info biz edu gov app shop store io co tv ly de fr es nl pl br pt tr ru jp uk eu ch at ca au")
+var topLevelDomains = strings.Fields("com net org info biz edu gov app shop store io co tv ly de fr es nl pl br pt tr ru jp uk eu ch at ca au")

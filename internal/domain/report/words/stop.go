@@ -12,16 +12,16 @@ import (
 //go:embed stop.txt
 var stopText string
 
-// enough is how many sure words of a language a caption holds before its doubtful ones are taken for that language's,
+// minSureWords is how many sure words of a language a caption holds before its doubtful ones are taken for that language's,
 // too: "la" alone is no proof of Spanish, and "un hat" is none of German.
-const enough = 2
+const minSureWords = 2
 
-// use says in which languages a word says nothing; a bit for each.
-type use struct{ sure, doubtful uint32 }
+// stopUse says in which languages a word says nothing; a bit for each.
+type stopUse struct{ sure, doubtful uint32 }
 
-// stops are the words of stop.txt.
-var stops = sync.OnceValue(func() map[string]use {
-	table := map[string]use{}
+// stopWords are the words of stop.txt.
+var stopWords = sync.OnceValue(func() map[string]stopUse {
+	table := map[string]stopUse{}
 	language := 0
 	for line := range strings.Lines(stopText) {
 		fields := strings.Fields(line)
@@ -43,9 +43,9 @@ var stops = sync.OnceValue(func() map[string]use {
 	return table
 })
 
-// meaningful are the words without those that stand in every sentence. What it leaves it would leave again, as fewer
+// withoutStopWords are the words without those that stand in every sentence. What it leaves it would leave again, as fewer
 // words are proof of fewer languages.
-func (s *sentence) meaningful() []string {
+func (s *wordSet) withoutStopWords() []string {
 	var seen [32]int
 	for _, use := range s.uses {
 		for languages := use.sure; languages != 0; languages &= languages - 1 {
@@ -54,7 +54,7 @@ func (s *sentence) meaningful() []string {
 	}
 	var present uint32
 	for language, count := range seen {
-		if count >= enough {
+		if count >= minSureWords {
 			present |= 1 << language
 		}
 	}

@@ -19,11 +19,11 @@ import (
 // row of hiragana is taken for a word, and of other scripts without spaces, as Thai, no words come.
 type Caption struct{ Hashtags, Words []string }
 
-// Read takes a caption apart.
-func Read(caption string) Caption {
-	found := sentence{words: make([]string, 0, usual), uses: make([]use, 0, usual)}
-	hashtags := part(plain(caption), found.read)
-	return Caption{Hashtags: hashtags, Words: found.meaningful()}
+// Parse takes a caption apart.
+func Parse(caption string) Caption {
+	found := wordSet{words: make([]string, 0, initialCapacity), uses: make([]stopUse, 0, initialCapacity)}
+	hashtags := splitHashtags(stripLinks(caption), found.addText)
+	return Caption{Hashtags: hashtags, Words: found.withoutStopWords()}
 }
 
 // Hashtags reads the hashtags of a caption alone.
@@ -31,11 +31,11 @@ func Hashtags(caption string) []string {
 	if !strings.ContainsAny(caption, "#＃﹟") {
 		return nil
 	}
-	return part(plain(caption), func(string) {})
+	return splitHashtags(stripLinks(caption), func(string) {})
 }
 
-// part lists the hashtags of a text, each once, and hands over what lies before, between and behind them.
-func part(text string, between func(string)) []string {
+// splitHashtags lists the hashtags of a text, each once, and hands over what lies before, between and behind them.
+func splitHashtags(text string, between func(string)) []string {
 	var found []string
 	for from := 0; ; {
 		sign := strings.IndexByte(text[from:], '#')
@@ -44,13 +44,13 @@ func part(text string, between func(string)) []string {
 			return found
 		}
 		sign += from
-		if !begins(text[:sign]) {
+		if !startsHashtag(text[:sign]) {
 			from = sign + 1
 			continue
 		}
 		between(text[:sign])
 		name := text[sign+1:]
-		if end := strings.IndexFunc(name, outside); end >= 0 {
+		if end := strings.IndexFunc(name, isOutsideHashtag); end >= 0 {
 			name = name[:end]
 		}
 		if tag, err := provider.Hashtag(name); err == nil && !slices.Contains(found, tag) {
@@ -60,16 +60,16 @@ func part(text string, between func(string)) []string {
 	}
 }
 
-// begins tells whether a # begins a hashtag behind a text, which is empty right behind another hashtag.
-func begins(before string) bool {
+// startsHashtag tells whether a # begins a hashtag behind a text, which is empty right behind another hashtag.
+func startsHashtag(before string) bool {
 	last, size := utf8.DecodeLastRuneInString(before)
-	return size == 0 || (!provider.InHashtag(last) || spaceless(last)) && last != '&' && last != '/'
+	return size == 0 || (!provider.InHashtag(last) || isSpacelessScript(last)) && last != '&' && last != '/'
 }
 
-func outside(r rune) bool { return !provider.InHashtag(r) }
+func isOutsideHashtag(r rune) bool { return !provider.InHashtag(r) }
 
-// spaceless tells of scripts that put no space before a hashtag because they have none.
-func spaceless(r rune) bool {
+// isSpacelessScript tells of scripts that put no space before a hashtag because they have none.
+func isSpacelessScript(r rune) bool {
 	return r >= utf8.RuneSelf &&
 		unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }

@@ -45,7 +45,7 @@ var captions = []struct {
 
 func TestCaptions(t *testing.T) {
 	for _, c := range captions {
-		found := Read(c.caption)
+		found := Parse(c.caption)
 		if diff := cmp.Diff(c.tags, found.Hashtags); diff != "" {
 			t.Errorf("hashtags of %q: %s", c.caption, diff)
 		}
@@ -64,7 +64,7 @@ func TestDoubtfulWords(t *testing.T) {
 		{"Met vrienden naar het strand van Bergen", "vrienden strand bergen"},
 		{"the meer and the sea", "meer sea"},
 	} {
-		if got := strings.Join(Read(c.caption).Words, " "); got != c.want {
+		if got := strings.Join(Parse(c.caption).Words, " "); got != c.want {
 			t.Errorf("%q: %q, want %q", c.caption, got, c.want)
 		}
 	}
@@ -85,7 +85,7 @@ func TestStopWords(t *testing.T) {
 		seen := map[string]bool{}
 		for _, word := range fields[1:] {
 			word = strings.TrimPrefix(word, "~")
-			if seen[word] || word != provider.Folded(word) || strings.ContainsFunc(word, outside) {
+			if seen[word] || word != provider.Folded(word) || strings.ContainsFunc(word, isOutsideHashtag) {
 				t.Errorf("%s: %q is there twice, or not in the form of a word", fields[0], word)
 			}
 			seen[word] = true
@@ -97,7 +97,7 @@ func TestStopWords(t *testing.T) {
 }
 
 func check(t interface{ Errorf(string, ...any) }, caption string) {
-	tags, found := Read(caption).Hashtags, Read(caption).Words
+	tags, found := Parse(caption).Hashtags, Parse(caption).Words
 	if alone := Hashtags(caption); !slices.Equal(alone, tags) {
 		t.Errorf("hashtags %q, alone %q", tags, alone)
 	}
@@ -108,7 +108,7 @@ func check(t interface{ Errorf(string, ...any) }, caption string) {
 	}
 	for _, word := range found {
 		length := utf8.RuneCountInString(word)
-		if !utf8.ValidString(word) || length < 1 || length > provider.MaxHashtag || strings.ContainsFunc(word, outside) || !strings.ContainsFunc(word, unicode.IsLetter) {
+		if !utf8.ValidString(word) || length < 1 || length > provider.MaxHashtag || strings.ContainsFunc(word, isOutsideHashtag) || !strings.ContainsFunc(word, unicode.IsLetter) {
 			t.Errorf("%q is no word", word)
 		}
 	}
@@ -120,7 +120,7 @@ func check(t interface{ Errorf(string, ...any) }, caption string) {
 	if again := Hashtags("#" + strings.Join(tags, " #")); len(tags) > 0 && !slices.Equal(again, tags) {
 		t.Errorf("hashtags %q, then %q", tags, again)
 	}
-	if again := Read(strings.Join(found, " ")).Words; !slices.Equal(again, found) {
+	if again := Parse(strings.Join(found, " ")).Words; !slices.Equal(again, found) {
 		t.Errorf("words %q, then %q", found, again)
 	}
 }
@@ -146,7 +146,7 @@ func BenchmarkRead(b *testing.B) {
 	const caption = "Sunset over the old harbour, see you there again tomorrow morning at eight! Link in bio. #travel #sunset #harbour"
 	b.ReportAllocs()
 	for b.Loop() {
-		Read(caption)
+		Parse(caption)
 	}
 }
 

@@ -26,13 +26,13 @@ func (s *Service) lists(ctx context.Context, call operation.Call, in ListInput) 
 			return out, fmt.Errorf("reading a position that was made here: %w", err)
 		}
 	}
-	found, err := s.next(ctx, call.TeamID, in, before)
+	found, err := s.nextLists(ctx, call.TeamID, in, before)
 	if err != nil {
 		return out, err
 	}
 	if len(found) > in.Limit {
 		found = found[:in.Limit]
-		out.Page = &operation.Page{HasMore: true, Cursor: call.Cursor(text(found[in.Limit-1].ID))}
+		out.Page = &operation.Page{HasMore: true, Cursor: call.Cursor(formatID(found[in.Limit-1].ID))}
 	}
 	for _, l := range found {
 		out.Data.HashtagLists = append(out.Data.HashtagLists, entry(l))
@@ -40,11 +40,11 @@ func (s *Service) lists(ctx context.Context, call operation.Call, in ListInput) 
 	return out, nil
 }
 
-// next is the lists of a page and, where there is one, the list behind it.
-func (s *Service) next(ctx context.Context, team int64, in ListInput, before int64) ([]List, error) {
+// nextLists is the lists of a page and, where there is one, the list behind it.
+func (s *Service) nextLists(ctx context.Context, team int64, in ListInput, before int64) ([]List, error) {
 	most := in.Limit + 1
 	var out []List
-	if in.Scope != scopeSystem && before > firstOwn {
+	if in.Scope != scopeSystem && before > firstTeamListID {
 		query, args := page(team, in.Platform, before, most)
 		var err error
 		if out, err = db.AllOf(ctx, s.db, most, scanLists, query, args...); err != nil {
@@ -54,7 +54,7 @@ func (s *Service) next(ctx context.Context, team int64, in ListInput, before int
 	if in.Scope == scopeOwn {
 		return out, nil
 	}
-	for _, r := range s.ready {
+	for _, r := range s.readyMadeLists {
 		if len(out) < most && r.ID < before && (in.Platform == "" || r.Platform == "" || r.Platform == in.Platform) {
 			out = append(out, r.List)
 		}
@@ -62,8 +62,8 @@ func (s *Service) next(ctx context.Context, team int64, in ListInput, before int
 	return out, nil
 }
 
-// open gives a list whole, with what is known of its hashtags.
-func (s *Service) open(ctx context.Context, call operation.Call, in GetInput) (operation.Answer[Opened], error) {
+// get gives a list whole, with what is known of its hashtags.
+func (s *Service) get(ctx context.Context, call operation.Call, in GetInput) (operation.Answer[Opened], error) {
 	var out operation.Answer[Opened]
 	l, err := s.find(ctx, call.TeamID, in.ListID)
 	if err != nil {
@@ -73,22 +73,22 @@ func (s *Service) open(ctx context.Context, call operation.Call, in GetInput) (o
 	if err != nil {
 		return out, err
 	}
-	e, known := s.opened.get(l, version)
+	e, known := s.cache.get(l, version)
 	if !known {
 		// What is read from here on may be newer than the version, never older: then it is read once more, for nothing.
-		if e, err = s.encode(ctx, l); err != nil {
+		if e, err = s.load(ctx, l); err != nil {
 			return out, err
 		}
-		s.opened.put(l, version, e)
+		s.cache.put(l, version, e)
 	}
 	l.Size = int64(len(e.hashtags)) // read a moment after the list: both tell the same
-	out.Data, out.App = Opened{entry(l), slices.Clone(e.hashtags), e.json}, appOf(l)
-	out.Notes = s.unmeasured(l, e.hashtags)
+	out.Data, out.App = Opened{entry(l), slices.Clone(e.hashtags), e.json}, appPath(l)
+	out.Notes = s.missingFiguresNotes(l, e.hashtags)
 	return out, nil
 }
 
-// unmeasured says why hashtags of a ready-made list have no figures yet.
-func (s *Service) unmeasured(l List, shown []Hashtag) []string {
+// missingFiguresNotes says why hashtags of a ready-made list have no figures yet.
+func (s *Service) missingFiguresNotes(l List, shown []Hashtag) []string {
 	without := 0
 	for _, h := range shown {
 		if h.Posts == nil && h.PostsPerDay == nil && h.Score == nil {
@@ -96,9 +96,9 @@ func (s *Service) unmeasured(l List, shown []Hashtag) []string {
 		}
 	}
 	switch {
-	case without == 0 || !l.readyMade():
+	case without == 0 || !l.isReadyMade():
 		return nil
-	case !s.Measured:
+	case !s.HasSource:
 		return []string{"The hashtags have no figures, because this service has no source that tells them. Its operator can connect one."}
 	}
 	return []string{fmt.Sprintf("%d of %d hashtags have no figures yet. Ready-made lists are measured one hashtag at a time, after the hashtags of teams' own lists. Add hashtags to a list of your own to have them measured sooner.", without, len(shown))}
@@ -106,50 +106,50 @@ func (s *Service) unmeasured(l List, shown []Hashtag) []string {
 
 // find is a list: one of the team's own or a ready-made one.
 func (s *Service) find(ctx context.Context, team, id int64) (List, error) {
-	if r, found := s.readyMade(id); found {
+	if r, found := s.findReadyMade(id); found {
 		return r.List, nil
 	}
 	return read(ctx, s.db, team, id, "")
 }
 
-// holding is a list with all that it holds.
-func (s *Service) holding(ctx context.Context, team, id int64) (List, []Item, error) {
+// findWithItems is a list with all that it holds.
+func (s *Service) findWithItems(ctx context.Context, team, id int64) (List, []Item, error) {
 	l, err := s.find(ctx, team, id)
 	if err != nil {
 		return l, nil, err
 	}
-	items, err := s.holds(ctx, l)
+	items, err := s.readItems(ctx, l)
 	return l, items, err
 }
 
-// holds is all that a list holds.
-func (s *Service) holds(ctx context.Context, l List) ([]Item, error) {
-	if r, found := s.readyMade(l.ID); found {
+// readItems is all that a list holds.
+func (s *Service) readItems(ctx context.Context, l List) ([]Item, error) {
+	if r, found := s.findReadyMade(l.ID); found {
 		return r.items, nil
 	}
 	return s.items(ctx, l)
 }
 
-// encode reads what a list holds, with its figures, and writes it as answers have it.
-func (s *Service) encode(ctx context.Context, l List) (encoded, error) {
-	items, err := s.holds(ctx, l)
+// load reads what a list holds, with its figures, and writes it as answers have it.
+func (s *Service) load(ctx context.Context, l List) (cacheEntry, error) {
+	items, err := s.readItems(ctx, l)
 	if err != nil {
-		return encoded{}, err
+		return cacheEntry{}, err
 	}
-	shown, err := s.shown(ctx, l, items)
+	shown, err := s.addFigures(ctx, l, items)
 	if err != nil {
-		return encoded{}, err
+		return cacheEntry{}, err
 	}
 	raw, err := operation.JSON(shown)
 	if err != nil {
-		return encoded{}, fmt.Errorf("writing the hashtags of a list: %w", err)
+		return cacheEntry{}, fmt.Errorf("writing the hashtags of a list: %w", err)
 	}
-	return encoded{hashtags: shown, json: raw}, nil
+	return cacheEntry{hashtags: shown, json: raw}, nil
 }
 
-// shown is the hashtags of a list as clients read them. Those of a list that is tied to no platform have the figures of
+// addFigures is the hashtags of a list as clients read them. Those of a list that is tied to no platform have the figures of
 // one where they are known, and say of which.
-func (s *Service) shown(ctx context.Context, l List, items []Item) ([]Hashtag, error) {
+func (s *Service) addFigures(ctx context.Context, l List, items []Item) ([]Hashtag, error) {
 	out := make([]Hashtag, len(items))
 	if len(items) == 0 {
 		return out, nil
@@ -158,7 +158,7 @@ func (s *Service) shown(ctx context.Context, l List, items []Item) ([]Hashtag, e
 	for n, i := range items {
 		tags[n] = i.Hashtag
 	}
-	known, err := s.Figures.Of(ctx, s.db, l.Platform, tags)
+	known, err := s.Figures.Get(ctx, s.db, l.Platform, tags)
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +166,7 @@ func (s *Service) shown(ctx context.Context, l List, items []Item) ([]Hashtag, e
 		h := Hashtag{Shown: stats.Shown{Hashtag: i.Hashtag}, Subcategory: i.Subcategory}
 		if f, found := known[i.Hashtag]; found {
 			h.Shown = stats.Show(f)
-			if l.Platform == "" && telling(f) {
+			if l.Platform == "" && hasFigures(f) {
 				h.Platform = f.Platform
 			}
 		}
@@ -175,5 +175,7 @@ func (s *Service) shown(ctx context.Context, l List, items []Item) ([]Hashtag, e
 	return out, nil
 }
 
-// telling is whether figures tell anything of a hashtag but its name.
-func telling(f stats.Figures) bool { return f.Posts != nil || f.PostsPerDay != nil || f.Score != nil }
+// hasFigures is whether figures tell anything of a hashtag but its name.
+func hasFigures(f stats.Figures) bool {
+	return f.Posts != nil || f.PostsPerDay != nil || f.Score != nil
+}

@@ -9,20 +9,20 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// ending is how a search ends.
-type ending struct {
+// outcome is how a search ends.
+type outcome struct {
 	state     job.State
 	code      string    // why it failed, wholly or in part
 	charged   bool      // else what was set aside is given back
 	paidUntil time.Time // zero where the keyword is not paid for
 	resultOf  string    // the job whose result is served again; empty where a part of it is missing
 	notes     []string
-	wanted    []string // hashtags to be measured in the background
+	toMeasure []string // hashtags to be measured in the background
 }
 
-// end keeps what was found, settles what was set aside and ends the job. The keyword's row is held before the wallet,
+// finish keeps what was found, settles what was set aside and ends the job. The keyword's row is held before the wallet,
 // as calls do.
-func (s *Service) end(ctx context.Context, h job.Held, t task, e ending, rows []row) error {
+func (s *Service) finish(ctx context.Context, h job.Held, t task, e outcome, rows []row) error {
 	return s.db.InTx(ctx, "search.end", func(ctx context.Context, tx *db.Tx) error {
 		if err := h.Mine(ctx, tx); err != nil {
 			return err
@@ -31,13 +31,13 @@ func (s *Service) end(ctx context.Context, h job.Held, t task, e ending, rows []
 		if err != nil {
 			return fmt.Errorf("ending a hashtag search: %w", err)
 		}
-		if err := keepRows(ctx, tx, h.ID, rows); err != nil {
+		if err := saveRows(ctx, tx, h.ID, rows); err != nil {
 			return err
 		}
-		if err := keepNotes(ctx, tx, h.ID, e.notes); err != nil {
+		if err := saveNotes(ctx, tx, h.ID, e.notes); err != nil {
 			return err
 		}
-		if err := s.Figures.Want(ctx, tx, t.platform, e.wanted); err != nil {
+		if err := s.Figures.Enqueue(ctx, tx, t.platform, e.toMeasure); err != nil {
 			return err
 		}
 		if err := s.settle(ctx, tx, h, e.charged); err != nil {
@@ -61,5 +61,5 @@ func (s *Service) settle(ctx context.Context, tx *db.Tx, h job.Held, charged boo
 
 // fail ends a search that brought nothing: what it cost is given back. What paid for it otherwise does so still.
 func (s *Service) fail(ctx context.Context, h job.Held, t task, code string) error {
-	return s.end(ctx, h, t, ending{state: job.Failed, code: code, paidUntil: t.covered}, nil)
+	return s.finish(ctx, h, t, outcome{state: job.Failed, code: code, paidUntil: t.paidUntil}, nil)
 }

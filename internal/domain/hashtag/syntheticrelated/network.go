@@ -24,9 +24,9 @@ type Network struct {
 	Own        int       // companions of each other subject, on a quarter of its posts each
 }
 
-// Drawn is a network as chance makes it, with four companions of the first subject, or with none.
-func Drawn(seed uint64, companions bool) Network {
-	dice := throws(seed, ofNetwork)
+// RandomNetwork is a network as chance makes it, with four companions of the first subject, or with none.
+func RandomNetwork(seed uint64, companions bool) Network {
+	dice := newRand(seed, seedNetwork)
 	n := Network{
 		Seed: seed, Subjects: 6 + dice.IntN(8), Rarely: 0.002 + 0.008*dice.Float64(),
 		Stray: 0.01 + 0.04*dice.Float64(), Own: 3,
@@ -46,36 +46,36 @@ func Subject(i int) string { return "subject" + strconv.Itoa(i) }
 // Companion is a hashtag that belongs to the first subject, where Drawn gave it any.
 func Companion(i int) string { return "companion" + strconv.Itoa(i) }
 
-// throws are the same for the same numbers.
-func throws(seed uint64, of int) *rand.Rand {
+// newRand are the same for the same numbers.
+func newRand(seed uint64, of int) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, uint64(of))) //nolint:gosec // made up, no secret; of is small
 }
 
 // What is thrown for.
 const (
-	ofNetwork = iota
-	ofCommon
-	ofAny
-	ofSubject // and from there on the others
+	seedNetwork = iota
+	seedCommon
+	seedAny
+	seedSubject // and from there on the others
 )
 
-// Under is posts as a source tells them that was asked for a subject's hashtag.
-func (n Network) Under(subject, posts int) []provider.Post {
-	return n.met(fmt.Sprint("s", subject), ofSubject+subject, posts, Subject(subject), func(*rand.Rand) (int, bool) { return subject, true })
+// PostsUnder is posts as a source tells them that was asked for a subject's hashtag.
+func (n Network) PostsUnder(subject, posts int) []provider.Post {
+	return n.posts(fmt.Sprint("s", subject), seedSubject+subject, posts, Subject(subject), func(*rand.Rand) (int, bool) { return subject, true })
 }
 
-// UnderCommon is posts as a source tells them that was asked for a hashtag that stands everywhere.
-func (n Network) UnderCommon(name string, posts int) []provider.Post {
-	return n.met(name, ofCommon, posts, name, func(dice *rand.Rand) (int, bool) { return dice.IntN(n.Subjects), false })
+// PostsUnderCommon is posts as a source tells them that was asked for a hashtag that stands everywhere.
+func (n Network) PostsUnderCommon(name string, posts int) []provider.Post {
+	return n.posts(name, seedCommon, posts, name, func(dice *rand.Rand) (int, bool) { return dice.IntN(n.Subjects), false })
 }
 
-// Anywhere is posts that were met under no hashtag.
-func (n Network) Anywhere(posts int) []provider.Post {
-	return n.met("any", ofAny, posts, "", func(dice *rand.Rand) (int, bool) { return dice.IntN(n.Subjects), false })
+// PostsAnywhere is posts that were met under no hashtag.
+func (n Network) PostsAnywhere(posts int) []provider.Post {
+	return n.posts("any", seedAny, posts, "", func(dice *rand.Rand) (int, bool) { return dice.IntN(n.Subjects), false })
 }
 
-func (n Network) met(id string, of, posts int, sure string, about func(*rand.Rand) (int, bool)) []provider.Post {
-	dice := throws(n.Seed, of)
+func (n Network) posts(id string, of, posts int, sure string, about func(*rand.Rand) (int, bool)) []provider.Post {
+	dice := newRand(n.Seed, of)
 	out := make([]provider.Post, posts)
 	for i := range out {
 		subject, tagged := about(dice)

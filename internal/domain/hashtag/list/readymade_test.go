@@ -11,7 +11,7 @@ import (
 
 // The ready-made lists are data that nobody compiles: what is promised of them is held here.
 func TestReadyMade(t *testing.T) {
-	all, err := readyMade()
+	all, err := loadReadyMade()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,7 +23,7 @@ func TestReadyMade(t *testing.T) {
 		if r.Size < 20 || r.Size > 60 || int(r.Size) != len(r.items) {
 			t.Errorf("%s has %d hashtags", r.Name, r.Size)
 		}
-		if !r.readyMade() || r.TeamID != 0 || r.Icon == "" || r.Color == "" || names[r.Name] {
+		if !r.isReadyMade() || r.TeamID != 0 || r.Icon == "" || r.Color == "" || names[r.Name] {
 			t.Errorf("%+v", r.List)
 		}
 		names[r.Name], languages[r.language] = true, true
@@ -41,7 +41,7 @@ func TestReadyMade(t *testing.T) {
 	if len(languages) < 5 {
 		t.Errorf("in %v alone", languages)
 	}
-	if !slices.IsSortedFunc(all, func(a, b ready) int { return int(b.ID - a.ID) }) {
+	if !slices.IsSortedFunc(all, func(a, b readyMadeList) int { return int(b.ID - a.ID) }) {
 		t.Error("not by falling ids")
 	}
 }
@@ -51,12 +51,12 @@ var kept = map[int64]string{1: "Food", 2: "Coffee and baking", 3: "Travel", 4: "
 	24: "The seasons", 33: "Reels and Stories", 34: "Corners of TikTok", 35: "Deutsch: Alltag und Genuss", 40: "日本語：カフェと旅", 43: "Bahasa Indonesia: keseharian"}
 
 func TestIdsOfReadyMadeStay(t *testing.T) {
-	all, err := readyMade()
+	all, err := loadReadyMade()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for id, name := range kept {
-		if !slices.ContainsFunc(all, func(r ready) bool { return r.ID == id && r.Name == name }) {
+		if !slices.ContainsFunc(all, func(r readyMadeList) bool { return r.ID == id && r.Name == name }) {
 			t.Errorf("list %d is %s no more", id, name)
 		}
 	}
@@ -64,7 +64,7 @@ func TestIdsOfReadyMadeStay(t *testing.T) {
 
 func TestReadyMadeThatIsWrong(t *testing.T) {
 	good := `{"id":7,"name":"N","language":"en","origin":"us","groups":[{"subcategory":"S","hashtags":"a b"}]}`
-	if r, err := readReady([]byte(good)); err != nil || r.Size != 2 || r.items[1] != (Item{"b", "S"}) {
+	if r, err := parseReadyMade([]byte(good)); err != nil || r.Size != 2 || r.items[1] != (Item{"b", "S"}) {
 		t.Fatalf("%+v %v", r, err)
 	}
 	for _, c := range []struct{ old, wrong string }{
@@ -73,7 +73,7 @@ func TestReadyMadeThatIsWrong(t *testing.T) {
 		{`"S"`, `""`}, {`"S"`, `" S"`}, {`"S"`, `"` + strings.Repeat("S", 51) + `"`}, {`}]}`, `}`},
 	} {
 		text := strings.Replace(good, c.old, c.wrong, 1)
-		if _, err := readReady([]byte(text)); err == nil {
+		if _, err := parseReadyMade([]byte(text)); err == nil {
 			t.Errorf("%s was taken", text)
 		}
 	}
@@ -81,10 +81,10 @@ func TestReadyMadeThatIsWrong(t *testing.T) {
 
 // A ready-made list says why its hashtags have no figures, as long as one has none.
 func TestReadyMadeWithoutFigures(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		open := func() operation.Answer[Opened] {
 			t.Helper()
-			got, err := w.open(t.Context(), w.call("get_hashtag_list"), GetInput{ListID: 1})
+			got, err := w.get(t.Context(), w.call("get_hashtag_list"), GetInput{ListID: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -93,7 +93,7 @@ func TestReadyMadeWithoutFigures(t *testing.T) {
 		if notes := open().Notes; len(notes) != 1 || !strings.Contains(notes[0], "no source") {
 			t.Errorf("without a source: %q", notes)
 		}
-		w.Measured = true
+		w.HasSource = true
 		before := open()
 		if len(before.Notes) != 1 || !strings.Contains(before.Notes[0], "45 of 45 hashtags have no figures yet") {
 			t.Errorf("with a source: %q", before.Notes)
@@ -120,19 +120,19 @@ func TestReady(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, platform := range platforms {
-		tags := s.Ready(platform)
+		tags := s.ReadyMadeHashtags(platform)
 		seen := map[string]int{}
 		for _, tag := range tags {
 			seen[tag]++
 		}
-		for _, r := range s.ready {
+		for _, r := range s.readyMadeLists {
 			for _, i := range r.items {
 				if want := r.Platform == "" || r.Platform == platform; want && seen[i.Hashtag] != 1 {
 					t.Errorf("%s of list %d is there %d times for %s", i.Hashtag, r.ID, seen[i.Hashtag], platform)
 				}
 			}
 		}
-		if first, _ := s.readyMade(1); tags[0] != first.items[0].Hashtag {
+		if first, _ := s.findReadyMade(1); tags[0] != first.items[0].Hashtag {
 			t.Errorf("the first is %s", tags[0])
 		}
 	}

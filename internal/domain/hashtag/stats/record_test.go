@@ -27,15 +27,15 @@ func TestOrderOfTellingDoesNotMatter(t *testing.T) {
 				told[i].PostsPerDay = new(float64(day))
 			}
 		}
-		all := func(told []Figures) memory {
-			var m memory
+		all := func(told []Figures) storedFigures {
+			var m storedFigures
 			for _, f := range told {
-				m = m.with(f)
+				m = m.merge(f)
 			}
 			return m
 		}
 		once := all(told)
-		if diff := cmp.Diff(once, all(rapid.Permutation(slices.Concat(told, told)).Draw(t, "order")), cmp.AllowUnexported(memory{})); diff != "" {
+		if diff := cmp.Diff(once, all(rapid.Permutation(slices.Concat(told, told)).Draw(t, "order")), cmp.AllowUnexported(storedFigures{})); diff != "" {
 			t.Error(diff)
 		}
 		checkMemory(t, once, told)
@@ -43,7 +43,7 @@ func TestOrderOfTellingDoesNotMatter(t *testing.T) {
 }
 
 // checkMemory says of each figure apart what has to be known.
-func checkMemory(t *rapid.T, m memory, told []Figures) {
+func checkMemory(t *rapid.T, m storedFigures, told []Figures) {
 	var newest, measured, estimated Figures
 	for _, f := range told {
 		if f.MeasuredAt.After(newest.MeasuredAt) {
@@ -69,7 +69,7 @@ func TestReadOfAClockThatIsAhead(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 18, 12, 0, 0, 0, time.UTC)
 	for _, at := range []time.Time{{}, now.Add(time.Hour)} {
-		if got := Read(provider.Instagram, provider.HashtagFigures{Hashtag: "sea", MeasuredAt: at}, now).Figures.MeasuredAt; !got.Equal(now) {
+		if got := Analyze(provider.Instagram, provider.HashtagFigures{Hashtag: "sea", MeasuredAt: at}, now).Figures.MeasuredAt; !got.Equal(now) {
 			t.Errorf("measured at %s", got)
 		}
 	}
@@ -77,13 +77,13 @@ func TestReadOfAClockThatIsAhead(t *testing.T) {
 
 func TestCarriers(t *testing.T) {
 	t.Parallel()
-	got := carriers([]provider.Post{
+	got := taggedPosts([]provider.Post{
 		{ID: "b", Caption: "On the #Sea, at #sea and ＃ＬＡＫＥ", Hashtags: []string{"#pier", "two words"}},
 		{ID: "a"},
 		{ID: "b", Caption: "#more"},
 		{Caption: "#nobody"},
 	}, "harbour")
-	want := []Carrier{{ID: "a", Hashtags: []string{"harbour"}}, {ID: "b", Hashtags: []string{"harbour", "lake", "more", "pier", "sea"}}}
+	want := []TaggedPost{{ID: "a", Hashtags: []string{"harbour"}}, {ID: "b", Hashtags: []string{"harbour", "lake", "more", "pier", "sea"}}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

@@ -12,23 +12,23 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// stands is how long a size that was measured is better than an estimate that is newer by less: the same time for which
+// measuredPreference is how long a size that was measured is better than an estimate that is newer by less: the same time for which
 // package tag takes it for the present's.
-const stands = 14 * 24 * time.Hour
+const measuredPreference = 14 * 24 * time.Hour
 
-// Learned is what a source's answer tells of a hashtag, worked out and ready to be kept.
-type Learned struct {
+// Observation is what a source's answer tells of a hashtag, worked out and ready to be kept.
+type Observation struct {
 	Figures Figures
-	Posts   []Carrier // that stand under it
+	Posts   []TaggedPost // that stand under it
 }
 
-// Read works out what a source told of a hashtag. It takes some milliseconds of a processor and no database, so that it is
+// Analyze works out what a source told of a hashtag. It takes some milliseconds of a processor and no database, so that it is
 // done before the transaction that keeps it.
-func Read(platform string, f provider.HashtagFigures, now time.Time) Learned {
+func Analyze(platform string, f provider.HashtagFigures, now time.Time) Observation {
 	if f.MeasuredAt.IsZero() || f.MeasuredAt.After(now) {
 		f.MeasuredAt = now // a clock that is ahead must not keep what comes later from counting as newer
 	}
-	found := hashtaganalysis.Analyse(hashtaganalysis.Input{Figures: f})
+	found := hashtaganalysis.Analyze(hashtaganalysis.Input{Figures: f})
 	told := Figures{Platform: platform, Hashtag: f.Hashtag, Posts: found.Hashtag.Posts, MeasuredAt: f.MeasuredAt.UTC().Truncate(time.Microsecond)}
 	if rate := found.Hashtag.PostsPerDay; rate != nil {
 		told.PostsPerDay = &rate.Value
@@ -36,19 +36,19 @@ func Read(platform string, f provider.HashtagFigures, now time.Time) Learned {
 	if found.Score != nil {
 		told.Score = &found.Score.Value
 	}
-	return Learned{Figures: told, Posts: carriers(slices.Concat(f.Top, f.Recent), f.Hashtag)}
+	return Observation{Figures: told, Posts: taggedPosts(slices.Concat(f.Top, f.Recent), f.Hashtag)}
 }
 
-// memory is what is kept of a hashtag: the size may be of an earlier time than the rest.
-type memory struct {
+// storedFigures is what is kept of a hashtag: the size may be of an earlier time than the rest.
+type storedFigures struct {
 	Figures
 
 	postsAt time.Time
 }
 
-// with is what is known once something was told as well. In whatever order it is told, the same comes out.
-func (k memory) with(told Figures) memory {
-	if told.Posts != nil && k.gives(told.Posts.Basis, told.MeasuredAt) {
+// merge is what is known once something was told as well. In whatever order it is told, the same comes out.
+func (k storedFigures) merge(told Figures) storedFigures {
+	if told.Posts != nil && k.acceptsSize(told.Posts.Basis, told.MeasuredAt) {
 		k.Posts, k.postsAt = told.Posts, told.MeasuredAt
 	}
 	if told.MeasuredAt.After(k.MeasuredAt) {
@@ -57,33 +57,33 @@ func (k memory) with(told Figures) memory {
 	return k
 }
 
-// gives tells whether the size gives way to one that was told at a time. The newer one stands, but that an estimate has to
+// acceptsSize tells whether the size gives way to one that was told at a time. The newer one stands, but that an estimate has to
 // be newer by a while than what was measured.
-func (k memory) gives(basis string, at time.Time) bool {
+func (k storedFigures) acceptsSize(basis string, at time.Time) bool {
 	switch {
 	case k.Posts == nil:
 		return true
 	case basis == k.Posts.Basis:
 		return at.After(k.postsAt)
 	case basis == hashtaganalysis.Measured:
-		return k.postsAt.Sub(at) < stands
+		return k.postsAt.Sub(at) < measuredPreference
 	}
-	return at.Sub(k.postsAt) >= stands
+	return at.Sub(k.postsAt) >= measuredPreference
 }
 
-// Keep keeps what was learned, with which hashtags the posts carry. Figures of an earlier time replace no later ones, in
+// Record keeps what was learned, with which hashtags the posts carry. Figures of an earlier time replace no later ones, in
 // whatever order they come.
-func (s *Store) Keep(ctx context.Context, tx *db.Tx, l Learned) error {
+func (s *Store) Record(ctx context.Context, tx *db.Tx, l Observation) error {
 	told := l.Figures
-	if err := s.remember(ctx, tx, told.Platform, l.Posts, told.Hashtag); err != nil {
+	if err := s.updatePosts(ctx, tx, told.Platform, l.Posts, told.Hashtag); err != nil {
 		return err
 	}
-	held, err := s.hold(ctx, tx, told.Platform, []string{told.Hashtag})
+	held, err := s.lockHashtags(ctx, tx, told.Platform, []string{told.Hashtag})
 	if err != nil {
 		return err
 	}
 	id := held[told.Hashtag]
-	var now memory
+	var now storedFigures
 	var postsAt int64
 	err = now.scan(func(into ...any) error {
 		return tx.QueryRow(ctx, `SELECT `+columns+`, posts_at FROM hashtags WHERE id = ?`, id).Scan(append(into, &postsAt)...)
@@ -92,7 +92,7 @@ func (s *Store) Keep(ctx context.Context, tx *db.Tx, l Learned) error {
 		return fmt.Errorf("reading the figures of a hashtag: %w", err)
 	}
 	now.postsAt = db.Time(postsAt)
-	if err := now.with(told).write(ctx, tx, id); err != nil {
+	if err := now.merge(told).write(ctx, tx, id); err != nil {
 		return err
 	}
 	// Last of all: everybody who keeps figures of the platform holds this row until the end.
@@ -113,7 +113,7 @@ func (s *Store) Version(ctx context.Context, q db.Querier, platform string) (int
 }
 
 // write keeps it. Whoever measures the hashtag in the background is done with it.
-func (k memory) write(ctx context.Context, tx *db.Tx, id int64) error {
+func (k storedFigures) write(ctx context.Context, tx *db.Tx, id int64) error {
 	var count, low, high *int64
 	basis := ""
 	if k.Posts != nil {
@@ -121,15 +121,15 @@ func (k memory) write(ctx context.Context, tx *db.Tx, id int64) error {
 	}
 	_, err := tx.Exec(ctx, `UPDATE hashtags SET posts = ?, posts_low = ?, posts_high = ?, basis = ?, posts_at = ?, posts_per_day = ?, score = ?, measured_at = ?,
 		missing_at = 0, fails = 0, due_at = CASE WHEN due_at = 0 THEN 0 ELSE CAST(? AS BIGINT) END WHERE id = ?`,
-		null(count), null(low), null(high), basis, db.Micros(k.postsAt), null(k.PostsPerDay), null(k.Score), db.Micros(k.MeasuredAt), db.Micros(tx.Now()), id)
+		toNull(count), toNull(low), toNull(high), basis, db.Micros(k.postsAt), toNull(k.PostsPerDay), toNull(k.Score), db.Micros(k.MeasuredAt), db.Micros(tx.Now()), id)
 	if err != nil {
 		return fmt.Errorf("keeping the figures of a hashtag: %w", err)
 	}
 	return nil
 }
 
-// null is a figure as it is stored.
-func null[T any](figure *T) sql.Null[T] {
+// toNull is a figure as it is stored.
+func toNull[T any](figure *T) sql.Null[T] {
 	if figure == nil {
 		return sql.Null[T]{}
 	}

@@ -19,18 +19,18 @@ import (
 	"pressroom/internal/testkit"
 )
 
-// world is the lists of a team over a fresh database.
-type world struct {
+// env is the lists of a team over a fresh database.
+type env struct {
 	*Service
 
-	known        *known
+	known        *fakeFigures
 	clock        *testkit.Clock
 	team, person int64
 	plan         string
 }
 
-// known is figures that a test sets, and what was wanted.
-type known struct {
+// fakeFigures is figures that a test sets, and what was wanted.
+type fakeFigures struct {
 	mu     sync.Mutex
 	of     map[string]stats.Figures // by platform and hashtag, with a space between them
 	wanted []string                 // likewise
@@ -40,7 +40,7 @@ type known struct {
 	asked  int // of how many hashtags the figures were read
 }
 
-func (k *known) Want(_ context.Context, _ *db.Tx, platform string, tags []string) error {
+func (k *fakeFigures) Enqueue(_ context.Context, _ *db.Tx, platform string, tags []string) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, tag := range tags {
@@ -49,7 +49,7 @@ func (k *known) Want(_ context.Context, _ *db.Tx, platform string, tags []string
 	return k.broken
 }
 
-func (k *known) WantAhead(_ context.Context, _ string, tags []string) error {
+func (k *fakeFigures) EnqueueInBatches(_ context.Context, _ string, tags []string) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.ahead = append(k.ahead, len(tags))
@@ -57,14 +57,14 @@ func (k *known) WantAhead(_ context.Context, _ string, tags []string) error {
 }
 
 // Version changes with every look: what a test sets holds at once.
-func (k *known) Version(context.Context, db.Querier, string) (int64, error) {
+func (k *fakeFigures) Version(context.Context, db.Querier, string) (int64, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.looks++
 	return k.looks, nil
 }
 
-func (k *known) Of(_ context.Context, _ db.Querier, platform string, tags []string) (map[string]stats.Figures, error) {
+func (k *fakeFigures) Get(_ context.Context, _ db.Querier, platform string, tags []string) (map[string]stats.Figures, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.asked += len(tags)
@@ -104,7 +104,7 @@ func must(t fatal, err error) {
 	}
 }
 
-func each(t *testing.T, run func(t *testing.T, w world)) {
+func each(t *testing.T, run func(t *testing.T, w env)) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(time.Date(2026, 3, 29, 8, 0, 0, 0, time.UTC))
@@ -112,9 +112,9 @@ func each(t *testing.T, run func(t *testing.T, w world)) {
 	})
 }
 
-func newWorld(t fatal, d *db.DB, clock *testkit.Clock) world {
+func newWorld(t fatal, d *db.DB, clock *testkit.Clock) env {
 	t.Helper()
-	w := world{known: &known{of: map[string]stats.Figures{}}, clock: clock}
+	w := env{known: &fakeFigures{of: map[string]stats.Figures{}}, clock: clock}
 	offered := plan.Shipped()
 	offered.BannedHashtags = map[string][]string{"instagram": {"#Forbidden", "ＮＯ"}, "tiktok": {"nowhere"}}
 	var err error
@@ -124,7 +124,7 @@ func newWorld(t fatal, d *db.DB, clock *testkit.Clock) world {
 }
 
 // newTeam is the same world for a new team.
-func (w world) newTeam(t fatal, plan string) world {
+func (w env) newTeam(t fatal, plan string) env {
 	t.Helper()
 	w.plan = plan
 	must(t, w.db.InTx(t.Context(), "furnish", func(ctx context.Context, tx *db.Tx) error {
@@ -138,20 +138,20 @@ func (w world) newTeam(t fatal, plan string) world {
 }
 
 // allow sets how many lists and hashtags the plan allows.
-func (w world) allow(lists, hashtags int64) {
+func (w env) allow(lists, hashtags int64) {
 	w.Terms.Plans = slices.Clone(w.Terms.Plans)
 	for n := range w.Terms.Plans {
 		w.Terms.Plans[n].HashtagLists, w.Terms.Plans[n].HashtagsPerList = lists, hashtags
 	}
 }
 
-func (w world) call(name string) operation.Call {
+func (w env) call(name string) operation.Call {
 	return operation.Call{Actor: &access.Actor{TeamID: w.team, PersonID: w.person, Zone: time.UTC, Plan: w.plan}, Operation: name, Now: w.clock.Now()}
 }
 
-func (w world) by() auditlog.Actor { return auditlog.Actor{PersonID: w.person} }
+func (w env) by() auditlog.Actor { return auditlog.Actor{PersonID: w.person} }
 
-func (w world) make(t fatal, in CreateInput) Changed {
+func (w env) make(t fatal, in CreateInput) Changed {
 	t.Helper()
 	if in.Name == "" {
 		in.Name = "a list"
@@ -161,22 +161,22 @@ func (w world) make(t fatal, in CreateInput) Changed {
 	return answer.Data
 }
 
-func (w world) put(t fatal, list int64, tags ...string) Changed {
+func (w env) put(t fatal, list int64, tags ...string) Changed {
 	t.Helper()
 	answer, err := w.add(t.Context(), w.call("add_hashtags"), AddInput{ListID: list, Hashtags: tags})
 	must(t, err)
 	return answer.Data
 }
 
-func (w world) look(t fatal, list int64) Opened {
+func (w env) look(t fatal, list int64) Opened {
 	t.Helper()
-	answer, err := w.open(t.Context(), w.call("get_hashtag_list"), GetInput{list})
+	answer, err := w.get(t.Context(), w.call("get_hashtag_list"), GetInput{list})
 	must(t, err)
 	return answer.Data
 }
 
 // holds is the hashtags of a list in their order.
-func (w world) holds(t fatal, list int64) []string {
+func (w env) holds(t fatal, list int64) []string {
 	t.Helper()
 	out := []string{}
 	for _, h := range w.look(t, list).Hashtags {
@@ -186,7 +186,7 @@ func (w world) holds(t fatal, list int64) []string {
 }
 
 // walk is the ids of every page, and how many pages those were.
-func (w world) walk(t fatal, in ListInput) ([]int64, int) {
+func (w env) walk(t fatal, in ListInput) ([]int64, int) {
 	t.Helper()
 	if in.Scope == "" {
 		in.Scope = scopeAll
@@ -208,7 +208,7 @@ func (w world) walk(t fatal, in ListInput) ([]int64, int) {
 	}
 }
 
-func (w world) number(t fatal, query string, args ...any) int64 {
+func (w env) number(t fatal, query string, args ...any) int64 {
 	t.Helper()
 	var n int64
 	must(t, w.db.QueryRow(t.Context(), query, args...).Scan(&n))
@@ -216,7 +216,7 @@ func (w world) number(t fatal, query string, args ...any) int64 {
 }
 
 // events are the kinds of what the team did, in their order.
-func (w world) events(t fatal) []string {
+func (w env) events(t fatal) []string {
 	t.Helper()
 	rows, err := w.db.Query(t.Context(), `SELECT kind FROM events WHERE team_id = ? ORDER BY id`, w.team)
 	must(t, err)
@@ -231,8 +231,8 @@ func (w world) events(t fatal) []string {
 	return out
 }
 
-// refused fails unless an error is a refusal of this code and, of a validation, this reason.
-func refused(t fatal, err error, code apierr.Code, reason string) {
+// checkRefused fails unless an error is a refusal of this code and, of a validation, this reason.
+func checkRefused(t fatal, err error, code apierr.Code, reason string) {
 	t.Helper()
 	got := apierr.Of(err)
 	if err == nil || got.Code != code {

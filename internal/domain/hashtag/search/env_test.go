@@ -67,8 +67,8 @@ func (s *script) since(n int) []string {
 	return slices.Clone(s.asked[n:])
 }
 
-// world is searching over a fresh database, for one team.
-type world struct {
+// env is searching over a fresh database, for one team.
+type env struct {
 	*Service
 
 	clock  *testkit.Clock
@@ -78,7 +78,7 @@ type world struct {
 	keys   *atomic.Int64
 }
 
-func each(t *testing.T, run func(t *testing.T, w world)) {
+func each(t *testing.T, run func(t *testing.T, w env)) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock, log := testkit.NewClock(noon), slog.New(slog.DiscardHandler)
@@ -86,13 +86,13 @@ func each(t *testing.T, run func(t *testing.T, w world)) {
 		must(t, job.MigrateQueue(t.Context(), d, log))
 		queue, err := job.NewQueue(d, 1, log)
 		must(t, err)
-		w := world{clock: clock, script: &script{}, money: credit.New(d), keys: &atomic.Int64{}}
-		w.script.tell(w.everything)
+		w := env{clock: clock, script: &script{}, money: credit.New(d), keys: &atomic.Int64{}}
+		w.script.tell(w.answerAny)
 		results := map[job.Type]job.Result{}
 		jobs, worker := job.NewStore(d, results, 5), job.NewWorker(d, queue, log)
 		reports := report.New(report.Options{DB: d, Jobs: jobs, Worker: worker, Credits: w.money, Terms: plan.Shipped(), Log: log})
 		w.Service = New(Options{DB: d, Jobs: jobs, Worker: worker, Credits: w.money, Reports: reports, Figures: stats.New(d), Terms: plan.Shipped(), Source: w.script, Log: log})
-		results[job.HashtagSearch] = w.Produced
+		results[job.HashtagSearch] = w.ReadResult
 		run(t, w.newTeam(t))
 	})
 }
@@ -105,7 +105,7 @@ func must(t *testing.T, err error) {
 }
 
 // newTeam is the same world with another team that has credits.
-func (w world) newTeam(t *testing.T) world {
+func (w env) newTeam(t *testing.T) env {
 	t.Helper()
 	var id int64
 	w.write(t, func(ctx context.Context, tx *db.Tx) error {
@@ -117,12 +117,12 @@ func (w world) newTeam(t *testing.T) world {
 	return w
 }
 
-func (w world) write(t *testing.T, work func(context.Context, *db.Tx) error) {
+func (w env) write(t *testing.T, work func(context.Context, *db.Tx) error) {
 	t.Helper()
 	must(t, w.db.InTx(t.Context(), "test", work))
 }
 
-func (w world) exec(t *testing.T, statement string, args ...any) {
+func (w env) exec(t *testing.T, statement string, args ...any) {
 	t.Helper()
 	w.write(t, func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, statement, args...)
@@ -130,26 +130,26 @@ func (w world) exec(t *testing.T, statement string, args ...any) {
 	})
 }
 
-func (w world) number(t *testing.T, query string, args ...any) int64 {
+func (w env) number(t *testing.T, query string, args ...any) int64 {
 	t.Helper()
 	var n int64
 	must(t, w.db.QueryRow(t.Context(), query, args...).Scan(&n))
 	return n
 }
 
-// everything is a source that knows every hashtag but those that begin with missing, and fails at those with error.
-func (w world) everything(_ context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error) {
+// answerAny is a source that knows every hashtag but those that begin with missing, and fails at those with error.
+func (w env) answerAny(_ context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error) {
 	switch {
 	case len(q.Hashtag) > 7 && q.Hashtag[:7] == "missing":
 		return provider.HashtagFigures{}, provider.ErrNotFound
 	case len(q.Hashtag) > 5 && q.Hashtag[:5] == "error":
 		return provider.HashtagFigures{}, &provider.Unavailable{After: time.Hour, Err: errors.New("out of order")}
 	}
-	return w.known(q.Hashtag, 120_000), nil
+	return w.figures(q.Hashtag, 120_000), nil
 }
 
-// known are complete figures of a hashtag of a size, under which posts stand that carry others too.
-func (w world) known(tag string, size int64, beside ...string) provider.HashtagFigures {
+// figures are complete figures of a hashtag of a size, under which posts stand that carry others too.
+func (w env) figures(tag string, size int64, beside ...string) provider.HashtagFigures {
 	now := w.clock.Now()
 	f := provider.HashtagFigures{Hashtag: tag, Size: &size, From: now.Add(-day), MeasuredAt: now}
 	for i := range 30 {
@@ -163,8 +163,8 @@ func (w world) known(tag string, size int64, beside ...string) provider.HashtagF
 	return f
 }
 
-// asked is a call as the pipeline makes it: what it costs is set aside in its transaction.
-func (w world) asked(ctx context.Context, in Input) (operation.Answer[job.Entry], int64, error) {
+// request is a call as the pipeline makes it: what it costs is set aside in its transaction.
+func (w env) request(ctx context.Context, in Input) (operation.Answer[job.Entry], int64, error) {
 	if in.Platform == "" {
 		in.Platform = provider.Instagram
 	}
@@ -189,10 +189,10 @@ func (w world) asked(ctx context.Context, in Input) (operation.Answer[job.Entry]
 	return out, cost, err
 }
 
-// begun is a search that is taken.
-func (w world) begun(t *testing.T, query string) (string, int64) {
+// begin is a search that is taken.
+func (w env) begin(t *testing.T, query string) (string, int64) {
 	t.Helper()
-	answer, cost, err := w.asked(t.Context(), Input{Query: query})
+	answer, cost, err := w.request(t.Context(), Input{Query: query})
 	must(t, err)
 	if answer.Location != job.Location(answer.Data.JobID) {
 		t.Errorf("it leads to %s", answer.Location)
@@ -200,8 +200,8 @@ func (w world) begun(t *testing.T, query string) (string, int64) {
 	return answer.Data.JobID, cost
 }
 
-// held takes a job up as a worker does.
-func (w world) held(t *testing.T, id string) job.Held {
+// claim takes a job up as a worker does.
+func (w env) claim(t *testing.T, id string) job.Held {
 	t.Helper()
 	h := job.Held{}
 	w.write(t, func(ctx context.Context, tx *db.Tx) error {
@@ -214,32 +214,32 @@ func (w world) held(t *testing.T, id string) job.Held {
 	return h
 }
 
-// finished works on a job until it has ended, however often that takes.
-func (w world) finished(t *testing.T, id string) job.Record {
+// waitFor works on a job until it has ended, however often that takes.
+func (w env) waitFor(t *testing.T, id string) job.Record {
 	t.Helper()
-	for range maxTries + restTries + 2 {
+	for range maxAttempts + maxWaits + 2 {
 		r, err := job.Get(t.Context(), w.db, w.actor.TeamID, id)
 		must(t, err)
 		if r.Finished() {
 			return r
 		}
-		must(t, w.do(t.Context(), w.held(t, id)))
+		must(t, w.run(t.Context(), w.claim(t, id)))
 	}
 	t.Fatalf("job %s does not end", id)
 	return job.Record{}
 }
 
-// searched is a search that has ended, with what the call and the search cost in the end.
-func (w world) searched(t *testing.T, in Input) (job.Record, int64, int64) {
+// runSearch is a search that has ended, with what the call and the search cost in the end.
+func (w env) runSearch(t *testing.T, in Input) (job.Record, int64, int64) {
 	t.Helper()
 	before := w.balance(t)
-	answer, cost, err := w.asked(t.Context(), in)
+	answer, cost, err := w.request(t.Context(), in)
 	must(t, err)
-	r := w.finished(t, answer.Data.JobID)
+	r := w.waitFor(t, answer.Data.JobID)
 	return r, cost, before - w.balance(t)
 }
 
-func (w world) balance(t *testing.T) int64 {
+func (w env) balance(t *testing.T) int64 {
 	t.Helper()
 	u, err := w.money.Today(t.Context(), w.actor, w.clock.Now())
 	must(t, err)
@@ -247,7 +247,7 @@ func (w world) balance(t *testing.T) int64 {
 }
 
 // page is what a client reads of a finished search.
-func (w world) page(t *testing.T, id string, limit int, cursor *string) (Result, *operation.Page, []string) {
+func (w env) page(t *testing.T, id string, limit int, cursor *string) (Result, *operation.Page, []string) {
 	t.Helper()
 	call := operation.Call{Actor: w.actor, Operation: "get_job", Now: w.clock.Now(), Filters: []byte(id)}
 	r, err := job.Get(t.Context(), w.db, w.actor.TeamID, id)

@@ -16,9 +16,9 @@ import (
 
 // What is wanted is measured once, and again when it is a week old and somebody still wants it.
 func TestWantedIsMeasured(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *env) {
 		b := w.background()
-		w.seen(post("1", "unwanted"))
+		w.recordPosts(post("1", "unwanted"))
 		w.want(provider.Instagram, "sea")
 		w.clock.Advance(tick)
 		w.want("", "tea")
@@ -28,7 +28,7 @@ func TestWantedIsMeasured(t *testing.T) {
 		w.check(b)
 		w.want(provider.Instagram, "fresh")
 		w.clock.Advance(tick)
-		asked := w.measured(b)
+		asked := w.measureAll(b)
 		if i, j := slices.Index(asked, "instagram/fresh"), slices.Index(asked, "instagram/sea"); i < 0 || j < i || len(asked) != 4 {
 			t.Errorf("asked in this order: %v", asked)
 		}
@@ -36,7 +36,7 @@ func TestWantedIsMeasured(t *testing.T) {
 		w.held["instagram/tea"] = true
 		w.clock.Advance(24 * day)
 		w.want(provider.TikTok, "tea")
-		asked = w.measured(b)
+		asked = w.measureAll(b)
 		slices.Sort(asked)
 		if diff := cmp.Diff([]string{"instagram/fresh", "instagram/tea", "tiktok/tea"}, asked); diff != "" {
 			t.Error(diff)
@@ -50,16 +50,16 @@ func TestWantedIsMeasured(t *testing.T) {
 	})
 }
 
-func (w *world) check(b *stats.Background, want ...string) {
+func (w *env) check(b *stats.Measurer, want ...string) {
 	w.t.Helper()
-	if got := w.measured(b); !slices.Equal(got, want) {
+	if got := w.measureAll(b); !slices.Equal(got, want) {
 		w.t.Errorf("asked for %v, want %v", got, want)
 	}
 }
 
 // What nobody wants any more before it was measured is forgotten.
 func TestWishesEnd(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *env) {
 		w.want(provider.Instagram, "sea", "lake")
 		w.held["instagram/lake"] = true
 		w.clock.Advance(31 * day)
@@ -72,7 +72,7 @@ func TestWishesEnd(t *testing.T) {
 
 // Figures that come otherwise, as by a search, make a measurement needless.
 func TestWhatWasLearnedIsNotMeasured(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *env) {
 		b := w.background()
 		w.want(provider.Instagram, "sea")
 		w.keep(provider.Instagram, w.figures("sea", 5))
@@ -83,7 +83,7 @@ func TestWhatWasLearnedIsNotMeasured(t *testing.T) {
 }
 
 func TestWhatIsNotThereIsNotAskedForAgain(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *env) {
 		b := w.background()
 		w.want(provider.Instagram, "missing", "sea")
 		w.held["instagram/missing"] = true
@@ -107,9 +107,9 @@ func TestWhatIsNotThereIsNotAskedForAgain(t *testing.T) {
 
 // A platform that no source tells of is tried once a day, and with it no more than one hashtag.
 func TestPlatformThatIsNotOffered(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *env) {
 		b := w.background()
-		w.want(provider.TikTok, numbered("tag", 3)...)
+		w.want(provider.TikTok, numberTags("tag", 3)...)
 		w.want(provider.Instagram, "sea")
 		w.tells = func(q provider.HashtagQuery) (provider.HashtagFigures, error) {
 			if q.Platform == provider.TikTok {
@@ -126,7 +126,7 @@ func TestPlatformThatIsNotOffered(t *testing.T) {
 }
 
 func TestSourceThatIsUnavailable(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *env) {
 		b := w.background()
 		w.want(provider.Instagram, "sea", "lake")
 		w.tells = func(provider.HashtagQuery) (provider.HashtagFigures, error) {
@@ -148,7 +148,7 @@ func TestSourceThatIsUnavailable(t *testing.T) {
 		w.clock.Advance(15 * time.Minute)
 		w.check(b)
 		w.clock.Advance(time.Hour)
-		if asked := w.measured(b); len(asked) != 2 {
+		if asked := w.measureAll(b); len(asked) != 2 {
 			t.Errorf("asked for %v", asked)
 		}
 		if n := w.count(`SELECT COUNT(*) FROM hashtags WHERE fails > 0`); n != 0 {
@@ -159,7 +159,7 @@ func TestSourceThatIsUnavailable(t *testing.T) {
 
 // What fails again and again is asked for less and less often, and what makes a source panic holds nobody up.
 func TestHashtagsThatFail(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *env) {
 		b := w.background()
 		w.want(provider.Instagram, "sea")
 		w.held["instagram/sea"] = true
@@ -184,8 +184,8 @@ func TestHashtagsThatFail(t *testing.T) {
 
 // Two nodes never measure the same hashtag at once; one that died holds it up for minutes.
 func TestNodesShareTheWork(t *testing.T) {
-	each(t, func(w *world) {
-		w.want("", numbered("tag", 20)...)
+	each(t, func(w *env) {
+		w.want("", numberTags("tag", 20)...)
 		var mu sync.Mutex
 		under := map[string]int{}
 		w.tells = func(q provider.HashtagQuery) (provider.HashtagFigures, error) {
@@ -222,7 +222,7 @@ func TestNodesShareTheWork(t *testing.T) {
 }
 
 func TestNodeThatDies(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *env) {
 		w.want(provider.Instagram, "sea")
 		ctx, kill := context.WithCancel(t.Context())
 		w.tells = func(provider.HashtagQuery) (provider.HashtagFigures, error) {
@@ -242,7 +242,7 @@ func TestNodeThatDies(t *testing.T) {
 
 // What another node or a search has measured meanwhile is not put off by one that comes late.
 func TestLateNodeChangesNothing(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *env) {
 		w.want(provider.Instagram, "sea")
 		w.tells = func(provider.HashtagQuery) (provider.HashtagFigures, error) {
 			w.clock.Advance(7 * time.Minute)
@@ -260,7 +260,7 @@ func TestLateNodeChangesNothing(t *testing.T) {
 }
 
 func TestRunMeasuresUntilTheEnd(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *env) {
 		w.want(provider.Instagram, "sea", "lake")
 		ctx, stop := context.WithCancel(t.Context())
 		w.tells = func(q provider.HashtagQuery) (provider.HashtagFigures, error) {

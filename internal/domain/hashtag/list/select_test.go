@@ -11,7 +11,7 @@ import (
 
 // A part of a list has the figures of what is picked, in the order of picking, and nothing is read of the rest.
 func TestPart(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		tags := make([]string, 300)
 		for i := range tags {
 			tags[i] = fmt.Sprintf("tag%03d", i)
@@ -20,7 +20,7 @@ func TestPart(t *testing.T) {
 		rate := 4.5
 		w.known.of["instagram tag299"] = stats.Figures{Platform: "instagram", Hashtag: "tag299", PostsPerDay: &rate}
 		before := w.known.asked
-		got, err := w.Part(t.Context(), w.team, made.ID, func(all []Item) []Item {
+		got, err := w.Select(t.Context(), w.team, made.ID, func(all []Item) []Item {
 			all[0], all[299] = all[299], all[0] // what is picked from is the caller's
 			return all[:2]
 		})
@@ -40,10 +40,10 @@ func TestPart(t *testing.T) {
 		if first := w.holds(t, made.ID)[0]; first != "tag000" {
 			t.Errorf("the list begins with %s now", first)
 		}
-		if _, err := w.Part(t.Context(), w.team+1, made.ID, func(all []Item) []Item { return all }); err == nil {
+		if _, err := w.Select(t.Context(), w.team+1, made.ID, func(all []Item) []Item { return all }); err == nil {
 			t.Error("another team reads it")
 		}
-		ready, err := w.Part(t.Context(), w.team, 1, func(all []Item) []Item { return all[:3] })
+		ready, err := w.Select(t.Context(), w.team, 1, func(all []Item) []Item { return all[:3] })
 		if err != nil || !ready.ReadyMade || len(ready.Hashtags) != 3 {
 			t.Errorf("%+v (%v)", ready, err)
 		}

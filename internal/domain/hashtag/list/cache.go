@@ -7,26 +7,26 @@ import (
 	"pressroom/internal/core/operation"
 )
 
-// encoded is what a list holds, as it was at a revision of the list and a version of the figures. It is never changed.
-type encoded struct {
+// cacheEntry is what a list holds, as it was at a revision of the list and a version of the figures. It is never changed.
+type cacheEntry struct {
 	revision, version int64
 	hashtags          []Hashtag
 	json              []byte
 }
 
-// mostOpened is how many bytes of JSON are remembered; what they are made of takes about as many again.
-const mostOpened = 64 << 20
+// maxCacheBytes is how many bytes of JSON are remembered; what they are made of takes about as many again.
+const maxCacheBytes = 64 << 20
 
-// opened remembers lists that were opened: reading and writing thousands of hashtags takes many times as long as asking
+// listCache remembers lists that were opened: reading and writing thousands of hashtags takes many times as long as asking
 // whether anything has changed.
-type opened struct {
+type listCache struct {
 	mu    sync.Mutex
-	lists map[int64]encoded // by id, which tells the team
+	lists map[int64]cacheEntry // by id, which tells the team
 	bytes int
 }
 
 // get is a list as it is now, where that is remembered.
-func (o *opened) get(l List, version int64) (encoded, bool) {
+func (o *listCache) get(l List, version int64) (cacheEntry, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	e, known := o.lists[l.ID]
@@ -34,12 +34,12 @@ func (o *opened) get(l List, version int64) (encoded, bool) {
 }
 
 // put remembers a list as it was at a version; all others are forgotten where there is no room.
-func (o *opened) put(l List, version int64, e encoded) {
+func (o *listCache) put(l List, version int64, e cacheEntry) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.bytes -= len(o.lists[l.ID].json)
 	delete(o.lists, l.ID)
-	if o.bytes+len(e.json) > mostOpened {
+	if o.bytes+len(e.json) > maxCacheBytes {
 		clear(o.lists)
 		o.bytes = 0
 	}
@@ -54,7 +54,7 @@ func (o Opened) JSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	tags := o.encoded
+	tags := o.hashtagsJSON
 	if tags == nil {
 		if tags, err = operation.JSON(o.Hashtags); err != nil {
 			return nil, err

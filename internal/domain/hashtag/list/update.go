@@ -14,13 +14,13 @@ type Change struct {
 	Name, Color, Icon *string
 }
 
-// on lays the change over a list.
-func (c Change) on(l *List) error {
+// apply lays the change over a list.
+func (c Change) apply(l *List) error {
 	for _, part := range []struct {
 		given *string
 		read  func(string) (string, error)
 		into  *string
-	}{{c.Name, named, &l.Name}, {c.Color, color, &l.Color}, {c.Icon, icon, &l.Icon}} {
+	}{{c.Name, parseName, &l.Name}, {c.Color, parseColor, &l.Color}, {c.Icon, parseIcon, &l.Icon}} {
 		if part.given == nil {
 			continue
 		}
@@ -41,14 +41,14 @@ func (s *Service) Change(ctx context.Context, team int64, by auditlog.Actor, id 
 		if err != nil {
 			return err
 		}
-		if err := change.on(&l); err != nil {
+		if err := change.apply(&l); err != nil {
 			return err
 		}
 		if _, err := tx.Exec(ctx, `UPDATE hashtag_lists SET name = ?, color = ?, icon = ? WHERE team_id = ? AND id = ?`, l.Name, l.Color, l.Icon, team, id); err != nil {
 			return fmt.Errorf("changing a hashtag list: %w", err)
 		}
 		out = l
-		return auditlog.Record(ctx, tx, team, by, "hashtag_list.changed", text(id), nil)
+		return auditlog.Record(ctx, tx, team, by, "hashtag_list.changed", formatID(id), nil)
 	})
 	return out, err
 }
@@ -68,10 +68,10 @@ func (s *Service) Remove(ctx context.Context, team int64, by auditlog.Actor, id 
 			return apierr.Missing()
 		}
 		l.Size -= gone
-		if err := l.keepSize(ctx, tx); err != nil {
+		if err := l.saveSize(ctx, tx); err != nil {
 			return err
 		}
-		return auditlog.Record(ctx, tx, team, by, "hashtag_list.removed_from", text(id), nil)
+		return auditlog.Record(ctx, tx, team, by, "hashtag_list.removed_from", formatID(id), nil)
 	})
 }
 
@@ -84,6 +84,6 @@ func (s *Service) Delete(ctx context.Context, team int64, by auditlog.Actor, id 
 		if _, err := tx.Exec(ctx, `DELETE FROM hashtag_lists WHERE team_id = ? AND id = ?`, team, id); err != nil {
 			return fmt.Errorf("deleting a hashtag list: %w", err)
 		}
-		return auditlog.Record(ctx, tx, team, by, "hashtag_list.deleted", text(id), nil)
+		return auditlog.Record(ctx, tx, team, by, "hashtag_list.deleted", formatID(id), nil)
 	})
 }

@@ -25,8 +25,8 @@ const (
 	tick = time.Microsecond // the shortest time that is told apart
 )
 
-// world is a store with a clock and a source that follows a script.
-type world struct {
+// env is a store with a clock and a source that follows a script.
+type env struct {
 	t     *testing.T
 	db    *db.DB
 	clock *testkit.Clock
@@ -38,18 +38,18 @@ type world struct {
 	asked []string
 }
 
-func each(t *testing.T, run func(w *world)) {
+func each(t *testing.T, run func(w *env)) {
 	t.Helper()
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(began)
 		d := testkit.Open(t, url, clock)
-		run(&world{t: t, db: d, clock: clock, store: stats.New(d), held: map[string]bool{}})
+		run(&env{t: t, db: d, clock: clock, store: stats.New(d), held: map[string]bool{}})
 	})
 }
 
 // Hashtag is the script.
-func (w *world) Hashtag(_ context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error) {
+func (w *env) Hashtag(_ context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error) {
 	w.mu.Lock()
 	w.asked = append(w.asked, q.Platform+"/"+q.Hashtag)
 	w.mu.Unlock()
@@ -62,53 +62,55 @@ func (w *world) Hashtag(_ context.Context, q provider.HashtagQuery) (provider.Ha
 	return w.tells(q)
 }
 
-func (w *world) figures(hashtag string, size int64) provider.HashtagFigures {
+func (w *env) figures(hashtag string, size int64) provider.HashtagFigures {
 	return provider.HashtagFigures{Hashtag: hashtag, Size: &size, MeasuredAt: w.db.Now(), From: w.db.Now().Add(-day), Recent: []provider.Post{{ID: "p" + hashtag, TakenAt: w.db.Now().Add(-time.Hour)}}}
 }
 
-func (w *world) background() *stats.Background {
-	return stats.NewBackground(w.store, stats.Options{Source: w, Log: slog.New(slog.DiscardHandler), Held: func(_ context.Context, _ db.Querier, platform, hashtag string) (bool, error) {
+func (w *env) background() *stats.Measurer {
+	return stats.NewMeasurer(w.store, stats.Options{Source: w, Log: slog.New(slog.DiscardHandler), InAnyList: func(_ context.Context, _ db.Querier, platform, hashtag string) (bool, error) {
 		return w.held[platform+"/"+hashtag], nil
 	}})
 }
 
-func (w *world) must(err error) {
+func (w *env) must(err error) {
 	w.t.Helper()
 	if err != nil {
 		w.t.Fatal(err)
 	}
 }
 
-func (w *world) write(work func(context.Context, *db.Tx) error) {
+func (w *env) write(work func(context.Context, *db.Tx) error) {
 	w.t.Helper()
 	w.must(w.db.InTx(w.t.Context(), "test", work))
 }
 
-func (w *world) want(platform string, tags ...string) {
+func (w *env) want(platform string, tags ...string) {
 	w.t.Helper()
-	w.write(func(ctx context.Context, tx *db.Tx) error { return w.store.Want(ctx, tx, platform, tags) })
+	w.write(func(ctx context.Context, tx *db.Tx) error { return w.store.Enqueue(ctx, tx, platform, tags) })
 }
 
-func (w *world) keep(platform string, f provider.HashtagFigures) {
+func (w *env) keep(platform string, f provider.HashtagFigures) {
 	w.t.Helper()
-	learned := stats.Read(platform, f, w.db.Now())
-	w.write(func(ctx context.Context, tx *db.Tx) error { return w.store.Keep(ctx, tx, learned) })
+	learned := stats.Analyze(platform, f, w.db.Now())
+	w.write(func(ctx context.Context, tx *db.Tx) error { return w.store.Record(ctx, tx, learned) })
 }
 
-func (w *world) seen(posts ...provider.Post) {
+func (w *env) recordPosts(posts ...provider.Post) {
 	w.t.Helper()
-	w.write(func(ctx context.Context, tx *db.Tx) error { return w.store.Seen(ctx, tx, provider.Instagram, posts) })
+	w.write(func(ctx context.Context, tx *db.Tx) error {
+		return w.store.RecordPosts(ctx, tx, provider.Instagram, posts)
+	})
 }
 
-func (w *world) of(platform string, tags ...string) map[string]stats.Figures {
+func (w *env) of(platform string, tags ...string) map[string]stats.Figures {
 	w.t.Helper()
-	found, err := w.store.Of(w.t.Context(), w.db, platform, tags)
+	found, err := w.store.Get(w.t.Context(), w.db, platform, tags)
 	w.must(err)
 	return found
 }
 
-// measured has the background measure until nothing is due, and tells what was asked for.
-func (w *world) measured(b *stats.Background) []string {
+// measureAll has the background measure until nothing is due, and tells what was asked for.
+func (w *env) measureAll(b *stats.Measurer) []string {
 	w.t.Helper()
 	w.asked = nil
 	for more := true; more; {
@@ -119,7 +121,7 @@ func (w *world) measured(b *stats.Background) []string {
 	return w.asked
 }
 
-func (w *world) count(query string, args ...any) int {
+func (w *env) count(query string, args ...any) int {
 	w.t.Helper()
 	var n int
 	w.must(w.db.QueryRow(w.t.Context(), query, args...).Scan(&n))
@@ -127,7 +129,7 @@ func (w *world) count(query string, args ...any) int {
 }
 
 // lines reads rows of texts.
-func (w *world) lines(query string) []string {
+func (w *env) lines(query string) []string {
 	w.t.Helper()
 	found, err := db.All(w.t.Context(), w.db, func(rows *sql.Rows, line *string) error { return rows.Scan(line) }, query)
 	w.must(err)
@@ -136,7 +138,7 @@ func (w *world) lines(query string) []string {
 }
 
 // audit checks that what is kept of posts agrees with itself.
-func (w *world) audit() {
+func (w *env) audit() {
 	w.t.Helper()
 	if n := w.count(`SELECT COUNT(*) FROM hashtags h WHERE seen <> (SELECT COUNT(*) FROM hashtag_links l WHERE l.hashtag_id = h.id)`); n != 0 {
 		w.t.Errorf("%d hashtags have a wrong number of posts", n)
@@ -159,7 +161,7 @@ func (w *world) audit() {
 
 func post(id string, tags ...string) provider.Post { return provider.Post{ID: id, Hashtags: tags} }
 
-func numbered(what string, n int) []string {
+func numberTags(what string, n int) []string {
 	out := make([]string, n)
 	for i := range out {
 		out[i] = fmt.Sprint(what, i)

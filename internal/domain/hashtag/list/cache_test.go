@@ -21,17 +21,17 @@ var _ operation.Encoded = Opened{}
 // A list that was opened before is as one that is read anew, whatever changed in between: what it holds, its name, or the
 // figures of its hashtags.
 func TestOpenedAgain(t *testing.T) {
-	each(t, func(t *testing.T, w world) {
+	each(t, func(t *testing.T, w env) {
 		figures := stats.New(w.db)
 		w.Figures = figures
 		l := w.make(t, CreateInput{Name: "Coffee <&>", Platform: "instagram", Hashtags: []string{"coffee", "latte"}})
 		fresh := *w.Service
 		look := func() string {
 			t.Helper()
-			fresh.opened = &opened{lists: map[int64]encoded{}}
+			fresh.cache = &listCache{lists: map[int64]cacheEntry{}}
 			var first string
 			for _, s := range []*Service{&fresh, w.Service, w.Service} {
-				answer, err := s.open(t.Context(), w.call("get_hashtag_list"), GetInput{ListID: l.ID})
+				answer, err := s.get(t.Context(), w.call("get_hashtag_list"), GetInput{ListID: l.ID})
 				must(t, err)
 				quick, err := answer.Data.JSON()
 				must(t, err)
@@ -62,8 +62,8 @@ func TestOpenedAgain(t *testing.T) {
 				return err
 			},
 			func() error {
-				learned := stats.Learned{Figures: stats.Figures{Platform: provider.Instagram, Hashtag: "coffee", Posts: &hashtaganalysis.Posts{Count: 7, Basis: hashtaganalysis.Measured}, MeasuredAt: w.db.Now()}}
-				return w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error { return figures.Keep(ctx, tx, learned) })
+				learned := stats.Observation{Figures: stats.Figures{Platform: provider.Instagram, Hashtag: "coffee", Posts: &hashtaganalysis.Posts{Count: 7, Basis: hashtaganalysis.Measured}, MeasuredAt: w.db.Now()}}
+				return w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error { return figures.Record(ctx, tx, learned) })
 			},
 		} {
 			must(t, change())
@@ -79,14 +79,14 @@ func TestOpenedAgain(t *testing.T) {
 // What is remembered is bounded.
 func TestOpenedIsBounded(t *testing.T) {
 	t.Parallel()
-	o := &opened{lists: map[int64]encoded{}}
+	o := &listCache{lists: map[int64]cacheEntry{}}
 	for id := range int64(200) {
-		o.put(List{ID: id % 150}, 1, encoded{json: make([]byte, 1<<20)})
+		o.put(List{ID: id % 150}, 1, cacheEntry{json: make([]byte, 1<<20)})
 		total := 0
 		for _, e := range o.lists {
 			total += len(e.json)
 		}
-		if total != o.bytes || total > mostOpened {
+		if total != o.bytes || total > maxCacheBytes {
 			t.Fatal(fmt.Sprint(total, " bytes, counted ", o.bytes))
 		}
 	}

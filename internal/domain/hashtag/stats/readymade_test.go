@@ -14,10 +14,10 @@ import (
 )
 
 // withReady is a background that knows ready-made lists.
-func (w *world) withReady(tags ...string) *stats.Background {
-	return stats.NewBackground(w.store, stats.Options{
-		Source: w, Log: slog.New(slog.DiscardHandler), Held: func(context.Context, db.Querier, string, string) (bool, error) { return false, nil },
-		Ready: func(platform string) []string {
+func (w *env) withReady(tags ...string) *stats.Measurer {
+	return stats.NewMeasurer(w.store, stats.Options{
+		Source: w, Log: slog.New(slog.DiscardHandler), InAnyList: func(context.Context, db.Querier, string, string) (bool, error) { return false, nil },
+		ReadyMade: func(platform string) []string {
 			if platform == provider.TikTok {
 				return nil
 			}
@@ -28,7 +28,7 @@ func (w *world) withReady(tags ...string) *stats.Background {
 
 // Ready-made hashtags are measured when nothing else is due, one every ten minutes, in their order, and again after a month.
 func TestReadyMadeIsMeasuredLast(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *env) {
 		b := w.withReady("coffee", "tea", "milk")
 		w.want(provider.Instagram, "sea")
 		w.keep(provider.Instagram, w.figures("tea", 5)) // known by a search
@@ -45,9 +45,9 @@ func TestReadyMadeIsMeasuredLast(t *testing.T) {
 			t.Errorf("known: %v", found)
 		}
 		w.clock.Advance(31 * day)
-		first := w.measured(b)
+		first := w.measureAll(b)
 		w.clock.Advance(10 * time.Minute)
-		if again := slices.Concat(first, w.measured(b)); len(again) != 2 || again[0] == again[1] {
+		if again := slices.Concat(first, w.measureAll(b)); len(again) != 2 || again[0] == again[1] {
 			t.Errorf("after a month: %v", again)
 		}
 		w.audit()
@@ -57,7 +57,7 @@ func TestReadyMadeIsMeasuredLast(t *testing.T) {
 // A source that keeps its places for others is asked less often for ready-made hashtags, and as often as before for those
 // that a team wants.
 func TestReadyMadeLeavesTheSourceToOthers(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *env) {
 		b := w.withReady("coffee", "tea")
 		w.tells = func(q provider.HashtagQuery) (provider.HashtagFigures, error) {
 			if q.Spare {
@@ -79,7 +79,7 @@ func TestReadyMadeLeavesTheSourceToOthers(t *testing.T) {
 
 // A platform without a source of hashtags, one that does not have the hashtag, and one that fails hold up nothing else.
 func TestReadyMadeThatCannotBeMeasured(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *env) {
 		b := w.withReady("missing", "broken", "panics", "tea")
 		w.tells = func(q provider.HashtagQuery) (provider.HashtagFigures, error) {
 			switch q.Hashtag {
@@ -111,10 +111,10 @@ func TestReadyMadeThatCannotBeMeasured(t *testing.T) {
 
 // Nodes share the pace.
 func TestNodesShareThePaceOfReadyMade(t *testing.T) {
-	each(t, func(w *world) {
+	each(t, func(w *env) {
 		var all sync.WaitGroup
 		for range 4 {
-			b := w.withReady(numbered("tag", 20)...)
+			b := w.withReady(numberTags("tag", 20)...)
 			all.Go(func() {
 				for range 3 {
 					if _, err := b.Measure(w.t.Context()); err != nil {

@@ -1,0 +1,220 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"pressroom/internal/domain/hashtag/stats"
+	"pressroom/internal/domain/job"
+	"pressroom/internal/domain/provider"
+)
+
+const (
+	maxMatches  = 100 // known hashtags that match the keyword
+	maxRelated  = 50  // hashtags that stand beside the keyword's own
+	maxEnqueued = 10  // of those, that are measured in the background where they have no figures
+
+	maxHashtags = maxOwnHashtags + maxMatches + maxRelated + maxFurther // hashtags of a result
+)
+
+// nearby is what is known around a keyword.
+type nearby struct {
+	related []stats.Related
+	matches []stats.Figures
+}
+
+func (s *Service) findNearby(ctx context.Context, t task) (nearby, error) {
+	var out nearby
+	var err error
+	if out.related, err = s.Figures.RelatedTo(ctx, t.platform, t.words.hashtags(), maxRelated); err != nil {
+		return out, err
+	}
+	out.matches, err = s.Figures.Matches(ctx, t.platform, t.words, maxMatches)
+	return out, err
+}
+
+func figuresOf(all []stats.Related) []stats.Figures {
+	out := make([]stats.Figures, len(all))
+	for i, r := range all {
+		out[i] = r.Figures
+	}
+	return out
+}
+
+// isComplete tells whether both the size of a hashtag and how many posts come a day are known.
+func isComplete(f stats.Figures) bool { return f.Posts != nil && f.PostsPerDay != nil }
+
+// findings is what a search found.
+type findings struct {
+	hashtags   []stats.Figures // each with its size and rate: the keyword's own, then those that match it or stand beside it, by score
+	incomplete []stats.Figures // the keyword's own that are there, and of which too little is known
+	related    []stats.Related
+	own        []string // the keyword's own, but for those that are not there
+	answered   int      // of the keyword's own, those that the source told of for this search
+	fresh      int      // of the keyword's own, those of which there are current figures
+}
+
+func (f findings) isEmpty() bool { return len(f.hashtags)+len(f.incomplete)+len(f.related) == 0 }
+
+// collect puts together what is known of a keyword.
+func (s *Service) collect(ctx context.Context, h job.Held, t task) (findings, error) {
+	var out findings
+	said, err := readAnswers(ctx, s.db, h.ID)
+	if err != nil {
+		return out, err
+	}
+	near, err := s.findNearby(ctx, t)
+	if err != nil {
+		return out, err
+	}
+	own := t.words.hashtags()
+	names := slices.Concat(own, slices.Sorted(maps.Keys(said)))
+	known, err := s.Figures.Get(ctx, s.db, t.platform, names)
+	if err != nil {
+		return out, err
+	}
+	for _, tag := range own {
+		if said[tag] {
+			out.answered++
+		}
+		if s.isFresh(t, known[tag]) {
+			out.fresh++
+		}
+		if isMissing(said, tag) {
+			continue
+		}
+		out.own = append(out.own, tag)
+		if f := known[tag]; !f.MeasuredAt.IsZero() && !isComplete(f) {
+			out.incomplete = append(out.incomplete, f)
+		}
+	}
+	candidates := slices.Concat(knownFigures(own, known), near.matches, figuresOf(near.related), knownFigures(names, known))
+	out.hashtags = selectComplete(candidates, said)
+	slices.SortStableFunc(out.hashtags, resultOrder(own))
+	out.related = slices.DeleteFunc(near.related, func(r stats.Related) bool { return isMissing(said, r.Hashtag) })
+	return out, nil
+}
+
+// isMissing tells whether the source said that there is no such hashtag.
+func isMissing(said map[string]bool, tag string) bool {
+	found, answered := said[tag]
+	return answered && !found
+}
+
+func knownFigures(names []string, known map[string]stats.Figures) []stats.Figures {
+	var out []stats.Figures
+	for _, name := range names {
+		if f, there := known[name]; there {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// selectComplete are those of the candidates that have figures, each once, in their order.
+func selectComplete(candidates []stats.Figures, said map[string]bool) []stats.Figures {
+	var out []stats.Figures
+	seen := map[string]bool{}
+	for _, f := range candidates {
+		if isComplete(f) && !seen[f.Hashtag] && !isMissing(said, f.Hashtag) {
+			seen[f.Hashtag] = true
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// resultOrder is the order of a result: the keyword's own come first, as they are named, then the others by score, the highest
+// first.
+func resultOrder(own []string) func(a, b stats.Figures) int {
+	place := func(f stats.Figures) int {
+		if at := slices.Index(own, f.Hashtag); at >= 0 {
+			return at
+		}
+		return len(own)
+	}
+	return func(a, b stats.Figures) int {
+		return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(scoreOf(b), scoreOf(a)))
+	}
+}
+
+// scoreOf is a score to order by: what has none comes last.
+func scoreOf(f stats.Figures) float64 {
+	if f.Score == nil {
+		return -1
+	}
+	return *f.Score
+}
+
+// hashtagsToMeasure are the hashtags of which a later search should know more: the keyword's own, and some that stand beside them
+// without figures.
+func (f findings) hashtagsToMeasure() []string {
+	out := slices.Clone(f.own)
+	most := len(out) + maxEnqueued
+	for _, r := range f.related {
+		if !isComplete(r.Figures) && !slices.Contains(out, r.Hashtag) && len(out) < most {
+			out = append(out, r.Hashtag)
+		}
+	}
+	return out
+}
+
+// rows is what was found as it is kept.
+func (f findings) rows() []row {
+	var out []row
+	for part, all := range map[string][]stats.Figures{partHashtags: f.hashtags, partIncomplete: f.incomplete} {
+		for i, h := range all {
+			out = append(out, row{part: part, position: i, measured: h.MeasuredAt, entry: stats.Show(h)})
+		}
+	}
+	for i, r := range f.related {
+		out = append(out, row{part: partRelated, position: i, measured: r.MeasuredAt, entry: Related{Shown: stats.Show(r.Figures), Support: r.Support, Share: r.Share, Lift: r.Lift}})
+	}
+	return out
+}
+
+const (
+	unansweredNote = "The source did not tell of every hashtag of the keyword now. What was stored of the others stands here."
+	notChargedNote = "Nothing was measured for this search, and what is stored is not current: nothing was charged."
+	incompleteNote = "Of the hashtags under incomplete too little is known to say how many posts they have or how many come a day."
+)
+
+// conclude keeps what a search found, in the transaction that settles it and ends its job. Where something is known it
+// succeeds; it is charged where the source told of one of the keyword's own hashtags, or where all that it was to tell
+// of were known from the same day.
+func (s *Service) conclude(ctx context.Context, h job.Held, t task, f findings, silent map[string]error) error {
+	if f.isEmpty() {
+		if len(silent) > 0 {
+			return s.fail(ctx, h, t, errorCode(silent))
+		}
+		return s.fail(ctx, h, t, "nothing_found")
+	}
+	e := outcome{state: job.Succeeded, paidUntil: t.paidUntil, resultOf: h.ID}
+	if t.paidUntil.IsZero() && (f.answered > 0 || len(silent) == 0 && f.fresh > 0) {
+		e.charged, e.paidUntil = true, s.db.Now().Add(s.window())
+	} else if t.paidUntil.IsZero() {
+		e.notes = append(e.notes, notChargedNote)
+	}
+	if len(silent) > 0 {
+		e.state, e.code, e.resultOf = job.PartiallySucceeded, errorCode(silent), ""
+		e.notes = append(e.notes, unansweredNote)
+	}
+	if len(f.incomplete) > 0 {
+		e.notes = append(e.notes, incompleteNote)
+	}
+	e.toMeasure = f.hashtagsToMeasure()
+	return s.finish(ctx, h, t, e, f.rows())
+}
+
+// errorCode says why a source did not tell: it may do so later, or no source ever does.
+func errorCode(silent map[string]error) string {
+	for _, err := range silent {
+		if !errors.Is(err, provider.ErrNotOffered) {
+			return "source_unavailable"
+		}
+	}
+	return "not_offered"
+}

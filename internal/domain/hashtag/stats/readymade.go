@@ -1,0 +1,94 @@
+package stats
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"pressroom/internal/domain/provider"
+	"pressroom/internal/platform/db"
+)
+
+const (
+	// defaultReadyMadeInterval is how far apart two measurements of ready-made hashtags are at least, on each platform.
+	defaultReadyMadeInterval = 10 * time.Minute
+	// readyMadeMaxAge is how old figures of a ready-made hashtag are that are measured anew. It is longer than that of hashtags
+	// that a team asked for, because there are thousands.
+	readyMadeMaxAge = 30 * 24 * time.Hour
+)
+
+// measureReadyMade measures the next hashtag of the ready-made lists on a platform, if its time has come, and reports whether
+// there was one. It is called only when nothing that a team asked for is due.
+func (b *Measurer) measureReadyMade(ctx context.Context, platform string) (bool, error) {
+	tags := b.opts.ReadyMade(platform)
+	if len(tags) == 0 || b.isPaused(readyMadePrefix+platform) {
+		return false, nil
+	}
+	var place, next int64
+	if err := b.store.db.QueryRow(ctx, `SELECT place, next_at FROM hashtag_ready WHERE platform = ?`, platform).Scan(&place, &next); err != nil {
+		return false, fmt.Errorf("reading whose turn it is among ready-made hashtags: %w", err)
+	}
+	now := b.store.db.Now()
+	if db.Time(next).After(now) {
+		return false, nil
+	}
+	known, err := b.store.Get(ctx, b.store.db, platform, tags)
+	if err != nil {
+		return false, err
+	}
+	at, found := nextDue(tags, int(place), func(name string) bool { return known[name].MeasuredAt.Before(now.Add(-readyMadeMaxAge)) })
+	mine, err := b.advanceReadyMade(ctx, platform, place, int64(at+1))
+	if err != nil || !mine || !found {
+		return false, err
+	}
+	return true, b.measureOneReadyMade(ctx, platform, tags[at])
+}
+
+// nextDue returns the place of the first hashtag from a place on that is due, around the end, and whether there is one.
+func nextDue(tags []string, from int, isDue func(string) bool) (int, bool) {
+	for i := range tags {
+		if at := (from + i) % len(tags); isDue(tags[at]) {
+			return at, true
+		}
+	}
+	return from, false
+}
+
+// advanceReadyMade moves a platform on to another place and reports whether no other node did so first.
+func (b *Measurer) advanceReadyMade(ctx context.Context, platform string, from, to int64) (bool, error) {
+	var n int64
+	err := b.store.db.InTx(ctx, "hashtag.ready", func(ctx context.Context, tx *db.Tx) error {
+		var err error
+		n, err = tx.Exec(ctx, `UPDATE hashtag_ready SET place = ?, next_at = ? WHERE platform = ? AND place = ? AND next_at <= ?`,
+			to, db.Micros(tx.Now().Add(b.opts.ReadyMadeInterval)), platform, from, db.Micros(tx.Now()))
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("taking a turn among ready-made hashtags: %w", err)
+	}
+	return n == 1, nil
+}
+
+// measureOneReadyMade measures a ready-made hashtag. One that cannot be measured comes up again when all others had their turn.
+func (b *Measurer) measureOneReadyMade(ctx context.Context, platform, hashtag string) error {
+	c := claim{platform: platform, hashtag: hashtag}
+	defer b.recoverPanic(ctx, c)
+	ctx, end := b.opts.Turns.Begin(ctx)
+	defer end()
+	figures, err := b.fetch(ctx, provider.HashtagQuery{Platform: platform, Hashtag: hashtag, Most: b.opts.PostLimit, Background: true, Spare: true})
+	unavailable, isUnavailable := errors.AsType[*provider.Unavailable](err)
+	switch {
+	case ctx.Err() != nil || errors.Is(err, provider.ErrNotFound):
+		return nil
+	case errors.Is(err, provider.ErrNotOffered):
+		b.pause(readyMadePrefix+platform, unsupportedPause)
+		return nil
+	case isUnavailable:
+		b.pause(readyMadePrefix+platform, min(max(unavailable.After, defaultPause), maxPause))
+		return nil
+	case err != nil:
+		return fmt.Errorf("measuring a ready-made hashtag: %w", err)
+	}
+	return b.save(ctx, c, figures)
+}
