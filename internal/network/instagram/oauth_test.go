@@ -1,12 +1,11 @@
 package instagram_test
 
 import (
+	"errors"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -49,178 +48,46 @@ func TestAuthorize(t *testing.T) {
 	}
 }
 
-func TestConnect(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, 0)
-	a := network.Authorization{Kind: "instagram", State: "a state & more", Redirect: redirect}
-	back := w.consent(a, "harbour.coffee", "allow")
-	if back.Query().Get("state") != a.State || !strings.HasPrefix(back.String(), redirect+"?") {
-		t.Errorf("back to %s", back)
-	}
-	found, err := w.network().Exchange(t.Context(), a, back.Query().Get("code")+"#_")
-	if err != nil || len(found) != 1 {
-		t.Fatalf("%d candidates, %v", len(found), err)
-	}
-	g := found[0].Grant
-	if g.Access == "" || len(g.Account) < 5 || len(g.Holder) < 15 || g.Holder == "instagram:"+g.Account {
-		t.Errorf("grant %+v", g)
-	}
-	want := network.Candidate{DisplayName: "Harbour Coffee", Grant: network.Grant{
-		Server: w.url + "/instagram/graph", Kind: "instagram", Account: g.Account, Username: "harbour.coffee", Access: g.Access,
-		Expires: start.Add(60 * 24 * time.Hour), Scopes: []string{"instagram_business_basic", "instagram_business_content_publish", "instagram_business_manage_insights"},
-		Extra: map[string]string{"issued_at": "2026-11-21T09:30:00Z"}, Holder: g.Holder,
-	}}
-	if diff := cmp.Diff(want, found[0]); diff != "" {
-		t.Error(diff)
-	}
-}
-
 // With Facebook Login each Page with an account gives one, under a token of its own.
 func TestConnectByFacebook(t *testing.T) {
 	t.Parallel()
-	w, l := newWorld(t, 0), newLibrary(t)
-	direct := w.harbour()
-	a := network.Authorization{Kind: "facebook", State: "s", Redirect: redirect}
-	found, err := w.network().Exchange(t.Context(), a, w.consent(a, "studio.north", "allow").Query().Get("code")+"#_")
-	if err != nil || len(found) != 3 {
-		t.Fatalf("%d candidates, %v", len(found), err)
+	f := networktest.New(t, adapter, 0)
+	direct := f.Grant()
+	found := f.Candidates("facebook", "studio.north")
+	if len(found) != 3 {
+		t.Fatalf("%d candidates", len(found))
 	}
 	g := found[0].Grant
-	want := network.Candidate{DisplayName: "Harbour Coffee", Grant: network.Grant{
-		Server: w.url + "/instagram/facebook", Kind: "facebook", Account: direct.Account, Username: "harbour.coffee", Access: g.Access,
-		Expires: start.Add(60 * 24 * time.Hour), Extra: g.Extra, Holder: g.Holder,
-		Scopes: []string{"instagram_basic", "instagram_content_publish", "instagram_manage_insights", "pages_show_list", "pages_read_engagement", "business_management"},
-	}}
-	if diff := cmp.Diff(want, found[0]); diff != "" {
-		t.Error(diff)
+	if g.Account != direct.Account || g.Extra["user_token"] == "" || g.Extra["user_token"] == g.Access || g.Extra["page"] == "" {
+		t.Errorf("grant %+v", g)
 	}
-	if g.Extra["user_token"] == "" || g.Extra["user_token"] == g.Access || g.Extra["page"] == "" || g.Extra["issued_at"] != "2026-11-21T09:30:00Z" {
-		t.Errorf("extra %v", g.Extra)
-	}
-	for _, c := range found {
+	for i, c := range found {
 		if c.Grant.Holder != g.Holder || !strings.HasPrefix(g.Holder, "facebook:") {
 			t.Errorf("the holder is %q, and %q", c.Grant.Holder, g.Holder)
 		}
-		if _, err := w.network().Commit(t.Context(), c.Grant, w.prepared(c.Grant, l, "for "+c.Grant.Username), nil); err != nil {
-			t.Error(err)
-		}
-	}
-	for i, p := range w.held() {
-		if p.Account != found[i].Grant.Username || p.Text != "for "+p.Account {
-			t.Errorf("held %+v", p)
-		}
-	}
-	w.wantHeld(3)
-}
-
-func TestDenied(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, 0)
-	for _, kind := range kinds {
-		back := w.consent(network.Authorization{Kind: kind, State: "s", Redirect: redirect}, "harbour.coffee", "deny").Query()
-		if back.Get("error") != "access_denied" || back.Get("state") != "s" || back.Has("code") {
-			t.Errorf("back with %v", back)
+		f.Publish(c.Grant, f.Ready(c.Grant, "for "+c.Grant.Username))
+		if held := f.Held(); len(held) != i+1 || held[i].Account != c.Grant.Username || held[i].Text != "for "+c.Grant.Username {
+			t.Errorf("held %+v", held)
 		}
 	}
 }
 
-func TestBadCodes(t *testing.T) {
-	t.Parallel()
-	for _, kind := range kinds {
-		w := newWorld(t, 0)
-		a := network.Authorization{Kind: kind, State: "s", Redirect: redirect}
-		exchange := func(a network.Authorization, code string) {
-			t.Helper()
-			_, err := w.network().Exchange(t.Context(), a, code)
-			if said := networktest.WantClass(t, err, network.AuthDead, "100"); strings.Contains(said.Message+said.Error(), code) {
-				t.Error("the error holds the code")
-			}
-		}
-		code := func() string { return w.consent(a, "mira.keller", "allow").Query().Get("code") }
-		exchange(a, "no-such-code")
-		exchange(network.Authorization{Kind: kind, Redirect: "https://elsewhere.test/"}, code())
-		used := code()
-		if _, err := w.network().Exchange(t.Context(), a, used); err != nil {
-			t.Fatal(err)
-		}
-		exchange(a, used)
-		late := code()
-		w.clock.Advance(11 * time.Minute)
-		exchange(a, late)
-	}
-}
-
-// Who unticks publishing is told so, and no account is connected that cannot be published to.
+// Without the permission to publish no account is connected.
 func TestPublishingNotAllowed(t *testing.T) {
 	t.Parallel()
-	for _, kind := range kinds {
-		w := newWorld(t, 0)
-		opts := w.options()
-		opts.Scopes, opts.Facebook.Scopes = []string{"instagram_business_basic"}, []string{"instagram_basic", "pages_show_list"}
-		n := instagram.New(opts)
-		a := network.Authorization{Kind: kind, State: "s", Redirect: redirect}
-		client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-		response, err := client.Get(n.Authorize(a) + "&account=mira.keller&decision=allow")
-		if err != nil {
-			t.Fatal(err)
-		}
-		response.Body.Close()
-		back, _ := url.Parse(response.Header.Get("Location"))
-		found, err := n.Exchange(t.Context(), a, back.Query().Get("code"))
+	for kind, allowed := range map[string]string{"instagram": "instagram_business_basic", "facebook": "instagram_basic pages_show_list"} {
+		f := networktest.New(t, adapter, 0)
+		f.Scopes(strings.Fields(allowed)...)
+		found, err := f.Exchange(kind, "mira.keller")
 		if networktest.WantClass(t, err, network.AuthDead, "permission_missing"); len(found) != 0 {
 			t.Errorf("%d candidates", len(found))
 		}
 	}
 }
 
-func TestRefresh(t *testing.T) {
+// A network that does not tell whose a grant is keeps it from being renewed no more than one that does.
+func TestHolderIsNotTold(t *testing.T) {
 	t.Parallel()
-	for _, kind := range kinds {
-		w, l := newWorld(t, 0), newLibrary(t)
-		g := w.connect(kind, "harbour.coffee")
-		w.clock.Advance(23 * time.Hour)
-		young, err := w.network().Refresh(t.Context(), g)
-		if diff := cmp.Diff(g, young); err != nil || diff != "" {
-			t.Fatalf("a young token: %v\n%s", err, diff)
-		}
-		w.clock.Advance(58 * 24 * time.Hour)
-		fresh, err := w.network().Refresh(t.Context(), g)
-		if err != nil || fresh.Access == g.Access || fresh.Account != g.Account || !fresh.Expires.Equal(w.clock.Now().Add(60*24*time.Hour)) {
-			t.Fatalf("grant %+v, %v", fresh, err)
-		}
-		if kind == "facebook" && (fresh.Extra["user_token"] == g.Extra["user_token"] || fresh.Extra["page"] != g.Extra["page"]) {
-			t.Errorf("extra %v", fresh.Extra)
-		}
-		w.clock.Advance(3 * 24 * time.Hour)
-		if _, err := w.network().Commit(t.Context(), fresh, w.prepared(fresh, l, "renewed"), nil); err != nil {
-			t.Error(err)
-		}
-		w.wantHeld(1)
-		_, err = w.network().Refresh(t.Context(), g)
-		networktest.WantClass(t, err, network.AuthDead, "190/463")
-		if _, err := w.network().Refresh(t.Context(), fresh); err != nil {
-			t.Error(err)
-		}
-	}
-}
-
-// Whose permission a grant is that was made before that was noted is learnt as soon as it is to be renewed, also of one that
-// is too young for it. A network that does not tell keeps no grant from being renewed.
-func TestHolderIsLearnt(t *testing.T) {
-	t.Parallel()
-	for _, kind := range kinds {
-		w := newWorld(t, 0)
-		g := w.connect(kind, "harbour.coffee")
-		unknown := g
-		unknown.Holder = ""
-		for _, age := range []time.Duration{time.Hour, 48 * time.Hour} {
-			w.clock.Advance(age)
-			known, err := w.network().Refresh(t.Context(), unknown)
-			if err != nil || known.Holder != g.Holder || known.Account != g.Account {
-				t.Errorf("by %s: the holder is %q and not %q, %v", kind, known.Holder, g.Holder, err)
-			}
-		}
-	}
 	opts := answers(t, map[string][]string{"/refresh_access_token": {`{"access_token":"t","expires_in":5184000}`}, "/v25.0/me": {`{}`}})
 	g := network.Grant{Kind: "instagram", Server: opts.GraphHost, Access: "old"}
 	if fresh, err := instagram.New(opts).Refresh(t.Context(), g); err != nil || fresh.Access != "t" || fresh.Holder != "" {
@@ -228,25 +95,13 @@ func TestHolderIsLearnt(t *testing.T) {
 	}
 }
 
-func TestDeadTokens(t *testing.T) {
+// By Instagram Login a grant cannot be revoked.
+func TestRevokeByInstagram(t *testing.T) {
 	t.Parallel()
-	w, l := newWorld(t, 0), newLibrary(t)
-	g := w.harbour()
-	d := w.prepared(g, l, "dead")
-	w.clock.Advance(61 * 24 * time.Hour)
-	_, err := w.network().Commit(t.Context(), g, d, nil)
-	networktest.WantClass(t, err, network.AuthDead, "190/463")
-	g.Access = "no-token"
-	_, _, err = w.network().Prepare(t.Context(), g, w.plan("dead", l.jpeg(t, 9, 9)), l)
-	networktest.WantClass(t, err, network.AuthDead, "190")
-	w.wantHeld(0)
-}
-
-func TestNoPasswords(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, 0)
-	_, err := w.network().Connect(t.Context(), network.Credentials{Identifier: "harbour.coffee", Password: "x"})
-	networktest.WantClass(t, err, network.Rejected, "")
+	f := networktest.New(t, adapter, 0)
+	if err := f.Network().(*instagram.Network).Revoke(t.Context(), f.Grant()); !errors.Is(err, network.ErrNoMeans) {
+		t.Errorf("by Instagram Login: %v", err)
+	}
 }
 
 // answers is a network that gives each path its own answers in turn, the last one for ever.

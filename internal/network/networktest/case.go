@@ -20,6 +20,7 @@ type Case struct {
 	Signing
 	Failures
 	Collecting
+	Containers Containers // the zero value if the network has none
 }
 
 // Publishing is how a network publishes.
@@ -166,7 +167,7 @@ func Run(t *testing.T, c Case) {
 		name string
 		run  func(*testing.T, Case)
 	}{
-		{"Signing", testSigning}, {"Publishing", testPublishing}, {"Failures", testFailures}, {"Collecting", testCollecting},
+		{"Signing", testSigning}, {"Publishing", testPublishing}, {"Failures", testFailures}, {"Collecting", testCollecting}, {"Containers", testContainers},
 	} {
 		t.Run(part.name, func(t *testing.T) {
 			t.Parallel()

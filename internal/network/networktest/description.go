@@ -191,7 +191,7 @@ func (f *Fixture) Everything() {
 		f.Fresh(g)
 		for _, text := range []string{"[sandbox:reject]", "[sandbox:error]", "[sandbox:rate-limit]", "[sandbox:expired-token]"} {
 			g = f.Connect(kind, Account)
-			if d, err := f.Prepare(g, f.Plan(text, f.Media()...)); err == nil {
+			if d, err := f.Prepare(g, f.Plan(text+" "+kind, f.Media()...)); err == nil {
 				_, _ = f.Commit(g, d)
 			}
 		}

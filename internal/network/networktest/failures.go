@@ -13,9 +13,9 @@ import (
 	"pressroom/internal/testkit"
 )
 
-// The secrets of a Stub's grant and app.
+// AccessToken and the others are the secrets of a Stub's grant and app.
 const (
-	accessToken  = "top-secret"
+	AccessToken  = "top-secret"
 	refreshToken = "refresh-secret"
 	appSecret    = "app-secret"
 	authCode     = "code-secret"
@@ -72,7 +72,7 @@ func (c Case) stubAt(t *testing.T, url string, app network.App) *Stub {
 		app.Settled = c.App.Settled
 	}
 	s := &Stub{URL: url, Network: c.New(url, app), Grant: c.Failures.Grant, Library: NewLibrary(t)}
-	s.Grant.Server, s.Grant.Access, s.Grant.Refresh = url, accessToken, refreshToken
+	s.Grant.Server, s.Grant.Access, s.Grant.Refresh = url, AccessToken, refreshToken
 	s.Library.Video(100)
 	return s
 }
@@ -92,7 +92,7 @@ type Call struct {
 
 // CommitOf commits a draft.
 func CommitOf(draft string) Call {
-	return Call{"commit", network.Committing, []string{accessToken}, func(ctx context.Context, s *Stub) error {
+	return Call{"commit", network.Committing, []string{AccessToken}, func(ctx context.Context, s *Stub) error {
 		_, err := s.Network.Commit(ctx, s.Grant, s.Draft(draft), s.Library)
 		return err //nolint:wrapcheck // it is what is tested
 	}}
@@ -100,7 +100,7 @@ func CommitOf(draft string) Call {
 
 // ResolveOf asks about a draft.
 func ResolveOf(draft string) Call {
-	return Call{"resolve", network.Reading, []string{accessToken}, func(ctx context.Context, s *Stub) error {
+	return Call{"resolve", network.Reading, []string{AccessToken}, func(ctx context.Context, s *Stub) error {
 		_, _, err := s.Network.Resolve(ctx, s.Grant, s.Draft(draft), network.Tried{})
 		return err //nolint:wrapcheck // it is what is tested
 	}}
@@ -108,7 +108,7 @@ func ResolveOf(draft string) Call {
 
 // PrepareOf prepares a draft.
 func PrepareOf(draft string) Call {
-	return Call{"prepare", network.Reading, []string{accessToken}, func(ctx context.Context, s *Stub) error {
+	return Call{"prepare", network.Reading, []string{AccessToken}, func(ctx context.Context, s *Stub) error {
 		_, _, err := s.Network.Prepare(ctx, s.Grant, s.Draft(draft), s.Library)
 		return err //nolint:wrapcheck // it is what is tested
 	}}
@@ -116,7 +116,7 @@ func PrepareOf(draft string) Call {
 
 // PermalinkOf asks for the address of a post.
 func PermalinkOf(id string) Call {
-	return Call{"permalink", network.Reading, []string{accessToken}, func(ctx context.Context, s *Stub) error {
+	return Call{"permalink", network.Reading, []string{AccessToken}, func(ctx context.Context, s *Stub) error {
 		link, err := s.Network.Permalink(ctx, s.Grant, network.Receipt{ID: id})
 		if link != "" {
 			return fmt.Errorf("the permalink is %q", link)
@@ -125,9 +125,12 @@ func PermalinkOf(id string) Call {
 	}}
 }
 
-// RefreshOf renews a grant of a kind.
-func RefreshOf(kind string) Call {
-	return Call{"refresh", network.Signing, []string{refreshToken, appSecret}, func(ctx context.Context, s *Stub) error {
+// RefreshOf renews a grant of a kind. Its secrets are those of the app and of the refresh token by default.
+func RefreshOf(kind string, secrets ...string) Call {
+	if len(secrets) == 0 {
+		secrets = []string{refreshToken, appSecret}
+	}
+	return Call{"refresh", network.Signing, secrets, func(ctx context.Context, s *Stub) error {
 		g := s.Grant
 		g.Kind = kind
 		_, err := s.Network.Refresh(ctx, g)
@@ -275,7 +278,7 @@ func unreachable(t *testing.T, c Case, call Call) {
 		s := c.stubAt(t, front.URL, network.App{})
 		s.Grant.Server = server
 		err := call.Do(t.Context(), s)
-		if class := Class(err); class != network.Transient && (class != network.Rejected || server == front.URL) || strings.Contains(err.Error(), accessToken) {
+		if class := Class(err); class != network.Transient && (class != network.Rejected || server == front.URL) || strings.Contains(err.Error(), AccessToken) {
 			t.Errorf("%q: %v", server, err)
 		}
 	}

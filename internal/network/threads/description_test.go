@@ -2,15 +2,14 @@ package threads_test
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"pressroom/internal/network"
+	"pressroom/internal/network/networktest"
 )
 
 // collection is the network's own description of its requests, a Postman collection.
@@ -51,57 +50,60 @@ func generic(path string) string { return strings.Trim(anyID.ReplaceAllString(pa
 // What is sent fits what the network describes: methods, paths and the names of parameters.
 func TestRequestsAreDescribed(t *testing.T) {
 	t.Parallel()
-	file, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "shared", "api-descriptions", "threads-postman-collection.json"))
-	if err != nil {
-		t.Skip("the network's description is not here")
-	}
 	var all collection
-	if err := json.Unmarshal(file, &all); err != nil {
+	if err := json.Unmarshal(networktest.Description(t, "threads-postman-collection.json"), &all); err != nil {
 		t.Fatal(err)
 	}
 	known := map[string][]string{}
 	collectionItem{Item: all.Item}.described(known)
-	w := everyCall(t)
-	for _, s := range w.wire.sent {
-		path := strings.TrimPrefix(strings.TrimPrefix(s.path, "/threads/"), "v1.0/")
-		params, described := known[s.method+" "+generic(path)]
+	f := networktest.New(t, adapter, 0)
+	f.Everything()
+	for _, s := range f.Wire.Requests("") {
+		path := strings.TrimPrefix(strings.TrimPrefix(s.URL.Path, "/threads/"), "v1.0/")
+		params, described := known[s.Method+" "+generic(path)]
 		if !described {
-			t.Errorf("%s %s is not described", s.method, path)
+			t.Errorf("%s %s is not described", s.Method, path)
 			continue
 		}
-		for name := range s.params {
+		for name := range s.Params() {
 			if !slices.Contains(params, name) && name != "since" { // the collection shows no paging
-				t.Errorf("%s %s: the parameter %s is not described", s.method, path, name)
+				t.Errorf("%s %s: the parameter %s is not described", s.Method, path, name)
 			}
 		}
 	}
 }
 
-// everyCall makes each call that there is at least once.
-func everyCall(t *testing.T) *world {
-	t.Helper()
-	w, l := newWorld(t, 0), newLibrary(t)
-	g := w.connect("harbour.coffee")
-	for _, media := range [][]network.Media{nil, {l.png(t, 9, 9)}, {l.mp4()}, {l.png(t, 9, 9), l.mp4()}} {
-		d, err := w.prepare(g, w.plan("text", media...), l)
-		if err != nil {
-			t.Fatal(err)
-		}
-		receipt, err := w.network().Commit(t.Context(), g, d, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, _, err := w.network().Resolve(t.Context(), g, d, network.Tried{}); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := w.network().Permalink(t.Context(), g, receipt); err != nil {
-			t.Fatal(err)
-		}
+// The metrics and fields are those of the network's own samples.
+func TestCollectIsDescribed(t *testing.T) {
+	t.Parallel()
+	var d struct {
+		Variable []struct{ Key, Value string }
 	}
-	w.clock.Advance(48 * time.Hour)
-	if _, err := w.network().Refresh(t.Context(), g); err != nil {
+	if err := json.Unmarshal(networktest.Description(t, "threads-postman-collection.json"), &d); err != nil {
 		t.Fatal(err)
 	}
-	w.wantHeld(4)
-	return w
+	described := map[string][]string{}
+	for _, v := range d.Variable {
+		described[v.Key] = strings.Split(v.Value, ",")
+	}
+	f := networktest.New(t, adapter, 0)
+	g := f.Grant()
+	f.Post(g, "text")
+	f.Collect(g, networktest.Start.Add(-time.Hour), 500)
+	asked := map[string]url.Values{}
+	for _, r := range f.Wire.Requests("GET ") {
+		asked[strings.TrimPrefix(r.Edge(), "GET ")] = r.URL.Query()
+	}
+	for edge, of := range map[string]struct{ param, key string }{
+		"threads": {"fields", "fields_threads"}, "insights": {"metric", "metrics_post"}, "threads_insights": {"metric", "metrics_account"},
+	} {
+		for name := range strings.SplitSeq(asked[edge].Get(of.param), ",") {
+			if !slices.Contains(described[of.key], name) {
+				t.Errorf("%s: %q is not described", edge, name)
+			}
+		}
+	}
+	if !slices.Contains(strings.Split(strings.Join(described["scope"], ","), ","), "threads_manage_insights") {
+		t.Error("the scope is not described")
+	}
 }

@@ -1,0 +1,93 @@
+package networktest
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom/internal/network"
+)
+
+// Containers are what a network with Meta's containers has besides.
+type Containers struct {
+	NotReady string // code of the error for a container that is still worked on
+}
+
+func testContainers(t *testing.T, c Case) {
+	if c.Containers.NotReady != "" {
+		subtests(t, c, map[string]func(*testing.T, Case){"NotReady": notReady, "FailedDownload": failedDownload, "Twins": twins})
+	}
+}
+
+// notReady commits a container that is still worked on.
+func notReady(t *testing.T, c Case) {
+	f := New(t, c, 10*time.Second)
+	g := f.Grant()
+	d, wait, err := f.Network().Prepare(t.Context(), g, f.Plan("soon", f.Media()...), f.Library)
+	if err != nil || wait <= 0 {
+		t.Fatalf("wait %v, %v", wait, err)
+	}
+	_, err = f.Commit(g, d)
+	if failed := WantClass(t, err, network.Processing, c.Containers.NotReady); !failed.After.After(Start) {
+		t.Errorf("not before %v", failed.After)
+	}
+	verdict, _, err := f.Resolve(g, d)
+	if WantClass(t, err, network.Processing, ""); verdict != network.Unknown {
+		t.Errorf("verdict %v", verdict)
+	}
+	f.Clock.Advance(10 * time.Second)
+	if verdict, _, err = f.Resolve(g, d); verdict != network.Absent || err != nil {
+		t.Errorf("verdict %v, %v", verdict, err)
+	}
+	f.WantHeld(0)
+}
+
+// failedDownload prepares a video that can be fetched only the second time.
+func failedDownload(t *testing.T, c Case) {
+	f := New(t, c, 0)
+	g := f.Grant()
+	film := f.Library.Remove(f.Library.Video(20_000), true)
+	d, wait, err := f.Network().Prepare(t.Context(), g, f.Plan("", film), f.Library)
+	if err != nil || wait == 0 {
+		t.Fatalf("wait %v, %v", wait, err)
+	}
+	f.Library.Remove(film, false)
+	if d, err = f.Prepare(g, d); err != nil {
+		t.Fatal(err)
+	}
+	f.Publish(g, d)
+	f.WantShown("", []network.Media{film})
+}
+
+// twins publishes a text twice: at the same time it is not known which post is which, though both stand. An older post is
+// not taken for a newer one.
+func twins(t *testing.T, c Case) {
+	for apart, found := range map[time.Duration]bool{0: false, time.Hour: true} {
+		f := New(t, c, 0)
+		g := f.Grant()
+		f.Publish(g, f.Ready(g, "twin"))
+		f.Clock.Advance(apart)
+		d := f.Ready(g, "twin")
+		second := f.Publish(g, d)
+		verdict, receipt, err := f.Resolve(g, d)
+		if err != nil || verdict != network.Stands || (receipt.ID == second.ID) != found || (receipt.ID == "") == found {
+			t.Errorf("verdict %v, receipt %+v, %v", verdict, receipt, err)
+		}
+		f.WantHeld(2)
+	}
+}
+
+// Listing answers with one body for paths that end so, and with another for others. Errors of Meta are answered by 400.
+func Listing(end, posts, other string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer := Answer{Body: other}
+		if strings.HasSuffix(r.URL.Path, end) {
+			answer.Body = posts
+		}
+		if strings.HasPrefix(answer.Body, `{"error"`) {
+			answer.Status = http.StatusBadRequest
+		}
+		answer.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,53 @@
+package threads_test
+
+import (
+	"maps"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"pressroom/internal/network"
+	"pressroom/internal/network/networktest"
+	"pressroom/internal/network/threads"
+)
+
+// A grant whose token is of unknown age is left to the network to judge.
+func TestRefreshWithoutAge(t *testing.T) {
+	t.Parallel()
+	f := networktest.New(t, adapter, 0)
+	g := f.Grant()
+	g.Extra = maps.Clone(g.Extra)
+	delete(g.Extra, "issued_at")
+	f.Clock.Advance(25 * time.Hour)
+	f.Fresh(g)
+}
+
+// An account whose person withheld the insights lists its posts.
+func TestCollectWithoutInsights(t *testing.T) {
+	t.Parallel()
+	f := networktest.New(t, adapter, 0)
+	f.Scopes("threads_basic", "threads_content_publish")
+	g := f.Grant()
+	f.Post(g, "text")
+	if got := f.Collect(g, networktest.Start.Add(-time.Hour), 500); len(got.Posts) != 1 || got.Posts[0].Likes != nil || got.Followers != nil {
+		t.Errorf("%+v", got)
+	}
+}
+
+// No text counts more than it has bytes.
+func TestCheckAnyText(t *testing.T) {
+	t.Parallel()
+	n := threads.New(threads.Options{})
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.String().Draw(t, "text")
+		if _, err := n.Plan(network.Intent{Seed: "s", Content: network.Content{Text: text}}); err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range n.Check(network.Content{Text: text}) {
+			if p.Code == "caption_too_long" && len(text) <= 500 {
+				t.Fatalf("%d bytes are too long", len(text))
+			}
+		}
+	})
+}

@@ -1,0 +1,213 @@
+package threads_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom/internal/network"
+	"pressroom/internal/network/networktest"
+	"pressroom/internal/network/threads"
+)
+
+const (
+	ready   = `{"network":"threads","text":"x","container":"18000000000000001","made":"2026-11-21T09:00:00Z"}`
+	planned = `{"network":"threads","text":"x"}`
+	day     = 24 * time.Hour
+	usage   = "X-Business-Use-Case-Usage"
+)
+
+var (
+	picture = network.Media{Kind: network.Image, Type: "image/jpeg", Size: 8_000_000, Width: 1440, Height: 1000}
+	film    = network.Media{Kind: network.Video, Type: "video/mp4", Size: 1_000_000_000, Duration: 5 * time.Minute}
+)
+
+// of is a medium with a change.
+func of(m network.Media, change func(*network.Media)) []network.Media {
+	change(&m)
+	return []network.Media{m}
+}
+
+var adapter = networktest.Case{
+	Platform: "threads",
+	New: func(base string, app network.App) network.Network {
+		return threads.New(threads.Options{App: app, AuthorizeHost: base, GraphHost: base})
+	},
+	Signing: networktest.Signing{
+		Candidates: func(found []network.Candidate, url, _ string) []network.Candidate {
+			g := found[0].Grant
+			return []network.Candidate{{DisplayName: "Harbour Coffee", Grant: network.Grant{
+				Server: url, Account: g.Account, Username: "harbour.coffee", Access: g.Access, Expires: networktest.Start.Add(60 * day),
+				Scopes: []string{"threads_basic", "threads_content_publish", "threads_manage_insights"}, Extra: map[string]string{"issued_at": "2026-11-21T09:30:00Z"},
+				Holder: "threads:" + g.Account,
+			}}}
+		},
+		BadCode: "100", CodeLife: 10 * time.Minute, CodeSuffix: "#_",
+		Life: 60 * day, Renew: 59 * day, Ends: 61 * day, Recent: day, Unknown: networktest.Expected{Class: network.AuthDead, Code: "190"}, Dead: "190/463",
+	},
+	Publishing: networktest.Publishing{
+		Posts: []networktest.Content{
+			{Name: "text", Format: network.FormatText, Begins: "/v1.0/me/threads"},
+			{Name: "an image", Media: func(l *networktest.Library) []network.Media { return []network.Media{l.Image("png", 40, 30)} }, Format: network.FormatImage},
+			{Name: "a video", Media: func(l *networktest.Library) []network.Media { return []network.Media{l.Video(20_000)} }, Format: network.FormatVideo, Variant: true},
+			{Name: "several", Media: func(l *networktest.Library) []network.Media {
+				return []network.Media{l.Image("jpeg", 50, 40), l.Video(20_000), l.Image("png", 40, 30)}
+			}, Format: network.FormatCarousel},
+		},
+		Another: network.Uncertain,
+		Fits: []network.Fit{
+			{Types: []string{"image/jpeg", "image/png"}, MaxBytes: 8_000_000, MaxSide: 1440},
+			{Types: []string{"video/mp4", "video/quicktime"}, MaxBytes: 1_000_000_000},
+		},
+		Checks: map[string]networktest.Checked{
+			"a text":           networktest.Checks(strings.Repeat("é", 500), nil),
+			"no text":          networktest.Checks(" \u200b\n", nil, "!caption_missing"),
+			"too long":         networktest.Checks(strings.Repeat("é", 501), nil, "!caption_too_long"),
+			"emoji":            networktest.Checks(strings.Repeat("👋", 125), nil),
+			"an emoji more":    networktest.Checks(strings.Repeat("👋", 126), nil, "!caption_too_long"),
+			"a family":         networktest.Checks(strings.Repeat("x", 475)+"👨‍👩‍👧‍👦", nil),
+			"a family too far": networktest.Checks(strings.Repeat("x", 476)+"👨‍👩‍👧‍👦", nil, "!caption_too_long"),
+			"one link often":   networktest.Checks(strings.Repeat("https://a.test ", 6), nil),
+			"too many links":   networktest.Checks("http://a.a http://a.b http://a.c http://a.d http://a.e HTTPS://a.f", nil, "!links_too_many"),
+			"a hashtag":        networktest.Checks("#one a#no", nil),
+			"two hashtags":     networktest.Checks("#one #two #three", nil, "hashtags_too_many"),
+			"media alone":      networktest.Checks("", []network.Media{picture, film}),
+			"a GIF":            networktest.Checks("", of(picture, func(m *network.Media) { m.Type = "image/gif" }), "media_type"),
+			"no image":         networktest.Checks("", of(picture, func(m *network.Media) { m.Type = "application/pdf" }), "!media_type"),
+			"a large image":    networktest.Checks("", of(picture, func(m *network.Media) { m.Size++ }), "media_too_large"),
+			"a wide image":     networktest.Checks("", of(picture, func(m *network.Media) { m.Width++ }), "media_too_large"),
+			"a strip":          networktest.Checks("", of(picture, func(m *network.Media) { m.Height = 143 }), "!media_aspect"),
+			"a WebM":           networktest.Checks("", of(film, func(m *network.Media) { m.Type = "video/webm" }), "!media_type"),
+			"a large video":    networktest.Checks("", of(film, func(m *network.Media) { m.Size++ }), "!media_too_large"),
+			"twenty-one":       networktest.Checks("", slices.Repeat([]network.Media{picture}, 21), "!media_too_many"),
+			"a long video":     networktest.Checks("", of(film, func(m *network.Media) { m.Duration++ }), "!media_too_long"),
+		},
+		Refusals: map[string]networktest.Refusal{
+			"too long":       {Text: strings.Repeat("é", 501), Class: network.Rejected, Code: "caption_too_long"},
+			"too many links": {Text: "http://a.b http://a.c http://a.d http://a.e http://a.f http://a.g", Class: network.Rejected, Code: "links_too_many"},
+			"too many":       {Media: func(*networktest.Library) []network.Media { return make([]network.Media, 21) }, Class: network.RejectedMedia},
+			"too narrow, as only the file says": {Media: func(l *networktest.Library) []network.Media {
+				return of(l.Image("png", 4, 44), func(m *network.Media) { m.Width, m.Height = 0, 0 })
+			}, Class: network.RejectedMedia, Code: "36003/2207009"},
+			"not an image": {Media: func(l *networktest.Library) []network.Media {
+				return []network.Media{l.Fake(network.Image, "image/png", "GIF89a...")}
+			}, Class: network.RejectedMedia, Code: "36001/2207005"},
+			"a missing image": {Media: func(l *networktest.Library) []network.Media {
+				return []network.Media{l.Remove(l.Image("png", 9, 9), true)}
+			}, Class: network.Transient, Code: "9004/2207052"},
+			"not a video": {Media: func(l *networktest.Library) []network.Media {
+				return []network.Media{l.Fake(network.Video, "video/mp4", "no film")}
+			}, Class: network.RejectedMedia, Code: "FAILED_PROCESSING_VIDEO"},
+		},
+		Drafts: []string{`{"network":"threads","container":"../me"}`},
+		Expiry: networktest.Expiry{After: 25 * time.Hour, Commit: "24/2207008", Resolve: "EXPIRED"},
+	},
+	Failures: networktest.Failures{
+		Calls: []networktest.Call{
+			networktest.PermalinkOf("17"), networktest.CommitOf(ready), networktest.RefreshOf("", networktest.AccessToken), networktest.ExchangeOf(""),
+		},
+		Quote: func(message string) networktest.Answer {
+			return networktest.Answer{Status: http.StatusBadRequest, Body: graph(`"code":190,"message":"` + message + `"`)}
+		},
+		Errors: map[string]networktest.Failure{
+			"expired":             networktest.Fails(400, graph(`"code":190,"error_subcode":463`), network.AuthDead, network.AuthDead),
+			"permission":          networktest.Fails(403, graph(`"code":200`), network.AuthDead, network.AuthDead),
+			"throttled":           networktest.Fails(400, graph(`"code":32`), network.Rate, network.Rate),
+			"throttled elsewhere": networktest.Fails(429, `slow down`, network.Rate, network.Rate),
+			"spam":                networktest.Fails(400, graph(`"code":4,"error_subcode":2207051`), network.Rejected, network.Uncertain),
+			"quota":               networktest.Fails(400, graph(`"code":9,"error_subcode":2207042`), network.Quota, network.Quota),
+			"temporary":           networktest.Fails(500, graph(`"code":2`), network.Transient, network.Uncertain),
+			"says so":             networktest.Fails(400, graph(`"code":77777,"is_transient":true`), network.Transient, network.Uncertain),
+			"restricted":          networktest.Fails(400, graph(`"code":25,"error_subcode":2207050`), network.AuthDead, network.AuthDead),
+			"format":              networktest.Fails(400, graph(`"code":36001,"error_subcode":2207005`), network.RejectedMedia, network.Uncertain),
+			"unknown":             networktest.Fails(400, graph(`"code":77777`), network.Rejected, network.Uncertain),
+			"no Graph":            networktest.Fails(404, `<html>`, network.Transient, network.Uncertain),
+			"not ready":           networktest.Fails(400, graph(`"code":9007,"error_subcode":2207027`), network.Processing, network.Processing),
+			"wrong types":         networktest.Fails(200, `{"id":5,"permalink":{}}`, network.Transient, network.Uncertain),
+			"no id":               networktest.Fails(200, `{"permalink":"javascript:alert(1)"}`, "", network.Uncertain),
+		},
+		Repeats: map[string]networktest.Repeat{
+			"minutes":        later(`4`, http.Header{usage: {`{"1":[{"call_count":100,"estimated_time_to_regain_access":7},{"estimated_time_to_regain_access":3}]}`}}, 7*time.Minute),
+			"seconds":        later(`4`, http.Header{usage: {`{"1":[{"estimated_time_to_regain_access":1}]}`}, "Retry-After": {"2"}}, 2*time.Second),
+			"too long":       later(`613`, http.Header{usage: {`{"1":[{"estimated_time_to_regain_access":99999999999}]}`}}, 24*time.Hour),
+			"not told":       later(`17`, nil, 0),
+			"nonsense":       later(`17`, http.Header{usage: {`[[["`}, "Retry-After": {"-1"}}, 0),
+			"below zero":     later(`17`, http.Header{usage: {`{"1":[{"estimated_time_to_regain_access":-5}]}`}}, 0),
+			"policy":         later(`368`, nil, 24*time.Hour),
+			"a day's quota":  later(`9,"error_subcode":2207042`, nil, 24*time.Hour),
+			"another, never": later(`190`, http.Header{"Retry-After": {"2"}}, 0),
+		},
+		Looks: looks(),
+		GivesUp: map[string]networktest.GiveUp{
+			"expired":           creating(`{"id":"181","status":"EXPIRED"}`, network.Transient, 4),
+			"unknown":           creating(`{"id":"181","status":"ERROR","error_message":"UNKNOWN"}`, network.Transient, 4),
+			"a failed download": creating(`{"id":"181","status":"ERROR","error_message":"FAILED_DOWNLOADING_VIDEO"}`, network.RejectedMedia, 4),
+			"a bad form":        creating(`{"id":"181","status":"ERROR","error_message":"INVALID_ASPEC_RATIO"}`, network.RejectedMedia, 1),
+		},
+	},
+	Collecting: networktest.Collecting{Told: []string{"views", "likes", "comments", "shares"}},
+	Containers: networktest.Containers{NotReady: "9007/2207027"},
+}
+
+func graph(inner string) string { return `{"error":{` + inner + `}}` }
+
+// later is an answer of the network's that it is asked too often.
+func later(code string, header http.Header, after time.Duration) networktest.Repeat {
+	class := network.Rate
+	switch code {
+	case "190":
+		class = network.AuthDead
+	case `9,"error_subcode":2207042`:
+		class = network.Quota
+	}
+	r := networktest.Repeat{Answer: networktest.Answer{Status: http.StatusBadRequest, Header: header, Body: graph(`"code":` + code)}, Class: class}
+	if after > 0 {
+		r.After = networktest.Start.Add(after)
+	}
+	return r
+}
+
+// creating is a network whose containers all have a state.
+func creating(state string, class network.Class, calls int) networktest.GiveUp {
+	return networktest.GiveUp{Draft: planned, Answer: networktest.Listing("/threads", `{"id":"181"}`, state), Class: class, Calls: calls}
+}
+
+// looks are what is said of a container and listed, and what is found in it.
+func looks() map[string]networktest.Look {
+	const (
+		gone  = `{"error":{"code":100,"error_subcode":33}}`
+		throt = `{"error":{"code":4}}`
+		dead  = `{"error":{"code":190}}`
+		none  = `{"data":[]}`
+		one   = `{"data":[{"id":"171","text":" x\n","media_type":"TEXT_POST","timestamp":"2026-11-21T09:01:00+0000","permalink":"javascript:x"}]}`
+		other = `{"data":[{"id":"171","text":"y","timestamp":"2026-11-21T09:01:00+0000"},{"id":"172","text":"x","media_type":"IMAGE","timestamp":"2026-11-21T09:01:00+0000"},
+			{"id":"173","text":"x","timestamp":"2026-11-20T09:01:00+0000"},{"id":"../me","text":"x","timestamp":"2026-11-21T09:01:00+0000"},{"id":"174","text":"x","timestamp":"noon"}]}`
+		published = `{"status":"PUBLISHED"}`
+	)
+	look := func(container, posts string, verdict network.Verdict, class network.Class, id string) networktest.Look {
+		return networktest.Look{Draft: ready, Answer: networktest.Listing("/threads", posts, container), Verdict: verdict, Class: class, Receipt: network.Receipt{ID: id}}
+	}
+	return map[string]networktest.Look{
+		"published":                      look(published, one, network.Stands, "", "171"),
+		"published, not listed":          look(published, other, network.Stands, "", ""),
+		"published, lists are throttled": look(published, throt, network.Unknown, network.Rate, ""),
+		"published, lists are refused":   look(published, dead, network.Stands, "", ""),
+		"finished":                       look(`{"status":"FINISHED"}`, one, network.Absent, "", ""),
+		"in progress":                    look(`{"status":"IN_PROGRESS"}`, one, network.Unknown, network.Processing, ""),
+		"expired":                        look(`{"status":"EXPIRED"}`, one, network.Absent, network.Transient, ""),
+		"a bad video":                    look(`{"status":"ERROR","error_message":"INVALID_DURATION"}`, one, network.Absent, network.RejectedMedia, ""),
+		"an unknown failure":             look(`{"status":"ERROR","error_message":"UNKNOWN"}`, one, network.Absent, network.Transient, ""),
+		"a state that is new":            look(`{"status":"RESTING"}`, one, network.Unknown, network.Transient, ""),
+		"gone, listed":                   look(gone, one, network.Stands, "", "171"),
+		"gone, not listed":               look(gone, none, network.Unknown, network.Transient, ""),
+		"gone, lists are throttled":      look(gone, throt, network.Unknown, network.Rate, ""),
+		"a dead token":                   look(dead, one, network.Unknown, network.AuthDead, ""),
+	}
+}
+
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	networktest.Run(t, adapter)
+}
