@@ -14,6 +14,7 @@ import (
 	"github.com/oauth2-proxy/mockoidc"
 
 	"pressroom/internal/core/access"
+	"pressroom/internal/domain/team"
 	"pressroom/internal/testkit"
 )
 
@@ -130,6 +131,52 @@ func TestStepUpAsksForTheSecondFactor(t *testing.T) {
 		editor.open("/account/passkeys/new").wants(200, "Sign in again")
 		editor.byPasskey(device)
 		editor.open("/account/passkeys/new").wants(200, "Add a passkey")
+	})
+}
+
+// A change of the password needs a recent sign-in by both factors, and is no step-up itself: the password alone neither
+// removes the authenticator app nor opens what needs a recent sign-in.
+func TestPasswordChangeIsNoStepUp(t *testing.T) {
+	withPasskeys(t, func(t *testing.T, h *house, origin string) {
+		c := h.crew(t)
+		b := c.as(t, access.Owner)
+		a := h.addApp(t, b)
+		b.open("/settings/keys/new").form("Make the key").fill("name", "Nightly").fill("level", "full").press().wants(200)
+		form := b.open("/account/password").form("Change password")
+		form.values["revoke"] = []string{"key-1"}
+		h.advance(stale)
+		change := url.Values{"old": {password}, "password": {newPassword}}
+		for _, keep := range [][]string{{team.AppID}, nil} {
+			change["keep"] = keep
+			b.send(http.MethodPost, "/account/password", change).wants(200, "Sign in again")
+		}
+		b.open("/account/password").wants(200, "Sign in again")
+		b.open("/settings/keys/new").form("Make the key").fill("name", "Two").fill("level", "full").press().wants(200, "Sign in again")
+		if n := h.count(t, "totp_secrets"); n != 1 {
+			t.Errorf("%d authenticator apps are left", n)
+		}
+		asked := form.fill("old", password).fill("password", newPassword).press().wants(200, "Sign in again").form("Sign in").
+			fill("password", password).press().wants(200, "Two-factor authentication").form("Sign in")
+		again := asked.fill("code", a.code(t)).press().wants(200, "Change your password").lacks(newPassword).form("Change password")
+		if keep, revoke := again.values["keep"], again.values["revoke"]; len(keep) != 1 || keep[0] != team.AppID || len(revoke) != 1 || again.values.Get("password") != "" {
+			t.Errorf("the form has %q to keep and %q to revoke", keep, revoke)
+		}
+		h.advance(10 * time.Minute)
+		again.fill("old", password).fill("password", newPassword).press().wants(200, "Your password is changed.")
+		h.advance(10 * time.Minute)
+		b.open("/account/passkeys/new").wants(200, "Sign in again")
+
+		editor := c.as(t, access.Editor)
+		device := editor.addPasskey(origin)
+		editor.byPasskey(device)
+		h.advance(stale)
+		editor.send(http.MethodPost, "/account/password", url.Values{"old": {password}, "password": {newPassword}}).wants(200, "Sign in again")
+		editor.open("/account/passkeys/new").wants(200, "Sign in again")
+		if n := h.count(t, "passkeys WHERE person_id = ?", c.people[access.Editor].ID); n != 1 {
+			t.Errorf("%d passkeys are left", n)
+		}
+		editor.byPasskey(device).open("/account/password").form("Change password").fill("old", password).fill("password", newPassword).
+			press().wants(200, "Your password is changed.")
 	})
 }
 

@@ -2,6 +2,7 @@ package account
 
 import (
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"time"
@@ -104,6 +105,7 @@ func in(at time.Time, zone *time.Location) time.Time {
 // passwordForm is the page on which one changes the password. Passwords are never shown again.
 type passwordForm struct {
 	Asks         bool // for the present one
+	Initial      bool // nobody has chosen yet what to keep
 	Wrong, Field string
 	Credentials  keepables // that a change removes
 	Issued       issued    // that a change leaves alone
@@ -182,12 +184,33 @@ func choiceOf(r *http.Request) team.Choice {
 }
 
 func (p *Part) passwordPage(w http.ResponseWriter, r *http.Request) {
-	v := shell.VisitorOf(r.Context())
-	if !v.HasPassword && !p.Fresh(r.Context()) {
-		p.StepUp(w, r, "/account/password", nil)
+	if stale, ok := p.staleForPassword(w, r); !ok || stale {
+		if ok {
+			p.StepUp(w, r, "/account/password", nil)
+		}
 		return
 	}
-	p.showPassword(w, r, http.StatusOK, passwordForm{})
+	kept := p.Resumed(r)
+	r.PostForm = kept
+	p.showPassword(w, r, http.StatusOK, passwordForm{Initial: kept == nil})
+}
+
+// staleForPassword reports whether the visitor has to sign in again before a change of the password. The current
+// password is enough only for people whose session and account have no other factor. It answers on errors.
+func (p *Part) staleForPassword(w http.ResponseWriter, r *http.Request) (stale, ok bool) {
+	ctx, v := r.Context(), shell.VisitorOf(r.Context())
+	if p.Fresh(ctx) {
+		return false, true
+	}
+	if !v.HasPassword || p.Strong(ctx) {
+		return true, true
+	}
+	has, err := p.Teams.Factors(ctx, v.ID)
+	if err != nil {
+		p.Refuse(w, r, err)
+		return false, false
+	}
+	return has.Any(), true
 }
 
 func (p *Part) showPassword(w http.ResponseWriter, r *http.Request, status int, form passwordForm) {
@@ -207,7 +230,7 @@ func (p *Part) showPassword(w http.ResponseWriter, r *http.Request, status int, 
 			return
 		}
 		for i := range form.Credentials.Shown { // people who change a password want the second factor to stay
-			if c := &form.Credentials.Shown[i]; r.Method == http.MethodGet && c.ID == team.AppID {
+			if c := &form.Credentials.Shown[i]; form.Initial && c.ID == team.AppID {
 				c.Keep = true
 			}
 		}
@@ -217,11 +240,13 @@ func (p *Part) showPassword(w http.ResponseWriter, r *http.Request, status int, 
 
 func (p *Part) changePassword(w http.ResponseWriter, r *http.Request) {
 	ctx, v := r.Context(), shell.VisitorOf(r.Context())
-	if !v.HasPassword && !p.Fresh(ctx) {
-		p.StepUp(w, r, "/account/password", nil)
+	if !p.ReadForm(w, r) {
 		return
 	}
-	if !p.ReadForm(w, r) {
+	if stale, ok := p.staleForPassword(w, r); !ok || stale {
+		if ok { // passwords are not stored in the session
+			p.StepUp(w, r, "/account/password", url.Values{"keep": r.PostForm["keep"], "revoke": r.PostForm["revoke"]})
+		}
 		return
 	}
 	person, err := p.signIns.ChangePassword(ctx, team.Change{
@@ -233,7 +258,9 @@ func (p *Part) changePassword(w http.ResponseWriter, r *http.Request) {
 		}
 		return
 	}
-	p.renew(w, r, person, shell.Password, "Your password is changed. You are signed out everywhere else.")
+	// The old password proves one factor, so the last sign-in stays the proof for sensitive actions.
+	proof := shell.Proof{By: shell.Password, At: p.ProvedAt(ctx)}
+	p.renew(w, r, person, proof, "Your password is changed. You are signed out everywhere else.")
 }
 
 // forgetOthers forgets the sessions and the browsers of a person whose sessions have all ended. This browser stays known
@@ -246,12 +273,12 @@ func (p *Part) forgetOthers(r *http.Request, person int64) error {
 }
 
 // renew begins a new session for a person whose others have all ended.
-func (p *Part) renew(w http.ResponseWriter, r *http.Request, person team.Person, by shell.Method, said string) {
+func (p *Part) renew(w http.ResponseWriter, r *http.Request, person team.Person, proof shell.Proof, said string) {
 	if err := p.forgetOthers(r, person.ID); err != nil {
 		p.Broken(w, r, err)
 		return
 	}
-	if err := p.SignIn(r.Context(), person, p.Proved(by)); err != nil {
+	if err := p.SignIn(r.Context(), person, proof); err != nil {
 		p.Refuse(w, r, err)
 		return
 	}

@@ -99,5 +99,5 @@ func (p *Part) renewOrTell(w http.ResponseWriter, r *http.Request, person team.P
 		p.askCode(w, r, waiting{Person: person.ID, Epoch: person.Epoch}, signInForm{ways: p.ways(), Next: "/account"})
 		return
 	}
-	p.renew(w, r, person, shell.Link, "Your new password is set. You are signed out everywhere else.")
+	p.renew(w, r, person, p.Proved(shell.Link), "Your new password is set. You are signed out everywhere else.")
 }

@@ -20,8 +20,16 @@ const provedKey = "proved"
 // Fresh reports whether the visitor authenticated within the last 15 minutes, so that nobody else acts at a browser
 // left alone (OWASP ASVS 5.0, section 7.5).
 func (f *Frame) Fresh(ctx context.Context) bool {
-	proved := f.sessions.manager.GetInt64(ctx, provedKey)
-	return proved > 0 && f.DB.Now().Sub(db.Time(proved)) < fresh
+	proved := f.ProvedAt(ctx)
+	return !proved.IsZero() && f.DB.Now().Sub(proved) < fresh
+}
+
+// ProvedAt returns when the visitor last authenticated; zero if unknown.
+func (f *Frame) ProvedAt(ctx context.Context) time.Time {
+	if proved := f.sessions.manager.GetInt64(ctx, provedKey); proved > 0 {
+		return db.Time(proved)
+	}
+	return time.Time{}
 }
 
 // StepUp sends the visitor to sign in again and then to a page, and does nothing else. A form that the page takes back
