@@ -37,6 +37,7 @@ type Publishing struct {
 	PreparesAlone bool // Prepare sends nothing
 	// Duplicates says that the network refuses the same text twice within a day.
 	Duplicates bool
+	Again      time.Duration // after which the same text is accepted again; 0 for never
 	// Fits are what is asked of the library for the posts, in turn.
 	Fits     []network.Fit
 	Checks   map[string]Checked
@@ -52,6 +53,8 @@ type Content struct {
 	Media   func(*Library) []network.Media // nil for none
 	Format  string                         // in Figures
 	Settled time.Duration                  // after which a post that is not found was not published; 0 if that is certain at once
+	// Elsewhere says that it is listed under another id and address.
+	Elsewhere bool
 	// Variant says that it is published by the same calls as another one, so that only what it shows is tested.
 	Variant bool
 	// MarkedEarly says that the sandbox's markers act when it is prepared, too.
@@ -103,10 +106,12 @@ type Signing struct {
 
 	Life          time.Duration // of an access token
 	Renew         time.Duration // when it is renewed
+	Lasting       bool          // an access token of a published account does not end
 	Old           Expected      // answers to an access token that is over; the zero value if it is renewed before
 	Unknown       Expected      // answers to an access token that never was
 	ResolveSigned bool          // Resolve needs an access token
 	Dead          string        // code of the error for a refresh token that is over
+	Rotates       bool          // a renewal gives another refresh token, also if the old one stays good
 	Once          bool          // a refresh token is good once
 	Ends          time.Duration // after which the renewed grant is over; 0 for never
 	Recent        time.Duration // until which a token is too young to be renewed
@@ -138,6 +143,7 @@ type Failures struct {
 // Collecting is what a network tells of an account's posts.
 type Collecting struct {
 	Told          []string      // figures of a post
+	Maybe         []string      // figures that are told if they are above 0
 	Silent        bool          // it does not tell the followers
 	Page          int           // posts of a page; 0 for no test of pages
 	Waits         time.Duration // until figures are there

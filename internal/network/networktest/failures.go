@@ -180,7 +180,8 @@ type Look struct {
 	Later   time.Duration // than Start, when it was committed
 	Verdict network.Verdict
 	Class   network.Class
-	Receipt network.Receipt // only what is set is compared
+	Receipt network.Receipt // the permalink is compared if it is set
+	Message string          // of the error; not compared if empty
 }
 
 // GiveUp is a server at which a draft never becomes ready.
@@ -330,8 +331,11 @@ func repeat(t *testing.T, c Case, r Repeat) {
 func look(t *testing.T, c Case, l Look) {
 	s := NewStub(t, c, network.App{Now: func() time.Time { return Start.Add(l.Later) }}, l.Answer)
 	verdict, receipt, err := s.Network.Resolve(t.Context(), s.Grant, s.Draft(l.Draft), network.Tried{First: Start, Last: Start})
-	if verdict != l.Verdict || Class(err) != l.Class || receipt.ID != l.Receipt.ID || l.Receipt.Permalink != "" && receipt.Permalink != l.Receipt.Permalink {
+	if verdict != l.Verdict || Class(err) != l.Class || receipt.ID != l.Receipt.ID || l.Receipt.Permalink != "" && receipt.Permalink != strings.ReplaceAll(l.Receipt.Permalink, "{server}", s.URL) {
 		t.Errorf("verdict %v, receipt %+v, %v", verdict, receipt, err)
+	}
+	if l.Message != "" && WantClass(t, err, l.Class, "").Message != l.Message {
+		t.Errorf("%v", err)
 	}
 	if strings.HasPrefix(receipt.Permalink, "javascript") {
 		t.Errorf("permalink %q", receipt.Permalink)

@@ -108,7 +108,7 @@ func refresh(t *testing.T, c Case, kind string) {
 	fresh := f.Fresh(g)
 	want := g
 	want.Access, want.Refresh, want.Expires, want.RefreshExpires, want.Extra = fresh.Access, fresh.Refresh, f.Clock.Now().Add(c.Life), fresh.RefreshExpires, fresh.Extra
-	if diff := cmp.Diff(want, fresh); diff != "" || fresh.Access == g.Access || (fresh.Refresh != g.Refresh) != c.Once {
+	if diff := cmp.Diff(want, fresh); diff != "" || fresh.Access == g.Access || (fresh.Refresh != g.Refresh) != (c.Once || c.Rotates) {
 		t.Errorf("grant %+v\n%s", fresh, diff)
 	}
 	if c.Once && c.Dead != "" {

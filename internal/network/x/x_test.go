@@ -60,7 +60,7 @@ var adapter = networktest.Case{
 			{Name: "a GIF", Media: gif, Format: network.FormatImage, Variant: true},
 			{Name: "a video", Media: film, Format: network.FormatVideo, Settled: time.Minute, Begins: "/finalize"},
 		},
-		Another: network.Duplicate, Duplicates: true,
+		Another: network.Duplicate, Duplicates: true, Again: 25 * time.Hour,
 		Fits: []network.Fit{
 			{Types: []string{"image/jpeg", "image/png", "image/webp"}, MaxBytes: 5_000_000},
 			{Types: []string{"image/gif"}, MaxBytes: 15_000_000, MaxSide: 1280},
