@@ -12,17 +12,17 @@ import (
 
 type adminAudit struct{ storeFlags }
 
-// audited is what the audit found: of the ledger, and of the media library.
-type audited struct {
+// auditReport is the result of auditing the ledger and the media library.
+type auditReport struct {
 	credit.Report
 
 	Library []media.Finding `json:"library_complaints"`
 }
 
-// Run audits the ledger and the library and prints what it found.
+// Run audits the ledger and the media library.
 func (c adminAudit) Run(ctx context.Context, p *program, log *slog.Logger) error {
-	var found audited
-	err := with(ctx, c.storeFlags, p, log, func(s *server.Server) (audited, error) {
+	var found auditReport
+	err := run(ctx, c.storeFlags, p, log, func(s *server.Server) (auditReport, error) {
 		var err error
 		if found.Report, err = s.Credits.Audit(ctx); err != nil {
 			return found, err
@@ -32,9 +32,9 @@ func (c adminAudit) Run(ctx context.Context, p *program, log *slog.Logger) error
 	})
 	switch {
 	case err == nil && !found.Sound():
-		return errors.New("the ledger does not add up: see the complaints")
+		return errors.New("the credit ledger is inconsistent: see the complaints")
 	case err == nil && len(found.Library) > 0:
-		return errors.New("the media library and its files do not agree: see the complaints")
+		return errors.New("the media library does not match its files: see the complaints")
 	}
 	return err
 }

@@ -16,8 +16,8 @@ import (
 type (
 	adminBackup struct {
 		storeFlags
-		To     string `arg:"" type:"path" help:"Folder of the backup: an empty one, or that of an earlier backup, to which new files alone are copied."`
-		Reread bool   `help:"Read also the files that lie there from an earlier backup, and copy anew what is not as it was."`
+		To     string `arg:"" type:"path" help:"Folder for the backup: empty, or an earlier backup to update."`
+		Reread bool   `help:"Verify files of an earlier backup and copy damaged ones again."`
 	}
 	adminVerifyBackup struct {
 		From string `arg:"" type:"path" help:"Folder of the backup."`
@@ -25,13 +25,13 @@ type (
 	adminRestore struct {
 		storeFlags
 		From    string `arg:"" type:"path" help:"Folder of the backup."`
-		Scratch string `help:"Folder in which files for S3 are received." type:"path" env:"PRESSROOM_SCRATCH"`
+		Scratch string `help:"Folder for files on their way to S3." type:"path" env:"PRESSROOM_SCRATCH"`
 	}
 )
 
 // Run backs up.
 func (c adminBackup) Run(ctx context.Context, p *program, log *slog.Logger) error {
-	if err := c.there(); err != nil {
+	if err := c.checkExists(); err != nil {
 		return err
 	}
 	cfg, err := c.config(log)
@@ -42,45 +42,49 @@ func (c adminBackup) Run(ctx context.Context, p *program, log *slog.Logger) erro
 	if err != nil {
 		return err
 	}
-	if err := show(os.Stdout, p.Admin.JSON, made); err != nil {
+	if err := printResult(os.Stdout, p.Admin.JSON, made); err != nil {
 		return err
 	}
-	return unlike(made)
+	return backupProblems(made)
 }
 
-// unlike tells of a backup that is made of a store that is not whole.
-func unlike(made backup.Made) error {
+// backupProblems returns an error if media files were missing or damaged when the backup was made.
+func backupProblems(made backup.Made) error {
 	var errs []error
 	if n := len(made.Damaged); n > 0 {
-		errs = append(errs, fmt.Errorf("the backup is made, but the store of files does not give %d files back as they came: see damaged", n))
+		errs = append(errs,
+			fmt.Errorf("the backup is complete, but %d media files are damaged in the file store: see damaged", n))
 	}
 	if n := len(made.Missing); n > 0 {
-		errs = append(errs, fmt.Errorf("the backup is made and whole but for %d files that the store of files does not have: see missing", n))
+		errs = append(errs,
+			fmt.Errorf("the backup is complete except for %d files that the file store does not have: see missing", n))
 	}
 	return errors.Join(errs...)
 }
 
-// Run looks at a backup.
+// Run verifies a backup.
 func (c adminVerifyBackup) Run(ctx context.Context, p *program, log *slog.Logger) error {
 	found, err := server.VerifyBackup(ctx, server.Config{Log: log}, c.From)
 	if err != nil {
 		return err
 	}
-	if err := show(os.Stdout, p.Admin.JSON, found); err != nil {
+	if err := printResult(os.Stdout, p.Admin.JSON, found); err != nil {
 		return err
 	}
 	if len(found.Findings) > 0 {
-		return errors.New("the backup is not whole: see the findings; while the installation is there, pressroom admin backup --reread to the same folder makes it whole")
+		return errors.New("the backup is incomplete or damaged: see the findings. If the installation still exists, " +
+			"repair the backup with pressroom admin backup --reread and the same folder")
 	}
 	if n := len(found.Missing); n > 0 {
-		return fmt.Errorf("the backup is whole but for %d files that the store of files did not have when it was made: see missing", n)
+		return fmt.Errorf("the backup is complete except for %d files that the file store did not have when it was "+
+			"made: see missing", n)
 	}
 	return nil
 }
 
 // Run restores a backup.
 func (c adminRestore) Run(ctx context.Context, p *program, log *slog.Logger) error {
-	if err := c.keyGiven(); err != nil {
+	if err := c.checkSealingKey(); err != nil {
 		return err
 	}
 	left, err := c.lock()
@@ -91,11 +95,11 @@ func (c adminRestore) Run(ctx context.Context, p *program, log *slog.Logger) err
 	return errors.Join(err, left(err == nil))
 }
 
-// lock keeps others off the database's file. The function that it gives ends that, and takes away a lock's file that was made
-// for a database which did not come to be.
+// lock locks the database file. The returned function unlocks it, and removes a lock file that was created for a
+// database that was not restored.
 func (c adminRestore) lock() (func(restored bool) error, error) {
 	path, isSQLite := strings.CutPrefix(c.Database, "sqlite:")
-	path += lockEnd
+	path += lockSuffix
 	_, err := os.Lstat(path)
 	mine := isSQLite && errors.Is(err, fs.ErrNotExist)
 	unlock, err := lockFile(c.Database)
@@ -108,7 +112,7 @@ func (c adminRestore) lock() (func(restored bool) error, error) {
 			return nil
 		}
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("taking away the lock's file: %w", err)
+			return fmt.Errorf("removing the lock file: %w", err)
 		}
 		return nil
 	}, nil
@@ -131,18 +135,20 @@ func (c adminRestore) restore(ctx context.Context, p *program, log *slog.Logger)
 		}
 		return err
 	}
-	out.Next = "Nothing is published or charged by itself. See that the installation that was backed up does not run any more, then: pressroom admin resume --dry-run"
-	return show(os.Stdout, p.Admin.JSON, out)
+	out.Next = "Publishing and charging are on hold. Make sure that the original installation no longer runs, then " +
+		"run: pressroom admin resume --dry-run"
+	return printResult(os.Stdout, p.Admin.JSON, out)
 }
 
-// keyGiven refuses to make a new sealing key: it could not be the backup's.
-func (c adminRestore) keyGiven() error {
+// checkSealingKey returns an error if no sealing key is given. A new key could not decrypt the backup.
+func (c adminRestore) checkSealingKey() error {
 	path, isSQLite := strings.CutPrefix(c.Database, "sqlite:")
 	if c.SealingKey != "" || !isSQLite {
 		return nil
 	}
-	if _, err := os.Stat(path + sealingKeyEnd); errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("the backup does not hold the sealing key: give it by PRESSROOM_SEALING_KEY (--sealing-key), or put it at %s", path+sealingKeyEnd)
+	if _, err := os.Stat(path + sealingKeySuffix); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("the backup does not contain the sealing key: set PRESSROOM_SEALING_KEY (--sealing-key), or "+
+			"save the key at %s", path+sealingKeySuffix)
 	}
 	return nil
 }

@@ -13,42 +13,44 @@ import (
 
 type (
 	adminCredits struct {
-		Grant     adminCreditsGrant     `cmd:"" help:"Give a team credits."`
-		Withdraw  adminCreditsWithdraw  `cmd:"" help:"Take credits from a team."`
-		Statement adminCreditsStatement `cmd:"" help:"List what was booked for a team, the newest first."`
+		Grant     adminCreditsGrant     `cmd:"" help:"Grant credits to a team."`
+		Withdraw  adminCreditsWithdraw  `cmd:"" help:"Withdraw credits from a team."`
+		Statement adminCreditsStatement `cmd:"" help:"List a team's bookings, newest first."`
 	}
 	bookingFlags struct {
 		teamFlags
-		Credits   int64  `required:"" help:"How many, a whole number."`
-		Reference string `required:"" help:"Your own number for this booking, such as an invoice's: with the same one a repeat books nothing again."`
-		Note      string `help:"What it is for."`
+		Credits   int64  `required:"" help:"Number of credits."`
+		Reference string `required:"" help:"Your reference, such as an invoice number. Repeating it books nothing."`
+		Note      string `help:"Note for the statement."`
 	}
 	adminCreditsGrant     struct{ bookingFlags }
 	adminCreditsWithdraw  struct{ bookingFlags }
 	adminCreditsStatement struct {
 		teamFlags
-		Limit int `default:"50" help:"How many lines, at most 1000."`
+		Limit int `default:"50" help:"Number of lines, at most 1000."`
 	}
 	adminTerms struct{ storeFlags }
 )
 
-// Run gives a team credits.
+// Run grants credits to a team.
 func (c adminCreditsGrant) Run(ctx context.Context, p *program, log *slog.Logger) error {
-	return with(ctx, c.storeFlags, p, log, func(s *server.Server) (credit.Booking, error) {
+	return run(ctx, c.storeFlags, p, log, func(s *server.Server) (credit.Booking, error) {
 		return s.Credits.Grant(ctx, c.Team, c.Credits, c.Reference, c.Note)
 	})
 }
 
-// Run takes credits from a team.
+// Run withdraws credits from a team.
 func (c adminCreditsWithdraw) Run(ctx context.Context, p *program, log *slog.Logger) error {
-	return with(ctx, c.storeFlags, p, log, func(s *server.Server) (credit.Booking, error) {
+	return run(ctx, c.storeFlags, p, log, func(s *server.Server) (credit.Booking, error) {
 		return s.Credits.Withdraw(ctx, c.Team, c.Credits, c.Reference, c.Note)
 	})
 }
 
 // Run lists what was booked.
 func (c adminCreditsStatement) Run(ctx context.Context, p *program, log *slog.Logger) error {
-	return with(ctx, c.storeFlags, p, log, func(s *server.Server) ([]credit.Line, error) { return s.Credits.Statement(ctx, c.Team, c.Limit) })
+	return run(ctx, c.storeFlags, p, log, func(s *server.Server) ([]credit.Line, error) {
+		return s.Credits.Statement(ctx, c.Team, c.Limit)
+	})
 }
 
 // Run prints the terms, always as JSON: it is what a file of terms may say.

@@ -12,36 +12,38 @@ import (
 
 type (
 	adminPosts struct {
-		Unconfirmed adminPostsUnconfirmed `cmd:"" help:"List accounts of posts that the network may hold and cannot say: what was tried, and what it said."`
-		Decide      adminPostsDecide      `cmd:"" help:"Say what you found at the network for an unconfirmed account."`
+		Unconfirmed adminPostsUnconfirmed `cmd:"" help:"List deliveries whose outcome is unknown."`
+		Decide      adminPostsDecide      `cmd:"" help:"Record whether a delivery was published."`
 	}
 	adminPostsUnconfirmed struct {
 		storeFlags
-		Team int64 `help:"Id of the team; every team's where left out."`
+		Team int64 `help:"Team ID; all teams if omitted."`
 	}
 	adminPostsDecide struct {
 		storeFlags
-		Post         string `arg:"" help:"Id of the post."`
-		Account      int64  `arg:"" help:"Id of the account."`
-		Published    bool   `help:"It stands there: it counts as published and is never sent again." xor:"found" required:""`
-		NotPublished bool   `help:"It does not stand there: it counts as failed, and may be retried." xor:"found" required:""`
-		Permalink    string `help:"Where it stands, with --published."`
+		Post         string `arg:"" help:"Post ID."`
+		Account      int64  `arg:"" help:"Account ID."`
+		Published    bool   `help:"The network has it. It is never sent again." xor:"found" required:""`
+		NotPublished bool   `help:"The network does not have it. It failed and can be retried." xor:"found" required:""`
+		Permalink    string `help:"URL of the post, with --published."`
 	}
 )
 
-// Run lists what a person may decide.
+// Run lists unconfirmed deliveries.
 func (c adminPostsUnconfirmed) Run(ctx context.Context, p *program, log *slog.Logger) error {
-	return with(ctx, c.storeFlags, p, log, func(s *server.Server) ([]delivery.UnconfirmedDelivery, error) {
+	return run(ctx, c.storeFlags, p, log, func(s *server.Server) ([]delivery.UnconfirmedDelivery, error) {
 		return s.Delivery.ListUnconfirmed(ctx, c.Team)
 	})
 }
 
-// Run decides what became of a post at an account.
+// Run records the outcome of a delivery.
 func (c adminPostsDecide) Run(ctx context.Context, p *program, log *slog.Logger) error {
-	return do(ctx, c.storeFlags, p, log, func(s *server.Server) error {
-		err := s.Delivery.Decide(ctx, 0, 0, c.Post, c.Account, delivery.Decision{Published: c.Published, Permalink: c.Permalink})
+	return runSilent(ctx, c.storeFlags, p, log, func(s *server.Server) error {
+		err := s.Delivery.Decide(ctx, 0, 0, c.Post, c.Account,
+			delivery.Decision{Published: c.Published, Permalink: c.Permalink})
 		if err != nil && apierr.Of(err).Code == apierr.NotFound {
-			return errors.New("no post of this id was sent to an account of this id: pressroom admin posts unconfirmed lists both")
+			return errors.New("no post with this ID was sent to an account with this ID; list both with: pressroom " +
+				"admin posts unconfirmed")
 		}
 		return err
 	})

@@ -15,35 +15,37 @@ import (
 
 type (
 	adminEvents struct {
-		Export adminEventsExport `cmd:"" help:"Print the record, the oldest first, as one JSON object a line. Go on later with the id of the last line: no event is missed and none comes twice. With PostgreSQL the last two minutes are left for the next time."`
+		Export adminEventsExport `cmd:"" help:"Print the audit log as JSON lines, oldest first. Continue with --after."`
 	}
 	adminEventsExport struct {
 		storeFlags
-		Team  int64  `help:"Id of the team; every team's, and what is no team's, where left out."`
-		Since string `help:"When it begins: 2026-11-22, 2026-11-22T08:00:00Z, or how long ago, such as 24h."`
-		After int64  `help:"Id of the last event that you have."`
+		Team  int64  `help:"Team ID; all events if omitted."`
+		Since string `help:"Start: 2026-11-22, 2026-11-22T08:00:00Z, or an age such as 24h."`
+		After int64  `help:"ID of the last event of an earlier export."`
 	}
 )
 
-// Run writes the record to standard output as it is read.
+// Run streams the audit log to standard output.
 func (c adminEventsExport) Run(ctx context.Context, log *slog.Logger) error {
-	since, err := instant(c.Since, time.Now())
+	since, err := parseSince(c.Since, time.Now())
 	if err != nil {
 		return err
 	}
 	if c.Team < 0 || c.After < 0 {
-		return errors.New("--team and --after are ids, which are above 0")
+		return errors.New("--team and --after must be positive IDs")
 	}
-	return open(ctx, c.storeFlags, log, func(s *server.Server) error {
+	return openExisting(ctx, c.storeFlags, log, func(s *server.Server) error {
 		out := bufio.NewWriter(os.Stdout)
 		lines := json.NewEncoder(out)
-		err := s.Events(ctx, auditlog.Part{Team: c.Team, Since: since, Above: c.After}, func(e auditlog.Entry) error { return lines.Encode(e) })
+		err := s.Events(ctx, auditlog.Part{Team: c.Team, Since: since, Above: c.After}, func(e auditlog.Entry) error {
+			return lines.Encode(e)
+		})
 		return errors.Join(err, out.Flush())
 	})
 }
 
-// instant reads a day, an instant, or how long ago something was; the zero time where nothing is said.
-func instant(text string, now time.Time) (time.Time, error) {
+// parseSince parses a day, a time or an age. It returns the zero time if text is empty.
+func parseSince(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
@@ -54,7 +56,9 @@ func instant(text string, now time.Time) (time.Time, error) {
 	}
 	ago, err := time.ParseDuration(text)
 	if err != nil || ago < 0 {
-		return time.Time{}, errors.New("--since is a day such as 2026-11-22, an instant such as 2026-11-22T08:00:00Z, or how long ago, such as 24h")
+		return time.Time{},
+			errors.New("--since must be a day such as 2026-11-22, a time such as 2026-11-22T08:00:00Z, or an age " +
+				"such as 24h")
 	}
 	return now.Add(-ago), nil
 }

@@ -18,35 +18,35 @@ type (
 	}
 	pauseFlags struct {
 		storeFlags
-		Service bool   `help:"The whole service."`
-		Team    int64  `help:"Id of the team."`
-		Key     int64  `help:"Id of the key, or of the assistant's connection."`
-		Only    string `enum:"everything,spend,publish" default:"everything" help:"everything, spend or publish."`
+		Service bool   `help:"The entire service."`
+		Team    int64  `help:"Team ID."`
+		Key     int64  `help:"ID of a key or an assistant connection."`
+		Only    string `enum:"everything,spend,publish" default:"everything" help:"What to pause: everything, spend or publish."`
 	}
 	adminPause struct {
 		pauseFlags
-		Reason string `help:"Why, for the operator's own list; callers are not told."`
+		Reason string `help:"Reason, shown to operators only."`
 	}
 	adminResume struct {
 		pauseFlags
-		Late     time.Duration `help:"After a hold: how late a post may still go out. What is later fails, and may be retried by a person." default:"1h"`
-		Networks string        `help:"After a hold: the networks' settings, as serve has them." type:"path" env:"PRESSROOM_NETWORKS"`
-		Unasked  bool          `help:"After a hold: go on although a network could not be asked for the moment. What is due there becomes unconfirmed; what is to come waits, and goes out twice where a person published it early."`
-		NoWait   bool          `help:"After a hold: do not wait until networks list what went out right before it." env:"PRESSROOM_RESUME_NO_WAIT"`
-		DryRun   bool          `help:"After a hold: ask the networks and tell what would be done, and change nothing."`
+		Late     time.Duration `help:"After a hold: publish posts at most this late. Later ones fail." default:"1h"`
+		Networks string        `help:"After a hold: JSON file of network settings, as for serve." type:"path" env:"PRESSROOM_NETWORKS"`
+		Unasked  bool          `help:"After a hold: proceed if a network is unreachable. Due posts become unconfirmed."`
+		NoWait   bool          `help:"After a hold: do not wait for networks to list recent posts." env:"PRESSROOM_RESUME_NO_WAIT"`
+		DryRun   bool          `help:"After a hold: report what would happen without changing anything."`
 	}
 	adminHold struct {
 		storeFlags
-		Reason string `help:"Why, for the operator's own page; callers are not told."`
-		Copied bool   `help:"The database is a physical copy (a base backup, a volume's snapshot), which nothing in it tells: resume asks the networks what went out since its last sign of life."`
+		Reason string `help:"Reason, shown to operators only."`
+		Copied bool   `help:"The database is a physical copy, such as a volume snapshot."`
 	}
 	adminPauses struct{ storeFlags }
 )
 
-// Run switches the API.
+// Run turns the API on or off.
 func (c adminAPI) Run(ctx context.Context, p *program, log *slog.Logger) error {
 	all := team.Pause{Scope: team.ForService, Action: team.API}
-	return do(ctx, c.storeFlags, p, log, func(s *server.Server) error {
+	return runSilent(ctx, c.storeFlags, p, log, func(s *server.Server) error {
 		if c.Switch == "on" {
 			return s.Teams.Resume(ctx, all)
 		}
@@ -68,7 +68,7 @@ func (c pauseFlags) pause() (team.Pause, error) {
 		given++
 	}
 	if given != 1 {
-		return out, errors.New("say what: one of --service, --team and --key")
+		return out, errors.New("specify exactly one of --service, --team and --key")
 	}
 	return out, nil
 }
@@ -80,12 +80,12 @@ func (c adminPause) Run(ctx context.Context, p *program, log *slog.Logger) error
 		return err
 	}
 	what.Reason = c.Reason
-	return do(ctx, c.storeFlags, p, log, func(s *server.Server) error { return s.Teams.Pause(ctx, what) })
+	return runSilent(ctx, c.storeFlags, p, log, func(s *server.Server) error { return s.Teams.Pause(ctx, what) })
 }
 
-// Run holds the service.
+// Run puts the service on hold.
 func (c adminHold) Run(ctx context.Context, p *program, log *slog.Logger) error {
-	return with(ctx, c.storeFlags, p, log, func(s *server.Server) (restoreguard.State, error) {
+	return run(ctx, c.storeFlags, p, log, func(s *server.Server) (restoreguard.State, error) {
 		if c.Copied {
 			return s.Hold.HoldCopy(ctx, c.Reason)
 		}
@@ -96,19 +96,19 @@ func (c adminHold) Run(ctx context.Context, p *program, log *slog.Logger) error 
 // Run ends a pause, or the hold.
 func (c adminResume) Run(ctx context.Context, p *program, log *slog.Logger) error {
 	if !c.Service && c.Team == 0 && c.Key == 0 && c.Only == string(team.Everything) {
-		return c.lift(ctx, p, log)
+		return c.endHold(ctx, p, log)
 	}
 	if c.DryRun || c.Unasked {
-		return errors.New("--dry-run and --unasked are for the end of a hold: a pause is ended at once")
+		return errors.New("--dry-run and --unasked only apply to the end of a hold")
 	}
 	what, err := c.pause()
 	if err != nil {
 		return err
 	}
-	return do(ctx, c.storeFlags, p, log, func(s *server.Server) error { return s.Teams.Resume(ctx, what) })
+	return runSilent(ctx, c.storeFlags, p, log, func(s *server.Server) error { return s.Teams.Resume(ctx, what) })
 }
 
-// Run lists what is paused.
+// Run lists pauses.
 func (c adminPauses) Run(ctx context.Context, p *program, log *slog.Logger) error {
-	return with(ctx, c.storeFlags, p, log, func(s *server.Server) ([]team.Pause, error) { return s.Teams.Pauses(ctx) })
+	return run(ctx, c.storeFlags, p, log, func(s *server.Server) ([]team.Pause, error) { return s.Teams.Pauses(ctx) })
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // What a resumption finds is shown to people as a line for each account of a post, under what it cannot know.
-func TestShowReckoning(t *testing.T) {
+func TestPrintResumption(t *testing.T) {
 	t.Parallel()
 	due := time.Date(2026, 11, 22, 8, 0, 0, 0, time.UTC)
 	r := delivery.ResumeReport{Held: restoreguard.Restored, Since: due, GoesLate: 1, Unconfirmed: 1, Accounts: []delivery.ResumedAccount{
@@ -19,11 +19,14 @@ func TestShowReckoning(t *testing.T) {
 		{TeamID: 1, PostID: "p2", AccountID: 3, Platform: "linkedin", Username: "ada", Excerpt: "We are hiring", Due: due, Fate: delivery.FateUnconfirmed, Why: "the network never tells"},
 	}}
 	var out bytes.Buffer
-	if err := showReckoning(&out, r); err != nil {
+	if err := printResumption(&out, r); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
-	for i, want := range []string{"TEAM", "threads harbour.coffee|is sent now|p1|Fresh beans", "linkedin ada|unconfirmed|p2|We are hiring|the network never tells"} {
+	for i, want := range []string{
+		"TEAM", "threads harbour.coffee|publish now|p1|Fresh beans",
+		"linkedin ada|unconfirmed|p2|We are hiring|the network never tells",
+	} {
 		line := lines[len(lines)-3+i]
 		for part := range strings.SplitSeq(want, "|") {
 			if !strings.Contains(line, part) {
@@ -31,12 +34,13 @@ func TestShowReckoning(t *testing.T) {
 			}
 		}
 	}
-	if !strings.Contains(out.String(), "cancelled since 2026-11-22 08:00:00Z is not known here") || strings.Contains(out.String(), "{") {
+	if !strings.Contains(out.String(), "cancellations after 2026-11-22 08:00:00Z are not in this database") ||
+		strings.Contains(out.String(), "{") {
 		t.Error(out.String())
 	}
 	out.Reset()
 	r.Held = restoreguard.ByHand
-	if err := showReckoning(&out, r); err != nil || strings.Contains(out.String(), "not known") {
-		t.Errorf("by hand nothing is unknown: %s, %v", &out, err)
+	if err := printResumption(&out, r); err != nil || strings.Contains(out.String(), "not in this database") {
+		t.Errorf("a hold by hand: %s, %v", &out, err)
 	}
 }

@@ -13,57 +13,57 @@ import (
 
 type (
 	adminTeams struct {
-		Add          adminTeamsAdd          `cmd:"" help:"Add a team with its owner."`
+		Add          adminTeamsAdd          `cmd:"" help:"Add a team."`
 		List         adminTeamsList         `cmd:"" help:"List teams."`
-		Members      adminTeamsMembers      `cmd:"" help:"List the people of a team."`
-		Member       adminTeamsMember       `cmd:"" help:"Give a person a role in a team, or take the person out. A new owner takes the place of the one before, whose keys end."`
-		Invite       adminTeamsInvite       `cmd:"" help:"Print or mail a link by which the person of an e-mail address joins a team. It works once, for 7 days."`
-		Plan         adminTeamsPlan         `cmd:"" help:"Put a team on a plan."`
-		Timezone     adminTeamsTimezone     `cmd:"" help:"Move a team to another time zone."`
-		DailyCredits adminTeamsDailyCredits `cmd:"" help:"Limit what the team's keys and assistants spend in a day."`
-		Access       adminTeamsAccess       `cmd:"" help:"Switch API and tool access of a team on or off, as its owner can."`
-		Close        adminTeamsClose        `cmd:"" help:"Close a team: none of its keys works. Nothing is deleted."`
-		Reopen       adminTeamsReopen       `cmd:"" help:"Open a closed team again."`
+		Members      adminTeamsMembers      `cmd:"" help:"List the members of a team."`
+		Member       adminTeamsMember       `cmd:"" help:"Set a person's role in a team, or remove them. A new owner replaces the old one."`
+		Invite       adminTeamsInvite       `cmd:"" help:"Print or mail a link to join a team, valid once for 7 days."`
+		Plan         adminTeamsPlan         `cmd:"" help:"Change a team's plan."`
+		Timezone     adminTeamsTimezone     `cmd:"" help:"Change a team's time zone."`
+		DailyCredits adminTeamsDailyCredits `cmd:"" help:"Set a team's daily credit limit."`
+		Access       adminTeamsAccess       `cmd:"" help:"Turn a team's API and tool access on or off."`
+		Close        adminTeamsClose        `cmd:"" help:"Close a team. Its keys stop working; nothing is deleted."`
+		Reopen       adminTeamsReopen       `cmd:"" help:"Reopen a closed team."`
 	}
 	adminTeamsAdd struct {
 		storeFlags
-		Name     string `required:"" help:"The team's name."`
-		Owner    int64  `required:"" help:"The owner: a person's id."`
-		Timezone string `default:"UTC" help:"The team's time zone, an IANA name such as Europe/Berlin."`
-		Language string `default:"en" help:"The language the team writes in, BCP 47."`
-		Plan     string `default:"team" help:"The team's plan: free, creator, team or agency, or one of the file of --terms."`
+		Name     string `required:"" help:"Name of the team."`
+		Owner    int64  `required:"" help:"Person ID of the owner."`
+		Timezone string `default:"UTC" help:"IANA time zone, such as Europe/Berlin."`
+		Language string `default:"en" help:"Language of the team's posts (BCP 47)."`
+		Plan     string `default:"team" help:"Plan: free, creator, team, agency or one of --terms."`
 	}
 	adminTeamsList struct{ storeFlags }
 	teamFlags      struct {
 		storeFlags
-		Team int64 `required:"" help:"The team's id."`
+		Team int64 `required:"" help:"Team ID."`
 	}
 	adminTeamsMembers struct{ teamFlags }
 	adminTeamsMember  struct {
 		teamFlags
 		forceFlags
-		Person int64  `required:"" help:"The person's id."`
-		Role   string `required:"" enum:"owner,admin,editor,viewer,client,none" help:"owner, admin, editor, viewer or client; none takes the person out."`
+		Person int64  `required:"" help:"Person ID."`
+		Role   string `required:"" enum:"owner,admin,editor,viewer,client,none" help:"Role: owner, admin, editor, viewer, client, or none to remove."`
 	}
 	adminTeamsInvite struct {
 		teamFlags
 		linkFlags
-		letterFlags
-		Email string `required:"" help:"The person's e-mail address."`
-		Role  string `required:"" enum:"admin,editor,viewer,client" help:"admin, editor, viewer or client."`
+		mailFlags
+		Email string `required:"" help:"Email address of the person."`
+		Role  string `required:"" enum:"admin,editor,viewer,client" help:"Role: admin, editor, viewer or client."`
 	}
 	adminTeamsPlan struct {
 		teamFlags
-		Plan  string         `required:"" help:"The plan's id."`
-		Lasts *time.Duration `help:"How long until the plan lapses, such as 720h; never where not given."`
+		Plan  string         `required:"" help:"Plan ID."`
+		Lasts *time.Duration `help:"Duration of the plan, such as 720h; unlimited if omitted."`
 	}
 	adminTeamsTimezone struct {
 		teamFlags
-		Timezone string `required:"" help:"An IANA name such as Europe/Berlin."`
+		Timezone string `required:"" help:"IANA time zone, such as Europe/Berlin."`
 	}
 	adminTeamsDailyCredits struct {
 		teamFlags
-		Credits *int64 `help:"Credits a day: 0 for none, -1 for unlimited; what the plan says where not given."`
+		Credits *int64 `help:"Credits per day; -1 for unlimited; the plan's limit if omitted."`
 	}
 	adminTeamsAccess struct {
 		teamFlags
@@ -75,78 +75,91 @@ type (
 
 // Run adds a team.
 func (c adminTeamsAdd) Run(ctx context.Context, p *program, log *slog.Logger) error {
-	return with(ctx, c.storeFlags, p, log, func(s *server.Server) (team.Team, error) {
-		return s.Teams.AddTeam(ctx, team.Team{Name: c.Name, Timezone: c.Timezone, Language: c.Language, Plan: c.Plan}, c.Owner)
+	return run(ctx, c.storeFlags, p, log, func(s *server.Server) (team.Team, error) {
+		return s.Teams.AddTeam(ctx, team.Team{Name: c.Name, Timezone: c.Timezone, Language: c.Language, Plan: c.Plan},
+			c.Owner)
 	})
 }
 
 // Run lists teams.
 func (c adminTeamsList) Run(ctx context.Context, p *program, log *slog.Logger) error {
-	return with(ctx, c.storeFlags, p, log, func(s *server.Server) ([]team.Team, error) { return s.Teams.Teams(ctx) })
+	return run(ctx, c.storeFlags, p, log, func(s *server.Server) ([]team.Team, error) { return s.Teams.Teams(ctx) })
 }
 
-// Run lists the people of a team.
+// Run lists the members of a team.
 func (c adminTeamsMembers) Run(ctx context.Context, p *program, log *slog.Logger) error {
-	return with(ctx, c.storeFlags, p, log, func(s *server.Server) ([]team.Member, error) { return s.Teams.Members(ctx, c.Team) })
+	return run(ctx, c.storeFlags, p, log, func(s *server.Server) ([]team.Member, error) {
+		return s.Teams.Members(ctx, c.Team)
+	})
 }
 
-// Run gives a person a role, or none.
+// Run sets or removes a person's role.
 func (c adminTeamsMember) Run(ctx context.Context, p *program, log *slog.Logger) error {
-	return do(ctx, c.storeFlags, p, log, func(s *server.Server) error {
+	return runSilent(ctx, c.storeFlags, p, log, func(s *server.Server) error {
 		if c.Role == "none" {
-			return c.change(ctx, s, func(ctx context.Context) error { return s.Teams.RemoveMember(ctx, c.Team, c.Person) })
+			return c.keepOperator(ctx, s, func(ctx context.Context) error {
+				return s.Teams.RemoveMember(ctx, c.Team, c.Person)
+			})
 		}
 		return s.Teams.SetMember(ctx, c.Team, c.Person, access.Role(c.Role))
 	})
 }
 
-// Run puts a team on a plan.
+// Run changes a team's plan.
 func (c adminTeamsPlan) Run(ctx context.Context, p *program, log *slog.Logger) error {
-	end, err := until(c.Lasts)
+	end, err := expiry(c.Lasts)
 	if err != nil {
 		return err
 	}
-	return do(ctx, c.storeFlags, p, log, func(s *server.Server) error { return s.Teams.SetPlan(ctx, c.Team, c.Plan, end) })
+	return runSilent(ctx, c.storeFlags, p, log, func(s *server.Server) error {
+		return s.Teams.SetPlan(ctx, c.Team, c.Plan, end)
+	})
 }
 
-// until is when a span that begins now ends; never where none was given.
-func until(span *time.Duration) (time.Time, error) {
+// expiry returns the time when a span that begins now ends, or the zero time if span is nil.
+func expiry(span *time.Duration) (time.Time, error) {
 	switch {
 	case span == nil:
 		return time.Time{}, nil
 	case *span <= 0:
-		return time.Time{}, errors.New("how long it lasts has to be more than nothing, such as 720h; leave the flag out for ever")
+		return time.Time{}, errors.New("the duration must be positive, such as 720h; omit the flag for no end")
 	}
 	return time.Now().Add(*span), nil
 }
 
-// Run moves a team to another time zone.
+// Run changes a team's time zone.
 func (c adminTeamsTimezone) Run(ctx context.Context, p *program, log *slog.Logger) error {
-	return do(ctx, c.storeFlags, p, log, func(s *server.Server) error { return s.Teams.SetTimezone(ctx, c.Team, c.Timezone) })
+	return runSilent(ctx, c.storeFlags, p, log, func(s *server.Server) error {
+		return s.Teams.SetTimezone(ctx, c.Team, c.Timezone)
+	})
 }
 
-// Run limits what a team spends in a day.
+// Run sets a team's daily limit.
 func (c adminTeamsDailyCredits) Run(ctx context.Context, p *program, log *slog.Logger) error {
-	return do(ctx, c.storeFlags, p, log, func(s *server.Server) error { return s.Teams.SetDailyCredits(ctx, c.Team, c.Credits) })
+	return runSilent(ctx, c.storeFlags, p, log, func(s *server.Server) error {
+		return s.Teams.SetDailyCredits(ctx, c.Team, c.Credits)
+	})
 }
 
-// Run switches a team's access.
+// Run turns a team's access on or off.
 func (c adminTeamsAccess) Run(ctx context.Context, p *program, log *slog.Logger) error {
-	return do(ctx, c.storeFlags, p, log, func(s *server.Server) error { return s.Teams.SetAccess(ctx, c.Team, c.Switch == "on") })
+	return runSilent(ctx, c.storeFlags, p, log, func(s *server.Server) error {
+		return s.Teams.SetAccess(ctx, c.Team, c.Switch == "on")
+	})
 }
 
 // Run closes a team.
 func (c adminTeamsClose) Run(ctx context.Context, p *program, log *slog.Logger) error {
-	return do(ctx, c.storeFlags, p, log, func(s *server.Server) error { return s.Teams.Close(ctx, c.Team) })
+	return runSilent(ctx, c.storeFlags, p, log, func(s *server.Server) error { return s.Teams.Close(ctx, c.Team) })
 }
 
-// Run opens a team again.
+// Run reopens a team.
 func (c adminTeamsReopen) Run(ctx context.Context, p *program, log *slog.Logger) error {
-	return do(ctx, c.storeFlags, p, log, func(s *server.Server) error { return s.Teams.Reopen(ctx, c.Team) })
+	return runSilent(ctx, c.storeFlags, p, log, func(s *server.Server) error { return s.Teams.Reopen(ctx, c.Team) })
 }
 
-// invited is an invitation with its link, which is shown this once. The link is empty if it was mailed.
-type invited struct {
+// invitationLink is an invitation with its link, which is shown only once. It is empty if it was mailed.
+type invitationLink struct {
 	team.Invitation
 
 	Link string `json:"link,omitempty"`
@@ -158,12 +171,12 @@ func (c adminTeamsInvite) Run(ctx context.Context, p *program, log *slog.Logger)
 	if err != nil {
 		return err
 	}
-	return withConfig(ctx, cfg, p, func(s *server.Server) (invited, error) {
+	return runWithConfig(ctx, cfg, p, func(s *server.Server) (invitationLink, error) {
 		if c.Mail {
 			i, err := s.Letters.Invite(ctx, 0, c.Team, c.Email, access.Role(c.Role))
-			return invited{Invitation: i}, plainly(err)
+			return invitationLink{Invitation: i}, operatorError(err)
 		}
 		i, token, err := s.Teams.Invite(ctx, 0, c.Team, c.Email, access.Role(c.Role))
-		return invited{i, c.link(team.InvitationPath, token)}, plainly(err)
+		return invitationLink{i, c.link(team.InvitationPath, token)}, operatorError(err)
 	})
 }

@@ -14,13 +14,14 @@ import (
 )
 
 type callCmd struct {
-	Args []word `arg:"" optional:"" help:"An operation's name and its arguments; without any, all operations are listed."`
+	Args []word `arg:"" optional:"" help:"Operation and its arguments. Lists all operations if omitted."`
 }
 
-// word is an argument as it was given: as a plain string package kong would take it through JSON, which changes what is not UTF-8.
+// word is an argument as it was given. Package kong would pass a plain string through JSON, which changes bytes that
+// are not UTF-8.
 type word string
 
-// Decode reads the next one.
+// Decode reads the next argument.
 func (w *word) Decode(ctx *kong.DecodeContext) error {
 	token, err := ctx.Scan.PopValue("argument")
 	if err != nil {
@@ -28,13 +29,13 @@ func (w *word) Decode(ctx *kong.DecodeContext) error {
 	}
 	text, ok := token.Value.(string)
 	if !ok {
-		return errors.New("an argument is no text")
+		return errors.New("an argument is not text")
 	}
 	*w = word(text)
 	return nil
 }
 
-// statusError ends the program with a status of its own; what there is to say is said.
+// statusError ends the program with this exit status. The error was printed already.
 type statusError int
 
 func (s statusError) Error() string { return "exit status " + strconv.Itoa(int(s)) }

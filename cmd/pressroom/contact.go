@@ -7,10 +7,11 @@ import (
 	"strings"
 )
 
-var errContact = errors.New("PRESSROOM_SECURITY_CONTACT (--security-contact) has to be an e-mail address such as security@example.com, or a mailto: or https: address")
+var errContact = errors.New("PRESSROOM_SECURITY_CONTACT (--security-contact) must be an email address such as " +
+	"security@example.com, or a mailto: or https: URL")
 
-// contactURI returns the URI of a contact as security.txt wants it (RFC 9116, section 2.5.3). A bare e-mail address becomes a
-// mailto: URI, and none stays none.
+// contactURI returns the URI of a contact for security.txt (RFC 9116, section 2.5.3). A bare email address becomes a
+// mailto: URI. The result is empty if text is.
 func contactURI(text string) (string, error) {
 	if text == "" {
 		return "", nil

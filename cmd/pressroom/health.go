@@ -11,48 +11,50 @@ import (
 	"time"
 )
 
-// healthCmd is what a container's own check runs: an image with nothing but the program has no other to ask with.
+// healthCmd is for the health check of a container, whose image has no other HTTP client.
 type healthCmd struct {
-	URL string `help:"The node's /readyz: the status at its own address, or with every check at its --metrics-addr." default:"http://127.0.0.1:8080/readyz" env:"PRESSROOM_HEALTH_URL"`
+	URL string `help:"URL of /readyz. At --metrics-addr, it includes every check." default:"http://127.0.0.1:8080/readyz" env:"PRESSROOM_HEALTH_URL"`
 }
 
 const (
-	healthWithin = 5 * time.Second
-	maxHealth    = 16 << 10 // bytes of the answer that are shown
+	healthTimeout  = 5 * time.Second
+	maxHealthBytes = 16 << 10 // of the response that are printed
 )
 
-// Run asks a node whether it is ready, and prints what it says.
+// Run requests /readyz of a node and prints the response.
 func (c healthCmd) Run(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, healthWithin)
+	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.URL, nil)
 	if err != nil {
-		return errors.New("--url (PRESSROOM_HEALTH_URL) has to be an address such as http://127.0.0.1:8080/readyz")
+		return errors.New("--url (PRESSROOM_HEALTH_URL) must be a URL such as http://127.0.0.1:8080/readyz")
 	}
-	// It is asked at its own machine, by an address that its certificate is not for.
-	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint:gosec // nothing is sent, and nothing is believed but a status
+	// The node is on this machine, and its certificate is for another name.
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint:gosec // sends nothing and only reads a status
 	resp, err := client.Do(req)
 	if err != nil {
-		return fmt.Errorf("asking whether the node is ready: %w", err)
+		return fmt.Errorf("checking whether the node is ready: %w", err)
 	}
 	defer resp.Body.Close()
-	told, err := io.ReadAll(io.LimitReader(resp.Body, maxHealth))
+	told, err := io.ReadAll(io.LimitReader(resp.Body, maxHealthBytes))
 	if err != nil {
-		return fmt.Errorf("reading whether the node is ready: %w", err)
+		return fmt.Errorf("reading the response of the node: %w", err)
 	}
 	fmt.Print(string(told))
 	switch {
-	case !ofNode(resp, told):
-		return fmt.Errorf("no node answers there (%s): --url (PRESSROOM_HEALTH_URL) has to lead to its /readyz", resp.Status)
+	case !isReadyz(resp, told):
+		return fmt.Errorf("no node answers at this URL (%s); set --url (PRESSROOM_HEALTH_URL) to its /readyz",
+			resp.Status)
 	case resp.StatusCode != http.StatusOK:
-		return fmt.Errorf("the node is not ready: %s; GET /readyz at its --metrics-addr (http://127.0.0.1:9464/readyz by default) says why", resp.Status)
+		return fmt.Errorf("the node is not ready: %s; for the reason, GET /readyz at its --metrics-addr (default "+
+			"http://127.0.0.1:9464/readyz)", resp.Status)
 	}
 	return nil
 }
 
-// ofNode reports whether an answer is one of a node's /readyz: the status alone as its public listener says it, or the checks
-// as its metrics listener lists them. Other programs answer {"status":"ok"} too, but not like this.
-func ofNode(resp *http.Response, body []byte) bool {
+// isReadyz reports whether a response is from the /readyz of a node: the status of its public listener, or the checks
+// of its metrics listener. The headers tell it from other programs that answer {"status":"ok"}.
+func isReadyz(resp *http.Response, body []byte) bool {
 	if resp.Header.Get("Content-Type") != "application/json" || resp.Header.Get("Cache-Control") != "no-store" {
 		return false
 	}

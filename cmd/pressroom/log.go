@@ -9,7 +9,7 @@ import (
 	"github.com/mattn/go-isatty"
 )
 
-// newLog makes the log: lines for people on a terminal, JSON otherwise.
+// newLog returns a logger that writes text to a terminal and JSON elsewhere, unless format says otherwise.
 func newLog(w io.Writer, level, format string) (*slog.Logger, error) {
 	var at slog.Level
 	if err := at.UnmarshalText([]byte(level)); err != nil {

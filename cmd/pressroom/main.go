@@ -1,4 +1,4 @@
-// Command pressroom is the whole service in one program.
+// Command pressroom runs, administers and calls the service.
 package main
 
 import (
@@ -8,7 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
-	_ "time/tzdata" // time zones also where the system has none
+	_ "time/tzdata" // for systems without a time zone database
 
 	"github.com/alecthomas/kong"
 )
@@ -18,16 +18,16 @@ var version = "dev"
 
 // program is the command line.
 type program struct {
-	Quickstart quickstartCmd `cmd:"" help:"Try everything at once: a demo team with sandbox networks in one directory. Needs no set-up."`
+	Quickstart quickstartCmd `cmd:"" help:"Run a demo team with sandbox networks. Needs no setup."`
 	Serve      serveCmd      `cmd:"" help:"Run the service."`
-	Admin      adminCmd      `cmd:"" help:"The operator's commands: people, teams, keys, accounts."`
-	Call       callCmd       `cmd:"" passthrough:"" help:"Call an operation of the API, as a client with a key: pressroom call list_posts --limit 3."`
-	Sandbox    sandboxCmd    `cmd:"" help:"Run the sandbox networks alone."`
-	Health     healthCmd     `cmd:"" help:"Ask a node on this machine whether it is ready. Ends with status 1 where not."`
+	Admin      adminCmd      `cmd:"" help:"Administer people, teams, keys, accounts, credits and backups."`
+	Call       callCmd       `cmd:"" passthrough:"" help:"Call an API operation, such as: pressroom call list_posts --limit 3"`
+	Sandbox    sandboxCmd    `cmd:"" help:"Run only the sandbox networks."`
+	Health     healthCmd     `cmd:"" help:"Check whether a node is ready. Exits with status 1 if not ready."`
 	Version    versionCmd    `cmd:"" help:"Print the version."`
 
-	LogLevel  string `help:"How much the log tells: debug, info, warn or error." enum:"debug,info,warn,error" default:"info" env:"PRESSROOM_LOG_LEVEL"`
-	LogFormat string `help:"text for people, json for programs; auto is text on a terminal and json elsewhere." enum:"auto,text,json" default:"auto" env:"PRESSROOM_LOG_FORMAT"`
+	LogLevel  string `help:"Log level: debug, info, warn or error." enum:"debug,info,warn,error" default:"info" env:"PRESSROOM_LOG_LEVEL"`
+	LogFormat string `help:"Log format: text, json, or auto (text on a terminal, else json)." enum:"auto,text,json" default:"auto" env:"PRESSROOM_LOG_FORMAT"`
 }
 
 type versionCmd struct{}
@@ -43,7 +43,8 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	var p program
 	k := kong.Parse(&p, kong.Name("pressroom"), kong.UsageOnError(),
-		kong.Description("pressroom drafts, schedules and publishes posts through an API and through assistants' tools.\n\nStart with: pressroom quickstart"),
+		kong.Description("Draft, schedule and publish posts on social networks, by API and by assistants.\n\nTo try "+
+			"it out, run: pressroom quickstart"),
 		kong.BindTo(ctx, (*context.Context)(nil)))
 	log, err := newLog(os.Stderr, p.LogLevel, p.LogFormat)
 	k.FatalIfErrorf(err)

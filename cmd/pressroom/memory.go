@@ -9,78 +9,80 @@ import (
 )
 
 const (
-	// gcPercent trades some memory for time: what the program keeps is small beside what each request makes, so that
-	// the collector would run very often.
+	// gcPercent trades memory for time. The live heap is small compared with what each request allocates, so that the
+	// collector would run very often.
 	gcPercent = 400
-	// lightly is how many bytes the runtime may take before the collector runs more often than that. With what SQLite and
-	// the program's own text take beside, the program stays below 200 MB while a thousand assistants ask at once.
-	lightly = 96 << 20
-	// beside is what the runtime holds that is no heap: stacks, and its own books.
-	beside = 24 << 20
-	// restingEach is how often the program looks whether it is at rest: no more than resting bytes were asked for since the
-	// last look, and giving is what the heap has to hold beyond what is kept for a collection to be worth its while.
-	restingEach = 2 * time.Second
-	resting     = 1 << 20
-	giving      = 4 << 20
+	// softLimit is the memory limit of the runtime in bytes. Together with SQLite and the program text, the process
+	// stays below 200 MB while a thousand assistants call at once.
+	softLimit = 96 << 20
+	// outsideHeap is the memory of the runtime outside the heap, in bytes.
+	outsideHeap = 24 << 20
+	// idleCheckInterval is how often the program checks whether it is idle. It is idle if at most maxIdleAllocation
+	// bytes were allocated since the last check. A collection pays if it can free minReclaimable bytes.
+	idleCheckInterval = 2 * time.Second
+	maxIdleAllocation = 1 << 20
+	minReclaimable    = 4 << 20
 )
 
-// tuneCollector sets when the collector runs. GOGC and GOMEMLIMIT override it.
+// tuneCollector configures the garbage collector. GOGC and GOMEMLIMIT override it.
 func tuneCollector() {
 	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
 		return
 	}
 	debug.SetGCPercent(gcPercent)
-	set := int64(lightly)
+	set := int64(softLimit)
 	debug.SetMemoryLimit(set)
 	afterEachCollection(func() {
-		if limit := limitFor(kept()); limit != set {
+		if limit := memoryLimit(liveHeap()); limit != set {
 			set = limit
 			debug.SetMemoryLimit(limit)
 		}
 	})
-	go giveBack()
+	go returnMemory()
 }
 
-// giveBack gives to the machine what nothing needs any more whenever the program has come to rest: the collector runs so
-// seldom that what the start or a rush left behind would stay for minutes.
-func giveBack() {
-	var r rest
-	for range time.Tick(restingEach) {
-		if r.wastes(heap()) {
+// returnMemory returns unused memory to the system whenever the program becomes idle. The collector runs so rarely that
+// memory of the start or of a peak would stay for minutes.
+func returnMemory() {
+	var r idleDetector
+	for range time.Tick(idleCheckInterval) {
+		if r.shouldReturn(heap()) {
 			debug.FreeOSMemory()
 		}
 	}
 }
 
-// heapState is what the runtime tells of the heap, in bytes: all that was ever asked for, what is held, and what of that the last
-// collection found in use.
-type heapState struct{ asked, held, kept uint64 }
+// heapState describes the heap in bytes: allocated since the start, held now, and live at the last collection.
+type heapState struct{ allocated, held, live uint64 }
 
-// rest remembers how much had been asked for at the last look.
-type rest struct{ asked uint64 }
+// idleDetector remembers how much had been allocated at the last check.
+type idleDetector struct{ allocated uint64 }
 
-// wastes tells whether the program has asked for next to nothing since the last look and holds much that it need not.
-func (r *rest) wastes(now heapState) bool {
-	quiet := now.asked-r.asked <= resting
-	r.asked = now.asked
-	return quiet && now.held > now.kept+giving
+// shouldReturn reports whether the program is idle and holds much memory that it does not need.
+func (r *idleDetector) shouldReturn(now heapState) bool {
+	quiet := now.allocated-r.allocated <= maxIdleAllocation
+	r.allocated = now.allocated
+	return quiet && now.held > now.live+minReclaimable
 }
 
-// limitFor is how much memory the runtime may take while the program keeps so many bytes: what is light, or where more
-// than that is needed, as much garbage as is kept. A fixed limit would let the collector run without end there.
-func limitFor(kept uint64) int64 {
-	return max(lightly, 2*int64(kept)+beside) //nolint:gosec // no machine has so much memory
+// memoryLimit returns the memory limit for a live heap of the given size: softLimit, or twice the live heap. With a
+// fixed limit, the collector would run without end once the live heap reaches it.
+func memoryLimit(kept uint64) int64 {
+	return max(softLimit, 2*int64(kept)+outsideHeap) //nolint:gosec // no machine has so much memory
 }
 
-// kept is how many bytes the last collection left.
-func kept() uint64 { return told("/gc/heap/live:bytes") }
+// liveHeap returns how many bytes were live at the last collection.
+func liveHeap() uint64 { return runtimeMetric("/gc/heap/live:bytes") }
 
 func heap() heapState {
-	return heapState{asked: told("/gc/heap/allocs:bytes"), held: told("/memory/classes/heap/objects:bytes"), kept: kept()}
+	return heapState{
+		allocated: runtimeMetric("/gc/heap/allocs:bytes"), held: runtimeMetric("/memory/classes/heap/objects:bytes"),
+		live: liveHeap(),
+	}
 }
 
-// told is a figure of the runtime, or 0 where it does not tell it.
-func told(name string) uint64 {
+// runtimeMetric returns a metric of the runtime, or 0 if it does not exist.
+func runtimeMetric(name string) uint64 {
 	sample := []metrics.Sample{{Name: name}}
 	metrics.Read(sample)
 	if sample[0].Value.Kind() != metrics.KindUint64 {
@@ -89,8 +91,8 @@ func told(name string) uint64 {
 	return sample[0].Value.Uint64()
 }
 
-// afterEachCollection calls a function after every run of the collector, one call at a time: each run ends an object
-// that nobody holds, and the next one is made.
+// afterEachCollection calls do after every run of the collector, one call at a time, from the finalizer of an object
+// that is created anew each time.
 func afterEachCollection(do func()) {
 	type run struct{ number *int }
 	var next func(*run)

@@ -15,9 +15,9 @@ import (
 )
 
 type quickstartCmd struct {
-	Data string `help:"Directory that keeps everything; started again on it, what is there is kept." default:"pressroom-data" type:"path"`
-	Addr string `help:"Address to listen at. It speaks plain HTTP: keep it on this machine." default:"127.0.0.1:8080"`
-	JSON bool   `help:"Print one line of JSON for programs instead of the text for people."`
+	Data string `help:"Data directory. Existing data is kept." default:"pressroom-data" type:"path"`
+	Addr string `help:"Address to listen on. It serves plain HTTP, so keep it local." default:"127.0.0.1:8080"`
+	JSON bool   `help:"Print one line of JSON."`
 }
 
 // Run starts the service with the demo team and the sandbox networks.
@@ -27,11 +27,13 @@ func (c quickstartCmd) Run(ctx context.Context, log *slog.Logger) error {
 		return err
 	}
 	if addr, ok := listener.Addr().(*net.TCPAddr); !ok || !addr.IP.IsLoopback() {
-		log.Warn("INSECURE: quickstart is for trying things out on this machine. At this address others reach it over plain HTTP, with an operator's account and full "+
-			"keys. Use --addr 127.0.0.1:8080, or pressroom serve for others", "addr", listener.Addr().String())
+		log.Warn("INSECURE: quickstart is for trials on this machine, but this address exposes an operator account "+
+			"and full keys over "+
+			"plain HTTP. Use --addr 127.0.0.1:8080, or pressroom serve", "addr", listener.Addr().String())
 	}
 	q, err := server.OpenQuickstart(ctx, c.Data, server.Config{
-		Version: version, PublicURL: "http://" + named(c.Addr, listener.Addr()), Workers: defaultWorkers, Log: log,
+		Version: version, PublicURL: "http://" + displayAddress(c.Addr, listener.Addr()), Workers: defaultWorkers,
+		Log: log,
 	})
 	if err != nil {
 		return errors.Join(err, listener.Close())
@@ -39,7 +41,7 @@ func (c quickstartCmd) Run(ctx context.Context, log *slog.Logger) error {
 	return errors.Join(c.serve(ctx, q, listener), q.Close())
 }
 
-// serve runs the service, and greets once what the demo team finds is finished.
+// serve runs the service and prints the greeting once the demo data is complete.
 func (c quickstartCmd) serve(ctx context.Context, q *server.Quickstart, listener net.Listener) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -58,8 +60,8 @@ func (c quickstartCmd) serve(ctx context.Context, q *server.Quickstart, listener
 	return errors.Join(err, <-ended)
 }
 
-// named is the address that is listened at, by the name that was asked for where that is localhost: passkeys belong to names.
-func named(asked string, listening net.Addr) string {
+// displayAddress returns the address of the listener. It keeps the name localhost, because passkeys are bound to names.
+func displayAddress(asked string, listening net.Addr) string {
 	_, port, err := net.SplitHostPort(listening.String())
 	if host, _, asErr := net.SplitHostPort(asked); err == nil && asErr == nil && host == "localhost" {
 		return net.JoinHostPort(host, port)
@@ -70,12 +72,12 @@ func named(asked string, listening net.Addr) string {
 func listen(addr string) (net.Listener, error) {
 	listener, err := net.Listen("tcp", addr)
 	if err != nil {
-		return nil, fmt.Errorf("listening at %s (choose another with --addr): %w", addr, err)
+		return nil, fmt.Errorf("listening on %s (choose another address with --addr): %w", addr, err)
 	}
 	return listener, nil
 }
 
-// greet tells what there is and what to try.
+// greet prints addresses, keys and commands to try.
 func (c quickstartCmd) greet(w io.Writer, q *server.Quickstart) error {
 	if c.JSON {
 		return json.NewEncoder(w).Encode(q.Greeting)
@@ -87,12 +89,12 @@ var greeting = template.Must(template.New("greeting").Parse(`pressroom is runnin
 
   API       {{.Greeting.BaseURL}}
   Tools     {{.Greeting.MCPURL}}
-  App       {{.Greeting.AppURL}}   ({{with .Greeting.Owner}}{{.Email}}{{with .Password}} / {{.}}{{end}}{{end}}, who owns the team and runs the service)
+  App       {{.Greeting.AppURL}}   ({{with .Greeting.Owner}}{{.Email}}{{with .Password}} / {{.}}{{end}}{{end}}, owner of the team and operator)
 {{- with .Greeting.Owner.Recover}}
-            The password was changed. To set a new one, open the link that this command prints:
+            The password was changed. To set a new one, open the link printed by:
             {{.}}
 {{- end}}
-  Sandbox   {{.Greeting.SandboxURL}}   what the sandbox networks hold, as their public sees it
+  Sandbox   {{.Greeting.SandboxURL}}   posts on the sandbox networks
 
   Keys      read only   {{.Greeting.Keys.read_only}}
             drafts      {{.Greeting.Keys.drafts}}
@@ -106,11 +108,11 @@ Try:
   curl -s -H "Authorization: Bearer $KEY" -H "Content-Type: application/json" -H "Idempotency-Key: my-first-post" -d '{"caption":"Hello from #pressroom","account_ids":[1]}' {{.Greeting.BaseURL}}/posts
   curl -s -H "Authorization: Bearer $KEY" "{{.Greeting.BaseURL}}/posts?status=draft&limit=1"
 
-{{with .Sample}}Then publish one, and look at the sandbox's page for it:
+{{with .Sample}}Publish one and see it on the sandbox network:
 
   curl -s -X POST -H "Authorization: Bearer $KEY" {{$.Greeting.BaseURL}}/posts/{{.}}/publish
   curl -s -H "Authorization: Bearer $KEY" {{$.Greeting.BaseURL}}/posts/{{.}}
   curl -s {{$.Greeting.SandboxURL}}/held
 
-{{end}}Stop with Ctrl-C. Everything stays in the data directory.
+{{end}}Press Ctrl-C to stop. The data directory keeps everything.
 `))

@@ -9,9 +9,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// showPlain prints JSON for people: a record as name: value lines, a list as one record after the other with an
-// empty line between, in the order in which the members were written.
-func showPlain(w io.Writer, raw []byte) error {
+// printPlain prints JSON as lines of a name and a value, in the order of the members. Empty lines separate the records
+// of a list.
+func printPlain(w io.Writer, raw []byte) error {
 	records := []json.RawMessage{raw}
 	if raw[0] == '[' {
 		if err := json.Unmarshal(raw, &records); err != nil {
@@ -22,14 +22,14 @@ func showPlain(w io.Writer, raw []byte) error {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
-		if err := showRecord(w, record); err != nil {
+		if err := printRecord(w, record); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func showRecord(w io.Writer, record json.RawMessage) error {
+func printRecord(w io.Writer, record json.RawMessage) error {
 	dec := jsontext.NewDecoder(bytes.NewReader(record))
 	if _, err := dec.ReadToken(); err != nil {
 		return fmt.Errorf("reading the answer: %w", err)

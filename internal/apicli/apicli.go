@@ -1,4 +1,4 @@
-// Package apicli is the command line of the API: every operation as a command, by the table that the Go client is
+// Package apicli implements `pressroom call`: each API operation as a command, from the table that the Go client is
 // generated with.
 package apicli
 
@@ -25,20 +25,20 @@ const (
 	urlVariable  = "PRESSROOM_URL"
 )
 
-// Terminal is what a command reads and writes.
+// Terminal is the environment of a command.
 type Terminal struct {
 	Env    func(string) string
 	In     io.Reader
-	Out    io.Writer // answers, as JSON
-	Err    io.Writer // what went wrong, for people
-	Pretty bool      // whether a person reads Out
+	Out    io.Writer // responses, as JSON
+	Err    io.Writer // errors, for people
+	Pretty bool      // indents JSON
 }
 
-// Run does one command, such as list_posts --limit 3, and gives its exit status: one of the Status constants.
+// Run runs one command, such as list_posts --limit 3, and returns its exit status: one of the Status constants.
 func Run(ctx context.Context, t Terminal, args []string) int {
 	err := t.run(ctx, args)
 	if err != nil {
-		t.tell(err)
+		t.printError(err)
 	}
 	return status(ctx, err)
 }
@@ -51,7 +51,7 @@ func (t Terminal) run(ctx context.Context, args []string) error {
 	}
 	args = flags.Args()
 	if len(args) == 0 {
-		overview(t.Out)
+		printOverview(t.Out)
 		return nil
 	}
 	if common.help {
@@ -65,7 +65,7 @@ func (t Terminal) run(ctx context.Context, args []string) error {
 			return t.operation(ctx, common, o, args[1:])
 		}
 	}
-	return usage("there is no operation %q: `pressroom call` lists them", args[0])
+	return usagef("unknown operation %q; list operations with: pressroom call", args[0])
 }
 
 func (t Terminal) operation(ctx context.Context, s settings, o client.Operation, args []string) error {
@@ -75,22 +75,22 @@ func (t Terminal) operation(ctx context.Context, s settings, o client.Operation,
 		return err
 	}
 	if s.help {
-		describe(t.Out, o)
+		printHelp(t.Out, o)
 		return nil
 	}
-	if err := given.places(flags.Args()); err != nil {
+	if err := given.setPositional(flags.Args()); err != nil {
 		return err
 	}
-	if err := given.merge(s.json, t.In); err != nil {
+	if err := given.addJSON(s.json, t.In); err != nil {
 		return err
 	}
 	switch {
 	case s.all && !o.Paged:
-		return usage("%s has no pages: leave --all out", o.Name)
-	case s.wait && !o.StartsJob && o.Name != followed:
-		return usage("%s starts no job: leave --wait out", o.Name)
+		return usagef("%s is not paginated: omit --all", o.Name)
+	case s.wait && !o.StartsJob && o.Name != getJob:
+		return usagef("%s does not start a job: omit --wait", o.Name)
 	case s.key != "" && !o.TakesKey:
-		return usage("%s only reads and takes no Idempotency-Key", o.Name)
+		return usagef("%s is a read: omit --idempotency-key", o.Name)
 	}
 	c, err := t.client(s)
 	if err != nil {
@@ -105,13 +105,13 @@ func (t Terminal) call(ctx context.Context, c *client.Client, s settings, given 
 	if s.wait {
 		return t.wait(ctx, c, s, given)
 	}
-	options := given.keyed(s.key)
+	options := given.callOptions(s.key)
 	if s.all {
 		for page, err := range c.CallPages(ctx, given.operation.Name, given.values, options...) {
 			if err != nil {
 				return err
 			}
-			if err := t.show(page.Raw, s.field); err != nil {
+			if err := t.printMember(page.Raw, s.field); err != nil {
 				return err
 			}
 		}
@@ -121,25 +121,25 @@ func (t Terminal) call(ctx context.Context, c *client.Client, s settings, given 
 	if err != nil {
 		return err
 	}
-	return t.give(given.operation.Name, a.Raw, a.IdempotencyKey, s.field)
+	return t.printResponse(given.operation.Name, a.Raw, a.IdempotencyKey, s.field)
 }
 
-// give shows what a call was answered. Where that fails, what was done and paid is told all the same: with the key of a write. One-time
-// secrets, which create_uploads gives, a repeat makes anew.
-func (t Terminal) give(operation string, raw json.RawMessage, key, field string) error {
-	err := t.show(raw, field)
+// printResponse prints the response of a call, or one member of it. If that fails after a write, it prints the whole
+// response and the idempotency key to the error output, except for the one-time secrets of create_uploads.
+func (t Terminal) printResponse(operation string, raw json.RawMessage, key, field string) error {
+	err := t.printMember(raw, field)
 	if err == nil || key == "" {
 		return err
 	}
 	if operation != "create_uploads" {
-		fmt.Fprintf(t.Err, "The service has answered all the same, and its whole answer is:\n%s\n", bytes.TrimSpace(raw))
+		fmt.Fprintf(t.Err, "The call succeeded. The full response is:\n%s\n", bytes.TrimSpace(raw))
 	}
-	fmt.Fprintf(t.Err, "The same command with --idempotency-key %s gets the answer again and does nothing twice.\n", key)
+	fmt.Fprintf(t.Err, "To get the response again, repeat the command with --idempotency-key %s.\n", key)
 	return err
 }
 
-// show prints an answer, or one member of it: a text without quotes.
-func (t Terminal) show(raw json.RawMessage, field string) error {
+// printMember prints a response, or one member of it. Strings are printed without quotes.
+func (t Terminal) printMember(raw json.RawMessage, field string) error {
 	if field == "" {
 		return t.print(raw)
 	}
@@ -151,7 +151,7 @@ func (t Terminal) show(raw json.RawMessage, field string) error {
 			continue
 		}
 		if json.Unmarshal(raw, &object) != nil || object[name] == nil {
-			return fmt.Errorf("the answer has no %s", field)
+			return fmt.Errorf("the response has no %s", field)
 		}
 		raw = object[name]
 	}
@@ -160,12 +160,12 @@ func (t Terminal) show(raw json.RawMessage, field string) error {
 		return t.print(raw)
 	}
 	if _, err := fmt.Fprintln(t.Out, text); err != nil {
-		return fmt.Errorf("printing the answer: %w", err)
+		return fmt.Errorf("printing the response: %w", err)
 	}
 	return nil
 }
 
-// print writes an answer: a line for programs, many for people.
+// print writes JSON on one line, or indented for people.
 func (t Terminal) print(answer any) error {
 	e := json.NewEncoder(t.Out)
 	e.SetEscapeHTML(false)
@@ -173,18 +173,19 @@ func (t Terminal) print(answer any) error {
 		e.SetIndent("", "  ")
 	}
 	if err := e.Encode(answer); err != nil {
-		return fmt.Errorf("printing the answer: %w", err)
+		return fmt.Errorf("printing the response: %w", err)
 	}
 	return nil
 }
 
-// client is for the service and with the key that the environment names. A key is no argument: every process of a machine may read those.
+// client returns a client for the URL and key of the settings and the environment. A key is never an argument, because
+// every process on a machine can read those.
 func (t Terminal) client(s settings) (*client.Client, error) {
 	switch {
 	case s.timeout <= 0:
-		return nil, usage("--timeout has to be more than nothing, such as 10m")
+		return nil, usagef("--timeout must be positive, such as 10m")
 	case s.attempts < 1:
-		return nil, usage("--attempts has to be 1 or more")
+		return nil, usagef("--attempts must be at least 1")
 	}
 	key, err := t.key(s.keyFile)
 	if err != nil {
@@ -203,7 +204,7 @@ func (t Terminal) client(s settings) (*client.Client, error) {
 	}
 	c, err := client.New(address, key, options...)
 	if err != nil {
-		return nil, usage("%s", strings.ReplaceAll(err.Error(), "WithPlainHTTP", "--plain-http"))
+		return nil, usagef("%s", strings.ReplaceAll(err.Error(), "WithPlainHTTP", "--plain-http"))
 	}
 	return c, nil
 }
@@ -216,11 +217,12 @@ func (t Terminal) key(file string) (string, error) {
 		file = t.Env(fileVariable)
 	}
 	if file == "" {
-		return "", usage("no API key: set %s, or name a file that holds it with --key-file or %s", keyVariable, fileVariable)
+		return "", usagef("no API key: set %s, or set --key-file or %s to a file that contains it", keyVariable,
+			fileVariable)
 	}
-	raw, err := os.ReadFile(file) //nolint:gosec // the caller says which
+	raw, err := os.ReadFile(file) //nolint:gosec // the caller chooses the file
 	if err != nil {
-		return "", usage("the file with the key cannot be read: %v", err)
+		return "", usagef("cannot read the key file: %v", err)
 	}
 	return string(raw), nil
 }

@@ -16,32 +16,32 @@ import (
 	"pressroom/client"
 )
 
-// arguments are what an operation is given, by the names of the wire.
+// arguments holds the arguments of a call by their JSON names.
 type arguments struct {
 	operation client.Operation
 	values    map[string]any
 }
 
-// flags adds one for each argument. Its value is only read, not checked: what is allowed the service says.
+// flags adds a flag for each argument. Values are parsed but not validated, which is up to the service.
 func (g *arguments) flags(f *flag.FlagSet) {
 	for _, a := range g.operation.Arguments {
-		f.Var(&value{argument: a, given: g}, flagName(a), "")
+		f.Var(&argumentFlag{argument: a, given: g}, flagName(a), "")
 	}
 }
 
-// value is an argument as a flag. A list may be given at once, with commas, or one by one.
-type value struct {
+// argumentFlag is the flag.Value of an argument. A list is separated by commas, or the flag is repeated.
+type argumentFlag struct {
 	argument client.Argument
 	given    *arguments
 }
 
-func (v *value) String() string { return "" }
+func (v *argumentFlag) String() string { return "" }
 
-// IsBoolFlag lets --tracked-only stand without a value.
-func (v *value) IsBoolFlag() bool { return v.argument.Type == "boolean" }
+// IsBoolFlag reports whether the flag needs no value.
+func (v *argumentFlag) IsBoolFlag() bool { return v.argument.Type == "boolean" }
 
-// Set reads a value.
-func (v *value) Set(text string) error {
+// Set parses a value.
+func (v *argumentFlag) Set(text string) error {
 	if !utf8.ValidString(text) {
 		return errors.New("is not UTF-8")
 	}
@@ -60,7 +60,7 @@ func (v *value) Set(text string) error {
 	return nil
 }
 
-func (v *value) read(text string) (any, error) {
+func (v *argumentFlag) read(text string) (any, error) {
 	if v.argument.Nullable && text == "null" {
 		return nil, nil //nolint:nilnil // null is the value
 	}
@@ -70,7 +70,7 @@ func (v *value) read(text string) (any, error) {
 	case "boolean":
 		b, err := strconv.ParseBool(text)
 		if err != nil {
-			return nil, errors.New("is neither true nor false")
+			return nil, errors.New("must be true or false")
 		}
 		return b, nil
 	case "integers", "strings":
@@ -78,7 +78,7 @@ func (v *value) read(text string) (any, error) {
 	case "objects":
 		objects := []any{}
 		if err := json.Unmarshal([]byte(text), &objects); err != nil {
-			return nil, errors.New("is no JSON list")
+			return nil, errors.New("must be a JSON array")
 		}
 		return objects, nil
 	}
@@ -107,21 +107,21 @@ func list(of, text string) ([]any, error) {
 func integer(text string) (int64, error) {
 	n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
 	if err != nil {
-		return 0, errors.New("is no integer")
+		return 0, errors.New("is not an integer")
 	}
 	return n, nil
 }
 
-// keyed is the option that gives a call a key of one's own, none where the key is empty.
-func (g *arguments) keyed(key string) []client.CallOption {
+// callOptions returns the option for an idempotency key, or none if key is empty.
+func (g *arguments) callOptions(key string) []client.CallOption {
 	if key == "" {
 		return nil
 	}
 	return []client.CallOption{client.IdempotencyKey(key)}
 }
 
-// places takes what stands without a flag as the arguments of the path, in their order.
-func (g *arguments) places(given []string) error {
+// setPositional sets the path arguments, in order, from arguments without a flag.
+func (g *arguments) setPositional(given []string) error {
 	for _, a := range g.operation.Arguments {
 		if _, there := g.values[a.Name]; a.In != "path" || there {
 			continue
@@ -129,53 +129,53 @@ func (g *arguments) places(given []string) error {
 		if len(given) == 0 {
 			break
 		}
-		v := value{argument: a, given: g}
+		v := argumentFlag{argument: a, given: g}
 		if err := v.Set(given[0]); err != nil {
-			return usage("%s: %s %w", g.operation.Name, a.Name, err)
+			return usagef("%s: %s %w", g.operation.Name, a.Name, err)
 		}
 		given = given[1:]
 	}
 	if len(given) > 0 {
-		return usage("%s: too many arguments without a flag", g.operation.Name)
+		return usagef("%s: too many positional arguments", g.operation.Name)
 	}
 	return nil
 }
 
-// merge adds the members of a JSON object: given as text, as @FILE, or as - for standard input.
-func (g *arguments) merge(text string, in io.Reader) error {
+// addJSON adds the members of a JSON object: its text, @FILE, or - for standard input.
+func (g *arguments) addJSON(text string, in io.Reader) error {
 	if text == "" {
-		return g.complete()
+		return g.checkRequired()
 	}
 	raw, err := []byte(text), error(nil)
 	if text == "-" {
 		raw, err = io.ReadAll(in)
 	} else if file, ok := strings.CutPrefix(text, "@"); ok {
-		raw, err = os.ReadFile(file) //nolint:gosec // the caller says which
+		raw, err = os.ReadFile(file) //nolint:gosec // the caller chooses the file
 	}
 	if err != nil {
-		return usage("--json cannot be read: %w", err)
+		return usagef("cannot read --json: %w", err)
 	}
 	if !utf8.Valid(raw) {
-		return usage("--json is not UTF-8")
+		return usagef("--json is not UTF-8")
 	}
-	var members map[string]json.RawMessage // as they are written: a number stays exact
+	var members map[string]json.RawMessage // raw, so that numbers stay exact
 	if err := json.Unmarshal(raw, &members); err != nil {
 		if bytes.HasPrefix(raw, []byte("\ufeff")) {
-			return usage("--json begins with a byte order mark, which JSON does not have: save the file without it")
+			return usagef("--json begins with a byte order mark; save the file without it")
 		}
-		return usage("--json is no JSON object")
+		return usagef("--json must be a JSON object")
 	}
 	for name, member := range members {
 		if _, twice := g.values[name]; twice {
-			return usage("%s is given by --json and by a flag", name)
+			return usagef("%s is given both in --json and as a flag", name)
 		}
 		g.values[name] = member
 	}
-	return g.complete()
+	return g.checkRequired()
 }
 
-// complete tells of what is missing before anything is sent.
-func (g *arguments) complete() error {
+// checkRequired returns an error if required arguments are missing.
+func (g *arguments) checkRequired() error {
 	var missing []string
 	for _, a := range g.operation.Arguments {
 		if _, there := g.values[a.Name]; a.Required && !there {
@@ -183,22 +183,22 @@ func (g *arguments) complete() error {
 		}
 	}
 	if len(missing) > 0 {
-		return usage("%s needs %s", g.operation.Name, strings.Join(missing, ", "))
+		return usagef("%s requires %s", g.operation.Name, strings.Join(missing, ", "))
 	}
 	return nil
 }
 
-// uploaded is a file as `upload` tells of it.
-type uploaded struct {
+// uploadResult is the result of `upload` for a file.
+type uploadResult struct {
 	File    string `json:"file"`
 	MediaID int64  `json:"media_id,omitempty"`
 	Error   string `json:"error,omitempty"`
 }
 
-func shown(paths []string, results []client.Uploaded) map[string]any {
-	files := make([]uploaded, len(results))
+func uploadReport(paths []string, results []client.Uploaded) map[string]any {
+	files := make([]uploadResult, len(results))
 	for i, r := range results {
-		files[i] = uploaded{File: paths[i], MediaID: r.MediaID}
+		files[i] = uploadResult{File: paths[i], MediaID: r.MediaID}
 		if r.Err != nil {
 			files[i].Error = fmt.Sprint(r.Err)
 		}

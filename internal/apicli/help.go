@@ -8,57 +8,67 @@ import (
 	"pressroom/client"
 )
 
-const introduction = `Usage: pressroom call OPERATION [ID…] [--ARGUMENT VALUE…]
+const introduction = `Usage: pressroom call OPERATION [ID...] [--ARGUMENT VALUE...]
 
-Calls an operation of the API and prints its answer as JSON. The key comes from PRESSROOM_KEY, or from a file that
-PRESSROOM_KEY_FILE or --key-file names; the service's address from --url or PRESSROOM_URL, else http://127.0.0.1:8080.
+Call an API operation and print its response as JSON. The API key is read from PRESSROOM_KEY, or from the file in --key-file
+or PRESSROOM_KEY_FILE. The URL of the service is --url or PRESSROOM_URL (default http://127.0.0.1:8080).
 
+Operations:
 `
 
 const ending = `
-Every operation takes:
-  --url URL               the service's address; before the operation's name where that has a --url of its own
-  --key-file FILE         a file that holds the API key
-  --json OBJECT           arguments as JSON: the text, @FILE, or - for standard input
-  --all                   every page, a line of JSON each
-  --field PATH            one member of the answer alone, such as data.id or data.posts.0.id
-  --wait                  wait for the job and print it in place of the first answer; of get_job, for the job that it names
-  --idempotency-key KEY   of a write, to repeat a command without doing it twice; made for each command where omitted
-  --attempts N            how often a call is tried at most (5)
-  --timeout DURATION      how long the command may take (10m)
-  --plain-http            let the key go over plain http to another machine
-  --help                  of one operation: what it takes
+Flags:
+  --url URL               URL of the service; put it before an operation that has its own --url
+  --key-file FILE         File that contains the API key
+  --json OBJECT           Arguments as JSON: an object, @FILE, or - for standard input
+  --all                   Print all pages, one line of JSON each
+  --field PATH            Print one member of the response, such as data.id or data.posts.0.id
+  --wait                  Wait for the job and print it instead of the first response
+  --idempotency-key KEY   Key that makes a write safe to repeat (default: random)
+  --attempts N            Maximum attempts per call (default 5)
+  --timeout DURATION      Time limit of the command (default 10m)
+  --plain-http            Allow sending the key over plain HTTP to another machine
+  --help                  Show the arguments of an operation
 
-Exit status: 0 done · 1 something on this machine · 2 the command line · 3 the key is wrong or may not · 4 no such item · 5 the arguments or
-the item's state do not allow it · 6 a limit or the credits are used up · 7 the job did not wholly succeed · 8 no answer, or the service failed:
-a write may have been done · 9 accepted, and the job has not been seen to end: wait on with get_job · 130 interrupted
+Exit status:
+  0    Success
+  1    Local error
+  2    Usage error; nothing was sent
+  3    The key is wrong or not allowed to do this
+  4    Not found
+  5    Refused because of the arguments or the item's state
+  6    A limit or the credits are used up
+  7    The job failed, at least in part
+  8    No response, or the service failed; a write may have been done
+  9    Accepted, but the job has not finished; continue with get_job --wait
+  130  Interrupted
 `
 
-func overview(w io.Writer) {
+func printOverview(w io.Writer) {
 	fmt.Fprint(w, introduction)
-	for _, o := range append(client.Operations(), uploading) {
+	for _, o := range append(client.Operations(), uploadOperation) {
 		fmt.Fprintf(w, "  %-24s %s\n", o.Name, o.Summary)
 	}
 	fmt.Fprint(w, ending)
 }
 
-// describe tells of one operation what the API's description says.
-func describe(w io.Writer, o client.Operation) {
+// printHelp prints the description and arguments of an operation.
+func printHelp(w io.Writer, o client.Operation) {
 	fmt.Fprintf(w, "%s: %s\n\n", o.Name, o.Summary)
-	fill(w, "", o.Description)
+	printWrapped(w, "", o.Description)
 	if len(o.Arguments) > 0 {
 		fmt.Fprint(w, "\nArguments:\n")
 	}
 	for _, a := range o.Arguments {
-		fmt.Fprintf(w, "  --%s %s%s\n", flagName(a), form(a), limits(a))
+		fmt.Fprintf(w, "  --%s %s%s\n", flagName(a), placeholder(a), argumentNote(a))
 		if a.Description != "" {
-			fill(w, "      ", a.Description)
+			printWrapped(w, "      ", a.Description)
 		}
 	}
 	fmt.Fprint(w, ending)
 }
 
-func form(a client.Argument) string {
+func placeholder(a client.Argument) string {
 	if len(a.Values) > 0 {
 		return strings.Join(a.Values, "|")
 	}
@@ -68,27 +78,27 @@ func form(a client.Argument) string {
 	case "boolean":
 		return "(or --" + flagName(a) + "=false)"
 	case "integers":
-		return "N,N…"
+		return "N,N..."
 	case "strings":
-		return "TEXT,TEXT…"
+		return "TEXT,TEXT..."
 	case "objects":
 		return "JSON"
 	}
 	return "TEXT"
 }
 
-func limits(a client.Argument) string {
+func argumentNote(a client.Argument) string {
 	switch {
 	case a.Required:
-		return "  (needed)"
+		return "  (required)"
 	case a.Default != "":
-		return "  (" + a.Default + " where omitted)"
+		return "  (default " + a.Default + ")"
 	}
 	return ""
 }
 
-// fill writes a text in lines of a readable length.
-func fill(w io.Writer, indent, text string) {
+// printWrapped prints text in lines of at most 100 bytes, if no word is longer.
+func printWrapped(w io.Writer, indent, text string) {
 	const width = 100
 	line := indent
 	for word := range strings.FieldsSeq(text) {

@@ -11,7 +11,7 @@ import (
 	"pressroom/client"
 )
 
-// settings are what every command takes.
+// settings are the flags of all commands.
 type settings struct {
 	url, keyFile, key, json, field string
 	all, wait, plain, help         bool
@@ -19,10 +19,11 @@ type settings struct {
 	timeout                        time.Duration
 }
 
-// flagSet is what a command takes, before or behind the operation's name.
+// flagSet holds the flags of a command, which may precede or follow the operation.
 type flagSet struct{ *flag.FlagSet }
 
-// flags are those of an operation, or those that stand before its name. An operation's own come first: import_media has a --url.
+// flags returns the flags of an operation, or those before its name if given is nil. An operation's own flags take
+// precedence: import_media has a --url.
 func (s *settings) flags(name string, given *arguments) flagSet {
 	f := flagSet{flag.NewFlagSet(name, flag.ContinueOnError)}
 	f.SetOutput(io.Discard)
@@ -50,12 +51,12 @@ func (s *settings) flags(name string, given *arguments) flagSet {
 	return f
 }
 
-// parse reads flags, also such as stand behind the ids of an operation's path.
+// parse parses flags, also after positional arguments.
 func (f flagSet) parse(args []string) error {
 	var places []string
 	for {
 		if err := f.Parse(args); err != nil {
-			return usage("%s: %s; `pressroom call %s --help` tells what there is", f.Name(), understood(err), f.Name())
+			return usagef("%s: %s; for usage, run: pressroom call %s --help", f.Name(), flagProblem(err), f.Name())
 		}
 		args = f.Args()
 		if len(args) == 0 || f.Name() == "call" {
@@ -66,27 +67,27 @@ func (f flagSet) parse(args []string) error {
 	if f.Name() == "call" {
 		return nil
 	}
-	return f.Parse(append([]string{"--"}, places...)) //nolint:wrapcheck // behind -- nothing is wrong
+	return f.Parse(append([]string{"--"}, places...)) //nolint:wrapcheck // cannot fail after --
 }
 
-// understood is what package flag says, without the values that were given: they may be secrets in the wrong place.
-func understood(err error) string {
+// flagProblem returns the error of package flag without the value, which may be a secret in the wrong place.
+func flagProblem(err error) string {
 	if _, bad, ok := strings.Cut(err.Error(), "for flag "); ok {
 		name, reason, _ := strings.Cut(bad, ": ")
 		return "-" + name + " " + reason
 	}
-	return strings.Replace(err.Error(), "flag provided but not defined", "no such flag", 1)
+	return strings.Replace(err.Error(), "flag provided but not defined", "unknown flag", 1)
 }
 
-// wrong is a command line that cannot be done.
-type wrong struct{ error }
+// usageError is an error in the command line.
+type usageError struct{ error }
 
-func usage(format string, values ...any) error { return wrong{fmt.Errorf(format, values...)} }
+func usagef(format string, values ...any) error { return usageError{fmt.Errorf(format, values...)} }
 
 func isUsage(err error) bool {
-	_, ok := errors.AsType[wrong](err)
+	_, ok := errors.AsType[usageError](err)
 	return ok
 }
 
-// flagName is an argument's name as a flag: account_ids is account-ids.
+// flagName returns the flag of an argument: account-ids for account_ids.
 func flagName(a client.Argument) string { return strings.ReplaceAll(a.Name, "_", "-") }

@@ -10,19 +10,19 @@ import (
 	"pressroom/client"
 )
 
-// Exit statuses, by what a script can do about it.
+// Exit statuses.
 const (
 	StatusDone        = 0
-	StatusFailed      = 1   // something on this machine
-	StatusUsage       = 2   // the command line is wrong; nothing was sent
-	StatusRefused     = 3   // the key is wrong or may not (401, 403)
-	StatusMissing     = 4   // there is no such item (404)
-	StatusInvalid     = 5   // the arguments, or the item's state, do not allow it (409, 422 and the like)
-	StatusLimited     = 6   // a limit or the credits are used up (402, 429): later
-	StatusJob         = 7   // the job ended and did not wholly succeed
-	StatusUnavailable = 8   // no answer, or the service failed (5xx): a write may have been done
-	StatusUnended     = 9   // it was accepted as a job, which was not seen to end: it goes on by itself
-	StatusInterrupted = 130 // by a signal
+	StatusFailed      = 1   // local error
+	StatusUsage       = 2   // wrong command line; nothing was sent
+	StatusRefused     = 3   // the key is wrong or not allowed to do this (401, 403)
+	StatusNotFound    = 4   // 404
+	StatusInvalid     = 5   // refused because of the arguments or the item's state (409, 422 and the like)
+	StatusLimited     = 6   // a limit or the credits are used up (402, 429)
+	StatusJob         = 7   // the job failed, at least in part
+	StatusUnavailable = 8   // no response, or the service failed (5xx); a write may have been done
+	StatusUnfinished  = 9   // accepted, but the job has not finished
+	StatusInterrupted = 130 // ended by a signal
 )
 
 func status(ctx context.Context, err error) int {
@@ -35,8 +35,8 @@ func status(ctx context.Context, err error) int {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return StatusInterrupted
 	}
-	if _, ok := errors.AsType[*unended](err); ok {
-		return StatusUnended
+	if _, ok := errors.AsType[*unfinishedError](err); ok {
+		return StatusUnfinished
 	}
 	if _, ok := errors.AsType[*client.JobFailedError](err); ok {
 		return StatusJob
@@ -45,22 +45,22 @@ func status(ctx context.Context, err error) int {
 		return StatusUnavailable
 	}
 	if refused, ok := errors.AsType[*client.Error](err); ok {
-		return ofRefusal(refused.Status)
+		return statusOf(refused.Status)
 	}
 	return StatusFailed
 }
 
-func ofRefusal(code int) int {
+func statusOf(code int) int {
 	switch code {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		return StatusRefused
 	case http.StatusNotFound:
-		return StatusMissing
+		return StatusNotFound
 	case http.StatusPaymentRequired, http.StatusTooManyRequests:
 		return StatusLimited
 	}
 	switch code / 100 {
-	case 3: // the address leads elsewhere, and nothing went there
+	case 3: // a redirect, which is not followed
 		return StatusFailed
 	case 4:
 		return StatusInvalid
@@ -68,15 +68,15 @@ func ofRefusal(code int) int {
 	return StatusUnavailable
 }
 
-// tell says what went wrong, for people.
-func (t Terminal) tell(err error) {
+// printError prints an error for people.
+func (t Terminal) printError(err error) {
 	refused, ok := errors.AsType[*client.Error](err)
 	if !ok {
 		fmt.Fprintln(t.Err, "pressroom: "+err.Error())
-		t.again(err)
+		t.printRepeatHint(err)
 		return
 	}
-	fmt.Fprintf(t.Err, "pressroom: %s was refused: %s\n", refused.Operation, refused.Detail)
+	fmt.Fprintf(t.Err, "pressroom: %s failed: %s\n", refused.Operation, refused.Detail)
 	wait, item := "", ""
 	if refused.Context.Item != nil {
 		item = fmt.Sprint(*refused.Context.Item)
@@ -102,32 +102,38 @@ func (t Terminal) tell(err error) {
 			fmt.Fprintf(t.Err, "  %-9s %s\n", line[0], line[1])
 		}
 	}
-	t.again(err)
+	t.printRepeatHint(err)
 }
 
-// again tells how to repeat what may have been done.
-func (t Terminal) again(err error) {
-	if u, ok := errors.AsType[*unended](err); ok {
-		fmt.Fprintf(t.Err, "The job %s was accepted and goes on by itself. Wait on with: pressroom call get_job %s --wait\n", u.job, u.job)
+// printRepeatHint prints how to repeat a write that may have been done.
+func (t Terminal) printRepeatHint(err error) {
+	if u, ok := errors.AsType[*unfinishedError](err); ok {
+		fmt.Fprintf(t.Err,
+			"The job %s was accepted and continues. To wait for it, run: pressroom call get_job %s --wait\n", u.job,
+			u.job)
 		if u.key != "" {
-			fmt.Fprintf(t.Err, "The same command with --idempotency-key %s finds it too and does nothing twice.\n", u.key)
+			fmt.Fprintf(t.Err, "Repeating the command with --idempotency-key %s is also safe.\n", u.key)
 		}
 		return
 	}
 	if lost, ok := errors.AsType[*client.UnansweredError](err); ok && lost.IdempotencyKey != "" {
 		if lost.Unsent {
-			fmt.Fprintln(t.Err, "Nothing came as far as the service: nothing was done.")
+			fmt.Fprintln(t.Err, "The service was not reached: nothing was done.")
 			return
 		}
-		fmt.Fprintf(t.Err, "It may have been done. The same command with --idempotency-key %s does nothing twice.\n", lost.IdempotencyKey)
+		fmt.Fprintf(t.Err, "The write may have been done. Repeating the command with --idempotency-key %s is safe.\n",
+			lost.IdempotencyKey)
 	}
-	if refused, ok := errors.AsType[*client.Error](err); ok && refused.IdempotencyKey != "" && ofRefusal(refused.Status) == StatusUnavailable {
-		if refused.Code == client.CodeProviderUnavailable { // of a report nothing was done, and its key is free again
+	if refused, ok := errors.AsType[*client.Error](err); ok && refused.IdempotencyKey != "" &&
+		statusOf(refused.Status) == StatusUnavailable {
+		if refused.Code == client.CodeProviderUnavailable { // a report was not created, and its key can be used again
 			if strings.HasSuffix(refused.Operation, "_post") {
-				fmt.Fprintln(t.Err, "The post may have gone out all the same: look at it before anything is repeated.")
+				fmt.Fprintln(t.Err, "The post may have been published. Check it before you repeat the command.")
 			}
 			return
 		}
-		fmt.Fprintf(t.Err, "Part of it may have been done. The same command with --idempotency-key %s does nothing twice.\n", refused.IdempotencyKey)
+		fmt.Fprintf(t.Err,
+			"Part of the write may have been done. Repeating the command with --idempotency-key %s is safe.\n",
+			refused.IdempotencyKey)
 	}
 }

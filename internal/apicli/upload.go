@@ -12,15 +12,17 @@ import (
 	"pressroom/client"
 )
 
-// uploading is upload as if it were an operation: what its flags are made of.
-var uploading = client.Operation{
-	Name: "upload", Summary: "Put files into the media library", TakesKey: true,
-	Description: "Opens one-time links, sends the bytes and prints the id of each file. A file that the library has already is not sent.",
-	Arguments:   []client.Argument{{Name: "folder_id", In: "body", Type: "integer", Description: "The folder that the files go to; none where omitted."}},
+// uploadOperation describes `upload` like an operation, for its flags and help.
+var uploadOperation = client.Operation{
+	Name: "upload", Summary: "Upload files to the media library", TakesKey: true,
+	Description: "Uploads files and prints the ID of each. Files that the library already has are not sent.",
+	Arguments: []client.Argument{
+		{Name: "folder_id", In: "body", Type: "integer", Description: "Folder for the files."},
+	},
 }
 
 func (t Terminal) upload(ctx context.Context, s settings, args []string) error {
-	given := arguments{operation: uploading, values: map[string]any{}}
+	given := arguments{operation: uploadOperation, values: map[string]any{}}
 	flags := s.flags("upload", &given)
 	if err := flags.parse(args); err != nil {
 		return err
@@ -28,12 +30,12 @@ func (t Terminal) upload(ctx context.Context, s settings, args []string) error {
 	paths := flags.Args()
 	switch {
 	case s.help:
-		describe(t.Out, uploading)
+		printHelp(t.Out, uploadOperation)
 		return nil
 	case len(paths) == 0:
-		return usage("upload needs files: pressroom call upload FILE…")
+		return usagef("upload requires files: pressroom call upload FILE...")
 	case s.all || s.wait || s.json != "":
-		return usage("upload takes neither --all nor --wait nor --json")
+		return usagef("upload does not accept --all, --wait or --json")
 	}
 	c, err := t.client(s)
 	if err != nil {
@@ -42,10 +44,10 @@ func (t Terminal) upload(ctx context.Context, s settings, args []string) error {
 	files := make([]client.File, len(paths))
 	for i, path := range paths {
 		if !utf8.ValidString(path) {
-			return usage("the name of file %d is not UTF-8", i+1)
+			return usagef("the name of file %d is not UTF-8", i+1)
 		}
 		if files[i], err = client.FileAt(path); err != nil {
-			return usage("%w", err)
+			return usagef("%w", err)
 		}
 	}
 	in := client.UploadInput{}
@@ -59,9 +61,9 @@ func (t Terminal) upload(ctx context.Context, s settings, args []string) error {
 	if len(results) == 0 {
 		return failed
 	}
-	raw, err := json.Marshal(shown(paths, results))
+	raw, err := json.Marshal(uploadReport(paths, results))
 	if err != nil {
-		return errors.Join(fmt.Errorf("writing the answer: %w", err), failed)
+		return errors.Join(fmt.Errorf("encoding the response: %w", err), failed)
 	}
-	return errors.Join(t.give(uploading.Name, raw, key, s.field), failed)
+	return errors.Join(t.printResponse(uploadOperation.Name, raw, key, s.field), failed)
 }

@@ -10,25 +10,25 @@ import (
 	"pressroom/client"
 )
 
-// followed is the read that takes --wait too: its job was started before.
-const followed = "get_job"
+// getJob is the read that accepts --wait, for a job that was started before.
+const getJob = "get_job"
 
-// unended is a job that was accepted and of which the end was not seen: the time was over, or it could not be asked for.
-type unended struct {
+// unfinishedError is returned if a job was accepted but its end was not seen, because time ran out or a request failed.
+type unfinishedError struct {
 	error
 
 	job string
-	key string // of the call that started it; empty where another command did
+	key string // of the call that started it; empty for get_job
 }
 
-func (u *unended) Unwrap() error { return u.error }
+func (u *unfinishedError) Unwrap() error { return u.error }
 
-// wait follows a job to its end: the one that the call starts, or the one that get_job names.
+// wait waits for a job: the one that the call starts, or the one of get_job.
 func (t Terminal) wait(ctx context.Context, c *client.Client, s settings, given arguments) error {
-	if given.operation.Name == followed {
-		return t.follow(ctx, c, s, given)
+	if given.operation.Name == getJob {
+		return t.waitFor(ctx, c, s, given)
 	}
-	a, err := c.Call(ctx, given.operation.Name, given.values, given.keyed(s.key)...)
+	a, err := c.Call(ctx, given.operation.Name, given.values, given.callOptions(s.key)...)
 	if err != nil {
 		return err
 	}
@@ -36,7 +36,8 @@ func (t Terminal) wait(ctx context.Context, c *client.Client, s settings, given 
 		JobID string `json:"job_id"`
 	}
 	if err := json.Unmarshal(a.Data, &started); err != nil {
-		return errors.Join(fmt.Errorf("reading the job's id: %w", err), t.give(given.operation.Name, a.Raw, a.IdempotencyKey, ""))
+		return errors.Join(fmt.Errorf("reading the job ID: %w", err),
+			t.printResponse(given.operation.Name, a.Raw, a.IdempotencyKey, ""))
 	}
 	last := a.Raw
 	ended, err := c.Wait(ctx, started.JobID)
@@ -44,25 +45,25 @@ func (t Terminal) wait(ctx context.Context, c *client.Client, s settings, given 
 		last = ended.Raw
 	}
 	if _, failed := errors.AsType[*client.JobFailedError](err); err != nil && !failed {
-		err = &unended{err, started.JobID, a.IdempotencyKey}
+		err = &unfinishedError{err, started.JobID, a.IdempotencyKey}
 	}
-	return errors.Join(t.give(given.operation.Name, last, a.IdempotencyKey, s.field), err)
+	return errors.Join(t.printResponse(given.operation.Name, last, a.IdempotencyKey, s.field), err)
 }
 
-// follow is get_job with --wait. What it is asked of the job besides, such as a page, it asks for at the end.
-func (t Terminal) follow(ctx context.Context, c *client.Client, s settings, given arguments) error {
+// waitFor runs get_job with --wait. Other arguments, such as a page, apply to the finished job.
+func (t Terminal) waitFor(ctx context.Context, c *client.Client, s settings, given arguments) error {
 	var in client.GetJobInput
 	raw, err := json.Marshal(given.values)
 	if err := cmp.Or(err, json.Unmarshal(raw, &in)); err != nil {
-		return usage("%s: an argument is not of its type", followed)
+		return usagef("%s: an argument has the wrong type", getJob)
 	}
 	ended, err := c.Wait(ctx, in.JobID)
 	if _, failed := errors.AsType[*client.JobFailedError](err); err != nil && !failed {
 		if ended != nil {
-			err = errors.Join(t.show(ended.Raw, s.field), err)
+			err = errors.Join(t.printMember(ended.Raw, s.field), err)
 		}
 		if ctx.Err() != nil {
-			return &unended{err, in.JobID, ""}
+			return &unfinishedError{err, in.JobID, ""}
 		}
 		return err
 	}

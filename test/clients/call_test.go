@@ -163,10 +163,10 @@ func TestStatuses(t *testing.T) {
 		{nil, []string{"no_such"}, apicli.StatusUsage, []string{"no_such"}},
 		{nil, []string{"create_post", "--caption", "x"}, apicli.StatusUsage, []string{"--account-ids"}},
 		{nil, []string{"create_post", "--caption", "x", "--caption", "y", "--account-ids", "1"}, apicli.StatusUsage, []string{"-caption", "twice"}},
-		{nil, []string{"list_posts", "--limit", "prk_wrong"}, apicli.StatusUsage, []string{"limit", "no integer"}},
-		{nil, []string{"list_posts", "--key", "prk_wrong"}, apicli.StatusUsage, []string{"no such flag"}},
-		{nil, []string{"list_posts", "--wait"}, apicli.StatusUsage, []string{"starts no job"}},
-		{nil, []string{"get_identity", "--all"}, apicli.StatusUsage, []string{"no pages"}},
+		{nil, []string{"list_posts", "--limit", "prk_wrong"}, apicli.StatusUsage, []string{"limit", "not an integer"}},
+		{nil, []string{"list_posts", "--key", "prk_wrong"}, apicli.StatusUsage, []string{"unknown flag"}},
+		{nil, []string{"list_posts", "--wait"}, apicli.StatusUsage, []string{"not start a job"}},
+		{nil, []string{"get_identity", "--all"}, apicli.StatusUsage, []string{"not paginated"}},
 		{nil, []string{"get_post", "a", "b"}, apicli.StatusUsage, []string{"too many"}},
 		{nil, []string{"update_post", "a", "--json", "[]"}, apicli.StatusUsage, []string{"JSON object"}},
 		{nil, []string{"upload"}, apicli.StatusUsage, []string{"FILE"}},
@@ -181,10 +181,10 @@ func TestStatuses(t *testing.T) {
 		{[]string{"PRESSROOM_KEY="}, []string{"get_identity"}, apicli.StatusUsage, []string{"PRESSROOM_KEY"}},
 		{[]string{"PRESSROOM_KEY=prk_wrong"}, []string{"get_identity"}, apicli.StatusRefused, []string{"unauthorized", "401"}},
 		{[]string{"PRESSROOM_KEY=" + g.Keys.ReadOnly}, []string{"create_post", "--caption", "x", "--account-ids", "1"}, apicli.StatusRefused, []string{"write_not_allowed"}},
-		{nil, []string{"get_post", "01a204d0-a906-77ca-b29e-bac35cd41dbd"}, apicli.StatusMissing, []string{"not_found", "request"}},
+		{nil, []string{"get_post", "01a204d0-a906-77ca-b29e-bac35cd41dbd"}, apicli.StatusNotFound, []string{"not_found", "request"}},
 		{nil, []string{"list_posts", "--limit", "99"}, apicli.StatusInvalid, []string{"validation_failed", "limit", "out_of_range"}},
 		{nil, []string{"publish_post", rejected, "--wait"}, apicli.StatusJob, []string{"rejected_content"}},
-		{nil, []string{"get_job", "social_post:01a204d0-a906-77ca-b29e-bac35cd41dbd", "--wait"}, apicli.StatusMissing, []string{"not_found"}},
+		{nil, []string{"get_job", "social_post:01a204d0-a906-77ca-b29e-bac35cd41dbd", "--wait"}, apicli.StatusNotFound, []string{"not_found"}},
 		{[]string{"PRESSROOM_URL=http://127.0.0.1:1"}, []string{"create_post", "--attempts", "2", "--caption", "x", "--account-ids", "1"}, apicli.StatusUnavailable, []string{"no answer", "nothing was done"}},
 	} {
 		got := g.callWith(t, "", c.env, c.args...)
@@ -240,7 +240,7 @@ func TestJobsThatWereNotSeenToEnd(t *testing.T) {
 	} {
 		g := stub(t, map[string]http.HandlerFunc{"POST /posts/p/publish": started, "GET /jobs/j:1": c.job})
 		got := g.call(t, "publish_post", "p", "--wait", "--timeout", "1s", "--idempotency-key", "kept", "--field", "data.state")
-		if got.status != apicli.StatusUnended || strings.TrimSpace(got.out) != c.state {
+		if got.status != apicli.StatusUnfinished || strings.TrimSpace(got.out) != c.state {
 			t.Errorf("%s: %+v", name, got)
 		}
 		for _, word := range []string{"accepted", "get_job j:1 --wait", "--idempotency-key kept"} {
@@ -248,7 +248,7 @@ func TestJobsThatWereNotSeenToEnd(t *testing.T) {
 				t.Errorf("%s: it does not say %q: %s", name, word, got.err)
 			}
 		}
-		if again := g.call(t, "get_job", "j:1", "--wait", "--timeout", "1s"); name == "still running" && (again.status != apicli.StatusUnended || !strings.Contains(again.out, "running") || !strings.Contains(again.err, "get_job j:1 --wait")) {
+		if again := g.call(t, "get_job", "j:1", "--wait", "--timeout", "1s"); name == "still running" && (again.status != apicli.StatusUnfinished || !strings.Contains(again.out, "running") || !strings.Contains(again.err, "get_job j:1 --wait")) {
 			t.Errorf("%s, waited on: %+v", name, again)
 		}
 	}

@@ -49,7 +49,7 @@ func TestLinksForPeople(t *testing.T) {
 	o.cannot("--on", "people", "operator", "ada@example.com")
 	o.cannot("mail server", append([]string{"people", "recover", "ada@example.com", "--mail"}, at...)...)
 	o.cannot("linked to the directory", "people", "unlink", "ada@example.com")
-	o.cannot("absolute address", "people", "recover", "ada@example.com", "--public-url", "press")
+	o.cannot("absolute URL", "people", "recover", "ada@example.com", "--public-url", "press")
 	o.cannot("public-url", "people", "recover", "ada@example.com")
 	o.cannot("in the team already", append([]string{"teams", "invite", "--team", "1", "--email", "ada@example.com", "--role", "editor"}, at...)...)
 	o.cannot("role", append([]string{"teams", "invite", "--team", "1", "--email", "x@example.com", "--role", "owner"}, at...)...)
