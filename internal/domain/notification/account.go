@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"pressroom/internal/platform/db"
+	"pressroom/internal/platform/plaintext"
 )
 
 // The kinds that are about a person's own account. They belong to no team: their notices have the team 0. Nobody can turn
@@ -76,7 +77,26 @@ func (d detail) accountText() string {
 	if d.Event == "person.operator" && !d.On {
 		return operatorEnded
 	}
-	return accountEvents[d.Event].text
+	return accountEvents[d.Event].text + d.revokedText()
+}
+
+// maxRevokedName is how many characters of a name a notice shows.
+const maxRevokedName = 100
+
+// revokedText lists the keys and invitations that were revoked with the sign-ins. People wrote their names.
+func (d detail) revokedText() string {
+	if len(d.Revoked) == 0 {
+		return ""
+	}
+	names := make([]string, len(d.Revoked))
+	for i, name := range d.Revoked {
+		names[i] = "“" + plaintext.Unlinked(name, maxRevokedName) + "”"
+	}
+	out := " What the account had issued was revoked: " + strings.Join(names, ", ")
+	if d.More > 0 {
+		out += fmt.Sprintf(" and %d more", d.More)
+	}
+	return out + "."
 }
 
 // accountDetail is what events about accounts say.
@@ -84,6 +104,9 @@ type accountDetail struct {
 	Browser string `json:"browser"`
 	New     bool   `json:"new_browser"` // of a sign-in
 	On      bool   `json:"on"`          // of the right to run the service
+
+	Revoked []string `json:"revoked"` // names of keys and invitations
+	More    int      `json:"more"`    // how many more were revoked
 }
 
 // hearAccount writes the notice of an event about a person's own account, for that person, no matter who did it. The events that
@@ -110,7 +133,7 @@ func (s *Service) hearAccount(ctx context.Context, tx *db.Tx, e db.Recorded) err
 			return fmt.Errorf("reading whom %s is about: %w", e.Kind, err)
 		}
 	}
-	raw, err := json.Marshal(detail{Event: e.Kind, Browser: in.Browser, On: in.On})
+	raw, err := json.Marshal(detail{Event: e.Kind, Browser: in.Browser, On: in.On, Revoked: in.Revoked, More: in.More})
 	if err != nil {
 		return fmt.Errorf("writing what a notice says: %w", err)
 	}

@@ -91,6 +91,9 @@ func TestAccountNotices(t *testing.T) {
 			{"directory unlinked", record(0, "person.directory_unlinked", own), "no longer linked"},
 			{"directory refused", record(0, "person.directory_refused", own), "This was refused"},
 			{"removed", record(0, "person.sign_ins_removed", own), "were removed"},
+			{"revoked", func() {
+				w.records(t, 0, "person.sign_ins_removed", own, map[string]any{"revoked": []string{"API key evil.example (Harbour)"}, "more": 2})
+			}, "was revoked: “API key evil.\u200cexample (Harbour)” and 2 more."},
 			{"confirmed", record(ada, "person.email_confirmed", own), "was confirmed"},
 			{"renamed", record(ada, "person.renamed", own), ""},
 		} {

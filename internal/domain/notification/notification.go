@@ -86,6 +86,9 @@ type detail struct {
 	Browser   string `json:"browser,omitempty"` // in which something was done to an account
 	On        bool   `json:"on,omitempty"`      // of the right to run the service
 
+	Revoked []string `json:"revoked,omitempty"` // keys and invitations of an account that was taken over
+	More    int      `json:"more,omitempty"`    // how many more were revoked
+
 	ByOperator  bool   `json:"by_operator,omitempty"`  // whoever runs the service decided
 	SameLevel   bool   `json:"same_level,omitempty"`   // of a key: only its daily limit was changed
 	Limit       *int64 `json:"limit,omitempty"`        // of a key, in credits, where it was changed; plan.Unlimited for none

@@ -27,7 +27,7 @@ func (w world) staff(t *testing.T) staff {
 
 func (w world) member(t *testing.T, email string, role access.Role) int64 {
 	t.Helper()
-	p, err := w.AddPerson(t.Context(), email, email, "correct horse")
+	p, err := w.AddPerson(t.Context(), email, email, "correct horse quartz")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func TestHandsOfOthers(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		ctx, s := t.Context(), w.staff(t)
 		key, _ := w.key(t, access.Full, time.Time{})
-		stranger, err := w.AddPerson(ctx, "Sam", "sam@example.com", "correct horse")
+		stranger, err := w.AddPerson(ctx, "Sam", "sam@example.com", "correct horse quartz")
 		if err != nil {
 			t.Fatal(err)
 		}

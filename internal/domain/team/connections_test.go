@@ -204,7 +204,7 @@ func role(r access.Role) func(context.Context, world, int64, int64) error {
 }
 
 func handsOn(ctx context.Context, w world, owner, _ int64) error {
-	next, err := w.AddPerson(ctx, "Next", "next@example.com", "correct horse")
+	next, err := w.AddPerson(ctx, "Next", "next@example.com", "correct horse quartz")
 	if err != nil {
 		return err
 	}
@@ -248,7 +248,7 @@ func standsInTheWay(a *access.Actor) error {
 func TestConnectRefuses(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		ctx, s := t.Context(), w.staff(t)
-		stranger, err := w.AddPerson(ctx, "Sam", "sam@example.com", "correct horse")
+		stranger, err := w.AddPerson(ctx, "Sam", "sam@example.com", "correct horse quartz")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -74,7 +74,8 @@ func (s *Service) endPending(ctx context.Context, tx *db.Tx, person int64) error
 	return nil
 }
 
-// removeSignIns removes all by which anybody signs in or acts as a person, and ends the sessions.
+// removeSignIns removes everything by which anybody signs in or acts as a person, revokes the keys and invitations that
+// the account issued, and ends the sessions.
 func (s *Service) removeSignIns(ctx context.Context, tx *db.Tx, p *Person) error {
 	if err := tx.QueryRow(ctx, `UPDATE people SET password_hash = '', epoch = epoch + 1 WHERE id = ? RETURNING epoch`, p.ID).Scan(&p.Epoch); err != nil {
 		return fmt.Errorf("removing a person's password: %w", err)
@@ -85,7 +86,11 @@ func (s *Service) removeSignIns(ctx context.Context, tx *db.Tx, p *Person) error
 	if err := s.removeCredentials(ctx, tx, p.ID, nil); err != nil {
 		return err
 	}
-	return auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: p.ID}, "person.sign_ins_removed", id(p.ID), nil)
+	detail, err := s.revokeAllIssued(ctx, tx, p.ID)
+	if err != nil {
+		return err
+	}
+	return auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: p.ID}, "person.sign_ins_removed", id(p.ID), detail)
 }
 
 func passkeysOf(ctx context.Context, _ *Service, q db.Querier, person int64) ([]Credential, error) {

@@ -39,7 +39,7 @@ func TestStrangersWhoWaitForAHashAreBounded(t *testing.T) {
 						t.Errorf("a stranger who finds no room: %v", f)
 					}
 				}
-				if _, err := door.SignIn(t.Context(), team.Attempt{Email: "ada@example.com", Password: "correct horse", From: c.from(0), Browser: known}); err != nil {
+				if _, err := door.SignIn(t.Context(), team.Attempt{Email: "ada@example.com", Password: "correct horse quartz", From: c.from(0), Browser: known}); err != nil {
 					t.Errorf("a known browser: %v", err)
 				}
 				release()
@@ -57,7 +57,7 @@ func TestStrangersWhoWaitForAHashAreBounded(t *testing.T) {
 func TestJoiningWithAnAccountMakesNoHash(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		door := team.NewSignIns(w.Service)
-		w.person(t, "bea@example.com", "pass word", "")
+		w.person(t, "bea@example.com", "wobbly pass word", "")
 		_, token := w.invite(t, w.owner.ID, "bea@example.com", access.Editor)
 		release := door.HoldHashes() // so that a hash would wait
 		defer release()
@@ -88,7 +88,7 @@ func TestGuessingFromOneSite(t *testing.T) {
 		if err := try("b@example.com", "wrong", "2001:db8:2:b::/64", ""); !apierr.Is(err, apierr.Unauthorized) {
 			t.Errorf("from another site: %v", err)
 		}
-		if err := try("ada@example.com", "correct horse", "2001:db8:1:b::/64", known); err != nil {
+		if err := try("ada@example.com", "correct horse quartz", "2001:db8:1:b::/64", known); err != nil {
 			t.Errorf("a known browser in the site: %v", err)
 		}
 	})

@@ -69,7 +69,7 @@ func TestDirectoryTakesAnUnprovedAccountOver(t *testing.T) {
 		if err != nil || p.ID != 1 || p.Epoch != 1 {
 			t.Fatalf("%+v (%v)", p, err)
 		}
-		if _, err := door.SignIn(t.Context(), team.Attempt{Email: "ada@example.com", Password: "correct horse"}); !apierr.Is(err, apierr.Unauthorized) {
+		if _, err := door.SignIn(t.Context(), team.Attempt{Email: "ada@example.com", Password: "correct horse quartz"}); !apierr.Is(err, apierr.Unauthorized) {
 			t.Errorf("the former password: %v", err)
 		}
 		if _, err := w.Recovering(t.Context(), r.Token); !apierr.Is(err, apierr.NotFound) {
@@ -86,6 +86,38 @@ func TestDirectoryTakesAnUnprovedAccountOver(t *testing.T) {
 		w.passkey(t, 1, "own")
 		if p, err := w.FromDirectory(t.Context(), identity("ada", "ada@example.com"), ""); err != nil || p.Epoch != 1 || w.count(t, "passkeys") != 1 {
 			t.Errorf("%+v (%v), %d passkeys", p, err, w.count(t, "passkeys"))
+		}
+	})
+}
+
+// A take-over also revokes the API keys and invitations that the account issued, names them, and leaves those of others.
+func TestTakeOverRevokesWhatWasIssued(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		ctx := t.Context()
+		_, _, err := w.AddKey(ctx, team.NewKey{Team: w.team.ID, Name: "Nightly", Level: access.Full})
+		must(t, err)
+		_, planted, err := w.Invite(ctx, 1, w.team.ID, "mallory@example.com", access.Admin)
+		must(t, err)
+		bea := w.person(t, "bea@example.com", "", access.Admin)
+		_, others, err := w.Invite(ctx, bea.ID, w.team.ID, "new@example.com", access.Editor)
+		must(t, err)
+		_, err = w.FromDirectory(ctx, identity("ada", "ada@example.com"), "")
+		must(t, err)
+		if n := w.count(t, "api_keys WHERE revoked_at = 0"); n != 0 {
+			t.Errorf("%d keys work on", n)
+		}
+		if _, err := w.Invited(ctx, planted); !strings.Contains(apierr.Of(err).Detail, "revoked") {
+			t.Errorf("an invitation by the former holder: %v", err)
+		}
+		if _, err := w.Invited(ctx, others); err != nil {
+			t.Errorf("somebody else's invitation: %v", err)
+		}
+		var detail string
+		must(t, w.db.QueryRow(ctx, `SELECT detail FROM events WHERE kind = 'person.sign_ins_removed'`).Scan(&detail))
+		for _, name := range []string{"API key Nightly (Harbour)", "Invitation mallory@example.com as admin (Harbour)"} {
+			if !strings.Contains(detail, name) {
+				t.Errorf("%s does not name %s", detail, name)
+			}
 		}
 	})
 }
@@ -401,7 +433,7 @@ func TestNewPasswordRemovesCredentials(t *testing.T) {
 			t.Fatal("a wrong password")
 		}
 		left("a refused change", "Passkey own", "Passkey planted", "Assistant Claude (Harbour)")
-		_, err = door.ChangePassword(t.Context(), team.Change{Person: 1, Old: "correct horse", New: goodPassword, Choice: team.Choice{Keep: []string{all[0].ID, all[2].ID, "passkey-999"}}})
+		_, err = door.ChangePassword(t.Context(), team.Change{Person: 1, Old: "correct horse quartz", New: goodPassword, Choice: team.Choice{Keep: []string{all[0].ID, all[2].ID, "passkey-999"}}})
 		must(t, err)
 		left("a change", "Passkey own", "Assistant Claude (Harbour)")
 		r, err := w.Recover(t.Context(), "ada@example.com")
@@ -462,7 +494,7 @@ func TestUnconfirmedOperator(t *testing.T) {
 // A new password revokes only the keys and invitations that the person made and chose.
 func TestNewPasswordRevokesOnlyOnesOwn(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
-		bea := w.person(t, "bea@example.com", "correct horse", access.Admin)
+		bea := w.person(t, "bea@example.com", "correct horse quartz", access.Admin)
 		key, _, err := w.AddKey(t.Context(), team.NewKey{Team: w.team.ID, Name: "Ada's", Level: access.Full})
 		must(t, err)
 		hers, _, err := w.Invite(t.Context(), bea.ID, w.team.ID, "new@example.com", access.Editor)
@@ -474,7 +506,7 @@ func TestNewPasswordRevokesOnlyOnesOwn(t *testing.T) {
 			t.Fatalf("%+v (%v)", issued, err)
 		}
 		all := []string{fmt.Sprint("key-", key.ID), fmt.Sprint("invitation-", hers.ID), fmt.Sprint("invitation-", adas.ID)}
-		_, err = team.NewSignIns(w.Service).ChangePassword(t.Context(), team.Change{Person: bea.ID, Old: "correct horse", New: goodPassword, Choice: team.Choice{Revoke: all}})
+		_, err = team.NewSignIns(w.Service).ChangePassword(t.Context(), team.Change{Person: bea.ID, Old: "correct horse quartz", New: goodPassword, Choice: team.Choice{Revoke: all}})
 		must(t, err)
 		if n := w.count(t, "invitations WHERE revoked_at > 0"); n != 1 || w.count(t, "api_keys WHERE revoked_at > 0") != 0 {
 			t.Errorf("%d invitations are revoked, or somebody else's key is", n)

@@ -209,7 +209,7 @@ func TestSeats(t *testing.T) {
 func TestKnownPeopleJoin(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		door, try := team.NewSignIns(w.Service), attempts()
-		w.person(t, "bea@example.com", "pass word", "")
+		w.person(t, "bea@example.com", "wobbly pass word", "")
 		_, token := w.invite(t, 1, "bea@example.com", access.Viewer)
 		if _, err := door.Join(t.Context(), token, team.Newcomer{Name: "Bea", Password: goodPassword}); !strings.Contains(apierr.Of(err).Detail, "sign in") {
 			t.Errorf("somebody takes a known person's place: %v", err)
@@ -217,25 +217,25 @@ func TestKnownPeopleJoin(t *testing.T) {
 		if _, err := door.Invitee(t.Context(), token, try("", "wrong")); !apierr.Is(err, apierr.Unauthorized) {
 			t.Errorf("a wrong password: %v", err)
 		}
-		invitee, err := door.Invitee(t.Context(), token, try("", "pass word"))
+		invitee, err := door.Invitee(t.Context(), token, try("", "wobbly pass word"))
 		if err == nil {
 			_, err = w.Accept(t.Context(), token, invitee.ID)
 		}
 		if err != nil || w.roleOf(t, "bea@example.com") != access.Viewer {
 			t.Errorf("as %q (%v)", w.roleOf(t, "bea@example.com"), err)
 		}
-		late := w.person(t, "late@example.com", "pass word", "")
+		late := w.person(t, "late@example.com", "wobbly pass word", "")
 		_, token = w.invite(t, 1, "late@example.com", access.Viewer)
 		must(t, w.SetMember(t.Context(), w.team.ID, late.ID, access.Admin))
 		if _, err := w.Accept(t.Context(), token, late.ID); err != nil || w.roleOf(t, "late@example.com") != access.Admin {
 			t.Errorf("as %q (%v)", w.roleOf(t, "late@example.com"), err)
 		}
 		_, token = w.invite(t, 1, "guessed@example.com", access.Viewer)
-		w.person(t, "guessed@example.com", "pass word", "")
+		w.person(t, "guessed@example.com", "wobbly pass word", "")
 		for range 10 {
 			_, _ = door.Invitee(t.Context(), token, try("", "wrong"))
 		}
-		if _, err := door.Invitee(t.Context(), token, try("", "pass word")); !apierr.Is(err, apierr.RateLimited) {
+		if _, err := door.Invitee(t.Context(), token, try("", "wobbly pass word")); !apierr.Is(err, apierr.RateLimited) {
 			t.Errorf("guessed without end: %v", err)
 		}
 	})

@@ -72,6 +72,27 @@ func (s *Service) revokeIssued(ctx context.Context, tx *db.Tx, person int64, ids
 	return nil
 }
 
+// maxRevokedNames is how many revoked keys and invitations an event names.
+const maxRevokedNames = 20
+
+// revokeAllIssued revokes every key and invitation that an account issued, and returns what an event says of them.
+func (s *Service) revokeAllIssued(ctx context.Context, tx *db.Tx, person int64) (map[string]any, error) {
+	all, err := s.issued(ctx, tx, person)
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	var names []string
+	for _, c := range all {
+		if err := c.remove(ctx, tx); err != nil {
+			return nil, err
+		}
+		if len(names) < maxRevokedNames {
+			names = append(names, c.Kind+" "+c.Name)
+		}
+	}
+	return map[string]any{"revoked": names, "more": len(all) - len(names)}, nil
+}
+
 func (s *Service) keysBy(ctx context.Context, q db.Querier, person int64) ([]Credential, error) {
 	out, err := db.All(ctx, q, func(rows *sql.Rows, c *Credential) error {
 		var key, team, created, used int64

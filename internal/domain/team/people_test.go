@@ -46,11 +46,11 @@ func TestChangePassword(t *testing.T) {
 		if f := apierr.Of(err); f.Context["argument"] != "old" {
 			t.Errorf("%v", err)
 		}
-		p, err := door.ChangePassword(t.Context(), team.Change{Person: 1, Old: "correct horse", New: goodPassword})
+		p, err := door.ChangePassword(t.Context(), team.Change{Person: 1, Old: "correct horse quartz", New: goodPassword})
 		if err != nil || p.Epoch != 1 {
 			t.Fatalf("%+v (%v)", p, err)
 		}
-		if _, err := door.SignIn(t.Context(), team.Attempt{Email: p.Email, Password: "correct horse"}); !apierr.Is(err, apierr.Unauthorized) {
+		if _, err := door.SignIn(t.Context(), team.Attempt{Email: p.Email, Password: "correct horse quartz"}); !apierr.Is(err, apierr.Unauthorized) {
 			t.Errorf("the former password: %v", err)
 		}
 		for range 5 {
@@ -176,7 +176,7 @@ func TestGuardedTries(t *testing.T) {
 				t.Errorf("wrong link %d: %v", i, err)
 			}
 		}
-		if _, err := door.SignIn(t.Context(), team.Attempt{Email: "ada@example.com", Password: "correct horse", From: "here"}); err != nil {
+		if _, err := door.SignIn(t.Context(), team.Attempt{Email: "ada@example.com", Password: "correct horse quartz", From: "here"}); err != nil {
 			t.Errorf("a right password beside them: %v", err)
 		}
 	})

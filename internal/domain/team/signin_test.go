@@ -43,16 +43,16 @@ func attempts() func(email, password string) team.Attempt {
 func TestSignIn(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		door, try := team.NewSignIns(w.Service), attempts()
-		held := w.person(t, "held@example.com", "pass word", access.Editor)
+		held := w.person(t, "held@example.com", "wobbly pass word", access.Editor)
 		if err := w.SetHold(t.Context(), held.ID, true); err != nil {
 			t.Fatal(err)
 		}
 		w.person(t, "none@example.com", "", access.Editor)
-		w.person(t, "teamless@example.com", "pass word", "")
+		w.person(t, "teamless@example.com", "wobbly pass word", "")
 		var refusal error
 		for _, c := range [][2]string{
-			{"ada@example.com", "wrong"}, {"nobody@example.com", "correct horse"}, {"held@example.com", "pass word"}, {"none@example.com", ""},
-			{"teamless@example.com", "wrong"}, {"teamless@example.com", ""}, {"", ""}, {"ada@example.com", ""}, {"ada@example.com\x00", "correct horse"}, {"\xff", "\xff"},
+			{"ada@example.com", "wrong"}, {"nobody@example.com", "correct horse quartz"}, {"held@example.com", "wobbly pass word"}, {"none@example.com", ""},
+			{"teamless@example.com", "wrong"}, {"teamless@example.com", ""}, {"", ""}, {"ada@example.com", ""}, {"ada@example.com\x00", "correct horse quartz"}, {"\xff", "\xff"},
 		} {
 			_, err := door.SignIn(t.Context(), try(c[0], c[1]))
 			if !apierr.Is(err, apierr.Unauthorized) {
@@ -65,12 +65,12 @@ func TestSignIn(t *testing.T) {
 		}
 		// Somebody in no team is told so by the right password, as often as it is given.
 		for range 7 {
-			if p, err := door.SignIn(t.Context(), try("teamless@example.com", "pass word")); !errors.Is(err, team.ErrNoTeam) || p.ID != 0 {
+			if p, err := door.SignIn(t.Context(), try("teamless@example.com", "wobbly pass word")); !errors.Is(err, team.ErrNoTeam) || p.ID != 0 {
 				t.Errorf("in no team: %+v (%v)", p, err)
 			}
 		}
 		for _, email := range []string{"ada@example.com", " ADA@Example.com "} {
-			p, err := door.SignIn(t.Context(), try(email, "correct horse"))
+			p, err := door.SignIn(t.Context(), try(email, "correct horse quartz"))
 			if err != nil || p.Email != "ada@example.com" || p.Name != "Ada" {
 				t.Errorf("%+v (%v)", p, err)
 			}
@@ -82,7 +82,7 @@ func TestSignIn(t *testing.T) {
 func TestGuessingPasswords(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		door := team.NewSignIns(w.Service)
-		w.person(t, "bea@example.com", "pass word", access.Viewer)
+		w.person(t, "bea@example.com", "wobbly pass word", access.Viewer)
 		try := func(email, password string) error {
 			_, err := door.SignIn(t.Context(), team.Attempt{Email: email, Password: password, From: "one client"})
 			return err
@@ -91,7 +91,7 @@ func TestGuessingPasswords(t *testing.T) {
 			for range 4 {
 				_ = try("ada@example.com", "wrong")
 			}
-			if err := try("ada@example.com", "correct horse"); err != nil {
+			if err := try("ada@example.com", "correct horse quartz"); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -102,11 +102,11 @@ func TestGuessingPasswords(t *testing.T) {
 			}
 		}
 		w.clock.Advance(5 * time.Second)
-		err := try(" Ada@example.com", "correct horse")
+		err := try(" Ada@example.com", "correct horse quartz")
 		if f := apierr.Of(err); f.Code != apierr.RateLimited || f.RetryAfter != 55*time.Second || !strings.Contains(f.Detail, "in 55 seconds") {
 			t.Errorf("the right password after five wrong ones: %v", err)
 		}
-		if err := try("bea@example.com", "pass word"); err != nil {
+		if err := try("bea@example.com", "wobbly pass word"); err != nil {
 			t.Errorf("somebody else: %v", err)
 		}
 		w.clock.Advance(55 * time.Second)
@@ -120,7 +120,7 @@ func TestGuessingPasswords(t *testing.T) {
 			}
 			w.clock.Advance(delay)
 		}
-		if err := try("ada@example.com", "correct horse"); err != nil {
+		if err := try("ada@example.com", "correct horse quartz"); err != nil {
 			t.Errorf("the right password after the delay: %v", err)
 		}
 	})
@@ -151,7 +151,7 @@ func TestFewClientsLockNobodyOut(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := door.SignIn(t.Context(), try("ada@example.com", "correct horse")); err != nil {
+		if _, err := door.SignIn(t.Context(), try("ada@example.com", "correct horse quartz")); err != nil {
 			t.Errorf("the owner, from an address of her own: %v", err)
 		}
 	})
@@ -171,7 +171,7 @@ func (w world) signedIn(t *testing.T, person int64, browser string) string {
 func TestAttackDoesNotReachKnownBrowsers(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		door, other, try := team.NewSignIns(w.Service), team.NewSignIns(w.Service), attempts()
-		ada, bea := w.owner, w.person(t, "bea@example.com", "pass word", access.Viewer)
+		ada, bea := w.owner, w.person(t, "bea@example.com", "wobbly pass word", access.Viewer)
 		known, others := w.signedIn(t, ada.ID, ""), w.signedIn(t, bea.ID, "")
 		var longest time.Duration
 		checked := 0
@@ -186,7 +186,7 @@ func TestAttackDoesNotReachKnownBrowsers(t *testing.T) {
 		if longest < 58*time.Minute || longest > time.Hour || checked > 10+10+10 {
 			t.Errorf("%d of 300 guesses in ten hours were checked, and the longest delay was %s", checked, longest)
 		}
-		right := try("ada@example.com", "correct horse")
+		right := try("ada@example.com", "correct horse quartz")
 		for _, browser := range []string{"", others, strings.Repeat("x", 5000), ".."} {
 			right.Browser = browser
 			_, err := other.SignIn(t.Context(), right)
@@ -201,7 +201,7 @@ func TestAttackDoesNotReachKnownBrowsers(t *testing.T) {
 			}
 		}
 		w.clock.Advance(24 * time.Hour)
-		if _, err := other.SignIn(t.Context(), try("ada@example.com", "correct horse")); err != nil {
+		if _, err := other.SignIn(t.Context(), try("ada@example.com", "correct horse quartz")); err != nil {
 			t.Errorf("a day after the attack: %v", err)
 		}
 		if _, err := w.SweepSignIns(t.Context()); err != nil || w.count(t, "sign_in_tries") != 0 {
@@ -218,7 +218,7 @@ func TestEverybodyIsOneClient(t *testing.T) {
 		for i := range 200 {
 			_, _ = door.SignIn(t.Context(), team.Attempt{Email: fmt.Sprint(i, "@example.com"), Password: "x", From: "the proxy"})
 		}
-		right := team.Attempt{Email: "ada@example.com", Password: "correct horse", From: "the proxy"}
+		right := team.Attempt{Email: "ada@example.com", Password: "correct horse quartz", From: "the proxy"}
 		if _, err := door.SignIn(t.Context(), right); !apierr.Is(err, apierr.RateLimited) {
 			t.Errorf("a stranger: %v", err)
 		}
@@ -252,12 +252,12 @@ func TestStolenBrowserIsNoOracle(t *testing.T) {
 		if checked > 5+4 { // the first tries are counted by each node on its own
 			t.Errorf("%d guesses were checked at once", checked)
 		}
-		a := try("ada@example.com", "correct horse")
+		a := try("ada@example.com", "correct horse quartz")
 		a.Browser = stolen
 		if _, err := other.SignIn(t.Context(), a); !apierr.Is(err, apierr.RateLimited) {
 			t.Errorf("the right password after them: %v", err)
 		}
-		if _, err := door.SignIn(t.Context(), try("ada@example.com", "correct horse")); err != nil {
+		if _, err := door.SignIn(t.Context(), try("ada@example.com", "correct horse quartz")); err != nil {
 			t.Errorf("from elsewhere: %v", err)
 		}
 	})
@@ -355,7 +355,7 @@ func TestGuessingCodes(t *testing.T) {
 func TestKnownBrowsers(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		door := team.NewSignIns(w.Service)
-		ada, bea := w.owner.ID, w.person(t, "bea@example.com", "pass word", access.Viewer).ID
+		ada, bea := w.owner.ID, w.person(t, "bea@example.com", "wobbly pass word", access.Viewer).ID
 		first := w.signedIn(t, ada, "")
 		both := w.signedIn(t, bea, first)
 		second := w.signedIn(t, ada, "")
@@ -371,7 +371,7 @@ func TestKnownBrowsers(t *testing.T) {
 		knows(first, bea, false) // what was planted in a browser is nobody's who signs in there
 		knows(both, ada, true)
 		knows(both, bea, true)
-		if _, err := door.ChangePassword(t.Context(), team.Change{Person: ada, Old: "correct horse", New: "vivid tundra sextant 9"}); err != nil {
+		if _, err := door.ChangePassword(t.Context(), team.Change{Person: ada, Old: "correct horse quartz", New: "vivid tundra sextant 9"}); err != nil {
 			t.Fatal(err)
 		}
 		knows(both, ada, false)
@@ -410,7 +410,7 @@ func TestKnownBrowsers(t *testing.T) {
 
 func TestAccount(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
-		bea := w.person(t, "bea@example.com", "pass word", access.Editor)
+		bea := w.person(t, "bea@example.com", "wobbly pass word", access.Editor)
 		a, err := w.Account(t.Context(), bea.ID)
 		want := team.Account{Person: bea, HasPassword: true, Teams: []team.OwnTeam{{ID: w.team.ID, Name: "Harbour", Timezone: "Europe/Berlin", Role: access.Editor}}}
 		if diff := cmp.Diff(want, a); err != nil || diff != "" {

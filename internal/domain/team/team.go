@@ -109,6 +109,11 @@ func (s *Service) AddPerson(ctx context.Context, name, email, password string) (
 	if holdsAddress(p.Name) {
 		return p, errAddress
 	}
+	if password != "" {
+		if err := checkPassword(password, p); err != nil {
+			return p, err
+		}
+	}
 	hash, err := HashPassword(password)
 	if err != nil {
 		return p, err

@@ -34,7 +34,7 @@ func each(t *testing.T, run func(t *testing.T, w world)) {
 			t.Fatal(err)
 		}
 		s := team.New(d, guesses, plan.Shipped())
-		owner, err := s.AddPerson(t.Context(), "Ada", "Ada@Example.com", "correct horse")
+		owner, err := s.AddPerson(t.Context(), "Ada", "Ada@Example.com", "correct horse quartz")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -171,11 +171,11 @@ func TestWrongKeysAreSlowedDown(t *testing.T) {
 
 func TestPasswords(t *testing.T) {
 	t.Parallel()
-	hash, err := team.HashPassword("correct horse")
-	if err != nil || !team.PasswordMatches(hash, "correct horse") {
+	hash, err := team.HashPassword("correct horse quartz")
+	if err != nil || !team.PasswordMatches(hash, "correct horse quartz") {
 		t.Fatalf("%s (%v)", hash, err)
 	}
-	for _, c := range [][2]string{{hash, "correct horse "}, {hash, ""}, {"", ""}, {"", "x"}, {"$argon2id$v=19$m=19456,t=2,p=1$$", ""}, {"plain", "plain"}} {
+	for _, c := range [][2]string{{hash, "correct horse quartz "}, {hash, ""}, {"", ""}, {"", "x"}, {"$argon2id$v=19$m=19456,t=2,p=1$$", ""}, {"plain", "plain"}} {
 		if team.PasswordMatches(c[0], c[1]) {
 			t.Errorf("%q matches %q", c[1], c[0])
 		}
@@ -187,6 +187,8 @@ func TestWhatIsRefused(t *testing.T) {
 		ctx := t.Context()
 		for name, err := range map[string]error{
 			"the same address":   second(w.AddPerson(ctx, "Ada", "ada@example.COM", "")),
+			"a common password":  second(w.AddPerson(ctx, "Eve", "eve@example.com", "password12345")),
+			"a short password":   second(w.AddPerson(ctx, "Eve", "eve@example.com", "vivid tun")),
 			"no address":         second(w.AddPerson(ctx, "Ada", "ada", "")),
 			"no zone":            second(w.AddTeam(ctx, team.Team{Name: "X", Plan: "team"}, 1)),
 			"an unknown zone":    second(w.AddTeam(ctx, team.Team{Name: "X", Timezone: "Mars/Olympus", Plan: "team"}, 1)),
