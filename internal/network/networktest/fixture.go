@@ -240,7 +240,11 @@ func (f *Fixture) Resolve(g network.Grant, d network.Draft) (network.Verdict, ne
 // Decide asks whether a draft that was committed just now took effect, until the network has decided.
 func (f *Fixture) Decide(g network.Grant, d network.Draft) (network.Verdict, network.Receipt, error) {
 	f.t.Helper()
-	tried := f.Tried()
+	return f.decide(g, d, f.Tried())
+}
+
+func (f *Fixture) decide(g network.Grant, d network.Draft, tried network.Tried) (network.Verdict, network.Receipt, error) {
+	f.t.Helper()
 	for range 200 {
 		verdict, receipt, err := f.Network().Resolve(f.t.Context(), g, d, tried)
 		if Class(err) != network.Processing {

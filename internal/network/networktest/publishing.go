@@ -34,7 +34,7 @@ func (p Content) media(l *Library) []network.Media {
 func testPublishing(t *testing.T, c Case) {
 	for _, p := range c.Posts {
 		tests := map[string]func(*testing.T, Case, Content){
-			"PrepareFromEachDraft": prepareFromEachDraft, "LoseAnything": loseAnything, "LoseAnswerOfCommit": loseAnswerOfCommit,
+			"PrepareFromEachDraft": PrepareFromEachDraft, "LoseAnything": LoseAnything, "LoseAnswerOfCommit": loseAnswerOfCommit,
 			"NeverArrived": neverArrived, "Cancelled": cancelled, "CommitTwice": commitTwice, "CommitAtOnce": commitAtOnce,
 		}
 		if p.Variant {
@@ -82,9 +82,10 @@ func publish(t *testing.T, c Case, p Content) {
 	}
 }
 
-// prepareFromEachDraft begins again with every draft that was stored: each comes to one that is ready, and what is ready
+// PrepareFromEachDraft begins again with every draft that was stored: each comes to one that is ready, and what is ready
 // stays as it is.
-func prepareFromEachDraft(t *testing.T, c Case, p Content) {
+func PrepareFromEachDraft(t *testing.T, c Case, p Content) {
+	t.Helper()
 	f := New(t, c, 10*time.Second)
 	g := f.Grant()
 	drafts, err := f.Drafts(g, f.Plan(p.text(), p.media(f.Library)...))
@@ -115,8 +116,9 @@ func prepareFromEachDraft(t *testing.T, c Case, p Content) {
 	f.WantHeld(1)
 }
 
-// loseAnything loses one request of a publication, or its answer, each in turn: the post is published once.
-func loseAnything(t *testing.T, c Case, p Content) {
+// LoseAnything loses one request of a publication, or its answer, each in turn: the post is published once.
+func LoseAnything(t *testing.T, c Case, p Content) {
+	t.Helper()
 	f := New(t, c, 0)
 	g := f.Grant()
 	before := f.Wire.Count("")
@@ -156,9 +158,11 @@ func (f *Fixture) deliver(g network.Grant, d network.Draft) {
 		default:
 			f.t.Fatal(err)
 		}
-		verdict, _, err := f.Decide(g, d)
-		if Class(err) == network.Transient && verdict == network.Unknown {
-			verdict, _, err = f.Decide(g, d)
+		tried := f.Tried()
+		verdict, _, err := f.decide(g, d, tried)
+		if verdict == network.Unknown && (Class(err) == network.Transient || f.c.PendingIDs) {
+			f.Clock.Advance(time.Duration(f.c.App.Settled))
+			verdict, _, err = f.decide(g, d, tried)
 		}
 		if verdict == network.Stands {
 			return
@@ -220,12 +224,15 @@ func neverArrived(t *testing.T, c Case, p Content) {
 	if p.Settled > 0 {
 		for range 2 {
 			verdict, _, err := f.Network().Resolve(t.Context(), g, d, tried)
+			if c.PendingIDs && Class(err) == network.Uncertain {
+				break
+			}
 			if failed := WantClass(t, err, network.Processing, ""); verdict != network.Unknown || !failed.After.After(f.Clock.Now()) {
 				t.Errorf("verdict %v, not before %v", verdict, failed.After)
 			}
 			f.Clock.Advance(p.Settled - time.Second)
 		}
-		f.Clock.Advance(2*time.Second - p.Settled)
+		f.Clock.Advance(tried.First.Add(p.Settled).Sub(f.Clock.Now()))
 	}
 	verdict, receipt, err := f.Network().Resolve(t.Context(), g, d, tried)
 	if verdict != network.Absent || err != nil || receipt != (network.Receipt{}) {

@@ -1,0 +1,278 @@
+package tiktok_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom/internal/network"
+	"pressroom/internal/network/networktest"
+	"pressroom/internal/network/tiktok"
+)
+
+const (
+	settled  = 10 * time.Minute
+	chunk    = 5_000_000
+	small    = 20_000
+	large    = 2*chunk + 1_000_000 // of two parts
+	userCall = "/user/info/"
+	listCall = "/video/list/"
+	video    = `{"tiktok":true,"text":"x","media":[{"id":1,"kind":"video"}],"privacy":"PUBLIC_TO_EVERYONE","made":"2026-11-21T09:30:00Z","upload":{"id":"v_pub_file~1","url":"{server}/upload/?secret=s","type":"video/mp4","size":100,"chunk":100,"parts":1}}`
+	photos   = `{"tiktok":true,"text":"x","media":[{"id":1,"kind":"image"}],"privacy":"PUBLIC_TO_EVERYONE","made":"2026-11-21T09:30:00Z","until":"2026-11-21T13:30:00Z","links":["https://files.test/1"]}`
+)
+
+func image(l *networktest.Library) []network.Media { return []network.Media{l.Image("jpeg", 40, 30)} }
+
+func images(l *networktest.Library) []network.Media {
+	return []network.Media{l.Image("jpeg", 50, 40), l.Image("png", 40, 30)}
+}
+
+func smallFilm(l *networktest.Library) []network.Media { return []network.Media{l.Video(small)} }
+
+func largeFilm(l *networktest.Library) []network.Media { return []network.Media{l.Video(large)} }
+
+var (
+	asked = []string{"user.info.basic", "user.info.profile", "user.info.stats", "video.publish", "video.list"}
+	photo = network.Media{Kind: network.Image, Type: "image/jpeg", Size: 20_000_000, Width: 1920, Height: 1080}
+	film  = network.Media{Kind: network.Video, Type: "video/webm", Size: 4_000_000_000, Width: 360, Height: 4096, Duration: 10 * time.Minute}
+)
+
+// of is a medium with a change.
+func of(m network.Media, change func(*network.Media)) []network.Media {
+	change(&m)
+	return []network.Media{m}
+}
+
+var adapter = networktest.Case{
+	Platform: "tiktok",
+	New: func(base string, app network.App) network.Network {
+		return tiktok.New(tiktok.Options{
+			App: app, Business: tiktok.Client{ClientID: "business-app", ClientSecret: "business-secret"},
+			AuthorizeHost: base, APIHost: base, WebHost: base + "/web", ChunkBytes: chunk,
+		})
+	},
+	App: network.App{Settled: network.Span(settled)},
+	Signing: networktest.Signing{
+		Kinds: []string{"", tiktok.Business},
+		Candidates: func(found []network.Candidate, url, kind string) []network.Candidate {
+			g := found[0].Grant
+			return []network.Candidate{{DisplayName: "Harbour Coffee", Grant: network.Grant{
+				Server: url, Account: g.Account, Username: "harbour.coffee", Access: g.Access, Refresh: g.Refresh, Kind: kind, Expires: networktest.Start.Add(2 * time.Hour),
+				RefreshExpires: networktest.Start.Add(180 * 24 * time.Hour), Scopes: asked, Holder: "tiktok:" + g.Account,
+			}}}
+		},
+		BadCode: "invalid_grant", CodeLife: 10 * time.Minute,
+		Life: 2 * time.Hour, Renew: 2 * time.Hour, Ends: 180 * 24 * time.Hour, Once: true, ResolveSigned: true, Dead: "invalid_grant",
+		Old:     networktest.Expected{Class: network.AuthRefresh, Code: "access_token_invalid"},
+		Unknown: networktest.Expected{Class: network.AuthRefresh, Code: "access_token_invalid"},
+		Revoked: "invalid_grant", RevokedTwice: network.AuthDead,
+	},
+	Publishing: networktest.Publishing{
+		Posts: []networktest.Content{
+			{Name: "an image", Media: image, Format: network.FormatImage, Settled: settled},
+			{Name: "images", Media: images, Format: network.FormatImage, Variant: true},
+			{Name: "a video", Media: smallFilm, Format: network.FormatVideo, MarkedEarly: true, Begins: "/video/init/"},
+			{Name: "a large video", Media: largeFilm, Format: network.FormatVideo, Variant: true},
+		},
+		CommitReads: true, PendingIDs: true, Another: network.Uncertain, Repeatable: []string{"an image"}, Shows: shows,
+		Fits: []network.Fit{
+			{Types: []string{"image/jpeg", "image/webp"}, MaxBytes: 20_000_000, MaxSide: 1920},
+			{Types: []string{"video/mp4", "video/quicktime", "video/webm"}, MaxBytes: 4_000_000_000},
+		},
+		Checks: map[string]networktest.Checked{
+			"a photo":            networktest.Checks("", []network.Media{photo}),
+			"a video":            networktest.Checks(strings.Repeat("é", 2200), []network.Media{film}),
+			"a text alone":       networktest.Checks("x", nil, "!media_missing"),
+			"emoji of a photo":   networktest.Checks(strings.Repeat("👋", 2000), []network.Media{photo}),
+			"too many of these":  networktest.Checks(strings.Repeat("👋", 2001), []network.Media{photo}, "!caption_too_long"),
+			"too long a title":   networktest.Checks(strings.Repeat("é", 2201), []network.Media{film}, "!caption_too_long"),
+			"both":               networktest.Checks("", []network.Media{photo, film}, "!media_mix"),
+			"two videos":         networktest.Checks("", []network.Media{film, film}, "!media_too_many"),
+			"a PNG":              networktest.Checks("", of(photo, func(m *network.Media) { m.Type = "image/png" }), "media_type"),
+			"no photo":           networktest.Checks("", of(photo, func(m *network.Media) { m.Type = "application/pdf" }), "!media_type"),
+			"a wide photo":       networktest.Checks("", of(photo, func(m *network.Media) { m.Width++ }), "media_too_large"),
+			"a narrow video":     networktest.Checks("", of(film, func(m *network.Media) { m.Width-- }), "!media_aspect"),
+			"a short video":      networktest.Checks("", of(film, func(m *network.Media) { m.Duration = 3*time.Second - 1 }), "!media_too_short"),
+			"a long video":       networktest.Checks("", of(film, func(m *network.Media) { m.Duration++ }), "!media_too_long"),
+			"thirty-six photos":  networktest.Checks("", slices.Repeat([]network.Media{photo}, 36), "!media_too_many"),
+			"thirty-five photos": networktest.Checks("", slices.Repeat([]network.Media{photo}, 35)),
+		},
+		Refusals: map[string]networktest.Refusal{
+			"a text alone":          {Text: "words", Class: network.RejectedMedia, Code: "media_missing"},
+			"a long text of photos": {Text: strings.Repeat("é", 4001), Media: image, Class: network.Rejected, Code: "caption_too_long"},
+			"a long text of videos": {Text: strings.Repeat("é", 2201), Media: smallFilm, Class: network.Rejected, Code: "caption_too_long"},
+			"a long video": {Media: func(l *networktest.Library) []network.Media {
+				return of(l.Video(small), func(m *network.Media) { m.Duration = 10*time.Minute + 1 })
+			}, Class: network.RejectedMedia, Code: "media_too_long"},
+			"a missing video": {Media: func(l *networktest.Library) []network.Media {
+				return []network.Media{l.Remove(l.Video(small), true)}
+			}, Class: network.RejectedMedia, Code: "missing"},
+			"an empty video": {Media: func(l *networktest.Library) []network.Media { return []network.Media{l.Video(0)} }, Class: network.RejectedMedia},
+			"not a video": {Media: func(l *networktest.Library) []network.Media {
+				return []network.Media{l.Fake(network.Video, "video/mp4", "no film")}
+			}, Commit: true, Class: network.RejectedMedia, Code: "file_format_check_failed"},
+			"not a photo": {Media: func(l *networktest.Library) []network.Media {
+				return []network.Media{l.Fake(network.Image, "image/jpeg", "GIF89a...")}
+			}, Commit: true, Class: network.RejectedMedia, Code: "file_format_check_failed"},
+			"a missing photo": {Media: func(l *networktest.Library) []network.Media {
+				return []network.Media{l.Remove(l.Image("jpeg", 9, 9), true)}
+			}, Commit: true, Class: network.Transient, Code: "photo_pull_failed"},
+		},
+		Expiry: networktest.Expiry{Post: 2, After: 61 * time.Minute, Resolve: "upload_expired"},
+	},
+	Failures: networktest.Failures{
+		Grant: network.Grant{Username: "harbour.coffee", Scopes: []string{"video.publish", "video.list"}},
+		Calls: []networktest.Call{networktest.PermalinkOf("publish:v_pub_file~1"), networktest.CommitOf(photos), networktest.RefreshOf(""), networktest.ExchangeOf("")},
+		Quote: func(message string) networktest.Answer {
+			return networktest.Answer{Status: http.StatusBadRequest, Body: `{"error":{"code":"invalid_params","message":"` + message + `"},"error_description":"` + message + `"}`}
+		},
+		Errors: map[string]networktest.Failure{
+			"access_token_invalid":                               networktest.Fails(401, refused("access_token_invalid"), network.AuthRefresh, network.AuthRefresh),
+			"scope_not_authorized":                               networktest.Fails(401, refused("scope_not_authorized"), network.AuthDead, network.AuthDead),
+			"scope_permission_missed":                            networktest.Fails(401, refused("scope_permission_missed"), network.AuthDead, network.AuthDead),
+			"spam_risk_user_banned_from_posting":                 networktest.Fails(403, refused("spam_risk_user_banned_from_posting"), network.AuthDead, network.AuthDead),
+			"rate_limit_exceeded":                                networktest.Fails(429, refused("rate_limit_exceeded"), network.Rate, network.Rate),
+			"internal_error":                                     networktest.Fails(500, refused("internal_error"), network.Transient, network.Uncertain),
+			"spam_risk_too_many_posts":                           networktest.Fails(403, refused("spam_risk_too_many_posts"), network.Quota, network.Quota),
+			"spam_risk_too_many_pending_share":                   networktest.Fails(403, refused("spam_risk_too_many_pending_share"), network.Quota, network.Quota),
+			"reached_active_user_cap":                            networktest.Fails(403, refused("reached_active_user_cap"), network.Quota, network.Quota),
+			"invalid_params":                                     networktest.Fails(400, refused("invalid_params"), network.Rejected, network.Rejected),
+			"invalid_file_upload":                                networktest.Fails(400, refused("invalid_file_upload"), network.Rejected, network.Rejected),
+			"privacy_level_option_mismatch":                      networktest.Fails(403, refused("privacy_level_option_mismatch"), network.Rejected, network.Rejected),
+			"url_ownership_unverified":                           networktest.Fails(403, refused("url_ownership_unverified"), network.Rejected, network.Rejected),
+			"unaudited_client_can_only_post_to_private_accounts": networktest.Fails(403, refused("unaudited_client_can_only_post_to_private_accounts"), network.Unapproved, network.Unapproved),
+			"new_code":                     networktest.Fails(400, refused("new_code"), network.Rejected, network.Rejected),
+			"new_code_of_tokens":           networktest.Fails(401, refused("new_code_of_tokens"), network.AuthRefresh, network.AuthRefresh),
+			"new_code_of_servers":          networktest.Fails(503, refused("new_code_of_servers"), network.Transient, network.Uncertain),
+			"new_code_of_200":              networktest.Fails(200, refused("new_code_of_200"), network.Transient, network.Uncertain),
+			"ok":                           networktest.Fails(500, refused("ok"), network.Transient, network.Uncertain),
+			"throttled elsewhere":          networktest.Fails(429, `slow down`, network.Rate, network.Rate),
+			"no TikTok":                    networktest.Fails(404, `<html>`, network.Transient, network.Uncertain),
+			"wrong types":                  networktest.Fails(200, well(`{"publish_id":5,"status":{}}`), network.Transient, network.Uncertain),
+			"no data":                      networktest.Fails(200, `{"error":{"code":"ok"}}`, network.Transient, network.Uncertain),
+			"no id":                        networktest.Fails(200, well(`{}`), "", network.Uncertain),
+			"token: dead":                  networktest.Fails(400, `{"error":"invalid_grant"}`, networktest.Skip, networktest.Skip, network.AuthDead),
+			"token: dead, with a success":  networktest.Fails(200, `{"error":"invalid_grant"}`, networktest.Skip, networktest.Skip, network.AuthDead),
+			"token: taken back":            networktest.Fails(400, `{"error":"access_denied"}`, networktest.Skip, networktest.Skip, network.AuthDead),
+			"token: another app":           networktest.Fails(401, `{"error":"invalid_client"}`, networktest.Skip, networktest.Skip, network.Unapproved),
+			"token: asked wrongly":         networktest.Fails(400, `{"error":"invalid_request"}`, networktest.Skip, networktest.Skip, network.Transient),
+			"token: an error of its own":   networktest.Fails(500, `{"error":"server_error"}`, networktest.Skip, networktest.Skip, network.Transient),
+			"token: throttled":             networktest.Fails(429, `slow down`, networktest.Skip, networktest.Skip, network.Rate),
+			"token: nothing":               networktest.Fails(200, `{}`, networktest.Skip, networktest.Skip, network.Transient),
+			"token: an error of new shape": networktest.Fails(400, `{"error":{"code":"invalid_grant"}}`, networktest.Skip, networktest.Skip, network.Transient),
+		},
+		Repeats: map[string]networktest.Repeat{
+			"seconds":        later("rate_limit_exceeded", http.Header{"Retry-After": {"2"}}, 2*time.Second),
+			"not told":       later("rate_limit_exceeded", nil, time.Minute),
+			"nonsense":       later("rate_limit_exceeded", http.Header{"Retry-After": {"-1"}}, time.Minute),
+			"a day's quota":  later("spam_risk_too_many_posts", nil, 24*time.Hour),
+			"another, never": later("invalid_params", http.Header{"Retry-After": {"2"}}, 0),
+		},
+		Looks:   looks(),
+		Nothing: map[string]http.Handler{photos: networktest.Answer{Body: well(`{"videos":[]}`)}},
+	},
+	Collecting: networktest.Collecting{
+		Told: []string{"views", "likes", "comments", "shares"}, Page: 20, WithheldPosts: 23,
+		Fails: func(now time.Time) map[string]networktest.CollectFailure {
+			return map[string]networktest.CollectFailure{
+				"too often, the account":   networktest.Stops(networktest.Answering{Part: userCall, Status: 429, Body: refused("rate_limit_exceeded")}, network.Rate, now.Add(time.Minute), 0),
+				"too often, with a time":   networktest.Stops(networktest.Answering{Part: listCall, Status: 429, Header: map[string]string{"Retry-After": "7"}}, network.Rate, now.Add(7*time.Second), 0),
+				"a dead token":             networktest.Stops(networktest.Answering{Part: userCall, Status: 401, Body: refused("access_token_invalid")}, network.AuthRefresh, time.Time{}, 0),
+				"a dead token at the list": networktest.Stops(networktest.Answering{Part: listCall, Status: 200, Body: refused("access_token_invalid")}, network.AuthRefresh, time.Time{}, 0),
+				"a scope is missing":       networktest.Stops(networktest.Answering{Part: listCall, Status: 401, Body: refused("scope_not_authorized")}, network.Unapproved, time.Time{}, 0),
+				"a scope is gone":          networktest.Stops(networktest.Answering{Part: listCall, Status: 401, Body: refused("scope_permission_missed")}, network.Unapproved, time.Time{}, 0),
+				"a failure":                networktest.Stops(networktest.Answering{Part: listCall, Status: 500, Body: refused("internal_error")}, network.Transient, time.Time{}, 0),
+				"nonsense":                 networktest.Stops(networktest.Answering{Part: listCall, Status: 200, Body: "["}, network.Transient, time.Time{}, 0),
+				"nothing is taken":         networktest.Stops(networktest.Answering{Part: listCall, Status: 400, Body: refused("invalid_params")}, network.Rejected, time.Time{}, 0),
+			}
+		},
+		Withheld: map[string]networktest.Withheld{
+			"followers": networktest.Without("followers", networktest.Answering{Part: userCall, Status: 401, Body: refused("scope_not_authorized")}),
+			"no more":   networktest.Without("views", networktest.Answering{Part: "view_count", Status: 400, Body: refused("invalid_params")}),
+		},
+	},
+}
+
+func well(data string) string { return `{"data":` + data + `,"error":{"code":"ok"}}` }
+
+// published is of a video that has this id for the public.
+func published(id string) string {
+	return well(`{"status":"PUBLISH_COMPLETE","publicaly_available_post_id":[` + id + `]}`) //nolint:misspell // so it is called
+}
+
+func refused(code string) string {
+	return `{"data":{},"error":{"code":"` + code + `","message":"said"}}`
+}
+
+// shows tells the request that makes a post visible: that for photos, or a video's last part.
+func shows(r networktest.Request) bool {
+	var first, last, total int
+	_, err := fmt.Sscanf(r.Header.Get("Content-Range"), "bytes %d-%d/%d", &first, &last, &total)
+	return err == nil && last == total-1 || strings.HasSuffix(r.URL.Path, "/content/init/")
+}
+
+// later is a refusal, and when the call may be repeated.
+func later(code string, header http.Header, after time.Duration) networktest.Repeat {
+	class := map[string]network.Class{"rate_limit_exceeded": network.Rate, "spam_risk_too_many_posts": network.Quota, "invalid_params": network.Rejected}[code]
+	r := networktest.Repeat{Answer: networktest.Answer{Status: http.StatusBadRequest, Header: header, Body: refused(code)}, Class: class}
+	if after > 0 {
+		r.After = networktest.Start.Add(after)
+	}
+	return r
+}
+
+// looks are what is said of a video, or listed of photos, and what is found in it. That photos are not listed proves nothing
+// before a settled time.
+func looks() map[string]networktest.Look {
+	one := func(id string, after time.Duration, rest string) string {
+		return fmt.Sprintf(`{"id":%q,"create_time":%d,%s}`, id, networktest.Start.Add(after).Unix(), rest)
+	}
+	list := func(videos ...string) string { return well(`{"videos":[` + strings.Join(videos, ",") + `]}`) }
+	const x = `"video_description":" x\n","share_url":"javascript:x"`
+	look := func(draft, end, answer string, later time.Duration, verdict network.Verdict, class network.Class, id string) networktest.Look {
+		return networktest.Look{Draft: draft, Answer: networktest.Listing(end, answer, ""), Later: later, Verdict: verdict, Class: class, Receipt: network.Receipt{ID: id}}
+	}
+	return map[string]networktest.Look{
+		"video: public":                 look(video, "/status/fetch/", published(`7512345678901234567`), 0, network.Stands, "", "7512345678901234567"),
+		"video: public, as a text":      look(video, "/status/fetch/", published(`"75"`), 0, network.Stands, "", "75"),
+		"video: in review":              look(video, "/status/fetch/", well(`{"status":"PUBLISH_COMPLETE"}`), 0, network.Stands, "", "publish:v_pub_file~1"),
+		"video: an id that is none":     look(video, "/status/fetch/", published(`-1.5`), 0, network.Stands, "", "publish:v_pub_file~1"),
+		"video: lacks bytes":            look(video, "/status/fetch/", well(`{"status":"PROCESSING_UPLOAD","uploaded_bytes":99}`), 0, network.Absent, "", ""),
+		"video: lacks bytes, too late":  look(video, "/status/fetch/", well(`{"status":"PROCESSING_UPLOAD","uploaded_bytes":99}`), 2*time.Hour, network.Absent, network.Transient, ""),
+		"video: has all":                look(video, "/status/fetch/", well(`{"status":"PROCESSING_UPLOAD","uploaded_bytes":100}`), 0, network.Unknown, network.Processing, ""),
+		"video: does not say":           look(video, "/status/fetch/", well(`{"status":"PROCESSING_UPLOAD"}`), 2*time.Hour, network.Unknown, network.Processing, ""),
+		"video: downloads":              look(video, "/status/fetch/", well(`{"status":"PROCESSING_DOWNLOAD"}`), 0, network.Unknown, network.Processing, ""),
+		"video: a bad file":             look(video, "/status/fetch/", well(`{"status":"FAILED","fail_reason":"frame_rate_check_failed"}`), 0, network.Absent, network.RejectedMedia, ""),
+		"video: spam":                   look(video, "/status/fetch/", well(`{"status":"FAILED","fail_reason":"spam_risk_text"}`), 0, network.Absent, network.Rejected, ""),
+		"video: cancelled":              look(video, "/status/fetch/", well(`{"status":"FAILED","fail_reason":"publish_cancelled"}`), 0, network.Absent, network.Rejected, ""),
+		"video: disconnected":           look(video, "/status/fetch/", well(`{"status":"FAILED","fail_reason":"auth_removed"}`), 0, network.Absent, network.AuthDead, ""),
+		"video: a failure of its own":   look(video, "/status/fetch/", well(`{"status":"FAILED","fail_reason":"internal"}`), 0, network.Absent, network.Transient, ""),
+		"video: too many":               look(video, "/status/fetch/", well(`{"status":"FAILED","fail_reason":"spam_risk_too_many_posts"}`), 0, network.Absent, network.Quota, ""),
+		"video: a failure that is new":  look(video, "/status/fetch/", well(`{"status":"FAILED","fail_reason":"weather"}`), 0, network.Absent, network.Rejected, ""),
+		"video: a state that is new":    look(video, "/status/fetch/", well(`{"status":"RESTING"}`), 0, network.Unknown, network.Transient, ""),
+		"video: only an inbox":          look(video, "/status/fetch/", well(`{"status":"SEND_TO_USER_INBOX"}`), 0, network.Unknown, network.Transient, ""),
+		"video: throttled":              look(video, "/status/fetch/", refused("rate_limit_exceeded"), 0, network.Unknown, network.Rate, ""),
+		"video: a token that is old":    look(video, "/status/fetch/", refused("access_token_invalid"), 0, network.Unknown, network.AuthRefresh, ""),
+		"video: nothing that makes any": look(video, "/status/fetch/", `<html>`, 0, network.Unknown, network.Transient, ""),
+		"photos: listed":                look(photos, "/video/list/", list(one("75", time.Minute, x)), 0, network.Stands, "", "75"),
+		"photos: listed by its title":   look(photos, "/video/list/", list(one("75", time.Minute, `"title":"x"`)), 0, network.Stands, "", "75"),
+		"photos: its clock is behind":   look(photos, "/video/list/", list(one("75", -time.Minute, x)), 0, network.Stands, "", "75"),
+		"photos: an older one of these": look(photos, "/video/list/", list(one("75", time.Second, x), one("74", -time.Second, x)), 0, network.Stands, "", "75"),
+		"photos: twins":                 look(photos, "/video/list/", list(one("75", 2*time.Second, x), one("74", time.Second, x)), 0, network.Unknown, network.Uncertain, ""),
+		"photos: none at first":         look(photos, "/video/list/", list(), 119*time.Second, network.Unknown, network.Processing, ""),
+		"photos: none for a while":      look(photos, "/video/list/", list(), 2*time.Minute, network.Unknown, network.Uncertain, ""),
+		"photos: none in the end":       look(photos, "/video/list/", list(), 10*time.Minute, network.Absent, "", ""),
+		"photos: others":                look(photos, "/video/list/", list(one("75", 0, `"title":"y"`), one("76", 0, x+`,"duration":7`), one("../me", 0, x), one("77", -time.Hour, x)), 10*time.Minute, network.Absent, "", ""),
+		"photos: throttled":             look(photos, "/video/list/", refused("rate_limit_exceeded"), time.Hour, network.Unknown, network.Rate, ""),
+		"photos: not allowed":           look(photos, "/video/list/", refused("scope_not_authorized"), time.Hour, network.Unknown, network.AuthDead, ""),
+		"photos: other things":          look(photos, "/video/list/", well(`[]`), time.Hour, network.Unknown, network.Transient, ""),
+	}
+}
+
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	networktest.Run(t, adapter)
+}
