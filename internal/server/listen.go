@@ -151,7 +151,7 @@ func alone(next http.Handler) http.Handler {
 // openCertificates is nil where the program does not speak TLS itself.
 func openCertificates(cfg Config) (*tlscert.Certificates, error) {
 	opts := cfg.Certificates
-	if !opts.Given() || cfg.LookAtFiles {
+	if !opts.Enabled() || cfg.LookAtFiles {
 		return nil, nil //nolint:nilnil // most programs stand behind a proxy
 	}
 	opts.Log = cfg.Log

@@ -56,7 +56,7 @@ func TestOneMeasuresForAll(t *testing.T) {
 			if err := reader.Once(t.Context(), false); err != nil {
 				t.Fatal(err)
 			}
-			want := []clusterstats.Standing{{Name: "loads", MeasuredAt: clock.Now(), Figures: []clusterstats.Figure{{Name: "jobs", Labels: []string{"a", "b"}, Value: float64(round + 1)}, {Name: "age", Since: since}}}}
+			want := []clusterstats.Measurement{{Name: "loads", MeasuredAt: clock.Now(), Figures: []clusterstats.Figure{{Name: "jobs", Labels: []string{"a", "b"}, Value: float64(round + 1)}, {Name: "age", Since: since}}}}
 			if diff := cmp.Diff(want, reader.Last()); diff != "" {
 				t.Error(diff)
 			}
@@ -94,7 +94,7 @@ func TestAMeasureThatFails(t *testing.T) {
 		if err := s.Once(t.Context(), true); !errors.Is(err, broken) {
 			t.Errorf("the failure was told as %v", err)
 		}
-		want := []clusterstats.Standing{{"one", began, []clusterstats.Figure{{Name: "x", Value: 1}}}, {"two", began.Add(time.Minute), []clusterstats.Figure{{Name: "y", Value: 2}}}}
+		want := []clusterstats.Measurement{{"one", began, []clusterstats.Figure{{Name: "x", Value: 1}}}, {"two", began.Add(time.Minute), []clusterstats.Figure{{Name: "y", Value: 2}}}}
 		if diff := cmp.Diff(want, s.Last()); diff != "" {
 			t.Error(diff)
 		}

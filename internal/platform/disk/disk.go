@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// ErrLow is wrapped by errors about a volume that has less free space than is to stay free.
+// ErrLow is wrapped by errors about a volume with less free space than its reserve.
 var ErrLow = errors.New("the disk is almost full")
 
-// Volume is a folder whose volume is watched.
+// Volume is a folder on a volume that has a reserve.
 type Volume struct {
-	Name   string // what lies there, for people and for metrics
+	Name   string // what it stores, for messages and metrics
 	Folder string
 }
 
@@ -22,22 +22,22 @@ const Auto = -1
 
 const (
 	autoBytes = 1 << 30
-	autoPart  = 20 // one in so many bytes of the volume
+	autoPart  = 20 // fraction of the volume: 1/20
 )
 
-// Reserve is space that stays free on volumes. A nil Reserve keeps none.
+// Reserve is space that stays free on volumes. A nil Reserve is empty.
 type Reserve struct {
-	bytes   int64 // Auto, or how many bytes stay free; 0 keeps none
+	bytes   int64 // Auto, or the number of bytes; 0 for none
 	volumes []Volume
 }
 
-// NewReserve returns a reserve of that many bytes, or Auto, on each of the volumes.
+// NewReserve returns a reserve of the given number of bytes, or Auto, on each volume.
 func NewReserve(bytes int64, volumes ...Volume) *Reserve {
 	return &Reserve{bytes: bytes, volumes: volumes}
 }
 
-// Check returns an ErrLow if a volume would keep less than the reserve after that many bytes more were written to it. A
-// volume whose space cannot be read passes: writing to it tells what is wrong.
+// Check returns an ErrLow if writing more bytes would leave less than the reserve on a volume. Volumes whose free space cannot be
+// read pass.
 func (r *Reserve) Check(more int64) error {
 	if r == nil || r.bytes == 0 {
 		return nil
@@ -47,34 +47,35 @@ func (r *Reserve) Check(more int64) error {
 		if err != nil {
 			continue
 		}
-		if keep := r.keeps(total); free-more < keep {
-			return fmt.Errorf("%w: the volume of the %s has %d bytes free, of which %d stay free (--disk-reserve)", ErrLow, v.Name, free, keep)
+		if reserve := r.size(total); free-more < reserve {
+			return fmt.Errorf("%w: the volume of the %s has %d bytes free, %d are reserved (--disk-reserve)", ErrLow, v.Name, free, reserve)
 		}
 	}
 	return nil
 }
 
-func (r *Reserve) keeps(total int64) int64 {
+// size returns the reserve in bytes on a volume with total bytes.
+func (r *Reserve) size(total int64) int64 {
 	if r.bytes == Auto {
 		return min(autoBytes, total/autoPart)
 	}
 	return r.bytes
 }
 
-// Volumes returns what is watched.
+// Volumes returns the volumes.
 func (r *Reserve) Volumes() []Volume { return r.volumes }
 
-// Free returns how many bytes this process may still write to a volume. The error is errors.ErrUnsupported on systems where
-// that cannot be read.
+// Free returns the number of bytes that this process can still write to the volume. It returns errors.ErrUnsupported on systems
+// that do not report free space.
 func (v Volume) Free() (int64, error) {
 	free, _, err := usage(v.Folder)
 	return free, err
 }
 
-// ErrSize is returned for texts that are no reserve.
+// ErrSize is returned for invalid sizes.
 var ErrSize = errors.New("a size is auto, 0, or a whole number with KiB, MiB, GiB or TiB, such as 2GiB")
 
-// ParseSize reads a size such as 512MiB in bytes; "auto" is Auto.
+// ParseSize parses a size such as 512MiB and returns it in bytes, or Auto for "auto".
 func ParseSize(text string) (int64, error) {
 	if text == "auto" {
 		return Auto, nil

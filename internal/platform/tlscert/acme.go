@@ -11,30 +11,30 @@ import (
 	"github.com/caddyserver/certmagic"
 )
 
-// ACME says for what certificates are got, and from whom.
+// ACME configures certificates that are obtained by ACME (RFC 8555).
 type ACME struct {
 	Domains []string
-	Email   string // whom the authority writes to
-	CA      string // its directory; Let's Encrypt's where empty
-	Roots   string // file with the certificates, as PEM, that the authority itself is trusted by; the system's where empty
-	Folder  string // where keys and certificates are kept, the same for all nodes
-	// HTTPPort and TLSPort are where this node listens. The authority comes by ports 80 and 443, which have to lead there.
-	// It is not answered at a port that is 0.
+	Email   string // contact for the authority
+	CA      string // the authority's directory URL; Let's Encrypt if empty
+	Roots   string // PEM file with root certificates for the authority itself; the system's if empty
+	Folder  string // stores keys and certificates; shared by all nodes
+	// HTTPPort and TLSPort are the ports of this node. The authority connects to ports 80 and 443, which must be forwarded
+	// to them. A challenge whose port is 0 is turned off.
 	HTTPPort, TLSPort int
 }
 
 func openACME(o Options) (*Certificates, error) {
 	if o.ACME.Folder == "" {
-		return nil, errors.New("certificates that are got by ACME need a folder to be kept in (--acme-folder), the same for all nodes")
+		return nil, errors.New("ACME needs a folder for its certificates (--acme-folder), shared by all nodes")
 	}
 	roots, err := readRoots(o.ACME.Roots)
 	if err != nil {
 		return nil, err
 	}
 	if err := os.MkdirAll(o.ACME.Folder, 0o700); err != nil {
-		return nil, fmt.Errorf("making the folder for certificates: %w", err)
+		return nil, fmt.Errorf("creating the folder for certificates: %w", err)
 	}
-	log := zapped(o.Log)
+	log := zapLogger(o.Log)
 	var magic *certmagic.Config
 	cache := certmagic.NewCache(certmagic.CacheOptions{
 		GetConfigForCert: func(certmagic.Certificate) (*certmagic.Config, error) { return magic, nil }, Logger: log,
@@ -42,12 +42,13 @@ func openACME(o Options) (*Certificates, error) {
 	magic = certmagic.New(cache, certmagic.Config{Storage: &certmagic.FileStorage{Path: o.ACME.Folder}, Logger: log})
 	issuer := certmagic.NewACMEIssuer(magic, certmagic.ACMEIssuer{
 		CA: o.ACME.CA, Email: o.ACME.Email, Agreed: true, TrustedRoots: roots, Logger: log,
-		AltHTTPPort: o.ACME.HTTPPort, AltTLSALPNPort: o.ACME.TLSPort, DisableHTTPChallenge: o.ACME.HTTPPort == 0, DisableTLSALPNChallenge: o.ACME.TLSPort == 0,
+		AltHTTPPort: o.ACME.HTTPPort, AltTLSALPNPort: o.ACME.TLSPort,
+		DisableHTTPChallenge: o.ACME.HTTPPort == 0, DisableTLSALPNChallenge: o.ACME.TLSPort == 0,
 	})
 	magic.Issuers = []certmagic.Issuer{issuer}
 	config := baseTLS()
 	config.GetCertificate = magic.GetCertificate
-	config.NextProtos = append(config.NextProtos, magic.TLSConfig().NextProtos...) // the challenge's own among them
+	config.NextProtos = append(config.NextProtos, magic.TLSConfig().NextProtos...) // includes acme-tls/1
 	return &Certificates{
 		config: config,
 		answer: issuer.HTTPChallengeHandler,
@@ -59,7 +60,7 @@ func openACME(o Options) (*Certificates, error) {
 
 func manage(ctx context.Context, magic *certmagic.Config, domains []string) error {
 	if err := magic.ManageAsync(ctx, domains); err != nil {
-		return fmt.Errorf("looking after certificates: %w", err)
+		return fmt.Errorf("managing certificates: %w", err)
 	}
 	return nil
 }
@@ -67,27 +68,27 @@ func manage(ctx context.Context, magic *certmagic.Config, domains []string) erro
 func expiries(cache *certmagic.Cache, domains []string) map[string]time.Time {
 	out := map[string]time.Time{}
 	for _, domain := range domains {
-		for _, held := range cache.AllMatchingCertificates(domain) {
-			if held.Leaf != nil && held.Leaf.NotAfter.After(out[domain]) {
-				out[domain] = held.Leaf.NotAfter
+		for _, cert := range cache.AllMatchingCertificates(domain) {
+			if cert.Leaf != nil && cert.Leaf.NotAfter.After(out[domain]) {
+				out[domain] = cert.Leaf.NotAfter
 			}
 		}
 	}
 	return out
 }
 
-// readRoots gives the certificates of a file; nil, for those of the system, where none is named.
+// readRoots returns the certificates of a PEM file, or nil, which means the system's, if path is empty.
 func readRoots(path string) (*x509.CertPool, error) {
 	if path == "" {
-		return nil, nil //nolint:nilnil // crypto/tls takes nil for the system's
+		return nil, nil //nolint:nilnil // nil means the system's roots
 	}
 	raw, err := os.ReadFile(path) //nolint:gosec // the operator says which file
 	if err != nil {
-		return nil, fmt.Errorf("reading by what the ACME server is trusted: %w", err)
+		return nil, fmt.Errorf("reading the root certificates of the ACME server: %w", err)
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(raw) {
-		return nil, errors.New("the file by which the ACME server is trusted (--acme-roots) holds no certificate as PEM")
+		return nil, errors.New("the root certificates of the ACME server (--acme-roots) contain no PEM certificate")
 	}
 	return pool, nil
 }

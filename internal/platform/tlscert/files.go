@@ -12,31 +12,31 @@ import (
 	"time"
 )
 
-// lookEvery is how often, at most, the files are looked at. It is done at handshakes: nobody needs a certificate else.
-const lookEvery = time.Second
+// checkInterval is the least time between two checks of the files, which happen during handshakes.
+const checkInterval = time.Second
 
-// pair is a certificate out of two files.
+// pair is a certificate and its key, read from two files.
 type pair struct {
 	files Files
 	now   func() time.Time
 	log   *slog.Logger
 
-	mu     sync.Mutex
-	held   *tls.Certificate
-	of     [2]os.FileInfo // of the files that were tried last
-	looked time.Time
+	mu      sync.Mutex
+	current *tls.Certificate
+	infos   [2]os.FileInfo // of the files that were read last
+	checked time.Time
 }
 
 func openFiles(o Options) (*Certificates, error) {
 	if o.Files.Certificate == "" || o.Files.Key == "" {
-		return nil, errors.New("a certificate needs its key: give both files (--tls-cert, --tls-key)")
+		return nil, errors.New("--tls-cert and --tls-key must be set together")
 	}
-	p := &pair{files: o.Files, now: o.Now, log: o.Log, looked: o.Now()}
+	p := &pair{files: o.Files, now: o.Now, log: o.Log, checked: o.Now()}
 	var err error
-	if p.of, err = p.stat(); err != nil {
+	if p.infos, err = p.stat(); err != nil {
 		return nil, err
 	}
-	if p.held, err = p.load(); err != nil {
+	if p.current, err = p.load(); err != nil {
 		return nil, err
 	}
 	config := baseTLS()
@@ -61,45 +61,47 @@ func (p *pair) stat() ([2]os.FileInfo, error) {
 	for i, name := range []string{p.files.Certificate, p.files.Key} {
 		info, err := os.Stat(name)
 		if err != nil {
-			return out, fmt.Errorf("looking at the certificate's files: %w", err)
+			return out, fmt.Errorf("checking the certificate's files: %w", err)
 		}
 		out[i] = info
 	}
 	return out, nil
 }
 
-// same tells whether a file is what it was. Another one in its place may be as old and as long.
-func same(a, b os.FileInfo) bool {
+// unchanged reports whether a file is the same as before. A replacement may have the same time and size.
+func unchanged(a, b os.FileInfo) bool {
 	return os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size()
 }
 
-// certificate is what the files hold. While what they hold cannot be used, as one of them is already new and the other
-// is not, it is what they held before.
+// certificate returns the certificate in the files. While the files do not match, because only one has been replaced so far, it
+// returns the previous certificate.
 func (p *pair) certificate() *tls.Certificate {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if now := p.now(); now.Sub(p.looked) >= lookEvery {
-		p.looked = now
-		p.look()
+	if now := p.now(); now.Sub(p.checked) >= checkInterval {
+		p.checked = now
+		p.reload()
 	}
-	return p.held
+	return p.current
 }
 
-func (p *pair) look() {
-	of, err := p.stat()
-	if err == nil && same(of[0], p.of[0]) && same(of[1], p.of[1]) {
+// reload reads the files again if they changed.
+func (p *pair) reload() {
+	infos, err := p.stat()
+	if err == nil && unchanged(infos[0], p.infos[0]) && unchanged(infos[1], p.infos[1]) {
 		return
 	}
 	if err == nil {
-		p.of = of
+		p.infos = infos
 		var loaded *tls.Certificate
 		if loaded, err = p.load(); err == nil {
-			p.held = loaded
-			p.log.Info("took a new certificate from its files", "ends", loaded.Leaf.NotAfter.Format(time.RFC3339))
+			p.current = loaded
+			p.log.Info("loaded a new certificate", "expires", loaded.Leaf.NotAfter.Format(time.RFC3339))
 			return
 		}
 	}
-	p.log.Error("the certificate's files cannot be used: going on with what they held before", "error", err, "ends", p.held.Leaf.NotAfter.Format(time.RFC3339))
+	p.log.Error("loading the new certificate failed, using the previous one",
+		"error", err, "expires", p.current.Leaf.NotAfter.Format(time.RFC3339))
 }
 
 func (p *pair) expiry() map[string]time.Time {

@@ -8,25 +8,25 @@ import (
 	"go.uber.org/zap/zapcore"
 )
 
-// zapped is the program's log as the ACME library writes to one.
-func zapped(log *slog.Logger) *zap.Logger { return zap.New(&core{log: log}) }
+// zapLogger returns a zap logger, as the ACME library needs it, that writes to log.
+func zapLogger(log *slog.Logger) *zap.Logger { return zap.New(&core{log: log}) }
 
-// core passes the library's lines on.
+// core forwards entries to slog.
 type core struct {
 	log *slog.Logger
 }
 
-// Enabled tells whether a line of the level is wanted.
+// Enabled reports whether entries of the level are logged.
 func (c *core) Enabled(level zapcore.Level) bool {
 	return c.log.Enabled(context.Background(), levelOf(level))
 }
 
-// With is the same with fields.
+// With returns a core that adds the fields to every entry.
 func (c *core) With(fields []zapcore.Field) zapcore.Core {
 	return &core{log: slog.New(c.log.Handler().WithAttrs(attrs(fields)))}
 }
 
-// Check says that the line is to be written where it is wanted.
+// Check adds the core to the entry if its level is enabled.
 func (c *core) Check(entry zapcore.Entry, checked *zapcore.CheckedEntry) *zapcore.CheckedEntry {
 	if c.Enabled(entry.Level) {
 		return checked.AddCore(entry, c)
@@ -34,13 +34,13 @@ func (c *core) Check(entry zapcore.Entry, checked *zapcore.CheckedEntry) *zapcor
 	return checked
 }
 
-// Write passes a line on.
+// Write logs the entry.
 func (c *core) Write(entry zapcore.Entry, fields []zapcore.Field) error {
 	c.log.LogAttrs(context.Background(), levelOf(entry.Level), "certificates: "+entry.Message, attrs(fields)...)
 	return nil
 }
 
-// Sync has nothing to do.
+// Sync does nothing.
 func (*core) Sync() error { return nil }
 
 func attrs(fields []zapcore.Field) []slog.Attr {
@@ -55,7 +55,7 @@ func attrs(fields []zapcore.Field) []slog.Attr {
 	return out
 }
 
-// levelOf: what the library tells of its daily work is of no interest but to those who look for something.
+// levelOf returns the slog level for an entry. The library's routine messages become debug messages.
 func levelOf(level zapcore.Level) slog.Level {
 	switch {
 	case level >= zapcore.ErrorLevel:

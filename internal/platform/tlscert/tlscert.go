@@ -1,5 +1,4 @@
-// Package tlscert has the certificates that the program shows when it speaks TLS itself: out of files that somebody
-// else renews, or got and renewed by ACME (RFC 8555).
+// Package tlscert provides the server's TLS certificates, from files that something else renews, or by ACME (RFC 8555).
 package tlscert
 
 import (
@@ -11,21 +10,21 @@ import (
 	"time"
 )
 
-// Options say where certificates come from: Files, or ACME where it names domains.
+// Options configure certificates, either from Files or, if it names domains, by ACME.
 type Options struct {
 	Files Files
 	ACME  ACME
-	Now   func() time.Time // time.Now where nil
+	Now   func() time.Time // time.Now if nil
 	Log   *slog.Logger
 }
 
-// Files are a certificate with its chain and its key, each as PEM.
+// Files are the paths of a PEM certificate with its chain, and of its PEM key.
 type Files struct{ Certificate, Key string }
 
-// Given tells whether the program speaks TLS itself.
-func (o Options) Given() bool { return o.Files != Files{} || len(o.ACME.Domains) > 0 }
+// Enabled reports whether the options name certificates.
+func (o Options) Enabled() bool { return o.Files != Files{} || len(o.ACME.Domains) > 0 }
 
-// Certificates are what the program shows at handshakes.
+// Certificates are the certificates of a TLS server.
 type Certificates struct {
 	config *tls.Config
 	expiry func() map[string]time.Time
@@ -34,34 +33,34 @@ type Certificates struct {
 	stop   func()
 }
 
-// Open reads the files, or prepares ACME; nothing is asked of anybody before Manage.
+// Open reads the files or prepares ACME. It makes no requests; Manage does.
 func Open(o Options) (*Certificates, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
 	switch {
 	case o.Files != Files{} && len(o.ACME.Domains) > 0:
-		return nil, errors.New("certificates come from files (--tls-cert, --tls-key) or by ACME (--acme-domain), not from both")
+		return nil, errors.New("set either --tls-cert and --tls-key, or --acme-domain, not both")
 	case o.Files != Files{}:
 		return openFiles(o)
 	}
 	return openACME(o)
 }
 
-// TLS is how the program speaks it: TLS 1.2 and later, HTTP/2 and 1.1. The configuration is the caller's.
+// TLS returns a new configuration for TLS 1.2 and later with HTTP/2 and HTTP/1.1.
 func (c *Certificates) TLS() *tls.Config { return c.config.Clone() }
 
-// Expiry is when the certificate of each name ends. A name for which there is none yet is left out.
+// Expiry returns when the certificate of each name expires. It omits names that have no certificate yet.
 func (c *Certificates) Expiry() map[string]time.Time { return c.expiry() }
 
-// Answer answers the challenges of an ACME server that come by plain HTTP, and lets all else go on.
+// Answer returns a handler that answers HTTP-01 challenges and passes all other requests to next.
 func (c *Certificates) Answer(next http.Handler) http.Handler { return c.answer(next) }
 
-// Manage gets what is missing and renews it from then on, until the context ends. It returns at once: what fails is
-// told in the log and tried again.
+// Manage obtains missing certificates and renews them in the background until the context ends. Failures are logged and tried
+// again.
 func (c *Certificates) Manage(ctx context.Context) error { return c.manage(ctx) }
 
-// Close ends what looks after the certificates.
+// Close stops the management of certificates.
 func (c *Certificates) Close() { c.stop() }
 
 func baseTLS() *tls.Config {

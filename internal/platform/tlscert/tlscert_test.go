@@ -106,8 +106,8 @@ func TestFilesAreReadAgain(t *testing.T) {
 	}
 }
 
-// What cannot work is refused at the start, with the flags by name.
-func TestWhatCannotWork(t *testing.T) {
+// TestInvalidOptions checks that invalid options are refused with the flags by name.
+func TestInvalidOptions(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	files := tlscert.Files{Certificate: filepath.Join(dir, "tls.crt"), Key: filepath.Join(dir, "tls.key")}
@@ -118,7 +118,7 @@ func TestWhatCannotWork(t *testing.T) {
 	}{
 		{tlscert.Options{Files: tlscert.Files{Certificate: files.Certificate}}, "--tls-key"},
 		{tlscert.Options{Files: tlscert.Files{Certificate: files.Key, Key: files.Key}}, "reading the certificate"},
-		{tlscert.Options{Files: files, ACME: tlscert.ACME{Domains: []string{"press.test"}}}, "not from both"},
+		{tlscert.Options{Files: files, ACME: tlscert.ACME{Domains: []string{"press.test"}}}, "not both"},
 		{tlscert.Options{ACME: tlscert.ACME{Domains: []string{"press.test"}}}, "--acme-folder"},
 		{tlscert.Options{ACME: tlscert.ACME{Domains: []string{"press.test"}, Folder: dir, Roots: files.Key}}, "--acme-roots"},
 	} {

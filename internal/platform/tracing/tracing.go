@@ -1,6 +1,6 @@
-// Package tracing tells an OpenTelemetry collector how a request goes through the program: the call, its transactions, and the jobs
-// and deliveries that come of it, on whichever node. It tells ids, states and names of operations, never what people wrote or
-// are called, and no secret. Where no collector is set it does nothing, and costs nothing.
+// Package tracing sends traces to an OpenTelemetry collector: a request, its transactions, and the jobs and deliveries that follow
+// from it on any node. Spans contain ids, states and names of operations, never what people wrote, their names, or secrets. Without
+// a collector the package does nothing.
 package tracing
 
 import (
@@ -23,73 +23,76 @@ import (
 	api "go.opentelemetry.io/otel/trace"
 )
 
-// Options say what is told of this node.
+// Options configure a tracer.
 type Options struct {
 	Version, Role string
-	Log           *slog.Logger // hears of traces that could not be sent; nobody does where nil
+	Log           *slog.Logger // receives errors about traces that could not be sent; may be nil
 }
 
-// Tracer sends spans to a collector. A nil one sends nothing.
+// Tracer sends spans to a collector. A nil Tracer sends nothing.
 type Tracer struct {
 	provider *sdk.TracerProvider
 	tracer   api.Tracer
 }
 
-// open counts the tracers that are open: where there is none, nothing is looked for in any context.
-var open atomic.Int32
+// openTracers counts open tracers. If it is 0, no context is searched for a span.
+var openTracers atomic.Int32
 
 const library = "pressroom"
 
-// Open makes a tracer as OpenTelemetry's variables say (OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_TRACES_SAMPLER and so on); nil where
-// they name no collector.
+// Open returns a tracer configured by OpenTelemetry's environment variables (OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_TRACES_SAMPLER
+// and so on), or nil if they name no collector.
 func Open(ctx context.Context, o Options) (*Tracer, error) {
-	if !wanted() {
+	if !configured() {
 		return nil, nil //nolint:nilnil // a nil tracer is one that does nothing
 	}
 	for _, name := range []string{"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"} {
 		if protocol := os.Getenv(name); protocol != "" && protocol != "http/protobuf" {
-			return nil, errors.New(name + " has to be http/protobuf, which is what traces are sent by")
+			return nil, errors.New(name + " must be http/protobuf, the only supported protocol")
 		}
 	}
 	exporter, err := otlptracehttp.New(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("preparing to send traces: %w", err)
 	}
-	about, err := resource.New(ctx, resource.WithAttributes(attribute.String("service.name", library), attribute.String("service.version", o.Version), attribute.String("pressroom.role", o.Role)),
-		resource.WithFromEnv(), resource.WithTelemetrySDK())
+	about, err := resource.New(ctx, resource.WithAttributes(
+		attribute.String("service.name", library),
+		attribute.String("service.version", o.Version),
+		attribute.String("pressroom.role", o.Role),
+	), resource.WithFromEnv(), resource.WithTelemetrySDK())
 	if err != nil {
-		return nil, fmt.Errorf("saying who sends traces: %w", err)
+		return nil, fmt.Errorf("describing this node: %w", err)
 	}
-	if o.Log != nil { // the library has one place for all of a process
-		otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { o.Log.Warn("traces were not sent", "error", err) }))
+	if o.Log != nil { // the library has one handler for the process
+		otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { o.Log.Warn("sending traces failed", "error", err) }))
 	}
 	provider := sdk.NewTracerProvider(sdk.WithBatcher(exporter), sdk.WithResource(about))
-	open.Add(1)
+	openTracers.Add(1)
 	return &Tracer{provider, provider.Tracer(library)}, nil
 }
 
-func wanted() bool {
+func configured() bool {
 	if strings.EqualFold(os.Getenv("OTEL_SDK_DISABLED"), "true") || os.Getenv("OTEL_TRACES_EXPORTER") == "none" {
 		return false
 	}
 	return os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT") != "" || os.Getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") != ""
 }
 
-// Close sends what is left.
+// Close sends the remaining spans.
 func (t *Tracer) Close(ctx context.Context) error {
 	if t == nil {
 		return nil
 	}
-	open.Add(-1)
+	openTracers.Add(-1)
 	if err := t.provider.Shutdown(ctx); err != nil {
-		return fmt.Errorf("sending the last traces: %w", err)
+		return fmt.Errorf("sending the remaining traces: %w", err)
 	}
 	return nil
 }
 
 type tracerKey struct{}
 
-// Into lets work that is begun in the context be traced by Follow.
+// Into returns a context in which Follow starts traces.
 func (t *Tracer) Into(ctx context.Context) context.Context {
 	if t == nil {
 		return ctx
@@ -97,26 +100,26 @@ func (t *Tracer) Into(ctx context.Context) context.Context {
 	return context.WithValue(ctx, tracerKey{}, t)
 }
 
-// Span is a part of the way. The zero Span is none.
+// Span is a unit of work in a trace. The zero Span records nothing.
 type Span struct{ span api.Span }
 
-// Start begins a part of what is under way in the context, and nothing where nothing is traced there.
+// Start starts a span below the context's span. If the context has none, Start returns the zero Span.
 func Start(ctx context.Context, name string) (context.Context, Span) {
-	if open.Load() == 0 {
+	if openTracers.Load() == 0 {
 		return ctx, Span{}
 	}
 	parent := api.SpanFromContext(ctx)
 	if !parent.SpanContext().IsValid() {
 		return ctx, Span{}
 	}
-	ctx, span := parent.TracerProvider().Tracer(library).Start(ctx, name) //nolint:spancheck // whoever is given it ends it
+	ctx, span := parent.TracerProvider().Tracer(library).Start(ctx, name) //nolint:spancheck // the caller ends it
 	return ctx, Span{span}                                                //nolint:spancheck // as above
 }
 
-// Follow begins a way of its own that follows from another one, which may have ended long ago on another node: link is what
-// Link gave there.
+// Follow starts a new trace that is linked to an earlier one, which may have ended long ago on another node. The link is what
+// Link returned there.
 func Follow(ctx context.Context, name, link string) (context.Context, Span) {
-	if open.Load() == 0 {
+	if openTracers.Load() == 0 {
 		return ctx, Span{}
 	}
 	t, _ := ctx.Value(tracerKey{}).(*Tracer)
@@ -128,15 +131,15 @@ func Follow(ctx context.Context, name, link string) (context.Context, Span) {
 	if of := api.SpanContextFromContext(from); of.IsValid() {
 		opts = append(opts, api.WithLinks(api.Link{SpanContext: of}))
 	}
-	ctx, span := t.tracer.Start(ctx, name, opts...) //nolint:spancheck // whoever is given it ends it
+	ctx, span := t.tracer.Start(ctx, name, opts...) //nolint:spancheck // the caller ends it
 	return ctx, Span{span}                          //nolint:spancheck // as above
 }
 
-const parentHeader = "traceparent" // of W3C's Trace Context
+const parentHeader = "traceparent" // W3C Trace Context
 
-// Link is what is under way in a context, to be kept with what follows from it; empty where nothing is traced.
+// Link returns the context's span as a W3C traceparent, to be stored with work that follows, or "" if nothing is traced.
 func Link(ctx context.Context) string {
-	if open.Load() == 0 {
+	if openTracers.Load() == 0 {
 		return ""
 	}
 	carrier := propagation.MapCarrier{}
@@ -144,21 +147,21 @@ func Link(ctx context.Context) string {
 	return carrier[parentHeader]
 }
 
-// Set tells something of a part: an id, a state, a name of ours.
+// Set sets an attribute: an id, a state or the name of an operation.
 func (s Span) Set(key, value string) {
 	if s.span != nil {
 		s.span.SetAttributes(attribute.String(key, value))
 	}
 }
 
-// SetID tells a number of ours.
+// SetID sets a numeric id.
 func (s Span) SetID(key string, id int64) {
 	if s.span != nil {
 		s.span.SetAttributes(attribute.Int64(key, id))
 	}
 }
 
-// End ends a part, which failed where there is an error. What the error says is for the log alone: it may quote anybody.
+// End ends the span and marks it as failed if err is not nil. The error's text is left out, because it may quote user input.
 func (s Span) End(err error) {
 	if s.span == nil {
 		return
@@ -169,15 +172,16 @@ func (s Span) End(err error) {
 	s.span.End()
 }
 
-// Handler has each request begin a way, or go on with the one that its traceparent names. kind says what is asked, in a word of
-// ours: addresses hold secrets.
+// Handler starts a span for each request, within the trace that its traceparent names, if any. The function kind returns the name
+// of the span; request paths are not used, because they may contain secrets.
 func (t *Tracer) Handler(next http.Handler, kind func(*http.Request) string) http.Handler {
 	if t == nil {
 		return next
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx := propagation.TraceContext{}.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
-		ctx, span := t.tracer.Start(ctx, kind(r), api.WithSpanKind(api.SpanKindServer), api.WithAttributes(attribute.String("http.request.method", method(r))))
+		ctx, span := t.tracer.Start(ctx, kind(r), api.WithSpanKind(api.SpanKindServer),
+			api.WithAttributes(attribute.String("http.request.method", method(r))))
 		answer := &recorder{ResponseWriter: w, status: http.StatusOK}
 		defer func() {
 			span.SetAttributes(attribute.Int("http.response.status_code", answer.status))
@@ -190,7 +194,7 @@ func (t *Tracer) Handler(next http.Handler, kind func(*http.Request) string) htt
 	})
 }
 
-// method is the request's, or a word of ours for one that nobody knows.
+// method returns the request's method, or _OTHER for an unknown one, as OpenTelemetry's conventions ask.
 func method(r *http.Request) string {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
@@ -199,37 +203,37 @@ func method(r *http.Request) string {
 	return "_OTHER"
 }
 
-// recorder notes the status of an answer.
+// recorder records the status of a response.
 type recorder struct {
 	http.ResponseWriter
 
 	status int
 }
 
-// WriteHeader notes the status.
+// WriteHeader records the status.
 func (r *recorder) WriteHeader(status int) {
-	if status >= http.StatusOK { // not of what is said meanwhile
+	if status >= http.StatusOK { // not informational ones
 		r.status = status
 	}
 	r.ResponseWriter.WriteHeader(status)
 }
 
-// Flush sends what was written so far.
-func (r *recorder) Flush() { _ = http.NewResponseController(r.ResponseWriter).Flush() } // a writer that cannot has nothing to send early
+// Flush sends buffered data.
+func (r *recorder) Flush() { _ = http.NewResponseController(r.ResponseWriter).Flush() } // writers without Flush send everything at the end
 
-// Unwrap gives what is wrapped to those who look for more of it.
+// Unwrap returns the wrapped writer, for http.ResponseController.
 func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
-// Transport gives the way on to those whom requests go to, by traceparent: two random numbers, which tell nothing of anybody.
+// Transport propagates the trace context (traceparent) to outgoing requests. It carries no personal data.
 func Transport(next http.RoundTripper) http.RoundTripper { return transport{next} }
 
 type transport struct{ next http.RoundTripper }
 
-// RoundTrip adds the header where something is traced.
+// RoundTrip adds the traceparent header if the request is traced.
 func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if link := Link(r.Context()); link != "" {
 		r = r.Clone(r.Context())
 		r.Header.Set(parentHeader, link)
 	}
-	return t.next.RoundTrip(r) //nolint:wrapcheck // it is passed on as it is
+	return t.next.RoundTrip(r) //nolint:wrapcheck // a transport returns errors unchanged
 }
