@@ -153,8 +153,8 @@ func (adminSealingKey) Run() error {
 
 // Run re-encrypts with the first key.
 func (c adminReseal) Run(ctx context.Context, p *program, log *slog.Logger) error {
-	var done account.Resealed
-	err := run(ctx, c.storeFlags, p, log, func(s *server.Server) (account.Resealed, error) {
+	var done account.ResealResult
+	err := run(ctx, c.storeFlags, p, log, func(s *server.Server) (account.ResealResult, error) {
 		var err error
 		done, err = s.Reseal(ctx, c.Force)
 		return done, err

@@ -131,7 +131,7 @@ func (s *Server) measureLoads(ctx context.Context) ([]clusterstats.Figure, error
 }
 
 func (s *Server) countPosts(ctx context.Context, c *counts) error {
-	loads, err := s.Posts.Loads(ctx)
+	loads, err := s.Posts.CountDue(ctx)
 	if err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ func (s *Server) countDeliveries(ctx context.Context, c *counts) error {
 }
 
 func (s *Server) countJobs(ctx context.Context, c *counts) error {
-	loads, err := s.jobs.UnderWay(ctx)
+	loads, err := s.jobs.CountUnfinished(ctx)
 	if err != nil {
 		return err
 	}
@@ -188,7 +188,7 @@ func (s *Server) countReservations(ctx context.Context, c *counts) error {
 }
 
 func (s *Server) countAccounts(ctx context.Context, c *counts) error {
-	lost, err := s.Accounts.Lost(ctx)
+	lost, err := s.Accounts.CountLost(ctx)
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ func (q *Quickstart) connectEverywhere(ctx context.Context, team int64) error {
 			continue
 		}
 		args := operation.Arguments{"platform": platform}
-		if id, there := q.Accounts.First(ctx, team, platform); there {
+		if id, there := q.Accounts.FindFirst(ctx, team, platform); there {
 			again, err := q.mustReconnect(ctx, id)
 			if err != nil {
 				return err
@@ -55,7 +55,7 @@ func (q *Quickstart) mustReconnect(ctx context.Context, account int64) (bool, er
 	if strings.HasPrefix(g.Server, q.Greeting.SandboxURL) {
 		return false, nil
 	}
-	return true, q.Accounts.Lose(ctx, account, g)
+	return true, q.Accounts.MarkLost(ctx, account, g)
 }
 
 func (q *Quickstart) connectByPage(ctx context.Context, owner int64, platform string, args operation.Arguments) error {

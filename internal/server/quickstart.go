@@ -373,7 +373,7 @@ func (q *Quickstart) samplePosts(ctx context.Context, account int64, shown []any
 
 // publishSample has a first post go out to two accounts, through the API's own path, a moment after the service answers.
 func (q *Quickstart) publishSample(ctx context.Context, team, account int64) error {
-	threads, there := q.Accounts.First(ctx, team, "threads")
+	threads, there := q.Accounts.FindFirst(ctx, team, "threads")
 	if !there {
 		return errors.New("the demo team has no Threads account")
 	}

@@ -8,10 +8,10 @@ import (
 
 // Reseal seals everything with the first sealing key that another one sealed. Unless forced, it is refused with nothing
 // changed while a node serves that does not have that key.
-func (s *Server) Reseal(ctx context.Context, force bool) (account.Resealed, error) {
+func (s *Server) Reseal(ctx context.Context, force bool) (account.ResealResult, error) {
 	reseal := s.Accounts.Reseal
 	if force {
-		reseal = s.Accounts.ResealAnyway
+		reseal = s.Accounts.ResealUnchecked
 	}
 	done, err := reseal(ctx)
 	if err != nil {

@@ -213,7 +213,7 @@ func Open(ctx context.Context, cfg Config) (*Server, error) {
 	if err := s.Hold.Look(ctx); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
-	if err := s.Accounts.CheckSealing(ctx); err != nil {
+	if err := s.Accounts.CheckKeys(ctx); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
 	if err := s.TOTP.CheckSealing(ctx); err != nil {

@@ -73,7 +73,7 @@ func isLoopback(host string) bool {
 
 // warnOfUnserved tells of networks that hold connected accounts and that this node does not speak with.
 func (s *Server) warnOfUnserved(ctx context.Context) error {
-	connected, err := s.Accounts.Connected(ctx)
+	connected, err := s.Accounts.ConnectedPlatforms(ctx)
 	if err != nil {
 		return err
 	}

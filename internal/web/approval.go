@@ -181,7 +181,7 @@ func (a *App) approvalFile(w http.ResponseWriter, r *http.Request, kind string, 
 		a.Refuse(w, r, err)
 		return
 	}
-	if m, ok := shown.Shows(id); !ok || m.Kind != kind {
+	if m, ok := shown.FindMedia(id); !ok || m.Kind != kind {
 		a.Refuse(w, r, apierr.Missing())
 		return
 	}

@@ -54,7 +54,7 @@ func (w *world) approving(t *testing.T, caption string, media ...int64) *approvi
 	a := &approving{world: w, posts: post.New(w.db, accounts, job.NewStore(w.db, nil, 5), w.media, post.DefaultLimits, plan.Shipped())}
 	a.approvals = post.NewApprovals(post.ApprovalsOptions{Posts: a.posts, Sealer: sealer, PublicURL: "http://press.example"})
 	a.id = a.do(t, "create_post", map[string]any{"caption": caption, "account_ids": []int64{account.ID}, "media_ids": media})
-	link, err := a.approvals.AskApproval(t.Context(), w.bea.ID, a.id)
+	link, err := a.approvals.RequestApproval(t.Context(), w.bea.ID, a.id)
 	must(err)
 	a.page = strings.TrimPrefix(link, "http://press.example")
 	app, err := web.New(web.Options{Frame: shell.Options{PublicURL: "http://press.example", Teams: w.teams, DB: w.db, Log: logOf(t)}, Library: w.media, Connector: w.connects, Approvals: a.approvals, Media: w.media, Programs: w.programs("http://press.example"), Describe: describe, TOTP: w.apps(t)})
@@ -164,7 +164,7 @@ func TestApprovingAnOldVersion(t *testing.T) {
 			t.Error(got)
 		}
 		asked := func() string {
-			link, err := a.approvals.AskApproval(t.Context(), w.bea.ID, a.id)
+			link, err := a.approvals.RequestApproval(t.Context(), w.bea.ID, a.id)
 			if err != nil {
 				t.Fatal(err)
 			}

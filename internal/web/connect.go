@@ -183,7 +183,7 @@ func (a *App) connectedPage(w http.ResponseWriter, r *http.Request) {
 		a.Refuse(w, r, err)
 		return
 	}
-	account, team, err := a.Connector.Connected(r.Context(), shell.VisitorOf(r.Context()).ID, id)
+	account, team, err := a.Connector.FindConnected(r.Context(), shell.VisitorOf(r.Context()).ID, id)
 	if err != nil {
 		a.Refuse(w, r, err)
 		return

@@ -377,7 +377,7 @@ func TestConnectingAgain(t *testing.T) {
 		if err := w.db.QueryRow(t.Context(), `SELECT id, grant_version FROM social_accounts`).Scan(&id, &version); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.connects.Accounts.Lose(t.Context(), id, account.AnyGrant); err != nil {
+		if err := w.connects.Accounts.MarkLost(t.Context(), id, account.AnyGrant); err != nil {
 			t.Fatal(err)
 		}
 		page := w.link(t, fmt.Sprintf(`{"account_id":%d}`, id))
@@ -428,7 +428,7 @@ func TestSigningInHere(t *testing.T) {
 		try(" https://pds.test", "harbour.test ", "app-pass").wants(t, 303)
 		w.wantAccounts(t, "1 harbour.test connected")
 		try("https://pds.test", "harbour.test", "app-pass").wants(t, 422, "has connected an account already")
-		if err := w.connects.Accounts.Lose(t.Context(), 1, account.AnyGrant); err != nil {
+		if err := w.connects.Accounts.MarkLost(t.Context(), 1, account.AnyGrant); err != nil {
 			t.Fatal(err)
 		}
 		address = w.link(t, `{"account_id":1}`)

@@ -38,7 +38,7 @@ const (
 // today is what the looked-at team is about now.
 type today struct {
 	front
-	account.Standing
+	account.Overview
 
 	Open   bool        // whether the team is there to work in
 	Passed []post.Slot // drafts whose time has passed, for those who can decide about them
@@ -58,7 +58,7 @@ type happened struct {
 
 // lately reads what was sent last, and how it stands.
 func (a *App) lately(ctx context.Context, team int64, now time.Time) ([]happened, error) {
-	slots, err := a.Posts.Lately(ctx, team, now, homePosts)
+	slots, err := a.Posts.ListRecent(ctx, team, now, homePosts)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func (a *App) lately(ctx context.Context, team int64, now time.Time) ([]happened
 	for i, slot := range slots {
 		ids[i] = slot.PostID
 	}
-	glances, err := a.Posts.Glances(ctx, team, ids)
+	glances, err := a.Posts.ListDetails(ctx, team, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func (a *App) today(r *http.Request) (today, error) {
 	if err != nil {
 		return out, fmt.Errorf("loading the team's time zone: %w", err)
 	}
-	if out.Standing, err = a.Connector.Accounts.Standing(ctx, team.ID, homeAiling); err != nil {
+	if out.Overview, err = a.Connector.Accounts.Overview(ctx, team.ID, homeAiling); err != nil {
 		return out, err
 	}
 	ahead, err := a.Posts.Calendar(ctx, team.ID, 0, []time.Time{now, now.Add(homeAhead)}, homePosts)
@@ -100,12 +100,12 @@ func (a *App) today(r *http.Request) (today, error) {
 		return out, err
 	}
 	if shell.VisitorOf(ctx).Is(shell.Writers) {
-		if out.Passed, err = a.Posts.Passed(ctx, team.ID, now, homePosts); err != nil {
+		if out.Passed, err = a.Posts.ListOverdueDrafts(ctx, team.ID, now, homePosts); err != nil {
 			return out, err
 		}
 	}
 	if shell.VisitorOf(ctx).Is(shell.Clients) {
-		if out.Asked, err = a.Posts.Asked(ctx, team.ID, homePosts); err != nil {
+		if out.Asked, err = a.Posts.ListAwaitingApproval(ctx, team.ID, homePosts); err != nil {
 			return out, err
 		}
 	}

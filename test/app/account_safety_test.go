@@ -48,7 +48,7 @@ func TestNoticeOfAnotherTeamAsksFirst(t *testing.T) {
 		c, other := h.crew(t), h.crew(t)
 		owner := c.people[access.Owner].ID
 		must(t, h.Teams.SetMember(t.Context(), other.team.ID, owner, access.Admin))
-		must(t, h.Accounts.Lose(t.Context(), other.account, account.AnyGrant))
+		must(t, h.Accounts.MarkLost(t.Context(), other.account, account.AnyGrant))
 		var id int64
 		must(t, h.db.QueryRow(t.Context(), `SELECT id FROM notices WHERE person_id = ? AND team_id = ?`, owner, other.team.ID).Scan(&id))
 		b := c.as(t, access.Owner)

@@ -36,7 +36,7 @@ func TestAccounts(t *testing.T) {
 func TestLostAccount(t *testing.T) {
 	houses(t, func(t *testing.T, h *house) {
 		c := h.crew(t)
-		must(t, h.Accounts.Lose(t.Context(), c.account, account.AnyGrant))
+		must(t, h.Accounts.MarkLost(t.Context(), c.account, account.AnyGrant))
 		path := fmt.Sprint("/accounts/", c.account)
 		c.as(t, access.Viewer).open(path).wants(http.StatusOK, "The connection is lost: the network refused us.", "An owner or admin of the team can do that.").lacks("Connect again</button>")
 		b := c.as(t, access.Admin)

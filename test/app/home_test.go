@@ -35,7 +35,7 @@ func TestHome(t *testing.T) {
 		owner.open("/").follow("All drafts up to today").wants(http.StatusOK, "Missed its time").lacks("Waiting for you")
 		viewer.open("/").lacks("Waiting for you")
 
-		must(t, h.Accounts.Lose(t.Context(), c.account, account.AnyGrant))
+		must(t, h.Accounts.MarkLost(t.Context(), c.account, account.AnyGrant))
 		viewer.open("/").wants(http.StatusOK, "the connection is lost, and nothing goes out to it")
 		h.crew(t).as(t, access.Owner).open("/").lacks("Wished for Sunday")
 	})

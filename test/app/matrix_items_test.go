@@ -76,7 +76,7 @@ func (c *crew) samplePosts(tb testing.TB, owner *browser, s samples) {
 	draft, _ := c.does(tb, "create_post", map[string]any{"caption": marked + " opens at eight.", "account_ids": []int64{c.account}, "media_ids": []int64{int64(mustNumber(tb, media)), film}})["id"].(string)
 	c.does(tb, "update_post", map[string]any{"id": draft, "scheduled_at": c.wish(48 * time.Hour)})
 	s["posts{id}"] = draft
-	link, err := c.Approvals.AskApproval(tb.Context(), c.people[access.Owner].ID, draft)
+	link, err := c.Approvals.RequestApproval(tb.Context(), c.people[access.Owner].ID, draft)
 	must(tb, err)
 	s["approval{token}"] = link[strings.LastIndex(link, "/")+1:]
 	sent := c.draft(tb, marked+" is sent.", "")

@@ -49,7 +49,7 @@ func TestNoticesOfEachEffect(t *testing.T) {
 		c := h.crew(t)
 		owner, admin, editor := c.as(t, access.Owner), c.as(t, access.Admin), c.as(t, access.Editor)
 		for range 2 { // lost once
-			must(t, h.Accounts.Lose(t.Context(), c.account, account.AnyGrant))
+			must(t, h.Accounts.MarkLost(t.Context(), c.account, account.AnyGrant))
 		}
 		p := admin.open("/notices").wants(200, "An account has lost its connection.", fmt.Sprintf("harbour%d.test", c.team.ID), "Notices 1 unread")
 		p.follow("An account has lost its connection. Posts to it wait until it is connected again.").wants(200)
@@ -124,7 +124,7 @@ func TestNoticesTellTheTeamsTime(t *testing.T) {
 	houses(t, func(t *testing.T, h *house) {
 		c := h.crew(t)
 		must(t, h.Teams.SetTimezone(t.Context(), c.team.ID, "Asia/Tokyo"))
-		must(t, h.Accounts.Lose(t.Context(), c.account, account.AnyGrant))
+		must(t, h.Accounts.MarkLost(t.Context(), c.account, account.AnyGrant))
 		c.change(t, `UPDATE notices SET created_at = ? WHERE team_id = ?`, db.Micros(time.Date(2026, 11, 21, 20, 15, 0, 0, time.UTC)), c.team.ID)
 		c.as(t, access.Owner).open("/notices").wants(200, "Sun 22 Nov 2026, 05:15")
 	})
@@ -133,7 +133,7 @@ func TestNoticesTellTheTeamsTime(t *testing.T) {
 func TestNoticesAreAPersonsOwn(t *testing.T) {
 	houses(t, func(t *testing.T, h *house) {
 		c, strangers := h.crew(t), h.crew(t)
-		must(t, h.Accounts.Lose(t.Context(), c.account, account.AnyGrant))
+		must(t, h.Accounts.MarkLost(t.Context(), c.account, account.AnyGrant))
 		var id int64
 		must(t, h.db.QueryRow(t.Context(), `SELECT id FROM notices WHERE person_id = ?`, c.people[access.Owner].ID).Scan(&id))
 		at := fmt.Sprint("/notices/", id)

@@ -345,7 +345,7 @@ func TestAnOccurrenceIsSkipped(t *testing.T) {
 		first := b.open("/posts/"+id).follow(next(1)).wants(200, "Skip this one", "Pause the series").lacks("Unschedule")
 		b.send(http.MethodPost, "/posts/"+id+"/skip", url.Values{}).wants(422, "nothing to skip")
 		first.form("Skip this one").press().wants(200, "Skipped: this post is a draft now, and the series goes on with the next one. It was set for "+next(1)+".", "A draft.").lacks("Schedule for", "Skip this one")
-		must(t, c.Posts.Recur(t.Context()))
+		must(t, c.Posts.CreateOccurrences(t.Context()))
 		second := b.open("/posts/"+id).lacks(next(1)).follow(next(2)).wants(200, "It goes out by itself at")
 		second.form("Pause the series").press().wants(200, "The series is paused", "If it went on now, it would go out:", next(2), next(3))
 		b.open(second.path).wants(200, "A draft.").lacks("Skip this one")

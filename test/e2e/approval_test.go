@@ -41,7 +41,7 @@ func TestClientApproves(t *testing.T) {
 	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
 		shots(1)(w)
 		id := w.full("create_post", toFirst(merged(w.showing("0"), map[string]any{"caption": "for the client"}))(w)).text("data.id")
-		link, err := w.Approvals.AskApproval(t.Context(), w.owner, id)
+		link, err := w.Approvals.RequestApproval(t.Context(), w.owner, id)
 		must(t, err)
 		w.browses(client.Get(link)).mustShow("for the client", "/media/"+w.its("0"))
 		if picture := w.browses(client.Get(link + "/media/" + w.its("0"))); picture.status != http.StatusOK || !strings.HasPrefix(picture.kind, "image/") {
@@ -65,7 +65,7 @@ func TestClientRejects(t *testing.T) {
 	t.Parallel()
 	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
 		id := w.full("create_post", toFirst(map[string]any{"caption": "for the client"})(w)).text("data.id")
-		link, err := w.Approvals.AskApproval(t.Context(), w.owner, id)
+		link, err := w.Approvals.RequestApproval(t.Context(), w.owner, id)
 		must(t, err)
 		w.browses(client.PostForm(link, url.Values{"decision": {"reject"}, "round": {"1"}, "name": {"Cleo"}, "comment": {"Not this picture."}})).mustShow("Rejected by")
 		told := w.post(id)

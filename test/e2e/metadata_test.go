@@ -79,7 +79,7 @@ func (w *world) leaving(name, stored string) []string {
 		out = append(out, p.Media...)
 	}
 	asked := w.full("create_post", merged(w.showing(name), map[string]any{"caption": "asked", "account_ids": w.accounts})).text("data.id")
-	link, err := w.Approvals.AskApproval(w.t.Context(), w.owner, asked)
+	link, err := w.Approvals.RequestApproval(w.t.Context(), w.owner, asked)
 	must(w.t, err)
 	signed, err := w.Media.Files(w.team).Link(w.t.Context(), w.itsID(name), network.Fit{}, time.Now().Add(time.Hour))
 	must(w.t, err)

@@ -229,7 +229,7 @@ func (w *world) useEverySecret(s *safe) {
 	got.mustBe(t, http.StatusAccepted)
 	w.finished(got.text("data.job_id"))
 	id := w.draft("for the client")
-	link, err := w.Approvals.AskApproval(ctx, w.owner, id)
+	link, err := w.Approvals.RequestApproval(ctx, w.owner, id)
 	must(t, err)
 	s.keep("an approval link", link[strings.LastIndex(link, "/")+1:])
 	w.browses(client.Get(link)).mustShow("for the client")

@@ -100,7 +100,7 @@ func seriesScenarios() []scenario {
 func approvalScenarios() []scenario {
 	asked := func(prepare func(*world)) func(*world) {
 		return with(prepare, func(w *world) {
-			_, err := w.Approvals.AskApproval(w.t.Context(), w.owner, w.its("post"))
+			_, err := w.Approvals.RequestApproval(w.t.Context(), w.owner, w.its("post"))
 			must(w.t, err)
 		})
 	}

@@ -27,8 +27,8 @@ import (
 // ConnectPath is where people connect accounts, below the public address.
 const ConnectPath = "/connect/"
 
-// linkLife is how long a link can be opened.
-const linkLife = time.Hour
+// linkLifetime is how long a link can be opened.
+const linkLifetime = time.Hour
 
 // Connector lets people connect accounts in the browser: by a link that a program asks for, which only its page uses.
 type Connector struct {
@@ -61,14 +61,14 @@ type link struct {
 }
 
 const (
-	linkByKey   = 1       // the version of links that a key asked for
-	linkInApp   = 2       // and of those that somebody asked for in the app
-	linkHead    = 1 + 8*5 // version, team, account, person, end in seconds, nonce
-	linkSum     = sha256.Size
-	linkLongest = 200 // characters
+	linkByKey      = 1       // the version of links that a key asked for
+	linkInApp      = 2       // and of those that somebody asked for in the app
+	linkHeadLength = 1 + 8*5 // version, team, account, person, end in seconds, nonce
+	linkSum        = sha256.Size
+	maxLinkLength  = 200 // characters
 )
 
-var linkText = base64.RawURLEncoding.Strict()
+var linkEncoding = base64.RawURLEncoding.Strict()
 
 // token writes a link. No two are the same, so that each can be used once.
 func (c *Connector) token(l link) string {
@@ -82,16 +82,16 @@ func (c *Connector) token(l link) string {
 	var nonce [8]byte
 	_, _ = rand.Read(nonce[:]) // it never fails
 	body = append(append(body, nonce[:]...), l.platform...)
-	return linkText.EncodeToString(append(body, c.links.Sign(body)...))
+	return linkEncoding.EncodeToString(append(body, c.links.Sign(body)...))
 }
 
-// read reads a link that token wrote; anything else is not_found. Whether it has ended is not asked.
-func (c *Connector) read(token string) (link, error) {
-	if len(token) > linkLongest {
+// parse reads a link that token wrote; anything else is not_found. Whether it has ended is not asked.
+func (c *Connector) parse(token string) (link, error) {
+	if len(token) > maxLinkLength {
 		return link{}, apierr.Missing()
 	}
-	raw, err := linkText.DecodeString(token)
-	if err != nil || len(raw) < linkHead+linkSum || raw[0] != linkByKey && raw[0] != linkInApp {
+	raw, err := linkEncoding.DecodeString(token)
+	if err != nil || len(raw) < linkHeadLength+linkSum || raw[0] != linkByKey && raw[0] != linkInApp {
 		return link{}, apierr.Missing()
 	}
 	body, sum := raw[:len(raw)-linkSum], raw[len(raw)-linkSum:]
@@ -99,7 +99,7 @@ func (c *Connector) read(token string) (link, error) {
 		return link{}, apierr.Missing()
 	}
 	number := func(i int) int64 { return int64(binary.BigEndian.Uint64(body[1+8*i:])) } //nolint:gosec // signed, so as it was written
-	return link{number(0), number(1), number(2), body[0] == linkInApp, time.Unix(number(3), 0), string(body[linkHead:])}, nil
+	return link{number(0), number(1), number(2), body[0] == linkInApp, time.Unix(number(3), 0), string(body[linkHeadLength:])}, nil
 }
 
 // Offer is what the page of a link shows.
@@ -135,18 +135,18 @@ func (c *Connector) Offer(ctx context.Context, person int64, token string) (Offe
 
 // open reads a link that a person may use now, and what it is for.
 func (c *Connector) open(ctx context.Context, person int64, token string) (link, Offer, error) {
-	l, err := c.read(token)
+	l, err := c.parse(token)
 	if err != nil {
 		return l, Offer{}, err
 	}
-	offer, err := c.offer(ctx, c.Accounts.db, person, token, l)
+	offer, err := c.readOffer(ctx, c.Accounts.db, person, token, l)
 	if err == nil && !c.Accounts.db.Now().Before(l.ends) {
 		err = errLinkEnded
 	}
 	return l, offer, err
 }
 
-func (c *Connector) offer(ctx context.Context, q db.Querier, person int64, token string, l link) (Offer, error) {
+func (c *Connector) readOffer(ctx context.Context, q db.Querier, person int64, token string, l link) (Offer, error) {
 	out := Offer{Platform: l.platform, ByKey: !l.inApp, Own: l.person == person}
 	var plan string
 	var until int64
@@ -161,23 +161,23 @@ func (c *Connector) offer(ctx context.Context, q db.Querier, person int64, token
 	if err != nil {
 		return out, fmt.Errorf("reading whom a link is for: %w", err)
 	}
-	if err := c.unused(ctx, q, token); err != nil {
+	if err := c.checkUnused(ctx, q, token); err != nil {
 		return out, err
 	}
 	if out.Ways, err = c.ways(l); err != nil {
 		return out, apierr.Missing()
 	}
 	if l.account != 0 {
-		a, err := accountOf(ctx, q, l.team, l.account)
+		a, err := readAccount(ctx, q, l.team, l.account)
 		out.Again = a.Username
 		return out, err
 	}
-	left, err := slots(ctx, q, l.team, c.Terms.Holding(plan, db.Time(until), c.Accounts.db.Now()))
+	left, err := slotsLeft(ctx, q, l.team, c.Terms.Holding(plan, db.Time(until), c.Accounts.db.Now()))
 	out.Full = left == 0
 	return out, err
 }
 
-func (c *Connector) unused(ctx context.Context, q db.Querier, token string) error {
+func (c *Connector) checkUnused(ctx context.Context, q db.Querier, token string) error {
 	var n int
 	hash := sha256.Sum256([]byte(token))
 	if err := q.QueryRow(ctx, `SELECT COUNT(*) FROM connect_links WHERE token_hash = ?`, hash[:]).Scan(&n); err != nil {
@@ -189,12 +189,12 @@ func (c *Connector) unused(ctx context.Context, q db.Querier, token string) erro
 	return nil
 }
 
-// business is the platform that stands for one way of connecting to TikTok.
-const business = "tiktok_business"
+// platformTikTokBusiness is the platform that stands for one way of connecting to TikTok.
+const platformTikTokBusiness = "tiktok_business"
 
 // network is the network that a link leads to.
 func (l link) network() string {
-	if l.platform == business {
+	if l.platform == platformTikTokBusiness {
 		return "tiktok"
 	}
 	return l.platform
@@ -203,7 +203,7 @@ func (l link) network() string {
 // offers tells whether a link for that platform offers a way of signing in. An account that is connected again may have
 // been connected by any.
 func (l link) offers(kind string) bool {
-	return l.network() != "tiktok" || l.account != 0 || (kind == "business") == (l.platform == business)
+	return l.network() != "tiktok" || l.account != 0 || (kind == "business") == (l.platform == platformTikTokBusiness)
 }
 
 // ways are those by which an account of a link is connected; none where its network asks for credentials instead.
@@ -236,8 +236,8 @@ func origin(address string) string {
 	return u.Scheme + "://" + u.Host
 }
 
-// accountOf reads an account of a team; another team's is not_found.
-func accountOf(ctx context.Context, q db.Querier, team, id int64) (Account, error) {
+// readAccount reads an account of a team; another team's is not_found.
+func readAccount(ctx context.Context, q db.Querier, team, id int64) (Account, error) {
 	found, err := db.All(ctx, q, scan, `SELECT `+columns+` FROM social_accounts WHERE team_id = ? AND id = ? AND disconnected_at = 0`, team, id)
 	if err != nil {
 		return Account{}, fmt.Errorf("reading an account: %w", err)
@@ -248,9 +248,9 @@ func accountOf(ctx context.Context, q db.Querier, team, id int64) (Account, erro
 	return found[0], nil
 }
 
-// slots is how many accounts a plan still allows a team, plan.Unlimited for any number. Accounts whose connection is
+// slotsLeft is how many accounts a plan still allows a team, plan.Unlimited for any number. Accounts whose connection is
 // lost keep their place: they can come back at any time.
-func slots(ctx context.Context, q db.Querier, team int64, p plan.Plan) (int64, error) {
+func slotsLeft(ctx context.Context, q db.Querier, team int64, p plan.Plan) (int64, error) {
 	if p.SocialAccounts == plan.Unlimited {
 		return plan.Unlimited, nil
 	}
@@ -282,18 +282,18 @@ func (c *Connector) SignIn(ctx context.Context, person int64, token string, give
 	}
 	grant, err := n.Connect(ctx, given)
 	if err != nil {
-		return Account{}, inWords(err, "The server did not accept this handle with this app password.")
+		return Account{}, userError(err, "The server did not accept this handle with this app password.")
 	}
 	var a Account
 	err = c.Accounts.db.InTx(ctx, "social.connect", func(ctx context.Context, tx *db.Tx) error {
-		a, err = c.keep(ctx, tx, person, token, network.Candidate{Grant: grant})
+		a, err = c.connectChosen(ctx, tx, person, token, network.Candidate{Grant: grant})
 		return err
 	})
 	return a, err
 }
 
-// inWords says what can be done about a network's error. What the network said is not repeated.
-func inWords(err error, refused string) error {
+// userError says what can be done about a network's error. What the network said is not repeated.
+func userError(err error, refused string) error {
 	failed, ok := errors.AsType[*network.Error](err)
 	switch {
 	case !ok:
@@ -308,10 +308,10 @@ func inWords(err error, refused string) error {
 	return apierr.New(apierr.ProviderUnavailable, "The network cannot be asked right now. Try again in a few minutes.").Wrap(err)
 }
 
-// keep connects what a person confirmed, all of it or nothing, and uses the link up. It holds the team's row, so that
+// connectChosen connects what a person confirmed, all of it or nothing, and uses the link up. It holds the team's row, so that
 // two cannot both take the plan's last place.
-func (c *Connector) keep(ctx context.Context, tx *db.Tx, person int64, token string, chosen network.Candidate) (Account, error) {
-	l, err := c.read(token)
+func (c *Connector) connectChosen(ctx context.Context, tx *db.Tx, person int64, token string, chosen network.Candidate) (Account, error) {
+	l, err := c.parse(token)
 	if err != nil {
 		return Account{}, err
 	}
@@ -320,21 +320,21 @@ func (c *Connector) keep(ctx context.Context, tx *db.Tx, person int64, token str
 	if err != nil {
 		return Account{}, fmt.Errorf("holding the team: %w", err)
 	}
-	offer, err := c.offer(ctx, tx, person, token, l)
+	offer, err := c.readOffer(ctx, tx, person, token, l)
 	if err != nil {
 		return Account{}, err
 	}
 	a := Account{TeamID: l.team, Platform: l.network(), NetworkID: chosen.Grant.Account}
-	a.Username = cmp.Or(handle(chosen.Grant.Username), a.NetworkID)
-	a.DisplayName = cmp.Or(tidy(chosen.DisplayName), a.Username)
-	if err := fits(ctx, tx, l, offer, a); err != nil {
+	a.Username = cmp.Or(sanitizeHandle(chosen.Grant.Username), a.NetworkID)
+	a.DisplayName = cmp.Or(sanitizeName(chosen.DisplayName), a.Username)
+	if err := checkFits(ctx, tx, l, offer, a); err != nil {
 		return Account{}, err
 	}
-	if a, err = c.Accounts.keep(ctx, tx, a, chosen.Grant, auditlog.Actor{PersonID: person}); err != nil {
+	if a, err = c.Accounts.storeAccount(ctx, tx, a, chosen.Grant, auditlog.Actor{PersonID: person}); err != nil {
 		return a, err
 	}
 	hash := sha256.Sum256([]byte(token))
-	_, err = tx.Exec(ctx, `INSERT INTO connect_links (token_hash, account_id, expires_at) VALUES (?, ?, ?)`, hash[:], a.ID, db.Micros(l.ends.Add(attemptLife+choiceLife)))
+	_, err = tx.Exec(ctx, `INSERT INTO connect_links (token_hash, account_id, expires_at) VALUES (?, ?, ?)`, hash[:], a.ID, db.Micros(l.ends.Add(attemptLifetime+choiceLifetime)))
 	if err != nil {
 		return a, fmt.Errorf("using a link up: %w", err)
 	}
@@ -346,9 +346,9 @@ var (
 	errNoAccount    = apierr.BadState("no_account", "There is no account that can be connected.")
 )
 
-// fits refuses another account than the one that is to come back, and a new one beyond the plan's number.
-func fits(ctx context.Context, tx *db.Tx, l link, offer Offer, a Account) error {
-	if a.NetworkID == "" || tidy(a.NetworkID) != a.NetworkID {
+// checkFits refuses another account than the one that is to come back, and a new one beyond the plan's number.
+func checkFits(ctx context.Context, tx *db.Tx, l link, offer Offer, a Account) error {
+	if a.NetworkID == "" || sanitizeName(a.NetworkID) != a.NetworkID {
 		return errNoAccount
 	}
 	var known int64
@@ -364,33 +364,33 @@ func fits(ctx context.Context, tx *db.Tx, l link, offer Offer, a Account) error 
 	return nil
 }
 
-const longestHandle = 100 // characters
+const maxHandle = 100 // characters
 
-// handle makes a user name one word, as it stands among the data of answers: some networks have none, and tell how an
+// sanitizeHandle makes a user name one word, as it stands among the data of answers: some networks have none, and tell how an
 // account calls itself instead.
-func handle(name string) string {
+func sanitizeHandle(name string) string {
 	word := strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || strings.ContainsRune("._-/", r) {
 			return r
 		}
 		return ' '
-	}, tidy(name))
+	}, sanitizeName(name))
 	runes := []rune(strings.Join(strings.Fields(word), "_"))
-	return string(runes[:min(len(runes), longestHandle)])
+	return string(runes[:min(len(runes), maxHandle)])
 }
 
-const longestName = 200 // characters, and of an id too
+const maxName = 200 // characters, and of an id too
 
-// tidy makes a name that a network told one line of text.
-func tidy(name string) string {
+// sanitizeName makes a name that a network told one line of text.
+func sanitizeName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
 			return -1
 		}
 		return r
 	}, strings.ToValidUTF8(name, ""))
-	if runes := []rune(name); len(runes) > longestName {
-		name = string(runes[:longestName])
+	if runes := []rune(name); len(runes) > maxName {
+		name = string(runes[:maxName])
 	}
 	return strings.TrimSpace(name)
 }

@@ -21,23 +21,23 @@ import (
 	"pressroom/internal/testkit"
 )
 
-// handles is a network on which everybody may sign in by any handle.
-type handles struct{ network.Network }
+// handleNetwork is a network on which everybody may sign in by any handle.
+type handleNetwork struct{ network.Network }
 
-func (handles) Platform() string { return "bluesky" }
+func (handleNetwork) Platform() string { return "bluesky" }
 
-func (handles) Connect(_ context.Context, c network.Credentials) (network.Grant, error) {
+func (handleNetwork) Connect(_ context.Context, c network.Credentials) (network.Grant, error) {
 	return network.Grant{Server: c.Server, Account: "did:" + c.Identifier, Username: c.Identifier, Access: "access", Refresh: "refresh"}, nil
 }
 
-// home is a team with its owner and the services over some networks.
-type home struct {
+// env is a team with its owner and the services over some networks.
+type env struct {
 	db          *db.DB
 	service     *account.Service
 	team, owner int64
 }
 
-func furnish(t *testing.T, d *db.DB, networks ...network.Network) *home {
+func newEnv(t *testing.T, d *db.DB, networks ...network.Network) *env {
 	t.Helper()
 	key, err := tokencrypt.NewKey()
 	if err != nil {
@@ -56,14 +56,14 @@ func furnish(t *testing.T, d *db.DB, networks ...network.Network) *home {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &home{d, account.New(d, sealer, networks...), made.ID, owner.ID}
+	return &env{d, account.New(d, sealer, networks...), made.ID, owner.ID}
 }
 
-func (h *home) connector() *account.Connector {
+func (h *env) connector() *account.Connector {
 	return account.NewConnector(account.ConnectorOptions{Accounts: h.service, Terms: plan.Shipped(), PublicURL: "https://press.example"})
 }
 
-func (h *home) ask(t *testing.T, c *account.Connector, plan, args string) (account.Link, error) {
+func (h *env) requestLink(t *testing.T, c *account.Connector, plan, args string) (account.Link, error) {
 	t.Helper()
 	call := operation.Call{Actor: &access.Actor{TeamID: h.team, PersonID: h.owner, Plan: plan, Zone: time.UTC}, Now: h.db.Now()}
 	got, err := c.Operations()[0].Run(t.Context(), call, []byte(args))
@@ -71,9 +71,9 @@ func (h *home) ask(t *testing.T, c *account.Connector, plan, args string) (accou
 	return link, err
 }
 
-func (h *home) token(t *testing.T, c *account.Connector) string {
+func (h *env) token(t *testing.T, c *account.Connector) string {
 	t.Helper()
-	link, err := h.ask(t, c, "free", `{"platform":"bluesky"}`)
+	link, err := h.requestLink(t, c, "free", `{"platform":"bluesky"}`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,14 +85,14 @@ func as(handle string) network.Credentials {
 }
 
 func TestSlotsLeft(t *testing.T) {
-	each(t, func(t *testing.T, d *db.DB) {
-		h := furnish(t, d, handles{})
+	eachDatabase(t, func(t *testing.T, d *db.DB) {
+		h := newEnv(t, d, handleNetwork{})
 		c := h.connector()
 		if _, err := c.SignIn(t.Context(), h.owner, h.token(t, c), as("first.test")); err != nil {
 			t.Fatal(err)
 		}
 		for plan, want := range map[string]string{"free": `"slots_left":2`, "agency": `"slots_left":null`, "gone": `"slots_left":0`} {
-			link, err := h.ask(t, c, plan, `{"platform":"bluesky"}`)
+			link, err := h.requestLink(t, c, plan, `{"platform":"bluesky"}`)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -100,13 +100,13 @@ func TestSlotsLeft(t *testing.T) {
 				t.Errorf("%s: %s (%v)", plan, raw, err)
 			}
 		}
-		if _, err := h.ask(t, c, "free", `{"account_id":1}`); !apierr.Is(err, apierr.ValidationFailed) {
+		if _, err := h.requestLink(t, c, "free", `{"account_id":1}`); !apierr.Is(err, apierr.ValidationFailed) {
 			t.Errorf("an account that works: %v", err)
 		}
-		if err := h.service.Lose(t.Context(), 1, account.AnyGrant); err != nil {
+		if err := h.service.MarkLost(t.Context(), 1, account.AnyGrant); err != nil {
 			t.Fatal(err)
 		}
-		link, err := h.ask(t, c, "free", `{"account_id":1}`)
+		link, err := h.requestLink(t, c, "free", `{"account_id":1}`)
 		if raw, _ := json.Marshal(link); err != nil || strings.Contains(string(raw), "slots_left") {
 			t.Errorf("%s (%v)", raw, err)
 		}
@@ -115,10 +115,10 @@ func TestSlotsLeft(t *testing.T) {
 
 // Ten people at once take no more than the three places of the plan.
 func TestManyLinksAtOnce(t *testing.T) {
-	each(t, func(t *testing.T, d *db.DB) {
-		h := furnish(t, d, handles{})
+	eachDatabase(t, func(t *testing.T, d *db.DB) {
+		h := newEnv(t, d, handleNetwork{})
 		c := h.connector()
-		if got := h.atOnce(t, c, func() string { return h.token(t, c) }); got[""] != 3 || got[apierr.PlanLimitReached] != 7 {
+		if got := h.useConcurrently(t, c, func() string { return h.token(t, c) }); got[""] != 3 || got[apierr.PlanLimitReached] != 7 {
 			t.Errorf("%v", got)
 		}
 	})
@@ -126,18 +126,18 @@ func TestManyLinksAtOnce(t *testing.T) {
 
 // One link connects one account.
 func TestOneLinkAtOnce(t *testing.T) {
-	each(t, func(t *testing.T, d *db.DB) {
-		h := furnish(t, d, handles{})
+	eachDatabase(t, func(t *testing.T, d *db.DB) {
+		h := newEnv(t, d, handleNetwork{})
 		c := h.connector()
 		token := h.token(t, c)
-		if got := h.atOnce(t, c, func() string { return token }); got[""] != 1 || got[apierr.ValidationFailed] != 9 {
+		if got := h.useConcurrently(t, c, func() string { return token }); got[""] != 1 || got[apierr.ValidationFailed] != 9 {
 			t.Errorf("%v", got)
 		}
 	})
 }
 
-// atOnce signs ten accounts in at the same time and counts how that ended.
-func (h *home) atOnce(t *testing.T, c *account.Connector, token func() string) map[apierr.Code]int {
+// useConcurrently signs ten accounts in at the same time and counts how that ended.
+func (h *env) useConcurrently(t *testing.T, c *account.Connector, token func() string) map[apierr.Code]int {
 	t.Helper()
 	var mu sync.Mutex
 	var all sync.WaitGroup
@@ -170,7 +170,7 @@ func FuzzOffer(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	c := account.NewConnector(account.ConnectorOptions{Accounts: account.New(d, sealer, handles{}), Terms: plan.Shipped(), PublicURL: "https://press.example"})
+	c := account.NewConnector(account.ConnectorOptions{Accounts: account.New(d, sealer, handleNetwork{}), Terms: plan.Shipped(), PublicURL: "https://press.example"})
 	f.Add("")
 	f.Add(strings.Repeat("A", 150))
 	f.Add("AQAAAAAAAAAB")

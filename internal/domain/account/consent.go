@@ -19,18 +19,18 @@ import (
 )
 
 const (
-	attemptLife   = 10 * time.Minute // from the network's page back to ours
-	choiceLife    = 10 * time.Minute // to choose one of several accounts
-	exchangeTakes = time.Minute      // at most
-	longestCode   = 8192             // bytes of what comes back
-	mostChoices   = 500              // accounts that one consent opens
+	attemptLifetime = 10 * time.Minute // from the network's page back to ours
+	choiceLifetime  = 10 * time.Minute // to choose one of several accounts
+	exchangeTimeout = time.Minute      // at most
+	maxCode         = 8192             // bytes of what comes back
+	maxChoices      = 500              // accounts that one consent opens
 )
 
 // The steps of an attempt.
 const (
-	consenting = "consent"  // the person is on the network's page
-	exchanging = "exchange" // the state has come back, and is used
-	choosing   = "choice"   // the network gave several accounts
+	stepConsent  = "consent"  // the person is on the network's page
+	stepExchange = "exchange" // the state has come back, and is used
+	stepChoice   = "choice"   // the network gave several accounts
 )
 
 // attempt is what is kept, sealed, of a round trip to a network's page.
@@ -75,14 +75,14 @@ func (c *Connector) Begin(ctx context.Context, person int64, token, kind string)
 	}
 	trip := network.Authorization{Kind: kind, State: rand.Text() + rand.Text(), Verifier: rand.Text() + rand.Text(), Redirect: c.redirect(l.network())}
 	state, of := sha256.Sum256([]byte(trip.State)), sha256.Sum256([]byte(token))
-	sealed, err := c.sealAttempt(state[:], consenting, attempt{Token: token, Verifier: trip.Verifier, Kind: kind})
+	sealed, err := c.sealAttempt(state[:], stepConsent, attempt{Token: token, Verifier: trip.Verifier, Kind: kind})
 	if err != nil {
 		return "", err
 	}
 	err = c.Accounts.db.InTx(ctx, "social.begin_connecting", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, `INSERT INTO connect_attempts (state_hash, link_hash, person_id, platform, step, sealed, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT (person_id, link_hash) DO UPDATE SET state_hash = excluded.state_hash, step = excluded.step, sealed = excluded.sealed, expires_at = excluded.expires_at`,
-			state[:], of[:], person, l.network(), consenting, sealed, db.Micros(tx.Now().Add(attemptLife)))
+			state[:], of[:], person, l.network(), stepConsent, sealed, db.Micros(tx.Now().Add(attemptLifetime)))
 		return err
 	})
 	if err != nil {
@@ -144,30 +144,30 @@ func (c *Connector) Return(ctx context.Context, person int64, r Returned) (Outco
 		return Outcome{}, err
 	}
 	state := sha256.Sum256([]byte(r.State))
-	trip, err := c.take(ctx, person, r.Platform, state[:])
+	trip, err := c.consumeState(ctx, person, r.Platform, state[:])
 	if err != nil {
 		return Outcome{}, err
 	}
 	out := Outcome{Retry: trip.Token}
-	if r.Error != "" || r.Code == "" || len(r.Code) > longestCode {
-		return out, declined(r.Error)
+	if r.Error != "" || r.Code == "" || len(r.Code) > maxCode {
+		return out, consentError(r.Error)
 	}
-	bounded, cancel := context.WithTimeout(ctx, exchangeTakes)
+	bounded, cancel := context.WithTimeout(ctx, exchangeTimeout)
 	defer cancel()
 	found, err := a.Exchange(bounded, network.Authorization{Kind: trip.Kind, State: r.State, Verifier: trip.Verifier, Redirect: c.redirect(r.Platform)}, r.Code)
 	if err != nil {
-		return out, inWords(err, "The network did not accept this sign-in. Try again.")
+		return out, userError(err, "The network did not accept this sign-in. Try again.")
 	}
-	out.Account, out.Choice, err = c.settle(ctx, person, state[:], trip.Token, found)
+	out.Account, out.Choice, err = c.connectFound(ctx, person, state[:], trip.Token, found)
 	return out, err
 }
 
-// take uses a state up.
-func (c *Connector) take(ctx context.Context, person int64, platform string, state []byte) (attempt, error) {
+// consumeState uses a state up.
+func (c *Connector) consumeState(ctx context.Context, person int64, platform string, state []byte) (attempt, error) {
 	var sealed []byte
 	err := c.Accounts.db.InTx(ctx, "social.take_attempt", func(ctx context.Context, tx *db.Tx) error {
 		return tx.QueryRow(ctx, `UPDATE connect_attempts SET step = ? WHERE state_hash = ? AND person_id = ? AND platform = ? AND step = ? AND expires_at > ? RETURNING sealed`,
-			exchanging, state, person, platform, consenting, db.Micros(tx.Now())).Scan(&sealed)
+			stepExchange, state, person, platform, stepConsent, db.Micros(tx.Now())).Scan(&sealed)
 	})
 	if errors.Is(err, sql.ErrNoRows) {
 		return attempt{}, errAttempt
@@ -175,25 +175,25 @@ func (c *Connector) take(ctx context.Context, person int64, platform string, sta
 	if err != nil {
 		return attempt{}, fmt.Errorf("taking an attempt to connect: %w", err)
 	}
-	return c.openAttempt(sealed, state, consenting)
+	return c.openAttempt(sealed, state, stepConsent)
 }
 
-// declined says why a network sent no code. Its own words are not repeated.
-func declined(code string) error {
+// consentError says why a network sent no code. Its own words are not repeated.
+func consentError(code string) error {
 	if code == "access_denied" || strings.HasPrefix(code, "user_cancelled") {
 		return apierr.BadState("denied", "You did not allow it at the network. Nothing was connected.")
 	}
 	return apierr.BadState("failed", "The network did not go on with it. Nothing was connected. Try again.")
 }
 
-// settle connects the one account there is, or keeps several for the person to choose from.
-func (c *Connector) settle(ctx context.Context, person int64, state []byte, token string, found []network.Candidate) (Account, int64, error) {
-	l, err := c.read(token)
+// connectFound connects the one account there is, or keeps several for the person to choose from.
+func (c *Connector) connectFound(ctx context.Context, person int64, state []byte, token string, found []network.Candidate) (Account, int64, error) {
+	l, err := c.parse(token)
 	if err != nil {
 		return Account{}, 0, err
 	}
 	if l.account != 0 {
-		if found, err = c.only(ctx, l, found); err != nil {
+		if found, err = c.filterReconnect(ctx, l, found); err != nil {
 			return Account{}, 0, err
 		}
 	}
@@ -204,18 +204,18 @@ func (c *Connector) settle(ctx context.Context, person int64, state []byte, toke
 		case 0:
 			return errNoAccount
 		case 1:
-			a, err = c.keep(ctx, tx, person, token, found[0])
+			a, err = c.connectChosen(ctx, tx, person, token, found[0])
 			return err
 		}
-		choice, err = c.offerChoice(ctx, tx, state, token, found[:min(len(found), mostChoices)])
+		choice, err = c.storeChoice(ctx, tx, state, token, found[:min(len(found), maxChoices)])
 		return err
 	})
 	return a, choice, err
 }
 
-// only leaves the account that is to be connected again.
-func (c *Connector) only(ctx context.Context, l link, found []network.Candidate) ([]network.Candidate, error) {
-	wanted, err := accountOf(ctx, c.Accounts.db, l.team, l.account)
+// filterReconnect leaves the account that is to be connected again.
+func (c *Connector) filterReconnect(ctx context.Context, l link, found []network.Candidate) ([]network.Candidate, error) {
+	wanted, err := readAccount(ctx, c.Accounts.db, l.team, l.account)
 	if err != nil {
 		return nil, err
 	}
@@ -227,18 +227,18 @@ func (c *Connector) only(ctx context.Context, l link, found []network.Candidate)
 	return nil, errOtherAccount
 }
 
-func (c *Connector) offerChoice(ctx context.Context, tx *db.Tx, state []byte, token string, found []network.Candidate) (int64, error) {
+func (c *Connector) storeChoice(ctx context.Context, tx *db.Tx, state []byte, token string, found []network.Candidate) (int64, error) {
 	a := attempt{Token: token}
 	for _, f := range found {
 		a.Candidates = append(a.Candidates, candidate(f))
 	}
-	sealed, err := c.sealAttempt(state, choosing, a)
+	sealed, err := c.sealAttempt(state, stepChoice, a)
 	if err != nil {
 		return 0, err
 	}
 	var id int64
 	err = tx.QueryRow(ctx, `UPDATE connect_attempts SET step = ?, sealed = ?, expires_at = ? WHERE state_hash = ? AND step = ? RETURNING id`,
-		choosing, sealed, db.Micros(tx.Now().Add(choiceLife)), state, exchanging).Scan(&id)
+		stepChoice, sealed, db.Micros(tx.Now().Add(choiceLifetime)), state, stepExchange).Scan(&id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, errAttempt // begun anew meanwhile
 	}
@@ -263,27 +263,27 @@ type Chosen struct {
 
 // Choice gives the accounts that a person may choose from; not_found where there is nothing to choose any more.
 func (c *Connector) Choice(ctx context.Context, person, id int64) (Choice, error) {
-	a, err := c.choice(ctx, c.Accounts.db, person, id)
+	a, err := c.readChoice(ctx, c.Accounts.db, person, id)
 	if err != nil {
 		return Choice{}, err
 	}
-	l, err := c.read(a.Token)
+	l, err := c.parse(a.Token)
 	if err != nil {
 		return Choice{}, err
 	}
 	var out Choice
-	if out.Offer, err = c.offer(ctx, c.Accounts.db, person, a.Token, l); err != nil {
+	if out.Offer, err = c.readOffer(ctx, c.Accounts.db, person, a.Token, l); err != nil {
 		return Choice{}, err
 	}
-	there, err := c.connected(ctx, l)
+	there, err := c.connectedIDs(ctx, l)
 	for _, f := range a.Candidates {
-		out.Accounts = append(out.Accounts, Chosen{tidy(f.Grant.Username), tidy(f.DisplayName), slices.Contains(there, f.Grant.Account)})
+		out.Accounts = append(out.Accounts, Chosen{sanitizeName(f.Grant.Username), sanitizeName(f.DisplayName), slices.Contains(there, f.Grant.Account)})
 	}
 	return out, err
 }
 
-// connected are the accounts at a link's network that its team has connected, by the network's ids.
-func (c *Connector) connected(ctx context.Context, l link) ([]string, error) {
+// connectedIDs are the accounts at a link's network that its team has connected, by the network's ids.
+func (c *Connector) connectedIDs(ctx context.Context, l link) ([]string, error) {
 	ids, err := db.All(ctx, c.Accounts.db, func(rows *sql.Rows, id *string) error { return rows.Scan(id) },
 		`SELECT network_id FROM social_accounts WHERE team_id = ? AND platform = ? AND connection_state <> ? AND disconnected_at = 0`, l.team, l.network(), string(Lost))
 	if err != nil {
@@ -292,31 +292,31 @@ func (c *Connector) connected(ctx context.Context, l link) ([]string, error) {
 	return ids, nil
 }
 
-func (c *Connector) choice(ctx context.Context, q db.Querier, person, id int64) (attempt, error) {
+func (c *Connector) readChoice(ctx context.Context, q db.Querier, person, id int64) (attempt, error) {
 	var sealed, state []byte
 	err := q.QueryRow(ctx, `SELECT sealed, state_hash FROM connect_attempts WHERE id = ? AND person_id = ? AND step = ? AND expires_at > ?`,
-		id, person, choosing, db.Micros(c.Accounts.db.Now())).Scan(&sealed, &state)
+		id, person, stepChoice, db.Micros(c.Accounts.db.Now())).Scan(&sealed, &state)
 	if errors.Is(err, sql.ErrNoRows) {
 		return attempt{}, apierr.Missing()
 	}
 	if err != nil {
 		return attempt{}, fmt.Errorf("reading accounts to choose from: %w", err)
 	}
-	return c.openAttempt(sealed, state, choosing)
+	return c.openAttempt(sealed, state, stepChoice)
 }
 
 // Choose connects one of the accounts of a choice.
 func (c *Connector) Choose(ctx context.Context, person, id int64, which int) (Account, error) {
 	var out Account
 	err := c.Accounts.db.InTx(ctx, "social.connect", func(ctx context.Context, tx *db.Tx) error {
-		a, err := c.choice(ctx, tx, person, id)
+		a, err := c.readChoice(ctx, tx, person, id)
 		if err != nil {
 			return err
 		}
 		if which < 0 || which >= len(a.Candidates) {
 			return apierr.Invalid(apierr.OutOfRange, "", "Choose one of the accounts.")
 		}
-		if out, err = c.keep(ctx, tx, person, a.Token, network.Candidate(a.Candidates[which])); err != nil {
+		if out, err = c.connectChosen(ctx, tx, person, a.Token, network.Candidate(a.Candidates[which])); err != nil {
 			return err
 		}
 		_, err = tx.Exec(ctx, `DELETE FROM connect_attempts WHERE id = ?`, id)
@@ -325,8 +325,8 @@ func (c *Connector) Choose(ctx context.Context, person, id int64, which int) (Ac
 	return out, err
 }
 
-// Connected finds an account for a person who may connect accounts of its team, to tell that it is connected.
-func (c *Connector) Connected(ctx context.Context, person, id int64) (Account, string, error) {
+// FindConnected finds an account for a person who may connect accounts of its team, to tell that it is connected.
+func (c *Connector) FindConnected(ctx context.Context, person, id int64) (Account, string, error) {
 	var a Account
 	var state, team string
 	err := c.Accounts.db.QueryRow(ctx, `SELECT a.id, a.team_id, a.platform, a.username, a.display_name, a.connection_state, t.name FROM social_accounts a JOIN teams t ON t.id = a.team_id

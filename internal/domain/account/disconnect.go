@@ -13,8 +13,8 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// TellLeft has somebody learn of each account that a person disconnects, in the transaction that does it.
-func (s *Service) TellLeft(left func(ctx context.Context, tx *db.Tx, account int64) error) {
+// OnDisconnect has somebody learn of each account that a person disconnects, in the transaction that does it.
+func (s *Service) OnDisconnect(left func(ctx context.Context, tx *db.Tx, account int64) error) {
 	s.left = left
 }
 
@@ -22,11 +22,11 @@ func (s *Service) TellLeft(left func(ctx context.Context, tx *db.Tx, account int
 // grant is worth nothing here from then on. Where the network has a way it is told, now or later, and the grant is kept
 // sealed for that alone. What was published stays; what is still to go out to the account fails as it does without a
 // connection. Connected again, it is the same account.
-func (s *Service) Disconnect(ctx context.Context, person, team, account int64) (Revoked, error) {
-	var told Revoked
+func (s *Service) Disconnect(ctx context.Context, person, team, account int64) (Revocation, error) {
+	var told Revocation
 	var revocation int64
 	err := s.db.InTx(ctx, "social.disconnect", func(ctx context.Context, tx *db.Tx) error {
-		leaving := grantAway{team: team, account: account}
+		leaving := revokedGrant{team: team, account: account}
 		err := tx.QueryRow(ctx, `SELECT a.platform, a.sealed_grant, a.grant_holder FROM social_accounts a
 			WHERE a.id = ? AND a.team_id = ? AND a.disconnected_at = 0 AND EXISTS (SELECT 1 FROM memberships m WHERE m.team_id = a.team_id AND m.person_id = ? AND m.role IN ('owner', 'admin'))`+s.db.ForUpdate(),
 			account, team, person).Scan(&leaving.platform, &leaving.sealed, &leaving.holder)
@@ -42,7 +42,7 @@ func (s *Service) Disconnect(ctx context.Context, person, team, account int64) (
 		if err != nil {
 			return fmt.Errorf("disconnecting account %d: %w", account, err)
 		}
-		if told, revocation, err = s.takeBack(ctx, tx, leaving); err != nil {
+		if told, revocation, err = s.queueRevocation(ctx, tx, leaving); err != nil {
 			return err
 		}
 		if s.left != nil {
@@ -52,15 +52,15 @@ func (s *Service) Disconnect(ctx context.Context, person, team, account int64) (
 		}
 		return auditlog.Record(ctx, tx, team, auditlog.Actor{PersonID: person}, "social_account.disconnected", strconv.FormatInt(account, 10), map[string]any{"platform": leaving.platform})
 	})
-	if err != nil || told != Revoking {
+	if err != nil || told != RevocationWaiting {
 		return told, err
 	}
-	return s.tell(ctx, revocation)
+	return s.revokeQueued(ctx, revocation)
 }
 
-// TeamOf is whose an account is; not_found of one that is not there or was disconnected. Whoever asks has to look whether
+// FindTeam is whose an account is; not_found of one that is not there or was disconnected. Whoever asks has to look whether
 // the team is theirs.
-func (s *Service) TeamOf(ctx context.Context, account int64) (int64, error) {
+func (s *Service) FindTeam(ctx context.Context, account int64) (int64, error) {
 	var team int64
 	err := s.db.QueryRow(ctx, `SELECT team_id FROM social_accounts WHERE id = ? AND disconnected_at = 0`, account).Scan(&team)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -72,20 +72,20 @@ func (s *Service) TeamOf(ctx context.Context, account int64) (int64, error) {
 	return team, nil
 }
 
-// Life is from when to when an account's connection goes.
-type Life struct {
+// ConnectionPeriod is from when to when an account's connection goes.
+type ConnectionPeriod struct {
 	Since time.Time
 	Ends  time.Time // zero where the network does not say, and of one that is lost
 }
 
-// Lives are those of some accounts of a team.
-func (s *Service) Lives(ctx context.Context, team int64, ids []int64) (map[int64]Life, error) {
-	out := map[int64]Life{}
+// ConnectionPeriods are those of some accounts of a team.
+func (s *Service) ConnectionPeriods(ctx context.Context, team int64, ids []int64) (map[int64]ConnectionPeriod, error) {
+	out := map[int64]ConnectionPeriod{}
 	if len(ids) == 0 {
 		return out, nil
 	}
 	type row struct {
-		Life
+		ConnectionPeriod
 		id int64
 	}
 	found, err := db.All(ctx, s.db, func(rows *sql.Rows, r *row) error {
@@ -98,7 +98,7 @@ func (s *Service) Lives(ctx context.Context, team int64, ids []int64) (map[int64
 		return nil, fmt.Errorf("reading when connections end: %w", err)
 	}
 	for _, r := range found {
-		out[r.id] = r.Life
+		out[r.id] = r.ConnectionPeriod
 	}
 	return out, nil
 }

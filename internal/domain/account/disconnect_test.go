@@ -14,21 +14,21 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// revoking is a network that can be told that a grant is over.
-type revoking struct {
-	handles
+// revokingNetwork is a network that can be told that a grant is over.
+type revokingNetwork struct {
+	handleNetwork
 
 	told []string // refresh tokens
 	fail error
 }
 
-func (r *revoking) Revoke(_ context.Context, g network.Grant) error {
+func (r *revokingNetwork) Revoke(_ context.Context, g network.Grant) error {
 	r.told = append(r.told, g.Refresh)
 	return r.fail
 }
 
-// joined connects an account of a home as the first person of the team would.
-func (h *home) joined(t *testing.T, name string) account.Account {
+// connect connects an account of a home as the first person of the team would.
+func (h *env) connect(t *testing.T, name string) account.Account {
 	t.Helper()
 	a, err := h.service.Connect(t.Context(), h.team, "bluesky", network.Credentials{Server: "https://example.test", Identifier: name})
 	if err != nil {
@@ -40,17 +40,17 @@ func (h *home) joined(t *testing.T, name string) account.Account {
 // Disconnecting deletes the grant, tells the network and whoever listens, and gives the plan's place back; what refers to
 // the account still finds it.
 func TestDisconnect(t *testing.T) {
-	each(t, func(t *testing.T, d *db.DB) {
-		n := &revoking{}
-		h := furnish(t, d, n)
-		a, other := h.joined(t, "harbour"), h.joined(t, "pier")
+	eachDatabase(t, func(t *testing.T, d *db.DB) {
+		n := &revokingNetwork{}
+		h := newEnv(t, d, n)
+		a, other := h.connect(t, "harbour"), h.connect(t, "pier")
 		var left []int64
-		h.service.TellLeft(func(_ context.Context, _ *db.Tx, account int64) error {
+		h.service.OnDisconnect(func(_ context.Context, _ *db.Tx, account int64) error {
 			left = append(left, account)
 			return nil
 		})
 		revoked, err := h.service.Disconnect(t.Context(), h.owner, h.team, a.ID)
-		if err != nil || revoked != account.RevokedThere || len(n.told) != 1 || n.told[0] != "refresh" || len(left) != 1 || left[0] != a.ID {
+		if err != nil || revoked != account.RevocationRevoked || len(n.told) != 1 || n.told[0] != "refresh" || len(left) != 1 || left[0] != a.ID {
 			t.Fatalf("%s %v %v (%v)", revoked, n.told, left, err)
 		}
 		var sealed []byte
@@ -64,10 +64,10 @@ func TestDisconnect(t *testing.T) {
 		if found, err := h.service.Of(t.Context(), h.team, []int64{a.ID, other.ID}); err != nil || len(found) != 1 {
 			t.Errorf("%v (%v)", found, err)
 		}
-		if _, err := h.service.TeamOf(t.Context(), a.ID); !apierr.Is(err, apierr.NotFound) {
+		if _, err := h.service.FindTeam(t.Context(), a.ID); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("whose it is: %v", err)
 		}
-		if err := h.service.CheckSealing(t.Context()); err != nil {
+		if err := h.service.CheckKeys(t.Context()); err != nil {
 			t.Error(err)
 		}
 		if err := d.QueryRow(t.Context(), `SELECT COUNT(*) FROM events WHERE kind = 'social_account.disconnected'`).Scan(&rows); err != nil || rows != 1 {
@@ -77,7 +77,7 @@ func TestDisconnect(t *testing.T) {
 			t.Errorf("once more: %v", err)
 		}
 		// Connected again, it is the same account.
-		if again := h.joined(t, "harbour"); again.ID != a.ID || !again.Active() {
+		if again := h.connect(t, "harbour"); again.ID != a.ID || !again.Active() {
 			t.Errorf("%+v", again)
 		}
 		if g, err := h.service.Grant(t.Context(), a.ID); err != nil || g.Lost || g.Access != "access" {
@@ -88,10 +88,10 @@ func TestDisconnect(t *testing.T) {
 
 // Only owners and admins of the account's own team disconnect it.
 func TestWhoDisconnects(t *testing.T) {
-	each(t, func(t *testing.T, d *db.DB) {
-		n := &revoking{fail: errors.New("out of reach")}
-		h := furnish(t, d, n)
-		a := h.joined(t, "harbour")
+	eachDatabase(t, func(t *testing.T, d *db.DB) {
+		n := &revokingNetwork{fail: errors.New("out of reach")}
+		h := newEnv(t, d, n)
+		a := h.connect(t, "harbour")
 		teams := team.New(d, nil, plan.Shipped())
 		people := map[access.Role]int64{}
 		for _, role := range []access.Role{access.Admin, access.Editor, access.Viewer} {
@@ -121,7 +121,7 @@ func TestWhoDisconnects(t *testing.T) {
 			t.Error("the network was told")
 		}
 		// The account is disconnected although the network cannot be told.
-		if revoked, err := h.service.Disconnect(t.Context(), people[access.Admin], h.team, a.ID); err != nil || revoked != account.NotRevoked {
+		if revoked, err := h.service.Disconnect(t.Context(), people[access.Admin], h.team, a.ID); err != nil || revoked != account.RevocationFailed {
 			t.Errorf("%s (%v)", revoked, err)
 		}
 		if g, err := h.service.Grant(t.Context(), a.ID); err != nil || !g.Lost {

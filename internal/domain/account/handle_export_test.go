@@ -17,7 +17,7 @@ func TestHandle(t *testing.T) {
 		" \u202e\x00\n":                    "",
 		strings.Repeat("a", 300):           strings.Repeat("a", 100),
 	} {
-		if got := handle(name); got != want {
+		if got := sanitizeHandle(name); got != want {
 			t.Errorf("%q: %q, want %q", name, got, want)
 		}
 	}

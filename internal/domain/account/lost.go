@@ -8,15 +8,15 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// LostOf is how many accounts at a network wait for a person to connect them again.
-type LostOf struct {
+// LostCount is how many accounts at a network wait for a person to connect them again.
+type LostCount struct {
 	Platform string
 	Accounts int64
 }
 
-// Lost counts the accounts of every team that need a person.
-func (s *Service) Lost(ctx context.Context) ([]LostOf, error) {
-	out, err := db.All(ctx, s.db, func(rows *sql.Rows, l *LostOf) error { return rows.Scan(&l.Platform, &l.Accounts) },
+// CountLost counts the accounts of every team that need a person.
+func (s *Service) CountLost(ctx context.Context) ([]LostCount, error) {
+	out, err := db.All(ctx, s.db, func(rows *sql.Rows, l *LostCount) error { return rows.Scan(&l.Platform, &l.Accounts) },
 		`SELECT platform, COUNT(*) FROM social_accounts WHERE account_status = 'needs_reauth' AND disconnected_at = 0 GROUP BY platform ORDER BY platform`)
 	if err != nil {
 		return nil, fmt.Errorf("counting accounts that have to be connected again: %w", err)

@@ -14,10 +14,10 @@ import (
 )
 
 const (
-	announceEvery = 20 * time.Second
-	aliveFor      = time.Minute      // after a node was heard of last
-	forgottenOnce = 24 * time.Hour   // nodes that were not heard of for so long are taken off the list
-	tellAgain     = 10 * time.Minute // after the log was told that a key is missing
+	announceEvery      = 20 * time.Second
+	nodeTimeout        = time.Minute      // after a node was heard of last
+	nodeForgetAfter    = 24 * time.Hour   // nodes that were not heard of for so long are taken off the list
+	keyWarningInterval = 10 * time.Minute // after the log was told that a key is missing
 )
 
 // Serve says every twenty seconds, until the context ends, that this node serves and which sealing keys it has, so that Reseal
@@ -30,10 +30,10 @@ func (s *Service) Serve(ctx context.Context, report func(error)) {
 	for {
 		err := s.announce(ctx, node)
 		if err == nil {
-			err = s.checkMarks(ctx)
+			err = s.checkKeyMarks(ctx)
 		}
 		// A missing key stays missing: the log is not filled with it.
-		if now := s.db.Now(); err != nil && ctx.Err() == nil && (!errors.Is(err, errSealing) || now.Sub(told) >= tellAgain) {
+		if now := s.db.Now(); err != nil && ctx.Err() == nil && (!errors.Is(err, errMissingKey) || now.Sub(told) >= keyWarningInterval) {
 			report(err)
 			told = now
 		}
@@ -57,7 +57,7 @@ func (s *Service) announce(ctx context.Context, node string) error {
 		now := tx.Now()
 		_, err := tx.Exec(ctx, `INSERT INTO nodes (id, sealing_keys, seen_at) VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at`, node, string(keys), db.Micros(now))
 		if err == nil {
-			_, err = tx.Exec(ctx, `DELETE FROM nodes WHERE seen_at < ?`, db.Micros(now.Add(-forgottenOnce)))
+			_, err = tx.Exec(ctx, `DELETE FROM nodes WHERE seen_at < ?`, db.Micros(now.Add(-nodeForgetAfter)))
 		}
 		if err != nil {
 			return fmt.Errorf("noting that this node serves: %w", err)
@@ -78,7 +78,7 @@ func (s *Service) leave(ctx context.Context, node string) error {
 // lacking counts the nodes that serve and do not have the first key.
 func (s *Service) lacking(ctx context.Context) (int, error) {
 	found, err := db.All(ctx, s.db, func(r *sql.Rows, keys *string) error { return r.Scan(keys) },
-		`SELECT sealing_keys FROM nodes WHERE seen_at > ?`, db.Micros(s.db.Now().Add(-aliveFor)))
+		`SELECT sealing_keys FROM nodes WHERE seen_at > ?`, db.Micros(s.db.Now().Add(-nodeTimeout)))
 	if err != nil {
 		return 0, fmt.Errorf("looking which nodes serve: %w", err)
 	}

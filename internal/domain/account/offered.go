@@ -12,7 +12,7 @@ import (
 // Offered are the platforms for which this installation makes links, in the order of the contract.
 func (c *Connector) Offered() []string {
 	var out []string
-	for platform := range strings.SplitSeq(Platforms+"|"+business, "|") {
+	for platform := range strings.SplitSeq(Platforms+"|"+platformTikTokBusiness, "|") {
 		if _, err := c.ways(link{platform: platform}); err == nil {
 			out = append(out, platform)
 		}
@@ -26,16 +26,16 @@ func (c *Connector) SlotsLeft(ctx context.Context, actor *access.Actor) (int64, 
 	if !ok {
 		p = plan.Plan{} // one that is not there any more has no accounts
 	}
-	return slots(ctx, c.Accounts.db, actor.TeamID, p)
+	return slotsLeft(ctx, c.Accounts.db, actor.TeamID, p)
 }
 
 // Again is where a person of a team connects an account again, be its connection lost or about to end.
 func (c *Connector) Again(ctx context.Context, actor *access.Actor, account int64) (string, error) {
-	a, err := accountOf(ctx, c.Accounts.db, actor.TeamID, account)
+	a, err := readAccount(ctx, c.Accounts.db, actor.TeamID, account)
 	if err != nil {
 		return "", err
 	}
-	l := link{team: actor.TeamID, account: account, person: actor.PersonID, inApp: true, platform: a.Platform, ends: c.Accounts.db.Now().Add(linkLife)}
+	l := link{team: actor.TeamID, account: account, person: actor.PersonID, inApp: true, platform: a.Platform, ends: c.Accounts.db.Now().Add(linkLifetime)}
 	if _, err := c.ways(l); err != nil {
 		return "", apierr.New(apierr.ProviderUnavailable, "This installation does not connect to that network any more.").Wrap(err)
 	}

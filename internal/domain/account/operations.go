@@ -93,10 +93,10 @@ func (c *Connector) link(ctx context.Context, call operation.Call, in LinkInput)
 	if (in.Platform == "") == (in.AccountID == 0) {
 		return out, apierr.Invalid(apierr.ExactlyOneOf, "platform", "Give exactly one of platform and account_id.")
 	}
-	l := link{team: call.TeamID, account: in.AccountID, person: call.PersonID, inApp: call.InApp(), platform: in.Platform, ends: call.Now.Add(linkLife).Truncate(time.Second)}
+	l := link{team: call.TeamID, account: in.AccountID, person: call.PersonID, inApp: call.InApp(), platform: in.Platform, ends: call.Now.Add(linkLifetime).Truncate(time.Second)}
 	blame := "platform"
 	if in.AccountID != 0 {
-		a, err := accountOf(ctx, c.Accounts.db, call.TeamID, in.AccountID)
+		a, err := readAccount(ctx, c.Accounts.db, call.TeamID, in.AccountID)
 		if err != nil {
 			return out, err
 		}
@@ -113,7 +113,7 @@ func (c *Connector) link(ctx context.Context, call operation.Call, in LinkInput)
 		return out, nil
 	}
 	p, _ := c.Terms.Plan(call.Plan) // one that is not there any more has no accounts
-	left, err := slots(ctx, c.Accounts.db, call.TeamID, p)
+	left, err := slotsLeft(ctx, c.Accounts.db, call.TeamID, p)
 	out.Data.SlotsLeft = new(&left)
 	if left == plan.Unlimited {
 		out.Data.SlotsLeft = new(*int64)
@@ -188,8 +188,8 @@ func (s *Service) Of(ctx context.Context, team int64, ids []int64) (map[int64]Ac
 	return out, nil
 }
 
-// First finds the account of a network that a team has connected before all others there.
-func (s *Service) First(ctx context.Context, team int64, platform string) (int64, bool) {
+// FindFirst finds the account of a network that a team has connected before all others there.
+func (s *Service) FindFirst(ctx context.Context, team int64, platform string) (int64, bool) {
 	var id int64
 	err := s.db.QueryRow(ctx, `SELECT id FROM social_accounts WHERE team_id = ? AND platform = ? AND disconnected_at = 0 ORDER BY id LIMIT 1`, team, platform).Scan(&id)
 	return id, err == nil

@@ -18,11 +18,11 @@ func TestRenewal(t *testing.T) {
 		60 * day: 30 * day, 2 * day: day, 30 * time.Hour: 6 * time.Hour, day: day - 10*time.Minute, time.Hour: 50 * time.Minute,
 		10 * time.Minute: 5 * time.Minute, time.Minute: time.Minute, -day: time.Minute,
 	} {
-		if got := renewal(network.Grant{Expires: now.Add(life)}, now).Sub(now); got != want {
+		if got := renewAt(network.Grant{Expires: now.Add(life)}, now).Sub(now); got != want {
 			t.Errorf("what lives for %v is renewed after %v, want %v", life, got, want)
 		}
 	}
-	if at := renewal(network.Grant{RefreshExpires: now}, now); !at.IsZero() {
+	if at := renewAt(network.Grant{RefreshExpires: now}, now); !at.IsZero() {
 		t.Errorf("what does not end is renewed at %v", at)
 	}
 }
@@ -33,8 +33,8 @@ func TestRenewalIsInTime(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	rapid.Check(t, func(t *rapid.T) {
 		life := time.Duration(rapid.Int64Range(-int64(day), int64(400*day)).Draw(t, "life"))
-		after := renewal(network.Grant{Expires: now.Add(life)}, now).Sub(now)
-		if after < renewEvery || life > 2*renewEvery && after >= life {
+		after := renewAt(network.Grant{Expires: now.Add(life)}, now).Sub(now)
+		if after < renewInterval || life > 2*renewInterval && after >= life {
 			t.Fatalf("what lives for %v is renewed after %v", life, after)
 		}
 	})
@@ -55,7 +55,7 @@ func TestStanding(t *testing.T) {
 		"not renewable, for months":   {network.Grant{Expires: now.Add(60 * day)}, Connected},
 		"not renewable, for days":     {network.Grant{Expires: now.Add(7 * day)}, Expiring},
 	} {
-		if got := standing(c.grant, now); got != c.want {
+		if got := connectionState(c.grant, now); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}
@@ -68,7 +68,7 @@ func TestAgain(t *testing.T) {
 		{10 * time.Minute, 0, 5 * time.Minute}, {-day, 0, 5 * time.Minute}, {2 * day, 0, 144 * time.Minute}, {30 * day, 0, 6 * time.Hour},
 		{10 * time.Minute, time.Hour, time.Hour}, {10 * time.Minute, time.Second, 5 * time.Minute}, {30 * day, 90 * day, day},
 	} {
-		if got := again(network.Grant{Expires: now.Add(c.left)}, now.Add(c.after), now).Sub(now); got != c.want {
+		if got := retryAt(network.Grant{Expires: now.Add(c.left)}, now.Add(c.after), now).Sub(now); got != c.want {
 			t.Errorf("with %v left and %v to wait it is tried again after %v, want %v", c.left, c.after, got, c.want)
 		}
 	}

@@ -15,8 +15,8 @@ import (
 
 const day = 24 * time.Hour
 
-// mortal is a network whose grants end, and are renewed as a test says.
-type mortal struct {
+// expiringNetwork is a network whose grants end, and are renewed as a test says.
+type expiringNetwork struct {
 	network.Network
 
 	clock *testkit.Clock
@@ -28,17 +28,17 @@ type mortal struct {
 	while func() // happens while a refresh is under way
 }
 
-func (m *mortal) Platform() string { return "threads" }
+func (m *expiringNetwork) Platform() string { return "threads" }
 
-func (m *mortal) grant() network.Grant {
+func (m *expiringNetwork) grant() network.Grant {
 	return network.Grant{Account: "1", Username: "harbour", Access: "access", Refresh: m.token, Holder: m.whose, Expires: m.clock.Now().Add(m.life)}
 }
 
-func (m *mortal) Connect(context.Context, network.Credentials) (network.Grant, error) {
+func (m *expiringNetwork) Connect(context.Context, network.Credentials) (network.Grant, error) {
 	return m.grant(), nil
 }
 
-func (m *mortal) Refresh(context.Context, network.Grant) (network.Grant, error) {
+func (m *expiringNetwork) Refresh(context.Context, network.Grant) (network.Grant, error) {
 	m.calls.Add(1)
 	if m.while != nil {
 		m.while()
@@ -46,9 +46,9 @@ func (m *mortal) Refresh(context.Context, network.Grant) (network.Grant, error) 
 	return m.grant(), m.fail
 }
 
-// living is an account of such a network.
-type living struct {
-	*mortal
+// grantEnv is an account of such a network.
+type grantEnv struct {
+	*expiringNetwork
 
 	t       *testing.T
 	db      *db.DB
@@ -56,13 +56,13 @@ type living struct {
 	account account.Account
 }
 
-func eachLiving(t *testing.T, life time.Duration, token string, run func(t *testing.T, l *living)) {
+func eachGrant(t *testing.T, life time.Duration, token string, run func(t *testing.T, l *grantEnv)) {
 	t.Helper()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
-		m := &mortal{clock: clock, life: life, token: token}
-		h := furnish(t, testkit.Open(t, url, clock), m)
-		l := &living{mortal: m, t: t, db: h.db, service: h.service}
+		m := &expiringNetwork{clock: clock, life: life, token: token}
+		h := newEnv(t, testkit.Open(t, url, clock), m)
+		l := &grantEnv{expiringNetwork: m, t: t, db: h.db, service: h.service}
 		var err error
 		if l.account, err = h.service.Connect(t.Context(), h.team, "threads", network.Credentials{}); err != nil {
 			t.Fatal(err)
@@ -72,7 +72,7 @@ func eachLiving(t *testing.T, life time.Duration, token string, run func(t *test
 }
 
 // after lets time pass, does a round, and checks how often the network was asked in all and how the account stands.
-func (l *living) after(d time.Duration, calls int64, want account.Connection) {
+func (l *grantEnv) after(d time.Duration, calls int64, want account.Connection) {
 	l.t.Helper()
 	l.clock.Advance(d)
 	if err := l.service.Renew(l.t.Context()); err != nil {
@@ -86,7 +86,7 @@ func (l *living) after(d time.Duration, calls int64, want account.Connection) {
 
 func TestLongLivedGrantsAreRenewedWithHalfTheirLife(t *testing.T) {
 	t.Parallel()
-	eachLiving(t, 60*day, "refresh", func(_ *testing.T, l *living) {
+	eachGrant(t, 60*day, "refresh", func(_ *testing.T, l *grantEnv) {
 		l.after(0, 0, account.Connected)
 		l.after(30*day-time.Second, 0, account.Connected)
 		l.after(time.Second, 1, account.Connected)
@@ -98,7 +98,7 @@ func TestLongLivedGrantsAreRenewedWithHalfTheirLife(t *testing.T) {
 // Whose permission a grant is may be learnt when it is renewed: by that the account is found from then on.
 func TestHolderIsLearnt(t *testing.T) {
 	t.Parallel()
-	eachLiving(t, 60*day, "refresh", func(t *testing.T, l *living) {
+	eachGrant(t, 60*day, "refresh", func(t *testing.T, l *grantEnv) {
 		noted := func(want string) {
 			t.Helper()
 			var holder string
@@ -115,7 +115,7 @@ func TestHolderIsLearnt(t *testing.T) {
 
 func TestShortLivedGrantsAreRenewedShortBefore(t *testing.T) {
 	t.Parallel()
-	eachLiving(t, time.Hour, "refresh", func(_ *testing.T, l *living) {
+	eachGrant(t, time.Hour, "refresh", func(_ *testing.T, l *grantEnv) {
 		l.after(49*time.Minute, 0, account.Connected)
 		l.after(time.Minute, 1, account.Connected)
 	})
@@ -124,7 +124,7 @@ func TestShortLivedGrantsAreRenewedShortBefore(t *testing.T) {
 // A network that is out of reach for long disconnects nobody, and is asked now and then.
 func TestTransientFailureNeverDisconnects(t *testing.T) {
 	t.Parallel()
-	eachLiving(t, time.Hour, "refresh", func(_ *testing.T, l *living) {
+	eachGrant(t, time.Hour, "refresh", func(_ *testing.T, l *grantEnv) {
 		l.fail = &network.Error{Class: network.Transient, Err: errors.New("cut off")}
 		l.after(50*time.Minute, 1, account.Connected)
 		l.after(time.Minute, 1, account.Connected)
@@ -139,7 +139,7 @@ func TestTransientFailureNeverDisconnects(t *testing.T) {
 
 func TestDeadGrantIsLost(t *testing.T) {
 	t.Parallel()
-	eachLiving(t, time.Hour, "refresh", func(_ *testing.T, l *living) {
+	eachGrant(t, time.Hour, "refresh", func(_ *testing.T, l *grantEnv) {
 		l.fail = &network.Error{Class: network.AuthDead}
 		l.after(50*time.Minute, 1, account.Lost)
 		l.after(time.Hour, 1, account.Lost)
@@ -149,7 +149,7 @@ func TestDeadGrantIsLost(t *testing.T) {
 // What cannot be renewed works until its end, and is told of a week before.
 func TestGrantWithoutRefreshEnds(t *testing.T) {
 	t.Parallel()
-	eachLiving(t, 60*day, "", func(t *testing.T, l *living) {
+	eachGrant(t, 60*day, "", func(t *testing.T, l *grantEnv) {
 		l.fail = &network.Error{Class: network.AuthDead}
 		l.after(30*day, 1, account.Connected)
 		l.after(23*day-time.Second, 1, account.Connected)
@@ -170,7 +170,7 @@ func TestConnectedWhileRefreshed(t *testing.T) {
 	for name, fail := range map[string]error{"renewed": nil, "refused": &network.Error{Class: network.AuthDead}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			eachLiving(t, time.Hour, "refresh", func(t *testing.T, l *living) {
+			eachGrant(t, time.Hour, "refresh", func(t *testing.T, l *grantEnv) {
 				l.fail = fail
 				l.while = func() {
 					l.token = "a person's"
@@ -191,7 +191,7 @@ func TestConnectedWhileRefreshed(t *testing.T) {
 // So it is where a delivery found the old grant expired: it goes on with the person's.
 func TestConnectedWhileADeliveryRefreshes(t *testing.T) {
 	t.Parallel()
-	eachLiving(t, time.Hour, "refresh", func(t *testing.T, l *living) {
+	eachGrant(t, time.Hour, "refresh", func(t *testing.T, l *grantEnv) {
 		stale, err := l.service.Grant(t.Context(), l.account.ID)
 		if err != nil {
 			t.Fatal(err)

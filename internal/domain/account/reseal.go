@@ -14,34 +14,34 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// errSealing says that a sealing key is missing: a node without it would take deliveries that it cannot make.
-var errSealing = errors.New("PRESSROOM_SEALING_KEY (--sealing-key) does not hold every key that this database's accounts were sealed with; give the missing one too, after a comma, and take it away once pressroom admin reseal has said that it opens nothing more")
+// errMissingKey says that a sealing key is missing: a node without it would take deliveries that it cannot make.
+var errMissingKey = errors.New("PRESSROOM_SEALING_KEY (--sealing-key) does not hold every key that this database's accounts were sealed with; give the missing one too, after a comma, and take it away once pressroom admin reseal has said that it opens nothing more")
 
-// CheckSealing refuses sealing keys that do not open what the database holds. It looks at one entry of an index for
+// CheckKeys refuses sealing keys that do not open what the database holds. It looks at one entry of an index for
 // each key that sealed something, however many accounts there are.
-func (s *Service) CheckSealing(ctx context.Context) error {
-	if err := s.checkMarks(ctx); err != nil {
+func (s *Service) CheckKeys(ctx context.Context) error {
+	if err := s.checkKeyMarks(ctx); err != nil {
 		return err
 	}
-	return s.checkNewest(ctx)
+	return s.checkNewestGrant(ctx)
 }
 
-func (s *Service) checkMarks(ctx context.Context) error {
+func (s *Service) checkKeyMarks(ctx context.Context) error {
 	known, err := grants.KnowsAll(ctx, s.db, s.seal)
 	if err == nil && !known {
-		err = errSealing
+		err = errMissingKey
 	}
 	return err
 }
 
 // The columns that hold sealed grants.
 var (
-	grants      = tokencrypt.Column{Table: "social_accounts", Name: "sealed_grant", Row: "id", Owner: "id", Bond: bond}
-	revocations = tokencrypt.Column{Table: "grant_revocations", Name: "sealed_grant", Row: "id", Owner: "account_id", Bond: bond}
+	grants      = tokencrypt.Column{Table: "social_accounts", Name: "sealed_grant", Row: "id", Owner: "id", Bond: sealContext}
+	revocations = tokencrypt.Column{Table: "grant_revocations", Name: "sealed_grant", Row: "id", Owner: "account_id", Bond: sealContext}
 )
 
-// checkNewest opens one grant: that a key has the right name does not yet make it the right one.
-func (s *Service) checkNewest(ctx context.Context) error {
+// checkNewestGrant opens one grant: that a key has the right name does not yet make it the right one.
+func (s *Service) checkNewestGrant(ctx context.Context) error {
 	var newest int64
 	err := s.db.QueryRow(ctx, `SELECT COALESCE(MAX(id), 0) FROM social_accounts WHERE length(sealed_grant) > 0`).Scan(&newest)
 	if err != nil {
@@ -51,34 +51,34 @@ func (s *Service) checkNewest(ctx context.Context) error {
 		return nil
 	}
 	if _, err := s.Grant(ctx, newest); err != nil {
-		return fmt.Errorf("%w: %w", errSealing, err)
+		return fmt.Errorf("%w: %w", errMissingKey, err)
 	}
 	return nil
 }
 
-// Resealed says what a change of sealing keys has done.
-type Resealed struct {
+// ResealResult says what a change of sealing keys has done.
+type ResealResult struct {
 	Resealed int `json:"resealed"` // grants and other secrets that the first key seals from now on
 	Left     int `json:"left"`     // of them, those that another key sealed meanwhile: a node still seals with it
 }
 
 // Reseal is ResealAnyway, refused with nothing changed where a node serves that does not have the first key: it could not
 // open what that seals. A node that was killed counts as one that serves for a minute.
-func (s *Service) Reseal(ctx context.Context) (Resealed, error) {
+func (s *Service) Reseal(ctx context.Context) (ResealResult, error) {
 	lack, err := s.lacking(ctx)
 	switch {
 	case err != nil:
-		return Resealed{}, err
+		return ResealResult{}, err
 	case lack > 0:
-		return Resealed{}, apierr.Refusal(fmt.Sprintf("nothing was sealed anew, as %d of the nodes that serve do not have the first key and could publish nothing then: start every node again with both keys, then run this again; --force seals all the same, where such a node is known to be gone", lack))
+		return ResealResult{}, apierr.Refusal(fmt.Sprintf("nothing was sealed anew, as %d of the nodes that serve do not have the first key and could publish nothing then: start every node again with both keys, then run this again; --force seals all the same, where such a node is known to be gone", lack))
 	}
-	return s.ResealAnyway(ctx)
+	return s.ResealUnchecked(ctx)
 }
 
-// ResealAnyway seals with the first key whatever another one sealed, while nodes run: what somebody changes meanwhile is left
+// ResealUnchecked seals with the first key whatever another one sealed, while nodes run: what somebody changes meanwhile is left
 // to the next look.
-func (s *Service) ResealAnyway(ctx context.Context) (Resealed, error) {
-	var out Resealed
+func (s *Service) ResealUnchecked(ctx context.Context) (ResealResult, error) {
+	var out ResealResult
 	for _, column := range []tokencrypt.Column{grants, revocations} {
 		done, err := column.Reseal(ctx, s.db, s.seal)
 		out.Resealed += done
@@ -96,7 +96,7 @@ func (s *Service) ResealAnyway(ctx context.Context) (Resealed, error) {
 	return out, s.recordResealed(ctx, out)
 }
 
-func (s *Service) recordResealed(ctx context.Context, done Resealed) error {
+func (s *Service) recordResealed(ctx context.Context, done ResealResult) error {
 	if done.Resealed == 0 {
 		return nil
 	}
@@ -117,8 +117,8 @@ type sealedGrant struct {
 	sealed []byte
 }
 
-// Connected are the networks, by name, at which accounts are connected.
-func (s *Service) Connected(ctx context.Context) ([]string, error) {
+// ConnectedPlatforms are the networks, by name, at which accounts are connected.
+func (s *Service) ConnectedPlatforms(ctx context.Context) ([]string, error) {
 	out, err := db.All(ctx, s.db, func(r *sql.Rows, platform *string) error { return r.Scan(platform) },
 		`SELECT DISTINCT platform FROM social_accounts WHERE connection_state <> ? ORDER BY platform`, string(Lost))
 	if err != nil {
@@ -141,7 +141,7 @@ func (s *Service) Servers(ctx context.Context, platform string) (map[string]int,
 			return out, nil
 		}
 		for _, one := range found {
-			grant, err := s.opened(one)
+			grant, err := s.openGrant(one)
 			if err != nil {
 				return nil, err
 			}
@@ -151,9 +151,9 @@ func (s *Service) Servers(ctx context.Context, platform string) (map[string]int,
 	}
 }
 
-func (s *Service) opened(g sealedGrant) (network.Grant, error) {
+func (s *Service) openGrant(g sealedGrant) (network.Grant, error) {
 	var out network.Grant
-	plain, err := s.seal.Open(g.sealed, bond(g.id))
+	plain, err := s.seal.Open(g.sealed, sealContext(g.id))
 	if err == nil {
 		err = json.Unmarshal(plain, &out)
 	}

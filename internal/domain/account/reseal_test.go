@@ -17,14 +17,14 @@ import (
 	"pressroom/internal/testkit"
 )
 
-// many is a network of which each connection is another account.
-type many struct {
-	tokens
+// countingNetwork is a network of which each connection is another account.
+type countingNetwork struct {
+	rotatingNetwork
 
 	connected int
 }
 
-func (n *many) Connect(context.Context, network.Credentials) (network.Grant, error) {
+func (n *countingNetwork) Connect(context.Context, network.Credentials) (network.Grant, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.connected++
@@ -45,26 +45,26 @@ func sealedWith(t *testing.T, d *db.DB, n network.Network, keys ...string) *acco
 
 // A sealing key is changed while nodes run: both open everything meanwhile, and the old one can go in the end.
 func TestChangingTheSealingKey(t *testing.T) {
-	each(t, func(t *testing.T, d *db.DB) {
-		n := &many{}
+	eachDatabase(t, func(t *testing.T, d *db.DB) {
+		n := &countingNetwork{}
 		old, next := newKey(t), newKey(t)
 		before, both, after := sealedWith(t, d, n, old), sealedWith(t, d, n, next, old), sealedWith(t, d, n, next)
 		ids := connectMany(t, d, before, 250) // more than two looks
 		for name, s := range map[string]*account.Service{"the old key": before, "both": both} {
-			if err := s.CheckSealing(t.Context()); err != nil {
+			if err := s.CheckKeys(t.Context()); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		if err := after.CheckSealing(t.Context()); err == nil || !strings.Contains(err.Error(), "reseal") {
+		if err := after.CheckKeys(t.Context()); err == nil || !strings.Contains(err.Error(), "reseal") {
 			t.Errorf("the old key was taken away too early, and the program starts: %v", err)
 		}
-		if got, err := both.Reseal(t.Context()); err != nil || got != (account.Resealed{Resealed: 250}) {
+		if got, err := both.Reseal(t.Context()); err != nil || got != (account.ResealResult{Resealed: 250}) {
 			t.Fatalf("resealed %+v, %v", got, err)
 		}
-		if got, err := both.Reseal(t.Context()); err != nil || got != (account.Resealed{}) {
+		if got, err := both.Reseal(t.Context()); err != nil || got != (account.ResealResult{}) {
 			t.Errorf("a second time %+v, %v", got, err)
 		}
-		if err := after.CheckSealing(t.Context()); err != nil {
+		if err := after.CheckKeys(t.Context()); err != nil {
 			t.Errorf("the new key alone: %v", err)
 		}
 		for _, id := range ids {
@@ -72,7 +72,7 @@ func TestChangingTheSealingKey(t *testing.T) {
 				t.Fatalf("account %d: %v", id, err)
 			}
 		}
-		if err := before.CheckSealing(t.Context()); err == nil {
+		if err := before.CheckKeys(t.Context()); err == nil {
 			t.Error("the old key alone is believed")
 		}
 	})
@@ -85,21 +85,21 @@ func TestResealWaitsForEveryNode(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
 		d := testkit.Open(t, url, clock)
-		n, old, next := &many{}, newKey(t), newKey(t)
+		n, old, next := &countingNetwork{}, newKey(t), newKey(t)
 		node, both := sealedWith(t, d, n, old), sealedWith(t, d, n, next, old)
 		connectMany(t, d, node, 3)
-		quit := serves(t, d, node, 1)
+		quit := serveNode(t, d, node, 1)
 		refused := func() {
 			t.Helper()
-			if got, err := both.Reseal(t.Context()); err == nil || !strings.Contains(err.Error(), "first key") || got != (account.Resealed{}) {
+			if got, err := both.Reseal(t.Context()); err == nil || !strings.Contains(err.Error(), "first key") || got != (account.ResealResult{}) {
 				t.Errorf("resealed %+v, %v", got, err)
 			}
-			if err := node.CheckSealing(t.Context()); err != nil {
+			if err := node.CheckKeys(t.Context()); err != nil {
 				t.Errorf("something was changed: %v", err)
 			}
 		}
 		refused()
-		ready := serves(t, d, both, 2)
+		ready := serveNode(t, d, both, 2)
 		refused()
 		quit()
 		if got, err := both.Reseal(t.Context()); err != nil || got.Resealed != 3 {
@@ -107,7 +107,7 @@ func TestResealWaitsForEveryNode(t *testing.T) {
 		}
 		ready()
 		last := sealedWith(t, d, n, newKey(t), next)
-		killed := serves(t, d, both, 1)
+		killed := serveNode(t, d, both, 1)
 		if got, err := last.Reseal(t.Context()); err == nil {
 			t.Errorf("a third key: %+v", got)
 		}
@@ -115,7 +115,7 @@ func TestResealWaitsForEveryNode(t *testing.T) {
 		if got, err := last.Reseal(t.Context()); err != nil || got.Resealed != 3 {
 			t.Errorf("two minutes later: %+v, %v", got, err)
 		}
-		if got, err := both.ResealAnyway(t.Context()); err == nil {
+		if got, err := both.ResealUnchecked(t.Context()); err == nil {
 			t.Errorf("opened without the key: %+v", got)
 		}
 		killed()
@@ -128,13 +128,13 @@ func TestResealWaitsForEveryNode(t *testing.T) {
 
 // Forced, it is done although a node lacks the first key; that node tells its log.
 func TestResealForced(t *testing.T) {
-	each(t, func(t *testing.T, d *db.DB) {
-		n, old, next := &many{}, newKey(t), newKey(t)
+	eachDatabase(t, func(t *testing.T, d *db.DB) {
+		n, old, next := &countingNetwork{}, newKey(t), newKey(t)
 		node, both := sealedWith(t, d, n, old), sealedWith(t, d, n, next, old)
 		connectMany(t, d, node, 3)
 		told := make(chan error, 9)
-		defer servesAnd(t, d, node, 1, func(err error) { told <- err })() // it may look while, or after, that is done
-		if got, err := both.ResealAnyway(t.Context()); err != nil || got.Resealed != 3 {
+		defer serveNodeWith(t, d, node, 1, func(err error) { told <- err })() // it may look while, or after, that is done
+		if got, err := both.ResealUnchecked(t.Context()); err != nil || got.Resealed != 3 {
 			t.Errorf("%+v, %v", got, err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
@@ -146,13 +146,13 @@ func TestResealForced(t *testing.T) {
 	})
 }
 
-// serves has a node serve until it is told to end, and waits until so many are known.
-func serves(t *testing.T, d *db.DB, s *account.Service, known int) func() {
+// serveNode has a node serve until it is told to end, and waits until so many are known.
+func serveNode(t *testing.T, d *db.DB, s *account.Service, known int) func() {
 	t.Helper()
-	return servesAnd(t, d, s, known, func(err error) { t.Error(err) })
+	return serveNodeWith(t, d, s, known, func(err error) { t.Error(err) })
 }
 
-func servesAnd(t *testing.T, d *db.DB, s *account.Service, known int, tells func(error)) func() {
+func serveNodeWith(t *testing.T, d *db.DB, s *account.Service, known int, tells func(error)) func() {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
@@ -173,8 +173,8 @@ func servesAnd(t *testing.T, d *db.DB, s *account.Service, known int, tells func
 
 // What a node renews while grants are sealed anew is not put back to what it was.
 func TestRenewedWhileResealing(t *testing.T) {
-	each(t, func(t *testing.T, d *db.DB) {
-		n := &many{tokens: tokens{used: map[string]bool{}}}
+	eachDatabase(t, func(t *testing.T, d *db.DB) {
+		n := &countingNetwork{rotatingNetwork: rotatingNetwork{used: map[string]bool{}}}
 		old, next := newKey(t), newKey(t)
 		older, newer := sealedWith(t, d, n, old, next), sealedWith(t, d, n, next, old) // nodes, as the second step of a change finds them
 		ids := connectMany(t, d, older, 20)
@@ -203,7 +203,7 @@ func TestRenewedWhileResealing(t *testing.T) {
 				t.Errorf("account %d: version %d, used %t, %v", id, g.Version, n.used[g.Refresh], err)
 			}
 		}
-		if err := sealedWith(t, d, n, next).CheckSealing(t.Context()); err != nil {
+		if err := sealedWith(t, d, n, next).CheckKeys(t.Context()); err != nil {
 			t.Error(err)
 		}
 	})

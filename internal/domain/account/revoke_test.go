@@ -11,43 +11,43 @@ import (
 	"pressroom/internal/testkit"
 )
 
-// permitted is a network on which a person allows several accounts at once: the name before the dot is the person's.
-type permitted struct {
-	handles
+// holderNetwork is a network on which a person allows several accounts at once: the name before the dot is the person's.
+type holderNetwork struct {
+	handleNetwork
 
 	told []string // holders
 	fail error
 }
 
-func (p *permitted) Connect(_ context.Context, c network.Credentials) (network.Grant, error) {
+func (p *holderNetwork) Connect(_ context.Context, c network.Credentials) (network.Grant, error) {
 	return network.Grant{Account: c.Identifier, Username: c.Identifier, Access: "access", Holder: c.Server}, nil
 }
 
-func (p *permitted) Revoke(_ context.Context, g network.Grant) error {
+func (p *holderNetwork) Revoke(_ context.Context, g network.Grant) error {
 	p.told = append(p.told, g.Holder)
 	return p.fail
 }
 
-// permission is a home on such a network, with a clock.
-type permission struct {
-	*home
-	*permitted
+// revokeEnv is a home on such a network, with a clock.
+type revokeEnv struct {
+	*env
+	*holderNetwork
 
 	t     *testing.T
 	clock *testkit.Clock
 }
 
-func eachPermission(t *testing.T, run func(t *testing.T, p permission)) {
+func eachRevoke(t *testing.T, run func(t *testing.T, p revokeEnv)) {
 	t.Helper()
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
-		p := permission{permitted: &permitted{}, t: t, clock: testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))}
-		p.home = furnish(t, testkit.Open(t, url, p.clock), p.permitted)
+		p := revokeEnv{holderNetwork: &holderNetwork{}, t: t, clock: testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))}
+		p.env = newEnv(t, testkit.Open(t, url, p.clock), p.holderNetwork)
 		run(t, p)
 	})
 }
 
-func (p permission) allows(holder, name string) account.Account {
+func (p revokeEnv) connect(holder, name string) account.Account {
 	p.t.Helper()
 	a, err := p.service.Connect(p.t.Context(), p.team, "bluesky", network.Credentials{Server: holder, Identifier: name})
 	if err != nil {
@@ -56,18 +56,18 @@ func (p permission) allows(holder, name string) account.Account {
 	return a
 }
 
-func (p permission) leaves(a account.Account, want account.Revoked) {
+func (p revokeEnv) disconnect(a account.Account, want account.Revocation) {
 	p.t.Helper()
 	if got, err := p.service.Disconnect(p.t.Context(), p.owner, p.team, a.ID); err != nil || got != want {
 		p.t.Errorf("%s is disconnected as %q, want %q (%v)", a.Username, got, want, err)
 	}
 }
 
-// stands tells what the team sees became of its grants, the newest first, and how many are kept.
-func (p permission) stands(sealed int, want ...account.Revoked) {
+// checkRevocations tells what the team sees became of its grants, the newest first, and how many are kept.
+func (p revokeEnv) checkRevocations(sealed int, want ...account.Revocation) {
 	p.t.Helper()
-	found, err := p.service.TakenBack(p.t.Context(), p.team)
-	var got []account.Revoked
+	found, err := p.service.ListDisconnected(p.t.Context(), p.team)
+	var got []account.Revocation
 	for _, one := range found {
 		got = append(got, one.State)
 	}
@@ -81,7 +81,7 @@ func (p permission) stands(sealed int, want ...account.Revoked) {
 }
 
 // renew runs a round at a later time.
-func (p permission) renew(later time.Duration) {
+func (p revokeEnv) renew(later time.Duration) {
 	p.t.Helper()
 	p.clock.Advance(later)
 	if err := p.service.Renew(p.t.Context()); err != nil {
@@ -91,35 +91,35 @@ func (p permission) renew(later time.Duration) {
 
 // What one person allowed for several accounts is taken back with the last of them.
 func TestRevokeWithTheLast(t *testing.T) {
-	eachPermission(t, func(t *testing.T, p permission) {
-		first, second, other := p.allows("x:ada", "one"), p.allows("x:ada", "two"), p.allows("x:mira", "three")
-		p.leaves(first, account.KeptThere)
-		p.leaves(other, account.RevokedThere)
-		p.leaves(second, account.RevokedThere)
+	eachRevoke(t, func(t *testing.T, p revokeEnv) {
+		first, second, other := p.connect("x:ada", "one"), p.connect("x:ada", "two"), p.connect("x:mira", "three")
+		p.disconnect(first, account.RevocationKept)
+		p.disconnect(other, account.RevocationRevoked)
+		p.disconnect(second, account.RevocationRevoked)
 		if !slices.Equal(p.told, []string{"x:mira", "x:ada"}) {
 			t.Errorf("told of %v", p.told)
 		}
-		p.stands(0, account.RevokedThere, account.RevokedThere, account.KeptThere)
+		p.checkRevocations(0, account.RevocationRevoked, account.RevocationRevoked, account.RevocationKept)
 	})
 }
 
 // Where it is not known whose permission another account rests on, nothing is taken back.
 func TestRevokeBesideUnknown(t *testing.T) {
-	eachPermission(t, func(_ *testing.T, p permission) {
-		known := p.allows("x:ada", "one")
-		unknown := p.allows("", "two")
-		p.leaves(known, account.KeptThere)
-		p.leaves(unknown, account.RevokedThere)
+	eachRevoke(t, func(_ *testing.T, p revokeEnv) {
+		known := p.connect("x:ada", "one")
+		unknown := p.connect("", "two")
+		p.disconnect(known, account.RevocationKept)
+		p.disconnect(unknown, account.RevocationRevoked)
 	})
 }
 
 // A network that is out of reach is told again, at longer and longer distances, and for a day at most; then the grant is
 // deleted all the same.
 func TestRevokeAgain(t *testing.T) {
-	eachPermission(t, func(t *testing.T, p permission) {
+	eachRevoke(t, func(t *testing.T, p revokeEnv) {
 		p.fail = &network.Error{Class: network.Transient}
-		p.leaves(p.allows("x:ada", "one"), account.Revoking)
-		p.stands(1, account.Revoking)
+		p.disconnect(p.connect("x:ada", "one"), account.RevocationWaiting)
+		p.checkRevocations(1, account.RevocationWaiting)
 		p.renew(30 * time.Second)
 		if len(p.told) != 1 {
 			t.Fatalf("told %d times in half a minute", len(p.told))
@@ -131,13 +131,13 @@ func TestRevokeAgain(t *testing.T) {
 		}
 		p.fail = nil
 		p.renew(6 * time.Minute)
-		p.stands(0, account.RevokedThere)
+		p.checkRevocations(0, account.RevocationRevoked)
 		p.fail = &network.Error{Class: network.Transient}
-		p.leaves(p.allows("x:mira", "two"), account.Revoking)
+		p.disconnect(p.connect("x:mira", "two"), account.RevocationWaiting)
 		for range 30 {
 			p.renew(time.Hour)
 		}
-		p.stands(0, account.NotRevoked, account.RevokedThere)
+		p.checkRevocations(0, account.RevocationFailed, account.RevocationRevoked)
 		if tries := len(p.told) - 3; tries < 5 || tries > 8 {
 			t.Errorf("tried %d times in a day", tries)
 		}
@@ -146,12 +146,12 @@ func TestRevokeAgain(t *testing.T) {
 
 // Whoever allows it again meanwhile keeps what was allowed.
 func TestRevokeNoMore(t *testing.T) {
-	eachPermission(t, func(t *testing.T, p permission) {
+	eachRevoke(t, func(t *testing.T, p revokeEnv) {
 		p.fail = &network.Error{Class: network.Transient}
-		p.leaves(p.allows("x:ada", "one"), account.Revoking)
+		p.disconnect(p.connect("x:ada", "one"), account.RevocationWaiting)
 		p.fail = nil
-		p.allows("x:ada", "two")
-		p.stands(0, account.KeptThere)
+		p.connect("x:ada", "two")
+		p.checkRevocations(0, account.RevocationKept)
 		p.renew(time.Hour)
 		if len(p.told) != 1 {
 			t.Errorf("told %d times", len(p.told))
@@ -161,17 +161,17 @@ func TestRevokeNoMore(t *testing.T) {
 
 // What a network refuses for good, has no way for, or calls dead, is not tried again.
 func TestRevokeRefused(t *testing.T) {
-	eachPermission(t, func(t *testing.T, p permission) {
+	eachRevoke(t, func(t *testing.T, p revokeEnv) {
 		for _, c := range []struct {
 			fail error
-			want account.Revoked
+			want account.Revocation
 		}{
-			{&network.Error{Class: network.Rejected}, account.NotRevoked},
-			{&network.Error{Class: network.AuthDead}, account.RevokedThere},
-			{network.ErrNoMeans, account.NotOffered},
+			{&network.Error{Class: network.Rejected}, account.RevocationFailed},
+			{&network.Error{Class: network.AuthDead}, account.RevocationRevoked},
+			{network.ErrNoMeans, account.RevocationNoMeans},
 		} {
 			p.fail = c.fail
-			p.leaves(p.allows("x:ada", "one"), c.want)
+			p.disconnect(p.connect("x:ada", "one"), c.want)
 		}
 		p.renew(time.Hour)
 		if len(p.told) != 3 {

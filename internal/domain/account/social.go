@@ -64,8 +64,8 @@ func New(d *db.DB, s *tokencrypt.Sealer, networks ...network.Network) *Service {
 	return out
 }
 
-// Tell has somebody learn of each account that is connected, or connected again, in the transaction that does it.
-func (s *Service) Tell(connected func(ctx context.Context, tx *db.Tx, account int64) error) {
+// OnConnect has somebody learn of each account that is connected, or connected again, in the transaction that does it.
+func (s *Service) OnConnect(connected func(ctx context.Context, tx *db.Tx, account int64) error) {
 	s.told = connected
 }
 
@@ -105,16 +105,16 @@ func (s *Service) Connect(ctx context.Context, team int64, platform string, c ne
 	}
 	a := Account{TeamID: team, Platform: platform, NetworkID: grant.Account, Username: grant.Username, DisplayName: grant.Username}
 	err = s.db.InTx(ctx, "social.connect", func(ctx context.Context, tx *db.Tx) error {
-		a, err = s.keep(ctx, tx, a, grant, auditlog.Actor{})
+		a, err = s.storeAccount(ctx, tx, a, grant, auditlog.Actor{})
 		return err
 	})
 	return a, err
 }
 
-// keep adds an account with its grant; one that the team has gets the new grant.
-func (s *Service) keep(ctx context.Context, tx *db.Tx, a Account, grant network.Grant, by auditlog.Actor) (Account, error) {
+// storeAccount adds an account with its grant; one that the team has gets the new grant.
+func (s *Service) storeAccount(ctx context.Context, tx *db.Tx, a Account, grant network.Grant, by auditlog.Actor) (Account, error) {
 	now := db.Micros(tx.Now())
-	a.Connection = standing(grant, tx.Now())
+	a.Connection = connectionState(grant, tx.Now())
 	row := tx.QueryRow(ctx, `INSERT INTO social_accounts (team_id, platform, network_id, username, display_name, connection_state, sealed_grant, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (team_id, platform, network_id) DO UPDATE SET username = excluded.username,
 		display_name = excluded.display_name, connection_state = excluded.connection_state, connection_probe = '', account_status = '', disconnected_at = 0, updated_at = excluded.updated_at
@@ -122,10 +122,10 @@ func (s *Service) keep(ctx context.Context, tx *db.Tx, a Account, grant network.
 	if err := row.Scan(&a.ID); err != nil {
 		return a, fmt.Errorf("keeping an account: %w", err)
 	}
-	if err := s.keepGrant(ctx, tx, a.ID, grant); err != nil {
+	if err := s.storeGrant(ctx, tx, a.ID, grant); err != nil {
 		return a, err
 	}
-	if err := keepThere(ctx, tx, grant.Holder); err != nil {
+	if err := cancelRevocation(ctx, tx, grant.Holder); err != nil {
 		return a, err
 	}
 	if s.told != nil {
@@ -136,26 +136,26 @@ func (s *Service) keep(ctx context.Context, tx *db.Tx, a Account, grant network.
 	return a, auditlog.Record(ctx, tx, a.TeamID, by, "social_account.connected", strconv.FormatInt(a.ID, 10), map[string]any{"platform": a.Platform})
 }
 
-func (s *Service) keepGrant(ctx context.Context, tx *db.Tx, id int64, g network.Grant) error {
+func (s *Service) storeGrant(ctx context.Context, tx *db.Tx, id int64, g network.Grant) error {
 	plain, err := json.Marshal(g)
 	if err != nil {
 		return fmt.Errorf("writing a grant: %w", err)
 	}
-	sealed, err := s.seal.Seal(plain, bond(id))
+	sealed, err := s.seal.Seal(plain, sealContext(id))
 	if err != nil {
 		return err
 	}
 	now := tx.Now()
 	_, err = tx.Exec(ctx, `UPDATE social_accounts SET sealed_grant = ?, grant_holder = ?, grant_version = grant_version + 1, refreshing_until = 0, refresh_at = ?, ends_at = ?,
 		connection_state = CASE WHEN connection_state = ? THEN connection_state ELSE ? END, updated_at = ? WHERE id = ?`,
-		sealed, g.Holder, db.Micros(renewal(g, now)), db.Micros(end(g)), string(Lost), string(standing(g, now)), db.Micros(now), id)
+		sealed, g.Holder, db.Micros(renewAt(g, now)), db.Micros(endsAt(g)), string(Lost), string(connectionState(g, now)), db.Micros(now), id)
 	if err != nil {
 		return fmt.Errorf("keeping a grant: %w", err)
 	}
 	return nil
 }
 
-func bond(id int64) string { return "social_account:" + strconv.FormatInt(id, 10) }
+func sealContext(id int64) string { return "social_account:" + strconv.FormatInt(id, 10) }
 
 // Grant is a network's grant with the version that tells whether it was renewed since.
 type Grant struct {
@@ -179,7 +179,7 @@ func (s *Service) Grant(ctx context.Context, account int64) (Grant, error) {
 	if g.Lost && len(sealed) == 0 {
 		return g, nil // a person disconnected it
 	}
-	plain, err := s.seal.Open(sealed, bond(account))
+	plain, err := s.seal.Open(sealed, sealContext(account))
 	if err != nil {
 		return g, err
 	}
@@ -190,8 +190,8 @@ func (s *Service) Grant(ctx context.Context, account int64) (Grant, error) {
 }
 
 const (
-	refreshHeld = 30 * time.Second       // how long one node may take to refresh a grant
-	refreshLook = 250 * time.Millisecond // how often the others look whether it has
+	refreshLease = 30 * time.Second       // how long one node may take to refresh a grant
+	refreshPoll  = 250 * time.Millisecond // how often the others look whether it has
 )
 
 // Refresh renews a grant that its network calls expired and returns the new one. Two nodes never refresh one
@@ -213,7 +213,7 @@ func (s *Service) Refresh(ctx context.Context, account int64, stale Grant) (Gran
 		select {
 		case <-ctx.Done():
 			return g, fmt.Errorf("waiting for another node to refresh account %d: %w", account, ctx.Err())
-		case <-time.After(refreshLook):
+		case <-time.After(refreshPoll):
 		}
 	}
 }
@@ -222,7 +222,7 @@ func (s *Service) lockRefresh(ctx context.Context, account, version int64) (bool
 	var mine bool
 	err := s.db.InTx(ctx, "social.lock_refresh", func(ctx context.Context, tx *db.Tx) error {
 		n, err := tx.Exec(ctx, `UPDATE social_accounts SET refreshing_until = ? WHERE id = ? AND grant_version = ? AND refreshing_until < ?`,
-			db.Micros(tx.Now().Add(refreshHeld)), account, version, db.Micros(tx.Now()))
+			db.Micros(tx.Now().Add(refreshLease)), account, version, db.Micros(tx.Now()))
 		mine = n == 1
 		return err
 	})
@@ -233,19 +233,19 @@ func (s *Service) lockRefresh(ctx context.Context, account, version int64) (bool
 }
 
 func (s *Service) refresh(ctx context.Context, account int64, g Grant) (Grant, error) {
-	err := s.trade(ctx, account, g)
+	err := s.exchangeGrant(ctx, account, g)
 	switch {
 	case isDead(err):
-		return s.refused(ctx, account, g, err)
+		return s.loseRefused(ctx, account, g, err)
 	case err != nil:
 		return g, errors.Join(err, s.unlockRefresh(ctx, account))
 	}
 	return s.Grant(ctx, account)
 }
 
-// refused loses the connection, unless a person has connected the account anew meanwhile.
-func (s *Service) refused(ctx context.Context, account int64, g Grant, why error) (Grant, error) {
-	if err := s.lose(ctx, account, g.Version, "refused"); err != nil {
+// loseRefused loses the connection, unless a person has connected the account anew meanwhile.
+func (s *Service) loseRefused(ctx context.Context, account int64, g Grant, why error) (Grant, error) {
+	if err := s.markLost(ctx, account, g.Version, "refused"); err != nil {
 		return g, errors.Join(why, err)
 	}
 	if now, err := s.Grant(ctx, account); err == nil && now.Version != g.Version && !now.Lost {
@@ -254,13 +254,13 @@ func (s *Service) refused(ctx context.Context, account int64, g Grant, why error
 	return g, why
 }
 
-// trade gets a new grant for one and keeps it, unless a person has connected the account anew meanwhile.
-func (s *Service) trade(ctx context.Context, account int64, g Grant) error {
+// exchangeGrant gets a new grant for one and keeps it, unless a person has connected the account anew meanwhile.
+func (s *Service) exchangeGrant(ctx context.Context, account int64, g Grant) error {
 	n, err := s.Network(g.Platform)
 	if err != nil {
 		return err
 	}
-	bounded, cancel := context.WithTimeout(ctx, refreshHeld-5*time.Second)
+	bounded, cancel := context.WithTimeout(ctx, refreshLease-5*time.Second)
 	defer cancel()
 	fresh, err := n.Refresh(bounded, g.Grant)
 	if err != nil {
@@ -271,7 +271,7 @@ func (s *Service) trade(ctx context.Context, account int64, g Grant) error {
 		if err != nil || n == 0 {
 			return err
 		}
-		return s.keepGrant(ctx, tx, account, fresh)
+		return s.storeGrant(ctx, tx, account, fresh)
 	})
 	if err != nil {
 		return fmt.Errorf("keeping the new grant of account %d: %w", account, err)
@@ -295,14 +295,14 @@ func (s *Service) unlockRefresh(ctx context.Context, account int64) error {
 // AnyGrant stands for whichever grant an account has.
 var AnyGrant = Grant{Version: math.MaxInt64}
 
-// Lose notes that an account's connection is lost until a person connects it again, as its network refused this grant; one that was
+// MarkLost notes that an account's connection is lost until a person connects it again, as its network refused this grant; one that was
 // made or renewed since is left alone.
-func (s *Service) Lose(ctx context.Context, account int64, refused Grant) error {
-	return s.lose(ctx, account, refused.Version, "refused")
+func (s *Service) MarkLost(ctx context.Context, account int64, refused Grant) error {
+	return s.markLost(ctx, account, refused.Version, "refused")
 }
 
-// lose loses a connection whose grant has no newer version than this.
-func (s *Service) lose(ctx context.Context, account, version int64, probe string) error {
+// markLost loses a connection whose grant has no newer version than this.
+func (s *Service) markLost(ctx context.Context, account, version int64, probe string) error {
 	return s.db.InTx(ctx, "social.lose", func(ctx context.Context, tx *db.Tx) error {
 		var team int64
 		err := tx.QueryRow(ctx, `UPDATE social_accounts SET connection_state = ?, connection_probe = ?, account_status = 'needs_reauth', refreshing_until = 0, refresh_at = 0,

@@ -18,8 +18,8 @@ import (
 	"pressroom/internal/testkit"
 )
 
-// tokens is a network whose refresh tokens work once, as networks' do: a second use of one ends the session.
-type tokens struct {
+// rotatingNetwork is a network whose refresh tokens work once, as networks' do: a second use of one ends the session.
+type rotatingNetwork struct {
 	network.Network
 	mu     sync.Mutex
 	serial int
@@ -28,21 +28,21 @@ type tokens struct {
 	calls  atomic.Int64
 }
 
-func (n *tokens) Platform() string { return "bluesky" }
+func (n *rotatingNetwork) Platform() string { return "bluesky" }
 
-func (n *tokens) grant() network.Grant {
+func (n *rotatingNetwork) grant() network.Grant {
 	n.serial++
 	serial := string(rune('a' + n.serial))
 	return network.Grant{Server: "https://example.test", Account: "did:test:1", Username: "harbour.test", Access: "access-" + serial, Refresh: "refresh-" + serial}
 }
 
-func (n *tokens) Connect(context.Context, network.Credentials) (network.Grant, error) {
+func (n *rotatingNetwork) Connect(context.Context, network.Credentials) (network.Grant, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.grant(), nil
 }
 
-func (n *tokens) Refresh(_ context.Context, g network.Grant) (network.Grant, error) {
+func (n *rotatingNetwork) Refresh(_ context.Context, g network.Grant) (network.Grant, error) {
 	n.calls.Add(1)
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -56,7 +56,7 @@ func (n *tokens) Refresh(_ context.Context, g network.Grant) (network.Grant, err
 	return n.grant(), nil
 }
 
-func accounts(t *testing.T, d *db.DB, n *tokens) (*account.Service, account.Account) {
+func connectAccount(t *testing.T, d *db.DB, n *rotatingNetwork) (*account.Service, account.Account) {
 	t.Helper()
 	n.used = map[string]bool{}
 	key, err := tokencrypt.NewKey()
@@ -84,16 +84,16 @@ func accounts(t *testing.T, d *db.DB, n *tokens) (*account.Service, account.Acco
 	return s, a
 }
 
-func each(t *testing.T, run func(t *testing.T, d *db.DB)) {
+func eachDatabase(t *testing.T, run func(t *testing.T, d *db.DB)) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) { run(t, testkit.Open(t, url, nil)) })
 }
 
 // Twenty workers meet an expired token at once: it is refreshed once, and all go on with the new one.
 func TestOneRefreshForAll(t *testing.T) {
-	each(t, func(t *testing.T, d *db.DB) {
-		n := &tokens{}
-		s, a := accounts(t, d, n)
+	eachDatabase(t, func(t *testing.T, d *db.DB) {
+		n := &rotatingNetwork{}
+		s, a := connectAccount(t, d, n)
 		stale, err := s.Grant(t.Context(), a.ID)
 		if err != nil {
 			t.Fatal(err)
@@ -116,9 +116,9 @@ func TestOneRefreshForAll(t *testing.T) {
 
 // What may pass loses nothing: the account stays connected and its grant works again.
 func TestTransientFailureKeepsTheConnection(t *testing.T) {
-	each(t, func(t *testing.T, d *db.DB) {
-		n := &tokens{}
-		s, a := accounts(t, d, n)
+	eachDatabase(t, func(t *testing.T, d *db.DB) {
+		n := &rotatingNetwork{}
+		s, a := connectAccount(t, d, n)
 		stale, err := s.Grant(t.Context(), a.ID)
 		if err != nil {
 			t.Fatal(err)
@@ -137,9 +137,9 @@ func TestTransientFailureKeepsTheConnection(t *testing.T) {
 
 // A dead token loses the connection until a person connects the account again; the account stays the same.
 func TestReconnectMendsALostAccount(t *testing.T) {
-	each(t, func(t *testing.T, d *db.DB) {
-		n := &tokens{}
-		s, a := accounts(t, d, n)
+	eachDatabase(t, func(t *testing.T, d *db.DB) {
+		n := &rotatingNetwork{}
+		s, a := connectAccount(t, d, n)
 		stale, err := s.Grant(t.Context(), a.ID)
 		if err != nil {
 			t.Fatal(err)
@@ -167,8 +167,8 @@ func TestRefreshOfADeadNodeIsTakenOver(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
 		d := testkit.Open(t, url, clock)
-		n := &tokens{}
-		s, a := accounts(t, d, n)
+		n := &rotatingNetwork{}
+		s, a := connectAccount(t, d, n)
 		stale, err := s.Grant(t.Context(), a.ID)
 		if err != nil {
 			t.Fatal(err)
@@ -189,9 +189,9 @@ func TestRefreshOfADeadNodeIsTakenOver(t *testing.T) {
 
 // Tokens are unreadable in the database, and one that is moved to another account does not open.
 func TestGrantsAreSealedToTheirAccount(t *testing.T) {
-	each(t, func(t *testing.T, d *db.DB) {
-		n := &tokens{}
-		s, a := accounts(t, d, n)
+	eachDatabase(t, func(t *testing.T, d *db.DB) {
+		n := &rotatingNetwork{}
+		s, a := connectAccount(t, d, n)
 		var sealed []byte
 		if err := d.QueryRow(t.Context(), `SELECT sealed_grant FROM social_accounts WHERE id = ?`, a.ID).Scan(&sealed); err != nil {
 			t.Fatal(err)

@@ -9,15 +9,15 @@ import (
 
 // How accounts stand is told of the team's own that are connected, with those that somebody has to look after.
 func TestStanding(t *testing.T) {
-	each(t, func(t *testing.T, d *db.DB) {
-		h := furnish(t, d, &revoking{})
-		a, b, gone := h.joined(t, "harbour"), h.joined(t, "pier"), h.joined(t, "gone")
+	eachDatabase(t, func(t *testing.T, d *db.DB) {
+		h := newEnv(t, d, &revokingNetwork{})
+		a, b, gone := h.connect(t, "harbour"), h.connect(t, "pier"), h.connect(t, "gone")
 		if _, err := h.service.Disconnect(t.Context(), h.owner, h.team, gone.ID); err != nil {
 			t.Fatal(err)
 		}
 		wants := func(team int64, accounts int64, ailing ...int64) {
 			t.Helper()
-			got, err := h.service.Standing(t.Context(), team, 1)
+			got, err := h.service.Overview(t.Context(), team, 1)
 			if err != nil || got.Accounts != accounts || len(got.Ailing) != len(ailing) {
 				t.Fatalf("%+v (%v)", got, err)
 			}
@@ -29,7 +29,7 @@ func TestStanding(t *testing.T) {
 		}
 		wants(h.team, 2)
 		for _, lost := range []account.Account{b, a} {
-			if err := h.service.Lose(t.Context(), lost.ID, account.AnyGrant); err != nil {
+			if err := h.service.MarkLost(t.Context(), lost.ID, account.AnyGrant); err != nil {
 				t.Fatal(err)
 			}
 		}

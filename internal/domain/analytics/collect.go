@@ -15,14 +15,14 @@ import (
 )
 
 const (
-	lookEvery  = time.Second
-	firstReach = 90 * 24 * time.Hour // how far back the first turn goes
-	usualReach = 30 * 24 * time.Hour // and every other, as older posts hardly change
-	overlap    = 24 * time.Hour      // by which a turn after a long pause goes back behind the last
-	mostPosts  = 500                 // of one turn
-	pausedFor  = 15 * time.Minute    // at least, where a network wants a pause and does not say how long
-	firstPause = time.Minute         // after a turn that failed, doubling
-	latest     = 24 * time.Hour      // whatever pause a network wants
+	lookEvery       = time.Second
+	firstPeriod     = 90 * 24 * time.Hour // how far back the first turn goes
+	usualPeriod     = 30 * 24 * time.Hour // and every other, as older posts hardly change
+	overlap         = 24 * time.Hour      // by which a turn after a long pause goes back behind the last
+	maxPostsPerTurn = 500                 // of one turn
+	minPause        = 15 * time.Minute    // at least, where a network wants a pause and does not say how long
+	minBackoff      = time.Minute         // after a turn that failed, doubling
+	maxPause        = 24 * time.Hour      // whatever pause a network wants
 )
 
 // Run collects accounts as their turns come, until the context ends.
@@ -64,11 +64,11 @@ func (s *Service) Once(ctx context.Context) error {
 
 // start has the turns begin that are due and for which there is a place, and tells how many were due.
 func (s *Service) start(ctx context.Context, turns *sync.WaitGroup, report func(error)) (int, error) {
-	found, err := s.due(ctx)
+	found, err := s.listDue(ctx)
 	for _, d := range found {
 		if s.places.take(d.platform) {
 			turns.Go(func() {
-				defer s.places.give(d.platform)
+				defer s.places.release(d.platform)
 				if err := s.collect(ctx, d.account); err != nil && ctx.Err() == nil {
 					report(err)
 				}
@@ -89,15 +89,15 @@ func (s *Service) collect(ctx context.Context, account int64) error {
 	if err != nil || !mine {
 		return err
 	}
-	if err := s.play(ctx, t); err != nil && !errors.Is(err, errFenced) {
+	if err := s.runTurn(ctx, t); err != nil && !errors.Is(err, errTurnLost) {
 		return fmt.Errorf("collecting account %d: %w", account, err)
 	}
 	return nil
 }
 
-// play goes through a turn. What it has no use for now comes again later, as it may change: a connection that is lost, a
+// runTurn goes through a turn. What it has no use for now comes again later, as it may change: a connection that is lost, a
 // team that is closed, a plan without analytics, a network that tells nothing.
-func (s *Service) play(ctx context.Context, t turn) error {
+func (s *Service) runTurn(ctx context.Context, t turn) error {
 	g, err := s.accounts.Grant(ctx, t.account)
 	if err != nil {
 		return err
@@ -108,15 +108,15 @@ func (s *Service) play(ctx context.Context, t turn) error {
 	}
 	from, ok := n.(network.Collector)
 	if !ok || g.Lost || t.closed || t.kept == 0 {
-		return s.write(ctx, "insight.rest", t, func(context.Context, *db.Tx, *turn) (time.Time, error) { return s.next(), nil })
+		return s.write(ctx, "insight.rest", t, func(context.Context, *db.Tx, *turn) (time.Time, error) { return s.nextTurn(), nil })
 	}
 	since := t.since(s.db.Now())
-	told, err := s.ask(ctx, t, from, g, since)
+	told, err := s.fetch(ctx, t, from, g, since)
 	if err != nil {
-		return s.failed(ctx, t, g, told, err)
+		return s.handleFailure(ctx, t, g, told, err)
 	}
 	err = s.write(ctx, "insight.collected", t, func(ctx context.Context, tx *db.Tx, t *turn) (time.Time, error) {
-		return s.next(), t.keep(ctx, tx, told, since)
+		return s.nextTurn(), t.store(ctx, tx, told, since)
 	})
 	if err != nil || s.opts.Posts == nil {
 		return err
@@ -127,19 +127,19 @@ func (s *Service) play(ctx context.Context, t turn) error {
 	return nil
 }
 
-// next is when the turn after one that went well comes, spread so that accounts do not all come at once.
-func (s *Service) next() time.Time {
+// nextTurn is when the turn after one that went well comes, spread so that accounts do not all come at once.
+func (s *Service) nextTurn() time.Time {
 	tenth := s.opts.Every / 10
 	return s.db.Now().Add(s.opts.Every - tenth + rand.N(2*tenth+1)) //nolint:gosec // nobody gains by guessing it
 }
 
 // since is from when on a turn asks for posts.
 func (t *turn) since(now time.Time) time.Time {
-	first := later(now.Add(-firstReach), firstDay(now, t.zone, t.kept))
+	first := later(now.Add(-firstPeriod), firstDay(now, t.zone, t.kept))
 	if t.collected.IsZero() {
 		return first
 	}
-	usual := now.Add(-usualReach)
+	usual := now.Add(-usualPeriod)
 	if behind := t.collected.Add(-overlap); behind.Before(usual) {
 		usual = behind
 	}
@@ -153,12 +153,12 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// ask asks the network, and once more where the grant has to be renewed first. What came before an error is told too.
-func (s *Service) ask(ctx context.Context, t turn, from network.Collector, g account.Grant, since time.Time) (network.Collected, error) {
-	ctx, cancel := context.WithTimeout(ctx, turnLasts)
+// fetch asks the network, and once more where the grant has to be renewed first. What came before an error is told too.
+func (s *Service) fetch(ctx context.Context, t turn, from network.Collector, g account.Grant, since time.Time) (network.Collected, error) {
+	ctx, cancel := context.WithTimeout(ctx, maxTurn)
 	defer cancel()
-	told, err := from.Collect(ctx, g.Grant, since, mostPosts)
-	s.called(ctx, t, err)
+	told, err := from.Collect(ctx, g.Grant, since, maxPostsPerTurn)
+	s.reportCall(ctx, t, err)
 	if classOf(err) != network.AuthRefresh {
 		return told, err
 	}
@@ -169,12 +169,12 @@ func (s *Service) ask(ctx context.Context, t turn, from network.Collector, g acc
 	case fresh.Lost:
 		return told, &network.Error{Class: network.AuthDead, Err: errors.New("the connection was lost meanwhile")}
 	}
-	told, err = from.Collect(ctx, fresh.Grant, since, mostPosts)
-	s.called(ctx, t, err)
+	told, err = from.Collect(ctx, fresh.Grant, since, maxPostsPerTurn)
+	s.reportCall(ctx, t, err)
 	return told, err
 }
 
-func (s *Service) called(ctx context.Context, t turn, err error) {
+func (s *Service) reportCall(ctx context.Context, t turn, err error) {
 	if s.opts.Called == nil || ctx.Err() != nil {
 		return
 	}
@@ -196,9 +196,9 @@ func classOf(err error) network.Class {
 	return ""
 }
 
-// failed keeps what was told before an error and decides when it is tried again. A grant that is worth nothing any more
+// handleFailure keeps what was told before an error and decides when it is tried again. A grant that is worth nothing any more
 // loses the connection.
-func (s *Service) failed(ctx context.Context, t turn, g account.Grant, told network.Collected, cause error) error {
+func (s *Service) handleFailure(ctx context.Context, t turn, g account.Grant, told network.Collected, cause error) error {
 	if ctx.Err() != nil { // we are stopping: somebody else goes on
 		return s.write(context.WithoutCancel(ctx), "insight.left", t, func(_ context.Context, tx *db.Tx, _ *turn) (time.Time, error) { return tx.Now(), nil })
 	}
@@ -209,25 +209,25 @@ func (s *Service) failed(ctx context.Context, t turn, g account.Grant, told netw
 	return s.write(ctx, "insight.failed", t, func(ctx context.Context, tx *db.Tx, t *turn) (time.Time, error) {
 		t.fails++
 		t.failedBy = string(classOf(cause))
-		if err := t.keepPosts(ctx, tx, told.Posts); err != nil || !dead {
-			return s.again(*t, cause), err
+		if err := t.storePosts(ctx, tx, told.Posts); err != nil || !dead {
+			return s.retryAt(*t, cause), err
 		}
-		return s.next(), s.accounts.Lose(ctx, t.account, g)
+		return s.nextTurn(), s.accounts.MarkLost(ctx, t.account, g)
 	})
 }
 
-// again is when a turn that failed is tried again.
-func (s *Service) again(t turn, cause error) time.Time {
+// retryAt is when a turn that failed is tried again.
+func (s *Service) retryAt(t turn, cause error) time.Time {
 	now := s.db.Now()
-	pause := min(s.opts.Every, firstPause<<min(t.fails-1, 10))
+	pause := min(s.opts.Every, minBackoff<<min(t.fails-1, 10))
 	said, ok := errors.AsType[*network.Error](cause)
 	if ok && (said.Class == network.Rate || said.Class == network.Quota) {
-		pause = max(pause, pausedFor)
+		pause = max(pause, minPause)
 		if !said.After.IsZero() {
-			pause = min(latest, max(firstPause, said.After.Sub(now)))
+			pause = min(maxPause, max(minBackoff, said.After.Sub(now)))
 		}
 	}
-	return now.Add(pause + rand.N(firstPause)) //nolint:gosec // nobody gains by guessing it
+	return now.Add(pause + rand.N(minBackoff)) //nolint:gosec // nobody gains by guessing it
 }
 
 // write ends a turn with what comes of it, in one transaction. In every turn what is too old is forgotten.
@@ -238,7 +238,7 @@ func (s *Service) write(ctx context.Context, name string, t turn, what func(cont
 		if err != nil {
 			return err
 		}
-		if err := t.forget(ctx, tx); err != nil {
+		if err := t.deleteExpired(ctx, tx); err != nil {
 			return err
 		}
 		return t.end(ctx, tx, next)

@@ -317,7 +317,7 @@ func TestForgetting(t *testing.T) {
 		if n := w.count("account_posts"); n != 30 {
 			w.t.Errorf("%d posts are kept for 30 days", n)
 		}
-		w.must(w.accounts.Lose(w.t.Context(), id, account.AnyGrant))
+		w.must(w.accounts.MarkLost(w.t.Context(), id, account.AnyGrant))
 		w.after(10*day, 2)
 		if n := w.count("account_posts"); n != 20 {
 			w.t.Errorf("%d posts after 10 days more", n)

@@ -44,7 +44,7 @@ type Service struct {
 	db       *db.DB
 	accounts *account.Service
 	opts     Options
-	places   places
+	places   slots
 }
 
 // New makes the service, which learns from accounts of each one that is connected.
@@ -58,14 +58,14 @@ func New(d *db.DB, accounts *account.Service, opts Options) *Service {
 	if opts.Log == nil {
 		opts.Log = slog.Default()
 	}
-	s := &Service{db: d, accounts: accounts, opts: opts, places: newPlaces(opts.AtOnce)}
-	accounts.Tell(s.connected)
-	accounts.TellLeft(s.forget)
+	s := &Service{db: d, accounts: accounts, opts: opts, places: newSlots(opts.AtOnce)}
+	accounts.OnConnect(s.onConnect)
+	accounts.OnDisconnect(s.onDisconnect)
 	return s
 }
 
-// connected has an account's turn come at once. One that is under way by an older grant comes to nothing.
-func (s *Service) connected(ctx context.Context, tx *db.Tx, account int64) error {
+// onConnect has an account's turn come at once. One that is under way by an older grant comes to nothing.
+func (s *Service) onConnect(ctx context.Context, tx *db.Tx, account int64) error {
 	_, err := tx.Exec(ctx, `INSERT INTO account_collections (account_id, due_at) VALUES (?, ?)
 		ON CONFLICT (account_id) DO UPDATE SET due_at = excluded.due_at, epoch = account_collections.epoch + 1, fails = 0, failed_by = ''`, account, db.Micros(tx.Now()))
 	if err != nil {
@@ -74,8 +74,8 @@ func (s *Service) connected(ctx context.Context, tx *db.Tx, account int64) error
 	return nil
 }
 
-// forget drops all that was collected of an account that a person has disconnected. A turn under way comes to nothing.
-func (s *Service) forget(ctx context.Context, tx *db.Tx, account int64) error {
+// onDisconnect drops all that was collected of an account that a person has disconnected. A turn under way comes to nothing.
+func (s *Service) onDisconnect(ctx context.Context, tx *db.Tx, account int64) error {
 	for _, table := range []string{"account_collections", "account_posts", "account_days"} {
 		if _, err := tx.Exec(ctx, `DELETE FROM `+table+` WHERE account_id = ?`, account); err != nil {
 			return fmt.Errorf("forgetting the figures of account %d: %w", account, err)
@@ -84,9 +84,9 @@ func (s *Service) forget(ctx context.Context, tx *db.Tx, account int64) error {
 	return nil
 }
 
-// places are the turns that this node may have under way at once.
-type places struct {
-	most, each int // in all, and of one network
+// slots are the turns that this node may have under way at once.
+type slots struct {
+	max, maxPerNetwork int // in all, and of one network
 
 	mu    sync.Mutex
 	taken map[string]int // by platform
@@ -94,27 +94,27 @@ type places struct {
 	freed chan struct{} // holds one: a place has become free
 }
 
-func newPlaces(most int) places {
-	return places{most: most, each: max(1, most/2), taken: map[string]int{}, freed: make(chan struct{}, 1)}
+func newSlots(most int) slots {
+	return slots{max: most, maxPerNetwork: max(1, most/2), taken: map[string]int{}, freed: make(chan struct{}, 1)}
 }
 
-// room is how many places are free, and which networks have none of them.
-func (p *places) room() (int, []string) {
+// available is how many places are free, and which networks have none of them.
+func (p *slots) available() (int, []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var full []string
 	for platform, n := range p.taken {
-		if n >= p.each {
+		if n >= p.maxPerNetwork {
 			full = append(full, platform)
 		}
 	}
-	return p.most - p.all, full
+	return p.max - p.all, full
 }
 
-func (p *places) take(platform string) bool {
+func (p *slots) take(platform string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.all >= p.most || p.taken[platform] >= p.each {
+	if p.all >= p.max || p.taken[platform] >= p.maxPerNetwork {
 		return false
 	}
 	p.all++
@@ -122,7 +122,7 @@ func (p *places) take(platform string) bool {
 	return true
 }
 
-func (p *places) give(platform string) {
+func (p *slots) release(platform string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.all--

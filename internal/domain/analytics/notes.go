@@ -49,14 +49,14 @@ func (s *Service) collects(platform string) bool {
 	return err == nil && ok
 }
 
-// byApproval are the networks that tell the reach of posts, but not to every app.
-var byApproval = []string{"instagram", "facebook", "linkedin"}
+// approvalPlatforms are the networks that tell the reach of posts, but not to every app.
+var approvalPlatforms = []string{"instagram", "facebook", "linkedin"}
 
 // gaps say what is missing of an account that was collected.
 func (v view) gaps() []string {
 	var notes []string
 	say := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
-	since := v.since()
+	since := v.knownSince()
 	if keeps := firstDay(v.call.Now, v.call.Zone, v.kept); keeps.After(v.from) {
 		say("The plan keeps figures for %d days; the period is longer.", v.kept)
 	}
@@ -72,7 +72,7 @@ func (v view) gaps() []string {
 	}
 	if total(v.posts, func(c Counts) *int64 { return c.Reach }) == nil {
 		note := "The network does not tell the reach of these posts."
-		if slices.Contains(byApproval, v.account.Platform) {
+		if slices.Contains(approvalPlatforms, v.account.Platform) {
 			note += " It tells it only where the operator's app is approved for insights and the account was connected with them."
 		}
 		say("%s", note)

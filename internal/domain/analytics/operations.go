@@ -172,20 +172,20 @@ type view struct {
 	account  account.Account
 	kept     int       // days for which the plan keeps figures
 	from     time.Time // the beginning of the period
-	standing standing
-	joined   time.Time // when the account was connected first
-	posts    []shown   // of the period, the newest first
-	days     []measured
+	standing collectionState
+	joined   time.Time    // when the account was connected first
+	posts    []storedPost // of the period, the newest first
+	days     []followerCount
 	excerpt  string // of the best post
 }
 
-// since is from when on the period's posts are known; zero while nothing was collected.
-func (v view) since() time.Time {
+// knownSince is from when on the period's posts are known; zero while nothing was collected.
+func (v view) knownSince() time.Time {
 	if v.standing.collected.IsZero() {
 		return time.Time{}
 	}
 	since := later(v.from, later(v.standing.knownFrom, firstDay(v.call.Now, v.call.Zone, v.kept)))
-	if len(v.posts) == mostShown {
+	if len(v.posts) == maxAnalyzed {
 		since = later(since, v.posts[len(v.posts)-1].postedAt)
 	}
 	return since
@@ -194,10 +194,10 @@ func (v view) since() time.Time {
 func (s *Service) read(ctx context.Context, v *view) error {
 	team, account := v.call.TeamID, v.account.ID
 	var err error
-	if v.standing, err = s.standing(ctx, team, account); err != nil {
+	if v.standing, err = s.readState(ctx, team, account); err != nil {
 		return err
 	}
-	lives, err := s.accounts.Lives(ctx, team, []int64{account})
+	lives, err := s.accounts.ConnectionPeriods(ctx, team, []int64{account})
 	if err != nil {
 		return err
 	}
@@ -205,7 +205,7 @@ func (s *Service) read(ctx context.Context, v *view) error {
 	if v.days, err = s.days(ctx, team, account, dayBefore(v.from, v.call.Zone)); err != nil {
 		return err
 	}
-	if v.posts, err = s.shown(ctx, team, account, later(v.from, firstDay(v.call.Now, v.call.Zone, v.kept)), v.call.Now); err != nil {
+	if v.posts, err = s.readPosts(ctx, team, account, later(v.from, firstDay(v.call.Now, v.call.Zone, v.kept)), v.call.Now); err != nil {
 		return err
 	}
 	if top, ok := best(v.posts); ok {
@@ -226,7 +226,7 @@ func (v view) show(days int, quotes *operation.Quotes) Analytics {
 		followers = now.Now
 	}
 	out.Engagement = engagement(v.posts, followers)
-	if since := v.since(); !since.IsZero() {
+	if since := v.knownSince(); !since.IsZero() {
 		out.Cadence = cadence(v.posts, since, v.call.Now, v.call.Zone)
 	}
 	return out
@@ -253,21 +253,21 @@ func (v view) followers() *Followers {
 	return out
 }
 
-// Size is how many followed an account on a day.
-type Size struct {
+// FollowerCount is how many followed an account on a day.
+type FollowerCount struct {
 	At        time.Time
 	Followers int64
 }
 
-// Sizes are how many followed a team's account, day by day as far as it was measured since a time.
-func (s *Service) Sizes(ctx context.Context, team, account int64, since time.Time) ([]Size, error) {
+// FollowerHistory are how many followed a team's account, day by day as far as it was measured since a time.
+func (s *Service) FollowerHistory(ctx context.Context, team, account int64, since time.Time) ([]FollowerCount, error) {
 	days, err := s.days(ctx, team, account, dayOf(since, since.Location()))
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Size, len(days))
+	out := make([]FollowerCount, len(days))
 	for i, d := range days {
-		out[i] = Size{d.at, d.followers}
+		out[i] = FollowerCount{d.at, d.followers}
 	}
 	return out, nil
 }
@@ -286,7 +286,7 @@ var exampleAnalytics = func() Analytics {
 			PerPost: &Spread{383, nil, 1}, RateByFollowers: &Spread{0.125, nil, 1}, RateByViews: &Spread{0.052109, nil, 1}},
 		BestPost: &BestPost{URL: "https://www.instagram.com/p/C8x/", PostedAt: at(18, 9), Format: "reel", Text: &operation.Pointer{Untrusted: "u1"},
 			Counts: Counts{Reach: &reach, Views: &views, Likes: &likes, Comments: &comments, Shares: &shares, Saves: &saves}},
-		Cadence:   cadence([]shown{{postedAt: time.Date(2026, 6, 18, 9, 0, 0, 0, berlin)}}, time.Date(2026, 6, 1, 0, 0, 0, 0, berlin), time.Date(2026, 6, 30, 17, 0, 0, 0, berlin), berlin),
+		Cadence:   cadence([]storedPost{{postedAt: time.Date(2026, 6, 18, 9, 0, 0, 0, berlin)}}, time.Date(2026, 6, 1, 0, 0, 0, 0, berlin), time.Date(2026, 6, 30, 17, 0, 0, 0, berlin), berlin),
 		Formats:   []Format{{"reel", 1, &Spread{383, nil, 1}}},
 		Followers: &Followers{Now: 3_064, MeasuredAt: asked, Change: &joined, Since: &before},
 	}

@@ -143,7 +143,7 @@ func TestNotes(t *testing.T) {
 		w.plan = "free"
 		says("a plan of 30 days", 365, "keeps figures for 30 days", since, "does not tell the reach")
 		w.plan = "agency"
-		w.must(w.accounts.Lose(w.t.Context(), id, account.AnyGrant))
+		w.must(w.accounts.MarkLost(w.t.Context(), id, account.AnyGrant))
 		says("a lost connection", 30, "connection is lost", since, "does not tell the reach")
 		w.after(31*24*time.Hour, 2)
 		says("connected before the period", 30, "connection is lost", "Nothing was posted")
@@ -177,7 +177,7 @@ func TestNotApproved(t *testing.T) {
 		w.refuse(network.Unapproved, time.Time{})
 		w.after(turn, 4)
 		says("not approved any more", 3, true)
-		w.must(w.accounts.Lose(w.t.Context(), id, account.AnyGrant))
+		w.must(w.accounts.MarkLost(w.t.Context(), id, account.AnyGrant))
 		says("the connection is lost", 3, false)
 		w.harbour()
 		says("connected again", 2, false)

@@ -9,8 +9,8 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Posted is a post of an account with what its network tells of it. Its text is cut, and the account's own.
-type Posted struct {
+// AccountPost is a post of an account with what its network tells of it. Its text is cut, and the account's own.
+type AccountPost struct {
 	ID      string // the network's
 	At      time.Time
 	Format  string
@@ -19,8 +19,8 @@ type Posted struct {
 	Counts  Counts
 }
 
-// Place is a place in a list of posts: right behind the post of this time and id.
-type Place struct {
+// PostPosition is a place in a list of posts: right behind the post of this time and id.
+type PostPosition struct {
 	At time.Time
 	ID string
 }
@@ -30,8 +30,8 @@ const pageQuery = `SELECT p.network_id, p.posted_at, p.format, p.url, p.excerpt,
 	WHERE a.team_id = ? AND p.account_id = ? AND p.posted_at >= ? AND (p.posted_at, p.network_id) < (?, ?) ORDER BY p.posted_at DESC, p.network_id DESC LIMIT ?`
 
 // Posts are those of a team's account since a time, as far as they are known, the newest first behind a place.
-func (s *Service) Posts(ctx context.Context, team, account int64, since time.Time, behind Place, most int) ([]Posted, error) {
-	found, err := db.AllOf(ctx, s.db, most, func(rows *sql.Rows, p *Posted) error {
+func (s *Service) Posts(ctx context.Context, team, account int64, since time.Time, behind PostPosition, most int) ([]AccountPost, error) {
+	found, err := db.AllOf(ctx, s.db, most, func(rows *sql.Rows, p *AccountPost) error {
 		var at int64
 		f := &p.Counts
 		err := rows.Scan(&p.ID, &at, &p.Format, &p.URL, &p.Excerpt, &f.Reach, &f.Views, &f.Likes, &f.Comments, &f.Shares, &f.Saves, &f.Clicks)
@@ -44,7 +44,7 @@ func (s *Service) Posts(ctx context.Context, team, account int64, since time.Tim
 	return found, nil
 }
 
-// PeriodBegins is when a period of so many days of a zone begins, of which the last is under way.
-func PeriodBegins(now time.Time, zone *time.Location, days int) time.Time {
+// PeriodStart is when a period of so many days of a zone begins, of which the last is under way.
+func PeriodStart(now time.Time, zone *time.Location, days int) time.Time {
 	return firstDay(now, zone, days)
 }

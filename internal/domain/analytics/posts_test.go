@@ -15,15 +15,15 @@ func TestPosts(t *testing.T) {
 		at := w.parse("2026-11-20T09:00:00+01:00")
 		w.tell(1000, post("d", at, 4), post("c", at, 3), post("b", at, 2), post("a", at.Add(-day), 1), post("old", at.Add(-8*day), 9))
 		w.after(0, 1)
-		since := analytics.PeriodBegins(at, w.zone, 7)
+		since := analytics.PeriodStart(at, w.zone, 7)
 		var got []string
-		behind := analytics.Place{At: at.Add(time.Hour)}
+		behind := analytics.PostPosition{At: at.Add(time.Hour)}
 		for range 3 {
 			found, err := w.service.Posts(t.Context(), w.teamOf(account), account, since, behind, 2)
 			w.must(err)
 			for _, p := range found {
 				got = append(got, p.ID)
-				behind = analytics.Place{At: p.At, ID: p.ID}
+				behind = analytics.PostPosition{At: p.At, ID: p.ID}
 				if p.Counts.Likes == nil || p.Counts.Saves != nil || p.Excerpt == "" {
 					t.Errorf("%+v", p)
 				}
@@ -32,7 +32,7 @@ func TestPosts(t *testing.T) {
 		if want := []string{"d", "c", "b", "a"}; !slices.Equal(got, want) {
 			t.Errorf("%v, want %v", got, want)
 		}
-		if found, err := w.service.Posts(t.Context(), w.teamOf(account)+1, account, since, analytics.Place{At: at.Add(time.Hour)}, 5); err != nil || len(found) != 0 {
+		if found, err := w.service.Posts(t.Context(), w.teamOf(account)+1, account, since, analytics.PostPosition{At: at.Add(time.Hour)}, 5); err != nil || len(found) != 0 {
 			t.Errorf("another team has %v (%v)", found, err)
 		}
 	})

@@ -18,7 +18,7 @@ var formats = []string{
 // unknownFormat stands for the format of posts of which the network does not tell it.
 const unknownFormat = "unknown"
 
-func known(format string) string {
+func knownFormat(format string) string {
 	if slices.Contains(formats, format) {
 		return format
 	}
@@ -61,7 +61,7 @@ func (c Counts) interactions() (int64, bool) {
 }
 
 // total adds up one figure of the posts; nil where none has it.
-func total(posts []shown, figure func(Counts) *int64) *Total {
+func total(posts []storedPost, figure func(Counts) *int64) *Total {
 	var out Total
 	for _, p := range posts {
 		if n := figure(p.figures); n != nil {
@@ -77,7 +77,7 @@ func total(posts []shown, figure func(Counts) *int64) *Total {
 }
 
 // sum is total without how many posts have it.
-func sum(posts []shown, figure func(Counts) *int64) *int64 {
+func sum(posts []storedPost, figure func(Counts) *int64) *int64 {
 	if t := total(posts, figure); t != nil {
 		return &t.Value
 	}
@@ -85,7 +85,7 @@ func sum(posts []shown, figure func(Counts) *int64) *int64 {
 }
 
 // engagement is what people did with the posts; nil where the network tells nothing of it.
-func engagement(posts []shown, followers int64) *Engagement {
+func engagement(posts []storedPost, followers int64) *Engagement {
 	var each, byFollowers, byViews []float64
 	for _, p := range posts {
 		n, told := p.figures.interactions()
@@ -122,15 +122,15 @@ func spread(figures []float64) *Spread {
 		return nil
 	}
 	sorted := slices.Sorted(slices.Values(figures))
-	out := &Spread{Median: rounded((sorted[(n-1)/2] + sorted[n/2]) / 2), Posts: n}
+	out := &Spread{Median: roundRate((sorted[(n-1)/2] + sorted[n/2]) / 2), Posts: n}
 	if k := rank(n); k > 0 {
-		out.Interval = &Interval{rounded(sorted[k-1]), rounded(sorted[n-k])}
+		out.Interval = &Interval{roundRate(sorted[k-1]), roundRate(sorted[n-k])}
 	}
 	return out
 }
 
-// rounded is a rate to the millionth.
-func rounded(rate float64) float64 { return math.Round(rate*1e6) / 1e6 }
+// roundRate is a rate to the millionth.
+func roundRate(rate float64) float64 { return math.Round(rate*1e6) / 1e6 }
 
 // rank is the k for which the kth smallest and the kth largest of n figures hold the median between them with at least
 // 95 of 100, whatever the figures are distributed like; 0 where n is too small for that, which is below 6. Each
@@ -154,10 +154,10 @@ const tail = 0.025
 
 // best is the post that people did most with; where that is not told, the one that was seen most. Of equals it is the
 // newest.
-func best(newestFirst []shown) (shown, bool) {
-	var found shown
+func best(newestFirst []storedPost) (storedPost, bool) {
+	var found storedPost
 	most := int64(-1)
-	for _, weigh := range []func(Counts) (int64, bool){Counts.interactions, Counts.seen} {
+	for _, weigh := range []func(Counts) (int64, bool){Counts.interactions, Counts.timesSeen} {
 		for _, p := range newestFirst {
 			if n, told := weigh(p.figures); told && n > most {
 				found, most = p, n
@@ -170,8 +170,8 @@ func best(newestFirst []shown) (shown, bool) {
 	return found, false
 }
 
-// seen is how often a post was seen, or by how many; false where the network told neither.
-func (c Counts) seen() (int64, bool) {
+// timesSeen is how often a post was seen, or by how many; false where the network told neither.
+func (c Counts) timesSeen() (int64, bool) {
 	if n := cmp.Or(c.Views, c.Reach); n != nil {
 		return *n, true
 	}
@@ -179,9 +179,9 @@ func (c Counts) seen() (int64, bool) {
 }
 
 // cadence is how posts lie in the days from an instant to another, by the days of a zone.
-func cadence(posts []shown, from, to time.Time, zone *time.Location) *Cadence {
+func cadence(posts []storedPost, from, to time.Time, zone *time.Location) *Cadence {
 	days := daysBetween(from, to, zone)
-	out := &Cadence{Posts: len(posts), Days: days, PostsPerWeek: rounded(float64(7*len(posts)) / float64(days)), ByWeekday: make([]Weekday, len(weekdays))}
+	out := &Cadence{Posts: len(posts), Days: days, PostsPerWeek: roundRate(float64(7*len(posts)) / float64(days)), ByWeekday: make([]Weekday, len(weekdays))}
 	for i, name := range weekdays {
 		out.ByWeekday[i].Weekday = name
 	}
@@ -213,7 +213,7 @@ func longestRun(values []bool, of bool) int {
 }
 
 // byFormat tells the posts of each format apart, the most frequent first.
-func byFormat(posts []shown) []Format {
+func byFormat(posts []storedPost) []Format {
 	of := map[string][]float64{}
 	counts := map[string]int{}
 	for _, p := range posts {
@@ -232,13 +232,13 @@ func byFormat(posts []shown) []Format {
 
 // change is what came to the followers since a day began: from what they were at the end of the day before it, or where
 // that was not measured, from the first that was. It is false where that is one measurement alone.
-func change(days []measured, first string) (measured, int64, bool) {
+func change(days []followerCount, first string) (followerCount, int64, bool) {
 	if len(days) < 2 {
-		return measured{}, 0, false
+		return followerCount{}, 0, false
 	}
 	last := days[len(days)-1]
 	if last.day < first {
-		return measured{}, 0, false
+		return followerCount{}, 0, false
 	}
 	return days[0], last.followers - days[0].followers, true
 }

@@ -119,10 +119,10 @@ func TestBest(t *testing.T) {
 	if _, found := best(nil); found {
 		t.Error("none is best")
 	}
-	if _, found := best([]shown{{id: "1"}}); found {
+	if _, found := best([]storedPost{{id: "1"}}); found {
 		t.Error("one without figures is best")
 	}
-	for want, posts := range map[string][]shown{
+	for want, posts := range map[string][]storedPost{
 		"most likes":    {{id: "few", figures: Counts{Likes: new(int64(1)), Views: new(int64(900))}}, {id: "most likes", figures: Counts{Likes: new(int64(2)), Comments: new(int64(1))}}},
 		"the newest":    {{id: "the newest", figures: Counts{Likes: new(int64(3))}}, {id: "older", figures: Counts{Saves: new(int64(3))}}},
 		"seen most":     {{id: "few", figures: Counts{Views: new(int64(5))}}, {id: "seen most", figures: Counts{Views: new(int64(6))}}},
@@ -146,7 +146,7 @@ func TestCadence(t *testing.T) {
 		return when
 	}
 	// Ten days across the end of summer time: a Tuesday to the next week's Thursday.
-	got := cadence([]shown{
+	got := cadence([]storedPost{
 		{postedAt: at("2026-10-28T23:30:00+01:00")}, // Wednesday
 		{postedAt: at("2026-10-25T23:30:00+01:00")}, // Sunday, the last half hour
 		{postedAt: at("2026-10-25T00:30:00+02:00")}, // Sunday, Saturday in UTC
@@ -166,15 +166,15 @@ func TestCadence(t *testing.T) {
 
 func TestChange(t *testing.T) {
 	t.Parallel()
-	days := func(of ...string) []measured {
-		var out []measured
+	days := func(of ...string) []followerCount {
+		var out []followerCount
 		for i, day := range of {
-			out = append(out, measured{day: day, followers: int64(100 + 10*i)})
+			out = append(out, followerCount{day: day, followers: int64(100 + 10*i)})
 		}
 		return out
 	}
 	for _, c := range []struct {
-		days []measured
+		days []followerCount
 		want int64
 		told bool
 	}{
@@ -194,7 +194,7 @@ func TestChange(t *testing.T) {
 // A network has at most half of the places, however slow it is.
 func TestPlaces(t *testing.T) {
 	t.Parallel()
-	p := newPlaces(4)
+	p := newSlots(4)
 	for i, c := range []struct {
 		platform string
 		want     bool
@@ -203,16 +203,16 @@ func TestPlaces(t *testing.T) {
 			t.Errorf("%d: a place for %s: %t", i, c.platform, got)
 		}
 	}
-	if room, full := p.room(); room != 0 || !slices.Equal(full, []string{"x"}) {
+	if room, full := p.available(); room != 0 || !slices.Equal(full, []string{"x"}) {
 		t.Errorf("room for %d, %v full", room, full)
 	}
-	p.give("x")
+	p.release("x")
 	select {
 	case <-p.freed:
 	default:
 		t.Error("nobody learns of the free place")
 	}
-	if room, full := p.room(); room != 1 || len(full) != 0 || !p.take("threads") {
+	if room, full := p.available(); room != 1 || len(full) != 0 || !p.take("threads") {
 		t.Errorf("room for %d, %v full", room, full)
 	}
 }

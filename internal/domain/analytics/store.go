@@ -17,20 +17,20 @@ const (
 	maxURL     = 2000 // characters
 )
 
-// keep keeps what a turn was told that came to its end.
-func (t *turn) keep(ctx context.Context, tx *db.Tx, told network.Collected, since time.Time) error {
-	if err := t.keepPosts(ctx, tx, told.Posts); err != nil {
+// store keeps what a turn was told that came to its end.
+func (t *turn) store(ctx context.Context, tx *db.Tx, told network.Collected, since time.Time) error {
+	if err := t.storePosts(ctx, tx, told.Posts); err != nil {
 		return err
 	}
-	if err := t.keepFollowers(ctx, tx, told.Followers); err != nil {
+	if err := t.storeFollowers(ctx, tx, told.Followers); err != nil {
 		return err
 	}
 	reached := since
-	if len(told.Posts) >= mostPosts {
+	if len(told.Posts) >= maxPostsPerTurn {
 		oldest := slices.MinFunc(told.Posts, func(a, b network.Figures) int { return a.PostedAt.Compare(b.PostedAt) })
 		reached = later(since, oldest.PostedAt)
 	}
-	if err := t.dropGone(ctx, tx, reached); err != nil {
+	if err := t.deleteMissing(ctx, tx, reached); err != nil {
 		return err
 	}
 	switch contiguous := !t.collected.IsZero() && !reached.After(t.collected); {
@@ -43,8 +43,8 @@ func (t *turn) keep(ctx context.Context, tx *db.Tx, told network.Collected, sinc
 	return nil
 }
 
-// keepPosts keeps what was told of posts. A figure that the network told once and does not tell now stays as it was.
-func (t *turn) keepPosts(ctx context.Context, tx *db.Tx, posts []network.Figures) error {
+// storePosts keeps what was told of posts. A figure that the network told once and does not tell now stays as it was.
+func (t *turn) storePosts(ctx context.Context, tx *db.Tx, posts []network.Figures) error {
 	for _, p := range posts {
 		if p.ID == "" || len(p.ID) > maxID || p.PostedAt.IsZero() || p.PostedAt.After(tx.Now().Add(overlap)) {
 			continue
@@ -56,7 +56,7 @@ func (t *turn) keepPosts(ctx context.Context, tx *db.Tx, posts []network.Figures
 			likes = COALESCE(excluded.likes, account_posts.likes), comments = COALESCE(excluded.comments, account_posts.comments),
 			shares = COALESCE(excluded.shares, account_posts.shares), saves = COALESCE(excluded.saves, account_posts.saves),
 			clicks = COALESCE(excluded.clicks, account_posts.clicks), collected_at = excluded.collected_at`,
-			t.account, p.ID, db.Micros(p.PostedAt), known(p.Format), network.Clip(p.Text, maxExcerpt), address(p.URL),
+			t.account, p.ID, db.Micros(p.PostedAt), knownFormat(p.Format), network.Clip(p.Text, maxExcerpt), address(p.URL),
 			count(p.Reach), count(p.Views), count(p.Likes), count(p.Comments), count(p.Shares), count(p.Saves), count(p.Clicks), db.Micros(tx.Now()))
 		if err != nil {
 			return fmt.Errorf("keeping figures of account %d: %w", t.account, err)
@@ -81,8 +81,8 @@ func count(n *int64) sql.NullInt64 {
 	return sql.NullInt64{Int64: *n, Valid: true}
 }
 
-// dropGone drops posts that the network told of no more, this time and the time before: they were deleted there.
-func (t *turn) dropGone(ctx context.Context, tx *db.Tx, reached time.Time) error {
+// deleteMissing drops posts that the network told of no more, this time and the time before: they were deleted there.
+func (t *turn) deleteMissing(ctx context.Context, tx *db.Tx, reached time.Time) error {
 	_, err := tx.Exec(ctx, `DELETE FROM account_posts WHERE account_id = ? AND posted_at > ? AND collected_at < ?`, t.account, db.Micros(reached), db.Micros(t.collected))
 	if err != nil {
 		return fmt.Errorf("dropping what account %d shows no more: %w", t.account, err)
@@ -90,7 +90,7 @@ func (t *turn) dropGone(ctx context.Context, tx *db.Tx, reached time.Time) error
 	return nil
 }
 
-func (t *turn) keepFollowers(ctx context.Context, tx *db.Tx, followers *int64) error {
+func (t *turn) storeFollowers(ctx context.Context, tx *db.Tx, followers *int64) error {
 	n := count(followers)
 	if !n.Valid {
 		return nil
@@ -104,8 +104,8 @@ func (t *turn) keepFollowers(ctx context.Context, tx *db.Tx, followers *int64) e
 	return nil
 }
 
-// forget forgets what the plan keeps no longer. Of followers the day before stays, from which their change is counted.
-func (t *turn) forget(ctx context.Context, tx *db.Tx) error {
+// deleteExpired forgets what the plan keeps no longer. Of followers the day before stays, from which their change is counted.
+func (t *turn) deleteExpired(ctx context.Context, tx *db.Tx) error {
 	first := firstDay(tx.Now(), t.zone, t.kept)
 	if _, err := tx.Exec(ctx, `DELETE FROM account_posts WHERE account_id = ? AND posted_at < ?`, t.account, db.Micros(first)); err != nil {
 		return fmt.Errorf("forgetting posts of account %d: %w", t.account, err)
@@ -126,31 +126,31 @@ func (t *turn) forget(ctx context.Context, tx *db.Tx) error {
 	return nil
 }
 
-// standing is how the collecting of an account stands.
-type standing struct {
+// collectionState is how the collecting of an account stands.
+type collectionState struct {
 	collected, knownFrom time.Time
 	fails                int
 	failedBy             network.Class
 }
 
-func (s *Service) standing(ctx context.Context, team, account int64) (standing, error) {
-	found, err := db.All(ctx, s.db, func(rows *sql.Rows, st *standing) error {
+func (s *Service) readState(ctx context.Context, team, account int64) (collectionState, error) {
+	found, err := db.All(ctx, s.db, func(rows *sql.Rows, st *collectionState) error {
 		var collected, from int64
 		err := rows.Scan(&collected, &from, &st.fails, &st.failedBy)
 		st.collected, st.knownFrom = db.Time(collected), db.Time(from)
 		return err
 	}, `SELECT c.collected_at, c.known_from, c.fails, c.failed_by FROM account_collections c JOIN social_accounts a ON a.id = c.account_id WHERE a.team_id = ? AND a.id = ?`, team, account)
 	if err != nil {
-		return standing{}, fmt.Errorf("reading how an account was collected: %w", err)
+		return collectionState{}, fmt.Errorf("reading how an account was collected: %w", err)
 	}
 	if len(found) == 0 {
-		return standing{}, nil
+		return collectionState{}, nil
 	}
 	return found[0], nil
 }
 
-// shown is a post as it is kept, without its text.
-type shown struct {
+// storedPost is a post as it is kept, without its text.
+type storedPost struct {
 	id       string
 	postedAt time.Time
 	format   string
@@ -158,21 +158,21 @@ type shown struct {
 	figures  Counts
 }
 
-// mostShown bounds what one analysis looks at.
-const mostShown = 20_000
+// maxAnalyzed bounds what one analysis looks at.
+const maxAnalyzed = 20_000
 
 const shownQuery = `SELECT p.network_id, p.posted_at, p.format, p.url, p.reach, p.views, p.likes, p.comments, p.shares, p.saves, p.clicks
 	FROM social_accounts a JOIN account_posts p ON p.account_id = a.id WHERE a.team_id = ? AND p.account_id = ? AND p.posted_at >= ? AND p.posted_at <= ? ORDER BY p.posted_at DESC LIMIT ?`
 
-// shown reads the posts of an account between two times, the newest first.
-func (s *Service) shown(ctx context.Context, team, account int64, from, to time.Time) ([]shown, error) {
-	found, err := db.All(ctx, s.db, func(rows *sql.Rows, p *shown) error {
+// readPosts reads the posts of an account between two times, the newest first.
+func (s *Service) readPosts(ctx context.Context, team, account int64, from, to time.Time) ([]storedPost, error) {
+	found, err := db.All(ctx, s.db, func(rows *sql.Rows, p *storedPost) error {
 		var at int64
 		f := &p.figures
 		err := rows.Scan(&p.id, &at, &p.format, &p.url, &f.Reach, &f.Views, &f.Likes, &f.Comments, &f.Shares, &f.Saves, &f.Clicks)
 		p.postedAt = db.Time(at)
 		return err
-	}, shownQuery, team, account, db.Micros(from), db.Micros(to), mostShown)
+	}, shownQuery, team, account, db.Micros(from), db.Micros(to), maxAnalyzed)
 	if err != nil {
 		return nil, fmt.Errorf("reading an account's posts: %w", err)
 	}
@@ -188,8 +188,8 @@ func (s *Service) excerpt(ctx context.Context, team, account int64, id string) (
 	return text, nil
 }
 
-// measured is a count of followers at a time.
-type measured struct {
+// followerCount is a count of followers at a time.
+type followerCount struct {
 	day       string
 	followers int64
 	at        time.Time
@@ -198,8 +198,8 @@ type measured struct {
 const daysQuery = `SELECT d.day, d.followers, d.measured_at FROM social_accounts a JOIN account_days d ON d.account_id = a.id WHERE a.team_id = ? AND d.account_id = ? AND d.day >= ? ORDER BY d.day`
 
 // days reads how many followed an account, from a day on.
-func (s *Service) days(ctx context.Context, team, account int64, from string) ([]measured, error) {
-	found, err := db.All(ctx, s.db, func(rows *sql.Rows, m *measured) error {
+func (s *Service) days(ctx context.Context, team, account int64, from string) ([]followerCount, error) {
+	found, err := db.All(ctx, s.db, func(rows *sql.Rows, m *followerCount) error {
 		var at int64
 		err := rows.Scan(&m.day, &m.followers, &at)
 		m.at = db.Time(at)

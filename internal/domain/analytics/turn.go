@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	turnLasts = 10 * time.Minute        // longest
-	turnHeld  = turnLasts + time.Minute // how long a node that died holds an account up
-	longest   = 730                     // days for which figures are kept, whatever the plan
+	maxTurn     = 10 * time.Minute      // longest
+	turnLease   = maxTurn + time.Minute // how long a node that died holds an account up
+	maxKeptDays = 730                   // days for which figures are kept, whatever the plan
 )
 
 // turn is what a node knows of an account that it has.
@@ -31,20 +31,20 @@ type turn struct {
 	closed    bool // the team is
 }
 
-// due is an account whose turn has come.
-type due struct {
+// dueAccount is an account whose turn has come.
+type dueAccount struct {
 	account  int64
 	platform string
 }
 
-// due finds accounts whose turn has come and for which there may be a place.
-func (s *Service) due(ctx context.Context) ([]due, error) {
-	room, full := s.places.room()
+// listDue finds accounts whose turn has come and for which there may be a place.
+func (s *Service) listDue(ctx context.Context) ([]dueAccount, error) {
+	room, full := s.places.available()
 	if room <= 0 {
 		return nil, nil
 	}
 	query, args := dueQuery(db.Micros(s.db.Now()), full, room)
-	found, err := db.All(ctx, s.db, func(rows *sql.Rows, d *due) error { return rows.Scan(&d.account, &d.platform) }, query, args...)
+	found, err := db.All(ctx, s.db, func(rows *sql.Rows, d *dueAccount) error { return rows.Scan(&d.account, &d.platform) }, query, args...)
 	if err != nil {
 		return nil, fmt.Errorf("looking for accounts to collect: %w", err)
 	}
@@ -68,7 +68,7 @@ func (s *Service) take(ctx context.Context, account int64) (turn, bool, error) {
 	err := s.db.InTx(ctx, "insight.take", func(ctx context.Context, tx *db.Tx) error {
 		var collected, known int64
 		err := tx.QueryRow(ctx, `UPDATE account_collections SET due_at = ?, epoch = epoch + 1 WHERE account_id = ? AND due_at <= ? RETURNING epoch, fails, failed_by, collected_at, known_from`,
-			db.Micros(tx.Now().Add(turnHeld)), account, db.Micros(tx.Now())).Scan(&t.epoch, &t.fails, &t.failedBy, &collected, &known)
+			db.Micros(tx.Now().Add(turnLease)), account, db.Micros(tx.Now())).Scan(&t.epoch, &t.fails, &t.failedBy, &collected, &known)
 		if err != nil {
 			return err
 		}
@@ -102,13 +102,13 @@ func (t *turn) readTeam(ctx context.Context, tx *db.Tx, offered plan.Terms) erro
 // keptDays is for how many days a plan keeps figures.
 func keptDays(p plan.Plan) int {
 	if p.AnalyticsRetentionDays == plan.Unlimited {
-		return longest
+		return maxKeptDays
 	}
-	return int(min(p.AnalyticsRetentionDays, longest))
+	return int(min(p.AnalyticsRetentionDays, maxKeptDays))
 }
 
-// errFenced says that somebody else has the account by now.
-var errFenced = errors.New("the turn is over")
+// errTurnLost says that somebody else has the account by now.
+var errTurnLost = errors.New("the turn is over")
 
 // end gives the account back until its next turn.
 func (t *turn) end(ctx context.Context, tx *db.Tx, next time.Time) error {
@@ -118,7 +118,7 @@ func (t *turn) end(ctx context.Context, tx *db.Tx, next time.Time) error {
 		return fmt.Errorf("ending the turn of account %d: %w", t.account, err)
 	}
 	if n == 0 {
-		return errFenced
+		return errTurnLost
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ func (s *Service) Deliver(ctx context.Context, id string) error {
 	span.SetID("pressroom.attempt", d.Epoch)
 	a := &attempt{s: s, d: d}
 	a.leaseConfirmed.Store(&claimed)
-	held, release := job.Hold(ctx, s.opts.Lease, func(ctx context.Context) error { return a.renewLease(ctx, d) })
+	held, release := job.KeepLease(ctx, s.opts.Lease, func(ctx context.Context) error { return a.renewLease(ctx, d) })
 	defer release()
 	err = a.run(held)
 	span.Set("pressroom.phase_after", string(a.d.Phase))

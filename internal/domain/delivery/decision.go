@@ -41,7 +41,7 @@ func (s *Service) ListUnconfirmed(ctx context.Context, team int64) ([]Unconfirme
 		return err
 	}, `SELECT d.id, d.team_id, d.post_id, d.account_id, a.platform, a.username, p.excerpt, d.ended_at
 		FROM deliveries d JOIN social_accounts a ON a.id = d.account_id JOIN posts p ON p.id = d.post_id
-		WHERE d.outcome = ? AND (d.team_id = ? OR ? = 0) ORDER BY d.ended_at, d.id LIMIT ?`, string(post.Unconfirmed), team, team, maxUnconfirmed)
+		WHERE d.outcome = ? AND (d.team_id = ? OR ? = 0) ORDER BY d.ended_at, d.id LIMIT ?`, string(post.TargetUnconfirmed), team, team, maxUnconfirmed)
 	if err != nil {
 		return nil, fmt.Errorf("listing unconfirmed accounts: %w", err)
 	}
@@ -113,7 +113,7 @@ func (s *Service) Decide(ctx context.Context, person, team int64, postID string,
 		}
 		select {
 		case <-ctx.Done():
-			return apierr.BadState(string(post.Unconfirmed), "The network is being asked about this account. Decide once it has answered.").After(decideTimeout)
+			return apierr.BadState(string(post.TargetUnconfirmed), "The network is being asked about this account. Decide once it has answered.").After(decideTimeout)
 		case <-tick.C:
 		}
 	}
@@ -127,7 +127,7 @@ func (s *Service) decide(ctx context.Context, tx *db.Tx, person, team int64, pos
 	now := db.Micros(tx.Now())
 	// The new epoch fences off whoever held it last.
 	err := tx.QueryRow(ctx, `UPDATE deliveries SET epoch = epoch + 1 WHERE `+newestDelivery+` AND outcome = ? AND lease_until < ? RETURNING id, team_id, job_id, epoch, network_id`,
-		postID, accountID, team, team, string(post.Unconfirmed), now).Scan(&d.ID, &d.TeamID, &d.JobID, &d.Epoch, &d.NetworkID)
+		postID, accountID, team, team, string(post.TargetUnconfirmed), now).Scan(&d.ID, &d.TeamID, &d.JobID, &d.Epoch, &d.NetworkID)
 	if errors.Is(err, sql.ErrNoRows) {
 		return undecidableError(ctx, tx, team, postID, accountID, decision)
 	}
@@ -163,7 +163,7 @@ func (s *Service) decisionResult(ctx context.Context, tx *db.Tx, d delivery, dec
 	if err != nil {
 		return post.Result{}, fmt.Errorf("reading when %s was committed: %w", d.ID, err)
 	}
-	return post.Result{State: post.Sent, PublishedAt: db.Time(at), Permalink: decision.Permalink, NetworkID: d.NetworkID, Decided: true}, nil
+	return post.Result{State: post.TargetPublished, PublishedAt: db.Time(at), Permalink: decision.Permalink, NetworkID: d.NetworkID, Decided: true}, nil
 }
 
 // checkPermalink refuses an address that is none of the network's: all of the team are led there.
@@ -190,7 +190,7 @@ func undecidableError(ctx context.Context, tx *db.Tx, team int64, postID string,
 		return apierr.Missing()
 	case err != nil:
 		return fmt.Errorf("reading a delivery to decide: %w", err)
-	case outcome == string(post.Unconfirmed):
+	case outcome == string(post.TargetUnconfirmed):
 		return errLookupRunning
 	}
 	var same int
@@ -201,7 +201,7 @@ func undecidableError(ctx context.Context, tx *db.Tx, team int64, postID string,
 	case same > 0:
 		return nil
 	case outcome == "":
-		outcome = string(post.Sending)
+		outcome = string(post.TargetSending)
 	}
 	return apierr.BadState(outcome, "Only an account that is unconfirmed is decided: this one is not, or not any more.")
 }

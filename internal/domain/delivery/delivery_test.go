@@ -141,7 +141,7 @@ func TestDoubtOfALostConnectionEnds(t *testing.T) {
 		lost := lostButSent
 		lost.during = func() {
 			ids, err := db.All(context.Background(), s.db, func(rows *sql.Rows, id *int64) error { return rows.Scan(id) }, `SELECT id FROM social_accounts`)
-			if err != nil || s.accounts.Lose(context.Background(), ids[0], account.AnyGrant) != nil {
+			if err != nil || s.accounts.MarkLost(context.Background(), ids[0], account.AnyGrant) != nil {
 				t.Error("the connection was not lost", err)
 			}
 		}

@@ -80,12 +80,12 @@ func (s *Service) hasRival(ctx context.Context, d delivery) (bool, error) {
 	if len(posts) == 0 {
 		return false, nil
 	}
-	ours, err := s.posts.Shown(ctx, d.TeamID, d.PostID, d.AccountID)
+	ours, err := s.posts.TextFor(ctx, d.TeamID, d.PostID, d.AccountID)
 	if err != nil {
 		return false, fmt.Errorf("reading what post %s shows: %w", d.PostID, err)
 	}
 	return slices.ContainsFunc(posts, func(post string) bool {
-		theirs, err := s.posts.Shown(ctx, d.TeamID, post, d.AccountID)
+		theirs, err := s.posts.TextFor(ctx, d.TeamID, post, d.AccountID)
 		return err != nil || sameWords(ours, theirs) // what cannot be read could be anything
 	}), nil
 }

@@ -29,7 +29,7 @@ func (a *attempt) fetchPermalink(ctx context.Context) error {
 		if err := updateLeasedTx(ctx, tx, a.d, `UPDATE deliveries SET phase = 'ended', permalink = ?, owner = '', lease_until = 0, wake_at = 0`, permalink); err != nil {
 			return err
 		}
-		return a.s.posts.Linked(ctx, tx, a.d.PostID, a.d.AccountID, permalink)
+		return a.s.posts.SetPermalink(ctx, tx, a.d.PostID, a.d.AccountID, permalink)
 	})
 	if err != nil {
 		return fmt.Errorf("keeping where %s stands: %w", a.d.ID, err)

@@ -35,7 +35,7 @@ func (a *attempt) prepare(ctx context.Context) error {
 }
 
 func (a *attempt) plan(ctx context.Context) error {
-	p, t, language, err := a.s.posts.ToSend(ctx, a.d.TeamID, a.d.PostID, a.d.AccountID)
+	p, t, language, err := a.s.posts.LoadForDelivery(ctx, a.d.TeamID, a.d.PostID, a.d.AccountID)
 	if err != nil {
 		return err
 	}

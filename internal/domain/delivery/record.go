@@ -117,7 +117,7 @@ func (a *attempt) recordPublished(ctx context.Context, attempt int64, r network.
 		if _, err := tx.Exec(ctx, `UPDATE delivery_attempts SET ended_at = ?, result = 'published' WHERE id = ?`, db.Micros(tx.Now()), attempt); err != nil {
 			return err
 		}
-		return a.s.recordResult(ctx, tx, a.d, into, post.Result{State: post.Sent, PublishedAt: at.Truncate(time.Microsecond), Permalink: r.Permalink, NetworkID: r.ID})
+		return a.s.recordResult(ctx, tx, a.d, into, post.Result{State: post.TargetPublished, PublishedAt: at.Truncate(time.Microsecond), Permalink: r.Permalink, NetworkID: r.ID})
 	})
 	if err != nil {
 		return fmt.Errorf("keeping that %s is published: %w", a.d.ID, err)
@@ -138,11 +138,11 @@ func (a *attempt) finish(ctx context.Context, into phase, r post.Result) error {
 }
 
 func failedResult(code, networkText string) post.Result {
-	return post.Result{State: post.NotSent, ErrorCode: code, NetworkText: networkText}
+	return post.Result{State: post.TargetFailed, ErrorCode: code, NetworkText: networkText}
 }
 
 func unconfirmedResult(message string) post.Result {
-	return post.Result{State: post.Unconfirmed, ErrorCode: "not_confirmed", NetworkText: message}
+	return post.Result{State: post.TargetUnconfirmed, ErrorCode: "not_confirmed", NetworkText: message}
 }
 
 // recordResult ends a delivery with its result: in the post, and in the job once it was the last one.
@@ -165,7 +165,7 @@ func (s *Service) recordResult(ctx context.Context, tx *db.Tx, d delivery, into 
 	if n == 0 {
 		return errLeaseLost
 	}
-	if err := s.posts.Settle(ctx, tx, d.TeamID, d.PostID, d.AccountID, r); err != nil {
+	if err := s.posts.RecordResult(ctx, tx, d.TeamID, d.PostID, d.AccountID, r); err != nil {
 		return err
 	}
 	return updateJob(ctx, tx, d.JobID)

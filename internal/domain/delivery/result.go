@@ -47,7 +47,7 @@ func Result(d *db.DB) job.Result {
 			return out, fmt.Errorf("reading the deliveries of job %s: %w", r.ID, err)
 		}
 		out.Result = PostResult{PostID: r.Subject, Accounts: accounts}
-		if slices.ContainsFunc(accounts, func(a AccountResult) bool { return a.State == post.Sent && a.Permalink == "" }) {
+		if slices.ContainsFunc(accounts, func(a AccountResult) bool { return a.State == post.TargetPublished && a.Permalink == "" }) {
 			out.Notes = []string{"A permalink is still missing. Some networks provide it only after a while; read the post again to get it (GET /posts/{id}, or the tool get_post)."}
 		}
 		return out, nil

@@ -42,16 +42,16 @@ type ResumedAccount struct {
 
 // ResumeReport is what a resumption finds, and does unless it is only tried.
 type ResumeReport struct {
-	Held         restoreguard.Why `json:"held"` // for what
-	Since        time.Time        `json:"since"`
-	Resumed      bool             `json:"resumed"`
-	WentOut      int              `json:"went_out"`
-	Unconfirmed  int              `json:"unconfirmed"`
-	GoesLate     int              `json:"goes_late"`
-	Missed       int              `json:"missed"`
-	WaitsInDoubt int              `json:"waits_in_doubt"` // wait for their time, and the network cannot say whether a person published them early
-	Accounts     []ResumedAccount `json:"accounts"`       // but for those that wait for their time without a doubt
-	Series       []post.Behind    `json:"series"`         // occurrences that are skipped
+	Held         restoreguard.Why     `json:"held"` // for what
+	Since        time.Time            `json:"since"`
+	Resumed      bool                 `json:"resumed"`
+	WentOut      int                  `json:"went_out"`
+	Unconfirmed  int                  `json:"unconfirmed"`
+	GoesLate     int                  `json:"goes_late"`
+	Missed       int                  `json:"missed"`
+	WaitsInDoubt int                  `json:"waits_in_doubt"` // wait for their time, and the network cannot say whether a person published them early
+	Accounts     []ResumedAccount     `json:"accounts"`       // but for those that wait for their time without a doubt
+	Series       []post.OverdueSeries `json:"series"`         // occurrences that are skipped
 }
 
 // ResumeOptions say how the service goes on.
@@ -105,7 +105,7 @@ func (s *Service) Resume(ctx context.Context, opts ResumeOptions) (ResumeReport,
 	if err := s.checkResumable(ctx, opts); err != nil {
 		return ResumeReport{}, err
 	}
-	out := ResumeReport{Held: state.Why, Since: state.Since, Accounts: []ResumedAccount{}, Series: []post.Behind{}}
+	out := ResumeReport{Held: state.Why, Since: state.Since, Accounts: []ResumedAccount{}, Series: []post.OverdueSeries{}}
 	doubts, err := s.listCandidates(ctx)
 	if err != nil {
 		return out, err
@@ -115,7 +115,7 @@ func (s *Service) Resume(ctx context.Context, opts ResumeOptions) (ResumeReport,
 			return out, err
 		}
 		s.lookUpAccounts(ctx, doubts, state.Since)
-		if out.Series, err = s.posts.FallenBehind(ctx); err != nil {
+		if out.Series, err = s.posts.ListOverdueSeries(ctx); err != nil {
 			return out, err
 		}
 	}

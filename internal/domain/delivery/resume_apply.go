@@ -14,7 +14,7 @@ import (
 
 // applyFates settles what is known by now: each post in a transaction of its own, as long as the hold is the one that it was
 // found out for.
-func (s *Service) applyFates(ctx context.Context, state restoreguard.State, doubts []*candidate, series []post.Behind) error {
+func (s *Service) applyFates(ctx context.Context, state restoreguard.State, doubts []*candidate, series []post.OverdueSeries) error {
 	of := map[string][]*candidate{}
 	for _, d := range doubts {
 		if d.Fate != FateWaits {
@@ -28,7 +28,7 @@ func (s *Service) applyFates(ctx context.Context, state restoreguard.State, doub
 		}
 	}
 	for _, b := range series {
-		err := s.whileHeld(ctx, "delivery.pass_by", state, func(ctx context.Context, tx *db.Tx) error { return s.posts.PassBy(ctx, tx, b) })
+		err := s.whileHeld(ctx, "delivery.pass_by", state, func(ctx context.Context, tx *db.Tx) error { return s.posts.SkipOverdue(ctx, tx, b) })
 		if err != nil {
 			return err
 		}
@@ -64,7 +64,7 @@ func (s *Service) applyPostFates(ctx context.Context, tx *db.Tx, doubts []*candi
 		if !slices.ContainsFunc(doubts, func(d *candidate) bool { return d.Fate != FateGoesLate }) {
 			return nil
 		}
-		handed, why, err := s.posts.HandOver(ctx, tx, one.TeamID, one.PostID)
+		handed, why, err := s.posts.ForceSubmit(ctx, tx, one.TeamID, one.PostID)
 		if err != nil || !handed {
 			return err
 		}
@@ -93,7 +93,7 @@ func (s *Service) applyFate(ctx context.Context, tx *db.Tx, d delivery, of *cand
 	if err != nil {
 		return fmt.Errorf("taking delivery %s: %w", d.ID, err)
 	}
-	told, result, into := "published", post.Result{State: post.Sent, PublishedAt: of.receipt.At, Permalink: of.receipt.Permalink, NetworkID: of.receipt.ID}, ended
+	told, result, into := "published", post.Result{State: post.TargetPublished, PublishedAt: of.receipt.At, Permalink: of.receipt.Permalink, NetworkID: of.receipt.ID}, ended
 	switch {
 	case of.Fate == FateUnconfirmed:
 		told, result = string(network.Uncertain), unconfirmedResult("")
@@ -104,7 +104,7 @@ func (s *Service) applyFate(ctx context.Context, tx *db.Tx, d delivery, of *cand
 	case result.Permalink == "" && result.NetworkID != "":
 		into = linking
 	}
-	if result.State == post.Sent && result.PublishedAt.IsZero() {
+	if result.State == post.TargetPublished && result.PublishedAt.IsZero() {
 		result.PublishedAt = of.Due
 	}
 	if of.asked {

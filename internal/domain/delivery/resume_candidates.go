@@ -48,7 +48,7 @@ func (d *candidate) inDoubt() bool { return d.asked && d.verdict == network.Unkn
 // listCandidates lists all that is to go out: scheduled posts, also those whose time is to come, as a person may have published
 // one ahead of it, and deliveries under way.
 func (s *Service) listCandidates(ctx context.Context) ([]*candidate, error) {
-	scheduled, err := s.posts.Scheduled(ctx)
+	scheduled, err := s.posts.ListScheduled(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func (s *Service) listCandidates(ctx context.Context) ([]*candidate, error) {
 		if d.Platform, d.Username, err = s.accountName(ctx, d.AccountID); err != nil {
 			return nil, err
 		}
-		if d.text, err = s.posts.Shown(ctx, d.TeamID, d.PostID, d.AccountID); err != nil {
+		if d.text, err = s.posts.TextFor(ctx, d.TeamID, d.PostID, d.AccountID); err != nil {
 			return nil, fmt.Errorf("reading what post %s shows: %w", d.PostID, err)
 		}
 		d.Excerpt = excerpt(d.text)

@@ -134,7 +134,7 @@ func (a *attempt) refreshGrant(ctx context.Context) error {
 // handleLostGrant ends what only a person can mend, unless one did meanwhile: then it goes on with the new connection. A commit in doubt stays
 // in doubt: the network cannot be asked.
 func (a *attempt) handleLostGrant(ctx context.Context, message string) error {
-	if err := a.s.accounts.Lose(ctx, a.d.AccountID, a.grant); err != nil {
+	if err := a.s.accounts.MarkLost(ctx, a.d.AccountID, a.grant); err != nil {
 		return err
 	}
 	now, err := a.s.accounts.Grant(ctx, a.d.AccountID)

@@ -66,13 +66,13 @@ type Store struct {
 	db       *db.DB
 	results  map[Type]Result
 	inFlight int
-	waits    *waits
+	waits    *waiters
 }
 
 // NewStore makes the store. The results say what a finished job of each type produced; inFlight is how many jobs
 // a team's callers may have under way at once.
 func NewStore(d *db.DB, results map[Type]Result, inFlight int) *Store {
-	return &Store{db: d, results: results, inFlight: inFlight, waits: newWaits()}
+	return &Store{db: d, results: results, inFlight: inFlight, waits: newWaiters()}
 }
 
 // New is a job to be made.
@@ -102,13 +102,13 @@ func (s *Store) Start(ctx context.Context, tx *db.Tx, n New) (Record, error) {
 	}
 	if open >= int64(s.inFlight) {
 		return Record{}, apierr.New(apierr.RateLimited, "The team has as many jobs under way as it may. Wait until one of them has ended.").
-			With("scope", "jobs_in_flight").After(placeFreeAfter)
+			With("scope", "jobs_in_flight").After(retryAfterFull)
 	}
 	return create(ctx, tx, n, 1)
 }
 
-// placeFreeAfter is a guess at when a job under way will have ended.
-const placeFreeAfter = 5 * time.Second
+// retryAfterFull is a guess at when a job under way will have ended.
+const retryAfterFull = 5 * time.Second
 
 func create(ctx context.Context, tx *db.Tx, n New, place int) (Record, error) {
 	r := Record{ID: string(n.Type) + ":" + uuid.Must(uuid.NewV7()).String(), TeamID: n.TeamID, Type: n.Type, State: Pending, Subject: n.Subject,
@@ -176,8 +176,8 @@ func Get(ctx context.Context, q db.Querier, team int64, id string) (Record, erro
 	return r, nil
 }
 
-// Home is the team, of some, whose job it is; not_found where it is none of theirs.
-func (s *Store) Home(ctx context.Context, id string, teams []int64) (int64, error) {
+// FindTeam is the team, of some, whose job it is; not_found where it is none of theirs.
+func (s *Store) FindTeam(ctx context.Context, id string, teams []int64) (int64, error) {
 	home, err := db.Home(ctx, s.db, `jobs WHERE id = ?`, id, teams)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, apierr.Missing()
@@ -185,8 +185,8 @@ func (s *Store) Home(ctx context.Context, id string, teams []int64) (int64, erro
 	return home, err
 }
 
-// Kept is how long a job's record stays after its end.
-const Kept = 30 * 24 * time.Hour
+// RecordLifetime is how long a job's record stays after its end.
+const RecordLifetime = 30 * 24 * time.Hour
 
 // Sweep forgets jobs that ended long ago and are no post's last one.
 func (s *Store) Sweep(ctx context.Context) (int64, error) {
@@ -194,7 +194,7 @@ func (s *Store) Sweep(ctx context.Context) (int64, error) {
 	err := s.db.InTx(ctx, "job.sweep", func(ctx context.Context, tx *db.Tx) error {
 		var err error
 		n, err = tx.Exec(ctx, `DELETE FROM jobs WHERE id IN (SELECT j.id FROM jobs j WHERE j.finished_at > 0 AND j.finished_at < ?
-			AND NOT EXISTS (SELECT 1 FROM posts p WHERE p.id = j.subject AND p.job_id = j.id) ORDER BY j.finished_at LIMIT 1000)`, db.Micros(tx.Now().Add(-Kept)))
+			AND NOT EXISTS (SELECT 1 FROM posts p WHERE p.id = j.subject AND p.job_id = j.id) ORDER BY j.finished_at LIMIT 1000)`, db.Micros(tx.Now().Add(-RecordLifetime)))
 		return err
 	})
 	if err != nil {

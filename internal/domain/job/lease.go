@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// Hold keeps a lease alive while work goes on: it renews it three times in the time that it lasts. The context it
+// KeepLease keeps a lease alive while work goes on: it renews it three times in the time that it lasts. The context it
 // returns ends when the lease could not be kept, so that nothing is done by a holder that is one no more; the function
 // ends the holding.
-func Hold(ctx context.Context, lasts time.Duration, renew func(context.Context) error) (context.Context, func()) {
+func KeepLease(ctx context.Context, lasts time.Duration, renew func(context.Context) error) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	finished := make(chan struct{})
 	go func() {

@@ -46,8 +46,8 @@ type Produced struct {
 // Result reads what a job produced; what it has to tell of one that has not ended, too.
 type Result func(ctx context.Context, call operation.Call, r Record, in GetInput) (Produced, error)
 
-// messages are the sentences for the error codes of jobs and accounts.
-var messages = map[string]string{
+// errorMessages are the sentences for the error codes of jobs and accounts.
+var errorMessages = map[string]string{
 	"rejected_content":        "The network refused the content.",
 	"rejected_media":          "The network refused the media.",
 	"duplicate_content":       "The network holds the same content already.",
@@ -77,7 +77,7 @@ var messages = map[string]string{
 }
 
 // Message is the sentence for an error code.
-func Message(code string) string { return messages[code] }
+func Message(code string) string { return errorMessages[code] }
 
 // Show makes a client's view of a record alone.
 func Show(call operation.Call, r Record) Entry {
@@ -89,8 +89,8 @@ func Show(call operation.Call, r Record) Entry {
 	return e
 }
 
-// Standing says in words how the job stands.
-func (e Entry) Standing() string {
+// Summary says in words how the job stands.
+func (e Entry) Summary() string {
 	if e.Finished {
 		return "job " + e.JobID + " has ended, " + string(e.State)
 	}

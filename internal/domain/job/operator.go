@@ -10,26 +10,26 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Load is how many jobs of a type stand in a state.
-type Load struct {
+// StateCount is how many jobs of a type stand in a state.
+type StateCount struct {
 	Type   Type
 	State  State
 	Jobs   int64
 	Oldest time.Time // when the oldest of them was made
 }
 
-// UnderWay counts the jobs that have not ended, of every team.
-func (s *Store) UnderWay(ctx context.Context) ([]Load, error) {
-	return s.loads(ctx, `SELECT type, state, COUNT(*), MIN(created_at) FROM jobs WHERE finished_at = 0 GROUP BY type, state ORDER BY type, state`)
+// CountUnfinished counts the jobs that have not ended, of every team.
+func (s *Store) CountUnfinished(ctx context.Context) ([]StateCount, error) {
+	return s.countByState(ctx, `SELECT type, state, COUNT(*), MIN(created_at) FROM jobs WHERE finished_at = 0 GROUP BY type, state ORDER BY type, state`)
 }
 
-// Ended counts the jobs of every team that ended since a time.
-func (s *Store) Ended(ctx context.Context, since time.Time) ([]Load, error) {
-	return s.loads(ctx, `SELECT type, state, COUNT(*), MIN(created_at) FROM jobs WHERE finished_at > ? GROUP BY type, state ORDER BY type, state`, db.Micros(since))
+// CountEnded counts the jobs of every team that ended since a time.
+func (s *Store) CountEnded(ctx context.Context, since time.Time) ([]StateCount, error) {
+	return s.countByState(ctx, `SELECT type, state, COUNT(*), MIN(created_at) FROM jobs WHERE finished_at > ? GROUP BY type, state ORDER BY type, state`, db.Micros(since))
 }
 
-func (s *Store) loads(ctx context.Context, query string, args ...any) ([]Load, error) {
-	out, err := db.All(ctx, s.db, func(rows *sql.Rows, l *Load) error {
+func (s *Store) countByState(ctx context.Context, query string, args ...any) ([]StateCount, error) {
+	out, err := db.All(ctx, s.db, func(rows *sql.Rows, l *StateCount) error {
 		var oldest int64
 		err := rows.Scan(&l.Type, &l.State, &l.Jobs, &oldest)
 		l.Oldest = db.Time(oldest)
@@ -41,8 +41,8 @@ func (s *Store) loads(ctx context.Context, query string, args ...any) ([]Load, e
 	return out, nil
 }
 
-// Stuck is a job that has taken long, and what it waits for.
-type Stuck struct {
+// StuckJob is a job that has taken long, and what it waits for.
+type StuckJob struct {
 	ID      string
 	TeamID  int64
 	Type    Type
@@ -55,11 +55,11 @@ type Stuck struct {
 
 const maxStuck = 50 // that are listed at once
 
-// Stuck lists jobs of every team that were made before a time and have not ended, the oldest first and 50 at most. Those
+// ListStuck lists jobs of every team that were made before a time and have not ended, the oldest first and 50 at most. Those
 // that publish posts are not among them: they are as far as their deliveries. Nor are batches of uploads, which wait for
 // people.
-func (s *Store) Stuck(ctx context.Context, before time.Time) ([]Stuck, error) {
-	out, err := db.All(ctx, s.db, func(rows *sql.Rows, j *Stuck) error {
+func (s *Store) ListStuck(ctx context.Context, before time.Time) ([]StuckJob, error) {
+	out, err := db.All(ctx, s.db, func(rows *sql.Rows, j *StuckJob) error {
 		var since, lease, wake int64
 		err := rows.Scan(&j.ID, &j.TeamID, &j.Type, &j.State, &since, &j.Times, &lease, &wake)
 		j.Since, j.Held, j.WakesAt = db.Time(since), db.Time(lease).After(s.db.Now()), db.Time(wake)

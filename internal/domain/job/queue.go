@@ -51,7 +51,7 @@ func NewQueue(d *db.DB, workers int, log *slog.Logger) (*Queue, error) {
 	q := &Queue{db: d, handler: map[string]func(context.Context, string) error{}}
 	pool := river.NewWorkers()
 	river.AddWorker(pool, river.WorkFunc(q.work))
-	client, err := river.NewClient(sparing{driver(d), d}, &river.Config{
+	client, err := river.NewClient(pollingDriver{driver(d), d}, &river.Config{
 		Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: workers}, jobsQueue: {MaxWorkers: workers}}, Workers: pool, Logger: log,
 		FetchPollInterval: pollEvery, FetchCooldown: pollEvery / 4, PollOnly: true,
 		MaxAttempts: 1, JobTimeout: wakeTimeout,

@@ -12,36 +12,36 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// sparing is the queue's driver, which looks for wakes by reading before it takes any by writing: every node asks several
+// pollingDriver is the queue's driver, which looks for wakes by reading before it takes any by writing: every node asks several
 // times a second, nearly always for nothing, and a write would stand in everybody's way.
-type sparing struct {
+type pollingDriver struct {
 	riverdriver.Driver[*sql.Tx]
 
 	db *db.DB
 }
 
 // GetExecutor is called by the queue's own code alone.
-func (s sparing) GetExecutor() riverdriver.Executor {
-	return sparingExecutor{s.Driver.GetExecutor(), s.db}
+func (s pollingDriver) GetExecutor() riverdriver.Executor {
+	return pollingExecutor{s.Driver.GetExecutor(), s.db}
 }
 
 // UnwrapExecutor is called for what is put into the queue in a transaction of ours.
-func (s sparing) UnwrapExecutor(tx *sql.Tx) riverdriver.ExecutorTx {
+func (s pollingDriver) UnwrapExecutor(tx *sql.Tx) riverdriver.ExecutorTx {
 	if !s.db.Postgres() { // SQLite dates them itself
 		return s.Driver.UnwrapExecutor(tx)
 	}
-	return promptTx{s.Driver.UnwrapExecutor(tx), s.db}
+	return insertingTx{s.Driver.UnwrapExecutor(tx), s.db}
 }
 
-// promptTx puts wakes in that are due by every clock: the library dates them by the machine's and takes them by the database's.
-type promptTx struct {
+// insertingTx puts wakes in that are due by every clock: the library dates them by the machine's and takes them by the database's.
+type insertingTx struct {
 	riverdriver.ExecutorTx
 
 	db *db.DB
 }
 
 // JobInsertFastMany puts wakes in.
-func (e promptTx) JobInsertFastMany(ctx context.Context, params *riverdriver.JobInsertFastManyParams) ([]*riverdriver.JobInsertFastResult, error) {
+func (e insertingTx) JobInsertFastMany(ctx context.Context, params *riverdriver.JobInsertFastManyParams) ([]*riverdriver.JobInsertFastResult, error) {
 	due := dueNow(e.db.Now(), time.Now().UTC())
 	for _, p := range params.Jobs {
 		if p.ScheduledAt == nil {
@@ -63,7 +63,7 @@ func dueNow(database, machine time.Time) time.Time {
 	return database
 }
 
-type sparingExecutor struct {
+type pollingExecutor struct {
 	riverdriver.Executor
 
 	db *db.DB
@@ -72,7 +72,7 @@ type sparingExecutor struct {
 const anyAvailable = `SELECT EXISTS (SELECT 1 FROM river_job WHERE state = 'available' AND queue = ?)`
 
 // JobGetAvailable takes wakes that are there.
-func (e sparingExecutor) JobGetAvailable(ctx context.Context, params *riverdriver.JobGetAvailableParams) ([]*rivertype.JobRow, error) {
+func (e pollingExecutor) JobGetAvailable(ctx context.Context, params *riverdriver.JobGetAvailableParams) ([]*rivertype.JobRow, error) {
 	var some bool
 	if err := e.db.QueryRow(ctx, anyAvailable, params.Queue).Scan(&some); err != nil {
 		return nil, fmt.Errorf("looking for wakes: %w", err)

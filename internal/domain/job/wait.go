@@ -13,22 +13,22 @@ import (
 const MaxWait = 25
 
 const (
-	firstLook = 150 * time.Millisecond // most work is done soon
-	lastLook  = time.Second
-	tellAfter = 5 * time.Second // how long a caller may hear nothing
-	maxWaits  = 256             // calls that one node lets wait at once; further ones are answered without waiting
+	firstCheck       = 150 * time.Millisecond // most work is done soon
+	lastLook         = time.Second
+	progressInterval = 5 * time.Second // how long a caller may hear nothing
+	maxWaiters       = 256             // calls that one node lets wait at once; further ones are answered without waiting
 )
 
-// waits are the calls that wait for jobs to end. A job ends in a transaction of whichever node works on it, so the
+// waiters are the calls that wait for jobs to end. A job ends in a transaction of whichever node works on it, so the
 // record is looked at, ever more rarely, and no transaction is open meanwhile.
-type waits struct {
+type waiters struct {
 	places chan struct{}
 	over   chan struct{}
 	end    sync.Once
 }
 
-func newWaits() *waits {
-	return &waits{places: make(chan struct{}, maxWaits), over: make(chan struct{})}
+func newWaiters() *waiters {
+	return &waiters{places: make(chan struct{}, maxWaiters), over: make(chan struct{})}
 }
 
 // EndWaits lets every call that waits answer at once, and each later one too: the program ends.
@@ -50,9 +50,9 @@ func (s *Store) wait(ctx context.Context, call operation.Call, r Record, seconds
 	}
 	end := time.NewTimer(time.Duration(min(seconds, MaxWait)) * time.Second)
 	defer end.Stop()
-	heard := listener{call: call, began: time.Now(), total: seconds}
-	for pause := firstLook; !r.Finished(); pause = min(pause*3/2, lastLook) {
-		heard.hear(r)
+	heard := progressReporter{call: call, began: time.Now(), total: seconds}
+	for pause := firstCheck; !r.Finished(); pause = min(pause*3/2, lastLook) {
+		heard.report(r)
 		select {
 		case <-ctx.Done(): // nobody is left to answer
 			return r, nil
@@ -70,8 +70,8 @@ func (s *Store) wait(ctx context.Context, call operation.Call, r Record, seconds
 	return r, nil
 }
 
-// listener tells a caller how its wait goes: when the job moves, and now and then although it does not.
-type listener struct {
+// progressReporter tells a caller how its wait goes: when the job moves, and now and then although it does not.
+type progressReporter struct {
 	call  operation.Call
 	began time.Time
 	total int
@@ -79,7 +79,7 @@ type listener struct {
 	last  string
 }
 
-func (l *listener) hear(r Record) {
+func (l *progressReporter) report(r Record) {
 	if l.call.Tell == nil {
 		return
 	}
@@ -87,7 +87,7 @@ func (l *listener) hear(r Record) {
 	if r.Total > 0 {
 		words = fmt.Sprintf("The job is %s; %d of %d parts are done.", r.State, r.Done, r.Total)
 	}
-	if words == l.last && now.Sub(l.told) < tellAfter {
+	if words == l.last && now.Sub(l.told) < progressInterval {
 		return
 	}
 	l.last, l.told = words, now

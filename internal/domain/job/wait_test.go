@@ -84,7 +84,7 @@ func TestAWaitIsBounded(t *testing.T) {
 		if got, err := w.get(t.Context(), 1); err != nil || got.Finished || time.Since(began) < time.Second {
 			t.Errorf("%+v, %v after %v", got, err, time.Since(began))
 		}
-		for range maxWaits {
+		for range maxWaiters {
 			w.waits.places <- struct{}{}
 		}
 		if got, err := w.get(t.Context(), MaxWait); err != nil || got.Finished || time.Since(began) > MaxWait*time.Second {

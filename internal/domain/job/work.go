@@ -18,14 +18,14 @@ import (
 // Do is how the work behind a type of job is done. It ends the job by Held.Finish, in the transaction of the work's
 // last effect, or says when it is to be called again by Held.Later. It may be called again from the start at any time:
 // after a crash, or when it failed.
-type Do func(ctx context.Context, h Held) error
+type Do func(ctx context.Context, h LeasedJob) error
 
-// ErrFenced says that somebody else works on the job by now, or that it has ended: whatever was meant to be written
+// ErrLeaseLost says that somebody else works on the job by now, or that it has ended: whatever was meant to be written
 // is theirs to decide.
-var ErrFenced = errors.New("the lease of the job was lost")
+var ErrLeaseLost = errors.New("the lease of the job was lost")
 
-// Held is a job that this process works on.
-type Held struct {
+// LeasedJob is a job that this process works on.
+type LeasedJob struct {
 	Record
 
 	Epoch int64 // how many times the job was taken up, this time too
@@ -33,28 +33,28 @@ type Held struct {
 }
 
 // Finish ends the job in the transaction that ends its work; ErrFenced where another one does.
-func (h Held) Finish(ctx context.Context, tx *db.Tx, state State, errorCode string) error {
-	if err := h.Mine(ctx, tx); err != nil {
+func (h LeasedJob) Finish(ctx context.Context, tx *db.Tx, state State, errorCode string) error {
+	if err := h.Lock(ctx, tx); err != nil {
 		return err
 	}
 	return Finish(ctx, tx, h.ID, state, errorCode)
 }
 
-// Mine holds the job's record for the transaction; ErrFenced where another one has taken it up.
-func (h Held) Mine(ctx context.Context, tx *db.Tx) error {
+// Lock holds the job's record for the transaction; ErrFenced where another one has taken it up.
+func (h LeasedJob) Lock(ctx context.Context, tx *db.Tx) error {
 	n, err := tx.Exec(ctx, `UPDATE jobs SET epoch = epoch WHERE id = ? AND epoch = ? AND finished_at = 0`, h.ID, h.Epoch)
 	if err != nil {
 		return fmt.Errorf("holding job %s: %w", h.ID, err)
 	}
 	if n == 0 {
-		return ErrFenced
+		return ErrLeaseLost
 	}
 	return nil
 }
 
-// Later gives the job back until a time.
-func (h Held) Later(ctx context.Context, tx *db.Tx, at time.Time) error {
-	if err := h.Mine(ctx, tx); err != nil {
+// Postpone gives the job back until a time.
+func (h LeasedJob) Postpone(ctx context.Context, tx *db.Tx, at time.Time) error {
+	if err := h.Lock(ctx, tx); err != nil {
 		return err
 	}
 	return wakeAt(ctx, tx, h.ID, at)
@@ -82,7 +82,7 @@ const work = "job"
 // NewWorker makes a worker. The work is handled once Handle says by whom.
 func NewWorker(d *db.DB, queue *Queue, log *slog.Logger) *Worker {
 	w := &Worker{db: d, queue: queue, owner: uuid.NewString(), do: map[Type]Do{}, log: log}
-	queue.Handle(work, w.bring)
+	queue.Handle(work, w.run)
 	return w
 }
 
@@ -90,30 +90,30 @@ func NewWorker(d *db.DB, queue *Queue, log *slog.Logger) *Worker {
 func (w *Worker) Handle(t Type, do Do) { w.do[t] = do }
 
 const (
-	lease     = 10 * time.Second // how long a node that died holds a job up
-	rewake    = 10 * time.Second // how long the queue is left to bring a wake to somebody
-	wakeEvery = 500 * time.Millisecond
-	wakeBatch = 100
+	leaseDuration = 10 * time.Second // how long a node that died holds a job up
+	rewakeAfter   = 10 * time.Second // how long the queue is left to bring a wake to somebody
+	wakeEvery     = 500 * time.Millisecond
+	wakeBatch     = 100
 )
 
 // Submit wakes the work of a job in the transaction that makes it.
 func (w *Worker) Submit(ctx context.Context, tx *db.Tx, id string) error {
-	if err := wakeAt(ctx, tx, id, tx.Now().Add(rewake)); err != nil {
+	if err := wakeAt(ctx, tx, id, tx.Now().Add(rewakeAfter)); err != nil {
 		return err
 	}
 	return w.queue.Wake(ctx, tx, work, id)
 }
 
-// At has the work of a job looked at when a time has come.
-func (w *Worker) At(ctx context.Context, tx *db.Tx, id string, at time.Time) error {
+// WakeAt has the work of a job looked at when a time has come.
+func (w *Worker) WakeAt(ctx context.Context, tx *db.Tx, id string, at time.Time) error {
 	return wakeAt(ctx, tx, id, at)
 }
 
-// unheld is true of a job that may be worked on: while all is held, what is charged for waits.
-const unheld = `(reservation_id = 0 OR ` + restoreguard.Free + `)`
+// notHeldCondition is true of a job that may be worked on: while all is held, what is charged for waits.
+const notHeldCondition = `(reservation_id = 0 OR ` + restoreguard.Free + `)`
 
-// bring does the work of a job that nobody holds. It is called by the queue, with any job, any number of times.
-func (w *Worker) bring(ctx context.Context, id string) error {
+// run does the work of a job that nobody holds. It is called by the queue, with any job, any number of times.
+func (w *Worker) run(ctx context.Context, id string) error {
 	h, mine, err := w.claim(ctx, id)
 	if err != nil || !mine {
 		return err
@@ -127,23 +127,23 @@ func (w *Worker) bring(ctx context.Context, id string) error {
 	span.Set("pressroom.job_type", string(h.Type))
 	span.SetID("pressroom.team_id", h.TeamID)
 	span.SetID("pressroom.attempt", h.Epoch)
-	held, release := Hold(ctx, lease, func(ctx context.Context) error { return w.renew(ctx, h) })
+	held, release := KeepLease(ctx, leaseDuration, func(ctx context.Context) error { return w.renew(ctx, h) })
 	defer release()
 	err = do(held, h)
 	span.End(err)
-	if err != nil && !errors.Is(err, ErrFenced) {
+	if err != nil && !errors.Is(err, ErrLeaseLost) {
 		// The lease runs out by itself and the job is brought to somebody again.
 		w.log.ErrorContext(ctx, "a job was left for later", "job", h.ID, "times", h.Epoch, "error", err)
 	}
 	return nil
 }
 
-func (w *Worker) claim(ctx context.Context, id string) (Held, bool, error) {
-	var h Held
+func (w *Worker) claim(ctx context.Context, id string) (LeasedJob, bool, error) {
+	var h LeasedJob
 	err := w.db.InTx(ctx, "job.claim", func(ctx context.Context, tx *db.Tx) error {
-		until := db.Micros(tx.Now().Add(lease))
+		until := db.Micros(tx.Now().Add(leaseDuration))
 		var team int64
-		err := tx.QueryRow(ctx, `UPDATE jobs SET owner = ?, epoch = epoch + 1, lease_until = ?, wake_at = ? WHERE id = ? AND finished_at = 0 AND lease_until < ? AND `+unheld+` RETURNING team_id, epoch, trace`,
+		err := tx.QueryRow(ctx, `UPDATE jobs SET owner = ?, epoch = epoch + 1, lease_until = ?, wake_at = ? WHERE id = ? AND finished_at = 0 AND lease_until < ? AND `+notHeldCondition+` RETURNING team_id, epoch, trace`,
 			w.owner, until, until, id, db.Micros(tx.Now())).Scan(&team, &h.Epoch, &h.trace)
 		if err != nil {
 			return err
@@ -160,17 +160,17 @@ func (w *Worker) claim(ctx context.Context, id string) (Held, bool, error) {
 	return h, true, nil
 }
 
-func (w *Worker) renew(ctx context.Context, h Held) error {
-	ctx, cancel := context.WithTimeout(ctx, lease/3)
+func (w *Worker) renew(ctx context.Context, h LeasedJob) error {
+	ctx, cancel := context.WithTimeout(ctx, leaseDuration/3)
 	defer cancel()
 	return w.db.InTx(ctx, "job.renew", func(ctx context.Context, tx *db.Tx) error {
-		until := db.Micros(tx.Now().Add(lease))
+		until := db.Micros(tx.Now().Add(leaseDuration))
 		n, err := tx.Exec(ctx, `UPDATE jobs SET lease_until = ?, wake_at = ? WHERE id = ? AND epoch = ? AND finished_at = 0 AND owner <> ''`, until, until, h.ID, h.Epoch)
 		if err != nil {
 			return fmt.Errorf("renewing the lease of job %s: %w", h.ID, err)
 		}
 		if n == 0 {
-			return ErrFenced
+			return ErrLeaseLost
 		}
 		return nil
 	})
@@ -196,7 +196,7 @@ func (w *Worker) Run(ctx context.Context, report func(error)) {
 func (w *Worker) wake(ctx context.Context) error {
 	now := w.db.Now()
 	var waiting int
-	err := w.db.QueryRow(ctx, `SELECT COUNT(*) FROM (SELECT 1 FROM jobs WHERE wake_at > 0 AND wake_at <= ? AND `+unheld+` LIMIT 1) AS waiting`, db.Micros(now)).Scan(&waiting)
+	err := w.db.QueryRow(ctx, `SELECT COUNT(*) FROM (SELECT 1 FROM jobs WHERE wake_at > 0 AND wake_at <= ? AND `+notHeldCondition+` LIMIT 1) AS waiting`, db.Micros(now)).Scan(&waiting)
 	if err != nil {
 		return fmt.Errorf("looking for jobs to wake: %w", err)
 	}
@@ -205,8 +205,8 @@ func (w *Worker) wake(ctx context.Context) error {
 	}
 	return w.db.InTx(ctx, "job.wake", func(ctx context.Context, tx *db.Tx) error {
 		ids, err := db.All(ctx, tx, func(rows *sql.Rows, id *string) error { return rows.Scan(id) },
-			`UPDATE jobs SET wake_at = ? WHERE id IN (SELECT id FROM jobs WHERE wake_at > 0 AND wake_at <= ? AND `+unheld+` ORDER BY wake_at LIMIT ?) AND wake_at > 0 AND wake_at <= ? RETURNING id`,
-			db.Micros(now.Add(rewake)), db.Micros(now), wakeBatch, db.Micros(now))
+			`UPDATE jobs SET wake_at = ? WHERE id IN (SELECT id FROM jobs WHERE wake_at > 0 AND wake_at <= ? AND `+notHeldCondition+` ORDER BY wake_at LIMIT ?) AND wake_at > 0 AND wake_at <= ? RETURNING id`,
+			db.Micros(now.Add(rewakeAfter)), db.Micros(now), wakeBatch, db.Micros(now))
 		if err != nil {
 			return fmt.Errorf("waking jobs: %w", err)
 		}

@@ -36,7 +36,7 @@ func TestOvertakenWorkerIsFenced(t *testing.T) {
 			}
 			return err
 		}))
-		take := func(want bool) Held {
+		take := func(want bool) LeasedJob {
 			t.Helper()
 			h, mine, err := w.claim(t.Context(), r.ID)
 			must(err)
@@ -45,17 +45,17 @@ func TestOvertakenWorkerIsFenced(t *testing.T) {
 			}
 			return h
 		}
-		end := func(h Held) error {
+		end := func(h LeasedJob) error {
 			return write(func(ctx context.Context, tx *db.Tx) error { return h.Finish(ctx, tx, Succeeded, "") })
 		}
 		first := take(true)
 		take(false) // while it is held
-		clock.Advance(lease + time.Millisecond)
+		clock.Advance(leaseDuration + time.Millisecond)
 		second := take(true)
-		if err := end(first); !errors.Is(err, ErrFenced) {
+		if err := end(first); !errors.Is(err, ErrLeaseLost) {
 			t.Errorf("the first worker ends the job: %v", err)
 		}
-		if err := w.renew(t.Context(), first); !errors.Is(err, ErrFenced) {
+		if err := w.renew(t.Context(), first); !errors.Is(err, ErrLeaseLost) {
 			t.Errorf("the first worker renews its lease: %v", err)
 		}
 		must(w.renew(t.Context(), second))

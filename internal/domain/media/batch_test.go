@@ -341,7 +341,7 @@ func (m *model) work(t *rapid.T) {
 		}
 		r, err := job.Get(t.Context(), m.db, m.team, b.job)
 		must(t, err)
-		must(t, m.doImport(t.Context(), job.Held{Record: r}))
+		must(t, m.doImport(t.Context(), job.LeasedJob{Record: r}))
 		if !m.clock.Now().Before(b.expires) {
 			b.end(Expired)
 		}

@@ -171,7 +171,7 @@ func readDownload(ctx context.Context, q db.Querier, id string) (download, error
 
 // doDownload does the work behind jobs of the type content_fetch: the source is asked once and its answer kept, then
 // each file is brought in. It goes on where an earlier try left off.
-func (s *Service) doDownload(ctx context.Context, h job.Held) error {
+func (s *Service) doDownload(ctx context.Context, h job.LeasedJob) error {
 	d, err := readDownload(ctx, s.db, h.ID)
 	if err != nil {
 		return err
@@ -197,7 +197,7 @@ func (s *Service) doDownload(ctx context.Context, h job.Held) error {
 }
 
 // describeProfile asks the source and keeps its answer; a code says why there is none.
-func (s *Service) describeProfile(ctx context.Context, h job.Held, d download) (string, error) {
+func (s *Service) describeProfile(ctx context.Context, h job.LeasedJob, d download) (string, error) {
 	if s.Source == nil {
 		return "not_offered", nil
 	}
@@ -221,9 +221,9 @@ func (s *Service) describeProfile(ctx context.Context, h job.Held, d download) (
 	return "", s.keepPage(ctx, h, page)
 }
 
-func (s *Service) keepPage(ctx context.Context, h job.Held, page provider.Page) error {
+func (s *Service) keepPage(ctx context.Context, h job.LeasedJob, page provider.Page) error {
 	return s.db.InTx(ctx, "media.described", func(ctx context.Context, tx *db.Tx) error {
-		if err := h.Mine(ctx, tx); err != nil {
+		if err := h.Lock(ctx, tx); err != nil {
 			return err
 		}
 		if _, err := tx.Exec(ctx, `UPDATE media_downloads SET fetched = 1, next_cursor = ? WHERE job_id = ?`, page.Next, h.ID); err != nil {
@@ -272,7 +272,7 @@ func profileItems(ctx context.Context, q db.Querier, id string, from, limit int)
 }
 
 // saveItems brings the files of a download into the library, one after the other.
-func (s *Service) saveItems(ctx context.Context, h job.Held, d download) error {
+func (s *Service) saveItems(ctx context.Context, h job.LeasedJob, d download) error {
 	items, err := profileItems(ctx, s.db, h.ID, 0, d.limit)
 	if err != nil {
 		return err
@@ -288,7 +288,7 @@ func (s *Service) saveItems(ctx context.Context, h job.Held, d download) error {
 	return nil
 }
 
-func (s *Service) saveItem(ctx context.Context, h job.Held, d download, i profileItem) error {
+func (s *Service) saveItem(ctx context.Context, h job.LeasedJob, d download, i profileItem) error {
 	staged, err := s.beginJob(ctx, d.team)
 	if endsJob(err) {
 		return s.noteItem(ctx, h, i, reasonOf(err))
@@ -334,13 +334,13 @@ func downloadName(d download, i profileItem) string {
 	return strings.Join(append(parts, i.item), " ")
 }
 
-func (s *Service) noteItem(ctx context.Context, h job.Held, i profileItem, reason string) error {
+func (s *Service) noteItem(ctx context.Context, h job.LeasedJob, i profileItem, reason string) error {
 	return s.db.InTx(ctx, "media.item", func(ctx context.Context, tx *db.Tx) error { return itemDone(ctx, tx, h, i, 0, reason) })
 }
 
 // itemDone notes what became of an item. Its address, the network's own, is forgotten with it.
-func itemDone(ctx context.Context, tx *db.Tx, h job.Held, i profileItem, mediaID int64, reason string) error {
-	if err := h.Mine(ctx, tx); err != nil {
+func itemDone(ctx context.Context, tx *db.Tx, h job.LeasedJob, i profileItem, mediaID int64, reason string) error {
+	if err := h.Lock(ctx, tx); err != nil {
 		return err
 	}
 	_, err := tx.Exec(ctx, `UPDATE media_download_items SET done = 1, media_id = ?, reason = ?, address = '' WHERE job_id = ? AND position = ?`, mediaID, reason, h.ID, i.position)
@@ -351,7 +351,7 @@ func itemDone(ctx context.Context, tx *db.Tx, h job.Held, i profileItem, mediaID
 }
 
 // concludeDownload ends a download that the source has answered: it is charged, whatever its content was.
-func (s *Service) concludeDownload(ctx context.Context, h job.Held) error {
+func (s *Service) concludeDownload(ctx context.Context, h job.LeasedJob) error {
 	items, err := profileItems(ctx, s.db, h.ID, 0, maxItems)
 	if err != nil {
 		return err
@@ -373,9 +373,9 @@ const maxItems = 50
 
 // endDownload ends a download and settles what was reserved for it: all of it, or, where the profile could not be
 // read, none.
-func (s *Service) endDownload(ctx context.Context, h job.Held, state job.State, code string) error {
+func (s *Service) endDownload(ctx context.Context, h job.LeasedJob, state job.State, code string) error {
 	return s.db.InTx(ctx, "media.downloaded", func(ctx context.Context, tx *db.Tx) error {
-		if err := h.Mine(ctx, tx); err != nil {
+		if err := h.Lock(ctx, tx); err != nil {
 			return err
 		}
 		if _, err := tx.Exec(ctx, `UPDATE media_download_items SET address = '' WHERE job_id = ?`, h.ID); err != nil {

@@ -91,7 +91,7 @@ func (s *Service) anyRoom(ctx context.Context, tx *db.Tx, team int64) error {
 const maxTries = 5
 
 // doImport does the work behind jobs of the type media_import.
-func (s *Service) doImport(ctx context.Context, h job.Held) error {
+func (s *Service) doImport(ctx context.Context, h job.LeasedJob) error {
 	if h.Subject == uploadWork {
 		return s.expireBatch(ctx, h)
 	}
@@ -113,7 +113,7 @@ func (s *Service) doImport(ctx context.Context, h job.Held) error {
 }
 
 // bringIn fetches a file and puts it into the library; a code says why there is none.
-func (s *Service) bringIn(ctx context.Context, h job.Held, address, name string, p placement) (string, error) {
+func (s *Service) bringIn(ctx context.Context, h job.LeasedJob, address, name string, p placement) (string, error) {
 	staged, err := s.beginJob(ctx, h.TeamID)
 	if endsJob(err) {
 		return reasonOf(err), nil
@@ -167,7 +167,7 @@ func importName(asked, served string) string {
 	return stem(served)
 }
 
-func settleImport(ctx context.Context, tx *db.Tx, h job.Held, i Item, already bool) error {
+func settleImport(ctx context.Context, tx *db.Tx, h job.LeasedJob, i Item, already bool) error {
 	there := 0
 	if already {
 		there = 1
@@ -178,7 +178,7 @@ func settleImport(ctx context.Context, tx *db.Tx, h job.Held, i Item, already bo
 	return h.Finish(ctx, tx, job.Succeeded, "")
 }
 
-func (s *Service) failImport(ctx context.Context, h job.Held, code string) error {
+func (s *Service) failImport(ctx context.Context, h job.LeasedJob, code string) error {
 	return s.db.InTx(ctx, "media.import_failed", func(ctx context.Context, tx *db.Tx) error {
 		// An address may hold somebody's signature: it is kept for as long as it is of use.
 		if _, err := tx.Exec(ctx, `UPDATE media_imports SET address = '' WHERE job_id = ?`, h.ID); err != nil {

@@ -248,17 +248,17 @@ func reasonOf(cause error) string {
 }
 
 // expireBatch closes a batch whose time is over.
-func (s *Service) expireBatch(ctx context.Context, h job.Held) error {
+func (s *Service) expireBatch(ctx context.Context, h job.LeasedJob) error {
 	return s.db.InTx(ctx, "media.expire", func(ctx context.Context, tx *db.Tx) error {
 		b, err := s.readBatch(ctx, tx, h.ID, s.db.ForUpdate())
 		if err != nil {
 			return err
 		}
-		if err := h.Mine(ctx, tx); err != nil {
+		if err := h.Lock(ctx, tx); err != nil {
 			return err
 		}
 		if tx.Now().Before(b.expires) {
-			return h.Later(ctx, tx, b.expires)
+			return h.Postpone(ctx, tx, b.expires)
 		}
 		_, err = tx.Exec(ctx, `UPDATE upload_files SET state = ?, secret_hash = NULL WHERE job_id = ? AND state = ?`, string(Expired), h.ID, string(Waiting))
 		if err != nil {

@@ -307,7 +307,7 @@ func (s *Service) openBatch(ctx context.Context, tx *db.Tx, call operation.Call,
 		return record, err
 	}
 	if links, _ := b.waiting(); links > 0 || len(b.files) == 0 {
-		return record, s.Worker.At(ctx, tx, b.job, b.expires)
+		return record, s.Worker.WakeAt(ctx, tx, b.job, b.expires)
 	}
 	if err := s.closeBatch(ctx, tx, b.job, ""); err != nil {
 		return record, err

@@ -12,84 +12,84 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// mostWaiting is how many posts that wait for an account are counted.
-const mostWaiting = 1000
+// maxUpcoming is how many posts that wait for an account are counted.
+const maxUpcoming = 1000
 
-const waitingFor = `SELECT p.id, p.is_template FROM posts p JOIN post_targets t ON t.post_id = p.id AND t.account_id = ? WHERE p.team_id = ? AND p.status = 'scheduled' AND p.id > ? ORDER BY p.id LIMIT ?`
+const upcomingQuery = `SELECT p.id, p.is_template FROM posts p JOIN post_targets t ON t.post_id = p.id AND t.account_id = ? WHERE p.team_id = ? AND p.status = 'scheduled' AND p.id > ? ORDER BY p.id LIMIT ?`
 
-// Ahead is what is to go out to an account.
-type Ahead struct {
+// Upcoming is what is to go out to an account.
+type Upcoming struct {
 	Posts  int // that go out by themselves; what a series is made from does not
 	Series int // that go on
 }
 
 // Any tells whether there is anything.
-func (a Ahead) Any() bool { return a.Posts+a.Series > 0 }
+func (a Upcoming) Any() bool { return a.Posts+a.Series > 0 }
 
 // Most tells whether there may be more than was counted.
-func (a Ahead) Most() bool { return a.Posts+a.Series >= mostWaiting }
+func (a Upcoming) Most() bool { return a.Posts+a.Series >= maxUpcoming }
 
-func (a Ahead) and(w waiting) Ahead {
+func (a Upcoming) plus(w upcomingPost) Upcoming {
 	if w.template {
-		return Ahead{a.Posts, a.Series + 1}
+		return Upcoming{a.Posts, a.Series + 1}
 	}
-	return Ahead{a.Posts + 1, a.Series}
+	return Upcoming{a.Posts + 1, a.Series}
 }
 
-// Waiting counts what of a team is to go out to an account, mostWaiting at most.
-func (s *Service) Waiting(ctx context.Context, team, account int64) (Ahead, error) {
-	var out Ahead
-	list, err := s.waiting(ctx, team, account, "", mostWaiting)
+// CountUpcoming counts what of a team is to go out to an account, mostWaiting at most.
+func (s *Service) CountUpcoming(ctx context.Context, team, account int64) (Upcoming, error) {
+	var out Upcoming
+	list, err := s.listUpcoming(ctx, team, account, "", maxUpcoming)
 	for _, one := range list {
-		out = out.and(one)
+		out = out.plus(one)
 	}
 	return out, err
 }
 
-// waiting is a scheduled post, or what a series that goes on is made from.
-type waiting struct {
+// upcomingPost is a scheduled post, or what a series that goes on is made from.
+type upcomingPost struct {
 	id       string
 	template bool
 }
 
-func (s *Service) waiting(ctx context.Context, team, account int64, after string, most int) ([]waiting, error) {
-	list, err := db.All(ctx, s.db, func(rows *sql.Rows, w *waiting) error {
+func (s *Service) listUpcoming(ctx context.Context, team, account int64, after string, most int) ([]upcomingPost, error) {
+	list, err := db.All(ctx, s.db, func(rows *sql.Rows, w *upcomingPost) error {
 		var template int64
 		err := rows.Scan(&w.id, &template)
 		w.template = template != 0
 		return err
-	}, waitingFor, account, team, after, most)
+	}, upcomingQuery, account, team, after, most)
 	if err != nil {
 		return nil, fmt.Errorf("looking for posts that wait for account %d: %w", account, err)
 	}
 	return list, nil
 }
 
-// TakeOut takes an account out of every scheduled post and every series that goes on, and tells of how many. A post that is
+// RemoveAccount takes an account out of every scheduled post and every series that goes on, and tells of how many. A post that is
 // left without an account becomes a draft, a series is paused, and with it the posts that were made of it become drafts; of
 // one that a client has approved the client is asked again, as of every change.
-func (s *Service) TakeOut(ctx context.Context, call operation.Call, account int64) (Ahead, error) {
-	var done Ahead
+func (s *Service) RemoveAccount(ctx context.Context, call operation.Call, account int64) (Upcoming, error) {
+	var done Upcoming
 	if err := call.Require(access.Publish); err != nil {
 		return done, err
 	}
 	for after := ""; ; {
-		list, err := s.waiting(ctx, call.TeamID, account, after, 100)
+		list, err := s.listUpcoming(ctx, call.TeamID, account, after, 100)
 		if err != nil || len(list) == 0 {
 			return done, err
 		}
 		for _, one := range list {
-			err := s.db.InTx(ctx, "post.take_out", func(ctx context.Context, tx *db.Tx) error { return s.takeOut(ctx, tx, call, one.id, account) })
+			err := s.db.InTx(ctx, "post.take_out", func(ctx context.Context, tx *db.Tx) error { return s.removeAccount(ctx, tx, call, one.id, account) })
 			if err != nil {
 				return done, err
 			}
-			done = done.and(one)
+			done = done.plus(one)
 		}
 		after = list[len(list)-1].id
 	}
 }
 
-func (s *Service) takeOut(ctx context.Context, tx *db.Tx, call operation.Call, id string, account int64) error {
+func (s *Service) removeAccount(ctx context.Context, tx *db.Tx, call operation.Call, id string, account int64) error {
 	p, err := s.lock(ctx, tx, call.TeamID, id)
 	if err != nil || p.Status != Scheduled {
 		return err
@@ -99,12 +99,12 @@ func (s *Service) takeOut(ctx context.Context, tx *db.Tx, call operation.Call, i
 		return fmt.Errorf("taking an account off a post: %w", err)
 	}
 	if len(p.Targets) == 0 {
-		if err := s.letSeriesKnow(ctx, tx, &p); err != nil {
+		if err := s.updateSeriesOf(ctx, tx, &p); err != nil {
 			return err
 		}
 		p.Status = Draft
 	}
-	return changed(ctx, tx, call, &p, []string{"account_ids"})
+	return recordChange(ctx, tx, call, &p, []string{"account_ids"})
 }
 
 // Failure is what stood in the way of a post at an account.
@@ -113,13 +113,13 @@ type Failure struct {
 	ErrorCode string
 }
 
-// lastFailure looks at an account's newest posts alone: what failed long before them is over.
-const lastFailure = `SELECT post_id, error_code FROM (SELECT post_id, state, error_code FROM post_targets WHERE account_id = (SELECT id FROM social_accounts WHERE team_id = ? AND id = ?) ORDER BY post_id DESC LIMIT 20) AS newest WHERE state = 'failed' ORDER BY post_id DESC LIMIT 1`
+// lastFailureQuery looks at an account's newest posts alone: what failed long before them is over.
+const lastFailureQuery = `SELECT post_id, error_code FROM (SELECT post_id, state, error_code FROM post_targets WHERE account_id = (SELECT id FROM social_accounts WHERE team_id = ? AND id = ?) ORDER BY post_id DESC LIMIT 20) AS newest WHERE state = 'failed' ORDER BY post_id DESC LIMIT 1`
 
 // LastFailure is the newest failure among the last posts of a team's account; an empty one where there is none.
 func (s *Service) LastFailure(ctx context.Context, team, account int64) (Failure, error) {
 	var f Failure
-	err := s.db.QueryRow(ctx, lastFailure, team, account).Scan(&f.PostID, &f.ErrorCode)
+	err := s.db.QueryRow(ctx, lastFailureQuery, team, account).Scan(&f.PostID, &f.ErrorCode)
 	if errors.Is(err, sql.ErrNoRows) {
 		return Failure{}, nil
 	}

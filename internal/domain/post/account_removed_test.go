@@ -12,8 +12,8 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// second connects another account of the team.
-func (w *world) second(t *testing.T) int64 {
+// connectSecond connects another account of the team.
+func (w *env) connectSecond(t *testing.T) int64 {
 	t.Helper()
 	var id int64
 	must(t, w.db.InTx(t.Context(), "test.account", func(ctx context.Context, tx *db.Tx) error {
@@ -26,8 +26,8 @@ func (w *world) second(t *testing.T) int64 {
 // An account is taken out of what is scheduled, and of nothing else: a post that has another account goes on to that one,
 // one without another becomes a draft.
 func TestTakeOut(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		other := w.second(t)
+	eachDatabase(t, func(t *testing.T, w *env) {
+		other := w.connectSecond(t)
 		soon := noon.Add(day).Format(time.RFC3339)
 		both, _ := w.do(t, "create_post", map[string]any{"caption": "both", "account_ids": []int64{w.account, other}})["id"].(string)
 		alone, elsewhere := w.draft(t, "alone", time.Time{}), w.draft(t, "elsewhere", time.Time{})
@@ -36,15 +36,15 @@ func TestTakeOut(t *testing.T) {
 		for _, id := range []string{both, alone, elsewhere} {
 			w.do(t, "schedule_post", map[string]any{"post_id": id, "scheduled_at": soon})
 		}
-		if n, err := w.Waiting(t.Context(), w.call.TeamID, w.account); err != nil || n != (post.Ahead{Posts: 2}) {
+		if n, err := w.CountUpcoming(t.Context(), w.call.TeamID, w.account); err != nil || n != (post.Upcoming{Posts: 2}) {
 			t.Errorf("%+v posts wait for it, want 2 (%v)", n, err)
 		}
-		if n, err := w.Waiting(t.Context(), w.call.TeamID+1, w.account); err != nil || n.Any() {
+		if n, err := w.CountUpcoming(t.Context(), w.call.TeamID+1, w.account); err != nil || n.Any() {
 			t.Errorf("%+v posts of another team wait for it (%v)", n, err)
 		}
 		call := w.call
 		call.Now = w.clock.Now()
-		if n, err := w.TakeOut(t.Context(), call, w.account); err != nil || n != (post.Ahead{Posts: 2}) {
+		if n, err := w.RemoveAccount(t.Context(), call, w.account); err != nil || n != (post.Upcoming{Posts: 2}) {
 			t.Fatalf("taken out of %+v, want 2 (%v)", n, err)
 		}
 		for id, want := range map[string]string{both: "scheduled", alone: "draft", elsewhere: "scheduled", draft: "draft"} {
@@ -57,7 +57,7 @@ func TestTakeOut(t *testing.T) {
 		if count != 1 || kept != other {
 			t.Errorf("the post goes to %d accounts, one is %d", count, kept)
 		}
-		if n, err := w.TakeOut(t.Context(), call, w.account); err != nil || n.Any() {
+		if n, err := w.RemoveAccount(t.Context(), call, w.account); err != nil || n.Any() {
 			t.Errorf("once more: %+v (%v)", n, err)
 		}
 		for tool, args := range map[string]map[string]any{"publish_post": {"post_id": alone}, "schedule_post": {"post_id": alone, "scheduled_at": soon}} {
@@ -69,7 +69,7 @@ func TestTakeOut(t *testing.T) {
 		viewer := *w.call.Actor
 		viewer.Capabilities = access.OfRole(access.Viewer)
 		call.Actor = &viewer
-		if _, err := w.TakeOut(t.Context(), call, other); apierr.Of(err).Code != apierr.PublishNotAllowed {
+		if _, err := w.RemoveAccount(t.Context(), call, other); apierr.Of(err).Code != apierr.PublishNotAllowed {
 			t.Errorf("a viewer: %v", err)
 		}
 	})
@@ -77,7 +77,7 @@ func TestTakeOut(t *testing.T) {
 
 // The newest failure of an account is told to its team alone.
 func TestLastFailure(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	eachDatabase(t, func(t *testing.T, w *env) {
 		for _, caption := range []string{"first", "forbidden", "last"} {
 			id := w.draft(t, caption, time.Time{})
 			if caption == "forbidden" {

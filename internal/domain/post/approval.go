@@ -26,39 +26,39 @@ import (
 const ApprovalPath = "/approval/"
 
 const (
-	approvalLife = 30 * 24 * time.Hour // how long a client's link can be opened
-	maxClient    = 200                 // characters of a client's name
+	approvalLinkLifetime = 30 * 24 * time.Hour // how long a client's link can be opened
+	maxClientName        = 200                 // characters of a client's name
 	// MaxComment is how long a client's comment may be, in characters.
 	MaxComment = 2000
 )
 
-// missedApproval is the error of accounts whose post was not approved at its time.
-const missedApproval = "missed_waiting_approval"
+// codeMissedApproval is the error of accounts whose post was not approved at its time.
+const codeMissedApproval = "missed_waiting_approval"
 
 // PassedUnapproved tells whether the post's time passed before its client had approved it: it was not sent then, and
 // nothing sends it by itself any more.
 func (p Post) PassedUnapproved() bool {
-	return slices.ContainsFunc(p.Targets, func(t Target) bool { return t.State == NotSent && t.ErrorCode == missedApproval })
+	return slices.ContainsFunc(p.Targets, func(t Target) bool { return t.State == TargetFailed && t.ErrorCode == codeMissedApproval })
 }
 
-// Asked are a team's posts that wait for its client's decision, the newest first, also those whose time has passed. One
+// ListAwaitingApproval are a team's posts that wait for its client's decision, the newest first, also those whose time has passed. One
 // without a time has none.
-func (s *Service) Asked(ctx context.Context, team int64, most int) ([]Slot, error) {
+func (s *Service) ListAwaitingApproval(ctx context.Context, team int64, most int) ([]Slot, error) {
 	slots, err := db.All(ctx, s.db, func(rows *sql.Rows, slot *Slot) error {
 		var at int64
 		err := rows.Scan(&slot.PostID, &slot.Status, &slot.Excerpt, &at)
 		slot.At, slot.Client = db.Time(at), Waiting
 		return err
-	}, undecided, team, missedApproval, most)
+	}, awaitingApprovalQuery, team, codeMissedApproval, most)
 	if err != nil {
 		return nil, fmt.Errorf("reading what waits for the client of team %d: %w", team, err)
 	}
 	spans := []Span{{Slots: slots}}
-	return spans[0].Slots, s.nameAccounts(ctx, team, spans)
+	return spans[0].Slots, s.addAccounts(ctx, team, spans)
 }
 
-// undecided is a walk along the index of states. Of those that failed it is only what was not approved in time.
-const undecided = `SELECT p.id, p.status, p.excerpt, p.slot_at FROM posts p WHERE p.team_id = ? AND p.status IN ('draft', 'scheduled', 'failed')
+// awaitingApprovalQuery is a walk along the index of states. Of those that failed it is only what was not approved in time.
+const awaitingApprovalQuery = `SELECT p.id, p.status, p.excerpt, p.slot_at FROM posts p WHERE p.team_id = ? AND p.status IN ('draft', 'scheduled', 'failed')
 	AND p.approval = 'waiting' AND p.is_template = 0
 	AND (p.status <> 'failed' OR EXISTS (SELECT 1 FROM post_targets t WHERE t.post_id = p.id AND t.error_code = ?)) ORDER BY p.id DESC LIMIT ?`
 
@@ -92,14 +92,14 @@ type approvalLink struct {
 // A link is a version, its numbers as big-endian 64-bit integers, the post's id, and the signature. Version 1 has the round
 // and the end in seconds since 1970, and its generation is 0; version 2 adds the generation.
 const (
-	approvalLongest = 200 // characters
-	approvalNumber  = 8   // bytes
+	maxApprovalToken = 200 // characters
+	tokenNumberSize  = 8   // bytes
 )
 
-// approvalNumbers counts the numbers of a link by its version.
-var approvalNumbers = map[byte]int{1: 2, 2: 3}
+// tokenNumbers counts the numbers of a link by its version.
+var tokenNumbers = map[byte]int{1: 2, 2: 3}
 
-var approvalText = base64.RawURLEncoding.Strict()
+var tokenEncoding = base64.RawURLEncoding.Strict()
 
 func (a *Approvals) token(l approvalLink) string {
 	version, numbers := byte(1), []int64{l.round, l.ends.Unix()}
@@ -111,7 +111,7 @@ func (a *Approvals) token(l approvalLink) string {
 		body = binary.BigEndian.AppendUint64(body, uint64(n)) //nolint:gosec // rounds and generations are positive, and it ends after 1970
 	}
 	body = append(body, l.post...)
-	return approvalText.EncodeToString(append(body, a.links.Sign(body)...))
+	return tokenEncoding.EncodeToString(append(body, a.links.Sign(body)...))
 }
 
 // Why a link that was signed here shows nothing.
@@ -121,17 +121,17 @@ var (
 	errApprovalChanged = apierr.BadState("changed", "The post has changed since this link was sent. Ask the team that sent it for a link to the new version.")
 )
 
-// read reads a link that token wrote; anything else is not_found, and one that has ended wrong_state.
-func (a *Approvals) read(token string) (approvalLink, error) {
-	if len(token) > approvalLongest {
+// parse reads a link that token wrote; anything else is not_found, and one that has ended wrong_state.
+func (a *Approvals) parse(token string) (approvalLink, error) {
+	if len(token) > maxApprovalToken {
 		return approvalLink{}, apierr.Missing()
 	}
-	raw, err := approvalText.DecodeString(token)
+	raw, err := tokenEncoding.DecodeString(token)
 	if err != nil || len(raw) == 0 {
 		return approvalLink{}, apierr.Missing()
 	}
-	numbers := approvalNumbers[raw[0]]
-	head := 1 + numbers*approvalNumber
+	numbers := tokenNumbers[raw[0]]
+	head := 1 + numbers*tokenNumberSize
 	if numbers == 0 || len(raw) < head+sha256.Size {
 		return approvalLink{}, apierr.Missing()
 	}
@@ -139,7 +139,7 @@ func (a *Approvals) read(token string) (approvalLink, error) {
 	if !a.links.Signed(body, sum) {
 		return approvalLink{}, apierr.Missing()
 	}
-	number := func(i int) int64 { return int64(binary.BigEndian.Uint64(body[1+approvalNumber*i:])) } //nolint:gosec // signed, so as it was written
+	number := func(i int) int64 { return int64(binary.BigEndian.Uint64(body[1+tokenNumberSize*i:])) } //nolint:gosec // signed, so as it was written
 	l := approvalLink{post: string(body[head:]), round: number(0), ends: time.Unix(number(1), 0)}
 	if numbers > 2 {
 		l.generation = number(2)
@@ -150,14 +150,14 @@ func (a *Approvals) read(token string) (approvalLink, error) {
 	return l, nil
 }
 
-// AskApproval sends a post to the client: it waits from now on, and the link leads to the page on which the client
+// RequestApproval sends a post to the client: it waits from now on, and the link leads to the page on which the client
 // decides on the post as it is now, for 30 days. A scheduled post stays scheduled and is withheld. A post that waits already
 // gets another link, also one whose time has passed. It is not_found for people who may not write in the post's team, and
 // wrong_state for a post that is approved, was handed over, or is the template of a series.
-func (a *Approvals) AskApproval(ctx context.Context, person int64, postID string) (string, error) {
+func (a *Approvals) RequestApproval(ctx context.Context, person int64, postID string) (string, error) {
 	var generation int64
-	p, err := a.Posts.actOn(ctx, person, postID, access.Write, "post.ask_approval", func(ctx context.Context, tx *db.Tx, call operation.Call, p *Post) error {
-		if err := p.mayBeAsked(); err != nil {
+	p, err := a.Posts.updateAs(ctx, person, postID, access.Write, "post.ask_approval", func(ctx context.Context, tx *db.Tx, call operation.Call, p *Post) error {
+		if err := p.checkApprovalRequest(); err != nil {
 			return err
 		}
 		if p.Approval != Waiting || p.Round == 0 {
@@ -169,7 +169,7 @@ func (a *Approvals) AskApproval(ctx context.Context, person int64, postID string
 			return err
 		}
 		var err error
-		if generation, err = markSent(ctx, tx, *p); err != nil {
+		if generation, err = recordLink(ctx, tx, *p); err != nil {
 			return err
 		}
 		return auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), "post.approval_asked", p.ID, map[string]any{"round": p.Round})
@@ -177,7 +177,7 @@ func (a *Approvals) AskApproval(ctx context.Context, person int64, postID string
 	if err != nil {
 		return "", err
 	}
-	return a.PublicURL + ApprovalPath + a.token(approvalLink{p.ID, p.Round, a.Posts.db.Now().Add(approvalLife), generation}), nil
+	return a.PublicURL + ApprovalPath + a.token(approvalLink{p.ID, p.Round, a.Posts.db.Now().Add(approvalLinkLifetime), generation}), nil
 }
 
 // What posts.approval_sent tells of the links to the latest version; 0 if none was made.
@@ -186,8 +186,8 @@ const (
 	linksRevoked = 2
 )
 
-// markSent notes that a link is made to the post as it is now, and returns the generation of the post's links.
-func markSent(ctx context.Context, tx *db.Tx, p Post) (int64, error) {
+// recordLink notes that a link is made to the post as it is now, and returns the generation of the post's links.
+func recordLink(ctx context.Context, tx *db.Tx, p Post) (int64, error) {
 	var generation int64
 	err := tx.QueryRow(ctx, `UPDATE posts SET approval_sent = ? WHERE id = ? AND team_id = ? RETURNING approval_links`,
 		linkMade, p.ID, p.TeamID).Scan(&generation)
@@ -200,7 +200,7 @@ func markSent(ctx context.Context, tx *db.Tx, p Post) (int64, error) {
 // RevokeLinks ends every approval link of a post that was made until now. What was decided by them stays. It is not_found
 // for people who may not write in the post's team, and wrong_state for a post of which no link was made.
 func (a *Approvals) RevokeLinks(ctx context.Context, person int64, postID string) error {
-	_, err := a.Posts.actOn(ctx, person, postID, access.Write, "post.revoke_links", func(ctx context.Context, tx *db.Tx, call operation.Call, p *Post) error {
+	_, err := a.Posts.updateAs(ctx, person, postID, access.Write, "post.revoke_links", func(ctx context.Context, tx *db.Tx, call operation.Call, p *Post) error {
 		if p.Approval == NotNeeded {
 			return apierr.BadState(string(p.Approval), "The post was never sent to a client, so it has no links.")
 		}
@@ -216,7 +216,7 @@ func (a *Approvals) RevokeLinks(ctx context.Context, person int64, postID string
 	return err
 }
 
-func (p Post) mayBeAsked() error {
+func (p Post) checkApprovalRequest() error {
 	switch {
 	case p.IsTemplate: // what was made from it stands as the template did
 		return apierr.BadState("recurring_template", "The client is asked before a series begins. Stop this one first.")
@@ -240,9 +240,9 @@ func openRound(ctx context.Context, tx *db.Tx, p *Post) error {
 	return nil
 }
 
-// showAgain sends a post that was changed back to its client, who sees every change (rule 2), and tells what the event
+// reopenApproval sends a post that was changed back to its client, who sees every change (rule 2), and tells what the event
 // is called. The caller writes the post.
-func showAgain(ctx context.Context, tx *db.Tx, p *Post) (string, error) {
+func reopenApproval(ctx context.Context, tx *db.Tx, p *Post) (string, error) {
 	kind := "post.changed"
 	switch p.Approval {
 	case NotNeeded:
@@ -267,7 +267,7 @@ type Proposal struct {
 // Proposal returns what a link shows. It is not_found for a link that nobody signed or whose post needs no client any
 // more, and wrong_state for one that has ended, was revoked, or was made for a version that has changed since.
 func (a *Approvals) Proposal(ctx context.Context, token string) (Proposal, error) {
-	l, err := a.read(token)
+	l, err := a.parse(token)
 	if err != nil {
 		return Proposal{}, err
 	}
@@ -320,8 +320,8 @@ func (a *Approvals) changedSince(ctx context.Context, p Post, round int64) (bool
 	return n > 0, nil
 }
 
-// Shows gives a medium that the post has, or an account in place of the post's.
-func (p Proposal) Shows(id int64) (network.Media, bool) {
+// FindMedia gives a medium that the post has, or an account in place of the post's.
+func (p Proposal) FindMedia(id int64) (network.Media, bool) {
 	all := slices.Clone(p.Media)
 	for _, t := range p.Targets {
 		all = append(all, t.Media...)
@@ -344,11 +344,11 @@ type Decision struct {
 // Decide takes a client's decision. Each version is decided once: wrong_state, with the state that the post is in, for
 // a second decision, and with the state changed for a version that is not the latest.
 func (a *Approvals) Decide(ctx context.Context, token string, d Decision) error {
-	l, err := a.read(token)
+	l, err := a.parse(token)
 	if err != nil {
 		return err
 	}
-	if d, err = d.tidied(); err != nil {
+	if d, err = d.sanitize(); err != nil {
 		return err
 	}
 	shown, err := a.proposal(ctx, l)
@@ -365,7 +365,7 @@ func (a *Approvals) DecideAs(ctx context.Context, call operation.Call, postID st
 		return apierr.Missing()
 	}
 	d.Name = call.PersonName
-	d, err := d.tidied()
+	d, err := d.sanitize()
 	if err != nil {
 		return err
 	}
@@ -387,11 +387,11 @@ func (a *Approvals) decide(ctx context.Context, by auditlog.Actor, team int64, p
 		case p.Round != d.Round:
 			return apierr.BadState("changed", "The post has changed meanwhile, so nothing was decided. Look at the new version.")
 		}
-		return keepDecision(ctx, tx, by, &p, d)
+		return storeDecision(ctx, tx, by, &p, d)
 	})
 }
 
-func keepDecision(ctx context.Context, tx *db.Tx, by auditlog.Actor, p *Post, d Decision) error {
+func storeDecision(ctx context.Context, tx *db.Tx, by auditlog.Actor, p *Post, d Decision) error {
 	p.Approval = Rejected
 	if d.Approve {
 		p.Approval = Approved
@@ -407,15 +407,15 @@ func keepDecision(ctx context.Context, tx *db.Tx, by auditlog.Actor, p *Post, d 
 	return auditlog.Record(ctx, tx, p.TeamID, by, "post."+string(p.Approval), p.ID, map[string]any{"round": p.Round})
 }
 
-// tidied returns a decision as it can be kept: what a stranger wrote must not reorder or hide the text around it. Browsers end
+// sanitize returns a decision as it can be kept: what a stranger wrote must not reorder or hide the text around it. Browsers end
 // lines by two characters, and count one.
-func (d Decision) tidied() (Decision, error) {
+func (d Decision) sanitize() (Decision, error) {
 	d.Name, d.Comment = plaintext.Line(d.Name), plaintext.Lines(d.Comment)
 	switch {
 	case d.Name == "":
 		return d, apierr.Invalid(apierr.MissingArgument, "name", "Fill in your name.")
-	case utf8.RuneCountInString(d.Name) > maxClient:
-		return d, apierr.Invalid(apierr.TooLong, "name", fmt.Sprintf("A name takes at most %d characters.", maxClient))
+	case utf8.RuneCountInString(d.Name) > maxClientName:
+		return d, apierr.Invalid(apierr.TooLong, "name", fmt.Sprintf("A name takes at most %d characters.", maxClientName))
 	case utf8.RuneCountInString(d.Comment) > MaxComment:
 		return d, apierr.Invalid(apierr.TooLong, "comment", fmt.Sprintf("A comment takes at most %d characters.", MaxComment))
 	}

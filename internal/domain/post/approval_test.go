@@ -18,10 +18,10 @@ import (
 	"pressroom/internal/testkit"
 )
 
-// asked sends a post to the client and gives the link's token.
-func (w *world) asked(t *testing.T, id string) string {
+// requestApproval sends a post to the client and gives the link's token.
+func (w *env) requestApproval(t *testing.T, id string) string {
 	t.Helper()
-	link, err := w.approvals.AskApproval(t.Context(), w.person, id)
+	link, err := w.approvals.RequestApproval(t.Context(), w.person, id)
 	must(t, err)
 	token, ok := strings.CutPrefix(link, "https://press.example/approval/")
 	if !ok {
@@ -31,7 +31,7 @@ func (w *world) asked(t *testing.T, id string) string {
 }
 
 // decide decides on the version that a link shows now.
-func (w *world) decide(t *testing.T, token string, approve bool) error {
+func (w *env) decide(t *testing.T, token string, approve bool) error {
 	t.Helper()
 	p, err := w.approvals.Proposal(t.Context(), token)
 	must(t, err)
@@ -39,11 +39,11 @@ func (w *world) decide(t *testing.T, token string, approve bool) error {
 }
 
 // step is something that is done to a post, by the client with the token of a link.
-type step func(t *testing.T, w *world, id, token string) error
+type step func(t *testing.T, w *env, id, token string) error
 
 // calls makes a call of the API about the post.
 func calls(tool, name string, args map[string]any) step {
-	return func(t *testing.T, w *world, id, _ string) error {
+	return func(t *testing.T, w *env, id, _ string) error {
 		all := map[string]any{name: id}
 		maps.Copy(all, args)
 		_, err := w.try(t, tool, all)
@@ -51,23 +51,23 @@ func calls(tool, name string, args map[string]any) step {
 	}
 }
 
-func ask(t *testing.T, w *world, id, _ string) error {
-	_, err := w.approvals.AskApproval(t.Context(), w.person, id)
+func ask(t *testing.T, w *env, id, _ string) error {
+	_, err := w.approvals.RequestApproval(t.Context(), w.person, id)
 	return err
 }
 
 func decides(approve bool) step {
-	return func(t *testing.T, w *world, _, token string) error { return w.decide(t, token, approve) }
+	return func(t *testing.T, w *env, _, token string) error { return w.decide(t, token, approve) }
 }
 
-// brought makes a draft, brings it by steps to where the case begins, and gives a link once the client was asked.
-func (w *world) brought(t *testing.T, steps []step) (string, string) {
+// runSteps makes a draft, brings it by steps to where the case begins, and gives a link once the client was asked.
+func (w *env) runSteps(t *testing.T, steps []step) (string, string) {
 	t.Helper()
 	id, token := w.draft(t, "hello", time.Time{}), ""
 	for _, s := range steps {
 		must(t, s(t, w, id, token))
 		if token == "" && strings.HasSuffix(w.status(t, id), "waiting") {
-			token = w.asked(t, id) // another link to the same round
+			token = w.requestApproval(t, id) // another link to the same round
 		}
 	}
 	return id, token
@@ -121,9 +121,9 @@ func TestApprovalTransitions(t *testing.T) {
 		{"scheduled, approved", "text", text, "scheduled waiting"},
 		{"published", "ask", ask, "validation_failed published"},
 	}
-	each(t, func(t *testing.T, w *world) {
+	eachDatabase(t, func(t *testing.T, w *env) {
 		for _, c := range cases {
-			id, token := w.brought(t, before[c.state])
+			id, token := w.runSteps(t, before[c.state])
 			err := c.do(t, w, id, token)
 			got := w.status(t, id)
 			if err != nil {
@@ -135,7 +135,7 @@ func TestApprovalTransitions(t *testing.T) {
 			}
 		}
 		for _, kind := range []string{"post.approval_asked", "post.approved", "post.rejected", "post.returned"} {
-			if w.told(t, kind) == 0 {
+			if w.countEvents(t, kind) == 0 {
 				t.Errorf("%s was not told", kind)
 			}
 		}
@@ -144,7 +144,7 @@ func TestApprovalTransitions(t *testing.T) {
 
 // Whoever may not write in the team cannot send its posts to anybody.
 func TestWhoMayAsk(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	eachDatabase(t, func(t *testing.T, w *env) {
 		id := w.draft(t, "hello", time.Time{})
 		bea, err := w.teams.AddPerson(t.Context(), "Bea", "bea@example.com", "")
 		must(t, err)
@@ -152,11 +152,11 @@ func TestWhoMayAsk(t *testing.T) {
 			if role != "" {
 				must(t, w.teams.SetMember(t.Context(), w.call.TeamID, bea.ID, role))
 			}
-			_, err := w.approvals.AskApproval(t.Context(), bea.ID, id)
-			wants(t, err, apierr.NotFound, "")
+			_, err := w.approvals.RequestApproval(t.Context(), bea.ID, id)
+			checkError(t, err, apierr.NotFound, "")
 		}
 		must(t, w.teams.SetMember(t.Context(), w.call.TeamID, bea.ID, access.Editor))
-		_, err = w.approvals.AskApproval(t.Context(), bea.ID, id)
+		_, err = w.approvals.RequestApproval(t.Context(), bea.ID, id)
 		must(t, err)
 	})
 }
@@ -164,39 +164,39 @@ func TestWhoMayAsk(t *testing.T) {
 // A link shows the version that it was made for. Once that has changed it shows nothing, and nothing can be decided by it;
 // a link to the new version does.
 func TestRounds(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	eachDatabase(t, func(t *testing.T, w *env) {
 		id := w.draft(t, "hello", time.Time{})
-		old := w.asked(t, id)
+		old := w.requestApproval(t, id)
 		first, err := w.approvals.Proposal(t.Context(), old)
 		must(t, err)
-		if first.Caption != "hello" || first.TeamName != "Harbour & Sons" || !first.Decided.IsZero() || !w.sent(t, id) {
+		if first.Caption != "hello" || first.TeamName != "Harbour & Sons" || !first.Decided.IsZero() || !w.wasSent(t, id) {
 			t.Errorf("%+v", first)
 		}
 		w.do(t, "update_post", map[string]any{"id": id, "caption": "better"})
-		if w.sent(t, id) {
+		if w.wasSent(t, id) {
 			t.Error("the new version is told to have been sent")
 		}
 		shown, err := w.approvals.Proposal(t.Context(), old)
-		wants(t, err, apierr.ValidationFailed, "changed")
+		checkError(t, err, apierr.ValidationFailed, "changed")
 		if shown.Caption == "hello" {
 			t.Error("what was shown before is still told")
 		}
 		for round := range int64(3) {
-			wants(t, w.approvals.Decide(t.Context(), old, post.Decision{Round: round, Approve: true, Name: "Cleo"}), apierr.ValidationFailed, "changed")
+			checkError(t, w.approvals.Decide(t.Context(), old, post.Decision{Round: round, Approve: true, Name: "Cleo"}), apierr.ValidationFailed, "changed")
 		}
-		token := w.asked(t, id)
+		token := w.requestApproval(t, id)
 		second, err := w.approvals.Proposal(t.Context(), token)
 		must(t, err)
-		if second.Caption != "better" || !w.sent(t, id) {
+		if second.Caption != "better" || !w.wasSent(t, id) {
 			t.Errorf("%+v", second)
 		}
 		for _, bad := range []post.Decision{{Name: " \n"}, {Name: strings.Repeat("ä", 201)}, {Name: "Cleo", Comment: strings.Repeat("ä", 2001)}} {
 			bad.Round = second.Round
-			wants(t, w.approvals.Decide(t.Context(), token, bad), apierr.ValidationFailed, "")
+			checkError(t, w.approvals.Decide(t.Context(), token, bad), apierr.ValidationFailed, "")
 		}
 		said := post.Decision{Round: second.Round, Approve: true, Name: " Cleo\x00\r\n\u202ePark \xff", Comment: strings.Repeat("ä\u2066\r\n", 1000)}
 		must(t, w.approvals.Decide(t.Context(), token, said))
-		wants(t, w.approvals.Decide(t.Context(), token, said), apierr.ValidationFailed, "approved")
+		checkError(t, w.approvals.Decide(t.Context(), token, said), apierr.ValidationFailed, "approved")
 		decided, err := w.approvals.Proposal(t.Context(), token)
 		must(t, err)
 		if decided.Client != "Cleo Park" || !decided.Decided.Equal(noon) || decided.Approval != post.Approved {
@@ -205,8 +205,8 @@ func TestRounds(t *testing.T) {
 	})
 }
 
-// sent reports whether a link was made to the version of a post as it is now.
-func (w *world) sent(t *testing.T, id string) bool {
+// wasSent reports whether a link was made to the version of a post as it is now.
+func (w *env) wasSent(t *testing.T, id string) bool {
 	t.Helper()
 	rounds, err := w.Rounds(t.Context(), w.call.TeamID, id)
 	must(t, err)
@@ -215,31 +215,31 @@ func (w *world) sent(t *testing.T, id string) bool {
 
 // A link goes on to show its post where nothing of it has changed: after a rejection and another asking.
 func TestAskedAgainIsNotChanged(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	eachDatabase(t, func(t *testing.T, w *env) {
 		id := w.draft(t, "hello", time.Time{})
-		token := w.asked(t, id)
+		token := w.requestApproval(t, id)
 		must(t, w.decide(t, token, false))
 		changed := func(token string, want bool) {
 			t.Helper()
 			p, err := w.approvals.Proposal(t.Context(), token)
 			if want {
-				wants(t, err, apierr.ValidationFailed, "changed")
+				checkError(t, err, apierr.ValidationFailed, "changed")
 			} else if err != nil {
 				t.Errorf("in round %d: %v", p.Round, err)
 			}
 		}
 		w.clock.Advance(time.Minute)
-		second := w.asked(t, id)
+		second := w.requestApproval(t, id)
 		changed(token, false)
 		changed(second, false)
 		w.do(t, "update_post", map[string]any{"id": id, "caption": "better"})
 		w.clock.Advance(time.Minute)
-		third := w.asked(t, id)
+		third := w.requestApproval(t, id)
 		changed(token, true)
 		changed(second, true)
 		changed(third, false)
 		must(t, w.decide(t, third, false))
-		w.asked(t, id)
+		w.requestApproval(t, id)
 		changed(third, false)
 		changed(second, true)
 	})
@@ -248,17 +248,17 @@ func TestAskedAgainIsNotChanged(t *testing.T) {
 // Revoking ends every link that was made until then, those of earlier releases too, and none that is made later. Only who may
 // write does it, and only where there are links.
 func TestRevokedLinks(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	eachDatabase(t, func(t *testing.T, w *env) {
 		id := w.draft(t, "hello", time.Time{})
-		wants(t, w.approvals.RevokeLinks(t.Context(), w.person, id), apierr.ValidationFailed, "not_needed")
-		first, again := w.asked(t, id), w.asked(t, id)
+		checkError(t, w.approvals.RevokeLinks(t.Context(), w.person, id), apierr.ValidationFailed, "not_needed")
+		first, again := w.requestApproval(t, id), w.requestApproval(t, id)
 		bea, err := w.teams.AddPerson(t.Context(), "Bea", "bea@example.com", "")
 		must(t, err)
 		for _, role := range []access.Role{"", access.Viewer, access.Client} {
 			if role != "" {
 				must(t, w.teams.SetMember(t.Context(), w.call.TeamID, bea.ID, role))
 			}
-			wants(t, w.approvals.RevokeLinks(t.Context(), bea.ID, id), apierr.NotFound, "")
+			checkError(t, w.approvals.RevokeLinks(t.Context(), bea.ID, id), apierr.NotFound, "")
 		}
 		_, err = w.approvals.Proposal(t.Context(), first)
 		must(t, err)
@@ -266,10 +266,10 @@ func TestRevokedLinks(t *testing.T) {
 			must(t, w.approvals.RevokeLinks(t.Context(), w.person, id))
 			for _, dead := range []string{first, again} {
 				_, err := w.approvals.Proposal(t.Context(), dead)
-				wants(t, err, apierr.ValidationFailed, "revoked")
-				wants(t, w.approvals.Decide(t.Context(), dead, post.Decision{Round: 1, Approve: true, Name: "Cleo"}), apierr.ValidationFailed, "revoked")
+				checkError(t, err, apierr.ValidationFailed, "revoked")
+				checkError(t, w.approvals.Decide(t.Context(), dead, post.Decision{Round: 1, Approve: true, Name: "Cleo"}), apierr.ValidationFailed, "revoked")
 			}
-			again = w.asked(t, id)
+			again = w.requestApproval(t, id)
 			p, err := w.approvals.Proposal(t.Context(), again)
 			must(t, err)
 			if p.Caption != "hello" {
@@ -277,7 +277,7 @@ func TestRevokedLinks(t *testing.T) {
 			}
 		}
 		must(t, w.decide(t, again, true))
-		if n := w.told(t, "post.approval_links_revoked"); n != 2 {
+		if n := w.countEvents(t, "post.approval_links_revoked"); n != 2 {
 			t.Errorf("%d revocations are recorded", n)
 		}
 	})
@@ -285,9 +285,9 @@ func TestRevokedLinks(t *testing.T) {
 
 // Of many who decide at once on one version, one does.
 func TestDecidingAtOnce(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	eachDatabase(t, func(t *testing.T, w *env) {
 		id := w.draft(t, "hello", time.Time{})
-		token := w.asked(t, id)
+		token := w.requestApproval(t, id)
 		var decided atomic.Int64
 		var work sync.WaitGroup
 		for i := range 6 {
@@ -298,7 +298,7 @@ func TestDecidingAtOnce(t *testing.T) {
 			})
 		}
 		work.Wait()
-		if n := decided.Load(); n != 1 || w.told(t, "post.approved")+w.told(t, "post.rejected") != 1 {
+		if n := decided.Load(); n != 1 || w.countEvents(t, "post.approved")+w.countEvents(t, "post.rejected") != 1 {
 			t.Errorf("%d decided", n)
 		}
 	})
@@ -307,11 +307,11 @@ func TestDecidingAtOnce(t *testing.T) {
 // What was approved, scheduled and then changed stays scheduled, waits, and is not sent at its time; once the client has
 // approved it, it can be sent again.
 func TestWithheld(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	eachDatabase(t, func(t *testing.T, w *env) {
 		var ids, links [3]string
 		for i := range ids {
 			ids[i] = w.draft(t, "hello", time.Time{})
-			links[i] = w.asked(t, ids[i])
+			links[i] = w.requestApproval(t, ids[i])
 			must(t, w.decide(t, links[i], true))
 			w.do(t, "schedule_post", map[string]any{"post_id": ids[i], "scheduled_at": "2026-11-21T13:00"})
 		}
@@ -320,7 +320,7 @@ func TestWithheld(t *testing.T) {
 		if v := w.do(t, "validate_post", map[string]any{"post_id": ids[1]}); v["waits_for_approval"] != true {
 			t.Errorf("%v", v)
 		}
-		links[2] = w.asked(t, ids[2])
+		links[2] = w.requestApproval(t, ids[2])
 		must(t, w.decide(t, links[2], true))
 		w.clock.Advance(time.Hour)
 		w.tick(t)
@@ -329,9 +329,9 @@ func TestWithheld(t *testing.T) {
 				t.Errorf("%d: %s, want %s", i, got, want)
 			}
 		}
-		w.refused(t, apierr.AwaitingApproval, "", "retry_post", map[string]any{"post_id": ids[1]})
-		wants(t, w.approvals.Decide(t.Context(), links[1], post.Decision{Round: 1, Approve: true, Name: "Cleo"}), apierr.ValidationFailed, "changed")
-		must(t, w.decide(t, w.asked(t, ids[1]), true)) // late, but then it can be sent
+		w.expectError(t, apierr.AwaitingApproval, "", "retry_post", map[string]any{"post_id": ids[1]})
+		checkError(t, w.approvals.Decide(t.Context(), links[1], post.Decision{Round: 1, Approve: true, Name: "Cleo"}), apierr.ValidationFailed, "changed")
+		must(t, w.decide(t, w.requestApproval(t, ids[1]), true)) // late, but then it can be sent
 		w.do(t, "retry_post", map[string]any{"post_id": ids[1]})
 		if got := w.status(t, ids[1]); got != "published approved" {
 			t.Error(got)
@@ -341,11 +341,11 @@ func TestWithheld(t *testing.T) {
 
 // What the client approved before a series began is approved each time; a change of one time goes back to the client.
 func TestApprovedSeries(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	eachDatabase(t, func(t *testing.T, w *env) {
 		id := w.draft(t, "hello", noon.Add(time.Hour))
-		token := w.asked(t, id)
+		token := w.requestApproval(t, id)
 		_, err := w.Repeat(t.Context(), w.person, id, "FREQ=DAILY")
-		wants(t, err, apierr.AwaitingApproval, "")
+		checkError(t, err, apierr.AwaitingApproval, "")
 		must(t, w.decide(t, token, true))
 		_, err = w.Repeat(t.Context(), w.person, id, "FREQ=DAILY")
 		must(t, err)
@@ -356,7 +356,7 @@ func TestApprovedSeries(t *testing.T) {
 		if got := w.status(t, w.occurrence(t)); got != "scheduled waiting" {
 			t.Error(got)
 		}
-		must(t, w.decide(t, w.asked(t, w.occurrence(t)), true))
+		must(t, w.decide(t, w.requestApproval(t, w.occurrence(t)), true))
 		w.clock.Advance(day)
 		w.tick(t)
 		w.wantSent(t, "hello", "changed")
@@ -365,39 +365,39 @@ func TestApprovedSeries(t *testing.T) {
 
 // A link opens what it names for 30 days, and nothing that was not signed here opens anything.
 func TestApprovalLinks(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	eachDatabase(t, func(t *testing.T, w *env) {
 		id := w.draft(t, "hello", time.Time{})
-		token := w.asked(t, id)
+		token := w.requestApproval(t, id)
 		raw, err := base64.RawURLEncoding.DecodeString(token)
 		must(t, err)
 		for i := range raw {
 			raw[i] ^= 1
 			_, err := w.approvals.Proposal(t.Context(), base64.RawURLEncoding.EncodeToString(raw))
-			wants(t, err, apierr.NotFound, "")
+			checkError(t, err, apierr.NotFound, "")
 			raw[i] ^= 1
 		}
 		key, err := tokencrypt.NewKey()
 		must(t, err)
 		foreign, err := tokencrypt.New(key)
 		must(t, err)
-		theirs := node(t, w.url, w.clock, foreign)
+		theirs := newEnv(t, w.url, w.clock, foreign)
 		theirs.person = w.person
-		for _, bad := range []string{"", "x", token + "A", token[:len(token)-1], strings.Repeat("A", 100), strings.Repeat("A", 100_000), theirs.asked(t, id)} {
+		for _, bad := range []string{"", "x", token + "A", token[:len(token)-1], strings.Repeat("A", 100), strings.Repeat("A", 100_000), theirs.requestApproval(t, id)} {
 			_, err := w.approvals.Proposal(t.Context(), bad)
-			wants(t, err, apierr.NotFound, "")
-			wants(t, w.approvals.Decide(t.Context(), bad, post.Decision{Round: 1, Name: "Cleo"}), apierr.NotFound, "")
+			checkError(t, err, apierr.NotFound, "")
+			checkError(t, w.approvals.Decide(t.Context(), bad, post.Decision{Round: 1, Name: "Cleo"}), apierr.NotFound, "")
 		}
 		w.clock.Advance(30*day - time.Second)
 		_, err = w.approvals.Proposal(t.Context(), token)
 		must(t, err)
 		w.clock.Advance(time.Second)
 		_, err = w.approvals.Proposal(t.Context(), token)
-		wants(t, err, apierr.ValidationFailed, "ended")
-		wants(t, w.approvals.Decide(t.Context(), token, post.Decision{Round: 1, Name: "Cleo"}), apierr.ValidationFailed, "ended")
-		token = w.asked(t, id)
+		checkError(t, err, apierr.ValidationFailed, "ended")
+		checkError(t, w.approvals.Decide(t.Context(), token, post.Decision{Round: 1, Name: "Cleo"}), apierr.ValidationFailed, "ended")
+		token = w.requestApproval(t, id)
 		must(t, w.teams.Close(t.Context(), w.call.TeamID))
 		_, err = w.approvals.Proposal(t.Context(), token)
-		wants(t, err, apierr.NotFound, "")
+		checkError(t, err, apierr.NotFound, "")
 	})
 }
 
@@ -408,7 +408,7 @@ func TestAnyLink(t *testing.T) {
 	must(t, err)
 	sealer, err := tokencrypt.New(key)
 	must(t, err)
-	w := node(t, testkit.SQLite(t), testkit.NewClock(noon), sealer)
+	w := newEnv(t, testkit.SQLite(t), testkit.NewClock(noon), sealer)
 	rapid.Check(t, func(rt *rapid.T) {
 		token := rapid.OneOf(rapid.String(), rapid.StringMatching(`A[QgwA][A-Za-z0-9_-]{60,200}`)).Draw(rt, "token")
 		if _, err := w.approvals.Proposal(t.Context(), token); !apierr.Is(err, apierr.NotFound) {

@@ -32,8 +32,8 @@ type Span struct {
 }
 
 const (
-	maxSeries = 100                  // of a team, that the calendar looks ahead for
-	horizon   = 400 * 24 * time.Hour // how far ahead
+	maxSeries    = 100                  // of a team, that the calendar looks ahead for
+	maxLookahead = 400 * 24 * time.Hour // how far ahead
 )
 
 // Calendar gives a team's posts by the time at which they went out, will, or are wished to, and the occurrences that its
@@ -44,15 +44,15 @@ func (s *Service) Calendar(ctx context.Context, team, account int64, bounds []ti
 	for i := range spans {
 		spans[i] = Span{From: bounds[i], To: bounds[i+1]}
 	}
-	slots, err := s.kept(ctx, team, account, spans, most)
+	slots, err := s.listSlots(ctx, team, account, spans, most)
 	if err != nil {
 		return nil, err
 	}
-	ahead, err := s.ahead(ctx, team, 0, bounds[0], bounds[len(bounds)-1], len(spans)*(most+1))
+	ahead, err := s.listAhead(ctx, team, 0, bounds[0], bounds[len(bounds)-1], len(spans)*(most+1))
 	if err != nil {
 		return nil, err
 	}
-	if ahead, err = s.goingTo(ctx, account, ahead); err != nil {
+	if ahead, err = s.filterByAccount(ctx, account, ahead); err != nil {
 		return nil, err
 	}
 	slots = append(slots, ahead...)
@@ -68,12 +68,12 @@ func (s *Service) Calendar(ctx context.Context, team, account int64, bounds []ti
 			span.More = true
 		}
 	}
-	return spans, s.nameAccounts(ctx, team, spans)
+	return spans, s.addAccounts(ctx, team, spans)
 }
 
-// kept reads the posts of some spans, one more of each than are shown.
-func (s *Service) kept(ctx context.Context, team, account int64, spans []Span, most int) ([]Slot, error) {
-	text, args := keptQuery(team, account, spans, most)
+// listSlots reads the posts of some spans, one more of each than are shown.
+func (s *Service) listSlots(ctx context.Context, team, account int64, spans []Span, most int) ([]Slot, error) {
+	text, args := slotsQuery(team, account, spans, most)
 	out, err := db.All(ctx, s.db, func(rows *sql.Rows, slot *Slot) error {
 		var at, series int64
 		err := rows.Scan(&slot.PostID, &slot.Status, &slot.Excerpt, &at, &series, &slot.Client)
@@ -86,8 +86,8 @@ func (s *Service) kept(ctx context.Context, team, account int64, spans []Span, m
 	return out, nil
 }
 
-// keptQuery is one short walk along an index for each span (slotted says why its condition comes last).
-func keptQuery(team, account int64, spans []Span, most int) (string, []any) {
+// slotsQuery is one short walk along an index for each span (slotted says why its condition comes last).
+func slotsQuery(team, account int64, spans []Span, most int) (string, []any) {
 	parts, args, alone := make([]string, len(spans)), []any{}, ``
 	if account > 0 {
 		// Counted, as PostgreSQL makes a join of EXISTS that reads all of the account's posts for each span.
@@ -104,8 +104,8 @@ func keptQuery(team, account int64, spans []Span, most int) (string, []any) {
 	return strings.Join(parts, ` UNION ALL `), args
 }
 
-// goingTo leaves out the occurrences of series that do not go to an account; none of them where it is 0.
-func (s *Service) goingTo(ctx context.Context, account int64, slots []Slot) ([]Slot, error) {
+// filterByAccount leaves out the occurrences of series that do not go to an account; none of them where it is 0.
+func (s *Service) filterByAccount(ctx context.Context, account int64, slots []Slot) ([]Slot, error) {
 	if account == 0 || len(slots) == 0 {
 		return slots, nil
 	}
@@ -124,10 +124,10 @@ func (s *Service) goingTo(ctx context.Context, account int64, slots []Slot) ([]S
 	return slices.DeleteFunc(slots, func(slot Slot) bool { return !slices.Contains(ids, slot.PostID) }), nil
 }
 
-// ahead are the first occurrences that a team's series are going to make between two times; of one series where it is
+// listAhead are the first occurrences that a team's series are going to make between two times; of one series where it is
 // named.
-func (s *Service) ahead(ctx context.Context, team, series int64, from, to time.Time, most int) ([]Slot, error) {
-	if last := s.db.Now().Add(horizon); to.After(last) {
+func (s *Service) listAhead(ctx context.Context, team, series int64, from, to time.Time, most int) ([]Slot, error) {
+	if last := s.db.Now().Add(maxLookahead); to.After(last) {
 		to = last
 	}
 	if !from.Before(to) {
@@ -144,7 +144,7 @@ func (s *Service) ahead(ctx context.Context, team, series int64, from, to time.T
 		r.start, _ = time.Parse(wallClock, start) // written by us
 		r.last = db.Time(last)
 		return err
-	}, goingOn, team, series, series, maxSeries)
+	}, runningSeriesQuery, team, series, series, maxSeries)
 	if err != nil {
 		return nil, fmt.Errorf("reading which series go on: %w", err)
 	}
@@ -169,25 +169,25 @@ func (s *Service) ahead(ctx context.Context, team, series int64, from, to time.T
 	return out, nil
 }
 
-const goingOn = `SELECT r.id, r.template_id, r.rule, r.timezone, r.starts_at, r.last_at, p.excerpt FROM post_series r JOIN posts p ON p.id = r.template_id
+const runningSeriesQuery = `SELECT r.id, r.template_id, r.rule, r.timezone, r.starts_at, r.last_at, p.excerpt FROM post_series r JOIN posts p ON p.id = r.template_id
 	WHERE r.team_id = ? AND r.wake_at > 0 AND (r.id = ? OR ? = 0) ORDER BY r.id LIMIT ?`
 
-// nameAccounts tells where the posts of some spans go.
-func (s *Service) nameAccounts(ctx context.Context, team int64, spans []Span) error {
-	page := []row{}
+// addAccounts tells where the posts of some spans go.
+func (s *Service) addAccounts(ctx context.Context, team int64, spans []Span) error {
+	page := []listRow{}
 	for _, span := range spans {
 		for _, slot := range span.Slots {
-			page = append(page, row{id: slot.PostID})
+			page = append(page, listRow{id: slot.PostID})
 		}
 	}
-	slices.SortFunc(page, func(a, b row) int { return strings.Compare(a.id, b.id) })
-	accounts, err := s.accountsOf(ctx, team, slices.CompactFunc(page, func(a, b row) bool { return a.id == b.id }))
+	slices.SortFunc(page, func(a, b listRow) int { return strings.Compare(a.id, b.id) })
+	accounts, err := s.accountsOf(ctx, team, slices.CompactFunc(page, func(a, b listRow) bool { return a.id == b.id }))
 	if err != nil {
 		return err
 	}
 	for _, span := range spans {
 		for n := range span.Slots {
-			span.Slots[n].Accounts = named(accounts, span.Slots[n].PostID)
+			span.Slots[n].Accounts = accountsOfPost(accounts, span.Slots[n].PostID)
 		}
 	}
 	return nil
@@ -205,7 +205,7 @@ func (s *Service) Occurrences(ctx context.Context, team, series int64, most int)
 	if err != nil {
 		return nil, fmt.Errorf("reading the occurrences of a series: %w", err)
 	}
-	ahead, err := s.ahead(ctx, team, series, s.db.Now(), s.db.Now().Add(horizon), most)
+	ahead, err := s.listAhead(ctx, team, series, s.db.Now(), s.db.Now().Add(maxLookahead), most)
 	if err != nil {
 		return nil, err
 	}

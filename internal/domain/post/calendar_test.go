@@ -11,7 +11,7 @@ import (
 )
 
 // midnights are the bounds of some days in Berlin, from a date on.
-func (w *world) midnights(year int, month time.Month, day, n int) []time.Time {
+func (w *env) midnights(year int, month time.Month, day, n int) []time.Time {
 	out := make([]time.Time, n+1)
 	for i := range out {
 		out[i] = time.Date(year, month, day+i, 0, 0, 0, 0, w.call.Zone)
@@ -19,8 +19,8 @@ func (w *world) midnights(year int, month time.Month, day, n int) []time.Time {
 	return out
 }
 
-// shown is the calendar as day, time, status and text.
-func (w *world) shown(t *testing.T, bounds []time.Time, most int) string {
+// calendar is the calendar as day, time, status and text.
+func (w *env) calendar(t *testing.T, bounds []time.Time, most int) string {
 	t.Helper()
 	spans, err := w.Calendar(t.Context(), w.call.TeamID, 0, bounds, most)
 	must(t, err)
@@ -46,7 +46,7 @@ func (w *world) shown(t *testing.T, bounds []time.Time, most int) string {
 }
 
 func TestTheCalendar(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	eachDatabase(t, func(t *testing.T, w *env) {
 		zone := w.call.Zone
 		w.draft(t, "no time", time.Time{})
 		w.draft(t, "wished", time.Date(2026, 11, 23, 0, 0, 0, 0, zone))
@@ -56,10 +56,10 @@ func TestTheCalendar(t *testing.T) {
 		gone := w.draft(t, "gone", time.Time{})
 		w.do(t, "publish_post", map[string]any{"post_id": gone})
 		bounds := w.midnights(2026, 11, 21, 3)
-		if got, want := w.shown(t, bounds, 5), "21 12:00 published gone | 22 23:59 draft late | 23 00:00 draft wished, 23 09:00 scheduled planned"; got != want {
+		if got, want := w.calendar(t, bounds, 5), "21 12:00 published gone | 22 23:59 draft late | 23 00:00 draft wished, 23 09:00 scheduled planned"; got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
-		if got, want := w.shown(t, bounds, 1), "21 12:00 published gone | 22 23:59 draft late | 23 00:00 draft wished, more"; got != want {
+		if got, want := w.calendar(t, bounds, 1), "21 12:00 published gone | 22 23:59 draft late | 23 00:00 draft wished, more"; got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 		spans, err := w.Calendar(t.Context(), w.call.TeamID+1, 0, bounds, 5)
@@ -75,21 +75,21 @@ func TestTheCalendar(t *testing.T) {
 // What a series is going to make stands in the calendar at its wall clock, also behind a change of the clocks, once, and
 // not while it stands still.
 func TestTheCalendarLooksAhead(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	eachDatabase(t, func(t *testing.T, w *env) {
 		first := time.Date(2026, 11, 22, 10, 0, 0, 0, w.call.Zone)
 		template := w.draft(t, "coffee", first)
 		_, err := w.Repeat(t.Context(), w.person, template, "FREQ=DAILY")
 		must(t, err)
-		if got, want := w.shown(t, w.midnights(2026, 11, 21, 3), 5), " | 22 10:00 scheduled coffee | 23 10:00 to come coffee"; got != want {
+		if got, want := w.calendar(t, w.midnights(2026, 11, 21, 3), 5), " | 22 10:00 scheduled coffee | 23 10:00 to come coffee"; got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
-		if got, want := w.shown(t, w.midnights(2027, 3, 27, 2), 5), "27 10:00 to come coffee | 28 10:00 to come coffee"; got != want {
+		if got, want := w.calendar(t, w.midnights(2027, 3, 27, 2), 5), "27 10:00 to come coffee | 28 10:00 to come coffee"; got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
-		if got := w.shown(t, w.midnights(2029, 1, 1, 2), 5); got != " | " {
+		if got := w.calendar(t, w.midnights(2029, 1, 1, 2), 5); got != " | " {
 			t.Errorf("beyond the horizon: %s", got)
 		}
-		p, err := w.Look(t.Context(), w.call.TeamID, template)
+		p, err := w.Load(t.Context(), w.call.TeamID, template)
 		must(t, err)
 		next, err := w.Occurrences(t.Context(), w.call.TeamID, p.SeriesID, 3)
 		must(t, err)
@@ -105,48 +105,48 @@ func TestTheCalendarLooksAhead(t *testing.T) {
 			t.Errorf("another team sees %v, %v", others, err)
 		}
 		w.do(t, "cancel_post", map[string]any{"post_id": template})
-		if got, want := w.shown(t, w.midnights(2026, 11, 22, 2), 5), "22 10:00 draft coffee | "; got != want {
+		if got, want := w.calendar(t, w.midnights(2026, 11, 22, 2), 5), "22 10:00 draft coffee | "; got != want {
 			t.Errorf("paused: %s, want %s", got, want)
 		}
 	})
 }
 
 func TestADraftResemblesAnother(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	eachDatabase(t, func(t *testing.T, w *env) {
 		from, to := w.draft(t, "for all", time.Time{}), w.draft(t, "for all", time.Time{})
 		own := "for one"
 		_, err := w.Override(t.Context(), w.person, from, w.account, post.Override{Caption: &own})
 		must(t, err)
 		w.clock.Advance(time.Second)
 		caption := func() string {
-			p, err := w.Look(t.Context(), w.call.TeamID, to)
+			p, err := w.Load(t.Context(), w.call.TeamID, to)
 			must(t, err)
 			return fmt.Sprint(p.Targets[0].Caption != nil && *p.Targets[0].Caption == own)
 		}
-		must(t, w.Resemble(t.Context(), w.person, to, from))
+		must(t, w.CopyFrom(t.Context(), w.person, to, from))
 		if caption() != "true" {
 			t.Error("the account's own text is not there")
 		}
 		_, err = w.Override(t.Context(), w.person, to, w.account, post.Override{})
 		must(t, err)
-		must(t, w.Resemble(t.Context(), w.person, to, from))
+		must(t, w.CopyFrom(t.Context(), w.person, to, from))
 		if caption() != "false" {
 			t.Error("a draft that was changed meanwhile was changed once more")
 		}
 		stranger, err := w.teams.AddPerson(t.Context(), "Eve", "eve@example.com", "")
 		must(t, err)
-		if err := w.Resemble(t.Context(), stranger.ID, to, from); !apierr.Is(err, apierr.NotFound) {
+		if err := w.CopyFrom(t.Context(), stranger.ID, to, from); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("a stranger: %v", err)
 		}
 		w.do(t, "publish_post", map[string]any{"post_id": to})
-		wants(t, w.Resemble(t.Context(), w.person, to, from), apierr.ValidationFailed, "published")
+		checkError(t, w.CopyFrom(t.Context(), w.person, to, from), apierr.ValidationFailed, "published")
 	})
 }
 
 func TestRoundsAndHomes(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	eachDatabase(t, func(t *testing.T, w *env) {
 		id := w.draft(t, "ask", time.Time{})
-		link, err := w.approvals.AskApproval(t.Context(), w.person, id)
+		link, err := w.approvals.RequestApproval(t.Context(), w.person, id)
 		must(t, err)
 		token := link[strings.LastIndex(link, "/")+1:]
 		must(t, w.approvals.Decide(t.Context(), token, post.Decision{Round: 1, Name: "Grace", Comment: "No."}))
@@ -160,10 +160,10 @@ func TestRoundsAndHomes(t *testing.T) {
 		if others, err := w.Rounds(t.Context(), w.call.TeamID+1, id); err != nil || len(others) != 0 {
 			t.Errorf("another team sees %v, %v", others, err)
 		}
-		if home, err := w.Home(t.Context(), id, []int64{w.call.TeamID + 7, w.call.TeamID}); err != nil || home != w.call.TeamID {
+		if home, err := w.FindTeam(t.Context(), id, []int64{w.call.TeamID + 7, w.call.TeamID}); err != nil || home != w.call.TeamID {
 			t.Errorf("home is %d, %v", home, err)
 		}
-		if _, err := w.Home(t.Context(), id, []int64{w.call.TeamID + 7}); !apierr.Is(err, apierr.NotFound) {
+		if _, err := w.FindTeam(t.Context(), id, []int64{w.call.TeamID + 7}); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("elsewhere: %v", err)
 		}
 	})

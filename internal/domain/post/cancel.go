@@ -29,7 +29,7 @@ func (s *Service) cancel(ctx context.Context, call operation.Call, in PostInput)
 		if err := s.unschedule(ctx, tx, call, &p); err != nil || template == nil {
 			return err
 		}
-		err = s.pauseAs(ctx, tx, call, template, "series.paused", map[string]any{"series": p.SeriesID, "occurrence": p.ID})
+		err = s.pauseSeries(ctx, tx, call, template, "series.paused", map[string]any{"series": p.SeriesID, "occurrence": p.ID})
 		p.Series = template.Series
 		return err
 	})
@@ -44,11 +44,11 @@ func (s *Service) cancel(ctx context.Context, call operation.Call, in PostInput)
 // Skip cancels one occurrence of a recurring series, which goes on with the next one. It is not_found if the person may
 // not write in the post's team, and wrong_state for a post that is no scheduled occurrence.
 func (s *Service) Skip(ctx context.Context, person int64, postID string) (Post, error) {
-	return s.actOn(ctx, person, postID, access.Write, "post.skip", func(ctx context.Context, tx *db.Tx, call operation.Call, p *Post) error {
+	return s.updateAs(ctx, person, postID, access.Write, "post.skip", func(ctx context.Context, tx *db.Tx, call operation.Call, p *Post) error {
 		if p.OccursAt.IsZero() || p.Status == Draft {
 			return apierr.BadState("not_recurring", "This post is not a scheduled post of a series, so there is nothing to skip.")
 		}
-		if err := s.letSeriesKnow(ctx, tx, p); err != nil {
+		if err := s.updateSeriesOf(ctx, tx, p); err != nil {
 			return err
 		}
 		return s.unschedule(ctx, tx, call, p)
@@ -62,7 +62,7 @@ func (s *Service) unschedule(ctx context.Context, tx *db.Tx, call operation.Call
 			"Only a scheduled post can be cancelled; this one was handed over for publishing already.")
 	}
 	if p.IsTemplate {
-		return s.pauseAs(ctx, tx, call, p, "post.cancelled", nil)
+		return s.pauseSeries(ctx, tx, call, p, "post.cancelled", nil)
 	}
 	detail := map[string]any{"at": db.Micros(p.ScheduledAt)}
 	p.Status, p.ScheduledAt, p.Skipped = Draft, time.Time{}, !p.OccursAt.IsZero()
@@ -94,8 +94,8 @@ func (s *Service) lockTemplate(ctx context.Context, tx *db.Tx, team int64, id st
 	return &p, nil
 }
 
-// pauseAs pauses the series of a template, and records it by that kind of event.
-func (s *Service) pauseAs(ctx context.Context, tx *db.Tx, call operation.Call, template *Post, kind string, detail map[string]any) error {
+// pauseSeries pauses the series of a template, and records it by that kind of event.
+func (s *Service) pauseSeries(ctx context.Context, tx *db.Tx, call operation.Call, template *Post, kind string, detail map[string]any) error {
 	if err := s.pause(ctx, tx, template); err != nil {
 		return err
 	}

@@ -23,8 +23,8 @@ const (
 	maxMedia    = 50
 )
 
-// Piece is all that a person writes of a post at once.
-type Piece struct {
+// Composition is all that a person writes of a post at once.
+type Composition struct {
 	Caption  string
 	Accounts []int64
 	Media    []int64                 // of the library, in their order
@@ -36,40 +36,40 @@ type Piece struct {
 	Scheduling bool // the post is scheduled for At next
 }
 
-// Outlook is what is known of one account of a piece before anything is kept.
-type Outlook struct {
+// AccountCheck is what is known of one account of a piece before anything is kept.
+type AccountCheck struct {
 	Target   Target
 	Content  network.Content
 	Measures []network.Measure // none where the network does not tell how it counts
 	Problems []Problem         // as validate_post tells them
 }
 
-// Weighed is a piece as it would be kept.
-type Weighed struct {
+// CompositionCheck is a piece as it would be kept.
+type CompositionCheck struct {
 	Post     Post
-	Outlooks []Outlook // of its accounts, in their order
-	Left     int64     // posts that the plan still allows in the month, terms.Unlimited where there is no bound
+	Outlooks []AccountCheck // of its accounts, in their order
+	Left     int64          // posts that the plan still allows in the month, terms.Unlimited where there is no bound
 }
 
-// Weigh looks at a piece that nothing is kept of, by the rules of validate_post. It is not_found, by the argument, for
+// CheckComposition looks at a piece that nothing is kept of, by the rules of validate_post. It is not_found, by the argument, for
 // accounts and media that the team does not have. Accounts that a post had before it was written anew, if it is that, may
 // have been disconnected since.
-func (s *Service) Weigh(ctx context.Context, actor *access.Actor, c Piece, had []Target) (Weighed, error) {
+func (s *Service) CheckComposition(ctx context.Context, actor *access.Actor, c Composition, had []Target) (CompositionCheck, error) {
 	call := operation.Call{Actor: actor, Now: s.db.Now()}
-	p, err := s.made(ctx, s.db, call, c, had)
+	p, err := s.compose(ctx, s.db, call, c, had)
 	if err != nil {
-		return Weighed{}, err
+		return CompositionCheck{}, err
 	}
-	out := Weighed{Post: p}
+	out := CompositionCheck{Post: p}
 	month := call.Now
 	if p.ScheduledAt.After(month) {
 		month = p.ScheduledAt
 	}
-	if out.Left, err = s.left(ctx, s.db, call, month); err != nil {
-		return Weighed{}, err
+	if out.Left, err = s.postsLeft(ctx, s.db, call, month); err != nil {
+		return CompositionCheck{}, err
 	}
 	for _, t := range p.Targets {
-		o := Outlook{Target: t, Content: p.Content(t, call.Language), Problems: s.problems(call, Post{Caption: p.Caption, Media: p.Media, Targets: []Target{t}}, nil)}
+		o := AccountCheck{Target: t, Content: p.Content(t, call.Language), Problems: s.problems(call, Post{Caption: p.Caption, Media: p.Media, Targets: []Target{t}}, nil)}
 		if rules, ok := s.accounts.Rules(t.Platform); ok {
 			o.Measures = rules.Measure(o.Content)
 		}
@@ -78,18 +78,18 @@ func (s *Service) Weigh(ctx context.Context, actor *access.Actor, c Piece, had [
 	return out, nil
 }
 
-// made is the post that a piece would be kept as.
-func (s *Service) made(ctx context.Context, q db.Querier, call operation.Call, c Piece, had []Target) (Post, error) {
+// compose is the post that a piece would be kept as.
+func (s *Service) compose(ctx context.Context, q db.Querier, call operation.Call, c Composition, had []Target) (Post, error) {
 	p := Post{TeamID: call.TeamID, Status: Draft, Caption: c.Caption, Excerpt: excerpt(c.Caption), Approval: NotNeeded, ScheduledAt: c.At, Targets: []Target{}}
 	var err error
 	if p.Media, err = s.library.Of(ctx, q, call.TeamID, c.Media); err != nil {
 		return p, err
 	}
-	c.cover(p.Media)
+	c.setCovers(p.Media)
 	if len(c.Accounts) == 0 {
 		return p, nil
 	}
-	if p.Targets, err = s.targetsOf(ctx, call, c.Accounts, had); err != nil {
+	if p.Targets, err = s.findTargets(ctx, call, c.Accounts, had); err != nil {
 		return p, err
 	}
 	for i := range p.Targets {
@@ -102,13 +102,13 @@ func (s *Service) made(ctx context.Context, q db.Querier, call operation.Call, c
 		if t.Media, err = s.library.Of(ctx, q, call.TeamID, own.Media); err != nil {
 			return p, err
 		}
-		c.cover(t.Media)
+		c.setCovers(t.Media)
 	}
 	return p, nil
 }
 
-// cover gives videos the frames that stand for them.
-func (c Piece) cover(media []network.Media) {
+// setCovers gives videos the frames that stand for them.
+func (c Composition) setCovers(media []network.Media) {
 	for i := range media {
 		if media[i].Kind == network.Video {
 			media[i].Cover = c.Covers[media[i].ID]
@@ -116,8 +116,8 @@ func (c Piece) cover(media []network.Media) {
 	}
 }
 
-// Check refuses what no post can be kept as.
-func (c Piece) Check() error {
+// Validate refuses what no post can be kept as.
+func (c Composition) Validate() error {
 	texts := []string{c.Caption}
 	media := [][]int64{c.Media}
 	for _, own := range c.Own {
@@ -155,12 +155,12 @@ func (c Piece) Check() error {
 // it is wrong_state with the state changed, and nothing is kept. A template keeps its time, and its series goes by the rule
 // of the piece once it goes on. An approved draft stays approved if only its time changes, and it either had none or is
 // scheduled next: scheduling is no new version for the client, as schedule_post has it.
-func (s *Service) Compose(ctx context.Context, actor *access.Actor, postID string, seen time.Time, c Piece) (Post, error) {
+func (s *Service) Compose(ctx context.Context, actor *access.Actor, postID string, seen time.Time, c Composition) (Post, error) {
 	call := operation.Call{Actor: actor, Now: s.db.Now()}
 	if err := call.Require(access.Write); err != nil {
 		return Post{}, err
 	}
-	if err := c.Check(); err != nil {
+	if err := c.Validate(); err != nil {
 		return Post{}, err
 	}
 	var p Post
@@ -169,7 +169,7 @@ func (s *Service) Compose(ctx context.Context, actor *access.Actor, postID strin
 		if p, err = s.lock(ctx, tx, call.TeamID, postID); err != nil {
 			return err
 		}
-		if err := p.MayCompose(); err != nil {
+		if err := p.CheckComposable(); err != nil {
 			return err
 		}
 		if p.Status == Scheduled && !p.IsTemplate {
@@ -177,25 +177,25 @@ func (s *Service) Compose(ctx context.Context, actor *access.Actor, postID strin
 				return err
 			}
 		}
-		wanted, err := s.made(ctx, tx, call, c, p.Targets)
+		wanted, err := s.compose(ctx, tx, call, c, p.Targets)
 		if err != nil {
 			return err
 		}
 		if !p.UpdatedAt.Equal(seen) {
 			return apierr.BadState("changed", "Somebody else has changed the post meanwhile, so nothing was saved.")
 		}
-		if err := wanted.coversFit(); err != nil {
+		if err := wanted.checkCovers(); err != nil {
 			return err
 		}
 		wanted.Series.Rule = c.Rule
 		timeIsFree := p.Approval == Approved && p.Status == Draft && (p.ScheduledAt.IsZero() || c.Scheduling)
-		return s.become(ctx, tx, call, &p, wanted, timeIsFree)
+		return s.applyComposition(ctx, tx, call, &p, wanted, timeIsFree)
 	})
 	return p, err
 }
 
-// coversFit refuses covers that their videos have no frame for.
-func (p Post) coversFit() error {
+// checkCovers refuses covers that their videos have no frame for.
+func (p Post) checkCovers() error {
 	for _, m := range slices.Concat(append([][]network.Media{p.Media}, mediaOfAll(p.Targets)...)...) {
 		if m.Duration > 0 && m.Cover > m.Duration {
 			return apierr.Invalid(apierr.OutOfRange, fmt.Sprintf("cover-%d", m.ID), "The video has no frame at this time.")
@@ -204,20 +204,20 @@ func (p Post) coversFit() error {
 	return nil
 }
 
-// MayCompose refuses what nobody may change, whatever the role.
-func (p Post) MayCompose() error {
+// CheckComposable refuses what nobody may change, whatever the role.
+func (p Post) CheckComposable() error {
 	switch {
 	case p.IsTemplate && p.Status == Draft:
 		return nil
 	case p.IsTemplate:
 		return apierr.BadState("recurring_template", "Pause the series first. Then what it is made from can be changed.")
 	}
-	return p.mayChange()
+	return p.checkEditable()
 }
 
-// become makes a post what is wanted, and says so where that differs. timeIsFree tells that another time alone does not
+// applyComposition makes a post what is wanted, and says so where that differs. timeIsFree tells that another time alone does not
 // need the client's approval.
-func (s *Service) become(ctx context.Context, tx *db.Tx, call operation.Call, p *Post, wanted Post,
+func (s *Service) applyComposition(ctx context.Context, tx *db.Tx, call operation.Call, p *Post, wanted Post,
 	timeIsFree bool,
 ) error {
 	what := []string{}
@@ -225,7 +225,7 @@ func (s *Service) become(ctx context.Context, tx *db.Tx, call operation.Call, p 
 		name  string
 		apply func() (bool, error)
 	}{
-		{"caption", func() (bool, error) { return rewrite(p, wanted.Caption), nil }},
+		{"caption", func() (bool, error) { return setCaption(p, wanted.Caption), nil }},
 		{"media_ids", func() (bool, error) {
 			if sameMedia(p.Media, wanted.Media) {
 				return false, nil
@@ -233,9 +233,9 @@ func (s *Service) become(ctx context.Context, tx *db.Tx, call operation.Call, p 
 			p.Media = wanted.Media
 			return true, setMedia(ctx, tx, *p)
 		}},
-		{"scheduled_at", func() (bool, error) { return s.moveTo(ctx, tx, call, p, wanted.ScheduledAt) }},
-		{"account_ids", func() (bool, error) { return s.goTo(ctx, tx, p, wanted.Targets) }},
-		{"override", func() (bool, error) { return showOwn(ctx, tx, p, wanted.Targets) }},
+		{"scheduled_at", func() (bool, error) { return s.setTime(ctx, tx, call, p, wanted.ScheduledAt) }},
+		{"account_ids", func() (bool, error) { return s.setAccounts(ctx, tx, p, wanted.Targets) }},
+		{"override", func() (bool, error) { return setOverrides(ctx, tx, p, wanted.Targets) }},
 	} {
 		differs, err := part.apply()
 		if err != nil {
@@ -245,24 +245,24 @@ func (s *Service) become(ctx context.Context, tx *db.Tx, call operation.Call, p 
 			what = append(what, part.name)
 		}
 	}
-	ruled, err := goBy(ctx, tx, p, wanted.Series.Rule)
+	ruled, err := setRule(ctx, tx, p, wanted.Series.Rule)
 	switch {
 	case err != nil:
 		return err
 	case len(what) > 0 && ruled:
 		what = append(what, "rule")
 	case ruled:
-		return changedUnseen(ctx, tx, call, p, []string{"rule"})
+		return recordSilentChange(ctx, tx, call, p, []string{"rule"})
 	case len(what) == 0:
 		return nil
 	case timeIsFree && slices.Equal(what, []string{"scheduled_at"}):
-		return changedUnseen(ctx, tx, call, p, what)
+		return recordSilentChange(ctx, tx, call, p, what)
 	}
-	return changed(ctx, tx, call, p, what)
+	return recordChange(ctx, tx, call, p, what)
 }
 
-// changedUnseen writes a change that leaves the client's decision as it is.
-func changedUnseen(ctx context.Context, tx *db.Tx, call operation.Call, p *Post, what []string) error {
+// recordSilentChange writes a change that leaves the client's decision as it is.
+func recordSilentChange(ctx context.Context, tx *db.Tx, call operation.Call, p *Post, what []string) error {
 	if err := update(ctx, tx, p); err != nil {
 		return err
 	}
@@ -270,24 +270,24 @@ func changedUnseen(ctx context.Context, tx *db.Tx, call operation.Call, p *Post,
 	return auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), "post.changed", p.ID, detail)
 }
 
-// moveTo gives a post the time that is wanted; one that is over stays only where it was there before.
-func (s *Service) moveTo(ctx context.Context, tx *db.Tx, call operation.Call, p *Post, at time.Time) (bool, error) {
+// setTime gives a post the time that is wanted; one that is over stays only where it was there before.
+func (s *Service) setTime(ctx context.Context, tx *db.Tx, call operation.Call, p *Post, at time.Time) (bool, error) {
 	switch {
 	case p.IsTemplate || at.Equal(p.ScheduledAt):
 		return false, nil
 	case at.IsZero() && p.Status == Scheduled:
 		return false, apierr.Invalid(apierr.MissingArgument, "scheduled_at", "A scheduled post needs a time. To unschedule the post, use the action on its page.")
 	case at.IsZero():
-		return s.move(ctx, tx, call, p, at)
+		return s.changeTime(ctx, tx, call, p, at)
 	}
-	if err := mayCome(call, at); err != nil {
+	if err := checkFutureTime(call, at); err != nil {
 		return false, err
 	}
-	return s.move(ctx, tx, call, p, at)
+	return s.changeTime(ctx, tx, call, p, at)
 }
 
-// goTo gives a post other accounts, where they differ. Those that stay keep what they show.
-func (s *Service) goTo(ctx context.Context, tx *db.Tx, p *Post, wanted []Target) (bool, error) {
+// setAccounts gives a post other accounts, where they differ. Those that stay keep what they show.
+func (s *Service) setAccounts(ctx context.Context, tx *db.Tx, p *Post, wanted []Target) (bool, error) {
 	if slices.EqualFunc(wanted, p.Targets, func(a, b Target) bool { return a.AccountID == b.AccountID }) {
 		return false, nil
 	}
@@ -295,19 +295,19 @@ func (s *Service) goTo(ctx context.Context, tx *db.Tx, p *Post, wanted []Target)
 	for i, t := range wanted {
 		kept[i] = t.AccountID
 	}
-	if err := keepOnly(ctx, tx, p.ID, kept); err != nil {
+	if err := removeOtherTargets(ctx, tx, p.ID, kept); err != nil {
 		return false, err
 	}
 	if err := insertTargets(ctx, tx, p.ID, wanted); err != nil {
 		return false, err
 	}
 	var err error
-	p.Targets, err = s.targets(ctx, tx, p.TeamID, p.ID)
+	p.Targets, err = s.readTargets(ctx, tx, p.TeamID, p.ID)
 	return true, err
 }
 
-// showOwn gives accounts what they show in place of the post's own, where that differs.
-func showOwn(ctx context.Context, tx *db.Tx, p *Post, wanted []Target) (bool, error) {
+// setOverrides gives accounts what they show in place of the post's own, where that differs.
+func setOverrides(ctx context.Context, tx *db.Tx, p *Post, wanted []Target) (bool, error) {
 	differs := false
 	for i := range p.Targets {
 		t, w := &p.Targets[i], wanted[i]
@@ -328,9 +328,9 @@ func sameMedia(a, b []network.Media) bool {
 	return slices.EqualFunc(a, b, func(a, b network.Media) bool { return a.ID == b.ID && a.Cover == b.Cover })
 }
 
-// Foresee gives the first times of a series that would begin at an instant by a rule, at most so many; the rule is refused
+// PreviewSeries gives the first times of a series that would begin at an instant by a rule, at most so many; the rule is refused
 // as by Repeat.
-func Foresee(rule string, begin time.Time, zone *time.Location, most int) ([]time.Time, error) {
+func PreviewSeries(rule string, begin time.Time, zone *time.Location, most int) ([]time.Time, error) {
 	wall, err := time.Parse(wallClock, begin.In(zone).Format(wallClock))
 	if err != nil {
 		return nil, fmt.Errorf("reading a time that was written here: %w", err)
@@ -346,7 +346,7 @@ func Foresee(rule string, begin time.Time, zone *time.Location, most int) ([]tim
 		}
 	}
 	if len(out) == 0 {
-		return nil, errNoneLeft
+		return nil, errNoOccurrence
 	}
 	return out, nil
 }

@@ -42,14 +42,14 @@ func (twoItems) Of(_ context.Context, _ db.Querier, _ int64, ids []int64) ([]net
 }
 
 // ruled is the quiet network, which also tells what it takes.
-type ruled struct{ quiet }
+type ruled struct{ fakeNetwork }
 
 func (ruled) Takes() network.Rules { r, _ := network.Today("bluesky"); return r }
 
 // composing is a world with a library, for a person who may do everything.
-func composing(t *testing.T, run func(t *testing.T, w *world, act *access.Actor)) {
+func composing(t *testing.T, run func(t *testing.T, w *env, act *access.Actor)) {
 	t.Helper()
-	each(t, func(t *testing.T, w *world) {
+	eachDatabase(t, func(t *testing.T, w *env) {
 		w.Service = post.New(w.db, account.New(w.db, w.sealer, ruled{}), job.NewStore(w.db, nil, 100), twoItems{}, post.DefaultLimits, plan.Shipped())
 		w.box.posts = w.Service
 		w.Deliver(w.box)
@@ -58,19 +58,19 @@ func composing(t *testing.T, run func(t *testing.T, w *world, act *access.Actor)
 	})
 }
 
-func (w *world) look(t *testing.T, id string) post.Post {
+func (w *env) look(t *testing.T, id string) post.Post {
 	t.Helper()
-	p, err := w.Look(t.Context(), w.call.TeamID, id)
+	p, err := w.Load(t.Context(), w.call.TeamID, id)
 	must(t, err)
 	return p
 }
 
 // A piece is kept as a whole, told once, and not at all where nothing differs.
 func TestCompose(t *testing.T) {
-	composing(t, func(t *testing.T, w *world, act *access.Actor) {
+	composing(t, func(t *testing.T, w *env, act *access.Actor) {
 		id := w.draft(t, "hello", time.Time{})
 		text := "of its own"
-		c := post.Piece{Caption: "another", Accounts: []int64{w.account}, Media: []int64{2, 1}, At: noon.Add(time.Hour),
+		c := post.Composition{Caption: "another", Accounts: []int64{w.account}, Media: []int64{2, 1}, At: noon.Add(time.Hour),
 			Own: map[int64]post.Override{w.account: {Caption: &text, Media: []int64{2}}}, Covers: map[int64]time.Duration{2: 2500 * time.Millisecond}}
 		w.clock.Advance(time.Second)
 		kept, err := w.Compose(t.Context(), act, id, w.look(t, id).UpdatedAt, c)
@@ -86,10 +86,10 @@ func TestCompose(t *testing.T) {
 		w.clock.Advance(time.Second)
 		_, err = w.Compose(t.Context(), act, id, p.UpdatedAt, c)
 		must(t, err)
-		if again := w.look(t, id); !again.UpdatedAt.Equal(p.UpdatedAt) || w.told(t, "post.changed") != 1 {
-			t.Errorf("changed without a change: %v, %d events", again.UpdatedAt, w.told(t, "post.changed"))
+		if again := w.look(t, id); !again.UpdatedAt.Equal(p.UpdatedAt) || w.countEvents(t, "post.changed") != 1 {
+			t.Errorf("changed without a change: %v, %d events", again.UpdatedAt, w.countEvents(t, "post.changed"))
 		}
-		_, err = w.Compose(t.Context(), act, id, p.UpdatedAt, post.Piece{Caption: "bare", Accounts: []int64{w.account}})
+		_, err = w.Compose(t.Context(), act, id, p.UpdatedAt, post.Composition{Caption: "bare", Accounts: []int64{w.account}})
 		must(t, err)
 		if p = w.look(t, id); p.Targets[0].Caption != nil || p.Targets[0].Media != nil || len(p.Media) != 0 || !p.ScheduledAt.IsZero() {
 			t.Errorf("what was taken away is there: %+v", p)
@@ -99,14 +99,14 @@ func TestCompose(t *testing.T) {
 
 // Whoever comes second is told, and nothing of either is lost.
 func TestComposeMeanwhile(t *testing.T) {
-	composing(t, func(t *testing.T, w *world, act *access.Actor) {
+	composing(t, func(t *testing.T, w *env, act *access.Actor) {
 		id := w.draft(t, "hello", time.Time{})
 		seen := w.look(t, id).UpdatedAt
 		w.clock.Advance(time.Second)
-		_, err := w.Compose(t.Context(), act, id, seen, post.Piece{Caption: "first", Accounts: []int64{w.account}})
+		_, err := w.Compose(t.Context(), act, id, seen, post.Composition{Caption: "first", Accounts: []int64{w.account}})
 		must(t, err)
-		_, err = w.Compose(t.Context(), act, id, seen, post.Piece{Caption: "second", Accounts: []int64{w.account}})
-		wants(t, err, apierr.ValidationFailed, "changed")
+		_, err = w.Compose(t.Context(), act, id, seen, post.Composition{Caption: "second", Accounts: []int64{w.account}})
+		checkError(t, err, apierr.ValidationFailed, "changed")
 		if p := w.look(t, id); p.Caption != "first" {
 			t.Errorf("%q", p.Caption)
 		}
@@ -114,38 +114,38 @@ func TestComposeMeanwhile(t *testing.T) {
 }
 
 func TestComposeRefuses(t *testing.T) {
-	composing(t, func(t *testing.T, w *world, act *access.Actor) {
+	composing(t, func(t *testing.T, w *env, act *access.Actor) {
 		id := w.draft(t, "hello", time.Time{})
 		seen := w.look(t, id).UpdatedAt
 		for name, c := range map[string]struct {
-			piece    post.Piece
+			piece    post.Composition
 			code     apierr.Code
 			argument string
 		}{
-			"nobody":         {post.Piece{Caption: "x"}, apierr.ValidationFailed, "account_ids"},
-			"too long":       {post.Piece{Caption: strings.Repeat("x", post.MaxCaption+1), Accounts: []int64{w.account}}, apierr.ValidationFailed, "caption"},
-			"no text":        {post.Piece{Caption: "\x00", Accounts: []int64{w.account}}, apierr.ValidationFailed, "caption"},
-			"over":           {post.Piece{Caption: "x", Accounts: []int64{w.account}, At: noon.Add(-time.Hour)}, apierr.ValidationFailed, "scheduled_at"},
-			"others' medium": {post.Piece{Caption: "x", Accounts: []int64{w.account}, Media: []int64{9}}, apierr.NotFound, "media_ids"},
-			"others' own":    {post.Piece{Caption: "x", Accounts: []int64{w.account}, Own: map[int64]post.Override{w.account: {Media: []int64{9}}}}, apierr.NotFound, "media_ids"},
-			"beyond the end": {post.Piece{Caption: "x", Accounts: []int64{w.account}, Media: []int64{2}, Covers: map[int64]time.Duration{2: 11 * time.Second}}, apierr.ValidationFailed, "cover-2"},
-			"no account":     {post.Piece{Caption: "x", Accounts: []int64{w.account + 1}}, apierr.NotFound, "account_ids"},
-			"many":           {post.Piece{Caption: "x", Accounts: []int64{w.account}, Media: slices.Repeat([]int64{1}, 51)}, apierr.ValidationFailed, "media_ids"},
+			"nobody":         {post.Composition{Caption: "x"}, apierr.ValidationFailed, "account_ids"},
+			"too long":       {post.Composition{Caption: strings.Repeat("x", post.MaxCaption+1), Accounts: []int64{w.account}}, apierr.ValidationFailed, "caption"},
+			"no text":        {post.Composition{Caption: "\x00", Accounts: []int64{w.account}}, apierr.ValidationFailed, "caption"},
+			"over":           {post.Composition{Caption: "x", Accounts: []int64{w.account}, At: noon.Add(-time.Hour)}, apierr.ValidationFailed, "scheduled_at"},
+			"others' medium": {post.Composition{Caption: "x", Accounts: []int64{w.account}, Media: []int64{9}}, apierr.NotFound, "media_ids"},
+			"others' own":    {post.Composition{Caption: "x", Accounts: []int64{w.account}, Own: map[int64]post.Override{w.account: {Media: []int64{9}}}}, apierr.NotFound, "media_ids"},
+			"beyond the end": {post.Composition{Caption: "x", Accounts: []int64{w.account}, Media: []int64{2}, Covers: map[int64]time.Duration{2: 11 * time.Second}}, apierr.ValidationFailed, "cover-2"},
+			"no account":     {post.Composition{Caption: "x", Accounts: []int64{w.account + 1}}, apierr.NotFound, "account_ids"},
+			"many":           {post.Composition{Caption: "x", Accounts: []int64{w.account}, Media: slices.Repeat([]int64{1}, 51)}, apierr.ValidationFailed, "media_ids"},
 		} {
 			_, err := w.Compose(t.Context(), act, id, seen, c.piece)
 			if f := apierr.Of(err); err == nil || f.Code != c.code || f.Context["argument"] != c.argument {
 				t.Errorf("%s: %v, %v", name, err, f.Context)
 			}
 		}
-		mine := post.Piece{Caption: "x", Accounts: []int64{w.account}, At: noon.Add(time.Hour)}
+		mine := post.Composition{Caption: "x", Accounts: []int64{w.account}, At: noon.Add(time.Hour)}
 		viewer := *act
 		viewer.Role, viewer.Capabilities = access.Viewer, access.OfRole(access.Viewer)
 		_, err := w.Compose(t.Context(), &viewer, id, seen, mine)
-		wants(t, err, apierr.WriteNotAllowed, "")
+		checkError(t, err, apierr.WriteNotAllowed, "")
 		stranger := *act
 		stranger.TeamID++
 		_, err = w.Compose(t.Context(), &stranger, id, seen, mine)
-		wants(t, err, apierr.NotFound, "")
+		checkError(t, err, apierr.NotFound, "")
 		if p := w.look(t, id); p.Caption != "hello" || !p.UpdatedAt.Equal(seen) {
 			t.Errorf("%+v", p)
 		}
@@ -155,7 +155,7 @@ func TestComposeRefuses(t *testing.T) {
 		paused := *act
 		paused.Capabilities = []access.Capability{access.Read, access.Write}
 		_, err = w.Compose(t.Context(), &paused, id, seen, mine)
-		wants(t, err, apierr.PublishNotAllowed, "")
+		checkError(t, err, apierr.PublishNotAllowed, "")
 		open := mine
 		open.At = time.Time{}
 		if _, err = w.Compose(t.Context(), act, id, seen, open); apierr.Of(err).Context["argument"] != "scheduled_at" {
@@ -163,17 +163,17 @@ func TestComposeRefuses(t *testing.T) {
 		}
 		w.do(t, "publish_post", map[string]any{"post_id": id})
 		_, err = w.Compose(t.Context(), act, id, seen, mine)
-		wants(t, err, apierr.ValidationFailed, "published")
+		checkError(t, err, apierr.ValidationFailed, "published")
 	})
 }
 
 // A template is changed while its series stands, and keeps its time.
 func TestComposeATemplate(t *testing.T) {
-	composing(t, func(t *testing.T, w *world, act *access.Actor) {
-		id := w.repeated(t, "FREQ=DAILY")
-		c := post.Piece{Caption: "anew", Accounts: []int64{w.account}}
+	composing(t, func(t *testing.T, w *env, act *access.Actor) {
+		id := w.repeat(t, "FREQ=DAILY")
+		c := post.Composition{Caption: "anew", Accounts: []int64{w.account}}
 		_, err := w.Compose(t.Context(), act, id, w.look(t, id).UpdatedAt, c)
-		wants(t, err, apierr.ValidationFailed, "recurring_template")
+		checkError(t, err, apierr.ValidationFailed, "recurring_template")
 		w.do(t, "cancel_post", map[string]any{"post_id": id})
 		_, err = w.Compose(t.Context(), act, id, w.look(t, id).UpdatedAt, c)
 		must(t, err)
@@ -185,10 +185,10 @@ func TestComposeATemplate(t *testing.T) {
 
 // What is not kept yet is judged as what is.
 func TestWeigh(t *testing.T) {
-	composing(t, func(t *testing.T, w *world, act *access.Actor) {
-		before := w.told(t, "post.created")
+	composing(t, func(t *testing.T, w *env, act *access.Actor) {
+		before := w.countEvents(t, "post.created")
 		text := "forbidden"
-		got, err := w.Weigh(t.Context(), act, post.Piece{Caption: "fine #one", Accounts: []int64{w.account}, Own: map[int64]post.Override{w.account: {Caption: &text}}, Media: []int64{1}}, nil)
+		got, err := w.CheckComposition(t.Context(), act, post.Composition{Caption: "fine #one", Accounts: []int64{w.account}, Own: map[int64]post.Override{w.account: {Caption: &text}}, Media: []int64{1}}, nil)
 		must(t, err)
 		o := got.Outlooks[0]
 		if len(o.Problems) != 1 || !o.Problems[0].Blocking || o.Problems[0].AccountID != w.account || o.Content.Text != text || len(o.Content.Media) != 1 || got.Left == 0 {
@@ -198,12 +198,12 @@ func TestWeigh(t *testing.T) {
 		if diff := cmp.Diff(want, o.Measures); diff != "" {
 			t.Error(diff)
 		}
-		if _, err = w.Weigh(t.Context(), act, post.Piece{Accounts: []int64{w.account + 1}}, nil); !apierr.Is(err, apierr.NotFound) {
+		if _, err = w.CheckComposition(t.Context(), act, post.Composition{Accounts: []int64{w.account + 1}}, nil); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("another team's account: %v", err)
 		}
-		none, err := w.Weigh(t.Context(), act, post.Piece{}, nil)
+		none, err := w.CheckComposition(t.Context(), act, post.Composition{}, nil)
 		must(t, err)
-		if len(none.Outlooks) != 0 || w.told(t, "post.created") != before {
+		if len(none.Outlooks) != 0 || w.countEvents(t, "post.created") != before {
 			t.Errorf("%+v", none)
 		}
 	})
@@ -221,7 +221,7 @@ func TestForesee(t *testing.T) {
 		"FREQ=DAILY;UNTIL=20260327": "",
 		"FREQ=HOURLY":               "",
 	} {
-		got, err := post.Foresee(rule, begin, berlin, 3)
+		got, err := post.PreviewSeries(rule, begin, berlin, 3)
 		texts := []string{}
 		for _, at := range got {
 			texts = append(texts, at.In(berlin).Format("02T15-07"))

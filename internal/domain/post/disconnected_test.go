@@ -10,7 +10,7 @@ import (
 )
 
 // leaves disconnects an account as a person does.
-func (w *world) leaves(t *testing.T, account int64) {
+func (w *env) leaves(t *testing.T, account int64) {
 	t.Helper()
 	w.exec(t, `UPDATE social_accounts SET connection_state = 'lost', disconnected_at = 1 WHERE id = ?`, account)
 }
@@ -18,15 +18,15 @@ func (w *world) leaves(t *testing.T, account int64) {
 // A post keeps an account that was disconnected, with what it shows of its own, while whoever writes it keeps it; no other
 // post gets it.
 func TestComposeKeepsDisconnected(t *testing.T) {
-	composing(t, func(t *testing.T, w *world, act *access.Actor) {
-		other, text := w.second(t), "of its own"
+	composing(t, func(t *testing.T, w *env, act *access.Actor) {
+		other, text := w.connectSecond(t), "of its own"
 		id, elsewhere := w.draft(t, "hello", time.Time{}), w.draft(t, "elsewhere", time.Time{})
-		c := post.Piece{Caption: "hello", Accounts: []int64{w.account, other}, Own: map[int64]post.Override{other: {Caption: &text, Media: []int64{1}}}}
+		c := post.Composition{Caption: "hello", Accounts: []int64{w.account, other}, Own: map[int64]post.Override{other: {Caption: &text, Media: []int64{1}}}}
 		_, err := w.Compose(t.Context(), act, id, w.look(t, id).UpdatedAt, c)
 		must(t, err)
 		w.leaves(t, other)
 		c.Caption = "anew"
-		weighed, err := w.Weigh(t.Context(), act, c, w.look(t, id).Targets)
+		weighed, err := w.CheckComposition(t.Context(), act, c, w.look(t, id).Targets)
 		must(t, err)
 		if o := weighed.Outlooks[1]; o.Target.Active || len(o.Problems) != 1 || o.Content.Text != text {
 			t.Errorf("%+v", o)
@@ -37,9 +37,9 @@ func TestComposeKeepsDisconnected(t *testing.T) {
 		if p.Caption != "anew" || len(p.Targets) != 2 || p.Targets[1].AccountID != other || *p.Targets[1].Caption != text || len(p.Targets[1].Media) != 1 {
 			t.Errorf("%+v", p)
 		}
-		_, err = w.Compose(t.Context(), act, elsewhere, w.look(t, elsewhere).UpdatedAt, post.Piece{Caption: "elsewhere", Accounts: []int64{other}})
-		wants(t, err, apierr.NotFound, "")
-		kept, left, err := w.Copied(t.Context(), p)
+		_, err = w.Compose(t.Context(), act, elsewhere, w.look(t, elsewhere).UpdatedAt, post.Composition{Caption: "elsewhere", Accounts: []int64{other}})
+		checkError(t, err, apierr.NotFound, "")
+		kept, left, err := w.SplitTargets(t.Context(), p)
 		must(t, err)
 		if len(kept) != 1 || kept[0] != w.account || len(left) != 1 || left[0].AccountID != other {
 			t.Errorf("a copy goes to %v, and not to %+v", kept, left)
@@ -49,8 +49,8 @@ func TestComposeKeepsDisconnected(t *testing.T) {
 
 // What is foretold of a scheduled post is what happens at its time.
 func TestForetell(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		other := w.second(t)
+	eachDatabase(t, func(t *testing.T, w *env) {
+		other := w.connectSecond(t)
 		ids := map[string]string{}
 		for _, caption := range []string{"fine", "soon forbidden"} {
 			id := w.draft(t, caption[:4], time.Time{})
@@ -60,11 +60,11 @@ func TestForetell(t *testing.T) {
 			ids[caption] = id
 		}
 		w.leaves(t, other)
-		fine := w.Foretell(w.look(t, ids["fine"]), "en")
+		fine := w.Predict(w.look(t, ids["fine"]), "en")
 		if fine.Refused || len(fine.Goes) != 1 || fine.Goes[0].AccountID != w.account || len(fine.Fails) != 1 || fine.Fails[0].AccountID != other {
 			t.Errorf("%+v", fine)
 		}
-		if bad := w.Foretell(w.look(t, ids["soon forbidden"]), "en"); !bad.Refused {
+		if bad := w.Predict(w.look(t, ids["soon forbidden"]), "en"); !bad.Refused {
 			t.Errorf("%+v", bad)
 		}
 		w.clock.Advance(day)
@@ -79,23 +79,23 @@ func TestForetell(t *testing.T) {
 
 // A series that stands gets another rule with what it is made from, and goes on by it.
 func TestComposeChangesTheRule(t *testing.T) {
-	composing(t, func(t *testing.T, w *world, act *access.Actor) {
-		id := w.repeated(t, "FREQ=DAILY")
-		if n, err := w.Waiting(t.Context(), w.call.TeamID, w.account); err != nil || n != (post.Ahead{Posts: 1, Series: 1}) {
+	composing(t, func(t *testing.T, w *env, act *access.Actor) {
+		id := w.repeat(t, "FREQ=DAILY")
+		if n, err := w.CountUpcoming(t.Context(), w.call.TeamID, w.account); err != nil || n != (post.Upcoming{Posts: 1, Series: 1}) {
 			t.Errorf("%+v waits (%v)", n, err)
 		}
 		w.do(t, "cancel_post", map[string]any{"post_id": id})
-		before := w.told(t, "post.changed")
-		c := post.Piece{Caption: "hello", Accounts: []int64{w.account}, Rule: "FREQ=WEEKLY"}
+		before := w.countEvents(t, "post.changed")
+		c := post.Composition{Caption: "hello", Accounts: []int64{w.account}, Rule: "FREQ=WEEKLY"}
 		_, err := w.Compose(t.Context(), act, id, w.look(t, id).UpdatedAt, c)
 		must(t, err)
-		if p := w.look(t, id); p.Series.Rule != "FREQ=WEEKLY" || !p.Series.Paused || w.told(t, "post.changed") != before+1 {
-			t.Errorf("%+v, %d events", p.Series, w.told(t, "post.changed")-before)
+		if p := w.look(t, id); p.Series.Rule != "FREQ=WEEKLY" || !p.Series.Paused || w.countEvents(t, "post.changed") != before+1 {
+			t.Errorf("%+v, %d events", p.Series, w.countEvents(t, "post.changed")-before)
 		}
 		for _, rule := range []string{"FREQ=YEARLY", "FREQ=DAILY;UNTIL=20261120"} {
 			c.Caption, c.Rule = "not kept", rule
 			_, err = w.Compose(t.Context(), act, id, w.look(t, id).UpdatedAt, c)
-			wants(t, err, apierr.ValidationFailed, "")
+			checkError(t, err, apierr.ValidationFailed, "")
 		}
 		c.Rule = ""
 		_, err = w.Compose(t.Context(), act, id, w.look(t, id).UpdatedAt, c)

@@ -19,7 +19,7 @@ import (
 
 // create makes a draft. Nothing is sent to any network.
 func (s *Service) create(ctx context.Context, call operation.Call, in CreateInput) (operation.Answer[Full], error) {
-	targets, err := s.targetsOf(ctx, call, in.AccountIDs, nil)
+	targets, err := s.findTargets(ctx, call, in.AccountIDs, nil)
 	if err != nil {
 		return operation.Answer[Full]{}, err
 	}
@@ -40,9 +40,9 @@ func (s *Service) create(ctx context.Context, call operation.Call, in CreateInpu
 	return out, err
 }
 
-// targetsOf finds the accounts that a post is to go to; each once, in the order given. One that was disconnected is found
+// findTargets finds the accounts that a post is to go to; each once, in the order given. One that was disconnected is found
 // only among those that the post had before.
-func (s *Service) targetsOf(ctx context.Context, call operation.Call, ids []int64, had []Target) ([]Target, error) {
+func (s *Service) findTargets(ctx context.Context, call operation.Call, ids []int64, had []Target) ([]Target, error) {
 	found, err := s.accounts.Of(ctx, call.TeamID, ids)
 	if err != nil {
 		return nil, err
@@ -54,14 +54,14 @@ func (s *Service) targetsOf(ctx context.Context, call operation.Call, ids []int6
 			continue
 		}
 		if a, ok := found[id]; ok {
-			out = append(out, Target{AccountID: id, Platform: a.Platform, Username: a.Username, Active: a.Active(), State: Pending})
+			out = append(out, Target{AccountID: id, Platform: a.Platform, Username: a.Username, Active: a.Active(), State: TargetPending})
 			continue
 		}
 		i := slices.IndexFunc(had, this)
 		if i < 0 {
 			return nil, apierr.Missing().With("argument", "account_ids")
 		}
-		out = append(out, Target{AccountID: id, Platform: had[i].Platform, Username: had[i].Username, State: Pending})
+		out = append(out, Target{AccountID: id, Platform: had[i].Platform, Username: had[i].Username, State: TargetPending})
 	}
 	return out, nil
 }
@@ -71,7 +71,7 @@ func (s *Service) change(ctx context.Context, call operation.Call, in UpdateInpu
 	var at time.Time
 	if in.ScheduledAt.Value != nil {
 		var err error
-		if at, err = timeToCome(call, *in.ScheduledAt.Value); err != nil {
+		if at, err = parseFutureTime(call, *in.ScheduledAt.Value); err != nil {
 			return operation.Answer[Changed]{}, err
 		}
 	}
@@ -82,7 +82,7 @@ func (s *Service) change(ctx context.Context, call operation.Call, in UpdateInpu
 		if p, err = s.lock(ctx, tx, call.TeamID, in.ID); err != nil {
 			return err
 		}
-		if err := p.mayChange(); err != nil {
+		if err := p.checkEditable(); err != nil {
 			return err
 		}
 		before = p.Approval
@@ -98,7 +98,7 @@ func (s *Service) change(ctx context.Context, call operation.Call, in UpdateInpu
 	}
 	full, problems := s.answer(call, p), s.problems(call, p, nil)
 	notes := slices.Concat(full.Notes, p.returnedNote(before), farNote(call, at))
-	return operation.Answer[Changed]{App: full.App, Untrusted: full.Untrusted, Notes: notes, Data: Changed{full.Data, problems}, Said: full.Said + saidOfProblems(problems)}, nil
+	return operation.Answer[Changed]{App: full.App, Untrusted: full.Untrusted, Notes: notes, Data: Changed{full.Data, problems}, Said: full.Said + summarizeProblems(problems)}, nil
 }
 
 func (s *Service) applyChange(ctx context.Context, tx *db.Tx, call operation.Call, p *Post, in UpdateInput, at time.Time) error {
@@ -108,10 +108,10 @@ func (s *Service) applyChange(ctx context.Context, tx *db.Tx, call operation.Cal
 		given bool
 		apply func() (bool, error)
 	}{
-		{"caption", in.Caption != nil, func() (bool, error) { return rewrite(p, *in.Caption), nil }},
-		{"media_ids", in.MediaIDs != nil, func() (bool, error) { return s.swapMedia(ctx, tx, p, in.MediaIDs) }},
-		{"scheduled_at", in.ScheduledAt.Given, func() (bool, error) { return s.move(ctx, tx, call, p, at) }},
-		{"account_ids", in.AccountIDs != nil, func() (bool, error) { return s.retarget(ctx, tx, call, p, in.AccountIDs) }},
+		{"caption", in.Caption != nil, func() (bool, error) { return setCaption(p, *in.Caption), nil }},
+		{"media_ids", in.MediaIDs != nil, func() (bool, error) { return s.changeMedia(ctx, tx, p, in.MediaIDs) }},
+		{"scheduled_at", in.ScheduledAt.Given, func() (bool, error) { return s.changeTime(ctx, tx, call, p, at) }},
+		{"account_ids", in.AccountIDs != nil, func() (bool, error) { return s.changeAccounts(ctx, tx, call, p, in.AccountIDs) }},
 	} {
 		if !part.given {
 			continue
@@ -127,18 +127,18 @@ func (s *Service) applyChange(ctx context.Context, tx *db.Tx, call operation.Cal
 	if len(what) == 0 {
 		return nil
 	}
-	return changed(ctx, tx, call, p, what)
+	return recordChange(ctx, tx, call, p, what)
 }
 
-// rewrite gives a post another text.
-func rewrite(p *Post, caption string) bool {
+// setCaption gives a post another text.
+func setCaption(p *Post, caption string) bool {
 	differs := caption != p.Caption
 	p.Caption, p.Excerpt = caption, excerpt(caption)
 	return differs
 }
 
-// move gives a post another time: a scheduled one goes out then, a draft wishes to. The zero time clears the wish.
-func (s *Service) move(ctx context.Context, tx *db.Tx, call operation.Call, p *Post, at time.Time) (bool, error) {
+// changeTime gives a post another time: a scheduled one goes out then, a draft wishes to. The zero time clears the wish.
+func (s *Service) changeTime(ctx context.Context, tx *db.Tx, call operation.Call, p *Post, at time.Time) (bool, error) {
 	switch {
 	case at.IsZero() && p.Status == Scheduled:
 		return false, errNeedsTime
@@ -146,7 +146,7 @@ func (s *Service) move(ctx context.Context, tx *db.Tx, call operation.Call, p *P
 		return false, nil
 	}
 	if p.Status == Scheduled && !sameMonth(at, p.ScheduledAt, call.Zone) {
-		if err := s.allow(ctx, tx, call, at); err != nil {
+		if err := s.checkAllowance(ctx, tx, call, at); err != nil {
 			return false, err
 		}
 	}
@@ -154,8 +154,8 @@ func (s *Service) move(ctx context.Context, tx *db.Tx, call operation.Call, p *P
 	return true, nil
 }
 
-// swapMedia replaces the media of a post.
-func (s *Service) swapMedia(ctx context.Context, tx *db.Tx, p *Post, ids []int64) (bool, error) {
+// changeMedia replaces the media of a post.
+func (s *Service) changeMedia(ctx context.Context, tx *db.Tx, p *Post, ids []int64) (bool, error) {
 	wanted, err := s.library.Of(ctx, tx, p.TeamID, ids)
 	if err != nil {
 		return false, err
@@ -163,13 +163,13 @@ func (s *Service) swapMedia(ctx context.Context, tx *db.Tx, p *Post, ids []int64
 	if slices.EqualFunc(wanted, p.Media, func(a, b network.Media) bool { return a.ID == b.ID }) {
 		return false, nil
 	}
-	p.Media = covered(wanted, p.Media)
+	p.Media = copyCovers(wanted, p.Media)
 	return true, setMedia(ctx, tx, *p)
 }
 
-// retarget replaces the accounts of a post. Those that stay keep their own text.
-func (s *Service) retarget(ctx context.Context, tx *db.Tx, call operation.Call, p *Post, ids []int64) (bool, error) {
-	wanted, err := s.targetsOf(ctx, call, ids, nil)
+// changeAccounts replaces the accounts of a post. Those that stay keep their own text.
+func (s *Service) changeAccounts(ctx context.Context, tx *db.Tx, call operation.Call, p *Post, ids []int64) (bool, error) {
+	wanted, err := s.findTargets(ctx, call, ids, nil)
 	if err != nil {
 		return false, err
 	}
@@ -181,51 +181,51 @@ func (s *Service) retarget(ctx context.Context, tx *db.Tx, call operation.Call, 
 	for i, t := range wanted {
 		kept[i] = t.AccountID
 	}
-	if err := keepOnly(ctx, tx, p.ID, kept); err != nil {
+	if err := removeOtherTargets(ctx, tx, p.ID, kept); err != nil {
 		return false, err
 	}
 	if err := insertTargets(ctx, tx, p.ID, wanted); err != nil {
 		return false, err
 	}
-	p.Targets, err = s.targets(ctx, tx, p.TeamID, p.ID)
+	p.Targets, err = s.readTargets(ctx, tx, p.TeamID, p.ID)
 	return true, err
 }
 
-// timeToCome reads a time of the future with a time part, in the team's zone where it has no offset.
-func timeToCome(call operation.Call, text string) (time.Time, error) {
+// parseFutureTime reads a time of the future with a time part, in the team's zone where it has no offset.
+func parseFutureTime(call operation.Call, text string) (time.Time, error) {
 	at, err := teamtime.Parse(text, call.Zone)
 	if err != nil {
 		return at, badTime("scheduled_at", err)
 	}
-	return at, mayCome(call, at)
+	return at, checkFutureTime(call, at)
 }
 
 // How far ahead a post may be scheduled, and from when on a note asks whether the year is meant.
 const (
-	mostYearsAhead    = 10
+	maxYearsAhead     = 10
 	unlikelyYearAhead = 1
 )
 
-// mayCome refuses a time that is over, or further ahead than anybody plans.
-func mayCome(call operation.Call, at time.Time) error {
+// checkFutureTime refuses a time that is over, or further ahead than anybody plans.
+func checkFutureTime(call operation.Call, at time.Time) error {
 	switch {
 	case !at.After(call.Now):
-		return errOver
+		return errPastTime
 	case TooFar(call.Now, at):
-		return errFar
+		return errTooFar
 	}
 	return nil
 }
 
 var (
-	errOver      = apierr.Invalid(apierr.InThePast, "scheduled_at", "The time is over. Give one that is to come, or publish at once.")
-	errFar       = apierr.Invalid(apierr.OutOfRange, "scheduled_at", "The time is more than ten years ahead. Check the year.")
+	errPastTime  = apierr.Invalid(apierr.InThePast, "scheduled_at", "The time is over. Give one that is to come, or publish at once.")
+	errTooFar    = apierr.Invalid(apierr.OutOfRange, "scheduled_at", "The time is more than ten years ahead. Check the year.")
 	errNeedsTime = apierr.BadState(string(Scheduled), "A scheduled post needs a time. Cancel the post to make it a draft without one.").
 			With("argument", "scheduled_at")
 )
 
 // TooFar reports whether a time is further ahead than a post may be scheduled.
-func TooFar(now, at time.Time) bool { return at.After(now.AddDate(mostYearsAhead, 0, 0)) }
+func TooFar(now, at time.Time) bool { return at.After(now.AddDate(maxYearsAhead, 0, 0)) }
 
 // FarAhead reports whether a time is so far ahead that the year may be a mistake.
 func FarAhead(now, at time.Time) bool { return at.After(now.AddDate(unlikelyYearAhead, 0, 0)) }
@@ -246,7 +246,7 @@ func (p Post) returnedNote(before Approval) []string {
 	note := "The client had " + string(before) + " an earlier version. After this change the post waits for the client's approval again " +
 		"and is not sent before it."
 	if p.Status == Scheduled {
-		note += " If it is not approved by its scheduled time, its accounts fail with " + missedApproval + "."
+		note += " If it is not approved by its scheduled time, its accounts fail with " + codeMissedApproval + "."
 	}
 	return []string{note}
 }

@@ -12,8 +12,8 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Copied tells which accounts a post that is made like another one can go to, and which were disconnected since.
-func (s *Service) Copied(ctx context.Context, from Post) ([]int64, []Target, error) {
+// SplitTargets tells which accounts a post that is made like another one can go to, and which were disconnected since.
+func (s *Service) SplitTargets(ctx context.Context, from Post) ([]int64, []Target, error) {
 	ids := make([]int64, len(from.Targets))
 	for i, t := range from.Targets {
 		ids[i] = t.AccountID
@@ -33,11 +33,11 @@ func (s *Service) Copied(ctx context.Context, from Post) ([]int64, []Target, err
 	return kept, left, nil
 }
 
-// Resemble gives a draft, that was made of another post's text, media and accounts, the rest of what that one shows: what
+// CopyFrom gives a draft, that was made of another post's text, media and accounts, the rest of what that one shows: what
 // its accounts show of their own, and the frames that stand for videos. A draft that was changed since it was made stays as
 // it is, so that doing it twice is doing it once. It is not_found for whoever may not write in the team of both.
-func (s *Service) Resemble(ctx context.Context, person int64, draft, original string) error {
-	_, err := s.actOn(ctx, person, draft, access.Write, "post.resemble", func(ctx context.Context, tx *db.Tx, call operation.Call, p *Post) error {
+func (s *Service) CopyFrom(ctx context.Context, person int64, draft, original string) error {
+	_, err := s.updateAs(ctx, person, draft, access.Write, "post.resemble", func(ctx context.Context, tx *db.Tx, call operation.Call, p *Post) error {
 		if p.Status != Draft {
 			return apierr.BadState(string(p.Status), "Only a draft is made like another post.")
 		}
@@ -45,7 +45,7 @@ func (s *Service) Resemble(ctx context.Context, person int64, draft, original st
 		if err != nil || !p.UpdatedAt.Equal(p.CreatedAt) {
 			return err
 		}
-		differs, err := s.copyOwn(ctx, tx, *p, from)
+		differs, err := s.copyOverrides(ctx, tx, *p, from)
 		if err != nil || !differs {
 			return err
 		}
@@ -57,9 +57,9 @@ func (s *Service) Resemble(ctx context.Context, person int64, draft, original st
 	return err
 }
 
-// copyOwn writes to a draft what only single accounts of another post show, and which frames stand for videos. It tells
+// copyOverrides writes to a draft what only single accounts of another post show, and which frames stand for videos. It tells
 // whether there was any of it.
-func (s *Service) copyOwn(ctx context.Context, tx *db.Tx, draft, from Post) (bool, error) {
+func (s *Service) copyOverrides(ctx context.Context, tx *db.Tx, draft, from Post) (bool, error) {
 	differs := false
 	for _, t := range draft.Targets {
 		i := slices.IndexFunc(from.Targets, func(other Target) bool { return other.AccountID == t.AccountID })
@@ -67,7 +67,7 @@ func (s *Service) copyOwn(ctx context.Context, tx *db.Tx, draft, from Post) (boo
 			continue
 		}
 		differs = true
-		t.Caption, t.Media = from.Targets[i].Caption, slices.DeleteFunc(slices.Clone(from.Targets[i].Media), gone)
+		t.Caption, t.Media = from.Targets[i].Caption, slices.DeleteFunc(slices.Clone(from.Targets[i].Media), isDeleted)
 		if err := setOverride(ctx, tx, draft.ID, t); err != nil {
 			return false, err
 		}

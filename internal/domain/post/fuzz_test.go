@@ -60,7 +60,7 @@ func FuzzApprovalLink(f *testing.F) {
 		f.Add(other.token(approvalLink{"01a204db-e9eb-7e4a-9942-d7519a4ef749", 1, time.Unix(1<<31, 0), generation}))
 	}
 	f.Fuzz(func(t *testing.T, token string) {
-		if _, err := a.read(token); !apierr.Is(err, apierr.NotFound) {
+		if _, err := a.parse(token); !apierr.Is(err, apierr.NotFound) {
 			t.Fatalf("%q: %v", token, err)
 		}
 	})

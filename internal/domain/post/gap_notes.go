@@ -25,8 +25,8 @@ func (g *gap) add(at time.Time) {
 	g.skipped++
 }
 
-// note keeps what was skipped for those who look at the series. about is the post that it is told of.
-func (g *gap) note(ctx context.Context, tx *db.Tx, about Post, series int64) error {
+// record keeps what was skipped for those who look at the series. about is the post that it is told of.
+func (g *gap) record(ctx context.Context, tx *db.Tx, about Post, series int64) error {
 	if g.skipped == 0 {
 		return nil
 	}
@@ -38,7 +38,7 @@ func (g *gap) note(ctx context.Context, tx *db.Tx, about Post, series int64) err
 	return auditlog.Record(ctx, tx, about.TeamID, auditlog.Actor{}, "series.skipped", about.ID, map[string]any{"series": series, "skipped": g.skipped, "first": db.Micros(g.first), "last": db.Micros(g.last)})
 }
 
-const gapsShown = 5
+const maxGaps = 5
 
 // gapNotes says which occurrences of a series were skipped, the latest first.
 func (s *Service) gapNotes(ctx context.Context, call operation.Call, series int64) ([]string, error) {
@@ -47,7 +47,7 @@ func (s *Service) gapNotes(ctx context.Context, call operation.Call, series int6
 		err := rows.Scan(&first, &last, &g.skipped)
 		g.first, g.last = db.Time(first), db.Time(last)
 		return err
-	}, `SELECT first_at, last_at, skipped FROM post_series_gaps WHERE series_id = ? ORDER BY id DESC LIMIT ?`, series, gapsShown)
+	}, `SELECT first_at, last_at, skipped FROM post_series_gaps WHERE series_id = ? ORDER BY id DESC LIMIT ?`, series, maxGaps)
 	if err != nil {
 		return nil, fmt.Errorf("reading skipped occurrences: %w", err)
 	}

@@ -11,49 +11,49 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// HandOver hands a scheduled post of any team over at once, whatever its time and whatever stands in its way, in the
+// ForceSubmit hands a scheduled post of any team over at once, whatever its time and whatever stands in its way, in the
 // transaction of whoever knows what became of it. It is false for one that is not scheduled any more. The text is the
 // refusal, as by Release, with which every account fails of which it is not known that it went out: it may not be sent.
-func (s *Service) HandOver(ctx context.Context, tx *db.Tx, team int64, id string) (bool, string, error) {
+func (s *Service) ForceSubmit(ctx context.Context, tx *db.Tx, team int64, id string) (bool, string, error) {
 	p, err := s.lock(ctx, tx, team, id)
 	if err != nil || p.Status != Scheduled || p.IsTemplate {
 		return false, "", err
 	}
-	refused, err := s.refusedAtItsTime(ctx, tx, p)
+	refused, err := s.refusalWhenDue(ctx, tx, p)
 	if err != nil {
 		return false, "", err
 	}
 	if p.ScheduledAt.After(tx.Now()) {
-		if err := s.letSeriesKnow(ctx, tx, &p); err != nil {
+		if err := s.updateSeriesOf(ctx, tx, &p); err != nil {
 			return false, "", err
 		}
 	}
-	_, err = s.hand(ctx, tx, &p, p.Targets, auditlog.Actor{}, "")
+	_, err = s.submit(ctx, tx, &p, p.Targets, auditlog.Actor{}, "")
 	return err == nil, refused, err
 }
 
-// Behind is a series of which occurrences have not been made although their times are over.
-type Behind struct {
+// OverdueSeries is a series of which occurrences have not been made although their times are over.
+type OverdueSeries struct {
 	TeamID     int64  `json:"team_id"`
 	TemplateID string `json:"template_id"`
 	Skipped    int64  `json:"skipped"` // occurrences
 }
 
-// FallenBehind lists series of every team whose next occurrence should have been made by now, with those that are over.
-func (s *Service) FallenBehind(ctx context.Context) ([]Behind, error) {
-	list, err := db.All(ctx, s.db, func(rows *sql.Rows, b *Behind) error { return rows.Scan(&b.TemplateID, &b.TeamID) },
+// ListOverdueSeries lists series of every team whose next occurrence should have been made by now, with those that are over.
+func (s *Service) ListOverdueSeries(ctx context.Context) ([]OverdueSeries, error) {
+	list, err := db.All(ctx, s.db, func(rows *sql.Rows, b *OverdueSeries) error { return rows.Scan(&b.TemplateID, &b.TeamID) },
 		`SELECT posts.id, posts.team_id FROM post_series r JOIN posts ON posts.id = r.template_id WHERE r.wake_at > 0 AND r.wake_at <= ? AND posts.status = 'scheduled' AND posts.is_template = 1 ORDER BY r.wake_at`,
 		db.Micros(s.db.Now()))
 	if err != nil {
 		return nil, fmt.Errorf("looking for series that fell behind: %w", err)
 	}
-	out := []Behind{}
+	out := []OverdueSeries{}
 	for _, b := range list {
 		p, err := s.read(ctx, s.db, b.TeamID, b.TemplateID, "")
 		if err != nil {
 			return nil, err
 		}
-		missed, err := p.Series.over(s.db.Now())
+		missed, err := p.Series.overdue(s.db.Now())
 		if err != nil {
 			return nil, err
 		}
@@ -64,8 +64,8 @@ func (s *Service) FallenBehind(ctx context.Context) ([]Behind, error) {
 	return out, nil
 }
 
-// over are the occurrences of a series that were not made before a time.
-func (r Series) over(now time.Time) (gap, error) {
+// overdue are the occurrences of a series that were not made before a time.
+func (r Series) overdue(now time.Time) (gap, error) {
 	var missed gap
 	recurring, err := r.recurrence()
 	if err != nil {
@@ -80,31 +80,31 @@ func (r Series) over(now time.Time) (gap, error) {
 	return missed, nil
 }
 
-// PassBy has a series go on behind what is over, which is noted as skipped: it may have gone out from elsewhere.
-func (s *Service) PassBy(ctx context.Context, tx *db.Tx, b Behind) error {
+// SkipOverdue has a series go on behind what is over, which is noted as skipped: it may have gone out from elsewhere.
+func (s *Service) SkipOverdue(ctx context.Context, tx *db.Tx, b OverdueSeries) error {
 	p, err := s.lock(ctx, tx, b.TeamID, b.TemplateID)
 	if err != nil || !p.IsTemplate || p.Status != Scheduled {
 		return err
 	}
-	r, err := seriesOf(ctx, tx, p.SeriesID, s.db.ForUpdate())
+	r, err := readSeries(ctx, tx, p.SeriesID, s.db.ForUpdate())
 	if err != nil {
 		return err
 	}
-	missed, err := r.over(tx.Now())
+	missed, err := r.overdue(tx.Now())
 	if err != nil {
 		return err
 	}
-	if err := missed.note(ctx, tx, p, r.ID); err != nil {
+	if err := missed.record(ctx, tx, p, r.ID); err != nil {
 		return err
 	}
 	if missed.skipped > 0 {
 		r.last = missed.last
 	}
-	return s.goOn(ctx, tx, &p, r)
+	return s.createNext(ctx, tx, &p, r)
 }
 
-// Going is what is to go out to one account: of a post that is scheduled.
-type Going struct {
+// ScheduledTarget is what is to go out to one account: of a post that is scheduled.
+type ScheduledTarget struct {
 	TeamID    int64
 	PostID    string
 	AccountID int64
@@ -112,14 +112,14 @@ type Going struct {
 	Paused    bool // its team may not publish at present: it waits, however late that is
 }
 
-// Scheduled lists what is to go out, of every team and at any time, the next first.
-func (s *Service) Scheduled(ctx context.Context) ([]Going, error) {
-	out, err := db.All(ctx, s.db, func(rows *sql.Rows, g *Going) error {
+// ListScheduled lists what is to go out, of every team and at any time, the next first.
+func (s *Service) ListScheduled(ctx context.Context) ([]ScheduledTarget, error) {
+	out, err := db.All(ctx, s.db, func(rows *sql.Rows, g *ScheduledTarget) error {
 		var at int64
 		err := rows.Scan(&g.TeamID, &g.PostID, &g.AccountID, &at, &g.Paused)
 		g.At = db.Time(at)
 		return err
-	}, `SELECT posts.team_id, posts.id, x.account_id, posts.scheduled_at, NOT (`+unpaused+`) FROM posts JOIN post_targets x ON x.post_id = posts.id
+	}, `SELECT posts.team_id, posts.id, x.account_id, posts.scheduled_at, NOT (`+notPausedCondition+`) FROM posts JOIN post_targets x ON x.post_id = posts.id
 		WHERE posts.status = 'scheduled' AND posts.is_template = 0 ORDER BY posts.scheduled_at, posts.id, x.position`)
 	if err != nil {
 		return nil, fmt.Errorf("listing what is to go out: %w", err)
@@ -127,16 +127,16 @@ func (s *Service) Scheduled(ctx context.Context) ([]Going, error) {
 	return out, nil
 }
 
-var errNoTarget = errors.New("the account is not the post's any more")
+var errTargetRemoved = errors.New("the account is not the post's any more")
 
-// Shown is the text that an account of a post shows.
-func (s *Service) Shown(ctx context.Context, team int64, id string, account int64) (string, error) {
-	p, t, language, err := s.ToSend(ctx, team, id, account)
+// TextFor is the text that an account of a post shows.
+func (s *Service) TextFor(ctx context.Context, team int64, id string, account int64) (string, error) {
+	p, t, language, err := s.LoadForDelivery(ctx, team, id, account)
 	if err != nil {
 		return "", err
 	}
 	if t.AccountID == 0 {
-		return "", errNoTarget
+		return "", errTargetRemoved
 	}
 	return p.Content(t, language).Text, nil
 }

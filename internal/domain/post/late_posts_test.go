@@ -10,7 +10,7 @@ import (
 
 // What is past its time is late where its team may publish, and held where it may not.
 func TestLate(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	eachDatabase(t, func(t *testing.T, w *env) {
 		due := noon.Add(day)
 		for _, at := range []time.Time{due, due.Add(time.Hour), due.Add(2 * day)} {
 			id := w.draft(t, "late", time.Time{})

@@ -22,15 +22,15 @@ type List struct {
 	Posts []Summary `json:"posts"`
 }
 
-// row is what a list shows of a post.
-type row struct {
+// listRow is what a list shows of a post.
+type listRow struct {
 	id, status, excerpt             string
 	scheduled, submitted, published int64
 	series, template                int64
 }
 
 // slot is the time by which lists know the post.
-func (r row) slot() int64 {
+func (r listRow) slot() int64 {
 	switch {
 	case r.published != 0:
 		return r.published
@@ -40,20 +40,20 @@ func (r row) slot() int64 {
 	return r.submitted
 }
 
-func scanRow(rows *sql.Rows, r *row) error {
+func scanRow(rows *sql.Rows, r *listRow) error {
 	return rows.Scan(&r.id, &r.status, &r.excerpt, &r.scheduled, &r.submitted, &r.published, &r.series, &r.template)
 }
 
 // recurrence says which series a post belongs to, of which some are paused; nil for none.
-func (r row) recurrence(paused map[int64]bool) *RecurrenceEntry {
+func (r listRow) recurrence(paused map[int64]bool) *RecurrenceEntry {
 	if r.series == 0 {
 		return nil
 	}
 	return &RecurrenceEntry{r.series, r.template != 0, paused[r.series]}
 }
 
-// pausedOf returns which series of a page of posts are paused, in one query, and none if no post belongs to a series.
-func (s *Service) pausedOf(ctx context.Context, team int64, page []row) (map[int64]bool, error) {
+// pausedSeries returns which series of a page of posts are paused, in one query, and none if no post belongs to a series.
+func (s *Service) pausedSeries(ctx context.Context, team int64, page []listRow) (map[int64]bool, error) {
 	args := []any{team}
 	for _, r := range page {
 		if r.series != 0 && !slices.Contains(args[1:], any(r.series)) {
@@ -84,7 +84,7 @@ func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (
 		return out, err
 	}
 	if q.nothing {
-		out.Notes = append(out.Notes, noTime)
+		out.Notes = append(out.Notes, emptyRangeNote)
 	}
 	text, args := q.sql(in.Limit)
 	page, err := db.AllOf(ctx, s.db, in.Limit+1, scanRow, text, args...)
@@ -99,20 +99,20 @@ func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (
 	if err != nil {
 		return out, err
 	}
-	paused, err := s.pausedOf(ctx, call.TeamID, page)
+	paused, err := s.pausedSeries(ctx, call.TeamID, page)
 	if err != nil {
 		return out, err
 	}
 	out.Data.Posts = make([]Summary, len(page))
 	for i, r := range page {
-		out.Data.Posts[i] = Summary{ID: r.id, Status: Status(r.status), Excerpt: r.excerpt, Accounts: named(accounts, r.id),
+		out.Data.Posts[i] = Summary{ID: r.id, Status: Status(r.status), Excerpt: r.excerpt, Accounts: accountsOfPost(accounts, r.id),
 			ScheduledAt: call.Maybe(db.Time(r.scheduled)), PublishedAt: call.Maybe(db.Time(r.published)), Recurrence: r.recurrence(paused)}
 	}
 	return out, nil
 }
 
-// noTime explains a list that its bounds leave empty, as from and to with the same date do.
-const noTime = "No time lies between from and to: to is exclusive, and a date alone stands for the first moment of that day. For one whole day, give the day after as to."
+// emptyRangeNote explains a list that its bounds leave empty, as from and to with the same date do.
+const emptyRangeNote = "No time lies between from and to: to is exclusive, and a date alone stands for the first moment of that day. For one whole day, give the day after as to."
 
 // listQuery is one page of a list as SQL.
 type listQuery struct {
@@ -126,7 +126,7 @@ type listQuery struct {
 
 func newListQuery(call operation.Call, in ListInput) (*listQuery, error) {
 	q := &listQuery{from: "posts p", order: "p.id DESC", bySlot: in.From != nil || in.To != nil}
-	q.of(call.TeamID, in)
+	q.restrict(call.TeamID, in)
 	if in.Status != "" {
 		q.add("p.status = ?", in.Status)
 	}
@@ -157,12 +157,12 @@ func newListQuery(call operation.Call, in ListInput) (*listQuery, error) {
 	return q, q.after(call, in.Cursor)
 }
 
-// of narrows a list to the team's posts, or to those of one of its accounts. It walks along the account's own, or, where a narrower
+// restrict narrows a list to the team's posts, or to those of one of its accounts. It walks along the account's own, or, where a narrower
 // index of the team leads the way, looks whether each post there has a place for the account: PostgreSQL would join an EXISTS with all
 // that ever went to it. SQLite takes the tables of a CROSS JOIN in their order; left to choose, it sorts all of the team's posts.
 // PostgreSQL would walk along these beside the account's; it looks each post up by what is no column, and is not told of the team
 // there, as it would gather all the team's posts.
-func (q *listQuery) of(team int64, in ListInput) {
+func (q *listQuery) restrict(team int64, in ListInput) {
 	if in.AccountID != nil && !q.bySlot && (in.Status == "" || Status(in.Status) == Published) {
 		q.from, q.order = "post_targets t CROSS JOIN posts p", "t.post_id DESC"
 		q.add("t.account_id = (SELECT a.id FROM social_accounts a WHERE a.team_id = ? AND a.id = ?)", team, *in.AccountID)
@@ -214,7 +214,7 @@ func (q *listQuery) sql(limit int) (string, []any) {
 }
 
 // position is where a page ends.
-func (q *listQuery) position(r row) string {
+func (q *listQuery) position(r listRow) string {
 	var slot int64
 	if q.bySlot {
 		slot = r.slot()
@@ -222,8 +222,8 @@ func (q *listQuery) position(r row) string {
 	return strconv.FormatInt(slot, 10) + "|" + r.id
 }
 
-// placed is an account of a post with its place among the post's accounts.
-type placed struct {
+// positionedAccount is an account of a post with its place among the post's accounts.
+type positionedAccount struct {
 	AccountRef
 	post     string
 	position int
@@ -231,7 +231,7 @@ type placed struct {
 
 // accountsOf names the accounts of a page of posts, in no order: sorting a handful here is cheaper than in the
 // database. They are the team's: told so, PostgreSQL does not read those of all teams to join them.
-func (s *Service) accountsOf(ctx context.Context, team int64, page []row) ([]placed, error) {
+func (s *Service) accountsOf(ctx context.Context, team int64, page []listRow) ([]positionedAccount, error) {
 	if len(page) == 0 {
 		return nil, nil
 	}
@@ -240,13 +240,13 @@ func (s *Service) accountsOf(ctx context.Context, team int64, page []row) ([]pla
 	for i, r := range page {
 		args[1+i] = r.id
 	}
-	out, err := db.AllOf(ctx, s.db, 2*len(page), func(rows *sql.Rows, a *placed) error {
+	out, err := db.AllOf(ctx, s.db, 2*len(page), func(rows *sql.Rows, a *positionedAccount) error {
 		return rows.Scan(&a.post, &a.position, &a.ID, &a.Platform, &a.Username)
 	}, accountsQuery(len(page)), args...)
 	if err != nil {
 		return nil, fmt.Errorf("naming the accounts of posts: %w", err)
 	}
-	slices.SortFunc(out, func(a, b placed) int {
+	slices.SortFunc(out, func(a, b positionedAccount) int {
 		return cmp.Or(strings.Compare(a.post, b.post), cmp.Compare(a.position, b.position))
 	})
 	return out, nil
@@ -257,9 +257,9 @@ func accountsQuery(posts int) string {
 		JOIN social_accounts a ON a.id = t.account_id AND a.team_id = ? WHERE t.post_id IN (` + db.Marks(posts) + `)`
 }
 
-// named picks one post's accounts from those of a page.
-func named(all []placed, post string) []AccountRef {
-	first, _ := slices.BinarySearchFunc(all, post, func(a placed, id string) int { return strings.Compare(a.post, id) })
+// accountsOfPost picks one post's accounts from those of a page.
+func accountsOfPost(all []positionedAccount, post string) []AccountRef {
+	first, _ := slices.BinarySearchFunc(all, post, func(a positionedAccount, id string) int { return strings.Compare(a.post, id) })
 	out := []AccountRef{}
 	for _, a := range all[first:] {
 		if a.post != post {

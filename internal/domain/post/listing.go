@@ -9,8 +9,8 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Glance is what a list of people's shows of a post beside its summary.
-type Glance struct {
+// ListDetails is what a list of people's shows of a post beside its summary.
+type ListDetails struct {
 	Template bool // a series is made from it
 	Approval Approval
 	Picture  int64 // its first image, in the library; 0 where it shows none first
@@ -23,24 +23,24 @@ type Glance struct {
 
 // States are what lists show of how a post stands: that a network did not confirm it is told in place of its failure, and
 // beside what else came of it.
-func (g Glance) States(s Status) []Status {
+func (g ListDetails) States(s Status) []Status {
 	switch {
 	case g.Unconfirmed && s == Failed:
-		return []Status{Status(Unconfirmed)}
+		return []Status{Status(TargetUnconfirmed)}
 	case g.Unconfirmed && s == PartiallyPublished:
-		return []Status{s, Status(Unconfirmed)}
+		return []Status{s, Status(TargetUnconfirmed)}
 	}
 	return []Status{s}
 }
 
-// Glances reads what lists show of some posts of a team, by their ids. What the team does not have is not among them.
-func (s *Service) Glances(ctx context.Context, team int64, ids []string) (map[string]Glance, error) {
-	out := map[string]Glance{}
+// ListDetails reads what lists show of some posts of a team, by their ids. What the team does not have is not among them.
+func (s *Service) ListDetails(ctx context.Context, team int64, ids []string) (map[string]ListDetails, error) {
+	out := map[string]ListDetails{}
 	if len(ids) == 0 {
 		return out, nil
 	}
 	type seen struct {
-		Glance
+		ListDetails
 		id string
 	}
 	found, err := db.All(ctx, s.db, func(rows *sql.Rows, g *seen) error {
@@ -61,7 +61,7 @@ func (s *Service) Glances(ctx context.Context, team int64, ids []string) (map[st
 		return nil, fmt.Errorf("reading what lists show of posts: %w", err)
 	}
 	for _, g := range found {
-		out[g.id] = g.Glance
+		out[g.id] = g.ListDetails
 	}
 	return out, nil
 }

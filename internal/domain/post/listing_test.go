@@ -13,15 +13,15 @@ import (
 
 // That a network did not confirm a post is told in place of its failure, of that post alone.
 func TestGlancesTellADoubt(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	eachDatabase(t, func(t *testing.T, w *env) {
 		doubtful, failed := w.draft(t, "in doubt", time.Time{}), w.draft(t, "failed", time.Time{})
-		for id, state := range map[string]post.TargetState{doubtful: post.Unconfirmed, failed: post.NotSent} {
+		for id, state := range map[string]post.TargetState{doubtful: post.TargetUnconfirmed, failed: post.TargetFailed} {
 			must(t, w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 				_, err := tx.Exec(ctx, `UPDATE post_targets SET state = ? WHERE post_id = ?`, string(state), id)
 				return err
 			}))
 		}
-		found, err := w.Glances(t.Context(), w.call.TeamID, []string{doubtful, failed})
+		found, err := w.ListDetails(t.Context(), w.call.TeamID, []string{doubtful, failed})
 		must(t, err)
 		if len(found) != 2 || !found[doubtful].Unconfirmed || found[failed].Unconfirmed {
 			t.Errorf("they are shown as %+v", found)
@@ -31,7 +31,7 @@ func TestGlancesTellADoubt(t *testing.T) {
 
 func TestWhatListsShowOfAState(t *testing.T) {
 	t.Parallel()
-	unconfirmed := post.Status(post.Unconfirmed)
+	unconfirmed := post.Status(post.TargetUnconfirmed)
 	for _, c := range []struct {
 		status   post.Status
 		doubtful bool
@@ -43,7 +43,7 @@ func TestWhatListsShowOfAState(t *testing.T) {
 		{post.Processing, true, []post.Status{post.Processing}},
 		{post.Draft, false, []post.Status{post.Draft}},
 	} {
-		if diff := cmp.Diff(c.want, post.Glance{Unconfirmed: c.doubtful}.States(c.status)); diff != "" {
+		if diff := cmp.Diff(c.want, post.ListDetails{Unconfirmed: c.doubtful}.States(c.status)); diff != "" {
 			t.Errorf("%s, doubtful %v: %s", c.status, c.doubtful, diff)
 		}
 	}

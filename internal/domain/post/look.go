@@ -11,14 +11,14 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Look reads a team's post as it is stored, with what its accounts show of their own. It is not_found for a post that the
+// Load reads a team's post as it is stored, with what its accounts show of their own. It is not_found for a post that the
 // team does not have.
-func (s *Service) Look(ctx context.Context, team int64, id string) (Post, error) {
+func (s *Service) Load(ctx context.Context, team int64, id string) (Post, error) {
 	return s.read(ctx, s.db, team, id, "")
 }
 
-// Home is the team, of some, whose post it is; not_found where it is none of theirs.
-func (s *Service) Home(ctx context.Context, id string, teams []int64) (int64, error) {
+// FindTeam is the team, of some, whose post it is; not_found where it is none of theirs.
+func (s *Service) FindTeam(ctx context.Context, id string, teams []int64) (int64, error) {
 	home, err := db.Home(ctx, s.db, `posts WHERE id = ?`, id, teams)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, apierr.Missing()
@@ -26,10 +26,10 @@ func (s *Service) Home(ctx context.Context, id string, teams []int64) (int64, er
 	return home, err
 }
 
-// Retryable tells why an account of a post may not be sent again now, by a reason of Skip; empty where it may. Where it may
+// RetryState tells why an account of a post may not be sent again now, by a reason of Skip; empty where it may. Where it may
 // be later by itself, it tells when.
-func (s *Service) Retryable(t Target) (string, time.Time) {
-	reason, _ := s.limits.retryable(t, s.db.Now())
+func (s *Service) RetryState(t Target) (string, time.Time) {
+	reason, _ := s.limits.canRetry(t, s.db.Now())
 	if reason == "retried_moments_ago" {
 		return reason, t.RetriedAt.Add(s.limits.RetryBetween)
 	}
@@ -48,7 +48,7 @@ type Round struct {
 	Revoked  bool // the links to it were revoked; known of the latest version only
 }
 
-const roundsShown = 10
+const maxRounds = 10
 
 // Rounds are the versions of a team's post that its client was shown, the latest first: the last 10. Versions that were
 // changed before anybody decided them are left out, but the latest.
@@ -64,7 +64,7 @@ func (s *Service) Rounds(ctx context.Context, team int64, id string) ([]Round, e
 		}
 		return err
 	}, `SELECT r.round, r.opened_at, r.decision, r.client_name, r.comment, r.decided_at, p.approval_sent FROM post_approvals r JOIN posts p ON p.id = r.post_id
-		WHERE p.id = ? AND p.team_id = ? AND (r.decided_at > 0 OR r.round = p.approval_round) ORDER BY r.round DESC LIMIT ?`, id, team, roundsShown)
+		WHERE p.id = ? AND p.team_id = ? AND (r.decided_at > 0 OR r.round = p.approval_round) ORDER BY r.round DESC LIMIT ?`, id, team, maxRounds)
 	if err != nil {
 		return nil, fmt.Errorf("reading what a client said: %w", err)
 	}

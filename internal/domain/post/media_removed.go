@@ -15,29 +15,29 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// mediaTaken is the event of a post that lost a file which a person deletes.
-const mediaTaken = "post.media_taken"
+// eventMediaRemoved is the event of a post that lost a file which a person deletes.
+const eventMediaRemoved = "post.media_taken"
 
-// showing are the posts of a team ahead of their time that show a file: scheduled, or drafts.
-const showing = `SELECT p.id FROM posts p WHERE p.team_id = ? AND p.status IN ('draft', 'scheduled') AND p.id > ?
+// showingQuery are the posts of a team ahead of their time that show a file: scheduled, or drafts.
+const showingQuery = `SELECT p.id FROM posts p WHERE p.team_id = ? AND p.status IN ('draft', 'scheduled') AND p.id > ?
 	AND p.id IN (SELECT post_id FROM post_media WHERE media_id = ? UNION SELECT post_id FROM post_target_media WHERE media_id = ?) ORDER BY p.id LIMIT ?`
 
-// Taken tells of the posts that a file was taken out of.
-type Taken struct {
+// RemovedMedia tells of the posts that a file was taken out of.
+type RemovedMedia struct {
 	Posts   int
 	Waiting []string // those of them that wait for their clients, whom nobody but a person writes to
 }
 
-// TakeOutMedia takes a file out of every post that has not been sent and shows it, and tells of them. What is scheduled
+// RemoveMedia takes a file out of every post that has not been sent and shows it, and tells of them. What is scheduled
 // becomes a draft, as it would go out without what it was made for; a series is paused with its template; what a client
 // was shown waits for the client anew.
-func (s *Service) TakeOutMedia(ctx context.Context, call operation.Call, media int64) (Taken, error) {
-	var done Taken
+func (s *Service) RemoveMedia(ctx context.Context, call operation.Call, media int64) (RemovedMedia, error) {
+	var done RemovedMedia
 	if err := call.Require(access.Publish); err != nil {
 		return done, err
 	}
 	for after := ""; ; {
-		ids, err := db.All(ctx, s.db, func(rows *sql.Rows, id *string) error { return rows.Scan(id) }, showing, call.TeamID, after, media, media, 100)
+		ids, err := db.All(ctx, s.db, func(rows *sql.Rows, id *string) error { return rows.Scan(id) }, showingQuery, call.TeamID, after, media, media, 100)
 		if err != nil {
 			return done, fmt.Errorf("looking for posts that show file %d: %w", media, err)
 		}
@@ -48,7 +48,7 @@ func (s *Service) TakeOutMedia(ctx context.Context, call operation.Call, media i
 			var state Approval
 			err := s.db.InTx(ctx, "post.take_out_media", func(ctx context.Context, tx *db.Tx) error {
 				var err error
-				state, err = s.takeOutMedia(ctx, tx, call, id, media)
+				state, err = s.removeMedia(ctx, tx, call, id, media)
 				return err
 			})
 			if err != nil {
@@ -63,8 +63,8 @@ func (s *Service) TakeOutMedia(ctx context.Context, call operation.Call, media i
 	}
 }
 
-// takeOutMedia takes a file out of one post, and tells how it stands with the client then.
-func (s *Service) takeOutMedia(ctx context.Context, tx *db.Tx, call operation.Call, id string, media int64) (Approval, error) {
+// removeMedia takes a file out of one post, and tells how it stands with the client then.
+func (s *Service) removeMedia(ctx context.Context, tx *db.Tx, call operation.Call, id string, media int64) (Approval, error) {
 	p, err := s.lock(ctx, tx, call.TeamID, id)
 	if apierr.Is(err, apierr.NotFound) {
 		return NotNeeded, nil // deleted meanwhile
@@ -76,15 +76,15 @@ func (s *Service) takeOutMedia(ctx context.Context, tx *db.Tx, call operation.Ca
 		return NotNeeded, err
 	}
 	if p.Status == Scheduled {
-		if err := s.letSeriesKnow(ctx, tx, &p); err != nil {
+		if err := s.updateSeriesOf(ctx, tx, &p); err != nil {
 			return NotNeeded, err
 		}
 		p.Status = Draft
 	}
-	if err := changed(ctx, tx, call, &p, []string{"media_ids"}); err != nil {
+	if err := recordChange(ctx, tx, call, &p, []string{"media_ids"}); err != nil {
 		return NotNeeded, err
 	}
-	return p.Approval, auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), mediaTaken, p.ID, map[string]any{"media": media})
+	return p.Approval, auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), eventMediaRemoved, p.ID, map[string]any{"media": media})
 }
 
 // dropMedia leaves a file out of what a post and its accounts show.
@@ -109,13 +109,13 @@ func dropMedia(ctx context.Context, tx *db.Tx, p *Post, media int64) error {
 	return nil
 }
 
-// LostMedia tells whether the last thing that happened to a post was that a deleted file was taken out of it.
-func (s *Service) LostMedia(ctx context.Context, p Post) (bool, error) {
+// LastChangeRemovedMedia tells whether the last thing that happened to a post was that a deleted file was taken out of it.
+func (s *Service) LastChangeRemovedMedia(ctx context.Context, p Post) (bool, error) {
 	if p.Status != Draft {
 		return false, nil
 	}
 	var at int64
-	err := s.db.QueryRow(ctx, `SELECT at FROM events WHERE team_id = ? AND kind = ? AND subject = ? ORDER BY id DESC LIMIT 1`, p.TeamID, mediaTaken, p.ID).Scan(&at)
+	err := s.db.QueryRow(ctx, `SELECT at FROM events WHERE team_id = ? AND kind = ? AND subject = ? ORDER BY id DESC LIMIT 1`, p.TeamID, eventMediaRemoved, p.ID).Scan(&at)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}

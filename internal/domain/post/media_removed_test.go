@@ -10,10 +10,10 @@ import (
 	"pressroom/internal/domain/post"
 )
 
-// lost tells whether a post's page says that a deleted file was taken out of it.
-func (w *world) lost(t *testing.T, id string) bool {
+// lostMedia tells whether a post's page says that a deleted file was taken out of it.
+func (w *env) lostMedia(t *testing.T, id string) bool {
 	t.Helper()
-	lost, err := w.LostMedia(t.Context(), w.look(t, id))
+	lost, err := w.LastChangeRemovedMedia(t.Context(), w.look(t, id))
 	must(t, err)
 	return lost
 }
@@ -21,7 +21,7 @@ func (w *world) lost(t *testing.T, id string) bool {
 // A file is taken out of all that has not been sent: what is scheduled becomes a draft, a client is asked again, a series is
 // paused. What was sent keeps it.
 func TestTakeOutMedia(t *testing.T) {
-	composing(t, func(t *testing.T, w *world, act *access.Actor) {
+	composing(t, func(t *testing.T, w *env, act *access.Actor) {
 		soon := noon.Add(day).Format(time.RFC3339)
 		with := func(caption string, media ...int64) string {
 			id := w.draft(t, caption, time.Time{})
@@ -39,12 +39,12 @@ func TestTakeOutMedia(t *testing.T) {
 			w.do(t, "schedule_post", map[string]any{"post_id": id, "scheduled_at": soon})
 		}
 		w.do(t, "publish_post", map[string]any{"post_id": sent})
-		must(t, w.decide(t, w.asked(t, approved), true))
+		must(t, w.decide(t, w.requestApproval(t, approved), true))
 		w.clock.Advance(time.Minute)
 
 		call := w.call
 		call.Actor, call.Now = act, w.clock.Now()
-		if taken, err := w.TakeOutMedia(t.Context(), call, 1); err != nil || taken.Posts != 4 || !slices.Equal(taken.Waiting, []string{approved}) {
+		if taken, err := w.RemoveMedia(t.Context(), call, 1); err != nil || taken.Posts != 4 || !slices.Equal(taken.Waiting, []string{approved}) {
 			t.Fatalf("taken out of %+v, want 4 of which %s waits (%v)", taken, approved, err)
 		}
 		for id, want := range map[string]struct {
@@ -60,8 +60,8 @@ func TestTakeOutMedia(t *testing.T) {
 			for _, m := range p.Media {
 				has = append(has, m.ID)
 			}
-			if string(p.Status) != want.status || !slices.Equal(has, want.media) || w.lost(t, id) != want.lost {
-				t.Errorf("%s is %s with %v, told %v; want %+v", p.Caption, p.Status, has, w.lost(t, id), want)
+			if string(p.Status) != want.status || !slices.Equal(has, want.media) || w.lostMedia(t, id) != want.lost {
+				t.Errorf("%s is %s with %v, told %v; want %+v", p.Caption, p.Status, has, w.lostMedia(t, id), want)
 			}
 		}
 		if p := w.look(t, own); p.Targets[0].Media == nil || len(p.Targets[0].Media) != 0 {
@@ -72,10 +72,10 @@ func TestTakeOutMedia(t *testing.T) {
 		}
 		w.clock.Advance(time.Minute)
 		w.do(t, "update_post", map[string]any{"id": draft, "caption": "changed"})
-		if w.lost(t, draft) {
+		if w.lostMedia(t, draft) {
 			t.Error("a post that was changed since says still that it lost a file")
 		}
-		if taken, err := w.TakeOutMedia(t.Context(), call, 1); err != nil || taken.Posts != 0 {
+		if taken, err := w.RemoveMedia(t.Context(), call, 1); err != nil || taken.Posts != 0 {
 			t.Errorf("once more: %+v (%v)", taken, err)
 		}
 	})
@@ -83,21 +83,21 @@ func TestTakeOutMedia(t *testing.T) {
 
 // A series whose template shows a deleted file is paused, and what it made ahead become drafts.
 func TestASeriesLosesAFile(t *testing.T) {
-	composing(t, func(t *testing.T, w *world, act *access.Actor) {
-		template := w.repeated(t, "FREQ=DAILY")
+	composing(t, func(t *testing.T, w *env, act *access.Actor) {
+		template := w.repeat(t, "FREQ=DAILY")
 		w.exec(t, `INSERT INTO post_media (post_id, position, media_id) VALUES (?, 0, 1)`, template)
 		w.exec(t, `UPDATE posts SET has_media = 1 WHERE id = ?`, template)
 		w.tick(t)
 		call := w.call
 		call.Actor, call.Now = act, w.clock.Now()
-		if _, err := w.TakeOutMedia(t.Context(), call, 1); err != nil {
+		if _, err := w.RemoveMedia(t.Context(), call, 1); err != nil {
 			t.Fatal(err)
 		}
 		if p := w.look(t, template); p.Status != post.Draft || !p.Series.Paused || len(p.Media) != 0 || !p.IsTemplate {
 			t.Errorf("the template is %s, paused %v, with %v", p.Status, p.Series.Paused, p.Media)
 		}
 		call.Actor = &access.Actor{TeamID: act.TeamID, PersonID: act.PersonID, Capabilities: access.OfRole(access.Viewer)}
-		if _, err := w.TakeOutMedia(t.Context(), call, 1); !apierr.Is(err, apierr.PublishNotAllowed) {
+		if _, err := w.RemoveMedia(t.Context(), call, 1); !apierr.Is(err, apierr.PublishNotAllowed) {
 			t.Errorf("a viewer takes it out: %v", err)
 		}
 	})

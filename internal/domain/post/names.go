@@ -8,15 +8,15 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Named is by what people know a post again in a record of what happened to it.
-type Named struct {
+// Label is by what people know a post again in a record of what happened to it.
+type Label struct {
 	Excerpt string
 	Clients map[int64]string // who decided a version of it, by its number and the name that was given: a stranger's text
 }
 
-// Named reads by what people know some posts of a team, by their ids. What the team does not have is not among them.
-func (s *Service) Named(ctx context.Context, team int64, ids []string) (map[string]Named, error) {
-	out := map[string]Named{}
+// Labels reads by what people know some posts of a team, by their ids. What the team does not have is not among them.
+func (s *Service) Labels(ctx context.Context, team int64, ids []string) (map[string]Label, error) {
+	out := map[string]Label{}
 	if len(ids) == 0 {
 		return out, nil
 	}
@@ -35,7 +35,7 @@ func (s *Service) Named(ctx context.Context, team int64, ids []string) (map[stri
 		return nil, fmt.Errorf("reading who decided posts: %w", err)
 	}
 	for _, one := range posts {
-		out[one.id] = Named{one.text, map[int64]string{}}
+		out[one.id] = Label{one.text, map[int64]string{}}
 	}
 	for _, one := range clients {
 		out[one.id].Clients[one.round] = one.text

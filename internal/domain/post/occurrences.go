@@ -15,9 +15,9 @@ import (
 	"pressroom/internal/teamtime"
 )
 
-// goOn makes the next occurrence of a series that the transaction holds, and notes those that were missed. A rule has
+// createNext makes the next occurrence of a series that the transaction holds, and notes those that were missed. A rule has
 // one time a day at most, so that no two are within the grace. A series without a next one has ended.
-func (s *Service) goOn(ctx context.Context, tx *db.Tx, template *Post, r Series) error {
+func (s *Service) createNext(ctx context.Context, tx *db.Tx, template *Post, r Series) error {
 	recurring, err := r.recurrence()
 	if err != nil {
 		return err
@@ -26,11 +26,11 @@ func (s *Service) goOn(ctx context.Context, tx *db.Tx, template *Post, r Series)
 	r.wake = time.Time{}
 	for at := range recurring.after(r.last) {
 		r.last = at
-		if tx.Now().Sub(at) > grace {
+		if tx.Now().Sub(at) > maxOccurrenceDelay {
 			missed.add(at)
 			continue
 		}
-		made, err := occur(ctx, tx, *template, at)
+		made, err := createOccurrence(ctx, tx, *template, at)
 		if err != nil {
 			return err
 		}
@@ -39,23 +39,23 @@ func (s *Service) goOn(ctx context.Context, tx *db.Tx, template *Post, r Series)
 			break
 		}
 	}
-	if err := missed.note(ctx, tx, *template, r.ID); err != nil {
+	if err := missed.record(ctx, tx, *template, r.ID); err != nil {
 		return err
 	}
 	if r.wake.IsZero() {
-		if err := end(ctx, tx, template); err != nil {
+		if err := endSeries(ctx, tx, template); err != nil {
 			return err
 		}
 	}
-	if err := keepSeries(ctx, tx, &r, template.TeamID); err != nil {
+	if err := storeSeries(ctx, tx, &r, template.TeamID); err != nil {
 		return err
 	}
-	template.Series, err = seriesOf(ctx, tx, r.ID, "")
+	template.Series, err = readSeries(ctx, tx, r.ID, "")
 	return err
 }
 
-// end makes a draft of a template that nothing is made from any more.
-func end(ctx context.Context, tx *db.Tx, template *Post) error {
+// endSeries makes a draft of a template that nothing is made from any more.
+func endSeries(ctx context.Context, tx *db.Tx, template *Post) error {
 	template.Status = Draft
 	if err := update(ctx, tx, template); err != nil {
 		return err
@@ -63,10 +63,10 @@ func end(ctx context.Context, tx *db.Tx, template *Post) error {
 	return auditlog.Record(ctx, tx, template.TeamID, auditlog.Actor{}, "series.ended", template.ID, map[string]any{"series": template.SeriesID})
 }
 
-// occur makes one occurrence of a template: a scheduled post with all that the template has. One that was taken back
+// createOccurrence makes one occurrence of a template: a scheduled post with all that the template has. One that was taken back
 // together with its series is scheduled again, and shows what the template shows by now where nobody has changed it by
 // hand; it is false for one that has gone out meanwhile, or was cancelled by itself.
-func occur(ctx context.Context, tx *db.Tx, template Post, at time.Time) (bool, error) {
+func createOccurrence(ctx context.Context, tx *db.Tx, template Post, at time.Time) (bool, error) {
 	var id, status string
 	var skipped int64
 	err := tx.QueryRow(ctx, `SELECT id, status, skipped FROM posts WHERE series_id = ? AND occurs_at = ? AND occurs_at > 0`, template.SeriesID, db.Micros(at)).Scan(&id, &status, &skipped)
@@ -79,7 +79,7 @@ func occur(ctx context.Context, tx *db.Tx, template Post, at time.Time) (bool, e
 		return false, nil
 	}
 	if Status(status) == Draft {
-		if err := follow(ctx, tx, template, id); err != nil {
+		if err := updateOccurrence(ctx, tx, template, id); err != nil {
 			return false, err
 		}
 	}
@@ -91,8 +91,8 @@ func occur(ctx context.Context, tx *db.Tx, template Post, at time.Time) (bool, e
 	return n > 0, nil
 }
 
-// follow gives an occurrence what its template shows by now, unless somebody has changed the occurrence by hand.
-func follow(ctx context.Context, tx *db.Tx, template Post, id string) error {
+// updateOccurrence gives an occurrence what its template shows by now, unless somebody has changed the occurrence by hand.
+func updateOccurrence(ctx context.Context, tx *db.Tx, template Post, id string) error {
 	byHand, err := changedByHand(ctx, tx, template.TeamID, id)
 	if err != nil || byHand {
 		return err
@@ -151,7 +151,7 @@ func (s *Service) RunSeries(ctx context.Context, report func(error)) {
 	tick := time.NewTicker(recurEvery)
 	defer tick.Stop()
 	for {
-		if err := s.Recur(ctx); err != nil && ctx.Err() == nil {
+		if err := s.CreateOccurrences(ctx); err != nil && ctx.Err() == nil {
 			report(err)
 		}
 		select {
@@ -162,38 +162,38 @@ func (s *Service) RunSeries(ctx context.Context, report func(error)) {
 	}
 }
 
-// Recur makes the occurrences whose turn it is. While a team may not publish its series stand, and go on after it.
-func (s *Service) Recur(ctx context.Context) error {
+// CreateOccurrences makes the occurrences whose turn it is. While a team may not publish its series stand, and go on after it.
+func (s *Service) CreateOccurrences(ctx context.Context) error {
 	due, err := db.All(ctx, s.db, func(rows *sql.Rows, p *Post) error { return rows.Scan(&p.ID, &p.TeamID) },
-		`SELECT posts.id, posts.team_id FROM post_series r JOIN posts ON posts.id = r.template_id WHERE r.wake_at > 0 AND r.wake_at <= ? AND `+flowing+` ORDER BY r.wake_at LIMIT ?`,
+		`SELECT posts.id, posts.team_id FROM post_series r JOIN posts ON posts.id = r.template_id WHERE r.wake_at > 0 AND r.wake_at <= ? AND `+mayPublishCondition+` ORDER BY r.wake_at LIMIT ?`,
 		db.Micros(s.db.Now()), recurBatch)
 	if err != nil {
 		return fmt.Errorf("looking for series to go on: %w", err)
 	}
 	for _, template := range due {
 		// One series that cannot go on must not hold up the others.
-		err = errors.Join(err, s.recur(ctx, template.TeamID, template.ID))
+		err = errors.Join(err, s.continueSeries(ctx, template.TeamID, template.ID))
 	}
 	return err
 }
 
-func (s *Service) recur(ctx context.Context, team int64, template string) error {
+func (s *Service) continueSeries(ctx context.Context, team int64, template string) error {
 	return s.db.InTx(ctx, "post.recur", func(ctx context.Context, tx *db.Tx) error {
 		p, err := s.lock(ctx, tx, team, template)
 		if err != nil || !p.IsTemplate || p.Status != Scheduled {
 			return err
 		}
-		r, err := seriesOf(ctx, tx, p.SeriesID, s.db.ForUpdate())
+		r, err := readSeries(ctx, tx, p.SeriesID, s.db.ForUpdate())
 		if err != nil || r.wake.IsZero() || r.wake.After(tx.Now()) {
 			return err // another node was quicker
 		}
-		return s.goOn(ctx, tx, &p, r)
+		return s.createNext(ctx, tx, &p, r)
 	})
 }
 
-// missed tells whether an occurrence comes too late to go out.
-func (p Post) missed(now time.Time) bool {
-	return !p.OccursAt.IsZero() && now.Sub(p.ScheduledAt) > grace
+// isTooLate tells whether an occurrence comes too late to go out.
+func (p Post) isTooLate(now time.Time) bool {
+	return !p.OccursAt.IsZero() && now.Sub(p.ScheduledAt) > maxOccurrenceDelay
 }
 
 // skip makes a draft of an occurrence that comes too late, and says so.
@@ -204,12 +204,12 @@ func (s *Service) skip(ctx context.Context, tx *db.Tx, p *Post) error {
 	}
 	var missed gap
 	missed.add(p.ScheduledAt)
-	return missed.note(ctx, tx, *p, p.SeriesID)
+	return missed.record(ctx, tx, *p, p.SeriesID)
 }
 
-// leftFor is how many posts the plan allows in the month of an occurrence that falls due, itself among them. Other
+// postsLeftFor is how many posts the plan allows in the month of an occurrence that falls due, itself among them. Other
 // occurrences that wait for their time do not count yet: first come, first served.
-func (s *Service) leftFor(ctx context.Context, q db.Querier, p Post) (int64, error) {
+func (s *Service) postsLeftFor(ctx context.Context, q db.Querier, p Post) (int64, error) {
 	var zone, name string
 	var until int64
 	if err := q.QueryRow(ctx, `SELECT timezone, plan, plan_until FROM teams WHERE id = ?`+s.db.ForUpdate(), p.TeamID).Scan(&zone, &name, &until); err != nil {

@@ -98,7 +98,7 @@ func (s *Service) writes() []operation.Operation {
 	return []operation.Operation{
 		operation.Define(operation.Spec{
 			Tool: "create_post", Method: http.MethodPost, Path: "/posts", Needs: access.Write, Key: operation.KeyOptional, Success: http.StatusCreated,
-			Again:       operation.Noting(s.repeatedNotes),
+			Again:       operation.Noting(s.replayNotes),
 			Summary:     "Draft a post",
 			Description: "Makes a draft, to the accounts and with the media named by their ids from list_social_accounts and list_media. Nothing is sent to any network. A caption that is too long is refused, not shortened. Charges nothing.",
 			Next:        "Then validate_post, and schedule_post or publish_post when the person asks for it. Without an Idempotency-Key each call makes another draft. not_found names in context.argument which id is nobody's.",
@@ -107,7 +107,7 @@ func (s *Service) writes() []operation.Operation {
 		operation.Define(operation.Spec{
 			Tool: "update_post", Method: http.MethodPatch, Path: "/posts/{id}", Needs: access.Write, Key: operation.KeyOptional, Times: []string{"scheduled_at"}, Success: http.StatusOK,
 			Also:        operation.When(access.Publish, "the post is scheduled", s.isScheduled),
-			Again:       operation.Noting(s.repeatedChangeNotes),
+			Again:       operation.Noting(s.replayChangeNotes),
 			Summary:     "Change a draft or a scheduled post",
 			Description: "Changes what is given and leaves the rest; a list that is given takes the place of the whole list. scheduled_at null clears the time of a draft. A change to a post that the client had approved sends it back for approval, which notes say. Answers with the problems found after the change.",
 			Next:        "Read the post with get_post first, as what is replaced is not kept. Mend problems that are blocking. wrong_state: it was handed over or published, and stays as it is.",
@@ -117,7 +117,7 @@ func (s *Service) writes() []operation.Operation {
 		}, s.change),
 		operation.Define(operation.Spec{
 			Tool: "cancel_post", Method: http.MethodPost, Path: "/posts/{post_id}/cancel", Needs: access.Write, Key: operation.KeyOptional, Success: http.StatusOK,
-			Again:       operation.Noting(s.repeatedNotes),
+			Again:       operation.Noting(s.replayNotes),
 			Summary:     "Cancel a scheduled post",
 			Description: "Makes a scheduled post a draft with its content kept and without a time, so that it does not go out by itself. With the template or an occurrence of a recurring series the whole series is paused, which notes say; a person resumes it in the app, where one occurrence can also be skipped while the series goes on. A draft stays as it is. A post that was handed over is refused.",
 			Next:        "schedule_post schedules it again. wrong_state: it is on its way or published already, and nothing takes it back from here.",
@@ -127,7 +127,7 @@ func (s *Service) writes() []operation.Operation {
 		}, s.cancel),
 		operation.Define(operation.Spec{
 			Tool: "schedule_post", Method: http.MethodPost, Path: "/posts/{post_id}/schedule", Needs: access.Publish, Key: operation.KeyOptional, Times: []string{"scheduled_at"}, Success: http.StatusOK,
-			Again:       operation.Noting(s.repeatedNotes),
+			Again:       operation.Noting(s.replayNotes),
 			Summary:     "Schedule a draft",
 			Description: "The post goes out at that time with no further confirmation, so call it only when the person asked for that time. A time without an offset is in the team's time zone; one more than ten years ahead is refused. Refused while it waits for the client's approval, breaks a network's rule, or the month's posts are used up.",
 			Next:        "Until then cancel_post takes it back. preflight_blocked: validate_post tells what to mend. awaiting_client_approval: the client has to approve it in the app. plan_limit_reached: the month's posts are used up. wrong_state: it is scheduled or sent already; update_post changes the time of a scheduled one.",
@@ -177,7 +177,7 @@ var (
 	exampleMade    = teamtime.Moment{Team: "2026-03-27T16:02:11+01:00", UTC: "2026-03-27T15:02:11Z"}
 	exampleSummary = Summary{ID: exampleID, Status: Scheduled, ScheduledAt: &exampleAt, Accounts: []AccountRef{{1, "bluesky", "harbour.example"}}, Excerpt: "Open from eight on Sunday."}
 	exampleFull    = Full{ID: exampleID, Status: Scheduled, Caption: "Open from eight on Sunday.", Media: []Media{}, ScheduledAt: &exampleAt, Approval: NotNeeded,
-		Accounts:  []AccountResult{{ID: 1, Platform: "bluesky", Username: "harbour.example", State: Pending, RetriesLeft: 3}},
+		Accounts:  []AccountResult{{ID: 1, Platform: "bluesky", Username: "harbour.example", State: TargetPending, RetriesLeft: 3}},
 		CreatedAt: exampleMade, UpdatedAt: exampleMade}
 	exampleJob = job.Entry{JobID: "social_post:019d3889-2b11-7d5a-9e0c-0c8f1d3e0002", Type: job.SocialPost, State: job.Pending, CreatedAt: exampleAt, Progress: job.Progress{Total: 1}}
 )

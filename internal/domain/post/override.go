@@ -15,7 +15,7 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-const longestCaption = 10_000 // characters, as of a post's own text (CreateInput)
+const maxOverrideCaption = 10_000 // characters, as of a post's own text (CreateInput)
 
 // Override is what one account shows in place of the post's own text and media.
 type Override struct {
@@ -26,8 +26,8 @@ type Override struct {
 // Override gives one account of a draft or a scheduled post a text or media of its own, in place of the override that it
 // had. It is not_found for whoever may not do that, and for media that the team does not have.
 func (s *Service) Override(ctx context.Context, person int64, postID string, account int64, o Override) (Post, error) {
-	if o.Caption != nil && len([]rune(*o.Caption)) > longestCaption {
-		return Post{}, apierr.Invalid(apierr.TooLong, "caption", fmt.Sprintf("A text has at most %d characters.", longestCaption))
+	if o.Caption != nil && len([]rune(*o.Caption)) > maxOverrideCaption {
+		return Post{}, apierr.Invalid(apierr.TooLong, "caption", fmt.Sprintf("A text has at most %d characters.", maxOverrideCaption))
 	}
 	return s.edit(ctx, person, postID, "override", func(ctx context.Context, tx *db.Tx, p *Post) error {
 		i := slices.IndexFunc(p.Targets, func(t Target) bool { return t.AccountID == account })
@@ -41,7 +41,7 @@ func (s *Service) Override(ctx context.Context, person int64, postID string, acc
 			if err != nil {
 				return err
 			}
-			t.Media = covered(wanted, p.Media)
+			t.Media = copyCovers(wanted, p.Media)
 		}
 		return setOverride(ctx, tx, p.ID, *t)
 	})
@@ -85,8 +85,8 @@ func mediaOfAll(targets []Target) [][]network.Media {
 // edit changes a draft or a scheduled post for a person, by the rules of PATCH: what the client approved is asked about
 // again, and what is scheduled needs the right to publish.
 func (s *Service) edit(ctx context.Context, person int64, postID, what string, apply func(context.Context, *db.Tx, *Post) error) (Post, error) {
-	return s.actOn(ctx, person, postID, access.Write, "post.edit", func(ctx context.Context, tx *db.Tx, call operation.Call, p *Post) error {
-		if err := p.mayChange(); err != nil {
+	return s.updateAs(ctx, person, postID, access.Write, "post.edit", func(ctx context.Context, tx *db.Tx, call operation.Call, p *Post) error {
+		if err := p.checkEditable(); err != nil {
 			return err
 		}
 		if p.Status == Scheduled {
@@ -97,13 +97,13 @@ func (s *Service) edit(ctx context.Context, person int64, postID, what string, a
 		if err := apply(ctx, tx, p); err != nil {
 			return err
 		}
-		return changed(ctx, tx, call, p, []string{what})
+		return recordChange(ctx, tx, call, p, []string{what})
 	})
 }
 
-// changed keeps what was changed of a post and says so.
-func changed(ctx context.Context, tx *db.Tx, call operation.Call, p *Post, what []string) error {
-	kind, err := showAgain(ctx, tx, p)
+// recordChange keeps what was changed of a post and says so.
+func recordChange(ctx context.Context, tx *db.Tx, call operation.Call, p *Post, what []string) error {
+	kind, err := reopenApproval(ctx, tx, p)
 	if err != nil {
 		return err
 	}
@@ -113,8 +113,8 @@ func changed(ctx context.Context, tx *db.Tx, call operation.Call, p *Post, what 
 	return auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), kind, p.ID, map[string]any{"changed": what, "approval": p.Approval})
 }
 
-// covered gives media the covers that they have among others.
-func covered(media, before []network.Media) []network.Media {
+// copyCovers gives media the covers that they have among others.
+func copyCovers(media, before []network.Media) []network.Media {
 	for i := range media {
 		if at := slices.IndexFunc(before, func(m network.Media) bool { return m.ID == media[i].ID }); at >= 0 {
 			media[i].Cover = before[at].Cover
@@ -153,8 +153,8 @@ func scanShown(rows *sql.Rows, m *shownMedia) error {
 	return err
 }
 
-// describe gives the library's description of what is shown.
-func (s *Service) describe(ctx context.Context, q db.Querier, team int64, shown []shownMedia) ([]network.Media, error) {
+// mediaDetails gives the library's description of what is shown.
+func (s *Service) mediaDetails(ctx context.Context, q db.Querier, team int64, shown []shownMedia) ([]network.Media, error) {
 	ids := make([]int64, len(shown))
 	for i, m := range shown {
 		ids[i] = m.id
@@ -172,5 +172,5 @@ func (s *Service) ownMedia(ctx context.Context, q db.Querier, team int64, id str
 	if err != nil {
 		return nil, fmt.Errorf("reading which media an account shows: %w", err)
 	}
-	return s.describe(ctx, q, team, shown)
+	return s.mediaDetails(ctx, q, team, shown)
 }

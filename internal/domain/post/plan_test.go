@@ -96,20 +96,20 @@ func TestListsWalkAlongIndexes(t *testing.T) {
 		for i := range spans {
 			spans[i].From, spans[i].To = db.Time(1_900_000_000_000_000+int64(i)*50), db.Time(1_900_000_000_000_000+int64(i)*50+50)
 		}
-		query, args := keptQuery(1, 0, spans, 4)
+		query, args := slotsQuery(1, 0, spans, 4)
 		for _, bad := range []string{"SCAN p", "Seq Scan on posts", "USE TEMP B-TREE FOR ORDER BY"} {
 			if plan := explain(t, d, query, args); strings.Contains(plan, bad) {
 				t.Errorf("calendar: %s\n%s", bad, plan)
 			}
 		}
-		if plan := explain(t, d, goingOn, []any{1, 0, 0, 100}); strings.Contains(plan, "SCAN p") || strings.Contains(plan, "Seq Scan on posts") {
+		if plan := explain(t, d, runningSeriesQuery, []any{1, 0, 0, 100}); strings.Contains(plan, "SCAN p") || strings.Contains(plan, "Seq Scan on posts") {
 			t.Errorf("series:\n%s", plan)
 		}
 		for name, query := range map[string]string{
 			"due":   `SELECT id FROM posts WHERE status = 'scheduled' AND is_template = 0 AND scheduled_at <= ? ORDER BY scheduled_at LIMIT ?`,
 			"month": `SELECT COUNT(*) FROM posts WHERE team_id = 1 AND slot_at >= ? AND slot_at < ? AND slot_at > 0 AND status <> 'draft'`,
 			"ahead": `SELECT MIN(scheduled_at) FROM posts WHERE series_id = ? AND occurs_at > 0 AND status = 'scheduled' AND ? > 0`,
-			"past":  strings.Replace(overdue, "LIMIT ?", "LIMIT 5", 1),
+			"past":  strings.Replace(overdueDraftsQuery, "LIMIT ?", "LIMIT 5", 1),
 			"same":  `SELECT id, status FROM posts WHERE series_id = ? AND occurs_at = ? AND occurs_at > 0`,
 			"wake":  `SELECT COUNT(*) FROM (SELECT 1 FROM deliveries WHERE wake_at > 0 AND wake_at <= ? LIMIT ?) AS waiting`,
 		} {

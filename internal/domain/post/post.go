@@ -32,11 +32,11 @@ type TargetState string
 
 // The states of an account.
 const (
-	Pending     TargetState = "pending"
-	Sending     TargetState = "sending"
-	Sent        TargetState = "published"
-	NotSent     TargetState = "failed"
-	Unconfirmed TargetState = "unconfirmed"
+	TargetPending     TargetState = "pending"
+	TargetSending     TargetState = "sending"
+	TargetPublished   TargetState = "published"
+	TargetFailed      TargetState = "failed"
+	TargetUnconfirmed TargetState = "unconfirmed"
 )
 
 // Approval is how the client stands to a post.
@@ -128,8 +128,8 @@ type Review struct {
 	Comment string // a stranger's text
 }
 
-// held tells whether the client's approval keeps the post from going out.
-func (p Post) held() bool { return p.Approval == Waiting || p.Approval == Rejected }
+// awaitsApproval tells whether the client's approval keeps the post from going out.
+func (p Post) awaitsApproval() bool { return p.Approval == Waiting || p.Approval == Rejected }
 
 // Service does what the operations say.
 type Service struct {

@@ -33,7 +33,7 @@ type Retried struct {
 
 // schedule sets a draft to go out at a time, with no further confirmation.
 func (s *Service) schedule(ctx context.Context, call operation.Call, in ScheduleInput) (operation.Answer[Full], error) {
-	at, err := timeToCome(call, in.ScheduledAt)
+	at, err := parseFutureTime(call, in.ScheduledAt)
 	if err != nil {
 		return operation.Answer[Full]{}, err
 	}
@@ -43,13 +43,13 @@ func (s *Service) schedule(ctx context.Context, call operation.Call, in Schedule
 		if p, err = s.lock(ctx, tx, call.TeamID, in.PostID); err != nil {
 			return err
 		}
-		if err := p.mayBeScheduled(); err != nil {
+		if err := p.checkSchedulable(); err != nil {
 			return err
 		}
-		if err := s.mayBeSent(call, p); err != nil {
+		if err := s.checkContent(call, p); err != nil {
 			return err
 		}
-		if err := s.allow(ctx, tx, call, at); err != nil {
+		if err := s.checkAllowance(ctx, tx, call, at); err != nil {
 			return err
 		}
 		p.Status, p.ScheduledAt, p.Skipped = Scheduled, at, false
@@ -66,8 +66,8 @@ func (s *Service) schedule(ctx context.Context, call operation.Call, in Schedule
 	return out, nil
 }
 
-func (p Post) mayBeScheduled() error {
-	if err := p.mayGoOut(); err != nil {
+func (p Post) checkSchedulable() error {
+	if err := p.checkApproved(); err != nil {
 		return err
 	}
 	switch {
@@ -97,13 +97,13 @@ func (s *Service) publish(ctx context.Context, call operation.Call, in PostInput
 			out, err = s.publication(ctx, call, p, last, true)
 			return err
 		}
-		if err := s.mayBePublished(ctx, tx, call, p); err != nil {
+		if err := s.checkPublishable(ctx, tx, call, p); err != nil {
 			return err
 		}
-		if err := s.letSeriesKnow(ctx, tx, &p); err != nil {
+		if err := s.updateSeriesOf(ctx, tx, &p); err != nil {
 			return err
 		}
-		handed, err := s.hand(ctx, tx, &p, p.Targets, auditlog.By(call), "")
+		handed, err := s.submit(ctx, tx, &p, p.Targets, auditlog.By(call), "")
 		if err != nil {
 			return err
 		}
@@ -115,28 +115,28 @@ func (s *Service) publish(ctx context.Context, call operation.Call, in PostInput
 
 func (s *Service) publication(ctx context.Context, call operation.Call, p Post, j job.Record, already bool) (operation.Answer[Publication], error) {
 	view, err := s.jobs.View(ctx, call, j, job.GetInput{})
-	return operation.Answer[Publication]{Data: Publication{view.Data, already}, Untrusted: view.Untrusted, App: "/posts/" + p.ID, Location: job.Location(j.ID), Said: saidOfPublication(already, view.Data)}, err
+	return operation.Answer[Publication]{Data: Publication{view.Data, already}, Untrusted: view.Untrusted, App: "/posts/" + p.ID, Location: job.Location(j.ID), Said: summarizePublication(already, view.Data)}, err
 }
 
-func (s *Service) mayBePublished(ctx context.Context, tx *db.Tx, call operation.Call, p Post) error {
-	if err := p.mayGoOut(); err != nil {
+func (s *Service) checkPublishable(ctx context.Context, tx *db.Tx, call operation.Call, p Post) error {
+	if err := p.checkApproved(); err != nil {
 		return err
 	}
 	if p.IsTemplate {
 		return apierr.BadState("recurring_template", "The template of a recurring series is not published itself.")
 	}
-	if err := s.mayBeSent(call, p); err != nil {
+	if err := s.checkContent(call, p); err != nil {
 		return err
 	}
 	if p.Status == Scheduled && sameMonth(p.ScheduledAt, tx.Now(), call.Zone) {
 		return nil // it has its place in this month's allowance
 	}
-	return s.allow(ctx, tx, call, tx.Now())
+	return s.checkAllowance(ctx, tx, call, tx.Now())
 }
 
-// hand gives some accounts of a post to the delivery under a new job, in the caller's transaction. With a
+// submit gives some accounts of a post to the delivery under a new job, in the caller's transaction. With a
 // refusal every account fails at once and nothing is sent.
-func (s *Service) hand(ctx context.Context, tx *db.Tx, p *Post, targets []Target, by auditlog.Actor, refused string) (job.Record, error) {
+func (s *Service) submit(ctx context.Context, tx *db.Tx, p *Post, targets []Target, by auditlog.Actor, refused string) (job.Record, error) {
 	begin := s.jobs.Start
 	if by == (auditlog.Actor{}) {
 		begin = s.jobs.Create // its time has come: nobody waits for it, and nothing may hold it up
@@ -166,33 +166,33 @@ func (s *Service) retry(ctx context.Context, call operation.Call, in RetryInput)
 		if err != nil {
 			return err
 		}
-		if err := p.mayGoOut(); err != nil {
+		if err := p.checkApproved(); err != nil {
 			return err
 		}
 		if p.Status == Draft || p.Status == Scheduled {
 			return apierr.BadState(string(p.Status), "The post was not sent yet, so nothing failed.")
 		}
-		again, skipped, err := s.choose(p, in.AccountIDs, tx.Now())
+		again, skipped, err := s.splitRetryable(p, in.AccountIDs, tx.Now())
 		if err != nil {
 			return err
 		}
-		if err := s.mayBeSentAgain(call, p, again); err != nil {
+		if err := s.checkContentOf(call, p, again); err != nil {
 			return err
 		}
-		j, err := s.sendAgain(ctx, tx, call, &p, again)
+		j, err := s.resubmit(ctx, tx, call, &p, again)
 		if err != nil {
 			return err
 		}
 		view, err := s.jobs.View(ctx, call, j, job.GetInput{})
-		out = operation.Answer[Retried]{Data: Retried{view.Data, skipped}, Untrusted: view.Untrusted, App: "/posts/" + p.ID, Location: job.Location(j.ID), Said: saidOfRetry(len(again), skipped, view.Data)}
+		out = operation.Answer[Retried]{Data: Retried{view.Data, skipped}, Untrusted: view.Untrusted, App: "/posts/" + p.ID, Location: job.Location(j.ID), Said: summarizeRetry(len(again), skipped, view.Data)}
 		return err
 	})
 	return out, err
 }
 
-// choose parts the accounts that may be sent again from those that may not. Without ids it is every account
+// splitRetryable parts the accounts that may be sent again from those that may not. Without ids it is every account
 // that has failed.
-func (s *Service) choose(p Post, ids []int64, now time.Time) ([]Target, []Skip, error) {
+func (s *Service) splitRetryable(p Post, ids []int64, now time.Time) ([]Target, []Skip, error) {
 	for _, id := range ids {
 		if !slices.ContainsFunc(p.Targets, func(t Target) bool { return t.AccountID == id }) {
 			return nil, nil, apierr.Missing().With("argument", "account_ids")
@@ -203,7 +203,7 @@ func (s *Service) choose(p Post, ids []int64, now time.Time) ([]Target, []Skip, 
 		if len(ids) > 0 && !slices.Contains(ids, t.AccountID) {
 			continue
 		}
-		if reason, ok := s.limits.retryable(t, now); !ok {
+		if reason, ok := s.limits.canRetry(t, now); !ok {
 			skipped = append(skipped, Skip{t.AccountID, reason})
 			continue
 		}
@@ -212,32 +212,32 @@ func (s *Service) choose(p Post, ids []int64, now time.Time) ([]Target, []Skip, 
 	return again, skipped, nil
 }
 
-func (s *Service) sendAgain(ctx context.Context, tx *db.Tx, call operation.Call, p *Post, again []Target) (job.Record, error) {
+func (s *Service) resubmit(ctx context.Context, tx *db.Tx, call operation.Call, p *Post, again []Target) (job.Record, error) {
 	if len(again) == 0 {
 		return job.Get(ctx, tx, call.TeamID, p.JobID)
 	}
 	for i, t := range again {
-		t.State, t.ErrorCode, t.NetworkText = Pending, "", ""
+		t.State, t.ErrorCode, t.NetworkText = TargetPending, "", ""
 		t.RetriesUsed, t.RetriedAt = t.RetriesUsed+1, tx.Now()
 		if err := updateTarget(ctx, tx, p.ID, t); err != nil {
 			return job.Record{}, err
 		}
 		again[i] = t
 	}
-	return s.hand(ctx, tx, p, again, auditlog.By(call), "")
+	return s.submit(ctx, tx, p, again, auditlog.By(call), "")
 }
 
-// flowing is true of a post whose team may publish: neither is the team closed, nor publishing paused for it or for
+// mayPublishCondition is true of a post whose team may publish: neither is the team closed, nor publishing paused for it or for
 // the whole service, nor is all held. What is scheduled waits meanwhile, and goes out once it may.
-const flowing = restoreguard.Free + ` AND ` + unpaused
+const mayPublishCondition = restoreguard.Free + ` AND ` + notPausedCondition
 
-// unpaused is flowing, whether all is held or not.
-const unpaused = `EXISTS (SELECT 1 FROM teams t WHERE t.id = posts.team_id AND t.closed_at = 0)
+// notPausedCondition is flowing, whether all is held or not.
+const notPausedCondition = `EXISTS (SELECT 1 FROM teams t WHERE t.id = posts.team_id AND t.closed_at = 0)
 	AND NOT EXISTS (SELECT 1 FROM pauses x WHERE x.action IN ('everything', 'publish') AND (x.scope = 'service' OR x.scope = 'team' AND x.target = posts.team_id))`
 
 // Due lists scheduled posts whose time has come, the longest due first.
 func (s *Service) Due(ctx context.Context, limit int) ([]string, error) {
-	rows, err := s.db.Query(ctx, `SELECT id FROM posts WHERE status = 'scheduled' AND is_template = 0 AND scheduled_at <= ? AND `+flowing+` ORDER BY scheduled_at LIMIT ?`, db.Micros(s.db.Now()), limit)
+	rows, err := s.db.Query(ctx, `SELECT id FROM posts WHERE status = 'scheduled' AND is_template = 0 AND scheduled_at <= ? AND `+mayPublishCondition+` ORDER BY scheduled_at LIMIT ?`, db.Micros(s.db.Now()), limit)
 	if err != nil {
 		return nil, fmt.Errorf("looking for due posts: %w", err)
 	}
@@ -270,39 +270,39 @@ func (s *Service) Release(ctx context.Context, id string) error {
 			return nil
 		}
 		var goes bool
-		if err := tx.QueryRow(ctx, `SELECT `+flowing+` FROM posts WHERE id = ?`, id).Scan(&goes); err != nil {
+		if err := tx.QueryRow(ctx, `SELECT `+mayPublishCondition+` FROM posts WHERE id = ?`, id).Scan(&goes); err != nil {
 			return fmt.Errorf("asking whether a due post may go out: %w", err)
 		}
 		if !goes {
 			return nil
 		}
-		if p.missed(tx.Now()) {
+		if p.isTooLate(tx.Now()) {
 			return s.skip(ctx, tx, &p)
 		}
-		refused, err := s.refusedAtItsTime(ctx, tx, p)
+		refused, err := s.refusalWhenDue(ctx, tx, p)
 		if err != nil {
 			return err
 		}
-		_, err = s.hand(ctx, tx, &p, p.Targets, auditlog.Actor{}, refused)
+		_, err = s.submit(ctx, tx, &p, p.Targets, auditlog.Actor{}, refused)
 		return err
 	})
 }
 
-func (s *Service) refusedAtItsTime(ctx context.Context, q db.Querier, p Post) (string, error) {
-	if p.held() {
-		return missedApproval, nil
+func (s *Service) refusalWhenDue(ctx context.Context, q db.Querier, p Post) (string, error) {
+	if p.awaitsApproval() {
+		return codeMissedApproval, nil
 	}
 	var language string
 	if err := q.QueryRow(ctx, `SELECT content_language FROM teams WHERE id = ?`, p.TeamID).Scan(&language); err != nil {
 		return "", fmt.Errorf("reading the team of a due post: %w", err)
 	}
-	if s.Foretell(p, language).Refused {
+	if s.Predict(p, language).Refused {
 		return "preflight_blocked", nil
 	}
 	if p.OccursAt.IsZero() {
 		return "", nil // it took its place in the month when it was scheduled
 	}
-	if left, err := s.leftFor(ctx, q, p); err != nil || left != 0 {
+	if left, err := s.postsLeftFor(ctx, q, p); err != nil || left != 0 {
 		return "", err
 	}
 	return "plan_limit_reached", nil

@@ -9,22 +9,22 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Lately are a team's last posts that were sent before a time, or should have been, with what came of them: the newest
+// ListRecent are a team's last posts that were sent before a time, or should have been, with what came of them: the newest
 // first.
-func (s *Service) Lately(ctx context.Context, team int64, before time.Time, most int) ([]Slot, error) {
+func (s *Service) ListRecent(ctx context.Context, team int64, before time.Time, most int) ([]Slot, error) {
 	slots, err := db.All(ctx, s.db, func(rows *sql.Rows, slot *Slot) error {
 		var at int64
 		err := rows.Scan(&slot.PostID, &slot.Status, &slot.Excerpt, &at)
 		slot.At = db.Time(at)
 		return err
-	}, lately, team, db.Micros(before), most)
+	}, recentQuery, team, db.Micros(before), most)
 	if err != nil {
 		return nil, fmt.Errorf("reading the last posts of team %d: %w", team, err)
 	}
 	spans := []Span{{Slots: slots}}
-	return spans[0].Slots, s.nameAccounts(ctx, team, spans)
+	return spans[0].Slots, s.addAccounts(ctx, team, spans)
 }
 
-// lately is a walk along the index of times.
-const lately = `SELECT id, status, excerpt, slot_at FROM posts WHERE team_id = ? AND slot_at > 0 AND slot_at <= ?
+// recentQuery is a walk along the index of times.
+const recentQuery = `SELECT id, status, excerpt, slot_at FROM posts WHERE team_id = ? AND slot_at > 0 AND slot_at <= ?
 	AND status IN ('processing', 'published', 'partially_published', 'failed') ORDER BY slot_at DESC, id DESC LIMIT ?`

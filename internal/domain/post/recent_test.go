@@ -10,10 +10,10 @@ import (
 
 // Drafts whose time has passed wait for a person, the latest first: also those that pausing a series has made.
 func TestPassed(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	eachDatabase(t, func(t *testing.T, w *env) {
 		passed := func(team int64, want ...string) {
 			t.Helper()
-			found, err := w.Passed(t.Context(), team, w.clock.Now(), 10)
+			found, err := w.ListOverdueDrafts(t.Context(), team, w.clock.Now(), 10)
 			must(t, err)
 			got := []string{}
 			for _, slot := range found {
@@ -26,7 +26,7 @@ func TestPassed(t *testing.T) {
 				t.Errorf("%v, want %v", got, want)
 			}
 		}
-		series := w.repeated(t, "FREQ=DAILY")
+		series := w.repeat(t, "FREQ=DAILY")
 		w.clock.Advance(time.Hour)
 		w.tick(t)
 		w.do(t, "cancel_post", map[string]any{"post_id": series})
@@ -46,7 +46,7 @@ func TestPassed(t *testing.T) {
 
 // What was sent last comes first; drafts, what is still to come and other teams' posts are not among it.
 func TestLately(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	eachDatabase(t, func(t *testing.T, w *env) {
 		var sent []string
 		for range 3 {
 			w.clock.Advance(time.Hour)
@@ -59,7 +59,7 @@ func TestLately(t *testing.T) {
 		w.do(t, "schedule_post", map[string]any{"post_id": later, "scheduled_at": w.clock.Now().Add(day).Format(time.RFC3339)})
 		slices.Reverse(sent)
 		for most := 1; most <= 4; most++ {
-			found, err := w.Lately(t.Context(), w.call.TeamID, w.clock.Now(), most)
+			found, err := w.ListRecent(t.Context(), w.call.TeamID, w.clock.Now(), most)
 			must(t, err)
 			var got []string
 			for _, slot := range found {
@@ -72,7 +72,7 @@ func TestLately(t *testing.T) {
 				t.Errorf("the last %d are %v, want %v", most, got, sent)
 			}
 		}
-		if found, err := w.Lately(t.Context(), w.call.TeamID+1, w.clock.Now(), 5); err != nil || len(found) != 0 {
+		if found, err := w.ListRecent(t.Context(), w.call.TeamID+1, w.clock.Now(), 5); err != nil || len(found) != 0 {
 			t.Errorf("another team has %v (%v)", found, err)
 		}
 	})

@@ -16,8 +16,8 @@ import (
 // wallClock is how a time without a zone is stored.
 const wallClock = "2006-01-02T15:04:05"
 
-// maxRule is how long a rule may be, in characters.
-const maxRule = 300
+// maxRuleLength is how long a rule may be, in characters.
+const maxRuleLength = 300
 
 // ruleParts are the parts of a rule that are understood, with their values (RFC 5545, section 3.3.10).
 var ruleParts = map[string]*regexp.Regexp{
@@ -30,9 +30,9 @@ var ruleParts = map[string]*regexp.Regexp{
 }
 
 var (
-	errRule     = apierr.Invalid(apierr.NotAllowedValue, "rule", "The rule has to be an RRULE of RFC 5545: FREQ of DAILY, WEEKLY or MONTHLY, and perhaps INTERVAL, BYDAY, BYMONTHDAY, and COUNT or UNTIL.")
-	errTooLong  = apierr.Invalid(apierr.TooLong, "rule", "The rule is too long.")
-	errNoneLeft = apierr.Invalid(apierr.OutOfRange, "rule", "By this rule nothing would ever go out.")
+	errRule         = apierr.Invalid(apierr.NotAllowedValue, "rule", "The rule has to be an RRULE of RFC 5545: FREQ of DAILY, WEEKLY or MONTHLY, and perhaps INTERVAL, BYDAY, BYMONTHDAY, and COUNT or UNTIL.")
+	errRuleTooLong  = apierr.Invalid(apierr.TooLong, "rule", "The rule is too long.")
+	errNoOccurrence = apierr.Invalid(apierr.OutOfRange, "rule", "By this rule nothing would ever go out.")
 )
 
 // recurrence is when a series occurs: a rule over wall clocks of a zone, so that ten o'clock stays ten o'clock while
@@ -45,8 +45,8 @@ type recurrence struct {
 
 // newRecurrence reads a rule that begins at a wall clock. What is not understood is refused, by the argument rule.
 func newRecurrence(text string, start time.Time, zone *time.Location) (recurrence, error) {
-	if len(text) > maxRule {
-		return recurrence{}, errTooLong
+	if len(text) > maxRuleLength {
+		return recurrence{}, errRuleTooLong
 	}
 	parts, err := splitRule(text)
 	if err != nil {
@@ -112,15 +112,15 @@ func readUntil(text string) (func(wall, at time.Time) bool, error) {
 	return nil, errRule // a day or an hour that there is not
 }
 
-// widest is more than any zone's clocks are away from UTC.
-const widest = 48 * time.Hour
+// maxZoneOffset is more than any zone's clocks are away from UTC.
+const maxZoneOffset = 48 * time.Hour
 
 // after gives the times behind an instant, each later than the one before.
 func (r recurrence) after(last time.Time) iter.Seq[time.Time] {
 	return func(yield func(time.Time) bool) {
 		next := r.rule.Iterator()
 		for wall, ok := next(); ok; wall, ok = next() {
-			if wall.Before(last.Add(-widest)) {
+			if wall.Before(last.Add(-maxZoneOffset)) {
 				continue
 			}
 			at, ok := instant(wall, r.zone)

@@ -7,9 +7,9 @@ import (
 	"pressroom/internal/core/operation"
 )
 
-// repeatedNotes tells a client that repeats a call with its Idempotency-Key if the post differs by now from the first
+// replayNotes tells a client that repeats a call with its Idempotency-Key if the post differs by now from the first
 // answer, which the repeat gets.
-func (s *Service) repeatedNotes(ctx context.Context, call operation.Call, kept Full) ([]string, error) {
+func (s *Service) replayNotes(ctx context.Context, call operation.Call, kept Full) ([]string, error) {
 	const first = "This is the answer to the first call with this Idempotency-Key. "
 	p, err := s.read(ctx, s.db, call.TeamID, kept.ID, "")
 	switch {
@@ -30,6 +30,6 @@ func (s *Service) repeatedNotes(ctx context.Context, call operation.Call, kept F
 	return []string{note + "."}, nil
 }
 
-func (s *Service) repeatedChangeNotes(ctx context.Context, call operation.Call, kept Changed) ([]string, error) {
-	return s.repeatedNotes(ctx, call, kept.Full)
+func (s *Service) replayChangeNotes(ctx context.Context, call operation.Call, kept Changed) ([]string, error) {
+	return s.replayNotes(ctx, call, kept.Full)
 }

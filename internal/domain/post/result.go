@@ -24,15 +24,15 @@ type Result struct {
 
 // Begin notes that an account is being sent.
 func Begin(ctx context.Context, tx *db.Tx, post string, account int64) error {
-	_, err := tx.Exec(ctx, `UPDATE post_targets SET state = ? WHERE post_id = ? AND account_id = ?`, string(Sending), post, account)
+	_, err := tx.Exec(ctx, `UPDATE post_targets SET state = ? WHERE post_id = ? AND account_id = ?`, string(TargetSending), post, account)
 	if err != nil {
 		return fmt.Errorf("noting that an account is sent: %w", err)
 	}
 	return nil
 }
 
-// Settle writes an account's result and what it makes of the post, in the delivery's transaction.
-func (s *Service) Settle(ctx context.Context, tx *db.Tx, team int64, id string, account int64, r Result) error {
+// RecordResult writes an account's result and what it makes of the post, in the delivery's transaction.
+func (s *Service) RecordResult(ctx context.Context, tx *db.Tx, team int64, id string, account int64, r Result) error {
 	p, err := s.lock(ctx, tx, team, id)
 	if err != nil {
 		return err
@@ -41,7 +41,7 @@ func (s *Service) Settle(ctx context.Context, tx *db.Tx, team int64, id string, 
 		if t.AccountID != account {
 			continue
 		}
-		told := r.Decided || t.State == Unconfirmed && r.State == Unconfirmed // asking once more and learning nothing is no news
+		told := r.Decided || t.State == TargetUnconfirmed && r.State == TargetUnconfirmed // asking once more and learning nothing is no news
 		t.State, t.PublishedAt, t.Permalink, t.ErrorCode, t.NetworkText = r.State, r.PublishedAt, r.Permalink, r.ErrorCode, r.NetworkText
 		t.NetworkID = r.NetworkID
 		p.Targets[i] = t
@@ -60,9 +60,9 @@ func (s *Service) Settle(ctx context.Context, tx *db.Tx, team int64, id string, 
 	return update(ctx, tx, &p)
 }
 
-// Linked writes where a published account's post stands, in the delivery's transaction.
-func (s *Service) Linked(ctx context.Context, tx *db.Tx, id string, account int64, permalink string) error {
-	_, err := tx.Exec(ctx, `UPDATE post_targets SET permalink = ? WHERE post_id = ? AND account_id = ? AND state = ?`, permalink, id, account, string(Sent))
+// SetPermalink writes where a published account's post stands, in the delivery's transaction.
+func (s *Service) SetPermalink(ctx context.Context, tx *db.Tx, id string, account int64, permalink string) error {
+	_, err := tx.Exec(ctx, `UPDATE post_targets SET permalink = ? WHERE post_id = ? AND account_id = ? AND state = ?`, permalink, id, account, string(TargetPublished))
 	if err != nil {
 		return fmt.Errorf("keeping where a post stands: %w", err)
 	}
@@ -72,16 +72,16 @@ func (s *Service) Linked(ctx context.Context, tx *db.Tx, id string, account int6
 func firstPublished(targets []Target) time.Time {
 	var first time.Time
 	for _, t := range targets {
-		if t.State == Sent && (first.IsZero() || t.PublishedAt.Before(first)) {
+		if t.State == TargetPublished && (first.IsZero() || t.PublishedAt.Before(first)) {
 			first = t.PublishedAt
 		}
 	}
 	return first
 }
 
-// ToSend reads a post with one of its accounts and its team's language, for the delivery. The target is zero
+// LoadForDelivery reads a post with one of its accounts and its team's language, for the delivery. The target is zero
 // where the account is not the post's any more.
-func (s *Service) ToSend(ctx context.Context, team int64, id string, account int64) (Post, Target, string, error) {
+func (s *Service) LoadForDelivery(ctx context.Context, team int64, id string, account int64) (Post, Target, string, error) {
 	p, err := s.read(ctx, s.db, team, id, "")
 	if err != nil {
 		return p, Target{}, "", err

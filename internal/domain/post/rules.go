@@ -14,16 +14,16 @@ import (
 // MaxCaption is how long a caption may be, in characters; a longer one is refused, never shortened.
 const MaxCaption = 10_000
 
-const excerptLen = 140 // characters of a caption that lists show
+const excerptLength = 140 // characters of a caption that lists show
 
 // excerpt is the start of a caption on one line.
 func excerpt(caption string) string {
-	return Shorten(strings.Join(strings.Fields(caption), " "), excerptLen)
+	return Truncate(strings.Join(strings.Fields(caption), " "), excerptLength)
 }
 
-// Shorten returns a text of at most so many characters: the text itself or its start with an ellipsis. What readers
+// Truncate returns a text of at most so many characters: the text itself or its start with an ellipsis. What readers
 // see as one character, a grapheme cluster (UAX 29), is never cut.
-func Shorten(text string, most int) string {
+func Truncate(text string, most int) string {
 	if len(text) <= most || utf8.RuneCountInString(text) <= most {
 		return text
 	}
@@ -37,8 +37,8 @@ func Shorten(text string, most int) string {
 	}
 }
 
-// mayChange refuses what PATCH may not change (spec, Post transitions, rule 1).
-func (p Post) mayChange() error {
+// checkEditable refuses what PATCH may not change (spec, Post transitions, rule 1).
+func (p Post) checkEditable() error {
 	switch {
 	case p.IsTemplate:
 		return apierr.BadState("recurring_template", "The template of a recurring series is changed in the app.")
@@ -48,9 +48,9 @@ func (p Post) mayChange() error {
 	return apierr.BadState(string(p.Status), "A post that was handed over for publishing cannot be changed.")
 }
 
-// mayGoOut refuses what the client has not approved (rule 4).
-func (p Post) mayGoOut() error {
-	if p.held() {
+// checkApproved refuses what the client has not approved (rule 4).
+func (p Post) checkApproved() error {
+	if p.awaitsApproval() {
 		return apierr.New(apierr.AwaitingApproval, "The post waits for the client's approval and cannot be scheduled, published or retried before it.")
 	}
 	return nil
@@ -61,9 +61,9 @@ func statusOf(targets []Target) Status {
 	var sent, failed int
 	for _, t := range targets {
 		switch t.State {
-		case Sent:
+		case TargetPublished:
 			sent++
-		case NotSent, Unconfirmed:
+		case TargetFailed, TargetUnconfirmed:
 			failed++
 		default:
 			return Processing
@@ -82,7 +82,7 @@ func statusOf(targets []Target) Status {
 func JobState(states []TargetState) job.State {
 	var sent int
 	for _, state := range states {
-		if state == Sent {
+		if state == TargetPublished {
 			sent++
 		}
 	}
@@ -103,18 +103,18 @@ type Skip struct {
 
 // retriesLeft returns how often a target can be sent again: never once it is published.
 func (l Limits) retriesLeft(t Target) int {
-	if t.State == Sent {
+	if t.State == TargetPublished {
 		return 0
 	}
 	return max(0, l.Retries-t.RetriesUsed)
 }
 
-// retryable tells whether a target may be sent again now, and why not.
-func (l Limits) retryable(t Target, now time.Time) (string, bool) {
+// canRetry tells whether a target may be sent again now, and why not.
+func (l Limits) canRetry(t Target, now time.Time) (string, bool) {
 	switch {
-	case t.State == Unconfirmed:
+	case t.State == TargetUnconfirmed:
 		return "unconfirmed", false
-	case t.State != NotSent:
+	case t.State != TargetFailed:
 		return "not_failed", false
 	case !t.Active:
 		return "account_gone", false // it would only use up a retry: a person has to connect the account first

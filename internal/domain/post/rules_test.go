@@ -19,14 +19,14 @@ func TestStatusOf(t *testing.T) {
 		want   Status
 		job    job.State
 	}{
-		{[]TargetState{Sent}, Published, job.Succeeded},
-		{[]TargetState{Sent, Sent}, Published, job.Succeeded},
-		{[]TargetState{Sent, NotSent}, PartiallyPublished, job.PartiallySucceeded},
-		{[]TargetState{Sent, Unconfirmed}, PartiallyPublished, job.PartiallySucceeded},
-		{[]TargetState{NotSent, Unconfirmed}, Failed, job.Failed},
-		{[]TargetState{Unconfirmed}, Failed, job.Failed},
-		{[]TargetState{Sent, Pending}, Processing, job.PartiallySucceeded},
-		{[]TargetState{NotSent, Sending}, Processing, job.Failed},
+		{[]TargetState{TargetPublished}, Published, job.Succeeded},
+		{[]TargetState{TargetPublished, TargetPublished}, Published, job.Succeeded},
+		{[]TargetState{TargetPublished, TargetFailed}, PartiallyPublished, job.PartiallySucceeded},
+		{[]TargetState{TargetPublished, TargetUnconfirmed}, PartiallyPublished, job.PartiallySucceeded},
+		{[]TargetState{TargetFailed, TargetUnconfirmed}, Failed, job.Failed},
+		{[]TargetState{TargetUnconfirmed}, Failed, job.Failed},
+		{[]TargetState{TargetPublished, TargetPending}, Processing, job.PartiallySucceeded},
+		{[]TargetState{TargetFailed, TargetSending}, Processing, job.Failed},
 	} {
 		targets := make([]Target, len(c.states))
 		for i, state := range c.states {
@@ -48,19 +48,19 @@ func TestRetryable(t *testing.T) {
 		target Target
 		want   string
 	}{
-		{Target{State: NotSent}, ""},
-		{Target{State: NotSent, RetriesUsed: 3}, "no_retries_left"},
-		{Target{State: NotSent, RetriesUsed: 2, RetriedAt: now.Add(-time.Minute)}, ""},
-		{Target{State: NotSent, RetriesUsed: 1, RetriedAt: now.Add(-59 * time.Second)}, "retried_moments_ago"},
-		{Target{State: NotSent, RetriesUsed: 3, RetriedAt: now.Add(-time.Hour)}, "no_retries_left"},
-		{Target{State: NotSent, RetriesUsed: 3, RetriedAt: now}, "no_retries_left"},
-		{Target{State: Unconfirmed}, "unconfirmed"},
-		{Target{State: Sent}, "not_failed"},
-		{Target{State: Sending}, "not_failed"},
-		{Target{State: Pending}, "not_failed"},
+		{Target{State: TargetFailed}, ""},
+		{Target{State: TargetFailed, RetriesUsed: 3}, "no_retries_left"},
+		{Target{State: TargetFailed, RetriesUsed: 2, RetriedAt: now.Add(-time.Minute)}, ""},
+		{Target{State: TargetFailed, RetriesUsed: 1, RetriedAt: now.Add(-59 * time.Second)}, "retried_moments_ago"},
+		{Target{State: TargetFailed, RetriesUsed: 3, RetriedAt: now.Add(-time.Hour)}, "no_retries_left"},
+		{Target{State: TargetFailed, RetriesUsed: 3, RetriedAt: now}, "no_retries_left"},
+		{Target{State: TargetUnconfirmed}, "unconfirmed"},
+		{Target{State: TargetPublished}, "not_failed"},
+		{Target{State: TargetSending}, "not_failed"},
+		{Target{State: TargetPending}, "not_failed"},
 	} {
 		c.target.Active = true
-		reason, ok := DefaultLimits.retryable(c.target, now)
+		reason, ok := DefaultLimits.canRetry(c.target, now)
 		if reason != c.want || ok != (c.want == "") {
 			t.Errorf("%+v: %q %t", c.target, reason, ok)
 		}
@@ -70,7 +70,7 @@ func TestRetryable(t *testing.T) {
 // An account whose connection is lost is left alone: a retry of it would be spent for nothing.
 func TestLostAccountsKeepTheirRetries(t *testing.T) {
 	t.Parallel()
-	if reason, ok := DefaultLimits.retryable(Target{State: NotSent}, time.Now()); ok || reason != "account_gone" {
+	if reason, ok := DefaultLimits.canRetry(Target{State: TargetFailed}, time.Now()); ok || reason != "account_gone" {
 		t.Errorf("%q %t", reason, ok)
 	}
 }
@@ -81,11 +81,11 @@ func TestExcerpt(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		caption := rapid.String().Draw(t, "caption") + strings.Repeat(rapid.String().Draw(t, "more"), rapid.IntRange(0, 300).Draw(t, "times"))
 		got := excerpt(caption)
-		if !utf8.ValidString(got) || utf8.RuneCountInString(got) > excerptLen || strings.ContainsAny(got, "\n\t") {
+		if !utf8.ValidString(got) || utf8.RuneCountInString(got) > excerptLength || strings.ContainsAny(got, "\n\t") {
 			t.Fatalf("%q", got)
 		}
 		line := strings.Join(strings.Fields(caption), " ")
-		if (got == line) != (utf8.RuneCountInString(line) <= excerptLen) {
+		if (got == line) != (utf8.RuneCountInString(line) <= excerptLength) {
 			t.Fatalf("%q of %d characters is shown as %q", line, utf8.RuneCountInString(line), got)
 		}
 		if start := strings.TrimSuffix(got, "…"); !strings.HasPrefix(line, start) {

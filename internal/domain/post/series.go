@@ -14,9 +14,9 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// grace is how late an occurrence may go out. After a longer standstill it is skipped: what was missed must not come
+// maxOccurrenceDelay is how late an occurrence may go out. After a longer standstill it is skipped: what was missed must not come
 // out all at once.
-const grace = time.Hour
+const maxOccurrenceDelay = time.Hour
 
 // Series is a recurring series. Its template stays as it is while the series runs; each occurrence is a post of its
 // own, made ahead, so that the next one can be seen, moved and cancelled like any scheduled post.
@@ -41,8 +41,8 @@ func (r Series) recurrence() (recurrence, error) {
 	return newRecurrence(r.Rule, r.start, zone)
 }
 
-// seriesOf reads a series. Whoever locks its posts too has locked those before it, the template first.
-func seriesOf(ctx context.Context, q db.Querier, id int64, lock string) (Series, error) {
+// readSeries reads a series. Whoever locks its posts too has locked those before it, the template first.
+func readSeries(ctx context.Context, q db.Querier, id int64, lock string) (Series, error) {
 	r := Series{ID: id}
 	var start string
 	var paused, last, wake, next int64
@@ -62,11 +62,11 @@ func seriesOf(ctx context.Context, q db.Querier, id int64, lock string) (Series,
 // COUNT, UNTIL). It is not_found for whoever may not publish in the post's team. A rule that is not understood is
 // validation_failed; what the client has not approved, or a network would not take, is refused as by schedule_post.
 func (s *Service) Repeat(ctx context.Context, person int64, postID, rule string) (Post, error) {
-	return s.actOn(ctx, person, postID, access.Publish, "post.repeat", func(ctx context.Context, tx *db.Tx, call operation.Call, p *Post) error {
-		if err := p.mayRepeat(tx.Now()); err != nil {
+	return s.updateAs(ctx, person, postID, access.Publish, "post.repeat", func(ctx context.Context, tx *db.Tx, call operation.Call, p *Post) error {
+		if err := p.checkRepeatable(tx.Now()); err != nil {
 			return err
 		}
-		if err := s.mayBeSent(call, *p); err != nil {
+		if err := s.checkContent(call, *p); err != nil {
 			return err
 		}
 		return s.repeat(ctx, tx, call, p, rule)
@@ -76,7 +76,7 @@ func (s *Service) Repeat(ctx context.Context, person int64, postID, rule string)
 // StopRepeating ends a series for good: its template is a plain draft again, and the occurrences that have not begun
 // become drafts. It is not_found for whoever may not publish in the post's team.
 func (s *Service) StopRepeating(ctx context.Context, person int64, postID string) (Post, error) {
-	return s.actOn(ctx, person, postID, access.Publish, "post.stop_repeating", func(ctx context.Context, tx *db.Tx, call operation.Call, p *Post) error {
+	return s.updateAs(ctx, person, postID, access.Publish, "post.stop_repeating", func(ctx context.Context, tx *db.Tx, call operation.Call, p *Post) error {
 		if !p.IsTemplate {
 			return apierr.BadState("not_recurring", "No series is made from this post.")
 		}
@@ -85,15 +85,15 @@ func (s *Service) StopRepeating(ctx context.Context, person int64, postID string
 		}
 		ended := p.SeriesID
 		p.Status, p.SeriesID, p.Series, p.IsTemplate = Draft, 0, Series{}, false
-		if err := keepTemplate(ctx, tx, p); err != nil {
+		if err := storeTemplate(ctx, tx, p); err != nil {
 			return err
 		}
 		return auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), "series.stopped", p.ID, map[string]any{"series": ended})
 	})
 }
 
-// acting is what a person of the app may do in the team of a post, as a call.
-func (s *Service) acting(ctx context.Context, person int64, postID string, needs access.Capability) (operation.Call, error) {
+// callAs is what a person of the app may do in the team of a post, as a call.
+func (s *Service) callAs(ctx context.Context, person int64, postID string, needs access.Capability) (operation.Call, error) {
 	actor := &access.Actor{PersonID: person}
 	var zone, plan string
 	var until int64
@@ -117,12 +117,12 @@ func (s *Service) acting(ctx context.Context, person int64, postID string, needs
 	return operation.Call{Actor: actor, Now: now}, nil
 }
 
-// actOn changes a post for a person of the app, in one transaction that holds the post. It is not_found if the person may
+// updateAs changes a post for a person of the app, in one transaction that holds the post. It is not_found if the person may
 // not do that in the post's team.
-func (s *Service) actOn(ctx context.Context, person int64, postID string, needs access.Capability, name string,
+func (s *Service) updateAs(ctx context.Context, person int64, postID string, needs access.Capability, name string,
 	do func(context.Context, *db.Tx, operation.Call, *Post) error,
 ) (Post, error) {
-	call, err := s.acting(ctx, person, postID, needs)
+	call, err := s.callAs(ctx, person, postID, needs)
 	if err != nil {
 		return Post{}, err
 	}
@@ -137,8 +137,8 @@ func (s *Service) actOn(ctx context.Context, person int64, postID string, needs 
 	return p, err
 }
 
-// mayRepeat refuses what cannot become a running series.
-func (p Post) mayRepeat(now time.Time) error {
+// checkRepeatable refuses what cannot become a running series.
+func (p Post) checkRepeatable(now time.Time) error {
 	switch {
 	case p.SeriesID != 0 && !p.IsTemplate:
 		return apierr.BadState("occurrence", "The post belongs to a series already; repeat that one's template.")
@@ -149,7 +149,7 @@ func (p Post) mayRepeat(now time.Time) error {
 	case !p.IsTemplate && !p.ScheduledAt.After(now):
 		return apierr.Invalid(apierr.InThePast, "scheduled_at", "The time at which the series is to begin is over. Give the draft one that is to come.")
 	}
-	return p.mayGoOut()
+	return p.checkApproved()
 }
 
 // repeat writes a series that runs from now on, with its next occurrence.
@@ -169,23 +169,23 @@ func (s *Service) repeat(ctx context.Context, tx *db.Tx, call operation.Call, p 
 		r.last = tx.Now()
 	}
 	if _, ok := recurring.first(r.last); !ok {
-		return errNoneLeft
+		return errNoOccurrence
 	}
-	if err := keepSeries(ctx, tx, &r, p.TeamID); err != nil {
+	if err := storeSeries(ctx, tx, &r, p.TeamID); err != nil {
 		return err
 	}
 	p.Status, p.SeriesID, p.IsTemplate = Scheduled, r.ID, true
-	if err := keepTemplate(ctx, tx, p); err != nil {
+	if err := storeTemplate(ctx, tx, p); err != nil {
 		return err
 	}
 	if err := auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), kind, p.ID, map[string]any{"series": r.ID}); err != nil {
 		return err
 	}
-	return s.goOn(ctx, tx, p, r)
+	return s.createNext(ctx, tx, p, r)
 }
 
-// keepSeries writes a series, a new one where it has no id.
-func keepSeries(ctx context.Context, tx *db.Tx, r *Series, team int64) error {
+// storeSeries writes a series, a new one where it has no id.
+func storeSeries(ctx context.Context, tx *db.Tx, r *Series, team int64) error {
 	var err error
 	if r.ID == 0 {
 		err = tx.QueryRow(ctx, `INSERT INTO post_series (team_id, template_id, rule, timezone, starts_at, created_at) VALUES (?, ?, ?, ?, ?, ?) RETURNING id`,
@@ -199,9 +199,9 @@ func keepSeries(ctx context.Context, tx *db.Tx, r *Series, team int64) error {
 	return nil
 }
 
-// goBy gives the series of a template another rule, by which it goes out once it goes on. One that is empty changes nothing,
+// setRule gives the series of a template another rule, by which it goes out once it goes on. One that is empty changes nothing,
 // and neither does the same one.
-func goBy(ctx context.Context, tx *db.Tx, template *Post, rule string) (bool, error) {
+func setRule(ctx context.Context, tx *db.Tx, template *Post, rule string) (bool, error) {
 	if !template.IsTemplate || rule == "" || rule == template.Series.Rule {
 		return false, nil
 	}
@@ -216,7 +216,7 @@ func goBy(ctx context.Context, tx *db.Tx, template *Post, rule string) (bool, er
 		behind = tx.Now()
 	}
 	if _, ok := recurring.first(behind); !ok {
-		return false, errNoneLeft
+		return false, errNoOccurrence
 	}
 	if _, err := tx.Exec(ctx, `UPDATE post_series SET rule = ? WHERE id = ? AND team_id = ?`, rule, r.ID, template.TeamID); err != nil {
 		return false, fmt.Errorf("giving a recurring series another rule: %w", err)
@@ -225,17 +225,17 @@ func goBy(ctx context.Context, tx *db.Tx, template *Post, rule string) (bool, er
 	return true, nil
 }
 
-// keepTemplate writes whether a post is a template, and the rest of it.
-func keepTemplate(ctx context.Context, tx *db.Tx, p *Post) error {
+// storeTemplate writes whether a post is a template, and the rest of it.
+func storeTemplate(ctx context.Context, tx *db.Tx, p *Post) error {
 	if _, err := tx.Exec(ctx, `UPDATE posts SET series_id = ?, is_template = ? WHERE id = ?`, p.SeriesID, db.Flag(p.IsTemplate), p.ID); err != nil {
 		return fmt.Errorf("writing a template: %w", err)
 	}
 	return update(ctx, tx, p)
 }
 
-// letSeriesKnow keeps a series in step with one of its posts that is cancelled or published: with its template a series
+// updateSeriesOf keeps a series in step with one of its posts that is cancelled or published: with its template a series
 // is paused, and behind the occurrence that was made last the next one is due.
-func (s *Service) letSeriesKnow(ctx context.Context, tx *db.Tx, p *Post) error {
+func (s *Service) updateSeriesOf(ctx context.Context, tx *db.Tx, p *Post) error {
 	switch {
 	case p.SeriesID == 0:
 		return nil

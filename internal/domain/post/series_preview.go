@@ -12,29 +12,29 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Standing is a time at which a series that stands would occur next, if it went on now.
-type Standing struct {
+// NextOccurrence is a time at which a series that stands would occur next, if it went on now.
+type NextOccurrence struct {
 	Slot
 
 	ByHand bool // a draft that somebody has changed: it keeps what it shows, where others show what the template shows by then
 }
 
-// Standing are the next times of a series that stands, most at the most. At some of them a draft is waiting that pausing
+// NextOccurrences are the next times of a series that stands, most at the most. At some of them a draft is waiting that pausing
 // has made, and that the series takes up again.
-func (s *Service) Standing(ctx context.Context, template Post, most int) ([]Standing, error) {
+func (s *Service) NextOccurrences(ctx context.Context, template Post, most int) ([]NextOccurrence, error) {
 	recurring, err := template.Series.recurrence()
 	if err != nil {
 		return nil, err
 	}
-	behind, until := template.Series.last, s.db.Now().Add(horizon)
+	behind, until := template.Series.last, s.db.Now().Add(maxLookahead)
 	if now := s.db.Now(); behind.Before(now) {
 		behind = now
 	}
-	made, err := s.madeOf(ctx, template, behind)
+	made, err := s.existingOccurrences(ctx, template, behind)
 	if err != nil {
 		return nil, err
 	}
-	out := []Standing{}
+	out := []NextOccurrence{}
 	for at := range recurring.after(behind) {
 		if len(out) == most || at.After(until) {
 			break
@@ -54,13 +54,13 @@ func (s *Service) Standing(ctx context.Context, template Post, most int) ([]Stan
 				return nil, err
 			}
 		}
-		out = append(out, Standing{one, byHand})
+		out = append(out, NextOccurrence{one, byHand})
 	}
 	return out, nil
 }
 
-// TakenUp says what becomes of the drafts that a series takes up again; empty where there are none.
-func TakenUp(list []Standing) string {
+// ResumeSummary says what becomes of the drafts that a series takes up again; empty where there are none.
+func ResumeSummary(list []NextOccurrence) string {
 	follow, keep := 0, 0
 	for _, one := range list {
 		switch {
@@ -87,8 +87,8 @@ type occurrence struct {
 	at, skipped int64
 }
 
-// madeOf are the occurrences of a series that are there behind a time, by their own times in microseconds.
-func (s *Service) madeOf(ctx context.Context, template Post, behind time.Time) (map[int64]occurrence, error) {
+// existingOccurrences are the occurrences of a series that are there behind a time, by their own times in microseconds.
+func (s *Service) existingOccurrences(ctx context.Context, template Post, behind time.Time) (map[int64]occurrence, error) {
 	rows, err := db.All(ctx, s.db, func(rows *sql.Rows, r *occurrence) error {
 		return rows.Scan(&r.PostID, &r.Status, &r.Excerpt, &r.at, &r.skipped)
 	},
@@ -111,12 +111,12 @@ func changedByHand(ctx context.Context, q db.Querier, team int64, id string) (bo
 		at           int64
 	}
 	events, err := db.All(ctx, q, func(rows *sql.Rows, e *told) error { return rows.Scan(&e.kind, &e.detail, &e.at) },
-		`SELECT kind, detail, at FROM events WHERE team_id = ? AND kind IN ('post.changed', 'post.returned', '`+mediaTaken+`') AND subject = ?`, team, id)
+		`SELECT kind, detail, at FROM events WHERE team_id = ? AND kind IN ('post.changed', 'post.returned', '`+eventMediaRemoved+`') AND subject = ?`, team, id)
 	if err != nil {
 		return false, fmt.Errorf("reading what became of an occurrence: %w", err)
 	}
 	for _, e := range events {
-		if e.kind == mediaTaken || slices.ContainsFunc(events, func(other told) bool { return other.kind == mediaTaken && other.at == e.at }) {
+		if e.kind == eventMediaRemoved || slices.ContainsFunc(events, func(other told) bool { return other.kind == eventMediaRemoved && other.at == e.at }) {
 			continue
 		}
 		var detail struct {

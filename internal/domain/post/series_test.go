@@ -13,8 +13,8 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// repeated is the template of a series that begins in an hour.
-func (w *world) repeated(t *testing.T, rule string) string {
+// repeat is the template of a series that begins in an hour.
+func (w *env) repeat(t *testing.T, rule string) string {
 	t.Helper()
 	id := w.draft(t, "hello", noon.Add(time.Hour))
 	_, err := w.Repeat(t.Context(), w.person, id, rule)
@@ -22,7 +22,7 @@ func (w *world) repeated(t *testing.T, rule string) string {
 	return id
 }
 
-func (w *world) exec(t *testing.T, statement string, args ...any) {
+func (w *env) exec(t *testing.T, statement string, args ...any) {
 	t.Helper()
 	must(t, w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.Exec(ctx, statement, args...)
@@ -32,8 +32,8 @@ func (w *world) exec(t *testing.T, statement string, args ...any) {
 
 // A series goes out day by day, each time as a post of its own, and the next one is always there.
 func TestASeriesGoesOut(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		id := w.repeated(t, "FREQ=DAILY;COUNT=3")
+	eachDatabase(t, func(t *testing.T, w *env) {
+		id := w.repeat(t, "FREQ=DAILY;COUNT=3")
 		w.exec(t, `UPDATE post_targets SET caption = 'of its own' WHERE post_id = ?`, id)
 		template := w.do(t, "get_post", map[string]any{"id": id})
 		recurrence, _ := template["recurrence"].(map[string]any)
@@ -63,7 +63,7 @@ func TestASeriesGoesOut(t *testing.T) {
 			t.Error(got)
 		}
 		w.wantSent(t, "hello", "of its own", "of its own")
-		if n := w.told(t, "post.recurred"); n != 3 || w.told(t, "series.started") != 1 || w.told(t, "series.ended") != 1 {
+		if n := w.countEvents(t, "post.recurred"); n != 3 || w.countEvents(t, "series.started") != 1 || w.countEvents(t, "series.ended") != 1 {
 			t.Errorf("%d occurrences were told", n)
 		}
 	})
@@ -71,23 +71,23 @@ func TestASeriesGoesOut(t *testing.T) {
 
 // Which post can become a series, and who may make one of it.
 func TestWhatCanBeRepeated(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	eachDatabase(t, func(t *testing.T, w *env) {
 		const daily = "FREQ=DAILY"
 		ctx, soon := t.Context(), noon.Add(time.Hour)
 		refused := func(code apierr.Code, state, id, rule string) {
 			t.Helper()
 			_, err := w.Repeat(ctx, w.person, id, rule)
-			wants(t, err, code, state)
+			checkError(t, err, code, state)
 		}
 		id := w.draft(t, "hello", soon)
 		for _, role := range []access.Role{access.Viewer, access.Client} {
 			bea, err := w.teams.AddPerson(ctx, "Bea", string(role)+"@example.com", "")
 			must(t, err)
 			_, err = w.Repeat(ctx, bea.ID, id, daily)
-			wants(t, err, apierr.NotFound, "")
+			checkError(t, err, apierr.NotFound, "")
 			must(t, w.teams.SetMember(ctx, w.call.TeamID, bea.ID, role))
 			_, err = w.Repeat(ctx, bea.ID, id, daily)
-			wants(t, err, apierr.NotFound, "")
+			checkError(t, err, apierr.NotFound, "")
 		}
 		refused(apierr.NotFound, "", "none", daily)
 		refused(apierr.ValidationFailed, "", id, "FREQ=YEARLY")
@@ -120,17 +120,17 @@ func TestWhatCanBeRepeated(t *testing.T) {
 
 // The template itself is neither changed, nor scheduled, nor published.
 func TestTemplatesStayAsTheyAre(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		id := w.repeated(t, "FREQ=DAILY")
+	eachDatabase(t, func(t *testing.T, w *env) {
+		id := w.repeat(t, "FREQ=DAILY")
 		const state = "recurring_template"
-		w.refused(t, apierr.ValidationFailed, state, "update_post", map[string]any{"id": id, "caption": "other"})
-		w.refused(t, apierr.ValidationFailed, state, "publish_post", map[string]any{"post_id": id})
-		w.refused(t, apierr.ValidationFailed, state, "schedule_post", map[string]any{"post_id": id, "scheduled_at": "2026-12-01T10:00"})
-		_, err := w.approvals.AskApproval(t.Context(), w.person, id)
-		wants(t, err, apierr.ValidationFailed, state)
+		w.expectError(t, apierr.ValidationFailed, state, "update_post", map[string]any{"id": id, "caption": "other"})
+		w.expectError(t, apierr.ValidationFailed, state, "publish_post", map[string]any{"post_id": id})
+		w.expectError(t, apierr.ValidationFailed, state, "schedule_post", map[string]any{"post_id": id, "scheduled_at": "2026-12-01T10:00"})
+		_, err := w.approvals.RequestApproval(t.Context(), w.person, id)
+		checkError(t, err, apierr.ValidationFailed, state)
 		w.do(t, "cancel_post", map[string]any{"post_id": id})
-		_, err = w.approvals.AskApproval(t.Context(), w.person, id)
-		wants(t, err, apierr.ValidationFailed, state)
+		_, err = w.approvals.RequestApproval(t.Context(), w.person, id)
+		checkError(t, err, apierr.ValidationFailed, state)
 		_, err = w.StopRepeating(t.Context(), w.person, id)
 		must(t, err)
 		w.do(t, "update_post", map[string]any{"id": id, "caption": "other"})
@@ -145,8 +145,8 @@ func TestTemplatesStayAsTheyAre(t *testing.T) {
 
 // Cancelling the template pauses the series with what has not begun; a series that goes on takes that up again.
 func TestPausing(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		id := w.repeated(t, "FREQ=DAILY")
+	eachDatabase(t, func(t *testing.T, w *env) {
+		id := w.repeat(t, "FREQ=DAILY")
 		w.clock.Advance(time.Hour)
 		w.tick(t)
 		paused := w.do(t, "cancel_post", map[string]any{"post_id": id})
@@ -155,7 +155,7 @@ func TestPausing(t *testing.T) {
 			t.Errorf("%v", paused)
 		}
 		w.do(t, "cancel_post", map[string]any{"post_id": id})
-		if got := w.occurrences(t); got != "21T13 published, 22T13 draft" || w.told(t, "post.cancelled") != 2 {
+		if got := w.occurrences(t); got != "21T13 published, 22T13 draft" || w.countEvents(t, "post.cancelled") != 2 {
 			t.Error(got)
 		}
 		_, err := w.Repeat(t.Context(), w.person, id, "FREQ=DAILY")
@@ -172,7 +172,7 @@ func TestPausing(t *testing.T) {
 			t.Error(got)
 		}
 		w.wantSent(t, "hello")
-		if n := w.told(t, "series.resumed"); n != 2 {
+		if n := w.countEvents(t, "series.resumed"); n != 2 {
 			t.Errorf("resumed %d times", n)
 		}
 	})
@@ -180,21 +180,21 @@ func TestPausing(t *testing.T) {
 
 // A draft that pausing made shows what the template shows when the series goes on, unless somebody has changed it by hand.
 func TestDraftsFollowTheTemplate(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		id := w.repeated(t, "FREQ=DAILY")
+	eachDatabase(t, func(t *testing.T, w *env) {
+		id := w.repeat(t, "FREQ=DAILY")
 		rewrite := func(caption string) {
 			t.Helper()
 			w.do(t, "cancel_post", map[string]any{"post_id": id})
-			held, err := w.Look(t.Context(), w.call.TeamID, id)
+			held, err := w.Load(t.Context(), w.call.TeamID, id)
 			must(t, err)
-			_, err = w.Compose(t.Context(), w.call.Actor, id, held.UpdatedAt, post.Piece{Caption: caption, Accounts: []int64{held.Targets[0].AccountID}})
+			_, err = w.Compose(t.Context(), w.call.Actor, id, held.UpdatedAt, post.Composition{Caption: caption, Accounts: []int64{held.Targets[0].AccountID}})
 			must(t, err)
 		}
 		stands := func(want bool) {
 			t.Helper()
-			held, err := w.Look(t.Context(), w.call.TeamID, id)
+			held, err := w.Load(t.Context(), w.call.TeamID, id)
 			must(t, err)
-			next, err := w.Standing(t.Context(), held, 2)
+			next, err := w.NextOccurrences(t.Context(), held, 2)
 			must(t, err)
 			if len(next) != 2 || next[0].ToCome || next[0].ByHand != want || !next[1].ToCome || !next[1].At.After(next[0].At) {
 				t.Errorf("%+v", next)
@@ -204,7 +204,7 @@ func TestDraftsFollowTheTemplate(t *testing.T) {
 			t.Helper()
 			_, err := w.Repeat(t.Context(), w.person, id, "FREQ=DAILY")
 			must(t, err)
-			next, err := w.Look(t.Context(), w.call.TeamID, w.occurrence(t))
+			next, err := w.Load(t.Context(), w.call.TeamID, w.occurrence(t))
 			must(t, err)
 			if next.Caption != caption || next.Excerpt != caption || next.Status != post.Scheduled || len(next.Targets) != 1 {
 				t.Errorf("%q, not %q: %+v", next.Caption, caption, next)
@@ -226,8 +226,8 @@ func TestDraftsFollowTheTemplate(t *testing.T) {
 
 // An occurrence that a client cancels pauses its series, and stays a draft when the series goes on.
 func TestCancelledOccurrence(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		id := w.repeated(t, "FREQ=DAILY")
+	eachDatabase(t, func(t *testing.T, w *env) {
+		id := w.repeat(t, "FREQ=DAILY")
 		first := w.occurrence(t)
 		got, err := w.try(t, "cancel_post", map[string]any{"post_id": first})
 		must(t, err)
@@ -241,7 +241,7 @@ func TestCancelledOccurrence(t *testing.T) {
 		w.tick(t)
 		w.clock.Advance(3 * day)
 		w.tick(t)
-		if got := w.occurrences(t) + ", " + w.status(t, id); got != "21T13 draft, draft" || w.told(t, "series.paused") != 1 {
+		if got := w.occurrences(t) + ", " + w.status(t, id); got != "21T13 draft, draft" || w.countEvents(t, "series.paused") != 1 {
 			t.Error(got)
 		}
 		_, err = w.Repeat(t.Context(), w.person, id, "FREQ=DAILY")
@@ -257,8 +257,8 @@ func TestCancelledOccurrence(t *testing.T) {
 // A series that goes on takes up what pausing made drafts, but no occurrence that was cancelled or skipped by itself,
 // unless that was scheduled again.
 func TestSkippedStaysSkipped(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		id := w.repeated(t, "FREQ=DAILY")
+	eachDatabase(t, func(t *testing.T, w *env) {
+		id := w.repeat(t, "FREQ=DAILY")
 		first := w.occurrence(t)
 		w.exec(t, `UPDATE post_series SET wake_at = 1 WHERE template_id = ?`, id) // the next one, too
 		w.tick(t)
@@ -269,9 +269,9 @@ func TestSkippedStaysSkipped(t *testing.T) {
 		if got := w.occurrences(t); got != "21T13 draft, 22T13 draft" {
 			t.Fatal(got)
 		}
-		held, err := w.Look(t.Context(), w.call.TeamID, id)
+		held, err := w.Load(t.Context(), w.call.TeamID, id)
 		must(t, err)
-		if next, err := w.Standing(t.Context(), held, 2); err != nil || len(next) != 2 || next[0].PostID != first || next[1].At.Sub(next[0].At) != 2*day {
+		if next, err := w.NextOccurrences(t.Context(), held, 2); err != nil || len(next) != 2 || next[0].PostID != first || next[1].At.Sub(next[0].At) != 2*day {
 			t.Errorf("%+v, %v", next, err)
 		}
 		_, err = w.Repeat(t.Context(), w.person, id, "FREQ=DAILY")
@@ -282,7 +282,7 @@ func TestSkippedStaysSkipped(t *testing.T) {
 			t.Error(got)
 		}
 		w.do(t, "schedule_post", map[string]any{"post_id": second, "scheduled_at": "2026-11-25T08:00"})
-		held, err = w.Look(t.Context(), w.call.TeamID, second)
+		held, err = w.Load(t.Context(), w.call.TeamID, second)
 		if err != nil || held.Skipped {
 			t.Errorf("%+v, %v", held, err)
 		}
@@ -291,8 +291,8 @@ func TestSkippedStaysSkipped(t *testing.T) {
 
 // What is not a scheduled occurrence cannot be skipped, and nobody skips without the right to write.
 func TestWhatCannotBeSkipped(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		template := w.repeated(t, "FREQ=DAILY")
+	eachDatabase(t, func(t *testing.T, w *env) {
+		template := w.repeat(t, "FREQ=DAILY")
 		plain := w.draft(t, "plain", time.Time{})
 		refused := func(person int64, id string, code apierr.Code) {
 			t.Helper()
@@ -316,8 +316,8 @@ func TestWhatCannotBeSkipped(t *testing.T) {
 
 // One occurrence that is skipped, moved or published early leaves the series as it is.
 func TestOneOccurrence(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		w.repeated(t, "FREQ=DAILY")
+	eachDatabase(t, func(t *testing.T, w *env) {
+		w.repeat(t, "FREQ=DAILY")
 		first := w.occurrence(t)
 		skipped, err := w.Skip(t.Context(), w.person, first)
 		must(t, err)
@@ -349,8 +349,8 @@ func TestOneOccurrence(t *testing.T) {
 
 // After a standstill the newest occurrence goes out if it is no hour late; the others are skipped, and that is told.
 func TestStandstill(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		id := w.repeated(t, "FREQ=DAILY")
+	eachDatabase(t, func(t *testing.T, w *env) {
+		id := w.repeat(t, "FREQ=DAILY")
 		w.clock.Advance(time.Hour + time.Hour) // just within the grace
 		w.tick(t)
 		w.wantSent(t, "hello")
@@ -370,7 +370,7 @@ func TestStandstill(t *testing.T) {
 		if len(out.Notes) != 3 || !strings.Contains(notes, "2 occurrences from 2026-11-23T13:00:00+01:00 to 2026-11-24T13:00:00+01:00") || !strings.Contains(notes, "The occurrence of 2026-11-26T13:00:00+01:00") {
 			t.Error(notes)
 		}
-		if n := w.told(t, "series.skipped"); n != 3 {
+		if n := w.countEvents(t, "series.skipped"); n != 3 {
 			t.Errorf("told %d times", n)
 		}
 	})
@@ -378,8 +378,8 @@ func TestStandstill(t *testing.T) {
 
 // While a team may not publish nothing is made, and after it nothing comes all at once.
 func TestPausedTeams(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		w.repeated(t, "FREQ=DAILY")
+	eachDatabase(t, func(t *testing.T, w *env) {
+		w.repeat(t, "FREQ=DAILY")
 		w.exec(t, `INSERT INTO pauses (scope, target, action, created_at) VALUES ('team', ?, 'publish', 1)`, w.call.TeamID)
 		w.clock.Advance(3 * day)
 		w.tick(t)
@@ -397,9 +397,9 @@ func TestPausedTeams(t *testing.T) {
 
 // What holds for every scheduled post holds for an occurrence at its time; and the month's allowance too.
 func TestRefusedAtItsTime(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	eachDatabase(t, func(t *testing.T, w *env) {
 		must(t, w.teams.SetPlan(t.Context(), w.call.TeamID, "team", time.Time{}))
-		w.repeated(t, "FREQ=DAILY")
+		w.repeat(t, "FREQ=DAILY")
 		states := []string{}
 		release := func() {
 			id := w.occurrence(t)
@@ -429,11 +429,11 @@ func TestRefusedAtItsTime(t *testing.T) {
 
 // However many nodes let a series go on at once, there is one post for each time, and each goes out once.
 func TestTwoNodes(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		w.repeated(t, "FREQ=DAILY")
-		nodes := []*world{w}
+	eachDatabase(t, func(t *testing.T, w *env) {
+		w.repeat(t, "FREQ=DAILY")
+		nodes := []*env{w}
 		for range 2 {
-			nodes = append(nodes, node(t, w.url, w.clock, w.sealer))
+			nodes = append(nodes, newEnv(t, w.url, w.clock, w.sealer))
 		}
 		w.clock.Advance(time.Hour)
 		for range 5 {
@@ -458,9 +458,9 @@ func TestTwoNodes(t *testing.T) {
 
 // A series that is cancelled at the very moment of its time goes out or does not, and makes nothing more.
 func TestCancelRaces(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		other := node(t, w.url, w.clock, w.sealer)
-		id := w.repeated(t, "FREQ=DAILY")
+	eachDatabase(t, func(t *testing.T, w *env) {
+		other := newEnv(t, w.url, w.clock, w.sealer)
+		id := w.repeat(t, "FREQ=DAILY")
 		w.clock.Advance(time.Hour)
 		for range 8 {
 			sent := len(other.box.sent)
@@ -486,9 +486,9 @@ func TestCancelRaces(t *testing.T) {
 // An occurrence that is cancelled while its series makes the next one, or at its very time, pauses the series all the
 // same: it goes out or does not, and nothing more is made or sent.
 func TestCancelOccurrenceRaces(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		other := node(t, w.url, w.clock, w.sealer)
-		id := w.repeated(t, "FREQ=DAILY")
+	eachDatabase(t, func(t *testing.T, w *env) {
+		other := newEnv(t, w.url, w.clock, w.sealer)
+		id := w.repeat(t, "FREQ=DAILY")
 		for i := range 12 {
 			sent, first := len(other.box.sent), w.occurrence(t)
 			if i%2 == 0 { // it is due

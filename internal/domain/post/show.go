@@ -150,9 +150,9 @@ func Quote(quotes *operation.Quotes, platform, username, text string) *operation
 
 func (s *Service) answer(call operation.Call, p Post) operation.Answer[Full] {
 	var quotes operation.Quotes
-	out := operation.Answer[Full]{App: "/posts/" + p.ID, Data: s.show(call, p, &quotes), Said: p.said(call)}
+	out := operation.Answer[Full]{App: "/posts/" + p.ID, Data: s.show(call, p, &quotes), Said: p.summary(call)}
 	out.Untrusted = quotes
-	if slices.ContainsFunc(slices.Concat(append(mediaOfAll(p.Targets), p.Media)...), gone) {
+	if slices.ContainsFunc(slices.Concat(append(mediaOfAll(p.Targets), p.Media)...), isDeleted) {
 		out.Notes = append(out.Notes, "A person has deleted a file of this post from the library: what stands in media is its record alone, and it cannot be used again.")
 	}
 	return out

@@ -38,27 +38,27 @@ func (s *Service) read(ctx context.Context, q db.Querier, team int64, id, lock s
 	if err != nil {
 		return p, fmt.Errorf("reading a post: %w", err)
 	}
-	if p.Targets, err = s.targets(ctx, q, team, id); err != nil {
+	if p.Targets, err = s.readTargets(ctx, q, team, id); err != nil {
 		return p, err
 	}
 	if p.hasMedia {
-		if p.Media, err = s.mediaOf(ctx, q, team, id); err != nil {
+		if p.Media, err = s.readMedia(ctx, q, team, id); err != nil {
 			return p, err
 		}
 	}
 	if p.SeriesID != 0 {
-		if p.Series, err = seriesOf(ctx, q, p.SeriesID, ""); err != nil {
+		if p.Series, err = readSeries(ctx, q, p.SeriesID, ""); err != nil {
 			return p, err
 		}
 	}
 	if p.Round != 0 && (p.Approval == Approved || p.Approval == Rejected) {
-		p.Review, err = reviewOf(ctx, q, id, p.Round)
+		p.Review, err = readReview(ctx, q, id, p.Round)
 	}
 	return p, err
 }
 
-// reviewOf reads what the client decided of a version; nothing where the team decided it.
-func reviewOf(ctx context.Context, q db.Querier, id string, round int64) (Review, error) {
+// readReview reads what the client decided of a version; nothing where the team decided it.
+func readReview(ctx context.Context, q db.Querier, id string, round int64) (Review, error) {
 	var r Review
 	var decided int64
 	err := q.QueryRow(ctx, `SELECT comment, decided_at FROM post_approvals WHERE post_id = ? AND round = ? AND decided_at > 0`, id, round).Scan(&r.Comment, &decided)
@@ -77,7 +77,7 @@ func (s *Service) lock(ctx context.Context, tx *db.Tx, team int64, id string) (P
 	return s.read(ctx, tx, team, id, s.db.ForUpdate())
 }
 
-func (s *Service) targets(ctx context.Context, q db.Querier, team int64, id string) ([]Target, error) {
+func (s *Service) readTargets(ctx context.Context, q db.Querier, team int64, id string) ([]Target, error) {
 	out, err := db.All(ctx, q, func(rows *sql.Rows, t *Target) error {
 		var state, connection string
 		var media, published, retried int64
@@ -101,12 +101,12 @@ func (s *Service) targets(ctx context.Context, q db.Querier, team int64, id stri
 	return out, nil
 }
 
-func (s *Service) mediaOf(ctx context.Context, q db.Querier, team int64, id string) ([]network.Media, error) {
+func (s *Service) readMedia(ctx context.Context, q db.Querier, team int64, id string) ([]network.Media, error) {
 	shown, err := db.All(ctx, q, scanShown, `SELECT media_id, cover_ms FROM post_media WHERE post_id = ? ORDER BY position`, id)
 	if err != nil {
 		return nil, fmt.Errorf("reading which media a post has: %w", err)
 	}
-	return s.describe(ctx, q, team, shown)
+	return s.mediaDetails(ctx, q, team, shown)
 }
 
 // setMedia replaces all media of a post.
@@ -172,8 +172,8 @@ func updateTarget(ctx context.Context, tx *db.Tx, id string, t Target) error {
 	return nil
 }
 
-// keepOnly takes away the targets that are not named.
-func keepOnly(ctx context.Context, tx *db.Tx, id string, accounts []int64) error {
+// removeOtherTargets takes away the targets that are not named.
+func removeOtherTargets(ctx context.Context, tx *db.Tx, id string, accounts []int64) error {
 	args := []any{id}
 	for _, a := range accounts {
 		args = append(args, a)

@@ -10,30 +10,30 @@ import (
 	"pressroom/internal/domain/job"
 )
 
-// saidOfPublication says of a post that was handed over before that nothing was sent again; else the job says it all.
-func saidOfPublication(already bool, j job.Entry) string {
+// summarizePublication says of a post that was handed over before that nothing was sent again; else the job says it all.
+func summarizePublication(already bool, j job.Entry) string {
 	if !already {
 		return ""
 	}
-	return "the post was handed over before (already_submitted), so nothing was sent again. Its " + j.Standing() + "."
+	return "the post was handed over before (already_submitted), so nothing was sent again. Its " + j.Summary() + "."
 }
 
-// saidOfRetry says whether anything was sent again, and what was left alone and why.
-func saidOfRetry(sent int, skipped []Skip, j job.Entry) string {
-	left := saidOfSkipped(skipped)
+// summarizeRetry says whether anything was sent again, and what was left alone and why.
+func summarizeRetry(sent int, skipped []Skip, j job.Entry) string {
+	left := summarizeSkipped(skipped)
 	switch {
 	case sent == 0 && left == "":
-		return "nothing was sent again, as no account failed. The last " + j.Standing() + "."
+		return "nothing was sent again, as no account failed. The last " + j.Summary() + "."
 	case sent == 0:
-		return "nothing was sent again. " + left + " The last " + j.Standing() + "."
+		return "nothing was sent again. " + left + " The last " + j.Summary() + "."
 	case left == "":
 		return ""
 	}
-	return j.Standing() + ". " + left
+	return j.Summary() + ". " + left
 }
 
-// saidOfSkipped counts the accounts that were left alone by the reason, and names them.
-func saidOfSkipped(skipped []Skip) string {
+// summarizeSkipped counts the accounts that were left alone by the reason, and names them.
+func summarizeSkipped(skipped []Skip) string {
 	if len(skipped) == 0 {
 		return ""
 	}
@@ -50,21 +50,21 @@ func saidOfSkipped(skipped []Skip) string {
 	return fmt.Sprintf("Accounts left alone: %d; %s.", len(skipped), strings.Join(reasons, "; "))
 }
 
-// said tells how a post stands, with what its state alone does not tell.
-func (p Post) said(call operation.Call) string {
+// summary tells how a post stands, with what its state alone does not tell.
+func (p Post) summary(call operation.Call) string {
 	out := p.ID + " is " + string(p.Status)
 	if p.Status == Scheduled && !p.IsTemplate {
 		out += " for " + call.Moment(p.ScheduledAt).Team
 	}
-	out += "." + p.saidOfApproval()
+	out += "." + p.summarizeApproval()
 	if p.Status == Failed || p.Status == PartiallyPublished {
-		out += saidOfFailures(p.Targets)
+		out += summarizeFailures(p.Targets)
 	}
 	return out
 }
 
-// saidOfApproval says where the client keeps a post from going out.
-func (p Post) saidOfApproval() string {
+// summarizeApproval says where the client keeps a post from going out.
+func (p Post) summarizeApproval() string {
 	switch p.Approval {
 	case Waiting:
 		return " It waits for the client's approval and is not sent before it."
@@ -78,18 +78,18 @@ func (p Post) saidOfApproval() string {
 // refusals are the codes by which a network would take something else, but not this: sending the same again is of no use.
 var refusals = []string{"rejected_content", "rejected_media", "duplicate_content", "preflight_blocked"}
 
-// saidOfFailures says of each account that failed what the way on is. A post that was handed over is not changed any
+// summarizeFailures says of each account that failed what the way on is. A post that was handed over is not changed any
 // more, so that what a network refused goes out as another post.
-func saidOfFailures(targets []Target) string {
+func summarizeFailures(targets []Target) string {
 	again, anew, open := []string{}, []string{}, []string{}
 	for _, t := range targets {
 		one := fmt.Sprintf("account %d (%s)", t.AccountID, t.ErrorCode)
 		switch {
-		case t.State == Unconfirmed:
+		case t.State == TargetUnconfirmed:
 			open = append(open, one)
-		case t.State == NotSent && slices.Contains(refusals, t.ErrorCode):
+		case t.State == TargetFailed && slices.Contains(refusals, t.ErrorCode):
 			anew = append(anew, one)
-		case t.State == NotSent:
+		case t.State == TargetFailed:
 			again = append(again, one)
 		}
 	}
@@ -109,8 +109,8 @@ func saidOfFailures(targets []Target) string {
 	return out.String()
 }
 
-// saidOfProblems counts what the networks would not take.
-func saidOfProblems(problems []Problem) string {
+// summarizeProblems counts what the networks would not take.
+func summarizeProblems(problems []Problem) string {
 	blocking := 0
 	for _, found := range problems {
 		if found.Blocking {
@@ -127,10 +127,10 @@ func saidOfProblems(problems []Problem) string {
 	return out
 }
 
-// saidOfValidation says whether a post would go out as it is.
-func (p Post) saidOfValidation(v Validation, only *int64) string {
+// summarizeValidation says whether a post would go out as it is.
+func (p Post) summarizeValidation(v Validation, only *int64) string {
 	if p.Status != Draft && p.Status != Scheduled {
-		return "it was handed over before and is " + string(p.Status) + "; it cannot be changed any more." + saidOfProblems(v.Problems) + saidOfFailures(p.Targets)
+		return "it was handed over before and is " + string(p.Status) + "; it cannot be changed any more." + summarizeProblems(v.Problems) + summarizeFailures(p.Targets)
 	}
 	blocked := slices.ContainsFunc(v.Problems, func(found Problem) bool { return found.Blocking })
 	out := "it would go out as it is"
@@ -143,5 +143,5 @@ func (p Post) saidOfValidation(v Validation, only *int64) string {
 	if only != nil {
 		out = fmt.Sprintf("to account %d %s", *only, out)
 	}
-	return out + "." + saidOfProblems(v.Problems) + p.saidOfApproval()
+	return out + "." + summarizeProblems(v.Problems) + p.summarizeApproval()
 }

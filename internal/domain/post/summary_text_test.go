@@ -11,7 +11,7 @@ import (
 )
 
 // says runs an operation and holds what it says against parts that have to stand there.
-func (w *world) says(t *testing.T, tool string, args map[string]any, parts ...string) {
+func (w *env) says(t *testing.T, tool string, args map[string]any, parts ...string) {
 	t.Helper()
 	out, err := w.try(t, tool, args)
 	must(t, err)
@@ -23,16 +23,16 @@ func (w *world) says(t *testing.T, tool string, args map[string]any, parts ...st
 }
 
 // settle gives a post's account a result, as the delivery would.
-func (w *world) settle(t *testing.T, id string, r post.Result) {
+func (w *env) settle(t *testing.T, id string, r post.Result) {
 	t.Helper()
 	must(t, w.db.InTx(t.Context(), "test.settle", func(ctx context.Context, tx *db.Tx) error {
-		return w.Settle(ctx, tx, w.call.TeamID, id, w.account, r)
+		return w.RecordResult(ctx, tx, w.call.TeamID, id, w.account, r)
 	}))
 }
 
 // A call that sends nothing says so, with what was left alone and why.
 func TestWhatWasNotSentIsSaid(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	eachDatabase(t, func(t *testing.T, w *env) {
 		id := w.draft(t, "once", time.Time{})
 		its := map[string]any{"post_id": id}
 		if out, err := w.try(t, "publish_post", its); err != nil || out.Said != "" {
@@ -40,10 +40,10 @@ func TestWhatWasNotSentIsSaid(t *testing.T) {
 		}
 		w.says(t, "publish_post", its, "already_submitted", "nothing was sent again", "job social_post:")
 		w.says(t, "retry_post", its, "nothing was sent again", "left alone: 1; not_failed: 1 (account 1)")
-		w.settle(t, id, post.Result{State: post.Unconfirmed, ErrorCode: "not_confirmed"})
+		w.settle(t, id, post.Result{State: post.TargetUnconfirmed, ErrorCode: "not_confirmed"})
 		w.says(t, "retry_post", its, "nothing was sent again", "unconfirmed: 1 (account 1)")
 		w.wantSent(t, "once")
-		w.settle(t, id, post.Result{State: post.NotSent, ErrorCode: "network_error"})
+		w.settle(t, id, post.Result{State: post.TargetFailed, ErrorCode: "network_error"})
 		if out, err := w.try(t, "retry_post", its); err != nil || out.Said != "" {
 			t.Errorf("what is sent again: %q (%v)", out.Said, err)
 		}
@@ -52,11 +52,11 @@ func TestWhatWasNotSentIsSaid(t *testing.T) {
 
 // A post that failed says what the way on is: it cannot be changed any more.
 func TestTheWayOnIsSaid(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	eachDatabase(t, func(t *testing.T, w *env) {
 		id := w.draft(t, "refused", time.Time{})
 		w.do(t, "publish_post", map[string]any{"post_id": id})
 		for code, want := range map[string]string{"network_error": "for retry_post once the cause is mended: account 1 (network_error)", "rejected_content": "create_post makes another for these alone: account 1 (rejected_content)"} {
-			w.settle(t, id, post.Result{State: post.NotSent, ErrorCode: code})
+			w.settle(t, id, post.Result{State: post.TargetFailed, ErrorCode: code})
 			w.says(t, "get_post", map[string]any{"id": id}, id+" is failed.", want)
 			w.says(t, "validate_post", map[string]any{"post_id": id}, "cannot be changed any more", want)
 		}
@@ -65,7 +65,7 @@ func TestTheWayOnIsSaid(t *testing.T) {
 
 // Whether a post would go out, when, and what keeps it, stands in what is said of it.
 func TestTheVerdictIsSaid(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	eachDatabase(t, func(t *testing.T, w *env) {
 		id := w.draft(t, "well", time.Time{})
 		of, its := map[string]any{"id": id}, map[string]any{"post_id": id}
 		w.says(t, "validate_post", its, "it would go out as it is.")

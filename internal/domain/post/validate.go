@@ -30,12 +30,12 @@ func (s *Service) validate(ctx context.Context, call operation.Call, in Validate
 	if in.AccountID != nil && !slices.ContainsFunc(p.Targets, func(t Target) bool { return t.AccountID == *in.AccountID }) {
 		return operation.Answer[Validation]{}, apierr.Missing().With("argument", "account_id")
 	}
-	left, err := s.left(ctx, s.db, call, call.Now)
+	left, err := s.postsLeft(ctx, s.db, call, call.Now)
 	if err != nil {
 		return operation.Answer[Validation]{}, err
 	}
-	found := Validation{Problems: s.problems(call, p, in.AccountID), WaitsForApproval: p.held(), PostsLeftThisMonth: left}
-	return operation.Answer[Validation]{App: "/posts/" + p.ID, Data: found, Said: p.saidOfValidation(found, in.AccountID)}, nil
+	found := Validation{Problems: s.problems(call, p, in.AccountID), WaitsForApproval: p.awaitsApproval(), PostsLeftThisMonth: left}
+	return operation.Answer[Validation]{App: "/posts/" + p.ID, Data: found, Said: p.summarizeValidation(found, in.AccountID)}, nil
 }
 
 // problems finds what keeps a post, or one account of it, from going out.
@@ -52,24 +52,24 @@ func (s *Service) problems(call operation.Call, p Post, only *int64) []Problem {
 			continue
 		}
 		if !t.Active {
-			out = append(out, Problem{Code: inactive, Blocking: true, AccountID: t.AccountID, Message: "The connection to the account is lost. Somebody has to connect it again in the app."})
+			out = append(out, Problem{Code: codeAccountInactive, Blocking: true, AccountID: t.AccountID, Message: "The connection to the account is lost. Somebody has to connect it again in the app."})
 		}
 		out = append(out, s.contentProblems(p, t, call.Language)...)
 	}
 	return out
 }
 
-const inactive = "account_inactive"
+const codeAccountInactive = "account_inactive"
 
 // contentProblems finds what a target's network would not take.
 func (s *Service) contentProblems(p Post, t Target, language string) []Problem {
 	n, err := s.accounts.Network(t.Platform)
 	if err != nil {
-		return []Problem{{Code: inactive, Blocking: true, AccountID: t.AccountID, Message: "This installation does not speak with the account's network."}}
+		return []Problem{{Code: codeAccountInactive, Blocking: true, AccountID: t.AccountID, Message: "This installation does not speak with the account's network."}}
 	}
 	out := []Problem{}
 	content := p.Content(t, language)
-	if slices.ContainsFunc(content.Media, gone) {
+	if slices.ContainsFunc(content.Media, isDeleted) {
 		out = append(out, Problem{Code: "media_missing", Blocking: true, AccountID: t.AccountID, Message: "A file of this post was deleted from the library."})
 	}
 	for _, found := range n.Check(content) {
@@ -78,24 +78,24 @@ func (s *Service) contentProblems(p Post, t Target, language string) []Problem {
 	return out
 }
 
-func gone(m network.Media) bool { return m.Gone }
+func isDeleted(m network.Media) bool { return m.Gone }
 
-// mayBeSent refuses a post with a blocking problem.
-func (s *Service) mayBeSent(call operation.Call, p Post) error {
-	return preflight(s.problems(call, p, nil))
+// checkContent refuses a post with a blocking problem.
+func (s *Service) checkContent(call operation.Call, p Post) error {
+	return rejectBlocking(s.problems(call, p, nil))
 }
 
-// mayBeSentAgain refuses accounts with a blocking problem: the networks' rules are skipped by no retry.
-func (s *Service) mayBeSentAgain(call operation.Call, p Post, again []Target) error {
+// checkContentOf refuses accounts with a blocking problem: the networks' rules are skipped by no retry.
+func (s *Service) checkContentOf(call operation.Call, p Post, again []Target) error {
 	found := []Problem{}
 	for _, t := range again {
 		found = append(found, s.contentProblems(p, t, call.Language)...)
 	}
-	return preflight(found)
+	return rejectBlocking(found)
 }
 
-// preflight refuses what has a problem that blocks.
-func preflight(problems []Problem) error {
+// rejectBlocking refuses what has a problem that blocks.
+func rejectBlocking(problems []Problem) error {
 	codes := []string{}
 	for _, found := range problems {
 		if found.Blocking && !slices.Contains(codes, found.Code) {
@@ -108,8 +108,8 @@ func preflight(problems []Problem) error {
 	return apierr.New(apierr.PreflightBlocked, "A network would not take the post. Nothing was sent; the post's validation tells more: "+strings.Join(codes, ", ")+".").With("problems", codes)
 }
 
-// left tells how many posts the plan still allows in the month that a time falls in.
-func (s *Service) left(ctx context.Context, q db.Querier, call operation.Call, at time.Time) (int64, error) {
+// postsLeft tells how many posts the plan still allows in the month that a time falls in.
+func (s *Service) postsLeft(ctx context.Context, q db.Querier, call operation.Call, at time.Time) (int64, error) {
 	p, _ := s.terms.Plan(call.Plan)
 	limit := p.PostsPerMonth
 	if limit == plan.Unlimited {
@@ -124,14 +124,14 @@ func (s *Service) left(ctx context.Context, q db.Querier, call operation.Call, a
 	return max(0, limit-used), nil
 }
 
-// allow refuses one more post in the month of a time when the plan's allowance is used up. It holds the team's
+// checkAllowance refuses one more post in the month of a time when the plan's allowance is used up. It holds the team's
 // row, so that two calls cannot both take the last one.
-func (s *Service) allow(ctx context.Context, tx *db.Tx, call operation.Call, at time.Time) error {
+func (s *Service) checkAllowance(ctx context.Context, tx *db.Tx, call operation.Call, at time.Time) error {
 	var id int64
 	if err := tx.QueryRow(ctx, `SELECT id FROM teams WHERE id = ?`+s.db.ForUpdate(), call.TeamID).Scan(&id); err != nil {
 		return fmt.Errorf("holding the team: %w", err)
 	}
-	left, err := s.left(ctx, tx, call, at)
+	left, err := s.postsLeft(ctx, tx, call, at)
 	if err != nil {
 		return err
 	}

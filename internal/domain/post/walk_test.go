@@ -15,8 +15,8 @@ func TestTimesAreWalkedFromTheirBound(t *testing.T) {
 	d := testkit.Open(t, testkit.SQLite(t), nil)
 	fill(t, d, 0, 3000)
 	spans := []Span{{From: db.Time(1_900_000_000_000_000), To: db.Time(1_900_000_000_000_050)}}
-	calendar, args := keptQuery(1, 0, spans, 4)
-	one, alone := keptQuery(1, 1, spans, 4)
+	calendar, args := slotsQuery(1, 0, spans, 4)
+	one, alone := slotsQuery(1, 1, spans, 4)
 	for name, query := range map[string]struct {
 		text string
 		args []any

@@ -30,39 +30,39 @@ var noon = time.Date(2026, 11, 21, 11, 0, 0, 0, time.UTC)
 
 const day = 24 * time.Hour
 
-// quiet is a network that takes everything but one word.
-type quiet struct{ network.Network }
+// fakeNetwork is a network that takes everything but one word.
+type fakeNetwork struct{ network.Network }
 
-func (quiet) Platform() string { return "bluesky" }
+func (fakeNetwork) Platform() string { return "bluesky" }
 
-func (quiet) Connect(context.Context, network.Credentials) (network.Grant, error) {
+func (fakeNetwork) Connect(context.Context, network.Credentials) (network.Grant, error) {
 	return network.Grant{Account: "did:test:1", Username: "harbour.test"}, nil
 }
 
-func (quiet) Check(c network.Content) []network.Problem {
+func (fakeNetwork) Check(c network.Content) []network.Problem {
 	if strings.Contains(c.Text, "forbidden") {
 		return []network.Problem{{Code: "caption_too_long", Blocking: true, Message: "No."}}
 	}
 	return nil
 }
 
-// outbox is a delivery that publishes at once whatever is not refused.
-type outbox struct {
+// deliveryRecorder is a delivery that publishes at once whatever is not refused.
+type deliveryRecorder struct {
 	posts *post.Service
 	mu    sync.Mutex
 	sent  []string // captions
 }
 
-func (o *outbox) Submit(ctx context.Context, tx *db.Tx, order post.Order) error {
+func (o *deliveryRecorder) Submit(ctx context.Context, tx *db.Tx, order post.Order) error {
 	for _, t := range order.Targets {
-		r := post.Result{State: post.NotSent, ErrorCode: order.Refused}
+		r := post.Result{State: post.TargetFailed, ErrorCode: order.Refused}
 		if order.Refused == "" {
-			r = post.Result{State: post.Sent, PublishedAt: tx.Now()}
+			r = post.Result{State: post.TargetPublished, PublishedAt: tx.Now()}
 			o.mu.Lock()
 			o.sent = append(o.sent, order.Post.Content(t, "en").Text)
 			o.mu.Unlock()
 		}
-		if err := o.posts.Settle(ctx, tx, order.Post.TeamID, order.Post.ID, t.AccountID, r); err != nil {
+		if err := o.posts.RecordResult(ctx, tx, order.Post.TeamID, order.Post.ID, t.AccountID, r); err != nil {
 			return err
 		}
 	}
@@ -79,8 +79,8 @@ func (emptyLibrary) Of(context.Context, db.Querier, int64, []int64) ([]network.M
 	return nil, nil
 }
 
-// world is a team with one account, and the posts of a node.
-type world struct {
+// env is a team with one account, and the posts of a node.
+type env struct {
 	*post.Service
 
 	approvals *post.Approvals
@@ -89,15 +89,15 @@ type world struct {
 	clock     *testkit.Clock
 	url       string
 	sealer    *tokencrypt.Sealer
-	box       *outbox
+	box       *deliveryRecorder
 	call      operation.Call
 	person    int64
 	account   int64
 	tools     map[string]operation.Operation
 }
 
-// each runs a test in a fresh world on each database. The plan team has four posts a month.
-func each(t *testing.T, run func(t *testing.T, w *world)) {
+// eachDatabase runs a test in a fresh world on each database. The plan team has four posts a month.
+func eachDatabase(t *testing.T, run func(t *testing.T, w *env)) {
 	t.Helper()
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -106,7 +106,7 @@ func each(t *testing.T, run func(t *testing.T, w *world)) {
 		must(t, err)
 		sealer, err := tokencrypt.New(key)
 		must(t, err)
-		w := node(t, url, clock, sealer)
+		w := newEnv(t, url, clock, sealer)
 		must(t, job.MigrateQueue(t.Context(), w.db, slog.New(slog.DiscardHandler)))
 		ada, err := w.teams.AddPerson(t.Context(), "Ada", "ada@example.com", "")
 		must(t, err)
@@ -115,15 +115,15 @@ func each(t *testing.T, run func(t *testing.T, w *world)) {
 		w.person, w.call.Actor = ada.ID, &access.Actor{TeamID: made.ID, PersonID: ada.ID, Plan: "agency", Language: "en", Capabilities: access.Effective(access.Full, access.Owner)}
 		w.call.Zone, err = time.LoadLocation("Europe/Berlin")
 		must(t, err)
-		connected, err := account.New(w.db, sealer, quiet{}).Connect(t.Context(), made.ID, "bluesky", network.Credentials{})
+		connected, err := account.New(w.db, sealer, fakeNetwork{}).Connect(t.Context(), made.ID, "bluesky", network.Credentials{})
 		must(t, err)
 		w.account = connected.ID
 		run(t, w)
 	})
 }
 
-// node is the program's posts on a database, as one process has them.
-func node(t *testing.T, url string, clock *testkit.Clock, sealer *tokencrypt.Sealer) *world {
+// newEnv is the program's posts on a database, as one process has them.
+func newEnv(t *testing.T, url string, clock *testkit.Clock, sealer *tokencrypt.Sealer) *env {
 	t.Helper()
 	offered := plan.Shipped()
 	for i := range offered.Plans {
@@ -132,9 +132,9 @@ func node(t *testing.T, url string, clock *testkit.Clock, sealer *tokencrypt.Sea
 		}
 	}
 	d := testkit.Open(t, url, clock)
-	w := &world{db: d, clock: clock, url: url, sealer: sealer, teams: team.New(d, nil, offered), tools: map[string]operation.Operation{}}
-	w.Service = post.New(d, account.New(d, sealer, quiet{}), job.NewStore(d, nil, 100), emptyLibrary{}, post.DefaultLimits, offered)
-	w.box = &outbox{posts: w.Service}
+	w := &env{db: d, clock: clock, url: url, sealer: sealer, teams: team.New(d, nil, offered), tools: map[string]operation.Operation{}}
+	w.Service = post.New(d, account.New(d, sealer, fakeNetwork{}), job.NewStore(d, nil, 100), emptyLibrary{}, post.DefaultLimits, offered)
+	w.box = &deliveryRecorder{posts: w.Service}
 	w.Deliver(w.box)
 	w.approvals = post.NewApprovals(post.ApprovalsOptions{Posts: w.Service, Sealer: sealer, PublicURL: "https://press.example"})
 	for _, op := range w.Operations() {
@@ -151,7 +151,7 @@ func must(t *testing.T, err error) {
 }
 
 // try runs an operation as the pipeline would.
-func (w *world) try(t *testing.T, tool string, args map[string]any) (operation.Result, error) {
+func (w *env) try(t *testing.T, tool string, args map[string]any) (operation.Result, error) {
 	t.Helper()
 	raw, err := json.Marshal(args)
 	must(t, err)
@@ -162,7 +162,7 @@ func (w *world) try(t *testing.T, tool string, args map[string]any) (operation.R
 }
 
 // do runs an operation that has to succeed, and gives its data.
-func (w *world) do(t *testing.T, tool string, args map[string]any) map[string]any {
+func (w *env) do(t *testing.T, tool string, args map[string]any) map[string]any {
 	t.Helper()
 	out, err := w.try(t, tool, args)
 	if err != nil {
@@ -175,14 +175,14 @@ func (w *world) do(t *testing.T, tool string, args map[string]any) map[string]an
 	return data
 }
 
-// refused runs an operation that has to be refused by a code, and with it a state where that is wrong.
-func (w *world) refused(t *testing.T, code apierr.Code, state, tool string, args map[string]any) {
+// expectError runs an operation that has to be refused by a code, and with it a state where that is wrong.
+func (w *env) expectError(t *testing.T, code apierr.Code, state, tool string, args map[string]any) {
 	t.Helper()
 	_, err := w.try(t, tool, args)
-	wants(t, err, code, state)
+	checkError(t, err, code, state)
 }
 
-func wants(t *testing.T, err error, code apierr.Code, state string) {
+func checkError(t *testing.T, err error, code apierr.Code, state string) {
 	t.Helper()
 	got, _ := apierr.Of(err).Context["state"].(string)
 	if err == nil || apierr.Of(err).Code != code || got != state {
@@ -191,7 +191,7 @@ func wants(t *testing.T, err error, code apierr.Code, state string) {
 }
 
 // draft makes a draft with a wished time, none where it is zero.
-func (w *world) draft(t *testing.T, caption string, at time.Time) string {
+func (w *env) draft(t *testing.T, caption string, at time.Time) string {
 	t.Helper()
 	id, _ := w.do(t, "create_post", map[string]any{"caption": caption, "account_ids": []int64{w.account}})["id"].(string)
 	if !at.IsZero() {
@@ -201,7 +201,7 @@ func (w *world) draft(t *testing.T, caption string, at time.Time) string {
 }
 
 // status is how a post stands: its status, its approval, and the error code of its account where it has one.
-func (w *world) status(t *testing.T, id string) string {
+func (w *env) status(t *testing.T, id string) string {
 	t.Helper()
 	data := w.do(t, "get_post", map[string]any{"id": id})
 	account, _ := data["accounts"].([]any)[0].(map[string]any)
@@ -215,10 +215,10 @@ func (w *world) status(t *testing.T, id string) string {
 }
 
 // tick does what a node does by itself: it lets series go on and releases what is due.
-func (w *world) tick(t *testing.T) {
+func (w *env) tick(t *testing.T) {
 	t.Helper()
 	for range 2 { // what is made late is due at once
-		must(t, w.Recur(t.Context()))
+		must(t, w.CreateOccurrences(t.Context()))
 		due, err := w.Due(t.Context(), 100)
 		must(t, err)
 		for _, id := range due {
@@ -228,7 +228,7 @@ func (w *world) tick(t *testing.T) {
 }
 
 // occurrences are the posts of a series as day, hour and status, in Berlin's time.
-func (w *world) occurrences(t *testing.T) string {
+func (w *env) occurrences(t *testing.T) string {
 	t.Helper()
 	rows, err := db.All(t.Context(), w.db, func(rows *sql.Rows, text *string) error {
 		var at int64
@@ -241,22 +241,22 @@ func (w *world) occurrences(t *testing.T) string {
 }
 
 // occurrence is the id of the last one that was made.
-func (w *world) occurrence(t *testing.T) string {
+func (w *env) occurrence(t *testing.T) string {
 	t.Helper()
 	var id string
 	must(t, w.db.QueryRow(t.Context(), `SELECT id FROM posts WHERE occurs_at > 0 ORDER BY occurs_at DESC LIMIT 1`).Scan(&id))
 	return id
 }
 
-// told counts events of a kind.
-func (w *world) told(t *testing.T, kind string) int {
+// countEvents counts events of a kind.
+func (w *env) countEvents(t *testing.T, kind string) int {
 	t.Helper()
 	var n int
 	must(t, w.db.QueryRow(t.Context(), `SELECT COUNT(*) FROM events WHERE kind = ?`, kind).Scan(&n))
 	return n
 }
 
-func (w *world) wantSent(t *testing.T, captions ...string) {
+func (w *env) wantSent(t *testing.T, captions ...string) {
 	t.Helper()
 	w.box.mu.Lock()
 	defer w.box.mu.Unlock()

@@ -39,7 +39,7 @@ type task struct {
 
 // run does the work behind jobs of reports: the source is asked, its figures are analysed, and what came of it is kept
 // in the transaction that settles the charge and ends the job. It may begin again at any time.
-func (s *Service) run(ctx context.Context, h job.Held) error {
+func (s *Service) run(ctx context.Context, h job.LeasedJob) error {
 	t, err := s.readTask(ctx, h)
 	if err != nil {
 		return err
@@ -60,7 +60,7 @@ func (s *Service) run(ctx context.Context, h job.Held) error {
 }
 
 // conclude analyses and keeps what a source told.
-func (s *Service) conclude(ctx context.Context, h job.Held, t task, found sourceData) error {
+func (s *Service) conclude(ctx context.Context, h job.LeasedJob, t task, found sourceData) error {
 	if err := provider.Working(ctx); err != nil {
 		return fmt.Errorf("waiting to analyse: %w", err)
 	}
@@ -92,7 +92,7 @@ func (s *Service) observe(ctx context.Context, t task, found sourceData) {
 }
 
 // readTask reads what a job has to do; an empty one where its report is gone.
-func (s *Service) readTask(ctx context.Context, h job.Held) (task, error) {
+func (s *Service) readTask(ctx context.Context, h job.LeasedJob) (task, error) {
 	var t task
 	found, err := find(ctx, s.db, h.TeamID, reportKind(h.Type), h.Subject, 0)
 	if err != nil {
@@ -158,13 +158,13 @@ func retryDelay(u *provider.Unavailable) time.Duration {
 }
 
 // handleSourceError ends a job whose source told nothing, or waits where the source asked for a short rest.
-func (s *Service) handleSourceError(ctx context.Context, h job.Held, t task, err error) error {
+func (s *Service) handleSourceError(ctx context.Context, h job.LeasedJob, t task, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("asking the source: %w", err)
 	}
 	u, resting := errors.AsType[*provider.Unavailable](err)
 	if rest := retryDelay(u); resting && rest <= maxWait && h.Epoch <= maxWaits {
-		return s.db.InTx(ctx, "report.rest", func(ctx context.Context, tx *db.Tx) error { return h.Later(ctx, tx, tx.Now().Add(rest)) })
+		return s.db.InTx(ctx, "report.rest", func(ctx context.Context, tx *db.Tx) error { return h.Postpone(ctx, tx, tx.Now().Add(rest)) })
 	}
 	code := "source_unavailable"
 	switch {
@@ -183,9 +183,9 @@ func (s *Service) handleSourceError(ctx context.Context, h job.Held, t task, err
 }
 
 // fail ends a job that brought nothing: what it cost is given back. A report that was there stays as it was.
-func (s *Service) fail(ctx context.Context, h job.Held, t task, code string) error {
+func (s *Service) fail(ctx context.Context, h job.LeasedJob, t task, code string) error {
 	return s.db.InTx(ctx, "report.failed", func(ctx context.Context, tx *db.Tx) error {
-		if err := h.Mine(ctx, tx); err != nil {
+		if err := h.Lock(ctx, tx); err != nil {
 			return err
 		}
 		if t.purpose == purposeCreate {
@@ -205,7 +205,7 @@ func (s *Service) fail(ctx context.Context, h job.Held, t task, code string) err
 	})
 }
 
-func (s *Service) settle(ctx context.Context, tx *db.Tx, h job.Held, how func(context.Context, *db.Tx, int64) (bool, error)) error {
+func (s *Service) settle(ctx context.Context, tx *db.Tx, h job.LeasedJob, how func(context.Context, *db.Tx, int64) (bool, error)) error {
 	if h.Reservation == 0 {
 		return nil
 	}
@@ -225,13 +225,13 @@ type measurement struct {
 }
 
 // save writes what a job found, in the transaction that charges it and ends it.
-func (s *Service) save(ctx context.Context, h job.Held, t task, m measurement) error {
+func (s *Service) save(ctx context.Context, h job.LeasedJob, t task, m measurement) error {
 	texts, err := encode(m.account, m.analysis, m.notes, m.sample)
 	if err != nil {
 		return err
 	}
 	return s.db.InTx(ctx, "report.measured", func(ctx context.Context, tx *db.Tx) error {
-		if err := h.Mine(ctx, tx); err != nil {
+		if err := h.Lock(ctx, tx); err != nil {
 			return err
 		}
 		_, err := tx.Exec(ctx, `UPDATE reports SET status = ?, account = ?, analysis = ?, notes = ?, measured_at = ?, refreshed_at = ?, available_until = ? WHERE id = ?`,

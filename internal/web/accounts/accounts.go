@@ -57,7 +57,7 @@ func (p *Part) at(do func(w http.ResponseWriter, r *http.Request, a account.Acco
 			p.Missing(w, r)
 			return
 		}
-		team, err := p.connector.Accounts.TeamOf(ctx, id)
+		team, err := p.connector.Accounts.FindTeam(ctx, id)
 		switch {
 		case err != nil:
 			p.Refuse(w, r, err)

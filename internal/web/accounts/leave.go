@@ -12,18 +12,18 @@ import (
 )
 
 // takenBack says what became of the permission by which posts went out, and where a person takes it back.
-func takenBack(platform string, state account.Revoked) string {
+func takenBack(platform string, state account.Revocation) string {
 	name := shell.NetworkName(platform)
 	switch state {
-	case account.RevokedThere:
+	case account.RevocationRevoked:
 		return name + " was told that the permission is over."
-	case account.Revoking:
+	case account.RevocationWaiting:
 		return name + " could not be told yet that the permission is over. It is told again for a day; this page says what came of it."
-	case account.KeptThere:
+	case account.RevocationKept:
 		return "The permission at " + name + " goes on, as other connected accounts rest on it. It ends with the last of them."
-	case account.NotRevoked:
+	case account.RevocationFailed:
 		return name + " could not be told that the permission is over. " + whereBack(platform)
-	case account.NotOffered:
+	case account.RevocationNoMeans:
 	}
 	return name + " lets only you take the permission back there. " + whereBack(platform)
 }
@@ -52,11 +52,11 @@ func whereBack(platform string) string {
 type leaveView struct {
 	account.Account
 
-	Waiting post.Ahead
+	Waiting post.Upcoming
 }
 
 // aheadWords are how many posts and series there are, those that there are.
-func aheadWords(a post.Ahead) string {
+func aheadWords(a post.Upcoming) string {
 	var out []string
 	if a.Posts > 0 {
 		out = append(out, shell.Plural(a.Posts, "scheduled post", "scheduled posts"))
@@ -74,7 +74,7 @@ func (v leaveView) Words() string { return aheadWords(v.Waiting) }
 func (v leaveView) One() bool { return v.Waiting.Posts+v.Waiting.Series == 1 }
 
 func (p *Part) leavePage(w http.ResponseWriter, r *http.Request, a account.Account) {
-	waiting, err := p.posts.Waiting(r.Context(), a.TeamID, a.ID)
+	waiting, err := p.posts.CountUpcoming(r.Context(), a.TeamID, a.ID)
 	if err != nil {
 		p.Refuse(w, r, err)
 		return
@@ -95,7 +95,7 @@ func (p *Part) leave(w http.ResponseWriter, r *http.Request, a account.Account) 
 			p.Refuse(w, r, err)
 			return
 		}
-		n, err := p.posts.TakeOut(ctx, operation.Call{Actor: actor, Operation: "disconnect", Now: p.DB.Now()}, a.ID)
+		n, err := p.posts.RemoveAccount(ctx, operation.Call{Actor: actor, Operation: "disconnect", Now: p.DB.Now()}, a.ID)
 		if err != nil {
 			p.Refuse(w, r, err)
 			return
@@ -109,7 +109,7 @@ func (p *Part) leave(w http.ResponseWriter, r *http.Request, a account.Account) 
 		p.Refuse(w, r, err)
 		return
 	}
-	if revoked == account.NotRevoked {
+	if revoked == account.RevocationFailed {
 		p.Log.WarnContext(ctx, "a network could not be told of a disconnection", "platform", a.Platform)
 	}
 	p.Say(r, text+" "+takenBack(a.Platform, revoked))

@@ -32,7 +32,7 @@ type gone struct {
 
 // gone reads those of the team, for whoever may disconnect.
 func (p *Part) gone(r *http.Request, team int64, zone *time.Location) ([]gone, error) {
-	found, err := p.connector.Accounts.TakenBack(r.Context(), team)
+	found, err := p.connector.Accounts.ListDisconnected(r.Context(), team)
 	var out []gone
 	for _, t := range found {
 		out = append(out, gone{t.Platform, t.Username, takenBack(t.Platform, t.State), t.At.In(zone)})
@@ -113,7 +113,7 @@ func (p *Part) entries(r *http.Request, team int64, found []account.Entry, quote
 	for i, a := range found {
 		ids[i] = a.ID
 	}
-	lives, err := p.connector.Accounts.Lives(r.Context(), team, ids)
+	lives, err := p.connector.Accounts.ConnectionPeriods(r.Context(), team, ids)
 	if err != nil {
 		return nil, err
 	}

@@ -29,19 +29,19 @@ type view struct {
 	analytics.Analytics
 	account.Account
 
-	Life    account.Life
+	Life    account.ConnectionPeriod
 	Failure post.Failure
 	Why     string // what the failure means
 	Days    int
 	Periods []int
 	Notes   []string
 	Text    string // the beginning of the best post
-	Sizes   []analytics.Size
+	Sizes   []analytics.FollowerCount
 	Manages bool
 	Wrong   string // why there are no figures
 
 	ZoneName    string // the team's, whose days are meant
-	Posts       []analytics.Posted
+	Posts       []analytics.AccountPost
 	First, Next string // pages of posts
 }
 
@@ -77,7 +77,7 @@ func (p *Part) read(r *http.Request, out *view) error {
 	if err != nil {
 		return fmt.Errorf("loading the team's time zone: %w", err)
 	}
-	lives, err := p.connector.Accounts.Lives(ctx, out.TeamID, []int64{out.ID})
+	lives, err := p.connector.Accounts.ConnectionPeriods(ctx, out.TeamID, []int64{out.ID})
 	if err != nil {
 		return err
 	}
@@ -109,9 +109,9 @@ func (p *Part) readPosts(r *http.Request, zone *time.Location, out *view) error 
 	now := p.DB.Now()
 	behind, given := placeIn(r.URL.Query().Get("posts"))
 	if !given {
-		behind = analytics.Place{At: now.Add(time.Microsecond)}
+		behind = analytics.PostPosition{At: now.Add(time.Microsecond)}
 	}
-	found, err := p.insight.Posts(r.Context(), out.TeamID, out.ID, analytics.PeriodBegins(now, zone, out.Days), behind, postsAPage+1)
+	found, err := p.insight.Posts(r.Context(), out.TeamID, out.ID, analytics.PeriodStart(now, zone, out.Days), behind, postsAPage+1)
 	if err != nil {
 		return err
 	}
@@ -132,13 +132,13 @@ func (p *Part) readPosts(r *http.Request, zone *time.Location, out *view) error 
 }
 
 // placeIn reads a place in the list of posts, as the page's own links write it.
-func placeIn(text string) (analytics.Place, bool) {
+func placeIn(text string) (analytics.PostPosition, bool) {
 	at, id, found := strings.Cut(text, " ")
 	micros, err := strconv.ParseInt(at, 10, 64)
 	if !found || err != nil {
-		return analytics.Place{}, false
+		return analytics.PostPosition{}, false
 	}
-	return analytics.Place{At: time.UnixMicro(micros), ID: id}, true
+	return analytics.PostPosition{At: time.UnixMicro(micros), ID: id}, true
 }
 
 // figures asks for the analytics of an account.
@@ -147,8 +147,8 @@ func (p *Part) figures(r *http.Request, account int64, days int) (analytics.Anal
 }
 
 // sizes are how many followed day by day, in the team's zone.
-func (p *Part) sizes(r *http.Request, zone *time.Location, out view) ([]analytics.Size, error) {
-	sizes, err := p.insight.Sizes(r.Context(), out.TeamID, out.ID, p.DB.Now().In(zone).AddDate(0, 0, -out.Days))
+func (p *Part) sizes(r *http.Request, zone *time.Location, out view) ([]analytics.FollowerCount, error) {
+	sizes, err := p.insight.FollowerHistory(r.Context(), out.TeamID, out.ID, p.DB.Now().In(zone).AddDate(0, 0, -out.Days))
 	for i := range sizes {
 		sizes[i].At = sizes[i].At.In(zone)
 	}

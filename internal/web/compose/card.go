@@ -23,9 +23,9 @@ var mediaFirst = map[string]bool{"instagram": true, "tiktok": true, "youtube": t
 // grids are the networks that show several images at once; the others one after another.
 var grids = map[string]bool{"x": true, "bluesky": true, "facebook": true, "linkedin": true}
 
-func cardOf(o post.Outlook) card {
+func cardOf(o post.AccountCheck) card {
 	platform := o.Target.Platform
-	c := card{Outlook: o, Before: mediaFirst[platform], Shown: o.Content.Text}
+	c := card{AccountCheck: o, Before: mediaFirst[platform], Shown: o.Content.Text}
 	if most := titled[platform]; most > 0 {
 		first, _, _ := strings.Cut(strings.TrimSpace(o.Content.Text), "\n")
 		c.Title = network.Clip(strings.Join(strings.Fields(first), " "), most)

@@ -66,7 +66,7 @@ func (p *Part) own(do http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		id := r.PathValue("id")
 		if _, err := p.held(r, id); err != nil {
-			p.Elsewhere(w, r, err, func(ctx context.Context, teams []int64) (int64, error) { return p.posts.Home(ctx, id, teams) })
+			p.Elsewhere(w, r, err, func(ctx context.Context, teams []int64) (int64, error) { return p.posts.FindTeam(ctx, id, teams) })
 			return
 		}
 		p.writing(do)(w, r)
@@ -95,7 +95,7 @@ func (p *Part) held(r *http.Request, id string) (post.Post, error) {
 	if named, err := uuid.Parse(id); err != nil || named.String() != id {
 		return post.Post{}, apierr.Missing()
 	}
-	return p.posts.Look(r.Context(), shell.VisitorOf(r.Context()).Team.ID, id)
+	return p.posts.Load(r.Context(), shell.VisitorOf(r.Context()).Team.ID, id)
 }
 
 // actor is the visitor, as the services know who acts.

@@ -107,7 +107,7 @@ func TestRules(t *testing.T) {
 		if rule == "" {
 			continue
 		}
-		if _, err := post.Foresee(rule, c.begin, berlin, 1); err != nil {
+		if _, err := post.PreviewSeries(rule, c.begin, berlin, 1); err != nil {
 			t.Errorf("%s is not understood: %v", rule, err)
 		}
 		if again, err := repeatOf(rule).rule(c.begin); err != nil || again != rule {
@@ -159,7 +159,7 @@ func TestArranging(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := "a\nb"
-	want := post.Piece{Caption: "x\uFFFD", Accounts: []int64{2, 3}, Media: []int64{9, 7, 8}, Own: map[int64]post.Override{3: {Caption: &text, Media: []int64{9}}},
+	want := post.Composition{Caption: "x\uFFFD", Accounts: []int64{2, 3}, Media: []int64{9, 7, 8}, Own: map[int64]post.Override{3: {Caption: &text, Media: []int64{9}}},
 		Covers: map[int64]time.Duration{9: 2500 * time.Millisecond}}
 	if diff := cmp.Diff(want, c); diff != "" {
 		t.Error(diff)
@@ -182,7 +182,7 @@ func TestSheetsComeBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := post.Piece{Caption: "all", Accounts: []int64{2, 3}, Media: []int64{4, 5}, Own: map[int64]post.Override{2: {Caption: &text, Media: []int64{}}}, Covers: map[int64]time.Duration{4: 1500 * time.Millisecond}}
+	want := post.Composition{Caption: "all", Accounts: []int64{2, 3}, Media: []int64{4, 5}, Own: map[int64]post.Override{2: {Caption: &text, Media: []int64{}}}, Covers: map[int64]time.Duration{4: 1500 * time.Millisecond}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

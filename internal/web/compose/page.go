@@ -118,7 +118,7 @@ func (p *Part) editPage(w http.ResponseWriter, r *http.Request) {
 		p.Refuse(w, r, err)
 		return
 	}
-	if err := held.MayCompose(); err != nil {
+	if err := held.CheckComposable(); err != nil {
 		p.Say(r, apierr.Of(err).Detail)
 		shell.Redirect(w, r, "/posts/"+held.ID)
 		return
@@ -400,9 +400,9 @@ type outlook struct {
 	Blocking int
 	Warnings int
 	Left     string
-	Waits    bool       // for the client's approval
-	Fate     *post.Fate // of a scheduled post that does not wait: what becomes of it at its time
-	Stands   bool       // it is what a series that stands is made from
+	Waits    bool           // for the client's approval
+	Fate     *post.Forecast // of a scheduled post that does not wait: what becomes of it at its time
+	Stands   bool           // it is what a series that stands is made from
 	Next     []time.Time
 	Day      []neighbour // what else stands on the chosen day
 	More     bool        // and there is more of it
@@ -419,7 +419,7 @@ type neighbour struct {
 
 // card is how one account shows the post, about.
 type card struct {
-	post.Outlook
+	post.AccountCheck
 
 	Title  string // of networks that take one out of the text's first line
 	Shown  string // what stands before the fold
@@ -457,7 +457,7 @@ func (p *Part) look(ctx context.Context, actor *access.Actor, s sheet, held *pos
 			return out, err
 		}
 	}
-	weighed, err := p.posts.Weigh(ctx, actor, c, held.Targets)
+	weighed, err := p.posts.CheckComposition(ctx, actor, c, held.Targets)
 	if err != nil {
 		return out, err
 	}
@@ -466,14 +466,14 @@ func (p *Part) look(ctx context.Context, actor *access.Actor, s sheet, held *pos
 }
 
 // forecast says what becomes of a weighed piece, account by account.
-func (p *Part) forecast(out *outlook, weighed post.Weighed, held *post.Post, language string) {
+func (p *Part) forecast(out *outlook, weighed post.CompositionCheck, held *post.Post, language string) {
 	if weighed.Left != plan.Unlimited {
 		out.Left = shell.Plural(weighed.Left, "post", "posts")
 	}
 	out.Empty = len(weighed.Outlooks) == 0
 	out.Waits = held.Approval == post.Waiting || held.Approval == post.Rejected
 	if held.Status == post.Scheduled && !out.Waits && !out.Empty {
-		fate := p.posts.Foretell(weighed.Post, language)
+		fate := p.posts.Predict(weighed.Post, language)
 		out.Fate = &fate
 	}
 	for _, o := range weighed.Outlooks {
@@ -558,7 +558,7 @@ func foreseen(s sheet, at time.Time, zone *time.Location) ([]time.Time, error) {
 	if err != nil {
 		return nil, err
 	}
-	times, err := post.Foresee(rule, at, zone, foreseenMost)
+	times, err := post.PreviewSeries(rule, at, zone, foreseenMost)
 	for i := range times {
 		times[i] = times[i].In(zone)
 	}
@@ -580,7 +580,7 @@ func (p *Part) goingOn(ctx context.Context, s sheet, held post.Post, zone *time.
 		return nil, err
 	}
 	held.Series.Rule = rule
-	list, err := p.posts.Standing(ctx, held, foreseenMost)
+	list, err := p.posts.NextOccurrences(ctx, held, foreseenMost)
 	if err != nil {
 		return nil, err
 	}

@@ -337,7 +337,7 @@ func (p *Part) keep(r *http.Request, s sheet, scheduling bool) (string, time.Tim
 	if c.At, err = s.When.meant(actor.Zone); err != nil {
 		return "", c.At, err
 	}
-	if err := c.Check(); err != nil {
+	if err := c.Validate(); err != nil {
 		return "", c.At, err
 	}
 	id, seen := r.PathValue("id"), time.UnixMicro(s.Seen)
@@ -362,14 +362,14 @@ func (p *Part) keep(r *http.Request, s sheet, scheduling bool) (string, time.Tim
 // ruled is the rule that a form gives a series that stands; empty where the post is none's template, or is changed by nobody.
 func (p *Part) ruled(r *http.Request, s sheet, id string) (string, error) {
 	held, err := p.held(r, id)
-	if err != nil || !held.IsTemplate || held.MayCompose() != nil {
+	if err != nil || !held.IsTemplate || held.CheckComposable() != nil {
 		return "", err
 	}
 	return ruleFor(s, held)
 }
 
 // create drafts a new post; replayed tells that this very form has done so before, and what followed.
-func (p *Part) create(r *http.Request, c post.Piece) (post.Post, bool, error) {
+func (p *Part) create(r *http.Request, c post.Composition) (post.Post, bool, error) {
 	if !c.At.IsZero() {
 		if err := p.mayCome(c.At); err != nil {
 			return post.Post{}, false, err
@@ -459,11 +459,11 @@ func (p *Part) recur(r *http.Request, held post.Post, rule string, zone *time.Lo
 	said, taken := "It recurs by its rule", ""
 	if held.IsTemplate {
 		held.Series.Rule = rule
-		list, err := p.posts.Standing(r.Context(), held, mostStanding)
+		list, err := p.posts.NextOccurrences(r.Context(), held, mostStanding)
 		if err != nil {
 			return "", err
 		}
-		said, taken = "The series goes on", post.TakenUp(list)
+		said, taken = "The series goes on", post.ResumeSummary(list)
 	}
 	made, err := p.posts.Repeat(r.Context(), shell.VisitorOf(r.Context()).ID, held.ID, rule)
 	if next := made.Series.NextAt; !next.IsZero() {
@@ -489,7 +489,7 @@ func (p *Part) ask(w http.ResponseWriter, r *http.Request, s sheet, id string) {
 	}
 	var link string
 	if err == nil {
-		link, err = p.approvals.AskApproval(r.Context(), actor.PersonID, id)
+		link, err = p.approvals.RequestApproval(r.Context(), actor.PersonID, id)
 	}
 	if err != nil {
 		p.unfinished(w, r, s, id, err)

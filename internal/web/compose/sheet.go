@@ -142,8 +142,8 @@ func covers(into map[int64]string, media []network.Media) {
 func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) }
 
 // piece is what the sheet says, without its time. What cannot be read is refused by the name of its field.
-func (s *sheet) piece() (post.Piece, error) {
-	c := post.Piece{Caption: s.Caption, Accounts: s.Accounts, Media: s.Media, Own: map[int64]post.Override{}, Covers: map[int64]time.Duration{}}
+func (s *sheet) piece() (post.Composition, error) {
+	c := post.Composition{Caption: s.Caption, Accounts: s.Accounts, Media: s.Media, Own: map[int64]post.Override{}, Covers: map[int64]time.Duration{}}
 	for _, account := range s.Accounts {
 		var o post.Override
 		if held := s.Own[account]; held.UsesText {

@@ -103,7 +103,7 @@ func (p *Part) showFound(w http.ResponseWriter, r *http.Request, id string, stat
 			if !strings.HasPrefix(id, string(job.HashtagSearch)+":") || !utf8.ValidString(id) {
 				return 0, apierr.Missing()
 			}
-			return p.jobs.Home(ctx, id, teams)
+			return p.jobs.FindTeam(ctx, id, teams)
 		})
 		return
 	}

@@ -147,7 +147,7 @@ func (p *Part) delete(w http.ResponseWriter, a asked) {
 
 // takenOut is what became of the posts that an item was taken out of.
 type takenOut struct {
-	post.Taken
+	post.RemovedMedia
 
 	// Shown are those that wait for their clients, as many of them as were told of before.
 	Shown []media.Use
@@ -169,8 +169,8 @@ func (p *Part) takeOut(a asked) (takenOut, error) {
 	if err != nil || len(used) > 0 && used[0].Kind == media.UsedNow {
 		return takenOut{}, err // the deletion says why
 	}
-	taken, err := p.posts.TakeOutMedia(a.Context(), a.call, a.id)
-	out := takenOut{Taken: taken}
+	taken, err := p.posts.RemoveMedia(a.Context(), a.call, a.id)
+	out := takenOut{RemovedMedia: taken}
 	for _, u := range used {
 		if slices.Contains(taken.Waiting, u.PostID) {
 			u.Status = string(post.Draft) // what was scheduled has become one

@@ -26,9 +26,9 @@ func (v queueView) Well() bool {
 // queueView is the work under way.
 type queueView struct {
 	Late        post.Late
-	Jobs, Ended []job.Load
+	Jobs, Ended []job.StateCount
 	Deliveries  []delivery.PhaseCount
-	SlowJobs    []job.Stuck
+	SlowJobs    []job.StuckJob
 	Slow        []delivery.StuckDelivery
 }
 
@@ -48,16 +48,16 @@ func (p *Part) queue(ctx context.Context) (queueView, error) {
 	if out.Late, err = p.Posts.Late(ctx, now.Add(-late)); err != nil {
 		return out, err
 	}
-	if out.Jobs, err = p.Jobs.UnderWay(ctx); err != nil {
+	if out.Jobs, err = p.Jobs.CountUnfinished(ctx); err != nil {
 		return out, err
 	}
-	if out.Ended, err = p.Jobs.Ended(ctx, now.Add(-lately)); err != nil {
+	if out.Ended, err = p.Jobs.CountEnded(ctx, now.Add(-lately)); err != nil {
 		return out, err
 	}
 	if out.Deliveries, err = p.Delivery.CountByPhase(ctx); err != nil {
 		return out, err
 	}
-	if out.SlowJobs, err = p.Jobs.Stuck(ctx, now.Add(-long)); err != nil {
+	if out.SlowJobs, err = p.Jobs.ListStuck(ctx, now.Add(-long)); err != nil {
 		return out, err
 	}
 	out.Slow, err = p.Delivery.ListStuck(ctx, now.Add(-long))

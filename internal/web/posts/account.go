@@ -67,7 +67,7 @@ func (p *Part) readAccount(r *http.Request, one *oneView) error {
 		}
 		content := v.Stored.Content(v.Stored.Targets[i], "")
 		one.accountView, one.Head, one.Text, one.Media, one.Pause = a, v.Head, content.Text, content.Media, v.Pause
-		one.Decision, one.Client = a.State == post.Unconfirmed, v.Client
+		one.Decision, one.Client = a.State == post.TargetUnconfirmed, v.Client
 		return nil
 	}
 	return apierr.Missing()

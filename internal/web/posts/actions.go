@@ -141,7 +141,7 @@ func (p *Part) copyOf(r *http.Request) (string, []post.Target, error) {
 	if err != nil {
 		return "", nil, err
 	}
-	kept, left, err := p.posts.Copied(r.Context(), from)
+	kept, left, err := p.posts.SplitTargets(r.Context(), from)
 	if err != nil {
 		return "", nil, err
 	}
@@ -161,7 +161,7 @@ func (p *Part) copyOf(r *http.Request) (string, []post.Target, error) {
 	if err != nil {
 		return "", nil, err
 	}
-	return "/posts/" + made.ID, left, p.posts.Resemble(r.Context(), shell.VisitorOf(r.Context()).ID, made.ID, from.ID)
+	return "/posts/" + made.ID, left, p.posts.CopyFrom(r.Context(), shell.VisitorOf(r.Context()).ID, made.ID, from.ID)
 }
 
 // linkKept is where the session keeps a client's link for the next page.
@@ -174,7 +174,7 @@ func (p *Part) postHere(w http.ResponseWriter, r *http.Request) (string, bool) {
 	}
 	id, err := idIn(r)
 	if err == nil {
-		_, err = p.posts.Home(r.Context(), id, []int64{shell.VisitorOf(r.Context()).Team.ID})
+		_, err = p.posts.FindTeam(r.Context(), id, []int64{shell.VisitorOf(r.Context()).Team.ID})
 	}
 	if err != nil {
 		p.Refuse(w, r, err)
@@ -191,7 +191,7 @@ func (p *Part) askApproval(w http.ResponseWriter, r *http.Request) {
 	var link string
 	err := p.allowed(r, "ask_approval", access.Write)
 	if err == nil {
-		link, err = p.approvals.AskApproval(r.Context(), shell.VisitorOf(r.Context()).ID, id)
+		link, err = p.approvals.RequestApproval(r.Context(), shell.VisitorOf(r.Context()).ID, id)
 	}
 	if err == nil {
 		p.Keep(r.Context(), linkKept+id, []byte(link))

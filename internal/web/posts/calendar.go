@@ -44,7 +44,7 @@ type calendarDay struct {
 
 type daySlot struct {
 	post.Slot
-	post.Glance
+	post.ListDetails
 
 	Clock string // the time of day; with the zone's short name where the day has an hour twice
 }
@@ -170,7 +170,7 @@ func (p *Part) fillCalendar(r *http.Request, view *calendarView, account int64, 
 			ids = append(ids, slot.PostID)
 		}
 	}
-	glances, err := p.posts.Glances(r.Context(), team, ids)
+	glances, err := p.posts.ListDetails(r.Context(), team, ids)
 	if err != nil {
 		return err
 	}

@@ -59,7 +59,7 @@ func (p *Part) job(w http.ResponseWriter, r *http.Request) {
 			if !jobForm.MatchString(r.PathValue("id")) {
 				return 0, apierr.Missing()
 			}
-			return p.jobs.Home(ctx, r.PathValue("id"), teams)
+			return p.jobs.FindTeam(ctx, r.PathValue("id"), teams)
 		})
 		return
 	}
@@ -101,7 +101,7 @@ func (p *Part) readJob(r *http.Request) (jobView, error) {
 func (p *Part) produced(r *http.Request, v *jobView, team int64, said []operation.Untrusted) error {
 	switch made := v.Result.(type) {
 	case delivery.PostResult:
-		stored, err := p.posts.Look(r.Context(), team, made.PostID)
+		stored, err := p.posts.Load(r.Context(), team, made.PostID)
 		if err != nil {
 			return err
 		}

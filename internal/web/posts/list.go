@@ -95,7 +95,7 @@ type listView struct {
 type (
 	listedPost struct {
 		post.Summary
-		post.Glance
+		post.ListDetails
 
 		Others int // accounts beyond those that are named
 	}
@@ -121,7 +121,7 @@ func (p *Part) list(w http.ResponseWriter, r *http.Request) {
 		status = shell.StatusOf(err)
 	}
 	if v := shell.VisitorOf(r.Context()); v.Is(shell.Writers) && !view.Any && view.First == "" {
-		if view.Passed, err = p.posts.Passed(r.Context(), v.Team.ID, p.DB.Now(), maxPassed); err != nil {
+		if view.Passed, err = p.posts.ListOverdueDrafts(r.Context(), v.Team.ID, p.DB.Now(), maxPassed); err != nil {
 			p.Refuse(w, r, err)
 			return
 		}
@@ -148,7 +148,7 @@ func (p *Part) fill(r *http.Request, view *listView, cursor string) error {
 	for i, s := range found.Posts {
 		ids[i] = s.ID
 	}
-	glances, err := p.posts.Glances(r.Context(), shell.VisitorOf(r.Context()).Team.ID, ids)
+	glances, err := p.posts.ListDetails(r.Context(), shell.VisitorOf(r.Context()).Team.ID, ids)
 	if err != nil {
 		return err
 	}
@@ -157,7 +157,7 @@ func (p *Part) fill(r *http.Request, view *listView, cursor string) error {
 		return fmt.Errorf("loading the team's time zone: %w", err)
 	}
 	for _, s := range found.Posts {
-		one := listedPost{Summary: s, Glance: glances[s.ID], Others: max(0, len(s.Accounts)-maxNamed)}
+		one := listedPost{Summary: s, ListDetails: glances[s.ID], Others: max(0, len(s.Accounts)-maxNamed)}
 		if !one.Submitted.IsZero() {
 			one.Submitted = one.Submitted.In(zone)
 		}

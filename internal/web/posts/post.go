@@ -37,7 +37,7 @@ type view struct {
 	Notes      []string
 	Problems   []problem
 	Blocked    bool
-	Fate       *post.Fate // of a scheduled post that nobody has to approve first: what becomes of it at its time
+	Fate       *post.Forecast // of a scheduled post that nobody has to approve first: what becomes of it at its time
 	Rounds     []round
 	Unsent     bool // the post waits for the client, and no link to this version was made
 	Revoked    bool // the post waits for the client, and the links to this version were revoked
@@ -121,7 +121,7 @@ func (p *Part) stored(r *http.Request) (post.Post, error) {
 	if err != nil {
 		return post.Post{}, err
 	}
-	return p.posts.Look(r.Context(), shell.VisitorOf(r.Context()).Team.ID, id)
+	return p.posts.Load(r.Context(), shell.VisitorOf(r.Context()).Team.ID, id)
 }
 
 func (p *Part) page(w http.ResponseWriter, r *http.Request) {
@@ -149,7 +149,7 @@ func (p *Part) home(r *http.Request) func(context.Context, []int64) (int64, erro
 		if err != nil {
 			return 0, err
 		}
-		return p.posts.Home(ctx, id, teams)
+		return p.posts.FindTeam(ctx, id, teams)
 	}
 }
 
@@ -191,7 +191,7 @@ func (p *Part) moving(r *http.Request) (view, error) {
 		v.Head = "A post without text"
 	}
 	team := outcome.Call.TeamID
-	if v.Stored, err = p.posts.Look(r.Context(), team, id); err != nil {
+	if v.Stored, err = p.posts.Load(r.Context(), team, id); err != nil {
 		return v, err
 	}
 	coming, err := p.delivery.NextSteps(r.Context(), team, id)
@@ -203,7 +203,7 @@ func (p *Part) moving(r *http.Request) (view, error) {
 		return v, err
 	}
 	if v.Status == post.Scheduled && !v.Stored.IsTemplate && v.Approval != post.Waiting && v.Approval != post.Rejected {
-		fate := p.posts.Foretell(v.Stored, outcome.Call.Language)
+		fate := p.posts.Predict(v.Stored, outcome.Call.Language)
 		v.Fate = &fate
 	}
 	v.Accounts = p.accounts(full, v.Stored, outcome.Untrusted, coming, lines, zone)
@@ -217,14 +217,14 @@ func (v *view) count(now time.Time) {
 	for i := range v.Accounts {
 		a := &v.Accounts[i]
 		switch a.State {
-		case post.Sent:
+		case post.TargetPublished:
 			v.Sent++
 			v.Done++
-		case post.NotSent, post.Unconfirmed:
+		case post.TargetFailed, post.TargetUnconfirmed:
 			v.Done++
-			v.Doubtful = v.Doubtful || a.State == post.Unconfirmed
+			v.Doubtful = v.Doubtful || a.State == post.TargetUnconfirmed
 			stamp = append(stamp, fmt.Sprint(a.ID, a.State, a.MayRetry))
-		case post.Pending, post.Sending:
+		case post.TargetPending, post.TargetSending:
 		}
 		if every := a.every(); every > 0 && (v.Every == 0 || every < v.Every) {
 			v.Every = every
@@ -233,7 +233,7 @@ func (v *view) count(now time.Time) {
 			v.Retryable = append(v.Retryable, *a)
 		}
 	}
-	v.States = post.Glance{Unconfirmed: v.Doubtful}.States(v.Status)
+	v.States = post.ListDetails{Unconfirmed: v.Doubtful}.States(v.Status)
 	switch wait := v.Stored.ScheduledAt.Sub(now); {
 	case v.Status == post.Processing:
 		v.Every = soon
@@ -297,7 +297,7 @@ func (v *view) allow(now time.Time, zone *time.Location) {
 	open := stored.Status == post.Draft || stored.Status == post.Scheduled
 	v.Decides = v.Client && (open || stored.PassedUnapproved()) && stored.Approval == post.Waiting
 	v.Running = stored.IsTemplate && stored.Status == post.Scheduled && !stored.Series.Paused
-	v.Changeable = stored.MayCompose() == nil
+	v.Changeable = stored.CheckComposable() == nil
 	v.wish(now, zone)
 }
 
@@ -329,7 +329,7 @@ func (p *Part) lost(ctx context.Context, v *view, zone *time.Location) error {
 		one := told[m.ID]
 		v.Deleted = append(v.Deleted, deleted{m.Name, m.Type, one.By, m.Size, one.At.In(zone)})
 	}
-	taken, err := p.posts.LostMedia(ctx, v.Stored)
+	taken, err := p.posts.LastChangeRemovedMedia(ctx, v.Stored)
 	if taken {
 		v.Notes = append(v.Notes, "A file that it showed was deleted, and taken out of it. Look at the post before it goes out.")
 	}
@@ -443,7 +443,7 @@ func (p *Part) accounts(full post.Full, stored post.Post, said []operation.Untru
 		one := &out[i]
 		*one = accountView{AccountResult: a, PostID: full.ID, Said: textOf(said, a.NetworkMessage), HasOwn: stored.Targets[i].Media != nil, Own: stored.Targets[i].Media}
 		one.Next = nextOf(coming, a.ID, p.DB.Now(), zone)
-		if a.State == post.NotSent {
+		if a.State == post.TargetFailed {
 			p.mayRetry(one, stored, stored.Targets[i], zone)
 		}
 		var last delivery.AttemptLine
@@ -466,13 +466,13 @@ func (p *Part) accounts(full post.Full, stored post.Post, said []operation.Untru
 
 // decided has an account that a person did not find at the network say so, in place of what its code would.
 func (a *accountView) decided(last delivery.AttemptLine) {
-	if a.State == post.NotSent && a.ErrorCode == "network_error" && last.Call == "decide" {
+	if a.State == post.TargetFailed && a.ErrorCode == "network_error" && last.Call == "decide" {
 		a.Absent, a.Explanation = cmp.Or(last.By, "Whoever runs the service"), ""
 	}
 }
 
 func (p *Part) mayRetry(one *accountView, stored post.Post, t post.Target, zone *time.Location) {
-	reason, at := p.posts.Retryable(t)
+	reason, at := p.posts.RetryState(t)
 	one.Why, one.MayRetry = skipWords[reason], reason == "" && stored.Status != post.Processing
 	if why := heldWords[stored.Approval]; reason == "" && why != "" {
 		one.Why, one.MayRetry = why, false

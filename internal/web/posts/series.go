@@ -13,7 +13,7 @@ import (
 
 // standing is a time at which a series that stands would occur next.
 type standing struct {
-	post.Standing
+	post.NextOccurrence
 
 	At time.Time // in the team's zone
 }
@@ -23,11 +23,11 @@ const mostStanding = 50
 
 // stands adds what becomes of a series that stands once it goes on.
 func (p *Part) stands(r *http.Request, v *view, zone *time.Location) error {
-	list, err := p.posts.Standing(r.Context(), v.Stored, mostStanding)
+	list, err := p.posts.NextOccurrences(r.Context(), v.Stored, mostStanding)
 	if err != nil {
 		return err
 	}
-	v.Taken = post.TakenUp(list)
+	v.Taken = post.ResumeSummary(list)
 	for _, one := range list[:min(len(list), upcomingShown)] {
 		v.Standing = append(v.Standing, standing{one, one.At.In(zone)})
 	}
@@ -85,11 +85,11 @@ func (p *Part) resume(w http.ResponseWriter, r *http.Request) {
 		if !stored.IsTemplate {
 			return apierr.BadState("not_recurring", "No series is made from this post.")
 		}
-		list, err := p.posts.Standing(r.Context(), stored, mostStanding)
+		list, err := p.posts.NextOccurrences(r.Context(), stored, mostStanding)
 		if err != nil {
 			return err
 		}
-		if taken := post.TakenUp(list); taken != "" {
+		if taken := post.ResumeSummary(list); taken != "" {
 			said += " " + taken
 		}
 		_, err = p.posts.Repeat(r.Context(), person, stored.ID, stored.Series.Rule)

@@ -34,7 +34,7 @@ func near(now, at time.Time) string {
 }
 
 // cut is the start of a text, of a number of characters at the most.
-func cut(most int, text string) string { return post.Shorten(text, most) }
+func cut(most int, text string) string { return post.Truncate(text, most) }
 
 // webAddress is a network's address as far as it may be linked: others than of the web stay empty.
 func webAddress(text string) string {
@@ -172,7 +172,7 @@ func and(list string, word func(string) string) string {
 // stateNames are what people call the states of posts.
 var stateNames = map[post.Status]string{
 	post.Draft: "Draft", post.Scheduled: "Scheduled", post.Processing: "Publishing", post.Published: "Published", post.PartiallyPublished: "Partly published", post.Failed: "Failed",
-	post.Status(post.Unconfirmed): "Not confirmed",
+	post.Status(post.TargetUnconfirmed): "Not confirmed",
 }
 
 func stateName(s post.Status) string { return stateNames[s] }

@@ -349,7 +349,7 @@ func (p *Part) name(r *http.Request, lines []line) error {
 			accounts = append(accounts, id)
 		}
 	}
-	named, err := p.Posts.Named(r.Context(), here(r), posts)
+	named, err := p.Posts.Labels(r.Context(), here(r), posts)
 	if err != nil {
 		return err
 	}

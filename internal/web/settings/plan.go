@@ -48,9 +48,9 @@ func (p *Part) counts(r *http.Request, limits plan.Plan) []counted {
 	month := p.DB.Now().In(zone(r))
 	size := func(n any) string { return shell.Bytes(n.(int64)) } //nolint:forcetypeassert // limits are numbers of bytes
 	return []counted{
-		{"Social accounts", limits.SocialAccounts, p.Accounts.Used, shell.Count, "Accounts whose connection is lost keep their place."},
+		{"Social accounts", limits.SocialAccounts, p.Accounts.CountUsed, shell.Count, "Accounts whose connection is lost keep their place."},
 		{"Posts in " + month.Format("January 2006"), limits.PostsPerMonth, func(ctx context.Context, team int64) (int64, error) {
-			return p.Posts.UsedInMonth(ctx, team, month)
+			return p.Posts.CountInMonth(ctx, team, month)
 		}, posts, "Published and scheduled for this month. A month begins at midnight in the team’s time zone."},
 		{"Seats", limits.Seats, p.seatsUsed, shell.Count, "Members and open invitations."},
 		{"Media library", limits.StorageBytes, p.Media.Used, size, ""},
@@ -61,8 +61,8 @@ func (p *Part) counts(r *http.Request, limits plan.Plan) []counted {
 
 // posts writes a number of posts that may have been counted only so far.
 func posts(n any) string {
-	if n == int64(post.Counted+1) {
-		return "more than " + shell.Count(post.Counted)
+	if n == int64(post.MaxCounted+1) {
+		return "more than " + shell.Count(post.MaxCounted)
 	}
 	return shell.Count(n)
 }

@@ -60,7 +60,7 @@ type findings struct {
 func (f findings) isEmpty() bool { return len(f.hashtags)+len(f.incomplete)+len(f.related) == 0 }
 
 // collect puts together what is known of a keyword.
-func (s *Service) collect(ctx context.Context, h job.Held, t task) (findings, error) {
+func (s *Service) collect(ctx context.Context, h job.LeasedJob, t task) (findings, error) {
 	var out findings
 	said, err := readAnswers(ctx, s.db, h.ID)
 	if err != nil {
@@ -185,7 +185,7 @@ const (
 // conclude keeps what a search found, in the transaction that settles it and ends its job. Where something is known it
 // succeeds; it is charged where the source told of one of the keyword's own hashtags, or where all that it was to tell
 // of were known from the same day.
-func (s *Service) conclude(ctx context.Context, h job.Held, t task, f findings, silent map[string]error) error {
+func (s *Service) conclude(ctx context.Context, h job.LeasedJob, t task, f findings, silent map[string]error) error {
 	if f.isEmpty() {
 		if len(silent) > 0 {
 			return s.fail(ctx, h, t, errorCode(silent))

@@ -201,9 +201,9 @@ func (w env) begin(t *testing.T, query string) (string, int64) {
 }
 
 // claim takes a job up as a worker does.
-func (w env) claim(t *testing.T, id string) job.Held {
+func (w env) claim(t *testing.T, id string) job.LeasedJob {
 	t.Helper()
-	h := job.Held{}
+	h := job.LeasedJob{}
 	w.write(t, func(ctx context.Context, tx *db.Tx) error {
 		err := tx.QueryRow(ctx, `UPDATE jobs SET epoch = epoch + 1 WHERE id = ? RETURNING epoch`, id).Scan(&h.Epoch)
 		if err == nil {

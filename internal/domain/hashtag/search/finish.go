@@ -22,9 +22,9 @@ type outcome struct {
 
 // finish keeps what was found, settles what was set aside and ends the job. The keyword's row is held before the wallet,
 // as calls do.
-func (s *Service) finish(ctx context.Context, h job.Held, t task, e outcome, rows []row) error {
+func (s *Service) finish(ctx context.Context, h job.LeasedJob, t task, e outcome, rows []row) error {
 	return s.db.InTx(ctx, "search.end", func(ctx context.Context, tx *db.Tx) error {
-		if err := h.Mine(ctx, tx); err != nil {
+		if err := h.Lock(ctx, tx); err != nil {
 			return err
 		}
 		_, err := tx.Exec(ctx, `UPDATE hashtag_searches SET job_id = '', result_of = ?, paid_until = ? WHERE id = ? AND team_id = ?`, e.resultOf, db.Micros(e.paidUntil), t.search, t.team)
@@ -47,7 +47,7 @@ func (s *Service) finish(ctx context.Context, h job.Held, t task, e outcome, row
 	})
 }
 
-func (s *Service) settle(ctx context.Context, tx *db.Tx, h job.Held, charged bool) error {
+func (s *Service) settle(ctx context.Context, tx *db.Tx, h job.LeasedJob, charged bool) error {
 	if h.Reservation == 0 {
 		return nil
 	}
@@ -60,6 +60,6 @@ func (s *Service) settle(ctx context.Context, tx *db.Tx, h job.Held, charged boo
 }
 
 // fail ends a search that brought nothing: what it cost is given back. What paid for it otherwise does so still.
-func (s *Service) fail(ctx context.Context, h job.Held, t task, code string) error {
+func (s *Service) fail(ctx context.Context, h job.LeasedJob, t task, code string) error {
 	return s.finish(ctx, h, t, outcome{state: job.Failed, code: code, paidUntil: t.paidUntil}, nil)
 }

@@ -301,7 +301,7 @@ func TestBegunAgainAnywhere(t *testing.T) {
 				t.Fatalf("cut off at %d: %v", cut, err)
 			}
 			second := w.claim(t, id)
-			if err := w.run(t.Context(), first); !errors.Is(err, job.ErrFenced) {
+			if err := w.run(t.Context(), first); !errors.Is(err, job.ErrLeaseLost) {
 				t.Errorf("who was overtaken goes on: %v", err)
 			}
 			must(t, w.run(t.Context(), second))
@@ -309,7 +309,7 @@ func TestBegunAgainAnywhere(t *testing.T) {
 			if diff := cmp.Diff(want, names(result.Hashtags)); diff != "" || result.CreditsCharged != price {
 				t.Errorf("cut off at %d: for %d %s", cut, result.CreditsCharged, diff)
 			}
-			if err := w.run(t.Context(), second); !errors.Is(err, job.ErrFenced) {
+			if err := w.run(t.Context(), second); !errors.Is(err, job.ErrLeaseLost) {
 				t.Errorf("a job that has ended goes on: %v", err)
 			}
 		}
@@ -443,7 +443,7 @@ func TestSweep(t *testing.T) {
 		if _, err := w.Jobs.Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		w.clock.Advance(job.Kept)
+		w.clock.Advance(job.RecordLifetime)
 		if _, err := w.Jobs.Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -24,7 +24,7 @@ const (
 // run does the work behind jobs of searches: the source is asked for the keyword's own hashtags, then, as far as it has
 // places to spare, for some that belong to them; then what is known is put together. It may begin again at any time:
 // what the source said is kept with each answer.
-func (s *Service) run(ctx context.Context, h job.Held) error {
+func (s *Service) run(ctx context.Context, h job.LeasedJob) error {
 	t, err := readTask(ctx, s.db, h.Record)
 	if err != nil {
 		return err
@@ -43,7 +43,7 @@ func (s *Service) run(ctx context.Context, h job.Held) error {
 		return err
 	}
 	if rest, short := retryDelay(silent); short && h.Epoch <= maxWaits {
-		return s.db.InTx(ctx, "search.rest", func(ctx context.Context, tx *db.Tx) error { return h.Later(ctx, tx, tx.Now().Add(rest)) })
+		return s.db.InTx(ctx, "search.rest", func(ctx context.Context, tx *db.Tx) error { return h.Postpone(ctx, tx, tx.Now().Add(rest)) })
 	}
 	if len(silent) == 0 {
 		if err := s.measureFurther(ctx, h, t, met); err != nil {
@@ -76,7 +76,7 @@ func retryDelay(silent map[string]error) (time.Duration, bool) {
 
 // measureOwn asks for the keyword's own hashtags that are not known well enough, and gives the errors of those of which
 // the source did not tell. What stands on the posts under the others is counted.
-func (s *Service) measureOwn(ctx context.Context, h job.Held, t task, met tally) (map[string]error, error) {
+func (s *Service) measureOwn(ctx context.Context, h job.LeasedJob, t task, met tally) (map[string]error, error) {
 	said, err := readAnswers(ctx, s.db, h.ID)
 	if err != nil {
 		return nil, err
@@ -118,7 +118,7 @@ func (u *sourceError) Error() string { return u.err.Error() }
 func (u *sourceError) Unwrap() error { return u.err }
 
 // measure asks for a hashtag and keeps what the source says of it. That it did not tell is an *unanswered.
-func (s *Service) measure(ctx context.Context, h job.Held, q provider.HashtagQuery, met tally) error {
+func (s *Service) measure(ctx context.Context, h job.LeasedJob, q provider.HashtagQuery, met tally) error {
 	figures, err := s.fetch(ctx, q)
 	found := !errors.Is(err, provider.ErrNotFound)
 	switch {
@@ -135,7 +135,7 @@ func (s *Service) measure(ctx context.Context, h job.Held, q provider.HashtagQue
 	learned := stats.Analyze(q.Platform, figures, s.db.Now())
 	met.add(learned.Posts)
 	return s.db.InTx(ctx, "search.told", func(ctx context.Context, tx *db.Tx) error {
-		if err := h.Mine(ctx, tx); err != nil {
+		if err := h.Lock(ctx, tx); err != nil {
 			return err
 		}
 		if found {
@@ -166,7 +166,7 @@ func (s *Service) fetch(ctx context.Context, q provider.HashtagQuery) (provider.
 // measureFurther asks for hashtags that belong to the keyword's own, as long as the source has places to spare: a hashtag of
 // which nothing is known but that it stands on posts has no figures, and none can be worked out from that. A search that
 // is paid for by something else asks for none.
-func (s *Service) measureFurther(ctx context.Context, h job.Held, t task, met tally) error {
+func (s *Service) measureFurther(ctx context.Context, h job.LeasedJob, t task, met tally) error {
 	if !t.paidUntil.IsZero() {
 		return nil
 	}
