@@ -244,7 +244,7 @@ func TestAPersonDecides(t *testing.T) {
 				if again := wrong.form("Note what I found"); again.values.Get("found") != "yes" || again.values.Get("permalink") != "javascript:alert(1)" {
 					t.Errorf("what was typed is gone: %v", again.values)
 				}
-				form.fill("permalink", "https://bsky.example/it").press().wants(422, "no address of a post at that network", "bsky.app")
+				form.fill("permalink", "https://bsky.example/it").press().wants(422, "must start with https://", "bsky.app")
 				form.fill("permalink", "https://bsky.app/profile/harbour.test/post/1")
 			} else {
 				form.fill("permalink", "https://bsky.app/profile/harbour.test/post/1").press().wants(422, "If it is not there, leave the address empty.")

@@ -281,7 +281,7 @@ func (h *house) resumes(all, some *home, d day) {
 	if is := h.status(some, d.next); is != "scheduled" {
 		h.t.Errorf("what is due in days is %s", is)
 	}
-	if _, err := h.Resume(h.t.Context(), delivery.ResumeOptions{NoWait: true, MaxLateness: time.Hour}); err == nil || !strings.Contains(err.Error(), "nothing is held") {
+	if _, err := h.Resume(h.t.Context(), delivery.ResumeOptions{NoWait: true, MaxLateness: time.Hour}); err == nil || !strings.Contains(err.Error(), "nothing is on hold") {
 		h.t.Errorf("a second resumption: %v", err)
 	}
 }

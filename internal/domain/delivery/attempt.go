@@ -11,8 +11,8 @@ import (
 	"pressroom/internal/platform/tracing"
 )
 
-// Deliver works on a delivery until it has ended or has to wait. It may be called any number of times, by any
-// number of nodes.
+// Deliver works on a delivery until it ends or has to wait. It is safe to call any number of times, on any
+// number of nodes: the lease admits one caller at a time.
 func (s *Service) Deliver(ctx context.Context, id string) error {
 	claimed := s.instant()
 	d, mine, err := s.claim(ctx, id)
@@ -33,26 +33,28 @@ func (s *Service) Deliver(ctx context.Context, id string) error {
 	span.Set("pressroom.phase_after", string(a.d.Phase))
 	span.End(err)
 	if err != nil && !errors.Is(err, errLeaseLost) {
-		// The lease runs out by itself and the waker brings the delivery to somebody again.
-		s.log.ErrorContext(ctx, "a delivery was left for later", "delivery", d.ID, "post", d.PostID, "error", err)
+		// The lease expires, and the waker wakes the delivery again.
+		s.log.ErrorContext(ctx, "Delivery attempt failed; it is retried when its lease expires", "delivery", d.ID,
+			"post", d.PostID, "error", err)
 	}
 	return nil
 }
 
-// attempt is one holder's work on a delivery.
+// attempt is the work of one lease holder on a delivery.
 type attempt struct {
 	s              *Service
 	d              delivery
 	net            network.Network
 	grant          account.Grant
 	refreshed      bool
-	sentBefore     bool // an earlier commit has no answer: before each further one the network is asked
+	sentBefore     bool // an earlier commit has no answer, so each further one follows a lookup
 	done           bool
 	server         server
-	leaseConfirmed atomic.Pointer[instant] // when the lease was certainly held, last
+	leaseConfirmed atomic.Pointer[instant] // when the lease was last known to be held
 }
 
-// renewLease keeps the lease, and keeps in mind since when it holds: from before the database was asked.
+// renewLease renews the lease and records when. It takes the time before it asks the database, so that the
+// lease is never believed to last longer than it does.
 func (a *attempt) renewLease(ctx context.Context, d delivery) error {
 	at := a.s.instant()
 	if err := a.s.renewLease(ctx, d); err != nil {
@@ -62,6 +64,7 @@ func (a *attempt) renewLease(ctx context.Context, d delivery) error {
 	return nil
 }
 
+// run takes the delivery from phase to phase until it ends or waits.
 func (a *attempt) run(ctx context.Context) error {
 	if err := a.connect(ctx); err != nil {
 		return err
@@ -76,7 +79,8 @@ func (a *attempt) run(ctx context.Context) error {
 	return nil
 }
 
-// step takes a delivery through its phase. What has begun its commit may ask about it whatever the circuit says.
+// step makes the call of the current phase. An open circuit delays only deliveries that have not begun their
+// commit.
 func (a *attempt) step(ctx context.Context) error {
 	if a.d.Phase == planned || a.d.Phase == prepared {
 		if wait, may := a.s.circuits.allow(a.server, a.d.ID); !may {

@@ -12,26 +12,27 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// AttemptLine is one thing that was done to bring a post to an account.
+// AttemptLine is one step in the delivery of a post to an account.
 type AttemptLine struct {
 	AccountID int64     `json:"account_id"`
 	At        time.Time `json:"at"`
-	EndedAt   time.Time `json:"ended_at,omitzero"` // zero where the end is not known
-	// Call is prepare (where it failed), commit or resolve, for calls to the network; rest, while nothing was called as the
-	// network failed; and decide, where a person said what became of the post.
+	EndedAt   time.Time `json:"ended_at,omitzero"` // zero if the end is unknown
+	// Call is prepare (only if it failed), commit or resolve for a call to the network; rest for a wait while the
+	// network fails; decide for a person's decision.
 	Call string `json:"call"`
-	// Result is published; answered, where the network told something else; a network.Class; network_fails or
-	// patience_is_over of a rest; published or not_published of a decision; empty while it is not known.
+	// Result is published; answered, if the network answered something else; a network.Class; network_fails or
+	// patience_is_over for a rest; published or not_published for a decision; empty while it is unknown.
 	Result      string `json:"result"`
-	By          string `json:"by,omitempty"`           // who decided; empty for the operator, and for what is no decision
+	By          string `json:"by,omitempty"`           // who decided; empty for the operator and for other calls
 	NetworkCode string `json:"network_code,omitempty"` // the network's own: untrusted
 	NetworkText string `json:"network_text,omitempty"` // the network's own: untrusted
 }
 
+// maxAttempts bounds the attempts that are returned, the newest.
 const maxAttempts = 500 // of the newest attempts that a story tells
 
-// Attempts tells what was done to bring a team's post to its accounts, the oldest first: the last 500 attempts. A post
-// that the team does not have is not_found.
+// Attempts returns the last 500 attempts of a team's post, the oldest first. It returns not_found if the team
+// has no such post.
 func (s *Service) Attempts(ctx context.Context, team int64, postID string) ([]AttemptLine, error) {
 	var one int
 	err := s.db.QueryRow(ctx, `SELECT 1 FROM posts WHERE id = ? AND team_id = ?`, postID, team).Scan(&one)
@@ -44,10 +45,13 @@ func (s *Service) Attempts(ctx context.Context, team int64, postID string) ([]At
 	return listAttempts(ctx, s.db, `d.team_id = ? AND d.post_id = ?`, team, postID)
 }
 
-// AccountAttempts is the Story of one account of a post. It is not_found for an account that is not the post's.
-func (s *Service) AccountAttempts(ctx context.Context, team int64, postID string, account int64) ([]AttemptLine, error) {
+// AccountAttempts returns the attempts of one account of a post. It returns not_found if the post has no such
+// account.
+func (s *Service) AccountAttempts(ctx context.Context, team int64, postID string,
+	account int64) ([]AttemptLine, error) {
 	var one int
-	err := s.db.QueryRow(ctx, `SELECT 1 FROM posts p JOIN post_targets t ON t.post_id = p.id WHERE p.id = ? AND p.team_id = ? AND t.account_id = ?`, postID, team, account).Scan(&one)
+	err := s.db.QueryRow(ctx, `SELECT 1 FROM posts p JOIN post_targets t ON t.post_id = p.id WHERE p.id = ?
+		AND p.team_id = ? AND t.account_id = ?`, postID, team, account).Scan(&one)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, apierr.Missing()
 	}
@@ -63,8 +67,10 @@ func listAttempts(ctx context.Context, q db.Querier, where string, args ...any) 
 		err := rows.Scan(&l.AccountID, &at, &ended, &l.Call, &l.Result, &l.NetworkCode, &l.NetworkText, &l.By)
 		l.At, l.EndedAt = db.Time(at), db.Time(ended)
 		return err
-	}, `SELECT d.account_id, t.started_at, t.ended_at, t.call, t.result, t.network_code, t.network_text, COALESCE(x.name, '')
-		FROM delivery_attempts t JOIN deliveries d ON d.id = t.delivery_id LEFT JOIN people x ON x.id = t.person_id WHERE `+where+` ORDER BY t.id DESC LIMIT ?`, append(args, maxAttempts)...)
+	}, `SELECT d.account_id, t.started_at, t.ended_at, t.call, t.result, t.network_code, t.network_text,
+		COALESCE(x.name, '')
+		FROM delivery_attempts t JOIN deliveries d ON d.id = t.delivery_id LEFT JOIN people x ON x.id = t.person_id
+		WHERE `+where+` ORDER BY t.id DESC LIMIT ?`, append(args, maxAttempts)...)
 	if err != nil {
 		return nil, fmt.Errorf("reading the attempts at a post: %w", err)
 	}

@@ -8,13 +8,14 @@ import (
 	"pressroom/internal/platform/tracing"
 )
 
-// startCall begins the part of a way that a call to the network is.
+// startCall starts the span of a network call.
 func (a *attempt) startCall(ctx context.Context, name string) (context.Context, tracing.Span) {
 	ctx, span := tracing.Start(ctx, name)
 	span.Set("pressroom.platform", a.grant.Platform)
 	return ctx, span
 }
 
+// endCall ends the span of a network call.
 func endCall(span tracing.Span, err error) {
 	if said, ok := errors.AsType[*network.Error](err); ok {
 		span.Set("pressroom.result", string(said.Class))
@@ -22,11 +23,11 @@ func endCall(span tracing.Span, err error) {
 	span.End(err)
 }
 
-// reportCall tells the operator's figures and the circuit how a call went. Only what could show a post says that a network
-// is well: one may read and yet take nothing.
+// reportCall reports a call to the metrics and to the circuit. Only a commit can close the circuit, because a
+// network may answer reads and still accept nothing.
 func (a *attempt) reportCall(ctx context.Context, call string, err error) {
 	if ctx.Err() != nil {
-		return // we cut it off ourselves
+		return // we canceled the call
 	}
 	if a.s.opts.OnCall != nil {
 		a.s.opts.OnCall(a.grant.Platform, call, callResult(err))
@@ -34,7 +35,7 @@ func (a *attempt) reportCall(ctx context.Context, call string, err error) {
 	e, said := errors.AsType[*network.Error](err)
 	shows := call == "commit"
 	switch {
-	case said && e.Class == network.Barred, errors.Is(err, errLeaseStale): // it was never asked
+	case said && e.Class == network.Barred, errors.Is(err, errLeaseStale): // nothing was sent
 	case said && (e.Class == network.Transient || e.Class == network.Uncertain && !e.Answered()):
 		if shows || call == "prepare" {
 			a.s.circuits.recordFailure(a.server, a.d.ID)
@@ -44,7 +45,7 @@ func (a *attempt) reportCall(ctx context.Context, call string, err error) {
 	}
 }
 
-// callResult is how the operator's figures name what came of a call.
+// callResult returns the value of the metric label result.
 func callResult(err error) string {
 	if e, said := errors.AsType[*network.Error](err); said {
 		return string(e.Class)

@@ -7,51 +7,53 @@ import (
 )
 
 const (
-	openAfter       = 5                // calls that failed in a row, of two deliveries at least
-	openWithin      = time.Minute      // and in this time
-	minOpenTime     = 2 * time.Second  // how long a circuit is open at first, doubling with every probe that fails
-	maxOpenTime     = time.Minute      // and at most
-	circuitIdleTime = 10 * time.Minute // after the last failure, as nobody sends anything there any more
+	openAfter       = 5                // failed calls in a row, of at least two deliveries
+	openWithin      = time.Minute      // within this time
+	minOpenTime     = 2 * time.Second  // until the first probe; doubles with each failed one
+	maxOpenTime     = time.Minute      // longest time between probes
+	circuitIdleTime = 10 * time.Minute // after the last failure
 )
 
-// CircuitState says whether a network is given posts.
+// CircuitState is the state of a circuit.
 type CircuitState string
 
 // The states of a circuit.
 const (
-	Closed   CircuitState = "closed"    // all is well
-	HalfOpen CircuitState = "half_open" // one delivery tries whether the network is back, or the next one will
-	Open     CircuitState = "open"      // the network fails: deliveries rest
+	Closed   CircuitState = "closed"    // everything is sent
+	HalfOpen CircuitState = "half_open" // one delivery probes the network, or the next one will
+	Open     CircuitState = "open"      // the network fails; deliveries wait
 )
 
-// Circuit is how this node stands to a network. Where the network's accounts live on several servers, it is the worst
+// Circuit is the state of this node's circuit for a network. If a network has several servers, it is the worst
 // of them.
 type Circuit struct {
 	State CircuitState
-	Since time.Time // that it is not closed; zero where it is
+	Since time.Time // since when it is not closed; zero if closed
 }
 
-// circuits keep deliveries from servers that fail, so that these neither use up their tries nor others' places. They
-// are this node's own, in memory: a node that starts finds out anew.
+// circuits keep deliveries from servers that fail, so that they use up neither their tries nor the workers.
+// They are kept in memory, by node.
 type circuits struct {
 	now func() time.Time
 
 	mu       sync.Mutex
-	byServer map[server]*circuit // those that something failed at since the last answer
+	byServer map[server]*circuit // with a failure since the last answer
 }
 
-// server is what fails or works as one: of most networks there is but one, of Bluesky's there are many.
+// server is the unit of failure: most networks have one, Bluesky has many.
 type server struct{ platform, address string }
 
+// circuit is the state of one server.
 type circuit struct {
-	failures    []failedCall // calls that failed since the last answer, while closed
-	openedAt    time.Time    // opened; zero while closed
-	probeAt     time.Time    // when one delivery may try
+	failures    []failedCall // since the last answer, while closed
+	openedAt    time.Time    // zero while closed
+	probeAt     time.Time    // when the next probe may start
 	openTime    time.Duration
-	probe       string    // the delivery that tries
+	probe       string    // the delivery that probes
 	lastFailure time.Time // last
 }
 
+// failedCall is a failed call of a delivery.
 type failedCall struct {
 	delivery string
 	at       time.Time
@@ -61,8 +63,8 @@ func newCircuits(now func() time.Time) *circuits {
 	return &circuits{now: now, byServer: map[server]*circuit{}}
 }
 
-// allow tells whether a delivery may call a server, or else how long it should rest. The first to ask once a break is
-// over is the probe: it ends by answered, failed or left.
+// allow reports whether a delivery may call a server, and otherwise how long it should wait. The first caller
+// after the wait becomes the probe until recordAnswer, recordFailure or releaseProbe.
 func (c *circuits) allow(s server, delivery string) (time.Duration, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -80,7 +82,7 @@ func (c *circuits) allow(s server, delivery string) (time.Duration, bool) {
 	return 0, true
 }
 
-// get finds what is known of a server; nil where all is well.
+// get returns the circuit of a server, or nil if it has no failures.
 func (c *circuits) get(s server) *circuit {
 	of := c.byServer[s]
 	if of != nil && of.probe == "" && c.now().Sub(of.lastFailure) > circuitIdleTime {
@@ -90,14 +92,14 @@ func (c *circuits) get(s server) *circuit {
 	return of
 }
 
-// recordAnswer says that a server took a post or gave a reason why not.
+// recordAnswer records that a server accepted a post or refused it with a reason. It closes the circuit.
 func (c *circuits) recordAnswer(s server) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.byServer, s)
 }
 
-// recordFailure says that a server gave no answer, or one that it is to blame for.
+// recordFailure records that a server gave no answer or a server error.
 func (c *circuits) recordFailure(s server, delivery string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -119,8 +121,8 @@ func (c *circuits) recordFailure(s server, delivery string) {
 	}
 }
 
-// shouldOpen tells whether the last failures came quickly enough, and of more than one delivery: a post that a server
-// stumbles over by itself must not keep the others from it.
+// shouldOpen reports whether the last failures came fast enough and from more than one delivery: a single post
+// that crashes a server must not block the others.
 func (of *circuit) shouldOpen() bool {
 	of.failures = of.failures[max(0, len(of.failures)-openAfter):]
 	first, last := of.failures[0], of.failures[len(of.failures)-1]
@@ -128,7 +130,7 @@ func (of *circuit) shouldOpen() bool {
 		slices.ContainsFunc(of.failures, func(m failedCall) bool { return m.delivery != first.delivery })
 }
 
-// releaseProbe says that a delivery's work has ended for now. A probe that learnt nothing leaves the try to the next one.
+// releaseProbe ends a delivery's attempt. A probe without a result leaves its place to the next one.
 func (c *circuits) releaseProbe(s server, delivery string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -147,7 +149,7 @@ func (of *circuit) state(now time.Time) CircuitState {
 	return Open
 }
 
-// Circuit tells how this node stands to a network.
+// Circuit returns the state of this node's circuit for a network.
 func (s *Service) Circuit(platform string) Circuit { return s.circuits.worst(platform) }
 
 func (c *circuits) worst(platform string) Circuit {
@@ -166,7 +168,7 @@ func (c *circuits) worst(platform string) Circuit {
 	return worst
 }
 
-// CircuitStates are all states, from good to bad.
+// CircuitStates returns all states, from good to bad.
 func CircuitStates() []CircuitState { return []CircuitState{Closed, HalfOpen, Open} }
 
 func severity(s CircuitState) int { return slices.Index(CircuitStates(), s) }

@@ -102,7 +102,8 @@ func TestCircuitProbes(t *testing.T) {
 			t.Fatalf("waits %v: %t, want %v; %+v", wait, may, breaks, c.worst("bluesky"))
 		}
 		clock.Advance(wait)
-		if c.worst("bluesky") != (Circuit{HalfOpen, noon}) { // on a node that has nothing to send it stays so, and looks no worse than it is
+		// on a node that has nothing to send it stays so, and looks no worse than it is
+		if c.worst("bluesky") != (Circuit{HalfOpen, noon}) {
 			t.Fatalf("after its break it is %+v", c.worst("bluesky"))
 		}
 		if _, may := c.allow(testServer, "left"); !may || c.worst("bluesky").State != HalfOpen {
@@ -128,7 +129,8 @@ func TestCircuitProbes(t *testing.T) {
 		t.Error("a probe that takes its time is forgotten")
 	}
 	c.recordAnswer(testServer)
-	if _, may := c.allow(testServer, "other"); !may || c.worst("bluesky") != (Circuit{State: Closed}) || len(c.byServer) != 0 {
+	if _, may := c.allow(testServer, "other"); !may || c.worst("bluesky") != (Circuit{State: Closed}) ||
+		len(c.byServer) != 0 {
 		t.Errorf("after a success: %t, %+v", may, c.worst("bluesky"))
 	}
 	openCircuit(c)
@@ -187,7 +189,8 @@ func TestPatienceEnds(t *testing.T) {
 		}
 		p.checkOnce(t, n)
 		var post string
-		if err := p.db.QueryRow(t.Context(), `SELECT post_id FROM deliveries WHERE error_code = 'network_error' AND tries < ? ORDER BY id LIMIT 1`, maxTries).Scan(&post); err != nil {
+		if err := p.db.QueryRow(t.Context(), `SELECT post_id FROM deliveries WHERE error_code = 'network_error'
+			AND tries < ? ORDER BY id LIMIT 1`, maxTries).Scan(&post); err != nil {
 			t.Fatal(err)
 		}
 		story, err := p.Attempts(t.Context(), p.calls[0].TeamID, post)
@@ -199,7 +202,7 @@ func TestPatienceEnds(t *testing.T) {
 	})
 }
 
-// Whatever a network does to many deliveries at once, with circuits between: none stands twice, none is lost, and what
+// However a network treats many deliveries at once, with circuits between: none is published twice or lost, and what
 // is shown is so.
 func TestNeverTwiceThroughCircuits(t *testing.T) {
 	t.Parallel()
@@ -232,8 +235,8 @@ func TestNeverTwiceThroughCircuits(t *testing.T) {
 	})
 }
 
-// runUntil works as the queue and the waker would, the clock jumping from wake to wake, until nothing is to be done before
-// the time given; then it is that time.
+// runUntil works as the queue and the waker would, the clock jumping from wake to wake, until nothing is to be
+// done before the time given; then it is that time.
 func (p *multiEnv) runUntil(tb testing.TB, clock *testkit.Clock, until time.Time) {
 	tb.Helper()
 	waker := p.NewWaker()
@@ -241,7 +244,8 @@ func (p *multiEnv) runUntil(tb testing.TB, clock *testkit.Clock, until time.Time
 		if err := waker.Once(tb.Context()); err != nil {
 			tb.Fatal(err)
 		}
-		ids, err := db.All(tb.Context(), p.db, scanText, `SELECT id FROM deliveries WHERE phase <> 'ended' AND not_before <= ? ORDER BY id`, db.Micros(clock.Now()))
+		ids, err := db.All(tb.Context(), p.db, scanText, `SELECT id FROM deliveries WHERE phase <> 'ended'
+			AND not_before <= ? ORDER BY id`, db.Micros(clock.Now()))
 		if err != nil {
 			tb.Fatal(err)
 		}
@@ -251,7 +255,8 @@ func (p *multiEnv) runUntil(tb testing.TB, clock *testkit.Clock, until time.Time
 			}
 		}
 		var next sql.NullInt64
-		if err := p.db.QueryRow(tb.Context(), `SELECT MIN(not_before) FROM deliveries WHERE phase <> 'ended'`).Scan(&next); err != nil {
+		if err := p.db.QueryRow(tb.Context(), `SELECT MIN(not_before) FROM deliveries
+			WHERE phase <> 'ended'`).Scan(&next); err != nil {
 			tb.Fatal(err)
 		}
 		at := db.Time(next.Int64).Add(time.Millisecond)
@@ -267,16 +272,19 @@ func (p *multiEnv) runUntil(tb testing.TB, clock *testkit.Clock, until time.Time
 func (p *multiEnv) checkOnce(tb testing.TB, n *memoryNetwork) {
 	tb.Helper()
 	var published, others int
-	err := p.db.QueryRow(tb.Context(), `SELECT COALESCE(SUM(CASE WHEN status = 'published' THEN 1 ELSE 0 END), 0), COALESCE(SUM(CASE WHEN status = 'failed' THEN 1 ELSE 0 END), 0) FROM posts`).Scan(&published, &others)
+	err := p.db.QueryRow(tb.Context(), `SELECT COALESCE(SUM(CASE WHEN status = 'published' THEN 1
+		ELSE 0 END), 0), COALESCE(SUM(CASE WHEN status = 'failed' THEN 1 ELSE 0 END), 0) FROM posts`).Scan(&published,
+		&others)
 	if err != nil || published != n.count() || n.most() > 1 {
 		tb.Fatalf("%d published, %d failed, %d held: %v", published, others, n.count(), err)
 	}
 }
 
-// A network that refuses works, whatever its refusal leaves open: its circuit stays closed.
+// A refusal shows that the network works, even if it leaves the outcome open: the circuit stays closed.
 func TestRefusalsInDoubtOpenNoCircuit(t *testing.T) {
 	t.Parallel()
-	for status, want := range map[int]CircuitState{http.StatusBadRequest: Closed, http.StatusRequestTimeout: Open, http.StatusBadGateway: Open, 0: Open} {
+	for status, want := range map[int]CircuitState{http.StatusBadRequest: Closed, http.StatusRequestTimeout: Open,
+		http.StatusBadGateway: Open, 0: Open} {
 		clock := testkit.NewClock(noon)
 		n := &memoryNetwork{platform: "bluesky", commits: func(context.Context) (bool, error) {
 			return true, &network.Error{Class: network.Uncertain, Status: status, Code: "InvalidSwap"}

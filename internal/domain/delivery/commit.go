@@ -8,7 +8,7 @@ import (
 	"pressroom/internal/platform/failpoint"
 )
 
-// commit makes the one call that shows the post. That it was begun is written first.
+// commit records that the commit begins, then makes the one call that publishes the post.
 func (a *attempt) commit(ctx context.Context) error {
 	attempt, err := a.beginCall(ctx, "commit")
 	if err != nil {
@@ -18,28 +18,29 @@ func (a *attempt) commit(ctx context.Context) error {
 	return a.send(ctx, attempt)
 }
 
-// send makes the call of a commit that was begun just now. A process that has stood still believes in a lease that it has
-// lost: others may have looked, found nothing and sent.
+// send makes the call of a commit. It refuses if the lease may have expired meanwhile, because another node may
+// have looked, found nothing and sent.
 func (a *attempt) send(ctx context.Context, attempt int64) error {
 	if err := a.checkLease(); err != nil {
 		return err
 	}
 	calling, span := a.startCall(ctx, "network.commit")
-	receipt, err := a.net.Commit(network.Still(calling, a.checkLease), a.grant.Grant, a.d.Draft, a.s.library.Files(a.d.TeamID))
+	receipt, err := a.net.Commit(network.Still(calling, a.checkLease), a.grant.Grant, a.d.Draft,
+		a.s.library.Files(a.d.TeamID))
 	endCall(span, err)
 	failpoint.Point("after commit call")
 	a.reportCall(ctx, "commit", err)
 	if err == nil {
-		receipt.At = a.s.db.Now() // seen by us; a receipt that is looked up later tells the network's time
+		receipt.At = a.s.db.Now() // our clock; a receipt from a lookup has the network's time
 		return a.recordPublished(ctx, attempt, receipt)
 	}
 	a.recordAnswer(ctx, attempt, err)
 	switch classOf(err) { //nolint:exhaustive // every other class is a refusal
 	case network.Uncertain:
-		return nil // the phase is committing: the next step asks
+		return nil // the phase is committing, so the next step resolves
 	case network.Duplicate:
 		if t, _, lookErr := sendHistory(ctx, a.s.db, a.d, attempt); lookErr != nil || !t.First.IsZero() {
-			return lookErr // it may be the same as what an earlier call of ours has left there
+			return lookErr // an earlier call of ours may have made the duplicate
 		}
 	case network.Processing:
 		if err := a.replaceDraft(ctx, err); err != nil {
@@ -50,7 +51,7 @@ func (a *attempt) send(ctx context.Context, attempt int64) error {
 	return a.handleRefusal(ctx, prepared, err)
 }
 
-// replaceDraft keeps the draft that a network gave with its answer.
+// replaceDraft stores the draft that a network returned with its answer, if any.
 func (a *attempt) replaceDraft(ctx context.Context, cause error) error {
 	e, ok := errors.AsType[*network.Error](cause)
 	if !ok || len(e.Draft) == 0 {

@@ -58,10 +58,11 @@ func TestAPersonDecides(t *testing.T) {
 		want            outcome
 		later           time.Duration
 	}{
-		"it stands":                    {foundDecision, notFoundDecision, publishedOutcome, 0},
-		"it does not":                  {notFoundDecision, foundDecision, failedOutcome("network_error"), 0},
-		"it stands, seen after a day":  {foundDecision, notFoundDecision, publishedOutcome, 48 * time.Hour},
-		"it does not, seen after long": {notFoundDecision, foundDecision, failedOutcome("network_error"), 48 * time.Hour},
+		"it stands":                   {foundDecision, notFoundDecision, publishedOutcome, 0},
+		"it does not":                 {notFoundDecision, foundDecision, failedOutcome("network_error"), 0},
+		"it stands, seen after a day": {foundDecision, notFoundDecision, publishedOutcome, 48 * time.Hour},
+		"it does not, seen after long": {notFoundDecision, foundDecision, failedOutcome("network_error"),
+			48 * time.Hour},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -101,10 +102,13 @@ func TestADecisionIsTold(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		s, _, _ := doubtfulPost(t, url, step{class: network.Uncertain, effect: true})
 		doubts, err := s.ListUnconfirmed(t.Context(), s.call.TeamID)
-		if err != nil || len(doubts) != 1 || doubts[0].PostID != s.post || doubts[0].Excerpt != "hello" || doubts[0].Platform != "bluesky" || doubts[0].Username != "harbour.test" || len(doubts[0].Attempts) != 1+maxLookups {
+		if err != nil || len(doubts) != 1 || doubts[0].PostID != s.post || doubts[0].Excerpt != "hello" ||
+			doubts[0].Platform != "bluesky" || doubts[0].Username != "harbour.test" ||
+			len(doubts[0].Attempts) != 1+maxLookups {
 			t.Fatalf("%+v, %v", doubts, err)
 		}
-		if first := doubts[0].Attempts[0]; first.Call != "commit" || first.Result != "uncertain" || first.NetworkText != "as the script says" || !first.At.Equal(noon) {
+		if first := doubts[0].Attempts[0]; first.Call != "commit" || first.Result != "uncertain" ||
+			first.NetworkText != "as the script says" || !first.At.Equal(noon) {
 			t.Errorf("the first attempt is %+v", first)
 		}
 		if others, err := s.ListUnconfirmed(t.Context(), s.call.TeamID+1); err != nil || len(others) != 0 {
@@ -114,22 +118,28 @@ func TestADecisionIsTold(t *testing.T) {
 			t.Fatal(err)
 		}
 		account := s.do(t, "get_post", map[string]any{"id": s.post})["accounts"].([]any)[0].(map[string]any)
-		if account["permalink"] != foundDecision.Permalink || !strings.HasPrefix(account["published_at"].(map[string]any)["utc"].(string), "2026-11-21T12:00:00") {
+		if account["permalink"] != foundDecision.Permalink ||
+			!strings.HasPrefix(account["published_at"].(map[string]any)["utc"].(string), "2026-11-21T12:00:00") {
 			t.Errorf("it is shown as %v", account)
 		}
 		var person int64
 		var detail string
-		if err := s.db.QueryRow(t.Context(), `SELECT person_id, detail FROM events WHERE kind = 'post.account_decided' AND subject = ?`, s.post).Scan(&person, &detail); err != nil || person != s.call.PersonID || !strings.Contains(detail, `"decision":"published"`) {
+		if err := s.db.QueryRow(t.Context(), `SELECT person_id, detail FROM events WHERE kind = 'post.account_decided'
+			AND subject = ?`, s.post).Scan(&person, &detail); err != nil || person != s.call.PersonID ||
+			!strings.Contains(detail, `"decision":"published"`) {
 			t.Errorf("the event: person %d, %s, %v", person, detail, err)
 		}
 		story, err := s.Attempts(t.Context(), s.call.TeamID, s.post)
-		if err != nil || len(story) != 2+maxLookups || story[1+maxLookups].Call != "decide" || story[1+maxLookups].Result != "published" || story[1+maxLookups].By == "" || story[0].By != "" {
+		if err != nil || len(story) != 2+maxLookups || story[1+maxLookups].Call != "decide" ||
+			story[1+maxLookups].Result != "published" || story[1+maxLookups].By == "" || story[0].By != "" {
 			t.Errorf("%+v, %v", story, err)
 		}
-		if same, err := s.AccountAttempts(t.Context(), s.call.TeamID, s.post, s.account(t)); err != nil || len(same) != len(story) {
+		if same, err := s.AccountAttempts(t.Context(), s.call.TeamID, s.post, s.account(t)); err != nil ||
+			len(same) != len(story) {
 			t.Errorf("the account's story: %+v, %v", same, err)
 		}
-		if _, err := s.AccountAttempts(t.Context(), s.call.TeamID, s.post, s.account(t)+1); !apierr.Is(err, apierr.NotFound) {
+		if _, err := s.AccountAttempts(t.Context(), s.call.TeamID, s.post, s.account(t)+1); !apierr.Is(err,
+			apierr.NotFound) {
 			t.Errorf("another account's story: %v", err)
 		}
 		if _, err := s.Attempts(t.Context(), s.call.TeamID+1, s.post); !apierr.Is(err, apierr.NotFound) {
@@ -146,15 +156,16 @@ func TestWhatCannotBeDecided(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		s, _, _ := doubtfulPost(t, url, lostButSent)
 		for name, err := range map[string]error{
-			"another team":       s.Decide(t.Context(), 1, s.call.TeamID+1, s.post, s.account(t), foundDecision),
-			"another account":    s.Decide(t.Context(), 1, s.call.TeamID, s.post, s.account(t)+1, foundDecision),
-			"another post":       s.Decide(t.Context(), 1, 0, "none", s.account(t), foundDecision),
-			"not a post's":       s.Decide(t.Context(), 1, s.call.TeamID, "", 0, notFoundDecision),
-			"a link of no post":  s.decide(t, Decision{Permalink: "https://example.test/1"}),
-			"a script":           s.decide(t, Decision{Published: true, Permalink: "javascript:alert(1)"}),
-			"a link elsewhere":   s.decide(t, Decision{Published: true, Permalink: "https://example.test/found"}),
-			"another network's":  s.decide(t, Decision{Published: true, Permalink: "https://x.com/harbour/status/1"}),
-			"a link without end": s.decide(t, Decision{Published: true, Permalink: "https://example.test/" + strings.Repeat("a", maxPermalink)}),
+			"another team":      s.Decide(t.Context(), 1, s.call.TeamID+1, s.post, s.account(t), foundDecision),
+			"another account":   s.Decide(t.Context(), 1, s.call.TeamID, s.post, s.account(t)+1, foundDecision),
+			"another post":      s.Decide(t.Context(), 1, 0, "none", s.account(t), foundDecision),
+			"not a post's":      s.Decide(t.Context(), 1, s.call.TeamID, "", 0, notFoundDecision),
+			"a link of no post": s.decide(t, Decision{Permalink: "https://example.test/1"}),
+			"a script":          s.decide(t, Decision{Published: true, Permalink: "javascript:alert(1)"}),
+			"a link elsewhere":  s.decide(t, Decision{Published: true, Permalink: "https://example.test/found"}),
+			"another network's": s.decide(t, Decision{Published: true, Permalink: "https://x.com/harbour/status/1"}),
+			"a link without end": s.decide(t, Decision{Published: true, Permalink: "https://example.test/" +
+				strings.Repeat("a", maxPermalink)}),
 		} {
 			if code := apierr.Of(err).Code; err == nil || code != apierr.NotFound && code != apierr.ValidationFailed {
 				t.Errorf("%s: %v", name, err)
@@ -164,7 +175,9 @@ func TestWhatCannotBeDecided(t *testing.T) {
 			t.Errorf("got %+v", got)
 		}
 	})
-	for name, script := range map[string]scriptedNetwork{"published": {}, "failed": {commits: []step{{class: network.Rejected}}}, "sending": {commits: []step{{class: network.Transient}}}} {
+	for name, script := range map[string]scriptedNetwork{"published": {},
+		"failed":  {commits: []step{{class: network.Rejected}}},
+		"sending": {commits: []step{{class: network.Transient}}}} {
 		clock := testkit.NewClock(noon)
 		s := newEnv(t, testkit.Open(t, testkit.SQLite(t), clock), clock, &script)
 		s.work(t)
@@ -176,8 +189,8 @@ func TestWhatCannotBeDecided(t *testing.T) {
 	}
 }
 
-// An account that a network goes on not to confirm is told of once, and again only where it was sent anew. What a person
-// decided is told by the decision alone.
+// An account that a network goes on not to confirm is told of once, and again only where it was sent anew. What
+// a person decided is told by the decision alone.
 func TestADoubtIsToldOnce(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -185,7 +198,8 @@ func TestADoubtIsToldOnce(t *testing.T) {
 		told := func(want map[string]int) {
 			t.Helper()
 			got := map[string]int{}
-			kinds, err := db.All(t.Context(), s.db, scanText, `SELECT kind FROM events WHERE subject = ? AND kind LIKE 'post.account_%'`, s.post)
+			kinds, err := db.All(t.Context(), s.db, scanText, `SELECT kind FROM events WHERE subject = ?
+				AND kind LIKE 'post.account_%'`, s.post)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -240,7 +254,8 @@ func TestADecisionWaitsForALook(t *testing.T) {
 		refused string
 	}{
 		"it finds the post": {step{verdict: network.Stands}, publishedOutcome, "published"},
-		"it finds nothing":  {step{verdict: network.Unknown, class: network.Transient}, failedOutcome("network_error"), ""},
+		"it finds nothing": {step{verdict: network.Unknown, class: network.Transient},
+			failedOutcome("network_error"), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -251,7 +266,8 @@ func TestADecisionWaitsForALook(t *testing.T) {
 				look.during = func() {
 					soon, cancel := context.WithTimeout(t.Context(), decideInterval/4)
 					defer cancel()
-					if err := s.Decide(soon, 0, 0, s.post, s.account(t), notFoundDecision); !isState(err, "unconfirmed") {
+					if err := s.Decide(soon, 0, 0, s.post, s.account(t), notFoundDecision); !isState(err,
+						"unconfirmed") {
 						t.Errorf("deciding while the network is asked: %v", err)
 					}
 					go func() { decided <- s.decide(t, notFoundDecision) }()
@@ -317,7 +333,8 @@ func TestDecisionsNeverSendTwice(t *testing.T) {
 			}
 			s.deliver(rt, time.Hour)
 		}
-		if got := s.outcome(rt); n.held > 1 || got.state == "published" && n.held == 0 || got.state == "failed" && n.held > 0 {
+		if got := s.outcome(rt); n.held > 1 || got.state == "published" && n.held == 0 ||
+			got.state == "failed" && n.held > 0 {
 			rt.Fatalf("%d held, shown as %+v", n.held, got)
 		}
 	})

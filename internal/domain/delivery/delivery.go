@@ -1,12 +1,15 @@
-// Package delivery hands posts to networks: once, whatever ends the process on the way.
+// Package delivery publishes posts on networks exactly once, even if the process ends at any point.
 //
-// One delivery is one account of one submission. It goes through phases, each written before the call that it
-// is about: planned (nothing fixed yet), prepared (the request is fixed and may be committed), committing (the
-// one call that makes the post visible was begun) and ended. A delivery found committing is never committed
-// again blindly: the network is asked first. Whoever works on a delivery holds a lease with an epoch that fences
-// off a holder that comes too late. The queue only wakes the work up; wake_at in the record makes sure that a
-// lost wake is sent again. What is woken waits in memory for its turn, by network and team; a network that fails is
-// given nothing until a single delivery has found it well.
+// A delivery is one account of one submission. It moves through phases, and each phase is committed to the database
+// before the network call that it describes: planned (nothing is fixed), prepared (the request is fixed), committing (the
+// call that publishes the post was started) and ended. A delivery found in committing is never committed again blindly:
+// the network is asked first.
+//
+// The files follow an attempt, and each calls only later ones: worker_pool.go and fair_queue.go start it, attempt.go
+// claims the delivery and goes from phase to phase, prepare.go, lookup.go, commit.go and permalink.go make the calls,
+// poll.go and retry.go decide about waits and failures, record.go writes what happened, and lease.go holds the lease. An
+// epoch in every write keeps out a holder that lost its lease. The job queue only wakes deliveries; wake_at in the record
+// makes sure that a lost wake is repeated.
 package delivery
 
 import (
@@ -22,37 +25,38 @@ import (
 	"pressroom/internal/platform/db"
 )
 
+// phase is how far a delivery has come.
 type phase string
 
+// The phases of a delivery.
 const (
 	planned    phase = "planned"
 	prepared   phase = "prepared"
 	committing phase = "committing"
 	ended      phase = "ended"
-	// doubtful has ended for its job, unconfirmed, and is looked at again now and then.
+	// doubtful has ended as unconfirmed and is looked up from time to time.
 	doubtful phase = "doubtful"
-	// linking has ended for its job, published, and asks the network where the post stands.
+	// linking has ended as published and waits for its permalink.
 	linking phase = "linking"
 )
 
-// Work is the queue's name for a delivery.
+// Work is the queue's name of deliveries.
 const Work = "delivery"
 
-// Options are the operator's figures.
+// Options configure the service.
 type Options struct {
-	Lease      time.Duration // how long a node that died holds a delivery up
-	Workers    int           // deliveries that a node works on at once
-	PerNetwork int           // of these to one network; where 0, half of them and at least 2
-	// OnCall learns of each call to a network: its platform, what was called, and ok, the class of its error, or failed
-	// where the fault was ours. Late learns how long after a post was due it stood. Nobody does where nil.
+	Lease      time.Duration // how long a dead node delays a delivery
+	Workers    int           // deliveries that run at once on a node
+	PerNetwork int           // of these for one network; 0 means half, at least 2
+	// OnCall observes each network call: its platform, the call and its result, which is ok, the class of the error,
+	// or failed for an internal fault. OnPublished observes how late a post was published. Both may be nil.
 	OnCall      func(platform, call, result string)
 	OnPublished func(time.Duration)
-	// Hosts are where posts stand beside the networks' own hosts, by platform: those of networks that the operator names
-	// the addresses of.
+	// Hosts are additional hosts of permalinks, by platform.
 	Hosts map[string][]string
 }
 
-// DefaultOptions are the shipped figures.
+// DefaultOptions are the default settings.
 var DefaultOptions = Options{Lease: 10 * time.Second, Workers: 16}
 
 func (o Options) perNetwork() int {
@@ -62,7 +66,7 @@ func (o Options) perNetwork() int {
 	return max(2, o.Workers/2)
 }
 
-// Service delivers.
+// Service delivers posts to networks.
 type Service struct {
 	db       *db.DB
 	posts    *post.Service
@@ -76,21 +80,23 @@ type Service struct {
 	log      *slog.Logger
 }
 
-// Library has the media that posts show.
+// Library opens the media of posts.
 type Library interface {
 	Files(team int64) network.Files
 }
 
-// New makes the service and makes it the one that posts are handed to.
-func New(d *db.DB, posts *post.Service, accounts *account.Service, library Library, queue *job.Queue, opts Options, log *slog.Logger) *Service {
-	s := &Service{db: d, posts: posts, accounts: accounts, library: library, queue: queue, owner: uuid.NewString(), opts: opts, log: log,
+// New returns the service and registers it with posts and the queue.
+func New(d *db.DB, posts *post.Service, accounts *account.Service, library Library, queue *job.Queue, opts Options,
+	log *slog.Logger) *Service {
+	s := &Service{db: d, posts: posts, accounts: accounts, library: library, queue: queue, owner: uuid.NewString(),
+		opts: opts, log: log,
 		waiting: newFairQueue(opts.Workers, opts.perNetwork()), circuits: newCircuits(d.Now)}
 	posts.Deliver(s)
 	queue.Handle(Work, s.admit)
 	return s
 }
 
-// delivery is one account of one submission, as it is stored.
+// delivery is one account of one submission, as stored.
 type delivery struct {
 	ID        string
 	TeamID    int64
@@ -99,12 +105,12 @@ type delivery struct {
 	JobID     string
 	Phase     phase
 	Draft     network.Draft
-	Tries     int // calls that failed and may be repeated
-	Lookups   int // times the network was asked and could not say
+	Tries     int // failed calls that may be repeated
+	Lookups   int // inconclusive lookups
 	Epoch     int64
-	NetworkID string    // what the network knows the publication by, once it stands
+	NetworkID string    // the network's id of the published post
 	FirstAt   time.Time // of the first submission of this post to this account
 	CreatedAt time.Time
-	DueAt     time.Time // when the post was to go out
-	Trace     string    // of the request that it comes of; see package trace
+	DueAt     time.Time // when the post is due
+	Trace     string    // of the request that caused it; see package tracing
 }

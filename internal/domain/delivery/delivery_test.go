@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"errors"
-	"fmt"
 	"testing"
 	"time"
 
@@ -27,7 +25,8 @@ var (
 	lostNotSent      = step{class: network.Uncertain}               // no answer, and nothing happened
 	lostButSent      = step{class: network.Uncertain, effect: true} // no answer, and it stands
 	unknownAnswer    = step{verdict: network.Unknown}
-	startsProcessing = step{class: network.Processing, effect: true, after: 10 * time.Second} // it will stand, but not yet
+	// it will stand, but not yet
+	startsProcessing = step{class: network.Processing, effect: true, after: 10 * time.Second}
 	stillProcessing  = step{verdict: network.Unknown, class: network.Processing, after: 10 * time.Second}
 )
 
@@ -52,40 +51,80 @@ func TestOutcomes(t *testing.T) {
 		held     int
 		inactive bool
 		atLeast  time.Duration // that it has to take
-		within   time.Duration // that it may take, 10 minutes where 0
+		within   time.Duration // that it may take; 0 means 10 minutes
 	}{
 		{name: "well", want: publishedOutcome, commits: 1, held: 1},
-		{name: "refused", net: scriptedNetwork{commits: []step{{class: network.Rejected}}}, want: failedOutcome("rejected_content"), commits: 1},
-		{name: "refused when made ready", net: scriptedNetwork{prepares: []step{{class: network.Rejected}}}, want: failedOutcome("rejected_content")},
-		{name: "media refused when made ready", net: scriptedNetwork{prepares: []step{{class: network.RejectedMedia}}}, want: failedOutcome("rejected_media")},
-		{name: "held already", net: scriptedNetwork{commits: []step{{class: network.Duplicate}}}, want: failedOutcome("duplicate_content"), commits: 1},
-		{name: "error, then well", net: scriptedNetwork{commits: times(2, transient)}, want: publishedOutcome, commits: 3, held: 1, atLeast: time.Second},
-		{name: "error while made ready", net: scriptedNetwork{prepares: times(2, transient)}, want: publishedOutcome, commits: 1, held: 1},
-		{name: "down for long", net: scriptedNetwork{commits: times(99, transient)}, want: failedOutcome("network_error"), commits: maxTries},
-		{name: "a server that we may not call", net: scriptedNetwork{prepares: times(99, step{class: network.Barred})}, want: failedOutcome("server_not_allowed")},
-		{name: "a server that we may not call for a while", net: scriptedNetwork{commits: times(2, step{class: network.Barred})}, want: publishedOutcome, commits: 3, held: 1},
-		{name: "slowed down", net: scriptedNetwork{commits: []step{{class: network.Rate, after: 20 * time.Second}}}, want: publishedOutcome, commits: 2, held: 1, atLeast: 20 * time.Second},
-		{name: "slowed down for hours", net: scriptedNetwork{commits: []step{{class: network.Rate, after: 3 * time.Hour}}}, want: failedOutcome("rate_limited"), commits: 1},
-		{name: "slowed down again and again", net: scriptedNetwork{commits: times(99, step{class: network.Rate})}, want: failedOutcome("rate_limited"), commits: maxTries},
-		{name: "quota used up", net: scriptedNetwork{commits: []step{{class: network.Quota, after: 12 * time.Hour}}}, want: failedOutcome("quota_used_up"), commits: 1},
-		{name: "token expired", net: scriptedNetwork{commits: []step{refresh}}, want: publishedOutcome, commits: 2, held: 1},
-		{name: "token expired when made ready", net: scriptedNetwork{prepares: []step{refresh}}, want: publishedOutcome, commits: 1, held: 1},
-		{name: "token expired again and again", net: scriptedNetwork{commits: times(99, refresh)}, want: failedOutcome("account_needs_reauth"), commits: 2 * maxRefusedGrants, inactive: true},
-		{name: "token dead", net: scriptedNetwork{commits: []step{{class: network.AuthDead}}}, want: failedOutcome("account_needs_reauth"), commits: 1, inactive: true},
-		{name: "token expired and cannot be renewed", net: scriptedNetwork{commits: []step{refresh}, renews: []step{{class: network.AuthDead}}}, want: failedOutcome("account_needs_reauth"), commits: 1, inactive: true},
-		{name: "renewal fails for a while", net: scriptedNetwork{commits: []step{refresh, refresh}, renews: []step{transient}}, want: publishedOutcome, commits: 3, held: 1},
-		{name: "answer lost, it stands", net: scriptedNetwork{commits: []step{lostButSent}, truthful: true}, want: publishedOutcome, commits: 1, held: 1},
-		{name: "answer lost, nothing stands", net: scriptedNetwork{commits: []step{lostNotSent}, truthful: true}, want: publishedOutcome, commits: 2, held: 1},
-		{name: "answer lost, asked thrice", net: scriptedNetwork{commits: []step{lostButSent}, resolves: times(2, unknownAnswer), truthful: true}, want: publishedOutcome, commits: 1, held: 1},
-		{name: "answer lost, token expired", net: scriptedNetwork{commits: []step{lostButSent}, resolves: []step{{verdict: network.Unknown, class: network.AuthRefresh}}, truthful: true}, want: publishedOutcome, commits: 1, held: 1},
-		{name: "answer lost again and again, nothing stands", net: scriptedNetwork{commits: times(99, lostNotSent), truthful: true}, want: failedOutcome("network_error"), commits: maxTries},
-		{name: "made ready in a while", net: scriptedNetwork{prepares: times(2, step{wait: 10 * time.Second})}, want: publishedOutcome, commits: 1, held: 1, atLeast: 20 * time.Second},
-		{name: "never made ready", net: scriptedNetwork{prepares: times(999, step{wait: time.Minute})}, want: failedOutcome("network_error"), within: 2 * time.Hour},
-		{name: "worked on for a while", net: scriptedNetwork{commits: []step{startsProcessing}, resolves: times(2, stillProcessing), truthful: true}, want: publishedOutcome, commits: 1, held: 1, atLeast: 30 * time.Second},
-		{name: "worked on, then refused", net: scriptedNetwork{commits: []step{{class: network.Processing}}, resolves: []step{stillProcessing, {verdict: network.Absent, class: network.RejectedMedia}}}, want: failedOutcome("rejected_media"), commits: 1},
-		{name: "worked on, given up, then well", net: scriptedNetwork{commits: []step{{class: network.Processing}}, resolves: []step{{verdict: network.Absent, class: network.Transient}}}, want: publishedOutcome, commits: 2, held: 1},
-		{name: "worked on for ever", net: scriptedNetwork{commits: []step{startsProcessing}, resolves: times(9999, stillProcessing)}, want: outcome{"unconfirmed", "not_confirmed", "failed", "failed", "not_confirmed"}, commits: 1, held: 1, within: 3 * time.Hour},
-		{name: "answer lost, nobody can say", net: scriptedNetwork{commits: []step{lostButSent}}, want: outcome{"unconfirmed", "not_confirmed", "failed", "failed", "not_confirmed"}, commits: 1, held: 1},
+		{name: "refused", net: scriptedNetwork{commits: []step{{class: network.Rejected}}},
+			want: failedOutcome("rejected_content"), commits: 1},
+		{name: "refused when made ready", net: scriptedNetwork{prepares: []step{{class: network.Rejected}}},
+			want: failedOutcome("rejected_content")},
+		{name: "media refused when made ready",
+			net:  scriptedNetwork{prepares: []step{{class: network.RejectedMedia}}},
+			want: failedOutcome("rejected_media")},
+		{name: "held already", net: scriptedNetwork{commits: []step{{class: network.Duplicate}}},
+			want: failedOutcome("duplicate_content"), commits: 1},
+		{name: "error, then well", net: scriptedNetwork{commits: times(2, transient)}, want: publishedOutcome,
+			commits: 3, held: 1, atLeast: time.Second},
+		{name: "error while made ready", net: scriptedNetwork{prepares: times(2, transient)}, want: publishedOutcome,
+			commits: 1, held: 1},
+		{name: "down for long", net: scriptedNetwork{commits: times(99, transient)},
+			want: failedOutcome("network_error"), commits: maxTries},
+		{name: "a server that we may not call",
+			net:  scriptedNetwork{prepares: times(99, step{class: network.Barred})},
+			want: failedOutcome("server_not_allowed")},
+		{name: "a server that we may not call for a while",
+			net: scriptedNetwork{commits: times(2, step{class: network.Barred})}, want: publishedOutcome, commits: 3,
+			held: 1},
+		{name: "slowed down", net: scriptedNetwork{commits: []step{{class: network.Rate, after: 20 * time.Second}}},
+			want: publishedOutcome, commits: 2, held: 1, atLeast: 20 * time.Second},
+		{name: "slowed down for hours", net: scriptedNetwork{commits: []step{{class: network.Rate,
+			after: 3 * time.Hour}}}, want: failedOutcome("rate_limited"), commits: 1},
+		{name: "slowed down again and again", net: scriptedNetwork{commits: times(99, step{class: network.Rate})},
+			want: failedOutcome("rate_limited"), commits: maxTries},
+		{name: "quota used up", net: scriptedNetwork{commits: []step{{class: network.Quota, after: 12 * time.Hour}}},
+			want: failedOutcome("quota_used_up"), commits: 1},
+		{name: "token expired", net: scriptedNetwork{commits: []step{refresh}}, want: publishedOutcome, commits: 2,
+			held: 1},
+		{name: "token expired when made ready", net: scriptedNetwork{prepares: []step{refresh}},
+			want: publishedOutcome, commits: 1, held: 1},
+		{name: "token expired again and again", net: scriptedNetwork{commits: times(99, refresh)},
+			want: failedOutcome("account_needs_reauth"), commits: 2 * maxRefusedGrants, inactive: true},
+		{name: "token dead", net: scriptedNetwork{commits: []step{{class: network.AuthDead}}},
+			want: failedOutcome("account_needs_reauth"), commits: 1, inactive: true},
+		{name: "token expired and cannot be renewed", net: scriptedNetwork{commits: []step{refresh},
+			renews: []step{{class: network.AuthDead}}}, want: failedOutcome("account_needs_reauth"), commits: 1,
+			inactive: true},
+		{name: "renewal fails for a while", net: scriptedNetwork{commits: []step{refresh, refresh},
+			renews: []step{transient}}, want: publishedOutcome, commits: 3, held: 1},
+		{name: "answer lost, it stands", net: scriptedNetwork{commits: []step{lostButSent}, truthful: true},
+			want: publishedOutcome, commits: 1, held: 1},
+		{name: "answer lost, nothing stands", net: scriptedNetwork{commits: []step{lostNotSent}, truthful: true},
+			want: publishedOutcome, commits: 2, held: 1},
+		{name: "answer lost, asked thrice", net: scriptedNetwork{commits: []step{lostButSent},
+			resolves: times(2, unknownAnswer), truthful: true}, want: publishedOutcome, commits: 1, held: 1},
+		{name: "answer lost, token expired", net: scriptedNetwork{commits: []step{lostButSent},
+			resolves: []step{{verdict: network.Unknown, class: network.AuthRefresh}}, truthful: true},
+			want: publishedOutcome, commits: 1, held: 1},
+		{name: "answer lost again and again, nothing stands", net: scriptedNetwork{commits: times(99, lostNotSent),
+			truthful: true}, want: failedOutcome("network_error"), commits: maxTries},
+		{name: "made ready in a while", net: scriptedNetwork{prepares: times(2, step{wait: 10 * time.Second})},
+			want: publishedOutcome, commits: 1, held: 1, atLeast: 20 * time.Second},
+		{name: "never made ready", net: scriptedNetwork{prepares: times(999, step{wait: time.Minute})},
+			want: failedOutcome("network_error"), within: 2 * time.Hour},
+		{name: "worked on for a while", net: scriptedNetwork{commits: []step{startsProcessing},
+			resolves: times(2, stillProcessing), truthful: true}, want: publishedOutcome, commits: 1, held: 1,
+			atLeast: 30 * time.Second},
+		{name: "worked on, then refused", net: scriptedNetwork{commits: []step{{class: network.Processing}},
+			resolves: []step{stillProcessing, {verdict: network.Absent, class: network.RejectedMedia}}},
+			want: failedOutcome("rejected_media"), commits: 1},
+		{name: "worked on, given up, then well", net: scriptedNetwork{commits: []step{{class: network.Processing}},
+			resolves: []step{{verdict: network.Absent, class: network.Transient}}}, want: publishedOutcome,
+			commits: 2, held: 1},
+		{name: "worked on for ever", net: scriptedNetwork{commits: []step{startsProcessing},
+			resolves: times(9999, stillProcessing)}, want: outcome{"unconfirmed", "not_confirmed", "failed", "failed",
+			"not_confirmed"}, commits: 1, held: 1, within: 3 * time.Hour},
+		{name: "answer lost, nobody can say", net: scriptedNetwork{commits: []step{lostButSent}},
+			want: outcome{"unconfirmed", "not_confirmed", "failed", "failed", "not_confirmed"}, commits: 1, held: 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -111,16 +150,17 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// A person reconnects the account while a commit with the old grant is under way, which the network refuses as dead: the new
-// connection stays, and the post goes out by it.
-func TestConnectedAnewMeanwhile(t *testing.T) {
+// A person reconnects the account while a commit with the old grant is under way, which the network refuses as
+// dead: the new connection stays, and the post goes out by it.
+func TestReconnectDuringDelivery(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(noon)
 		n := &scriptedNetwork{}
 		s := newEnv(t, testkit.Open(t, url, clock), clock, n)
 		n.commits = []step{{class: network.AuthDead, during: func() {
-			if _, err := s.accounts.Connect(context.Background(), s.call.TeamID, "bluesky", network.Credentials{}); err != nil {
+			if _, err := s.accounts.Connect(context.Background(), s.call.TeamID, "bluesky",
+				network.Credentials{}); err != nil {
 				t.Error(err)
 			}
 		}}}
@@ -132,7 +172,7 @@ func TestConnectedAnewMeanwhile(t *testing.T) {
 }
 
 // A commit in doubt whose connection is lost is taken up ever more rarely, for a day.
-func TestDoubtOfALostConnectionEnds(t *testing.T) {
+func TestUnconfirmedOfLostConnectionEnds(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(noon)
@@ -140,7 +180,9 @@ func TestDoubtOfALostConnectionEnds(t *testing.T) {
 		s := newEnv(t, testkit.Open(t, url, clock), clock, n)
 		lost := lostButSent
 		lost.during = func() {
-			ids, err := db.All(context.Background(), s.db, func(rows *sql.Rows, id *int64) error { return rows.Scan(id) }, `SELECT id FROM social_accounts`)
+			ids, err := db.All(context.Background(), s.db, func(rows *sql.Rows, id *int64) error {
+				return rows.Scan(id)
+			}, `SELECT id FROM social_accounts`)
 			if err != nil || s.accounts.MarkLost(context.Background(), ids[0], account.AnyGrant) != nil {
 				t.Error("the connection was not lost", err)
 			}
@@ -159,7 +201,7 @@ func TestDoubtOfALostConnectionEnds(t *testing.T) {
 }
 
 // An unconfirmed account is asked about again for a day; what is learnt then mends the post and the job.
-func TestALaterLookTells(t *testing.T) {
+func TestLaterLookupCorrectsResult(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		commit step
@@ -189,7 +231,7 @@ func TestALaterLookTells(t *testing.T) {
 }
 
 // A post is published before its network tells where it stands, and stays so however that goes.
-func TestWhereItStandsIsToldLater(t *testing.T) {
+func TestPermalinkArrivesLater(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		links []step
@@ -215,7 +257,8 @@ func TestWhereItStandsIsToldLater(t *testing.T) {
 				if got, _ := account["permalink"].(string); got != c.want {
 					t.Errorf("it stands at %q, want %q", got, c.want)
 				}
-				if got := s.outcome(t); got != publishedOutcome || n.committed != 1 || !s.active(t) || n.looked > maxPermalinkLookups {
+				if got := s.outcome(t); got != publishedOutcome || n.committed != 1 || !s.active(t) ||
+					n.looked > maxPermalinkLookups {
 					t.Errorf("%+v, %d commits, %d looks", got, n.committed, n.looked)
 				}
 			})
@@ -239,20 +282,22 @@ func TestRetrySendsOnce(t *testing.T) {
 			t.Errorf("got %+v, %d held, job %s after %s", got, n.held, s.job, first)
 		}
 		var firsts int
-		if err := s.db.QueryRow(t.Context(), `SELECT COUNT(DISTINCT first_at) FROM deliveries`).Scan(&firsts); err != nil || firsts != 1 {
+		if err := s.db.QueryRow(t.Context(), `SELECT COUNT(DISTINCT first_at)
+			FROM deliveries`).Scan(&firsts); err != nil || firsts != 1 {
 			t.Errorf("%d first times (%v)", firsts, err)
 		}
 	})
 }
 
 // A job runs from when somebody works on it, not from when a part of it has ended.
-func TestAJobRunsWhileItIsSent(t *testing.T) {
+func TestJobRunsWhileSending(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(noon)
 		s := newEnv(t, testkit.Open(t, url, clock), clock, &scriptedNetwork{})
 		var id string
-		if err := s.db.QueryRow(t.Context(), `SELECT id FROM deliveries WHERE post_id = ?`, s.post).Scan(&id); err != nil {
+		if err := s.db.QueryRow(t.Context(), `SELECT id FROM deliveries WHERE post_id = ?`,
+			s.post).Scan(&id); err != nil {
 			t.Fatal(err)
 		}
 		if got := s.outcome(t); got.state != "pending" || got.jobState != "pending" {
@@ -272,101 +317,6 @@ func TestAJobRunsWhileItIsSent(t *testing.T) {
 	})
 }
 
-// A holder that comes back after its lease ran out changes nothing: somebody else has taken over.
-func TestLateHolderIsFenced(t *testing.T) {
-	t.Parallel()
-	testkit.EachDatabase(t, func(t *testing.T, url string) {
-		clock := testkit.NewClock(noon)
-		n := &scriptedNetwork{truthful: true}
-		s := newEnv(t, testkit.Open(t, url, clock), clock, n)
-		n.commits = []step{{class: network.Rejected, effect: true, during: func() {
-			clock.Advance(2 * DefaultOptions.Lease) // the first holder hangs after its commit has landed
-			s.work(t)                               // another one takes over, asks and finds it
-		}}}
-		s.deliver(t, time.Minute)
-		if got := s.outcome(t); got != publishedOutcome || n.held != 1 || n.committed != 1 {
-			t.Errorf("got %+v, %d held, %d commits", got, n.held, n.committed)
-		}
-	})
-}
-
-// A process that stands still between the note of its commit and the commit, while another one takes over and sends, does not
-// send any more when it goes on.
-func TestStandingStill(t *testing.T) {
-	t.Parallel()
-	testkit.EachDatabase(t, func(t *testing.T, url string) {
-		clock := testkit.NewClock(noon)
-		n := &scriptedNetwork{truthful: true}
-		s := newEnv(t, testkit.Open(t, url, clock), clock, n)
-		f, attempt := s.startCommit(t)
-		clock.Advance(DefaultOptions.Lease + time.Second)
-		s.deliver(t, time.Hour)
-		if err := f.send(t.Context(), attempt); !errors.Is(err, errLeaseStale) {
-			t.Errorf("going on: %v", err)
-		}
-		if got := s.outcome(t); got != publishedOutcome || n.held != 1 {
-			t.Errorf("got %+v, %d held", got, n.held)
-		}
-	})
-}
-
-// A commit whose connection takes longer than a lease is made all the same while the lease is renewed.
-func TestRenewedIsNoStandingStill(t *testing.T) {
-	t.Parallel()
-	testkit.EachDatabase(t, func(t *testing.T, url string) {
-		clock := testkit.NewClock(noon)
-		n := &scriptedNetwork{truthful: true}
-		s := newEnv(t, testkit.Open(t, url, clock), clock, n)
-		f, attempt := s.startCommit(t)
-		for range 3 {
-			clock.Advance(DefaultOptions.Lease * 2 / 3)
-			if err := f.renewLease(t.Context(), f.d); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := f.send(t.Context(), attempt); err != nil || n.held != 1 {
-			t.Errorf("going on: %v, %d held", err, n.held)
-		}
-	})
-}
-
-// A commit that was not sent any more tells nothing of its network.
-func TestStandingStillIsNoFailureOfTheNetwork(t *testing.T) {
-	t.Parallel()
-	clock := testkit.NewClock(noon)
-	s := newEnv(t, testkit.Open(t, testkit.SQLite(t), clock), clock, &scriptedNetwork{})
-	f, _ := s.startCommit(t)
-	for n := range 20 {
-		f.d.ID = fmt.Sprint("delivery ", n) // a circuit opens by several
-		f.reportCall(t.Context(), "commit", &network.Error{Class: network.Uncertain, Err: fmt.Errorf("making a post: %w", errLeaseStale)})
-	}
-	if wait, may := s.circuits.allow(f.server, "another"); !may {
-		t.Errorf("the network rests for %s", wait)
-	}
-}
-
-// startCommit is a delivery's work until its commit was written and not made.
-func (s *env) startCommit(t *testing.T) (*attempt, int64) {
-	t.Helper()
-	var id string
-	if err := s.db.QueryRow(t.Context(), `SELECT id FROM deliveries WHERE post_id = ?`, s.post).Scan(&id); err != nil {
-		t.Fatal(err)
-	}
-	claimed := s.instant()
-	d, mine, err := s.claim(t.Context(), id)
-	if err != nil || !mine {
-		t.Fatalf("claimed: %v, %v", mine, err)
-	}
-	f := &attempt{s: s.Service, d: d}
-	f.leaseConfirmed.Store(&claimed)
-	err = errors.Join(f.connect(t.Context()), f.plan(t.Context()), f.prepare(t.Context()))
-	attempt, beginErr := f.beginCall(t.Context(), "commit")
-	if err = errors.Join(err, beginErr); err != nil {
-		t.Fatal(err)
-	}
-	return f, attempt
-}
-
 // While one holder works, nobody else can take the delivery.
 func TestOneHolderAtATime(t *testing.T) {
 	t.Parallel()
@@ -382,13 +332,14 @@ func TestOneHolderAtATime(t *testing.T) {
 	})
 }
 
-// Whatever a network without idempotency does, nothing ever stands twice, an account shown as published is held,
+// With any behavior of a network without idempotency, nothing is published twice, an account shown as published is held,
 // and one shown as failed is not.
 func TestNeverTwice(t *testing.T) {
 	t.Parallel()
 	clock := testkit.NewClock(noon)
 	d := testkit.Open(t, testkit.SQLite(t), clock)
-	effectless := []network.Class{network.Transient, network.Barred, network.Rate, network.Quota, network.AuthRefresh, network.AuthDead, network.Rejected, network.RejectedMedia, network.Duplicate, network.Unapproved}
+	effectless := []network.Class{network.Transient, network.Barred, network.Rate, network.Quota, network.AuthRefresh,
+		network.AuthDead, network.Rejected, network.RejectedMedia, network.Duplicate, network.Unapproved}
 	rapid.Check(t, func(t *rapid.T) {
 		n := &scriptedNetwork{truthful: rapid.Bool().Draw(t, "truthful")}
 		for range rapid.IntRange(0, 8).Draw(t, "commits") {
@@ -400,11 +351,13 @@ func TestNeverTwice(t *testing.T) {
 			n.commits = append(n.commits, step{class: rapid.SampledFrom(effectless).Draw(t, "class")})
 		}
 		n.resolves = times(rapid.IntRange(0, maxLookups+2).Draw(t, "unsaid"), unknownAnswer)
-		n.prepares = append(times(rapid.IntRange(0, 2).Draw(t, "prepares"), step{class: network.Transient}), times(rapid.IntRange(0, 2).Draw(t, "waits"), step{wait: time.Second})...)
+		n.prepares = append(times(rapid.IntRange(0, 2).Draw(t, "prepares"), step{class: network.Transient}),
+			times(rapid.IntRange(0, 2).Draw(t, "waits"), step{wait: time.Second})...)
 		s := newEnv(t, d, clock, n)
 		s.deliver(t, time.Hour)
 		got := s.outcome(t)
-		if n.held > 1 || (got.state == "published") != (n.held == 1 && got.state != "unconfirmed") || got.state == "failed" && n.held > 0 {
+		if n.held > 1 || (got.state == "published") != (n.held == 1 && got.state != "unconfirmed") ||
+			got.state == "failed" && n.held > 0 {
 			t.Fatalf("%d held, shown as %+v", n.held, got)
 		}
 		if got.state == "sending" || got.state == "pending" {

@@ -10,8 +10,8 @@ import (
 	"pressroom/internal/testkit"
 )
 
-// Of two posts with the same words the network shows one: it is taken for neither while the other may have put it there, and the
-// one that is not there is sent.
+// Of two posts with the same words the network shows one: it is taken for neither while the other may have put
+// it there, and the one that is not there is sent.
 func TestWhatStandsMayBeAnothers(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -21,9 +21,11 @@ func TestWhatStandsMayBeAnothers(t *testing.T) {
 		committed int
 		want      outcome
 	}{
-		"it ended during the look":          {"hello", ended, "1", 2, publishedOutcome},
-		"it is being sent":                  {"hello", committing, "", 1, outcome{"unconfirmed", "not_confirmed", "failed", "failed", "not_confirmed"}},
-		"nobody knows whether it stands":    {"hello ", doubtful, "", 1, outcome{"unconfirmed", "not_confirmed", "failed", "failed", "not_confirmed"}},
+		"it ended during the look": {"hello", ended, "1", 2, publishedOutcome},
+		"it is being sent": {"hello", committing, "", 1, outcome{"unconfirmed", "not_confirmed",
+			"failed", "failed", "not_confirmed"}},
+		"nobody knows whether it stands": {"hello ", doubtful, "", 1, outcome{"unconfirmed", "not_confirmed",
+			"failed", "failed", "not_confirmed"}},
 		"it has other words":                {"good bye", committing, "", 1, publishedOutcome},
 		"it ended, and is another post":     {"hello", ended, "2", 1, publishedOutcome},
 		"it is still to be sent, and later": {"hello", prepared, "", 1, publishedOutcome},
@@ -35,14 +37,17 @@ func TestWhatStandsMayBeAnothers(t *testing.T) {
 				n := scriptedNetwork{truthful: true}
 				s := newEnv(t, testkit.Open(t, url, clock), clock, &n)
 				var account int64
-				if err := s.db.QueryRow(t.Context(), `SELECT account_id FROM deliveries WHERE post_id = ?`, s.post).Scan(&account); err != nil {
+				if err := s.db.QueryRow(t.Context(), `SELECT account_id FROM deliveries WHERE post_id = ?`,
+					s.post).Scan(&account); err != nil {
 					t.Fatal(err)
 				}
-				other := s.do(t, "create_post", map[string]any{"caption": c.text, "account_ids": []int64{account}})["id"].(string)
+				other := s.do(t, "create_post", map[string]any{"caption": c.text,
+					"account_ids": []int64{account}})["id"].(string)
 				s.do(t, "publish_post", map[string]any{"post_id": other})
 				become := func(p phase, id string) {
 					err := s.db.InTx(context.Background(), "test", func(ctx context.Context, tx *db.Tx) error {
-						_, err := tx.Exec(ctx, `UPDATE deliveries SET phase = ?, network_id = ?, wake_at = 0, lease_until = ? WHERE post_id = ?`, string(p), id, db.Micros(noon.AddDate(1, 0, 0)), other)
+						_, err := tx.Exec(ctx, `UPDATE deliveries SET phase = ?, network_id = ?, wake_at = 0,
+							lease_until = ? WHERE post_id = ?`, string(p), id, db.Micros(noon.AddDate(1, 0, 0)), other)
 						return err
 					})
 					if err != nil {
@@ -51,7 +56,8 @@ func TestWhatStandsMayBeAnothers(t *testing.T) {
 				}
 				become(committing, "")
 				it := step{verdict: network.Stands, alike: true}
-				n.commits, n.resolves = []step{lostNotSent}, []step{{verdict: network.Stands, alike: true, during: func() { become(c.phase, c.shows) }}}
+				n.commits, n.resolves = []step{lostNotSent},
+					[]step{{verdict: network.Stands, alike: true, during: func() { become(c.phase, c.shows) }}}
 				if c.want != publishedOutcome { // it is found each time
 					n.resolves = append(n.resolves, times(99, it)...)
 				}

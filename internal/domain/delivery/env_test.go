@@ -76,13 +76,15 @@ func (n *scriptedNetwork) Plan(i network.Intent) (network.Draft, error) {
 	return json.Marshal(i.Content.Text)
 }
 
-func (n *scriptedNetwork) Prepare(_ context.Context, _ network.Grant, d network.Draft, _ network.Files) (network.Draft, time.Duration, error) {
+func (n *scriptedNetwork) Prepare(_ context.Context, _ network.Grant, d network.Draft,
+	_ network.Files) (network.Draft, time.Duration, error) {
 	n.prepared++
 	s, _ := next(&n.prepares)
 	return d, s.wait, n.fail(s)
 }
 
-func (n *scriptedNetwork) Commit(context.Context, network.Grant, network.Draft, network.Files) (network.Receipt, error) {
+func (n *scriptedNetwork) Commit(context.Context, network.Grant, network.Draft,
+	network.Files) (network.Receipt, error) {
 	n.committed++
 	n.order += "C"
 	s, scripted := next(&n.commits)
@@ -105,7 +107,8 @@ func (n *scriptedNetwork) Permalink(context.Context, network.Grant, network.Rece
 	return s.link, n.fail(s)
 }
 
-func (n *scriptedNetwork) Resolve(_ context.Context, _ network.Grant, _ network.Draft, t network.Tried) (network.Verdict, network.Receipt, error) {
+func (n *scriptedNetwork) Resolve(_ context.Context, _ network.Grant, _ network.Draft,
+	t network.Tried) (network.Verdict, network.Receipt, error) {
 	n.asked++
 	n.order += "R"
 	n.tried = append(n.tried, t)
@@ -172,18 +175,23 @@ func newEnv(t failer, d *db.DB, clock *testkit.Clock, n *scriptedNetwork) *env {
 	teams := team.New(d, nil, plan.Shipped())
 	owner, err := teams.AddPerson(ctx, "Ada", key+"@example.com", "")
 	must(err)
-	made, err := teams.AddTeam(ctx, team.Team{Name: "Harbour", Timezone: "UTC", Language: "en", Plan: "agency"}, owner.ID)
+	made, err := teams.AddTeam(ctx, team.Team{Name: "Harbour", Timezone: "UTC", Language: "en", Plan: "agency"},
+		owner.ID)
 	must(err)
 	accounts := account.New(d, sealer, n)
 	account, err := accounts.Connect(ctx, made.ID, "bluesky", network.Credentials{})
 	must(err)
-	posts := post.New(d, accounts, job.NewStore(d, map[job.Type]job.Result{job.SocialPost: Result(d)}, 5), noLibrary{}, post.DefaultLimits, plan.Shipped())
-	s := &env{Service: New(d, posts, accounts, noLibrary{}, queue, DefaultOptions, log), net: n, clock: clock, db: d, tools: map[string]operation.Operation{}}
-	s.call = operation.Call{Now: clock.Now(), Actor: &access.Actor{TeamID: made.ID, PersonID: owner.ID, Zone: time.UTC, Plan: "agency", Language: "en", Capabilities: access.Effective(access.Full, access.Owner)}}
+	posts := post.New(d, accounts, job.NewStore(d, map[job.Type]job.Result{job.SocialPost: Result(d)}, 5),
+		noLibrary{}, post.DefaultLimits, plan.Shipped())
+	s := &env{Service: New(d, posts, accounts, noLibrary{}, queue, DefaultOptions, log), net: n, clock: clock, db: d,
+		tools: map[string]operation.Operation{}}
+	s.call = operation.Call{Now: clock.Now(), Actor: &access.Actor{TeamID: made.ID, PersonID: owner.ID,
+		Zone: time.UTC, Plan: "agency", Language: "en", Capabilities: access.Effective(access.Full, access.Owner)}}
 	for _, op := range posts.Operations() {
 		s.tools[op.Tool] = op
 	}
-	s.post = s.do(t, "create_post", map[string]any{"caption": "hello", "account_ids": []int64{account.ID}})["id"].(string)
+	s.post = s.do(t, "create_post", map[string]any{"caption": "hello",
+		"account_ids": []int64{account.ID}})["id"].(string)
 	s.job = s.do(t, "publish_post", map[string]any{"post_id": s.post})["job_id"].(string)
 	return s
 }
@@ -219,7 +227,8 @@ func (s *env) deliver(t failer, within time.Duration) {
 	end := s.clock.Now().Add(within)
 	for s.work(t) > 0 {
 		var wake int64
-		err := s.db.QueryRow(context.Background(), `SELECT MIN(wake_at) FROM deliveries WHERE post_id = ? AND phase <> 'ended'`, s.post).Scan(&wake)
+		err := s.db.QueryRow(context.Background(), `SELECT MIN(wake_at) FROM deliveries WHERE post_id = ?
+			AND phase <> 'ended'`, s.post).Scan(&wake)
 		if err != nil {
 			return // none is left
 		}
@@ -234,7 +243,8 @@ func (s *env) deliver(t failer, within time.Duration) {
 // work delivers what is due once and tells how many deliveries have not ended.
 func (s *env) work(t failer) int {
 	t.Helper()
-	ids, err := db.All(context.Background(), s.db, scanText, `SELECT id FROM deliveries WHERE post_id = ? AND phase <> 'ended'`, s.post)
+	ids, err := db.All(context.Background(), s.db, scanText, `SELECT id FROM deliveries WHERE post_id = ?
+		AND phase <> 'ended'`, s.post)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// maxQueued bounds the deliveries that wait in a node's memory. One that finds no room is woken again by its record.
+// maxQueued bounds the deliveries that wait in memory. The waker wakes one that found no place again.
 const maxQueued = 10_000
 
 // queued is a delivery that waits for its turn.
@@ -15,16 +15,16 @@ type queued struct {
 	team     int64
 }
 
-// fairQueue says which of the waiting deliveries goes next, so that neither a network that is slow nor a team that sends
-// much holds up the others. The network with the fewest under way goes first, and of its teams the one with the fewest:
-// a team alone may have all of its network's places, and gets no further one while another has less and waits.
+// fairQueue decides which delivery runs next, so that neither a slow network nor a busy team delays the others.
+// The network with the fewest running deliveries is next, and within it the team with the fewest. A team
+// without competition may use all places of its network.
 type fairQueue struct {
-	maxRunning    int // at once, in all
-	maxPerNetwork int // at once, to one network
+	maxRunning    int // at once
+	maxPerNetwork int // at once, for one network
 
 	mu       sync.Mutex
-	changed  chan struct{} // holds one: something came, or a place is free
-	idle     chan struct{} // closed once nothing is under way and nothing starts any more
+	changed  chan struct{} // buffered signal: a delivery arrived or a place is free
+	idle     chan struct{} // closed when the queue is closed and nothing runs
 	closed   bool
 	waiting  map[string]bool
 	networks map[string]*networkQueue // by platform
@@ -32,25 +32,26 @@ type fairQueue struct {
 	turns    uint64
 }
 
-// networkQueue is what waits for and goes to one network.
+// networkQueue holds the deliveries to one network.
 type networkQueue struct {
 	share
 	teams map[int64]*teamQueue
 }
 
-// teamQueue is what waits for and goes to one network from one team.
+// teamQueue holds the deliveries of one team to one network.
 type teamQueue struct {
 	share
-	ids []string // in the order in which they were woken
+	ids []string // in the order of their wakes
 }
 
-// share is what lanes and lines are compared by.
+// share is what networks and teams are compared by.
 type share struct {
 	running  int
 	waiting  int
-	lastTurn uint64 // the turn in which it was served last
+	lastTurn uint64 // the turn that it last had
 }
 
+// before reports whether q is next: fewer running deliveries first, then the longest wait.
 func (q *share) before(other *share) bool {
 	return cmp.Or(cmp.Compare(q.running, other.running), cmp.Compare(q.lastTurn, other.lastTurn)) < 0
 }
@@ -62,7 +63,8 @@ func (q *share) start(turn uint64) {
 }
 
 func newFairQueue(flights, each int) *fairQueue {
-	return &fairQueue{maxRunning: flights, maxPerNetwork: each, changed: make(chan struct{}, 1), idle: make(chan struct{}), waiting: map[string]bool{}, networks: map[string]*networkQueue{}}
+	return &fairQueue{maxRunning: flights, maxPerNetwork: each, changed: make(chan struct{}, 1),
+		idle: make(chan struct{}), waiting: map[string]bool{}, networks: map[string]*networkQueue{}}
 }
 
 func (p *fairQueue) signal() {
@@ -72,14 +74,14 @@ func (p *fairQueue) signal() {
 	}
 }
 
-// contains tells whether a delivery waits here already.
+// contains reports whether a delivery waits in the queue.
 func (p *fairQueue) contains(id string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.waiting[id]
 }
 
-// add has a delivery wait, once.
+// add appends a delivery, once.
 func (p *fairQueue) add(b queued) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -103,8 +105,8 @@ func (p *fairQueue) add(b queued) {
 	p.signal()
 }
 
-// next takes the delivery whose turn it is, where a place is free for one. Whoever takes it tells by landed when the
-// work has ended.
+// next removes and returns the delivery that runs next. It reports false if nothing waits or no place is free.
+// The caller must call release after the work.
 func (p *fairQueue) next() (queued, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -136,7 +138,7 @@ func (p *fairQueue) next() (queued, bool) {
 	return b, true
 }
 
-// release gives a place back.
+// release frees a place.
 func (p *fairQueue) release(b queued) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -152,7 +154,8 @@ func (p *fairQueue) release(b queued) {
 	p.signal()
 }
 
-// close lets nothing start any more. What waits is woken again, by another node or after the next start.
+// close stops the queue from starting deliveries. The waker of another node, or of the next start, wakes what
+// still waits.
 func (p *fairQueue) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -162,14 +165,14 @@ func (p *fairQueue) close() {
 	}
 }
 
-// closeIdle closes idle once nothing is under way nor will be.
+// closeIdle closes idle when the queue is closed and nothing runs.
 func (p *fairQueue) closeIdle() {
 	if p.closed && p.running == 0 {
 		close(p.idle)
 	}
 }
 
-// runningByNetwork tells how many deliveries are under way to each network that had any.
+// runningByNetwork returns the number of running deliveries by platform.
 func (p *fairQueue) runningByNetwork() map[string]int {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -63,14 +63,15 @@ func TestOneTeamsBurstHoldsNobodyUp(t *testing.T) {
 		next, _ := p.next()
 		order = append(order, next.team)
 	}
-	if want := []int64{2, 3, 2, 1, 1}; len(under) != 8 || !slices.Equal(sortedCopy(order[:2]), want[:2]) || !slices.Equal(order[2:], want[2:]) {
+	if want := []int64{2, 3, 2, 1, 1}; len(under) != 8 || !slices.Equal(sortedCopy(order[:2]), want[:2]) ||
+		!slices.Equal(order[2:], want[2:]) {
 		t.Errorf("%d places for one team; then came the teams %v", len(under), order)
 	}
 }
 
 func sortedCopy(s []int64) []int64 { return slices.Sorted(slices.Values(s)) }
 
-// Whatever comes and lands in whatever order: no share is exceeded, nothing is lost and nothing goes twice.
+// In any order of arrivals and ends, no share is exceeded, nothing is lost and nothing runs twice.
 func TestPace(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -98,7 +99,8 @@ func TestPace(t *testing.T) {
 		}
 		t.Repeat(map[string]func(*rapid.T){
 			"come": func(t *rapid.T) {
-				b := queued{fmt.Sprint(len(came)), rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "platform"), rapid.Int64Range(1, 3).Draw(t, "team")}
+				b := queued{fmt.Sprint(len(came)), rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "platform"),
+					rapid.Int64Range(1, 3).Draw(t, "team")}
 				came[b.id] = true
 				p.add(b)
 				p.add(b) // woken twice
@@ -142,7 +144,7 @@ func TestLand(t *testing.T) {
 	})
 }
 
-// While one network hangs, what goes to another is on its way within seconds, whoever sent more.
+// While one network hangs, what goes to another starts within seconds, whichever team has sent more.
 func TestANetworkThatHangsHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {

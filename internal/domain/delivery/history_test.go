@@ -44,7 +44,8 @@ func TestQuietBeginsWhereOthersTookOver(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		s := newEnv(t, testkit.Open(t, url, testkit.NewClock(noon)), testkit.NewClock(noon), &scriptedNetwork{})
 		var d delivery
-		if err := s.db.QueryRow(t.Context(), `SELECT id FROM deliveries WHERE post_id = ?`, s.post).Scan(&d.ID); err != nil {
+		if err := s.db.QueryRow(t.Context(), `SELECT id FROM deliveries WHERE post_id = ?`,
+			s.post).Scan(&d.ID); err != nil {
 			t.Fatal(err)
 		}
 		for _, a := range []struct {
@@ -64,7 +65,8 @@ func TestQuietBeginsWhereOthersTookOver(t *testing.T) {
 				ended = db.Micros(noon.Add(a.began + a.took))
 			}
 			err := s.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
-				_, err := tx.Exec(ctx, `INSERT INTO delivery_attempts (delivery_id, epoch, call, started_at, ended_at, result) VALUES (?, 1, ?, ?, ?, ?)`,
+				_, err := tx.Exec(ctx, `INSERT INTO delivery_attempts (delivery_id, epoch, call, started_at, ended_at,
+					result) VALUES (?, 1, ?, ?, ?, ?)`,
 					d.ID, a.call, db.Micros(noon.Add(a.began)), ended, a.result)
 				return err
 			})

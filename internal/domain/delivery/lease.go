@@ -13,30 +13,36 @@ import (
 	"pressroom/internal/platform/restoreguard"
 )
 
-// errLeaseLost says that somebody else holds the delivery by now: whatever we meant to write is theirs to decide.
-var errLeaseLost = errors.New("the lease of the delivery was lost")
+// errLeaseLost reports that another holder has the delivery. Nothing may be written.
+var errLeaseLost = errors.New("the lease was lost")
 
-// claim takes the lease of a delivery that nobody holds and whose time has come; never of a team that is being deleted, nor while all is held. It reports
-// false where there is nothing to do.
+// claim takes the lease of a delivery that is due and not leased. It reports false if there is nothing to do,
+// the team is being deleted or publishing is held.
 func (s *Service) claim(ctx context.Context, id string) (delivery, bool, error) {
 	d := delivery{ID: id}
 	err := s.db.InTx(ctx, "delivery.claim", func(ctx context.Context, tx *db.Tx) error {
 		until := db.Micros(tx.Now().Add(s.opts.Lease))
 		var phaseText, draft string
 		var first, created, due, earlier int64
-		err := tx.QueryRow(ctx, `UPDATE deliveries SET owner = ?, epoch = epoch + 1, lease_until = ?, wake_at = ? WHERE id = ? AND phase <> 'ended' AND lease_until < ? AND not_before <= ?
-				AND NOT EXISTS (SELECT 1 FROM teams WHERE teams.id = deliveries.team_id AND teams.deleted_at > 0) AND `+restoreguard.Free+`
-			RETURNING team_id, post_id, account_id, job_id, phase, draft, tries, looks, epoch, network_id, first_at, created_at,
-				(SELECT scheduled_at FROM posts WHERE posts.id = deliveries.post_id), COALESCE((SELECT trace FROM jobs WHERE jobs.id = deliveries.job_id), ''),
-				(SELECT COUNT(*) FROM deliveries x WHERE x.post_id = deliveries.post_id AND x.account_id = deliveries.account_id AND x.created_at < deliveries.created_at)`,
+		err := tx.QueryRow(ctx, `UPDATE deliveries SET owner = ?, epoch = epoch + 1, lease_until = ?, wake_at = ?
+			WHERE id = ? AND phase <> 'ended' AND lease_until < ? AND not_before <= ?
+				AND NOT EXISTS (SELECT 1 FROM teams WHERE teams.id = deliveries.team_id AND teams.deleted_at > 0)
+				AND `+restoreguard.Free+`
+			RETURNING team_id, post_id, account_id, job_id, phase, draft, tries, looks, epoch, network_id, first_at,
+			created_at,
+				(SELECT scheduled_at FROM posts WHERE posts.id = deliveries.post_id), COALESCE((SELECT trace FROM jobs
+				WHERE jobs.id = deliveries.job_id), ''),
+				(SELECT COUNT(*) FROM deliveries x WHERE x.post_id = deliveries.post_id
+				AND x.account_id = deliveries.account_id AND x.created_at < deliveries.created_at)`,
 			s.owner, until, until, id, db.Micros(tx.Now()), db.Micros(tx.Now())).
-			Scan(&d.TeamID, &d.PostID, &d.AccountID, &d.JobID, &phaseText, &draft, &d.Tries, &d.Lookups, &d.Epoch, &d.NetworkID, &first, &created, &due, &d.Trace, &earlier)
+			Scan(&d.TeamID, &d.PostID, &d.AccountID, &d.JobID, &phaseText, &draft, &d.Tries, &d.Lookups, &d.Epoch,
+				&d.NetworkID, &first, &created, &due, &d.Trace, &earlier)
 		if err != nil {
 			return err
 		}
 		d.Phase, d.Draft, d.FirstAt, d.CreatedAt = phase(phaseText), []byte(draft), db.Time(first), db.Time(created)
 		d.DueAt = d.CreatedAt
-		if due > 0 && due < created && earlier == 0 { // neither sent ahead of its time, nor a retry
+		if due > 0 && due < created && earlier == 0 { // neither published early nor a retry
 			d.DueAt = db.Time(due)
 		}
 		if d.Phase == doubtful || d.Phase == linking {
@@ -56,24 +62,30 @@ func (s *Service) claim(ctx context.Context, id string) (delivery, bool, error) 
 	return d, true, nil
 }
 
+// renewLease extends the lease.
 func (s *Service) renewLease(ctx context.Context, d delivery) error {
 	ctx, cancel := context.WithTimeout(ctx, s.opts.Lease/3)
 	defer cancel()
-	return s.updateLeased(ctx, "delivery.renew", d, `UPDATE deliveries SET lease_until = ?, wake_at = ?`, func(tx *db.Tx) []any {
-		until := db.Micros(tx.Now().Add(s.opts.Lease))
-		return []any{until, until}
-	})
+	return s.updateLeased(ctx, "delivery.renew", d, `UPDATE deliveries SET lease_until = ?, wake_at = ?`,
+		func(tx *db.Tx) []any {
+			until := db.Micros(tx.Now().Add(s.opts.Lease))
+			return []any{until, until}
+		})
 }
 
-// updateLeased changes a delivery's record as long as we hold it.
-func (s *Service) updateLeased(ctx context.Context, name string, d delivery, set string, args func(*db.Tx) []any) error {
-	err := s.db.InTx(ctx, name, func(ctx context.Context, tx *db.Tx) error { return updateLeasedTx(ctx, tx, d, set, args(tx)...) })
+// updateLeased updates a delivery in a transaction of its own. It returns errLeaseLost if the lease is lost.
+func (s *Service) updateLeased(ctx context.Context, name string, d delivery, set string,
+	args func(*db.Tx) []any) error {
+	err := s.db.InTx(ctx, name, func(ctx context.Context, tx *db.Tx) error {
+		return updateLeasedTx(ctx, tx, d, set, args(tx)...)
+	})
 	if err != nil {
 		return fmt.Errorf("%s of %s: %w", name, d.ID, err)
 	}
 	return nil
 }
 
+// updateLeasedTx updates a delivery. It returns errLeaseLost if the lease is lost.
 func updateLeasedTx(ctx context.Context, tx *db.Tx, d delivery, set string, args ...any) error {
 	n, err := tx.Exec(ctx, set+` WHERE id = ? AND epoch = ?`, append(args, d.ID, d.Epoch)...)
 	if err != nil {
@@ -85,23 +97,25 @@ func updateLeasedTx(ctx context.Context, tx *db.Tx, d delivery, set string, args
 	return nil
 }
 
-// instant is a time on the clock that all nodes go by, on the machine's clock, which may jump, and on the machine's own count of
-// time, which does not but may stand still where the machine does.
+// instant is one point in time on three clocks: the clock that all nodes share, the machine's wall clock, which
+// may jump, and its monotonic clock, which may stop while the machine sleeps.
 type instant struct{ cluster, wall, monotonic time.Time }
 
+// instant returns the current time on all three clocks.
 func (s *Service) instant() instant {
 	now := time.Now()
 	return instant{s.db.Now(), now.Round(0), now}
 }
 
-// until is how much time has passed since then, by the one that tells most.
+// until returns how much time has passed until now, by the clock that shows most.
 func (i instant) until(now instant) time.Duration {
 	return max(now.cluster.Sub(i.cluster), now.wall.Sub(i.wall), now.monotonic.Sub(i.monotonic))
 }
 
-var errLeaseStale = errors.New("so much time has passed since the lease was renewed that others may have taken over")
+// errLeaseStale reports that a lease has not been renewed in time, so another node may hold the delivery.
+var errLeaseStale = errors.New("the lease was not renewed in time; another node may have taken over")
 
-// checkLease tells whether less time has passed since the lease was claimed or renewed than it lasts.
+// checkLease returns errLeaseStale if a lease's duration has passed since the last renewal.
 func (a *attempt) checkLease() error {
 	if a.leaseConfirmed.Load().until(a.s.instant()) >= a.s.opts.Lease {
 		return errLeaseStale

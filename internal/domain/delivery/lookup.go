@@ -13,7 +13,7 @@ import (
 	"pressroom/internal/platform/failpoint"
 )
 
-// resolve asks the network whether a commit that was begun took effect.
+// resolve asks the network whether a commit took effect.
 func (a *attempt) resolve(ctx context.Context) error {
 	attempt, err := a.beginCall(ctx, "resolve")
 	if err != nil {
@@ -43,7 +43,8 @@ func (a *attempt) resolve(ctx context.Context) error {
 	return a.lookUpLater(ctx, err)
 }
 
-// lookUp makes the call that asks.
+// lookUp makes the network call of resolve. A post that was found only by its content may belong to another
+// delivery and then counts as unknown.
 func (a *attempt) lookUp(ctx context.Context, t network.Tried) (network.Verdict, network.Receipt, error) {
 	failpoint.Point("before resolve call")
 	calling, span := a.startCall(ctx, "network.resolve")
@@ -57,12 +58,15 @@ func (a *attempt) lookUp(ctx context.Context, t network.Tried) (network.Verdict,
 	return verdict, receipt, err
 }
 
-var errAmbiguous = &network.Error{Class: network.Uncertain, Err: errors.New("looking back: another publication of the account shows the same, and what was found may be that one")}
+// errAmbiguous is the error of a lookup that found a post which another publication may have made.
+var errAmbiguous = &network.Error{Class: network.Uncertain,
+	Err: errors.New("another publication on this account has the same content, and the post found may be that one")}
 
-// belongsToOther tells whether what a look has found by what it shows may be another post's of the same words, which has put it there since
-// the look began, or is about to be told so: taken for ours, ours would be said to stand and would never be sent.
+// belongsToOther reports whether a post that was found by its content may belong to another delivery with the
+// same words. Otherwise this post would count as published and never be sent.
 func (a *attempt) belongsToOther(ctx context.Context, r network.Receipt) bool {
-	// In this order: what ends between the two has its id by the second. Where the database does not tell it may be another's.
+	// The order matters: a delivery that ends between the two checks has its id by the second. On an error, assume
+	// that the post is another's.
 	if rival, err := a.s.hasRival(ctx, a.d); err != nil || rival {
 		return true
 	}
@@ -70,10 +74,11 @@ func (a *attempt) belongsToOther(ctx context.Context, r network.Receipt) bool {
 	return err != nil || (network.Tried{Others: shown}).Another(r.ID, r.Permalink)
 }
 
-// hasRival tells whether another post with the same words was sent to the account and has no end yet.
+// hasRival reports whether another post with the same words was sent to the account and has no result yet.
 func (s *Service) hasRival(ctx context.Context, d delivery) (bool, error) {
 	posts, err := db.All(ctx, s.db, func(rows *sql.Rows, post *string) error { return rows.Scan(post) },
-		`SELECT DISTINCT d.post_id FROM deliveries d WHERE d.team_id = ? AND d.phase IN ('committing', 'doubtful') AND d.account_id = ? AND d.post_id <> ?`, d.TeamID, d.AccountID, d.PostID)
+		`SELECT DISTINCT d.post_id FROM deliveries d WHERE d.team_id = ? AND d.phase IN ('committing', 'doubtful')
+			AND d.account_id = ? AND d.post_id <> ?`, d.TeamID, d.AccountID, d.PostID)
 	if err != nil {
 		return false, fmt.Errorf("listing what else went to account %d: %w", d.AccountID, err)
 	}
@@ -86,21 +91,22 @@ func (s *Service) hasRival(ctx context.Context, d delivery) (bool, error) {
 	}
 	return slices.ContainsFunc(posts, func(post string) bool {
 		theirs, err := s.posts.TextFor(ctx, d.TeamID, post, d.AccountID)
-		return err != nil || sameWords(ours, theirs) // what cannot be read could be anything
+		return err != nil || sameWords(ours, theirs) // an unreadable post may have the same words
 	}), nil
 }
 
-// handleAbandoned ends, or begins anew, what the network took and then gave up, by its reason.
+// handleAbandoned fails or restarts a delivery that the network accepted and later dropped, depending on its
+// reason.
 func (a *attempt) handleAbandoned(ctx context.Context, err error) error {
 	if a.d.Phase != doubtful {
 		return a.handleRefusal(ctx, planned, err)
 	}
-	code := cmp.Or(refusalCodes[classOf(err)], "network_error") // every other class is one that may pass
+	code := cmp.Or(refusalCodes[classOf(err)], "network_error") // every other class is temporary
 	return a.finish(ctx, ended, failedResult(code, errorMessage(err)))
 }
 
-// resend is the next commit of what is certainly not there, right behind the look. A last commit that got no answer at
-// all may still land, so that nothing is there is believed for good only after a while.
+// resend commits again, immediately after a lookup that found nothing. A commit without any answer may still
+// take effect, so the last lookup counts only after quietTime.
 func (a *attempt) resend(ctx context.Context, t network.Tried, silent bool) error {
 	now := a.s.db.Now()
 	quiet := now.Sub(t.Last)

@@ -22,10 +22,11 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// memoryNetwork is a network that many flights use at once. It has no idempotency: what is committed twice stands twice.
+// memoryNetwork is a network that many flights use at once. It has no idempotency: what is committed twice
+// stands twice.
 type memoryNetwork struct {
 	platform string
-	commits  func(ctx context.Context) (held bool, err error) // what a commit does; all is well where nil
+	commits  func(ctx context.Context) (held bool, err error) // what a commit does; nil succeeds
 
 	mu   sync.Mutex
 	held map[string]int // by the draft
@@ -59,11 +60,13 @@ func (n *memoryNetwork) Connect(context.Context, network.Credentials) (network.G
 	return network.Grant{Account: "did:test:1", Username: "harbour.test"}, nil
 }
 
-func (n *memoryNetwork) Prepare(_ context.Context, _ network.Grant, d network.Draft, _ network.Files) (network.Draft, time.Duration, error) {
+func (n *memoryNetwork) Prepare(_ context.Context, _ network.Grant, d network.Draft,
+	_ network.Files) (network.Draft, time.Duration, error) {
 	return d, 0, nil
 }
 
-func (n *memoryNetwork) Commit(ctx context.Context, _ network.Grant, d network.Draft, _ network.Files) (network.Receipt, error) {
+func (n *memoryNetwork) Commit(ctx context.Context, _ network.Grant, d network.Draft,
+	_ network.Files) (network.Receipt, error) {
 	held, err := true, error(nil)
 	if n.commits != nil {
 		held, err = n.commits(ctx)
@@ -79,7 +82,8 @@ func (n *memoryNetwork) Commit(ctx context.Context, _ network.Grant, d network.D
 	return network.Receipt{ID: "1", Permalink: "https://example.test/1"}, err
 }
 
-func (n *memoryNetwork) Resolve(_ context.Context, _ network.Grant, d network.Draft, _ network.Tried) (network.Verdict, network.Receipt, error) {
+func (n *memoryNetwork) Resolve(_ context.Context, _ network.Grant, d network.Draft,
+	_ network.Tried) (network.Verdict, network.Receipt, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.held[string(d)] > 0 {
@@ -121,12 +125,16 @@ func newMultiEnv(tb testing.TB, d *db.DB, teams int, opts Options, networks ...n
 	owner, err := people.AddPerson(ctx, "Ada", "ada@example.com", "")
 	must(err)
 	accounts := account.New(d, sealer, networks...)
-	posts := post.New(d, accounts, job.NewStore(d, map[job.Type]job.Result{job.SocialPost: Result(d)}, 5), noLibrary{}, post.DefaultLimits, plan.Shipped())
-	p := &multiEnv{Service: New(d, posts, accounts, noLibrary{}, queue, opts, log), tools: map[string]operation.Operation{}}
+	posts := post.New(d, accounts, job.NewStore(d, map[job.Type]job.Result{job.SocialPost: Result(d)}, 5),
+		noLibrary{}, post.DefaultLimits, plan.Shipped())
+	p := &multiEnv{Service: New(d, posts, accounts, noLibrary{}, queue, opts, log),
+		tools: map[string]operation.Operation{}}
 	for n := range teams {
-		made, err := people.AddTeam(ctx, team.Team{Name: fmt.Sprint("Harbour ", n), Timezone: "UTC", Language: "en", Plan: "agency"}, owner.ID)
+		made, err := people.AddTeam(ctx, team.Team{Name: fmt.Sprint("Harbour ", n), Timezone: "UTC", Language: "en",
+			Plan: "agency"}, owner.ID)
 		must(err)
-		p.calls = append(p.calls, operation.Call{Actor: &access.Actor{TeamID: made.ID, PersonID: owner.ID, Zone: time.UTC, Plan: "agency", Language: "en", Capabilities: access.Effective(access.Full, access.Owner)}})
+		p.calls = append(p.calls, operation.Call{Actor: &access.Actor{TeamID: made.ID, PersonID: owner.ID,
+			Zone: time.UTC, Plan: "agency", Language: "en", Capabilities: access.Effective(access.Full, access.Owner)}})
 		ids := []int64{}
 		for _, net := range networks {
 			a, err := accounts.Connect(ctx, made.ID, net.Platform(), network.Credentials{})
@@ -153,7 +161,8 @@ func (p *multiEnv) scheduleDue(tb testing.TB, team, net, count int) {
 				return err
 			}
 		}
-		_, err := tx.Exec(ctx, `UPDATE posts SET status = 'scheduled', scheduled_at = ? WHERE status = 'draft'`, db.Micros(tx.Now()))
+		_, err := tx.Exec(ctx, `UPDATE posts SET status = 'scheduled', scheduled_at = ? WHERE status = 'draft'`,
+			db.Micros(tx.Now()))
 		return err
 	})
 	if err != nil {
@@ -199,7 +208,8 @@ func (p *multiEnv) waitUntil(tb testing.TB, so func() bool) {
 func (p *multiEnv) countOpen(tb testing.TB) int {
 	tb.Helper()
 	var n int
-	err := p.db.QueryRow(tb.Context(), `SELECT COUNT(*) FROM posts WHERE status IN ('scheduled', 'processing')`).Scan(&n)
+	err := p.db.QueryRow(tb.Context(), `SELECT COUNT(*) FROM posts WHERE status IN ('scheduled',
+		'processing')`).Scan(&n)
 	if err != nil {
 		tb.Fatal(err)
 	}

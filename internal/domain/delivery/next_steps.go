@@ -9,34 +9,35 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Step is what is done next with an account of a post.
+// Step is what happens next to an account of a post.
 type Step string
 
 // The steps.
 const (
-	StepSend      Step = "handing" // it is handed to its network
-	StepPrepare   Step = "making"  // the network makes ready what it was given
-	StepRetry     Step = "again"   // it is handed over once more, as the last time failed in passing
-	StepRest      Step = "resting" // nothing is called, as the network fails
-	StepResolve   Step = "asking"  // the network is asked what became of it
-	StepLookUp    Step = "looking" // it is unconfirmed, and the network is asked now and then
-	StepPermalink Step = "linking" // it is published, and the network is asked where it stands
+	StepSend      Step = "handing" // it is sent
+	StepPrepare   Step = "making"  // the network prepares media
+	StepRetry     Step = "again"   // it is sent again after a temporary failure
+	StepRest      Step = "resting" // it waits while the network fails
+	StepResolve   Step = "asking"  // the network is asked for the outcome
+	StepLookUp    Step = "looking" // it is unconfirmed and looked up from time to time
+	StepPermalink Step = "linking" // it is published and the network is asked for the permalink
 )
 
-// Next is what is done next with an account of a post.
+// Next is the next step of an account of a post.
 type Next struct {
 	AccountID int64
 	Step      Step
 	At        time.Time // when; zero for now
-	Until     time.Time // of Looking: until about when the network is asked
+	Until     time.Time // of StepLookUp: about when lookups end
 }
 
-// NextSteps tells what is done next with the accounts of a team's post; those with which all is done are left out.
+// NextSteps returns the next step of each account of a team's post that has not ended.
 func (s *Service) NextSteps(ctx context.Context, team int64, postID string) ([]Next, error) {
 	now := s.db.Now()
 	out, err := db.All(ctx, s.db, func(rows *sql.Rows, n *Next) error {
 		var d pendingDelivery
-		err := rows.Scan(&n.AccountID, &d.phase, &d.tries, &d.drafted, &d.lease, &d.notBefore, &d.wake, &d.created, &d.lastCall)
+		err := rows.Scan(&n.AccountID, &d.phase, &d.tries, &d.drafted, &d.lease, &d.notBefore, &d.wake, &d.created,
+			&d.lastCall)
 		n.Step, n.At = d.step(), d.at(now)
 		if n.Step == StepLookUp {
 			n.Until = db.Time(d.created).Add(lookUpFor)
@@ -44,21 +45,22 @@ func (s *Service) NextSteps(ctx context.Context, team int64, postID string) ([]N
 		return err
 	}, nextStepsQuery, postID, team)
 	if err != nil {
-		return nil, fmt.Errorf("reading what is done next with a post: %w", err)
+		return nil, fmt.Errorf("reading the next steps of a post: %w", err)
 	}
 	return out, nil
 }
 
-const nextStepsQuery = `SELECT d.account_id, d.phase, d.tries, CASE WHEN d.draft = '' THEN 0 ELSE 1 END, d.lease_until, d.not_before, d.wake_at, d.created_at,
+const nextStepsQuery = `SELECT d.account_id, d.phase, d.tries, CASE WHEN d.draft = '' THEN 0
+	ELSE 1 END, d.lease_until, d.not_before, d.wake_at, d.created_at,
 	COALESCE((SELECT t.call FROM delivery_attempts t WHERE t.delivery_id = d.id ORDER BY t.id DESC LIMIT 1), '')
 	FROM deliveries d WHERE d.post_id = ? AND d.team_id = ? AND d.phase <> 'ended' ORDER BY d.created_at, d.id`
 
-// pendingDelivery is how a delivery that has not ended stands.
+// pendingDelivery is a delivery that has not ended.
 type pendingDelivery struct {
 	phase                           phase
 	tries, drafted                  int
 	lease, notBefore, wake, created int64
-	lastCall                        string // the call of the last attempt; a rest is one
+	lastCall                        string // the call of the last attempt, which may be callRest
 }
 
 func (d pendingDelivery) step() Step {
@@ -82,7 +84,7 @@ func (d pendingDelivery) step() Step {
 	return StepSend
 }
 
-// at is when it is done; zero while somebody is at it, or its time has come.
+// at returns when the step happens; zero if it is due or running.
 func (d pendingDelivery) at(now time.Time) time.Time {
 	at := d.notBefore
 	if d.phase == doubtful || d.phase == linking {

@@ -17,13 +17,17 @@ func TestWhatIsDoneNextIsTold(t *testing.T) {
 		step   Step          // none where empty
 		later  bool          // it has a time that is to come
 	}{
-		"at first":      {step: StepSend},
-		"published":     {within: time.Minute},
-		"failed":        {net: scriptedNetwork{commits: []step{{class: network.Rejected}}}, within: time.Minute},
-		"slowed down":   {net: scriptedNetwork{commits: times(3, step{class: network.Rate, after: 20 * time.Second})}, within: time.Second, step: StepRetry, later: true},
-		"made ready":    {net: scriptedNetwork{prepares: times(9, step{wait: 10 * time.Second})}, within: time.Second, step: StepPrepare, later: true},
-		"worked on":     {net: scriptedNetwork{commits: []step{startsProcessing}, resolves: times(9, stillProcessing)}, within: time.Second, step: StepResolve, later: true},
-		"nobody knows":  {net: scriptedNetwork{commits: []step{lostButSent}}, within: 2 * time.Minute, step: StepLookUp, later: true},
+		"at first":  {step: StepSend},
+		"published": {within: time.Minute},
+		"failed":    {net: scriptedNetwork{commits: []step{{class: network.Rejected}}}, within: time.Minute},
+		"slowed down": {net: scriptedNetwork{commits: times(3, step{class: network.Rate, after: 20 * time.Second})},
+			within: time.Second, step: StepRetry, later: true},
+		"made ready": {net: scriptedNetwork{prepares: times(9, step{wait: 10 * time.Second})}, within: time.Second,
+			step: StepPrepare, later: true},
+		"worked on": {net: scriptedNetwork{commits: []step{startsProcessing},
+			resolves: times(9, stillProcessing)}, within: time.Second, step: StepResolve, later: true},
+		"nobody knows": {net: scriptedNetwork{commits: []step{lostButSent}}, within: 2 * time.Minute,
+			step: StepLookUp, later: true},
 		"nobody knew":   {net: scriptedNetwork{commits: []step{lostButSent}}, within: 48 * time.Hour},
 		"not connected": {net: scriptedNetwork{commits: []step{{class: network.AuthDead}}}, within: time.Minute},
 	} {
@@ -58,7 +62,8 @@ func (s *env) checkNext(t *testing.T, step Step, later bool) {
 		}
 		return
 	}
-	if len(coming) != 1 || coming[0].Step != step || coming[0].At.After(s.clock.Now()) != later || coming[0].AccountID != s.account(t) {
+	if len(coming) != 1 || coming[0].Step != step || coming[0].At.After(s.clock.Now()) != later ||
+		coming[0].AccountID != s.account(t) {
 		t.Fatalf("got %+v at %v, want %s", coming, s.clock.Now(), step)
 	}
 	if got := coming[0].Until; step == StepLookUp && !got.Equal(noon.Add(lookUpFor)) {

@@ -10,19 +10,19 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// PhaseCount is how many deliveries stand in a phase.
+// PhaseCount is the number of deliveries in a phase.
 type PhaseCount struct {
 	Phase      string
 	Deliveries int64
-	Oldest     time.Time // when the oldest of them was made
+	Oldest     time.Time // when the oldest of them was created
 }
 
-// Phases are those in which deliveries have not ended, in their order.
+// Phases returns the phases of unfinished deliveries, in order.
 func Phases() []string {
 	return []string{string(planned), string(prepared), string(committing), string(doubtful), string(linking)}
 }
 
-// CountByPhase counts the deliveries that have not ended, of every team.
+// CountByPhase counts the unfinished deliveries of all teams.
 func (s *Service) CountByPhase(ctx context.Context) ([]PhaseCount, error) {
 	out, err := db.All(ctx, s.db, func(rows *sql.Rows, l *PhaseCount) error {
 		var oldest int64
@@ -36,18 +36,19 @@ func (s *Service) CountByPhase(ctx context.Context) ([]PhaseCount, error) {
 	return out, nil
 }
 
-// CountUnconfirmed counts the accounts of posts, of every team, of which nobody knows whether they went out, and tells since when the
-// oldest of them is; the zero time where there is none.
+// CountUnconfirmed returns the number of unconfirmed accounts of all teams, and since when the oldest is
+// unconfirmed; the zero time if there is none.
 func (s *Service) CountUnconfirmed(ctx context.Context) (int64, time.Time, error) {
 	var n, oldest int64
-	err := s.db.QueryRow(ctx, `SELECT COUNT(*), COALESCE(MIN(ended_at), 0) FROM deliveries WHERE outcome = 'unconfirmed'`).Scan(&n, &oldest)
+	err := s.db.QueryRow(ctx, `SELECT COUNT(*), COALESCE(MIN(ended_at), 0) FROM deliveries
+		WHERE outcome = 'unconfirmed'`).Scan(&n, &oldest)
 	if err != nil {
 		return 0, time.Time{}, fmt.Errorf("counting unconfirmed accounts: %w", err)
 	}
 	return n, db.Time(oldest), nil
 }
 
-// StuckDelivery is a delivery that has taken long, and what it waits for.
+// StuckDelivery is an unfinished delivery that is old, and what it waits for.
 type StuckDelivery struct {
 	ID          string
 	TeamID      int64
@@ -55,43 +56,47 @@ type StuckDelivery struct {
 	AccountID   int64
 	Platform    string
 	Phase       string
-	Since       time.Time // when it was made
+	Since       time.Time // when it was created
 	Tries       int64
-	Held        bool      // somebody works on it now
-	RestsUntil  time.Time // it is not tried before; zero where it is not resting
-	Last        string    // what the last attempt met with; empty where there was none, or its end is not known
+	Held        bool      // a node works on it
+	RestsUntil  time.Time // not tried before; zero if it does not wait
+	Last        string    // result of the last attempt; empty if none is known
 	NetworkCode string    // the network's own: untrusted
 }
 
-const maxStuck = 50 // that are listed at once
+const maxStuck = 50 // listed at once
 
-// ListStuck lists deliveries of every team that were made before a time and have not ended, the oldest first and 50 at most.
+// ListStuck returns up to 50 unfinished deliveries of all teams that were created before a time, the oldest
+// first.
 func (s *Service) ListStuck(ctx context.Context, before time.Time) ([]StuckDelivery, error) {
 	now := s.db.Now()
 	out, err := db.All(ctx, s.db, func(rows *sql.Rows, d *StuckDelivery) error {
 		var since, lease, rest int64
-		err := rows.Scan(&d.ID, &d.TeamID, &d.PostID, &d.AccountID, &d.Platform, &d.Phase, &since, &d.Tries, &lease, &rest, &d.Last, &d.NetworkCode)
+		err := rows.Scan(&d.ID, &d.TeamID, &d.PostID, &d.AccountID, &d.Platform, &d.Phase, &since, &d.Tries, &lease,
+			&rest, &d.Last, &d.NetworkCode)
 		d.Since, d.Held = db.Time(since), db.Time(lease).After(now)
 		if until := db.Time(rest); until.After(now) {
 			d.RestsUntil = until
 		}
 		return err
-	}, `SELECT d.id, d.team_id, d.post_id, d.account_id, a.platform, d.phase, d.created_at, d.tries, d.lease_until, d.not_before, COALESCE(t.result, ''), COALESCE(t.network_code, '')
+	}, `SELECT d.id, d.team_id, d.post_id, d.account_id, a.platform, d.phase, d.created_at, d.tries, d.lease_until,
+		d.not_before, COALESCE(t.result, ''), COALESCE(t.network_code, '')
 		FROM deliveries d JOIN social_accounts a ON a.id = d.account_id
 		LEFT JOIN delivery_attempts t ON t.id = (SELECT MAX(x.id) FROM delivery_attempts x WHERE x.delivery_id = d.id)
 		WHERE d.phase <> 'ended' AND d.created_at < ? ORDER BY d.created_at, d.id LIMIT ?`, db.Micros(before), maxStuck)
 	if err != nil {
-		return nil, fmt.Errorf("looking for deliveries that take long: %w", err)
+		return nil, fmt.Errorf("listing old deliveries: %w", err)
 	}
 	return out, nil
 }
 
-// Wake has a delivery looked at now that nobody works on, for the operator. How long it rests stays, as the network
-// asked for it or fails: not_found where there is none of this id that could be woken.
+// Wake makes a delivery run now, for the operator. A wait that the network asked for is kept. It returns
+// not_found if no delivery with this id can be woken.
 func (s *Service) Wake(ctx context.Context, id string) error {
 	return s.db.InTx(ctx, "delivery.wake_by_hand", func(ctx context.Context, tx *db.Tx) error {
 		now := db.Micros(tx.Now())
-		n, err := tx.Exec(ctx, `UPDATE deliveries SET wake_at = ? WHERE id = ? AND phase <> 'ended' AND lease_until < ? AND not_before <= ?`, now, id, now, now)
+		n, err := tx.Exec(ctx, `UPDATE deliveries SET wake_at = ? WHERE id = ? AND phase <> 'ended'
+			AND lease_until < ? AND not_before <= ?`, now, id, now, now)
 		if err != nil {
 			return fmt.Errorf("waking delivery %s: %w", id, err)
 		}
@@ -102,7 +107,7 @@ func (s *Service) Wake(ctx context.Context, id string) error {
 	})
 }
 
-// Failure is an attempt that a network did not answer as hoped.
+// Failure is a call that a network refused or failed.
 type Failure struct {
 	At          time.Time
 	TeamID      int64
@@ -115,11 +120,11 @@ type Failure struct {
 }
 
 const (
-	searchedAttempts = 500 // newest attempts that are looked through
-	maxFailures      = 30  // that are told of
+	searchedAttempts = 500 // newest attempts that are searched
+	maxFailures      = 30  // returned
 )
 
-// RecentFailures lists what networks refused or failed at lately, the newest first: at most 30, out of the last 500 attempts.
+// RecentFailures returns up to 30 failed calls among the newest 500, the newest first.
 func (s *Service) RecentFailures(ctx context.Context) ([]Failure, error) {
 	out, err := db.All(ctx, s.db, func(rows *sql.Rows, f *Failure) error {
 		var at int64
@@ -127,10 +132,13 @@ func (s *Service) RecentFailures(ctx context.Context) ([]Failure, error) {
 		f.At = db.Time(at)
 		return err
 	}, `SELECT t.started_at, d.team_id, d.post_id, a.platform, t.call, t.result, t.network_code, t.network_text
-		FROM (SELECT id, delivery_id, started_at, call, result, network_code, network_text FROM delivery_attempts ORDER BY id DESC LIMIT ?) t JOIN deliveries d ON d.id = t.delivery_id JOIN social_accounts a ON a.id = d.account_id
-		WHERE t.call IN ('prepare', 'commit', 'resolve') AND t.result NOT IN ('', 'answered', 'published', 'processing') ORDER BY t.id DESC LIMIT ?`, searchedAttempts, maxFailures)
+		FROM (SELECT id, delivery_id, started_at, call, result, network_code, network_text FROM delivery_attempts
+		ORDER BY id DESC LIMIT ?) t JOIN deliveries d ON d.id = t.delivery_id
+		JOIN social_accounts a ON a.id = d.account_id
+		WHERE t.call IN ('prepare', 'commit', 'resolve') AND t.result NOT IN ('', 'answered', 'published',
+		'processing') ORDER BY t.id DESC LIMIT ?`, searchedAttempts, maxFailures)
 	if err != nil {
-		return nil, fmt.Errorf("looking for what networks failed at: %w", err)
+		return nil, fmt.Errorf("listing failed calls: %w", err)
 	}
 	return out, nil
 }

@@ -8,7 +8,8 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// fetchPermalink asks where a post stands that is published. However that goes, it stays published.
+// fetchPermalink asks the network for the address of a published post. On failure the post stays published,
+// without an address.
 func (a *attempt) fetchPermalink(ctx context.Context) error {
 	calling, span := a.startCall(ctx, "network.permalink")
 	permalink, err := a.net.Permalink(calling, a.grant.Grant, network.Receipt{ID: a.d.NetworkID})
@@ -20,19 +21,20 @@ func (a *attempt) fetchPermalink(ctx context.Context) error {
 	a.d.Lookups++
 	if permalink == "" && a.d.Lookups < maxPermalinkLookups {
 		if err != nil {
-			a.s.log.InfoContext(ctx, "a network did not tell where a post stands", "delivery", a.d.ID, "error", err)
+			a.s.log.InfoContext(ctx, "No permalink yet", "delivery", a.d.ID, "error", err)
 		}
 		return a.postpone(ctx, backoff(a.d.Lookups+2))
 	}
 	a.done = true
 	err = a.s.db.InTx(ctx, "delivery.linked", func(ctx context.Context, tx *db.Tx) error {
-		if err := updateLeasedTx(ctx, tx, a.d, `UPDATE deliveries SET phase = 'ended', permalink = ?, owner = '', lease_until = 0, wake_at = 0`, permalink); err != nil {
+		if err := updateLeasedTx(ctx, tx, a.d, `UPDATE deliveries SET phase = 'ended', permalink = ?, owner = '',
+			lease_until = 0, wake_at = 0`, permalink); err != nil {
 			return err
 		}
 		return a.s.posts.SetPermalink(ctx, tx, a.d.PostID, a.d.AccountID, permalink)
 	})
 	if err != nil {
-		return fmt.Errorf("keeping where %s stands: %w", a.d.ID, err)
+		return fmt.Errorf("storing the permalink of %s: %w", a.d.ID, err)
 	}
 	return nil
 }

@@ -9,17 +9,18 @@ import (
 )
 
 const (
-	maxPrepareTime      = time.Hour       // how long a network may make ready what it was given
-	maxProcessingTime   = 2 * time.Hour   // how long it may work on what was committed before that counts as no answer
-	maxPollInterval     = time.Minute     // between two looks at what a network works on
-	defaultPollInterval = 5 * time.Second // where it does not say
-	firstPermalinkDelay = 2 * time.Second // after which a network is asked where a post stands
-	maxPermalinkLookups = 8               // times it is asked
-	// How long a delivery rests in all while its network fails, about as long as a person would try again by hand.
+	maxPrepareTime      = time.Hour       // how long a network may prepare media
+	maxProcessingTime   = 2 * time.Hour   // how long it may process a commit before that counts as no answer
+	maxPollInterval     = time.Minute     // between two lookups while a network is processing
+	defaultPollInterval = 5 * time.Second // if the network names none
+	firstPermalinkDelay = 2 * time.Second // before the first lookup of a permalink
+	maxPermalinkLookups = 8               // lookups before a post stays without one
+	// How long a delivery waits in total while its network fails, about as long as a person would keep trying.
 	maxOutageWait = 30 * time.Minute
 )
 
-// waitUntilReady rests while the network makes ready what it was given. Where that takes too long nothing was shown.
+// waitUntilReady waits while the network prepares media. After maxPrepareTime the delivery fails; nothing was
+// shown.
 func (a *attempt) waitUntilReady(ctx context.Context, wait time.Duration) error {
 	if a.s.db.Now().Sub(a.d.CreatedAt) > maxPrepareTime {
 		return a.finish(ctx, ended, failedResult("network_error", ""))
@@ -30,7 +31,7 @@ func (a *attempt) waitUntilReady(ctx context.Context, wait time.Duration) error 
 	return a.postpone(ctx, min(wait, maxPollInterval))
 }
 
-// waitForNetwork rests while the network works on what was committed.
+// waitForNetwork waits while the network processes a commit.
 func (a *attempt) waitForNetwork(ctx context.Context, err error) error {
 	if a.d.Phase == doubtful || a.s.db.Now().Sub(a.d.CreatedAt) > maxProcessingTime {
 		return a.lookUpLater(ctx, err)

@@ -8,7 +8,7 @@ import (
 	"pressroom/internal/platform/failpoint"
 )
 
-// prepare fixes the request, then lets the network make ready what shows nothing yet.
+// prepare fixes the request, then lets the network prepare media, which shows nothing yet.
 func (a *attempt) prepare(ctx context.Context) error {
 	if len(a.d.Draft) == 0 {
 		if err := a.plan(ctx); err != nil || a.done {
@@ -34,13 +34,15 @@ func (a *attempt) prepare(ctx context.Context) error {
 	return a.saveDraft(ctx, "delivery.prepared")
 }
 
+// plan fixes the request to the byte and stores it.
 func (a *attempt) plan(ctx context.Context) error {
 	p, t, language, err := a.s.posts.LoadForDelivery(ctx, a.d.TeamID, a.d.PostID, a.d.AccountID)
 	if err != nil {
 		return err
 	}
 	seed := fmt.Sprintf("%s:%d", a.d.PostID, a.d.AccountID)
-	a.d.Draft, err = a.net.Plan(network.Intent{Seed: seed, First: a.d.FirstAt, At: a.d.CreatedAt, Content: p.Content(t, language)})
+	a.d.Draft, err = a.net.Plan(network.Intent{Seed: seed, First: a.d.FirstAt, At: a.d.CreatedAt,
+		Content: p.Content(t, language)})
 	if err != nil {
 		return fmt.Errorf("planning delivery %s: %w", a.d.ID, err)
 	}

@@ -48,7 +48,9 @@ func deliver(b *testing.B, d *db.DB, each int, apart time.Duration) {
 	p.waitUntil(b, func() bool { return p.countOpen(b) == 0 })
 	took := time.Since(began)
 	stop()
-	late, err := db.All(context.Background(), d, func(rows *sql.Rows, late *int64) error { return rows.Scan(late) }, `SELECT published_at - scheduled_at FROM posts`)
+	late, err := db.All(context.Background(), d, func(rows *sql.Rows, late *int64) error {
+		return rows.Scan(late)
+	}, `SELECT published_at - scheduled_at FROM posts`)
 	if err != nil || n.count() != teams*each || n.most() != 1 {
 		b.Fatalf("%d held, %v", n.count(), err)
 	}
@@ -61,7 +63,8 @@ func deliver(b *testing.B, d *db.DB, each int, apart time.Duration) {
 func (p *multiEnv) spreadTimes(tb testing.TB, from time.Time, apart time.Duration) {
 	tb.Helper()
 	err := p.db.InTx(tb.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
-		_, err := tx.Exec(ctx, `UPDATE posts SET scheduled_at = ? + ? * (SELECT COUNT(*) FROM posts before WHERE before.id < posts.id)`, db.Micros(from), apart.Microseconds())
+		_, err := tx.Exec(ctx, `UPDATE posts SET scheduled_at = ? + ? * (SELECT COUNT(*) FROM posts before
+			WHERE before.id < posts.id)`, db.Micros(from), apart.Microseconds())
 		return err
 	})
 	if err != nil {

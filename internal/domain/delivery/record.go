@@ -14,7 +14,7 @@ import (
 	"pressroom/internal/platform/restoreguard"
 )
 
-// beginCall writes an attempt before its call is made.
+// beginCall records an attempt before its call is made and returns its id.
 func (a *attempt) beginCall(ctx context.Context, call string) (int64, error) {
 	var id int64
 	err := a.s.db.InTx(ctx, "delivery."+call, func(ctx context.Context, tx *db.Tx) error {
@@ -22,15 +22,17 @@ func (a *attempt) beginCall(ctx context.Context, call string) (int64, error) {
 			if err := checkNotHeld(ctx, tx); err != nil {
 				return err
 			}
-			if err := updateLeasedTx(ctx, tx, a.d, `UPDATE deliveries SET phase = ?, tries = ?`, string(committing), a.d.Tries); err != nil {
+			if err := updateLeasedTx(ctx, tx, a.d, `UPDATE deliveries SET phase = ?, tries = ?`, string(committing),
+				a.d.Tries); err != nil {
 				return err
 			}
 		}
-		return tx.QueryRow(ctx, `INSERT INTO delivery_attempts (delivery_id, epoch, call, started_at) VALUES (?, ?, ?, ?) RETURNING id`,
+		return tx.QueryRow(ctx, `INSERT INTO delivery_attempts (delivery_id, epoch, call, started_at)
+			VALUES (?, ?, ?, ?) RETURNING id`,
 			a.d.ID, a.d.Epoch, call, db.Micros(tx.Now())).Scan(&id)
 	})
 	if err != nil {
-		return 0, fmt.Errorf("writing the attempt to %s %s: %w", call, a.d.ID, err)
+		return 0, fmt.Errorf("recording the start of %s for %s: %w", call, a.d.ID, err)
 	}
 	if call == "commit" {
 		a.d.Phase = committing
@@ -38,7 +40,8 @@ func (a *attempt) beginCall(ctx context.Context, call string) (int64, error) {
 	return id, nil
 }
 
-// checkNotHeld refuses to begin a commit while all is held: a replica of PostgreSQL may have taken over since the delivery was claimed.
+// checkNotHeld refuses to begin a commit while publishing is held: a replica of PostgreSQL may have taken over
+// since the delivery was claimed.
 func checkNotHeld(ctx context.Context, tx *db.Tx) error {
 	state, err := restoreguard.Read(ctx, tx)
 	if err == nil && state.Held() {
@@ -47,38 +50,44 @@ func checkNotHeld(ctx context.Context, tx *db.Tx) error {
 	return err
 }
 
+// saveDraft stores the phase and the draft.
 func (a *attempt) saveDraft(ctx context.Context, name string) error {
-	a.refreshed = false // what is reached may take a token's whole life
-	return a.s.updateLeased(ctx, name, a.d, `UPDATE deliveries SET phase = ?, draft = ?`, func(*db.Tx) []any { return []any{string(a.d.Phase), string(a.d.Draft)} })
+	a.refreshed = false // the next phase may outlast the token
+	return a.s.updateLeased(ctx, name, a.d, `UPDATE deliveries SET phase = ?, draft = ?`, func(*db.Tx) []any {
+		return []any{string(a.d.Phase), string(a.d.Draft)}
+	})
 }
 
-// recordAnswer keeps what an attempt met with, for whoever looks into the post. Losing the note changes nothing.
+// recordAnswer stores the answer to a call, for people who read the post's history. A failure to store it is
+// only logged.
 func (a *attempt) recordAnswer(ctx context.Context, attempt int64, cause error) {
 	result, code, text := describeAnswer(cause)
 	err := a.s.db.InTx(ctx, "delivery.note", func(ctx context.Context, tx *db.Tx) error {
-		_, err := tx.Exec(ctx, `UPDATE delivery_attempts SET ended_at = ?, result = ?, network_code = ?, network_text = ? WHERE id = ?`, db.Micros(tx.Now()), result, code, text, attempt)
+		_, err := tx.Exec(ctx, `UPDATE delivery_attempts SET ended_at = ?, result = ?, network_code = ?,
+			network_text = ? WHERE id = ?`, db.Micros(tx.Now()), result, code, text, attempt)
 		return err
 	})
 	if err != nil {
-		a.s.log.WarnContext(ctx, "what an attempt met with was not kept", "delivery", a.d.ID, "error", err)
+		a.s.log.WarnContext(ctx, "Storing the answer of a network failed", "delivery", a.d.ID, "error", err)
 	}
 }
 
-// recordFailedCall is note for a call of which nothing was written before, as it shows nothing.
+// recordFailedCall stores a failed call that was not recorded when it began, because it shows nothing.
 func (a *attempt) recordFailedCall(ctx context.Context, call string, began time.Time, cause error) {
 	result, code, text := describeAnswer(cause)
 	err := a.s.db.InTx(ctx, "delivery.note", func(ctx context.Context, tx *db.Tx) error {
-		_, err := tx.Exec(ctx, `INSERT INTO delivery_attempts (delivery_id, epoch, call, started_at, ended_at, result, network_code, network_text) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+		_, err := tx.Exec(ctx, `INSERT INTO delivery_attempts (delivery_id, epoch, call, started_at, ended_at, result,
+			network_code, network_text) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
 			a.d.ID, a.d.Epoch, call, db.Micros(began), db.Micros(tx.Now()), result, code, text)
 		return err
 	})
 	if err != nil {
-		a.s.log.WarnContext(ctx, "what an attempt met with was not kept", "delivery", a.d.ID, "error", err)
+		a.s.log.WarnContext(ctx, "Storing the answer of a network failed", "delivery", a.d.ID, "error", err)
 	}
 }
 
-// describeAnswer is what an attempt met with: its result, and the network's own code and text. What was answered without a code
-// has that of HTTP; only the want of an answer has none.
+// describeAnswer returns the result of a call and the network's own code and text. An answer without a code has
+// its HTTP status as code, so that only a missing answer has none.
 func describeAnswer(cause error) (string, string, string) {
 	if e, ok := errors.AsType[*network.Error](cause); ok {
 		code := e.Code
@@ -90,19 +99,21 @@ func describeAnswer(cause error) (string, string, string) {
 	return "answered", "", ""
 }
 
-// postpone gives the delivery back until a time has passed. One that was committed without an answer goes on with a look,
-// however sure the last one was.
+// postpone gives up the lease until a time has passed. After a commit without an answer the delivery continues
+// with a lookup, even if the last lookup found nothing.
 func (a *attempt) postpone(ctx context.Context, wait time.Duration) error {
 	a.done = true
 	if a.sentBefore && a.d.Phase == prepared {
 		a.d.Phase = committing
 	}
-	return a.s.updateLeased(ctx, "delivery.later", a.d, `UPDATE deliveries SET phase = ?, tries = ?, looks = ?, owner = '', lease_until = 0, not_before = ?, wake_at = ?`, func(tx *db.Tx) []any {
+	return a.s.updateLeased(ctx, "delivery.later", a.d, `UPDATE deliveries SET phase = ?, tries = ?, looks = ?,
+		owner = '', lease_until = 0, not_before = ?, wake_at = ?`, func(tx *db.Tx) []any {
 		at := db.Micros(tx.Now().Add(wait))
 		return []any{string(a.d.Phase), a.d.Tries, a.d.Lookups, at, at}
 	})
 }
 
+// recordPublished ends the delivery as published.
 func (a *attempt) recordPublished(ctx context.Context, attempt int64, r network.Receipt) error {
 	at := r.At
 	if at.IsZero() {
@@ -114,13 +125,15 @@ func (a *attempt) recordPublished(ctx context.Context, attempt int64, r network.
 		into = linking
 	}
 	err := a.s.db.InTx(ctx, "delivery.published", func(ctx context.Context, tx *db.Tx) error {
-		if _, err := tx.Exec(ctx, `UPDATE delivery_attempts SET ended_at = ?, result = 'published' WHERE id = ?`, db.Micros(tx.Now()), attempt); err != nil {
+		if _, err := tx.Exec(ctx, `UPDATE delivery_attempts SET ended_at = ?, result = 'published' WHERE id = ?`,
+			db.Micros(tx.Now()), attempt); err != nil {
 			return err
 		}
-		return a.s.recordResult(ctx, tx, a.d, into, post.Result{State: post.TargetPublished, PublishedAt: at.Truncate(time.Microsecond), Permalink: r.Permalink, NetworkID: r.ID})
+		return a.s.recordResult(ctx, tx, a.d, into, post.Result{State: post.TargetPublished,
+			PublishedAt: at.Truncate(time.Microsecond), Permalink: r.Permalink, NetworkID: r.ID})
 	})
 	if err != nil {
-		return fmt.Errorf("keeping that %s is published: %w", a.d.ID, err)
+		return fmt.Errorf("recording that %s is published: %w", a.d.ID, err)
 	}
 	if a.s.opts.OnPublished != nil {
 		a.s.opts.OnPublished(a.s.db.Now().Sub(a.d.DueAt))
@@ -128,24 +141,29 @@ func (a *attempt) recordPublished(ctx context.Context, attempt int64, r network.
 	return nil
 }
 
+// finish ends the attempt with a result.
 func (a *attempt) finish(ctx context.Context, into phase, r post.Result) error {
 	a.done = true
-	err := a.s.db.InTx(ctx, "delivery.ended", func(ctx context.Context, tx *db.Tx) error { return a.s.recordResult(ctx, tx, a.d, into, r) })
+	err := a.s.db.InTx(ctx, "delivery.ended", func(ctx context.Context, tx *db.Tx) error {
+		return a.s.recordResult(ctx, tx, a.d, into, r)
+	})
 	if err != nil {
 		return fmt.Errorf("ending delivery %s: %w", a.d.ID, err)
 	}
 	return nil
 }
 
+// failedResult returns the result of an account that failed.
 func failedResult(code, networkText string) post.Result {
 	return post.Result{State: post.TargetFailed, ErrorCode: code, NetworkText: networkText}
 }
 
+// unconfirmedResult returns the result of an account whose outcome is unknown.
 func unconfirmedResult(message string) post.Result {
 	return post.Result{State: post.TargetUnconfirmed, ErrorCode: "not_confirmed", NetworkText: message}
 }
 
-// recordResult ends a delivery with its result: in the post, and in the job once it was the last one.
+// recordResult stores a delivery's result, in the post and, with the last delivery, in the job.
 func (s *Service) recordResult(ctx context.Context, tx *db.Tx, d delivery, into phase, r post.Result) error {
 	now := db.Micros(tx.Now())
 	wake := int64(0)
@@ -156,9 +174,11 @@ func (s *Service) recordResult(ctx context.Context, tx *db.Tx, d delivery, into 
 		d.Lookups, wake = 0, db.Micros(tx.Now().Add(firstPermalinkDelay))
 	case planned, prepared, committing, ended:
 	}
-	n, err := tx.Exec(ctx, `UPDATE deliveries SET phase = ?, outcome = ?, error_code = ?, network_text = ?, permalink = ?, network_id = ?, looks = ?, owner = '', lease_until = 0, wake_at = ?,
+	n, err := tx.Exec(ctx, `UPDATE deliveries SET phase = ?, outcome = ?, error_code = ?, network_text = ?,
+		permalink = ?, network_id = ?, looks = ?, owner = '', lease_until = 0, wake_at = ?,
 		ended_at = CASE WHEN ended_at = 0 THEN ? ELSE ended_at END WHERE id = ? AND epoch = ?`,
-		string(into), string(r.State), r.ErrorCode, r.NetworkText, r.Permalink, r.NetworkID, d.Lookups, wake, now, d.ID, d.Epoch)
+		string(into), string(r.State), r.ErrorCode, r.NetworkText, r.Permalink, r.NetworkID, d.Lookups, wake, now,
+		d.ID, d.Epoch)
 	if err != nil {
 		return fmt.Errorf("ending delivery %s: %w", d.ID, err)
 	}
@@ -171,7 +191,7 @@ func (s *Service) recordResult(ctx context.Context, tx *db.Tx, d delivery, into 
 	return updateJob(ctx, tx, d.JobID)
 }
 
-// updateJob ends a job once all its deliveries have, and corrects it when a later look changed one.
+// updateJob finishes a job after its last delivery, and corrects it when a later lookup changes a result.
 func updateJob(ctx context.Context, tx *db.Tx, id string) error {
 	type part struct {
 		state post.TargetState

@@ -9,8 +9,8 @@ import (
 	"pressroom/internal/testkit"
 )
 
-// What was once committed without an answer is looked for right before each further commit, whatever lies between.
-func TestALookBeforeEachRepeat(t *testing.T) {
+// After a commit without an answer, a lookup precedes every further commit, even with other failures between.
+func TestLookupBeforeEachResend(t *testing.T) {
 	t.Parallel()
 	for name, between := range map[string]step{
 		"slowed down": {class: network.Rate, after: 20 * time.Second},

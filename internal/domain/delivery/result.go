@@ -12,23 +12,23 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// PostResult is what a finished publish or retry tells (contract, Records: job results).
+// PostResult is the result of a finished publish or retry job.
 type PostResult struct {
 	PostID   string          `json:"post_id"`
 	Accounts []AccountResult `json:"accounts"`
 }
 
-// AccountResult is what became of one account under one job.
+// AccountResult is the result of one account in a job.
 type AccountResult struct {
 	ID             int64              `json:"id"`
 	State          post.TargetState   `json:"state"`
-	Permalink      string             `json:"permalink,omitempty" jsonschema:"The post's address on the network. Some networks, such as Threads and Facebook, tell it only later; then it appears in get_post (GET /posts/{id})."`
+	Permalink      string             `json:"permalink,omitempty" jsonschema:"URL of the post. Some networks provide it later; then get_post (GET /posts/{id}) returns it."`
 	ErrorCode      string             `json:"error_code,omitempty"`
 	Explanation    string             `json:"explanation,omitempty"`
 	NetworkMessage *operation.Pointer `json:"network_message,omitempty"`
 }
 
-// Result reads what a publish or retry produced.
+// Result returns the function that reads what a publish or retry job produced.
 func Result(d *db.DB) job.Result {
 	return func(ctx context.Context, _ operation.Call, r job.Record, _ job.GetInput) (job.Produced, error) {
 		out := job.Produced{App: "/posts/" + r.Subject}
@@ -42,13 +42,17 @@ func Result(d *db.DB) job.Result {
 			a.NetworkMessage = post.Quote(&out.Untrusted, platform, username, text)
 			return err
 		}, `SELECT d.account_id, d.outcome, d.permalink, d.error_code, d.network_text, a.platform, a.username
-			FROM deliveries d JOIN social_accounts a ON a.id = d.account_id WHERE d.job_id = ? ORDER BY d.created_at, d.id`, r.ID)
+			FROM deliveries d JOIN social_accounts a ON a.id = d.account_id WHERE d.job_id = ?
+			ORDER BY d.created_at, d.id`, r.ID)
 		if err != nil {
 			return out, fmt.Errorf("reading the deliveries of job %s: %w", r.ID, err)
 		}
 		out.Result = PostResult{PostID: r.Subject, Accounts: accounts}
-		if slices.ContainsFunc(accounts, func(a AccountResult) bool { return a.State == post.TargetPublished && a.Permalink == "" }) {
-			out.Notes = []string{"A permalink is still missing. Some networks provide it only after a while; read the post again to get it (GET /posts/{id}, or the tool get_post)."}
+		if slices.ContainsFunc(accounts, func(a AccountResult) bool {
+			return a.State == post.TargetPublished && a.Permalink == ""
+		}) {
+			out.Notes = []string{"A permalink is missing. Some networks provide it later; read the post again to get " +
+				"it (GET /posts/{id} or get_post)."}
 		}
 		return out, nil
 	}

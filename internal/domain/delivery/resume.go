@@ -14,16 +14,16 @@ import (
 	"pressroom/internal/platform/restoreguard"
 )
 
-// Fate is what became of something that was to go out, or becomes of it once nothing is held any more.
+// Fate is what became of a candidate, or becomes of it after the hold.
 type Fate string
 
 // The fates.
 const (
-	FateWentOut     Fate = "went_out"    // it stands: it counts as published, and is never sent again
-	FateUnconfirmed Fate = "unconfirmed" // the network cannot say: a person is to decide
-	FateGoesLate    Fate = "goes_late"   // it is not there, and is sent now
-	FateMissed      Fate = "missed"      // it is not there, and comes too late to be sent: it fails, and may be retried
-	FateWaits       Fate = "waits"       // its time is to come, or its team may not publish at present
+	FateWentOut     Fate = "went_out"    // found at the network: counts as published, never sent again
+	FateUnconfirmed Fate = "unconfirmed" // the network cannot tell: a person decides
+	FateGoesLate    Fate = "goes_late"   // not found, sent now
+	FateMissed      Fate = "missed"      // not found and too late: fails, may be retried
+	FateWaits       Fate = "waits"       // scheduled for later, or the team may not publish now
 )
 
 // ResumedAccount is what became of an account of a post.
@@ -37,40 +37,42 @@ type ResumedAccount struct {
 	Due       time.Time `json:"due"`
 	Fate      Fate      `json:"fate"`
 	Permalink string    `json:"permalink,omitempty"` // of what went out
-	Why       string    `json:"why,omitempty"`       // of what is unconfirmed or waits in doubt: our own words
+	Why       string    `json:"why,omitempty"`       // why it is unconfirmed or in doubt
 }
 
-// ResumeReport is what a resumption finds, and does unless it is only tried.
+// ResumeReport is what a resumption finds and, unless it is a dry run, does.
 type ResumeReport struct {
-	Held         restoreguard.Why     `json:"held"` // for what
-	Since        time.Time            `json:"since"`
-	Resumed      bool                 `json:"resumed"`
-	WentOut      int                  `json:"went_out"`
-	Unconfirmed  int                  `json:"unconfirmed"`
-	GoesLate     int                  `json:"goes_late"`
-	Missed       int                  `json:"missed"`
-	WaitsInDoubt int                  `json:"waits_in_doubt"` // wait for their time, and the network cannot say whether a person published them early
-	Accounts     []ResumedAccount     `json:"accounts"`       // but for those that wait for their time without a doubt
-	Series       []post.OverdueSeries `json:"series"`         // occurrences that are skipped
+	Held        restoreguard.Why `json:"held"` // for what
+	Since       time.Time        `json:"since"`
+	Resumed     bool             `json:"resumed"`
+	WentOut     int              `json:"went_out"`
+	Unconfirmed int              `json:"unconfirmed"`
+	GoesLate    int              `json:"goes_late"`
+	Missed      int              `json:"missed"`
+	// scheduled for later, and somebody may have published them early
+	WaitsInDoubt int                  `json:"waits_in_doubt"`
+	Accounts     []ResumedAccount     `json:"accounts"` // without those that wait and are not in doubt
+	Series       []post.OverdueSeries `json:"series"`   // occurrences that are skipped
 }
 
-// ResumeOptions say how the service goes on.
+// ResumeOptions configure Resume.
 type ResumeOptions struct {
 	MaxLateness time.Duration // how late a post may still go out
-	DryRun      bool          // find out alone: change nothing
-	// NoWait asks the networks although they may not list yet what went out right before the hold.
+	DryRun      bool          // change nothing
+	// NoWait asks the networks even if they may not list the last posts before the hold yet.
 	NoWait bool
-	// AllowUnreachable goes on although a network could not be asked, for a reason that may pass.
+	// AllowUnreachable resumes even if a network could not be asked for a temporary reason.
 	AllowUnreachable bool
-	// SuppressMail has what was to be mailed by a time be mailed no more, as it may have been from elsewhere; nobody's where nil.
+	// SuppressMail cancels mail that was due by a time, because another installation may have sent it. It may be nil.
 	SuppressMail func(ctx context.Context, tx *db.Tx, by time.Time) error
 }
 
-// maxListingDelay is after how long networks list what a node that knew of no hold had sent: it is longer than a lease, a call and each
-// network's own time together.
+// maxListingDelay is how long a post may be missing from a network's list after a node that did not know of the
+// hold sent it. It exceeds a lease, a call and every network's own delay together.
 const maxListingDelay = 3 * time.Minute
 
-// ResumableIn is how long it is until networks can be believed about what went out right before a hold; zero or less where they can be.
+// ResumableIn returns how long networks may still miss posts that went out right before the hold. It is zero or
+// negative when they no longer can.
 func (s *Service) ResumableIn(ctx context.Context) (time.Duration, error) {
 	state, err := restoreguard.Read(ctx, s.db)
 	if err != nil || !state.Held() || state.Why == restoreguard.ByHand {
@@ -79,33 +81,35 @@ func (s *Service) ResumableIn(ctx context.Context) (time.Duration, error) {
 	return state.HeldAt.Add(maxListingDelay).Sub(s.db.Now()), nil
 }
 
-// checkResumable refuses to believe networks too soon.
+// checkResumable refuses to resume while networks may miss posts.
 func (s *Service) checkResumable(ctx context.Context, opts ResumeOptions) error {
 	if opts.NoWait || opts.DryRun {
 		return nil
 	}
 	wait, err := s.ResumableIn(ctx)
 	if err == nil && wait > 0 {
-		err = apierr.Refusal(fmt.Sprintf("networks may not list yet what went out right before the hold: try again in %d seconds", int(wait.Seconds())+1))
+		err = apierr.Refusal(fmt.Sprintf("networks may not list the last posts before the hold yet; try again in %d "+
+			"seconds", int(wait.Seconds())+1))
 	}
 	return err
 }
 
-// Resume lifts a hold. Before, it asks the networks, account by account, what went out since the database was told of
-// things last, and settles that: nothing that stands is sent again. What a hold by hand kept is known without asking. It
-// is a apierr.Refusal where nothing is held. It may be called again after it was cut off.
+// Resume lifts a hold. It first asks the networks what each account published since the database was last
+// current, and records that, so that nothing is sent again. A hold by hand needs no lookup. It returns an
+// apierr.Refusal if nothing is held. It may be repeated after an interruption.
 func (s *Service) Resume(ctx context.Context, opts ResumeOptions) (ResumeReport, error) {
 	state, err := restoreguard.Read(ctx, s.db)
 	if err != nil {
 		return ResumeReport{}, err
 	}
 	if !state.Held() {
-		return ResumeReport{}, apierr.Refusal("nothing is held; to end a pause say of what: --service, --team or --key")
+		return ResumeReport{}, apierr.Refusal("nothing is on hold; to end a pause, add --service, --team or --key")
 	}
 	if err := s.checkResumable(ctx, opts); err != nil {
 		return ResumeReport{}, err
 	}
-	out := ResumeReport{Held: state.Why, Since: state.Since, Accounts: []ResumedAccount{}, Series: []post.OverdueSeries{}}
+	out := ResumeReport{Held: state.Why, Since: state.Since, Accounts: []ResumedAccount{},
+		Series: []post.OverdueSeries{}}
 	doubts, err := s.listCandidates(ctx)
 	if err != nil {
 		return out, err
@@ -135,7 +139,7 @@ func (s *Service) Resume(ctx context.Context, opts ResumeOptions) (ResumeReport,
 	return out, err
 }
 
-// lift ends the hold, now that all is settled.
+// lift ends the hold after everything is recorded.
 func (s *Service) lift(ctx context.Context, state restoreguard.State, found ResumeReport, opts ResumeOptions) error {
 	return s.whileHeld(ctx, "delivery.resume", state, func(ctx context.Context, tx *db.Tx) error {
 		if opts.SuppressMail != nil && state.Why != restoreguard.ByHand {
@@ -143,11 +147,13 @@ func (s *Service) lift(ctx context.Context, state restoreguard.State, found Resu
 				return err
 			}
 		}
-		return restoreguard.Lift(ctx, tx, map[string]any{"why": state.Why, "went_out": found.WentOut, "unconfirmed": found.Unconfirmed, "goes_late": found.GoesLate, "missed": found.Missed})
+		return restoreguard.Lift(ctx, tx, map[string]any{"why": state.Why, "went_out": found.WentOut,
+			"unconfirmed": found.Unconfirmed, "goes_late": found.GoesLate, "missed": found.Missed})
 	})
 }
 
-// checkConfigured refuses to ask where networks are not configured: all that is to go out there would stand unconfirmed.
+// checkConfigured refuses to resume while a network is not configured: everything due there would become
+// unconfirmed.
 func (s *Service) checkConfigured(doubts []*candidate) error {
 	var missing []string
 	for _, d := range doubts {
@@ -159,15 +165,17 @@ func (s *Service) checkConfigured(doubts []*candidate) error {
 		return nil
 	}
 	slices.Sort(missing)
-	return apierr.Refusal("posts are to go out to " + strings.Join(missing, ", ") + ", which cannot be asked from here: give the networks' settings as to serve, by PRESSROOM_NETWORKS (--networks) and the secrets beside it")
+	return apierr.Refusal("posts are due on " + strings.Join(missing, ", ") +
+		", which are not configured here; set PRESSROOM_NETWORKS (or --networks) and the secrets as for serve")
 }
 
-// checkReached refuses to go on while a network could not be asked for a reason that may pass: what a person published ahead of
-// its time would go out once more.
+// checkReached refuses to resume if a network could not be asked for a temporary reason: a post that somebody
+// published early would go out twice.
 func checkReached(doubts []*candidate) error {
 	var names []string
 	for _, d := range doubts {
-		if name := fmt.Sprintf("%s (account %d)", d.Platform, d.AccountID); d.retryable && !slices.Contains(names, name) {
+		if name := fmt.Sprintf("%s (account %d)", d.Platform, d.AccountID); d.retryable && !slices.Contains(names,
+			name) {
 			names = append(names, name)
 		}
 	}
@@ -175,30 +183,34 @@ func checkReached(doubts []*candidate) error {
 		return nil
 	}
 	slices.Sort(names)
-	return apierr.Refusal("these could not be asked what went out: " + strings.Join(names, ", ") + "; try again once they answer. To go on all the same give --unasked: " +
-		"what is due there becomes unconfirmed, and what is to come waits for its time, and goes out twice where a person published it early")
+	return apierr.Refusal("looking up published posts failed for " + strings.Join(names, ", ") +
+		"; try again later, or resume without them by --unasked: " +
+		"due posts become unconfirmed, and later posts go out at their time, even if somebody has published them early")
 }
 
-// decideFates says what follows from what the networks told. What was not asked is known to be not there.
+// decideFates sets the fate of each candidate. A candidate that was not looked up is known not to be published.
 func (s *Service) decideFates(doubts []*candidate, late time.Duration) {
 	now := s.db.Now()
-	settled := map[string]bool{} // scheduled posts of which an account has an end, so that all of them are handed over
+	// scheduled posts that have a result for an account, so that all their accounts are submitted
+	settled := map[string]bool{}
 	for _, d := range doubts {
 		if d.Fate = d.fate(now, late); d.Fate == FateWentOut {
 			d.Permalink = d.receipt.Permalink
 		}
-		settled[d.PostID] = settled[d.PostID] || d.delivery.ID == "" && (d.Fate == FateWentOut || d.Fate == FateUnconfirmed)
+		settled[d.PostID] = settled[d.PostID] || d.delivery.ID == "" && (d.Fate == FateWentOut ||
+			d.Fate == FateUnconfirmed)
 	}
 	for _, d := range doubts {
-		if d.Fate == FateWaits && settled[d.PostID] { // handed over, it would go out at once: ahead of its time, or although its team may not publish
+		if d.Fate == FateWaits && settled[d.PostID] { // submitting it would publish it early, or against a pause
 			d.Fate = FateMissed
 			if d.inDoubt() {
-				d.Fate = FateUnconfirmed // it may have gone out together with the other
+				d.Fate = FateUnconfirmed // it may have been published with the other
 			}
 		}
 	}
 }
 
+// addAccounts counts and lists the candidates.
 func (r *ResumeReport) addAccounts(doubts []*candidate) {
 	for _, d := range doubts {
 		switch d.Fate {

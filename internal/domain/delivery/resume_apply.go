@@ -12,9 +12,9 @@ import (
 	"pressroom/internal/platform/restoreguard"
 )
 
-// applyFates settles what is known by now: each post in a transaction of its own, as long as the hold is the one that it was
-// found out for.
-func (s *Service) applyFates(ctx context.Context, state restoreguard.State, doubts []*candidate, series []post.OverdueSeries) error {
+// applyFates records the fates, each post in a transaction of its own, while the hold lasts.
+func (s *Service) applyFates(ctx context.Context, state restoreguard.State, doubts []*candidate,
+	series []post.OverdueSeries) error {
 	of := map[string][]*candidate{}
 	for _, d := range doubts {
 		if d.Fate != FateWaits {
@@ -22,13 +22,17 @@ func (s *Service) applyFates(ctx context.Context, state restoreguard.State, doub
 		}
 	}
 	for _, id := range slices.Sorted(keysOf(of)) {
-		err := s.whileHeld(ctx, "delivery.reckon", state, func(ctx context.Context, tx *db.Tx) error { return s.applyPostFates(ctx, tx, of[id]) })
+		err := s.whileHeld(ctx, "delivery.reckon", state, func(ctx context.Context, tx *db.Tx) error {
+			return s.applyPostFates(ctx, tx, of[id])
+		})
 		if err != nil {
-			return fmt.Errorf("settling post %s: %w", id, err)
+			return fmt.Errorf("recording the outcome of post %s: %w", id, err)
 		}
 	}
 	for _, b := range series {
-		err := s.whileHeld(ctx, "delivery.pass_by", state, func(ctx context.Context, tx *db.Tx) error { return s.posts.SkipOverdue(ctx, tx, b) })
+		err := s.whileHeld(ctx, "delivery.pass_by", state, func(ctx context.Context, tx *db.Tx) error {
+			return s.posts.SkipOverdue(ctx, tx, b)
+		})
 		if err != nil {
 			return err
 		}
@@ -36,8 +40,9 @@ func (s *Service) applyFates(ctx context.Context, state restoreguard.State, doub
 	return nil
 }
 
-// whileHeld writes as long as the hold stands: once it is lifted, deliveries are under way that nobody may take away.
-func (s *Service) whileHeld(ctx context.Context, name string, state restoreguard.State, work func(context.Context, *db.Tx) error) error {
+// whileHeld writes only while the hold lasts. After it, deliveries may be running and must not be taken away.
+func (s *Service) whileHeld(ctx context.Context, name string, state restoreguard.State,
+	work func(context.Context, *db.Tx) error) error {
 	return s.db.InTx(ctx, name, func(ctx context.Context, tx *db.Tx) error {
 		if err := restoreguard.Still(ctx, tx, state); err != nil {
 			return err
@@ -56,8 +61,8 @@ func keysOf(of map[string][]*candidate) func(func(string) bool) {
 	}
 }
 
-// applyPostFates settles the accounts of one post. One that is scheduled, and of which nothing is to be settled, is left to be
-// released as ever.
+// applyPostFates records the fates of one post's accounts. A scheduled post without any result is left for its
+// release.
 func (s *Service) applyPostFates(ctx context.Context, tx *db.Tx, doubts []*candidate) error {
 	one, refused := doubts[0], ""
 	if one.delivery.ID == "" {
@@ -86,14 +91,15 @@ func (s *Service) applyPostFates(ctx context.Context, tx *db.Tx, doubts []*candi
 	return nil
 }
 
-// applyFate ends a delivery with what became of it. What would go, but is refused at its time, fails with that.
+// applyFate ends a delivery with its fate. One that would go out but is refused fails with that refusal.
 func (s *Service) applyFate(ctx context.Context, tx *db.Tx, d delivery, of *candidate, refused string) error {
-	// The new epoch fences off whoever held it last.
+	// The new epoch invalidates the last holder's lease.
 	err := tx.QueryRow(ctx, `UPDATE deliveries SET epoch = epoch + 1 WHERE id = ? RETURNING epoch`, d.ID).Scan(&d.Epoch)
 	if err != nil {
 		return fmt.Errorf("taking delivery %s: %w", d.ID, err)
 	}
-	told, result, into := "published", post.Result{State: post.TargetPublished, PublishedAt: of.receipt.At, Permalink: of.receipt.Permalink, NetworkID: of.receipt.ID}, ended
+	told, result, into := "published", post.Result{State: post.TargetPublished, PublishedAt: of.receipt.At,
+		Permalink: of.receipt.Permalink, NetworkID: of.receipt.ID}, ended
 	switch {
 	case of.Fate == FateUnconfirmed:
 		told, result = string(network.Uncertain), unconfirmedResult("")
@@ -109,13 +115,15 @@ func (s *Service) applyFate(ctx context.Context, tx *db.Tx, d delivery, of *cand
 	}
 	if of.asked {
 		now := db.Micros(tx.Now())
-		_, err := tx.Exec(ctx, `INSERT INTO delivery_attempts (delivery_id, epoch, call, started_at, ended_at, result) VALUES (?, ?, 'resolve', ?, ?, ?)`, d.ID, d.Epoch, now, now, told)
+		_, err := tx.Exec(ctx, `INSERT INTO delivery_attempts (delivery_id, epoch, call, started_at, ended_at, result)
+			VALUES (?, ?, 'resolve', ?, ?, ?)`, d.ID, d.Epoch, now, now, told)
 		if err != nil {
-			return fmt.Errorf("noting what the network told of %s: %w", d.ID, err)
+			return fmt.Errorf("recording the lookup of %s: %w", d.ID, err)
 		}
 	}
 	if err := s.recordResult(ctx, tx, d, into, result); err != nil {
 		return err
 	}
-	return auditlog.Record(ctx, tx, d.TeamID, auditlog.Actor{}, "post.account_reckoned", d.PostID, map[string]any{"account": d.AccountID, "fate": of.Fate, "error_code": result.ErrorCode})
+	return auditlog.Record(ctx, tx, d.TeamID, auditlog.Actor{}, "post.account_reckoned", d.PostID,
+		map[string]any{"account": d.AccountID, "fate": of.Fate, "error_code": result.ErrorCode})
 }

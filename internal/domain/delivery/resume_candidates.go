@@ -11,19 +11,20 @@ import (
 	"pressroom/internal/platform/plaintext"
 )
 
-// candidate is something that was to go out from here, and may have gone out from elsewhere.
+// candidate is a post that was due to go out to an account and may have been published elsewhere during a hold.
 type candidate struct {
 	ResumedAccount
 
-	delivery  delivery // that is under way; without an id where the post is scheduled
+	delivery  delivery // has no id if the post is still scheduled
 	text      string
 	receipt   network.Receipt
 	asked     bool
-	retryable bool // it could not be asked, for a reason that may pass
+	retryable bool // the lookup failed for a temporary reason
 	verdict   network.Verdict
 	paused    bool // its team may not publish
 }
 
+// fate returns what becomes of a candidate. The team or a sibling account may still change it.
 func (d *candidate) fate(now time.Time, late time.Duration) Fate {
 	switch {
 	case d.asked && d.verdict == network.Stands:
@@ -35,18 +36,18 @@ func (d *candidate) fate(now time.Time, late time.Duration) Fate {
 	case d.paused:
 		return FateWaits
 	case !d.asked && d.delivery.Phase == committing:
-		return FateGoesLate // it may stand: whoever takes it up asks first
+		return FateGoesLate // its delivery looks it up first
 	case now.Sub(d.Due) > late:
 		return FateMissed
 	}
 	return FateGoesLate
 }
 
-// inDoubt tells whether the network was asked and cannot say.
+// inDoubt reports whether the network was asked and cannot tell.
 func (d *candidate) inDoubt() bool { return d.asked && d.verdict == network.Unknown }
 
-// listCandidates lists all that is to go out: scheduled posts, also those whose time is to come, as a person may have published
-// one ahead of it, and deliveries under way.
+// listCandidates returns everything that is to go out: unfinished deliveries and scheduled posts, including
+// future ones, which somebody may have published early.
 func (s *Service) listCandidates(ctx context.Context) ([]*candidate, error) {
 	scheduled, err := s.posts.ListScheduled(ctx)
 	if err != nil {
@@ -54,14 +55,16 @@ func (s *Service) listCandidates(ctx context.Context) ([]*candidate, error) {
 	}
 	out := []*candidate{}
 	for _, g := range scheduled {
-		out = append(out, &candidate{ResumedAccount: ResumedAccount{TeamID: g.TeamID, PostID: g.PostID, AccountID: g.AccountID, Due: g.At}, paused: g.Paused})
+		out = append(out, &candidate{ResumedAccount: ResumedAccount{TeamID: g.TeamID, PostID: g.PostID,
+			AccountID: g.AccountID, Due: g.At}, paused: g.Paused})
 	}
 	under, err := s.listOpen(ctx, ``)
 	if err != nil {
 		return nil, err
 	}
 	for _, d := range under {
-		out = append(out, &candidate{ResumedAccount: ResumedAccount{TeamID: d.TeamID, PostID: d.PostID, AccountID: d.AccountID, Due: d.CreatedAt}, delivery: d})
+		out = append(out, &candidate{ResumedAccount: ResumedAccount{TeamID: d.TeamID, PostID: d.PostID,
+			AccountID: d.AccountID, Due: d.CreatedAt}, delivery: d})
 	}
 	for _, d := range out {
 		if d.Platform, d.Username, err = s.accountName(ctx, d.AccountID); err != nil {
@@ -75,33 +78,38 @@ func (s *Service) listCandidates(ctx context.Context) ([]*candidate, error) {
 	return out, nil
 }
 
-// listOpen are the deliveries that have no end yet, with more conditions about d.
+// listOpen returns the deliveries without a result that match conditions on d.
 func (s *Service) listOpen(ctx context.Context, where string, args ...any) ([]delivery, error) {
 	out, err := db.All(ctx, s.db, func(rows *sql.Rows, d *delivery) error {
 		var phaseText, draft string
 		var first, created int64
-		err := rows.Scan(&d.ID, &d.TeamID, &d.PostID, &d.AccountID, &d.JobID, &phaseText, &draft, &d.Tries, &d.Lookups, &d.Epoch, &d.NetworkID, &first, &created)
+		err := rows.Scan(&d.ID, &d.TeamID, &d.PostID, &d.AccountID, &d.JobID, &phaseText, &draft, &d.Tries,
+			&d.Lookups, &d.Epoch, &d.NetworkID, &first, &created)
 		d.Phase, d.Draft, d.FirstAt, d.CreatedAt = phase(phaseText), []byte(draft), db.Time(first), db.Time(created)
 		return err
-	}, `SELECT d.id, d.team_id, d.post_id, d.account_id, d.job_id, d.phase, d.draft, d.tries, d.looks, d.epoch, d.network_id, d.first_at, d.created_at
-		FROM deliveries d WHERE d.phase IN ('planned', 'prepared', 'committing')`+where+` ORDER BY d.created_at, d.id`, args...)
+	}, `SELECT d.id, d.team_id, d.post_id, d.account_id, d.job_id, d.phase, d.draft, d.tries, d.looks, d.epoch,
+		d.network_id, d.first_at, d.created_at
+		FROM deliveries d WHERE d.phase IN ('planned', 'prepared', 'committing')`+where+`
+			ORDER BY d.created_at, d.id`, args...)
 	if err != nil {
-		return nil, fmt.Errorf("listing deliveries under way: %w", err)
+		return nil, fmt.Errorf("listing unfinished deliveries: %w", err)
 	}
 	return out, nil
 }
 
+// accountName returns the platform and username of an account.
 func (s *Service) accountName(ctx context.Context, account int64) (string, string, error) {
 	var platform, username string
-	if err := s.db.QueryRow(ctx, `SELECT platform, username FROM social_accounts WHERE id = ?`, account).Scan(&platform, &username); err != nil {
+	if err := s.db.QueryRow(ctx, `SELECT platform, username FROM social_accounts WHERE id = ?`,
+		account).Scan(&platform, &username); err != nil {
 		return "", "", fmt.Errorf("reading the network of account %d: %w", account, err)
 	}
 	return platform, username, nil
 }
 
-const maxExcerpt = 60 // characters of a post's text
+const maxExcerpt = 60 // characters
 
-// excerpt is the start of a text, fit for a terminal: without line ends and what else does not print.
+// excerpt returns the start of a text on one line, without characters that do not print.
 func excerpt(text string) string {
 	text = plaintext.Line(network.Clip(text, 4*maxExcerpt))
 	if short := network.Clip(text, maxExcerpt); short != text {

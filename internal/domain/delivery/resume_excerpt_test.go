@@ -9,13 +9,13 @@ import (
 	"pressroom/internal/network"
 )
 
-// A network that never lists what stands there is told apart from one that does not answer now.
-func TestUnable(t *testing.T) {
+// A network that never lists posts has another text than one that does not answer now.
+func TestDescribeFailure(t *testing.T) {
 	t.Parallel()
 	for want, err := range map[string]error{
-		"never tells":            fmt.Errorf("listing: %w", &network.Error{Class: network.Unapproved, Code: "r_member_social"}),
+		"not let this app":       fmt.Errorf("listing: %w", &network.Error{Class: network.Unapproved, Code: "r_member_social"}),
 		"does not let this app":  errNoPostList,
-		"connection is lost":     errGrantLost,
+		"is disconnected":        errGrantLost,
 		"could not be asked":     &network.Error{Class: network.Transient},
 		"network could not be a": errors.New("cut off"),
 	} {
@@ -25,8 +25,8 @@ func TestUnable(t *testing.T) {
 	}
 }
 
-// The start of a text goes to a terminal as one line that commands it nothing.
-func TestOneLine(t *testing.T) {
+// The start of a text is safe to print to a terminal on one line.
+func TestExcerpt(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"Fresh beans\n\ntoday\t!": "Fresh beans today !",

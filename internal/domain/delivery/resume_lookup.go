@@ -13,14 +13,14 @@ import (
 )
 
 const (
-	accountLookupTimeout = 2 * time.Minute // of one account
-	maxListedPosts       = 500             // posts of an account
+	accountLookupTimeout = 2 * time.Minute // for one account
+	maxListedPosts       = 500             // of one account
 	maxClockSkew         = 5 * time.Minute // how far the network's clock may be behind ours
 )
 
 const maxConcurrentLookups = 8 // accounts
 
-// lookUpAccounts asks the network of each account.
+// lookUpAccounts looks up the candidates of each account, several accounts at once.
 func (s *Service) lookUpAccounts(ctx context.Context, doubts []*candidate, since time.Time) {
 	of := map[int64][]*candidate{}
 	for _, d := range doubts {
@@ -38,17 +38,17 @@ func (s *Service) lookUpAccounts(ctx context.Context, doubts []*candidate, since
 	asking.Wait()
 }
 
-// lookUpAccount asks an account's network for what the account shows since a time, and finds there what was to go out. What the
-// network was given the whole of before is asked for by itself, as the network knows more of that.
+// lookUpAccount asks the network what an account has shown since a time, and looks for the candidates in it. A
+// request that was fixed before is resolved individually, because the network knows more about it.
 func (s *Service) lookUpAccount(ctx context.Context, account int64, doubts []*candidate, since time.Time) {
 	ctx, cancel := context.WithTimeout(ctx, accountLookupTimeout)
 	defer cancel()
 	for _, d := range doubts {
-		d.asked, d.Why = true, "the network could not be asked"
+		d.asked, d.Why = true, "The network could not be asked."
 	}
 	grant, listed, reticent, err := s.listAccountPosts(ctx, account, since.Add(-maxClockSkew))
 	if err != nil {
-		s.log.WarnContext(ctx, "a network could not be asked what went out", "account", account, "error", err)
+		s.log.WarnContext(ctx, "Looking up published posts failed", "account", account, "error", err)
 		for _, d := range doubts {
 			d.retryable, d.Why = isTemporary(err), describeFailure(err)
 		}
@@ -57,7 +57,7 @@ func (s *Service) lookUpAccount(ctx context.Context, account int64, doubts []*ca
 	for _, d := range doubts {
 		d.verdict, d.Why = network.Absent, ""
 		if reticent {
-			d.verdict, d.Why = network.Unknown, "the network's list of posts does not tell of all"
+			d.verdict, d.Why = network.Unknown, "The network's list of posts may be incomplete."
 		}
 	}
 	match(doubts, listed)
@@ -66,15 +66,17 @@ func (s *Service) lookUpAccount(ctx context.Context, account int64, doubts []*ca
 			s.resolveCandidate(ctx, grant, d)
 		}
 		if d.verdict == network.Stands && d.receipt.Alike && isTaken(doubts, d) {
-			d.verdict, d.Why = network.Unknown, "the account shows one post like this and like another of ours"
+			d.verdict, d.Why = network.Unknown, "The account shows one post that matches this and another post."
 		}
 	}
 }
 
-// isTaken tells whether what a doubt was found to be is another's already.
+// isTaken reports whether the post that a candidate was found as belongs to another candidate.
 func isTaken(doubts []*candidate, d *candidate) bool {
 	return slices.ContainsFunc(doubts, func(other *candidate) bool {
-		return other != d && other.verdict == network.Stands && (network.Tried{Others: []string{other.receipt.ID, other.receipt.Permalink}}).Another(d.receipt.ID, d.receipt.Permalink)
+		return other != d && other.verdict == network.Stands &&
+			(network.Tried{Others: []string{other.receipt.ID, other.receipt.Permalink}}).Another(d.receipt.ID,
+				d.receipt.Permalink)
 	})
 }
 
@@ -83,26 +85,27 @@ var (
 	errNoPostList = errors.New("the network does not list posts")
 )
 
-// isTemporary tells whether what kept a network from being asked may be over soon.
+// isTemporary reports whether the error that prevented a lookup may pass.
 func isTemporary(err error) bool {
 	if errors.Is(err, errGrantLost) || errors.Is(err, errNoPostList) {
 		return false
 	}
-	return slices.Contains([]network.Class{network.Transient, network.Uncertain, network.Processing, network.Rate, network.Quota, network.Barred}, classOf(err))
+	return slices.Contains([]network.Class{network.Transient, network.Uncertain, network.Processing, network.Rate,
+		network.Quota, network.Barred}, classOf(err))
 }
 
-// describeFailure says why a network could not be asked, and whether it ever can.
+// describeFailure returns why a network could not be asked, for people.
 func describeFailure(err error) string {
 	switch {
 	case errors.Is(err, errGrantLost):
-		return "the connection is lost, so the network could not be asked"
+		return "The account is disconnected, so the network could not be asked."
 	case errors.Is(err, errNoPostList), classOf(err) == network.Unapproved:
-		return "the network never tells here which posts stand there: it does not let this app list them"
+		return "The network does not let this app list posts."
 	}
-	return "the network could not be asked"
+	return "The network could not be asked."
 }
 
-// resolveCandidate asks for what was fixed to the byte before.
+// resolveCandidate asks for a request that was fixed before the hold.
 func (s *Service) resolveCandidate(ctx context.Context, grant account.Grant, d *candidate) {
 	n, err := s.accounts.Network(grant.Platform)
 	if err != nil {
@@ -119,13 +122,15 @@ func (s *Service) resolveCandidate(ctx context.Context, grant account.Grant, d *
 	case verdict == network.Stands:
 		d.verdict, d.receipt = verdict, receipt
 	case verdict == network.Unknown:
-		d.verdict, d.Why = verdict, "the network cannot say"
-	case err != nil: // it was given up there: what follows is a new one
+		d.verdict, d.Why = verdict, "The network cannot tell."
+	case err != nil: // the network dropped it; a new request follows
 	}
 }
 
-// listAccountPosts reads what an account shows and is not known here. It is true of a network whose list may lack posts.
-func (s *Service) listAccountPosts(ctx context.Context, id int64, since time.Time) (account.Grant, []network.Figures, bool, error) {
+// listAccountPosts returns what an account shows that is not known here. It also reports whether the network's
+// list may lack posts.
+func (s *Service) listAccountPosts(ctx context.Context, id int64,
+	since time.Time) (account.Grant, []network.Figures, bool, error) {
 	grant, err := s.accounts.Grant(ctx, id)
 	if err != nil {
 		return grant, nil, false, err
@@ -148,13 +153,15 @@ func (s *Service) listAccountPosts(ctx context.Context, id int64, since time.Tim
 		}
 	}
 	if err != nil {
-		return grant, nil, false, fmt.Errorf("listing what account %d shows: %w", id, err)
+		return grant, nil, false, fmt.Errorf("listing the posts of account %d: %w", id, err)
 	}
 	known, _, err := sendHistory(ctx, s.db, delivery{AccountID: id}, 0)
 	if err != nil {
 		return grant, nil, false, err
 	}
 	_, reticent := n.(network.Reticent)
-	reticent = reticent || told.Cut || len(told.Posts) >= maxListedPosts // before what is known is left out
-	return grant, slices.DeleteFunc(told.Posts, func(f network.Figures) bool { return known.Another(f.ID, f.URL) }), reticent, nil
+	reticent = reticent || told.Cut || len(told.Posts) >= maxListedPosts // checked before known posts are removed
+	return grant, slices.DeleteFunc(told.Posts, func(f network.Figures) bool {
+		return known.Another(f.ID, f.URL)
+	}), reticent, nil
 }

@@ -25,7 +25,8 @@ func (l *cutList) Collect(context.Context, network.Grant, time.Time, int) (netwo
 func listFigures(count int) []network.Figures {
 	out := make([]network.Figures, count)
 	for i := range out {
-		out[i] = network.Figures{ID: fmt.Sprint(i + 1), URL: fmt.Sprint("https://example.test/", i+1), Text: fmt.Sprint("post ", i), PostedAt: noon}
+		out[i] = network.Figures{ID: fmt.Sprint(i + 1), URL: fmt.Sprint("https://example.test/", i+1),
+			Text: fmt.Sprint("post ", i), PostedAt: noon}
 	}
 	return out
 }

@@ -11,8 +11,8 @@ import (
 	"pressroom/internal/network"
 )
 
-// match gives each post that a network lists to the one of ours with its text whose time is nearest. What only has its words
-// or begins alike may be a text that the network has changed: of that a person decides.
+// match assigns each listed post to the candidate with the same text and the nearest time. A text that only has
+// the same words or beginning may have been changed by the network; a person decides about those.
 func match(doubts []*candidate, listed []network.Figures) {
 	taken := map[*candidate]bool{}
 	rest := slices.DeleteFunc(slices.Clone(listed), func(f network.Figures) bool {
@@ -25,23 +25,25 @@ func match(doubts []*candidate, listed []network.Figures) {
 		return true
 	})
 	for _, f := range rest {
-		why := "the account shows a post with these words and another address: "
+		why := "The account shows a post with this text and another link: "
 		could := candidatesFor(doubts, f, taken, sameWords)
 		switch {
 		case len(could) == 0:
-			why, could = "the account shows a post that could be this one: ", candidatesFor(doubts, f, taken, samePrefix)
-		case textWithoutLinks(f.Text) == "": // a picture without words could be any
-			why = "the account shows a post without words that could be this one: "
+			why, could = "The account shows a post that could be this one: ", candidatesFor(doubts, f, taken,
+				samePrefix)
+		case textWithoutLinks(f.Text) == "": // any image without text could match
+			why = "The account shows a post without text that could be this one: "
 		}
-		for _, d := range could { // it is one of them, and nothing tells which
+		for _, d := range could { // one of them, but not known which
 			d.verdict, d.Why = network.Unknown, why+f.URL
 		}
 	}
 }
 
-// candidatesFor are the doubts that a listed post could be, as far as they are not taken: those that were due when it was posted, and
-// where there is none, those that a person may have published ahead of their time.
-func candidatesFor(doubts []*candidate, f network.Figures, taken map[*candidate]bool, is func(ours, listed string) bool) []*candidate {
+// candidatesFor returns the candidates that a listed post could be and that are not taken: those that were due
+// when it was posted, otherwise those that somebody may have published early.
+func candidatesFor(doubts []*candidate, f network.Figures, taken map[*candidate]bool,
+	is func(ours, listed string) bool) []*candidate {
 	var due, ahead []*candidate
 	for _, d := range doubts {
 		switch {
@@ -58,7 +60,7 @@ func candidatesFor(doubts []*candidate, f network.Figures, taken map[*candidate]
 	return ahead
 }
 
-// nearest is the doubt whose time is nearest to that of a listed post; nil where there is none.
+// nearest returns the candidate whose time is nearest to that of a listed post, or nil.
 func nearest(f network.Figures, doubts []*candidate) *candidate {
 	var best *candidate
 	for _, d := range doubts {
@@ -69,44 +71,45 @@ func nearest(f network.Figures, doubts []*candidate) *candidate {
 	return best
 }
 
-// sameText tells whether two texts are one, with all their addresses.
+// sameText reports whether two texts are equal, including links.
 func sameText(a, b string) bool {
 	return normalizeText(a) != "" && normalizeText(a) == normalizeText(b)
 }
 
-// sameWords tells whether two texts are one but for their addresses: networks put their own in the place of ours, and
-// posts of a series may differ by nothing else.
+// sameWords reports whether two texts are equal except for links, which networks replace. Posts of a series may
+// differ only in a link.
 func sameWords(a, b string) bool { return textWithoutLinks(a) == textWithoutLinks(b) }
 
-// samePrefix tells whether one of two texts begins with the other, with their addresses, as a network may have cut within one, or
-// without.
+// samePrefix reports whether one text begins with the other, with or without links: a network may cut within a
+// link.
 func samePrefix(a, b string) bool {
 	return isPrefix(normalizeText(a), normalizeText(b)) || isPrefix(textWithoutLinks(a), textWithoutLinks(b))
 }
 
+// isPrefix reports whether one of two texts begins with the other, ignoring a final ellipsis.
 func isPrefix(a, b string) bool {
 	a, b = trimEllipsis(a), trimEllipsis(b)
 	return a != "" && b != "" && (strings.HasPrefix(a, b) || strings.HasPrefix(b, a))
 }
 
-// trimEllipsis is a text without the sign of a network that it was longer.
+// trimEllipsis removes the mark of a text that the network has cut.
 func trimEllipsis(text string) string { return strings.TrimSpace(strings.TrimSuffix(text, "…")) }
 
 var (
 	schemePattern = regexp.MustCompile(`(?i)https?://`)
 	slashPattern  = regexp.MustCompile(`/(\s|$)`)
-	// Scripts without spaces between words are left out: there a domain has no beginning.
+	// Scripts without spaces between words are excluded, because the start of a domain cannot be found there.
 	domainPattern = regexp.MustCompile(`(?:[\p{Latin}\p{Greek}\p{Cyrillic}\pN_-]+\.)+[\p{Latin}\p{Greek}\p{Cyrillic}]{2,}(?:[:/?#][^\s<>"「」『』（）、。，]*)?`)
 )
 
-// normalizeText is a text without what networks change of it and of its addresses: spaces, the form of its characters, the scheme
-// of an address, which some put before a domain that was written without, and its closing slash.
+// normalizeText removes what networks change in texts and links: whitespace, Unicode form, the scheme of a link
+// and its final slash.
 func normalizeText(text string) string {
 	text = schemePattern.ReplaceAllLiteralString(norm.NFC.String(html.UnescapeString(text)), "")
 	return strings.Join(strings.Fields(slashPattern.ReplaceAllString(text, "$1")), " ")
 }
 
-// textWithoutLinks is a text without its spaces and addresses, also what only looks like one, as networks make links of it.
+// textWithoutLinks returns a text without whitespace and links, including words that networks turn into links.
 func textWithoutLinks(text string) string {
 	text = norm.NFC.String(html.UnescapeString(text))
 	for _, link := range network.Links(text) {

@@ -7,13 +7,14 @@ import (
 	"pressroom/internal/network"
 )
 
-// What an account shows is given to the post of its text whose time is nearest, each to one; what only begins alike or has
-// another address is for a person to decide, and so is what has no words.
+// What an account shows is given to the post of its text whose time is nearest, each to one; what only begins
+// alike or has another address is for a person to decide, and so is what has no words.
 func TestMatch(t *testing.T) {
 	t.Parallel()
 	at := func(minutes int) time.Time { return noon.Add(time.Duration(minutes) * time.Minute) }
 	going := func(text string, minutes int) *candidate {
-		return &candidate{ResumedAccount: ResumedAccount{Due: at(minutes)}, text: text, asked: true, verdict: network.Absent}
+		return &candidate{ResumedAccount: ResumedAccount{Due: at(minutes)}, text: text, asked: true,
+			verdict: network.Absent}
 	}
 	shown := func(text string, minutes int) network.Figures {
 		return network.Figures{ID: text, URL: "https://example.test/" + text, Text: text, PostedAt: at(minutes)}
@@ -23,28 +24,55 @@ func TestMatch(t *testing.T) {
 		listed []network.Figures
 		want   []network.Verdict
 	}{
-		"nothing listed":        {[]*candidate{going("bread", 0)}, nil, []network.Verdict{network.Absent}},
-		"the text":              {[]*candidate{going("bread", 0), going("fish", 0)}, []network.Figures{shown("fish", 1)}, []network.Verdict{network.Absent, network.Stands}},
-		"the nearest":           {[]*candidate{going("bread", 0), going("bread", 60), going("bread", 120)}, []network.Figures{shown("bread", 61)}, []network.Verdict{network.Absent, network.Stands, network.Absent}},
-		"each to one":           {[]*candidate{going("bread", 0), going("bread", 60)}, []network.Figures{shown("bread", 1), shown("bread", 2)}, []network.Verdict{network.Stands, network.Stands}},
-		"spaces":                {[]*candidate{going("Fish &  chips https://example.com/menu", 0)}, []network.Figures{shown("Fish &amp; chips https://example.com/menu", 0)}, []network.Verdict{network.Stands}},
-		"an address, shortened": {[]*candidate{going("Fish &  chips https://example.com/menu", 0)}, []network.Figures{shown("Fish &amp; chips https://sho.rt/1", 0)}, []network.Verdict{network.Unknown}},
-		"another address":       {[]*candidate{going("New episode: https://example.com/2", 7*24*60)}, []network.Figures{shown("New episode: https://example.com/1", 1)}, []network.Verdict{network.Unknown}},
-		"its own address":       {[]*candidate{going("New episode: https://example.com/1", 0), going("New episode: https://example.com/2", 2)}, []network.Figures{shown("New episode: https://example.com/1", 2)}, []network.Verdict{network.Stands, network.Absent}},
-		"one of two":            {[]*candidate{going("Read https://example.com/1", 0), going("Read https://example.com/2", 5)}, []network.Figures{shown("Read https://sho.rt/1", 5)}, []network.Verdict{network.Unknown, network.Unknown}},
-		"only an address":       {[]*candidate{going("https://example.com/1", 0), going("https://example.com/2", 0)}, []network.Figures{shown("https://example.com/2", 5)}, []network.Verdict{network.Absent, network.Stands}},
-		"a domain, linked":      {[]*candidate{going("Come to example.com, today", 0)}, []network.Figures{shown("Come to http://example.com, today", 1)}, []network.Verdict{network.Stands}},
-		"a domain in a word":    {[]*candidate{going("詳しくはexample.comへ", 0)}, []network.Figures{shown("詳しくはhttp://example.com/へ", 1), shown("詳しくはhttp://example.comへ", 1)}, []network.Verdict{network.Stands}},
-		"one, shortened":        {[]*candidate{going("詳しくはexample.comへ", 0)}, []network.Figures{shown("詳しくはhttps://sho.rt/1 へ", 1)}, []network.Verdict{network.Unknown}},
-		"an umlaut's domain":    {[]*candidate{going("Come to müller.example today", 0)}, []network.Figures{shown("Come to https://sho.rt/1 today", 1)}, []network.Verdict{network.Unknown}},
-		"a domain, shortened":   {[]*candidate{going("Come to example.com today", 0)}, []network.Figures{shown("Come to https://sho.rt/1 today", 1)}, []network.Verdict{network.Unknown}},
-		"cut in a domain":       {[]*candidate{going("Come to example.com today", 0)}, []network.Figures{shown("Come to exam…", 1)}, []network.Verdict{network.Unknown}},
-		"the overdue":           {[]*candidate{going("bread", 0), going("bread", 60)}, []network.Figures{shown("bread", 50)}, []network.Verdict{network.Stands, network.Absent}},
-		"ahead of its time":     {[]*candidate{going("bread", 60)}, []network.Figures{shown("bread", 10)}, []network.Verdict{network.Stands}},
-		"a beginning":           {[]*candidate{going("bread and butter", 0)}, []network.Figures{shown("bread and…", 0)}, []network.Verdict{network.Unknown}},
-		"the text goes first":   {[]*candidate{going("bread", 0), going("bread and butter", 0)}, []network.Figures{shown("bread and butter", 0), shown("bread", 5)}, []network.Verdict{network.Stands, network.Stands}},
-		"no words":              {[]*candidate{going("", 0)}, []network.Figures{shown("", 0)}, []network.Verdict{network.Unknown}},
-		"no words, other words": {[]*candidate{going("", 0)}, []network.Figures{shown("bread", 0)}, []network.Verdict{network.Absent}},
+		"nothing listed": {[]*candidate{going("bread", 0)}, nil, []network.Verdict{network.Absent}},
+		"the text": {[]*candidate{going("bread", 0), going("fish", 0)},
+			[]network.Figures{shown("fish", 1)}, []network.Verdict{network.Absent, network.Stands}},
+		"the nearest": {[]*candidate{going("bread", 0), going("bread", 60), going("bread", 120)},
+			[]network.Figures{shown("bread", 61)}, []network.Verdict{network.Absent, network.Stands, network.Absent}},
+		"each to one": {[]*candidate{going("bread", 0), going("bread", 60)},
+			[]network.Figures{shown("bread", 1), shown("bread", 2)}, []network.Verdict{network.Stands, network.Stands}},
+		"spaces": {[]*candidate{going("Fish &  chips https://example.com/menu", 0)},
+			[]network.Figures{shown("Fish &amp; chips https://example.com/menu", 0)},
+			[]network.Verdict{network.Stands}},
+		"an address, shortened": {[]*candidate{going("Fish &  chips https://example.com/menu", 0)},
+			[]network.Figures{shown("Fish &amp; chips https://sho.rt/1", 0)}, []network.Verdict{network.Unknown}},
+		"another address": {[]*candidate{going("New episode: https://example.com/2", 7*24*60)},
+			[]network.Figures{shown("New episode: https://example.com/1", 1)}, []network.Verdict{network.Unknown}},
+		"its own address": {[]*candidate{going("New episode: https://example.com/1", 0),
+			going("New episode: https://example.com/2", 2)},
+			[]network.Figures{shown("New episode: https://example.com/1", 2)}, []network.Verdict{network.Stands,
+				network.Absent}},
+		"one of two": {[]*candidate{going("Read https://example.com/1", 0),
+			going("Read https://example.com/2", 5)}, []network.Figures{shown("Read https://sho.rt/1", 5)},
+			[]network.Verdict{network.Unknown, network.Unknown}},
+		"only an address": {[]*candidate{going("https://example.com/1", 0), going("https://example.com/2", 0)},
+			[]network.Figures{shown("https://example.com/2", 5)}, []network.Verdict{network.Absent, network.Stands}},
+		"a domain, linked": {[]*candidate{going("Come to example.com, today", 0)},
+			[]network.Figures{shown("Come to http://example.com, today", 1)}, []network.Verdict{network.Stands}},
+		"a domain in a word": {[]*candidate{going("詳しくはexample.comへ", 0)},
+			[]network.Figures{shown("詳しくはhttp://example.com/へ", 1), shown("詳しくはhttp://example.comへ", 1)},
+			[]network.Verdict{network.Stands}},
+		"one, shortened": {[]*candidate{going("詳しくはexample.comへ", 0)},
+			[]network.Figures{shown("詳しくはhttps://sho.rt/1 へ", 1)}, []network.Verdict{network.Unknown}},
+		"an umlaut's domain": {[]*candidate{going("Come to müller.example today", 0)},
+			[]network.Figures{shown("Come to https://sho.rt/1 today", 1)}, []network.Verdict{network.Unknown}},
+		"a domain, shortened": {[]*candidate{going("Come to example.com today", 0)},
+			[]network.Figures{shown("Come to https://sho.rt/1 today", 1)}, []network.Verdict{network.Unknown}},
+		"cut in a domain": {[]*candidate{going("Come to example.com today", 0)},
+			[]network.Figures{shown("Come to exam…", 1)}, []network.Verdict{network.Unknown}},
+		"the overdue": {[]*candidate{going("bread", 0), going("bread", 60)},
+			[]network.Figures{shown("bread", 50)}, []network.Verdict{network.Stands, network.Absent}},
+		"ahead of its time": {[]*candidate{going("bread", 60)}, []network.Figures{shown("bread", 10)},
+			[]network.Verdict{network.Stands}},
+		"a beginning": {[]*candidate{going("bread and butter", 0)},
+			[]network.Figures{shown("bread and…", 0)}, []network.Verdict{network.Unknown}},
+		"the text goes first": {[]*candidate{going("bread", 0), going("bread and butter", 0)},
+			[]network.Figures{shown("bread and butter", 0), shown("bread", 5)}, []network.Verdict{network.Stands,
+				network.Stands}},
+		"no words": {[]*candidate{going("", 0)}, []network.Figures{shown("", 0)},
+			[]network.Verdict{network.Unknown}},
+		"no words, other words": {[]*candidate{going("", 0)}, []network.Figures{shown("bread", 0)},
+			[]network.Verdict{network.Absent}},
 	} {
 		match(c.going, c.listed)
 		for i, d := range c.going {

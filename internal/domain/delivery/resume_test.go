@@ -52,8 +52,10 @@ func newHeldEnv(t *testing.T, url string) *heldEnv {
 	t.Helper()
 	clock := testkit.NewClock(noon)
 	d := testkit.Open(t, url, clock)
-	c := &heldEnv{hold: restoreguard.New(d, restoreguard.Options{Log: slog.New(slog.DiscardHandler)}), sure: &lister{memoryNetwork: &memoryNetwork{platform: "x"}}, clock: clock}
-	c.multiEnv = newMultiEnv(t, d, 1, DefaultOptions, reticent{&lister{memoryNetwork: &memoryNetwork{platform: "bluesky"}}}, c.sure)
+	c := &heldEnv{hold: restoreguard.New(d, restoreguard.Options{Log: slog.New(slog.DiscardHandler)}),
+		sure: &lister{memoryNetwork: &memoryNetwork{platform: "x"}}, clock: clock}
+	c.multiEnv = newMultiEnv(t, d, 1, DefaultOptions,
+		reticent{&lister{memoryNetwork: &memoryNetwork{platform: "bluesky"}}}, c.sure)
 	if state, err := c.hold.HoldCopy(t.Context(), ""); err != nil || state.Why != restoreguard.Copied {
 		t.Fatalf("held: %+v %v", state, err)
 	}
@@ -70,7 +72,8 @@ func (c *heldEnv) schedulePost(t *testing.T, at time.Time) string {
 		if _, err := create.Run(ctx, c.calls[0], raw); err != nil {
 			return err
 		}
-		_, err := tx.Exec(ctx, `UPDATE posts SET status = 'scheduled', scheduled_at = ? WHERE status = 'draft'`, db.Micros(at))
+		_, err := tx.Exec(ctx, `UPDATE posts SET status = 'scheduled', scheduled_at = ? WHERE status = 'draft'`,
+			db.Micros(at))
 		return err
 	})
 	if err != nil {
@@ -86,7 +89,8 @@ func (c *heldEnv) schedulePost(t *testing.T, at time.Time) string {
 // statuses tells how the accounts of the one post stand: the phases of their deliveries, and what they ended with.
 func (c *heldEnv) statuses(t *testing.T) []string {
 	t.Helper()
-	out, err := db.All(t.Context(), c.db, scanText, `SELECT a.platform || ' ' || d.phase || ' ' || d.error_code FROM deliveries d JOIN social_accounts a ON a.id = d.account_id ORDER BY a.platform`)
+	out, err := db.All(t.Context(), c.db, scanText, `SELECT a.platform || ' ' || d.phase || ' ' || d.error_code
+		FROM deliveries d JOIN social_accounts a ON a.id = d.account_id ORDER BY a.platform`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +125,8 @@ func TestResumeSendsNothingThatMayNotGo(t *testing.T) {
 		"a paused team": {72 * time.Hour, func(t *testing.T, c *heldEnv) {
 			t.Helper()
 			people := team.New(c.db, nil, plan.Shipped())
-			if err := people.Pause(t.Context(), team.Pause{Scope: team.ForTeam, Target: c.calls[0].TeamID, Action: team.Publishing}); err != nil {
+			if err := people.Pause(t.Context(), team.Pause{Scope: team.ForTeam, Target: c.calls[0].TeamID,
+				Action: team.Publishing}); err != nil {
 				t.Fatal(err)
 			}
 		}, "x ended missed_while_held"},
@@ -155,8 +160,8 @@ func (c *heldEnv) exec(t *testing.T, statement string) {
 	}
 }
 
-// What is to come and of which a network cannot say whether a person published it early is told. Where that may pass, the
-// hold is not lifted unless that is asked for.
+// What is to come and of which a network cannot say whether a person published it early is told. Where that may
+// pass, the hold is not lifted unless that is asked for.
 func TestResumeTellsDoubtsAboutWhatIsToCome(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -164,7 +169,8 @@ func TestResumeTellsDoubtsAboutWhatIsToCome(t *testing.T) {
 		c.schedulePost(t, noon.Add(24*time.Hour))
 		c.sure.fails = &network.Error{Class: network.Transient, Err: errors.New("cut off")}
 		out, err := c.Resume(t.Context(), ResumeOptions{NoWait: true, MaxLateness: time.Hour})
-		if err == nil || !strings.Contains(err.Error(), "x (account ") || strings.Contains(err.Error(), "bluesky") || out.Resumed {
+		if err == nil || !strings.Contains(err.Error(), "x (account ") || strings.Contains(err.Error(), "bluesky") ||
+			out.Resumed {
 			t.Errorf("with a network out of reach: %+v %v", out, err)
 		}
 		if state, err := c.hold.State(t.Context()); err != nil || !state.Held() {
@@ -185,7 +191,8 @@ func TestResumeTellsDoubtsAboutWhatIsToCome(t *testing.T) {
 	})
 }
 
-// Where one account shows a post ahead of its time, a person published it, and so it may stand on the other that cannot say.
+// Where one account shows a post ahead of its time, a person published it, and so it may stand on the other
+// that cannot say.
 func TestResumeDoubtsWhatWasPublishedEarly(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -231,7 +238,8 @@ func TestResumeIsOvertaken(t *testing.T) {
 	}
 }
 
-// What went out right before a hold may not be listed yet: nothing is believed of that for three minutes, unless somebody knows better.
+// What went out right before a hold may not be listed yet: nothing is believed of that for three minutes,
+// unless somebody knows better.
 func TestResumeWaitsForWhatIsListedLate(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -245,7 +253,8 @@ func TestResumeWaitsForWhatIsListedLate(t *testing.T) {
 			t.Errorf("a try: %v", err)
 		}
 		c.clock.Advance(left - time.Second)
-		if _, err := c.Resume(t.Context(), ResumeOptions{MaxLateness: time.Hour}); err == nil || !strings.Contains(err.Error(), "try again in 2 seconds") {
+		if _, err := c.Resume(t.Context(), ResumeOptions{MaxLateness: time.Hour}); err == nil ||
+			!strings.Contains(err.Error(), "try again in 2 seconds") {
 			t.Errorf("too soon: %v", err)
 		}
 		if state, err := c.hold.State(t.Context()); err != nil || !state.Held() {

@@ -12,27 +12,28 @@ import (
 )
 
 const (
-	maxTries         = 6                // failed calls that may be repeated, before a person is to decide
-	maxRefusedGrants = 3                // grants just given out that may be refused, before a person is to connect again
-	quietTime        = 90 * time.Second // after a call without an answer, in which it may still land
-	maxLookups       = 6                // times a network that cannot say is asked before the account stands unconfirmed
-	maxRateLimitWait = 15 * time.Minute // longest that a network's own waiting time is waited out
+	maxTries         = 6                // failed calls before the delivery fails
+	maxRefusedGrants = 3                // refusals of new grants before the account counts as lost
+	quietTime        = 90 * time.Second // after a call without an answer, in which it may still take effect
+	maxLookups       = 6                // inconclusive lookups before the account is unconfirmed
+	maxRateLimitWait = 15 * time.Minute // longest wait that a network may ask for
 	minBackoff       = 500 * time.Millisecond
 	maxBackoff       = 15 * time.Second
-	lookUpFor        = 24 * time.Hour // how long an unconfirmed account is looked at now and then
+	lookUpFor        = 24 * time.Hour // how long an unconfirmed account is looked up
 )
 
-// backoff is the back-off after the nth failure, from half a second doubling to 15 s.
+// backoff returns the wait after the nth failure: half a second, doubling up to 15 s.
 func backoff(n int) time.Duration {
 	return min(maxBackoff, minBackoff<<min(n, 10))
 }
 
-// lookupInterval is how long an unconfirmed account rests before the network is asked again: from a minute doubling
-// to some hours.
+// lookupInterval returns the wait before an unconfirmed account is looked up again: a minute, doubling up to
+// some hours.
 func lookupInterval(looks int) time.Duration {
 	return time.Minute << min(max(0, looks-maxLookups), 8)
 }
 
+// classOf returns the class of a network's error. Any other error counts as transient.
 func classOf(err error) network.Class {
 	if e, ok := errors.AsType[*network.Error](err); ok {
 		return e.Class
@@ -40,6 +41,7 @@ func classOf(err error) network.Class {
 	return network.Transient
 }
 
+// errorMessage returns the network's own text, or "".
 func errorMessage(err error) string {
 	if e, ok := errors.AsType[*network.Error](err); ok {
 		return e.Message
@@ -47,15 +49,17 @@ func errorMessage(err error) string {
 	return ""
 }
 
-// refusalCodes are the codes of what no repeat mends.
+// refusalCodes are the error codes of refusals that no repeat can change.
 var refusalCodes = map[network.Class]string{
-	network.Rejected: "rejected_content", network.Unapproved: "rejected_content", network.RejectedMedia: "rejected_media", network.Duplicate: "duplicate_content",
+	network.Rejected: "rejected_content", network.Unapproved: "rejected_content",
+	network.RejectedMedia: "rejected_media", network.Duplicate: "duplicate_content",
 }
 
-// handleRefusal decides what follows a call that certainly had no effect; back is the phase to begin again from.
+// handleRefusal decides what follows a call that certainly had no effect: fail, wait, or start again from phase
+// back.
 func (a *attempt) handleRefusal(ctx context.Context, back phase, err error) error {
 	if ctx.Err() != nil {
-		return context.Cause(ctx) // we are stopping, or hold the delivery no more: somebody takes over
+		return context.Cause(ctx) // we are stopping or lost the lease: another holder takes over
 	}
 	a.d.Phase = back
 	var e *network.Error
@@ -73,7 +77,7 @@ func (a *attempt) handleRefusal(ctx context.Context, back phase, err error) erro
 		case a.d.Tries+1 >= maxRefusedGrants:
 			return a.handleLostGrant(ctx, e.Message)
 		}
-		// The network has just given this grant out: only one that it goes on refusing is dead.
+		// The grant is new, so only repeated refusals mean that it is dead.
 		return a.retry(ctx, back, "account_needs_reauth", e.Message, 0)
 	case network.AuthDead:
 		return a.handleLostGrant(ctx, e.Message)
@@ -82,17 +86,17 @@ func (a *attempt) handleRefusal(ctx context.Context, back phase, err error) erro
 	case network.Rejected, network.Unapproved, network.RejectedMedia, network.Duplicate:
 		return a.finish(ctx, ended, failedResult(refusalCodes[e.Class], e.Message))
 	case network.Barred:
-		return a.retry(ctx, back, "server_not_allowed", "", 0) // our own doing: the network's circuit has no part in it
-	case network.Transient, network.Uncertain, network.Processing: // a call that shows nothing may be repeated in either case
+		return a.retry(ctx, back, "server_not_allowed", "", 0) // our own setting, so the circuit does not matter
+	case network.Transient, network.Uncertain, network.Processing: // the call shows nothing, so it may be repeated
 	}
 	if wait, may := a.s.circuits.allow(a.server, a.d.ID); !may {
-		return a.waitForCircuit(ctx, wait) // the whole network fails: that is no try of this post's
+		return a.waitForCircuit(ctx, wait) // the whole network fails, so this is not a try
 	}
 	return a.retry(ctx, back, "network_error", e.Message, 0)
 }
 
-// retry gives the delivery back to begin once more from a phase after a pause, and after the wait that the
-// network asked for; when it was tried often enough it fails with the code.
+// retry starts again from a phase after a backoff, or after the wait that the network asked for if that is
+// longer. After maxTries the delivery fails with the code.
 func (a *attempt) retry(ctx context.Context, from phase, code, message string, wait time.Duration) error {
 	a.d.Phase = from
 	a.d.Tries++
@@ -102,7 +106,7 @@ func (a *attempt) retry(ctx context.Context, from phase, code, message string, w
 	return a.postpone(ctx, max(wait, backoff(a.d.Tries)))
 }
 
-// waitForQuota rests as long as the network asked, where that is bearable.
+// waitForQuota waits as long as the network asked, up to maxRateLimitWait.
 func (a *attempt) waitForQuota(ctx context.Context, e *network.Error) error {
 	code := "rate_limited"
 	if e.Class == network.Quota {
@@ -115,7 +119,7 @@ func (a *attempt) waitForQuota(ctx context.Context, e *network.Error) error {
 	return a.retry(ctx, a.d.Phase, code, e.Message, wait)
 }
 
-// refreshGrant renews the grant once. The delivery goes on from the phase it is in.
+// refreshGrant renews the grant once. The delivery continues in its phase.
 func (a *attempt) refreshGrant(ctx context.Context) error {
 	fresh, err := a.s.accounts.Refresh(ctx, a.d.AccountID, a.grant)
 	a.refreshed = true
@@ -131,8 +135,8 @@ func (a *attempt) refreshGrant(ctx context.Context) error {
 	return a.handleRefusal(ctx, a.d.Phase, err)
 }
 
-// handleLostGrant ends what only a person can mend, unless one did meanwhile: then it goes on with the new connection. A commit in doubt stays
-// in doubt: the network cannot be asked.
+// handleLostGrant fails the delivery, unless somebody has reconnected the account meanwhile. After a commit the
+// account becomes unconfirmed instead, because the network cannot be asked.
 func (a *attempt) handleLostGrant(ctx context.Context, message string) error {
 	if err := a.s.accounts.MarkLost(ctx, a.d.AccountID, a.grant); err != nil {
 		return err
@@ -152,8 +156,8 @@ func (a *attempt) handleLostGrant(ctx context.Context, message string) error {
 	return a.finish(ctx, ended, failedResult("account_needs_reauth", message))
 }
 
-// lookUpLater rests before the network is asked once more. When it could not say for long the account stands
-// unconfirmed for its job and is asked about ever more rarely, for a day.
+// lookUpLater waits before the next lookup. After maxLookups the account is unconfirmed and looked up ever more
+// rarely, for a day.
 func (a *attempt) lookUpLater(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -165,7 +169,7 @@ func (a *attempt) lookUpLater(ctx context.Context, err error) error {
 	return a.leaveUnconfirmed(ctx, errorMessage(err))
 }
 
-// leaveUnconfirmed leaves the account unconfirmed. It is looked at again for a day.
+// leaveUnconfirmed ends the delivery as unconfirmed. Lookups continue for lookUpFor.
 func (a *attempt) leaveUnconfirmed(ctx context.Context, message string) error {
 	if a.d.Phase == doubtful && a.s.db.Now().Sub(a.d.CreatedAt) > lookUpFor {
 		return a.finish(ctx, ended, unconfirmedResult(message))
@@ -173,15 +177,15 @@ func (a *attempt) leaveUnconfirmed(ctx context.Context, message string) error {
 	return a.finish(ctx, doubtful, unconfirmedResult(message))
 }
 
-// The marks of a delivery that rests, among its attempts.
+// callRest is the call of an attempt that records a wait for the network; the others are its results.
 const (
-	callRest           = "rest"             // the call
-	resultNetworkFails = "network_fails"    // its result meanwhile
-	resultGaveUp       = "patience_is_over" // and in the end
+	callRest           = "rest"
+	resultNetworkFails = "network_fails"    // while waiting
+	resultGaveUp       = "patience_is_over" // after maxOutageWait
 )
 
-// waitForCircuit gives the delivery back while its network fails, which is no try of its own. But a post that is out of date when
-// the network comes back should not surprise anybody.
+// waitForCircuit waits while the circuit is open, which uses up no try. After maxOutageWait the delivery fails:
+// a post that is long out of date should not go out as a surprise.
 func (a *attempt) waitForCircuit(ctx context.Context, wait time.Duration) error {
 	err := a.s.db.InTx(ctx, "delivery.rest", func(ctx context.Context, tx *db.Tx) error {
 		id, since, err := outageStart(ctx, tx, a.d)
@@ -191,30 +195,33 @@ func (a *attempt) waitForCircuit(ctx context.Context, wait time.Duration) error 
 		if tx.Now().Sub(since) < maxOutageWait {
 			return a.postpone(ctx, wait)
 		}
-		if _, err := tx.Exec(ctx, `UPDATE delivery_attempts SET ended_at = ?, result = ? WHERE id = ?`, db.Micros(tx.Now()), resultGaveUp, id); err != nil {
-			return fmt.Errorf("noting that %s rests no more: %w", a.d.ID, err)
+		if _, err := tx.Exec(ctx, `UPDATE delivery_attempts SET ended_at = ?, result = ? WHERE id = ?`,
+			db.Micros(tx.Now()), resultGaveUp, id); err != nil {
+			return fmt.Errorf("recording that %s stopped waiting: %w", a.d.ID, err)
 		}
 		return a.finish(ctx, ended, failedResult("network_error", ""))
 	})
 	if err != nil {
-		return fmt.Errorf("resting %s: %w", a.d.ID, err)
+		return fmt.Errorf("making %s wait: %w", a.d.ID, err)
 	}
 	return nil
 }
 
-// outageStart finds the attempt that says since when a delivery rests, or writes it. A call that the network answered ends
-// a rest.
+// outageStart returns the attempt that records the current wait and when the wait began. It inserts the attempt
+// if there is none. Any answer from the network ends a wait.
 func outageStart(ctx context.Context, tx *db.Tx, d delivery) (int64, time.Time, error) {
 	var id, since int64
 	err := tx.QueryRow(ctx, `SELECT id, started_at FROM delivery_attempts WHERE delivery_id = ? AND call = ? AND id >
-		(SELECT COALESCE(MAX(id), 0) FROM delivery_attempts WHERE delivery_id = ? AND call <> ? AND result NOT IN ('', ?, ?)) ORDER BY id LIMIT 1`,
+		(SELECT COALESCE(MAX(id), 0) FROM delivery_attempts WHERE delivery_id = ? AND call <> ?
+		AND result NOT IN ('', ?, ?)) ORDER BY id LIMIT 1`,
 		d.ID, callRest, d.ID, callRest, string(network.Transient), string(network.Uncertain)).Scan(&id, &since)
 	if errors.Is(err, sql.ErrNoRows) {
 		since = db.Micros(tx.Now())
-		err = tx.QueryRow(ctx, `INSERT INTO delivery_attempts (delivery_id, epoch, call, started_at, result) VALUES (?, ?, ?, ?, ?) RETURNING id`, d.ID, d.Epoch, callRest, since, resultNetworkFails).Scan(&id)
+		err = tx.QueryRow(ctx, `INSERT INTO delivery_attempts (delivery_id, epoch, call, started_at, result)
+			VALUES (?, ?, ?, ?, ?) RETURNING id`, d.ID, d.Epoch, callRest, since, resultNetworkFails).Scan(&id)
 	}
 	if err != nil {
-		return 0, time.Time{}, fmt.Errorf("noting that %s rests: %w", d.ID, err)
+		return 0, time.Time{}, fmt.Errorf("recording that %s waits: %w", d.ID, err)
 	}
 	return id, db.Time(since), nil
 }

@@ -11,8 +11,8 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Submit writes down what is to be sent, in the transaction of the post's change, and wakes it. A retry keeps
-// the time of the first submission, by which the network knows the publication.
+// Submit stores one delivery for each account in the transaction of the post's change, and wakes them. A retry
+// keeps the time of the first submission, which identifies the publication at the network.
 func (s *Service) Submit(ctx context.Context, tx *db.Tx, o post.Order) error {
 	made := make([]delivery, len(o.Targets))
 	ids := make([]string, len(o.Targets))
@@ -21,11 +21,14 @@ func (s *Service) Submit(ctx context.Context, tx *db.Tx, o post.Order) error {
 		if err != nil {
 			return err
 		}
-		d := delivery{ID: uuid.Must(uuid.NewV7()).String(), TeamID: o.Post.TeamID, PostID: o.Post.ID, AccountID: t.AccountID, JobID: o.Job.ID, Phase: planned}
-		_, err = tx.Exec(ctx, `INSERT INTO deliveries (id, team_id, post_id, account_id, job_id, phase, first_at, wake_at, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			d.ID, d.TeamID, d.PostID, d.AccountID, d.JobID, string(planned), first, db.Micros(tx.Now().Add(rewakeAfter)), db.Micros(tx.Now()))
+		d := delivery{ID: uuid.Must(uuid.NewV7()).String(), TeamID: o.Post.TeamID, PostID: o.Post.ID,
+			AccountID: t.AccountID, JobID: o.Job.ID, Phase: planned}
+		_, err = tx.Exec(ctx, `INSERT INTO deliveries (id, team_id, post_id, account_id, job_id, phase, first_at,
+			wake_at, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			d.ID, d.TeamID, d.PostID, d.AccountID, d.JobID, string(planned), first,
+			db.Micros(tx.Now().Add(rewakeAfter)), db.Micros(tx.Now()))
 		if err != nil {
-			return fmt.Errorf("writing a delivery: %w", err)
+			return fmt.Errorf("inserting a delivery: %w", err)
 		}
 		made[i], ids[i] = d, d.ID
 	}
@@ -40,11 +43,12 @@ func (s *Service) Submit(ctx context.Context, tx *db.Tx, o post.Order) error {
 	return nil
 }
 
-// firstSubmission is the time by which the network knows a publication. That of a post whose time has come is this time,
-// so that every copy of the database makes it the same.
+// firstSubmission returns the time in microseconds that identifies a publication at the network. For a post
+// that is due it is the planned time, so that every copy of the database computes the same.
 func firstSubmission(ctx context.Context, tx *db.Tx, p post.Post, account int64) (int64, error) {
 	var first int64
-	err := tx.QueryRow(ctx, `SELECT COALESCE(MIN(first_at), 0) FROM deliveries WHERE post_id = ? AND account_id = ?`, p.ID, account).Scan(&first)
+	err := tx.QueryRow(ctx, `SELECT COALESCE(MIN(first_at), 0) FROM deliveries WHERE post_id = ? AND account_id = ?`,
+		p.ID, account).Scan(&first)
 	if err != nil {
 		return 0, fmt.Errorf("reading the first delivery: %w", err)
 	}
@@ -57,5 +61,5 @@ func firstSubmission(ctx context.Context, tx *db.Tx, p post.Post, account int64)
 	return first, nil
 }
 
-// rewakeAfter is how long the waker leaves the queue to bring a wake to somebody.
+// rewakeAfter is how long the waker waits for the queue before it wakes a delivery again.
 const rewakeAfter = 10 * time.Second

@@ -12,22 +12,22 @@ import (
 )
 
 const (
-	wakeInterval  = 250 * time.Millisecond // a due post has two seconds
+	wakeInterval  = 250 * time.Millisecond // a due post must go out within two seconds
 	wakeBatch     = 100
-	pulseInterval = 5 * time.Second // how often the queue is tried through and through
-	// Pulse is the queue's name for that trial.
+	pulseInterval = 5 * time.Second // how often the queue is tested end to end
+	// Pulse is the queue's name of that test.
 	Pulse = "pulse"
 )
 
-// Waker releases due posts and wakes deliveries whose time has come or whose holder died. Every working node
-// runs one; they may run side by side.
+// Waker releases due posts and wakes deliveries that are due or whose lease has expired. Every worker node runs
+// one; they may run side by side.
 type Waker struct {
 	s         *Service
-	lastPulse atomic.Int64 // when the queue last carried a pulse, microseconds
+	lastPulse atomic.Int64 // when the queue last delivered a pulse, in microseconds
 	pulseSent time.Time
 }
 
-// NewWaker makes a waker.
+// NewWaker returns a waker.
 func (s *Service) NewWaker() *Waker {
 	w := &Waker{s: s}
 	w.lastPulse.Store(db.Micros(s.db.Now()))
@@ -38,10 +38,10 @@ func (s *Service) NewWaker() *Waker {
 	return w
 }
 
-// LastPulse is when the queue last brought work to this process.
+// LastPulse returns when the queue last delivered work to this process.
 func (w *Waker) LastPulse() time.Time { return db.Time(w.lastPulse.Load()) }
 
-// Run wakes until the context ends. Errors are told to report and tried again.
+// Run wakes deliveries until the context ends. It passes errors to report and continues.
 func (w *Waker) Run(ctx context.Context, report func(error)) {
 	tick := time.NewTicker(wakeInterval)
 	defer tick.Stop()
@@ -57,7 +57,7 @@ func (w *Waker) Run(ctx context.Context, report func(error)) {
 	}
 }
 
-// Once releases and wakes everything whose time has come.
+// Once releases and wakes everything that is due.
 func (w *Waker) Once(ctx context.Context) error {
 	due, err := w.s.posts.Due(ctx, wakeBatch)
 	if err != nil {
@@ -65,8 +65,8 @@ func (w *Waker) Once(ctx context.Context) error {
 	}
 	for _, id := range due {
 		if err := w.s.posts.Release(ctx, id); err != nil {
-			// One post that cannot be released must not hold up the others.
-			w.s.log.ErrorContext(ctx, "a due post was not released", "post", id, "error", err)
+			// One post that cannot be released must not delay the others.
+			w.s.log.ErrorContext(ctx, "Releasing a due post failed", "post", id, "error", err)
 		}
 	}
 	if err := w.wake(ctx); err != nil {
@@ -78,16 +78,18 @@ func (w *Waker) Once(ctx context.Context) error {
 func (w *Waker) wake(ctx context.Context) error {
 	now := w.s.db.Now()
 	var waiting int
-	err := w.s.db.QueryRow(ctx, `SELECT COUNT(*) FROM (SELECT 1 FROM deliveries WHERE wake_at > 0 AND wake_at <= ? AND `+restoreguard.Free+` LIMIT 1) AS waiting`, db.Micros(now)).Scan(&waiting)
+	err := w.s.db.QueryRow(ctx, `SELECT COUNT(*) FROM (SELECT 1 FROM deliveries WHERE wake_at > 0 AND wake_at <= ?
+		AND `+restoreguard.Free+` LIMIT 1) AS waiting`, db.Micros(now)).Scan(&waiting)
 	if err != nil {
-		return fmt.Errorf("looking for deliveries to wake: %w", err)
+		return fmt.Errorf("finding deliveries to wake: %w", err)
 	}
 	if waiting == 0 {
 		return nil
 	}
 	return w.s.db.InTx(ctx, "delivery.wake", func(ctx context.Context, tx *db.Tx) error {
 		ids, err := db.All(ctx, tx, func(rows *sql.Rows, id *string) error { return rows.Scan(id) },
-			`UPDATE deliveries SET wake_at = ? WHERE id IN (SELECT id FROM deliveries WHERE wake_at > 0 AND wake_at <= ? ORDER BY wake_at LIMIT ?) AND wake_at <= ? RETURNING id`,
+			`UPDATE deliveries SET wake_at = ? WHERE id IN (SELECT id FROM deliveries WHERE wake_at > 0
+				AND wake_at <= ? ORDER BY wake_at LIMIT ?) AND wake_at <= ? RETURNING id`,
 			db.Micros(now.Add(rewakeAfter)), db.Micros(now), wakeBatch, db.Micros(now))
 		if err != nil {
 			return fmt.Errorf("waking deliveries: %w", err)
@@ -96,11 +98,13 @@ func (w *Waker) wake(ctx context.Context) error {
 	})
 }
 
-// sendPulse sends a wake of no work, so that readiness can tell a queue that carries from one that stands.
+// sendPulse wakes no work. Readiness uses it to detect a queue that does not deliver.
 func (w *Waker) sendPulse(ctx context.Context) error {
 	if now := w.s.db.Now(); now.Sub(w.pulseSent) >= pulseInterval {
 		w.pulseSent = now
-		return w.s.db.InTx(ctx, "delivery.pulse", func(ctx context.Context, tx *db.Tx) error { return w.s.queue.Wake(ctx, tx, Pulse, w.s.owner) })
+		return w.s.db.InTx(ctx, "delivery.pulse", func(ctx context.Context, tx *db.Tx) error {
+			return w.s.queue.Wake(ctx, tx, Pulse, w.s.owner)
+		})
 	}
 	return nil
 }
