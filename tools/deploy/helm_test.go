@@ -176,14 +176,14 @@ func checkPod(t *testing.T, name string, pod core.PodTemplateSpec, selected map[
 // What is missing or wrong is told before anything is made.
 func TestHelmRefuses(t *testing.T) {
 	for what, change := range map[string]func(map[string]any){
-		"publicURL is needed":             func(v map[string]any) { delete(v, "publicURL") },
-		"secrets.database.name is needed": func(v map[string]any) { v["secrets"] = map[string]any{"sealingKey": map[string]any{"name": "x"}} },
-		"publicURL":                       func(v map[string]any) { v["publicURL"] = "http://press.example.com" },
-		"terminationGracePeriodSeconds":   func(v map[string]any) { v["terminationGracePeriodSeconds"] = 30 },
-		"tlsSecret is needed": func(v map[string]any) {
+		"publicURL is required":             func(v map[string]any) { delete(v, "publicURL") },
+		"secrets.database.name is required": func(v map[string]any) { v["secrets"] = map[string]any{"sealingKey": map[string]any{"name": "x"}} },
+		"publicURL":                         func(v map[string]any) { v["publicURL"] = "http://press.example.com" },
+		"terminationGracePeriodSeconds":     func(v map[string]any) { v["terminationGracePeriodSeconds"] = 30 },
+		"tlsSecret is required": func(v map[string]any) {
 			v["ingress"], v["trustedProxies"] = map[string]any{"enabled": true, "host": "press.example.com"}, []any{"10.0.0.0/8"}
 		},
-		"trustedProxies is needed": func(v map[string]any) {
+		"trustedProxies is required": func(v map[string]any) {
 			v["ingress"] = map[string]any{"enabled": true, "host": "press.example.com", "tlsSecret": "tls"}
 		},
 		"replicaz":               func(v map[string]any) { v["api"] = map[string]any{"replicaz": 3} },

@@ -67,12 +67,12 @@ spec:
           value: json
         - name: PRESSROOM_SCRATCH
           value: /scratch
-        - name: PRESSROOM_SHUTDOWN_DELAY # while the Service takes the pod off
+        - name: PRESSROOM_SHUTDOWN_DELAY # while the Service removes the pod
           value: 5s
         - name: PRESSROOM_PUBLIC_URL
-          value: {{ required "publicURL is needed: the address by which the service is reached" $v.publicURL | quote }}
+          value: {{ required "publicURL is required: the public address of the service" $v.publicURL | quote }}
         - name: PRESSROOM_BLOBS
-          value: {{ required "blobs is needed: s3://BUCKET?endpoint=…" $v.blobs | quote }}
+          value: {{ required "blobs is required: s3://BUCKET?endpoint=…" $v.blobs | quote }}
         {{- with $v.redis }}
         - name: PRESSROOM_REDIS
           value: {{ . | quote }}
@@ -88,12 +88,12 @@ spec:
         - name: PRESSROOM_DATABASE
           valueFrom:
             secretKeyRef:
-              name: {{ required "secrets.database.name is needed: a Secret with the address of a PostgreSQL" $v.secrets.database.name }}
+              name: {{ required "secrets.database.name is required: a Secret with the address of a PostgreSQL database" $v.secrets.database.name }}
               key: {{ $v.secrets.database.key }}
         - name: PRESSROOM_SEALING_KEY
           valueFrom:
             secretKeyRef:
-              name: {{ required "secrets.sealingKey.name is needed: a Secret with what pressroom admin sealing-key printed" $v.secrets.sealingKey.name }}
+              name: {{ required "secrets.sealingKey.name is required: a Secret with the output of pressroom admin sealing-key" $v.secrets.sealingKey.name }}
               key: {{ $v.secrets.sealingKey.key }}
         {{- with $v.secrets.s3 }}
         {{- if .name }}
@@ -118,7 +118,7 @@ spec:
       ports:
         - {name: http, containerPort: 8080}
         - {name: metrics, containerPort: 9464}
-      # The first node of a new version changes the tables, and the others wait for it: that may take its time.
+      # The first node of a new version migrates the database and the others wait for it, which may take long.
       startupProbe:
         httpGet: {path: /livez, port: http}
         periodSeconds: 2
