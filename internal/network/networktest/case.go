@@ -33,8 +33,7 @@ type Publishing struct {
 	// Repeatable are the posts of which two commits of one draft make two: their names, or "" for all.
 	Repeatable []string
 	// Shows are the requests that make a post visible; all but GET by default.
-	Shows         func(Request) bool
-	PreparesAlone bool // Prepare sends nothing
+	Shows func(Request) bool
 	// Duplicates says that the network refuses the same text twice within a day.
 	Duplicates bool
 	Again      time.Duration // after which the same text is accepted again; 0 for never
@@ -53,6 +52,7 @@ type Content struct {
 	Media   func(*Library) []network.Media // nil for none
 	Format  string                         // in Figures
 	Settled time.Duration                  // after which a post that is not found was not published; 0 if that is certain at once
+	Local   bool                           // Prepare sends nothing
 	// Elsewhere says that it is listed under another id and address.
 	Elsewhere bool
 	// Variant says that it is published by the same calls as another one, so that only what it shows is tested.

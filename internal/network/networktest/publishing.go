@@ -255,7 +255,7 @@ func cancelled(t *testing.T, c Case, p Content) {
 		"commit":  func() error { _, err := n.Commit(ctx, g, d, f.Library); return err },
 		"resolve": func() error { _, _, err := n.Resolve(ctx, g, d, network.Tried{}); return err },
 	}
-	if p.Media != nil && !c.PreparesAlone {
+	if p.Media != nil && !p.Local {
 		calls["prepare"] = func() error { _, _, err := n.Prepare(ctx, g, planned, f.Library); return err }
 	}
 	for name, call := range calls {
