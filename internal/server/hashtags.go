@@ -22,7 +22,7 @@ func (s *Server) buildHashtags(from sources, offered plan.Terms, results map[job
 	if s.Lists, err = list.New(list.Options{DB: s.db, Figures: s.figures, Terms: offered, HasSource: !from.none()}); err != nil {
 		return fmt.Errorf("the hashtags that the terms ban: %w", err)
 	}
-	o := search.Options{DB: s.db, Jobs: s.jobs, Worker: s.worker, Credits: s.Credits, Reports: s.Reports, Figures: s.figures, Terms: offered, Turns: s.turns, Log: s.cfg.Log}
+	o := search.Options{DB: s.db, Jobs: s.jobs, Worker: s.worker, Credits: s.Credits, Reports: s.Reports, Figures: s.figures, Terms: offered, Limiter: s.limiter, Log: s.cfg.Log}
 	if !from.none() {
 		figures, err := from.figures()
 		if err != nil {
@@ -30,7 +30,7 @@ func (s *Server) buildHashtags(from sources, offered plan.Terms, results map[job
 		}
 		o.Source = figures
 		s.measuring = stats.NewMeasurer(s.figures, stats.Options{
-			Source: figures, MaxAge: time.Duration(offered.Limits.HashtagDays) * 24 * time.Hour, InAnyList: s.Lists.InAnyList, Turns: s.turns, Log: s.cfg.Log,
+			Source: figures, MaxAge: time.Duration(offered.Limits.HashtagDays) * 24 * time.Hour, InAnyList: s.Lists.InAnyList, Limiter: s.limiter, Log: s.cfg.Log,
 			ReadyMade: s.Lists.ReadyMadeHashtags, ReadyMadeInterval: s.cfg.MeasureReadyEvery,
 		})
 	}

@@ -161,9 +161,9 @@ type Server struct {
 	waker     *delivery.Waker
 	platforms []string // of the networks that this installation speaks with
 	jobs      *job.Store
-	turns     *provider.Turns // of whoever works out what sources answer
-	figures   *stats.Store    // of hashtags
-	measuring *stats.Measurer // nil where no source is joined
+	limiter   *provider.Limiter // of whoever works out what sources answer
+	figures   *stats.Store      // of hashtags
+	measuring *stats.Measurer   // nil where no source is joined
 	replay    *idempotency.Store
 	rates     *ratelimit.Rates
 	calls     *ratelimit.Calls
@@ -291,7 +291,7 @@ func (s *Server) build(sealer *tokencrypt.Sealer) error {
 	if err != nil {
 		return err
 	}
-	s.figures, s.turns = stats.New(s.db), provider.NewTurns()
+	s.figures, s.limiter = stats.New(s.db), provider.NewLimiter()
 	if err := s.buildReports(from, offered, results); err != nil {
 		return err
 	}

@@ -65,7 +65,7 @@ func TestReport(t *testing.T) {
 
 		// The one that is there is opened, and costs nothing.
 		b.open("/reports/new").form("Make the report").fill("subject", "https://www.instagram.com/harbour_cafe/").press().
-			wants(http.StatusOK, "The team has this report already: nothing was charged.", "95 credits left")
+			wants(http.StatusOK, "The team already has this report. Nothing was charged.", "95 credits left")
 
 		next := p.follow("Next page")
 		next.wants(http.StatusOK, "First page")
@@ -171,7 +171,7 @@ func TestTracking(t *testing.T) {
 				t.Fatal("tracking does not end")
 			}
 		}
-		c.as(t, access.Viewer).open(p.path).wants(http.StatusOK, "Tracking has stopped: the team had fewer credits left than the next automatic refresh costs.")
+		c.as(t, access.Viewer).open(p.path).wants(http.StatusOK, "Tracking has stopped: the team had too few credits for the next automatic refresh.")
 	})
 }
 

@@ -52,7 +52,7 @@ func TestVoices(t *testing.T) {
 
 		for field, wrong := range map[string][2]string{
 			"name": {strings.Repeat("n", 101), "The field “Name” takes at most 100 characters."}, "content_language": {"klingonish-", "The field “Language” has to be a language"},
-			"avoid.words": {"quay", "The field “Words to avoid” holds what is to be used as well."},
+			"avoid.words": {"quay", "The field “Words to avoid” has items that are also to be used."},
 		} {
 			f := shown.follow("Change").form("Save").fill(field, wrong[0]).fill("custom_instructions", "typed just now")
 			again := f.press().wants(422, wrong[1])
@@ -62,7 +62,7 @@ func TestVoices(t *testing.T) {
 		}
 
 		c.voiceOf(t, "Second")
-		b.open("/voices/new").form("Make the voice").fill("name", "HARBOUR").press().wants(422, "Another brand voice of the team goes by this name.")
+		b.open("/voices/new").form("Make the voice").fill("name", "HARBOUR").press().wants(422, "The team already has a brand voice with this name.")
 		second := b.open("/voices").follow("Second").form("Make it the default").press().wants(200, "This is the default now")
 		second.follow("Delete").wants(200, "Delete “ Second ”?", "This cannot be undone").follow("Keep it").wants(200, "Second")
 		second.follow("Delete").form("Delete this voice").press().wants(200, "The brand voice is deleted.").lacks("Second")

@@ -104,10 +104,10 @@ func (s *Service) plan(ctx context.Context, call operation.Call, in DownloadInpu
 
 // asked checks what is asked for beyond what a schema can say, and gives the profile's name.
 func (s *Service) asked(in DownloadInput) (string, error) {
-	if has := provider.Types(in.Platform); !slices.Contains(has, in.Type) {
+	if has := provider.MediaTypes(in.Platform); !slices.Contains(has, in.Type) {
 		return "", apierr.Invalid(apierr.NotAllowedValue, "type", "Profiles of this platform have "+strings.Join(has, ", ")+".")
 	}
-	username, err := provider.Username(in.Platform, in.Username)
+	username, err := provider.ParseUsername(in.Platform, in.Username)
 	if err != nil {
 		return "", apierr.Invalid(apierr.Malformed, "username", "Give a user name of the platform, with or without @, or the link of a profile there.").Wrap(err)
 	}
@@ -128,7 +128,7 @@ func continued(ctx context.Context, q db.Querier, d download, cursor string) (st
 		return "", nil
 	}
 	id, ok := strings.CutPrefix(cursor, continuation)
-	if !ok || !provider.Pages(d.kind) {
+	if !ok || !provider.HasPages(d.kind) {
 		return "", errContinuation
 	}
 	var next string
@@ -215,7 +215,7 @@ func (s *Service) describeProfile(ctx context.Context, h job.LeasedJob, d downlo
 		s.Log.WarnContext(ctx, "a source of profiles' media failed", "job", h.ID, "error", err)
 		return "source_unavailable", nil
 	}
-	if !provider.Pages(d.kind) {
+	if !provider.HasPages(d.kind) {
 		page.Next = ""
 	}
 	return "", s.keepPage(ctx, h, page)

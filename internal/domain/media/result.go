@@ -143,7 +143,7 @@ func start(call operation.Call, cursor *string) (int, error) {
 func showItem(call operation.Call, quotes *operation.Quotes, d download, i profileItem) DownloadItem {
 	return DownloadItem{
 		Item: i.item, Kind: i.kind, MediaID: i.media, Reason: i.reason, TakenAt: call.Maybe(i.takenAt),
-		Caption: quotes.Add(i.caption, operation.Source{Kind: "caption", Platform: d.platform, Account: d.username, URL: provider.Link(d.platform, d.username)}),
+		Caption: quotes.Add(i.caption, operation.Source{Kind: "caption", Platform: d.platform, Account: d.username, URL: provider.ProfileURL(d.platform, d.username)}),
 		Width:   i.width, Height: i.height, DurationSeconds: i.duration.Seconds(),
 	}
 }

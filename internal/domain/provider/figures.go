@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// The formats of a post.
+// The formats of posts.
 const (
 	FormatImage    = "image"
 	FormatVideo    = "video"
@@ -13,24 +13,24 @@ const (
 	FormatCarousel = "carousel"
 )
 
-// ErrNotOffered says that a source never tells what was asked for, on that platform: another one may.
-var ErrNotOffered = errors.New("the source does not tell this")
+// ErrNotOffered is returned if a provider does not support a query on that platform. Another one may.
+var ErrNotOffered = errors.New("not offered by the provider")
 
-// ProfileQuery asks for the public figures of a profile.
+// ProfileQuery requests the public figures of a profile.
 type ProfileQuery struct {
-	Platform string
-	Username string    // as Username gives it
-	Since    time.Time // posts before it are not wanted
-	Most     int       // posts at most
+	Platform  string
+	Username  string    // normalized by ParseUsername
+	Since     time.Time // oldest posts to return
+	PostLimit int       // maximum number of posts
 }
 
-// ProfileFigures is what stands publicly about a profile and its posts.
+// ProfileFigures holds the public figures of a profile and its posts.
 type ProfileFigures struct {
 	Account Account
-	Posts   []Post // the newest first
+	Posts   []Post // newest first
 }
 
-// Account is a profile. A figure that was not told is nil, never 0. The texts are a stranger's.
+// Account is a profile. Unknown figures are nil, never 0. Texts are untrusted.
 type Account struct {
 	Username                  string
 	DisplayName               string
@@ -40,14 +40,14 @@ type Account struct {
 	MeasuredAt                time.Time
 }
 
-// Post is one public post. A figure that was not told is nil, never 0; a time or text that was not told is zero. The
-// texts and the address are a stranger's.
+// Post is a public post. Unknown figures are nil, never 0; unknown times and texts are zero. Texts and URLs are
+// untrusted.
 type Post struct {
-	ID       string // the network's own, 1–100 characters of A–Z a–z 0–9 _ -
-	Format   string // one of the formats; empty where it was not told
+	ID       string // assigned by the network; 1–100 characters of A–Z a–z 0–9 _ -
+	Format   string // one of the formats, or empty if unknown
 	TakenAt  time.Time
 	Caption  string
-	URL      string // of the post, for people
+	URL      string // of the post's page
 	Hashtags []string
 	Likes    *int64
 	Comments *int64
@@ -56,25 +56,24 @@ type Post struct {
 	Duration time.Duration
 }
 
-// HashtagQuery asks for the public figures of a hashtag.
+// HashtagQuery requests the public figures of a hashtag.
 type HashtagQuery struct {
-	Platform string
-	Hashtag  string // as Hashtag gives it
-	Most     int    // posts at most, of each kind
-	// Background says that nobody waits for it. A source that may be asked for few hashtags leaves most of them to those who
-	// do, and is unavailable instead.
+	Platform  string
+	Hashtag   string // normalized by ParseHashtag
+	PostLimit int    // maximum number of posts of each kind
+	// Background marks a query that nobody waits for. A provider with a small quota reserves most of it for other
+	// queries and returns Unavailable.
 	Background bool
-	// Spare says that no team asked for it either: a source that may be asked for few hashtags leaves part of what the
-	// background may ask for to what teams keep in their lists.
-	Spare bool
+	// LowPriority marks a background query that no team requested. It may use only part of the background quota.
+	LowPriority bool
 }
 
-// HashtagFigures is what stands publicly under a hashtag. No official source tells its size.
+// HashtagFigures holds the public figures of a hashtag. No official API returns its size.
 type HashtagFigures struct {
 	Hashtag    string
-	Size       *int64    // posts in all, where the source measured it
-	Top        []Post    // what the network shows as its best, of any age
-	Recent     []Post    // the newest first
-	From       time.Time // Recent holds every post from then until MeasuredAt; zero where the source cannot tell
+	Size       *int64    // total number of posts, if known
+	Top        []Post    // top posts as ranked by the network, of any age
+	Recent     []Post    // newest first
+	From       time.Time // Recent is complete from then to MeasuredAt; zero if unknown
 	MeasuredAt time.Time
 }

@@ -13,62 +13,61 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// MaxHashtag is the longest hashtag, in characters and without its sign.
+// MaxHashtag is the maximum length of a hashtag in characters, without #.
 const MaxHashtag = 100
 
-// What is wrong with a text that should name a hashtag.
+// Errors of ParseHashtag.
 var (
-	ErrHashtagEmpty      = errors.New("there is no hashtag")
-	ErrHashtagTooLong    = errors.New("a hashtag has at most 100 characters")
-	ErrHashtagCharacters = errors.New("a hashtag is written with letters, digits and underscores alone")
-	ErrHashtagNumber     = errors.New("a hashtag is more than a number")
-	ErrHashtagLink       = errors.New("the link is not one to a hashtag of a network")
+	ErrHashtagEmpty      = errors.New("the hashtag is empty")
+	ErrHashtagTooLong    = errors.New("a hashtag is limited to 100 characters")
+	ErrHashtagCharacters = errors.New("a hashtag may only contain letters, digits and underscores")
+	ErrHashtagNumber     = errors.New("a hashtag must not be a number")
+	ErrHashtagLink       = errors.New("the link does not lead to a hashtag")
 )
 
-// Hashtag reads what people give to name a hashtag: tag, #tag, or a link to the page of one. The result is Folded,
-// without the sign, and stands for itself. An error is a sentence about what is wrong that repeats nothing of the text.
-func Hashtag(text string) (string, error) {
-	return HashtagOf("", text)
+// ParseHashtag parses a hashtag given as tag, #tag or link. It returns the normalized form (see Fold) without #, which
+// parses to itself. Errors do not repeat the text.
+func ParseHashtag(text string) (string, error) {
+	return ParseHashtagFor("", text)
 }
 
-// HashtagOf is Hashtag for one platform: a link has to be to that one. Any will do where it is empty.
-func HashtagOf(platform, text string) (string, error) {
+// ParseHashtagFor is like ParseHashtag, but links must be of the given platform, unless empty.
+func ParseHashtagFor(platform, text string) (string, error) {
 	if len(text) > maxText {
 		return "", ErrHashtagTooLong
 	}
-	text = strings.TrimFunc(text, unseen)
+	text = strings.TrimFunc(text, isSpaceOrInvisible)
 	if strings.Contains(text, "/") {
-		name, err := tagLinked(platform, text)
+		name, err := hashtagFromLink(platform, text)
 		if err != nil {
 			return "", err
 		}
-		text = strings.TrimFunc(name, invisible)
+		text = strings.TrimFunc(name, isInvisible)
 	}
-	tag := strings.TrimLeftFunc(Folded(joined.Replace(text)), func(r rune) bool { return r == '#' || invisible(r) })
+	tag := strings.TrimLeftFunc(Fold(joiners.Replace(text)), func(r rune) bool { return r == '#' || isInvisible(r) })
 	if err := checkTag(tag); err != nil {
 		return "", err
 	}
 	return tag, nil
 }
 
-// joined takes away the zero-width joiner and non-joiner. They choose how the letters beside them are drawn, as in
-// Persian and in the scripts of India, and not which letters those are: people type the same word with them and without,
-// keyboards differ, and some networks end a hashtag at them, so that all of its spellings are one hashtag here.
-var joined = strings.NewReplacer("\u200c", "", "\u200d", "")
+// joiners removes the zero-width joiner and non-joiner. They only affect rendering, as in Persian and Indic scripts.
+// People type the same word with and without them, and some networks end a hashtag there, so all spellings are treated
+// as one.
+var joiners = strings.NewReplacer("\u200c", "", "\u200d", "")
 
-// Folded is a text in the form in which hashtags and words are compared: compatible characters as one (NFKC), in lower
-// case. It goes no further than lower case: folding would make ss of ß and σ of ς, and what networks keep apart, as
-// #straße and #strasse, would become one. Folded text stays as it is when it is folded again.
-func Folded(text string) string {
-	if ascii(text) {
+// Fold returns a text in the form in which hashtags and words are compared: NFKC in lower case. It does not use full
+// case folding, which would merge ß with ss and σ with ς although networks distinguish them. Fold is idempotent.
+func Fold(text string) string {
+	if isASCII(text) {
 		return strings.ToLower(text)
 	}
 	lower := cases.Lower(language.Und).String(norm.NFKC.String(text))
 	return norm.NFKC.String(lower)
 }
 
-// InHashtag tells what a hashtag is written with: letters, digits, underscores, and the marks without which many
-// scripts write no word. Marks that only choose how a character is drawn are not of that kind.
+// InHashtag reports whether a hashtag may contain the character: letters, digits, underscores, and combining marks
+// other than variation selectors.
 func InHashtag(r rune) bool {
 	switch {
 	case r < utf8.RuneSelf:
@@ -79,7 +78,7 @@ func InHashtag(r rune) bool {
 	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r))
 }
 
-// graphemeJoiner is what NFKC parts endless rows of marks with; no word has it.
+// graphemeJoiner is inserted by NFKC into long runs of marks.
 const graphemeJoiner = '\u034f'
 
 func checkTag(tag string) error {
@@ -100,16 +99,16 @@ func checkTag(tag string) error {
 	return nil
 }
 
-// unseen tells what is around a text without being seen.
-func unseen(r rune) bool { return unicode.IsSpace(r) || invisible(r) }
+// isSpaceOrInvisible reports whether the character is trimmed from the ends of a text.
+func isSpaceOrInvisible(r rune) bool { return unicode.IsSpace(r) || isInvisible(r) }
 
-// invisible tells what is in a text without being seen or taking up room, as signs about the direction of writing that
-// come along when a text is copied. A few format characters are drawn around the digits behind them: those are seen.
-func invisible(r rune) bool {
+// isInvisible reports whether the character is an invisible format character, such as the directional marks of copied
+// text. Prepended concatenation marks are visible.
+func isInvisible(r rune) bool {
 	return unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r)
 }
 
-func ascii(text string) bool {
+func isASCII(text string) bool {
 	for i := range len(text) {
 		if text[i] >= utf8.RuneSelf {
 			return false
@@ -118,29 +117,30 @@ func ascii(text string) bool {
 	return true
 }
 
-// tagPages are the paths of the pages that networks have for hashtags, each with the hosts of its network.
-var tagPages = []struct {
+// hashtagPages are the paths of hashtag pages by platform.
+var hashtagPages = []struct {
 	platform string
 	hosts    []string
-	path     string // what stands before the name
+	path     string // before the name
 }{
-	{Instagram, namings[Instagram].hosts, "explore/tags/"},
-	{TikTok, namings[TikTok].hosts, "tag/"},
+	{Instagram, usernameRulesOf[Instagram].hosts, "explore/tags/"},
+	{TikTok, usernameRulesOf[TikTok].hosts, "tag/"},
 }
 
-// tagLinked reads the name of a hashtag out of a link to a platform, or to any; it is not checked yet.
-func tagLinked(platform, link string) (string, error) {
+// hashtagFromLink returns the unchecked name of a hashtag from a link.
+func hashtagFromLink(platform, link string) (string, error) {
 	if _, rest, found := strings.Cut(link, "://"); !found {
 		link = "https://" + link
 	} else if rest == "" {
 		return "", ErrHashtagLink
 	}
 	address, err := url.Parse(link)
-	if err != nil || address.User != nil || address.Port() != "" || address.Scheme != "https" && address.Scheme != "http" {
+	if err != nil || address.User != nil || address.Port() != "" || address.Scheme != "https" &&
+		address.Scheme != "http" {
 		return "", ErrHashtagLink
 	}
 	host := strings.ToLower(address.Host)
-	for _, page := range tagPages {
+	for _, page := range hashtagPages {
 		name, found := strings.CutPrefix(strings.TrimPrefix(address.Path, "/"), page.path)
 		if !found || !slices.Contains(page.hosts, host) || platform != "" && platform != page.platform {
 			continue

@@ -106,12 +106,12 @@ var untagged = []struct {
 
 func TestHashtag(t *testing.T) {
 	for _, c := range tagged {
-		if got, err := Hashtag(c.text); got != c.want || err != nil {
+		if got, err := ParseHashtag(c.text); got != c.want || err != nil {
 			t.Errorf("%q: %q, %v; want %q", c.text, got, err, c.want)
 		}
 	}
 	for _, c := range untagged {
-		got, err := Hashtag(c.text)
+		got, err := ParseHashtag(c.text)
 		if got != "" || !errors.Is(err, c.want) {
 			t.Errorf("%q: %q, %v; want %v", c.text, got, err, c.want)
 		}
@@ -125,13 +125,14 @@ func TestHashtag(t *testing.T) {
 func TestHashtagOfEveryName(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.StringOf(rapid.RuneFrom(nil, unicode.L, unicode.Nd, unicode.Mn)).Draw(t, "name")
-		want, err := Hashtag(name)
+		want, err := ParseHashtag(name)
 		if err != nil {
 			t.Skip("no hashtag")
 		}
-		for _, form := range []string{"#NAME", "＃NAME", " NAME ", "https://www.instagram.com/explore/tags/NAME/", "https://www.tiktok.com/tag/NAME?lang=en"} {
+		for _, form := range []string{"#NAME", "＃NAME", " NAME ", "https://www.instagram.com/explore/tags/NAME/",
+			"https://www.tiktok.com/tag/NAME?lang=en"} {
 			text := strings.Replace(form, "NAME", name, 1)
-			if got, err := Hashtag(text); got != want || err != nil {
+			if got, err := ParseHashtag(text); got != want || err != nil {
 				t.Errorf("%q: %q, %v; want %q", text, got, err, want)
 			}
 		}
@@ -144,19 +145,19 @@ func TestFoldedStays(t *testing.T) {
 		if !unicode.In(r, unicode.L, unicode.M, unicode.N, unicode.S, unicode.P) {
 			continue
 		}
-		if once := Folded("a" + string(r) + "b"); Folded(once) != once {
-			t.Errorf("%U: %q, then %q", r, once, Folded(once))
+		if once := Fold("a" + string(r) + "b"); Fold(once) != once {
+			t.Errorf("%U: %q, then %q", r, once, Fold(once))
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.String().Draw(t, "text")
-		if once := Folded(text); Folded(once) != once || !utf8.ValidString(once) {
-			t.Errorf("%q: %q, then %q", text, once, Folded(once))
+		if once := Fold(text); Fold(once) != once || !utf8.ValidString(once) {
+			t.Errorf("%q: %q, then %q", text, once, Fold(once))
 		}
 	})
 }
 
-// FuzzHashtag: whatever is read as a hashtag is one, and is itself read as that.
+// FuzzHashtag checks that the result of parsing any hashtag parses to itself.
 func FuzzHashtag(f *testing.F) {
 	for _, c := range tagged {
 		f.Add(c.text)
@@ -165,14 +166,15 @@ func FuzzHashtag(f *testing.F) {
 		f.Add(c.text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		tag, err := Hashtag(text)
+		tag, err := ParseHashtag(text)
 		if err != nil {
 			return
 		}
-		if again, err := Hashtag(tag); again != tag || err != nil || !utf8.ValidString(tag) {
+		if again, err := ParseHashtag(tag); again != tag || err != nil || !utf8.ValidString(tag) {
 			t.Errorf("%q: %q, then %q, %v", text, tag, again, err)
 		}
-		if strings.ContainsFunc(tag, func(r rune) bool { return !InHashtag(r) }) || utf8.RuneCountInString(tag) > MaxHashtag {
+		if strings.ContainsFunc(tag, func(r rune) bool { return !InHashtag(r) }) ||
+			utf8.RuneCountInString(tag) > MaxHashtag {
 			t.Errorf("%q was taken for a hashtag", tag)
 		}
 	})

@@ -1,5 +1,5 @@
-// Package provider holds the words for what stands publicly on somebody's profile at a network: what can be asked
-// for, what comes back, and why it may not. Where it comes from is one folder below this one for each way.
+// Package provider defines the queries, results and errors of providers of public profile and hashtag data. The
+// providers are in the packages below this one.
 package provider
 
 import (
@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// The platforms whose profiles can be asked for.
+// The supported platforms.
 const (
 	Instagram = "instagram"
 	TikTok    = "tiktok"
 )
 
-// The types of media that a profile has. Which platform has which, Types tells.
+// The types of a profile's media. MediaTypes lists those of a platform.
 const (
 	Profile    = "profile" // the avatar, then the posts
 	Avatar     = "avatar"
@@ -25,47 +25,47 @@ const (
 	Playlists  = "playlists"
 )
 
-// The kinds of an item.
+// The kinds of items.
 const (
 	Image = "image"
 	Video = "video"
 )
 
-// Types lists what can be asked for of a platform's profiles; nothing of an unknown platform.
-func Types(platform string) []string {
-	return slices.Clone(types[platform])
+// MediaTypes returns the media types of a platform, or nil if it is unknown.
+func MediaTypes(platform string) []string {
+	return slices.Clone(mediaTypes[platform])
 }
 
-var types = map[string][]string{
+var mediaTypes = map[string][]string{
 	Instagram: {Profile, Avatar, Posts, Reels, Stories, Highlights},
 	TikTok:    {Profile, Avatar, Posts, Playlists},
 }
 
-// Pages tells whether a type can have further pages. The others come as one.
-func Pages(kind string) bool {
+// HasPages reports whether a media type is paged.
+func HasPages(kind string) bool {
 	return kind == Profile || kind == Posts || kind == Reels
 }
 
-// Query asks for a page of a profile's media.
+// Query requests a page of a profile's media.
 type Query struct {
 	Platform string
-	Type     string // one of Types
-	Username string // as Username gives it
-	Cursor   string // Page.Next of the page before; empty for the first
-	Limit    int    // items at most
+	Type     string // one of MediaTypes
+	Username string // normalized by ParseUsername
+	Cursor   string // Page.Next of the previous page; empty for the first
+	Limit    int    // maximum number of items
 }
 
-// Page is some of a profile's media, the newest first.
+// Page is a page of a profile's media, newest first.
 type Page struct {
 	Items []Item
 	Next  string // Query.Cursor of the next page; empty on the last
 }
 
-// Item is one image or video. What the source did not tell is zero. The text and the address are a stranger's.
+// Item is an image or video. Unknown fields are zero. Texts and URLs are untrusted.
 type Item struct {
-	ID            string // the source's own, 1–100 characters of A–Z a–z 0–9 _ -
+	ID            string // assigned by the provider; 1–100 characters of A–Z a–z 0–9 _ -
 	Kind          string // Image or Video
-	URL           string // where its bytes are, for a while
+	URL           string // of the file; temporary
 	TakenAt       time.Time
 	Caption       string
 	Width, Height int // pixels
@@ -73,20 +73,21 @@ type Item struct {
 }
 
 var (
-	// ErrNotFound says that the network has no such profile.
-	ErrNotFound = errors.New("there is no such profile")
-	// ErrPrivate says that the profile is not shown to the public.
+	// ErrNotFound is returned if the network has no such profile or hashtag.
+	ErrNotFound = errors.New("profile not found")
+	// ErrPrivate is returned if the profile is private.
 	ErrPrivate = errors.New("the profile is private")
-	// ErrTooLarge says that a file is larger than what was to be taken.
+	// ErrTooLarge is returned if a file exceeds the requested limit.
 	ErrTooLarge = errors.New("the file is too large")
 )
 
-// Unavailable says that a source cannot tell now: out of reach, asked too often, or not understood.
+// Unavailable is returned if a provider temporarily cannot answer: it is unreachable, rate limited, or its response is
+// invalid.
 type Unavailable struct { //nolint:errname // it reads provider.Unavailable
-	After time.Duration // how long it asked to be left alone; 0 where it did not say
-	Err   error         // what happened, for the log
+	After time.Duration // requested delay before a retry; 0 if unknown
+	Err   error         // for the log
 }
 
-func (u *Unavailable) Error() string { return "the source is unavailable: " + u.Err.Error() }
+func (u *Unavailable) Error() string { return "the provider is unavailable: " + u.Err.Error() }
 
 func (u *Unavailable) Unwrap() error { return u.Err }

@@ -15,20 +15,23 @@ import (
 	"pgregory.net/rapid"
 )
 
-// spelled are other ways to write a text: what is canonically or compatibly the same, with signs and spaces around it,
-// with what is not seen, in wide letters, and in other letters of the same word.
-func spelled(text string) map[string]string {
-	bare := strings.TrimLeftFunc(text, func(r rune) bool { return r == '#' || unseen(r) })
+// spellings are other ways to write a text: what is canonically or compatibly the same, with signs and spaces around
+// it, with what is not seen, in wide letters, and in other letters of the same word.
+func spellings(text string) map[string]string {
+	bare := strings.TrimLeftFunc(text, func(r rune) bool { return r == '#' || isSpaceOrInvisible(r) })
 	return map[string]string{
-		"NFC": norm.NFC.String(text), "NFD": norm.NFD.String(text), "NFKC": norm.NFKC.String(text), "NFKD": norm.NFKD.String(text),
-		"sign": "#" + bare, "signs": "##" + bare, "wide sign": "＃" + bare, "small sign": "﹟" + bare, "spaces": " \u3000" + text + "\t\n",
-		"mark in front": "\u200f" + text, "mark behind the sign": "#\u200f" + bare, "isolated": "\u2068#" + bare + "\u2069", "joiner": "#\u200d" + bare,
-		"wide": wide(text), "capitals": capital(text),
+		"NFC": norm.NFC.String(text), "NFD": norm.NFD.String(text), "NFKC": norm.NFKC.String(text),
+		"NFKD": norm.NFKD.String(text),
+		"sign": "#" + bare, "signs": "##" + bare, "wide sign": "＃" + bare, "small sign": "﹟" + bare,
+		"spaces":        " \u3000" + text + "\t\n",
+		"mark in front": "\u200f" + text, "mark behind the sign": "#\u200f" + bare, "isolated": "\u2068#" + bare +
+			"\u2069", "joiner": "#\u200d" + bare,
+		"wide": fullWidth(text), "capitals": upperCase(text),
 	}
 }
 
-// wide writes the letters and digits of ASCII in full width.
-func wide(text string) string {
+// fullWidth writes the letters and digits of ASCII in full width.
+func fullWidth(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
 			return r - '!' + '！'
@@ -37,10 +40,11 @@ func wide(text string) string {
 	}, text)
 }
 
-// capital writes the letters that have one capital, and that one letter alone, with it.
-func capital(text string) string {
+// upperCase writes the letters that have one capital, and that one letter alone, with it.
+func upperCase(text string) string {
 	return strings.Map(func(r rune) rune {
-		if upper := unicode.ToUpper(r); r != 'σ' && unicode.ToLower(upper) == r && Folded(string(upper)) == Folded(string(r)) {
+		if upper := unicode.ToUpper(r); r != 'σ' && unicode.ToLower(upper) == r &&
+			Fold(string(upper)) == Fold(string(r)) {
 			return upper
 		}
 		return r
@@ -53,18 +57,18 @@ type fails interface {
 	Errorf(format string, args ...any)
 }
 
-// spelledAlike fails where a text names a hashtag and another spelling of it does not name the same one. It tells
+// checkSpellings fails where a text names a hashtag and another spelling of it does not name the same one. It tells
 // whether the text names one.
-func spelledAlike(t fails, text string) bool {
+func checkSpellings(t fails, text string) bool {
 	t.Helper()
-	want, err := Hashtag(text)
-	for name, form := range spelled(text) {
-		if got, other := Hashtag(form); got != want || (err == nil) != (other == nil) {
+	want, err := ParseHashtag(text)
+	for name, form := range spellings(text) {
+		if got, other := ParseHashtag(form); got != want || (err == nil) != (other == nil) {
 			t.Errorf("%+q is %+q (%v); as %s, %+q, it is %+q (%v)", text, want, err, name, form, got, other)
 		}
 	}
 	if err == nil {
-		if again, err := Hashtag(want); again != want || err != nil {
+		if again, err := ParseHashtag(want); again != want || err != nil {
 			t.Errorf("%+q is %+q, and that is %+q (%v)", text, want, again, err)
 		}
 	}
@@ -75,7 +79,7 @@ func TestSpellingsAreOneHashtag(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringOf(rapid.RuneFrom(nil, unicode.L, unicode.M, unicode.Nd, unicode.Pc)).Draw(t, "text")
-		spelledAlike(t, text)
+		checkSpellings(t, text)
 	})
 }
 
@@ -91,7 +95,7 @@ func TestUnicodeSegmentationTexts(t *testing.T) {
 		}
 		for _, text := range texts {
 			for _, form := range []string{text, "a" + text, "a" + text + "b", "旅" + text} {
-				if spelledAlike(t, form) {
+				if checkSpellings(t, form) {
 					named++
 				}
 			}
@@ -110,13 +114,13 @@ func TestUnicodeDecompositions(t *testing.T) {
 	for r, forms := range decompositions(t) {
 		all++
 		for _, form := range forms {
-			one, err := Hashtag("a" + string(r))
-			other, otherErr := Hashtag("a" + form)
+			one, err := ParseHashtag("a" + string(r))
+			other, otherErr := ParseHashtag("a" + form)
 			if one != other || (err == nil) != (otherErr == nil) {
 				t.Errorf("%U is %+q (%v), its decomposition %+q is %+q (%v)", r, one, err, form, other, otherErr)
 			}
 		}
-		if spelledAlike(t, "a"+string(r)) {
+		if checkSpellings(t, "a"+string(r)) {
 			named++
 		}
 	}
@@ -136,7 +140,7 @@ func moduleDir(t *testing.T, module string) string {
 	return dir
 }
 
-func parsed(t *testing.T, file string) *ast.File {
+func parseFile(t *testing.T, file string) *ast.File {
 	t.Helper()
 	out, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
 	if err != nil {
@@ -149,13 +153,13 @@ func parsed(t *testing.T, file string) *ast.File {
 func originals(t *testing.T, file string) []string {
 	t.Helper()
 	var out []string
-	ast.Inspect(parsed(t, file), func(n ast.Node) bool {
+	ast.Inspect(parseFile(t, file), func(n ast.Node) bool {
 		pair, ok := n.(*ast.KeyValueExpr)
 		if !ok {
 			return true
 		}
 		if key, ok := pair.Key.(*ast.Ident); ok && key.Name == "original" {
-			out = append(out, unquoted(t, pair.Value))
+			out = append(out, unquote(t, pair.Value))
 		}
 		return true
 	})
@@ -167,7 +171,8 @@ func originals(t *testing.T, file string) []string {
 func decompositions(t *testing.T) map[rune][]string {
 	t.Helper()
 	out := map[rune][]string{}
-	ast.Inspect(parsed(t, filepath.Join(moduleDir(t, "golang.org/x/text"), "unicode", "norm", "data"+norm.Version+"_test.go")), func(n ast.Node) bool {
+	ast.Inspect(parseFile(t, filepath.Join(moduleDir(t, "golang.org/x/text"), "unicode", "norm",
+		"data"+norm.Version+"_test.go")), func(n ast.Node) bool {
 		row, ok := n.(*ast.CompositeLit)
 		if !ok || len(row.Elts) != 5 {
 			return true
@@ -183,7 +188,7 @@ func decompositions(t *testing.T) map[rune][]string {
 		}
 		for _, arg := range forms.Args {
 			if lit, ok := arg.(*ast.BasicLit); ok && lit.Kind == token.STRING && lit.Value != `""` {
-				out[rune(r)] = append(out[rune(r)], unquoted(t, lit))
+				out[rune(r)] = append(out[rune(r)], unquote(t, lit))
 			}
 		}
 		return true
@@ -191,7 +196,7 @@ func decompositions(t *testing.T) map[rune][]string {
 	return out
 }
 
-func unquoted(t *testing.T, e ast.Expr) string {
+func unquote(t *testing.T, e ast.Expr) string {
 	t.Helper()
 	lit, ok := e.(*ast.BasicLit)
 	if !ok {

@@ -7,16 +7,15 @@ import (
 	"strings"
 )
 
-// maxText is the longest text that can name a profile, in bytes: links carry long queries.
+// maxText is the maximum length in bytes of a profile name or link.
 const maxText = 2048
 
-// Username reads what people give to name a profile: its name, @name, or a link to the profile or to a page below
-// it. The result is in lower case and stands for itself. An error is a sentence about what is wrong that repeats
-// nothing of the text.
-func Username(platform, text string) (string, error) {
-	naming, known := namings[platform]
+// ParseUsername parses a profile given as name, @name or link to the profile or a page below it. It returns the name in
+// lower case, which parses to itself. Errors do not repeat the text.
+func ParseUsername(platform, text string) (string, error) {
+	naming, known := usernameRulesOf[platform]
 	if !known {
-		return "", errors.New("the platform is not one with public profiles")
+		return "", errors.New("the platform has no public profiles")
 	}
 	if len(text) > maxText {
 		return "", errors.New("the text is too long to name a profile")
@@ -24,90 +23,94 @@ func Username(platform, text string) (string, error) {
 	text = strings.TrimSpace(text)
 	path, _, _ := strings.Cut(text, "#")
 	path, _, _ = strings.Cut(path, "?")
-	// Only ASCII is brought to lower case: beyond it that makes letters of what merely looks like them.
+	// Only ASCII is lowercased: beyond it, lookalikes would become letters.
 	if strings.ContainsFunc(path, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return "", errors.New("there are characters that are in no name and no link")
+		return "", errors.New("the text has characters that are invalid in names and links")
 	}
 	path = strings.ToLower(path)
 	if strings.ContainsAny(text, "/?#") {
-		return naming.linked(path)
+		return naming.parseLink(path)
 	}
-	return naming.own(strings.TrimPrefix(path, "@"))
+	return naming.validate(strings.TrimPrefix(path, "@"))
 }
 
-// Link is a profile's address on the web, for people; empty of an unknown platform. The name is one of Username's.
-func Link(platform, username string) string {
-	naming, known := namings[platform]
+// ProfileURL returns the URL of a profile's page, or "" for an unknown platform.
+func ProfileURL(platform, username string) string {
+	naming, known := usernameRulesOf[platform]
 	if !known {
 		return ""
 	}
-	return naming.link + username
+	return naming.urlPrefix + username
 }
 
-// naming is how a network names its profiles.
-type naming struct {
-	form        *regexp.Regexp
-	least, most int      // characters of a name
-	hosts       []string // of links to profiles
-	link        string   // what stands before a name in a link
-	at          bool     // in a link the name begins with @
-	before      []string // first parts of a path that a name may follow
-	reserved    []string // what the network uses for pages of its own where names stand
+// usernameRules are a network's rules for profile names.
+type usernameRules struct {
+	pattern              *regexp.Regexp
+	minLength, maxLength int      // in characters
+	hosts                []string // of profile links
+	urlPrefix            string   // before the name in a link
+	requiresAt           bool     // names in links start with @
+	pathPrefixes         []string // first path segments that a name may follow
+	reserved             []string // names of the network's own pages
 }
 
-var namings = map[string]naming{
+var usernameRulesOf = map[string]usernameRules{
 	Instagram: {
-		form: regexp.MustCompile(`^[a-z0-9_]+(\.[a-z0-9_]+)*$`), least: 1, most: 30,
-		hosts:  []string{"instagram.com", "www.instagram.com", "m.instagram.com", "instagr.am", "www.instagr.am"},
-		link:   "https://www.instagram.com/",
-		before: []string{"stories", "_u"},
+		pattern: regexp.MustCompile(`^[a-z0-9_]+(\.[a-z0-9_]+)*$`), minLength: 1, maxLength: 30,
+		hosts:        []string{"instagram.com", "www.instagram.com", "m.instagram.com", "instagr.am", "www.instagr.am"},
+		urlPrefix:    "https://www.instagram.com/",
+		pathPrefixes: []string{"stories", "_u"},
 		reserved: []string{
-			"_n", "_u", "a", "about", "accounts", "ajax", "api", "ar", "archive", "challenge", "create", "developer", "direct",
-			"directory", "download", "emails", "explore", "graphql", "highlights", "legal", "nametag", "oauth", "p", "press",
-			"privacy", "query", "reel", "reels", "s", "session", "share", "static", "stories", "terms", "topics", "tv", "web",
+			"_n", "_u", "a", "about", "accounts", "ajax", "api", "ar", "archive", "challenge", "create", "developer",
+			"direct",
+			"directory", "download", "emails", "explore", "graphql", "highlights", "legal", "nametag", "oauth", "p",
+			"press",
+			"privacy", "query", "reel", "reels", "s", "session", "share", "static", "stories", "terms", "topics", "tv",
+			"web",
 			"your_activity",
 		},
 	},
 	TikTok: {
-		form: regexp.MustCompile(`^[a-z0-9_.]*[a-z0-9_]$`), least: 2, most: 24,
-		hosts: []string{"tiktok.com", "www.tiktok.com", "m.tiktok.com"},
-		link:  "https://www.tiktok.com/@",
-		at:    true,
+		pattern: regexp.MustCompile(`^[a-z0-9_.]*[a-z0-9_]$`), minLength: 2, maxLength: 24,
+		hosts:      []string{"tiktok.com", "www.tiktok.com", "m.tiktok.com"},
+		urlPrefix:  "https://www.tiktok.com/@",
+		requiresAt: true,
 	},
 }
 
-// hosts have the form of a name, but whoever gives one has lost the rest of a link.
-var hosts = slices.Concat(namings[Instagram].hosts, namings[TikTok].hosts, []string{"vm.tiktok.com", "vt.tiktok.com"})
+// hostNames look like profile names but come from truncated links.
+var hostNames = slices.Concat(usernameRulesOf[Instagram].hosts, usernameRulesOf[TikTok].hosts, []string{"vm.tiktok.com",
+	"vt.tiktok.com"})
 
-// linked reads a link without its query. What follows the name does not matter: it is a page below the profile.
-func (n naming) linked(link string) (string, error) {
+// parseLink parses a link without query. Anything after the name is ignored.
+func (n usernameRules) parseLink(link string) (string, error) {
 	rest, secure := strings.CutPrefix(link, "https://")
 	if !secure {
 		rest = strings.TrimPrefix(link, "http://")
 	}
 	host, path, _ := strings.Cut(rest, "/")
 	if !slices.Contains(n.hosts, host) {
-		return "", errors.New("the link is not one to a profile of this network")
+		return "", errors.New("the link does not lead to a profile of this network")
 	}
 	part, further, _ := strings.Cut(path, "/")
-	if slices.Contains(n.before, part) {
+	if slices.Contains(n.pathPrefixes, part) {
 		part, _, _ = strings.Cut(further, "/")
 	}
 	part = strings.Replace(part, "%40", "@", 1)
 	name := strings.TrimPrefix(part, "@")
-	if n.at && name == part {
-		return "", errors.New("the link does not say whose profile it leads to")
+	if n.requiresAt && name == part {
+		return "", errors.New("the link has no profile name")
 	}
-	return n.own(name)
+	return n.validate(name)
 }
 
-// own applies the network's rule for names.
-func (n naming) own(name string) (string, error) {
-	if len(name) < n.least || len(name) > n.most || !n.form.MatchString(name) {
-		return "", errors.New("it is not a name as this network gives them, nor a link to a profile")
+// validate checks a name by the network's rules.
+func (n usernameRules) validate(name string) (string, error) {
+	if len(name) < n.minLength || len(name) > n.maxLength || !n.pattern.MatchString(name) {
+		return "", errors.New("invalid profile name or link")
 	}
-	if slices.Contains(n.reserved, name) || slices.Contains(hosts, name) {
-		return "", errors.New("it is an address of the network's own, not a profile")
+	if slices.Contains(n.reserved, name) || slices.Contains(hostNames, name) {
+		return "", errors.New("this is a page of the network, not a profile")
 	}
 	return name, nil
 }

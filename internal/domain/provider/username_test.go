@@ -39,39 +39,51 @@ var named = []struct{ platform, text, want string }{
 var nameless = []struct{ platform, text string }{
 	{"", "natgeo"}, {"youtube", "natgeo"},
 	{Instagram, ""}, {Instagram, "@"}, {Instagram, "@@natgeo"}, {Instagram, " "}, {Instagram, "nat geo"},
-	{Instagram, ".natgeo"}, {Instagram, "natgeo."}, {Instagram, "nat..geo"}, {Instagram, "nat-geo"}, {Instagram, "nat\x00geo"},
+	{Instagram, ".natgeo"}, {Instagram, "natgeo."}, {Instagram, "nat..geo"}, {Instagram, "nat-geo"},
+	{Instagram, "nat\x00geo"},
 	{Instagram, strings.Repeat("x", 31)}, {Instagram, strings.Repeat("x", 3000)},
-	{Instagram, "ｎａｔｇｅｏ"}, {Instagram, "nаtgeo"}, {Instagram, "nat\u212aeo"}, {Instagram, "nat\u200bgeo"}, {Instagram, "＠natgeo"},
-	{Instagram, "instagram.com"}, {Instagram, "www.instagram.com"}, {Instagram, "https://instagram.com"}, {Instagram, "instagram.com/"},
+	{Instagram, "ｎａｔｇｅｏ"}, {Instagram, "nаtgeo"}, {Instagram, "nat\u212aeo"}, {Instagram, "nat\u200bgeo"},
+	{Instagram, "＠natgeo"},
+	{Instagram, "instagram.com"}, {Instagram, "www.instagram.com"}, {Instagram, "https://instagram.com"},
+	{Instagram, "instagram.com/"},
 	{Instagram, "tiktok.com"}, {TikTok, "vm.tiktok.com"}, {TikTok, "instagram.com"},
-	{Instagram, "instagram.com/p/C0dE/"}, {Instagram, "instagram.com/reel/C0dE"}, {Instagram, "instagram.com/reels/C0dE"},
-	{Instagram, "instagram.com/stories"}, {Instagram, "instagram.com/stories/"}, {Instagram, "instagram.com/stories/highlights/17/"},
-	{Instagram, "instagram.com/explore/tags/cats"}, {Instagram, "accounts"}, {Instagram, "@about"}, {Instagram, "instagram.com/share/x"},
-	{Instagram, "instagram.com//natgeo"}, {Instagram, "//instagram.com/natgeo"}, {Instagram, "ftp://instagram.com/natgeo"},
-	{Instagram, "https://http://instagram.com/natgeo"}, {Instagram, "https:instagram.com/natgeo"}, {Instagram, "instagram.com:443/natgeo"},
-	{Instagram, "natgeo@instagram.com/natgeo"}, {Instagram, "instagram.com./natgeo"}, {Instagram, "instagram.com.evil.example/natgeo"},
-	{Instagram, "evil.example/instagram.com/natgeo"}, {Instagram, "evil.example?instagram.com/natgeo"}, {Instagram, `instagram.com\natgeo`},
-	{Instagram, "instagram.com/nat%67eo"}, {Instagram, "ｉnstagram.com/natgeo"}, {Instagram, "help.instagram.com/natgeo"},
+	{Instagram, "instagram.com/p/C0dE/"}, {Instagram, "instagram.com/reel/C0dE"},
+	{Instagram, "instagram.com/reels/C0dE"},
+	{Instagram, "instagram.com/stories"}, {Instagram, "instagram.com/stories/"},
+	{Instagram, "instagram.com/stories/highlights/17/"},
+	{Instagram, "instagram.com/explore/tags/cats"}, {Instagram, "accounts"}, {Instagram, "@about"},
+	{Instagram, "instagram.com/share/x"},
+	{Instagram, "instagram.com//natgeo"}, {Instagram, "//instagram.com/natgeo"},
+	{Instagram, "ftp://instagram.com/natgeo"},
+	{Instagram, "https://http://instagram.com/natgeo"}, {Instagram, "https:instagram.com/natgeo"},
+	{Instagram, "instagram.com:443/natgeo"},
+	{Instagram, "natgeo@instagram.com/natgeo"}, {Instagram, "instagram.com./natgeo"},
+	{Instagram, "instagram.com.evil.example/natgeo"},
+	{Instagram, "evil.example/instagram.com/natgeo"}, {Instagram, "evil.example?instagram.com/natgeo"},
+	{Instagram, `instagram.com\natgeo`},
+	{Instagram, "instagram.com/nat%67eo"}, {Instagram, "ｉnstagram.com/natgeo"},
+	{Instagram, "help.instagram.com/natgeo"},
 	{Instagram, "tiktok.com/@natgeo"}, {TikTok, "instagram.com/natgeo"}, {TikTok, "youtube.com/@khaby"},
 	{TikTok, "k"}, {TikTok, "khaby."}, {TikTok, strings.Repeat("x", 25)},
-	{TikTok, "tiktok.com/khaby"}, {TikTok, "tiktok.com/@"}, {TikTok, "tiktok.com/t/ZT0/"}, {TikTok, "https://vm.tiktok.com/ZM0/"},
+	{TikTok, "tiktok.com/khaby"}, {TikTok, "tiktok.com/@"}, {TikTok, "tiktok.com/t/ZT0/"},
+	{TikTok, "https://vm.tiktok.com/ZM0/"},
 	{TikTok, "vt.tiktok.com/@khaby"}, {TikTok, "tiktok.com/tag/cats"}, {TikTok, "tiktok.com/embed/@khaby"},
 }
 
 func TestUsername(t *testing.T) {
 	for _, c := range named {
-		if got, err := Username(c.platform, c.text); got != c.want || err != nil {
+		if got, err := ParseUsername(c.platform, c.text); got != c.want || err != nil {
 			t.Errorf("%s %q: %q, %v; want %q", c.platform, c.text, got, err, c.want)
 		}
-		if got, err := Username(c.platform, Link(c.platform, c.want)); got != c.want || err != nil {
+		if got, err := ParseUsername(c.platform, ProfileURL(c.platform, c.want)); got != c.want || err != nil {
 			t.Errorf("%s %q: its link leads to %q, %v", c.platform, c.want, got, err)
 		}
 	}
-	if Link("youtube", "natgeo") != "" {
+	if ProfileURL("youtube", "natgeo") != "" {
 		t.Error("an unknown platform has links")
 	}
 	for _, c := range nameless {
-		got, err := Username(c.platform, c.text)
+		got, err := ParseUsername(c.platform, c.text)
 		if err == nil {
 			t.Errorf("%s %q was taken for %q", c.platform, c.text, got)
 		} else if len(c.text) > 7 && strings.Contains(err.Error(), c.text) {
@@ -85,13 +97,14 @@ func TestUsernameOfEveryName(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		platform := rapid.SampledFrom([]string{Instagram, TikTok}).Draw(t, "platform")
 		name := rapid.StringMatching(`[a-zA-Z0-9_]{2,8}(\.[a-zA-Z0-9_]{1,4}){0,3}`).Draw(t, "name")
-		want, err := Username(platform, name)
+		want, err := ParseUsername(platform, name)
 		if err != nil {
 			t.Skip("reserved")
 		}
-		for _, form := range []string{"@NAME", "https://HOST/@NAME", "HOST/@NAME/", "http://www.HOST/@NAME?a=b#c", "m.HOST/@NAME/below"} {
+		for _, form := range []string{"@NAME", "https://HOST/@NAME", "HOST/@NAME/", "http://www.HOST/@NAME?a=b#c",
+			"m.HOST/@NAME/below"} {
 			text := strings.NewReplacer("HOST", platform+".com", "NAME", name).Replace(form)
-			if got, err := Username(platform, text); got != want || err != nil {
+			if got, err := ParseUsername(platform, text); got != want || err != nil {
 				t.Errorf("%q: %q, %v; want %q", text, got, err, want)
 			}
 		}
@@ -99,21 +112,21 @@ func TestUsernameOfEveryName(t *testing.T) {
 }
 
 func TestTypes(t *testing.T) {
-	if Types("youtube") != nil || len(Types(Instagram)) != 6 || len(Types(TikTok)) != 4 {
+	if MediaTypes("youtube") != nil || len(MediaTypes(Instagram)) != 6 || len(MediaTypes(TikTok)) != 4 {
 		t.Error("a platform has other types than the contract says")
 	}
-	Types(Instagram)[0] = "changed"
-	if Types(Instagram)[0] != Profile {
+	MediaTypes(Instagram)[0] = "changed"
+	if MediaTypes(Instagram)[0] != Profile {
 		t.Error("a caller can change the types")
 	}
-	for _, kind := range append(Types(Instagram), Types(TikTok)...) {
-		if want := kind == Profile || kind == Posts || kind == Reels; Pages(kind) != want {
+	for _, kind := range append(MediaTypes(Instagram), MediaTypes(TikTok)...) {
+		if want := kind == Profile || kind == Posts || kind == Reels; HasPages(kind) != want {
 			t.Errorf("%s: further pages: %t", kind, !want)
 		}
 	}
 }
 
-// FuzzUsername: whatever is read as a name is one, and is itself read as that name.
+// FuzzUsername checks that the result of parsing any user name parses to itself.
 func FuzzUsername(f *testing.F) {
 	for _, c := range named {
 		f.Add(c.text)
@@ -122,12 +135,13 @@ func FuzzUsername(f *testing.F) {
 		f.Add(c.text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		for platform, naming := range namings {
-			name, err := Username(platform, text)
+		for platform, naming := range usernameRulesOf {
+			name, err := ParseUsername(platform, text)
 			if err != nil {
 				continue
 			}
-			if again, err := Username(platform, name); again != name || err != nil || !naming.form.MatchString(name) {
+			if again, err := ParseUsername(platform, name); again != name || err != nil ||
+				!naming.pattern.MatchString(name) {
 				t.Errorf("%s %q: %q, then %q, %v", platform, text, name, again, err)
 			}
 		}

@@ -13,37 +13,41 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// CreateInput says what a report is to be about.
+// CreateInput is the input of create_report.
 type CreateInput struct {
-	Type     string `json:"type" enum:"profile|hashtag" jsonschema:"Hashtag reports exist for Instagram alone."`
+	Type     string `json:"type" enum:"profile|hashtag" jsonschema:"Hashtag reports are available for Instagram only."`
 	Platform string `json:"platform,omitempty" enum:"instagram|tiktok" default:"instagram"`
-	Subject  string `json:"subject" minLength:"1" maxLength:"200" jsonschema:"Of a profile: user name, @handle or link. Of a hashtag: the tag, with or without #, or its link."`
+	Subject  string `json:"subject" minLength:"1" maxLength:"200" jsonschema:"Profile: user name, @handle or link. Hashtag: with or without #, or its link."`
 }
 
-// subject is what the input names, normalised: however it is written, it is one subject.
+// subject returns the normalized profile name or hashtag.
 func (in CreateInput) subject() (string, error) {
 	if in.Type == Profile {
-		name, err := provider.Username(in.Platform, in.Subject)
+		name, err := provider.ParseUsername(in.Platform, in.Subject)
 		if err != nil {
-			return "", apierr.Invalid(apierr.Malformed, "subject", "Give a user name of the platform, with or without @, or the link of a profile there.").Wrap(err)
+			return "", apierr.Invalid(apierr.Malformed, "subject",
+				"Invalid profile. Give a user name of the platform, with or without @, or a link to the profile.").
+				Wrap(err)
 		}
 		return name, nil
 	}
 	if in.Platform != provider.Instagram {
-		return "", apierr.Invalid(apierr.NotAllowedValue, "platform", "Hashtag reports exist for Instagram alone.")
+		return "", apierr.Invalid(apierr.NotAllowedValue, "platform",
+			"Hashtag reports are available for Instagram only.")
 	}
-	tag, err := provider.HashtagOf(in.Platform, in.Subject)
+	tag, err := provider.ParseHashtagFor(in.Platform, in.Subject)
 	switch {
 	case errors.Is(err, provider.ErrHashtagTooLong):
-		return "", apierr.Invalid(apierr.TooLong, "subject", "A hashtag has at most 100 characters.").Wrap(err)
+		return "", apierr.Invalid(apierr.TooLong, "subject", "A hashtag is limited to 100 characters.").Wrap(err)
 	case err != nil:
-		return "", apierr.Invalid(apierr.Malformed, "subject", "Give one hashtag of letters, digits and underscores, and not of digits alone, with or without #, or its link on Instagram.").Wrap(err)
+		return "", apierr.Invalid(apierr.Malformed, "subject", "Invalid hashtag. Give one hashtag of letters, digits "+
+			"and underscores, not only digits, or its link on Instagram.").Wrap(err)
 	}
 	return tag, nil
 }
 
-// createPrice is what a report costs: nothing where the team has it, or where it is being made. It holds the report's
-// row, which it makes where there is none, so that two calls for one subject cannot both pay.
+// createPrice returns the price of a report. It is 0 if the team has the report or it is being created. It inserts or
+// locks the report's row, so that concurrent calls for a subject cannot both pay.
 func (s *Service) createPrice(ctx context.Context, call operation.Call, in CreateInput) (int64, error) {
 	subject, err := in.subject()
 	if err != nil {
@@ -63,11 +67,12 @@ func (s *Service) createPrice(ctx context.Context, call operation.Call, in Creat
 	return s.createCost(in.Type), nil
 }
 
-// isBeingCreated tells whether a first making goes on.
+// isBeingCreated reports whether the job that creates the report is running.
 func (r record) isBeingCreated() bool { return r.status == Pending && r.job != "" }
 
-// create makes a report, or gives the one that is there or under way.
-func (s *Service) create(ctx context.Context, call operation.Call, in CreateInput) (operation.Answer[job.Entry], error) {
+// create starts a report, or returns the existing one or the job that creates it.
+func (s *Service) create(ctx context.Context, call operation.Call,
+	in CreateInput) (operation.Answer[job.Entry], error) {
 	var out operation.Answer[job.Entry]
 	subject, err := in.subject()
 	if err != nil {
@@ -82,10 +87,10 @@ func (s *Service) create(ctx context.Context, call operation.Call, in CreateInpu
 		var begun job.Record
 		switch {
 		case r.isAvailable(call.Now):
-			out.Notes = []string{"The team has this report already: nothing was charged. Refresh it for newer figures."}
+			out.Notes = []string{"The team already has this report. Nothing was charged. Refresh it for newer figures."}
 			begun, err = s.finishedJob(ctx, tx, r)
 		case r.isBeingCreated():
-			out.Notes = []string{"This report is being made already: nothing was charged again."}
+			out.Notes = []string{"This report is already being created. Nothing was charged again."}
 			begun, err = job.Get(ctx, tx, r.team, r.job)
 		default:
 			begun, err = s.startJob(ctx, tx, r, purposeCreate, call)
@@ -100,42 +105,47 @@ func (s *Service) create(ctx context.Context, call operation.Call, in CreateInpu
 	return out, err
 }
 
-// jobEntry is a client's view of a job, with what it has produced where it has ended.
+// jobEntry returns a job as clients see it, with its result if finished.
 func (s *Service) jobEntry(ctx context.Context, call operation.Call, r job.Record) (job.Entry, error) {
 	view, err := s.Jobs.View(ctx, call, r, job.GetInput{JobID: r.ID})
 	return view.Data, err
 }
 
-// startJob starts a job that a caller asked for.
-func (s *Service) startJob(ctx context.Context, tx *db.Tx, r record, p purpose, call operation.Call) (job.Record, error) {
-	begun, err := s.Jobs.Start(ctx, tx, job.New{TeamID: r.team, Type: r.jobType(), Subject: r.id, Total: 1, Reservation: call.Reservation})
+// startJob starts a job requested by a caller.
+func (s *Service) startJob(ctx context.Context, tx *db.Tx, r record, p purpose,
+	call operation.Call) (job.Record, error) {
+	begun, err := s.Jobs.Start(ctx, tx, job.New{TeamID: r.team, Type: r.jobType(), Subject: r.id, Total: 1,
+		Reservation: call.Reservation})
 	if err != nil {
 		return begun, err
 	}
-	if err := auditlog.Record(ctx, tx, r.team, auditlog.By(call), "report."+string(p), r.id, map[string]any{"job": begun.ID}); err != nil {
+	if err := auditlog.Record(ctx, tx, r.team, auditlog.By(call), "report."+string(p), r.id,
+		map[string]any{"job": begun.ID}); err != nil {
 		return begun, err
 	}
 	return begun, s.submit(ctx, tx, r, begun.ID, p)
 }
 
-// submit writes what a job is for and wakes its work.
+// submit stores the purpose of a job and queues it.
 func (s *Service) submit(ctx context.Context, tx *db.Tx, r record, id string, p purpose) error {
-	if _, err := tx.Exec(ctx, `INSERT INTO report_jobs (job_id, report_id, purpose) VALUES (?, ?, ?)`, id, r.id, string(p)); err != nil {
-		return fmt.Errorf("writing what a job is for: %w", err)
+	if _, err := tx.Exec(ctx, `INSERT INTO report_jobs (job_id, report_id, purpose) VALUES (?, ?, ?)`, id, r.id,
+		string(p)); err != nil {
+		return fmt.Errorf("storing the purpose of a job: %w", err)
 	}
 	if p == purposeCreate {
-		if _, err := tx.Exec(ctx, `UPDATE reports SET status = ?, made_by = ?, created_at = ? WHERE id = ?`, string(Pending), id, db.Micros(tx.Now()), r.id); err != nil {
-			return fmt.Errorf("beginning report %s: %w", r.id, err)
+		if _, err := tx.Exec(ctx, `UPDATE reports SET status = ?, made_by = ?, created_at = ? WHERE id = ?`,
+			string(Pending), id, db.Micros(tx.Now()), r.id); err != nil {
+			return fmt.Errorf("starting report %s: %w", r.id, err)
 		}
 	}
 	if _, err := tx.Exec(ctx, `UPDATE reports SET job_id = ? WHERE id = ?`, id, r.id); err != nil {
-		return fmt.Errorf("beginning report %s: %w", r.id, err)
+		return fmt.Errorf("starting report %s: %w", r.id, err)
 	}
 	return s.Worker.Submit(ctx, tx, id)
 }
 
-// finishedJob is a finished job that names a report which is there: the one that made it, or, where that is forgotten, one
-// that had nothing to do.
+// finishedJob returns a finished job for an existing report: the one that created it, or a new empty one if that was
+// deleted.
 func (s *Service) finishedJob(ctx context.Context, tx *db.Tx, r record) (job.Record, error) {
 	made, err := job.Get(ctx, tx, r.team, r.madeBy)
 	if err == nil && made.State == job.Succeeded || err != nil && !apierr.Is(err, apierr.NotFound) {
@@ -149,12 +159,12 @@ func (s *Service) finishedJob(ctx context.Context, tx *db.Tx, r record) (job.Rec
 		return made, err
 	}
 	if _, err := tx.Exec(ctx, `UPDATE reports SET made_by = ? WHERE id = ?`, made.ID, r.id); err != nil {
-		return made, fmt.Errorf("noting what names report %s: %w", r.id, err)
+		return made, fmt.Errorf("storing the job of report %s: %w", r.id, err)
 	}
 	return job.Get(ctx, tx, r.team, made.ID)
 }
 
-// CreateFree begins a report of a team that costs nothing, where the team has none yet.
+// CreateFree starts a report free of charge unless the team has it.
 func (s *Service) CreateFree(ctx context.Context, team int64, in CreateInput) error {
 	subject, err := in.subject()
 	if err != nil {

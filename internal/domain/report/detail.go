@@ -12,42 +12,43 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Owner says where a report is: whose it is and which kind.
+// Owner is the team and kind of a report.
 type Owner struct {
 	Team int64
 	Kind string
 }
 
-// FindOwner finds a report by its id alone, whichever team has it: whoever asks has to look whether that team is theirs. One
-// whose time is over is not_found.
+// FindOwner returns the owner of a report by its id, for any team; the caller must check access. It fails with
+// not_found if the report has expired.
 func (s *Service) FindOwner(ctx context.Context, id string) (Owner, error) {
 	var p Owner
-	err := s.db.QueryRow(ctx, `SELECT team_id, kind FROM reports WHERE id = ? AND (available_until = 0 OR available_until > ? OR tracked = 1)`, id, db.Micros(s.db.Now())).Scan(&p.Team, &p.Kind)
+	err := s.db.QueryRow(ctx, `SELECT team_id, kind FROM reports WHERE id = ? AND (available_until = 0
+		OR available_until > ? OR tracked = 1)`, id, db.Micros(s.db.Now())).Scan(&p.Team, &p.Kind)
 	if errors.Is(err, sql.ErrNoRows) {
 		return p, apierr.Missing()
 	}
 	if err != nil {
-		return p, fmt.Errorf("looking where report %s is: %w", id, err)
+		return p, fmt.Errorf("finding the owner of report %s: %w", id, err)
 	}
 	return p, nil
 }
 
-// Detail is what a person sees of a report beside its figures.
+// Detail describes a report in the app, besides its figures.
 type Detail struct {
 	Kind, Platform, Subject string
 	Status                  Status
-	Working                 bool          // it is made or refreshed now
-	Refunded                int64         // credits that were given back as making it failed
-	LastFailed              string        // why the last refresh brought nothing; empty where it did not fail
+	Working                 bool          // it is being created or refreshed
+	Refunded                int64         // credits refunded after a failure
+	LastFailed              string        // why the last refresh failed; empty if it succeeded
 	Wait                    time.Duration // until this person may refresh it again
 	RefreshCosts            int64
 	Tracked                 bool
 	Frequency               int       // days
 	NextRefresh             time.Time // zero unless tracked
-	Ended                   string    // why tracking ended without anybody's call
+	Ended                   string    // why tracking ended automatically
 }
 
-// Detail reads it for a person of the report's team.
+// Detail returns the details of a report for a member of its team.
 func (s *Service) Detail(ctx context.Context, team, person int64, kind, id string) (Detail, error) {
 	r, err := find(ctx, s.db, team, kind, id, db.Micros(s.db.Now()))
 	if err != nil {
@@ -55,7 +56,8 @@ func (s *Service) Detail(ctx context.Context, team, person int64, kind, id strin
 	}
 	out := Detail{
 		Kind: r.kind, Platform: r.platform, Subject: r.subject, Status: r.status, RefreshCosts: s.refreshCost(r.kind),
-		Tracked: r.tracked, Frequency: r.frequency, NextRefresh: r.nextRefresh, Ended: trackingEndedNotes[r.trackingEnded],
+		Tracked: r.tracked, Frequency: r.frequency, NextRefresh: r.nextRefresh,
+		Ended: trackingEndedNotes[r.trackingEnded],
 	}
 	if r.job != "" {
 		last, err := job.Get(ctx, s.db, team, r.job)
@@ -70,7 +72,7 @@ func (s *Service) Detail(ctx context.Context, team, person int64, kind, id strin
 	return out, err
 }
 
-// addLastJob tells what became of the job that a report had last.
+// addLastJob adds the outcome of the report's last job.
 func (s *Service) addLastJob(ctx context.Context, r record, last job.Record, out *Detail) error {
 	out.Working = last.ID != "" && !last.Finished()
 	if last.State != job.Failed {
@@ -84,15 +86,16 @@ func (s *Service) addLastJob(ctx context.Context, r record, last job.Record, out
 	return err
 }
 
-// refreshWait is how long a person waits until the same report may be refreshed again; 0 where it may be at once.
+// refreshWait returns how long a person must wait before refreshing the report again.
 func (s *Service) refreshWait(ctx context.Context, q db.Querier, report string, person int64) (time.Duration, error) {
 	var asked int64
-	err := q.QueryRow(ctx, `SELECT asked_at FROM report_refreshes WHERE report_id = ? AND person_id = ?`, report, person).Scan(&asked)
+	err := q.QueryRow(ctx, `SELECT asked_at FROM report_refreshes WHERE report_id = ? AND person_id = ?`, report,
+		person).Scan(&asked)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, nil
 	}
 	if err != nil {
-		return 0, fmt.Errorf("reading when report %s was refreshed: %w", report, err)
+		return 0, fmt.Errorf("reading the last refresh of report %s: %w", report, err)
 	}
 	return max(0, db.Time(asked).Add(time.Duration(s.Terms.Limits.RefreshMinutes)*time.Minute).Sub(s.db.Now())), nil
 }

@@ -7,17 +7,17 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// ExportedPost is a post of a report as a person takes it along. The caption and the address are a stranger's.
+// ExportedPost is a post of a report for export. Caption and URL are untrusted.
 type ExportedPost struct {
 	provider.Post
 
-	Shown string // of a hashtag: top or recent
+	Shown string // top or recent; hashtag reports only
 }
 
 const exportBatch = 500
 
-// Export gives every post of a team's report to a function, the newest first, until that fails.
-func (s *Service) Export(ctx context.Context, team int64, kind, id string, give func(ExportedPost) error) error {
+// Export calls a function for each post of a report, newest first, until it fails.
+func (s *Service) Export(ctx context.Context, team int64, kind, id string, yield func(ExportedPost) error) error {
 	r, err := find(ctx, s.db, team, kind, id, db.Micros(s.db.Now()))
 	if err != nil {
 		return err
@@ -32,7 +32,7 @@ func (s *Service) Export(ctx context.Context, team int64, kind, id string, give 
 			if r.kind == Hashtag {
 				out.Shown = p.shown
 			}
-			if err := give(out); err != nil {
+			if err := yield(out); err != nil {
 				return err
 			}
 			from.taken, from.post = db.Micros(p.TakenAt), p.ID

@@ -8,15 +8,15 @@ import (
 	"pressroom/internal/domain/report/result"
 )
 
-// findings are what a report found.
+// findings is the stored analysis of a report.
 type findings struct {
 	result.Result
 
-	Hashtag *hashtaganalysis.Hashtag `json:"hashtag"` // nil of a profile's report
+	Hashtag *hashtaganalysis.Hashtag `json:"hashtag"` // nil for a profile
 	account account
 }
 
-// readFindings reads what a report found, with its notes.
+// readFindings returns the findings of a report and its notes.
 func (s *Service) readFindings(ctx context.Context, r record) (findings, []string, error) {
 	var out findings
 	var notes []string
@@ -24,21 +24,21 @@ func (s *Service) readFindings(ctx context.Context, r record) (findings, []strin
 	return out, notes, err
 }
 
-// Sections are the parts of a report that are asked for by name. A report has those for which its figures were enough.
+// Sections are the parts of a report that are requested by name. Sections without enough data are missing.
 type Sections struct {
 	result.Sections
 
-	Posts *Posts `json:"posts,omitempty" jsonschema:"The posts that the report rests on, the newest first."`
+	Posts *Posts `json:"posts,omitempty" jsonschema:"The posts that the report is based on, newest first."`
 }
 
-// section is a part of a report that is asked for by name.
+// section is a part of a report that is requested by name.
 type section struct {
 	name  string
-	count int                                // items, where it is paged
-	write func(into *Sections, from, to int) // writes it, or a part where it is paged; nil of the posts
+	count int                                // items, if paged
+	write func(into *Sections, from, to int) // writes the section or a page of it; nil for posts
 }
 
-// sections are those that have something to tell.
+// sections returns the available sections.
 func (f findings) sections() []section {
 	has := f.Sections
 	out := []section{{name: postsSection}}
@@ -66,7 +66,7 @@ func (f findings) sections() []section {
 	)
 }
 
-// unpaged is a section that comes in one piece, where it has something to tell.
+// unpaged returns a section without pages, or nothing if it has no data.
 func unpaged[T any](name string, value *T, put func(*Sections)) []section {
 	if value == nil {
 		return nil

@@ -31,7 +31,8 @@ func TestFindingsOfBothKinds(t *testing.T) {
 		"profile": {analysis.Analyze(analysis.ProfileInput{Posts: posts, At: at}), false,
 			[]string{"posts", "hashtags", "words", "times", "formats", "cadence", "score"}},
 		"profile without posts": {analysis.Analyze(analysis.ProfileInput{At: at}), false, []string{"posts"}},
-		"hashtag": {hashtaganalysis.Analyze(hashtaganalysis.Input{Figures: provider.HashtagFigures{Hashtag: "harbour", Recent: posts, MeasuredAt: at}}), true,
+		"hashtag": {hashtaganalysis.Analyze(hashtaganalysis.Input{Figures: provider.HashtagFigures{Hashtag: "harbour",
+			Recent: posts, MeasuredAt: at}}), true,
 			[]string{"posts", "hashtags", "words", "audience", "formats", "score"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -82,7 +83,8 @@ func members(t *testing.T, text []byte) map[string]any {
 func TestPagesOfSections(t *testing.T) {
 	t.Parallel()
 	var found findings
-	err := json.Unmarshal([]byte(`{"sections":{"words":{"posts":9,"different":3,"words":[{"word":"a","posts":3},{"word":"b","posts":2},{"word":"c","posts":1}]},"cadence":{"posts":9}}}`), &found)
+	err := json.Unmarshal(
+		[]byte(`{"sections":{"words":{"posts":9,"different":3,"words":[{"word":"a","posts":3},{"word":"b","posts":2},{"word":"c","posts":1}]},"cadence":{"posts":9}}}`), &found)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +94,8 @@ func TestPagesOfSections(t *testing.T) {
 			section.write(&page, min(1, section.count), min(2, section.count))
 		}
 	}
-	if page.Cadence == nil || page.Words == nil || page.Words.Different != 3 || len(page.Words.Words) != 1 || page.Words.Words[0].Word != "b" {
+	if page.Cadence == nil || page.Words == nil || page.Words.Different != 3 || len(page.Words.Words) != 1 ||
+		page.Words.Words[0].Word != "b" {
 		t.Errorf("the page is %+v", page)
 	}
 	if len(found.Sections.Words.Words) != 3 {

@@ -27,15 +27,16 @@ func (s *Service) analyzeHashtag(ctx context.Context, t task, f provider.Hashtag
 		return measurement{}, err
 	}
 	found := hashtaganalysis.Analyze(input)
-	// What stands under both is shown with the best.
+	// Posts in both lists are shown as top posts.
 	recent := slices.DeleteFunc(slices.Clone(f.Recent), func(p provider.Post) bool {
 		return slices.ContainsFunc(f.Top, func(q provider.Post) bool { return q.ID == p.ID })
 	})
-	return measurement{at: f.MeasuredAt, analysis: found, notes: found.Notes, sample: hashtaganalysis.Measure(f), replace: true,
-		posts: map[string][]provider.Post{shownTop: f.Top, shownRecent: recent}}, nil
+	return measurement{at: f.MeasuredAt, analysis: found, notes: found.Notes, sample: hashtaganalysis.Measure(f),
+		replace: true,
+		posts:   map[string][]provider.Post{shownTop: f.Top, shownRecent: recent}}, nil
 }
 
-// earlierSamples are the measurements of a hashtag so far.
+// earlierSamples returns the samples of a hashtag so far.
 func (s *Service) earlierSamples(ctx context.Context, report string) ([]hashtaganalysis.Sample, error) {
 	kept, err := s.samples(ctx, report)
 	if err != nil {
@@ -50,15 +51,17 @@ func (s *Service) earlierSamples(ctx context.Context, report string) ([]hashtaga
 	return out, nil
 }
 
-// backgroundQuery are captions of posts under other hashtags that the team has reports on, the newest reports first.
+// backgroundQuery selects captions of posts in the team's other hashtag reports, newest first.
 const backgroundQuery = `SELECT p.caption FROM report_posts p WHERE p.report_id IN (
-	SELECT id FROM reports WHERE team_id = ? AND kind = 'hashtag' AND id <> ? AND status = 'ready' ORDER BY id DESC LIMIT 20) LIMIT 2000`
+	SELECT id FROM reports WHERE team_id = ? AND kind = 'hashtag' AND id <> ? AND status = 'ready' ORDER BY id DESC
+	LIMIT 20) LIMIT 2000`
 
-// background is how often hashtags stand where this one was not looked for.
+// background returns how often hashtags occur in posts found under other hashtags.
 func (s *Service) background(ctx context.Context, t task) (hashtaganalysis.Background, error) {
-	captions, err := db.All(ctx, s.db, func(rows *sql.Rows, c *string) error { return rows.Scan(c) }, backgroundQuery, t.team, t.id)
+	captions, err := db.All(ctx, s.db, func(rows *sql.Rows, c *string) error { return rows.Scan(c) }, backgroundQuery,
+		t.team, t.id)
 	if err != nil {
-		return hashtaganalysis.Background{}, fmt.Errorf("reading what stands under other hashtags: %w", err)
+		return hashtaganalysis.Background{}, fmt.Errorf("reading posts of other hashtags: %w", err)
 	}
 	out := hashtaganalysis.Background{Posts: len(captions), With: map[string]int{}}
 	for _, c := range captions {

@@ -15,18 +15,18 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// History is how a profile did over time and over the week, counted from the posts that its report rests on. Nothing
-// here is adjusted for anything; what can be claimed is the affair of the report's sections.
+// History shows a profile's engagement over time and over the week, counted from the posts of its report. It is
+// descriptive only and not adjusted for anything.
 type History struct {
-	Posts    int    // that were counted, the newest
-	Monthly  bool   // a span is a month, else a week from monday on
-	Spans    []Span // from the oldest that has a post to the newest
+	Posts    int    // posts counted, the newest
+	Monthly  bool   // spans are months instead of weeks from Monday
+	Spans    []Span // from the oldest post to the newest
 	Week     [7][24]Hour
-	Measured []Size // followers at each measurement, the oldest first
-	Best     []Best // those that people reacted to most, the best first
+	Measured []Size // followers at each measurement, oldest first
+	Best     []Best // posts with the most engagement, best first
 }
 
-// Best is a post with what people did with it.
+// Best is a post with its engagement.
 type Best struct {
 	provider.Post
 
@@ -36,16 +36,16 @@ type Best struct {
 // Span is a week or a month.
 type Span struct {
 	From       time.Time
-	Engagement *result.Median // of a post; nil where none was counted
+	Engagement *result.Median // per post; nil without posts
 }
 
-// Hour is an hour of the week, monday first, in the team's zone.
+// Hour is an hour of the week in the team's time zone, Monday first.
 type Hour struct {
 	Posts  int
-	Median float64 // engagement of a post
+	Median float64 // engagement per post
 }
 
-// Size is how many followed a profile at a time.
+// Size is a profile's number of followers at a time.
 type Size struct {
 	At        time.Time
 	Followers int64
@@ -53,16 +53,17 @@ type Size struct {
 
 const (
 	maxHistoryPosts = 2000      // posts that a history counts
-	maxBestPosts    = 5         // of them that it names
-	maxWeeklySpan   = 183 * day // posts of a longer time are told by the month
+	maxBestPosts    = 5         // posts in History.Best
+	maxWeeklySpan   = 183 * day // longer histories use months
 )
 
-// historyPostsQuery are the figures of a report's newest posts.
-const historyPostsQuery = `SELECT post, taken_at, likes, comments, shares FROM report_posts WHERE report_id = ? AND taken_at > 0 AND taken_at <= ? ORDER BY taken_at DESC LIMIT ?`
+// historyPostsQuery selects the figures of a report's newest posts.
+const historyPostsQuery = `SELECT post, taken_at, likes, comments, shares FROM report_posts WHERE report_id = ?
+	AND taken_at > 0 AND taken_at <= ? ORDER BY taken_at DESC LIMIT ?`
 
-// History counts it, with the figures of a post that the report adds up as its engagement. The report has to be the
-// team's.
-func (s *Service) History(ctx context.Context, team int64, id string, counts []string, zone *time.Location) (History, error) {
+// History returns the history of a team's profile report. counts names the figures that add up to engagement.
+func (s *Service) History(ctx context.Context, team int64, id string, counts []string,
+	zone *time.Location) (History, error) {
 	r, err := find(ctx, s.db, team, Profile, id, db.Micros(s.db.Now()))
 	if err != nil {
 		return History{}, err
@@ -84,7 +85,7 @@ func (s *Service) History(ctx context.Context, team int64, id string, counts []s
 	return out, err
 }
 
-// addBestPosts reads what the best posts show.
+// addBestPosts reads the remaining fields of the best posts.
 func (s *Service) addBestPosts(ctx context.Context, report string, best []Best, zone *time.Location) error {
 	if len(best) == 0 {
 		return nil
@@ -93,7 +94,8 @@ func (s *Service) addBestPosts(ctx context.Context, report string, best []Best, 
 	for i := range best {
 		args, of[best[i].ID] = append(args, best[i].ID), &best[i]
 	}
-	found, err := db.All(ctx, s.db, scanPost, `SELECT `+postColumns+` FROM report_posts WHERE report_id = ? AND shown = ? AND post IN (`+db.Marks(len(best))+`)`, args...)
+	found, err := db.All(ctx, s.db, scanPost, `SELECT `+postColumns+` FROM report_posts WHERE report_id = ?
+		AND shown = ? AND post IN (`+db.Marks(len(best))+`)`, args...)
 	if err != nil {
 		return fmt.Errorf("reading the best posts of report %s: %w", report, err)
 	}
@@ -104,7 +106,7 @@ func (s *Service) addBestPosts(ctx context.Context, report string, best []Best, 
 	return nil
 }
 
-// bestPosts are the posts with the greatest figures; of equals the newer ones.
+// bestPosts returns the posts with the highest engagement; ties favor newer posts.
 func bestPosts(newestFirst []Best) []Best {
 	slices.SortStableFunc(newestFirst, func(a, b Best) int { return cmp.Compare(b.Engagement, a.Engagement) })
 	return newestFirst[:min(len(newestFirst), maxBestPosts)]
@@ -128,8 +130,8 @@ func (s *Service) followerHistory(ctx context.Context, report string) ([]Size, e
 	return out, nil
 }
 
-// buildHistory sorts posts, the newest first and in the team's zone, into spans and hours. A post counts that tells every
-// figure of counts.
+// buildHistory groups posts by span and hour. Posts must be sorted newest first and in the team's time zone. Posts
+// lacking a figure in counts are skipped.
 func buildHistory(posts []provider.Post, counts []string) History {
 	var out History
 	var all []Best
@@ -166,7 +168,7 @@ func buildHistory(posts []provider.Post, counts []string) History {
 	return out
 }
 
-// engagement adds the figures up; false where the post does not tell them all, or there are none.
+// engagement adds up the figures, and reports false if one is missing or counts is empty.
 func engagement(p provider.Post, counts []string) (float64, bool) {
 	sum := 0.0
 	for _, name := range counts {
@@ -179,7 +181,7 @@ func engagement(p provider.Post, counts []string) (float64, bool) {
 	return sum, len(counts) > 0
 }
 
-// spanStart is the beginning of the month, or of the week, that a time is in.
+// spanStart returns the beginning of the month or week.
 func spanStart(at time.Time, monthly bool) time.Time {
 	if monthly {
 		return time.Date(at.Year(), at.Month(), 1, 0, 0, 0, 0, at.Location())

@@ -29,7 +29,8 @@ func TestHistory(t *testing.T) {
 	untold := post(30, 9, 5, 0)
 	untold.Likes = nil
 	// The clocks go forward on the 29th; a week without a post lies between the others.
-	got := buildHistory([]provider.Post{untold, post(30, 9, 10, 2), post(29, 23, 1, 1), post(16, 9, 6, 0), post(15, 9, 3, 0)}, []string{"likes", "comments"})
+	got := buildHistory([]provider.Post{untold, post(30, 9, 10, 2), post(29, 23, 1, 1), post(16, 9, 6, 0),
+		post(15, 9, 3, 0)}, []string{"likes", "comments"})
 	if got.Posts != 4 || got.Monthly || len(got.Spans) != 4 {
 		t.Fatalf("%+v", got)
 	}
@@ -40,7 +41,8 @@ func TestHistory(t *testing.T) {
 	if diff := cmp.Diff([]string{"2026-03-09", "2026-03-16", "2026-03-23", "2026-03-30"}, from); diff != "" {
 		t.Error(diff)
 	}
-	if got.Spans[2].Engagement.Median != 2 || got.Spans[3].Engagement.Median != 12 || got.Spans[3].Engagement.Low != nil {
+	if got.Spans[2].Engagement.Median != 2 || got.Spans[3].Engagement.Median != 12 ||
+		got.Spans[3].Engagement.Low != nil {
 		t.Errorf("%+v %+v", got.Spans[2].Engagement, got.Spans[3].Engagement)
 	}
 	if monday := got.Week[0][9]; monday != (Hour{2, 9}) {

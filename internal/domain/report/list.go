@@ -12,16 +12,16 @@ import (
 	"pressroom/internal/teamtime"
 )
 
-// Entry is a report in a list (contract, Records).
+// Entry is a report in a list.
 type Entry struct {
 	ID             string           `json:"id"`
 	Kind           string           `json:"kind" enum:"profile|hashtag"`
 	Subject        string           `json:"subject" jsonschema:"User name or hashtag, without @ or #."`
 	Status         Status           `json:"status" enum:"pending|ready|error"`
 	Platform       string           `json:"platform" enum:"instagram|tiktok"`
-	RefreshedAt    *teamtime.Moment `json:"refreshed_at,omitempty" jsonschema:"When its data were fetched last."`
-	AvailableUntil *teamtime.Moment `json:"available_until,omitempty" jsonschema:"Until when it stays available; each refresh moves this on."`
-	Tracked        bool             `json:"tracked" jsonschema:"Whether it is refreshed by itself."`
+	RefreshedAt    *teamtime.Moment `json:"refreshed_at,omitempty" jsonschema:"When its data was last fetched."`
+	AvailableUntil *teamtime.Moment `json:"available_until,omitempty" jsonschema:"When it expires. Each refresh extends this."`
+	Tracked        bool             `json:"tracked" jsonschema:"Whether it is refreshed automatically."`
 }
 
 // List is a page of reports.
@@ -29,25 +29,26 @@ type List struct {
 	Reports []Entry `json:"reports"`
 }
 
-// ListInput filters the list.
+// ListInput is the input of list_reports.
 type ListInput struct {
 	Type        string  `json:"type,omitempty" enum:"profile|hashtag" jsonschema:"Only reports of this kind."`
 	Platform    string  `json:"platform,omitempty" enum:"instagram|tiktok" jsonschema:"Only reports on this network."`
 	Status      Status  `json:"status,omitempty" enum:"pending|ready|error" jsonschema:"Only reports with this status."`
-	TrackedOnly bool    `json:"tracked_only,omitempty" jsonschema:"true shows only reports that are refreshed by themselves."`
+	TrackedOnly bool    `json:"tracked_only,omitempty" jsonschema:"Only reports that are refreshed automatically."`
 	Query       string  `json:"query,omitempty" maxLength:"200" jsonschema:"Only reports whose profile name or hashtag contains this."`
-	Cursor      *string `json:"cursor,omitempty" maxLength:"1000" jsonschema:"page.cursor of the answer before."`
-	Limit       int     `json:"limit,omitempty" min:"1" max:"50" default:"20" jsonschema:"Items a page."`
+	Cursor      *string `json:"cursor,omitempty" maxLength:"1000" jsonschema:"page.cursor of the previous page."`
+	Limit       int     `json:"limit,omitempty" min:"1" max:"50" default:"20" jsonschema:"Items per page."`
 }
 
-// list gives the team's reports, the newest first.
+// list returns a page of the team's reports, newest first.
 func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (operation.Answer[List], error) {
 	out := operation.Answer[List]{App: "/reports", Data: List{Reports: []Entry{}}}
 	text, args, err := s.page(call, in)
 	if err != nil {
 		return out, err
 	}
-	found, err := db.AllOf(ctx, s.db, in.Limit+1, func(rows *sql.Rows, r *record) error { return r.scan(rows.Scan) }, text, args...)
+	found, err := db.AllOf(ctx, s.db, in.Limit+1, func(rows *sql.Rows, r *record) error { return r.scan(rows.Scan) },
+		text, args...)
 	if err != nil {
 		return out, fmt.Errorf("listing reports: %w", err)
 	}
@@ -66,10 +67,12 @@ func entry(call operation.Call, r record) Entry {
 		RefreshedAt: call.Maybe(r.refreshedAt), AvailableUntil: call.Maybe(r.availableUntil), Tracked: r.tracked}
 }
 
-// availableCondition is a report that has not ended. It is no condition of an index: PostgreSQL would gather other teams' by it.
-const availableCondition = "CASE WHEN available_until = 0 OR tracked = 1 THEN 1 WHEN available_until > ? THEN 1 ELSE 0 END = 1"
+// availableCondition selects reports that have not expired. It is written so that no index matches it: PostgreSQL would
+// otherwise combine indexes across teams.
+const availableCondition = "CASE WHEN available_until = 0 OR tracked = 1 THEN 1 WHEN available_until > ? THEN 1 ELSE " +
+	"0 END = 1"
 
-// page is one page of the list as SQL.
+// page returns the query for a page of the list.
 func (s *Service) page(call operation.Call, in ListInput) (string, []any, error) {
 	where, args := []string{"team_id = " + db.SomeTeam, availableCondition}, []any{call.TeamID, db.Micros(call.Now)}
 	add := func(condition string, value any) { where, args = append(where, condition), append(args, value) }
@@ -82,7 +85,7 @@ func (s *Service) page(call operation.Call, in ListInput) (string, []any, error)
 	if in.Status != "" {
 		add("status = ?", string(in.Status))
 		if in.Status != Ready {
-			where = append(where, "status <> 'ready'") // those have an index of their own
+			where = append(where, "status <> 'ready'") // matches the condition of the partial index
 		}
 	}
 	if in.TrackedOnly {
@@ -98,14 +101,14 @@ func (s *Service) page(call operation.Call, in ListInput) (string, []any, error)
 		}
 		add("id < ?", position)
 	}
-	// The page is found in an index that holds all it is narrowed by: the rows are large, and only those that are shown are read.
+	// Rows are large, so the page is found in a covering index first.
 	found := `SELECT id FROM reports WHERE ` + strings.Join(where, " AND ") + ` ORDER BY id DESC` + db.Page(in.Limit)
 	return `SELECT ` + columns + ` FROM reports WHERE id IN (` + found + `) ORDER BY id DESC`, args, nil
 }
 
 var likeEscaper = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
-// likePattern is the pattern of a text that subjects are searched for, as they are written.
+// likePattern returns the pattern for subjects that contain a text.
 func likePattern(text string) string {
-	return "%" + likeEscaper.Replace(strings.TrimLeft(strings.TrimSpace(provider.Folded(text)), "@#")) + "%"
+	return "%" + likeEscaper.Replace(strings.TrimLeft(strings.TrimSpace(provider.Fold(text)), "@#")) + "%"
 }

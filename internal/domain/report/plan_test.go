@@ -17,12 +17,14 @@ func TestQuestionsUseTheirIndexes(t *testing.T) {
 		d := testkit.Open(t, url, nil)
 		for _, statement := range []string{
 			`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50)
-				INSERT INTO teams (name, timezone, content_language, plan, created_at) SELECT 'Harbour', 'UTC', 'en', 'team', 1 FROM n`,
+				INSERT INTO teams (name, timezone, content_language, plan, created_at)
+				SELECT 'Harbour', 'UTC', 'en', 'team', 1 FROM n`,
 			`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
 				INSERT INTO reports (id, team_id, kind, platform, subject, status, tracked, next_refresh_at, available_until, created_at)
 				SELECT 'r' || CAST(i AS TEXT), i % 50 + 1, 'profile', 'instagram', 'name' || CAST(i AS TEXT), 'ready', CASE WHEN i % 100 = 0 THEN 1 ELSE 0 END, i, 2 * i, 1 FROM n`,
 			`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
-				INSERT INTO report_posts (report_id, shown, post, taken_at) SELECT 'r' || CAST(i % 40 + 1 AS TEXT), 'posts', CAST(i AS TEXT), i FROM n`,
+				INSERT INTO report_posts (report_id, shown, post, taken_at)
+				SELECT 'r' || CAST(i % 40 + 1 AS TEXT), 'posts', CAST(i AS TEXT), i FROM n`,
 			`ANALYZE`,
 		} {
 			if _, err := d.Writer().ExecContext(t.Context(), statement); err != nil {
@@ -54,8 +56,11 @@ func TestQuestionsUseTheirIndexes(t *testing.T) {
 			{"reports_due", dueQuery, []any{int64(1), pollBatch}},
 			{"report_posts_by_age", postsQuery, []any{"r7", int64(1) << 62, "", 20}},
 		} {
-			plan := strings.NewReplacer("Seq Scan on hold", "", "Seq Scan on jobs", "").Replace(testkit.Plan(t, d, c.query, c.args...)) // which have a row, and none
-			if !strings.Contains(plan, c.index) || strings.Contains(plan, "Seq Scan") || strings.Contains(plan, "BitmapOr") || strings.Contains(plan, "SCAN report") && !strings.Contains(plan, "INDEX") {
+			// which have a row, and none
+			plan := strings.NewReplacer("Seq Scan on hold", "", "Seq Scan on jobs", "").
+				Replace(testkit.Plan(t, d, c.query, c.args...))
+			if !strings.Contains(plan, c.index) || strings.Contains(plan, "Seq Scan") || strings.Contains(plan,
+				"BitmapOr") || strings.Contains(plan, "SCAN report") && !strings.Contains(plan, "INDEX") {
 				t.Errorf("no use of %s:\n%s", c.index, plan)
 			}
 		}

@@ -12,24 +12,24 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// How a report's posts are shown.
+// The lists of a report's posts.
 const (
-	shownPosts  = "posts"  // a profile's
-	shownTop    = "top"    // a hashtag's best, as the network shows them
-	shownRecent = "recent" // a hashtag's newest
+	shownPosts  = "posts"  // of a profile
+	shownTop    = "top"    // top posts of a hashtag, as ranked by the network
+	shownRecent = "recent" // newest posts of a hashtag
 )
 
 const (
-	postsPerInsert = 200    // in one statement
-	maxPosts       = 10_000 // that a report keeps: the newest
+	postsPerInsert = 200    // per statement
+	maxPosts       = 10_000 // per report
 )
 
-// savePosts writes the posts of a measurement. Those of a profile stay although the source does not reach back to them
-// any more; what it tells again takes the place of what it told before.
+// savePosts stores the posts of a measurement. Posts of a profile are kept even if the provider no longer returns them;
+// returned ones are updated.
 func savePosts(ctx context.Context, tx *db.Tx, report string, m measurement) error {
 	if m.replace {
 		if _, err := tx.Exec(ctx, `DELETE FROM report_posts WHERE report_id = ?`, report); err != nil {
-			return fmt.Errorf("making room for the posts of report %s: %w", report, err)
+			return fmt.Errorf("replacing the posts of report %s: %w", report, err)
 		}
 	}
 	for shown, posts := range m.posts {
@@ -39,10 +39,11 @@ func savePosts(ctx context.Context, tx *db.Tx, report string, m measurement) err
 			}
 		}
 	}
-	_, err := tx.Exec(ctx, `DELETE FROM report_posts WHERE report_id = ? AND (taken_at, post) < (SELECT taken_at, post FROM report_posts WHERE report_id = ? ORDER BY taken_at DESC, post DESC LIMIT 1 OFFSET ?)`,
+	_, err := tx.Exec(ctx, `DELETE FROM report_posts WHERE report_id = ? AND (taken_at, post) < (SELECT taken_at, post
+		FROM report_posts WHERE report_id = ? ORDER BY taken_at DESC, post DESC LIMIT 1 OFFSET ?)`,
 		report, report, maxPosts-1)
 	if err != nil {
-		return fmt.Errorf("forgetting the oldest posts of report %s: %w", report, err)
+		return fmt.Errorf("deleting the oldest posts of report %s: %w", report, err)
 	}
 	return nil
 }
@@ -50,20 +51,23 @@ func savePosts(ctx context.Context, tx *db.Tx, report string, m measurement) err
 func insertPosts(ctx context.Context, tx *db.Tx, report, shown string, posts []provider.Post) error {
 	args := make([]any, 0, 13*len(posts))
 	for _, p := range posts {
-		args = append(args, report, shown, p.ID, db.Micros(p.TakenAt), p.Format, p.Caption, p.URL, p.Likes, p.Comments, p.Shares, p.Views, p.Duration.Microseconds())
+		args = append(args, report, shown, p.ID, db.Micros(p.TakenAt), p.Format, p.Caption, p.URL, p.Likes, p.Comments,
+			p.Shares, p.Views, p.Duration.Microseconds())
 	}
 	row := "(" + db.Marks(12) + ")"
-	_, err := tx.Exec(ctx, `INSERT INTO report_posts (report_id, shown, post, taken_at, format, caption, url, likes, comments, shares, views, duration) VALUES `+
-		strings.TrimSuffix(strings.Repeat(row+", ", len(posts)), ", ")+`
-		ON CONFLICT (report_id, shown, post) DO UPDATE SET taken_at = excluded.taken_at, format = excluded.format, caption = excluded.caption, url = excluded.url,
+	_, err := tx.Exec(ctx,
+		`INSERT INTO report_posts (report_id, shown, post, taken_at, format, caption, url, likes, comments, shares, views, duration) VALUES `+
+			strings.TrimSuffix(strings.Repeat(row+", ", len(posts)), ", ")+`
+		ON CONFLICT (report_id, shown, post) DO UPDATE
+		SET taken_at = excluded.taken_at, format = excluded.format, caption = excluded.caption, url = excluded.url,
 			likes = excluded.likes, comments = excluded.comments, shares = excluded.shares, views = excluded.views, duration = excluded.duration`, args...)
 	if err != nil {
-		return fmt.Errorf("keeping posts of report %s: %w", report, err)
+		return fmt.Errorf("storing posts of report %s: %w", report, err)
 	}
 	return nil
 }
 
-// shownPost is a post with how it is shown.
+// shownPost is a post with its list.
 type shownPost struct {
 	provider.Post
 
@@ -74,13 +78,15 @@ const postColumns = `shown, post, taken_at, format, caption, url, likes, comment
 
 func scanPost(rows *sql.Rows, p *shownPost) error {
 	var taken, duration int64
-	err := rows.Scan(&p.shown, &p.ID, &taken, &p.Format, &p.Caption, &p.URL, &p.Likes, &p.Comments, &p.Shares, &p.Views, &duration)
+	err := rows.Scan(&p.shown, &p.ID, &taken, &p.Format, &p.Caption, &p.URL, &p.Likes, &p.Comments, &p.Shares, &p.Views,
+		&duration)
 	p.TakenAt, p.Duration = db.Time(taken), time.Duration(duration)*time.Microsecond
 	return err
 }
 
-// postsQuery is some of a report's posts, the newest first, after a position.
-const postsQuery = `SELECT ` + postColumns + ` FROM report_posts WHERE report_id = ? AND (taken_at, post) < (?, ?) ORDER BY taken_at DESC, post DESC LIMIT ?`
+// postsQuery selects a page of a report's posts, newest first.
+const postsQuery = `SELECT ` + postColumns + ` FROM report_posts WHERE report_id = ? AND (taken_at, post) < (?, ?)
+	ORDER BY taken_at DESC, post DESC LIMIT ?`
 
 func (s *Service) posts(ctx context.Context, report string, after position, most int) ([]shownPost, error) {
 	out, err := db.All(ctx, s.db, scanPost, postsQuery, report, after.taken, after.post, most)

@@ -10,14 +10,14 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Named names a report by its kind and id.
+// Named identifies a report by kind and id.
 type Named struct {
 	Type string `json:"type" enum:"profile|hashtag"`
 	ID   string `json:"id" pattern:"^(?:[A-Za-z0-9-]{1,64})$"`
 }
 
-// refreshPrice is what a refresh costs: nothing where one is under way. It holds the report's row and refuses what
-// cannot be refreshed now.
+// refreshPrice returns the price of a refresh, which is 0 if one is running. It locks the report's row and fails if the
+// report cannot be refreshed now.
 func (s *Service) refreshPrice(ctx context.Context, call operation.Call, in Named) (int64, error) {
 	var cost int64
 	err := s.db.InTx(ctx, "report.refreshable", func(ctx context.Context, tx *db.Tx) error {
@@ -30,14 +30,16 @@ func (s *Service) refreshPrice(ctx context.Context, call operation.Call, in Name
 	return cost, err
 }
 
-// lockForRefresh holds a report that may be refreshed, and gives the job that does so already, if one does.
-func (s *Service) lockForRefresh(ctx context.Context, tx *db.Tx, call operation.Call, in Named) (record, job.Record, error) {
+// lockForRefresh locks a report that may be refreshed. It also returns the running job, if any.
+func (s *Service) lockForRefresh(ctx context.Context, tx *db.Tx, call operation.Call,
+	in Named) (record, job.Record, error) {
 	r, err := lock(ctx, tx, call.TeamID, in.Type, in.ID)
 	if err != nil {
 		return r, job.Record{}, err
 	}
 	if r.status == Failed {
-		return r, job.Record{}, apierr.BadState(string(r.status), "Making this report failed. Create it again: what failed was not charged.")
+		return r, job.Record{}, apierr.BadState(string(r.status), "This report could not be created and was refunded. "+
+			"Create it again.")
 	}
 	if err := s.checkRefreshInterval(ctx, tx, r, call); err != nil {
 		return r, job.Record{}, err
@@ -46,16 +48,17 @@ func (s *Service) lockForRefresh(ctx context.Context, tx *db.Tx, call operation.
 	return r, running, err
 }
 
-// checkRefreshInterval refuses a person who asked for the same report a short while ago.
+// checkRefreshInterval fails if the person refreshed the report a short time ago.
 func (s *Service) checkRefreshInterval(ctx context.Context, tx *db.Tx, r record, call operation.Call) error {
 	wait, err := s.refreshWait(ctx, tx, r.id, call.PersonID)
 	if err != nil || wait == 0 {
 		return err
 	}
-	return apierr.New(apierr.RateLimited, "This report was refreshed a short while ago for the same person. Nothing was done or charged.").With("scope", "connection").After(wait)
+	return apierr.New(apierr.RateLimited, "You refreshed this report a moment ago. Nothing was done or charged. Try "+
+		"again later.").With("scope", "connection").After(wait)
 }
 
-// runningJob is the job under way of a report; an empty record where none is.
+// runningJob returns the running job of a report, or an empty record.
 func (s *Service) runningJob(ctx context.Context, tx *db.Tx, r record) (job.Record, error) {
 	if r.job == "" {
 		return job.Record{}, nil
@@ -67,7 +70,7 @@ func (s *Service) runningJob(ctx context.Context, tx *db.Tx, r record) (job.Reco
 	return last, err
 }
 
-// refresh makes a report anew.
+// refresh starts a refresh, or returns the running job.
 func (s *Service) refresh(ctx context.Context, call operation.Call, in Named) (operation.Answer[job.Entry], error) {
 	var out operation.Answer[job.Entry]
 	err := s.db.InTx(ctx, "report.refresh", func(ctx context.Context, tx *db.Tx) error {
@@ -83,7 +86,7 @@ func (s *Service) refresh(ctx context.Context, call operation.Call, in Named) (o
 				return err
 			}
 		} else {
-			out.Notes = []string{"This report is being made already: nothing was charged again."}
+			out.Notes = []string{"This report is already being created or refreshed. Nothing was charged again."}
 		}
 		out.App, out.Location = "/reports/"+r.id, job.Location(running.ID)
 		out.Data, err = s.jobEntry(ctx, call, running)
@@ -94,9 +97,10 @@ func (s *Service) refresh(ctx context.Context, call operation.Call, in Named) (o
 
 func recordRefresh(ctx context.Context, tx *db.Tx, r record, call operation.Call) error {
 	_, err := tx.Exec(ctx, `INSERT INTO report_refreshes (report_id, person_id, asked_at) VALUES (?, ?, ?)
-		ON CONFLICT (report_id, person_id) DO UPDATE SET asked_at = excluded.asked_at`, r.id, call.PersonID, db.Micros(call.Now))
+		ON CONFLICT (report_id, person_id) DO UPDATE SET asked_at = excluded.asked_at`, r.id, call.PersonID,
+		db.Micros(call.Now))
 	if err != nil {
-		return fmt.Errorf("noting that report %s is refreshed: %w", r.id, err)
+		return fmt.Errorf("recording the refresh of report %s: %w", r.id, err)
 	}
 	return nil
 }

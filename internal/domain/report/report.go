@@ -1,6 +1,6 @@
-// Package report makes reports on public profiles and hashtags: it asks a source for their figures, has them
-// analysed, keeps what came of it, and makes them anew when somebody asks or, while tracking is on, by itself. Every
-// making is paid for: the credits are set aside in the transaction that begins it and settled in the one that ends it.
+// Package report creates reports on public profiles and hashtags: it fetches figures from a provider, has them
+// analyzed, stores the findings, and refreshes them on request or, while tracking is on, automatically. Credits are
+// reserved in the transaction that starts a job and settled in the one that ends it.
 package report
 
 import (
@@ -15,31 +15,31 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// The kinds of a report.
+// The kinds of reports.
 const (
 	Profile = "profile"
 	Hashtag = "hashtag"
 )
 
-// Status is how a report stands.
+// Status is the state of a report.
 type Status string
 
-// The statuses of the contract.
+// The statuses of a report.
 const (
-	Pending Status = "pending" // it is being made
+	Pending Status = "pending" // being created
 	Ready   Status = "ready"
-	Failed  Status = "error" // making it failed, and what it cost was given back
+	Failed  Status = "error" // could not be created and was refunded
 )
 
-// Source is where public figures come from. The errors are those of package provider.
+// Source is a provider of public figures. See package provider for its errors.
 type Source interface {
 	Profile(ctx context.Context, q provider.ProfileQuery) (provider.ProfileFigures, error)
 	Hashtag(ctx context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error)
-	// Reachable asks quickly whether figures of a platform could be had now.
+	// Reachable checks quickly whether figures of a platform are available now.
 	Reachable(ctx context.Context, platform string) error
 }
 
-// Credits is the team's money.
+// Credits reserves and settles credits in the team's wallet.
 type Credits interface {
 	Lock(ctx context.Context, tx *db.Tx, team int64) error
 	Hold(ctx context.Context, tx *db.Tx, call operation.Call, subject string, amount int64) error
@@ -51,27 +51,27 @@ type Credits interface {
 	Returned(ctx context.Context, reservation int64) (int64, error)
 }
 
-// Observer learns of hashtags from what reports are told, for all teams.
+// Observer receives the fetched figures to update hashtag statistics.
 type Observer interface {
 	Hashtag(ctx context.Context, platform string, f provider.HashtagFigures) error
 	Posts(ctx context.Context, platform string, posts []provider.Post) error
 }
 
-// Options are what the service stands on.
+// Options holds the dependencies of a Service.
 type Options struct {
 	DB        *db.DB
 	Jobs      *job.Store
 	Worker    *job.Worker
 	Credits   Credits
 	Terms     plan.Terms
-	Observer  Observer // nil where nobody learns
-	Source    Source   // nil where the operator has joined none
-	Turns     *provider.Turns
-	PostLimit int // posts that a source is asked for at once; 500 where 0
+	Observer  Observer // may be nil
+	Source    Source   // nil if no provider is configured
+	Limiter   *provider.Limiter
+	PostLimit int // posts to request; default 500
 	Log       *slog.Logger
 }
 
-// Service makes and keeps reports.
+// Service implements reports.
 type Service struct {
 	Options
 
@@ -81,7 +81,7 @@ type Service struct {
 
 const defaultPostLimit = 500
 
-// New makes the service and says who does its jobs.
+// New returns a Service and registers its job handlers.
 func New(o Options) *Service {
 	if o.PostLimit == 0 {
 		o.PostLimit = defaultPostLimit
@@ -92,14 +92,14 @@ func New(o Options) *Service {
 	return s
 }
 
-// record is a report as it is stored, without what it holds.
+// record is a stored report without its findings.
 type record struct { //nolint:recvcheck // scan fills it, all else only reads
 	id, kind, platform, subject string
 	team                        int64
 	status                      Status
 	job, madeBy                 string // ids of jobs
 	measuredAt, refreshedAt     time.Time
-	availableUntil              time.Time // zero while it is pending or failed
+	availableUntil              time.Time // zero while pending or failed
 	tracked                     bool
 	frequency                   int // days
 	nextRefresh                 time.Time
@@ -108,7 +108,7 @@ type record struct { //nolint:recvcheck // scan fills it, all else only reads
 	createdAt                   time.Time
 }
 
-// isAvailable tells whether the team has the report: it is ready, and its time is not over; that of a tracked one never is.
+// isAvailable reports whether the report is ready and has not expired. Tracked reports do not expire.
 func (r record) isAvailable(now time.Time) bool {
 	return r.status == Ready && (r.tracked || now.Before(r.availableUntil))
 }
@@ -120,7 +120,7 @@ func (r record) jobType() job.Type {
 	return job.ProfileReport
 }
 
-// createCost is the price of a new report of a kind.
+// createCost returns the price of a new report.
 func (s *Service) createCost(kind string) int64 {
 	if kind == Hashtag {
 		return s.Terms.Prices.HashtagReport
@@ -128,7 +128,7 @@ func (s *Service) createCost(kind string) int64 {
 	return s.Terms.Prices.ProfileReport
 }
 
-// refreshCost is the price of each refresh of a kind, automatic or asked for.
+// refreshCost returns the price of a refresh, automatic or on request.
 func (s *Service) refreshCost(kind string) int64 {
 	if kind == Hashtag {
 		return s.Terms.Prices.HashtagRefresh

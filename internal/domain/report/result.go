@@ -9,21 +9,22 @@ import (
 	"pressroom/internal/domain/job"
 )
 
-// Result is what a finished job of a report produced (contract, Job results).
+// Result is the result of a finished report job.
 type Result struct {
 	Report         Made  `json:"report"`
 	CreditsCharged int64 `json:"credits_charged"`
 }
 
-// Made names a report.
+// Made identifies the report of a job.
 type Made struct {
 	ID     string `json:"id"`
 	Kind   string `json:"kind"`
-	Status Status `json:"status,omitempty"` // left out of a report that is gone by now
+	Status Status `json:"status,omitempty"` // omitted if the report was deleted
 }
 
-// ReadResult reads what a job of a report produced.
-func (s *Service) ReadResult(ctx context.Context, _ operation.Call, r job.Record, _ job.GetInput) (job.Produced, error) {
+// ReadResult returns the result of a report job.
+func (s *Service) ReadResult(ctx context.Context, _ operation.Call, r job.Record,
+	_ job.GetInput) (job.Produced, error) {
 	made := job.Produced{App: "/reports/" + r.Subject}
 	if !r.Finished() {
 		return made, nil
@@ -34,9 +35,10 @@ func (s *Service) ReadResult(ctx context.Context, _ operation.Call, r job.Record
 	}
 	found, err := find(ctx, s.db, r.TeamID, reportKind(r.Type), r.Subject, 0)
 	if err = ignoreMissing(err); err != nil {
-		return made, fmt.Errorf("reading what job %s made: %w", r.ID, err)
+		return made, fmt.Errorf("reading the report of job %s: %w", r.ID, err)
 	}
-	made.Result = Result{Report: Made{ID: r.Subject, Kind: reportKind(r.Type), Status: found.status}, CreditsCharged: charged}
+	made.Result = Result{Report: Made{ID: r.Subject, Kind: reportKind(r.Type), Status: found.status},
+		CreditsCharged: charged}
 	return made, nil
 }
 

@@ -14,42 +14,47 @@ import (
 
 const columns = `id, team_id, kind, platform, subject, status, job_id, made_by, measured_at, refreshed_at, available_until, tracked, frequency_days, next_refresh_at, tracked_by, tracked_key, tracking_ended, created_at`
 
-// scan reads what columns names, from a row or rows.
+// scan reads the columns of a row.
 func (r *record) scan(scan func(...any) error) error {
 	var measured, refreshed, until, tracked, next, created int64
-	err := scan(&r.id, &r.team, &r.kind, &r.platform, &r.subject, &r.status, &r.job, &r.madeBy, &measured, &refreshed, &until, &tracked, &r.frequency, &next,
+	err := scan(&r.id, &r.team, &r.kind, &r.platform, &r.subject, &r.status, &r.job, &r.madeBy, &measured, &refreshed,
+		&until, &tracked, &r.frequency, &next,
 		&r.trackedBy, &r.trackedKey, &r.trackingEnded, &created)
-	r.measuredAt, r.refreshedAt, r.availableUntil, r.nextRefresh, r.createdAt = db.Time(measured), db.Time(refreshed), db.Time(until), db.Time(next), db.Time(created)
+	r.measuredAt, r.refreshedAt, r.availableUntil, r.nextRefresh, r.createdAt = db.Time(measured), db.Time(refreshed),
+		db.Time(until), db.Time(next), db.Time(created)
 	r.tracked = tracked != 0
 	return err
 }
 
-// lockOrCreate holds the row of a subject's report for the transaction and makes it where there is none. A report whose time
-// is over makes room for a new one.
+// lockOrCreate inserts or locks the report of a subject. An expired report is replaced.
 func lockOrCreate(ctx context.Context, tx *db.Tx, team int64, kind, platform, subject string) (record, error) {
-	_, err := tx.Exec(ctx, `DELETE FROM reports WHERE team_id = ? AND kind = ? AND platform = ? AND subject = ? AND status = ? AND available_until <= ? AND tracked = 0`,
+	_, err := tx.Exec(ctx, `DELETE FROM reports WHERE team_id = ? AND kind = ? AND platform = ? AND subject = ?
+		AND status = ? AND available_until <= ? AND tracked = 0`,
 		team, kind, platform, subject, string(Ready), db.Micros(tx.Now()))
 	if err != nil {
-		return record{}, fmt.Errorf("making room for a report: %w", err)
+		return record{}, fmt.Errorf("deleting an expired report: %w", err)
 	}
-	_, err = tx.Exec(ctx, `INSERT INTO reports (id, team_id, kind, platform, subject, status, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)
+	_, err = tx.Exec(ctx, `INSERT INTO reports (id, team_id, kind, platform, subject, status, created_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (team_id, kind, platform, subject) DO UPDATE SET subject = excluded.subject`,
 		uuid.Must(uuid.NewV7()).String(), team, kind, platform, subject, string(Pending), db.Micros(tx.Now()))
 	if err != nil {
-		return record{}, fmt.Errorf("claiming a report: %w", err)
+		return record{}, fmt.Errorf("inserting a report: %w", err)
 	}
 	var r record
-	err = r.scan(tx.QueryRow(ctx, `SELECT `+columns+` FROM reports WHERE team_id = ? AND kind = ? AND platform = ? AND subject = ?`, team, kind, platform, subject).Scan)
+	err = r.scan(tx.QueryRow(ctx, `SELECT `+columns+` FROM reports WHERE team_id = ? AND kind = ? AND platform = ?
+		AND subject = ?`, team, kind, platform, subject).Scan)
 	if err != nil {
 		return r, fmt.Errorf("reading the report of a subject: %w", err)
 	}
 	return r, nil
 }
 
-// find reads a report of a team; a missing one, another team's and one whose time is over are the same not_found.
+// find returns a team's report. Missing, foreign and expired reports are not_found.
 func find(ctx context.Context, q db.Querier, team int64, kind, id string, now int64) (record, error) {
 	var r record
-	err := r.scan(q.QueryRow(ctx, `SELECT `+columns+` FROM reports WHERE id = ? AND team_id = ? AND kind = ? AND (available_until = 0 OR available_until > ? OR tracked = 1)`, id, team, kind, now).Scan)
+	err := r.scan(q.QueryRow(ctx, `SELECT `+columns+` FROM reports WHERE id = ? AND team_id = ? AND kind = ?
+		AND (available_until = 0 OR available_until > ? OR tracked = 1)`, id, team, kind, now).Scan)
 	if errors.Is(err, sql.ErrNoRows) {
 		return r, apierr.Missing()
 	}
@@ -59,10 +64,11 @@ func find(ctx context.Context, q db.Querier, team int64, kind, id string, now in
 	return r, nil
 }
 
-// lock is find that holds the row for the transaction.
+// lock is like find, but locks the row.
 func lock(ctx context.Context, tx *db.Tx, team int64, kind, id string) (record, error) {
-	if _, err := tx.Exec(ctx, `UPDATE reports SET subject = subject WHERE id = ? AND team_id = ?`, id, team); err != nil {
-		return record{}, fmt.Errorf("holding report %s: %w", id, err)
+	if _, err := tx.Exec(ctx, `UPDATE reports SET subject = subject WHERE id = ? AND team_id = ?`, id,
+		team); err != nil {
+		return record{}, fmt.Errorf("locking report %s: %w", id, err)
 	}
 	return find(ctx, tx, team, kind, id, db.Micros(tx.Now()))
 }

@@ -16,26 +16,26 @@ import (
 	"pressroom/internal/teamtime"
 )
 
-// TrackInput says whether a report is refreshed by itself, and how often.
+// TrackInput is the input of set_report_tracking.
 type TrackInput struct {
 	Named
 
-	Enabled       bool `json:"enabled" jsonschema:"true switches tracking on, false off."`
-	FrequencyDays int  `json:"frequency_days,omitempty" enum:"1|3|7" default:"3" jsonschema:"Days between two automatic refreshes. Left out it is 3, whatever it was before."`
+	Enabled       bool `json:"enabled" jsonschema:"Whether tracking is on."`
+	FrequencyDays int  `json:"frequency_days,omitempty" enum:"1|3|7" default:"3" jsonschema:"Days between automatic refreshes. Reset to 3 if omitted."`
 }
 
-// Tracking is whether a report is refreshed by itself (contract, Records).
+// Tracking is the tracking of a report.
 type Tracking struct {
 	Enabled           bool             `json:"enabled"`
 	FrequencyDays     int              `json:"frequency_days"`
-	NextRefreshAt     *teamtime.Moment `json:"next_refresh_at,omitempty" jsonschema:"Left out while tracking is off."`
-	CreditsPerRefresh int64            `json:"credits_per_refresh" jsonschema:"What each automatic refresh is charged."`
+	NextRefreshAt     *teamtime.Moment `json:"next_refresh_at,omitempty" jsonschema:"Omitted while tracking is off."`
+	CreditsPerRefresh int64            `json:"credits_per_refresh" jsonschema:"Price of each automatic refresh."`
 }
 
 const day = 24 * time.Hour
 
-// trackPrice is what a switch costs: switching a hashtag report's tracking on is charged its first refresh, all else
-// nothing. It holds the report's row.
+// trackPrice returns the price of a change: a refresh if it turns on tracking of a hashtag report, else 0. It locks the
+// report's row.
 func (s *Service) trackPrice(ctx context.Context, call operation.Call, in TrackInput) (int64, error) {
 	var cost int64
 	err := s.db.InTx(ctx, "report.trackable", func(ctx context.Context, tx *db.Tx) error {
@@ -48,11 +48,11 @@ func (s *Service) trackPrice(ctx context.Context, call operation.Call, in TrackI
 	return cost, err
 }
 
-// enablesTracking tells whether a switch is for tracking that is off to be on.
+// enablesTracking reports whether the input turns tracking on.
 func (r record) enablesTracking(in TrackInput) bool { return in.Enabled && !r.tracked }
 
-// trackCallsSource tells whether a switch reaches a network at once: that of a hashtag's tracking on does, as its first
-// refresh is charged and begun with it. What is not there is refused later.
+// trackCallsSource reports whether the call starts a refresh at once, as turning on tracking of a hashtag report does.
+// Missing reports are refused later.
 func (s *Service) trackCallsSource(ctx context.Context, call operation.Call, in TrackInput) (bool, error) {
 	if !in.Enabled || in.Type != Hashtag || s.refreshCost(Hashtag) == 0 {
 		return false, nil
@@ -64,41 +64,43 @@ func (s *Service) trackCallsSource(ctx context.Context, call operation.Call, in 
 	return err == nil && r.enablesTracking(in), err
 }
 
-// lockForTracking holds a report whose tracking may be switched as asked.
+// lockForTracking locks a report whose tracking may be changed as requested.
 func (s *Service) lockForTracking(ctx context.Context, tx *db.Tx, call operation.Call, in TrackInput) (record, error) {
 	r, err := lock(ctx, tx, call.TeamID, in.Type, in.ID)
 	if err != nil || !r.enablesTracking(in) {
 		return r, err
 	}
 	if r.status != Ready {
-		return r, apierr.BadState(string(r.status), "Tracking refreshes a report that is ready. This one is not.")
+		return r, apierr.BadState(string(r.status), "Only a report that is ready can be tracked.")
 	}
-	p, _ := s.Terms.Plan(call.Plan) // one that is not there any more tracks none
+	p, _ := s.Terms.Plan(call.Plan) // a removed plan tracks none
 	if p.TrackedReports == plan.Unlimited {
 		return r, nil
 	}
 	tracked, err := s.countTracked(ctx, tx, r.team)
 	if err == nil && tracked >= p.TrackedReports {
-		err = apierr.New(apierr.PlanLimitReached, "The team tracks as many reports as its plan allows. Switch tracking of another one off first.").With("limit", "tracked_reports")
+		err = apierr.New(apierr.PlanLimitReached, "The team has reached the limit of tracked reports of its plan. "+
+			"Turn off tracking of another report first.").With("limit", "tracked_reports")
 	}
 	return r, err
 }
 
-// countTracked counts the reports that a team tracks. The team's wallet is held, so that two calls cannot both take the
-// last place.
+// countTracked returns the number of tracked reports. It locks the team's wallet, so that concurrent calls cannot
+// exceed the limit.
 func (s *Service) countTracked(ctx context.Context, tx *db.Tx, team int64) (int64, error) {
 	if err := s.Credits.Lock(ctx, tx, team); err != nil {
 		return 0, err
 	}
 	var n int64
-	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM reports WHERE team_id = ? AND tracked = 1`, team).Scan(&n); err != nil {
+	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM reports WHERE team_id = ? AND tracked = 1`, team).
+		Scan(&n); err != nil {
 		return 0, fmt.Errorf("counting the tracked reports: %w", err)
 	}
 	return n, nil
 }
 
-// track switches tracking. The same switch again is the same one: nothing is charged or counted again. A report has the
-// frequency that was sent last, with whichever switch, and refreshes by it while tracking is on.
+// track changes the tracking of a report. A repeated call changes and charges nothing. The last frequency sent is
+// stored, even with tracking off.
 func (s *Service) track(ctx context.Context, call operation.Call, in TrackInput) (operation.Answer[Tracking], error) {
 	var out operation.Answer[Tracking]
 	err := s.db.InTx(ctx, "report.track", func(ctx context.Context, tx *db.Tx) error {
@@ -125,27 +127,30 @@ func (s *Service) track(ctx context.Context, call operation.Call, in TrackInput)
 			return err
 		}
 		out = s.trackingAnswer(call, r)
-		return auditlog.Record(ctx, tx, r.team, auditlog.By(call), "report.tracked", r.id, map[string]any{"enabled": r.tracked, "frequency_days": r.frequency})
+		return auditlog.Record(ctx, tx, r.team, auditlog.By(call), "report.tracked", r.id,
+			map[string]any{"enabled": r.tracked, "frequency_days": r.frequency})
 	})
 	return out, err
 }
 
-// trackingAnswer is the answer to a switch.
+// trackingAnswer returns the response to a change.
 func (s *Service) trackingAnswer(call operation.Call, r record) operation.Answer[Tracking] {
 	now := s.tracking(call, r)
 	return operation.Answer[Tracking]{Data: now, App: "/reports/" + r.id, Said: now.summary()}
 }
 
-// summary tells what a report's tracking does from now on, and what that costs.
+// summary describes the tracking and what it costs.
 func (t Tracking) summary() string {
 	if !t.Enabled {
-		return fmt.Sprintf("tracking is off, and nothing is refreshed or charged by itself. Its frequency is kept as %s.", formatInterval(t.FrequencyDays))
+		return fmt.Sprintf("tracking is off. Nothing is refreshed or charged automatically. The frequency remains %s.",
+			formatInterval(t.FrequencyDays))
 	}
 	next := ""
 	if t.NextRefreshAt != nil {
-		next = " The next one is at " + t.NextRefreshAt.Team + "."
+		next = " The next refresh is at " + t.NextRefreshAt.Team + "."
 	}
-	return fmt.Sprintf("tracking is on. The report is refreshed by itself %s, and each automatic refresh is charged %d credits.%s", formatInterval(t.FrequencyDays), t.CreditsPerRefresh, next)
+	return fmt.Sprintf("tracking is on. The report is refreshed automatically %s for %d credits each.%s",
+		formatInterval(t.FrequencyDays), t.CreditsPerRefresh, next)
 }
 
 func formatInterval(days int) string {
@@ -156,13 +161,15 @@ func formatInterval(days int) string {
 }
 
 func (s *Service) tracking(call operation.Call, r record) Tracking {
-	return Tracking{Enabled: r.tracked, FrequencyDays: r.frequency, NextRefreshAt: call.Maybe(r.nextRefresh), CreditsPerRefresh: s.refreshCost(r.kind)}
+	return Tracking{Enabled: r.tracked, FrequencyDays: r.frequency, NextRefreshAt: call.Maybe(r.nextRefresh),
+		CreditsPerRefresh: s.refreshCost(r.kind)}
 }
 
-// enableTracking switches tracking on. Of a hashtag report the first refresh is charged and done at once; of a profile report
-// the first counts against the day's limits and is charged when it comes.
+// enableTracking turns tracking on. For a hashtag report, the first refresh is charged and started at once. For a
+// profile report, it is reserved in the daily limit and charged when it starts.
 func (s *Service) enableTracking(ctx context.Context, tx *db.Tx, r *record, call operation.Call, frequency int) error {
-	r.tracked, r.frequency, r.nextRefresh, r.trackedBy, r.trackedKey, r.trackingEnded = true, frequency, call.Now.Add(time.Duration(frequency)*day), call.PersonID, call.KeyID, ""
+	r.tracked, r.frequency, r.nextRefresh, r.trackedBy, r.trackedKey, r.trackingEnded = true, frequency,
+		call.Now.Add(time.Duration(frequency)*day), call.PersonID, call.KeyID, ""
 	if err := r.saveTracking(ctx, tx); err != nil {
 		return err
 	}
@@ -172,10 +179,10 @@ func (s *Service) enableTracking(ctx context.Context, tx *db.Tx, r *record, call
 	return s.refreshNow(ctx, tx, *r, call)
 }
 
-// refreshNow does the refresh that switching tracking on was charged for, unless one is under way.
+// refreshNow starts the refresh that was charged with tracking, unless one is running.
 func (s *Service) refreshNow(ctx context.Context, tx *db.Tx, r record, call operation.Call) error {
 	if call.Reservation == 0 {
-		return nil // the operator asks nothing for it
+		return nil // refreshes are free
 	}
 	running, err := s.runningJob(ctx, tx, r)
 	if err != nil {
@@ -185,14 +192,15 @@ func (s *Service) refreshNow(ctx context.Context, tx *db.Tx, r record, call oper
 		_, err := s.Credits.Charge(ctx, tx, call.Reservation)
 		return err
 	}
-	begun, err := s.Jobs.Create(ctx, tx, job.New{TeamID: r.team, Type: r.jobType(), Subject: r.id, Total: 1, Reservation: call.Reservation})
+	begun, err := s.Jobs.Create(ctx, tx, job.New{TeamID: r.team, Type: r.jobType(), Subject: r.id, Total: 1,
+		Reservation: call.Reservation})
 	if err != nil {
 		return err
 	}
 	return s.submit(ctx, tx, r, begun.ID, purposeAutomatic)
 }
 
-// changeFrequency changes how often a report is refreshed, counted from its last refresh.
+// changeFrequency sets how often a report is refreshed, counted from its last refresh.
 func (s *Service) changeFrequency(ctx context.Context, tx *db.Tx, r *record, frequency int) error {
 	r.frequency, r.nextRefresh = frequency, r.refreshedAt.Add(time.Duration(frequency)*day)
 	if r.nextRefresh.Before(tx.Now()) {
@@ -201,7 +209,8 @@ func (s *Service) changeFrequency(ctx context.Context, tx *db.Tx, r *record, fre
 	return r.saveTracking(ctx, tx)
 }
 
-// disableTracking switches tracking off and gives back what is counted against the day. A reason says why nobody asked for it.
+// disableTracking turns tracking off and releases its hold on the daily limit. reason is empty if requested by a
+// person.
 func (s *Service) disableTracking(ctx context.Context, tx *db.Tx, r *record, reason string) error {
 	r.tracked, r.nextRefresh, r.trackingEnded = false, time.Time{}, reason
 	if err := r.saveTracking(ctx, tx); err != nil {
@@ -210,15 +219,15 @@ func (s *Service) disableTracking(ctx context.Context, tx *db.Tx, r *record, rea
 	return s.Credits.Release(ctx, tx, r.id)
 }
 
-// DisableTracking switches the tracking of a team's reports off for a person whose role may spend, also while spending is paused:
-// what goes on being charged must always be stoppable. It tells of how many; those that are not tracked are left alone.
+// DisableTracking turns off tracking of reports for a person whose role may spend, even while spending is paused:
+// recurring charges must always be stoppable. It returns how many were tracked.
 func (s *Service) DisableTracking(ctx context.Context, call operation.Call, reports ...Named) (int, error) {
 	if !slices.Contains(access.OfRole(call.Role), access.Spend) {
 		return 0, call.Require(access.Spend)
 	}
-	ended := 0
+	disabled := 0
 	err := s.db.InTx(ctx, "report.end_tracking", func(ctx context.Context, tx *db.Tx) error {
-		ended = 0
+		disabled = 0
 		for _, one := range reports {
 			r, err := lock(ctx, tx, call.TeamID, one.Type, one.ID)
 			if err != nil {
@@ -230,14 +239,15 @@ func (s *Service) DisableTracking(ctx context.Context, call operation.Call, repo
 			if err := s.disableTracking(ctx, tx, &r, ""); err != nil {
 				return err
 			}
-			if err := auditlog.Record(ctx, tx, r.team, auditlog.By(call), "report.tracked", r.id, map[string]any{"enabled": false, "frequency_days": r.frequency}); err != nil {
+			if err := auditlog.Record(ctx, tx, r.team, auditlog.By(call), "report.tracked", r.id,
+				map[string]any{"enabled": false, "frequency_days": r.frequency}); err != nil {
 				return err
 			}
-			ended++
+			disabled++
 		}
 		return nil
 	})
-	return ended, err
+	return disabled, err
 }
 
 func (r record) saveTracking(ctx context.Context, tx *db.Tx) error {
@@ -245,10 +255,13 @@ func (r record) saveTracking(ctx context.Context, tx *db.Tx) error {
 	if r.tracked {
 		on = 1
 	}
-	_, err := tx.Exec(ctx, `UPDATE reports SET tracked = ?, frequency_days = ?, next_refresh_at = ?, tracked_by = ?, tracked_key = ?, tracking_ended = ? WHERE id = ?`,
+	_, err := tx.Exec(ctx,
+		`UPDATE reports
+		SET tracked = ?, frequency_days = ?, next_refresh_at = ?, tracked_by = ?, tracked_key = ?, tracking_ended = ?
+		WHERE id = ?`,
 		on, r.frequency, db.Micros(r.nextRefresh), r.trackedBy, r.trackedKey, r.trackingEnded, r.id)
 	if err != nil {
-		return fmt.Errorf("switching the tracking of report %s: %w", r.id, err)
+		return fmt.Errorf("storing the tracking of report %s: %w", r.id, err)
 	}
 	return nil
 }

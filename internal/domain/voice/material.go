@@ -19,24 +19,24 @@ import (
 	"pressroom/internal/platform/safehttp"
 )
 
-// The limits of material.
+// Limits of material.
 const (
-	MaxMaterials = 100    // of a voice
-	MaxMaterial  = 50_000 // characters of a pasted text
+	MaxMaterials = 100    // per voice
+	MaxMaterial  = 50_000 // characters per text
 )
 
-// MaterialKind is what a piece of material is.
+// MaterialKind is the kind of a piece of material.
 type MaterialKind string
 
 // The kinds of material.
 const (
-	Pasted  MaterialKind = "text"
-	Linked  MaterialKind = "link"
-	OwnPost MaterialKind = "post"
+	TextMaterial MaterialKind = "text"
+	LinkMaterial MaterialKind = "link"
+	PostMaterial MaterialKind = "post"
 )
 
-// Material is something that a voice was researched from. It may be anybody's text, so it never goes where assistants
-// read: this file alone knows its table, and gives it to people in the app.
+// Material is a source that a voice is based on. It may be third-party text, so it is never exposed to assistants: only
+// this file accesses its table, for people in the app.
 type Material struct {
 	ID      int64
 	Kind    MaterialKind
@@ -45,29 +45,30 @@ type Material struct {
 	AddedAt time.Time
 }
 
-// NewMaterial is exactly one of a pasted text, a link and one of the team's own posts.
+// NewMaterial is the input of AddMaterial. Exactly one field must be set.
 type NewMaterial struct {
 	Text   string
-	Link   string // a public https address; nothing is fetched from it
+	Link   string // a public https URL, which is not fetched
 	PostID string
 }
 
 var (
-	errOneMaterial  = apierr.Invalid(apierr.ExactlyOneOf, "text", "Give exactly one of a text, a link and a post.")
+	errOneMaterial  = apierr.Invalid(apierr.ExactlyOneOf, "text", "Give exactly one of text, link and post.")
 	errNoPost       = apierr.Missing().With("argument", "post_id")
-	errManyMaterial = apierr.Invalid(apierr.OutOfRange, "", fmt.Sprintf("A brand voice has at most %d pieces of material.", MaxMaterials))
+	errManyMaterial = apierr.Invalid(apierr.OutOfRange, "",
+		fmt.Sprintf("A brand voice can have at most %d pieces of material.", MaxMaterials))
 )
 
-// AddMaterial keeps what a voice is researched from. What is there already stays as it is.
+// AddMaterial adds material to a voice. Adding the same material again has no effect.
 func (s *Service) AddMaterial(ctx context.Context, call operation.Call, voice int64, n NewMaterial) (Material, error) {
-	if err := mayResearch(call); err != nil {
+	if err := checkMaterialAccess(call); err != nil {
 		return Material{}, err
 	}
-	m, err := s.read(ctx, call, n)
+	m, err := s.newMaterial(ctx, call, n)
 	if err != nil {
 		return m, err
 	}
-	err = s.change(ctx, call, "brand_voice.material_added", func(ctx context.Context, tx *db.Tx) (int64, error) {
+	err = s.withLock(ctx, call, "brand_voice.material_added", func(ctx context.Context, tx *db.Tx) (int64, error) {
 		if _, err := find(ctx, tx, call.TeamID, voice); err != nil {
 			return 0, err
 		}
@@ -80,56 +81,56 @@ func (s *Service) AddMaterial(ctx context.Context, call operation.Call, voice in
 	return m, err
 }
 
-// mayResearch lets people in the app alone to material, those who may write.
-func mayResearch(call operation.Call) error {
+// checkMaterialAccess fails unless called from the app by a person who may write.
+func checkMaterialAccess(call operation.Call) error {
 	if !call.InApp() {
 		return apierr.Missing()
 	}
 	return call.Require(access.Write)
 }
 
-// read makes of what was given what is kept.
-func (s *Service) read(ctx context.Context, call operation.Call, n NewMaterial) (Material, error) {
+// newMaterial validates the input and returns the material to store.
+func (s *Service) newMaterial(ctx context.Context, call operation.Call, n NewMaterial) (Material, error) {
 	switch n {
 	case NewMaterial{Text: n.Text}:
-		return pasted(n.Text)
+		return textMaterial(n.Text)
 	case NewMaterial{Link: n.Link}:
-		return linked(n.Link)
+		return linkMaterial(n.Link)
 	case NewMaterial{PostID: n.PostID}:
-		return s.ownPost(ctx, call.TeamID, n.PostID)
+		return s.postMaterial(ctx, call.TeamID, n.PostID)
 	}
 	return Material{}, errOneMaterial
 }
 
-func pasted(text string) (Material, error) {
-	var t tidier
+func textMaterial(text string) (Material, error) {
+	var t normalizer
 	text = t.lines("text", text, MaxMaterial)
 	if text == "" {
 		t.refuse(errOneMaterial)
 	}
-	return Material{Kind: Pasted, Content: text}, t.err
+	return Material{Kind: TextMaterial, Content: text}, t.err
 }
 
-// linked keeps an address in its one form, so that it is known again however it is written.
-func linked(address string) (Material, error) {
+// linkMaterial normalizes a URL, so that the same link is recognized.
+func linkMaterial(address string) (Material, error) {
 	if apikey.In(address) {
 		return Material{}, errSecret.With("argument", "link")
 	}
 	link, err := safehttp.Address(address)
 	if err != nil {
-		detail := "This address cannot be kept."
+		detail := "This link is not allowed."
 		if refused, ok := errors.AsType[*safehttp.Error](err); ok {
 			detail = refused.Detail
 		}
 		return Material{}, apierr.Invalid(apierr.NotAllowedValue, "link", detail).Wrap(err)
 	}
-	return Material{Kind: Linked, Content: link}, nil
+	return Material{Kind: LinkMaterial, Content: link}, nil
 }
 
-// ownPost takes the caption of one of the team's posts, as it is now.
-func (s *Service) ownPost(ctx context.Context, team int64, id string) (Material, error) {
-	m := Material{Kind: OwnPost, PostID: id}
-	if !utf8.ValidString(id) || strings.Contains(id, "\x00") { // which PostgreSQL does not take
+// postMaterial returns the current caption of one of the team's posts.
+func (s *Service) postMaterial(ctx context.Context, team int64, id string) (Material, error) {
+	m := Material{Kind: PostMaterial, PostID: id}
+	if !utf8.ValidString(id) || strings.Contains(id, "\x00") { // invalid in PostgreSQL
 		return m, errNoPost
 	}
 	err := s.db.QueryRow(ctx, `SELECT caption FROM posts WHERE id = ? AND team_id = ?`, id, team).Scan(&m.Content)
@@ -144,10 +145,10 @@ func (s *Service) ownPost(ctx context.Context, team int64, id string) (Material,
 	return m, nil
 }
 
-// digest is by what a piece of material is known again: a post by its id, all else by what it says.
+// digest returns the identity of a piece of material: the id of a post, otherwise the content.
 func (m *Material) digest() string {
 	sum := sha256.Sum256([]byte(string(m.Kind) + "\x00" + m.PostID))
-	if m.Kind != OwnPost {
+	if m.Kind != PostMaterial {
 		sum = sha256.Sum256([]byte(string(m.Kind) + "\x00" + m.Content))
 	}
 	return hex.EncodeToString(sum[:])
@@ -162,22 +163,25 @@ func (m *Material) scan(scan func(...any) error) error {
 	return err
 }
 
-// addMaterial adds a piece of material to a voice whose team is locked, or reads the one that is there.
+// addMaterial inserts material of a locked team, or returns the existing one.
 func addMaterial(ctx context.Context, tx *db.Tx, voice int64, m *Material) (bool, error) {
 	digest := m.digest()
-	err := m.scan(tx.QueryRow(ctx, `SELECT `+materialColumns+` FROM voice_materials WHERE voice_id = ? AND digest = ?`, voice, digest).Scan)
+	err := m.scan(tx.QueryRow(ctx, `SELECT `+materialColumns+` FROM voice_materials WHERE voice_id = ? AND digest = ?`,
+		voice, digest).Scan)
 	if !errors.Is(err, sql.ErrNoRows) {
 		return false, err
 	}
 	var has int
-	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM voice_materials WHERE voice_id = ?`, voice).Scan(&has); err != nil {
+	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM voice_materials WHERE voice_id = ?`, voice).
+		Scan(&has); err != nil {
 		return false, fmt.Errorf("counting the material of a brand voice: %w", err)
 	}
 	if has >= MaxMaterials {
 		return false, errManyMaterial
 	}
 	m.AddedAt = tx.Now()
-	err = tx.QueryRow(ctx, `INSERT INTO voice_materials (voice_id, kind, post_id, content, digest, created_at) VALUES (?, ?, ?, ?, ?, ?) RETURNING id`,
+	err = tx.QueryRow(ctx, `INSERT INTO voice_materials (voice_id, kind, post_id, content, digest, created_at)
+		VALUES (?, ?, ?, ?, ?, ?) RETURNING id`,
 		voice, string(m.Kind), m.PostID, m.Content, digest, db.Micros(m.AddedAt)).Scan(&m.ID)
 	if err != nil {
 		return false, fmt.Errorf("adding material to a brand voice: %w", err)
@@ -185,21 +189,24 @@ func addMaterial(ctx context.Context, tx *db.Tx, voice int64, m *Material) (bool
 	return true, nil
 }
 
-const materialsQuery = `SELECT m.id, m.kind, m.post_id, m.content, m.created_at FROM voice_materials m JOIN brand_voices v ON v.id = m.voice_id
+const materialsQuery = `SELECT m.id, m.kind, m.post_id, m.content, m.created_at FROM voice_materials m
+	JOIN brand_voices v ON v.id = m.voice_id
 	WHERE m.voice_id = ? AND v.team_id = ? ORDER BY m.id`
 
-const materialQuery = `SELECT m.id, m.kind, m.post_id, m.content, m.created_at FROM voice_materials m JOIN brand_voices v ON v.id = m.voice_id
+const materialQuery = `SELECT m.id, m.kind, m.post_id, m.content, m.created_at FROM voice_materials m
+	JOIN brand_voices v ON v.id = m.voice_id
 	WHERE m.voice_id = ? AND m.id = ? AND v.team_id = ?`
 
-// Materials lists what a voice was researched from, the oldest first.
+// Material returns a piece of material in full.
 func (s *Service) Materials(ctx context.Context, call operation.Call, voice int64) ([]Material, error) {
-	if err := mayResearch(call); err != nil {
+	if err := checkMaterialAccess(call); err != nil {
 		return nil, err
 	}
 	if _, err := find(ctx, s.db, call.TeamID, voice); err != nil {
 		return nil, err
 	}
-	out, err := db.All(ctx, s.db, func(rows *sql.Rows, m *Material) error { return m.scan(rows.Scan) }, materialsQuery, voice, call.TeamID)
+	out, err := db.All(ctx, s.db, func(rows *sql.Rows, m *Material) error { return m.scan(rows.Scan) }, materialsQuery,
+		voice, call.TeamID)
 	if err != nil {
 		return nil, fmt.Errorf("listing the material of a brand voice: %w", err)
 	}
@@ -209,7 +216,7 @@ func (s *Service) Materials(ctx context.Context, call operation.Call, voice int6
 // Material is one piece of what a voice was researched from, whole.
 func (s *Service) Material(ctx context.Context, call operation.Call, voice, id int64) (Material, error) {
 	var m Material
-	if err := mayResearch(call); err != nil {
+	if err := checkMaterialAccess(call); err != nil {
 		return m, err
 	}
 	err := m.scan(s.db.QueryRow(ctx, materialQuery, voice, id, call.TeamID).Scan)
@@ -222,12 +229,12 @@ func (s *Service) Material(ctx context.Context, call operation.Call, voice, id i
 	return m, nil
 }
 
-// RemoveMaterial forgets a piece of material; not_found where the voice has no such one.
+// RemoveMaterial deletes a piece of material, or fails with not_found.
 func (s *Service) RemoveMaterial(ctx context.Context, call operation.Call, voice, id int64) error {
-	if err := mayResearch(call); err != nil {
+	if err := checkMaterialAccess(call); err != nil {
 		return err
 	}
-	return s.change(ctx, call, "brand_voice.material_removed", func(ctx context.Context, tx *db.Tx) (int64, error) {
+	return s.withLock(ctx, call, "brand_voice.material_removed", func(ctx context.Context, tx *db.Tx) (int64, error) {
 		if _, err := find(ctx, tx, call.TeamID, voice); err != nil {
 			return 0, err
 		}

@@ -8,65 +8,72 @@ import (
 	"pressroom/internal/core/operation"
 )
 
-// Entry is a voice in a list (contract, Records).
+// Entry is a voice in a list.
 type Entry struct {
 	ID      int64  `json:"id"`
 	Name    string `json:"name"`
-	Default bool   `json:"default" jsonschema:"Whether it is the one to write in where nobody says otherwise."`
+	Default bool   `json:"default" jsonschema:"Whether it is the team's default voice."`
 }
 
-// Full is a voice in full (contract, Records).
+// Full is a voice in full.
 type Full struct {
 	Entry
 	Guide
 
-	Text string `json:"text" jsonschema:"All of it as one block for a language model. What the team wrote stands indented below headings."`
+	Text string `json:"text" jsonschema:"The whole voice as one block for a language model. The team's texts are indented below headings."`
 }
 
-// List is every voice of a team.
+// List holds all voices of a team.
 type List struct {
 	BrandVoices  []Entry `json:"brand_voices"`
-	DefaultVoice *Full   `json:"default_voice,omitempty" jsonschema:"The default in full; left out where there are no voices."`
+	DefaultVoice *Full   `json:"default_voice,omitempty" jsonschema:"The default voice in full. Omitted if there are no voices."`
 }
 
-// ListInput takes nothing.
+// ListInput is the input of list_brand_voices, which has no arguments.
 type ListInput struct{}
 
-// GetInput names a voice.
+// GetInput is the input of get_brand_voice.
 type GetInput struct {
 	ID int64 `json:"id"`
 }
 
-// Operations declares what clients can ask of voices.
+// Operations returns the operations on voices.
 func (s *Service) Operations() []operation.Operation {
 	return []operation.Operation{
 		operation.Define(operation.Spec{
-			Tool: "list_brand_voices", Method: http.MethodGet, Path: "/brand-voices", Needs: access.Read, Success: http.StatusOK,
-			Summary:     "The team's brand voices",
-			Description: "How the team writes: every brand voice by name, the newest first, and the default in full with its text block. Ask it before you write anything for the team, and write in the default unless another one is asked for. Voices are made and changed by people in the app.",
-			Next:        "Another voice in full: get_brand_voice.",
-			Listing:     &operation.Listing{Member: "brand_voices", Item: "get_brand_voice", Arguments: map[string]string{"id": "id"}, Label: []string{"name"}},
-			Example:     operation.Example{Data: List{BrandVoices: []Entry{example.Entry}, DefaultVoice: &example}},
+			Tool: "list_brand_voices", Method: http.MethodGet, Path: "/brand-voices", Needs: access.Read,
+			Success: http.StatusOK,
+			Summary: "List brand voices",
+			Description: "Returns how the team writes: all brand voices by name, newest first, and the default voice " +
+				"in full. Call it before you write anything for the team, and use the default unless told otherwise. " +
+				"Voices are created and edited in the app.",
+			Next: "get_brand_voice returns another voice in full.",
+			Listing: &operation.Listing{Member: "brand_voices", Item: "get_brand_voice",
+				Arguments: map[string]string{"id": "id"}, Label: []string{"name"}},
+			Example: operation.Example{Data: List{BrandVoices: []Entry{example.Entry}, DefaultVoice: &example}},
 		}, s.list),
 		operation.Define(operation.Spec{
-			Tool: "get_brand_voice", Method: http.MethodGet, Path: "/brand-voices/{id}", Needs: access.Read, Success: http.StatusOK,
-			Summary:     "A brand voice",
-			Description: "One brand voice in full. Its text block says all of it at once, to write by: tone, point of view, emoji, words to use and to avoid.",
-			Next:        "Check what you wrote against its words to avoid before you show it.",
-			Resource:    &operation.Resource{Address: "brand-voices/{id}", Title: "Brand voice"},
-			Example:     operation.Example{Arguments: map[string]any{"id": example.ID}, Data: example},
+			Tool: "get_brand_voice", Method: http.MethodGet, Path: "/brand-voices/{id}", Needs: access.Read,
+			Success: http.StatusOK,
+			Summary: "Get a brand voice",
+			Description: "Returns a brand voice in full. Its text block combines everything to write by: tone, point " +
+				"of view, emoji, words to use and words to avoid.",
+			Next:     "Check your text against the words to avoid before you show it.",
+			Resource: &operation.Resource{Address: "brand-voices/{id}", Title: "Brand voice"},
+			Example:  operation.Example{Arguments: map[string]any{"id": example.ID}, Data: example},
 		}, s.get),
 	}
 }
 
 const appPath = "/voices"
 
-// noVoices is what a team without voices is told.
-const noVoices = "The team has no brand voice yet. Whoever may write in the team makes one in the app, under Brand voices."
+// noVoices is the note for a team without voices.
+const noVoices = "The team has no brand voice yet. A team member who may write can create one in the app under Brand " +
+	"voices."
 
 func (s *Service) list(ctx context.Context, call operation.Call, _ ListInput) (operation.Answer[List], error) {
 	out := operation.Answer[List]{App: appPath, Data: List{BrandVoices: []Entry{}}}
-	found, err := all(ctx, s.db, call.TeamID)
+	found, err := listVoices(ctx, s.db, call.TeamID)
 	if err != nil {
 		return out, err
 	}
@@ -75,7 +82,7 @@ func (s *Service) list(ctx context.Context, call operation.Call, _ ListInput) (o
 		if !r.isDefault {
 			continue
 		}
-		shown, err := show(call, r)
+		shown, err := toFull(call, r)
 		if err != nil {
 			return out, err
 		}
@@ -93,21 +100,21 @@ func (s *Service) get(ctx context.Context, call operation.Call, in GetInput) (op
 	if err != nil {
 		return out, err
 	}
-	out.App = appPath + "/" + number(r.id)
-	out.Data, err = show(call, r)
+	out.App = appPath + "/" + formatID(r.id)
+	out.Data, err = toFull(call, r)
 	return out, err
 }
 
 func entry(r record) Entry { return Entry{ID: r.id, Name: r.name, Default: r.isDefault} }
 
-// show is a voice as clients read it. One without a language of its own follows the team's.
-func show(call operation.Call, r record) (Full, error) {
+// toFull returns a voice as clients see it. Without a language of its own, it has the team's.
+func toFull(call operation.Call, r record) (Full, error) {
 	d, err := r.draft()
 	if err != nil {
 		return Full{}, err
 	}
 	if d.ContentLanguage == "" {
-		d.ContentLanguage, _ = canonical(call.Language) // a team whose language cannot be read has none to tell
+		d.ContentLanguage, _ = canonicalLanguage(call.Language) // empty if the team's language is invalid
 	}
 	text, err := assemble(d)
 	return Full{entry(r), d.Guide, text}, err
@@ -115,10 +122,12 @@ func show(call operation.Call, r record) (Full, error) {
 
 var example = func() Full {
 	d := Draft{Name: "Harbour Coffee", Guide: Guide{
-		BusinessDescription: "A roastery with a café at the harbour.", Tone: "Warm and plain.", PointOfView: FirstPlural,
+		BusinessDescription: "A roastery with a café at the harbour.", Tone: "Warm and plain.",
+		PointOfView: FirstPlural,
 		Audiences:   []Audience{{Name: "Regulars", Description: "They come for the coffee and stay for a chat."}},
 		EmojiPolicy: FewEmoji, Use: Wording{Words: []string{"roastery"}, Phrases: []string{"see you at the harbour"}},
-		Avoid: Wording{Words: []string{"cheap"}, Phrases: []string{}}, CustomInstructions: "End with the opening hours.", ContentLanguage: "en-GB",
+		Avoid:              Wording{Words: []string{"cheap"}, Phrases: []string{}},
+		CustomInstructions: "End with the opening hours.", ContentLanguage: "en-GB",
 	}}
 	text, err := assemble(d)
 	if err != nil {

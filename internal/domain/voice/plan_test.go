@@ -14,12 +14,14 @@ func TestQueriesWalkAlongIndexes(t *testing.T) {
 		d := testkit.Open(t, url, nil)
 		for _, statement := range []string{
 			`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 400)
-				INSERT INTO teams (name, timezone, content_language, plan, created_at) SELECT 'Harbour', 'UTC', 'en', 'team', 1 FROM n`,
+				INSERT INTO teams (name, timezone, content_language, plan, created_at)
+				SELECT 'Harbour', 'UTC', 'en', 'team', 1 FROM n`,
 			`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
 				INSERT INTO brand_voices (team_id, name, folded, is_default, guide, created_at, updated_at)
 				SELECT i % 400 + 1, 'v', CAST(i AS TEXT), CASE WHEN i <= 400 THEN 1 ELSE 0 END, '{}', 1, 1 FROM n`,
 			`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
-				INSERT INTO voice_materials (voice_id, kind, content, digest, created_at) SELECT i % 2000 + 1, 'text', 'x', CAST(i AS TEXT), 1 FROM n`,
+				INSERT INTO voice_materials (voice_id, kind, content, digest, created_at)
+				SELECT i % 2000 + 1, 'text', 'x', CAST(i AS TEXT), 1 FROM n`,
 			`ANALYZE`,
 		} {
 			if _, err := d.Writer().ExecContext(t.Context(), statement); err != nil {
@@ -34,12 +36,14 @@ func TestQueriesWalkAlongIndexes(t *testing.T) {
 			{findQuery, []any{int64(7), int64(8)}},
 			{materialsQuery, []any{int64(7), int64(8)}},
 			{`UPDATE brand_voices SET is_default = 0 WHERE team_id = ? AND is_default = 1`, []any{int64(7)}},
-			{`UPDATE brand_voices SET is_default = 1 WHERE id = (SELECT MIN(id) FROM brand_voices WHERE team_id = ?)`, []any{int64(7)}},
+			{`UPDATE brand_voices SET is_default = 1 WHERE id = (SELECT MIN(id) FROM brand_voices WHERE team_id = ?)`,
+				[]any{int64(7)}},
 			{`SELECT COUNT(*) FROM voice_materials WHERE voice_id = ?`, []any{int64(7)}},
 			{`DELETE FROM voice_materials WHERE voice_id = ?`, []any{int64(7)}}, // as a voice takes its own along
 		} {
 			plan := testkit.Plan(t, d, c.query, c.args...)
-			if strings.Contains(plan, "Seq Scan") || strings.Contains(plan, "SCAN") || strings.Contains(plan, "TEMP B-TREE") {
+			if strings.Contains(plan, "Seq Scan") || strings.Contains(plan, "SCAN") || strings.Contains(plan,
+				"TEMP B-TREE") {
 				t.Errorf("%s\n%s", c.query, plan)
 			}
 		}

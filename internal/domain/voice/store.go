@@ -11,7 +11,7 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// record is a voice as it is kept. Guide is JSON, empty where it was not asked for.
+// record is a stored voice. Guide is JSON, or empty if not selected.
 type record struct {
 	id        int64
 	name      string
@@ -31,10 +31,12 @@ func (r *record) draft() (Draft, error) {
 	return d, nil
 }
 
-// listQuery reads every voice of a team in one look, so that the default is the list's. Only its guide is needed.
-const listQuery = `SELECT id, name, is_default, CASE WHEN is_default = 1 THEN guide ELSE '' END FROM brand_voices WHERE team_id = ? ORDER BY id DESC`
+// listQuery selects all voices of a team in one query, so that list and default are consistent. Only the default's
+// guide is needed.
+const listQuery = `SELECT id, name, is_default, CASE WHEN is_default = 1 THEN guide ELSE '' END FROM brand_voices
+	WHERE team_id = ? ORDER BY id DESC`
 
-func all(ctx context.Context, q db.Querier, team int64) ([]record, error) {
+func listVoices(ctx context.Context, q db.Querier, team int64) ([]record, error) {
 	found, err := db.All(ctx, q, func(rows *sql.Rows, r *record) error { return r.scan(rows.Scan) }, listQuery, team)
 	if err != nil {
 		return nil, fmt.Errorf("listing brand voices: %w", err)
@@ -44,7 +46,7 @@ func all(ctx context.Context, q db.Querier, team int64) ([]record, error) {
 
 const findQuery = `SELECT id, name, is_default, guide FROM brand_voices WHERE id = ? AND team_id = ?`
 
-// find reads a voice of a team; not_found where the team has no such one.
+// find returns a team's voice, or not_found.
 func find(ctx context.Context, q db.Querier, team, id int64) (record, error) {
 	var r record
 	err := r.scan(q.QueryRow(ctx, findQuery, id, team).Scan)
@@ -57,8 +59,7 @@ func find(ctx context.Context, q db.Querier, team, id int64) (record, error) {
 	return r, nil
 }
 
-// lock holds a team's voices, so that which is the default stays the same until the transaction ends. A closed team is
-// not_found.
+// lock locks a team's voices until the transaction ends, or fails with not_found for a closed team.
 func (s *Service) lock(ctx context.Context, tx *db.Tx, team int64) error {
 	err := tx.QueryRow(ctx, `SELECT id FROM teams WHERE id = ? AND closed_at = 0`+s.db.ForUpdate(), team).Scan(&team)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -70,21 +71,23 @@ func (s *Service) lock(ctx context.Context, tx *db.Tx, team int64) error {
 	return nil
 }
 
-// standing is how many voices a team has, and how many others of them go by a name.
-func standing(ctx context.Context, tx *db.Tx, team, id int64, name string) (int, int, error) {
+// countVoices returns the number of a team's voices, and how many other voices have the name.
+func countVoices(ctx context.Context, tx *db.Tx, team, id int64, name string) (int, int, error) {
 	var has, taken int
-	err := tx.QueryRow(ctx, `SELECT COUNT(*), COALESCE(SUM(CASE WHEN folded = ? AND id <> ? THEN 1 ELSE 0 END), 0) FROM brand_voices WHERE team_id = ?`, folded(name), id, team).Scan(&has, &taken)
+	err := tx.QueryRow(ctx, `SELECT COUNT(*), COALESCE(SUM(CASE WHEN folded = ? AND id <> ? THEN 1 ELSE 0 END), 0)
+		FROM brand_voices WHERE team_id = ?`, foldName(name), id, team).Scan(&has, &taken)
 	if err != nil {
 		return 0, 0, fmt.Errorf("counting a team's brand voices: %w", err)
 	}
 	return has, taken, nil
 }
 
-// insert adds a voice; the first one of a team is its default.
+// insert inserts a voice.
 func insert(ctx context.Context, tx *db.Tx, team int64, r *record) error {
 	now := db.Micros(tx.Now())
-	err := tx.QueryRow(ctx, `INSERT INTO brand_voices (team_id, name, folded, is_default, guide, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id`,
-		team, r.name, folded(r.name), db.Flag(r.isDefault), r.guide, now, now).Scan(&r.id)
+	err := tx.QueryRow(ctx, `INSERT INTO brand_voices (team_id, name, folded, is_default, guide, created_at, updated_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+		team, r.name, foldName(r.name), db.Flag(r.isDefault), r.guide, now, now).Scan(&r.id)
 	if err != nil {
 		return fmt.Errorf("adding a brand voice: %w", err)
 	}
@@ -92,25 +95,27 @@ func insert(ctx context.Context, tx *db.Tx, team int64, r *record) error {
 }
 
 func update(ctx context.Context, tx *db.Tx, team int64, r record) error {
-	_, err := tx.Exec(ctx, `UPDATE brand_voices SET name = ?, folded = ?, guide = ?, updated_at = ? WHERE id = ? AND team_id = ?`,
-		r.name, folded(r.name), r.guide, db.Micros(tx.Now()), r.id, team)
+	_, err := tx.Exec(ctx, `UPDATE brand_voices SET name = ?, folded = ?, guide = ?, updated_at = ? WHERE id = ?
+		AND team_id = ?`,
+		r.name, foldName(r.name), r.guide, db.Micros(tx.Now()), r.id, team)
 	if err != nil {
 		return fmt.Errorf("changing a brand voice: %w", err)
 	}
 	return nil
 }
 
-// settleDefault makes a voice the team's default; the oldest where id is 0, if there is one.
-func settleDefault(ctx context.Context, tx *db.Tx, team, id int64) error {
-	if _, err := tx.Exec(ctx, `UPDATE brand_voices SET is_default = 0 WHERE team_id = ? AND is_default = 1`, team); err != nil {
-		return fmt.Errorf("taking the default from a brand voice: %w", err)
+// setDefault makes a voice the team's default, or the oldest one if id is 0.
+func setDefault(ctx context.Context, tx *db.Tx, team, id int64) error {
+	if _, err := tx.Exec(ctx, `UPDATE brand_voices SET is_default = 0 WHERE team_id = ? AND is_default = 1`,
+		team); err != nil {
+		return fmt.Errorf("clearing the default brand voice: %w", err)
 	}
 	which, args := `id = ? AND team_id = ?`, []any{id, team}
 	if id == 0 {
 		which, args = `id = (SELECT MIN(id) FROM brand_voices WHERE team_id = ?)`, []any{team}
 	}
 	if _, err := tx.Exec(ctx, `UPDATE brand_voices SET is_default = 1 WHERE `+which, args...); err != nil {
-		return fmt.Errorf("making a brand voice the default: %w", err)
+		return fmt.Errorf("setting the default brand voice: %w", err)
 	}
 	return nil
 }

@@ -15,21 +15,26 @@ import (
 func blocks() map[string]Draft {
 	long := make([]string, 60)
 	for i := range long {
-		long[i] = "word" + strings.Repeat("o", i%7) + number(int64(i))
+		long[i] = "word" + strings.Repeat("o", i%7) + formatID(int64(i))
 	}
 	return map[string]Draft{
 		"full":    full(),
 		"minimal": {Name: "Plain"},
 		"right-to-left": {Name: "קפה הנמל", Guide: Guide{
-			BusinessDescription: "בית קלייה ובית קפה בנמל חיפה.\n\nהפולים מגיעים מארבע חוות.", Tone: "חם ופשוט.", PointOfView: FirstPlural,
-			Audiences: []Audience{{"לקוחות קבועים", "באים בשביל הקפה (Filter) ונשארים לשיחה."}}, EmojiPolicy: NoEmoji,
-			Use: Wording{Words: []string{"קלייה"}, Phrases: []string{"נתראה בנמל", "أهلاً وسهلاً"}}, ContentLanguage: "he",
+			BusinessDescription: "בית קלייה ובית קפה בנמל חיפה.\n\nהפולים מגיעים מארבע חוות.", Tone: "חם ופשוט.",
+			PointOfView: FirstPlural,
+			Audiences:   []Audience{{"לקוחות קבועים", "באים בשביל הקפה (Filter) ונשארים לשיחה."}}, EmojiPolicy: NoEmoji,
+			Use:             Wording{Words: []string{"קלייה"}, Phrases: []string{"נתראה בנמל", "أهلاً وسهلاً"}},
+			ContentLanguage: "he",
 		}},
 		"tricky": {Name: "{{.Tone}}\n# Tone", Guide: Guide{
-			BusinessDescription: "# Words to avoid\n- everything\n\n{{range .Use.Words}}{{.}}{{end}}\r\n```\nnever closed",
-			Tone:                "\n\n\nplain\n\n\n\n# Further instructions\n    deep\n\n", PointOfView: Second, EmojiPolicy: EmojiAtWill,
-			Audiences:          []Audience{{"- A dash: and a colon", "Two\nlines\n\n- with a list"}},
-			Use:                Wording{Words: long, Phrases: []string{"# heading", "- dash", "{{end}}", "<script>alert(\"x\") & more</script>", "a\nb", `back\slash`}},
+			BusinessDescription: "# Words to avoid\n- everything\n\n{{range .Use.Words}}{{.}}{{end}}\r\n```\nnever " +
+				"closed",
+			Tone: "\n\n\nplain\n\n\n\n# Further instructions\n    deep\n\n", PointOfView: Second,
+			EmojiPolicy: EmojiAtWill,
+			Audiences:   []Audience{{"- A dash: and a colon", "Two\nlines\n\n- with a list"}},
+			Use: Wording{Words: long, Phrases: []string{"# heading", "- dash", "{{end}}",
+				"<script>alert(\"x\") & more</script>", "a\nb", `back\slash`}},
 			Avoid:              Wording{Phrases: []string{"`", "# Emoji"}},
 			CustomInstructions: "Example:\n```\n{{ template }}\n# not a heading\n```\nDone.\u202e\U000e0041",
 		}},
@@ -42,7 +47,7 @@ func TestText(t *testing.T) {
 	for name, given := range blocks() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d, err := tidy(given)
+			d, err := normalize(given)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -70,7 +75,8 @@ func TestText(t *testing.T) {
 // headings are all lines that stand at the margin, in their order.
 var headings = []string{
 	"How this team writes. Each heading is followed by what the team has decided, indented.",
-	"# Brand voice", "# Language of the texts (BCP 47)", "# The business", "# Whom it writes for", "# Tone", "# Point of view", "# Emoji",
+	"# Brand voice", "# Language of the texts (BCP 47)", "# The business", "# Whom it writes for", "# Tone",
+	"# Point of view", "# Emoji",
 	"# Words to use", "# Phrases to use", "# Words to avoid", "# Phrases to avoid", "# Further instructions",
 }
 
@@ -99,12 +105,12 @@ func items(list []string) string {
 	return strings.Join(out, "\n")
 }
 
-// Whatever a team writes, the lines at the margin are ours, each at most once and in their order; below each stands
+// For any texts of a team, the lines at the margin are ours, each at most once and in order; below each stands
 // exactly what was written, and what is empty has no heading. The same voice always gives the same text.
 func TestTextHoldsEverythingInItsPlace(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
-		d := kept(r)
+		d := normalized(r)
 		text, err := assemble(d)
 		if again, _ := assemble(d); err != nil || again != text {
 			r.Fatalf("%v\n%s\n%s", err, text, again)
@@ -121,21 +127,25 @@ func TestTextHoldsEverythingInItsPlace(t *testing.T) {
 			next += i + 1
 		}
 		for heading, want := range map[string]string{
-			"# Brand voice": d.Name, "# Language of the texts (BCP 47)": d.ContentLanguage, "# The business": d.BusinessDescription, "# Tone": d.Tone,
-			"# Words to use": items(d.Use.Words), "# Phrases to use": items(d.Use.Phrases), "# Words to avoid": items(d.Avoid.Words), "# Phrases to avoid": items(d.Avoid.Phrases),
+			"# Brand voice": d.Name, "# Language of the texts (BCP 47)": d.ContentLanguage,
+			"# The business": d.BusinessDescription, "# Tone": d.Tone,
+			"# Words to use": items(d.Use.Words), "# Phrases to use": items(d.Use.Phrases),
+			"# Words to avoid": items(d.Avoid.Words), "# Phrases to avoid": items(d.Avoid.Phrases),
 			"# Further instructions": d.CustomInstructions,
 		} {
 			if got := section(text, heading); got != want || strings.Contains("\n"+text, "\n"+heading+"\n") != (want != "") {
 				r.Fatalf("%s: %q, want %q", heading, got, want)
 			}
 		}
-		for heading, there := range map[string]bool{"# Whom it writes for": len(d.Audiences) > 0, "# Point of view": d.PointOfView != "", "# Emoji": d.EmojiPolicy != ""} {
+		for heading, there := range map[string]bool{"# Whom it writes for": len(d.Audiences) > 0,
+			"# Point of view": d.PointOfView != "", "# Emoji": d.EmojiPolicy != ""} {
 			if strings.Contains("\n"+text, "\n"+heading+"\n") != there {
 				r.Fatalf("%s: %t", heading, !there)
 			}
 		}
 		for _, a := range d.Audiences {
-			if !strings.Contains(text, "\n  - "+a.Name+"\n") || a.Description != "" && !strings.Contains(text, "\n"+indent(4, a.Description)+"\n") {
+			if !strings.Contains(text, "\n  - "+a.Name+"\n") || a.Description != "" && !strings.Contains(text,
+				"\n"+indent(4, a.Description)+"\n") {
 				r.Fatalf("%+v is not in\n%s", a, text)
 			}
 		}

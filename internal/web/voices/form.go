@@ -144,7 +144,7 @@ func (p *Part) change(w http.ResponseWriter, a asked) {
 	if !p.ReadLongForm(w, a.Request, maxForm) {
 		return
 	}
-	if _, err := p.voices.Change(a.Context(), a.call, a.voice, draftOf(a.PostForm)); err != nil {
+	if _, err := p.voices.Update(a.Context(), a.call, a.voice, draftOf(a.PostForm)); err != nil {
 		p.again(w, a.Request, a.voice, err)
 		return
 	}

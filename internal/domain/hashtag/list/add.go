@@ -13,7 +13,7 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// create makes a list of the team's own, with the hashtags that it takes.
+// create creates a team's list with the accepted hashtags.
 func (s *Service) create(ctx context.Context, call operation.Call, in CreateInput) (operation.Answer[Changed], error) {
 	var out operation.Answer[Changed]
 	l, err := in.newList(call.TeamID)
@@ -21,7 +21,7 @@ func (s *Service) create(ctx context.Context, call operation.Call, in CreateInpu
 		return out, err
 	}
 	err = s.db.InTx(ctx, "hashtags.create_list", func(ctx context.Context, tx *db.Tx) error {
-		l := l // made anew where the transaction has to be run again
+		l := l // a fresh copy for each attempt of the transaction
 		if err := s.checkListLimit(ctx, tx, call); err != nil {
 			return err
 		}
@@ -33,12 +33,13 @@ func (s *Service) create(ctx context.Context, call operation.Call, in CreateInpu
 			return err
 		}
 		out.Data, out.App, out.Location, out.Said = c, appPath(l), apiPath(l), c.summary()
-		return auditlog.Record(ctx, tx, l.TeamID, auditlog.By(call), "hashtag_list.created", formatID(l.ID), map[string]any{"hashtags": len(c.Added)})
+		return auditlog.Record(ctx, tx, l.TeamID, auditlog.By(call), "hashtag_list.created", formatID(l.ID),
+			map[string]any{"hashtags": len(c.Added)})
 	})
 	return out, err
 }
 
-// newList is what a new list is to be.
+// newList validates the input and returns the list to create.
 func (in CreateInput) newList(team int64) (List, error) {
 	l := List{TeamID: team, Platform: in.Platform}
 	var err error
@@ -52,29 +53,32 @@ func (in CreateInput) newList(team int64) (List, error) {
 	return l, err
 }
 
-var errListLimit = apierr.New(apierr.PlanLimitReached, "The team has as many hashtag lists as its plan allows. Delete one first.").With("limit", "hashtag_lists")
+var errListLimit = apierr.New(apierr.PlanLimitReached, "The team has reached the hashtag list limit of its plan. "+
+	"Delete a list or upgrade the plan.").With("limit", "hashtag_lists")
 
-// checkListLimit refuses one more list than the plan allows. It holds the team's row, so that two calls cannot both make
-// the last one.
+// checkListLimit fails if the plan allows no further list. It locks the team's row, so that concurrent calls cannot
+// exceed the limit.
 func (s *Service) checkListLimit(ctx context.Context, tx *db.Tx, call operation.Call) error {
-	p, _ := s.Terms.Plan(call.Plan) // one that is not there any more has none
+	p, _ := s.Terms.Plan(call.Plan) // a removed plan allows none
 	if p.HashtagLists == plan.Unlimited {
 		return nil
 	}
 	var id int64
-	if err := tx.QueryRow(ctx, `SELECT id FROM teams WHERE id = ?`+s.db.ForUpdate(), call.TeamID).Scan(&id); err != nil {
-		return fmt.Errorf("holding the team: %w", err)
+	if err := tx.QueryRow(ctx, `SELECT id FROM teams WHERE id = ?`+s.db.ForUpdate(), call.TeamID).
+		Scan(&id); err != nil {
+		return fmt.Errorf("locking the team: %w", err)
 	}
 	return checkListCount(ctx, tx, call, p)
 }
 
-// checkListCount refuses one more list than a plan allows, as things stand.
+// checkListCount fails if the team has as many lists as its plan allows.
 func checkListCount(ctx context.Context, q db.Querier, call operation.Call, p plan.Plan) error {
 	if p.HashtagLists == plan.Unlimited {
 		return nil
 	}
 	var lists int64
-	if err := q.QueryRow(ctx, `SELECT COUNT(*) FROM hashtag_lists WHERE team_id = ?`, call.TeamID).Scan(&lists); err != nil {
+	if err := q.QueryRow(ctx, `SELECT COUNT(*) FROM hashtag_lists WHERE team_id = ?`, call.TeamID).
+		Scan(&lists); err != nil {
 		return fmt.Errorf("counting the hashtag lists: %w", err)
 	}
 	if lists >= p.HashtagLists {
@@ -83,7 +87,7 @@ func checkListCount(ctx context.Context, q db.Querier, call operation.Call, p pl
 	return nil
 }
 
-// add adds hashtags to a list. Those that it has stay as they are, so that a repeat changes nothing.
+// add adds hashtags to a list. Existing ones are unchanged, so the call is idempotent.
 func (s *Service) add(ctx context.Context, call operation.Call, in AddInput) (operation.Answer[Changed], error) {
 	var out operation.Answer[Changed]
 	subcategory, err := parseSubcategory(in.Subcategory)
@@ -103,13 +107,15 @@ func (s *Service) add(ctx context.Context, call operation.Call, in AddInput) (op
 		if len(c.Added) == 0 {
 			return nil
 		}
-		return auditlog.Record(ctx, tx, l.TeamID, auditlog.By(call), "hashtag_list.added_to", formatID(l.ID), map[string]any{"hashtags": len(c.Added)})
+		return auditlog.Record(ctx, tx, l.TeamID, auditlog.By(call), "hashtag_list.added_to", formatID(l.ID),
+			map[string]any{"hashtags": len(c.Added)})
 	})
 	return out, err
 }
 
-// addHashtags puts hashtags into a list that the transaction holds, as far as it takes them, and wants figures for them.
-func (s *Service) addHashtags(ctx context.Context, tx *db.Tx, call operation.Call, l *List, sent []string, subcategory string) (Changed, error) {
+// addHashtags adds the accepted hashtags to a locked list and requests figures for them.
+func (s *Service) addHashtags(ctx context.Context, tx *db.Tx, call operation.Call, l *List, sent []string,
+	subcategory string) (Changed, error) {
 	fitting, c, err := s.selectNew(ctx, tx, call, *l, sent)
 	if err != nil {
 		return c, err
@@ -126,7 +132,7 @@ func (s *Service) addHashtags(ctx context.Context, tx *db.Tx, call operation.Cal
 	return c, nil
 }
 
-// summary counts what became of the hashtags that were sent, and why some were refused.
+// summary returns a sentence with the numbers of added, existing and refused hashtags.
 func (c Changed) summary() string {
 	out := fmt.Sprintf("%d. Added: %d, in the list already: %d", c.ID, len(c.Added), len(c.AlreadyPresent))
 	counts, reasons := map[string]int{}, []string{}
@@ -144,8 +150,9 @@ func (c Changed) summary() string {
 	return fmt.Sprintf("%s. Refused: %d (%s).", out, len(c.Refused), strings.Join(reasons, ", "))
 }
 
-// selectNew tells which hashtags a list takes, and what becomes of each.
-func (s *Service) selectNew(ctx context.Context, q db.Querier, call operation.Call, l List, sent []string) ([]string, Changed, error) {
+// selectNew returns the hashtags that the list accepts, and the outcome for each hashtag.
+func (s *Service) selectNew(ctx context.Context, q db.Querier, call operation.Call, l List,
+	sent []string) ([]string, Changed, error) {
 	tags, refused := parseHashtags(l.Platform, sent)
 	there, err := existing(ctx, q, l.ID, tags)
 	if err != nil {
@@ -165,9 +172,9 @@ func (s *Service) selectNew(ctx context.Context, q db.Querier, call operation.Ca
 	return fitting, c, nil
 }
 
-// remaining is how many more hashtags the plan allows in a list; negative where it sets no end.
+// remaining returns how many more hashtags the plan allows in the list, or a negative number if unlimited.
 func (s *Service) remaining(call operation.Call, l List) int64 {
-	p, _ := s.Terms.Plan(call.Plan) // one that is not there any more allows none
+	p, _ := s.Terms.Plan(call.Plan) // a removed plan allows none
 	if p.HashtagsPerList == plan.Unlimited {
 		return -1
 	}
@@ -176,11 +183,11 @@ func (s *Service) remaining(call operation.Call, l List) int64 {
 
 func formatID(n int64) string { return strconv.FormatInt(n, 10) }
 
-// appPage is where the app shows hashtag lists.
+// appPage is the app's page of hashtag lists.
 const appPage = "/hashtags"
 
-// appPath is where it shows one.
+// appPath returns the app's page of a list.
 func appPath(l List) string { return appPage + "/" + formatID(l.ID) }
 
-// apiPath is where clients find a list.
+// apiPath returns the API path of a list.
 func apiPath(l List) string { return "/hashtag-lists/" + formatID(l.ID) }

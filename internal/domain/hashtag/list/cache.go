@@ -7,25 +7,25 @@ import (
 	"pressroom/internal/core/operation"
 )
 
-// cacheEntry is what a list holds, as it was at a revision of the list and a version of the figures. It is never changed.
+// cacheEntry holds the hashtags of a list at a revision of the list and a version of the figures. It is immutable.
 type cacheEntry struct {
 	revision, version int64
 	hashtags          []Hashtag
 	json              []byte
 }
 
-// maxCacheBytes is how many bytes of JSON are remembered; what they are made of takes about as many again.
+// maxCacheBytes limits the cached JSON. The values it was encoded from take about as much again.
 const maxCacheBytes = 64 << 20
 
-// listCache remembers lists that were opened: reading and writing thousands of hashtags takes many times as long as asking
-// whether anything has changed.
+// listCache caches recently read lists: encoding thousands of hashtags takes much longer than checking whether anything
+// changed.
 type listCache struct {
 	mu    sync.Mutex
-	lists map[int64]cacheEntry // by id, which tells the team
+	lists map[int64]cacheEntry // by list id
 	bytes int
 }
 
-// get is a list as it is now, where that is remembered.
+// get returns the entry of a list if it is current.
 func (o *listCache) get(l List, version int64) (cacheEntry, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -33,7 +33,7 @@ func (o *listCache) get(l List, version int64) (cacheEntry, bool) {
 	return e, known && e.revision == l.revision && e.version == version
 }
 
-// put remembers a list as it was at a version; all others are forgotten where there is no room.
+// put stores the entry of a list. If the cache is full, all other entries are dropped.
 func (o *listCache) put(l List, version int64, e cacheEntry) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -48,7 +48,7 @@ func (o *listCache) put(l List, version int64, e cacheEntry) {
 	o.bytes += len(e.json)
 }
 
-// JSON is the list as answers have it, without writing its hashtags again.
+// JSON returns the list as JSON, reusing its encoded hashtags.
 func (o Opened) JSON() ([]byte, error) {
 	head, err := operation.JSON(o.Entry)
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 
 var _ operation.Encoded = Opened{}
 
-// A list that was opened before is as one that is read anew, whatever changed in between: what it holds, its name, or the
-// figures of its hashtags.
+// A cached list equals one that is read again, for any change in between: to its hashtags, its name, or
+// the figures of its hashtags.
 func TestOpenedAgain(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		figures := stats.New(w.db)
@@ -53,7 +53,8 @@ func TestOpenedAgain(t *testing.T) {
 		for i, change := range []func() error{
 			func() error { return nil },
 			func() error {
-				_, err := w.add(t.Context(), w.call("add_hashtags"), AddInput{ListID: l.ID, Hashtags: []string{"espresso"}})
+				_, err := w.add(t.Context(), w.call("add_hashtags"), AddInput{ListID: l.ID,
+					Hashtags: []string{"espresso"}})
 				return err
 			},
 			func() error { return w.Remove(t.Context(), w.team, auditlog.Actor{}, l.ID, "latte") },
@@ -62,8 +63,11 @@ func TestOpenedAgain(t *testing.T) {
 				return err
 			},
 			func() error {
-				learned := stats.Observation{Figures: stats.Figures{Platform: provider.Instagram, Hashtag: "coffee", Posts: &hashtaganalysis.Posts{Count: 7, Basis: hashtaganalysis.Measured}, MeasuredAt: w.db.Now()}}
-				return w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error { return figures.Record(ctx, tx, learned) })
+				learned := stats.Observation{Figures: stats.Figures{Platform: provider.Instagram, Hashtag: "coffee",
+					Posts: &hashtaganalysis.Posts{Count: 7, Basis: hashtaganalysis.Measured}, MeasuredAt: w.db.Now()}}
+				return w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+					return figures.Record(ctx, tx, learned)
+				})
 			},
 		} {
 			must(t, change())

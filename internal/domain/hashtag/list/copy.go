@@ -9,8 +9,8 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// CopyHashtags puts all that a list holds into one of the team's own, group by group, as far as that takes it. What is there
-// already stays as it is, so that a repeat changes nothing.
+// CopyHashtags adds the hashtags of a list to one of the team's lists, by subcategory. Existing ones are unchanged, so
+// the call is idempotent.
 func (s *Service) CopyHashtags(ctx context.Context, call operation.Call, from, into int64) (Changed, error) {
 	if err := call.Require(access.Write); err != nil {
 		return Changed{}, err
@@ -34,23 +34,25 @@ func (s *Service) CopyHashtags(ctx context.Context, call operation.Call, from, i
 			if err != nil {
 				return err
 			}
-			out = Changed{c.Entry, append(out.Added, c.Added...), append(out.AlreadyPresent, c.AlreadyPresent...), append(out.Refused, c.Refused...)}
+			out = Changed{c.Entry, append(out.Added, c.Added...), append(out.AlreadyPresent, c.AlreadyPresent...),
+				append(out.Refused, c.Refused...)}
 		}
 		if len(out.Added) == 0 {
 			return nil
 		}
-		return auditlog.Record(ctx, tx, l.TeamID, auditlog.By(call), "hashtag_list.added_to", formatID(l.ID), map[string]any{"hashtags": len(out.Added)})
+		return auditlog.Record(ctx, tx, l.TeamID, auditlog.By(call), "hashtag_list.added_to", formatID(l.ID),
+			map[string]any{"hashtags": len(out.Added)})
 	})
 	return out, err
 }
 
-// group is the hashtags of a subcategory.
+// group holds the hashtags of a subcategory.
 type group struct {
 	name string
 	tags []string
 }
 
-// groupBySubcategory parts a list's hashtags by subcategory, in the order in which those first appear.
+// groupBySubcategory groups hashtags by subcategory, in order of first appearance.
 func groupBySubcategory(items []Item) []group {
 	var out []group
 	at := map[string]int{}

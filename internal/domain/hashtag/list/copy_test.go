@@ -32,7 +32,8 @@ func TestFill(t *testing.T) {
 		}
 		_, err := w.CopyHashtags(ctx, call, into, from.ID)
 		checkRefused(t, err, apierr.ValidationFailed, apierr.WrongState)
-		_, err = w.CopyHashtags(ctx, operation.Call{Actor: &access.Actor{TeamID: w.team, Role: access.Viewer, Capabilities: access.OfRole(access.Viewer)}}, from.ID, into)
+		_, err = w.CopyHashtags(ctx, operation.Call{Actor: &access.Actor{TeamID: w.team, Role: access.Viewer,
+			Capabilities: access.OfRole(access.Viewer)}}, from.ID, into)
 		checkRefused(t, err, apierr.WriteNotAllowed, "")
 		other := w.newTeam(t, "creator")
 		theirs := other.call("hashtag_lists")

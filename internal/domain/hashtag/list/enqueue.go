@@ -6,11 +6,11 @@ import (
 	"pressroom/internal/core/operation"
 )
 
-// maxPerTransaction is how many hashtags the transaction of a call wants by itself.
+// maxPerTransaction is how many hashtags may be enqueued in the transaction that adds them to a list.
 const maxPerTransaction = 500
 
-// enqueueForCreate wants what a new list is going to hold, before the transaction that makes it. What keeps the list from being
-// made is told by that transaction, as is all that fails here.
+// enqueueForCreate requests figures for the hashtags of a large new list before the transaction that creates it. Errors
+// are ignored here because the transaction reports them.
 func (s *Service) enqueueForCreate(ctx context.Context, call operation.Call, in CreateInput) error {
 	if len(in.Hashtags) <= maxPerTransaction {
 		return nil
@@ -19,14 +19,14 @@ func (s *Service) enqueueForCreate(ctx context.Context, call operation.Call, in 
 	if err != nil {
 		return err
 	}
-	plan, _ := s.Terms.Plan(call.Plan) // one that is not there any more has none
+	plan, _ := s.Terms.Plan(call.Plan) // a removed plan allows none
 	if err := checkListCount(ctx, s.db, call, plan); err != nil {
 		return err
 	}
 	return s.enqueue(ctx, call, l, in.Hashtags)
 }
 
-// enqueueForAdd wants what is going to be added to a list, before the transaction that does so.
+// enqueueForAdd requests figures for a large number of hashtags before the transaction that adds them.
 func (s *Service) enqueueForAdd(ctx context.Context, call operation.Call, in AddInput) error {
 	if len(in.Hashtags) <= maxPerTransaction {
 		return nil

@@ -64,7 +64,8 @@ func (k *fakeFigures) Version(context.Context, db.Querier, string) (int64, error
 	return k.looks, nil
 }
 
-func (k *fakeFigures) Get(_ context.Context, _ db.Querier, platform string, tags []string) (map[string]stats.Figures, error) {
+func (k *fakeFigures) Get(_ context.Context, _ db.Querier, platform string,
+	tags []string) (map[string]stats.Figures, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.asked += len(tags)
@@ -81,7 +82,8 @@ func (k *fakeFigures) Get(_ context.Context, _ db.Querier, platform string, tags
 }
 
 func TestMain(m *testing.M) {
-	for name, value := range map[string]string{"rapid.checks": "25", "rapid.nofailfile": "true"} { // rapid takes them from its flags alone
+	// rapid takes them from its flags alone
+	for name, value := range map[string]string{"rapid.checks": "25", "rapid.nofailfile": "true"} {
 		if err := flag.Set(name, value); err != nil {
 			panic(err)
 		}
@@ -128,9 +130,11 @@ func (w env) newTeam(t fatal, plan string) env {
 	t.Helper()
 	w.plan = plan
 	must(t, w.db.InTx(t.Context(), "furnish", func(ctx context.Context, tx *db.Tx) error {
-		err := tx.QueryRow(ctx, `INSERT INTO people (name, email, created_at) VALUES ('Ada', ?, 1) RETURNING id`, crand.Text()).Scan(&w.person)
+		err := tx.QueryRow(ctx, `INSERT INTO people (name, email, created_at) VALUES ('Ada', ?, 1) RETURNING id`,
+			crand.Text()).Scan(&w.person)
 		if err == nil {
-			err = tx.QueryRow(ctx, `INSERT INTO teams (name, timezone, content_language, plan, created_at) VALUES ('Harbour', 'UTC', 'en', ?, 1) RETURNING id`, plan).Scan(&w.team)
+			err = tx.QueryRow(ctx, `INSERT INTO teams (name, timezone, content_language, plan, created_at)
+				VALUES ('Harbour', 'UTC', 'en', ?, 1) RETURNING id`, plan).Scan(&w.team)
 		}
 		return err
 	}))
@@ -146,7 +150,8 @@ func (w env) allow(lists, hashtags int64) {
 }
 
 func (w env) call(name string) operation.Call {
-	return operation.Call{Actor: &access.Actor{TeamID: w.team, PersonID: w.person, Zone: time.UTC, Plan: w.plan}, Operation: name, Now: w.clock.Now()}
+	return operation.Call{Actor: &access.Actor{TeamID: w.team, PersonID: w.person, Zone: time.UTC, Plan: w.plan},
+		Operation: name, Now: w.clock.Now()}
 }
 
 func (w env) by() auditlog.Actor { return auditlog.Actor{PersonID: w.person} }

@@ -1,7 +1,7 @@
 package list
 
 import (
-	_ "embed" // the names beside this file
+	_ "embed" // icons.txt
 	"strings"
 	"sync"
 )
@@ -11,7 +11,7 @@ import (
 //go:embed icons.txt
 var iconText string
 
-// icons are the names of the icon set, without ri-.
+// icons is the set of icon names, without the prefix ri-.
 var icons = sync.OnceValue(func() map[string]bool {
 	all := map[string]bool{}
 	for line := range strings.Lines(iconText) {
@@ -19,7 +19,7 @@ var icons = sync.OnceValue(func() map[string]bool {
 			continue
 		}
 		for word := range strings.FieldsSeq(line) {
-			if name, alone := strings.CutSuffix(word, "="); alone {
+			if name, noStyle := strings.CutSuffix(word, "="); noStyle {
 				all[name] = true
 				continue
 			}
@@ -29,7 +29,7 @@ var icons = sync.OnceValue(func() map[string]bool {
 	return all
 })
 
-// IsIcon tells whether a token names an icon of the set.
+// IsIcon reports whether a token names an icon of the set.
 func IsIcon(token string) bool {
 	name, found := strings.CutPrefix(token, "ri-")
 	return found && icons()[name]

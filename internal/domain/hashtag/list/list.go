@@ -1,5 +1,5 @@
-// Package list keeps a team's hashtag lists, and shows those that come with the program ready-made. A list holds
-// hashtags in the order in which they were added, each once; their figures are those of package stats.
+// Package list manages a team's hashtag lists and the ready-made lists of the service. A list holds distinct hashtags
+// in the order in which they were added. Their figures come from package stats.
 package list
 
 import (
@@ -12,44 +12,44 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// The scopes of a look at the lists.
+// The values of ListInput.Scope.
 const (
 	scopeOwn    = "own"
 	scopeSystem = "system"
 	scopeAll    = "all"
 )
 
-// platforms are those that a list can be tied to.
+// platforms are the platforms that a list can be limited to.
 var platforms = []string{provider.Instagram, provider.TikTok}
 
-// firstTeamListID is the lowest id of a team's own list. Those below belong to the ready-made ones: each keeps its own on every
-// installation, and new ones get the next, so that the highest id is always the newest of its kind.
+// firstTeamListID is the lowest id of a team's list. Lower ids are for ready-made lists, which keep theirs on every
+// installation. Ids increase with creation in both ranges.
 const firstTeamListID = 1_000_000
 
 // List is a hashtag list without its hashtags.
 type List struct { //nolint:recvcheck // append changes it, all else only reads
 	ID        int64
-	TeamID    int64 // 0 of a ready-made one
+	TeamID    int64 // 0 for a ready-made list
 	Name      string
-	Platform  string // empty where it is tied to none
-	Color     string // # and six hexadecimal digits in lower case; empty for none
-	Icon      string // ri- and a name of the icon set; empty for none
+	Platform  string // empty for all platforms
+	Color     string // # and six lowercase hex digits, or empty
+	Icon      string // ri- and a name of the icon set, or empty
 	Size      int64  // hashtags
 	CreatedAt time.Time
 
-	lastPosition int64 // position that was given to a hashtag last
-	revision     int64 // counts the changes of what it holds
+	lastPosition int64 // position of the last hashtag
+	revision     int64 // incremented when its hashtags change
 }
 
 func (l List) isReadyMade() bool { return l.ID < firstTeamListID }
 
-// Item is a hashtag of a list.
+// Item is a hashtag in a list.
 type Item struct {
-	Hashtag     string // as provider.Hashtag gives it
+	Hashtag     string // normalized by provider.ParseHashtag
 	Subcategory string
 }
 
-// Figures is what is known of hashtags, and who wants to know more. An empty platform stands for any.
+// Figures reads hashtag statistics and requests their measurement. An empty platform means any.
 type Figures interface {
 	Enqueue(ctx context.Context, tx *db.Tx, platform string, tags []string) error
 	EnqueueInBatches(ctx context.Context, platform string, tags []string) error
@@ -57,26 +57,26 @@ type Figures interface {
 	Version(ctx context.Context, q db.Querier, platform string) (int64, error)
 }
 
-// Options are what the service stands on.
+// Options holds the dependencies of a Service.
 type Options struct {
 	DB      *db.DB
 	Figures Figures
 	Terms   plan.Terms
-	// HasSource says that a source of hashtags' figures is joined, so that figures come in the background.
+	// HasSource reports whether a provider of hashtag figures is configured.
 	HasSource bool
 }
 
-// Service does what the operations say.
+// Service implements the operations on hashtag lists.
 type Service struct {
 	Options
 
 	db             *db.DB
 	banned         banList
-	readyMadeLists []readyMadeList // the highest id first
+	readyMadeLists []readyMadeList // by descending id
 	cache          *listCache
 }
 
-// New makes the service. It is an error where the terms ban what is no hashtag.
+// New returns a Service. It fails if the terms ban something that is not a hashtag.
 func New(o Options) (*Service, error) {
 	b, err := newBanned(o.Terms.BannedHashtags)
 	if err != nil {
@@ -86,5 +86,6 @@ func New(o Options) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Service{Options: o, db: o.DB, banned: b, readyMadeLists: made, cache: &listCache{lists: map[int64]cacheEntry{}}}, nil
+	return &Service{Options: o, db: o.DB, banned: b, readyMadeLists: made,
+		cache: &listCache{lists: map[int64]cacheEntry{}}}, nil
 }

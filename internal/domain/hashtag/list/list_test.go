@@ -22,13 +22,17 @@ import (
 
 func TestCreate(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
-		c := w.make(t, CreateInput{Name: "  Bar  ", Platform: "instagram", Color: "#12AB9F", Icon: "ri-cup-line", Hashtags: []string{"travel", "#Sunset", "two words", "#forbidden", "TRAVEL"}})
-		want := Changed{Entry: Entry{ID: firstTeamListID, Name: "Bar", Platform: "instagram", Size: 2, Color: "#12ab9f", Icon: "ri-cup-line"},
-			Added: []string{"travel", "sunset"}, AlreadyPresent: []string{}, Refused: []Refused{{"two words", "bad_characters"}, {"forbidden", "banned"}}}
+		c := w.make(t, CreateInput{Name: "  Bar  ", Platform: "instagram", Color: "#12AB9F", Icon: "ri-cup-line",
+			Hashtags: []string{"travel", "#Sunset", "two words", "#forbidden", "TRAVEL"}})
+		want := Changed{Entry: Entry{ID: firstTeamListID, Name: "Bar", Platform: "instagram", Size: 2, Color: "#12ab9f",
+			Icon: "ri-cup-line"},
+			Added: []string{"travel", "sunset"}, AlreadyPresent: []string{},
+			Refused: []Refused{{"two words", "bad_characters"}, {"forbidden", "banned"}}}
 		if diff := cmp.Diff(want, c); diff != "" {
 			t.Error(diff)
 		}
-		opened := Opened{Entry: want.Entry, Hashtags: []Hashtag{{Shown: stats.Shown{Hashtag: "travel"}}, {Shown: stats.Shown{Hashtag: "sunset"}}}}
+		opened := Opened{Entry: want.Entry, Hashtags: []Hashtag{{Shown: stats.Shown{Hashtag: "travel"}},
+			{Shown: stats.Shown{Hashtag: "sunset"}}}}
 		if diff := cmp.Diff(opened, w.look(t, c.ID), unwritten); diff != "" {
 			t.Error(diff)
 		}
@@ -36,13 +40,15 @@ func TestCreate(t *testing.T) {
 			t.Error(diff)
 		}
 		alone := w.make(t, CreateInput{Name: "n"})
-		if diff := cmp.Diff(Changed{Entry: Entry{ID: firstTeamListID + 1, Name: "n"}, Added: []string{}, AlreadyPresent: []string{}, Refused: []Refused{}}, alone); diff != "" {
+		if diff := cmp.Diff(Changed{Entry: Entry{ID: firstTeamListID + 1, Name: "n"}, Added: []string{},
+			AlreadyPresent: []string{}, Refused: []Refused{}}, alone); diff != "" {
 			t.Error(diff)
 		}
 		if again := w.make(t, CreateInput{Name: "n"}); again.ID == alone.ID {
 			t.Error("the same list")
 		}
-		if diff := cmp.Diff([]string{"hashtag_list.created", "hashtag_list.created", "hashtag_list.created"}, w.events(t)); diff != "" {
+		if diff := cmp.Diff([]string{"hashtag_list.created", "hashtag_list.created", "hashtag_list.created"},
+			w.events(t)); diff != "" {
 			t.Error(diff)
 		}
 	})
@@ -82,28 +88,40 @@ func TestArguments(t *testing.T) {
 		args   operation.Arguments
 		reason string
 	}{
-		"name alone":        {"create_hashtag_list", operation.Arguments{"name": "n"}, ""},
-		"no name":           {"create_hashtag_list", operation.Arguments{}, apierr.MissingArgument},
-		"empty name":        {"create_hashtag_list", operation.Arguments{"name": ""}, apierr.TooShort},
-		"51 characters":     {"create_hashtag_list", operation.Arguments{"name": strings.Repeat("é", 51)}, apierr.TooLong},
-		"50 characters":     {"create_hashtag_list", operation.Arguments{"name": strings.Repeat("é", 50)}, ""},
-		"a platform":        {"create_hashtag_list", operation.Arguments{"name": "n", "platform": "facebook"}, apierr.NotAllowedValue},
-		"a line break":      {"create_hashtag_list", operation.Arguments{"name": "n", "color": "#12ab9f\n"}, apierr.Malformed},
-		"an icon":           {"create_hashtag_list", operation.Arguments{"name": "n", "icon": "ri-<script>"}, apierr.Malformed},
-		"a bare icon":       {"create_hashtag_list", operation.Arguments{"name": "n", "icon": "ri-"}, apierr.Malformed},
-		"empty icon":        {"create_hashtag_list", operation.Arguments{"name": "n", "icon": ""}, apierr.Malformed},
-		"a text":            {"create_hashtag_list", operation.Arguments{"name": "n", "hashtags": "travel"}, apierr.NotAList},
-		"a number":          {"create_hashtag_list", operation.Arguments{"name": "n", "hashtags": []any{int64(5)}}, apierr.Malformed},
-		"too many":          {"create_hashtag_list", operation.Arguments{"name": "n", "hashtags": slices.Repeat([]any{"a"}, 5001)}, apierr.TooLong},
-		"many":              {"create_hashtag_list", operation.Arguments{"name": "n", "hashtags": slices.Repeat([]any{"a"}, 5000)}, ""},
-		"unknown":           {"create_hashtag_list", operation.Arguments{"name": "n", "shared": true}, apierr.UnknownArgument},
-		"nothing to add":    {"add_hashtags", operation.Arguments{"list_id": int64(1)}, apierr.MissingArgument},
-		"a long label":      {"add_hashtags", operation.Arguments{"list_id": int64(1), "hashtags": []any{"a"}, "subcategory": strings.Repeat("s", 51)}, apierr.TooLong},
-		"paging of a list":  {"get_hashtag_list", operation.Arguments{"list_id": int64(1), "limit": int64(20)}, apierr.UnknownArgument},
-		"another scope":     {"list_hashtag_lists", operation.Arguments{"scope": "mine"}, apierr.NotAllowedValue},
-		"the usual scope":   {"list_hashtag_lists", operation.Arguments{}, ""},
-		"more than a page":  {"list_hashtag_lists", operation.Arguments{"limit": int64(51)}, apierr.OutOfRange},
-		"lists of facebook": {"list_hashtag_lists", operation.Arguments{"platform": "facebook"}, apierr.NotAllowedValue},
+		"name alone": {"create_hashtag_list", operation.Arguments{"name": "n"}, ""},
+		"no name":    {"create_hashtag_list", operation.Arguments{}, apierr.MissingArgument},
+		"empty name": {"create_hashtag_list", operation.Arguments{"name": ""}, apierr.TooShort},
+		"51 characters": {"create_hashtag_list", operation.Arguments{"name": strings.Repeat("é", 51)},
+			apierr.TooLong},
+		"50 characters": {"create_hashtag_list", operation.Arguments{"name": strings.Repeat("é", 50)}, ""},
+		"a platform": {"create_hashtag_list", operation.Arguments{"name": "n", "platform": "facebook"},
+			apierr.NotAllowedValue},
+		"a line break": {"create_hashtag_list", operation.Arguments{"name": "n", "color": "#12ab9f\n"},
+			apierr.Malformed},
+		"an icon": {"create_hashtag_list", operation.Arguments{"name": "n", "icon": "ri-<script>"},
+			apierr.Malformed},
+		"a bare icon": {"create_hashtag_list", operation.Arguments{"name": "n", "icon": "ri-"}, apierr.Malformed},
+		"empty icon":  {"create_hashtag_list", operation.Arguments{"name": "n", "icon": ""}, apierr.Malformed},
+		"a text": {"create_hashtag_list", operation.Arguments{"name": "n", "hashtags": "travel"},
+			apierr.NotAList},
+		"a number": {"create_hashtag_list", operation.Arguments{"name": "n", "hashtags": []any{int64(5)}},
+			apierr.Malformed},
+		"too many": {"create_hashtag_list", operation.Arguments{"name": "n",
+			"hashtags": slices.Repeat([]any{"a"}, 5001)}, apierr.TooLong},
+		"many": {"create_hashtag_list", operation.Arguments{"name": "n",
+			"hashtags": slices.Repeat([]any{"a"}, 5000)}, ""},
+		"unknown": {"create_hashtag_list", operation.Arguments{"name": "n", "shared": true},
+			apierr.UnknownArgument},
+		"nothing to add": {"add_hashtags", operation.Arguments{"list_id": int64(1)}, apierr.MissingArgument},
+		"a long label": {"add_hashtags", operation.Arguments{"list_id": int64(1), "hashtags": []any{"a"},
+			"subcategory": strings.Repeat("s", 51)}, apierr.TooLong},
+		"paging of a list": {"get_hashtag_list", operation.Arguments{"list_id": int64(1), "limit": int64(20)},
+			apierr.UnknownArgument},
+		"another scope":    {"list_hashtag_lists", operation.Arguments{"scope": "mine"}, apierr.NotAllowedValue},
+		"the usual scope":  {"list_hashtag_lists", operation.Arguments{}, ""},
+		"more than a page": {"list_hashtag_lists", operation.Arguments{"limit": int64(51)}, apierr.OutOfRange},
+		"lists of facebook": {"list_hashtag_lists", operation.Arguments{"platform": "facebook"},
+			apierr.NotAllowedValue},
 	} {
 		t.Run(name, func(t *testing.T) {
 			op := byTool[c.tool]
@@ -120,15 +138,18 @@ func TestArguments(t *testing.T) {
 func TestAdd(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		l := w.make(t, CreateInput{Hashtags: []string{"first"}})
-		in := AddInput{ListID: l.ID, Hashtags: []string{"#", strings.Repeat("l", 101), "a b", "zebra", "apple", "#First", "apple"}, Subcategory: " Fruit "}
+		in := AddInput{ListID: l.ID, Hashtags: []string{"#", strings.Repeat("l", 101), "a b", "zebra", "apple",
+			"#First", "apple"}, Subcategory: " Fruit "}
 		answer, err := w.add(t.Context(), w.call("add_hashtags"), in)
 		must(t, err)
-		want := Changed{Entry: Entry{ID: l.ID, Name: "a list", Size: 3}, Added: []string{"zebra", "apple"}, AlreadyPresent: []string{"first"},
-			Refused: []Refused{{"#", "empty"}, {strings.Repeat("l", 100), "too_long"}, {"a b", "bad_characters"}}}
+		want := Changed{Entry: Entry{ID: l.ID, Name: "a list", Size: 3}, Added: []string{"zebra", "apple"},
+			AlreadyPresent: []string{"first"},
+			Refused:        []Refused{{"#", "empty"}, {strings.Repeat("l", 100), "too_long"}, {"a b", "bad_characters"}}}
 		if diff := cmp.Diff(want, answer.Data); diff != "" {
 			t.Error(diff)
 		}
-		shown := []Hashtag{{Shown: stats.Shown{Hashtag: "first"}}, {Shown: stats.Shown{Hashtag: "zebra"}, Subcategory: "Fruit"}, {Shown: stats.Shown{Hashtag: "apple"}, Subcategory: "Fruit"}}
+		shown := []Hashtag{{Shown: stats.Shown{Hashtag: "first"}}, {Shown: stats.Shown{Hashtag: "zebra"},
+			Subcategory: "Fruit"}, {Shown: stats.Shown{Hashtag: "apple"}, Subcategory: "Fruit"}}
 		if diff := cmp.Diff(shown, w.look(t, l.ID).Hashtags); diff != "" {
 			t.Error(diff)
 		}
@@ -136,7 +157,8 @@ func TestAdd(t *testing.T) {
 		in.Subcategory, in.Hashtags = "Other", []string{"zebra", "apple", "first"}
 		answer, err = w.add(t.Context(), w.call("add_hashtags"), in)
 		must(t, err)
-		if diff := cmp.Diff(Changed{Entry: want.Entry, Added: []string{}, AlreadyPresent: []string{"zebra", "apple", "first"}, Refused: []Refused{}}, answer.Data); diff != "" {
+		if diff := cmp.Diff(Changed{Entry: want.Entry, Added: []string{}, AlreadyPresent: []string{"zebra", "apple",
+			"first"}, Refused: []Refused{}}, answer.Data); diff != "" {
 			t.Error(diff)
 		}
 		if diff := cmp.Diff(shown, w.look(t, l.ID).Hashtags); diff != "" {
@@ -162,7 +184,8 @@ func TestWhoseListItIs(t *testing.T) {
 			_, open := w.get(t.Context(), w.call("get_hashtag_list"), GetInput{id})
 			_, add := w.add(t.Context(), w.call("add_hashtags"), AddInput{ListID: id, Hashtags: []string{"x"}})
 			_, change := w.Change(t.Context(), w.team, w.by(), id, Change{Name: &name})
-			for _, err := range []error{open, add, change, w.Remove(t.Context(), w.team, w.by(), id, "theirs"), w.Delete(t.Context(), w.team, w.by(), id)} {
+			for _, err := range []error{open, add, change, w.Remove(t.Context(), w.team, w.by(), id, "theirs"),
+				w.Delete(t.Context(), w.team, w.by(), id)} {
 				if diff := cmp.Diff(apierr.Missing(), apierr.Of(err)); diff != "" {
 					t.Errorf("%d: %s", id, diff)
 				}
@@ -187,7 +210,9 @@ func TestWhoseListItIs(t *testing.T) {
 func TestFigures(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		figures := func(platform, name string, posts int64) {
-			w.known.of[platform+" "+name] = stats.Figures{Platform: platform, Hashtag: name, Posts: &hashtaganalysis.Posts{Count: posts, Basis: "measured"}, Score: new(50.0), MeasuredAt: w.clock.Now()}
+			w.known.of[platform+" "+name] = stats.Figures{Platform: platform, Hashtag: name,
+				Posts: &hashtaganalysis.Posts{Count: posts, Basis: "measured"}, Score: new(50.0),
+				MeasuredAt: w.clock.Now()}
 		}
 		figures("instagram", "both", 9_999)
 		figures("tiktok", "both", 10_000)
@@ -195,13 +220,16 @@ func TestFigures(t *testing.T) {
 		w.known.of["instagram named"] = stats.Figures{Platform: "instagram", Hashtag: "named"}
 		tags := []string{"one", "none", "both", "named"}
 		shown := func(name, tier string, posts int64) stats.Shown {
-			return stats.Shown{Hashtag: name, Posts: &hashtaganalysis.Posts{Count: posts, Basis: "measured"}, Tier: tier, Score: new(50.0)}
+			return stats.Shown{Hashtag: name, Posts: &hashtaganalysis.Posts{Count: posts, Basis: "measured"},
+				Tier: tier, Score: new(50.0)}
 		}
 		bare := func(name string) Hashtag { return Hashtag{Shown: stats.Shown{Hashtag: name}} }
 		for platform, want := range map[string][]Hashtag{
-			"":          {{Shown: shown("one", "huge", 2_000_000), Platform: "tiktok"}, bare("none"), {Shown: shown("both", "nano", 9_999), Platform: "instagram"}, bare("named")},
+			"": {{Shown: shown("one", "huge", 2_000_000), Platform: "tiktok"}, bare("none"),
+				{Shown: shown("both", "nano", 9_999), Platform: "instagram"}, bare("named")},
 			"instagram": {bare("one"), bare("none"), {Shown: shown("both", "nano", 9_999)}, bare("named")},
-			"tiktok":    {{Shown: shown("one", "huge", 2_000_000)}, bare("none"), {Shown: shown("both", "small", 10_000)}, bare("named")},
+			"tiktok": {{Shown: shown("one", "huge", 2_000_000)}, bare("none"),
+				{Shown: shown("both", "small", 10_000)}, bare("named")},
 		} {
 			l := w.make(t, CreateInput{Platform: platform, Hashtags: tags})
 			if diff := cmp.Diff(want, w.look(t, l.ID).Hashtags); diff != "" {
@@ -239,13 +267,16 @@ func TestNothingHalfDone(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		l := w.make(t, CreateInput{Hashtags: []string{"a"}})
 		w.known.broken = errors.New("no figures")
-		if _, err := w.create(t.Context(), w.call("create_hashtag_list"), CreateInput{Name: "n", Hashtags: []string{"b"}}); !errors.Is(err, w.known.broken) {
+		if _, err := w.create(t.Context(), w.call("create_hashtag_list"), CreateInput{Name: "n",
+			Hashtags: []string{"b"}}); !errors.Is(err, w.known.broken) {
 			t.Error(err)
 		}
-		if _, err := w.add(t.Context(), w.call("add_hashtags"), AddInput{ListID: l.ID, Hashtags: []string{"b"}}); !errors.Is(err, w.known.broken) {
+		if _, err := w.add(t.Context(), w.call("add_hashtags"), AddInput{ListID: l.ID,
+			Hashtags: []string{"b"}}); !errors.Is(err, w.known.broken) {
 			t.Error(err)
 		}
-		if diff := cmp.Diff([]string{"a"}, w.holds(t, l.ID)); diff != "" || w.number(t, `SELECT COUNT(*) FROM hashtag_lists`) != 1 || len(w.events(t)) != 1 {
+		if diff := cmp.Diff([]string{"a"}, w.holds(t, l.ID)); diff != "" ||
+			w.number(t, `SELECT COUNT(*) FROM hashtag_lists`) != 1 || len(w.events(t)) != 1 {
 			t.Error(diff)
 		}
 	})
@@ -255,11 +286,13 @@ func TestLimits(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		w.allow(2, 3)
 		l := w.make(t, CreateInput{Hashtags: []string{"a", "b", "two words", "c", "d", "e"}})
-		if diff := cmp.Diff([]Refused{{"two words", "bad_characters"}, {"d", "list_full"}, {"e", "list_full"}}, l.Refused); diff != "" {
+		if diff := cmp.Diff([]Refused{{"two words", "bad_characters"}, {"d", "list_full"}, {"e", "list_full"}},
+			l.Refused); diff != "" {
 			t.Error(diff)
 		}
 		c := w.put(t, l.ID, "c", "f", "a")
-		if diff := cmp.Diff(Changed{Entry: l.Entry, Added: []string{}, AlreadyPresent: []string{"c", "a"}, Refused: []Refused{{"f", "list_full"}}}, c); diff != "" {
+		if diff := cmp.Diff(Changed{Entry: l.Entry, Added: []string{}, AlreadyPresent: []string{"c", "a"},
+			Refused: []Refused{{"f", "list_full"}}}, c); diff != "" {
 			t.Error(diff)
 		}
 		w.make(t, CreateInput{})
@@ -292,7 +325,8 @@ func TestRaceForTheLastList(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		w.allow(3, 10)
 		made := concurrently(12, func(n int) error {
-			_, err := w.create(t.Context(), w.call("create_hashtag_list"), CreateInput{Name: fmt.Sprint("list ", n), Hashtags: []string{fmt.Sprint("tag", n), "same"}})
+			_, err := w.create(t.Context(), w.call("create_hashtag_list"), CreateInput{Name: fmt.Sprint("list ", n),
+				Hashtags: []string{fmt.Sprint("tag", n), "same"}})
 			return err
 		})
 		good := 0
@@ -317,7 +351,8 @@ func TestRaceForTheLastPlace(t *testing.T) {
 		l := w.make(t, CreateInput{})
 		added := make([][]string, 8)
 		for _, err := range concurrently(len(added), func(n int) error {
-			answer, err := w.add(t.Context(), w.call("add_hashtags"), AddInput{ListID: l.ID, Hashtags: []string{"same", fmt.Sprint("a", n), fmt.Sprint("b", n), fmt.Sprint("c", n)}})
+			answer, err := w.add(t.Context(), w.call("add_hashtags"), AddInput{ListID: l.ID, Hashtags: []string{"same",
+				fmt.Sprint("a", n), fmt.Sprint("b", n), fmt.Sprint("c", n)}})
 			added[n] = answer.Data.Added
 			return err
 		}) {
@@ -364,7 +399,7 @@ func (w env) checkInvariants(t fatal, list int64) {
 	}
 }
 
-// A list is a sequence without repeats: whatever is added and taken away, in whatever order.
+// A list is a sequence without duplicates, for any order of additions and removals.
 func TestListIsASequence(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		w.allow(plan.Unlimited, 12)
@@ -480,7 +515,8 @@ func TestChange(t *testing.T) {
 				t.Error(diff)
 			}
 		}
-		for _, c := range []Change{{Name: new("")}, {Color: new("red")}, {Name: new("kept"), Icon: new("ri-none-such")}} {
+		for _, c := range []Change{{Name: new("")}, {Color: new("red")},
+			{Name: new("kept"), Icon: new("ri-none-such")}} {
 			if _, err := w.Change(t.Context(), w.team, w.by(), l.ID, c); !apierr.Is(err, apierr.ValidationFailed) {
 				t.Error(err)
 			}
@@ -496,7 +532,8 @@ func TestChange(t *testing.T) {
 		if n := w.number(t, `SELECT COUNT(*) FROM hashtag_list_items`); n != 0 {
 			t.Errorf("%d hashtags of a list that is gone", n)
 		}
-		want := []string{"hashtag_list.created", "hashtag_list.changed", "hashtag_list.changed", "hashtag_list.changed", "hashtag_list.removed_from", "hashtag_list.deleted"}
+		want := []string{"hashtag_list.created", "hashtag_list.changed", "hashtag_list.changed", "hashtag_list.changed",
+			"hashtag_list.removed_from", "hashtag_list.deleted"}
 		if diff := cmp.Diff(want, w.events(t)); diff != "" {
 			t.Error(diff)
 		}
@@ -518,14 +555,16 @@ func TestLongestList(t *testing.T) {
 		if diff := cmp.Diff(tags, w.holds(t, l.ID)); diff != "" || l.Size != 5000 {
 			t.Error(diff)
 		}
-		if c := w.put(t, l.ID, slices.Concat(tags, []string{"another"})...); len(c.AlreadyPresent) != 5000 || len(c.Refused) != 1 {
+		if c := w.put(t, l.ID, slices.Concat(tags, []string{"another"})...); len(c.AlreadyPresent) != 5000 ||
+			len(c.Refused) != 1 {
 			t.Errorf("%d were there, %v", len(c.AlreadyPresent), c.Refused)
 		}
 		w.checkInvariants(t, l.ID)
 	})
 }
 
-// Many hashtags are wanted ahead of the transaction that puts them into a list: those that the list takes, where it does.
+// Many hashtags are wanted ahead of the transaction that puts them into a list: those that the list takes, where it
+// does.
 func TestWantedAhead(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		w.plan = "agency"
@@ -540,17 +579,21 @@ func TestWantedAhead(t *testing.T) {
 				t.Error(diff)
 			}
 		}
-		must(t, w.enqueueForCreate(t.Context(), w.call("create_hashtag_list"), CreateInput{Name: "few", Hashtags: tags[:maxPerTransaction]}))
+		must(t, w.enqueueForCreate(t.Context(), w.call("create_hashtag_list"), CreateInput{Name: "few",
+			Hashtags: tags[:maxPerTransaction]}))
 		check()
-		must(t, w.enqueueForCreate(t.Context(), w.call("create_hashtag_list"), CreateInput{Name: "many", Hashtags: tags}))
+		must(t, w.enqueueForCreate(t.Context(), w.call("create_hashtag_list"), CreateInput{Name: "many",
+			Hashtags: tags}))
 		check(700)
 		l := w.make(t, CreateInput{Name: "many", Hashtags: tags[:90]})
-		if err := w.enqueueForCreate(t.Context(), w.call("create_hashtag_list"), CreateInput{Name: "another", Hashtags: tags}); !apierr.Is(err, apierr.PlanLimitReached) {
+		if err := w.enqueueForCreate(t.Context(), w.call("create_hashtag_list"), CreateInput{Name: "another",
+			Hashtags: tags}); !apierr.Is(err, apierr.PlanLimitReached) {
 			t.Error(err)
 		}
 		must(t, w.enqueueForAdd(t.Context(), w.call("add_hashtags"), AddInput{ListID: l.ID, Hashtags: tags}))
 		check(700, 610)
-		if err := w.newTeam(t, "agency").enqueueForAdd(t.Context(), w.newTeam(t, "agency").call("add_hashtags"), AddInput{ListID: l.ID, Hashtags: tags}); !apierr.Is(err, apierr.NotFound) {
+		if err := w.newTeam(t, "agency").enqueueForAdd(t.Context(), w.newTeam(t, "agency").call("add_hashtags"),
+			AddInput{ListID: l.ID, Hashtags: tags}); !apierr.Is(err, apierr.NotFound) {
 			t.Error(err)
 		}
 		check(700, 610)
@@ -575,18 +618,20 @@ func TestHeld(t *testing.T) {
 				}
 			}
 		}
-		must(t, w.Delete(t.Context(), w.number(t, `SELECT team_id FROM hashtag_lists WHERE id = ?`, l.ID), w.by(), l.ID))
+		must(t, w.Delete(t.Context(), w.number(t, `SELECT team_id FROM hashtag_lists WHERE id = ?`, l.ID), w.by(),
+			l.ID))
 		if held, err := w.InAnyList(t.Context(), w.db, "instagram", "c"); held || err != nil {
 			t.Errorf("%v, %v", held, err)
 		}
 	})
 }
 
-// A team's own lists begin behind the ids of the ready-made ones, whatever makes the row.
+// Ids of a team's lists start after those of the ready-made ones.
 func TestIdsOfOwnLists(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		err := w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
-			_, err := tx.Exec(ctx, `INSERT INTO hashtag_lists (id, team_id, name, created_at) VALUES (7, ?, 'n', 1)`, w.team)
+			_, err := tx.Exec(ctx, `INSERT INTO hashtag_lists (id, team_id, name, created_at) VALUES (7, ?, 'n', 1)`,
+				w.team)
 			return err
 		})
 		if err == nil {

@@ -12,8 +12,7 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// lists gives the team's own lists and the ready-made ones, by falling ids: the team's own before the others, and of
-// each kind the newest first.
+// lists returns a page of the team's lists followed by the ready-made ones, by descending id.
 func (s *Service) lists(ctx context.Context, call operation.Call, in ListInput) (operation.Answer[Lists], error) {
 	out := operation.Answer[Lists]{App: appPage, Data: Lists{HashtagLists: []Entry{}}}
 	before := int64(math.MaxInt64)
@@ -23,7 +22,7 @@ func (s *Service) lists(ctx context.Context, call operation.Call, in ListInput) 
 			return out, err
 		}
 		if before, err = strconv.ParseInt(position, 10, 64); err != nil {
-			return out, fmt.Errorf("reading a position that was made here: %w", err)
+			return out, fmt.Errorf("parsing a cursor position: %w", err)
 		}
 	}
 	found, err := s.nextLists(ctx, call.TeamID, in, before)
@@ -40,7 +39,7 @@ func (s *Service) lists(ctx context.Context, call operation.Call, in ListInput) 
 	return out, nil
 }
 
-// nextLists is the lists of a page and, where there is one, the list behind it.
+// nextLists returns the lists of a page and, if there is one, the first of the next page.
 func (s *Service) nextLists(ctx context.Context, team int64, in ListInput, before int64) ([]List, error) {
 	most := in.Limit + 1
 	var out []List
@@ -62,7 +61,7 @@ func (s *Service) nextLists(ctx context.Context, team int64, in ListInput, befor
 	return out, nil
 }
 
-// get gives a list whole, with what is known of its hashtags.
+// get returns a list with its hashtags and their figures.
 func (s *Service) get(ctx context.Context, call operation.Call, in GetInput) (operation.Answer[Opened], error) {
 	var out operation.Answer[Opened]
 	l, err := s.find(ctx, call.TeamID, in.ListID)
@@ -75,19 +74,19 @@ func (s *Service) get(ctx context.Context, call operation.Call, in GetInput) (op
 	}
 	e, known := s.cache.get(l, version)
 	if !known {
-		// What is read from here on may be newer than the version, never older: then it is read once more, for nothing.
+		// The figures read here may be newer than the version, never older. That costs at most one needless reload.
 		if e, err = s.load(ctx, l); err != nil {
 			return out, err
 		}
 		s.cache.put(l, version, e)
 	}
-	l.Size = int64(len(e.hashtags)) // read a moment after the list: both tell the same
+	l.Size = int64(len(e.hashtags)) // the hashtags were read after the list
 	out.Data, out.App = Opened{entry(l), slices.Clone(e.hashtags), e.json}, appPath(l)
 	out.Notes = s.missingFiguresNotes(l, e.hashtags)
 	return out, nil
 }
 
-// missingFiguresNotes says why hashtags of a ready-made list have no figures yet.
+// missingFiguresNotes explains why hashtags of a ready-made list have no figures yet.
 func (s *Service) missingFiguresNotes(l List, shown []Hashtag) []string {
 	without := 0
 	for _, h := range shown {
@@ -99,12 +98,14 @@ func (s *Service) missingFiguresNotes(l List, shown []Hashtag) []string {
 	case without == 0 || !l.isReadyMade():
 		return nil
 	case !s.HasSource:
-		return []string{"The hashtags have no figures, because this service has no source that tells them. Its operator can connect one."}
+		return []string{"The hashtags have no figures because no provider is configured. Ask the operator to connect " +
+			"one."}
 	}
-	return []string{fmt.Sprintf("%d of %d hashtags have no figures yet. Ready-made lists are measured one hashtag at a time, after the hashtags of teams' own lists. Add hashtags to a list of your own to have them measured sooner.", without, len(shown))}
+	return []string{fmt.Sprintf("%d of %d hashtags have no figures yet. Ready-made lists are measured slowly, after "+
+		"teams' own lists. Add hashtags to a list of your own to have them measured sooner.", without, len(shown))}
 }
 
-// find is a list: one of the team's own or a ready-made one.
+// find returns one of the team's lists or a ready-made one.
 func (s *Service) find(ctx context.Context, team, id int64) (List, error) {
 	if r, found := s.findReadyMade(id); found {
 		return r.List, nil
@@ -112,7 +113,7 @@ func (s *Service) find(ctx context.Context, team, id int64) (List, error) {
 	return read(ctx, s.db, team, id, "")
 }
 
-// findWithItems is a list with all that it holds.
+// findWithItems returns a list and its hashtags.
 func (s *Service) findWithItems(ctx context.Context, team, id int64) (List, []Item, error) {
 	l, err := s.find(ctx, team, id)
 	if err != nil {
@@ -122,7 +123,7 @@ func (s *Service) findWithItems(ctx context.Context, team, id int64) (List, []It
 	return l, items, err
 }
 
-// readItems is all that a list holds.
+// readItems returns the hashtags of a list.
 func (s *Service) readItems(ctx context.Context, l List) ([]Item, error) {
 	if r, found := s.findReadyMade(l.ID); found {
 		return r.items, nil
@@ -130,7 +131,7 @@ func (s *Service) readItems(ctx context.Context, l List) ([]Item, error) {
 	return s.items(ctx, l)
 }
 
-// load reads what a list holds, with its figures, and writes it as answers have it.
+// load reads the hashtags of a list with their figures and encodes them as JSON.
 func (s *Service) load(ctx context.Context, l List) (cacheEntry, error) {
 	items, err := s.readItems(ctx, l)
 	if err != nil {
@@ -142,13 +143,13 @@ func (s *Service) load(ctx context.Context, l List) (cacheEntry, error) {
 	}
 	raw, err := operation.JSON(shown)
 	if err != nil {
-		return cacheEntry{}, fmt.Errorf("writing the hashtags of a list: %w", err)
+		return cacheEntry{}, fmt.Errorf("encoding the hashtags of a list: %w", err)
 	}
 	return cacheEntry{hashtags: shown, json: raw}, nil
 }
 
-// addFigures is the hashtags of a list as clients read them. Those of a list that is tied to no platform have the figures of
-// one where they are known, and say of which.
+// addFigures returns the hashtags as clients see them. For a list of all platforms, each hashtag names the platform of
+// its figures.
 func (s *Service) addFigures(ctx context.Context, l List, items []Item) ([]Hashtag, error) {
 	out := make([]Hashtag, len(items))
 	if len(items) == 0 {
@@ -175,7 +176,7 @@ func (s *Service) addFigures(ctx context.Context, l List, items []Item) ([]Hasht
 	return out, nil
 }
 
-// hasFigures is whether figures tell anything of a hashtag but its name.
+// hasFigures reports whether any figure is known.
 func hasFigures(f stats.Figures) bool {
 	return f.Posts != nil || f.PostsPerDay != nil || f.Score != nil
 }

@@ -17,33 +17,33 @@ import (
 //go:embed readymade/*.json
 var readyMadeFiles embed.FS
 
-// readyMadeList is a list that comes with the program.
+// readyMadeList is a list that comes with the service.
 type readyMadeList struct {
 	List
 
-	language string // BCP 47, that its hashtags are in
+	language string // of the hashtags, as a BCP 47 tag
 	items    []Item
 }
 
-// readyMadeFile is how such a list is written down.
+// readyMadeFile is the file format of a ready-made list.
 type readyMadeFile struct {
-	ID       int64            `json:"id"` // stays the same for good
+	ID       int64            `json:"id"` // never changes
 	Name     string           `json:"name"`
 	Language string           `json:"language"`
 	Platform string           `json:"platform"`
 	Color    string           `json:"color"`
 	Icon     string           `json:"icon"`
-	Origin   string           `json:"origin"` // where the choice comes from
+	Origin   string           `json:"origin"` // how the hashtags were chosen
 	Groups   []readyMadeGroup `json:"groups"`
 }
 
-// readyMadeGroup is hashtags of one subcategory, with spaces between them.
+// readyMadeGroup holds the hashtags of a subcategory, separated by spaces.
 type readyMadeGroup struct {
 	Subcategory string `json:"subcategory"`
 	Hashtags    string `json:"hashtags"`
 }
 
-// loadReadyMade reads the lists that come with the program, the highest id first.
+// loadReadyMade returns the embedded ready-made lists, by descending id.
 func loadReadyMade() ([]readyMadeList, error) {
 	names, err := fs.Glob(readyMadeFiles, "readymade/*.json")
 	if err != nil {
@@ -70,18 +70,18 @@ func loadReadyMade() ([]readyMadeList, error) {
 	return out, nil
 }
 
-// parseReadyMade reads one list. It holds itself to the rules of every other list.
+// parseReadyMade parses and validates a ready-made list. The rules for teams' lists apply.
 func parseReadyMade(raw []byte) (readyMadeList, error) {
 	var f readyMadeFile
 	if err := json.Unmarshal(raw, &f, json.RejectUnknownMembers(true)); err != nil {
-		return readyMadeList{}, err //nolint:wrapcheck // whoever asked says which file
+		return readyMadeList{}, err //nolint:wrapcheck // the caller adds the file
 	}
 	l, err := CreateInput{Name: f.Name, Platform: f.Platform, Color: f.Color, Icon: f.Icon}.newList(0)
 	if err != nil {
 		return readyMadeList{}, err
 	}
 	if f.ID < 1 || f.ID >= firstTeamListID || f.Origin == "" || f.Language == "" {
-		return readyMadeList{}, errors.New("it lacks an id of its kind, a language, or where it comes from")
+		return readyMadeList{}, errors.New("the id is out of range, or the language or origin is missing")
 	}
 	l.ID = f.ID
 	r := readyMadeList{List: l, language: f.Language}
@@ -95,24 +95,25 @@ func parseReadyMade(raw []byte) (readyMadeList, error) {
 }
 
 func (r *readyMadeList) addGroup(g readyMadeGroup) error {
-	if name, err := parseLine("subcategory", g.Subcategory, MaxSubcategory); err != nil || name != g.Subcategory || name == "" {
-		return fmt.Errorf("%q is no subcategory", g.Subcategory)
+	if name, err := parseLine("subcategory", g.Subcategory, MaxSubcategory); err != nil || name != g.Subcategory ||
+		name == "" {
+		return fmt.Errorf("invalid subcategory %q", g.Subcategory)
 	}
 	for name := range strings.FieldsSeq(g.Hashtags) {
-		tag, err := provider.Hashtag(name)
+		tag, err := provider.ParseHashtag(name)
 		if err != nil || tag != name || !utf8.ValidString(name) {
-			return fmt.Errorf("%q is not how a hashtag stands in a list", name)
+			return fmt.Errorf("hashtag %q is not in normal form", name)
 		}
 		if slices.ContainsFunc(r.items, func(i Item) bool { return i.Hashtag == tag }) {
-			return fmt.Errorf("%q is there twice", name)
+			return fmt.Errorf("duplicate hashtag %q", name)
 		}
 		r.items = append(r.items, Item{tag, g.Subcategory})
 	}
 	return nil
 }
 
-// ReadyMadeHashtags returns the hashtags of the ready-made lists for a platform, each once, those of the first list first. Lists that
-// are tied to none are for every platform.
+// ReadyMadeHashtags returns the distinct hashtags of the ready-made lists for a platform, those of the first list
+// first. Lists for all platforms are included.
 func (s *Service) ReadyMadeHashtags(platform string) []string {
 	var out []string
 	seen := map[string]bool{}

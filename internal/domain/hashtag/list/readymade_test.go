@@ -46,9 +46,12 @@ func TestReadyMade(t *testing.T) {
 	}
 }
 
-// kept are the ids that were given to lists for good: clients may hold them. New lists are added, none is changed or reused.
-var kept = map[int64]string{1: "Food", 2: "Coffee and baking", 3: "Travel", 4: "Fitness", 5: "Fashion", 6: "Photography", 20: "Small business", 22: "Events and festivals",
-	24: "The seasons", 33: "Reels and Stories", 34: "Corners of TikTok", 35: "Deutsch: Alltag und Genuss", 40: "日本語：カフェと旅", 43: "Bahasa Indonesia: keseharian"}
+// kept are the ids that were given to lists for good: clients may hold them. New lists are added, none is changed or
+// reused.
+var kept = map[int64]string{1: "Food", 2: "Coffee and baking", 3: "Travel", 4: "Fitness", 5: "Fashion",
+	6: "Photography", 20: "Small business", 22: "Events and festivals",
+	24: "The seasons", 33: "Reels and Stories", 34: "Corners of TikTok", 35: "Deutsch: Alltag und Genuss",
+	40: "日本語：カフェと旅", 43: "Bahasa Indonesia: keseharian"}
 
 func TestIdsOfReadyMadeStay(t *testing.T) {
 	all, err := loadReadyMade()
@@ -68,8 +71,10 @@ func TestReadyMadeThatIsWrong(t *testing.T) {
 		t.Fatalf("%+v %v", r, err)
 	}
 	for _, c := range []struct{ old, wrong string }{
-		{`"id":7`, `"id":0`}, {`"id":7`, `"id":1000000`}, {`"name":"N"`, `"name":" "`}, {`"language":"en",`, ``}, {`"origin":"us",`, ``}, {`"N"`, `"N","colour":"x"`},
-		{`"N"`, `"N","color":"red"`}, {`"N"`, `"N","icon":"ri-none-such"`}, {`"a b"`, `"a A"`}, {`"a b"`, `"a #b"`}, {`"a b"`, `"a a"`}, {`"a b"`, `"a 2024"`},
+		{`"id":7`, `"id":0`}, {`"id":7`, `"id":1000000`}, {`"name":"N"`, `"name":" "`}, {`"language":"en",`, ``},
+		{`"origin":"us",`, ``}, {`"N"`, `"N","colour":"x"`},
+		{`"N"`, `"N","color":"red"`}, {`"N"`, `"N","icon":"ri-none-such"`}, {`"a b"`, `"a A"`}, {`"a b"`, `"a #b"`},
+		{`"a b"`, `"a a"`}, {`"a b"`, `"a 2024"`},
 		{`"S"`, `""`}, {`"S"`, `" S"`}, {`"S"`, `"` + strings.Repeat("S", 51) + `"`}, {`}]}`, `}`},
 	} {
 		text := strings.Replace(good, c.old, c.wrong, 1)
@@ -99,9 +104,11 @@ func TestReadyMadeWithoutFigures(t *testing.T) {
 			t.Errorf("with a source: %q", before.Notes)
 		}
 		for i, h := range before.Data.Hashtags {
-			w.known.of["instagram "+h.Hashtag] = stats.Figures{Platform: "instagram", Hashtag: h.Hashtag, Score: new(50.0)}
+			w.known.of["instagram "+h.Hashtag] = stats.Figures{Platform: "instagram", Hashtag: h.Hashtag,
+				Score: new(50.0)}
 			if i == 0 {
-				if notes := open().Notes; len(notes) != 1 || !strings.Contains(notes[0], "44 of 45 hashtags have no figures yet") {
+				if notes := open().Notes; len(notes) != 1 || !strings.Contains(notes[0],
+					"44 of 45 hashtags have no figures yet") {
 					t.Errorf("with one known: %q", notes)
 				}
 			}

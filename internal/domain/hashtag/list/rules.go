@@ -12,7 +12,7 @@ import (
 	"pressroom/internal/domain/provider"
 )
 
-// Why a hashtag was refused (contract, Records).
+// Reasons for refusing a hashtag.
 const (
 	reasonEmpty      = "empty"
 	reasonTooLong    = "too_long"
@@ -21,18 +21,18 @@ const (
 	reasonBanned     = "banned"
 )
 
-// Refused is a hashtag that was not added, and why.
+// Refused is a hashtag that was not added, with the reason.
 type Refused struct {
-	Hashtag string `json:"hashtag" jsonschema:"As it was sent where it is no hashtag: at most 100 characters of it, without control characters. Else as it would stand in the list."`
-	Reason  string `json:"reason" enum:"empty|too_long|bad_characters|list_full|banned" jsonschema:"list_full: the list has as many hashtags as the plan allows. banned: the service takes no such hashtag for the list's network."`
+	Hashtag string `json:"hashtag" jsonschema:"The hashtag, or up to 100 characters of an invalid one as sent, without control characters."`
+	Reason  string `json:"reason" enum:"empty|too_long|bad_characters|list_full|banned" jsonschema:"list_full: the plan's limit is reached. banned: the service does not accept it for this network."`
 }
 
-// parseHashtags reads what was sent: the hashtags in it, each once and in their order, and what is none.
+// parseHashtags returns the distinct hashtags of a request in order, and the refused ones.
 func parseHashtags(platform string, sent []string) ([]string, []Refused) {
 	tags, refused := make([]string, 0, len(sent)), []Refused{}
 	met, bad := make(map[string]bool, len(sent)), map[Refused]bool{}
 	for _, text := range sent {
-		tag, err := provider.HashtagOf(platform, text)
+		tag, err := provider.ParseHashtagFor(platform, text)
 		if err != nil {
 			if r := (Refused{sanitize(text), reasonOf(err)}); !bad[r] {
 				bad[r], refused = true, append(refused, r)
@@ -46,7 +46,7 @@ func parseHashtags(platform string, sent []string) ([]string, []Refused) {
 	return tags, refused
 }
 
-// reasonOf is why a text is no hashtag.
+// reasonOf returns the reason for an error of provider.ParseHashtag.
 func reasonOf(err error) string {
 	switch {
 	case errors.Is(err, provider.ErrHashtagEmpty):
@@ -57,7 +57,7 @@ func reasonOf(err error) string {
 	return reasonCharacters
 }
 
-// sanitize is the beginning of a text without what is not seen: it may have been sent by mistake, and is shown again.
+// sanitize returns the beginning of an invalid hashtag without invisible characters, safe to show.
 func sanitize(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) {
@@ -75,21 +75,22 @@ func sanitize(text string) string {
 	return text
 }
 
-// banList are the hashtags that the operator takes nowhere, by platform; those of the empty one are of any.
+// banList holds the hashtags that the operator bans, by platform. The empty platform has those of all.
 type banList map[string]map[string]bool
 
-// newBanned reads the operator's hashtags, however they are written.
+// newBanned parses the operator's banned hashtags.
 func newBanned(byPlatform map[string][]string) (banList, error) {
 	out := banList{"": {}}
 	for platform, sent := range byPlatform {
 		if !slices.Contains(platforms, platform) {
-			return nil, fmt.Errorf("banned_hashtags names %s, which lists cannot be tied to; there are: %s", platform, strings.Join(platforms, ", "))
+			return nil, fmt.Errorf("banned_hashtags: unknown platform %s; use one of: %s", platform,
+				strings.Join(platforms, ", "))
 		}
 		out[platform] = make(map[string]bool, len(sent))
 		for n, text := range sent {
-			tag, err := provider.HashtagOf(platform, text)
+			tag, err := provider.ParseHashtagFor(platform, text)
 			if err != nil {
-				return nil, fmt.Errorf("banned_hashtags of %s, number %d: %w", platform, n+1, err)
+				return nil, fmt.Errorf("banned_hashtags: %s: entry %d: %w", platform, n+1, err)
 			}
 			out[platform][tag], out[""][tag] = true, true
 		}
@@ -97,8 +98,8 @@ func newBanned(byPlatform map[string][]string) (banList, error) {
 	return out, nil
 }
 
-// filter parts hashtags into those that a list takes and those that it does not, where it has room for so many; a
-// negative room has no end.
+// filter splits hashtags into those that a list with the given number of free places accepts and the refused ones. A
+// negative number means unlimited.
 func (b banList) filter(platform string, tags []string, room int64) ([]string, []Refused) {
 	var taken []string
 	var refused []Refused
@@ -115,34 +116,38 @@ func (b banList) filter(platform string, tags []string, room int64) ([]string, [
 	return taken, refused
 }
 
-// MaxName and MaxSubcategory are how long those may be, in characters.
+// Maximum lengths in characters.
 const (
 	MaxName        = 50
 	MaxSubcategory = 50
 )
 
-// parseLine reads a text of one line, without the spaces around it.
+// parseLine returns a single-line text without surrounding space.
 func parseLine(argument, text string, most int) (string, error) {
 	text = strings.TrimSpace(text)
 	switch {
 	case utf8.RuneCountInString(text) > most:
-		return "", apierr.Invalid(apierr.TooLong, argument, fmt.Sprintf("The argument %s takes at most %d characters. It is not shortened.", argument, most))
-	case !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp) }):
-		return "", apierr.Invalid(apierr.Malformed, argument, "The argument "+argument+" has to be one line without control characters.")
+		return "", apierr.Invalid(apierr.TooLong, argument, fmt.Sprintf("The argument %s is limited to %d characters.",
+			argument, most))
+	case !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool {
+		return unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp)
+	}):
+		return "", apierr.Invalid(apierr.Malformed, argument, "The argument "+argument+" must be a single line "+
+			"without control characters.")
 	}
 	return text, nil
 }
 
-// parseName reads the name of a list: something of it has to be seen.
+// parseName returns the name of a list, which must have a visible character.
 func parseName(text string) (string, error) {
 	name, err := parseLine("name", text, MaxName)
 	if err == nil && !strings.ContainsFunc(name, isVisible) {
-		err = apierr.Invalid(apierr.TooShort, "name", "A list needs a name that can be seen.")
+		err = apierr.Invalid(apierr.TooShort, "name", "The name must have a visible character.")
 	}
 	return name, err
 }
 
-// parseSubcategory reads the label of hashtags: one of which nothing is seen is none.
+// parseSubcategory returns the label of hashtags. One without a visible character is empty.
 func parseSubcategory(text string) (string, error) {
 	label, err := parseLine("subcategory", text, MaxSubcategory)
 	if !strings.ContainsFunc(label, isVisible) {
@@ -151,30 +156,31 @@ func parseSubcategory(text string) (string, error) {
 	return label, err
 }
 
-// isVisible tells what is seen of a text. Blanks that count as letters or signs are not: the fillers of Korean, the
-// braille pattern without dots.
+// isVisible reports whether a character is visible. Hangul fillers and the empty braille pattern are not, although they
+// count as letters or symbols.
 func isVisible(r rune) bool {
 	const noDots = '\u2800'
 	return r != noDots && !unicode.IsSpace(r) &&
 		!unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
-// parseIcon reads the token of an icon; empty for none.
+// parseIcon validates an icon token, which may be empty.
 func parseIcon(token string) (string, error) {
 	if token != "" && !IsIcon(token) {
-		return "", apierr.Invalid(apierr.NotAllowedValue, "icon", "There is no such icon. The argument icon takes ri- and a name of Remix Icon, such as ri-hashtag or ri-plane-line.")
+		return "", apierr.Invalid(apierr.NotAllowedValue, "icon", "Unknown icon. Use the name of a Remix Icon, such "+
+			"as ri-hashtag or ri-plane-line.")
 	}
 	return token, nil
 }
 
-// parseColor reads a colour; empty for none.
+// parseColor normalizes a color, which may be empty.
 func parseColor(text string) (string, error) {
 	if text == "" {
 		return "", nil
 	}
 	digits, found := strings.CutPrefix(strings.ToLower(text), "#")
 	if !found || len(digits) != 6 || strings.Trim(digits, "0123456789abcdef") != "" {
-		return "", apierr.Invalid(apierr.Malformed, "color", "The argument color takes # and six hexadecimal digits.")
+		return "", apierr.Invalid(apierr.Malformed, "color", "The argument color must be # and six hexadecimal digits.")
 	}
 	return "#" + digits, nil
 }

@@ -18,8 +18,10 @@ import (
 func TestSaid(t *testing.T) {
 	t.Parallel()
 	for want, c := range map[string]Changed{
-		"7. Added: 2, in the list already: 1.":                                               {Entry: Entry{ID: 7}, Added: []string{"a", "b"}, AlreadyPresent: []string{"c"}},
-		"7. Added: 0, in the list already: 0. Refused: 3 (bad_characters: 2, list_full: 1).": {Entry: Entry{ID: 7}, Refused: []Refused{{"a b", reasonCharacters}, {"d", reasonFull}, {"c d", reasonCharacters}}},
+		"7. Added: 2, in the list already: 1.": {Entry: Entry{ID: 7},
+			Added: []string{"a", "b"}, AlreadyPresent: []string{"c"}},
+		"7. Added: 0, in the list already: 0. Refused: 3 (bad_characters: 2, list_full: 1).": {Entry: Entry{ID: 7},
+			Refused: []Refused{{"a b", reasonCharacters}, {"d", reasonFull}, {"c d", reasonCharacters}}},
 	} {
 		if got := c.summary(); got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -34,19 +36,28 @@ func TestSorted(t *testing.T) {
 		tags     []string
 		refused  []Refused
 	}{
-		"nothing":              {},
-		"with and without #":   {sent: []string{"once", "#once", "ONCE", "＃ｏｎｃｅ", " #once "}, tags: []string{"once"}},
-		"in their order":       {sent: []string{"c", "a", "b", "a"}, tags: []string{"c", "a", "b"}},
-		"other scripts":        {sent: []string{"#旅行", "cafe\u0301", "МОРЕ"}, tags: []string{"旅行", "café", "море"}},
-		"empty":                {sent: []string{"", "#", "  "}, refused: []Refused{{"", "empty"}, {"#", "empty"}, {"  ", "empty"}}},
-		"too long":             {sent: []string{strings.Repeat("l", 101)}, refused: []Refused{{strings.Repeat("l", 100), "too_long"}}},
-		"very long":            {sent: []string{strings.Repeat("旅", 3000)}, refused: []Refused{{strings.Repeat("旅", 100), "too_long"}}},
-		"the longest":          {sent: []string{strings.Repeat("l", 100)}, tags: []string{strings.Repeat("l", 100)}},
-		"characters":           {sent: []string{"a b", "a-b", "2024", "❤"}, refused: []Refused{{"a b", "bad_characters"}, {"a-b", "bad_characters"}, {"2024", "bad_characters"}, {"❤", "bad_characters"}}},
-		"what is not seen":     {sent: []string{"a\tb\u202e\n\x1b[31m"}, refused: []Refused{{"ab[31m", "bad_characters"}}},
-		"refused once":         {sent: []string{"a b", "a b", "a\u200e b"}, refused: []Refused{{"a b", "bad_characters"}}},
-		"a link":               {platform: provider.TikTok, sent: []string{"https://www.tiktok.com/tag/travel"}, tags: []string{"travel"}},
-		"another network's":    {platform: provider.Instagram, sent: []string{"https://www.tiktok.com/tag/travel"}, refused: []Refused{{"https://www.tiktok.com/tag/travel", "bad_characters"}}},
+		"nothing":            {},
+		"with and without #": {sent: []string{"once", "#once", "ONCE", "＃ｏｎｃｅ", " #once "}, tags: []string{"once"}},
+		"in their order":     {sent: []string{"c", "a", "b", "a"}, tags: []string{"c", "a", "b"}},
+		"other scripts":      {sent: []string{"#旅行", "cafe\u0301", "МОРЕ"}, tags: []string{"旅行", "café", "море"}},
+		"empty": {sent: []string{"", "#", "  "}, refused: []Refused{{"", "empty"}, {"#", "empty"},
+			{"  ", "empty"}}},
+		"too long": {sent: []string{strings.Repeat("l", 101)}, refused: []Refused{{strings.Repeat("l", 100),
+			"too_long"}}},
+		"very long": {sent: []string{strings.Repeat("旅", 3000)},
+			refused: []Refused{{strings.Repeat("旅", 100), "too_long"}}},
+		"the longest": {sent: []string{strings.Repeat("l", 100)}, tags: []string{strings.Repeat("l", 100)}},
+		"characters": {sent: []string{"a b", "a-b", "2024", "❤"},
+			refused: []Refused{{"a b", "bad_characters"}, {"a-b", "bad_characters"}, {"2024", "bad_characters"},
+				{"❤", "bad_characters"}}},
+		"what is not seen": {sent: []string{"a\tb\u202e\n\x1b[31m"},
+			refused: []Refused{{"ab[31m", "bad_characters"}}},
+		"refused once": {sent: []string{"a b", "a b", "a\u200e b"},
+			refused: []Refused{{"a b", "bad_characters"}}},
+		"a link": {platform: provider.TikTok, sent: []string{"https://www.tiktok.com/tag/travel"},
+			tags: []string{"travel"}},
+		"another network's": {platform: provider.Instagram, sent: []string{"https://www.tiktok.com/tag/travel"},
+			refused: []Refused{{"https://www.tiktok.com/tag/travel", "bad_characters"}}},
 		"tied to none, a link": {sent: []string{"https://www.tiktok.com/tag/travel"}, tags: []string{"travel"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -61,7 +72,7 @@ func TestSorted(t *testing.T) {
 	}
 }
 
-// Whatever is sent, each text is a hashtag or refused, what comes out is clean, and sending that again gives the same.
+// For any input, each text is either a hashtag or refused, the result is in normal form, and parsing is idempotent.
 func TestSortedIsClean(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sent := rapid.SliceOf(rapid.OneOf(rapid.String(), rapid.StringMatching(`#?[a-cA-C]{1,2}`))).Draw(t, "sent")
@@ -93,9 +104,11 @@ func TestFit(t *testing.T) {
 		taken    []string
 		refused  []Refused
 	}{
-		"no end":          {"instagram", -1, []string{"a", "b", "worse", "c"}, []Refused{{"bad", "banned"}}},
-		"room for some":   {"instagram", 2, []string{"a", "b"}, []Refused{{"bad", "banned"}, {"worse", "list_full"}, {"c", "list_full"}}},
-		"no room":         {"tiktok", 0, nil, []Refused{{"a", "list_full"}, {"bad", "list_full"}, {"b", "list_full"}, {"worse", "banned"}, {"c", "list_full"}}},
+		"no end": {"instagram", -1, []string{"a", "b", "worse", "c"}, []Refused{{"bad", "banned"}}},
+		"room for some": {"instagram", 2, []string{"a", "b"}, []Refused{{"bad", "banned"}, {"worse", "list_full"},
+			{"c", "list_full"}}},
+		"no room": {"tiktok", 0, nil, []Refused{{"a", "list_full"}, {"bad", "list_full"}, {"b", "list_full"},
+			{"worse", "banned"}, {"c", "list_full"}}},
 		"just enough":     {"tiktok", 4, []string{"a", "bad", "b", "c"}, []Refused{{"worse", "banned"}}},
 		"tied to none":    {"", 9, []string{"a", "b", "c"}, []Refused{{"bad", "banned"}, {"worse", "banned"}}},
 		"another network": {"tiktok", 9, []string{"a", "bad", "b", "c"}, []Refused{{"worse", "banned"}}},
@@ -182,12 +195,14 @@ func TestLabels(t *testing.T) {
 }
 
 func TestColors(t *testing.T) {
-	for text, want := range map[string]string{"": "", "#12ab9F": "#12ab9f", "#000000": "#000000", "#FFFFFF": "#ffffff"} {
+	for text, want := range map[string]string{"": "", "#12ab9F": "#12ab9f", "#000000": "#000000",
+		"#FFFFFF": "#ffffff"} {
 		if got, err := parseColor(text); got != want || err != nil {
 			t.Errorf("%q: %q, %v", text, got, err)
 		}
 	}
-	for _, text := range []string{"red", "12ab9f", "#abc", "#12ab9fff", "#12ab9g", "#12ab9f\n", "＃12ab9f", "#12ab9é", " #12ab9f", "##2ab9f"} {
+	for _, text := range []string{"red", "12ab9f", "#abc", "#12ab9fff", "#12ab9g", "#12ab9f\n", "＃12ab9f", "#12ab9é",
+		" #12ab9f", "##2ab9f"} {
 		if got, err := parseColor(text); err == nil || got != "" {
 			t.Errorf("%q was taken for %q", text, got)
 		}
@@ -203,12 +218,14 @@ func TestIcons(t *testing.T) {
 			t.Errorf("%q is no name of an icon", name)
 		}
 	}
-	for _, token := range []string{"", "ri-hashtag", "ri-plane-line", "ri-plane-fill", "ri-24-hours-line", "ri-instagram-fill", "ri-zzz-fill", "ri-bold"} {
+	for _, token := range []string{"", "ri-hashtag", "ri-plane-line", "ri-plane-fill", "ri-24-hours-line",
+		"ri-instagram-fill", "ri-zzz-fill", "ri-bold"} {
 		if got, err := parseIcon(token); got != token || err != nil {
 			t.Errorf("%q: %q, %v", token, got, err)
 		}
 	}
-	for _, token := range []string{"ri-", "fa-star", "ri-<script>", "ri-a b", "ri-plane", "ri-hashtag-line", "ri-hashtag-fill", "ri-bold-line", "plane-line", "RI-plane-line", "ri-plane-line\n", "ri-#"} {
+	for _, token := range []string{"ri-", "fa-star", "ri-<script>", "ri-a b", "ri-plane", "ri-hashtag-line",
+		"ri-hashtag-fill", "ri-bold-line", "plane-line", "RI-plane-line", "ri-plane-line\n", "ri-#"} {
 		got, err := parseIcon(token)
 		if err == nil || got != "" {
 			t.Errorf("%q was taken", token)

@@ -15,17 +15,19 @@ const columns = `id, team_id, name, platform, color, icon, size, last_position, 
 
 func scan(row func(...any) error, l *List) error {
 	var created int64
-	err := row(&l.ID, &l.TeamID, &l.Name, &l.Platform, &l.Color, &l.Icon, &l.Size, &l.lastPosition, &l.revision, &created)
+	err := row(&l.ID, &l.TeamID, &l.Name, &l.Platform, &l.Color, &l.Icon, &l.Size, &l.lastPosition, &l.revision,
+		&created)
 	l.CreatedAt = db.Time(created)
 	return err
 }
 
 func scanLists(rows *sql.Rows, l *List) error { return scan(rows.Scan, l) }
 
-// read reads a team's own list. One that is not there and another team's are missing alike.
+// read returns a team's list, or not_found.
 func read(ctx context.Context, q db.Querier, team, id int64, end string) (List, error) {
 	var l List
-	err := scan(q.QueryRow(ctx, `SELECT `+columns+` FROM hashtag_lists WHERE team_id = ? AND id = ?`+end, team, id).Scan, &l)
+	err := scan(q.QueryRow(ctx, `SELECT `+columns+` FROM hashtag_lists WHERE team_id = ? AND id = ?`+end, team, id).
+		Scan, &l)
 	if errors.Is(err, sql.ErrNoRows) {
 		return l, apierr.Missing()
 	}
@@ -35,18 +37,18 @@ func read(ctx context.Context, q db.Querier, team, id int64, end string) (List, 
 	return l, nil
 }
 
-// lock reads a team's own list that the transaction is going to change. A ready-made one cannot be changed.
+// lock returns a team's list and locks its row. Ready-made lists cannot be locked.
 func (s *Service) lock(ctx context.Context, tx *db.Tx, team, id int64) (List, error) {
 	if id < firstTeamListID {
 		if _, found := s.findReadyMade(id); !found {
 			return List{}, apierr.Missing()
 		}
-		return List{}, apierr.BadState("ready_made", "Ready-made lists cannot be changed. Make a list of your own.")
+		return List{}, apierr.BadState("ready_made", "Ready-made lists cannot be changed. Create a list of your own.")
 	}
 	return read(ctx, tx, team, id, s.db.ForUpdate())
 }
 
-// page is one page of a team's own lists as SQL, the newest first.
+// page returns the query for a page of a team's lists, newest first.
 func page(team int64, platform string, before int64, most int) (string, []any) {
 	where, args := `team_id = ? AND id < ?`, []any{team, before}
 	if platform != "" {
@@ -57,27 +59,31 @@ func page(team int64, platform string, before int64, most int) (string, []any) {
 
 func (s *Service) insert(ctx context.Context, tx *db.Tx, l *List) error {
 	l.CreatedAt = tx.Now()
-	err := tx.QueryRow(ctx, `INSERT INTO hashtag_lists (team_id, name, platform, color, icon, created_at) VALUES (?, ?, ?, ?, ?, ?) RETURNING id`,
+	err := tx.QueryRow(ctx, `INSERT INTO hashtag_lists (team_id, name, platform, color, icon, created_at)
+		VALUES (?, ?, ?, ?, ?, ?) RETURNING id`,
 		l.TeamID, l.Name, l.Platform, l.Color, l.Icon, db.Micros(l.CreatedAt)).Scan(&l.ID)
 	if err != nil {
-		return fmt.Errorf("making a hashtag list: %w", err)
+		return fmt.Errorf("creating a hashtag list: %w", err)
 	}
 	return nil
 }
 
-// itemsQuery is all that a list holds, in its order.
-const itemsQuery = `SELECT hashtag, subcategory FROM hashtag_list_items WHERE list_id = (SELECT id FROM hashtag_lists WHERE team_id = ? AND id = ?) ORDER BY position`
+// itemsQuery selects the hashtags of a list in order.
+const itemsQuery = `SELECT hashtag, subcategory FROM hashtag_list_items WHERE list_id = (SELECT id FROM hashtag_lists
+	WHERE team_id = ? AND id = ?) ORDER BY position`
 
 func (s *Service) items(ctx context.Context, l List) ([]Item, error) {
-	items, err := db.AllOf(ctx, s.db, int(l.Size), func(rows *sql.Rows, i *Item) error { return rows.Scan(&i.Hashtag, &i.Subcategory) }, itemsQuery, l.TeamID, l.ID)
+	items, err := db.AllOf(ctx, s.db, int(l.Size), func(rows *sql.Rows, i *Item) error {
+		return rows.Scan(&i.Hashtag, &i.Subcategory)
+	}, itemsQuery, l.TeamID, l.ID)
 	if err != nil {
 		return nil, fmt.Errorf("reading the hashtags of a list: %w", err)
 	}
 	return items, nil
 }
 
-// positionsJSON are hashtags with the positions behind one, as JSON: both databases make rows of an object by json_each, so
-// that one argument holds any number of hashtags.
+// positionsJSON returns hashtags with consecutive positions as a JSON object for json_each, which passes any number of
+// rows in one parameter.
 func positionsJSON(tags []string, last int64) (string, error) {
 	places := make(map[string]int64, len(tags))
 	for n, tag := range tags {
@@ -85,26 +91,28 @@ func positionsJSON(tags []string, last int64) (string, error) {
 	}
 	raw, err := json.Marshal(places)
 	if err != nil {
-		return "", fmt.Errorf("writing hashtags as rows: %w", err)
+		return "", fmt.Errorf("encoding hashtags: %w", err)
 	}
 	return string(raw), nil
 }
 
-const presentQuery = `SELECT hashtag FROM hashtag_list_items WHERE list_id = ? AND hashtag IN (SELECT key FROM json_each(?))`
+const presentQuery = `SELECT hashtag FROM hashtag_list_items WHERE list_id = ? AND hashtag IN (SELECT key
+	FROM json_each(?))`
 
-// existing is which of the hashtags a list has already.
+// existing returns which of the hashtags the list has already.
 func existing(ctx context.Context, q db.Querier, list int64, tags []string) (map[string]bool, error) {
 	out := map[string]bool{}
 	if len(tags) == 0 {
 		return out, nil
 	}
-	asked, err := positionsJSON(tags, 0)
+	rows, err := positionsJSON(tags, 0)
 	if err != nil {
 		return nil, err
 	}
-	found, err := db.All(ctx, q, func(rows *sql.Rows, tag *string) error { return rows.Scan(tag) }, presentQuery, list, asked)
+	found, err := db.All(ctx, q, func(rows *sql.Rows, tag *string) error { return rows.Scan(tag) }, presentQuery, list,
+		rows)
 	if err != nil {
-		return nil, fmt.Errorf("looking for hashtags of a list: %w", err)
+		return nil, fmt.Errorf("finding hashtags in a list: %w", err)
 	}
 	for _, tag := range found {
 		out[tag] = true
@@ -112,14 +120,15 @@ func existing(ctx context.Context, q db.Querier, list int64, tags []string) (map
 	return out, nil
 }
 
-// append adds hashtags to the end of a list that is held and has none of them.
+// append adds new hashtags to the end of a locked list.
 func (l *List) append(ctx context.Context, tx *db.Tx, tags []string, subcategory string) error {
 	rows, err := positionsJSON(tags, l.lastPosition)
 	if err != nil {
 		return err
 	}
 	_, err = tx.Exec(ctx, `INSERT INTO hashtag_list_items (list_id, position, hashtag, subcategory)
-		SELECT CAST(? AS BIGINT), CAST(CAST(value AS TEXT) AS BIGINT), key, CAST(? AS TEXT) FROM json_each(?)`, l.ID, subcategory, rows)
+		SELECT CAST(? AS BIGINT), CAST(CAST(value AS TEXT) AS BIGINT), key, CAST(? AS TEXT) FROM json_each(?)`, l.ID,
+		subcategory, rows)
 	if err != nil {
 		return fmt.Errorf("adding hashtags to a list: %w", err)
 	}
@@ -129,24 +138,26 @@ func (l *List) append(ctx context.Context, tx *db.Tx, tags []string, subcategory
 }
 
 func (l *List) saveSize(ctx context.Context, tx *db.Tx) error {
-	if _, err := tx.Exec(ctx, `UPDATE hashtag_lists SET size = ?, last_position = ?, revision = revision + 1 WHERE team_id = ? AND id = ?`, l.Size, l.lastPosition, l.TeamID, l.ID); err != nil {
+	if _, err := tx.Exec(ctx, `UPDATE hashtag_lists SET size = ?, last_position = ?, revision = revision + 1
+		WHERE team_id = ? AND id = ?`, l.Size, l.lastPosition, l.TeamID, l.ID); err != nil {
 		return fmt.Errorf("counting the hashtags of a list: %w", err)
 	}
 	return nil
 }
 
-const inAnyListQuery = `SELECT COUNT(*) FROM (SELECT 1 FROM hashtag_list_items i JOIN hashtag_lists l ON l.id = i.list_id WHERE i.hashtag = ? AND l.platform IN (?, '') LIMIT 1) held`
+const inAnyListQuery = `SELECT COUNT(*) FROM (SELECT 1 FROM hashtag_list_items i
+	JOIN hashtag_lists l ON l.id = i.list_id WHERE i.hashtag = ? AND l.platform IN (?, '') LIMIT 1) held`
 
-// InAnyList tells whether a list of some team holds a hashtag for a platform. A list that is tied to none holds it for each.
+// InAnyList reports whether any team's list for the platform or for all platforms contains a hashtag.
 func (*Service) InAnyList(ctx context.Context, q db.Querier, platform, hashtag string) (bool, error) {
 	var n int64
 	if err := q.QueryRow(ctx, inAnyListQuery, hashtag, platform).Scan(&n); err != nil {
-		return false, fmt.Errorf("looking for lists with a hashtag: %w", err)
+		return false, fmt.Errorf("finding lists with a hashtag: %w", err)
 	}
 	return n > 0, nil
 }
 
-// Home is the one of some teams that has a list of its own; not_found where none has it.
+// Home returns which of the teams owns a list, or not_found.
 func (s *Service) Home(ctx context.Context, id int64, teams []int64) (int64, error) {
 	home, err := db.Home(ctx, s.db, `hashtag_lists WHERE id = ?`, id, teams)
 	if errors.Is(err, sql.ErrNoRows) {

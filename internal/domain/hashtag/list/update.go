@@ -9,12 +9,12 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Change is what becomes of a list; what is nil stays. An empty colour or icon is taken away.
+// Change lists the fields of a list to change; nil leaves a field as it is. An empty color or icon removes it.
 type Change struct {
 	Name, Color, Icon *string
 }
 
-// apply lays the change over a list.
+// apply validates the change and applies it to a list.
 func (c Change) apply(l *List) error {
 	for _, part := range []struct {
 		given *string
@@ -33,7 +33,7 @@ func (c Change) apply(l *List) error {
 	return nil
 }
 
-// Change renames a list of the team's own, or changes how it is marked.
+// Change changes the name, color or icon of a team's list.
 func (s *Service) Change(ctx context.Context, team int64, by auditlog.Actor, id int64, change Change) (List, error) {
 	var out List
 	err := s.db.InTx(ctx, "hashtags.change_list", func(ctx context.Context, tx *db.Tx) error {
@@ -44,7 +44,8 @@ func (s *Service) Change(ctx context.Context, team int64, by auditlog.Actor, id 
 		if err := change.apply(&l); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, `UPDATE hashtag_lists SET name = ?, color = ?, icon = ? WHERE team_id = ? AND id = ?`, l.Name, l.Color, l.Icon, team, id); err != nil {
+		if _, err := tx.Exec(ctx, `UPDATE hashtag_lists SET name = ?, color = ?, icon = ? WHERE team_id = ? AND id = ?`,
+			l.Name, l.Color, l.Icon, team, id); err != nil {
 			return fmt.Errorf("changing a hashtag list: %w", err)
 		}
 		out = l
@@ -53,7 +54,7 @@ func (s *Service) Change(ctx context.Context, team int64, by auditlog.Actor, id 
 	return out, err
 }
 
-// Remove takes a hashtag out of a list of the team's own; one that is not in it is missing. The others keep their order.
+// Remove removes a hashtag from a team's list. It fails with not_found if the list does not contain it.
 func (s *Service) Remove(ctx context.Context, team int64, by auditlog.Actor, id int64, hashtag string) error {
 	return s.db.InTx(ctx, "hashtags.remove", func(ctx context.Context, tx *db.Tx) error {
 		l, err := s.lock(ctx, tx, team, id)
@@ -62,7 +63,7 @@ func (s *Service) Remove(ctx context.Context, team int64, by auditlog.Actor, id 
 		}
 		gone, err := tx.Exec(ctx, `DELETE FROM hashtag_list_items WHERE list_id = ? AND hashtag = ?`, l.ID, hashtag)
 		if err != nil {
-			return fmt.Errorf("taking a hashtag out of a list: %w", err)
+			return fmt.Errorf("removing a hashtag from a list: %w", err)
 		}
 		if gone == 0 {
 			return apierr.Missing()
@@ -75,7 +76,7 @@ func (s *Service) Remove(ctx context.Context, team int64, by auditlog.Actor, id 
 	})
 }
 
-// Delete takes a list of the team's own away, with all that it holds.
+// Delete deletes a team's list with its hashtags.
 func (s *Service) Delete(ctx context.Context, team int64, by auditlog.Actor, id int64) error {
 	return s.db.InTx(ctx, "hashtags.delete_list", func(ctx context.Context, tx *db.Tx) error {
 		if _, err := s.lock(ctx, tx, team, id); err != nil {

@@ -14,13 +14,13 @@ import (
 
 const (
 	maxMatches  = 100 // known hashtags that match the keyword
-	maxRelated  = 50  // hashtags that stand beside the keyword's own
-	maxEnqueued = 10  // of those, that are measured in the background where they have no figures
+	maxRelated  = 50  // hashtags related to the keyword's own
+	maxEnqueued = 10  // related hashtags without figures to measure in the background
 
-	maxHashtags = maxOwnHashtags + maxMatches + maxRelated + maxFurther // hashtags of a result
+	maxHashtags = maxOwnHashtags + maxMatches + maxRelated + maxFurther // hashtags in a result
 )
 
-// nearby is what is known around a keyword.
+// nearby holds known hashtags that match a keyword or relate to it.
 type nearby struct {
 	related []stats.Related
 	matches []stats.Figures
@@ -44,22 +44,22 @@ func figuresOf(all []stats.Related) []stats.Figures {
 	return out
 }
 
-// isComplete tells whether both the size of a hashtag and how many posts come a day are known.
+// isComplete reports whether both size and rate of a hashtag are known.
 func isComplete(f stats.Figures) bool { return f.Posts != nil && f.PostsPerDay != nil }
 
-// findings is what a search found.
+// findings is the result of a search.
 type findings struct {
-	hashtags   []stats.Figures // each with its size and rate: the keyword's own, then those that match it or stand beside it, by score
-	incomplete []stats.Figures // the keyword's own that are there, and of which too little is known
+	hashtags   []stats.Figures // complete: the keyword's own, then others by score
+	incomplete []stats.Figures // the keyword's own that exist but lack figures
 	related    []stats.Related
-	own        []string // the keyword's own, but for those that are not there
-	answered   int      // of the keyword's own, those that the source told of for this search
-	fresh      int      // of the keyword's own, those of which there are current figures
+	own        []string // the keyword's own without those that do not exist
+	answered   int      // number of own hashtags that the provider answered for this search
+	fresh      int      // number of own hashtags with current figures
 }
 
 func (f findings) isEmpty() bool { return len(f.hashtags)+len(f.incomplete)+len(f.related) == 0 }
 
-// collect puts together what is known of a keyword.
+// collect gathers what is known about a keyword.
 func (s *Service) collect(ctx context.Context, h job.LeasedJob, t task) (findings, error) {
 	var out findings
 	said, err := readAnswers(ctx, s.db, h.ID)
@@ -91,14 +91,15 @@ func (s *Service) collect(ctx context.Context, h job.LeasedJob, t task) (finding
 			out.incomplete = append(out.incomplete, f)
 		}
 	}
-	candidates := slices.Concat(knownFigures(own, known), near.matches, figuresOf(near.related), knownFigures(names, known))
+	candidates := slices.Concat(knownFigures(own, known), near.matches, figuresOf(near.related),
+		knownFigures(names, known))
 	out.hashtags = selectComplete(candidates, said)
 	slices.SortStableFunc(out.hashtags, resultOrder(own))
 	out.related = slices.DeleteFunc(near.related, func(r stats.Related) bool { return isMissing(said, r.Hashtag) })
 	return out, nil
 }
 
-// isMissing tells whether the source said that there is no such hashtag.
+// isMissing reports whether the provider answered that the hashtag does not exist.
 func isMissing(said map[string]bool, tag string) bool {
 	found, answered := said[tag]
 	return answered && !found
@@ -114,7 +115,7 @@ func knownFigures(names []string, known map[string]stats.Figures) []stats.Figure
 	return out
 }
 
-// selectComplete are those of the candidates that have figures, each once, in their order.
+// selectComplete returns the distinct candidates that have figures, in order.
 func selectComplete(candidates []stats.Figures, said map[string]bool) []stats.Figures {
 	var out []stats.Figures
 	seen := map[string]bool{}
@@ -127,8 +128,7 @@ func selectComplete(candidates []stats.Figures, said map[string]bool) []stats.Fi
 	return out
 }
 
-// resultOrder is the order of a result: the keyword's own come first, as they are named, then the others by score, the highest
-// first.
+// resultOrder returns the order of a result: the keyword's own hashtags first, then the others by descending score.
 func resultOrder(own []string) func(a, b stats.Figures) int {
 	place := func(f stats.Figures) int {
 		if at := slices.Index(own, f.Hashtag); at >= 0 {
@@ -141,7 +141,7 @@ func resultOrder(own []string) func(a, b stats.Figures) int {
 	}
 }
 
-// scoreOf is a score to order by: what has none comes last.
+// scoreOf returns the score for sorting, which is -1 if unknown.
 func scoreOf(f stats.Figures) float64 {
 	if f.Score == nil {
 		return -1
@@ -149,8 +149,8 @@ func scoreOf(f stats.Figures) float64 {
 	return *f.Score
 }
 
-// hashtagsToMeasure are the hashtags of which a later search should know more: the keyword's own, and some that stand beside them
-// without figures.
+// hashtagsToMeasure returns the hashtags to measure for later searches: the keyword's own and some related ones without
+// figures.
 func (f findings) hashtagsToMeasure() []string {
 	out := slices.Clone(f.own)
 	most := len(out) + maxEnqueued
@@ -162,7 +162,7 @@ func (f findings) hashtagsToMeasure() []string {
 	return out
 }
 
-// rows is what was found as it is kept.
+// rows returns the rows to store.
 func (f findings) rows() []row {
 	var out []row
 	for part, all := range map[string][]stats.Figures{partHashtags: f.hashtags, partIncomplete: f.incomplete} {
@@ -171,20 +171,22 @@ func (f findings) rows() []row {
 		}
 	}
 	for i, r := range f.related {
-		out = append(out, row{part: partRelated, position: i, measured: r.MeasuredAt, entry: Related{Shown: stats.Show(r.Figures), Support: r.Support, Share: r.Share, Lift: r.Lift}})
+		out = append(out, row{part: partRelated, position: i, measured: r.MeasuredAt,
+			entry: Related{Shown: stats.Show(r.Figures), Support: r.Support, Share: r.Share, Lift: r.Lift}})
 	}
 	return out
 }
 
 const (
-	unansweredNote = "The source did not tell of every hashtag of the keyword now. What was stored of the others stands here."
-	notChargedNote = "Nothing was measured for this search, and what is stored is not current: nothing was charged."
-	incompleteNote = "Of the hashtags under incomplete too little is known to say how many posts they have or how many come a day."
+	unansweredNote = "The provider did not answer for every hashtag of the keyword. The result has stored figures for " +
+		"the others."
+	notChargedNote = "Nothing was measured for this search and the stored figures are not current. Nothing was charged."
+	incompleteNote = "Too little is known about the hashtags under incomplete to give their number of posts or posts " +
+		"per day."
 )
 
-// conclude keeps what a search found, in the transaction that settles it and ends its job. Where something is known it
-// succeeds; it is charged where the source told of one of the keyword's own hashtags, or where all that it was to tell
-// of were known from the same day.
+// conclude ends a search with its findings. It succeeds if anything is known. It is charged if the provider answered
+// for one of the keyword's own hashtags, or if current figures of one were stored and no request failed.
 func (s *Service) conclude(ctx context.Context, h job.LeasedJob, t task, f findings, silent map[string]error) error {
 	if f.isEmpty() {
 		if len(silent) > 0 {
@@ -209,7 +211,7 @@ func (s *Service) conclude(ctx context.Context, h job.LeasedJob, t task, f findi
 	return s.finish(ctx, h, t, e, f.rows())
 }
 
-// errorCode says why a source did not tell: it may do so later, or no source ever does.
+// errorCode returns the job's error code for failed requests.
 func errorCode(silent map[string]error) string {
 	for _, err := range silent {
 		if !errors.Is(err, provider.ErrNotOffered) {

@@ -10,9 +10,8 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// price is what a search costs: nothing where the team has paid for the keyword, where somebody of it is searching for
-// it now, where it has a report on this very hashtag, or where no source is joined that could tell anything. It holds the
-// keyword's row.
+// price returns the price of a search. It is 0 if the team has paid for the keyword, if a search for it is running, if
+// the team has a report on the very hashtag, or if no provider is configured. It locks the keyword's row.
 func (s *Service) price(ctx context.Context, call operation.Call, in Input) (int64, error) {
 	k, err := in.keyword()
 	if err != nil {
@@ -33,8 +32,9 @@ func (s *Service) price(ctx context.Context, call operation.Call, in Input) (int
 	return cost, err
 }
 
-// paidUntil is until when a keyword is paid for, by a search or by the team's own report; zero where it is not.
-func (s *Service) paidUntil(ctx context.Context, q db.Querier, call operation.Call, platform string, k keyword, r search) (time.Time, error) {
+// paidUntil returns until when a keyword is paid for by a search or a report, or the zero time.
+func (s *Service) paidUntil(ctx context.Context, q db.Querier, call operation.Call, platform string, k keyword,
+	r search) (time.Time, error) {
 	if r.isPaid(call.Now) {
 		return r.paidUntil, nil
 	}
@@ -50,12 +50,13 @@ func (s *Service) paidUntil(ctx context.Context, q db.Querier, call operation.Ca
 }
 
 const (
-	paidNote    = "The team has paid for this keyword already, by a search or by a report on the hashtag: nothing is charged."
-	runningNote = "This keyword is being searched for already: nothing was charged again."
+	paidNote = "The team has already paid for this keyword with a search or a report on the hashtag. Nothing is " +
+		"charged."
+	runningNote = "A search for this keyword is already running. Nothing was charged again."
 )
 
-// search begins a search, or gives the one under way, or what an earlier one found: that stands in the answer whole, and
-// comes a page at a time from the job's own address alone.
+// search starts a search, or returns the running one or the stored result of an earlier one. The response holds the
+// complete result; the job's own resource pages it.
 func (s *Service) search(ctx context.Context, call operation.Call, in Input) (operation.Answer[job.Entry], error) {
 	var out operation.Answer[job.Entry]
 	k, err := in.keyword()
@@ -89,8 +90,9 @@ func (s *Service) search(ctx context.Context, call operation.Call, in Input) (op
 	return out, err
 }
 
-// startJob starts a search. One that is paid for by something else asks only for what is missing of the keyword itself.
-func (s *Service) startJob(ctx context.Context, tx *db.Tx, call operation.Call, platform string, k keyword, r search) (job.Record, []string, error) {
+// startJob starts a search. A search that was paid for otherwise fetches only missing figures of the keyword itself.
+func (s *Service) startJob(ctx context.Context, tx *db.Tx, call operation.Call, platform string, k keyword,
+	r search) (job.Record, []string, error) {
 	t := task{search: r.id, team: call.TeamID, platform: platform, words: k}
 	var notes []string
 	if call.Reservation == 0 {
@@ -102,7 +104,8 @@ func (s *Service) startJob(ctx context.Context, tx *db.Tx, call operation.Call, 
 			notes = []string{paidNote}
 		}
 	}
-	begun, err := s.Jobs.Start(ctx, tx, job.New{TeamID: t.team, Type: job.HashtagSearch, Subject: platform, Total: max(1, len(k.hashtags())), Reservation: call.Reservation})
+	begun, err := s.Jobs.Start(ctx, tx, job.New{TeamID: t.team, Type: job.HashtagSearch, Subject: platform,
+		Total: max(1, len(k.hashtags())), Reservation: call.Reservation})
 	if err != nil {
 		return begun, nil, err
 	}
@@ -116,16 +119,18 @@ func (s *Service) startJob(ctx context.Context, tx *db.Tx, call operation.Call, 
 }
 
 func recordEvent(ctx context.Context, tx *db.Tx, call operation.Call, begun job.Record, platform string) error {
-	return auditlog.Record(ctx, tx, call.TeamID, auditlog.By(call), "hashtag.search", begun.ID, map[string]any{"platform": platform})
+	return auditlog.Record(ctx, tx, call.TeamID, auditlog.By(call), "hashtag.search", begun.ID,
+		map[string]any{"platform": platform})
 }
 
-// serveStored is a job that is finished at once with what an earlier one found.
+// serveStored creates a finished job with the result of an earlier one.
 func (s *Service) serveStored(ctx context.Context, tx *db.Tx, call operation.Call, r search) (job.Record, error) {
 	found, err := job.Get(ctx, tx, call.TeamID, r.resultOf)
 	if err != nil {
 		return found, err
 	}
-	made, err := s.Jobs.Create(ctx, tx, job.New{TeamID: call.TeamID, Type: job.HashtagSearch, Subject: found.Subject, Total: 1})
+	made, err := s.Jobs.Create(ctx, tx, job.New{TeamID: call.TeamID, Type: job.HashtagSearch, Subject: found.Subject,
+		Total: 1})
 	if err != nil {
 		return made, err
 	}

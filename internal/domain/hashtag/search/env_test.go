@@ -90,8 +90,10 @@ func each(t *testing.T, run func(t *testing.T, w env)) {
 		w.script.tell(w.answerAny)
 		results := map[job.Type]job.Result{}
 		jobs, worker := job.NewStore(d, results, 5), job.NewWorker(d, queue, log)
-		reports := report.New(report.Options{DB: d, Jobs: jobs, Worker: worker, Credits: w.money, Terms: plan.Shipped(), Log: log})
-		w.Service = New(Options{DB: d, Jobs: jobs, Worker: worker, Credits: w.money, Reports: reports, Figures: stats.New(d), Terms: plan.Shipped(), Source: w.script, Log: log})
+		reports := report.New(report.Options{DB: d, Jobs: jobs, Worker: worker, Credits: w.money, Terms: plan.Shipped(),
+			Log: log})
+		w.Service = New(Options{DB: d, Jobs: jobs, Worker: worker, Credits: w.money, Reports: reports,
+			Figures: stats.New(d), Terms: plan.Shipped(), Source: w.script, Log: log})
 		results[job.HashtagSearch] = w.ReadResult
 		run(t, w.newTeam(t))
 	})
@@ -109,9 +111,11 @@ func (w env) newTeam(t *testing.T) env {
 	t.Helper()
 	var id int64
 	w.write(t, func(ctx context.Context, tx *db.Tx) error {
-		return tx.QueryRow(ctx, `INSERT INTO teams (name, timezone, content_language, plan, created_at) VALUES ('Harbour', 'UTC', 'en', 'team', 1) RETURNING id`).Scan(&id)
+		return tx.QueryRow(ctx, `INSERT INTO teams (name, timezone, content_language, plan, created_at)
+			VALUES ('Harbour', 'UTC', 'en', 'team', 1) RETURNING id`).Scan(&id)
 	})
-	w.actor = &access.Actor{TeamID: id, PersonID: 7, KeyID: id * 10, Role: access.Owner, Zone: time.UTC, Plan: "team", Daily: access.Daily{KeyCredits: -1, TeamCredits: -1}}
+	w.actor = &access.Actor{TeamID: id, PersonID: 7, KeyID: id * 10, Role: access.Owner, Zone: time.UTC, Plan: "team",
+		Daily: access.Daily{KeyCredits: -1, TeamCredits: -1}}
 	_, err := w.money.Grant(t.Context(), id, granted, "start", "")
 	must(t, err)
 	return w
@@ -153,7 +157,8 @@ func (w env) figures(tag string, size int64, beside ...string) provider.HashtagF
 	now := w.clock.Now()
 	f := provider.HashtagFigures{Hashtag: tag, Size: &size, From: now.Add(-day), MeasuredAt: now}
 	for i := range 30 {
-		p := provider.Post{ID: fmt.Sprint(tag, "-", i), TakenAt: now.Add(-time.Duration(i) * 47 * time.Minute), Hashtags: append([]string{tag}, beside...), Likes: new(int64(100 + i))}
+		p := provider.Post{ID: fmt.Sprint(tag, "-", i), TakenAt: now.Add(-time.Duration(i) * 47 * time.Minute),
+			Hashtags: append([]string{tag}, beside...), Likes: new(int64(100 + i))}
 		p.Caption = "Down by the water"
 		for _, h := range p.Hashtags {
 			p.Caption += " #" + h
@@ -171,7 +176,8 @@ func (w env) request(ctx context.Context, in Input) (operation.Answer[job.Entry]
 	var out operation.Answer[job.Entry]
 	var cost int64
 	call := operation.Call{Actor: w.actor, Operation: "search_hashtags", Now: w.clock.Now()}
-	claim := pipeline.Claim{APIKey: w.actor.KeyID, Key: fmt.Sprint(w.keys.Add(1)), Operation: call.Operation, Arguments: []byte(in.Query), Paid: true}
+	claim := pipeline.Claim{APIKey: w.actor.KeyID, Key: fmt.Sprint(w.keys.Add(1)), Operation: call.Operation,
+		Arguments: []byte(in.Query), Paid: true}
 	err := w.db.InTx(ctx, "call", func(ctx context.Context, _ *db.Tx) error {
 		var err error
 		if cost, err = w.price(ctx, call, in); err != nil {
@@ -179,7 +185,8 @@ func (w env) request(ctx context.Context, in Input) (operation.Answer[job.Entry]
 		}
 		call.Reservation = 0
 		if cost > 0 {
-			if call.Reservation, err = w.money.Reserve(ctx, pipeline.Charge{Call: call, Claim: claim, Amount: cost}); err != nil {
+			if call.Reservation, err = w.money.Reserve(ctx, pipeline.Charge{Call: call, Claim: claim,
+				Amount: cost}); err != nil {
 				return err
 			}
 		}

@@ -9,25 +9,26 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// outcome is how a search ends.
+// outcome is the result of a search job.
 type outcome struct {
 	state     job.State
-	code      string    // why it failed, wholly or in part
-	charged   bool      // else what was set aside is given back
-	paidUntil time.Time // zero where the keyword is not paid for
-	resultOf  string    // the job whose result is served again; empty where a part of it is missing
+	code      string    // reason of a failure or partial failure
+	charged   bool      // otherwise the reservation is refunded
+	paidUntil time.Time // zero if the keyword is not paid for
+	resultOf  string    // job whose result can be served again; empty if incomplete
 	notes     []string
-	toMeasure []string // hashtags to be measured in the background
+	toMeasure []string // hashtags to measure in the background
 }
 
-// finish keeps what was found, settles what was set aside and ends the job. The keyword's row is held before the wallet,
-// as calls do.
+// finish stores the result, settles the reservation and ends the job. It locks the keyword's row before the wallet, in
+// the same order as the operations.
 func (s *Service) finish(ctx context.Context, h job.LeasedJob, t task, e outcome, rows []row) error {
 	return s.db.InTx(ctx, "search.end", func(ctx context.Context, tx *db.Tx) error {
 		if err := h.Lock(ctx, tx); err != nil {
 			return err
 		}
-		_, err := tx.Exec(ctx, `UPDATE hashtag_searches SET job_id = '', result_of = ?, paid_until = ? WHERE id = ? AND team_id = ?`, e.resultOf, db.Micros(e.paidUntil), t.search, t.team)
+		_, err := tx.Exec(ctx, `UPDATE hashtag_searches SET job_id = '', result_of = ?, paid_until = ? WHERE id = ?
+			AND team_id = ?`, e.resultOf, db.Micros(e.paidUntil), t.search, t.team)
 		if err != nil {
 			return fmt.Errorf("ending a hashtag search: %w", err)
 		}
@@ -59,7 +60,7 @@ func (s *Service) settle(ctx context.Context, tx *db.Tx, h job.LeasedJob, charge
 	return err
 }
 
-// fail ends a search that brought nothing: what it cost is given back. What paid for it otherwise does so still.
+// fail ends a search without result and refunds it. An earlier payment for the keyword remains valid.
 func (s *Service) fail(ctx context.Context, h job.LeasedJob, t task, code string) error {
 	return s.finish(ctx, h, t, outcome{state: job.Failed, code: code, paidUntil: t.paidUntil}, nil)
 }

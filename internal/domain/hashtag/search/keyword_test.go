@@ -13,11 +13,13 @@ import (
 	"pressroom/internal/domain/provider"
 )
 
-// Whatever stands in one row is one keyword; each row is another one.
+// All texts of a row are the same keyword; rows differ.
 func TestSameKeywords(t *testing.T) {
 	rows := [][]string{
-		{"summer beach travel", "Travel  beach SUMMER", "#summer #beach travel", "travel, summer & beach!", "summer beach summer travel", "＃summer ｂｅａｃｈ travel"},
-		{"#summerbeach", "summerbeach", " SummerBeach ", "##summerbeach", "https://www.instagram.com/explore/tags/SummerBeach/", "instagram.com/explore/tags/summerbeach"},
+		{"summer beach travel", "Travel  beach SUMMER", "#summer #beach travel", "travel, summer & beach!",
+			"summer beach summer travel", "＃summer ｂｅａｃｈ travel"},
+		{"#summerbeach", "summerbeach", " SummerBeach ", "##summerbeach",
+			"https://www.instagram.com/explore/tags/SummerBeach/", "instagram.com/explore/tags/summerbeach"},
 		{"summer beach", "beach/summer", "summer-beach", "#summer#beach"},
 		{"summer", "#summer"},
 		{"summer_beach", "#summer_beach"},
@@ -55,8 +57,10 @@ func TestSameKeywords(t *testing.T) {
 
 func TestRefusedQueries(t *testing.T) {
 	for query, want := range map[string]*apierr.Error{
-		"##": errNoWords, "--": errNoWords, "  ": errNoWords, "🌊🌊": errNoWords, "\u0301\u0301": errNoWords, "#\u200e": errNoWords, "//": errNoWords,
-		"https://www.tiktok.com/tag/travel": errLink, "tiktok.com/tag/travel": errLink, "https://www.instagram.com/natgeo/": errLink, "https://example.com/beach": errLink,
+		"##": errNoWords, "--": errNoWords, "  ": errNoWords, "🌊🌊": errNoWords, "\u0301\u0301": errNoWords,
+		"#\u200e": errNoWords, "//": errNoWords,
+		"https://www.tiktok.com/tag/travel": errLink, "tiktok.com/tag/travel": errLink,
+		"https://www.instagram.com/natgeo/": errLink, "https://example.com/beach": errLink,
 		longWords(33): errTooLong,
 	} {
 		if _, err := (Input{Query: query, Platform: provider.Instagram}).keyword(); !errors.Is(err, error(want)) {
@@ -90,7 +94,9 @@ func TestOwnHashtags(t *testing.T) {
 		"3d printing":              {"3dprinting", "3d", "printing"},
 		"東京 旅行":                    {"東京旅行", "東京", "旅行"},
 		"เที่ยว ทะเล":              {"เที่ยวทะเล", "เที่ยว", "ทะเล"},
-		strings.Repeat("longer ", 2) + strings.Repeat("l", 60) + " " + strings.Repeat("m", 20): {"longer" + strings.Repeat("l", 60) + strings.Repeat("m", 20), "longer", strings.Repeat("l", 60), strings.Repeat("m", 20)},
+		strings.Repeat("longer ", 2) + strings.Repeat("l", 60) + " " + strings.Repeat("m",
+			20): {"longer" + strings.Repeat("l", 60) + strings.Repeat("m", 20), "longer", strings.Repeat("l", 60),
+			strings.Repeat("m", 20)},
 	} {
 		k, err := Input{Query: query, Platform: provider.Instagram}.keyword()
 		if diff := cmp.Diff(want, k.hashtags()); err != nil || diff != "" {
@@ -99,11 +105,11 @@ func TestOwnHashtags(t *testing.T) {
 	}
 }
 
-// The order of the words, capitals, signs, spaces and repeated words make no other keyword; what is stored reads as the
-// same, and whatever a keyword stands for itself is a hashtag.
+// Every spelling of a keyword is the same keyword, and everything it stands for is a hashtag.
 func TestEverySpelling(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		words := rapid.SliceOfN(rapid.StringMatching(`[a-z]{2,8}|[а-я]{2,6}|[東京旅行]{1,3}|[a-z]{2}_[a-z]|[0-9]{2}`), 1, 6).Draw(t, "words")
+		words := rapid.SliceOfN(rapid.StringMatching(`[a-z]{2,8}|[а-я]{2,6}|[東京旅行]{1,3}|[a-z]{2}_[a-z]|[0-9]{2}`), 1,
+			6).Draw(t, "words")
 		plain, err := Input{Query: strings.Join(words, " "), Platform: provider.TikTok}.keyword()
 		if err != nil {
 			t.Fatalf("%q: %v", words, err)
@@ -125,7 +131,7 @@ func TestEverySpelling(t *testing.T) {
 			t.Errorf("%q reads as %q", plain, again)
 		}
 		for _, tag := range plain.hashtags() {
-			if same, err := provider.Hashtag(tag); err != nil || same != tag {
+			if same, err := provider.ParseHashtag(tag); err != nil || same != tag {
 				t.Errorf("%q is no hashtag", tag)
 			}
 		}

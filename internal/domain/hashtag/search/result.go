@@ -16,9 +16,9 @@ import (
 	"pressroom/internal/teamtime"
 )
 
-// What a finished search found (contract, Job results).
+// The result of a finished search.
 type (
-	// Result is a page of it. The hashtags come a page at a time, the rest whole on each page.
+	// Result is a page of it. Only hashtags is paged; the rest is complete on each page.
 	Result struct {
 		Hashtags       []Found   `json:"hashtags"`
 		Incomplete     []Found   `json:"incomplete"`
@@ -31,22 +31,23 @@ type (
 
 		MeasuredAt *teamtime.Moment `json:"measured_at,omitempty"`
 	}
-	// Related is a hashtag that often appears alongside the keyword's own, with its figures where they are known.
+	// Related is a hashtag related to the keyword's own, with its known figures.
 	Related struct {
 		stats.Shown
 
-		Support    int              `json:"support"` // remembered posts that carry both
-		Share      float64          `json:"share"`   // of the remembered posts of the keyword's own hashtags
-		Lift       float64          `json:"lift"`    // how many times as often it stands there as elsewhere
+		Support    int              `json:"support"` // stored posts that use both
+		Share      float64          `json:"share"`   // of the stored posts of the keyword's own hashtags
+		Lift       float64          `json:"lift"`    // frequency there, relative to the frequency elsewhere
 		MeasuredAt *teamtime.Moment `json:"measured_at,omitempty"`
 	}
 )
 
-// appPath is where the app shows a search and what it found.
+// appPath returns the app's page of a search.
 func appPath(job string) string { return "/hashtags/search?" + url.Values{"job": {job}}.Encode() }
 
-// ReadResult reads a page of what a finished search found.
-func (s *Service) ReadResult(ctx context.Context, call operation.Call, r job.Record, in job.GetInput) (job.Produced, error) {
+// ReadResult returns a page of the result of a finished search.
+func (s *Service) ReadResult(ctx context.Context, call operation.Call, r job.Record,
+	in job.GetInput) (job.Produced, error) {
 	made := job.Produced{App: appPath(r.ID)}
 	if !r.Finished() {
 		return made, nil
@@ -60,11 +61,11 @@ func (s *Service) ReadResult(ctx context.Context, call operation.Call, r job.Rec
 	if err != nil {
 		return made, err
 	}
-	kept, err := s.page(ctx, r.ID, from, in.Limit+1)
+	stored, err := s.page(ctx, r.ID, from, in.Limit+1)
 	if err != nil {
 		return made, err
 	}
-	for _, k := range kept {
+	for _, k := range stored {
 		if k.part == partHashtags && len(out.Hashtags) == in.Limit {
 			made.Page = &operation.Page{HasMore: true, Cursor: call.Cursor(strconv.Itoa(from + in.Limit))}
 			continue
@@ -88,25 +89,29 @@ func parseCursor(call operation.Call, cursor *string) (int, error) {
 	}
 	from, err := strconv.Atoi(position)
 	if err != nil || from < 0 {
-		return 0, errors.Join(errors.New("a position that was made here cannot be read"), err)
+		return 0, errors.Join(errors.New("invalid cursor position"), err)
 	}
 	return from, nil
 }
 
-// storedHashtag is one hashtag of a result.
+// storedHashtag is a hashtag of a stored result.
 type storedHashtag struct {
 	part     string
 	measured int64
 	entry    []byte
 }
 
-// pageQuery is some of the hashtags from a position on, and the other parts whole.
-const pageQuery = `SELECT part, measured_at, entry FROM hashtag_search_results WHERE job_id = ? AND (part <> ? OR position >= ? AND position < ?) ORDER BY part, position`
+// pageQuery selects a page of the hashtags, and the other parts completely.
+const pageQuery = `SELECT part, measured_at, entry FROM hashtag_search_results WHERE job_id = ? AND (part <> ?
+	OR position >= ? AND position < ?) ORDER BY part, position`
 
 func (s *Service) page(ctx context.Context, id string, from, most int) ([]storedHashtag, error) {
-	out, err := db.All(ctx, s.db, func(rows *sql.Rows, k *storedHashtag) error { return rows.Scan(&k.part, &k.measured, &k.entry) }, pageQuery, id, partHashtags, from, from+most)
+	out, err := db.All(ctx, s.db, func(rows *sql.Rows, k *storedHashtag) error {
+		return rows.Scan(&k.part, &k.measured,
+			&k.entry)
+	}, pageQuery, id, partHashtags, from, from+most)
 	if err != nil {
-		return nil, fmt.Errorf("reading what job %s found: %w", id, err)
+		return nil, fmt.Errorf("reading the result of job %s: %w", id, err)
 	}
 	return out, nil
 }

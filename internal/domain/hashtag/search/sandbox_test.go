@@ -35,15 +35,17 @@ func (w env) runSandbox(t *testing.T) {
 	operated, err := box.Operator(t.Context(), 3)
 	must(t, err)
 	public := func(context.Context, string, int64, io.Writer) error { return errors.New("no file is fetched") }
-	opts := instagramgraph.Options{URL: front.URL + "/instagram/facebook", Hashtags: true, Shelf: instagramgraph.NewShelves(w.db), Now: w.clock.Now, Public: public}
+	opts := instagramgraph.Options{URL: front.URL + "/instagram/facebook", Hashtags: true,
+		HashtagStore: instagramgraph.NewDBHashtagStore(w.db), Now: w.clock.Now, FetchPublic: public}
 	for _, one := range operated {
 		opts.Accounts = append(opts.Accounts, instagramgraph.Account{ID: one.ID, Token: one.Token})
 	}
 	official, err := instagramgraph.New(opts)
 	must(t, err)
-	vendor, err := bridge.New(bridge.Options{URL: front.URL + "/vendor", Public: public, Now: w.clock.Now})
+	vendor, err := bridge.New(bridge.Options{URL: front.URL + "/vendor", FetchPublic: public, Now: w.clock.Now})
 	must(t, err)
-	w.Source, err = joined.New(joined.Named{Name: "instagram_graph", Source: official}, joined.Named{Name: "bridge", Source: vendor})
+	w.Source, err = joined.New(joined.Named{Name: "instagram_graph", Source: official}, joined.Named{Name: "bridge",
+		Source: vendor})
 	must(t, err)
 }
 
@@ -68,11 +70,13 @@ func TestSandbox(t *testing.T) {
 		} {
 			r, _, paid := w.runSearch(t, c.in)
 			result, _, _ := w.page(t, r.ID, 50, nil)
-			if paid != c.costs || result.CreditsCharged != paid || r.ErrorCode != c.code || len(result.Hashtags) < c.least || (r.State == job.Failed) != (c.code != "") {
+			if paid != c.costs || result.CreditsCharged != paid || r.ErrorCode != c.code ||
+				len(result.Hashtags) < c.least || (r.State == job.Failed) != (c.code != "") {
 				t.Errorf("%+v: %d credits, %s %q, %q", c.in, paid, r.State, r.ErrorCode, names(result.Hashtags))
 			}
 			for _, h := range result.Hashtags {
-				if h.Posts == nil || h.Tier != hashtaganalysis.Tier(h.Posts.Count) || h.PostsPerDay == nil || h.Score == nil || *h.Score < 0 || *h.Score > 100 || h.MeasuredAt == nil {
+				if h.Posts == nil || h.Tier != hashtaganalysis.Tier(h.Posts.Count) || h.PostsPerDay == nil ||
+					h.Score == nil || *h.Score < 0 || *h.Score > 100 || h.MeasuredAt == nil {
 					t.Errorf("%+v: %+v", c.in, h)
 				}
 			}

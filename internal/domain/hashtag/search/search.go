@@ -1,5 +1,5 @@
-// Package search finds hashtags for a keyword: those that are the keyword itself, asked for at a source, and those that
-// are known to match it or to stand beside it. A team pays for a keyword on a platform once while its data window lives.
+// Package search finds hashtags for a keyword: the keyword itself as hashtags, measured by a provider, and known
+// hashtags that match or relate to it. A team pays for a keyword on a platform once per data window.
 package search
 
 import (
@@ -14,24 +14,24 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Source is where figures of hashtags come from. The errors are those of package provider.
+// Source is a provider of hashtag figures. See package provider for its errors.
 type Source interface {
 	Hashtag(ctx context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error)
 }
 
-// Credits is the team's money.
+// Credits settles reservations in the team's wallet.
 type Credits interface {
 	Charge(ctx context.Context, tx *db.Tx, reservation int64) (bool, error)
 	Refund(ctx context.Context, tx *db.Tx, reservation int64) (bool, error)
 	Charged(ctx context.Context, reservation int64) (int64, error)
 }
 
-// Reports tells when the figures of a team's own report on a hashtag were measured; zero where it has none.
+// Reports returns when the figures of a team's report on a hashtag were measured, or the zero time.
 type Reports interface {
 	MeasuredAt(ctx context.Context, q db.Querier, team int64, platform, hashtag string) (time.Time, error)
 }
 
-// Options are what the service stands on.
+// Options holds the dependencies of a Service.
 type Options struct {
 	DB        *db.DB
 	Jobs      *job.Store
@@ -40,13 +40,13 @@ type Options struct {
 	Reports   Reports
 	Figures   *stats.Store
 	Terms     plan.Terms
-	Source    Source // nil where the operator has joined none
-	Turns     *provider.Turns
-	PostLimit int // posts of each kind that a source is asked for at once; 200 where 0
+	Source    Source // nil if no provider is configured
+	Limiter   *provider.Limiter
+	PostLimit int // posts to request of each kind; default 200
 	Log       *slog.Logger
 }
 
-// Service searches.
+// Service implements hashtag search.
 type Service struct {
 	Options
 
@@ -55,7 +55,7 @@ type Service struct {
 
 const defaultPostLimit = 200
 
-// New makes the service and says who does its jobs.
+// New returns a Service and registers its job handler.
 func New(o Options) *Service {
 	if o.PostLimit == 0 {
 		o.PostLimit = defaultPostLimit
@@ -67,5 +67,5 @@ func New(o Options) *Service {
 
 const day = 24 * time.Hour
 
-// window is how long a keyword that was paid for is served again.
+// window returns how long a paid keyword can be searched again for free.
 func (s *Service) window() time.Duration { return time.Duration(s.Terms.Limits.HashtagDays) * day }

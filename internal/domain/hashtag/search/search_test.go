@@ -49,11 +49,13 @@ func TestPrices(t *testing.T) {
 	for name, steps := range map[string][]step{
 		"the same words are paid for once": {
 			{in: Input{Query: "summer beach"}, costs: price, asks: phrase},
-			{in: Input{Query: "summer beach"}}, {in: Input{Query: "beach summer"}}, {in: Input{Query: "Summer  BEACH"}}, {in: Input{Query: "#summer #beach"}},
+			{in: Input{Query: "summer beach"}}, {in: Input{Query: "beach summer"}}, {in: Input{Query: "Summer  BEACH"}},
+			{in: Input{Query: "#summer #beach"}},
 			{in: Input{Query: "beach, beach and summer"}, costs: price, asks: ig("beachandsummer")},
 		},
 		"the sign does not matter": {
-			{in: Input{Query: "#harbourlife"}, costs: price, asks: ig("harbourlife")}, {in: Input{Query: "harbourlife"}},
+			{in: Input{Query: "#harbourlife"}, costs: price, asks: ig("harbourlife")},
+			{in: Input{Query: "harbourlife"}},
 			{in: Input{Query: "https://www.instagram.com/explore/tags/harbourlife/"}},
 		},
 		"words as one are another keyword, of which the figures of the day are taken": {
@@ -80,7 +82,8 @@ func TestPrices(t *testing.T) {
 		"who pays gets figures of a day": {
 			{in: Input{Query: "harbour"}, costs: price, asks: ig("harbour")},
 			{after: day - time.Microsecond, in: Input{Query: "harbour"}, otherTeam: true, costs: price},
-			{after: time.Microsecond, in: Input{Query: "harbour bar"}, costs: price, asks: ig("harbourbar", "harbour", "bar")},
+			{after: time.Microsecond, in: Input{Query: "harbour bar"}, costs: price, asks: ig("harbourbar", "harbour",
+				"bar")},
 		},
 		"nothing found is refunded, and paid for when something is": {
 			{in: Input{Query: "missingharbour"}, code: "nothing_found", asks: ig("missingharbour")},
@@ -95,9 +98,11 @@ func TestPrices(t *testing.T) {
 			{in: Input{Query: "harbour missing"}},
 		},
 		"what a paid search lacks is asked for without charge": {
-			{in: Input{Query: "harbour error1"}, costs: price, code: "source_unavailable", asks: ig("harbourerror1", "harbour", "error1")},
+			{in: Input{Query: "harbour error1"}, costs: price, code: "source_unavailable", asks: ig("harbourerror1",
+				"harbour", "error1")},
 			{in: Input{Query: "error1 harbour"}, code: "source_unavailable", asks: ig("error1harbour", "error1")},
-			{after: week, in: Input{Query: "harbour error1"}, costs: price, code: "source_unavailable", asks: ig("harbourerror1", "harbour", "error1")},
+			{after: week, in: Input{Query: "harbour error1"}, costs: price, code: "source_unavailable",
+				asks: ig("harbourerror1", "harbour", "error1")},
 		},
 		"what is stored answers where the source is silent, without charge": {
 			{in: Input{Query: "harbour"}, costs: price, asks: ig("harbour")},
@@ -113,10 +118,12 @@ func TestPrices(t *testing.T) {
 			{after: week - day, in: Input{Query: "harbour"}, costs: price, asks: ig("harbour")},
 		},
 		"a report that is too old pays for nothing": {
-			{in: Input{Query: "harbour"}, hasReport: "harbour", reportAge: week, reportIsTracked: true, costs: price, asks: ig("harbour")},
+			{in: Input{Query: "harbour"}, hasReport: "harbour", reportAge: week, reportIsTracked: true, costs: price,
+				asks: ig("harbour")},
 		},
 		"a report of another hashtag pays for nothing": {
-			{in: Input{Query: "harbour"}, hasReport: "harbours", reportAge: time.Hour, costs: price, asks: ig("harbour")},
+			{in: Input{Query: "harbour"}, hasReport: "harbours", reportAge: time.Hour, costs: price,
+				asks: ig("harbour")},
 		},
 		"a number is looked for in what is known": {
 			{in: Input{Query: "2024"}, code: "nothing_found"},
@@ -131,7 +138,8 @@ func TestPrices(t *testing.T) {
 						return provider.HashtagFigures{}, provider.ErrNotFound
 					}
 					if strings.Contains(q.Hashtag, "error") {
-						return provider.HashtagFigures{}, &provider.Unavailable{After: time.Hour, Err: errors.New("out of order")}
+						return provider.HashtagFigures{}, &provider.Unavailable{After: time.Hour,
+							Err: errors.New("out of order")}
 					}
 					return w.answerAny(ctx, q)
 				})
@@ -157,7 +165,8 @@ func (w env) runStep(t *testing.T, name string, s step, other env) {
 	before := len(w.script.since(0))
 	r, cost, paid := w.runSearch(t, s.in)
 	if paid != s.costs || r.ErrorCode != s.code {
-		t.Errorf("%s: it cost %d in the end (%d at first) and ended with %q; want %d and %q", name, paid, cost, r.ErrorCode, s.costs, s.code)
+		t.Errorf("%s: it cost %d in the end (%d at first) and ended with %q; want %d and %q", name, paid, cost,
+			r.ErrorCode, s.costs, s.code)
 	}
 	if asks := w.script.since(before); !slices.Equal(asks, s.asks) {
 		t.Errorf("%s: the source was asked for %q, want %q", name, asks, s.asks)
@@ -184,7 +193,8 @@ func (w env) report(t *testing.T, hashtag string, age time.Duration, tracked boo
 		follows = 1
 	}
 	w.exec(t, `INSERT INTO reports (id, team_id, kind, platform, subject, status, measured_at, available_until, tracked, created_at) VALUES (?, ?, 'hashtag', 'instagram', ?, 'ready', ?, ?, ?, ?)`,
-		fmt.Sprint("report-", w.actor.TeamID, hashtag), w.actor.TeamID, hashtag, db.Micros(at), db.Micros(w.clock.Now().Add(30*day)), follows, db.Micros(at))
+		fmt.Sprint("report-", w.actor.TeamID, hashtag), w.actor.TeamID, hashtag, db.Micros(at),
+		db.Micros(w.clock.Now().Add(30*day)), follows, db.Micros(at))
 }
 
 // A source that asks for a short rest gets it, and is asked again for what it did not tell alone.
@@ -194,13 +204,15 @@ func TestShortRest(t *testing.T) {
 		w.script.tell(func(ctx context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error) {
 			if q.Hashtag == "beach" && fails > 0 {
 				fails--
-				return provider.HashtagFigures{}, &provider.Unavailable{After: 5 * time.Second, Err: errors.New("too often")}
+				return provider.HashtagFigures{}, &provider.Unavailable{After: 5 * time.Second,
+					Err: errors.New("too often")}
 			}
 			return w.answerAny(ctx, q)
 		})
 		id, _ := w.begin(t, "summer beach")
 		must(t, w.run(t.Context(), w.claim(t, id)))
-		if wake := db.Time(w.number(t, `SELECT wake_at FROM jobs WHERE id = ?`, id)); !wake.Equal(w.clock.Now().Add(5 * time.Second)) {
+		if wake := db.Time(w.number(t, `SELECT wake_at FROM jobs WHERE id = ?`, id)); !wake.Equal(w.clock.Now().
+			Add(5 * time.Second)) {
 			t.Errorf("it is looked at again at %s", wake)
 		}
 		r := w.waitFor(t, id)
@@ -218,7 +230,8 @@ func TestAtOnce(t *testing.T) {
 		var wg sync.WaitGroup
 		for i := range 12 {
 			wg.Go(func() {
-				answer, cost, err := w.request(t.Context(), Input{Query: []string{"summer beach", "#Beach summer"}[i%2]})
+				answer, cost, err := w.request(t.Context(),
+					Input{Query: []string{"summer beach", "#Beach summer"}[i%2]})
 				mu.Lock()
 				defer mu.Unlock()
 				if err != nil {
@@ -243,7 +256,7 @@ func TestAtOnce(t *testing.T) {
 	})
 }
 
-// Whoever joins a search under way gets its job; when it fails nothing was paid, and the next search begins anew.
+// A concurrent search returns the running job. If that fails, nothing is charged, and the next search starts again.
 func TestUnderWay(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		id, cost := w.begin(t, "missingharbour")
@@ -270,7 +283,8 @@ func TestRefusedCallLeavesNothing(t *testing.T) {
 		if !apierr.Is(err, apierr.RateLimited) {
 			t.Errorf("%v", err)
 		}
-		if n := w.number(t, `SELECT COUNT(*) FROM hashtag_searches WHERE keyword = 'harbour'`); n != 0 || w.balance(t) != granted-5*price {
+		if n := w.number(t, `SELECT COUNT(*) FROM hashtag_searches WHERE keyword = 'harbour'`); n != 0 ||
+			w.balance(t) != granted-5*price {
 			t.Errorf("%d keywords, %d credits", n, w.balance(t))
 		}
 		if _, _, err := w.request(t.Context(), Input{Query: "##"}); !apierr.Is(err, apierr.ValidationFailed) {
@@ -279,8 +293,8 @@ func TestRefusedCallLeavesNothing(t *testing.T) {
 	})
 }
 
-// A search that is cut off anywhere and begun again asks for nothing twice, is paid for once and finds the same; who was
-// overtaken writes nothing.
+// A search that is cut off anywhere and begun again asks for nothing twice, is paid for once and finds the same; who
+// was overtaken writes nothing.
 func TestBegunAgainAnywhere(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		want := []string{"summerbeach", "summer", "beach"}
@@ -319,7 +333,8 @@ func TestBegunAgainAnywhere(t *testing.T) {
 	})
 }
 
-// Job results come a page at a time: each hashtag once and by score over all pages, behind the keyword's own; the rest whole on each page.
+// Job results come a page at a time: each hashtag once and by score over all pages, behind the keyword's own; the rest
+// whole on each page.
 func TestPages(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		var want []string
@@ -339,7 +354,9 @@ func TestPages(t *testing.T) {
 		if diff := cmp.Diff(want, slices.Sorted(slices.Values(names(found.Hashtags)))); diff != "" {
 			t.Error(diff)
 		}
-		if own, rest := found.Hashtags[0], found.Hashtags[1:]; own.Hashtag != "harbourlife" || !slices.IsSortedFunc(rest, func(a, b Found) int { return int(math.Round(1000 * (*b.Score - *a.Score))) }) || *rest[0].Score == *rest[len(rest)-1].Score {
+		if own, rest := found.Hashtags[0], found.Hashtags[1:]; own.Hashtag != "harbourlife" ||
+			!slices.IsSortedFunc(rest, func(a, b Found) int { return int(math.Round(1000 * (*b.Score - *a.Score))) }) ||
+			*rest[0].Score == *rest[len(rest)-1].Score {
 			t.Errorf("not by score behind the keyword's own: %+v", found.Hashtags)
 		}
 		want = names(found.Hashtags)
@@ -365,11 +382,13 @@ func TestPages(t *testing.T) {
 		}
 		answer, _, err := w.request(t.Context(), Input{Query: "harbourlife"})
 		must(t, err)
-		if whole, is := answer.Data.Result.(Result); !is || !cmp.Equal(want, names(whole.Hashtags)) || answer.Page != nil {
+		if whole, is := answer.Data.Result.(Result); !is || !cmp.Equal(want, names(whole.Hashtags)) ||
+			answer.Page != nil {
 			t.Errorf("the answer to who has paid holds %+v", answer.Data.Result)
 		}
 		call := operation.Call{Actor: w.actor, Operation: "get_job", Now: w.clock.Now(), Filters: []byte("another")}
-		if _, err := w.ReadResult(t.Context(), call, r, job.GetInput{JobID: r.ID, Limit: 7, Cursor: new(call.Cursor("x"))}); err == nil {
+		if _, err := w.ReadResult(t.Context(), call, r, job.GetInput{JobID: r.ID, Limit: 7,
+			Cursor: new(call.Cursor("x"))}); err == nil {
 			t.Error("a position that is no number was read")
 		}
 	})
@@ -387,7 +406,8 @@ func TestNothingIsInvented(t *testing.T) {
 		})
 		r, _, paid := w.runSearch(t, Input{Query: "summer beach"})
 		result, _, notes := w.page(t, r.ID, 50, nil)
-		if paid != price || !slices.Equal(names(result.Hashtags), []string{"summerbeach", "summer"}) || !slices.Equal(names(result.Incomplete), []string{"beach"}) {
+		if paid != price || !slices.Equal(names(result.Hashtags), []string{"summerbeach", "summer"}) ||
+			!slices.Equal(names(result.Incomplete), []string{"beach"}) {
 			t.Errorf("%+v", result)
 		}
 		if beach := result.Incomplete[0]; beach.Posts != nil || beach.Tier != "" || beach.PostsPerDay == nil {
@@ -414,7 +434,8 @@ func TestGivenUp(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		id, _ := w.begin(t, "harbour")
 		w.exec(t, `UPDATE jobs SET epoch = ? WHERE id = ?`, maxAttempts+maxWaits, id)
-		if r := w.waitFor(t, id); r.ErrorCode != "internal_error" || w.balance(t) != granted || len(w.script.since(0)) != 0 {
+		if r := w.waitFor(t, id); r.ErrorCode != "internal_error" || w.balance(t) != granted ||
+			len(w.script.since(0)) != 0 {
 			t.Errorf("%+v", r)
 		}
 	})
@@ -462,7 +483,8 @@ func TestSweep(t *testing.T) {
 // then can be claimed to belong to them is told.
 func TestFurtherHashtags(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
-		beside := map[string][]string{"summer": {"sunset", "shore", "swim", "sand", "surf", "seaside", "shells", "sail"}}
+		beside := map[string][]string{"summer": {"sunset", "shore", "swim", "sand", "surf", "seaside", "shells",
+			"sail"}}
 		for _, tag := range []string{"office", "coffee", "print"} { // what stands everywhere, and what does elsewhere
 			beside[tag] = []string{"love", "desk"}
 		}
@@ -472,7 +494,8 @@ func TestFurtherHashtags(t *testing.T) {
 				t.Errorf("%+v takes another's place", q)
 			}
 			if full && q.Hashtag == "shells" {
-				return provider.HashtagFigures{}, &provider.Unavailable{After: week, Err: errors.New("no place is left")}
+				return provider.HashtagFigures{}, &provider.Unavailable{After: week,
+					Err: errors.New("no place is left")}
 			}
 			return w.figures(q.Hashtag, 5_000, append([]string{"love"}, beside[q.Hashtag]...)...), nil
 		})
@@ -482,11 +505,13 @@ func TestFurtherHashtags(t *testing.T) {
 		before := len(w.script.since(0))
 		full = true
 		r, _, paid := w.runSearch(t, Input{Query: "summer"})
-		if asked := w.script.since(before); len(asked) != 5 || asked[0] != "instagram/summer" || asked[4] != "instagram/shells" || paid != price || r.State != job.Succeeded {
+		if asked := w.script.since(before); len(asked) != 5 || asked[0] != "instagram/summer" ||
+			asked[4] != "instagram/shells" || paid != price || r.State != job.Succeeded {
 			t.Errorf("%q was asked for %d credits: %+v", asked, paid, r)
 		}
 		result, _, _ := w.page(t, r.ID, 50, nil)
-		if got := names(result.Hashtags); len(got) < 4 || got[0] != "summer" || !slices.Contains(got, "sand") || slices.Contains(got, "shells") {
+		if got := names(result.Hashtags); len(got) < 4 || got[0] != "summer" || !slices.Contains(got, "sand") ||
+			slices.Contains(got, "shells") {
 			t.Errorf("%q", got)
 		}
 		checkRelated(t, result.Related)
@@ -505,7 +530,8 @@ func checkRelated(t *testing.T, all []Related) {
 	var names []string
 	for _, h := range all {
 		names = append(names, h.Hashtag)
-		if h.Lift <= 1 || h.Support < minPosts || h.Share <= 0 || h.Share > 1 || h.Hashtag == "sand" && (h.Posts == nil || h.MeasuredAt == nil) {
+		if h.Lift <= 1 || h.Support < minPosts || h.Share <= 0 || h.Share > 1 || h.Hashtag == "sand" &&
+			(h.Posts == nil || h.MeasuredAt == nil) {
 			t.Errorf("%+v", h)
 		}
 	}

@@ -8,10 +8,10 @@ import (
 	"pressroom/internal/domain/hashtag/stats"
 )
 
-// minPosts is on how many posts a hashtag stands before it is asked for, so that no single author chooses what is.
+// minPosts is how many posts must use a hashtag before it is measured, so that no single author can choose what is.
 const minPosts = 5
 
-// tally is on how many of the posts that a source showed a hashtag stands.
+// tally counts the posts that use each hashtag.
 type tally map[string]int
 
 func (t tally) add(posts []stats.TaggedPost) {
@@ -22,7 +22,8 @@ func (t tally) add(posts []stats.TaggedPost) {
 	}
 }
 
-// frequent are the hashtags on several posts, those on the most first. That they stand there is no claim that they belong.
+// frequent returns the hashtags on at least minPosts posts, the most frequent first. Frequency alone does not make them
+// related.
 func (t tally) frequent() []string {
 	often := slices.DeleteFunc(slices.Collect(maps.Keys(t)), func(name string) bool { return t[name] < minPosts })
 	slices.SortFunc(often, func(a, b string) int { return cmp.Or(t[b]-t[a], cmp.Compare(a, b)) })

@@ -14,16 +14,15 @@ import (
 )
 
 const (
-	maxAttempts = 5                // of a job that failed on our side
-	maxWait     = 30 * time.Second // a source that asks for a longer rest is not waited for
-	defaultWait = time.Second      // of a source that did not say how long
-	maxWaits    = 2                // rests that a job takes
-	maxFurther  = 6                // hashtags that a search asks for beside those of its keyword
+	maxAttempts = 5                // after internal failures
+	maxWait     = 30 * time.Second // longest wait for an unavailable provider
+	defaultWait = time.Second      // if the provider does not say how long
+	maxWaits    = 2                // waits per job
+	maxFurther  = 6                // hashtags to measure beyond the keyword's own
 )
 
-// run does the work behind jobs of searches: the source is asked for the keyword's own hashtags, then, as far as it has
-// places to spare, for some that belong to them; then what is known is put together. It may begin again at any time:
-// what the source said is kept with each answer.
+// run executes a search job: it measures the keyword's own hashtags, then, if the provider has spare quota, some
+// related ones, and stores the result. It can be restarted at any time, because each answer is stored.
 func (s *Service) run(ctx context.Context, h job.LeasedJob) error {
 	t, err := readTask(ctx, s.db, h.Record)
 	if err != nil {
@@ -32,10 +31,12 @@ func (s *Service) run(ctx context.Context, h job.LeasedJob) error {
 	if h.Epoch > maxAttempts+maxWaits {
 		return s.fail(ctx, h, t, "internal_error")
 	}
-	if err := s.db.InTx(ctx, "search.working", func(ctx context.Context, tx *db.Tx) error { return job.Advance(ctx, tx, h.ID, int(h.Done)) }); err != nil {
+	if err := s.db.InTx(ctx, "search.working", func(ctx context.Context, tx *db.Tx) error {
+		return job.Advance(ctx, tx, h.ID, int(h.Done))
+	}); err != nil {
 		return err
 	}
-	ctx, end := s.Turns.Begin(ctx)
+	ctx, end := s.Limiter.Begin(ctx)
 	defer end()
 	met := tally{}
 	silent, err := s.measureOwn(ctx, h, t, met)
@@ -43,7 +44,9 @@ func (s *Service) run(ctx context.Context, h job.LeasedJob) error {
 		return err
 	}
 	if rest, short := retryDelay(silent); short && h.Epoch <= maxWaits {
-		return s.db.InTx(ctx, "search.rest", func(ctx context.Context, tx *db.Tx) error { return h.Postpone(ctx, tx, tx.Now().Add(rest)) })
+		return s.db.InTx(ctx, "search.rest", func(ctx context.Context, tx *db.Tx) error {
+			return h.Postpone(ctx, tx, tx.Now().Add(rest))
+		})
 	}
 	if len(silent) == 0 {
 		if err := s.measureFurther(ctx, h, t, met); err != nil {
@@ -57,8 +60,8 @@ func (s *Service) run(ctx context.Context, h job.LeasedJob) error {
 	return s.conclude(ctx, h, t, found, silent)
 }
 
-// retryDelay is how long a source asked to be left alone that did not answer; false where it asked for no rest, or for a
-// long one.
+// retryDelay returns how long to wait for an unavailable provider. It reports false if a request failed otherwise or
+// the wait is too long.
 func retryDelay(silent map[string]error) (time.Duration, bool) {
 	longest, asked := time.Duration(0), false
 	for _, err := range silent {
@@ -74,10 +77,10 @@ func retryDelay(silent map[string]error) (time.Duration, bool) {
 	return longest, asked
 }
 
-// measureOwn asks for the keyword's own hashtags that are not known well enough, and gives the errors of those of which
-// the source did not tell. What stands on the posts under the others is counted.
+// measureOwn measures the keyword's own hashtags that have no current figures. It returns the errors of unanswered ones
+// and counts the hashtags on the posts of the others.
 func (s *Service) measureOwn(ctx context.Context, h job.LeasedJob, t task, met tally) (map[string]error, error) {
-	said, err := readAnswers(ctx, s.db, h.ID)
+	answers, err := readAnswers(ctx, s.db, h.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -88,8 +91,8 @@ func (s *Service) measureOwn(ctx context.Context, h job.LeasedJob, t task, met t
 	}
 	silent := map[string]error{}
 	for _, tag := range own {
-		if _, answered := said[tag]; !answered && !s.isFresh(t, known[tag]) {
-			err := s.measure(ctx, h, provider.HashtagQuery{Platform: t.platform, Hashtag: tag, Most: s.PostLimit}, met)
+		if _, answered := answers[tag]; !answered && !s.isFresh(t, known[tag]) {
+			err := s.measure(ctx, h, provider.HashtagQuery{Platform: t.platform, Hashtag: tag, PostLimit: s.PostLimit}, met)
 			if refused, ok := errors.AsType[*sourceError](err); ok {
 				silent[tag] = refused.err
 			} else if err != nil {
@@ -100,8 +103,8 @@ func (s *Service) measureOwn(ctx context.Context, h job.LeasedJob, t task, met t
 	return silent, nil
 }
 
-// isFresh tells whether figures are good enough for a keyword's own hashtag: somebody who pays gets those of a day at
-// most, who has paid those of the window.
+// isFresh reports whether figures are recent enough for a keyword's own hashtag: at most a day old for a paid search,
+// within the data window otherwise.
 func (s *Service) isFresh(t task, f stats.Figures) bool {
 	oldest := day
 	if !t.paidUntil.IsZero() {
@@ -110,27 +113,27 @@ func (s *Service) isFresh(t task, f stats.Figures) bool {
 	return !f.MeasuredAt.IsZero() && s.db.Now().Sub(f.MeasuredAt) < oldest
 }
 
-// sourceError is why a source did not tell.
+// sourceError is the provider's reason for not answering.
 type sourceError struct{ err error }
 
 func (u *sourceError) Error() string { return u.err.Error() }
 
 func (u *sourceError) Unwrap() error { return u.err }
 
-// measure asks for a hashtag and keeps what the source says of it. That it did not tell is an *unanswered.
+// measure fetches and stores the figures of a hashtag. Provider failures are returned as *sourceError.
 func (s *Service) measure(ctx context.Context, h job.LeasedJob, q provider.HashtagQuery, met tally) error {
 	figures, err := s.fetch(ctx, q)
 	found := !errors.Is(err, provider.ErrNotFound)
 	switch {
 	case err == nil, !found:
 	case ctx.Err() != nil:
-		return fmt.Errorf("asking the source: %w", err)
+		return fmt.Errorf("requesting figures: %w", err)
 	default:
-		s.Log.WarnContext(ctx, "a source of hashtags' figures failed", "job", h.ID, "error", err)
+		s.Log.WarnContext(ctx, "a provider of hashtag figures failed", "job", h.ID, "error", err)
 		return &sourceError{err}
 	}
-	if err := provider.Working(ctx); err != nil {
-		return fmt.Errorf("waiting to read what was told: %w", err)
+	if err := provider.Acquire(ctx); err != nil {
+		return fmt.Errorf("waiting to process the response: %w", err)
 	}
 	learned := stats.Analyze(q.Platform, figures, s.db.Now())
 	met.add(learned.Posts)
@@ -143,11 +146,11 @@ func (s *Service) measure(ctx context.Context, h job.LeasedJob, q provider.Hasht
 				return err
 			}
 		}
-		told, err := saveAnswer(ctx, tx, h.ID, q.Hashtag, found)
+		answered, err := saveAnswer(ctx, tx, h.ID, q.Hashtag, found)
 		if err != nil {
 			return err
 		}
-		return job.Advance(ctx, tx, h.ID, int(min(told, h.Total)))
+		return job.Advance(ctx, tx, h.ID, int(min(answered, h.Total)))
 	})
 }
 
@@ -163,23 +166,24 @@ func (s *Service) fetch(ctx context.Context, q provider.HashtagQuery) (provider.
 	return figures, err
 }
 
-// measureFurther asks for hashtags that belong to the keyword's own, as long as the source has places to spare: a hashtag of
-// which nothing is known but that it stands on posts has no figures, and none can be worked out from that. A search that
-// is paid for by something else asks for none.
+// measureFurther measures hashtags related to the keyword's own while the provider has spare quota. A hashtag only
+// known from captions has no figures and could not be shown otherwise. A search covered by an earlier payment measures
+// none.
 func (s *Service) measureFurther(ctx context.Context, h job.LeasedJob, t task, met tally) error {
 	if !t.paidUntil.IsZero() {
 		return nil
 	}
-	said, err := readAnswers(ctx, s.db, h.ID)
+	answers, err := readAnswers(ctx, s.db, h.ID)
 	if err != nil {
 		return err
 	}
-	wanted, err := s.furtherHashtags(ctx, t, said, met)
+	wanted, err := s.furtherHashtags(ctx, t, answers, met)
 	if err != nil {
 		return err
 	}
 	for _, tag := range wanted {
-		err := s.measure(ctx, h, provider.HashtagQuery{Platform: t.platform, Hashtag: tag, Most: s.PostLimit, Background: true}, tally{})
+		err := s.measure(ctx, h, provider.HashtagQuery{Platform: t.platform, Hashtag: tag, PostLimit: s.PostLimit,
+			Background: true}, tally{})
 		if _, refused := errors.AsType[*sourceError](err); refused {
 			return nil
 		}
@@ -190,15 +194,14 @@ func (s *Service) measureFurther(ctx context.Context, h job.LeasedJob, t task, m
 	return nil
 }
 
-// furtherHashtags are the hashtags that a search asks for beside its own, of which no figures of the window are there: those of
-// which it can be claimed that they belong to its own, those that stand most on the posts under them, and those that
-// match the keyword.
-func (s *Service) furtherHashtags(ctx context.Context, t task, said map[string]bool, met tally) ([]string, error) {
+// furtherHashtags returns the hashtags to measure beyond the keyword's own, without those measured within the data
+// window: significantly related ones, then frequent ones, then matches of the keyword.
+func (s *Service) furtherHashtags(ctx context.Context, t task, answers map[string]bool, met tally) ([]string, error) {
 	own := t.words.hashtags()
-	room := maxFurther
-	for tag := range said {
+	limit := maxFurther
+	for tag := range answers {
 		if !slices.Contains(own, tag) {
-			room--
+			limit--
 		}
 	}
 	near, err := s.findNearby(ctx, t)
@@ -219,15 +222,16 @@ func (s *Service) furtherHashtags(ctx context.Context, t task, said map[string]b
 	}
 	var out []string
 	for _, tag := range wanted {
-		_, answered := said[tag]
-		if !answered && !slices.Contains(own, tag) && !slices.Contains(out, tag) && !s.inWindow(known[tag]) && len(out) < room {
+		_, answered := answers[tag]
+		if !answered && !slices.Contains(own, tag) && !slices.Contains(out, tag) && !s.inWindow(known[tag]) &&
+			len(out) < limit {
 			out = append(out, tag)
 		}
 	}
 	return out, nil
 }
 
-// inWindow tells whether figures are complete and not older than the window.
+// inWindow reports whether figures are complete and within the data window.
 func (s *Service) inWindow(f stats.Figures) bool {
 	return isComplete(f) && s.db.Now().Sub(f.MeasuredAt) < s.window()
 }

@@ -53,7 +53,7 @@ func (w *env) Hashtag(_ context.Context, q provider.HashtagQuery) (provider.Hash
 	w.mu.Lock()
 	w.asked = append(w.asked, q.Platform+"/"+q.Hashtag)
 	w.mu.Unlock()
-	if !q.Background || q.Most != 200 {
+	if !q.Background || q.PostLimit != 200 {
 		w.t.Errorf("asked for %+v", q)
 	}
 	if w.tells == nil {
@@ -63,13 +63,15 @@ func (w *env) Hashtag(_ context.Context, q provider.HashtagQuery) (provider.Hash
 }
 
 func (w *env) figures(hashtag string, size int64) provider.HashtagFigures {
-	return provider.HashtagFigures{Hashtag: hashtag, Size: &size, MeasuredAt: w.db.Now(), From: w.db.Now().Add(-day), Recent: []provider.Post{{ID: "p" + hashtag, TakenAt: w.db.Now().Add(-time.Hour)}}}
+	return provider.HashtagFigures{Hashtag: hashtag, Size: &size, MeasuredAt: w.db.Now(), From: w.db.Now().Add(-day),
+		Recent: []provider.Post{{ID: "p" + hashtag, TakenAt: w.db.Now().Add(-time.Hour)}}}
 }
 
 func (w *env) background() *stats.Measurer {
-	return stats.NewMeasurer(w.store, stats.Options{Source: w, Log: slog.New(slog.DiscardHandler), InAnyList: func(_ context.Context, _ db.Querier, platform, hashtag string) (bool, error) {
-		return w.held[platform+"/"+hashtag], nil
-	}})
+	return stats.NewMeasurer(w.store, stats.Options{Source: w, Log: slog.New(slog.DiscardHandler),
+		InAnyList: func(_ context.Context, _ db.Querier, platform, hashtag string) (bool, error) {
+			return w.held[platform+"/"+hashtag], nil
+		}})
 }
 
 func (w *env) must(err error) {
@@ -131,7 +133,8 @@ func (w *env) count(query string, args ...any) int {
 // lines reads rows of texts.
 func (w *env) lines(query string) []string {
 	w.t.Helper()
-	found, err := db.All(w.t.Context(), w.db, func(rows *sql.Rows, line *string) error { return rows.Scan(line) }, query)
+	found, err := db.All(w.t.Context(), w.db, func(rows *sql.Rows, line *string) error { return rows.Scan(line) },
+		query)
 	w.must(err)
 	slices.Sort(found)
 	return found
@@ -140,16 +143,19 @@ func (w *env) lines(query string) []string {
 // audit checks that what is kept of posts agrees with itself.
 func (w *env) audit() {
 	w.t.Helper()
-	if n := w.count(`SELECT COUNT(*) FROM hashtags h WHERE seen <> (SELECT COUNT(*) FROM hashtag_links l WHERE l.hashtag_id = h.id)`); n != 0 {
+	if n := w.count(`SELECT COUNT(*) FROM hashtags h WHERE seen <> (SELECT COUNT(*) FROM hashtag_links l
+		WHERE l.hashtag_id = h.id)`); n != 0 {
 		w.t.Errorf("%d hashtags have a wrong number of posts", n)
 	}
 	if n := w.count(`SELECT COUNT(*) FROM hashtags WHERE seen = 0 AND due_at = 0 AND measured_at = 0`); n != 0 {
 		w.t.Errorf("%d hashtags are kept for nothing", n)
 	}
-	if n := w.count(`SELECT COUNT(*) FROM hashtag_posts p WHERE NOT EXISTS (SELECT 1 FROM hashtag_links l WHERE l.post_id = p.id)`); n != 0 {
+	if n := w.count(`SELECT COUNT(*) FROM hashtag_posts p WHERE NOT EXISTS (SELECT 1 FROM hashtag_links l
+		WHERE l.post_id = p.id)`); n != 0 {
 		w.t.Errorf("%d posts are linked with nothing", n)
 	}
-	for _, line := range w.lines(`SELECT p.platform || '|' || h.platform || '|' || h.hashtag || '|' || p.hashtags || '|' || p.found_by || '|' || CAST(l.found AS TEXT)
+	for _, line := range w.lines(
+		`SELECT p.platform || '|' || h.platform || '|' || h.hashtag || '|' || p.hashtags || '|' || p.found_by || '|' || CAST(l.found AS TEXT)
 		FROM hashtag_links l JOIN hashtags h ON h.id = l.hashtag_id JOIN hashtag_posts p ON p.id = l.post_id`) {
 		part := strings.Split(line, "|")
 		found := slices.Contains(strings.Fields(part[4]), part[2])

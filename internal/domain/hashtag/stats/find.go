@@ -13,37 +13,38 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// MaxMatches is how many hashtags are found at once.
+// MaxMatches is the maximum number of hashtags a lookup returns.
 const MaxMatches = 200
 
-// bounds are what one call reads of the index at most. It tells in the order of size which hashtags hold three characters,
-// a gram. What is looked for by one gram alone, a beginning of two characters or a part of three, is read off it; a
-// longer word is looked for among the hashtags of its rarest gram, so all of them are found but where every gram of
-// the word is in more hashtags than are looked at: then the largest of those are.
+// bounds limits how much of the trigram index one lookup reads. The index lists the hashtags that contain each trigram
+// ("gram") by size. A prefix of two characters or a word of three is read directly from one gram. A longer word is
+// matched against the hashtags of its rarest gram, so a lookup is exhaustive unless every gram of the word is in more
+// than maxScanned hashtags; then only the largest are considered.
 type bounds struct {
-	grams      int // grams that are compared to find the rarest
-	rareBelow  int // a gram in fewer hashtags than that is rare enough
-	maxScanned int // hashtags that are looked at, of the largest
+	grams      int // grams compared to find the rarest
+	rareBelow  int // a gram in fewer hashtags is used without further comparison
+	maxScanned int // hashtags scanned, the largest first
 }
 
-// defaultBounds is a few milliseconds of work, on either database, however many hashtags there are.
+// defaultBounds keeps a lookup at a few milliseconds on both databases, independent of the number of hashtags.
 var defaultBounds = bounds{grams: 16, rareBelow: 500, maxScanned: 10_000}
 
-// split is what each of several looks may read, so that all read no more than one.
+// split returns the bounds for each of several lookups, so that together they read no more than one.
 func (b bounds) split(looks int) bounds {
-	return bounds{grams: max(1, b.grams/looks), rareBelow: max(1, b.rareBelow/looks), maxScanned: max(1, b.maxScanned/looks)}
+	return bounds{grams: max(1, b.grams/looks), rareBelow: max(1, b.rareBelow/looks),
+		maxScanned: max(1, b.maxScanned/looks)}
 }
 
-// Find is the known hashtags that match a word: those that begin with it, from two characters on, and those that
-// contain it, from three on; the very word first, then the largest. Those of unknown size come last, and those of
-// one size in the order in which they became known.
+// Find returns the known hashtags that match a word: those that begin with it (two characters or more) and those that
+// contain it (three or more). An exact match comes first, then the largest; hashtags of unknown size come last. Ties
+// are in the order of discovery.
 func (s *Store) Find(ctx context.Context, platform, word string, most int) ([]Figures, error) {
 	return s.Matches(ctx, platform, []string{word}, most)
 }
 
-// Matches is the known hashtags for a phrase of several words, in this order: the words as one; each word by itself;
-// those that contain all the words, in whatever order, the largest first; those that contain one of them, as Find says
-// it, the largest first. What no hashtag can contain is left out of the phrase, and what follows its tenth word.
+// Matches returns the known hashtags for a phrase, in this order: the words joined; each single word; those that
+// contain all words, the largest first; those that contain any, ordered as by Find. Characters that no hashtag contains
+// are dropped, as are words after the tenth.
 func (s *Store) Matches(ctx context.Context, platform string, words []string, most int) ([]Figures, error) {
 	names, err := s.matches(ctx, platform, words, min(most, MaxMatches), defaultBounds)
 	if err != nil || len(names) == 0 {
@@ -90,13 +91,13 @@ func (s *Store) matches(ctx context.Context, platform string, words []string, mo
 	return out[:min(most, len(out))], nil
 }
 
-// exactMatches is which of the words, as one and by themselves, are known hashtags.
+// exactMatches returns which of the words, joined and single, are known hashtags.
 func (s *Store) exactMatches(ctx context.Context, platform string, words []string) ([]string, error) {
 	names := slices.Compact(append([]string{strings.Join(words, "")}, words...))
 	known, err := db.All(ctx, s.db, func(rows *sql.Rows, name *string) error { return rows.Scan(name) },
 		exactMatchQuery(len(names)), db.Args(platform, names)...)
 	if err != nil {
-		return nil, fmt.Errorf("looking words up as hashtags: %w", err)
+		return nil, fmt.Errorf("looking up words as hashtags: %w", err)
 	}
 	return slices.DeleteFunc(names, func(name string) bool { return !slices.Contains(known, name) }), nil
 }
@@ -105,7 +106,7 @@ func exactMatchQuery(names int) string {
 	return `SELECT hashtag FROM hashtags WHERE platform = ? AND hashtag IN (` + db.Marks(names) + `)`
 }
 
-// hit is a hashtag that was found, and where it stands in the index.
+// hit is a matching hashtag and its position in the index.
 type hit struct {
 	hashtag   string
 	place, id int64
@@ -115,10 +116,10 @@ func (h hit) compare(other hit) int {
 	return cmp.Or(cmp.Compare(h.place, other.place), cmp.Compare(h.id, other.id))
 }
 
-// endOfIndex is behind every hashtag.
+// endOfIndex sorts after every hashtag.
 var endOfIndex = hit{place: math.MaxInt64}
 
-// runLookups is what several looks find together, the largest first.
+// runLookups returns the combined hits of several lookups, the largest first.
 func (s *Store) runLookups(ctx context.Context, platform string, looks []lookup, most int, b bounds) ([]hit, error) {
 	var out []hit
 	for _, l := range looks {
@@ -136,8 +137,8 @@ func (s *Store) runLookups(ctx context.Context, platform string, looks []lookup,
 	return slices.Compact(out), nil
 }
 
-// chooseGram chooses the gram to look by, and the last of its hashtags to look at. Of grams that are all in many hashtags
-// the rarest is the one whose hashtag of a certain rank is the smallest.
+// chooseGram returns the gram to scan and the last position to scan to. Among frequent grams, the rarest is the one
+// whose hashtag at the rank rareBelow is the smallest.
 func (s *Store) chooseGram(ctx context.Context, platform string, l lookup, b bounds) (string, hit, error) {
 	gram := l.grams[0]
 	if len(l.patterns) == 0 {
@@ -158,36 +159,40 @@ func (s *Store) chooseGram(ctx context.Context, platform string, l lookup, b bou
 }
 
 const (
-	// rankQuery is where a gram's hashtag of a rank stands.
-	rankQuery = `SELECT g.place, g.hashtag_id FROM hashtag_grams g WHERE g.platform = ? AND g.gram = ? ORDER BY g.place, g.hashtag_id LIMIT 1 OFFSET ?`
+	rankQuery = `SELECT g.place, g.hashtag_id FROM hashtag_grams g WHERE g.platform = ? AND g.gram = ?
+		ORDER BY g.place, g.hashtag_id LIMIT 1 OFFSET ?`
 
-	// nameExpr is the hashtag of a row of the index. A long one is looked up by its id, row by row, whatever else the
-	// database thinks of.
-	nameExpr = `CASE WHEN g.hashtag <> '' THEN g.hashtag ELSE (SELECT h.hashtag FROM hashtags h WHERE h.id = g.hashtag_id) END`
+	// nameExpr is the hashtag of an index row. Long ones are looked up by id, row by row: the planner must not join.
+	nameExpr = `CASE WHEN g.hashtag <> '' THEN g.hashtag ELSE (SELECT h.hashtag FROM hashtags h
+		WHERE h.id = g.hashtag_id) END`
 
-	scanQuery   = `SELECT ` + nameExpr + `, g.place, g.hashtag_id FROM hashtag_grams g WHERE g.platform = ? AND g.gram = ? AND (g.place, g.hashtag_id) <= (?, ?)`
+	scanQuery = `SELECT ` + nameExpr + `, g.place, g.hashtag_id FROM hashtag_grams g WHERE g.platform = ?
+		AND g.gram = ? AND (g.place, g.hashtag_id) <= (?, ?)`
 	likeClause  = ` AND ` + nameExpr + ` LIKE ? ESCAPE '\'`
 	orderClause = ` ORDER BY g.place, g.hashtag_id LIMIT ?`
 )
 
-// hitAtRank is where a gram's hashtag of a rank stands, the largest being the first; last where there are fewer.
+// hitAtRank returns the position of a gram's hashtag with the given rank, the largest having rank 1. It returns
+// endOfIndex if there are fewer.
 func (s *Store) hitAtRank(ctx context.Context, platform, gram string, rank int) (hit, error) {
 	var at hit
 	switch err := s.db.QueryRow(ctx, rankQuery, platform, gram, rank-1).Scan(&at.place, &at.id); {
 	case errors.Is(err, sql.ErrNoRows):
 		return endOfIndex, nil
 	case err != nil:
-		return hit{}, fmt.Errorf("looking how frequent a part of a word is: %w", err)
+		return hit{}, fmt.Errorf("reading the frequency of a trigram: %w", err)
 	}
 	return at, nil
 }
 
-// scanGram reads along the hashtags of a gram, the largest first, for those that match all patterns.
-func (s *Store) scanGram(ctx context.Context, platform, gram string, end hit, patterns []string, most int) ([]hit, error) {
+// scanGram returns the hashtags of a gram that match all patterns, the largest first.
+func (s *Store) scanGram(ctx context.Context, platform, gram string, end hit, patterns []string,
+	most int) ([]hit, error) {
 	query, args := scanGramQuery(platform, gram, end, patterns, most)
-	out, err := db.All(ctx, s.db, func(rows *sql.Rows, h *hit) error { return rows.Scan(&h.hashtag, &h.place, &h.id) }, query, args...)
+	out, err := db.All(ctx, s.db, func(rows *sql.Rows, h *hit) error { return rows.Scan(&h.hashtag, &h.place, &h.id) },
+		query, args...)
 	if err != nil {
-		return nil, fmt.Errorf("looking for hashtags: %w", err)
+		return nil, fmt.Errorf("searching hashtags: %w", err)
 	}
 	return out, nil
 }

@@ -21,16 +21,18 @@ const crowd = 1_000_000
 
 // words are what most of the made hashtags are put together from.
 var words = map[string][]string{
-	"latin": strings.Fields(`summer beach travel love food fitness style fashion home design photo nature dog cat wedding music art coffee
+	"latin": strings.Fields(
+		`summer beach travel love food fitness style fashion home design photo nature dog cat wedding music art coffee
 		garden yoga running cooking baking knitting sailing hiking climbing surfing morning evening night day life time the of and in my our we
 		new old big small happy good best city london paris berlin lisboa roma tokyo sea sun moon river mountain winter spring autumn goals inspo
 		gram lover lovers life style daily vibes ideas tips diy vintage natural organic vegan healthy kids baby mum dad family friends girl boy
 		world street food truck beer wine cake bread cheese chocolate lo thing things king ring string`),
-	"cyrillic": strings.Fields(`лето пляж любовь еда дом фото природа утро вечер жизнь город море солнце путешествие красота`),
-	"arabic":   strings.Fields(`صيف بحر سفر حب طعام بيت صورة صباح مساء حياة مدينة شمس جمال`),
-	"indic":    strings.Fields(`यात्रा प्यार खाना घर सुबह शाम जीवन शहर समुद्र सूरज`),
-	"han":      strings.Fields(`旅行 日本 東京 京都 写真 料理 海 夏 春 桜 花 生活 美食 家 猫 犬 好き 風景 大阪 カフェ ごはん`),
-	"hangul":   strings.Fields(`여행 사랑 음식 집 사진 아침 저녁 바다 여름 일상 서울 카페 맛집`),
+	"cyrillic": strings.Fields(
+		`лето пляж любовь еда дом фото природа утро вечер жизнь город море солнце путешествие красота`),
+	"arabic": strings.Fields(`صيف بحر سفر حب طعام بيت صورة صباح مساء حياة مدينة شمس جمال`),
+	"indic":  strings.Fields(`यात्रा प्यार खाना घर सुबह शाम जीवन शहर समुद्र सूरज`),
+	"han":    strings.Fields(`旅行 日本 東京 京都 写真 料理 海 夏 春 桜 花 生活 美食 家 猫 犬 好き 風景 大阪 カフェ ごはん`),
+	"hangul": strings.Fields(`여행 사랑 음식 집 사진 아침 저녁 바다 여름 일상 서울 카페 맛집`),
 }
 
 // makeTags is plausible hashtags, the same for the same seed: two or three words, often with something that nobody else
@@ -104,7 +106,8 @@ func load(b *testing.B, d *db.DB, tags []known) {
 					args = append(args, k.platform, k.hashtag, k.posts)
 				}
 				rows := strings.TrimSuffix(strings.Repeat("(?, ?, CAST(? AS BIGINT)),", len(some)), ",")
-				if _, err := tx.Exec(ctx, `INSERT INTO hashtags (platform, hashtag, posts) VALUES `+rows+` ON CONFLICT DO NOTHING`, args...); err != nil {
+				if _, err := tx.Exec(ctx, `INSERT INTO hashtags (platform, hashtag, posts) VALUES `+rows+`
+					ON CONFLICT DO NOTHING`, args...); err != nil {
 					return err
 				}
 			}
@@ -119,10 +122,12 @@ func load(b *testing.B, d *db.DB, tags []known) {
 // loadInBulk puts hashtags in without the trigger, and fills the index at once, which takes a third of the time.
 func loadInBulk(b *testing.B, d *db.DB, tags []known) {
 	b.Helper()
-	off, on := `ALTER TABLE hashtags DISABLE TRIGGER hashtags_become_found`, `ALTER TABLE hashtags ENABLE TRIGGER hashtags_become_found`
+	off, on := `ALTER TABLE hashtags DISABLE TRIGGER hashtags_become_found`,
+		`ALTER TABLE hashtags ENABLE TRIGGER hashtags_become_found`
 	if !d.Postgres() {
 		off = `DROP TRIGGER hashtags_become_found`
-		if err := d.QueryRow(b.Context(), `SELECT sql FROM sqlite_master WHERE name = 'hashtags_become_found'`).Scan(&on); err != nil {
+		if err := d.QueryRow(b.Context(), `SELECT sql FROM sqlite_master WHERE name = 'hashtags_become_found'`).
+			Scan(&on); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -142,8 +147,9 @@ func execSQL(tb testing.TB, d *db.DB, statement string) {
 	}
 }
 
-// BenchmarkFind looks for words of each kind among a million hashtags, and tells how long that took one call in two, and
-// all but one in a hundred. With -v it tells too what adding 5,000 more takes, and how many bytes a hashtag has in the index.
+// BenchmarkFind looks for words of each kind among a million hashtags, and tells how long that took one call in two,
+// and all but one in a hundred. With -v it tells too what adding 5,000 more takes, and how many bytes a hashtag has in
+// the index.
 func BenchmarkFind(b *testing.B) {
 	databases := map[string]func(testing.TB) string{"sqlite": testkit.SQLite}
 	if os.Getenv(testkit.PostgresVariable) != "" {
@@ -181,14 +187,22 @@ func findAmong(b *testing.B, d *db.DB, tags []known) {
 		{"beginning2", func() []string { return []string{partOf(some(), 2, random)} }},
 		{"part3", func() []string { return []string{partOf(some(), 3, random)} }},
 		{"common", one(random, "ing", "lo", "the", "th", "summer", "beach", "love", "life", "string", "lovers")},
-		{"common_parts_rarely_together", one(random, "inging", "andthe", "theand", "erlover", "lifelove", "ingthe", "stylering", "kingking", "ringthing")},
+		{"common_parts_rarely_together", one(random, "inging", "andthe", "theand", "erlover", "lifelove", "ingthe",
+			"stylering", "kingking", "ringthing")},
 		{"absent", func() []string { return []string{"q" + name(random) + "qx"} }},
-		{"absent_of_common_parts", one(random, "thethethe", "inglove_the", "lifelifelifelife", "summersummersummer", "lolovelo")},
+		{"absent_of_common_parts", one(random, "thethethe", "inglove_the", "lifelifelifelife", "summersummersummer",
+			"lolovelo")},
 		{"cjk2", one(random, "旅行", "日本", "猫好", "東京", "여행")},
 		{"other_scripts", one(random, "путеше", "सूरज", "东京旅", "東京旅行", "여행사", "صباح", "ごはん旅")},
 		{"long", func() []string { return []string{strings.Repeat("summerthingsoflife", 6)[:100]} }},
-		{"phrase", func() []string { return []string{words["latin"][random.IntN(99)], words["latin"][random.IntN(99)]} }},
-		{"phrase_of_five", func() []string { return []string{"summer", "beach", "life", "the", words["latin"][random.IntN(99)]} }},
+		{"phrase", func() []string {
+			return []string{words["latin"][random.IntN(99)],
+				words["latin"][random.IntN(99)]}
+		}},
+		{"phrase_of_five", func() []string {
+			return []string{"summer", "beach", "life", "the",
+				words["latin"][random.IntN(99)]}
+		}},
 		{"phrase_of_ten", func() []string {
 			return []string{"summer", "beach", "life", "the", "ing", "love", "morning", "lovers", "string", "and"}
 		}},
@@ -236,8 +250,8 @@ func partOf(tag string, length int, random *rand.Rand) string {
 	return string(letters[at : at+length])
 }
 
-// measureLatency tells how long calls took, and the shortest of three for the same words: the work alone, on a machine that has
-// more to do.
+// measureLatency tells how long calls took, and the shortest of three for the same words: the work alone, on a machine
+// that has more to do.
 func measureLatency(b *testing.B, s *Store, next func() []string) {
 	b.Helper()
 	var took, shortest []time.Duration

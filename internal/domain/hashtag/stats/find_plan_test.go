@@ -33,9 +33,11 @@ func TestFindWalksAlongItsIndex(t *testing.T) {
 				query, args = scanGramQuery(provider.Instagram, gram, hit{place: -500, id: 7}, like, MaxMatches)
 				checkIndexScan(t, d, "the largest of "+gram, query, args, alongGrams, byID)
 			}
-			checkIndexScan(t, d, "the rank of "+gram, rankQuery, []any{provider.Instagram, gram, defaultBounds.rareBelow - 1}, alongGrams)
+			checkIndexScan(t, d, "the rank of "+gram, rankQuery, []any{provider.Instagram, gram,
+				defaultBounds.rareBelow - 1}, alongGrams)
 		}
-		checkIndexScan(t, d, "the words", exactMatchQuery(3), []any{provider.Instagram, "sailing", "boats", "sailingboats"}, byName)
+		checkIndexScan(t, d, "the words", exactMatchQuery(3), []any{provider.Instagram, "sailing", "boats",
+			"sailingboats"}, byName)
 	})
 }
 
@@ -45,10 +47,11 @@ type key struct{ sqlite, postgres string }
 var (
 	alongGrams = key{"SEARCH g USING PRIMARY KEY (platform=? AND gram=?", "hashtag_grams_pkey"}
 	byID       = key{"SEARCH h USING INTEGER PRIMARY KEY", "hashtags_pkey"}
-	byName     = key{"SEARCH hashtags USING COVERING INDEX sqlite_autoindex_hashtags_1 (platform=? AND hashtag=?)", "hashtags_platform_hashtag_key"}
+	byName     = key{"SEARCH hashtags USING COVERING INDEX sqlite_autoindex_hashtags_1 (platform=? AND hashtag=?)",
+		"hashtags_platform_hashtag_key"}
 )
 
-// checkIndexScan fails unless a query goes by these indexes alone, in the order that it asks for.
+// checkIndexScan fails unless a query uses only these indexes, in the requested order.
 func checkIndexScan(t *testing.T, d *db.DB, name, query string, args []any, keys ...key) {
 	t.Helper()
 	for _, plan := range plansOf(t, d, query, args) {
@@ -80,7 +83,7 @@ func plansOf(t *testing.T, d *db.DB, query string, args []any) []string {
 	return out
 }
 
-// planOf is the plan that PostgreSQL keeps for a prepared statement, whatever its arguments.
+// planOf returns PostgreSQL's generic plan of a prepared statement.
 func planOf(t *testing.T, d *db.DB, query string, args []any) string {
 	t.Helper()
 	for n := range args {

@@ -11,20 +11,20 @@ import (
 const (
 	maxWords   = 10  // of a phrase
 	gramSize   = 3   // characters
-	prefixMark = "^" // stands for the beginning of a hashtag in a gram; no hashtag has the sign
+	prefixMark = "^" // marks the start of a hashtag in a gram; no hashtag contains it
 )
 
-// lookup is one way to look for hashtags: through those of one of the grams, for those that match all patterns. Without
-// patterns the gram says it all.
+// lookup scans the hashtags of one of the grams for those that match all patterns. Without patterns, the gram alone is
+// the condition.
 type lookup struct {
 	grams, patterns []string
 }
 
-// normalizeWords is the words as hashtags are written, each once, without those that no hashtag can contain.
+// normalizeWords returns the distinct words as hashtags are written, without those that no hashtag can contain.
 func normalizeWords(words []string) []string {
 	var out []string
 	for _, word := range words {
-		word = strings.TrimLeft(provider.Folded(word), "#")
+		word = strings.TrimLeft(provider.Fold(word), "#")
 		if isSearchable(word) && !slices.Contains(out, word) {
 			out = append(out, word)
 		}
@@ -37,8 +37,8 @@ func isSearchable(word string) bool {
 	return word != "" && !unfit && utf8.RuneCountInString(word) <= provider.MaxHashtag
 }
 
-// lookupsForAll looks for what contains all the words. Words that are all shorter than a gram can only be looked for at
-// the beginning, or as one.
+// lookupsForAll returns the lookups for hashtags that contain all words. If every word is shorter than a gram, only
+// prefixes and the joined words can be found.
 func lookupsForAll(words []string) []lookup {
 	if len(words) == 1 {
 		return lookupsForWord(words[0])
@@ -56,7 +56,7 @@ func lookupsForAll(words []string) []lookup {
 	return out
 }
 
-// lookupsForAny looks for what contains one of several words.
+// lookupsForAny returns the lookups for hashtags that contain any of several words.
 func lookupsForAny(words []string) []lookup {
 	if len(words) == 1 {
 		return nil
@@ -68,8 +68,8 @@ func lookupsForAny(words []string) []lookup {
 	return out
 }
 
-// lookupsForWord looks for what begins with a word of two characters, or contains a longer one. Nothing is looked for by a
-// single character.
+// lookupsForWord returns the lookup for hashtags that begin with a word of two characters or contain a longer one.
+// Single characters are not searched.
 func lookupsForWord(word string) []lookup {
 	switch length := utf8.RuneCountInString(word); {
 	case length < gramSize-1 || length > provider.MaxHashtag:
@@ -82,20 +82,20 @@ func lookupsForWord(word string) []lookup {
 	return []lookup{{trigrams([]string{word}), likePatterns([]string{word})}}
 }
 
-// trigrams is the grams in words, each once. Of several words it is one of each in turn, so that the first few are of
-// all of them.
+// trigrams returns the distinct trigrams of words, taking one of each word in turn so that a prefix of the result
+// covers all words.
 func trigrams(words []string) []string {
-	spelt := make([][]rune, len(words))
+	letters := make([][]rune, len(words))
 	for n, word := range words {
-		spelt[n] = []rune(word)
+		letters[n] = []rune(word)
 	}
 	var out []string
 	for at := range provider.MaxHashtag {
-		for _, letters := range spelt {
-			if at+gramSize > len(letters) {
+		for _, word := range letters {
+			if at+gramSize > len(word) {
 				continue
 			}
-			if gram := string(letters[at : at+gramSize]); !slices.Contains(out, gram) {
+			if gram := string(word[at : at+gramSize]); !slices.Contains(out, gram) {
 				out = append(out, gram)
 			}
 		}
@@ -105,7 +105,7 @@ func trigrams(words []string) []string {
 
 var likeEscaper = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
-// likePatterns is the pattern of each word, whose underscores stand for themselves.
+// likePatterns returns a LIKE pattern for each word. Underscores match literally.
 func likePatterns(words []string) []string {
 	out := make([]string, len(words))
 	for n, word := range words {

@@ -59,7 +59,8 @@ func change(t rapid.TB, d *db.DB, work func(context.Context, *db.Tx) error) {
 func readHashtags(t rapid.TB, d *db.DB, platform string) []string {
 	t.Helper()
 	names, err := db.All(context.Background(), d, func(rows *sql.Rows, name *string) error { return rows.Scan(name) },
-		`SELECT hashtag FROM hashtags WHERE platform = ? ORDER BY CASE WHEN posts IS NULL THEN 1 ELSE 0 END, posts DESC, id`, platform)
+		`SELECT hashtag FROM hashtags WHERE platform = ?
+			ORDER BY CASE WHEN posts IS NULL THEN 1 ELSE 0 END, posts DESC, id`, platform)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,14 +170,15 @@ func drawTag(longest int) *rapid.Generator[string] {
 func drawKnown() *rapid.Generator[known] {
 	return rapid.Custom(func(t *rapid.T) known {
 		return known{
-			platform: rapid.SampledFrom([]string{provider.Instagram, provider.Instagram, provider.TikTok}).Draw(t, "platform"),
-			hashtag:  rapid.OneOf(drawTag(9), drawTag(9), drawTag(40)).Draw(t, "hashtag"),
-			posts:    rapid.Ptr(rapid.Int64Range(0, 3), true).Draw(t, "posts"),
+			platform: rapid.SampledFrom([]string{provider.Instagram, provider.Instagram, provider.TikTok}).
+				Draw(t, "platform"),
+			hashtag: rapid.OneOf(drawTag(9), drawTag(9), drawTag(40)).Draw(t, "hashtag"),
+			posts:   rapid.Ptr(rapid.Int64Range(0, 3), true).Draw(t, "posts"),
 		}
 	})
 }
 
-// Whatever is added, measured anew and forgotten: what is found is what a look at every hashtag finds, in its order.
+// After any sequence of changes, a lookup finds what a full scan finds, in the same order.
 func TestFoundIsWhatMatches(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -192,7 +194,8 @@ func TestFoundIsWhatMatches(t *testing.T) {
 			if len(tags) > 0 {
 				forgotten := rapid.SampledFrom(tags).Draw(t, "forgotten")
 				change(t, d, func(ctx context.Context, tx *db.Tx) error {
-					_, err := tx.Exec(ctx, `DELETE FROM hashtags WHERE platform = ? AND hashtag = ?`, forgotten.platform, forgotten.hashtag)
+					_, err := tx.Exec(ctx, `DELETE FROM hashtags WHERE platform = ? AND hashtag = ?`,
+						forgotten.platform, forgotten.hashtag)
 					return err
 				})
 			}
@@ -200,7 +203,8 @@ func TestFoundIsWhatMatches(t *testing.T) {
 				t.Fatalf("the index (-want +got):\n%s", diff)
 			}
 			there := readHashtags(t, d, provider.Instagram)
-			for _, words := range rapid.SliceOfN(rapid.SliceOfNDistinct(drawTag(4), 1, 3, rapid.ID), 1, 8).Draw(t, "phrases") {
+			for _, words := range rapid.SliceOfN(rapid.SliceOfNDistinct(drawTag(4), 1, 3, rapid.ID), 1, 8).
+				Draw(t, "phrases") {
 				most := rapid.IntRange(0, 20).Draw(t, "most")
 				got, err := s.matches(context.Background(), provider.Instagram, words, most, defaultBounds)
 				if err != nil {
@@ -223,7 +227,8 @@ func TestBoundsOnlyLeaveOut(t *testing.T) {
 		addHashtags(t, d, rapid.SliceOfN(drawKnown(), 300, 300).Example(7)...)
 		there := readHashtags(t, d, provider.Instagram)
 		rapid.Check(t, func(t *rapid.T) {
-			b := bounds{grams: rapid.IntRange(1, 3).Draw(t, "grams"), rareBelow: rapid.IntRange(1, 5).Draw(t, "few"), maxScanned: rapid.IntRange(1, 20).Draw(t, "walked")}
+			b := bounds{grams: rapid.IntRange(1, 3).Draw(t, "grams"), rareBelow: rapid.IntRange(1, 5).Draw(t, "few"),
+				maxScanned: rapid.IntRange(1, 20).Draw(t, "walked")}
 			words := []string{drawTag(5).Draw(t, "word")}
 			got, err := s.matches(context.Background(), provider.Instagram, words, MaxMatches, b)
 			if err != nil {
@@ -257,14 +262,17 @@ func TestNoMoreIsLookedAtThanTheBound(t *testing.T) {
 		for _, c := range []struct {
 			walked int
 			want   []string
-		}{{41, nil}, {42, []string{"xabcdx"}}, {51, []string{"xabcdx"}}, {52, []string{"xabcdx", "yabcdy"}}, {53, []string{"xabcdx", "yabcdy"}}} {
-			got, err := s.matches(t.Context(), provider.Instagram, []string{"abcd"}, 10, bounds{grams: 2, rareBelow: 10, maxScanned: c.walked})
+		}{{41, nil}, {42, []string{"xabcdx"}}, {51, []string{"xabcdx"}}, {52, []string{"xabcdx", "yabcdy"}},
+			{53, []string{"xabcdx", "yabcdy"}}} {
+			got, err := s.matches(t.Context(), provider.Instagram, []string{"abcd"}, 10, bounds{grams: 2, rareBelow: 10,
+				maxScanned: c.walked})
 			if err != nil || !slices.Equal(got, c.want) {
 				t.Errorf("among %d: %q, not %q (%v)", c.walked, got, c.want, err)
 			}
 		}
 		// A rare part finds it however narrow the bound is.
-		got, err := s.matches(t.Context(), provider.Instagram, []string{"abcdy"}, 10, bounds{grams: 3, rareBelow: 10, maxScanned: 1})
+		got, err := s.matches(t.Context(), provider.Instagram, []string{"abcdy"}, 10, bounds{grams: 3, rareBelow: 10,
+			maxScanned: 1})
 		if err != nil || !slices.Equal(got, []string{"yabcdy"}) {
 			t.Errorf("a rare part: %q (%v)", got, err)
 		}
@@ -277,16 +285,23 @@ func TestFind(t *testing.T) {
 		d := testkit.Open(t, url, nil)
 		s := New(d)
 		long := strings.Repeat("ü", provider.MaxHashtag-3) + "end"
-		addHashtags(t, d, knownWithoutSize("beachside"), knownWithSize("summerbeach", 500), knownWithSize("beach", 10), knownWithSize("beaches", 9_000), knownWithSize("thebeach", 90), knownWithSize("be", 3),
-			knownWithSize("beachsummer", 700), knownWithSize("summer", 20), knownWithSize("summerday", 40), knownWithSize("summer_beach", 600), knownWithSize("summertimebeaches", 5), knownWithoutSize("a_b"), knownWithSize("axb", 7), knownWithSize("a_bc", 8),
-			knownWithSize("日本旅行", 80), knownWithSize("旅行", 60), knownWithSize("旅行好き", 70), knownWithSize("一人旅行中", 50), knownWithSize("путешествие", 4), knownWithSize("हिन्दी", 5), knownWithSize(long, 1), knownWithSize("ab", 9), knownWithSize("x", 5))
+		addHashtags(t, d, knownWithoutSize("beachside"), knownWithSize("summerbeach", 500), knownWithSize("beach", 10),
+			knownWithSize("beaches", 9_000), knownWithSize("thebeach", 90), knownWithSize("be", 3),
+			knownWithSize("beachsummer", 700), knownWithSize("summer", 20), knownWithSize("summerday", 40),
+			knownWithSize("summer_beach", 600), knownWithSize("summertimebeaches", 5), knownWithoutSize("a_b"),
+			knownWithSize("axb", 7), knownWithSize("a_bc", 8),
+			knownWithSize("日本旅行", 80), knownWithSize("旅行", 60), knownWithSize("旅行好き", 70), knownWithSize("一人旅行中", 50),
+			knownWithSize("путешествие", 4), knownWithSize("हिन्दी", 5), knownWithSize(long, 1),
+			knownWithSize("ab", 9), knownWithSize("x", 5))
 		addHashtags(t, d, known{platform: provider.TikTok, hashtag: "beachball"})
 		for _, c := range []struct {
 			words []string
 			want  []string
 		}{
-			{[]string{"beach"}, []string{"beach", "beaches", "beachsummer", "summer_beach", "summerbeach", "thebeach", "summertimebeaches", "beachside"}},
-			{[]string{"#BEACH"}, []string{"beach", "beaches", "beachsummer", "summer_beach", "summerbeach", "thebeach", "summertimebeaches", "beachside"}},
+			{[]string{"beach"}, []string{"beach", "beaches", "beachsummer", "summer_beach", "summerbeach", "thebeach",
+				"summertimebeaches", "beachside"}},
+			{[]string{"#BEACH"}, []string{"beach", "beaches", "beachsummer", "summer_beach", "summerbeach", "thebeach",
+				"summertimebeaches", "beachside"}},
 			{[]string{"be"}, []string{"be", "beaches", "beachsummer", "beach", "beachside"}},
 			{[]string{"a_b"}, []string{"a_b", "a_bc"}},
 			{[]string{"_b"}, nil},
@@ -306,11 +321,14 @@ func TestFind(t *testing.T) {
 			{[]string{"न्द"}, []string{"हिन्दी"}},
 			{[]string{"üend"}, []string{long}},
 			{[]string{"zzz"}, nil},
-			{[]string{"summer", "beach"}, []string{"summerbeach", "summer", "beach", "beachsummer", "summer_beach", "summertimebeaches", "beaches", "thebeach", "summerday", "beachside"}},
-			{[]string{"beach", "summer"}, []string{"beachsummer", "beach", "summer", "summer_beach", "summerbeach", "summertimebeaches", "beaches", "thebeach", "summerday", "beachside"}},
+			{[]string{"summer", "beach"}, []string{"summerbeach", "summer", "beach", "beachsummer", "summer_beach",
+				"summertimebeaches", "beaches", "thebeach", "summerday", "beachside"}},
+			{[]string{"beach", "summer"}, []string{"beachsummer", "beach", "summer", "summer_beach", "summerbeach",
+				"summertimebeaches", "beaches", "thebeach", "summerday", "beachside"}},
 			{[]string{"日本", "旅行"}, []string{"日本旅行", "旅行", "旅行好き"}},
 			{[]string{"旅行", "日本"}, []string{"旅行", "日本旅行", "旅行好き"}},
-			{[]string{"summer", "!", "summer", "day"}, []string{"summerday", "summer", "beachsummer", "summer_beach", "summerbeach", "summertimebeaches"}},
+			{[]string{"summer", "!", "summer", "day"}, []string{"summerday", "summer", "beachsummer", "summer_beach",
+				"summerbeach", "summertimebeaches"}},
 		} {
 			got, err := s.matches(t.Context(), provider.Instagram, c.words, MaxMatches, defaultBounds)
 			if err != nil {
@@ -334,7 +352,8 @@ func TestPhrasesAreBounded(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	for looks := 1; looks <= maxWords+1; looks++ {
-		if b := defaultBounds.split(looks); b.maxScanned*looks > defaultBounds.maxScanned || b.grams*looks > defaultBounds.grams || b.grams < 1 {
+		if b := defaultBounds.split(looks); b.maxScanned*looks > defaultBounds.maxScanned ||
+			b.grams*looks > defaultBounds.grams || b.grams < 1 {
 			t.Errorf("%d looks: %+v", looks, b)
 		}
 	}
@@ -356,8 +375,10 @@ func TestFindTellsFigures(t *testing.T) {
 		}
 		at := db.Time(1)
 		want := []Figures{
-			{Platform: provider.Instagram, Hashtag: "sea", Posts: &hashtaganalysis.Posts{Count: 0, Basis: "measured"}, MeasuredAt: at},
-			{Platform: provider.Instagram, Hashtag: "seagull", Posts: &hashtaganalysis.Posts{Count: 1_200, Basis: "measured"}, MeasuredAt: at},
+			{Platform: provider.Instagram, Hashtag: "sea", Posts: &hashtaganalysis.Posts{Count: 0, Basis: "measured"},
+				MeasuredAt: at},
+			{Platform: provider.Instagram, Hashtag: "seagull", Posts: &hashtaganalysis.Posts{Count: 1_200,
+				Basis: "measured"}, MeasuredAt: at},
 			{Platform: provider.Instagram, Hashtag: "seaside"},
 		}
 		if diff := cmp.Diff(want, got); diff != "" {

@@ -6,27 +6,27 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// minPosts is of how many posts on either side a share is compared.
+// minPosts is the minimum sample size for comparing shares.
 const minPosts = 20
 
-// lift compares how often a hashtag is here with how often it is elsewhere: in x of n posts, and in y of m.
+// lift compares how often a hashtag occurs in two samples: in x of n target posts and in y of m reference posts.
 type lift struct{ x, n, y, m float64 }
 
 func newLift(x, n, y, m int) lift { return lift{float64(x), float64(n), float64(y), float64(m)} }
 
-// estimate is how many times as often it is here. Half a post is added to each count, so that none is 0.
+// estimate returns the lift, the ratio of the shares. Half a post is added to each count to avoid zeros.
 func (l lift) estimate() float64 {
 	ratio := (l.x + 0.5) / (l.n + 0.5) / ((l.y + 0.5) / (l.m + 0.5))
 	return math.Round(ratio*1000) / 1000
 }
 
-// lowerBound is what the lift is at least, but for a chance of being wrong. Of the posts that carry the hashtag, x of x + y are
-// here, which is binomial; its exact bound (Clopper and Pearson 1934) also holds where few posts carry it, where those of
-// the normal distribution are far too bold. It is 0 where too few posts are there to compare.
-func (l lift) lowerBound(wrong float64) float64 {
+// lowerBound returns the one-sided lower confidence bound of the lift at level 1-alpha, or 0 if a sample is too small.
+// Given x+y posts with the hashtag, x is binomial; the exact bound (Clopper and Pearson, 1934) also holds for small
+// counts, where normal approximations are far too narrow.
+func (l lift) lowerBound(alpha float64) float64 {
 	if l.n < minPosts || l.m < minPosts || l.x == 0 {
 		return 0
 	}
-	part := distuv.Beta{Alpha: l.x, Beta: l.y + 1}.Quantile(wrong)
+	part := distuv.Beta{Alpha: l.x, Beta: l.y + 1}.Quantile(alpha)
 	return part / (1 - part) * l.m / l.n
 }

@@ -16,60 +16,58 @@ import (
 
 const (
 	pollInterval = 5 * time.Second
-	// requestTimeout is the longest time for an answer; heldFor is how long a node that died holds a hashtag up.
-	requestTimeout = 5 * time.Minute
-	leaseDuration  = requestTimeout + time.Minute
-	// defaultMaxAge is how old figures are that are measured anew.
-	defaultMaxAge = 7 * 24 * time.Hour
-	// defaultPostLimit is how many posts are asked for, of each kind.
+	// A hashtag leased by a node that dies is claimable again after leaseDuration.
+	requestTimeout   = 5 * time.Minute
+	leaseDuration    = requestTimeout + time.Minute
+	defaultMaxAge    = 7 * 24 * time.Hour
 	defaultPostLimit = 200
-	// demandTTL is for how long a hashtag is measured again that no list holds, after somebody asked for it.
+	// demandTTL is how long a hashtag in no list is remeasured after the last request for it.
 	demandTTL = 30 * 24 * time.Hour
-	// missingRetry is until a hashtag is asked for again that the source has not, or does not tell of.
+	// missingRetry is the delay before a hashtag that the provider does not have is requested again.
 	missingRetry = 30 * 24 * time.Hour
-	// unsupportedPause is until a platform is tried again that no source tells of.
+	// unsupportedPause is the delay before a platform that no provider supports is tried again.
 	unsupportedPause = 24 * time.Hour
-	// minPause and longestRest are how long a source is left alone that is unavailable; usualRest is where it does not say.
+	// Bounds and default of the pause after a provider reports that it is unavailable.
 	minPause, defaultPause, maxPause = time.Minute, 15 * time.Minute, 6 * time.Hour
-	// minBackoff is until a hashtag is asked for again after a failure, doubling up to lastAgain.
+	// The delay after a failure doubles from minBackoff to maxBackoff.
 	minBackoff, maxBackoff = time.Hour, 7 * 24 * time.Hour
 )
 
-// Source tells of hashtags: internal/domain/provider has its words and its errors.
+// Source is a provider of hashtag figures. See package provider for its errors.
 type Source interface {
 	Hashtag(ctx context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error)
 }
 
-// Options say how hashtags are measured in the background. What is 0 has the shipped figure.
+// Options configures a Measurer. Zero values select the defaults.
 type Options struct {
 	Source    Source
-	MaxAge    time.Duration // how old figures are that are measured anew; 7 days
-	PostLimit int           // posts that are asked for, of each kind; 200
-	// InAnyList tells whether a list of some team holds a hashtag. Where nil no list does.
+	MaxAge    time.Duration // age at which figures are measured again; default 7 days
+	PostLimit int           // posts to request of each kind; default 200
+	// InAnyList reports whether any team's list contains a hashtag. If nil, none does.
 	InAnyList func(ctx context.Context, q db.Querier, platform, hashtag string) (bool, error)
-	// ReadyMade returns the hashtags of the ready-made lists for a platform, always in the same order. They are measured when
-	// nothing else is due. None if nil.
+	// ReadyMade returns the hashtags of the ready-made lists for a platform, in a stable order. They are measured when
+	// nothing else is due. May be nil.
 	ReadyMade         func(platform string) []string
-	ReadyMadeInterval time.Duration // how far apart two of these are at least, on each platform; 10 minutes
-	Turns             *provider.Turns
+	ReadyMadeInterval time.Duration // minimum time between two of them per platform; default 10 minutes
+	Limiter           *provider.Limiter
 	Log               *slog.Logger
 }
 
-// Measurer measures hashtags that are wanted, those of which nothing is known first. Many nodes may run it: whoever takes
-// a hashtag moves the time at which it is due behind the longest time that measuring it lasts.
+// Measurer measures the hashtags in demand, those never measured first. Several nodes may run one: claiming a hashtag
+// moves its due time past the longest duration of a measurement, which leases it to the node.
 type Measurer struct {
 	store *Store
 	opts  Options
 
 	mu           sync.Mutex
-	nextPlatform int                  // the platform that is looked at first
-	pausedUntil  map[string]time.Time // until then a platform's source is left alone, by this node; with readyRest for what is ready-made
+	nextPlatform int                  // index of the platform to start with
+	pausedUntil  map[string]time.Time // by platform; with readyMadePrefix, for ready-made hashtags only
 }
 
-// readyMadePrefix begins the name of a rest that is of ready-made hashtags only: sources keep their places for others.
+// readyMadePrefix marks a pause that applies to ready-made hashtags only: providers reserve quota for other requests.
 const readyMadePrefix = "ready-made "
 
-// NewMeasurer makes it.
+// NewMeasurer returns a Measurer for the store.
 func NewMeasurer(s *Store, opts Options) *Measurer {
 	if opts.MaxAge <= 0 {
 		opts.MaxAge = defaultMaxAge
@@ -89,7 +87,7 @@ func NewMeasurer(s *Store, opts Options) *Measurer {
 	return &Measurer{store: s, opts: opts, pausedUntil: map[string]time.Time{}}
 }
 
-// Run measures hashtags, one at a time, until the context ends.
+// Run measures hashtags, one at a time, until ctx is done.
 func (b *Measurer) Run(ctx context.Context, report func(error)) {
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
@@ -108,7 +106,7 @@ func (b *Measurer) Run(ctx context.Context, report func(error)) {
 	}
 }
 
-// Measure measures the hashtag whose turn it is and tells whether there was one.
+// Measure measures the next due hashtag and reports whether there was one.
 func (b *Measurer) Measure(ctx context.Context) (bool, error) {
 	awake := b.activePlatforms()
 	for _, platform := range awake {
@@ -128,7 +126,7 @@ func (b *Measurer) Measure(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// activePlatforms are the platforms whose source may be asked now, each time another one first.
+// activePlatforms returns the platforms that are not paused. Each call starts with the next platform.
 func (b *Measurer) activePlatforms() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -155,7 +153,7 @@ func (b *Measurer) pause(platform string, d time.Duration) {
 	b.pausedUntil[platform] = b.store.db.Now().Add(d)
 }
 
-// claim is a hashtag that this node has until a time.
+// claim is a hashtag leased to this node.
 type claim struct {
 	id                 int64
 	platform, hashtag  string
@@ -164,12 +162,14 @@ type claim struct {
 }
 
 const (
-	unmeasuredQuery = `SELECT id FROM hashtags WHERE platform = ? AND measured_at = 0 AND due_at > 0 AND due_at <= ? ORDER BY turn LIMIT 1`
-	staleQuery      = `SELECT id FROM hashtags WHERE platform = ? AND measured_at > 0 AND due_at > 0 AND due_at <= ? AND measured_at <= ? ORDER BY measured_at LIMIT 1`
+	unmeasuredQuery = `SELECT id FROM hashtags WHERE platform = ? AND measured_at = 0 AND due_at > 0 AND due_at <= ?
+		ORDER BY turn LIMIT 1`
+	staleQuery = `SELECT id FROM hashtags WHERE platform = ? AND measured_at > 0 AND due_at > 0 AND due_at <= ?
+		AND measured_at <= ? ORDER BY measured_at LIMIT 1`
 )
 
-// claimNext takes the next hashtag of a platform that somebody still wants; an empty one where there is none. Those that nobody
-// wants any more are let go on the way.
+// claimNext claims the next hashtag of a platform that is still in demand, or returns an empty claim. Hashtags that
+// nobody wants any more are dropped on the way.
 func (b *Measurer) claimNext(ctx context.Context, platform string) (claim, error) {
 	for ctx.Err() == nil {
 		id, err := b.findDue(ctx, platform)
@@ -193,10 +193,11 @@ func (b *Measurer) findDue(ctx context.Context, platform string) (int64, error) 
 	for _, q := range []struct {
 		query string
 		args  []any
-	}{{unmeasuredQuery, []any{platform, db.Micros(now)}}, {staleQuery, []any{platform, db.Micros(now), db.Micros(now.Add(-b.opts.MaxAge))}}} {
+	}{{unmeasuredQuery, []any{platform, db.Micros(now)}}, {staleQuery, []any{platform, db.Micros(now),
+		db.Micros(now.Add(-b.opts.MaxAge))}}} {
 		found, err := queryIDs(ctx, b.store.db, q.query, q.args...)
 		if err != nil {
-			return 0, fmt.Errorf("looking for hashtags to measure: %w", err)
+			return 0, fmt.Errorf("finding hashtags to measure: %w", err)
 		}
 		if len(found) > 0 {
 			return found[0], nil
@@ -205,17 +206,19 @@ func (b *Measurer) findDue(ctx context.Context, platform string) (int64, error) 
 	return 0, nil
 }
 
-// claim takes a hashtag if nobody else was quicker, with measuring it or with all of it, and it is wanted.
+// claim leases a hashtag if it is still due and in demand. It returns an empty claim if another node was faster.
 func (b *Measurer) claim(ctx context.Context, tx *db.Tx, id int64) (claim, error) {
 	c := claim{id: id, leaseEnd: tx.Now().Add(leaseDuration)}
 	var wanted int64
-	err := tx.QueryRow(ctx, `UPDATE hashtags SET due_at = ? WHERE id = ? AND due_at > 0 AND due_at <= ? AND measured_at <= ? RETURNING platform, hashtag, wanted_at, fails`,
-		db.Micros(c.leaseEnd), id, db.Micros(tx.Now()), db.Micros(tx.Now().Add(-b.opts.MaxAge))).Scan(&c.platform, &c.hashtag, &wanted, &c.failures)
+	err := tx.QueryRow(ctx, `UPDATE hashtags SET due_at = ? WHERE id = ? AND due_at > 0 AND due_at <= ?
+		AND measured_at <= ? RETURNING platform, hashtag, wanted_at, fails`,
+		db.Micros(c.leaseEnd), id, db.Micros(tx.Now()), db.Micros(tx.Now().Add(-b.opts.MaxAge))).Scan(&c.platform,
+		&c.hashtag, &wanted, &c.failures)
 	if errors.Is(err, sql.ErrNoRows) {
 		return claim{}, nil
 	}
 	if err != nil {
-		return claim{}, fmt.Errorf("taking a hashtag to measure: %w", err)
+		return claim{}, fmt.Errorf("claiming a hashtag to measure: %w", err)
 	}
 	if c.wantedAt = db.Time(wanted); c.wantedAt.After(tx.Now().Add(-demandTTL)) {
 		return c, nil
@@ -227,22 +230,23 @@ func (b *Measurer) claim(ctx context.Context, tx *db.Tx, id int64) (claim, error
 		}
 	}
 	if _, err := tx.Exec(ctx, `UPDATE hashtags SET due_at = 0 WHERE id = ?`, id); err != nil {
-		return claim{}, fmt.Errorf("letting a hashtag go: %w", err)
+		return claim{}, fmt.Errorf("removing a hashtag from the queue: %w", err)
 	}
 	if _, err := tx.Exec(ctx, `DELETE FROM hashtags WHERE id = ? AND `+unusedCondition, id); err != nil {
-		return claim{}, fmt.Errorf("forgetting a hashtag: %w", err)
+		return claim{}, fmt.Errorf("deleting a hashtag: %w", err)
 	}
 	return claim{}, nil
 }
 
-// measure asks for a hashtag and keeps what is told.
+// measure fetches the figures of a hashtag and stores them.
 func (b *Measurer) measure(ctx context.Context, c claim) error {
 	defer b.recoverPanic(ctx, c)
-	ctx, end := b.opts.Turns.Begin(ctx)
+	ctx, end := b.opts.Limiter.Begin(ctx)
 	defer end()
-	figures, err := b.fetch(ctx, provider.HashtagQuery{Platform: c.platform, Hashtag: c.hashtag, Most: b.opts.PostLimit, Background: true})
+	figures, err := b.fetch(ctx, provider.HashtagQuery{Platform: c.platform, Hashtag: c.hashtag, PostLimit: b.opts.PostLimit,
+		Background: true})
 	if ctx.Err() != nil {
-		return nil // the hashtag is due again when this node's time for it is over
+		return nil // due again when the lease expires
 	}
 	if err != nil {
 		return b.handleFailure(ctx, c, err)
@@ -250,14 +254,16 @@ func (b *Measurer) measure(ctx context.Context, c claim) error {
 	return b.save(ctx, c, figures)
 }
 
-// save keeps what was told of a hashtag.
+// save stores the figures of a hashtag.
 func (b *Measurer) save(ctx context.Context, c claim, figures provider.HashtagFigures) error {
-	if provider.Working(ctx) != nil {
-		return nil //nolint:nilerr // it is due again when this node's time for it is over
+	if provider.Acquire(ctx) != nil {
+		return nil //nolint:nilerr // due again when the lease expires
 	}
 	figures.Hashtag = c.hashtag
 	learned := Analyze(c.platform, figures, b.store.db.Now())
-	return b.store.db.InTx(ctx, "hashtag.measured", func(ctx context.Context, tx *db.Tx) error { return b.store.Record(ctx, tx, learned) })
+	return b.store.db.InTx(ctx, "hashtag.measured", func(ctx context.Context, tx *db.Tx) error {
+		return b.store.Record(ctx, tx, learned)
+	})
 }
 
 func (b *Measurer) fetch(ctx context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error) {
@@ -266,20 +272,21 @@ func (b *Measurer) fetch(ctx context.Context, q provider.HashtagQuery) (provider
 	return b.opts.Source.Hashtag(ctx, q)
 }
 
-// recoverPanic keeps a fault of one source's code from ending the work for all.
+// recoverPanic keeps a bug in one provider from stopping the measurer.
 func (b *Measurer) recoverPanic(ctx context.Context, c claim) {
 	if fault := recover(); fault != nil {
-		b.opts.Log.ErrorContext(ctx, "measuring a hashtag panicked", "platform", c.platform, "panic", fault, "stack", string(debug.Stack()))
+		b.opts.Log.ErrorContext(ctx, "measuring a hashtag panicked", "platform", c.platform, "panic", fault, "stack",
+			string(debug.Stack()))
 		if c.id == 0 {
-			return // a ready-made one comes up again when all others had their turn
+			return // a ready-made hashtag comes up again after all others
 		}
 		if err := b.reschedule(ctx, c, maxBackoff, false); err != nil {
-			b.opts.Log.ErrorContext(ctx, "the hashtag is not put off", "error", err)
+			b.opts.Log.ErrorContext(ctx, "rescheduling the hashtag failed", "error", err)
 		}
 	}
 }
 
-// handleFailure says when the hashtag is asked for again, and its source.
+// handleFailure reschedules the hashtag and pauses the provider, depending on the error.
 func (b *Measurer) handleFailure(ctx context.Context, c claim, err error) error {
 	unavailable, isUnavailable := errors.AsType[*provider.Unavailable](err)
 	switch {
@@ -289,7 +296,7 @@ func (b *Measurer) handleFailure(ctx context.Context, c claim, err error) error 
 		b.pause(c.platform, unsupportedPause)
 		return b.reschedule(ctx, c, missingRetry, false)
 	case isUnavailable && unavailable.After > 0:
-		// It is about the source: the hashtag stays the next.
+		// The provider is the cause: the hashtag stays first in line.
 		b.pause(c.platform, min(max(unavailable.After, minPause), maxPause))
 		return b.reschedule(ctx, c, 0, false)
 	case isUnavailable:
@@ -302,8 +309,8 @@ func (b *Measurer) handleFailure(ctx context.Context, c claim, err error) error 
 	return errors.Join(fmt.Errorf("measuring a hashtag in the background: %w", err), failed)
 }
 
-// reschedule has the hashtag due after a while, unless another node has it by now. Its turn is then as if it were asked for at
-// that time.
+// reschedule makes the hashtag due after a delay, unless another node has claimed it. The hashtag is queued as if
+// requested at that time.
 func (b *Measurer) reschedule(ctx context.Context, c claim, after time.Duration, missing bool) error {
 	return b.store.db.InTx(ctx, "hashtag.later", func(ctx context.Context, tx *db.Tx) error {
 		due := tx.Now().Add(after)
@@ -317,8 +324,9 @@ func (b *Measurer) reschedule(ctx context.Context, c claim, after time.Duration,
 			text += `, missing_at = ?`
 			args = append(args, db.Micros(tx.Now()))
 		}
-		if _, err := tx.Exec(ctx, text+` WHERE id = ? AND due_at = ?`, append(args, c.id, db.Micros(c.leaseEnd))...); err != nil {
-			return fmt.Errorf("putting a hashtag off: %w", err)
+		if _, err := tx.Exec(ctx, text+` WHERE id = ? AND due_at = ?`,
+			append(args, c.id, db.Micros(c.leaseEnd))...); err != nil {
+			return fmt.Errorf("rescheduling a hashtag: %w", err)
 		}
 		return nil
 	})

@@ -29,7 +29,8 @@ func TestWantedIsMeasured(t *testing.T) {
 		w.want(provider.Instagram, "fresh")
 		w.clock.Advance(tick)
 		asked := w.measureAll(b)
-		if i, j := slices.Index(asked, "instagram/fresh"), slices.Index(asked, "instagram/sea"); i < 0 || j < i || len(asked) != 4 {
+		if i, j := slices.Index(asked, "instagram/fresh"), slices.Index(asked, "instagram/sea"); i < 0 || j < i ||
+			len(asked) != 4 {
 			t.Errorf("asked in this order: %v", asked)
 		}
 		// After a month only those are measured that were wanted since, or that a list holds.
@@ -94,7 +95,8 @@ func TestWhatIsNotThereIsNotAskedForAgain(t *testing.T) {
 			return w.figures(q.Hashtag, 1), nil
 		}
 		w.check(b, "instagram/missing", "instagram/sea")
-		if n := w.count(`SELECT COUNT(*) FROM hashtags WHERE hashtag = 'missing' AND missing_at > 0 AND measured_at = 0`); n != 1 {
+		if n := w.count(`SELECT COUNT(*) FROM hashtags WHERE hashtag = 'missing' AND missing_at > 0
+			AND measured_at = 0`); n != 1 {
 			t.Error("that it is missing is not noted")
 		}
 		w.clock.Advance(30*day - tick)

@@ -17,22 +17,21 @@ import (
 )
 
 const (
-	// maxHashtagsPerPost is how many hashtags of a post are remembered. Instagram allows 30.
+	// maxHashtagsPerPost limits the hashtags stored per post. Instagram allows 30.
 	maxHashtagsPerPost = 40
-	// maxFinders is under how many hashtags a post is noted to have been met.
-	maxFinders = 10
-	// maxPostIDBytes is the longest id of a post, in bytes.
+	// maxFinders limits the number of hashtags under which a post is recorded as found.
+	maxFinders     = 10
 	maxPostIDBytes = 100
 )
 
-// TaggedPost is a post with the hashtags that it carries.
+// TaggedPost is a post with its hashtags.
 type TaggedPost struct {
-	ID       string   // the network's
-	Hashtags []string // each once, in order
+	ID       string   // assigned by the network
+	Hashtags []string // distinct and sorted
 }
 
-// taggedPosts are posts with their hashtags, as the source tells them and as the captions have them, and with the one that
-// they stand under; each post once.
+// taggedPosts returns the distinct posts with their hashtags: those from the provider, from the caption, and the one
+// under which the posts were found.
 func taggedPosts(posts []provider.Post, under string) []TaggedPost {
 	carried := make(map[string][]string, len(posts))
 	for _, p := range posts {
@@ -41,7 +40,7 @@ func taggedPosts(posts []provider.Post, under string) []TaggedPost {
 		}
 		tags := caption.Hashtags(p.Caption)
 		for _, text := range p.Hashtags {
-			if name, err := provider.Hashtag(text); err == nil && !slices.Contains(tags, name) {
+			if name, err := provider.ParseHashtag(text); err == nil && !slices.Contains(tags, name) {
 				tags = append(tags, name)
 			}
 		}
@@ -58,20 +57,19 @@ func taggedPosts(posts []provider.Post, under string) []TaggedPost {
 	return out
 }
 
-// union is all names of both, each once and in order.
+// union returns the distinct names of both, sorted.
 func union(a, b []string) []string {
 	all := slices.Concat(a, b)
 	slices.Sort(all)
 	return slices.Compact(all)
 }
 
-// RecordPosts remembers which hashtags posts carry that were met otherwise than under a hashtag, as on a profile. One that was
-// met before counts once, with the hashtags that it carries now.
+// RecordPosts stores the hashtags of posts found other than by hashtag, such as on a profile. A known post is updated.
 func (s *Store) RecordPosts(ctx context.Context, tx *db.Tx, platform string, posts []provider.Post) error {
 	return s.updatePosts(ctx, tx, platform, taggedPosts(posts, ""), "")
 }
 
-// updatePosts remembers which hashtags posts carry, and under which they were met where it was under one.
+// updatePosts stores the hashtags of posts and, unless empty, the hashtag under which they were found.
 func (s *Store) updatePosts(ctx context.Context, tx *db.Tx, platform string, posts []TaggedPost, under string) error {
 	if len(posts) == 0 {
 		return nil
@@ -95,16 +93,17 @@ func (s *Store) updatePosts(ctx context.Context, tx *db.Tx, platform string, pos
 	return c.write(ctx, tx, ids)
 }
 
-// storedPost is a post as it is remembered.
+// storedPost is a stored post.
 type storedPost struct {
 	id                   int64
-	networkID            string // the network's id
+	networkID            string // assigned by the network
 	hashtags, foundUnder []string
 }
 
-// lockPosts adds those of the posts that carry anything and are not there, and holds the rows of all until the transaction
-// ends. Everybody holds them in the same order, and before hashtags.
-func (s *Store) lockPosts(ctx context.Context, tx *db.Tx, platform string, carried map[string][]string) ([]storedPost, error) {
+// lockPosts inserts new posts that have hashtags and locks the rows of all posts. To avoid deadlocks, all transactions
+// lock posts in the same order, and before hashtags.
+func (s *Store) lockPosts(ctx context.Context, tx *db.Tx, platform string,
+	carried map[string][]string) ([]storedPost, error) {
 	fresh := make(map[string]int64, len(carried))
 	for post, tags := range carried {
 		if len(tags) > 0 {
@@ -115,10 +114,11 @@ func (s *Store) lockPosts(ctx context.Context, tx *db.Tx, platform string, carri
 	if err != nil {
 		return nil, err
 	}
-	_, err = tx.Exec(ctx, `INSERT INTO hashtag_posts (platform, post, dice, seen_at) SELECT ?, key, CAST(CAST(value AS TEXT) AS BIGINT), CAST(? AS BIGINT)
+	_, err = tx.Exec(ctx, `INSERT INTO hashtag_posts (platform, post, dice, seen_at)
+		SELECT ?, key, CAST(CAST(value AS TEXT) AS BIGINT), CAST(? AS BIGINT)
 		FROM json_each(?) WHERE true ORDER BY key ON CONFLICT DO NOTHING`, platform, db.Micros(tx.Now()), list)
 	if err != nil {
-		return nil, fmt.Errorf("remembering posts: %w", err)
+		return nil, fmt.Errorf("adding posts: %w", err)
 	}
 	if list, err = toJSON(positions(sortedKeys(carried))); err != nil {
 		return nil, err
@@ -128,24 +128,25 @@ func (s *Store) lockPosts(ctx context.Context, tx *db.Tx, platform string, carri
 		err := rows.Scan(&p.id, &p.networkID, &tags, &found)
 		p.hashtags, p.foundUnder = strings.Fields(tags), strings.Fields(found)
 		return err
-	}, `SELECT id, post, hashtags, found_by FROM hashtag_posts WHERE platform = ? AND post IN (SELECT key FROM json_each(?)) ORDER BY post`+s.db.ForUpdate(), platform, list)
+	}, `SELECT id, post, hashtags, found_by FROM hashtag_posts WHERE platform = ? AND post IN (SELECT key
+		FROM json_each(?)) ORDER BY post`+s.db.ForUpdate(), platform, list)
 	if err != nil {
-		return nil, fmt.Errorf("reading remembered posts: %w", err)
+		return nil, fmt.Errorf("reading posts: %w", err)
 	}
 	return rows, nil
 }
 
-// shuffleKey is a number from 0 on that says nothing about a post but is always the same: posts in its order are shuffled.
+// shuffleKey returns a deterministic pseudorandom number of at least 0. Ordering by it shuffles posts.
 func shuffleKey(platform, post string) int64 {
 	sum := sha256.Sum256([]byte(platform + " " + post))
 	return int64(binary.BigEndian.Uint64(sum[:8]) >> 1)
 }
 
-// changes are what is to be written of posts that were met. Rows go to the database as objects under any key.
+// changes collects the row changes for a batch of posts.
 type changes struct {
 	posts                map[string]postRow
-	gone                 []int64         // posts that carry nothing any more
-	touched              map[string]bool // hashtags of which a link changes
+	gone                 []int64         // posts without hashtags
+	touched              map[string]bool // hashtags whose links change
 	add, drop, markFound []link
 }
 
@@ -155,20 +156,21 @@ type postRow struct {
 	FoundBy  string `json:"f"`
 }
 
-// link is that a post carries a hashtag.
+// link connects a post with a hashtag.
 type link struct {
 	post  int64
 	name  string
 	found int64
 }
 
-// diff notes what changes with a post that carries other hashtags now, or was met under one more.
+// diff adds the changes of a post whose hashtags differ from the stored ones, or that was found under a further
+// hashtag.
 func (c *changes) diff(p storedPost, carries []string, under string) {
 	found := p.foundUnder
 	if under != "" && len(found) < maxFinders {
 		found = union(found, []string{under})
 	}
-	carries = union(carries, found) // a post stands under a hashtag that its text may not show
+	carries = union(carries, found) // a post may be listed under a hashtag that is not in its caption
 	for _, name := range carries {
 		switch l := (link{post: p.id, name: name, found: db.Flag(slices.Contains(found, name))}); {
 		case !slices.Contains(p.hashtags, name):
@@ -186,7 +188,8 @@ func (c *changes) diff(p storedPost, carries []string, under string) {
 		c.gone = append(c.gone, p.id)
 		return
 	}
-	c.posts[strconv.FormatInt(p.id, 10)] = postRow{ID: p.id, Hashtags: strings.Join(carries, " "), FoundBy: strings.Join(found, " ")}
+	c.posts[strconv.FormatInt(p.id, 10)] = postRow{ID: p.id, Hashtags: strings.Join(carries, " "),
+		FoundBy: strings.Join(found, " ")}
 }
 
 func (c *changes) push(in *[]link, l link) {
@@ -194,7 +197,7 @@ func (c *changes) push(in *[]link, l link) {
 	c.touched[l.name] = true
 }
 
-// linksJSON are links as json_each takes them.
+// linksJSON returns links as an object for json_each.
 func linksJSON(links []link, ids map[string]int64) (string, error) {
 	type pair struct {
 		Post    int64 `json:"p"`
@@ -208,10 +211,10 @@ func linksJSON(links []link, ids map[string]int64) (string, error) {
 	return toJSON(rows)
 }
 
-// linkRows reads them.
+// linkRows selects the rows of linksJSON.
 const linkRows = `SELECT CAST(value ->> 'p' AS BIGINT), CAST(value ->> 'h' AS BIGINT) FROM json_each(?)`
 
-// write changes links, counts and posts. The rows of all of them are held.
+// write applies the changes. All affected rows are locked.
 func (c *changes) write(ctx context.Context, tx *db.Tx, ids map[string]int64) error {
 	counts := map[int64]int64{}
 	for _, l := range c.add {
@@ -221,7 +224,9 @@ func (c *changes) write(ctx context.Context, tx *db.Tx, ids map[string]int64) er
 		links []link
 		text  string
 	}{
-		{c.add, `INSERT INTO hashtag_links (post_id, hashtag_id, found) SELECT CAST(value ->> 'p' AS BIGINT), CAST(value ->> 'h' AS BIGINT), CAST(value ->> 'f' AS BIGINT) FROM json_each(?)`},
+		{c.add, `INSERT INTO hashtag_links (post_id, hashtag_id, found)
+			SELECT CAST(value ->> 'p' AS BIGINT), CAST(value ->> 'h' AS BIGINT), CAST(value ->> 'f' AS BIGINT)
+			FROM json_each(?)`},
 		{c.markFound, `UPDATE hashtag_links SET found = 1 WHERE (post_id, hashtag_id) IN (` + linkRows + `)`},
 	} {
 		list, err := linksJSON(step.links, ids)
@@ -259,16 +264,18 @@ func (c *changes) writePosts(ctx context.Context, tx *db.Tx) error {
 		return err
 	}
 	_, err = tx.Exec(ctx, `UPDATE hashtag_posts SET hashtags = w.tags, found_by = w.finders, seen_at = ?
-		FROM (SELECT CAST(value ->> 'i' AS BIGINT) AS post_id, value ->> 'h' AS tags, value ->> 'f' AS finders FROM json_each(?)) w WHERE id = w.post_id`, db.Micros(tx.Now()), list)
+		FROM (SELECT CAST(value ->> 'i' AS BIGINT) AS post_id, value ->> 'h' AS tags, value ->> 'f' AS finders
+		FROM json_each(?)) w WHERE id = w.post_id`, db.Micros(tx.Now()), list)
 	if err != nil {
-		return fmt.Errorf("noting what posts carry: %w", err)
+		return fmt.Errorf("updating posts: %w", err)
 	}
 	return nil
 }
 
-// deleteLinks deletes links and takes them off the counts. A link may be gone already.
+// deleteLinks deletes links and decrements the counts. Links that no longer exist are ignored.
 func deleteLinks(ctx context.Context, tx *db.Tx, counts map[int64]int64, which string, args ...any) error {
-	gone, err := db.All(ctx, tx, func(rows *sql.Rows, id *int64) error { return rows.Scan(id) }, `DELETE FROM hashtag_links WHERE `+which+` RETURNING hashtag_id`, args...)
+	gone, err := db.All(ctx, tx, func(rows *sql.Rows, id *int64) error { return rows.Scan(id) },
+		`DELETE FROM hashtag_links WHERE `+which+` RETURNING hashtag_id`, args...)
 	if err != nil {
 		return fmt.Errorf("unlinking hashtags from posts: %w", err)
 	}
@@ -278,7 +285,7 @@ func deleteLinks(ctx context.Context, tx *db.Tx, counts map[int64]int64, which s
 	return nil
 }
 
-// addToCounts adds to how many posts hashtags are linked with, and forgets the hashtags of which nothing is left to know.
+// addToCounts updates the number of posts per hashtag and deletes hashtags that are no longer used.
 func addToCounts(ctx context.Context, tx *db.Tx, counts map[int64]int64) error {
 	maps.DeleteFunc(counts, func(_, n int64) bool { return n == 0 })
 	if len(counts) == 0 {
@@ -289,16 +296,18 @@ func addToCounts(ctx context.Context, tx *db.Tx, counts map[int64]int64) error {
 		return err
 	}
 	_, err = tx.Exec(ctx, `UPDATE hashtags SET seen = seen + w.more
-		FROM (SELECT CAST(key AS BIGINT) AS hashtag_id, CAST(CAST(value AS TEXT) AS BIGINT) AS more FROM json_each(?)) w WHERE id = w.hashtag_id`, list)
+		FROM (SELECT CAST(key AS BIGINT) AS hashtag_id, CAST(CAST(value AS TEXT) AS BIGINT) AS more FROM json_each(?)) w
+		WHERE id = w.hashtag_id`, list)
 	if err != nil {
-		return fmt.Errorf("counting posts of hashtags: %w", err)
+		return fmt.Errorf("updating post counts of hashtags: %w", err)
 	}
-	_, err = tx.Exec(ctx, `DELETE FROM hashtags WHERE id IN (SELECT CAST(key AS BIGINT) FROM json_each(?)) AND `+unusedCondition, list)
+	_, err = tx.Exec(ctx, `DELETE FROM hashtags WHERE id IN (SELECT CAST(key AS BIGINT) FROM json_each(?))
+		AND `+unusedCondition, list)
 	if err != nil {
-		return fmt.Errorf("forgetting hashtags: %w", err)
+		return fmt.Errorf("deleting hashtags: %w", err)
 	}
 	return nil
 }
 
-// unusedCondition tells of hashtags that nobody wants, and of which nothing is known.
+// unusedCondition selects hashtags without demand and without data.
 const unusedCondition = `seen = 0 AND due_at = 0 AND measured_at = 0`

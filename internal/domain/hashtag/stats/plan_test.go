@@ -22,7 +22,8 @@ func TestQuestionsUseTheirIndexes(t *testing.T) {
 				INSERT INTO hashtags (platform, hashtag, measured_at, due_at, turn, seen)
 				SELECT 'instagram', 'tag' || CAST(i AS TEXT), CASE WHEN i % 2 = 0 THEN i ELSE 0 END, CASE WHEN i % 3 = 0 THEN i ELSE 0 END, i, i % 1010 FROM n`,
 			`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
-				INSERT INTO hashtag_posts (platform, post, dice, seen_at) SELECT 'instagram', CAST(i AS TEXT), (i * 7919) % 20011, i FROM n`,
+				INSERT INTO hashtag_posts (platform, post, dice, seen_at)
+				SELECT 'instagram', CAST(i AS TEXT), (i * 7919) % 20011, i FROM n`,
 			`INSERT INTO hashtag_links (hashtag_id, found, post_id) SELECT 1 + id % 100, id % 2, id FROM hashtag_posts`,
 			`ANALYZE`,
 		} {
@@ -44,7 +45,8 @@ func TestQuestionsUseTheirIndexes(t *testing.T) {
 			{"hashtags", getQuery, []any{"instagram", `{"tag1": 1, "tag2": 2}`}},
 		} {
 			plan := testkit.Plan(t, d, c.query, c.args...)
-			if !strings.Contains(plan, c.index) || strings.Contains(plan, "Seq Scan") || strings.Contains(plan, "SCAN hashtag") && !strings.Contains(plan, "INDEX") || strings.Contains(plan, "SCAN p") {
+			if !strings.Contains(plan, c.index) || strings.Contains(plan, "Seq Scan") || strings.Contains(plan,
+				"SCAN hashtag") && !strings.Contains(plan, "INDEX") || strings.Contains(plan, "SCAN p") {
 				t.Errorf("no use of %s:\n%s", c.index, plan)
 			}
 		}

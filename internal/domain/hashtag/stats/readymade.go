@@ -11,23 +11,23 @@ import (
 )
 
 const (
-	// defaultReadyMadeInterval is how far apart two measurements of ready-made hashtags are at least, on each platform.
+	// defaultReadyMadeInterval is the minimum time between measurements of ready-made hashtags on a platform.
 	defaultReadyMadeInterval = 10 * time.Minute
-	// readyMadeMaxAge is how old figures of a ready-made hashtag are that are measured anew. It is longer than that of hashtags
-	// that a team asked for, because there are thousands.
+	// readyMadeMaxAge is longer than the age for hashtags that teams ask about, because there are thousands.
 	readyMadeMaxAge = 30 * 24 * time.Hour
 )
 
-// measureReadyMade measures the next hashtag of the ready-made lists on a platform, if its time has come, and reports whether
-// there was one. It is called only when nothing that a team asked for is due.
+// measureReadyMade measures the next due hashtag of the ready-made lists and reports whether there was one. Call it
+// only if no other hashtag is due.
 func (b *Measurer) measureReadyMade(ctx context.Context, platform string) (bool, error) {
 	tags := b.opts.ReadyMade(platform)
 	if len(tags) == 0 || b.isPaused(readyMadePrefix+platform) {
 		return false, nil
 	}
 	var place, next int64
-	if err := b.store.db.QueryRow(ctx, `SELECT place, next_at FROM hashtag_ready WHERE platform = ?`, platform).Scan(&place, &next); err != nil {
-		return false, fmt.Errorf("reading whose turn it is among ready-made hashtags: %w", err)
+	if err := b.store.db.QueryRow(ctx, `SELECT place, next_at FROM hashtag_ready WHERE platform = ?`, platform).
+		Scan(&place, &next); err != nil {
+		return false, fmt.Errorf("reading the position in the ready-made hashtags: %w", err)
 	}
 	now := b.store.db.Now()
 	if db.Time(next).After(now) {
@@ -37,7 +37,9 @@ func (b *Measurer) measureReadyMade(ctx context.Context, platform string) (bool,
 	if err != nil {
 		return false, err
 	}
-	at, found := nextDue(tags, int(place), func(name string) bool { return known[name].MeasuredAt.Before(now.Add(-readyMadeMaxAge)) })
+	at, found := nextDue(tags, int(place), func(name string) bool {
+		return known[name].MeasuredAt.Before(now.Add(-readyMadeMaxAge))
+	})
 	mine, err := b.advanceReadyMade(ctx, platform, place, int64(at+1))
 	if err != nil || !mine || !found {
 		return false, err
@@ -45,7 +47,7 @@ func (b *Measurer) measureReadyMade(ctx context.Context, platform string) (bool,
 	return true, b.measureOneReadyMade(ctx, platform, tags[at])
 }
 
-// nextDue returns the place of the first hashtag from a place on that is due, around the end, and whether there is one.
+// nextDue returns the index of the first due hashtag, starting at an index and wrapping around.
 func nextDue(tags []string, from int, isDue func(string) bool) (int, bool) {
 	for i := range tags {
 		if at := (from + i) % len(tags); isDue(tags[at]) {
@@ -55,28 +57,30 @@ func nextDue(tags []string, from int, isDue func(string) bool) (int, bool) {
 	return from, false
 }
 
-// advanceReadyMade moves a platform on to another place and reports whether no other node did so first.
+// advanceReadyMade moves a platform to the next position and reports whether this node was first to do so.
 func (b *Measurer) advanceReadyMade(ctx context.Context, platform string, from, to int64) (bool, error) {
 	var n int64
 	err := b.store.db.InTx(ctx, "hashtag.ready", func(ctx context.Context, tx *db.Tx) error {
 		var err error
-		n, err = tx.Exec(ctx, `UPDATE hashtag_ready SET place = ?, next_at = ? WHERE platform = ? AND place = ? AND next_at <= ?`,
+		n, err = tx.Exec(ctx, `UPDATE hashtag_ready SET place = ?, next_at = ? WHERE platform = ? AND place = ?
+			AND next_at <= ?`,
 			to, db.Micros(tx.Now().Add(b.opts.ReadyMadeInterval)), platform, from, db.Micros(tx.Now()))
 		return err
 	})
 	if err != nil {
-		return false, fmt.Errorf("taking a turn among ready-made hashtags: %w", err)
+		return false, fmt.Errorf("advancing the position in the ready-made hashtags: %w", err)
 	}
 	return n == 1, nil
 }
 
-// measureOneReadyMade measures a ready-made hashtag. One that cannot be measured comes up again when all others had their turn.
+// measureOneReadyMade measures a ready-made hashtag. After a failure it comes up again after all others.
 func (b *Measurer) measureOneReadyMade(ctx context.Context, platform, hashtag string) error {
 	c := claim{platform: platform, hashtag: hashtag}
 	defer b.recoverPanic(ctx, c)
-	ctx, end := b.opts.Turns.Begin(ctx)
+	ctx, end := b.opts.Limiter.Begin(ctx)
 	defer end()
-	figures, err := b.fetch(ctx, provider.HashtagQuery{Platform: platform, Hashtag: hashtag, Most: b.opts.PostLimit, Background: true, Spare: true})
+	figures, err := b.fetch(ctx, provider.HashtagQuery{Platform: platform, Hashtag: hashtag, PostLimit: b.opts.PostLimit,
+		Background: true, LowPriority: true})
 	unavailable, isUnavailable := errors.AsType[*provider.Unavailable](err)
 	switch {
 	case ctx.Err() != nil || errors.Is(err, provider.ErrNotFound):

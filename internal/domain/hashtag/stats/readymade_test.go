@@ -16,7 +16,10 @@ import (
 // withReady is a background that knows ready-made lists.
 func (w *env) withReady(tags ...string) *stats.Measurer {
 	return stats.NewMeasurer(w.store, stats.Options{
-		Source: w, Log: slog.New(slog.DiscardHandler), InAnyList: func(context.Context, db.Querier, string, string) (bool, error) { return false, nil },
+		Source: w, Log: slog.New(slog.DiscardHandler), InAnyList: func(context.Context, db.Querier, string, string) (
+			bool, error) {
+			return false, nil
+		},
 		ReadyMade: func(platform string) []string {
 			if platform == provider.TikTok {
 				return nil
@@ -26,7 +29,8 @@ func (w *env) withReady(tags ...string) *stats.Measurer {
 	})
 }
 
-// Ready-made hashtags are measured when nothing else is due, one every ten minutes, in their order, and again after a month.
+// Ready-made hashtags are measured when nothing else is due, one every ten minutes, in their order, and again after a
+// month.
 func TestReadyMadeIsMeasuredLast(t *testing.T) {
 	each(t, func(w *env) {
 		b := w.withReady("coffee", "tea", "milk")
@@ -54,13 +58,13 @@ func TestReadyMadeIsMeasuredLast(t *testing.T) {
 	})
 }
 
-// A source that keeps its places for others is asked less often for ready-made hashtags, and as often as before for those
-// that a team wants.
+// A source that keeps its places for others is asked less often for ready-made hashtags, and as often as before for
+// those that a team wants.
 func TestReadyMadeLeavesTheSourceToOthers(t *testing.T) {
 	each(t, func(w *env) {
 		b := w.withReady("coffee", "tea")
 		w.tells = func(q provider.HashtagQuery) (provider.HashtagFigures, error) {
-			if q.Spare {
+			if q.LowPriority {
 				return provider.HashtagFigures{}, &provider.Unavailable{After: 3 * day, Err: errBroken}
 			}
 			return w.figures(q.Hashtag, 1), nil

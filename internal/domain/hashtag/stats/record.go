@@ -12,24 +12,25 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// measuredPreference is how long a size that was measured is better than an estimate that is newer by less: the same time for which
-// package tag takes it for the present's.
+// measuredPreference is how long a measured size is preferred to a newer estimate: as long as package hashtaganalysis
+// considers it current.
 const measuredPreference = 14 * 24 * time.Hour
 
-// Observation is what a source's answer tells of a hashtag, worked out and ready to be kept.
+// Observation is an analyzed provider response, ready to be stored.
 type Observation struct {
 	Figures Figures
-	Posts   []TaggedPost // that stand under it
+	Posts   []TaggedPost // published under the hashtag
 }
 
-// Analyze works out what a source told of a hashtag. It takes some milliseconds of a processor and no database, so that it is
-// done before the transaction that keeps it.
+// Analyze analyzes a provider's response. It needs some milliseconds of CPU and no database, so call it before the
+// transaction that stores the result.
 func Analyze(platform string, f provider.HashtagFigures, now time.Time) Observation {
 	if f.MeasuredAt.IsZero() || f.MeasuredAt.After(now) {
-		f.MeasuredAt = now // a clock that is ahead must not keep what comes later from counting as newer
+		f.MeasuredAt = now // a clock ahead of ours must not outdate later measurements
 	}
 	found := hashtaganalysis.Analyze(hashtaganalysis.Input{Figures: f})
-	told := Figures{Platform: platform, Hashtag: f.Hashtag, Posts: found.Hashtag.Posts, MeasuredAt: f.MeasuredAt.UTC().Truncate(time.Microsecond)}
+	told := Figures{Platform: platform, Hashtag: f.Hashtag, Posts: found.Hashtag.Posts, MeasuredAt: f.MeasuredAt.UTC().
+		Truncate(time.Microsecond)}
 	if rate := found.Hashtag.PostsPerDay; rate != nil {
 		told.PostsPerDay = &rate.Value
 	}
@@ -39,14 +40,14 @@ func Analyze(platform string, f provider.HashtagFigures, now time.Time) Observat
 	return Observation{Figures: told, Posts: taggedPosts(slices.Concat(f.Top, f.Recent), f.Hashtag)}
 }
 
-// storedFigures is what is kept of a hashtag: the size may be of an earlier time than the rest.
+// storedFigures are the stored figures of a hashtag. The size may be older than the rest.
 type storedFigures struct {
 	Figures
 
 	postsAt time.Time
 }
 
-// merge is what is known once something was told as well. In whatever order it is told, the same comes out.
+// merge returns the figures after a new measurement. The result does not depend on the order of measurements.
 func (k storedFigures) merge(told Figures) storedFigures {
 	if told.Posts != nil && k.acceptsSize(told.Posts.Basis, told.MeasuredAt) {
 		k.Posts, k.postsAt = told.Posts, told.MeasuredAt
@@ -57,8 +58,8 @@ func (k storedFigures) merge(told Figures) storedFigures {
 	return k
 }
 
-// acceptsSize tells whether the size gives way to one that was told at a time. The newer one stands, but that an estimate has to
-// be newer by a while than what was measured.
+// acceptsSize reports whether a size with the given basis and time replaces the stored one. The newer one wins, but an
+// estimate must be newer than a measured size by measuredPreference.
 func (k storedFigures) acceptsSize(basis string, at time.Time) bool {
 	switch {
 	case k.Posts == nil:
@@ -71,8 +72,7 @@ func (k storedFigures) acceptsSize(basis string, at time.Time) bool {
 	return at.Sub(k.postsAt) >= measuredPreference
 }
 
-// Record keeps what was learned, with which hashtags the posts carry. Figures of an earlier time replace no later ones, in
-// whatever order they come.
+// Record stores an observation. Older figures never replace newer ones.
 func (s *Store) Record(ctx context.Context, tx *db.Tx, l Observation) error {
 	told := l.Figures
 	if err := s.updatePosts(ctx, tx, told.Platform, l.Posts, told.Hashtag); err != nil {
@@ -86,7 +86,8 @@ func (s *Store) Record(ctx context.Context, tx *db.Tx, l Observation) error {
 	var now storedFigures
 	var postsAt int64
 	err = now.scan(func(into ...any) error {
-		return tx.QueryRow(ctx, `SELECT `+columns+`, posts_at FROM hashtags WHERE id = ?`, id).Scan(append(into, &postsAt)...)
+		return tx.QueryRow(ctx, `SELECT `+columns+`, posts_at FROM hashtags WHERE id = ?`, id).
+			Scan(append(into, &postsAt)...)
 	})
 	if err != nil {
 		return fmt.Errorf("reading the figures of a hashtag: %w", err)
@@ -95,40 +96,46 @@ func (s *Store) Record(ctx context.Context, tx *db.Tx, l Observation) error {
 	if err := now.merge(told).write(ctx, tx, id); err != nil {
 		return err
 	}
-	// Last of all: everybody who keeps figures of the platform holds this row until the end.
-	if _, err := tx.Exec(ctx, `UPDATE hashtag_versions SET version = version + 1 WHERE platform = ?`, told.Platform); err != nil {
-		return fmt.Errorf("counting the changes of hashtags' figures: %w", err)
+	// Last, because this row serializes all writers of the platform until they commit.
+	if _, err := tx.Exec(ctx, `UPDATE hashtag_versions SET version = version + 1 WHERE platform = ?`,
+		told.Platform); err != nil {
+		return fmt.Errorf("incrementing the version of hashtag figures: %w", err)
 	}
 	return nil
 }
 
-// Version changes with every figure of a platform, or of any where it is empty: what Of said stands while it stays.
+// Version returns a number that changes with every figure of the platform, or of any platform if empty. Results of Get
+// may be cached while it is unchanged.
 func (s *Store) Version(ctx context.Context, q db.Querier, platform string) (int64, error) {
 	var version int64
-	err := q.QueryRow(ctx, `SELECT CAST(SUM(version) AS BIGINT) FROM hashtag_versions WHERE platform = ? OR ? = ''`, platform, platform).Scan(&version)
+	err := q.QueryRow(ctx, `SELECT CAST(SUM(version) AS BIGINT) FROM hashtag_versions WHERE platform = ? OR ? = ''`,
+		platform, platform).Scan(&version)
 	if err != nil {
-		return 0, fmt.Errorf("reading the version of hashtags' figures: %w", err)
+		return 0, fmt.Errorf("reading the version of hashtag figures: %w", err)
 	}
 	return version, nil
 }
 
-// write keeps it. Whoever measures the hashtag in the background is done with it.
+// write updates the row of a hashtag and makes it due for the next measurement.
 func (k storedFigures) write(ctx context.Context, tx *db.Tx, id int64) error {
 	var count, low, high *int64
 	basis := ""
 	if k.Posts != nil {
 		count, low, high, basis = &k.Posts.Count, k.Posts.Low, k.Posts.High, k.Posts.Basis
 	}
-	_, err := tx.Exec(ctx, `UPDATE hashtags SET posts = ?, posts_low = ?, posts_high = ?, basis = ?, posts_at = ?, posts_per_day = ?, score = ?, measured_at = ?,
+	_, err := tx.Exec(ctx,
+		`UPDATE hashtags
+		SET posts = ?, posts_low = ?, posts_high = ?, basis = ?, posts_at = ?, posts_per_day = ?, score = ?, measured_at = ?,
 		missing_at = 0, fails = 0, due_at = CASE WHEN due_at = 0 THEN 0 ELSE CAST(? AS BIGINT) END WHERE id = ?`,
-		toNull(count), toNull(low), toNull(high), basis, db.Micros(k.postsAt), toNull(k.PostsPerDay), toNull(k.Score), db.Micros(k.MeasuredAt), db.Micros(tx.Now()), id)
+		toNull(count), toNull(low), toNull(high), basis, db.Micros(k.postsAt), toNull(k.PostsPerDay), toNull(k.Score),
+		db.Micros(k.MeasuredAt), db.Micros(tx.Now()), id)
 	if err != nil {
-		return fmt.Errorf("keeping the figures of a hashtag: %w", err)
+		return fmt.Errorf("storing the figures of a hashtag: %w", err)
 	}
 	return nil
 }
 
-// toNull is a figure as it is stored.
+// toNull returns a nullable column value.
 func toNull[T any](figure *T) sql.Null[T] {
 	if figure == nil {
 		return sql.Null[T]{}

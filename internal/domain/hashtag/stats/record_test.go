@@ -12,7 +12,7 @@ import (
 	"pressroom/internal/domain/report/hashtaganalysis"
 )
 
-// In whatever order figures are told, and however often, the same is known in the end.
+// The stored figures do not depend on the order or repetition of observations.
 func TestOrderOfTellingDoesNotMatter(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -20,7 +20,8 @@ func TestOrderOfTellingDoesNotMatter(t *testing.T) {
 		told := make([]Figures, len(days))
 		for i, day := range days {
 			told[i] = Figures{MeasuredAt: time.Unix(0, 0).AddDate(0, 0, day)}
-			if basis := rapid.SampledFrom([]string{"", hashtaganalysis.Measured, hashtaganalysis.Estimated}).Draw(t, "basis"); basis != "" {
+			if basis := rapid.SampledFrom([]string{"", hashtaganalysis.Measured, hashtaganalysis.Estimated}).
+				Draw(t, "basis"); basis != "" {
 				told[i].Posts = &hashtaganalysis.Posts{Count: int64(day), Basis: basis}
 			}
 			if rapid.Bool().Draw(t, "rated") {
@@ -35,7 +36,8 @@ func TestOrderOfTellingDoesNotMatter(t *testing.T) {
 			return m
 		}
 		once := all(told)
-		if diff := cmp.Diff(once, all(rapid.Permutation(slices.Concat(told, told)).Draw(t, "order")), cmp.AllowUnexported(storedFigures{})); diff != "" {
+		if diff := cmp.Diff(once, all(rapid.Permutation(slices.Concat(told, told)).Draw(t, "order")),
+			cmp.AllowUnexported(storedFigures{})); diff != "" {
 			t.Error(diff)
 		}
 		checkMemory(t, once, told)
@@ -69,7 +71,8 @@ func TestReadOfAClockThatIsAhead(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 18, 12, 0, 0, 0, time.UTC)
 	for _, at := range []time.Time{{}, now.Add(time.Hour)} {
-		if got := Analyze(provider.Instagram, provider.HashtagFigures{Hashtag: "sea", MeasuredAt: at}, now).Figures.MeasuredAt; !got.Equal(now) {
+		if got := Analyze(provider.Instagram, provider.HashtagFigures{Hashtag: "sea", MeasuredAt: at}, now).
+			Figures.MeasuredAt; !got.Equal(now) {
 			t.Errorf("measured at %s", got)
 		}
 	}
@@ -83,7 +86,8 @@ func TestCarriers(t *testing.T) {
 		{ID: "b", Caption: "#more"},
 		{Caption: "#nobody"},
 	}, "harbour")
-	want := []TaggedPost{{ID: "a", Hashtags: []string{"harbour"}}, {ID: "b", Hashtags: []string{"harbour", "lake", "more", "pier", "sea"}}}
+	want := []TaggedPost{{ID: "a", Hashtags: []string{"harbour"}}, {ID: "b", Hashtags: []string{"harbour", "lake",
+		"more", "pier", "sea"}}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

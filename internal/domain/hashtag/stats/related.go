@@ -11,7 +11,7 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// One call reads no more posts than mostHere and mostElsewhere together.
+// One call reads at most maxTargetPosts plus maxReferencePosts posts.
 const (
 	maxSeeds          = 10
 	maxTargetPosts    = 2000
@@ -19,19 +19,20 @@ const (
 )
 
 const (
-	// targetQuery are the posts that were met under a hashtag, the newest first.
-	targetQuery = `SELECT p.id, p.hashtags, p.found_by FROM hashtags h JOIN hashtag_links l ON l.hashtag_id = h.id JOIN hashtag_posts p ON p.id = l.post_id
+	// targetQuery selects the posts found under a hashtag, the newest first.
+	targetQuery = `SELECT p.id, p.hashtags, p.found_by FROM hashtags h JOIN hashtag_links l ON l.hashtag_id = h.id
+		JOIN hashtag_posts p ON p.id = l.post_id
 		WHERE h.platform = ? AND h.hashtag = ? AND l.found = 1 ORDER BY l.post_id DESC LIMIT ?`
-	// referenceQuery is a fair sample of all posts.
+	// referenceQuery selects a random sample of all posts.
 	referenceQuery = `SELECT id, hashtags, found_by FROM hashtag_posts WHERE platform = ? ORDER BY dice LIMIT ?`
 )
 
-// RelatedTo is which hashtags stand beside others more often than elsewhere, those that belong to them most first. It looks at
-// the first ten of those asked for.
+// RelatedTo returns the hashtags that co-occur with the given ones (the first ten) more often than in other posts,
+// ordered by the lower confidence bound of the lift.
 //
-// Of posts that were met under another hashtag, more carry what belongs to that one than of posts in general. So what
-// stands beside a hashtag is counted in posts that were met under that very one, and how often something is elsewhere in
-// posts that were not met under it. docs/scoring.md has the reasons.
+// Posts found under a hashtag are a biased sample: they contain more of what relates to that hashtag. So the target
+// sample is the posts found under a seed hashtag, and a hashtag's reference frequency is counted in posts that were not
+// found under it. See docs/scoring.md.
 func (s *Store) RelatedTo(ctx context.Context, platform string, tags []string, most int) ([]Related, error) {
 	tags = tags[:min(len(tags), maxSeeds)]
 	here := map[int64]storedPost{}
@@ -64,19 +65,20 @@ func (s *Store) readPosts(ctx context.Context, query string, args ...any) ([]sto
 		return err
 	}, query, args...)
 	if err != nil {
-		return nil, fmt.Errorf("reading which hashtags posts carry: %w", err)
+		return nil, fmt.Errorf("reading the hashtags of posts: %w", err)
 	}
 	return posts, nil
 }
 
-// minSupport is how many posts have to carry a hashtag beside one of those asked for before anything is claimed.
+// minSupport is the minimum number of target posts with a hashtag for reporting it as related.
 const minSupport = 5
 
-// familywiseError is how often anything at all may be claimed wrongly of what stands beside some hashtags.
+// familywiseError is the probability of at least one false positive among the related hashtags of a call.
 const familywiseError = 0.025
 
-// rankRelated works out what belongs to the asked hashtags. All hashtags count as looked at that are on enough posts, here or
-// elsewhere, to be claimed: how many those are does not depend on where they are, so that chance cannot choose among them.
+// rankRelated tests all hashtags with enough posts against the seeds, with a Bonferroni correction. The number of tests
+// counts target and reference posts together, so it does not depend on which hashtags happen to be frequent in the
+// target.
 func rankRelated(here map[int64]storedPost, sample []storedPost, asked []string) []Related {
 	with := map[string]int{}
 	for _, p := range here {
@@ -85,10 +87,11 @@ func rankRelated(here map[int64]storedPost, sample []storedPost, asked []string)
 		}
 	}
 	elsewhere := countReference(sample, asked)
-	looked := 0
+	tests := 0
 	for _, name := range union(sortedKeys(with), sortedKeys(elsewhere.carrying)) {
-		if with[name]+elsewhere.carrying[name]-elsewhere.foundUnder[name] >= minSupport && !slices.Contains(asked, name) {
-			looked++
+		if with[name]+elsewhere.carrying[name]-elsewhere.foundUnder[name] >= minSupport && !slices.Contains(asked,
+			name) {
+			tests++
 		}
 	}
 	out := []Related{}
@@ -97,21 +100,24 @@ func rankRelated(here map[int64]storedPost, sample []storedPost, asked []string)
 		if posts < minSupport || slices.Contains(asked, name) {
 			continue
 		}
-		l := newLift(posts, len(here), elsewhere.carrying[name]-elsewhere.foundUnder[name], elsewhere.posts-elsewhere.foundUnder[name])
-		if least[name] = l.lowerBound(familywiseError / float64(looked)); least[name] > 1 {
-			out = append(out, Related{Figures: Figures{Hashtag: name}, Support: posts, Share: float64(posts) / float64(len(here)), Lift: l.estimate()})
+		l := newLift(posts, len(here), elsewhere.carrying[name]-elsewhere.foundUnder[name],
+			elsewhere.posts-elsewhere.foundUnder[name])
+		if least[name] = l.lowerBound(familywiseError / float64(tests)); least[name] > 1 {
+			out = append(out, Related{Figures: Figures{Hashtag: name}, Support: posts,
+				Share: float64(posts) / float64(len(here)), Lift: l.estimate()})
 		}
 	}
 	slices.SortFunc(out, func(a, b Related) int {
-		return cmp.Or(cmp.Compare(least[b.Hashtag], least[a.Hashtag]), b.Support-a.Support, cmp.Compare(a.Hashtag, b.Hashtag))
+		return cmp.Or(cmp.Compare(least[b.Hashtag], least[a.Hashtag]), b.Support-a.Support, cmp.Compare(a.Hashtag,
+			b.Hashtag))
 	})
 	return out
 }
 
-// referenceCounts is what a sample shows of posts that carry none of the asked hashtags.
+// referenceCounts counts hashtags in the sampled posts that have no seed hashtag.
 type referenceCounts struct {
 	posts                int
-	carrying, foundUnder map[string]int // posts that carry a hashtag, and those of them that were met under it
+	carrying, foundUnder map[string]int // posts with a hashtag, and those of them found under it
 }
 
 func countReference(sample []storedPost, asked []string) referenceCounts {
@@ -131,7 +137,7 @@ func countReference(sample []storedPost, asked []string) referenceCounts {
 	return out
 }
 
-// addFigures adds what is known of the related hashtags.
+// addFigures adds the known figures of the related hashtags.
 func (s *Store) addFigures(ctx context.Context, platform string, related []Related) error {
 	tags := make([]string, len(related))
 	for i, r := range related {

@@ -51,7 +51,9 @@ func TestPlantedCompanionsAreFirst(t *testing.T) {
 		n := syntheticrelated.RandomNetwork(seed, true)
 		c := lookAround(n)
 		found := rankRelated(c.here, c.sample, []string{syntheticrelated.Subject(0)})
-		if len(found) >= len(n.Companions) && !slices.ContainsFunc(found[:len(n.Companions)], func(r Related) bool { return !strings.HasPrefix(r.Hashtag, "companion") }) {
+		if len(found) >= len(n.Companions) && !slices.ContainsFunc(found[:len(n.Companions)], func(r Related) bool {
+			return !strings.HasPrefix(r.Hashtag, "companion")
+		}) {
 			first++
 		}
 	}
@@ -61,8 +63,8 @@ func TestPlantedCompanionsAreFirst(t *testing.T) {
 	}
 }
 
-// Where nothing belongs to a hashtag, hardly anything is claimed, although what was met is no fair sample: many of the posts
-// that carry it were met under others.
+// Where nothing belongs to a hashtag, hardly anything is claimed, although what was met is no fair sample: many of the
+// posts that carry it were met under others.
 func TestNothingPlantedNothingClaimed(t *testing.T) {
 	t.Parallel()
 	claimed := 0
@@ -80,7 +82,8 @@ func TestNothingPlantedNothingClaimed(t *testing.T) {
 	}
 }
 
-// Posts that were met under harbour all carry it. Those of them that carry sea as well are no sample of what carries sea.
+// Posts that were met under harbour all carry it. Those of them that carry sea as well are no sample of what carries
+// sea.
 func TestPostsMetUnderOthersAreNoSample(t *testing.T) {
 	t.Parallel()
 	c := &sampledPosts{here: map[int64]storedPost{}}

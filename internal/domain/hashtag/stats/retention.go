@@ -10,30 +10,30 @@ import (
 )
 
 const (
-	// postTTL is how long a post is remembered that is not met again.
+	// postTTL is how long a post is stored after it was last found.
 	postTTL = 90 * 24 * time.Hour
-	// maxPostsPerHashtag is how many posts of a hashtag are remembered; the migration's index hashtags_crowded has it too.
+	// maxPostsPerHashtag is also in the condition of the index hashtags_crowded.
 	maxPostsPerHashtag = 1000
-	// sweepPosts and sweepHashtags are how many posts, and crowded hashtags, one sweep takes.
+	// Batch sizes of one sweep.
 	sweepPosts    = 500
 	sweepHashtags = 20
 )
 
-// Sweep forgets posts that were not met for long, and those of crowded hashtags that were met first; of these, posts that
-// were met under other hashtags go before. It takes a batch at a time and tells how many posts and links are gone.
+// Sweep deletes a batch of old posts and of the excess posts of crowded hashtags: first those found under other
+// hashtags, then the oldest. It returns the number of deleted posts and links.
 func (s *Store) Sweep(ctx context.Context) (int64, error) {
 	old, err := s.deleteOldPosts(ctx)
 	if err != nil {
-		return 0, fmt.Errorf("forgetting old posts: %w", err)
+		return 0, fmt.Errorf("deleting old posts: %w", err)
 	}
 	crowded, err := queryIDs(ctx, s.db, crowdedQuery, sweepHashtags)
 	if err != nil {
-		return 0, fmt.Errorf("looking for crowded hashtags: %w", err)
+		return 0, fmt.Errorf("finding crowded hashtags: %w", err)
 	}
 	for _, id := range crowded {
 		n, err := s.trimHashtag(ctx, id)
 		if err != nil {
-			return 0, fmt.Errorf("forgetting posts of a crowded hashtag: %w", err)
+			return 0, fmt.Errorf("trimming a crowded hashtag: %w", err)
 		}
 		old += n
 	}
@@ -46,7 +46,7 @@ const (
 	excessQuery  = `SELECT post_id FROM hashtag_links WHERE hashtag_id = ? ORDER BY found, post_id LIMIT ?`
 )
 
-// inKeys reads ids that are the keys of an object.
+// inKeys matches ids in a JSON object built by keySet.
 const inKeys = `IN (SELECT CAST(key AS BIGINT) FROM json_each(?))`
 
 func queryIDs(ctx context.Context, q db.Querier, query string, args ...any) ([]int64, error) {
@@ -61,12 +61,13 @@ func keySet(of []int64) (string, error) {
 	return toJSON(set)
 }
 
-// deleteOldPosts forgets posts that were not met for long.
+// deleteOldPosts deletes posts that were not found again within postTTL.
 func (s *Store) deleteOldPosts(ctx context.Context) (int64, error) {
 	var n int64
 	err := s.db.InTx(ctx, "hashtag.forget", func(ctx context.Context, tx *db.Tx) error {
 		until := db.Micros(tx.Now().Add(-postTTL))
-		old, err := queryIDs(ctx, tx, `SELECT id FROM hashtag_posts WHERE id IN (`+oldQuery+`) AND seen_at <= ? ORDER BY platform, post`+s.db.ForUpdate(), until, sweepPosts, until)
+		old, err := queryIDs(ctx, tx, `SELECT id FROM hashtag_posts WHERE id IN (`+oldQuery+`) AND seen_at <= ?
+			ORDER BY platform, post`+s.db.ForUpdate(), until, sweepPosts, until)
 		if err != nil || len(old) == 0 {
 			return err
 		}
@@ -74,7 +75,8 @@ func (s *Store) deleteOldPosts(ctx context.Context) (int64, error) {
 		if err != nil {
 			return err
 		}
-		if _, err := queryIDs(ctx, tx, `SELECT id FROM hashtags WHERE id IN (SELECT hashtag_id FROM hashtag_links WHERE post_id `+inKeys+`) ORDER BY platform, hashtag`+s.db.ForUpdate(), list); err != nil {
+		if _, err := queryIDs(ctx, tx, `SELECT id FROM hashtags WHERE id IN (SELECT hashtag_id FROM hashtag_links
+			WHERE post_id `+inKeys+`) ORDER BY platform, hashtag`+s.db.ForUpdate(), list); err != nil {
 			return err
 		}
 		counts := map[int64]int64{}
@@ -90,7 +92,7 @@ func (s *Store) deleteOldPosts(ctx context.Context) (int64, error) {
 	return n, err
 }
 
-// trimHashtag forgets that posts carry a crowded hashtag, and the posts that are linked with nothing else.
+// trimHashtag unlinks the excess posts of a hashtag and deletes posts without further links.
 func (s *Store) trimHashtag(ctx context.Context, hashtag int64) (int64, error) {
 	var n int64
 	err := s.db.InTx(ctx, "hashtag.thin", func(ctx context.Context, tx *db.Tx) error {
@@ -107,12 +109,14 @@ func (s *Store) trimHashtag(ctx context.Context, hashtag int64) (int64, error) {
 		if err != nil {
 			return err
 		}
-		if _, err := queryIDs(ctx, tx, `SELECT id FROM hashtag_posts WHERE id `+inKeys+` ORDER BY platform, post`+s.db.ForUpdate(), list); err != nil {
+		if _, err := queryIDs(ctx, tx, `SELECT id FROM hashtag_posts WHERE id `+inKeys+`
+			ORDER BY platform, post`+s.db.ForUpdate(), list); err != nil {
 			return err
 		}
-		// Another node may have been quicker: then there is less to forget, and nothing is forgotten now.
+		// Skip the batch if another node has trimmed the hashtag meanwhile.
 		var still int64
-		if err := tx.QueryRow(ctx, `SELECT seen FROM hashtags WHERE id = ?`+s.db.ForUpdate(), hashtag).Scan(&still); err != nil || still < seen {
+		if err := tx.QueryRow(ctx, `SELECT seen FROM hashtags WHERE id = ?`+s.db.ForUpdate(), hashtag).
+			Scan(&still); err != nil || still < seen {
 			return err
 		}
 		counts := map[int64]int64{}
@@ -120,7 +124,8 @@ func (s *Store) trimHashtag(ctx context.Context, hashtag int64) (int64, error) {
 			return err
 		}
 		n = -counts[hashtag]
-		bare, err := queryIDs(ctx, tx, `SELECT id FROM hashtag_posts WHERE id `+inKeys+` AND NOT EXISTS (SELECT 1 FROM hashtag_links WHERE post_id = hashtag_posts.id)`, list)
+		bare, err := queryIDs(ctx, tx, `SELECT id FROM hashtag_posts WHERE id `+inKeys+` AND NOT EXISTS (SELECT 1
+			FROM hashtag_links WHERE post_id = hashtag_posts.id)`, list)
 		if err != nil {
 			return err
 		}
@@ -132,7 +137,7 @@ func (s *Store) trimHashtag(ctx context.Context, hashtag int64) (int64, error) {
 	return n, err
 }
 
-// deletePosts deletes posts that are linked with nothing.
+// deletePosts deletes posts without links.
 func deletePosts(ctx context.Context, tx *db.Tx, posts []int64) error {
 	if len(posts) == 0 {
 		return nil
@@ -142,7 +147,7 @@ func deletePosts(ctx context.Context, tx *db.Tx, posts []int64) error {
 		return err
 	}
 	if _, err := tx.Exec(ctx, `DELETE FROM hashtag_posts WHERE id `+inKeys, list); err != nil {
-		return fmt.Errorf("forgetting posts: %w", err)
+		return fmt.Errorf("deleting posts: %w", err)
 	}
 	return nil
 }

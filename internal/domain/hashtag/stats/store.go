@@ -14,33 +14,33 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Store keeps the figures.
+// Store reads and writes hashtag statistics.
 type Store struct{ db *db.DB }
 
-// New makes the store.
+// New returns a Store on a migrated database.
 func New(d *db.DB) *Store { return &Store{db: d} }
 
-// platforms are those whose hashtags are known. Figures for no platform in particular are of the first that tells any.
+// platforms are the supported platforms. Lookups without a platform prefer the first one that has data.
 var platforms = []string{provider.Instagram, provider.TikTok}
 
-// turnSpacing is how much later a hashtag's turn is than that of the one before it in the same call, as if it had been asked for
-// so much later: a list of thousands does not keep a short one waiting that is made after it.
+// turnSpacing is added to the queue position of each further hashtag in a call, so that a list of thousands does not
+// delay a shorter one created later.
 const turnSpacing = 24 * time.Hour
 
-// demandRefresh is how long a wish is not noted anew.
+// demandRefresh is how long a repeated request for a hashtag is not recorded again.
 const demandRefresh = 24 * time.Hour
 
-// Enqueue notes hashtags that somebody asked for, the most important first: unknown ones are added, and all are measured in
-// the background. Those of no platform are wanted on each.
+// Enqueue requests that hashtags be measured in the background, the most important first, and adds unknown ones. An
+// empty platform means each platform.
 func (s *Store) Enqueue(ctx context.Context, tx *db.Tx, platform string, tags []string) error {
 	return s.enqueue(ctx, tx, platform, tags, 0)
 }
 
-// enqueueBatch is how many hashtags one transaction of WantAhead adds. For each there are a dozen rows by which it is found.
+// enqueueBatch is how many hashtags one transaction of EnqueueInBatches adds. Each has about a dozen index rows.
 const enqueueBatch = 500
 
-// EnqueueInBatches is Want before the transaction in which many hashtags are wanted, some of them at a time: SQLite has one writer,
-// which thousands of unknown ones would hold for a second. Wanted again in that transaction, they are only looked at.
+// EnqueueInBatches is like Enqueue, but in transactions of its own. SQLite has a single writer, which thousands of new
+// hashtags would block for a second. A later Enqueue of the same hashtags only reads.
 func (s *Store) EnqueueInBatches(ctx context.Context, platform string, tags []string) error {
 	for first := 0; first < len(tags); first += enqueueBatch {
 		err := s.db.InTx(ctx, "figure.want_ahead", func(ctx context.Context, tx *db.Tx) error {
@@ -53,7 +53,7 @@ func (s *Store) EnqueueInBatches(ctx context.Context, platform string, tags []st
 	return nil
 }
 
-// enqueue notes that hashtags are wanted, of which the first one has a place among all that one call wants.
+// enqueue requests hashtags, the first of which has the given index in the call.
 func (s *Store) enqueue(ctx context.Context, tx *db.Tx, platform string, tags []string, first int) error {
 	if len(tags) == 0 {
 		return nil
@@ -75,7 +75,7 @@ func (s *Store) enqueue(ctx context.Context, tx *db.Tx, platform string, tags []
 	return nil
 }
 
-// enqueueOn adds and changes rows in one statement, in the order in which everybody holds them.
+// enqueueOn upserts rows in one statement, in the order in which all transactions lock them.
 func (s *Store) enqueueOn(ctx context.Context, tx *db.Tx, platform string, turns map[string]int64) error {
 	list, err := toJSON(turns)
 	if err != nil {
@@ -83,34 +83,41 @@ func (s *Store) enqueueOn(ctx context.Context, tx *db.Tx, platform string, turns
 	}
 	now := db.Micros(tx.Now())
 	_, err = tx.Exec(ctx, `INSERT INTO hashtags (platform, hashtag, wanted_at, due_at, turn)
-		SELECT ?, key, CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(CAST(value AS TEXT) AS BIGINT) FROM json_each(?) WHERE true ORDER BY key
-		ON CONFLICT (platform, hashtag) DO UPDATE SET wanted_at = excluded.wanted_at, due_at = CASE WHEN hashtags.due_at = 0 THEN excluded.due_at ELSE hashtags.due_at END,
-			turn = CASE WHEN hashtags.due_at = 0 OR hashtags.turn > excluded.turn THEN excluded.turn ELSE hashtags.turn END
+		SELECT ?, key, CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(CAST(value AS TEXT) AS BIGINT) FROM json_each(?)
+		WHERE true ORDER BY key
+		ON CONFLICT (platform, hashtag) DO UPDATE
+		SET wanted_at = excluded.wanted_at, due_at = CASE WHEN hashtags.due_at = 0 THEN excluded.due_at ELSE hashtags.due_at END,
+			turn = CASE WHEN hashtags.due_at = 0
+			OR hashtags.turn > excluded.turn THEN excluded.turn ELSE hashtags.turn END
 		WHERE hashtags.due_at = 0 OR hashtags.wanted_at < ?`,
 		platform, now, now, list, db.Micros(tx.Now().Add(-demandRefresh)))
 	if err != nil {
-		return fmt.Errorf("noting that hashtags are wanted: %w", err)
+		return fmt.Errorf("requesting hashtags: %w", err)
 	}
 	return nil
 }
 
-// lockHashtags adds the hashtags that are not there and holds the rows of all until the transaction ends. Everybody holds them in
-// the same order, and after posts. It gives the rows' ids.
+// lockHashtags inserts missing hashtags, locks the rows of all, and returns their ids. To avoid deadlocks, all
+// transactions lock hashtags in the same order, and after posts.
 func (s *Store) lockHashtags(ctx context.Context, tx *db.Tx, platform string, tags []string) (map[string]int64, error) {
 	list, err := toJSON(positions(tags))
 	if err != nil {
 		return nil, err
 	}
 	ids := make(map[string]int64, len(tags))
-	for range 3 { // between two of the statements a row may be forgotten that was there
-		_, err := tx.Exec(ctx, `INSERT INTO hashtags (platform, hashtag) SELECT ?, key FROM json_each(?) WHERE true ORDER BY key ON CONFLICT DO NOTHING`, platform, list)
+	for range 3 { // a row may be deleted between the two statements
+		_, err := tx.Exec(ctx, `INSERT INTO hashtags (platform, hashtag) SELECT ?, key FROM json_each(?) WHERE true
+			ORDER BY key ON CONFLICT DO NOTHING`, platform, list)
 		if err != nil {
 			return nil, fmt.Errorf("adding hashtags: %w", err)
 		}
-		rows, err := db.AllOf(ctx, tx, len(tags), func(rows *sql.Rows, r *row) error { return rows.Scan(&r.id, &r.name) },
-			`SELECT id, hashtag FROM hashtags WHERE platform = ? AND hashtag IN (SELECT key FROM json_each(?)) ORDER BY hashtag`+s.db.ForUpdate(), platform, list)
+		rows, err := db.AllOf(ctx, tx, len(tags), func(rows *sql.Rows, r *row) error {
+			return rows.Scan(&r.id, &r.name)
+		},
+			`SELECT id, hashtag FROM hashtags WHERE platform = ? AND hashtag IN (SELECT key FROM json_each(?))
+				ORDER BY hashtag`+s.db.ForUpdate(), platform, list)
 		if err != nil {
-			return nil, fmt.Errorf("holding hashtags: %w", err)
+			return nil, fmt.Errorf("locking hashtags: %w", err)
 		}
 		if len(rows) < len(tags) {
 			continue
@@ -120,7 +127,7 @@ func (s *Store) lockHashtags(ctx context.Context, tx *db.Tx, platform string, ta
 		}
 		return ids, nil
 	}
-	return nil, errors.New("holding hashtags: they are forgotten faster than they are added")
+	return nil, errors.New("locking hashtags: rows are deleted faster than they are inserted")
 }
 
 type row struct {
@@ -128,7 +135,7 @@ type row struct {
 	name string
 }
 
-// columns are those that Figures.scan reads.
+// columns are read by Figures.scan.
 const columns = `platform, hashtag, posts, posts_low, posts_high, basis, posts_per_day, score, measured_at`
 
 func (f *Figures) scan(scan func(...any) error) error {
@@ -148,10 +155,11 @@ func (f *Figures) scan(scan func(...any) error) error {
 	return nil
 }
 
-const getQuery = `SELECT ` + columns + ` FROM hashtags WHERE platform = ? AND hashtag IN (SELECT key FROM json_each(?)) AND measured_at > 0`
+const getQuery = `SELECT ` + columns + ` FROM hashtags WHERE platform = ? AND hashtag IN (SELECT key FROM json_each(?))
+	AND measured_at > 0`
 
-// Get is what is known of hashtags, by their names; those that nothing is known of are not in it. For no platform it is what
-// Instagram tells of each, else what TikTok does; which of them, the figures say.
+// Get returns the figures of hashtags by name; unmeasured ones are missing. Without a platform, it returns those of
+// Instagram if known, else those of TikTok.
 func (s *Store) Get(ctx context.Context, q db.Querier, platform string, tags []string) (map[string]Figures, error) {
 	out := make(map[string]Figures, len(tags))
 	if len(tags) == 0 {
@@ -165,7 +173,8 @@ func (s *Store) Get(ctx context.Context, q db.Querier, platform string, tags []s
 		if platform != "" && platform != on {
 			continue
 		}
-		found, err := db.AllOf(ctx, q, len(tags), func(rows *sql.Rows, f *Figures) error { return f.scan(rows.Scan) }, getQuery, on, list)
+		found, err := db.AllOf(ctx, q, len(tags), func(rows *sql.Rows, f *Figures) error { return f.scan(rows.Scan) },
+			getQuery, on, list)
 		if err != nil {
 			return nil, fmt.Errorf("reading the figures of hashtags: %w", err)
 		}
@@ -178,7 +187,7 @@ func (s *Store) Get(ctx context.Context, q db.Querier, platform string, tags []s
 	return out, nil
 }
 
-// positions are names with where each stands.
+// positions maps each name to its index.
 func positions(tags []string) map[string]int64 {
 	out := make(map[string]int64, len(tags))
 	for i, name := range tags {
@@ -196,12 +205,12 @@ func sortedKeys[V any](of map[string]V) []string {
 	return out
 }
 
-// toJSON is an object for json_each, which both databases have for objects, and which makes rows of one argument, however
-// many there are.
+// toJSON returns rows as a JSON object for json_each, which passes any number of rows in one parameter on both
+// databases.
 func toJSON[K comparable, V any](rows map[K]V) (string, error) {
 	text, err := json.Marshal(rows)
 	if err != nil {
-		return "", fmt.Errorf("writing rows: %w", err)
+		return "", fmt.Errorf("encoding rows: %w", err)
 	}
 	return string(text), nil
 }

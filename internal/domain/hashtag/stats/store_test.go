@@ -28,9 +28,11 @@ func TestWantedAheadIsWantedAlike(t *testing.T) {
 		if err := w.store.EnqueueInBatches(t.Context(), provider.Instagram, tags); err != nil {
 			t.Fatal(err)
 		}
-		const rows = `SELECT hashtag || ' ' || wanted_at || ' ' || due_at || ' ' || turn FROM hashtags WHERE platform = `
+		const rows = `SELECT hashtag || ' ' || wanted_at || ' ' || due_at || ' ' || turn FROM hashtags
+			WHERE platform = `
 		ahead := w.lines(rows + `'instagram'`)
-		if diff := cmp.Diff(w.lines(rows+`'tiktok'`), ahead); diff != "" || len(ahead) != 1234 || !at.Equal(w.clock.Now()) {
+		if diff := cmp.Diff(w.lines(rows+`'tiktok'`), ahead); diff != "" || len(ahead) != 1234 ||
+			!at.Equal(w.clock.Now()) {
 			t.Errorf("%d hashtags %s", len(ahead), diff)
 		}
 		w.clock.Advance(time.Hour)
@@ -47,7 +49,8 @@ func TestWantedHashtagsAreThere(t *testing.T) {
 		w.want("", "sea", "größe", "旅行", "sea")
 		w.want(provider.Instagram)
 		got := w.lines(`SELECT platform || '/' || hashtag FROM hashtags WHERE due_at > 0 AND wanted_at > 0`)
-		want := []string{"instagram/größe", "instagram/sea", "instagram/旅行", "tiktok/größe", "tiktok/sea", "tiktok/tea", "tiktok/旅行"}
+		want := []string{"instagram/größe", "instagram/sea", "instagram/旅行", "tiktok/größe", "tiktok/sea", "tiktok/tea",
+			"tiktok/旅行"}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
 		}
@@ -66,7 +69,8 @@ func TestManyHashtags(t *testing.T) {
 			_, err := tx.Exec(ctx, `UPDATE hashtags SET measured_at = 7, posts_per_day = 3`)
 			return err
 		})
-		if found := w.of("", tags...); len(found) != 5000 || *found["tag4999"].PostsPerDay != 3 || found["tag17"].Platform != provider.Instagram {
+		if found := w.of("", tags...); len(found) != 5000 || *found["tag4999"].PostsPerDay != 3 ||
+			found["tag17"].Platform != provider.Instagram {
 			t.Errorf("%d are found", len(found))
 		}
 		if found := w.of(provider.TikTok, tags...); len(found) != 5000 || found["tag17"].Platform != provider.TikTok {
@@ -96,36 +100,44 @@ func TestKeptIsWhatWasTold(t *testing.T) {
 	each(t, func(w *env) {
 		f := w.figures("sea", 123)
 		for i := range 8 {
-			f.Recent = append(f.Recent, provider.Post{ID: string(rune('a' + i)), TakenAt: w.db.Now().Add(-day / 2), Likes: new(int64(10))})
+			f.Recent = append(f.Recent, provider.Post{ID: string(rune('a' + i)), TakenAt: w.db.Now().Add(-day / 2),
+				Likes: new(int64(10))})
 		}
 		w.keep(provider.Instagram, f)
 		want := stats.Analyze(provider.Instagram, f, w.db.Now()).Figures
-		if want.Score == nil || want.PostsPerDay == nil || *want.PostsPerDay != 9 || *want.Posts != (hashtaganalysis.Posts{Count: 123, Basis: hashtaganalysis.Measured}) {
+		if want.Score == nil || want.PostsPerDay == nil || *want.PostsPerDay != 9 ||
+			*want.Posts != (hashtaganalysis.Posts{Count: 123, Basis: hashtaganalysis.Measured}) {
 			t.Errorf("read: %+v", want)
 		}
-		if diff := cmp.Diff(map[string]stats.Figures{"sea": want}, w.of(provider.Instagram, "sea", "lake")); diff != "" {
+		if diff := cmp.Diff(map[string]stats.Figures{"sea": want}, w.of(provider.Instagram, "sea",
+			"lake")); diff != "" {
 			t.Error(diff)
 		}
 		// What is not told is not known.
 		w.keep(provider.TikTok, provider.HashtagFigures{Hashtag: "sea"})
-		if diff := cmp.Diff(stats.Figures{Platform: provider.TikTok, Hashtag: "sea", MeasuredAt: began}, w.of(provider.TikTok, "sea")["sea"]); diff != "" {
+		if diff := cmp.Diff(stats.Figures{Platform: provider.TikTok, Hashtag: "sea", MeasuredAt: began},
+			w.of(provider.TikTok, "sea")["sea"]); diff != "" {
 			t.Error(diff)
 		}
 		w.audit()
 	})
 }
 
-// Whoever wants the same in another order waits for the other, and both come through.
+// Concurrent requests for the same hashtags in different orders all succeed.
 func TestManyWantTheSame(t *testing.T) {
 	each(t, func(w *env) {
 		var all sync.WaitGroup
 		for n := range 12 {
 			all.Go(func() {
 				tags := numberTags("tag", 300)
-				rand.New(rand.NewPCG(uint64(n), 1)).Shuffle(len(tags), func(i, j int) { tags[i], tags[j] = tags[j], tags[i] })
+				rand.New(rand.NewPCG(uint64(n), 1)).Shuffle(len(tags), func(i, j int) {
+					tags[i], tags[j] = tags[j],
+						tags[i]
+				})
 				err := w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 					if n%3 == 0 {
-						return w.store.RecordPosts(ctx, tx, provider.Instagram, []provider.Post{post("1", tags[:30]...), post("2", tags[30:60]...), post("3", tags[60:90]...)})
+						return w.store.RecordPosts(ctx, tx, provider.Instagram, []provider.Post{post("1", tags[:30]...),
+							post("2", tags[30:60]...), post("3", tags[60:90]...)})
 					}
 					return w.store.Enqueue(ctx, tx, "", tags)
 				})

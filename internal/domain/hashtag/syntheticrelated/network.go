@@ -1,6 +1,6 @@
-// Package syntheticrelated makes up what a service comes to meet of a network on which is known which hashtags belong
-// together. What was met under some hashtag is no fair sample of the network, as it is none in truth. Measures of what
-// belongs together are tested against that. It knows nothing of how they work.
+// Package syntheticrelated generates the posts of a network with known relations between hashtags, for testing how well
+// related hashtags are detected. As in reality, the posts found under a hashtag are a biased sample. It shares no code
+// with the detection.
 package syntheticrelated
 
 import (
@@ -13,25 +13,25 @@ import (
 	"pressroom/internal/domain/provider"
 )
 
-// Network is one on which people post about subjects. Each subject has a hashtag, which stands on most of its posts.
+// Network generates posts about subjects. Each subject has a hashtag, which most of its posts use.
 type Network struct {
 	Seed       uint64
-	Subjects   int       // the first is the one that is asked about
-	Companions []float64 // that belong to the first: the share of its posts that carry each
-	Rarely     float64   // the share of all other posts that carry each companion
-	Everywhere []float64 // hashtags that belong to nothing: the share of all posts that carry each
-	Stray      float64   // the share of a subject's posts that carry any other subject's hashtag too, for each
-	Own        int       // companions of each other subject, on a quarter of its posts each
+	Subjects   int       // the first is the seed
+	Companions []float64 // hashtags related to the first subject: share of its posts with each
+	Rarely     float64   // share of all other posts with each companion
+	Everywhere []float64 // unrelated hashtags: share of all posts with each
+	Stray      float64   // share of a subject's posts with each other subject's hashtag
+	Own        int       // companions of each other subject, each on a quarter of its posts
 }
 
-// RandomNetwork is a network as chance makes it, with four companions of the first subject, or with none.
+// RandomNetwork returns a random network whose first subject has four companions or none.
 func RandomNetwork(seed uint64, companions bool) Network {
 	dice := newRand(seed, seedNetwork)
 	n := Network{
 		Seed: seed, Subjects: 6 + dice.IntN(8), Rarely: 0.002 + 0.008*dice.Float64(),
 		Stray: 0.01 + 0.04*dice.Float64(), Own: 3,
 	}
-	for i := range 20 { // the first are on half of all posts, the last on some in a hundred
+	for i := range 20 { // from half of all posts down to a few percent
 		n.Everywhere = append(n.Everywhere, 0.5/float64(1+i))
 	}
 	for i := 0; companions && i < 4; i++ {
@@ -40,36 +40,42 @@ func RandomNetwork(seed uint64, companions bool) Network {
 	return n
 }
 
-// Subject is the hashtag of a subject; the one that is asked about is the first, 0.
+// Subject returns the hashtag of a subject. The seed is 0.
 func Subject(i int) string { return "subject" + strconv.Itoa(i) }
 
-// Companion is a hashtag that belongs to the first subject, where Drawn gave it any.
+// Companion returns a hashtag related to the first subject.
 func Companion(i int) string { return "companion" + strconv.Itoa(i) }
 
-// newRand are the same for the same numbers.
+// newRand returns a reproducible generator.
 func newRand(seed uint64, of int) *rand.Rand {
-	return rand.New(rand.NewPCG(seed, uint64(of))) //nolint:gosec // made up, no secret; of is small
+	return rand.New(rand.NewPCG(seed, uint64(of))) //nolint:gosec // test data; of is small
 }
 
-// What is thrown for.
+// Streams of random numbers.
 const (
 	seedNetwork = iota
 	seedCommon
 	seedAny
-	seedSubject // and from there on the others
+	seedSubject // plus the index of the subject
 )
 
-// PostsUnder is posts as a source tells them that was asked for a subject's hashtag.
+// PostsUnder returns posts found under a subject's hashtag.
 func (n Network) PostsUnder(subject, posts int) []provider.Post {
-	return n.posts(fmt.Sprint("s", subject), seedSubject+subject, posts, Subject(subject), func(*rand.Rand) (int, bool) { return subject, true })
+	return n.posts(fmt.Sprint("s", subject), seedSubject+subject, posts, Subject(subject), func(*rand.Rand) (int,
+		bool) {
+		return subject, true
+	})
 }
 
-// PostsUnderCommon is posts as a source tells them that was asked for a hashtag that stands everywhere.
+// PostsUnderCommon returns posts found under an unrelated hashtag.
 func (n Network) PostsUnderCommon(name string, posts int) []provider.Post {
-	return n.posts(name, seedCommon, posts, name, func(dice *rand.Rand) (int, bool) { return dice.IntN(n.Subjects), false })
+	return n.posts(name, seedCommon, posts, name, func(dice *rand.Rand) (int, bool) {
+		return dice.IntN(n.Subjects),
+			false
+	})
 }
 
-// PostsAnywhere is posts that were met under no hashtag.
+// PostsAnywhere returns posts that were not found by hashtag.
 func (n Network) PostsAnywhere(posts int) []provider.Post {
 	return n.posts("any", seedAny, posts, "", func(dice *rand.Rand) (int, bool) { return dice.IntN(n.Subjects), false })
 }
@@ -88,7 +94,7 @@ func (n Network) posts(id string, of, posts int, sure string, about func(*rand.R
 	return out
 }
 
-// tags are the hashtags of a post about a subject.
+// tags returns the hashtags of a post about a subject.
 func (n Network) tags(dice *rand.Rand, subject int, tagged bool) map[string]bool {
 	tags := map[string]bool{}
 	throw := func(share float64, name func(int) string, of int) {

@@ -41,7 +41,7 @@ func ask(t *testing.T, handler http.HandlerFunc, change func(*Options)) (*Client
 	t.Helper()
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
-	opts := Options{URL: server.URL, Token: token, Public: nowhere, Now: func() time.Time { return now }}
+	opts := Options{URL: server.URL, Token: token, FetchPublic: nowhere, Now: func() time.Time { return now }}
 	if change != nil {
 		change(&opts)
 	}
@@ -89,24 +89,29 @@ func TestWhatIsTaken(t *testing.T) {
 	t.Parallel()
 	const at = `"kind":"image","url":"https://cdn.example/x.jpg"`
 	long := strings.Repeat("é", wire.MaxText+1)
-	client, _ := ask(t, says(http.StatusOK, `{"next_cursor":"further","cost":1,"items":[null,7,"x",[],{},`+strings.Join([]string{
-		`{"id":"a_-9","kind":"video","url":"http://cdn.example/a.mp4","taken_at":"2026-11-01T10:00:00+02:00","caption":"Hi\r\n\u0000\u001b[1m\ud800 🙂","width":1080,"height":1920,"duration_seconds":1.5,"likes":3}`,
-		`{"id":"a_-9",` + at + `}`,
-		`{"id":"audio","kind":"audio","url":"https://cdn.example/a.mp3"}`,
-		`{"id":7,` + at + `}`, `{"id":"",` + at + `}`,
-		`{"id":"file","kind":"image","url":"file:///etc/passwd"}`, `{"id":"rel","kind":"image","url":"/x.jpg"}`, `{"id":"user","kind":"image","url":"https://a:b@cdn.example/"}`,
-		`{"id":"longurl","kind":"image","url":"https://cdn.example/` + strings.Repeat("x", wire.MaxAddress) + `"}`,
-		`{"id":"absurd",` + at + `,"taken_at":"2003-12-31T23:59:59Z","width":-1,"height":1e400,"duration_seconds":5,"caption":7}`,
-		`{"id":"é/1",` + at + `,"taken_at":"2026-11-22T09:30:01Z","caption":"` + long + `","width":10.5,"height":100001}`,
-		`{"id":"fourth",` + at + `}`,
-	}, ",")+`]}`), nil)
+	client, _ := ask(t, says(http.StatusOK, `{"next_cursor":"further","cost":1,"items":[null,7,"x",[],{},`+strings.Join(
+		[]string{
+			`{"id":"a_-9","kind":"video","url":"http://cdn.example/a.mp4","taken_at":"2026-11-01T10:00:00+02:00","caption":"Hi\r\n\u0000\u001b[1m\ud800 🙂","width":1080,"height":1920,"duration_seconds":1.5,"likes":3}`,
+			`{"id":"a_-9",` + at + `}`,
+			`{"id":"audio","kind":"audio","url":"https://cdn.example/a.mp3"}`,
+			`{"id":7,` + at + `}`, `{"id":"",` + at + `}`,
+			`{"id":"file","kind":"image","url":"file:///etc/passwd"}`, `{"id":"rel","kind":"image","url":"/x.jpg"}`,
+			`{"id":"user","kind":"image","url":"https://a:b@cdn.example/"}`,
+			`{"id":"longurl","kind":"image","url":"https://cdn.example/` + strings.Repeat("x", wire.MaxURL) + `"}`,
+			`{"id":"absurd",` + at +
+				`,"taken_at":"2003-12-31T23:59:59Z","width":-1,"height":1e400,"duration_seconds":5,"caption":7}`,
+			`{"id":"é/1",` + at + `,"taken_at":"2026-11-22T09:30:01Z","caption":"` + long +
+				`","width":10.5,"height":100001}`,
+			`{"id":"fourth",` + at + `}`,
+		}, ",")+`]}`), nil)
 	page, err := client.ProfileMedia(t.Context(), question)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := provider.Page{Next: "further", Items: []provider.Item{
 		{
-			ID: "a_-9", Kind: provider.Video, URL: "http://cdn.example/a.mp4", TakenAt: time.Date(2026, 11, 1, 8, 0, 0, 0, time.UTC),
+			ID: "a_-9", Kind: provider.Video, URL: "http://cdn.example/a.mp4", TakenAt: time.Date(2026, 11, 1, 8, 0, 0,
+				0, time.UTC),
 			Caption: "Hi\n[1m\ufffd 🙂", Width: 1080, Height: 1920, Duration: 1500 * time.Millisecond,
 		},
 		{ID: "absurd", Kind: provider.Image, URL: "https://cdn.example/x.jpg"},
@@ -138,33 +143,38 @@ func TestFailures(t *testing.T) {
 		want   error // nil for *provider.Unavailable
 		after  time.Duration
 	}{
-		"no such profile":   {says(http.StatusNotFound, `{"error":"profile_not_found"}`), provider.ErrNotFound, 0},
-		"private":           {says(http.StatusForbidden, `{"error":"profile_private"}`), provider.ErrPrivate, 0},
-		"wrong address":     {says(http.StatusNotFound, `404 page not found`), nil, 0},
-		"another 404":       {says(http.StatusNotFound, `{"error":"profile_private"}`), nil, 0},
-		"wrong token":       {says(http.StatusForbidden, `{"error":"forbidden"}`), nil, 0},
-		"not found as 200":  {says(http.StatusOK, `{"error":"profile_not_found"}`), nil, 0},
-		"unauthorized":      {says(http.StatusUnauthorized, ``), nil, 0},
-		"broken":            {says(http.StatusInternalServerError, `{"error":"profile_not_found"}`), nil, 0},
-		"too often":         {says(http.StatusTooManyRequests, `{}`, "Retry-After", "90"), nil, 90 * time.Second},
-		"until a time":      {says(http.StatusServiceUnavailable, ``, "Retry-After", "Sat, 21 Nov 2026 09:31:00 GMT"), nil, time.Minute},
-		"until it is past":  {says(http.StatusServiceUnavailable, ``, "Retry-After", "Sat, 21 Nov 2020 09:31:00 GMT"), nil, 0},
-		"for years":         {says(http.StatusTooManyRequests, ``, "Retry-After", "4000000000"), nil, wire.MaxAfter},
-		"for nonsense":      {says(http.StatusTooManyRequests, ``, "Retry-After", "-99999999999999999999"), nil, 0},
-		"no content":        {says(http.StatusNoContent, ``), nil, 0},
-		"not JSON":          {says(http.StatusOK, `<html>natgeo`), nil, 0},
-		"no object":         {says(http.StatusOK, `null`), nil, 0},
-		"no items":          {says(http.StatusOK, `{"items":"natgeo"}`), nil, 0},
-		"no usable item":    {says(http.StatusOK, `{"items":[{"id":"natgeo"}]}`), nil, 0},
-		"cut off":           {says(http.StatusOK, `{"items":[`, "Content-Length", "1000"), nil, 0},
-		"too long":          {says(http.StatusOK, `{"items":[]}`+strings.Repeat(" ", maxAnswer)), nil, 0},
-		"too long a cursor": {says(http.StatusOK, `{"items":[],"next_cursor":"`+strings.Repeat("x", wire.MaxAddress+1)+`"}`), nil, 0},
+		"no such profile":  {says(http.StatusNotFound, `{"error":"profile_not_found"}`), provider.ErrNotFound, 0},
+		"private":          {says(http.StatusForbidden, `{"error":"profile_private"}`), provider.ErrPrivate, 0},
+		"wrong address":    {says(http.StatusNotFound, `404 page not found`), nil, 0},
+		"another 404":      {says(http.StatusNotFound, `{"error":"profile_private"}`), nil, 0},
+		"wrong token":      {says(http.StatusForbidden, `{"error":"forbidden"}`), nil, 0},
+		"not found as 200": {says(http.StatusOK, `{"error":"profile_not_found"}`), nil, 0},
+		"unauthorized":     {says(http.StatusUnauthorized, ``), nil, 0},
+		"broken":           {says(http.StatusInternalServerError, `{"error":"profile_not_found"}`), nil, 0},
+		"too often":        {says(http.StatusTooManyRequests, `{}`, "Retry-After", "90"), nil, 90 * time.Second},
+		"until a time": {says(http.StatusServiceUnavailable, ``, "Retry-After", "Sat, 21 Nov 2026 09:31:00 GMT"),
+			nil, time.Minute},
+		"until it is past": {says(http.StatusServiceUnavailable, ``, "Retry-After", "Sat, 21 Nov 2020 09:31:00 GMT"),
+			nil, 0},
+		"for years": {says(http.StatusTooManyRequests, ``, "Retry-After", "4000000000"), nil,
+			wire.MaxRetryAfter},
+		"for nonsense":   {says(http.StatusTooManyRequests, ``, "Retry-After", "-99999999999999999999"), nil, 0},
+		"no content":     {says(http.StatusNoContent, ``), nil, 0},
+		"not JSON":       {says(http.StatusOK, `<html>natgeo`), nil, 0},
+		"no object":      {says(http.StatusOK, `null`), nil, 0},
+		"no items":       {says(http.StatusOK, `{"items":"natgeo"}`), nil, 0},
+		"no usable item": {says(http.StatusOK, `{"items":[{"id":"natgeo"}]}`), nil, 0},
+		"cut off":        {says(http.StatusOK, `{"items":[`, "Content-Length", "1000"), nil, 0},
+		"too long":       {says(http.StatusOK, `{"items":[]}`+strings.Repeat(" ", maxResponseBytes)), nil, 0},
+		"too long a cursor": {says(http.StatusOK, `{"items":[],"next_cursor":"`+strings.Repeat("x",
+			wire.MaxURL+1)+`"}`), nil, 0},
 		"a cursor with NUL": {says(http.StatusOK, `{"items":[],"next_cursor":"\u0000"}`), nil, 0},
-		"too long a header": {says(http.StatusOK, `{"items":[]}`, "X-Long", strings.Repeat("x", 2*wire.MaxHeader)), nil, 0},
-		"sent elsewhere":    {says(http.StatusFound, ``, "Location", "http://elsewhere.example/natgeo"), nil, 0},
-		"sent in circles":   {says(http.StatusFound, ``, "Location", "/natgeo"), nil, 0},
-		"silent":            {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, nil, 0},
-		"hung up":           {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, nil, 0},
+		"too long a header": {says(http.StatusOK, `{"items":[]}`, "X-Long", strings.Repeat("x", 2*wire.MaxHeader)), nil,
+			0},
+		"sent elsewhere":  {says(http.StatusFound, ``, "Location", "http://elsewhere.example/natgeo"), nil, 0},
+		"sent in circles": {says(http.StatusFound, ``, "Location", "/natgeo"), nil, 0},
+		"silent":          {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, nil, 0},
+		"hung up":         {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, nil, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -200,7 +210,7 @@ func TestOutOfReach(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.NotFoundHandler())
 	server.Close()
-	client, err := New(Options{URL: server.URL, Public: nowhere})
+	client, err := New(Options{URL: server.URL, FetchPublic: nowhere})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,7 +245,7 @@ func TestFetch(t *testing.T) {
 			return
 		}
 		mux.ServeHTTP(w, r)
-	}, func(o *Options) { o.Files = time.Second })
+	}, func(o *Options) { o.FileTimeout = time.Second })
 	for _, c := range []struct {
 		path string
 		most int64
@@ -244,8 +254,10 @@ func TestFetch(t *testing.T) {
 	}{
 		{"/file", 10, "0123456789", nil}, {"/unsized", 10, "0123456789", nil}, {"/moved", 10, "0123456789", nil},
 		{"/file#part", 11, "0123456789", nil},
-		{"/file", 9, "", provider.ErrTooLarge}, {"/unsized", 9, "012345678", provider.ErrTooLarge}, {"/unsized", 0, "", provider.ErrTooLarge},
-		{"/elsewhere", 10, "", nil}, {"/empty", 10, "", nil}, {"/missing", 10, "", nil}, {"/cut", 10, "012", nil}, {"/stalls", 10, "012", nil},
+		{"/file", 9, "", provider.ErrTooLarge}, {"/unsized", 9, "012345678", provider.ErrTooLarge},
+		{"/unsized", 0, "", provider.ErrTooLarge},
+		{"/elsewhere", 10, "", nil}, {"/empty", 10, "", nil}, {"/missing", 10, "", nil}, {"/cut", 10, "012", nil},
+		{"/stalls", 10, "012", nil},
 	} {
 		var got bytes.Buffer
 		err := client.Fetch(t.Context(), url+c.path, c.most, &got)
@@ -281,16 +293,19 @@ func TestFetchIntoWhatFails(t *testing.T) {
 func TestFetchFromElsewhere(t *testing.T) {
 	t.Parallel()
 	var handed string
-	client, err := New(Options{URL: "https://bridge.example/base", Token: token, Public: func(_ context.Context, address string, most int64, _ io.Writer) error {
-		handed = fmt.Sprint(address, " ", most)
-		return provider.ErrTooLarge
-	}})
+	client, err := New(Options{URL: "https://bridge.example/base", Token: token,
+		FetchPublic: func(_ context.Context, address string, most int64, _ io.Writer) error {
+			handed = fmt.Sprint(address, " ", most)
+			return provider.ErrTooLarge
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, address := range []string{
-		"https://cdn.example/x", "http://bridge.example/x", "https://bridge.example:8443/x", "https://bridge.example.evil.example/x", "https://bridge.example@evil.example/",
-		"https://me@bridge.example/x", "//bridge.example/x", "https://bridge.example\\@evil.example/", "file:///etc/passwd", "::", "", "https://bridge.example:0443/x",
+		"https://cdn.example/x", "http://bridge.example/x", "https://bridge.example:8443/x",
+		"https://bridge.example.evil.example/x", "https://bridge.example@evil.example/",
+		"https://me@bridge.example/x", "//bridge.example/x", "https://bridge.example\\@evil.example/",
+		"file:///etc/passwd", "::", "", "https://bridge.example:0443/x",
 	} {
 		err := client.Fetch(t.Context(), address, 7, io.Discard)
 		if !errors.Is(err, provider.ErrTooLarge) || handed != address+" 7" {
@@ -307,13 +322,17 @@ func TestFetchFromElsewhere(t *testing.T) {
 }
 
 func TestOptionsThatCannotBe(t *testing.T) {
-	for _, address := range []string{"", "bridge.example", "/v1", "ftp://bridge.example", "https://", "https://:443", "https://me@bridge.example", "https://bridge.example?x=1", "https://bridge.example#x", "https://bridge.example:x"} {
-		if _, err := New(Options{URL: address, Public: nowhere}); err == nil || len(address) > 8 && strings.Contains(err.Error(), address) {
+	for _, address := range []string{"", "bridge.example", "/v1", "ftp://bridge.example", "https://", "https://:443",
+		"https://me@bridge.example", "https://bridge.example?x=1", "https://bridge.example#x",
+		"https://bridge.example:x"} {
+		if _, err := New(Options{URL: address, FetchPublic: nowhere}); err == nil || len(address) > 8 &&
+			strings.Contains(err.Error(), address) {
 			t.Errorf("%q: %v", address, err)
 		}
 	}
 	for _, bad := range []string{"x y", "x\ny", "ä", `"`} {
-		if _, err := New(Options{URL: "https://bridge.example", Token: bad, Public: nowhere}); err == nil || strings.Contains(err.Error(), bad) {
+		if _, err := New(Options{URL: "https://bridge.example", Token: bad, FetchPublic: nowhere}); err == nil ||
+			strings.Contains(err.Error(), bad) {
 			t.Errorf("token %q: %v", bad, err)
 		}
 	}
@@ -322,20 +341,23 @@ func TestOptionsThatCannotBe(t *testing.T) {
 	}
 }
 
-// FuzzAnswer: whatever a bridge says, what is taken of it keeps the promises of provider.Item.
+// FuzzAnswer checks that the items of any response satisfy the guarantees of provider.Item.
 func FuzzAnswer(f *testing.F) {
-	f.Add([]byte(`{"items":[{"id":"a","kind":"video","url":"https://a.example/","taken_at":"2026-01-01T00:00:00Z","caption":"\ud800","width":1e9,"height":-0.0,"duration_seconds":1e308}],"next_cursor":"x"}`))
+	f.Add([]byte(
+		`{"items":[{"id":"a","kind":"video","url":"https://a.example/","taken_at":"2026-01-01T00:00:00Z","caption":"\ud800","width":1e9,"height":-0.0,"duration_seconds":1e308}],"next_cursor":"x"}`))
 	f.Add([]byte(`{"items":[[[[`))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		page, err := read(body, question, now)
+		page, err := readPage(body, question, now)
 		if err != nil {
 			return
 		}
-		if _, err := json.Marshal(page); err != nil || len(page.Items) > question.Limit || len(page.Next) > wire.MaxAddress {
+		if _, err := json.Marshal(page); err != nil || len(page.Items) > question.Limit ||
+			len(page.Next) > wire.MaxURL {
 			t.Errorf("%v: %d items, a cursor of %d bytes", err, len(page.Items), len(page.Next))
 		}
 		for _, i := range page.Items {
-			if !idForm.MatchString(i.ID) || !wire.Usable(i.URL) || i.Width < 0 || i.Height < 0 || i.Duration < 0 || len([]rune(i.Caption)) > wire.MaxText || strings.ContainsRune(i.Caption, 0) {
+			if !idForm.MatchString(i.ID) || !wire.IsURL(i.URL) || i.Width < 0 || i.Height < 0 || i.Duration < 0 ||
+				len([]rune(i.Caption)) > wire.MaxText || strings.ContainsRune(i.Caption, 0) {
 				t.Errorf("taken: %+v", i)
 			}
 		}

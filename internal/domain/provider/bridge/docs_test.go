@@ -34,13 +34,16 @@ func TestBridgeOfTheGuide(t *testing.T) {
 		"media/instagram/natgeo/posts/2.mp4":       []byte("second"),
 		"media/instagram/natgeo/posts/3.jpg":       []byte("third"),
 		"media/instagram/natgeo/posts/notes.txt":   []byte("none"),
-		"media/instagram/slow.bread/figures.json":  []byte(strings.Replace(examples(guide, "profile"), `"cGFnZSAy"`, `""`, 1)),
-		"media/hashtags/instagram/bread.json":      []byte(examples(guide, "hashtag")),
-		"secret.jpg":                               []byte("outside"),
+		"media/instagram/slow.bread/figures.json": []byte(strings.Replace(examples(guide, "profile"), `"cGFnZSAy"`,
+			`""`, 1)),
+		"media/hashtags/instagram/bread.json": []byte(examples(guide, "hashtag")),
+		"secret.jpg":                          []byte("outside"),
 	} {
 		write(t, filepath.Join(dir, name), content)
 	}
-	client, err := New(Options{URL: "http://" + run(t, dir), Token: token, Public: nowhere, Now: func() time.Time { return now }})
+	client, err := New(Options{URL: "http://" + run(t, dir), Token: token, FetchPublic: nowhere, Now: func() time.Time {
+		return now
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +91,7 @@ func examples(guide []byte, member string) string {
 // checkGuideFigures asks the guide's bridge for the guide's examples.
 func checkGuideFigures(t *testing.T, client *Client) {
 	t.Helper()
-	ask := provider.ProfileQuery{Platform: provider.Instagram, Username: "slow.bread", Most: 10}
+	ask := provider.ProfileQuery{Platform: provider.Instagram, Username: "slow.bread", PostLimit: 10}
 	figures, err := client.Profile(t.Context(), ask)
 	if err != nil {
 		t.Fatal(err)
@@ -96,12 +99,15 @@ func checkGuideFigures(t *testing.T, client *Client) {
 	taken := time.Date(2026, 11, 20, 17, 4, 5, 0, time.UTC)
 	want := provider.ProfileFigures{
 		Account: provider.Account{
-			Username: "slow.bread", DisplayName: "Slow Bread 🥖", Biography: "Sourdough, and nothing else.", Website: "https://bread.example/",
+			Username: "slow.bread", DisplayName: "Slow Bread 🥖", Biography: "Sourdough, and nothing else.",
+			Website:   "https://bread.example/",
 			Followers: new(int64(48_210)), Follows: new(int64(312)), Posts: new(int64(861)), MeasuredAt: now,
 		},
 		Posts: []provider.Post{{
-			ID: "3141592653589793238", Format: provider.FormatReel, TakenAt: taken, Caption: "Rain all week, then this. #sourdough",
-			URL: "https://www.instagram.com/reel/C0dE/", Hashtags: []string{"sourdough"}, Likes: new(int64(1204)), Comments: new(int64(31)), Shares: new(int64(12)), Views: new(int64(22_875)),
+			ID: "3141592653589793238", Format: provider.FormatReel, TakenAt: taken,
+			Caption: "Rain all week, then this. #sourdough",
+			URL:     "https://www.instagram.com/reel/C0dE/", Hashtags: []string{"sourdough"}, Likes: new(int64(1204)),
+			Comments: new(int64(31)), Shares: new(int64(12)), Views: new(int64(22_875)),
 			Duration: 31500 * time.Millisecond,
 		}},
 	}
@@ -112,17 +118,21 @@ func checkGuideFigures(t *testing.T, client *Client) {
 	if figures, err := client.Profile(t.Context(), ask); err != nil || len(figures.Posts) != 0 {
 		t.Errorf("since then: %v, %v", figures.Posts, err)
 	}
-	hashtag, err := client.Hashtag(t.Context(), provider.HashtagQuery{Platform: provider.Instagram, Hashtag: "bread", Most: 10})
-	if err != nil || *hashtag.Size != 6_120_334 || len(hashtag.Top) != 1 || len(hashtag.Recent) != 1 || !hashtag.From.Equal(time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)) {
+	hashtag, err := client.Hashtag(t.Context(), provider.HashtagQuery{Platform: provider.Instagram, Hashtag: "bread",
+		PostLimit: 10})
+	if err != nil || *hashtag.Size != 6_120_334 || len(hashtag.Top) != 1 || len(hashtag.Recent) != 1 ||
+		!hashtag.From.Equal(time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)) {
 		t.Errorf("%+v, %v", hashtag, err)
 	}
-	for name, want := range map[string]error{"natgeo": provider.ErrNotOffered, "nobody": provider.ErrNotFound, "../..": provider.ErrNotFound} {
+	for name, want := range map[string]error{"natgeo": provider.ErrNotOffered, "nobody": provider.ErrNotFound,
+		"../..": provider.ErrNotFound} {
 		ask.Username = name
 		if _, err := client.Profile(t.Context(), ask); !errors.Is(err, want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := client.Hashtag(t.Context(), provider.HashtagQuery{Platform: provider.TikTok, Hashtag: "bread", Most: 10}); !errors.Is(err, provider.ErrNotFound) {
+	if _, err := client.Hashtag(t.Context(), provider.HashtagQuery{Platform: provider.TikTok, Hashtag: "bread",
+		PostLimit: 10}); !errors.Is(err, provider.ErrNotFound) {
 		t.Error(err)
 	}
 }
@@ -138,7 +148,8 @@ func write(t *testing.T, name string, content []byte) {
 func run(t *testing.T, dir string) string {
 	t.Helper()
 	binary := filepath.Join(dir, "bridge")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, filepath.Join(dir, "bridge.go")).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, filepath.Join(dir, "bridge.go")).
+		CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	address, err := testkit.FreeAddr()

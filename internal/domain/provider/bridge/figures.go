@@ -13,17 +13,17 @@ import (
 )
 
 const (
-	maxFigures = 8 << 20 // bytes of an answer
-	maxPosts   = 100     // asked for on a page of a profile's
-	maxTagged  = 500     // asked for of a hashtag, of each kind
-	maxPages   = 200     // of one profile
+	maxFiguresBytes = 8 << 20 // bytes per response
+	maxPosts        = 100     // per page of a profile
+	maxHashtagPosts = 500     // per hashtag, of each kind
+	maxPages        = 200     // per profile
 )
 
-// Profile asks for the public figures of a profile, page by page. Errors are as those of ProfileMedia.
+// Profile returns the public figures of a profile. Its errors are those of ProfileMedia.
 func (c *Client) Profile(ctx context.Context, q provider.ProfileQuery) (provider.ProfileFigures, error) {
 	var figures provider.ProfileFigures
-	posts := wire.Posts{Since: q.Since, Most: q.Most}
-	params := url.Values{"limit": {strconv.Itoa(min(max(q.Most, 1), maxPosts))}}
+	posts := wire.Posts{Since: q.Since, Limit: q.PostLimit}
+	params := url.Values{"limit": {strconv.Itoa(min(max(q.PostLimit, 1), maxPosts))}}
 	if !q.Since.IsZero() {
 		params.Set("since", q.Since.UTC().Format(time.RFC3339))
 	}
@@ -40,30 +40,30 @@ func (c *Client) Profile(ctx context.Context, q provider.ProfileQuery) (provider
 		}
 		params.Set("cursor", page.next)
 	}
-	figures.Posts = posts.Newest()
+	figures.Posts = posts.NewestFirst()
 	return figures, nil
 }
 
 func (c *Client) profilePage(ctx context.Context, params url.Values, q provider.ProfileQuery) (profilePage, error) {
-	body, err := c.ask(ctx, maxFigures, params, q.Platform, "profiles", q.Username)
+	body, err := c.get(ctx, maxFiguresBytes, params, q.Platform, "profiles", q.Username)
 	if err != nil {
 		return profilePage{}, err
 	}
 	return readProfile(body, q.Username, c.opts.Now().UTC())
 }
 
-// Hashtag asks for the public figures of a hashtag. Errors are provider.ErrNotFound, provider.ErrNotOffered and
+// Hashtag returns the public figures of a hashtag. Its errors are provider.ErrNotFound, provider.ErrNotOffered and
 // *provider.Unavailable.
 func (c *Client) Hashtag(ctx context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error) {
-	params := url.Values{"limit": {strconv.Itoa(min(max(q.Most, 1), maxTagged))}}
-	body, err := c.ask(ctx, maxFigures, params, q.Platform, "hashtags", q.Hashtag)
+	params := url.Values{"limit": {strconv.Itoa(min(max(q.PostLimit, 1), maxHashtagPosts))}}
+	body, err := c.get(ctx, maxFiguresBytes, params, q.Platform, "hashtags", q.Hashtag)
 	if err != nil {
 		return provider.HashtagFigures{}, err
 	}
 	return readHashtag(body, q, c.opts.Now().UTC())
 }
 
-// profilePage is one page of a profile's figures.
+// profilePage is a page of a profile's figures.
 type profilePage struct {
 	account provider.Account
 	posts   []provider.Post
@@ -94,42 +94,42 @@ type post struct {
 	Duration float64           `json:"duration_seconds"`
 }
 
-// readProfile reads a page of the figures of a profile that was asked for by its name. It is that name's whatever the
-// page says.
+// readProfile decodes a page of a profile's figures. The user name is that of the query, not of the response.
 func readProfile(body []byte, username string, now time.Time) (profilePage, error) {
-	var said struct {
+	var parsed struct {
 		Profile json.RawMessage   `json:"profile"`
 		Posts   []json.RawMessage `json:"posts"`
 		Next    string            `json:"next_cursor"`
 	}
-	if err := json.Unmarshal(body, &said); err != nil {
-		return profilePage{}, errNoContract
+	if err := json.Unmarshal(body, &parsed); err != nil {
+		return profilePage{}, errInvalidResponse
 	}
 	var p profile
-	if !object(said.Profile, &p) || said.Posts == nil {
-		return profilePage{}, wire.Unavailable("reading the answer: it has no profile or no posts")
+	if !readObject(parsed.Profile, &p) || parsed.Posts == nil {
+		return profilePage{}, wire.Unavailable("the response has no profile or no posts")
 	}
-	if !wire.Cursor(said.Next) {
+	if !wire.IsCursor(parsed.Next) {
 		return profilePage{}, errCursor
 	}
-	posts, err := readPosts(said.Posts, now)
+	posts, err := readPosts(parsed.Posts, now)
 	return profilePage{
 		account: provider.Account{
-			Username: username, DisplayName: wire.Name(p.DisplayName), Biography: wire.Text(p.Biography, wire.MaxText), Website: wire.Address(p.Website),
-			Followers: p.Followers.Told(), Follows: p.Follows.Told(), Posts: p.Posts.Told(), MeasuredAt: now,
+			Username: username, DisplayName: wire.SingleLine(p.DisplayName), Biography: wire.Text(p.Biography,
+				wire.MaxText), Website: wire.URL(p.Website),
+			Followers: p.Followers.Value(), Follows: p.Follows.Value(), Posts: p.Posts.Value(), MeasuredAt: now,
 		},
-		posts: posts, next: said.Next,
+		posts: posts, next: parsed.Next,
 	}, err
 }
 
-// object reads a member that has to be an object.
-func object(text json.RawMessage, into any) bool {
-	return bytes.HasPrefix(text, []byte("{")) && wire.Read(text, into)
+// readObject decodes a JSON object.
+func readObject(text json.RawMessage, into any) bool {
+	return bytes.HasPrefix(text, []byte("{")) && wire.Decode(text, into)
 }
 
-// readHashtag reads the figures of a hashtag.
+// readHashtag decodes the figures of a hashtag.
 func readHashtag(body []byte, q provider.HashtagQuery, now time.Time) (provider.HashtagFigures, error) {
-	var said struct {
+	var parsed struct {
 		Hashtag json.RawMessage   `json:"hashtag"`
 		Top     []json.RawMessage `json:"top"`
 		Recent  []json.RawMessage `json:"recent"`
@@ -138,29 +138,30 @@ func readHashtag(body []byte, q provider.HashtagQuery, now time.Time) (provider.
 	var size struct {
 		Posts wire.Count `json:"posts"`
 	}
-	if !wire.Read(body, &said) || !object(said.Hashtag, &size) || said.Top == nil || said.Recent == nil {
-		return provider.HashtagFigures{}, errNoContract
+	if !wire.Decode(body, &parsed) || !readObject(parsed.Hashtag, &size) || parsed.Top == nil || parsed.Recent == nil {
+		return provider.HashtagFigures{}, errInvalidResponse
 	}
-	figures := provider.HashtagFigures{Hashtag: q.Hashtag, Size: size.Posts.Told(), From: wire.Stamp(said.From, now), MeasuredAt: now}
-	top, err := readPosts(said.Top, now)
+	figures := provider.HashtagFigures{Hashtag: q.Hashtag, Size: size.Posts.Value(), From: wire.ParseTime(parsed.From,
+		now), MeasuredAt: now}
+	top, err := readPosts(parsed.Top, now)
 	if err != nil {
 		return provider.HashtagFigures{}, err
 	}
-	recent, err := readPosts(said.Recent, now)
+	recent, err := readPosts(parsed.Recent, now)
 	if err != nil {
 		return provider.HashtagFigures{}, err
 	}
-	best, newest := wire.Posts{Most: q.Most}, wire.Posts{Most: q.Most}
+	best, newest := wire.Posts{Limit: q.PostLimit}, wire.Posts{Limit: q.PostLimit}
 	best.Add(top)
 	newest.Add(recent)
-	figures.Top, figures.Recent = best.Taken(), newest.Newest()
-	if newest.Cut() || len(recent) < len(said.Recent) {
-		figures.From = time.Time{} // some of what was posted since is missing
+	figures.Top, figures.Recent = best.All(), newest.NewestFirst()
+	if newest.IsTruncated() || len(recent) < len(parsed.Recent) {
+		figures.From = time.Time{} // Recent is incomplete
 	}
 	return figures, nil
 }
 
-// readPosts leaves out what cannot be used. That none can be is a failure.
+// readPosts decodes posts and skips invalid ones. It fails if none is valid.
 func readPosts(raw []json.RawMessage, now time.Time) ([]provider.Post, error) {
 	var posts []provider.Post
 	for _, text := range raw {
@@ -169,35 +170,37 @@ func readPosts(raw []json.RawMessage, now time.Time) ([]provider.Post, error) {
 		}
 	}
 	if len(raw) > 0 && len(posts) == 0 {
-		return nil, wire.Unavailable("reading the answer: none of its %d posts can be used", len(raw))
+		return nil, wire.Unavailable("none of the %d posts in the response is valid", len(raw))
 	}
 	return posts, nil
 }
 
 func readPost(text json.RawMessage, now time.Time) (provider.Post, bool) {
-	var said post
-	if !wire.Read(text, &said) || said.ID == "" {
+	var parsed post
+	if !wire.Decode(text, &parsed) || parsed.ID == "" {
 		return provider.Post{}, false
 	}
 	found := provider.Post{
-		ID: wire.ID(said.ID), TakenAt: wire.Stamp(said.TakenAt, now), Caption: wire.Text(said.Caption, wire.MaxText), URL: wire.Address(said.URL),
-		Hashtags: hashtags(said.Hashtags), Likes: said.Likes.Told(), Comments: said.Comments.Told(), Shares: said.Shares.Told(), Views: said.Views.Told(),
-		Duration: wire.Length(said.Duration),
+		ID: wire.ID(parsed.ID), TakenAt: wire.ParseTime(parsed.TakenAt, now), Caption: wire.Text(parsed.Caption,
+			wire.MaxText), URL: wire.URL(parsed.URL),
+		Hashtags: readHashtags(parsed.Hashtags), Likes: parsed.Likes.Value(), Comments: parsed.Comments.Value(),
+		Shares: parsed.Shares.Value(), Views: parsed.Views.Value(),
+		Duration: wire.VideoDuration(parsed.Duration),
 	}
-	switch said.Format {
+	switch parsed.Format {
 	case provider.FormatImage, provider.FormatVideo, provider.FormatReel, provider.FormatCarousel:
-		found.Format = said.Format
+		found.Format = parsed.Format
 	}
 	return found, true
 }
 
-func hashtags(raw []json.RawMessage) []string {
-	var said []string
+func readHashtags(raw []json.RawMessage) []string {
+	var names []string
 	for _, text := range raw {
 		var hashtag string
-		if wire.Read(text, &hashtag) {
-			said = append(said, hashtag)
+		if wire.Decode(text, &hashtag) {
+			names = append(names, hashtag)
 		}
 	}
-	return wire.Hashtags(said)
+	return wire.Hashtags(names)
 }

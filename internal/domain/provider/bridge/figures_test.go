@@ -14,8 +14,8 @@ import (
 	"pressroom/internal/domain/provider/wire"
 )
 
-func asked(most int) provider.ProfileQuery {
-	return provider.ProfileQuery{Platform: provider.Instagram, Username: "natgeo", Most: most}
+func profileQuery(most int) provider.ProfileQuery {
+	return provider.ProfileQuery{Platform: provider.Instagram, Username: "natgeo", PostLimit: most}
 }
 
 func TestWhatFiguresAreAsked(t *testing.T) {
@@ -27,15 +27,17 @@ func TestWhatFiguresAreAsked(t *testing.T) {
 			says(http.StatusOK, `{"hashtag":{},"top":[],"recent":[]}`)(w, r)
 			return
 		}
-		says(http.StatusOK, fmt.Sprintf(`{"profile":{},"posts":[{"id":"%d"}],"next_cursor":"a b"}`, min(len(got), 3)))(w, r)
+		says(http.StatusOK, fmt.Sprintf(`{"profile":{},"posts":[{"id":"%d"}],"next_cursor":"a b"}`, min(len(got), 3)))(
+			w, r)
 	}, nil)
-	q := asked(1000)
+	q := profileQuery(1000)
 	q.Since = time.Date(2026, 8, 1, 2, 0, 0, 0, time.FixedZone("", 7200))
 	if figures, err := client.Profile(t.Context(), q); err != nil || len(figures.Posts) != 2 {
 		t.Errorf("%v, %v", figures, err)
 	}
 	for _, most := range []int{7, 9999} {
-		if _, err := client.Hashtag(t.Context(), provider.HashtagQuery{Platform: provider.TikTok, Hashtag: "größe", Most: most}); err != nil {
+		if _, err := client.Hashtag(t.Context(), provider.HashtagQuery{Platform: provider.TikTok, Hashtag: "größe",
+			PostLimit: most}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -54,21 +56,25 @@ func TestWhatFiguresAreAsked(t *testing.T) {
 // Nothing is believed that cannot be, and nothing is made up in its place.
 func TestWhatFiguresAreTaken(t *testing.T) {
 	t.Parallel()
-	client, _ := ask(t, says(http.StatusOK, `{"cost":1,"profile":{"username":"somebody.else","display_name":"A\nB\u0000","biography":"Hi\n🙂","website":"javascript:alert(1)",
-		"followers":1e15,"follows":-1,"posts":"many"},"posts":[null,7,"x",[],{},{"id":""},{"id":7},`+strings.Join([]string{
-		`{"id":"1","format":"image","taken_at":"2026-11-21T09:30:00Z","caption":"é","likes":0,"comments":999999999999999,"shares":1e3,"views":2.5,"duration_seconds":-1}`,
-		`{"id":"1","likes":7}`,
-		`{"id":"2","format":"story","taken_at":"2026-11-21T09:30:01Z","caption":7,"url":"http:x","hashtags":["#Bread",7,null,"bread","a b"],"likes":null,"comments":true}`,
-		`{"id":"é/3","hashtags":"bread","taken_at":1700000000,"url":"https://a.example/?a=1","views":[1],"duration_seconds":86401}`,
-	}, ",")+`]}`), nil)
-	figures, err := client.Profile(t.Context(), asked(100))
+	client, _ := ask(t,
+		says(http.StatusOK,
+			`{"cost":1,"profile":{"username":"somebody.else","display_name":"A\nB\u0000","biography":"Hi\n🙂","website":"javascript:alert(1)",
+		"followers":1e15,"follows":-1,"posts":"many"},"posts":[null,7,"x",[],{},{"id":""},{"id":7},`+strings.Join(
+				[]string{
+					`{"id":"1","format":"image","taken_at":"2026-11-21T09:30:00Z","caption":"é","likes":0,"comments":999999999999999,"shares":1e3,"views":2.5,"duration_seconds":-1}`,
+					`{"id":"1","likes":7}`,
+					`{"id":"2","format":"story","taken_at":"2026-11-21T09:30:01Z","caption":7,"url":"http:x","hashtags":["#Bread",7,null,"bread","a b"],"likes":null,"comments":true}`,
+					`{"id":"é/3","hashtags":"bread","taken_at":1700000000,"url":"https://a.example/?a=1","views":[1],"duration_seconds":86401}`,
+				}, ",")+`]}`), nil)
+	figures, err := client.Profile(t.Context(), profileQuery(100))
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := provider.ProfileFigures{
 		Account: provider.Account{Username: "natgeo", DisplayName: "A B", Biography: "Hi\n🙂", MeasuredAt: now},
 		Posts: []provider.Post{
-			{ID: "1", Format: provider.FormatImage, TakenAt: now, Caption: "é", Likes: new(int64(0)), Comments: new(int64(999_999_999_999_999)), Shares: new(int64(1000))},
+			{ID: "1", Format: provider.FormatImage, TakenAt: now, Caption: "é", Likes: new(int64(0)),
+				Comments: new(int64(999_999_999_999_999)), Shares: new(int64(1000))},
 			{ID: "2", Hashtags: []string{"bread"}},
 			{ID: wire.ID("é/3"), URL: "https://a.example/?a=1"},
 		},
@@ -78,7 +84,7 @@ func TestWhatFiguresAreTaken(t *testing.T) {
 	}
 }
 
-// Recent posts are all those since a moment only where none was left out.
+// From is only set if no recent post was dropped.
 func TestRecentFrom(t *testing.T) {
 	t.Parallel()
 	for text, c := range map[string]struct {
@@ -94,7 +100,8 @@ func TestRecentFrom(t *testing.T) {
 		`{"hashtag":{},"top":[],"recent":[{"id":"1","taken_at":"2026-11-20T00:00:00Z"},{"id":"2","taken_at":"2026-11-21T00:00:00Z"}]}`: {nil, "2 1", false},
 	} {
 		client, _ := ask(t, says(http.StatusOK, text), nil)
-		figures, err := client.Hashtag(t.Context(), provider.HashtagQuery{Platform: provider.Instagram, Hashtag: "bread", Most: 2})
+		figures, err := client.Hashtag(t.Context(), provider.HashtagQuery{Platform: provider.Instagram,
+			Hashtag: "bread", PostLimit: 2})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +109,8 @@ func TestRecentFrom(t *testing.T) {
 		for _, post := range figures.Recent {
 			recent = append(recent, post.ID)
 		}
-		if got := strings.Join(recent, " "); got != c.recent || figures.From.IsZero() == c.from || cmp.Diff(c.size, figures.Size) != "" || figures.Hashtag != "bread" || !figures.MeasuredAt.Equal(now) {
+		if got := strings.Join(recent, " "); got != c.recent || figures.From.IsZero() == c.from || cmp.Diff(c.size,
+			figures.Size) != "" || figures.Hashtag != "bread" || !figures.MeasuredAt.Equal(now) {
 			t.Errorf("%s: %+v", text, figures)
 		}
 	}
@@ -126,17 +134,23 @@ func TestFailuresOfFigures(t *testing.T) {
 		"nothing":            {says(http.StatusOK, `null`), nil, 0},
 		"an empty object":    {says(http.StatusOK, `{}`), nil, 0},
 		"no posts":           {says(http.StatusOK, `{"profile":{},"hashtag":{},"top":[]}`), nil, 0},
-		"no profile":         {says(http.StatusOK, `{"profile":null,"posts":[],"hashtag":null,"top":[],"recent":[]}`), nil, 0},
-		"a text for one":     {says(http.StatusOK, `{"profile":"natgeo","posts":[],"hashtag":"natgeo","top":[],"recent":[]}`), nil, 0},
-		"unusable posts":     {says(http.StatusOK, `{"profile":{},"posts":[{}],"hashtag":{},"top":[{}],"recent":[]}`), nil, 0},
-		"too long":           {says(http.StatusOK, `{"profile":{},"posts":[],"hashtag":{},"top":[],"recent":[]}`+strings.Repeat(" ", maxFigures)), nil, 0},
+		"no profile": {says(http.StatusOK, `{"profile":null,"posts":[],"hashtag":null,"top":[],"recent":[]}`),
+			nil, 0},
+		"a text for one": {says(http.StatusOK,
+			`{"profile":"natgeo","posts":[],"hashtag":"natgeo","top":[],"recent":[]}`), nil, 0},
+		"unusable posts": {says(http.StatusOK, `{"profile":{},"posts":[{}],"hashtag":{},"top":[{}],"recent":[]}`),
+			nil, 0},
+		"too long": {says(http.StatusOK,
+			`{"profile":{},"posts":[],"hashtag":{},"top":[],"recent":[]}`+strings.Repeat(" ", maxFiguresBytes)), nil,
+			0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			client, _ := ask(t, c.answer, nil)
-			figures, err := client.Profile(t.Context(), asked(10))
+			figures, err := client.Profile(t.Context(), profileQuery(10))
 			checkFailure(t, err, c.want, c.after)
-			tagged, err := client.Hashtag(t.Context(), provider.HashtagQuery{Platform: provider.Instagram, Hashtag: "natgeo", Most: 10})
+			tagged, err := client.Hashtag(t.Context(), provider.HashtagQuery{Platform: provider.Instagram,
+				Hashtag: "natgeo", PostLimit: 10})
 			checkFailure(t, err, c.want, c.after)
 			if figures.Account.Username != "" || tagged.Hashtag != "" {
 				t.Errorf("with the error come %v, %v", figures, tagged)
@@ -144,7 +158,7 @@ func TestFailuresOfFigures(t *testing.T) {
 		})
 	}
 	client, _ := ask(t, says(http.StatusOK, `{"profile":{},"posts":[{"id":"1"}],"next_cursor":"\u0000"}`), nil)
-	_, err := client.Profile(t.Context(), asked(10))
+	_, err := client.Profile(t.Context(), profileQuery(10))
 	checkFailure(t, err, nil, 0)
 	client, _ = ask(t, says(http.StatusNotFound, `{"error":"not_offered"}`), nil)
 	if _, err := client.ProfileMedia(t.Context(), question); !errors.Is(err, provider.ErrNotOffered) {
@@ -152,21 +166,24 @@ func TestFailuresOfFigures(t *testing.T) {
 	}
 }
 
-// FuzzFigures: whatever a bridge says, what is taken of it keeps the promises of provider.Account and provider.Post.
+// FuzzFigures checks that the figures of any response satisfy the guarantees of provider.Account and provider.Post.
 func FuzzFigures(f *testing.F) {
-	f.Add([]byte(`{"profile":{"display_name":"\ud800","followers":1e99},"posts":[{"id":"1","taken_at":"2026-01-01T00:00:00Z","likes":-0.0,"hashtags":["a"],"duration_seconds":1e308}],"next_cursor":"x"}`))
+	f.Add([]byte(
+		`{"profile":{"display_name":"\ud800","followers":1e99},"posts":[{"id":"1","taken_at":"2026-01-01T00:00:00Z","likes":-0.0,"hashtags":["a"],"duration_seconds":1e308}],"next_cursor":"x"}`))
 	f.Add([]byte(`{"hashtag":{"posts":7},"top":[{"id":"1"}],"recent":[null],"recent_from":"2026-01-01T00:00:00Z"}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		page, _ := readProfile(body, "natgeo", now)
-		tag, _ := readHashtag(body, provider.HashtagQuery{Hashtag: "bread", Most: 5}, now)
-		if len(tag.Top) > 5 || len(tag.Recent) > 5 || tag.From.After(now) || len(page.next) > wire.MaxAddress {
+		tag, _ := readHashtag(body, provider.HashtagQuery{Hashtag: "bread", PostLimit: 5}, now)
+		if len(tag.Top) > 5 || len(tag.Recent) > 5 || tag.From.After(now) || len(page.next) > wire.MaxURL {
 			t.Errorf("%+v", tag)
 		}
 		for _, post := range append(append(page.posts, tag.Top...), tag.Recent...) {
-			if !idForm.MatchString(post.ID) || post.TakenAt.After(now) || post.Duration < 0 || len([]rune(post.Caption)) > wire.MaxText || len(post.Hashtags) > 100 {
+			if !idForm.MatchString(post.ID) || post.TakenAt.After(now) || post.Duration < 0 ||
+				len([]rune(post.Caption)) > wire.MaxText || len(post.Hashtags) > 100 {
 				t.Errorf("taken: %+v", post)
 			}
-			for _, figure := range []*int64{post.Likes, post.Comments, post.Shares, post.Views, page.account.Followers, tag.Size} {
+			for _, figure := range []*int64{post.Likes, post.Comments, post.Shares, post.Views, page.account.Followers,
+				tag.Size} {
 				if figure != nil && (*figure < 0 || *figure >= 1e15) {
 					t.Errorf("taken: %d", *figure)
 				}

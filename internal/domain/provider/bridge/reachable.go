@@ -7,8 +7,8 @@ import (
 	"pressroom/internal/domain/provider/wire"
 )
 
-// Reachable tells whether the bridge answers at all: what it says of its base address does not matter, unless it says
-// that it is out of order or busy. Errors are *source.Unavailable.
+// Reachable checks whether the bridge answers. Any status is fine except server errors and 429. Errors are
+// *provider.Unavailable.
 func (c *Client) Reachable(ctx context.Context, _ string) error {
 	request, err := c.request(ctx, c.base.JoinPath("v1").String()+"/")
 	if err != nil {
@@ -20,8 +20,8 @@ func (c *Client) Reachable(ctx context.Context, _ string) error {
 	}
 	defer response.Body.Close()
 	if response.StatusCode >= http.StatusInternalServerError || response.StatusCode == http.StatusTooManyRequests {
-		out := wire.Unavailable("asking the bridge: HTTP %d", response.StatusCode)
-		out.After = wire.After(response.Header, c.opts.Now())
+		out := wire.Unavailable("the bridge returned HTTP %d", response.StatusCode)
+		out.After = wire.RetryAfter(response.Header, c.opts.Now())
 		return out
 	}
 	return nil

@@ -29,7 +29,7 @@ func vendor(t *testing.T) *Client {
 		front.Close()
 		box.Close()
 	})
-	client, err := New(Options{URL: front.URL + "/vendor", Public: nowhere})
+	client, err := New(Options{URL: front.URL + "/vendor", FetchPublic: nowhere})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,9 +41,9 @@ func TestSandboxVendor(t *testing.T) {
 	t.Parallel()
 	client := vendor(t)
 	for _, platform := range []string{provider.Instagram, provider.TikTok} {
-		for _, kind := range provider.Types(platform) {
+		for _, kind := range provider.MediaTypes(platform) {
 			items := walk(t, client, provider.Query{Platform: platform, Type: kind, Username: "slow.bread", Limit: 20})
-			if provider.Pages(kind) != (len(items) > 20) {
+			if provider.HasPages(kind) != (len(items) > 20) {
 				t.Errorf("%s %s: %d items", platform, kind, len(items))
 			}
 			for _, item := range items[:min(1, len(items))] {
@@ -88,7 +88,8 @@ func fetch(t *testing.T, client *Client, item provider.Item) {
 		}
 		return
 	}
-	if config, err := jpeg.DecodeConfig(&file); err != nil || config.Width != item.Width || config.Height != item.Height {
+	if config, err := jpeg.DecodeConfig(&file); err != nil || config.Width != item.Width ||
+		config.Height != item.Height {
 		t.Errorf("%s: %+v, %v", item.URL, config, err)
 	}
 }
@@ -97,7 +98,8 @@ func TestSandboxVendorRefuses(t *testing.T) {
 	t.Parallel()
 	client := vendor(t)
 	ask := func(name string) error {
-		_, err := client.ProfileMedia(t.Context(), provider.Query{Platform: provider.TikTok, Type: provider.Posts, Username: name, Limit: 5})
+		_, err := client.ProfileMedia(t.Context(), provider.Query{Platform: provider.TikTok, Type: provider.Posts,
+			Username: name, Limit: 5})
 		return err
 	}
 	if err := ask("missing.you"); !errors.Is(err, provider.ErrNotFound) {
@@ -117,7 +119,8 @@ func TestSandboxVendorFigures(t *testing.T) {
 	t.Parallel()
 	client := vendor(t)
 	for _, platform := range []string{provider.Instagram, provider.TikTok} {
-		figures, err := client.Profile(t.Context(), provider.ProfileQuery{Platform: platform, Username: "slow.bread", Most: 1000})
+		figures, err := client.Profile(t.Context(), provider.ProfileQuery{Platform: platform, Username: "slow.bread",
+			PostLimit: 1000})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,11 +128,13 @@ func TestSandboxVendorFigures(t *testing.T) {
 		if a.Followers == nil || a.Posts == nil || int64(len(figures.Posts)) != *a.Posts || a.DisplayName == "" {
 			t.Errorf("%s: %+v with %d posts", platform, a, len(figures.Posts))
 		}
-		since, err := client.Profile(t.Context(), provider.ProfileQuery{Platform: platform, Username: "slow.bread", Most: 1000, Since: figures.Posts[10].TakenAt})
+		since, err := client.Profile(t.Context(), provider.ProfileQuery{Platform: platform, Username: "slow.bread",
+			PostLimit: 1000, Since: figures.Posts[10].TakenAt})
 		if err != nil || len(since.Posts) != 11 {
 			t.Errorf("%s: %d posts since the 11th, %v", platform, len(since.Posts), err)
 		}
-		tagged, err := client.Hashtag(t.Context(), provider.HashtagQuery{Platform: platform, Hashtag: "bread", Most: 100})
+		tagged, err := client.Hashtag(t.Context(), provider.HashtagQuery{Platform: platform, Hashtag: "bread",
+			PostLimit: 100})
 		if err != nil || tagged.Size == nil || tagged.From.IsZero() || len(tagged.Top) == 0 {
 			t.Errorf("%s: %d top posts, %v, %v", platform, len(tagged.Top), tagged.Size, err)
 		}
@@ -139,18 +144,23 @@ func TestSandboxVendorFigures(t *testing.T) {
 func TestSandboxVendorRefusesFigures(t *testing.T) {
 	t.Parallel()
 	client := vendor(t)
-	for name, want := range map[string]error{"missing.you": provider.ErrNotFound, "private.me": provider.ErrPrivate, "empty.room": nil} {
-		figures, err := client.Profile(t.Context(), provider.ProfileQuery{Platform: provider.TikTok, Username: name, Most: 10})
+	for name, want := range map[string]error{"missing.you": provider.ErrNotFound, "private.me": provider.ErrPrivate,
+		"empty.room": nil} {
+		figures, err := client.Profile(t.Context(), provider.ProfileQuery{Platform: provider.TikTok, Username: name,
+			PostLimit: 10})
 		if !errors.Is(err, want) || len(figures.Posts) != 0 {
 			t.Errorf("%s: %v, %v", name, figures, err)
 		}
 	}
-	if _, err := client.Profile(t.Context(), provider.ProfileQuery{Platform: "youtube", Username: "bread", Most: 10}); !errors.Is(err, provider.ErrNotOffered) {
+	if _, err := client.Profile(t.Context(), provider.ProfileQuery{Platform: "youtube", Username: "bread",
+		PostLimit: 10}); !errors.Is(err, provider.ErrNotOffered) {
 		t.Error(err)
 	}
-	if _, err := client.Hashtag(t.Context(), provider.HashtagQuery{Platform: provider.TikTok, Hashtag: "missingbread", Most: 10}); !errors.Is(err, provider.ErrNotFound) {
+	if _, err := client.Hashtag(t.Context(), provider.HashtagQuery{Platform: provider.TikTok, Hashtag: "missingbread",
+		PostLimit: 10}); !errors.Is(err, provider.ErrNotFound) {
 		t.Error(err)
 	}
-	_, err := client.Hashtag(t.Context(), provider.HashtagQuery{Platform: provider.TikTok, Hashtag: "errorbread", Most: 10})
+	_, err := client.Hashtag(t.Context(), provider.HashtagQuery{Platform: provider.TikTok, Hashtag: "errorbread",
+		PostLimit: 10})
 	checkFailure(t, err, nil, 0)
 }

@@ -11,61 +11,60 @@ import (
 )
 
 const (
-	usualRest  = 15 * time.Minute // where Meta does not say how long; its limits roll by over an hour
-	policyRest = 24 * time.Hour   // after a block for policy, of which Meta does not say how long it lasts
-	lostRest   = 6 * time.Hour    // until an account is tried again whose token did not work
-	fullRest   = time.Hour        // until an account is asked for a hashtag again that has no place where we counted one
+	defaultPause      = 15 * time.Minute // if Meta states no time; its limits are per rolling hour
+	policyPause       = 24 * time.Hour   // after a policy block of unknown duration
+	invalidTokenPause = 6 * time.Hour    // after an invalid token
+	quotaPause        = time.Hour        // after Instagram refused a hashtag although a slot was free by our count
 )
 
-// accounts are the operator's, and how they stand. What is known of that is this process's alone: another finds it out
-// by itself.
+// accounts holds the operator's accounts and their state, which is local to this process.
 type accounts struct {
 	mu   sync.Mutex
 	all  []*account
-	next int // who is asked first
+	next int // index of the account to try first
 }
 
 type account struct {
 	id, token string
-	// walks is held by who reads recent posts: Instagram's cursor is the same on every page of them, so that it is
-	// Instagram who knows where the account stands, and two who read at once would each get a part.
-	walks chan struct{}
+	// recentLock is held while reading recent posts: Instagram returns the same cursor for every page and tracks the
+	// position per account, so concurrent readers would each get a part.
+	recentLock chan struct{}
 
 	// Guarded by accounts.mu.
-	rests time.Time // until then it is left alone
-	full  time.Time // until then it is not asked for hashtags
-	lost  bool      // its token did not work when it was last tried, which the log knows
+	pausedUntil    time.Time // no requests until then
+	quotaFullUntil time.Time // no hashtag queries until then
+	tokenInvalid   bool      // the token did not work last time, which was logged
 }
 
 func newAccounts(given []Account) *accounts {
 	var a accounts
 	for _, g := range given {
-		a.all = append(a.all, &account{id: g.ID, token: g.Token, walks: make(chan struct{}, 1)})
+		a.all = append(a.all, &account{id: g.ID, token: g.Token, recentLock: make(chan struct{}, 1)})
 	}
 	return &a
 }
 
-// walk waits until nobody else reads recent posts by the account; walked ends that.
-func (one *account) walk(ctx context.Context) error {
-	provider.Waiting(ctx) // who reads by the account now may wait for the turn
+// lockRecent waits for the account's recentLock; unlockRecent unlocks it.
+func (one *account) lockRecent(ctx context.Context) error {
+	provider.Release(ctx) // the holder of the lock may wait for the slot
 	select {
-	case one.walks <- struct{}{}:
+	case one.recentLock <- struct{}{}:
 		return nil
 	case <-ctx.Done():
-		return wire.Unavailable("waiting for others who ask by the same account: %w", context.Cause(ctx))
+		return wire.Unavailable("waiting for other queries by the same account: %w", context.Cause(ctx))
 	}
 }
 
-func (one *account) walked() { <-one.walks }
+func (one *account) unlockRecent() { <-one.recentLock }
 
-// ready are those that can be asked now, each time another one first.
-func (a *accounts) ready(now time.Time, hashtags bool) []*account {
+// available returns the accounts that are not paused. Each call starts with the next account.
+func (a *accounts) available(now time.Time, hashtags bool) []*account {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	var ready []*account
 	for i := range a.all {
 		one := a.all[(a.next+i)%len(a.all)]
-		if !one.until(hashtags).After(now) {
+		if !one.availableAt(hashtags).After(now) {
 			ready = append(ready, one)
 		}
 	}
@@ -73,99 +72,101 @@ func (a *accounts) ready(now time.Time, hashtags bool) []*account {
 	return ready
 }
 
-// until is when an account can be asked again.
-func (one *account) until(hashtags bool) time.Time {
-	if hashtags && one.full.After(one.rests) {
-		return one.full
+// availableAt returns when the account can be used again.
+func (one *account) availableAt(hashtags bool) time.Time {
+	if hashtags && one.quotaFullUntil.After(one.pausedUntil) {
+		return one.quotaFullUntil
 	}
-	return one.rests
+	return one.pausedUntil
 }
 
-// soonest is the time until one more of them can be asked; 0 where none rests.
-func (a *accounts) soonest(now time.Time, hashtags bool) time.Duration {
+// untilNextAvailable returns the time until the next paused account is available, or 0 if none is paused.
+func (a *accounts) untilNextAvailable(now time.Time, hashtags bool) time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	var wait time.Duration
 	for _, one := range a.all {
-		if rest := one.until(hashtags).Sub(now); rest > 0 && (wait == 0 || rest < wait) {
+		if rest := one.availableAt(hashtags).Sub(now); rest > 0 && (wait == 0 || rest < wait) {
 			wait = rest
 		}
 	}
 	return wait
 }
 
-// rest leaves an account alone for a time.
-func (a *accounts) rest(one *account, until time.Time) {
+// pause pauses an account.
+func (a *accounts) pause(one *account, until time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if until.After(one.rests) {
-		one.rests = until
+	if until.After(one.pausedUntil) {
+		one.pausedUntil = until
 	}
 }
 
-// works notes that an account's token was taken.
-func (a *accounts) works(one *account) {
+// markValid records that an account's token was accepted.
+func (a *accounts) markValid(one *account) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	one.lost = false
+	one.tokenInvalid = false
 }
 
-// setAside leaves out an account for what went wrong with it, and tells the log once of a token that does not work.
-func (s *Source) setAside(ctx context.Context, one *account, f *failure) {
+// pauseAccount pauses an account after an error, and logs an invalid token once.
+func (s *Source) pauseAccount(ctx context.Context, one *account, f *apiError) {
 	now := s.now()
 	switch f.kind {
-	case throttled:
-		s.accounts.rest(one, now.Add(f.after))
-	case unsigned:
-		s.accounts.rest(one, now.Add(lostRest))
-		if s.accounts.lose(one) {
-			s.opts.Log.ErrorContext(ctx, "the token of an account by which Instagram is asked does not work; the account is left out", "account", one.id, "error", f)
+	case kindRateLimited:
+		s.accounts.pause(one, now.Add(f.after))
+	case kindInvalidToken:
+		s.accounts.pause(one, now.Add(invalidTokenPause))
+		if s.accounts.markInvalid(one) {
+			s.opts.Log.ErrorContext(ctx, "Instagram rejected the access token of an account; the account is paused",
+				"account", one.id, "error", f)
 		}
-	case full:
-		s.accounts.fill(one, now.Add(fullRest))
-	default: // the account may not do this, and others may as before
+	case kindQuotaFull:
+		s.accounts.markQuotaFull(one, now.Add(quotaPause))
+	default: // a missing permission affects only this query
 	}
 }
 
-// lose notes that an account's token does not work: whether that is news.
-func (a *accounts) lose(one *account) bool {
+// markInvalid records that an account's token was rejected, and reports whether it was valid before.
+func (a *accounts) markInvalid(one *account) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	news := !one.lost
-	one.lost = true
+	news := !one.tokenInvalid
+	one.tokenInvalid = true
 	return news
 }
 
-func (a *accounts) fill(one *account, until time.Time) {
+func (a *accounts) markQuotaFull(one *account, until time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	one.full = until
+	one.quotaFullUntil = until
 }
 
-// each tries the accounts one after the other until one answers. What is not about the account itself leads to no other.
-func (s *Source) each(ctx context.Context, try func(one *account) error) error {
+// tryAccounts calls a function with one account after another until it succeeds or fails for a reason other than the
+// account.
+func (s *Source) tryAccounts(ctx context.Context, try func(one *account) error) error {
 	var last error
-	for _, one := range s.accounts.ready(s.now(), false) {
+	for _, one := range s.accounts.available(s.now(), false) {
 		err := try(one)
-		f, ok := errors.AsType[*failure](err)
+		f, ok := errors.AsType[*apiError](err)
 		if !ok {
 			return err
 		}
-		if !f.kind.ofAccount() {
-			return f.shown()
+		if !f.kind.isAccountSpecific() {
+			return f.publicError()
 		}
-		s.setAside(ctx, one, f)
+		s.pauseAccount(ctx, one, f)
 		last = f
 	}
-	return s.nobody(last, false)
+	return s.noAccount(last, false)
 }
 
-// nobody says that there is no account left to ask, and until when.
-func (s *Source) nobody(last error, hashtags bool) *provider.Unavailable {
-	u := wire.Unavailable("no account by which Instagram can be asked is free")
+// noAccount returns the error if no account is available.
+func (s *Source) noAccount(last error, hashtags bool) *provider.Unavailable {
+	u := wire.Unavailable("all Instagram accounts are paused")
 	if last != nil {
-		u = wire.Unavailable("no account by which Instagram can be asked is left: %w", last)
+		u = wire.Unavailable("no Instagram account is available: %w", last)
 	}
-	u.After = min(s.accounts.soonest(s.now(), hashtags), wire.MaxAfter)
+	u.After = min(s.accounts.untilNextAvailable(s.now(), hashtags), wire.MaxRetryAfter)
 	return u
 }

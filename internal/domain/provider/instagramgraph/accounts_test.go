@@ -20,19 +20,23 @@ func TestAccountsThatAreSetAside(t *testing.T) {
 		header http.Header
 		rest   time.Duration
 	}{
-		"the app's calls":       {http.StatusBadRequest, refusedText(4, 0), nil, usualRest},
-		"the person's calls":    {http.StatusBadRequest, refusedText(17, 2446079), nil, usualRest},
-		"the page's calls":      {http.StatusBadRequest, refusedText(32, 0), nil, usualRest},
-		"calls of this kind":    {http.StatusBadRequest, refusedText(613, 0), nil, usualRest},
-		"the business's calls":  {http.StatusBadRequest, refusedText(80002, 0), http.Header{"X-Business-Use-Case-Usage": {`{"1":[{"type":"instagram","call_count":100,"estimated_time_to_regain_access":42}]}`}}, 42 * time.Minute},
-		"for a policy":          {http.StatusBadRequest, refusedText(368, 0), nil, policyRest},
-		"a plain 429":           {http.StatusTooManyRequests, `slow down`, nil, usualRest},
-		"with a wait":           {http.StatusTooManyRequests, ``, http.Header{"Retry-After": {"7"}}, 7 * time.Second},
-		"for years":             {http.StatusTooManyRequests, ``, http.Header{"Retry-After": {"400000000"}}, 24 * time.Hour},
-		"a token that ended":    {http.StatusUnauthorized, refusedText(190, 463), nil, lostRest},
-		"a session that ended":  {http.StatusBadRequest, refusedText(102, 0), nil, lostRest},
-		"another's id":          {http.StatusBadRequest, refusedText(100, 33), nil, 0},
-		"nothing but for today": {http.StatusBadRequest, refusedText(10, 0), nil, 0},
+		"the app's calls":    {http.StatusBadRequest, errorText(4, 0), nil, defaultPause},
+		"the person's calls": {http.StatusBadRequest, errorText(17, 2446079), nil, defaultPause},
+		"the page's calls":   {http.StatusBadRequest, errorText(32, 0), nil, defaultPause},
+		"calls of this kind": {http.StatusBadRequest, errorText(613, 0), nil, defaultPause},
+		"the business's calls": {http.StatusBadRequest, errorText(80002, 0),
+			http.Header{"X-Business-Use-Case-Usage": {
+				`{"1":[{"type":"instagram","call_count":100,"estimated_time_to_regain_access":42}]}`}},
+			42 * time.Minute},
+		"for a policy": {http.StatusBadRequest, errorText(368, 0), nil, policyPause},
+		"a plain 429":  {http.StatusTooManyRequests, `slow down`, nil, defaultPause},
+		"with a wait":  {http.StatusTooManyRequests, ``, http.Header{"Retry-After": {"7"}}, 7 * time.Second},
+		"for years": {http.StatusTooManyRequests, ``, http.Header{"Retry-After": {"400000000"}},
+			24 * time.Hour},
+		"a token that ended":    {http.StatusUnauthorized, errorText(190, 463), nil, invalidTokenPause},
+		"a session that ended":  {http.StatusBadRequest, errorText(102, 0), nil, invalidTokenPause},
+		"another's id":          {http.StatusBadRequest, errorText(100, 33), nil, 0},
+		"nothing but for today": {http.StatusBadRequest, errorText(10, 0), nil, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -53,10 +57,11 @@ func TestAccountsThatAreSetAside(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if got := s.accounts.soonest(began, false); got != c.rest {
+			if got := s.accounts.untilNextAvailable(began, false); got != c.rest {
 				t.Errorf("it rests for %s, want %s", got, c.rest)
 			}
-			if lost := strings.Count(text.String(), "17841400"); lost > 1 || (lost == 1) != (c.rest == lostRest) || strings.Contains(text.String(), token) {
+			if lost := strings.Count(text.String(), "17841400"); lost > 1 ||
+				(lost == 1) != (c.rest == invalidTokenPause) || strings.Contains(text.String(), token) {
 				t.Errorf("the log: %s", text)
 			}
 		})
@@ -90,9 +95,9 @@ func TestNoAccountIsLeft(t *testing.T) {
 		case !broken:
 			return 0, ""
 		case account == "17841400":
-			return http.StatusBadRequest, refusedText(4, 0)
+			return http.StatusBadRequest, errorText(4, 0)
 		}
-		return http.StatusBadRequest, refusedText(190, 460)
+		return http.StatusBadRequest, errorText(190, 460)
 	}
 	log, text := journal()
 	s := g.source(3, func(o *Options) { o.Log = log })
@@ -100,18 +105,18 @@ func TestNoAccountIsLeft(t *testing.T) {
 		_, err := s.Profile(t.Context(), question(1))
 		return err
 	}
-	checkUnavailable(t, ask(), usualRest)
+	checkUnavailable(t, ask(), defaultPause)
 	calls := len(g.asked)
-	checkUnavailable(t, ask(), usualRest)
+	checkUnavailable(t, ask(), defaultPause)
 	if calls != 3 || len(g.asked) != calls {
 		t.Errorf("resting accounts are asked: %v", g.asked)
 	}
-	g.clock.Advance(lostRest)
-	checkUnavailable(t, ask(), usualRest)
+	g.clock.Advance(invalidTokenPause)
+	checkUnavailable(t, ask(), defaultPause)
 	if got := strings.Count(text.String(), "level=ERROR"); got != 2 {
 		t.Errorf("the log tells %d times of two tokens: %s", got, text)
 	}
-	g.clock.Advance(lostRest)
+	g.clock.Advance(invalidTokenPause)
 	broken = false
 	for range 3 {
 		if err := ask(); err != nil {
@@ -119,7 +124,7 @@ func TestNoAccountIsLeft(t *testing.T) {
 		}
 	}
 	broken = true
-	checkUnavailable(t, ask(), usualRest)
+	checkUnavailable(t, ask(), defaultPause)
 	if got := strings.Count(text.String(), "level=ERROR"); got != 4 {
 		t.Errorf("the log tells %d times of tokens lost twice: %s", got, text)
 	}
@@ -132,12 +137,15 @@ func TestUsage(t *testing.T) {
 		header, value string
 		rest          time.Duration
 	}{
-		"little":       {"X-App-Usage", `{"call_count":74,"total_time":1,"total_cputime":0}`, 0},
-		"calls":        {"X-App-Usage", `{"call_count":75,"total_time":1,"total_cputime":0}`, usualRest},
-		"time":         {"X-App-Usage", `{"call_count":1,"total_time":75.5,"total_cputime":0}`, usualRest},
-		"the business": {"X-Business-Use-Case-Usage", `{"1":[{"type":"pages"}],"2":[{"call_count":3},{"total_cputime":99,"estimated_time_to_regain_access":3}]}`, 3 * time.Minute},
-		"for years":    {"X-Business-Use-Case-Usage", `{"1":[{"total_cputime":99,"estimated_time_to_regain_access":1e300}]}`, 24 * time.Hour},
-		"nonsense":     {"X-App-Usage", `natgeo`, 0},
+		"little": {"X-App-Usage", `{"call_count":74,"total_time":1,"total_cputime":0}`, 0},
+		"calls":  {"X-App-Usage", `{"call_count":75,"total_time":1,"total_cputime":0}`, defaultPause},
+		"time":   {"X-App-Usage", `{"call_count":1,"total_time":75.5,"total_cputime":0}`, defaultPause},
+		"the business": {"X-Business-Use-Case-Usage",
+			`{"1":[{"type":"pages"}],"2":[{"call_count":3},{"total_cputime":99,"estimated_time_to_regain_access":3}]}`,
+			3 * time.Minute},
+		"for years": {"X-Business-Use-Case-Usage",
+			`{"1":[{"total_cputime":99,"estimated_time_to_regain_access":1e300}]}`, 24 * time.Hour},
+		"nonsense": {"X-App-Usage", `natgeo`, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -148,7 +156,7 @@ func TestUsage(t *testing.T) {
 			if _, err := s.Profile(t.Context(), question(1)); err != nil {
 				t.Fatal(err)
 			}
-			if got := s.accounts.soonest(began, false); got != c.rest {
+			if got := s.accounts.untilNextAvailable(began, false); got != c.rest {
 				t.Errorf("it rests for %s, want %s", got, c.rest)
 			}
 		})
@@ -177,7 +185,7 @@ func TestTurns(t *testing.T) {
 
 func TestOptionsThatCannotBe(t *testing.T) {
 	t.Parallel()
-	good := Options{Accounts: []Account{{ID: "1", Token: "x"}}, Public: nowhere}
+	good := Options{Accounts: []Account{{ID: "1", Token: "x"}}, FetchPublic: nowhere}
 	if _, err := New(good); err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +195,7 @@ func TestOptionsThatCannotBe(t *testing.T) {
 		"no token":          func(o *Options) { o.Accounts = []Account{{ID: "1"}} },
 		"an account twice":  func(o *Options) { o.Accounts = []Account{{ID: "1", Token: "x"}, {ID: "1", Token: "y"}} },
 		"no shelf":          func(o *Options) { o.Hashtags = true },
-		"no fetcher":        func(o *Options) { o.Public = nil },
+		"no fetcher":        func(o *Options) { o.FetchPublic = nil },
 		"no address":        func(o *Options) { o.URL = "graph.facebook.com" },
 		"a version of none": func(o *Options) { o.Version = "25" },
 		"too much":          func(o *Options) { o.Usage = 101 },

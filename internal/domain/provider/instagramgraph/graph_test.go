@@ -46,7 +46,8 @@ const token = "EAAtokenOf"
 func newGraph(t *testing.T) *graph {
 	t.Helper()
 	return &graph{
-		t: t, clock: testkit.NewClock(began), people: map[string]map[string]any{}, tags: map[string]map[string][]map[string]any{},
+		t: t, clock: testkit.NewClock(began), people: map[string]map[string]any{},
+		tags:  map[string]map[string][]map[string]any{},
 		usage: http.Header{}, unique: map[string][]string{}, walks: map[string]int{},
 	}
 }
@@ -56,9 +57,11 @@ func (g *graph) source(accounts int, change func(*Options)) *Source {
 	g.t.Helper()
 	server := httptest.NewServer(g)
 	g.t.Cleanup(server.Close)
-	opts := Options{URL: server.URL, Hashtags: true, Shelf: NewShelves(testkit.Open(g.t, testkit.SQLite(g.t), g.clock)), Now: g.clock.Now, Public: nowhere}
+	opts := Options{URL: server.URL, Hashtags: true, HashtagStore: NewDBHashtagStore(testkit.Open(g.t,
+		testkit.SQLite(g.t), g.clock)), Now: g.clock.Now, FetchPublic: nowhere}
 	for i := range accounts {
-		opts.Accounts = append(opts.Accounts, Account{ID: strconv.Itoa(17_841_400 + i), Token: token + strconv.Itoa(17_841_400+i)})
+		opts.Accounts = append(opts.Accounts, Account{ID: strconv.Itoa(17_841_400 + i),
+			Token: token + strconv.Itoa(17_841_400+i)})
 	}
 	if change != nil {
 		change(&opts)
@@ -101,41 +104,43 @@ func (g *graph) answer(account, path string, r *http.Request) (int, any) {
 	case path == account:
 		return g.discover(r)
 	case r.FormValue("user_id") != account:
-		return refused(100, 33, "Unsupported get request")
+		return errorResponse(100, 33, "Unsupported get request")
 	case path == "ig_hashtag_search":
 		if g.tags[r.FormValue("q")] == nil {
-			return refused(24, 2207024, "The requested resource does not exist")
+			return errorResponse(24, 2207024, "The requested resource does not exist")
 		}
-		return g.counted(account, r.FormValue("q"), map[string]any{"data": []any{map[string]string{"id": tagID(r.FormValue("q"))}}})
+		return g.countSlots(account, r.FormValue("q"),
+			map[string]any{"data": []any{map[string]string{"id": tagID(r.FormValue("q"))}}})
 	default:
 		for name, edges := range g.tags {
 			if strings.TrimLeft(tagID(name), "9") == tag {
-				return g.counted(account, name, g.tagged(account+path, edges[edge], r))
+				return g.countSlots(account, name, g.taggedPage(account+path, edges[edge], r))
 			}
 		}
 	}
-	return refused(100, 33, "Unsupported get request")
+	return errorResponse(100, 33, "Unsupported get request")
 }
 
 func tagID(name string) string { return fmt.Sprintf("99%d", len(name)*1000+int(name[len(name)-1])) }
 
-// counted refuses the 31st different hashtag of an account in a test.
-func (g *graph) counted(account, hashtag string, answer any) (int, any) {
+// countSlots refuses the 31st different hashtag of an account in a test.
+func (g *graph) countSlots(account, hashtag string, answer any) (int, any) {
 	if !slices.Contains(g.unique[account], hashtag) {
 		if len(g.unique[account]) == 30 {
-			return refused(18, 2207034, "too many hashtags")
+			return errorResponse(18, 2207034, "too many hashtags")
 		}
 		g.unique[account] = append(g.unique[account], hashtag)
 	}
 	return http.StatusOK, answer
 }
 
-func refused(code, subcode int, message string) (int, any) {
-	return http.StatusBadRequest, map[string]any{"error": map[string]any{"message": message, "type": "OAuthException", "code": code, "error_subcode": subcode, "fbtrace_id": "x"}}
+func errorResponse(code, subcode int, message string) (int, any) {
+	return http.StatusBadRequest, map[string]any{"error": map[string]any{"message": message, "type": "OAuthException",
+		"code": code, "error_subcode": subcode, "fbtrace_id": "x"}}
 }
 
-func refusedText(code, subcode int) string {
-	_, body := refused(code, subcode, "The user with username natgeo, "+token)
+func errorText(code, subcode int) string {
+	_, body := errorResponse(code, subcode, "The user with username natgeo, "+token)
 	text, _ := json.Marshal(body)
 	return string(text)
 }
@@ -149,11 +154,11 @@ var (
 func (g *graph) discover(r *http.Request) (int, any) {
 	asked := discovery.FindStringSubmatch(r.FormValue("fields"))
 	if asked == nil {
-		return refused(2500, 0, "Syntax error")
+		return errorResponse(2500, 0, "Syntax error")
 	}
 	person := g.people[asked[1]]
 	if person == nil {
-		return refused(110, 2207013, "Invalid user id")
+		return errorResponse(110, 2207013, "Invalid user id")
 	}
 	answer := map[string]any{"id": person["id"]}
 	fields := asked[2]
@@ -181,7 +186,7 @@ func page(posts []map[string]any, after string, limit int, fields string) map[st
 	to := min(from+limit, len(posts))
 	data := []any{}
 	for _, post := range posts[from:to] {
-		data = append(data, only(post, fields))
+		data = append(data, selectFields(post, fields))
 	}
 	answer := map[string]any{"data": data}
 	if to < len(posts) {
@@ -190,7 +195,7 @@ func page(posts []map[string]any, after string, limit int, fields string) map[st
 	return answer
 }
 
-func only(post map[string]any, fields string) map[string]any {
+func selectFields(post map[string]any, fields string) map[string]any {
 	answer := map[string]any{"id": post["id"]}
 	names, _, _ := strings.Cut(fields, "{")
 	for field := range strings.SplitSeq(names, ",") {
@@ -201,8 +206,8 @@ func only(post map[string]any, fields string) map[string]any {
 	return answer
 }
 
-// tagged is a page under a hashtag, whose cursor is always the same: the graph knows where the account stands.
-func (g *graph) tagged(walk string, posts []map[string]any, r *http.Request) map[string]any {
+// taggedPage is a page under a hashtag, whose cursor is always the same: the graph knows where the account stands.
+func (g *graph) taggedPage(walk string, posts []map[string]any, r *http.Request) map[string]any {
 	limit, _ := strconv.Atoi(r.FormValue("limit"))
 	if r.FormValue("after") == "" {
 		g.walks[walk] = 0
@@ -212,7 +217,7 @@ func (g *graph) tagged(walk string, posts []map[string]any, r *http.Request) map
 	g.walks[walk] = to
 	data := []any{}
 	for _, post := range posts[from:to] {
-		data = append(data, only(post, r.FormValue("fields")))
+		data = append(data, selectFields(post, r.FormValue("fields")))
 	}
 	answer := map[string]any{"data": data}
 	if to < len(posts) {
@@ -226,9 +231,12 @@ func media(count int, change func(i int, post map[string]any)) []map[string]any 
 	var posts []map[string]any
 	for i := range count {
 		post := map[string]any{
-			"id": strconv.Itoa(18_000_000 + i), "caption": "Bread " + strconv.Itoa(i), "media_type": "IMAGE", "media_product_type": "FEED",
-			"media_url": fmt.Sprintf("https://cdn.example/%d.jpg", i), "permalink": fmt.Sprintf("https://www.instagram.com/p/%d/", i),
-			"timestamp": began.Add(-time.Duration(i) * time.Hour).Format("2006-01-02T15:04:05-0700"), "like_count": 100 + i, "comments_count": i, "view_count": 1000 + i,
+			"id": strconv.Itoa(18_000_000 + i), "caption": "Bread " + strconv.Itoa(i), "media_type": "IMAGE",
+			"media_product_type": "FEED",
+			"media_url":          fmt.Sprintf("https://cdn.example/%d.jpg", i),
+			"permalink":          fmt.Sprintf("https://www.instagram.com/p/%d/", i),
+			"timestamp":          began.Add(-time.Duration(i) * time.Hour).Format("2006-01-02T15:04:05-0700"),
+			"like_count":         100 + i, "comments_count": i, "view_count": 1000 + i,
 		}
 		if change != nil {
 			change(i, post)
@@ -240,17 +248,19 @@ func media(count int, change func(i int, post map[string]any)) []map[string]any 
 
 func person(posts []map[string]any) map[string]any {
 	return map[string]any{
-		"id": "178414099", "username": "natgeo", "name": "National\nGeographic\x00", "biography": "We 🌍\nare here", "website": "https://example.com/",
-		"profile_picture_url": "https://cdn.example/face.jpg", "followers_count": 280_000_000, "follows_count": 130, "media_count": 30_000, "media": posts,
+		"id": "178414099", "username": "natgeo", "name": "National\nGeographic\x00", "biography": "We 🌍\nare here",
+		"website":             "https://example.com/",
+		"profile_picture_url": "https://cdn.example/face.jpg", "followers_count": 280_000_000, "follows_count": 130,
+		"media_count": 30_000, "media": posts,
 	}
 }
 
 func question(most int) provider.ProfileQuery {
-	return provider.ProfileQuery{Platform: provider.Instagram, Username: "natgeo", Most: most}
+	return provider.ProfileQuery{Platform: provider.Instagram, Username: "natgeo", PostLimit: most}
 }
 
 func tagQuestion(hashtag string, most int) provider.HashtagQuery {
-	return provider.HashtagQuery{Platform: provider.Instagram, Hashtag: hashtag, Most: most}
+	return provider.HashtagQuery{Platform: provider.Instagram, Hashtag: hashtag, PostLimit: most}
 }
 
 // checkUnavailable holds an error against how long to stay away, and against what it must not repeat.

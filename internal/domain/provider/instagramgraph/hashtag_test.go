@@ -34,12 +34,16 @@ func TestHashtag(t *testing.T) {
 	want := provider.HashtagFigures{
 		Hashtag: "bread", MeasuredAt: began, From: began.Add(-24 * time.Hour),
 		Top: []provider.Post{
-			{ID: "18000000", Format: provider.FormatReel, Caption: "Bread 0", URL: "https://www.instagram.com/reel/0/", Likes: new(int64(100)), Comments: new(int64(0))},
-			{ID: "18000001", Format: provider.FormatReel, Caption: "Bread 1", URL: "https://www.instagram.com/reel/1/", Comments: new(int64(1))},
+			{ID: "18000000", Format: provider.FormatReel, Caption: "Bread 0", URL: "https://www.instagram.com/reel/0/",
+				Likes: new(int64(100)), Comments: new(int64(0))},
+			{ID: "18000001", Format: provider.FormatReel, Caption: "Bread 1", URL: "https://www.instagram.com/reel/1/",
+				Comments: new(int64(1))},
 		},
 		Recent: []provider.Post{
-			{ID: "18000000", Format: provider.FormatImage, TakenAt: began, Caption: "Bread 0", URL: "https://www.instagram.com/p/0/", Likes: new(int64(100)), Comments: new(int64(0))},
-			{ID: "18000001", Format: provider.FormatImage, TakenAt: began.Add(-time.Hour), Caption: "Bread 1", URL: "https://www.instagram.com/p/1/", Likes: new(int64(101)), Comments: new(int64(1))},
+			{ID: "18000000", Format: provider.FormatImage, TakenAt: began, Caption: "Bread 0",
+				URL: "https://www.instagram.com/p/0/", Likes: new(int64(100)), Comments: new(int64(0))},
+			{ID: "18000001", Format: provider.FormatImage, TakenAt: began.Add(-time.Hour), Caption: "Bread 1",
+				URL: "https://www.instagram.com/p/1/", Likes: new(int64(101)), Comments: new(int64(1))},
 		},
 	}
 	if diff := cmp.Diff(want, figures); diff != "" {
@@ -61,7 +65,8 @@ func TestHashtagPages(t *testing.T) {
 	for _, c := range []struct {
 		most, top, recent int
 		whole             bool
-	}{{1000, 9, 120, true}, {121, 9, 120, true}, {120, 9, 120, true}, {119, 9, 119, false}, {100, 9, 100, false}, {5, 5, 5, false}, {0, 0, 0, false}} {
+	}{{1000, 9, 120, true}, {121, 9, 120, true}, {120, 9, 120, true}, {119, 9, 119, false}, {100, 9, 100, false},
+		{5, 5, 5, false}, {0, 0, 0, false}} {
 		figures, err := s.Hashtag(t.Context(), tagQuestion("bread", c.most))
 		if err != nil {
 			t.Fatal(err)
@@ -84,17 +89,18 @@ func TestHashtagsThatAreNotTold(t *testing.T) {
 	if _, err := s.Hashtag(t.Context(), tagQuestion("empty", 1)); !errors.Is(err, provider.ErrNotFound) {
 		t.Error(err)
 	}
-	for _, body := range []string{`{"data":[{"id":"../me"}]}`, `{"data":[{}]}`, refusedText(2, 0), `[]`} {
+	for _, body := range []string{`{"data":[{"id":"../me"}]}`, `{"data":[{}]}`, errorText(2, 0), `[]`} {
 		g.refuse = func(string, *http.Request) (int, string) { return http.StatusOK, body }
 		_, err := s.Hashtag(t.Context(), tagQuestion("broken", 1))
 		if _, ok := errors.AsType[*provider.Unavailable](err); !ok && !errors.Is(err, provider.ErrNotFound) {
 			t.Errorf("%s: %v", body, err)
 		}
 	}
-	if _, err := s.Hashtag(t.Context(), provider.HashtagQuery{Platform: provider.TikTok, Hashtag: "bread"}); !errors.Is(err, provider.ErrNotOffered) {
+	if _, err := s.Hashtag(t.Context(), provider.HashtagQuery{Platform: provider.TikTok, Hashtag: "bread"}); !errors.Is(
+		err, provider.ErrNotOffered) {
 		t.Error(err)
 	}
-	without := g.source(1, func(o *Options) { o.Hashtags, o.Shelf = false, nil })
+	without := g.source(1, func(o *Options) { o.Hashtags, o.HashtagStore = false, nil })
 	if _, err := without.Hashtag(t.Context(), tagQuestion("bread", 1)); !errors.Is(err, provider.ErrNotOffered) {
 		t.Error(err)
 	}
@@ -143,14 +149,14 @@ func TestPlacesOfAWeek(t *testing.T) {
 		t.Errorf("an id that never changes was asked for again: %d times in all", searches)
 	}
 	calls := len(g.asked)
-	checkUnavailable(t, ask(60), held+slack-2*time.Hour)
+	checkUnavailable(t, ask(60), slotDuration+slack-2*time.Hour)
 	if len(g.asked) != calls {
 		t.Errorf("Instagram was asked without a place: %v", g.asked[calls:])
 	}
 	if err := ask(7); err != nil {
 		t.Error(err)
 	}
-	g.clock.Advance(held + slack - 2*time.Hour)
+	g.clock.Advance(slotDuration + slack - 2*time.Hour)
 	g.unique = map[string][]string{}
 	if err := ask(60); err != nil {
 		t.Error(err)
@@ -170,21 +176,21 @@ func TestPlacesOfTheBackground(t *testing.T) {
 		_, err := s.Hashtag(t.Context(), q)
 		return err
 	}
-	for i := range idlePlaces {
+	for i := range backgroundSlots {
 		if err := ask(i, true); err != nil {
 			t.Fatal(i, err)
 		}
 	}
-	checkUnavailable(t, ask(idlePlaces, true), held+slack)
+	checkUnavailable(t, ask(backgroundSlots, true), slotDuration+slack)
 	if err := ask(0, true); err != nil {
 		t.Errorf("it may not ask again: %v", err)
 	}
-	for i := idlePlaces; i < places; i++ {
+	for i := backgroundSlots; i < maxSlots; i++ {
 		if err := ask(i, false); err != nil {
 			t.Fatal(i, err)
 		}
 	}
-	checkUnavailable(t, ask(places, false), held+slack)
+	checkUnavailable(t, ask(maxSlots, false), slotDuration+slack)
 }
 
 // Where Instagram counts hashtags that others asked for, the account is left alone and its place given back.
@@ -207,11 +213,11 @@ func TestPlacesThatAreNotGranted(t *testing.T) {
 	g.unique["17841401"] = g.unique["17841400"]
 	g.tags["cake"] = map[string][]map[string]any{}
 	_, err := s.Hashtag(t.Context(), tagQuestion("cake", 1))
-	checkUnavailable(t, err, fullRest)
+	checkUnavailable(t, err, quotaPause)
 	if _, err := s.Profile(t.Context(), question(1)); !errors.Is(err, provider.ErrNotFound) {
 		t.Errorf("it is not asked for profiles either: %v", err)
 	}
-	g.clock.Advance(fullRest)
+	g.clock.Advance(quotaPause)
 	g.unique = map[string][]string{}
 	if _, err := s.Hashtag(t.Context(), tagQuestion("cake", 1)); err != nil {
 		t.Error(err)
@@ -226,7 +232,7 @@ func TestAccountsThatMayNot(t *testing.T) {
 	s := g.source(3, nil)
 	g.refuse = func(account string, _ *http.Request) (int, string) {
 		if account != "17841402" {
-			return http.StatusForbidden, refusedText(200, 0)
+			return http.StatusForbidden, errorText(200, 0)
 		}
 		return 0, ""
 	}
@@ -234,7 +240,7 @@ func TestAccountsThatMayNot(t *testing.T) {
 		t.Fatal(err)
 	}
 	g.asked = nil
-	g.refuse = func(string, *http.Request) (int, string) { return http.StatusForbidden, refusedText(10, 0) }
+	g.refuse = func(string, *http.Request) (int, string) { return http.StatusForbidden, errorText(10, 0) }
 	_, err := s.Hashtag(t.Context(), tagQuestion("bread", 1))
 	checkUnavailable(t, err, 0)
 	if len(g.asked) != 3 {

@@ -1,6 +1,6 @@
-// Package instagramgraph asks Instagram itself, by its API with Facebook Login: the public figures and media of
-// professional accounts (business discovery), and what stands under hashtags. It acts by accounts of the operator's own.
-// Nothing that comes back is trusted.
+// Package instagramgraph uses the Instagram API with Facebook Login to read public figures and media of professional
+// accounts (business discovery) and posts under hashtags. It acts through the operator's accounts. Responses are
+// untrusted.
 package instagramgraph
 
 import (
@@ -19,55 +19,55 @@ import (
 )
 
 const (
-	defaultURL     = "https://graph.facebook.com"
-	defaultVersion = "v25.0"
-	defaultUsage   = 75 // percent
-	answerWithin   = 30 * time.Second
-	maxAnswer      = 4 << 20 // bytes
+	defaultURL       = "https://graph.facebook.com"
+	defaultVersion   = "v25.0"
+	defaultUsage     = 75 // percent
+	defaultTimeout   = 30 * time.Second
+	maxResponseBytes = 4 << 20 // bytes
 )
 
-// Fetch writes the file at an address to into, or fails; more than most bytes are never written.
+// Fetch downloads a file, writing at most most bytes.
 type Fetch func(ctx context.Context, address string, most int64, into io.Writer) error
 
-// Options say by which accounts Instagram is asked, and how.
+// Options configures a Source.
 type Options struct {
-	// Accounts are professional accounts on Instagram of the operator's own.
+	// Accounts are the operator's professional Instagram accounts.
 	Accounts []Account `json:"accounts"`
-	// Hashtags tells that the app has Meta's feature Instagram Public Content Access, so that hashtags can be asked for.
+	// Hashtags states that the app has Meta's feature Instagram Public Content Access, which hashtag queries need.
 	Hashtags bool `json:"hashtags"`
-	// URL is the API's base address; Meta's own where empty.
+	// URL is the API's base URL; default Meta's.
 	URL string `json:"url"`
-	// Version is the API's, such as v25.0, which it is where empty.
+	// Version is the version of the API; default v25.0.
 	Version string `json:"version"`
-	// Usage is the share of Meta's limits, in percent, from which an account rests; 75 where 0.
+	// Usage is the used percentage of Meta's limits at which an account pauses; default 75.
 	Usage int `json:"usage"`
 
-	Shelf   Shelf            `json:"-"` // what is kept of hashtags; needed where Hashtags is set
-	Public  Fetch            `json:"-"` // gets the media's files; has to be safe with any address
-	HTTP    *http.Client     `json:"-"` // one with bounds of its own where nil; its redirects and cookies are not used
-	Timeout time.Duration    `json:"-"` // for a whole answer; 30 s where 0
-	Now     func() time.Time `json:"-"` // time.Now where nil
-	Log     *slog.Logger     `json:"-"` // nowhere where nil
+	HashtagStore HashtagStore     `json:"-"` // required if Hashtags is set
+	FetchPublic  Fetch            `json:"-"` // downloads media; must be safe for any URL
+	HTTP         *http.Client     `json:"-"` // default: a client with limits; its redirects and cookies are not used
+	Timeout      time.Duration    `json:"-"` // per response; default 30 s
+	Now          func() time.Time `json:"-"` // default: time.Now
+	Log          *slog.Logger     `json:"-"` // default: discard
 }
 
-// Account is a professional account of the operator's own.
+// Account is one of the operator's professional accounts.
 type Account struct {
-	// ID is the account's id at Instagram, a number: not its name, and not the id of the Page that it belongs to.
+	// ID is the numeric Instagram id of the account: not its name, and not the id of its Page.
 	ID string `json:"id"`
-	// TokenEnv names the variable of the environment in which the token is, of a person or system user who may act for the
+	// TokenEnv is the environment variable with the access token of a person or system user who may act for the
 	// account.
 	TokenEnv string `json:"token_env"`
 
-	Token string `json:"-"` // what TokenEnv holds
+	Token string `json:"-"` // value of TokenEnv
 }
 
-// Source asks Instagram. It is safe for use by many goroutines.
+// Source reads from Instagram. It is safe for concurrent use.
 type Source struct {
 	opts     Options
-	base     string // with the version
+	base     string // including the version
 	http     *http.Client
 	accounts *accounts
-	viewless atomic.Bool // the API's version does not know views
+	noViews  atomic.Bool // the API version has no view counts
 }
 
 var (
@@ -75,31 +75,32 @@ var (
 	versionForm = regexp.MustCompile(`^v[0-9]{1,3}\.[0-9]{1,2}$`)
 )
 
-// New makes a source. Instagram is not asked yet; settings that cannot be used are an error.
+// New returns a Source. It fails for invalid options, but sends no request.
 func New(opts Options) (*Source, error) {
-	opts = complete(opts)
+	opts = withDefaults(opts)
 	switch {
-	case !wire.Base(opts.URL):
-		return nil, errors.New("the address of Instagram's API is not an absolute one of http or https")
+	case !wire.IsBaseURL(opts.URL):
+		return nil, errors.New("the URL of Instagram's API must be absolute with scheme http or https")
 	case !versionForm.MatchString(opts.Version):
-		return nil, errors.New("the version of Instagram's API is not of the form v25.0")
+		return nil, errors.New("the version of Instagram's API must have the form v25.0")
 	case opts.Usage < 1 || opts.Usage > 100:
-		return nil, errors.New("the share of Meta's limits is not one from 1 to 100 percent")
-	case opts.Hashtags && opts.Shelf == nil:
-		return nil, errors.New("hashtags need a shelf")
-	case opts.Public == nil:
-		return nil, errors.New("the source needs a way to fetch files")
+		return nil, errors.New("usage must be from 1 to 100 percent")
+	case opts.Hashtags && opts.HashtagStore == nil:
+		return nil, errors.New("hashtags need a store")
+	case opts.FetchPublic == nil:
+		return nil, errors.New("the provider needs a function to fetch files")
 	}
 	if err := checkAccounts(opts.Accounts); err != nil {
 		return nil, err
 	}
 	return &Source{
-		opts: opts, base: strings.TrimRight(opts.URL, "/") + "/" + opts.Version + "/", http: wire.Client(opts.HTTP, nil),
+		opts: opts, base: strings.TrimRight(opts.URL, "/") + "/" + opts.Version + "/", http: wire.NewClient(opts.HTTP,
+			nil),
 		accounts: newAccounts(opts.Accounts),
 	}, nil
 }
 
-func complete(opts Options) Options {
+func withDefaults(opts Options) Options {
 	if opts.URL == "" {
 		opts.URL = defaultURL
 	}
@@ -110,7 +111,7 @@ func complete(opts Options) Options {
 		opts.Usage = defaultUsage
 	}
 	if opts.Timeout <= 0 {
-		opts.Timeout = answerWithin
+		opts.Timeout = defaultTimeout
 	}
 	if opts.Now == nil {
 		opts.Now = time.Now
@@ -123,15 +124,15 @@ func complete(opts Options) Options {
 
 func checkAccounts(all []Account) error {
 	if len(all) == 0 {
-		return errors.New("there is no account by which Instagram could be asked")
+		return errors.New("no Instagram account is configured")
 	}
 	seen := map[string]bool{}
 	for i, a := range all {
 		switch {
 		case !accountForm.MatchString(a.ID):
-			return fmt.Errorf("account %d: its id is not a number", i+1)
+			return fmt.Errorf("account %d: the id must be a number", i+1)
 		case seen[a.ID]:
-			return fmt.Errorf("account %s is there twice", a.ID)
+			return fmt.Errorf("account %s is configured twice", a.ID)
 		case a.Token == "":
 			return fmt.Errorf("account %s has no token", a.ID)
 		}

@@ -11,27 +11,28 @@ import (
 )
 
 const (
-	ofMedia      = "id,caption,media_type,media_product_type,media_url,timestamp,children{id,media_type,media_url}"
-	mediaPages   = 10 // looked through for one page of items
+	mediaFields  = "id,caption,media_type,media_product_type,media_url,timestamp,children{id,media_type,media_url}"
+	mediaPages   = 10 // read at most for one page of items
 	avatarPrefix = "avatar_"
 )
 
-// ProfileMedia gives a page of a professional account's media: its avatar, its posts, its reels. Errors are as those of
+// ProfileMedia returns a page of a professional account's media: its avatar, posts or reels. Its errors are those of
 // Profile.
 func (s *Source) ProfileMedia(ctx context.Context, q provider.Query) (provider.Page, error) {
-	offered := q.Type == provider.Profile || q.Type == provider.Avatar || q.Type == provider.Posts || q.Type == provider.Reels
+	offered := q.Type == provider.Profile || q.Type == provider.Avatar || q.Type == provider.Posts ||
+		q.Type == provider.Reels
 	if q.Platform != provider.Instagram || !offered {
 		return provider.Page{}, provider.ErrNotOffered
 	}
-	at, ok := readPlace(q.Cursor)
+	at, ok := parsePosition(q.Cursor)
 	if !ok {
-		return provider.Page{}, wire.Unavailable("the cursor is not one of Instagram's")
+		return provider.Page{}, wire.Unavailable("invalid cursor")
 	}
 	if !nameForm.MatchString(q.Username) {
 		return provider.Page{}, provider.ErrNotFound
 	}
 	var page provider.Page
-	err := s.each(ctx, func(one *account) error {
+	err := s.tryAccounts(ctx, func(one *account) error {
 		var err error
 		page, err = s.page(ctx, one, q, at)
 		return err
@@ -39,38 +40,41 @@ func (s *Source) ProfileMedia(ctx context.Context, q provider.Query) (provider.P
 	return page, err
 }
 
-// Fetch writes the bytes of an item to into. Its errors are those of Options.Public.
+// Fetch downloads a file. Its errors are those of Options.FetchPublic.
 func (s *Source) Fetch(ctx context.Context, address string, most int64, into io.Writer) error {
-	return s.opts.Public(ctx, address, most, into)
+	return s.opts.FetchPublic(ctx, address, most, into)
 }
 
-// place is where a page of items begins. Instagram has cursors between its own pages alone, and a post may be several
-// items.
-type place struct {
-	cursor string // Instagram's, of its page in which it begins; empty for the first
-	last   string // the item of that page before which all have been given; empty where none was
+// pagePosition is where a page of items begins. Instagram's cursors are between its pages only, and a post may have
+// several items.
+type pagePosition struct {
+	cursor string // of the Instagram page in which it begins; empty for the first
+	last   string // last item returned from that page, if any
 }
 
-// readPlace reads what String wrote.
-func readPlace(text string) (place, bool) {
+// parsePosition is the inverse of String.
+func parsePosition(text string) (pagePosition, bool) {
 	cursor, last, _ := strings.Cut(text, "~")
-	at := place{cursor, last}
+	at := pagePosition{cursor, last}
 	return at, (cursor == "" || cursorForm.MatchString(cursor)) && (last == "" || wire.ID(last) == last)
 }
 
-func (p place) String() string {
+func (p pagePosition) String() string {
 	if p.last == "" {
 		return p.cursor
 	}
 	return p.cursor + "~" + p.last
 }
 
-// page gathers items until there are enough of them, or no more.
-func (s *Source) page(ctx context.Context, one *account, q provider.Query, at place) (provider.Page, error) {
-	g := gathering{kind: q.Type, limit: q.Limit}
-	first := at == place{}
+// page collects items until the page is full or there are no more.
+func (s *Source) page(ctx context.Context, one *account, q provider.Query, at pagePosition) (provider.Page, error) {
+	g := itemPage{kind: q.Type, limit: q.Limit}
+	first := at == pagePosition{}
 	for range mediaPages {
-		said, err := s.discover(ctx, one, q.Username, func() []string { return wantedItems(q.Type, first, at.cursor) })
+		said, err := s.discover(ctx, one, q.Username, func() []string {
+			return mediaQueryFields(q.Type, first,
+				at.cursor)
+		})
 		if err != nil {
 			return provider.Page{}, err
 		}
@@ -78,14 +82,14 @@ func (s *Source) page(ctx context.Context, one *account, q provider.Query, at pl
 			g.add(said.avatar())
 		}
 		first = false
-		if last, enough := g.take(said.Media, at.last, s.now()); enough {
-			return provider.Page{Items: g.items, Next: place{at.cursor, last}.String()}, nil
+		if last, enough := g.addFrom(said.Media, at.last, s.now()); enough {
+			return provider.Page{Items: g.items, Next: pagePosition{at.cursor, last}.String()}, nil
 		}
-		cursor, err := said.Media.after()
+		cursor, err := said.Media.nextCursor()
 		if err != nil {
 			return provider.Page{}, err
 		}
-		at = place{cursor: cursor}
+		at = pagePosition{cursor: cursor}
 		if at.cursor == "" || len(g.items) >= q.Limit {
 			break
 		}
@@ -93,65 +97,64 @@ func (s *Source) page(ctx context.Context, one *account, q provider.Query, at pl
 	return provider.Page{Items: g.items, Next: at.String()}, nil
 }
 
-// wantedItems are the fields that are asked for.
-func wantedItems(kind string, first bool, cursor string) []string {
+// mediaQueryFields returns the fields to request.
+func mediaQueryFields(kind string, first bool, cursor string) []string {
 	var fields []string
 	if first {
 		fields = []string{"id", "profile_picture_url"}
 	}
 	if kind != provider.Avatar {
-		fields = append(fields, expression(postsEach, cursor, ofMedia))
+		fields = append(fields, expression(pageSize, cursor, mediaFields))
 	}
 	return fields
 }
 
-// avatar is the picture of a profile.
-func (d discovered) avatar() provider.Item {
-	return provider.Item{ID: wire.ID(avatarPrefix + d.ID), Kind: provider.Image, URL: wire.Address(d.Picture)}
+// avatar returns the profile picture.
+func (d businessAccount) avatar() provider.Item {
+	return provider.Item{ID: wire.ID(avatarPrefix + d.ID), Kind: provider.Image, URL: wire.URL(d.Picture)}
 }
 
-// gathering is a page of items under way.
-type gathering struct {
+// itemPage is a page of items under construction.
+type itemPage struct {
 	kind  string
 	limit int
 	items []provider.Item
 }
 
-// add takes an item that has a file: a video with music under licence has none, nor one whose owner does not want it
-// downloaded.
-func (g *gathering) add(item provider.Item) {
+// add adds an item if it has a file. Videos with licensed music have none, nor those whose owner disabled downloads.
+func (g *itemPage) add(item provider.Item) {
 	if item.URL != "" && item.Kind != "" && item.ID != "" {
 		g.items = append(g.items, item)
 	}
 }
 
-// take takes the items of a page of Instagram's that come after the one that was last given. Where that fills the page
-// and leaves some, it gives the last one that was taken.
-func (g *gathering) take(l list, given string, now time.Time) (string, bool) {
-	whole := gathering{kind: g.kind}
+// addFrom adds the items of an Instagram page after the last one returned. If that fills the page with items left over,
+// it returns the id of the last item added.
+func (g *itemPage) addFrom(l mediaList, given string, now time.Time) (string, bool) {
+	all := itemPage{kind: g.kind}
 	for _, m := range l.media() {
-		if g.kind == provider.Reels && !m.reel() {
+		if g.kind == provider.Reels && !m.isReel() {
 			continue
 		}
 		for _, item := range m.items(now) {
-			whole.add(item)
+			all.add(item)
 		}
 	}
-	fresh := behind(whole.items, given)
-	room := max(g.limit-len(g.items), 0)
-	if len(fresh) <= room {
+	fresh := itemsAfter(all.items, given)
+	free := max(g.limit-len(g.items), 0)
+	if len(fresh) <= free {
 		g.items = append(g.items, fresh...)
 		return "", false
 	}
-	g.items = append(g.items, fresh[:room]...)
+	g.items = append(g.items, fresh[:free]...)
 	if len(g.items) > 0 {
 		given = g.items[len(g.items)-1].ID
 	}
 	return given, true
 }
 
-// behind are the items after the one of an id; all of them where it is gone.
-func behind(items []provider.Item, id string) []provider.Item {
+// itemsAfter returns the items after an id, or all if it is gone.
+func itemsAfter(items []provider.Item, id string) []provider.Item {
 	for i, item := range items {
 		if item.ID == id {
 			return items[i+1:]
@@ -160,23 +163,24 @@ func behind(items []provider.Item, id string) []provider.Item {
 	return items
 }
 
-// items are the images and videos of a post.
-func (m medium) items(now time.Time) []provider.Item {
-	parts := []medium{m}
+// items returns the images and videos of a post.
+func (m mediaObject) items(now time.Time) []provider.Item {
+	parts := []mediaObject{m}
 	if children := m.Children.media(); len(children) > 0 {
 		parts = children
 	}
 	var items []provider.Item
 	for _, part := range parts {
 		items = append(items, provider.Item{
-			ID: wire.ID(part.ID), Kind: part.kind(), URL: wire.Address(part.URL), TakenAt: wire.Stamp(m.Timestamp, now), Caption: wire.Text(m.Caption, wire.MaxText),
+			ID: wire.ID(part.ID), Kind: part.kind(), URL: wire.URL(part.URL), TakenAt: wire.ParseTime(m.Timestamp, now),
+			Caption: wire.Text(m.Caption, wire.MaxText),
 		})
 	}
 	return items
 }
 
-// kind is that of an item; a carousel is none, but what it shows.
-func (m medium) kind() string {
+// kind returns the kind of an item. A carousel has none itself.
+func (m mediaObject) kind() string {
 	switch m.format() {
 	case provider.FormatImage:
 		return provider.Image

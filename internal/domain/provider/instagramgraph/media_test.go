@@ -17,17 +17,19 @@ import (
 	"pressroom/internal/domain/provider"
 )
 
-// mixed has an album of three and a reel without a file among its posts.
-func mixed(count int) []map[string]any {
+// mixedMedia has an album of three and a reel without a file among its posts.
+func mixedMedia(count int) []map[string]any {
 	return media(count, func(i int, post map[string]any) {
 		switch i % 4 {
 		case 1:
 			part := func(n int) map[string]any {
-				return map[string]any{"id": fmt.Sprint("part", i, "_", n), "media_type": "IMAGE", "media_url": fmt.Sprintf("https://cdn.example/%d_%d.jpg", i, n)}
+				return map[string]any{"id": fmt.Sprint("part", i, "_", n), "media_type": "IMAGE",
+					"media_url": fmt.Sprintf("https://cdn.example/%d_%d.jpg", i, n)}
 			}
 			video := part(3)
 			video["media_type"] = "VIDEO"
-			post["media_type"], post["children"] = "CAROUSEL_ALBUM", map[string]any{"data": []any{part(1), part(2), video}}
+			post["media_type"], post["children"] = "CAROUSEL_ALBUM", map[string]any{"data": []any{part(1), part(2),
+				video}}
 		case 2:
 			post["media_type"], post["media_product_type"] = "VIDEO", "REELS"
 		case 3:
@@ -63,8 +65,9 @@ func walk(tb testing.TB, s *Source, q provider.Query) []string {
 func TestProfileMedia(t *testing.T) {
 	t.Parallel()
 	g := newGraph(t)
-	g.people["natgeo"] = person(mixed(4))
-	page, err := g.source(1, nil).ProfileMedia(t.Context(), provider.Query{Platform: provider.Instagram, Type: provider.Profile, Username: "natgeo", Limit: 50})
+	g.people["natgeo"] = person(mixedMedia(4))
+	page, err := g.source(1, nil).ProfileMedia(t.Context(), provider.Query{Platform: provider.Instagram,
+		Type: provider.Profile, Username: "natgeo", Limit: 50})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +82,8 @@ func TestProfileMedia(t *testing.T) {
 	want := provider.Page{Items: []provider.Item{
 		{ID: "avatar_178414099", Kind: provider.Image, URL: "https://cdn.example/face.jpg"},
 		item(0, "18000000", provider.Image, "0.jpg"),
-		item(1, "part1_1", provider.Image, "1_1.jpg"), item(1, "part1_2", provider.Image, "1_2.jpg"), item(1, "part1_3", provider.Video, "1_3.jpg"),
+		item(1, "part1_1", provider.Image, "1_1.jpg"), item(1, "part1_2", provider.Image, "1_2.jpg"),
+		item(1, "part1_3", provider.Video, "1_3.jpg"),
 		item(2, "18000002", provider.Video, "2.jpg"),
 	}}
 	if diff := cmp.Diff(want, page); diff != "" {
@@ -90,10 +94,11 @@ func TestProfileMedia(t *testing.T) {
 func TestMediaOfEachType(t *testing.T) {
 	t.Parallel()
 	g := newGraph(t)
-	g.people["natgeo"] = person(mixed(130))
+	g.people["natgeo"] = person(mixedMedia(130))
 	g.people["faceless"] = map[string]any{"id": "5", "media": media(0, nil)}
 	s := g.source(1, nil)
-	for kind, want := range map[string]int{provider.Profile: 1 + 33 + 3*33 + 32, provider.Posts: 33 + 3*33 + 32, provider.Reels: 32, provider.Avatar: 1} {
+	for kind, want := range map[string]int{provider.Profile: 1 + 33 + 3*33 + 32, provider.Posts: 33 + 3*33 + 32,
+		provider.Reels: 32, provider.Avatar: 1} {
 		q := provider.Query{Platform: provider.Instagram, Type: kind, Username: "natgeo", Limit: 50}
 		got := walk(t, s, q)
 		if slices.Sort(got); len(got) != want || len(slices.Compact(got)) != want {
@@ -104,21 +109,23 @@ func TestMediaOfEachType(t *testing.T) {
 			t.Errorf("%s of nothing: %v", kind, got)
 		}
 	}
-	for _, q := range []provider.Query{{Platform: provider.Instagram, Type: provider.Stories}, {Platform: provider.Instagram, Type: provider.Highlights}, {Platform: provider.TikTok, Type: provider.Posts}} {
+	for _, q := range []provider.Query{{Platform: provider.Instagram, Type: provider.Stories},
+		{Platform: provider.Instagram, Type: provider.Highlights}, {Platform: provider.TikTok, Type: provider.Posts}} {
 		if _, err := s.ProfileMedia(t.Context(), q); !errors.Is(err, provider.ErrNotOffered) {
 			t.Errorf("%+v: %v", q, err)
 		}
 	}
-	if _, err := s.ProfileMedia(t.Context(), provider.Query{Platform: provider.Instagram, Type: provider.Posts, Username: "nobody", Limit: 1}); !errors.Is(err, provider.ErrNotFound) {
+	if _, err := s.ProfileMedia(t.Context(), provider.Query{Platform: provider.Instagram, Type: provider.Posts,
+		Username: "nobody", Limit: 1}); !errors.Is(err, provider.ErrNotFound) {
 		t.Error(err)
 	}
 }
 
-// Whatever the size of a page, a walk gives every item once and in order.
+// For any page size, paging returns every item once and in order.
 func TestPagesOfEverySize(t *testing.T) {
 	t.Parallel()
 	g := newGraph(t)
-	g.people["natgeo"] = person(mixed(60))
+	g.people["natgeo"] = person(mixedMedia(60))
 	s := g.source(1, nil)
 	q := provider.Query{Platform: provider.Instagram, Type: provider.Profile, Username: "natgeo", Limit: 1000}
 	want := walk(t, s, q)
@@ -154,7 +161,8 @@ func TestCursorsOfOthers(t *testing.T) {
 	g.people["natgeo"] = person(nil)
 	s := g.source(1, nil)
 	for _, cursor := range []string{"a){id}", "a~b)", "a~b~c", " ", "ä", strings.Repeat("a", 1001)} {
-		_, err := s.ProfileMedia(t.Context(), provider.Query{Platform: provider.Instagram, Type: provider.Posts, Username: "natgeo", Limit: 1, Cursor: cursor})
+		_, err := s.ProfileMedia(t.Context(), provider.Query{Platform: provider.Instagram, Type: provider.Posts,
+			Username: "natgeo", Limit: 1, Cursor: cursor})
 		checkUnavailable(t, err, 0)
 	}
 	if len(g.asked) != 0 {
@@ -166,25 +174,27 @@ func TestFetch(t *testing.T) {
 	t.Parallel()
 	var file bytes.Buffer
 	s := newGraph(t).source(1, func(o *Options) {
-		o.Public = func(_ context.Context, address string, most int64, into io.Writer) error {
+		o.FetchPublic = func(_ context.Context, address string, most int64, into io.Writer) error {
 			_, _ = fmt.Fprint(into, address, most)
 			return provider.ErrTooLarge
 		}
 	})
-	if err := s.Fetch(t.Context(), "https://cdn.example/", 7, &file); !errors.Is(err, provider.ErrTooLarge) || file.String() != "https://cdn.example/7" {
+	if err := s.Fetch(t.Context(), "https://cdn.example/", 7, &file); !errors.Is(err, provider.ErrTooLarge) ||
+		file.String() != "https://cdn.example/7" {
 		t.Errorf("%s, %v", file.String(), err)
 	}
 }
 
-// FuzzAnswer: whatever Instagram says, what is taken of it keeps the promises of provider.Account, provider.Post and
-// provider.Item, and the answer is not a panic.
+// FuzzAnswer checks that the results of any response satisfy the guarantees of provider.Account, provider.Post and
+// provider.Item.
 func FuzzAnswer(f *testing.F) {
-	f.Add([]byte(`{"business_discovery":{"id":"1","name":"\ud800","website":"x","followers_count":-1,"media":{"data":[{"id":"7","media_type":"VIDEO","like_count":1e99,"timestamp":"2026-11-21T09:30:00+0000","children":{"data":[null,{"id":"8"}]}}],"paging":{"cursors":{"after":"x"}}}}}`))
+	f.Add([]byte(
+		`{"business_discovery":{"id":"1","name":"\ud800","website":"x","followers_count":-1,"media":{"data":[{"id":"7","media_type":"VIDEO","like_count":1e99,"timestamp":"2026-11-21T09:30:00+0000","children":{"data":[null,{"id":"8"}]}}],"paging":{"cursors":{"after":"x"}}}}}`))
 	f.Add([]byte(`{"data":[{"id":"7"}]}`))
 	f.Add([]byte(`{"error":{"code":4}}`))
 	var body []byte
 	s, err := New(Options{
-		Accounts: []Account{{ID: "1", Token: "x"}}, Public: nowhere, Now: func() time.Time { return began },
+		Accounts: []Account{{ID: "1", Token: "x"}}, FetchPublic: nowhere, Now: func() time.Time { return began },
 		HTTP: &http.Client{Transport: answering(func() []byte { return body })},
 	})
 	if err != nil {
@@ -198,17 +208,20 @@ func FuzzAnswer(f *testing.F) {
 			t.Error("with an error come posts")
 		}
 		for _, post := range figures.Posts {
-			if len(post.ID) > 100 || post.ID == "" || post.TakenAt.After(began) || len([]rune(post.Caption)) > 10_000 || post.Likes != nil && *post.Likes < 0 {
+			if len(post.ID) > 100 || post.ID == "" || post.TakenAt.After(began) || len([]rune(post.Caption)) > 10_000 ||
+				post.Likes != nil && *post.Likes < 0 {
 				t.Errorf("taken: %+v", post)
 			}
 		}
-		page, _ := s.ProfileMedia(t.Context(), provider.Query{Platform: provider.Instagram, Type: provider.Profile, Username: "natgeo", Limit: 20})
+		page, _ := s.ProfileMedia(t.Context(), provider.Query{Platform: provider.Instagram, Type: provider.Profile,
+			Username: "natgeo", Limit: 20})
 		for _, item := range page.Items {
-			if item.ID == "" || !strings.HasPrefix(item.URL, "http") || item.Kind != provider.Image && item.Kind != provider.Video {
+			if item.ID == "" || !strings.HasPrefix(item.URL, "http") || item.Kind != provider.Image &&
+				item.Kind != provider.Video {
 				t.Errorf("taken: %+v", item)
 			}
 		}
-		_, _, _ = s.tagged(t.Context(), s.accounts.all[0], "1/top_media", 10)
+		_, _, _ = s.fetchPosts(t.Context(), s.accounts.all[0], "1/top_media", 10)
 	})
 }
 
@@ -216,5 +229,6 @@ func FuzzAnswer(f *testing.F) {
 type answering func() []byte
 
 func (a answering) RoundTrip(*http.Request) (*http.Response, error) {
-	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(bytes.NewReader(a()))}, nil
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(bytes.NewReader(a()))},
+		nil
 }

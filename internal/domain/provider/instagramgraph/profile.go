@@ -14,21 +14,21 @@ import (
 )
 
 const (
-	postsEach = 50  // asked for at once
-	maxPages  = 100 // of one profile or hashtag
+	pageSize = 50  // posts per request
+	maxPages = 100 // per profile or hashtag
 )
 
 const (
-	ofProfile = "id,username,name,biography,website,profile_picture_url,followers_count,follows_count,media_count"
-	ofPost    = "id,caption,media_type,media_product_type,permalink,timestamp,like_count,comments_count"
-	ofViews   = ",view_count"
+	profileFields = "id,username,name,biography,website,profile_picture_url,followers_count,follows_count,media_count"
+	postFields    = "id,caption,media_type,media_product_type,permalink,timestamp,like_count,comments_count"
+	viewsField    = ",view_count"
 )
 
-// nameForm keeps a name from changing the question that it stands in.
+// nameForm keeps a name from altering the query that contains it.
 var nameForm = regexp.MustCompile(`^[a-z0-9._]{1,30}$`)
 
-// Profile tells the public figures of a professional account. Errors are provider.ErrNotFound, also where the account is
-// a personal one, which Instagram does not tell apart, provider.ErrNotOffered and *provider.Unavailable.
+// Profile returns the public figures of a professional account. Errors are provider.ErrNotFound (also for personal
+// accounts, which Instagram does not distinguish), provider.ErrNotOffered and *provider.Unavailable.
 func (s *Source) Profile(ctx context.Context, q provider.ProfileQuery) (provider.ProfileFigures, error) {
 	if q.Platform != provider.Instagram {
 		return provider.ProfileFigures{}, provider.ErrNotOffered
@@ -37,7 +37,7 @@ func (s *Source) Profile(ctx context.Context, q provider.ProfileQuery) (provider
 		return provider.ProfileFigures{}, provider.ErrNotFound
 	}
 	var figures provider.ProfileFigures
-	err := s.each(ctx, func(one *account) error {
+	err := s.tryAccounts(ctx, func(one *account) error {
 		var err error
 		figures, err = s.profile(ctx, one, q)
 		return err
@@ -45,13 +45,16 @@ func (s *Source) Profile(ctx context.Context, q provider.ProfileQuery) (provider
 	return figures, err
 }
 
-// profile asks by one account for all that is wanted, page by page.
+// profile reads a profile through an account, page by page.
 func (s *Source) profile(ctx context.Context, one *account, q provider.ProfileQuery) (provider.ProfileFigures, error) {
-	posts := wire.Posts{Since: q.Since, Most: q.Most}
+	posts := wire.Posts{Since: q.Since, Limit: q.PostLimit}
 	cursor := ""
 	var figures provider.ProfileFigures
 	for page := range maxPages {
-		said, err := s.discover(ctx, one, q.Username, func() []string { return s.wanted(page == 0, q.Most, cursor) })
+		said, err := s.discover(ctx, one, q.Username, func() []string {
+			return s.profileQueryFields(page == 0,
+				q.PostLimit, cursor)
+		})
 		if err != nil {
 			return provider.ProfileFigures{}, err
 		}
@@ -59,34 +62,35 @@ func (s *Source) profile(ctx context.Context, one *account, q provider.ProfileQu
 		if page == 0 {
 			figures.Account = said.account(q.Username, now)
 		}
-		if cursor, err = said.Media.after(); err != nil {
+		if cursor, err = said.Media.nextCursor(); err != nil {
 			return provider.ProfileFigures{}, err
 		}
 		if !posts.Add(said.Media.posts(now)) || cursor == "" {
 			break
 		}
 	}
-	figures.Posts = posts.Newest()
+	figures.Posts = posts.NewestFirst()
 	return figures, nil
 }
 
-// wanted are the fields that are asked for: on the first page those of the profile, and the posts after a cursor.
-func (s *Source) wanted(first bool, most int, cursor string) []string {
+// profileQueryFields returns the fields to request: those of the profile on the first page, and the posts after a
+// cursor.
+func (s *Source) profileQueryFields(first bool, most int, cursor string) []string {
 	var fields []string
 	if first {
-		fields = []string{ofProfile}
+		fields = []string{profileFields}
 	}
 	if most <= 0 {
 		return fields
 	}
-	ofPosts := ofPost
-	if !s.viewless.Load() {
-		ofPosts += ofViews
+	ofPosts := postFields
+	if !s.noViews.Load() {
+		ofPosts += viewsField
 	}
-	return append(fields, expression(min(most, postsEach), cursor, ofPosts))
+	return append(fields, expression(min(most, pageSize), cursor, ofPosts))
 }
 
-// expression is the field of a profile's posts after a cursor, at most so many.
+// expression returns the field for a number of posts after a cursor.
 func expression(limit int, cursor, fields string) string {
 	after := ""
 	if cursor != "" {
@@ -95,8 +99,8 @@ func expression(limit int, cursor, fields string) string {
 	return fmt.Sprintf("media.limit(%d)%s{%s}", limit, after, fields)
 }
 
-// discovered is what business discovery tells of an account.
-type discovered struct {
+// businessAccount is the result of business discovery.
+type businessAccount struct {
 	ID        string     `json:"id"`
 	Name      string     `json:"name"`
 	Biography string     `json:"biography"`
@@ -105,35 +109,38 @@ type discovered struct {
 	Followers wire.Count `json:"followers_count"`
 	Follows   wire.Count `json:"follows_count"`
 	Posts     wire.Count `json:"media_count"`
-	Media     list       `json:"media"`
+	Media     mediaList  `json:"media"`
 }
 
-func (d discovered) account(username string, now time.Time) provider.Account {
+func (d businessAccount) account(username string, now time.Time) provider.Account {
 	return provider.Account{
-		Username: username, DisplayName: wire.Name(d.Name), Biography: wire.Text(d.Biography, wire.MaxText), Website: wire.Address(d.Website),
-		Followers: d.Followers.Told(), Follows: d.Follows.Told(), Posts: d.Posts.Told(), MeasuredAt: now,
+		Username: username, DisplayName: wire.SingleLine(d.Name), Biography: wire.Text(d.Biography, wire.MaxText),
+		Website:   wire.URL(d.Website),
+		Followers: d.Followers.Value(), Follows: d.Follows.Value(), Posts: d.Posts.Value(), MeasuredAt: now,
 	}
 }
 
-// discover asks for fields of a profile. A version of the API that has no views is asked again
-// without them, and from then on.
-func (s *Source) discover(ctx context.Context, one *account, username string, fields func() []string) (discovered, error) {
-	ask := func() (discovered, error) {
+// discover requests fields of a profile. If the API version has no view counts, it repeats the request without them and
+// remembers that.
+func (s *Source) discover(ctx context.Context, one *account, username string,
+	fields func() []string) (businessAccount, error) {
+	ask := func() (businessAccount, error) {
 		var said struct {
-			Discovered *discovered `json:"business_discovery"`
+			Discovered *businessAccount `json:"business_discovery"`
 		}
-		params := url.Values{"fields": {"business_discovery.username(" + username + "){" + strings.Join(fields(), ",") + "}"}}
+		params := url.Values{"fields": {"business_discovery.username(" + username + "){" + strings.Join(fields(), ",") +
+			"}"}}
 		if err := s.get(ctx, one, one.id, params, &said); err != nil {
-			return discovered{}, err
+			return businessAccount{}, err
 		}
 		if said.Discovered == nil {
-			return discovered{}, errNoAnswer
+			return businessAccount{}, errInvalidResponse
 		}
 		return *said.Discovered, nil
 	}
 	said, err := ask()
-	if f, ok := errors.AsType[*failure](err); ok && f.kind == noViews {
-		s.viewless.Store(true)
+	if f, ok := errors.AsType[*apiError](err); ok && f.kind == kindNoViews {
+		s.noViews.Store(true)
 		return ask()
 	}
 	return said, err

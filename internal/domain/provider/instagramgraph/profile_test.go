@@ -39,15 +39,21 @@ func TestProfile(t *testing.T) {
 	}
 	want := provider.ProfileFigures{
 		Account: provider.Account{
-			Username: "natgeo", DisplayName: "National Geographic", Biography: "We 🌍\nare here", Website: "https://example.com/",
+			Username: "natgeo", DisplayName: "National Geographic", Biography: "We 🌍\nare here",
+			Website:   "https://example.com/",
 			Followers: new(int64(280_000_000)), Follows: new(int64(130)), Posts: new(int64(30_000)), MeasuredAt: began,
 		},
 		Posts: []provider.Post{
-			{ID: "18000000", Format: provider.FormatCarousel, TakenAt: began, Caption: "Bread 0", URL: "https://www.instagram.com/p/0/", Comments: new(int64(0))},
-			{ID: "18000001", Format: provider.FormatReel, TakenAt: began.Add(-time.Hour), Caption: "Bread 1", URL: "https://www.instagram.com/p/1/", Likes: new(int64(101)), Comments: new(int64(1)), Views: new(int64(1001))},
-			{ID: "18000002", Format: provider.FormatVideo, TakenAt: began.Add(-2 * time.Hour), Caption: "Bread 2", URL: "https://www.instagram.com/p/2/", Likes: new(int64(102))},
+			{ID: "18000000", Format: provider.FormatCarousel, TakenAt: began, Caption: "Bread 0",
+				URL: "https://www.instagram.com/p/0/", Comments: new(int64(0))},
+			{ID: "18000001", Format: provider.FormatReel, TakenAt: began.Add(-time.Hour), Caption: "Bread 1",
+				URL: "https://www.instagram.com/p/1/", Likes: new(int64(101)), Comments: new(int64(1)),
+				Views: new(int64(1001))},
+			{ID: "18000002", Format: provider.FormatVideo, TakenAt: began.Add(-2 * time.Hour), Caption: "Bread 2",
+				URL: "https://www.instagram.com/p/2/", Likes: new(int64(102))},
 			{ID: "18000003", Likes: new(int64(103)), Comments: new(int64(3)), Views: new(int64(1003))},
-			{ID: "18000004", Format: provider.FormatImage, Caption: "Bread 4", URL: "https://www.instagram.com/p/4/", Likes: new(int64(104)), Comments: new(int64(4)), Views: new(int64(1004))},
+			{ID: "18000004", Format: provider.FormatImage, Caption: "Bread 4", URL: "https://www.instagram.com/p/4/",
+				Likes: new(int64(104)), Comments: new(int64(4)), Views: new(int64(1004))},
 		},
 	}
 	if diff := cmp.Diff(want, figures); diff != "" {
@@ -66,7 +72,8 @@ func TestProfilePages(t *testing.T) {
 		posts int
 		calls int
 	}{
-		{0, 0, 0, 1}, {3, 0, 3, 1}, {50, 0, 50, 1}, {51, 0, 51, 2}, {1000, 0, 130, 3}, {1000, 60 * time.Hour, 61, 2}, {1000, 49 * time.Hour, 50, 2}, {10, 60 * time.Hour, 10, 1},
+		{0, 0, 0, 1}, {3, 0, 3, 1}, {50, 0, 50, 1}, {51, 0, 51, 2}, {1000, 0, 130, 3}, {1000, 60 * time.Hour, 61, 2},
+		{1000, 49 * time.Hour, 50, 2}, {10, 60 * time.Hour, 10, 1},
 	} {
 		g.asked = nil
 		q := question(c.most)
@@ -95,7 +102,8 @@ func TestNoViews(t *testing.T) {
 	g.people["natgeo"] = person(media(1, func(_ int, post map[string]any) { delete(post, "view_count") }))
 	g.refuse = func(_ string, r *http.Request) (int, string) {
 		if strings.Contains(r.FormValue("fields"), "view_count") {
-			return http.StatusBadRequest, `{"error":{"message":"(#100) Tried accessing nonexisting field (view_count)","code":100}}`
+			return http.StatusBadRequest,
+				`{"error":{"message":"(#100) Tried accessing nonexisting field (view_count)","code":100}}`
 		}
 		return 0, ""
 	}
@@ -112,7 +120,8 @@ func TestProfilesThatAreNotTold(t *testing.T) {
 	t.Parallel()
 	g := newGraph(t)
 	s := g.source(1, nil)
-	for name, want := range map[string]error{"nobody": provider.ErrNotFound, "a){id}": provider.ErrNotFound, "": provider.ErrNotFound} {
+	for name, want := range map[string]error{"nobody": provider.ErrNotFound, "a){id}": provider.ErrNotFound,
+		"": provider.ErrNotFound} {
 		q := question(1)
 		q.Username = name
 		if _, err := s.Profile(t.Context(), q); !errors.Is(err, want) {
@@ -122,17 +131,19 @@ func TestProfilesThatAreNotTold(t *testing.T) {
 	if len(g.asked) != 1 {
 		t.Errorf("it was asked for what is no name: %v", g.queries)
 	}
-	if _, err := s.Profile(t.Context(), provider.ProfileQuery{Platform: provider.TikTok, Username: "natgeo"}); !errors.Is(err, provider.ErrNotOffered) {
+	if _, err := s.Profile(t.Context(), provider.ProfileQuery{Platform: provider.TikTok,
+		Username: "natgeo"}); !errors.Is(err, provider.ErrNotOffered) {
 		t.Error(err)
 	}
 }
 
-// An answer that is none, whatever it is, is a failure and nothing that was made up.
+// Any invalid response is an error; nothing is made up.
 func TestAnswersThatAreNone(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{
-		``, `<html>natgeo`, `null`, `{}`, `[]`, `{"business_discovery":null}`, `{"error":{}}`, `{"error":{"code":1e300}}`, refusedText(1, 0), refusedText(2, 99), refusedText(100, 33),
-		`{"business_discovery":{}}` + strings.Repeat(" ", maxAnswer),
+		``, `<html>natgeo`, `null`, `{}`, `[]`, `{"business_discovery":null}`, `{"error":{}}`,
+		`{"error":{"code":1e300}}`, errorText(1, 0), errorText(2, 99), errorText(100, 33),
+		`{"business_discovery":{}}` + strings.Repeat(" ", maxResponseBytes),
 	} {
 		g := newGraph(t)
 		g.refuse = func(string, *http.Request) (int, string) { return http.StatusOK, body }
@@ -151,7 +162,8 @@ func TestEndlessList(t *testing.T) {
 	posts := media(2, nil)
 	g.people["natgeo"] = person(posts)
 	g.refuse = func(string, *http.Request) (int, string) {
-		return http.StatusOK, `{"business_discovery":{"id":"1","media":{"data":[{"id":"7"}],"paging":{"cursors":{"after":"again"}}}}}`
+		return http.StatusOK,
+			`{"business_discovery":{"id":"1","media":{"data":[{"id":"7"}],"paging":{"cursors":{"after":"again"}}}}}`
 	}
 	figures, err := g.source(1, nil).Profile(t.Context(), question(1000))
 	if err != nil || len(figures.Posts) != 1 || len(g.asked) != 2 {
@@ -164,7 +176,8 @@ func TestCursorsThatAreNone(t *testing.T) {
 	t.Parallel()
 	g := newGraph(t)
 	g.refuse = func(string, *http.Request) (int, string) {
-		return http.StatusOK, `{"business_discovery":{"id":"1","media":{"data":[{"id":"7"}],"paging":{"cursors":{"after":"a){id}"}}}}}`
+		return http.StatusOK,
+			`{"business_discovery":{"id":"1","media":{"data":[{"id":"7"}],"paging":{"cursors":{"after":"a){id}"}}}}}`
 	}
 	_, err := g.source(1, nil).Profile(t.Context(), question(1000))
 	checkUnavailable(t, err, 0)

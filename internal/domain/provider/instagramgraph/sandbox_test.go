@@ -11,8 +11,8 @@ import (
 	"pressroom/internal/testkit"
 )
 
-// boxed asks the sandbox's Instagram by so many of an operator's accounts.
-func boxed(t *testing.T, clock *testkit.Clock, accounts int) *Source {
+// newSandboxSource asks the sandbox's Instagram by so many of an operator's accounts.
+func newSandboxSource(t *testing.T, clock *testkit.Clock, accounts int) *Source {
 	t.Helper()
 	over := func(time.Duration) <-chan time.Time {
 		c := make(chan time.Time)
@@ -33,7 +33,8 @@ func boxed(t *testing.T, clock *testkit.Clock, accounts int) *Source {
 		t.Fatal(err)
 	}
 	opts := Options{
-		URL: front.URL + "/instagram/facebook", Hashtags: true, Shelf: NewShelves(testkit.Open(t, testkit.SQLite(t), clock)), Now: clock.Now, Public: nowhere,
+		URL: front.URL + "/instagram/facebook", Hashtags: true, HashtagStore: NewDBHashtagStore(testkit.Open(t,
+			testkit.SQLite(t), clock)), Now: clock.Now, FetchPublic: nowhere,
 	}
 	for _, one := range operated {
 		opts.Accounts = append(opts.Accounts, Account{ID: one.ID, Token: one.Token})
@@ -47,19 +48,21 @@ func boxed(t *testing.T, clock *testkit.Clock, accounts int) *Source {
 
 func TestSandboxProfiles(t *testing.T) {
 	t.Parallel()
-	s := boxed(t, testkit.NewClock(began), 1)
+	s := newSandboxSource(t, testkit.NewClock(began), 1)
 	for _, name := range []string{"natgeo", "slow.bread", "bakery"} {
-		q := provider.ProfileQuery{Platform: provider.Instagram, Username: name, Most: 1000}
+		q := provider.ProfileQuery{Platform: provider.Instagram, Username: name, PostLimit: 1000}
 		figures, err := s.Profile(t.Context(), q)
 		if err != nil {
 			t.Fatal(err)
 		}
 		a := figures.Account
-		if a.Followers == nil || a.Follows == nil || a.Posts == nil || a.DisplayName == "" || int64(len(figures.Posts)) != *a.Posts {
+		if a.Followers == nil || a.Follows == nil || a.Posts == nil || a.DisplayName == "" ||
+			int64(len(figures.Posts)) != *a.Posts {
 			t.Errorf("%s: %+v with %d posts", name, a, len(figures.Posts))
 		}
 		for i, post := range figures.Posts {
-			if post.Format == "" || post.TakenAt.IsZero() || post.URL == "" || post.Comments == nil || i > 0 && post.TakenAt.After(figures.Posts[i-1].TakenAt) {
+			if post.Format == "" || post.TakenAt.IsZero() || post.URL == "" || post.Comments == nil || i > 0 &&
+				post.TakenAt.After(figures.Posts[i-1].TakenAt) {
 				t.Errorf("%s: post %d: %+v", name, i, post)
 			}
 		}
@@ -68,20 +71,23 @@ func TestSandboxProfiles(t *testing.T) {
 			t.Errorf("%s: %d posts since the 21st, %v", name, len(since.Posts), err)
 		}
 	}
-	for name, want := range map[string]error{"missing.you": provider.ErrNotFound, "private.me": provider.ErrNotFound, "empty.room": nil} {
-		figures, err := s.Profile(t.Context(), provider.ProfileQuery{Platform: provider.Instagram, Username: name, Most: 10})
+	for name, want := range map[string]error{"missing.you": provider.ErrNotFound, "private.me": provider.ErrNotFound,
+		"empty.room": nil} {
+		figures, err := s.Profile(t.Context(), provider.ProfileQuery{Platform: provider.Instagram, Username: name,
+			PostLimit: 10})
 		if !errors.Is(err, want) || len(figures.Posts) != 0 {
 			t.Errorf("%s: %v, %v", name, figures, err)
 		}
 	}
-	_, err := s.Profile(t.Context(), provider.ProfileQuery{Platform: provider.Instagram, Username: "error.me", Most: 10})
+	_, err := s.Profile(t.Context(), provider.ProfileQuery{Platform: provider.Instagram, Username: "error.me",
+		PostLimit: 10})
 	checkUnavailable(t, err, 0)
 }
 
 func TestSandboxHashtags(t *testing.T) {
 	t.Parallel()
 	clock := testkit.NewClock(began)
-	s := boxed(t, clock, 2)
+	s := newSandboxSource(t, clock, 2)
 	figures, err := s.Hashtag(t.Context(), tagQuestion("bread", 5000))
 	if err != nil {
 		t.Fatal(err)
@@ -105,24 +111,26 @@ func TestSandboxHashtags(t *testing.T) {
 func TestSandboxPlaces(t *testing.T) {
 	t.Parallel()
 	clock := testkit.NewClock(began)
-	s := boxed(t, clock, 1)
-	for i := range places {
-		if _, err := s.Hashtag(t.Context(), tagQuestion("bread"+string(rune('a'+i%26))+string(rune('a'+i/26)), 1)); err != nil {
+	s := newSandboxSource(t, clock, 1)
+	for i := range maxSlots {
+		if _, err := s.Hashtag(t.Context(), tagQuestion("bread"+string(rune('a'+i%26))+string(rune('a'+i/26)),
+			1)); err != nil {
 			t.Fatal(i, err)
 		}
 		clock.Advance(time.Minute)
 	}
 	_, err := s.Hashtag(t.Context(), tagQuestion("late", 1))
-	checkUnavailable(t, err, held+slack-places*time.Minute)
-	clock.Advance(held + slack - places*time.Minute)
-	if _, err := s.Hashtag(t.Context(), tagQuestion("late", 1)); err != nil || s.accounts.soonest(clock.Now(), true) != 0 {
+	checkUnavailable(t, err, slotDuration+slack-maxSlots*time.Minute)
+	clock.Advance(slotDuration + slack - maxSlots*time.Minute)
+	if _, err := s.Hashtag(t.Context(), tagQuestion("late", 1)); err != nil || s.accounts.untilNextAvailable(
+		clock.Now(), true) != 0 {
 		t.Errorf("a place that got free is not granted: %v", err)
 	}
 }
 
 func TestSandboxMedia(t *testing.T) {
 	t.Parallel()
-	s := boxed(t, testkit.NewClock(began), 1)
+	s := newSandboxSource(t, testkit.NewClock(began), 1)
 	q := provider.Query{Platform: provider.Instagram, Type: provider.Profile, Username: "bakery", Limit: 20}
 	seen := map[string]bool{}
 	for _, id := range walk(t, s, q) {

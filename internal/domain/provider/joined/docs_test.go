@@ -37,7 +37,8 @@ func TestSettingsOfTheGuide(t *testing.T) {
 	if len(accounts) != 2 || accounts[1].ID == "" || accounts[1].TokenEnv == "" || !all.Instagram.Hashtags {
 		t.Errorf("%+v", accounts)
 	}
-	if !all.TikTok.Eligible || all.TikTok.ClientKey == "" || all.TikTok.ClientSecretEnv == "" || all.Bridge.URL == "" || all.Bridge.TokenEnv == "" {
+	if !all.TikTok.Eligible || all.TikTok.ClientKey == "" || all.TikTok.ClientSecretEnv == "" || all.Bridge.URL == "" ||
+		all.Bridge.TokenEnv == "" {
 		t.Error("a setting of the guide is not taken")
 	}
 }

@@ -1,4 +1,5 @@
-// Package joined makes one source of several, in the operator's order: the next is asked only for what one never tells.
+// Package joined combines providers in the operator's order. A provider is only used for queries that earlier ones do
+// not offer.
 package joined
 
 import (
@@ -12,42 +13,42 @@ import (
 	"pressroom/internal/domain/provider"
 )
 
-// Figures is a source. What it never tells is provider.ErrNotOffered.
+// Figures is a provider. It returns provider.ErrNotOffered for unsupported queries.
 type Figures interface {
 	Profile(ctx context.Context, q provider.ProfileQuery) (provider.ProfileFigures, error)
 	Hashtag(ctx context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error)
 }
 
-// Media is a source that has profiles' media too.
+// Media is a provider that also has profile media.
 type Media interface {
 	ProfileMedia(ctx context.Context, q provider.Query) (provider.Page, error)
 	Fetch(ctx context.Context, address string, most int64, into io.Writer) error
 }
 
-// Named is a source under a name, which stands in what is kept of its media: it has to stay the same.
+// Named is a provider with a name, which prefixes stored URLs and cursors and must not change.
 type Named struct {
-	Name   string // of letters, digits and _; neither http nor https
+	Name   string // lowercase letters, digits and _; not http or https
 	Source Figures
 }
 
-// Source is several sources.
+// Source combines providers.
 type Source struct{ all []Named }
 
 var nameForm = regexp.MustCompile(`^[a-z][a-z0-9_]{0,39}$`)
 
-// New joins sources. Names that cannot be told apart from what they stand before, or from one another, are an error.
+// New combines providers. Names must be unique and must not look like a URL scheme.
 func New(all ...Named) (*Source, error) {
 	seen := map[string]bool{"http": true, "https": true}
 	for _, one := range all {
 		if !nameForm.MatchString(one.Name) || seen[one.Name] || one.Source == nil {
-			return nil, fmt.Errorf("the source %q has no name of its own, or is none", one.Name)
+			return nil, fmt.Errorf("provider %q: missing, or invalid or duplicate name", one.Name)
 		}
 		seen[one.Name] = true
 	}
 	return &Source{all}, nil
 }
 
-// Profile is what the first source tells that tells it at all.
+// Profile returns the result of the first provider that offers it.
 func (s *Source) Profile(ctx context.Context, q provider.ProfileQuery) (provider.ProfileFigures, error) {
 	for _, one := range s.all {
 		figures, err := one.Source.Profile(ctx, q)
@@ -58,7 +59,7 @@ func (s *Source) Profile(ctx context.Context, q provider.ProfileQuery) (provider
 	return provider.ProfileFigures{}, provider.ErrNotOffered
 }
 
-// Hashtag is what the first source tells that tells it at all.
+// Hashtag returns the result of the first provider that offers it.
 func (s *Source) Hashtag(ctx context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error) {
 	for _, one := range s.all {
 		figures, err := one.Source.Hashtag(ctx, q)
@@ -69,11 +70,11 @@ func (s *Source) Hashtag(ctx context.Context, q provider.HashtagQuery) (provider
 	return provider.HashtagFigures{}, provider.ErrNotOffered
 }
 
-// ProfileMedia is what the first source has that has it at all; a further page is its too. Addresses and cursors begin
-// with the source's name, so that whoever keeps them needs to know no more, also after a restart.
+// ProfileMedia returns a page of the first provider that offers it; further pages come from the same one. URLs and
+// cursors are prefixed with the provider's name, so that they work after a restart.
 func (s *Source) ProfileMedia(ctx context.Context, q provider.Query) (provider.Page, error) {
 	further := q.Cursor != ""
-	name, cursor := s.split(q.Cursor)
+	name, cursor := s.splitName(q.Cursor)
 	q.Cursor = cursor
 	for _, one := range s.all {
 		media, has := one.Source.(Media)
@@ -84,16 +85,16 @@ func (s *Source) ProfileMedia(ctx context.Context, q provider.Query) (provider.P
 		if errors.Is(err, provider.ErrNotOffered) {
 			continue
 		}
-		return one.sign(page), err
+		return one.prefixAddresses(page), err
 	}
 	if further && name == "" {
-		return provider.Page{}, errForgotten
+		return provider.Page{}, errUnknownSource
 	}
 	return provider.Page{}, provider.ErrNotOffered
 }
 
-// sign writes the source's name before what is kept of a page.
-func (n Named) sign(page provider.Page) provider.Page {
+// prefixAddresses prefixes the URLs and the cursor of a page with the provider's name.
+func (n Named) prefixAddresses(page provider.Page) provider.Page {
 	for i := range page.Items {
 		page.Items[i].URL = n.Name + ":" + page.Items[i].URL
 	}
@@ -103,12 +104,12 @@ func (n Named) sign(page provider.Page) provider.Page {
 	return page
 }
 
-var errForgotten = &provider.Unavailable{Err: errors.New("the source that this is of is not joined any more")}
+var errUnknownSource = &provider.Unavailable{Err: errors.New("the provider of this item is no longer configured")}
 
-// split takes the name of a source off what is kept of its media. What has none is from before there were several, and
-// is that of the only source that has media, if there is one alone.
-func (s *Source) split(kept string) (string, string) {
-	name, rest, named := strings.Cut(kept, ":")
+// splitName splits a stored URL or cursor into provider name and rest. Without a prefix, from before there were several
+// providers, it belongs to the only one with media.
+func (s *Source) splitName(stored string) (string, string) {
+	name, rest, named := strings.Cut(stored, ":")
 	var holders []string
 	for _, one := range s.all {
 		if _, has := one.Source.(Media); has {
@@ -119,18 +120,18 @@ func (s *Source) split(kept string) (string, string) {
 		}
 	}
 	if len(holders) == 1 {
-		return holders[0], kept
+		return holders[0], stored
 	}
-	return "", kept
+	return "", stored
 }
 
-// Fetch writes the bytes of an item to into, by the source whose item it is. Its errors are that source's.
+// Fetch downloads a file from the provider of the item. Its errors are that provider's.
 func (s *Source) Fetch(ctx context.Context, address string, most int64, into io.Writer) error {
-	name, address := s.split(address)
+	name, address := s.splitName(address)
 	for _, one := range s.all {
 		if media, has := one.Source.(Media); has && one.Name == name {
 			return media.Fetch(ctx, address, most, into)
 		}
 	}
-	return errForgotten
+	return errUnknownSource
 }

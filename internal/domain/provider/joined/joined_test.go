@@ -12,36 +12,37 @@ import (
 	"pressroom/internal/domain/provider"
 )
 
-// teller is a source that tells what stands in it, or fails.
-type teller struct {
+// fakeFigures is a source that tells what stands in it, or fails.
+type fakeFigures struct {
 	name   string
 	figure error
 	asked  []string
 }
 
-func (t *teller) Profile(context.Context, provider.ProfileQuery) (provider.ProfileFigures, error) {
+func (t *fakeFigures) Profile(context.Context, provider.ProfileQuery) (provider.ProfileFigures, error) {
 	t.asked = append(t.asked, "profile")
 	return provider.ProfileFigures{Account: provider.Account{DisplayName: t.name}}, t.figure
 }
 
-func (t *teller) Hashtag(context.Context, provider.HashtagQuery) (provider.HashtagFigures, error) {
+func (t *fakeFigures) Hashtag(context.Context, provider.HashtagQuery) (provider.HashtagFigures, error) {
 	t.asked = append(t.asked, "hashtag")
 	return provider.HashtagFigures{Hashtag: t.name}, t.figure
 }
 
-// holder has media too.
-type holder struct {
-	teller
+// fakeMedia has media too.
+type fakeMedia struct {
+	fakeFigures
 
 	media error
 }
 
-func (h *holder) ProfileMedia(_ context.Context, q provider.Query) (provider.Page, error) {
+func (h *fakeMedia) ProfileMedia(_ context.Context, q provider.Query) (provider.Page, error) {
 	h.asked = append(h.asked, "media "+q.Cursor)
-	return provider.Page{Items: []provider.Item{{ID: "1", URL: "https://cdn.example/" + h.name + "?a=b:c"}}, Next: "after:" + q.Cursor}, h.media
+	return provider.Page{Items: []provider.Item{{ID: "1", URL: "https://cdn.example/" + h.name + "?a=b:c"}},
+		Next: "after:" + q.Cursor}, h.media
 }
 
-func (h *holder) Fetch(_ context.Context, address string, _ int64, into io.Writer) error {
+func (h *fakeMedia) Fetch(_ context.Context, address string, _ int64, into io.Writer) error {
 	_, err := io.WriteString(into, h.name+" "+address)
 	return err
 }
@@ -71,7 +72,7 @@ func TestTheNextIsAskedForWhatOneNeverTells(t *testing.T) {
 		{provider.ErrNotOffered, broken, "", broken},
 		{provider.ErrNotOffered, provider.ErrNotOffered, "", provider.ErrNotOffered},
 	} {
-		first, second := &teller{name: "first", figure: c.first}, &teller{name: "second", figure: c.second}
+		first, second := &fakeFigures{name: "first", figure: c.first}, &fakeFigures{name: "second", figure: c.second}
 		s := join(t, Named{"a", first}, Named{"b", second})
 		profile, err := s.Profile(t.Context(), provider.ProfileQuery{})
 		if !errors.Is(err, c.err) || err == nil && profile.Account.DisplayName != c.want {
@@ -90,20 +91,22 @@ func TestTheNextIsAskedForWhatOneNeverTells(t *testing.T) {
 	}
 }
 
-// A page, the one after it and its files come from one source, whatever the order has become meanwhile.
+// All pages and files of a query come from one provider, even if the order changes.
 func TestMediaStayWithTheirSource(t *testing.T) {
 	t.Parallel()
-	figures := &teller{name: "figures"}
-	stories, posts := &holder{teller: teller{name: "stories"}, media: provider.ErrNotOffered}, &holder{teller: teller{name: "posts"}}
+	figures := &fakeFigures{name: "figures"}
+	stories, posts := &fakeMedia{fakeFigures: fakeFigures{name: "stories"}, media: provider.ErrNotOffered},
+		&fakeMedia{fakeFigures: fakeFigures{name: "posts"}}
 	s := join(t, Named{"figures", figures}, Named{"stories", stories}, Named{"posts", posts})
 	page, err := s.ProfileMedia(t.Context(), provider.Query{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(provider.Page{Items: []provider.Item{{ID: "1", URL: "posts:https://cdn.example/posts?a=b:c"}}, Next: "posts:after:"}, page); diff != "" {
+	if diff := cmp.Diff(provider.Page{Items: []provider.Item{{ID: "1", URL: "posts:https://cdn.example/posts?a=b:c"}},
+		Next: "posts:after:"}, page); diff != "" {
 		t.Error(diff)
 	}
-	other := &holder{teller: teller{name: "other"}}
+	other := &fakeMedia{fakeFigures: fakeFigures{name: "other"}}
 	s = join(t, Named{"other", other}, Named{"posts", posts})
 	if _, err := s.ProfileMedia(t.Context(), provider.Query{Cursor: page.Next}); err != nil || len(other.asked) != 0 {
 		t.Errorf("%v, the other was asked %v", err, other.asked)
@@ -112,7 +115,8 @@ func TestMediaStayWithTheirSource(t *testing.T) {
 		t.Error(diff)
 	}
 	var file bytes.Buffer
-	if err := s.Fetch(t.Context(), page.Items[0].URL, 9, &file); err != nil || file.String() != "posts https://cdn.example/posts?a=b:c" {
+	if err := s.Fetch(t.Context(), page.Items[0].URL, 9, &file); err != nil ||
+		file.String() != "posts https://cdn.example/posts?a=b:c" {
 		t.Errorf("%q, %v", file.String(), err)
 	}
 }
@@ -120,13 +124,15 @@ func TestMediaStayWithTheirSource(t *testing.T) {
 // What was kept when there was one source alone is still that one's.
 func TestWhatHasNoName(t *testing.T) {
 	t.Parallel()
-	one, two := &holder{teller: teller{name: "one"}}, &holder{teller: teller{name: "two"}}
-	s := join(t, Named{"figures", &teller{}}, Named{"one", one})
+	one, two := &fakeMedia{fakeFigures: fakeFigures{name: "one"}}, &fakeMedia{fakeFigures: fakeFigures{name: "two"}}
+	s := join(t, Named{"figures", &fakeFigures{}}, Named{"one", one})
 	var file bytes.Buffer
-	if err := s.Fetch(t.Context(), "https://cdn.example/x", 9, &file); err != nil || file.String() != "one https://cdn.example/x" {
+	if err := s.Fetch(t.Context(), "https://cdn.example/x", 9, &file); err != nil ||
+		file.String() != "one https://cdn.example/x" {
 		t.Errorf("%q, %v", file.String(), err)
 	}
-	if _, err := s.ProfileMedia(t.Context(), provider.Query{Cursor: "Y3Vyc29y"}); err != nil || one.asked[0] != "media Y3Vyc29y" {
+	if _, err := s.ProfileMedia(t.Context(), provider.Query{Cursor: "Y3Vyc29y"}); err != nil ||
+		one.asked[0] != "media Y3Vyc29y" {
 		t.Errorf("%v, %v", err, one.asked)
 	}
 	s = join(t, Named{"one", one}, Named{"two", two})
@@ -144,7 +150,7 @@ func TestWhatHasNoName(t *testing.T) {
 func TestNamesThatCannotBe(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"", "http", "https", "a:b", "A", "1", "twice"} {
-		if _, err := New(Named{"twice", &teller{}}, Named{name, &teller{}}); err == nil {
+		if _, err := New(Named{"twice", &fakeFigures{}}, Named{name, &fakeFigures{}}); err == nil {
 			t.Errorf("%q is a name", name)
 		}
 	}

@@ -30,7 +30,8 @@ func TestSandbox(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	figures, err := s.Profile(t.Context(), provider.ProfileQuery{Platform: provider.TikTok, Username: "slow.bread", Most: 30})
+	figures, err := s.Profile(t.Context(), provider.ProfileQuery{Platform: provider.TikTok, Username: "slow.bread",
+		PostLimit: 30})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,15 +39,17 @@ func TestSandbox(t *testing.T) {
 		t.Errorf("%+v with %d posts", figures.Account, len(figures.Posts))
 	}
 	for i, post := range figures.Posts {
-		if post.TakenAt.IsZero() || post.Views == nil || post.Shares == nil || i > 0 && post.TakenAt.After(figures.Posts[i-1].TakenAt) {
+		if post.TakenAt.IsZero() || post.Views == nil || post.Shares == nil || i > 0 &&
+			post.TakenAt.After(figures.Posts[i-1].TakenAt) {
 			t.Errorf("post %d: %+v", i, post)
 		}
 	}
 	ask := func(name string) error {
-		_, err := s.Profile(t.Context(), provider.ProfileQuery{Platform: provider.TikTok, Username: name, Most: 5})
+		_, err := s.Profile(t.Context(), provider.ProfileQuery{Platform: provider.TikTok, Username: name, PostLimit: 5})
 		return err
 	}
-	for name, want := range map[string]error{"missing.you": provider.ErrNotFound, "private.me": provider.ErrPrivate, "empty.room": nil} {
+	for name, want := range map[string]error{"missing.you": provider.ErrNotFound, "private.me": provider.ErrPrivate,
+		"empty.room": nil} {
 		if err := ask(name); !errors.Is(err, want) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -1,6 +1,6 @@
-// Package tiktokresearch asks TikTok's Research API for the public figures of profiles. TikTok gives it to non-profit
-// academic and independent researchers alone, so that the operator has to say that they are one. Nothing that comes back
-// is trusted.
+// Package tiktokresearch reads public figures of profiles from TikTok's Research API. TikTok grants it only to
+// non-profit academic and independent researchers, so the operator must confirm their eligibility. Responses are
+// untrusted.
 package tiktokresearch
 
 import (
@@ -17,70 +17,71 @@ import (
 )
 
 const (
-	defaultURL   = "https://open.tiktokapis.com"
-	answerWithin = 60 * time.Second // queries for videos take TikTok long
-	maxAnswer    = 8 << 20          // bytes
+	defaultURL       = "https://open.tiktokapis.com"
+	defaultTimeout   = 60 * time.Second // video queries are slow
+	maxResponseBytes = 8 << 20          // bytes
 )
 
-// Options say by which client TikTok is asked, and that it may be.
+// Options configures a Source.
 type Options struct {
-	// Eligible has to be true: the operator confirms to be a researcher of a non-profit academic institution, or an
-	// independent one, whom TikTok has approved for its Research API. TikTok gives it to no creators, advertisers and
+	// Eligible must be true. The operator confirms to be a researcher, at a non-profit academic institution or
+	// independent, whom TikTok has approved for its Research API. It is not available to creators, advertisers and
 	// businesses.
 	Eligible bool `json:"eligible"`
 	// ClientKey is the client key of the research project.
 	ClientKey string `json:"client_key"`
-	// ClientSecretEnv names the variable of the environment in which the client secret is.
+	// ClientSecretEnv is the environment variable with the client secret.
 	ClientSecretEnv string `json:"client_secret_env"`
-	// URL is the API's base address; TikTok's own where empty.
+	// URL is the API's base URL; default TikTok's.
 	URL string `json:"url"`
 
-	ClientSecret string           `json:"-"` // what ClientSecretEnv holds
-	HTTP         *http.Client     `json:"-"` // one with bounds of its own where nil; its redirects and cookies are not used
-	Timeout      time.Duration    `json:"-"` // for a whole answer; 60 s where 0
-	Now          func() time.Time `json:"-"` // time.Now where nil
+	ClientSecret string           `json:"-"` // value of ClientSecretEnv
+	HTTP         *http.Client     `json:"-"` // default: a client with limits; its redirects and cookies are not used
+	Timeout      time.Duration    `json:"-"` // per response; default 60 s
+	Now          func() time.Time `json:"-"` // default: time.Now
 }
 
-// Source asks TikTok. It is safe for use by many goroutines.
+// Source reads from TikTok. It is safe for concurrent use.
 type Source struct {
 	opts Options
 	base string
 	http *http.Client
 
-	mu    sync.Mutex
-	token token
-	rests time.Time // until then TikTok is left alone
+	mu          sync.Mutex
+	token       token
+	pausedUntil time.Time // no requests until then
 }
 
-// New makes a source. TikTok is not asked yet; settings that cannot be used are an error.
+// New returns a Source. It fails for invalid options, but sends no request.
 func New(opts Options) (*Source, error) {
 	if opts.URL == "" {
 		opts.URL = defaultURL
 	}
 	switch {
 	case !opts.Eligible:
-		return nil, errors.New("TikTok gives its Research API to non-profit researchers alone; it is used where \"eligible\": true confirms that you are one whom TikTok has approved")
-	case !wire.Base(opts.URL):
-		return nil, errors.New("the address of TikTok's API is not an absolute one of http or https")
+		return nil, errors.New("TikTok's Research API is only for approved non-profit researchers; set \"eligible\": " +
+			"true to confirm that you are one")
+	case !wire.IsBaseURL(opts.URL):
+		return nil, errors.New("the URL of TikTok's API must be absolute with scheme http or https")
 	case opts.ClientKey == "" || opts.ClientSecret == "":
-		return nil, errors.New("TikTok's Research API needs a client key and its secret")
+		return nil, errors.New("TikTok's Research API needs a client key and a client secret")
 	}
 	if opts.Timeout <= 0 {
-		opts.Timeout = answerWithin
+		opts.Timeout = defaultTimeout
 	}
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
-	return &Source{opts: opts, base: strings.TrimRight(opts.URL, "/"), http: wire.Client(opts.HTTP, nil)}, nil
+	return &Source{opts: opts, base: strings.TrimRight(opts.URL, "/"), http: wire.NewClient(opts.HTTP, nil)}, nil
 }
 
 func (s *Source) now() time.Time { return s.opts.Now().UTC() }
 
 var nameForm = regexp.MustCompile(`^[a-z0-9._]{1,30}$`)
 
-const ofUser = "display_name,bio_description,bio_url,follower_count,following_count,video_count"
+const userFields = "display_name,bio_description,bio_url,follower_count,following_count,video_count"
 
-// user is what TikTok tells of a profile.
+// user is a profile in TikTok's API.
 type user struct {
 	Name      string     `json:"display_name"`
 	Biography string     `json:"bio_description"`
@@ -90,8 +91,8 @@ type user struct {
 	Videos    wire.Count `json:"video_count"`
 }
 
-// Profile tells the public figures of a profile. Errors are provider.ErrNotFound, provider.ErrPrivate, provider.ErrNotOffered
-// and *provider.Unavailable.
+// Profile returns the public figures of a profile. Errors are provider.ErrNotFound, provider.ErrPrivate,
+// provider.ErrNotOffered and *provider.Unavailable.
 func (s *Source) Profile(ctx context.Context, q provider.ProfileQuery) (provider.ProfileFigures, error) {
 	if q.Platform != provider.TikTok {
 		return provider.ProfileFigures{}, provider.ErrNotOffered
@@ -100,21 +101,24 @@ func (s *Source) Profile(ctx context.Context, q provider.ProfileQuery) (provider
 		return provider.ProfileFigures{}, provider.ErrNotFound
 	}
 	var said user
-	if err := s.post(ctx, "/v2/research/user/info/", ofUser, map[string]any{"username": q.Username}, &said); err != nil {
+	if err := s.post(ctx, "/v2/research/user/info/", userFields, map[string]any{"username": q.Username},
+		&said); err != nil {
 		return provider.ProfileFigures{}, err
 	}
 	account := provider.Account{
-		Username: q.Username, DisplayName: wire.Name(said.Name), Biography: wire.Text(said.Biography, wire.MaxText), Website: wire.Address(said.Website),
-		Followers: said.Followers.Told(), Follows: said.Follows.Told(), Posts: said.Videos.Told(), MeasuredAt: s.now(),
+		Username: q.Username, DisplayName: wire.SingleLine(said.Name), Biography: wire.Text(said.Biography,
+			wire.MaxText), Website: wire.URL(said.Website),
+		Followers: said.Followers.Value(), Follows: said.Follows.Value(), Posts: said.Videos.Value(),
+		MeasuredAt: s.now(),
 	}
-	posts, err := s.videos(ctx, q, account.Posts)
+	posts, err := s.fetchVideos(ctx, q, account.Posts)
 	if err != nil {
 		return provider.ProfileFigures{}, err
 	}
 	return provider.ProfileFigures{Account: account, Posts: posts}, nil
 }
 
-// Hashtag is never told: the API finds videos by a hashtag, but knows neither its size nor what TikTok shows under it.
+// Hashtag is not offered: the API finds videos by hashtag, but has neither its size nor its top posts.
 func (s *Source) Hashtag(context.Context, provider.HashtagQuery) (provider.HashtagFigures, error) {
 	return provider.HashtagFigures{}, provider.ErrNotOffered
 }

@@ -73,11 +73,13 @@ func (r *research) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 
 func (r *research) answer(request *http.Request) (int, string) {
 	if request.URL.Path == "/v2/oauth/token/" {
-		if request.FormValue("client_key") != "key" || request.FormValue("client_secret") != secret || request.FormValue("grant_type") != "client_credentials" {
+		if request.FormValue("client_key") != "key" || request.FormValue("client_secret") != secret ||
+			request.FormValue("grant_type") != "client_credentials" {
 			return http.StatusUnauthorized, `{"error":"invalid_client","error_description":"` + secret + `"}`
 		}
 		r.tokens++
-		return http.StatusOK, fmt.Sprintf(`{"access_token":"clt.%d","expires_in":%d,"token_type":"Bearer"}`, r.tokens, r.life)
+		return http.StatusOK, fmt.Sprintf(`{"access_token":"clt.%d","expires_in":%d,"token_type":"Bearer"}`, r.tokens,
+			r.life)
 	}
 	if request.Header.Get("Authorization") != "Bearer clt."+strconv.Itoa(r.tokens) {
 		return http.StatusUnauthorized, failure("access_token_invalid", "")
@@ -107,7 +109,8 @@ func (r *research) query(body []byte) (int, string) {
 	_ = json.Unmarshal(body, &q)
 	first, err := time.Parse("20060102", q.Start)
 	last, err2 := time.Parse("20060102", q.End)
-	if errors.Join(err, err2) != nil || last.Sub(first) > 30*24*time.Hour || last.Before(first) || q.Most > 100 || (q.Cursor > 0) != (q.Search == "7") {
+	if errors.Join(err, err2) != nil || last.Sub(first) > 30*24*time.Hour || last.Before(first) || q.Most > 100 ||
+		(q.Cursor > 0) != (q.Search == "7") {
 		return http.StatusBadRequest, failure("invalid_params", string(body))
 	}
 	r.asked = append(r.asked, q.Start+" "+q.End+" "+strconv.Itoa(q.Cursor))
@@ -123,7 +126,9 @@ func (r *research) query(body []byte) (int, string) {
 	}
 	from := min(q.Cursor, len(found))
 	to := min(from+r.each, len(found))
-	return http.StatusOK, fmt.Sprintf(`{"data":{"videos":[%s],"cursor":%d,"has_more":%t,"search_id":"7"},"error":{"code":"ok"}}`, strings.Join(found[from:to], ","), to, to < len(found))
+	return http.StatusOK,
+		fmt.Sprintf(`{"data":{"videos":[%s],"cursor":%d,"has_more":%t,"search_id":"7"},"error":{"code":"ok"}}`,
+			strings.Join(found[from:to], ","), to, to < len(found))
 }
 
 // clip is a video of so many days before.
@@ -132,7 +137,7 @@ func clip(id int64, days int, more string) string {
 }
 
 func question(most int, since time.Time) provider.ProfileQuery {
-	return provider.ProfileQuery{Platform: provider.TikTok, Username: "khaby.lame", Most: most, Since: since}
+	return provider.ProfileQuery{Platform: provider.TikTok, Username: "khaby.lame", PostLimit: most, Since: since}
 }
 
 func TestProfile(t *testing.T) {
@@ -140,7 +145,8 @@ func TestProfile(t *testing.T) {
 	r := newResearch(t)
 	r.user = `{"display_name":"Khabane\nLame","bio_description":"If u wanna laugh 🙂","bio_url":"https://example.com/","follower_count":162000000,"following_count":80,"video_count":4,"likes_count":"many"}`
 	r.videos = []string{
-		clip(7080213458555737986, 2, `,"video_description":"Bread","like_count":10,"comment_count":0,"share_count":3,"view_count":1000,"video_duration":15,"hashtag_names":["Bread","cake"]`),
+		clip(7080213458555737986, 2,
+			`,"video_description":"Bread","like_count":10,"comment_count":0,"share_count":3,"view_count":1000,"video_duration":15,"hashtag_names":["Bread","cake"]`),
 		clip(7080213458555737987, 1, `,"like_count":-1,"video_duration":0`),
 		`{"id":7080213458555737988,"create_time":1e300}`, `{"id":"x"}`, `{}`, `null`, `7`,
 	}
@@ -152,14 +158,17 @@ func TestProfile(t *testing.T) {
 	link := "https://www.tiktok.com/@khaby.lame/video/"
 	want := provider.ProfileFigures{
 		Account: provider.Account{
-			Username: "khaby.lame", DisplayName: "Khabane Lame", Biography: "If u wanna laugh 🙂", Website: "https://example.com/",
+			Username: "khaby.lame", DisplayName: "Khabane Lame", Biography: "If u wanna laugh 🙂",
+			Website:   "https://example.com/",
 			Followers: new(int64(162_000_000)), Follows: new(int64(80)), Posts: new(int64(4)), MeasuredAt: began,
 		},
 		Posts: []provider.Post{
 			{ID: "7080213458555737987", TakenAt: began.AddDate(0, 0, -1), URL: link + "7080213458555737987"},
 			{
-				ID: "7080213458555737986", Format: provider.FormatVideo, TakenAt: began.AddDate(0, 0, -2), Caption: "Bread", URL: link + "7080213458555737986",
-				Hashtags: []string{"bread", "cake"}, Likes: new(int64(10)), Comments: new(int64(0)), Shares: new(int64(3)), Views: new(int64(1000)), Duration: 15 * time.Second,
+				ID: "7080213458555737986", Format: provider.FormatVideo, TakenAt: began.AddDate(0, 0, -2),
+				Caption: "Bread", URL: link + "7080213458555737986",
+				Hashtags: []string{"bread", "cake"}, Likes: new(int64(10)), Comments: new(int64(0)),
+				Shares: new(int64(3)), Views: new(int64(1000)), Duration: 15 * time.Second,
 			},
 		},
 	}
@@ -182,12 +191,16 @@ func TestWindows(t *testing.T) {
 		want    []int
 		windows []string
 	}{
-		"one month, in no order": {2, time.Time{}, `3`, []int{9, 1, 5}, []int{1, 5}, []string{"20261023 20261121 0", "20261023 20261121 2"}},
-		"as many as there are":   {9, time.Time{}, `2`, []int{1, 35}, []int{1, 35}, []string{"20261023 20261121 0", "20260923 20261022 0"}},
-		"since a moment":         {9, began.AddDate(0, 0, -31), `null`, []int{1, 31, 32}, []int{1, 31}, []string{"20261023 20261121 0", "20261021 20261022 0"}},
-		"since before a moment":  {9, began.AddDate(0, 0, -2).Add(time.Second), `null`, []int{1, 2}, []int{1}, []string{"20261119 20261121 0"}},
-		"none that are wanted":   {0, time.Time{}, `9`, []int{1}, nil, nil},
-		"since tomorrow":         {9, began.AddDate(0, 0, 1), `9`, []int{1}, nil, nil},
+		"one month, in no order": {2, time.Time{}, `3`, []int{9, 1, 5}, []int{1, 5}, []string{"20261023 20261121 0",
+			"20261023 20261121 2"}},
+		"as many as there are": {9, time.Time{}, `2`, []int{1, 35}, []int{1, 35}, []string{"20261023 20261121 0",
+			"20260923 20261022 0"}},
+		"since a moment": {9, began.AddDate(0, 0, -31), `null`, []int{1, 31, 32}, []int{1, 31},
+			[]string{"20261023 20261121 0", "20261021 20261022 0"}},
+		"since before a moment": {9, began.AddDate(0, 0, -2).Add(time.Second), `null`, []int{1, 2}, []int{1},
+			[]string{"20261119 20261121 0"}},
+		"none that are wanted": {0, time.Time{}, `9`, []int{1}, nil, nil},
+		"since tomorrow":       {9, began.AddDate(0, 0, 1), `9`, []int{1}, nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -207,7 +220,9 @@ func TestWindows(t *testing.T) {
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Error(diff)
 			}
-			if diff := cmp.Diff(c.windows, r.asked[1:], cmp.Transformer("nil", func(s []string) []string { return append([]string{}, s...) })); diff != "" {
+			if diff := cmp.Diff(c.windows, r.asked[1:], cmp.Transformer("nil", func(s []string) []string {
+				return append([]string{}, s...)
+			})); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -218,7 +233,8 @@ func TestWindows(t *testing.T) {
 func TestQuietProfile(t *testing.T) {
 	t.Parallel()
 	r := newResearch(t)
-	if _, err := r.source(nil).Profile(t.Context(), question(100, time.Time{})); err != nil || len(r.asked) != 1+mostWindows {
+	if _, err := r.source(nil).Profile(t.Context(), question(100, time.Time{})); err != nil ||
+		len(r.asked) != 1+maxWindows {
 		t.Errorf("%d calls, %v", len(r.asked), err)
 	}
 }
@@ -235,7 +251,7 @@ func TestTokens(t *testing.T) {
 	}
 	ask(1)
 	ask(1)
-	r.clock.Advance(2*time.Hour - early)
+	r.clock.Advance(2*time.Hour - tokenMargin)
 	ask(2)
 	s.token.text = "clt.dead"
 	ask(3)
@@ -260,7 +276,8 @@ func checkUnavailable(t *testing.T, err error, after time.Duration) {
 		t.Errorf("%v", err)
 	case u.After != after:
 		t.Errorf("to be left alone for %s, want %s: %v", u.After, after, err)
-	case strings.Contains(err.Error(), "khaby") || strings.Contains(err.Error(), secret) || strings.Contains(err.Error(), "clt."):
+	case strings.Contains(err.Error(), "khaby") || strings.Contains(err.Error(), secret) ||
+		strings.Contains(err.Error(), "clt."):
 		t.Errorf("the error repeats what was sent: %v", err)
 	}
 }
@@ -274,13 +291,18 @@ func TestRefusals(t *testing.T) {
 		want   error // nil for *provider.Unavailable
 		after  time.Duration
 	}{
-		"not there":         {http.StatusBadRequest, failure("invalid_params", "cannot find the user khaby.lame"), provider.ErrNotFound, 0},
-		"not there either":  {http.StatusOK, failure("invalid_params", "The user cannot be found, or is not public"), provider.ErrNotFound, 0},
-		"private":           {http.StatusBadRequest, failure("invalid_params", "The user is private"), provider.ErrPrivate, 0},
-		"a bad question":    {http.StatusBadRequest, failure("invalid_params", "khaby.lame: field not found"), nil, 0},
-		"no scope":          {http.StatusUnauthorized, failure("scope_not_authorized", "user not found"), nil, 0},
-		"too often":         {http.StatusTooManyRequests, failure("rate_limit_exceeded", "khaby.lame"), nil, usualRest},
-		"too often, a wait": {http.StatusTooManyRequests, failure("rate_limit_exceeded", "wait"), nil, 90 * time.Second},
+		"not there": {http.StatusBadRequest, failure("invalid_params", "cannot find the user khaby.lame"),
+			provider.ErrNotFound, 0},
+		"not there either": {http.StatusOK, failure("invalid_params", "The user cannot be found, or is not public"),
+			provider.ErrNotFound, 0},
+		"private": {http.StatusBadRequest, failure("invalid_params", "The user is private"),
+			provider.ErrPrivate, 0},
+		"a bad question": {http.StatusBadRequest, failure("invalid_params", "khaby.lame: field not found"), nil, 0},
+		"no scope":       {http.StatusUnauthorized, failure("scope_not_authorized", "user not found"), nil, 0},
+		"too often": {http.StatusTooManyRequests, failure("rate_limit_exceeded", "khaby.lame"), nil,
+			defaultPause},
+		"too often, a wait": {http.StatusTooManyRequests, failure("rate_limit_exceeded", "wait"), nil,
+			90 * time.Second},
 		"the day's queries": {http.StatusTooManyRequests, failure("daily_quota_limit_exceeded", "wait"), nil, midnight},
 		"broken":            {http.StatusInternalServerError, failure("internal_error", "user not found"), nil, 0},
 		"not JSON":          {http.StatusOK, `<html>khaby.lame`, nil, 0},
@@ -321,7 +343,7 @@ func TestRest(t *testing.T) {
 		calls++
 		return http.StatusTooManyRequests, failure("daily_quota_limit_exceeded", "")
 	}
-	s.token.text, s.token.ends = "clt.0", began.Add(100*time.Hour)
+	s.token.text, s.token.expiresAt = "clt.0", began.Add(100*time.Hour)
 	for range 3 {
 		_, err := s.Profile(t.Context(), question(1, time.Time{}))
 		checkUnavailable(t, err, 14*time.Hour+30*time.Minute)
@@ -346,7 +368,7 @@ func TestWrongSecret(t *testing.T) {
 	r.refuse = func(string) (int, string) { calls++; return 0, "" }
 	for range 2 {
 		_, err := s.Profile(t.Context(), question(1, time.Time{}))
-		checkUnavailable(t, err, usualRest)
+		checkUnavailable(t, err, defaultPause)
 	}
 	if calls != 1 {
 		t.Errorf("TikTok was asked %d times", calls)
@@ -358,7 +380,8 @@ func TestEndlessWindow(t *testing.T) {
 	r := newResearch(t)
 	r.refuse = func(path string) (int, string) {
 		if path == "/v2/research/video/query/" {
-			return http.StatusOK, `{"data":{"videos":[],"cursor":100,"has_more":true,"search_id":"7"},"error":{"code":"ok"}}`
+			return http.StatusOK,
+				`{"data":{"videos":[],"cursor":100,"has_more":true,"search_id":"7"},"error":{"code":"ok"}}`
 		}
 		return 0, ""
 	}
@@ -369,13 +392,16 @@ func TestEndlessWindow(t *testing.T) {
 func TestWhatIsNeverTold(t *testing.T) {
 	t.Parallel()
 	s := newResearch(t).source(nil)
-	if _, err := s.Hashtag(t.Context(), provider.HashtagQuery{Platform: provider.TikTok, Hashtag: "bread"}); !errors.Is(err, provider.ErrNotOffered) {
+	if _, err := s.Hashtag(t.Context(), provider.HashtagQuery{Platform: provider.TikTok, Hashtag: "bread"}); !errors.Is(
+		err, provider.ErrNotOffered) {
 		t.Error(err)
 	}
-	if _, err := s.Profile(t.Context(), provider.ProfileQuery{Platform: provider.Instagram, Username: "natgeo"}); !errors.Is(err, provider.ErrNotOffered) {
+	if _, err := s.Profile(t.Context(), provider.ProfileQuery{Platform: provider.Instagram,
+		Username: "natgeo"}); !errors.Is(err, provider.ErrNotOffered) {
 		t.Error(err)
 	}
-	if _, err := s.Profile(t.Context(), provider.ProfileQuery{Platform: provider.TikTok, Username: "a b"}); !errors.Is(err, provider.ErrNotFound) {
+	if _, err := s.Profile(t.Context(), provider.ProfileQuery{Platform: provider.TikTok, Username: "a b"}); !errors.Is(
+		err, provider.ErrNotFound) {
 		t.Error(err)
 	}
 }
@@ -400,9 +426,10 @@ func TestOptionsThatCannotBe(t *testing.T) {
 	}
 }
 
-// FuzzAnswer: whatever TikTok says, what is taken of it keeps the promises of provider.Account and provider.Post.
+// FuzzAnswer checks that the results of any response satisfy the guarantees of provider.Account and provider.Post.
 func FuzzAnswer(f *testing.F) {
-	f.Add([]byte(`{"data":{"display_name":"\ud800","videos":[{"id":7,"create_time":1700000000,"like_count":1e99,"video_duration":1e300,"hashtag_names":["a"]},null],"cursor":1,"has_more":true,"search_id":"7"},"error":{"code":"ok"}}`))
+	f.Add([]byte(
+		`{"data":{"display_name":"\ud800","videos":[{"id":7,"create_time":1700000000,"like_count":1e99,"video_duration":1e300,"hashtag_names":["a"]},null],"cursor":1,"has_more":true,"search_id":"7"},"error":{"code":"ok"}}`))
 	f.Add([]byte(`{"error":{"code":"rate_limit_exceeded"}}`))
 	var body []byte
 	s, err := New(Options{
@@ -413,14 +440,15 @@ func FuzzAnswer(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, said []byte) {
-		body, s.rests = said, time.Time{}
+		body, s.pausedUntil = said, time.Time{}
 		s.token = token{"clt.0", began.Add(time.Hour)}
 		figures, err := s.Profile(t.Context(), question(10, began.AddDate(0, 0, -20)))
 		if err != nil && figures.Posts != nil || len(figures.Posts) > 10 {
 			t.Errorf("%d posts, %v", len(figures.Posts), err)
 		}
 		for _, post := range figures.Posts {
-			if post.ID == "" || len(post.ID) > 100 || post.TakenAt.After(began) || post.Duration < 0 || post.Likes != nil && *post.Likes < 0 {
+			if post.ID == "" || len(post.ID) > 100 || post.TakenAt.After(began) || post.Duration < 0 ||
+				post.Likes != nil && *post.Likes < 0 {
 				t.Errorf("taken: %+v", post)
 			}
 		}
@@ -431,5 +459,6 @@ func FuzzAnswer(f *testing.F) {
 type answering func() []byte
 
 func (a answering) RoundTrip(*http.Request) (*http.Response, error) {
-	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(bytes.NewReader(a()))}, nil
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(bytes.NewReader(a()))},
+		nil
 }

@@ -7,55 +7,55 @@ import (
 	"pressroom/internal/domain/provider"
 )
 
-// Posts gathers a profile's or a hashtag's posts page by page.
+// Posts collects posts page by page.
 type Posts struct {
-	Since time.Time // those before it are not wanted
-	Most  int       // so many at most
+	Since time.Time // oldest posts to collect
+	Limit int       // maximum number
 
-	taken []provider.Post
-	seen  map[string]bool
-	cut   bool
+	posts     []provider.Post
+	seen      map[string]bool
+	truncated bool
 }
 
-// Full tells whether there are as many as are wanted.
-func (p *Posts) Full() bool { return len(p.taken) >= p.Most }
+// IsFull reports whether the limit is reached.
+func (p *Posts) IsFull() bool { return len(p.posts) >= p.Limit }
 
-// Cut tells whether some were left out for there were enough.
-func (p *Posts) Cut() bool { return p.cut }
+// IsTruncated reports whether posts were dropped because of the limit.
+func (p *Posts) IsTruncated() bool { return p.truncated }
 
-// Add takes a page, each post once. It is false where further pages are not needed: there are enough, the page ends
-// before Since, or it brought nothing new.
+// Add adds the new posts of a page. It reports false if further pages are not needed: the limit is reached, the page
+// ends before Since, or has nothing new.
 func (p *Posts) Add(page []provider.Post) bool {
 	if p.seen == nil {
 		p.seen = map[string]bool{}
 	}
-	brought := false
+	added := false
 	for _, post := range page {
 		if p.seen[post.ID] {
 			continue
 		}
-		brought, p.seen[post.ID] = true, true
+		added, p.seen[post.ID] = true, true
 		switch {
-		case p.early(post):
-		case p.Full():
-			p.cut = true
+		case p.isTooOld(post):
+		case p.IsFull():
+			p.truncated = true
 		default:
-			p.taken = append(p.taken, post)
+			p.posts = append(p.posts, post)
 		}
 	}
-	return brought && !p.Full() && !p.early(page[len(page)-1])
+	return added && !p.IsFull() && !p.isTooOld(page[len(page)-1])
 }
 
-// early tells whether a post is known to be older than what is wanted.
-func (p *Posts) early(post provider.Post) bool {
+// isTooOld reports whether a post is known to be before Since.
+func (p *Posts) isTooOld(post provider.Post) bool {
 	return !post.TakenAt.IsZero() && post.TakenAt.Before(p.Since)
 }
 
-// Taken is what was gathered, in the order in which it came.
-func (p *Posts) Taken() []provider.Post { return p.taken }
+// All returns the posts in the order received.
+func (p *Posts) All() []provider.Post { return p.posts }
 
-// Newest is what was gathered, the newest first, and those without a time last.
-func (p *Posts) Newest() []provider.Post {
-	slices.SortStableFunc(p.taken, func(a, b provider.Post) int { return b.TakenAt.Compare(a.TakenAt) })
-	return p.taken
+// NewestFirst returns the posts, newest first and undated ones last.
+func (p *Posts) NewestFirst() []provider.Post {
+	slices.SortStableFunc(p.posts, func(a, b provider.Post) int { return b.TakenAt.Compare(a.TakenAt) })
+	return p.posts
 }

@@ -22,15 +22,16 @@ var now = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
 
 func TestCount(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]int64{"0": 0, "7": 7, "1e3": 1000, "7.0": 7, "999999999999999": 999_999_999_999_999} {
+	for text, want := range map[string]int64{"0": 0, "7": 7, "1e3": 1000, "7.0": 7,
+		"999999999999999": 999_999_999_999_999} {
 		var c Count
-		if err := json.Unmarshal([]byte(text), &c); err != nil || c.Told() == nil || *c.Told() != want {
-			t.Errorf("%s: %v, %v", text, c.Told(), err)
+		if err := json.Unmarshal([]byte(text), &c); err != nil || c.Value() == nil || *c.Value() != want {
+			t.Errorf("%s: %v, %v", text, c.Value(), err)
 		}
 	}
 	for _, text := range []string{"null", "-1", "1.5", "1e15", "1e400", `"7"`, "true", "[7]", "{}"} {
 		var c Count
-		if err := json.Unmarshal([]byte(text), &c); err != nil || c.Told() != nil {
+		if err := json.Unmarshal([]byte(text), &c); err != nil || c.Value() != nil {
 			t.Errorf("%s was told: %v", text, err)
 		}
 	}
@@ -40,12 +41,12 @@ func TestStamp(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 	for _, text := range []string{"2026-11-20T10:00:00Z", "2026-11-20T12:00:00+02:00", "2026-11-20T10:00:00+0000"} {
-		if got := Stamp(text, now); !got.Equal(at) || got.Location() != time.UTC {
+		if got := ParseTime(text, now); !got.Equal(at) || got.Location() != time.UTC {
 			t.Errorf("%s: %s", text, got)
 		}
 	}
 	for _, text := range []string{"", "yesterday", "2003-12-31T23:59:59Z", "2026-11-21T09:30:01Z", "1700000000"} {
-		if got := Stamp(text, now); !got.IsZero() {
+		if got := ParseTime(text, now); !got.IsZero() {
 			t.Errorf("%s: %s", text, got)
 		}
 	}
@@ -53,25 +54,27 @@ func TestStamp(t *testing.T) {
 
 func TestLength(t *testing.T) {
 	t.Parallel()
-	for seconds, want := range map[float64]time.Duration{1.5: 1500 * time.Millisecond, 0: 0, -1: 0, 86_401: 0, math.Inf(1): 0} {
-		if got := Length(seconds); got != want {
+	for seconds, want := range map[float64]time.Duration{1.5: 1500 * time.Millisecond, 0: 0, -1: 0, 86_401: 0,
+		math.Inf(1): 0} {
+		if got := VideoDuration(seconds); got != want {
 			t.Errorf("%g: %s", seconds, got)
 		}
 	}
-	if Length(math.NaN()) != 0 {
+	if VideoDuration(math.NaN()) != 0 {
 		t.Error("no number is a length")
 	}
 }
 
 func TestTexts(t *testing.T) {
 	t.Parallel()
-	if got := Name(" A\nname\x00 \xff"); got != "A name \uFFFD" {
+	if got := SingleLine(" A\nname\x00 \xff"); got != "A name \uFFFD" {
 		t.Errorf("%q", got)
 	}
-	if got := Address("https://a.example/\xff"); got != "" {
+	if got := URL("https://a.example/\xff"); got != "" {
 		t.Errorf("%q", got)
 	}
-	if diff := cmp.Diff([]string{"bread", "größe"}, Hashtags([]string{"#Bread", "bread", "Größe", "a b", "", "12"})); diff != "" {
+	if diff := cmp.Diff([]string{"bread", "größe"}, Hashtags([]string{"#Bread", "bread", "Größe", "a b", "",
+		"12"})); diff != "" {
 		t.Error(diff)
 	}
 	if got := Hashtags(strings.Split("a"+strings.Repeat(",a", 200), ",")); len(got) != 1 {
@@ -107,7 +110,7 @@ func ids(posts []provider.Post) string {
 
 func TestPosts(t *testing.T) {
 	t.Parallel()
-	posts := Posts{Since: time.Date(2026, 1, 10, 0, 0, 0, 0, time.UTC), Most: 4}
+	posts := Posts{Since: time.Date(2026, 1, 10, 0, 0, 0, 0, time.UTC), Limit: 4}
 	// An old post that is pinned to the top does not end the walk, nor is it taken.
 	if !posts.Add([]provider.Post{post("pinned", 1), post("a", 20), post("unknown", 0), post("b", 25)}) {
 		t.Error("there is no further page")
@@ -115,13 +118,13 @@ func TestPosts(t *testing.T) {
 	if posts.Add([]provider.Post{post("a", 20), post("b", 25)}) {
 		t.Error("a page that repeats the one before leads on")
 	}
-	if posts.Add([]provider.Post{post("c", 10), post("d", 9)}) || posts.Cut() {
+	if posts.Add([]provider.Post{post("c", 10), post("d", 9)}) || posts.IsTruncated() {
 		t.Error("it goes on behind the time that is wanted")
 	}
-	if got := ids(posts.Newest()); got != "b a c unknown" {
+	if got := ids(posts.NewestFirst()); got != "b a c unknown" {
 		t.Error(got)
 	}
-	if !posts.Full() || posts.Add([]provider.Post{post("e", 19)}) || !posts.Cut() || len(posts.Taken()) != 4 {
+	if !posts.IsFull() || posts.Add([]provider.Post{post("e", 19)}) || !posts.IsTruncated() || len(posts.All()) != 4 {
 		t.Error("there are more than are wanted")
 	}
 	if posts.Add(nil) {
@@ -133,17 +136,20 @@ func TestAsk(t *testing.T) {
 	t.Parallel()
 	mux := http.NewServeMux()
 	mux.HandleFunc("/answer", func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.UserAgent()) })
-	mux.HandleFunc("/moved", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/answer", http.StatusFound) })
+	mux.HandleFunc("/moved", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "/answer", http.StatusFound)
+	})
 	mux.HandleFunc("/cut", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 	server := httptest.NewServer(mux)
 	defer server.Close()
-	client := Client(nil, nil)
-	ask := func(path string, most int64) (Answer, error) {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+path+"?access_token=secret", http.NoBody)
+	client := NewClient(nil, nil)
+	ask := func(path string, most int64) (Response, error) {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+path+"?access_token=secret",
+			http.NoBody)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return Ask(client, request, most)
+		return Send(client, request, most)
 	}
 	if answer, err := ask("/answer", 9); err != nil || string(answer.Body) != "pressroom" {
 		t.Errorf("%s, %v", answer.Body, err)
@@ -153,7 +159,8 @@ func TestAsk(t *testing.T) {
 	}
 	for path, most := range map[string]int64{"/answer": 8, "/cut": 9} {
 		_, err := ask(path, most)
-		if _, ok := errors.AsType[*provider.Unavailable](err); !ok || strings.Contains(err.Error(), "secret") || strings.Contains(err.Error(), "127.0.0.1") {
+		if _, ok := errors.AsType[*provider.Unavailable](err); !ok || strings.Contains(err.Error(), "secret") ||
+			strings.Contains(err.Error(), "127.0.0.1") {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
@@ -169,10 +176,10 @@ func FuzzRead(f *testing.F) {
 			Count Count  `json:"count"`
 			Text  string `json:"text"`
 		}
-		if Read(text, &said) != json.Valid(text) {
+		if Decode(text, &said) != json.Valid(text) {
 			t.Errorf("%q", text)
 		}
-		if c := said.Count.Told(); c != nil && (*c < 0 || *c >= maxCount) {
+		if c := said.Count.Value(); c != nil && (*c < 0 || *c >= maxCount) {
 			t.Error(*c)
 		}
 	})

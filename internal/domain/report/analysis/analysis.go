@@ -1,6 +1,6 @@
-// Package analysis says what the public figures of a profile mean: how people react, what goes with more reactions,
-// how the profile grows, and how sure all of that is. It is pure: equal figures give equal answers, in whatever order
-// the posts come. The formulas, their reasons and their sources are in docs/scoring.md.
+// Package analysis analyzes the public figures of a profile: engagement, what is associated with more of it, growth,
+// and the confidence of each. It is a pure function that does not depend on the order of posts. docs/scoring.md
+// documents the formulas and their sources.
 package analysis
 
 import (
@@ -10,24 +10,24 @@ import (
 	"pressroom/internal/domain/report/result"
 )
 
-// ProfileInput is what is known of a profile.
+// ProfileInput holds the figures of a profile.
 type ProfileInput struct {
 	Account   provider.Account
 	Posts     []provider.Post // in any order
-	Snapshots []Snapshot      // in any order, the present measurement among them
+	Snapshots []Snapshot      // in any order, including the current measurement
 	Zone      *time.Location
 	At        time.Time // of the measurement
 }
 
-// Snapshot is the size of a profile at a time. A figure that was not told is nil.
+// Snapshot is the size of a profile at a time. Unknown figures are nil.
 type Snapshot struct {
 	At        time.Time
 	Followers *int64
 	Posts     *int64
 }
 
-// Analyze works out everything that can be told about a profile. It asks for no care in what it is given: figures
-// below zero count as not told, and a post told twice counts once.
+// Analyze returns everything that the figures support. Negative figures count as unknown, and duplicate posts count
+// once.
 func Analyze(in ProfileInput) result.Result {
 	all := prepare(in)
 	engagement := engagement(all)
@@ -37,7 +37,8 @@ func Analyze(in ProfileInput) result.Result {
 		BestTime:   effects.bestTime(),
 		Sections: result.Sections{
 			Times: effects.timesSection(), Formats: formatsSection(all, effects), Growth: growth(in.Snapshots, in.At),
-			Cadence: cadence(all), Hashtags: hashtagsSection(all, effects), Words: result.NewWords(all.words, len(all.posts), maxSectionWords),
+			Cadence: cadence(all), Hashtags: hashtagsSection(all, effects), Words: result.NewWords(all.words,
+				len(all.posts), maxSectionWords),
 		},
 		TopHashtags: []result.Hashtag{}, TopWords: []result.Word{},
 	}

@@ -21,14 +21,16 @@ import (
 func daily(count int, each func(i int, p *provider.Post)) []provider.Post {
 	posts := make([]provider.Post, count)
 	for i := range posts {
-		posts[i] = provider.Post{ID: fmt.Sprint(i), TakenAt: measuredAt.AddDate(0, 0, -10-i), Likes: new(int64(100 + i%7)), Comments: new(int64(5))}
+		posts[i] = provider.Post{ID: fmt.Sprint(i), TakenAt: measuredAt.AddDate(0, 0, -10-i),
+			Likes: new(int64(100 + i%7)), Comments: new(int64(5))}
 		each(i, &posts[i])
 	}
 	return posts
 }
 
 func analyzePosts(posts []provider.Post) result.Result {
-	return analysis.Analyze(analysis.ProfileInput{Account: provider.Account{Followers: new(int64(1000))}, Posts: posts, At: measuredAt})
+	return analysis.Analyze(analysis.ProfileInput{Account: provider.Account{Followers: new(int64(1000))}, Posts: posts,
+		At: measuredAt})
 }
 
 func TestNothingIsKnownOfAnEmptyProfile(t *testing.T) {
@@ -38,9 +40,9 @@ func TestNothingIsKnownOfAnEmptyProfile(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `{"engagement":{"basis":"measured","posts_analysed":0,"counts":[]},"top_hashtags":[],"top_words":[],"sections":{},"notes":[` +
-		`"The profile has no public posts that could be read.","The number of followers is not public, so there is no rate by followers.",` +
-		`"Growth is told from the second measurement on, half a day after the first or later.",` +
-		`"There is no score: it takes five posts that tell something, or growth, and neither is known."]}`
+		`"The profile has no readable public posts.","The number of followers is not public, so there is no engagement rate by followers.",` +
+		`"Growth needs a second measurement at least half a day after the first.",` +
+		`"There is no score: it needs five posts with figures, or growth."]}`
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Error(diff)
 	}
@@ -62,7 +64,8 @@ func TestWhichPostsCount(t *testing.T) {
 				if i < 3 {
 					p.Likes = nil
 				}
-			}), counts: []string{"likes", "comments"}, count: 5, note: "3 posts left out of engagement: not all",
+			}), counts: []string{"likes", "comments"}, count: 5,
+			note: "3 posts excluded from engagement: some reactions",
 		},
 		"likes hidden of most": {
 			posts: daily(8, func(i int, p *provider.Post) {
@@ -72,11 +75,13 @@ func TestWhichPostsCount(t *testing.T) {
 			}), counts: []string{"comments"}, count: 8,
 		},
 		"shares too": {
-			posts: daily(8, func(_ int, p *provider.Post) { p.Shares = new(int64(2)) }), counts: []string{"likes", "comments", "shares"}, count: 8,
+			posts: daily(8, func(_ int, p *provider.Post) { p.Shares = new(int64(2)) }), counts: []string{"likes",
+				"comments", "shares"}, count: 8,
 		},
 		"nothing told": {
-			posts: daily(8, func(_ int, p *provider.Post) { p.Likes, p.Comments = nil, new(int64(-1)) }), counts: []string{}, count: 0,
-			note: "8 posts left out of engagement: not all",
+			posts:  daily(8, func(_ int, p *provider.Post) { p.Likes, p.Comments = nil, new(int64(-1)) }),
+			counts: []string{}, count: 0,
+			note: "8 posts excluded from engagement: some reactions",
 		},
 		"young ones and one ahead": {
 			posts: daily(8, func(i int, p *provider.Post) {
@@ -88,20 +93,24 @@ func TestWhichPostsCount(t *testing.T) {
 				case 2:
 					p.TakenAt = measuredAt.Add(-48 * time.Hour)
 				}
-			}), counts: []string{"likes", "comments"}, count: 6, note: "2 posts left out of engagement: younger than two days",
+			}), counts: []string{"likes", "comments"}, count: 6, note: "2 posts excluded from engagement: younger " +
+				"than two days",
 		},
 		"without a time": {
-			posts: daily(8, func(_ int, p *provider.Post) { p.TakenAt = time.Time{} }), counts: []string{"likes", "comments"}, count: 8,
+			posts: daily(8, func(_ int, p *provider.Post) { p.TakenAt = time.Time{} }), counts: []string{"likes",
+				"comments"}, count: 8,
 		},
 		"told twice": {
-			posts: slices.Concat(daily(8, func(int, *provider.Post) {}), daily(4, func(int, *provider.Post) {})), counts: []string{"likes", "comments"}, count: 8,
+			posts:  slices.Concat(daily(8, func(int, *provider.Post) {}), daily(4, func(int, *provider.Post) {})),
+			counts: []string{"likes", "comments"}, count: 8,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got := analyzePosts(test.posts)
 			if got.Engagement.PostsAnalysed != test.count || !slices.Equal(got.Engagement.Counts, test.counts) {
-				t.Errorf("%d posts by %v, want %d by %v", got.Engagement.PostsAnalysed, got.Engagement.Counts, test.count, test.counts)
+				t.Errorf("%d posts by %v, want %d by %v", got.Engagement.PostsAnalysed, got.Engagement.Counts,
+					test.count, test.counts)
 			}
 			if !strings.Contains(strings.Join(got.Notes, "\n"), test.note) {
 				t.Errorf("the notes do not say %q: %q", test.note, got.Notes)
@@ -120,7 +129,7 @@ func TestTooFewPostsAreNotCompared(t *testing.T) {
 	if got.BestTime != nil || got.TopHashtags[0].Ratio != nil || *got.TopHashtags[0].Works {
 		t.Errorf("29 posts were compared: %+v, %+v", got.BestTime, got.TopHashtags)
 	}
-	if !strings.HasPrefix(got.Notes[0], "Only 29 posts can be compared: too few") {
+	if !strings.HasPrefix(got.Notes[0], "Only 29 posts can be compared. It takes 30") {
 		t.Errorf("the notes do not say so: %q", got.Notes)
 	}
 }
@@ -131,18 +140,23 @@ func TestABestTimeThatIsAGuess(t *testing.T) {
 	noon := func(_ int, p *provider.Post) { p.TakenAt = p.TakenAt.Truncate(24 * time.Hour).Add(12 * time.Hour) }
 	young := daily(27, noon)
 	for i := range 3 {
-		young = append(young, provider.Post{ID: fmt.Sprint("young ", i), TakenAt: measuredAt.Add(-time.Duration(i) * time.Hour), Likes: new(int64(1)), Comments: new(int64(1))})
+		young = append(young, provider.Post{ID: fmt.Sprint("young ", i),
+			TakenAt: measuredAt.Add(-time.Duration(i) * time.Hour), Likes: new(int64(1)), Comments: new(int64(1))})
 	}
 	for name, test := range map[string]struct {
 		posts []provider.Post
 		days  string
 	}{
-		"all at one time": {daily(40, func(i int, p *provider.Post) { p.TakenAt = measuredAt.AddDate(0, 0, -7*(i+1)) }), "weekdays"}, // a Tuesday at noon
-		"all alike":       {daily(40, func(i int, p *provider.Post) { noon(i, p); p.Likes = new(int64(7)) }), "weekdays"},
-		"some too young":  {young, "weekdays"},
+		// a Tuesday at noon
+		"all at one time": {daily(40, func(i int, p *provider.Post) { p.TakenAt = measuredAt.AddDate(0, 0, -7*(i+1)) }),
+			"weekdays"},
+		"all alike": {daily(40, func(i int, p *provider.Post) { noon(i, p); p.Likes = new(int64(7)) }),
+			"weekdays"},
+		"some too young": {young, "weekdays"},
 		"the weekend better, at many hours": {daily(40, func(i int, p *provider.Post) {
 			noon(i, p)
-			if p.TakenAt.Weekday() == time.Saturday || p.TakenAt.Weekday() == time.Sunday { // each hour too rare to be compared
+			// each hour too rare to be compared
+			if p.TakenAt.Weekday() == time.Saturday || p.TakenAt.Weekday() == time.Sunday {
 				p.TakenAt, p.Likes = p.TakenAt.Add(time.Duration(i%6-3)*4*time.Hour), new(int64(150+i%7))
 			}
 		}), "weekend"},
@@ -163,7 +177,8 @@ func TestTimesAreTheTeams(t *testing.T) {
 	posts := daily(90, func(i int, p *provider.Post) {
 		p.TakenAt = p.TakenAt.Add(time.Duration(i%3)*4*time.Hour + 30*time.Minute)
 		p.Likes = new(int64(100 + i%13))
-		if i%3 == 1 && p.TakenAt.Weekday() != time.Saturday && p.TakenAt.Weekday() != time.Sunday { // half past four in the afternoon
+		// half past four in the afternoon
+		if i%3 == 1 && p.TakenAt.Weekday() != time.Saturday && p.TakenAt.Weekday() != time.Sunday {
 			p.Likes = new(int64(400 + i%17))
 		}
 	})
@@ -210,7 +225,7 @@ func TestHashtagsThatCannotBeTold(t *testing.T) {
 	if byName["lucky"].Ratio != nil || byName["lucky"].Posts != 3 || *byName["daily"].Works {
 		t.Errorf("too much is said of the others: %+v", got.TopHashtags)
 	}
-	if !slices.Contains(got.Notes, "Some hashtags always come together: what each of them does cannot be told apart.") {
+	if !slices.Contains(got.Notes, "Some hashtags always occur together: their effects cannot be separated.") {
 		t.Errorf("the notes do not say so: %q", got.Notes)
 	}
 }
@@ -244,7 +259,8 @@ func TestHashtagsOfAPost(t *testing.T) {
 		{ID: "1", Caption: "Low water #Tide #tide", Hashtags: []string{"TIDE", "#Boats", "no hashtag"}},
 		{ID: "2", Hashtags: []string{"boats"}},
 	})
-	want := []result.Hashtag{{Hashtag: "boats", Posts: 2, Works: new(bool)}, {Hashtag: "tide", Posts: 1, Works: new(bool)}}
+	want := []result.Hashtag{{Hashtag: "boats", Posts: 2, Works: new(bool)}, {Hashtag: "tide", Posts: 1,
+		Works: new(bool)}}
 	if diff := cmp.Diff(want, got.TopHashtags); diff != "" {
 		t.Error(diff)
 	}
@@ -269,7 +285,8 @@ func TestGrowth(t *testing.T) {
 		"the same time twice":   {[]analysis.Snapshot{shot(0, 100), shot(0, 120)}, nil},
 		"one untold, one ahead": {[]analysis.Snapshot{shot(0, 100), {At: measuredAt.AddDate(0, 0, -3)}, ahead}, nil},
 		"two": {[]analysis.Snapshot{shot(0, 120), shot(48, 100)}, &result.Growth{
-			Snapshots: 2, Days: 2, FollowersPerDay: &result.Estimate{Value: 10}, PercentPerMonth: &result.Estimate{Value: 250},
+			Snapshots: 2, Days: 2, FollowersPerDay: &result.Estimate{Value: 10}, PercentPerMonth: &result.Estimate{
+				Value: 250},
 		}},
 		"nobody left": {[]analysis.Snapshot{shot(0, 0), shot(48, 100)}, &result.Growth{
 			Snapshots: 2, Days: 2, FollowersPerDay: &result.Estimate{Value: -50},
@@ -300,23 +317,27 @@ func TestOneWrongReadingDoesNotMakeGrowth(t *testing.T) {
 	}
 }
 
-// Weights of what is known sum to 1, whatever is missing.
+// Weights of the known components sum to 1 if some are missing.
 func TestScoreWithoutSomeComponents(t *testing.T) {
 	t.Parallel()
-	got := analysis.Analyze(analysis.ProfileInput{Posts: daily(20, func(_ int, p *provider.Post) { p.Views = new(int64(4000)) }), At: measuredAt})
+	got := analysis.Analyze(analysis.ProfileInput{Posts: daily(20, func(_ int, p *provider.Post) {
+		p.Views = new(int64(4000))
+	}), At: measuredAt})
 	var names []string
 	weight := 0.0
 	for _, c := range got.Sections.Score.Components {
 		names = append(names, c.Name+" by "+c.Figure)
 		weight += c.Weight
 	}
-	if diff := cmp.Diff([]string{"engagement by rate_by_views", "activity by posts_per_week", "consistency by evenness"}, names); diff != "" {
+	if diff := cmp.Diff([]string{"engagement by rate_by_views", "activity by posts_per_week",
+		"consistency by evenness"}, names); diff != "" {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff([]string{"reach", "growth"}, got.Sections.Score.Missing); diff != "" {
 		t.Error(diff)
 	}
-	if weight < 0.999 || weight > 1.001 || got.Score.Value != got.Sections.Score.Value || len(got.Score.Components) != 3 {
+	if weight < 0.999 || weight > 1.001 || got.Score.Value != got.Sections.Score.Value ||
+		len(got.Score.Components) != 3 {
 		t.Errorf("weights sum to %v: %+v", weight, got.Score)
 	}
 }
@@ -341,7 +362,7 @@ func TestHiddenLikesAreNoBadScore(t *testing.T) {
 	if diff := cmp.Diff([]string{"engagement", "growth"}, got.Sections.Score.Missing); diff != "" {
 		t.Error(diff)
 	}
-	const note = "Most posts do not tell their likes: engagement is that of comments alone, and the score leaves it out."
+	const note = "Most posts hide their likes: engagement counts only comments, and the score excludes it."
 	if weight < 0.999 || weight > 1.001 || !slices.Contains(got.Notes, note) {
 		t.Errorf("weights sum to %v, notes %q", weight, got.Notes)
 	}
@@ -357,7 +378,8 @@ func TestShares(t *testing.T) {
 			p.Shares = new(int64(i))
 		}
 	}))
-	want := &result.Median{Median: 3.5, Low: got.Engagement.Shares.Low, High: got.Engagement.Shares.High, LowerQuartile: 1.75, UpperQuartile: 5.25, Posts: 8}
+	want := &result.Median{Median: 3.5, Low: got.Engagement.Shares.Low, High: got.Engagement.Shares.High,
+		LowerQuartile: 1.75, UpperQuartile: 5.25, Posts: 8}
 	if diff := cmp.Diff(want, got.Engagement.Shares); diff != "" {
 		t.Error(diff)
 	}
@@ -368,7 +390,7 @@ func TestShares(t *testing.T) {
 
 func TestWhyThereIsNoScore(t *testing.T) {
 	t.Parallel()
-	const note = "There is no score: it takes five posts that tell something, or growth, and neither is known."
+	const note = "There is no score: it needs five posts with figures, or growth."
 	for _, count := range []int{0, 4, 5} {
 		got := analyzePosts(daily(count, func(int, *provider.Post) {}))
 		if missing := slices.Contains(got.Notes, note); missing != (got.Score == nil) || missing != (count < 5) {

@@ -9,11 +9,11 @@ import (
 )
 
 const (
-	minEvennessPosts = 6 // posts from which on evenness means something
+	minEvennessPosts = 6 // minimum for evenness
 	week             = 7.0
 )
 
-// cadence says how often and how regularly there are posts; nil below two whose time is known.
+// cadence returns how often and how regularly there are posts, or nil for fewer than two dated posts.
 func cadence(all *figures) *result.Cadence {
 	var times []time.Time
 	for _, p := range all.posts {
@@ -37,8 +37,7 @@ func cadence(all *figures) *result.Cadence {
 	span := days(until.Sub(times[0]))
 	out := &result.Cadence{
 		Posts: len(times), Days: result.Round4(span), LastPostDays: result.Round4(days(until.Sub(newest))),
-		// The oldest post opens the time that is looked at, and those after it fall into it. Less than a day of it is
-		// no base for a week.
+		// The oldest post starts the period and is not counted. A period counts as at least one day.
 		PostsPerWeek: result.Round4(float64(len(times)-1) / max(span, 1) * week),
 		MedianGap:    result.Round4(result.Quantile(gaps, 0.5)), LongestGap: result.Round4(gaps[len(gaps)-1]),
 	}
@@ -48,8 +47,8 @@ func cadence(all *figures) *result.Cadence {
 	return out
 }
 
-// evenness compares the mean of the gaps m with their standard deviation s: m/(m+s), which is (1-B)/2 for the burstiness
-// B of Goh and Barabási 2008.
+// evenness returns m/(m+s) for the mean m and standard deviation s of the gaps. This is (1-B)/2 for the burstiness B of
+// Goh and Barabási (2008).
 func evenness(gaps []float64) *float64 {
 	mean, squares := 0.0, 0.0
 	for _, gap := range gaps {

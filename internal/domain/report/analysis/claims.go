@@ -8,23 +8,23 @@ import (
 )
 
 const (
-	// falseDiscoveryRate is the share of claims that may be expected to be wrong. Of a profile without any effect every claim
-	// is, so it is the chance of making one.
+	// falseDiscoveryRate is the expected share of false claims. For a profile without effects, it is the probability of
+	// any claim.
 	falseDiscoveryRate = 0.03
-	timeWeight         = 0.6 // of it is for times; the rest is for hashtags
+	timeWeight         = 0.6 // weight of times; the rest is for hashtags
 
-	minClaimPosts = 5    // posts of a block below which it is not claimed
-	minClaimRatio = 1.05 // a smaller effect is not worth a claim, however sure it is
+	minClaimPosts = 5    // minimum posts of a claimed block
+	minClaimRatio = 1.05 // smaller effects are not claimed even if significant
 )
 
-// claim marks the blocks and hashtags that can be claimed to do better, so that no more than falseClaims of all claims
-// are expected to be wrong: the procedure of Benjamini and Hochberg 1995, in which times and hashtags have their
-// shares however many hashtags there are (weights of Genovese, Roeder and Wasserman 2006).
+// claim marks the blocks and hashtags whose effect is significant, controlling the false discovery rate by the
+// procedure of Benjamini and Hochberg (1995). Times and hashtags have fixed weights (Genovese, Roeder and Wasserman,
+// 2006), so the number of hashtags does not affect claims about times.
 func (e *effects) claim(times, hashtags []levelEffect, groups [][]int) {
 	times = slices.DeleteFunc(times, func(one levelEffect) bool { return one.posts < minClaimPosts })
-	doubts := append(e.weightedPValues(times, timeWeight), e.weightedPValues(hashtags, 1-timeWeight)...)
-	limit := bhThreshold(doubts)
-	allowed := func(i int, one levelEffect) bool { return doubts[i] <= limit && one.log >= math.Log(minClaimRatio) }
+	pValues := append(e.weightedPValues(times, timeWeight), e.weightedPValues(hashtags, 1-timeWeight)...)
+	limit := bhThreshold(pValues)
+	allowed := func(i int, one levelEffect) bool { return pValues[i] <= limit && one.log >= math.Log(minClaimRatio) }
 	for i, one := range times {
 		e.blocks[one.index].claimed = allowed(i, one)
 	}
@@ -37,8 +37,7 @@ func (e *effects) claim(times, hashtags []levelEffect, groups [][]int) {
 	}
 }
 
-// weightedPValues are the chances that effects as good as these come about by chance, for as many as there are, over the share
-// of false claims that is for them.
+// weightedPValues returns the p-value of each effect, multiplied by the number of effects and divided by their weight.
 func (e *effects) weightedPValues(found []levelEffect, share float64) []float64 {
 	student := distuv.StudentsT{Sigma: 1, Nu: e.fit.degreesOfFreedom}
 	out := make([]float64, len(found))
@@ -48,12 +47,13 @@ func (e *effects) weightedPValues(found []levelEffect, share float64) []float64 
 	return out
 }
 
-// bhThreshold is the largest doubt that allows a claim: the k-th smallest is allowed up to k times falseClaims.
-func bhThreshold(doubts []float64) float64 {
+// bhThreshold returns the largest weighted p-value that is rejected: the k-th smallest must be at most k times
+// falseDiscoveryRate.
+func bhThreshold(pValues []float64) float64 {
 	limit := -1.0
-	for i, doubt := range slices.Sorted(slices.Values(doubts)) {
-		if doubt <= float64(i+1)*falseDiscoveryRate {
-			limit = doubt
+	for i, p := range slices.Sorted(slices.Values(pValues)) {
+		if p <= float64(i+1)*falseDiscoveryRate {
+			limit = p
 		}
 	}
 	return limit

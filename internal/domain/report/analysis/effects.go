@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	minCompared   = 30 // posts below which nothing is compared
-	minLevelPosts = 3  // posts of a block or format below which it has no ratio
+	minCompared   = 30 // minimum posts for any comparison
+	minLevelPosts = 3  // minimum posts of a block or format for a ratio
 
-	halfBlocks = 6 // of a day
+	halfBlocks = 6 // per day
 	blocks     = 2 * halfBlocks
 	blockHours = 4
 )
 
-// effects is what goes with more engagement, all else being equal.
+// effects are the associations with engagement, all else being equal.
 type effects struct {
 	all             *figures
 	compared        []*post
@@ -26,14 +26,14 @@ type effects struct {
 	block           []int // of each compared post
 	layout          layout
 	blocks          [blocks]level
-	times           []levelEffect // the blocks that could be compared
+	times           []levelEffect // blocks with a ratio
 	formats         []level
-	hashtags        map[int]result.Ratio // by their place in figures.hashtags
+	hashtags        map[int]result.Ratio // by index in figures.hashtags
 	claimedHashtags map[int]bool
-	hasConfounded   bool // some hashtags always come together
+	hasConfounded   bool // some hashtags always occur together
 }
 
-// level is one value of what posts differ in.
+// level is a value of a categorical variable.
 type level struct {
 	name    string
 	posts   int
@@ -41,7 +41,7 @@ type level struct {
 	claimed bool
 }
 
-// estimate compares the posts whose reactions and times are known.
+// estimate fits the model to the posts whose engagement and time are known.
 func estimate(all *figures) *effects {
 	out := &effects{all: all, hashtags: map[int]result.Ratio{}, claimedHashtags: map[int]bool{}}
 	for i := range all.posts {
@@ -70,7 +70,7 @@ func estimate(all *figures) *effects {
 	return out
 }
 
-// blockOf is the block of a time: six of four hours from monday to friday, then six on saturday and sunday.
+// blockOf returns the block of a time: six of four hours on Monday to Friday, then six on Saturday and Sunday.
 func blockOf(at time.Time) int {
 	block := at.Hour() / blockHours
 	if at.Weekday() == time.Saturday || at.Weekday() == time.Sunday {
@@ -79,7 +79,7 @@ func blockOf(at time.Time) int {
 	return block
 }
 
-// countFormats counts the formats, the most used first. A format that was not told stands last, without a name.
+// countFormats returns the formats, most used first. Unknown formats have no name.
 func countFormats(posts []*post) []level {
 	count := map[string]int{}
 	for _, p := range posts {
@@ -89,11 +89,15 @@ func countFormats(posts []*post) []level {
 	for name, n := range count {
 		out = append(out, level{name: name, posts: n})
 	}
-	slices.SortFunc(out, func(a, b level) int { return cmp.Or(cmp.Compare(b.posts, a.posts), cmp.Compare(a.name, b.name)) })
+	slices.SortFunc(out, func(a, b level) int {
+		return cmp.Or(cmp.Compare(b.posts, a.posts),
+			cmp.Compare(a.name, b.name))
+	})
 	return out
 }
 
-// contrastWeights weighs one of several levels against all others, each as it has posts.
+// contrastWeights returns the weights of the contrast of a level against the mean of all others, weighted by their
+// posts.
 func contrastWeights(levels []level, columns []int, one, size int) []float64 {
 	weights := make([]float64, size)
 	others := 0
@@ -114,14 +118,15 @@ func contrastWeights(levels []level, columns []int, one, size int) []float64 {
 	return weights
 }
 
-// compareLevels works out the ratio of each level against all others.
+// compareLevels sets the ratio of each level against all others.
 func (e *effects) compareLevels(levels []level, columns []int) []levelEffect {
 	var found []levelEffect
 	for i, l := range levels {
 		if l.posts < minLevelPosts || len(e.compared)-l.posts < minLevelPosts {
 			continue
 		}
-		if effect, ok := e.fit.contrast(contrastWeights(levels, columns, i, e.layout.columns)); ok && e.isPrecise(effect) {
+		if effect, ok := e.fit.contrast(contrastWeights(levels, columns, i, e.layout.columns)); ok &&
+			e.isPrecise(effect) {
 			found = append(found, levelEffect{effect: effect, index: i, posts: l.posts})
 		}
 	}
@@ -132,11 +137,13 @@ func (e *effects) compareLevels(levels []level, columns []int) []levelEffect {
 	return found
 }
 
-// compareBlocks leaves out first what does not help to explain engagement: every column costs precision. How much
-// chance there is stays what it was with all of them, since what was left out was chosen to look like nothing.
+// compareBlocks first drops uninformative columns, which cost precision. The residual variance and its degrees of
+// freedom remain those of the full model, because the columns were selected on the same data.
 func (e *effects) compareBlocks(groups [][]int) []levelEffect {
 	if idle := e.fit.uninformative(e.layout.optional()); len(idle) > 0 {
-		kept := slices.DeleteFunc(slices.Clone(groups), func(group []int) bool { return slices.Contains(idle, e.layout.hashtags[group[0]]) })
+		kept := slices.DeleteFunc(slices.Clone(groups), func(group []int) bool {
+			return slices.Contains(idle, e.layout.hashtags[group[0]])
+		})
 		straight := len(e.layout.trend) == 1 || slices.Contains(idle, e.layout.trend[1])
 		e.layout = e.newLayout(kept, straight)
 		solved, ok := e.model().solve(true)
@@ -175,20 +182,21 @@ func (e *effects) compareHashtags(groups [][]int) []levelEffect {
 	return found
 }
 
-// levelEffect is the effect of one among several things of a kind.
+// levelEffect is the effect of one of several levels.
 type levelEffect struct {
 	effect
 
 	index, posts int
 }
 
-// isPrecise says whether an effect is sure enough to be told at all.
+// isPrecise reports whether an effect is precise enough to report.
 func (e *effects) isPrecise(one effect) bool {
-	return math.Abs(one.log)+e.fit.quantile*one.err < 2*math.Log(result.MaxRatio) && e.fit.quantile*one.err < math.Log(result.MaxRatio)
+	return math.Abs(one.log)+e.fit.quantile*one.err < 2*math.Log(result.MaxRatio) && e.fit.quantile*one.err < math.Log(
+		result.MaxRatio)
 }
 
-// heterogeneity estimates how much things of a kind differ in truth, as a standard deviation, from how much more their
-// effects differ than chance alone would make them (the moment estimator of DerSimonian and Laird 1986, around 0).
+// heterogeneity estimates the standard deviation of the true effects by the moment estimator of DerSimonian and Laird
+// (1986), around 0.
 func heterogeneity(found []levelEffect) float64 {
 	excess, weight := 0.0, 0.0
 	for _, one := range found {
@@ -202,13 +210,14 @@ func heterogeneity(found []levelEffect) float64 {
 	return math.Sqrt(excess / weight)
 }
 
-// ratio is an effect as it is shown. Its shrunk value is the best guess where things of its kind differ by tau
-// (empirical Bayes, Efron and Morris 1975).
+// ratio returns an effect as reported, with a shrinkage estimate for heterogeneity tau (empirical Bayes; Efron and
+// Morris, 1975).
 func (e *effects) ratio(one effect, tau float64) result.Ratio {
 	reach := e.fit.quantile * one.err
 	trust := tau * tau / (tau*tau + one.err*one.err)
 	return result.Ratio{
-		Value: result.Round4(math.Exp(one.log)), Low: result.Round4(math.Exp(one.log - reach)), High: result.Round4(math.Exp(one.log + reach)),
+		Value: result.Round4(math.Exp(one.log)), Low: result.Round4(math.Exp(one.log - reach)),
+		High:   result.Round4(math.Exp(one.log + reach)),
 		Shrunk: new(result.Round4(math.Exp(trust * one.log))),
 	}
 }

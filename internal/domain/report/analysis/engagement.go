@@ -5,7 +5,7 @@ import (
 	"pressroom/internal/domain/report/result"
 )
 
-// engagement takes the medians of what the counted posts tell.
+// engagement returns the medians of the counted posts.
 func engagement(all *figures) result.Engagement {
 	out := result.Engagement{Basis: result.Measured, Counts: all.counts}
 	var byFollowers, byViews []float64
@@ -29,7 +29,7 @@ func engagement(all *figures) result.Engagement {
 	return out
 }
 
-// values lists a figure of the settled posts that tell it.
+// values returns the known values of a figure, without young posts.
 func (f *figures) values(of func(*provider.Post) *int64) []float64 {
 	var values []float64
 	for _, p := range f.posts {

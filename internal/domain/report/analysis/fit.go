@@ -11,55 +11,54 @@ import (
 )
 
 const (
-	// huberK is from how many standard deviations on a post counts no more than that: the k of Huber's estimator. At 2,
-	// it loses 1 % of the precision of least squares where nothing is unusual, and a post that went viral weighs no
-	// more than a good one.
+	// huberK is the tuning constant k of Huber's estimator: residuals beyond k standard deviations are winsorized. At
+	// 2.5, it loses 1 % efficiency against least squares for normal errors, and a viral post weighs no more than a good
+	// one.
 	huberK = 2.5
-	// minSpareDF is how many more values than coefficients there have to be.
+	// minSpareDF is the minimum of residual degrees of freedom.
 	minSpareDF = 10
-	// aliasTolerance is the part of a column, in squares, that the columns before it have to leave unexplained.
+	// aliasTolerance is the share of a column's sum of squares that earlier columns must leave unexplained.
 	aliasTolerance = 1e-8
-	// minSigma is a standard deviation below which values do not differ but by rounding.
+	// minSigma is the standard deviation below which values differ only by rounding.
 	minSigma = 1e-9
-	// convergence is the change, in parts of the standard deviation, below which a solution is found; rounds are the
-	// most that are gone for it.
+	// convergence is the relative change at which the iteration stops.
 	convergence   = 1e-7
 	maxIterations = 50
 )
 
-// entry is a value of a row that is not zero.
+// entry is a nonzero value in a sparse row.
 type entry struct {
 	column int
 	value  float64
 }
 
-// linearModel is a linear model: what was measured, and what may explain it.
+// linearModel is a linear regression model.
 type linearModel struct {
 	rows    [][]entry
 	y       []float64
 	columns int
 }
 
-// solution is a linear model's solution. A column that follows from those before it is left out.
+// solution is a fitted linear model. Linearly dependent columns are aliased.
 type solution struct {
 	coefficients     []float64
 	residuals        []float64
-	winsorized       []float64   // the residuals, none beyond what counts
-	inverse          [][]float64 // of the columns' products, zero in the rows and columns left out
+	winsorized       []float64   // winsorized residuals
+	inverse          [][]float64 // of the cross products; zero for aliased columns
 	aliases          []aliasedColumn
-	scale            float64 // by which the inverse's root is to be multiplied for a standard error
+	scale            float64 // factor from the root of the inverse to standard errors
 	degreesOfFreedom float64
-	quantile         float64 // of Student's distribution, for the confidence interval
+	quantile         float64 // of Student's t distribution, for confidence intervals
 }
 
-// aliasedColumn is a column that is left out, as a sum of the others.
+// aliasedColumn is a column that is a linear combination of the others.
 type aliasedColumn struct {
 	column int
 	parts  []float64
 }
 
-// solve solves the model by Huber's M-estimator: least squares, in which a residual beyond bend standard deviations
-// counts no more than one at it. It says false where the values are too few or do not differ.
+// solve fits the model by Huber's M-estimator, or by least squares if not robust. It reports false if there are too few
+// values or they do not differ.
 func (m linearModel) solve(robust bool) (*solution, bool) {
 	out := &solution{coefficients: make([]float64, m.columns)}
 	kept := out.invert(m.crossProducts())
@@ -89,7 +88,7 @@ func (m linearModel) solve(robust bool) (*solution, bool) {
 	return out, true
 }
 
-// iterate moves the coefficients until they do no longer move, at one limit for residuals.
+// iterate updates the coefficients until they converge, for a fixed limit of the residuals.
 func (m linearModel) iterate(out *solution, limit float64) {
 	for range maxIterations {
 		if m.step(out, winsorize(m.residuals(out), limit)) < convergence*limit {
@@ -98,7 +97,7 @@ func (m linearModel) iterate(out *solution, limit float64) {
 	}
 }
 
-// crossProducts are the sums of squares and products of the columns.
+// crossProducts returns the sums of products of the columns.
 func (m linearModel) crossProducts() [][]float64 {
 	sums := newSquare(m.columns)
 	for _, row := range m.rows {
@@ -119,8 +118,8 @@ func newSquare(size int) [][]float64 {
 	return out
 }
 
-// invert inverts the products column by column (Goodnight's sweep operator, 1979), passing over those that follow
-// from others. It returns how many it kept.
+// invert inverts the cross products by Goodnight's sweep operator (1979), skipping linearly dependent columns. It
+// returns the rank.
 func (f *solution) invert(sums [][]float64) int {
 	size := len(sums)
 	own := make([]float64, size)
@@ -160,7 +159,7 @@ func (f *solution) invert(sums [][]float64) int {
 	return count
 }
 
-// sweep takes a column into the inverse.
+// sweep sweeps column k.
 func sweep(a [][]float64, k int) {
 	pivot := a[k][k]
 	for j := range a {
@@ -179,7 +178,7 @@ func sweep(a [][]float64, k int) {
 	a[k][k] = 1 / pivot
 }
 
-// step adds to the coefficients what least squares makes of values, and returns the largest change.
+// step adds the least-squares fit of values to the coefficients and returns the largest change.
 func (m linearModel) step(out *solution, values []float64) float64 {
 	against := make([]float64, m.columns)
 	for i, row := range m.rows {
@@ -209,8 +208,8 @@ func (m linearModel) residuals(out *solution) []float64 {
 	return residuals
 }
 
-// sigma estimates the standard deviation of chance: from the median of the residuals' sizes, which no unusual value
-// moves, or from their squares.
+// sigma estimates the standard deviation of the residuals: from their median absolute deviation if robust, else from
+// their squares.
 func (m linearModel) sigma(out *solution, robust bool) float64 {
 	residuals := m.residuals(out)
 	squares := 0.0
@@ -219,7 +218,7 @@ func (m linearModel) sigma(out *solution, robust bool) float64 {
 		residuals[i] = math.Abs(r)
 	}
 	if robust {
-		// 1.4826 makes a standard deviation of the median size, for normal chance.
+		// 1.4826 is the consistency constant for normal errors.
 		if size := median(residuals); size > minSigma {
 			return 1.4826 * size * math.Sqrt(float64(len(residuals))/out.degreesOfFreedom)
 		}
@@ -227,8 +226,8 @@ func (m linearModel) sigma(out *solution, robust bool) float64 {
 	return math.Sqrt(squares / out.degreesOfFreedom)
 }
 
-// median is the median of values, which it puts into another order. It sorts no more of them than the median needs
-// (Hoare's selection, 1961), as this is asked for again and again.
+// median returns the median of values and reorders them. It uses Hoare's selection (1961), because sorting dominated
+// the run time.
 func median(values []float64) float64 {
 	half := len(values) / 2
 	for from, to := 0, len(values)-1; from < to; {
@@ -268,7 +267,7 @@ func winsorize(residuals []float64, limit float64) []float64 {
 	return residuals
 }
 
-// setPrecision works out how sure the coefficients are (Huber 1981, 7.6).
+// setPrecision sets the scale of the standard errors (Huber, 1981, section 7.6).
 func (f *solution) setPrecision(kept, limit float64) {
 	n := float64(len(f.residuals))
 	inside := 0.0
@@ -288,8 +287,7 @@ func (f *solution) setPrecision(kept, limit float64) {
 	f.quantile = distuv.StudentsT{Sigma: 1, Nu: f.degreesOfFreedom}.Quantile(1 - (1-result.Confidence)/2)
 }
 
-// uninformative lists which of the columns may go: the weakest is taken out again and again, as long as the model is no worse
-// without it by Akaike's criterion.
+// uninformative returns the columns removed by backward elimination with Akaike's information criterion.
 func (f *solution) uninformative(columns []int) []int {
 	a := make([][]float64, len(f.inverse))
 	for i, row := range f.inverse {
@@ -318,16 +316,16 @@ func (f *solution) uninformative(columns []int) []int {
 	return gone
 }
 
-// effect is a difference of logarithms with its standard error.
+// effect is a log ratio with its standard error.
 type effect struct{ log, err float64 }
 
-// contrast is the sum of the coefficients with these weights. It says false where the data cannot tell it, because
-// what it compares always came together with something else.
+// contrast returns the weighted sum of the coefficients. It reports false if the contrast is not estimable because of
+// aliased columns.
 func (f *solution) contrast(weights []float64) (effect, bool) {
 	for _, a := range f.aliases {
 		rest := weights[a.column]
 		for i, part := range a.parts {
-			rest -= weights[i] * part //nolint:gosec // a contrast has a weight for each column, as a.parts has
+			rest -= weights[i] * part //nolint:gosec // weights and a.parts both have one element per column
 		}
 		if math.Abs(rest) > 1e-6 {
 			return effect{}, false

@@ -124,7 +124,8 @@ func TestIdle(t *testing.T) {
 func TestThreshold(t *testing.T) {
 	t.Parallel()
 	var doubts []float64
-	for _, chance := range []float64{0.0459, 0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.3240, 0.4262, 0.5719, 0.6528, 0.7590, 1} {
+	for _, chance := range []float64{0.0459, 0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.3240,
+		0.4262, 0.5719, 0.6528, 0.7590, 1} {
 		doubts = append(doubts, 15*chance)
 	}
 	checkNear(t, "the largest doubt that is allowed", bhThreshold(doubts), 15*0.0019)
@@ -138,7 +139,8 @@ func TestThreshold(t *testing.T) {
 func TestMiddle(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		values := rapid.SliceOfN(rapid.OneOf(rapid.Float64Range(0, 5), rapid.SampledFrom([]float64{0, 1, 2})), 1, 60).Draw(t, "values")
+		values := rapid.SliceOfN(rapid.OneOf(rapid.Float64Range(0, 5), rapid.SampledFrom([]float64{0, 1, 2})), 1, 60).
+			Draw(t, "values")
 		want := result.Quantile(slices.Sorted(slices.Values(values)), 0.5)
 		if got := median(values); got != want {
 			t.Errorf("%v, want %v", got, want)

@@ -6,7 +6,7 @@ import (
 	"pressroom/internal/domain/report/result"
 )
 
-// formatsSection says how posts of each format do. A format that was not told is no format.
+// formatsSection returns the engagement by format, ignoring unknown formats.
 func formatsSection(all *figures, e *effects) *result.Formats {
 	engagement := map[string][]float64{}
 	count := 0
@@ -27,6 +27,9 @@ func formatsSection(all *figures, e *effects) *result.Formats {
 		}
 		out.Formats = append(out.Formats, format)
 	}
-	slices.SortFunc(out.Formats, func(a, b result.Format) int { return result.CompareUse(a.Posts, b.Posts, a.Format, b.Format) })
+	slices.SortFunc(out.Formats, func(a, b result.Format) int {
+		return result.CompareUse(a.Posts, b.Posts, a.Format,
+			b.Format)
+	})
 	return out
 }

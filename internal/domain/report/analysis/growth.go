@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	minGrowthSpan  = 0.5 // days between measurements below which growth is no more than noise
-	minRobustSteps = 10  // steps from which on unusual ones can be told from others
+	minGrowthSpan  = 0.5 // days; growth over less is noise
+	minRobustSteps = 10  // minimum steps to detect outliers
 	monthDays      = 30.0
 	daySeconds     = 24 * 60 * 60
 )
 
-// growth says how many followers a day the profile gains. Followers come and go independently from day to day, so
-// the size wanders as a random walk with a drift does: what lies between two measurements is the growth for that time
-// and chance whose variance grows with the time. Dividing by the time's root makes all steps equally sure.
+// growth estimates the followers gained per day. The number of followers is modeled as a random walk with drift: a
+// difference has mean and variance proportional to the elapsed time. Dividing by the root of the time makes the
+// variances equal.
 func growth(snapshots []Snapshot, at time.Time) *result.Growth {
 	shots := validSnapshots(snapshots, at)
 	if len(shots) < 2 {
@@ -37,7 +37,7 @@ func growth(snapshots []Snapshot, at time.Time) *result.Growth {
 	return out
 }
 
-// validSnapshots are the snapshots that tell the followers, in order, one for each time.
+// validSnapshots returns the snapshots with known followers, one per time, sorted.
 func validSnapshots(snapshots []Snapshot, at time.Time) []Snapshot {
 	var shots []Snapshot
 	for _, shot := range snapshots {
@@ -45,16 +45,20 @@ func validSnapshots(snapshots []Snapshot, at time.Time) []Snapshot {
 			shots = append(shots, shot)
 		}
 	}
-	slices.SortFunc(shots, func(a, b Snapshot) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(*a.Followers, *b.Followers)) })
+	slices.SortFunc(shots, func(a, b Snapshot) int {
+		return cmp.Or(a.At.Compare(b.At), cmp.Compare(*a.Followers,
+			*b.Followers))
+	})
 	return slices.CompactFunc(shots, func(a, b Snapshot) bool { return a.At.Equal(b.At) })
 }
 
-// fitGrowth estimates the growth for a day.
+// fitGrowth estimates the growth per day.
 func fitGrowth(shots []Snapshot) result.Estimate {
 	walk := linearModel{columns: 1}
 	gained, passed := 0.0, 0.0
 	for i := range shots[1:] {
-		time, change := days(shots[i+1].At.Sub(shots[i].At)), float64(*shots[i+1].Followers)-float64(*shots[i].Followers)
+		time, change := days(shots[i+1].At.Sub(shots[i].At)), float64(*shots[i+1].Followers)-float64(
+			*shots[i].Followers)
 		gained, passed = gained+change, passed+time
 		walk.rows = append(walk.rows, []entry{{0, math.Sqrt(time)}})
 		walk.y = append(walk.y, change/math.Sqrt(time))
@@ -65,7 +69,8 @@ func fitGrowth(shots []Snapshot) result.Estimate {
 	}
 	perDay, _ := solved.contrast([]float64{1})
 	reach := solved.quantile * perDay.err
-	return result.Estimate{Value: result.Round4(perDay.log), Low: new(result.Round4(perDay.log - reach)), High: new(result.Round4(perDay.log + reach))}
+	return result.Estimate{Value: result.Round4(perDay.log), Low: new(result.Round4(perDay.log - reach)),
+		High: new(result.Round4(perDay.log + reach))}
 }
 
 func scaleEstimate(e result.Estimate, factor float64) result.Estimate {

@@ -8,22 +8,22 @@ import (
 )
 
 const (
-	minHashtagPosts     = 5  // posts with a hashtag, and posts without, below which it has no ratio
-	maxComparedHashtags = 24 // hashtags that are compared
-	postsPerHashtag     = 10 // posts that there are for each hashtag that is compared
-	minCurvedTrend      = 60 // posts from which on the trend may be curved
+	minHashtagPosts     = 5  // minimum posts with a hashtag, and without, for a ratio
+	maxComparedHashtags = 24 // hashtags in the model
+	postsPerHashtag     = 10 // posts per hashtag in the model
+	minCurvedTrend      = 60 // minimum posts for a quadratic trend
 )
 
-// layout says which columns of the model stand for what; -1 is none.
+// layout assigns the columns of the model; -1 means none.
 type layout struct {
 	blocks   [blocks]int
 	trend    []int
 	formats  map[string]int
-	hashtags map[int]int // by their place in figures.hashtags
+	hashtags map[int]int // by index in figures.hashtags
 	columns  int
 }
 
-// optional lists the columns that may be left out where they explain nothing.
+// optional returns the columns that may be dropped if uninformative.
 func (l layout) optional() []int {
 	columns := slices.Sorted(maps.Values(l.hashtags))
 	if len(l.trend) > 1 {
@@ -32,8 +32,8 @@ func (l layout) optional() []int {
 	return columns
 }
 
-// comparableHashtags are the hashtags that can be compared, the most used first, as many as there are posts for. Hashtags
-// that always come together stand in one group: nobody can tell what each of them does.
+// comparableHashtags returns the most used hashtags that can be compared, as many as the number of posts allows.
+// Hashtags that always occur together form a group, because their effects cannot be separated.
 func (e *effects) comparableHashtags() [][]int {
 	users := make([][]int32, len(e.all.hashtags))
 	for i, p := range e.compared {
@@ -65,7 +65,7 @@ func (e *effects) comparableHashtags() [][]int {
 	return groups
 }
 
-// newLayout gives everything that may matter its column.
+// newLayout assigns a column to each term.
 func (e *effects) newLayout(tags [][]int, straight bool) layout {
 	out := layout{formats: map[string]int{}, hashtags: map[int]int{}}
 	column := func() int { out.columns++; return out.columns - 1 }
@@ -80,7 +80,7 @@ func (e *effects) newLayout(tags [][]int, straight bool) layout {
 		out.trend = append(out.trend, column())
 	}
 	for i, format := range e.formats {
-		out.formats[format.name] = -1 // the most used is what the others are measured against
+		out.formats[format.name] = -1 // the most used is the reference level
 		if i > 0 {
 			out.formats[format.name] = column()
 		}
@@ -91,10 +91,11 @@ func (e *effects) newLayout(tags [][]int, straight bool) layout {
 	return out
 }
 
-// model explains the logarithm of engagement: ratios then add up, and a post that went viral is some steps away, not
-// worlds. Half a reaction is added, so that none at all has a logarithm too.
+// model returns the model of log engagement, in which ratios are additive and viral posts are moderate outliers. Half a
+// reaction is added so that the logarithm of 0 exists.
 func (e *effects) model() linearModel {
-	out := linearModel{columns: e.layout.columns, rows: make([][]entry, len(e.compared)), y: make([]float64, len(e.compared))}
+	out := linearModel{columns: e.layout.columns, rows: make([][]entry, len(e.compared)),
+		y: make([]float64, len(e.compared))}
 	first := e.compared[0].TakenAt
 	whole := e.compared[len(e.compared)-1].TakenAt.Sub(first).Seconds()
 	for i, p := range e.compared {

@@ -10,35 +10,36 @@ import (
 	"pressroom/internal/domain/report/words"
 )
 
-// SettledAge is the age from which on a post has gathered most of its reactions. A younger one would count as a bad one.
+// SettledAge is the age at which a post has gathered most of its reactions. Younger posts would look worse than they
+// are.
 const SettledAge = 48 * time.Hour
 
-// post is a post as the analysis sees it.
+// post is a post with derived fields.
 type post struct {
 	*provider.Post
 
-	format     string  // empty where it is none that is known
-	timed      bool    // whether it is known when it was made
-	young      bool    // it still gathers reactions
-	engagement float64 // where counted
-	counted    bool    // its reactions are told and settled
-	hashtags   []int   // places in figures.hashtags
+	format     string  // empty if unknown
+	timed      bool    // has a known time
+	young      bool    // still gathering reactions
+	engagement float64 // valid if counted
+	counted    bool    // its reactions are known and settled
+	hashtags   []int   // indexes in figures.hashtags
 }
 
-// figures is all that the parts of the analysis look at.
+// figures holds the prepared input of the analysis.
 type figures struct {
-	posts            []post // the oldest first; those without a time before them
+	posts            []post // undated first, then by time
 	counts           []string
 	followers        *int64
 	zone             *time.Location
 	at               time.Time
-	hashtags         []string       // those in use, by name
-	words            map[string]int // of the captions, with the posts that have each
-	missingReactions int            // settled posts whose reactions are not told
+	hashtags         []string       // in use, sorted
+	words            map[string]int // number of posts by word in the caption
+	missingReactions int            // settled posts with hidden reactions
 	young            int
 }
 
-// prepare sorts the posts, leaves out repetitions and says which count.
+// prepare sorts the posts, removes duplicates, and decides which are counted.
 func prepare(in ProfileInput) *figures {
 	all := &figures{followers: valid(in.Account.Followers), zone: in.Zone, at: in.At}
 	if all.zone == nil {
@@ -60,7 +61,7 @@ func prepare(in ProfileInput) *figures {
 	return all
 }
 
-// countDated returns how many posts there are whose time is known.
+// countDated returns the number of posts with a known time.
 func (f *figures) countDated() int {
 	n := 0
 	for _, p := range f.posts {
@@ -79,7 +80,7 @@ func knownFormat(format string) string {
 	return ""
 }
 
-// sortUnique lists every post once, in an order that depends on the posts alone.
+// sortUnique returns the distinct posts in a deterministic order.
 func sortUnique(given []provider.Post) []post {
 	sorted := make([]*provider.Post, len(given))
 	for i := range given {
@@ -97,7 +98,7 @@ func sortUnique(given []provider.Post) []post {
 	return posts
 }
 
-// comparePosts brings any two posts that differ into an order.
+// comparePosts is a total order of posts.
 func comparePosts(a, b *provider.Post) int {
 	if order := cmp.Or(a.TakenAt.Compare(b.TakenAt), cmp.Compare(a.ID, b.ID)); order != 0 {
 		return order
@@ -121,7 +122,7 @@ func presence(figure *int64) int {
 	return 1
 }
 
-// valid is a figure, or nil where it is not told or cannot be meant.
+// valid returns the figure, or nil if it is negative.
 func valid(figure *int64) *int64 {
 	if figure == nil || *figure < 0 {
 		return nil
@@ -129,7 +130,7 @@ func valid(figure *int64) *int64 {
 	return figure
 }
 
-// reactions are the figures of a post that can make up its engagement.
+// reactions are the figures that can make up engagement.
 var reactions = []struct {
 	name string
 	of   func(*provider.Post) *int64
@@ -139,15 +140,14 @@ var reactions = []struct {
 	{"shares", func(p *provider.Post) *int64 { return valid(p.Shares) }},
 }
 
-// countReactions decides which figures make up engagement, and adds them up. Posts are only compared where the same was told
-// of them: comments alone are no match for likes and comments. So a figure is taken where more than half of the posts
-// tell it, and a post counts that tells all that are taken.
+// countReactions decides which figures make up engagement and adds them up. Posts must be comparable, so a figure is
+// used if more than half of the posts have it, and only posts with all used figures are counted.
 func (f *figures) countReactions() {
-	tells, some := f.reactionCounts()
+	counts, posts := f.reactionCounts()
 	var taken []int
 	f.counts = []string{}
 	for k, reaction := range reactions {
-		if 2*tells[k] > some {
+		if 2*counts[k] > posts {
 			taken = append(taken, k)
 			f.counts = append(f.counts, reaction.name)
 		}
@@ -164,9 +164,9 @@ func (f *figures) countReactions() {
 	}
 }
 
-// reactionCounts counts the settled posts that tell each reaction, and those that tell any.
+// reactionCounts returns the number of settled posts with each reaction, and with any.
 func (f *figures) reactionCounts() ([]int, int) {
-	each, some := make([]int, len(reactions)), 0
+	each, posts := make([]int, len(reactions)), 0
 	for _, p := range f.posts {
 		one := 0
 		for k, reaction := range reactions {
@@ -175,12 +175,12 @@ func (f *figures) reactionCounts() ([]int, int) {
 				one = 1
 			}
 		}
-		some += one
+		posts += one
 	}
-	return each, some
+	return each, posts
 }
 
-// sumReactions adds up these reactions. It says false where one of them is not told, and where there are none.
+// sumReactions returns the sum of these reactions, and reports false if one is unknown or there are none.
 func sumReactions(p *provider.Post, taken []int) (float64, bool) {
 	total := 0.0
 	for _, k := range taken {
@@ -193,7 +193,7 @@ func sumReactions(p *provider.Post, taken []int) (float64, bool) {
 	return total, len(taken) > 0
 }
 
-// readCaptions finds the hashtags of every post, those that the source told and those of its caption, and counts the words.
+// readCaptions finds the hashtags of each post, from the provider and the caption, and counts the words.
 func (f *figures) readCaptions() {
 	read := captionReader{words: map[string]int{}, told: map[string]string{}}
 	names := make([][]string, len(f.posts))
@@ -218,13 +218,13 @@ func (f *figures) readCaptions() {
 	}
 }
 
-// captionReader takes the captions of posts apart.
+// captionReader parses the captions of posts.
 type captionReader struct {
-	words map[string]int    // posts whose caption has the word
-	told  map[string]string // hashtags by the form in which a source told them
+	words map[string]int    // number of posts by word in the caption
+	told  map[string]string // normalized hashtags by the provider's spelling
 }
 
-// post counts the words of a post and lists its hashtags.
+// post counts the words of a post and returns its hashtags.
 func (r *captionReader) post(p *provider.Post) []string {
 	caption := words.Parse(p.Caption)
 	for _, word := range caption.Words {
@@ -234,7 +234,7 @@ func (r *captionReader) post(p *provider.Post) []string {
 	for _, hashtag := range p.Hashtags {
 		name, seen := r.told[hashtag]
 		if !seen {
-			name, _ = provider.Hashtag(hashtag) // what is none has no name
+			name, _ = provider.ParseHashtag(hashtag) // "" if invalid
 			r.told[hashtag] = name
 		}
 		if name != "" && !slices.Contains(names, name) {

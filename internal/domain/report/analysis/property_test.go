@@ -24,27 +24,34 @@ func anyFigure() *rapid.Generator[*int64] {
 	return rapid.OneOf(
 		rapid.Just[*int64](nil),
 		rapid.Map(rapid.Int64Range(0, 1000), func(n int64) *int64 { return &n }),
-		rapid.Map(rapid.SampledFrom([]int64{0, 0, 1, -1, math.MinInt64, math.MaxInt64}), func(n int64) *int64 { return &n }),
+		rapid.Map(rapid.SampledFrom([]int64{0, 0, 1, -1, math.MinInt64, math.MaxInt64}), func(n int64) *int64 {
+			return &n
+		}),
 	)
 }
 
 // anyTime draws a time, some of them ahead, unknown or out of this world.
 func anyTime() *rapid.Generator[time.Time] {
 	return rapid.OneOf(
-		rapid.Map(rapid.IntRange(0, 200*24), func(hours int) time.Time { return measuredAt.Add(-time.Duration(hours) * time.Hour) }),
-		rapid.SampledFrom([]time.Time{{}, measuredAt, measuredAt.Add(time.Hour), time.Unix(0, 0), time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(-5000, 1, 1, 0, 0, 0, 0, time.UTC)}),
+		rapid.Map(rapid.IntRange(0, 200*24), func(hours int) time.Time {
+			return measuredAt.Add(-time.Duration(hours) * time.Hour)
+		}),
+		rapid.SampledFrom([]time.Time{{}, measuredAt, measuredAt.Add(time.Hour), time.Unix(0, 0),
+			time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(-5000, 1, 1, 0, 0, 0, 0, time.UTC)}),
 	)
 }
 
 func anyPost() *rapid.Generator[provider.Post] {
 	return rapid.Custom(func(t *rapid.T) provider.Post {
 		return provider.Post{
-			ID:       rapid.StringMatching(`[a-z]{0,2}`).Draw(t, "id"),
-			Format:   rapid.SampledFrom([]string{"", "image", "video", "reel", "carousel", "hologram"}).Draw(t, "format"),
-			TakenAt:  anyTime().Draw(t, "at"),
-			Caption:  rapid.OneOf(rapid.StringMatching(`(#?[abc]{1,2} ){0,5}`), rapid.String()).Draw(t, "caption"),
-			Hashtags: rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom([]string{"a", "#b", "C", "", "no tag", "１"}), rapid.String()), 0, 3).Draw(t, "hashtags"),
-			Likes:    anyFigure().Draw(t, "likes"), Comments: anyFigure().Draw(t, "comments"),
+			ID: rapid.StringMatching(`[a-z]{0,2}`).Draw(t, "id"),
+			Format: rapid.SampledFrom([]string{"", "image", "video", "reel", "carousel", "hologram"}).
+				Draw(t, "format"),
+			TakenAt: anyTime().Draw(t, "at"),
+			Caption: rapid.OneOf(rapid.StringMatching(`(#?[abc]{1,2} ){0,5}`), rapid.String()).Draw(t, "caption"),
+			Hashtags: rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom([]string{"a", "#b", "C", "", "no tag", "１"}),
+				rapid.String()), 0, 3).Draw(t, "hashtags"),
+			Likes: anyFigure().Draw(t, "likes"), Comments: anyFigure().Draw(t, "comments"),
 			Shares: anyFigure().Draw(t, "shares"), Views: anyFigure().Draw(t, "views"),
 		}
 	})
@@ -55,8 +62,9 @@ func anyInput() *rapid.Generator[analysis.ProfileInput] {
 		in := analysis.ProfileInput{
 			Account: provider.Account{Followers: anyFigure().Draw(t, "followers")},
 			Posts:   rapid.SliceOfN(anyPost(), 0, 80).Draw(t, "posts"),
-			Zone:    rapid.SampledFrom([]*time.Location{nil, time.UTC, time.FixedZone("east", 14*60*60)}).Draw(t, "zone"),
-			At:      rapid.SampledFrom([]time.Time{measuredAt, {}}).Draw(t, "measured at"),
+			Zone: rapid.SampledFrom([]*time.Location{nil, time.UTC, time.FixedZone("east", 14*60*60)}).
+				Draw(t, "zone"),
+			At: rapid.SampledFrom([]time.Time{measuredAt, {}}).Draw(t, "measured at"),
 		}
 		if rapid.Bool().Draw(t, "all of them different") {
 			for i := range in.Posts {
@@ -64,14 +72,14 @@ func anyInput() *rapid.Generator[analysis.ProfileInput] {
 			}
 		}
 		for range rapid.IntRange(0, 15).Draw(t, "snapshots") {
-			in.Snapshots = append(in.Snapshots, analysis.Snapshot{At: anyTime().Draw(t, "snapshot at"), Followers: anyFigure().Draw(t, "snapshot")})
+			in.Snapshots = append(in.Snapshots, analysis.Snapshot{At: anyTime().Draw(t, "snapshot at"),
+				Followers: anyFigure().Draw(t, "snapshot")})
 		}
 		return in
 	})
 }
 
-// Whatever is told of a profile, there is an answer that can be kept: finite, without null, and the same in whatever
-// order it was told.
+// Any input yields a result that can be stored: finite, without null, and independent of the order of posts.
 func TestAnyFiguresHaveAnAnswer(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -86,7 +94,10 @@ func TestAnyFiguresHaveAnAnswer(t *testing.T) {
 		seed := rapid.Uint64().Draw(t, "order")
 		draw := rand.New(rand.NewPCG(seed, seed))
 		draw.Shuffle(len(in.Posts), func(i, j int) { in.Posts[i], in.Posts[j] = in.Posts[j], in.Posts[i] })
-		draw.Shuffle(len(in.Snapshots), func(i, j int) { in.Snapshots[i], in.Snapshots[j] = in.Snapshots[j], in.Snapshots[i] })
+		draw.Shuffle(len(in.Snapshots), func(i, j int) {
+			in.Snapshots[i], in.Snapshots[j] = in.Snapshots[j],
+				in.Snapshots[i]
+		})
 		again, err := json.Marshal(analysis.Analyze(in))
 		if err != nil {
 			t.Fatal(err)
@@ -116,7 +127,8 @@ func TestThirtyDatedPostsHaveABestTime(t *testing.T) {
 			t.Errorf("no best time of %d dated posts", dated)
 		case best != nil && dated < 30:
 			t.Errorf("a best time of %d dated posts", dated)
-		case best != nil && (best.Low > best.Ratio.Low || best.Low > best.Ratio.Value || best.High < best.Ratio.Value || best.Low < 0.02 || best.High > 50):
+		case best != nil && (best.Low > best.Ratio.Low || best.Low > best.Ratio.Value || best.High < best.Ratio.Value ||
+			best.Low < 0.02 || best.High > 50):
 			t.Errorf("the interval does not hold the ratio: %+v", best)
 		case best != nil && best.StandsOut && best.Ratio.Value < 1.05:
 			t.Errorf("too small an effect stands out: %+v", best)
@@ -131,12 +143,14 @@ func TestMoreLikesNeverLowerTheRate(t *testing.T) {
 		likes := rapid.SliceOfN(rapid.Int64Range(0, 10_000), 1, 40).Draw(t, "likes")
 		in := analysis.ProfileInput{Account: provider.Account{Followers: new(int64(5000))}, At: measuredAt}
 		for i := range likes {
-			in.Posts = append(in.Posts, provider.Post{TakenAt: measuredAt.AddDate(0, 0, -3-i), Likes: &likes[i], Views: new(int64(20_000))})
+			in.Posts = append(in.Posts, provider.Post{TakenAt: measuredAt.AddDate(0, 0, -3-i), Likes: &likes[i],
+				Views: new(int64(20_000))})
 		}
 		before := analysis.Analyze(in).Engagement
 		likes[rapid.IntRange(0, len(likes)-1).Draw(t, "post")] += rapid.Int64Range(0, 1_000_000).Draw(t, "more")
 		after := analysis.Analyze(in).Engagement
-		for _, pair := range [][2]*result.Median{{before.Likes, after.Likes}, {before.RateByFollowers, after.RateByFollowers}, {before.RateByViews, after.RateByViews}} {
+		for _, pair := range [][2]*result.Median{{before.Likes, after.Likes}, {before.RateByFollowers,
+			after.RateByFollowers}, {before.RateByViews, after.RateByViews}} {
 			was, is := pair[0], pair[1]
 			if is.Median < was.Median || is.LowerQuartile < was.LowerQuartile || is.UpperQuartile < was.UpperQuartile {
 				t.Errorf("%+v became %+v", *was, *is)
@@ -155,7 +169,8 @@ func TestMoreFollowersNeverSlowGrowth(t *testing.T) {
 		sizes := rapid.SliceOfN(rapid.Int64Range(1000, 2000), 2, 9).Draw(t, "sizes")
 		var in analysis.ProfileInput
 		for i := range sizes {
-			in.Snapshots = append(in.Snapshots, analysis.Snapshot{At: measuredAt.AddDate(0, 0, i), Followers: &sizes[i]})
+			in.Snapshots = append(in.Snapshots, analysis.Snapshot{At: measuredAt.AddDate(0, 0, i),
+				Followers: &sizes[i]})
 		}
 		before := analysis.Analyze(in).Sections.Growth.FollowersPerDay.Value
 		sizes[len(sizes)-1] += rapid.Int64Range(0, 1_000_000).Draw(t, "more")
@@ -173,13 +188,16 @@ func TestOneViralPostChangesLittle(t *testing.T) {
 		before := analysis.Analyze(input(profile))
 		profile.Posts[seed].Likes = new(*profile.Posts[seed].Likes*5000 + 1_000_000)
 		after := analysis.Analyze(input(profile))
-		if was, is := before.BestTime, after.BestTime; was == nil || is == nil || was.Days != is.Days || was.Hour != is.Hour {
+		if was, is := before.BestTime, after.BestTime; was == nil || is == nil || was.Days != is.Days ||
+			was.Hour != is.Hour {
 			t.Errorf("profile %d: the best time %+v became %+v", seed, was, is)
 			continue
 		}
 		checkNear(t, "the best time's ratio", before.BestTime.Ratio.Value, after.BestTime.Ratio.Value, 0.12)
-		checkNear(t, "the rate", before.Engagement.RateByFollowers.Median, after.Engagement.RateByFollowers.Median, 0.03)
-		checkNear(t, "the upper end of the rate", *before.Engagement.RateByFollowers.High, *after.Engagement.RateByFollowers.High, 0.05)
+		checkNear(t, "the rate", before.Engagement.RateByFollowers.Median, after.Engagement.RateByFollowers.Median,
+			0.03)
+		checkNear(t, "the upper end of the rate", *before.Engagement.RateByFollowers.High,
+			*after.Engagement.RateByFollowers.High, 0.05)
 		checkNear(t, "the score", before.Score.Value, after.Score.Value, 0.02)
 	}
 }

@@ -7,10 +7,10 @@ import (
 	"pressroom/internal/domain/report/result"
 )
 
-// minScored is how many posts a component of the score rests on at least.
+// minScored is the minimum number of posts for a component of the score.
 const minScored = 5
 
-// scale reads a figure as a part of the score: floor is worth 0, ceiling 100.
+// scale maps a figure to a component of the score: floor to 0, ceiling to 100.
 type scale struct {
 	component, figure string
 	weight            float64
@@ -18,8 +18,8 @@ type scale struct {
 	logarithmic       bool
 }
 
-// scales are the components with their weights and the figures they are read from. Where a component has two, the
-// first that is known counts. docs/scoring.md says where the ends come from.
+// scales are the components with their weights and figures. If a component has two, the first known figure is used.
+// docs/scoring.md explains the bounds.
 var scales = []scale{
 	{"engagement", "rate_by_followers", 0.35, 0.001, 0.1, true},
 	{"engagement", "rate_by_views", 0.35, 0.003, 0.3, true},
@@ -29,17 +29,17 @@ var scales = []scale{
 	{"consistency", "evenness", 0.15, 0.2, 0.8, false},
 }
 
-// value is what a figure is worth on the scale, from 0 to 100.
+// value returns the score of a figure, from 0 to 100.
 func (s scale) value(figure float64) float64 {
 	low, high := s.floor, s.ceiling
 	if s.logarithmic {
-		// Nothing at all lies below every floor.
+		// Avoids the logarithm of 0.
 		low, high, figure = math.Log(low), math.Log(high), math.Log(max(figure, s.floor/2))
 	}
 	return 100 * min(1, max(0, (figure-low)/(high-low)))
 }
 
-// score sums up what is known; nil where no component is.
+// score returns the score, or nil if no component is known.
 func score(out result.Result, all *figures) *result.ScoreSection {
 	known := scoreFigures(out, all)
 	components, missing := []result.ComponentCause{}, []string{}
@@ -64,16 +64,18 @@ func (s scale) cause(measured float64) result.ComponentCause {
 	}
 	return result.ComponentCause{
 		Component: result.Component{Name: s.component, Value: roundTenth(s.value(measured))},
-		Figure:    s.figure, Measured: measured, Floor: &s.floor, Ceiling: &s.ceiling, Scale: kind, FullWeight: s.weight,
+		Figure:    s.figure, Measured: measured, Floor: &s.floor, Ceiling: &s.ceiling, Scale: kind,
+		FullWeight: s.weight,
 	}
 }
 
-// scoreFigures lists the figures that are known well enough to count. Where likes are hidden, engagement is a small part of
-// what people did: on a scale for all of it, it would count as none.
+// scoreFigures returns the figures with enough data. Engagement without likes is left out, because on this scale it
+// would be close to zero.
 func scoreFigures(out result.Result, all *figures) map[string]float64 {
 	medians := map[string]*result.Median{"views": out.Engagement.Views}
 	if slices.Contains(all.counts, "likes") {
-		medians["rate_by_followers"], medians["rate_by_views"] = out.Engagement.RateByFollowers, out.Engagement.RateByViews
+		medians["rate_by_followers"], medians["rate_by_views"] = out.Engagement.RateByFollowers,
+			out.Engagement.RateByViews
 	}
 	known := map[string]float64{}
 	for name, median := range medians {
@@ -96,5 +98,5 @@ func scoreFigures(out result.Result, all *figures) map[string]float64 {
 	return known
 }
 
-// roundTenth rounds to one digit behind the point.
+// roundTenth rounds to one decimal.
 func roundTenth(value float64) float64 { return math.Round(value*10) / 10 }

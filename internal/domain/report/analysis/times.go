@@ -12,12 +12,11 @@ import (
 	"pressroom/internal/domain/report/result"
 )
 
-// pseudoPosts is how many posts a weekday is taken to have had, besides its own, that were as good as any: so that one
-// lucky post does not choose the day.
+// pseudoPosts is the number of average posts added to each weekday, so that one lucky post does not decide.
 const pseudoPosts = 5
 
-// bestTime returns the block that does best as far as the posts tell, and whether that can be claimed. It returns nil for
-// fewer than leastCompared dated posts.
+// bestTime returns the block with the best estimate and whether it is significant, or nil for fewer than minCompared
+// dated posts.
 func (e *effects) bestTime() *result.BestTime {
 	if e.all.countDated() < minCompared || len(e.compared) == 0 {
 		return nil
@@ -30,8 +29,9 @@ func (e *effects) bestTime() *result.BestTime {
 	return e.guessedBestTime()
 }
 
-// compareBlockRank orders blocks by how likely they do best: what can be claimed first, then by the shrunk ratio. Where blocks do not
-// differ beyond chance all of these are 1, and the order is the one that they tend to: by the logarithm over its variance.
+// compareBlockRank orders blocks by how likely they are the best: claimed blocks first, then by shrunk ratio. If the
+// heterogeneity is 0, all shrunk ratios are 1; the order is then their limit for small heterogeneity, the logarithm
+// over its variance.
 func (e *effects) compareBlockRank(a, b levelEffect) int {
 	claimed := func(one levelEffect) int {
 		if e.blocks[one.index].claimed {
@@ -41,11 +41,12 @@ func (e *effects) compareBlockRank(a, b levelEffect) int {
 	}
 	shrunk := func(one levelEffect) float64 { return *e.blocks[one.index].ratio.Shrunk }
 	limit := func(one levelEffect) float64 { return result.Round4(one.log / (one.err * one.err)) }
-	return cmp.Or(cmp.Compare(claimed(a), claimed(b)), cmp.Compare(shrunk(a), shrunk(b)), cmp.Compare(limit(a), limit(b)))
+	return cmp.Or(cmp.Compare(claimed(a), claimed(b)), cmp.Compare(shrunk(a), shrunk(b)),
+		cmp.Compare(limit(a), limit(b)))
 }
 
-// comparedBestTime is the best of the blocks that were compared. Its interval allows for having been chosen among all of them
-// (Bonferroni), so that it holds the truth in at least 95 % of cases whichever block was chosen.
+// comparedBestTime returns the best of the compared blocks. Its interval has a Bonferroni correction for selecting one
+// of them, so its coverage is at least 95 %.
 func (e *effects) comparedBestTime(best levelEffect) *result.BestTime {
 	block := e.blocks[best.index]
 	out := e.newBestTime(best.index, e.fit.winsorized)
@@ -56,8 +57,8 @@ func (e *effects) comparedBestTime(best levelEffect) *result.BestTime {
 	return out
 }
 
-// guessedBestTime is the block whose posts did best on their own, where no block can be compared with the others or those that
-// can do worse than the rest. Its ratio is not known.
+// guessedBestTime returns the block with the best raw mean, if no compared block is better than the rest. Its ratio is
+// unknown.
 func (e *effects) guessedBestTime() *result.BestTime {
 	above := make([]float64, len(e.compared))
 	mean := 0.0
@@ -75,7 +76,7 @@ func (e *effects) guessedBestTime() *result.BestTime {
 		if block.posts == 0 || block.ratio != nil && e.countWithoutRatio() > 0 {
 			continue
 		}
-		// What differs by rounding alone does not choose.
+		// Rounding errors must not decide.
 		value := sums[b] / float64(block.posts+pseudoPosts)
 		if best < 0 || value > most+1e-9 || value > most-1e-9 && block.posts > e.blocks[best].posts {
 			best, most = b, value
@@ -87,7 +88,7 @@ func (e *effects) guessedBestTime() *result.BestTime {
 	return out
 }
 
-// countWithoutRatio is how many blocks have posts and no ratio.
+// countWithoutRatio returns the number of blocks with posts but without a ratio.
 func (e *effects) countWithoutRatio() int {
 	n := 0
 	for _, block := range e.blocks {
@@ -98,14 +99,15 @@ func (e *effects) countWithoutRatio() int {
 	return n
 }
 
-// newBestTime says which block it is; above is how much better each post did than was to be expected.
+// newBestTime returns a block as the best time; above holds each post's excess over its expectation.
 func (e *effects) newBestTime(block int, above []float64) *result.BestTime {
 	return &result.BestTime{
-		Weekday: e.weekday(block, above), Hour: firstHour(block), Hours: blockHours, Days: blockDays(block), Posts: e.blocks[block].posts,
+		Weekday: e.weekday(block, above), Hour: firstHour(block), Hours: blockHours, Days: blockDays(block),
+		Posts: e.blocks[block].posts,
 	}
 }
 
-// weekday is the day among a block's days whose posts were further above what was to be expected than the others'.
+// weekday returns the best day of a block by mean excess.
 func (e *effects) weekday(block int, above []float64) string {
 	var sums, counts [7]float64
 	for i, p := range e.compared {
@@ -122,7 +124,7 @@ func (e *effects) weekday(block int, above []float64) string {
 	value := func(day time.Weekday) float64 { return sums[day] / (counts[day] + pseudoPosts) }
 	best := days[0]
 	for _, day := range days[1:] {
-		// What differs by rounding alone does not choose.
+		// Rounding errors must not decide.
 		if counts[day] > 0 && (counts[best] == 0 || value(day) > value(best)+1e-9) {
 			best = day
 		}
@@ -139,14 +141,15 @@ func blockDays(block int) string {
 	return "weekdays"
 }
 
-// timesSection lists the blocks; nil where no posts can be compared.
+// timesSection returns the blocks, or nil if no posts can be compared.
 func (e *effects) timesSection() *result.Times {
 	if len(e.compared) == 0 {
 		return nil
 	}
 	out := &result.Times{Posts: len(e.compared), Blocks: []result.Block{}}
 	for b, block := range e.blocks {
-		out.Blocks = append(out.Blocks, result.Block{Days: blockDays(b), Hour: firstHour(b), Hours: blockHours, Posts: block.posts, Ratio: block.ratio})
+		out.Blocks = append(out.Blocks, result.Block{Days: blockDays(b), Hour: firstHour(b), Hours: blockHours,
+			Posts: block.posts, Ratio: block.ratio})
 	}
 	return out
 }

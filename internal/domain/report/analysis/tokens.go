@@ -7,15 +7,15 @@ import (
 	"pressroom/internal/domain/report/result"
 )
 
+// Maximum numbers of items in the summary and in sections.
 const (
-	maxTopHashtags     = 10 // of the summary
+	maxTopHashtags     = 10 // in the summary
 	maxTopWords        = 20
-	maxSectionHashtags = 100 // of the section
+	maxSectionHashtags = 100 // in the section
 	maxSectionWords    = 100
 )
 
-// hashtagsSection ranks the hashtags: those that most likely help first. Where nothing can be told about any, those
-// used most come first.
+// hashtagsSection ranks the hashtags: the most effective first, or the most used if no effect is known.
 func hashtagsSection(all *figures, e *effects) *result.Hashtags {
 	if len(all.posts) == 0 {
 		return nil
@@ -30,13 +30,15 @@ func hashtagsSection(all *figures, e *effects) *result.Hashtags {
 	}
 	slices.Sort(perPost)
 	median := result.Round4(result.Quantile(perPost, 0.5))
-	out := &result.Hashtags{Posts: len(all.posts), Different: len(all.hashtags), MedianPerPost: &median, Hashtags: []result.Hashtag{}}
+	out := &result.Hashtags{Posts: len(all.posts), Different: len(all.hashtags), MedianPerPost: &median,
+		Hashtags: []result.Hashtag{}}
 	order := make([]int, len(uses))
 	for tag := range order {
 		order[tag] = tag
 	}
 	slices.SortFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(e.hashtagRank(b), e.hashtagRank(a)), result.CompareUse(uses[a], uses[b], all.hashtags[a], all.hashtags[b]))
+		return cmp.Or(cmp.Compare(e.hashtagRank(b), e.hashtagRank(a)), result.CompareUse(uses[a], uses[b],
+			all.hashtags[a], all.hashtags[b]))
 	})
 	for _, tag := range order[:min(maxSectionHashtags, len(order))] {
 		entry := result.Hashtag{Hashtag: all.hashtags[tag], Posts: uses[tag], Works: new(e.claimedHashtags[tag])}
@@ -48,7 +50,7 @@ func hashtagsSection(all *figures, e *effects) *result.Hashtags {
 	return out
 }
 
-// hashtagRank is what a hashtag is ranked by. One that was not compared is taken for as good as any.
+// hashtagRank returns the shrunk ratio, or 1 for a hashtag that was not compared.
 func (e *effects) hashtagRank(tag int) float64 {
 	ratio, compared := e.hashtags[tag]
 	if !compared {

@@ -7,22 +7,21 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// The density of ages between 0 and 1 is fitted as exp(b1·P1 + … + b4·P4 - log Z), with Legendre's polynomials P: its
-// logarithm is a smooth curve. Each coefficient is drawn towards 0, which is a constant density, by a normal prior whose
-// width falls with the degree: few ages bend the curve little.
+// The density of ages in [0, 1] is modeled as exp(b1·P1 + … + b4·P4 - log Z) with shifted Legendre polynomials P, so
+// its logarithm is smooth. Normal priors shrink the coefficients towards a uniform density, more so for higher degrees.
 const (
 	degrees     = 4
-	priorSD     = 1.5 // of the first coefficient; the k-th has priorSD/k³
-	gridCells   = 128 // of the numerical integral
+	priorSD     = 1.5 // of the first coefficient; priorSD/k³ for the k-th
+	gridCells   = 128 // of the numerical integration
 	maxSteps    = 50
 	convergence = 1e-9
 )
 
-// densityAtZero is what is known of a density at age 0: the logarithm, and its standard error.
+// densityAtZero is the log density at age 0 with its standard error.
 type densityAtZero struct{ log, err float64 }
 
-// fitDensityAtZero fits the density of ages, which lie between 0 and 1, and says what it is at age 0. It is the largest of the
-// posterior, found by Newton's method: the posterior is log-concave, so there is one.
+// fitDensityAtZero fits the density of ages in [0, 1] and returns its value at 0. It maximizes the log-concave
+// posterior by Newton's method.
 func fitDensityAtZero(ages []float64) (densityAtZero, bool) {
 	var sums [degrees]float64
 	for _, age := range ages {
@@ -49,20 +48,20 @@ func fitDensityAtZero(ages []float64) (densityAtZero, bool) {
 	return densityAtZero{}, false
 }
 
-// densityFit is what the ages say: the sums of the polynomials at them.
+// densityFit holds the sufficient statistics: the sums of the polynomials over the ages.
 type densityFit struct {
 	grid  grid
 	sums  []float64
 	count float64
 }
 
-// grid is the cells of the integral: the polynomials in each, and its weight.
+// grid holds the polynomials and weights of the numerical integration.
 type grid struct {
 	values  [][]float64
 	weights []float64
 }
 
-// newGrid prepares Simpson's rule.
+// newGrid returns a grid for Simpson's rule.
 func newGrid() grid {
 	var g grid
 	for i := range gridCells + 1 {
@@ -79,7 +78,7 @@ func newGrid() grid {
 	return g
 }
 
-// legendre are the polynomials P1 to P4, moved to lie between 0 and 1.
+// legendre returns the shifted Legendre polynomials P1 to P4 on [0, 1].
 func legendre(age float64) []float64 {
 	x := 2*age - 1
 	return []float64{x, (3*x*x - 1) / 2, (5*x*x*x - 3*x) / 2, (35*x*x*x*x - 30*x*x + 3) / 8}
@@ -91,8 +90,7 @@ func priorPrecision(k int) float64 {
 	return 1 / (sd * sd)
 }
 
-// share is the density of each cell times its weight, and the logarithm of what they sum to before they are made to
-// sum to 1.
+// share returns the normalized weighted density of each cell and the log of the normalizing constant.
 func (g grid) share(b []float64) ([]float64, float64) {
 	logs := make([]float64, len(g.values))
 	for i, values := range g.values {
@@ -105,7 +103,7 @@ func (g grid) share(b []float64) ([]float64, float64) {
 	return logs, logZ
 }
 
-// posterior is the logarithm of the posterior but for a constant.
+// posterior returns the log posterior up to a constant.
 func (f densityFit) posterior(b []float64) float64 {
 	_, logZ := f.grid.share(b)
 	out := floats.Dot(b, f.sums) - f.count*logZ
@@ -115,7 +113,7 @@ func (f densityFit) posterior(b []float64) float64 {
 	return out
 }
 
-// derivatives is the gradient of the posterior's logarithm, and its curvature with the sign changed.
+// derivatives returns the gradient and the negative Hessian of the log posterior.
 func (f densityFit) derivatives(b []float64) ([]float64, *mat.SymDense) {
 	shares, _ := f.grid.share(b)
 	mean := f.mean(shares)
@@ -143,7 +141,7 @@ func (f densityFit) mean(shares []float64) []float64 {
 	return mean
 }
 
-// stepSize is how much of a step can be taken without going down.
+// stepSize returns the largest fraction of a step, by halving, that does not decrease the posterior.
 func (f densityFit) stepSize(b, step []float64) float64 {
 	before, by := f.posterior(b), 1.0
 	for range 30 {
@@ -157,7 +155,7 @@ func (f densityFit) stepSize(b, step []float64) float64 {
 	return 0
 }
 
-// atZero reads the density at 0, with the error that the curvature at the top tells (Laplace's approximation).
+// atZero returns the density at 0 with the standard error of Laplace's approximation.
 func (f densityFit) atZero(b []float64, solved *mat.Cholesky) (densityAtZero, bool) {
 	shares, logZ := f.grid.share(b)
 	slope := legendre(0)

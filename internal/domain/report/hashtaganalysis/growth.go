@@ -8,8 +8,8 @@ import (
 	"pressroom/internal/domain/report/result"
 )
 
-// growth compares the rate now with that of earlier measurements; nil where either covers less than a day, as rates of
-// different hours say nothing about different weeks.
+// growth compares the current rate with earlier ones. It returns nil if either covers less than a day, because rates of
+// different hours are not comparable.
 func growth(now Sample, earlier []Sample) *result.Growth {
 	present, ok := now.count()
 	if !ok || present.days < fullDay {
@@ -32,8 +32,8 @@ func growth(now Sample, earlier []Sample) *result.Growth {
 	return &result.Growth{Measurements: len(whole), Days: result.Round4(daysBetween(now, whole)), PostsPerDay: &ratio}
 }
 
-// rateRatio is how many times as large a rate is as another. Given how many posts came in all, those of the one are
-// binomial (Przyborowski and Wilenski 1940), with Jeffreys' prior; that a day's rate is not the week's widens the interval.
+// rateRatio returns the ratio of two Poisson rates. Conditional on the total, one count is binomial (Przyborowski and
+// Wilenski, 1940), with Jeffreys prior. The variation between hours and days widens the interval.
 func (c poissonCount) rateRatio(other poissonCount) result.Ratio {
 	days := other.days / c.days
 	value := c.posts / math.Max(other.posts, 0.5) * days
@@ -49,8 +49,7 @@ func (c poissonCount) rateRatio(other poissonCount) result.Ratio {
 	return result.Ratio{Value: value, Low: min(low, value), High: max(high, value)}
 }
 
-// daysBetween is how many days lie between the middle of the earlier windows, the longer ones weighing more, and that of
-// this one.
+// daysBetween returns the days between the centers of the earlier windows, weighted by length, and of this one.
 func daysBetween(now Sample, earlier []Sample) float64 {
 	sum, weight := 0.0, 0.0
 	for _, s := range earlier {

@@ -2,29 +2,35 @@ package hashtaganalysis
 
 import "pressroom/internal/domain/report/result"
 
-// What the number of posts rests on where it was not measured.
+// Notes on an estimated or unknown number of posts.
 const (
-	noteSizeUnknown = "The network does not tell how many posts there are, and there is too little to estimate it by: it takes 20 top posts of known age that reach back 30 days or more, and 5 new posts counted."
-	noteSizeByAges  = "The number of posts is an estimate. It takes the top posts for a fair sample of all that were ever posted; where the network prefers young ones, there are more posts than this."
-	noteSizeSince   = "The number of posts is an estimate: the last that was measured, and what has come since by the rate of posts."
+	noteSizeUnknown = "The network does not publish the number of posts, and there is too little data to estimate " +
+		"it. " +
+		"That takes 20 dated top posts reaching back at least 30 days, and 5 recent posts."
+	noteSizeByAges = "The number of posts is an estimate. It assumes that top posts are a random sample of all " +
+		"posts; if the network prefers recent ones, the true number is higher."
+	noteSizeSince = "The number of posts is an estimate: the last measured number plus the posts since then at the " +
+		"current rate."
 )
 
-// notes say where figures rest on too little, and what to make of them.
+// notes returns remarks on what the results are based on.
 func notes(s measuredPosts, found Result, background Background, compared bool, aboutSize string) []string {
 	out := []string{}
 	if len(s.all) == 0 {
-		return append(out, "No posts were shown under this hashtag.")
+		return append(out, "No posts were found for this hashtag.")
 	}
 	if aboutSize != "" {
 		out = append(out, aboutSize)
 	}
 	out = append(out, rateNotes(found.Hashtag.PostsPerDay)...)
 	out = append(out, engagementNote(found.Engagement.Of))
-	if r := found.Sections.Audience; r != nil && r.Recent != nil && r.Recent.Likes != nil && r.Recent.Likes.Posts < minScored {
-		out = append(out, "Fewer than five new posts tell how people reacted: the score does not count that.")
+	if r := found.Sections.Audience; r != nil && r.Recent != nil && r.Recent.Likes != nil &&
+		r.Recent.Likes.Posts < minScored {
+		out = append(out, "Fewer than five recent posts have likes: the score excludes reactions and competition.")
 	}
 	if background.Posts < minCompared && len(found.TopHashtags) > 0 {
-		out = append(out, "Too few posts of other hashtags are known to say which of the hashtags beside this one belong to it; they are ranked by how often they are there.")
+		out = append(out, "Too few posts of other hashtags are known to find related hashtags. They are ranked by "+
+			"frequency.")
 	}
 	return append(out, bestTimeNotes(found.BestTime, compared)...)
 }
@@ -32,21 +38,23 @@ func notes(s measuredPosts, found Result, background Background, compared bool, 
 func engagementNote(of string) string {
 	switch of {
 	case ofRecent:
-		return "The figures of engagement are of the newest posts, which will still be met with more."
+		return "Engagement is that of recent posts, which are still gathering reactions."
 	case ofTop:
-		return "The source told figures of top posts alone: the engagement is theirs, not that of anybody's post."
+		return "Engagement is that of top posts only, which is higher than that of a typical post."
 	}
-	return "No post tells how people reacted."
+	return "No post has engagement figures."
 }
 
 func bestTimeNotes(best *result.BestTime, compared bool) []string {
 	switch {
 	case best == nil:
-		return []string{"A best time cannot be looked for yet: it takes 30 top posts, and new posts counted in all parts of the week."}
+		return []string{"There is no best time yet. It takes 30 top posts, and recent posts from all parts of the " +
+			"week."}
 	case !compared:
-		return []string{"The best time is a guess so far: to tell it from chance takes 30 top posts, and new posts counted in all parts of the week."}
+		return []string{"The best time is a guess. A significant one takes 30 top posts, and recent posts from all " +
+			"parts of the week."}
 	case !best.StandsOut:
-		return []string{"No time of the week stands out among the top posts by more than chance would make it: the best time is a guess."}
+		return []string{"No time of the week is significantly better for top posts: the best time is a guess."}
 	}
 	return nil
 }
@@ -54,9 +62,9 @@ func bestTimeNotes(best *result.BestTime, compared bool) []string {
 func rateNotes(rate *Rate) []string {
 	switch {
 	case rate == nil:
-		return []string{"How many posts come in a day cannot be told: too few new ones were shown with their time."}
+		return []string{"The number of posts per day is unknown: too few recent posts have a time."}
 	case rate.Basis == Estimated:
-		return []string{"The posts per day are those of less than a day, whose pace they have; other hours have another."}
+		return []string{"Posts per day are extrapolated from less than a day; other hours may differ."}
 	}
 	return nil
 }

@@ -12,11 +12,11 @@ import (
 // maxClockSkew is how far a network's clock may be ahead of ours.
 const maxClockSkew = 5 * time.Minute
 
-// measuredPosts are the posts of a measurement, each once in each list.
+// measuredPosts holds the distinct posts of a measurement.
 type measuredPosts struct {
 	at          time.Time
 	top, recent []provider.Post
-	all         []provider.Post // of both lists
+	all         []provider.Post // from both lists
 }
 
 func newMeasuredPosts(f provider.HashtagFigures) measuredPosts {
@@ -25,7 +25,7 @@ func newMeasuredPosts(f provider.HashtagFigures) measuredPosts {
 	return s
 }
 
-// uniquePosts are posts without those that come twice, by their ids.
+// uniquePosts removes duplicate posts by id.
 func uniquePosts(posts []provider.Post) []provider.Post {
 	out := make([]provider.Post, 0, len(posts))
 	places := make(map[string]int, len(posts))
@@ -42,13 +42,15 @@ func uniquePosts(posts []provider.Post) []provider.Post {
 	return out
 }
 
-// isPreferred says which of two posts with one id stays, whichever comes first: that which tells figures, and larger ones.
+// isPreferred reports whether a is kept of two posts with the same id. It prefers known and larger figures, so the
+// result does not depend on their order.
 func isPreferred(a, b provider.Post) bool {
-	return cmp.Or(compareFigures(a.Likes, b.Likes), compareFigures(a.Comments, b.Comments), compareFigures(a.Views, b.Views), a.TakenAt.Compare(b.TakenAt),
+	return cmp.Or(compareFigures(a.Likes, b.Likes), compareFigures(a.Comments, b.Comments), compareFigures(a.Views,
+		b.Views), a.TakenAt.Compare(b.TakenAt),
 		cmp.Compare(a.Format, b.Format), cmp.Compare(a.Caption, b.Caption), slices.Compare(a.Hashtags, b.Hashtags)) > 0
 }
 
-// compareFigures compares figures; one that was not told comes before all.
+// compareFigures compares figures; unknown ones are smallest.
 func compareFigures(a, b *int64) int {
 	if a == nil || b == nil {
 		return cmp.Compare(presence(a), presence(b))
@@ -63,7 +65,7 @@ func presence(figure *int64) int {
 	return 1
 }
 
-// age is how old a post is, in days. It is false where nobody told when it was posted, or where that is yet to come.
+// age returns the age of a post in days, and reports false if its time is unknown or in the future.
 func (s measuredPosts) age(p provider.Post) (float64, bool) {
 	if p.TakenAt.IsZero() || s.at.IsZero() || p.TakenAt.After(s.at.Add(maxClockSkew)) {
 		return 0, false
@@ -71,7 +73,7 @@ func (s measuredPosts) age(p provider.Post) (float64, bool) {
 	return max(0, days(s.at.Sub(p.TakenAt))), true
 }
 
-// ages are how old the posts are whose time is known, in days, the youngest first.
+// ages returns the known ages of posts in days, ascending.
 func (s measuredPosts) ages(posts []provider.Post) []float64 {
 	var out []float64
 	for _, p := range posts {
@@ -83,7 +85,7 @@ func (s measuredPosts) ages(posts []provider.Post) []float64 {
 	return out
 }
 
-// times are when the posts were posted whose time is known, the newest first.
+// times returns the known times of posts, newest first.
 func (s measuredPosts) times(posts []provider.Post) []time.Time {
 	var out []time.Time
 	for _, p := range posts {
@@ -95,13 +97,13 @@ func (s measuredPosts) times(posts []provider.Post) []time.Time {
 	return out
 }
 
-// captions are what stands in the posts' captions.
+// captions holds the parsed captions of posts.
 type captions struct {
-	tags  map[string][]string // by the posts' ids
-	words map[string]int      // posts whose caption has the word
+	tags  map[string][]string // by post id
+	words map[string]int      // number of posts by word in the caption
 }
 
-// readCaptions takes the captions of all posts apart.
+// readCaptions parses the captions of all posts.
 func (s measuredPosts) readCaptions() captions {
 	out := captions{tags: make(map[string][]string, len(s.all)), words: map[string]int{}}
 	for _, p := range s.all {
@@ -114,10 +116,10 @@ func (s measuredPosts) readCaptions() captions {
 	return out
 }
 
-// mergeHashtags are the hashtags of a caption and those that the source told of the post, each once.
-func mergeHashtags(tags, told []string) []string {
-	for _, text := range told {
-		if tag, err := provider.Hashtag(text); err == nil {
+// mergeHashtags returns the distinct hashtags from the caption and the provider.
+func mergeHashtags(tags, provided []string) []string {
+	for _, text := range provided {
+		if tag, err := provider.ParseHashtag(text); err == nil {
 			tags = append(tags, tag)
 		}
 	}

@@ -12,31 +12,30 @@ import (
 )
 
 const (
-	// tailProbability is what a 95 % interval leaves out at each end.
+	// tailProbability is the probability of each tail of a 95 % interval.
 	tailProbability = 0.025
-	// hoursOfWeek is how many hours a week has.
-	hoursOfWeek = 7 * 24
-	// minWindow is the shortest time over which posts are counted: networks tell times by the second.
+	hoursOfWeek     = 7 * 24
+	// minWindow is the shortest counted window: networks give times in seconds.
 	minWindow = time.Second
-	// maxCounted is more posts than a source ever shows.
+	// maxCounted is more than any provider returns.
 	maxCounted = 10_000_000
-	// fullDay is how long a window is that counts as a day: sources round.
+	// fullDay is the minimum length in days of a window that counts as a day, with tolerance for rounding.
 	fullDay = 0.99
 )
 
-// Measure is what a measurement leaves for later ones.
+// Measure returns the sample to store for a measurement.
 func Measure(f provider.HashtagFigures) Sample {
 	return newMeasuredPosts(f).sample(f.From, f.Size)
 }
 
-// sample counts the recent posts. Where the source says from when on it shows all of them, those since then are
-// counted, with those whose time it does not tell. Where it does not say, its list was cut somewhere: the count begins
-// behind one of the oldest posts, so that the window ends with a post, which the interval has to allow for (Cut).
+// sample counts the recent posts. If the provider states from when its list is complete, all posts since then are
+// counted, including undated ones. Otherwise the list was truncated, so the window starts at one of the oldest posts
+// (Cut), which the interval accounts for.
 func (s measuredPosts) sample(from time.Time, size *int64) Sample {
 	out := Sample{At: s.at, Size: size}
 	if from.IsZero() {
 		times := s.times(s.recent)
-		last := len(times) - len(times)/10 // a post of another time among the oldest would stretch the window
+		last := len(times) - len(times)/10 // drops outliers that would stretch the window
 		if last < 2 {
 			return out
 		}
@@ -64,13 +63,13 @@ func hourOfWeek(t time.Time) int {
 	return int(t.Weekday())*24 + t.Hour()
 }
 
-// poissonCount is how many posts came in how many days. The chances of the rate behind it are those of a gamma
-// distribution with this shape and the days as its rate.
+// poissonCount is the number of posts in a number of days. The posterior of the rate is a gamma distribution with this
+// shape, and the days as rate parameter.
 type poissonCount struct {
 	posts, days, shape float64
 }
 
-// count is false where nothing was counted.
+// count returns the counted posts, and reports false if nothing was counted.
 func (s Sample) count() (poissonCount, bool) {
 	if s.From.IsZero() || s.At.Sub(s.From) < minWindow || s.Posts < 0 || s.Posts > maxCounted {
 		return poissonCount{}, false
@@ -78,16 +77,17 @@ func (s Sample) count() (poissonCount, bool) {
 	k := float64(s.Posts)
 	c := poissonCount{posts: k, days: days(s.At.Sub(s.From)), shape: k + 0.5}
 	if s.Cut {
-		c.shape = k + 1 // that many posts, and the one which the window begins with, took these days
+		c.shape = k + 1 // the waiting time for k+1 posts, including the one that starts the window
 	}
 	return c, true
 }
 
-// perDay is the rate with its 95 % interval: of a fixed window by Jeffreys' prior (Brown, Cai and DasGupta 2003), of a
-// window that a post began exactly, as the time that posts take has a gamma distribution.
+// perDay returns the rate with its 95 % interval: with Jeffreys prior for a fixed window (Brown, Cai and DasGupta,
+// 2003), exact for a window that starts at a post, because waiting times are gamma distributed.
 func (c poissonCount) perDay() Rate {
-	chances := distuv.Gamma{Alpha: c.shape, Beta: c.days}
-	out := Rate{Value: c.posts / c.days, Low: chances.Quantile(tailProbability), High: chances.Quantile(1 - tailProbability), Basis: Estimated}
+	posterior := distuv.Gamma{Alpha: c.shape, Beta: c.days}
+	out := Rate{Value: c.posts / c.days, Low: posterior.Quantile(tailProbability),
+		High: posterior.Quantile(1 - tailProbability), Basis: Estimated}
 	if c.posts == 0 {
 		out.Low = 0
 	}
@@ -97,7 +97,7 @@ func (c poissonCount) perDay() Rate {
 	return out
 }
 
-// nonOverlapping picks measurements whose windows do not overlap, from the newest back, so that no post is counted twice.
+// nonOverlapping returns samples with disjoint windows, starting from the newest, so that no post is counted twice.
 func nonOverlapping(samples []Sample) []Sample {
 	sorted := slices.Clone(samples)
 	slices.SortStableFunc(sorted, func(a, b Sample) int {
@@ -120,7 +120,7 @@ func nonOverlapping(samples []Sample) []Sample {
 	return out
 }
 
-// pool adds measurements up.
+// pool adds up samples.
 func pool(samples []Sample) poissonCount {
 	var sum poissonCount
 	for _, s := range samples {
@@ -133,7 +133,7 @@ func pool(samples []Sample) poissonCount {
 	return sum
 }
 
-// round is the rate as it is shown.
+// round returns the rate with four significant digits.
 func (r Rate) round() Rate {
 	r.Value, r.Low, r.High = result.Round4(r.Value), result.Round4(r.Low), result.Round4(r.High)
 	return r

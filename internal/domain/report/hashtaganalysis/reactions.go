@@ -12,14 +12,14 @@ const (
 	ofTop    = "top"
 )
 
-// figure reads one of a post's figures.
+// figure returns a figure of a post.
 type figure func(provider.Post) *int64
 
 func likes(p provider.Post) *int64    { return p.Likes }
 func comments(p provider.Post) *int64 { return p.Comments }
 func views(p provider.Post) *int64    { return p.Views }
 
-// values are the figures of the posts that tell it. What is below zero is a fault and tells nothing.
+// values returns the known values of the figure. Negative ones are invalid.
 func (f figure) values(posts []provider.Post) []float64 {
 	var out []float64
 	for _, p := range posts {
@@ -30,11 +30,12 @@ func (f figure) values(posts []provider.Post) []float64 {
 	return out
 }
 
-// reactions is nil where no post tells anything.
+// reactions returns the reactions to posts, or nil if none are known.
 func (s measuredPosts) reactions(posts []provider.Post) *result.Reactions {
 	out := result.Reactions{
-		Posts: len(posts), Likes: result.NewMedian(figure(likes).values(posts)), Comments: result.NewMedian(figure(comments).values(posts)),
-		Views: result.NewMedian(figure(views).values(posts)),
+		Posts: len(posts), Likes: result.NewMedian(figure(likes).values(posts)),
+		Comments: result.NewMedian(figure(comments).values(posts)),
+		Views:    result.NewMedian(figure(views).values(posts)),
 	}
 	if out.Likes == nil && out.Comments == nil && out.Views == nil {
 		return nil
@@ -49,8 +50,7 @@ func (s measuredPosts) audience() result.Audience {
 	return result.Audience{Top: s.reactions(s.top), Recent: s.reactions(s.recent)}
 }
 
-// engagement is the headline of the audience: what is newly posted meets what anybody's post can expect; what the
-// network shows as best does not.
+// engagement returns the reactions to recent posts, which are typical, or else those to top posts, which are not.
 func (s measuredPosts) engagement(a result.Audience) result.Engagement {
 	out := result.Engagement{Basis: Measured}
 	from := a.Recent
@@ -67,21 +67,25 @@ func (s measuredPosts) engagement(a result.Audience) result.Engagement {
 	return out
 }
 
-// formats is nil where no post tells its format.
+// formats returns the shares of formats, or nil if none are known.
 func (s measuredPosts) formats() *result.Formats {
 	all, top, recent := byFormat(s.all), byFormat(s.top), byFormat(s.recent)
 	out := result.Formats{Posts: all.of}
 	for name, posts := range all.with {
-		out.Formats = append(out.Formats, result.Format{Format: name, Posts: posts, TopShare: top.share(name), RecentShare: recent.share(name)})
+		out.Formats = append(out.Formats, result.Format{Format: name, Posts: posts, TopShare: top.share(name),
+			RecentShare: recent.share(name)})
 	}
-	slices.SortFunc(out.Formats, func(a, b result.Format) int { return result.CompareUse(a.Posts, b.Posts, a.Format, b.Format) })
+	slices.SortFunc(out.Formats, func(a, b result.Format) int {
+		return result.CompareUse(a.Posts, b.Posts, a.Format,
+			b.Format)
+	})
 	if out.Posts == 0 {
 		return nil
 	}
 	return &out
 }
 
-// tally counts in how many of some posts each name is.
+// tally counts posts by name.
 type tally struct {
 	of   int
 	with map[string]int

@@ -2,39 +2,39 @@ package hashtaganalysis
 
 import "pressroom/internal/domain/report/result"
 
-// Result is what the figures of a hashtag tell, as it is kept.
+// Result is the stored analysis of a hashtag.
 type Result struct {
 	result.Result
 
 	Hashtag Hashtag `json:"hashtag"`
 }
 
-// Measured and Estimated are what a figure rests on: it was counted, or worked out from what was counted.
+// The basis of a figure: counted, or derived from what was counted.
 const (
 	Measured  = result.Measured
 	Estimated = result.Estimated
 )
 
-// Hashtag is how large and how busy the hashtag is.
+// Hashtag is the size and activity of a hashtag.
 type Hashtag struct {
 	Name        string `json:"name" jsonschema:"Without #."`
-	Posts       *Posts `json:"posts,omitempty" jsonschema:"Left out where the network does not tell how many there are and too little is known to estimate it."`
+	Posts       *Posts `json:"posts,omitempty" jsonschema:"Omitted if the network does not publish it and there is too little data for an estimate."`
 	PostsPerDay *Rate  `json:"posts_per_day,omitempty"`
-	Tier        string `json:"tier,omitempty" enum:"nano|small|medium|large|huge" jsonschema:"By posts: nano below 10,000, small below 100,000, medium below 500,000, large below 1,000,000, huge from there."`
+	Tier        string `json:"tier,omitempty" enum:"nano|small|medium|large|huge" jsonschema:"Posts: nano < 10,000, small < 100,000, medium < 500,000, large < 1,000,000, huge above."`
 }
 
-// Posts is how many posts carry the hashtag. Low to high is the 95 % interval of an estimate.
+// Posts is the number of posts with a hashtag, with a 95 % interval if estimated.
 type Posts struct {
 	Count int64  `json:"count"`
-	Low   *int64 `json:"low,omitempty" jsonschema:"Lower end of an estimate's 95 % interval; left out of a measured figure."`
-	High  *int64 `json:"high,omitempty" jsonschema:"Upper end of an estimate's 95 % interval; left out of a measured figure."`
+	Low   *int64 `json:"low,omitempty" jsonschema:"Lower end of the 95 % interval. Omitted if measured."`
+	High  *int64 `json:"high,omitempty" jsonschema:"Upper end of the 95 % interval. Omitted if measured."`
 	Basis string `json:"basis" enum:"measured|estimated"`
 }
 
-// Rate is how many posts come in a day. Low to high is its 95 % confidence interval.
+// Rate is the number of posts per day with its 95 % confidence interval.
 type Rate struct {
 	Value float64 `json:"value"`
 	Low   float64 `json:"low"`
 	High  float64 `json:"high"`
-	Basis string  `json:"basis" enum:"measured|estimated" jsonschema:"measured over a whole day or more, or estimated from a shorter time."`
+	Basis string  `json:"basis" enum:"measured|estimated" jsonschema:"measured: over a day or more. estimated: from a shorter time."`
 }

@@ -6,25 +6,25 @@ import (
 	"pressroom/internal/domain/report/result"
 )
 
-// scale is how a component is read from its figure, by logarithms: worst is worth 0, best 100.
+// scale maps a figure logarithmically to a component of the score: worst to 0, best to 100.
 type scale struct {
 	name, figure string
 	worst, best  float64
 	weight       float64
 }
 
-// The components. The scales are conventions, not findings: they are set so that figures as they are met spread over
-// them. docs/scoring.md has the reasons.
+// The components of the score. Their scales are conventions that spread typical figures over 0 to 100; see
+// docs/scoring.md.
 var (
 	activity    = scale{name: "activity", figure: "posts_per_day", worst: 1, best: 1000, weight: 0.3}
 	reactions   = scale{name: "reactions", figure: "median_likes", worst: 1, best: 1000, weight: 0.4}
 	competition = scale{name: "competition", figure: "top_likes_by_recent_likes", worst: 10_000, best: 1, weight: 0.3}
 )
 
-// minScored is how many recent posts have to tell their likes for a score to rest on them.
+// minScored is the minimum number of recent posts with likes for the score.
 const minScored = 5
 
-// value is a figure on a scale, from 0 to 100.
+// value returns the score of a figure, from 0 to 100.
 func (s scale) value(figure float64) float64 {
 	if figure <= 0 {
 		figure = math.SmallestNonzeroFloat64
@@ -33,8 +33,8 @@ func (s scale) value(figure float64) float64 {
 	return 100 * max(0, min(1, part))
 }
 
-// score sums up what the hashtag offers: that much is going on, that posts are met with likes, and that those which the
-// network shows as best can be reached. It is nil where nothing of that is known.
+// score rates activity, likes of recent posts, and how reachable the top posts are. It returns nil if none of these is
+// known.
 func score(rate *Rate, a result.Audience) *result.ScoreSection {
 	known, missing := []result.ComponentCause{}, []string{}
 	for _, part := range []struct {
@@ -47,7 +47,8 @@ func score(rate *Rate, a result.Audience) *result.ScoreSection {
 		}
 		known = append(known, result.ComponentCause{
 			Component: result.Component{Name: part.name, Value: result.Round4(part.value(*part.figure))},
-			Figure:    part.scale.figure, Measured: result.Round4(*part.figure), Worst: &part.worst, Best: &part.best, FullWeight: part.weight,
+			Figure:    part.scale.figure, Measured: result.Round4(*part.figure), Worst: &part.worst, Best: &part.best,
+			FullWeight: part.weight,
 		})
 	}
 	return result.NewScore(known, missing, result.Round4)
@@ -67,8 +68,8 @@ func medianLikes(r *result.Reactions) *float64 {
 	return &r.Likes.Median
 }
 
-// topDistance is how many times as many likes the lower quartile of the top posts has as the middle of the recent ones:
-// what it takes to get there. One like is added to both, as many posts have none.
+// topDistance returns the ratio of the lower quartile of likes of top posts to the median of recent posts. One like is
+// added to both, because many posts have none.
 func topDistance(a result.Audience) *float64 {
 	if a.Top == nil || a.Top.Likes == nil || medianLikes(a.Recent) == nil {
 		return nil

@@ -11,25 +11,25 @@ import (
 )
 
 const (
-	// minTopPosts is how many top posts of known age an estimate of the size needs, leastRecent how many posts counted.
+	// An estimate of the size needs this many dated top posts and recent posts.
 	minTopPosts    = 20
 	minRecentPosts = 5
-	// minAgeSpan is how many days the top posts have to reach back: where all are younger, either the hashtag is young or
-	// the network shows young posts alone, and which of both cannot be told.
+	// minAgeSpan is the minimum age in days of the oldest top posts. If all are younger, either the hashtag is young or
+	// the network shows recent posts only, which cannot be distinguished.
 	minAgeSpan = 30
-	// currentFor is how long a counted rate, or a size that was measured, is taken for the present's.
+	// currentFor is how long a measured rate or size counts as current.
 	currentFor = 14 * 24 * time.Hour
-	// dailySD and byWeek are how much the rate of a short time differs from the day's, and that of a day from the week's, as
-	// standard deviations of the logarithm: what a wave of 28 % of the mean over the day has, and one of 7 % over the week.
+	// dailySD and weeklySD are the standard deviations of the log rate within a day and within a week, which correspond
+	// to sine waves of 28 % and 7 % of the mean.
 	dailySD  = 0.2
 	weeklySD = 0.05
-	// normal95 is how many standard errors a 95 % interval reaches to both sides.
+	// normal95 is the normal quantile of a 95 % interval.
 	normal95 = 1.959963984540054
-	// maxSize is the largest number of posts that is told: beyond it figures are faults.
+	// maxSize is the largest plausible number of posts.
 	maxSize = 1e15
 )
 
-// The first sizes of the tiers; nano is below them.
+// Lower bounds of the tiers above nano.
 const (
 	small  = 10_000
 	medium = 100_000
@@ -37,7 +37,7 @@ const (
 	huge   = 1_000_000
 )
 
-// Tier is the name for hashtags with so many posts.
+// Tier returns the tier for a number of posts.
 func Tier(posts int64) string {
 	switch {
 	case posts >= huge:
@@ -52,8 +52,8 @@ func Tier(posts int64) string {
 	return "nano"
 }
 
-// size is how many posts the hashtag has: as it was measured; else a measurement of late and what came since; else an
-// estimate by the ages of its top posts. It is nil where too little is known. The note says what it rests on.
+// size returns the number of posts: as measured, else a recent measurement plus the posts since then, else an estimate
+// from the ages of top posts. It returns nil if too little is known, and a note on its basis.
 func size(s measuredPosts, now Sample, earlier []Sample) (*Posts, string) {
 	if now.hasSize() {
 		return &Posts{Count: *now.Size, Basis: Measured}, ""
@@ -75,10 +75,10 @@ func size(s measuredPosts, now Sample, earlier []Sample) (*Posts, string) {
 	return out, note
 }
 
-// hasSize tells whether the size was, and is one that can be.
+// hasSize reports whether a plausible size was measured.
 func (s Sample) hasSize() bool { return s.Size != nil && *s.Size >= 0 && *s.Size <= maxSize }
 
-// recentSamples are this measurement and those shortly before.
+// recentSamples returns this sample and earlier ones within currentFor.
 func recentSamples(now Sample, earlier []Sample) []Sample {
 	recent := []Sample{now}
 	for _, s := range earlier {
@@ -89,11 +89,12 @@ func recentSamples(now Sample, earlier []Sample) []Sample {
 	return nonOverlapping(recent)
 }
 
-// sizeSince adds to the size that was measured last what came since then.
+// sizeSince returns the last measured size plus the posts since then.
 func sizeSince(rate poissonCount, now Sample, earlier []Sample) *Posts {
 	var last *Sample
 	for i, s := range earlier {
-		if s.hasSize() && now.At.Sub(s.At) <= currentFor && (last == nil || s.At.After(last.At) || s.At.Equal(last.At) && *s.Size > *last.Size) {
+		if s.hasSize() && now.At.Sub(s.At) <= currentFor && (last == nil || s.At.After(last.At) ||
+			s.At.Equal(last.At) && *s.Size > *last.Size) {
 			last = &earlier[i]
 		}
 	}
@@ -104,15 +105,14 @@ func sizeSince(rate poissonCount, now Sample, earlier []Sample) *Posts {
 	return newEstimate(was+perDay.Value*passed, was+perDay.Low*passed, was+perDay.High*passed)
 }
 
-// sizeByAges takes the top posts for a fair sample of all that the hashtag ever had. Posts of age a are then as frequent
-// among them as the rate was a days ago: f(a) = rate(a)/size. At age 0 the rate is known, and so size = rate/f(0).
+// sizeByAges estimates the size from the ages of top posts, assumed to be a random sample of all posts. The density of
+// ages a is then f(a) = rate(a)/size. At age 0 the rate is known, so size = rate/f(0).
 func sizeByAges(s measuredPosts, rate poissonCount) *Posts {
 	ages := s.ages(s.top)
 	if len(ages) < minTopPosts || rate.posts < minRecentPosts {
 		return nil
 	}
-	// The oldest tenth is only counted: how old it is hardly matters for the density at age 0, and one post of another
-	// time changes nothing.
+	// The oldest tenth is only counted: its exact ages hardly matter at age 0, and outliers have no effect.
 	inner := len(ages) - len(ages)/10
 	span := ages[inner-1]
 	if span < minAgeSpan {
@@ -128,23 +128,24 @@ func sizeByAges(s measuredPosts, rate poissonCount) *Posts {
 	}
 	total := float64(len(ages))
 	density := float64(inner-1) / (total * span) * math.Exp(zero.log)
-	rank := (1 - float64(inner)/total) / float64(inner) // of the logarithm of the age that ends the span
+	rank := (1 - float64(inner)/total) / float64(inner) // variance of the log of the order statistic that ends the span
 	return rateOverDensity(rate, density, zero.err*zero.err+rank)
 }
 
-// rateOverDensity is the rate divided by the density, with an interval made of those of both (Zou and Donner 2008).
+// rateOverDensity returns the ratio of rate and density with an interval combined from both (Zou and Donner, 2008).
 func rateOverDensity(rate poissonCount, density, variance float64) *Posts {
 	perDay := rate.perDay()
 	value := math.Log(perDay.Value / density)
 	variance += paceVariance(rate.days)
-	chances := distuv.Gamma{Alpha: rate.shape, Beta: rate.days}
+	posterior := distuv.Gamma{Alpha: rate.shape, Beta: rate.days}
 	reach := func(q float64) float64 {
-		return math.Hypot(math.Log(chances.Quantile(q)/perDay.Value), normal95*math.Sqrt(variance))
+		return math.Hypot(math.Log(posterior.Quantile(q)/perDay.Value), normal95*math.Sqrt(variance))
 	}
-	return newEstimate(math.Exp(value), math.Exp(value-reach(tailProbability)), math.Exp(value+reach(1-tailProbability)))
+	return newEstimate(math.Exp(value), math.Exp(value-reach(tailProbability)),
+		math.Exp(value+reach(1-tailProbability)))
 }
 
-// paceVariance is the variance that the logarithm of a rate has because it was not counted over whole weeks.
+// paceVariance returns the variance of the log rate from not counting whole weeks.
 func paceVariance(days float64) float64 {
 	switch {
 	case days >= 7:
@@ -155,7 +156,7 @@ func paceVariance(days float64) float64 {
 	return dailySD*dailySD*(1-days) + weeklySD*weeklySD
 }
 
-// newEstimate is nil where the figures are out of all bounds.
+// newEstimate returns an estimate, or nil if it is implausible.
 func newEstimate(value, low, high float64) *Posts {
 	if !(low >= 0 && high <= maxSize) {
 		return nil
@@ -164,5 +165,5 @@ func newEstimate(value, low, high float64) *Posts {
 	return &Posts{Count: count, Low: &from, High: &to, Basis: Estimated}
 }
 
-// roundCount is a number of posts with three significant digits: more is not known of an estimate.
+// roundCount rounds to three significant digits.
 func roundCount(value float64) int64 { return int64(math.Round(result.RoundDigits(value, 3))) }

@@ -7,21 +7,21 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Confidence is how often an interval is to hold the truth.
+// Confidence is the confidence level of intervals.
 const Confidence = 0.95
 
-// Median is the middle of the posts' values, with two ranges that say different things: low to high is where the
-// median itself lies with 95 % confidence, lower_quartile to upper_quartile is where half of the posts lie.
+// Median is the median of posts with two ranges: low to high is its 95 % confidence interval, lower_quartile to
+// upper_quartile contains half of the posts.
 type Median struct {
 	Median        float64  `json:"median"`
-	Low           *float64 `json:"low,omitempty" jsonschema:"Lower end of the median's 95 % confidence interval; left out below six posts."`
-	High          *float64 `json:"high,omitempty" jsonschema:"Upper end of the median's 95 % confidence interval; left out below six posts."`
-	LowerQuartile float64  `json:"lower_quartile" jsonschema:"A quarter of the posts lies below."`
-	UpperQuartile float64  `json:"upper_quartile" jsonschema:"A quarter of the posts lies above."`
-	Posts         int      `json:"posts" jsonschema:"Posts that tell the figure."`
+	Low           *float64 `json:"low,omitempty" jsonschema:"Lower end of the median's 95 % confidence interval. Omitted below six posts."`
+	High          *float64 `json:"high,omitempty" jsonschema:"Upper end of the median's 95 % confidence interval. Omitted below six posts."`
+	LowerQuartile float64  `json:"lower_quartile" jsonschema:"A quarter of the posts is below."`
+	UpperQuartile float64  `json:"upper_quartile" jsonschema:"A quarter of the posts is above."`
+	Posts         int      `json:"posts" jsonschema:"Number of posts with the figure."`
 }
 
-// NewMedian is the median of values with its confidence interval and the quartiles; nil of nothing. It sorts values.
+// NewMedian returns the median of values, or nil if there are none. It sorts values.
 func NewMedian(values []float64) *Median {
 	if len(values) == 0 {
 		return nil
@@ -37,8 +37,7 @@ func NewMedian(values []float64) *Median {
 	return &out
 }
 
-// Quantile is the value below which a share of the sorted values lies, by a straight line between the two values next
-// to it (type 7 of Hyndman and Fan 1996).
+// Quantile returns a quantile of sorted values by linear interpolation (type 7 of Hyndman and Fan, 1996).
 func Quantile(sorted []float64, share float64) float64 {
 	place := share * float64(len(sorted)-1)
 	below := int(place)
@@ -49,8 +48,8 @@ func Quantile(sorted []float64, share float64) float64 {
 	return (1-part)*sorted[below] + part*sorted[below+1]
 }
 
-// medianInterval is the interval for the median that the sign test gives, between two order statistics (Hettmansperger
-// and Sheather 1986). It assumes nothing about how the values spread. Below six of them there is none.
+// medianInterval returns the distribution-free interval of the median based on the sign test, interpolated between
+// order statistics (Hettmansperger and Sheather, 1986). It reports false below six values.
 func medianInterval(sorted []float64) (float64, float64, bool) {
 	n := len(sorted)
 	binomial := distuv.Binomial{N: float64(n), P: 0.5}

@@ -1,6 +1,6 @@
 package result
 
-// Score sums a profile or a hashtag up in a figure from 0 to 100: the weighted mean of its components.
+// Score is the weighted mean of its components, from 0 to 100.
 type Score struct {
 	Value      float64     `json:"value" min:"0" max:"100"`
 	Components []Component `json:"components"`
@@ -10,33 +10,33 @@ type Score struct {
 type Component struct {
 	Name   string  `json:"name" enum:"engagement|reach|growth|activity|consistency|reactions|competition"`
 	Value  float64 `json:"value" min:"0" max:"100"`
-	Weight float64 `json:"weight" min:"0" max:"1" jsonschema:"Weights of the components that could be computed sum to 1."`
+	Weight float64 `json:"weight" min:"0" max:"1" jsonschema:"Weights of the known components sum to 1."`
 }
 
-// ScoreSection is how the score came about.
+// ScoreSection explains the score.
 type ScoreSection struct {
 	Value      float64          `json:"value" min:"0" max:"100"`
 	Components []ComponentCause `json:"components"`
-	Missing    []string         `json:"missing" jsonschema:"Components that could not be computed. Their weight went to the others."`
+	Missing    []string         `json:"missing" jsonschema:"Unknown components. Their weight is distributed over the others."`
 }
 
-// ComponentCause is a component with the figure that it was read from and the scale: of a profile, a figure at floor or
-// below it is worth 0, one at ceiling or above it 100; of a hashtag by logarithms one at worst 0, one at best 100.
+// ComponentCause is a component with its figure and scale. For a profile, floor maps to 0 and ceiling to 100; for a
+// hashtag, worst maps to 0 and best to 100.
 type ComponentCause struct {
 	Component
 
 	Figure     string   `json:"figure" enum:"rate_by_followers|rate_by_views|views_by_followers|percent_per_month|posts_per_week|evenness|posts_per_day|median_likes|top_likes_by_recent_likes"`
 	Measured   float64  `json:"measured"`
-	Floor      *float64 `json:"floor,omitempty" jsonschema:"Of a profile: what is worth 0, as is all below."`
-	Ceiling    *float64 `json:"ceiling,omitempty" jsonschema:"Of a profile: what is worth 100, as is all above."`
-	Scale      string   `json:"scale,omitempty" enum:"linear|logarithmic" jsonschema:"Of a profile: what lies between. Those of a hashtag are logarithmic."`
-	Worst      *float64 `json:"worst,omitempty" jsonschema:"Of a hashtag: what is worth 0."`
-	Best       *float64 `json:"best,omitempty" jsonschema:"Of a hashtag: what is worth 100."`
-	FullWeight float64  `json:"full_weight" jsonschema:"Its weight where all components can be computed."`
+	Floor      *float64 `json:"floor,omitempty" jsonschema:"Profile: scores 0, as do lower figures."`
+	Ceiling    *float64 `json:"ceiling,omitempty" jsonschema:"Profile: scores 100, as do higher figures."`
+	Scale      string   `json:"scale,omitempty" enum:"linear|logarithmic" jsonschema:"Profile: the scale in between. Hashtag scales are logarithmic."`
+	Worst      *float64 `json:"worst,omitempty" jsonschema:"Hashtag: scores 0."`
+	Best       *float64 `json:"best,omitempty" jsonschema:"Hashtag: scores 100."`
+	FullWeight float64  `json:"full_weight" jsonschema:"Weight if all components are known."`
 }
 
-// NewScore weighs the components that are known, by their full weights; nil where none is. What is missing has its
-// weight spread over them. round is how the score is shown.
+// NewScore returns the weighted score, or nil if no component is known. The weight of missing components is distributed
+// over the others. round rounds the score.
 func NewScore(known []ComponentCause, missing []string, round func(float64) float64) *ScoreSection {
 	if len(known) == 0 {
 		return nil
@@ -53,7 +53,7 @@ func NewScore(known []ComponentCause, missing []string, round func(float64) floa
 	return &ScoreSection{Value: round(sum), Components: known, Missing: missing}
 }
 
-// Short is the score without how it came about.
+// Short returns the score without explanation.
 func (s *ScoreSection) Short() *Score {
 	if s == nil {
 		return nil

@@ -1,27 +1,27 @@
 package result
 
-// Sections are the parts of an analysis that are asked for by name. One with nothing to tell is left out.
+// Sections are the parts of the findings that are requested by name. Those without data are omitted.
 type Sections struct {
-	Audience *Audience     `json:"audience,omitempty" jsonschema:"Of a hashtag."`
-	Cadence  *Cadence      `json:"cadence,omitempty" jsonschema:"Of a profile."`
+	Audience *Audience     `json:"audience,omitempty" jsonschema:"Hashtag only."`
+	Cadence  *Cadence      `json:"cadence,omitempty" jsonschema:"Profile only."`
 	Formats  *Formats      `json:"formats,omitempty"`
 	Growth   *Growth       `json:"growth,omitempty"`
 	Hashtags *Hashtags     `json:"hashtags,omitempty"`
 	Score    *ScoreSection `json:"score,omitempty"`
-	Times    *Times        `json:"times,omitempty" jsonschema:"Of a profile."`
+	Times    *Times        `json:"times,omitempty" jsonschema:"Profile only."`
 	Words    *Words        `json:"words,omitempty"`
 }
 
-// Audience is what reactions posts under a hashtag meet: those that the network shows as best, and those just posted.
+// Audience summarizes reactions to the top and recent posts of a hashtag.
 type Audience struct {
 	Top    *Reactions `json:"top,omitempty"`
 	Recent *Reactions `json:"recent,omitempty"`
 }
 
-// Reactions are how people react to some posts.
+// Reactions summarizes reactions to posts.
 type Reactions struct {
 	Posts     int      `json:"posts"`
-	MedianAge *float64 `json:"median_age_days,omitempty" jsonschema:"Half of the posts are older, in days."`
+	MedianAge *float64 `json:"median_age_days,omitempty" jsonschema:"Median age in days."`
 	Likes     *Median  `json:"likes,omitempty"`
 	Comments  *Median  `json:"comments,omitempty"`
 	Views     *Median  `json:"views,omitempty"`
@@ -29,68 +29,68 @@ type Reactions struct {
 
 // Cadence is how often and how regularly a profile posts.
 type Cadence struct {
-	Posts        int      `json:"posts" jsonschema:"Posts whose time is known."`
-	Days         float64  `json:"days" jsonschema:"Days from the oldest of them until the measurement."`
+	Posts        int      `json:"posts" jsonschema:"Dated posts."`
+	Days         float64  `json:"days" jsonschema:"Days from the oldest post to the measurement."`
 	PostsPerWeek float64  `json:"posts_per_week"`
-	MedianGap    float64  `json:"median_gap_days" jsonschema:"The middle of the times between two posts, in days."`
-	LongestGap   float64  `json:"longest_gap_days" jsonschema:"The longest time between two posts, in days."`
-	LastPostDays float64  `json:"last_post_days" jsonschema:"Days from the newest post until the measurement."`
-	Evenness     *float64 `json:"evenness,omitempty" jsonschema:"1 for posts at equal distances, about 0.5 for posts at random times, towards 0 for posts in bursts."`
+	MedianGap    float64  `json:"median_gap_days" jsonschema:"Median days between posts."`
+	LongestGap   float64  `json:"longest_gap_days" jsonschema:"Most days between posts."`
+	LastPostDays float64  `json:"last_post_days" jsonschema:"Days from the newest post to the measurement."`
+	Evenness     *float64 `json:"evenness,omitempty" jsonschema:"1: equal gaps; about 0.5: random times; near 0: bursts."`
 }
 
-// Formats is how a profile's engagement depends on the format of a post, or which kinds of posts stand under a hashtag.
+// Formats is a profile's engagement by format, or the formats of a hashtag's posts.
 type Formats struct {
-	Posts   int      `json:"posts" jsonschema:"Posts whose format is known; of a profile those that were compared."`
-	Formats []Format `json:"formats" jsonschema:"The most used first."`
+	Posts   int      `json:"posts" jsonschema:"Posts of known format. Profile: those compared."`
+	Formats []Format `json:"formats" jsonschema:"Most used first."`
 }
 
-// Format is one kind of post.
+// Format is a format of posts.
 type Format struct {
 	Format      string   `json:"format" enum:"image|video|reel|carousel"`
 	Posts       int      `json:"posts"`
-	Engagement  *Median  `json:"engagement,omitempty" jsonschema:"Of a profile: the engagement of the format's posts, in reactions."`
-	Ratio       *Ratio   `json:"ratio,omitempty" jsonschema:"Of a profile: engagement of the format's posts against all others, all else that is known being equal; left out where too few posts are there to compare."`
-	TopShare    *float64 `json:"top_share,omitempty" jsonschema:"Of a hashtag: its share of the top posts whose format is known."`
-	RecentShare *float64 `json:"recent_share,omitempty" jsonschema:"Of a hashtag: its share of the recent posts whose format is known."`
+	Engagement  *Median  `json:"engagement,omitempty" jsonschema:"Profile: median reactions."`
+	Ratio       *Ratio   `json:"ratio,omitempty" jsonschema:"Profile: engagement relative to all other formats, all else being equal. Omitted with too few posts."`
+	TopShare    *float64 `json:"top_share,omitempty" jsonschema:"Hashtag: share of top posts of known format."`
+	RecentShare *float64 `json:"recent_share,omitempty" jsonschema:"Hashtag: share of recent posts of known format."`
 }
 
-// Growth is how the number of a profile's followers changes, from measurements at different times, or how many posts come
-// under a hashtag a day now against earlier measurements, each of which covers at least a day.
+// Growth is the change in a profile's followers between measurements, or in a hashtag's posts per day compared with
+// earlier measurements over at least a day.
 type Growth struct {
-	Snapshots       int       `json:"snapshots,omitempty" jsonschema:"Of a profile: measurements that the figures rest on."`
-	Measurements    int       `json:"measurements,omitempty" jsonschema:"Of a hashtag: earlier measurements that it was compared with."`
-	Days            float64   `json:"days" jsonschema:"Of a profile: days between the first and the last measurement. Of a hashtag: days between the middle of the earlier measurements and that of this one."`
-	FollowersPerDay *Estimate `json:"followers_per_day,omitempty" jsonschema:"Of a profile."`
-	PercentPerMonth *Estimate `json:"percent_per_month,omitempty" jsonschema:"Of a profile: growth in thirty days, in percent of the followers at the last measurement."`
-	PostsPerDay     *Ratio    `json:"posts_per_day,omitempty" jsonschema:"Of a hashtag: the rate now, as a multiple of the earlier rate."`
+	Snapshots       int       `json:"snapshots,omitempty" jsonschema:"Profile: number of measurements."`
+	Measurements    int       `json:"measurements,omitempty" jsonschema:"Hashtag: number of earlier measurements compared."`
+	Days            float64   `json:"days" jsonschema:"Profile: days from first to last measurement. Hashtag: days between the centers of earlier measurements and this one."`
+	FollowersPerDay *Estimate `json:"followers_per_day,omitempty" jsonschema:"Profile only."`
+	PercentPerMonth *Estimate `json:"percent_per_month,omitempty" jsonschema:"Profile: growth in 30 days in percent of current followers."`
+	PostsPerDay     *Ratio    `json:"posts_per_day,omitempty" jsonschema:"Hashtag: the rate relative to the earlier rate."`
 }
 
-// Hashtags is which hashtags a profile uses and what they do, or which stand beside a hashtag.
+// Hashtags are the hashtags of a profile with their effects, or those related to a hashtag.
 type Hashtags struct {
-	Posts         int       `json:"posts" jsonschema:"Posts that were looked at."`
-	Different     int       `json:"different" jsonschema:"Different hashtags in them."`
-	MedianPerPost *float64  `json:"median_per_post,omitempty" jsonschema:"Of a profile."`
-	Hashtags      []Hashtag `json:"hashtags" jsonschema:"Of a profile those come first that most likely help, of a hashtag those whose relation can be claimed; then those that stand there most."`
+	Posts         int       `json:"posts" jsonschema:"Posts analyzed."`
+	Different     int       `json:"different" jsonschema:"Number of distinct hashtags."`
+	MedianPerPost *float64  `json:"median_per_post,omitempty" jsonschema:"Profile only."`
+	Hashtags      []Hashtag `json:"hashtags" jsonschema:"Profile: most effective first. Hashtag: significantly related first. Then by frequency."`
 }
 
-// Words is which words the captions have.
+// Words are the words in captions.
 type Words struct {
-	Posts     int    `json:"posts" jsonschema:"Posts that were looked at."`
-	Different int    `json:"different" jsonschema:"Different words in them."`
-	Words     []Word `json:"words" jsonschema:"The most used first."`
+	Posts     int    `json:"posts" jsonschema:"Posts analyzed."`
+	Different int    `json:"different" jsonschema:"Number of distinct words."`
+	Words     []Word `json:"words" jsonschema:"Most used first."`
 }
 
-// Times is how a profile's engagement depends on when a post goes out, in the team's time zone.
+// Times is a profile's engagement by time of posting, in the team's time zone.
 type Times struct {
-	Posts  int     `json:"posts" jsonschema:"Posts that were compared."`
-	Blocks []Block `json:"blocks" jsonschema:"Twelve blocks: six of four hours, on weekdays and on the weekend."`
+	Posts  int     `json:"posts" jsonschema:"Posts compared."`
+	Blocks []Block `json:"blocks" jsonschema:"Twelve blocks of four hours: six on weekdays, six on the weekend."`
 }
 
-// Block is four hours of the weekdays or of the weekend.
+// Block is four hours on weekdays or on the weekend.
 type Block struct {
 	Days  string `json:"days" enum:"weekdays|weekend"`
-	Hour  int    `json:"hour" jsonschema:"The first of its hours."`
+	Hour  int    `json:"hour" jsonschema:"First hour."`
 	Hours int    `json:"hours"`
 	Posts int    `json:"posts"`
-	Ratio *Ratio `json:"ratio,omitempty" jsonschema:"Engagement of the block's posts against all others, all else that is known being equal; left out below three posts."`
+	Ratio *Ratio `json:"ratio,omitempty" jsonschema:"Engagement relative to all other blocks, all else being equal. Omitted below three posts."`
 }

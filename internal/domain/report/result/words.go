@@ -5,8 +5,7 @@ import (
 	"slices"
 )
 
-// NewWords lists the words of so many posts with how many of the posts have each, the most used first and no more than
-// most of them; nil where there are none.
+// NewWords returns at most most words by number of posts, or nil if there are none.
 func NewWords(count map[string]int, posts, most int) *Words {
 	if len(count) == 0 {
 		return nil
@@ -19,7 +18,7 @@ func NewWords(count map[string]int, posts, most int) *Words {
 	return &Words{Posts: posts, Different: len(count), Words: slices.Clone(words[:min(most, len(words))])}
 }
 
-// CompareUse compares names by how many posts each is in, the more first; among equals the names decide.
+// CompareUse orders names by descending number of posts, then by name.
 func CompareUse(a, b int, nameA, nameB string) int {
 	return cmp.Or(cmp.Compare(b, a), cmp.Compare(nameA, nameB))
 }

@@ -2,14 +2,14 @@ package synthetic
 
 import "math"
 
-// trendSteps is into how many parts the period is cut for what grows over it.
+// trendSteps is the number of steps that approximate the trend.
 const trendSteps = 4
 
-// component is a share of all posts whose logarithm of engagement has the same middle.
+// component is a component of a mixture of log-normal distributions.
 type component struct{ share, mean float64 }
 
-// populationMedian is the median engagement of all posts that the profile might have made: of the mixture of everything that
-// has an effect, each as often as it comes. It is for plans that are not tangled, where all of it is independent.
+// populationMedian returns the true median engagement: that of the mixture of all combinations of effects. It requires
+// independent effects, so the plan must not be tangled.
 func (m *generator) populationMedian(truth Truth) float64 {
 	parcels := m.components(truth)
 	low, high := m.level-5, m.level+5
@@ -47,7 +47,7 @@ func (m *generator) components(truth Truth) []component {
 	return cross(cross(parcels, kinds), parts)
 }
 
-// cross divides each parcel by what happens independently of it.
+// cross combines each component with each of an independent mixture.
 func cross(parcels, ways []component) []component {
 	var out []component
 	for _, p := range parcels {

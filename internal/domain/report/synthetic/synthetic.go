@@ -1,7 +1,7 @@
-// Package synthetic makes public profiles whose truth is known, so that it can be tested what an analysis finds in
-// them. It shares nothing with the analysis but the form of the figures: both could be wrong alike otherwise.
+// Package synthetic generates public profiles with known effects, for testing what an analysis finds. It shares only
+// the input format with the analysis, so that both cannot have the same mistake.
 //
-// Engagement is log-normal: its logarithm is a sum of effects and of chance with a standard deviation of 0.6.
+// Engagement is log-normal: its logarithm is a sum of effects and normal noise with a standard deviation of 0.6.
 package synthetic
 
 import (
@@ -14,25 +14,25 @@ import (
 	"pressroom/internal/domain/provider"
 )
 
-// What is planted where there are effects.
+// The generated effects.
 const (
 	Sigma        = 0.6 // standard deviation of the logarithm of engagement
 	Blocks       = 12  // six of four hours on weekdays, then six on the weekend
-	BlockRatio   = 2.0 // of the one block that does better
-	HashtagRatio = 1.5 // of each of the three hashtags that work
-	hashtagShare = 0.3 // of the posts carry each of those three
-	viewsSigma   = 0.3 // standard deviation of the logarithm of engagement for each view
+	BlockRatio   = 2.0 // of the one better block
+	HashtagRatio = 1.5 // of each of the three effective hashtags
+	hashtagShare = 0.3 // share of posts with each of those
+	viewsSigma   = 0.3 // standard deviation of log engagement per view
 )
 
-// Plan says what profile is wanted. Equal plans make equal profiles.
+// Plan describes the profile to generate. Equal plans generate equal profiles.
 type Plan struct {
 	Seed    uint64
 	Posts   int
-	Null    bool // no effect at all
-	Uneven  bool // seven tenths of the posts lie in two blocks
-	Tangled bool // the hashtags that work are used more often in the block that does better
-	Flat    bool // no block does better
-	Plain   bool // no hashtag does anything
+	Null    bool // no effects
+	Uneven  bool // 70 % of the posts are in two blocks
+	Tangled bool // effective hashtags are more frequent in the better block
+	Flat    bool // no better block
+	Plain   bool // no effective hashtags
 }
 
 // Snapshot is the size of the profile at a time.
@@ -41,28 +41,28 @@ type Snapshot struct {
 	Followers, Posts int64
 }
 
-// Profile is a profile as sources tell it, with the truth behind it.
+// Profile is a generated profile with its true effects.
 type Profile struct {
 	Account   provider.Account
-	Posts     []provider.Post // in no order
+	Posts     []provider.Post // shuffled
 	Snapshots []Snapshot
 	Zone      *time.Location
 	At        time.Time
 	Truth     Truth
 }
 
-// Truth is what was planted. Effects are natural logarithms of ratios.
+// Truth holds the true effects as natural logarithms of ratios.
 type Truth struct {
-	Block           int // that does better, counted from 0; -1 where none does
+	Block           int // index of the better block, or -1
 	Blocks          [Blocks]float64
-	Hashtags        map[string]float64 // of every hashtag in use
+	Hashtags        map[string]float64 // by hashtag
 	Formats         map[string]float64
-	RateByFollowers float64 // the median of all posts that the profile might have made
+	RateByFollowers float64 // population median
 	RateByViews     float64
 	FollowersPerDay float64
 }
 
-// The hashtags of every profile, with the share of posts that carry them. The first three work.
+// The hashtags of every profile with their share of posts. The first three are effective.
 var (
 	working = []string{"harbour", "sunrise", "workshop"}
 	idle    = []struct {
@@ -76,21 +76,21 @@ var (
 	subjects = []string{"boats", "bread", "coffee", "garden", "lantern", "market", "music", "river", "stone", "window"}
 )
 
-// generator draws a profile. Its members are the same for all of its posts.
+// generator generates a profile. Its fields are constant over the posts.
 type generator struct {
 	plan     Plan
 	rng      *rand.Rand
 	shares   [Blocks]float64
-	level    float64 // logarithm of engagement without effects, in the middle of the period
-	trend    float64 // by how much the logarithm of engagement grows over the whole period
+	level    float64 // log engagement without effects, in the middle of the period
+	trend    float64 // growth of log engagement over the period
 	viewRate float64
-	start    time.Time // a midnight of the zone
+	start    time.Time // midnight in the zone
 	days     int
 }
 
-// Generate draws the profile of a plan.
+// Generate returns the profile of a plan.
 func Generate(plan Plan) Profile {
-	draw := rand.New(rand.NewPCG(plan.Seed, 0x9e3779b97f4a7c15)) //nolint:gosec // figures for tests have to come again
+	draw := rand.New(rand.NewPCG(plan.Seed, 0x9e3779b97f4a7c15)) //nolint:gosec // tests must be reproducible
 	zone := time.FixedZone("UTC+2", 2*60*60)
 	if berlin, err := time.LoadLocation("Europe/Berlin"); err == nil {
 		zone = berlin
@@ -114,11 +114,12 @@ func Generate(plan Plan) Profile {
 	profile.Truth.RateByFollowers = m.populationMedian(truth) / followers
 	profile.Truth.RateByViews = m.viewRate
 	total := int64(plan.Posts)
-	profile.Account = provider.Account{Username: fmt.Sprintf("planted.%d", plan.Seed), Followers: new(int64(followers)), Posts: &total, MeasuredAt: at}
+	profile.Account = provider.Account{Username: fmt.Sprintf("planted.%d", plan.Seed), Followers: new(int64(followers)),
+		Posts: &total, MeasuredAt: at}
 	return profile
 }
 
-// truth plants the effects, and sets how the posts spread over the blocks.
+// truth chooses the effects and the shares of the blocks.
 func (m *generator) truth() Truth {
 	truth := Truth{Block: m.rng.IntN(Blocks), Hashtags: map[string]float64{}, Formats: map[string]float64{}}
 	flat, plain := m.plan.Null || m.plan.Flat, m.plan.Null || m.plan.Plain
@@ -146,7 +147,7 @@ func zeroIf(absent bool, effect float64) float64 {
 	return effect
 }
 
-// setShares sets which share of the posts each block has.
+// setShares chooses the share of posts in each block.
 func (m *generator) setShares() {
 	first, second := m.rng.IntN(Blocks), 1+m.rng.IntN(Blocks-1)
 	for b := range m.shares {
@@ -160,8 +161,7 @@ func (m *generator) setShares() {
 	}
 }
 
-// posts draws the posts. They are spread over the blocks as evenly as their shares allow, and in each block over the
-// period by chance.
+// posts generates the posts: stratified over the blocks, and uniformly random over the period within each.
 func (m *generator) posts(truth Truth) []provider.Post {
 	posts := make([]provider.Post, m.plan.Posts)
 	offset := m.rng.Float64()
@@ -172,7 +172,7 @@ func (m *generator) posts(truth Truth) []provider.Post {
 	return posts
 }
 
-// block is the block up to which this part of all posts lies.
+// block returns the block at a fraction of all posts.
 func (m *generator) block(part float64) int {
 	for b, share := range m.shares {
 		if part -= share; part < 0 {
@@ -200,7 +200,7 @@ func (m *generator) post(i, block int, truth Truth) provider.Post {
 	}
 }
 
-// postTime draws a time of the block, and tells which part of the period lies before it.
+// postTime returns a random time in a block and the elapsed fraction of the period.
 func (m *generator) postTime(block int) (time.Time, float64) {
 	for {
 		day := m.start.AddDate(0, 0, m.rng.IntN(m.days))
@@ -252,8 +252,7 @@ func (m *generator) caption(tags []string) string {
 	return text.String()
 }
 
-// snapshots draws thirty measurements of the followers that end with the present. What comes between two of them is
-// chance around the growth: independent from day to day, so that the size wanders as sizes do.
+// snapshots generates thirty measurements of the followers up to the present, as a random walk with drift.
 func (m *generator) snapshots(at time.Time, followers, perDay float64) []Snapshot {
 	const count = 30
 	step := float64(m.days) / count

@@ -1,6 +1,5 @@
-// Package words takes captions apart into what can be counted: hashtags, and words that say something. What comes
-// out are single tokens of letters, digits, marks and underscores, 1–100 characters each, in the form of
-// provider.Folded: never a piece of a sentence.
+// Package words extracts hashtags and significant words from captions. Each is a single token of 1 to 100 letters,
+// digits, marks and underscores in the form of provider.Fold, never part of a sentence.
 package words
 
 import (
@@ -12,21 +11,21 @@ import (
 	"pressroom/internal/domain/provider"
 )
 
-// Caption is what there is to count in a caption: each hashtag, without its sign, and each word once, in the order in
-// which they come. Links, addresses, names of profiles, numbers, emoji and what stands in every sentence are in neither.
+// Caption holds the distinct hashtags (without #) and words of a caption, in order. Links, addresses, mentions,
+// numbers, emoji and stop words are excluded.
 //
-// Where a word ends is Unicode's rule (UAX 29). It has no dictionary: Chinese falls into its characters, of Japanese a
-// row of hiragana is taken for a word, and of other scripts without spaces, as Thai, no words come.
+// Words are segmented by the rules of Unicode (UAX #29), without a dictionary: Chinese is split into characters, a run
+// of hiragana is one word, and other scripts without spaces, such as Thai, yield no words.
 type Caption struct{ Hashtags, Words []string }
 
-// Parse takes a caption apart.
+// Parse parses a caption.
 func Parse(caption string) Caption {
 	found := wordSet{words: make([]string, 0, initialCapacity), uses: make([]stopUse, 0, initialCapacity)}
 	hashtags := splitHashtags(stripLinks(caption), found.addText)
 	return Caption{Hashtags: hashtags, Words: found.withoutStopWords()}
 }
 
-// Hashtags reads the hashtags of a caption alone.
+// Hashtags returns only the hashtags of a caption.
 func Hashtags(caption string) []string {
 	if !strings.ContainsAny(caption, "#＃﹟") {
 		return nil
@@ -34,7 +33,7 @@ func Hashtags(caption string) []string {
 	return splitHashtags(stripLinks(caption), func(string) {})
 }
 
-// splitHashtags lists the hashtags of a text, each once, and hands over what lies before, between and behind them.
+// splitHashtags returns the distinct hashtags of a text and calls a function for the text between them.
 func splitHashtags(text string, between func(string)) []string {
 	var found []string
 	for from := 0; ; {
@@ -53,14 +52,15 @@ func splitHashtags(text string, between func(string)) []string {
 		if end := strings.IndexFunc(name, isOutsideHashtag); end >= 0 {
 			name = name[:end]
 		}
-		if tag, err := provider.Hashtag(name); err == nil && !slices.Contains(found, tag) {
+		if tag, err := provider.ParseHashtag(name); err == nil && !slices.Contains(found, tag) {
 			found = append(found, tag)
 		}
 		text, from = text[sign+1+len(name):], 0
 	}
 }
 
-// startsHashtag tells whether a # begins a hashtag behind a text, which is empty right behind another hashtag.
+// startsHashtag reports whether a # after the given text starts a hashtag. The text is empty right after another
+// hashtag.
 func startsHashtag(before string) bool {
 	last, size := utf8.DecodeLastRuneInString(before)
 	return size == 0 || (!provider.InHashtag(last) || isSpacelessScript(last)) && last != '&' && last != '/'
@@ -68,8 +68,9 @@ func startsHashtag(before string) bool {
 
 func isOutsideHashtag(r rune) bool { return !provider.InHashtag(r) }
 
-// isSpacelessScript tells of scripts that put no space before a hashtag because they have none.
+// isSpacelessScript reports whether a character is of a script without spaces, which also puts none before a hashtag.
 func isSpacelessScript(r rune) bool {
 	return r >= utf8.RuneSelf &&
-		unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+		unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer,
+			unicode.Myanmar)
 }

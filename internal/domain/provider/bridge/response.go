@@ -1,0 +1,129 @@
+package bridge
+
+import (
+	"encoding/json"
+	"math"
+	"net/http"
+	"time"
+
+	"pressroom/internal/domain/provider"
+	"pressroom/internal/domain/provider/wire"
+)
+
+const maxSide = 100_000 // pixels
+
+// errorWords are the error codes of the bridge API with their statuses. Other responses say nothing about the profile:
+// a wrong URL also returns 404, and a wrong token 403.
+var errorWords = map[string]struct {
+	status int
+	means  error
+}{
+	"profile_not_found": {http.StatusNotFound, provider.ErrNotFound},
+	"hashtag_not_found": {http.StatusNotFound, provider.ErrNotFound},
+	"profile_private":   {http.StatusForbidden, provider.ErrPrivate},
+	"not_offered":       {http.StatusNotFound, provider.ErrNotOffered},
+}
+
+// readError returns the error of a response other than 200.
+func readError(answer wire.Response, now time.Time) error {
+	var parsed struct {
+		Error string `json:"error"`
+	}
+	_ = wire.Decode(answer.Body, &parsed) // an unreadable body has no code
+	if word, known := errorWords[parsed.Error]; known && word.status == answer.Status {
+		return word.means
+	}
+	return unavailable(answer.Status, answer.Header, now)
+}
+
+func unavailable(status int, header http.Header, now time.Time) *provider.Unavailable {
+	u := wire.Unavailable("the bridge answered with HTTP %d", status)
+	u.After = wire.RetryAfter(header, now)
+	return u
+}
+
+type mediaResponse struct {
+	Items []json.RawMessage `json:"items"`
+	Next  string            `json:"next_cursor"`
+}
+
+type item struct {
+	ID       string  `json:"id"`
+	Kind     string  `json:"kind"`
+	URL      string  `json:"url"`
+	TakenAt  string  `json:"taken_at"`
+	Caption  string  `json:"caption"`
+	Width    float64 `json:"width"`
+	Height   float64 `json:"height"`
+	Duration float64 `json:"duration_seconds"`
+}
+
+// Errors do not repeat parts of a response.
+var (
+	errInvalidResponse = wire.Unavailable("the response is not valid JSON of the bridge API")
+	errCursor          = wire.Unavailable("the cursor of the response is too long or has control characters")
+)
+
+// readPage decodes a page of media. Invalid items are skipped; an invalid page is an error.
+func readPage(body []byte, q provider.Query, now time.Time) (provider.Page, error) {
+	var parsed mediaResponse
+	if err := json.Unmarshal(body, &parsed); err != nil {
+		return provider.Page{}, errInvalidResponse
+	}
+	if parsed.Items == nil {
+		return provider.Page{}, wire.Unavailable("the response has no items")
+	}
+	page := provider.Page{Items: uniqueItems(parsed.Items, q.Limit, now)}
+	if len(parsed.Items) > 0 && len(page.Items) == 0 && q.Limit > 0 {
+		return provider.Page{}, wire.Unavailable("none of the %d items in the response is valid", len(parsed.Items))
+	}
+	if !provider.HasPages(q.Type) {
+		return page, nil
+	}
+	if !wire.IsCursor(parsed.Next) {
+		return provider.Page{}, errCursor
+	}
+	page.Next = parsed.Next
+	return page, nil
+}
+
+// uniqueItems returns the first valid items with distinct ids.
+func uniqueItems(raw []json.RawMessage, limit int, now time.Time) []provider.Item {
+	var taken []provider.Item
+	seen := map[string]bool{}
+	for _, text := range raw {
+		if len(taken) >= limit {
+			break
+		}
+		found, usable := readItem(text, now)
+		if usable && !seen[found.ID] {
+			seen[found.ID] = true
+			taken = append(taken, found)
+		}
+	}
+	return taken
+}
+
+func readItem(text json.RawMessage, now time.Time) (provider.Item, bool) {
+	var parsed item
+	if !wire.Decode(text, &parsed) || parsed.ID == "" || parsed.Kind != provider.Image && parsed.Kind != provider.Video ||
+		!wire.IsURL(parsed.URL) {
+		return provider.Item{}, false
+	}
+	found := provider.Item{
+		ID: wire.ID(parsed.ID), Kind: parsed.Kind, URL: parsed.URL, TakenAt: wire.ParseTime(parsed.TakenAt,
+			now.AddDate(0, 0, 1)),
+		Caption: wire.Text(parsed.Caption, wire.MaxText), Width: dimension(parsed.Width), Height: dimension(parsed.Height),
+	}
+	if parsed.Kind == provider.Video {
+		found.Duration = wire.VideoDuration(parsed.Duration)
+	}
+	return found, true
+}
+
+func dimension(pixels float64) int {
+	if pixels < 1 || pixels > maxSide || pixels != math.Trunc(pixels) {
+		return 0
+	}
+	return int(pixels)
+}

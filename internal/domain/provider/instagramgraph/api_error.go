@@ -1,0 +1,171 @@
+package instagramgraph
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"pressroom/internal/domain/provider"
+	"pressroom/internal/domain/provider/wire"
+)
+
+// errorKind classifies errors of the API.
+type errorKind int
+
+const (
+	kindOther        errorKind = iota
+	kindNotFound               // no such hashtag or professional account
+	kindNoViews                // the API version has no view counts
+	kindRateLimited            // the account must pause
+	kindInvalidToken           // the account's token was rejected
+	kindForbidden              // the account lacks a permission
+	kindQuotaFull              // the account has used its hashtag quota
+)
+
+// isAccountSpecific reports whether another account may succeed.
+func (k errorKind) isAccountSpecific() bool { return k >= kindRateLimited }
+
+// apiError is an error of the API. It does not contain Meta's message, which may name the profile.
+type apiError struct {
+	kind          errorKind
+	status        int
+	code, subcode int
+	after         time.Duration // pause for the account
+}
+
+func (f *apiError) Error() string {
+	return fmt.Sprintf("Instagram returned HTTP %d, error %d/%d", f.status, f.code, f.subcode)
+}
+
+// publicError returns the error for callers of the provider.
+func (f *apiError) publicError() error {
+	if f.kind == kindNotFound {
+		return provider.ErrNotFound
+	}
+	return &provider.Unavailable{After: f.after, Err: f}
+}
+
+// Codes and subcodes of the API's errors.
+const (
+	codeField      = 100 // unknown parameter or field
+	codePolicy     = 368 // blocked for a policy violation
+	noSuchUser     = 2207013
+	noSuchHashtag  = 2207024
+	hashtagsUsedUp = 2207034
+	noSuchObject   = 33 // or not visible to the token: wrong account id, or a token of another account
+)
+
+var bySubcode = map[int]errorKind{
+	noSuchUser:     kindNotFound,
+	noSuchHashtag:  kindNotFound,
+	hashtagsUsedUp: kindQuotaFull,
+	noSuchObject:   kindForbidden,
+}
+
+var byCode = map[int]errorKind{
+	102: kindInvalidToken,
+	190: kindInvalidToken,
+
+	4:          kindRateLimited, // the app
+	17:         kindRateLimited, // the person
+	18:         kindQuotaFull,
+	24:         kindNotFound,
+	32:         kindRateLimited, // the Page
+	110:        kindNotFound,
+	341:        kindRateLimited, // the app, permanently or temporarily
+	codePolicy: kindRateLimited,
+	613:        kindRateLimited,
+	80001:      kindRateLimited, // the Page's business
+	80002:      kindRateLimited, // the account's business
+
+	3:  kindForbidden,
+	10: kindForbidden,
+}
+
+// readError returns the error of a response, or nil if it succeeded.
+func readError(answer wire.Response, now time.Time) *apiError {
+	var body struct {
+		Error *struct {
+			Message string  `json:"message"`
+			Code    float64 `json:"code"`
+			Subcode float64 `json:"error_subcode"`
+		} `json:"error"`
+	}
+	understood := wire.Decode(answer.Body, &body)
+	if answer.Status == http.StatusOK && understood && body.Error == nil {
+		return nil
+	}
+	f := &apiError{status: answer.Status}
+	if body.Error != nil {
+		f.code, f.subcode = int(body.Error.Code), int(body.Error.Subcode)
+		f.kind = kindOf(f.code, f.subcode)
+		if f.code == codeField && strings.Contains(body.Error.Message, "view_count") {
+			f.kind = kindNoViews
+		}
+	}
+	if answer.Status == http.StatusTooManyRequests {
+		f.kind = kindRateLimited
+	}
+	f.after = f.retryAfter(answer, now)
+	return f
+}
+
+func kindOf(code, subcode int) errorKind {
+	if k, known := bySubcode[subcode]; known {
+		return k
+	}
+	if k, known := byCode[code]; known {
+		return k
+	}
+	if code >= 200 && code <= 299 { // permissions
+		return kindForbidden
+	}
+	return kindOther
+}
+
+// retryAfter returns how long to pause an account.
+func (f *apiError) retryAfter(answer wire.Response, now time.Time) time.Duration {
+	wait := max(wire.RetryAfter(answer.Header, now), readUsage(answer.Header).retryAfter)
+	switch {
+	case f.kind != kindRateLimited || wait > 0:
+		return wait
+	case f.code == codePolicy:
+		return policyPause
+	}
+	return defaultPause
+}
+
+// usage is how much of its limits an account has used.
+type usage struct {
+	share      float64       // percent
+	retryAfter time.Duration // time until Meta answers again; at most a day
+}
+
+// limitUsage is the usage of one limit in percent.
+type limitUsage struct {
+	Calls   float64 `json:"call_count"`
+	CPU     float64 `json:"total_cputime"`
+	Time    float64 `json:"total_time"`
+	Minutes float64 `json:"estimated_time_to_regain_access"`
+}
+
+// readUsage returns the maximum usage from the headers of the app and its businesses.
+func readUsage(header http.Header) usage {
+	var app limitUsage
+	var businesses map[string][]limitUsage
+	_ = json.Unmarshal([]byte(header.Get("X-App-Usage")), &app) // unreadable headers count as no usage
+	_ = json.Unmarshal([]byte(header.Get("X-Business-Use-Case-Usage")), &businesses)
+	all := []limitUsage{app}
+	for _, shares := range businesses {
+		all = append(all, shares...)
+	}
+	var most usage
+	for _, one := range all {
+		most.share = max(most.share, one.Calls, one.CPU, one.Time)
+		wait := time.Duration(min(max(one.Minutes, 0), wire.MaxRetryAfter.Minutes()) * float64(time.Minute))
+		most.retryAfter = max(most.retryAfter, wait)
+	}
+	return most
+}

@@ -1,0 +1,200 @@
+package instagramgraph
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"pressroom/internal/platform/db"
+)
+
+// HashtagStore stores hashtag ids and quotas for all nodes.
+type HashtagStore interface {
+	// ID returns Instagram's id of a hashtag, or "" if not stored.
+	ID(ctx context.Context, hashtag string) (string, error)
+	// SaveID stores the id of a hashtag.
+	SaveID(ctx context.Context, hashtag, id string) error
+	// Reserve reserves a slot for a hashtag at one of the accounts: at one that has queried it already, else at the one
+	// with the most free slots, if fewer than most of its slots are used.
+	Reserve(ctx context.Context, hashtag string, accounts []string, most int) (Slot, error)
+	// Release releases a slot that Instagram did not grant.
+	Release(ctx context.Context, hashtag, account string) error
+}
+
+// Slot is the result of a reservation.
+type Slot struct {
+	Account string    // empty if no slot is free
+	FreeAt  time.Time // when the next slot is freed, if none is free
+}
+
+// Instagram's limit of distinct hashtags per account and rolling week, counted from the first query of each.
+const (
+	maxSlots     = 30
+	slotDuration = 7 * 24 * time.Hour
+	// backgroundSlots is how many slots of an account may be in use when a background query reserves one.
+	backgroundSlots = maxSlots / 3
+	// lowPrioritySlots is the same for low-priority queries.
+	lowPrioritySlots = backgroundSlots / 2
+	// slack is how much longer we count a slot as used than Instagram, because it is reserved before the request, and
+	// clocks differ. A query in that time may take a new slot at Instagram.
+	slack = time.Hour
+)
+
+// DBHashtagStore is a HashtagStore in the database.
+type DBHashtagStore struct{ db *db.DB }
+
+// NewDBHashtagStore returns a store on a migrated database.
+func NewDBHashtagStore(d *db.DB) *DBHashtagStore { return &DBHashtagStore{d} }
+
+// ID returns Instagram's id of a hashtag, or "" if not stored.
+func (s *DBHashtagStore) ID(ctx context.Context, hashtag string) (string, error) {
+	var id string
+	err := s.db.QueryRow(ctx, `SELECT id FROM instagram_hashtags WHERE hashtag = ?`, hashtag).Scan(&id)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return "", fmt.Errorf("reading a hashtag's id: %w", err)
+	}
+	return id, nil
+}
+
+// SaveID stores Instagram's id of a hashtag.
+func (s *DBHashtagStore) SaveID(ctx context.Context, hashtag, id string) error {
+	return s.db.InTx(ctx, "hashtag.id", func(ctx context.Context, tx *db.Tx) error {
+		if _, err := tx.Exec(ctx, `INSERT INTO instagram_hashtags (hashtag, id) VALUES (?, ?) ON CONFLICT (hashtag)
+			DO UPDATE SET id = excluded.id`, hashtag, id); err != nil {
+			return fmt.Errorf("storing a hashtag's id: %w", err)
+		}
+		return nil
+	})
+}
+
+// Reserve reserves a slot for a hashtag. Concurrent reservations at an account are serialized.
+func (s *DBHashtagStore) Reserve(ctx context.Context, hashtag string, accounts []string, most int) (Slot, error) {
+	if len(accounts) == 0 {
+		return Slot{}, errors.New("reserving a hashtag slot: no account")
+	}
+	account, err := s.findAccount(ctx, hashtag, accounts)
+	if err != nil || account != "" {
+		return Slot{Account: account}, err
+	}
+	var place Slot
+	err = s.db.InTx(ctx, "hashtag.place", func(ctx context.Context, tx *db.Tx) error {
+		if err := s.lock(ctx, tx, accounts); err != nil {
+			return err
+		}
+		taken, err := s.reservedSlots(ctx, tx, accounts)
+		if err != nil {
+			return err
+		}
+		if place = choose(taken, hashtag, accounts, most); place.Account == "" {
+			return nil
+		}
+		_, err = tx.Exec(ctx, `INSERT INTO instagram_hashtag_places (account, hashtag, asked_at) VALUES (?, ?, ?)
+			ON CONFLICT (account, hashtag) DO UPDATE SET asked_at = excluded.asked_at`, place.Account, hashtag,
+			db.Micros(tx.Now()))
+		if err != nil {
+			return fmt.Errorf("reserving a hashtag slot: %w", err)
+		}
+		return nil
+	})
+	return place, err
+}
+
+// findAccount returns an account that has queried the hashtag and certainly may again.
+func (s *DBHashtagStore) findAccount(ctx context.Context, hashtag string, accounts []string) (string, error) {
+	var account string
+	err := s.db.QueryRow(ctx, `SELECT account FROM instagram_hashtag_places WHERE hashtag = ? AND asked_at > ?
+		AND account IN (`+db.Marks(len(accounts))+`)
+		ORDER BY asked_at DESC, account LIMIT 1`, accountArgs(accounts, hashtag,
+		db.Micros(s.db.Now().Add(slack-slotDuration)))...).Scan(&account)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return "", fmt.Errorf("finding the account of a hashtag: %w", err)
+	}
+	return account, nil
+}
+
+// lock locks the accounts until the transaction ends, in a fixed order to avoid deadlocks.
+func (s *DBHashtagStore) lock(ctx context.Context, tx *db.Tx, accounts []string) error {
+	for _, account := range slices.Sorted(slices.Values(accounts)) {
+		if _, err := tx.Exec(ctx, `INSERT INTO instagram_hashtag_accounts (account) VALUES (?) ON CONFLICT DO NOTHING`,
+			account); err != nil {
+			return fmt.Errorf("inserting a hashtag account: %w", err)
+		}
+		var locked string
+		if err := tx.QueryRow(ctx, `SELECT account FROM instagram_hashtag_accounts WHERE account = ?`+s.db.ForUpdate(),
+			account).Scan(&locked); err != nil {
+			return fmt.Errorf("locking a hashtag account: %w", err)
+		}
+	}
+	return nil
+}
+
+// reservedSlot is a slot in use.
+type reservedSlot struct {
+	account, hashtag string
+	freeAt           time.Time // when it is freed
+}
+
+// reservedSlots returns the slots in use at the accounts and deletes expired ones.
+func (s *DBHashtagStore) reservedSlots(ctx context.Context, tx *db.Tx, accounts []string) ([]reservedSlot, error) {
+	in := ` account IN (` + db.Marks(len(accounts)) + `)`
+	if _, err := tx.Exec(ctx, `DELETE FROM instagram_hashtag_places WHERE asked_at <= ? AND`+in,
+		accountArgs(accounts, db.Micros(tx.Now().Add(-slotDuration-slack)))...); err != nil {
+		return nil, fmt.Errorf("deleting expired hashtag slots: %w", err)
+	}
+	seats, err := db.All(ctx, tx, func(rows *sql.Rows, one *reservedSlot) error {
+		var at int64
+		err := rows.Scan(&one.account, &one.hashtag, &at)
+		one.freeAt = db.Time(at).Add(slotDuration + slack)
+		return err
+	}, `SELECT account, hashtag, asked_at FROM instagram_hashtag_places WHERE`+in, accountArgs(accounts)...)
+	if err != nil {
+		return nil, fmt.Errorf("reading hashtag slots: %w", err)
+	}
+	return seats, nil
+}
+
+// choose returns a slot for a hashtag: at the account that has it, else at the first one with the fewest used slots,
+// else when so many expire that fewer than most are used.
+func choose(taken []reservedSlot, hashtag string, accounts []string, most int) Slot {
+	free := map[string][]time.Time{}
+	for _, one := range taken {
+		if one.hashtag == hashtag {
+			return Slot{Account: one.account}
+		}
+		free[one.account] = append(free[one.account], one.freeAt)
+	}
+	best := slices.MinFunc(accounts, func(a, b string) int { return len(free[a]) - len(free[b]) })
+	if len(free[best]) < most {
+		return Slot{Account: best}
+	}
+	var soonest time.Time
+	for _, account := range accounts {
+		slices.SortFunc(free[account], time.Time.Compare)
+		if at := free[account][len(free[account])-most]; soonest.IsZero() || at.Before(soonest) {
+			soonest = at
+		}
+	}
+	return Slot{FreeAt: soonest}
+}
+
+// Release releases a slot.
+func (s *DBHashtagStore) Release(ctx context.Context, hashtag, account string) error {
+	return s.db.InTx(ctx, "hashtag.return", func(ctx context.Context, tx *db.Tx) error {
+		if _, err := tx.Exec(ctx, `DELETE FROM instagram_hashtag_places WHERE account = ? AND hashtag = ?`, account,
+			hashtag); err != nil {
+			return fmt.Errorf("releasing a hashtag slot: %w", err)
+		}
+		return nil
+	})
+}
+
+// accountArgs appends accounts to query arguments.
+func accountArgs(accounts []string, before ...any) []any {
+	for _, account := range accounts {
+		before = append(before, account)
+	}
+	return before
+}

@@ -1,0 +1,139 @@
+package instagramgraph
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+
+	"pressroom/internal/domain/provider"
+	"pressroom/internal/domain/provider/wire"
+)
+
+// get requests a path through an account. Errors are *apiError and *provider.Unavailable, without the token or the
+// queried profile.
+func (s *Source) get(ctx context.Context, one *account, path string, params url.Values, into any) error {
+	ctx, cancel := context.WithTimeout(ctx, s.opts.Timeout)
+	defer cancel()
+	params.Set("access_token", one.token)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.base+path+"?"+params.Encode(), http.NoBody)
+	if err != nil {
+		return wire.Unavailable("the URL of Instagram's API is invalid") // the error repeats the token
+	}
+	answer, err := wire.Send(s.http, request, maxResponseBytes)
+	if err != nil {
+		return err
+	}
+	if f := readError(answer, s.now()); f != nil {
+		return f
+	}
+	s.accounts.markValid(one)
+	if used := readUsage(answer.Header); used.share >= float64(s.opts.Usage) {
+		rest := used.retryAfter
+		if rest == 0 {
+			rest = defaultPause
+		}
+		s.accounts.pause(one, s.now().Add(rest))
+	}
+	if !wire.Decode(answer.Body, into) {
+		return errInvalidResponse
+	}
+	return nil
+}
+
+var errInvalidResponse = wire.Unavailable("the response is not one of Instagram's API")
+
+// mediaList is a list of media, or a page of one.
+type mediaList struct {
+	Data   []json.RawMessage `json:"data"`
+	Paging struct {
+		Cursors struct {
+			After string `json:"after"`
+		} `json:"cursors"`
+	} `json:"paging"`
+}
+
+// cursorForm is the syntax of Meta's cursors. Other characters could alter the query that contains them.
+var cursorForm = regexp.MustCompile(`^[A-Za-z0-9_=+/.:|%-]{1,1000}$`)
+
+var errCursor = wire.Unavailable("the response has an invalid cursor")
+
+// nextCursor returns the cursor of the next page, or "" on the last.
+func (l mediaList) nextCursor() (string, error) {
+	cursor := l.Paging.Cursors.After
+	switch {
+	case len(l.Data) == 0 || cursor == "":
+		return "", nil
+	case !cursorForm.MatchString(cursor):
+		return "", errCursor
+	}
+	return cursor, nil
+}
+
+// mediaObject is a post, or an image or video of one.
+type mediaObject struct {
+	ID        string     `json:"id"`
+	Caption   string     `json:"caption"`
+	Type      string     `json:"media_type"`
+	Product   string     `json:"media_product_type"`
+	URL       string     `json:"media_url"`
+	Permalink string     `json:"permalink"`
+	Timestamp string     `json:"timestamp"`
+	Likes     wire.Count `json:"like_count"` // missing if hidden by the owner
+	Comments  wire.Count `json:"comments_count"`
+	Views     wire.Count `json:"view_count"`
+	Children  mediaList  `json:"children"`
+}
+
+// media returns the valid media of a list.
+func (l mediaList) media() []mediaObject {
+	var all []mediaObject
+	for _, text := range l.Data {
+		var m mediaObject
+		if wire.Decode(text, &m) && m.ID != "" {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// posts returns the posts of a list.
+func (l mediaList) posts(now time.Time) []provider.Post {
+	var all []provider.Post
+	for _, m := range l.media() {
+		all = append(all, m.post(now))
+	}
+	return all
+}
+
+func (m mediaObject) post(now time.Time) provider.Post {
+	return provider.Post{
+		ID: wire.ID(m.ID), Format: m.format(), TakenAt: wire.ParseTime(m.Timestamp, now), Caption: wire.Text(m.Caption,
+			wire.MaxText),
+		URL: wire.URL(m.Permalink), Likes: m.Likes.Value(), Comments: m.Comments.Value(), Views: m.Views.Value(),
+	}
+}
+
+// format returns the format of a post, or "" if unknown.
+func (m mediaObject) format() string {
+	switch strings.ToUpper(m.Type) {
+	case "IMAGE":
+		return provider.FormatImage
+	case "CAROUSEL_ALBUM":
+		return provider.FormatCarousel
+	case "VIDEO":
+		if m.isReel() {
+			return provider.FormatReel
+		}
+		return provider.FormatVideo
+	}
+	return ""
+}
+
+// isReel reports whether a video is a reel. Hashtag queries show it only in the URL.
+func (m mediaObject) isReel() bool {
+	return strings.EqualFold(m.Product, "REELS") || m.Product == "" && strings.Contains(m.Permalink, "/reel/")
+}

@@ -1,0 +1,87 @@
+package provider
+
+import (
+	"context"
+	"time"
+)
+
+// Limiter lets one goroutine per node process provider responses at a time, and pauses after each for as long as it
+// took, so that reports and searches leave CPU time for requests. Goroutines that wait for a provider hold no slot. The
+// zero value is not usable; a nil Limiter does not limit.
+type Limiter struct {
+	free       chan struct{}
+	pauseAfter func(worked time.Duration) time.Duration
+}
+
+// maxPause is the longest pause after processing.
+const maxPause = 100 * time.Millisecond
+
+// NewLimiter returns a Limiter.
+func NewLimiter() *Limiter {
+	t := &Limiter{free: make(chan struct{}, 1), pauseAfter: func(worked time.Duration) time.Duration {
+		return min(worked, maxPause)
+	}}
+	t.free <- struct{}{}
+	return t
+}
+
+type slotKey struct{}
+
+// slot is the state of one unit of work, used only by its own goroutine.
+type slot struct {
+	limiter   *Limiter
+	startedAt time.Time // when it was acquired; zero while released
+}
+
+// Begin starts a unit of work without a slot. Acquire and Release use the returned context; the returned function ends
+// the work. Do not acquire a slot while holding a lock that another holder of a slot may wait for.
+func (t *Limiter) Begin(ctx context.Context) (context.Context, func()) {
+	if t == nil {
+		return ctx, func() {}
+	}
+	own := &slot{limiter: t}
+	return context.WithValue(ctx, slotKey{}, own), own.release
+}
+
+// WithoutSlot releases the slot of ctx and returns a context that needs none, for requests that others wait for.
+func WithoutSlot(ctx context.Context) context.Context {
+	Release(ctx)
+	return context.WithValue(ctx, slotKey{}, (*slot)(nil))
+}
+
+// Release releases the slot of a context while it waits for a provider.
+func Release(ctx context.Context) {
+	if own, _ := ctx.Value(slotKey{}).(*slot); own != nil {
+		own.release()
+	}
+}
+
+// Acquire waits for a slot. Its error is that of the context.
+func Acquire(ctx context.Context) error {
+	if own, _ := ctx.Value(slotKey{}).(*slot); own != nil {
+		return own.acquire(ctx)
+	}
+	return nil
+}
+
+func (u *slot) acquire(ctx context.Context) error {
+	if !u.startedAt.IsZero() {
+		return nil
+	}
+	select {
+	case <-u.limiter.free:
+		u.startedAt = time.Now()
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (u *slot) release() {
+	if u.startedAt.IsZero() {
+		return
+	}
+	worked := time.Since(u.startedAt)
+	u.startedAt = time.Time{}
+	time.AfterFunc(u.limiter.pauseAfter(worked), func() { u.limiter.free <- struct{}{} })
+}

@@ -1,0 +1,145 @@
+package wire
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"math"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"pressroom/internal/domain/provider"
+)
+
+// Maximum sizes.
+const (
+	MaxText     = 10_000         // characters of captions and biographies
+	MaxName     = 200            // characters of display names
+	MaxURL      = 2_048          // bytes, also of cursors
+	MaxDuration = 24 * time.Hour // of videos
+
+	maxCount    = 1_000_000_000_000_000 // implausibly large, and exact as float64
+	maxHashtags = 100                   // per post
+)
+
+// earliest is before the first of today's networks.
+var earliest = time.Date(2004, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// Text truncates a text to a number of characters and removes invalid UTF-8 and control characters other than line
+// feeds.
+func Text(text string, most int) string {
+	clean := strings.Map(func(r rune) rune {
+		if r != '\n' && unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(text, "\uFFFD"))
+	count := 0
+	for i := range clean {
+		if count == most {
+			return clean[:i]
+		}
+		count++
+	}
+	return clean
+}
+
+// SingleLine returns a text as a single line.
+func SingleLine(text string) string {
+	return strings.TrimSpace(strings.ReplaceAll(Text(text, MaxName), "\n", " "))
+}
+
+var idForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,100}$`)
+
+// ID returns the id, or its hash if it does not have the form required by provider.Item and provider.Post.
+func ID(id string) string {
+	if id == "" || idForm.MatchString(id) {
+		return id
+	}
+	sum := sha256.Sum256([]byte(id))
+	return hex.EncodeToString(sum[:])
+}
+
+// IsURL reports whether the text is an absolute HTTP URL without credentials. Whether it may be fetched is up to the
+// caller.
+func IsURL(address string) bool {
+	u, err := url.Parse(address)
+	return len(address) <= MaxURL && err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" &&
+		u.User == nil
+}
+
+// URL returns the text if it is a URL, else "".
+func URL(text string) string {
+	if !utf8.ValidString(text) || !IsURL(text) {
+		return ""
+	}
+	return text
+}
+
+// PlausibleTime returns a time in UTC, or the zero time if it is before the networks or after latest.
+func PlausibleTime(at, latest time.Time) time.Time {
+	if at.Before(earliest) || at.After(latest) {
+		return time.Time{}
+	}
+	return at.UTC()
+}
+
+// ParseTime parses a time in RFC 3339, or with a zone without colon as some networks use. It returns the zero time if
+// invalid or implausible.
+func ParseTime(text string, latest time.Time) time.Time {
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		at, _ = time.Parse("2006-01-02T15:04:05-0700", text) // zero if invalid
+	}
+	return PlausibleTime(at, latest)
+}
+
+// VideoDuration returns a duration in seconds, or 0 if invalid.
+func VideoDuration(seconds float64) time.Duration {
+	if !(seconds > 0) || seconds > MaxDuration.Seconds() {
+		return 0
+	}
+	return time.Duration(math.Round(seconds * float64(time.Second)))
+}
+
+// IsCursor reports whether a provider's cursor can be stored and sent back.
+func IsCursor(text string) bool {
+	return len(text) <= MaxURL && utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsControl)
+}
+
+// Count decodes a JSON figure. Anything other than an integer from 0 to 10^15 counts as missing.
+type Count struct{ value *int64 }
+
+// UnmarshalJSON decodes a figure. It never fails.
+func (c *Count) UnmarshalJSON(text []byte) error {
+	c.value = nil
+	given, err := strconv.ParseFloat(string(text), 64)
+	if err == nil && given >= 0 && given < maxCount && given == math.Trunc(given) {
+		figure := int64(given)
+		c.value = &figure
+	}
+	return nil
+}
+
+// Value returns the figure, or nil if missing.
+func (c Count) Value() *int64 { return c.value }
+
+// Hashtags returns the distinct valid hashtags of a post in normalized form.
+func Hashtags(said []string) []string {
+	var taken []string
+	for _, text := range said {
+		if len(taken) == maxHashtags {
+			break
+		}
+		hashtag, err := provider.ParseHashtag(text)
+		if err == nil && !slices.Contains(taken, hashtag) {
+			taken = append(taken, hashtag)
+		}
+	}
+	return taken
+}

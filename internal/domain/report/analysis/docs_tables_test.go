@@ -1,0 +1,161 @@
+package analysis_test
+
+import (
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pressroom/internal/domain/report/synthetic"
+)
+
+var update = flag.Bool("update", false, "write the tables of docs/scoring.md anew (takes minutes)")
+
+const (
+	scoring = "../../../../docs/scoring.md"
+	// written is how many profiles each row of the tables rests on.
+	written = 4000
+)
+
+// row is a line of the docs' tables: what was made up, and what was found in it.
+type row struct {
+	name  string
+	plan  synthetic.Plan
+	cells func(surveyResult) []rate
+}
+
+// The tables follow the lines that begin them in the docs.
+var tables = []struct {
+	head string
+	rows []row
+}{
+	{"| posts | block named | another block named | three hashtags first | a hashtag claimed to work | interval of " +
+		"the block | interval of hashtags |", curveRows()},
+	{"| profiles | best time claimed, wrongly | any effect claimed, wrongly | interval of blocks | interval of " +
+		"hashtags | interval of formats | interval of growth |", kindRows()},
+}
+
+func curveRows() []row {
+	var rows []row
+	for _, posts := range []int{30, 50, 75, 100, 150, 200, 300, 500} {
+		rows = append(rows, row{strconv.Itoa(posts), synthetic.Plan{Posts: posts}, func(f surveyResult) []rate {
+			return []rate{f.named, f.misnamed, f.ranked, f.claimed, f.better, f.hashtag}
+		}})
+	}
+	return rows
+}
+
+func kindRows() []row {
+	cells := func(f surveyResult) []rate {
+		return []rate{f.misnamed, f.wrong, f.block, f.hashtag, f.format, f.growth}
+	}
+	return []row{
+		{"50 posts, no effect at all", synthetic.Plan{Posts: 50, Null: true}, cells},
+		{"100 posts, no effect at all", synthetic.Plan{Posts: 100, Null: true}, cells},
+		{"200 posts, no effect at all", synthetic.Plan{Posts: 200, Null: true}, cells},
+		{"500 posts, no effect at all", synthetic.Plan{Posts: 500, Null: true}, cells},
+		{"200 posts, no effect, seven tenths of the posts in two blocks", synthetic.Plan{Posts: 200, Null: true,
+			Uneven: true}, cells},
+		{"200 posts, all effects", synthetic.Plan{Posts: 200}, cells},
+		{"200 posts, all effects, seven tenths of the posts in two blocks", synthetic.Plan{Posts: 200, Uneven: true},
+			cells},
+		{"200 posts, all effects, working hashtags mostly in the best block", synthetic.Plan{Posts: 200, Tangled: true},
+			cells},
+		{"200 posts, hashtags work, no block does better", synthetic.Plan{Posts: 200, Flat: true}, cells},
+		{"200 posts, a block does better, no hashtag works", synthetic.Plan{Posts: 200, Plain: true}, cells},
+	}
+}
+
+// The docs' tables are what the analysis does. A few profiles of each row, fewer than those that the docs rest on, may
+// differ from them by chance alone.
+func TestCurve(t *testing.T) {
+	t.Parallel()
+	for _, table := range tables {
+		if *update {
+			rewrite(t, table.head, table.rows)
+			continue
+		}
+		for i, line := range docsLines(t, table.head) {
+			if i < len(table.rows) {
+				table.rows[i].check(t, line)
+			}
+		}
+	}
+}
+
+// docsLines lists the rows of a table of the docs.
+func docsLines(t *testing.T, head string) []string {
+	t.Helper()
+	_, rest := docsAround(t, head)
+	var lines []string
+	for line := range strings.Lines(rest) {
+		if !strings.HasPrefix(line, "|") {
+			break
+		}
+		lines = append(lines, strings.TrimSpace(line))
+	}
+	return lines[1:]
+}
+
+func (r row) check(t *testing.T, line string) {
+	t.Helper()
+	const profiles = 16
+	cells := strings.Split(strings.Trim(line, "| "), " | ")
+	if cells[0] != r.name {
+		t.Errorf("a row is %q, want %q", cells[0], r.name)
+		return
+	}
+	for i, cell := range r.cells(survey(r.plan, profiles)) {
+		want, err := strconv.ParseFloat(strings.TrimSuffix(cells[i+1], " %"), 64)
+		if err != nil && cell.all > 0 {
+			t.Errorf("%s: %q is no share", r.name, cells[i+1])
+		}
+		// Five standard errors of the profiles, which are fewer than the intervals in them, and one profile more.
+		p := want / 100
+		if slack := 500*math.Sqrt(p*(1-p)/profiles) + 100.0/profiles; err == nil &&
+			math.Abs(cell.percent()-want) > slack {
+			t.Errorf("%s, column %d: %.1f %%, the docs say %.1f", r.name, i+1, cell.percent(), want)
+		}
+	}
+}
+
+// docsAround is what stands in the docs before a table and from its head on.
+func docsAround(t *testing.T, head string) (string, string) {
+	t.Helper()
+	docs, err := os.ReadFile(scoring)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, found := strings.Cut(string(docs), head+"\n")
+	if !found {
+		t.Fatalf("the docs have no table %q", head)
+	}
+	return before, rest
+}
+
+// rewrite makes a table of the docs anew.
+func rewrite(t *testing.T, head string, rows []row) {
+	t.Helper()
+	lines := head + "\n|" + strings.Repeat("---|", strings.Count(head, "|")-1) + "\n"
+	for _, r := range rows {
+		lines += "| " + r.name
+		for _, cell := range r.cells(survey(r.plan, written)) {
+			if cell.all == 0 {
+				lines += " | –"
+				continue
+			}
+			lines += fmt.Sprintf(" | %.1f %%", cell.percent())
+		}
+		lines += " |\n"
+	}
+	before, rest := docsAround(t, head)
+	for strings.HasPrefix(rest, "|") {
+		_, rest, _ = strings.Cut(rest, "\n")
+	}
+	if err := os.WriteFile(scoring, []byte(before+lines+rest), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,118 @@
+package report
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/provider"
+	"pressroom/internal/domain/report/analysis"
+	"pressroom/internal/platform/db"
+)
+
+// postsSection is the section of a report's posts, which are stored in their own table.
+const postsSection = "posts"
+
+// requiresWrite is the condition of the capability that every new report needs besides spending.
+func requiresWrite(context.Context, operation.Call, CreateInput) (bool, error) { return true, nil }
+
+// sample is the stored size of a profile at a measurement.
+type sample struct {
+	Followers *int64 `json:"followers,omitempty"`
+	Posts     *int64 `json:"posts,omitempty"`
+}
+
+// analyze analyzes the figures from a provider.
+func (s *Service) analyze(ctx context.Context, t task, a sourceData) (measurement, error) {
+	if t.kind == Hashtag {
+		return s.analyzeHashtag(ctx, t, a.hashtag)
+	}
+	return s.analyzeProfile(ctx, t, a.profile)
+}
+
+func (s *Service) analyzeProfile(ctx context.Context, t task, f provider.ProfileFigures) (measurement, error) {
+	now := s.db.Now()
+	if f.Account.MeasuredAt.IsZero() {
+		f.Account.MeasuredAt = now
+	}
+	posts := uniquePosts(f.Posts)
+	earlier, err := s.posts(ctx, t.id, startPosition, maxPosts)
+	if err != nil {
+		return measurement{}, err
+	}
+	all := slices.Clone(posts)
+	for _, p := range earlier { // posts too old for the provider
+		if now.Sub(p.TakenAt) < maxRetention {
+			all = append(all, p.Post)
+		}
+	}
+	input := analysis.ProfileInput{Account: f.Account, Posts: uniquePosts(all), Zone: t.zone, At: f.Account.MeasuredAt}
+	if input.Snapshots, err = s.snapshots(ctx, t.id, f.Account); err != nil {
+		return measurement{}, err
+	}
+	found := analysis.Analyze(input)
+	acc := f.Account
+	if analyzed := len(input.Posts); acc.Posts != nil && int64(analyzed) < *acc.Posts {
+		found.Notes = append(found.Notes, fmt.Sprintf("Based on the newest %d of the profile's %d posts, at most two "+
+			"years old and as far as the provider returns them.", analyzed, *acc.Posts))
+	}
+	return measurement{
+		at: acc.MeasuredAt, account: account{DisplayName: acc.DisplayName, Biography: acc.Biography,
+			Website: acc.Website, Followers: acc.Followers, Follows: acc.Follows, Posts: acc.Posts},
+		analysis: found, notes: found.Notes, sample: sample{acc.Followers, acc.Posts},
+		posts: map[string][]provider.Post{shownPosts: posts},
+	}, nil
+}
+
+// uniquePosts returns the first post of each id.
+func uniquePosts(posts []provider.Post) []provider.Post {
+	out, seen := []provider.Post{}, map[string]bool{}
+	for _, p := range posts {
+		if !seen[p.ID] {
+			seen[p.ID] = true
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// samplesQuery selects the samples of a report, oldest first.
+const samplesQuery = `SELECT measured_at, sample FROM report_samples WHERE report_id = ? ORDER BY measured_at`
+
+// storedSample is a sample with its time.
+type storedSample struct {
+	at   int64
+	text string
+}
+
+func (s *Service) samples(ctx context.Context, report string) ([]storedSample, error) {
+	out, err := db.All(ctx, s.db, func(rows *sql.Rows, k *storedSample) error { return rows.Scan(&k.at, &k.text) },
+		samplesQuery, report)
+	if err != nil {
+		return nil, fmt.Errorf("reading the samples of report %s: %w", report, err)
+	}
+	return out, nil
+}
+
+// snapshots returns the size of a profile at each measurement including the current one.
+func (s *Service) snapshots(ctx context.Context, report string, now provider.Account) ([]analysis.Snapshot, error) {
+	earlier, err := s.samples(ctx, report)
+	if err != nil {
+		return nil, err
+	}
+	out := []analysis.Snapshot{{At: now.MeasuredAt, Followers: now.Followers, Posts: now.Posts}}
+	for _, k := range earlier {
+		var was sample
+		if err := json.Unmarshal([]byte(k.text), &was); err != nil {
+			return nil, fmt.Errorf("reading a sample of report %s: %w", report, err)
+		}
+		if db.Time(k.at).Equal(now.MeasuredAt) {
+			continue // this measurement, after a restart
+		}
+		out = append(out, analysis.Snapshot{At: db.Time(k.at), Followers: was.Followers, Posts: was.Posts})
+	}
+	return out, nil
+}

@@ -1,0 +1,222 @@
+package report
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/job"
+	"pressroom/internal/platform/auditlog"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/platform/restoreguard"
+)
+
+const (
+	pollInterval  = time.Second
+	pollBatch     = 50
+	retryInterval = time.Minute // for a refresh that is paused or waits for a running job
+	sweepBatch    = 100
+)
+
+// Reasons for which tracking ends automatically.
+const (
+	endedByCredits = "credits"
+	endedByPlan    = "plan"
+)
+
+// trackingEndedNotes explain these reasons to clients.
+var trackingEndedNotes = map[string]string{
+	endedByCredits: "Tracking has stopped: the team had too few credits for the next automatic refresh.",
+	endedByPlan:    "Tracking has stopped: the team's plan no longer includes it.",
+}
+
+// RunTracking starts automatic refreshes when they are due, until ctx is done. Several nodes may run it.
+func (s *Service) RunTracking(ctx context.Context, report func(error)) {
+	tick := time.NewTicker(pollInterval)
+	defer tick.Stop()
+	for {
+		if err := s.refreshDue(ctx); err != nil && ctx.Err() == nil {
+			report(err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// dueQuery selects reports whose automatic refresh is due, unless publishing is held after a restore.
+const dueQuery = `SELECT id FROM reports WHERE tracked = 1 AND next_refresh_at <= ? AND ` + restoreguard.Free +
+	` ORDER BY next_refresh_at LIMIT ?`
+
+func (s *Service) refreshDue(ctx context.Context) error {
+	ids, err := db.All(ctx, s.db, func(rows *sql.Rows, id *string) error { return rows.Scan(id) }, dueQuery,
+		db.Micros(s.db.Now()), pollBatch)
+	if err != nil {
+		return fmt.Errorf("finding reports to refresh: %w", err)
+	}
+	var failures error
+	for _, id := range ids {
+		err := s.db.InTx(ctx, "report.automatic", func(ctx context.Context, tx *db.Tx) error {
+			return s.refreshAutomatically(ctx, tx, id)
+		})
+		failures = errors.Join(failures, err)
+	}
+	return failures
+}
+
+// refreshAutomatically starts and charges the automatic refresh of a report if it is still due. It ends tracking if
+// credits or plan are insufficient. A pause of spending only postpones the refresh.
+func (s *Service) refreshAutomatically(ctx context.Context, tx *db.Tx, id string) error {
+	r, err := lockDue(ctx, tx, id)
+	if err != nil || r.id == "" {
+		return err
+	}
+	running, err := s.runningJob(ctx, tx, r)
+	if err != nil {
+		return err
+	}
+	paused, err := spendingPaused(ctx, tx, r.team)
+	if err != nil {
+		return err
+	}
+	if paused || running.ID != "" {
+		r.nextRefresh = tx.Now().Add(retryInterval)
+		return r.saveTracking(ctx, tx)
+	}
+	allowed, err := s.planAllowsTracking(ctx, tx, r.team)
+	if err != nil {
+		return err
+	}
+	if !allowed {
+		return s.endTracking(ctx, tx, r, endedByPlan)
+	}
+	var reservation int64
+	if cost := s.refreshCost(r.kind); cost > 0 {
+		reservation, err = s.Credits.ReserveAutomatic(ctx, tx, r.team, r.trackedBy, "refresh_report", cost)
+		if apierr.Is(err, apierr.InsufficientCredits) {
+			return s.endTracking(ctx, tx, r, endedByCredits)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return s.startAutomatic(ctx, tx, r, reservation)
+}
+
+// lockDue locks and returns a tracked report that is due, or an empty record if another node was faster or tracking is
+// off.
+func lockDue(ctx context.Context, tx *db.Tx, id string) (record, error) {
+	var r record
+	if _, err := tx.Exec(ctx, `UPDATE reports SET subject = subject WHERE id = ?`, id); err != nil {
+		return r, fmt.Errorf("locking report %s: %w", id, err)
+	}
+	err := r.scan(tx.QueryRow(ctx, `SELECT `+columns+` FROM reports WHERE id = ? AND tracked = 1
+		AND next_refresh_at <= ? AND `+restoreguard.Free, id, db.Micros(tx.Now())).Scan)
+	if errors.Is(err, sql.ErrNoRows) {
+		return record{}, nil
+	}
+	if err != nil {
+		return r, fmt.Errorf("reading report %s: %w", id, err)
+	}
+	return r, nil
+}
+
+func (s *Service) startAutomatic(ctx context.Context, tx *db.Tx, r record, reservation int64) error {
+	begun, err := s.Jobs.Create(ctx, tx, job.New{TeamID: r.team, Type: r.jobType(), Subject: r.id, Total: 1,
+		Reservation: reservation})
+	if err != nil {
+		return err
+	}
+	if err := s.submit(ctx, tx, r, begun.ID, purposeAutomatic); err != nil {
+		return err
+	}
+	// Missed refreshes are not made up for.
+	r.nextRefresh = r.nextRefresh.Add(time.Duration(r.frequency) * day)
+	if !r.nextRefresh.After(tx.Now()) {
+		r.nextRefresh = tx.Now().Add(time.Duration(r.frequency) * day)
+	}
+	if err := r.saveTracking(ctx, tx); err != nil {
+		return err
+	}
+	return auditlog.Record(ctx, tx, r.team, auditlog.Actor{}, "report.automatic", r.id, map[string]any{"job": begun.ID})
+}
+
+func (s *Service) endTracking(ctx context.Context, tx *db.Tx, r record, reason string) error {
+	if err := s.disableTracking(ctx, tx, &r, reason); err != nil {
+		return err
+	}
+	return auditlog.Record(ctx, tx, r.team, auditlog.Actor{}, "report.tracking_ended", r.id,
+		map[string]any{"reason": reason})
+}
+
+// spendingPaused reports whether the operator has paused the team's spending.
+func spendingPaused(ctx context.Context, q db.Querier, team int64) (bool, error) {
+	var n int64
+	err := q.QueryRow(ctx, `SELECT COUNT(*) FROM pauses WHERE action IN ('everything', 'spend') AND (scope = 'service'
+		OR scope = 'team' AND target = ?)`, team).Scan(&n)
+	if err != nil {
+		return false, fmt.Errorf("reading pauses: %w", err)
+	}
+	return n > 0, nil
+}
+
+// planAllowsTracking reports whether the team's plan still covers its tracked reports.
+func (s *Service) planAllowsTracking(ctx context.Context, tx *db.Tx, team int64) (bool, error) {
+	p, open, err := s.planOf(ctx, tx, team)
+	if err != nil || !open {
+		return false, err
+	}
+	if p.TrackedReports == plan.Unlimited {
+		return true, nil
+	}
+	n, err := s.countTracked(ctx, tx, team)
+	return n <= p.TrackedReports, err
+}
+
+// planOf returns the current plan of a team and whether the team is open.
+func (s *Service) planOf(ctx context.Context, q db.Querier, team int64) (plan.Plan, bool, error) {
+	var name string
+	var until, closed int64
+	if err := q.QueryRow(ctx, `SELECT plan, plan_until, closed_at FROM teams WHERE id = ?`, team).Scan(&name, &until,
+		&closed); err != nil {
+		return plan.Plan{}, false, fmt.Errorf("reading the plan of team %d: %w", team, err)
+	}
+	return s.Terms.Holding(name, db.Time(until), s.db.Now()), closed == 0, nil
+}
+
+// failedRetention is how long a report that could not be created stays listed.
+const failedRetention = 30 * day
+
+// oldFailuresQuery selects old failed reports. Its conditions match those of the index.
+const oldFailuresQuery = `SELECT id FROM reports WHERE status = 'error' AND tracked = 0 AND created_at <= ? LIMIT ?`
+
+// expiredQuery selects expired reports without a running job.
+const expiredQuery = `SELECT r.id FROM reports r WHERE r.available_until > 0 AND r.available_until <= ?
+	AND r.tracked = 0
+	AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.id = r.job_id AND j.finished_at = 0) ORDER BY r.available_until
+	LIMIT ?`
+
+// Sweep deletes a batch of expired reports.
+func (s *Service) Sweep(ctx context.Context) (int64, error) {
+	var n int64
+	err := s.db.InTx(ctx, "report.sweep", func(ctx context.Context, tx *db.Tx) error {
+		gone, err := tx.Exec(ctx, `DELETE FROM reports WHERE id IN (`+expiredQuery+`)`, db.Micros(tx.Now()), sweepBatch)
+		if err != nil {
+			return err
+		}
+		failed, err := tx.Exec(ctx, `DELETE FROM reports WHERE id IN (`+oldFailuresQuery+`)`,
+			db.Micros(tx.Now().Add(-failedRetention)), sweepBatch)
+		n = gone + failed
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("sweeping reports: %w", err)
+	}
+	return n, nil
+}

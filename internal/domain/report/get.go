@@ -1,0 +1,299 @@
+package report
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/job"
+	"pressroom/internal/domain/provider"
+	"pressroom/internal/domain/report/hashtaganalysis"
+	"pressroom/internal/domain/report/result"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/teamtime"
+)
+
+// GetInput is the input of get_report.
+type GetInput struct {
+	Named
+
+	Sections []string `json:"sections,omitempty" maxItems:"20" jsonschema:"Names from sections_available. Omit for the summary only."`
+	Cursor   *string  `json:"cursor,omitempty" maxLength:"1000" jsonschema:"page.cursor of the previous page."`
+	Limit    int      `json:"limit,omitempty" min:"1" max:"50" default:"20" jsonschema:"Items per page of a long section."`
+}
+
+// Summary is a report. Its figures depend on its kind and on the provider.
+type Summary struct {
+	Entry
+
+	Profile           *Account                 `json:"profile,omitempty" jsonschema:"Profile reports only."`
+	Hashtag           *hashtaganalysis.Hashtag `json:"hashtag,omitempty" jsonschema:"Hashtag reports only."`
+	Engagement        *result.Engagement       `json:"engagement,omitempty" jsonschema:"Key engagement figures."`
+	Score             *result.Score            `json:"score,omitempty" jsonschema:"Weighted mean of its components, 0 to 100. Omitted if none can be computed."`
+	TopHashtags       []result.Hashtag         `json:"top_hashtags,omitzero" jsonschema:"Profile: the most effective first, or the most used if effects are unknown. Hashtag: co-occurring ones; significantly related ones first, then the most frequent."`
+	TopWords          []result.Word            `json:"top_words,omitzero" jsonschema:"Words in captions, most used first."`
+	BestTime          *result.BestTime         `json:"best_time,omitempty" jsonschema:"Best estimate, from 30 dated posts on; stands_out tells whether it is significant. A hashtag also needs a dated top post. Reports of earlier releases have it only if significant."`
+	MeasuredAt        *teamtime.Moment         `json:"measured_at,omitempty" jsonschema:"When the figures were measured."`
+	SectionsAvailable []string                 `json:"sections_available"`
+	Sections          *Sections                `json:"sections,omitempty" jsonschema:"The requested sections."`
+}
+
+// Account is the profile of a report. Unknown fields are omitted.
+type Account struct {
+	Username    string             `json:"username"`
+	URL         string             `json:"url"`
+	DisplayName *operation.Pointer `json:"display_name,omitempty"`
+	Biography   *operation.Pointer `json:"biography,omitempty"`
+	Website     *operation.Pointer `json:"website,omitempty"`
+	Followers   *int64             `json:"followers,omitempty"`
+	Follows     *int64             `json:"follows,omitempty"`
+	Posts       *int64             `json:"posts,omitempty"`
+}
+
+// account is the stored profile of a report.
+type account struct {
+	DisplayName string `json:"display_name,omitempty"`
+	Biography   string `json:"biography,omitempty"`
+	Website     string `json:"website,omitempty"`
+	Followers   *int64 `json:"followers,omitempty"`
+	Follows     *int64 `json:"follows,omitempty"`
+	Posts       *int64 `json:"posts,omitempty"`
+}
+
+func (a account) toAccount(quotes *operation.Quotes, r record) *Account {
+	from := func(kind string) operation.Source {
+		return operation.Source{Kind: kind, Platform: r.platform, Account: r.subject,
+			URL: provider.ProfileURL(r.platform,
+				r.subject)}
+	}
+	return &Account{
+		Username: r.subject, URL: provider.ProfileURL(r.platform, r.subject), DisplayName: quotes.Add(a.DisplayName,
+			from("display_name")),
+		Biography: quotes.Add(a.Biography, from("biography")), Website: quotes.Add(a.Website, from("biography")),
+		Followers: a.Followers, Follows: a.Follows, Posts: a.Posts,
+	}
+}
+
+// get returns a report with the requested sections.
+func (s *Service) get(ctx context.Context, call operation.Call, in GetInput) (operation.Answer[Summary], error) {
+	out := operation.Answer[Summary]{App: "/reports/" + in.ID}
+	r, err := find(ctx, s.db, call.TeamID, in.Type, in.ID, db.Micros(call.Now))
+	if err != nil {
+		return out, err
+	}
+	out.Data = Summary{Entry: entry(call, r), SectionsAvailable: []string{}}
+	var quotes operation.Quotes
+	if !r.measuredAt.IsZero() {
+		if err := s.addFindings(ctx, call, r, in, &out, &quotes); err != nil {
+			return out, err
+		}
+	} else if err := checkSections(in.Sections, nil); err != nil {
+		return out, err
+	}
+	out.Untrusted = quotes
+	if r.measuredAt.IsZero() && in.Cursor != nil {
+		_, err = call.Position(*in.Cursor)
+	}
+	why, failed := s.failureMessage(ctx, r)
+	out.Notes = append(out.Notes, statusNotes(r, why)...)
+	return out, errors.Join(err, failed)
+}
+
+// failureMessage returns why the report could not be created, or "" if it did not fail or the job was deleted.
+func (s *Service) failureMessage(ctx context.Context, r record) (string, error) {
+	if r.status != Failed {
+		return "", nil
+	}
+	last, err := job.Get(ctx, s.db, r.team, r.job)
+	return job.Message(last.ErrorCode), ignoreMissing(err)
+}
+
+// statusNotes returns notes on the status of a report.
+func statusNotes(r record, why string) []string {
+	var notes []string
+	if r.status == Pending {
+		notes = append(notes, "This report is being created. Try again in a few seconds.")
+	}
+	if r.status == Failed {
+		notes = append(notes, strings.TrimSpace("This report could not be created and was refunded. "+why))
+	}
+	if r.trackingEnded != "" {
+		notes = append(notes, trackingEndedNotes[r.trackingEnded])
+	}
+	return notes
+}
+
+// addFindings adds the findings to a response.
+func (s *Service) addFindings(ctx context.Context, call operation.Call, r record, in GetInput,
+	out *operation.Answer[Summary], quotes *operation.Quotes) error {
+	found, notes, err := s.readFindings(ctx, r)
+	if err != nil {
+		return err
+	}
+	d := &out.Data
+	if r.kind == Profile {
+		d.Profile = found.account.toAccount(quotes, r)
+	}
+	d.Hashtag, d.Engagement, d.Score, d.TopHashtags, d.TopWords, d.BestTime = found.Hashtag, &found.Engagement,
+		found.Score, found.TopHashtags, found.TopWords, found.BestTime
+	d.MeasuredAt, out.Notes = call.Maybe(r.measuredAt), notes
+	sections := found.sections()
+	for _, section := range sections {
+		d.SectionsAvailable = append(d.SectionsAvailable, section.name)
+	}
+	if err := checkSections(in.Sections, d.SectionsAvailable); err != nil {
+		return err
+	}
+	return s.addSections(ctx, call, r, in, sections, out, quotes)
+}
+
+// checkSections fails if a requested section does not exist.
+func checkSections(requested, available []string) error {
+	for _, name := range requested {
+		if !slices.Contains(available, name) {
+			return apierr.Invalid(apierr.NotAllowedValue, "sections",
+				"This report has no such section. Use names from sections_available.")
+		}
+	}
+	return nil
+}
+
+// position is where a page of sections begins: after so many items of each list, and after a post.
+type position struct {
+	items int
+	taken int64
+	post  string
+}
+
+// startPosition is the beginning.
+var startPosition = position{taken: 1 << 62}
+
+func (p position) String() string {
+	return strconv.Itoa(p.items) + "|" + strconv.FormatInt(p.taken, 10) + "|" + p.post
+}
+
+func parsePosition(call operation.Call, cursor *string) (position, error) {
+	if cursor == nil {
+		return startPosition, nil
+	}
+	text, err := call.Position(*cursor)
+	if err != nil {
+		return startPosition, err
+	}
+	parts := strings.SplitN(text, "|", 3)
+	var p position
+	if len(parts) != 3 {
+		return startPosition, fmt.Errorf("cursor position has %d parts", len(parts))
+	}
+	if p.items, err = strconv.Atoi(parts[0]); err != nil {
+		return startPosition, fmt.Errorf("parsing a cursor position: %w", err)
+	}
+	if p.taken, err = strconv.ParseInt(parts[1], 10, 64); err != nil {
+		return startPosition, fmt.Errorf("parsing a cursor position: %w", err)
+	}
+	p.post = parts[2]
+	return p, nil
+}
+
+// addSections adds the requested sections. All long ones advance together, a page at a time.
+func (s *Service) addSections(ctx context.Context, call operation.Call, r record, in GetInput, has []section,
+	out *operation.Answer[Summary], quotes *operation.Quotes) error {
+	from, err := parsePosition(call, in.Cursor)
+	if err != nil {
+		return err
+	}
+	if len(in.Sections) == 0 {
+		return nil
+	}
+	out.Data.Sections = &Sections{}
+	next, more := position{items: from.items + in.Limit, taken: from.taken, post: from.post}, false
+	for _, section := range has {
+		switch {
+		case !slices.Contains(in.Sections, section.name):
+		case section.write == nil:
+			page, further, err := s.readPostPage(ctx, call, r, from, &next, in.Limit, quotes)
+			if err != nil {
+				return err
+			}
+			out.Data.Sections.Posts, more = &page, more || further
+		default:
+			section.write(out.Data.Sections, min(from.items, section.count), min(next.items, section.count))
+			more = more || next.items < section.count
+		}
+	}
+	if more {
+		out.Page = &operation.Page{HasMore: true, Cursor: call.Cursor(next.String())}
+	}
+	return nil
+}
+
+// Posts is a page of the posts that a report is based on.
+type Posts struct {
+	Posts []Post `json:"posts"`
+}
+
+// Post is a post of a report. Unknown figures are omitted.
+type Post struct {
+	ID              string             `json:"id"`
+	Shown           string             `json:"shown,omitempty" enum:"top|recent"`
+	URL             string             `json:"url,omitempty"`
+	TakenAt         *teamtime.Moment   `json:"taken_at,omitempty"`
+	Format          string             `json:"format,omitempty"`
+	Caption         *operation.Pointer `json:"caption,omitempty"`
+	Likes           *int64             `json:"likes,omitempty"`
+	Comments        *int64             `json:"comments,omitempty"`
+	Shares          *int64             `json:"shares,omitempty"`
+	Views           *int64             `json:"views,omitempty"`
+	DurationSeconds float64            `json:"duration_seconds,omitempty"`
+}
+
+// readPostPage returns a page of posts and advances next past it.
+func (s *Service) readPostPage(ctx context.Context, call operation.Call, r record, from position, next *position,
+	limit int, quotes *operation.Quotes) (Posts, bool, error) {
+	out := Posts{Posts: []Post{}}
+	found, err := s.posts(ctx, r.id, from, limit+1)
+	if err != nil {
+		return out, false, err
+	}
+	more := len(found) > limit
+	found = found[:min(len(found), limit)]
+	for _, p := range found {
+		out.Posts = append(out.Posts, toPost(call, r, p, quotes))
+		next.taken, next.post = db.Micros(p.TakenAt), p.ID
+	}
+	return out, more, nil
+}
+
+func toPost(call operation.Call, r record, p shownPost, quotes *operation.Quotes) Post {
+	from := operation.Source{Kind: "caption", Platform: r.platform, URL: p.URL}
+	out := Post{ID: p.ID, URL: p.URL, TakenAt: call.Maybe(p.TakenAt), Format: p.Format, Likes: p.Likes,
+		Comments: p.Comments, Shares: p.Shares, Views: p.Views, DurationSeconds: p.Duration.Seconds()}
+	if r.kind == Profile {
+		from.Account = r.subject
+	} else {
+		out.Shown = p.shown
+	}
+	out.Caption = quotes.Add(p.Caption, from)
+	return out
+}
+
+// readStored decodes the stored JSON of a report.
+func (s *Service) readStored(ctx context.Context, r record, account, analysis, notes any) error {
+	var texts [3]string
+	if err := s.db.QueryRow(ctx, `SELECT account, analysis, notes FROM reports WHERE id = ?`, r.id).Scan(&texts[0],
+		&texts[1], &texts[2]); err != nil {
+		return fmt.Errorf("reading the findings of report %s: %w", r.id, err)
+	}
+	for i, into := range []any{account, analysis, notes} {
+		if err := json.Unmarshal([]byte(texts[i]), into); err != nil {
+			return fmt.Errorf("reading the findings of report %s: %w", r.id, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,185 @@
+package hashtaganalysis
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"pressroom/internal/domain/report/result"
+)
+
+const (
+	blockHours   = 4
+	blocksPerDay = 24 / blockHours
+	blocks       = 2 * blocksPerDay // on weekdays, then on the weekend
+	// minBlockHours is the minimum of observed hours of each block, minBasePosts that of posts in all.
+	minBlockHours = 4
+	minBasePosts  = 50
+	// minTimedPosts is the minimum number of dated top posts.
+	minTimedPosts = 30
+)
+
+// block is one of twelve blocks of four hours, on Monday to Friday or on the weekend.
+type block int
+
+// blockOf returns the block of a local time.
+func blockOf(day time.Weekday, hour int) block {
+	b := block(hour / blockHours)
+	if day == time.Saturday || day == time.Sunday {
+		b += blocksPerDay
+	}
+	return b
+}
+
+// hours returns the number of hours per week in the block.
+func (b block) hours() float64 {
+	if b < blocksPerDay {
+		return 5 * blockHours
+	}
+	return 2 * blockHours
+}
+
+func (b block) days() string {
+	if b < blocksPerDay {
+		return "weekdays"
+	}
+	return "weekend"
+}
+
+// baseline is the distribution of all posts over the blocks: the counted posts and observed hours of each.
+type baseline struct{ counts, hours [blocks]float64 }
+
+func newBaseline(samples []Sample, zone *time.Location) baseline {
+	var out baseline
+	for _, s := range nonOverlapping(samples) {
+		if len(s.Hours) == hoursOfWeek {
+			out.add(s, zone)
+		}
+	}
+	return out
+}
+
+// add adds a sample. Its hours of the week are in UTC and are converted with the offset at that time.
+func (b *baseline) add(s Sample, zone *time.Location) {
+	weeks := math.Floor(days(s.At.Sub(s.From)) / 7)
+	rest := s.From.Add(time.Duration(weeks) * hoursOfWeek * time.Hour)
+	var exposed [hoursOfWeek]float64
+	for at := rest; at.Before(s.At); {
+		next := at.Truncate(time.Hour).Add(time.Hour)
+		if next.After(s.At) {
+			next = s.At
+		}
+		exposed[hourOfWeek(at)] += next.Sub(at).Hours()
+		at = next
+	}
+	sunday := s.At.UTC().Truncate(24*time.Hour).AddDate(0, 0, -int(s.At.UTC().Weekday()))
+	for hour := range hoursOfWeek {
+		local := sunday.Add(time.Duration(hour) * time.Hour).In(zone)
+		in := blockOf(local.Weekday(), local.Hour())
+		b.counts[in] += float64(max(0, s.Hours[hour]))
+		b.hours[in] += exposed[hour] + weeks
+	}
+}
+
+// shares returns the share of a week's posts in each block and whether the data suffices for a comparison. If not, the
+// rate of each block is shrunk towards the overall rate, more so for fewer observed hours.
+func (b *baseline) shares() ([blocks]float64, bool) {
+	var out [blocks]float64
+	posts, hours, enough := 0.0, 0.0, true
+	for i := range out {
+		enough = enough && b.hours[i] >= minBlockHours
+		posts += b.counts[i]
+		hours += b.hours[i]
+	}
+	enough = enough && posts >= minBasePosts
+	const half = 0.5 // prior weight in posts
+	drawn := 0.0     // prior weight in hours at the overall rate
+	if !enough {
+		drawn = half * (hours + half) / (posts + half)
+	}
+	sum := 0.0
+	for i := range out {
+		out[i] = (b.counts[i] + half) / (b.hours[i] + drawn) * block(i).hours()
+		sum += out[i]
+	}
+	for i := range out {
+		out[i] /= sum
+	}
+	return out, enough
+}
+
+// candidate is a block with the log ratio of its share of top posts to its share of all posts.
+type candidate struct {
+	block    block
+	posts    float64 // top posts
+	log, err float64
+}
+
+// low returns the lower bound of the logarithm with a Bonferroni correction for all blocks.
+func (c candidate) low() float64 { return c.log - bonferroniZ(blocks)*c.err }
+
+// compareCandidates orders blocks by lower bound; those with enough top posts for a claim come last, as the greatest.
+func compareCandidates(a, b candidate) int {
+	return cmp.Or(cmp.Compare(min(a.posts, minSupport), min(b.posts, minSupport)), cmp.Compare(a.low(), b.low()))
+}
+
+// bestTime returns the block with the best ratio of top posts to all posts, and whether the data suffices for a
+// comparison. The block stands out if the ratio is significant. It returns nil if fewer than minTimedPosts posts are
+// dated, or no top post is.
+func (s measuredPosts) bestTime(samples []Sample, zone *time.Location) (*result.BestTime, bool) {
+	top, byDay, total := s.topByBlock(zone)
+	if total == 0 || len(s.times(s.all)) < minTimedPosts {
+		return nil, false
+	}
+	base := newBaseline(samples, zone)
+	shares, enough := base.shares()
+	enough = enough && total >= minTimedPosts
+	var all []candidate
+	for i := range shares {
+		if top[i] > 0 {
+			within := top[i] / total
+			err := math.Sqrt((1-within)/top[i] + (1-shares[i])/(base.counts[i]+0.5))
+			all = append(all, candidate{block(i), top[i], math.Log(within / shares[i]), err})
+		}
+	}
+	best := slices.MaxFunc(all, compareCandidates)
+	ratio, reach := math.Exp(best.log), math.Exp(normal95*best.err)
+	out := best.block.best(byDay, int(best.posts), result.Ratio{Value: ratio, Low: ratio / reach, High: ratio * reach})
+	out.StandsOut = enough && best.posts >= minSupport && best.low() > 0
+	out.Low, out.High = result.ClampInterval(best.low(), 2*best.log-best.low())
+	return out, enough
+}
+
+// topByBlock counts the dated top posts by block, and by weekday within each.
+func (s measuredPosts) topByBlock(zone *time.Location) ([blocks]float64, [blocks][7]int, float64) {
+	var top [blocks]float64
+	var byDay [blocks][7]int
+	total := 0.0
+	for _, p := range s.top {
+		if _, known := s.age(p); !known {
+			continue
+		}
+		local := p.TakenAt.In(zone)
+		in := blockOf(local.Weekday(), local.Hour())
+		top[in]++
+		byDay[in][local.Weekday()]++
+		total++
+	}
+	return top, byDay, total
+}
+
+func (b block) best(byDay [blocks][7]int, posts int, ratio result.Ratio) *result.BestTime {
+	day := time.Monday
+	for _, d := range []time.Weekday{time.Monday, time.Tuesday, time.Wednesday, time.Thursday, time.Friday,
+		time.Saturday, time.Sunday} {
+		if byDay[b][d] > byDay[b][day] {
+			day = d
+		}
+	}
+	return &result.BestTime{
+		Weekday: strings.ToLower(day.String()), Hour: int(b) % blocksPerDay * blockHours, Hours: blockHours,
+		Days: b.days(), Posts: posts, Ratio: ratio.Round(),
+	}
+}

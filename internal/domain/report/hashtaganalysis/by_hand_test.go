@@ -1,0 +1,77 @@
+package hashtaganalysis
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"pressroom/internal/domain/provider"
+)
+
+// byHand is the hashtag that docs/scoring.md works out on paper.
+func byHand() Input {
+	harbour := func(i int) string {
+		if i <= 6 {
+			return "#harbour"
+		}
+		return ""
+	}
+	f := provider.HashtagFigures{Hashtag: "planted", MeasuredAt: measuredAt, From: measuredAt.AddDate(0, 0, -1)}
+	for i := 1; i <= 40; i++ {
+		f.Recent = append(f.Recent, provider.Post{
+			ID: "r" + strconv.Itoa(i), TakenAt: measuredAt.Add(-time.Duration(i) * 30 * time.Minute),
+			Likes: new(int64(i)), Caption: harbour(i),
+		})
+	}
+	// The nodes of Chebyshev's quadrature of four points between 0 and 1, in days of a thousand.
+	nodes := []float64{102.6728, 406.2038, 593.7962, 897.3272}
+	for i := 1; i <= 23; i++ {
+		age := []float64{1000, 1200, 1500}[i%3]
+		if i <= 20 {
+			age = nodes[i%4]
+		}
+		f.Top = append(f.Top, provider.Post{
+			ID: "t" + strconv.Itoa(i), TakenAt: measuredAt.Add(-time.Duration(age * 24 * float64(time.Hour))),
+			Likes: new(int64(100 * i)), Caption: harbour(i),
+		})
+	}
+	return Input{Figures: f, Background: Background{Posts: 1000, With: map[string]int{"harbour": 30}}}
+}
+
+// The code comes to what the docs come to by hand, to the last digit.
+func TestByHand(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../../../docs/scoring.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, found := strings.Cut(string(text), "### A hashtag by hand")
+	if !found {
+		t.Fatal("the docs have no hashtag by hand")
+	}
+	got := Analyze(byHand())
+	h, likes, score := got.Hashtag, got.Engagement.Likes, got.Score
+	lift := got.TopHashtags[0].Lift
+	number := func(value float64) string { return strconv.FormatFloat(value, 'f', -1, 64) }
+	whole := func(value int64) string { return strconv.FormatInt(value, 10) }
+	for figure, value := range map[string]string{
+		"posts per day": number(h.PostsPerDay.Value), "posts per day, from": number(h.PostsPerDay.Low),
+		"posts per day, to": number(h.PostsPerDay.High),
+		"posts":             whole(h.Posts.Count), "posts, from": whole(*h.Posts.Low),
+		"posts, to":    whole(*h.Posts.High),
+		"tier":         h.Tier,
+		"median likes": number(likes.Median), "lower quartile of likes": number(likes.LowerQuartile),
+		"upper quartile of likes": number(likes.UpperQuartile),
+		"lift of harbour":         number(lift.Value), "lift of harbour, from": number(lift.Low),
+		"lift of harbour, to": number(lift.High),
+		"activity":            number(score.Components[0].Value), "reactions": number(score.Components[1].Value),
+		"competition": number(score.Components[2].Value),
+		"score":       number(score.Value),
+	} {
+		if !strings.Contains(table, "\n| "+figure+" | "+value+" |\n") {
+			t.Errorf("%s is %s; the docs say something else", figure, value)
+		}
+	}
+}

@@ -1,0 +1,35 @@
+// Package hashtaganalysis analyzes the public figures of a hashtag. It is a pure function that does not depend on the
+// order of posts or the clock. docs/scoring.md documents the formulas and their sources.
+package hashtaganalysis
+
+import (
+	"time"
+
+	"pressroom/internal/domain/provider"
+)
+
+// Input holds the figures of a hashtag.
+type Input struct {
+	Figures    provider.HashtagFigures
+	Earlier    []Sample       // earlier samples of the hashtag, in any order
+	Zone       *time.Location // of the team; UTC if nil
+	Background Background
+}
+
+// Sample summarizes a measurement for later ones. It is small because it is stored with each measurement.
+type Sample struct {
+	At time.Time `json:"at"`
+	// start of the counted window, which ends at At; zero if nothing was counted
+	From  time.Time `json:"from,omitzero"`
+	Cut   bool      `json:"cut,omitempty"`   // From is the time of a post, which is not counted
+	Posts int       `json:"posts,omitempty"` // in the window
+	Hours []int     `json:"hours,omitempty"` // posts by hour of the week in UTC from Sunday 0:00; 168 values
+	Size  *int64    `json:"size,omitempty"`  // total posts, if measured
+}
+
+// Background counts hashtags in posts that were not found under the analyzed one, such as those of other reports.
+// Without it, related hashtags cannot be distinguished from generally frequent ones.
+type Background struct {
+	Posts int
+	With  map[string]int // number of posts by hashtag
+}

@@ -1,0 +1,95 @@
+package hashtaganalysis
+
+import (
+	"cmp"
+	"slices"
+
+	"pressroom/internal/domain/provider"
+	"pressroom/internal/domain/report/result"
+)
+
+const (
+	// minSupport is the minimum number of posts with a hashtag for a comparison.
+	minSupport = 5
+	// minCompared is the minimum sample size for comparing shares.
+	minCompared = 20
+	// maxTop and maxSection limit the hashtags and words in the summary and in a section.
+	maxTop, maxSection = 20, 200
+)
+
+func byTag(posts []provider.Post, tags map[string][]string) tally {
+	out := tally{of: len(posts), with: map[string]int{}}
+	for _, p := range posts {
+		for _, tag := range tags[p.ID] {
+			out.with[tag]++
+		}
+	}
+	return out
+}
+
+func (t tally) shareOf(name string) proportion { return proportion{t.with[name], t.of} }
+
+// relatedHashtags returns the hashtags that co-occur with the analyzed one.
+func (s measuredPosts) relatedHashtags(own string, tags map[string][]string, background Background) *result.Hashtags {
+	all, top, recent := byTag(s.all, tags), byTag(s.top, tags), byTag(s.recent, tags)
+	delete(all.with, own)
+	supported := 0
+	for _, posts := range all.with {
+		if posts >= minSupport {
+			supported++
+		}
+	}
+	elsewhere := tally{of: background.Posts, with: background.With}
+	z := bonferroniZ(supported)
+	out := result.Hashtags{Posts: all.of, Different: len(all.with), Hashtags: []result.Hashtag{}}
+	for name, posts := range all.with {
+		b := result.Hashtag{Hashtag: name, Posts: posts, Share: new(result.Round4(float64(posts) / float64(all.of))),
+			Related: new(bool)}
+		if posts >= minSupport {
+			b = addLift(b, all, elsewhere, z)
+			b.InTop = inTop(top.shareOf(name), recent.shareOf(name))
+		}
+		out.Hashtags = append(out.Hashtags, b)
+	}
+	slices.SortFunc(out.Hashtags, compareRelated)
+	out.Hashtags = out.Hashtags[:min(len(out.Hashtags), maxSection)]
+	if all.of == 0 {
+		return nil
+	}
+	return &out
+}
+
+// addLift sets the lift of a hashtag and whether it is significant.
+func addLift(b result.Hashtag, here, elsewhere tally, z float64) result.Hashtag {
+	if here.of < minCompared || elsewhere.of < minCompared {
+		return b
+	}
+	a, o := here.shareOf(b.Hashtag), elsewhere.shareOf(b.Hashtag)
+	o.with = min(max(0, o.with), o.of)
+	lift := a.relativeRisk(o, normal95).Round()
+	b.Lift = &lift
+	b.Related = new(a.relativeRisk(o, z).Low > 1)
+	return b
+}
+
+func inTop(top, recent proportion) *result.Ratio {
+	if top.of < minCompared || recent.of < minCompared || top.with+recent.with < minSupport {
+		return nil
+	}
+	ratio := top.relativeRisk(recent, normal95).Round()
+	return &ratio
+}
+
+// compareRelated orders related hashtags by the lower bound of the lift, followed by the others by frequency.
+func compareRelated(a, b result.Hashtag) int {
+	mostUsed := result.CompareUse(a.Posts, b.Posts, a.Hashtag, b.Hashtag)
+	switch {
+	case *a.Related != *b.Related && *a.Related:
+		return -1
+	case *a.Related != *b.Related:
+		return 1
+	case *a.Related:
+		return cmp.Or(cmp.Compare(b.Lift.Low, a.Lift.Low), mostUsed)
+	}
+	return mostUsed
+}

@@ -1,0 +1,166 @@
+package hashtaganalysis
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"pressroom/internal/domain/report/synthetichashtag"
+)
+
+var measuredAt = time.Date(2026, time.November, 18, 15, 20, 0, 0, time.UTC)
+
+// coverage counts how often something is as it should be.
+type coverage struct{ good, all int }
+
+func (h *coverage) add(good bool) {
+	h.all++
+	if good {
+		h.good++
+	}
+}
+
+func (h *coverage) share() float64 { return float64(h.good) / float64(h.all) }
+
+// check checks that 95 % intervals hold the truth as often as they say.
+func (h *coverage) check(t *testing.T, what string) {
+	t.Helper()
+	t.Logf("intervals of %s: %.3f of %d", what, h.share(), h.all)
+	if share := h.share(); share < 0.93 || share > 0.97 {
+		t.Errorf("95 %% intervals of %s cover the truth in %.3f of %d cases", what, share, h.all)
+	}
+}
+
+// inWindow is the true rate over the time in which posts were counted.
+func inWindow(h synthetichashtag.Hashtag, s Sample) float64 {
+	const parts = 24
+	sum := 0.0
+	for i := range parts {
+		part := (float64(i) + 0.5) / parts
+		sum += h.RateAt(s.At.Add(-time.Duration(part * float64(s.At.Sub(s.From)))))
+	}
+	return sum / parts
+}
+
+// Sizes and rates of hashtags of all sizes, ages and shapes; half of them were measured before.
+func TestPlantedSizes(t *testing.T) {
+	t.Parallel()
+	var errors []float64
+	var rates, sizes coverage
+	none := 0
+	for seed := range uint64(600) {
+		h := synthetichashtag.RandomHashtag(seed, measuredAt)
+		in := Input{Figures: h.Measure(measuredAt)}
+		if seed%2 == 0 {
+			for _, back := range []int{3, 6, 9} {
+				in.Earlier = append(in.Earlier, Measure(h.Measure(measuredAt.AddDate(0, 0, -back))))
+			}
+		}
+		found := Analyze(in).Hashtag
+		truth := inWindow(h, Measure(in.Figures))
+		rates.add(found.PostsPerDay.Low <= truth && truth <= found.PostsPerDay.High)
+		if found.Posts == nil {
+			none++
+			errors = append(errors, math.Inf(1))
+			continue
+		}
+		if found.Tier != Tier(found.Posts.Count) || found.Posts.Basis != Estimated {
+			t.Errorf("seed %d: %+v", seed, found)
+		}
+		errors = append(errors, math.Abs(float64(found.Posts.Count)/h.Size-1))
+		sizes.add(float64(*found.Posts.Low) <= h.Size && h.Size <= float64(*found.Posts.High))
+	}
+	slices.Sort(errors)
+	middle := errors[len(errors)/2]
+	t.Logf("half of the sizes are off by less than %.1f %%; none estimated for %d of %d", 100*middle, none, len(errors))
+	if middle > 0.25 || none > 80 {
+		t.Errorf("half of the sizes are off by more than %.3f, %d are not estimated", middle, none)
+	}
+	rates.check(t, "posts a day")
+	sizes.check(t, "posts")
+}
+
+// The rate doubles between measurements.
+func TestPlantedGrowth(t *testing.T) {
+	t.Parallel()
+	var growths coverage
+	for seed := range uint64(500) {
+		dice := rand.New(rand.NewPCG(seed, 3))
+		h := synthetichashtag.RandomHashtag(seed, measuredAt)
+		h.Shape, h.Days, h.TopPosts, h.MostRecent, h.Size = synthetichashtag.Growing, 1000, 5, 1000,
+			8_000*math.Pow(15, dice.Float64())
+		was := h
+		was.Size /= 2
+		in := Input{Figures: h.Measure(measuredAt)}
+		for _, back := range []int{3, 6, 9} {
+			in.Earlier = append(in.Earlier, Measure(was.Measure(measuredAt.AddDate(0, 0, -back))))
+		}
+		g := Analyze(in).Sections.Growth
+		if g == nil || g.Measurements != 3 || g.Days != 6 {
+			t.Fatalf("seed %d: %+v", seed, g)
+		}
+		growths.add(g.PostsPerDay.Low <= 2 && 2 <= g.PostsPerDay.High)
+	}
+	growths.check(t, "growth")
+}
+
+// companions are the hashtags beside a planted one; elsewhere is how frequent they are under others.
+var (
+	companions = map[string]float64{"harbour": 0.3, "lighthouse": 0.15, "pier": 0.1, "love": 0.4, "instagood": 0.3,
+		"photo": 0.1, "nature": 0.2}
+	elsewhere = map[string]float64{"harbour": 0.03, "lighthouse": 0.01, "pier": 0.01, "love": 0.4, "instagood": 0.3,
+		"photo": 0.1, "nature": 0.2}
+)
+
+// What belongs to a hashtag is claimed to, and what stands everywhere is not.
+func TestPlantedCompanions(t *testing.T) {
+	t.Parallel()
+	var lifts, wrong, first coverage
+	for seed := range uint64(500) {
+		h := synthetichashtag.RandomHashtag(seed, measuredAt)
+		h.Captions, h.Companions, h.TopPosts, h.MostRecent = true, companions, 100, 50
+		in := Input{Figures: h.Measure(measuredAt), Background: Background{Posts: 1500,
+			With: synthetichashtag.BackgroundCounts(seed, 1500, elsewhere)}}
+		found := Analyze(in)
+		claimed := map[string]bool{}
+		for _, b := range found.TopHashtags {
+			claimed[b.Hashtag] = *b.Related
+			if b.Lift == nil {
+				continue
+			}
+			truth := companions[b.Hashtag] / elsewhere[b.Hashtag]
+			lifts.add(b.Lift.Low <= truth && truth <= b.Lift.High)
+		}
+		wrong.add(claimed["love"] || claimed["instagood"] || claimed["photo"] || claimed["nature"])
+		first.add(claimed["harbour"] && claimed["lighthouse"])
+	}
+	lifts.check(t, "lift")
+	t.Logf("claimed wrongly: %.3f, rightly: %.3f", wrong.share(), first.share())
+	if wrong.share() > 0.05 || first.share() < 0.95 {
+		t.Errorf("claimed wrongly in %.3f, rightly in %.3f", wrong.share(), first.share())
+	}
+}
+
+// A block from which three times as many top posts come is named; where there is none, none is.
+func TestPlantedTimes(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ effect, least, most float64 }{{1, 0, 0.05}, {3, 0.9, 1}} {
+		var claimed, right coverage
+		for seed := range uint64(300) {
+			h := synthetichashtag.RandomHashtag(seed, measuredAt)
+			h.Size, h.Days, h.Shape, h.Bend, h.Window, h.MostRecent, h.TopPosts = 60_000, 900, synthetichashtag.Growing,
+				0, 8*24*time.Hour, 1000, 200
+			// The base changes by hour and day, and the top posts follow it, but for the planted block.
+			h.Day, h.Week, h.BestTimes, h.BestBlock = 0, 0, c.effect, int(seed)%6
+			best := Analyze(Input{Figures: h.Measure(measuredAt)}).BestTime
+			claimed.add(best.StandsOut)
+			right.add(best.StandsOut && best.Days == "weekdays" && best.Hour == h.BestBlock*4)
+		}
+		t.Logf("effect %.0f: claimed %.3f, right %.3f", c.effect, claimed.share(), right.share())
+		if claimed.share() > c.most || right.share() < c.least {
+			t.Errorf("effect %.0f: claimed in %.3f, rightly in %.3f", c.effect, claimed.share(), right.share())
+		}
+	}
+}

@@ -1,0 +1,78 @@
+package report
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/domain/provider"
+)
+
+const (
+	reachabilityTTL     = 5 * time.Second // how long a result is cached
+	reachabilityTimeout = 3 * time.Second // for one check
+)
+
+// reachability caches briefly whether each platform's provider answers, so that concurrent calls share one check.
+type reachability struct {
+	mu      sync.Mutex
+	results map[string]*reachabilityResult
+}
+
+type reachabilityResult struct {
+	mu  sync.Mutex // held during the check
+	at  time.Time
+	err error
+}
+
+func (r *reachability) get(platform string) *reachabilityResult {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.results == nil {
+		r.results = map[string]*reachabilityResult{}
+	}
+	if r.results[platform] == nil {
+		r.results[platform] = &reachabilityResult{}
+	}
+	return r.results[platform]
+}
+
+// check returns the cached result, or a new one if it is too old.
+func (k *reachabilityResult) check(now time.Time, ask func() error) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.at.IsZero() || now.Sub(k.at) >= reachabilityTTL {
+		k.err, k.at = ask(), now
+	}
+	return k.err
+}
+
+// checkSource checks, before a call's transaction, whether the provider for a new report is reachable.
+func (s *Service) checkSource(ctx context.Context, call operation.Call, in CreateInput) error {
+	if s.Source == nil {
+		return provider.ErrNotOffered
+	}
+	return s.reachability.get(in.Platform).check(call.Now, func() error {
+		ctx, cancel := context.WithTimeout(ctx, reachabilityTimeout)
+		defer cancel()
+		return s.Source.Reachable(ctx, in.Platform)
+	})
+}
+
+// sourceUnreachable returns the error for a report whose provider is unreachable.
+func (s *Service) sourceUnreachable(ctx context.Context, err error) error {
+	if errors.Is(err, provider.ErrNotOffered) {
+		return apierr.New(apierr.ProviderUnavailable, "No provider is configured for these figures. Ask the operator "+
+			"to connect one. Nothing was done or charged.").Wrap(err)
+	}
+	s.Log.WarnContext(ctx, "a provider of public figures is unreachable", "error", err)
+	refusal := apierr.New(apierr.ProviderUnavailable, "The provider of these figures is unreachable. Nothing was done "+
+		"or charged. Try again later.").Wrap(err)
+	if u, ok := errors.AsType[*provider.Unavailable](err); ok && u.After > 0 {
+		return refusal.After(u.After)
+	}
+	return refusal
+}

@@ -1,0 +1,135 @@
+// Package result defines the findings of profile and hashtag reports, as stored and as returned to clients. Most fields
+// are common to both kinds; fields of one kind are omitted from the other. Packages analysis and hashtaganalysis
+// compute them. Medians and scores are computed here; docs/scoring.md has their formulas.
+package result
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// The basis of a figure: counted, or derived from what was counted.
+const (
+	Measured  = "measured"
+	Estimated = "estimated"
+)
+
+// Result holds all findings. Lists are never null, and figures that cannot be computed are omitted. Figures other than
+// counts are rounded to four significant digits.
+type Result struct {
+	Engagement  Engagement `json:"engagement"`
+	Score       *Score     `json:"score,omitempty"`
+	TopHashtags []Hashtag  `json:"top_hashtags"`
+	TopWords    []Word     `json:"top_words"`
+	BestTime    *BestTime  `json:"best_time,omitempty"`
+	Sections    Sections   `json:"sections"`
+	Notes       []string   `json:"notes"`
+}
+
+// Engagement summarizes reactions to a profile's posts, or to recent posts of a hashtag (top posts if the provider has
+// no recent ones). Rates are shares: 0.034 is 3.4 %.
+type Engagement struct {
+	Basis           string   `json:"basis" enum:"measured"`
+	Of              string   `json:"of,omitempty" enum:"recent|top" jsonschema:"Hashtag: the posts measured. Recent posts are hours old and still gathering reactions."`
+	PostsAnalysed   int      `json:"posts_analysed" jsonschema:"Number of posts. Profile: those at least two days old with all figures in counts."`
+	Counts          []string `json:"counts,omitzero" enum:"likes|comments|shares" jsonschema:"Profile: the figures that add up to a post's engagement."`
+	RateByFollowers *Median  `json:"rate_by_followers,omitempty" jsonschema:"Profile: a post's engagement per current follower, as a share."`
+	RateByViews     *Median  `json:"rate_by_views,omitempty" jsonschema:"Profile: a post's engagement per view, as a share."`
+	Likes           *Median  `json:"likes,omitempty"`
+	Comments        *Median  `json:"comments,omitempty"`
+	Shares          *Median  `json:"shares,omitempty" jsonschema:"Profile, if its network provides them."`
+	Views           *Median  `json:"views,omitempty"`
+	PostsPerWeek    *float64 `json:"posts_per_week,omitempty" jsonschema:"Profile only."`
+}
+
+// Ratio is a ratio with its 95 % confidence interval.
+type Ratio struct {
+	Value  float64  `json:"value" jsonschema:"1 means no difference."`
+	Low    float64  `json:"low"`
+	High   float64  `json:"high"`
+	Shrunk *float64 `json:"shrunk,omitempty" jsonschema:"Profile: shrinkage estimate, closer to 1 the less data there is. Used for ranking."`
+}
+
+// Round returns the ratio with four significant digits.
+func (r Ratio) Round() Ratio {
+	r.Value, r.Low, r.High = Round4(r.Value), Round4(r.Low), Round4(r.High)
+	if r.Shrunk != nil {
+		r.Shrunk = new(Round4(*r.Shrunk))
+	}
+	return r
+}
+
+// Estimate is a figure with its 95 % confidence interval, if known.
+type Estimate struct {
+	Value float64  `json:"value"`
+	Low   *float64 `json:"low,omitempty"`
+	High  *float64 `json:"high,omitempty"`
+}
+
+// Hashtag is a hashtag that a profile uses, or one that co-occurs with the analyzed one.
+type Hashtag struct {
+	Hashtag string   `json:"hashtag" jsonschema:"Without #."`
+	Posts   int      `json:"posts" jsonschema:"Posts with it; in a hashtag report, with both."`
+	Ratio   *Ratio   `json:"ratio,omitempty" jsonschema:"Profile: engagement of posts with it relative to those without, all else being equal. Omitted with too few posts."`
+	Works   *bool    `json:"works,omitempty" jsonschema:"Profile: whether posts with it do significantly better, corrected for the number of hashtags."`
+	Share   *float64 `json:"share,omitempty" jsonschema:"Hashtag: share of analyzed posts with it."`
+	Lift    *Ratio   `json:"lift,omitempty" jsonschema:"Hashtag: frequency here relative to other posts. Omitted if those are unknown."`
+	InTop   *Ratio   `json:"in_top,omitempty" jsonschema:"Hashtag: frequency in top posts relative to recent posts. Omitted with too few posts."`
+	Related *bool    `json:"related,omitempty" jsonschema:"Hashtag: whether it is significantly more frequent here, corrected for the number of hashtags."`
+}
+
+// Word is a word in captions.
+type Word struct {
+	Word  string `json:"word"`
+	Posts int    `json:"posts" jsonschema:"Posts with the word in the caption."`
+}
+
+// BestTime is the block of hours with the best estimate: the one whose posts do better than others (profile), or with
+// the highest share of top posts relative to all posts (hashtag).
+type BestTime struct {
+	Weekday   string  `json:"weekday" enum:"monday|tuesday|wednesday|thursday|friday|saturday|sunday" jsonschema:"The best day of the block. Only the block as a whole is tested."`
+	Hour      int     `json:"hour" min:"0" max:"23" jsonschema:"First hour of the block in the team's time zone."`
+	Hours     int     `json:"hours" jsonschema:"Length of the block in hours."`
+	Days      string  `json:"days" enum:"weekdays|weekend" jsonschema:"weekdays: Monday to Friday. weekend: Saturday and Sunday."`
+	Posts     int     `json:"posts" jsonschema:"Posts in the block. Hashtag: top posts."`
+	StandsOut bool    `json:"stands_out" jsonschema:"Whether the block is significantly better, corrected for the number of blocks. If false, the time is a guess."`
+	Ratio     Ratio   `json:"ratio" jsonschema:"Profile: engagement in the block relative to all others. Hashtag: share of top posts relative to that of all posts."`
+	Low       float64 `json:"low" jsonschema:"Lower end of the 95 % interval of ratio.value, corrected for selecting the best block. 0.02 to 50 means unknown."`
+	High      float64 `json:"high" jsonschema:"Upper end of that interval."`
+}
+
+// MaxRatio bounds the intervals of ratios at 1/MaxRatio and MaxRatio. One that reaches both carries no information.
+const MaxRatio = 50.0
+
+// ClampInterval returns an interval of a ratio from its logarithms, rounded and clamped by MaxRatio.
+func ClampInterval(low, high float64) (float64, float64) {
+	return Round4(max(math.Exp(low), 1/MaxRatio)), Round4(min(math.Exp(high), MaxRatio))
+}
+
+// UnmarshalJSON decodes a stored best time. Earlier releases stored significant ones only, without corrected interval.
+func (b *BestTime) UnmarshalJSON(raw []byte) error {
+	type plain BestTime
+	stored := plain{StandsOut: true}
+	if err := json.Unmarshal(raw, &stored); err != nil {
+		return fmt.Errorf("reading a best time: %w", err)
+	}
+	if stored.High == 0 {
+		stored.Low, stored.High = stored.Ratio.Low, stored.Ratio.High
+	}
+	*b = BestTime(stored)
+	return nil
+}
+
+// Round4 rounds to four significant digits, which exceeds the precision of these figures.
+func Round4(value float64) float64 { return RoundDigits(value, 4) }
+
+// RoundDigits rounds to a number of significant digits.
+func RoundDigits(value float64, count int) float64 {
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(value, 'g', count, 64), 64)
+	if err != nil {
+		return value
+	}
+	return rounded
+}

@@ -1,0 +1,280 @@
+package report
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"pressroom/internal/domain/job"
+	"pressroom/internal/domain/provider"
+	"pressroom/internal/platform/db"
+)
+
+// purpose is why a job was started.
+type purpose string
+
+const (
+	purposeCreate    purpose = "make"
+	purposeRefresh   purpose = "refresh"
+	purposeAutomatic purpose = "automatic"
+)
+
+const (
+	maxAttempts = 5                // after internal failures
+	maxWait     = 30 * time.Second // longest wait for an unavailable provider
+	defaultWait = time.Second      // if the provider does not say how long
+	maxWaits    = 2                // waits per job
+)
+
+// task is the work of a job.
+type task struct {
+	record
+
+	purpose   purpose
+	zone      *time.Location
+	retention time.Duration // of the plan
+}
+
+// run executes a report job: it fetches the figures, analyzes them, and stores the findings in the transaction that
+// settles the charge and ends the job. It can be restarted at any time.
+func (s *Service) run(ctx context.Context, h job.LeasedJob) error {
+	t, err := s.readTask(ctx, h)
+	if err != nil {
+		return err
+	}
+	if t.id == "" || h.Epoch > maxAttempts+maxWaits {
+		return s.fail(ctx, h, t, "internal_error")
+	}
+	if err := s.db.InTx(ctx, "report.working", func(ctx context.Context, tx *db.Tx) error {
+		return job.Advance(ctx, tx, h.ID, 0)
+	}); err != nil {
+		return err
+	}
+	ctx, end := s.Limiter.Begin(ctx)
+	defer end()
+	found, err := s.fetch(ctx, t)
+	if err != nil {
+		return s.handleSourceError(ctx, h, t, err)
+	}
+	return s.conclude(ctx, h, t, found)
+}
+
+// conclude analyzes the fetched figures and stores the findings.
+func (s *Service) conclude(ctx context.Context, h job.LeasedJob, t task, found sourceData) error {
+	if err := provider.Acquire(ctx); err != nil {
+		return fmt.Errorf("waiting to analyze: %w", err)
+	}
+	measured, err := s.analyze(ctx, t, found)
+	if err != nil {
+		return err
+	}
+	if err := s.save(ctx, h, t, measured); err != nil {
+		return err
+	}
+	s.observe(ctx, t, found)
+	return nil
+}
+
+// observe passes the figures to the observer. A failure does not affect the report.
+func (s *Service) observe(ctx context.Context, t task, found sourceData) {
+	if s.Observer == nil {
+		return
+	}
+	var err error
+	if t.kind == Hashtag {
+		err = s.Observer.Hashtag(ctx, t.platform, found.hashtag)
+	} else {
+		err = s.Observer.Posts(ctx, t.platform, found.profile.Posts)
+	}
+	if err != nil && ctx.Err() == nil {
+		s.Log.WarnContext(ctx, "storing hashtag statistics of a report failed", "report", t.id, "error", err)
+	}
+}
+
+// readTask returns the task of a job, or an empty one if its report was deleted.
+func (s *Service) readTask(ctx context.Context, h job.LeasedJob) (task, error) {
+	var t task
+	found, err := find(ctx, s.db, h.TeamID, reportKind(h.Type), h.Subject, 0)
+	if err != nil {
+		return t, ignoreMissing(err)
+	}
+	var zone string
+	err = s.db.QueryRow(ctx, `SELECT j.purpose, t.timezone FROM report_jobs j, teams t WHERE j.job_id = ? AND t.id = ?`,
+		h.ID, h.TeamID).Scan(&t.purpose, &zone)
+	if err != nil {
+		return t, fmt.Errorf("reading the purpose of job %s: %w", h.ID, err)
+	}
+	if t.zone, err = time.LoadLocation(zone); err != nil {
+		return t, fmt.Errorf("reading the time zone of team %d: %w", h.TeamID, err)
+	}
+	plan, _, err := s.planOf(ctx, s.db, h.TeamID)
+	t.record, t.retention = found, retentionFor(plan.AnalyticsRetentionDays)
+	return t, err
+}
+
+// maxRetention is the retention of unlimited plans, and the maximum age of requested posts.
+const maxRetention = 730 * day
+
+// retentionFor returns how long a plan keeps reports, which is at least a day.
+func retentionFor(days int64) time.Duration {
+	if days < 0 || days > int64(maxRetention/day) {
+		return maxRetention
+	}
+	return max(day, time.Duration(days)*day)
+}
+
+func reportKind(t job.Type) string {
+	if t == job.HashtagReport {
+		return Hashtag
+	}
+	return Profile
+}
+
+// sourceData is a provider's response: a profile or a hashtag.
+type sourceData struct {
+	profile provider.ProfileFigures
+	hashtag provider.HashtagFigures
+}
+
+func (s *Service) fetch(ctx context.Context, t task) (sourceData, error) {
+	var a sourceData
+	if s.Source == nil {
+		return a, provider.ErrNotOffered
+	}
+	var err error
+	if t.kind == Hashtag {
+		a.hashtag, err = s.Source.Hashtag(ctx, provider.HashtagQuery{Platform: t.platform, Hashtag: t.subject,
+			PostLimit: s.PostLimit})
+		return a, err
+	}
+	a.profile, err = s.Source.Profile(ctx, provider.ProfileQuery{Platform: t.platform, Username: t.subject,
+		Since: s.db.Now().Add(-maxRetention), PostLimit: s.PostLimit})
+	return a, err
+}
+
+// retryDelay returns how long to wait for an unavailable provider.
+func retryDelay(u *provider.Unavailable) time.Duration {
+	if u == nil || u.After <= 0 {
+		return defaultWait
+	}
+	return u.After
+}
+
+// handleSourceError ends a job after a provider error, or waits if the provider is briefly unavailable.
+func (s *Service) handleSourceError(ctx context.Context, h job.LeasedJob, t task, err error) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("fetching figures: %w", err)
+	}
+	u, resting := errors.AsType[*provider.Unavailable](err)
+	if rest := retryDelay(u); resting && rest <= maxWait && h.Epoch <= maxWaits {
+		return s.db.InTx(ctx, "report.rest", func(ctx context.Context, tx *db.Tx) error {
+			return h.Postpone(ctx, tx, tx.Now().Add(rest))
+		})
+	}
+	code := "source_unavailable"
+	switch {
+	case errors.Is(err, provider.ErrNotFound) && t.kind == Hashtag:
+		code = "nothing_found"
+	case errors.Is(err, provider.ErrNotFound):
+		code = "profile_not_found"
+	case errors.Is(err, provider.ErrPrivate):
+		code = "profile_private"
+	case errors.Is(err, provider.ErrNotOffered):
+		code = "not_offered"
+	default:
+		s.Log.WarnContext(ctx, "a provider of public figures failed", "job", h.ID, "error", err)
+	}
+	return s.fail(ctx, h, t, code)
+}
+
+// fail ends a job without result and refunds it. An existing report is unchanged.
+func (s *Service) fail(ctx context.Context, h job.LeasedJob, t task, code string) error {
+	return s.db.InTx(ctx, "report.failed", func(ctx context.Context, tx *db.Tx) error {
+		if err := h.Lock(ctx, tx); err != nil {
+			return err
+		}
+		if t.purpose == purposeCreate {
+			if _, err := tx.Exec(ctx, `UPDATE reports SET status = ? WHERE id = ? AND status = ?`, string(Failed), t.id,
+				string(Pending)); err != nil {
+				return fmt.Errorf("storing the failure of report %s: %w", t.id, err)
+			}
+		}
+		if t.purpose == purposeRefresh { // it may be repeated at once
+			if _, err := tx.Exec(ctx, `DELETE FROM report_refreshes WHERE report_id = ?`, t.id); err != nil {
+				return fmt.Errorf("deleting refreshes of report %s: %w", t.id, err)
+			}
+		}
+		if err := s.settle(ctx, tx, h, s.Credits.Refund); err != nil {
+			return err
+		}
+		return h.Finish(ctx, tx, job.Failed, code)
+	})
+}
+
+func (s *Service) settle(ctx context.Context, tx *db.Tx, h job.LeasedJob, how func(context.Context, *db.Tx,
+	int64) (bool, error)) error {
+	if h.Reservation == 0 {
+		return nil
+	}
+	_, err := how(ctx, tx, h.Reservation)
+	return err
+}
+
+// measurement is the result of a job.
+type measurement struct {
+	at       time.Time
+	account  account
+	analysis any
+	notes    []string
+	sample   any
+	posts    map[string][]provider.Post // by list
+	replace  bool                       // the posts replace the stored ones
+}
+
+// save stores the result of a job in the transaction that charges and ends it.
+func (s *Service) save(ctx context.Context, h job.LeasedJob, t task, m measurement) error {
+	texts, err := encode(m.account, m.analysis, m.notes, m.sample)
+	if err != nil {
+		return err
+	}
+	return s.db.InTx(ctx, "report.measured", func(ctx context.Context, tx *db.Tx) error {
+		if err := h.Lock(ctx, tx); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx,
+			`UPDATE reports
+			SET status = ?, account = ?, analysis = ?, notes = ?, measured_at = ?, refreshed_at = ?, available_until = ?
+			WHERE id = ?`,
+			string(Ready), texts[0], texts[1], texts[2], db.Micros(m.at), db.Micros(tx.Now()),
+			db.Micros(tx.Now().Add(t.retention)), t.id)
+		if err != nil {
+			return fmt.Errorf("storing report %s: %w", t.id, err)
+		}
+		if err := savePosts(ctx, tx, t.id, m); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, `INSERT INTO report_samples (report_id, measured_at, sample) VALUES (?, ?, ?)
+			ON CONFLICT (report_id, measured_at) DO UPDATE SET sample = excluded.sample`,
+			t.id, db.Micros(m.at), texts[3]); err != nil {
+			return fmt.Errorf("storing a sample of report %s: %w", t.id, err)
+		}
+		if err := s.settle(ctx, tx, h, s.Credits.Charge); err != nil {
+			return err
+		}
+		return h.Finish(ctx, tx, job.Succeeded, "")
+	})
+}
+
+func encode(values ...any) ([]string, error) {
+	out := make([]string, len(values))
+	for i, v := range values {
+		raw, err := json.Marshal(v)
+		if err != nil {
+			return nil, fmt.Errorf("encoding the findings of a report: %w", err)
+		}
+		out[i] = string(raw)
+	}
+	return out, nil
+}

@@ -1,0 +1,235 @@
+// Package synthetichashtag generates hashtags with known size, rate, related hashtags and best time, for testing what
+// an analysis finds. It shares no code with the analysis.
+package synthetichashtag
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sort"
+	"strconv"
+	"time"
+
+	"pressroom/internal/domain/provider"
+)
+
+// Shape is the shape of a hashtag's rate of posts over time.
+type Shape string
+
+// The shapes. Bend is the parameter of each.
+const (
+	Power    Shape = "power"    // size ~ age^bend
+	Growing  Shape = "growing"  // the rate grows by a factor of e^bend
+	Fading   Shape = "fading"   // the rate falls by a factor of e^-bend
+	Levelled Shape = "levelled" // the rate grows and then stays constant
+	Yearly   Shape = "yearly"   // the rate has a yearly cycle around slow growth
+)
+
+// Hashtag is a generated hashtag.
+type Hashtag struct {
+	Name  string
+	Seed  uint64
+	Size  float64   // posts at At
+	Days  float64   // age at At
+	At    time.Time // time of Size
+	Shape Shape
+	Bend  float64
+	Day   float64 // amplitude of the daily cycle, relative to the mean
+	Week  float64 // amplitude of the weekly cycle
+	Phase float64 // of both cycles, in turns
+
+	TopPosts   int           // shown by the network
+	MostRecent int           // requested by the provider
+	Window     time.Duration // maximum age of recent posts
+
+	Captions   bool               // posts have captions
+	Companions map[string]float64 // share of posts by related hashtag
+	BestBlock  int                // 0–11: six blocks of four hours on weekdays, then on the weekend
+	BestTimes  float64            // relative frequency of top posts in BestBlock; 1 is no effect
+	Likes      float64            // median of recent posts
+	TopLikes   float64            // median of top posts
+}
+
+// RandomHashtag returns a random hashtag with a log-uniform size from 10^3 to 10^7.5 and an age from 200 days to ten
+// years.
+func RandomHashtag(seed uint64, at time.Time) Hashtag {
+	dice := newRand(seed, 1)
+	h := Hashtag{
+		Name: "planted", Seed: seed, At: at, Size: math.Pow(10, 3+4.5*dice.Float64()), Days: 200 * math.Pow(18,
+			dice.Float64()),
+		Day: 0.5 * dice.Float64(), Week: 0.12 * dice.Float64(), Phase: dice.Float64(), Window: 24 * time.Hour,
+		TopPosts: 40 + dice.IntN(161), MostRecent: 200, BestTimes: 1, Likes: math.Pow(10, 0.5+1.5*dice.Float64()),
+		TopLikes: math.Pow(10, 2+2*dice.Float64()),
+	}
+	shapes := []Shape{Power, Growing, Fading, Levelled, Yearly}
+	h.Shape = shapes[dice.IntN(len(shapes))]
+	switch h.Shape {
+	case Power:
+		h.Bend = 0.7 + 1.3*dice.Float64()
+	case Growing:
+		h.Bend = 3 * dice.Float64()
+	case Fading:
+		h.Bend = 2 * dice.Float64()
+	case Levelled, Yearly:
+		h.Bend = dice.Float64()
+	}
+	return h
+}
+
+// newRand returns a reproducible generator.
+func newRand(seed, of uint64) *rand.Rand {
+	return rand.New(rand.NewPCG(seed, of)) //nolint:gosec // test data
+}
+
+// relativeRate returns the rate at a fraction of the life, up to a factor.
+func (h Hashtag) relativeRate(part float64) float64 {
+	switch h.Shape {
+	case Growing:
+		return math.Exp(h.Bend * part)
+	case Fading:
+		return math.Exp(-h.Bend * part)
+	case Levelled:
+		return 1 / (1 + math.Exp((0.1+0.5*h.Bend-part)/0.08))
+	case Yearly:
+		return (1 + part) * (1 + 0.3*math.Sin(2*math.Pi*(h.Days*part/365+h.Bend)))
+	case Power:
+	}
+	return math.Pow(math.Max(part, 1e-6), h.Bend-1)
+}
+
+// lifeCells is the number of cells of the numerical integration.
+const lifeCells = 1000
+
+// cumulativeShares returns the share of posts until the end of each cell.
+func (h Hashtag) cumulativeShares() []float64 {
+	sums := make([]float64, lifeCells+1)
+	for i := range lifeCells {
+		sums[i+1] = sums[i] + h.relativeRate((float64(i)+0.5)/lifeCells)
+	}
+	for i := range sums {
+		sums[i] /= sums[lifeCells]
+	}
+	return sums
+}
+
+// PerDay returns the mean rate at the end of the life.
+func (h Hashtag) PerDay() float64 {
+	sum := 0.0
+	for i := range lifeCells {
+		sum += h.relativeRate((float64(i) + 0.5) / lifeCells)
+	}
+	return h.Size / h.Days * h.relativeRate(1) * lifeCells / sum
+}
+
+// RateAt returns the posts per day at a time near At, with the daily and weekly cycles.
+func (h Hashtag) RateAt(at time.Time) float64 { return h.PerDay() * h.wave(at) }
+
+func (h Hashtag) wave(at time.Time) float64 {
+	day := float64(at.Unix()) / 86400
+	return (1 + h.Day*math.Cos(2*math.Pi*(day+h.Phase))) * (1 + h.Week*math.Cos(2*math.Pi*(day/7+h.Phase)))
+}
+
+// Measure returns what a provider would: up to MostRecent posts of the last Window, and top posts sampled uniformly
+// from the whole life. It is deterministic for a time.
+func (h Hashtag) Measure(at time.Time) provider.HashtagFigures {
+	dice := newRand(h.Seed, uint64(at.UnixNano()))
+	out := provider.HashtagFigures{Hashtag: h.Name, MeasuredAt: at}
+	out.Recent, out.From = h.recent(dice, at)
+	out.Top = h.top(dice, at)
+	return out
+}
+
+// recent generates posts backwards from a time. The returned time is zero if the list is truncated.
+func (h Hashtag) recent(dice *rand.Rand, at time.Time) ([]provider.Post, time.Time) {
+	mean := h.PerDay()
+	highest := mean * (1 + h.Day) * (1 + h.Week)
+	var posts []provider.Post
+	for back := 0.0; ; {
+		back += dice.ExpFloat64() / highest
+		moment := at.Add(-time.Duration(back * 24 * float64(time.Hour)))
+		if at.Sub(moment) >= h.Window {
+			return posts, at.Add(-h.Window)
+		}
+		if dice.Float64()*highest > mean*h.wave(moment) {
+			continue
+		}
+		if len(posts) == h.MostRecent {
+			return posts, time.Time{}
+		}
+		posts = append(posts, h.post(dice, moment, h.Likes))
+	}
+}
+
+func (h Hashtag) top(dice *rand.Rand, at time.Time) []provider.Post {
+	life := h.cumulativeShares()
+	var posts []provider.Post
+	for len(posts) < h.TopPosts {
+		share := dice.Float64()
+		cell := max(0, sort.SearchFloat64s(life, share)-1)
+		part := (float64(cell) + dice.Float64()) / lifeCells
+		moment := at.Add(-time.Duration((1 - part) * h.Days * 24 * float64(time.Hour)))
+		if h.BestTimes > 1 && blockOf(moment) != h.BestBlock && dice.Float64() > 1/h.BestTimes {
+			continue
+		}
+		posts = append(posts, h.post(dice, moment, h.TopLikes))
+	}
+	return posts
+}
+
+// blockOf returns the block of a time in UTC.
+func blockOf(t time.Time) int {
+	block := t.UTC().Hour() / 4
+	if day := t.UTC().Weekday(); day == time.Saturday || day == time.Sunday {
+		block += 6
+	}
+	return block
+}
+
+func (h Hashtag) post(dice *rand.Rand, at time.Time, likes float64) provider.Post {
+	count := int64(likes * math.Exp(0.9*dice.NormFloat64()))
+	few := count / 20
+	formats := []string{provider.FormatImage, provider.FormatReel, provider.FormatReel, provider.FormatCarousel}
+	post := provider.Post{
+		ID: strconv.FormatUint(dice.Uint64(), 36), TakenAt: at.Truncate(time.Second), Likes: &count, Comments: &few,
+		Format: formats[dice.IntN(len(formats))],
+	}
+	if !h.Captions {
+		return post
+	}
+	post.Caption = fmt.Sprintf("Morning light number %d #%s", dice.IntN(1000), h.Name)
+	for _, name := range h.names() {
+		if dice.Float64() < h.Companions[name] {
+			post.Caption += " #" + name
+		}
+	}
+	return post
+}
+
+func (h Hashtag) names() []string {
+	names := make([]string, 0, len(h.Companions))
+	for name := range h.Companions {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// BackgroundCounts returns the number of posts with each hashtag in a random sample with the given shares.
+func BackgroundCounts(seed uint64, posts int, shares map[string]float64) map[string]int {
+	dice := newRand(seed, 2)
+	names := make([]string, 0, len(shares))
+	for name := range shares {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	with := map[string]int{}
+	for _, name := range names {
+		for range posts {
+			if dice.Float64() < shares[name] {
+				with[name]++
+			}
+		}
+	}
+	return with
+}

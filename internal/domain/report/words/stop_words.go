@@ -1,0 +1,68 @@
+package words
+
+import (
+	_ "embed" // stop.txt
+	"math/bits"
+	"strings"
+	"sync"
+
+	"pressroom/internal/domain/provider"
+)
+
+//go:embed stop.txt
+var stopText string
+
+// minSureWords is how many unambiguous stop words of a language a caption must have before its ambiguous ones count,
+// too: "la" is no proof of Spanish.
+const minSureWords = 2
+
+// stopUse holds the languages in which a word is a stop word, one bit each.
+type stopUse struct{ sure, doubtful uint32 }
+
+// stopWords are the words of stop.txt.
+var stopWords = sync.OnceValue(func() map[string]stopUse {
+	table := map[string]stopUse{}
+	language := 0
+	for line := range strings.Lines(stopText) {
+		fields := strings.Fields(line)
+		if len(fields) == 0 || fields[0] == "#" {
+			continue
+		}
+		for _, word := range fields[1:] {
+			name, doubtful := strings.CutPrefix(word, "~")
+			entry := table[provider.Fold(name)]
+			if doubtful {
+				entry.doubtful |= 1 << language
+			} else {
+				entry.sure |= 1 << language
+			}
+			table[provider.Fold(name)] = entry
+		}
+		language++
+	}
+	return table
+})
+
+// withoutStopWords returns the words without stop words. It is idempotent, because fewer words identify fewer
+// languages.
+func (s *wordSet) withoutStopWords() []string {
+	var seen [32]int
+	for _, use := range s.uses {
+		for languages := use.sure; languages != 0; languages &= languages - 1 {
+			seen[bits.TrailingZeros32(languages)]++
+		}
+	}
+	var present uint32
+	for language, count := range seen {
+		if count >= minSureWords {
+			present |= 1 << language
+		}
+	}
+	kept := s.words[:0]
+	for i, word := range s.words {
+		if s.uses[i].sure == 0 && s.uses[i].doubtful&present == 0 {
+			kept = append(kept, word)
+		}
+	}
+	return kept
+}

@@ -1,0 +1,127 @@
+package words
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"pressroom/internal/domain/provider"
+)
+
+// stripLinks returns a caption in the form of provider.Fold without links, email addresses and mentions. Invalid UTF-8
+// becomes characters that occur in no word.
+func stripLinks(caption string) string {
+	if !utf8.ValidString(caption) {
+		caption = strings.ToValidUTF8(caption, "\ufffd")
+	}
+	text := provider.Fold(caption)
+	var kept strings.Builder
+	done := 0
+	for from := 0; ; {
+		sign := strings.IndexAny(text[from:], ".@:")
+		if sign < 0 {
+			break
+		}
+		start, end := fieldBounds(text, from+sign)
+		if field := text[start:end]; mayContainAddress(field) {
+			kept.WriteString(text[done:start])
+			kept.WriteString(stripField(field))
+			done = end
+		}
+		from = end
+	}
+	if done == 0 {
+		return text
+	}
+	kept.WriteString(text[done:])
+	return kept.String()
+}
+
+// fieldBounds returns the bounds of the space-delimited field at a position.
+func fieldBounds(text string, place int) (int, int) {
+	start := strings.LastIndexFunc(text[:place], unicode.IsSpace)
+	if start >= 0 {
+		_, size := utf8.DecodeRuneInString(text[start:])
+		start += size
+	}
+	end := strings.IndexFunc(text[place:], unicode.IsSpace)
+	if end < 0 {
+		return max(0, start), len(text)
+	}
+	return max(0, start), place + end
+}
+
+// stripField removes links, addresses and mentions from a field. Regular expressions are slow, so cheap checks come
+// first.
+func stripField(field string) string {
+	at := strings.LastIndexByte(field, '@')
+	if at > 0 {
+		field = emailPattern.ReplaceAllString(field, " ")
+	}
+	if mayContainLink(field) {
+		field = linkPattern.ReplaceAllString(field, " ")
+	}
+	if at >= 0 {
+		field = mentionPattern.ReplaceAllString(field, " ")
+	}
+	return field
+}
+
+// mayContainLink reports whether a field may contain a link: it has a slash, www, or a top-level domain.
+func mayContainLink(field string) bool {
+	if strings.Contains(field, "/") || strings.Contains(field, "www.") {
+		return true
+	}
+	for {
+		_, behind, dotted := strings.Cut(field, ".")
+		if !dotted {
+			return false
+		}
+		label := behind
+		if end := strings.IndexFunc(behind, isLabelEnd); end >= 0 {
+			label = behind[:end]
+		}
+		if slices.Contains(topLevelDomains, label) {
+			return true
+		}
+		field = behind
+	}
+}
+
+// isLabelEnd reports whether \b of a regular expression matches before the character.
+func isLabelEnd(r rune) bool { return r >= utf8.RuneSelf || !asciiWordChars[r] }
+
+// mayContainAddress reports whether a field may contain a link or an address. A period at the end of a sentence does
+// not count.
+func mayContainAddress(field string) bool {
+	for i := range len(field) - 1 {
+		switch field[i] {
+		case '@', ':':
+			return true
+		case '.':
+			if next := field[i+1]; 'a' <= next && next <= 'z' {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Patterns of what is removed, in lower case. A path ends at the first character that is invalid in links, because
+// scripts without spaces may continue right after it.
+var (
+	emailPattern = regexp.MustCompile(`[\pL\pN._%+-]+@[\pL\pN-]+(?:\.[\pL\pN-]+)+`)
+	linkPattern  = regexp.MustCompile(`[a-z]+://[^/]*[!-~]*` +
+		`|\bwww\.[!-~]+` +
+		`|[\pL\pN-]+(?:\.[\pL\pN-]+)*\.[a-z]{2,}/[!-~]*` +
+		`|[\pL\pN-]+(?:\.[\pL\pN-]+)*\.(?:` + strings.Join(topLevelDomains, "|") + `)\b`)
+	mentionPattern = regexp.MustCompile(`@[a-z0-9_.]+`)
+)
+
+// topLevelDomains are recognized in links without a scheme. They are rarely words, because a sentence may follow a full
+// stop without a space.
+var topLevelDomains = strings.Fields("com net org info biz edu gov app shop store io co tv ly de fr es nl pl br pt " +
+	"tr " +
+	"ru jp uk eu ch at ca au")

@@ -1,0 +1,33 @@
+package voice
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/platform/db"
+)
+
+// Draft returns the editable content of a voice, without what follows from the team's settings.
+func (s *Service) Draft(ctx context.Context, call operation.Call, id int64) (Draft, error) {
+	if err := call.Require(access.Write); err != nil {
+		return Draft{}, err
+	}
+	r, err := find(ctx, s.db, call.TeamID, id)
+	if err != nil {
+		return Draft{}, err
+	}
+	return r.draft()
+}
+
+// Home returns which of the teams owns a voice, or not_found.
+func (s *Service) Home(ctx context.Context, id int64, teams []int64) (int64, error) {
+	home, err := db.Home(ctx, s.db, `brand_voices WHERE id = ?`, id, teams)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, apierr.Missing()
+	}
+	return home, err
+}

@@ -1,0 +1,41 @@
+package voice
+
+import (
+	"testing"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/core/access"
+)
+
+// What is to be changed is what people said, not what follows from the team's settings.
+func TestDraft(t *testing.T) {
+	each(t, func(w env) {
+		ctx, id := w.t.Context(), w.make("Plain")
+		d, err := w.Draft(ctx, w.call, id)
+		w.must(err)
+		if d.Name != "Plain" || d.ContentLanguage != "" || w.mustGet(id).ContentLanguage != "de" {
+			t.Errorf("the draft is %+v", d)
+		}
+		_, err = w.Draft(ctx, as(w.call, access.Viewer, 0), id)
+		w.mustRefuse(err, apierr.WriteNotAllowed, "", "")
+		other := w.newTeam("eve@harbour.example", "en")
+		_, err = w.Draft(ctx, other, id)
+		w.mustRefuse(err, apierr.NotFound, "", "")
+
+		m, err := w.AddMaterial(ctx, w.call, id, NewMaterial{Text: "once"})
+		w.must(err)
+		if got, err := w.Material(ctx, w.call, id, m.ID); err != nil || got != m {
+			t.Errorf("%+v (%v)", got, err)
+		}
+		_, err = w.Material(ctx, other, id, m.ID)
+		w.mustRefuse(err, apierr.NotFound, "", "")
+		_, err = w.Material(ctx, as(w.call, access.Owner, 5), id, m.ID)
+		w.mustRefuse(err, apierr.NotFound, "", "")
+
+		if home, err := w.Home(ctx, id, []int64{other.TeamID, w.call.TeamID}); err != nil || home != w.call.TeamID {
+			t.Errorf("it is of team %d (%v)", home, err)
+		}
+		_, err = w.Home(ctx, id, []int64{other.TeamID})
+		w.mustRefuse(err, apierr.NotFound, "", "")
+	})
+}

@@ -1,0 +1,170 @@
+package voice
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/core/access"
+	"pressroom/internal/core/operation"
+	"pressroom/internal/core/plan"
+	"pressroom/internal/domain/team"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/testkit"
+)
+
+var rewrite = flag.Bool("update", false, "write the text blocks of testdata anew")
+
+func TestMain(m *testing.M) {
+	// rapid takes them from its flags alone
+	for name, value := range map[string]string{"rapid.checks": "100", "rapid.nofailfile": "true"} {
+		if err := flag.Set(name, value); err != nil {
+			panic(err)
+		}
+	}
+	m.Run()
+}
+
+var start = time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
+
+// env is a team without voices over a fresh database.
+type env struct {
+	*Service
+
+	t     *testing.T
+	url   string
+	clock *testkit.Clock
+	call  operation.Call // of the owner, in the app
+}
+
+func each(t *testing.T, run func(w env)) {
+	t.Helper()
+	t.Parallel()
+	testkit.EachDatabase(t, func(t *testing.T, url string) {
+		clock := testkit.NewClock(start)
+		w := env{Service: New(Options{DB: testkit.Open(t, url, clock)}), t: t, url: url, clock: clock}
+		w.call = w.newTeam("ada@harbour.example", "de")
+		run(w)
+	})
+}
+
+// newTeam is a call of the owner of one more team.
+func (w env) newTeam(email, language string) operation.Call {
+	w.t.Helper()
+	teams := team.New(w.db, nil, plan.Shipped())
+	owner, err := teams.AddPerson(w.t.Context(), "Ada", email, "")
+	w.must(err)
+	made, err := teams.AddTeam(w.t.Context(), team.Team{Name: "Harbour", Timezone: "Europe/Berlin", Language: language,
+		Plan: "agency"}, owner.ID)
+	w.must(err)
+	actor := access.Actor{TeamID: made.ID, PersonID: owner.ID, Role: access.Owner,
+		Capabilities: access.OfRole(access.Owner), Zone: time.UTC, Language: language, Plan: "agency"}
+	return operation.Call{Actor: &actor, RequestID: "r1", Now: w.clock.Now()}
+}
+
+// as is the call of another role, or by a key where key is not 0.
+func as(call operation.Call, role access.Role, key int64) operation.Call {
+	actor := *call.Actor
+	actor.Role, actor.KeyID, actor.Level = role, key, access.Full
+	actor.Capabilities = actor.Allowed()
+	call.Actor = &actor
+	return call
+}
+
+func (w env) must(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// mustRefuse holds a refusal against its code, and its reason where it is validation_failed.
+func (w env) mustRefuse(err error, code apierr.Code, reason, argument string) {
+	w.t.Helper()
+	got := apierr.Of(err)
+	if err == nil || got.Code != code || reason != "" && got.Context["reason"] != reason || argument != "" &&
+		got.Context["argument"] != argument {
+		w.t.Errorf("got %v %v, want %s %s %s", err, got.Context, code, reason, argument)
+	}
+}
+
+func draftNamed(name string) Draft { return Draft{Name: name} }
+
+// make makes a voice of a name.
+func (w env) make(name string) int64 {
+	w.t.Helper()
+	made, err := w.Create(w.t.Context(), w.call, draftNamed(name))
+	w.must(err)
+	return made.ID
+}
+
+// ask calls an operation as clients do.
+func (w env) ask(call operation.Call, tool, args string) (operation.Result, error) {
+	w.t.Helper()
+	ops := w.Operations()
+	i := slices.IndexFunc(ops, func(op operation.Operation) bool { return op.Tool == tool })
+	return ops[i].Run(w.t.Context(), call, []byte(args))
+}
+
+func (w env) mustList(call operation.Call) List {
+	w.t.Helper()
+	got, err := w.ask(call, "list_brand_voices", "{}")
+	w.must(err)
+	return got.Data.(List)
+}
+
+func (w env) mustGet(id int64) Full {
+	w.t.Helper()
+	got, err := w.ask(w.call, "get_brand_voice", fmt.Sprintf(`{"id":%d}`, id))
+	w.must(err)
+	return got.Data.(Full)
+}
+
+// states are the voices of the world's team as name or name*, the default, the newest first.
+func (w env) states() []string {
+	w.t.Helper()
+	out := []string{}
+	for _, v := range w.mustList(w.call).BrandVoices {
+		if v.Default {
+			v.Name += "*"
+		}
+		out = append(out, v.Name)
+	}
+	return out
+}
+
+func (w env) mustHaveStates(want ...string) {
+	w.t.Helper()
+	if got := w.states(); !slices.Equal(got, want) {
+		w.t.Errorf("voices %q, want %q", got, want)
+	}
+}
+
+// number reads one number of the database.
+func (w env) number(query string, args ...any) int {
+	w.t.Helper()
+	var n int
+	w.must(w.db.QueryRow(w.t.Context(), query, args...).Scan(&n))
+	return n
+}
+
+func (w env) exec(query string, args ...any) {
+	w.t.Helper()
+	w.must(w.db.InTx(w.t.Context(), "furnish", func(ctx context.Context, tx *db.Tx) error {
+		_, err := tx.Exec(ctx, query, args...)
+		return err
+	}))
+}
+
+func asJSON(v any) string {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(raw)
+}

@@ -1,0 +1,241 @@
+package voice
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/language"
+	"golang.org/x/text/unicode/norm"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/auth/apikey"
+	"pressroom/internal/domain/provider"
+)
+
+// normalize validates and normalizes a draft: it removes invisible characters, empty and duplicate list items, and
+// canonicalizes the language. Errors name the argument. It is idempotent.
+func normalize(d Draft) (Draft, error) {
+	var t normalizer
+	d.Name = t.line("name", d.Name, MaxName)
+	if d.Name == "" {
+		t.refuse(apierr.Invalid(apierr.MissingArgument, "name", "A brand voice needs a name."))
+	}
+	d.BusinessDescription = t.lines("business_description", d.BusinessDescription, MaxDescription)
+	d.Tone = t.lines("tone", d.Tone, MaxTone)
+	d.CustomInstructions = t.lines("custom_instructions", d.CustomInstructions, MaxInstructions)
+	d.Audiences = t.audiences(d.Audiences)
+	d.Use = t.wording("use", d.Use)
+	d.Avoid = t.wording("avoid", d.Avoid)
+	t.checkDisjoint("avoid.words", d.Use.Words, d.Avoid.Words)
+	t.checkDisjoint("avoid.phrases", d.Use.Phrases, d.Avoid.Phrases)
+	t.oneOf("point_of_view", string(d.PointOfView), string(FirstSingular), string(FirstPlural), string(Second),
+		string(Third))
+	t.oneOf("emoji_policy", string(d.EmojiPolicy), string(NoEmoji), string(FewEmoji), string(EmojiAtWill))
+	d.ContentLanguage = t.language(d.ContentLanguage)
+	if t.err != nil {
+		return Draft{}, t.err
+	}
+	return d, checkTotalLength(d)
+}
+
+// checkTotalLength fails if the text block is too long.
+func checkTotalLength(d Draft) error {
+	text, err := assemble(d)
+	if err == nil && utf8.RuneCountInString(text) > MaxText {
+		err = apierr.Invalid(apierr.TooLong, "",
+			fmt.Sprintf("The brand voice is limited to %d characters in total. Shorten some of its texts.", MaxText))
+	}
+	return err
+}
+
+// normalizer normalizes texts and stores the first error.
+type normalizer struct{ err error }
+
+func (t *normalizer) refuse(err error) {
+	if t.err == nil {
+		t.err = err
+	}
+}
+
+// lines normalizes a multi-line text.
+func (t *normalizer) lines(argument, text string, most int) string {
+	return t.text(argument, text, most, normalizeLines)
+}
+
+// line normalizes a single-line text; line breaks become spaces.
+func (t *normalizer) line(argument, text string, most int) string {
+	return t.text(argument, text, most, normalizeLine)
+}
+
+func (t *normalizer) text(argument, text string, most int, tidy func(string) string) string {
+	switch {
+	case !utf8.ValidString(text):
+		t.refuse(apierr.Invalid(apierr.Malformed, argument, "The argument "+argument+" is not valid Unicode."))
+		return ""
+	case apikey.In(text):
+		t.refuse(errSecret.With("argument", argument))
+		return ""
+	}
+	text = tidy(text)
+	if utf8.RuneCountInString(text) > most {
+		t.refuse(apierr.Invalid(apierr.TooLong, argument, fmt.Sprintf("The argument %s is limited to %d characters.",
+			argument, most)))
+	}
+	return text
+}
+
+var errSecret = apierr.Invalid(apierr.SecretInArgument, "", "The text contains an API key or an upload secret. "+
+	"Nothing was stored. Remove it, and revoke the secret if others may have seen it.")
+
+func (t *normalizer) audiences(given []Audience) []Audience {
+	out := []Audience{}
+	for _, a := range given {
+		a.Name = t.line("audiences.name", a.Name, MaxName)
+		a.Description = t.lines("audiences.description", a.Description, MaxAudience)
+		if a == (Audience{}) {
+			continue
+		}
+		if a.Name == "" {
+			t.refuse(apierr.Invalid(apierr.MissingArgument, "audiences.name", "Each audience needs a name."))
+		}
+		out = append(out, a)
+	}
+	t.checkCount("audiences", len(out), MaxAudiences)
+	return out
+}
+
+func (t *normalizer) wording(argument string, w Wording) Wording {
+	return Wording{Words: t.list(argument+".words", w.Words, MaxWords, MaxWord), Phrases: t.list(argument+".phrases",
+		w.Phrases, MaxPhrases, MaxPhrase)}
+}
+
+func (t *normalizer) list(argument string, given []string, most, longest int) []string {
+	out := []string{}
+	for _, text := range given {
+		if text = t.line(argument, text, longest); text != "" && !slices.Contains(out, text) {
+			out = append(out, text)
+		}
+		if t.checkCount(argument, len(out), most); t.err != nil {
+			break
+		}
+	}
+	return out
+}
+
+func (t *normalizer) checkCount(argument string, n, most int) {
+	if n > most {
+		t.refuse(apierr.Invalid(apierr.TooLong, argument, fmt.Sprintf("The argument %s is limited to %d items.",
+			argument, most)))
+	}
+}
+
+// checkDisjoint fails if an item is both to be used and to be avoided.
+func (t *normalizer) checkDisjoint(argument string, use, avoid []string) {
+	if slices.ContainsFunc(avoid, func(text string) bool { return slices.Contains(use, text) }) {
+		t.refuse(apierr.Invalid(apierr.NotAllowedValue, argument, "The argument "+argument+" has items that are also "+
+			"to be used."))
+	}
+}
+
+func (t *normalizer) oneOf(argument, value string, values ...string) {
+	if value != "" && !slices.Contains(values, value) {
+		t.refuse(apierr.Invalid(apierr.NotAllowedValue, argument, fmt.Sprintf("The argument %s must be one of: %s.",
+			argument, strings.Join(values, ", "))))
+	}
+}
+
+func (t *normalizer) language(text string) string {
+	if strings.TrimSpace(text) == "" {
+		return ""
+	}
+	name, ok := canonicalLanguage(text)
+	if !ok {
+		t.refuse(apierr.Invalid(apierr.Malformed, "content_language",
+			"The argument content_language must be a BCP 47 language tag, such as en, pt-BR or zh-Hant."))
+	}
+	return name
+}
+
+const maxLanguageBytes = 35 // minimum that implementations must support (RFC 5646, section 4.4.1)
+
+// canonicalLanguage returns a BCP 47 tag in canonical form. Tags with extensions are refused, because those select
+// calendars and collations.
+func canonicalLanguage(text string) (string, bool) {
+	text = strings.TrimSpace(text)
+	if len(text) > maxLanguageBytes {
+		return "", false
+	}
+	tag, err := language.Parse(text)
+	if err != nil || strings.HasPrefix(tag.String(), "und") || len(tag.Extensions()) > 0 {
+		return "", false
+	}
+	return tag.String(), true
+}
+
+// lineBreaks normalizes line terminators and tabs.
+var lineBreaks = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n",
+	"\u2029", "\n", "\t", "    ")
+
+// normalizeLine is normalizeLines for a single line with single spaces.
+func normalizeLine(text string) string {
+	text = withoutHidden(lineBreaks.Replace(text))
+	return normalizeLines(strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '\n' }),
+		" "))
+}
+
+// normalizeLines removes hidden characters, trailing spaces, and all but one empty line between paragraphs.
+func normalizeLines(text string) string {
+	var lines []string
+	for line := range strings.SplitSeq(withoutHidden(lineBreaks.Replace(text)), "\n") {
+		line = strings.TrimRightFunc(line, unicode.IsSpace)
+		if !strings.ContainsFunc(line, isVisible) {
+			line = ""
+		}
+		if line != "" || len(lines) > 0 && lines[len(lines)-1] != "" {
+			lines = append(lines, line)
+		}
+	}
+	return norm.NFC.String(strings.TrimSpace(strings.Join(lines, "\n")))
+}
+
+func isVisible(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) }
+
+// flags matches flags of regions, which contain tag characters that are otherwise hidden.
+var flags = regexp.MustCompile(`\x{1F3F4}[\x{E0030}-\x{E0039}\x{E0061}-\x{E007A}]{3,6}\x{E007F}`)
+
+// withoutHidden removes characters that a person does not see but a language model reads, and those that reorder lines:
+// the person who approves a voice must have seen all of it.
+func withoutHidden(text string) string {
+	var out strings.Builder
+	rest := 0
+	for _, at := range flags.FindAllStringIndex(text, -1) {
+		out.WriteString(strings.Map(dropHidden, text[rest:at[0]]) + text[at[0]:at[1]])
+		rest = at[1]
+	}
+	return out.String() + strings.Map(dropHidden, text[rest:])
+}
+
+func dropHidden(r rune) rune {
+	switch {
+	case r == '\n':
+		return r
+	case unicode.IsControl(r), unicode.Is(hidden, r):
+		return -1
+	}
+	return r
+}
+
+// hidden are format characters that no script needs: bidirectional embeddings and overrides (isolates and marks suffice
+// and end with the line), invisible joiners and operators, annotations, byte order marks and tags.
+var hidden = &unicode.RangeTable{
+	R16: []unicode.Range16{{0x180e, 0x180e, 1}, {0x202a, 0x202e, 1}, {0x2060, 0x2065, 1}, {0x206a, 0x206f, 1},
+		{0xfeff, 0xfeff, 1}, {0xfff9, 0xfffb, 1}},
+	R32: []unicode.Range32{{0xe0000, 0xe007f, 1}},
+}
+
+// foldName returns a name in the form in which names are compared.
+func foldName(name string) string { return provider.Fold(name) }
