@@ -12,6 +12,7 @@ import (
 
 	"pressroom/internal/network"
 	"pressroom/internal/network/bluesky"
+	"pressroom/internal/network/networktest"
 	"pressroom/internal/testkit/pds"
 )
 
@@ -33,7 +34,7 @@ func connectWrong(t *testing.T, w world) {
 		{Server: w.url, Identifier: "nobody.test", Password: w.password},
 	} {
 		_, err := newNetwork().Connect(t.Context(), c)
-		said := wantClass(t, err, network.AuthDead, "AuthenticationRequired")
+		said := networktest.WantClass(t, err, network.AuthDead, "AuthenticationRequired")
 		if said.Status != http.StatusUnauthorized || said.Message == "" {
 			t.Errorf("%+v", said)
 		}
@@ -121,7 +122,7 @@ func commitChanged(t *testing.T, w world) {
 		t.Fatal(err)
 	}
 	_, err := newNetwork().Commit(t.Context(), g, prepared(t, g, "post-1", "second"), nil)
-	wantClass(t, err, network.Uncertain, "InvalidSwap")
+	networktest.WantClass(t, err, network.Uncertain, "InvalidSwap")
 	if diff := cmp.Diff([]string{"first"}, w.texts(t)); diff != "" {
 		t.Error(diff)
 	}
@@ -151,7 +152,7 @@ func resolveChanged(t *testing.T, w world) {
 		t.Fatal(err)
 	}
 	verdict, _, err := newNetwork().Resolve(t.Context(), g, prepared(t, g, "post-1", "second"), network.Tried{})
-	wantClass(t, err, network.Uncertain, "RecordDiffers")
+	networktest.WantClass(t, err, network.Uncertain, "RecordDiffers")
 	if verdict != network.Unknown {
 		t.Errorf("verdict %v", verdict)
 	}
@@ -162,7 +163,7 @@ func tooLong(t *testing.T, w world) {
 	family := "👨‍👩‍👧‍👦"
 	for name, text := range map[string]string{"graphemes": strings.Repeat("é", 301), "bytes": strings.Repeat(family, 130)} {
 		_, err := newNetwork().Commit(t.Context(), g, prepared(t, g, name, text), nil)
-		if said := wantClass(t, err, network.Rejected, "InvalidRequest"); said.Message == "" {
+		if said := networktest.WantClass(t, err, network.Rejected, "InvalidRequest"); said.Message == "" {
 			t.Errorf("%s: no message", name)
 		}
 	}
@@ -184,14 +185,14 @@ func deadTokens(t *testing.T, w world) {
 	garbage := g
 	garbage.Access = "garbage"
 	_, err := newNetwork().Commit(t.Context(), garbage, d, nil)
-	wantClass(t, err, network.AuthDead, "InvalidToken")
+	networktest.WantClass(t, err, network.AuthDead, "InvalidToken")
 	swapped := g
 	swapped.Access = g.Refresh
 	_, err = newNetwork().Commit(t.Context(), swapped, d, nil)
-	wantClass(t, err, network.AuthDead, "InvalidToken")
+	networktest.WantClass(t, err, network.AuthDead, "InvalidToken")
 	expired := w.expired(t, g)
 	_, err = newNetwork().Commit(t.Context(), expired, d, nil)
-	if said := wantClass(t, err, network.AuthRefresh, "ExpiredToken"); said.Status != http.StatusBadRequest {
+	if said := networktest.WantClass(t, err, network.AuthRefresh, "ExpiredToken"); said.Status != http.StatusBadRequest {
 		t.Errorf("status %d", said.Status)
 	}
 	renewed, err := newNetwork().Refresh(t.Context(), expired)
@@ -208,7 +209,7 @@ func noToken(t *testing.T, w world) {
 	d := prepared(t, g, "post-1", "none")
 	g.Access = ""
 	_, err := newNetwork().Commit(t.Context(), g, d, nil)
-	if said := wantClass(t, err, network.AuthDead, "AuthMissing"); said.Status != http.StatusUnauthorized {
+	if said := networktest.WantClass(t, err, network.AuthDead, "AuthMissing"); said.Status != http.StatusUnauthorized {
 		t.Errorf("status %d", said.Status)
 	}
 }
@@ -255,13 +256,13 @@ func deadRefresh(t *testing.T, w world) {
 		dead := g
 		dead.Refresh = token
 		_, err := newNetwork().Refresh(t.Context(), dead)
-		if said := wantClass(t, err, network.AuthDead, ""); said.Code == "" {
+		if said := networktest.WantClass(t, err, network.AuthDead, ""); said.Code == "" {
 			t.Errorf("%s: no code", name)
 		}
 	}
 	w.signOut(t, g)
 	_, err := newNetwork().Refresh(t.Context(), g)
-	wantClass(t, err, network.AuthDead, "ExpiredToken")
+	networktest.WantClass(t, err, network.AuthDead, "ExpiredToken")
 }
 
 func (w world) signOut(t *testing.T, g network.Grant) {
@@ -286,7 +287,7 @@ func lostAnswer(t *testing.T, w world) {
 	d := prepared(t, g, "post-1", "heard but not answered")
 	deaf := bluesky.New(bluesky.Options{App: network.App{HTTP: &http.Client{Transport: loseAnswers{}}}})
 	_, err := deaf.Commit(t.Context(), g, d, nil)
-	wantClass(t, err, network.Uncertain, "")
+	networktest.WantClass(t, err, network.Uncertain, "")
 	verdict, receipt, err := newNetwork().Resolve(t.Context(), g, d, network.Tried{})
 	if err != nil || verdict != network.Stands {
 		t.Fatalf("%v, %v", verdict, err)
@@ -296,7 +297,7 @@ func lostAnswer(t *testing.T, w world) {
 		t.Errorf("%+v and %+v, %v, %d posts", receipt, again, err, len(w.posts(t)))
 	}
 	_, err = deaf.Refresh(t.Context(), g)
-	wantClass(t, err, network.Transient, "")
+	networktest.WantClass(t, err, network.Transient, "")
 	if _, err := newNetwork().Refresh(t.Context(), g); err != nil {
 		t.Error(err)
 	}
@@ -307,7 +308,7 @@ func anotherRepo(t *testing.T, w world) {
 	d := prepared(t, g, "post-1", "not mine")
 	g.Account = "did:plc:aaaaaaaaaaaaaaaaaaaaaaaa"
 	_, err := newNetwork().Commit(t.Context(), g, d, nil)
-	wantClass(t, err, network.AuthDead, "AccountNotFound")
+	networktest.WantClass(t, err, network.AuthDead, "AccountNotFound")
 	if len(w.posts(t)) != 0 {
 		t.Error("something was posted")
 	}
@@ -326,12 +327,12 @@ func TestRateLimitOfGenuineServer(t *testing.T) {
 	all.Wait()
 	limited := 0
 	for _, err := range refused {
-		if class(err) != network.Rate {
-			wantClass(t, err, network.AuthDead, "AuthenticationRequired")
+		if networktest.Class(err) != network.Rate {
+			networktest.WantClass(t, err, network.AuthDead, "AuthenticationRequired")
 			continue
 		}
 		limited++
-		said := wantClass(t, err, network.Rate, "RateLimitExceeded")
+		said := networktest.WantClass(t, err, network.Rate, "RateLimitExceeded")
 		if ahead := time.Until(said.After); ahead <= 0 || ahead > 5*time.Minute+time.Second {
 			t.Errorf("not before %v, which is %v ahead", said.After, ahead)
 		}

@@ -42,29 +42,6 @@ func TestCollectFromGenuineServer(t *testing.T) {
 	}
 }
 
-func TestCollect(t *testing.T) {
-	t.Parallel()
-	w := sandboxWorld(t)
-	g := w.connect(t)
-	posted(t, g, "one", "two", "three")
-	got, err := newNetwork().Collect(t.Context(), g, plannedAt.Add(-time.Hour), 500)
-	if err != nil || len(got.Posts) != 3 || got.Followers == nil {
-		t.Fatalf("%+v, %v", got, err)
-	}
-	p := got.Posts[0]
-	if p.Likes == nil || p.Comments == nil || p.Shares == nil || p.Saves == nil || p.Views != nil || p.Reach != nil || p.URL == "" || p.Format != "text" {
-		t.Errorf("post %+v", p)
-	}
-	if few, err := newNetwork().Collect(t.Context(), g, plannedAt.Add(-time.Hour), 2); err != nil || len(few.Posts) != 2 {
-		t.Errorf("at most two: %+v, %v", few, err)
-	}
-	if none, err := newNetwork().Collect(t.Context(), g, plannedAt.Add(time.Hour), 500); err != nil || len(none.Posts) != 0 {
-		t.Errorf("later: %+v, %v", none, err)
-	}
-	_, err = newNetwork().Collect(t.Context(), w.expired(t, g), plannedAt, 500)
-	wantClass(t, err, network.AuthRefresh, "ExpiredToken")
-}
-
 // answers are what a server says, by the call.
 type answers map[string]string
 

@@ -13,6 +13,7 @@ import (
 
 	"pressroom/internal/network"
 	"pressroom/internal/network/bluesky"
+	"pressroom/internal/network/networktest"
 )
 
 const blank = " \n\u200b\u00a0"
@@ -153,22 +154,8 @@ func TestPrepareWithoutResolving(t *testing.T) {
 		{429, `{"error":"RateLimitExceeded"}`, network.Rate},
 	} {
 		_, done, err := prepareWith(t, &handles{status: c.status, body: c.body}, "@alice.test")
-		if class(err) != c.want || c.want == "" && (err != nil || strings.Contains(string(done), "facets")) {
+		if networktest.Class(err) != c.want || c.want == "" && (err != nil || strings.Contains(string(done), "facets")) {
 			t.Errorf("HTTP %d %s: %v, %s", c.status, c.body, err, done)
 		}
-	}
-}
-
-func TestDraftsThatAreNone(t *testing.T) {
-	t.Parallel()
-	planned, err := newNetwork().Plan(network.Intent{Seed: "seed", First: plannedAt, At: plannedAt, Content: network.Content{Text: "x"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, d := range []string{"", "null", "{}", "[]", `{"rkey":"x","prepared":true,"record":{"$type":"app.bsky.feed.post"}}`, string(planned)} {
-		_, err := newNetwork().Commit(t.Context(), network.Grant{}, network.Draft(d), nil)
-		wantClass(t, err, network.Rejected, "")
-		_, _, err = newNetwork().Resolve(t.Context(), network.Grant{}, network.Draft(d), network.Tried{})
-		wantClass(t, err, network.Rejected, "")
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pressroom/internal/network"
+	"pressroom/internal/network/networktest"
 )
 
 // publish prepares and commits a post that shows these items, and is its embed as the server holds it.
@@ -135,7 +136,7 @@ func imageTooLarge(t *testing.T, w world) {
 		t.Fatal(err)
 	}
 	_, err = newNetwork().Commit(t.Context(), g, d, nil)
-	wantClass(t, err, network.Rejected, "InvalidRequest")
+	networktest.WantClass(t, err, network.Rejected, "InvalidRequest")
 	if len(w.posts(t)) != 0 {
 		t.Error("something was posted")
 	}
@@ -145,7 +146,7 @@ func imageTooLarge(t *testing.T, w world) {
 func fileTooLarge(t *testing.T, w world) {
 	files, content := shelf(mp4Item(""))
 	_, _, err := newNetwork().Prepare(t.Context(), w.connect(t), planned(t, "post-1", content), endless{files})
-	said := wantClass(t, err, network.RejectedMedia, "PayloadTooLarge")
+	said := networktest.WantClass(t, err, network.RejectedMedia, "PayloadTooLarge")
 	if said.Status != http.StatusRequestEntityTooLarge || said.Message == "" {
 		t.Errorf("%+v", said)
 	}
@@ -162,7 +163,7 @@ func wrongType(t *testing.T, w world) {
 		t.Fatal(err)
 	}
 	_, err = newNetwork().Commit(t.Context(), g, d, nil)
-	wantClass(t, err, network.Rejected, "InvalidRequest")
+	networktest.WantClass(t, err, network.Rejected, "InvalidRequest")
 }
 
 func anotherBlob(t *testing.T, w world) {
@@ -172,7 +173,7 @@ func anotherBlob(t *testing.T, w world) {
 		t.Fatal(err)
 	}
 	_, err = newNetwork().Commit(t.Context(), w.another(t), d, nil)
-	wantClass(t, err, network.RejectedMedia, "BlobNotFound")
+	networktest.WantClass(t, err, network.RejectedMedia, "BlobNotFound")
 }
 
 // prepareTwice is what a process does that takes over from one that stopped after its uploads.
@@ -207,7 +208,7 @@ func expiredAtUpload(t *testing.T, w world) {
 	plan := planned(t, "post-1", content)
 	expired := w.expired(t, g)
 	_, _, err := newNetwork().Prepare(t.Context(), expired, plan, files)
-	wantClass(t, err, network.AuthRefresh, "ExpiredToken")
+	networktest.WantClass(t, err, network.AuthRefresh, "ExpiredToken")
 	renewed, err := newNetwork().Refresh(t.Context(), expired)
 	if err != nil {
 		t.Fatal(err)

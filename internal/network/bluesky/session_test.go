@@ -10,6 +10,7 @@ import (
 
 	"pressroom/internal/network"
 	"pressroom/internal/network/bluesky"
+	"pressroom/internal/network/networktest"
 )
 
 const aliceDID = "did:plc:aaaaaaaaaaaaaaaaaaaaaaaa"
@@ -71,7 +72,7 @@ func TestSessionsThatAreNone(t *testing.T) {
 	} {
 		given := scripted(t, http.StatusOK, nil, sessionWith(t, c.more))
 		g, err := newNetwork().Connect(t.Context(), network.Credentials{Server: given.Server, Identifier: "alice.test", Password: "x"})
-		if class(err) != c.want {
+		if networktest.Class(err) != c.want {
 			t.Errorf("%s: %v", name, err)
 		}
 		if err == nil && g.Username != aliceDID {
@@ -84,14 +85,14 @@ func TestRefreshOfAnotherAccount(t *testing.T) {
 	t.Parallel()
 	g := scripted(t, http.StatusOK, nil, sessionWith(t, map[string]any{"did": "did:plc:bbbbbbbbbbbbbbbbbbbbbbbb"}))
 	_, err := newNetwork().Refresh(t.Context(), g)
-	wantClass(t, err, network.Transient, "")
+	networktest.WantClass(t, err, network.Transient, "")
 }
 
 func TestServersThatAreNone(t *testing.T) {
 	t.Parallel()
 	for _, server := range []string{"", "bsky.social", "ftp://bsky.social", "https://", "https://a:b@bsky.social", "http://[::1"} {
 		_, err := newNetwork().Connect(t.Context(), network.Credentials{Server: server, Identifier: "a.test", Password: "x"})
-		wantClass(t, err, network.Rejected, "")
+		networktest.WantClass(t, err, network.Rejected, "")
 	}
 }
 

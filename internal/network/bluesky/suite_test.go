@@ -4,14 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"net/http/httptest"
-	"sync"
 	"testing"
 	"time"
 
 	"pressroom/internal/network"
 	"pressroom/internal/network/bluesky"
-	"pressroom/internal/sandbox"
+	"pressroom/internal/network/networktest"
+	"pressroom/internal/testkit"
 	"pressroom/internal/testkit/pds"
 )
 
@@ -88,52 +87,18 @@ func TestSandbox(t *testing.T) {
 
 func sandboxWorld(t *testing.T) world {
 	t.Helper()
-	clock := &clock{now: time.Now()}
-	server, err := sandbox.Open(t.TempDir(), sandbox.Options{Now: clock.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	front := httptest.NewServer(server.Handler())
-	t.Cleanup(func() {
-		front.Close()
-		if err := server.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	w := world{url: front.URL + "/bluesky", handle: "alice.test", password: "app-pass-word"}
-	if err := server.EnsureBlueskyAccount(w.handle, "Alice", w.password); err != nil {
-		t.Fatal(err)
-	}
+	clock := testkit.NewClock(time.Now())
+	w := world{url: networktest.Sandbox(t, clock, 0, "alice.test", "bob.test") + "/bluesky", handle: "alice.test", password: networktest.Password}
 	w.did = w.connect(t).Account
 	w.expired = func(_ *testing.T, g network.Grant) network.Grant {
 		clock.Advance(2*time.Hour + time.Second)
 		return g
 	}
 	w.another = func(t *testing.T) network.Grant {
-		second := world{url: w.url, handle: "bob.test", password: "pass-word-app"}
-		if err := server.EnsureBlueskyAccount(second.handle, "Bob", second.password); err != nil {
-			t.Fatal(err)
-		}
+		second := world{url: w.url, handle: "bob.test", password: networktest.Password}
 		return second.connect(t)
 	}
 	return w
-}
-
-type clock struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-func (c *clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *clock) Advance(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
 }
 
 var plannedAt = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
@@ -186,19 +151,6 @@ func (w world) texts(t *testing.T) []string {
 	return texts
 }
 
-// wantClass checks an error's class, and its code unless that is empty.
-func wantClass(t *testing.T, err error, class network.Class, code string) *network.Error {
-	t.Helper()
-	var said *network.Error
-	if !errors.As(err, &said) {
-		t.Fatalf("error %v, want a network.Error of class %s", err, class)
-	}
-	if said.Class != class || code != "" && said.Code != code {
-		t.Fatalf("class %s, code %q (%v, %q), want %s, %q", said.Class, said.Code, err, said.Message, class, code)
-	}
-	return said
-}
-
 // loseAnswers is a connection on which requests arrive and answers do not.
 type loseAnswers struct{}
 
@@ -211,13 +163,4 @@ func (loseAnswers) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	response.Body.Close()
 	return nil, errLost
-}
-
-// class is err's class, "" where it has none.
-func class(err error) network.Class {
-	var said *network.Error
-	if !errors.As(err, &said) {
-		return ""
-	}
-	return said.Class
 }

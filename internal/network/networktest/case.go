@@ -99,6 +99,8 @@ type Signing struct {
 	Pick       int      // of the candidates, which is connected
 	Account    string   // its name in the sandbox, if it is not the person's
 	Candidates func(found []network.Candidate, url, kind string) []network.Candidate
+	// Passwords says that accounts are connected by a password, not in a browser.
+	Passwords  bool
 	BadCode    string        // code of the error for a code that is not accepted
 	CodeLife   time.Duration // of a code
 	CodeSuffix string        // that a code may come with

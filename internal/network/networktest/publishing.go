@@ -330,7 +330,7 @@ func fits(t *testing.T, c Case) {
 	g := f.Grant()
 	var asked []network.Fit
 	for _, p := range c.Posts {
-		f.Publish(g, f.Prepared(g, "fits "+p.Name, p.media(f.Library)...))
+		f.Post(g, "fits "+p.Name, p.media(f.Library)...)
 	}
 	for _, fit := range f.Library.Asked() {
 		if len(asked) == 0 || !seen(asked, fit) {
@@ -389,6 +389,9 @@ func foreignDrafts(t *testing.T, c Case) {
 func check(t *testing.T, c Case, checked Checked) {
 	var got []string
 	for _, p := range c.New("https://network.test", network.App{}).Check(network.Content{Text: checked.Text, Media: checked.Media}) {
+		if !strings.HasSuffix(p.Message, ".") {
+			t.Errorf("%q is not a sentence", p.Message)
+		}
 		if p.Blocking {
 			p.Code = "!" + p.Code
 		}

@@ -1,0 +1,167 @@
+package bluesky_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"pressroom/internal/network"
+	"pressroom/internal/network/bluesky"
+	"pressroom/internal/network/networktest"
+)
+
+const (
+	record     = `{"$type":"app.bsky.feed.post","text":"plain","createdAt":"2026-11-21T09:30:00.000Z"}`
+	ready      = `{"rkey":"3miatogtx2c22","prepared":true,"record":` + record + `}`
+	unprepared = `{"rkey":"3miatogtx2c22","prepared":false,"record":` + record + `,"media":[{"id":1,"kind":"video","type":"video/mp4","size":100}]}`
+	blob       = `{"blob":{"$type":"blob","ref":{"$link":"bafkreia"},"mimeType":"video/mp4","size":`
+)
+
+var (
+	picture = network.Media{Kind: network.Image, Type: "image/webp", Size: 976_000}
+	film    = network.Media{Kind: network.Video, Type: "video/mp4", Size: 100_000_000, Duration: 3 * time.Minute}
+)
+
+// of is a medium with a change.
+func of(m network.Media, change func(*network.Media)) []network.Media {
+	change(&m)
+	return []network.Media{m}
+}
+
+func images(count int) func(*networktest.Library) []network.Media {
+	return func(l *networktest.Library) []network.Media {
+		var media []network.Media
+		for i := range count {
+			media = append(media, l.Image("png", 5+i, 9))
+		}
+		return media
+	}
+}
+
+var adapter = networktest.Case{
+	Platform: "bluesky",
+	New: func(base string, app network.App) network.Network {
+		return bluesky.New(bluesky.Options{App: app, WebURL: base})
+	},
+	Signing: networktest.Signing{
+		Passwords: true, Renew: 3 * time.Hour, Rotates: true, Old: networktest.Expected{Class: network.AuthRefresh, Code: "ExpiredToken"},
+		Unknown: networktest.Expected{Class: network.AuthDead, Code: "InvalidToken"}, Dead: "ExpiredToken", Revoked: "ExpiredToken",
+	},
+	Publishing: networktest.Publishing{
+		Posts: []networktest.Content{
+			{Name: "text", Format: network.FormatText},
+			{Name: "an image", Media: images(1), Format: network.FormatImage},
+			{Name: "four images", Media: images(4), Format: network.FormatCarousel, Variant: true},
+			{Name: "a video", Media: func(l *networktest.Library) []network.Media { return []network.Media{l.Video(20_000)} }, Format: network.FormatVideo},
+		},
+		Fits: []network.Fit{
+			{Types: []string{"image/jpeg", "image/png", "image/webp"}, MaxBytes: 976_000, MaxSide: 2000},
+			{Types: []string{"video/mp4"}, MaxBytes: 100_000_000},
+		},
+		Checks: map[string]networktest.Checked{
+			"one image":     networktest.Checks(blank, []network.Media{picture}),
+			"four images":   networktest.Checks(blank, []network.Media{picture, picture, picture, picture}),
+			"five images":   networktest.Checks(blank, []network.Media{picture, picture, picture, picture, picture}, "!media_too_many"),
+			"one video":     networktest.Checks(blank, []network.Media{film}),
+			"two videos":    networktest.Checks(blank, []network.Media{film, film}, "!media_too_many"),
+			"both":          networktest.Checks(blank, []network.Media{picture, film}, "!media_mix"),
+			"large image":   networktest.Checks(blank, of(picture, func(m *network.Media) { m.Size++ }), "media_too_large"),
+			"GIF":           networktest.Checks(blank, of(picture, func(m *network.Media) { m.Type = "image/gif" }), "media_type"),
+			"TIFF":          networktest.Checks(blank, of(picture, func(m *network.Media) { m.Type = "image/tiff" }), "!media_type"),
+			"no kind":       networktest.Checks(blank, []network.Media{{Type: "application/pdf"}}, "!media_type"),
+			"QuickTime":     networktest.Checks(blank, of(film, func(m *network.Media) { m.Type = "video/quicktime" }), "!media_type"),
+			"large video":   networktest.Checks(blank, of(film, func(m *network.Media) { m.Size++ }), "!media_too_large"),
+			"long video":    networktest.Checks(blank, of(film, func(m *network.Media) { m.Duration++ }), "!media_too_long"),
+			"all the worst": networktest.Checks(blank, []network.Media{{Kind: network.Video, Size: 1 << 40, Duration: time.Hour}}, "!media_type", "!media_too_large", "!media_too_long"),
+		},
+		Refusals: map[string]networktest.Refusal{
+			"mixed": {Media: func(l *networktest.Library) []network.Media {
+				return []network.Media{l.Image("png", 10, 10), l.Video(100)}
+			}, Class: network.RejectedMedia, Code: "media_mix"},
+			"a missing image": {Media: func(l *networktest.Library) []network.Media {
+				return []network.Media{l.Remove(l.Image("png", 10, 10), true)}
+			}, Class: network.RejectedMedia, Code: "missing"},
+		},
+		Drafts: []string{"null", `{"rkey":"x","prepared":true,"record":{"$type":"app.bsky.feed.post"}}`},
+	},
+	Failures: networktest.Failures{
+		Grant: network.Grant{Account: aliceDID, Username: "alice.test"},
+		Calls: []networktest.Call{
+			publicly(networktest.ResolveOf(ready)), networktest.CommitOf(ready), networktest.RefreshOf("", "refresh-secret"), networktest.PrepareOf(unprepared),
+		},
+		Quote: func(message string) networktest.Answer {
+			return networktest.Answer{Status: http.StatusBadRequest, Body: `{"error":"InvalidRequest","message":"` + message + `"}`}
+		},
+		Errors: map[string]networktest.Failure{
+			"400 ExpiredToken":                       networktest.Fails(400, `{"error":"ExpiredToken"}`, network.AuthRefresh, network.AuthRefresh, network.AuthDead),
+			"400 InvalidToken":                       networktest.Fails(400, `{"error":"InvalidToken"}`, network.AuthDead, network.AuthDead, network.AuthDead),
+			"401 AuthMissing":                        networktest.Fails(401, `{"error":"AuthMissing"}`, network.AuthDead, network.AuthDead, network.AuthDead),
+			"401 AuthenticationRequired":             networktest.Fails(401, `{"error":"AuthenticationRequired"}`, network.AuthDead, network.AuthDead, network.AuthDead),
+			"401 AccountTakedown":                    networktest.Fails(401, `{"error":"AccountTakedown"}`, network.AuthDead, network.AuthDead, network.AuthDead),
+			"401 AccountDeactivated":                 networktest.Fails(401, `{"error":"AccountDeactivated"}`, network.AuthDead, network.AuthDead, network.AuthDead),
+			"401 AuthFactorTokenRequired":            networktest.Fails(401, `{"error":"AuthFactorTokenRequired"}`, network.AuthDead, network.AuthDead, network.AuthDead),
+			"403 AccountNotFound":                    networktest.Fails(403, `{"error":"AccountNotFound"}`, network.AuthDead, network.AuthDead, network.AuthDead),
+			"403 SomethingNew":                       networktest.Fails(403, `{"error":"SomethingNew"}`, network.AuthDead, network.AuthDead, network.AuthDead),
+			"400 InvalidRequest":                     networktest.Fails(400, `{"error":"InvalidRequest"}`, network.Rejected, network.Rejected, network.AuthDead),
+			"400 SomethingNew":                       networktest.Fails(400, `{"error":"SomethingNew"}`, network.Rejected, network.Rejected, network.AuthDead),
+			"413 PayloadTooLargeError":               networktest.Fails(413, `{"error":"PayloadTooLargeError"}`, network.Rejected, network.Rejected, network.AuthDead),
+			"429 RateLimitExceeded":                  networktest.Fails(429, `{"error":"RateLimitExceeded"}`, network.Rate, network.Rate, network.Rate),
+			"400 RateLimitExceeded":                  networktest.Fails(400, `{"error":"RateLimitExceeded"}`, network.Rate, network.Rate, network.Rate),
+			"429 htmlslow downhtml":                  networktest.Fails(429, `<html>slow down</html>`, network.Rate, network.Rate, network.Rate),
+			"400 InvalidSwap":                        networktest.Fails(400, `{"error":"InvalidSwap"}`, network.Uncertain, network.Uncertain, network.AuthDead),
+			"500 InternalServerError":                networktest.Fails(500, `{"error":"InternalServerError"}`, network.Transient, network.Uncertain, network.Transient),
+			"502 UpstreamFailure":                    networktest.Fails(502, `{"error":"UpstreamFailure"}`, network.Transient, network.Uncertain, network.Transient),
+			"503 nothing that can be read":           networktest.Fails(503, `nothing that can be read`, network.Transient, network.Uncertain, network.Transient),
+			"500 ExpiredToken":                       networktest.Fails(500, `{"error":"ExpiredToken"}`, network.Transient, network.Uncertain, network.Transient),
+			"408 Timeout":                            networktest.Fails(408, `{"error":"Timeout"}`, network.Transient, network.Uncertain, network.Transient),
+			"403 htmlblocked on the wayhtml":         networktest.Fails(403, `<html>blocked on the way</html>`, network.Transient, network.Uncertain, network.Transient),
+			"404 nothing":                            networktest.Fails(404, ``, network.Transient, network.Uncertain, network.Transient),
+			"201 nothing":                            networktest.Fails(201, `{}`, network.Transient, network.Uncertain, network.Transient),
+			"200 uriatanotherrecord":                 networktest.Fails(200, `{"uri":"at://another/record"}`, network.Transient, network.Uncertain, network.Transient),
+			"upload: 400 ExpiredToken":               networktest.Fails(400, `{"error":"ExpiredToken"}`, networktest.Skip, networktest.Skip, networktest.Skip, network.AuthRefresh),
+			"upload: 401 AuthMissing":                networktest.Fails(401, `{"error":"AuthMissing"}`, networktest.Skip, networktest.Skip, networktest.Skip, network.AuthDead),
+			"upload: 400 BlobTooLarge":               networktest.Fails(400, `{"error":"BlobTooLarge"}`, networktest.Skip, networktest.Skip, networktest.Skip, network.RejectedMedia),
+			"upload: 400 InvalidRequest":             networktest.Fails(400, `{"error":"InvalidRequest"}`, networktest.Skip, networktest.Skip, networktest.Skip, network.RejectedMedia),
+			"upload: 413 PayloadTooLarge":            networktest.Fails(413, `{"error":"PayloadTooLarge"}`, networktest.Skip, networktest.Skip, networktest.Skip, network.RejectedMedia),
+			"upload: 413 htmltoo largehtml":          networktest.Fails(413, `<html>too large</html>`, networktest.Skip, networktest.Skip, networktest.Skip, network.RejectedMedia),
+			"upload: 415 UnsupportedMediaType":       networktest.Fails(415, `{"error":"UnsupportedMediaType"}`, networktest.Skip, networktest.Skip, networktest.Skip, network.RejectedMedia),
+			"upload: 429 RateLimitExceeded":          networktest.Fails(429, `{"error":"RateLimitExceeded"}`, networktest.Skip, networktest.Skip, networktest.Skip, network.Rate),
+			"upload: 400 htmlblocked on the wayhtml": networktest.Fails(400, `<html>blocked on the way</html>`, networktest.Skip, networktest.Skip, networktest.Skip, network.Transient),
+			"upload: 500 InternalServerError":        networktest.Fails(500, `{"error":"InternalServerError"}`, networktest.Skip, networktest.Skip, networktest.Skip, network.Transient),
+			"upload: 504 UpstreamTimeout":            networktest.Fails(504, `{"error":"UpstreamTimeout"}`, networktest.Skip, networktest.Skip, networktest.Skip, network.Transient),
+			"upload: 200 ":                           networktest.Fails(200, `{}`, networktest.Skip, networktest.Skip, networktest.Skip, network.Transient),
+			"upload: 200 blob3":                      networktest.Fails(200, `{"blob":3}`, networktest.Skip, networktest.Skip, networktest.Skip, network.Transient),
+			"upload: 200 blob  1":                    networktest.Fails(200, blob+`1}}`, networktest.Skip, networktest.Skip, networktest.Skip, network.Transient),
+		},
+		Repeats: map[string]networktest.Repeat{
+			"a time":         later("ratelimit-reset", "1795253430", 30*time.Second),
+			"too late":       later("ratelimit-reset", "99999999999", 24*time.Hour),
+			"seconds":        later("Retry-After", "7", 7*time.Second),
+			"a date":         later("Retry-After", "Sat, 21 Nov 2026 09:30:30 GMT", 30*time.Second),
+			"below zero":     later("Retry-After", "-5", 0),
+			"not told":       later("Retry-After", "", 0),
+			"nothing of use": later("ratelimit-reset", "soon", 0),
+		},
+	},
+	Collecting: networktest.Collecting{Told: []string{"likes", "comments", "shares", "saves"}},
+}
+
+// publicly is a call that needs no token.
+func publicly(call networktest.Call) networktest.Call {
+	call.Secrets = nil
+	return call
+}
+
+func later(header, value string, after time.Duration) networktest.Repeat {
+	answer := networktest.Answer{Status: http.StatusTooManyRequests, Header: http.Header{http.CanonicalHeaderKey(header): {value}}, Body: `{"error":"RateLimitExceeded"}`}
+	r := networktest.Repeat{Call: 1, Answer: answer, Class: network.Rate}
+	if after > 0 {
+		r.After = networktest.Start.Add(after)
+	}
+	return r
+}
+
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	networktest.Run(t, adapter)
+}
