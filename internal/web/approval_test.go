@@ -125,7 +125,7 @@ func TestApproving(t *testing.T) {
 				t.Errorf("%s is open", path)
 			}
 		}
-		client.post(a.page, says("approve", "1", "", "kept")).wants(t, 422, `aria-invalid="true" autofocus><p class="wrong" id="wrong" role="alert">Fill in your name.`, ">kept</textarea>")
+		client.post(a.page, says("approve", "1", "", "kept")).wants(t, 422, `aria-invalid="true" autofocus><p class="wrong" id="wrong" role="alert">Enter your name.`, ">kept</textarea>")
 		client.post(a.page, says("", "1", "Cleo", "")).wants(t, 422, "Choose whether", `value="Cleo"`)
 		client.post(a.page, says("reject", "1", "Cleo", strings.Repeat("ä", 2001))).wants(t, 422, "at most 2000 characters")
 		client.post(a.page, says("reject", "1", "Cleo", strings.Repeat("x", 100_000))).wants(t, 400)
@@ -136,7 +136,7 @@ func TestApproving(t *testing.T) {
 		}
 		client.post(a.page, says("approve", "1", "Cleo <3", strings.Repeat("ä\r\n", 1000))).leads(t, a.page)
 		client.get(a.page).wants(t, 200, "Approved by <strong><bdi>Cleo &lt;3</bdi></strong> at 13:00 on Saturday 21 November 2026 (Europe/Berlin)", "It is not published until somebody of the team schedules it.")
-		client.post(a.page, says("reject", "1", "Mallory", "Not the <quay>.")).wants(t, 422, "This was decided already.", "Approved by", "What you wrote was not sent.", "Not the &lt;quay&gt;.")
+		client.post(a.page, says("reject", "1", "Mallory", "Not the <quay>.")).wants(t, 422, "This version has already been decided.", "Approved by", "What you wrote was not sent.", "Not the &lt;quay&gt;.")
 		if got := a.state(t); !strings.HasPrefix(got, `approved by "Cleo <3"`) {
 			t.Error(got)
 		}

@@ -49,7 +49,7 @@ func TestATimeKeepsTheApproval(t *testing.T) {
 
 		at, _ = approved()
 		edit(at, "Schedule").fill("caption", "Another text").press().
-			wants(http.StatusForbidden, "The post is saved", "waits for the client's approval")
+			wants(http.StatusForbidden, "The post is saved", "before the client approves it")
 		if held := c.stored(t, at); held.Approval != post.Waiting || held.Round != 2 {
 			t.Errorf("a new text is %s in version %d", held.Approval, held.Round)
 		}

@@ -293,7 +293,7 @@ func TestPeopleAskAndPublish(t *testing.T) {
 		h.browser(t).open(link[1]).wants(200, "Hello")
 		edit := p.follow("To the post").path + "/edit"
 		day, clock, _ := c.soon(t, 50*time.Hour)
-		b.open(edit).wants(200, "It waits for the client’s approval").form("Schedule").fill("date", day).fill("time", clock).press().wants(403, "waits for the client's approval", "The post is saved")
+		b.open(edit).wants(200, "It before the client approves it").form("Schedule").fill("date", day).fill("time", clock).press().wants(403, "waits for the client's approval", "The post is saved")
 
 		confirm := b.open("/posts/new?caption=At+once&account="+c.id()).form("Publish now…").press().wants(200, "Publish now", "At once")
 		if n := c.count(t, "posts WHERE status <> 'draft'"); n != 0 {

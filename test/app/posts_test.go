@@ -306,7 +306,7 @@ func TestClientsDecideInTheApp(t *testing.T) {
 			client.open(path).wants(404)
 		}
 		says := url.Values{"decision": {"approve"}, "round": {"1"}}
-		client.send(http.MethodPost, decision, says).wants(422, "The post does not wait for a client.")
+		client.send(http.MethodPost, decision, says).wants(422, "The post does not await approval.")
 		editor.open(at).form("Send to the client for approval").press().wants(200)
 		client.open("/notices").wants(200, "A post waits for the client’s approval. Clients in the team can decide on its page.")
 		editor.send(http.MethodPost, decision, says).wants(403)
@@ -317,9 +317,9 @@ func TestClientsDecideInTheApp(t *testing.T) {
 		}
 		long.form("Reject").fill("comment", "Not so <loud>.").press().wants(200, "Rejected. The team is told", "By Ada client", "Not so <loud>.").lacks("Approve</button>")
 		editor.open(at+"/edit").form("Save").fill("caption", "Quieter").press().wants(200)
-		client.send(http.MethodPost, decision, says).wants(422, "has changed meanwhile, so nothing was decided")
+		client.send(http.MethodPost, decision, says).wants(422, "has changed, so your decision was not saved")
 		client.open(at).form("Approve").press().wants(200, "Approved. The team is told.", "version 2")
-		client.send(http.MethodPost, decision, url.Values{"decision": {"reject"}, "round": {"2"}, "comment": {"Not <this> way."}}).wants(422, "This was decided already.", "Ada client approved the post", "What you wrote was not sent.", "Not <this> way.")
+		client.send(http.MethodPost, decision, url.Values{"decision": {"reject"}, "round": {"2"}, "comment": {"Not <this> way."}}).wants(422, "This version has already been decided.", "Ada client approved the post", "What you wrote was not sent.", "Not <this> way.")
 		for _, kind := range []string{"post.rejected", "post.approved"} {
 			if n := h.count(t, "events WHERE kind = ? AND subject = ? AND person_id = ?", kind, id, c.people[access.Client].ID); n != 1 {
 				t.Errorf("%d events tell that the client decided: %s", n, kind)
@@ -369,18 +369,18 @@ func TestASeriesIsPausedAndEnded(t *testing.T) {
 		if n := strings.Count(month.text(), "To come · series"); n == 0 {
 			t.Errorf("the calendar tells nothing to come: %s", month.text())
 		}
-		paused := p.form("Pause the series").press().wants(200, "The series is paused: nothing of it goes out", "stands still", "If it went on now, it would go out:", "Drafts that take over what the series is made from: 1.").lacks("Unscheduled", "Nothing of it is to come")
+		paused := p.form("Pause the series").press().wants(200, "The series is paused: nothing of it goes out", "stands still", "If it went on now, it would go out:", "Drafts updated from the template: 1.").lacks("Unscheduled", "Nothing of it is to come")
 		b.open(occurrence.path).wants(200, "A draft.")
 		paused.follow(day.Format("Mon 2 Jan 2006, 15:04")).wants(200, "A draft.")
 		paused.follow("Change").form("Save").fill("caption", "Every week anew").press().wants(200, "Saved. The series stands still")
-		b.open("/posts/"+id).form("Let the series go on").press().wants(200, "The series goes on. Drafts that take over what the series is made from: 1.", "Next:").lacks("keep what was changed")
+		b.open("/posts/"+id).form("Let the series go on").press().wants(200, "The series goes on. Drafts updated from the template: 1.", "Next:").lacks("keep their own")
 		b.open(occurrence.path).wants(200, "It goes out by itself at", "Every week anew").follow("Change").form("Save").fill("caption", "By hand").press().wants(200, "It goes out at its time.")
-		b.open("/posts/"+id).form("Pause the series").press().wants(200, "changed by hand", "Drafts that keep what was changed by hand: 1.")
-		b.open("/posts/"+id+"/edit").form("Save and let it go on").press().wants(200, "The series goes on, next on "+day.Format("Mon 2 Jan 2006, 15:04"), "Drafts that keep what was changed by hand: 1.")
+		b.open("/posts/"+id).form("Pause the series").press().wants(200, "changed by hand", "Drafts that keep their own changes: 1.")
+		b.open("/posts/"+id+"/edit").form("Save and let it go on").press().wants(200, "The series goes on, next on "+day.Format("Mon 2 Jan 2006, 15:04"), "Drafts that keep their own changes: 1.")
 		b.open(occurrence.path).wants(200, "It goes out by itself at", "By hand")
 		b.open("/posts/"+id).follow("End the series…").wants(200, "The series ends for good", "stays as a draft").form("End the series").press().wants(200, "The series has ended.", "Publish now…")
 		b.open("/posts/"+id+"/series/end").wants(200, "Publish now…")
-		b.send(http.MethodPost, "/posts/"+id+"/series/resume", url.Values{}).wants(422, "No series is made from this post.")
+		b.send(http.MethodPost, "/posts/"+id+"/series/resume", url.Values{}).wants(422, "This post is not the template of a series.")
 	})
 }
 

@@ -207,7 +207,7 @@ func TestRepeatsTellWhatHasChanged(t *testing.T) {
 			repeats("update_post", map[string]any{"id": id, "caption": "new"}, "its status is now scheduled, for ")
 			w.exec("DELETE FROM post_targets WHERE post_id = ?", id)
 			w.exec("DELETE FROM posts WHERE id = ?", id)
-			repeats("schedule_post", schedule, "The post was deleted since.")
+			repeats("schedule_post", schedule, "The post has since been deleted.")
 		}
 	})
 }

@@ -33,7 +33,7 @@ func explained(s scenario) scenario {
 	s.check = func(w *world, got answer) {
 		w.t.Helper()
 		check(w, got)
-		if notes := got.list("notes"); len(notes) != 1 || !strings.Contains(got.text("notes.0"), "No time lies between from and to") {
+		if notes := got.list("notes"); len(notes) != 1 || !strings.Contains(got.text("notes.0"), "There is no time between from and to") {
 			w.t.Errorf("notes %v, want one on the bounds", notes)
 		}
 	}

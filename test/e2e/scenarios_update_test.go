@@ -95,7 +95,7 @@ func updateScenarios() []scenario {
 		{name: "change: an approved post says that it goes back to the client", tool: "update_post", prepare: with(aScheduled, set("approval = 'approved'")),
 			args: byID(map[string]any{"caption": "new"}), effects: oneChange, check: func(w *world, got answer) {
 				got.mustHold(w.t, map[string]any{"data.approval": "waiting"})
-				if note := got.text("notes.0"); !strings.Contains(note, "waits for the client's approval again") || !strings.Contains(note, "missed_waiting_approval") {
+				if note := got.text("notes.0"); !strings.Contains(note, "needs the client's approval again") || !strings.Contains(note, "missed_waiting_approval") {
 					w.t.Errorf("notes: %s", got.raw)
 				}
 			}},

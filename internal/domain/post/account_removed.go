@@ -12,21 +12,22 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// maxUpcoming is how many posts that wait for an account are counted.
+// maxUpcoming bounds the upcoming posts of an account that are counted.
 const maxUpcoming = 1000
 
-const upcomingQuery = `SELECT p.id, p.is_template FROM posts p JOIN post_targets t ON t.post_id = p.id AND t.account_id = ? WHERE p.team_id = ? AND p.status = 'scheduled' AND p.id > ? ORDER BY p.id LIMIT ?`
+const upcomingQuery = `SELECT p.id, p.is_template FROM posts p JOIN post_targets t ON t.post_id = p.id
+	AND t.account_id = ? WHERE p.team_id = ? AND p.status = 'scheduled' AND p.id > ? ORDER BY p.id LIMIT ?`
 
-// Upcoming is what is to go out to an account.
+// Upcoming counts what is scheduled for an account.
 type Upcoming struct {
-	Posts  int // that go out by themselves; what a series is made from does not
-	Series int // that go on
+	Posts  int // scheduled posts, without templates
+	Series int // running series
 }
 
-// Any tells whether there is anything.
+// Any reports whether there is anything.
 func (a Upcoming) Any() bool { return a.Posts+a.Series > 0 }
 
-// Most tells whether there may be more than was counted.
+// Most reports whether there may be more than was counted.
 func (a Upcoming) Most() bool { return a.Posts+a.Series >= maxUpcoming }
 
 func (a Upcoming) plus(w upcomingPost) Upcoming {
@@ -36,7 +37,7 @@ func (a Upcoming) plus(w upcomingPost) Upcoming {
 	return Upcoming{a.Posts + 1, a.Series}
 }
 
-// CountUpcoming counts what of a team is to go out to an account, mostWaiting at most.
+// CountUpcoming counts what is scheduled for a team's account, up to maxUpcoming.
 func (s *Service) CountUpcoming(ctx context.Context, team, account int64) (Upcoming, error) {
 	var out Upcoming
 	list, err := s.listUpcoming(ctx, team, account, "", maxUpcoming)
@@ -46,13 +47,14 @@ func (s *Service) CountUpcoming(ctx context.Context, team, account int64) (Upcom
 	return out, err
 }
 
-// upcomingPost is a scheduled post, or what a series that goes on is made from.
+// upcomingPost is a scheduled post or the template of a running series.
 type upcomingPost struct {
 	id       string
 	template bool
 }
 
-func (s *Service) listUpcoming(ctx context.Context, team, account int64, after string, most int) ([]upcomingPost, error) {
+func (s *Service) listUpcoming(ctx context.Context, team, account int64, after string,
+	most int) ([]upcomingPost, error) {
 	list, err := db.All(ctx, s.db, func(rows *sql.Rows, w *upcomingPost) error {
 		var template int64
 		err := rows.Scan(&w.id, &template)
@@ -60,14 +62,14 @@ func (s *Service) listUpcoming(ctx context.Context, team, account int64, after s
 		return err
 	}, upcomingQuery, account, team, after, most)
 	if err != nil {
-		return nil, fmt.Errorf("looking for posts that wait for account %d: %w", account, err)
+		return nil, fmt.Errorf("listing posts scheduled for account %d: %w", account, err)
 	}
 	return list, nil
 }
 
-// RemoveAccount takes an account out of every scheduled post and every series that goes on, and tells of how many. A post that is
-// left without an account becomes a draft, a series is paused, and with it the posts that were made of it become drafts; of
-// one that a client has approved the client is asked again, as of every change.
+// RemoveAccount removes an account from every scheduled post and running series, and returns how many. A post
+// without accounts becomes a draft, and a series without accounts is paused, which turns its occurrences into
+// drafts. A client's approval is requested again, as for every change.
 func (s *Service) RemoveAccount(ctx context.Context, call operation.Call, account int64) (Upcoming, error) {
 	var done Upcoming
 	if err := call.Require(access.Publish); err != nil {
@@ -79,7 +81,9 @@ func (s *Service) RemoveAccount(ctx context.Context, call operation.Call, accoun
 			return done, err
 		}
 		for _, one := range list {
-			err := s.db.InTx(ctx, "post.take_out", func(ctx context.Context, tx *db.Tx) error { return s.removeAccount(ctx, tx, call, one.id, account) })
+			err := s.db.InTx(ctx, "post.take_out", func(ctx context.Context, tx *db.Tx) error {
+				return s.removeAccount(ctx, tx, call, one.id, account)
+			})
 			if err != nil {
 				return done, err
 			}
@@ -95,8 +99,9 @@ func (s *Service) removeAccount(ctx context.Context, tx *db.Tx, call operation.C
 		return err
 	}
 	p.Targets = slices.DeleteFunc(p.Targets, func(t Target) bool { return t.AccountID == account })
-	if _, err := tx.Exec(ctx, `DELETE FROM post_targets WHERE post_id = ? AND account_id = ?`, id, account); err != nil {
-		return fmt.Errorf("taking an account off a post: %w", err)
+	if _, err := tx.Exec(ctx, `DELETE FROM post_targets WHERE post_id = ? AND account_id = ?`, id,
+		account); err != nil {
+		return fmt.Errorf("removing an account from a post: %w", err)
 	}
 	if len(p.Targets) == 0 {
 		if err := s.updateSeriesOf(ctx, tx, &p); err != nil {
@@ -107,16 +112,18 @@ func (s *Service) removeAccount(ctx context.Context, tx *db.Tx, call operation.C
 	return recordChange(ctx, tx, call, &p, []string{"account_ids"})
 }
 
-// Failure is what stood in the way of a post at an account.
+// Failure is why a post failed at an account.
 type Failure struct {
 	PostID    string
 	ErrorCode string
 }
 
-// lastFailureQuery looks at an account's newest posts alone: what failed long before them is over.
-const lastFailureQuery = `SELECT post_id, error_code FROM (SELECT post_id, state, error_code FROM post_targets WHERE account_id = (SELECT id FROM social_accounts WHERE team_id = ? AND id = ?) ORDER BY post_id DESC LIMIT 20) AS newest WHERE state = 'failed' ORDER BY post_id DESC LIMIT 1`
+// lastFailureQuery reads only an account's newest posts; older failures no longer matter.
+const lastFailureQuery = `SELECT post_id, error_code FROM (SELECT post_id, state, error_code FROM post_targets
+	WHERE account_id = (SELECT id FROM social_accounts WHERE team_id = ? AND id = ?) ORDER BY post_id DESC
+	LIMIT 20) AS newest WHERE state = 'failed' ORDER BY post_id DESC LIMIT 1`
 
-// LastFailure is the newest failure among the last posts of a team's account; an empty one where there is none.
+// LastFailure returns the newest failure among the last posts of a team's account, or the zero Failure.
 func (s *Service) LastFailure(ctx context.Context, team, account int64) (Failure, error) {
 	var f Failure
 	err := s.db.QueryRow(ctx, lastFailureQuery, team, account).Scan(&f.PostID, &f.ErrorCode)
@@ -124,7 +131,7 @@ func (s *Service) LastFailure(ctx context.Context, team, account int64) (Failure
 		return Failure{}, nil
 	}
 	if err != nil {
-		return f, fmt.Errorf("reading what failed at account %d: %w", account, err)
+		return f, fmt.Errorf("reading the last failure at account %d: %w", account, err)
 	}
 	return f, nil
 }

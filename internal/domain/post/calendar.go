@@ -12,14 +12,14 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Slot is a post at its time in the calendar.
+// Slot is a post in the calendar.
 type Slot struct {
 	At       time.Time
-	PostID   string // of an occurrence that is still to be made, its series' template
-	ToCome   bool   // whether it is such an occurrence
+	PostID   string // the template's, for a future occurrence that has no post yet
+	ToCome   bool   // a future occurrence that has no post yet
 	InSeries bool
 	Status   Status
-	Client   Approval // what the client says to it; empty of an occurrence that is still to be made, and where it was not read
+	Client   Approval // empty for a future occurrence and where it was not read
 	Excerpt  string
 	Accounts []AccountRef
 }
@@ -28,17 +28,17 @@ type Slot struct {
 type Span struct {
 	From, To time.Time
 	Slots    []Slot // the earliest first
-	More     bool   // whether there are more than these
+	More     bool   // there are more
 }
 
 const (
-	maxSeries    = 100                  // of a team, that the calendar looks ahead for
+	maxSeries    = 100                  // of a team
 	maxLookahead = 400 * 24 * time.Hour // how far ahead
 )
 
-// Calendar gives a team's posts by the time at which they went out, will, or are wished to, and the occurrences that its
-// series are going to make within 400 days; those that go to an account alone, where that is not 0. Bounds part it into
-// spans, each with the first posts of it, most at the most.
+// Calendar returns a team's posts by the time at which they went out, will, or are planned, and the occurrences
+// that its series will create within 400 days. If account is not 0, it returns only posts for that account.
+// bounds divide the time into spans; each has the first most posts.
 func (s *Service) Calendar(ctx context.Context, team, account int64, bounds []time.Time, most int) ([]Span, error) {
 	spans := make([]Span, len(bounds)-1)
 	for i := range spans {
@@ -56,9 +56,13 @@ func (s *Service) Calendar(ctx context.Context, team, account int64, bounds []ti
 		return nil, err
 	}
 	slots = append(slots, ahead...)
-	slices.SortStableFunc(slots, func(a, b Slot) int { return cmp.Or(a.At.Compare(b.At), strings.Compare(a.PostID, b.PostID)) })
+	slices.SortStableFunc(slots, func(a, b Slot) int {
+		return cmp.Or(a.At.Compare(b.At), strings.Compare(a.PostID, b.PostID))
+	})
 	for _, slot := range slots {
-		at, found := slices.BinarySearchFunc(spans, slot.At, func(span Span, at time.Time) int { return span.From.Compare(at) })
+		at, found := slices.BinarySearchFunc(spans, slot.At, func(span Span, at time.Time) int {
+			return span.From.Compare(at)
+		})
 		if !found {
 			at--
 		}
@@ -71,7 +75,7 @@ func (s *Service) Calendar(ctx context.Context, team, account int64, bounds []ti
 	return spans, s.addAccounts(ctx, team, spans)
 }
 
-// listSlots reads the posts of some spans, one more of each than are shown.
+// listSlots reads the posts of the spans, one more of each than is shown.
 func (s *Service) listSlots(ctx context.Context, team, account int64, spans []Span, most int) ([]Slot, error) {
 	text, args := slotsQuery(team, account, spans, most)
 	out, err := db.All(ctx, s.db, func(rows *sql.Rows, slot *Slot) error {
@@ -86,15 +90,17 @@ func (s *Service) listSlots(ctx context.Context, team, account int64, spans []Sp
 	return out, nil
 }
 
-// slotsQuery is one short walk along an index for each span (slotted says why its condition comes last).
+// slotsQuery is one short index walk for each span. See slotted for why its condition comes last.
 func slotsQuery(team, account int64, spans []Span, most int) (string, []any) {
 	parts, args, alone := make([]string, len(spans)), []any{}, ``
 	if account > 0 {
-		// Counted, as PostgreSQL makes a join of EXISTS that reads all of the account's posts for each span.
+		// A count, because PostgreSQL turns EXISTS into a join that reads all the account's posts for each span.
 		alone = ` AND (SELECT COUNT(*) FROM post_targets t WHERE t.post_id = p.id AND t.account_id = ?) > 0`
 	}
 	for i, span := range spans {
-		parts[i] = `SELECT id, status, excerpt, slot_at, series_id, approval FROM (SELECT p.id, p.status, p.excerpt, p.slot_at, p.series_id, p.approval FROM posts p WHERE p.team_id = ? AND p.slot_at >= ? AND p.slot_at < ? AND p.slot_at > 0` + alone + ` ORDER BY p.slot_at, p.id LIMIT ?) AS span`
+		parts[i] = `SELECT id, status, excerpt, slot_at, series_id, approval FROM (SELECT p.id, p.status, p.excerpt,
+			p.slot_at, p.series_id, p.approval FROM posts p WHERE p.team_id = ? AND p.slot_at >= ? AND p.slot_at < ?
+			AND p.slot_at > 0` + alone + ` ORDER BY p.slot_at, p.id LIMIT ?) AS span`
 		args = append(args, team, db.Micros(span.From), db.Micros(span.To))
 		if account > 0 {
 			args = append(args, account)
@@ -104,7 +110,7 @@ func slotsQuery(team, account int64, spans []Span, most int) (string, []any) {
 	return strings.Join(parts, ` UNION ALL `), args
 }
 
-// filterByAccount leaves out the occurrences of series that do not go to an account; none of them where it is 0.
+// filterByAccount removes the occurrences of series that do not target an account. Account 0 keeps all.
 func (s *Service) filterByAccount(ctx context.Context, account int64, slots []Slot) ([]Slot, error) {
 	if account == 0 || len(slots) == 0 {
 		return slots, nil
@@ -119,13 +125,13 @@ func (s *Service) filterByAccount(ctx context.Context, account int64, slots []Sl
 	ids, err := db.All(ctx, s.db, func(rows *sql.Rows, id *string) error { return rows.Scan(id) },
 		`SELECT post_id FROM post_targets WHERE account_id = ? AND post_id IN (`+db.Marks(len(args)-1)+`)`, args...)
 	if err != nil {
-		return nil, fmt.Errorf("reading which series go to account %d: %w", account, err)
+		return nil, fmt.Errorf("listing the series of account %d: %w", account, err)
 	}
 	return slices.DeleteFunc(slots, func(slot Slot) bool { return !slices.Contains(ids, slot.PostID) }), nil
 }
 
-// listAhead are the first occurrences that a team's series are going to make between two times; of one series where it is
-// named.
+// listAhead returns the next occurrences that a team's series will create between two times; only of one series
+// if it is not 0.
 func (s *Service) listAhead(ctx context.Context, team, series int64, from, to time.Time, most int) ([]Slot, error) {
 	if last := s.db.Now().Add(maxLookahead); to.After(last) {
 		to = last
@@ -141,12 +147,12 @@ func (s *Service) listAhead(ctx context.Context, team, series int64, from, to ti
 		var start string
 		var last int64
 		err := rows.Scan(&r.ID, &r.TemplateID, &r.Rule, &r.Timezone, &start, &last, &r.excerpt)
-		r.start, _ = time.Parse(wallClock, start) // written by us
+		r.start, _ = time.Parse(wallClock, start) // we wrote it
 		r.last = db.Time(last)
 		return err
 	}, runningSeriesQuery, team, series, series, maxSeries)
 	if err != nil {
-		return nil, fmt.Errorf("reading which series go on: %w", err)
+		return nil, fmt.Errorf("listing running series: %w", err)
 	}
 	out := []Slot{}
 	for _, r := range going {
@@ -154,7 +160,7 @@ func (s *Service) listAhead(ctx context.Context, team, series int64, from, to ti
 		if err != nil {
 			return nil, err
 		}
-		behind := r.last // what is not behind this is a post by now, or was skipped
+		behind := r.last // earlier occurrences are posts or were skipped
 		if before := from.Add(-time.Microsecond); before.After(behind) {
 			behind = before
 		}
@@ -163,16 +169,18 @@ func (s *Service) listAhead(ctx context.Context, team, series int64, from, to ti
 			if n++; !at.Before(to) || n > most {
 				break
 			}
-			out = append(out, Slot{At: at, PostID: r.TemplateID, ToCome: true, InSeries: true, Status: Scheduled, Excerpt: r.excerpt})
+			out = append(out, Slot{At: at, PostID: r.TemplateID, ToCome: true, InSeries: true, Status: Scheduled,
+				Excerpt: r.excerpt})
 		}
 	}
 	return out, nil
 }
 
-const runningSeriesQuery = `SELECT r.id, r.template_id, r.rule, r.timezone, r.starts_at, r.last_at, p.excerpt FROM post_series r JOIN posts p ON p.id = r.template_id
+const runningSeriesQuery = `SELECT r.id, r.template_id, r.rule, r.timezone, r.starts_at, r.last_at, p.excerpt
+	FROM post_series r JOIN posts p ON p.id = r.template_id
 	WHERE r.team_id = ? AND r.wake_at > 0 AND (r.id = ? OR ? = 0) ORDER BY r.id LIMIT ?`
 
-// addAccounts tells where the posts of some spans go.
+// addAccounts adds the accounts of the posts in the spans.
 func (s *Service) addAccounts(ctx context.Context, team int64, spans []Span) error {
 	page := []listRow{}
 	for _, span := range spans {
@@ -193,15 +201,15 @@ func (s *Service) addAccounts(ctx context.Context, team int64, spans []Span) err
 	return nil
 }
 
-// Occurrences are the next posts of a team's series: those that are scheduled, then those that it is going to make, most at
-// the most.
+// Occurrences returns the next posts of a team's series: first the scheduled ones, then future ones.
 func (s *Service) Occurrences(ctx context.Context, team, series int64, most int) ([]Slot, error) {
 	out, err := db.All(ctx, s.db, func(rows *sql.Rows, slot *Slot) error {
 		var at int64
 		err := rows.Scan(&slot.PostID, &slot.Excerpt, &at)
 		slot.At, slot.Status, slot.InSeries = db.Time(at), Scheduled, true
 		return err
-	}, `SELECT p.id, p.excerpt, p.scheduled_at FROM posts p WHERE p.series_id = ? AND p.team_id = ? AND p.occurs_at > 0 AND p.status = 'scheduled' ORDER BY p.scheduled_at LIMIT ?`, series, team, most)
+	}, `SELECT p.id, p.excerpt, p.scheduled_at FROM posts p WHERE p.series_id = ? AND p.team_id = ?
+		AND p.occurs_at > 0 AND p.status = 'scheduled' ORDER BY p.scheduled_at LIMIT ?`, series, team, most)
 	if err != nil {
 		return nil, fmt.Errorf("reading the occurrences of a series: %w", err)
 	}

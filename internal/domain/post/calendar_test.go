@@ -52,14 +52,18 @@ func TestTheCalendar(t *testing.T) {
 		w.draft(t, "wished", time.Date(2026, 11, 23, 0, 0, 0, 0, zone))
 		w.draft(t, "late", time.Date(2026, 11, 22, 23, 59, 59, 0, zone))
 		scheduled := w.draft(t, "planned", time.Time{})
-		w.do(t, "schedule_post", map[string]any{"post_id": scheduled, "scheduled_at": time.Date(2026, 11, 23, 9, 0, 0, 0, zone).Format(time.RFC3339)})
+		w.do(t, "schedule_post", map[string]any{"post_id": scheduled, "scheduled_at": time.Date(2026, 11, 23, 9, 0, 0,
+			0, zone).Format(time.RFC3339)})
 		gone := w.draft(t, "gone", time.Time{})
 		w.do(t, "publish_post", map[string]any{"post_id": gone})
 		bounds := w.midnights(2026, 11, 21, 3)
-		if got, want := w.calendar(t, bounds, 5), "21 12:00 published gone | 22 23:59 draft late | 23 00:00 draft wished, 23 09:00 scheduled planned"; got != want {
+		if got, want := w.calendar(t, bounds,
+			5), "21 12:00 published gone | 22 23:59 draft late | 23 00:00 draft wished, 23 09:00 scheduled "+
+			"planned"; got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
-		if got, want := w.calendar(t, bounds, 1), "21 12:00 published gone | 22 23:59 draft late | 23 00:00 draft wished, more"; got != want {
+		if got, want := w.calendar(t, bounds,
+			1), "21 12:00 published gone | 22 23:59 draft late | 23 00:00 draft wished, more"; got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 		spans, err := w.Calendar(t.Context(), w.call.TeamID+1, 0, bounds, 5)
@@ -72,18 +76,20 @@ func TestTheCalendar(t *testing.T) {
 	})
 }
 
-// What a series is going to make stands in the calendar at its wall clock, also behind a change of the clocks, once, and
-// not while it stands still.
+// What a series is going to make stands in the calendar at its wall clock, also behind a change of the clocks,
+// once, and not while it stands still.
 func TestTheCalendarLooksAhead(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		first := time.Date(2026, 11, 22, 10, 0, 0, 0, w.call.Zone)
 		template := w.draft(t, "coffee", first)
 		_, err := w.Repeat(t.Context(), w.person, template, "FREQ=DAILY")
 		must(t, err)
-		if got, want := w.calendar(t, w.midnights(2026, 11, 21, 3), 5), " | 22 10:00 scheduled coffee | 23 10:00 to come coffee"; got != want {
+		if got, want := w.calendar(t, w.midnights(2026, 11, 21, 3),
+			5), " | 22 10:00 scheduled coffee | 23 10:00 to come coffee"; got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
-		if got, want := w.calendar(t, w.midnights(2027, 3, 27, 2), 5), "27 10:00 to come coffee | 28 10:00 to come coffee"; got != want {
+		if got, want := w.calendar(t, w.midnights(2027, 3, 27, 2),
+			5), "27 10:00 to come coffee | 28 10:00 to come coffee"; got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 		if got := w.calendar(t, w.midnights(2029, 1, 1, 2), 5); got != " | " {
@@ -154,13 +160,15 @@ func TestRoundsAndHomes(t *testing.T) {
 		w.do(t, "update_post", map[string]any{"id": id, "caption": "and again"})
 		rounds, err := w.Rounds(t.Context(), w.call.TeamID, id)
 		must(t, err)
-		if len(rounds) != 2 || rounds[0].Number != 3 || rounds[0].Decision != post.Waiting || rounds[1].Number != 1 || rounds[1].Decision != post.Rejected || rounds[1].Client != "Grace" || rounds[1].Comment != "No." {
+		if len(rounds) != 2 || rounds[0].Number != 3 || rounds[0].Decision != post.Waiting || rounds[1].Number != 1 ||
+			rounds[1].Decision != post.Rejected || rounds[1].Client != "Grace" || rounds[1].Comment != "No." {
 			t.Errorf("%+v", rounds)
 		}
 		if others, err := w.Rounds(t.Context(), w.call.TeamID+1, id); err != nil || len(others) != 0 {
 			t.Errorf("another team sees %v, %v", others, err)
 		}
-		if home, err := w.FindTeam(t.Context(), id, []int64{w.call.TeamID + 7, w.call.TeamID}); err != nil || home != w.call.TeamID {
+		if home, err := w.FindTeam(t.Context(), id, []int64{w.call.TeamID + 7, w.call.TeamID}); err != nil ||
+			home != w.call.TeamID {
 			t.Errorf("home is %d, %v", home, err)
 		}
 		if _, err := w.FindTeam(t.Context(), id, []int64{w.call.TeamID + 7}); !apierr.Is(err, apierr.NotFound) {

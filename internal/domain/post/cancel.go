@@ -14,8 +14,8 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// cancel makes a scheduled post a draft without a time. With the template or an occurrence of a recurring series the
-// series is paused (spec, Post transitions).
+// cancel turns a scheduled post into a draft without a time. Canceling the template or an occurrence pauses the
+// series.
 func (s *Service) cancel(ctx context.Context, call operation.Call, in PostInput) (operation.Answer[Full], error) {
 	var p Post
 	err := s.db.InTx(ctx, "post.cancel", func(ctx context.Context, tx *db.Tx) error {
@@ -29,7 +29,8 @@ func (s *Service) cancel(ctx context.Context, call operation.Call, in PostInput)
 		if err := s.unschedule(ctx, tx, call, &p); err != nil || template == nil {
 			return err
 		}
-		err = s.pauseSeries(ctx, tx, call, template, "series.paused", map[string]any{"series": p.SeriesID, "occurrence": p.ID})
+		err = s.pauseSeries(ctx, tx, call, template, "series.paused", map[string]any{"series": p.SeriesID,
+			"occurrence": p.ID})
 		p.Series = template.Series
 		return err
 	})
@@ -41,12 +42,14 @@ func (s *Service) cancel(ctx context.Context, call operation.Call, in PostInput)
 	return out, nil
 }
 
-// Skip cancels one occurrence of a recurring series, which goes on with the next one. It is not_found if the person may
-// not write in the post's team, and wrong_state for a post that is no scheduled occurrence.
+// Skip cancels one occurrence of a series, which continues with the next one. It returns not_found if the
+// person may not write in the post's team, and wrong_state if the post is not a scheduled occurrence.
 func (s *Service) Skip(ctx context.Context, person int64, postID string) (Post, error) {
-	return s.updateAs(ctx, person, postID, access.Write, "post.skip", func(ctx context.Context, tx *db.Tx, call operation.Call, p *Post) error {
+	return s.updateAs(ctx, person, postID, access.Write, "post.skip", func(ctx context.Context, tx *db.Tx,
+		call operation.Call, p *Post) error {
 		if p.OccursAt.IsZero() || p.Status == Draft {
-			return apierr.BadState("not_recurring", "This post is not a scheduled post of a series, so there is nothing to skip.")
+			return apierr.BadState("not_recurring",
+				"This post is not a scheduled post of a series, so there is nothing to skip.")
 		}
 		if err := s.updateSeriesOf(ctx, tx, p); err != nil {
 			return err
@@ -55,11 +58,11 @@ func (s *Service) Skip(ctx context.Context, person int64, postID string) (Post, 
 	})
 }
 
-// unschedule makes a scheduled post a draft. A template keeps its time, which is when its series began.
+// unschedule turns a scheduled post into a draft. A template keeps its time, which is the start of its series.
 func (s *Service) unschedule(ctx context.Context, tx *db.Tx, call operation.Call, p *Post) error {
 	if p.Status != Scheduled {
 		return apierr.BadState(string(p.Status),
-			"Only a scheduled post can be cancelled; this one was handed over for publishing already.")
+			"Only a scheduled post can be canceled; this one has already been submitted.")
 	}
 	if p.IsTemplate {
 		return s.pauseSeries(ctx, tx, call, p, "post.cancelled", nil)
@@ -72,8 +75,8 @@ func (s *Service) unschedule(ctx context.Context, tx *db.Tx, call operation.Call
 	return auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), "post.cancelled", p.ID, detail)
 }
 
-// lockTemplate locks the template of the running series of an occurrence, and returns nil for any other post. It is
-// locked before the occurrence, as where occurrences are made.
+// lockTemplate locks and returns the template of the running series of an occurrence, or nil for any other
+// post. The template is locked before the occurrence, as when occurrences are created.
 func (s *Service) lockTemplate(ctx context.Context, tx *db.Tx, team int64, id string) (*Post, error) {
 	var template string
 	err := tx.QueryRow(ctx, `SELECT r.template_id FROM posts p JOIN post_series r ON r.id = p.series_id
@@ -82,20 +85,21 @@ func (s *Service) lockTemplate(ctx context.Context, tx *db.Tx, team int64, id st
 		return nil, nil //nolint:nilnil // most posts belong to no series
 	}
 	if err != nil {
-		return nil, fmt.Errorf("looking for the template of an occurrence: %w", err)
+		return nil, fmt.Errorf("reading the template of an occurrence: %w", err)
 	}
 	p, err := s.lock(ctx, tx, team, template)
 	switch {
 	case apierr.Is(err, apierr.NotFound) || err == nil && (!p.IsTemplate || p.Status != Scheduled):
-		return nil, nil //nolint:nilnil // the series was ended, is paused or has no more occurrences
+		return nil, nil //nolint:nilnil // the series has ended or is paused
 	case err != nil:
 		return nil, err
 	}
 	return &p, nil
 }
 
-// pauseSeries pauses the series of a template, and records it by that kind of event.
-func (s *Service) pauseSeries(ctx context.Context, tx *db.Tx, call operation.Call, template *Post, kind string, detail map[string]any) error {
+// pauseSeries pauses the series of a template and records an event of that kind.
+func (s *Service) pauseSeries(ctx context.Context, tx *db.Tx, call operation.Call, template *Post, kind string,
+	detail map[string]any) error {
 	if err := s.pause(ctx, tx, template); err != nil {
 		return err
 	}
@@ -106,11 +110,12 @@ func (s *Service) pauseSeries(ctx context.Context, tx *db.Tx, call operation.Cal
 	return auditlog.Record(ctx, tx, template.TeamID, auditlog.By(call), kind, template.ID, detail)
 }
 
-// pausedNote says that the series of a post that was cancelled is paused, and how it goes on.
+// pausedNote returns the note that canceling a post has paused its series.
 func (p Post) pausedNote() []string {
 	if p.SeriesID == 0 || !p.Series.Paused {
 		return nil
 	}
-	return []string{"The series is paused: none of its posts goes out before a person resumes it in the app, on the page of its template " +
-		"(recurrence.template_id). To cancel one post and let the series go on, skip that post in the app."}
+	return []string{"The series is paused. None of its posts goes out until somebody resumes it in the app, on the " +
+		"page of its template " +
+		"(recurrence.template_id). To cancel only one post, skip it in the app."}
 }

@@ -17,44 +17,44 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// What a post has at most, as CreateInput says.
+// Limits of a post, as in CreateInput.
 const (
 	maxAccounts = 100
 	maxMedia    = 50
 )
 
-// Composition is all that a person writes of a post at once.
+// Composition is everything that a person edits of a post at once.
 type Composition struct {
 	Caption  string
 	Accounts []int64
-	Media    []int64                 // of the library, in their order
-	Own      map[int64]Override      // what accounts show in place of it
-	Covers   map[int64]time.Duration // of videos, by their ids: see SetCover
-	At       time.Time               // when it is to go out, or of a draft is wished to; zero where that is open
-	Rule     string                  // of the template of a series: by which it recurs; the one that it has where empty
+	Media    []int64                 // ids in the library, in order
+	Own      map[int64]Override      // overrides by account
+	Covers   map[int64]time.Duration // by video; see SetCover
+	At       time.Time               // scheduled time, or the planned time of a draft; may be zero
+	Rule     string                  // recurrence rule of a template; empty keeps the current one
 
-	Scheduling bool // the post is scheduled for At next
+	Scheduling bool // the post is scheduled for At afterwards
 }
 
-// AccountCheck is what is known of one account of a piece before anything is kept.
+// AccountCheck is what is known of one account of a composition before it is stored.
 type AccountCheck struct {
 	Target   Target
 	Content  network.Content
-	Measures []network.Measure // none where the network does not tell how it counts
-	Problems []Problem         // as validate_post tells them
+	Measures []network.Measure // empty if the network does not document how it counts
+	Problems []Problem         // as in validate_post
 }
 
-// CompositionCheck is a piece as it would be kept.
+// CompositionCheck is the post that a composition would become.
 type CompositionCheck struct {
 	Post     Post
-	Outlooks []AccountCheck // of its accounts, in their order
-	Left     int64          // posts that the plan still allows in the month, terms.Unlimited where there is no bound
+	Outlooks []AccountCheck // by account, in order
+	Left     int64          // posts left in the month; plan.Unlimited without a limit
 }
 
-// CheckComposition looks at a piece that nothing is kept of, by the rules of validate_post. It is not_found, by the argument, for
-// accounts and media that the team does not have. Accounts that a post had before it was written anew, if it is that, may
-// have been disconnected since.
-func (s *Service) CheckComposition(ctx context.Context, actor *access.Actor, c Composition, had []Target) (CompositionCheck, error) {
+// CheckComposition checks a composition by the rules of validate_post without storing it. It returns not_found
+// for accounts and media that the team does not have. Accounts in had may have been disconnected.
+func (s *Service) CheckComposition(ctx context.Context, actor *access.Actor, c Composition,
+	had []Target) (CompositionCheck, error) {
 	call := operation.Call{Actor: actor, Now: s.db.Now()}
 	p, err := s.compose(ctx, s.db, call, c, had)
 	if err != nil {
@@ -69,7 +69,8 @@ func (s *Service) CheckComposition(ctx context.Context, actor *access.Actor, c C
 		return CompositionCheck{}, err
 	}
 	for _, t := range p.Targets {
-		o := AccountCheck{Target: t, Content: p.Content(t, call.Language), Problems: s.problems(call, Post{Caption: p.Caption, Media: p.Media, Targets: []Target{t}}, nil)}
+		o := AccountCheck{Target: t, Content: p.Content(t, call.Language),
+			Problems: s.problems(call, Post{Caption: p.Caption, Media: p.Media, Targets: []Target{t}}, nil)}
 		if rules, ok := s.accounts.Rules(t.Platform); ok {
 			o.Measures = rules.Measure(o.Content)
 		}
@@ -78,9 +79,11 @@ func (s *Service) CheckComposition(ctx context.Context, actor *access.Actor, c C
 	return out, nil
 }
 
-// compose is the post that a piece would be kept as.
-func (s *Service) compose(ctx context.Context, q db.Querier, call operation.Call, c Composition, had []Target) (Post, error) {
-	p := Post{TeamID: call.TeamID, Status: Draft, Caption: c.Caption, Excerpt: excerpt(c.Caption), Approval: NotNeeded, ScheduledAt: c.At, Targets: []Target{}}
+// compose returns the post that a composition would become.
+func (s *Service) compose(ctx context.Context, q db.Querier, call operation.Call, c Composition,
+	had []Target) (Post, error) {
+	p := Post{TeamID: call.TeamID, Status: Draft, Caption: c.Caption, Excerpt: excerpt(c.Caption),
+		Approval: NotNeeded, ScheduledAt: c.At, Targets: []Target{}}
 	var err error
 	if p.Media, err = s.library.Of(ctx, q, call.TeamID, c.Media); err != nil {
 		return p, err
@@ -107,7 +110,7 @@ func (s *Service) compose(ctx context.Context, q db.Querier, call operation.Call
 	return p, nil
 }
 
-// setCovers gives videos the frames that stand for them.
+// setCovers sets the covers of videos.
 func (c Composition) setCovers(media []network.Media) {
 	for i := range media {
 		if media[i].Kind == network.Video {
@@ -116,7 +119,7 @@ func (c Composition) setCovers(media []network.Media) {
 	}
 }
 
-// Validate refuses what no post can be kept as.
+// Validate returns why no post can have this composition.
 func (c Composition) Validate() error {
 	texts := []string{c.Caption}
 	media := [][]int64{c.Media}
@@ -129,33 +132,41 @@ func (c Composition) Validate() error {
 	for _, text := range texts {
 		switch {
 		case utf8.RuneCountInString(text) > MaxCaption:
-			return apierr.Invalid(apierr.TooLong, "caption", fmt.Sprintf("A text has at most %d characters.", MaxCaption))
+			return apierr.Invalid(apierr.TooLong, "caption", fmt.Sprintf("A text may have at most %d characters.",
+				MaxCaption))
 		case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
-			return apierr.Invalid(apierr.Malformed, "caption", "The text holds characters that are not text.")
+			return apierr.Invalid(apierr.Malformed, "caption", "The text contains invalid characters.")
 		case apikey.In(text):
-			return apierr.Invalid(apierr.SecretInArgument, "caption", "The text holds an API key or an upload secret. Nothing was kept; take it out, and replace the secret if others can have seen it.")
+			return apierr.Invalid(apierr.SecretInArgument, "caption",
+				"The text contains an API key or an upload secret and was not saved. Remove the secret, and replace "+
+					"it if others may have seen it.")
 		}
 	}
 	for _, ids := range media {
 		if len(ids) > maxMedia {
-			return apierr.Invalid(apierr.TooLong, "media_ids", fmt.Sprintf("A post has at most %d images and videos.", maxMedia))
+			return apierr.Invalid(apierr.TooLong, "media_ids",
+				fmt.Sprintf("A post may have at most %d images and videos.", maxMedia))
 		}
 	}
 	switch {
 	case len(c.Accounts) == 0:
-		return apierr.Invalid(apierr.MissingArgument, "account_ids", "Choose at least one account that it goes to.")
+		return apierr.Invalid(apierr.MissingArgument, "account_ids", "Choose at least one account.")
 	case len(c.Accounts) > maxAccounts:
-		return apierr.Invalid(apierr.TooLong, "account_ids", fmt.Sprintf("A post goes to at most %d accounts.", maxAccounts))
+		return apierr.Invalid(apierr.TooLong, "account_ids", fmt.Sprintf("A post may have at most %d accounts.",
+			maxAccounts))
 	}
 	return nil
 }
 
-// Compose keeps a piece as what a draft, a scheduled post or the template of a series that stands is from now on: all of
-// it or nothing. seen is when the post was changed last as the person saw it: where somebody else has changed it since,
-// it is wrong_state with the state changed, and nothing is kept. A template keeps its time, and its series goes by the rule
-// of the piece once it goes on. An approved draft stays approved if only its time changes, and it either had none or is
-// scheduled next: scheduling is no new version for the client, as schedule_post has it.
-func (s *Service) Compose(ctx context.Context, actor *access.Actor, postID string, seen time.Time, c Composition) (Post, error) {
+// Compose replaces the content of a draft, a scheduled post or the template of a paused series, completely or
+// not at all. seen is when the person's copy of the post was last changed: if the post has changed since,
+// Compose returns wrong_state with the state changed.
+//
+// A template keeps its time, and its series uses the new rule once it continues. An approved draft stays
+// approved if only its time changes and it had none or is scheduled next, because scheduling creates no new
+// version for the client.
+func (s *Service) Compose(ctx context.Context, actor *access.Actor, postID string, seen time.Time,
+	c Composition) (Post, error) {
 	call := operation.Call{Actor: actor, Now: s.db.Now()}
 	if err := call.Require(access.Write); err != nil {
 		return Post{}, err
@@ -182,7 +193,8 @@ func (s *Service) Compose(ctx context.Context, actor *access.Actor, postID strin
 			return err
 		}
 		if !p.UpdatedAt.Equal(seen) {
-			return apierr.BadState("changed", "Somebody else has changed the post meanwhile, so nothing was saved.")
+			return apierr.BadState("changed",
+				"Somebody else has changed the post, so nothing was saved. Reload the page and edit it again.")
 		}
 		if err := wanted.checkCovers(); err != nil {
 			return err
@@ -194,29 +206,30 @@ func (s *Service) Compose(ctx context.Context, actor *access.Actor, postID strin
 	return p, err
 }
 
-// checkCovers refuses covers that their videos have no frame for.
+// checkCovers returns an error for a cover after the end of its video.
 func (p Post) checkCovers() error {
 	for _, m := range slices.Concat(append([][]network.Media{p.Media}, mediaOfAll(p.Targets)...)...) {
 		if m.Duration > 0 && m.Cover > m.Duration {
-			return apierr.Invalid(apierr.OutOfRange, fmt.Sprintf("cover-%d", m.ID), "The video has no frame at this time.")
+			return apierr.Invalid(apierr.OutOfRange, fmt.Sprintf("cover-%d", m.ID),
+				"The cover time is not within the video.")
 		}
 	}
 	return nil
 }
 
-// CheckComposable refuses what nobody may change, whatever the role.
+// CheckComposable returns why nobody may change the post.
 func (p Post) CheckComposable() error {
 	switch {
 	case p.IsTemplate && p.Status == Draft:
 		return nil
 	case p.IsTemplate:
-		return apierr.BadState("recurring_template", "Pause the series first. Then what it is made from can be changed.")
+		return apierr.BadState("recurring_template", "Pause the series before you change its template.")
 	}
 	return p.checkEditable()
 }
 
-// applyComposition makes a post what is wanted, and says so where that differs. timeIsFree tells that another time alone does not
-// need the client's approval.
+// applyComposition changes a post to what is wanted and records the differences. If timeIsFree is set, a change
+// of time alone does not need the client's approval.
 func (s *Service) applyComposition(ctx context.Context, tx *db.Tx, call operation.Call, p *Post, wanted Post,
 	timeIsFree bool,
 ) error {
@@ -261,7 +274,7 @@ func (s *Service) applyComposition(ctx context.Context, tx *db.Tx, call operatio
 	return recordChange(ctx, tx, call, p, what)
 }
 
-// recordSilentChange writes a change that leaves the client's decision as it is.
+// recordSilentChange records a change that keeps the client's decision.
 func recordSilentChange(ctx context.Context, tx *db.Tx, call operation.Call, p *Post, what []string) error {
 	if err := update(ctx, tx, p); err != nil {
 		return err
@@ -270,13 +283,14 @@ func recordSilentChange(ctx context.Context, tx *db.Tx, call operation.Call, p *
 	return auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), "post.changed", p.ID, detail)
 }
 
-// setTime gives a post the time that is wanted; one that is over stays only where it was there before.
+// setTime changes a post's time. A time in the past is accepted only if the post already had it.
 func (s *Service) setTime(ctx context.Context, tx *db.Tx, call operation.Call, p *Post, at time.Time) (bool, error) {
 	switch {
 	case p.IsTemplate || at.Equal(p.ScheduledAt):
 		return false, nil
 	case at.IsZero() && p.Status == Scheduled:
-		return false, apierr.Invalid(apierr.MissingArgument, "scheduled_at", "A scheduled post needs a time. To unschedule the post, use the action on its page.")
+		return false, apierr.Invalid(apierr.MissingArgument, "scheduled_at",
+			"A scheduled post needs a time. To unschedule it, use the action on its page.")
 	case at.IsZero():
 		return s.changeTime(ctx, tx, call, p, at)
 	}
@@ -286,7 +300,8 @@ func (s *Service) setTime(ctx context.Context, tx *db.Tx, call operation.Call, p
 	return s.changeTime(ctx, tx, call, p, at)
 }
 
-// setAccounts gives a post other accounts, where they differ. Those that stay keep what they show.
+// setAccounts changes a post's accounts and reports whether they differ. Remaining accounts keep their
+// overrides.
 func (s *Service) setAccounts(ctx context.Context, tx *db.Tx, p *Post, wanted []Target) (bool, error) {
 	if slices.EqualFunc(wanted, p.Targets, func(a, b Target) bool { return a.AccountID == b.AccountID }) {
 		return false, nil
@@ -306,7 +321,7 @@ func (s *Service) setAccounts(ctx context.Context, tx *db.Tx, p *Post, wanted []
 	return true, err
 }
 
-// setOverrides gives accounts what they show in place of the post's own, where that differs.
+// setOverrides changes the accounts' overrides and reports whether they differ.
 func setOverrides(ctx context.Context, tx *db.Tx, p *Post, wanted []Target) (bool, error) {
 	differs := false
 	for i := range p.Targets {
@@ -328,12 +343,11 @@ func sameMedia(a, b []network.Media) bool {
 	return slices.EqualFunc(a, b, func(a, b network.Media) bool { return a.ID == b.ID && a.Cover == b.Cover })
 }
 
-// PreviewSeries gives the first times of a series that would begin at an instant by a rule, at most so many; the rule is refused
-// as by Repeat.
+// PreviewSeries returns the first times of a series that begins at an instant. It refuses rules as Repeat does.
 func PreviewSeries(rule string, begin time.Time, zone *time.Location, most int) ([]time.Time, error) {
 	wall, err := time.Parse(wallClock, begin.In(zone).Format(wallClock))
 	if err != nil {
-		return nil, fmt.Errorf("reading a time that was written here: %w", err)
+		return nil, fmt.Errorf("parsing a stored time: %w", err)
 	}
 	recurring, err := newRecurrence(rule, wall, zone)
 	if err != nil {

@@ -33,7 +33,8 @@ func (twoItems) Of(_ context.Context, _ db.Querier, _ int64, ids []int64) ([]net
 		case 1:
 			out = append(out, network.Media{ID: 1, Name: "roastery", Kind: network.Image, Type: "image/jpeg"})
 		case 2:
-			out = append(out, network.Media{ID: 2, Name: "film", Kind: network.Video, Type: "video/mp4", Duration: 10 * time.Second})
+			out = append(out, network.Media{ID: 2, Name: "film", Kind: network.Video, Type: "video/mp4",
+				Duration: 10 * time.Second})
 		default:
 			return nil, apierr.Missing().With("argument", "media_ids")
 		}
@@ -50,10 +51,13 @@ func (ruled) Takes() network.Rules { r, _ := network.Today("bluesky"); return r 
 func composing(t *testing.T, run func(t *testing.T, w *env, act *access.Actor)) {
 	t.Helper()
 	eachDatabase(t, func(t *testing.T, w *env) {
-		w.Service = post.New(w.db, account.New(w.db, w.sealer, ruled{}), job.NewStore(w.db, nil, 100), twoItems{}, post.DefaultLimits, plan.Shipped())
+		w.Service = post.New(w.db, account.New(w.db, w.sealer, ruled{}), job.NewStore(w.db, nil, 100), twoItems{},
+			post.DefaultLimits, plan.Shipped())
 		w.box.posts = w.Service
 		w.Deliver(w.box)
-		w.exec(t, `INSERT INTO media (id, team_id, sha256, blob, name, file_name, search, type, kind, size_bytes, width, height, created_at) VALUES (1, ?, 'a', 'a', 'a', 'a', 'a', 'image/jpeg', 'image', 1, 1, 1, 1), (2, ?, 'b', 'b', 'b', 'b', 'b', 'video/mp4', 'video', 1, 1, 1, 1)`, w.call.TeamID, w.call.TeamID)
+		w.exec(t, `INSERT INTO media (id, team_id, sha256, blob, name, file_name, search, type, kind, size_bytes,
+			width, height, created_at) VALUES (1, ?, 'a', 'a', 'a', 'a', 'a', 'image/jpeg', 'image', 1, 1, 1, 1), (2,
+			?, 'b', 'b', 'b', 'b', 'b', 'video/mp4', 'video', 1, 1, 1, 1)`, w.call.TeamID, w.call.TeamID)
 		run(t, w, w.call.Actor)
 	})
 }
@@ -70,14 +74,18 @@ func TestCompose(t *testing.T) {
 	composing(t, func(t *testing.T, w *env, act *access.Actor) {
 		id := w.draft(t, "hello", time.Time{})
 		text := "of its own"
-		c := post.Composition{Caption: "another", Accounts: []int64{w.account}, Media: []int64{2, 1}, At: noon.Add(time.Hour),
-			Own: map[int64]post.Override{w.account: {Caption: &text, Media: []int64{2}}}, Covers: map[int64]time.Duration{2: 2500 * time.Millisecond}}
+		c := post.Composition{Caption: "another", Accounts: []int64{w.account}, Media: []int64{2, 1},
+			At:     noon.Add(time.Hour),
+			Own:    map[int64]post.Override{w.account: {Caption: &text, Media: []int64{2}}},
+			Covers: map[int64]time.Duration{2: 2500 * time.Millisecond}}
 		w.clock.Advance(time.Second)
 		kept, err := w.Compose(t.Context(), act, id, w.look(t, id).UpdatedAt, c)
 		must(t, err)
 		p := w.look(t, id)
-		if p.Caption != "another" || p.Excerpt != "another" || !p.ScheduledAt.Equal(c.At) || p.Status != post.Draft || *p.Targets[0].Caption != text ||
-			len(p.Media) != 2 || p.Media[0].Cover != 2500*time.Millisecond || len(p.Targets[0].Media) != 1 || p.Targets[0].Media[0].Cover != 2500*time.Millisecond {
+		if p.Caption != "another" || p.Excerpt != "another" || !p.ScheduledAt.Equal(c.At) || p.Status != post.Draft ||
+			*p.Targets[0].Caption != text ||
+			len(p.Media) != 2 || p.Media[0].Cover != 2500*time.Millisecond || len(p.Targets[0].Media) != 1 ||
+			p.Targets[0].Media[0].Cover != 2500*time.Millisecond {
 			t.Errorf("%+v", p)
 		}
 		if diff := cmp.Diff(kept.UpdatedAt, p.UpdatedAt); diff != "" {
@@ -89,23 +97,27 @@ func TestCompose(t *testing.T) {
 		if again := w.look(t, id); !again.UpdatedAt.Equal(p.UpdatedAt) || w.countEvents(t, "post.changed") != 1 {
 			t.Errorf("changed without a change: %v, %d events", again.UpdatedAt, w.countEvents(t, "post.changed"))
 		}
-		_, err = w.Compose(t.Context(), act, id, p.UpdatedAt, post.Composition{Caption: "bare", Accounts: []int64{w.account}})
+		_, err = w.Compose(t.Context(), act, id, p.UpdatedAt, post.Composition{Caption: "bare",
+			Accounts: []int64{w.account}})
 		must(t, err)
-		if p = w.look(t, id); p.Targets[0].Caption != nil || p.Targets[0].Media != nil || len(p.Media) != 0 || !p.ScheduledAt.IsZero() {
+		if p = w.look(t, id); p.Targets[0].Caption != nil || p.Targets[0].Media != nil || len(p.Media) != 0 ||
+			!p.ScheduledAt.IsZero() {
 			t.Errorf("what was taken away is there: %+v", p)
 		}
 	})
 }
 
-// Whoever comes second is told, and nothing of either is lost.
+// The second of two edits is refused, and nothing of either is lost.
 func TestComposeMeanwhile(t *testing.T) {
 	composing(t, func(t *testing.T, w *env, act *access.Actor) {
 		id := w.draft(t, "hello", time.Time{})
 		seen := w.look(t, id).UpdatedAt
 		w.clock.Advance(time.Second)
-		_, err := w.Compose(t.Context(), act, id, seen, post.Composition{Caption: "first", Accounts: []int64{w.account}})
+		_, err := w.Compose(t.Context(), act, id, seen, post.Composition{Caption: "first",
+			Accounts: []int64{w.account}})
 		must(t, err)
-		_, err = w.Compose(t.Context(), act, id, seen, post.Composition{Caption: "second", Accounts: []int64{w.account}})
+		_, err = w.Compose(t.Context(), act, id, seen, post.Composition{Caption: "second",
+			Accounts: []int64{w.account}})
 		checkError(t, err, apierr.ValidationFailed, "changed")
 		if p := w.look(t, id); p.Caption != "first" {
 			t.Errorf("%q", p.Caption)
@@ -122,15 +134,23 @@ func TestComposeRefuses(t *testing.T) {
 			code     apierr.Code
 			argument string
 		}{
-			"nobody":         {post.Composition{Caption: "x"}, apierr.ValidationFailed, "account_ids"},
-			"too long":       {post.Composition{Caption: strings.Repeat("x", post.MaxCaption+1), Accounts: []int64{w.account}}, apierr.ValidationFailed, "caption"},
-			"no text":        {post.Composition{Caption: "\x00", Accounts: []int64{w.account}}, apierr.ValidationFailed, "caption"},
-			"over":           {post.Composition{Caption: "x", Accounts: []int64{w.account}, At: noon.Add(-time.Hour)}, apierr.ValidationFailed, "scheduled_at"},
-			"others' medium": {post.Composition{Caption: "x", Accounts: []int64{w.account}, Media: []int64{9}}, apierr.NotFound, "media_ids"},
-			"others' own":    {post.Composition{Caption: "x", Accounts: []int64{w.account}, Own: map[int64]post.Override{w.account: {Media: []int64{9}}}}, apierr.NotFound, "media_ids"},
-			"beyond the end": {post.Composition{Caption: "x", Accounts: []int64{w.account}, Media: []int64{2}, Covers: map[int64]time.Duration{2: 11 * time.Second}}, apierr.ValidationFailed, "cover-2"},
-			"no account":     {post.Composition{Caption: "x", Accounts: []int64{w.account + 1}}, apierr.NotFound, "account_ids"},
-			"many":           {post.Composition{Caption: "x", Accounts: []int64{w.account}, Media: slices.Repeat([]int64{1}, 51)}, apierr.ValidationFailed, "media_ids"},
+			"nobody": {post.Composition{Caption: "x"}, apierr.ValidationFailed, "account_ids"},
+			"too long": {post.Composition{Caption: strings.Repeat("x", post.MaxCaption+1),
+				Accounts: []int64{w.account}}, apierr.ValidationFailed, "caption"},
+			"no text": {post.Composition{Caption: "\x00", Accounts: []int64{w.account}},
+				apierr.ValidationFailed, "caption"},
+			"over": {post.Composition{Caption: "x", Accounts: []int64{w.account}, At: noon.Add(-time.Hour)},
+				apierr.ValidationFailed, "scheduled_at"},
+			"others' medium": {post.Composition{Caption: "x", Accounts: []int64{w.account}, Media: []int64{9}},
+				apierr.NotFound, "media_ids"},
+			"others' own": {post.Composition{Caption: "x", Accounts: []int64{w.account},
+				Own: map[int64]post.Override{w.account: {Media: []int64{9}}}}, apierr.NotFound, "media_ids"},
+			"beyond the end": {post.Composition{Caption: "x", Accounts: []int64{w.account}, Media: []int64{2},
+				Covers: map[int64]time.Duration{2: 11 * time.Second}}, apierr.ValidationFailed, "cover-2"},
+			"no account": {post.Composition{Caption: "x", Accounts: []int64{w.account + 1}}, apierr.NotFound,
+				"account_ids"},
+			"many": {post.Composition{Caption: "x", Accounts: []int64{w.account}, Media: slices.Repeat([]int64{1},
+				51)}, apierr.ValidationFailed, "media_ids"},
 		} {
 			_, err := w.Compose(t.Context(), act, id, seen, c.piece)
 			if f := apierr.Of(err); err == nil || f.Code != c.code || f.Context["argument"] != c.argument {
@@ -150,7 +170,8 @@ func TestComposeRefuses(t *testing.T) {
 			t.Errorf("%+v", p)
 		}
 
-		w.do(t, "schedule_post", map[string]any{"post_id": id, "scheduled_at": noon.Add(time.Hour).Format(time.RFC3339)})
+		w.do(t, "schedule_post", map[string]any{"post_id": id,
+			"scheduled_at": noon.Add(time.Hour).Format(time.RFC3339)})
 		seen = w.look(t, id).UpdatedAt
 		paused := *act
 		paused.Capabilities = []access.Capability{access.Read, access.Write}
@@ -188,17 +209,21 @@ func TestWeigh(t *testing.T) {
 	composing(t, func(t *testing.T, w *env, act *access.Actor) {
 		before := w.countEvents(t, "post.created")
 		text := "forbidden"
-		got, err := w.CheckComposition(t.Context(), act, post.Composition{Caption: "fine #one", Accounts: []int64{w.account}, Own: map[int64]post.Override{w.account: {Caption: &text}}, Media: []int64{1}}, nil)
+		got, err := w.CheckComposition(t.Context(), act, post.Composition{Caption: "fine #one",
+			Accounts: []int64{w.account}, Own: map[int64]post.Override{w.account: {Caption: &text}},
+			Media: []int64{1}}, nil)
 		must(t, err)
 		o := got.Outlooks[0]
-		if len(o.Problems) != 1 || !o.Problems[0].Blocking || o.Problems[0].AccountID != w.account || o.Content.Text != text || len(o.Content.Media) != 1 || got.Left == 0 {
+		if len(o.Problems) != 1 || !o.Problems[0].Blocking || o.Problems[0].AccountID != w.account ||
+			o.Content.Text != text || len(o.Content.Media) != 1 || got.Left == 0 {
 			t.Errorf("%+v", got)
 		}
 		want := []network.Measure{{Unit: "characters", Have: 9, Most: 300}, {Unit: "bytes", Have: 9, Most: 3000}}
 		if diff := cmp.Diff(want, o.Measures); diff != "" {
 			t.Error(diff)
 		}
-		if _, err = w.CheckComposition(t.Context(), act, post.Composition{Accounts: []int64{w.account + 1}}, nil); !apierr.Is(err, apierr.NotFound) {
+		if _, err = w.CheckComposition(t.Context(), act, post.Composition{Accounts: []int64{w.account + 1}},
+			nil); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("another team's account: %v", err)
 		}
 		none, err := w.CheckComposition(t.Context(), act, post.Composition{}, nil)

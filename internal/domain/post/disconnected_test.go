@@ -15,13 +15,14 @@ func (w *env) leaves(t *testing.T, account int64) {
 	w.exec(t, `UPDATE social_accounts SET connection_state = 'lost', disconnected_at = 1 WHERE id = ?`, account)
 }
 
-// A post keeps an account that was disconnected, with what it shows of its own, while whoever writes it keeps it; no other
-// post gets it.
+// A post keeps an account that was disconnected, with its override, as long as the author keeps
+// it; no other post gets it.
 func TestComposeKeepsDisconnected(t *testing.T) {
 	composing(t, func(t *testing.T, w *env, act *access.Actor) {
 		other, text := w.connectSecond(t), "of its own"
 		id, elsewhere := w.draft(t, "hello", time.Time{}), w.draft(t, "elsewhere", time.Time{})
-		c := post.Composition{Caption: "hello", Accounts: []int64{w.account, other}, Own: map[int64]post.Override{other: {Caption: &text, Media: []int64{1}}}}
+		c := post.Composition{Caption: "hello", Accounts: []int64{w.account, other},
+			Own: map[int64]post.Override{other: {Caption: &text, Media: []int64{1}}}}
 		_, err := w.Compose(t.Context(), act, id, w.look(t, id).UpdatedAt, c)
 		must(t, err)
 		w.leaves(t, other)
@@ -34,10 +35,12 @@ func TestComposeKeepsDisconnected(t *testing.T) {
 		_, err = w.Compose(t.Context(), act, id, w.look(t, id).UpdatedAt, c)
 		must(t, err)
 		p := w.look(t, id)
-		if p.Caption != "anew" || len(p.Targets) != 2 || p.Targets[1].AccountID != other || *p.Targets[1].Caption != text || len(p.Targets[1].Media) != 1 {
+		if p.Caption != "anew" || len(p.Targets) != 2 || p.Targets[1].AccountID != other ||
+			*p.Targets[1].Caption != text || len(p.Targets[1].Media) != 1 {
 			t.Errorf("%+v", p)
 		}
-		_, err = w.Compose(t.Context(), act, elsewhere, w.look(t, elsewhere).UpdatedAt, post.Composition{Caption: "elsewhere", Accounts: []int64{other}})
+		_, err = w.Compose(t.Context(), act, elsewhere, w.look(t, elsewhere).UpdatedAt,
+			post.Composition{Caption: "elsewhere", Accounts: []int64{other}})
 		checkError(t, err, apierr.NotFound, "")
 		kept, left, err := w.SplitTargets(t.Context(), p)
 		must(t, err)
@@ -61,7 +64,8 @@ func TestForetell(t *testing.T) {
 		}
 		w.leaves(t, other)
 		fine := w.Predict(w.look(t, ids["fine"]), "en")
-		if fine.Refused || len(fine.Goes) != 1 || fine.Goes[0].AccountID != w.account || len(fine.Fails) != 1 || fine.Fails[0].AccountID != other {
+		if fine.Refused || len(fine.Goes) != 1 || fine.Goes[0].AccountID != w.account || len(fine.Fails) != 1 ||
+			fine.Fails[0].AccountID != other {
 			t.Errorf("%+v", fine)
 		}
 		if bad := w.Predict(w.look(t, ids["soon forbidden"]), "en"); !bad.Refused {
@@ -81,7 +85,8 @@ func TestForetell(t *testing.T) {
 func TestComposeChangesTheRule(t *testing.T) {
 	composing(t, func(t *testing.T, w *env, act *access.Actor) {
 		id := w.repeat(t, "FREQ=DAILY")
-		if n, err := w.CountUpcoming(t.Context(), w.call.TeamID, w.account); err != nil || n != (post.Upcoming{Posts: 1, Series: 1}) {
+		if n, err := w.CountUpcoming(t.Context(), w.call.TeamID, w.account); err != nil ||
+			n != (post.Upcoming{Posts: 1, Series: 1}) {
 			t.Errorf("%+v waits (%v)", n, err)
 		}
 		w.do(t, "cancel_post", map[string]any{"post_id": id})
@@ -89,7 +94,8 @@ func TestComposeChangesTheRule(t *testing.T) {
 		c := post.Composition{Caption: "hello", Accounts: []int64{w.account}, Rule: "FREQ=WEEKLY"}
 		_, err := w.Compose(t.Context(), act, id, w.look(t, id).UpdatedAt, c)
 		must(t, err)
-		if p := w.look(t, id); p.Series.Rule != "FREQ=WEEKLY" || !p.Series.Paused || w.countEvents(t, "post.changed") != before+1 {
+		if p := w.look(t, id); p.Series.Rule != "FREQ=WEEKLY" || !p.Series.Paused ||
+			w.countEvents(t, "post.changed") != before+1 {
 			t.Errorf("%+v, %d events", p.Series, w.countEvents(t, "post.changed")-before)
 		}
 		for _, rule := range []string{"FREQ=YEARLY", "FREQ=DAILY;UNTIL=20261120"} {

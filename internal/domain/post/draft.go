@@ -17,7 +17,7 @@ import (
 	"pressroom/internal/teamtime"
 )
 
-// create makes a draft. Nothing is sent to any network.
+// create stores a draft. Nothing is sent to a network.
 func (s *Service) create(ctx context.Context, call operation.Call, in CreateInput) (operation.Answer[Full], error) {
 	targets, err := s.findTargets(ctx, call, in.AccountIDs, nil)
 	if err != nil {
@@ -27,7 +27,8 @@ func (s *Service) create(ctx context.Context, call operation.Call, in CreateInpu
 	if err != nil {
 		return operation.Answer[Full]{}, err
 	}
-	p := Post{Media: media, ID: uuid.Must(uuid.NewV7()).String(), TeamID: call.TeamID, Status: Draft, Caption: in.Caption, Excerpt: excerpt(in.Caption), Approval: NotNeeded, Targets: targets}
+	p := Post{Media: media, ID: uuid.Must(uuid.NewV7()).String(), TeamID: call.TeamID, Status: Draft,
+		Caption: in.Caption, Excerpt: excerpt(in.Caption), Approval: NotNeeded, Targets: targets}
 	err = s.db.InTx(ctx, "post.create", func(ctx context.Context, tx *db.Tx) error {
 		p.CreatedAt, p.UpdatedAt = tx.Now(), tx.Now()
 		if err := insert(ctx, tx, p, call.PersonID, call.KeyID); err != nil {
@@ -40,8 +41,8 @@ func (s *Service) create(ctx context.Context, call operation.Call, in CreateInpu
 	return out, err
 }
 
-// findTargets finds the accounts that a post is to go to; each once, in the order given. One that was disconnected is found
-// only among those that the post had before.
+// findTargets returns the accounts of a post, each once and in order. Disconnected accounts are found only
+// among those that the post had before.
 func (s *Service) findTargets(ctx context.Context, call operation.Call, ids []int64, had []Target) ([]Target, error) {
 	found, err := s.accounts.Of(ctx, call.TeamID, ids)
 	if err != nil {
@@ -54,19 +55,21 @@ func (s *Service) findTargets(ctx context.Context, call operation.Call, ids []in
 			continue
 		}
 		if a, ok := found[id]; ok {
-			out = append(out, Target{AccountID: id, Platform: a.Platform, Username: a.Username, Active: a.Active(), State: TargetPending})
+			out = append(out, Target{AccountID: id, Platform: a.Platform, Username: a.Username, Active: a.Active(),
+				State: TargetPending})
 			continue
 		}
 		i := slices.IndexFunc(had, this)
 		if i < 0 {
 			return nil, apierr.Missing().With("argument", "account_ids")
 		}
-		out = append(out, Target{AccountID: id, Platform: had[i].Platform, Username: had[i].Username, State: TargetPending})
+		out = append(out, Target{AccountID: id, Platform: had[i].Platform, Username: had[i].Username,
+			State: TargetPending})
 	}
 	return out, nil
 }
 
-// change is PATCH: what is given replaces, what is not stays.
+// change implements PATCH: fields that are given are replaced.
 func (s *Service) change(ctx context.Context, call operation.Call, in UpdateInput) (operation.Answer[Changed], error) {
 	var at time.Time
 	if in.ScheduledAt.Value != nil {
@@ -98,10 +101,12 @@ func (s *Service) change(ctx context.Context, call operation.Call, in UpdateInpu
 	}
 	full, problems := s.answer(call, p), s.problems(call, p, nil)
 	notes := slices.Concat(full.Notes, p.returnedNote(before), farNote(call, at))
-	return operation.Answer[Changed]{App: full.App, Untrusted: full.Untrusted, Notes: notes, Data: Changed{full.Data, problems}, Said: full.Said + summarizeProblems(problems)}, nil
+	return operation.Answer[Changed]{App: full.App, Untrusted: full.Untrusted, Notes: notes,
+		Data: Changed{full.Data, problems}, Said: full.Said + summarizeProblems(problems)}, nil
 }
 
-func (s *Service) applyChange(ctx context.Context, tx *db.Tx, call operation.Call, p *Post, in UpdateInput, at time.Time) error {
+func (s *Service) applyChange(ctx context.Context, tx *db.Tx, call operation.Call, p *Post, in UpdateInput,
+	at time.Time) error {
 	what := []string{}
 	for _, part := range []struct {
 		name  string
@@ -111,7 +116,9 @@ func (s *Service) applyChange(ctx context.Context, tx *db.Tx, call operation.Cal
 		{"caption", in.Caption != nil, func() (bool, error) { return setCaption(p, *in.Caption), nil }},
 		{"media_ids", in.MediaIDs != nil, func() (bool, error) { return s.changeMedia(ctx, tx, p, in.MediaIDs) }},
 		{"scheduled_at", in.ScheduledAt.Given, func() (bool, error) { return s.changeTime(ctx, tx, call, p, at) }},
-		{"account_ids", in.AccountIDs != nil, func() (bool, error) { return s.changeAccounts(ctx, tx, call, p, in.AccountIDs) }},
+		{"account_ids", in.AccountIDs != nil, func() (bool, error) {
+			return s.changeAccounts(ctx, tx, call, p, in.AccountIDs)
+		}},
 	} {
 		if !part.given {
 			continue
@@ -130,14 +137,15 @@ func (s *Service) applyChange(ctx context.Context, tx *db.Tx, call operation.Cal
 	return recordChange(ctx, tx, call, p, what)
 }
 
-// setCaption gives a post another text.
+// setCaption changes a post's text and reports whether it differs.
 func setCaption(p *Post, caption string) bool {
 	differs := caption != p.Caption
 	p.Caption, p.Excerpt = caption, excerpt(caption)
 	return differs
 }
 
-// changeTime gives a post another time: a scheduled one goes out then, a draft wishes to. The zero time clears the wish.
+// changeTime changes the scheduled time of a post or the planned time of a draft. The zero time clears the
+// latter.
 func (s *Service) changeTime(ctx context.Context, tx *db.Tx, call operation.Call, p *Post, at time.Time) (bool, error) {
 	switch {
 	case at.IsZero() && p.Status == Scheduled:
@@ -167,8 +175,9 @@ func (s *Service) changeMedia(ctx context.Context, tx *db.Tx, p *Post, ids []int
 	return true, setMedia(ctx, tx, *p)
 }
 
-// changeAccounts replaces the accounts of a post. Those that stay keep their own text.
-func (s *Service) changeAccounts(ctx context.Context, tx *db.Tx, call operation.Call, p *Post, ids []int64) (bool, error) {
+// changeAccounts replaces the accounts of a post. Remaining accounts keep their overrides.
+func (s *Service) changeAccounts(ctx context.Context, tx *db.Tx, call operation.Call, p *Post,
+	ids []int64) (bool, error) {
 	wanted, err := s.findTargets(ctx, call, ids, nil)
 	if err != nil {
 		return false, err
@@ -191,7 +200,7 @@ func (s *Service) changeAccounts(ctx context.Context, tx *db.Tx, call operation.
 	return true, err
 }
 
-// parseFutureTime reads a time of the future with a time part, in the team's zone where it has no offset.
+// parseFutureTime returns a future time with a time of day. A time without an offset is in the team's zone.
 func parseFutureTime(call operation.Call, text string) (time.Time, error) {
 	at, err := teamtime.Parse(text, call.Zone)
 	if err != nil {
@@ -200,13 +209,13 @@ func parseFutureTime(call operation.Call, text string) (time.Time, error) {
 	return at, checkFutureTime(call, at)
 }
 
-// How far ahead a post may be scheduled, and from when on a note asks whether the year is meant.
+// How far ahead a post may be scheduled, and from when a note asks to check the year.
 const (
 	maxYearsAhead     = 10
 	unlikelyYearAhead = 1
 )
 
-// checkFutureTime refuses a time that is over, or further ahead than anybody plans.
+// checkFutureTime returns an error for a time in the past or too far ahead.
 func checkFutureTime(call operation.Call, at time.Time) error {
 	switch {
 	case !at.After(call.Now):
@@ -218,10 +227,13 @@ func checkFutureTime(call operation.Call, at time.Time) error {
 }
 
 var (
-	errPastTime  = apierr.Invalid(apierr.InThePast, "scheduled_at", "The time is over. Give one that is to come, or publish at once.")
-	errTooFar    = apierr.Invalid(apierr.OutOfRange, "scheduled_at", "The time is more than ten years ahead. Check the year.")
-	errNeedsTime = apierr.BadState(string(Scheduled), "A scheduled post needs a time. Cancel the post to make it a draft without one.").
-			With("argument", "scheduled_at")
+	errPastTime = apierr.Invalid(apierr.InThePast, "scheduled_at",
+		"The time is in the past. Give a future time, or publish now.")
+	errTooFar = apierr.Invalid(apierr.OutOfRange, "scheduled_at",
+		"The time is more than ten years ahead. Check the year.")
+	errNeedsTime = apierr.BadState(string(Scheduled),
+		"A scheduled post needs a time. Cancel the post to make it a draft without one.").
+		With("argument", "scheduled_at")
 )
 
 // TooFar reports whether a time is further ahead than a post may be scheduled.
@@ -230,21 +242,24 @@ func TooFar(now, at time.Time) bool { return at.After(now.AddDate(maxYearsAhead,
 // FarAhead reports whether a time is so far ahead that the year may be a mistake.
 func FarAhead(now, at time.Time) bool { return at.After(now.AddDate(unlikelyYearAhead, 0, 0)) }
 
-// farNote asks whether the year of a time that was sent is meant.
+// farNote returns a note that asks to check the year of a distant time.
 func farNote(call operation.Call, at time.Time) []string {
 	if !FarAhead(call.Now, at) {
 		return nil
 	}
-	return []string{"scheduled_at is more than a year ahead, in " + at.In(call.Zone).Format("2006") + ". Check the year."}
+	return []string{"scheduled_at is more than a year ahead, in " + at.In(call.Zone).Format("2006") +
+		". Check the year."}
 }
 
-// returnedNote says that a change has sent a post back to its client, who had decided on an earlier version.
+// returnedNote returns the note that a change sent the post back to its client, who had decided on an earlier
+// version.
 func (p Post) returnedNote(before Approval) []string {
 	if before != Approved && before != Rejected || p.Approval != Waiting {
 		return nil
 	}
-	note := "The client had " + string(before) + " an earlier version. After this change the post waits for the client's approval again " +
-		"and is not sent before it."
+	note := "The client had " + string(before) +
+		" an earlier version. The changed post needs the client's approval again " +
+		"and is not sent without it."
 	if p.Status == Scheduled {
 		note += " If it is not approved by its scheduled time, its accounts fail with " + codeMissedApproval + "."
 	}
@@ -254,9 +269,10 @@ func (p Post) returnedNote(before Approval) []string {
 func badTime(argument string, err error) error {
 	switch {
 	case errors.Is(err, teamtime.ErrNoTime):
-		return apierr.Invalid(apierr.NoTimePart, argument, "A date alone is no time. Add the time of day, as in 2026-03-29T10:15.")
+		return apierr.Invalid(apierr.NoTimePart, argument, "A time of day is missing. Add it, as in 2026-03-29T10:15.")
 	case errors.Is(err, teamtime.ErrSkipped):
-		return apierr.Invalid(apierr.TimeDoesNotExist, argument, "The team's clocks skip this time. Choose another, or add an offset.")
+		return apierr.Invalid(apierr.TimeDoesNotExist, argument,
+			"The team's clocks skip this time. Choose another, or add an offset.")
 	}
 	return apierr.Invalid(apierr.Malformed, argument,
 		"This is not a time in ISO 8601. Write it like 2026-03-29T10:15 or 2026-03-29T10:15:00+02:00.")

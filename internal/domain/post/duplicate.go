@@ -12,7 +12,7 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// SplitTargets tells which accounts a post that is made like another one can go to, and which were disconnected since.
+// SplitTargets returns which accounts of a post a copy can have, and which have been disconnected.
 func (s *Service) SplitTargets(ctx context.Context, from Post) ([]int64, []Target, error) {
 	ids := make([]int64, len(from.Targets))
 	for i, t := range from.Targets {
@@ -33,13 +33,14 @@ func (s *Service) SplitTargets(ctx context.Context, from Post) ([]int64, []Targe
 	return kept, left, nil
 }
 
-// CopyFrom gives a draft, that was made of another post's text, media and accounts, the rest of what that one shows: what
-// its accounts show of their own, and the frames that stand for videos. A draft that was changed since it was made stays as
-// it is, so that doing it twice is doing it once. It is not_found for whoever may not write in the team of both.
+// CopyFrom completes a draft that was created from another post's text, media and accounts: it copies overrides
+// and video covers. A draft that has been changed since is left as it is, so CopyFrom may be repeated. It
+// returns not_found for people who may not write in the team.
 func (s *Service) CopyFrom(ctx context.Context, person int64, draft, original string) error {
-	_, err := s.updateAs(ctx, person, draft, access.Write, "post.resemble", func(ctx context.Context, tx *db.Tx, call operation.Call, p *Post) error {
+	_, err := s.updateAs(ctx, person, draft, access.Write, "post.resemble", func(ctx context.Context, tx *db.Tx,
+		call operation.Call, p *Post) error {
 		if p.Status != Draft {
-			return apierr.BadState(string(p.Status), "Only a draft is made like another post.")
+			return apierr.BadState(string(p.Status), "Only a draft can become a copy of another post.")
 		}
 		from, err := s.read(ctx, tx, call.TeamID, original, "")
 		if err != nil || !p.UpdatedAt.Equal(p.CreatedAt) {
@@ -52,13 +53,13 @@ func (s *Service) CopyFrom(ctx context.Context, person int64, draft, original st
 		if err := update(ctx, tx, p); err != nil {
 			return err
 		}
-		return auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), "post.changed", p.ID, map[string]any{"changed": []string{"override", "cover"}, "approval": p.Approval})
+		return auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), "post.changed", p.ID,
+			map[string]any{"changed": []string{"override", "cover"}, "approval": p.Approval})
 	})
 	return err
 }
 
-// copyOverrides writes to a draft what only single accounts of another post show, and which frames stand for videos. It tells
-// whether there was any of it.
+// copyOverrides copies the overrides and covers of another post to a draft and reports whether there were any.
 func (s *Service) copyOverrides(ctx context.Context, tx *db.Tx, draft, from Post) (bool, error) {
 	differs := false
 	for _, t := range draft.Targets {
@@ -77,7 +78,8 @@ func (s *Service) copyOverrides(ctx context.Context, tx *db.Tx, draft, from Post
 			continue
 		}
 		differs = true
-		if _, err := tx.Exec(ctx, `UPDATE post_media SET cover_ms = ? WHERE post_id = ? AND media_id = ?`, m.Cover.Milliseconds(), draft.ID, m.ID); err != nil {
+		if _, err := tx.Exec(ctx, `UPDATE post_media SET cover_ms = ? WHERE post_id = ? AND media_id = ?`,
+			m.Cover.Milliseconds(), draft.ID, m.ID); err != nil {
 			return false, fmt.Errorf("copying the cover of a video: %w", err)
 		}
 	}

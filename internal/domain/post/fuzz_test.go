@@ -8,9 +8,11 @@ import (
 	"pressroom/internal/auth/tokencrypt"
 )
 
-// Whatever stands in place of a rule is refused as one, and a rule that is taken tells its occurrences in no time.
+// Any text as a rule is refused as a rule, or its occurrences are found quickly.
 func FuzzRule(f *testing.F) {
-	for _, rule := range []string{"FREQ=DAILY", "FREQ=WEEKLY;BYDAY=MO,FR;INTERVAL=2", "FREQ=MONTHLY;BYDAY=-1FR;COUNT=5", "FREQ=MONTHLY;BYMONTHDAY=31", "FREQ=DAILY;UNTIL=20270101T000000Z", "FREQ=WEEKLY;INTERVAL=99999999999", "FREQ=;", ";;=", "FREQ=MONTHLY;BYMONTHDAY=30;BYDAY=5MO"} {
+	for _, rule := range []string{"FREQ=DAILY", "FREQ=WEEKLY;BYDAY=MO,FR;INTERVAL=2",
+		"FREQ=MONTHLY;BYDAY=-1FR;COUNT=5", "FREQ=MONTHLY;BYMONTHDAY=31", "FREQ=DAILY;UNTIL=20270101T000000Z",
+		"FREQ=WEEKLY;INTERVAL=99999999999", "FREQ=;", ";;=", "FREQ=MONTHLY;BYMONTHDAY=30;BYDAY=5MO"} {
 		f.Add(rule)
 	}
 	zone, err := time.LoadLocation("Europe/Berlin")
@@ -43,7 +45,7 @@ func FuzzRule(f *testing.F) {
 	})
 }
 
-// Whatever stands in place of an approval link is not found.
+// Any text as an approval link is not found.
 func FuzzApprovalLink(f *testing.F) {
 	key, err := tokencrypt.NewKey()
 	if err != nil {

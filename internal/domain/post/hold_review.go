@@ -11,9 +11,9 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// ForceSubmit hands a scheduled post of any team over at once, whatever its time and whatever stands in its way, in the
-// transaction of whoever knows what became of it. It is false for one that is not scheduled any more. The text is the
-// refusal, as by Release, with which every account fails of which it is not known that it went out: it may not be sent.
+// ForceSubmit submits a scheduled post of any team regardless of its time, in the transaction of a caller that
+// knows its outcome. It reports false for a post that is no longer scheduled. The text is the error code, as
+// for Release, with which accounts without a known outcome fail.
 func (s *Service) ForceSubmit(ctx context.Context, tx *db.Tx, team int64, id string) (bool, string, error) {
 	p, err := s.lock(ctx, tx, team, id)
 	if err != nil || p.Status != Scheduled || p.IsTemplate {
@@ -32,20 +32,23 @@ func (s *Service) ForceSubmit(ctx context.Context, tx *db.Tx, team int64, id str
 	return err == nil, refused, err
 }
 
-// OverdueSeries is a series of which occurrences have not been made although their times are over.
+// OverdueSeries is a series with occurrences that are past and were not created.
 type OverdueSeries struct {
 	TeamID     int64  `json:"team_id"`
 	TemplateID string `json:"template_id"`
 	Skipped    int64  `json:"skipped"` // occurrences
 }
 
-// ListOverdueSeries lists series of every team whose next occurrence should have been made by now, with those that are over.
+// ListOverdueSeries returns the overdue series of every team.
 func (s *Service) ListOverdueSeries(ctx context.Context) ([]OverdueSeries, error) {
-	list, err := db.All(ctx, s.db, func(rows *sql.Rows, b *OverdueSeries) error { return rows.Scan(&b.TemplateID, &b.TeamID) },
-		`SELECT posts.id, posts.team_id FROM post_series r JOIN posts ON posts.id = r.template_id WHERE r.wake_at > 0 AND r.wake_at <= ? AND posts.status = 'scheduled' AND posts.is_template = 1 ORDER BY r.wake_at`,
+	list, err := db.All(ctx, s.db, func(rows *sql.Rows, b *OverdueSeries) error {
+		return rows.Scan(&b.TemplateID, &b.TeamID)
+	},
+		`SELECT posts.id, posts.team_id FROM post_series r JOIN posts ON posts.id = r.template_id WHERE r.wake_at > 0
+			AND r.wake_at <= ? AND posts.status = 'scheduled' AND posts.is_template = 1 ORDER BY r.wake_at`,
 		db.Micros(s.db.Now()))
 	if err != nil {
-		return nil, fmt.Errorf("looking for series that fell behind: %w", err)
+		return nil, fmt.Errorf("listing overdue series: %w", err)
 	}
 	out := []OverdueSeries{}
 	for _, b := range list {
@@ -64,7 +67,7 @@ func (s *Service) ListOverdueSeries(ctx context.Context) ([]OverdueSeries, error
 	return out, nil
 }
 
-// overdue are the occurrences of a series that were not made before a time.
+// overdue returns the occurrences that were not created before a time.
 func (r Series) overdue(now time.Time) (gap, error) {
 	var missed gap
 	recurring, err := r.recurrence()
@@ -80,7 +83,8 @@ func (r Series) overdue(now time.Time) (gap, error) {
 	return missed, nil
 }
 
-// SkipOverdue has a series go on behind what is over, which is noted as skipped: it may have gone out from elsewhere.
+// SkipOverdue continues a series after its overdue occurrences and records them as skipped, because they may
+// have gone out elsewhere.
 func (s *Service) SkipOverdue(ctx context.Context, tx *db.Tx, b OverdueSeries) error {
 	p, err := s.lock(ctx, tx, b.TeamID, b.TemplateID)
 	if err != nil || !p.IsTemplate || p.Status != Scheduled {
@@ -103,33 +107,34 @@ func (s *Service) SkipOverdue(ctx context.Context, tx *db.Tx, b OverdueSeries) e
 	return s.createNext(ctx, tx, &p, r)
 }
 
-// ScheduledTarget is what is to go out to one account: of a post that is scheduled.
+// ScheduledTarget is one account of a scheduled post.
 type ScheduledTarget struct {
 	TeamID    int64
 	PostID    string
 	AccountID int64
 	At        time.Time
-	Paused    bool // its team may not publish at present: it waits, however late that is
+	Paused    bool // its team may not publish now, so it waits
 }
 
-// ListScheduled lists what is to go out, of every team and at any time, the next first.
+// ListScheduled returns the accounts of all scheduled posts, by time.
 func (s *Service) ListScheduled(ctx context.Context) ([]ScheduledTarget, error) {
 	out, err := db.All(ctx, s.db, func(rows *sql.Rows, g *ScheduledTarget) error {
 		var at int64
 		err := rows.Scan(&g.TeamID, &g.PostID, &g.AccountID, &at, &g.Paused)
 		g.At = db.Time(at)
 		return err
-	}, `SELECT posts.team_id, posts.id, x.account_id, posts.scheduled_at, NOT (`+notPausedCondition+`) FROM posts JOIN post_targets x ON x.post_id = posts.id
+	}, `SELECT posts.team_id, posts.id, x.account_id, posts.scheduled_at, NOT (`+notPausedCondition+`) FROM posts
+		JOIN post_targets x ON x.post_id = posts.id
 		WHERE posts.status = 'scheduled' AND posts.is_template = 0 ORDER BY posts.scheduled_at, posts.id, x.position`)
 	if err != nil {
-		return nil, fmt.Errorf("listing what is to go out: %w", err)
+		return nil, fmt.Errorf("listing scheduled posts: %w", err)
 	}
 	return out, nil
 }
 
-var errTargetRemoved = errors.New("the account is not the post's any more")
+var errTargetRemoved = errors.New("the post no longer targets the account")
 
-// TextFor is the text that an account of a post shows.
+// TextFor returns the text that an account of a post shows.
 func (s *Service) TextFor(ctx context.Context, team int64, id string, account int64) (string, error) {
 	p, t, language, err := s.LoadForDelivery(ctx, team, id, account)
 	if err != nil {

@@ -8,22 +8,24 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Late is what should have gone out by a time and was not handed over.
+// Late counts the posts that were due before a time and have not been submitted.
 type Late struct {
-	Posts  int64     // of teams that may publish
-	Oldest time.Time // when the first of them was due; zero where there is none
-	Held   int64     // of teams that are closed or may not publish: they go out once these may
+	Posts  int64     // teams that may publish
+	Oldest time.Time // when the first of them was due; zero if there is none
+	Held   int64     // of teams that are closed or may not publish now
 }
 
-// maxLate is how many late posts are counted: more are as bad.
+// maxLate bounds the late posts that are counted.
 const maxLate = 1000
 
-// Late counts the scheduled posts of every team whose time came before another, for the operator: up to a thousand.
+// Late counts up to 1,000 late posts of every team, for the operator.
 func (s *Service) Late(ctx context.Context, before time.Time) (Late, error) {
 	var out Late
 	var oldest int64
-	err := s.db.QueryRow(ctx, `SELECT COUNT(*) FILTER (WHERE flows), COALESCE(MIN(scheduled_at) FILTER (WHERE flows), 0), COUNT(*) FILTER (WHERE NOT flows)
-		FROM (SELECT scheduled_at, `+mayPublishCondition+` AS flows FROM posts WHERE status = 'scheduled' AND is_template = 0 AND scheduled_at < ? ORDER BY scheduled_at LIMIT ?) late`,
+	err := s.db.QueryRow(ctx, `SELECT COUNT(*) FILTER (WHERE flows), COALESCE(MIN(scheduled_at) FILTER (WHERE flows),
+		0), COUNT(*) FILTER (WHERE NOT flows)
+		FROM (SELECT scheduled_at, `+mayPublishCondition+` AS flows FROM posts WHERE status = 'scheduled'
+			AND is_template = 0 AND scheduled_at < ? ORDER BY scheduled_at LIMIT ?) late`,
 		db.Micros(before), maxLate).Scan(&out.Posts, &oldest, &out.Held)
 	if err != nil {
 		return out, fmt.Errorf("counting late posts: %w", err)

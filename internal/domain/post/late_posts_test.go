@@ -26,7 +26,8 @@ func TestLate(t *testing.T) {
 		}
 		wants(due, post.Late{})
 		wants(due.Add(day), post.Late{Posts: 2, Oldest: due})
-		must(t, w.teams.Pause(t.Context(), team.Pause{Scope: team.ForTeam, Target: w.call.TeamID, Action: team.Publishing}))
+		must(t, w.teams.Pause(t.Context(), team.Pause{Scope: team.ForTeam, Target: w.call.TeamID,
+			Action: team.Publishing}))
 		wants(due.Add(day), post.Late{Held: 2})
 	})
 }

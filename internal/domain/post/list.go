@@ -22,14 +22,14 @@ type List struct {
 	Posts []Summary `json:"posts"`
 }
 
-// listRow is what a list shows of a post.
+// listRow is a post in a list.
 type listRow struct {
 	id, status, excerpt             string
 	scheduled, submitted, published int64
 	series, template                int64
 }
 
-// slot is the time by which lists know the post.
+// slot returns the time by which lists sort the post.
 func (r listRow) slot() int64 {
 	switch {
 	case r.published != 0:
@@ -44,7 +44,7 @@ func scanRow(rows *sql.Rows, r *listRow) error {
 	return rows.Scan(&r.id, &r.status, &r.excerpt, &r.scheduled, &r.submitted, &r.published, &r.series, &r.template)
 }
 
-// recurrence says which series a post belongs to, of which some are paused; nil for none.
+// recurrence returns the series of a post, or nil.
 func (r listRow) recurrence(paused map[int64]bool) *RecurrenceEntry {
 	if r.series == 0 {
 		return nil
@@ -52,7 +52,7 @@ func (r listRow) recurrence(paused map[int64]bool) *RecurrenceEntry {
 	return &RecurrenceEntry{r.series, r.template != 0, paused[r.series]}
 }
 
-// pausedSeries returns which series of a page of posts are paused, in one query, and none if no post belongs to a series.
+// pausedSeries returns which series on a page are paused, in one query, or none if no post belongs to a series.
 func (s *Service) pausedSeries(ctx context.Context, team int64, page []listRow) (map[int64]bool, error) {
 	args := []any{team}
 	for _, r := range page {
@@ -75,8 +75,8 @@ func (s *Service) pausedSeries(ctx context.Context, team int64, page []listRow) 
 	return paused, nil
 }
 
-// list gives posts, the newest first: by when they were made, or, where from or to bounds it, by the time that
-// is bounded, so that each page is one walk along an index.
+// list returns posts, the newest first: by creation or, if from or to is given, by the time that they bound, so
+// that each page is one index walk.
 func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (operation.Answer[List], error) {
 	out := operation.Answer[List]{App: "/posts", Data: List{Posts: []Summary{}}}
 	q, err := newListQuery(call, in)
@@ -105,14 +105,17 @@ func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (
 	}
 	out.Data.Posts = make([]Summary, len(page))
 	for i, r := range page {
-		out.Data.Posts[i] = Summary{ID: r.id, Status: Status(r.status), Excerpt: r.excerpt, Accounts: accountsOfPost(accounts, r.id),
-			ScheduledAt: call.Maybe(db.Time(r.scheduled)), PublishedAt: call.Maybe(db.Time(r.published)), Recurrence: r.recurrence(paused)}
+		out.Data.Posts[i] = Summary{ID: r.id, Status: Status(r.status), Excerpt: r.excerpt,
+			Accounts:    accountsOfPost(accounts, r.id),
+			ScheduledAt: call.Maybe(db.Time(r.scheduled)), PublishedAt: call.Maybe(db.Time(r.published)),
+			Recurrence: r.recurrence(paused)}
 	}
 	return out, nil
 }
 
-// emptyRangeNote explains a list that its bounds leave empty, as from and to with the same date do.
-const emptyRangeNote = "No time lies between from and to: to is exclusive, and a date alone stands for the first moment of that day. For one whole day, give the day after as to."
+// emptyRangeNote explains an empty list of a range without any time, such as from and to with the same date.
+const emptyRangeNote = "There is no time between from and to. to is exclusive, and a date means the start of that " +
+	"day: for one day, set to to the next day."
 
 // listQuery is one page of a list as SQL.
 type listQuery struct {
@@ -121,7 +124,7 @@ type listQuery struct {
 	args    []any
 	order   string
 	bySlot  bool
-	nothing bool // no time lies between its bounds
+	nothing bool // the bounds contain no time
 }
 
 func newListQuery(call operation.Call, in ListInput) (*listQuery, error) {
@@ -132,7 +135,7 @@ func newListQuery(call operation.Call, in ListInput) (*listQuery, error) {
 	}
 	if q.bySlot {
 		q.order = "p.slot_at DESC, p.id DESC"
-		q.add("(p.scheduled_at > 0 OR p.published_at > 0)") // others have a slot for the month's allowance alone
+		q.add("(p.scheduled_at > 0 OR p.published_at > 0)") // other slots only count for the month's allowance
 	}
 	var bounds []time.Time
 	for _, bound := range []struct {
@@ -157,15 +160,16 @@ func newListQuery(call operation.Call, in ListInput) (*listQuery, error) {
 	return q, q.after(call, in.Cursor)
 }
 
-// restrict narrows a list to the team's posts, or to those of one of its accounts. It walks along the account's own, or, where a narrower
-// index of the team leads the way, looks whether each post there has a place for the account: PostgreSQL would join an EXISTS with all
-// that ever went to it. SQLite takes the tables of a CROSS JOIN in their order; left to choose, it sorts all of the team's posts.
-// PostgreSQL would walk along these beside the account's; it looks each post up by what is no column, and is not told of the team
-// there, as it would gather all the team's posts.
+// restrict limits a list to the team's posts or to those of an account. It walks the account's own index unless
+// an index of the team is narrower; then it looks up each post's position for the account, because PostgreSQL
+// would join an EXISTS with all of the account's posts. SQLite reads the tables of a CROSS JOIN in order;
+// otherwise it would sort all the team's posts. PostgreSQL would walk the team's posts as well; the
+// concatenation and the missing team condition prevent that.
 func (q *listQuery) restrict(team int64, in ListInput) {
 	if in.AccountID != nil && !q.bySlot && (in.Status == "" || Status(in.Status) == Published) {
 		q.from, q.order = "post_targets t CROSS JOIN posts p", "t.post_id DESC"
-		q.add("t.account_id = (SELECT a.id FROM social_accounts a WHERE a.team_id = ? AND a.id = ?)", team, *in.AccountID)
+		q.add("t.account_id = (SELECT a.id FROM social_accounts a WHERE a.team_id = ? AND a.id = ?)", team,
+			*in.AccountID)
 		q.add("p.id = t.post_id || ''")
 		return
 	}
@@ -175,15 +179,15 @@ func (q *listQuery) restrict(team int64, in ListInput) {
 	}
 }
 
-// slotted is the condition of the index of slots. It stands behind the bounds wherever there are some: of two lower bounds
-// SQLite walks from the first, and from this one that is all there ever was.
+// slotted is the condition of the index of slots. It must follow the bounds: of two lower bounds SQLite uses
+// the first, and this one would select everything.
 const slotted = "p.slot_at > 0"
 
 func (q *listQuery) add(where string, args ...any) {
 	q.where, q.args = append(q.where, where), append(q.args, args...)
 }
 
-// after begins the page behind a cursor's position.
+// after starts the page at a cursor.
 func (q *listQuery) after(call operation.Call, cursor *string) error {
 	if cursor == nil {
 		return nil
@@ -195,7 +199,8 @@ func (q *listQuery) after(call operation.Call, cursor *string) error {
 	slot, id, _ := strings.Cut(position, "|")
 	micros, err := strconv.ParseInt(slot, 10, 64)
 	if err != nil {
-		return apierr.Invalid(apierr.InvalidCursor, "cursor", "The cursor does not belong to this list.").Wrap(errors.New("position without a time"))
+		return apierr.Invalid(apierr.InvalidCursor, "cursor",
+			"The cursor does not belong to this list.").Wrap(errors.New("position without a time"))
 	}
 	switch {
 	case q.bySlot:
@@ -209,11 +214,12 @@ func (q *listQuery) after(call operation.Call, cursor *string) error {
 }
 
 func (q *listQuery) sql(limit int) (string, []any) {
-	return `SELECT p.id, p.status, p.excerpt, p.scheduled_at, p.submitted_at, p.published_at, p.series_id, p.is_template FROM ` + q.from +
+	return `SELECT p.id, p.status, p.excerpt, p.scheduled_at, p.submitted_at, p.published_at, p.series_id,
+		p.is_template FROM ` + q.from +
 		` WHERE ` + strings.Join(q.where, " AND ") + ` ORDER BY ` + q.order + db.Page(limit), q.args
 }
 
-// position is where a page ends.
+// position returns where a page ends.
 func (q *listQuery) position(r listRow) string {
 	var slot int64
 	if q.bySlot {
@@ -222,7 +228,7 @@ func (q *listQuery) position(r listRow) string {
 	return strconv.FormatInt(slot, 10) + "|" + r.id
 }
 
-// positionedAccount is an account of a post with its place among the post's accounts.
+// positionedAccount is an account with its position in a post.
 type positionedAccount struct {
 	AccountRef
 	post     string
@@ -257,9 +263,11 @@ func accountsQuery(posts int) string {
 		JOIN social_accounts a ON a.id = t.account_id AND a.team_id = ? WHERE t.post_id IN (` + db.Marks(posts) + `)`
 }
 
-// accountsOfPost picks one post's accounts from those of a page.
+// accountsOfPost returns the accounts of one post of a page.
 func accountsOfPost(all []positionedAccount, post string) []AccountRef {
-	first, _ := slices.BinarySearchFunc(all, post, func(a positionedAccount, id string) int { return strings.Compare(a.post, id) })
+	first, _ := slices.BinarySearchFunc(all, post, func(a positionedAccount, id string) int {
+		return strings.Compare(a.post, id)
+	})
 	out := []AccountRef{}
 	for _, a := range all[first:] {
 		if a.post != post {

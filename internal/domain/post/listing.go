@@ -9,20 +9,19 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// ListDetails is what a list of people's shows of a post beside its summary.
+// ListDetails is what the app's lists show of a post in addition to its summary.
 type ListDetails struct {
-	Template bool // a series is made from it
+	Template bool // template of a series
 	Approval Approval
-	Picture  int64 // its first image, in the library; 0 where it shows none first
-	Film     bool  // it shows a video first
-	// Submitted is when it was first handed over to the networks; zero where it never was.
+	Picture  int64 // id of its first medium if it is an image; else 0
+	Film     bool  // its first medium is a video
+	// Submitted is when it was first submitted; zero if never.
 	Submitted time.Time
-	// Unconfirmed is true of one that a network may have and cannot say.
+	// Unconfirmed is set if the outcome at a network is unknown.
 	Unconfirmed bool
 }
 
-// States are what lists show of how a post stands: that a network did not confirm it is told in place of its failure, and
-// beside what else came of it.
+// States returns the states that lists show: unconfirmed replaces failed and is added to partially_published.
 func (g ListDetails) States(s Status) []Status {
 	switch {
 	case g.Unconfirmed && s == Failed:
@@ -33,7 +32,7 @@ func (g ListDetails) States(s Status) []Status {
 	return []Status{s}
 }
 
-// ListDetails reads what lists show of some posts of a team, by their ids. What the team does not have is not among them.
+// ListDetails returns the details of a team's posts by id. Posts of other teams are omitted.
 func (s *Service) ListDetails(ctx context.Context, team int64, ids []string) (map[string]ListDetails, error) {
 	out := map[string]ListDetails{}
 	if len(ids) == 0 {
@@ -54,11 +53,13 @@ func (s *Service) ListDetails(ctx context.Context, team int64, ids []string) (ma
 		}
 		return err
 	}, `SELECT p.id, p.is_template, p.approval, COALESCE(m.id, 0), COALESCE(m.kind, ''), p.submitted_at,
-		CASE WHEN EXISTS (SELECT 1 FROM post_targets t WHERE t.post_id = p.id AND t.state = 'unconfirmed') THEN 1 ELSE 0 END
+		CASE WHEN EXISTS (SELECT 1 FROM post_targets t WHERE t.post_id = p.id AND t.state = 'unconfirmed') THEN 1
+		ELSE 0 END
 		FROM posts p LEFT JOIN post_media x ON x.post_id = p.id AND x.position = 0
-		LEFT JOIN media m ON m.id = x.media_id AND (m.thumbnail <> '' OR m.kind = 'video') WHERE p.team_id = ? AND p.id IN (`+db.Marks(len(ids))+`)`, db.Args(team, ids)...)
+		LEFT JOIN media m ON m.id = x.media_id AND (m.thumbnail <> '' OR m.kind = 'video') WHERE p.team_id = ?
+		AND p.id IN (`+db.Marks(len(ids))+`)`, db.Args(team, ids)...)
 	if err != nil {
-		return nil, fmt.Errorf("reading what lists show of posts: %w", err)
+		return nil, fmt.Errorf("reading details of posts: %w", err)
 	}
 	for _, g := range found {
 		out[g.id] = g.ListDetails

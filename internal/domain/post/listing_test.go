@@ -15,7 +15,8 @@ import (
 func TestGlancesTellADoubt(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		doubtful, failed := w.draft(t, "in doubt", time.Time{}), w.draft(t, "failed", time.Time{})
-		for id, state := range map[string]post.TargetState{doubtful: post.TargetUnconfirmed, failed: post.TargetFailed} {
+		for id, state := range map[string]post.TargetState{doubtful: post.TargetUnconfirmed,
+			failed: post.TargetFailed} {
 			must(t, w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 				_, err := tx.Exec(ctx, `UPDATE post_targets SET state = ? WHERE post_id = ?`, string(state), id)
 				return err

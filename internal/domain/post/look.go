@@ -11,13 +11,12 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Load reads a team's post as it is stored, with what its accounts show of their own. It is not_found for a post that the
-// team does not have.
+// Load returns a team's post with its overrides. It returns not_found if the team has no such post.
 func (s *Service) Load(ctx context.Context, team int64, id string) (Post, error) {
 	return s.read(ctx, s.db, team, id, "")
 }
 
-// FindTeam is the team, of some, whose post it is; not_found where it is none of theirs.
+// FindTeam returns which of the teams has the post, or not_found.
 func (s *Service) FindTeam(ctx context.Context, id string, teams []int64) (int64, error) {
 	home, err := db.Home(ctx, s.db, `posts WHERE id = ?`, id, teams)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -26,8 +25,8 @@ func (s *Service) FindTeam(ctx context.Context, id string, teams []int64) (int64
 	return home, err
 }
 
-// RetryState tells why an account of a post may not be sent again now, by a reason of Skip; empty where it may. Where it may
-// be later by itself, it tells when.
+// RetryState returns why an account cannot be retried now, as a reason of Skip, or "". If waiting helps, it
+// also returns when.
 func (s *Service) RetryState(t Target) (string, time.Time) {
 	reason, _ := s.limits.canRetry(t, s.db.Now())
 	if reason == "retried_moments_ago" {
@@ -40,18 +39,18 @@ func (s *Service) RetryState(t Target) (string, time.Time) {
 type Round struct {
 	Number   int64
 	OpenedAt time.Time
-	Decision Approval // approved or rejected; Waiting while nobody has decided it
-	Client   string   // who decided, by the name given: a stranger's text
-	Comment  string   // the client's: a stranger's text
+	Decision Approval // approved or rejected; waiting before the decision
+	Client   string   // who decided, as entered: untrusted
+	Comment  string   // untrusted
 	Decided  time.Time
-	Sent     bool // a link to it was made and not revoked; known of the latest version only
-	Revoked  bool // the links to it were revoked; known of the latest version only
+	Sent     bool // it has a working link; known only for the latest version
+	Revoked  bool // its links were revoked; known only for the latest version
 }
 
 const maxRounds = 10
 
-// Rounds are the versions of a team's post that its client was shown, the latest first: the last 10. Versions that were
-// changed before anybody decided them are left out, but the latest.
+// Rounds returns the last 10 versions of a team's post that its client was shown, the latest first. Undecided
+// versions are omitted, except the latest.
 func (s *Service) Rounds(ctx context.Context, team int64, id string) ([]Round, error) {
 	rounds, err := db.All(ctx, s.db, func(rows *sql.Rows, r *Round) error {
 		var decision string
@@ -63,10 +62,12 @@ func (s *Service) Rounds(ctx context.Context, team int64, id string) ([]Round, e
 			r.Decision = Waiting
 		}
 		return err
-	}, `SELECT r.round, r.opened_at, r.decision, r.client_name, r.comment, r.decided_at, p.approval_sent FROM post_approvals r JOIN posts p ON p.id = r.post_id
-		WHERE p.id = ? AND p.team_id = ? AND (r.decided_at > 0 OR r.round = p.approval_round) ORDER BY r.round DESC LIMIT ?`, id, team, maxRounds)
+	}, `SELECT r.round, r.opened_at, r.decision, r.client_name, r.comment, r.decided_at, p.approval_sent
+		FROM post_approvals r JOIN posts p ON p.id = r.post_id
+		WHERE p.id = ? AND p.team_id = ? AND (r.decided_at > 0 OR r.round = p.approval_round) ORDER BY r.round DESC
+		LIMIT ?`, id, team, maxRounds)
 	if err != nil {
-		return nil, fmt.Errorf("reading what a client said: %w", err)
+		return nil, fmt.Errorf("reading approval rounds: %w", err)
 	}
 	return rounds, nil
 }

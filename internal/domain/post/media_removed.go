@@ -15,31 +15,33 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// eventMediaRemoved is the event of a post that lost a file which a person deletes.
+// eventMediaRemoved is the event of a post that lost a file because somebody deleted it.
 const eventMediaRemoved = "post.media_taken"
 
-// showingQuery are the posts of a team ahead of their time that show a file: scheduled, or drafts.
+// showingQuery selects the unsent posts of a team that show a file.
 const showingQuery = `SELECT p.id FROM posts p WHERE p.team_id = ? AND p.status IN ('draft', 'scheduled') AND p.id > ?
-	AND p.id IN (SELECT post_id FROM post_media WHERE media_id = ? UNION SELECT post_id FROM post_target_media WHERE media_id = ?) ORDER BY p.id LIMIT ?`
+	AND p.id IN (SELECT post_id FROM post_media WHERE media_id = ? UNION SELECT post_id FROM post_target_media
+	WHERE media_id = ?) ORDER BY p.id LIMIT ?`
 
-// RemovedMedia tells of the posts that a file was taken out of.
+// RemovedMedia lists the posts from which a file was removed.
 type RemovedMedia struct {
 	Posts   int
-	Waiting []string // those of them that wait for their clients, whom nobody but a person writes to
+	Waiting []string // posts that await approval; only a person can notify the client
 }
 
-// RemoveMedia takes a file out of every post that has not been sent and shows it, and tells of them. What is scheduled
-// becomes a draft, as it would go out without what it was made for; a series is paused with its template; what a client
-// was shown waits for the client anew.
+// RemoveMedia removes a file from every unsent post and returns the posts. A scheduled post becomes a draft,
+// because it would go out incomplete; a template's series is paused; an approved version needs approval again.
 func (s *Service) RemoveMedia(ctx context.Context, call operation.Call, media int64) (RemovedMedia, error) {
 	var done RemovedMedia
 	if err := call.Require(access.Publish); err != nil {
 		return done, err
 	}
 	for after := ""; ; {
-		ids, err := db.All(ctx, s.db, func(rows *sql.Rows, id *string) error { return rows.Scan(id) }, showingQuery, call.TeamID, after, media, media, 100)
+		ids, err := db.All(ctx, s.db, func(rows *sql.Rows, id *string) error {
+			return rows.Scan(id)
+		}, showingQuery, call.TeamID, after, media, media, 100)
 		if err != nil {
-			return done, fmt.Errorf("looking for posts that show file %d: %w", media, err)
+			return done, fmt.Errorf("listing posts with file %d: %w", media, err)
 		}
 		if len(ids) == 0 {
 			return done, nil
@@ -63,8 +65,9 @@ func (s *Service) RemoveMedia(ctx context.Context, call operation.Call, media in
 	}
 }
 
-// removeMedia takes a file out of one post, and tells how it stands with the client then.
-func (s *Service) removeMedia(ctx context.Context, tx *db.Tx, call operation.Call, id string, media int64) (Approval, error) {
+// removeMedia removes a file from one post and returns the post's approval afterwards.
+func (s *Service) removeMedia(ctx context.Context, tx *db.Tx, call operation.Call, id string,
+	media int64) (Approval, error) {
 	p, err := s.lock(ctx, tx, call.TeamID, id)
 	if apierr.Is(err, apierr.NotFound) {
 		return NotNeeded, nil // deleted meanwhile
@@ -84,10 +87,11 @@ func (s *Service) removeMedia(ctx context.Context, tx *db.Tx, call operation.Cal
 	if err := recordChange(ctx, tx, call, &p, []string{"media_ids"}); err != nil {
 		return NotNeeded, err
 	}
-	return p.Approval, auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), eventMediaRemoved, p.ID, map[string]any{"media": media})
+	return p.Approval, auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), eventMediaRemoved, p.ID,
+		map[string]any{"media": media})
 }
 
-// dropMedia leaves a file out of what a post and its accounts show.
+// dropMedia removes a file from a post and its overrides.
 func dropMedia(ctx context.Context, tx *db.Tx, p *Post, media int64) error {
 	this := func(m network.Media) bool { return m.ID == media }
 	if slices.ContainsFunc(p.Media, this) {
@@ -109,18 +113,19 @@ func dropMedia(ctx context.Context, tx *db.Tx, p *Post, media int64) error {
 	return nil
 }
 
-// LastChangeRemovedMedia tells whether the last thing that happened to a post was that a deleted file was taken out of it.
+// LastChangeRemovedMedia reports whether the last change of a post was that a deleted file was removed.
 func (s *Service) LastChangeRemovedMedia(ctx context.Context, p Post) (bool, error) {
 	if p.Status != Draft {
 		return false, nil
 	}
 	var at int64
-	err := s.db.QueryRow(ctx, `SELECT at FROM events WHERE team_id = ? AND kind = ? AND subject = ? ORDER BY id DESC LIMIT 1`, p.TeamID, eventMediaRemoved, p.ID).Scan(&at)
+	err := s.db.QueryRow(ctx, `SELECT at FROM events WHERE team_id = ? AND kind = ? AND subject = ? ORDER BY id DESC
+		LIMIT 1`, p.TeamID, eventMediaRemoved, p.ID).Scan(&at)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("reading why a post is a draft: %w", err)
+		return false, fmt.Errorf("reading the last change of a post: %w", err)
 	}
 	return at == db.Micros(p.UpdatedAt), nil
 }

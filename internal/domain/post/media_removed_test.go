@@ -10,7 +10,7 @@ import (
 	"pressroom/internal/domain/post"
 )
 
-// lostMedia tells whether a post's page says that a deleted file was taken out of it.
+// lostMedia reports whether a post's page says that a deleted file was removed.
 func (w *env) lostMedia(t *testing.T, id string) bool {
 	t.Helper()
 	lost, err := w.LastChangeRemovedMedia(t.Context(), w.look(t, id))
@@ -18,8 +18,8 @@ func (w *env) lostMedia(t *testing.T, id string) bool {
 	return lost
 }
 
-// A file is taken out of all that has not been sent: what is scheduled becomes a draft, a client is asked again, a series is
-// paused. What was sent keeps it.
+// A file is taken out of all that has not been sent: what is scheduled becomes a draft, a client is asked
+// again, a series is paused. What was sent keeps it.
 func TestTakeOutMedia(t *testing.T) {
 	composing(t, func(t *testing.T, w *env, act *access.Actor) {
 		soon := noon.Add(day).Format(time.RFC3339)
@@ -31,7 +31,8 @@ func TestTakeOutMedia(t *testing.T) {
 			w.exec(t, `UPDATE posts SET has_media = 1 WHERE id = ?`, id)
 			return id
 		}
-		draft, scheduled, other, sent, approved := with("draft", 1), with("scheduled", 1, 2), with("other", 2), with("sent", 1), with("approved", 1)
+		draft, scheduled, other, sent, approved := with("draft", 1), with("scheduled", 1, 2), with("other", 2),
+			with("sent", 1), with("approved", 1)
 		own := w.draft(t, "own", time.Time{})
 		_, err := w.Override(t.Context(), w.person, own, w.account, post.Override{Media: []int64{1}})
 		must(t, err)
@@ -44,7 +45,8 @@ func TestTakeOutMedia(t *testing.T) {
 
 		call := w.call
 		call.Actor, call.Now = act, w.clock.Now()
-		if taken, err := w.RemoveMedia(t.Context(), call, 1); err != nil || taken.Posts != 4 || !slices.Equal(taken.Waiting, []string{approved}) {
+		if taken, err := w.RemoveMedia(t.Context(), call, 1); err != nil || taken.Posts != 4 ||
+			!slices.Equal(taken.Waiting, []string{approved}) {
 			t.Fatalf("taken out of %+v, want 4 of which %s waits (%v)", taken, approved, err)
 		}
 		for id, want := range map[string]struct {
@@ -53,7 +55,8 @@ func TestTakeOutMedia(t *testing.T) {
 			lost   bool
 		}{
 			draft: {"draft", nil, true}, scheduled: {"draft", []int64{2}, true}, own: {"draft", nil, true},
-			other: {"scheduled", []int64{2}, false}, sent: {"published", []int64{1}, false}, approved: {"draft", nil, true},
+			other: {"scheduled", []int64{2}, false}, sent: {"published", []int64{1}, false},
+			approved: {"draft", nil, true},
 		} {
 			p := w.look(t, id)
 			var has []int64
@@ -96,7 +99,8 @@ func TestASeriesLosesAFile(t *testing.T) {
 		if p := w.look(t, template); p.Status != post.Draft || !p.Series.Paused || len(p.Media) != 0 || !p.IsTemplate {
 			t.Errorf("the template is %s, paused %v, with %v", p.Status, p.Series.Paused, p.Media)
 		}
-		call.Actor = &access.Actor{TeamID: act.TeamID, PersonID: act.PersonID, Capabilities: access.OfRole(access.Viewer)}
+		call.Actor = &access.Actor{TeamID: act.TeamID, PersonID: act.PersonID,
+			Capabilities: access.OfRole(access.Viewer)}
 		if _, err := w.RemoveMedia(t.Context(), call, 1); !apierr.Is(err, apierr.PublishNotAllowed) {
 			t.Errorf("a viewer takes it out: %v", err)
 		}

@@ -8,13 +8,13 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Label is by what people know a post again in a record of what happened to it.
+// Label is how activity logs name a post.
 type Label struct {
 	Excerpt string
-	Clients map[int64]string // who decided a version of it, by its number and the name that was given: a stranger's text
+	Clients map[int64]string // who decided, by version; as entered, untrusted
 }
 
-// Labels reads by what people know some posts of a team, by their ids. What the team does not have is not among them.
+// Labels returns the labels of a team's posts by id. Posts of other teams are omitted.
 func (s *Service) Labels(ctx context.Context, team int64, ids []string) (map[string]Label, error) {
 	out := map[string]Label{}
 	if len(ids) == 0 {
@@ -25,11 +25,13 @@ func (s *Service) Labels(ctx context.Context, team int64, ids []string) (map[str
 		round    int64
 	}
 	scan := func(rows *sql.Rows, one *seen) error { return rows.Scan(&one.id, &one.text, &one.round) }
-	posts, err := db.All(ctx, s.db, scan, `SELECT id, excerpt, 0 FROM posts WHERE team_id = ? AND id IN (`+db.Marks(len(ids))+`)`, db.Args(team, ids)...)
+	posts, err := db.All(ctx, s.db, scan, `SELECT id, excerpt, 0 FROM posts WHERE team_id = ? AND id IN (`+
+		db.Marks(len(ids))+`)`, db.Args(team, ids)...)
 	if err != nil {
 		return nil, fmt.Errorf("reading the names of posts: %w", err)
 	}
-	clients, err := db.All(ctx, s.db, scan, `SELECT r.post_id, r.client_name, r.round FROM post_approvals r JOIN posts p ON p.id = r.post_id
+	clients, err := db.All(ctx, s.db, scan, `SELECT r.post_id, r.client_name, r.round FROM post_approvals r
+		JOIN posts p ON p.id = r.post_id
 		WHERE p.team_id = ? AND p.id IN (`+db.Marks(len(ids))+`) AND r.decided_at > 0`, db.Args(team, ids)...)
 	if err != nil {
 		return nil, fmt.Errorf("reading who decided posts: %w", err)

@@ -15,8 +15,8 @@ import (
 	"pressroom/internal/teamtime"
 )
 
-// createNext makes the next occurrence of a series that the transaction holds, and notes those that were missed. A rule has
-// one time a day at most, so that no two are within the grace. A series without a next one has ended.
+// createNext creates the next occurrence of a locked series and records missed ones. A rule has at most one
+// time a day, so no two are within maxOccurrenceDelay. A series without a next occurrence ends.
 func (s *Service) createNext(ctx context.Context, tx *db.Tx, template *Post, r Series) error {
 	recurring, err := r.recurrence()
 	if err != nil {
@@ -54,27 +54,29 @@ func (s *Service) createNext(ctx context.Context, tx *db.Tx, template *Post, r S
 	return err
 }
 
-// endSeries makes a draft of a template that nothing is made from any more.
+// endSeries turns the template of an ended series into a draft.
 func endSeries(ctx context.Context, tx *db.Tx, template *Post) error {
 	template.Status = Draft
 	if err := update(ctx, tx, template); err != nil {
 		return err
 	}
-	return auditlog.Record(ctx, tx, template.TeamID, auditlog.Actor{}, "series.ended", template.ID, map[string]any{"series": template.SeriesID})
+	return auditlog.Record(ctx, tx, template.TeamID, auditlog.Actor{}, "series.ended", template.ID,
+		map[string]any{"series": template.SeriesID})
 }
 
-// createOccurrence makes one occurrence of a template: a scheduled post with all that the template has. One that was taken back
-// together with its series is scheduled again, and shows what the template shows by now where nobody has changed it by
-// hand; it is false for one that has gone out meanwhile, or was cancelled by itself.
+// createOccurrence creates an occurrence as a copy of its template. An occurrence that was unscheduled with its
+// series is scheduled again, with the template's current content unless somebody edited it. It reports false if
+// the occurrence has been sent or canceled individually.
 func createOccurrence(ctx context.Context, tx *db.Tx, template Post, at time.Time) (bool, error) {
 	var id, status string
 	var skipped int64
-	err := tx.QueryRow(ctx, `SELECT id, status, skipped FROM posts WHERE series_id = ? AND occurs_at = ? AND occurs_at > 0`, template.SeriesID, db.Micros(at)).Scan(&id, &status, &skipped)
+	err := tx.QueryRow(ctx, `SELECT id, status, skipped FROM posts WHERE series_id = ? AND occurs_at = ?
+		AND occurs_at > 0`, template.SeriesID, db.Micros(at)).Scan(&id, &status, &skipped)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return true, copyTemplate(ctx, tx, template, at)
 	case err != nil:
-		return false, fmt.Errorf("looking for an occurrence: %w", err)
+		return false, fmt.Errorf("reading an occurrence: %w", err)
 	case skipped != 0:
 		return false, nil
 	}
@@ -83,7 +85,8 @@ func createOccurrence(ctx context.Context, tx *db.Tx, template Post, at time.Tim
 			return false, err
 		}
 	}
-	n, err := tx.Exec(ctx, `UPDATE posts SET status = 'scheduled', scheduled_at = ?, slot_at = ?, updated_at = ? WHERE id = ? AND status = 'draft'`,
+	n, err := tx.Exec(ctx, `UPDATE posts SET status = 'scheduled', scheduled_at = ?, slot_at = ?, updated_at = ?
+		WHERE id = ? AND status = 'draft'`,
 		db.Micros(at), db.Micros(at), db.Micros(tx.Now()), id)
 	if err != nil {
 		return false, fmt.Errorf("scheduling an occurrence again: %w", err)
@@ -91,50 +94,59 @@ func createOccurrence(ctx context.Context, tx *db.Tx, template Post, at time.Tim
 	return n > 0, nil
 }
 
-// updateOccurrence gives an occurrence what its template shows by now, unless somebody has changed the occurrence by hand.
+// updateOccurrence gives an occurrence its template's current content, unless somebody edited it.
 func updateOccurrence(ctx context.Context, tx *db.Tx, template Post, id string) error {
 	byHand, err := changedByHand(ctx, tx, template.TeamID, id)
 	if err != nil || byHand {
 		return err
 	}
 	for _, statement := range []string{
-		`DELETE FROM post_target_media WHERE post_id = ?`, `DELETE FROM post_media WHERE post_id = ?`, `DELETE FROM post_targets WHERE post_id = ?`,
+		`DELETE FROM post_target_media WHERE post_id = ?`, `DELETE FROM post_media WHERE post_id = ?`, `DELETE
+			FROM post_targets WHERE post_id = ?`,
 	} {
 		if _, err := tx.Exec(ctx, statement, id); err != nil {
-			return fmt.Errorf("taking the former content off an occurrence: %w", err)
+			return fmt.Errorf("removing the content of an occurrence: %w", err)
 		}
 	}
-	_, err = tx.Exec(ctx, `UPDATE posts SET caption = t.caption, excerpt = t.excerpt, approval = t.approval, has_media = t.has_media
-		FROM (SELECT caption, excerpt, approval, has_media FROM posts WHERE id = ?) t WHERE posts.id = ?`, template.ID, id)
+	_, err = tx.Exec(ctx, `UPDATE posts SET caption = t.caption, excerpt = t.excerpt, approval = t.approval,
+		has_media = t.has_media
+		FROM (SELECT caption, excerpt, approval, has_media FROM posts WHERE id = ?) t WHERE posts.id = ?`,
+		template.ID, id)
 	if err != nil {
-		return fmt.Errorf("giving an occurrence its template's text: %w", err)
+		return fmt.Errorf("copying the text of a template: %w", err)
 	}
 	return copyContent(ctx, tx, template.ID, id)
 }
 
-// copyTemplate makes an occurrence of all that a template has, as it is stored.
+// copyTemplate creates an occurrence from a stored template.
 func copyTemplate(ctx context.Context, tx *db.Tx, template Post, at time.Time) error {
 	id, now, when := uuid.Must(uuid.NewV7()).String(), db.Micros(tx.Now()), db.Micros(at)
-	_, err := tx.Exec(ctx, `INSERT INTO posts (id, team_id, person_id, key_id, status, caption, excerpt, approval, series_id, has_media, occurs_at, scheduled_at, slot_at, created_at, updated_at)
-			SELECT ?, team_id, person_id, key_id, 'scheduled', caption, excerpt, approval, series_id, has_media, ?, ?, ?, ?, ? FROM posts WHERE id = ?`, id, when, when, when, now, now, template.ID)
+	_, err := tx.Exec(ctx, `INSERT INTO posts (id, team_id, person_id, key_id, status, caption, excerpt, approval,
+		series_id, has_media, occurs_at, scheduled_at, slot_at, created_at, updated_at)
+			SELECT ?, team_id, person_id, key_id, 'scheduled', caption, excerpt, approval, series_id, has_media, ?, ?,
+			?, ?, ? FROM posts WHERE id = ?`, id, when, when, when, now, now, template.ID)
 	if err != nil {
-		return fmt.Errorf("making an occurrence: %w", err)
+		return fmt.Errorf("creating an occurrence: %w", err)
 	}
 	if err := copyContent(ctx, tx, template.ID, id); err != nil {
 		return err
 	}
-	return auditlog.Record(ctx, tx, template.TeamID, auditlog.Actor{}, "post.recurred", id, map[string]any{"template": template.ID, "at": when})
+	return auditlog.Record(ctx, tx, template.TeamID, auditlog.Actor{}, "post.recurred", id,
+		map[string]any{"template": template.ID, "at": when})
 }
 
-// copyContent gives a post that has none the accounts and the media of another.
+// copyContent copies accounts and media to a post that has none.
 func copyContent(ctx context.Context, tx *db.Tx, from, to string) error {
 	for _, statement := range []string{
-		`INSERT INTO post_targets (post_id, account_id, position, caption, has_media) SELECT ?, account_id, position, caption, has_media FROM post_targets WHERE post_id = ?`,
-		`INSERT INTO post_media (post_id, position, media_id, cover_ms) SELECT ?, position, media_id, cover_ms FROM post_media WHERE post_id = ?`,
-		`INSERT INTO post_target_media (post_id, account_id, position, media_id, cover_ms) SELECT ?, account_id, position, media_id, cover_ms FROM post_target_media WHERE post_id = ?`,
+		`INSERT INTO post_targets (post_id, account_id, position, caption, has_media) SELECT ?, account_id, position,
+			caption, has_media FROM post_targets WHERE post_id = ?`,
+		`INSERT INTO post_media (post_id, position, media_id, cover_ms) SELECT ?, position, media_id, cover_ms
+			FROM post_media WHERE post_id = ?`,
+		`INSERT INTO post_target_media (post_id, account_id, position, media_id, cover_ms) SELECT ?, account_id,
+			position, media_id, cover_ms FROM post_target_media WHERE post_id = ?`,
 	} {
 		if _, err := tx.Exec(ctx, statement, to, from); err != nil {
-			return fmt.Errorf("giving an occurrence its accounts and media: %w", err)
+			return fmt.Errorf("copying accounts and media to an occurrence: %w", err)
 		}
 	}
 	return nil
@@ -145,8 +157,8 @@ const (
 	recurBatch = 100
 )
 
-// RunSeries makes occurrences as their turns come, until the context ends. Every working node runs it, side by side with
-// others. Errors are told to report and tried again.
+// RunSeries creates occurrences until the context ends. Every worker node runs it. It passes errors to report
+// and continues.
 func (s *Service) RunSeries(ctx context.Context, report func(error)) {
 	tick := time.NewTicker(recurEvery)
 	defer tick.Stop()
@@ -162,16 +174,17 @@ func (s *Service) RunSeries(ctx context.Context, report func(error)) {
 	}
 }
 
-// CreateOccurrences makes the occurrences whose turn it is. While a team may not publish its series stand, and go on after it.
+// CreateOccurrences creates the occurrences that are due. While a team may not publish, its series wait.
 func (s *Service) CreateOccurrences(ctx context.Context) error {
 	due, err := db.All(ctx, s.db, func(rows *sql.Rows, p *Post) error { return rows.Scan(&p.ID, &p.TeamID) },
-		`SELECT posts.id, posts.team_id FROM post_series r JOIN posts ON posts.id = r.template_id WHERE r.wake_at > 0 AND r.wake_at <= ? AND `+mayPublishCondition+` ORDER BY r.wake_at LIMIT ?`,
+		`SELECT posts.id, posts.team_id FROM post_series r JOIN posts ON posts.id = r.template_id WHERE r.wake_at > 0
+			AND r.wake_at <= ? AND `+mayPublishCondition+` ORDER BY r.wake_at LIMIT ?`,
 		db.Micros(s.db.Now()), recurBatch)
 	if err != nil {
-		return fmt.Errorf("looking for series to go on: %w", err)
+		return fmt.Errorf("listing due series: %w", err)
 	}
 	for _, template := range due {
-		// One series that cannot go on must not hold up the others.
+		// One series that fails must not delay the others.
 		err = errors.Join(err, s.continueSeries(ctx, template.TeamID, template.ID))
 	}
 	return err
@@ -185,18 +198,18 @@ func (s *Service) continueSeries(ctx context.Context, team int64, template strin
 		}
 		r, err := readSeries(ctx, tx, p.SeriesID, s.db.ForUpdate())
 		if err != nil || r.wake.IsZero() || r.wake.After(tx.Now()) {
-			return err // another node was quicker
+			return err // another node was faster
 		}
 		return s.createNext(ctx, tx, &p, r)
 	})
 }
 
-// isTooLate tells whether an occurrence comes too late to go out.
+// isTooLate reports whether an occurrence is too late to go out.
 func (p Post) isTooLate(now time.Time) bool {
 	return !p.OccursAt.IsZero() && now.Sub(p.ScheduledAt) > maxOccurrenceDelay
 }
 
-// skip makes a draft of an occurrence that comes too late, and says so.
+// skip turns an occurrence that is too late into a draft and records it.
 func (s *Service) skip(ctx context.Context, tx *db.Tx, p *Post) error {
 	p.Status = Draft
 	if err := update(ctx, tx, p); err != nil {
@@ -207,13 +220,14 @@ func (s *Service) skip(ctx context.Context, tx *db.Tx, p *Post) error {
 	return missed.record(ctx, tx, *p, p.SeriesID)
 }
 
-// postsLeftFor is how many posts the plan allows in the month of an occurrence that falls due, itself among them. Other
-// occurrences that wait for their time do not count yet: first come, first served.
+// postsLeftFor returns how many posts the plan allows in the month of a due occurrence, including itself.
+// Occurrences with a later time do not count yet.
 func (s *Service) postsLeftFor(ctx context.Context, q db.Querier, p Post) (int64, error) {
 	var zone, name string
 	var until int64
-	if err := q.QueryRow(ctx, `SELECT timezone, plan, plan_until FROM teams WHERE id = ?`+s.db.ForUpdate(), p.TeamID).Scan(&zone, &name, &until); err != nil {
-		return 0, fmt.Errorf("holding the team of an occurrence: %w", err)
+	if err := q.QueryRow(ctx, `SELECT timezone, plan, plan_until FROM teams WHERE id = ?`+s.db.ForUpdate(),
+		p.TeamID).Scan(&zone, &name, &until); err != nil {
+		return 0, fmt.Errorf("locking the team of an occurrence: %w", err)
 	}
 	limits := s.terms.Holding(name, db.Time(until), s.db.Now())
 	if limits.PostsPerMonth == plan.Unlimited {
@@ -225,7 +239,8 @@ func (s *Service) postsLeftFor(ctx context.Context, q db.Querier, p Post) (int64
 	}
 	first, next := teamtime.StartOfMonth(p.ScheduledAt, where)
 	var used int64
-	err = q.QueryRow(ctx, `SELECT COUNT(*) FROM posts WHERE team_id = ? AND slot_at >= ? AND slot_at < ? AND slot_at > 0 AND status <> 'draft' AND id <> ? AND NOT (occurs_at > 0 AND status = 'scheduled')`,
+	err = q.QueryRow(ctx, `SELECT COUNT(*) FROM posts WHERE team_id = ? AND slot_at >= ? AND slot_at < ?
+		AND slot_at > 0 AND status <> 'draft' AND id <> ? AND NOT (occurs_at > 0 AND status = 'scheduled')`,
 		p.TeamID, db.Micros(first), db.Micros(next), p.ID).Scan(&used)
 	if err != nil {
 		return 0, fmt.Errorf("counting the month's posts: %w", err)

@@ -15,11 +15,11 @@ type (
 	// ListInput filters the list.
 	ListInput struct {
 		Status    string  `json:"status,omitempty" enum:"draft|scheduled|processing|published|partially_published|failed" jsonschema:"Only posts in this state."`
-		AccountID *int64  `json:"account_id,omitempty" jsonschema:"Only posts that target this account. An account that is not there has none, so the list is empty."`
-		From      *string `json:"from,omitempty" maxLength:"64" jsonschema:"Only posts scheduled or published at this time or later; ISO 8601, a date is its first instant in the team's zone."`
+		AccountID *int64  `json:"account_id,omitempty" jsonschema:"Only posts that target this account. Empty for an unknown account."`
+		From      *string `json:"from,omitempty" maxLength:"64" jsonschema:"Only posts scheduled or published at or after this time; ISO 8601. A date means its start in the team's zone."`
 		To        *string `json:"to,omitempty" maxLength:"64" jsonschema:"Only posts scheduled or published before this time; ISO 8601, exclusive."`
-		Cursor    *string `json:"cursor,omitempty" maxLength:"1000" jsonschema:"page.cursor of the answer before."`
-		Limit     int     `json:"limit,omitempty" min:"1" max:"50" default:"20" jsonschema:"Items a page."`
+		Cursor    *string `json:"cursor,omitempty" maxLength:"1000" jsonschema:"page.cursor of the previous response."`
+		Limit     int     `json:"limit,omitempty" min:"1" max:"50" default:"20" jsonschema:"Items per page."`
 	}
 	// GetInput names a post.
 	GetInput struct {
@@ -37,30 +37,30 @@ type (
 	// CreateInput is a new draft.
 	CreateInput struct {
 		Caption    string  `json:"caption" maxLength:"10000" jsonschema:"The text."`
-		AccountIDs []int64 `json:"account_ids" minItems:"1" maxItems:"100" jsonschema:"The accounts it is to go to."`
-		MediaIDs   []int64 `json:"media_ids,omitempty" maxItems:"50" default:"[]" jsonschema:"Media of the library, in their order."`
+		AccountIDs []int64 `json:"account_ids" minItems:"1" maxItems:"100" jsonschema:"The accounts to publish to."`
+		MediaIDs   []int64 `json:"media_ids,omitempty" maxItems:"50" default:"[]" jsonschema:"Media of the library, in order."`
 	}
 	// UpdateInput is a change of a draft or a scheduled post; what is not given stays.
 	UpdateInput struct {
 		ID          string                   `json:"id" pattern:"^(?:[A-Za-z0-9-]{1,64})$" jsonschema:"The post's id."`
 		Caption     *string                  `json:"caption,omitempty" maxLength:"10000" jsonschema:"The new text."`
-		ScheduledAt operation.NullableString `json:"scheduled_at,omitempty" maxLength:"64" nullable:"true" jsonschema:"The new time, ISO 8601 with a time part; without an offset in the team's zone. A draft stays a draft. Null clears the time of a draft."` //nolint:modernize // the schema reads the tag
+		ScheduledAt operation.NullableString `json:"scheduled_at,omitempty" maxLength:"64" nullable:"true" jsonschema:"The new time, ISO 8601 with a time of day; without an offset in the team's zone. A draft stays a draft. Null clears the time of a draft."` //nolint:modernize // the schema reads the tag
 		MediaIDs    []int64                  `json:"media_ids,omitempty" maxItems:"50" jsonschema:"Replaces all media."`
 		AccountIDs  []int64                  `json:"account_ids,omitempty" minItems:"1" maxItems:"100" jsonschema:"Replaces all accounts."`
 	}
 	// ScheduleInput names a draft and its time.
 	ScheduleInput struct {
 		PostID      string `json:"post_id" pattern:"^(?:[A-Za-z0-9-]{1,64})$" jsonschema:"The post's id."`
-		ScheduledAt string `json:"scheduled_at" maxLength:"64" jsonschema:"When it goes out, ISO 8601 with a time part; without an offset in the team's zone."`
+		ScheduledAt string `json:"scheduled_at" maxLength:"64" jsonschema:"When it goes out, ISO 8601 with a time of day; without an offset in the team's zone."`
 	}
 	// RetryInput names a post and perhaps some of its accounts.
 	RetryInput struct {
 		PostID     string  `json:"post_id" pattern:"^(?:[A-Za-z0-9-]{1,64})$" jsonschema:"The post's id."`
-		AccountIDs []int64 `json:"account_ids,omitempty" minItems:"1" maxItems:"100" jsonschema:"The accounts to send again; every failed one where omitted."`
+		AccountIDs []int64 `json:"account_ids,omitempty" minItems:"1" maxItems:"100" jsonschema:"The accounts to retry; all failed ones if omitted."`
 	}
 )
 
-// Operations declares what clients can do with posts.
+// Operations returns what clients can do with posts.
 func (s *Service) Operations() []operation.Operation {
 	return append(s.reads(), s.writes()...)
 }
@@ -69,27 +69,45 @@ func (s *Service) reads() []operation.Operation {
 	return []operation.Operation{
 		operation.Define(operation.Spec{
 			Tool: "list_posts", Method: http.MethodGet, Path: "/posts", Needs: access.Read, Success: http.StatusOK,
-			Summary:     "The team's posts",
-			Description: "Posts, the newest first. With from or to, the posts scheduled or published within them, the latest time first. recurrence marks the occurrences of a recurring series, which go out, and its template, which does not. Use it to see what is planned before you plan more, and to find a post by its state or its day.",
-			Next:        "Each is an excerpt; get_post has the whole of it.",
-			Listing:     &operation.Listing{Member: "posts", Item: "get_post", Arguments: map[string]string{"id": "id"}, Label: []string{"excerpt", "status"}},
-			Example:     operation.Example{Arguments: map[string]any{"status": "scheduled", "limit": 1}, Data: List{[]Summary{exampleSummary}}},
+			Summary: "The team's posts",
+			Description: "Lists posts, newest first. With from or to, lists the posts scheduled or published in that " +
+				"range, latest first. recurrence marks occurrences of a series, which go out, and its " +
+				"template, which " +
+				"does not. Use it to see what is planned and to find a post by state or date.",
+			Next: "Each is an excerpt; get_post returns the full post.",
+			Listing: &operation.Listing{Member: "posts", Item: "get_post", Arguments: map[string]string{"id": "id"},
+				Label: []string{"excerpt", "status"}},
+			Example: operation.Example{Arguments: map[string]any{"status": "scheduled", "limit": 1},
+				Data: List{[]Summary{exampleSummary}}},
 		}, s.list),
 		operation.Define(operation.Spec{
 			Tool: "get_post", Method: http.MethodGet, Path: "/posts/{id}", Needs: access.Read, Success: http.StatusOK,
-			Summary:     "One post in full",
-			Description: "The whole text, the media, and every targeted account with its own result. Use it before update_post, and to see why an account failed: its state, error_code, explanation and retries_left tell. Of a recurring series' template, notes tell which occurrences were skipped. What a network itself said of a failure is in untrusted_content.",
-			Next:        "failed can be sent again with retry_post where the cause lies outside the post (a connection, a quota, a network) and is mended. What was refused for its content or media (rejected_content, rejected_media, duplicate_content, preflight_blocked) cannot be changed in a post that was handed over: make another with create_post, for those accounts alone, with what has to be different. unconfirmed may be on the network already and is sent again by nobody before that is known.",
-			Resource:    &operation.Resource{Address: "posts/{id}", Title: "Post"},
-			Example:     operation.Example{Arguments: map[string]any{"id": exampleID}, Data: exampleFull},
+			Summary: "Get a post",
+			Description: "Returns the full text, the media and every targeted account with its result. Use it before " +
+				"update_post, and to see why an account failed: state, error_code, explanation and retries_left. For " +
+				"a template, notes list skipped occurrences. A network's own message is in untrusted_content.",
+			Next: "failed can be sent again with retry_post where the cause lies outside the post (a connection, " +
+				"a quota, a network) and is mended. What was refused for its content or media (rejected_content, " +
+				"rejected_media, duplicate_content, preflight_blocked) cannot be changed in a post that was handed " +
+				"over: make another with create_post, for those accounts alone, with what has to be different. " +
+				"unconfirmed may be on the network already and is sent again by nobody before that is known.",
+			Resource: &operation.Resource{Address: "posts/{id}", Title: "Post"},
+			Example:  operation.Example{Arguments: map[string]any{"id": exampleID}, Data: exampleFull},
 		}, s.get),
 		operation.Define(operation.Spec{
-			Tool: "validate_post", Method: http.MethodGet, Path: "/posts/{post_id}/validation", Needs: access.Read, Success: http.StatusOK,
-			Summary:     "Whether a post would go out",
-			Description: "What the networks would not take, whether the post waits for the client's approval, and how many posts the month still allows. Ask it before schedule_post and publish_post. Changes and sends nothing.",
-			Next:        "A problem that is blocking has to be mended with update_post first, or where the post was handed over already, by another one of create_post for the accounts that failed; the others are worth telling. waits_for_approval is lifted by the client alone, in the app.",
+			Tool: "validate_post", Method: http.MethodGet, Path: "/posts/{post_id}/validation", Needs: access.Read,
+			Success: http.StatusOK,
+			Summary: "Validate a post",
+			Description: "Returns what the networks would refuse, whether the post needs the client's approval, and " +
+				"how many posts are left this month. Call it before schedule_post and publish_post. Changes " +
+				"and sends " +
+				"nothing.",
+			Next: "A problem that is blocking has to be mended with update_post first, or where the post was handed " +
+				"over already, by another one of create_post for the accounts that failed; the others are worth " +
+				"telling. waits_for_approval is lifted by the client alone, in the app.",
 			Example: operation.Example{Arguments: map[string]any{"post_id": exampleID}, Data: Validation{
-				Problems: []Problem{{"caption_too_long", true, 1, "Bluesky takes 300 characters; this text has 312."}}, PostsLeftThisMonth: 1999}},
+				Problems: []Problem{{"caption_too_long", true, 1,
+					"Bluesky takes 300 characters; this text has 312."}}, PostsLeftThisMonth: 1999}},
 		}, s.validate),
 	}
 }
@@ -97,58 +115,90 @@ func (s *Service) reads() []operation.Operation {
 func (s *Service) writes() []operation.Operation {
 	return []operation.Operation{
 		operation.Define(operation.Spec{
-			Tool: "create_post", Method: http.MethodPost, Path: "/posts", Needs: access.Write, Key: operation.KeyOptional, Success: http.StatusCreated,
-			Again:       operation.Noting(s.replayNotes),
-			Summary:     "Draft a post",
-			Description: "Makes a draft, to the accounts and with the media named by their ids from list_social_accounts and list_media. Nothing is sent to any network. A caption that is too long is refused, not shortened. Charges nothing.",
-			Next:        "Then validate_post, and schedule_post or publish_post when the person asks for it. Without an Idempotency-Key each call makes another draft. not_found names in context.argument which id is nobody's.",
-			Example:     operation.Example{Arguments: map[string]any{"caption": exampleFull.Caption, "account_ids": []int64{1}}, Data: exampleDraft()},
+			Tool: "create_post", Method: http.MethodPost, Path: "/posts", Needs: access.Write,
+			Key: operation.KeyOptional, Success: http.StatusCreated,
+			Again:   operation.Noting(s.replayNotes),
+			Summary: "Draft a post",
+			Description: "Creates a draft with accounts from list_social_accounts and media from list_media. Nothing " +
+				"is sent to a network. A caption that is too long is refused, not shortened. Free of charge.",
+			Next: "Call validate_post, then schedule_post or publish_post when the user asks for it. Without an " +
+				"Idempotency-Key each call creates another draft. not_found: context.argument names the unknown id.",
+			Example: operation.Example{Arguments: map[string]any{"caption": exampleFull.Caption,
+				"account_ids": []int64{1}}, Data: exampleDraft()},
 		}, s.create),
 		operation.Define(operation.Spec{
-			Tool: "update_post", Method: http.MethodPatch, Path: "/posts/{id}", Needs: access.Write, Key: operation.KeyOptional, Times: []string{"scheduled_at"}, Success: http.StatusOK,
-			Also:        operation.When(access.Publish, "the post is scheduled", s.isScheduled),
-			Again:       operation.Noting(s.replayChangeNotes),
-			Summary:     "Change a draft or a scheduled post",
-			Description: "Changes what is given and leaves the rest; a list that is given takes the place of the whole list. scheduled_at null clears the time of a draft. A change to a post that the client had approved sends it back for approval, which notes say. Answers with the problems found after the change.",
-			Next:        "Read the post with get_post first, as what is replaced is not kept. Mend problems that are blocking. wrong_state: it was handed over or published, and stays as it is.",
-			Final:       true, Repeatable: true,
+			Tool: "update_post", Method: http.MethodPatch, Path: "/posts/{id}", Needs: access.Write,
+			Key: operation.KeyOptional, Times: []string{"scheduled_at"}, Success: http.StatusOK,
+			Also:    operation.When(access.Publish, "the post is scheduled", s.isScheduled),
+			Again:   operation.Noting(s.replayChangeNotes),
+			Summary: "Change a draft or a scheduled post",
+			Description: "Changes the fields that are given; a list replaces the whole list. scheduled_at null " +
+				"clears " +
+				"the time of a draft. Changing an approved post sends it back for approval, which notes say. Returns " +
+				"the problems found after the change.",
+			Next: "Read the post with get_post first, because replaced content is lost. Fix blocking problems. " +
+				"wrong_state: the post was already submitted and cannot be changed.",
+			Final: true, Repeatable: true,
 			Example: operation.Example{Arguments: map[string]any{"id": exampleID, "scheduled_at": "2026-03-29T10:15"},
 				Data: Changed{exampleFull, []Problem{}}},
 		}, s.change),
 		operation.Define(operation.Spec{
-			Tool: "cancel_post", Method: http.MethodPost, Path: "/posts/{post_id}/cancel", Needs: access.Write, Key: operation.KeyOptional, Success: http.StatusOK,
-			Again:       operation.Noting(s.replayNotes),
-			Summary:     "Cancel a scheduled post",
-			Description: "Makes a scheduled post a draft with its content kept and without a time, so that it does not go out by itself. With the template or an occurrence of a recurring series the whole series is paused, which notes say; a person resumes it in the app, where one occurrence can also be skipped while the series goes on. A draft stays as it is. A post that was handed over is refused.",
-			Next:        "schedule_post schedules it again. wrong_state: it is on its way or published already, and nothing takes it back from here.",
-			Repeatable:  true,
-			Urgent:      true,
-			Example:     operation.Example{Arguments: map[string]any{"post_id": exampleID}, Data: exampleDraft()},
+			Tool: "cancel_post", Method: http.MethodPost, Path: "/posts/{post_id}/cancel", Needs: access.Write,
+			Key: operation.KeyOptional, Success: http.StatusOK,
+			Again:   operation.Noting(s.replayNotes),
+			Summary: "Cancel a scheduled post",
+			Description: "Turns a scheduled post into a draft without a time; its content stays. For the template or " +
+				"an occurrence, the whole series is paused, which notes say; a person can resume it, or skip a " +
+				"single " +
+				"occurrence, in the app. A draft stays as it is. A submitted post is refused.",
+			Next: "Call schedule_post to schedule it again. wrong_state: the post was already submitted and " +
+				"cannot be recalled.",
+			Repeatable: true,
+			Urgent:     true,
+			Example:    operation.Example{Arguments: map[string]any{"post_id": exampleID}, Data: exampleDraft()},
 		}, s.cancel),
 		operation.Define(operation.Spec{
-			Tool: "schedule_post", Method: http.MethodPost, Path: "/posts/{post_id}/schedule", Needs: access.Publish, Key: operation.KeyOptional, Times: []string{"scheduled_at"}, Success: http.StatusOK,
-			Again:       operation.Noting(s.replayNotes),
-			Summary:     "Schedule a draft",
-			Description: "The post goes out at that time with no further confirmation, so call it only when the person asked for that time. A time without an offset is in the team's time zone; one more than ten years ahead is refused. Refused while it waits for the client's approval, breaks a network's rule, or the month's posts are used up.",
-			Next:        "Until then cancel_post takes it back. preflight_blocked: validate_post tells what to mend. awaiting_client_approval: the client has to approve it in the app. plan_limit_reached: the month's posts are used up. wrong_state: it is scheduled or sent already; update_post changes the time of a scheduled one.",
-			Repeatable:  true,
-			Example:     operation.Example{Arguments: map[string]any{"post_id": exampleID, "scheduled_at": "2026-03-29T10:15"}, Data: exampleFull},
+			Tool: "schedule_post", Method: http.MethodPost, Path: "/posts/{post_id}/schedule", Needs: access.Publish,
+			Key: operation.KeyOptional, Times: []string{"scheduled_at"}, Success: http.StatusOK,
+			Again:   operation.Noting(s.replayNotes),
+			Summary: "Schedule a draft",
+			Description: "The post goes out at that time without further confirmation, so call it only when the user " +
+				"asked for that time. A time without an offset is in the team's time zone; at most ten years ahead. " +
+				"Refused if the post needs approval, breaks a network's rule, or the month's posts are used up.",
+			Next: "Call cancel_post to unschedule it. preflight_blocked: validate_post says what to fix. " +
+				"awaiting_client_approval: the client must approve it in the app. plan_limit_reached: the month's " +
+				"posts are used up. wrong_state: already scheduled or sent; update_post changes the time of a " +
+				"scheduled post.",
+			Repeatable: true,
+			Example: operation.Example{Arguments: map[string]any{"post_id": exampleID,
+				"scheduled_at": "2026-03-29T10:15"}, Data: exampleFull},
 		}, s.schedule),
 		operation.Define(operation.Spec{
-			Tool: "publish_post", Method: http.MethodPost, Path: "/posts/{post_id}/publish", Needs: access.Publish, Key: operation.KeyOptional, Success: http.StatusAccepted, Networks: true,
-			Summary:     "Publish a post now",
-			Description: "Hands the post over for publishing at once; nothing takes it back, so call it only when the person asked for it now. The job tells each account's result as its network confirms it. A post that was handed over before is never sent again: the answer then says already_submitted.",
-			Next:        "Follow the job with get_job; only its end tells what came of it. Of accounts that failed, get_post tells why. preflight_blocked: validate_post tells what to mend. After provider_unavailable or internal_error, look at the post before you call it again.",
-			Final:       true, Repeatable: true,
-			Example: operation.Example{Arguments: map[string]any{"post_id": exampleID}, Data: Publication{Entry: exampleJob}},
+			Tool: "publish_post", Method: http.MethodPost, Path: "/posts/{post_id}/publish", Needs: access.Publish,
+			Key: operation.KeyOptional, Success: http.StatusAccepted, Networks: true,
+			Summary: "Publish a post now",
+			Description: "Submits the post immediately. This cannot be undone, so call it only when the user " +
+				"asked to " +
+				"publish now. The job has each account's result. A submitted post is never sent again; the response " +
+				"then has already_submitted.",
+			Next: "Follow the job with get_job until it is finished. get_post says why accounts failed. " +
+				"preflight_blocked: validate_post says what to fix. After provider_unavailable or internal_error, " +
+				"read the post before you call this again.",
+			Final: true, Repeatable: true,
+			Example: operation.Example{Arguments: map[string]any{"post_id": exampleID},
+				Data: Publication{Entry: exampleJob}},
 		}, s.publish),
 		operation.Define(operation.Spec{
-			Tool: "retry_post", Method: http.MethodPost, Path: "/posts/{post_id}/retry", Needs: access.Publish, Key: operation.KeyOptional, Success: http.StatusAccepted, Networks: true,
-			Summary:     "Send failed accounts again",
-			Description: "Sends the accounts that failed once more. Use it once the cause is mended. Accounts that did not fail, have no retries left, were retried moments ago or are unconfirmed are left alone and named with the reason.",
-			Next:        "Follow the job with get_job. wrong_state: the post was not sent yet, so nothing failed.",
-			Final:       true,
-			Example:     operation.Example{Arguments: map[string]any{"post_id": exampleID}, Data: Retried{Entry: exampleJob, Skipped: []Skip{{2, "not_failed"}}}},
+			Tool: "retry_post", Method: http.MethodPost, Path: "/posts/{post_id}/retry", Needs: access.Publish,
+			Key: operation.KeyOptional, Success: http.StatusAccepted, Networks: true,
+			Summary: "Retry failed accounts",
+			Description: "Sends failed accounts again. Call it after the cause is fixed. Accounts that did not fail, " +
+				"have no retries left, were retried moments ago or are unconfirmed are skipped and listed with the " +
+				"reason.",
+			Next:  "Follow the job with get_job. wrong_state: the post has not been sent yet.",
+			Final: true,
+			Example: operation.Example{Arguments: map[string]any{"post_id": exampleID},
+				Data: Retried{Entry: exampleJob, Skipped: []Skip{{2, "not_failed"}}}},
 		}, s.retry),
 	}
 }
@@ -175,11 +225,15 @@ const exampleID = "019d3889-2b10-7c1e-8a3f-5d2b6f6f0001"
 var (
 	exampleAt      = teamtime.Moment{Team: "2026-03-29T10:15:00+02:00", UTC: "2026-03-29T08:15:00Z"}
 	exampleMade    = teamtime.Moment{Team: "2026-03-27T16:02:11+01:00", UTC: "2026-03-27T15:02:11Z"}
-	exampleSummary = Summary{ID: exampleID, Status: Scheduled, ScheduledAt: &exampleAt, Accounts: []AccountRef{{1, "bluesky", "harbour.example"}}, Excerpt: "Open from eight on Sunday."}
-	exampleFull    = Full{ID: exampleID, Status: Scheduled, Caption: "Open from eight on Sunday.", Media: []Media{}, ScheduledAt: &exampleAt, Approval: NotNeeded,
-		Accounts:  []AccountResult{{ID: 1, Platform: "bluesky", Username: "harbour.example", State: TargetPending, RetriesLeft: 3}},
+	exampleSummary = Summary{ID: exampleID, Status: Scheduled, ScheduledAt: &exampleAt,
+		Accounts: []AccountRef{{1, "bluesky", "harbour.example"}}, Excerpt: "Open from eight on Sunday."}
+	exampleFull = Full{ID: exampleID, Status: Scheduled, Caption: "Open from eight on Sunday.", Media: []Media{},
+		ScheduledAt: &exampleAt, Approval: NotNeeded,
+		Accounts: []AccountResult{{ID: 1, Platform: "bluesky", Username: "harbour.example", State: TargetPending,
+			RetriesLeft: 3}},
 		CreatedAt: exampleMade, UpdatedAt: exampleMade}
-	exampleJob = job.Entry{JobID: "social_post:019d3889-2b11-7d5a-9e0c-0c8f1d3e0002", Type: job.SocialPost, State: job.Pending, CreatedAt: exampleAt, Progress: job.Progress{Total: 1}}
+	exampleJob = job.Entry{JobID: "social_post:019d3889-2b11-7d5a-9e0c-0c8f1d3e0002", Type: job.SocialPost,
+		State: job.Pending, CreatedAt: exampleAt, Progress: job.Progress{Total: 1}}
 )
 
 func exampleDraft() Full {

@@ -9,22 +9,24 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// DueCount is how many scheduled posts' time has come without their being handed over, of every team.
+// DueCount is the number of due posts that have not been submitted.
 type DueCount struct {
-	Held   bool // their team is closed, or publishing is paused
+	Held   bool // the team is closed or publishing is paused
 	Posts  int64
-	Oldest time.Time // when the one that is due longest was due
+	Oldest time.Time // when the first of them was due
 }
 
-// CountDue counts due posts: those that are held, and those that are about to leave.
+// CountDue counts the due posts of every team: those on hold and those about to be submitted.
 func (s *Service) CountDue(ctx context.Context) ([]DueCount, error) {
 	out, err := db.All(ctx, s.db, func(rows *sql.Rows, w *DueCount) error {
 		var held, oldest int64
 		err := rows.Scan(&held, &w.Posts, &oldest)
 		w.Held, w.Oldest = held > 0, db.Time(oldest)
 		return err
-	}, `SELECT held, COUNT(*), MIN(scheduled_at) FROM (SELECT scheduled_at, CASE WHEN `+mayPublishCondition+` THEN 0 ELSE 1 END AS held FROM posts
-		WHERE status = 'scheduled' AND is_template = 0 AND scheduled_at <= ?) AS due GROUP BY held ORDER BY held`, db.Micros(s.db.Now()))
+	}, `SELECT held, COUNT(*), MIN(scheduled_at) FROM (SELECT scheduled_at, CASE WHEN `+mayPublishCondition+` THEN 0
+		ELSE 1 END AS held FROM posts
+		WHERE status = 'scheduled' AND is_template = 0 AND scheduled_at <= ?) AS due GROUP BY held ORDER BY held`,
+		db.Micros(s.db.Now()))
 	if err != nil {
 		return nil, fmt.Errorf("counting due posts: %w", err)
 	}

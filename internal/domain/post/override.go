@@ -15,19 +15,20 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-const maxOverrideCaption = 10_000 // characters, as of a post's own text (CreateInput)
+const maxOverrideCaption = 10_000 // characters, as in CreateInput
 
 // Override is what one account shows in place of the post's own text and media.
 type Override struct {
-	Caption *string // the post's where nil
-	Media   []int64 // in their order; the post's where nil, none where empty
+	Caption *string // nil for the post's own
+	Media   []int64 // in order; nil for the post's own, empty for none
 }
 
-// Override gives one account of a draft or a scheduled post a text or media of its own, in place of the override that it
-// had. It is not_found for whoever may not do that, and for media that the team does not have.
+// Override replaces the override of one account of a draft or scheduled post. It returns not_found for people
+// who may not do that and for media that the team does not have.
 func (s *Service) Override(ctx context.Context, person int64, postID string, account int64, o Override) (Post, error) {
 	if o.Caption != nil && len([]rune(*o.Caption)) > maxOverrideCaption {
-		return Post{}, apierr.Invalid(apierr.TooLong, "caption", fmt.Sprintf("A text has at most %d characters.", maxOverrideCaption))
+		return Post{}, apierr.Invalid(apierr.TooLong, "caption", fmt.Sprintf("A text may have at most %d characters.",
+			maxOverrideCaption))
 	}
 	return s.edit(ctx, person, postID, "override", func(ctx context.Context, tx *db.Tx, p *Post) error {
 		i := slices.IndexFunc(p.Targets, func(t Target) bool { return t.AccountID == account })
@@ -47,16 +48,17 @@ func (s *Service) Override(ctx context.Context, person int64, postID string, acc
 	})
 }
 
-// SetCover says which frame of a video stands for it: the one at that time from its beginning, 0 for the network's own
-// choice. Networks that take no such time choose themselves.
-func (s *Service) SetCover(ctx context.Context, person int64, postID string, video int64, at time.Duration) (Post, error) {
+// SetCover sets the frame that represents a video, by its time; 0 lets the network choose. Networks that accept
+// no time choose themselves.
+func (s *Service) SetCover(ctx context.Context, person int64, postID string, video int64,
+	at time.Duration) (Post, error) {
 	return s.edit(ctx, person, postID, "cover", func(ctx context.Context, tx *db.Tx, p *Post) error {
 		found := false
 		for _, media := range append([][]network.Media{p.Media}, mediaOfAll(p.Targets)...) {
 			for i := range media {
 				if m := &media[i]; m.ID == video && m.Kind == network.Video {
 					if at < 0 || m.Duration > 0 && at > m.Duration {
-						return apierr.Invalid(apierr.OutOfRange, "cover", "The video has no frame at this time.")
+						return apierr.Invalid(apierr.OutOfRange, "cover", "The cover time is not within the video.")
 					}
 					found, m.Cover = true, at
 				}
@@ -66,7 +68,8 @@ func (s *Service) SetCover(ctx context.Context, person int64, postID string, vid
 			return apierr.Missing()
 		}
 		for _, table := range []string{"post_media", "post_target_media"} {
-			if _, err := tx.Exec(ctx, `UPDATE `+table+` SET cover_ms = ? WHERE post_id = ? AND media_id = ?`, at.Milliseconds(), p.ID, video); err != nil {
+			if _, err := tx.Exec(ctx, `UPDATE `+table+` SET cover_ms = ? WHERE post_id = ? AND media_id = ?`,
+				at.Milliseconds(), p.ID, video); err != nil {
 				return fmt.Errorf("setting a cover: %w", err)
 			}
 		}
@@ -82,10 +85,12 @@ func mediaOfAll(targets []Target) [][]network.Media {
 	return out
 }
 
-// edit changes a draft or a scheduled post for a person, by the rules of PATCH: what the client approved is asked about
-// again, and what is scheduled needs the right to publish.
-func (s *Service) edit(ctx context.Context, person int64, postID, what string, apply func(context.Context, *db.Tx, *Post) error) (Post, error) {
-	return s.updateAs(ctx, person, postID, access.Write, "post.edit", func(ctx context.Context, tx *db.Tx, call operation.Call, p *Post) error {
+// edit changes a draft or scheduled post for a person by the rules of PATCH: an approved post needs approval
+// again, and a scheduled post needs the right to publish.
+func (s *Service) edit(ctx context.Context, person int64, postID, what string, apply func(context.Context, *db.Tx,
+	*Post) error) (Post, error) {
+	return s.updateAs(ctx, person, postID, access.Write, "post.edit", func(ctx context.Context, tx *db.Tx,
+		call operation.Call, p *Post) error {
 		if err := p.checkEditable(); err != nil {
 			return err
 		}
@@ -101,7 +106,7 @@ func (s *Service) edit(ctx context.Context, person int64, postID, what string, a
 	})
 }
 
-// recordChange keeps what was changed of a post and says so.
+// recordChange stores a changed post and records what changed.
 func recordChange(ctx context.Context, tx *db.Tx, call operation.Call, p *Post, what []string) error {
 	kind, err := reopenApproval(ctx, tx, p)
 	if err != nil {
@@ -110,10 +115,11 @@ func recordChange(ctx context.Context, tx *db.Tx, call operation.Call, p *Post, 
 	if err := update(ctx, tx, p); err != nil {
 		return err
 	}
-	return auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), kind, p.ID, map[string]any{"changed": what, "approval": p.Approval})
+	return auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), kind, p.ID, map[string]any{"changed": what,
+		"approval": p.Approval})
 }
 
-// copyCovers gives media the covers that they have among others.
+// copyCovers returns media with the covers that they had before.
 func copyCovers(media, before []network.Media) []network.Media {
 	for i := range media {
 		if at := slices.IndexFunc(before, func(m network.Media) bool { return m.ID == media[i].ID }); at >= 0 {
@@ -123,24 +129,27 @@ func copyCovers(media, before []network.Media) []network.Media {
 	return media
 }
 
-// setOverride replaces what an account shows in place of the post's own.
+// setOverride replaces the override of an account.
 func setOverride(ctx context.Context, tx *db.Tx, id string, t Target) error {
-	if _, err := tx.Exec(ctx, `UPDATE post_targets SET caption = ?, has_media = ? WHERE post_id = ? AND account_id = ?`, t.Caption, db.Flag(t.Media != nil), id, t.AccountID); err != nil {
-		return fmt.Errorf("giving an account a text of its own: %w", err)
+	if _, err := tx.Exec(ctx, `UPDATE post_targets SET caption = ?, has_media = ? WHERE post_id = ?
+		AND account_id = ?`, t.Caption, db.Flag(t.Media != nil), id, t.AccountID); err != nil {
+		return fmt.Errorf("storing an override: %w", err)
 	}
-	if _, err := tx.Exec(ctx, `DELETE FROM post_target_media WHERE post_id = ? AND account_id = ?`, id, t.AccountID); err != nil {
-		return fmt.Errorf("taking an account's own media away: %w", err)
+	if _, err := tx.Exec(ctx, `DELETE FROM post_target_media WHERE post_id = ? AND account_id = ?`, id,
+		t.AccountID); err != nil {
+		return fmt.Errorf("removing the media of an override: %w", err)
 	}
 	for n, m := range t.Media {
-		_, err := tx.Exec(ctx, `INSERT INTO post_target_media (post_id, account_id, position, media_id, cover_ms) VALUES (?, ?, ?, ?, ?)`, id, t.AccountID, n, m.ID, m.Cover.Milliseconds())
+		_, err := tx.Exec(ctx, `INSERT INTO post_target_media (post_id, account_id, position, media_id, cover_ms)
+			VALUES (?, ?, ?, ?, ?)`, id, t.AccountID, n, m.ID, m.Cover.Milliseconds())
 		if err != nil {
-			return fmt.Errorf("giving an account media of its own: %w", err)
+			return fmt.Errorf("storing the media of an override: %w", err)
 		}
 	}
 	return nil
 }
 
-// shownMedia is one row of what a post or an account shows.
+// shownMedia is one medium of a post or override.
 type shownMedia struct {
 	id    int64
 	cover time.Duration
@@ -153,8 +162,9 @@ func scanShown(rows *sql.Rows, m *shownMedia) error {
 	return err
 }
 
-// mediaDetails gives the library's description of what is shown.
-func (s *Service) mediaDetails(ctx context.Context, q db.Querier, team int64, shown []shownMedia) ([]network.Media, error) {
+// mediaDetails returns the library's description of media.
+func (s *Service) mediaDetails(ctx context.Context, q db.Querier, team int64,
+	shown []shownMedia) ([]network.Media, error) {
 	ids := make([]int64, len(shown))
 	for i, m := range shown {
 		ids[i] = m.id
@@ -166,11 +176,13 @@ func (s *Service) mediaDetails(ctx context.Context, q db.Querier, team int64, sh
 	return out, err
 }
 
-// ownMedia reads the media of an account that shows its own.
-func (s *Service) ownMedia(ctx context.Context, q db.Querier, team int64, id string, account int64) ([]network.Media, error) {
-	shown, err := db.All(ctx, q, scanShown, `SELECT media_id, cover_ms FROM post_target_media WHERE post_id = ? AND account_id = ? ORDER BY position`, id, account)
+// ownMedia returns the media of an account's override.
+func (s *Service) ownMedia(ctx context.Context, q db.Querier, team int64, id string,
+	account int64) ([]network.Media, error) {
+	shown, err := db.All(ctx, q, scanShown, `SELECT media_id, cover_ms FROM post_target_media WHERE post_id = ?
+		AND account_id = ? ORDER BY position`, id, account)
 	if err != nil {
-		return nil, fmt.Errorf("reading which media an account shows: %w", err)
+		return nil, fmt.Errorf("reading the media of an override: %w", err)
 	}
 	return s.mediaDetails(ctx, q, team, shown)
 }

@@ -21,8 +21,11 @@ func fill(t *testing.T, d *db.DB, from, n int) {
 	err := d.InTx(t.Context(), "fill", func(ctx context.Context, tx *db.Tx) error {
 		if from == 0 {
 			for _, statement := range []string{
-				`INSERT INTO teams (id, name, timezone, content_language, plan, created_at) VALUES (1, 'A', 'UTC', 'en', 'team', 1), (2, 'B', 'UTC', 'en', 'team', 1)`,
-				`INSERT INTO social_accounts (id, team_id, platform, network_id, username, display_name, connection_state, sealed_grant, created_at, updated_at) VALUES (1, 1, 'bluesky', 'd1', 'a', 'a', 'connected', '', 1, 1)`,
+				`INSERT INTO teams (id, name, timezone, content_language, plan, created_at)
+					VALUES (1, 'A', 'UTC', 'en', 'team', 1), (2, 'B', 'UTC', 'en', 'team', 1)`,
+				`INSERT INTO social_accounts (id, team_id, platform, network_id, username, display_name,
+					connection_state, sealed_grant, created_at, updated_at) VALUES (1, 1, 'bluesky', 'd1', 'a', 'a',
+					'connected', '', 1, 1)`,
 			} {
 				if _, err := tx.Exec(ctx, statement); err != nil {
 					return err
@@ -34,11 +37,14 @@ func fill(t *testing.T, d *db.DB, from, n int) {
 			if i%3 == 0 {
 				status, slot = "scheduled", 1_900_000_000_000_000+i
 			}
-			_, err := tx.Exec(ctx, `INSERT INTO posts (id, team_id, person_id, status, caption, excerpt, scheduled_at, slot_at, created_at, updated_at) VALUES (?, 1, 1, ?, 'text', 'text', ?, ?, 1, 1)`, id, status, slot, slot)
+			_, err := tx.Exec(ctx, `INSERT INTO posts (id, team_id, person_id, status, caption, excerpt, scheduled_at,
+				slot_at, created_at, updated_at) VALUES (?, 1, 1, ?, 'text', 'text', ?, ?, 1, 1)`, id, status, slot,
+				slot)
 			if err != nil {
 				return err
 			}
-			if _, err := tx.Exec(ctx, `INSERT INTO post_targets (post_id, account_id, position) VALUES (?, 1, 0)`, id); err != nil {
+			if _, err := tx.Exec(ctx, `INSERT INTO post_targets (post_id, account_id, position) VALUES (?, 1, 0)`,
+				id); err != nil {
 				return err
 			}
 		}
@@ -94,7 +100,8 @@ func TestListsWalkAlongIndexes(t *testing.T) {
 		}
 		spans := make([]Span, 42)
 		for i := range spans {
-			spans[i].From, spans[i].To = db.Time(1_900_000_000_000_000+int64(i)*50), db.Time(1_900_000_000_000_000+int64(i)*50+50)
+			spans[i].From, spans[i].To = db.Time(1_900_000_000_000_000+int64(i)*50),
+				db.Time(1_900_000_000_000_000+int64(i)*50+50)
 		}
 		query, args := slotsQuery(1, 0, spans, 4)
 		for _, bad := range []string{"SCAN p", "Seq Scan on posts", "USE TEMP B-TREE FOR ORDER BY"} {
@@ -102,18 +109,24 @@ func TestListsWalkAlongIndexes(t *testing.T) {
 				t.Errorf("calendar: %s\n%s", bad, plan)
 			}
 		}
-		if plan := explain(t, d, runningSeriesQuery, []any{1, 0, 0, 100}); strings.Contains(plan, "SCAN p") || strings.Contains(plan, "Seq Scan on posts") {
+		if plan := explain(t, d, runningSeriesQuery, []any{1, 0, 0, 100}); strings.Contains(plan, "SCAN p") ||
+			strings.Contains(plan, "Seq Scan on posts") {
 			t.Errorf("series:\n%s", plan)
 		}
 		for name, query := range map[string]string{
-			"due":   `SELECT id FROM posts WHERE status = 'scheduled' AND is_template = 0 AND scheduled_at <= ? ORDER BY scheduled_at LIMIT ?`,
-			"month": `SELECT COUNT(*) FROM posts WHERE team_id = 1 AND slot_at >= ? AND slot_at < ? AND slot_at > 0 AND status <> 'draft'`,
-			"ahead": `SELECT MIN(scheduled_at) FROM posts WHERE series_id = ? AND occurs_at > 0 AND status = 'scheduled' AND ? > 0`,
-			"past":  strings.Replace(overdueDraftsQuery, "LIMIT ?", "LIMIT 5", 1),
-			"same":  `SELECT id, status FROM posts WHERE series_id = ? AND occurs_at = ? AND occurs_at > 0`,
-			"wake":  `SELECT COUNT(*) FROM (SELECT 1 FROM deliveries WHERE wake_at > 0 AND wake_at <= ? LIMIT ?) AS waiting`,
+			"due": `SELECT id FROM posts WHERE status = 'scheduled' AND is_template = 0 AND scheduled_at <= ?
+				ORDER BY scheduled_at LIMIT ?`,
+			"month": `SELECT COUNT(*) FROM posts WHERE team_id = 1 AND slot_at >= ? AND slot_at < ? AND slot_at > 0
+				AND status <> 'draft'`,
+			"ahead": `SELECT MIN(scheduled_at) FROM posts WHERE series_id = ? AND occurs_at > 0
+				AND status = 'scheduled' AND ? > 0`,
+			"past": strings.Replace(overdueDraftsQuery, "LIMIT ?", "LIMIT 5", 1),
+			"same": `SELECT id, status FROM posts WHERE series_id = ? AND occurs_at = ? AND occurs_at > 0`,
+			"wake": `SELECT COUNT(*) FROM (SELECT 1 FROM deliveries WHERE wake_at > 0 AND wake_at <= ?
+				LIMIT ?) AS waiting`,
 		} {
-			if plan := explain(t, d, query, []any{1, 2}); strings.Contains(plan, "SCAN posts") || strings.Contains(plan, "SCAN deliveries") || strings.Contains(plan, "Seq Scan on posts") {
+			if plan := explain(t, d, query, []any{1, 2}); strings.Contains(plan, "SCAN posts") ||
+				strings.Contains(plan, "SCAN deliveries") || strings.Contains(plan, "Seq Scan on posts") {
 				t.Errorf("%s:\n%s", name, plan)
 			}
 		}
@@ -145,7 +158,7 @@ func TestAPageReadsNoMoreOfALargerTable(t *testing.T) {
 				query, args := pageQuery(t, in)
 				found := buffers.FindStringSubmatch(explain(t, d, query, args))
 				for _, text := range found[1:] {
-					n, _ := strconv.Atoi(text) // empty where none
+					n, _ := strconv.Atoi(text) // empty if there is none
 					out[name] += n
 				}
 			}

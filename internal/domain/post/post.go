@@ -39,7 +39,7 @@ const (
 	TargetUnconfirmed TargetState = "unconfirmed"
 )
 
-// Approval is how the client stands to a post.
+// Approval is the state of the client's approval.
 type Approval string
 
 // The states of approval.
@@ -50,7 +50,7 @@ const (
 	Rejected  Approval = "rejected"
 )
 
-// Post is a post as it is stored.
+// Post is a post as stored.
 type Post struct {
 	ID          string
 	TeamID      int64
@@ -58,21 +58,21 @@ type Post struct {
 	Caption     string
 	Excerpt     string
 	Approval    Approval
-	Review      Review    // of the version that stands; empty where nobody has decided it
-	Round       int64     // the version of it that the client is shown, counted from 1; 0 where none was
-	SeriesID    int64     // the recurring series it belongs to, 0 where to none
+	Review      Review    // of the current version; empty before the decision
+	Round       int64     // the version that the client is shown, from 1; 0 for none
+	SeriesID    int64     // its series; 0 for none
 	Series      Series    // that series
-	IsTemplate  bool      // it is what that series is made from
-	OccursAt    time.Time // of one that was made from the template: when it was to go out
-	Skipped     bool      // of one that was made from the template: it was cancelled, and its series does not take it up again
+	IsTemplate  bool      // template of the series
+	OccursAt    time.Time // planned time of an occurrence
+	Skipped     bool      // the occurrence was canceled and is not scheduled again
 	ScheduledAt time.Time
 	SubmittedAt time.Time
 	PublishedAt time.Time
-	JobID       string // the last job that sent it
+	JobID       string // the last publish or retry
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
 	Targets     []Target
-	Media       []network.Media // in their order
+	Media       []network.Media // in order
 	hasMedia    bool
 }
 
@@ -83,11 +83,11 @@ type Target struct {
 	Username    string
 	Active      bool
 	State       TargetState
-	Caption     *string         // in place of the post's
-	Media       []network.Media // in place of the post's; nil where it shows those
+	Caption     *string         // override; nil for the post's
+	Media       []network.Media // override; nil for the post's
 	PublishedAt time.Time
 	Permalink   string
-	NetworkID   string // what the network knows the publication by
+	NetworkID   string // the network's id of the published post
 	ErrorCode   string
 	NetworkText string
 	RetriesUsed int
@@ -96,7 +96,7 @@ type Target struct {
 	hasMedia bool
 }
 
-// Content is what is to stand on a target.
+// Content returns what an account shows.
 func (p Post) Content(t Target, language string) network.Content {
 	text := p.Caption
 	if t.Caption != nil {
@@ -109,7 +109,7 @@ func (p Post) Content(t Target, language string) network.Content {
 	return network.Content{Text: text, Languages: []string{language}, Media: media}
 }
 
-// slot is the time by which lists and the monthly allowance know a post. A template has none: what is made from it has.
+// slot returns the time by which lists and the monthly allowance sort a post. A template has none.
 func (p Post) slot() time.Time {
 	switch {
 	case p.IsTemplate:
@@ -122,16 +122,16 @@ func (p Post) slot() time.Time {
 	return p.SubmittedAt
 }
 
-// Review is what a client decided of a version of a post.
+// Review is a client's decision on a version.
 type Review struct {
 	Decided time.Time
-	Comment string // a stranger's text
+	Comment string // untrusted
 }
 
-// awaitsApproval tells whether the client's approval keeps the post from going out.
+// awaitsApproval reports whether the client's approval keeps the post from going out.
 func (p Post) awaitsApproval() bool { return p.Approval == Waiting || p.Approval == Rejected }
 
-// Service does what the operations say.
+// Service manages posts.
 type Service struct {
 	db       *db.DB
 	accounts *account.Service
@@ -142,36 +142,37 @@ type Service struct {
 	terms    plan.Terms
 }
 
-// Limits are the operator's figures.
+// Limits are settings of the operator.
 type Limits struct {
-	Retries      int           // how often an account that failed may be sent again
-	RetryBetween time.Duration // and how long after the last time
+	Retries      int           // how often a failed account may be retried
+	RetryBetween time.Duration // shortest time between two retries
 }
 
-// DefaultLimits are the shipped figures.
+// DefaultLimits are the default settings.
 var DefaultLimits = Limits{Retries: 3, RetryBetween: time.Minute}
 
-// Library knows a team's media.
+// Library provides a team's media.
 type Library interface {
-	// Of describes items as networks know them; one that the team does not have is not_found, by the argument media_ids.
+	// Of returns items by id. It returns not_found, for the argument media_ids, if the team does not have one.
 	Of(ctx context.Context, q db.Querier, team int64, ids []int64) ([]network.Media, error)
-	// Had describes items that posts have, also those that were deleted since.
+	// Had returns items of posts, including deleted ones.
 	Had(ctx context.Context, q db.Querier, team int64, ids []int64) ([]network.Media, error)
 }
 
-// New makes the service. The delivery is given to it by Deliver, as each needs the other.
+// New returns the service. Deliver must be called before posts are sent, because the two services need each
+// other.
 func New(d *db.DB, accounts *account.Service, jobs *job.Store, library Library, limits Limits, t plan.Terms) *Service {
 	return &Service{db: d, accounts: accounts, jobs: jobs, library: library, limits: limits, terms: t}
 }
 
-// Deliver says who hands posts to networks. It is called once, before anything is sent.
+// Deliver sets the service that sends posts. It is called once.
 func (s *Service) Deliver(d Delivery) { s.delivery = d }
 
-// Order is what is handed over: some accounts of one post, under one job.
+// Order is a submission: some accounts of one post, under one job.
 type Order struct {
 	Post    Post
 	Job     job.Record
 	Targets []Target
-	// Refused, where not empty, is the error code with which every account fails without being sent.
+	// Refused, if not empty, is the error code with which every account fails without being sent.
 	Refused string
 }

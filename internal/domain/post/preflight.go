@@ -1,15 +1,15 @@
 package post
 
-// Forecast is what becomes of a scheduled post at its time, if it stays as it is.
+// Forecast is what happens to a scheduled post at its time if nothing changes.
 type Forecast struct {
-	Refused bool     // a network would not take it, so that nothing of it goes out
-	Goes    []Target // the accounts that it goes out to
-	Fails   []Target // those that have no connection
+	Refused bool     // a network would refuse it, so nothing is sent
+	Goes    []Target // accounts that it is sent to
+	Fails   []Target // disconnected accounts
 }
 
-// Predict tells it by what Release looks at. What an account's network would not take keeps the post from every account,
-// but an account without a connection fails by itself and the others go out. That the client's approval or the plan stands
-// in its way is not told. The language is the team's, BCP 47.
+// Predict returns what Release would do with a post. A refusal by one network stops the post for every account,
+// but a disconnected account fails individually. Approval and plan limits are not considered. The language is
+// the team's, as BCP 47.
 func (s *Service) Predict(p Post, language string) Forecast {
 	var out Forecast
 	for _, t := range p.Targets {

@@ -14,24 +14,24 @@ import (
 	"pressroom/internal/platform/restoreguard"
 )
 
-// Delivery hands posts to networks. Submit only writes down what is to be sent, in the caller's transaction.
+// Delivery sends posts to networks. Submit only stores what to send, in the caller's transaction.
 type Delivery interface {
 	Submit(ctx context.Context, tx *db.Tx, o Order) error
 }
 
-// Publication is the job that sends a post (contract, Records: Publish, retry).
+// Publication is the job that sends a post.
 type Publication struct {
 	job.Entry
-	AlreadySubmitted bool `json:"already_submitted" jsonschema:"True where the post was handed over before; it is not sent again."`
+	AlreadySubmitted bool `json:"already_submitted" jsonschema:"True if the post was already submitted; it is not sent again."`
 }
 
-// Retried is the job that sends failed accounts again, and the accounts that it leaves alone.
+// Retried is the job that retries failed accounts, and the accounts that it skips.
 type Retried struct {
 	job.Entry
 	Skipped []Skip `json:"skipped"`
 }
 
-// schedule sets a draft to go out at a time, with no further confirmation.
+// schedule schedules a draft.
 func (s *Service) schedule(ctx context.Context, call operation.Call, in ScheduleInput) (operation.Answer[Full], error) {
 	at, err := parseFutureTime(call, in.ScheduledAt)
 	if err != nil {
@@ -56,7 +56,8 @@ func (s *Service) schedule(ctx context.Context, call operation.Call, in Schedule
 		if err := update(ctx, tx, &p); err != nil {
 			return err
 		}
-		return auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), "post.scheduled", p.ID, map[string]any{"at": db.Micros(at)})
+		return auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), "post.scheduled", p.ID,
+			map[string]any{"at": db.Micros(at)})
 	})
 	if err != nil {
 		return operation.Answer[Full]{}, err
@@ -72,17 +73,20 @@ func (p Post) checkSchedulable() error {
 	}
 	switch {
 	case p.IsTemplate:
-		return apierr.BadState("recurring_template", "The template of a recurring series is not scheduled itself.")
+		return apierr.BadState("recurring_template",
+			"A template cannot be scheduled. Its series schedules the occurrences.")
 	case p.Status == Scheduled:
-		return apierr.BadState(string(p.Status), "The post is scheduled already. Change its scheduled_at instead (update_post, PATCH /posts/{id}).")
+		return apierr.BadState(string(p.Status),
+			"The post is already scheduled. Change its scheduled_at instead (update_post, PATCH /posts/{id}).")
 	case p.Status != Draft:
-		return apierr.BadState(string(p.Status), "The post was handed over for publishing already.")
+		return apierr.BadState(string(p.Status), "The post has already been submitted.")
 	}
 	return nil
 }
 
-// publish hands a post over now. A post that was handed over before is never sent again.
-func (s *Service) publish(ctx context.Context, call operation.Call, in PostInput) (operation.Answer[Publication], error) {
+// publish submits a post now. A submitted post is never sent again.
+func (s *Service) publish(ctx context.Context, call operation.Call,
+	in PostInput) (operation.Answer[Publication], error) {
 	var out operation.Answer[Publication]
 	err := s.db.InTx(ctx, "post.publish", func(ctx context.Context, tx *db.Tx) error {
 		p, err := s.lock(ctx, tx, call.TeamID, in.PostID)
@@ -113,9 +117,11 @@ func (s *Service) publish(ctx context.Context, call operation.Call, in PostInput
 	return out, err
 }
 
-func (s *Service) publication(ctx context.Context, call operation.Call, p Post, j job.Record, already bool) (operation.Answer[Publication], error) {
+func (s *Service) publication(ctx context.Context, call operation.Call, p Post, j job.Record,
+	already bool) (operation.Answer[Publication], error) {
 	view, err := s.jobs.View(ctx, call, j, job.GetInput{})
-	return operation.Answer[Publication]{Data: Publication{view.Data, already}, Untrusted: view.Untrusted, App: "/posts/" + p.ID, Location: job.Location(j.ID), Said: summarizePublication(already, view.Data)}, err
+	return operation.Answer[Publication]{Data: Publication{view.Data, already}, Untrusted: view.Untrusted,
+		App: "/posts/" + p.ID, Location: job.Location(j.ID), Said: summarizePublication(already, view.Data)}, err
 }
 
 func (s *Service) checkPublishable(ctx context.Context, tx *db.Tx, call operation.Call, p Post) error {
@@ -123,23 +129,24 @@ func (s *Service) checkPublishable(ctx context.Context, tx *db.Tx, call operatio
 		return err
 	}
 	if p.IsTemplate {
-		return apierr.BadState("recurring_template", "The template of a recurring series is not published itself.")
+		return apierr.BadState("recurring_template", "A template cannot be published. Its occurrences are.")
 	}
 	if err := s.checkContent(call, p); err != nil {
 		return err
 	}
 	if p.Status == Scheduled && sameMonth(p.ScheduledAt, tx.Now(), call.Zone) {
-		return nil // it has its place in this month's allowance
+		return nil // it already counts in this month's allowance
 	}
 	return s.checkAllowance(ctx, tx, call, tx.Now())
 }
 
-// submit gives some accounts of a post to the delivery under a new job, in the caller's transaction. With a
-// refusal every account fails at once and nothing is sent.
-func (s *Service) submit(ctx context.Context, tx *db.Tx, p *Post, targets []Target, by auditlog.Actor, refused string) (job.Record, error) {
+// submit hands some accounts of a post to the delivery under a new job, in the caller's transaction. If refused
+// is set, every account fails with it and nothing is sent.
+func (s *Service) submit(ctx context.Context, tx *db.Tx, p *Post, targets []Target, by auditlog.Actor,
+	refused string) (job.Record, error) {
 	begin := s.jobs.Start
 	if by == (auditlog.Actor{}) {
-		begin = s.jobs.Create // its time has come: nobody waits for it, and nothing may hold it up
+		begin = s.jobs.Create // a due post must not be stopped by the caller's limit of jobs
 	}
 	j, err := begin(ctx, tx, job.New{TeamID: p.TeamID, Type: job.SocialPost, Subject: p.ID, Total: len(targets)})
 	if err != nil {
@@ -152,13 +159,14 @@ func (s *Service) submit(ctx context.Context, tx *db.Tx, p *Post, targets []Targ
 	if err := update(ctx, tx, p); err != nil {
 		return j, err
 	}
-	if err := auditlog.Record(ctx, tx, p.TeamID, by, "post.handed_over", p.ID, map[string]any{"job": j.ID, "accounts": len(targets)}); err != nil {
+	if err := auditlog.Record(ctx, tx, p.TeamID, by, "post.handed_over", p.ID,
+		map[string]any{"job": j.ID, "accounts": len(targets)}); err != nil {
 		return j, err
 	}
 	return j, s.delivery.Submit(ctx, tx, Order{Post: *p, Job: j, Targets: targets, Refused: refused})
 }
 
-// retry sends failed accounts again; the others are left alone and named.
+// retry sends failed accounts again and lists the others.
 func (s *Service) retry(ctx context.Context, call operation.Call, in RetryInput) (operation.Answer[Retried], error) {
 	var out operation.Answer[Retried]
 	err := s.db.InTx(ctx, "post.retry", func(ctx context.Context, tx *db.Tx) error {
@@ -170,7 +178,7 @@ func (s *Service) retry(ctx context.Context, call operation.Call, in RetryInput)
 			return err
 		}
 		if p.Status == Draft || p.Status == Scheduled {
-			return apierr.BadState(string(p.Status), "The post was not sent yet, so nothing failed.")
+			return apierr.BadState(string(p.Status), "The post has not been sent yet, so there is nothing to retry.")
 		}
 		again, skipped, err := s.splitRetryable(p, in.AccountIDs, tx.Now())
 		if err != nil {
@@ -184,14 +192,15 @@ func (s *Service) retry(ctx context.Context, call operation.Call, in RetryInput)
 			return err
 		}
 		view, err := s.jobs.View(ctx, call, j, job.GetInput{})
-		out = operation.Answer[Retried]{Data: Retried{view.Data, skipped}, Untrusted: view.Untrusted, App: "/posts/" + p.ID, Location: job.Location(j.ID), Said: summarizeRetry(len(again), skipped, view.Data)}
+		out = operation.Answer[Retried]{Data: Retried{view.Data, skipped}, Untrusted: view.Untrusted, App: "/posts/" +
+			p.ID, Location: job.Location(j.ID), Said: summarizeRetry(len(again), skipped, view.Data)}
 		return err
 	})
 	return out, err
 }
 
-// splitRetryable parts the accounts that may be sent again from those that may not. Without ids it is every account
-// that has failed.
+// splitRetryable returns the accounts that may be retried and those that may not. Without ids it considers
+// every failed account.
 func (s *Service) splitRetryable(p Post, ids []int64, now time.Time) ([]Target, []Skip, error) {
 	for _, id := range ids {
 		if !slices.ContainsFunc(p.Targets, func(t Target) bool { return t.AccountID == id }) {
@@ -212,7 +221,8 @@ func (s *Service) splitRetryable(p Post, ids []int64, now time.Time) ([]Target, 
 	return again, skipped, nil
 }
 
-func (s *Service) resubmit(ctx context.Context, tx *db.Tx, call operation.Call, p *Post, again []Target) (job.Record, error) {
+func (s *Service) resubmit(ctx context.Context, tx *db.Tx, call operation.Call, p *Post,
+	again []Target) (job.Record, error) {
 	if len(again) == 0 {
 		return job.Get(ctx, tx, call.TeamID, p.JobID)
 	}
@@ -227,35 +237,37 @@ func (s *Service) resubmit(ctx context.Context, tx *db.Tx, call operation.Call, 
 	return s.submit(ctx, tx, p, again, auditlog.By(call), "")
 }
 
-// mayPublishCondition is true of a post whose team may publish: neither is the team closed, nor publishing paused for it or for
-// the whole service, nor is all held. What is scheduled waits meanwhile, and goes out once it may.
+// mayPublishCondition is the SQL condition of a post whose team may publish: the team is not closed, publishing
+// is not paused for it or the service, and nothing is on hold. Until then scheduled posts wait.
 const mayPublishCondition = restoreguard.Free + ` AND ` + notPausedCondition
 
-// notPausedCondition is flowing, whether all is held or not.
+// notPausedCondition is mayPublishCondition without the hold.
 const notPausedCondition = `EXISTS (SELECT 1 FROM teams t WHERE t.id = posts.team_id AND t.closed_at = 0)
-	AND NOT EXISTS (SELECT 1 FROM pauses x WHERE x.action IN ('everything', 'publish') AND (x.scope = 'service' OR x.scope = 'team' AND x.target = posts.team_id))`
+	AND NOT EXISTS (SELECT 1 FROM pauses x WHERE x.action IN ('everything', 'publish') AND (x.scope = 'service'
+	OR x.scope = 'team' AND x.target = posts.team_id))`
 
-// Due lists scheduled posts whose time has come, the longest due first.
+// Due returns the ids of due posts, the longest due first.
 func (s *Service) Due(ctx context.Context, limit int) ([]string, error) {
-	rows, err := s.db.Query(ctx, `SELECT id FROM posts WHERE status = 'scheduled' AND is_template = 0 AND scheduled_at <= ? AND `+mayPublishCondition+` ORDER BY scheduled_at LIMIT ?`, db.Micros(s.db.Now()), limit)
+	rows, err := s.db.Query(ctx, `SELECT id FROM posts WHERE status = 'scheduled' AND is_template = 0
+		AND scheduled_at <= ? AND `+mayPublishCondition+` ORDER BY scheduled_at LIMIT ?`, db.Micros(s.db.Now()), limit)
 	if err != nil {
-		return nil, fmt.Errorf("looking for due posts: %w", err)
+		return nil, fmt.Errorf("listing due posts: %w", err)
 	}
 	defer rows.Close()
 	ids := []string{}
 	for rows.Next() {
 		var id string
 		if err := rows.Scan(&id); err != nil {
-			return nil, fmt.Errorf("looking for due posts: %w", err)
+			return nil, fmt.Errorf("listing due posts: %w", err)
 		}
 		ids = append(ids, id)
 	}
 	return ids, rows.Err()
 }
 
-// Release hands a due post over. One that was cancelled, moved, released or paused meanwhile is left alone; one that
-// waits for the client, breaks a network's rules or is one of a series too many for the plan fails without being sent,
-// and one of a series that comes too late is skipped.
+// Release submits a due post. A post that was canceled, moved, submitted or paused meanwhile is left alone. A
+// post that lacks approval, breaks a network's rules or exceeds the plan as an occurrence fails without being
+// sent. An occurrence that is too late is skipped.
 func (s *Service) Release(ctx context.Context, id string) error {
 	return s.db.InTx(ctx, "post.release", func(ctx context.Context, tx *db.Tx) error {
 		var teamID int64
@@ -270,8 +282,9 @@ func (s *Service) Release(ctx context.Context, id string) error {
 			return nil
 		}
 		var goes bool
-		if err := tx.QueryRow(ctx, `SELECT `+mayPublishCondition+` FROM posts WHERE id = ?`, id).Scan(&goes); err != nil {
-			return fmt.Errorf("asking whether a due post may go out: %w", err)
+		if err := tx.QueryRow(ctx, `SELECT `+mayPublishCondition+` FROM posts WHERE id = ?`,
+			id).Scan(&goes); err != nil {
+			return fmt.Errorf("checking whether a due post may go out: %w", err)
 		}
 		if !goes {
 			return nil
@@ -288,6 +301,7 @@ func (s *Service) Release(ctx context.Context, id string) error {
 	})
 }
 
+// refusalWhenDue returns the error code with which a due post fails, or "".
 func (s *Service) refusalWhenDue(ctx context.Context, q db.Querier, p Post) (string, error) {
 	if p.awaitsApproval() {
 		return codeMissedApproval, nil
@@ -300,7 +314,7 @@ func (s *Service) refusalWhenDue(ctx context.Context, q db.Querier, p Post) (str
 		return "preflight_blocked", nil
 	}
 	if p.OccursAt.IsZero() {
-		return "", nil // it took its place in the month when it was scheduled
+		return "", nil // it has counted for its month since it was scheduled
 	}
 	if left, err := s.postsLeftFor(ctx, q, p); err != nil || left != 0 {
 		return "", err

@@ -9,8 +9,7 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// ListRecent are a team's last posts that were sent before a time, or should have been, with what came of them: the newest
-// first.
+// ListRecent returns a team's last posts that were sent, or should have been, before a time, the newest first.
 func (s *Service) ListRecent(ctx context.Context, team int64, before time.Time, most int) ([]Slot, error) {
 	slots, err := db.All(ctx, s.db, func(rows *sql.Rows, slot *Slot) error {
 		var at int64
@@ -19,12 +18,12 @@ func (s *Service) ListRecent(ctx context.Context, team int64, before time.Time, 
 		return err
 	}, recentQuery, team, db.Micros(before), most)
 	if err != nil {
-		return nil, fmt.Errorf("reading the last posts of team %d: %w", team, err)
+		return nil, fmt.Errorf("listing recent posts of team %d: %w", team, err)
 	}
 	spans := []Span{{Slots: slots}}
 	return spans[0].Slots, s.addAccounts(ctx, team, spans)
 }
 
-// recentQuery is a walk along the index of times.
+// recentQuery walks the index of times.
 const recentQuery = `SELECT id, status, excerpt, slot_at FROM posts WHERE team_id = ? AND slot_at > 0 AND slot_at <= ?
 	AND status IN ('processing', 'published', 'partially_published', 'failed') ORDER BY slot_at DESC, id DESC LIMIT ?`

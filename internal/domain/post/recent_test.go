@@ -37,7 +37,8 @@ func TestPassed(t *testing.T) {
 		w.clock.Advance(2 * day)
 		passed(w.call.TeamID, "hello", "planned")
 		passed(w.call.TeamID + 1)
-		w.do(t, "update_post", map[string]any{"id": planned, "scheduled_at": w.clock.Now().Add(day).Format(time.RFC3339)})
+		w.do(t, "update_post", map[string]any{"id": planned,
+			"scheduled_at": w.clock.Now().Add(day).Format(time.RFC3339)})
 		passed(w.call.TeamID, "hello")
 		w.do(t, "publish_post", map[string]any{"post_id": w.occurrence(t)})
 		passed(w.call.TeamID)
@@ -56,7 +57,8 @@ func TestLately(t *testing.T) {
 		}
 		w.draft(t, "draft", w.clock.Now().Add(time.Minute))
 		later := w.draft(t, "later", time.Time{})
-		w.do(t, "schedule_post", map[string]any{"post_id": later, "scheduled_at": w.clock.Now().Add(day).Format(time.RFC3339)})
+		w.do(t, "schedule_post", map[string]any{"post_id": later,
+			"scheduled_at": w.clock.Now().Add(day).Format(time.RFC3339)})
 		slices.Reverse(sent)
 		for most := 1; most <= 4; most++ {
 			found, err := w.ListRecent(t.Context(), w.call.TeamID, w.clock.Now(), most)

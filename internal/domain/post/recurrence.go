@@ -13,13 +13,13 @@ import (
 	"pressroom/internal/teamtime"
 )
 
-// wallClock is how a time without a zone is stored.
+// wallClock is the format of a stored time without a zone.
 const wallClock = "2006-01-02T15:04:05"
 
-// maxRuleLength is how long a rule may be, in characters.
+// maxRuleLength is the longest rule, in characters.
 const maxRuleLength = 300
 
-// ruleParts are the parts of a rule that are understood, with their values (RFC 5545, section 3.3.10).
+// ruleParts are the supported parts of a rule and their values (RFC 5545, section 3.3.10).
 var ruleParts = map[string]*regexp.Regexp{
 	"FREQ":       regexp.MustCompile(`^(DAILY|WEEKLY|MONTHLY)$`),
 	"INTERVAL":   regexp.MustCompile(`^[1-9][0-9]{0,2}$`),
@@ -30,20 +30,23 @@ var ruleParts = map[string]*regexp.Regexp{
 }
 
 var (
-	errRule         = apierr.Invalid(apierr.NotAllowedValue, "rule", "The rule has to be an RRULE of RFC 5545: FREQ of DAILY, WEEKLY or MONTHLY, and perhaps INTERVAL, BYDAY, BYMONTHDAY, and COUNT or UNTIL.")
-	errRuleTooLong  = apierr.Invalid(apierr.TooLong, "rule", "The rule is too long.")
-	errNoOccurrence = apierr.Invalid(apierr.OutOfRange, "rule", "By this rule nothing would ever go out.")
+	errRule = apierr.Invalid(apierr.NotAllowedValue, "rule",
+		"The rule must be an RRULE of RFC 5545 with FREQ=DAILY, WEEKLY or MONTHLY and optionally INTERVAL, BYDAY, "+
+			"BYMONTHDAY, and COUNT or UNTIL.")
+	errRuleTooLong = apierr.Invalid(apierr.TooLong, "rule",
+		"The rule is too long. It may have at most 300 characters.")
+	errNoOccurrence = apierr.Invalid(apierr.OutOfRange, "rule", "The rule has no occurrences.")
 )
 
-// recurrence is when a series occurs: a rule over wall clocks of a zone, so that ten o'clock stays ten o'clock while
-// the offset changes.
+// recurrence is when a series occurs: a rule over wall clocks of a zone, so that ten o'clock stays ten o'clock
+// when the offset changes.
 type recurrence struct {
-	rule  *rrule.RRule // its times are wall clocks, written as if they were UTC
+	rule  *rrule.RRule // its times are wall clocks, stored as UTC
 	zone  *time.Location
-	until func(wall, at time.Time) bool // whether a time is still within the rule's UNTIL
+	until func(wall, at time.Time) bool // reports whether a time is within UNTIL
 }
 
-// newRecurrence reads a rule that begins at a wall clock. What is not understood is refused, by the argument rule.
+// newRecurrence parses a rule that begins at a wall clock. It refuses unsupported rules, for the argument rule.
 func newRecurrence(text string, start time.Time, zone *time.Location) (recurrence, error) {
 	if len(text) > maxRuleLength {
 		return recurrence{}, errRuleTooLong
@@ -56,7 +59,7 @@ func newRecurrence(text string, start time.Time, zone *time.Location) (recurrenc
 	if err != nil {
 		return recurrence{}, err
 	}
-	delete(parts, "UNTIL") // the zone has a say in it
+	delete(parts, "UNTIL") // it depends on the zone
 	kept := make([]string, 0, len(parts))
 	for name, value := range parts {
 		kept = append(kept, name+"="+value)
@@ -73,7 +76,7 @@ func newRecurrence(text string, start time.Time, zone *time.Location) (recurrenc
 	return recurrence{rule, zone, until}, nil
 }
 
-// splitRule parts a rule and refuses what RFC 5545 does not allow together.
+// splitRule returns the parts of a rule and refuses combinations that RFC 5545 does not allow.
 func splitRule(text string) (map[string]string, error) {
 	parts := map[string]string{}
 	for part := range strings.SplitSeq(text, ";") {
@@ -95,7 +98,7 @@ func splitRule(text string) (map[string]string, error) {
 	return parts, nil
 }
 
-// readUntil reads the end of a rule: an instant in UTC, a wall clock, or a date, which is its whole day.
+// readUntil parses the end of a rule: an instant in UTC, a wall clock, or a date, which includes the whole day.
 func readUntil(text string) (func(wall, at time.Time) bool, error) {
 	if text == "" {
 		return func(_, _ time.Time) bool { return true }, nil
@@ -109,13 +112,13 @@ func readUntil(text string) (func(wall, at time.Time) bool, error) {
 			return func(wall, at time.Time) bool { return within(end, wall, at) }, nil
 		}
 	}
-	return nil, errRule // a day or an hour that there is not
+	return nil, errRule // a day or an hour that does not exist
 }
 
-// maxZoneOffset is more than any zone's clocks are away from UTC.
+// maxZoneOffset is more than any zone's distance from UTC.
 const maxZoneOffset = 48 * time.Hour
 
-// after gives the times behind an instant, each later than the one before.
+// after iterates over the times after an instant, in order.
 func (r recurrence) after(last time.Time) iter.Seq[time.Time] {
 	return func(yield func(time.Time) bool) {
 		next := r.rule.Iterator()
@@ -137,7 +140,7 @@ func (r recurrence) after(last time.Time) iter.Seq[time.Time] {
 	}
 }
 
-// first is the first time behind an instant.
+// first returns the first time after an instant.
 func (r recurrence) first(last time.Time) (time.Time, bool) {
 	for at := range r.after(last) {
 		return at, true
@@ -145,13 +148,14 @@ func (r recurrence) first(last time.Time) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// instant is when a zone's clocks show a wall clock: the earlier time where they do so twice, and where they skip it,
-// the moment after the gap. It is false beyond the years that can be written.
+// instant returns when a zone's clocks show a wall clock: the earlier time if they do so twice, and the end of
+// the gap if they skip it. It reports false beyond the years that can be written.
 func instant(wall time.Time, zone *time.Location) (time.Time, bool) {
 	at, err := teamtime.Parse(wall.Format(wallClock), zone)
 	if errors.Is(err, teamtime.ErrSkipped) {
 		_, before := wall.Add(-26 * time.Hour).In(zone).Zone()
-		end, _ := wall.Add(-time.Duration(before) * time.Second).In(zone).ZoneBounds() // read by the old offset, it lies behind the gap
+		// by the old offset it is after the gap
+		end, _ := wall.Add(-time.Duration(before) * time.Second).In(zone).ZoneBounds()
 		return end.UTC(), true
 	}
 	return at.UTC(), err == nil && at.UTC().Year() <= 9999

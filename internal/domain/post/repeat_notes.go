@@ -7,14 +7,14 @@ import (
 	"pressroom/internal/core/operation"
 )
 
-// replayNotes tells a client that repeats a call with its Idempotency-Key if the post differs by now from the first
-// answer, which the repeat gets.
+// replayNotes returns notes for a call that is repeated with its Idempotency-Key if the post has changed since
+// the first response.
 func (s *Service) replayNotes(ctx context.Context, call operation.Call, kept Full) ([]string, error) {
-	const first = "This is the answer to the first call with this Idempotency-Key. "
+	const first = "This is the response to the first call with this Idempotency-Key. "
 	p, err := s.read(ctx, s.db, call.TeamID, kept.ID, "")
 	switch {
 	case apierr.Is(err, apierr.NotFound):
-		return []string{first + "The post was deleted since."}, nil
+		return []string{first + "The post has since been deleted."}, nil
 	case err != nil:
 		return nil, err
 	}
@@ -23,7 +23,7 @@ func (s *Service) replayNotes(ctx context.Context, call operation.Call, kept Ful
 	if p.Status == kept.Status && sameTime {
 		return nil, nil
 	}
-	note := first + "The post has changed since: its status is now " + string(p.Status)
+	note := first + "The post has changed since then: its status is now " + string(p.Status)
 	if p.Status == Scheduled {
 		note += ", for " + at.Team
 	}

@@ -11,27 +11,28 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Result is what became of one account of a post.
+// Result is the outcome of one account of a post.
 type Result struct {
 	State       TargetState
 	PublishedAt time.Time
 	Permalink   string
 	ErrorCode   string
 	NetworkText string
-	NetworkID   string // what the network knows the publication by, of one that stands
-	Decided     bool   // a person said so: the event of the decision tells it
+	NetworkID   string // the network's id of the published post, of one that stands
+	Decided     bool   // a person decided; the decision has its own event
 }
 
-// Begin notes that an account is being sent.
+// Begin records that an account is being sent.
 func Begin(ctx context.Context, tx *db.Tx, post string, account int64) error {
-	_, err := tx.Exec(ctx, `UPDATE post_targets SET state = ? WHERE post_id = ? AND account_id = ?`, string(TargetSending), post, account)
+	_, err := tx.Exec(ctx, `UPDATE post_targets SET state = ? WHERE post_id = ? AND account_id = ?`,
+		string(TargetSending), post, account)
 	if err != nil {
-		return fmt.Errorf("noting that an account is sent: %w", err)
+		return fmt.Errorf("recording that an account is being sent: %w", err)
 	}
 	return nil
 }
 
-// RecordResult writes an account's result and what it makes of the post, in the delivery's transaction.
+// RecordResult stores an account's result and updates the post, in the delivery's transaction.
 func (s *Service) RecordResult(ctx context.Context, tx *db.Tx, team int64, id string, account int64, r Result) error {
 	p, err := s.lock(ctx, tx, team, id)
 	if err != nil {
@@ -41,8 +42,10 @@ func (s *Service) RecordResult(ctx context.Context, tx *db.Tx, team int64, id st
 		if t.AccountID != account {
 			continue
 		}
-		told := r.Decided || t.State == TargetUnconfirmed && r.State == TargetUnconfirmed // asking once more and learning nothing is no news
-		t.State, t.PublishedAt, t.Permalink, t.ErrorCode, t.NetworkText = r.State, r.PublishedAt, r.Permalink, r.ErrorCode, r.NetworkText
+		// another inconclusive lookup is no event
+		told := r.Decided || t.State == TargetUnconfirmed && r.State == TargetUnconfirmed
+		t.State, t.PublishedAt, t.Permalink, t.ErrorCode, t.NetworkText = r.State, r.PublishedAt, r.Permalink,
+			r.ErrorCode, r.NetworkText
 		t.NetworkID = r.NetworkID
 		p.Targets[i] = t
 		if err := updateTarget(ctx, tx, id, t); err != nil {
@@ -51,7 +54,8 @@ func (s *Service) RecordResult(ctx context.Context, tx *db.Tx, team int64, id st
 		if told {
 			continue
 		}
-		if err := auditlog.Record(ctx, tx, team, auditlog.Actor{}, "post.account_"+string(r.State), id, map[string]any{"account": account, "error_code": r.ErrorCode}); err != nil {
+		if err := auditlog.Record(ctx, tx, team, auditlog.Actor{}, "post.account_"+string(r.State), id,
+			map[string]any{"account": account, "error_code": r.ErrorCode}); err != nil {
 			return err
 		}
 	}
@@ -60,11 +64,12 @@ func (s *Service) RecordResult(ctx context.Context, tx *db.Tx, team int64, id st
 	return update(ctx, tx, &p)
 }
 
-// SetPermalink writes where a published account's post stands, in the delivery's transaction.
+// SetPermalink stores the permalink of a published account, in the delivery's transaction.
 func (s *Service) SetPermalink(ctx context.Context, tx *db.Tx, id string, account int64, permalink string) error {
-	_, err := tx.Exec(ctx, `UPDATE post_targets SET permalink = ? WHERE post_id = ? AND account_id = ? AND state = ?`, permalink, id, account, string(TargetPublished))
+	_, err := tx.Exec(ctx, `UPDATE post_targets SET permalink = ? WHERE post_id = ? AND account_id = ? AND state = ?`,
+		permalink, id, account, string(TargetPublished))
 	if err != nil {
-		return fmt.Errorf("keeping where a post stands: %w", err)
+		return fmt.Errorf("storing a permalink: %w", err)
 	}
 	return nil
 }
@@ -79,9 +84,10 @@ func firstPublished(targets []Target) time.Time {
 	return first
 }
 
-// LoadForDelivery reads a post with one of its accounts and its team's language, for the delivery. The target is zero
-// where the account is not the post's any more.
-func (s *Service) LoadForDelivery(ctx context.Context, team int64, id string, account int64) (Post, Target, string, error) {
+// LoadForDelivery returns a post, one of its accounts and the team's language. The target is zero if the post
+// no longer has the account.
+func (s *Service) LoadForDelivery(ctx context.Context, team int64, id string,
+	account int64) (Post, Target, string, error) {
 	p, err := s.read(ctx, s.db, team, id, "")
 	if err != nil {
 		return p, Target{}, "", err

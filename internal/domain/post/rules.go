@@ -11,18 +11,18 @@ import (
 	"pressroom/internal/domain/job"
 )
 
-// MaxCaption is how long a caption may be, in characters; a longer one is refused, never shortened.
+// MaxCaption is the longest caption, in characters. Longer ones are refused, never shortened.
 const MaxCaption = 10_000
 
-const excerptLength = 140 // characters of a caption that lists show
+const excerptLength = 140 // characters
 
-// excerpt is the start of a caption on one line.
+// excerpt returns the start of a caption on one line.
 func excerpt(caption string) string {
 	return Truncate(strings.Join(strings.Fields(caption), " "), excerptLength)
 }
 
-// Truncate returns a text of at most so many characters: the text itself or its start with an ellipsis. What readers
-// see as one character, a grapheme cluster (UAX 29), is never cut.
+// Truncate returns the text, or its start with an ellipsis, with at most most characters. It never cuts a
+// grapheme cluster (UAX 29).
 func Truncate(text string, most int) string {
 	if len(text) <= most || utf8.RuneCountInString(text) <= most {
 		return text
@@ -37,26 +37,27 @@ func Truncate(text string, most int) string {
 	}
 }
 
-// checkEditable refuses what PATCH may not change (spec, Post transitions, rule 1).
+// checkEditable returns why PATCH may not change a post.
 func (p Post) checkEditable() error {
 	switch {
 	case p.IsTemplate:
-		return apierr.BadState("recurring_template", "The template of a recurring series is changed in the app.")
+		return apierr.BadState("recurring_template", "A template can only be changed in the app.")
 	case p.Status == Draft || p.Status == Scheduled:
 		return nil
 	}
-	return apierr.BadState(string(p.Status), "A post that was handed over for publishing cannot be changed.")
+	return apierr.BadState(string(p.Status), "A submitted post cannot be changed.")
 }
 
-// checkApproved refuses what the client has not approved (rule 4).
+// checkApproved returns an error for a post that the client has not approved.
 func (p Post) checkApproved() error {
 	if p.awaitsApproval() {
-		return apierr.New(apierr.AwaitingApproval, "The post waits for the client's approval and cannot be scheduled, published or retried before it.")
+		return apierr.New(apierr.AwaitingApproval,
+			"The post cannot be scheduled, published or retried before the client approves it.")
 	}
 	return nil
 }
 
-// statusOf is what the accounts' states make of a post; an unconfirmed account counts as failed.
+// statusOf returns the status of a post from its accounts' states. An unconfirmed account counts as failed.
 func statusOf(targets []Target) Status {
 	var sent, failed int
 	for _, t := range targets {
@@ -78,7 +79,7 @@ func statusOf(targets []Target) Status {
 	return PartiallyPublished
 }
 
-// JobState is what the accounts of a job make of it.
+// JobState returns the state of a job from its accounts' states.
 func JobState(states []TargetState) job.State {
 	var sent int
 	for _, state := range states {
@@ -95,13 +96,13 @@ func JobState(states []TargetState) job.State {
 	return job.PartiallySucceeded
 }
 
-// Skip says why retry leaves an account alone.
+// Skip is why retry skips an account.
 type Skip struct {
 	AccountID int64  `json:"account_id"`
 	Reason    string `json:"reason" enum:"not_failed|no_retries_left|retried_moments_ago|unconfirmed|account_gone"`
 }
 
-// retriesLeft returns how often a target can be sent again: never once it is published.
+// retriesLeft returns how often a target can be retried; 0 for a published one.
 func (l Limits) retriesLeft(t Target) int {
 	if t.State == TargetPublished {
 		return 0
@@ -109,7 +110,7 @@ func (l Limits) retriesLeft(t Target) int {
 	return max(0, l.Retries-t.RetriesUsed)
 }
 
-// canRetry tells whether a target may be sent again now, and why not.
+// canRetry reports whether a target may be retried now, and otherwise why not.
 func (l Limits) canRetry(t Target, now time.Time) (string, bool) {
 	switch {
 	case t.State == TargetUnconfirmed:
@@ -117,7 +118,7 @@ func (l Limits) canRetry(t Target, now time.Time) (string, bool) {
 	case t.State != TargetFailed:
 		return "not_failed", false
 	case !t.Active:
-		return "account_gone", false // it would only use up a retry: a person has to connect the account first
+		return "account_gone", false // a retry would be wasted; the account must be reconnected first
 	case t.RetriesUsed >= l.Retries:
 		return "no_retries_left", false
 	case !t.RetriedAt.IsZero() && now.Sub(t.RetriedAt) < l.RetryBetween:

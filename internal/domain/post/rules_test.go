@@ -79,7 +79,8 @@ func TestLostAccountsKeepTheirRetries(t *testing.T) {
 func TestExcerpt(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		caption := rapid.String().Draw(t, "caption") + strings.Repeat(rapid.String().Draw(t, "more"), rapid.IntRange(0, 300).Draw(t, "times"))
+		caption := rapid.String().Draw(t, "caption") + strings.Repeat(rapid.String().Draw(t, "more"),
+			rapid.IntRange(0, 300).Draw(t, "times"))
 		got := excerpt(caption)
 		if !utf8.ValidString(got) || utf8.RuneCountInString(got) > excerptLength || strings.ContainsAny(got, "\n\t") {
 			t.Fatalf("%q", got)
@@ -111,7 +112,8 @@ func TestExcerptKeepsGraphemes(t *testing.T) {
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		parts := rapid.SliceOf(rapid.SampledFrom([]string{family, "🇩🇪", "e\u0301", "각", "x", " ", "\u200d", "\u0301"})).Draw(t, "parts")
+		parts := rapid.SliceOf(rapid.SampledFrom([]string{family, "🇩🇪", "e\u0301", "각", "x", " ", "\u200d",
+			"\u0301"})).Draw(t, "parts")
 		caption := strings.Repeat(strings.Join(parts, ""), rapid.IntRange(1, 60).Draw(t, "times"))
 		line := strings.Join(strings.Fields(caption), " ")
 		start, cut := strings.CutSuffix(excerpt(caption), "…")

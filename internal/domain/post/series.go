@@ -14,23 +14,23 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// maxOccurrenceDelay is how late an occurrence may go out. After a longer standstill it is skipped: what was missed must not come
-// out all at once.
+// maxOccurrenceDelay is how late an occurrence may go out. Later ones are skipped, so that downtime does not
+// cause a burst of posts.
 const maxOccurrenceDelay = time.Hour
 
-// Series is a recurring series. Its template stays as it is while the series runs; each occurrence is a post of its
-// own, made ahead, so that the next one can be seen, moved and cancelled like any scheduled post.
+// Series is a recurring series. Its template does not change while the series runs. Each occurrence is a post
+// of its own, created in advance, so that it can be seen, moved and canceled like any scheduled post.
 type Series struct {
 	ID         int64
 	TemplateID string
 	Rule       string // RFC 5545, see newRecurrence
 	Timezone   string // IANA
 	Paused     bool
-	NextAt     time.Time // when the next occurrence goes out; zero while none is scheduled
+	NextAt     time.Time // when the next occurrence goes out; zero if none is scheduled
 
-	start time.Time // a wall clock, written as if it were UTC
-	last  time.Time // the last occurrence that was made or skipped
-	wake  time.Time // when the next one is to be made; zero for never
+	start time.Time // a wall clock, stored as UTC
+	last  time.Time // the last occurrence that was created or skipped
+	wake  time.Time // when to create the next one; zero for never
 }
 
 func (r Series) recurrence() (recurrence, error) {
@@ -41,28 +41,34 @@ func (r Series) recurrence() (recurrence, error) {
 	return newRecurrence(r.Rule, r.start, zone)
 }
 
-// readSeries reads a series. Whoever locks its posts too has locked those before it, the template first.
+// readSeries returns a series. A caller that also locks posts must lock those first, the template before the
+// others.
 func readSeries(ctx context.Context, q db.Querier, id int64, lock string) (Series, error) {
 	r := Series{ID: id}
 	var start string
 	var paused, last, wake, next int64
 	err := q.QueryRow(ctx, `SELECT r.template_id, r.rule, r.timezone, r.starts_at, r.paused_at, r.last_at, r.wake_at,
-		(SELECT COALESCE(MIN(p.scheduled_at), 0) FROM posts p WHERE p.series_id = r.id AND p.occurs_at > 0 AND p.status = 'scheduled')
-		FROM post_series r WHERE r.id = ?`+lock, id).Scan(&r.TemplateID, &r.Rule, &r.Timezone, &start, &paused, &last, &wake, &next)
+		(SELECT COALESCE(MIN(p.scheduled_at), 0) FROM posts p WHERE p.series_id = r.id AND p.occurs_at > 0
+		AND p.status = 'scheduled')
+		FROM post_series r WHERE r.id = ?`+lock, id).Scan(&r.TemplateID, &r.Rule, &r.Timezone, &start, &paused, &last,
+		&wake, &next)
 	if err != nil {
 		return r, fmt.Errorf("reading a recurring series: %w", err)
 	}
 	r.Paused, r.NextAt, r.last, r.wake = paused != 0, db.Time(next), db.Time(last), db.Time(wake)
-	r.start, _ = time.Parse(wallClock, start) // written by us
+	r.start, _ = time.Parse(wallClock, start) // we wrote it
 	return r, nil
 }
 
-// Repeat makes a draft the template of a recurring series that begins at its wished time, or lets a paused or ended
-// series of a template go on, by a rule of RFC 5545 (FREQ=DAILY, WEEKLY or MONTHLY with INTERVAL, BYDAY, BYMONTHDAY,
-// COUNT, UNTIL). It is not_found for whoever may not publish in the post's team. A rule that is not understood is
-// validation_failed; what the client has not approved, or a network would not take, is refused as by schedule_post.
+// Repeat makes a draft the template of a series that begins at its planned time, or continues a paused or ended
+// series. The rule is an RRULE of RFC 5545 (FREQ=DAILY, WEEKLY or MONTHLY with INTERVAL, BYDAY, BYMONTHDAY,
+// COUNT, UNTIL).
+//
+// It returns not_found for people who may not publish in the post's team and validation_failed for an
+// unsupported rule. Approval and network rules are checked as by schedule_post.
 func (s *Service) Repeat(ctx context.Context, person int64, postID, rule string) (Post, error) {
-	return s.updateAs(ctx, person, postID, access.Publish, "post.repeat", func(ctx context.Context, tx *db.Tx, call operation.Call, p *Post) error {
+	return s.updateAs(ctx, person, postID, access.Publish, "post.repeat", func(ctx context.Context, tx *db.Tx,
+		call operation.Call, p *Post) error {
 		if err := p.checkRepeatable(tx.Now()); err != nil {
 			return err
 		}
@@ -73,12 +79,13 @@ func (s *Service) Repeat(ctx context.Context, person int64, postID, rule string)
 	})
 }
 
-// StopRepeating ends a series for good: its template is a plain draft again, and the occurrences that have not begun
-// become drafts. It is not_found for whoever may not publish in the post's team.
+// StopRepeating ends a series for good: its template and its unsent occurrences become drafts. It returns
+// not_found for people who may not publish in the post's team.
 func (s *Service) StopRepeating(ctx context.Context, person int64, postID string) (Post, error) {
-	return s.updateAs(ctx, person, postID, access.Publish, "post.stop_repeating", func(ctx context.Context, tx *db.Tx, call operation.Call, p *Post) error {
+	return s.updateAs(ctx, person, postID, access.Publish, "post.stop_repeating", func(ctx context.Context, tx *db.Tx,
+		call operation.Call, p *Post) error {
 		if !p.IsTemplate {
-			return apierr.BadState("not_recurring", "No series is made from this post.")
+			return apierr.BadState("not_recurring", "This post is not the template of a series.")
 		}
 		if err := s.pause(ctx, tx, p); err != nil {
 			return err
@@ -88,37 +95,42 @@ func (s *Service) StopRepeating(ctx context.Context, person int64, postID string
 		if err := storeTemplate(ctx, tx, p); err != nil {
 			return err
 		}
-		return auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), "series.stopped", p.ID, map[string]any{"series": ended})
+		return auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), "series.stopped", p.ID,
+			map[string]any{"series": ended})
 	})
 }
 
-// callAs is what a person of the app may do in the team of a post, as a call.
-func (s *Service) callAs(ctx context.Context, person int64, postID string, needs access.Capability) (operation.Call, error) {
+// callAs returns a call with what a person of the app may do in the post's team.
+func (s *Service) callAs(ctx context.Context, person int64, postID string,
+	needs access.Capability) (operation.Call, error) {
 	actor := &access.Actor{PersonID: person}
 	var zone, plan string
 	var until int64
-	err := s.db.QueryRow(ctx, `SELECT t.id, t.timezone, t.content_language, t.plan, t.plan_until, m.role FROM posts p JOIN teams t ON t.id = p.team_id
+	err := s.db.QueryRow(ctx, `SELECT t.id, t.timezone, t.content_language, t.plan, t.plan_until, m.role FROM posts p
+		JOIN teams t ON t.id = p.team_id
 		JOIN memberships m ON m.team_id = t.id AND m.person_id = ? JOIN people x ON x.id = m.person_id
-		WHERE p.id = ? AND t.closed_at = 0 AND x.held_at = 0`, person, postID).Scan(&actor.TeamID, &zone, &actor.Language, &plan, &until, &actor.Role)
+		WHERE p.id = ? AND t.closed_at = 0 AND x.held_at = 0`, person, postID).Scan(&actor.TeamID, &zone,
+		&actor.Language, &plan, &until, &actor.Role)
 	if errors.Is(err, sql.ErrNoRows) {
 		return operation.Call{}, apierr.Missing()
 	}
 	if err != nil {
-		return operation.Call{}, fmt.Errorf("reading what a person may do with a post: %w", err)
+		return operation.Call{}, fmt.Errorf("reading a person's rights on a post: %w", err)
 	}
 	if actor.Zone, err = time.LoadLocation(zone); err != nil {
 		return operation.Call{}, fmt.Errorf("reading the zone of team %d: %w", actor.TeamID, err)
 	}
 	now := s.db.Now()
-	actor.Plan, actor.Capabilities = s.terms.Holding(plan, db.Time(until), now).ID, access.Effective(access.Full, actor.Role)
+	actor.Plan, actor.Capabilities = s.terms.Holding(plan, db.Time(until), now).ID,
+		access.Effective(access.Full, actor.Role)
 	if !actor.Can(needs) {
 		return operation.Call{}, apierr.Missing()
 	}
 	return operation.Call{Actor: actor, Now: now}, nil
 }
 
-// updateAs changes a post for a person of the app, in one transaction that holds the post. It is not_found if the person may
-// not do that in the post's team.
+// updateAs changes a post for a person of the app, in one transaction that locks the post. It returns not_found
+// if the person may not do that.
 func (s *Service) updateAs(ctx context.Context, person int64, postID string, needs access.Capability, name string,
 	do func(context.Context, *db.Tx, operation.Call, *Post) error,
 ) (Post, error) {
@@ -137,22 +149,23 @@ func (s *Service) updateAs(ctx context.Context, person int64, postID string, nee
 	return p, err
 }
 
-// checkRepeatable refuses what cannot become a running series.
+// checkRepeatable returns why a post cannot become a running series.
 func (p Post) checkRepeatable(now time.Time) error {
 	switch {
 	case p.SeriesID != 0 && !p.IsTemplate:
-		return apierr.BadState("occurrence", "The post belongs to a series already; repeat that one's template.")
+		return apierr.BadState("occurrence", "The post already belongs to a series. Repeat its template instead.")
 	case p.Status != Draft:
-		return apierr.BadState(string(p.Status), "Only a draft can be repeated, or the template of a series that stands.")
+		return apierr.BadState(string(p.Status), "Only a draft or the template of a paused series can be repeated.")
 	case p.ScheduledAt.IsZero():
-		return apierr.Invalid(apierr.MissingArgument, "scheduled_at", "Give the draft the time at which the series is to begin.")
+		return apierr.Invalid(apierr.MissingArgument, "scheduled_at", "Give the draft a time. The series begins at it.")
 	case !p.IsTemplate && !p.ScheduledAt.After(now):
-		return apierr.Invalid(apierr.InThePast, "scheduled_at", "The time at which the series is to begin is over. Give the draft one that is to come.")
+		return apierr.Invalid(apierr.InThePast, "scheduled_at",
+			"The draft's time is in the past. Give it a future time; the series begins at it.")
 	}
 	return p.checkApproved()
 }
 
-// repeat writes a series that runs from now on, with its next occurrence.
+// repeat stores a running series with its next occurrence.
 func (s *Service) repeat(ctx context.Context, tx *db.Tx, call operation.Call, p *Post, rule string) error {
 	kind, r := "series.resumed", p.Series
 	if !p.IsTemplate {
@@ -178,29 +191,32 @@ func (s *Service) repeat(ctx context.Context, tx *db.Tx, call operation.Call, p 
 	if err := storeTemplate(ctx, tx, p); err != nil {
 		return err
 	}
-	if err := auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), kind, p.ID, map[string]any{"series": r.ID}); err != nil {
+	if err := auditlog.Record(ctx, tx, p.TeamID, auditlog.By(call), kind, p.ID,
+		map[string]any{"series": r.ID}); err != nil {
 		return err
 	}
 	return s.createNext(ctx, tx, p, r)
 }
 
-// storeSeries writes a series, a new one where it has no id.
+// storeSeries stores a series; a new one has no id yet.
 func storeSeries(ctx context.Context, tx *db.Tx, r *Series, team int64) error {
 	var err error
 	if r.ID == 0 {
-		err = tx.QueryRow(ctx, `INSERT INTO post_series (team_id, template_id, rule, timezone, starts_at, created_at) VALUES (?, ?, ?, ?, ?, ?) RETURNING id`,
+		err = tx.QueryRow(ctx, `INSERT INTO post_series (team_id, template_id, rule, timezone, starts_at, created_at)
+			VALUES (?, ?, ?, ?, ?, ?) RETURNING id`,
 			team, r.TemplateID, r.Rule, r.Timezone, r.start.Format(wallClock), db.Micros(tx.Now())).Scan(&r.ID)
 	} else {
-		_, err = tx.Exec(ctx, `UPDATE post_series SET rule = ?, paused_at = 0, last_at = ?, wake_at = ? WHERE id = ?`, r.Rule, db.Micros(r.last), db.Micros(r.wake), r.ID)
+		_, err = tx.Exec(ctx, `UPDATE post_series SET rule = ?, paused_at = 0, last_at = ?, wake_at = ? WHERE id = ?`,
+			r.Rule, db.Micros(r.last), db.Micros(r.wake), r.ID)
 	}
 	if err != nil {
-		return fmt.Errorf("writing a recurring series: %w", err)
+		return fmt.Errorf("storing a series: %w", err)
 	}
 	return nil
 }
 
-// setRule gives the series of a template another rule, by which it goes out once it goes on. One that is empty changes nothing,
-// and neither does the same one.
+// setRule changes the rule of a template's series and reports whether it differs. An empty rule changes
+// nothing.
 func setRule(ctx context.Context, tx *db.Tx, template *Post, rule string) (bool, error) {
 	if !template.IsTemplate || rule == "" || rule == template.Series.Rule {
 		return false, nil
@@ -218,23 +234,25 @@ func setRule(ctx context.Context, tx *db.Tx, template *Post, rule string) (bool,
 	if _, ok := recurring.first(behind); !ok {
 		return false, errNoOccurrence
 	}
-	if _, err := tx.Exec(ctx, `UPDATE post_series SET rule = ? WHERE id = ? AND team_id = ?`, rule, r.ID, template.TeamID); err != nil {
-		return false, fmt.Errorf("giving a recurring series another rule: %w", err)
+	if _, err := tx.Exec(ctx, `UPDATE post_series SET rule = ? WHERE id = ? AND team_id = ?`, rule, r.ID,
+		template.TeamID); err != nil {
+		return false, fmt.Errorf("changing the rule of a series: %w", err)
 	}
 	template.Series = r
 	return true, nil
 }
 
-// storeTemplate writes whether a post is a template, and the rest of it.
+// storeTemplate stores whether a post is a template, and the rest of it.
 func storeTemplate(ctx context.Context, tx *db.Tx, p *Post) error {
-	if _, err := tx.Exec(ctx, `UPDATE posts SET series_id = ?, is_template = ? WHERE id = ?`, p.SeriesID, db.Flag(p.IsTemplate), p.ID); err != nil {
-		return fmt.Errorf("writing a template: %w", err)
+	if _, err := tx.Exec(ctx, `UPDATE posts SET series_id = ?, is_template = ? WHERE id = ?`, p.SeriesID,
+		db.Flag(p.IsTemplate), p.ID); err != nil {
+		return fmt.Errorf("storing a template: %w", err)
 	}
 	return update(ctx, tx, p)
 }
 
-// updateSeriesOf keeps a series in step with one of its posts that is cancelled or published: with its template a series
-// is paused, and behind the occurrence that was made last the next one is due.
+// updateSeriesOf updates the series of a post that is canceled or published: with its template a series is
+// paused, and after the last created occurrence the next one is due.
 func (s *Service) updateSeriesOf(ctx context.Context, tx *db.Tx, p *Post) error {
 	switch {
 	case p.SeriesID == 0:
@@ -242,15 +260,16 @@ func (s *Service) updateSeriesOf(ctx context.Context, tx *db.Tx, p *Post) error 
 	case p.IsTemplate:
 		return s.pause(ctx, tx, p)
 	}
-	_, err := tx.Exec(ctx, `UPDATE post_series SET wake_at = ? WHERE id = ? AND wake_at > 0 AND last_at = ?`, db.Micros(tx.Now()), p.SeriesID, db.Micros(p.OccursAt))
+	_, err := tx.Exec(ctx, `UPDATE post_series SET wake_at = ? WHERE id = ? AND wake_at > 0 AND last_at = ?`,
+		db.Micros(tx.Now()), p.SeriesID, db.Micros(p.OccursAt))
 	if err != nil {
-		return fmt.Errorf("waking a recurring series: %w", err)
+		return fmt.Errorf("waking a series: %w", err)
 	}
 	return nil
 }
 
-// pause stops the series of a template. Occurrences that have not begun become drafts; a series that goes on takes
-// them up again, as it then begins before the first of them.
+// pause pauses the series of a template. Unsent occurrences become drafts; the series schedules them again when
+// it continues.
 func (s *Service) pause(ctx context.Context, tx *db.Tx, template *Post) error {
 	back := template.Series.last
 	taken, err := db.All(ctx, tx, func(rows *sql.Rows, p *Post) error {
@@ -258,21 +277,24 @@ func (s *Service) pause(ctx context.Context, tx *db.Tx, template *Post) error {
 		err := rows.Scan(&p.ID, &occurs)
 		p.OccursAt = db.Time(occurs)
 		return err
-	}, `UPDATE posts SET status = 'draft', updated_at = ? WHERE series_id = ? AND occurs_at > 0 AND status = 'scheduled' RETURNING id, occurs_at`, db.Micros(tx.Now()), template.SeriesID)
+	}, `UPDATE posts SET status = 'draft', updated_at = ? WHERE series_id = ? AND occurs_at > 0
+		AND status = 'scheduled' RETURNING id, occurs_at`, db.Micros(tx.Now()), template.SeriesID)
 	if err != nil {
-		return fmt.Errorf("taking the occurrences of a series back: %w", err)
+		return fmt.Errorf("unscheduling the occurrences of a series: %w", err)
 	}
 	for _, p := range taken {
 		if before := p.OccursAt.Add(-time.Microsecond); before.Before(back) {
 			back = before
 		}
-		if err := auditlog.Record(ctx, tx, template.TeamID, auditlog.Actor{}, "post.cancelled", p.ID, map[string]any{"template": template.ID}); err != nil {
+		if err := auditlog.Record(ctx, tx, template.TeamID, auditlog.Actor{}, "post.cancelled", p.ID,
+			map[string]any{"template": template.ID}); err != nil {
 			return err
 		}
 	}
-	_, err = tx.Exec(ctx, `UPDATE post_series SET paused_at = ?, wake_at = 0, last_at = ? WHERE id = ?`, db.Micros(tx.Now()), db.Micros(back), template.SeriesID)
+	_, err = tx.Exec(ctx, `UPDATE post_series SET paused_at = ?, wake_at = 0, last_at = ? WHERE id = ?`,
+		db.Micros(tx.Now()), db.Micros(back), template.SeriesID)
 	if err != nil {
-		return fmt.Errorf("pausing a recurring series: %w", err)
+		return fmt.Errorf("pausing a series: %w", err)
 	}
 	template.Series.Paused, template.Series.NextAt = true, time.Time{}
 	return nil

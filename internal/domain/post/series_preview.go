@@ -12,15 +12,15 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// NextOccurrence is a time at which a series that stands would occur next, if it went on now.
+// NextOccurrence is when a paused series would occur if it continued now.
 type NextOccurrence struct {
 	Slot
 
-	ByHand bool // a draft that somebody has changed: it keeps what it shows, where others show what the template shows by then
+	ByHand bool // an edited draft, which keeps its content; others get the template's
 }
 
-// NextOccurrences are the next times of a series that stands, most at the most. At some of them a draft is waiting that pausing
-// has made, and that the series takes up again.
+// NextOccurrences returns the next times of a paused series. Some may have drafts from pausing, which the
+// series schedules again.
 func (s *Service) NextOccurrences(ctx context.Context, template Post, most int) ([]NextOccurrence, error) {
 	recurring, err := template.Series.recurrence()
 	if err != nil {
@@ -45,7 +45,7 @@ func (s *Service) NextOccurrences(ctx context.Context, template Post, most int) 
 		case !ok:
 			one = Slot{PostID: template.ID, ToCome: true, Excerpt: template.Excerpt}
 		case one.Status != Draft || found.skipped != 0:
-			continue // it has gone out meanwhile, or was skipped
+			continue // it was sent or skipped
 		}
 		one.At, one.InSeries = at, true
 		byHand := false
@@ -59,7 +59,7 @@ func (s *Service) NextOccurrences(ctx context.Context, template Post, most int) 
 	return out, nil
 }
 
-// ResumeSummary says what becomes of the drafts that a series takes up again; empty where there are none.
+// ResumeSummary returns what happens to the drafts that a series schedules again; empty if there are none.
 func ResumeSummary(list []NextOccurrence) string {
 	follow, keep := 0, 0
 	for _, one := range list {
@@ -72,29 +72,31 @@ func ResumeSummary(list []NextOccurrence) string {
 	}
 	var out []string
 	if follow > 0 {
-		out = append(out, fmt.Sprintf("Drafts that take over what the series is made from: %d.", follow))
+		out = append(out, fmt.Sprintf("Drafts updated from the template: %d.", follow))
 	}
 	if keep > 0 {
-		out = append(out, fmt.Sprintf("Drafts that keep what was changed by hand: %d.", keep))
+		out = append(out, fmt.Sprintf("Drafts that keep their own changes: %d.", keep))
 	}
 	return strings.Join(out, " ")
 }
 
-// occurrence is one that a series has made.
+// occurrence is a post that a series has created.
 type occurrence struct {
 	Slot
 
 	at, skipped int64
 }
 
-// existingOccurrences are the occurrences of a series that are there behind a time, by their own times in microseconds.
-func (s *Service) existingOccurrences(ctx context.Context, template Post, behind time.Time) (map[int64]occurrence, error) {
+// existingOccurrences returns the occurrences of a series after a time, by their time in microseconds.
+func (s *Service) existingOccurrences(ctx context.Context, template Post,
+	behind time.Time) (map[int64]occurrence, error) {
 	rows, err := db.All(ctx, s.db, func(rows *sql.Rows, r *occurrence) error {
 		return rows.Scan(&r.PostID, &r.Status, &r.Excerpt, &r.at, &r.skipped)
 	},
-		`SELECT id, status, excerpt, occurs_at, skipped FROM posts WHERE series_id = ? AND team_id = ? AND occurs_at > ? AND occurs_at > 0`, template.SeriesID, template.TeamID, db.Micros(behind))
+		`SELECT id, status, excerpt, occurs_at, skipped FROM posts WHERE series_id = ? AND team_id = ?
+			AND occurs_at > ? AND occurs_at > 0`, template.SeriesID, template.TeamID, db.Micros(behind))
 	if err != nil {
-		return nil, fmt.Errorf("reading what is made of a series that stands: %w", err)
+		return nil, fmt.Errorf("listing the occurrences of a paused series: %w", err)
 	}
 	out := map[int64]occurrence{}
 	for _, r := range rows {
@@ -103,27 +105,30 @@ func (s *Service) existingOccurrences(ctx context.Context, template Post, behind
 	return out, nil
 }
 
-// changedByHand tells whether somebody has changed what an occurrence shows, or has asked the client about it alone. To
-// move it, or to delete a file that it showed, is not to change it so.
+// changedByHand reports whether somebody has edited an occurrence or requested its approval individually.
+// Moving it or deleting one of its files does not count.
 func changedByHand(ctx context.Context, q db.Querier, team int64, id string) (bool, error) {
 	type told struct {
 		kind, detail string
 		at           int64
 	}
 	events, err := db.All(ctx, q, func(rows *sql.Rows, e *told) error { return rows.Scan(&e.kind, &e.detail, &e.at) },
-		`SELECT kind, detail, at FROM events WHERE team_id = ? AND kind IN ('post.changed', 'post.returned', '`+eventMediaRemoved+`') AND subject = ?`, team, id)
+		`SELECT kind, detail, at FROM events WHERE team_id = ? AND kind IN ('post.changed', 'post.returned', '`+
+			eventMediaRemoved+`') AND subject = ?`, team, id)
 	if err != nil {
-		return false, fmt.Errorf("reading what became of an occurrence: %w", err)
+		return false, fmt.Errorf("reading the events of an occurrence: %w", err)
 	}
 	for _, e := range events {
-		if e.kind == eventMediaRemoved || slices.ContainsFunc(events, func(other told) bool { return other.kind == eventMediaRemoved && other.at == e.at }) {
+		if e.kind == eventMediaRemoved || slices.ContainsFunc(events, func(other told) bool {
+			return other.kind == eventMediaRemoved && other.at == e.at
+		}) {
 			continue
 		}
 		var detail struct {
 			Changed []string `json:"changed"`
 		}
 		if err := json.Unmarshal([]byte(e.detail), &detail); err != nil {
-			return false, fmt.Errorf("reading what was changed of an occurrence: %w", err)
+			return false, fmt.Errorf("parsing an event of an occurrence: %w", err)
 		}
 		if slices.ContainsFunc(detail.Changed, func(what string) bool { return what != "scheduled_at" }) {
 			return true, nil
@@ -131,7 +136,7 @@ func changedByHand(ctx context.Context, q db.Querier, team int64, id string) (bo
 	}
 	var round int64
 	if err := q.QueryRow(ctx, `SELECT approval_round FROM posts WHERE id = ?`, id).Scan(&round); err != nil {
-		return false, fmt.Errorf("reading whether the client was asked about an occurrence: %w", err)
+		return false, fmt.Errorf("reading the approval rounds of an occurrence: %w", err)
 	}
 	return round > 0, nil
 }

@@ -3,7 +3,6 @@ package post_test
 import (
 	"context"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -38,7 +37,9 @@ func TestASeriesGoesOut(t *testing.T) {
 		template := w.do(t, "get_post", map[string]any{"id": id})
 		recurrence, _ := template["recurrence"].(map[string]any)
 		next, _ := recurrence["next_at"].(map[string]any)
-		if template["status"] != "scheduled" || recurrence["template"] != true || recurrence["rule"] != "FREQ=DAILY;COUNT=3" || recurrence["timezone"] != "Europe/Berlin" || next["team"] != "2026-11-21T13:00:00+01:00" {
+		if template["status"] != "scheduled" || recurrence["template"] != true ||
+			recurrence["rule"] != "FREQ=DAILY;COUNT=3" || recurrence["timezone"] != "Europe/Berlin" ||
+			next["team"] != "2026-11-21T13:00:00+01:00" {
 			t.Errorf("the template: %v", template)
 		}
 		if got := w.occurrences(t); got != "21T13 scheduled" {
@@ -51,7 +52,8 @@ func TestASeriesGoesOut(t *testing.T) {
 		}
 		one := w.do(t, "get_post", map[string]any{"id": w.occurrence(t)})
 		recurrence, _ = one["recurrence"].(map[string]any)
-		if one["caption"] != "hello" || recurrence["template"] != false || recurrence["template_id"] != id || recurrence["paused"] != false {
+		if one["caption"] != "hello" || recurrence["template"] != false || recurrence["template_id"] != id ||
+			recurrence["paused"] != false {
 			t.Errorf("an occurrence: %v", one)
 		}
 		for range 3 {
@@ -59,11 +61,13 @@ func TestASeriesGoesOut(t *testing.T) {
 			w.tick(t)
 			w.tick(t)
 		}
-		if got := w.occurrences(t) + ", template " + w.status(t, id); got != "21T13 published, 22T13 published, 23T13 published, template draft" {
+		if got := w.occurrences(t) + ", template " +
+			w.status(t, id); got != "21T13 published, 22T13 published, 23T13 published, template draft" {
 			t.Error(got)
 		}
 		w.wantSent(t, "hello", "of its own", "of its own")
-		if n := w.countEvents(t, "post.recurred"); n != 3 || w.countEvents(t, "series.started") != 1 || w.countEvents(t, "series.ended") != 1 {
+		if n := w.countEvents(t, "post.recurred"); n != 3 || w.countEvents(t, "series.started") != 1 ||
+			w.countEvents(t, "series.ended") != 1 {
 			t.Errorf("%d occurrences were told", n)
 		}
 	})
@@ -125,7 +129,8 @@ func TestTemplatesStayAsTheyAre(t *testing.T) {
 		const state = "recurring_template"
 		w.expectError(t, apierr.ValidationFailed, state, "update_post", map[string]any{"id": id, "caption": "other"})
 		w.expectError(t, apierr.ValidationFailed, state, "publish_post", map[string]any{"post_id": id})
-		w.expectError(t, apierr.ValidationFailed, state, "schedule_post", map[string]any{"post_id": id, "scheduled_at": "2026-12-01T10:00"})
+		w.expectError(t, apierr.ValidationFailed, state, "schedule_post",
+			map[string]any{"post_id": id, "scheduled_at": "2026-12-01T10:00"})
 		_, err := w.approvals.RequestApproval(t.Context(), w.person, id)
 		checkError(t, err, apierr.ValidationFailed, state)
 		w.do(t, "cancel_post", map[string]any{"post_id": id})
@@ -178,7 +183,8 @@ func TestPausing(t *testing.T) {
 	})
 }
 
-// A draft that pausing made shows what the template shows when the series goes on, unless somebody has changed it by hand.
+// A draft that pausing made shows what the template shows when the series goes on, unless somebody has changed
+// it by hand.
 func TestDraftsFollowTheTemplate(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		id := w.repeat(t, "FREQ=DAILY")
@@ -187,7 +193,8 @@ func TestDraftsFollowTheTemplate(t *testing.T) {
 			w.do(t, "cancel_post", map[string]any{"post_id": id})
 			held, err := w.Load(t.Context(), w.call.TeamID, id)
 			must(t, err)
-			_, err = w.Compose(t.Context(), w.call.Actor, id, held.UpdatedAt, post.Composition{Caption: caption, Accounts: []int64{held.Targets[0].AccountID}})
+			_, err = w.Compose(t.Context(), w.call.Actor, id, held.UpdatedAt, post.Composition{Caption: caption,
+				Accounts: []int64{held.Targets[0].AccountID}})
 			must(t, err)
 		}
 		stands := func(want bool) {
@@ -196,7 +203,8 @@ func TestDraftsFollowTheTemplate(t *testing.T) {
 			must(t, err)
 			next, err := w.NextOccurrences(t.Context(), held, 2)
 			must(t, err)
-			if len(next) != 2 || next[0].ToCome || next[0].ByHand != want || !next[1].ToCome || !next[1].At.After(next[0].At) {
+			if len(next) != 2 || next[0].ToCome || next[0].ByHand != want || !next[1].ToCome ||
+				!next[1].At.After(next[0].At) {
 				t.Errorf("%+v", next)
 			}
 		}
@@ -206,7 +214,8 @@ func TestDraftsFollowTheTemplate(t *testing.T) {
 			must(t, err)
 			next, err := w.Load(t.Context(), w.call.TeamID, w.occurrence(t))
 			must(t, err)
-			if next.Caption != caption || next.Excerpt != caption || next.Status != post.Scheduled || len(next.Targets) != 1 {
+			if next.Caption != caption || next.Excerpt != caption || next.Status != post.Scheduled ||
+				len(next.Targets) != 1 {
 				t.Errorf("%q, not %q: %+v", next.Caption, caption, next)
 			}
 		}
@@ -232,7 +241,8 @@ func TestCancelledOccurrence(t *testing.T) {
 		got, err := w.try(t, "cancel_post", map[string]any{"post_id": first})
 		must(t, err)
 		full := got.Data.(post.Full)
-		if full.Status != post.Draft || full.ScheduledAt != nil || !full.Recurrence.Paused || full.Recurrence.NextAt != nil || full.Recurrence.TemplateID != id {
+		if full.Status != post.Draft || full.ScheduledAt != nil || !full.Recurrence.Paused ||
+			full.Recurrence.NextAt != nil || full.Recurrence.TemplateID != id {
 			t.Errorf("%+v, %+v", full, full.Recurrence)
 		}
 		if len(got.Notes) != 1 || !strings.HasPrefix(got.Notes[0], "The series is paused") {
@@ -241,7 +251,8 @@ func TestCancelledOccurrence(t *testing.T) {
 		w.tick(t)
 		w.clock.Advance(3 * day)
 		w.tick(t)
-		if got := w.occurrences(t) + ", " + w.status(t, id); got != "21T13 draft, draft" || w.countEvents(t, "series.paused") != 1 {
+		if got := w.occurrences(t) + ", " + w.status(t, id); got != "21T13 draft, draft" ||
+			w.countEvents(t, "series.paused") != 1 {
 			t.Error(got)
 		}
 		_, err = w.Repeat(t.Context(), w.person, id, "FREQ=DAILY")
@@ -271,7 +282,8 @@ func TestSkippedStaysSkipped(t *testing.T) {
 		}
 		held, err := w.Load(t.Context(), w.call.TeamID, id)
 		must(t, err)
-		if next, err := w.NextOccurrences(t.Context(), held, 2); err != nil || len(next) != 2 || next[0].PostID != first || next[1].At.Sub(next[0].At) != 2*day {
+		if next, err := w.NextOccurrences(t.Context(), held, 2); err != nil || len(next) != 2 ||
+			next[0].PostID != first || next[1].At.Sub(next[0].At) != 2*day {
 			t.Errorf("%+v, %v", next, err)
 		}
 		_, err = w.Repeat(t.Context(), w.person, id, "FREQ=DAILY")
@@ -285,241 +297,6 @@ func TestSkippedStaysSkipped(t *testing.T) {
 		held, err = w.Load(t.Context(), w.call.TeamID, second)
 		if err != nil || held.Skipped {
 			t.Errorf("%+v, %v", held, err)
-		}
-	})
-}
-
-// What is not a scheduled occurrence cannot be skipped, and nobody skips without the right to write.
-func TestWhatCannotBeSkipped(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, w *env) {
-		template := w.repeat(t, "FREQ=DAILY")
-		plain := w.draft(t, "plain", time.Time{})
-		refused := func(person int64, id string, code apierr.Code) {
-			t.Helper()
-			before := w.occurrences(t)
-			if _, err := w.Skip(t.Context(), person, id); !apierr.Is(err, code) || w.occurrences(t) != before {
-				t.Errorf("%v, want %s: %s", err, code, w.occurrences(t))
-			}
-		}
-		for _, id := range []string{template, plain} {
-			refused(w.person, id, apierr.ValidationFailed)
-		}
-		first := w.occurrence(t)
-		refused(w.person+1, first, apierr.NotFound)
-		w.exec(t, `UPDATE memberships SET role = 'viewer' WHERE person_id = ?`, w.person)
-		refused(w.person, first, apierr.NotFound)
-		w.exec(t, `UPDATE memberships SET role = 'editor' WHERE person_id = ?`, w.person)
-		w.do(t, "publish_post", map[string]any{"post_id": first})
-		refused(w.person, first, apierr.ValidationFailed)
-	})
-}
-
-// One occurrence that is skipped, moved or published early leaves the series as it is.
-func TestOneOccurrence(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, w *env) {
-		w.repeat(t, "FREQ=DAILY")
-		first := w.occurrence(t)
-		skipped, err := w.Skip(t.Context(), w.person, first)
-		must(t, err)
-		if skipped.Status != post.Draft || skipped.Series.Paused || !skipped.ScheduledAt.IsZero() {
-			t.Errorf("%+v", skipped)
-		}
-		w.tick(t)
-		if got := w.occurrences(t); got != "21T13 draft, 22T13 scheduled" {
-			t.Error(got)
-		}
-		w.do(t, "publish_post", map[string]any{"post_id": w.occurrence(t)})
-		w.tick(t)
-		if got := w.occurrences(t); got != "21T13 draft, 22T13 published, 23T13 scheduled" {
-			t.Error(got)
-		}
-		w.do(t, "update_post", map[string]any{"id": w.occurrence(t), "scheduled_at": "2026-11-25T08:00", "caption": "moved"})
-		w.clock.Advance(2*day + time.Hour)
-		w.tick(t)
-		if got := w.occurrences(t); got != "21T13 draft, 22T13 published, 23T13 scheduled, 24T13 scheduled" {
-			t.Error(got)
-		}
-		for _, wait := range []time.Duration{day, 19 * time.Hour, 5 * time.Hour} {
-			w.clock.Advance(wait)
-			w.tick(t)
-		}
-		w.wantSent(t, "hello", "hello", "moved", "hello")
-	})
-}
-
-// After a standstill the newest occurrence goes out if it is no hour late; the others are skipped, and that is told.
-func TestStandstill(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, w *env) {
-		id := w.repeat(t, "FREQ=DAILY")
-		w.clock.Advance(time.Hour + time.Hour) // just within the grace
-		w.tick(t)
-		w.wantSent(t, "hello")
-		w.clock.Advance(4*day - time.Hour + 30*time.Minute) // the 22nd to the 24th are missed, the 25th is late by half an hour
-		w.tick(t)
-		w.tick(t)
-		w.wantSent(t, "hello", "hello")
-		if got := w.occurrences(t); got != "21T13 published, 22T13 draft, 25T13 published, 26T13 scheduled" {
-			t.Error(got)
-		}
-		w.clock.Advance(day + 31*time.Minute) // late by a moment more than the grace
-		w.tick(t)
-		w.wantSent(t, "hello", "hello")
-		out, err := w.try(t, "get_post", map[string]any{"id": id})
-		must(t, err)
-		notes := strings.Join(out.Notes, "\n")
-		if len(out.Notes) != 3 || !strings.Contains(notes, "2 occurrences from 2026-11-23T13:00:00+01:00 to 2026-11-24T13:00:00+01:00") || !strings.Contains(notes, "The occurrence of 2026-11-26T13:00:00+01:00") {
-			t.Error(notes)
-		}
-		if n := w.countEvents(t, "series.skipped"); n != 3 {
-			t.Errorf("told %d times", n)
-		}
-	})
-}
-
-// While a team may not publish nothing is made, and after it nothing comes all at once.
-func TestPausedTeams(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, w *env) {
-		w.repeat(t, "FREQ=DAILY")
-		w.exec(t, `INSERT INTO pauses (scope, target, action, created_at) VALUES ('team', ?, 'publish', 1)`, w.call.TeamID)
-		w.clock.Advance(3 * day)
-		w.tick(t)
-		if got := w.occurrences(t); got != "21T13 scheduled" {
-			t.Error(got)
-		}
-		w.exec(t, `DELETE FROM pauses`)
-		w.tick(t)
-		if got := w.occurrences(t); got != "21T13 draft, 24T13 scheduled" {
-			t.Error(got)
-		}
-		w.wantSent(t)
-	})
-}
-
-// What holds for every scheduled post holds for an occurrence at its time; and the month's allowance too.
-func TestRefusedAtItsTime(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, w *env) {
-		must(t, w.teams.SetPlan(t.Context(), w.call.TeamID, "team", time.Time{}))
-		w.repeat(t, "FREQ=DAILY")
-		states := []string{}
-		release := func() {
-			id := w.occurrence(t)
-			w.clock.Advance(day)
-			w.tick(t)
-			states = append(states, w.status(t, id))
-		}
-		w.clock.Advance(time.Hour - day)
-		release()
-		w.do(t, "update_post", map[string]any{"id": w.occurrence(t), "caption": "forbidden"})
-		release()
-		w.exec(t, `UPDATE posts SET approval = 'waiting' WHERE id = ?`, w.occurrence(t))
-		release()
-		release()
-		release() // the fifth of November
-		if got := strings.Join(states, ", "); got != "published, failed preflight_blocked, failed waiting missed_waiting_approval, published, failed plan_limit_reached" {
-			t.Error(got)
-		}
-		w.clock.Advance(6 * day) // into December, which has places again
-		w.tick(t)
-		release()
-		if got := states[len(states)-1]; got != "published" {
-			t.Error(got)
-		}
-	})
-}
-
-// However many nodes let a series go on at once, there is one post for each time, and each goes out once.
-func TestTwoNodes(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, w *env) {
-		w.repeat(t, "FREQ=DAILY")
-		nodes := []*env{w}
-		for range 2 {
-			nodes = append(nodes, newEnv(t, w.url, w.clock, w.sealer))
-		}
-		w.clock.Advance(time.Hour)
-		for range 5 {
-			var work sync.WaitGroup
-			for _, n := range nodes {
-				work.Go(func() { n.tick(t) })
-			}
-			work.Wait()
-			w.clock.Advance(day)
-		}
-		sent := 0
-		for _, n := range nodes {
-			sent += len(n.box.sent)
-		}
-		var posts int
-		must(t, w.db.QueryRow(t.Context(), `SELECT COUNT(*) FROM posts WHERE occurs_at > 0`).Scan(&posts))
-		if sent != 5 || posts != 6 {
-			t.Errorf("%d sent of %d posts", sent, posts)
-		}
-	})
-}
-
-// A series that is cancelled at the very moment of its time goes out or does not, and makes nothing more.
-func TestCancelRaces(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, w *env) {
-		other := newEnv(t, w.url, w.clock, w.sealer)
-		id := w.repeat(t, "FREQ=DAILY")
-		w.clock.Advance(time.Hour)
-		for range 8 {
-			sent := len(other.box.sent)
-			var work sync.WaitGroup
-			work.Go(func() { other.tick(t) })
-			work.Go(func() { w.do(t, "cancel_post", map[string]any{"post_id": id}) })
-			work.Wait()
-			other.tick(t)
-			w.clock.Advance(day)
-			other.tick(t)
-			var scheduled int
-			must(t, w.db.QueryRow(t.Context(), `SELECT COUNT(*) FROM posts WHERE status = 'scheduled'`).Scan(&scheduled))
-			if n := len(other.box.sent) - sent; scheduled != 0 || n > 1 {
-				t.Fatalf("%d scheduled, %d sent: %s", scheduled, n, w.occurrences(t))
-			}
-			_, err := w.Repeat(t.Context(), w.person, id, "FREQ=DAILY")
-			must(t, err)
-			w.clock.Advance(day)
-		}
-	})
-}
-
-// An occurrence that is cancelled while its series makes the next one, or at its very time, pauses the series all the
-// same: it goes out or does not, and nothing more is made or sent.
-func TestCancelOccurrenceRaces(t *testing.T) {
-	eachDatabase(t, func(t *testing.T, w *env) {
-		other := newEnv(t, w.url, w.clock, w.sealer)
-		id := w.repeat(t, "FREQ=DAILY")
-		for i := range 12 {
-			sent, first := len(other.box.sent), w.occurrence(t)
-			if i%2 == 0 { // it is due
-				w.clock.Advance(time.Hour)
-			} else { // the next one is
-				w.exec(t, `UPDATE post_series SET wake_at = 1 WHERE template_id = ?`, id)
-			}
-			var work sync.WaitGroup
-			work.Go(func() { other.tick(t) })
-			work.Go(func() { _, _ = w.try(t, "cancel_post", map[string]any{"post_id": first}) })
-			work.Wait()
-			var status string
-			must(t, w.db.QueryRow(t.Context(), `SELECT status FROM posts WHERE id = ?`, first).Scan(&status))
-			if cancelled := status == "draft"; cancelled {
-				other.tick(t)
-				w.clock.Advance(2 * day)
-				other.tick(t)
-				if got := w.status(t, id); got != "draft" || len(other.box.sent) != sent {
-					t.Fatalf("the template is %s, %d sent: %s", got, len(other.box.sent)-sent, w.occurrences(t))
-				}
-			} else {
-				w.do(t, "cancel_post", map[string]any{"post_id": id})
-			}
-			var scheduled int
-			must(t, w.db.QueryRow(t.Context(), `SELECT COUNT(*) FROM posts WHERE status = 'scheduled'`).Scan(&scheduled))
-			if scheduled != 0 {
-				t.Fatalf("%d are scheduled: %s", scheduled, w.occurrences(t))
-			}
-			w.clock.Advance(2 * day)
-			_, err := w.Repeat(t.Context(), w.person, id, "FREQ=DAILY")
-			must(t, err)
 		}
 	})
 }

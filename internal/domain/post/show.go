@@ -9,51 +9,51 @@ import (
 	"pressroom/internal/teamtime"
 )
 
-// Summary is a post as lists show it (contract, Records: Post entry).
+// Summary is a post in a list.
 type Summary struct {
 	ID          string           `json:"id" format:"uuid"`
 	Status      Status           `json:"status" enum:"draft|scheduled|processing|published|partially_published|failed"`
 	ScheduledAt *teamtime.Moment `json:"scheduled_at,omitempty"`
 	PublishedAt *teamtime.Moment `json:"published_at,omitempty"`
-	Recurrence  *RecurrenceEntry `json:"recurrence,omitempty" jsonschema:"Of the template or an occurrence of a recurring series."`
+	Recurrence  *RecurrenceEntry `json:"recurrence,omitempty" jsonschema:"Set for the template and the occurrences of a recurring series."`
 	Accounts    []AccountRef     `json:"accounts"`
 	Excerpt     string           `json:"excerpt" jsonschema:"The start of the text."`
 }
 
-// RecurrenceEntry says which recurring series a listed post belongs to.
+// RecurrenceEntry is the series of a listed post.
 type RecurrenceEntry struct {
 	SeriesID int64 `json:"series_id"`
-	Template bool  `json:"template" jsonschema:"Whether the series is made from this post. A template never goes out itself; its occurrences do."`
+	Template bool  `json:"template" jsonschema:"Whether this post is the template. A template never goes out; its occurrences do."`
 	Paused   bool  `json:"paused" jsonschema:"Whether the series is paused."`
 }
 
-// AccountRef names a targeted account.
+// AccountRef identifies a targeted account.
 type AccountRef struct {
 	ID       int64  `json:"id"`
 	Platform string `json:"platform"`
 	Username string `json:"username"`
 }
 
-// Full is a post as a single answer shows it (contract, Records: Post).
+// Full is a post in full.
 type Full struct {
 	ID          string           `json:"id" format:"uuid"`
 	Status      Status           `json:"status" enum:"draft|scheduled|processing|published|partially_published|failed"`
-	Caption     string           `json:"caption" jsonschema:"The whole text."`
+	Caption     string           `json:"caption" jsonschema:"The full text."`
 	Media       []Media          `json:"media"`
-	ScheduledAt *teamtime.Moment `json:"scheduled_at,omitempty" jsonschema:"When it goes out; of a draft, when it is wished to; of a recurring series' template, when that began."`
+	ScheduledAt *teamtime.Moment `json:"scheduled_at,omitempty" jsonschema:"When it goes out; for a draft, the planned time; for a template, when its series began."`
 	PublishedAt *teamtime.Moment `json:"published_at,omitempty"`
 	Approval    Approval         `json:"approval" enum:"not_needed|waiting|approved|rejected"`
-	Review      *ClientReview    `json:"client_review,omitempty" jsonschema:"What the client decided of the post as it stands."`
+	Review      *ClientReview    `json:"client_review,omitempty" jsonschema:"The client's decision on the current version."`
 	Recurrence  *Recurrence      `json:"recurrence,omitempty"`
 	Accounts    []AccountResult  `json:"accounts"`
 	CreatedAt   teamtime.Moment  `json:"created_at"`
 	UpdatedAt   teamtime.Moment  `json:"updated_at"`
 }
 
-// ClientReview is a client's decision; which one it is says approval.
+// ClientReview is a client's decision; approval says which.
 type ClientReview struct {
 	DecidedAt teamtime.Moment    `json:"decided_at"`
-	Comment   *operation.Pointer `json:"comment,omitempty" jsonschema:"Points at what the client wrote with it."`
+	Comment   *operation.Pointer `json:"comment,omitempty" jsonschema:"Points at the client's comment."`
 }
 
 // Media is a medium of a post.
@@ -63,18 +63,18 @@ type Media struct {
 	Type string `json:"type" jsonschema:"MIME type."`
 }
 
-// Recurrence tells that a post belongs to a recurring series: it is its template, or one occurrence of it.
+// Recurrence is the series of a post.
 type Recurrence struct {
 	SeriesID   int64            `json:"series_id"`
-	Template   bool             `json:"template" jsonschema:"Whether the series is made from this post."`
-	TemplateID string           `json:"template_id,omitempty" jsonschema:"The post that the series is made from."`
-	Rule       string           `json:"rule" jsonschema:"When it recurs: an RRULE of RFC 5545, over wall clocks of the time zone."`
-	Timezone   string           `json:"timezone,omitempty" jsonschema:"IANA name of the zone in which the time of day stays the same."`
+	Template   bool             `json:"template" jsonschema:"Whether this post is the template of the series."`
+	TemplateID string           `json:"template_id,omitempty" jsonschema:"The template of the series."`
+	Rule       string           `json:"rule" jsonschema:"When it recurs: an RRULE of RFC 5545, in local time of the time zone."`
+	Timezone   string           `json:"timezone,omitempty" jsonschema:"IANA time zone of the rule."`
 	Paused     bool             `json:"paused"`
-	NextAt     *teamtime.Moment `json:"next_at,omitempty" jsonschema:"When the next occurrence goes out; left out while none is scheduled."`
+	NextAt     *teamtime.Moment `json:"next_at,omitempty" jsonschema:"When the next occurrence goes out; omitted if none is scheduled."`
 }
 
-// AccountResult is a targeted account with its own result.
+// AccountResult is a targeted account with its result.
 type AccountResult struct {
 	ID             int64              `json:"id"`
 	Platform       string             `json:"platform"`
@@ -82,12 +82,12 @@ type AccountResult struct {
 	State          TargetState        `json:"state" enum:"pending|sending|published|failed|unconfirmed"`
 	PublishedAt    *teamtime.Moment   `json:"published_at,omitempty"`
 	Permalink      string             `json:"permalink,omitempty"`
-	Caption        *string            `json:"caption,omitempty" jsonschema:"This account's own text in place of the post's."`
-	MediaIDs       []int64            `json:"media_ids,omitzero" jsonschema:"This account's own media in place of the post's, in their order; empty where it shows none."`
+	Caption        *string            `json:"caption,omitempty" jsonschema:"Text for this account, instead of the post's."`
+	MediaIDs       []int64            `json:"media_ids,omitzero" jsonschema:"Media for this account, instead of the post's, in order; empty for none."`
 	ErrorCode      string             `json:"error_code,omitempty" enum:"rejected_content|rejected_media|duplicate_content|account_needs_reauth|rate_limited|quota_used_up|network_error|not_confirmed|missed_waiting_approval|preflight_blocked|plan_limit_reached|missed_while_held|server_not_allowed"`
-	Explanation    string             `json:"explanation,omitempty" jsonschema:"What the error code means, in our words."`
-	NetworkMessage *operation.Pointer `json:"network_message,omitempty" jsonschema:"Points at what the network itself said."`
-	RetriesLeft    int                `json:"retries_left" jsonschema:"How often the account can be sent again if it fails; 0 once it is published."`
+	Explanation    string             `json:"explanation,omitempty" jsonschema:"What the error code means."`
+	NetworkMessage *operation.Pointer `json:"network_message,omitempty" jsonschema:"Points at the network's own message."`
+	RetriesLeft    int                `json:"retries_left" jsonschema:"How often the account can be retried if it fails; 0 after it is published."`
 }
 
 // Changed is a post after PATCH, with the problems found after the change.
@@ -96,14 +96,15 @@ type Changed struct {
 	Problems []Problem `json:"problems"`
 }
 
-// Problem is something that a network will not take (contract, Records: Validation).
+// Problem is something that a network would refuse.
 type Problem struct {
 	Code      string `json:"code"`
-	Blocking  bool   `json:"blocking" jsonschema:"Whether it keeps the post from being published."`
+	Blocking  bool   `json:"blocking" jsonschema:"Whether it prevents publishing."`
 	AccountID int64  `json:"account_id,omitempty"`
 	Message   string `json:"message"`
 }
 
+// show returns a post as clients see it.
 func (s *Service) show(call operation.Call, p Post, quotes *operation.Quotes) Full {
 	out := Full{
 		ID: p.ID, Status: p.Status, Caption: p.Caption, Media: []Media{}, Approval: p.Approval,
@@ -114,24 +115,28 @@ func (s *Service) show(call operation.Call, p Post, quotes *operation.Quotes) Fu
 		out.Media = append(out.Media, Media{m.ID, m.Name, m.Type})
 	}
 	if !p.Review.Decided.IsZero() {
-		out.Review = &ClientReview{call.Moment(p.Review.Decided), quotes.Add(p.Review.Comment, operation.Source{Kind: "client_comment", Platform: "pressroom"})}
+		out.Review = &ClientReview{call.Moment(p.Review.Decided),
+			quotes.Add(p.Review.Comment, operation.Source{Kind: "client_comment", Platform: "pressroom"})}
 	}
 	if p.SeriesID != 0 {
 		r := p.Series
-		out.Recurrence = &Recurrence{p.SeriesID, p.IsTemplate, r.TemplateID, r.Rule, r.Timezone, r.Paused, call.Maybe(r.NextAt)}
+		out.Recurrence = &Recurrence{p.SeriesID, p.IsTemplate, r.TemplateID, r.Rule, r.Timezone, r.Paused,
+			call.Maybe(r.NextAt)}
 	}
 	out.Accounts = make([]AccountResult, len(p.Targets))
 	for i, t := range p.Targets {
 		out.Accounts[i] = AccountResult{
-			ID: t.AccountID, Platform: t.Platform, Username: t.Username, State: t.State, PublishedAt: call.Maybe(t.PublishedAt), Permalink: t.Permalink, Caption: t.Caption, MediaIDs: t.mediaIDs(),
-			ErrorCode: t.ErrorCode, Explanation: job.Message(t.ErrorCode), NetworkMessage: Quote(quotes, t.Platform, t.Username, t.NetworkText),
+			ID: t.AccountID, Platform: t.Platform, Username: t.Username, State: t.State,
+			PublishedAt: call.Maybe(t.PublishedAt), Permalink: t.Permalink, Caption: t.Caption, MediaIDs: t.mediaIDs(),
+			ErrorCode: t.ErrorCode, Explanation: job.Message(t.ErrorCode), NetworkMessage: Quote(quotes, t.Platform,
+				t.Username, t.NetworkText),
 			RetriesLeft: s.limits.retriesLeft(t),
 		}
 	}
 	return out
 }
 
-// mediaIDs names what an account shows of its own; nil where it shows the post's.
+// mediaIDs returns the media of an account's override, or nil.
 func (t Target) mediaIDs() []int64 {
 	if t.Media == nil {
 		return nil
@@ -143,17 +148,19 @@ func (t Target) mediaIDs() []int64 {
 	return ids
 }
 
-// Quote keeps what a network said beside the data.
+// Quote adds a network's message to the untrusted texts and returns a pointer to it.
 func Quote(quotes *operation.Quotes, platform, username, text string) *operation.Pointer {
 	return quotes.Add(text, operation.Source{Kind: "network_error", Platform: platform, Account: username})
 }
 
+// answer returns the answer that contains a post.
 func (s *Service) answer(call operation.Call, p Post) operation.Answer[Full] {
 	var quotes operation.Quotes
 	out := operation.Answer[Full]{App: "/posts/" + p.ID, Data: s.show(call, p, &quotes), Said: p.summary(call)}
 	out.Untrusted = quotes
 	if slices.ContainsFunc(slices.Concat(append(mediaOfAll(p.Targets), p.Media)...), isDeleted) {
-		out.Notes = append(out.Notes, "A person has deleted a file of this post from the library: what stands in media is its record alone, and it cannot be used again.")
+		out.Notes = append(out.Notes, "A file of this post has been deleted from the library. media still lists it, "+
+			"but it cannot be used again.")
 	}
 	return out
 }

@@ -13,25 +13,30 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-const columns = `p.id, p.team_id, p.status, p.caption, p.excerpt, p.approval, p.approval_round, p.series_id, p.is_template, p.occurs_at, p.skipped, p.scheduled_at, p.submitted_at, p.published_at, p.job_id, p.has_media, p.created_at, p.updated_at`
+const columns = `p.id, p.team_id, p.status, p.caption, p.excerpt, p.approval, p.approval_round, p.series_id,
+	p.is_template, p.occurs_at, p.skipped, p.scheduled_at, p.submitted_at, p.published_at, p.job_id, p.has_media,
+	p.created_at, p.updated_at`
 
 type scanner interface{ Scan(...any) error }
 
 func scanPost(row scanner, p *Post) error {
 	var status, approval string
 	var template, media, occurs, skipped, scheduled, submitted, published, created, updated int64
-	err := row.Scan(&p.ID, &p.TeamID, &status, &p.Caption, &p.Excerpt, &approval, &p.Round, &p.SeriesID, &template, &occurs, &skipped, &scheduled, &submitted, &published, &p.JobID, &media, &created, &updated)
+	err := row.Scan(&p.ID, &p.TeamID, &status, &p.Caption, &p.Excerpt, &approval, &p.Round, &p.SeriesID, &template,
+		&occurs, &skipped, &scheduled, &submitted, &published, &p.JobID, &media, &created, &updated)
 	p.Status, p.Approval, p.IsTemplate = Status(status), Approval(approval), template != 0
 	p.hasMedia, p.Skipped = media != 0, skipped != 0
-	p.OccursAt, p.ScheduledAt, p.SubmittedAt, p.PublishedAt = db.Time(occurs), db.Time(scheduled), db.Time(submitted), db.Time(published)
+	p.OccursAt, p.ScheduledAt, p.SubmittedAt, p.PublishedAt = db.Time(occurs), db.Time(scheduled), db.Time(submitted),
+		db.Time(published)
 	p.CreatedAt, p.UpdatedAt = db.Time(created), db.Time(updated)
 	return err
 }
 
-// read reads a post of a team with its targets; a missing one and another team's are the same not_found.
+// read returns a team's post with its targets. A missing post and one of another team are the same not_found.
 func (s *Service) read(ctx context.Context, q db.Querier, team int64, id, lock string) (Post, error) {
 	var p Post
-	err := scanPost(q.QueryRow(ctx, `SELECT `+columns+` FROM posts p WHERE p.id = ? AND p.team_id = ?`+lock, id, team), &p)
+	err := scanPost(q.QueryRow(ctx, `SELECT `+columns+` FROM posts p WHERE p.id = ? AND p.team_id = ?`+lock, id,
+		team), &p)
 	if errors.Is(err, sql.ErrNoRows) {
 		return p, apierr.Missing()
 	}
@@ -57,22 +62,23 @@ func (s *Service) read(ctx context.Context, q db.Querier, team int64, id, lock s
 	return p, err
 }
 
-// readReview reads what the client decided of a version; nothing where the team decided it.
+// readReview returns the client's decision on a version, or a zero Review.
 func readReview(ctx context.Context, q db.Querier, id string, round int64) (Review, error) {
 	var r Review
 	var decided int64
-	err := q.QueryRow(ctx, `SELECT comment, decided_at FROM post_approvals WHERE post_id = ? AND round = ? AND decided_at > 0`, id, round).Scan(&r.Comment, &decided)
+	err := q.QueryRow(ctx, `SELECT comment, decided_at FROM post_approvals WHERE post_id = ? AND round = ?
+		AND decided_at > 0`, id, round).Scan(&r.Comment, &decided)
 	if errors.Is(err, sql.ErrNoRows) {
 		return r, nil
 	}
 	if err != nil {
-		return r, fmt.Errorf("reading what the client decided: %w", err)
+		return r, fmt.Errorf("reading a client's decision: %w", err)
 	}
 	r.Decided = db.Time(decided)
 	return r, nil
 }
 
-// lock reads a post that the transaction is going to change.
+// lock returns a post that the transaction is going to change.
 func (s *Service) lock(ctx context.Context, tx *db.Tx, team int64, id string) (Post, error) {
 	return s.read(ctx, tx, team, id, s.db.ForUpdate())
 }
@@ -81,12 +87,14 @@ func (s *Service) readTargets(ctx context.Context, q db.Querier, team int64, id 
 	out, err := db.All(ctx, q, func(rows *sql.Rows, t *Target) error {
 		var state, connection string
 		var media, published, retried int64
-		err := rows.Scan(&t.AccountID, &t.Platform, &t.Username, &connection, &state, &t.Caption, &media, &published, &t.Permalink, &t.NetworkID, &t.ErrorCode, &t.NetworkText, &t.RetriesUsed, &retried)
+		err := rows.Scan(&t.AccountID, &t.Platform, &t.Username, &connection, &state, &t.Caption, &media, &published,
+			&t.Permalink, &t.NetworkID, &t.ErrorCode, &t.NetworkText, &t.RetriesUsed, &retried)
 		t.State, t.Active = TargetState(state), account.Connection(connection) != account.Lost
 		t.hasMedia = media != 0
 		t.PublishedAt, t.RetriedAt = db.Time(published), db.Time(retried)
 		return err
-	}, `SELECT t.account_id, a.platform, a.username, a.connection_state, t.state, t.caption, t.has_media, t.published_at, t.permalink, t.network_id, t.error_code, t.network_text, t.retries_used, t.retried_at
+	}, `SELECT t.account_id, a.platform, a.username, a.connection_state, t.state, t.caption, t.has_media,
+		t.published_at, t.permalink, t.network_id, t.error_code, t.network_text, t.retries_used, t.retried_at
 		FROM post_targets t JOIN social_accounts a ON a.id = t.account_id WHERE t.post_id = ? ORDER BY t.position`, id)
 	if err != nil {
 		return nil, fmt.Errorf("reading the accounts of a post: %w", err)
@@ -102,9 +110,10 @@ func (s *Service) readTargets(ctx context.Context, q db.Querier, team int64, id 
 }
 
 func (s *Service) readMedia(ctx context.Context, q db.Querier, team int64, id string) ([]network.Media, error) {
-	shown, err := db.All(ctx, q, scanShown, `SELECT media_id, cover_ms FROM post_media WHERE post_id = ? ORDER BY position`, id)
+	shown, err := db.All(ctx, q, scanShown, `SELECT media_id, cover_ms FROM post_media WHERE post_id = ?
+		ORDER BY position`, id)
 	if err != nil {
-		return nil, fmt.Errorf("reading which media a post has: %w", err)
+		return nil, fmt.Errorf("reading the media of a post: %w", err)
 	}
 	return s.mediaDetails(ctx, q, team, shown)
 }
@@ -112,22 +121,25 @@ func (s *Service) readMedia(ctx context.Context, q db.Querier, team int64, id st
 // setMedia replaces all media of a post.
 func setMedia(ctx context.Context, tx *db.Tx, p Post) error {
 	if _, err := tx.Exec(ctx, `DELETE FROM post_media WHERE post_id = ?`, p.ID); err != nil {
-		return fmt.Errorf("taking media off a post: %w", err)
+		return fmt.Errorf("removing media from a post: %w", err)
 	}
 	for n, m := range p.Media {
-		if _, err := tx.Exec(ctx, `INSERT INTO post_media (post_id, position, media_id, cover_ms) VALUES (?, ?, ?, ?)`, p.ID, n, m.ID, m.Cover.Milliseconds()); err != nil {
+		if _, err := tx.Exec(ctx, `INSERT INTO post_media (post_id, position, media_id, cover_ms)
+			VALUES (?, ?, ?, ?)`, p.ID, n, m.ID, m.Cover.Milliseconds()); err != nil {
 			return fmt.Errorf("adding media to a post: %w", err)
 		}
 	}
 	if _, err := tx.Exec(ctx, `UPDATE posts SET has_media = ? WHERE id = ?`, min(len(p.Media), 1), p.ID); err != nil {
-		return fmt.Errorf("noting that a post has media: %w", err)
+		return fmt.Errorf("recording that a post has media: %w", err)
 	}
 	return nil
 }
 
 func insert(ctx context.Context, tx *db.Tx, p Post, person, key int64) error {
-	_, err := tx.Exec(ctx, `INSERT INTO posts (id, team_id, person_id, key_id, status, caption, excerpt, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		p.ID, p.TeamID, person, key, string(p.Status), p.Caption, p.Excerpt, db.Micros(p.CreatedAt), db.Micros(p.UpdatedAt))
+	_, err := tx.Exec(ctx, `INSERT INTO posts (id, team_id, person_id, key_id, status, caption, excerpt, created_at,
+		updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		p.ID, p.TeamID, person, key, string(p.Status), p.Caption, p.Excerpt, db.Micros(p.CreatedAt),
+		db.Micros(p.UpdatedAt))
 	if err != nil {
 		return fmt.Errorf("adding a post: %w", err)
 	}
@@ -145,18 +157,23 @@ func insertTargets(ctx context.Context, tx *db.Tx, id string, targets []Target) 
 		args = append(args, id, t.AccountID, i)
 	}
 	rows := strings.TrimSuffix(strings.Repeat("(?, ?, ?), ", len(targets)), ", ")
-	_, err := tx.Exec(ctx, `INSERT INTO post_targets (post_id, account_id, position) VALUES `+rows+` ON CONFLICT (post_id, account_id) DO UPDATE SET position = excluded.position`, args...)
+	_, err := tx.Exec(ctx, `INSERT INTO post_targets (post_id, account_id, position) VALUES `+rows+`
+		ON CONFLICT (post_id, account_id) DO UPDATE SET position = excluded.position`, args...)
 	if err != nil {
 		return fmt.Errorf("adding accounts to a post: %w", err)
 	}
 	return nil
 }
 
-// update writes what can change of a post; its targets are written by their own statements.
+// update stores what can change of a post; targets have their own statements.
 func update(ctx context.Context, tx *db.Tx, p *Post) error {
 	p.UpdatedAt = tx.Now()
-	_, err := tx.Exec(ctx, `UPDATE posts SET status = ?, caption = ?, excerpt = ?, approval = ?, approval_round = ?, scheduled_at = ?, submitted_at = ?, published_at = ?, slot_at = ?, skipped = ?, job_id = ?, updated_at = ? WHERE id = ?`,
-		string(p.Status), p.Caption, p.Excerpt, string(p.Approval), p.Round, db.Micros(p.ScheduledAt), db.Micros(p.SubmittedAt), db.Micros(p.PublishedAt), db.Micros(p.slot()), db.Flag(p.Skipped), p.JobID, db.Micros(p.UpdatedAt), p.ID)
+	_, err := tx.Exec(ctx, `UPDATE posts SET status = ?, caption = ?, excerpt = ?, approval = ?, approval_round = ?,
+		scheduled_at = ?, submitted_at = ?, published_at = ?, slot_at = ?, skipped = ?, job_id = ?, updated_at = ?
+		WHERE id = ?`,
+		string(p.Status), p.Caption, p.Excerpt, string(p.Approval), p.Round, db.Micros(p.ScheduledAt),
+		db.Micros(p.SubmittedAt), db.Micros(p.PublishedAt), db.Micros(p.slot()), db.Flag(p.Skipped), p.JobID,
+		db.Micros(p.UpdatedAt), p.ID)
 	if err != nil {
 		return fmt.Errorf("changing a post: %w", err)
 	}
@@ -164,22 +181,25 @@ func update(ctx context.Context, tx *db.Tx, p *Post) error {
 }
 
 func updateTarget(ctx context.Context, tx *db.Tx, id string, t Target) error {
-	_, err := tx.Exec(ctx, `UPDATE post_targets SET state = ?, published_at = ?, permalink = ?, network_id = ?, error_code = ?, network_text = ?, retries_used = ?, retried_at = ? WHERE post_id = ? AND account_id = ?`,
-		string(t.State), db.Micros(t.PublishedAt), t.Permalink, t.NetworkID, t.ErrorCode, t.NetworkText, t.RetriesUsed, db.Micros(t.RetriedAt), id, t.AccountID)
+	_, err := tx.Exec(ctx, `UPDATE post_targets SET state = ?, published_at = ?, permalink = ?, network_id = ?,
+		error_code = ?, network_text = ?, retries_used = ?, retried_at = ? WHERE post_id = ? AND account_id = ?`,
+		string(t.State), db.Micros(t.PublishedAt), t.Permalink, t.NetworkID, t.ErrorCode, t.NetworkText,
+		t.RetriesUsed, db.Micros(t.RetriedAt), id, t.AccountID)
 	if err != nil {
 		return fmt.Errorf("changing an account's result: %w", err)
 	}
 	return nil
 }
 
-// removeOtherTargets takes away the targets that are not named.
+// removeOtherTargets deletes the targets that are not listed.
 func removeOtherTargets(ctx context.Context, tx *db.Tx, id string, accounts []int64) error {
 	args := []any{id}
 	for _, a := range accounts {
 		args = append(args, a)
 	}
-	if _, err := tx.Exec(ctx, `DELETE FROM post_targets WHERE post_id = ? AND account_id NOT IN (`+db.Marks(len(accounts))+`)`, args...); err != nil {
-		return fmt.Errorf("taking accounts off a post: %w", err)
+	if _, err := tx.Exec(ctx, `DELETE FROM post_targets WHERE post_id = ? AND account_id NOT IN (`+
+		db.Marks(len(accounts))+`)`, args...); err != nil {
+		return fmt.Errorf("removing accounts from a post: %w", err)
 	}
 	return nil
 }

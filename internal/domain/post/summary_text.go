@@ -10,20 +10,21 @@ import (
 	"pressroom/internal/domain/job"
 )
 
-// summarizePublication says of a post that was handed over before that nothing was sent again; else the job says it all.
+// summarizePublication returns that nothing was sent again, for a post that was already submitted; otherwise
+// "".
 func summarizePublication(already bool, j job.Entry) string {
 	if !already {
 		return ""
 	}
-	return "the post was handed over before (already_submitted), so nothing was sent again. Its " + j.Summary() + "."
+	return "the post was already submitted (already_submitted), so nothing was sent again. Its " + j.Summary() + "."
 }
 
-// summarizeRetry says whether anything was sent again, and what was left alone and why.
+// summarizeRetry returns whether anything was sent again, and what was skipped and why.
 func summarizeRetry(sent int, skipped []Skip, j job.Entry) string {
 	left := summarizeSkipped(skipped)
 	switch {
 	case sent == 0 && left == "":
-		return "nothing was sent again, as no account failed. The last " + j.Summary() + "."
+		return "no account has failed, so nothing was sent again. The last " + j.Summary() + "."
 	case sent == 0:
 		return "nothing was sent again. " + left + " The last " + j.Summary() + "."
 	case left == "":
@@ -32,7 +33,7 @@ func summarizeRetry(sent int, skipped []Skip, j job.Entry) string {
 	return j.Summary() + ". " + left
 }
 
-// summarizeSkipped counts the accounts that were left alone by the reason, and names them.
+// summarizeSkipped returns the skipped accounts by reason.
 func summarizeSkipped(skipped []Skip) string {
 	if len(skipped) == 0 {
 		return ""
@@ -47,10 +48,10 @@ func summarizeSkipped(skipped []Skip) string {
 	for i, reason := range reasons {
 		reasons[i] = fmt.Sprintf("%s: %d (account %s)", reason, len(named[reason]), strings.Join(named[reason], ", "))
 	}
-	return fmt.Sprintf("Accounts left alone: %d; %s.", len(skipped), strings.Join(reasons, "; "))
+	return fmt.Sprintf("Skipped accounts: %d; %s.", len(skipped), strings.Join(reasons, "; "))
 }
 
-// summary tells how a post stands, with what its state alone does not tell.
+// summary returns the state of a post in words.
 func (p Post) summary(call operation.Call) string {
 	out := p.ID + " is " + string(p.Status)
 	if p.Status == Scheduled && !p.IsTemplate {
@@ -63,23 +64,23 @@ func (p Post) summary(call operation.Call) string {
 	return out
 }
 
-// summarizeApproval says where the client keeps a post from going out.
+// summarizeApproval returns how approval keeps a post from going out, or "".
 func (p Post) summarizeApproval() string {
 	switch p.Approval {
 	case Waiting:
-		return " It waits for the client's approval and is not sent before it."
+		return " It needs the client's approval before it is sent."
 	case Rejected:
-		return " The client rejected it, and it is not sent before the client approves it."
+		return " The client rejected it; it is not sent unless the client approves it."
 	case NotNeeded, Approved:
 	}
 	return ""
 }
 
-// refusals are the codes by which a network would take something else, but not this: sending the same again is of no use.
+// refusals are the error codes of content that a network refuses. Sending the same again does not help.
 var refusals = []string{"rejected_content", "rejected_media", "duplicate_content", "preflight_blocked"}
 
-// summarizeFailures says of each account that failed what the way on is. A post that was handed over is not changed any
-// more, so that what a network refused goes out as another post.
+// summarizeFailures returns what to do about each failed account. A submitted post cannot be changed, so
+// refused content needs another post.
 func summarizeFailures(targets []Target) string {
 	again, anew, open := []string{}, []string{}, []string{}
 	for _, t := range targets {
@@ -98,9 +99,9 @@ func summarizeFailures(targets []Target) string {
 		of    []string
 		words string
 	}{
-		{again, "Failed, for retry_post once the cause is mended"},
-		{anew, "Refused for the content or media, which cannot be changed in this post; create_post makes another for these alone"},
-		{open, "May be there already and is sent again by nobody before that is known"},
+		{again, "Failed; call retry_post after the cause is fixed"},
+		{anew, "Refused because of content or media; create another post for these with create_post"},
+		{open, "Unconfirmed; may already be published, so it is not sent again until that is known"},
 	} {
 		if len(part.of) > 0 {
 			out.WriteString(" " + part.words + ": " + strings.Join(part.of, ", ") + ".")
@@ -109,7 +110,7 @@ func summarizeFailures(targets []Target) string {
 	return out.String()
 }
 
-// summarizeProblems counts what the networks would not take.
+// summarizeProblems counts the problems.
 func summarizeProblems(problems []Problem) string {
 	blocking := 0
 	for _, found := range problems {
@@ -119,18 +120,19 @@ func summarizeProblems(problems []Problem) string {
 	}
 	out := ""
 	if blocking > 0 {
-		out = fmt.Sprintf(" Problems that block it: %d.", blocking)
+		out = fmt.Sprintf(" Blocking problems: %d.", blocking)
 	}
 	if other := len(problems) - blocking; other > 0 {
-		out += fmt.Sprintf(" Problems worth telling that do not block it: %d.", other)
+		out += fmt.Sprintf(" Other problems: %d.", other)
 	}
 	return out
 }
 
-// summarizeValidation says whether a post would go out as it is.
+// summarizeValidation returns whether a post would go out as it is.
 func (p Post) summarizeValidation(v Validation, only *int64) string {
 	if p.Status != Draft && p.Status != Scheduled {
-		return "it was handed over before and is " + string(p.Status) + "; it cannot be changed any more." + summarizeProblems(v.Problems) + summarizeFailures(p.Targets)
+		return "it was already submitted and is " + string(p.Status) + "; it can no longer be changed." +
+			summarizeProblems(v.Problems) + summarizeFailures(p.Targets)
 	}
 	blocked := slices.ContainsFunc(v.Problems, func(found Problem) bool { return found.Blocking })
 	out := "it would go out as it is"
@@ -138,7 +140,7 @@ func (p Post) summarizeValidation(v Validation, only *int64) string {
 	case blocked || v.WaitsForApproval:
 		out = "it would not go out as it is"
 	case p.Status == Draft && v.PostsLeftThisMonth == 0:
-		out = "it would not go out this month, whose posts are used up"
+		out = "it would not go out this month, because the plan's posts are used up"
 	}
 	if only != nil {
 		out = fmt.Sprintf("to account %d %s", *only, out)

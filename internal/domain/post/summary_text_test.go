@@ -39,7 +39,7 @@ func TestWhatWasNotSentIsSaid(t *testing.T) {
 			t.Errorf("the first time: %q (%v)", out.Said, err)
 		}
 		w.says(t, "publish_post", its, "already_submitted", "nothing was sent again", "job social_post:")
-		w.says(t, "retry_post", its, "nothing was sent again", "left alone: 1; not_failed: 1 (account 1)")
+		w.says(t, "retry_post", its, "nothing was sent again", "Skipped accounts: 1; not_failed: 1 (account 1)")
 		w.settle(t, id, post.Result{State: post.TargetUnconfirmed, ErrorCode: "not_confirmed"})
 		w.says(t, "retry_post", its, "nothing was sent again", "unconfirmed: 1 (account 1)")
 		w.wantSent(t, "once")
@@ -50,15 +50,17 @@ func TestWhatWasNotSentIsSaid(t *testing.T) {
 	})
 }
 
-// A post that failed says what the way on is: it cannot be changed any more.
+// A post that failed says what the way on is: it can no longer be changed.
 func TestTheWayOnIsSaid(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, w *env) {
 		id := w.draft(t, "refused", time.Time{})
 		w.do(t, "publish_post", map[string]any{"post_id": id})
-		for code, want := range map[string]string{"network_error": "for retry_post once the cause is mended: account 1 (network_error)", "rejected_content": "create_post makes another for these alone: account 1 (rejected_content)"} {
+		for code, want := range map[string]string{"network_error": "call retry_post after the cause is fixed: account " +
+			"1 (network_error)", "rejected_content": "create another post for these with create_post: account 1 " +
+			"(rejected_content)"} {
 			w.settle(t, id, post.Result{State: post.TargetFailed, ErrorCode: code})
 			w.says(t, "get_post", map[string]any{"id": id}, id+" is failed.", want)
-			w.says(t, "validate_post", map[string]any{"post_id": id}, "cannot be changed any more", want)
+			w.says(t, "validate_post", map[string]any{"post_id": id}, "can no longer be changed", want)
 		}
 	})
 }
@@ -69,12 +71,14 @@ func TestTheVerdictIsSaid(t *testing.T) {
 		id := w.draft(t, "well", time.Time{})
 		of, its := map[string]any{"id": id}, map[string]any{"post_id": id}
 		w.says(t, "validate_post", its, "it would go out as it is.")
-		w.says(t, "update_post", map[string]any{"id": id, "caption": "forbidden"}, "Problems that block it: 1.")
-		w.says(t, "validate_post", its, "it would not go out as it is.", "Problems that block it: 1.")
+		w.says(t, "update_post", map[string]any{"id": id, "caption": "forbidden"}, "Blocking problems: 1.")
+		w.says(t, "validate_post", its, "it would not go out as it is.", "Blocking problems: 1.")
 		w.do(t, "update_post", map[string]any{"id": id, "caption": "well"})
 		at := noon.Add(day)
-		w.says(t, "schedule_post", map[string]any{"post_id": id, "scheduled_at": at.Format(time.RFC3339)}, id+" is scheduled for 2026-11-22T12:00:00+01:00.")
-		for approval, want := range map[post.Approval]string{post.Waiting: "waits for the client's approval", post.Rejected: "The client rejected it"} {
+		w.says(t, "schedule_post", map[string]any{"post_id": id, "scheduled_at": at.Format(time.RFC3339)}, id+
+			" is scheduled for 2026-11-22T12:00:00+01:00.")
+		for approval, want := range map[post.Approval]string{post.Waiting: "needs the client's approval",
+			post.Rejected: "The client rejected it"} {
 			must(t, w.db.InTx(t.Context(), "test.approval", func(ctx context.Context, tx *db.Tx) error {
 				_, err := tx.Exec(ctx, `UPDATE posts SET approval = ? WHERE id = ?`, string(approval), id)
 				return err

@@ -15,44 +15,51 @@ import (
 	"pressroom/internal/teamtime"
 )
 
-// Validation says whether a post would go out as it is (contract, Records).
+// Validation is whether a post would go out as it is.
 type Validation struct {
 	Problems           []Problem `json:"problems"`
 	WaitsForApproval   bool      `json:"waits_for_approval"`
-	PostsLeftThisMonth int64     `json:"posts_left_this_month" jsonschema:"How many posts the plan still allows this month; -1 where there is no limit."`
+	PostsLeftThisMonth int64     `json:"posts_left_this_month" jsonschema:"Posts left in the plan this month; -1 without a limit."`
 }
 
-func (s *Service) validate(ctx context.Context, call operation.Call, in ValidateInput) (operation.Answer[Validation], error) {
+func (s *Service) validate(ctx context.Context, call operation.Call,
+	in ValidateInput) (operation.Answer[Validation], error) {
 	p, err := s.read(ctx, s.db, call.TeamID, in.PostID, "")
 	if err != nil {
 		return operation.Answer[Validation]{}, err
 	}
-	if in.AccountID != nil && !slices.ContainsFunc(p.Targets, func(t Target) bool { return t.AccountID == *in.AccountID }) {
+	if in.AccountID != nil && !slices.ContainsFunc(p.Targets, func(t Target) bool {
+		return t.AccountID == *in.AccountID
+	}) {
 		return operation.Answer[Validation]{}, apierr.Missing().With("argument", "account_id")
 	}
 	left, err := s.postsLeft(ctx, s.db, call, call.Now)
 	if err != nil {
 		return operation.Answer[Validation]{}, err
 	}
-	found := Validation{Problems: s.problems(call, p, in.AccountID), WaitsForApproval: p.awaitsApproval(), PostsLeftThisMonth: left}
-	return operation.Answer[Validation]{App: "/posts/" + p.ID, Data: found, Said: p.summarizeValidation(found, in.AccountID)}, nil
+	found := Validation{Problems: s.problems(call, p, in.AccountID), WaitsForApproval: p.awaitsApproval(),
+		PostsLeftThisMonth: left}
+	return operation.Answer[Validation]{App: "/posts/" + p.ID, Data: found, Said: p.summarizeValidation(found,
+		in.AccountID)}, nil
 }
 
-// problems finds what keeps a post, or one account of it, from going out.
+// problems returns what prevents a post, or one account of it, from going out.
 func (s *Service) problems(call operation.Call, p Post, only *int64) []Problem {
 	out := []Problem{}
 	if p.Status == Draft && !p.IsTemplate && !p.ScheduledAt.IsZero() && !p.ScheduledAt.After(call.Now) {
-		out = append(out, Problem{Code: "time_in_the_past", Message: "The wished time is over."})
+		out = append(out, Problem{Code: "time_in_the_past", Message: "The planned time is in the past."})
 	}
 	if len(p.Targets) == 0 {
-		out = append(out, Problem{Code: "accounts_missing", Blocking: true, Message: "The post goes to no account any more. Choose one."})
+		out = append(out, Problem{Code: "accounts_missing", Blocking: true,
+			Message: "The post has no account. Choose one."})
 	}
 	for _, t := range p.Targets {
 		if only != nil && t.AccountID != *only {
 			continue
 		}
 		if !t.Active {
-			out = append(out, Problem{Code: codeAccountInactive, Blocking: true, AccountID: t.AccountID, Message: "The connection to the account is lost. Somebody has to connect it again in the app."})
+			out = append(out, Problem{Code: codeAccountInactive, Blocking: true, AccountID: t.AccountID,
+				Message: "The account is disconnected. Reconnect it in the app."})
 		}
 		out = append(out, s.contentProblems(p, t, call.Language)...)
 	}
@@ -61,16 +68,18 @@ func (s *Service) problems(call operation.Call, p Post, only *int64) []Problem {
 
 const codeAccountInactive = "account_inactive"
 
-// contentProblems finds what a target's network would not take.
+// contentProblems returns what a target's network would refuse.
 func (s *Service) contentProblems(p Post, t Target, language string) []Problem {
 	n, err := s.accounts.Network(t.Platform)
 	if err != nil {
-		return []Problem{{Code: codeAccountInactive, Blocking: true, AccountID: t.AccountID, Message: "This installation does not speak with the account's network."}}
+		return []Problem{{Code: codeAccountInactive, Blocking: true, AccountID: t.AccountID,
+			Message: "This installation does not support the account's network."}}
 	}
 	out := []Problem{}
 	content := p.Content(t, language)
 	if slices.ContainsFunc(content.Media, isDeleted) {
-		out = append(out, Problem{Code: "media_missing", Blocking: true, AccountID: t.AccountID, Message: "A file of this post was deleted from the library."})
+		out = append(out, Problem{Code: "media_missing", Blocking: true, AccountID: t.AccountID,
+			Message: "A file of this post has been deleted from the library."})
 	}
 	for _, found := range n.Check(content) {
 		out = append(out, problemOf(t.AccountID, found))
@@ -80,12 +89,13 @@ func (s *Service) contentProblems(p Post, t Target, language string) []Problem {
 
 func isDeleted(m network.Media) bool { return m.Gone }
 
-// checkContent refuses a post with a blocking problem.
+// checkContent returns an error for a post with a blocking problem.
 func (s *Service) checkContent(call operation.Call, p Post) error {
 	return rejectBlocking(s.problems(call, p, nil))
 }
 
-// checkContentOf refuses accounts with a blocking problem: the networks' rules are skipped by no retry.
+// checkContentOf returns an error for accounts with a blocking problem. Retries do not skip the networks'
+// rules.
 func (s *Service) checkContentOf(call operation.Call, p Post, again []Target) error {
 	found := []Problem{}
 	for _, t := range again {
@@ -94,7 +104,7 @@ func (s *Service) checkContentOf(call operation.Call, p Post, again []Target) er
 	return rejectBlocking(found)
 }
 
-// rejectBlocking refuses what has a problem that blocks.
+// rejectBlocking returns an error if a problem is blocking.
 func rejectBlocking(problems []Problem) error {
 	codes := []string{}
 	for _, found := range problems {
@@ -105,10 +115,12 @@ func rejectBlocking(problems []Problem) error {
 	if len(codes) == 0 {
 		return nil
 	}
-	return apierr.New(apierr.PreflightBlocked, "A network would not take the post. Nothing was sent; the post's validation tells more: "+strings.Join(codes, ", ")+".").With("problems", codes)
+	return apierr.New(apierr.PreflightBlocked,
+		"A network would refuse the post, so nothing was sent. Validate the post for details: "+
+			strings.Join(codes, ", ")+".").With("problems", codes)
 }
 
-// postsLeft tells how many posts the plan still allows in the month that a time falls in.
+// postsLeft returns how many posts the plan still allows in the month of a time.
 func (s *Service) postsLeft(ctx context.Context, q db.Querier, call operation.Call, at time.Time) (int64, error) {
 	p, _ := s.terms.Plan(call.Plan)
 	limit := p.PostsPerMonth
@@ -117,26 +129,29 @@ func (s *Service) postsLeft(ctx context.Context, q db.Querier, call operation.Ca
 	}
 	first, next := teamtime.StartOfMonth(at, call.Zone)
 	var used int64
-	err := q.QueryRow(ctx, `SELECT COUNT(*) FROM posts WHERE team_id = ? AND slot_at >= ? AND slot_at < ? AND slot_at > 0 AND status <> 'draft'`, call.TeamID, db.Micros(first), db.Micros(next)).Scan(&used)
+	err := q.QueryRow(ctx, `SELECT COUNT(*) FROM posts WHERE team_id = ? AND slot_at >= ? AND slot_at < ?
+		AND slot_at > 0 AND status <> 'draft'`, call.TeamID, db.Micros(first), db.Micros(next)).Scan(&used)
 	if err != nil {
 		return 0, fmt.Errorf("counting the month's posts: %w", err)
 	}
 	return max(0, limit-used), nil
 }
 
-// checkAllowance refuses one more post in the month of a time when the plan's allowance is used up. It holds the team's
+// checkAllowance returns an error if the plan's posts in the month of a time are used up. It locks the team's
 // row, so that two calls cannot both take the last one.
 func (s *Service) checkAllowance(ctx context.Context, tx *db.Tx, call operation.Call, at time.Time) error {
 	var id int64
-	if err := tx.QueryRow(ctx, `SELECT id FROM teams WHERE id = ?`+s.db.ForUpdate(), call.TeamID).Scan(&id); err != nil {
-		return fmt.Errorf("holding the team: %w", err)
+	if err := tx.QueryRow(ctx, `SELECT id FROM teams WHERE id = ?`+s.db.ForUpdate(),
+		call.TeamID).Scan(&id); err != nil {
+		return fmt.Errorf("locking the team: %w", err)
 	}
 	left, err := s.postsLeft(ctx, tx, call, at)
 	if err != nil {
 		return err
 	}
 	if left == 0 {
-		return apierr.New(apierr.PlanLimitReached, "The plan's posts of that month are used up.").With("limit", "posts_per_month")
+		return apierr.New(apierr.PlanLimitReached, "The plan's posts for that month are used up.").With("limit",
+			"posts_per_month")
 	}
 	return nil
 }

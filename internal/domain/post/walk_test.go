@@ -8,8 +8,9 @@ import (
 	"pressroom/internal/testkit"
 )
 
-// Of two lower bounds SQLite walks from the first in the text. What is bounded by a time begins there, and not at the first
-// post that there ever was: SeekGE is a walk from a bound that is part of it, SeekGT would be the one from slot_at > 0.
+// Of two lower bounds SQLite walks from the first in the text. What is bounded by a time begins there, and not
+// at the first post that there ever was: SeekGE is a walk from a bound that is part of it, SeekGT would be the
+// one from slot_at > 0.
 func TestTimesAreWalkedFromTheirBound(t *testing.T) {
 	t.Parallel()
 	d := testkit.Open(t, testkit.SQLite(t), nil)
@@ -23,9 +24,11 @@ func TestTimesAreWalkedFromTheirBound(t *testing.T) {
 	}{
 		"calendar":                {calendar, args},
 		"calendar of one account": {one, alone},
-		"month":                   {`SELECT COUNT(*) FROM posts WHERE team_id = ? AND slot_at >= ? AND slot_at < ? AND slot_at > 0 AND status <> 'draft'`, []any{1, 2, 3}},
+		"month": {`SELECT COUNT(*) FROM posts WHERE team_id = ? AND slot_at >= ? AND slot_at < ?
+			AND slot_at > 0 AND status <> 'draft'`, []any{1, 2, 3}},
 	} {
-		if steps := opcodes(t, d, query.text, query.args); !slices.Contains(steps, "SeekGE") || slices.Contains(steps, "SeekGT") {
+		if steps := opcodes(t, d, query.text, query.args); !slices.Contains(steps, "SeekGE") ||
+			slices.Contains(steps, "SeekGT") {
 			t.Errorf("%s: %v", name, steps)
 		}
 	}

@@ -46,7 +46,7 @@ func (fakeNetwork) Check(c network.Content) []network.Problem {
 	return nil
 }
 
-// deliveryRecorder is a delivery that publishes at once whatever is not refused.
+// deliveryRecorder is a delivery that publishes everything at once that is not refused.
 type deliveryRecorder struct {
 	posts *post.Service
 	mu    sync.Mutex
@@ -110,12 +110,15 @@ func eachDatabase(t *testing.T, run func(t *testing.T, w *env)) {
 		must(t, job.MigrateQueue(t.Context(), w.db, slog.New(slog.DiscardHandler)))
 		ada, err := w.teams.AddPerson(t.Context(), "Ada", "ada@example.com", "")
 		must(t, err)
-		made, err := w.teams.AddTeam(t.Context(), team.Team{Name: "Harbour & Sons", Timezone: "Europe/Berlin", Language: "en", Plan: "agency"}, ada.ID)
+		made, err := w.teams.AddTeam(t.Context(), team.Team{Name: "Harbour & Sons", Timezone: "Europe/Berlin",
+			Language: "en", Plan: "agency"}, ada.ID)
 		must(t, err)
-		w.person, w.call.Actor = ada.ID, &access.Actor{TeamID: made.ID, PersonID: ada.ID, Plan: "agency", Language: "en", Capabilities: access.Effective(access.Full, access.Owner)}
+		w.person, w.call.Actor = ada.ID, &access.Actor{TeamID: made.ID, PersonID: ada.ID, Plan: "agency",
+			Language: "en", Capabilities: access.Effective(access.Full, access.Owner)}
 		w.call.Zone, err = time.LoadLocation("Europe/Berlin")
 		must(t, err)
-		connected, err := account.New(w.db, sealer, fakeNetwork{}).Connect(t.Context(), made.ID, "bluesky", network.Credentials{})
+		connected, err := account.New(w.db, sealer, fakeNetwork{}).Connect(t.Context(), made.ID, "bluesky",
+			network.Credentials{})
 		must(t, err)
 		w.account = connected.ID
 		run(t, w)
@@ -132,11 +135,14 @@ func newEnv(t *testing.T, url string, clock *testkit.Clock, sealer *tokencrypt.S
 		}
 	}
 	d := testkit.Open(t, url, clock)
-	w := &env{db: d, clock: clock, url: url, sealer: sealer, teams: team.New(d, nil, offered), tools: map[string]operation.Operation{}}
-	w.Service = post.New(d, account.New(d, sealer, fakeNetwork{}), job.NewStore(d, nil, 100), emptyLibrary{}, post.DefaultLimits, offered)
+	w := &env{db: d, clock: clock, url: url, sealer: sealer, teams: team.New(d, nil, offered),
+		tools: map[string]operation.Operation{}}
+	w.Service = post.New(d, account.New(d, sealer, fakeNetwork{}), job.NewStore(d, nil, 100), emptyLibrary{},
+		post.DefaultLimits, offered)
 	w.box = &deliveryRecorder{posts: w.Service}
 	w.Deliver(w.box)
-	w.approvals = post.NewApprovals(post.ApprovalsOptions{Posts: w.Service, Sealer: sealer, PublicURL: "https://press.example"})
+	w.approvals = post.NewApprovals(post.ApprovalsOptions{Posts: w.Service, Sealer: sealer,
+		PublicURL: "https://press.example"})
 	for _, op := range w.Operations() {
 		w.tools[op.Tool] = op
 	}
@@ -193,7 +199,8 @@ func checkError(t *testing.T, err error, code apierr.Code, state string) {
 // draft makes a draft with a wished time, none where it is zero.
 func (w *env) draft(t *testing.T, caption string, at time.Time) string {
 	t.Helper()
-	id, _ := w.do(t, "create_post", map[string]any{"caption": caption, "account_ids": []int64{w.account}})["id"].(string)
+	id, _ := w.do(t, "create_post", map[string]any{"caption": caption,
+		"account_ids": []int64{w.account}})["id"].(string)
 	if !at.IsZero() {
 		w.do(t, "update_post", map[string]any{"id": id, "scheduled_at": at.Format(time.RFC3339)})
 	}
@@ -244,7 +251,8 @@ func (w *env) occurrences(t *testing.T) string {
 func (w *env) occurrence(t *testing.T) string {
 	t.Helper()
 	var id string
-	must(t, w.db.QueryRow(t.Context(), `SELECT id FROM posts WHERE occurs_at > 0 ORDER BY occurs_at DESC LIMIT 1`).Scan(&id))
+	must(t, w.db.QueryRow(t.Context(), `SELECT id FROM posts WHERE occurs_at > 0 ORDER BY occurs_at DESC
+		LIMIT 1`).Scan(&id))
 	return id
 }
 

@@ -1,0 +1,83 @@
+package post
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"time"
+
+	"pressroom/internal/apierr"
+)
+
+// approvalLink is the content of a link.
+type approvalLink struct {
+	post       string
+	round      int64
+	ends       time.Time
+	generation int64 // of the post's links; incremented when they are revoked
+}
+
+// A token consists of a version, big-endian 64-bit numbers, the post's id and a signature. Version 1 has the
+// round and the end in Unix seconds, with generation 0; version 2 adds the generation.
+const (
+	maxApprovalToken = 200 // characters
+	tokenNumberSize  = 8   // bytes
+)
+
+// tokenNumbers is the count of numbers by version.
+var tokenNumbers = map[byte]int{1: 2, 2: 3}
+
+var tokenEncoding = base64.RawURLEncoding.Strict()
+
+// token returns the signed token of a link.
+func (a *Approvals) token(l approvalLink) string {
+	version, numbers := byte(1), []int64{l.round, l.ends.Unix()}
+	if l.generation > 0 { // nodes of the previous release read only version 1
+		version, numbers = 2, append(numbers, l.generation)
+	}
+	body := []byte{version}
+	for _, n := range numbers {
+		body = binary.BigEndian.AppendUint64(body, uint64(n)) //nolint:gosec // rounds and generations are positive, and it ends after 1970
+	}
+	body = append(body, l.post...)
+	return tokenEncoding.EncodeToString(append(body, a.links.Sign(body)...))
+}
+
+// Why a signed link shows nothing.
+var (
+	errApprovalEnded   = apierr.BadState("ended", "This link has expired. Ask the team that sent it for a new one.")
+	errApprovalRevoked = apierr.BadState("revoked",
+		"The team has revoked this link. Ask the team that sent it for a new one.")
+	errApprovalChanged = apierr.BadState("changed",
+		"The post has changed since this link was sent. Ask the team that sent it for a link to the new version.")
+)
+
+// parse returns the content of a token. It returns not_found for any other text and wrong_state for an expired
+// link.
+func (a *Approvals) parse(token string) (approvalLink, error) {
+	if len(token) > maxApprovalToken {
+		return approvalLink{}, apierr.Missing()
+	}
+	raw, err := tokenEncoding.DecodeString(token)
+	if err != nil || len(raw) == 0 {
+		return approvalLink{}, apierr.Missing()
+	}
+	numbers := tokenNumbers[raw[0]]
+	head := 1 + numbers*tokenNumberSize
+	if numbers == 0 || len(raw) < head+sha256.Size {
+		return approvalLink{}, apierr.Missing()
+	}
+	body, sum := raw[:len(raw)-sha256.Size], raw[len(raw)-sha256.Size:]
+	if !a.links.Signed(body, sum) {
+		return approvalLink{}, apierr.Missing()
+	}
+	number := func(i int) int64 { return int64(binary.BigEndian.Uint64(body[1+tokenNumberSize*i:])) } //nolint:gosec // signed, so as it was written
+	l := approvalLink{post: string(body[head:]), round: number(0), ends: time.Unix(number(1), 0)}
+	if numbers > 2 {
+		l.generation = number(2)
+	}
+	if !a.Posts.db.Now().Before(l.ends) {
+		return l, errApprovalEnded
+	}
+	return l, nil
+}
