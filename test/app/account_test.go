@@ -380,6 +380,15 @@ func TestDirectory(t *testing.T) {
 		b = h.browser(t)
 		b.open(path).follow("Join with your organization’s directory").wants(200, c.team.Name, "viewer")
 		b.open("/account").wants(200, "You have no password.")
+		c.invite(t, "later@harbour.example", access.Viewer)
+		comes("later@harbour.example", true)
+		b = h.browser(t)
+		asked := b.open("/sign-in").follow(byDirectory).wants(200, "Choose a team", c.team.Name)
+		if b.in() || h.count(t, "people WHERE email = 'later@harbour.example'") != 0 {
+			t.Error("somebody joined by an invitation that nobody opened")
+		}
+		asked.form("Join").press().wants(200, c.team.Name)
+		b.send(http.MethodPost, "/sign-in/directory/join", url.Values{"invitation": {"1"}}).wants(422, "This sign-in is over")
 		h.browser(t).open("/sign-in/directory/return?state=x&code=y").wants(422, "not begun in this browser")
 	})
 }

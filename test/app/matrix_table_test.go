@@ -57,6 +57,8 @@ var matrix = map[string]entry{
 	"POST /sign-in/passkey/options":                  {who: shell.Anyone},
 	"GET /sign-in/directory":                         {who: shell.Anyone, gone: 404},
 	"GET /sign-in/directory/return":                  {who: shell.Anyone, gone: 404},
+	"POST /sign-in/directory/join":                   {who: shell.Anyone, gone: 404},
+	"POST /account/invitations/{invitation}/accept":  {who: shell.People, gone: 404},
 	"POST /sign-out":                                 {who: shell.Anyone, later: 9},
 	"GET /account":                                   {who: shell.People},
 	"POST /account/name":                             {who: shell.People},

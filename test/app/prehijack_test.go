@@ -62,8 +62,11 @@ func TestPrehijackedAccountIsTakenBackByTheDirectory(t *testing.T) {
 		link := corp.as(t, access.Owner).invites(victim, access.Admin)
 		provider.QueueUser(&mockoidc.MockUser{Subject: "v-1", Email: victim, EmailVerified: true})
 		b := h.browser(t)
-		p := b.open(link).follow("Join with your organization’s directory").wants(200, "Join "+corp.team.Name)
-		p.form("Join the team").press().wants(200, "You are in the team now.", corp.team.Name)
+		b.open(link).follow("Join with your organization’s directory").wants(200, corp.team.Name)
+		if n := h.count(t, "memberships WHERE person_id = ?", person); n != 1 {
+			t.Errorf("%d memberships, want only that of the link", n)
+		}
+		b.open("/account").wants(200, "Invitations", "Join only teams that you know.")
 
 		if mallory.in() {
 			t.Error("the session that was begun before is signed in")

@@ -37,14 +37,29 @@ func (p directoryPerson) is(who DirectoryIdentity) bool {
 	return p.issuer == who.Issuer && p.subject == who.Subject
 }
 
+// joinBy is the invitation by which somebody from the directory joins a team.
+type joinBy struct {
+	token      string // of the link that was opened; empty for none
+	invitation int64  // chosen among OpenOffers; 0 for none
+}
+
 // FromDirectory returns the person whom the directory has recognized: by issuer and subject, at the first sign-in by the
-// verified e-mail address. A person who is new, or in no team, needs an open invitation, which is accepted: the one of the
-// token if it fits. It is unauthorized for everybody else, and if the address belongs to a person who is linked to another
-// identity.
+// verified e-mail address. A person who is new, or in no team, accepts the open invitation of the token; without one it is
+// ErrChooseInvitation if there are open invitations. It is unauthorized for everybody else, and if the address belongs to
+// a person who is linked to another identity.
 //
 // At the first sign-in, every other way to sign in as the person is removed unless the address was proved before: somebody
-// else may have made the account.
+// else may have made the account. Teams that it joined by an invitation become open invitations again.
 func (s *Service) FromDirectory(ctx context.Context, who DirectoryIdentity, token string) (Person, error) {
+	return s.fromDirectory(ctx, who, joinBy{token: token})
+}
+
+// JoinFromDirectory is FromDirectory for somebody who chose one of OpenOffers.
+func (s *Service) JoinFromDirectory(ctx context.Context, who DirectoryIdentity, invitation int64) (Person, error) {
+	return s.fromDirectory(ctx, who, joinBy{invitation: invitation})
+}
+
+func (s *Service) fromDirectory(ctx context.Context, who DirectoryIdentity, by joinBy) (Person, error) {
 	who.Email, who.Name = foldEmail(who.Email), strings.TrimSpace(who.Name)
 	if who.Issuer == "" || who.Subject == "" || !isEmail(who.Email) {
 		return Person{}, errNoDirectoryPerson
@@ -56,15 +71,15 @@ func (s *Service) FromDirectory(ctx context.Context, who DirectoryIdentity, toke
 	if err != nil || p.teams > 0 && !p.Held {
 		return p.Person, err
 	}
-	made, err := s.enterFromDirectory(ctx, who, token)
+	made, err := s.enterFromDirectory(ctx, who, by)
 	if errors.Is(err, errKnown) || errors.Is(err, errNoDirectoryPerson) { // another sign-in may have added the person meanwhile
-		made, err = s.enterFromDirectory(ctx, who, token)
+		made, err = s.enterFromDirectory(ctx, who, by)
 	}
 	return made, err
 }
 
 // enterFromDirectory links, adds or lets in a person in one transaction.
-func (s *Service) enterFromDirectory(ctx context.Context, who DirectoryIdentity, token string) (Person, error) {
+func (s *Service) enterFromDirectory(ctx context.Context, who DirectoryIdentity, by joinBy) (Person, error) {
 	var p directoryPerson
 	var refusal error
 	err := s.change(ctx, "team.enter_from_directory", func(ctx context.Context, tx *db.Tx) error {
@@ -74,7 +89,7 @@ func (s *Service) enterFromDirectory(ctx context.Context, who DirectoryIdentity,
 		}
 		switch refusal = nil; {
 		case p.ID == 0:
-			return s.addFromDirectory(ctx, tx, &p, who, token)
+			return s.addFromDirectory(ctx, tx, &p, who, by)
 		case p.Held:
 			return errNoDirectoryPerson
 		case p.subject != "" && !p.is(who):
@@ -88,7 +103,11 @@ func (s *Service) enterFromDirectory(ctx context.Context, who DirectoryIdentity,
 		if p.teams > 0 {
 			return nil
 		}
-		return s.joinFromDirectory(ctx, tx, p.Person, token)
+		err = s.joinFromDirectory(ctx, tx, p.Person, by)
+		if errors.Is(err, ErrChooseInvitation) || errors.Is(err, errNoDirectoryPerson) {
+			refusal, err = err, nil // the link is kept
+		}
+		return err
 	})
 	if err == nil {
 		err = refusal
@@ -144,6 +163,9 @@ func (s *Service) linkKnown(ctx context.Context, tx *db.Tx, p *directoryPerson, 
 		if err := s.removeSignIns(ctx, tx, &p.Person); err != nil {
 			return err
 		}
+		if err := s.reofferMemberships(ctx, tx, p.ID); err != nil {
+			return err
+		}
 	}
 	return s.link(ctx, tx, p, who)
 }
@@ -178,9 +200,9 @@ func keepIdentity(ctx context.Context, tx *db.Tx, person int64, who DirectoryIde
 }
 
 // addFromDirectory adds a person who has an open invitation.
-func (s *Service) addFromDirectory(ctx context.Context, tx *db.Tx, p *directoryPerson, who DirectoryIdentity, token string) error {
+func (s *Service) addFromDirectory(ctx context.Context, tx *db.Tx, p *directoryPerson, who DirectoryIdentity, by joinBy) error {
 	p.Name, p.Email = who.Name, who.Email
-	o, err := s.openTo(ctx, tx, p.Email, token)
+	o, err := s.offerTo(ctx, tx, p.Email, by)
 	if err != nil {
 		return err
 	}
@@ -194,42 +216,35 @@ func (s *Service) addFromDirectory(ctx context.Context, tx *db.Tx, p *directoryP
 }
 
 // joinFromDirectory lets a person who is in no team in by an open invitation.
-func (s *Service) joinFromDirectory(ctx context.Context, tx *db.Tx, p Person, token string) error {
-	o, err := s.openTo(ctx, tx, p.Email, token)
+func (s *Service) joinFromDirectory(ctx context.Context, tx *db.Tx, p Person, by joinBy) error {
+	o, err := s.offerTo(ctx, tx, p.Email, by)
 	if err != nil {
 		return err
 	}
 	return s.join(ctx, tx, &o, p.ID)
 }
 
-// openTo returns the invitation of a token if it is to this e-mail address, else the oldest open one to it. The team is held.
-func (s *Service) openTo(ctx context.Context, tx *db.Tx, email, token string) (Offer, error) {
-	if token != "" {
-		if o, err := s.lockOffer(ctx, tx, token); err == nil && o.Email == email {
+// offerTo returns the invitation that somebody opened or chose if it is to this e-mail address. The team is held. Without
+// one nobody joins: an invitation that the person never saw may be of a team that the person does not know.
+func (s *Service) offerTo(ctx context.Context, tx *db.Tx, email string, by joinBy) (Offer, error) {
+	if by.token != "" {
+		if o, err := s.lockOffer(ctx, tx, by.token); err == nil && o.Email == email {
 			return o, nil
 		}
 	}
-	o, err := s.oldestTo(ctx, tx, email)
-	if err != nil {
-		return o, err
+	if by.invitation > 0 {
+		if o, err := s.lockOpen(ctx, tx, email, by.invitation); !apierr.Is(err, apierr.NotFound) {
+			return o, err
+		}
 	}
-	if _, err = s.lockOwner(ctx, tx, o.TeamID); err != nil {
-		return o, err
+	open, err := db.All(ctx, tx, scanOpen, openTo+` LIMIT 1`, email, db.Micros(tx.Now()))
+	switch {
+	case err != nil:
+		return Offer{}, fmt.Errorf("looking for an invitation: %w", err)
+	case len(open) == 0:
+		return Offer{}, errNoDirectoryPerson
 	}
-	return s.oldestTo(ctx, tx, email) // it may have been accepted meanwhile
-}
-
-func (s *Service) oldestTo(ctx context.Context, tx *db.Tx, email string) (Offer, error) {
-	var o Offer
-	err := tx.QueryRow(ctx, `SELECT i.id, i.email, i.role, i.team_id FROM invitations i JOIN teams t ON t.id = i.team_id WHERE i.email = ? AND t.closed_at = 0 AND `+isOpen+` ORDER BY i.id LIMIT 1`, email, db.Micros(tx.Now())).
-		Scan(&o.ID, &o.Email, &o.Role, &o.TeamID)
-	if errors.Is(err, sql.ErrNoRows) {
-		return o, errNoDirectoryPerson
-	}
-	if err != nil {
-		return o, fmt.Errorf("looking for an invitation: %w", err)
-	}
-	return o, nil
+	return Offer{}, ErrChooseInvitation
 }
 
 // Unlink forgets who the person of an e-mail address is in the directory, for the operator, and ends the person's

@@ -122,6 +122,49 @@ func TestTakeOverRevokesWhatWasIssued(t *testing.T) {
 	})
 }
 
+// A take-over leaves no membership that somebody else may have accepted: it becomes an invitation that the person may
+// accept. Ownership, what the operator gave, and what was accepted after the proof stay.
+func TestTakeOverReoffersMemberships(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		ctx, door := t.Context(), team.NewSignIns(w.Service)
+		other, olga := w.roastery(t)
+		_, token, err := w.Invite(ctx, olga, other.ID, "vic@example.com", access.Admin)
+		must(t, err)
+		vic, err := door.Join(ctx, token, team.Newcomer{Name: "Vic Tim", Password: goodPassword, From: "mallory"})
+		must(t, err)
+		must(t, w.SetMember(ctx, w.team.ID, vic.ID, access.Viewer))
+		p, err := w.FromDirectory(ctx, identity("vic", "vic@example.com"), "")
+		if err != nil || p.ID != vic.ID {
+			t.Fatalf("%+v (%v)", p, err)
+		}
+		if n := w.count(t, "memberships WHERE person_id = ? AND team_id = ?", vic.ID, other.ID); n != 0 {
+			t.Error("the planted membership stays")
+		}
+		if w.roleOf(t, "vic@example.com") != access.Viewer {
+			t.Error("the operator's membership is gone")
+		}
+		if _, err := w.Invited(ctx, token); !apierr.Is(err, apierr.NotFound) {
+			t.Errorf("the former link: %v", err)
+		}
+		open, err := w.OpenOffers(ctx, "vic@example.com")
+		if err != nil || len(open) != 1 || open[0].TeamID != other.ID || open[0].Role != access.Admin {
+			t.Fatalf("%+v (%v)", open, err)
+		}
+		if _, err := w.AcceptOpen(ctx, olga, open[0].ID); !apierr.Is(err, apierr.NotFound) {
+			t.Errorf("somebody else accepts it: %v", err)
+		}
+		_, err = w.AcceptOpen(ctx, vic.ID, open[0].ID)
+		must(t, err)
+		_, err = w.Unlink(ctx, "vic@example.com")
+		must(t, err)
+		_, err = w.FromDirectory(ctx, identity("vic-2", "vic@example.com"), "")
+		must(t, err)
+		if n := w.count(t, "memberships WHERE person_id = ?", vic.ID); n != 2 {
+			t.Errorf("%d memberships after unlinking, want 2", n)
+		}
+	})
+}
+
 // A proved address keeps its credentials when the directory is first used.
 func TestDirectoryLinksAProvedAccount(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
@@ -190,12 +233,12 @@ func TestUnlinkedAccountKeepsNoFormerWayIn(t *testing.T) {
 // Several first sign-ins at once make one person, linked once.
 func TestFirstSignInsAtOnce(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
-		w.invite(t, 1, "new@example.com", access.Editor)
+		_, token := w.invite(t, 1, "new@example.com", access.Editor)
 		for _, email := range []string{"new@example.com", "ada@example.com"} {
 			var wg sync.WaitGroup
 			people, errs := make([]team.Person, 4), make([]error, 4)
 			for i := range people {
-				wg.Go(func() { people[i], errs[i] = w.FromDirectory(t.Context(), identity(email, email), "") })
+				wg.Go(func() { people[i], errs[i] = w.FromDirectory(t.Context(), identity(email, email), token) })
 			}
 			wg.Wait()
 			for i, p := range people {

@@ -258,7 +258,22 @@ func TestFromDirectory(t *testing.T) {
 			}
 		}
 		w.invite(t, 1, "new@example.com", access.Editor)
-		p, err := enter("New@example.com", "no such token")
+		for _, token := range []string{"", "no such token"} {
+			if _, err := enter("New@example.com", token); !errors.Is(err, team.ErrChooseInvitation) || w.roleOf(t, "new@example.com") != "" {
+				t.Errorf("without the link's token: as %q (%v)", w.roleOf(t, "new@example.com"), err)
+			}
+		}
+		open, err := w.OpenOffers(t.Context(), "New@example.com")
+		if err != nil || len(open) != 1 || open[0].TeamName != "Harbour" {
+			t.Fatalf("%+v (%v)", open, err)
+		}
+		choose := func(email string) (team.Person, error) {
+			return w.JoinFromDirectory(t.Context(), team.DirectoryIdentity{Issuer: "https://login.example", Subject: email, Email: email, Name: "Dee Rectory"}, open[0].ID)
+		}
+		if _, err := choose("mallory@example.com"); !apierr.Is(err, apierr.Unauthorized) {
+			t.Errorf("an invitation to somebody else: %v", err)
+		}
+		p, err := choose("new@example.com")
 		if err != nil || p.Name != "Dee Rectory" || w.roleOf(t, "new@example.com") != access.Editor {
 			t.Errorf("%+v (%v)", p, err)
 		}
@@ -275,7 +290,13 @@ func TestFromDirectory(t *testing.T) {
 			t.Errorf("joined another team than that of the link (%v)", err)
 		}
 		w.invite(t, 1, "teamless@example.com", access.Client)
-		if _, err := enter("teamless@example.com", token); err != nil || w.roleOf(t, "teamless@example.com") != access.Client {
+		if _, err := enter("teamless@example.com", token); !errors.Is(err, team.ErrChooseInvitation) {
+			t.Errorf("by the link of somebody else: %v", err)
+		}
+		if open, err = w.OpenOffers(t.Context(), "teamless@example.com"); err != nil || len(open) != 1 {
+			t.Fatalf("%+v (%v)", open, err)
+		}
+		if _, err := choose("teamless@example.com"); err != nil || w.roleOf(t, "teamless@example.com") != access.Client {
 			t.Errorf("as %q (%v)", w.roleOf(t, "teamless@example.com"), err)
 		}
 	})

@@ -47,6 +47,8 @@ func (p *Part) Routes() []shell.Route {
 		{Pattern: "POST /sign-in/passkey/options", For: shell.Anyone, Do: p.here(p.askPasskey)},
 		{Pattern: "GET /sign-in/directory", For: shell.Anyone, Do: p.toDirectory},
 		{Pattern: "GET " + oidc.ReturnPath, For: shell.Anyone, Do: p.fromDirectory},
+		{Pattern: "POST /sign-in/directory/join", For: shell.Anyone, Do: p.joinChosen},
+		{Pattern: "POST /account/invitations/{invitation}/accept", For: shell.People, Do: p.acceptOpen},
 		{Pattern: "POST /sign-out", For: shell.Anyone, Do: p.signOut, Urgent: true},
 		{Pattern: "GET /account", For: shell.People, Do: p.page},
 		{Pattern: "POST /account/name", For: shell.People, Do: p.rename},

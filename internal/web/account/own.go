@@ -24,6 +24,7 @@ type view struct {
 	Sessions []shell.Session
 
 	Assistants []team.KeyLine // that the person lets work, over all teams
+	Offers     []team.Offer   // open invitations to the person's address, once that is confirmed
 
 	Mails      bool   // a link that confirms the address can be mailed
 	WrongEmail string // why none was
@@ -78,6 +79,12 @@ func (p *Part) show(w http.ResponseWriter, r *http.Request, status int, out view
 	if out.Assistants, err = p.Teams.OwnConnections(ctx, v.ID, mostAssistants); err != nil {
 		p.Refuse(w, r, err)
 		return
+	}
+	if v.EmailConfirmed {
+		if out.Offers, err = p.Teams.OpenOffers(ctx, v.Email); err != nil {
+			p.Refuse(w, r, err)
+			return
+		}
 	}
 	for i := range out.Assistants {
 		a := &out.Assistants[i]

@@ -311,7 +311,12 @@ func (p *Part) fromDirectory(w http.ResponseWriter, r *http.Request) {
 	if !invited {
 		token = ""
 	}
-	joined, err := p.Teams.FromDirectory(ctx, team.DirectoryIdentity{Issuer: known.Issuer, Subject: known.Subject, Email: known.Email, Name: known.Name}, token)
+	who := team.DirectoryIdentity{Issuer: known.Issuer, Subject: known.Subject, Email: known.Email, Name: known.Name}
+	joined, err := p.Teams.FromDirectory(ctx, who, token)
+	if errors.Is(err, team.ErrChooseInvitation) && !form.Again {
+		p.chooseInvitation(w, r, chooser{Who: who, ProvedAt: known.AuthenticatedAt, Since: p.DB.Now()})
+		return
+	}
 	if err != nil {
 		p.refuseSignIn(w, r, form, err)
 		return
