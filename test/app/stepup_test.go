@@ -88,6 +88,9 @@ func TestStepUp(t *testing.T) {
 			{"/operator/teams/" + team + "/close", nil},
 			{"/operator/people/" + viewer + "/operator", url.Values{"operator": {"yes"}}},
 			{"/operator/people/" + viewer + "/recovery", nil},
+			{"/operator/teams/" + team + "/reopen", nil},
+			{"/operator/people/" + viewer + "/hold", url.Values{"held": {"yes"}}},
+			{"/operator/api", url.Values{"api": {"off"}}},
 		} {
 			if p := b.send(http.MethodPost, form.path, form.values); !strings.Contains(p.text(), "Sign in again") {
 				t.Errorf("POST %s: %d %s", form.path, p.status, p.text())
@@ -96,7 +99,7 @@ func TestStepUp(t *testing.T) {
 		for _, path := range []string{"/settings/export.zip", "/account/passkeys/new"} {
 			b.open(path).wants(200, "Sign in again")
 		}
-		for _, none := range []string{"api_keys WHERE level = 'full'", "memberships WHERE role IN ('owner', 'admin') AND person_id = " + viewer, "invitations", "teams WHERE closed_at > 0 OR deleted_at > 0", "people WHERE operator = 1 AND id = " + viewer, "recoveries", "people WHERE deleted_at > 0", "api_keys WHERE daily_credits > 0", "teams WHERE daily_credits > 0 OR own_daily_credits > 0 OR access_off_at = 0"} {
+		for _, none := range []string{"api_keys WHERE level = 'full'", "memberships WHERE role IN ('owner', 'admin') AND person_id = " + viewer, "invitations", "teams WHERE closed_at > 0 OR deleted_at > 0", "people WHERE operator = 1 AND id = " + viewer, "recoveries", "people WHERE deleted_at > 0 OR held_at > 0", "api_keys WHERE daily_credits > 0", "teams WHERE daily_credits > 0 OR own_daily_credits > 0 OR access_off_at = 0"} {
 			if n := h.count(t, none); n != 0 {
 				t.Errorf("%d %s", n, none)
 			}
