@@ -120,8 +120,18 @@ type candidate struct {
 // low returns the lower bound of the logarithm with a Bonferroni correction for all blocks.
 func (c candidate) low() float64 { return c.log - bonferroniZ(blocks)*c.err }
 
-// compareCandidates orders blocks by lower bound; those with enough top posts for a claim come last, as the greatest.
+// aboveShare reports whether the block has at least its share of the top posts. One of the blocks always has.
+func (c candidate) aboveShare() bool { return c.log >= 0 }
+
+// compareCandidates orders blocks by their lower bound. Those below their share of top posts come first,
+// and those with enough top posts for a claim come last, as the greatest.
 func compareCandidates(a, b candidate) int {
+	if a.aboveShare() != b.aboveShare() {
+		if b.aboveShare() {
+			return -1
+		}
+		return 1
+	}
 	return cmp.Or(cmp.Compare(min(a.posts, minSupport), min(b.posts, minSupport)), cmp.Compare(a.low(), b.low()))
 }
 

@@ -225,3 +225,19 @@ func TestMeasuredSize(t *testing.T) {
 		t.Errorf("%+v, want %g", found.Posts, want)
 	}
 }
+
+// A block below its share is never the best time, however narrow its interval.
+func TestBestTimeIsNotBelowItsShare(t *testing.T) {
+	t.Parallel()
+	below := candidate{block: 1, posts: 100, log: math.Log(0.61), err: 0.05}
+	above := candidate{block: 2, posts: 3, log: math.Log(3), err: 1}
+	claimed := candidate{block: 3, posts: 9, log: math.Log(4), err: 0.1}
+	for _, c := range []struct {
+		all  []candidate
+		want block
+	}{{[]candidate{below, above}, 2}, {[]candidate{above, below}, 2}, {[]candidate{above, below, claimed}, 3}} {
+		if got := slices.MaxFunc(c.all, compareCandidates).block; got != c.want {
+			t.Errorf("block %d, want %d", got, c.want)
+		}
+	}
+}
