@@ -11,8 +11,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"net/http"
 	"net/url"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -172,6 +175,18 @@ func (f *flag) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
+// epoch is a time in seconds since 1970 that some directories write as a text.
+type epoch float64
+
+// UnmarshalJSON reads 1700000000 and "1700000000". Anything else is 0: the time is unknown, which no step-up accepts.
+func (e *epoch) UnmarshalJSON(raw []byte) error {
+	seconds, err := strconv.ParseFloat(strings.Trim(string(raw), `"`), 64)
+	if *e = 0; err == nil && !math.IsNaN(seconds) && !math.IsInf(seconds, 0) {
+		*e = epoch(seconds)
+	}
+	return nil
+}
+
 func (d *Directory) read(ctx context.Context, provider *oidc.Provider, token *oauth2.Token, nonce string) (Person, error) {
 	raw, _ := token.Extra("id_token").(string) // none is no token, which is refused
 	told, err := provider.Verifier(&oidc.Config{ClientID: d.ClientID, Now: d.Now}).Verify(d.through(ctx), raw)
@@ -183,10 +198,10 @@ func (d *Directory) read(ctx context.Context, provider *oidc.Provider, token *oa
 		return Person{}, errForeign
 	}
 	var claims struct {
-		Email    string  `json:"email"`
-		Verified flag    `json:"email_verified"`
-		Name     string  `json:"name"`
-		AuthTime float64 `json:"auth_time"` // seconds since 1970
+		Email    string `json:"email"`
+		Verified flag   `json:"email_verified"`
+		Name     string `json:"name"`
+		AuthTime epoch  `json:"auth_time"`
 	}
 	if err := told.Claims(&claims); err != nil {
 		return Person{}, fmt.Errorf("reading the directory's token: %w", err)
@@ -198,7 +213,7 @@ func (d *Directory) read(ctx context.Context, provider *oidc.Provider, token *oa
 	if claims.Email == "" || !claims.Verified {
 		return Person{}, errNoEmail
 	}
-	return Person{told.Issuer, told.Subject, claims.Email, claims.Name, authenticatedAt(claims.AuthTime, d.Now())}, nil
+	return Person{told.Issuer, told.Subject, claims.Email, claims.Name, authenticatedAt(float64(claims.AuthTime), d.Now())}, nil
 }
 
 // authenticatedAt reads auth_time. A time ahead of our clock is now: it must not stay recent for longer.

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -257,6 +258,10 @@ func TestStepUpNeedsRecentAuthTime(t *testing.T) {
 		"step-up, unsaid":       {true, nil, false},
 		"step-up, long ago":     {true, w.clock.Now().Add(-2 * time.Minute).Unix(), false},
 		"step-up, now":          {true, w.clock.Now().Unix(), true},
+		"step-up, as a text":    {true, strconv.FormatInt(w.clock.Now().Unix(), 10), true},
+		"step-up, no number":    {true, "just now", false},
+		"step-up, an object":    {true, map[string]any{"at": 1}, false},
+		"no step-up, no number": {false, "NaN", true},
 		"step-up, in fractions": {true, float64(w.clock.Now().Unix()) + 0.5, true},
 	} {
 		claims := map[string]any{"email": "ada@example.com", "email_verified": true}
