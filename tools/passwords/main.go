@@ -1,5 +1,5 @@
 // Command passwords writes the dictionary of internal/auth/passwordcheck: common passwords, English words and names, each with
-// how soon it is guessed. The lists are those of zxcvbn (MIT).
+// how soon it is guessed. The lists are those of zxcvbn (MIT), and the words for a password in other languages.
 //
 // Run it in this folder: go run . ../../internal/auth/passwordcheck/words.gz
 package main
@@ -20,6 +20,26 @@ import (
 // most is how many words of each list are taken, the most frequent ones. Words that are guessed later than that weigh as
 // much as letters do.
 var most = map[string]int{"Passwords": 50_000, "English": 25_000, "MaleNames": 1_000, "FemaleNames": 2_500, "Surname": 8_000}
+
+// ownRank is the rank of the words of foreign, which zxcvbn's English lists lack: attackers try them early.
+const ownRank = 100
+
+// foreign are the words for a password in other languages, with and without their accents, and the best-known example of a
+// passphrase.
+var foreign = append(strings.Fields(`
+	contraseña contrasena clave contraclave
+	motdepasse mdp
+	passwort kennwort losung
+	wachtwoord toegangscode
+	password parolachiave parola
+	senha palavrapasse palavra-passe
+	пароль parol
+	hasło haslo
+	şifre sifre parolanız
+	lösenord losenord
+	adgangskode passord salasana heslo jelszo jelszó
+	correcthorsebatterystaple horsebatterystaple correcthorsebattery
+`), "correct horse battery staple")
 
 func main() {
 	if err := write(os.Args[1]); err != nil {
@@ -42,6 +62,11 @@ func write(path string) error {
 			if known, found := weights[word]; !found || bits < known {
 				weights[word] = bits
 			}
+		}
+	}
+	for _, word := range foreign {
+		if known, found := weights[word]; !found || known > bits.Len(ownRank) {
+			weights[word] = bits.Len(ownRank)
 		}
 	}
 	out, err := os.Create(path) //nolint:gosec // of the person at the keyboard

@@ -16,7 +16,7 @@ import (
 const Enough = 36
 
 const (
-	maxWord   = 24  // characters of the longest word that is looked up
+	maxWord   = 28  // characters of the longest word that is looked up
 	maxUnit   = 32  // characters of the longest text of which repetitions are looked for
 	perPart   = 1.0 // bits for each further part of a password: how parts are put together
 	yearBits  = 6.0 // of a year from 1900 to 2099

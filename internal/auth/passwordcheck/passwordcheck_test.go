@@ -35,6 +35,10 @@ func TestCommonPasswords(t *testing.T) {
 		aaaaabbbbccc zxcvbnmasdfghjkl !@#$%^&*()_+ 0987654321qwe liverpoolfc1 manchesterunited christopher1 michaeljackson iloveyouforever
 		P@ssw0rd1234 P@ssw0rd!2024 Summer2025!! Welcome12345 adminadmin123 administrator changeme1234 secretsecret football2024 drowssapdrowssap
 		abcd1abcd1abcd1 x9k2mx9k2mx9k2m 839201746532 19801980198019 jessicajessica alexanderalexander`)...)
+	all = append(all, strings.Fields(`contraseña123 contrasena1234 Contraseña2025 motdepasse123 MotDePasse2025! wachtwoord123 пароль123456
+		Пароль2025!! passwort12345 kennwort1234 hasło1234567 haslo1234567 senha1234567 palavrapasse1 şifre1234567 sifre1234567 lösenord1234
+		losenord1234 parolachiave1 correcthorsebatterystaple CorrectHorseBatteryStaple1 horsebatterystaple`)...)
+	all = append(all, "correct horse battery staple")
 	if len(all) < 500 {
 		t.Fatalf("%d passwords", len(all))
 	}
@@ -65,7 +69,7 @@ func TestKnownParts(t *testing.T) {
 func TestGoodPasswords(t *testing.T) {
 	t.Parallel()
 	for _, p := range []string{
-		"correct horse battery staple", "vivid tundra sextant 9", "four plain words here", "correcthorsebatterystaple", "my dog eats pizza", "a quiet lake by noon", "hallo wereld ik ben",
+		"copper kite margin violet", "vivid tundra sextant 9", "four plain words here", "copperkitemarginviolet", "my dog eats pizza", "a quiet lake by noon", "hallo wereld ik ben",
 		"kR8#vTq!2mXz", "xk7Fq2mPz9Lw", "пароль из четырёх слов", "正しい馬のバッテリーの針です", "Tr0ub4dor&3xx",
 	} {
 		if passwordcheck.Guessable(p) {
