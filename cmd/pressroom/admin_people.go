@@ -51,7 +51,10 @@ type (
 	}
 	// mailFlags are the flags of commands that can mail a link.
 	mailFlags struct {
-		Mail     bool   `help:"Mail the link instead of printing it."`
+		Mail bool `help:"Mail the link. This is the default if a mail server is set." xor:"mail"`
+
+		PrintLink bool `help:"Print the link, even if a mail server is set. Only mailed links prove the address." xor:"mail"`
+
 		SMTP     string `name:"smtp" help:"Mail server, as for serve." env:"PRESSROOM_SMTP"`
 		MailFrom string `name:"mail-from" help:"Sender address of mails." env:"PRESSROOM_MAIL_FROM"`
 	}
@@ -149,7 +152,7 @@ func (c adminPeopleRecover) Run(ctx context.Context, p *program, log *slog.Logge
 		return err
 	}
 	return runWithConfig(ctx, cfg, p, func(s *server.Server) (recoveryLink, error) {
-		if c.Mail {
+		if c.mails() {
 			r, err := s.Letters.Recover(ctx, c.Email)
 			return recoveryLink{Recovery: r, Mailed: true}, operatorError(err)
 		}
@@ -157,6 +160,9 @@ func (c adminPeopleRecover) Run(ctx context.Context, p *program, log *slog.Logge
 		return recoveryLink{Recovery: r, Link: c.link(team.RecoveryPath, r.Token)}, err
 	})
 }
+
+// mails reports whether the link is mailed.
+func (f mailFlags) mails() bool { return f.Mail || f.SMTP != "" && !f.PrintLink }
 
 // letters returns the configuration of a command that prints or mails a link.
 func (f mailFlags) letters(store storeFlags, link linkFlags, log *slog.Logger) (server.Config, error) {
@@ -168,7 +174,7 @@ func (f mailFlags) letters(store storeFlags, link linkFlags, log *slog.Logger) (
 	}
 	cfg, err := store.config(log)
 	cfg.PublicURL = strings.TrimRight(link.PublicURL, "/")
-	if f.Mail {
+	if f.mails() {
 		if f.SMTP == "" {
 			return cfg,
 				errors.New("mailing a link needs a mail server: set PRESSROOM_SMTP (--smtp) and PRESSROOM_MAIL_FROM " +

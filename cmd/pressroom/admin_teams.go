@@ -172,7 +172,7 @@ func (c adminTeamsInvite) Run(ctx context.Context, p *program, log *slog.Logger)
 		return err
 	}
 	return runWithConfig(ctx, cfg, p, func(s *server.Server) (invitationLink, error) {
-		if c.Mail {
+		if c.mails() {
 			i, err := s.Letters.Invite(ctx, 0, c.Team, c.Email, access.Role(c.Role))
 			return invitationLink{Invitation: i}, operatorError(err)
 		}
