@@ -7,6 +7,7 @@ import (
 	"pressroom/internal/auth/tokencrypt"
 	"pressroom/internal/core/plan"
 	"pressroom/internal/domain/media"
+	"pressroom/internal/domain/post"
 	"pressroom/internal/platform/safehttp"
 )
 
@@ -42,6 +43,7 @@ func (s *Server) buildMedia(sealer *tokencrypt.Sealer, offered plan.Terms) (sour
 			return from, fmt.Errorf("joining the sources: %w", err)
 		}
 	}
+	o.Described = post.MediaDescribed
 	s.Media = media.New(o)
 	return from, nil
 }

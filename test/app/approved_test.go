@@ -2,6 +2,7 @@ package app
 
 import (
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -103,5 +104,40 @@ func TestAskingForWhatCannotGoOutWarns(t *testing.T) {
 		}
 		ask(strings.Repeat("x", 301)).wants(http.StatusOK, "cannot go out as it is")
 		ask("Hello").lacks("cannot go out as it is")
+	})
+}
+
+// The description of an image goes out with the post, so a client who approved it is asked again once it changes.
+func TestDescriptionIsPartOfTheVersion(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		c := h.crew(t)
+		editor, guest := c.as(t, access.Editor), h.browser(t)
+		at := c.pictureOf(t, "quay", 100)
+		image, err := strconv.ParseInt(strings.TrimPrefix(at, "/media/"), 10, 64)
+		must(t, err)
+		id, _ := c.does(t, "create_post", map[string]any{"caption": "The quay", "account_ids": []int64{c.account}, "media_ids": []int64{image}})["id"].(string)
+		other := c.draft(t, "Without the image", "")
+		for _, made := range []string{id, other} {
+			guest.open(editor.clientsLink(made)).form("Approve").fill("name", "Cleo").press().wants(http.StatusOK, "Approved by")
+		}
+		approval := func(made, want string) {
+			t.Helper()
+			if n := h.count(t, "posts WHERE id = ? AND approval = ?", made, want); n != 1 {
+				t.Errorf("the post %s is not %s", made, want)
+			}
+		}
+		describe := func() {
+			editor.open(at).form("Save the description").fill("alt", "An insult").press().wants(http.StatusOK, "An insult")
+		}
+		describe()
+		approval(id, "waiting")
+		approval(other, "approved")
+		if n := h.count(t, "events WHERE kind = 'post.returned' AND subject = ?", id); n != 1 {
+			t.Errorf("%d events", n)
+		}
+		sent := editor.open("/posts/"+id).form("Send the new version").press().wants(http.StatusOK, "The client’s link")
+		guest.open(strings.TrimPrefix(sent.field("link"), h.root)).form("Approve").fill("name", "Cleo").press().wants(http.StatusOK, "Approved by")
+		describe()
+		approval(id, "approved")
 	})
 }

@@ -131,25 +131,28 @@ func (s *Service) bound(ctx context.Context, team, size int64) (bound, error) {
 // MaxFormFiles is how many files a form may bring at once.
 const MaxFormFiles = 100
 
-// formFrame is more bytes than a form has besides its files.
-const formFrame = 4 << 20
+// formFrame is more bytes than a form has besides its files: 64 KiB for each.
+const formFrame = MaxFormFiles * 64 << 10
 
 // TooManyFormFiles tells people what became of a form's files beyond MaxFormFiles.
 var TooManyFormFiles = fmt.Sprintf("A form takes %d files at once. The files after those were not added: send them in another form.", MaxFormFiles)
 
 // CheckForm refuses a form for a team's library before its files are read, if its length in bytes, -1 if unknown, is more
-// than MaxFormFiles files of the largest size that the library still takes, or if the disk takes no file at all.
+// than the plan has left or than MaxFormFiles files of the largest size, or if the disk takes no file at all.
 func (s *Service) CheckForm(ctx context.Context, team, length int64) error {
-	b, err := s.bound(ctx, team, -1)
-	if err != nil {
-		return err
-	}
-	return s.checkForm(ctx, b, length)
+	return s.checkForm(ctx, team, 0, length)
 }
 
-func (s *Service) checkForm(ctx context.Context, b bound, length int64) error {
-	if length-formFrame > MaxFormFiles*b.most {
-		return b.over
+// checkForm is CheckForm with the bytes that the plan has set aside for the form's files.
+func (s *Service) checkForm(ctx context.Context, team, promised, length int64) error {
+	left, err := s.roomLeft(ctx, team)
+	switch {
+	case err != nil:
+		return err
+	case length-formFrame > MaxFormFiles*s.Terms.Limits.MaxVideoBytes:
+		return errTooLarge
+	case left != plan.Unlimited && length-formFrame > left+promised:
+		return errStorageFull
 	}
 	return s.diskTakes(ctx, 0)
 }

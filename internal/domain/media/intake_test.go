@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"pressroom/internal/apierr"
+	"pressroom/internal/core/plan"
 	"pressroom/internal/network"
 	"pressroom/internal/platform/blob"
 	"pressroom/internal/platform/disk"
@@ -283,11 +284,13 @@ func TestFormsAreRefusedByTheirLength(t *testing.T) {
 		}
 		largest := MaxFormFiles * w.Terms.Limits.MaxVideoBytes
 		wants(-1, "")
+		w.allow(plan.Unlimited)
 		wants(largest, "")
 		wants(largest+formFrame+1, apierr.UploadTooLarge)
 		w.allow(w.usedBytes(t) + 10)
 		wants(formFrame, "")
-		wants(formFrame+MaxFormFiles*10+1, apierr.PlanLimitReached)
+		wants(formFrame+10, "")
+		wants(formFrame+11, apierr.PlanLimitReached)
 		w.Disk = disk.NewReserve(1<<60, disk.Volume{Name: "files", Folder: t.TempDir()})
 		wants(100, apierr.Unavailable)
 	})

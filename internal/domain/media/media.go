@@ -125,6 +125,8 @@ type Options struct {
 	Disk      *disk.Reserve // of where files are staged and the database lies; nil for none
 	PublicURL string
 	Log       *slog.Logger
+	// Described runs in the transaction that changes an item's alternative text; nil for nothing.
+	Described func(ctx context.Context, tx *db.Tx, person, team, media int64) error
 	// TeamUploads is how many files of one team may be on their way to this node at once, by whatever way they come. If it is
 	// 0, it is as many as a team may have upload links open.
 	TeamUploads int

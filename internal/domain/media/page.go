@@ -114,11 +114,13 @@ func (s *Service) CheckBatchForm(ctx context.Context, person int64, id string, l
 	if err != nil {
 		return err
 	}
-	most, err := s.boundInBatch(ctx, b, -1)
-	if err != nil {
-		return err
+	promised := int64(0)
+	for _, f := range b.files {
+		if f.state == Waiting {
+			promised += f.size
+		}
 	}
-	return s.checkForm(ctx, most, length)
+	return s.checkForm(ctx, b.team, promised, length)
 }
 
 // AddToBatch takes a file that a person chose on the page of a batch.
@@ -242,7 +244,7 @@ func (s *Service) CloseBatch(ctx context.Context, person int64, id string) error
 // maxAlt is how long the description of an image may be, in characters: what the networks that take one allow.
 const maxAlt = 1000
 
-// Describe says what an image shows, for those who cannot see it.
+// Describe sets an image's alternative text. Posts that show it go back to their clients, see Options.Described.
 func (s *Service) Describe(ctx context.Context, person, id int64, alt string) error {
 	alt = strings.TrimSpace(storable(alt))
 	if apikey.In(alt) {
@@ -259,8 +261,17 @@ func (s *Service) Describe(ctx context.Context, person, id int64, alt string) er
 		return err
 	}
 	return s.db.InTx(ctx, "media.describe", func(ctx context.Context, tx *db.Tx) error {
-		if _, err := tx.Exec(ctx, `UPDATE media SET alt = ? WHERE id = ? AND deleted_at = 0`, alt, id); err != nil {
+		n, err := tx.Exec(ctx, `UPDATE media SET alt = ? WHERE id = ? AND deleted_at = 0 AND alt <> ?`, alt, id, alt)
+		if err != nil {
 			return fmt.Errorf("describing an image: %w", err)
+		}
+		if n == 0 {
+			return nil
+		}
+		if s.Described != nil {
+			if err := s.Described(ctx, tx, person, i.TeamID, id); err != nil {
+				return err
+			}
 		}
 		return auditlog.Record(ctx, tx, i.TeamID, auditlog.Actor{PersonID: person}, "media.described", text(id), nil)
 	})
