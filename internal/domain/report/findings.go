@@ -57,17 +57,17 @@ func (f findings) sections() []section {
 		}})
 	}
 	return slices.Concat(out,
-		unpaged("audience", has.Audience, func(into *Sections) { into.Audience = has.Audience }),
-		unpaged("times", has.Times, func(into *Sections) { into.Times = has.Times }),
-		unpaged("formats", has.Formats, func(into *Sections) { into.Formats = has.Formats }),
-		unpaged("growth", has.Growth, func(into *Sections) { into.Growth = has.Growth }),
-		unpaged("cadence", has.Cadence, func(into *Sections) { into.Cadence = has.Cadence }),
-		unpaged("score", has.Score, func(into *Sections) { into.Score = has.Score }),
+		newSection("audience", has.Audience, func(into *Sections) { into.Audience = has.Audience }),
+		newSection("times", has.Times, func(into *Sections) { into.Times = has.Times }),
+		newSection("formats", has.Formats, func(into *Sections) { into.Formats = has.Formats }),
+		newSection("growth", has.Growth, func(into *Sections) { into.Growth = has.Growth }),
+		newSection("cadence", has.Cadence, func(into *Sections) { into.Cadence = has.Cadence }),
+		newSection("score", has.Score, func(into *Sections) { into.Score = has.Score }),
 	)
 }
 
-// unpaged returns a section without pages, or nothing if it has no data.
-func unpaged[T any](name string, value *T, put func(*Sections)) []section {
+// newSection returns a section without pages, or nothing if it has no data.
+func newSection[T any](name string, value *T, put func(*Sections)) []section {
 	if value == nil {
 		return nil
 	}

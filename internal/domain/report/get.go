@@ -35,10 +35,10 @@ type Summary struct {
 	Profile           *Account                 `json:"profile,omitempty" jsonschema:"Profile reports only."`
 	Hashtag           *hashtaganalysis.Hashtag `json:"hashtag,omitempty" jsonschema:"Hashtag reports only."`
 	Engagement        *result.Engagement       `json:"engagement,omitempty" jsonschema:"Key engagement figures."`
-	Score             *result.Score            `json:"score,omitempty" jsonschema:"Weighted mean of its components, 0 to 100. Omitted if none can be computed."`
-	TopHashtags       []result.Hashtag         `json:"top_hashtags,omitzero" jsonschema:"Profile: the most effective first, or the most used if effects are unknown. Hashtag: co-occurring ones; significantly related ones first, then the most frequent."`
+	Score             *result.Score            `json:"score,omitempty" jsonschema:"Weighted mean of its components, 0 to 100."`
+	TopHashtags       []result.Hashtag         `json:"top_hashtags,omitzero" jsonschema:"Most effective or related first."`
 	TopWords          []result.Word            `json:"top_words,omitzero" jsonschema:"Words in captions, most used first."`
-	BestTime          *result.BestTime         `json:"best_time,omitempty" jsonschema:"Best estimate, from 30 dated posts on; stands_out tells whether it is significant. A hashtag also needs a dated top post. Reports of earlier releases have it only if significant."`
+	BestTime          *result.BestTime         `json:"best_time,omitempty" jsonschema:"From 30 dated posts on. A guess unless stands_out."`
 	MeasuredAt        *teamtime.Moment         `json:"measured_at,omitempty" jsonschema:"When the figures were measured."`
 	SectionsAvailable []string                 `json:"sections_available"`
 	Sections          *Sections                `json:"sections,omitempty" jsonschema:"The requested sections."`

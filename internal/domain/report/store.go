@@ -12,7 +12,8 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-const columns = `id, team_id, kind, platform, subject, status, job_id, made_by, measured_at, refreshed_at, available_until, tracked, frequency_days, next_refresh_at, tracked_by, tracked_key, tracking_ended, created_at`
+const columns = `id, team_id, kind, platform, subject, status, job_id, made_by, measured_at, refreshed_at,
+	available_until, tracked, frequency_days, next_refresh_at, tracked_by, tracked_key, tracking_ended, created_at`
 
 // scan reads the columns of a row.
 func (r *record) scan(scan func(...any) error) error {

@@ -21,7 +21,7 @@ type TrackInput struct {
 	Named
 
 	Enabled       bool `json:"enabled" jsonschema:"Whether tracking is on."`
-	FrequencyDays int  `json:"frequency_days,omitempty" enum:"1|3|7" default:"3" jsonschema:"Days between automatic refreshes. Reset to 3 if omitted."`
+	FrequencyDays int  `json:"frequency_days,omitempty" enum:"1|3|7" default:"3" jsonschema:"Days between refreshes; 3 if omitted."`
 }
 
 // Tracking is the tracking of a report.

@@ -207,8 +207,8 @@ func drafts() *rapid.Generator[Draft] {
 	})
 }
 
-// normalized draws a draft that can be kept, tidied.
-func normalized(r *rapid.T) Draft {
+// drawNormalized draws a draft that can be kept, tidied.
+func drawNormalized(r *rapid.T) Draft {
 	given := drafts().Draw(r, "draft")
 	d, err := normalize(given)
 	if err != nil {
@@ -224,7 +224,7 @@ func normalized(r *rapid.T) Draft {
 func TestTidyIsDone(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
-		d := normalized(r)
+		d := drawNormalized(r)
 		again, err := normalize(d)
 		if diff := cmp.Diff(d, again); err != nil || diff != "" {
 			r.Fatalf("%v\n%s", err, diff)

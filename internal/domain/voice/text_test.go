@@ -110,7 +110,7 @@ func items(list []string) string {
 func TestTextHoldsEverythingInItsPlace(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
-		d := normalized(r)
+		d := drawNormalized(r)
 		text, err := assemble(d)
 		if again, _ := assemble(d); err != nil || again != text {
 			r.Fatalf("%v\n%s\n%s", err, text, again)

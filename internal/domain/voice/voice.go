@@ -58,13 +58,13 @@ type Wording struct {
 type Guide struct {
 	BusinessDescription string      `json:"business_description,omitempty" jsonschema:"What the business is and does."`
 	Tone                string      `json:"tone,omitempty" jsonschema:"Tone of texts."`
-	PointOfView         PointOfView `json:"point_of_view,omitempty" enum:"first_person_singular|first_person_plural|second_person|third_person" jsonschema:"Grammatical person: I, we, you (the reader), or the business by name."`
+	PointOfView         PointOfView `json:"point_of_view,omitempty" enum:"first_person_singular|first_person_plural|second_person|third_person" jsonschema:"Grammatical person."`
 	Audiences           []Audience  `json:"audiences" jsonschema:"Groups that texts address."`
 	EmojiPolicy         EmojiPolicy `json:"emoji_policy,omitempty" enum:"none|sparing|free"`
 	Use                 Wording     `json:"use" jsonschema:"Words and phrases to use."`
 	Avoid               Wording     `json:"avoid" jsonschema:"Words and phrases to avoid."`
 	CustomInstructions  string      `json:"custom_instructions,omitempty" jsonschema:"Further instructions."`
-	ContentLanguage     string      `json:"content_language,omitempty" jsonschema:"Language of texts as a BCP 47 tag: the voice's own, else the team's."`
+	ContentLanguage     string      `json:"content_language,omitempty" jsonschema:"BCP 47 tag: the voice's own, else the team's."`
 }
 
 // Draft is the editable content of a voice. An empty ContentLanguage follows the team's.

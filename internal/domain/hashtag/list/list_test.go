@@ -1,23 +1,19 @@
 package list
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 
 	"pressroom/internal/apierr"
 	"pressroom/internal/core/operation"
 	"pressroom/internal/core/plan"
 	"pressroom/internal/domain/hashtag/stats"
 	"pressroom/internal/domain/report/hashtaganalysis"
-	"pressroom/internal/platform/db"
 )
 
 func TestCreate(t *testing.T) {
@@ -282,156 +278,6 @@ func TestNothingHalfDone(t *testing.T) {
 	})
 }
 
-func TestLimits(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		w.allow(2, 3)
-		l := w.make(t, CreateInput{Hashtags: []string{"a", "b", "two words", "c", "d", "e"}})
-		if diff := cmp.Diff([]Refused{{"two words", "bad_characters"}, {"d", "list_full"}, {"e", "list_full"}},
-			l.Refused); diff != "" {
-			t.Error(diff)
-		}
-		c := w.put(t, l.ID, "c", "f", "a")
-		if diff := cmp.Diff(Changed{Entry: l.Entry, Added: []string{}, AlreadyPresent: []string{"c", "a"},
-			Refused: []Refused{{"f", "list_full"}}}, c); diff != "" {
-			t.Error(diff)
-		}
-		w.make(t, CreateInput{})
-		_, err := w.create(t.Context(), w.call("create_hashtag_list"), CreateInput{Name: "n"})
-		checkRefused(t, err, apierr.PlanLimitReached, "")
-		if limit := apierr.Of(err).Context["limit"]; limit != "hashtag_lists" {
-			t.Errorf("limit %v", limit)
-		}
-		w.newTeam(t, "creator").make(t, CreateInput{}) // another team's lists do not count
-		must(t, w.Delete(t.Context(), w.team, w.by(), l.ID))
-		l = w.make(t, CreateInput{})
-		w.allow(plan.Unlimited, plan.Unlimited)
-		if c := w.put(t, l.ID, "a", "b", "c", "d", "e"); c.Size != 5 || len(c.Refused) > 0 {
-			t.Errorf("%+v", c)
-		}
-		for range 3 {
-			w.make(t, CreateInput{})
-		}
-		w.allow(0, 0)
-		_, err = w.create(t.Context(), w.call("create_hashtag_list"), CreateInput{Name: "n"})
-		checkRefused(t, err, apierr.PlanLimitReached, "")
-		if c := w.put(t, l.ID, "a", "f"); c.Size != 5 || len(c.AlreadyPresent) != 1 || len(c.Refused) != 1 {
-			t.Errorf("a list longer than the plan allows: %+v", c)
-		}
-	})
-}
-
-// Two calls at once cannot both make the last list that a plan allows.
-func TestRaceForTheLastList(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		w.allow(3, 10)
-		made := concurrently(12, func(n int) error {
-			_, err := w.create(t.Context(), w.call("create_hashtag_list"), CreateInput{Name: fmt.Sprint("list ", n),
-				Hashtags: []string{fmt.Sprint("tag", n), "same"}})
-			return err
-		})
-		good := 0
-		for _, err := range made {
-			if err == nil {
-				good++
-				continue
-			}
-			checkRefused(t, err, apierr.PlanLimitReached, "")
-		}
-		if n := w.number(t, `SELECT COUNT(*) FROM hashtag_lists WHERE team_id = ?`, w.team); n != 3 || good != 3 {
-			t.Errorf("%d lists, %d were made", n, good)
-		}
-	})
-}
-
-// Additions at once stay within the list's size, each hashtag is told as added to one of them alone, and the counter is
-// what is there.
-func TestRaceForTheLastPlace(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		w.allow(3, 20)
-		l := w.make(t, CreateInput{})
-		added := make([][]string, 8)
-		for _, err := range concurrently(len(added), func(n int) error {
-			answer, err := w.add(t.Context(), w.call("add_hashtags"), AddInput{ListID: l.ID, Hashtags: []string{"same",
-				fmt.Sprint("a", n), fmt.Sprint("b", n), fmt.Sprint("c", n)}})
-			added[n] = answer.Data.Added
-			return err
-		}) {
-			must(t, err)
-		}
-		told := slices.Sorted(slices.Values(slices.Concat(added...)))
-		there := slices.Sorted(slices.Values(w.holds(t, l.ID)))
-		if diff := cmp.Diff(told, there); diff != "" || len(there) != 20 {
-			t.Errorf("%d hashtags (-told +there)\n%s", len(there), diff)
-		}
-		w.checkInvariants(t, l.ID)
-	})
-}
-
-// concurrently runs a function so many times at once.
-func concurrently(n int, do func(int) error) []error {
-	type end struct {
-		n   int
-		err error
-	}
-	ends, begin := make(chan end), make(chan struct{})
-	for i := range n {
-		go func() {
-			<-begin
-			ends <- end{i, do(i)}
-		}()
-	}
-	close(begin)
-	out := make([]error, n)
-	for range n {
-		e := <-ends
-		out[e.n] = e.err
-	}
-	return out
-}
-
-// checkInvariants fails unless the counter of a list, what it holds and what is shown are the same.
-func (w env) checkInvariants(t fatal, list int64) {
-	t.Helper()
-	counted := w.number(t, `SELECT size FROM hashtag_lists WHERE id = ?`, list)
-	there := w.number(t, `SELECT COUNT(*) FROM hashtag_list_items WHERE list_id = ?`, list)
-	if opened := w.look(t, list); counted != there || opened.Size != there || int64(len(opened.Hashtags)) != there {
-		t.Fatalf("%d counted, %d there, %d told", counted, there, opened.Size)
-	}
-}
-
-// A list is a sequence without duplicates, for any order of additions and removals.
-func TestListIsASequence(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		w.allow(plan.Unlimited, 12)
-		names := rapid.SampledFrom(strings.Fields("a b c d e f g h i j k l m n o p q"))
-		rapid.Check(t, func(t *rapid.T) {
-			l, model := w.make(t, CreateInput{}), []string{}
-			for range rapid.IntRange(1, 8).Draw(t, "steps") {
-				if gone := names.Draw(t, "gone"); rapid.Bool().Draw(t, "remove") {
-					err := w.Remove(t.Context(), w.team, w.by(), l.ID, gone)
-					if n := slices.Index(model, gone); n >= 0 {
-						must(t, err)
-						model = slices.Delete(model, n, n+1)
-					} else {
-						checkRefused(t, err, apierr.NotFound, "")
-					}
-				}
-				sent := rapid.SliceOfN(names, 0, 9).Draw(t, "sent")
-				w.put(t, l.ID, sent...)
-				for _, name := range sent {
-					if !slices.Contains(model, name) && len(model) < 12 {
-						model = append(model, name)
-					}
-				}
-				if diff := cmp.Diff(model, w.holds(t, l.ID)); diff != "" {
-					t.Fatal(diff)
-				}
-				w.checkInvariants(t, l.ID)
-			}
-		})
-	})
-}
-
 func TestLists(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		w.allow(plan.Unlimited, 10)
@@ -491,151 +337,6 @@ func TestPagesStayWhileListsComeAndGo(t *testing.T) {
 		rest, _ := w.walk(t, in)
 		if diff := cmp.Diff([]int64{own[2], own[1], own[0], w.readyMadeLists[0].ID}, rest[:4]); diff != "" {
 			t.Error(diff)
-		}
-	})
-}
-
-func TestChange(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		l := w.make(t, CreateInput{Name: "old", Color: "#000000", Icon: "ri-cup-line", Hashtags: []string{"a", "b"}})
-		for _, c := range []struct {
-			change Change
-			want   Entry
-		}{
-			{Change{Name: new(" new ")}, Entry{ID: l.ID, Name: "new", Size: 2, Color: "#000000", Icon: "ri-cup-line"}},
-			{Change{Color: new("#ABCDEF"), Icon: new("")}, Entry{ID: l.ID, Name: "new", Size: 2, Color: "#abcdef"}},
-			{Change{}, Entry{ID: l.ID, Name: "new", Size: 2, Color: "#abcdef"}},
-		} {
-			changed, err := w.Change(t.Context(), w.team, w.by(), l.ID, c.change)
-			must(t, err)
-			if diff := cmp.Diff(c.want, entry(changed)); diff != "" {
-				t.Error(diff)
-			}
-			if diff := cmp.Diff(c.want, w.look(t, l.ID).Entry); diff != "" {
-				t.Error(diff)
-			}
-		}
-		for _, c := range []Change{{Name: new("")}, {Color: new("red")},
-			{Name: new("kept"), Icon: new("ri-none-such")}} {
-			if _, err := w.Change(t.Context(), w.team, w.by(), l.ID, c); !apierr.Is(err, apierr.ValidationFailed) {
-				t.Error(err)
-			}
-		}
-		if name := w.look(t, l.ID).Name; name != "new" {
-			t.Errorf("half a change was kept: %q", name)
-		}
-		must(t, w.Remove(t.Context(), w.team, w.by(), l.ID, "a"))
-		checkRefused(t, w.Remove(t.Context(), w.team, w.by(), l.ID, "a"), apierr.NotFound, "")
-		w.checkInvariants(t, l.ID)
-		must(t, w.Delete(t.Context(), w.team, w.by(), l.ID))
-		checkRefused(t, w.Delete(t.Context(), w.team, w.by(), l.ID), apierr.NotFound, "")
-		if n := w.number(t, `SELECT COUNT(*) FROM hashtag_list_items`); n != 0 {
-			t.Errorf("%d hashtags of a list that is gone", n)
-		}
-		want := []string{"hashtag_list.created", "hashtag_list.changed", "hashtag_list.changed", "hashtag_list.changed",
-			"hashtag_list.removed_from", "hashtag_list.deleted"}
-		if diff := cmp.Diff(want, w.events(t)); diff != "" {
-			t.Error(diff)
-		}
-		if again := w.make(t, CreateInput{}); again.ID <= l.ID {
-			t.Errorf("the id %d was given again", again.ID)
-		}
-	})
-}
-
-// A longest list is made in one call and opened whole.
-func TestLongestList(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		w.plan = "agency"
-		tags := make([]string, 5000)
-		for n := range tags {
-			tags[n] = fmt.Sprint("tag", n)
-		}
-		l := w.make(t, CreateInput{Hashtags: tags})
-		if diff := cmp.Diff(tags, w.holds(t, l.ID)); diff != "" || l.Size != 5000 {
-			t.Error(diff)
-		}
-		if c := w.put(t, l.ID, slices.Concat(tags, []string{"another"})...); len(c.AlreadyPresent) != 5000 ||
-			len(c.Refused) != 1 {
-			t.Errorf("%d were there, %v", len(c.AlreadyPresent), c.Refused)
-		}
-		w.checkInvariants(t, l.ID)
-	})
-}
-
-// Many hashtags are wanted ahead of the transaction that puts them into a list: those that the list takes, where it
-// does.
-func TestWantedAhead(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		w.plan = "agency"
-		w.allow(1, 700)
-		tags := make([]string, 1000)
-		for n := range tags {
-			tags[n] = fmt.Sprint("tag", n)
-		}
-		check := func(want ...int) {
-			t.Helper()
-			if diff := cmp.Diff(want, w.known.ahead); diff != "" {
-				t.Error(diff)
-			}
-		}
-		must(t, w.enqueueForCreate(t.Context(), w.call("create_hashtag_list"), CreateInput{Name: "few",
-			Hashtags: tags[:maxPerTransaction]}))
-		check()
-		must(t, w.enqueueForCreate(t.Context(), w.call("create_hashtag_list"), CreateInput{Name: "many",
-			Hashtags: tags}))
-		check(700)
-		l := w.make(t, CreateInput{Name: "many", Hashtags: tags[:90]})
-		if err := w.enqueueForCreate(t.Context(), w.call("create_hashtag_list"), CreateInput{Name: "another",
-			Hashtags: tags}); !apierr.Is(err, apierr.PlanLimitReached) {
-			t.Error(err)
-		}
-		must(t, w.enqueueForAdd(t.Context(), w.call("add_hashtags"), AddInput{ListID: l.ID, Hashtags: tags}))
-		check(700, 610)
-		if err := w.newTeam(t, "agency").enqueueForAdd(t.Context(), w.newTeam(t, "agency").call("add_hashtags"),
-			AddInput{ListID: l.ID, Hashtags: tags}); !apierr.Is(err, apierr.NotFound) {
-			t.Error(err)
-		}
-		check(700, 610)
-	})
-}
-
-// A hashtag is held by whichever team's lists, for the platform that they are tied to, or for each.
-func TestHeld(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		w.make(t, CreateInput{Platform: "tiktok", Hashtags: []string{"a", "b"}})
-		w.make(t, CreateInput{Platform: "instagram", Hashtags: []string{"b"}})
-		l := w.newTeam(t, "creator").make(t, CreateInput{Hashtags: []string{"c"}})
-		for _, c := range []struct {
-			hashtag           string
-			instagram, tiktok bool
-		}{{"a", false, true}, {"b", true, true}, {"c", true, true}, {"d", false, false}, {"pizza", false, false}} {
-			for platform, want := range map[string]bool{"instagram": c.instagram, "tiktok": c.tiktok} {
-				got, err := w.InAnyList(t.Context(), w.db, platform, c.hashtag)
-				must(t, err)
-				if got != want {
-					t.Errorf("%s on %s: %v", c.hashtag, platform, got)
-				}
-			}
-		}
-		must(t, w.Delete(t.Context(), w.number(t, `SELECT team_id FROM hashtag_lists WHERE id = ?`, l.ID), w.by(),
-			l.ID))
-		if held, err := w.InAnyList(t.Context(), w.db, "instagram", "c"); held || err != nil {
-			t.Errorf("%v, %v", held, err)
-		}
-	})
-}
-
-// Ids of a team's lists start after those of the ready-made ones.
-func TestIdsOfOwnLists(t *testing.T) {
-	each(t, func(t *testing.T, w env) {
-		err := w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
-			_, err := tx.Exec(ctx, `INSERT INTO hashtag_lists (id, team_id, name, created_at) VALUES (7, ?, 'n', 1)`,
-				w.team)
-			return err
-		})
-		if err == nil {
-			t.Error("an own list took the id of a ready-made one")
 		}
 	})
 }

@@ -13,8 +13,8 @@ import (
 type (
 	// ListInput is the input of list_hashtag_lists.
 	ListInput struct {
-		Scope    string  `json:"scope,omitempty" enum:"own|system|all" default:"all" jsonschema:"own: the team's own lists; system: the ready-made ones; all: both."`
-		Platform string  `json:"platform,omitempty" enum:"instagram|tiktok" jsonschema:"Only lists for this network and lists for all networks (those have no platform)."`
+		Scope    string  `json:"scope,omitempty" enum:"own|system|all" default:"all" jsonschema:"own: the team's; system: ready-made."`
+		Platform string  `json:"platform,omitempty" enum:"instagram|tiktok" jsonschema:"Only lists for this network or for all networks."`
 		Cursor   *string `json:"cursor,omitempty" maxLength:"1000" jsonschema:"page.cursor of the previous page."`
 		Limit    int     `json:"limit,omitempty" min:"1" max:"50" default:"20" jsonschema:"Items per page."`
 	}
@@ -28,13 +28,13 @@ type (
 		Platform string   `json:"platform,omitempty" enum:"instagram|tiktok" jsonschema:"Network of the list. Omit for all networks."`
 		Color    string   `json:"color,omitempty" pattern:"^#[0-9a-fA-F]{6}$" jsonschema:"Hex color, such as #c0643a."`
 		Icon     string   `json:"icon,omitempty" maxLength:"60" pattern:"^ri-[a-z0-9-]+$" jsonschema:"Remix Icon name, such as ri-plane-line."`
-		Hashtags []string `json:"hashtags,omitempty" maxItems:"5000" jsonschema:"With or without #. Invalid ones are refused and listed in the response."`
+		Hashtags []string `json:"hashtags,omitempty" maxItems:"5000" jsonschema:"With or without #."`
 	}
 	// AddInput is the input of add_hashtags.
 	AddInput struct {
 		ListID      int64    `json:"list_id" jsonschema:"Id of a team's list."`
-		Hashtags    []string `json:"hashtags" maxItems:"5000" jsonschema:"With or without #. Invalid ones are refused and listed in the response."`
-		Subcategory string   `json:"subcategory,omitempty" maxLength:"50" jsonschema:"Group for the new hashtags in this list. Existing hashtags keep theirs."`
+		Hashtags    []string `json:"hashtags" maxItems:"5000" jsonschema:"With or without #."`
+		Subcategory string   `json:"subcategory,omitempty" maxLength:"50" jsonschema:"Group for the new hashtags."`
 	}
 )
 

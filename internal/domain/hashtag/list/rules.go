@@ -24,7 +24,7 @@ const (
 // Refused is a hashtag that was not added, with the reason.
 type Refused struct {
 	Hashtag string `json:"hashtag" jsonschema:"The hashtag, or up to 100 characters of an invalid one as sent, without control characters."`
-	Reason  string `json:"reason" enum:"empty|too_long|bad_characters|list_full|banned" jsonschema:"list_full: the plan's limit is reached. banned: the service does not accept it for this network."`
+	Reason  string `json:"reason" enum:"empty|too_long|bad_characters|list_full|banned" jsonschema:"list_full: limit of the plan. banned: by the service."`
 }
 
 // parseHashtags returns the distinct hashtags of a request in order, and the refused ones.

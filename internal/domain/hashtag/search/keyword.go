@@ -14,7 +14,7 @@ import (
 
 // Input is the input of search_hashtags.
 type Input struct {
-	Query    string `json:"query" minLength:"2" maxLength:"100" jsonschema:"A keyword, phrase, hashtag or hashtag link. Word order and case do not affect the price."`
+	Query    string `json:"query" minLength:"2" maxLength:"100" jsonschema:"Keyword, phrase, hashtag or hashtag link."`
 	Platform string `json:"platform,omitempty" enum:"instagram|tiktok" default:"instagram"`
 }
 

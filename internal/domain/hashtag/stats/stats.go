@@ -33,7 +33,7 @@ type Shown struct {
 	Hashtag     string                 `json:"hashtag" jsonschema:"Without #."`
 	Posts       *hashtaganalysis.Posts `json:"posts,omitempty" jsonschema:"Number of posts that use it. Omitted if unknown."`
 	PostsPerDay *float64               `json:"posts_per_day,omitempty" jsonschema:"Posts published per day. Omitted until measured."`
-	Tier        string                 `json:"tier,omitempty" enum:"nano|small|medium|large|huge" jsonschema:"Posts: nano < 10,000, small < 100,000, medium < 500,000, large < 1,000,000, huge above."`
+	Tier        string                 `json:"tier,omitempty" enum:"nano|small|medium|large|huge" jsonschema:"nano < 10k, small < 100k, medium < 500k, large < 1M posts."`
 	Score       *float64               `json:"score,omitempty" min:"0" max:"100"`
 }
 

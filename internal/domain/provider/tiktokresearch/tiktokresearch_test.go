@@ -2,13 +2,9 @@ package tiktokresearch
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -16,129 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"pressroom/internal/domain/provider"
-	"pressroom/internal/testkit"
 )
-
-var began = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
-
-const secret = "a-secret-of-the-client"
-
-// research is as much of TikTok's API as the source asks.
-type research struct {
-	t      *testing.T
-	clock  *testkit.Clock
-	user   string   // what is told of a profile
-	videos []string // as they are told, the day of each in its create_time
-	each   int      // videos on a page
-	tokens int
-	life   int
-	refuse func(path string) (status int, body string)
-	asked  []string
-}
-
-func newResearch(t *testing.T) *research {
-	t.Helper()
-	return &research{t: t, clock: testkit.NewClock(began), user: `{}`, each: 2, life: 7200}
-}
-
-func (r *research) source(change func(*Options)) *Source {
-	r.t.Helper()
-	server := httptest.NewServer(r)
-	r.t.Cleanup(server.Close)
-	opts := Options{Eligible: true, URL: server.URL + "/", ClientKey: "key", ClientSecret: secret, Now: r.clock.Now}
-	if change != nil {
-		change(&opts)
-	}
-	s, err := New(opts)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	return s
-}
-
-func (r *research) ServeHTTP(w http.ResponseWriter, request *http.Request) {
-	status, body := 0, ""
-	if r.refuse != nil {
-		status, body = r.refuse(request.URL.Path)
-	}
-	if status == 0 {
-		status, body = r.answer(request)
-	}
-	if status == http.StatusTooManyRequests && strings.Contains(body, "wait") {
-		w.Header().Set("Retry-After", "90")
-	}
-	w.WriteHeader(status)
-	_, _ = io.WriteString(w, body)
-}
-
-func (r *research) answer(request *http.Request) (int, string) {
-	if request.URL.Path == "/v2/oauth/token/" {
-		if request.FormValue("client_key") != "key" || request.FormValue("client_secret") != secret ||
-			request.FormValue("grant_type") != "client_credentials" {
-			return http.StatusUnauthorized, `{"error":"invalid_client","error_description":"` + secret + `"}`
-		}
-		r.tokens++
-		return http.StatusOK, fmt.Sprintf(`{"access_token":"clt.%d","expires_in":%d,"token_type":"Bearer"}`, r.tokens,
-			r.life)
-	}
-	if request.Header.Get("Authorization") != "Bearer clt."+strconv.Itoa(r.tokens) {
-		return http.StatusUnauthorized, failure("access_token_invalid", "")
-	}
-	body, _ := io.ReadAll(request.Body)
-	if request.URL.Path == "/v2/research/user/info/" {
-		r.asked = append(r.asked, string(body))
-		return http.StatusOK, `{"data":` + r.user + `,"error":{"code":"ok"}}`
-	}
-	return r.query(body)
-}
-
-func failure(code, message string) string {
-	return fmt.Sprintf(`{"data":{},"error":{"code":%q,"message":%q,"log_id":"x"}}`, code, message)
-}
-
-// query answers with the videos between two days, in the order in which they stand.
-func (r *research) query(body []byte) (int, string) {
-	var q struct {
-		Query  struct{ And []map[string]any }
-		Start  string `json:"start_date"`
-		End    string `json:"end_date"`
-		Most   int    `json:"max_count"`
-		Cursor int    `json:"cursor"`
-		Search string `json:"search_id"`
-	}
-	_ = json.Unmarshal(body, &q)
-	first, err := time.Parse("20060102", q.Start)
-	last, err2 := time.Parse("20060102", q.End)
-	if errors.Join(err, err2) != nil || last.Sub(first) > 30*24*time.Hour || last.Before(first) || q.Most > 100 ||
-		(q.Cursor > 0) != (q.Search == "7") {
-		return http.StatusBadRequest, failure("invalid_params", string(body))
-	}
-	r.asked = append(r.asked, q.Start+" "+q.End+" "+strconv.Itoa(q.Cursor))
-	var found []string
-	for _, text := range r.videos {
-		var v struct {
-			Created float64 `json:"create_time"`
-		}
-		_ = json.Unmarshal([]byte(text), &v)
-		if at := time.Unix(int64(v.Created), 0); !at.Before(first) && at.Before(last.AddDate(0, 0, 1)) {
-			found = append(found, text)
-		}
-	}
-	from := min(q.Cursor, len(found))
-	to := min(from+r.each, len(found))
-	return http.StatusOK,
-		fmt.Sprintf(`{"data":{"videos":[%s],"cursor":%d,"has_more":%t,"search_id":"7"},"error":{"code":"ok"}}`,
-			strings.Join(found[from:to], ","), to, to < len(found))
-}
-
-// clip is a video of so many days before.
-func clip(id int64, days int, more string) string {
-	return fmt.Sprintf(`{"id":%d,"create_time":%d%s}`, id, began.AddDate(0, 0, -days).Unix(), more)
-}
-
-func question(most int, since time.Time) provider.ProfileQuery {
-	return provider.ProfileQuery{Platform: provider.TikTok, Username: "khaby.lame", PostLimit: most, Since: since}
-}
 
 func TestProfile(t *testing.T) {
 	t.Parallel()

@@ -18,9 +18,9 @@ const (
 // Hashtag is the size and activity of a hashtag.
 type Hashtag struct {
 	Name        string `json:"name" jsonschema:"Without #."`
-	Posts       *Posts `json:"posts,omitempty" jsonschema:"Omitted if the network does not publish it and there is too little data for an estimate."`
+	Posts       *Posts `json:"posts,omitempty" jsonschema:"Omitted if unknown and there is too little data for an estimate."`
 	PostsPerDay *Rate  `json:"posts_per_day,omitempty"`
-	Tier        string `json:"tier,omitempty" enum:"nano|small|medium|large|huge" jsonschema:"Posts: nano < 10,000, small < 100,000, medium < 500,000, large < 1,000,000, huge above."`
+	Tier        string `json:"tier,omitempty" enum:"nano|small|medium|large|huge" jsonschema:"nano < 10k, small < 100k, medium < 500k, large < 1M posts."`
 }
 
 // Posts is the number of posts with a hashtag, with a 95 % interval if estimated.

@@ -32,11 +32,11 @@ type Result struct {
 // no recent ones). Rates are shares: 0.034 is 3.4 %.
 type Engagement struct {
 	Basis           string   `json:"basis" enum:"measured"`
-	Of              string   `json:"of,omitempty" enum:"recent|top" jsonschema:"Hashtag: the posts measured. Recent posts are hours old and still gathering reactions."`
-	PostsAnalysed   int      `json:"posts_analysed" jsonschema:"Number of posts. Profile: those at least two days old with all figures in counts."`
-	Counts          []string `json:"counts,omitzero" enum:"likes|comments|shares" jsonschema:"Profile: the figures that add up to a post's engagement."`
-	RateByFollowers *Median  `json:"rate_by_followers,omitempty" jsonschema:"Profile: a post's engagement per current follower, as a share."`
-	RateByViews     *Median  `json:"rate_by_views,omitempty" jsonschema:"Profile: a post's engagement per view, as a share."`
+	Of              string   `json:"of,omitempty" enum:"recent|top" jsonschema:"Hashtag: recent posts still gather reactions."`
+	PostsAnalysed   int      `json:"posts_analysed" jsonschema:"Posts. Profile: two days old or more, with all figures of counts."`
+	Counts          []string `json:"counts,omitzero" enum:"likes|comments|shares" jsonschema:"Profile: parts of engagement."`
+	RateByFollowers *Median  `json:"rate_by_followers,omitempty" jsonschema:"Profile: engagement per follower, as a share."`
+	RateByViews     *Median  `json:"rate_by_views,omitempty" jsonschema:"Profile: engagement per view, as a share."`
 	Likes           *Median  `json:"likes,omitempty"`
 	Comments        *Median  `json:"comments,omitempty"`
 	Shares          *Median  `json:"shares,omitempty" jsonschema:"Profile, if its network provides them."`
@@ -49,7 +49,7 @@ type Ratio struct {
 	Value  float64  `json:"value" jsonschema:"1 means no difference."`
 	Low    float64  `json:"low"`
 	High   float64  `json:"high"`
-	Shrunk *float64 `json:"shrunk,omitempty" jsonschema:"Profile: shrinkage estimate, closer to 1 the less data there is. Used for ranking."`
+	Shrunk *float64 `json:"shrunk,omitempty" jsonschema:"Profile: shrinkage estimate, used for ranking."`
 }
 
 // Round returns the ratio with four significant digits.
@@ -72,12 +72,12 @@ type Estimate struct {
 type Hashtag struct {
 	Hashtag string   `json:"hashtag" jsonschema:"Without #."`
 	Posts   int      `json:"posts" jsonschema:"Posts with it; in a hashtag report, with both."`
-	Ratio   *Ratio   `json:"ratio,omitempty" jsonschema:"Profile: engagement of posts with it relative to those without, all else being equal. Omitted with too few posts."`
-	Works   *bool    `json:"works,omitempty" jsonschema:"Profile: whether posts with it do significantly better, corrected for the number of hashtags."`
+	Ratio   *Ratio   `json:"ratio,omitempty" jsonschema:"Profile: engagement with it relative to without, all else being equal."`
+	Works   *bool    `json:"works,omitempty" jsonschema:"Profile: whether it significantly raises engagement."`
 	Share   *float64 `json:"share,omitempty" jsonschema:"Hashtag: share of analyzed posts with it."`
-	Lift    *Ratio   `json:"lift,omitempty" jsonschema:"Hashtag: frequency here relative to other posts. Omitted if those are unknown."`
-	InTop   *Ratio   `json:"in_top,omitempty" jsonschema:"Hashtag: frequency in top posts relative to recent posts. Omitted with too few posts."`
-	Related *bool    `json:"related,omitempty" jsonschema:"Hashtag: whether it is significantly more frequent here, corrected for the number of hashtags."`
+	Lift    *Ratio   `json:"lift,omitempty" jsonschema:"Hashtag: frequency here relative to other posts."`
+	InTop   *Ratio   `json:"in_top,omitempty" jsonschema:"Hashtag: frequency in top posts relative to recent ones."`
+	Related *bool    `json:"related,omitempty" jsonschema:"Hashtag: whether it is significantly more frequent here."`
 }
 
 // Word is a word in captions.
@@ -89,14 +89,14 @@ type Word struct {
 // BestTime is the block of hours with the best estimate: the one whose posts do better than others (profile), or with
 // the highest share of top posts relative to all posts (hashtag).
 type BestTime struct {
-	Weekday   string  `json:"weekday" enum:"monday|tuesday|wednesday|thursday|friday|saturday|sunday" jsonschema:"The best day of the block. Only the block as a whole is tested."`
+	Weekday   string  `json:"weekday" enum:"monday|tuesday|wednesday|thursday|friday|saturday|sunday" jsonschema:"Best day of the block."`
 	Hour      int     `json:"hour" min:"0" max:"23" jsonschema:"First hour of the block in the team's time zone."`
 	Hours     int     `json:"hours" jsonschema:"Length of the block in hours."`
 	Days      string  `json:"days" enum:"weekdays|weekend" jsonschema:"weekdays: Monday to Friday. weekend: Saturday and Sunday."`
 	Posts     int     `json:"posts" jsonschema:"Posts in the block. Hashtag: top posts."`
-	StandsOut bool    `json:"stands_out" jsonschema:"Whether the block is significantly better, corrected for the number of blocks. If false, the time is a guess."`
-	Ratio     Ratio   `json:"ratio" jsonschema:"Profile: engagement in the block relative to all others. Hashtag: share of top posts relative to that of all posts."`
-	Low       float64 `json:"low" jsonschema:"Lower end of the 95 % interval of ratio.value, corrected for selecting the best block. 0.02 to 50 means unknown."`
+	StandsOut bool    `json:"stands_out" jsonschema:"Whether the block is significantly better. If not, it is a guess."`
+	Ratio     Ratio   `json:"ratio" jsonschema:"Profile: relative engagement. Hashtag: share of top posts over that of all."`
+	Low       float64 `json:"low" jsonschema:"Interval corrected for selecting the best. 0.02 to 50: unknown."`
 	High      float64 `json:"high" jsonschema:"Upper end of that interval."`
 }
 

@@ -17,7 +17,7 @@ type Component struct {
 type ScoreSection struct {
 	Value      float64          `json:"value" min:"0" max:"100"`
 	Components []ComponentCause `json:"components"`
-	Missing    []string         `json:"missing" jsonschema:"Unknown components. Their weight is distributed over the others."`
+	Missing    []string         `json:"missing" jsonschema:"Unknown components."`
 }
 
 // ComponentCause is a component with its figure and scale. For a profile, floor maps to 0 and ceiling to 100; for a

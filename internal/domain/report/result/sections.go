@@ -49,7 +49,7 @@ type Format struct {
 	Format      string   `json:"format" enum:"image|video|reel|carousel"`
 	Posts       int      `json:"posts"`
 	Engagement  *Median  `json:"engagement,omitempty" jsonschema:"Profile: median reactions."`
-	Ratio       *Ratio   `json:"ratio,omitempty" jsonschema:"Profile: engagement relative to all other formats, all else being equal. Omitted with too few posts."`
+	Ratio       *Ratio   `json:"ratio,omitempty" jsonschema:"Profile: relative engagement, all else being equal."`
 	TopShare    *float64 `json:"top_share,omitempty" jsonschema:"Hashtag: share of top posts of known format."`
 	RecentShare *float64 `json:"recent_share,omitempty" jsonschema:"Hashtag: share of recent posts of known format."`
 }
@@ -59,9 +59,9 @@ type Format struct {
 type Growth struct {
 	Snapshots       int       `json:"snapshots,omitempty" jsonschema:"Profile: number of measurements."`
 	Measurements    int       `json:"measurements,omitempty" jsonschema:"Hashtag: number of earlier measurements compared."`
-	Days            float64   `json:"days" jsonschema:"Profile: days from first to last measurement. Hashtag: days between the centers of earlier measurements and this one."`
+	Days            float64   `json:"days" jsonschema:"Days between first and last, or earlier and current measurements."`
 	FollowersPerDay *Estimate `json:"followers_per_day,omitempty" jsonschema:"Profile only."`
-	PercentPerMonth *Estimate `json:"percent_per_month,omitempty" jsonschema:"Profile: growth in 30 days in percent of current followers."`
+	PercentPerMonth *Estimate `json:"percent_per_month,omitempty" jsonschema:"Profile: growth in 30 days, in percent."`
 	PostsPerDay     *Ratio    `json:"posts_per_day,omitempty" jsonschema:"Hashtag: the rate relative to the earlier rate."`
 }
 
@@ -70,7 +70,7 @@ type Hashtags struct {
 	Posts         int       `json:"posts" jsonschema:"Posts analyzed."`
 	Different     int       `json:"different" jsonschema:"Number of distinct hashtags."`
 	MedianPerPost *float64  `json:"median_per_post,omitempty" jsonschema:"Profile only."`
-	Hashtags      []Hashtag `json:"hashtags" jsonschema:"Profile: most effective first. Hashtag: significantly related first. Then by frequency."`
+	Hashtags      []Hashtag `json:"hashtags" jsonschema:"Most effective or related first, then by frequency."`
 }
 
 // Words are the words in captions.
@@ -92,5 +92,5 @@ type Block struct {
 	Hour  int    `json:"hour" jsonschema:"First hour."`
 	Hours int    `json:"hours"`
 	Posts int    `json:"posts"`
-	Ratio *Ratio `json:"ratio,omitempty" jsonschema:"Engagement relative to all other blocks, all else being equal. Omitted below three posts."`
+	Ratio *Ratio `json:"ratio,omitempty" jsonschema:"Relative engagement, all else being equal."`
 }

@@ -1,0 +1,158 @@
+package list
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"pressroom/internal/apierr"
+	"pressroom/internal/platform/db"
+)
+
+func TestChange(t *testing.T) {
+	each(t, func(t *testing.T, w env) {
+		l := w.make(t, CreateInput{Name: "old", Color: "#000000", Icon: "ri-cup-line", Hashtags: []string{"a", "b"}})
+		for _, c := range []struct {
+			change Change
+			want   Entry
+		}{
+			{Change{Name: new(" new ")}, Entry{ID: l.ID, Name: "new", Size: 2, Color: "#000000", Icon: "ri-cup-line"}},
+			{Change{Color: new("#ABCDEF"), Icon: new("")}, Entry{ID: l.ID, Name: "new", Size: 2, Color: "#abcdef"}},
+			{Change{}, Entry{ID: l.ID, Name: "new", Size: 2, Color: "#abcdef"}},
+		} {
+			changed, err := w.Change(t.Context(), w.team, w.by(), l.ID, c.change)
+			must(t, err)
+			if diff := cmp.Diff(c.want, entry(changed)); diff != "" {
+				t.Error(diff)
+			}
+			if diff := cmp.Diff(c.want, w.look(t, l.ID).Entry); diff != "" {
+				t.Error(diff)
+			}
+		}
+		for _, c := range []Change{{Name: new("")}, {Color: new("red")},
+			{Name: new("kept"), Icon: new("ri-none-such")}} {
+			if _, err := w.Change(t.Context(), w.team, w.by(), l.ID, c); !apierr.Is(err, apierr.ValidationFailed) {
+				t.Error(err)
+			}
+		}
+		if name := w.look(t, l.ID).Name; name != "new" {
+			t.Errorf("half a change was kept: %q", name)
+		}
+		must(t, w.Remove(t.Context(), w.team, w.by(), l.ID, "a"))
+		checkRefused(t, w.Remove(t.Context(), w.team, w.by(), l.ID, "a"), apierr.NotFound, "")
+		w.checkInvariants(t, l.ID)
+		must(t, w.Delete(t.Context(), w.team, w.by(), l.ID))
+		checkRefused(t, w.Delete(t.Context(), w.team, w.by(), l.ID), apierr.NotFound, "")
+		if n := w.number(t, `SELECT COUNT(*) FROM hashtag_list_items`); n != 0 {
+			t.Errorf("%d hashtags of a list that is gone", n)
+		}
+		want := []string{"hashtag_list.created", "hashtag_list.changed", "hashtag_list.changed", "hashtag_list.changed",
+			"hashtag_list.removed_from", "hashtag_list.deleted"}
+		if diff := cmp.Diff(want, w.events(t)); diff != "" {
+			t.Error(diff)
+		}
+		if again := w.make(t, CreateInput{}); again.ID <= l.ID {
+			t.Errorf("the id %d was given again", again.ID)
+		}
+	})
+}
+
+// A longest list is made in one call and opened whole.
+func TestLongestList(t *testing.T) {
+	each(t, func(t *testing.T, w env) {
+		w.plan = "agency"
+		tags := make([]string, 5000)
+		for n := range tags {
+			tags[n] = fmt.Sprint("tag", n)
+		}
+		l := w.make(t, CreateInput{Hashtags: tags})
+		if diff := cmp.Diff(tags, w.holds(t, l.ID)); diff != "" || l.Size != 5000 {
+			t.Error(diff)
+		}
+		if c := w.put(t, l.ID, slices.Concat(tags, []string{"another"})...); len(c.AlreadyPresent) != 5000 ||
+			len(c.Refused) != 1 {
+			t.Errorf("%d were there, %v", len(c.AlreadyPresent), c.Refused)
+		}
+		w.checkInvariants(t, l.ID)
+	})
+}
+
+// Many hashtags are wanted ahead of the transaction that puts them into a list: those that the list takes, where it
+// does.
+func TestWantedAhead(t *testing.T) {
+	each(t, func(t *testing.T, w env) {
+		w.plan = "agency"
+		w.allow(1, 700)
+		tags := make([]string, 1000)
+		for n := range tags {
+			tags[n] = fmt.Sprint("tag", n)
+		}
+		check := func(want ...int) {
+			t.Helper()
+			if diff := cmp.Diff(want, w.known.ahead); diff != "" {
+				t.Error(diff)
+			}
+		}
+		must(t, w.enqueueForCreate(t.Context(), w.call("create_hashtag_list"), CreateInput{Name: "few",
+			Hashtags: tags[:maxPerTransaction]}))
+		check()
+		must(t, w.enqueueForCreate(t.Context(), w.call("create_hashtag_list"), CreateInput{Name: "many",
+			Hashtags: tags}))
+		check(700)
+		l := w.make(t, CreateInput{Name: "many", Hashtags: tags[:90]})
+		if err := w.enqueueForCreate(t.Context(), w.call("create_hashtag_list"), CreateInput{Name: "another",
+			Hashtags: tags}); !apierr.Is(err, apierr.PlanLimitReached) {
+			t.Error(err)
+		}
+		must(t, w.enqueueForAdd(t.Context(), w.call("add_hashtags"), AddInput{ListID: l.ID, Hashtags: tags}))
+		check(700, 610)
+		if err := w.newTeam(t, "agency").enqueueForAdd(t.Context(), w.newTeam(t, "agency").call("add_hashtags"),
+			AddInput{ListID: l.ID, Hashtags: tags}); !apierr.Is(err, apierr.NotFound) {
+			t.Error(err)
+		}
+		check(700, 610)
+	})
+}
+
+// A hashtag is held by whichever team's lists, for the platform that they are tied to, or for each.
+func TestHeld(t *testing.T) {
+	each(t, func(t *testing.T, w env) {
+		w.make(t, CreateInput{Platform: "tiktok", Hashtags: []string{"a", "b"}})
+		w.make(t, CreateInput{Platform: "instagram", Hashtags: []string{"b"}})
+		l := w.newTeam(t, "creator").make(t, CreateInput{Hashtags: []string{"c"}})
+		for _, c := range []struct {
+			hashtag           string
+			instagram, tiktok bool
+		}{{"a", false, true}, {"b", true, true}, {"c", true, true}, {"d", false, false}, {"pizza", false, false}} {
+			for platform, want := range map[string]bool{"instagram": c.instagram, "tiktok": c.tiktok} {
+				got, err := w.InAnyList(t.Context(), w.db, platform, c.hashtag)
+				must(t, err)
+				if got != want {
+					t.Errorf("%s on %s: %v", c.hashtag, platform, got)
+				}
+			}
+		}
+		must(t, w.Delete(t.Context(), w.number(t, `SELECT team_id FROM hashtag_lists WHERE id = ?`, l.ID), w.by(),
+			l.ID))
+		if held, err := w.InAnyList(t.Context(), w.db, "instagram", "c"); held || err != nil {
+			t.Errorf("%v, %v", held, err)
+		}
+	})
+}
+
+// Ids of a team's lists start after those of the ready-made ones.
+func TestIdsOfOwnLists(t *testing.T) {
+	each(t, func(t *testing.T, w env) {
+		err := w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+			_, err := tx.Exec(ctx, `INSERT INTO hashtag_lists (id, team_id, name, created_at) VALUES (7, ?, 'n', 1)`,
+				w.team)
+			return err
+		})
+		if err == nil {
+			t.Error("an own list took the id of a ready-made one")
+		}
+	})
+}
