@@ -232,7 +232,7 @@ func TestConnecting(t *testing.T) {
 		ada.get(done.Header.Get("Location")).wants(t, 200, "<h1>Connected</h1>", "Instagram", "harbour", "Harbour &amp; Sons")
 		w.browser(t).in("bea@example.com").get(done.Header.Get("Location")).wants(t, 404)
 		ada.get(back).wants(t, 422, "was used already")
-		ada.get(page).wants(t, 422, "has connected an account already")
+		ada.get(page).wants(t, 422, "has already been used")
 		ada.post(page, nil).wants(t, 422)
 		var by int64
 		if err := w.db.QueryRow(t.Context(), `SELECT person_id FROM events WHERE kind = 'social_account.connected'`).Scan(&by); err != nil || by != w.ada.ID {
@@ -258,7 +258,7 @@ func TestLinksAreForFew(t *testing.T) {
 			}
 		}
 		w.clock.Advance(time.Hour)
-		ada.get(page).wants(t, 422, "This link has ended.")
+		ada.get(page).wants(t, 422, "This link has expired.")
 		ada.post(page, nil).wants(t, 422)
 		for _, path := range []string{"/connect/choose/0", "/connect/choose/x", "/connect/choose/9", "/connected/9", "/connected/-1", "/connect/callback/x?state=a&code=b", "/connect/callback/bluesky", "/connect/callback/%ff"} {
 			ada.get(path).wants(t, 404)
@@ -318,7 +318,7 @@ func TestDenied(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		page := w.link(t, newInstagram)
 		ada := w.browser(t).in("ada@example.com")
-		for deny, text := range map[string]string{"access_denied": "You did not allow it", "server_error": "The network did not go on"} {
+		for deny, text := range map[string]string{"access_denied": "You did not allow access", "server_error": "The network did not complete the sign-in"} {
 			w.networks.set(deny)
 			ada.get(ada.consent(page)).wants(t, 422, text, `href="`+page+`"`)
 		}
@@ -383,7 +383,7 @@ func TestConnectingAgain(t *testing.T) {
 		page := w.link(t, fmt.Sprintf(`{"account_id":%d}`, id))
 		ada.get(page).wants(t, 200, "is connected again", "harbour")
 		w.networks.set("", "another")
-		ada.get(ada.consent(page)).wants(t, 422, "another account than the one", `href="`+page+`"`)
+		ada.get(ada.consent(page)).wants(t, 422, "not the account to reconnect", `href="`+page+`"`)
 		w.wantAccounts(t, "1 harbour lost")
 		if g, err := w.connects.Accounts.Grant(t.Context(), id); err != nil || g.Version != version {
 			t.Errorf("the grant was changed (%v)", err)
@@ -403,7 +403,7 @@ func TestPlanIsFull(t *testing.T) {
 		}
 		page := w.link(t, newInstagram)
 		ada.get(page).wants(t, 200, "has no room for another account")
-		ada.post(page, nil).wants(t, 403, "has no room for another account")
+		ada.post(page, nil).wants(t, 403, "allows no more accounts")
 		w.wantAccounts(t, "2 second connected")
 	})
 }
@@ -423,16 +423,16 @@ func TestSigningInHere(t *testing.T) {
 		}
 		try("https://pds.test", "down.test", "app-pass").wants(t, 502, "Try again in a few minutes.")
 		try("https://pds.test", "", "app-pass").wants(t, 422, "Fill in")
-		try("http://10.0.0.1", "harbour.test", "app-pass").wants(t, 422, "cannot be connected on this page")
+		try("http://10.0.0.1", "harbour.test", "app-pass").wants(t, 422, "This server is not allowed")
 		w.wantAccounts(t, "0  ")
 		try(" https://pds.test", "harbour.test ", "app-pass").wants(t, 303)
 		w.wantAccounts(t, "1 harbour.test connected")
-		try("https://pds.test", "harbour.test", "app-pass").wants(t, 422, "has connected an account already")
+		try("https://pds.test", "harbour.test", "app-pass").wants(t, 422, "has already been used")
 		if err := w.connects.Accounts.MarkLost(t.Context(), 1, account.AnyGrant); err != nil {
 			t.Fatal(err)
 		}
 		address = w.link(t, `{"account_id":1}`)
-		try("https://pds.test", "other.test", "app-pass").wants(t, 422, "another account than the one")
+		try("https://pds.test", "other.test", "app-pass").wants(t, 422, "not the account to reconnect")
 		w.wantAccounts(t, "1 harbour.test lost")
 		try("https://pds.test", "harbour.test", "app-pass").leads(t, "/connected/1")
 		w.wantAccounts(t, "1 harbour.test connected")

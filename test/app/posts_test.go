@@ -191,8 +191,8 @@ func TestAFailedAccountIsSentAgain(t *testing.T) {
 		b := c.as(t, access.Editor)
 		id := c.draft(t, "No [sandbox:reject]", "")
 		b.open("/posts/" + id + "/publish").form("Publish to 1 account").press().wants(200)
-		p := b.handedOver(id).wants(200, "No account is known to have it.", "The network refused the content.", "The network said:", "It may be sent again 3 times.", "refused")
-		c.as(t, access.Viewer).open("/posts/"+id).wants(200, "The network refused the content.").lacks("Send these again")
+		p := b.handedOver(id).wants(200, "No account is known to have it.", "The network rejected the content.", "The network said:", "It may be sent again 3 times.", "refused")
+		c.as(t, access.Viewer).open("/posts/"+id).wants(200, "The network rejected the content.").lacks("Send these again")
 		empty := p.form("Send these again")
 		delete(empty.values, "account")
 		empty.press().wants(422, "Choose at least one account.")
@@ -395,7 +395,7 @@ func TestASeriesWithoutItsAccount(t *testing.T) {
 		goOn := b.open("/posts/" + id).form("Pause the series").press().wants(200).form("Let the series go on")
 		c.change(t, `UPDATE social_accounts SET connection_state = 'lost' WHERE id = ?`, c.account)
 		for _, p := range []*page{b.open("/posts/"+id).wants(200, "What the networks say to it"), goOn.press().wants(422, "It cannot go out like this.")} {
-			p.wants(p.status, "The series cannot go on like this", "The connection to the account is lost.", "connect it again under Accounts")
+			p.wants(p.status, "The series cannot go on like this", "The account is disconnected.", "connect it again under Accounts")
 			p.holds(`href="/accounts"`, `href="/posts/`+id+`/edit"`).lacks("account_inactive", "validation tells", "Let the series go on")
 		}
 	})

@@ -126,7 +126,7 @@ func TestFailedReport(t *testing.T) {
 		c.grant(t, 10)
 		b := c.as(t, access.Admin)
 		p := b.made(c, "profile", "instagram", "missing.cafe")
-		p.wants(http.StatusOK, "The network shows no public profile of this name.", "Given back: 5 credits.", "The team has 10 credits left.")
+		p.wants(http.StatusOK, "The network has no public profile with this name.", "Given back: 5 credits.", "The team has 10 credits left.")
 		p.form("Try again").press().wants(http.StatusOK, "5 credits are set aside for it.")
 		b.worked(c, p.path).wants(http.StatusOK, "Given back: 5 credits.")
 		b.open("/reports?status=error").wants(http.StatusOK, "@missing.cafe").lacks("No report fits")

@@ -141,7 +141,7 @@ func TestResealBeforeTheNodesAreReady(t *testing.T) {
 	}
 	for began := time.Now(); ; <-time.After(100 * time.Millisecond) { // until it has said which keys it has
 		said, err := refused()
-		if err != nil && strings.Contains(said, "do not have the first key") {
+		if err != nil && strings.Contains(said, "lack the first key") {
 			break
 		}
 		if time.Since(began) > 10*time.Second {

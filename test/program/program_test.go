@@ -285,7 +285,7 @@ func TestASecondProcessIsKeptOff(t *testing.T) {
 	if out := fails(t, nil, "serve", "--database", database, "--addr", "127.0.0.1:0"); !strings.Contains(out, "PRESSROOM_SEALING_KEY") {
 		t.Errorf("without its key: %s", out)
 	}
-	if out := fails(t, nil, "serve", "--database", database, "--sealing-key", newSealingKey(t), "--addr", "127.0.0.1:0"); !strings.Contains(out, "does not hold every key") {
+	if out := fails(t, nil, "serve", "--database", database, "--sealing-key", newSealingKey(t), "--addr", "127.0.0.1:0"); !strings.Contains(out, "lacks a key that encrypted accounts") {
 		t.Errorf("with another key: %s", out)
 	}
 }

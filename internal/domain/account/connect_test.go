@@ -27,7 +27,8 @@ type handleNetwork struct{ network.Network }
 func (handleNetwork) Platform() string { return "bluesky" }
 
 func (handleNetwork) Connect(_ context.Context, c network.Credentials) (network.Grant, error) {
-	return network.Grant{Server: c.Server, Account: "did:" + c.Identifier, Username: c.Identifier, Access: "access", Refresh: "refresh"}, nil
+	return network.Grant{Server: c.Server, Account: "did:" + c.Identifier, Username: c.Identifier, Access: "access",
+		Refresh: "refresh"}, nil
 }
 
 // env is a team with its owner and the services over some networks.
@@ -52,7 +53,8 @@ func newEnv(t *testing.T, d *db.DB, networks ...network.Network) *env {
 	if err != nil {
 		t.Fatal(err)
 	}
-	made, err := teams.AddTeam(t.Context(), team.Team{Name: "Harbour", Timezone: "UTC", Language: "en", Plan: "free"}, owner.ID)
+	made, err := teams.AddTeam(t.Context(), team.Team{Name: "Harbour", Timezone: "UTC", Language: "en", Plan: "free"},
+		owner.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,12 +62,14 @@ func newEnv(t *testing.T, d *db.DB, networks ...network.Network) *env {
 }
 
 func (h *env) connector() *account.Connector {
-	return account.NewConnector(account.ConnectorOptions{Accounts: h.service, Terms: plan.Shipped(), PublicURL: "https://press.example"})
+	return account.NewConnector(account.ConnectorOptions{Accounts: h.service, Terms: plan.Shipped(),
+		PublicURL: "https://press.example"})
 }
 
 func (h *env) requestLink(t *testing.T, c *account.Connector, plan, args string) (account.Link, error) {
 	t.Helper()
-	call := operation.Call{Actor: &access.Actor{TeamID: h.team, PersonID: h.owner, Plan: plan, Zone: time.UTC}, Now: h.db.Now()}
+	call := operation.Call{Actor: &access.Actor{TeamID: h.team, PersonID: h.owner, Plan: plan, Zone: time.UTC},
+		Now: h.db.Now()}
 	got, err := c.Operations()[0].Run(t.Context(), call, []byte(args))
 	link, _ := got.Data.(account.Link)
 	return link, err
@@ -91,7 +95,8 @@ func TestSlotsLeft(t *testing.T) {
 		if _, err := c.SignIn(t.Context(), h.owner, h.token(t, c), as("first.test")); err != nil {
 			t.Fatal(err)
 		}
-		for plan, want := range map[string]string{"free": `"slots_left":2`, "agency": `"slots_left":null`, "gone": `"slots_left":0`} {
+		for plan, want := range map[string]string{"free": `"slots_left":2`, "agency": `"slots_left":null`,
+			"gone": `"slots_left":0`} {
 			link, err := h.requestLink(t, c, plan, `{"platform":"bluesky"}`)
 			if err != nil {
 				t.Fatal(err)
@@ -118,7 +123,9 @@ func TestManyLinksAtOnce(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, d *db.DB) {
 		h := newEnv(t, d, handleNetwork{})
 		c := h.connector()
-		if got := h.useConcurrently(t, c, func() string { return h.token(t, c) }); got[""] != 3 || got[apierr.PlanLimitReached] != 7 {
+		if got := h.useConcurrently(t, c, func() string {
+			return h.token(t, c)
+		}); got[""] != 3 || got[apierr.PlanLimitReached] != 7 {
 			t.Errorf("%v", got)
 		}
 	})
@@ -130,7 +137,9 @@ func TestOneLinkAtOnce(t *testing.T) {
 		h := newEnv(t, d, handleNetwork{})
 		c := h.connector()
 		token := h.token(t, c)
-		if got := h.useConcurrently(t, c, func() string { return token }); got[""] != 1 || got[apierr.ValidationFailed] != 9 {
+		if got := h.useConcurrently(t, c, func() string {
+			return token
+		}); got[""] != 1 || got[apierr.ValidationFailed] != 9 {
 			t.Errorf("%v", got)
 		}
 	})
@@ -159,7 +168,7 @@ func (h *env) useConcurrently(t *testing.T, c *account.Connector, token func() s
 	return got
 }
 
-// What anybody writes in place of a link is not_found, whatever it is.
+// Any other text as a link is not_found.
 func FuzzOffer(f *testing.F) {
 	d := testkit.Open(f, testkit.SQLite(f), nil)
 	key, err := tokencrypt.NewKey()
@@ -170,7 +179,8 @@ func FuzzOffer(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	c := account.NewConnector(account.ConnectorOptions{Accounts: account.New(d, sealer, handleNetwork{}), Terms: plan.Shipped(), PublicURL: "https://press.example"})
+	c := account.NewConnector(account.ConnectorOptions{Accounts: account.New(d, sealer, handleNetwork{}),
+		Terms: plan.Shipped(), PublicURL: "https://press.example"})
 	f.Add("")
 	f.Add(strings.Repeat("A", 150))
 	f.Add("AQAAAAAAAAAB")

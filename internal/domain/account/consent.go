@@ -19,35 +19,35 @@ import (
 )
 
 const (
-	attemptLifetime = 10 * time.Minute // from the network's page back to ours
-	choiceLifetime  = 10 * time.Minute // to choose one of several accounts
-	exchangeTimeout = time.Minute      // at most
-	maxCode         = 8192             // bytes of what comes back
-	maxChoices      = 500              // accounts that one consent opens
+	attemptLifetime = 10 * time.Minute // time to return from the network
+	choiceLifetime  = 10 * time.Minute // time to choose an account
+	exchangeTimeout = time.Minute      // timeout
+	maxCode         = 8192             // bytes
+	maxChoices      = 500              // accounts of one consent
 )
 
-// The steps of an attempt.
+// The steps of an attempt to connect.
 const (
 	stepConsent  = "consent"  // the person is on the network's page
-	stepExchange = "exchange" // the state has come back, and is used
-	stepChoice   = "choice"   // the network gave several accounts
+	stepExchange = "exchange" // the state has been returned
+	stepChoice   = "choice"   // the network returned several accounts
 )
 
-// attempt is what is kept, sealed, of a round trip to a network's page.
+// attempt is the encrypted state of a round trip to a network's consent page.
 type attempt struct {
-	Token      string      `json:"token"` // of the link that it began from
+	Token      string      `json:"token"` // of the link
 	Verifier   string      `json:"verifier,omitempty"`
 	Kind       string      `json:"kind,omitempty"` // of signing in
 	Candidates []candidate `json:"candidates,omitempty"`
 }
 
-// candidate is a network.Candidate as it is kept.
+// candidate is a network.Candidate as stored.
 type candidate struct {
 	Grant       network.Grant `json:"grant"`
 	DisplayName string        `json:"display_name"`
 }
 
-// attemptBond binds what is sealed to its row.
+// attemptBond returns the encryption context of an attempt, which binds it to its row.
 func attemptBond(state []byte, step string) string {
 	return "connect_attempt:" + step + ":" + hex.EncodeToString(state)
 }
@@ -56,8 +56,8 @@ func (c *Connector) redirect(platform string) string {
 	return c.PublicURL + ConnectPath + "callback/" + platform
 }
 
-// Begin begins a round trip and gives the address of the page on which the network asks the person. It takes the
-// place of one that the same person began by the same link. The kind is that of one of the offer's ways.
+// Begin starts a round trip and returns the URL of the network's consent page. It replaces an earlier one of
+// the same person and link. kind is that of one of the offer's ways.
 func (c *Connector) Begin(ctx context.Context, person int64, token, kind string) (string, error) {
 	l, offer, err := c.open(ctx, person, token)
 	if err != nil {
@@ -73,20 +73,23 @@ func (c *Connector) Begin(ctx context.Context, person int64, token, kind string)
 	if !slices.ContainsFunc(offer.Ways, func(w Way) bool { return w.Kind == kind }) {
 		return "", apierr.Invalid(apierr.NotAllowedValue, "kind", "Choose one of the ways to sign in.")
 	}
-	trip := network.Authorization{Kind: kind, State: rand.Text() + rand.Text(), Verifier: rand.Text() + rand.Text(), Redirect: c.redirect(l.network())}
+	trip := network.Authorization{Kind: kind, State: rand.Text() + rand.Text(), Verifier: rand.Text() + rand.Text(),
+		Redirect: c.redirect(l.network())}
 	state, of := sha256.Sum256([]byte(trip.State)), sha256.Sum256([]byte(token))
 	sealed, err := c.sealAttempt(state[:], stepConsent, attempt{Token: token, Verifier: trip.Verifier, Kind: kind})
 	if err != nil {
 		return "", err
 	}
 	err = c.Accounts.db.InTx(ctx, "social.begin_connecting", func(ctx context.Context, tx *db.Tx) error {
-		_, err := tx.Exec(ctx, `INSERT INTO connect_attempts (state_hash, link_hash, person_id, platform, step, sealed, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?)
-			ON CONFLICT (person_id, link_hash) DO UPDATE SET state_hash = excluded.state_hash, step = excluded.step, sealed = excluded.sealed, expires_at = excluded.expires_at`,
+		_, err := tx.Exec(ctx, `INSERT INTO connect_attempts (state_hash, link_hash, person_id, platform, step,
+			sealed, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?)
+			ON CONFLICT (person_id, link_hash) DO UPDATE SET state_hash = excluded.state_hash, step = excluded.step,
+			sealed = excluded.sealed, expires_at = excluded.expires_at`,
 			state[:], of[:], person, l.network(), stepConsent, sealed, db.Micros(tx.Now().Add(attemptLifetime)))
 		return err
 	})
 	if err != nil {
-		return "", fmt.Errorf("keeping an attempt to connect: %w", err)
+		return "", fmt.Errorf("storing an attempt to connect: %w", err)
 	}
 	return a.Authorize(trip), nil
 }
@@ -102,7 +105,7 @@ func (c *Connector) authorizer(platform string) (network.Authorizer, error) {
 func (c *Connector) sealAttempt(state []byte, step string, a attempt) ([]byte, error) {
 	plain, err := json.Marshal(a)
 	if err != nil {
-		return nil, fmt.Errorf("writing an attempt to connect: %w", err)
+		return nil, fmt.Errorf("encoding an attempt to connect: %w", err)
 	}
 	return c.Accounts.seal.Seal(plain, attemptBond(state, step))
 }
@@ -124,20 +127,20 @@ type Returned struct {
 	Platform string
 	State    string
 	Code     string
-	Error    string // in place of a code (RFC 6749, section 4.1.2.1)
+	Error    string // instead of a code (RFC 6749, section 4.1.2.1)
 }
 
-// Outcome is where a round trip has led.
+// Outcome is the result of a round trip.
 type Outcome struct {
-	Account Account // that is connected; its ID is 0 where none is yet
-	Choice  int64   // where the person has to choose between accounts; else 0
-	Retry   string  // the token of the link to begin anew from; empty where it is not known
+	Account Account // connected account; ID 0 if none is yet
+	Choice  int64   // id of a choice between several accounts, or 0
+	Retry   string  // token of the link to start again; may be empty
 }
 
-var errAttempt = apierr.BadState("ended", "This was not begun here, has ended, or was used already. Open the link again.")
+var errAttempt = apierr.BadState("ended",
+	"This sign-in is unknown, has expired or was already used. Open the link again.")
 
-// Return ends a round trip that the same person began: with the account, with a choice, or with an error to show.
-// A state works once.
+// Return ends a round trip of the same person, with an account, a choice or an error. A state works once.
 func (c *Connector) Return(ctx context.Context, person int64, r Returned) (Outcome, error) {
 	a, err := c.authorizer(r.Platform)
 	if err != nil {
@@ -154,7 +157,8 @@ func (c *Connector) Return(ctx context.Context, person int64, r Returned) (Outco
 	}
 	bounded, cancel := context.WithTimeout(ctx, exchangeTimeout)
 	defer cancel()
-	found, err := a.Exchange(bounded, network.Authorization{Kind: trip.Kind, State: r.State, Verifier: trip.Verifier, Redirect: c.redirect(r.Platform)}, r.Code)
+	found, err := a.Exchange(bounded, network.Authorization{Kind: trip.Kind, State: r.State, Verifier: trip.Verifier,
+		Redirect: c.redirect(r.Platform)}, r.Code)
 	if err != nil {
 		return out, userError(err, "The network did not accept this sign-in. Try again.")
 	}
@@ -162,32 +166,34 @@ func (c *Connector) Return(ctx context.Context, person int64, r Returned) (Outco
 	return out, err
 }
 
-// consumeState uses a state up.
+// consumeState uses up a state and returns its attempt.
 func (c *Connector) consumeState(ctx context.Context, person int64, platform string, state []byte) (attempt, error) {
 	var sealed []byte
 	err := c.Accounts.db.InTx(ctx, "social.take_attempt", func(ctx context.Context, tx *db.Tx) error {
-		return tx.QueryRow(ctx, `UPDATE connect_attempts SET step = ? WHERE state_hash = ? AND person_id = ? AND platform = ? AND step = ? AND expires_at > ? RETURNING sealed`,
+		return tx.QueryRow(ctx, `UPDATE connect_attempts SET step = ? WHERE state_hash = ? AND person_id = ?
+			AND platform = ? AND step = ? AND expires_at > ? RETURNING sealed`,
 			stepExchange, state, person, platform, stepConsent, db.Micros(tx.Now())).Scan(&sealed)
 	})
 	if errors.Is(err, sql.ErrNoRows) {
 		return attempt{}, errAttempt
 	}
 	if err != nil {
-		return attempt{}, fmt.Errorf("taking an attempt to connect: %w", err)
+		return attempt{}, fmt.Errorf("reading an attempt to connect: %w", err)
 	}
 	return c.openAttempt(sealed, state, stepConsent)
 }
 
-// consentError says why a network sent no code. Its own words are not repeated.
+// consentError returns the error for a missing code. The network's own words are not repeated.
 func consentError(code string) error {
 	if code == "access_denied" || strings.HasPrefix(code, "user_cancelled") {
-		return apierr.BadState("denied", "You did not allow it at the network. Nothing was connected.")
+		return apierr.BadState("denied", "You did not allow access at the network, so nothing was connected.")
 	}
-	return apierr.BadState("failed", "The network did not go on with it. Nothing was connected. Try again.")
+	return apierr.BadState("failed", "The network did not complete the sign-in, so nothing was connected. Try again.")
 }
 
-// connectFound connects the one account there is, or keeps several for the person to choose from.
-func (c *Connector) connectFound(ctx context.Context, person int64, state []byte, token string, found []network.Candidate) (Account, int64, error) {
+// connectFound connects the only account, or stores several for the person to choose from.
+func (c *Connector) connectFound(ctx context.Context, person int64, state []byte, token string,
+	found []network.Candidate) (Account, int64, error) {
 	l, err := c.parse(token)
 	if err != nil {
 		return Account{}, 0, err
@@ -213,8 +219,9 @@ func (c *Connector) connectFound(ctx context.Context, person int64, state []byte
 	return a, choice, err
 }
 
-// filterReconnect leaves the account that is to be connected again.
-func (c *Connector) filterReconnect(ctx context.Context, l link, found []network.Candidate) ([]network.Candidate, error) {
+// filterReconnect returns only the account to reconnect, or all accounts for a new connection.
+func (c *Connector) filterReconnect(ctx context.Context, l link,
+	found []network.Candidate) ([]network.Candidate, error) {
 	wanted, err := readAccount(ctx, c.Accounts.db, l.team, l.account)
 	if err != nil {
 		return nil, err
@@ -227,7 +234,8 @@ func (c *Connector) filterReconnect(ctx context.Context, l link, found []network
 	return nil, errOtherAccount
 }
 
-func (c *Connector) storeChoice(ctx context.Context, tx *db.Tx, state []byte, token string, found []network.Candidate) (int64, error) {
+func (c *Connector) storeChoice(ctx context.Context, tx *db.Tx, state []byte, token string,
+	found []network.Candidate) (int64, error) {
 	a := attempt{Token: token}
 	for _, f := range found {
 		a.Candidates = append(a.Candidates, candidate(f))
@@ -237,13 +245,14 @@ func (c *Connector) storeChoice(ctx context.Context, tx *db.Tx, state []byte, to
 		return 0, err
 	}
 	var id int64
-	err = tx.QueryRow(ctx, `UPDATE connect_attempts SET step = ?, sealed = ?, expires_at = ? WHERE state_hash = ? AND step = ? RETURNING id`,
+	err = tx.QueryRow(ctx, `UPDATE connect_attempts SET step = ?, sealed = ?, expires_at = ? WHERE state_hash = ?
+		AND step = ? RETURNING id`,
 		stepChoice, sealed, db.Micros(tx.Now().Add(choiceLifetime)), state, stepExchange).Scan(&id)
 	if errors.Is(err, sql.ErrNoRows) {
-		return 0, errAttempt // begun anew meanwhile
+		return 0, errAttempt // restarted meanwhile
 	}
 	if err != nil {
-		return 0, fmt.Errorf("keeping accounts to choose from: %w", err)
+		return 0, fmt.Errorf("storing accounts to choose from: %w", err)
 	}
 	return id, nil
 }
@@ -258,10 +267,10 @@ type Choice struct {
 // Chosen is one of the accounts, in the order in which Choose counts them.
 type Chosen struct {
 	Username, DisplayName string
-	Connected             bool // to the team already
+	Connected             bool // already connected to the team
 }
 
-// Choice gives the accounts that a person may choose from; not_found where there is nothing to choose any more.
+// Choice returns the accounts that a person may choose from, or not_found.
 func (c *Connector) Choice(ctx context.Context, person, id int64) (Choice, error) {
 	a, err := c.readChoice(ctx, c.Accounts.db, person, id)
 	if err != nil {
@@ -277,15 +286,17 @@ func (c *Connector) Choice(ctx context.Context, person, id int64) (Choice, error
 	}
 	there, err := c.connectedIDs(ctx, l)
 	for _, f := range a.Candidates {
-		out.Accounts = append(out.Accounts, Chosen{sanitizeName(f.Grant.Username), sanitizeName(f.DisplayName), slices.Contains(there, f.Grant.Account)})
+		out.Accounts = append(out.Accounts, Chosen{sanitizeName(f.Grant.Username), sanitizeName(f.DisplayName),
+			slices.Contains(there, f.Grant.Account)})
 	}
 	return out, err
 }
 
-// connectedIDs are the accounts at a link's network that its team has connected, by the network's ids.
+// connectedIDs returns the network ids of the accounts that the team has connected at the link's network.
 func (c *Connector) connectedIDs(ctx context.Context, l link) ([]string, error) {
 	ids, err := db.All(ctx, c.Accounts.db, func(rows *sql.Rows, id *string) error { return rows.Scan(id) },
-		`SELECT network_id FROM social_accounts WHERE team_id = ? AND platform = ? AND connection_state <> ? AND disconnected_at = 0`, l.team, l.network(), string(Lost))
+		`SELECT network_id FROM social_accounts WHERE team_id = ? AND platform = ? AND connection_state <> ?
+			AND disconnected_at = 0`, l.team, l.network(), string(Lost))
 	if err != nil {
 		return nil, fmt.Errorf("reading which accounts a team has connected: %w", err)
 	}
@@ -294,7 +305,8 @@ func (c *Connector) connectedIDs(ctx context.Context, l link) ([]string, error) 
 
 func (c *Connector) readChoice(ctx context.Context, q db.Querier, person, id int64) (attempt, error) {
 	var sealed, state []byte
-	err := q.QueryRow(ctx, `SELECT sealed, state_hash FROM connect_attempts WHERE id = ? AND person_id = ? AND step = ? AND expires_at > ?`,
+	err := q.QueryRow(ctx, `SELECT sealed, state_hash FROM connect_attempts WHERE id = ? AND person_id = ?
+		AND step = ? AND expires_at > ?`,
 		id, person, stepChoice, db.Micros(c.Accounts.db.Now())).Scan(&sealed, &state)
 	if errors.Is(err, sql.ErrNoRows) {
 		return attempt{}, apierr.Missing()
@@ -325,12 +337,14 @@ func (c *Connector) Choose(ctx context.Context, person, id int64, which int) (Ac
 	return out, err
 }
 
-// FindConnected finds an account for a person who may connect accounts of its team, to tell that it is connected.
+// FindConnected returns an account for a person who may connect accounts of its team, and the team's name.
 func (c *Connector) FindConnected(ctx context.Context, person, id int64) (Account, string, error) {
 	var a Account
 	var state, team string
-	err := c.Accounts.db.QueryRow(ctx, `SELECT a.id, a.team_id, a.platform, a.username, a.display_name, a.connection_state, t.name FROM social_accounts a JOIN teams t ON t.id = a.team_id
-		JOIN memberships m ON m.team_id = t.id AND m.person_id = ? AND m.role IN ('owner', 'admin') WHERE a.id = ? AND a.disconnected_at = 0 AND t.closed_at = 0`, person, id).
+	err := c.Accounts.db.QueryRow(ctx, `SELECT a.id, a.team_id, a.platform, a.username, a.display_name,
+		a.connection_state, t.name FROM social_accounts a JOIN teams t ON t.id = a.team_id
+		JOIN memberships m ON m.team_id = t.id AND m.person_id = ? AND m.role IN ('owner', 'admin') WHERE a.id = ?
+		AND a.disconnected_at = 0 AND t.closed_at = 0`, person, id).
 		Scan(&a.ID, &a.TeamID, &a.Platform, &a.Username, &a.DisplayName, &state, &team)
 	if errors.Is(err, sql.ErrNoRows) {
 		return a, "", apierr.Missing()
@@ -342,14 +356,16 @@ func (c *Connector) FindConnected(ctx context.Context, person, id int64) (Accoun
 	return a, team, nil
 }
 
-// Sweep forgets attempts and used links that have ended, a thousand of each, and tells how many.
+// Sweep deletes expired attempts and used links, up to a thousand of each, and returns how many.
 func (c *Connector) Sweep(ctx context.Context) (int64, error) {
 	var n int64
 	err := c.Accounts.db.InTx(ctx, "social.sweep_connecting", func(ctx context.Context, tx *db.Tx) error {
 		n = 0
 		for _, statement := range []string{
-			`DELETE FROM connect_attempts WHERE id IN (SELECT id FROM connect_attempts WHERE expires_at <= ? ORDER BY expires_at LIMIT 1000)`,
-			`DELETE FROM connect_links WHERE token_hash IN (SELECT token_hash FROM connect_links WHERE expires_at <= ? ORDER BY expires_at LIMIT 1000)`,
+			`DELETE FROM connect_attempts WHERE id IN (SELECT id FROM connect_attempts WHERE expires_at <= ?
+				ORDER BY expires_at LIMIT 1000)`,
+			`DELETE FROM connect_links WHERE token_hash IN (SELECT token_hash FROM connect_links WHERE expires_at <= ?
+				ORDER BY expires_at LIMIT 1000)`,
 		} {
 			gone, err := tx.Exec(ctx, statement, db.Micros(tx.Now()))
 			if err != nil {

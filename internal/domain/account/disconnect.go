@@ -13,22 +13,23 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// OnDisconnect has somebody learn of each account that a person disconnects, in the transaction that does it.
+// OnDisconnect sets a function that is called in the transaction that disconnects an account.
 func (s *Service) OnDisconnect(left func(ctx context.Context, tx *db.Tx, account int64) error) {
 	s.left = left
 }
 
-// Disconnect takes an account from its team for a person who is owner or admin of it; not_found for everybody else. The
-// grant is worth nothing here from then on. Where the network has a way it is told, now or later, and the grant is kept
-// sealed for that alone. What was published stays; what is still to go out to the account fails as it does without a
-// connection. Connected again, it is the same account.
+// Disconnect removes an account from its team for an owner or admin; anybody else gets not_found. The grant
+// stops working here at once. If the network supports revocation, it is revoked there, and until then kept
+// encrypted only for that purpose. Published posts stay; scheduled posts to the account fail. Reconnecting
+// restores the same account.
 func (s *Service) Disconnect(ctx context.Context, person, team, account int64) (Revocation, error) {
 	var told Revocation
 	var revocation int64
 	err := s.db.InTx(ctx, "social.disconnect", func(ctx context.Context, tx *db.Tx) error {
 		leaving := revokedGrant{team: team, account: account}
 		err := tx.QueryRow(ctx, `SELECT a.platform, a.sealed_grant, a.grant_holder FROM social_accounts a
-			WHERE a.id = ? AND a.team_id = ? AND a.disconnected_at = 0 AND EXISTS (SELECT 1 FROM memberships m WHERE m.team_id = a.team_id AND m.person_id = ? AND m.role IN ('owner', 'admin'))`+s.db.ForUpdate(),
+			WHERE a.id = ? AND a.team_id = ? AND a.disconnected_at = 0 AND EXISTS (SELECT 1 FROM memberships m
+			WHERE m.team_id = a.team_id AND m.person_id = ? AND m.role IN ('owner', 'admin'))`+s.db.ForUpdate(),
 			account, team, person).Scan(&leaving.platform, &leaving.sealed, &leaving.holder)
 		if errors.Is(err, sql.ErrNoRows) {
 			return apierr.Missing()
@@ -36,7 +37,8 @@ func (s *Service) Disconnect(ctx context.Context, person, team, account int64) (
 		if err != nil {
 			return fmt.Errorf("reading account %d: %w", account, err)
 		}
-		_, err = tx.Exec(ctx, `UPDATE social_accounts SET connection_state = ?, connection_probe = '', account_status = '', sealed_grant = ?, grant_version = grant_version + 1,
+		_, err = tx.Exec(ctx, `UPDATE social_accounts SET connection_state = ?, connection_probe = '',
+			account_status = '', sealed_grant = ?, grant_version = grant_version + 1,
 			refreshing_until = 0, refresh_at = 0, ends_at = 0, disconnected_at = ?, updated_at = ? WHERE id = ?`,
 			string(Lost), []byte{}, db.Micros(tx.Now()), db.Micros(tx.Now()), account)
 		if err != nil {
@@ -50,7 +52,8 @@ func (s *Service) Disconnect(ctx context.Context, person, team, account int64) (
 				return err
 			}
 		}
-		return auditlog.Record(ctx, tx, team, auditlog.Actor{PersonID: person}, "social_account.disconnected", strconv.FormatInt(account, 10), map[string]any{"platform": leaving.platform})
+		return auditlog.Record(ctx, tx, team, auditlog.Actor{PersonID: person}, "social_account.disconnected",
+			strconv.FormatInt(account, 10), map[string]any{"platform": leaving.platform})
 	})
 	if err != nil || told != RevocationWaiting {
 		return told, err
@@ -58,27 +61,28 @@ func (s *Service) Disconnect(ctx context.Context, person, team, account int64) (
 	return s.revokeQueued(ctx, revocation)
 }
 
-// FindTeam is whose an account is; not_found of one that is not there or was disconnected. Whoever asks has to look whether
-// the team is theirs.
+// FindTeam returns the team of an account, or not_found for an unknown or disconnected one. The caller must
+// check access to the team.
 func (s *Service) FindTeam(ctx context.Context, account int64) (int64, error) {
 	var team int64
-	err := s.db.QueryRow(ctx, `SELECT team_id FROM social_accounts WHERE id = ? AND disconnected_at = 0`, account).Scan(&team)
+	err := s.db.QueryRow(ctx, `SELECT team_id FROM social_accounts WHERE id = ? AND disconnected_at = 0`,
+		account).Scan(&team)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, apierr.Missing()
 	}
 	if err != nil {
-		return 0, fmt.Errorf("looking whose account %d is: %w", account, err)
+		return 0, fmt.Errorf("reading the team of account %d: %w", account, err)
 	}
 	return team, nil
 }
 
-// ConnectionPeriod is from when to when an account's connection goes.
+// ConnectionPeriod is the time from when to when an account is connected.
 type ConnectionPeriod struct {
 	Since time.Time
-	Ends  time.Time // zero where the network does not say, and of one that is lost
+	Ends  time.Time // zero if unknown or lost
 }
 
-// ConnectionPeriods are those of some accounts of a team.
+// ConnectionPeriods returns the periods of some accounts of a team.
 func (s *Service) ConnectionPeriods(ctx context.Context, team int64, ids []int64) (map[int64]ConnectionPeriod, error) {
 	out := map[int64]ConnectionPeriod{}
 	if len(ids) == 0 {
@@ -93,7 +97,8 @@ func (s *Service) ConnectionPeriods(ctx context.Context, team int64, ids []int64
 		err := rows.Scan(&r.id, &since, &ends)
 		r.Since, r.Ends = db.Time(since), db.Time(ends)
 		return err
-	}, `SELECT id, created_at, ends_at FROM social_accounts WHERE team_id = ? AND id IN (`+db.Marks(len(ids))+`)`, db.Args(team, ids)...)
+	}, `SELECT id, created_at, ends_at FROM social_accounts WHERE team_id = ? AND id IN (`+db.Marks(len(ids))+`)`,
+		db.Args(team, ids)...)
 	if err != nil {
 		return nil, fmt.Errorf("reading when connections end: %w", err)
 	}

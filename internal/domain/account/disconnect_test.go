@@ -30,15 +30,16 @@ func (r *revokingNetwork) Revoke(_ context.Context, g network.Grant) error {
 // connect connects an account of a home as the first person of the team would.
 func (h *env) connect(t *testing.T, name string) account.Account {
 	t.Helper()
-	a, err := h.service.Connect(t.Context(), h.team, "bluesky", network.Credentials{Server: "https://example.test", Identifier: name})
+	a, err := h.service.Connect(t.Context(), h.team, "bluesky", network.Credentials{Server: "https://example.test",
+		Identifier: name})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return a
 }
 
-// Disconnecting deletes the grant, tells the network and whoever listens, and gives the plan's place back; what refers to
-// the account still finds it.
+// Disconnecting deletes the grant, tells the network and the listeners, and gives the plan's place back; what
+// refers to the account still finds it.
 func TestDisconnect(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, d *db.DB) {
 		n := &revokingNetwork{}
@@ -50,12 +51,14 @@ func TestDisconnect(t *testing.T) {
 			return nil
 		})
 		revoked, err := h.service.Disconnect(t.Context(), h.owner, h.team, a.ID)
-		if err != nil || revoked != account.RevocationRevoked || len(n.told) != 1 || n.told[0] != "refresh" || len(left) != 1 || left[0] != a.ID {
+		if err != nil || revoked != account.RevocationRevoked || len(n.told) != 1 || n.told[0] != "refresh" ||
+			len(left) != 1 || left[0] != a.ID {
 			t.Fatalf("%s %v %v (%v)", revoked, n.told, left, err)
 		}
 		var sealed []byte
 		var rows int
-		if err := d.QueryRow(t.Context(), `SELECT sealed_grant FROM social_accounts WHERE id = ?`, a.ID).Scan(&sealed); err != nil || len(sealed) > 0 {
+		if err := d.QueryRow(t.Context(), `SELECT sealed_grant FROM social_accounts WHERE id = ?`,
+			a.ID).Scan(&sealed); err != nil || len(sealed) > 0 {
 			t.Errorf("%d bytes of the grant are left (%v)", len(sealed), err)
 		}
 		if g, err := h.service.Grant(t.Context(), a.ID); err != nil || !g.Lost || g.Access != "" {
@@ -70,7 +73,8 @@ func TestDisconnect(t *testing.T) {
 		if err := h.service.CheckKeys(t.Context()); err != nil {
 			t.Error(err)
 		}
-		if err := d.QueryRow(t.Context(), `SELECT COUNT(*) FROM events WHERE kind = 'social_account.disconnected'`).Scan(&rows); err != nil || rows != 1 {
+		if err := d.QueryRow(t.Context(), `SELECT COUNT(*) FROM events
+			WHERE kind = 'social_account.disconnected'`).Scan(&rows); err != nil || rows != 1 {
 			t.Errorf("%d events (%v)", rows, err)
 		}
 		if _, err := h.service.Disconnect(t.Context(), h.owner, h.team, a.ID); !apierr.Is(err, apierr.NotFound) {
@@ -108,11 +112,13 @@ func TestWhoDisconnects(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		theirs, err := teams.AddTeam(t.Context(), team.Team{Name: "Elsewhere", Timezone: "UTC", Language: "en", Plan: "team"}, stranger.ID)
+		theirs, err := teams.AddTeam(t.Context(), team.Team{Name: "Elsewhere", Timezone: "UTC", Language: "en",
+			Plan: "team"}, stranger.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, c := range []struct{ person, team int64 }{{people[access.Editor], h.team}, {people[access.Viewer], h.team}, {stranger.ID, h.team}, {stranger.ID, theirs.ID}} {
+		for _, c := range []struct{ person, team int64 }{{people[access.Editor], h.team},
+			{people[access.Viewer], h.team}, {stranger.ID, h.team}, {stranger.ID, theirs.ID}} {
 			if _, err := h.service.Disconnect(t.Context(), c.person, c.team, a.ID); !apierr.Is(err, apierr.NotFound) {
 				t.Errorf("%+v: %v", c, err)
 			}
@@ -121,7 +127,8 @@ func TestWhoDisconnects(t *testing.T) {
 			t.Error("the network was told")
 		}
 		// The account is disconnected although the network cannot be told.
-		if revoked, err := h.service.Disconnect(t.Context(), people[access.Admin], h.team, a.ID); err != nil || revoked != account.RevocationFailed {
+		if revoked, err := h.service.Disconnect(t.Context(), people[access.Admin], h.team, a.ID); err != nil ||
+			revoked != account.RevocationFailed {
 			t.Errorf("%s (%v)", revoked, err)
 		}
 		if g, err := h.service.Grant(t.Context(), a.ID); err != nil || !g.Lost {

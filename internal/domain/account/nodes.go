@@ -15,13 +15,13 @@ import (
 
 const (
 	announceEvery      = 20 * time.Second
-	nodeTimeout        = time.Minute      // after a node was heard of last
-	nodeForgetAfter    = 24 * time.Hour   // nodes that were not heard of for so long are taken off the list
-	keyWarningInterval = 10 * time.Minute // after the log was told that a key is missing
+	nodeTimeout        = time.Minute      // after a node's last sign of life
+	nodeForgetAfter    = 24 * time.Hour   // after which a silent node is deleted
+	keyWarningInterval = 10 * time.Minute // between two warnings of a missing key
 )
 
-// Serve says every twenty seconds, until the context ends, that this node serves and which sealing keys it has, so that Reseal
-// refuses what it could not open; and tells report where something was sealed with a key that it does not have.
+// Serve records every twenty seconds, until the context ends, that this node runs and which encryption keys it
+// has, so that Reseal can refuse keys that nodes lack. It reports keys that this node lacks.
 func (s *Service) Serve(ctx context.Context, report func(error)) {
 	node := rand.Text()
 	var told time.Time
@@ -32,8 +32,9 @@ func (s *Service) Serve(ctx context.Context, report func(error)) {
 		if err == nil {
 			err = s.checkKeyMarks(ctx)
 		}
-		// A missing key stays missing: the log is not filled with it.
-		if now := s.db.Now(); err != nil && ctx.Err() == nil && (!errors.Is(err, errMissingKey) || now.Sub(told) >= keyWarningInterval) {
+		// A missing key stays missing, so it is reported rarely.
+		if now := s.db.Now(); err != nil && ctx.Err() == nil && (!errors.Is(err, errMissingKey) ||
+			now.Sub(told) >= keyWarningInterval) {
 			report(err)
 			told = now
 		}
@@ -51,16 +52,17 @@ func (s *Service) Serve(ctx context.Context, report func(error)) {
 func (s *Service) announce(ctx context.Context, node string) error {
 	keys, err := json.Marshal(s.seal.IDs())
 	if err != nil {
-		return fmt.Errorf("writing which sealing keys this node has: %w", err)
+		return fmt.Errorf("encoding the keys of this node: %w", err)
 	}
 	return s.db.InTx(ctx, "social.announce", func(ctx context.Context, tx *db.Tx) error {
 		now := tx.Now()
-		_, err := tx.Exec(ctx, `INSERT INTO nodes (id, sealing_keys, seen_at) VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at`, node, string(keys), db.Micros(now))
+		_, err := tx.Exec(ctx, `INSERT INTO nodes (id, sealing_keys, seen_at) VALUES (?, ?, ?) ON CONFLICT (id)
+			DO UPDATE SET seen_at = excluded.seen_at`, node, string(keys), db.Micros(now))
 		if err == nil {
 			_, err = tx.Exec(ctx, `DELETE FROM nodes WHERE seen_at < ?`, db.Micros(now.Add(-nodeForgetAfter)))
 		}
 		if err != nil {
-			return fmt.Errorf("noting that this node serves: %w", err)
+			return fmt.Errorf("recording that this node runs: %w", err)
 		}
 		return nil
 	})
@@ -69,24 +71,24 @@ func (s *Service) announce(ctx context.Context, node string) error {
 func (s *Service) leave(ctx context.Context, node string) error {
 	return s.db.InTx(ctx, "social.leave", func(ctx context.Context, tx *db.Tx) error {
 		if _, err := tx.Exec(ctx, `DELETE FROM nodes WHERE id = ?`, node); err != nil {
-			return fmt.Errorf("noting that this node serves no more: %w", err)
+			return fmt.Errorf("recording that this node stops: %w", err)
 		}
 		return nil
 	})
 }
 
-// lacking counts the nodes that serve and do not have the first key.
+// lacking returns the number of running nodes without the first key.
 func (s *Service) lacking(ctx context.Context) (int, error) {
 	found, err := db.All(ctx, s.db, func(r *sql.Rows, keys *string) error { return r.Scan(keys) },
 		`SELECT sealing_keys FROM nodes WHERE seen_at > ?`, db.Micros(s.db.Now().Add(-nodeTimeout)))
 	if err != nil {
-		return 0, fmt.Errorf("looking which nodes serve: %w", err)
+		return 0, fmt.Errorf("listing running nodes: %w", err)
 	}
 	lack := 0
 	for _, text := range found {
 		var keys []string
 		if err := json.Unmarshal([]byte(text), &keys); err != nil {
-			return 0, fmt.Errorf("reading which sealing keys a node has: %w", err)
+			return 0, fmt.Errorf("decoding the keys of a node: %w", err)
 		}
 		if !slices.Contains(keys, s.seal.ID()) {
 			lack++

@@ -25,11 +25,11 @@ type Entry struct {
 	ID              int64              `json:"id"`
 	Platform        string             `json:"platform" enum:"instagram|tiktok|facebook|linkedin|pinterest|bluesky|threads|youtube|x"`
 	Username        string             `json:"username"`
-	DisplayName     *operation.Pointer `json:"display_name,omitempty" jsonschema:"Points at the account's display name where it differs from the user name."`
-	Active          bool               `json:"active" jsonschema:"Whether posts can go out to the account."`
+	DisplayName     *operation.Pointer `json:"display_name,omitempty" jsonschema:"Points at the account's display name if it differs from the username."`
+	Active          bool               `json:"active" jsonschema:"Whether posts can be sent to the account."`
 	ConnectionState Connection         `json:"connection_state" enum:"connected|expiring|lost"`
-	ConnectionProbe string             `json:"connection_probe,omitempty" jsonschema:"refused where the network refused us."`
-	AccountStatus   string             `json:"account_status,omitempty" jsonschema:"needs_reauth where a person has to connect the account again in the app."`
+	ConnectionProbe string             `json:"connection_probe,omitempty" jsonschema:"refused if the network refused the grant."`
+	AccountStatus   string             `json:"account_status,omitempty" jsonschema:"needs_reauth if a person must reconnect the account in the app."`
 }
 
 // List is a page of accounts.
@@ -40,50 +40,61 @@ type List struct {
 // ListInput filters the list.
 type ListInput struct {
 	Platform   string  `json:"platform,omitempty" enum:"instagram|tiktok|facebook|linkedin|pinterest|bluesky|threads|youtube|x" jsonschema:"Only accounts of this network."`
-	ActiveOnly bool    `json:"active_only,omitempty" default:"true" jsonschema:"false adds accounts without a live connection."`
-	Cursor     *string `json:"cursor,omitempty" maxLength:"1000" jsonschema:"page.cursor of the answer before."`
-	Limit      int     `json:"limit,omitempty" min:"1" max:"50" default:"20" jsonschema:"Items a page."`
+	ActiveOnly bool    `json:"active_only,omitempty" default:"true" jsonschema:"false includes accounts without a working connection."`
+	Cursor     *string `json:"cursor,omitempty" maxLength:"1000" jsonschema:"page.cursor of the previous response."`
+	Limit      int     `json:"limit,omitempty" min:"1" max:"50" default:"20" jsonschema:"Items per page."`
 }
 
-// Operations declares what clients can ask of accounts.
+// Operations returns what clients can do with accounts.
 func (s *Service) Operations() []operation.Operation {
 	return []operation.Operation{
 		operation.Define(operation.Spec{
-			Tool: "list_social_accounts", Method: http.MethodGet, Path: "/social-accounts", Needs: access.Read, Success: http.StatusOK,
-			Summary:     "The team's connected accounts",
-			Description: "The social accounts that the team has connected, the newest first, with the state of their connection. Use it for the ids that posts go to. Accounts are connected and disconnected by people in the app.",
-			Next:        "To one whose connection_state is lost nothing can be sent: get_connect_link gives a link by which a person connects it again.",
-			Listing:     &operation.Listing{Member: "social_accounts", Item: "get_account_analytics", Arguments: map[string]string{"account_id": "id"}, Label: []string{"username", "platform"}},
-			Example:     operation.Example{Data: List{[]Entry{{ID: 1, Platform: "bluesky", Username: "harbour.example", Active: true, ConnectionState: Connected}}}},
+			Tool: "list_social_accounts", Method: http.MethodGet, Path: "/social-accounts", Needs: access.Read,
+			Success: http.StatusOK,
+			Summary: "List connected accounts",
+			Description: "Lists the team's connected social accounts, newest first, with the state of their " +
+				"connection. Use it to get account ids for posts. People connect and disconnect accounts in the app.",
+			Next: "Nothing can be sent to an account whose connection_state is lost. Call get_connect_link for a " +
+				"link to reconnect it.",
+			Listing: &operation.Listing{Member: "social_accounts", Item: "get_account_analytics",
+				Arguments: map[string]string{"account_id": "id"}, Label: []string{"username", "platform"}},
+			Example: operation.Example{Data: List{[]Entry{{ID: 1, Platform: "bluesky", Username: "harbour.example",
+				Active: true, ConnectionState: Connected}}}},
 		}, s.list),
 	}
 }
 
 // LinkInput says what a link is to connect.
 type LinkInput struct {
-	Platform  string `json:"platform,omitempty" enum:"instagram|facebook|tiktok|tiktok_business|youtube|linkedin|x|threads|pinterest|bluesky" jsonschema:"To connect a new account of this network; not together with account_id."`
-	AccountID int64  `json:"account_id,omitempty" min:"1" jsonschema:"To connect an account again whose connection is lost; not together with platform."`
+	Platform  string `json:"platform,omitempty" enum:"instagram|facebook|tiktok|tiktok_business|youtube|linkedin|x|threads|pinterest|bluesky" jsonschema:"Network of a new account; not together with account_id."`
+	AccountID int64  `json:"account_id,omitempty" min:"1" jsonschema:"Lost account to reconnect; not together with platform."`
 }
 
 // Link is where a person connects an account.
 type Link struct {
-	URL       string          `json:"url" jsonschema:"A person who is owner or admin of the team opens it in a signed-in browser. It works until it has connected an account."`
+	URL       string          `json:"url" jsonschema:"An owner or admin of the team opens it in a signed-in browser. It works until it has connected an account."`
 	ExpiresAt teamtime.Moment `json:"expires_at"`
-	// SlotsLeft is nil where it does not apply, and points at nil where there is no limit: the one null of the contract.
-	SlotsLeft **int64 `json:"slots_left,omitempty" nullable:"true" min:"0" jsonschema:"Accounts that the plan still allows, null where there is no limit; of a new connection alone."`
+	// SlotsLeft is nil if it does not apply and points at nil without a limit: the only null of the contract.
+	SlotsLeft **int64 `json:"slots_left,omitempty" nullable:"true" min:"0" jsonschema:"Accounts that the plan still allows, null without a limit. Only for a new connection."`
 }
 
-// Operations declares what clients can ask of connecting.
+// Operations returns what clients can do to connect accounts.
 func (c *Connector) Operations() []operation.Operation {
 	left := new(int64(27))
 	return []operation.Operation{
 		operation.Define(operation.Spec{
-			Tool: "get_connect_link", Method: http.MethodGet, Path: "/connect-link", Needs: access.Read, Success: http.StatusOK,
-			Summary:     "A link to connect an account",
-			Description: "A link by which a person connects a new account, or one again whose connection is lost. Give exactly one of platform and account_id. Nothing is connected until that person confirms it in the browser. An account whose connection still works is refused.",
-			Next:        "Give the link to the person and wait: list_social_accounts tells when the account is there. Where slots_left is 0 the plan takes no further account and the link connects none: say so. wrong_state: the account's connection works.",
+			Tool: "get_connect_link", Method: http.MethodGet, Path: "/connect-link", Needs: access.Read,
+			Success: http.StatusOK,
+			Summary: "Get a link to connect an account",
+			Description: "Returns a link to connect a new account or reconnect a lost one. Give exactly one of " +
+				"platform and account_id. Nothing is connected until a person confirms it in the browser. A working " +
+				"account is refused.",
+			Next: "Give the link to the user and wait; list_social_accounts shows when the account is connected. If " +
+				"slots_left is 0, the plan allows no more accounts: tell the user. wrong_state: the account is " +
+				"already connected.",
 			Example: operation.Example{Arguments: map[string]any{"platform": "bluesky"},
-				Data: Link{"https://press.example.com/connect/AQ", teamtime.At(time.Date(2026, 3, 29, 8, 15, 0, 0, time.UTC), time.UTC), &left}},
+				Data: Link{"https://press.example.com/connect/AQ",
+					teamtime.At(time.Date(2026, 3, 29, 8, 15, 0, 0, time.UTC), time.UTC), &left}},
 		}, c.link),
 	}
 }
@@ -93,7 +104,8 @@ func (c *Connector) link(ctx context.Context, call operation.Call, in LinkInput)
 	if (in.Platform == "") == (in.AccountID == 0) {
 		return out, apierr.Invalid(apierr.ExactlyOneOf, "platform", "Give exactly one of platform and account_id.")
 	}
-	l := link{team: call.TeamID, account: in.AccountID, person: call.PersonID, inApp: call.InApp(), platform: in.Platform, ends: call.Now.Add(linkLifetime).Truncate(time.Second)}
+	l := link{team: call.TeamID, account: in.AccountID, person: call.PersonID, inApp: call.InApp(),
+		platform: in.Platform, ends: call.Now.Add(linkLifetime).Truncate(time.Second)}
 	blame := "platform"
 	if in.AccountID != 0 {
 		a, err := readAccount(ctx, c.Accounts.db, call.TeamID, in.AccountID)
@@ -101,18 +113,19 @@ func (c *Connector) link(ctx context.Context, call operation.Call, in LinkInput)
 			return out, err
 		}
 		if a.Active() {
-			return out, apierr.BadState(string(a.Connection), "This account's connection works. Only one that is lost is connected again.")
+			return out, apierr.BadState(string(a.Connection),
+				"This account is connected. Only a lost account can be reconnected.")
 		}
 		l.platform, blame = a.Platform, "account_id"
 	}
 	if _, err := c.ways(l); err != nil {
-		return out, apierr.Invalid(apierr.NotAllowedValue, blame, "This installation does not connect to that network.")
+		return out, apierr.Invalid(apierr.NotAllowedValue, blame, "This installation does not support that network.")
 	}
 	out.Data = Link{URL: c.PublicURL + ConnectPath + c.token(l), ExpiresAt: call.Moment(l.ends)}
 	if in.AccountID != 0 {
 		return out, nil
 	}
-	p, _ := c.Terms.Plan(call.Plan) // one that is not there any more has no accounts
+	p, _ := c.Terms.Plan(call.Plan) // a removed plan allows no accounts
 	left, err := slotsLeft(ctx, c.Accounts.db, call.TeamID, p)
 	out.Data.SlotsLeft = new(&left)
 	if left == plan.Unlimited {
@@ -125,7 +138,8 @@ const columns = `id, team_id, platform, network_id, username, display_name, conn
 
 func scan(rows *sql.Rows, a *Account) error {
 	var state string
-	err := rows.Scan(&a.ID, &a.TeamID, &a.Platform, &a.NetworkID, &a.Username, &a.DisplayName, &state, &a.Probe, &a.Status)
+	err := rows.Scan(&a.ID, &a.TeamID, &a.Platform, &a.NetworkID, &a.Username, &a.DisplayName, &state, &a.Probe,
+		&a.Status)
 	a.Connection = Connection(state)
 	return err
 }
@@ -150,7 +164,8 @@ func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (
 		}
 		where, args = append(where, "id < ?"), append(args, before)
 	}
-	accounts, err := db.All(ctx, s.db, scan, `SELECT `+columns+` FROM social_accounts WHERE `+strings.Join(where, " AND ")+` ORDER BY id DESC LIMIT ?`, append(args, in.Limit+1)...)
+	accounts, err := db.All(ctx, s.db, scan, `SELECT `+columns+` FROM social_accounts WHERE `+
+		strings.Join(where, " AND ")+` ORDER BY id DESC LIMIT ?`, append(args, in.Limit+1)...)
 	if err != nil {
 		return out, fmt.Errorf("listing accounts: %w", err)
 	}
@@ -168,16 +183,19 @@ func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (
 }
 
 func show(a Account, quotes *operation.Quotes) Entry {
-	e := Entry{ID: a.ID, Platform: a.Platform, Username: a.Username, Active: a.Active(), ConnectionState: a.Connection, ConnectionProbe: a.Probe, AccountStatus: a.Status}
+	e := Entry{ID: a.ID, Platform: a.Platform, Username: a.Username, Active: a.Active(),
+		ConnectionState: a.Connection, ConnectionProbe: a.Probe, AccountStatus: a.Status}
 	if a.DisplayName != a.Username {
-		e.DisplayName = quotes.Add(a.DisplayName, operation.Source{Kind: "display_name", Platform: a.Platform, Account: a.Username})
+		e.DisplayName = quotes.Add(a.DisplayName, operation.Source{Kind: "display_name", Platform: a.Platform,
+			Account: a.Username})
 	}
 	return e
 }
 
-// Of reads some accounts of a team by their ids; those it does not have are not in the answer.
+// Of returns a team's accounts by id. Unknown ids are omitted.
 func (s *Service) Of(ctx context.Context, team int64, ids []int64) (map[int64]Account, error) {
-	found, err := db.All(ctx, s.db, scan, `SELECT `+columns+` FROM social_accounts WHERE team_id = ? AND disconnected_at = 0 AND id IN (`+db.Marks(len(ids))+`)`, db.Args(team, ids)...)
+	found, err := db.All(ctx, s.db, scan, `SELECT `+columns+` FROM social_accounts WHERE team_id = ?
+		AND disconnected_at = 0 AND id IN (`+db.Marks(len(ids))+`)`, db.Args(team, ids)...)
 	if err != nil {
 		return nil, fmt.Errorf("reading accounts: %w", err)
 	}
@@ -188,16 +206,18 @@ func (s *Service) Of(ctx context.Context, team int64, ids []int64) (map[int64]Ac
 	return out, nil
 }
 
-// FindFirst finds the account of a network that a team has connected before all others there.
+// FindFirst returns the account of a network that the team connected first.
 func (s *Service) FindFirst(ctx context.Context, team int64, platform string) (int64, bool) {
 	var id int64
-	err := s.db.QueryRow(ctx, `SELECT id FROM social_accounts WHERE team_id = ? AND platform = ? AND disconnected_at = 0 ORDER BY id LIMIT 1`, team, platform).Scan(&id)
+	err := s.db.QueryRow(ctx, `SELECT id FROM social_accounts WHERE team_id = ? AND platform = ?
+		AND disconnected_at = 0 ORDER BY id LIMIT 1`, team, platform).Scan(&id)
 	return id, err == nil
 }
 
-// Find finds a team's account by its user name.
+// Find returns a team's account by username.
 func (s *Service) Find(ctx context.Context, team int64, platform, username string) (int64, bool) {
 	var id int64
-	err := s.db.QueryRow(ctx, `SELECT id FROM social_accounts WHERE team_id = ? AND platform = ? AND username = ? AND disconnected_at = 0`, team, platform, username).Scan(&id)
+	err := s.db.QueryRow(ctx, `SELECT id FROM social_accounts WHERE team_id = ? AND platform = ? AND username = ?
+		AND disconnected_at = 0`, team, platform, username).Scan(&id)
 	return id, err == nil
 }

@@ -15,20 +15,20 @@ import (
 )
 
 const (
-	renewInterval         = time.Minute        // how often it is looked for grants that are due
-	minRetry              = 5 * time.Minute    // at least, after a failure that may pass
-	maxRetry              = 6 * time.Hour      // at most, unless the network names a time
-	maxPostpone           = 24 * time.Hour     // at most, whatever time it names
-	retriesPerLife        = 20                 // of those that fail, about so many fit into the life that is left
-	maxConcurrentRenewals = 8                  // grants that one node renews at the same time
-	renewBatch            = 100                // grants of one round
-	expiryWarning         = 7 * 24 * time.Hour // before its end a connection is expiring
-	longLived             = 24 * time.Hour     // what lives longer is renewed days ahead
-	shortAhead            = 10 * time.Minute   // what lives shorter is renewed so long ahead
+	renewInterval         = time.Minute        // how often due grants are looked for
+	minRetry              = 5 * time.Minute    // shortest wait after a temporary failure
+	maxRetry              = 6 * time.Hour      // longest wait, unless the network names a time
+	maxPostpone           = 24 * time.Hour     // longest wait that a network can ask for
+	retriesPerLife        = 20                 // failed tries fit about this often into the remaining life
+	maxConcurrentRenewals = 8                  // at once on one node
+	renewBatch            = 100                // grants per round
+	expiryWarning         = 7 * 24 * time.Hour // how long before its end a connection is expiring
+	longLived             = 24 * time.Hour     // longer-lived grants are renewed days ahead
+	shortAhead            = 10 * time.Minute   // shorter-lived grants are renewed this long ahead
 )
 
-// renewAt is when a grant is renewed: with half of its life left, with a day left where that is earlier, and short
-// before its end where it lives for less; never where its network does not say when it ends.
+// renewAt returns when to renew a grant: with half of its life left, or a day if that is earlier, or shortly
+// before its end if it is short-lived. It returns zero if the network names no end.
 func renewAt(g network.Grant, now time.Time) time.Time {
 	if g.Expires.IsZero() {
 		return time.Time{}
@@ -45,7 +45,8 @@ func renewAt(g network.Grant, now time.Time) time.Time {
 	return at
 }
 
-// endsAt is when a grant is over if no person renews it; zero for never. What has no refresh token ends with its access.
+// endsAt returns when a grant ends unless a person renews it; zero for never. A grant without a refresh token
+// ends with its access.
 func endsAt(g network.Grant) time.Time {
 	switch {
 	case g.Refresh == "":
@@ -56,6 +57,7 @@ func endsAt(g network.Grant) time.Time {
 	return g.RefreshExpires
 }
 
+// connectionState returns the state of a connection with this grant.
 func connectionState(g network.Grant, now time.Time) Connection {
 	if at := endsAt(g); !at.IsZero() && at.Sub(now) <= expiryWarning {
 		return Expiring
@@ -63,8 +65,8 @@ func connectionState(g network.Grant, now time.Time) Connection {
 	return Connected
 }
 
-// Run renews grants before they end, notes which connections are about to end or have, and tells networks of grants that are
-// taken back, until the context ends.
+// Run renews grants before they end, marks connections that are about to end or have ended, and revokes grants
+// at networks, until the context ends.
 func (s *Service) Run(ctx context.Context, report func(error)) {
 	tick := time.NewTicker(renewInterval)
 	defer tick.Stop()
@@ -80,22 +82,30 @@ func (s *Service) Run(ctx context.Context, report func(error)) {
 	}
 }
 
-// Renew is one round of Run. What a network refuses or cannot answer now is no error: it is asked again later.
+// Renew is one round of Run. A refusal or a temporary failure of a network is not an error: it is retried
+// later.
 func (s *Service) Renew(ctx context.Context) error {
 	now := s.db.Now()
 	return errors.Join(
-		s.forEachDue(ctx, s.markExpiring, `SELECT id FROM social_accounts WHERE ends_at > 0 AND ends_at <= ? AND connection_state = 'connected' ORDER BY ends_at LIMIT ?`, db.Micros(now.Add(expiryWarning))),
-		s.forEachDue(ctx, s.renew, `SELECT id FROM social_accounts WHERE refresh_at > 0 AND refresh_at <= ? AND connection_state <> 'lost' ORDER BY refresh_at LIMIT ?`, db.Micros(now)),
-		s.forEachDue(ctx, s.retryRevocation, `SELECT id FROM grant_revocations WHERE next_at > 0 AND next_at <= ? ORDER BY next_at LIMIT ?`, db.Micros(now)),
-		s.forEachDue(ctx, s.markEnded, `SELECT id FROM social_accounts WHERE ends_at > 0 AND ends_at <= ? AND connection_state <> 'lost' ORDER BY ends_at LIMIT ?`, db.Micros(now)),
+		s.forEachDue(ctx, s.markExpiring, `SELECT id FROM social_accounts WHERE ends_at > 0 AND ends_at <= ?
+			AND connection_state = 'connected' ORDER BY ends_at LIMIT ?`, db.Micros(now.Add(expiryWarning))),
+		s.forEachDue(ctx, s.renew, `SELECT id FROM social_accounts WHERE refresh_at > 0 AND refresh_at <= ?
+			AND connection_state <> 'lost' ORDER BY refresh_at LIMIT ?`, db.Micros(now)),
+		s.forEachDue(ctx, s.retryRevocation, `SELECT id FROM grant_revocations WHERE next_at > 0 AND next_at <= ?
+			ORDER BY next_at LIMIT ?`, db.Micros(now)),
+		s.forEachDue(ctx, s.markEnded, `SELECT id FROM social_accounts WHERE ends_at > 0 AND ends_at <= ?
+			AND connection_state <> 'lost' ORDER BY ends_at LIMIT ?`, db.Micros(now)),
 	)
 }
 
-// forEachDue does something with a round's accounts, a few at a time.
-func (s *Service) forEachDue(ctx context.Context, do func(context.Context, int64) error, query string, until int64) error {
-	ids, err := db.All(ctx, s.db, func(rows *sql.Rows, id *int64) error { return rows.Scan(id) }, query, until, renewBatch)
+// forEachDue calls do for the due accounts of a round, several at once.
+func (s *Service) forEachDue(ctx context.Context, do func(context.Context, int64) error, query string,
+	until int64) error {
+	ids, err := db.All(ctx, s.db, func(rows *sql.Rows, id *int64) error {
+		return rows.Scan(id)
+	}, query, until, renewBatch)
 	if err != nil {
-		return fmt.Errorf("looking for grants that are due: %w", err)
+		return fmt.Errorf("listing due grants: %w", err)
 	}
 	var working sync.WaitGroup
 	places, failed := make(chan struct{}, maxConcurrentRenewals), make([]error, len(ids))
@@ -113,19 +123,22 @@ func (s *Service) forEachDue(ctx context.Context, do func(context.Context, int64
 func (s *Service) markExpiring(ctx context.Context, account int64) error {
 	return s.db.InTx(ctx, "social.warn", func(ctx context.Context, tx *db.Tx) error {
 		var team int64
-		err := tx.QueryRow(ctx, `UPDATE social_accounts SET connection_state = ?, updated_at = ? WHERE id = ? AND connection_state = ? AND ends_at > 0 AND ends_at <= ? RETURNING team_id`,
-			string(Expiring), db.Micros(tx.Now()), account, string(Connected), db.Micros(tx.Now().Add(expiryWarning))).Scan(&team)
+		err := tx.QueryRow(ctx, `UPDATE social_accounts SET connection_state = ?, updated_at = ? WHERE id = ?
+			AND connection_state = ? AND ends_at > 0 AND ends_at <= ? RETURNING team_id`,
+			string(Expiring), db.Micros(tx.Now()), account, string(Connected),
+			db.Micros(tx.Now().Add(expiryWarning))).Scan(&team)
 		if errors.Is(err, sql.ErrNoRows) {
-			return nil // renewed at this moment
+			return nil // renewed meanwhile
 		}
 		if err != nil {
-			return fmt.Errorf("noting that account %d expires: %w", account, err)
+			return fmt.Errorf("marking account %d as expiring: %w", account, err)
 		}
-		return auditlog.Record(ctx, tx, team, auditlog.Actor{}, "social_account.expiring", strconv.FormatInt(account, 10), nil)
+		return auditlog.Record(ctx, tx, team, auditlog.Actor{}, "social_account.expiring",
+			strconv.FormatInt(account, 10), nil)
 	})
 }
 
-// renew renews one grant, if no other node is at it.
+// renew renews one grant unless another node does.
 func (s *Service) renew(ctx context.Context, account int64) error {
 	g, err := s.Grant(ctx, account)
 	if err != nil || g.Lost {
@@ -140,7 +153,7 @@ func (s *Service) renew(ctx context.Context, account int64) error {
 	case err == nil:
 		return nil
 	case isDead(err) && g.Refresh == "" && s.db.Now().Before(g.Expires):
-		return s.postpone(ctx, account, g.Version, time.Time{}) // it cannot be renewed and works until its end
+		return s.postpone(ctx, account, g.Version, time.Time{}) // not renewable; works until its end
 	case isDead(err):
 		return s.markLost(ctx, account, g.Version, "refused")
 	}
@@ -151,7 +164,7 @@ func (s *Service) renew(ctx context.Context, account int64) error {
 	return errors.Join(err, s.postpone(ctx, account, g.Version, retryAt(g.Grant, after, s.db.Now())))
 }
 
-// retryAt is when a refresh that failed is tried again: not before the network wants it.
+// retryAt returns when to retry a failed refresh, not before the network allows it.
 func retryAt(g network.Grant, after, now time.Time) time.Time {
 	at := now.Add(max(minRetry, min(g.Expires.Sub(now)/retriesPerLife, maxRetry)))
 	if after.After(at) {
@@ -163,18 +176,19 @@ func retryAt(g network.Grant, after, now time.Time) time.Time {
 	return at
 }
 
-// postpone gives a refresh up until a time, for good where that is zero.
+// postpone postpones a refresh until a time, or forever if that is zero.
 func (s *Service) postpone(ctx context.Context, account, version int64, until time.Time) error {
 	return s.db.InTx(context.WithoutCancel(ctx), "social.postpone", func(ctx context.Context, tx *db.Tx) error {
-		_, err := tx.Exec(ctx, `UPDATE social_accounts SET refreshing_until = 0, refresh_at = ? WHERE id = ? AND grant_version = ?`, db.Micros(until), account, version)
+		_, err := tx.Exec(ctx, `UPDATE social_accounts SET refreshing_until = 0, refresh_at = ? WHERE id = ?
+			AND grant_version = ?`, db.Micros(until), account, version)
 		if err != nil {
-			return fmt.Errorf("putting off the refresh of account %d: %w", account, err)
+			return fmt.Errorf("postponing the refresh of account %d: %w", account, err)
 		}
 		return nil
 	})
 }
 
-// markEnded loses a connection whose grant has ended.
+// markEnded marks a connection as lost after its grant has ended.
 func (s *Service) markEnded(ctx context.Context, account int64) error {
 	g, err := s.Grant(ctx, account)
 	if at := endsAt(g.Grant); err != nil || at.IsZero() || s.db.Now().Before(at) {

@@ -31,7 +31,8 @@ type expiringNetwork struct {
 func (m *expiringNetwork) Platform() string { return "threads" }
 
 func (m *expiringNetwork) grant() network.Grant {
-	return network.Grant{Account: "1", Username: "harbour", Access: "access", Refresh: m.token, Holder: m.whose, Expires: m.clock.Now().Add(m.life)}
+	return network.Grant{Account: "1", Username: "harbour", Access: "access", Refresh: m.token, Holder: m.whose,
+		Expires: m.clock.Now().Add(m.life)}
 }
 
 func (m *expiringNetwork) Connect(context.Context, network.Credentials) (network.Grant, error) {
@@ -102,7 +103,8 @@ func TestHolderIsLearnt(t *testing.T) {
 		noted := func(want string) {
 			t.Helper()
 			var holder string
-			if err := l.db.QueryRow(t.Context(), `SELECT grant_holder FROM social_accounts WHERE id = ?`, l.account.ID).Scan(&holder); err != nil || holder != want {
+			if err := l.db.QueryRow(t.Context(), `SELECT grant_holder FROM social_accounts WHERE id = ?`,
+				l.account.ID).Scan(&holder); err != nil || holder != want {
 				t.Errorf("the holder is %q, not %q (%v)", holder, want, err)
 			}
 		}
@@ -157,7 +159,8 @@ func TestGrantWithoutRefreshEnds(t *testing.T) {
 		l.after(7*day-time.Second, 1, account.Expiring)
 		l.after(time.Second, 1, account.Lost)
 		var kinds string
-		err := l.db.QueryRow(t.Context(), `SELECT MIN(kind) || ' ' || MAX(kind) FROM events WHERE kind <> 'social_account.connected' AND kind LIKE 'social_account.%'`).Scan(&kinds)
+		err := l.db.QueryRow(t.Context(), `SELECT MIN(kind) || ' ' || MAX(kind) FROM events
+			WHERE kind <> 'social_account.connected' AND kind LIKE 'social_account.%'`).Scan(&kinds)
 		if err != nil || kinds != "social_account.expiring social_account.lost" {
 			t.Errorf("events: %q (%v)", kinds, err)
 		}
@@ -174,7 +177,8 @@ func TestConnectedWhileRefreshed(t *testing.T) {
 				l.fail = fail
 				l.while = func() {
 					l.token = "a person's"
-					if _, err := l.service.Connect(t.Context(), l.account.TeamID, "threads", network.Credentials{}); err != nil {
+					if _, err := l.service.Connect(t.Context(), l.account.TeamID, "threads",
+						network.Credentials{}); err != nil {
 						t.Error(err)
 					}
 					l.token = "the old one's"
@@ -198,11 +202,13 @@ func TestConnectedWhileADeliveryRefreshes(t *testing.T) {
 		}
 		l.fail = &network.Error{Class: network.AuthDead}
 		l.while = func() {
-			if _, err := l.service.Connect(t.Context(), l.account.TeamID, "threads", network.Credentials{}); err != nil {
+			if _, err := l.service.Connect(t.Context(), l.account.TeamID, "threads",
+				network.Credentials{}); err != nil {
 				t.Error(err)
 			}
 		}
-		if g, err := l.service.Refresh(t.Context(), l.account.ID, stale); err != nil || g.Lost || g.Version == stale.Version {
+		if g, err := l.service.Refresh(t.Context(), l.account.ID, stale); err != nil || g.Lost ||
+			g.Version == stale.Version {
 			t.Errorf("lost: %t, version %d (%v)", g.Lost, g.Version, err)
 		}
 	})

@@ -78,8 +78,8 @@ func TestChangingTheSealingKey(t *testing.T) {
 	})
 }
 
-// While a node serves that does not have the first key, nothing is sealed with that, unless it is forced; a node that ended,
-// and one that was not heard of for a minute, count no more. That it was done is recorded.
+// While a node serves that does not have the first key, nothing is sealed with that, unless it is forced; a
+// node that ended, and one that was not heard of for a minute, count no more. That it was done is recorded.
 func TestResealWaitsForEveryNode(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -91,7 +91,8 @@ func TestResealWaitsForEveryNode(t *testing.T) {
 		quit := serveNode(t, d, node, 1)
 		refused := func() {
 			t.Helper()
-			if got, err := both.Reseal(t.Context()); err == nil || !strings.Contains(err.Error(), "first key") || got != (account.ResealResult{}) {
+			if got, err := both.Reseal(t.Context()); err == nil || !strings.Contains(err.Error(), "first key") ||
+				got != (account.ResealResult{}) {
 				t.Errorf("resealed %+v, %v", got, err)
 			}
 			if err := node.CheckKeys(t.Context()); err != nil {
@@ -120,7 +121,8 @@ func TestResealWaitsForEveryNode(t *testing.T) {
 		}
 		killed()
 		var events int
-		if err := d.QueryRow(t.Context(), `SELECT COUNT(*) FROM events WHERE kind = 'service.resealed'`).Scan(&events); err != nil || events != 2 {
+		if err := d.QueryRow(t.Context(), `SELECT COUNT(*) FROM events
+			WHERE kind = 'service.resealed'`).Scan(&events); err != nil || events != 2 {
 			t.Errorf("%d events, %v", events, err)
 		}
 	})
@@ -133,7 +135,8 @@ func TestResealForced(t *testing.T) {
 		node, both := sealedWith(t, d, n, old), sealedWith(t, d, n, next, old)
 		connectMany(t, d, node, 3)
 		told := make(chan error, 9)
-		defer serveNodeWith(t, d, node, 1, func(err error) { told <- err })() // it may look while, or after, that is done
+		// it may look while, or after, that is done
+		defer serveNodeWith(t, d, node, 1, func(err error) { told <- err })()
 		if got, err := both.ResealUnchecked(t.Context()); err != nil || got.Resealed != 3 {
 			t.Errorf("%+v, %v", got, err)
 		}
@@ -176,7 +179,8 @@ func TestRenewedWhileResealing(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, d *db.DB) {
 		n := &countingNetwork{rotatingNetwork: rotatingNetwork{used: map[string]bool{}}}
 		old, next := newKey(t), newKey(t)
-		older, newer := sealedWith(t, d, n, old, next), sealedWith(t, d, n, next, old) // nodes, as the second step of a change finds them
+		// nodes, as the second step of a change finds them
+		older, newer := sealedWith(t, d, n, old, next), sealedWith(t, d, n, next, old)
 		ids := connectMany(t, d, older, 20)
 		var wg sync.WaitGroup
 		for _, id := range ids {
@@ -225,7 +229,8 @@ func connectMany(t *testing.T, d *db.DB, s *account.Service, number int) []int64
 	if err != nil {
 		t.Fatal(err)
 	}
-	made, err := teams.AddTeam(t.Context(), team.Team{Name: "Harbour", Timezone: "UTC", Language: "en", Plan: "agency"}, owner.ID)
+	made, err := teams.AddTeam(t.Context(), team.Team{Name: "Harbour", Timezone: "UTC", Language: "en",
+		Plan: "agency"}, owner.ID)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,35 +13,36 @@ import (
 	"pressroom/internal/platform/failpoint"
 )
 
-// Revocation says what the network learned of a disconnection.
+// Revocation is what became of a grant at its network after a disconnection.
 type Revocation string
 
-// What it can have learned.
+// The states of a revocation.
 const (
-	RevocationWaiting Revocation = "waiting"  // it could not be told yet, and is told again for a day
-	RevocationRevoked Revocation = "revoked"  // the grant is worth nothing there any more
-	RevocationKept    Revocation = "kept"     // nothing: another account here rests on what the same person allowed, and would end too
-	RevocationFailed  Revocation = "failed"   // it could not be told: a person can, in its settings
-	RevocationNoMeans Revocation = "no_means" // it cannot be told by us: a person can, in its settings
+	RevocationWaiting Revocation = "waiting"  // not yet revoked; retried for a day
+	RevocationRevoked Revocation = "revoked"  // the grant no longer works there
+	RevocationKept    Revocation = "kept"     // not revoked, because another account here uses the same consent
+	RevocationFailed  Revocation = "failed"   // failed; the person can revoke it in the network's settings
+	RevocationNoMeans Revocation = "no_means" // not supported; the person can revoke it in the network's settings
 )
 
 const (
-	revokeTimeout = 10 * time.Second // one try
-	revokeLease   = time.Minute      // how long one node may take for a try
-	revokePeriod  = 24 * time.Hour   // until it is given up, and the grant deleted
+	revokeTimeout = 10 * time.Second // per try
+	revokeLease   = time.Minute      // how long a node may take for a try
+	revokePeriod  = 24 * time.Hour   // until the revocation fails and the grant is deleted
 )
 
-// revokeRetries is how long after a try that failed the next one comes.
-var revokeRetries = []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour}
+// revokeRetries are the waits after failed tries.
+var revokeRetries = []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour, 3 * time.Hour,
+	6 * time.Hour, 12 * time.Hour}
 
-// revokedGrant is the grant of an account that leaves.
+// revokedGrant is the grant of an account that is disconnected.
 type revokedGrant struct {
 	team, account    int64
 	platform, holder string
 	sealed           []byte
 }
 
-// queueRevocation notes that a grant is to end at its network, and whether it can.
+// queueRevocation stores a grant for revocation and returns its state and id.
 func (s *Service) queueRevocation(ctx context.Context, tx *db.Tx, g revokedGrant) (Revocation, int64, error) {
 	state, sealed, next, ended := RevocationWaiting, g.sealed, tx.Now().Add(revokeLease), time.Time{}
 	n, err := s.Network(g.platform)
@@ -56,45 +57,51 @@ func (s *Service) queueRevocation(ctx context.Context, tx *db.Tx, g revokedGrant
 		sealed, next, ended = []byte{}, time.Time{}, tx.Now()
 	}
 	var id int64
-	err = tx.QueryRow(ctx, `INSERT INTO grant_revocations (team_id, account_id, platform, holder, sealed_grant, state, next_at, asked_at, ended_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
-		g.team, g.account, g.platform, g.holder, sealed, string(state), db.Micros(next), db.Micros(tx.Now()), db.Micros(ended)).Scan(&id)
+	err = tx.QueryRow(ctx, `INSERT INTO grant_revocations (team_id, account_id, platform, holder, sealed_grant, state,
+		next_at, asked_at, ended_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+		g.team, g.account, g.platform, g.holder, sealed, string(state), db.Micros(next), db.Micros(tx.Now()),
+		db.Micros(ended)).Scan(&id)
 	if err != nil {
-		return "", 0, fmt.Errorf("noting that the grant of account %d is taken back: %w", g.account, err)
+		return "", 0, fmt.Errorf("queueing the revocation of account %d: %w", g.account, err)
 	}
 	return state, id, nil
 }
 
-// sharesHolder tells whether an account that is connected, in whichever team, has a grant of the same holder. One of the same
-// network whose holder is not known yet may have.
+// sharesHolder reports whether a connected account of any team has a grant of the same holder. An account of
+// the same network with an unknown holder may have.
 func sharesHolder(ctx context.Context, tx *db.Tx, platform, holder string) (bool, error) {
 	if holder == "" {
-		return false, nil // each of its grants ends by itself
+		return false, nil // grants are revoked individually
 	}
 	var n int64
-	err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM (SELECT 1 FROM social_accounts WHERE disconnected_at = 0 AND connection_state <> 'lost' AND (grant_holder = ? OR (grant_holder = '' AND platform = ?)) LIMIT 1) others`, holder, platform).Scan(&n)
+	err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM (SELECT 1 FROM social_accounts WHERE disconnected_at = 0
+		AND connection_state <> 'lost' AND (grant_holder = ? OR (grant_holder = '' AND platform = ?))
+		LIMIT 1) others`, holder, platform).Scan(&n)
 	if err != nil {
-		return false, fmt.Errorf("looking for other accounts of a grant's holder: %w", err)
+		return false, fmt.Errorf("listing other accounts of a grant's holder: %w", err)
 	}
 	return n > 0, nil
 }
 
-// cancelRevocation gives up to end what a person allowed who has just allowed it again.
+// cancelRevocation cancels the revocation of a consent that the person has just given again.
 func cancelRevocation(ctx context.Context, tx *db.Tx, holder string) error {
 	if holder == "" {
 		return nil
 	}
-	_, err := tx.Exec(ctx, `UPDATE grant_revocations SET state = ?, sealed_grant = ?, next_at = 0, ended_at = ? WHERE holder = ? AND next_at > 0`, string(RevocationKept), []byte{}, db.Micros(tx.Now()), holder)
+	_, err := tx.Exec(ctx, `UPDATE grant_revocations SET state = ?, sealed_grant = ?, next_at = 0, ended_at = ?
+		WHERE holder = ? AND next_at > 0`, string(RevocationKept), []byte{}, db.Micros(tx.Now()), holder)
 	if err != nil {
-		return fmt.Errorf("keeping what was to be taken back: %w", err)
+		return fmt.Errorf("canceling a revocation: %w", err)
 	}
 	return nil
 }
 
-// retryRevocation tells a network once more, if no other node is at it.
+// retryRevocation retries a revocation unless another node does.
 func (s *Service) retryRevocation(ctx context.Context, id int64) error {
 	mine := false
 	err := s.db.InTx(ctx, "social.lock_revocation", func(ctx context.Context, tx *db.Tx) error {
-		n, err := tx.Exec(ctx, `UPDATE grant_revocations SET next_at = ? WHERE id = ? AND next_at > 0 AND next_at <= ?`, db.Micros(tx.Now().Add(revokeLease)), id, db.Micros(tx.Now()))
+		n, err := tx.Exec(ctx, `UPDATE grant_revocations SET next_at = ? WHERE id = ? AND next_at > 0
+			AND next_at <= ?`, db.Micros(tx.Now().Add(revokeLease)), id, db.Micros(tx.Now()))
 		mine = n == 1
 		return err
 	})
@@ -105,21 +112,22 @@ func (s *Service) retryRevocation(ctx context.Context, id int64) error {
 	return err
 }
 
-// revokeQueued tells a network that a grant is over, and notes what came of it.
+// revokeQueued revokes a grant at its network and records the result.
 func (s *Service) revokeQueued(ctx context.Context, id int64) (Revocation, error) {
 	g := revokedGrant{}
-	err := s.db.QueryRow(ctx, `SELECT team_id, account_id, platform, holder, sealed_grant FROM grant_revocations WHERE id = ? AND next_at > 0`, id).Scan(&g.team, &g.account, &g.platform, &g.holder, &g.sealed)
+	err := s.db.QueryRow(ctx, `SELECT team_id, account_id, platform, holder, sealed_grant FROM grant_revocations
+		WHERE id = ? AND next_at > 0`, id).Scan(&g.team, &g.account, &g.platform, &g.holder, &g.sealed)
 	if errors.Is(err, sql.ErrNoRows) {
-		return RevocationKept, nil // the person has connected it again meanwhile
+		return RevocationKept, nil // reconnected meanwhile
 	}
 	if err != nil {
-		return "", fmt.Errorf("reading a grant that is taken back: %w", err)
+		return "", fmt.Errorf("reading a grant to revoke: %w", err)
 	}
-	ctx = context.WithoutCancel(ctx) // who asked for it may be gone
+	ctx = context.WithoutCancel(ctx) // the caller may be gone
 	return s.recordRevocation(ctx, id, s.callRevoke(ctx, g))
 }
 
-// callRevoke is one try.
+// callRevoke makes one call to the network.
 func (s *Service) callRevoke(ctx context.Context, g revokedGrant) error {
 	n, err := s.Network(g.platform)
 	if err != nil {
@@ -144,13 +152,14 @@ func (s *Service) callRevoke(ctx context.Context, g revokedGrant) error {
 	return r.Revoke(ctx, grant)
 }
 
-// recordRevocation notes how a try ended. The grant is deleted once nothing more is to be done with it.
+// recordRevocation records the result of a try. The grant is deleted when no more tries follow.
 func (s *Service) recordRevocation(ctx context.Context, id int64, failed error) (Revocation, error) {
 	var state Revocation
 	err := s.db.InTx(ctx, "social.revoked", func(ctx context.Context, tx *db.Tx) error {
 		var tries int
 		var asked int64
-		err := tx.QueryRow(ctx, `UPDATE grant_revocations SET tries = tries + 1 WHERE id = ? AND next_at > 0 RETURNING tries, asked_at`, id).Scan(&tries, &asked)
+		err := tx.QueryRow(ctx, `UPDATE grant_revocations SET tries = tries + 1 WHERE id = ? AND next_at > 0
+			RETURNING tries, asked_at`, id).Scan(&tries, &asked)
 		if errors.Is(err, sql.ErrNoRows) {
 			state = RevocationKept
 			return nil
@@ -166,16 +175,17 @@ func (s *Service) recordRevocation(ctx context.Context, id int64, failed error) 
 			_, err = tx.Exec(ctx, `UPDATE grant_revocations SET next_at = ? WHERE id = ?`, db.Micros(next), id)
 			return err
 		}
-		_, err = tx.Exec(ctx, `UPDATE grant_revocations SET state = ?, sealed_grant = ?, next_at = 0, ended_at = ? WHERE id = ?`, string(state), []byte{}, db.Micros(tx.Now()), id)
+		_, err = tx.Exec(ctx, `UPDATE grant_revocations SET state = ?, sealed_grant = ?, next_at = 0, ended_at = ?
+			WHERE id = ?`, string(state), []byte{}, db.Micros(tx.Now()), id)
 		return err
 	})
 	if err != nil {
-		return "", fmt.Errorf("noting what a network learned: %w", err)
+		return "", fmt.Errorf("recording a revocation: %w", err)
 	}
 	return state, nil
 }
 
-// revocationOf is what a try came to. What the network refuses for good, and what is wrong on our side, is not tried again.
+// revocationOf returns the state after a try. Permanent refusals and internal errors are not retried.
 func revocationOf(failed error) Revocation {
 	said, theirs := errors.AsType[*network.Error](failed)
 	switch {
@@ -189,7 +199,7 @@ func revocationOf(failed error) Revocation {
 	return RevocationFailed
 }
 
-// DisconnectedAccount is what became of the grant of an account that was disconnected.
+// DisconnectedAccount is an account that was disconnected, and what became of its grant.
 type DisconnectedAccount struct {
 	Username, Platform string
 	State              Revocation
@@ -201,17 +211,19 @@ const (
 	takenBackFor   = 7 * 24 * time.Hour
 )
 
-// ListDisconnected tells of the newest accounts that a team disconnected in the last week.
+// ListDisconnected returns the accounts that a team disconnected in the last week, the newest first.
 func (s *Service) ListDisconnected(ctx context.Context, team int64) ([]DisconnectedAccount, error) {
 	out, err := db.All(ctx, s.db, func(rows *sql.Rows, t *DisconnectedAccount) error {
 		var at int64
 		err := rows.Scan(&t.Username, &t.Platform, &t.State, &at)
 		t.At = db.Time(at)
 		return err
-	}, `SELECT a.username, r.platform, r.state, r.asked_at FROM grant_revocations r JOIN social_accounts a ON a.id = r.account_id AND a.team_id = r.team_id AND a.disconnected_at > 0 WHERE r.team_id = ? AND r.asked_at > ? ORDER BY r.id DESC LIMIT ?`,
+	}, `SELECT a.username, r.platform, r.state, r.asked_at FROM grant_revocations r
+		JOIN social_accounts a ON a.id = r.account_id AND a.team_id = r.team_id AND a.disconnected_at > 0
+		WHERE r.team_id = ? AND r.asked_at > ? ORDER BY r.id DESC LIMIT ?`,
 		team, db.Micros(s.db.Now().Add(-takenBackFor)), shownTakenBack)
 	if err != nil {
-		return nil, fmt.Errorf("reading what was taken back: %w", err)
+		return nil, fmt.Errorf("listing disconnected accounts: %w", err)
 	}
 	return out, nil
 }

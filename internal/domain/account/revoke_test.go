@@ -11,7 +11,8 @@ import (
 	"pressroom/internal/testkit"
 )
 
-// holderNetwork is a network on which a person allows several accounts at once: the name before the dot is the person's.
+// holderNetwork is a network on which a person allows several accounts at once: the name before the dot is the
+// person's.
 type holderNetwork struct {
 	handleNetwork
 
@@ -41,7 +42,8 @@ func eachRevoke(t *testing.T, run func(t *testing.T, p revokeEnv)) {
 	t.Helper()
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
-		p := revokeEnv{holderNetwork: &holderNetwork{}, t: t, clock: testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))}
+		p := revokeEnv{holderNetwork: &holderNetwork{}, t: t,
+			clock: testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))}
 		p.env = newEnv(t, testkit.Open(t, url, p.clock), p.holderNetwork)
 		run(t, p)
 	})
@@ -75,7 +77,8 @@ func (p revokeEnv) checkRevocations(sealed int, want ...account.Revocation) {
 		p.t.Errorf("the team is told %v, want %v (%v)", got, want, err)
 	}
 	var kept int
-	if err := p.db.QueryRow(p.t.Context(), `SELECT COUNT(*) FROM grant_revocations WHERE length(sealed_grant) > 0`).Scan(&kept); err != nil || kept != sealed {
+	if err := p.db.QueryRow(p.t.Context(), `SELECT COUNT(*) FROM grant_revocations
+		WHERE length(sealed_grant) > 0`).Scan(&kept); err != nil || kept != sealed {
 		p.t.Errorf("%d grants are kept, want %d (%v)", kept, sealed, err)
 	}
 }
@@ -113,8 +116,8 @@ func TestRevokeBesideUnknown(t *testing.T) {
 	})
 }
 
-// A network that is out of reach is told again, at longer and longer distances, and for a day at most; then the grant is
-// deleted all the same.
+// A network that is out of reach is told again, at longer and longer distances, and for a day at most; then the
+// grant is deleted all the same.
 func TestRevokeAgain(t *testing.T) {
 	eachRevoke(t, func(t *testing.T, p revokeEnv) {
 		p.fail = &network.Error{Class: network.Transient}
@@ -144,7 +147,7 @@ func TestRevokeAgain(t *testing.T) {
 	})
 }
 
-// Whoever allows it again meanwhile keeps what was allowed.
+// A person who allows it again meanwhile keeps the consent.
 func TestRevokeNoMore(t *testing.T) {
 	eachRevoke(t, func(t *testing.T, p revokeEnv) {
 		p.fail = &network.Error{Class: network.Transient}

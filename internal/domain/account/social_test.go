@@ -33,7 +33,8 @@ func (n *rotatingNetwork) Platform() string { return "bluesky" }
 func (n *rotatingNetwork) grant() network.Grant {
 	n.serial++
 	serial := string(rune('a' + n.serial))
-	return network.Grant{Server: "https://example.test", Account: "did:test:1", Username: "harbour.test", Access: "access-" + serial, Refresh: "refresh-" + serial}
+	return network.Grant{Server: "https://example.test", Account: "did:test:1", Username: "harbour.test",
+		Access: "access-" + serial, Refresh: "refresh-" + serial}
 }
 
 func (n *rotatingNetwork) Connect(context.Context, network.Credentials) (network.Grant, error) {
@@ -72,7 +73,8 @@ func connectAccount(t *testing.T, d *db.DB, n *rotatingNetwork) (*account.Servic
 	if err != nil {
 		t.Fatal(err)
 	}
-	made, err := teams.AddTeam(t.Context(), team.Team{Name: "Harbour", Timezone: "UTC", Language: "en", Plan: "team"}, owner.ID)
+	made, err := teams.AddTeam(t.Context(), team.Team{Name: "Harbour", Timezone: "UTC", Language: "en", Plan: "team"},
+		owner.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +176,8 @@ func TestRefreshOfADeadNodeIsTakenOver(t *testing.T) {
 			t.Fatal(err)
 		}
 		err = d.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
-			_, err := tx.Exec(ctx, `UPDATE social_accounts SET refreshing_until = ?`, db.Micros(tx.Now().Add(30*time.Second)))
+			_, err := tx.Exec(ctx, `UPDATE social_accounts SET refreshing_until = ?`,
+				db.Micros(tx.Now().Add(30*time.Second)))
 			return err
 		})
 		if err != nil {
@@ -193,14 +196,16 @@ func TestGrantsAreSealedToTheirAccount(t *testing.T) {
 		n := &rotatingNetwork{}
 		s, a := connectAccount(t, d, n)
 		var sealed []byte
-		if err := d.QueryRow(t.Context(), `SELECT sealed_grant FROM social_accounts WHERE id = ?`, a.ID).Scan(&sealed); err != nil {
+		if err := d.QueryRow(t.Context(), `SELECT sealed_grant FROM social_accounts WHERE id = ?`,
+			a.ID).Scan(&sealed); err != nil {
 			t.Fatal(err)
 		}
 		if bytes.Contains(sealed, []byte("refresh-")) {
 			t.Fatal("the token can be read")
 		}
 		err := d.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
-			_, err := tx.Exec(ctx, `INSERT INTO social_accounts (team_id, platform, network_id, username, display_name, connection_state, sealed_grant, created_at, updated_at)
+			_, err := tx.Exec(ctx, `INSERT INTO social_accounts (team_id, platform, network_id, username,
+				display_name, connection_state, sealed_grant, created_at, updated_at)
 				VALUES (?, 'bluesky', 'did:test:2', 'x', 'x', 'connected', ?, 1, 1)`, a.TeamID, sealed)
 			return err
 		})

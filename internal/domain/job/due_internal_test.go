@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// The queue's library goes by the machine's clock as it puts wakes in and by the database's as it takes them: a wake is due by both.
+// The queue's library inserts wakes by the machine's clock and claims them by the database's: a
+// wake is due by both.
 func TestWakesAreDueByEveryClock(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 23, 4, 0, 0, 0, time.UTC)

@@ -1,5 +1,5 @@
-// Package job is work in the background: the record that clients read at a job's address, and the queue that
-// wakes the work up. The record is the truth; the queue's own ids are nobody's reference.
+// Package job runs work in the background: it stores the record that clients read as a job, and has the queue
+// that wakes the work. The record is authoritative; the queue's own ids are never exposed.
 package job
 
 import (
@@ -17,10 +17,10 @@ import (
 	"pressroom/internal/platform/tracing"
 )
 
-// Type is what kind of work a job is; the first part of its id.
+// Type is the kind of work of a job, and the first part of its id.
 type Type string
 
-// The types of the contract.
+// The types of jobs.
 const (
 	ProfileReport Type = "profile_report"
 	HashtagReport Type = "hashtag_report"
@@ -30,7 +30,7 @@ const (
 	ContentFetch  Type = "content_fetch"
 )
 
-// State is how far a job is.
+// State is the state of a job.
 type State string
 
 // The states of the contract.
@@ -42,26 +42,26 @@ const (
 	Failed             State = "failed"
 )
 
-// Record is a job as it is stored.
+// Record is a job as stored.
 type Record struct {
 	ID         string // <type>:<uuid>
 	TeamID     int64
 	Type       Type
 	State      State
-	Subject    string // the id of what the job is about
+	Subject    string // id of what the job is about
 	Done       int64
 	Total      int64
 	ErrorCode  string
 	CreatedAt  time.Time
 	FinishedAt time.Time
-	// Reservation is what was set aside for the work, 0 for nothing. Whoever ends the job settles it.
+	// Reservation is the credit reservation for the work, or 0. The code that ends the job settles it.
 	Reservation int64
 }
 
-// Finished tells whether the job has ended.
+// Finished reports whether the job has ended.
 func (r Record) Finished() bool { return !r.FinishedAt.IsZero() }
 
-// Store keeps the records.
+// Store stores job records.
 type Store struct {
 	db       *db.DB
 	results  map[Type]Result
@@ -69,69 +69,76 @@ type Store struct {
 	waits    *waiters
 }
 
-// NewStore makes the store. The results say what a finished job of each type produced; inFlight is how many jobs
-// a team's callers may have under way at once.
+// NewStore returns a store. results read what a finished job of each type produced; inFlight is how many
+// unfinished jobs a team's callers may have.
 func NewStore(d *db.DB, results map[Type]Result, inFlight int) *Store {
 	return &Store{db: d, results: results, inFlight: inFlight, waits: newWaiters()}
 }
 
-// New is a job to be made.
+// New describes a job to create.
 type New struct {
 	TeamID      int64
 	Type        Type
-	Subject     string // the id of what the job is about
-	Total       int    // parts to be done
+	Subject     string // id of what the job is about
+	Total       int    // number of parts
 	Reservation int64  // see Record
 }
 
-// Create makes a pending job in the transaction of the work's own record, for work that no caller waits for.
+// Create creates a pending job in the transaction of the work's own record, for work that no caller waits for.
 func (s *Store) Create(ctx context.Context, tx *db.Tx, n New) (Record, error) {
 	return create(ctx, tx, n, 0)
 }
 
-// Start is Create for work that a caller asked for. It is rate_limited, scope jobs_in_flight, while the team's
-// callers have as many jobs under way as they may. The team's row is held, so that two calls cannot both take the
+// Start is Create for work that a caller requested. It returns rate_limited, with scope jobs_in_flight, if the
+// team's callers have too many unfinished jobs. It locks the team's row, so that two calls cannot both take the
 // last place.
 func (s *Store) Start(ctx context.Context, tx *db.Tx, n New) (Record, error) {
 	var id, open int64
 	if err := tx.QueryRow(ctx, `SELECT id FROM teams WHERE id = ?`+s.db.ForUpdate(), n.TeamID).Scan(&id); err != nil {
-		return Record{}, fmt.Errorf("holding the team: %w", err)
+		return Record{}, fmt.Errorf("locking the team: %w", err)
 	}
-	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM jobs WHERE team_id = ? AND has_place = 1 AND finished_at = 0`, n.TeamID).Scan(&open); err != nil {
-		return Record{}, fmt.Errorf("counting jobs under way: %w", err)
+	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM jobs WHERE team_id = ? AND has_place = 1 AND finished_at = 0`,
+		n.TeamID).Scan(&open); err != nil {
+		return Record{}, fmt.Errorf("counting unfinished jobs: %w", err)
 	}
 	if open >= int64(s.inFlight) {
-		return Record{}, apierr.New(apierr.RateLimited, "The team has as many jobs under way as it may. Wait until one of them has ended.").
+		return Record{}, apierr.New(apierr.RateLimited,
+			"The team has too many unfinished jobs. Wait until one of them has finished.").
 			With("scope", "jobs_in_flight").After(retryAfterFull)
 	}
 	return create(ctx, tx, n, 1)
 }
 
-// retryAfterFull is a guess at when a job under way will have ended.
+// retryAfterFull is an estimate of when an unfinished job will have ended.
 const retryAfterFull = 5 * time.Second
 
 func create(ctx context.Context, tx *db.Tx, n New, place int) (Record, error) {
-	r := Record{ID: string(n.Type) + ":" + uuid.Must(uuid.NewV7()).String(), TeamID: n.TeamID, Type: n.Type, State: Pending, Subject: n.Subject,
+	r := Record{ID: string(n.Type) + ":" + uuid.Must(uuid.NewV7()).String(), TeamID: n.TeamID, Type: n.Type,
+		State: Pending, Subject: n.Subject,
 		Total: int64(n.Total), CreatedAt: tx.Now(), Reservation: n.Reservation}
-	_, err := tx.Exec(ctx, `INSERT INTO jobs (id, team_id, type, state, subject, total, created_at, reservation_id, has_place, trace) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		r.ID, r.TeamID, string(r.Type), string(r.State), r.Subject, r.Total, db.Micros(r.CreatedAt), r.Reservation, place, tracing.Link(ctx))
+	_, err := tx.Exec(ctx, `INSERT INTO jobs (id, team_id, type, state, subject, total, created_at, reservation_id,
+		has_place, trace) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		r.ID, r.TeamID, string(r.Type), string(r.State), r.Subject, r.Total, db.Micros(r.CreatedAt), r.Reservation,
+		place, tracing.Link(ctx))
 	if err != nil {
 		return r, fmt.Errorf("creating a job: %w", err)
 	}
 	return r, nil
 }
 
-// Begin notes that work on a job has begun. One that runs or has ended stays as it is.
+// Begin records that a job is running. A job that runs or has ended does not change.
 func Begin(ctx context.Context, tx *db.Tx, id string) error {
-	if _, err := tx.Exec(ctx, `UPDATE jobs SET state = ? WHERE id = ? AND state = ?`, string(Running), id, string(Pending)); err != nil {
-		return fmt.Errorf("beginning job %s: %w", id, err)
+	if _, err := tx.Exec(ctx, `UPDATE jobs SET state = ? WHERE id = ? AND state = ?`, string(Running), id,
+		string(Pending)); err != nil {
+		return fmt.Errorf("starting job %s: %w", id, err)
 	}
 	return nil
 }
 
-// Advance notes how much is done and that the job runs.
+// Advance records how many parts are done and that the job runs.
 func Advance(ctx context.Context, tx *db.Tx, id string, done int) error {
-	_, err := tx.Exec(ctx, `UPDATE jobs SET state = ?, done = ? WHERE id = ? AND finished_at = 0`, string(Running), done, id)
+	_, err := tx.Exec(ctx, `UPDATE jobs SET state = ?, done = ? WHERE id = ? AND finished_at = 0`, string(Running),
+		done, id)
 	if err != nil {
 		return fmt.Errorf("advancing job %s: %w", id, err)
 	}
@@ -140,7 +147,8 @@ func Advance(ctx context.Context, tx *db.Tx, id string, done int) error {
 
 // Finish ends a job in the transaction that ends its work.
 func Finish(ctx context.Context, tx *db.Tx, id string, state State, errorCode string) error {
-	_, err := tx.Exec(ctx, `UPDATE jobs SET state = ?, done = total, error_code = ?, finished_at = ?, owner = '', lease_until = 0, wake_at = 0 WHERE id = ? AND finished_at = 0`,
+	_, err := tx.Exec(ctx, `UPDATE jobs SET state = ?, done = total, error_code = ?, finished_at = ?, owner = '',
+		lease_until = 0, wake_at = 0 WHERE id = ? AND finished_at = 0`,
 		string(state), errorCode, db.Micros(tx.Now()), id)
 	if err != nil {
 		return fmt.Errorf("finishing job %s: %w", id, err)
@@ -148,9 +156,10 @@ func Finish(ctx context.Context, tx *db.Tx, id string, state State, errorCode st
 	return nil
 }
 
-// Correct changes the outcome of a job that has ended, when a later look told more than its end did.
+// Correct changes the outcome of a job that has ended, when more is known later.
 func Correct(ctx context.Context, tx *db.Tx, id string, state State, errorCode string) error {
-	_, err := tx.Exec(ctx, `UPDATE jobs SET state = ?, error_code = ? WHERE id = ? AND finished_at > 0`, string(state), errorCode, id)
+	_, err := tx.Exec(ctx, `UPDATE jobs SET state = ?, error_code = ? WHERE id = ? AND finished_at > 0`,
+		string(state), errorCode, id)
 	if err != nil {
 		return fmt.Errorf("correcting job %s: %w", id, err)
 	}
@@ -159,13 +168,14 @@ func Correct(ctx context.Context, tx *db.Tx, id string, state State, errorCode s
 
 const columns = `id, team_id, type, state, subject, done, total, error_code, created_at, finished_at, reservation_id`
 
-// Get reads a job of a team; a missing one and another team's are the same not_found.
+// Get returns a team's job. A missing job and one of another team are the same not_found.
 func Get(ctx context.Context, q db.Querier, team int64, id string) (Record, error) {
 	var r Record
 	var kind, state string
 	var created, finished int64
 	err := q.QueryRow(ctx, `SELECT `+columns+` FROM jobs WHERE id = ? AND team_id = ?`, id, team).
-		Scan(&r.ID, &r.TeamID, &kind, &state, &r.Subject, &r.Done, &r.Total, &r.ErrorCode, &created, &finished, &r.Reservation)
+		Scan(&r.ID, &r.TeamID, &kind, &state, &r.Subject, &r.Done, &r.Total, &r.ErrorCode, &created, &finished,
+			&r.Reservation)
 	if errors.Is(err, sql.ErrNoRows) {
 		return r, apierr.Missing()
 	}
@@ -176,7 +186,7 @@ func Get(ctx context.Context, q db.Querier, team int64, id string) (Record, erro
 	return r, nil
 }
 
-// FindTeam is the team, of some, whose job it is; not_found where it is none of theirs.
+// FindTeam returns which of the teams has the job, or not_found.
 func (s *Store) FindTeam(ctx context.Context, id string, teams []int64) (int64, error) {
 	home, err := db.Home(ctx, s.db, `jobs WHERE id = ?`, id, teams)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -185,16 +195,18 @@ func (s *Store) FindTeam(ctx context.Context, id string, teams []int64) (int64, 
 	return home, err
 }
 
-// RecordLifetime is how long a job's record stays after its end.
+// RecordLifetime is how long a job's record is kept after its end.
 const RecordLifetime = 30 * 24 * time.Hour
 
-// Sweep forgets jobs that ended long ago and are no post's last one.
+// Sweep deletes jobs that ended long ago and are not a post's last job. It returns how many.
 func (s *Store) Sweep(ctx context.Context) (int64, error) {
 	var n int64
 	err := s.db.InTx(ctx, "job.sweep", func(ctx context.Context, tx *db.Tx) error {
 		var err error
-		n, err = tx.Exec(ctx, `DELETE FROM jobs WHERE id IN (SELECT j.id FROM jobs j WHERE j.finished_at > 0 AND j.finished_at < ?
-			AND NOT EXISTS (SELECT 1 FROM posts p WHERE p.id = j.subject AND p.job_id = j.id) ORDER BY j.finished_at LIMIT 1000)`, db.Micros(tx.Now().Add(-RecordLifetime)))
+		n, err = tx.Exec(ctx, `DELETE FROM jobs WHERE id IN (SELECT j.id FROM jobs j WHERE j.finished_at > 0
+			AND j.finished_at < ?
+			AND NOT EXISTS (SELECT 1 FROM posts p WHERE p.id = j.subject AND p.job_id = j.id) ORDER BY j.finished_at
+			LIMIT 1000)`, db.Micros(tx.Now().Add(-RecordLifetime)))
 		return err
 	})
 	if err != nil {
@@ -203,5 +215,5 @@ func (s *Store) Sweep(ctx context.Context) (int64, error) {
 	return n, nil
 }
 
-// Location is a job's address below /api/v1.
+// Location returns a job's path below /api/v1.
 func Location(id string) string { return "/jobs/" + strings.ReplaceAll(id, ":", "%3A") }

@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// KeepLease keeps a lease alive while work goes on: it renews it three times in the time that it lasts. The context it
-// returns ends when the lease could not be kept, so that nothing is done by a holder that is one no more; the function
-// ends the holding.
+// KeepLease renews a lease while work goes on, three times in its duration. The returned context ends when the
+// lease cannot be renewed, so that a former holder does nothing. The returned function stops the renewals.
 func KeepLease(ctx context.Context, lasts time.Duration, renew func(context.Context) error) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	finished := make(chan struct{})

@@ -16,18 +16,18 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Wake is a message of the queue: look at this piece of work. It may come late, twice or never; the work's own
-// record says what is to be done, and whoever keeps that record wakes it again in time.
+// Wake is a message of the queue to look at a piece of work. It may arrive late, twice or never: the work's own
+// record says what to do and is woken again in time.
 type Wake struct {
-	Work string `json:"work"` // what kind of work
+	Work string `json:"work"` // kind of work
 	ID   string `json:"id"`
 }
 
-// Kind is the queue's name for it.
+// Kind returns the queue's name of the message.
 func (Wake) Kind() string { return "wake" }
 
-// Queue carries wakes to the nodes that work, in the database's own transactions. Jobs, which may take minutes each, have
-// workers of their own, so that however many of them wait, what is due to the second is not held up.
+// Queue carries wakes to worker nodes, in the database's own transactions. Jobs, which may take minutes each,
+// have workers of their own, so that they do not delay posts.
 type Queue struct {
 	db      *db.DB
 	client  *river.Client[*sql.Tx]
@@ -36,29 +36,31 @@ type Queue struct {
 }
 
 const (
-	// The drivers for SQLite and database/sql poll; a due post has two seconds, so this may be a tenth of it.
+	// The drivers for SQLite and database/sql poll. A due post must go out within two seconds; this is a tenth of that.
 	pollEvery = 200 * time.Millisecond
-	// One piece of work bounds each of its own calls; this only ends what hangs against all care.
+	// Each call of a piece of work has a bound of its own; this ends work that hangs nevertheless.
 	wakeTimeout = 5 * time.Minute
 	// jobsQueue carries the wakes of jobs.
 	jobsQueue = "jobs"
-	// Wakes are of no use once done.
+	// Wakes are not needed after their work.
 	wakesKept = time.Hour
 )
 
-// NewQueue makes the queue. It works only once Start is called: until then it can only be written to.
+// NewQueue returns a queue. Before Start it only accepts wakes.
 func NewQueue(d *db.DB, workers int, log *slog.Logger) (*Queue, error) {
 	q := &Queue{db: d, handler: map[string]func(context.Context, string) error{}}
 	pool := river.NewWorkers()
 	river.AddWorker(pool, river.WorkFunc(q.work))
 	client, err := river.NewClient(pollingDriver{driver(d), d}, &river.Config{
-		Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: workers}, jobsQueue: {MaxWorkers: workers}}, Workers: pool, Logger: log,
+		Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: workers},
+			jobsQueue: {MaxWorkers: workers}}, Workers: pool, Logger: log,
 		FetchPollInterval: pollEvery, FetchCooldown: pollEvery / 4, PollOnly: true,
 		MaxAttempts: 1, JobTimeout: wakeTimeout,
-		CompletedJobRetentionPeriod: wakesKept, DiscardedJobRetentionPeriod: wakesKept, CancelledJobRetentionPeriod: wakesKept,
+		CompletedJobRetentionPeriod: wakesKept, DiscardedJobRetentionPeriod: wakesKept,
+		CancelledJobRetentionPeriod: wakesKept,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("making the queue: %w", err)
+		return nil, fmt.Errorf("creating the queue: %w", err)
 	}
 	q.client = client
 	return q, nil
@@ -71,7 +73,7 @@ func driver(d *db.DB) riverdriver.Driver[*sql.Tx] {
 	return riversqlite.New(d.Writer())
 }
 
-// MigrateQueue brings the queue's own tables to today's shape.
+// MigrateQueue migrates the queue's own tables.
 func MigrateQueue(ctx context.Context, d *db.DB, log *slog.Logger) error {
 	m, err := rivermigrate.New(driver(d), &rivermigrate.Config{Logger: log})
 	if err != nil {
@@ -83,7 +85,7 @@ func MigrateQueue(ctx context.Context, d *db.DB, log *slog.Logger) error {
 	return nil
 }
 
-// Handle says who does a kind of work. It is called before Start.
+// Handle registers the function that does a kind of work. It must be called before Start.
 func (q *Queue) Handle(work string, do func(ctx context.Context, id string) error) {
 	q.handler[work] = do
 }
@@ -91,12 +93,12 @@ func (q *Queue) Handle(work string, do func(ctx context.Context, id string) erro
 func (q *Queue) work(ctx context.Context, j *river.Job[Wake]) error {
 	do := q.handler[j.Args.Work]
 	if do == nil {
-		return fmt.Errorf("nobody here does the work %q", j.Args.Work)
+		return fmt.Errorf("no handler for the work %q", j.Args.Work)
 	}
 	return do(ctx, j.Args.ID)
 }
 
-// Wake sends wakes in a transaction: they go out when it commits.
+// Wake sends wakes when the transaction commits.
 func (q *Queue) Wake(ctx context.Context, tx *db.Tx, kind string, ids ...string) error {
 	if len(ids) == 0 {
 		return nil
@@ -114,7 +116,7 @@ func (q *Queue) Wake(ctx context.Context, tx *db.Tx, kind string, ids ...string)
 	return nil
 }
 
-// Start begins to work on this node.
+// Start starts the workers of this node.
 func (q *Queue) Start(ctx context.Context) error {
 	if err := q.client.Start(ctx); err != nil {
 		return fmt.Errorf("starting the queue: %w", err)
@@ -123,7 +125,7 @@ func (q *Queue) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop lets running work end, until the context does.
+// Stop waits for running work, until the context ends.
 func (q *Queue) Stop(ctx context.Context) error {
 	if !q.started {
 		return nil

@@ -35,7 +35,9 @@ func TestJobsHoldNothingElseUp(t *testing.T) {
 		})
 		wake := func(kind, id string) {
 			t.Helper()
-			if err := d.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error { return queue.Wake(ctx, tx, kind, id) }); err != nil {
+			if err := d.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+				return queue.Wake(ctx, tx, kind, id)
+			}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -9,18 +9,18 @@ import (
 	"pressroom/internal/core/operation"
 )
 
-// MaxWait is how many seconds one call may wait for the end of a job: less than the pipeline gives to a call.
+// MaxWait is how many seconds a call may wait for the end of a job. It is less than the time limit of a call.
 const MaxWait = 25
 
 const (
-	firstCheck       = 150 * time.Millisecond // most work is done soon
+	firstCheck       = 150 * time.Millisecond // most work is short
 	lastLook         = time.Second
-	progressInterval = 5 * time.Second // how long a caller may hear nothing
-	maxWaiters       = 256             // calls that one node lets wait at once; further ones are answered without waiting
+	progressInterval = 5 * time.Second // between progress messages
+	maxWaiters       = 256             // waiting calls of one node; others return at once
 )
 
-// waiters are the calls that wait for jobs to end. A job ends in a transaction of whichever node works on it, so the
-// record is looked at, ever more rarely, and no transaction is open meanwhile.
+// waiters are the calls that wait for jobs to end. Any node may end a job, so its record is polled, ever more
+// rarely, without an open transaction.
 type waiters struct {
 	places chan struct{}
 	over   chan struct{}
@@ -31,10 +31,10 @@ func newWaiters() *waiters {
 	return &waiters{places: make(chan struct{}, maxWaiters), over: make(chan struct{})}
 }
 
-// EndWaits lets every call that waits answer at once, and each later one too: the program ends.
+// EndWaits makes every waiting call return at once, and later ones too, because the program ends.
 func (s *Store) EndWaits() { s.waits.end.Do(func() { close(s.waits.over) }) }
 
-// wait gives the record once the job has ended, or as it stands after so many seconds.
+// wait returns the record when the job has ended, or after the given seconds.
 func (s *Store) wait(ctx context.Context, call operation.Call, r Record, seconds int) (Record, error) {
 	if r.Finished() || seconds <= 0 {
 		return r, nil
@@ -54,7 +54,7 @@ func (s *Store) wait(ctx context.Context, call operation.Call, r Record, seconds
 	for pause := firstCheck; !r.Finished(); pause = min(pause*3/2, lastLook) {
 		heard.report(r)
 		select {
-		case <-ctx.Done(): // nobody is left to answer
+		case <-ctx.Done(): // the caller is gone
 			return r, nil
 		case <-s.waits.over:
 			return r, nil
@@ -70,7 +70,7 @@ func (s *Store) wait(ctx context.Context, call operation.Call, r Record, seconds
 	return r, nil
 }
 
-// progressReporter tells a caller how its wait goes: when the job moves, and now and then although it does not.
+// progressReporter reports the progress of a job to a waiting caller: on each change, and from time to time.
 type progressReporter struct {
 	call  operation.Call
 	began time.Time
@@ -91,5 +91,6 @@ func (l *progressReporter) report(r Record) {
 		return
 	}
 	l.last, l.told = words, now
-	l.call.Tell(operation.Progress{Done: now.Sub(l.began).Round(10 * time.Millisecond).Seconds(), Total: float64(l.total), Words: words})
+	l.call.Tell(operation.Progress{Done: now.Sub(l.began).Round(10 * time.Millisecond).Seconds(),
+		Total: float64(l.total), Words: words})
 }

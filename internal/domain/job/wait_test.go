@@ -27,7 +27,8 @@ func newWaiting(t *testing.T, url string) *waiting {
 	w := &waiting{Store: NewStore(d, nil, 5), t: t, db: d}
 	w.write(func(ctx context.Context, tx *db.Tx) error {
 		var team int64
-		err := tx.QueryRow(ctx, `INSERT INTO teams (name, timezone, content_language, plan, created_at) VALUES ('Harbour', 'UTC', 'en', 'team', 1) RETURNING id`).Scan(&team)
+		err := tx.QueryRow(ctx, `INSERT INTO teams (name, timezone, content_language, plan, created_at)
+			VALUES ('Harbour', 'UTC', 'en', 'team', 1) RETURNING id`).Scan(&team)
 		if err == nil {
 			w.job, err = w.Create(ctx, tx, New{TeamID: team, Type: ContentFetch, Total: 3})
 		}
@@ -69,7 +70,8 @@ func TestAWaitEndsWithTheJob(t *testing.T) {
 			t.Fatalf("%+v, %v, told %+v", got, err, told)
 		}
 		for i, words := range []string{"pending; 0 of 3", "running; 1 of 3", "running; 2 of 3"} {
-			if p := told[i]; !strings.Contains(p.Words, words) || p.Total != MaxWait || i > 0 && p.Done <= told[i-1].Done {
+			if p := told[i]; !strings.Contains(p.Words, words) || p.Total != MaxWait ||
+				i > 0 && p.Done <= told[i-1].Done {
 				t.Errorf("told %+v, want %s", told, words)
 			}
 		}
@@ -87,7 +89,8 @@ func TestAWaitIsBounded(t *testing.T) {
 		for range maxWaiters {
 			w.waits.places <- struct{}{}
 		}
-		if got, err := w.get(t.Context(), MaxWait); err != nil || got.Finished || time.Since(began) > MaxWait*time.Second {
+		if got, err := w.get(t.Context(), MaxWait); err != nil || got.Finished ||
+			time.Since(began) > MaxWait*time.Second {
 			t.Errorf("with no place left: %+v, %v after %v", got, err, time.Since(began))
 		}
 	})

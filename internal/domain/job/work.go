@@ -15,24 +15,24 @@ import (
 	"pressroom/internal/platform/tracing"
 )
 
-// Do is how the work behind a type of job is done. It ends the job by Held.Finish, in the transaction of the work's
-// last effect, or says when it is to be called again by Held.Later. It may be called again from the start at any time:
-// after a crash, or when it failed.
+// Do does the work of a type of job. It ends the job by LeasedJob.Finish, in the transaction of the work's last
+// effect, or asks to be called again by LeasedJob.Postpone. It may be called again from the start at any time,
+// after a crash or a failure.
 type Do func(ctx context.Context, h LeasedJob) error
 
-// ErrLeaseLost says that somebody else works on the job by now, or that it has ended: whatever was meant to be written
-// is theirs to decide.
+// ErrLeaseLost reports that another node has the job, or that it has ended. Nothing may be written.
 var ErrLeaseLost = errors.New("the lease of the job was lost")
 
 // LeasedJob is a job that this process works on.
 type LeasedJob struct {
 	Record
 
-	Epoch int64 // how many times the job was taken up, this time too
+	Epoch int64 // how often the job was started, including now
 	trace string
 }
 
-// Finish ends the job in the transaction that ends its work; ErrFenced where another one does.
+// Finish ends the job in the transaction that ends its work. It returns ErrLeaseLost if another node has the
+// job.
 func (h LeasedJob) Finish(ctx context.Context, tx *db.Tx, state State, errorCode string) error {
 	if err := h.Lock(ctx, tx); err != nil {
 		return err
@@ -40,11 +40,12 @@ func (h LeasedJob) Finish(ctx context.Context, tx *db.Tx, state State, errorCode
 	return Finish(ctx, tx, h.ID, state, errorCode)
 }
 
-// Lock holds the job's record for the transaction; ErrFenced where another one has taken it up.
+// Lock locks the job's record for the transaction. It returns ErrLeaseLost if another node has the job.
 func (h LeasedJob) Lock(ctx context.Context, tx *db.Tx) error {
-	n, err := tx.Exec(ctx, `UPDATE jobs SET epoch = epoch WHERE id = ? AND epoch = ? AND finished_at = 0`, h.ID, h.Epoch)
+	n, err := tx.Exec(ctx, `UPDATE jobs SET epoch = epoch WHERE id = ? AND epoch = ? AND finished_at = 0`, h.ID,
+		h.Epoch)
 	if err != nil {
-		return fmt.Errorf("holding job %s: %w", h.ID, err)
+		return fmt.Errorf("locking job %s: %w", h.ID, err)
 	}
 	if n == 0 {
 		return ErrLeaseLost
@@ -52,7 +53,7 @@ func (h LeasedJob) Lock(ctx context.Context, tx *db.Tx) error {
 	return nil
 }
 
-// Postpone gives the job back until a time.
+// Postpone gives up the lease until a time.
 func (h LeasedJob) Postpone(ctx context.Context, tx *db.Tx, at time.Time) error {
 	if err := h.Lock(ctx, tx); err != nil {
 		return err
@@ -61,13 +62,14 @@ func (h LeasedJob) Postpone(ctx context.Context, tx *db.Tx, at time.Time) error 
 }
 
 func wakeAt(ctx context.Context, tx *db.Tx, id string, at time.Time) error {
-	if _, err := tx.Exec(ctx, `UPDATE jobs SET owner = '', lease_until = 0, wake_at = ? WHERE id = ? AND finished_at = 0`, db.Micros(at), id); err != nil {
-		return fmt.Errorf("putting job %s off: %w", id, err)
+	if _, err := tx.Exec(ctx, `UPDATE jobs SET owner = '', lease_until = 0, wake_at = ? WHERE id = ?
+		AND finished_at = 0`, db.Micros(at), id); err != nil {
+		return fmt.Errorf("postponing job %s: %w", id, err)
 	}
 	return nil
 }
 
-// Worker brings jobs to those who do their work.
+// Worker runs the handlers of jobs.
 type Worker struct {
 	db    *db.DB
 	queue *Queue
@@ -76,27 +78,27 @@ type Worker struct {
 	log   *slog.Logger
 }
 
-// work is the queue's name for it.
+// work is the queue's name of jobs.
 const work = "job"
 
-// NewWorker makes a worker. The work is handled once Handle says by whom.
+// NewWorker returns a worker. Handle registers what it does.
 func NewWorker(d *db.DB, queue *Queue, log *slog.Logger) *Worker {
 	w := &Worker{db: d, queue: queue, owner: uuid.NewString(), do: map[Type]Do{}, log: log}
 	queue.Handle(work, w.run)
 	return w
 }
 
-// Handle says who does the work behind a type of job.
+// Handle registers the function that does the work of a type of job.
 func (w *Worker) Handle(t Type, do Do) { w.do[t] = do }
 
 const (
-	leaseDuration = 10 * time.Second // how long a node that died holds a job up
-	rewakeAfter   = 10 * time.Second // how long the queue is left to bring a wake to somebody
+	leaseDuration = 10 * time.Second // how long a dead node delays a job
+	rewakeAfter   = 10 * time.Second // how long to wait for the queue before waking again
 	wakeEvery     = 500 * time.Millisecond
 	wakeBatch     = 100
 )
 
-// Submit wakes the work of a job in the transaction that makes it.
+// Submit wakes a job in the transaction that creates it.
 func (w *Worker) Submit(ctx context.Context, tx *db.Tx, id string) error {
 	if err := wakeAt(ctx, tx, id, tx.Now().Add(rewakeAfter)); err != nil {
 		return err
@@ -104,15 +106,15 @@ func (w *Worker) Submit(ctx context.Context, tx *db.Tx, id string) error {
 	return w.queue.Wake(ctx, tx, work, id)
 }
 
-// WakeAt has the work of a job looked at when a time has come.
+// WakeAt wakes a job at a time.
 func (w *Worker) WakeAt(ctx context.Context, tx *db.Tx, id string, at time.Time) error {
 	return wakeAt(ctx, tx, id, at)
 }
 
-// notHeldCondition is true of a job that may be worked on: while all is held, what is charged for waits.
+// notHeldCondition is the SQL condition of a job that may run: while publishing is on hold, charged work waits.
 const notHeldCondition = `(reservation_id = 0 OR ` + restoreguard.Free + `)`
 
-// run does the work of a job that nobody holds. It is called by the queue, with any job, any number of times.
+// run does the work of a job that no node has. The queue may call it with any job, any number of times.
 func (w *Worker) run(ctx context.Context, id string) error {
 	h, mine, err := w.claim(ctx, id)
 	if err != nil || !mine {
@@ -120,7 +122,7 @@ func (w *Worker) run(ctx context.Context, id string) error {
 	}
 	do := w.do[h.Type]
 	if do == nil {
-		return fmt.Errorf("nobody here does jobs of the type %q", h.Type)
+		return fmt.Errorf("no handler for jobs of the type %q", h.Type)
 	}
 	ctx, span := tracing.Follow(ctx, "job", h.trace)
 	span.Set("pressroom.job_id", h.ID)
@@ -132,8 +134,9 @@ func (w *Worker) run(ctx context.Context, id string) error {
 	err = do(held, h)
 	span.End(err)
 	if err != nil && !errors.Is(err, ErrLeaseLost) {
-		// The lease runs out by itself and the job is brought to somebody again.
-		w.log.ErrorContext(ctx, "a job was left for later", "job", h.ID, "times", h.Epoch, "error", err)
+		// The lease expires, and the job is woken again.
+		w.log.ErrorContext(ctx, "Job failed; it is retried when its lease expires", "job", h.ID, "times", h.Epoch,
+			"error", err)
 	}
 	return nil
 }
@@ -143,7 +146,9 @@ func (w *Worker) claim(ctx context.Context, id string) (LeasedJob, bool, error) 
 	err := w.db.InTx(ctx, "job.claim", func(ctx context.Context, tx *db.Tx) error {
 		until := db.Micros(tx.Now().Add(leaseDuration))
 		var team int64
-		err := tx.QueryRow(ctx, `UPDATE jobs SET owner = ?, epoch = epoch + 1, lease_until = ?, wake_at = ? WHERE id = ? AND finished_at = 0 AND lease_until < ? AND `+notHeldCondition+` RETURNING team_id, epoch, trace`,
+		err := tx.QueryRow(ctx, `UPDATE jobs SET owner = ?, epoch = epoch + 1, lease_until = ?, wake_at = ?
+			WHERE id = ? AND finished_at = 0 AND lease_until < ? AND `+notHeldCondition+
+			` RETURNING team_id, epoch, trace`,
 			w.owner, until, until, id, db.Micros(tx.Now())).Scan(&team, &h.Epoch, &h.trace)
 		if err != nil {
 			return err
@@ -155,7 +160,7 @@ func (w *Worker) claim(ctx context.Context, id string) (LeasedJob, bool, error) 
 		return h, false, nil
 	}
 	if err != nil {
-		return h, false, fmt.Errorf("taking up job %s: %w", id, err)
+		return h, false, fmt.Errorf("claiming job %s: %w", id, err)
 	}
 	return h, true, nil
 }
@@ -165,7 +170,8 @@ func (w *Worker) renew(ctx context.Context, h LeasedJob) error {
 	defer cancel()
 	return w.db.InTx(ctx, "job.renew", func(ctx context.Context, tx *db.Tx) error {
 		until := db.Micros(tx.Now().Add(leaseDuration))
-		n, err := tx.Exec(ctx, `UPDATE jobs SET lease_until = ?, wake_at = ? WHERE id = ? AND epoch = ? AND finished_at = 0 AND owner <> ''`, until, until, h.ID, h.Epoch)
+		n, err := tx.Exec(ctx, `UPDATE jobs SET lease_until = ?, wake_at = ? WHERE id = ? AND epoch = ?
+			AND finished_at = 0 AND owner <> ''`, until, until, h.ID, h.Epoch)
 		if err != nil {
 			return fmt.Errorf("renewing the lease of job %s: %w", h.ID, err)
 		}
@@ -176,8 +182,8 @@ func (w *Worker) renew(ctx context.Context, h LeasedJob) error {
 	})
 }
 
-// Run wakes jobs whose time has come or whose worker died, until the context ends. Every working node runs one; they
-// may run side by side.
+// Run wakes jobs that are due or whose lease has expired, until the context ends. Every worker node runs one;
+// they may run side by side.
 func (w *Worker) Run(ctx context.Context, report func(error)) {
 	tick := time.NewTicker(wakeEvery)
 	defer tick.Stop()
@@ -196,16 +202,18 @@ func (w *Worker) Run(ctx context.Context, report func(error)) {
 func (w *Worker) wake(ctx context.Context) error {
 	now := w.db.Now()
 	var waiting int
-	err := w.db.QueryRow(ctx, `SELECT COUNT(*) FROM (SELECT 1 FROM jobs WHERE wake_at > 0 AND wake_at <= ? AND `+notHeldCondition+` LIMIT 1) AS waiting`, db.Micros(now)).Scan(&waiting)
+	err := w.db.QueryRow(ctx, `SELECT COUNT(*) FROM (SELECT 1 FROM jobs WHERE wake_at > 0 AND wake_at <= ? AND `+
+		notHeldCondition+` LIMIT 1) AS waiting`, db.Micros(now)).Scan(&waiting)
 	if err != nil {
-		return fmt.Errorf("looking for jobs to wake: %w", err)
+		return fmt.Errorf("finding jobs to wake: %w", err)
 	}
 	if waiting == 0 {
 		return nil
 	}
 	return w.db.InTx(ctx, "job.wake", func(ctx context.Context, tx *db.Tx) error {
 		ids, err := db.All(ctx, tx, func(rows *sql.Rows, id *string) error { return rows.Scan(id) },
-			`UPDATE jobs SET wake_at = ? WHERE id IN (SELECT id FROM jobs WHERE wake_at > 0 AND wake_at <= ? AND `+notHeldCondition+` ORDER BY wake_at LIMIT ?) AND wake_at > 0 AND wake_at <= ? RETURNING id`,
+			`UPDATE jobs SET wake_at = ? WHERE id IN (SELECT id FROM jobs WHERE wake_at > 0 AND wake_at <= ? AND `+
+				notHeldCondition+` ORDER BY wake_at LIMIT ?) AND wake_at > 0 AND wake_at <= ? RETURNING id`,
 			db.Micros(now.Add(rewakeAfter)), db.Micros(now), wakeBatch, db.Micros(now))
 		if err != nil {
 			return fmt.Errorf("waking jobs: %w", err)

@@ -30,7 +30,8 @@ func TestOvertakenWorkerIsFenced(t *testing.T) {
 		write := func(do func(context.Context, *db.Tx) error) error { return d.InTx(t.Context(), "test", do) }
 		must(write(func(ctx context.Context, tx *db.Tx) error {
 			var team int64
-			err := tx.QueryRow(ctx, `INSERT INTO teams (name, timezone, content_language, plan, created_at) VALUES ('Harbour', 'UTC', 'en', 'team', 1) RETURNING id`).Scan(&team)
+			err := tx.QueryRow(ctx, `INSERT INTO teams (name, timezone, content_language, plan, created_at)
+				VALUES ('Harbour', 'UTC', 'en', 'team', 1) RETURNING id`).Scan(&team)
 			if err == nil {
 				r, err = NewStore(d, nil, 5).Create(ctx, tx, New{TeamID: team, Type: ContentFetch})
 			}

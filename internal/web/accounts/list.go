@@ -54,7 +54,7 @@ func (p *Part) list(w http.ResponseWriter, r *http.Request) {
 
 func (p *Part) showList(w http.ResponseWriter, r *http.Request, status int, wrong string) {
 	ctx, v := r.Context(), shell.VisitorOf(r.Context())
-	view := listView{Platform: r.URL.Query().Get("platform"), Manages: v.Is(shell.Managers), Offered: p.connector.Offered(), Wrong: wrong}
+	view := listView{Platform: r.URL.Query().Get("platform"), Manages: v.Is(shell.Managers), Offered: p.connector.OfferedPlatforms(), Wrong: wrong}
 	actor, err := p.actor(r)
 	if err == nil {
 		view.Slots, err = p.connector.SlotsLeft(ctx, actor)

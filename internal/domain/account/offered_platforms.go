@@ -9,8 +9,8 @@ import (
 	"pressroom/internal/core/plan"
 )
 
-// Offered are the platforms for which this installation makes links, in the order of the contract.
-func (c *Connector) Offered() []string {
+// OfferedPlatforms returns the platforms that this installation can connect, in the order of the contract.
+func (c *Connector) OfferedPlatforms() []string {
 	var out []string
 	for platform := range strings.SplitSeq(Platforms+"|"+platformTikTokBusiness, "|") {
 		if _, err := c.ways(link{platform: platform}); err == nil {
@@ -20,11 +20,11 @@ func (c *Connector) Offered() []string {
 	return out
 }
 
-// SlotsLeft is how many accounts a team's plan still allows, plan.Unlimited for any number.
+// SlotsLeft returns how many accounts a team's plan still allows; plan.Unlimited for any number.
 func (c *Connector) SlotsLeft(ctx context.Context, actor *access.Actor) (int64, error) {
 	p, ok := c.Terms.Plan(actor.Plan)
 	if !ok {
-		p = plan.Plan{} // one that is not there any more has no accounts
+		p = plan.Plan{} // a removed plan allows no accounts
 	}
 	return slotsLeft(ctx, c.Accounts.db, actor.TeamID, p)
 }
@@ -35,9 +35,11 @@ func (c *Connector) Again(ctx context.Context, actor *access.Actor, account int6
 	if err != nil {
 		return "", err
 	}
-	l := link{team: actor.TeamID, account: account, person: actor.PersonID, inApp: true, platform: a.Platform, ends: c.Accounts.db.Now().Add(linkLifetime)}
+	l := link{team: actor.TeamID, account: account, person: actor.PersonID, inApp: true, platform: a.Platform,
+		ends: c.Accounts.db.Now().Add(linkLifetime)}
 	if _, err := c.ways(l); err != nil {
-		return "", apierr.New(apierr.ProviderUnavailable, "This installation does not connect to that network any more.").Wrap(err)
+		return "", apierr.New(apierr.ProviderUnavailable,
+			"This installation does not connect to that network any more.").Wrap(err)
 	}
 	return ConnectPath + c.token(l), nil
 }

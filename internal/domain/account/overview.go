@@ -1,0 +1,29 @@
+package account
+
+import (
+	"context"
+	"fmt"
+
+	"pressroom/internal/platform/db"
+)
+
+// Overview summarizes a team's accounts.
+type Overview struct {
+	Accounts int64
+	Ailing   []Account // the first accounts whose connection is lost or about to end
+}
+
+// Overview returns a summary of a team's accounts, with the first few that need attention.
+func (s *Service) Overview(ctx context.Context, team int64, most int) (Overview, error) {
+	var out Overview
+	err := s.db.QueryRow(ctx, `SELECT COUNT(*) FROM social_accounts WHERE team_id = ? AND disconnected_at = 0`,
+		team).Scan(&out.Accounts)
+	if err == nil {
+		out.Ailing, err = db.All(ctx, s.db, scan, `SELECT `+columns+` FROM social_accounts WHERE team_id = ?
+			AND disconnected_at = 0 AND connection_state <> ? ORDER BY id LIMIT ?`, team, string(Connected), most)
+	}
+	if err != nil {
+		return out, fmt.Errorf("summarizing the accounts of team %d: %w", team, err)
+	}
+	return out, nil
+}

@@ -1,0 +1,36 @@
+package account
+
+import (
+	"strings"
+	"unicode"
+)
+
+const maxHandle = 100 // characters
+
+// sanitizeHandle returns a username as one word. Some networks have no usernames and return display names.
+func sanitizeHandle(name string) string {
+	word := strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || strings.ContainsRune("._-/", r) {
+			return r
+		}
+		return ' '
+	}, sanitizeName(name))
+	runes := []rune(strings.Join(strings.Fields(word), "_"))
+	return string(runes[:min(len(runes), maxHandle)])
+}
+
+const maxName = 200 // characters, also of an id
+
+// sanitizeName returns a network's name as one line of text.
+func sanitizeName(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(name, ""))
+	if runes := []rune(name); len(runes) > maxName {
+		name = string(runes[:maxName])
+	}
+	return strings.TrimSpace(name)
+}
