@@ -48,7 +48,7 @@ func (f *Fixture) CollectThrough(transport http.RoundTripper, g network.Grant, s
 	if !ok {
 		f.t.Fatal("the network tells no figures")
 	}
-	return collector.Collect(f.t.Context(), g, since, most) //nolint:wrapcheck // it is what is tested
+	return collector.Collect(f.t.Context(), g, since, most)
 }
 
 // Figures returns the figures of a post by their names.
@@ -81,13 +81,7 @@ func figures(t *testing.T, c Case) {
 		g := f.Connect(kind, Account)
 		var want []network.Figures
 		for _, p := range c.Posts {
-			at := f.Clock.Now().Truncate(time.Minute)
-			r := f.Post(g, "a form: "+p.Name, p.media(f.Library)...)
-			address := f.WantPermalink(g, r)
-			if p.Elsewhere {
-				r.ID, address = "", ""
-			}
-			want = append(want, network.Figures{ID: r.ID, URL: address, Text: "a form: " + p.Name, Format: p.Format, PostedAt: at})
+			want = append(want, f.postForm(g, p))
 		}
 		slices.Reverse(want)
 		f.Clock.Advance(72 * time.Hour)
@@ -96,15 +90,7 @@ func figures(t *testing.T, c Case) {
 		if (first.Followers != nil) == c.Silent || first.Followers != nil && *first.Followers <= 0 || first.Cut {
 			t.Errorf("followers %v, cut %v", first.Followers, first.Cut)
 		}
-		bare := slices.Clone(first.Posts)
-		for i, p := range bare {
-			wantFigures(t, c, p)
-			bare[i] = network.Figures{ID: p.ID, URL: p.URL, Text: p.Text, Format: p.Format, PostedAt: p.PostedAt.Truncate(time.Minute)}
-			if i < len(want) && want[i].ID == "" && p.ID != "" && p.URL != "" {
-				bare[i].ID, bare[i].URL = "", ""
-			}
-		}
-		if diff := cmp.Diff(want, bare); diff != "" {
+		if diff := cmp.Diff(want, bare(t, c, first.Posts)); diff != "" {
 			t.Error(diff)
 		}
 		if diff := cmp.Diff(first, f.Collect(g, Start, 100)); diff != "" {
@@ -118,6 +104,33 @@ func figures(t *testing.T, c Case) {
 			}
 		}
 	}
+}
+
+// postForm publishes a post of a form, and returns what is collected of it besides its figures.
+func (f *Fixture) postForm(g network.Grant, p Content) network.Figures {
+	f.t.Helper()
+	at := f.Clock.Now().Truncate(time.Minute)
+	r := f.Post(g, "a form: "+p.Name, p.media(f.Library)...)
+	collected := network.Figures{ID: r.ID, URL: f.WantPermalink(g, r), Text: "a form: " + p.Name, Format: p.Format, PostedAt: at}
+	if p.Elsewhere {
+		collected.ID, collected.URL = "", ""
+	}
+	return collected
+}
+
+// bare checks the figures of posts, the newest first, and leaves them out.
+func bare(t *testing.T, c Case, posts []network.Figures) []network.Figures {
+	t.Helper()
+	var left []network.Figures
+	for i, p := range posts {
+		wantFigures(t, c, p)
+		one := network.Figures{ID: p.ID, URL: p.URL, Text: p.Text, Format: p.Format, PostedAt: p.PostedAt.Truncate(time.Minute)}
+		if at := len(c.Posts) - 1 - i; p.ID != "" && p.URL != "" && at >= 0 && c.Posts[at].Elsewhere {
+			one.ID, one.URL = "", ""
+		}
+		left = append(left, one)
+	}
+	return left
 }
 
 // pages collects more posts than a page has.
@@ -171,12 +184,12 @@ func oldToken(t *testing.T, c Case) {
 	if c.Old.Class == "" {
 		f.Clock.Advance(c.Life + time.Hour)
 		_, err := f.CollectThrough(f.Wire, g, Start, 10)
-		WantClass(t, err, network.AuthDead, c.Dead)
+		wantClass(t, err, network.AuthDead, c.Dead)
 		return
 	}
 	f.Clock.Advance(c.Renew)
 	_, err := f.CollectThrough(f.Wire, g, Start, 10)
-	WantClass(t, err, c.Old.Class, c.Old.Code)
+	wantClass(t, err, c.Old.Class, c.Old.Code)
 	if collected := f.Collect(f.Fresh(g), Start, 10); (collected.Followers != nil) == c.Silent || len(collected.Posts) != 0 {
 		t.Errorf("%+v", collected)
 	}

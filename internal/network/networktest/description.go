@@ -21,7 +21,7 @@ import (
 // Description reads what a network says of its API, and skips the test where that is not at hand.
 func Description(t *testing.T, name string) []byte {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "shared", "api-descriptions", name))
+	content, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "shared", "api-descriptions", name)) //nolint:gosec // the name is a test's
 	if err != nil {
 		t.Skip("the network's description is not here")
 	}
@@ -123,11 +123,16 @@ func (o OpenAPI) Check(t *testing.T, r Request) string {
 
 // Object is what Meta says of a kind of object: its fields, and the calls below it.
 type Object struct {
-	Fields []struct{ Name string }
+	Fields []named `json:"fields"`
 	APIs   []struct {
-		Method, Endpoint string
-		Params           []struct{ Name string }
-	}
+		Method   string  `json:"method"`
+		Endpoint string  `json:"endpoint"`
+		Params   []named `json:"params"`
+	} `json:"apis"`
+}
+
+type named struct {
+	Name string `json:"name"`
 }
 
 // ObjectOf reads the description of a kind of object.

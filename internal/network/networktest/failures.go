@@ -71,7 +71,7 @@ func (c Case) stubAt(t *testing.T, url string, app network.App) *Stub {
 	if app.Settled == 0 {
 		app.Settled = c.App.Settled
 	}
-	s := &Stub{URL: url, Network: c.New(url, app), Grant: c.Failures.Grant, Library: NewLibrary(t)}
+	s := &Stub{URL: url, Network: c.New(url, app), Grant: c.Grant, Library: NewLibrary(t)}
 	s.Grant.Server, s.Grant.Access, s.Grant.Refresh = url, AccessToken, refreshToken
 	s.Library.Video(100)
 	return s
@@ -94,7 +94,7 @@ type Call struct {
 func CommitOf(draft string) Call {
 	return Call{"commit", network.Committing, []string{AccessToken}, func(ctx context.Context, s *Stub) error {
 		_, err := s.Network.Commit(ctx, s.Grant, s.Draft(draft), s.Library)
-		return err //nolint:wrapcheck // it is what is tested
+		return err
 	}}
 }
 
@@ -102,7 +102,7 @@ func CommitOf(draft string) Call {
 func ResolveOf(draft string) Call {
 	return Call{"resolve", network.Reading, []string{AccessToken}, func(ctx context.Context, s *Stub) error {
 		_, _, err := s.Network.Resolve(ctx, s.Grant, s.Draft(draft), network.Tried{})
-		return err //nolint:wrapcheck // it is what is tested
+		return err
 	}}
 }
 
@@ -110,7 +110,7 @@ func ResolveOf(draft string) Call {
 func PrepareOf(draft string) Call {
 	return Call{"prepare", network.Reading, []string{AccessToken}, func(ctx context.Context, s *Stub) error {
 		_, _, err := s.Network.Prepare(ctx, s.Grant, s.Draft(draft), s.Library)
-		return err //nolint:wrapcheck // it is what is tested
+		return err
 	}}
 }
 
@@ -121,7 +121,7 @@ func PermalinkOf(id string) Call {
 		if link != "" {
 			return fmt.Errorf("the permalink is %q", link)
 		}
-		return err //nolint:wrapcheck // it is what is tested
+		return err
 	}}
 }
 
@@ -134,7 +134,7 @@ func RefreshOf(kind string, secrets ...string) Call {
 		g := s.Grant
 		g.Kind = kind
 		_, err := s.Network.Refresh(ctx, g)
-		return err //nolint:wrapcheck // it is what is tested
+		return err
 	}}
 }
 
@@ -142,7 +142,7 @@ func RefreshOf(kind string, secrets ...string) Call {
 func ExchangeOf(kind string) Call {
 	return Call{"exchange", network.Signing, []string{authCode, appSecret}, func(ctx context.Context, s *Stub) error {
 		_, err := s.Network.(network.Authorizer).Exchange(ctx, network.Authorization{Kind: kind, Redirect: redirect}, authCode) //nolint:forcetypeassert // only an Authorizer has such a call
-		return err                                                                                                              //nolint:wrapcheck // it is what is tested
+		return err
 	}}
 }
 
@@ -199,7 +199,7 @@ func testFailures(t *testing.T, c Case) {
 			t.Parallel()
 			each(t, unreadable, func(t *testing.T, answer Answer) {
 				s := NewStub(t, c, network.App{}, answer)
-				WantClass(t, call.Do(t.Context(), s), call.lost(), "")
+				wantClass(t, call.Do(t.Context(), s), call.lost(), "")
 			})
 			for name, test := range map[string]func(*testing.T, Case, Call){
 				"redirect": redirects, "deadline": deadline, "truncated": truncated, "unreachable": unreachable, "cancelled": cancelledCall, "secrets": secrets,
@@ -211,27 +211,16 @@ func testFailures(t *testing.T, c Case) {
 			}
 		})
 	}
-	t.Run("Errors", func(t *testing.T) {
-		t.Parallel()
-		each(t, c.Errors, func(t *testing.T, failure Failure) { fail(t, c, failure) })
-	})
-	t.Run("Repeats", func(t *testing.T) {
-		t.Parallel()
-		each(t, c.Repeats, func(t *testing.T, r Repeat) { repeat(t, c, r) })
-	})
-	t.Run("Looks", func(t *testing.T) {
-		t.Parallel()
-		each(t, c.Looks, func(t *testing.T, l Look) { look(t, c, l) })
-	})
-	t.Run("SlowLooks", func(t *testing.T) {
-		t.Parallel()
-		for draft, nothing := range c.Nothing {
-			slowLook(t, c, draft, nothing)
-		}
-	})
-	t.Run("GivesUp", func(t *testing.T) {
-		t.Parallel()
-		each(t, c.GivesUp, func(t *testing.T, g GiveUp) { giveUp(t, c, g) })
+	subtests(t, c, map[string]func(*testing.T, Case){
+		"Errors":  func(t *testing.T, c Case) { each(t, c.Errors, func(t *testing.T, f Failure) { fail(t, c, f) }) },
+		"Repeats": func(t *testing.T, c Case) { each(t, c.Repeats, func(t *testing.T, r Repeat) { repeat(t, c, r) }) },
+		"Looks":   func(t *testing.T, c Case) { each(t, c.Looks, func(t *testing.T, l Look) { look(t, c, l) }) },
+		"GivesUp": func(t *testing.T, c Case) { each(t, c.GivesUp, func(t *testing.T, g GiveUp) { giveUp(t, c, g) }) },
+		"SlowLooks": func(t *testing.T, c Case) {
+			for draft, nothing := range c.Nothing {
+				slowLook(t, c, draft, nothing)
+			}
+		},
 	})
 }
 
@@ -249,7 +238,7 @@ func redirects(t *testing.T, c Case, call Call) {
 	elsewhere := Serve(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the redirect was followed") }))
 	for _, status := range []int{http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect} {
 		s := NewStub(t, c, network.App{}, Answer{Status: status, Header: http.Header{"Location": {elsewhere}}})
-		WantClass(t, call.Do(t.Context(), s), call.lost(), "")
+		wantClass(t, call.Do(t.Context(), s), call.lost(), "")
 	}
 }
 
@@ -257,7 +246,7 @@ func deadline(t *testing.T, c Case, call Call) {
 	release := make(chan struct{})
 	s := NewStub(t, c, network.App{HTTP: &http.Client{Timeout: 100 * time.Millisecond}}, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release }))
 	t.Cleanup(func() { close(release) })
-	WantClass(t, call.Do(t.Context(), s), call.lost(), "")
+	wantClass(t, call.Do(t.Context(), s), call.lost(), "")
 }
 
 // truncated ends the connection in the midst of the answer.
@@ -268,7 +257,7 @@ func truncated(t *testing.T, c Case, call Call) {
 		_ = http.NewResponseController(w).Flush()
 		panic(http.ErrAbortHandler)
 	}))
-	WantClass(t, call.Do(t.Context(), s), call.lost(), "")
+	wantClass(t, call.Do(t.Context(), s), call.lost(), "")
 }
 
 // unreachable calls a server that is down, and those that a grant cannot name.
@@ -288,7 +277,7 @@ func unreachable(t *testing.T, c Case, call Call) {
 func cancelledCall(t *testing.T, c Case, call Call) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	WantClass(t, call.Do(ctx, NewStub(t, c, network.App{}, Answer{Body: "{}"})), network.Transient, "")
+	wantClass(t, call.Do(ctx, NewStub(t, c, network.App{}, Answer{Body: "{}"})), network.Transient, "")
 }
 
 // secrets quotes what a call sent in confidence: it is not kept.

@@ -170,7 +170,7 @@ func (f *Fixture) Drafts(g network.Grant, d network.Draft) ([]network.Draft, err
 	for range 100 {
 		next, wait, err := f.Network().Prepare(f.t.Context(), g, drafts[len(drafts)-1], f.Library)
 		if err != nil {
-			return drafts, err //nolint:wrapcheck // it is what is tested
+			return drafts, err
 		}
 		drafts = append(drafts, next)
 		if wait == 0 {
@@ -211,7 +211,7 @@ func (f *Fixture) Commit(g network.Grant, d network.Draft) (network.Receipt, err
 	if f.c.CommitReads {
 		files = f.Library
 	}
-	return f.Network().Commit(f.t.Context(), g, d, files) //nolint:wrapcheck // it is what is tested
+	return f.Network().Commit(f.t.Context(), g, d, files)
 }
 
 // Publish commits a draft, and asks until the network has decided.
@@ -245,7 +245,7 @@ func (f *Fixture) Tried() network.Tried {
 
 // Resolve asks once whether a draft that was committed just now took effect.
 func (f *Fixture) Resolve(g network.Grant, d network.Draft) (network.Verdict, network.Receipt, error) {
-	return f.Network().Resolve(f.t.Context(), g, d, f.Tried()) //nolint:wrapcheck // it is what is tested
+	return f.Network().Resolve(f.t.Context(), g, d, f.Tried())
 }
 
 // Decide asks whether a draft that was committed just now took effect, until the network has decided.
@@ -259,7 +259,7 @@ func (f *Fixture) decide(g network.Grant, d network.Draft, tried network.Tried) 
 	for range 200 {
 		verdict, receipt, err := f.Network().Resolve(f.t.Context(), g, d, tried)
 		if Class(err) != network.Processing {
-			return verdict, receipt, err //nolint:wrapcheck // it is what is tested
+			return verdict, receipt, err
 		}
 		failed, _ := errors.AsType[*network.Error](err)
 		if verdict != network.Unknown || !failed.After.IsZero() && !failed.After.After(f.Clock.Now()) {
@@ -291,7 +291,7 @@ func (f *Fixture) WantShown(text string, media []network.Media) {
 		f.t.Fatalf("held %+v", held)
 	}
 	for i, m := range media {
-		shown, kind, _ := Get(f.t, held[0].Media[i])
+		shown, kind := Get(f.t, held[0].Media[i])
 		if want := f.Library.Bytes(m); !bytes.Equal(shown, want) || kind != http.DetectContentType(want) {
 			f.t.Errorf("medium %d: %d bytes of %s", i, len(shown), kind)
 		}

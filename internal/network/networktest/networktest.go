@@ -75,8 +75,8 @@ func get(t *testing.T, address string, follow bool) *http.Response {
 	return response
 }
 
-// Get returns the page at an address, its type and the fragment that a redirect led to.
-func Get(t *testing.T, address string) (body []byte, kind, fragment string) {
+// Get returns the page at an address, and its type.
+func Get(t *testing.T, address string) ([]byte, string) {
 	t.Helper()
 	response := get(t, address, true)
 	defer response.Body.Close()
@@ -84,7 +84,7 @@ func Get(t *testing.T, address string) (body []byte, kind, fragment string) {
 	if err != nil || response.StatusCode != http.StatusOK {
 		t.Errorf("%s: HTTP %d, %v", address, response.StatusCode, err)
 	}
-	return body, response.Header.Get("Content-Type"), response.Request.URL.Fragment
+	return body, response.Header.Get("Content-Type")
 }
 
 // Post is a post in the sandbox.
@@ -120,6 +120,11 @@ func WantClass(t *testing.T, err error, class network.Class, code string) *netwo
 		t.Fatalf("class %s, code %q (%v, %q), want %s, %q", failed.Class, failed.Code, err, failed.Message, class, code)
 	}
 	return failed
+}
+
+func wantClass(t *testing.T, err error, class network.Class, code string) {
+	t.Helper()
+	_ = WantClass(t, err, class, code)
 }
 
 // Class returns an error's class, "" for nil and for an error of another type.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -50,14 +51,10 @@ func testPublishing(t *testing.T, c Case) {
 	}
 	subtests(t, c, map[string]func(*testing.T, Case){
 		"Fits": fits, "PlanIsTheSame": planIsTheSame, "ForeignDrafts": foreignDrafts, "Markers": markers, "Expiry": expiry, "Duplicate": duplicate,
-	})
-	t.Run("Checks", func(t *testing.T) {
-		t.Parallel()
-		each(t, c.Checks, func(t *testing.T, checked Checked) { check(t, c, checked) })
-	})
-	t.Run("Refusals", func(t *testing.T) {
-		t.Parallel()
-		each(t, c.Refusals, func(t *testing.T, r Refusal) { refuse(t, c, r) })
+		"Checks": func(t *testing.T, c Case) {
+			each(t, c.Checks, func(t *testing.T, checked Checked) { check(t, c, checked) })
+		},
+		"Refusals": func(t *testing.T, c Case) { each(t, c.Refusals, func(t *testing.T, r Refusal) { refuse(t, c, r) }) },
 	})
 }
 
@@ -183,7 +180,7 @@ func (f *Fixture) insist(g network.Grant, d network.Draft) network.Draft {
 		if err == nil {
 			return d
 		}
-		WantClass(f.t, err, network.Transient, "")
+		wantClass(f.t, err, network.Transient, "")
 	}
 	f.t.Fatal("never ready")
 	return nil
@@ -210,7 +207,7 @@ func loseAnswerOfCommit(t *testing.T, c Case, p Content) {
 
 func (c Case) shows(r Request) bool {
 	if c.Shows == nil {
-		return r.Method != "GET"
+		return r.Method != http.MethodGet
 	}
 	return c.Shows(r)
 }
@@ -376,9 +373,9 @@ func foreignDrafts(t *testing.T, c Case) {
 	sent := f.Wire.Count("")
 	for _, d := range drafts {
 		_, err := f.Commit(g, network.Draft(strings.ReplaceAll(d, "{server}", g.Server)))
-		WantClass(t, err, network.Rejected, "")
+		wantClass(t, err, network.Rejected, "")
 		_, _, err = f.Resolve(g, network.Draft(strings.ReplaceAll(d, "{server}", g.Server)))
-		WantClass(t, err, network.Rejected, "")
+		wantClass(t, err, network.Rejected, "")
 	}
 	if now := f.Wire.Count(""); now != sent {
 		t.Errorf("%d requests", now-sent)
@@ -421,7 +418,7 @@ func refuse(t *testing.T, c Case, r Refusal) {
 			_, _, err = f.Decide(g, d)
 		}
 	}
-	WantClass(t, err, r.Class, r.Code)
+	wantClass(t, err, r.Class, r.Code)
 	f.WantHeld(0)
 }
 
@@ -503,7 +500,7 @@ func expiry(t *testing.T, c Case) {
 	f.Clock.Advance(c.Expiry.After)
 	g = f.Grant()
 	_, err := f.Commit(g, d)
-	WantClass(t, err, network.Uncertain, c.Expiry.Commit)
+	wantClass(t, err, network.Uncertain, c.Expiry.Commit)
 	verdict, _, err := f.Decide(g, d)
 	if WantClass(t, err, network.Transient, c.Expiry.Resolve); verdict != network.Absent {
 		t.Fatalf("verdict %v", verdict)
@@ -525,7 +522,7 @@ func duplicate(t *testing.T, c Case) {
 	first := f.Publish(g, f.Prepared(g, "twice"))
 	second := f.Prepared(g, "twice")
 	_, err := f.Commit(g, second)
-	WantClass(t, err, network.Duplicate, "")
+	wantClass(t, err, network.Duplicate, "")
 	tried := f.Tried()
 	tried.Others = []string{first.ID}
 	f.Clock.Advance(time.Minute)

@@ -95,7 +95,7 @@ func noPasswords(t *testing.T, c Case) {
 		return
 	}
 	_, err := c.New("https://network.test", network.App{}).Connect(t.Context(), network.Credentials{Identifier: Account, Password: "x"})
-	WantClass(t, err, network.Rejected, "")
+	wantClass(t, err, network.Rejected, "")
 }
 
 // refresh renews a grant, publishes with the new one, and lets both end.
@@ -106,10 +106,10 @@ func refresh(t *testing.T, c Case, kind string) {
 	f.Clock.Advance(c.Renew)
 	if c.Old.Class != "" {
 		_, err := f.Commit(g, d)
-		WantClass(t, err, c.Old.Class, c.Old.Code)
+		wantClass(t, err, c.Old.Class, c.Old.Code)
 		_, _, err = f.Resolve(g, d)
 		if c.ResolveSigned {
-			WantClass(t, err, c.Old.Class, c.Old.Code)
+			wantClass(t, err, c.Old.Class, c.Old.Code)
 		}
 	}
 	fresh := f.Fresh(g)
@@ -123,7 +123,7 @@ func refresh(t *testing.T, c Case, kind string) {
 	}
 	if c.Once && c.Dead != "" {
 		_, err := f.Network().Refresh(t.Context(), g)
-		WantClass(t, err, network.AuthDead, c.Dead)
+		wantClass(t, err, network.AuthDead, c.Dead)
 	}
 	f.Publish(fresh, f.Ready(fresh, "renewed"))
 	f.WantHeld(1)
@@ -131,12 +131,12 @@ func refresh(t *testing.T, c Case, kind string) {
 		none := g
 		none.Refresh = ""
 		_, err := f.Network().Refresh(t.Context(), none)
-		WantClass(t, err, network.AuthDead, "")
+		wantClass(t, err, network.AuthDead, "")
 	}
 	if c.Ends > 0 {
 		f.Clock.Advance(c.Ends)
 		_, err := f.Network().Refresh(t.Context(), fresh)
-		WantClass(t, err, network.AuthDead, c.Dead)
+		wantClass(t, err, network.AuthDead, c.Dead)
 	}
 }
 
@@ -167,11 +167,11 @@ func unknownToken(t *testing.T, c Case) {
 	d := f.Ready(g, "never")
 	g.Access = "no-token"
 	_, err := f.Commit(g, d)
-	WantClass(t, err, c.Unknown.Class, c.Unknown.Code)
+	wantClass(t, err, c.Unknown.Class, c.Unknown.Code)
 	f.WantHeld(0)
 	if collector, ok := f.Network().(network.Collector); ok {
 		_, err = collector.Collect(t.Context(), g, Start, 10)
-		WantClass(t, err, c.Unknown.Class, c.Unknown.Code)
+		wantClass(t, err, c.Unknown.Class, c.Unknown.Code)
 	}
 }
 
@@ -190,9 +190,9 @@ func connectingAgain(t *testing.T, c Case) {
 		if want.Class == "" {
 			want = Expected{network.AuthDead, c.Dead}
 		}
-		WantClass(t, err, want.Class, "")
+		wantClass(t, err, want.Class, "")
 		_, err = f.Network().Refresh(t.Context(), g)
-		WantClass(t, err, network.AuthDead, c.Dead)
+		wantClass(t, err, network.AuthDead, c.Dead)
 		g = f.Connect(kind, Account)
 		f.Publish(g, f.Ready(g, text))
 		f.WantHeld(1)
@@ -213,7 +213,7 @@ func revoke(t *testing.T, c Case) {
 	}
 	f.Clock.Advance(c.Recent + time.Minute)
 	_, err := f.Network().Refresh(t.Context(), g)
-	WantClass(t, err, network.AuthDead, c.Revoked)
+	wantClass(t, err, network.AuthDead, c.Revoked)
 	if err = revoker.Revoke(t.Context(), g); Class(err) != c.RevokedTwice {
 		t.Errorf("once more: %v", err)
 	}

@@ -113,7 +113,7 @@ func (w *Wire) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, fmt.Errorf("sending: %w", err)
 	}
 	answer, err := io.ReadAll(response.Body)
-	response.Body.Close()
+	_ = response.Body.Close()
 	if err != nil || lose {
 		return nil, errLost
 	}
@@ -128,7 +128,8 @@ func (w *Wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-func (w *Wire) record(sent Request) (at int, lose, drop bool) {
+// record adds a request, and returns its place, whether its answer is lost, and whether it is lost itself.
+func (w *Wire) record(sent Request) (int, bool, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.requests = append(w.requests, sent)
