@@ -121,7 +121,7 @@ func TestHashtag(t *testing.T) {
 	}
 }
 
-// What is a hashtag is read from every way to write it.
+// Hashtags are parsed from every notation.
 func TestHashtagOfEveryName(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.StringOf(rapid.RuneFrom(nil, unicode.L, unicode.Nd, unicode.Mn)).Draw(t, "name")
@@ -139,7 +139,7 @@ func TestHashtagOfEveryName(t *testing.T) {
 	})
 }
 
-// Folding a second time changes nothing, of each character and of every text of such.
+// Fold is idempotent for every character and text.
 func TestFoldedStays(t *testing.T) {
 	for r := range unicode.MaxRune {
 		if !unicode.In(r, unicode.L, unicode.M, unicode.N, unicode.S, unicode.P) {

@@ -15,8 +15,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// spellings are other ways to write a text: what is canonically or compatibly the same, with signs and spaces around
-// it, with what is not seen, in wide letters, and in other letters of the same word.
+// spellings returns other spellings of a text: canonical and compatible equivalents, with signs and spaces around, with
+// invisible characters, in full width, and with other letters of the same word.
 func spellings(text string) map[string]string {
 	bare := strings.TrimLeftFunc(text, func(r rune) bool { return r == '#' || isSpaceOrInvisible(r) })
 	return map[string]string{
@@ -30,7 +30,7 @@ func spellings(text string) map[string]string {
 	}
 }
 
-// fullWidth writes the letters and digits of ASCII in full width.
+// fullWidth converts ASCII letters and digits to full width.
 func fullWidth(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
@@ -40,7 +40,7 @@ func fullWidth(text string) string {
 	}, text)
 }
 
-// upperCase writes the letters that have one capital, and that one letter alone, with it.
+// upperCase converts letters with a one-to-one uppercase mapping.
 func upperCase(text string) string {
 	return strings.Map(func(r rune) rune {
 		if upper := unicode.ToUpper(r); r != 'σ' && unicode.ToLower(upper) == r &&
@@ -51,14 +51,13 @@ func upperCase(text string) string {
 	}, text)
 }
 
-// fails is what tests and properties have in common.
+// fails is common to tests and properties.
 type fails interface {
 	Helper()
 	Errorf(format string, args ...any)
 }
 
-// checkSpellings fails where a text names a hashtag and another spelling of it does not name the same one. It tells
-// whether the text names one.
+// checkSpellings fails if a spelling of a hashtag is a different hashtag. It reports whether the text is a hashtag.
 func checkSpellings(t fails, text string) bool {
 	t.Helper()
 	want, err := ParseHashtag(text)
@@ -83,8 +82,8 @@ func TestSpellingsAreOneHashtag(t *testing.T) {
 	})
 }
 
-// The texts of Unicode's own tests of where characters and words end are full of what is easily taken apart wrongly:
-// each is spelled in every way, alone and in the middle of a word.
+// Unicode's test data for grapheme and word boundaries has many difficult sequences: each is tested in every spelling,
+// alone and within a word.
 func TestUnicodeSegmentationTexts(t *testing.T) {
 	t.Parallel()
 	named := 0
@@ -106,8 +105,8 @@ func TestUnicodeSegmentationTexts(t *testing.T) {
 	}
 }
 
-// Each character with a decomposition in Unicode's data is the same hashtag as that, in the library's own table for its
-// tests: written apart from the tables that this package folds by.
+// Each character with a decomposition in Unicode's data is the same hashtag as its decomposition. The data is from the
+// library's test table, which is independent of the tables used by Fold.
 func TestUnicodeDecompositions(t *testing.T) {
 	t.Parallel()
 	named, all := 0, 0
@@ -129,7 +128,7 @@ func TestUnicodeDecompositions(t *testing.T) {
 	}
 }
 
-// moduleDir is where the source of a module lies.
+// moduleDir returns the source folder of a module.
 func moduleDir(t *testing.T, module string) string {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", module).Output()
@@ -149,7 +148,7 @@ func parseFile(t *testing.T, file string) *ast.File {
 	return out
 }
 
-// originals are the texts of a table of test cases, as its members original give them.
+// originals returns the texts of a table of test cases.
 func originals(t *testing.T, file string) []string {
 	t.Helper()
 	var out []string
@@ -166,8 +165,7 @@ func originals(t *testing.T, file string) []string {
 	return out
 }
 
-// decompositions are the characters of the table that have a decomposition, with the canonical and the compatible one:
-// the first and the last members of its rows.
+// decompositions returns the characters of the table with their canonical and compatible decompositions.
 func decompositions(t *testing.T) map[rune][]string {
 	t.Helper()
 	out := map[rune][]string{}

@@ -92,7 +92,7 @@ func TestUsername(t *testing.T) {
 	}
 }
 
-// What is a name by a network's rule is read from every way to write it.
+// Valid names are parsed from every notation.
 func TestUsernameOfEveryName(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		platform := rapid.SampledFrom([]string{Instagram, TikTok}).Draw(t, "platform")

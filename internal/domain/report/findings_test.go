@@ -12,7 +12,7 @@ import (
 	"pressroom/internal/domain/report/hashtaganalysis"
 )
 
-// Reports of both kinds are kept and read in one form; each has the sections of its kind, in one order.
+// Reports of both kinds are stored and read in one format; each has the sections of its kind in order.
 func TestFindingsOfBothKinds(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)
@@ -66,7 +66,7 @@ func TestFindingsOfBothKinds(t *testing.T) {
 	}
 }
 
-// members are those of a JSON object, but for the hashtag where there is none.
+// members returns the members of a JSON object, without a null hashtag.
 func members(t *testing.T, text []byte) map[string]any {
 	t.Helper()
 	var out map[string]any
@@ -79,7 +79,7 @@ func members(t *testing.T, text []byte) map[string]any {
 	return out
 }
 
-// A page of a long section has its own part of the items and all of what stands beside them; a short one comes whole.
+// A page of a long section has its part of the items; short sections are complete.
 func TestPagesOfSections(t *testing.T) {
 	t.Parallel()
 	var found findings

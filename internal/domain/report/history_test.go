@@ -28,7 +28,7 @@ func TestHistory(t *testing.T) {
 	}
 	untold := post(30, 9, 5, 0)
 	untold.Likes = nil
-	// The clocks go forward on the 29th; a week without a post lies between the others.
+	// The 29th has the change to daylight saving time; one week has no posts.
 	got := buildHistory([]provider.Post{untold, post(30, 9, 10, 2), post(29, 23, 1, 1), post(16, 9, 6, 0),
 		post(15, 9, 3, 0)}, []string{"likes", "comments"})
 	if got.Posts != 4 || got.Monthly || len(got.Spans) != 4 {
@@ -60,7 +60,7 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// A span without a post is there and tells nothing; nothing at all is empty.
+// Spans without posts are included; no posts yield an empty history.
 func TestHistoryOfGaps(t *testing.T) {
 	t.Parallel()
 	one := int64(1)
@@ -78,7 +78,7 @@ func TestHistoryOfGaps(t *testing.T) {
 	}
 }
 
-// Every counted post is in one span and in one hour.
+// Every counted post is in exactly one span and one hour.
 func TestHistoryCountsEachOnce(t *testing.T) {
 	t.Parallel()
 	zone := berlin(t)

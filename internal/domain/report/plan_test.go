@@ -10,7 +10,7 @@ import (
 	"pressroom/internal/testkit"
 )
 
-// What lists and looks ask is answered by an index, however many reports there are.
+// Queries use an index.
 func TestQuestionsUseTheirIndexes(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {

@@ -7,7 +7,7 @@ import (
 	"pressroom/internal/teamtime"
 )
 
-// A switch says what it is now, how often, and what each refresh costs.
+// The summary of tracking has state, frequency and price.
 func TestTrackingIsSaid(t *testing.T) {
 	t.Parallel()
 	next := &teamtime.Moment{Team: "2026-03-29T10:15:00+02:00", UTC: "2026-03-29T08:15:00Z"}

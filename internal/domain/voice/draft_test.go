@@ -7,7 +7,7 @@ import (
 	"pressroom/internal/core/access"
 )
 
-// What is to be changed is what people said, not what follows from the team's settings.
+// A draft has what people wrote, without the team's settings.
 func TestDraft(t *testing.T) {
 	each(t, func(w env) {
 		ctx, id := w.t.Context(), w.make("Plain")

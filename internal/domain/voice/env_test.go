@@ -21,7 +21,7 @@ import (
 var rewrite = flag.Bool("update", false, "write the text blocks of testdata anew")
 
 func TestMain(m *testing.M) {
-	// rapid takes them from its flags alone
+	// rapid only reads its flags
 	for name, value := range map[string]string{"rapid.checks": "100", "rapid.nofailfile": "true"} {
 		if err := flag.Set(name, value); err != nil {
 			panic(err)
@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 
 var start = time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
 
-// env is a team without voices over a fresh database.
+// env is a voice service on a fresh database with one team.
 type env struct {
 	*Service
 
@@ -53,7 +53,7 @@ func each(t *testing.T, run func(w env)) {
 	})
 }
 
-// newTeam is a call of the owner of one more team.
+// newTeam returns a call by the owner of a new team.
 func (w env) newTeam(email, language string) operation.Call {
 	w.t.Helper()
 	teams := team.New(w.db, nil, plan.Shipped())
@@ -67,7 +67,7 @@ func (w env) newTeam(email, language string) operation.Call {
 	return operation.Call{Actor: &actor, RequestID: "r1", Now: w.clock.Now()}
 }
 
-// as is the call of another role, or by a key where key is not 0.
+// as returns a call with another role, or by an API key unless key is 0.
 func as(call operation.Call, role access.Role, key int64) operation.Call {
 	actor := *call.Actor
 	actor.Role, actor.KeyID, actor.Level = role, key, access.Full
@@ -83,7 +83,7 @@ func (w env) must(err error) {
 	}
 }
 
-// mustRefuse holds a refusal against its code, and its reason where it is validation_failed.
+// mustRefuse fails unless an error has the code and, for a validation error, the reason.
 func (w env) mustRefuse(err error, code apierr.Code, reason, argument string) {
 	w.t.Helper()
 	got := apierr.Of(err)
@@ -95,7 +95,7 @@ func (w env) mustRefuse(err error, code apierr.Code, reason, argument string) {
 
 func draftNamed(name string) Draft { return Draft{Name: name} }
 
-// make makes a voice of a name.
+// make creates a voice.
 func (w env) make(name string) int64 {
 	w.t.Helper()
 	made, err := w.Create(w.t.Context(), w.call, draftNamed(name))
@@ -125,7 +125,7 @@ func (w env) mustGet(id int64) Full {
 	return got.Data.(Full)
 }
 
-// states are the voices of the world's team as name or name*, the default, the newest first.
+// states returns the team's voices, newest first; the default is marked with *.
 func (w env) states() []string {
 	w.t.Helper()
 	out := []string{}
@@ -145,7 +145,7 @@ func (w env) mustHaveStates(want ...string) {
 	}
 }
 
-// number reads one number of the database.
+// number returns the integer result of a query.
 func (w env) number(query string, args ...any) int {
 	w.t.Helper()
 	var n int

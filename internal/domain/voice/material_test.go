@@ -19,7 +19,7 @@ import (
 	"pressroom/internal/testkit"
 )
 
-// post adds a post of a team.
+// post creates a post of a team.
 func (w env) post(team int64, id, caption string) {
 	w.t.Helper()
 	w.exec(`INSERT INTO posts (id, team_id, person_id, status, caption, excerpt, created_at, updated_at)
@@ -33,7 +33,7 @@ func (w env) materials(voice int64) []Material {
 	return out
 }
 
-// Material is kept in the form in which it is known again, and once.
+// Material is stored in normalized form, and once.
 func TestMaterial(t *testing.T) {
 	each(t, func(w env) {
 		ctx, id := w.t.Context(), w.make("Plain")
@@ -125,7 +125,7 @@ func TestMaterialRefused(t *testing.T) {
 	})
 }
 
-// A voice has so much material and no more, also where many add some at once; what is there may be given again.
+// The number of materials is limited, also for concurrent calls. Existing material can be added again.
 func TestMaterialHasALimit(t *testing.T) {
 	each(t, func(w env) {
 		ctx, id := w.t.Context(), w.make("Plain")
@@ -154,7 +154,7 @@ func TestMaterialHasALimit(t *testing.T) {
 	})
 }
 
-// No key reaches material, however much it may do, nor does who may not write.
+// API keys cannot access material, nor can people who may not write.
 func TestMaterialIsForWritersInTheApp(t *testing.T) {
 	each(t, func(w env) {
 		ctx, id := w.t.Context(), w.make("Plain")
@@ -227,7 +227,7 @@ func (d Draft) with(name string) Draft {
 	return d
 }
 
-// One file of the program knows the table of material, no operation is declared there, and no schema tells of it.
+// Only one file accesses the table of material, and no operation or schema exposes it.
 func TestMaterialIsKnownToOneFile(t *testing.T) {
 	t.Parallel()
 	var knowing []string
@@ -248,7 +248,7 @@ func TestMaterialIsKnownToOneFile(t *testing.T) {
 			knowing = append(knowing, file)
 		}
 	}
-	// An owner who leaves takes what the team wrote along, in a file that the app alone gives.
+	// An export in the app includes the team's texts.
 	if !slices.Equal(knowing, []string{"../../domain/erasure/export.go", "../../domain/voice/material.go"}) {
 		t.Errorf("%q know the table of material", knowing)
 	}

@@ -107,7 +107,7 @@ func make21() []Audience {
 	return out
 }
 
-// As much as may be is taken.
+// The largest draft within the limits is accepted.
 func TestTidyTakesTheMost(t *testing.T) {
 	t.Parallel()
 	d := Draft{Name: strings.Repeat("é", MaxName), Guide: Guide{BusinessDescription: strings.Repeat("a",
@@ -160,7 +160,7 @@ func TestTidyTexts(t *testing.T) {
 	}
 }
 
-// What is empty or there twice is left out of lists; what differs by its capitals is not.
+// Empty and duplicate list items are dropped; items differing in case are kept.
 func TestTidyLists(t *testing.T) {
 	t.Parallel()
 	got, err := normalize(Draft{Name: " a  b ", Guide: Guide{ContentLanguage: " de\n",
@@ -177,7 +177,7 @@ func TestTidyLists(t *testing.T) {
 	}
 }
 
-// trickyText are texts that try to look like something else, and any others.
+// trickyText generates texts that imitate the block's structure, and others.
 func trickyText() *rapid.Generator[string] {
 	pieces := []string{"\n", "\r\n", "# ", "  ", "- ", "```", "~~~", "---", "{{.Name}}", "{{end}}", "Tone", "# Tone",
 		"# Words to avoid", "\u2028", "\t", "\x00", "\u202e", "\u200f", "é", "e\u0301", "שלום", "☕", "\U000e0041",
@@ -186,7 +186,7 @@ func trickyText() *rapid.Generator[string] {
 		func(parts []string) string { return strings.Join(parts, "") }))
 }
 
-// drafts are any, most of which can be kept.
+// drafts generates drafts, most of them valid.
 func drafts() *rapid.Generator[Draft] {
 	return rapid.Custom(func(r *rapid.T) Draft {
 		text := trickyText()
@@ -207,7 +207,7 @@ func drafts() *rapid.Generator[Draft] {
 	})
 }
 
-// drawNormalized draws a draft that can be kept, tidied.
+// drawNormalized generates a normalized draft.
 func drawNormalized(r *rapid.T) Draft {
 	given := drafts().Draw(r, "draft")
 	d, err := normalize(given)
@@ -220,7 +220,7 @@ func drawNormalized(r *rapid.T) Draft {
 	return d
 }
 
-// What was tidied stays as it is, and holds nothing that is not seen.
+// Normalizing is idempotent and leaves nothing hidden.
 func TestTidyIsDone(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {

@@ -7,7 +7,7 @@ import (
 	"pressroom/internal/testkit"
 )
 
-// However many teams have voices, a look at those of one walks along an index of that team.
+// Queries for a team's voices use an index.
 func TestQueriesWalkAlongIndexes(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// blocks are the voices whose text blocks are held in testdata.
+// blocks are the voices whose text blocks are in testdata.
 func blocks() map[string]Draft {
 	long := make([]string, 60)
 	for i := range long {
@@ -41,7 +41,7 @@ func blocks() map[string]Draft {
 	}
 }
 
-// The text blocks are those of testdata.
+// The text blocks match testdata.
 func TestText(t *testing.T) {
 	t.Parallel()
 	for name, given := range blocks() {
@@ -72,7 +72,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// headings are all lines that stand at the margin, in their order.
+// headings returns the lines at the margin in order.
 var headings = []string{
 	"How this team writes. Each heading is followed by what the team has decided, indented.",
 	"# Brand voice", "# Language of the texts (BCP 47)", "# The business", "# Whom it writes for", "# Tone",
@@ -80,7 +80,7 @@ var headings = []string{
 	"# Words to use", "# Phrases to use", "# Words to avoid", "# Phrases to avoid", "# Further instructions",
 }
 
-// section is what stands below a heading, set out again; empty where the heading is not there.
+// section returns the unindented text below a heading, or "" without the heading.
 func section(text, heading string) string {
 	_, rest, found := strings.Cut("\n"+text, "\n"+heading+"\n")
 	if !found {
@@ -96,7 +96,7 @@ func section(text, heading string) string {
 	return strings.TrimRight(strings.Join(lines, "\n"), "\n")
 }
 
-// items is a list as the block writes it.
+// items formats a list as in the block.
 func items(list []string) string {
 	out := make([]string, len(list))
 	for i, text := range list {
@@ -152,7 +152,7 @@ func TestTextHoldsEverythingInItsPlace(t *testing.T) {
 	})
 }
 
-// Each point of view and each policy has words of its own.
+// Each point of view and emoji policy has its own wording.
 func TestTextTellsChoicesApart(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}

@@ -17,7 +17,7 @@ import (
 	"pressroom/internal/testkit"
 )
 
-// full is a draft that says something of everything.
+// full is a draft with all fields.
 func full() Draft {
 	return Draft{Name: "Harbour Coffee", Guide: Guide{
 		BusinessDescription: "A roastery with a café at the harbour.\n\nThe beans come from four farms that we have " +
@@ -35,7 +35,7 @@ func full() Draft {
 	}}
 }
 
-// What was said of a voice is what clients read, and the default's entry beside the list is the voice in full.
+// Clients read what was stored, and the list contains the default in full.
 func TestVoiceIsReadAsItWasMade(t *testing.T) {
 	each(t, func(w env) {
 		made, err := w.Create(w.t.Context(), w.call, full())
@@ -57,7 +57,7 @@ func TestVoiceIsReadAsItWasMade(t *testing.T) {
 	})
 }
 
-// A team without voices is told where one is made.
+// A note tells a team without voices where to create one.
 func TestNoVoices(t *testing.T) {
 	each(t, func(w env) {
 		got, err := w.ask(w.call, "list_brand_voices", "{}")
@@ -75,7 +75,7 @@ func TestNoVoices(t *testing.T) {
 	})
 }
 
-// A voice that says nothing but its name leaves out what nobody said, keeps its lists, and follows the team's language.
+// A voice with only a name omits empty fields, keeps its lists, and has the team's language.
 func TestVoiceWithANameAlone(t *testing.T) {
 	each(t, func(w env) {
 		v := w.mustGet(w.make("Plain"))
@@ -97,7 +97,7 @@ func TestVoiceWithANameAlone(t *testing.T) {
 	})
 }
 
-// Exactly one voice is the default as long as there is one.
+// Exactly one voice is the default if there are any.
 func TestDefault(t *testing.T) {
 	each(t, func(w env) {
 		ctx := w.t.Context()
@@ -120,7 +120,7 @@ func TestDefault(t *testing.T) {
 	})
 }
 
-// model is the voices of a team, kept by hand: the oldest first, and which of them is the default.
+// model is a simple model of a team's voices, oldest first, with the default.
 type model struct {
 	env
 
@@ -129,7 +129,7 @@ type model struct {
 	def int64
 }
 
-// step does one thing to a voice, and to the model.
+// step performs a random operation on the service and the model.
 func (m *model) step(name string) {
 	ctx := m.t.Context()
 	switch step := rapid.IntRange(0, 3).Draw(m.r, "step"); {
@@ -151,7 +151,7 @@ func (m *model) step(name string) {
 	}
 }
 
-// mustAgree holds the list against the model.
+// mustAgree compares the list with the model.
 func (m *model) mustAgree() {
 	got, want := m.mustList(m.call), []int64{}
 	for _, v := range got.BrandVoices {

@@ -15,8 +15,7 @@ import (
 	"pressroom/internal/testkit"
 )
 
-// BenchmarkOpen opens the longest list that a shipped plan allows, with figures for all of it, and beside it gives
-// pages of posts, each as JSON: what a client waits for but for the way.
+// BenchmarkOpen reads the largest list with all figures, and pages of posts, as JSON.
 func BenchmarkOpen(b *testing.B) {
 	urls := map[string]func(testing.TB) string{"sqlite": testkit.SQLite}
 	if os.Getenv(testkit.PostgresVariable) != "" {
@@ -44,7 +43,7 @@ func BenchmarkOpen(b *testing.B) {
 	}
 }
 
-// answer gives the answer of one operation again and again.
+// answer runs an operation repeatedly.
 func (w env) answer(b *testing.B, op operation.Operation, args string) {
 	b.Helper()
 	b.ReportAllocs()
@@ -63,7 +62,7 @@ func (w env) answer(b *testing.B, op operation.Operation, args string) {
 	b.ReportMetric(float64(len(body)), "bytes")
 }
 
-// long makes a list of 5,000 hashtags with figures.
+// long creates a list of 5,000 hashtags with figures.
 func (w env) long(b *testing.B, platform string) int64 {
 	b.Helper()
 	tags := make([]string, 5000)
@@ -77,7 +76,7 @@ func (w env) long(b *testing.B, platform string) int64 {
 	return l.ID
 }
 
-// posts makes 1,000 posts to two accounts each.
+// posts creates 1,000 posts to two accounts each.
 func (w env) posts(b *testing.B) {
 	b.Helper()
 	for n := range 2 {

@@ -80,7 +80,7 @@ func TestOpenedAgain(t *testing.T) {
 	})
 }
 
-// What is remembered is bounded.
+// The cache is bounded.
 func TestOpenedIsBounded(t *testing.T) {
 	t.Parallel()
 	o := &listCache{lists: map[int64]cacheEntry{}}
@@ -96,5 +96,5 @@ func TestOpenedIsBounded(t *testing.T) {
 	}
 }
 
-// unwritten lets comparisons look at what a list holds, not at whether that was written already.
+// unwritten drops the encoded JSON for comparisons.
 var unwritten = cmpopts.IgnoreUnexported(Opened{})

@@ -8,7 +8,7 @@ import (
 	"pressroom/internal/core/operation"
 )
 
-// A list is copied with its subcategories, as far as the plan lets it, and a repeat changes nothing.
+// A copy has the subcategories, respects the plan's limit, and is idempotent.
 func TestFill(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		ctx, from, into := t.Context(), w.readyMadeLists[0], w.make(t, CreateInput{Name: "Own"}).ID

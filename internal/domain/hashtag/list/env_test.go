@@ -19,7 +19,7 @@ import (
 	"pressroom/internal/testkit"
 )
 
-// env is the lists of a team over a fresh database.
+// env is a list service on a fresh database with one team.
 type env struct {
 	*Service
 
@@ -29,7 +29,7 @@ type env struct {
 	plan         string
 }
 
-// fakeFigures is figures that a test sets, and what was wanted.
+// fakeFigures returns figures set by a test and records requests.
 type fakeFigures struct {
 	mu     sync.Mutex
 	of     map[string]stats.Figures // by platform and hashtag, with a space between them
@@ -56,7 +56,7 @@ func (k *fakeFigures) EnqueueInBatches(_ context.Context, _ string, tags []strin
 	return k.broken
 }
 
-// Version changes with every look: what a test sets holds at once.
+// Version changes with every call, so nothing is cached.
 func (k *fakeFigures) Version(context.Context, db.Querier, string) (int64, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -82,7 +82,7 @@ func (k *fakeFigures) Get(_ context.Context, _ db.Querier, platform string,
 }
 
 func TestMain(m *testing.M) {
-	// rapid takes them from its flags alone
+	// rapid only reads its flags
 	for name, value := range map[string]string{"rapid.checks": "25", "rapid.nofailfile": "true"} {
 		if err := flag.Set(name, value); err != nil {
 			panic(err)
@@ -91,7 +91,7 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// fatal is what tests, benchmarks and properties have in common.
+// fatal is common to tests, benchmarks and properties.
 type fatal interface {
 	Helper()
 	Fatal(args ...any)
@@ -125,7 +125,7 @@ func newWorld(t fatal, d *db.DB, clock *testkit.Clock) env {
 	return w.newTeam(t, "creator")
 }
 
-// newTeam is the same world for a new team.
+// newTeam returns the environment with a new team.
 func (w env) newTeam(t fatal, plan string) env {
 	t.Helper()
 	w.plan = plan
@@ -141,7 +141,7 @@ func (w env) newTeam(t fatal, plan string) env {
 	return w
 }
 
-// allow sets how many lists and hashtags the plan allows.
+// allow sets the limits of the plan.
 func (w env) allow(lists, hashtags int64) {
 	w.Terms.Plans = slices.Clone(w.Terms.Plans)
 	for n := range w.Terms.Plans {
@@ -180,7 +180,7 @@ func (w env) look(t fatal, list int64) Opened {
 	return answer.Data
 }
 
-// holds is the hashtags of a list in their order.
+// holds returns the hashtags of a list in order.
 func (w env) holds(t fatal, list int64) []string {
 	t.Helper()
 	out := []string{}
@@ -190,7 +190,7 @@ func (w env) holds(t fatal, list int64) []string {
 	return out
 }
 
-// walk is the ids of every page, and how many pages those were.
+// walk returns the ids of all pages, and the number of pages.
 func (w env) walk(t fatal, in ListInput) ([]int64, int) {
 	t.Helper()
 	if in.Scope == "" {
@@ -220,7 +220,7 @@ func (w env) number(t fatal, query string, args ...any) int64 {
 	return n
 }
 
-// events are the kinds of what the team did, in their order.
+// events returns the kinds of the team's audit events in order.
 func (w env) events(t fatal) []string {
 	t.Helper()
 	rows, err := w.db.Query(t.Context(), `SELECT kind FROM events WHERE team_id = ? ORDER BY id`, w.team)
@@ -236,7 +236,7 @@ func (w env) events(t fatal) []string {
 	return out
 }
 
-// checkRefused fails unless an error is a refusal of this code and, of a validation, this reason.
+// checkRefused fails unless an error has the code and, for a validation error, the reason.
 func checkRefused(t fatal, err error, code apierr.Code, reason string) {
 	t.Helper()
 	got := apierr.Of(err)

@@ -51,7 +51,7 @@ func TestLimits(t *testing.T) {
 	})
 }
 
-// Two calls at once cannot both make the last list that a plan allows.
+// Concurrent calls cannot both create the last list of a plan.
 func TestRaceForTheLastList(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		w.allow(3, 10)
@@ -74,8 +74,7 @@ func TestRaceForTheLastList(t *testing.T) {
 	})
 }
 
-// Additions at once stay within the list's size, each hashtag is told as added to one of them alone, and the counter is
-// what is there.
+// Concurrent additions respect the limit, report each hashtag as added once, and keep the counter correct.
 func TestRaceForTheLastPlace(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		w.allow(3, 20)
@@ -98,7 +97,7 @@ func TestRaceForTheLastPlace(t *testing.T) {
 	})
 }
 
-// concurrently runs a function so many times at once.
+// concurrently runs a function n times in parallel.
 func concurrently(n int, do func(int) error) []error {
 	type end struct {
 		n   int
@@ -120,7 +119,7 @@ func concurrently(n int, do func(int) error) []error {
 	return out
 }
 
-// checkInvariants fails unless the counter of a list, what it holds and what is shown are the same.
+// checkInvariants fails unless counter, stored and returned hashtags agree.
 func (w env) checkInvariants(t fatal, list int64) {
 	t.Helper()
 	counted := w.number(t, `SELECT size FROM hashtag_lists WHERE id = ?`, list)

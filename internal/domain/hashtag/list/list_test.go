@@ -73,7 +73,7 @@ func TestCreateIsRefused(t *testing.T) {
 	})
 }
 
-// What the schemas let through, and what not: the rules that stand in tags.
+// What the input schemas accept and refuse.
 func TestArguments(t *testing.T) {
 	byTool := map[string]operation.Operation{}
 	for _, op := range new(Service).Operations() {
@@ -169,8 +169,7 @@ func TestAdd(t *testing.T) {
 	})
 }
 
-// A list that is not there, another team's, and an id between the two kinds are the same answer; a ready-made one is
-// there and cannot be changed.
+// Missing lists, other teams' lists and unassigned ids are not_found; ready-made lists cannot be changed.
 func TestWhoseListItIs(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		other := w.newTeam(t, "creator")
@@ -244,7 +243,7 @@ func TestFigures(t *testing.T) {
 	})
 }
 
-// The store of figures is what the program fills the port with: what is added becomes known there.
+// The service works with the real store: added hashtags become known there.
 func TestStoreOfFigures(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		w.Figures = stats.New(w.db)
@@ -258,7 +257,7 @@ func TestStoreOfFigures(t *testing.T) {
 	})
 }
 
-// A write that fails on its way leaves nothing behind.
+// A failing write leaves no trace.
 func TestNothingHalfDone(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		l := w.make(t, CreateInput{Hashtags: []string{"a"}})
@@ -320,7 +319,7 @@ func TestLists(t *testing.T) {
 	})
 }
 
-// What comes or goes while somebody turns pages neither repeats nor hides another list.
+// Changes while paging neither repeat nor hide other lists.
 func TestPagesStayWhileListsComeAndGo(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		w.allow(plan.Unlimited, 10)

@@ -8,8 +8,7 @@ import (
 	"pressroom/internal/testkit"
 )
 
-// What lists and looks ask is answered by an index of the team or of the list, however many of others there are. What
-// one team or one list has may be sorted: the plan bounds it.
+// Queries use an index of the team or the list. Rows of one team or list may be sorted, because plans bound them.
 func TestQuestionsUseTheirIndexes(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {

@@ -9,7 +9,7 @@ import (
 	"pressroom/internal/domain/hashtag/stats"
 )
 
-// The ready-made lists are data that nobody compiles: what is promised of them is held here.
+// The ready-made lists are valid.
 func TestReadyMade(t *testing.T) {
 	all, err := loadReadyMade()
 	if err != nil {
@@ -46,8 +46,7 @@ func TestReadyMade(t *testing.T) {
 	}
 }
 
-// kept are the ids that were given to lists for good: clients may hold them. New lists are added, none is changed or
-// reused.
+// kept are the published ids of lists. Clients may store them, so none may change or be reused.
 var kept = map[int64]string{1: "Food", 2: "Coffee and baking", 3: "Travel", 4: "Fitness", 5: "Fashion",
 	6: "Photography", 20: "Small business", 22: "Events and festivals",
 	24: "The seasons", 33: "Reels and Stories", 34: "Corners of TikTok", 35: "Deutsch: Alltag und Genuss",
@@ -84,7 +83,7 @@ func TestReadyMadeThatIsWrong(t *testing.T) {
 	}
 }
 
-// A ready-made list says why its hashtags have no figures, as long as one has none.
+// A note explains missing figures of a ready-made list.
 func TestReadyMadeWithoutFigures(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		open := func() operation.Answer[Opened] {
@@ -95,7 +94,7 @@ func TestReadyMadeWithoutFigures(t *testing.T) {
 			}
 			return got
 		}
-		if notes := open().Notes; len(notes) != 1 || !strings.Contains(notes[0], "no source") {
+		if notes := open().Notes; len(notes) != 1 || !strings.Contains(notes[0], "no provider is configured") {
 			t.Errorf("without a source: %q", notes)
 		}
 		w.HasSource = true
@@ -119,7 +118,7 @@ func TestReadyMadeWithoutFigures(t *testing.T) {
 	})
 }
 
-// Every hashtag of a ready-made list is there to be measured on the platforms that the list is for, once.
+// Every hashtag of a ready-made list is returned once for each of its platforms.
 func TestReady(t *testing.T) {
 	t.Parallel()
 	s, err := New(Options{})

@@ -14,7 +14,7 @@ import (
 	"pressroom/internal/domain/provider"
 )
 
-// What was refused is counted by its reasons.
+// Refused hashtags are counted by reason.
 func TestSaid(t *testing.T) {
 	t.Parallel()
 	for want, c := range map[string]Changed{

@@ -9,7 +9,7 @@ import (
 	"pressroom/internal/domain/hashtag/stats"
 )
 
-// A part of a list has the figures of what is picked, in the order of picking, and nothing is read of the rest.
+// Select returns the picked hashtags in order with their figures and reads no others.
 func TestPart(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		tags := make([]string, 300)

@@ -60,7 +60,7 @@ func TestChange(t *testing.T) {
 	})
 }
 
-// A longest list is made in one call and opened whole.
+// The largest list is created in one call and read in full.
 func TestLongestList(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		w.plan = "agency"
@@ -80,8 +80,7 @@ func TestLongestList(t *testing.T) {
 	})
 }
 
-// Many hashtags are wanted ahead of the transaction that puts them into a list: those that the list takes, where it
-// does.
+// Many hashtags are enqueued before the transaction that adds them, if the list accepts them.
 func TestWantedAhead(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		w.plan = "agency"
@@ -117,7 +116,7 @@ func TestWantedAhead(t *testing.T) {
 	})
 }
 
-// A hashtag is held by whichever team's lists, for the platform that they are tied to, or for each.
+// InAnyList considers all teams' lists for the platform or for all platforms.
 func TestHeld(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		w.make(t, CreateInput{Platform: "tiktok", Hashtags: []string{"a", "b"}})

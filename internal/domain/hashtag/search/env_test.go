@@ -39,7 +39,7 @@ const (
 	granted = 1000 // credits of a team
 )
 
-// script is a source that tells what a test says, and remembers what it was asked.
+// script is a provider that records requests and answers as a test sets.
 type script struct {
 	mu    sync.Mutex
 	tells func(context.Context, provider.HashtagQuery) (provider.HashtagFigures, error)
@@ -60,14 +60,14 @@ func (s *script) tell(tells func(context.Context, provider.HashtagQuery) (provid
 	s.tells = tells
 }
 
-// since are the hashtags that were asked for after so many.
+// since returns the hashtags requested after the first n.
 func (s *script) since(n int) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.asked[n:])
 }
 
-// env is searching over a fresh database, for one team.
+// env is a search service on a fresh database with one team.
 type env struct {
 	*Service
 
@@ -106,7 +106,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// newTeam is the same world with another team that has credits.
+// newTeam returns the environment with another team that has credits.
 func (w env) newTeam(t *testing.T) env {
 	t.Helper()
 	var id int64
@@ -141,7 +141,7 @@ func (w env) number(t *testing.T, query string, args ...any) int64 {
 	return n
 }
 
-// answerAny is a source that knows every hashtag but those that begin with missing, and fails at those with error.
+// answerAny answers for every hashtag except those with the prefix missing, and fails for those with the prefix error.
 func (w env) answerAny(_ context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error) {
 	switch {
 	case len(q.Hashtag) > 7 && q.Hashtag[:7] == "missing":
@@ -152,7 +152,7 @@ func (w env) answerAny(_ context.Context, q provider.HashtagQuery) (provider.Has
 	return w.figures(q.Hashtag, 120_000), nil
 }
 
-// figures are complete figures of a hashtag of a size, under which posts stand that carry others too.
+// figures returns complete figures of a hashtag whose posts have others, too.
 func (w env) figures(tag string, size int64, beside ...string) provider.HashtagFigures {
 	now := w.clock.Now()
 	f := provider.HashtagFigures{Hashtag: tag, Size: &size, From: now.Add(-day), MeasuredAt: now}
@@ -168,7 +168,7 @@ func (w env) figures(tag string, size int64, beside ...string) provider.HashtagF
 	return f
 }
 
-// request is a call as the pipeline makes it: what it costs is set aside in its transaction.
+// request calls the operation as the pipeline does, with its price reserved.
 func (w env) request(ctx context.Context, in Input) (operation.Answer[job.Entry], int64, error) {
 	if in.Platform == "" {
 		in.Platform = provider.Instagram
@@ -196,7 +196,7 @@ func (w env) request(ctx context.Context, in Input) (operation.Answer[job.Entry]
 	return out, cost, err
 }
 
-// begin is a search that is taken.
+// begin starts a search.
 func (w env) begin(t *testing.T, query string) (string, int64) {
 	t.Helper()
 	answer, cost, err := w.request(t.Context(), Input{Query: query})
@@ -207,7 +207,7 @@ func (w env) begin(t *testing.T, query string) (string, int64) {
 	return answer.Data.JobID, cost
 }
 
-// claim takes a job up as a worker does.
+// claim leases a job as a worker does.
 func (w env) claim(t *testing.T, id string) job.LeasedJob {
 	t.Helper()
 	h := job.LeasedJob{}
@@ -221,7 +221,7 @@ func (w env) claim(t *testing.T, id string) job.LeasedJob {
 	return h
 }
 
-// waitFor works on a job until it has ended, however often that takes.
+// waitFor runs a job until it is finished.
 func (w env) waitFor(t *testing.T, id string) job.Record {
 	t.Helper()
 	for range maxAttempts + maxWaits + 2 {
@@ -236,7 +236,7 @@ func (w env) waitFor(t *testing.T, id string) job.Record {
 	return job.Record{}
 }
 
-// runSearch is a search that has ended, with what the call and the search cost in the end.
+// runSearch runs a search and returns its prices before and after.
 func (w env) runSearch(t *testing.T, in Input) (job.Record, int64, int64) {
 	t.Helper()
 	before := w.balance(t)
@@ -253,7 +253,7 @@ func (w env) balance(t *testing.T) int64 {
 	return u.Balance
 }
 
-// page is what a client reads of a finished search.
+// page returns a page of a finished search.
 func (w env) page(t *testing.T, id string, limit int, cursor *string) (Result, *operation.Page, []string) {
 	t.Helper()
 	call := operation.Call{Actor: w.actor, Operation: "get_job", Now: w.clock.Now(), Filters: []byte(id)}

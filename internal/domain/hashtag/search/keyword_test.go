@@ -69,7 +69,7 @@ func TestRefusedQueries(t *testing.T) {
 	}
 }
 
-// longWords are so many characters that stand for eighteen each, in words of their own.
+// longWords returns words of characters that expand to eighteen each.
 func longWords(count int) string {
 	var out strings.Builder
 	for i := range count {

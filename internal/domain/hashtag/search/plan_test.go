@@ -7,7 +7,7 @@ import (
 	"pressroom/internal/testkit"
 )
 
-// What is asked of the tables is answered by an index, however many searches there are.
+// Queries use an index.
 func TestQuestionsUseTheirIndexes(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {

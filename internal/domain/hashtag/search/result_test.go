@@ -18,8 +18,8 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Job results come a page at a time: each hashtag once and by score over all pages, behind the keyword's own; the rest
-// whole on each page.
+// Results are paged: each hashtag once, the keyword's own first, then by score; the other parts are complete on each
+// page.
 func TestPages(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		var want []string
@@ -79,7 +79,7 @@ func TestPages(t *testing.T) {
 	})
 }
 
-// Figures that are not known are left out, and a hashtag without a size or a rate stands apart.
+// Unknown figures are omitted, and hashtags without size or rate are listed separately.
 func TestNothingIsInvented(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		w.script.tell(func(_ context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error) {
@@ -104,7 +104,7 @@ func TestNothingIsInvented(t *testing.T) {
 	})
 }
 
-// Nothing is asked for where the operator has joined no source.
+// Without a provider, nothing is requested.
 func TestWithoutASource(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		w.Source = nil
@@ -114,7 +114,7 @@ func TestWithoutASource(t *testing.T) {
 	})
 }
 
-// A search that fails on our side again and again is given up and refunded.
+// A search with repeated internal failures is given up and refunded.
 func TestGivenUp(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		id, _ := w.begin(t, "harbour")
@@ -126,7 +126,7 @@ func TestGivenUp(t *testing.T) {
 	})
 }
 
-// Keywords whose time is over are forgotten, what was found only with the record of its job.
+// Expired keywords are deleted; results are kept with their jobs.
 func TestSweep(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		r, _, _ := w.runSearch(t, Input{Query: "harbour"})
@@ -164,8 +164,8 @@ func TestSweep(t *testing.T) {
 	})
 }
 
-// A search asks for what belongs to its own hashtags too, a few at most and only as long as the source answers. What
-// then can be claimed to belong to them is told.
+// A search also measures a few hashtags related to its own while the provider answers, and reports those significantly
+// related.
 func TestFurtherHashtags(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		beside := map[string][]string{"summer": {"sunset", "shore", "swim", "sand", "surf", "seaside", "shells",
@@ -209,7 +209,7 @@ func TestFurtherHashtags(t *testing.T) {
 	})
 }
 
-// checkRelated holds that what stands with summer alone is told to belong to it, and what stands everywhere is not.
+// checkRelated checks that a hashtag specific to summer is related, and a common one is not.
 func checkRelated(t *testing.T, all []Related) {
 	t.Helper()
 	var names []string

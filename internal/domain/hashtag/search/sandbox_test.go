@@ -17,7 +17,7 @@ import (
 	"pressroom/internal/sandbox"
 )
 
-// runSandbox has a world ask the sandbox, as the program does when it is tried.
+// runSandbox runs searches against the sandbox.
 func (w env) runSandbox(t *testing.T) {
 	t.Helper()
 	over := func(time.Duration) <-chan time.Time {
@@ -49,7 +49,7 @@ func (w env) runSandbox(t *testing.T) {
 	must(t, err)
 }
 
-// A search asks by the protocols of the networks themselves, and finds what a client is told to expect.
+// A search through the networks' protocols finds what the documentation describes.
 func TestSandbox(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		w.runSandbox(t)

@@ -18,7 +18,7 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// step is a search of a price table, after so much time.
+// step is a search at a time with its expected price.
 type step struct {
 	after           time.Duration
 	in              Input
@@ -33,7 +33,7 @@ type step struct {
 
 const week = 7 * day
 
-// What a keyword costs, again and again.
+// Prices of repeated searches.
 func TestPrices(t *testing.T) {
 	t.Parallel()
 	ig := func(tags ...string) []string {
@@ -149,7 +149,7 @@ func TestPrices(t *testing.T) {
 	}
 }
 
-// runStep does one step and checks what it cost and what the source was asked for.
+// runStep runs a step and checks price and requests.
 func (w env) runStep(t *testing.T, name string, s step, other env) {
 	t.Helper()
 	w.clock.Advance(s.after)
@@ -182,7 +182,7 @@ func (w env) runStep(t *testing.T, name string, s step, other env) {
 	}
 }
 
-// report gives the team a report whose figures are so old.
+// report creates a report of the given age.
 func (w env) report(t *testing.T, hashtag string, age time.Duration, tracked bool) {
 	t.Helper()
 	at, follows := w.clock.Now().Add(-age), 0
@@ -194,7 +194,7 @@ func (w env) report(t *testing.T, hashtag string, age time.Duration, tracked boo
 		db.Micros(w.clock.Now().Add(30*day)), follows, db.Micros(at))
 }
 
-// A source that asks for a short rest gets it, and is asked again for what it did not tell alone.
+// A briefly unavailable provider is retried, only for unanswered hashtags.
 func TestShortRest(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		fails := 1
@@ -219,7 +219,7 @@ func TestShortRest(t *testing.T) {
 	})
 }
 
-// Calls for one keyword at once pay once, for one job.
+// Concurrent calls for a keyword share one job and pay once.
 func TestAtOnce(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		var mu sync.Mutex
@@ -270,7 +270,7 @@ func TestUnderWay(t *testing.T) {
 	})
 }
 
-// A refusal, as where no place is left for a job, leaves nothing behind.
+// A refused call, such as at the job limit, leaves no trace.
 func TestRefusedCallLeavesNothing(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		for i := range 5 {
@@ -290,8 +290,8 @@ func TestRefusedCallLeavesNothing(t *testing.T) {
 	})
 }
 
-// A search that is cut off anywhere and begun again asks for nothing twice, is paid for once and finds the same; who
-// was overtaken writes nothing.
+// A search interrupted at any point and restarted repeats no request, is charged once and has the same result; a worker
+// that lost its lease writes nothing.
 func TestBegunAgainAnywhere(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		want := []string{"summerbeach", "summer", "beach"}

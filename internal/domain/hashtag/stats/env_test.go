@@ -25,7 +25,7 @@ const (
 	tick = time.Microsecond // the shortest time that is told apart
 )
 
-// env is a store with a clock and a source that follows a script.
+// env is a store with a clock and a scripted provider.
 type env struct {
 	t     *testing.T
 	db    *db.DB
@@ -48,7 +48,7 @@ func each(t *testing.T, run func(w *env)) {
 	})
 }
 
-// Hashtag is the script.
+// Hashtag answers by the script.
 func (w *env) Hashtag(_ context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error) {
 	w.mu.Lock()
 	w.asked = append(w.asked, q.Platform+"/"+q.Hashtag)
@@ -111,7 +111,7 @@ func (w *env) of(platform string, tags ...string) map[string]stats.Figures {
 	return found
 }
 
-// measureAll has the background measure until nothing is due, and tells what was asked for.
+// measureAll measures until nothing is due and returns the requested hashtags.
 func (w *env) measureAll(b *stats.Measurer) []string {
 	w.t.Helper()
 	w.asked = nil
@@ -130,7 +130,7 @@ func (w *env) count(query string, args ...any) int {
 	return n
 }
 
-// lines reads rows of texts.
+// lines returns rows of texts.
 func (w *env) lines(query string) []string {
 	w.t.Helper()
 	found, err := db.All(w.t.Context(), w.db, func(rows *sql.Rows, line *string) error { return rows.Scan(line) },
@@ -140,7 +140,7 @@ func (w *env) lines(query string) []string {
 	return found
 }
 
-// audit checks that what is kept of posts agrees with itself.
+// audit checks the consistency of the stored posts.
 func (w *env) audit() {
 	w.t.Helper()
 	if n := w.count(`SELECT COUNT(*) FROM hashtags h WHERE seen <> (SELECT COUNT(*) FROM hashtag_links l

@@ -16,10 +16,10 @@ import (
 	"pressroom/internal/testkit"
 )
 
-// crowd is how many hashtags the benchmarks find among; with -short a tenth.
+// crowd is the number of hashtags in the benchmarks; with -short, a tenth.
 const crowd = 1_000_000
 
-// words are what most of the made hashtags are put together from.
+// words are the parts of most generated hashtags.
 var words = map[string][]string{
 	"latin": strings.Fields(
 		`summer beach travel love food fitness style fashion home design photo nature dog cat wedding music art coffee
@@ -35,8 +35,8 @@ var words = map[string][]string{
 	"hangul": strings.Fields(`여행 사랑 음식 집 사진 아침 저녁 바다 여름 일상 서울 카페 맛집`),
 }
 
-// makeTags is plausible hashtags, the same for the same seed: two or three words, often with something that nobody else
-// has; every fifth is in another script than Latin. Sizes go by Zipf's law, and those of a half are not known.
+// makeTags generates reproducible hashtags: two or three words, often with a unique suffix; every fifth in a non-Latin
+// script. Sizes follow Zipf's law; half are unknown.
 func makeTags(count int) []known {
 	random := rand.New(rand.NewPCG(20_261_122, 1))
 	seen := make(map[string]bool, count)
@@ -79,7 +79,7 @@ func tagOf(random *rand.Rand) string {
 	return out.String()
 }
 
-// name is a word that nobody else may have: syllables.
+// name returns a random word of syllables.
 func name(random *rand.Rand) string {
 	const consonants, vowels = "bcdfghjklmnprstvwyz", "aeiou"
 	var out strings.Builder
@@ -95,7 +95,7 @@ const (
 	inOne  = 200   // in a statement
 )
 
-// load puts hashtags in, with the triggers that are there for every other.
+// load inserts hashtags with the usual triggers.
 func load(b *testing.B, d *db.DB, tags []known) {
 	b.Helper()
 	for part := range slices.Chunk(tags, atOnce) {
@@ -119,7 +119,7 @@ func load(b *testing.B, d *db.DB, tags []known) {
 	}
 }
 
-// loadInBulk puts hashtags in without the trigger, and fills the index at once, which takes a third of the time.
+// loadInBulk inserts hashtags without the trigger and then fills the index, which takes a third of the time.
 func loadInBulk(b *testing.B, d *db.DB, tags []known) {
 	b.Helper()
 	off, on := `ALTER TABLE hashtags DISABLE TRIGGER hashtags_become_found`,
@@ -147,9 +147,8 @@ func execSQL(tb testing.TB, d *db.DB, statement string) {
 	}
 }
 
-// BenchmarkFind looks for words of each kind among a million hashtags, and tells how long that took one call in two,
-// and all but one in a hundred. With -v it tells too what adding 5,000 more takes, and how many bytes a hashtag has in
-// the index.
+// BenchmarkFind looks up words of each kind among a million hashtags and reports the median and the 99th percentile.
+// With -v it also logs the time for adding 5,000 hashtags, and the index size per hashtag.
 func BenchmarkFind(b *testing.B) {
 	databases := map[string]func(testing.TB) string{"sqlite": testkit.SQLite}
 	if os.Getenv(testkit.PostgresVariable) != "" {
@@ -221,7 +220,7 @@ func vacuum(tb testing.TB, d *db.DB) {
 	execSQL(tb, d, statement)
 }
 
-// indexBytes is how large what hashtags are found by is; with SQLite all of the file, hashtags too.
+// indexBytes returns the size of the index; with SQLite, of the whole file.
 func indexBytes(b *testing.B, d *db.DB) float64 {
 	b.Helper()
 	query := `SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()`
@@ -239,7 +238,7 @@ func one(random *rand.Rand, words ...string) func() []string {
 	return func() []string { return []string{words[random.IntN(len(words))]} }
 }
 
-// partOf is so many characters out of a hashtag, from its beginning where they are two.
+// partOf returns a substring of a hashtag, or its prefix if of length two.
 func partOf(tag string, length int, random *rand.Rand) string {
 	letters := []rune(tag)
 	length = min(length, len(letters))
@@ -250,8 +249,7 @@ func partOf(tag string, length int, random *rand.Rand) string {
 	return string(letters[at : at+length])
 }
 
-// measureLatency tells how long calls took, and the shortest of three for the same words: the work alone, on a machine
-// that has more to do.
+// measureLatency reports the time of calls, taking the minimum of three calls for the same words.
 func measureLatency(b *testing.B, s *Store, next func() []string) {
 	b.Helper()
 	var took, shortest []time.Duration
@@ -286,7 +284,7 @@ func report(b *testing.B, what string, took []time.Duration) {
 	b.ReportMetric(at(0.99), what+"p99-ms")
 }
 
-// add is what it costs to add 5,000 hashtags, with their places in the index.
+// add measures adding 5,000 hashtags including the index.
 func add(b *testing.B, d *db.DB, tags []known) {
 	b.Helper()
 	var took []time.Duration

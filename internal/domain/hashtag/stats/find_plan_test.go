@@ -12,8 +12,8 @@ import (
 	"pressroom/internal/testkit"
 )
 
-// Every statement of Find is a walk along an index that is in the right order already: nothing is sorted, and no table
-// is read through. That holds for a frequent part and a rare one, and for the plan that PostgreSQL keeps for all.
+// Every statement of Find scans an index in order, without sorting or scanning a table. That holds for frequent and
+// rare grams, and for PostgreSQL's generic plans.
 func TestFindWalksAlongItsIndex(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -41,7 +41,7 @@ func TestFindWalksAlongItsIndex(t *testing.T) {
 	})
 }
 
-// key is what the plans of the databases call an index.
+// key is the name of an index in the plans of each database.
 type key struct{ sqlite, postgres string }
 
 var (
@@ -72,8 +72,7 @@ func checkIndexScan(t *testing.T, d *db.DB, name, query string, args []any, keys
 	}
 }
 
-// plansOf is how the database answers a query: SQLite has one plan for all arguments, PostgreSQL one for these and
-// one that it keeps when the statement was used a few times.
+// plansOf returns the plans of a query: one of SQLite; of PostgreSQL, one for these arguments and the generic one.
 func plansOf(t *testing.T, d *db.DB, query string, args []any) []string {
 	t.Helper()
 	out := []string{testkit.Plan(t, d, query, args...)}

@@ -19,7 +19,7 @@ import (
 	"pressroom/internal/testkit"
 )
 
-// known is a hashtag as a test puts it in.
+// known is a hashtag in a test.
 type known struct {
 	platform, hashtag string
 	posts             *int64
@@ -33,7 +33,7 @@ func knownWithoutSize(hashtag string) known {
 	return known{platform: provider.Instagram, hashtag: hashtag}
 }
 
-// addHashtags puts hashtags in, or sets the sizes of those that are there.
+// addHashtags inserts hashtags, or sets the sizes of existing ones.
 func addHashtags(t rapid.TB, d *db.DB, tags ...known) {
 	t.Helper()
 	change(t, d, func(ctx context.Context, tx *db.Tx) error {
@@ -55,7 +55,7 @@ func change(t rapid.TB, d *db.DB, work func(context.Context, *db.Tx) error) {
 	}
 }
 
-// readHashtags is what is there, the largest first.
+// readHashtags returns all hashtags, the largest first.
 func readHashtags(t rapid.TB, d *db.DB, platform string) []string {
 	t.Helper()
 	names, err := db.All(context.Background(), d, func(rows *sql.Rows, name *string) error { return rows.Scan(name) },
@@ -67,7 +67,7 @@ func readHashtags(t rapid.TB, d *db.DB, platform string) []string {
 	return names
 }
 
-// matchesWord says anew what Find's comment does: what one word finds beside itself.
+// matchesWord is a simple implementation of Find's condition.
 func matchesWord(tag, word string) bool {
 	switch utf8.RuneCountInString(word) {
 	case 0, 1:
@@ -78,7 +78,7 @@ func matchesWord(tag, word string) bool {
 	return strings.Contains(tag, word)
 }
 
-// rank says anew what the comment of Matches does: the group that a hashtag belongs to, or none.
+// rank is a simple implementation of the order of Matches: the group of a hashtag, or none.
 func rank(tag string, words []string) int {
 	const all, some, none = 100, 101, 102
 	if tag == strings.Join(words, "") {
@@ -100,7 +100,7 @@ func rank(tag string, words []string) int {
 	return none
 }
 
-// expectedMatches is what a look at every hashtag finds.
+// expectedMatches returns the result of a full scan.
 func expectedMatches(there, words []string, most int) []string {
 	var out []string
 	for group := range 102 {
@@ -113,7 +113,7 @@ func expectedMatches(there, words []string, most int) []string {
 	return out[:min(most, len(out))]
 }
 
-// grams is the whole index, a line for each row.
+// grams returns the rows of the index.
 func grams(t rapid.TB, d *db.DB) []string {
 	t.Helper()
 	lines, err := db.All(context.Background(), d, func(rows *sql.Rows, line *string) error {
@@ -130,7 +130,7 @@ func grams(t rapid.TB, d *db.DB) []string {
 	return lines
 }
 
-// expectedGrams is what the index should hold.
+// expectedGrams returns the rows that the index should have.
 func expectedGrams(t rapid.TB, d *db.DB) []string {
 	t.Helper()
 	groups, err := db.All(context.Background(), d, func(rows *sql.Rows, lines *[]string) error {
@@ -161,7 +161,7 @@ func expectedGrams(t rapid.TB, d *db.DB) []string {
 	return slices.Compact(lines)
 }
 
-// drawTag makes hashtags out of few characters, so that they have parts in common.
+// drawTag generates hashtags of few characters, so that they share grams.
 func drawTag(longest int) *rapid.Generator[string] {
 	letter := rapid.SampledFrom([]rune("aaabl_7é東京ा"))
 	return rapid.StringOfN(letter, 1, longest, -1)
@@ -218,7 +218,7 @@ func TestFoundIsWhatMatches(t *testing.T) {
 	})
 }
 
-// However narrow the bounds are: what is found matches, in the right order, and two and three characters find all.
+// For any bounds, results match and are in order, and words of two and three characters find all.
 func TestBoundsOnlyLeaveOut(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -249,7 +249,7 @@ func TestBoundsOnlyLeaveOut(t *testing.T) {
 	})
 }
 
-// A word whose every part is frequent is looked for among the largest hashtags alone, as many as the bound says.
+// A word of frequent grams is only searched among the largest hashtags, up to the bound.
 func TestNoMoreIsLookedAtThanTheBound(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -270,7 +270,7 @@ func TestNoMoreIsLookedAtThanTheBound(t *testing.T) {
 				t.Errorf("among %d: %q, not %q (%v)", c.walked, got, c.want, err)
 			}
 		}
-		// A rare part finds it however narrow the bound is.
+		// A rare gram finds it for any bound.
 		got, err := s.matches(t.Context(), provider.Instagram, []string{"abcdy"}, 10, bounds{grams: 3, rareBelow: 10,
 			maxScanned: 1})
 		if err != nil || !slices.Equal(got, []string{"yabcdy"}) {
@@ -341,7 +341,7 @@ func TestFind(t *testing.T) {
 	})
 }
 
-// A phrase has as many texts as words at most, and none asks for more than the bounds of one call.
+// The number of lookups per phrase is bounded, and together they stay within the bounds of one.
 func TestPhrasesAreBounded(t *testing.T) {
 	t.Parallel()
 	var words []string
@@ -359,7 +359,7 @@ func TestPhrasesAreBounded(t *testing.T) {
 	}
 }
 
-// What is found comes with what is known of it; a size that nobody told is not there.
+// Results have the known figures; unknown sizes are missing.
 func TestFindTellsFigures(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {

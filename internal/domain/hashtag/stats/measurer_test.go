@@ -14,7 +14,7 @@ import (
 	"pressroom/internal/domain/provider"
 )
 
-// What is wanted is measured once, and again when it is a week old and somebody still wants it.
+// A requested hashtag is measured once, and again after a week while in demand.
 func TestWantedIsMeasured(t *testing.T) {
 	each(t, func(w *env) {
 		b := w.background()
@@ -33,7 +33,7 @@ func TestWantedIsMeasured(t *testing.T) {
 			len(asked) != 4 {
 			t.Errorf("asked in this order: %v", asked)
 		}
-		// After a month only those are measured that were wanted since, or that a list holds.
+		// After a month, only hashtags requested since or in a list are measured.
 		w.held["instagram/tea"] = true
 		w.clock.Advance(24 * day)
 		w.want(provider.TikTok, "tea")
@@ -58,7 +58,7 @@ func (w *env) check(b *stats.Measurer, want ...string) {
 	}
 }
 
-// What nobody wants any more before it was measured is forgotten.
+// A hashtag without demand is deleted before it was measured.
 func TestWishesEnd(t *testing.T) {
 	each(t, func(w *env) {
 		w.want(provider.Instagram, "sea", "lake")
@@ -71,7 +71,7 @@ func TestWishesEnd(t *testing.T) {
 	})
 }
 
-// Figures that come otherwise, as by a search, make a measurement needless.
+// Figures from elsewhere, such as a search, make a measurement unnecessary.
 func TestWhatWasLearnedIsNotMeasured(t *testing.T) {
 	each(t, func(w *env) {
 		b := w.background()
@@ -107,7 +107,7 @@ func TestWhatIsNotThereIsNotAskedForAgain(t *testing.T) {
 	})
 }
 
-// A platform that no source tells of is tried once a day, and with it no more than one hashtag.
+// A platform without provider is tried once a day, with a single hashtag.
 func TestPlatformThatIsNotOffered(t *testing.T) {
 	each(t, func(w *env) {
 		b := w.background()
@@ -138,13 +138,13 @@ func TestSourceThatIsUnavailable(t *testing.T) {
 		w.clock.Advance(2*time.Hour - tick)
 		w.check(b)
 		w.clock.Advance(tick)
-		// The source said when: the hashtag is still the first.
+		// The provider stated a time: the hashtag stays first.
 		w.tells = func(provider.HashtagQuery) (provider.HashtagFigures, error) {
 			return provider.HashtagFigures{}, &provider.Unavailable{Err: errBroken}
 		}
 		w.check(b, "instagram/sea")
 		w.clock.Advance(15 * time.Minute)
-		// It did not say: that may be for the hashtag, so that another one is tried.
+		// The provider stated no time: the hashtag may be the cause, so another one is tried.
 		w.check(b, "instagram/lake")
 		w.tells = nil
 		w.clock.Advance(15 * time.Minute)
@@ -159,7 +159,7 @@ func TestSourceThatIsUnavailable(t *testing.T) {
 	})
 }
 
-// What fails again and again is asked for less and less often, and what makes a source panic holds nobody up.
+// Failures are retried with backoff, and a panic does not block others.
 func TestHashtagsThatFail(t *testing.T) {
 	each(t, func(w *env) {
 		b := w.background()
@@ -184,7 +184,7 @@ func TestHashtagsThatFail(t *testing.T) {
 	})
 }
 
-// Two nodes never measure the same hashtag at once; one that died holds it up for minutes.
+// Two nodes never measure the same hashtag at once. A dead node blocks it for minutes.
 func TestNodesShareTheWork(t *testing.T) {
 	each(t, func(w *env) {
 		w.want("", numberTags("tag", 20)...)
@@ -242,7 +242,7 @@ func TestNodeThatDies(t *testing.T) {
 	})
 }
 
-// What another node or a search has measured meanwhile is not put off by one that comes late.
+// A late node does not reschedule what another node or a search has measured meanwhile.
 func TestLateNodeChangesNothing(t *testing.T) {
 	each(t, func(w *env) {
 		w.want(provider.Instagram, "sea")

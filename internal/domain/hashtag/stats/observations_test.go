@@ -17,7 +17,7 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// model is what has to be remembered: what posts carry by their own, and under what they were met.
+// model is the expected state: the hashtags of posts and under which they were found.
 type model struct{ carried, finders map[string][]string }
 
 func (m model) meet(id, under string, tags []string) provider.Post {
@@ -40,7 +40,7 @@ func (m model) lines() []string {
 	return out
 }
 
-// empty forgets all.
+// empty deletes everything.
 func (w *env) empty() {
 	w.t.Helper()
 	w.write(func(ctx context.Context, tx *db.Tx) error {
@@ -113,7 +113,7 @@ func (w *env) must2(_ int64, err error) {
 	w.must(err)
 }
 
-// Of a crowded hashtag a thousand posts stay: first go those that were met under others, then the oldest.
+// A thousand posts of a crowded hashtag are kept: those found under others are deleted first, then the oldest.
 func TestCrowdedHashtagsAreThinned(t *testing.T) {
 	each(t, func(w *env) {
 		var own, others []provider.Post
@@ -142,7 +142,7 @@ func TestCrowdedHashtagsAreThinned(t *testing.T) {
 		if n := w.count(`SELECT COUNT(*) FROM hashtag_posts`); n != 1050 {
 			t.Errorf("%d posts are remembered", n)
 		}
-		// A post that is met again does not come back to the hashtag, but changes as before.
+		// A post found again is not relinked with the hashtag, but otherwise updated.
 		w.recordPosts(post("other000", "love", "fresh"))
 		got = w.lines(`SELECT hashtag || ' ' || CAST(seen AS TEXT) FROM hashtags`)
 		if diff := cmp.Diff([]string{"fresh 1", "love 1000", "rare 49"}, got); diff != "" {
@@ -195,7 +195,7 @@ func TestBesideOfPlantedPosts(t *testing.T) {
 	})
 }
 
-// Many nodes that meet the same posts at once come to the same counts.
+// Concurrent nodes with the same posts arrive at the same counts.
 func TestManyMeetTheSamePosts(t *testing.T) {
 	each(t, func(w *env) {
 		n := syntheticrelated.RandomNetwork(5, true)

@@ -7,7 +7,7 @@ import (
 	"pressroom/internal/testkit"
 )
 
-// What is asked often is answered by an index, however many hashtags and posts there are.
+// Frequent queries use an index.
 func TestQuestionsUseTheirIndexes(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {

@@ -13,7 +13,7 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// withReady is a background that knows ready-made lists.
+// withReady returns a measurer with ready-made lists.
 func (w *env) withReady(tags ...string) *stats.Measurer {
 	return stats.NewMeasurer(w.store, stats.Options{
 		Source: w, Log: slog.New(slog.DiscardHandler), InAnyList: func(context.Context, db.Querier, string, string) (
@@ -29,8 +29,7 @@ func (w *env) withReady(tags ...string) *stats.Measurer {
 	})
 }
 
-// Ready-made hashtags are measured when nothing else is due, one every ten minutes, in their order, and again after a
-// month.
+// Ready-made hashtags are measured when nothing else is due, one every ten minutes in order, and again after a month.
 func TestReadyMadeIsMeasuredLast(t *testing.T) {
 	each(t, func(w *env) {
 		b := w.withReady("coffee", "tea", "milk")
@@ -58,8 +57,8 @@ func TestReadyMadeIsMeasuredLast(t *testing.T) {
 	})
 }
 
-// A source that keeps its places for others is asked less often for ready-made hashtags, and as often as before for
-// those that a team wants.
+// A provider that reserves its quota gets fewer requests for ready-made hashtags, but as many as before for those of
+// teams.
 func TestReadyMadeLeavesTheSourceToOthers(t *testing.T) {
 	each(t, func(w *env) {
 		b := w.withReady("coffee", "tea")
@@ -81,7 +80,7 @@ func TestReadyMadeLeavesTheSourceToOthers(t *testing.T) {
 	})
 }
 
-// A platform without a source of hashtags, one that does not have the hashtag, and one that fails hold up nothing else.
+// A platform without provider, a missing hashtag and a failing one do not block others.
 func TestReadyMadeThatCannotBeMeasured(t *testing.T) {
 	each(t, func(w *env) {
 		b := w.withReady("missing", "broken", "panics", "tea")
@@ -113,7 +112,7 @@ func TestReadyMadeThatCannotBeMeasured(t *testing.T) {
 	})
 }
 
-// Nodes share the pace.
+// Nodes share the interval.
 func TestNodesShareThePaceOfReadyMade(t *testing.T) {
 	each(t, func(w *env) {
 		var all sync.WaitGroup

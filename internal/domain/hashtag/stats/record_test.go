@@ -44,7 +44,7 @@ func TestOrderOfTellingDoesNotMatter(t *testing.T) {
 	})
 }
 
-// checkMemory says of each figure apart what has to be known.
+// checkMemory checks each stored figure.
 func checkMemory(t *rapid.T, m storedFigures, told []Figures) {
 	var newest, measured, estimated Figures
 	for _, f := range told {

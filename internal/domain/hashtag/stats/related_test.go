@@ -10,7 +10,7 @@ import (
 	"pressroom/internal/domain/provider"
 )
 
-// sampledPosts is what was met of a made-up network, as it is remembered.
+// sampledPosts stores posts of a synthetic network.
 type sampledPosts struct {
 	here   map[int64]storedPost
 	sample []storedPost
@@ -30,7 +30,7 @@ func (c *sampledPosts) meet(posts []provider.Post, under string) {
 	}
 }
 
-// lookAround meets some posts under each subject's hashtag, under a hashtag that stands everywhere, and under none.
+// lookAround samples posts under each subject's hashtag, under a common one, and under none.
 func lookAround(n syntheticrelated.Network) *sampledPosts {
 	c := &sampledPosts{here: map[int64]storedPost{}}
 	for i := range n.Subjects {
@@ -43,7 +43,7 @@ func lookAround(n syntheticrelated.Network) *sampledPosts {
 
 const networks = 300
 
-// What belongs to a hashtag comes before all that merely stands everywhere.
+// Related hashtags come before common ones.
 func TestPlantedCompanionsAreFirst(t *testing.T) {
 	t.Parallel()
 	first := 0
@@ -63,8 +63,8 @@ func TestPlantedCompanionsAreFirst(t *testing.T) {
 	}
 }
 
-// Where nothing belongs to a hashtag, hardly anything is claimed, although what was met is no fair sample: many of the
-// posts that carry it were met under others.
+// If nothing is related, false positives are rare, although the sample is biased: many posts with the hashtag were
+// found under others.
 func TestNothingPlantedNothingClaimed(t *testing.T) {
 	t.Parallel()
 	claimed := 0
@@ -82,8 +82,7 @@ func TestNothingPlantedNothingClaimed(t *testing.T) {
 	}
 }
 
-// Posts that were met under harbour all carry it. Those of them that carry sea as well are no sample of what carries
-// sea.
+// All posts found under harbour have it. Those with sea are no sample of posts with sea.
 func TestPostsMetUnderOthersAreNoSample(t *testing.T) {
 	t.Parallel()
 	c := &sampledPosts{here: map[int64]storedPost{}}

@@ -60,7 +60,7 @@ func TestWantedHashtagsAreThere(t *testing.T) {
 	})
 }
 
-// As many as the largest list has are wanted and read by a few statements.
+// The hashtags of the largest list are requested and read with few statements.
 func TestManyHashtags(t *testing.T) {
 	each(t, func(w *env) {
 		tags := numberTags("tag", 5000)
@@ -79,7 +79,7 @@ func TestManyHashtags(t *testing.T) {
 	})
 }
 
-// Of hashtags of no platform in particular, Instagram's figures are told where there are any.
+// Without a platform, figures are those of Instagram if known.
 func TestFiguresOfAnyPlatform(t *testing.T) {
 	each(t, func(w *env) {
 		w.keep(provider.Instagram, w.figures("both", 10))
@@ -113,7 +113,7 @@ func TestKeptIsWhatWasTold(t *testing.T) {
 			"lake")); diff != "" {
 			t.Error(diff)
 		}
-		// What is not told is not known.
+		// Missing figures stay unknown.
 		w.keep(provider.TikTok, provider.HashtagFigures{Hashtag: "sea"})
 		if diff := cmp.Diff(stats.Figures{Platform: provider.TikTok, Hashtag: "sea", MeasuredAt: began},
 			w.of(provider.TikTok, "sea")["sea"]); diff != "" {
@@ -154,7 +154,7 @@ func TestManyWantTheSame(t *testing.T) {
 	})
 }
 
-// The first hashtags of every list come before the last of a long one.
+// The first hashtags of each list come before the last of a long one.
 func TestTurnsAreFair(t *testing.T) {
 	each(t, func(w *env) {
 		w.want(provider.Instagram, numberTags("long", 20)...)

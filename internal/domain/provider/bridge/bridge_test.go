@@ -21,7 +21,7 @@ import (
 	"pressroom/internal/domain/provider/wire"
 )
 
-// idForm is that of provider.Item and provider.Post.
+// idForm is the form of ids in provider.Item and provider.Post.
 var idForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,100}$`)
 
 var (
@@ -31,12 +31,12 @@ var (
 
 const token = "a-token-of-the-bridge"
 
-// nowhere is a public fetcher that nothing may reach.
+// nowhere is a public fetcher that must not be called.
 func nowhere(context.Context, string, int64, io.Writer) error {
 	return errors.New("handed to the public fetcher")
 }
 
-// ask makes a client of a bridge that handler is.
+// ask returns a client for a bridge with the handler.
 func ask(t *testing.T, handler http.HandlerFunc, change func(*Options)) (*Client, string) {
 	t.Helper()
 	server := httptest.NewServer(handler)
@@ -135,7 +135,7 @@ func TestNoFurtherPageOfWhatHasNone(t *testing.T) {
 	}
 }
 
-// Each failure of a bridge; an empty after says that there is nothing to wait for.
+// The errors of a bridge with their delays.
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -192,7 +192,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// checkFailure holds an error against the wanted one, or against *provider.Unavailable where that is nil.
+// checkFailure checks an error; nil means *provider.Unavailable.
 func checkFailure(t *testing.T, err, want error, after time.Duration) {
 	t.Helper()
 	u, unavailable := errors.AsType[*provider.Unavailable](err)
@@ -273,7 +273,7 @@ func TestFetch(t *testing.T) {
 	checkFailure(t, client.Fetch(t.Context(), url+"/gone", 10, io.Discard), nil, 5*time.Second)
 }
 
-// full is a disk without room.
+// full is a full disk.
 type full struct{}
 
 var errFull = errors.New("no room")
@@ -289,7 +289,7 @@ func TestFetchIntoWhatFails(t *testing.T) {
 	}
 }
 
-// Only an address on the bridge's own scheme, host and port is asked for with the token.
+// Only URLs with the bridge's scheme, host and port are requested with the token.
 func TestFetchFromElsewhere(t *testing.T) {
 	t.Parallel()
 	var handed string

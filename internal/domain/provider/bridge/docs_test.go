@@ -20,7 +20,7 @@ import (
 
 var program = regexp.MustCompile("(?s)```go\n(.*?)```")
 
-// The bridge of docs/bridge.md is a whole one.
+// The bridge in docs/bridge.md works.
 func TestBridgeOfTheGuide(t *testing.T) {
 	t.Parallel()
 	guide, err := os.ReadFile("../../../../docs/bridge.md")
@@ -78,7 +78,7 @@ func TestBridgeOfTheGuide(t *testing.T) {
 
 var example = regexp.MustCompile("(?s)```json\n(.*?)```")
 
-// examples is the example of the guide that begins with a member.
+// examples returns the guide's example that begins with a member.
 func examples(guide []byte, member string) string {
 	for _, found := range example.FindAllSubmatch(guide, -1) {
 		if strings.HasPrefix(strings.TrimLeft(string(found[1]), "{ \n"), `"`+member+`"`) {
@@ -88,7 +88,7 @@ func examples(guide []byte, member string) string {
 	return ""
 }
 
-// checkGuideFigures asks the guide's bridge for the guide's examples.
+// checkGuideFigures requests the guide's examples from the guide's bridge.
 func checkGuideFigures(t *testing.T, client *Client) {
 	t.Helper()
 	ask := provider.ProfileQuery{Platform: provider.Instagram, Username: "slow.bread", PostLimit: 10}
@@ -144,7 +144,7 @@ func write(t *testing.T, name string, content []byte) {
 	}
 }
 
-// run builds and starts the bridge in dir, and waits until it listens.
+// run builds and starts the bridge in dir and waits until it listens.
 func run(t *testing.T, dir string) string {
 	t.Helper()
 	binary := filepath.Join(dir, "bridge")

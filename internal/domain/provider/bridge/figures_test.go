@@ -53,7 +53,7 @@ func TestWhatFiguresAreAsked(t *testing.T) {
 	}
 }
 
-// Nothing is believed that cannot be, and nothing is made up in its place.
+// Implausible values are dropped and not replaced.
 func TestWhatFiguresAreTaken(t *testing.T) {
 	t.Parallel()
 	client, _ := ask(t,

@@ -12,7 +12,7 @@ import (
 	"pressroom/internal/sandbox"
 )
 
-// vendor is a client of the sandbox's vendor, for whose slowness nobody waits.
+// vendor returns a client for the sandbox's vendor without delays.
 func vendor(t *testing.T) *Client {
 	t.Helper()
 	over := func(time.Duration) <-chan time.Time {
@@ -36,7 +36,7 @@ func vendor(t *testing.T) *Client {
 	return client
 }
 
-// Everything that the contract has is asked of the sandbox's vendor, page by page, and a file of each is fetched.
+// Every media type is read from the sandbox's vendor page by page, with a file of each.
 func TestSandboxVendor(t *testing.T) {
 	t.Parallel()
 	client := vendor(t)
@@ -114,7 +114,7 @@ func TestSandboxVendorRefuses(t *testing.T) {
 	}
 }
 
-// The figures of the sandbox's vendor, page by page.
+// Figures are read from the sandbox's vendor page by page.
 func TestSandboxVendorFigures(t *testing.T) {
 	t.Parallel()
 	client := vendor(t)

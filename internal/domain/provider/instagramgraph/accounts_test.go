@@ -11,7 +11,7 @@ import (
 	"pressroom/internal/domain/provider"
 )
 
-// What goes wrong with an account leads to another one, and leaves the first alone for a while.
+// After an account error, another account is used and the first is paused.
 func TestAccountsThatAreSetAside(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -68,7 +68,7 @@ func TestAccountsThatAreSetAside(t *testing.T) {
 	}
 }
 
-// headers writes headers into the answers that an account gets.
+// headers adds headers to the responses for an account.
 type headers struct {
 	http.RoundTripper
 
@@ -84,7 +84,7 @@ func (h headers) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// With no account left it is told for how long; the log knows of each lost token once, and again when it had worked.
+// Without available account, the delay is returned; each rejected token is logged once.
 func TestNoAccountIsLeft(t *testing.T) {
 	t.Parallel()
 	g := newGraph(t)
@@ -130,7 +130,7 @@ func TestNoAccountIsLeft(t *testing.T) {
 	}
 }
 
-// Before Meta refuses, an account that has used much of its limits rests.
+// An account near its limits is paused before Meta refuses.
 func TestUsage(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -163,7 +163,7 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// The accounts take turns.
+// Accounts are used in rotation.
 func TestTurns(t *testing.T) {
 	t.Parallel()
 	g := newGraph(t)

@@ -25,8 +25,7 @@ import (
 
 var began = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
 
-// graph is as much of Meta's API as the source asks: profiles and hashtags whose posts are given as they are, and the
-// refusals that a test wants.
+// graph fakes the used part of Meta's API with given profiles, hashtags and errors.
 type graph struct {
 	t       *testing.T
 	mu      sync.Mutex
@@ -52,7 +51,7 @@ func newGraph(t *testing.T) *graph {
 	}
 }
 
-// source asks the graph by so many accounts.
+// source returns a source for the graph with a number of accounts.
 func (g *graph) source(accounts int, change func(*Options)) *Source {
 	g.t.Helper()
 	server := httptest.NewServer(g)
@@ -123,7 +122,7 @@ func (g *graph) answer(account, path string, r *http.Request) (int, any) {
 
 func tagID(name string) string { return fmt.Sprintf("99%d", len(name)*1000+int(name[len(name)-1])) }
 
-// countSlots refuses the 31st different hashtag of an account in a test.
+// countSlots refuses the 31st distinct hashtag of an account.
 func (g *graph) countSlots(account, hashtag string, answer any) (int, any) {
 	if !slices.Contains(g.unique[account], hashtag) {
 		if len(g.unique[account]) == 30 {
@@ -150,7 +149,7 @@ var (
 	mediaField = regexp.MustCompile(`,?media\.limit\((\d+)\)(?:\.after\(([A-Za-z0-9]+)\))?\{([^{}]*(?:\{[^{}]*\})?)\}$`)
 )
 
-// discover answers with the fields that are asked for and with no others.
+// discover returns exactly the requested fields.
 func (g *graph) discover(r *http.Request) (int, any) {
 	asked := discovery.FindStringSubmatch(r.FormValue("fields"))
 	if asked == nil {
@@ -175,7 +174,7 @@ func (g *graph) discover(r *http.Request) (int, any) {
 	return http.StatusOK, map[string]any{"business_discovery": answer, "id": r.PathValue("id")}
 }
 
-// page is a page of posts whose cursors are places in the list, as ids are.
+// page returns a page of posts whose cursors are indexes.
 func page(posts []map[string]any, after string, limit int, fields string) map[string]any {
 	from := 0
 	for i, post := range posts {
@@ -206,7 +205,7 @@ func selectFields(post map[string]any, fields string) map[string]any {
 	return answer
 }
 
-// taggedPage is a page under a hashtag, whose cursor is always the same: the graph knows where the account stands.
+// taggedPage returns a page of a hashtag with a constant cursor; the graph tracks the position per account.
 func (g *graph) taggedPage(walk string, posts []map[string]any, r *http.Request) map[string]any {
 	limit, _ := strconv.Atoi(r.FormValue("limit"))
 	if r.FormValue("after") == "" {
@@ -226,7 +225,7 @@ func (g *graph) taggedPage(walk string, posts []map[string]any, r *http.Request)
 	return answer
 }
 
-// media are so many posts, one an hour, the newest first.
+// media returns posts, one per hour, newest first.
 func media(count int, change func(i int, post map[string]any)) []map[string]any {
 	var posts []map[string]any
 	for i := range count {
@@ -263,7 +262,7 @@ func tagQuestion(hashtag string, most int) provider.HashtagQuery {
 	return provider.HashtagQuery{Platform: provider.Instagram, Hashtag: hashtag, PostLimit: most}
 }
 
-// checkUnavailable holds an error against how long to stay away, and against what it must not repeat.
+// checkUnavailable checks the delay of an error, and that it leaks nothing.
 func checkUnavailable(t *testing.T, err error, after time.Duration) {
 	t.Helper()
 	u, ok := errors.AsType[*provider.Unavailable](err)
@@ -277,7 +276,7 @@ func checkUnavailable(t *testing.T, err error, after time.Duration) {
 	}
 }
 
-// journal is a log that can be read.
+// journal returns a log with its buffer.
 func journal() (*slog.Logger, *bytes.Buffer) {
 	var text bytes.Buffer
 	return slog.New(slog.NewTextHandler(&text, nil)), &text

@@ -57,7 +57,7 @@ func TestPlace(t *testing.T) {
 		}
 		place("cake", "b", "b")
 		place("late", "a", "b", "a")
-		// A place that may have ended at Instagram is taken anew by who asks for the same.
+		// A slot that may have expired at Instagram is reserved again.
 		clock.Advance(slotDuration - time.Minute)
 		place("cake", "b", "b")
 		clock.Advance(slack)
@@ -76,7 +76,7 @@ func TestPlace(t *testing.T) {
 	})
 }
 
-// What nobody waits for takes no place where a third of them is taken, by whom ever, and hears when that is over.
+// Background queries get no slot if a third is in use, and are told when to retry.
 func TestPlaceThatNobodyWaitsFor(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -106,7 +106,7 @@ func TestPlaceThatNobodyWaitsFor(t *testing.T) {
 		for i := range 4 {
 			place(fmt.Sprint("paid", i), maxSlots, account(i))
 		}
-		// Three have to get free at one of them, which the first six do, three at each.
+		// Three slots of an account must expire, which the first six do, three each.
 		if free := place("late", backgroundSlots, "").FreeAt; !free.Equal(began.Add(4*time.Minute + slotDuration +
 			slack)) {
 			t.Errorf("the next place gets free at %s", free)
@@ -117,7 +117,7 @@ func TestPlaceThatNobodyWaitsFor(t *testing.T) {
 	})
 }
 
-// Many nodes that take places at once take no more than there are.
+// Concurrent nodes do not exceed the slots.
 func TestPlacesOfManyNodes(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {

@@ -56,7 +56,7 @@ func TestHashtag(t *testing.T) {
 	}
 }
 
-// From is told only where all posts of the day are there.
+// From is only set if the posts of the day are complete.
 func TestHashtagPages(t *testing.T) {
 	t.Parallel()
 	g := newGraph(t)
@@ -106,7 +106,7 @@ func TestHashtagsThatAreNotTold(t *testing.T) {
 	}
 }
 
-// Posts that cannot be used are not taken for none.
+// Only invalid posts are an error, not an empty list.
 func TestHashtagOfUnusablePosts(t *testing.T) {
 	t.Parallel()
 	g := newGraph(t)
@@ -115,7 +115,7 @@ func TestHashtagOfUnusablePosts(t *testing.T) {
 	checkUnavailable(t, err, 0)
 }
 
-// Two accounts have sixty places; who has asked for a hashtag asks again, and then one waits for the first place.
+// Two accounts have sixty slots; repeated queries need none, and further ones wait for the first to expire.
 func TestPlacesOfAWeek(t *testing.T) {
 	t.Parallel()
 	g := newGraph(t)
@@ -163,7 +163,7 @@ func TestPlacesOfAWeek(t *testing.T) {
 	}
 }
 
-// What nobody waits for gets a third of the places; the others are for those who do.
+// Background queries get a third of the slots.
 func TestPlacesOfTheBackground(t *testing.T) {
 	t.Parallel()
 	g := newGraph(t)
@@ -193,7 +193,7 @@ func TestPlacesOfTheBackground(t *testing.T) {
 	checkUnavailable(t, ask(maxSlots, false), slotDuration+slack)
 }
 
-// Where Instagram counts hashtags that others asked for, the account is left alone and its place given back.
+// If Instagram refuses a hashtag because of other queries, the account is paused and the slot released.
 func TestPlacesThatAreNotGranted(t *testing.T) {
 	t.Parallel()
 	g := newGraph(t)
@@ -224,7 +224,7 @@ func TestPlacesThatAreNotGranted(t *testing.T) {
 	}
 }
 
-// An account that may not ask for hashtags is tried once in a question, and others after it.
+// An account without permission for hashtags is tried once per query, then others.
 func TestAccountsThatMayNot(t *testing.T) {
 	t.Parallel()
 	g := newGraph(t)

@@ -17,7 +17,7 @@ import (
 	"pressroom/internal/domain/provider"
 )
 
-// mixedMedia has an album of three and a reel without a file among its posts.
+// mixedMedia returns posts including an album of three and a reel without a file.
 func mixedMedia(count int) []map[string]any {
 	return media(count, func(i int, post map[string]any) {
 		switch i % 4 {
@@ -136,7 +136,7 @@ func TestPagesOfEverySize(t *testing.T) {
 	}
 }
 
-// What is posted while a profile is walked through moves nothing but the first page.
+// Posts published while paging affect only the first page.
 func TestPostsWhileWalking(t *testing.T) {
 	t.Parallel()
 	g := newGraph(t)

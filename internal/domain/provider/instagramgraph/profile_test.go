@@ -95,7 +95,7 @@ func TestProfilePages(t *testing.T) {
 	}
 }
 
-// A version of the API that has no views is asked without them, and only once with them.
+// If the API version has no view counts, they are requested only once.
 func TestNoViews(t *testing.T) {
 	t.Parallel()
 	g := newGraph(t)
@@ -155,7 +155,7 @@ func TestAnswersThatAreNone(t *testing.T) {
 	}
 }
 
-// A list that never ends is left after some pages.
+// An endless list is abandoned after some pages.
 func TestEndlessList(t *testing.T) {
 	t.Parallel()
 	g := newGraph(t)
@@ -171,7 +171,7 @@ func TestEndlessList(t *testing.T) {
 	}
 }
 
-// A cursor that could change the question it stands in is not sent back.
+// A cursor that could alter the query is not sent.
 func TestCursorsThatAreNone(t *testing.T) {
 	t.Parallel()
 	g := newGraph(t)

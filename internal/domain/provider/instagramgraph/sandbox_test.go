@@ -11,7 +11,7 @@ import (
 	"pressroom/internal/testkit"
 )
 
-// newSandboxSource asks the sandbox's Instagram by so many of an operator's accounts.
+// newSandboxSource returns a source for the sandbox with a number of accounts.
 func newSandboxSource(t *testing.T, clock *testkit.Clock, accounts int) *Source {
 	t.Helper()
 	over := func(time.Duration) <-chan time.Time {
@@ -107,7 +107,7 @@ func TestSandboxHashtags(t *testing.T) {
 	checkUnavailable(t, err, 0)
 }
 
-// The sandbox counts the places as the network does: none is asked for that it does not grant.
+// The sandbox counts slots as Instagram does, and no query exceeds them.
 func TestSandboxPlaces(t *testing.T) {
 	t.Parallel()
 	clock := testkit.NewClock(began)

@@ -14,7 +14,7 @@ import (
 
 var example = regexp.MustCompile("(?s)```json\\n(.*?)```")
 
-// The settings that the guide shows are those of the sources.
+// The settings in the guide are valid.
 func TestSettingsOfTheGuide(t *testing.T) {
 	t.Parallel()
 	guide, err := os.ReadFile("../../../../docs/sources.md")

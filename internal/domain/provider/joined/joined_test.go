@@ -12,7 +12,7 @@ import (
 	"pressroom/internal/domain/provider"
 )
 
-// fakeFigures is a source that tells what stands in it, or fails.
+// fakeFigures returns fixed figures or an error.
 type fakeFigures struct {
 	name   string
 	figure error
@@ -29,7 +29,7 @@ func (t *fakeFigures) Hashtag(context.Context, provider.HashtagQuery) (provider.
 	return provider.HashtagFigures{Hashtag: t.name}, t.figure
 }
 
-// fakeMedia has media too.
+// fakeMedia also has media.
 type fakeMedia struct {
 	fakeFigures
 
@@ -121,7 +121,7 @@ func TestMediaStayWithTheirSource(t *testing.T) {
 	}
 }
 
-// What was kept when there was one source alone is still that one's.
+// URLs and cursors stored when there was a single provider still work.
 func TestWhatHasNoName(t *testing.T) {
 	t.Parallel()
 	one, two := &fakeMedia{fakeFigures: fakeFigures{name: "one"}}, &fakeMedia{fakeFigures: fakeFigures{name: "two"}}

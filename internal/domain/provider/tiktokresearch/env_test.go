@@ -20,7 +20,7 @@ var began = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
 
 const secret = "a-secret-of-the-client"
 
-// research is as much of TikTok's API as the source asks.
+// research fakes the used part of TikTok's API.
 type research struct {
 	t      *testing.T
 	clock  *testkit.Clock
@@ -93,7 +93,7 @@ func failure(code, message string) string {
 	return fmt.Sprintf(`{"data":{},"error":{"code":%q,"message":%q,"log_id":"x"}}`, code, message)
 }
 
-// query answers with the videos between two days, in the order in which they stand.
+// query returns the videos between two days.
 func (r *research) query(body []byte) (int, string) {
 	var q struct {
 		Query  struct{ And []map[string]any }
@@ -128,7 +128,7 @@ func (r *research) query(body []byte) (int, string) {
 			strings.Join(found[from:to], ","), to, to < len(found))
 }
 
-// clip is a video of so many days before.
+// clip returns a video from a number of days ago.
 func clip(id int64, days int, more string) string {
 	return fmt.Sprintf(`{"id":%d,"create_time":%d%s}`, id, began.AddDate(0, 0, -days).Unix(), more)
 }

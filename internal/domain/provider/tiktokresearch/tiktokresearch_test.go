@@ -54,7 +54,7 @@ func TestProfile(t *testing.T) {
 	}
 }
 
-// It is gone back month by month, each read whole, until there are enough videos or all.
+// Windows are read completely, going back until there are enough videos or all.
 func TestWindows(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -103,7 +103,7 @@ func TestWindows(t *testing.T) {
 	}
 }
 
-// A quiet profile costs a bounded part of the day's queries.
+// A profile with few posts uses a bounded number of queries.
 func TestQuietProfile(t *testing.T) {
 	t.Parallel()
 	r := newResearch(t)
@@ -207,7 +207,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// Once TikTok refused for a time, it is not asked until that is over.
+// After a refusal, no requests are sent until the stated time.
 func TestRest(t *testing.T) {
 	t.Parallel()
 	r := newResearch(t)
@@ -233,7 +233,7 @@ func TestRest(t *testing.T) {
 	}
 }
 
-// A client that TikTok does not know is not tried over and over.
+// Invalid client credentials are not retried immediately.
 func TestWrongSecret(t *testing.T) {
 	t.Parallel()
 	r := newResearch(t)

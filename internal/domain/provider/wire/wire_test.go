@@ -111,7 +111,7 @@ func ids(posts []provider.Post) string {
 func TestPosts(t *testing.T) {
 	t.Parallel()
 	posts := Posts{Since: time.Date(2026, 1, 10, 0, 0, 0, 0, time.UTC), Limit: 4}
-	// An old post that is pinned to the top does not end the walk, nor is it taken.
+	// An old pinned post neither ends the list nor is included.
 	if !posts.Add([]provider.Post{post("pinned", 1), post("a", 20), post("unknown", 0), post("b", 25)}) {
 		t.Error("there is no further page")
 	}
@@ -166,7 +166,7 @@ func TestAsk(t *testing.T) {
 	}
 }
 
-// FuzzRead: what is not JSON is not read, and a member of another type leaves the others alone.
+// FuzzRead checks that invalid JSON is refused, and that a member of a wrong type does not affect others.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(`{"count":1,"text":"a"}`))
 	f.Add([]byte(`{"text":7,"count":1e3}`))

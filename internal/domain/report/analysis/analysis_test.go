@@ -17,7 +17,7 @@ import (
 	"pressroom/internal/domain/report/synthetic"
 )
 
-// daily makes posts, one a day back from ten days before the measurement.
+// daily returns posts, one per day, up to ten days before the measurement.
 func daily(count int, each func(i int, p *provider.Post)) []provider.Post {
 	posts := make([]provider.Post, count)
 	for i := range posts {
@@ -134,7 +134,7 @@ func TestTooFewPostsAreNotCompared(t *testing.T) {
 	}
 }
 
-// Where nothing can be compared there is a best time all the same, which says that it is a guess.
+// Without a comparison, the best time is a guess.
 func TestABestTimeThatIsAGuess(t *testing.T) {
 	t.Parallel()
 	noon := func(_ int, p *provider.Post) { p.TakenAt = p.TakenAt.Truncate(24 * time.Hour).Add(12 * time.Hour) }
@@ -155,7 +155,7 @@ func TestABestTimeThatIsAGuess(t *testing.T) {
 		"some too young": {young, "weekdays"},
 		"the weekend better, at many hours": {daily(40, func(i int, p *provider.Post) {
 			noon(i, p)
-			// each hour too rare to be compared
+			// each hour too rare to compare
 			if p.TakenAt.Weekday() == time.Saturday || p.TakenAt.Weekday() == time.Sunday {
 				p.TakenAt, p.Likes = p.TakenAt.Add(time.Duration(i%6-3)*4*time.Hour), new(int64(150+i%7))
 			}
@@ -171,7 +171,7 @@ func TestABestTimeThatIsAGuess(t *testing.T) {
 	}
 }
 
-// The same posts have another best time in another zone.
+// The best time depends on the time zone.
 func TestTimesAreTheTeams(t *testing.T) {
 	t.Parallel()
 	posts := daily(90, func(i int, p *provider.Post) {
@@ -194,7 +194,7 @@ func TestTimesAreTheTeams(t *testing.T) {
 	}
 }
 
-// Hashtags that always come together are not told apart, and three lucky posts do not rank a hashtag first.
+// Hashtags that always occur together are not separated, and three lucky posts do not rank a hashtag first.
 func TestHashtagsThatCannotBeTold(t *testing.T) {
 	t.Parallel()
 	draw := rand.New(rand.NewPCG(7, 7))
@@ -230,7 +230,7 @@ func TestHashtagsThatCannotBeTold(t *testing.T) {
 	}
 }
 
-// Where all reels went out on weekends and nothing else did, neither has a ratio.
+// If format and time are confounded, neither has a ratio.
 func TestWhatComesTogetherIsNotClaimed(t *testing.T) {
 	t.Parallel()
 	got := analyzePosts(daily(120, func(_ int, p *provider.Post) {
@@ -252,7 +252,7 @@ func TestWhatComesTogetherIsNotClaimed(t *testing.T) {
 	}
 }
 
-// Hashtags are those of the caption and those that the source told, in one form, each once a post.
+// Hashtags are the distinct normalized ones from the caption and the provider.
 func TestHashtagsOfAPost(t *testing.T) {
 	t.Parallel()
 	got := analyzePosts([]provider.Post{
@@ -305,7 +305,7 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
-// A wrong reading of the followers among many does not make the growth.
+// A single wrong number of followers does not affect growth.
 func TestOneWrongReadingDoesNotMakeGrowth(t *testing.T) {
 	t.Parallel()
 	in := input(synthetic.Generate(synthetic.Plan{Seed: 3, Posts: 60}))
@@ -342,7 +342,7 @@ func TestScoreWithoutSomeComponents(t *testing.T) {
 	}
 }
 
-// Comments alone are a small part of what people did: they are told, and the score does without them.
+// Engagement without likes is reported, but excluded from the score.
 func TestHiddenLikesAreNoBadScore(t *testing.T) {
 	t.Parallel()
 	hidden := func(_ int, p *provider.Post) { p.Likes, p.Views = nil, new(int64(400)) }

@@ -8,8 +8,8 @@ import (
 	"pressroom/internal/domain/report/synthetic"
 )
 
-// BenchmarkAnalyse measures a profile with 10,000 posts.
-func BenchmarkAnalyse(b *testing.B) {
+// BenchmarkAnalyze analyzes a profile with 10,000 posts.
+func BenchmarkAnalyze(b *testing.B) {
 	in := input(synthetic.Generate(synthetic.Plan{Seed: 1, Posts: 10_000}))
 	addWords(in.Posts)
 	b.ReportAllocs()
@@ -18,7 +18,7 @@ func BenchmarkAnalyse(b *testing.B) {
 	}
 }
 
-// addWords gives the posts captions as people write them.
+// addWords adds realistic captions.
 func addWords(posts []provider.Post) {
 	for i := range posts {
 		text := "Early this morning the boats came back and the whole harbour smelled of bread! "

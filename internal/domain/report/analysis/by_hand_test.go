@@ -13,7 +13,7 @@ import (
 	"pressroom/internal/domain/report/analysis"
 )
 
-// handExample is a profile of docs/scoring.md.
+// handExample is an example in docs/scoring.md.
 type handExample struct {
 	At        time.Time `json:"at"`
 	Followers *int64    `json:"followers"`
@@ -54,7 +54,7 @@ func (b handExample) input() analysis.ProfileInput {
 	return in
 }
 
-// The code comes to what the docs come to by hand, to the last digit.
+// The code reproduces the examples in the docs exactly.
 func TestByHand(t *testing.T) {
 	t.Parallel()
 	docs, err := os.ReadFile(scoring)
@@ -98,7 +98,7 @@ func decode(t *testing.T, text string, into any) {
 	}
 }
 
-// subset is what is got, with those members alone that are wanted.
+// subset returns the members of got that want has.
 func subset(want, got any) any {
 	switch want := want.(type) {
 	case map[string]any:

@@ -16,18 +16,18 @@ var update = flag.Bool("update", false, "write the tables of docs/scoring.md ane
 
 const (
 	scoring = "../../../../docs/scoring.md"
-	// written is how many profiles each row of the tables rests on.
+	// written is the number of profiles per row of the tables.
 	written = 4000
 )
 
-// row is a line of the docs' tables: what was made up, and what was found in it.
+// row is a row of the tables in the docs.
 type row struct {
 	name  string
 	plan  synthetic.Plan
 	cells func(surveyResult) []rate
 }
 
-// The tables follow the lines that begin them in the docs.
+// The tables of the docs with their headers.
 var tables = []struct {
 	head string
 	rows []row
@@ -69,8 +69,7 @@ func kindRows() []row {
 	}
 }
 
-// The docs' tables are what the analysis does. A few profiles of each row, fewer than those that the docs rest on, may
-// differ from them by chance alone.
+// The tables in the docs match the analysis of a small number of profiles, up to sampling error.
 func TestCurve(t *testing.T) {
 	t.Parallel()
 	for _, table := range tables {
@@ -86,7 +85,7 @@ func TestCurve(t *testing.T) {
 	}
 }
 
-// docsLines lists the rows of a table of the docs.
+// docsLines returns the rows of a table in the docs.
 func docsLines(t *testing.T, head string) []string {
 	t.Helper()
 	_, rest := docsAround(t, head)
@@ -113,7 +112,7 @@ func (r row) check(t *testing.T, line string) {
 		if err != nil && cell.all > 0 {
 			t.Errorf("%s: %q is no share", r.name, cells[i+1])
 		}
-		// Five standard errors of the profiles, which are fewer than the intervals in them, and one profile more.
+		// Five standard errors, based on the number of profiles, plus one profile.
 		p := want / 100
 		if slack := 500*math.Sqrt(p*(1-p)/profiles) + 100.0/profiles; err == nil &&
 			math.Abs(cell.percent()-want) > slack {
@@ -122,7 +121,7 @@ func (r row) check(t *testing.T, line string) {
 	}
 }
 
-// docsAround is what stands in the docs before a table and from its head on.
+// docsAround returns the docs before a table and from its header on.
 func docsAround(t *testing.T, head string) (string, string) {
 	t.Helper()
 	docs, err := os.ReadFile(scoring)
@@ -136,7 +135,7 @@ func docsAround(t *testing.T, head string) (string, string) {
 	return before, rest
 }
 
-// rewrite makes a table of the docs anew.
+// rewrite updates a table in the docs.
 func rewrite(t *testing.T, head string, rows []row) {
 	t.Helper()
 	lines := head + "\n|" + strings.Repeat("---|", strings.Count(head, "|")-1) + "\n"

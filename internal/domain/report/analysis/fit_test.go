@@ -12,7 +12,7 @@ import (
 	"pressroom/internal/domain/report/result"
 )
 
-// newLine is a straight line with chance around it.
+// newLine returns a model of a straight line with noise.
 func newLine(points int) (linearModel, []float64) {
 	draw := rand.New(rand.NewPCG(1, 2))
 	m := linearModel{columns: 2}
@@ -67,7 +67,7 @@ func TestUnusualValuesDoNotBendTheLine(t *testing.T) {
 	}
 }
 
-// What always comes together cannot be told apart; what does not can still be told.
+// Linearly dependent columns cannot be estimated; others can.
 func TestAliases(t *testing.T) {
 	t.Parallel()
 	m, _ := newLine(50)
@@ -105,7 +105,7 @@ func TestNothingThatDiffersHasNoSolution(t *testing.T) {
 	}
 }
 
-// The weakest column goes, the others are what a model without it makes of them.
+// The weakest column is removed.
 func TestIdle(t *testing.T) {
 	t.Parallel()
 	m, _ := newLine(50)
@@ -120,7 +120,7 @@ func TestIdle(t *testing.T) {
 	}
 }
 
-// The fifteen chances of the example of Benjamini and Hochberg 1995, here with 3 % of false claims.
+// The p-values of the example in Benjamini and Hochberg (1995), with a rate of 3 %.
 func TestThreshold(t *testing.T) {
 	t.Parallel()
 	var doubts []float64
@@ -131,11 +131,11 @@ func TestThreshold(t *testing.T) {
 	checkNear(t, "the largest doubt that is allowed", bhThreshold(doubts), 15*0.0019)
 	checkNear(t, "of none", bhThreshold(nil), -1)
 	checkNear(t, "of doubtful ones", bhThreshold([]float64{0.5, 0.2}), -1)
-	// The first alone would not be allowed.
+	// The first one is only rejected together with the second.
 	checkNear(t, "of several", bhThreshold([]float64{0.04, 0.05, 0.5}), 0.05)
 }
 
-// The middle is that of the sorted values, to the last digit.
+// The median is exactly that of the sorted values.
 func TestMiddle(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

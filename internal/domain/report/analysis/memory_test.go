@@ -10,8 +10,8 @@ import (
 	"pressroom/internal/domain/report/synthetic"
 )
 
-// A profile with 10,000 posts is analysed with less than 64 MB in all. The race detector
-// throws away what regular expressions keep for the next text, so that it counts more than a program would take.
+// Analyzing a profile with 10,000 posts allocates less than 64 MB. The race detector drops pooled buffers of regular
+// expressions, which would distort the measurement.
 func TestMemory(t *testing.T) { // alone: what others allocate at the same time would count
 	in := input(synthetic.Generate(synthetic.Plan{Seed: 1, Posts: 10_000}))
 	addWords(in.Posts)

@@ -19,7 +19,7 @@ import (
 
 var measuredAt = time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)
 
-// anyFigure draws a figure as sources might tell it, rightly or not.
+// anyFigure generates valid and invalid figures.
 func anyFigure() *rapid.Generator[*int64] {
 	return rapid.OneOf(
 		rapid.Just[*int64](nil),
@@ -30,7 +30,7 @@ func anyFigure() *rapid.Generator[*int64] {
 	)
 }
 
-// anyTime draws a time, some of them ahead, unknown or out of this world.
+// anyTime generates times, including future, unknown and extreme ones.
 func anyTime() *rapid.Generator[time.Time] {
 	return rapid.OneOf(
 		rapid.Map(rapid.IntRange(0, 200*24), func(hours int) time.Time {
@@ -108,7 +108,7 @@ func TestAnyFiguresHaveAnAnswer(t *testing.T) {
 	})
 }
 
-// Thirty dated posts, one of which tells how people reacted, have a best time with an interval around it.
+// Thirty dated posts, one with reactions, yield a best time within its interval.
 func TestThirtyDatedPostsHaveABestTime(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -136,7 +136,7 @@ func TestThirtyDatedPostsHaveABestTime(t *testing.T) {
 	})
 }
 
-// More reactions never make for a lower rate, nor a lower end of what the rate may be.
+// More reactions never lower the rate or its lower bound.
 func TestMoreLikesNeverLowerTheRate(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -162,7 +162,7 @@ func TestMoreLikesNeverLowerTheRate(t *testing.T) {
 	})
 }
 
-// More followers at a later measurement never make for slower growth.
+// More followers at a later measurement never lower the growth.
 func TestMoreFollowersNeverSlowGrowth(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -180,7 +180,7 @@ func TestMoreFollowersNeverSlowGrowth(t *testing.T) {
 	})
 }
 
-// One post that goes viral is one good post: the best time, its ratio and the medians stay about what they were.
+// A viral post has little effect on the best time, its ratio and the medians.
 func TestOneViralPostChangesLittle(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(40) {

@@ -14,7 +14,7 @@ import (
 	"pressroom/internal/domain/report/synthetic"
 )
 
-// input hands a planted profile over as a report would.
+// input returns the input for a synthetic profile.
 func input(p synthetic.Profile) analysis.ProfileInput {
 	in := analysis.ProfileInput{Account: p.Account, Posts: p.Posts, Zone: p.Zone, At: p.At}
 	for _, shot := range p.Snapshots {
@@ -178,7 +178,7 @@ func (f *surveyResult) covers(t *testing.T) {
 	f.format.check(t, "intervals of formats", 93, 97)
 }
 
-// surveyed is how many profiles each promise is tested on. docs/scoring.md tells the same of more.
+// surveyed is the number of profiles per test. docs/scoring.md has results of more.
 const surveyed = 600
 
 func TestPlantedEffectsAreFound(t *testing.T) {
@@ -204,8 +204,8 @@ func TestNothingIsClaimedWhereNothingIs(t *testing.T) {
 	found.covers(t)
 }
 
-// The interval of the best time holds the truth although the block was chosen for its ratio, and what is a guess by
-// chance alone has an interval that says so. That of the ratio, which knows nothing of the choice, would not.
+// The interval of the best time has its nominal coverage despite the selection, and is wide for a guess. The interval
+// of the ratio, which ignores the selection, does not.
 func TestIntervalsOfTheBestTime(t *testing.T) {
 	t.Parallel()
 	for _, plan := range []synthetic.Plan{{Posts: 30, Null: true}, {Posts: 50, Null: true}, {Posts: 200, Null: true},
@@ -218,7 +218,7 @@ func TestIntervalsOfTheBestTime(t *testing.T) {
 	}
 }
 
-// An answer that claims nothing says so.
+// Notes say if nothing is significant.
 func TestNotesSayThatNothingIsClaimed(t *testing.T) {
 	t.Parallel()
 	got := analysis.Analyze(input(synthetic.Generate(synthetic.Plan{Seed: 1, Posts: 200, Null: true})))
@@ -231,8 +231,8 @@ func TestNotesSayThatNothingIsClaimed(t *testing.T) {
 	}
 }
 
-// Where a profile posts most says nothing about where it does best, and a hashtag of the best block has no part in its
-// effect. docs/scoring.md tells of more such profiles than are made here.
+// The frequency of posting in a block is not mistaken for an effect, nor is a hashtag's correlation with the best
+// block. docs/scoring.md has more profiles.
 func TestHabitsDoNotPassForEffects(t *testing.T) {
 	t.Parallel()
 	for _, plan := range []synthetic.Plan{{Posts: 200, Uneven: true}, {Posts: 200, Tangled: true}} {

@@ -10,7 +10,7 @@ import (
 	"pressroom/internal/domain/provider"
 )
 
-// byHand is the hashtag that docs/scoring.md works out on paper.
+// byHand is the example in docs/scoring.md.
 func byHand() Input {
 	harbour := func(i int) string {
 		if i <= 6 {
@@ -25,7 +25,7 @@ func byHand() Input {
 			Likes: new(int64(i)), Caption: harbour(i),
 		})
 	}
-	// The nodes of Chebyshev's quadrature of four points between 0 and 1, in days of a thousand.
+	// The nodes of four-point Chebyshev quadrature on [0, 1], in thousands of days.
 	nodes := []float64{102.6728, 406.2038, 593.7962, 897.3272}
 	for i := 1; i <= 23; i++ {
 		age := []float64{1000, 1200, 1500}[i%3]
@@ -40,7 +40,7 @@ func byHand() Input {
 	return Input{Figures: f, Background: Background{Posts: 1000, With: map[string]int{"harbour": 30}}}
 }
 
-// The code comes to what the docs come to by hand, to the last digit.
+// The code reproduces the example in the docs exactly.
 func TestByHand(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../../../docs/scoring.md")

@@ -15,7 +15,7 @@ import (
 	"pressroom/internal/domain/report/synthetichashtag"
 )
 
-// figuresOf draws what a source could tell, however unlikely.
+// figuresOf generates possible figures.
 func figuresOf(t *rapid.T) Input {
 	figure := rapid.OneOf(rapid.Just((*int64)(nil)), rapid.Custom(func(t *rapid.T) *int64 {
 		return new(rapid.OneOf(rapid.Int64Range(0, 1000), rapid.Int64()).Draw(t, "figure"))
@@ -58,8 +58,7 @@ func figuresOf(t *rapid.T) Input {
 	}
 }
 
-// Any input yields a result without NaN and infinity, which JSON does not have, and figures lie in
-// their intervals.
+// Any input yields a result without NaN and infinity, with figures within their intervals.
 func TestAnyFigures(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -103,7 +102,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 	})
 }
 
-// Another post in the window never lowers the rate, nor does another like the reactions.
+// Another post in the window never lowers the rate, nor a better one the reactions.
 func TestMoreIsNotLess(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -136,7 +135,7 @@ func TestMoreIsNotLess(t *testing.T) {
 	})
 }
 
-// One post that is unlike all others changes little: one that everybody likes, one from long ago in either list.
+// A single outlier has little effect: a viral post, or one from long ago in either list.
 func TestOneOutlier(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(60) {
@@ -176,7 +175,7 @@ func TestTier(t *testing.T) {
 	}
 }
 
-// Where there is too little to go by, nothing is told, and why.
+// With too little data, figures are missing and a note explains it.
 func TestTooLittle(t *testing.T) {
 	t.Parallel()
 	young := synthetichashtag.RandomHashtag(1, measuredAt)
@@ -206,7 +205,7 @@ func TestTooLittle(t *testing.T) {
 	}
 }
 
-// A size that was measured is told as it is; one that was measured of late is carried on by the rate.
+// A measured size is returned as is; a recent one is extrapolated by the rate.
 func TestMeasuredSize(t *testing.T) {
 	t.Parallel()
 	h := synthetichashtag.RandomHashtag(2, measuredAt)
@@ -226,7 +225,7 @@ func TestMeasuredSize(t *testing.T) {
 	}
 }
 
-// A block below its share is never the best time, however narrow its interval.
+// A block below its expected share is never the best time.
 func TestBestTimeIsNotBelowItsShare(t *testing.T) {
 	t.Parallel()
 	below := candidate{block: 1, posts: 100, log: math.Log(0.61), err: 0.05}

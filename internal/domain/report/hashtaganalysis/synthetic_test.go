@@ -12,7 +12,7 @@ import (
 
 var measuredAt = time.Date(2026, time.November, 18, 15, 20, 0, 0, time.UTC)
 
-// coverage counts how often something is as it should be.
+// coverage counts how often a condition holds.
 type coverage struct{ good, all int }
 
 func (h *coverage) add(good bool) {
@@ -24,7 +24,7 @@ func (h *coverage) add(good bool) {
 
 func (h *coverage) share() float64 { return float64(h.good) / float64(h.all) }
 
-// check checks that 95 % intervals hold the truth as often as they say.
+// check checks that 95 % intervals have their nominal coverage.
 func (h *coverage) check(t *testing.T, what string) {
 	t.Helper()
 	t.Logf("intervals of %s: %.3f of %d", what, h.share(), h.all)
@@ -33,7 +33,7 @@ func (h *coverage) check(t *testing.T, what string) {
 	}
 }
 
-// inWindow is the true rate over the time in which posts were counted.
+// inWindow returns the true rate in the counted window.
 func inWindow(h synthetichashtag.Hashtag, s Sample) float64 {
 	const parts = 24
 	sum := 0.0
@@ -44,7 +44,7 @@ func inWindow(h synthetichashtag.Hashtag, s Sample) float64 {
 	return sum / parts
 }
 
-// Sizes and rates of hashtags of all sizes, ages and shapes; half of them were measured before.
+// Sizes and rates of hashtags of all sizes, ages and shapes, half of them measured before.
 func TestPlantedSizes(t *testing.T) {
 	t.Parallel()
 	var errors []float64
@@ -106,7 +106,7 @@ func TestPlantedGrowth(t *testing.T) {
 	growths.check(t, "growth")
 }
 
-// companions are the hashtags beside a planted one; elsewhere is how frequent they are under others.
+// companions are the shares of related hashtags; elsewhere are those in other posts.
 var (
 	companions = map[string]float64{"harbour": 0.3, "lighthouse": 0.15, "pier": 0.1, "love": 0.4, "instagood": 0.3,
 		"photo": 0.1, "nature": 0.2}
@@ -114,7 +114,7 @@ var (
 		"photo": 0.1, "nature": 0.2}
 )
 
-// What belongs to a hashtag is claimed to, and what stands everywhere is not.
+// Related hashtags are found, and common ones are not reported as related.
 func TestPlantedCompanions(t *testing.T) {
 	t.Parallel()
 	var lifts, wrong, first coverage
@@ -143,7 +143,7 @@ func TestPlantedCompanions(t *testing.T) {
 	}
 }
 
-// A block from which three times as many top posts come is named; where there is none, none is.
+// A block with three times as many top posts is found; without one, none is.
 func TestPlantedTimes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ effect, least, most float64 }{{1, 0, 0.05}, {3, 0.9, 1}} {
@@ -152,7 +152,7 @@ func TestPlantedTimes(t *testing.T) {
 			h := synthetichashtag.RandomHashtag(seed, measuredAt)
 			h.Size, h.Days, h.Shape, h.Bend, h.Window, h.MostRecent, h.TopPosts = 60_000, 900, synthetichashtag.Growing,
 				0, 8*24*time.Hour, 1000, 200
-			// The base changes by hour and day, and the top posts follow it, but for the planted block.
+			// The rate varies by hour and day, and top posts follow it, except for the best block.
 			h.Day, h.Week, h.BestTimes, h.BestBlock = 0, 0, c.effect, int(seed)%6
 			best := Analyze(Input{Figures: h.Measure(measuredAt)}).BestTime
 			claimed.add(best.StandsOut)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// From six values on there is an interval, around the median, that gets narrower the more values there are.
+// From six values on, the interval contains the median and narrows with more values.
 func TestMedianInterval(t *testing.T) {
 	t.Parallel()
 	for n := 1; n <= 5; n++ {
@@ -28,14 +28,14 @@ func TestMedianInterval(t *testing.T) {
 		}
 		last = width
 	}
-	// For many values it is the normal one: 1.96 standard deviations of the number below, which is the root of n / 2.
+	// For many values, it is the normal approximation: the rank has standard deviation sqrt(n)/2.
 	low, high, _ := medianInterval(upTo(10_000))
 	if got := (high - low) / 2; math.Abs(got-98) > 0.7 {
 		t.Errorf("10,000 values: %v to either side", got)
 	}
 }
 
-// upTo lists the numbers from 0 to n-1.
+// upTo returns the numbers from 0 to n-1.
 func upTo(n int) []float64 {
 	values := make([]float64, n)
 	for i := range values {
@@ -53,7 +53,7 @@ func TestTidy(t *testing.T) {
 	}
 }
 
-// The interval holds the middle of what the values were drawn from as often as it says.
+// The interval has its nominal coverage.
 func TestMedianIntervalHoldsTheTruth(t *testing.T) {
 	t.Parallel()
 	for _, posts := range []int{8, 20, 75, 200} {

@@ -12,7 +12,7 @@ func component(name string, value, weight float64) ComponentCause {
 	return ComponentCause{Component: Component{Name: name, Value: value}, FullWeight: weight}
 }
 
-// The weight of what is missing goes to the others as they weigh.
+// The weight of missing components is distributed proportionally.
 func TestScoreOf(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -54,7 +54,7 @@ func TestWordsOf(t *testing.T) {
 	}
 }
 
-// A best time that an earlier release kept stood out, or it would not have been kept.
+// Best times stored by earlier releases are significant.
 func TestBestTimeOfEarlierReleases(t *testing.T) {
 	t.Parallel()
 	var got Result

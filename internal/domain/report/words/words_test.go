@@ -56,7 +56,7 @@ func TestCaptions(t *testing.T) {
 	}
 }
 
-// A word of one language may be a thing in another: it goes only beside sure words of its own.
+// Ambiguous stop words count only with unambiguous ones of their language.
 func TestDoubtfulWords(t *testing.T) {
 	for _, c := range []struct{ caption, want string }{
 		{"my car, my van, my hat", "car van hat"},
@@ -71,7 +71,7 @@ func TestDoubtfulWords(t *testing.T) {
 	}
 }
 
-// Each line of the table is a language with enough words, each of which is one piece that Read would find.
+// Each line of the table is a language with enough words, each of which is a single token.
 func TestStopWords(t *testing.T) {
 	languages := map[string]bool{}
 	for line := range strings.Lines(stopText) {
