@@ -109,7 +109,7 @@ func TestHashtagSearch(t *testing.T) {
 		c.grant(t, 100)
 		b := c.as(t, access.Owner)
 		f := b.open("/hashtags").follow("Search hashtags").wants(200, "costs at most 3 credits").form("Search for at most 3 credits")
-		f.fill("query", "https://example.com/x").press().wants(422, "Of links, those to a hashtag")
+		f.fill("query", "https://example.com/x").press().wants(422, "This link is not a hashtag page")
 		begun := f.p.b.open("/hashtags/search").form("Search for at most 3 credits").fill("query", "latte art").press().wants(200, "Search")
 		found := b.until(begun.path, "Done").wants(200, "3 credits charged", "Hashtags for “ latte art ” on Instagram", "by score, the highest first", "#latteart", "There is no list of your own yet.").in100()
 		fresh := found.form("Make a list of them")
@@ -127,7 +127,7 @@ func TestHashtagSearch(t *testing.T) {
 			t.Errorf("%d hashtags are in the list", n)
 		}
 		again := b.open("/hashtags/search").form("Search for at most 3 credits").fill("query", "art LATTE").press()
-		again.wants(200, "paid for this keyword already")
+		again.wants(200, "already paid for this keyword")
 		b.until(again.path, "Done").wants(200, "nothing was charged")
 
 		poor := h.crew(t)

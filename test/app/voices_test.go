@@ -51,7 +51,7 @@ func TestVoices(t *testing.T) {
 			wants(200, "The brand voice is changed.", "<script>dry</script>", "Visitors", "Texts are in pt-BR").lacks("<script>dry")
 
 		for field, wrong := range map[string][2]string{
-			"name": {strings.Repeat("n", 101), "The field “Name” takes at most 100 characters."}, "content_language": {"klingonish-", "The field “Language” has to be a language"},
+			"name": {strings.Repeat("n", 101), "The field “Name” is limited to 100 characters."}, "content_language": {"klingonish-", "The field “Language” must be a BCP 47 language tag"},
 			"avoid.words": {"quay", "The field “Words to avoid” has items that are also to be used."},
 		} {
 			f := shown.follow("Change").form("Save").fill(field, wrong[0]).fill("custom_instructions", "typed just now")

@@ -352,7 +352,7 @@ func TestReadyMadeListsSayWhyTheyHaveNoFigures(t *testing.T) {
 		worlds(t, options{accounts: 1, unjoined: unjoined}, func(t *testing.T, w *world) {
 			want := "hashtags have no figures yet"
 			if unjoined {
-				want = "has no source"
+				want = "no provider is configured"
 			}
 			for _, call := range []edgeCall{w.rest, w.tool} {
 				got := call(readOnly(w), "get_hashtag_list", map[string]any{"list_id": 1}, "")

@@ -186,13 +186,13 @@ func TestTooLittle(t *testing.T) {
 		in     Input
 		reason string
 	}{
-		"nothing": {Input{}, "No posts were shown"},
+		"nothing": {Input{}, "No posts were found"},
 		"young":   {Input{Figures: young.Measure(measuredAt)}, noteSizeUnknown},
 		"few":     {Input{Figures: few.Measure(measuredAt)}, noteSizeUnknown},
 		"top": {Input{Figures: provider.HashtagFigures{MeasuredAt: measuredAt, Top: few.Measure(measuredAt).Top}},
-			"of top posts alone"},
+			"that of top posts only"},
 		"untimed": {Input{Figures: provider.HashtagFigures{Recent: few.Measure(measuredAt).Recent}},
-			"too few new ones"},
+			"too few recent posts"},
 	} {
 		found := Analyze(c.in)
 		if found.Hashtag.Posts != nil || found.Hashtag.Tier != "" || found.BestTime != nil &&
