@@ -206,26 +206,21 @@ func TestNewWaysInNeedAFreshSignIn(t *testing.T) {
 	})
 }
 
-// Sign-ins over several pages are kept in the database, so one client begins only so many.
+// However many sign-ins somebody begins, other people behind the same address begin theirs, also where everybody is one
+// client.
 func TestSignInsThatAreBegun(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, at string) {
 		t.Parallel()
 		h := open(t, at, func(cfg *server.Config) { cfg.PublicURL = "http://press.example" })
 		b := h.browser(t)
-		begun := 0
-		for b.send(http.MethodPost, "/sign-in/passkey/options", url.Values{}).status == http.StatusOK {
-			begun++
+		for range 100 {
+			b.send(http.MethodPost, "/sign-in/passkey/options", url.Values{}).wants(200, "challenge")
 		}
-		if begun < 30 || begun > 60 { // time passes while they are sent
-			t.Errorf("%d were begun", begun)
-		}
-		b.send(http.MethodPost, "/sign-in/passkey/options", url.Values{}).wants(429, "Too many tries.")
-		h.advance(time.Minute)
-		b.send(http.MethodPost, "/sign-in/passkey/options", url.Values{}).wants(200, "challenge")
 		if n := h.count(t, "sessions"); n != 1 {
 			t.Errorf("%d sessions of one browser", n)
 		}
+		h.browser(t).send(http.MethodPost, "/sign-in/passkey/options", url.Values{}).wants(200, "challenge")
 	})
 }
 

@@ -5,8 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"pressroom/internal/apierr"
@@ -27,8 +25,6 @@ var (
 	sitePace = pace{free: 300, first: time.Minute, most: time.Hour, leak: 36 * time.Second}
 	// joinPace is for one invitation by which nobody could be added.
 	joinPace = pace{free: 10, first: 10 * time.Second, most: 10 * time.Minute}
-	// beginPace is for sign-ins over several pages, of which something is kept until they end.
-	beginPace = pace{free: 30, first: 2 * time.Second, most: time.Minute, leak: 2 * time.Second}
 )
 
 // SignIns checks who signs in, and what else strangers may guess at: the links of invitations and of recoveries. It counts
@@ -44,7 +40,6 @@ type SignIns struct {
 	own       *sharedCounter // by browser that is known for an account, by signed-in person, by person who enters a code
 	links     *localCounter  // by client: links and passkeys, and attempts to join
 	joins     *localCounter  // by invitation
-	begun     *localCounter  // by client, or browser that is known for somebody
 
 	hashing *hashQueue
 }
@@ -54,7 +49,7 @@ func NewSignIns(s *Service) *SignIns {
 	return &SignIns{
 		db: s.db, teams: s,
 		pairs: newLocalCounter(s.db.Now, ownPace), clients: newLocalCounter(s.db.Now, clientPace), strangers: newSharedCounter(s.db, strangersPace),
-		own: newSharedCounter(s.db, ownPace), links: newLocalCounter(s.db.Now, clientPace), begun: newLocalCounter(s.db.Now, beginPace),
+		own: newSharedCounter(s.db, ownPace), links: newLocalCounter(s.db.Now, clientPace),
 		sites: newLocalCounter(s.db.Now, sitePace), joins: newLocalCounter(s.db.Now, joinPace),
 		hashing: newHashQueue(),
 	}
@@ -152,23 +147,6 @@ func (s *SignIns) Guarded(from string, check func() error) error {
 		return tooMany(wrongTries, wait)
 	}
 	return err
-}
-
-// Begin notes that a client begins a sign-in of which something is kept until it ends. It is rate_limited if there are too
-// many of the client, or of the browser if that is known for somebody.
-func (s *SignIns) Begin(ctx context.Context, from, browser string) error {
-	key := keyOf("client %s", from)
-	known, err := knownTokens(ctx, s.db, browser, s.db.Now())
-	if err != nil {
-		return err
-	}
-	if len(known) > 0 {
-		key = keyOf("browser %s", slices.Min(slices.Collect(maps.Values(known))))
-	}
-	if _, wait := s.begun.count(key); wait > 0 {
-		return tooMany("Too many tries.", wait)
-	}
-	return nil
 }
 
 // known is who has an e-mail address, with the hash to compare a password with; nobody has the id 0.

@@ -385,12 +385,6 @@ func TestKnownBrowsers(t *testing.T) {
 		}
 		knows(both, ada, false)
 		knows(both, bea, true)
-		for range 40 {
-			_ = door.Begin(t.Context(), "192.0.2.1", "") // too many of the client
-		}
-		if err := door.Begin(t.Context(), "192.0.2.1", both); err != nil {
-			t.Errorf("a browser that is known for one of two people begins: %v", err)
-		}
 		var held []string
 		for range 21 {
 			w.clock.Advance(time.Minute)

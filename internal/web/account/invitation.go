@@ -200,9 +200,6 @@ func (p *Part) askNewcomer(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	o, err := p.offer(r)
-	if err == nil {
-		err = p.signIns.Begin(r.Context(), p.Client(r), p.KnownBrowser(r))
-	}
 	var asked passkey.Question
 	if err == nil {
 		asked, err = p.passkeys.AskNew(r.Context(), passkey.Asker{Name: r.PostForm.Get("name"), Email: o.Email})

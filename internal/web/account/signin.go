@@ -201,11 +201,7 @@ func (p *Part) signOut(w http.ResponseWriter, r *http.Request) {
 const passkeyKept = "passkey"
 
 func (p *Part) askPasskey(w http.ResponseWriter, r *http.Request) {
-	var asked passkey.Question
-	err := p.signIns.Begin(r.Context(), p.Client(r), p.KnownBrowser(r))
-	if err == nil {
-		asked, err = p.passkeys.AskSignIn()
-	}
+	asked, err := p.passkeys.AskSignIn()
 	p.ask(w, r, asked, err)
 }
 
@@ -265,10 +261,6 @@ const directoryKept = "directory"
 func (p *Part) toDirectory(w http.ResponseWriter, r *http.Request) {
 	if p.directory == nil {
 		p.Missing(w, r)
-		return
-	}
-	if err := p.signIns.Begin(r.Context(), p.Client(r), p.KnownBrowser(r)); err != nil {
-		p.Refuse(w, r, err)
 		return
 	}
 	again := r.URL.Query().Get("again") != "" && shell.VisitorOf(r.Context()) != nil

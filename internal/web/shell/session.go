@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/alexedwards/scs/v2"
@@ -47,7 +48,7 @@ type sessions struct {
 }
 
 func newSessions(o Options, broken func(http.ResponseWriter, *http.Request, error)) *sessions {
-	s := &sessions{manager: scs.New(), store: &store{o.DB}}
+	s := &sessions{manager: scs.New(), store: &store{db: o.DB, most: maxPending, every: pendingChecked}}
 	m := s.manager
 	m.Store, m.Lifetime, m.ErrorFunc = s.store, lifetime, broken
 	m.Cookie.Name, m.Cookie.HttpOnly, m.Cookie.SameSite, m.Cookie.Path = "pressroom", true, http.SameSiteLaxMode, "/"
@@ -183,7 +184,12 @@ func LookedAt(a team.Account, id int64) team.OwnTeam {
 }
 
 // store keeps sessions by the hash of what the browser holds, so that a stolen database signs nobody in.
-type store struct{ db *db.DB }
+type store struct {
+	db *db.DB
+
+	most, every int64 // how many sign-ins may be under way, and after how many new ones that is checked
+	begun       atomic.Int64
+}
 
 // The store's methods without a context are never called, as there are those with one.
 
@@ -246,8 +252,12 @@ func (s *store) CommitCtx(ctx context.Context, token string, data []byte, _ time
 		ends = end(now, created)
 	}
 	v.found = token
-	return s.write(ctx, "web.begin_session", `INSERT INTO sessions (token_hash, id, person_id, browser, data, created_at, used_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+	err = s.write(ctx, "web.begin_session", `INSERT INTO sessions (token_hash, id, person_id, browser, data, created_at, used_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
 		hash[:], rand.Text(), person, v.browser, data, db.Micros(created), db.Micros(now), db.Micros(ends))
+	if err != nil || person != 0 || s.begun.Add(1)%s.every != 0 {
+		return err
+	}
+	return s.trimPending(ctx, now)
 }
 
 // DeleteCtx ends a session.
