@@ -16,16 +16,16 @@ import (
 
 const (
 	lookEvery       = time.Second
-	firstPeriod     = 90 * 24 * time.Hour // how far back the first turn goes
-	usualPeriod     = 30 * 24 * time.Hour // and every other, as older posts hardly change
-	overlap         = 24 * time.Hour      // by which a turn after a long pause goes back behind the last
-	maxPostsPerTurn = 500                 // of one turn
-	minPause        = 15 * time.Minute    // at least, where a network wants a pause and does not say how long
-	minBackoff      = time.Minute         // after a turn that failed, doubling
-	maxPause        = 24 * time.Hour      // whatever pause a network wants
+	firstPeriod     = 90 * 24 * time.Hour // how far back the first turn reads
+	usualPeriod     = 30 * 24 * time.Hour // and all others; older posts hardly change
+	overlap         = 24 * time.Hour      // how far a turn after a long pause overlaps with the last
+	maxPostsPerTurn = 500                 // per turn
+	minPause        = 15 * time.Minute    // if a network asks for a pause without a duration
+	minBackoff      = time.Minute         // after a failed turn; doubles
+	maxPause        = 24 * time.Hour      // longest pause that a network can ask for
 )
 
-// Run collects accounts as their turns come, until the context ends.
+// Run collects accounts when they are due, until the context ends.
 func (s *Service) Run(ctx context.Context, report func(error)) {
 	var turns sync.WaitGroup
 	defer turns.Wait()
@@ -44,7 +44,7 @@ func (s *Service) Run(ctx context.Context, report func(error)) {
 	}
 }
 
-// Once takes every turn that is due, and waits for those that this node has taken.
+// Once runs all due turns and waits for those that this node has claimed.
 func (s *Service) Once(ctx context.Context) error {
 	var mu sync.Mutex
 	var failed []error
@@ -62,7 +62,7 @@ func (s *Service) Once(ctx context.Context) error {
 	}
 }
 
-// start has the turns begin that are due and for which there is a place, and tells how many were due.
+// start starts the due turns for which there is a slot and returns how many were due.
 func (s *Service) start(ctx context.Context, turns *sync.WaitGroup, report func(error)) (int, error) {
 	found, err := s.listDue(ctx)
 	for _, d := range found {
@@ -78,11 +78,12 @@ func (s *Service) start(ctx context.Context, turns *sync.WaitGroup, report func(
 	return len(found), err
 }
 
-// collect takes one account's turn. A fault of one network's code must not end the work for all.
+// collect runs one account's turn. A panic in one network's code must not end the others.
 func (s *Service) collect(ctx context.Context, account int64) error {
 	defer func() {
 		if fault := recover(); fault != nil {
-			s.opts.Log.ErrorContext(ctx, "collecting an account panicked", "account", account, "panic", fault, "stack", string(debug.Stack()))
+			s.opts.Log.ErrorContext(ctx, "Collecting an account panicked", "account", account, "panic", fault,
+				"stack", string(debug.Stack()))
 		}
 	}()
 	t, mine, err := s.take(ctx, account)
@@ -95,8 +96,8 @@ func (s *Service) collect(ctx context.Context, account int64) error {
 	return nil
 }
 
-// runTurn goes through a turn. What it has no use for now comes again later, as it may change: a connection that is lost, a
-// team that is closed, a plan without analytics, a network that tells nothing.
+// runTurn runs a turn. A lost connection, a closed team, a plan without analytics or a network without figures
+// is checked again later, because it may change.
 func (s *Service) runTurn(ctx context.Context, t turn) error {
 	g, err := s.accounts.Grant(ctx, t.account)
 	if err != nil {
@@ -108,7 +109,9 @@ func (s *Service) runTurn(ctx context.Context, t turn) error {
 	}
 	from, ok := n.(network.Collector)
 	if !ok || g.Lost || t.closed || t.kept == 0 {
-		return s.write(ctx, "insight.rest", t, func(context.Context, *db.Tx, *turn) (time.Time, error) { return s.nextTurn(), nil })
+		return s.write(ctx, "insight.rest", t, func(context.Context, *db.Tx, *turn) (time.Time, error) {
+			return s.nextTurn(), nil
+		})
 	}
 	since := t.since(s.db.Now())
 	told, err := s.fetch(ctx, t, from, g, since)
@@ -122,18 +125,19 @@ func (s *Service) runTurn(ctx context.Context, t turn) error {
 		return err
 	}
 	if err := s.opts.Posts(ctx, t.platform, told.Posts); err != nil {
-		return fmt.Errorf("telling of what was collected: %w", err)
+		return fmt.Errorf("publishing what was collected: %w", err)
 	}
 	return nil
 }
 
-// nextTurn is when the turn after one that went well comes, spread so that accounts do not all come at once.
+// nextTurn returns when the turn after a successful one starts, spread randomly so that accounts are not due at
+// once.
 func (s *Service) nextTurn() time.Time {
 	tenth := s.opts.Every / 10
-	return s.db.Now().Add(s.opts.Every - tenth + rand.N(2*tenth+1)) //nolint:gosec // nobody gains by guessing it
+	return s.db.Now().Add(s.opts.Every - tenth + rand.N(2*tenth+1)) //nolint:gosec // not a secret
 }
 
-// since is from when on a turn asks for posts.
+// since returns from when on a turn asks for posts.
 func (t *turn) since(now time.Time) time.Time {
 	first := later(now.Add(-firstPeriod), firstDay(now, t.zone, t.kept))
 	if t.collected.IsZero() {
@@ -146,6 +150,7 @@ func (t *turn) since(now time.Time) time.Time {
 	return later(first, usual)
 }
 
+// later returns the later of two times.
 func later(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a
@@ -153,8 +158,10 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// fetch asks the network, and once more where the grant has to be renewed first. What came before an error is told too.
-func (s *Service) fetch(ctx context.Context, t turn, from network.Collector, g account.Grant, since time.Time) (network.Collected, error) {
+// fetch asks the network, and again after renewing the grant if necessary. It also returns what arrived before
+// an error.
+func (s *Service) fetch(ctx context.Context, t turn, from network.Collector, g account.Grant,
+	since time.Time) (network.Collected, error) {
 	ctx, cancel := context.WithTimeout(ctx, maxTurn)
 	defer cancel()
 	told, err := from.Collect(ctx, g.Grant, since, maxPostsPerTurn)
@@ -167,7 +174,7 @@ func (s *Service) fetch(ctx context.Context, t turn, from network.Collector, g a
 	case err != nil:
 		return told, err
 	case fresh.Lost:
-		return told, &network.Error{Class: network.AuthDead, Err: errors.New("the connection was lost meanwhile")}
+		return told, &network.Error{Class: network.AuthDead, Err: errors.New("the connection was lost")}
 	}
 	told, err = from.Collect(ctx, fresh.Grant, since, maxPostsPerTurn)
 	s.reportCall(ctx, t, err)
@@ -188,7 +195,7 @@ func (s *Service) reportCall(ctx context.Context, t turn, err error) {
 	s.opts.Called(t.platform, "collect", result)
 }
 
-// classOf is the class of a network's error, empty for any other.
+// classOf returns the class of a network's error, or "" for any other error.
 func classOf(err error) network.Class {
 	if said, ok := errors.AsType[*network.Error](err); ok {
 		return said.Class
@@ -196,15 +203,20 @@ func classOf(err error) network.Class {
 	return ""
 }
 
-// handleFailure keeps what was told before an error and decides when it is tried again. A grant that is worth nothing any more
-// loses the connection.
-func (s *Service) handleFailure(ctx context.Context, t turn, g account.Grant, told network.Collected, cause error) error {
-	if ctx.Err() != nil { // we are stopping: somebody else goes on
-		return s.write(context.WithoutCancel(ctx), "insight.left", t, func(_ context.Context, tx *db.Tx, _ *turn) (time.Time, error) { return tx.Now(), nil })
+// handleFailure stores what arrived before an error and schedules the next try. A dead grant loses the
+// connection.
+func (s *Service) handleFailure(ctx context.Context, t turn, g account.Grant, told network.Collected,
+	cause error) error {
+	if ctx.Err() != nil { // we are stopping; another node continues
+		return s.write(context.WithoutCancel(ctx), "insight.left", t, func(_ context.Context, tx *db.Tx,
+			_ *turn) (time.Time, error) {
+			return tx.Now(), nil
+		})
 	}
 	dead := classOf(cause) == network.AuthDead
 	if !dead {
-		s.opts.Log.InfoContext(ctx, "an account was not collected", "account", t.account, "platform", t.platform, "error", cause)
+		s.opts.Log.InfoContext(ctx, "Collecting an account failed", "account", t.account, "platform", t.platform,
+			"error", cause)
 	}
 	return s.write(ctx, "insight.failed", t, func(ctx context.Context, tx *db.Tx, t *turn) (time.Time, error) {
 		t.fails++
@@ -216,7 +228,7 @@ func (s *Service) handleFailure(ctx context.Context, t turn, g account.Grant, to
 	})
 }
 
-// retryAt is when a turn that failed is tried again.
+// retryAt returns when to retry a failed turn.
 func (s *Service) retryAt(t turn, cause error) time.Time {
 	now := s.db.Now()
 	pause := min(s.opts.Every, minBackoff<<min(t.fails-1, 10))
@@ -227,13 +239,14 @@ func (s *Service) retryAt(t turn, cause error) time.Time {
 			pause = min(maxPause, max(minBackoff, said.After.Sub(now)))
 		}
 	}
-	return now.Add(pause + rand.N(minBackoff)) //nolint:gosec // nobody gains by guessing it
+	return now.Add(pause + rand.N(minBackoff)) //nolint:gosec // not a secret
 }
 
-// write ends a turn with what comes of it, in one transaction. In every turn what is too old is forgotten.
-func (s *Service) write(ctx context.Context, name string, t turn, what func(context.Context, *db.Tx, *turn) (time.Time, error)) error {
+// write ends a turn in one transaction, which also deletes expired figures.
+func (s *Service) write(ctx context.Context, name string, t turn, what func(context.Context, *db.Tx,
+	*turn) (time.Time, error)) error {
 	return s.db.InTx(ctx, name, func(ctx context.Context, tx *db.Tx) error {
-		t := t // a transaction may be run again
+		t := t // the transaction may be repeated
 		next, err := what(ctx, tx, &t)
 		if err != nil {
 			return err

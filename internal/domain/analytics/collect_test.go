@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"pressroom/internal/domain/account"
 	"pressroom/internal/domain/analytics"
 	"pressroom/internal/network"
@@ -18,6 +16,7 @@ import (
 	"pressroom/internal/testkit"
 )
 
+// turn is a turn that this node has claimed.
 const turn = 7 * time.Hour // longer than between any two turns
 
 // The first turn comes at once and goes far back, the others now and then and not so far.
@@ -25,7 +24,8 @@ func TestTurns(t *testing.T) {
 	each(t, func(w *world) {
 		w.harbour()
 		w.after(0, 1)
-		if got := w.net.calls()[0]; !got.since.Equal(start.Add(-90*day)) || got.most != 500 || got.account != "harbour" {
+		if got := w.net.calls()[0]; !got.since.Equal(start.Add(-90*day)) || got.most != 500 ||
+			got.account != "harbour" {
 			w.t.Errorf("asked %+v", got)
 		}
 		w.after(5*time.Hour, 1)
@@ -50,7 +50,7 @@ func TestTurnAfterAPause(t *testing.T) {
 		if got := w.net.calls()[2]; !got.since.Equal(w.clock.Now().Add(-90 * day)) {
 			w.t.Errorf("after 200 days: since %s", got.since)
 		}
-		if notes := strings.Join(w.read(1, 365).notes, " "); !strings.Contains(notes, "known from Fri 30 Apr 2027 on") {
+		if notes := strings.Join(w.read(1, 365).notes, " "); !strings.Contains(notes, "known since Fri 30 Apr 2027") {
 			w.t.Errorf("notes %s", notes)
 		}
 	})
@@ -199,7 +199,8 @@ func TestBackOff(t *testing.T) {
 			pause = min(2*pause, 6*time.Hour)
 		}
 		a := w.read(id, 7)
-		if notes := strings.Join(a.notes, " "); !strings.Contains(notes, "could be collected yet") || w.state(id).Connection != account.Connected {
+		if notes := strings.Join(a.notes, " "); !strings.Contains(notes, "has failed so far") ||
+			w.state(id).Connection != account.Connected {
 			w.t.Errorf("notes %s", notes)
 		}
 		w.tell(1, post("1", w.clock.Now(), 1))
@@ -207,7 +208,8 @@ func TestBackOff(t *testing.T) {
 		w.refuse(network.Transient, time.Time{})
 		w.after(turn, 14)
 		w.after(turn, 15)
-		if a := w.read(id, 7); len(a.notes) < 1 || !strings.Contains(a.notes[0], "could not be asked since") || *a.Engagement.Likes != 1 {
+		if a := w.read(id, 7); len(a.notes) < 1 || !strings.Contains(a.notes[0], "has failed since") ||
+			*a.Engagement.Likes != 1 {
 			w.t.Errorf("notes %q", a.notes)
 		}
 	})
@@ -235,7 +237,8 @@ func TestPartOfATurn(t *testing.T) {
 	each(t, func(w *world) {
 		id := w.harbour()
 		w.net.tells = func(asked) (network.Collected, error) {
-			return network.Collected{Posts: []network.Figures{post("1", start.Add(-time.Hour), 3)}}, &network.Error{Class: network.Rate}
+			return network.Collected{Posts: []network.Figures{post("1", start.Add(-time.Hour), 3)}},
+				&network.Error{Class: network.Rate}
 		}
 		w.after(0, 1)
 		if a := w.read(id, 2); a.Engagement == nil || *a.Engagement.Likes != 3 || a.MeasuredAt != nil {
@@ -297,134 +300,4 @@ func (w *world) exec(query string, args ...any) {
 		_, err := tx.Exec(ctx, query, args...)
 		return err
 	}))
-}
-
-// Every turn forgets what the plan keeps no longer, also of accounts that are lost.
-func TestForgetting(t *testing.T) {
-	each(t, func(w *world) {
-		id := w.harbour()
-		var posts []network.Figures
-		for n := range 80 {
-			posts = append(posts, post(fmt.Sprint(n), start.Add(-time.Duration(n)*day), int64(n)))
-		}
-		w.tell(9, posts...)
-		w.after(0, 1)
-		if n := w.count("account_posts"); n != 80 {
-			w.t.Fatalf("%d posts", n)
-		}
-		w.exec(`UPDATE teams SET plan = 'free'`) // keeps 30 days
-		w.after(turn, 2)
-		if n := w.count("account_posts"); n != 30 {
-			w.t.Errorf("%d posts are kept for 30 days", n)
-		}
-		w.must(w.accounts.MarkLost(w.t.Context(), id, account.AnyGrant))
-		w.after(10*day, 2)
-		if n := w.count("account_posts"); n != 20 {
-			w.t.Errorf("%d posts after 10 days more", n)
-		}
-		w.after(40*day, 2)
-		if posts, days := w.count("account_posts"), w.count("account_days"); posts != 0 || days != 0 {
-			w.t.Errorf("%d posts and %d days after 50 days more", posts, days)
-		}
-	})
-}
-
-// A plan without analytics collects nothing and keeps nothing; one that has it again begins anew.
-func TestPlanWithoutAnalytics(t *testing.T) {
-	each(t, func(w *world) {
-		w.harbour()
-		w.tell(1, post("1", start.Add(-time.Hour), 1))
-		w.after(0, 1)
-		w.exec(`UPDATE teams SET plan = 'gone'`)
-		w.after(turn, 1)
-		if n := w.count("account_posts") + w.count("account_days"); n != 0 {
-			w.t.Errorf("%d rows are kept", n)
-		}
-		w.exec(`UPDATE teams SET plan = 'agency'`)
-		w.after(turn, 2)
-		if got := w.net.calls()[1].since; !got.Equal(w.clock.Now().Add(-90 * day)) {
-			w.t.Errorf("since %s", got)
-		}
-	})
-}
-
-func TestClosedTeam(t *testing.T) {
-	each(t, func(w *world) {
-		w.harbour()
-		w.exec(`UPDATE teams SET closed_at = 1`)
-		w.after(0, 0)
-		w.after(turn, 0)
-	})
-}
-
-// A figure that is told anew takes the place of the old one; one that is told no more stays.
-func TestFiguresAreUpdated(t *testing.T) {
-	each(t, func(w *world) {
-		id := w.harbour()
-		first := post("1", start.Add(-time.Hour), 1)
-		first.Reach, first.Views = new(int64(100)), new(int64(-1))
-		w.tell(1, first)
-		w.after(0, 1)
-		second := post("1", first.PostedAt, 2)
-		second.Views = new(int64(50))
-		w.tell(2, second)
-		w.after(turn, 2)
-		got := w.read(id, 7)
-		want := analytics.Counts{Reach: new(int64(100)), Views: new(int64(50)), Likes: new(int64(2))}
-		if diff := cmp.Diff(want, got.BestPost.Counts); diff != "" || w.count("account_posts") != 1 {
-			w.t.Error(diff)
-		}
-	})
-}
-
-// A post that the network tells of no more was deleted there. It may miss in one list for other reasons.
-func TestGonePosts(t *testing.T) {
-	each(t, func(w *world) {
-		w.harbour()
-		stays, goes := post("1", start.Add(-time.Hour), 1), post("2", start.Add(-2*time.Hour), 1)
-		old := post("3", start.Add(-40*day), 1) // further back than the second turn looks
-		w.tell(1, stays, goes, old)
-		w.after(0, 1)
-		w.tell(1, stays)
-		w.after(turn, 2)
-		if n := w.count("account_posts"); n != 3 {
-			w.t.Errorf("%d posts after one list without it", n)
-		}
-		w.after(turn, 3)
-		if n := w.count("account_posts"); n != 2 {
-			w.t.Errorf("%d posts after two lists without it", n)
-		}
-	})
-}
-
-// Of an account with more posts than a turn takes, those since the oldest that came are known.
-func TestMorePostsThanATurnTakes(t *testing.T) {
-	each(t, func(w *world) {
-		id := w.harbour()
-		var posts []network.Figures
-		for n := range 500 {
-			posts = append(posts, post(fmt.Sprint(n), start.Add(-time.Duration(n)*time.Hour), 1))
-		}
-		w.tell(1, posts...)
-		w.after(0, 1)
-		got := w.read(id, 90)
-		if got.Cadence.Posts != 500 || got.Cadence.Days != 22 || !strings.Contains(strings.Join(got.notes, " "), "known from Sat 31 Oct 2026 on") {
-			w.t.Errorf("%+v, %q", got.Cadence, got.notes)
-		}
-	})
-}
-
-// What a network tells is not believed without bounds.
-func TestStrangeFigures(t *testing.T) {
-	each(t, func(w *world) {
-		id := w.harbour()
-		strange := post("1", start.Add(-time.Hour), 1)
-		strange.Format, strange.URL, strange.Text = "hologram", "javascript:alert(1)", strings.Repeat("é", 1000)
-		w.tell(-5, strange, post("", start, 1), post("2", time.Time{}, 1), post("3", start.Add(1000*day), 1), post(strings.Repeat("x", 400), start, 1))
-		w.after(0, 1)
-		got := w.read(id, 7)
-		if w.count("account_posts") != 1 || got.Followers != nil || got.BestPost.Format != "unknown" || got.BestPost.URL != "" || got.texts[0].Text != strings.Repeat("é", 300) {
-			w.t.Errorf("%+v", got)
-		}
-	})
 }

@@ -13,69 +13,69 @@ import (
 	"pressroom/internal/teamtime"
 )
 
-// Input says of which account and for how long.
+// Input selects an account and a period.
 type Input struct {
 	AccountID  int64 `json:"account_id"`
-	PeriodDays int   `json:"period_days,omitempty" min:"1" max:"365" default:"30" jsonschema:"How many days of the team's zone the answer is about, of which today is the last."`
+	PeriodDays int   `json:"period_days,omitempty" min:"1" max:"365" default:"30" jsonschema:"Days of the period in the team's zone, including today."`
 }
 
-// Analytics is how an account does (contract, Records). What was not told is left out.
+// Analytics is the performance of an account. Unknown figures are omitted.
 type Analytics struct {
 	AccountID  int64            `json:"account_id"`
 	Period     Period           `json:"period"`
-	MeasuredAt *teamtime.Moment `json:"measured_at,omitempty" jsonschema:"When the network was last asked for all of it."`
-	Reach      *Total           `json:"reach,omitempty" jsonschema:"The posts' reach, added up: who saw two posts counts twice. Left out where the network tells none."`
-	Views      *Total           `json:"views,omitempty" jsonschema:"How often the posts were shown or played. Left out where the network does not tell."`
-	Engagement *Engagement      `json:"engagement,omitempty" jsonschema:"What people did with the posts. Left out where nothing of it was told."`
-	BestPost   *BestPost        `json:"best_post,omitempty" jsonschema:"The post with the most interactions; where the network tells none, the one that was seen most."`
-	Cadence    *Cadence         `json:"cadence,omitempty" jsonschema:"How often posts appear. Left out while nothing was collected."`
+	MeasuredAt *teamtime.Moment `json:"measured_at,omitempty" jsonschema:"When everything was last collected."`
+	Reach      *Total           `json:"reach,omitempty" jsonschema:"Total reach of the posts; a person who saw two posts counts twice. Omitted if the network provides none."`
+	Views      *Total           `json:"views,omitempty" jsonschema:"How often the posts were shown or played. Omitted if the network does not provide it."`
+	Engagement *Engagement      `json:"engagement,omitempty" jsonschema:"Interactions with the posts. Omitted if the network provides none."`
+	BestPost   *BestPost        `json:"best_post,omitempty" jsonschema:"The post with the most interactions; without interactions, the one that was seen most."`
+	Cadence    *Cadence         `json:"cadence,omitempty" jsonschema:"Publishing frequency. Omitted until something is collected."`
 	Formats    []Format         `json:"formats"`
 	Followers  *Followers       `json:"followers,omitempty"`
 }
 
-// Period is what the answer is about.
+// Period is the period of an answer.
 type Period struct {
 	Days int             `json:"days" min:"1"`
-	From teamtime.Moment `json:"from" jsonschema:"The beginning of its first day in the team's zone."`
+	From teamtime.Moment `json:"from" jsonschema:"Start of its first day in the team's zone."`
 	To   teamtime.Moment `json:"to"`
 }
 
-// Total is a figure of several posts, added up.
+// Total is the sum of a figure over posts.
 type Total struct {
 	Value int64  `json:"value" min:"0"`
-	Basis string `json:"basis" enum:"measured" jsonschema:"Nothing here is estimated."`
-	Posts int    `json:"posts" min:"1" jsonschema:"The posts for which the network tells it."`
+	Basis string `json:"basis" enum:"measured" jsonschema:"Always measured, never estimated."`
+	Posts int    `json:"posts" min:"1" jsonschema:"Posts for which the network provides the figure."`
 }
 
 const basis = "measured"
 
-// Engagement is what people did with posts.
+// Engagement is the interactions with posts.
 type Engagement struct {
-	Posts           int     `json:"posts" min:"1" jsonschema:"The posts for which the network tells something of it."`
-	Likes           *int64  `json:"likes,omitempty" jsonschema:"Reactions of every sort."`
+	Posts           int     `json:"posts" min:"1" jsonschema:"Posts for which the network provides interactions."`
+	Likes           *int64  `json:"likes,omitempty" jsonschema:"All kinds of reactions."`
 	Comments        *int64  `json:"comments,omitempty" jsonschema:"Replies too."`
-	Shares          *int64  `json:"shares,omitempty" jsonschema:"Reposts and quotes too."`
+	Shares          *int64  `json:"shares,omitempty" jsonschema:"Including reposts and quotes."`
 	Saves           *int64  `json:"saves,omitempty"`
 	Clicks          *int64  `json:"clicks,omitempty"`
-	PerPost         *Spread `json:"per_post,omitempty" jsonschema:"Interactions of one post: likes, comments, shares and saves together."`
-	RateByFollowers *Spread `json:"rate_by_followers,omitempty" jsonschema:"Interactions of one post for each follower that the account has now: 0.02 are two for every hundred."`
-	RateByViews     *Spread `json:"rate_by_views,omitempty" jsonschema:"Interactions of one post for each of its views."`
+	PerPost         *Spread `json:"per_post,omitempty" jsonschema:"Interactions per post: likes, comments, shares and saves."`
+	RateByFollowers *Spread `json:"rate_by_followers,omitempty" jsonschema:"Interactions per post and current follower; 0.02 means two per hundred followers."`
+	RateByViews     *Spread `json:"rate_by_views,omitempty" jsonschema:"Interactions per view of a post."`
 }
 
-// Spread is the middle of a figure over posts.
+// Spread is the median of a figure over posts.
 type Spread struct {
 	Median   float64   `json:"median" min:"0"`
-	Interval *Interval `json:"interval,omitempty" jsonschema:"Holds the median of such posts with 95 of 100. Left out for fewer than 6 posts."`
+	Interval *Interval `json:"interval,omitempty" jsonschema:"95% confidence interval of the median. Omitted for fewer than 6 posts."`
 	Posts    int       `json:"posts" min:"1"`
 }
 
-// Interval is from where to where.
+// Interval is a range.
 type Interval struct {
 	Low  float64 `json:"low" min:"0"`
 	High float64 `json:"high" min:"0"`
 }
 
-// Counts are what a network counted at one post.
+// Counts are what a network counted for one post.
 type Counts struct {
 	Reach    *int64 `json:"reach,omitempty"`
 	Views    *int64 `json:"views,omitempty"`
@@ -86,64 +86,70 @@ type Counts struct {
 	Clicks   *int64 `json:"clicks,omitempty"`
 }
 
-// BestPost is one post.
+// BestPost is the post that performed best.
 type BestPost struct {
 	URL      string             `json:"url,omitempty"`
 	PostedAt teamtime.Moment    `json:"posted_at"`
 	Format   string             `json:"format" enum:"text|image|video|reel|carousel|story|link|unknown"`
-	Text     *operation.Pointer `json:"text,omitempty" jsonschema:"Points at the beginning of its text."`
+	Text     *operation.Pointer `json:"text,omitempty" jsonschema:"Points at the start of its text."`
 	Counts   Counts             `json:"counts"`
 }
 
 // Cadence is how often posts appear.
 type Cadence struct {
 	Posts        int       `json:"posts" min:"0"`
-	Days         int       `json:"days" min:"1" jsonschema:"The days of the period for which the account's posts are known; the other figures here are about these."`
+	Days         int       `json:"days" min:"1" jsonschema:"Days of the period for which posts are known. The other figures refer to these."`
 	PostsPerWeek float64   `json:"posts_per_week" min:"0"`
-	LongestGap   int       `json:"longest_gap_days" min:"0" jsonschema:"The most days in a row without a post."`
+	LongestGap   int       `json:"longest_gap_days" min:"0" jsonschema:"Most consecutive days without a post."`
 	ByWeekday    []Weekday `json:"by_weekday" minItems:"7" maxItems:"7"`
 }
 
-// Weekday counts the posts of one day of the week, in the team's zone.
+// Weekday is the number of posts on a day of the week, in the team's zone.
 type Weekday struct {
 	Weekday string `json:"weekday" enum:"monday|tuesday|wednesday|thursday|friday|saturday|sunday"`
 	Posts   int    `json:"posts" min:"0"`
 }
 
-// Format counts the posts of one form.
+// Format is the number of posts of a format.
 type Format struct {
 	Format     string  `json:"format" enum:"text|image|video|reel|carousel|story|link|unknown"`
 	Posts      int     `json:"posts" min:"1"`
-	Engagement *Spread `json:"engagement,omitempty" jsonschema:"Interactions of one post. Left out where the network tells none."`
+	Engagement *Spread `json:"engagement,omitempty" jsonschema:"Interactions per post. Omitted if the network provides none."`
 }
 
-// Followers is how many follow the account.
+// Followers is the follower count of the account.
 type Followers struct {
 	Now        int64            `json:"now" min:"0"`
 	MeasuredAt teamtime.Moment  `json:"measured_at"`
-	Change     *int64           `json:"change,omitempty" jsonschema:"What came to them in the period, as far as it was measured. Left out where they were measured on one day alone."`
-	Since      *teamtime.Moment `json:"since,omitempty" jsonschema:"The measurement from which change is counted."`
+	Change     *int64           `json:"change,omitempty" jsonschema:"Change in the period, as far as measured. Omitted if measured on one day only."`
+	Since      *teamtime.Moment `json:"since,omitempty" jsonschema:"The measurement that change is based on."`
 }
 
-// Operations declares what clients can ask of an account's figures.
+// Operations returns what clients can do with analytics.
 func (s *Service) Operations() []operation.Operation {
 	return []operation.Operation{
 		operation.Define(operation.Spec{
-			Tool: "get_account_analytics", Method: http.MethodGet, Path: "/social-accounts/{account_id}/analytics", Needs: access.Read, Success: http.StatusOK,
-			Summary: "How an account does",
-			Description: "Reach, engagement, best post, publishing cadence and formats of one connected account, of all its posts, whoever published them. " +
-				"Worked out from what is collected of the account every few hours; reaches no network. What the network does not tell is left out, and notes say why an answer is empty or partial.",
-			Next:    "What is left out is not known: make no figures up. An account that was connected just now has none before a few hours have passed.",
-			Example: operation.Example{Arguments: map[string]any{"account_id": 4, "period_days": 30}, Data: exampleAnalytics},
+			Tool: "get_account_analytics", Method: http.MethodGet, Path: "/social-accounts/{account_id}/analytics",
+			Needs: access.Read, Success: http.StatusOK,
+			Summary: "Get account analytics",
+			Description: "Returns reach, engagement, best post, publishing cadence and formats of a connected " +
+				"account, for all its posts, however they were published. " +
+				"Uses figures that are collected every few hours and calls no network. Figures that the network does " +
+				"not provide are omitted; notes say why an answer is empty or partial.",
+			Next: "Omitted figures are unknown: do not invent them. A newly connected account has figures after a " +
+				"few hours.",
+			Example: operation.Example{Arguments: map[string]any{"account_id": 4, "period_days": 30},
+				Data: exampleAnalytics},
 		}, s.analytics),
 	}
 }
 
-var errNotInPlan = apierr.New(apierr.PlanLimitReached, "The team's plan has no analytics of connected accounts.").With("limit", "analytics_retention_days")
+var errNotInPlan = apierr.New(apierr.PlanLimitReached, "The team's plan does not include analytics.").With("limit",
+	"analytics_retention_days")
 
 func (s *Service) analytics(ctx context.Context, call operation.Call, in Input) (operation.Answer[Analytics], error) {
 	out := operation.Answer[Analytics]{App: "/accounts/" + strconv.FormatInt(in.AccountID, 10)}
-	plan, _ := s.opts.Terms.Plan(call.Plan) // one that is not there any more has none
+	plan, _ := s.opts.Terms.Plan(call.Plan) // a removed plan has none
 	kept := keptDays(plan)
 	if kept == 0 {
 		return out, errNotInPlan
@@ -166,20 +172,20 @@ func (s *Service) analytics(ctx context.Context, call operation.Call, in Input) 
 	return out, nil
 }
 
-// view is all that an analysis is worked out from.
+// view is everything that an analysis uses.
 type view struct {
 	call     operation.Call
 	account  account.Account
-	kept     int       // days for which the plan keeps figures
-	from     time.Time // the beginning of the period
+	kept     int       // days that the plan keeps figures
+	from     time.Time // start of the period
 	standing collectionState
-	joined   time.Time    // when the account was connected first
-	posts    []storedPost // of the period, the newest first
+	joined   time.Time    // when the account was first connected
+	posts    []storedPost // of the period, newest first
 	days     []followerCount
 	excerpt  string // of the best post
 }
 
-// knownSince is from when on the period's posts are known; zero while nothing was collected.
+// knownSince returns from when on the period's posts are known; zero before anything is collected.
 func (v view) knownSince() time.Time {
 	if v.standing.collected.IsZero() {
 		return time.Time{}
@@ -191,6 +197,7 @@ func (v view) knownSince() time.Time {
 	return since
 }
 
+// read reads the stored figures.
 func (s *Service) read(ctx context.Context, v *view) error {
 	team, account := v.call.TeamID, v.account.ID
 	var err error
@@ -205,7 +212,8 @@ func (s *Service) read(ctx context.Context, v *view) error {
 	if v.days, err = s.days(ctx, team, account, dayBefore(v.from, v.call.Zone)); err != nil {
 		return err
 	}
-	if v.posts, err = s.readPosts(ctx, team, account, later(v.from, firstDay(v.call.Now, v.call.Zone, v.kept)), v.call.Now); err != nil {
+	if v.posts, err = s.readPosts(ctx, team, account, later(v.from, firstDay(v.call.Now, v.call.Zone, v.kept)),
+		v.call.Now); err != nil {
 		return err
 	}
 	if top, ok := best(v.posts); ok {
@@ -214,11 +222,15 @@ func (s *Service) read(ctx context.Context, v *view) error {
 	return err
 }
 
+// show returns the analysis.
 func (v view) show(days int, quotes *operation.Quotes) Analytics {
 	now := v.followers()
 	out := Analytics{
-		AccountID: v.account.ID, Period: Period{days, v.call.Moment(v.from), v.call.Moment(v.call.Now)}, MeasuredAt: v.call.Maybe(v.standing.collected),
-		Reach: total(v.posts, func(c Counts) *int64 { return c.Reach }), Views: total(v.posts, func(c Counts) *int64 { return c.Views }),
+		AccountID: v.account.ID, Period: Period{days, v.call.Moment(v.from), v.call.Moment(v.call.Now)},
+		MeasuredAt: v.call.Maybe(v.standing.collected),
+		Reach: total(v.posts, func(c Counts) *int64 {
+			return c.Reach
+		}), Views: total(v.posts, func(c Counts) *int64 { return c.Views }),
 		BestPost: v.best(quotes), Formats: byFormat(v.posts), Followers: now,
 	}
 	var followers int64
@@ -238,7 +250,8 @@ func (v view) best(quotes *operation.Quotes) *BestPost {
 		return nil
 	}
 	source := operation.Source{Kind: "caption", Platform: v.account.Platform, Account: v.account.Username, URL: top.url}
-	return &BestPost{URL: top.url, PostedAt: v.call.Moment(top.postedAt), Format: top.format, Text: quotes.Add(v.excerpt, source), Counts: top.figures}
+	return &BestPost{URL: top.url, PostedAt: v.call.Moment(top.postedAt), Format: top.format,
+		Text: quotes.Add(v.excerpt, source), Counts: top.figures}
 }
 
 func (v view) followers() *Followers {
@@ -253,13 +266,13 @@ func (v view) followers() *Followers {
 	return out
 }
 
-// FollowerCount is how many followed an account on a day.
+// FollowerCount is the follower count of an account on a day.
 type FollowerCount struct {
 	At        time.Time
 	Followers int64
 }
 
-// FollowerHistory are how many followed a team's account, day by day as far as it was measured since a time.
+// FollowerHistory returns the daily follower counts of a team's account since a time, as far as measured.
 func (s *Service) FollowerHistory(ctx context.Context, team, account int64, since time.Time) ([]FollowerCount, error) {
 	days, err := s.days(ctx, team, account, dayOf(since, since.Location()))
 	if err != nil {
@@ -278,15 +291,20 @@ var exampleAnalytics = func() Analytics {
 		return teamtime.At(time.Date(2026, 6, day, hour, 0, 0, 0, berlin), berlin)
 	}
 	asked, before, joined := at(30, 15), at(1, 0), int64(36)
-	reach, views, likes, comments, shares, saves := int64(4_812), int64(7_350), int64(301), int64(24), int64(18), int64(40)
+	reach, views, likes, comments, shares, saves := int64(4_812), int64(7_350), int64(301), int64(24), int64(18),
+		int64(40)
 	return Analytics{
 		AccountID: 4, Period: Period{30, before, at(30, 17)}, MeasuredAt: &asked,
 		Reach: &Total{4_812, basis, 1}, Views: &Total{7_350, basis, 1},
 		Engagement: &Engagement{Posts: 1, Likes: &likes, Comments: &comments, Shares: &shares, Saves: &saves,
-			PerPost: &Spread{383, nil, 1}, RateByFollowers: &Spread{0.125, nil, 1}, RateByViews: &Spread{0.052109, nil, 1}},
-		BestPost: &BestPost{URL: "https://www.instagram.com/p/C8x/", PostedAt: at(18, 9), Format: "reel", Text: &operation.Pointer{Untrusted: "u1"},
-			Counts: Counts{Reach: &reach, Views: &views, Likes: &likes, Comments: &comments, Shares: &shares, Saves: &saves}},
-		Cadence:   cadence([]storedPost{{postedAt: time.Date(2026, 6, 18, 9, 0, 0, 0, berlin)}}, time.Date(2026, 6, 1, 0, 0, 0, 0, berlin), time.Date(2026, 6, 30, 17, 0, 0, 0, berlin), berlin),
+			PerPost: &Spread{383, nil, 1}, RateByFollowers: &Spread{0.125, nil, 1}, RateByViews: &Spread{0.052109,
+				nil, 1}},
+		BestPost: &BestPost{URL: "https://www.instagram.com/p/C8x/", PostedAt: at(18, 9), Format: "reel",
+			Text: &operation.Pointer{Untrusted: "u1"},
+			Counts: Counts{Reach: &reach, Views: &views, Likes: &likes, Comments: &comments, Shares: &shares,
+				Saves: &saves}},
+		Cadence: cadence([]storedPost{{postedAt: time.Date(2026, 6, 18, 9, 0, 0, 0, berlin)}},
+			time.Date(2026, 6, 1, 0, 0, 0, 0, berlin), time.Date(2026, 6, 30, 17, 0, 0, 0, berlin), berlin),
 		Formats:   []Format{{"reel", 1, &Spread{383, nil, 1}}},
 		Followers: &Followers{Now: 3_064, MeasuredAt: asked, Change: &joined, Since: &before},
 	}

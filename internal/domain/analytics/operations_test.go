@@ -29,14 +29,18 @@ func TestArithmetic(t *testing.T) {
 		w.tell(1000)
 		w.after(0, 1) // on Saturday, 21 November, at 13 o'clock in Berlin
 		figures := func(id, at, format string, reach, views, likes, comments, shares, saves *int64) network.Figures {
-			return network.Figures{ID: id, URL: "https://www.example.com/p/" + id, Text: "text of " + id, Format: format, PostedAt: w.parse(at),
+			return network.Figures{ID: id, URL: "https://www.example.com/p/" + id, Text: "text of " + id,
+				Format: format, PostedAt: w.parse(at),
 				Reach: reach, Views: views, Likes: likes, Comments: comments, Shares: shares, Saves: saves}
 		}
 		w.tell(1040,
-			figures("c", "2026-11-24T09:00:00+01:00", "reel", new(int64(500)), new(int64(1000)), new(int64(40)), new(int64(5)), new(int64(3)), new(int64(2))),
-			figures("b", "2026-11-23T09:00:00+01:00", "image", new(int64(200)), new(int64(400)), new(int64(10)), new(int64(0)), nil, nil),
+			figures("c", "2026-11-24T09:00:00+01:00", "reel", new(int64(500)), new(int64(1000)), new(int64(40)),
+				new(int64(5)), new(int64(3)), new(int64(2))),
+			figures("b", "2026-11-23T09:00:00+01:00", "image", new(int64(200)), new(int64(400)), new(int64(10)),
+				new(int64(0)), nil, nil),
 			figures("a", "2026-11-19T09:00:00+01:00", "reel", nil, nil, new(int64(20)), nil, nil, nil),
-			figures("before", "2026-11-18T23:59:59+01:00", "text", new(int64(9000)), new(int64(9000)), new(int64(9000)), nil, nil, nil),
+			figures("before", "2026-11-18T23:59:59+01:00", "text", new(int64(9000)), new(int64(9000)),
+				new(int64(9000)), nil, nil, nil),
 		)
 		w.after(4*day, 2) // Wednesday, the 25th
 		got := w.read(account, 7)
@@ -44,31 +48,40 @@ func TestArithmetic(t *testing.T) {
 		zoned := at("2026-11-25T12:00:00Z")
 		since, change, clicks := at("2026-11-21T12:00:00Z"), int64(40), (*int64)(nil)
 		want := analytics.Analytics{
-			AccountID: account, Period: analytics.Period{Days: 7, From: at("2026-11-19T00:00:00+01:00"), To: zoned}, MeasuredAt: &zoned,
-			Reach: &analytics.Total{Value: 700, Basis: "measured", Posts: 2}, Views: &analytics.Total{Value: 1400, Basis: "measured", Posts: 2},
+			AccountID: account, Period: analytics.Period{Days: 7, From: at("2026-11-19T00:00:00+01:00"), To: zoned},
+			MeasuredAt: &zoned,
+			Reach:      &analytics.Total{Value: 700, Basis: "measured", Posts: 2},
+			Views:      &analytics.Total{Value: 1400, Basis: "measured", Posts: 2},
 			Engagement: &analytics.Engagement{
-				Posts: 3, Likes: new(int64(70)), Comments: new(int64(5)), Shares: new(int64(3)), Saves: new(int64(2)), Clicks: clicks,
+				Posts: 3, Likes: new(int64(70)), Comments: new(int64(5)), Shares: new(int64(3)), Saves: new(int64(2)),
+				Clicks:          clicks,
 				PerPost:         &analytics.Spread{Median: 20, Posts: 3},                    // 50, 10 and 20
 				RateByFollowers: &analytics.Spread{Median: 0.019231, Posts: 3},              //
 				RateByViews:     &analytics.Spread{Median: (0.05 + 10.0/400) / 2, Posts: 2}, // of those with views
 			},
-			BestPost: &analytics.BestPost{URL: "https://www.example.com/p/c", PostedAt: at("2026-11-24T09:00:00+01:00"), Format: "reel", Text: got.BestPost.Text,
-				Counts: analytics.Counts{Reach: new(int64(500)), Views: new(int64(1000)), Likes: new(int64(40)), Comments: new(int64(5)), Shares: new(int64(3)), Saves: new(int64(2))}},
-			Cadence: &analytics.Cadence{Posts: 3, Days: 7, PostsPerWeek: 3, LongestGap: 3, ByWeekday: []analytics.Weekday{
-				{Weekday: "monday", Posts: 1}, {Weekday: "tuesday", Posts: 1}, {Weekday: "wednesday"}, {Weekday: "thursday", Posts: 1}, {Weekday: "friday"}, {Weekday: "saturday"}, {Weekday: "sunday"},
-			}},
+			BestPost: &analytics.BestPost{URL: "https://www.example.com/p/c",
+				PostedAt: at("2026-11-24T09:00:00+01:00"), Format: "reel", Text: got.BestPost.Text,
+				Counts: analytics.Counts{Reach: new(int64(500)), Views: new(int64(1000)), Likes: new(int64(40)),
+					Comments: new(int64(5)), Shares: new(int64(3)), Saves: new(int64(2))}},
+			Cadence: &analytics.Cadence{Posts: 3, Days: 7, PostsPerWeek: 3, LongestGap: 3,
+				ByWeekday: []analytics.Weekday{
+					{Weekday: "monday", Posts: 1}, {Weekday: "tuesday", Posts: 1}, {Weekday: "wednesday"},
+					{Weekday: "thursday", Posts: 1}, {Weekday: "friday"}, {Weekday: "saturday"}, {Weekday: "sunday"},
+				}},
 			Formats: []analytics.Format{
-				{Format: "reel", Posts: 2, Engagement: &analytics.Spread{Median: 35, Posts: 2}}, {Format: "image", Posts: 1, Engagement: &analytics.Spread{Median: 10, Posts: 1}},
+				{Format: "reel", Posts: 2, Engagement: &analytics.Spread{Median: 35, Posts: 2}},
+				{Format: "image", Posts: 1, Engagement: &analytics.Spread{Median: 10, Posts: 1}},
 			},
 			Followers: &analytics.Followers{Now: 1040, MeasuredAt: zoned, Change: &change, Since: &since},
 		}
 		if diff := cmp.Diff(want, got.Analytics); diff != "" {
 			w.t.Error(diff)
 		}
-		if len(got.notes) != 1 || !strings.Contains(got.notes[0], "collected since") {
+		if len(got.notes) != 1 || !strings.Contains(got.notes[0], "been collected since") {
 			w.t.Errorf("notes %q", got.notes)
 		}
-		if len(got.texts) != 1 || got.texts[0].Text != "text of c" || got.texts[0].Source.Kind != "caption" || got.texts[0].ID != got.BestPost.Text.Untrusted || got.texts[0].Source.Account != "harbour" {
+		if len(got.texts) != 1 || got.texts[0].Text != "text of c" || got.texts[0].Source.Kind != "caption" ||
+			got.texts[0].ID != got.BestPost.Text.Untrusted || got.texts[0].Source.Account != "harbour" {
 			w.t.Errorf("texts %+v", got.texts)
 		}
 	})
@@ -85,10 +98,12 @@ func TestPeriodAcrossSummerTime(t *testing.T) {
 		)
 		w.after(0, 1)
 		got := w.read(account, 29)
-		if got.Cadence.Posts != 2 || got.Period.From.Team != "2026-10-24T00:00:00+02:00" || got.Period.From.UTC != "2026-10-23T22:00:00Z" || got.Cadence.Days != 29 {
+		if got.Cadence.Posts != 2 || got.Period.From.Team != "2026-10-24T00:00:00+02:00" ||
+			got.Period.From.UTC != "2026-10-23T22:00:00Z" || got.Cadence.Days != 29 {
 			w.t.Errorf("%+v, %+v", got.Period, got.Cadence)
 		}
-		if got := w.read(account, 30).Cadence; got.Posts != 3 || got.ByWeekday[4].Posts != 1 || got.ByWeekday[5].Posts != 1 || got.ByWeekday[6].Posts != 1 {
+		if got := w.read(account, 30).Cadence; got.Posts != 3 || got.ByWeekday[4].Posts != 1 ||
+			got.ByWeekday[5].Posts != 1 || got.ByWeekday[6].Posts != 1 {
 			w.t.Errorf("%+v", got)
 		}
 	})
@@ -105,7 +120,8 @@ func TestRefusals(t *testing.T) {
 		}
 		w.plan = "without"
 		_, err := w.ask(account, 30)
-		if refused := apierr.Of(err); refused.Code != apierr.PlanLimitReached || refused.Context["limit"] != "analytics_retention_days" {
+		if refused := apierr.Of(err); refused.Code != apierr.PlanLimitReached ||
+			refused.Context["limit"] != "analytics_retention_days" {
 			w.t.Errorf("a plan without: %v", err)
 		}
 	})
@@ -115,7 +131,7 @@ func TestRefusals(t *testing.T) {
 func TestNotes(t *testing.T) {
 	each(t, func(w *world) {
 		id := w.harbour()
-		const since = "collected since Sat 21 Nov 2026, 13:00, when it was connected"
+		const since = "collected since it was connected on Sat 21 Nov 2026, 13:00"
 		says := func(when string, days int, notes ...string) {
 			w.t.Helper()
 			got := w.read(id, days)
@@ -129,24 +145,25 @@ func TestNotes(t *testing.T) {
 				}
 			}
 		}
-		says("never collected", 30, "was collected yet")
-		if got := w.read(id, 30); got.Cadence != nil || got.Engagement != nil || got.MeasuredAt != nil || got.Formats == nil {
+		says("never collected", 30, "has been collected yet")
+		if got := w.read(id, 30); got.Cadence != nil || got.Engagement != nil || got.MeasuredAt != nil ||
+			got.Formats == nil {
 			w.t.Errorf("never collected: %+v", got)
 		}
 		w.tell(5)
 		w.after(0, 1)
-		says("nothing posted", 30, since, "Nothing was posted")
+		says("nothing posted", 30, since, "No posts are known")
 		w.tell(5, post("1", w.clock.Now(), 1))
 		w.after(turn, 2)
-		says("no reach", 30, since, "only where the operator's app is approved for insights")
-		says("a long period", 365, "known from Sun 23 Aug 2026 on", since, "does not tell the reach")
+		says("no reach", 30, since, "requires an app approved for insights")
+		says("a long period", 365, "known since Sun 23 Aug 2026", since, "does not provide the reach")
 		w.plan = "free"
-		says("a plan of 30 days", 365, "keeps figures for 30 days", since, "does not tell the reach")
+		says("a plan of 30 days", 365, "keeps figures for 30 days", since, "does not provide the reach")
 		w.plan = "agency"
 		w.must(w.accounts.MarkLost(w.t.Context(), id, account.AnyGrant))
-		says("a lost connection", 30, "connection is lost", since, "does not tell the reach")
+		says("a lost connection", 30, "is disconnected", since, "does not provide the reach")
 		w.after(31*24*time.Hour, 2)
-		says("connected before the period", 30, "connection is lost", "Nothing was posted")
+		says("connected before the period", 30, "is disconnected", "No posts are known")
 		id = w.connect(w.team, "threads", "quiet")
 		w.after(0, 2)
 		says("a network that tells nothing", 30, "collects no figures from threads")
@@ -157,7 +174,7 @@ func TestNotes(t *testing.T) {
 func TestNotApproved(t *testing.T) {
 	each(t, func(w *world) {
 		id := w.harbour()
-		const why = "app has to be approved"
+		const why = "app must be approved"
 		says := func(when string, number int, want bool) {
 			w.t.Helper()
 			got := w.read(id, 30)
@@ -204,10 +221,12 @@ func TestRetentionInAnswers(t *testing.T) {
 func TestOnlyViews(t *testing.T) {
 	each(t, func(w *world) {
 		account := w.harbour()
-		w.tell(1, network.Figures{ID: "1", PostedAt: start.Add(-day), Views: new(int64(7)), Format: "video"}, network.Figures{ID: "2", PostedAt: start.Add(-2 * day), Views: new(int64(9))})
+		w.tell(1, network.Figures{ID: "1", PostedAt: start.Add(-day), Views: new(int64(7)), Format: "video"},
+			network.Figures{ID: "2", PostedAt: start.Add(-2 * day), Views: new(int64(9))})
 		w.after(0, 1)
 		got := w.read(account, 30)
-		if got.Engagement != nil || got.BestPost == nil || got.BestPost.Format != "unknown" || got.BestPost.Text != nil || got.Views.Value != 16 || got.Reach != nil {
+		if got.Engagement != nil || got.BestPost == nil || got.BestPost.Format != "unknown" ||
+			got.BestPost.Text != nil || got.Views.Value != 16 || got.Reach != nil {
 			w.t.Errorf("%+v", got)
 		}
 	})

@@ -19,23 +19,29 @@ func fill(t *testing.T, d *db.DB) {
 			return err
 		}
 		for team := 1; team <= 2; team++ {
-			if err := exec(`INSERT INTO teams (id, name, timezone, content_language, plan, created_at) VALUES (?, 'T', 'UTC', 'en', 'team', 1)`, team); err != nil {
+			if err := exec(`INSERT INTO teams (id, name, timezone, content_language, plan, created_at)
+				VALUES (?, 'T', 'UTC', 'en', 'team', 1)`, team); err != nil {
 				return err
 			}
 		}
 		for account := 1; account <= 30; account++ {
-			if err := exec(`INSERT INTO social_accounts (id, team_id, platform, network_id, username, display_name, connection_state, sealed_grant, created_at, updated_at) VALUES (?, ?, 'x', ?, 'u', 'u', 'connected', ?, 1, 1)`,
+			if err := exec(`INSERT INTO social_accounts (id, team_id, platform, network_id, username, display_name,
+				connection_state, sealed_grant, created_at, updated_at) VALUES (?, ?, 'x', ?, 'u', 'u', 'connected',
+				?, 1, 1)`,
 				account, account%2+1, fmt.Sprint(account), []byte{}); err != nil {
 				return err
 			}
-			if err := exec(`INSERT INTO account_collections (account_id, due_at) VALUES (?, ?)`, account, account); err != nil {
+			if err := exec(`INSERT INTO account_collections (account_id, due_at) VALUES (?, ?)`, account,
+				account); err != nil {
 				return err
 			}
 			for n := 1; n <= 100; n++ {
-				if err := exec(`INSERT INTO account_posts (account_id, network_id, posted_at, format, excerpt, url, collected_at) VALUES (?, ?, ?, 'text', '', '', 1)`, account, fmt.Sprint(n), n); err != nil {
+				if err := exec(`INSERT INTO account_posts (account_id, network_id, posted_at, format, excerpt, url,
+					collected_at) VALUES (?, ?, ?, 'text', '', '', 1)`, account, fmt.Sprint(n), n); err != nil {
 					return err
 				}
-				if err := exec(`INSERT INTO account_days (account_id, day, followers, measured_at) VALUES (?, ?, 1, 1)`, account, fmt.Sprintf("2026-%03d", n)); err != nil {
+				if err := exec(`INSERT INTO account_days (account_id, day, followers, measured_at)
+					VALUES (?, ?, 1, 1)`, account, fmt.Sprintf("2026-%03d", n)); err != nil {
 					return err
 				}
 			}
@@ -62,11 +68,13 @@ func TestQueriesWalkAlongIndexes(t *testing.T) {
 			{"shown", shownQuery, []any{1, 2, 90, 100, 20}},
 			{"days", daysQuery, []any{1, 2, "2026-090"}},
 			{"due", due, args},
-			{"gone", `DELETE FROM account_posts WHERE account_id = ? AND posted_at > ? AND collected_at < ?`, []any{2, 90, 0}},
+			{"gone", `DELETE FROM account_posts WHERE account_id = ? AND posted_at > ? AND collected_at < ?`,
+				[]any{2, 90, 0}},
 			{"forgotten", `DELETE FROM account_posts WHERE account_id = ? AND posted_at < ?`, []any{2, 2}},
 		} {
 			plan := testkit.Plan(t, d, c.query, c.args...)
-			for _, bad := range []string{"SCAN p", "SCAN d", "SCAN account_posts", "TEMP B-TREE", "Seq Scan on account_posts", "Seq Scan on account_days"} {
+			for _, bad := range []string{"SCAN p", "SCAN d", "SCAN account_posts", "TEMP B-TREE",
+				"Seq Scan on account_posts", "Seq Scan on account_days"} {
 				if strings.Contains(plan, bad) {
 					t.Errorf("%s: %s\n%s", c.name, bad, plan)
 				}

@@ -9,9 +9,9 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// AccountPost is a post of an account with what its network tells of it. Its text is cut, and the account's own.
+// AccountPost is a post of an account with its figures. Its text is shortened and comes from the account.
 type AccountPost struct {
-	ID      string // the network's
+	ID      string // the network's id
 	At      time.Time
 	Format  string
 	URL     string
@@ -19,22 +19,26 @@ type AccountPost struct {
 	Counts  Counts
 }
 
-// PostPosition is a place in a list of posts: right behind the post of this time and id.
+// PostPosition is a position in a list of posts: after the post with this time and id.
 type PostPosition struct {
 	At time.Time
 	ID string
 }
 
-const pageQuery = `SELECT p.network_id, p.posted_at, p.format, p.url, p.excerpt, p.reach, p.views, p.likes, p.comments, p.shares, p.saves, p.clicks
+const pageQuery = `SELECT p.network_id, p.posted_at, p.format, p.url, p.excerpt, p.reach, p.views, p.likes,
+	p.comments, p.shares, p.saves, p.clicks
 	FROM social_accounts a JOIN account_posts p ON p.account_id = a.id
-	WHERE a.team_id = ? AND p.account_id = ? AND p.posted_at >= ? AND (p.posted_at, p.network_id) < (?, ?) ORDER BY p.posted_at DESC, p.network_id DESC LIMIT ?`
+	WHERE a.team_id = ? AND p.account_id = ? AND p.posted_at >= ? AND (p.posted_at, p.network_id) < (?, ?)
+	ORDER BY p.posted_at DESC, p.network_id DESC LIMIT ?`
 
-// Posts are those of a team's account since a time, as far as they are known, the newest first behind a place.
-func (s *Service) Posts(ctx context.Context, team, account int64, since time.Time, behind PostPosition, most int) ([]AccountPost, error) {
+// Posts returns the known posts of a team's account since a time, newest first, after a position.
+func (s *Service) Posts(ctx context.Context, team, account int64, since time.Time, behind PostPosition,
+	most int) ([]AccountPost, error) {
 	found, err := db.AllOf(ctx, s.db, most, func(rows *sql.Rows, p *AccountPost) error {
 		var at int64
 		f := &p.Counts
-		err := rows.Scan(&p.ID, &at, &p.Format, &p.URL, &p.Excerpt, &f.Reach, &f.Views, &f.Likes, &f.Comments, &f.Shares, &f.Saves, &f.Clicks)
+		err := rows.Scan(&p.ID, &at, &p.Format, &p.URL, &p.Excerpt, &f.Reach, &f.Views, &f.Likes, &f.Comments,
+			&f.Shares, &f.Saves, &f.Clicks)
 		p.At = db.Time(at)
 		return err
 	}, pageQuery, team, account, db.Micros(since), db.Micros(behind.At), behind.ID, most)
@@ -44,7 +48,7 @@ func (s *Service) Posts(ctx context.Context, team, account int64, since time.Tim
 	return found, nil
 }
 
-// PeriodStart is when a period of so many days of a zone begins, of which the last is under way.
+// PeriodStart returns when a period of days in a zone starts that ends today.
 func PeriodStart(now time.Time, zone *time.Location, days int) time.Time {
 	return firstDay(now, zone, days)
 }

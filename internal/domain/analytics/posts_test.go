@@ -13,7 +13,8 @@ func TestPosts(t *testing.T) {
 	each(t, func(w *world) {
 		account := w.harbour()
 		at := w.parse("2026-11-20T09:00:00+01:00")
-		w.tell(1000, post("d", at, 4), post("c", at, 3), post("b", at, 2), post("a", at.Add(-day), 1), post("old", at.Add(-8*day), 9))
+		w.tell(1000, post("d", at, 4), post("c", at, 3), post("b", at, 2), post("a", at.Add(-day), 1),
+			post("old", at.Add(-8*day), 9))
 		w.after(0, 1)
 		since := analytics.PeriodStart(at, w.zone, 7)
 		var got []string
@@ -32,7 +33,8 @@ func TestPosts(t *testing.T) {
 		if want := []string{"d", "c", "b", "a"}; !slices.Equal(got, want) {
 			t.Errorf("%v, want %v", got, want)
 		}
-		if found, err := w.service.Posts(t.Context(), w.teamOf(account)+1, account, since, analytics.PostPosition{At: at.Add(time.Hour)}, 5); err != nil || len(found) != 0 {
+		if found, err := w.service.Posts(t.Context(), w.teamOf(account)+1, account, since,
+			analytics.PostPosition{At: at.Add(time.Hour)}, 5); err != nil || len(found) != 0 {
 			t.Errorf("another team has %v (%v)", found, err)
 		}
 	})

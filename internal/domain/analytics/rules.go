@@ -10,14 +10,16 @@ import (
 	"pressroom/internal/teamtime"
 )
 
-// formats are those that a post can have.
+// formats are the formats of posts.
 var formats = []string{
-	network.FormatText, network.FormatImage, network.FormatVideo, network.FormatReel, network.FormatCarousel, network.FormatStory, network.FormatLink,
+	network.FormatText, network.FormatImage, network.FormatVideo, network.FormatReel, network.FormatCarousel,
+	network.FormatStory, network.FormatLink,
 }
 
-// unknownFormat stands for the format of posts of which the network does not tell it.
+// unknownFormat is the format of posts whose network does not provide it.
 const unknownFormat = "unknown"
 
+// knownFormat returns the format, or unknownFormat for any other text.
 func knownFormat(format string) string {
 	if slices.Contains(formats, format) {
 		return format
@@ -25,13 +27,13 @@ func knownFormat(format string) string {
 	return unknownFormat
 }
 
-// firstDay is the first instant of so many days of a zone, of which the last is under way.
+// firstDay returns the first instant of a period of days in a zone that ends today.
 func firstDay(now time.Time, zone *time.Location, days int) time.Time {
 	date := dateOf(now, zone).AddDate(0, 0, 1-days)
 	return teamtime.StartOfDay(date.Year(), date.Month(), date.Day(), zone)
 }
 
-// dateOf is the date of an instant in a zone, as midnight in UTC: dates are counted there, where every day has 24 hours.
+// dateOf returns the date of an instant in a zone, as midnight in UTC, where every day has 24 hours.
 func dateOf(t time.Time, zone *time.Location) time.Time {
 	year, month, day := t.In(zone).Date()
 	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
@@ -43,12 +45,13 @@ func dayBefore(t time.Time, zone *time.Location) string {
 	return dateOf(t, zone).AddDate(0, 0, -1).Format(time.DateOnly)
 }
 
-// daysBetween counts the dates from one instant's to another's, both included.
+// daysBetween returns the number of dates from one instant to another, both included.
 func daysBetween(from, to time.Time, zone *time.Location) int {
 	return int(dateOf(to, zone).Sub(dateOf(from, zone))/(24*time.Hour)) + 1
 }
 
-// interactions are what people did with a post; false where the network told nothing of it. Views and clicks are none.
+// interactions returns the number of interactions with a post. It reports false if the network provides none.
+// Views and clicks do not count.
 func (c Counts) interactions() (int64, bool) {
 	var sum int64
 	told := false
@@ -60,7 +63,7 @@ func (c Counts) interactions() (int64, bool) {
 	return sum, told
 }
 
-// total adds up one figure of the posts; nil where none has it.
+// total returns the sum of a figure, or nil if no post has it.
 func total(posts []storedPost, figure func(Counts) *int64) *Total {
 	var out Total
 	for _, p := range posts {
@@ -76,7 +79,7 @@ func total(posts []storedPost, figure func(Counts) *int64) *Total {
 	return &out
 }
 
-// sum is total without how many posts have it.
+// sum returns the sum of a figure, or nil if no post has it.
 func sum(posts []storedPost, figure func(Counts) *int64) *int64 {
 	if t := total(posts, figure); t != nil {
 		return &t.Value
@@ -84,7 +87,7 @@ func sum(posts []storedPost, figure func(Counts) *int64) *int64 {
 	return nil
 }
 
-// engagement is what people did with the posts; nil where the network tells nothing of it.
+// engagement returns the interactions with posts, or nil if the network provides none.
 func engagement(posts []storedPost, followers int64) *Engagement {
 	var each, byFollowers, byViews []float64
 	for _, p := range posts {
@@ -114,8 +117,7 @@ func engagement(posts []storedPost, followers int64) *Engagement {
 	}
 }
 
-// spread is the median of figures with an interval that holds the median of all such posts with 95 of 100; nil where
-// there are none.
+// spread returns the median of figures with a 95% confidence interval, or nil without figures.
 func spread(figures []float64) *Spread {
 	n := len(figures)
 	if n == 0 {
@@ -129,12 +131,12 @@ func spread(figures []float64) *Spread {
 	return out
 }
 
-// roundRate is a rate to the millionth.
+// roundRate returns a rate rounded to a millionth.
 func roundRate(rate float64) float64 { return math.Round(rate*1e6) / 1e6 }
 
-// rank is the k for which the kth smallest and the kth largest of n figures hold the median between them with at least
-// 95 of 100, whatever the figures are distributed like; 0 where n is too small for that, which is below 6. Each
-// figure falls below the median as a coin falls: fewer than k of n heads have to be as rare as 2.5 of 100.
+// rank returns the k for which the kth smallest and the kth largest of n figures contain the median with a
+// probability of at least 95%, for any distribution; 0 if n is below 6. Each figure is below the median with
+// probability one half, so fewer than k of n coin tosses may be heads with a probability of at most 2.5%.
 func rank(n int) int {
 	all, _ := math.Lgamma(float64(n + 1))
 	below := 0.0
@@ -149,11 +151,11 @@ func rank(n int) int {
 	return 0
 }
 
-// tail is how often each end of an interval may be wrong.
+// tail is the probability of error at each end of an interval.
 const tail = 0.025
 
-// best is the post that people did most with; where that is not told, the one that was seen most. Of equals it is the
-// newest.
+// best returns the post with the most interactions or, without them, the one that was seen most. Of equal posts
+// it returns the newest.
 func best(newestFirst []storedPost) (storedPost, bool) {
 	var found storedPost
 	most := int64(-1)
@@ -170,7 +172,8 @@ func best(newestFirst []storedPost) (storedPost, bool) {
 	return found, false
 }
 
-// timesSeen is how often a post was seen, or by how many; false where the network told neither.
+// timesSeen returns how often a post was seen, or by how many people. It reports false if the network provides
+// neither.
 func (c Counts) timesSeen() (int64, bool) {
 	if n := cmp.Or(c.Views, c.Reach); n != nil {
 		return *n, true
@@ -178,10 +181,11 @@ func (c Counts) timesSeen() (int64, bool) {
 	return 0, false
 }
 
-// cadence is how posts lie in the days from an instant to another, by the days of a zone.
+// cadence returns how posts are distributed over the days between two instants in a zone.
 func cadence(posts []storedPost, from, to time.Time, zone *time.Location) *Cadence {
 	days := daysBetween(from, to, zone)
-	out := &Cadence{Posts: len(posts), Days: days, PostsPerWeek: roundRate(float64(7*len(posts)) / float64(days)), ByWeekday: make([]Weekday, len(weekdays))}
+	out := &Cadence{Posts: len(posts), Days: days, PostsPerWeek: roundRate(float64(7*len(posts)) / float64(days)),
+		ByWeekday: make([]Weekday, len(weekdays))}
 	for i, name := range weekdays {
 		out.ByWeekday[i].Weekday = name
 	}
@@ -198,7 +202,7 @@ func cadence(posts []storedPost, from, to time.Time, zone *time.Location) *Caden
 
 var weekdays = []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}
 
-// longestRun counts the most neighbours of a value.
+// longestRun returns the length of the longest run of a value.
 func longestRun(values []bool, of bool) int {
 	most, run := 0, 0
 	for _, v := range values {
@@ -212,7 +216,7 @@ func longestRun(values []bool, of bool) int {
 	return most
 }
 
-// byFormat tells the posts of each format apart, the most frequent first.
+// byFormat returns the posts by format, the most frequent first.
 func byFormat(posts []storedPost) []Format {
 	of := map[string][]float64{}
 	counts := map[string]int{}
@@ -226,12 +230,14 @@ func byFormat(posts []storedPost) []Format {
 	for format, n := range counts {
 		out = append(out, Format{Format: format, Posts: n, Engagement: spread(of[format])})
 	}
-	slices.SortFunc(out, func(a, b Format) int { return cmp.Or(cmp.Compare(b.Posts, a.Posts), cmp.Compare(a.Format, b.Format)) })
+	slices.SortFunc(out, func(a, b Format) int {
+		return cmp.Or(cmp.Compare(b.Posts, a.Posts), cmp.Compare(a.Format, b.Format))
+	})
 	return out
 }
 
-// change is what came to the followers since a day began: from what they were at the end of the day before it, or where
-// that was not measured, from the first that was. It is false where that is one measurement alone.
+// change returns the change of followers since a day started: from the count at the end of the day before or,
+// if that is missing, from the first one after it. It reports false for a single measurement.
 func change(days []followerCount, first string) (followerCount, int64, bool) {
 	if len(days) < 2 {
 		return followerCount{}, 0, false

@@ -64,14 +64,15 @@ func TestDaysBetween(t *testing.T) {
 // The ranks of the usual tables of binomial intervals.
 func TestRank(t *testing.T) {
 	t.Parallel()
-	for n, want := range map[int]int{1: 0, 5: 0, 6: 1, 8: 1, 9: 2, 10: 2, 12: 3, 15: 4, 20: 6, 25: 8, 30: 10, 50: 18, 100: 40, 1000: 469} {
+	for n, want := range map[int]int{1: 0, 5: 0, 6: 1, 8: 1, 9: 2, 10: 2, 12: 3, 15: 4, 20: 6, 25: 8, 30: 10, 50: 18,
+		100: 40, 1000: 469} {
 		if got := rank(n); got != want {
 			t.Errorf("rank(%d) = %d, want %d", n, got, want)
 		}
 	}
 }
 
-// Whatever figures are distributed like, the interval holds their median with 95 of 100.
+// For any distribution, the interval contains the median with a probability of 95%.
 func TestIntervalHolds(t *testing.T) {
 	t.Parallel()
 	throw := rand.New(rand.NewPCG(1, 2)) // the same throws each time
@@ -123,11 +124,16 @@ func TestBest(t *testing.T) {
 		t.Error("one without figures is best")
 	}
 	for want, posts := range map[string][]storedPost{
-		"most likes":    {{id: "few", figures: Counts{Likes: new(int64(1)), Views: new(int64(900))}}, {id: "most likes", figures: Counts{Likes: new(int64(2)), Comments: new(int64(1))}}},
-		"the newest":    {{id: "the newest", figures: Counts{Likes: new(int64(3))}}, {id: "older", figures: Counts{Saves: new(int64(3))}}},
-		"seen most":     {{id: "few", figures: Counts{Views: new(int64(5))}}, {id: "seen most", figures: Counts{Views: new(int64(6))}}},
-		"reached most":  {{id: "few", figures: Counts{Reach: new(int64(5))}}, {id: "reached most", figures: Counts{Reach: new(int64(6))}}},
-		"liked by none": {{id: "seen", figures: Counts{Views: new(int64(5))}}, {id: "liked by none", figures: Counts{Likes: new(int64(0))}}},
+		"most likes": {{id: "few", figures: Counts{Likes: new(int64(1)), Views: new(int64(900))}},
+			{id: "most likes", figures: Counts{Likes: new(int64(2)), Comments: new(int64(1))}}},
+		"the newest": {{id: "the newest", figures: Counts{Likes: new(int64(3))}},
+			{id: "older", figures: Counts{Saves: new(int64(3))}}},
+		"seen most": {{id: "few", figures: Counts{Views: new(int64(5))}},
+			{id: "seen most", figures: Counts{Views: new(int64(6))}}},
+		"reached most": {{id: "few", figures: Counts{Reach: new(int64(5))}},
+			{id: "reached most", figures: Counts{Reach: new(int64(6))}}},
+		"liked by none": {{id: "seen", figures: Counts{Views: new(int64(5))}},
+			{id: "liked by none", figures: Counts{Likes: new(int64(0))}}},
 	} {
 		if got, _ := best(posts); got.id != want {
 			t.Errorf("%q is best, want %q", got.id, want)

@@ -17,7 +17,7 @@ const (
 	maxURL     = 2000 // characters
 )
 
-// store keeps what a turn was told that came to its end.
+// store stores what a complete turn returned.
 func (t *turn) store(ctx context.Context, tx *db.Tx, told network.Collected, since time.Time) error {
 	if err := t.storePosts(ctx, tx, told.Posts); err != nil {
 		return err
@@ -43,29 +43,35 @@ func (t *turn) store(ctx context.Context, tx *db.Tx, told network.Collected, sin
 	return nil
 }
 
-// storePosts keeps what was told of posts. A figure that the network told once and does not tell now stays as it was.
+// storePosts stores the figures of posts. A figure that the network provided once and omits now is kept.
 func (t *turn) storePosts(ctx context.Context, tx *db.Tx, posts []network.Figures) error {
 	for _, p := range posts {
 		if p.ID == "" || len(p.ID) > maxID || p.PostedAt.IsZero() || p.PostedAt.After(tx.Now().Add(overlap)) {
 			continue
 		}
-		_, err := tx.Exec(ctx, `INSERT INTO account_posts (account_id, network_id, posted_at, format, excerpt, url, reach, views, likes, comments, shares, saves, clicks, collected_at)
+		_, err := tx.Exec(ctx, `INSERT INTO account_posts (account_id, network_id, posted_at, format, excerpt, url,
+			reach, views, likes, comments, shares, saves, clicks, collected_at)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (account_id, network_id) DO UPDATE SET
 			posted_at = excluded.posted_at, format = excluded.format, excerpt = excluded.excerpt, url = excluded.url,
-			reach = COALESCE(excluded.reach, account_posts.reach), views = COALESCE(excluded.views, account_posts.views),
-			likes = COALESCE(excluded.likes, account_posts.likes), comments = COALESCE(excluded.comments, account_posts.comments),
-			shares = COALESCE(excluded.shares, account_posts.shares), saves = COALESCE(excluded.saves, account_posts.saves),
+			reach = COALESCE(excluded.reach, account_posts.reach), views = COALESCE(excluded.views,
+			account_posts.views),
+			likes = COALESCE(excluded.likes, account_posts.likes), comments = COALESCE(excluded.comments,
+			account_posts.comments),
+			shares = COALESCE(excluded.shares, account_posts.shares), saves = COALESCE(excluded.saves,
+			account_posts.saves),
 			clicks = COALESCE(excluded.clicks, account_posts.clicks), collected_at = excluded.collected_at`,
-			t.account, p.ID, db.Micros(p.PostedAt), knownFormat(p.Format), network.Clip(p.Text, maxExcerpt), address(p.URL),
-			count(p.Reach), count(p.Views), count(p.Likes), count(p.Comments), count(p.Shares), count(p.Saves), count(p.Clicks), db.Micros(tx.Now()))
+			t.account, p.ID, db.Micros(p.PostedAt), knownFormat(p.Format), network.Clip(p.Text, maxExcerpt),
+			address(p.URL),
+			count(p.Reach), count(p.Views), count(p.Likes), count(p.Comments), count(p.Shares), count(p.Saves),
+			count(p.Clicks), db.Micros(tx.Now()))
 		if err != nil {
-			return fmt.Errorf("keeping figures of account %d: %w", t.account, err)
+			return fmt.Errorf("storing figures of account %d: %w", t.account, err)
 		}
 	}
 	return nil
 }
 
-// address is one that may be shown as a link; empty for any other.
+// address returns a URL that may be shown as a link, or "".
 func address(text string) string {
 	if len(text) > maxURL {
 		return ""
@@ -73,7 +79,7 @@ func address(text string) string {
 	return network.WebAddress(text)
 }
 
-// count is a figure as it is stored. Networks have been seen to tell −1 for what they do not know.
+// count returns a figure as stored. Networks return −1 for unknown figures.
 func count(n *int64) sql.NullInt64 {
 	if n == nil || *n < 0 {
 		return sql.NullInt64{}
@@ -81,11 +87,12 @@ func count(n *int64) sql.NullInt64 {
 	return sql.NullInt64{Int64: *n, Valid: true}
 }
 
-// deleteMissing drops posts that the network told of no more, this time and the time before: they were deleted there.
+// deleteMissing deletes posts that the network omitted twice in a row: they were deleted there.
 func (t *turn) deleteMissing(ctx context.Context, tx *db.Tx, reached time.Time) error {
-	_, err := tx.Exec(ctx, `DELETE FROM account_posts WHERE account_id = ? AND posted_at > ? AND collected_at < ?`, t.account, db.Micros(reached), db.Micros(t.collected))
+	_, err := tx.Exec(ctx, `DELETE FROM account_posts WHERE account_id = ? AND posted_at > ? AND collected_at < ?`,
+		t.account, db.Micros(reached), db.Micros(t.collected))
 	if err != nil {
-		return fmt.Errorf("dropping what account %d shows no more: %w", t.account, err)
+		return fmt.Errorf("deleting missing posts of account %d: %w", t.account, err)
 	}
 	return nil
 }
@@ -99,26 +106,29 @@ func (t *turn) storeFollowers(ctx context.Context, tx *db.Tx, followers *int64) 
 		ON CONFLICT (account_id, day) DO UPDATE SET followers = excluded.followers, measured_at = excluded.measured_at`,
 		t.account, dayOf(tx.Now(), t.zone), n.Int64, db.Micros(tx.Now()))
 	if err != nil {
-		return fmt.Errorf("keeping the followers of account %d: %w", t.account, err)
+		return fmt.Errorf("storing the followers of account %d: %w", t.account, err)
 	}
 	return nil
 }
 
-// deleteExpired forgets what the plan keeps no longer. Of followers the day before stays, from which their change is counted.
+// deleteExpired deletes what the plan no longer keeps. For followers it keeps one more day, from which changes
+// are computed.
 func (t *turn) deleteExpired(ctx context.Context, tx *db.Tx) error {
 	first := firstDay(tx.Now(), t.zone, t.kept)
-	if _, err := tx.Exec(ctx, `DELETE FROM account_posts WHERE account_id = ? AND posted_at < ?`, t.account, db.Micros(first)); err != nil {
-		return fmt.Errorf("forgetting posts of account %d: %w", t.account, err)
+	if _, err := tx.Exec(ctx, `DELETE FROM account_posts WHERE account_id = ? AND posted_at < ?`, t.account,
+		db.Micros(first)); err != nil {
+		return fmt.Errorf("deleting posts of account %d: %w", t.account, err)
 	}
 	oldest := dayBefore(first, t.zone)
 	if t.kept == 0 {
 		oldest = dayOf(first, t.zone)
 	}
-	if _, err := tx.Exec(ctx, `DELETE FROM account_days WHERE account_id = ? AND day < ?`, t.account, oldest); err != nil {
-		return fmt.Errorf("forgetting days of account %d: %w", t.account, err)
+	if _, err := tx.Exec(ctx, `DELETE FROM account_days WHERE account_id = ? AND day < ?`, t.account,
+		oldest); err != nil {
+		return fmt.Errorf("deleting days of account %d: %w", t.account, err)
 	}
 	switch {
-	case t.kept == 0: // from the beginning again, should the plan change
+	case t.kept == 0: // start again if the plan changes
 		t.collected, t.knownFrom = time.Time{}, time.Time{}
 	case !t.knownFrom.IsZero():
 		t.knownFrom = later(t.knownFrom, first)
@@ -126,7 +136,7 @@ func (t *turn) deleteExpired(ctx context.Context, tx *db.Tx) error {
 	return nil
 }
 
-// collectionState is how the collecting of an account stands.
+// collectionState is the state of an account's collection.
 type collectionState struct {
 	collected, knownFrom time.Time
 	fails                int
@@ -139,9 +149,10 @@ func (s *Service) readState(ctx context.Context, team, account int64) (collectio
 		err := rows.Scan(&collected, &from, &st.fails, &st.failedBy)
 		st.collected, st.knownFrom = db.Time(collected), db.Time(from)
 		return err
-	}, `SELECT c.collected_at, c.known_from, c.fails, c.failed_by FROM account_collections c JOIN social_accounts a ON a.id = c.account_id WHERE a.team_id = ? AND a.id = ?`, team, account)
+	}, `SELECT c.collected_at, c.known_from, c.fails, c.failed_by FROM account_collections c
+		JOIN social_accounts a ON a.id = c.account_id WHERE a.team_id = ? AND a.id = ?`, team, account)
 	if err != nil {
-		return collectionState{}, fmt.Errorf("reading how an account was collected: %w", err)
+		return collectionState{}, fmt.Errorf("reading the state of a collection: %w", err)
 	}
 	if len(found) == 0 {
 		return collectionState{}, nil
@@ -149,7 +160,7 @@ func (s *Service) readState(ctx context.Context, team, account int64) (collectio
 	return found[0], nil
 }
 
-// storedPost is a post as it is kept, without its text.
+// storedPost is a post without its text.
 type storedPost struct {
 	id       string
 	postedAt time.Time
@@ -158,18 +169,21 @@ type storedPost struct {
 	figures  Counts
 }
 
-// maxAnalyzed bounds what one analysis looks at.
+// maxAnalyzed bounds the posts of one analysis.
 const maxAnalyzed = 20_000
 
-const shownQuery = `SELECT p.network_id, p.posted_at, p.format, p.url, p.reach, p.views, p.likes, p.comments, p.shares, p.saves, p.clicks
-	FROM social_accounts a JOIN account_posts p ON p.account_id = a.id WHERE a.team_id = ? AND p.account_id = ? AND p.posted_at >= ? AND p.posted_at <= ? ORDER BY p.posted_at DESC LIMIT ?`
+const shownQuery = `SELECT p.network_id, p.posted_at, p.format, p.url, p.reach, p.views, p.likes, p.comments,
+	p.shares, p.saves, p.clicks
+	FROM social_accounts a JOIN account_posts p ON p.account_id = a.id WHERE a.team_id = ? AND p.account_id = ?
+	AND p.posted_at >= ? AND p.posted_at <= ? ORDER BY p.posted_at DESC LIMIT ?`
 
-// readPosts reads the posts of an account between two times, the newest first.
+// readPosts returns the posts of an account between two times, newest first.
 func (s *Service) readPosts(ctx context.Context, team, account int64, from, to time.Time) ([]storedPost, error) {
 	found, err := db.All(ctx, s.db, func(rows *sql.Rows, p *storedPost) error {
 		var at int64
 		f := &p.figures
-		err := rows.Scan(&p.id, &at, &p.format, &p.url, &f.Reach, &f.Views, &f.Likes, &f.Comments, &f.Shares, &f.Saves, &f.Clicks)
+		err := rows.Scan(&p.id, &at, &p.format, &p.url, &f.Reach, &f.Views, &f.Likes, &f.Comments, &f.Shares,
+			&f.Saves, &f.Clicks)
 		p.postedAt = db.Time(at)
 		return err
 	}, shownQuery, team, account, db.Micros(from), db.Micros(to), maxAnalyzed)
@@ -181,23 +195,25 @@ func (s *Service) readPosts(ctx context.Context, team, account int64, from, to t
 
 func (s *Service) excerpt(ctx context.Context, team, account int64, id string) (string, error) {
 	var text string
-	err := s.db.QueryRow(ctx, `SELECT p.excerpt FROM social_accounts a JOIN account_posts p ON p.account_id = a.id WHERE a.team_id = ? AND p.account_id = ? AND p.network_id = ?`, team, account, id).Scan(&text)
+	err := s.db.QueryRow(ctx, `SELECT p.excerpt FROM social_accounts a JOIN account_posts p ON p.account_id = a.id
+		WHERE a.team_id = ? AND p.account_id = ? AND p.network_id = ?`, team, account, id).Scan(&text)
 	if err != nil {
 		return "", fmt.Errorf("reading a post's text: %w", err)
 	}
 	return text, nil
 }
 
-// followerCount is a count of followers at a time.
+// followerCount is a follower count at a time.
 type followerCount struct {
 	day       string
 	followers int64
 	at        time.Time
 }
 
-const daysQuery = `SELECT d.day, d.followers, d.measured_at FROM social_accounts a JOIN account_days d ON d.account_id = a.id WHERE a.team_id = ? AND d.account_id = ? AND d.day >= ? ORDER BY d.day`
+const daysQuery = `SELECT d.day, d.followers, d.measured_at FROM social_accounts a
+	JOIN account_days d ON d.account_id = a.id WHERE a.team_id = ? AND d.account_id = ? AND d.day >= ? ORDER BY d.day`
 
-// days reads how many followed an account, from a day on.
+// days returns the daily follower counts of an account from a day on.
 func (s *Service) days(ctx context.Context, team, account int64, from string) ([]followerCount, error) {
 	found, err := db.All(ctx, s.db, func(rows *sql.Rows, m *followerCount) error {
 		var at int64

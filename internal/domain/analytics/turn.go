@@ -13,8 +13,8 @@ import (
 
 const (
 	maxTurn     = 10 * time.Minute      // longest
-	turnLease   = maxTurn + time.Minute // how long a node that died holds an account up
-	maxKeptDays = 730                   // days for which figures are kept, whatever the plan
+	turnLease   = maxTurn + time.Minute // how long a dead node delays an account
+	maxKeptDays = 730                   // most days that figures are kept, for any plan
 )
 
 // turn is what a node knows of an account that it has.
@@ -22,37 +22,40 @@ type turn struct {
 	account   int64
 	platform  string
 	epoch     int64
-	fails     int       // turns in a row before this one
-	failedBy  string    // the class of the network's error that ended the last; empty for none
-	collected time.Time // when a turn last came to its end; zero for never
-	knownFrom time.Time // every post since then was known at that time
+	fails     int       // consecutive failed turns before this one
+	failedBy  string    // class of the error that ended the last one, or ""
+	collected time.Time // end of the last complete turn; zero for never
+	knownFrom time.Time // all posts since then were known at that time
 	zone      *time.Location
-	kept      int  // days for which the plan keeps figures; 0 where it has no analytics
-	closed    bool // the team is
+	kept      int  // days that the plan keeps figures; 0 without analytics
+	closed    bool // the team is closed
 }
 
-// dueAccount is an account whose turn has come.
+// dueAccount is an account whose turn is due.
 type dueAccount struct {
 	account  int64
 	platform string
 }
 
-// listDue finds accounts whose turn has come and for which there may be a place.
+// listDue returns due accounts for which there may be a slot.
 func (s *Service) listDue(ctx context.Context) ([]dueAccount, error) {
 	room, full := s.places.available()
 	if room <= 0 {
 		return nil, nil
 	}
 	query, args := dueQuery(db.Micros(s.db.Now()), full, room)
-	found, err := db.All(ctx, s.db, func(rows *sql.Rows, d *dueAccount) error { return rows.Scan(&d.account, &d.platform) }, query, args...)
+	found, err := db.All(ctx, s.db, func(rows *sql.Rows, d *dueAccount) error {
+		return rows.Scan(&d.account, &d.platform)
+	}, query, args...)
 	if err != nil {
-		return nil, fmt.Errorf("looking for accounts to collect: %w", err)
+		return nil, fmt.Errorf("listing accounts to collect: %w", err)
 	}
 	return found, nil
 }
 
 func dueQuery(now int64, full []string, most int) (string, []any) {
-	query, args := `SELECT c.account_id, a.platform FROM account_collections c JOIN social_accounts a ON a.id = c.account_id WHERE c.due_at <= ?`, []any{now}
+	query, args := `SELECT c.account_id, a.platform FROM account_collections c
+		JOIN social_accounts a ON a.id = c.account_id WHERE c.due_at <= ?`, []any{now}
 	if len(full) > 0 {
 		query += ` AND a.platform NOT IN (` + db.Marks(len(full)) + `)`
 		for _, platform := range full {
@@ -62,13 +65,15 @@ func dueQuery(now int64, full []string, most int) (string, []any) {
 	return query + ` ORDER BY c.due_at LIMIT ?`, append(args, most)
 }
 
-// take takes an account's turn, if nobody else has it.
+// take claims an account's turn and reports whether no other node has it.
 func (s *Service) take(ctx context.Context, account int64) (turn, bool, error) {
 	t := turn{account: account}
 	err := s.db.InTx(ctx, "insight.take", func(ctx context.Context, tx *db.Tx) error {
 		var collected, known int64
-		err := tx.QueryRow(ctx, `UPDATE account_collections SET due_at = ?, epoch = epoch + 1 WHERE account_id = ? AND due_at <= ? RETURNING epoch, fails, failed_by, collected_at, known_from`,
-			db.Micros(tx.Now().Add(turnLease)), account, db.Micros(tx.Now())).Scan(&t.epoch, &t.fails, &t.failedBy, &collected, &known)
+		err := tx.QueryRow(ctx, `UPDATE account_collections SET due_at = ?, epoch = epoch + 1 WHERE account_id = ?
+			AND due_at <= ? RETURNING epoch, fails, failed_by, collected_at, known_from`,
+			db.Micros(tx.Now().Add(turnLease)), account, db.Micros(tx.Now())).Scan(&t.epoch, &t.fails, &t.failedBy,
+			&collected, &known)
 		if err != nil {
 			return err
 		}
@@ -79,7 +84,7 @@ func (s *Service) take(ctx context.Context, account int64) (turn, bool, error) {
 		return t, false, nil
 	}
 	if err != nil {
-		return t, false, fmt.Errorf("taking the turn of account %d: %w", account, err)
+		return t, false, fmt.Errorf("claiming the turn of account %d: %w", account, err)
 	}
 	return t, true, nil
 }
@@ -87,7 +92,8 @@ func (s *Service) take(ctx context.Context, account int64) (turn, bool, error) {
 func (t *turn) readTeam(ctx context.Context, tx *db.Tx, offered plan.Terms) error {
 	var zone, plan string
 	var until, closed int64
-	err := tx.QueryRow(ctx, `SELECT a.platform, t.timezone, t.plan, t.plan_until, t.closed_at FROM social_accounts a JOIN teams t ON t.id = a.team_id WHERE a.id = ?`, t.account).
+	err := tx.QueryRow(ctx, `SELECT a.platform, t.timezone, t.plan, t.plan_until, t.closed_at FROM social_accounts a
+		JOIN teams t ON t.id = a.team_id WHERE a.id = ?`, t.account).
 		Scan(&t.platform, &zone, &plan, &until, &closed)
 	if err != nil {
 		return err
@@ -99,7 +105,7 @@ func (t *turn) readTeam(ctx context.Context, tx *db.Tx, offered plan.Terms) erro
 	return nil
 }
 
-// keptDays is for how many days a plan keeps figures.
+// keptDays returns how many days a plan keeps figures.
 func keptDays(p plan.Plan) int {
 	if p.AnalyticsRetentionDays == plan.Unlimited {
 		return maxKeptDays
@@ -107,12 +113,13 @@ func keptDays(p plan.Plan) int {
 	return int(min(p.AnalyticsRetentionDays, maxKeptDays))
 }
 
-// errTurnLost says that somebody else has the account by now.
+// errTurnLost reports that another node has the account.
 var errTurnLost = errors.New("the turn is over")
 
-// end gives the account back until its next turn.
+// end gives up the account until its next turn.
 func (t *turn) end(ctx context.Context, tx *db.Tx, next time.Time) error {
-	n, err := tx.Exec(ctx, `UPDATE account_collections SET due_at = ?, fails = ?, failed_by = ?, collected_at = ?, known_from = ? WHERE account_id = ? AND epoch = ?`,
+	n, err := tx.Exec(ctx, `UPDATE account_collections SET due_at = ?, fails = ?, failed_by = ?, collected_at = ?,
+		known_from = ? WHERE account_id = ? AND epoch = ?`,
 		db.Micros(next), t.fails, t.failedBy, db.Micros(t.collected), db.Micros(t.knownFrom), t.account, t.epoch)
 	if err != nil {
 		return fmt.Errorf("ending the turn of account %d: %w", t.account, err)

@@ -50,7 +50,8 @@ func (n *script) Connect(_ context.Context, c network.Credentials) (network.Gran
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.grants++
-	return network.Grant{Account: c.Identifier, Username: c.Identifier, Access: fmt.Sprint("access-", n.grants), Refresh: "refresh"}, nil
+	return network.Grant{Account: c.Identifier, Username: c.Identifier, Access: fmt.Sprint("access-", n.grants),
+		Refresh: "refresh"}, nil
 }
 
 func (n *script) Refresh(context.Context, network.Grant) (network.Grant, error) { return n.fresh() }
@@ -131,7 +132,8 @@ func (w *world) newTeam(email string) int64 {
 	teams := team.New(w.db, nil, plan.Shipped())
 	owner, err := teams.AddPerson(w.t.Context(), "Ada", email, "")
 	w.must(err)
-	made, err := teams.AddTeam(w.t.Context(), team.Team{Name: "Harbour", Timezone: "Europe/Berlin", Language: "en", Plan: w.plan}, owner.ID)
+	made, err := teams.AddTeam(w.t.Context(), team.Team{Name: "Harbour", Timezone: "Europe/Berlin", Language: "en",
+		Plan: w.plan}, owner.ID)
 	w.must(err)
 	return made.ID
 }
@@ -216,5 +218,6 @@ func (w *world) read(account int64, days int) answer {
 
 // post is one that people liked so often.
 func post(id string, at time.Time, likes int64) network.Figures {
-	return network.Figures{ID: id, URL: "https://www.example.com/p/" + id, Text: "text of " + id, Format: "image", PostedAt: at, Likes: &likes}
+	return network.Figures{ID: id, URL: "https://www.example.com/p/" + id, Text: "text of " + id, Format: "image",
+		PostedAt: at, Likes: &likes}
 }

@@ -86,11 +86,11 @@ func (s *Service) reads() []operation.Operation {
 			Description: "Returns the full text, the media and every targeted account with its result. Use it before " +
 				"update_post, and to see why an account failed: state, error_code, explanation and retries_left. For " +
 				"a template, notes list skipped occurrences. A network's own message is in untrusted_content.",
-			Next: "failed can be sent again with retry_post where the cause lies outside the post (a connection, " +
-				"a quota, a network) and is mended. What was refused for its content or media (rejected_content, " +
-				"rejected_media, duplicate_content, preflight_blocked) cannot be changed in a post that was handed " +
-				"over: make another with create_post, for those accounts alone, with what has to be different. " +
-				"unconfirmed may be on the network already and is sent again by nobody before that is known.",
+			Next: "Call retry_post for failed accounts after the cause is fixed, if it is outside the post " +
+				"(connection, " +
+				"quota, network). Refused content or media (rejected_content, rejected_media, duplicate_content, " +
+				"preflight_blocked) cannot be changed in a submitted post: create another post for these accounts " +
+				"with create_post. unconfirmed may already be published and is not sent again until that is known.",
 			Resource: &operation.Resource{Address: "posts/{id}", Title: "Post"},
 			Example:  operation.Example{Arguments: map[string]any{"id": exampleID}, Data: exampleFull},
 		}, s.get),
@@ -99,12 +99,10 @@ func (s *Service) reads() []operation.Operation {
 			Success: http.StatusOK,
 			Summary: "Validate a post",
 			Description: "Returns what the networks would refuse, whether the post needs the client's approval, and " +
-				"how many posts are left this month. Call it before schedule_post and publish_post. Changes " +
-				"and sends " +
-				"nothing.",
-			Next: "A problem that is blocking has to be mended with update_post first, or where the post was handed " +
-				"over already, by another one of create_post for the accounts that failed; the others are worth " +
-				"telling. waits_for_approval is lifted by the client alone, in the app.",
+				"how many posts are left this month. Call it before schedule_post and publish_post. Changes and " +
+				"sends nothing.",
+			Next: "Fix blocking problems with update_post, or for a submitted post with another post for the failed " +
+				"accounts. Other problems are hints. waits_for_approval: only the client can approve, in the app.",
 			Example: operation.Example{Arguments: map[string]any{"post_id": exampleID}, Data: Validation{
 				Problems: []Problem{{"caption_too_long", true, 1,
 					"Bluesky takes 300 characters; this text has 312."}}, PostsLeftThisMonth: 1999}},

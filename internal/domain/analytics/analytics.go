@@ -1,10 +1,10 @@
-// Package analytics tells a team how its own connected accounts do. A collector asks each account's network now and then
-// what became of the account's posts, whoever published them, and keeps what it is told; an analysis is worked out from
-// that alone and reaches no network.
+// Package analytics measures a team's own connected accounts. A collector asks each account's network regularly
+// for the figures of all its posts, regardless of how they were published, and stores them. Analyses use only
+// stored figures and call no network.
 //
-// Every account has turns. A node takes a turn by moving the account's next one behind the longest time that this one
-// may last, so that nobody else has the account meanwhile and one that dies holds it up no longer; a number that rises
-// with every turn keeps a node that comes too late from writing.
+// Every account has turns. A node claims a turn by moving the account's next turn after the longest duration of
+// this one, so that no other node has the account meanwhile and a dead node delays it no longer. A number that
+// increases with every turn keeps a late node from writing.
 package analytics
 
 import (
@@ -20,26 +20,26 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Options are the operator's figures; what is 0 has the shipped one.
+// Options are settings of the operator; 0 means the default.
 type Options struct {
 	Terms  plan.Terms
-	Every  time.Duration // between two turns of an account, a little more or less; 6 hours
-	AtOnce int           // accounts that a node collects at once, at most half of them of one network; 8
-	// Called learns of each turn's call to a network: its platform, what was called, and ok, the class of its error, or
-	// failed where the fault was ours. Nobody does where nil.
+	Every  time.Duration // about the time between two turns of an account; default 6 hours
+	AtOnce int           // accounts that a node collects at once, at most half of them of one network; default 8
+	// Called observes the network call of each turn: its platform, the call and its result, which is ok, the class of
+	// the error, or failed for an internal fault. It may be nil.
 	Called func(platform, call, result string)
-	// Posts learns of the posts that a turn collected. Nobody does where nil.
+	// Posts receives the posts that a turn collected. It may be nil.
 	Posts func(ctx context.Context, platform string, posts []network.Figures) error
 	Log   *slog.Logger
 }
 
-// The shipped figures.
+// Default settings.
 const (
 	usualEvery  = 6 * time.Hour
 	usualAtOnce = 8
 )
 
-// Service collects figures and analyses them.
+// Service collects and analyzes figures.
 type Service struct {
 	db       *db.DB
 	accounts *account.Service
@@ -47,7 +47,7 @@ type Service struct {
 	places   slots
 }
 
-// New makes the service, which learns from accounts of each one that is connected.
+// New returns the service and registers it with accounts.
 func New(d *db.DB, accounts *account.Service, opts Options) *Service {
 	if opts.Every <= 0 {
 		opts.Every = usualEvery
@@ -64,41 +64,43 @@ func New(d *db.DB, accounts *account.Service, opts Options) *Service {
 	return s
 }
 
-// onConnect has an account's turn come at once. One that is under way by an older grant comes to nothing.
+// onConnect makes an account due at once. A running turn with an older grant stores nothing.
 func (s *Service) onConnect(ctx context.Context, tx *db.Tx, account int64) error {
 	_, err := tx.Exec(ctx, `INSERT INTO account_collections (account_id, due_at) VALUES (?, ?)
-		ON CONFLICT (account_id) DO UPDATE SET due_at = excluded.due_at, epoch = account_collections.epoch + 1, fails = 0, failed_by = ''`, account, db.Micros(tx.Now()))
+		ON CONFLICT (account_id) DO UPDATE SET due_at = excluded.due_at, epoch = account_collections.epoch + 1,
+		fails = 0, failed_by = ''`, account, db.Micros(tx.Now()))
 	if err != nil {
-		return fmt.Errorf("having account %d collected: %w", account, err)
+		return fmt.Errorf("scheduling the collection of account %d: %w", account, err)
 	}
 	return nil
 }
 
-// onDisconnect drops all that was collected of an account that a person has disconnected. A turn under way comes to nothing.
+// onDisconnect deletes everything that was collected of an account. A running turn stores nothing.
 func (s *Service) onDisconnect(ctx context.Context, tx *db.Tx, account int64) error {
 	for _, table := range []string{"account_collections", "account_posts", "account_days"} {
 		if _, err := tx.Exec(ctx, `DELETE FROM `+table+` WHERE account_id = ?`, account); err != nil {
-			return fmt.Errorf("forgetting the figures of account %d: %w", account, err)
+			return fmt.Errorf("deleting the figures of account %d: %w", account, err)
 		}
 	}
 	return nil
 }
 
-// slots are the turns that this node may have under way at once.
+// slots are the turns that this node may run at once.
 type slots struct {
-	max, maxPerNetwork int // in all, and of one network
+	max, maxPerNetwork int // in total, and for one network
 
 	mu    sync.Mutex
 	taken map[string]int // by platform
 	all   int
-	freed chan struct{} // holds one: a place has become free
+	freed chan struct{} // buffered signal: a slot is free
 }
 
+// newSlots returns slots for max turns.
 func newSlots(most int) slots {
 	return slots{max: most, maxPerNetwork: max(1, most/2), taken: map[string]int{}, freed: make(chan struct{}, 1)}
 }
 
-// available is how many places are free, and which networks have none of them.
+// available returns the number of free slots, and the networks without a free one.
 func (p *slots) available() (int, []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -111,6 +113,7 @@ func (p *slots) available() (int, []string) {
 	return p.max - p.all, full
 }
 
+// take takes a slot and reports whether one was free.
 func (p *slots) take(platform string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -122,6 +125,7 @@ func (p *slots) take(platform string) bool {
 	return true
 }
 
+// release frees a slot.
 func (p *slots) release(platform string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
