@@ -101,7 +101,7 @@ func (f forceFlags) keepOperator(ctx context.Context, s *server.Server, do func(
 	if f.Force {
 		return do(ctx)
 	}
-	return s.Teams.KeepingOperator(ctx, do)
+	return s.Teams.EnsureOperator(ctx, do)
 }
 
 // Run suspends a person's account.

@@ -42,7 +42,7 @@ func (s *Server) buildAssistants() error {
 		return err
 	}
 	s.Programs = oauth.New(oauth.Options{
-		DB: s.db, PublicURL: s.cfg.PublicURL, Tools: mcpPath, Connections: connections{s.Teams, s.cfg.SecondFactor == string(shell.Everyone)}, Registering: pace.Step,
+		DB: s.db, PublicURL: s.cfg.PublicURL, Tools: mcpPath, Connections: connections{s.Teams, s.cfg.SecondFactor == string(shell.Everyone)}, RegistrationDelay: pace.Step,
 		Fetch: func(ctx context.Context, address string, most int64, into io.Writer) error {
 			_, err := documents.Get(ctx, address, most, into)
 			return err
@@ -68,9 +68,9 @@ func (c connections) Disconnect(ctx context.Context, tx *db.Tx, connection int64
 	return c.teams.Disconnect(ctx, tx, connection, reason)
 }
 
-// Stands tells whether one may get new tokens.
-func (c connections) Stands(ctx context.Context, q db.Querier, connection int64) (bool, error) {
-	return c.teams.Stands(ctx, q, connection)
+// IsActive tells whether one may get new tokens.
+func (c connections) IsActive(ctx context.Context, q db.Querier, connection int64) (bool, error) {
+	return c.teams.IsConnectionActive(ctx, q, connection)
 }
 
 // RequiresFactor reports whether members of a team need a second factor, by the owner's rule or the operator's.

@@ -375,8 +375,8 @@ func (s *Server) buildNotices() error {
 		return err
 	}
 	s.Notices = notification.New(s.db, notification.Options{PublicURL: s.cfg.PublicURL, Send: send, Log: s.cfg.Log})
-	s.db.Listen(s.Notices.Hear)
-	s.Credits.Lowered = s.Notices.Lowered
+	s.db.Listen(s.Notices.HandleEvent)
+	s.Credits.Lowered = s.Notices.NotifyLowCredits
 	return nil
 }
 

@@ -91,7 +91,7 @@ func TestPasswordIsChanged(t *testing.T) {
 		c := h.crew(t)
 		here, there := c.as(t, access.Editor), c.as(t, access.Editor)
 		form := func() *form { return here.open("/account").follow("Change password").form("Change password") }
-		form().fill("old", "wrong").fill("password", newPassword).press().wants(422, "This is not your current password.").lacks(newPassword)
+		form().fill("old", "wrong").fill("password", newPassword).press().wants(422, "Your current password is incorrect.").lacks(newPassword)
 		form().fill("old", password).fill("password", "short").press().wants(422, "at least 12 characters").lacks(password)
 		token := here.token()
 		form().fill("old", password).fill("password", newPassword).press().wants(200, "Your password is changed.", "Your account")

@@ -87,7 +87,7 @@ func TestARejectionWithoutAComment(t *testing.T) {
 		editor, id := c.as(t, access.Editor), c.draft(t, "For the client", "")
 		link := editor.clientsLink(id)
 		h.browser(t).open(link).form("Reject").fill("name", "Cleo").press().wants(http.StatusOK, "Rejected by Cleo")
-		editor.open("/notices").wants(http.StatusOK, "The client rejected a post.").lacks("It says why there.")
+		editor.open("/notices").wants(http.StatusOK, "The client rejected a post.").lacks("left a comment.")
 		editor.open("/posts/" + id + "/delete").form("Delete the draft").press().wants(http.StatusOK)
 		for _, path := range []string{link, "/approval/AAAA"} {
 			h.browser(t).open(path).wants(http.StatusNotFound, "This post is no longer up for approval. Ask the team that sent you the link.")

@@ -474,7 +474,7 @@ func TestAssistantsRequests(t *testing.T) {
 				}
 			}
 		}
-		page := owner.open(p.asks("redirect_uri", "https://app.example/back?x=1", "code_challenge", "")).wants(http.StatusBadRequest, "PKCE is asked for", "Go back to app.example")
+		page := owner.open(p.asks("redirect_uri", "https://app.example/back?x=1", "code_challenge", "")).wants(http.StatusBadRequest, "PKCE is required", "Go back to app.example")
 		page.holds(`href="https://app.example/back?x=1&amp;error=invalid_request&amp;`).lacks("<script>")
 		port := strings.Replace(comesBack, "33418", "50123", 1)
 		owner.open(p.asks("redirect_uri", port, "resource", h.root+"/mcp/")).wants(http.StatusOK, "127.0.0.1:50123")
@@ -628,7 +628,7 @@ func TestAssistantsLeave(t *testing.T) {
 			t.Errorf("%d grants and %d tokens are left", grants, tokens)
 		}
 		p.works(owners.access)
-		must(t, h.Leaving.Ask(t.Context(), c.people[access.Owner].ID, c.team.ID, c.team.Name, false))
+		must(t, h.Leaving.RequestDeletion(t.Context(), c.people[access.Owner].ID, c.team.ID, c.team.Name, false))
 		for until := time.Now().Add(20 * time.Second); h.count(t, "oauth_grants")+h.count(t, "oauth_tokens")+h.count(t, "api_keys WHERE team_id = ?", c.team.ID) > 0; {
 			must(t, h.Leaving.Work(t.Context()))
 			if time.Now().After(until) {
@@ -662,11 +662,11 @@ func TestAssistantsByDocument(t *testing.T) {
 		p := &program{crew: c, t: t, id: documents.URL + "/client.json", verifier: oauth2.GenerateVerifier()}
 		h.browser(t).leaves().open(p.asks()).wants(http.StatusOK, "Sign in")
 		owner := c.as(t, access.Owner).leaves()
-		owner.open(p.asks("client_id", strings.Replace(p.id, "127.0.0.1", "127.0.0.2", 1))).wants(http.StatusUnprocessableEntity, "What this program says of itself cannot be read")
+		owner.open(p.asks("client_id", strings.Replace(p.id, "127.0.0.1", "127.0.0.2", 1))).wants(http.StatusUnprocessableEntity, "The metadata document of this application is invalid")
 		if fetched.Load() != 0 {
 			t.Errorf("%d documents were fetched too many", fetched.Load())
 		}
-		owner.open(p.asks("client_id", documents.URL+"/moved.json")).wants(http.StatusUnprocessableEntity, "What this program says of itself cannot be read")
+		owner.open(p.asks("client_id", documents.URL+"/moved.json")).wants(http.StatusUnprocessableEntity, "The metadata document of this application is invalid")
 		owner.open(p.asks()).wants(http.StatusOK, "Described helper", "It describes itself at 127.0.0.1")
 		p.works(p.wantTokens(p.exchange(p.code(owner, "drafts"))).access)
 		if fetched.Load() != 2 {

@@ -31,7 +31,7 @@ func (c *crew) assistant(tb testing.TB, of access.Role, name string, may ...acce
 // standing is whether a connection is neither ended nor lost.
 func (h *house) standing(t *testing.T, connection int64) bool {
 	t.Helper()
-	stands, err := h.Teams.Stands(t.Context(), h.db, connection)
+	stands, err := h.Teams.IsConnectionActive(t.Context(), h.db, connection)
 	must(t, err)
 	return stands
 }
@@ -46,7 +46,7 @@ func TestConnections(t *testing.T) {
 			t.Error("the page does not give the address")
 		}
 		empty.follow("More about connecting assistants").wants(200)
-		c.as(t, access.Client).open("/settings/assistants").wants(200, "Clients of a team let no assistants work in it").lacks("/mcp")
+		c.as(t, access.Client).open("/settings/assistants").wants(200, "Clients of a team cannot connect assistants").lacks("/mcp")
 		editors, viewers := c.assistant(t, access.Editor, "<Robot>", access.Read, access.Publish), c.assistant(t, access.Viewer, "Reader", access.Read)
 
 		owner.open("/settings/assistants").wants(200, "<Robot>", "Reader", "May read and publish", "not used yet", "answers at assistant.example", "by Ada editor")
@@ -143,9 +143,9 @@ func TestConnectionsTrackings(t *testing.T) {
 func TestNoticesOfConnections(t *testing.T) {
 	houses(t, func(t *testing.T, h *house) {
 		c := h.crew(t)
-		h.db.Listen(h.Notices.Hear) // as the program's own
+		h.db.Listen(h.Notices.HandleEvent) // as the program's own
 		made := c.assistant(t, access.Editor, "<Robot>", access.Read, access.Write, access.Publish)
-		const said = "An assistant was connected. It may read, make drafts and publish. If nobody of you connected it, end the connection."
+		const said = "An assistant was connected. It can read, create drafts and publish. If nobody on your team connected it, revoke the connection."
 		for _, role := range []access.Role{access.Owner, access.Admin, access.Editor} {
 			c.as(t, role).open("/notices").wants(200, said, "<Robot>").follow(said).wants(200, "nobody has checked it")
 		}

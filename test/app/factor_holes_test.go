@@ -17,7 +17,7 @@ import (
 // require has the owner's team require a second factor.
 func (c *crew) require(t *testing.T) {
 	t.Helper()
-	must(t, c.Teams.Hand(c.people[access.Owner].ID, c.team.ID).SetSecondFactor(t.Context(), true))
+	must(t, c.Teams.Admin(c.people[access.Owner].ID, c.team.ID).SetSecondFactor(t.Context(), true))
 }
 
 // addPasskey adds a passkey in the browser of somebody who has just signed in.

@@ -291,7 +291,7 @@ func TestRequirementKeepsWhatWasTyped(t *testing.T) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
 		form := b.open("/hashtags/new").form("Make the list").fill("name", "Typed before")
-		must(t, h.Teams.Hand(c.people[access.Owner].ID, c.team.ID).SetSecondFactor(t.Context(), true))
+		must(t, h.Teams.Admin(c.people[access.Owner].ID, c.team.ID).SetSecondFactor(t.Context(), true))
 		form.press().wants(200, "Set up two-factor authentication")
 		p := b.open("/account/authenticator/new")
 		a := &app{h: h}

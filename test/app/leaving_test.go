@@ -117,7 +117,7 @@ func TestWithoutATeam(t *testing.T) {
 		b.open("/settings").wants(http.StatusOK, "Sign in")
 		in := h.browser(t).open("/sign-in").form("Sign in").fill("email", owner.Email)
 		in.fill("password", "wrong").press().wants(http.StatusUnauthorized, "Incorrect e-mail or password.").lacks("no team")
-		in.fill("password", password).press().wants(http.StatusForbidden, "You are in no team any more", "for an invitation").lacks("is wrong")
+		in.fill("password", password).press().wants(http.StatusForbidden, "You no longer belong to a team", "for an invitation").lacks("is wrong")
 	})
 }
 

@@ -112,7 +112,7 @@ func TestMailedInvitationIsNotShown(t *testing.T) {
 		b.open("/account").wants(200, "Confirmed").lacks("Not confirmed")
 
 		box.refuse(true)
-		p := send("gone@harbour.example").wants(502, "The mail server did not accept the mail", "No open invitations.")
+		p := send("gone@harbour.example").wants(502, "The mail could not be sent", "No open invitations.")
 		if got := p.form("Send invitation").values.Get("email"); got != "gone@harbour.example" {
 			t.Errorf("what was typed is lost: %q", got)
 		}

@@ -24,7 +24,7 @@ func TestNoticesOfAFailedPost(t *testing.T) {
 		id := c.draft(t, "No [sandbox:reject]", "")
 		b.open("/posts/" + id + "/publish").form("Publish to 1 account").press().wants(200)
 		b.handedOver(id)
-		const text = "A post could not be published. Look at why, then try it again."
+		const text = "A post could not be published. Check the reason, then retry it."
 		p := b.open("/notices").wants(200, text, "No [sandbox:reject]", "Notices 1 unread", "Bluesky", "New", c.team.Name)
 		if at := p.follow(text); at.status != http.StatusOK || !strings.HasPrefix(at.path, "/posts/"+id) {
 			t.Errorf("the notice leads to %s (%d)", at.path, at.status)
@@ -51,21 +51,21 @@ func TestNoticesOfEachEffect(t *testing.T) {
 		for range 2 { // lost once
 			must(t, h.Accounts.MarkLost(t.Context(), c.account, account.AnyGrant))
 		}
-		p := admin.open("/notices").wants(200, "An account has lost its connection.", fmt.Sprintf("harbour%d.test", c.team.ID), "Notices 1 unread")
-		p.follow("An account has lost its connection. Posts to it wait until it is connected again.").wants(200)
-		editor.open("/notices").lacks("An account has lost its connection.")
+		p := admin.open("/notices").wants(200, "An account was disconnected.", fmt.Sprintf("harbour%d.test", c.team.ID), "Notices 1 unread")
+		p.follow("An account was disconnected. Its posts wait until you reconnect it.").wants(200)
+		editor.open("/notices").lacks("An account was disconnected.")
 
 		key, _, err := h.Teams.AddKey(t.Context(), team.NewKey{Team: c.team.ID, Name: "<Robot>", Level: access.Drafts})
 		must(t, err)
 		must(t, h.Teams.SetKeyLevel(t.Context(), key.ID, access.Full))
-		p = owner.open("/notices").wants(200, "An API key was made. It may read and make drafts.", "An API key was changed. It may read, write, publish and spend credits.", "<Robot>")
-		p.follow("An API key was changed. It may read, write, publish and spend credits. If nobody of you changed it, revoke it.").wants(200, "<Robot>")
+		p = owner.open("/notices").wants(200, "An API key was created. It can read and create drafts.", "An API key was changed. It can read, write, publish and spend credits.", "<Robot>")
+		p.follow("An API key was changed. It can read, write, publish and spend credits. If nobody on your team changed it, revoke it.").wants(200, "<Robot>")
 		keyForm := owner.open(fmt.Sprint("/settings/keys/", key.ID)).form("Save")
 		keyForm.press().wants(200) // as it is
 		keyForm.fill("daily_credits", "50").press().wants(200)
-		owner.open("/notices").wants(200, "An API key was changed: its daily limit was none of its own and is 50 credits now. If nobody of you changed it, revoke it.")
+		owner.open("/notices").wants(200, "An API key was changed: its daily limit was none and is 50 credits now. If nobody on your team changed it, revoke it.")
 		keyForm.fill("level", "read_only").fill("daily_credits", "1").press().wants(200)
-		owner.open("/notices").wants(200, "An API key was changed. It may read. Its daily limit was 50 credits and is 1 credit now.")
+		owner.open("/notices").wants(200, "An API key was changed. It can read. Its daily limit was 50 credits and is 1 credit now.")
 		if n := h.count(t, "notices WHERE kind = 'key_changed' AND team_id = ?", c.team.ID); n != 4 {
 			t.Errorf("%d notices of keys, want one for each change", n)
 		}
@@ -157,7 +157,7 @@ func TestNoticesAreAPersonsOwn(t *testing.T) {
 		admin := c.as(t, access.Admin)
 		_, err := h.Teams.AddTeam(t.Context(), team.Team{Name: "Elsewhere", Timezone: "UTC", Language: "en", Plan: "agency"}, c.people[access.Admin].ID)
 		must(t, err)
-		admin.open("/notices").wants(200, "An account has lost its connection.")
+		admin.open("/notices").wants(200, "An account was disconnected.")
 		must(t, h.Teams.RemoveMember(t.Context(), c.team.ID, c.people[access.Admin].ID))
 		admin.open("/notices").wants(200, "No notices yet.").lacks("unread")
 		for _, path := range []string{"/notices?before=x", "/notices?before=0"} {

@@ -251,11 +251,11 @@ func TestAPersonDecides(t *testing.T) {
 				form.fill("permalink", "")
 			}
 			form.press().wants(200, want...).lacks("The network could not be reached", "A network may have this post already")
-			b.open("/notices").wants(200).lacks("looked at the network")
+			b.open("/notices").wants(200).lacks("checked the network")
 			if others := c.as(t, access.Owner).open("/notices"); found == "no" {
-				others.wants(200, "Somebody of your team looked at the network and said that a post is not there.").lacks("A post could not be published.")
+				others.wants(200, "A member of your team checked the network and did not find a post.").lacks("A post could not be published.")
 			} else {
-				others.wants(200).lacks("looked at the network")
+				others.wants(200).lacks("checked the network")
 			}
 			b.open(one.path).wants(200, "Decided by a person", "by Ada editor").lacks("Note what I found")
 			if n := h.count(t, "events WHERE kind = 'post.account_decided' AND subject = ? AND person_id = ?", id, c.people[access.Editor].ID); n != 1 {
@@ -325,7 +325,7 @@ func TestClientsDecideInTheApp(t *testing.T) {
 				t.Errorf("%d events tell that the client decided: %s", n, kind)
 			}
 		}
-		editor.open("/notices").wants(200, "The client approved a post. It is a draft still: it goes out once somebody schedules or publishes it.", "The client rejected a post. It says why there.")
+		editor.open("/notices").wants(200, "The client approved a post. It is still a draft: schedule or publish it.", "The client rejected a post and left a comment.")
 		c.as(t, access.Admin).open("/settings/audit").wants(200, "Ada client approved a post : Quieter").lacks("by the name of")
 		editor.open(at).wants(200, "A draft. It does not go out by itself")
 	})

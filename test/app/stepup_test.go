@@ -58,7 +58,7 @@ func TestStepUp(t *testing.T) {
 		var key string
 		must(t, h.db.QueryRow(t.Context(), `SELECT CAST(id AS TEXT) FROM api_keys WHERE team_id = ?`, c.team.ID).Scan(&key))
 		h.assistantOf(t, c.people[access.Owner].ID)
-		must(t, h.Teams.Hand(c.people[access.Owner].ID, c.team.ID).SetAccess(t.Context(), false))
+		must(t, h.Teams.Admin(c.people[access.Owner].ID, c.team.ID).SetAccess(t.Context(), false))
 		h.advance(stale)
 		var assistant string
 		must(t, h.db.QueryRow(t.Context(), `SELECT CAST(id AS TEXT) FROM api_keys WHERE kind = 'assistant'`).Scan(&assistant))

@@ -107,7 +107,7 @@ async function passwords(page) {
   await page.getByLabel('Current password').fill('not this one');
   await page.getByLabel('New password').fill(password);
   await page.getByRole('button', { name: 'Change password' }).click();
-  assert.equal(await alert(page), 'This is not your current password.');
+  assert.equal(await alert(page), 'Your current password is incorrect.');
   await look(page, 'password-wrong');
   await page.keyboard.type(world.owner.password);
   await page.getByLabel('New password').fill(password);

@@ -6,7 +6,7 @@ const { assert, look, open, run, signIn } = require('./drive.js');
 run(async (browser) => {
   const page = await open(browser);
   await signIn(page, '/notices');
-  const text = 'A post could not be published. Look at why, then try it again.';
+  const text = 'A post could not be published. Check the reason, then retry it.';
   for (let i = 0; i < 50 && (await page.getByText(text).count()) < 2; i++) {
     await page.waitForTimeout(200);
     await page.reload();
@@ -14,7 +14,7 @@ run(async (browser) => {
   const unread = async () => Number((await page.getByRole('link', { name: /^Notices/ }).textContent()).match(/\d+/)?.[0] ?? 0);
   const before = await unread();
   assert.equal(before, 2);
-  assert.equal(await page.getByText('An API key was made').count(), 0); // quickstart tells of its own keys as it greets
+  assert.equal(await page.getByText('An API key was created').count(), 0); // quickstart tells of its own keys as it greets
   await look(page, 'notices');
   await page.getByRole('link', { name: text }).first().focus();
   await page.keyboard.press('Enter');

@@ -39,12 +39,12 @@ func (w *world) connected(role access.Role, may ...access.Capability) connection
 	program, err := w.Programs.Register(ctx, fmt.Sprint("test ", w.people.Add(1)), oauth.Registration{Name: "Harbour helper", Redirects: []string{back}})
 	must(w.t, err)
 	verifier := oauth2.GenerateVerifier()
-	asked, err := w.Programs.Ask(ctx, "test", url.Values{
+	asked, err := w.Programs.ParseRequest(ctx, "test", url.Values{
 		"client_id": {program.ID}, "redirect_uri": {back}, "response_type": {"code"}, "scope": {"read write publish spend"},
 		"code_challenge": {oauth2.S256ChallengeFromVerifier(verifier)}, "code_challenge_method": {"S256"},
 	})
 	must(w.t, err)
-	to, err := w.Programs.Allow(ctx, asked, oauth.Leave{Team: w.team, Person: c.person, Capabilities: may})
+	to, err := w.Programs.Allow(ctx, asked, oauth.Consent{Team: w.team, Person: c.person, Capabilities: may})
 	must(w.t, err)
 	came, err := url.Parse(to)
 	must(w.t, err)
@@ -275,11 +275,11 @@ func TestConnectionChangesHoldWithinASecond(t *testing.T) {
 		elsewhere := team.New(testkit.Open(t, w.url, nil), nil, plan.Shipped())
 		c := w.connected(access.Admin, access.Read, access.Spend)
 		w.tool(c.token, "get_credits", map[string]any{}, "").mustHold(t, map[string]any{"data.daily_limits.key": -1})
-		must(t, elsewhere.Hand(w.owner, w.team).LimitConnection(t.Context(), c.id, 7))
+		must(t, elsewhere.Admin(w.owner, w.team).LimitConnection(t.Context(), c.id, 7))
 		w.mustSoon(func() bool {
 			return w.tool(c.token, "get_credits", map[string]any{}, "").number("data.daily_limits.key") == 7
 		})
-		must(t, elsewhere.Hand(c.person, w.team).EndConnection(t.Context(), c.id))
+		must(t, elsewhere.Admin(c.person, w.team).EndConnection(t.Context(), c.id))
 		w.mustSoon(func() bool {
 			return w.tool(c.token, "get_credits", map[string]any{}, "").status == http.StatusUnauthorized
 		})

@@ -164,7 +164,7 @@ func asTool(w *world, s scenario, credential string) answer {
 
 // What is told at each edge of a credential that is nobody's: at the tools it may have been got by signing in.
 const (
-	restWants  = "Send a team API key that works in the Authorization header, as a Bearer token."
+	restWants  = "Send a valid API key as a Bearer token in the Authorization header."
 	toolsWants = "Sign in: let the assistant connect again, as its access has run out or was ended. Or send a team API key that works in the Authorization header, as a Bearer token."
 )
 

@@ -282,7 +282,7 @@ func TestQuickstartForOthersIsWarnedOf(t *testing.T) {
 	for addr, warned := range map[string]bool{"127.0.0.1:0": false, "0.0.0.0:0": true} {
 		p := start(t, nil, "quickstart", "--data", filepath.Join(t.TempDir(), "data"), "--addr", addr, "--json")
 		p.line()
-		if status := p.end(); status != 0 || strings.Contains(p.log.String(), "quickstart is for trying things out on this machine") != warned {
+		if status := p.end(); status != 0 || strings.Contains(p.log.String(), "quickstart is for trials on this machine") != warned {
 			t.Errorf("%s: ended with %d: %s", addr, status, p.log)
 		}
 	}

@@ -51,7 +51,7 @@ func TestLinksForPeople(t *testing.T) {
 	o.cannot("linked to the directory", "people", "unlink", "ada@example.com")
 	o.cannot("absolute URL", "people", "recover", "ada@example.com", "--public-url", "press")
 	o.cannot("public-url", "people", "recover", "ada@example.com")
-	o.cannot("in the team already", append([]string{"teams", "invite", "--team", "1", "--email", "ada@example.com", "--role", "editor"}, at...)...)
+	o.cannot("already in the team", append([]string{"teams", "invite", "--team", "1", "--email", "ada@example.com", "--role", "editor"}, at...)...)
 	o.cannot("role", append([]string{"teams", "invite", "--team", "1", "--email", "x@example.com", "--role", "owner"}, at...)...)
 	o.cannot("such", append([]string{"teams", "invite", "--team", "9", "--email", "x@example.com", "--role", "editor"}, at...)...)
 }

@@ -136,7 +136,7 @@ func TestPrintedCommandsWork(t *testing.T) {
 	t.Parallel()
 	p := start(t, nil, "quickstart", "--data", filepath.Join(t.TempDir(), "data"), "--addr", "127.0.0.1:0")
 	script := []string{}
-	for line := p.line(); !strings.HasPrefix(line, "Stop with"); line = p.line() {
+	for line := p.line(); !strings.HasPrefix(line, "Press Ctrl-C to stop"); line = p.line() {
 		if command, ok := strings.CutPrefix(line, "  curl -s "); ok {
 			script = append(script, "curl -sS --fail-with-body "+command)
 		}
@@ -224,7 +224,7 @@ func TestQuickstartSaysThatThePasswordChanged(t *testing.T) {
 
 	p = start(t, nil, "quickstart", "--data", data, "--addr", "127.0.0.1:0")
 	printed, command := "", ""
-	for line := p.line(); !strings.HasPrefix(line, "Stop with"); line = p.line() {
+	for line := p.line(); !strings.HasPrefix(line, "Press Ctrl-C to stop"); line = p.line() {
 		printed += line + "\n"
 		if at := strings.Index(line, "pressroom admin people recover "); at >= 0 {
 			command = line[at:]

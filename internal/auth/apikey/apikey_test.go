@@ -48,7 +48,9 @@ func TestWellFormedRejectsTypos(t *testing.T) {
 func TestInIgnoresOtherTexts(t *testing.T) {
 	t.Parallel()
 	s := apikey.New(apikey.APIKey)
-	for _, text := range []string{"", "prk_", s[:len(s)-1], strings.ToUpper(s), "prk_" + strings.Repeat("w", 38), s[1:]} {
+	for _, text := range []string{
+		"", "prk_", s[:len(s)-1], strings.ToUpper(s), "prk_" + strings.Repeat("w", 38), s[1:],
+	} {
 		if apikey.In(text) {
 			t.Errorf("a secret is found in %q", text)
 		}

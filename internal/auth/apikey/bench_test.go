@@ -9,7 +9,8 @@ import (
 
 func BenchmarkIn(b *testing.B) {
 	mebibyte := func(pattern string) string { return strings.Repeat(pattern, (1<<20)/len(pattern)) }
-	prose := "The bridge opens again on Saturday: music from noon, cake for all who helped, and a walk along the river. "
+	prose := "The bridge opens again on Saturday: music from noon, cake for all who helped, and a walk along " +
+		"the river. "
 	for _, c := range []struct{ name, text string }{
 		{"a caption of 300 characters", (prose + prose + prose)[:300]},
 		{"prose", mebibyte(prose)},

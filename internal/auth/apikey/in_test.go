@@ -35,7 +35,9 @@ var encodings = []encoding{
 	{"base64 without padding", onBytes(base64.RawStdEncoding.EncodeToString)},
 	{"base64 for URLs", onBytes(base64.URLEncoding.EncodeToString)},
 	{"base64 for URLs without padding", onBytes(base64.RawURLEncoding.EncodeToString)},
-	{"base64 of credentials", func(s string) string { return "Basic " + onBytes(base64.StdEncoding.EncodeToString)("user:"+s) }},
+	{"base64 of credentials", func(s string) string {
+		return "Basic " + onBytes(base64.StdEncoding.EncodeToString)("user:"+s)
+	}},
 	{"base64 in lines", func(s string) string {
 		encoded := onBytes(base64.StdEncoding.EncodeToString)("Here is the key: " + s)
 		return encoded[:64] + "\r\n" + encoded[64:]

@@ -13,48 +13,51 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Asked is what a program asks a person for.
-type Asked struct {
+// AuthorizationRequest is a valid authorization request.
+type AuthorizationRequest struct {
 	Client       Client
-	Redirect     string // to where the person comes back: one of the program's
+	Redirect     string // one of the client's redirect URIs
 	Capabilities []access.Capability
 
 	state, challenge string
 }
 
-// Place is where the person comes back to, for people: a host, or an app's own scheme.
-func (a Asked) Place() string { return place(a.Redirect) }
+// Place returns where the person comes back to, for people: a host, or an app's own scheme.
+func (a AuthorizationRequest) Place() string { return displayHost(a.Redirect) }
 
 var (
-	errNoClient   = apierr.New(apierr.NotFound, "Unknown or removed application. Start again from the app you came from.").With("argument", "client_id")
-	errNotWhole   = apierr.New(apierr.ValidationFailed, "This address does not say which program sent you here, or where you go on. Begin in that program again.")
-	errNoRedirect = apierr.New(apierr.ValidationFailed, "The program that sent you here wants you to go on to an address that it has not named before. Nothing was allowed.")
+	errNoClient = apierr.New(apierr.NotFound,
+		"Unknown or removed application. Start again from the app you came from.").With("argument", "client_id")
+	errIncompleteRequest = apierr.New(apierr.ValidationFailed,
+		"This link is incomplete. Start again from the app you came from.")
+	errNoRedirect = apierr.New(apierr.ValidationFailed,
+		"The app that sent you here uses a redirect URI that it has not registered. Access was not granted.")
 )
 
-// TurnedError is a request that is refused, although it is known to where the person comes back.
-type TurnedError struct {
-	Asked
+// RedirectError is an invalid request with a valid redirect URI.
+type RedirectError struct {
+	AuthorizationRequest
 
-	Back string // the program's address, with why
+	Back string // redirect URI with the error
 	Why  *Error
 }
 
-// Local tells whether the program listens on the person's own machine: to lead there at once does no harm, while anybody may
-// register an address elsewhere to have us lead people there (RFC 9700, section 4.11.2).
-func (t *TurnedError) Local() bool {
+// Local reports whether the redirect URI is on the person's machine. Redirecting there at once is safe, while others
+// could abuse us as an open redirector (RFC 9700, section 4.11.2).
+func (t *RedirectError) Local() bool {
 	u, err := url.Parse(t.Redirect)
 	return err == nil && u.Scheme == "http"
 }
 
-func (t *TurnedError) Error() string { return t.Why.Error() }
+func (t *RedirectError) Error() string { return t.Why.Error() }
 
-// Client is a program by its id, for whoever is at an address: not_found where there is none. One that describes itself by a
-// document may have to be fetched.
+// Client returns the client with an ID. It may fetch a metadata document on behalf of a caller at an IP address. It
+// returns not_found for an unknown ID.
 func (s *Service) Client(ctx context.Context, from, id string) (Client, error) {
 	var c Client
 	var err error
 	if isDocument(id) {
-		c, err = s.described(ctx, from, id)
+		c, err = s.clientFromDocument(ctx, from, id)
 	} else {
 		c, err = s.clientOf(ctx, id)
 	}
@@ -64,34 +67,39 @@ func (s *Service) Client(ctx context.Context, from, id string) (Client, error) {
 	return c, err
 }
 
-// Fetches tells whether a program's id makes us fetch something.
+// Fetches reports whether a client ID refers to a metadata document.
 func (s *Service) Fetches(id string) bool { return isDocument(id) }
 
-// Ask reads a program's request. Where it cannot be said who asks, or to where the person comes back, it is a fault for the
-// person alone; whatever else is wrong is *TurnedError, and the program's to hear.
-func (s *Service) Ask(ctx context.Context, from string, request url.Values) (Asked, error) {
+// ParseRequest parses an authorization request. If client or redirect URI are invalid, the error is for the person.
+// Any other error is a *RedirectError, for the client.
+func (s *Service) ParseRequest(ctx context.Context, from string, request url.Values) (AuthorizationRequest, error) {
 	if len(request["client_id"]) != 1 || len(request["redirect_uri"]) != 1 {
-		return Asked{}, errNotWhole
+		return AuthorizationRequest{}, errIncompleteRequest
 	}
 	c, err := s.Client(ctx, from, request.Get("client_id"))
 	if err != nil {
-		return Asked{}, err
+		return AuthorizationRequest{}, err
 	}
-	a := Asked{Client: c, Redirect: request.Get("redirect_uri"), state: request.Get("state"), challenge: request.Get("code_challenge")}
+	a := AuthorizationRequest{
+		Client: c, Redirect: request.Get("redirect_uri"), state: request.Get("state"),
+		challenge: request.Get("code_challenge"),
+	}
 	if !matches(c.Redirects, a.Redirect) {
-		return Asked{}, errNoRedirect
+		return AuthorizationRequest{}, errNoRedirect
 	}
 	if err := s.read(&a, request); err != nil {
-		return Asked{}, &TurnedError{a, s.back(a, url.Values{"error": {err.Code}, "error_description": {err.Text}}), err}
+		return AuthorizationRequest{}, &RedirectError{
+			a, s.redirectURL(a, url.Values{"error": {err.Code}, "error_description": {err.Text}}), err,
+		}
 	}
 	return a, nil
 }
 
-// read reads what is asked for, of a program that is known.
-func (s *Service) read(a *Asked, request url.Values) *Error {
+// read parses the parameters other than client_id and redirect_uri.
+func (s *Service) read(a *AuthorizationRequest, request url.Values) *Error {
 	for name, values := range request {
 		if len(values) > 1 && name != "resource" {
-			return refused(InvalidRequest, "A parameter is given twice.")
+			return newError(InvalidRequest, "A parameter was sent more than once.")
 		}
 	}
 	for _, address := range request["resource"] {
@@ -100,29 +108,29 @@ func (s *Service) read(a *Asked, request url.Values) *Error {
 		}
 	}
 	if kind := request.Get("response_type"); kind != "code" {
-		return refused(NotThisResponse, "The only response type is code.")
+		return newError(UnsupportedResponseType, "The response_type must be code.")
 	}
 	if mode := request.Get("response_mode"); mode != "" && mode != "query" {
-		return refused(InvalidRequest, "The only response mode is query.")
+		return newError(InvalidRequest, "The response_mode must be query.")
 	}
 	if !isChallenge(a.challenge) || request.Get("code_challenge_method") != "S256" {
-		return refused(InvalidRequest, "PKCE is asked for: a code_challenge by the method S256.")
+		return newError(InvalidRequest, "PKCE is required: send a code_challenge with code_challenge_method S256.")
 	}
 	var err error
-	if a.Capabilities, err = asked(request.Get("scope")); err != nil {
-		return refused(InvalidScope, "There is no such scope here.")
+	if a.Capabilities, err = parseScope(request.Get("scope")); err != nil {
+		return newError(InvalidScope, "The scope is unknown.")
 	}
 	return nil
 }
 
-// isChallenge tells whether a text is the SHA-256 of a verifier in base64url.
+// isChallenge reports whether text is a SHA-256 in base64url.
 func isChallenge(text string) bool {
 	sum, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	return err == nil && len(sum) == 32
 }
 
-// back is the program's address with an answer, whose it is (RFC 9207), and what it wanted to hear again.
-func (s *Service) back(a Asked, answer url.Values) string {
+// redirectURL returns the redirect URI with a response, the issuer (RFC 9207) and the state.
+func (s *Service) redirectURL(a AuthorizationRequest, answer url.Values) string {
 	answer.Set("iss", s.Issuer())
 	if a.state != "" {
 		answer.Set("state", a.state)
@@ -130,34 +138,40 @@ func (s *Service) back(a Asked, answer url.Values) string {
 	return withQuery(a.Redirect, answer)
 }
 
-// Leave is what a person gives a program leave to.
-type Leave struct {
+// Consent is what a person grants a client.
+type Consent struct {
 	Team, Person int64
 	Capabilities []access.Capability
 
-	OneFactor bool // the person's session has no second factor
+	OneFactor bool // the session has no second factor
 }
 
-// Allow gives a program leave, and the address to which the person goes on: a code for the program is in it. It is not_found
-// for a program that was removed meanwhile.
-func (s *Service) Allow(ctx context.Context, a Asked, l Leave) (string, error) {
-	if len(l.Capabilities) == 0 || slices.ContainsFunc(l.Capabilities, func(c access.Capability) bool { return !slices.Contains(a.Capabilities, c) }) {
-		return "", apierr.Invalid(apierr.NotAllowedValue, "level", "Choose something that the program has asked for.")
+// Allow stores a consent and returns the redirect URI with the code. It returns not_found if the client was removed
+// meanwhile.
+func (s *Service) Allow(ctx context.Context, a AuthorizationRequest, l Consent) (string, error) {
+	if len(l.Capabilities) == 0 || slices.ContainsFunc(l.Capabilities, func(c access.Capability) bool {
+		return !slices.Contains(a.Capabilities, c)
+	}) {
+		return "", apierr.Invalid(apierr.NotAllowedValue, "level", "Choose access that the app requested.")
 	}
 	code := apikey.New(apikey.Code)
 	hash := apikey.Hash(code)
 	err := s.db.InTx(ctx, "oauth.allow", func(ctx context.Context, tx *db.Tx) error {
-		now, ends := tx.Now(), tx.Now().Add(codeLives)
-		_, err := tx.Exec(ctx, `INSERT INTO oauth_grants (client_id, team_id, person_id, capabilities, resource, redirect, challenge, code_hash, code_ends_at, created_at, ends_at, one_factor) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			a.Client.ID, l.Team, l.Person, scopeOf(l.Capabilities), s.Resource(), a.Redirect, a.challenge, hash[:], db.Micros(ends), db.Micros(now), db.Micros(ends), oneIf(l.OneFactor))
+		now, ends := tx.Now(), tx.Now().Add(codeLifetime)
+		_, err := tx.Exec(ctx,
+			`INSERT INTO oauth_grants (client_id, team_id, person_id, capabilities, resource, redirect, challenge,
+		code_hash, code_ends_at, created_at, ends_at, one_factor) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			a.Client.ID, l.Team, l.Person, scopeOf(l.Capabilities), s.Resource(), a.Redirect, a.challenge, hash[:],
+			db.Micros(ends), db.Micros(now), db.Micros(ends), oneIf(l.OneFactor))
 		if err != nil {
 			return fmt.Errorf("keeping what was granted: %w", err)
 		}
-		found, err := tx.Exec(ctx, `UPDATE oauth_clients SET used_at = ?, network = '' WHERE client_id = ?`, db.Micros(now), a.Client.ID)
+		found, err := tx.Exec(ctx, `UPDATE oauth_clients SET used_at = ?, network = '' WHERE client_id = ?`,
+			db.Micros(now), a.Client.ID)
 		if err != nil {
 			return fmt.Errorf("noting that a client is used: %w", err)
 		}
-		if found == 0 { // removed while the person looked at the page
+		if found == 0 { // removed while the page was open
 			return errNoClient
 		}
 		return nil
@@ -165,10 +179,10 @@ func (s *Service) Allow(ctx context.Context, a Asked, l Leave) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return s.back(a, url.Values{"code": {code}}), nil
+	return s.redirectURL(a, url.Values{"code": {code}}), nil
 }
 
-// oneIf is a bool as the database holds it.
+// oneIf returns a bool for the database.
 func oneIf(on bool) int64 {
 	if on {
 		return 1
@@ -176,7 +190,7 @@ func oneIf(on bool) int64 {
 	return 0
 }
 
-// Refuse is the address to which a person goes on who gives no leave.
-func (s *Service) Refuse(a Asked) string {
-	return s.back(a, url.Values{"error": {AccessDenied}, "error_description": {"The person did not allow it."}})
+// Deny returns the redirect URI for a denied request.
+func (s *Service) Deny(a AuthorizationRequest) string {
+	return s.redirectURL(a, url.Values{"error": {AccessDenied}, "error_description": {"The person denied access."}})
 }

@@ -34,8 +34,8 @@ type Client struct {
 	read    time.Time // when its document was last fetched; zero of one that has none
 }
 
-// Described tells whether a document describes the program: its id is the document's address.
-func (c Client) Described() bool { return isDocument(c.ID) }
+// IsSelfDescribed reports whether a document describes the program: its id is the document's address.
+func (c Client) IsSelfDescribed() bool { return isDocument(c.ID) }
 
 // Registration is what a program says of itself (RFC 7591, section 2), as far as it matters here.
 type Registration struct {
@@ -46,18 +46,20 @@ type Registration struct {
 	AuthMethod    string   `json:"token_endpoint_auth_method"`
 }
 
-// client is the program that a registration describes.
+// client returns the program that a registration describes.
 func (r Registration) client() (Client, error) {
 	switch {
 	case len(r.Redirects) == 0 || len(r.Redirects) > maxRedirects:
-		return Client{}, refused(InvalidRedirect, fmt.Sprintf("A program has between 1 and %d redirect URIs.", maxRedirects))
+		return Client{}, newError(InvalidRedirect,
+			fmt.Sprintf("Register between 1 and %d redirect URIs.", maxRedirects))
 	case len(r.GrantTypes) > 0 && !slices.Contains(r.GrantTypes, "authorization_code"):
-		return Client{}, refused(InvalidMetadata, "The only way to a first token is the grant type authorization_code.")
+		return Client{}, newError(InvalidMetadata, "The grant_types must include authorization_code.")
 	case len(r.ResponseTypes) > 0 && !slices.Contains(r.ResponseTypes, "code"):
-		return Client{}, refused(InvalidMetadata, "The only response type is code.")
+		return Client{}, newError(InvalidMetadata, "The response_type must be code.")
 	}
 	if len(strings.Join(r.Redirects, "")) > maxRedirectBytes {
-		return Client{}, refused(InvalidRedirect, fmt.Sprintf("The redirect URIs of a client have at most %d bytes in all.", maxRedirectBytes))
+		return Client{}, newError(InvalidRedirect,
+			fmt.Sprintf("The redirect URIs must not exceed %d bytes in total.", maxRedirectBytes))
 	}
 	for _, address := range r.Redirects {
 		if err := checkRedirect(address); err != nil {
@@ -67,33 +69,33 @@ func (r Registration) client() (Client, error) {
 	return Client{Name: nameOf(r), Redirects: r.Redirects}, nil
 }
 
-// nameOf is how people are told of a program: one short line of what it calls itself, or else where it leads.
+// nameOf returns how people are told of a program: one short line of what it calls itself, or else where it leads.
 func nameOf(r Registration) string {
 	name := plaintext.Line(r.Name)
 	if short := []rune(name); len(short) > maxName {
 		name = strings.TrimSpace(string(short[:maxName]))
 	}
 	if name == "" {
-		return place(r.Redirects[0])
+		return displayHost(r.Redirects[0])
 	}
 	return name
 }
 
-// Register takes a program in that describes itself, for whoever is at an address. It gets no secret: what is installed on
-// people's machines keeps none, and PKCE stands in for one.
+// Register registers a client (RFC 7591) for a caller at an IP address. Clients get no secret, because installed
+// programs cannot keep one; PKCE replaces it.
 func (s *Service) Register(ctx context.Context, from string, r Registration) (Client, error) {
 	c, err := r.client()
 	if err != nil {
 		return Client{}, err
 	}
-	if err := s.registering(from); err != nil {
+	if err := s.checkRegistrationRate(from); err != nil {
 		return Client{}, err
 	}
 	c.network = loadshed.NetworkOf(from)
 	c.ID = "program-" + strings.ToLower(rand.Text())
 	err = s.db.InTx(ctx, "oauth.register", func(ctx context.Context, tx *db.Tx) error {
 		c.Created = tx.Now()
-		if err := keepClient(ctx, tx, c); err != nil {
+		if err := saveClient(ctx, tx, c); err != nil {
 			return err
 		}
 		return evictUnused(ctx, tx, c.network)
@@ -102,8 +104,8 @@ func (s *Service) Register(ctx context.Context, from string, r Registration) (Cl
 }
 
 // evictUnused deletes the oldest registrations that nobody gave leave to: of the network that registers, beyond
-// maxUnusedOfOne; and beyond maxUnused in all, of the network that has the most. Registering needs no sign-in, so its rows
-// must not grow without bound, and nobody's flood must push out what others have just registered.
+// maxUnusedOfOne; and beyond maxUnused in all, of the network that has the most. Registering needs no sign-in, so its
+// rows must not grow without bound, and nobody's flood must push out what others have just registered.
 func evictUnused(ctx context.Context, tx *db.Tx, network string) error {
 	if err := evictFrom(ctx, tx, network, maxUnusedOfOne); err != nil {
 		return err
@@ -117,30 +119,35 @@ func evictUnused(ctx context.Context, tx *db.Tx, network string) error {
 	}
 	var most string
 	var has int64
-	err := tx.QueryRow(ctx, `SELECT network, COUNT(*) FROM oauth_clients WHERE used_at = 0 GROUP BY network ORDER BY COUNT(*) DESC, MIN(created_at) LIMIT 1`).Scan(&most, &has)
+	err := tx.QueryRow(ctx,
+		`SELECT network, COUNT(*) FROM oauth_clients WHERE used_at = 0 GROUP BY network
+		ORDER BY COUNT(*) DESC, MIN(created_at) LIMIT 1`).Scan(&most, &has)
 	if err != nil {
 		return fmt.Errorf("looking which network has the most registrations: %w", err)
 	}
 	return evictFrom(ctx, tx, most, max(0, has-(all-maxUnused)))
 }
 
-// evictFrom deletes the oldest unused registrations from a network beyond the newest ones, at most evictAtOnce.
+// evictFrom deletes unused registrations from a network except for the newest ones, at most evictAtOnce.
 func evictFrom(ctx context.Context, tx *db.Tx, network string, newest int64) error {
 	_, err := tx.Exec(ctx, `DELETE FROM oauth_clients WHERE client_id IN
-		(SELECT client_id FROM oauth_clients WHERE used_at = 0 AND network = ? ORDER BY created_at DESC, client_id LIMIT ? OFFSET ?)`, network, evictAtOnce, newest)
+		(SELECT client_id FROM oauth_clients WHERE used_at = 0 AND network = ? ORDER BY created_at DESC, client_id
+		LIMIT ? OFFSET ?)`, network, evictAtOnce, newest)
 	if err != nil {
 		return fmt.Errorf("evicting unused registrations: %w", err)
 	}
 	return nil
 }
 
-// registering is rate_limited for whoever makes us keep or fetch too many programs.
-func (s *Service) registering(from string) error {
-	if s.Registering == nil {
+// checkRegistrationRate returns rate_limited if a caller registers too many clients.
+func (s *Service) checkRegistrationRate(from string) error {
+	if s.RegistrationDelay == nil {
 		return nil
 	}
-	if wait := s.Registering(from); wait > 0 {
-		return apierr.New(apierr.RateLimited, "Too many programs were registered from there. Try again later.").With("scope", "registration").After(wait)
+	if wait := s.RegistrationDelay(from); wait > 0 {
+		return apierr.New(apierr.RateLimited,
+			"Too many clients were registered from your network. Try again later.").With("scope",
+			"registration").After(wait)
 	}
 	return nil
 }

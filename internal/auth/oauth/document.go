@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	maxDocument  = 16 << 10  // bytes of a document; those that are around have less than one KiB
-	documentKept = time.Hour // how long it is relied on before it is fetched again
+	maxDocumentBytes = 16 << 10  // real documents have less than 1 KiB
+	documentTTL      = time.Hour // time until a document is fetched again
 )
 
-// document is what a program publishes of itself (OAuth Client ID Metadata Document).
+// document is an OAuth Client ID Metadata Document.
 type document struct {
 	Registration
 
@@ -26,24 +26,26 @@ type document struct {
 	Secret string `json:"client_secret"`
 }
 
-var errDocument = apierr.New(apierr.ValidationFailed, "What this program says of itself cannot be read, or does not fit the address that it is to be found at. Its maker has to mend that.")
+var errDocument = apierr.New(apierr.ValidationFailed,
+	"The metadata document of this application is invalid. Contact its developer.")
 
-// isDocument tells whether a program's id is the address of its document: https, with a path, and written in one way alone.
+// isDocument reports whether a client ID is the URL of a metadata document: an unambiguous https URL with a path.
 func isDocument(id string) bool {
 	u, err := url.Parse(id)
-	return err == nil && u.Scheme == "https" && u.Hostname() != "" && u.User == nil && len(u.Path) > 1 && len(id) <= maxAddress &&
-		!strings.Contains(id, "#") && !strings.ContainsFunc(id, oddInAddress) && !dotted(u.Path)
+	return err == nil && u.Scheme == "https" && u.Hostname() != "" && u.User == nil && len(u.Path) > 1 &&
+		len(id) <= maxAddress &&
+		!strings.Contains(id, "#") && !strings.ContainsFunc(id, isAmbiguous) && !hasDotSegment(u.Path)
 }
 
-// dotted tells whether a path has segments that lead elsewhere than they are written.
-func dotted(path string) bool {
+// hasDotSegment reports whether a path has a segment . or ..
+func hasDotSegment(path string) bool {
 	return slices.ContainsFunc(strings.Split(path, "/"), func(part string) bool { return part == "." || part == ".." })
 }
 
-// described reads a program's document, which is fetched unless that was done a short while ago.
-func (s *Service) described(ctx context.Context, from, id string) (Client, error) {
+// clientFromDocument returns the client of a metadata document, which is fetched unless it is cached.
+func (s *Service) clientFromDocument(ctx context.Context, from, id string) (Client, error) {
 	known, err := s.clientOf(ctx, id)
-	if err == nil && s.db.Now().Sub(known.read) < documentKept {
+	if err == nil && s.db.Now().Sub(known.read) < documentTTL {
 		return known, nil
 	}
 	if err != nil && !apierr.Is(err, apierr.NotFound) {
@@ -52,7 +54,7 @@ func (s *Service) described(ctx context.Context, from, id string) (Client, error
 	if s.Fetch == nil {
 		return Client{}, apierr.Missing()
 	}
-	if err := s.registering(from); err != nil {
+	if err := s.checkRegistrationRate(from); err != nil {
 		return Client{}, err
 	}
 	c, err := s.fetchDocument(ctx, id)
@@ -61,26 +63,26 @@ func (s *Service) described(ctx context.Context, from, id string) (Client, error
 	}
 	err = s.db.InTx(ctx, "oauth.describe", func(ctx context.Context, tx *db.Tx) error {
 		c.Created, c.read = tx.Now(), tx.Now()
-		return keepClient(ctx, tx, c)
+		return saveClient(ctx, tx, c)
 	})
 	return c, err
 }
 
 func (s *Service) fetchDocument(ctx context.Context, id string) (Client, error) {
 	var body bytes.Buffer
-	if err := s.Fetch(ctx, id, maxDocument, &body); err != nil {
+	if err := s.Fetch(ctx, id, maxDocumentBytes, &body); err != nil {
 		return Client{}, errDocument.Wrap(err)
 	}
 	return readDocument(id, body.Bytes())
 }
 
-// readDocument reads a document that was found at an address.
+// readDocument parses the document at the URL id.
 func readDocument(id string, body []byte) (Client, error) {
 	var d document
 	if err := json.Unmarshal(body, &d); err != nil {
 		return Client{}, errDocument.Wrap(err)
 	}
-	// What everybody can read holds no secret (section 4.1 of the draft).
+	// A public document must not contain a secret (section 4.1 of the draft).
 	if d.ID != id || d.Secret != "" || strings.HasPrefix(d.AuthMethod, "client_secret_") {
 		return Client{}, errDocument
 	}

@@ -1,9 +1,8 @@
-// Package oauth lets people allow programs to act for them without giving a key away: the authorisation server of OAuth 2.1
-// as the Model Context Protocol's chapter on authorisation asks for it. A program says who it is, a person says yes in the
-// app, a code comes back to the program, and by it the program gets a connection's tokens for the tools.
+// Package oauth is the OAuth 2.1 authorization server that the Model Context Protocol requires. A client registers, a
+// person consents in the app, and the client exchanges the authorization code for tokens of a connection.
 //
-// Tokens are texts without meaning, of which only hashes are kept. What a connection may do, and whether it stands, is
-// package team's affair; here is which connection a token is of.
+// Tokens are opaque and stored as hashes. Package team owns connections and what they may do; this package maps tokens
+// to connections.
 package oauth
 
 import (
@@ -18,80 +17,81 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// How long things are good for.
+// Lifetimes.
 const (
-	codeLives    = time.Minute         // RFC 6749, section 4.1.2, wants 10 minutes at most
-	accessLives  = time.Hour           // an access token
-	refreshLives = 30 * 24 * time.Hour // a refresh token, from when it was given out: so long may a program be idle
-	// graceLives is how long a refresh token that was exchanged may be exchanged again: programs lose answers, and send
-	// one request twice at once. After it, or once any of the answers was used to go on, a second use is taken for a theft.
-	graceLives = 30 * time.Second
+	codeLifetime    = time.Minute         // RFC 6749, section 4.1.2, wants 10 minutes at most
+	accessLifetime  = time.Hour           // an access token
+	refreshLifetime = 30 * 24 * time.Hour // a refresh token, which is how long a client may be idle
+	// gracePeriod is how long a used refresh token may be used again, because clients lose responses and repeat
+	// requests. After it, or once a token from any of the responses was used, a second use counts as theft.
+	gracePeriod = 30 * time.Second
 )
 
-// Options say what the server stands on.
+// Options configures a Service.
 type Options struct {
 	DB        *db.DB
-	PublicURL string // the service's address, without a slash at its end; it is the issuer
-	Tools     string // the path of the tools' address, such as /mcp: what tokens are for
-	// Connections makes and ends what tokens are of.
+	PublicURL string // base URL without a trailing slash; the issuer
+	Tools     string // path of the MCP endpoint, such as /mcp: the resource of tokens
+	// Connections creates and ends the connections of tokens.
 	Connections Connections
-	// Fetch writes what is at a public address into a writer, following no redirect. Programs that describe themselves by a
-	// document are not known where it is nil.
+	// Fetch writes the content of a public URL to a writer, without following redirects. If it is nil, clients that
+	// describe themselves in a metadata document are unknown.
 	Fetch func(ctx context.Context, address string, most int64, into io.Writer) error
-	// Registering tells how long whoever is at an address has to wait before making us keep or fetch one program more.
-	Registering func(from string) time.Duration
+	// RegistrationDelay returns how long a client at an IP address has to wait before its next registration.
+	RegistrationDelay func(from string) time.Duration
 }
 
-// Connections are what tokens are of. Package team has them.
+// Connections manages the connections of tokens. Package team implements it.
 type Connections interface {
 	Connect(ctx context.Context, tx *db.Tx, c Connection) (int64, error)
-	// Disconnect ends a connection. The reason is one of this package's endings.
+	// Disconnect ends a connection for one of the end reasons of this package.
 	Disconnect(ctx context.Context, tx *db.Tx, connection int64, reason string) error
-	Stands(ctx context.Context, q db.Querier, connection int64) (bool, error)
+	IsActive(ctx context.Context, q db.Querier, connection int64) (bool, error)
 	// RequiresFactor reports whether members of a team need a second factor.
 	RequiresFactor(ctx context.Context, q db.Querier, team int64) (bool, error)
 }
 
-// Connection is one to be made.
+// Connection describes a new connection.
 type Connection struct {
 	Team, Person int64
 	Program      string // its name
 	ClientID     string
-	Host         string // where its people come back to
+	Host         string // host of the redirect URI
 	Capabilities []access.Capability
 }
 
-// Service is the authorisation server.
+// Service is the authorization server.
 type Service struct {
 	Options
 
 	db *db.DB
 }
 
-// New makes it.
+// New returns a Service.
 func New(o Options) *Service { return &Service{o, o.DB} }
 
-// Issuer is by what programs know this server.
+// Issuer returns the issuer identifier of the server.
 func (s *Service) Issuer() string { return s.PublicURL }
 
-// Resource is the address of the tools, which tokens are for.
+// Resource returns the URL of the MCP endpoint, which tokens are for.
 func (s *Service) Resource() string { return s.PublicURL + s.Tools }
 
-// isResource tells whether an address is that of the tools, however it is written.
+// isResource reports whether a URL is equivalent to Resource.
 func (s *Service) isResource(address string) bool {
 	named, err := canonical(address)
 	ours, broken := canonical(s.Resource())
 	return err == nil && broken == nil && named == ours
 }
 
-// canonical is the one way to write an address of those that programs have: they leave the port out that its scheme has
-// anyway, write scheme and host in small letters, and some put a slash at its end.
+// canonical returns the canonical form of a URL: without the default port and a trailing slash, with scheme and host in
+// lower case.
 func canonical(address string) (string, error) {
 	u, err := url.Parse(address)
 	if err != nil {
 		return "", fmt.Errorf("reading an address: %w", err)
 	}
-	u.Host, u.Path, u.RawPath = strings.ToLower(u.Host), strings.TrimSuffix(u.Path, "/"), "" // the scheme is in small letters already
+	// the scheme is in small letters already
+	u.Host, u.Path, u.RawPath = strings.ToLower(u.Host), strings.TrimSuffix(u.Path, "/"), ""
 	if port := map[string]string{"https": "443", "http": "80"}[u.Scheme]; port != "" {
 		u.Host = strings.TrimSuffix(u.Host, ":"+port)
 	}

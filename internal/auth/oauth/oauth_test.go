@@ -60,7 +60,8 @@ func newWorld(t *testing.T, address string) *world {
 	w.teams = team.New(w.db, guesses, plan.Shipped())
 	w.owner, err = w.teams.AddPerson(t.Context(), "Ada", "ada@harbour.example", "")
 	must(t, err)
-	w.team, err = w.teams.AddTeam(t.Context(), team.Team{Name: "Harbour", Timezone: "Europe/Berlin", Language: "en", Plan: "agency"}, w.owner.ID)
+	w.team, err = w.teams.AddTeam(t.Context(),
+		team.Team{Name: "Harbour", Timezone: "Europe/Berlin", Language: "en", Plan: "agency"}, w.owner.ID)
 	must(t, err)
 	w.Service = oauth.New(oauth.Options{
 		DB: w.db, PublicURL: public, Tools: "/mcp", Connections: connections{w.teams},
@@ -87,25 +88,30 @@ func must(tb testing.TB, err error) {
 type connections struct{ teams *team.Service }
 
 func (c connections) Connect(ctx context.Context, tx *db.Tx, n oauth.Connection) (int64, error) {
-	return c.teams.Connect(ctx, tx, team.NewConnection{TeamID: n.Team, PersonID: n.Person, Client: n.Program, ClientID: n.ClientID, Host: n.Host, Capabilities: n.Capabilities})
+	return c.teams.Connect(ctx, tx,
+		team.NewConnection{
+			TeamID: n.Team, PersonID: n.Person, Client: n.Program, ClientID: n.ClientID, Host: n.Host,
+			Capabilities: n.Capabilities,
+		})
 }
 
 func (c connections) Disconnect(ctx context.Context, tx *db.Tx, id int64, reason string) error {
 	return c.teams.Disconnect(ctx, tx, id, reason)
 }
 
-func (c connections) Stands(ctx context.Context, q db.Querier, id int64) (bool, error) {
-	return c.teams.Stands(ctx, q, id)
+func (c connections) IsActive(ctx context.Context, q db.Querier, id int64) (bool, error) {
+	return c.teams.IsConnectionActive(ctx, q, id)
 }
 
 func (c connections) RequiresFactor(ctx context.Context, q db.Querier, id int64) (bool, error) {
 	return c.teams.RequiresFactor(ctx, q, id)
 }
 
-// request is what a program sends its people with.
+// request returns the query of an authorization request.
 func request(client, verifier string) url.Values {
 	return url.Values{
-		"response_type": {"code"}, "client_id": {client}, "redirect_uri": {back}, "code_challenge": {oauth2.S256ChallengeFromVerifier(verifier)}, "code_challenge_method": {"S256"},
+		"response_type": {"code"}, "client_id": {client}, "redirect_uri": {back},
+		"code_challenge": {oauth2.S256ChallengeFromVerifier(verifier)}, "code_challenge_method": {"S256"},
 		"scope": {"read write"}, "resource": {public + "/mcp"},
 	}
 }
@@ -114,13 +120,18 @@ func request(client, verifier string) url.Values {
 func (w *world) connect(t *testing.T, client string) oauth.Tokens {
 	t.Helper()
 	verifier := oauth2.GenerateVerifier()
-	asked, err := w.Ask(t.Context(), "here", request(client, verifier))
+	asked, err := w.ParseRequest(t.Context(), "here", request(client, verifier))
 	must(t, err)
-	to, err := w.Allow(t.Context(), asked, oauth.Leave{Team: w.team.ID, Person: w.owner.ID, Capabilities: asked.Capabilities})
+	to, err := w.Allow(t.Context(), asked,
+		oauth.Consent{Team: w.team.ID, Person: w.owner.ID, Capabilities: asked.Capabilities})
 	must(t, err)
 	u, err := url.Parse(to)
 	must(t, err)
-	got, err := w.Exchange(t.Context(), client, url.Values{"grant_type": {"authorization_code"}, "code": {u.Query().Get("code")}, "redirect_uri": {back}, "code_verifier": {verifier}})
+	got, err := w.Exchange(t.Context(), client,
+		url.Values{
+			"grant_type": {"authorization_code"}, "code": {u.Query().Get("code")}, "redirect_uri": {back},
+			"code_verifier": {verifier},
+		})
 	must(t, err)
 	return got
 }
@@ -167,7 +178,8 @@ func TestOnlyHashesAreKept(t *testing.T) {
 func TestDescribedPrograms(t *testing.T) {
 	worlds(t, func(t *testing.T, w *world) {
 		const id = "https://app.example/client.json"
-		if _, err := w.Ask(t.Context(), "here", request(id, oauth2.GenerateVerifier())); apierr.Of(err).Code != apierr.ValidationFailed {
+		if _, err := w.ParseRequest(t.Context(), "here",
+			request(id, oauth2.GenerateVerifier())); apierr.Of(err).Code != apierr.ValidationFailed {
 			t.Errorf("without a document: %v", err)
 		}
 		w.document = fmt.Sprintf(`{"client_id":%q,"client_name":"Helper","redirect_uris":[%q]}`, id, back)
@@ -179,7 +191,8 @@ func TestDescribedPrograms(t *testing.T) {
 		}
 		w.clock.Advance(2 * time.Hour)
 		w.document = strings.Replace(w.document, back, "https://app.example/elsewhere", 1)
-		if _, err := w.Ask(t.Context(), "here", request(id, oauth2.GenerateVerifier())); err == nil || w.fetched != 3 {
+		if _, err := w.ParseRequest(t.Context(), "here", request(id, oauth2.GenerateVerifier())); err == nil ||
+			w.fetched != 3 {
 			t.Errorf("an address that it has no more is taken (fetched %d times): %v", w.fetched, err)
 		}
 		w.document = strings.Repeat(" ", 17<<10) + w.document
@@ -194,13 +207,18 @@ func TestDescribedPrograms(t *testing.T) {
 func TestRegisteringTooMuch(t *testing.T) {
 	worlds(t, func(t *testing.T, w *world) {
 		known := w.registered(t)
-		w.Registering = func(from string) time.Duration { return map[string]time.Duration{"there": time.Minute}[from] }
+		w.RegistrationDelay = func(from string) time.Duration {
+			return map[string]time.Duration{"there": time.Minute}[from]
+		}
 		for name, try := range map[string]func() error{
 			"registering": func() error {
 				_, err := w.Register(t.Context(), "there", oauth.Registration{Redirects: []string{back}})
 				return err
 			},
-			"fetching": func() error { _, err := w.Client(t.Context(), "there", "https://app.example/client.json"); return err },
+			"fetching": func() error {
+				_, err := w.Client(t.Context(), "there", "https://app.example/client.json")
+				return err
+			},
 		} {
 			if err := try(); apierr.Of(err).Code != apierr.RateLimited || apierr.Of(err).RetryAfter != time.Minute {
 				t.Errorf("%s: %v", name, err)
@@ -227,8 +245,8 @@ func (w *world) refresh(t *testing.T, client, token string, more ...string) (oau
 	return got, ""
 }
 
-// However often one token is exchanged while its answer may be lost, one line of tokens goes on from it: whoever goes on by
-// another one ends the connection, as one of the two has stolen it.
+// However often one token is exchanged while its answer may be lost, one line of tokens goes on from it: anybody who
+// continues with another one ends the connection, as one of the two has stolen it.
 func TestOneLineOfTokens(t *testing.T) {
 	worlds(t, func(t *testing.T, w *world) {
 		for name, uses := range map[string]func(lost, first string) string{
@@ -245,10 +263,12 @@ func TestOneLineOfTokens(t *testing.T) {
 				if refused != "" {
 					t.Fatalf("whose first answer was lost does not go on: %s", refused)
 				}
-				if again, refused := w.refresh(t, client, kept.Refresh); refused != "" || again.Refresh == next.Refresh {
+				if again, refused := w.refresh(t, client, kept.Refresh); refused != "" ||
+					again.Refresh == next.Refresh {
 					t.Fatalf("whose second answer was lost too does not go on: %s", refused)
 				}
-				if got, refused := w.refresh(t, client, uses(lost.Refresh, first.Refresh)); refused != oauth.InvalidGrant || got.Refresh != "" {
+				if got, refused := w.refresh(t, client,
+					uses(lost.Refresh, first.Refresh)); refused != oauth.InvalidGrant || got.Refresh != "" {
 					t.Errorf("exchanged: %s", refused)
 				}
 				if _, refused := w.refresh(t, client, next.Refresh); refused != oauth.InvalidGrant {
@@ -288,7 +308,10 @@ func TestScopeOfTheNextTokens(t *testing.T) {
 	worlds(t, func(t *testing.T, w *world) {
 		client := w.registered(t).ID
 		now := w.connect(t, client)
-		for scope, want := range map[string]string{"read": oauth.InvalidScope, "write offline_access": oauth.InvalidScope, "read write publish": oauth.InvalidScope, "email": oauth.InvalidScope} {
+		for scope, want := range map[string]string{
+			"read": oauth.InvalidScope, "write offline_access": oauth.InvalidScope,
+			"read write publish": oauth.InvalidScope, "email": oauth.InvalidScope,
+		} {
 			if _, refused := w.refresh(t, client, now.Refresh, "scope", scope); refused != want {
 				t.Errorf("%s: %q", scope, refused)
 			}
@@ -303,27 +326,29 @@ func TestScopeOfTheNextTokens(t *testing.T) {
 	})
 }
 
-// Nobody is given more than what was asked for, whoever asks.
+// Nobody is given more than what was asked for, anybody who asks.
 func TestAllowsNoMoreThanAsked(t *testing.T) {
 	worlds(t, func(t *testing.T, w *world) {
-		asked, err := w.Ask(t.Context(), "here", request(w.registered(t).ID, oauth2.GenerateVerifier()))
+		asked, err := w.ParseRequest(t.Context(), "here", request(w.registered(t).ID, oauth2.GenerateVerifier()))
 		must(t, err)
 		for _, more := range [][]access.Capability{nil, {access.Read, access.Publish}, {access.Spend}} {
-			if to, err := w.Allow(t.Context(), asked, oauth.Leave{Team: w.team.ID, Person: w.owner.ID, Capabilities: more}); err == nil {
+			if to, err := w.Allow(t.Context(), asked,
+				oauth.Consent{Team: w.team.ID, Person: w.owner.ID, Capabilities: more}); err == nil {
 				t.Errorf("%v: %s", more, to)
 			}
 		}
 		twice := request(asked.Client.ID, oauth2.GenerateVerifier())
 		twice.Add("scope", "read")
-		var turned *oauth.TurnedError
-		if _, err := w.Ask(t.Context(), "here", twice); !errors.As(err, &turned) || turned.Why.Code != oauth.InvalidRequest {
+		var turned *oauth.RedirectError
+		if _, err := w.ParseRequest(t.Context(), "here", twice); !errors.As(err, &turned) ||
+			turned.Why.Code != oauth.InvalidRequest {
 			t.Errorf("a scope twice: %v", err)
 		}
 	})
 }
 
-// Registrations need no sign-in, so they are bounded: in bytes each, and in number while nobody lets them in. The oldest go
-// first, and those that are used never.
+// Registrations need no sign-in, so they are bounded: in bytes each, and in number while nobody lets them in. The
+// oldest go first, and those that are used never.
 func TestRegistrationsAreBounded(t *testing.T) {
 	worlds(t, func(t *testing.T, w *world) {
 		ctx := t.Context()
@@ -334,7 +359,8 @@ func TestRegistrationsAreBounded(t *testing.T) {
 		_, err := w.Register(ctx, "here", long(2000))
 		must(t, err)
 		var refused *oauth.Error
-		if _, err := w.Register(ctx, "here", long(2002)); !errors.As(err, &refused) || refused.Code != oauth.InvalidRedirect {
+		if _, err := w.Register(ctx, "here", long(2002)); !errors.As(err, &refused) ||
+			refused.Code != oauth.InvalidRedirect {
 			t.Errorf("2,002 bytes of redirect URIs: %v", err)
 		}
 		used := w.registered(t)
@@ -353,7 +379,8 @@ func TestRegistrationsAreBounded(t *testing.T) {
 				t.Errorf("%s: %v", kept, err)
 			}
 		}
-		if _, err := w.Client(ctx, "here", "flood-1"); !apierr.Is(err, apierr.NotFound) || !strings.Contains(err.Error(), "Start again from the app you came from.") {
+		if _, err := w.Client(ctx, "here", "flood-1"); !apierr.Is(err, apierr.NotFound) ||
+			!strings.Contains(err.Error(), "Start again from the app you came from.") {
 			t.Errorf("the oldest of the network that has the most: %v", err)
 		}
 	})
@@ -363,8 +390,10 @@ func TestRegistrationsAreBounded(t *testing.T) {
 func (w *world) flood(t *testing.T, network string, n int) {
 	t.Helper()
 	must(t, w.db.InTx(t.Context(), "test.flood", func(ctx context.Context, tx *db.Tx) error {
-		_, err := tx.Exec(ctx, `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < CAST(? AS BIGINT))
-			INSERT INTO oauth_clients (client_id, name, redirects, created_at, network) SELECT 'flood-' || CAST(? AS TEXT) || i, 'Flood', '[]', CAST(? AS BIGINT) + i, CAST(? AS TEXT) FROM n`,
+		_, err := tx.Exec(ctx,
+			`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < CAST(? AS BIGINT))
+			INSERT INTO oauth_clients (client_id, name, redirects, created_at, network) SELECT 'flood-' || CAST(? AS
+		TEXT) || i, 'Flood', '[]', CAST(? AS BIGINT) + i, CAST(? AS TEXT) FROM n`,
 			n, network, db.Micros(tx.Now()), network)
 		return err
 	}))
@@ -374,7 +403,9 @@ func (w *world) flood(t *testing.T, network string, n int) {
 // addresses it sends from.
 func TestNetworkEvictsItsOwnRegistrations(t *testing.T) {
 	t.Parallel()
-	for network, address := range map[string]string{"2001:db8:1::/48": "2001:db8:1:%x::/64", "198.51.100.0/24": "198.51.100.%d"} {
+	for network, address := range map[string]string{
+		"2001:db8:1::/48": "2001:db8:1:%x::/64", "198.51.100.0/24": "198.51.100.%d",
+	} {
 		t.Run(network, func(t *testing.T) {
 			worlds(t, func(t *testing.T, w *world) {
 				ctx := t.Context()
@@ -417,12 +448,13 @@ func TestNetworkEvictsItsOwnRegistrations(t *testing.T) {
 // An application that was removed while a person looked at the consent page is let in by nobody.
 func TestRemovedWhileAsked(t *testing.T) {
 	worlds(t, func(t *testing.T, w *world) {
-		asked, err := w.Ask(t.Context(), "here", request(w.registered(t).ID, oauth2.GenerateVerifier()))
+		asked, err := w.ParseRequest(t.Context(), "here", request(w.registered(t).ID, oauth2.GenerateVerifier()))
 		must(t, err)
 		w.clock.Advance(25 * time.Hour)
 		_, err = w.Sweep(t.Context())
 		must(t, err)
-		to, err := w.Allow(t.Context(), asked, oauth.Leave{Team: w.team.ID, Person: w.owner.ID, Capabilities: asked.Capabilities})
+		to, err := w.Allow(t.Context(), asked,
+			oauth.Consent{Team: w.team.ID, Person: w.owner.ID, Capabilities: asked.Capabilities})
 		if !apierr.Is(err, apierr.NotFound) || to != "" || w.count(t, "oauth_grants") != 0 {
 			t.Errorf("%q, %v", to, err)
 		}
@@ -440,9 +472,10 @@ func TestSweep(t *testing.T) {
 			must(t, err)
 		}
 		got := w.connect(t, used.ID)
-		asked, err := w.Ask(ctx, "here", request(unused.ID, oauth2.GenerateVerifier()))
+		asked, err := w.ParseRequest(ctx, "here", request(unused.ID, oauth2.GenerateVerifier()))
 		must(t, err)
-		_, err = w.Allow(ctx, asked, oauth.Leave{Team: w.team.ID, Person: w.owner.ID, Capabilities: asked.Capabilities})
+		_, err = w.Allow(ctx, asked,
+			oauth.Consent{Team: w.team.ID, Person: w.owner.ID, Capabilities: asked.Capabilities})
 		must(t, err)
 		w.clock.Advance(2 * time.Minute)
 		sweep()
@@ -459,7 +492,8 @@ func TestSweep(t *testing.T) {
 			t.Error("a program that nobody let in is not forgotten after a day")
 		}
 		w.clock.Advance(24 * 24 * time.Hour)
-		next, err := w.Exchange(ctx, used.ID, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {got.Refresh}})
+		next, err := w.Exchange(ctx, used.ID,
+			url.Values{"grant_type": {"refresh_token"}, "refresh_token": {got.Refresh}})
 		must(t, err)
 		sweep()
 		if clients, tokens := w.count(t, "oauth_clients"), w.count(t, "oauth_tokens"); clients != 2 || tokens != 3 {
@@ -467,11 +501,14 @@ func TestSweep(t *testing.T) {
 		}
 		w.clock.Advance(31 * 24 * time.Hour)
 		sweep()
-		if grants, tokens := w.count(t, "oauth_grants"), w.count(t, "oauth_tokens"); grants != 0 || tokens != 0 || w.count(t, "api_keys WHERE kind = 'assistant' AND revoked_at = 0") != 0 {
+		if grants, tokens := w.count(t, "oauth_grants"), w.count(t, "oauth_tokens"); grants != 0 || tokens != 0 ||
+			w.count(t, "api_keys WHERE kind = 'assistant' AND revoked_at = 0") != 0 {
 			t.Errorf("%d grants and %d tokens are left of what has ended", grants, tokens)
 		}
 		var refused *oauth.Error
-		if _, err := w.Exchange(ctx, used.ID, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {next.Refresh}}); !errors.As(err, &refused) || refused.Code != oauth.InvalidGrant {
+		if _, err := w.Exchange(ctx, used.ID,
+			url.Values{"grant_type": {"refresh_token"}, "refresh_token": {next.Refresh}}); !errors.As(err, &refused) ||
+			refused.Code != oauth.InvalidGrant {
 			t.Errorf("what is forgotten: %v", err)
 		}
 		w.clock.Advance(366 * 24 * time.Hour)

@@ -11,18 +11,25 @@ import (
 func TestCheckRedirect(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{
-		"https://app.example/back", "https://app.example:8443/back?x=1", "https://app.example", "http://127.0.0.1/", "http://127.0.0.1:33418", "http://localhost:8787/callback", "http://[::1]:9/cb",
-		"com.example.app:/oauth", "com.example.app://back", "cursor://anysphere.cursor-mcp/oauth/callback", "vscode://host/back",
+		"https://app.example/back", "https://app.example:8443/back?x=1", "https://app.example", "http://127.0.0.1/",
+		"http://127.0.0.1:33418", "http://localhost:8787/callback", "http://[::1]:9/cb",
+		"com.example.app:/oauth", "com.example.app://back", "cursor://anysphere.cursor-mcp/oauth/callback",
+		"vscode://host/back",
 	} {
 		if err := checkRedirect(address); err != nil {
 			t.Errorf("%s: %v", address, err)
 		}
 	}
 	for _, address := range []string{
-		"", "/back", "//app.example/", "app.example", "https:", "https:///back", "https://", "https:app.example/back", "https://app.example/#", "https://app.example/#x", "http://app.example/", "http://127.0.0.2/",
-		"http://127.0.0.1.elsewhere.example/", "http://localhost.elsewhere.example/", "http://2130706433/", "http://0x7f000001/", "http://[::ffff:127.0.0.1]/", "https://a@app.example/", "http://127.0.0.1@elsewhere.example/",
-		"javascript:alert(1)", "data:text/html,x", "file:///etc/passwd", "blob:https://app.example/x", "myapp:/back", "https://*.example/", "https://app.example/*", `https://app.example\@elsewhere.example/`,
-		"https://app.example/\n", "https://app.example/ x", "https://äpp.example/", "https://app.example/%zz", "https://app.example/" + strings.Repeat("x", maxAddress),
+		"", "/back", "//app.example/", "app.example", "https:", "https:///back", "https://", "https:app.example/back",
+		"https://app.example/#", "https://app.example/#x", "http://app.example/", "http://127.0.0.2/",
+		"http://127.0.0.1.elsewhere.example/", "http://localhost.elsewhere.example/", "http://2130706433/",
+		"http://0x7f000001/", "http://[::ffff:127.0.0.1]/", "https://a@app.example/",
+		"http://127.0.0.1@elsewhere.example/",
+		"javascript:alert(1)", "data:text/html,x", "file:///etc/passwd", "blob:https://app.example/x", "myapp:/back",
+		"https://*.example/", "https://app.example/*", `https://app.example\@elsewhere.example/`,
+		"https://app.example/\n", "https://app.example/ x", "https://äpp.example/", "https://app.example/%zz",
+		"https://app.example/" + strings.Repeat("x", maxAddress),
 	} {
 		if err := checkRedirect(address); err == nil {
 			t.Errorf("%q is taken", address)
@@ -32,13 +39,20 @@ func TestCheckRedirect(t *testing.T) {
 
 func TestMatches(t *testing.T) {
 	t.Parallel()
-	registered := []string{"https://app.example/back", "https://app.example:8443/other?x=1", "http://127.0.0.1:33418/cb?a=b", "http://localhost/cb", "http://[::1]/", "com.example.app:/oauth"}
+	registered := []string{
+		"https://app.example/back", "https://app.example:8443/other?x=1", "http://127.0.0.1:33418/cb?a=b",
+		"http://localhost/cb", "http://[::1]/", "com.example.app:/oauth",
+	}
 	for named, want := range map[string]bool{
-		"https://app.example/back": true, "https://app.example:8443/other?x=1": true, "http://127.0.0.1:33418/cb?a=b": true, "http://127.0.0.1:1/cb?a=b": true, "http://127.0.0.1/cb?a=b": true,
+		"https://app.example/back": true, "https://app.example:8443/other?x=1": true,
+		"http://127.0.0.1:33418/cb?a=b": true, "http://127.0.0.1:1/cb?a=b": true, "http://127.0.0.1/cb?a=b": true,
 		"http://localhost:9/cb": true, "http://[::1]:9/": true, "http://[::1]:9": true, "com.example.app:/oauth": true,
-		"https://app.example/back/": false, "https://app.example/back?": false, "https://app.example:443/back": false, "https://APP.example/back": false, "https://app.example:1/other?x=1": false,
-		"http://127.0.0.1:1/cb": false, "http://127.0.0.1:1/cb?a=b&c=d": false, "http://127.0.0.1:1/CB?a=b": false, "http://127.0.0.1:1/c%62?a=b": false, "http://localhost:1/cb?a=b": false, "https://127.0.0.1:1/cb?a=b": false,
-		"http://127.0.0.1:1@elsewhere.example/cb?a=b": false, "http://127.0.0.1:x/cb?a=b": false, "http://localhost:9/cb#x": false, "http://localhost:9/cb?": false, "com.example.app:/oauth/x": false, "": false,
+		"https://app.example/back/": false, "https://app.example/back?": false, "https://app.example:443/back": false,
+		"https://APP.example/back": false, "https://app.example:1/other?x=1": false,
+		"http://127.0.0.1:1/cb": false, "http://127.0.0.1:1/cb?a=b&c=d": false, "http://127.0.0.1:1/CB?a=b": false,
+		"http://127.0.0.1:1/c%62?a=b": false, "http://localhost:1/cb?a=b": false, "https://127.0.0.1:1/cb?a=b": false,
+		"http://127.0.0.1:1@elsewhere.example/cb?a=b": false, "http://127.0.0.1:x/cb?a=b": false,
+		"http://localhost:9/cb#x": false, "http://localhost:9/cb?": false, "com.example.app:/oauth/x": false, "": false,
 	} {
 		if got := matches(registered, named); got != want {
 			t.Errorf("%q matches: %v", named, got)
@@ -46,14 +60,22 @@ func TestMatches(t *testing.T) {
 	}
 }
 
-// Whatever matches an address leads to the same place: to the very same text, or on the person's own machine to another
-// port alone.
+// Anything that matches an address leads to the same place: to the very same text, or on the person's own machine to
+// another port alone.
 func TestMatchesLeadsNowhereElse(t *testing.T) {
 	t.Parallel()
-	part := rapid.SampledFrom([]string{"http", "https", ":", "/", "//", "127.0.0.1", "localhost", "[::1]", "@", "\\", "#", "?", "a=b", "app.example", ".", "..", ":80", ":33418", "%2f", "%40", "cb", "*", " ", "\n", "com.example.app", "ä", "0x7f.1"})
-	address := rapid.Custom(func(t *rapid.T) string { return strings.Join(rapid.SliceOfN(part, 0, 8).Draw(t, "parts"), "") })
+	part := rapid.SampledFrom([]string{
+		"http", "https", ":", "/", "//", "127.0.0.1", "localhost", "[::1]", "@", "\\", "#", "?", "a=b", "app.example",
+		".", "..", ":80", ":33418", "%2f", "%40", "cb", "*", " ", "\n", "com.example.app", "ä", "0x7f.1",
+	})
+	address := rapid.Custom(func(t *rapid.T) string {
+		return strings.Join(rapid.SliceOfN(part, 0, 8).Draw(t, "parts"), "")
+	})
 	near := rapid.Custom(func(t *rapid.T) string {
-		base := rapid.SampledFrom([]string{"https://app.example/cb", "http://127.0.0.1:33418/cb?a=b", "http://localhost/cb", "http://[::1]:1/", "com.example.app:/cb"}).Draw(t, "base")
+		base := rapid.SampledFrom([]string{
+			"https://app.example/cb", "http://127.0.0.1:33418/cb?a=b", "http://localhost/cb", "http://[::1]:1/",
+			"com.example.app:/cb",
+		}).Draw(t, "base")
 		at := rapid.IntRange(0, len(base)).Draw(t, "at")
 		return base[:at] + rapid.OneOf(part, rapid.Just("")).Draw(t, "more") + base[at:]
 	})
@@ -77,7 +99,8 @@ func holds(t interface {
 	if err != nil || other != nil || checkRedirect(named) != nil {
 		t.Fatalf("%q matches %q, which cannot be read", named, registered)
 	}
-	if n.Scheme != "http" || n.Hostname() != r.Hostname() || !isLoopback(n.Hostname()) || n.RawQuery != r.RawQuery || strings.Trim(n.EscapedPath(), "/") != strings.Trim(r.EscapedPath(), "/") {
+	if n.Scheme != "http" || n.Hostname() != r.Hostname() || !isLoopback(n.Hostname()) || n.RawQuery != r.RawQuery ||
+		strings.Trim(n.EscapedPath(), "/") != strings.Trim(r.EscapedPath(), "/") {
 		t.Fatalf("%q matches %q", named, registered)
 	}
 }
@@ -93,8 +116,11 @@ func FuzzMatches(f *testing.F) {
 func TestWithQuery(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{
-		"https://app.example/back": "https://app.example/back?code=a%26b", "https://app.example/?x=%20&y": "https://app.example/?x=%20&y&code=a%26b", "com.example.app:/oauth": "com.example.app:/oauth?code=a%26b",
-		"com.example.app:oauth": "com.example.app:oauth?code=a%26b", "http://127.0.0.1:9": "http://127.0.0.1:9?code=a%26b",
+		"https://app.example/back":     "https://app.example/back?code=a%26b",
+		"https://app.example/?x=%20&y": "https://app.example/?x=%20&y&code=a%26b",
+		"com.example.app:/oauth":       "com.example.app:/oauth?code=a%26b",
+		"com.example.app:oauth":        "com.example.app:oauth?code=a%26b",
+		"http://127.0.0.1:9":           "http://127.0.0.1:9?code=a%26b",
 	} {
 		if got := withQuery(address, url.Values{"code": {"a&b"}}); got != want {
 			t.Errorf("%s: %s, want %s", address, got, want)

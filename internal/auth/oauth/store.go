@@ -15,12 +15,13 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// clientOf is not_found for a program that is not known.
+// clientOf returns a stored client, or not_found.
 func (s *Service) clientOf(ctx context.Context, id string) (Client, error) {
 	c := Client{ID: id}
 	var redirects string
 	var created, read int64
-	err := s.db.QueryRow(ctx, `SELECT name, redirects, created_at, read_at FROM oauth_clients WHERE client_id = ?`, id).Scan(&c.Name, &redirects, &created, &read)
+	err := s.db.QueryRow(ctx, `SELECT name, redirects, created_at, read_at FROM oauth_clients WHERE client_id = ?`,
+		id).Scan(&c.Name, &redirects, &created, &read)
 	if errors.Is(err, sql.ErrNoRows) {
 		return c, apierr.Missing()
 	}
@@ -34,14 +35,16 @@ func (s *Service) clientOf(ctx context.Context, id string) (Client, error) {
 	return c, nil
 }
 
-// keepClient keeps a program, or what its document says now.
-func keepClient(ctx context.Context, tx *db.Tx, c Client) error {
+// saveClient inserts or updates a client.
+func saveClient(ctx context.Context, tx *db.Tx, c Client) error {
 	redirects, err := json.Marshal(c.Redirects)
 	if err != nil {
 		return fmt.Errorf("writing a program: %w", err)
 	}
-	_, err = tx.Exec(ctx, `INSERT INTO oauth_clients (client_id, name, redirects, created_at, read_at, network) VALUES (?, ?, ?, ?, ?, ?)
-		ON CONFLICT (client_id) DO UPDATE SET name = excluded.name, redirects = excluded.redirects, read_at = excluded.read_at`,
+	_, err = tx.Exec(ctx,
+		`INSERT INTO oauth_clients (client_id, name, redirects, created_at, read_at, network) VALUES (?, ?, ?, ?, ?, ?)
+		ON CONFLICT (client_id) DO UPDATE
+		SET name = excluded.name, redirects = excluded.redirects, read_at = excluded.read_at`,
 		c.ID, c.Name, string(redirects), db.Micros(c.Created), db.Micros(c.read), c.network)
 	if err != nil {
 		return fmt.Errorf("keeping a program: %w", err)
@@ -49,23 +52,23 @@ func keepClient(ctx context.Context, tx *db.Tx, c Client) error {
 	return nil
 }
 
-// grant is what a person gave leave to.
+// grant is a stored consent.
 type grant struct {
 	id, team, person, connection int64
 	client                       string
-	name                         string // of the program; empty of one that was forgotten
+	name                         string // of the client; empty if it was deleted
 	capabilities                 []access.Capability
 	resource, redirect           string
 	challenge                    string
 	codeEnds, redeemed, ended    time.Time
-	oneFactor                    bool // the person who granted it had a session with one factor
+	oneFactor                    bool // granted in a session with one factor
 }
 
 const grantColumns = `g.id, g.team_id, g.person_id, g.connection_id, g.client_id, COALESCE((SELECT c.name FROM oauth_clients c WHERE c.client_id = g.client_id), ''),
 	g.capabilities, g.resource, g.redirect, g.challenge, g.code_ends_at, g.redeemed_at, g.ended_at, g.one_factor`
 
-// grantBy reads a grant in the transaction that is about to change it, which holds it. More is what the query has beside
-// its columns. It is not_found where there is none.
+// grantBy returns a grant and locks it. More receives the columns ends_at and spent_at of the token. It returns
+// not_found if there is none.
 func (s *Service) grantBy(ctx context.Context, tx *db.Tx, rest string, args []any, more ...any) (grant, error) {
 	var g grant
 	var granted, columns string
@@ -74,7 +77,10 @@ func (s *Service) grantBy(ctx context.Context, tx *db.Tx, rest string, args []an
 	if len(more) > 0 {
 		columns += `, t.ends_at, t.spent_at`
 	}
-	into := append([]any{&g.id, &g.team, &g.person, &g.connection, &g.client, &g.name, &granted, &g.resource, &g.redirect, &g.challenge, &codeEnds, &redeemed, &ended, &oneFactor}, more...)
+	into := append([]any{
+		&g.id, &g.team, &g.person, &g.connection, &g.client, &g.name, &granted, &g.resource, &g.redirect, &g.challenge,
+		&codeEnds, &redeemed, &ended, &oneFactor,
+	}, more...)
 	err := tx.QueryRow(ctx, `SELECT `+columns+` FROM oauth_grants g `+rest+s.db.ForUpdate(), args...).Scan(into...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return g, apierr.Missing()
@@ -89,7 +95,7 @@ func (s *Service) grantBy(ctx context.Context, tx *db.Tx, rest string, args []an
 	return g, nil
 }
 
-// kind is what a token is for.
+// kind is the kind of a token.
 type kind string
 
 const (
@@ -97,7 +103,7 @@ const (
 	ofRefresh kind = "refresh"
 )
 
-// addToken makes a token of a grant and gives it: it is kept nowhere.
+// addToken creates a token of a grant and returns it. Only its hash is stored.
 func addToken(ctx context.Context, tx *db.Tx, g grant, k kind, lives time.Duration) (string, error) {
 	prefix := apikey.Access
 	if k == ofRefresh {
@@ -105,7 +111,8 @@ func addToken(ctx context.Context, tx *db.Tx, g grant, k kind, lives time.Durati
 	}
 	token := apikey.New(prefix)
 	hash := apikey.Hash(token)
-	_, err := tx.Exec(ctx, `INSERT INTO oauth_tokens (hash, grant_id, kind, created_at, ends_at) VALUES (?, ?, ?, ?, ?)`,
+	_, err := tx.Exec(ctx,
+		`INSERT INTO oauth_tokens (hash, grant_id, kind, created_at, ends_at) VALUES (?, ?, ?, ?, ?)`,
 		hash[:], g.id, string(k), db.Micros(tx.Now()), db.Micros(tx.Now().Add(lives)))
 	if err != nil {
 		return "", fmt.Errorf("keeping a token: %w", err)
@@ -113,7 +120,7 @@ func addToken(ctx context.Context, tx *db.Tx, g grant, k kind, lives time.Durati
 	return token, nil
 }
 
-// change runs a statement about one grant.
+// change executes a statement that changes one grant.
 func change(ctx context.Context, tx *db.Tx, statement string, args ...any) error {
 	if _, err := tx.Exec(ctx, statement, args...); err != nil {
 		return fmt.Errorf("changing what was granted: %w", err)
@@ -121,18 +128,19 @@ func change(ctx context.Context, tx *db.Tx, statement string, args ...any) error
 	return nil
 }
 
-// The endings are why a connection ends. The audit log keeps them.
+// Reasons why a connection ends, as in the audit log.
 const (
 	endRevoked = "revoked"       // the client revoked a token (RFC 7009)
 	endExpired = "expired"       // no token is left
 	endReused  = "reused"        // a code or refresh token came a second time
-	endInvalid = "invalid"       // the person may no longer connect it, or its end has come
+	endInvalid = "invalid"       // the person lost the needed role, or it expired
 	endFactor  = "second_factor" // it was connected without the second factor that is required now
 )
 
-// end lets no token of a grant be good any more, and its connection be no more.
+// end invalidates all tokens of a grant and ends its connection.
 func (s *Service) end(ctx context.Context, tx *db.Tx, g grant, reason string) error {
-	if err := change(ctx, tx, `UPDATE oauth_grants SET ended_at = ? WHERE id = ? AND ended_at = 0`, db.Micros(tx.Now()), g.id); err != nil {
+	if err := change(ctx, tx, `UPDATE oauth_grants SET ended_at = ? WHERE id = ? AND ended_at = 0`, db.Micros(tx.Now()),
+		g.id); err != nil {
 		return err
 	}
 	if g.connection == 0 {

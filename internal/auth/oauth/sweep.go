@@ -33,7 +33,9 @@ func (s *Service) Sweep(ctx context.Context) (int64, error) {
 }
 
 func (s *Service) sweepTokens(ctx context.Context, tx *db.Tx) (int64, error) {
-	n, err := tx.Exec(ctx, `DELETE FROM oauth_tokens WHERE hash IN (SELECT hash FROM oauth_tokens WHERE ends_at <= ? ORDER BY ends_at LIMIT ?)`, db.Micros(tx.Now()), sweepAtOne)
+	n, err := tx.Exec(ctx,
+		`DELETE FROM oauth_tokens WHERE hash IN (SELECT hash FROM oauth_tokens WHERE ends_at <= ?
+		ORDER BY ends_at LIMIT ?)`, db.Micros(tx.Now()), sweepAtOne)
 	if err != nil {
 		return 0, fmt.Errorf("forgetting tokens: %w", err)
 	}
@@ -43,7 +45,8 @@ func (s *Service) sweepTokens(ctx context.Context, tx *db.Tx) (int64, error) {
 // sweepGrants forgets grants of which no token is left, and ends their connections.
 func (s *Service) sweepGrants(ctx context.Context, tx *db.Tx) (int64, error) {
 	over, err := db.All(ctx, tx, func(rows *sql.Rows, g *grant) error { return rows.Scan(&g.id, &g.connection) },
-		`SELECT g.id, g.connection_id FROM oauth_grants g WHERE g.ends_at <= ? AND NOT EXISTS (SELECT 1 FROM oauth_tokens t WHERE t.grant_id = g.id) ORDER BY g.ends_at LIMIT ?`, db.Micros(tx.Now()), sweepAtOne)
+		`SELECT g.id, g.connection_id FROM oauth_grants g WHERE g.ends_at <= ? AND NOT EXISTS (SELECT 1
+		FROM oauth_tokens t WHERE t.grant_id = g.id) ORDER BY g.ends_at LIMIT ?`, db.Micros(tx.Now()), sweepAtOne)
 	if err != nil {
 		return 0, fmt.Errorf("looking for grants that have ended: %w", err)
 	}
@@ -61,7 +64,8 @@ func (s *Service) sweepGrants(ctx context.Context, tx *db.Tx) (int64, error) {
 func (s *Service) sweepClients(ctx context.Context, tx *db.Tx) (int64, error) {
 	now := tx.Now()
 	n, err := tx.Exec(ctx, `DELETE FROM oauth_clients WHERE client_id IN (SELECT c.client_id FROM oauth_clients c
-		WHERE (c.used_at = 0 AND c.created_at <= ? OR c.used_at > 0 AND c.used_at <= ?) AND NOT EXISTS (SELECT 1 FROM oauth_grants g WHERE g.client_id = c.client_id) LIMIT ?)`,
+		WHERE (c.used_at = 0 AND c.created_at <= ? OR c.used_at > 0 AND c.used_at <= ?) AND NOT EXISTS (SELECT 1
+		FROM oauth_grants g WHERE g.client_id = c.client_id) LIMIT ?)`,
 		db.Micros(now.Add(-unusedKept)), db.Micros(now.Add(-idleKept)), sweepAtOne)
 	if err != nil {
 		return 0, fmt.Errorf("forgetting programs: %w", err)

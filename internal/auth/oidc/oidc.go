@@ -1,6 +1,6 @@
 // Package oidc lets people sign in by the operator's own directory, over OpenID Connect: by the authorization code
-// flow with a proof of who began it (RFC 7636), a state and a nonce. A person is known by issuer and subject, which never
-// change; the verified e-mail address leads to the account at the first sign-in.
+// flow with a proof of who began it (RFC 7636), a state and a nonce. A person is known by issuer and subject, which
+// never change; the verified email address leads to the account at the first sign-in.
 package oidc
 
 import (
@@ -59,22 +59,24 @@ type Directory struct {
 	silent time.Time      // when it did not
 }
 
-// New makes one; nil where none is given. The directory is asked at the first sign-in, so that one that does not answer keeps
-// the service from nothing.
+// New returns a Directory, or nil if none is configured. It is contacted at the first sign-in, so that an outage does
+// not keep the service from starting.
 func New(o Options) (*Directory, error) {
 	if o.Issuer == "" {
 		if o.Only {
-			return nil, errors.New("only the directory may let people in, but no directory is given")
+			return nil, errors.New("--oidc-only needs a directory: set PRESSROOM_OIDC_ISSUER (--oidc-issuer)")
 		}
 		return nil, nil //nolint:nilnil // there is none, and that is no error
 	}
 	u, err := url.Parse(o.Issuer)
 	if err != nil || u.Host == "" || u.Scheme != "https" {
 		// Anybody on the way could answer for an http address, and sign in as anybody.
-		return nil, errors.New("PRESSROOM_OIDC_ISSUER (--oidc-issuer) must be an https address such as https://login.example.com; for a certificate of your own authority, set SSL_CERT_FILE")
+		return nil,
+			errors.New("PRESSROOM_OIDC_ISSUER (--oidc-issuer) must be an https address such as " +
+				"https://login.example.com; for a certificate of your own authority, set SSL_CERT_FILE")
 	}
 	if o.ClientID == "" {
-		return nil, errors.New("the directory needs the id that this service has there")
+		return nil, errors.New("the directory needs a client ID: set PRESSROOM_OIDC_CLIENT_ID (--oidc-client-id)")
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // documented to be one
 	transport.TLSClientConfig = &tls.Config{RootCAs: o.Roots, MinVersion: tls.VersionTLS12}
@@ -101,21 +103,28 @@ type Person struct {
 }
 
 var (
-	errSilent       = apierr.New(apierr.ProviderUnavailable, "The directory does not answer. Try again in a moment.")
-	errForeign      = apierr.BadState("ended", "This sign-in was not begun in this browser, or it took too long. Begin again.")
-	errRefused      = apierr.New(apierr.Unauthorized, "The directory has not let you in.")
-	errSilentSignIn = apierr.New(apierr.Unauthorized, "Your directory did not ask you to sign in again. Sign out there, or ask its administrator to honor max_age and to send auth_time. Then try again.")
-	errNoEmail      = apierr.New(apierr.Unauthorized, "The directory does not say that your e-mail address is verified. Ask its administrator.")
+	errSilent  = apierr.New(apierr.ProviderUnavailable, "The directory is not responding. Try again in a moment.")
+	errForeign = apierr.BadState("ended",
+		"This sign-in was not begun in this browser, or it took too long. Begin again.")
+	errRefused      = apierr.New(apierr.Unauthorized, "The directory denied the sign-in.")
+	errSilentSignIn = apierr.New(apierr.Unauthorized,
+		"Your directory did not ask you to sign in again. Sign out there, or ask its administrator to honor max_age "+
+			"and to send auth_time. Then try again.")
+	errNoEmail = apierr.New(apierr.Unauthorized,
+		"The directory has not verified your e-mail address. Contact its administrator.")
 )
 
-// Begin gives the address at the directory to which the person goes, and what to keep until the person is back. Again has
-// the directory authenticate the person even if it has a session (OpenID Connect Core 1.0, section 3.1.2.1).
+// Begin returns the address at the directory to which the person goes, and what to keep until the person is back.
+// Again has the directory authenticate the person even if it has a session (OpenID Connect Core 1.0, section 3.1.2.1).
 func (d *Directory) Begin(ctx context.Context, next string, again bool) (string, Attempt, error) {
 	c, _, err := d.settings(ctx)
 	if err != nil {
 		return "", Attempt{}, err
 	}
-	a := Attempt{State: oauth2.GenerateVerifier(), Nonce: oauth2.GenerateVerifier(), Verifier: oauth2.GenerateVerifier(), Next: next, Begun: d.Now(), Again: again}
+	a := Attempt{
+		State: oauth2.GenerateVerifier(), Nonce: oauth2.GenerateVerifier(), Verifier: oauth2.GenerateVerifier(),
+		Next: next, Begun: d.Now(), Again: again,
+	}
 	options := []oauth2.AuthCodeOption{oidc.Nonce(a.Nonce), oauth2.S256ChallengeOption(a.Verifier)}
 	if again {
 		options = append(options, oauth2.SetAuthURLParam("prompt", "login"), oauth2.SetAuthURLParam("max_age", "0"))
@@ -126,11 +135,12 @@ func (d *Directory) Begin(ctx context.Context, next string, again bool) (string,
 // Finish reads what the directory sent the person back with.
 func (d *Directory) Finish(ctx context.Context, a Attempt, answer url.Values) (Person, error) {
 	age := d.Now().Sub(a.Begun)
-	if a.State == "" || age < 0 || age > returnsWithin || subtle.ConstantTimeCompare([]byte(a.State), []byte(answer.Get("state"))) == 0 {
+	if a.State == "" || age < 0 || age > returnsWithin || subtle.ConstantTimeCompare([]byte(a.State),
+		[]byte(answer.Get("state"))) == 0 {
 		return Person{}, errForeign
 	}
 	if answer.Get("code") == "" {
-		d.Log.WarnContext(ctx, "the directory let somebody not in", "error", answer.Get("error"))
+		d.Log.WarnContext(ctx, "the directory denied a sign-in", "error", answer.Get("error"))
 		return Person{}, errRefused
 	}
 	c, provider, err := d.settings(ctx)
@@ -139,26 +149,28 @@ func (d *Directory) Finish(ctx context.Context, a Attempt, answer url.Values) (P
 	}
 	token, err := c.Exchange(d.through(ctx), answer.Get("code"), oauth2.VerifierOption(a.Verifier))
 	if err != nil {
-		return Person{}, d.refused(ctx, err)
+		return Person{}, d.signInError(ctx, err)
 	}
 	person, err := d.read(ctx, provider, token, a.Nonce)
 	if err == nil && a.Again && person.AuthenticatedAt.Before(a.Begun.Add(-clockSkew)) {
-		d.Log.WarnContext(ctx, "the directory did not authenticate the person again", "auth_time", person.AuthenticatedAt, "asked_at", a.Begun)
+		d.Log.WarnContext(ctx, "the directory did not reauthenticate the person", "auth_time", person.AuthenticatedAt,
+			"asked_at", a.Begun)
 		return Person{}, errSilentSignIn
 	}
 	return person, err
 }
 
-// refused tells a directory that says no from one that does not answer.
-func (d *Directory) refused(ctx context.Context, err error) error {
-	d.Log.WarnContext(ctx, "the directory gave no token", "error", plain(err))
-	if said, ok := errors.AsType[*oauth2.RetrieveError](err); ok && said.Response != nil && said.Response.StatusCode < http.StatusInternalServerError {
+// signInError distinguishes a directory that denies a sign-in from one that does not respond.
+func (d *Directory) signInError(ctx context.Context, err error) error {
+	d.Log.WarnContext(ctx, "the directory returned no token", "error", plain(err))
+	if said, ok := errors.AsType[*oauth2.RetrieveError](err); ok && said.Response != nil &&
+		said.Response.StatusCode < http.StatusInternalServerError {
 		return errRefused
 	}
 	return errSilent
 }
 
-// plain is an error without what the directory's answer holds, which may be secret.
+// plain returns an error without what the directory's answer holds, which may be secret.
 func plain(err error) string {
 	if said, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
 		return fmt.Sprintf("%s (status %d)", said.ErrorCode, said.Response.StatusCode)
@@ -187,11 +199,13 @@ func (e *epoch) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-func (d *Directory) read(ctx context.Context, provider *oidc.Provider, token *oauth2.Token, nonce string) (Person, error) {
+func (d *Directory) read(
+	ctx context.Context, provider *oidc.Provider, token *oauth2.Token, nonce string,
+) (Person, error) {
 	raw, _ := token.Extra("id_token").(string) // none is no token, which is refused
 	told, err := provider.Verifier(&oidc.Config{ClientID: d.ClientID, Now: d.Now}).Verify(d.through(ctx), raw)
 	if err != nil {
-		d.Log.WarnContext(ctx, "the directory's token is not believed", "error", err)
+		d.Log.WarnContext(ctx, "the directory's token is invalid", "error", err)
 		return Person{}, errRefused
 	}
 	if subtle.ConstantTimeCompare([]byte(told.Nonce), []byte(nonce)) == 0 {
@@ -204,7 +218,7 @@ func (d *Directory) read(ctx context.Context, provider *oidc.Provider, token *oa
 		AuthTime epoch  `json:"auth_time"`
 	}
 	if err := told.Claims(&claims); err != nil {
-		return Person{}, fmt.Errorf("reading the directory's token: %w", err)
+		return Person{}, fmt.Errorf("decoding the directory's token: %w", err)
 	}
 	if told.Subject == "" {
 		d.Log.WarnContext(ctx, "the directory's token has no subject")
@@ -213,7 +227,9 @@ func (d *Directory) read(ctx context.Context, provider *oidc.Provider, token *oa
 	if claims.Email == "" || !claims.Verified {
 		return Person{}, errNoEmail
 	}
-	return Person{told.Issuer, told.Subject, claims.Email, claims.Name, authenticatedAt(float64(claims.AuthTime), d.Now())}, nil
+	return Person{
+		told.Issuer, told.Subject, claims.Email, claims.Name, authenticatedAt(float64(claims.AuthTime), d.Now()),
+	}, nil
 }
 
 // authenticatedAt reads auth_time. A time ahead of our clock is now: it must not stay recent for longer.
@@ -227,8 +243,8 @@ func authenticatedAt(seconds float64, now time.Time) time.Time {
 	return now
 }
 
-// settings returns how the directory is spoken with. It is asked until it has answered once: by one sign-in at a time, for
-// which the others wait no longer than their own requests last.
+// settings returns how the directory is spoken with. It is asked until it has answered once: by one sign-in at a time,
+// for which the others wait no longer than their own requests last.
 func (d *Directory) settings(ctx context.Context) (*oauth2.Config, *oidc.Provider, error) {
 	asked := d.asking.DoChan("", func() (any, error) {
 		return d.discover(context.WithoutCancel(ctx)) // the provider keeps the context for later questions
@@ -242,14 +258,15 @@ func (d *Directory) settings(ctx context.Context) (*oauth2.Config, *oidc.Provide
 			return nil, nil, errSilent
 		}
 		return &oauth2.Config{
-			ClientID: d.ClientID, ClientSecret: d.ClientSecret, Endpoint: found.Endpoint(), RedirectURL: d.PublicURL + ReturnPath,
-			Scopes: []string{oidc.ScopeOpenID, "email", "profile"},
+			ClientID: d.ClientID, ClientSecret: d.ClientSecret, Endpoint: found.Endpoint(),
+			RedirectURL: d.PublicURL + ReturnPath,
+			Scopes:      []string{oidc.ScopeOpenID, "email", "profile"},
 		}, found, nil
 	}
 }
 
-// discover returns what the directory says of itself. One that did not answer is not asked again for a while. It is called by
-// one goroutine at a time.
+// discover returns what the directory says of itself. One that did not answer is not asked again for a while. It is
+// called by one goroutine at a time.
 func (d *Directory) discover(ctx context.Context) (*oidc.Provider, error) {
 	d.mu.Lock()
 	found, silent := d.found, d.silent
@@ -264,7 +281,7 @@ func (d *Directory) discover(ctx context.Context) (*oidc.Provider, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if err != nil {
-		d.Log.ErrorContext(ctx, "the directory does not answer", "issuer", d.Issuer, "error", err)
+		d.Log.ErrorContext(ctx, "the directory is not responding", "issuer", d.Issuer, "error", err)
 		d.silent = d.Now()
 		return nil, errSilent
 	}

@@ -35,7 +35,8 @@ func open(t *testing.T) world {
 	provider := oidcserver.Run(t)
 	clock := testkit.NewClock(time.Now())
 	d, err := oidc.New(oidc.Options{
-		Issuer: provider.Issuer(), ClientID: provider.ClientID, ClientSecret: provider.ClientSecret, PublicURL: "https://press.example", Roots: provider.Roots, Now: clock.Now, Log: slog.New(slog.DiscardHandler),
+		Issuer: provider.Issuer(), ClientID: provider.ClientID, ClientSecret: provider.ClientSecret,
+		PublicURL: "https://press.example", Roots: provider.Roots, Now: clock.Now, Log: slog.New(slog.DiscardHandler),
 	})
 	must(t, err)
 	return world{d, provider, clock}
@@ -71,7 +72,7 @@ type person struct {
 	claims map[string]any
 }
 
-// Claims are a token's.
+// Claims returns the claims of a token.
 func (p *person) Claims(_ []string, base *mockoidc.IDTokenClaims) (jwt.Claims, error) {
 	raw, err := json.Marshal(base)
 	if err != nil {
@@ -96,16 +97,33 @@ func TestWhomTheDirectoryKnows(t *testing.T) {
 		claims map[string]any
 		want   oidc.Person // empty where nobody is let in
 	}{
-		"verified":          {map[string]any{"email": "ada@example.com", "email_verified": true, "name": "Ada"}, oidc.Person{Issuer: w.provider.Issuer(), Subject: "1", Email: "ada@example.com", Name: "Ada"}},
-		"verified, as text": {map[string]any{"email": "ada@example.com", "email_verified": "true"}, oidc.Person{Issuer: w.provider.Issuer(), Subject: "1", Email: "ada@example.com"}},
-		"no subject":        {map[string]any{"email": "ada@example.com", "email_verified": true, "sub": ""}, oidc.Person{}},
-		"not verified":      {map[string]any{"email": "ada@example.com", "email_verified": false}, oidc.Person{}},
-		"verified unsaid":   {map[string]any{"email": "ada@example.com"}, oidc.Person{}},
-		"no address":        {map[string]any{"email_verified": true}, oidc.Person{}},
-		"for another":       {map[string]any{"email": "ada@example.com", "email_verified": true, "aud": "another"}, oidc.Person{}},
-		"of another":        {map[string]any{"email": "ada@example.com", "email_verified": true, "iss": "https://evil.example"}, oidc.Person{}},
-		"too old":           {map[string]any{"email": "ada@example.com", "email_verified": true, "exp": 1000}, oidc.Person{}},
-		"an earlier answer": {map[string]any{"email": "ada@example.com", "email_verified": true, "nonce": "another"}, oidc.Person{}},
+		"verified": {
+			map[string]any{"email": "ada@example.com", "email_verified": true, "name": "Ada"},
+			oidc.Person{Issuer: w.provider.Issuer(), Subject: "1", Email: "ada@example.com", Name: "Ada"},
+		},
+		"verified, as text": {
+			map[string]any{"email": "ada@example.com", "email_verified": "true"},
+			oidc.Person{Issuer: w.provider.Issuer(), Subject: "1", Email: "ada@example.com"},
+		},
+		"no subject": {
+			map[string]any{"email": "ada@example.com", "email_verified": true, "sub": ""}, oidc.Person{},
+		},
+		"not verified":    {map[string]any{"email": "ada@example.com", "email_verified": false}, oidc.Person{}},
+		"verified unsaid": {map[string]any{"email": "ada@example.com"}, oidc.Person{}},
+		"no address":      {map[string]any{"email_verified": true}, oidc.Person{}},
+		"for another": {
+			map[string]any{"email": "ada@example.com", "email_verified": true, "aud": "another"}, oidc.Person{},
+		},
+		"of another": {
+			map[string]any{"email": "ada@example.com", "email_verified": true, "iss": "https://evil.example"},
+			oidc.Person{},
+		},
+		"too old": {
+			map[string]any{"email": "ada@example.com", "email_verified": true, "exp": 1000}, oidc.Person{},
+		},
+		"an earlier answer": {
+			map[string]any{"email": "ada@example.com", "email_verified": true, "nonce": "another"}, oidc.Person{},
+		},
 	} {
 		w.knows(c.claims)
 		address, attempt, err := w.Begin(t.Context(), "/posts", false)
@@ -150,7 +168,8 @@ func TestTheWayThere(t *testing.T) {
 	u, err := url.Parse(address)
 	must(t, err)
 	q := u.Query()
-	if q.Get("code_challenge_method") != "S256" || q.Get("state") != attempt.State || q.Get("nonce") != attempt.Nonce || q.Get("response_type") != "code" || strings.Contains(address, attempt.Verifier) {
+	if q.Get("code_challenge_method") != "S256" || q.Get("state") != attempt.State || q.Get("nonce") != attempt.Nonce ||
+		q.Get("response_type") != "code" || strings.Contains(address, attempt.Verifier) {
 		t.Errorf("%s", address)
 	}
 }
@@ -166,13 +185,19 @@ func TestASilentDirectory(t *testing.T) {
 			http.Error(w, "out of order", http.StatusBadGateway)
 			return
 		}
-		_ = json.NewEncoder(w).Encode(map[string]string{"issuer": provider.URL, "authorization_endpoint": provider.URL + "/in", "token_endpoint": provider.URL + "/token", "jwks_uri": provider.URL + "/keys"})
+		_ = json.NewEncoder(w).Encode(map[string]string{
+			"issuer": provider.URL, "authorization_endpoint": provider.URL + "/in",
+			"token_endpoint": provider.URL + "/token", "jwks_uri": provider.URL + "/keys",
+		})
 	}))
 	t.Cleanup(provider.Close)
 	roots := x509.NewCertPool()
 	roots.AddCert(provider.Certificate())
 	clock := testkit.NewClock(time.Now())
-	d, err := oidc.New(oidc.Options{Issuer: provider.URL, ClientID: "press", PublicURL: "https://press.example", Roots: roots, Now: clock.Now, Log: slog.New(slog.DiscardHandler)})
+	d, err := oidc.New(oidc.Options{
+		Issuer: provider.URL, ClientID: "press", PublicURL: "https://press.example", Roots: roots, Now: clock.Now,
+		Log: slog.New(slog.DiscardHandler),
+	})
 	must(t, err)
 	for range 3 {
 		if _, _, err := d.Begin(t.Context(), "/", false); !apierr.Is(err, apierr.ProviderUnavailable) {
@@ -201,7 +226,10 @@ func TestASlowDirectory(t *testing.T) {
 	t.Cleanup(provider.Close)
 	roots := x509.NewCertPool()
 	roots.AddCert(provider.Certificate())
-	d, err := oidc.New(oidc.Options{Issuer: provider.URL, ClientID: "press", PublicURL: "https://press.example", Roots: roots, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+	d, err := oidc.New(oidc.Options{
+		Issuer: provider.URL, ClientID: "press", PublicURL: "https://press.example", Roots: roots, Now: time.Now,
+		Log: slog.New(slog.DiscardHandler),
+	})
 	must(t, err)
 	first, second := make(chan error, 1), make(chan error, 1)
 	go func() {
@@ -235,8 +263,11 @@ func TestSettings(t *testing.T) {
 		t.Errorf("%v (%v)", d, err)
 	}
 	for name, o := range map[string]oidc.Options{
-		"only a directory that is not there": {Only: true}, "no address": {Issuer: "login", ClientID: "x"}, "a file": {Issuer: "file:///etc", ClientID: "x"}, "not encrypted": {Issuer: "http://login.example", ClientID: "x"},
-		"not encrypted, on this machine": {Issuer: "http://127.0.0.1:5556/dex", ClientID: "x"}, "no client": {Issuer: "https://login.example"},
+		"only a directory that is not there": {Only: true}, "no address": {Issuer: "login", ClientID: "x"},
+		"a file":                         {Issuer: "file:///etc", ClientID: "x"},
+		"not encrypted":                  {Issuer: "http://login.example", ClientID: "x"},
+		"not encrypted, on this machine": {Issuer: "http://127.0.0.1:5556/dex", ClientID: "x"},
+		"no client":                      {Issuer: "https://login.example"},
 	} {
 		if _, err := oidc.New(o); err == nil {
 			t.Errorf("%s: taken", name)

@@ -1,5 +1,6 @@
-// Package passkey lets people sign in by passkeys (W3C Web Authentication, level 3): a key pair that the person's device
-// or password manager keeps, made for this address alone, and used only after the device has seen that it is the person.
+// Package passkey lets people sign in by passkeys (W3C Web Authentication, level 3): a key pair that the person's
+// device or password manager keeps, made for this address alone, and used only after the device has seen that it is
+// the person.
 package passkey
 
 import (
@@ -33,7 +34,8 @@ type Service struct {
 	ceremony *webauthn.WebAuthn // nil where passkeys cannot be
 }
 
-// New makes the service for an address. Passkeys belong to a name: there are none at an address of numbers alone.
+// New returns a Service for a public URL. Passkeys are bound to a host name, so they are off if the host is an IP
+// address.
 func New(d *db.DB, publicURL string) (*Service, error) {
 	u, err := url.Parse(publicURL)
 	if err != nil {
@@ -47,7 +49,8 @@ func New(d *db.DB, publicURL string) (*Service, error) {
 		RPID: host, RPDisplayName: "pressroom", RPOrigins: []string{u.Scheme + "://" + u.Host},
 		AttestationPreference: protocol.PreferNoAttestation,
 		AuthenticatorSelection: protocol.AuthenticatorSelection{
-			ResidentKey: protocol.ResidentKeyRequirementRequired, RequireResidentKey: protocol.ResidentKeyRequired(), UserVerification: protocol.VerificationRequired,
+			ResidentKey: protocol.ResidentKeyRequirementRequired, RequireResidentKey: protocol.ResidentKeyRequired(),
+			UserVerification: protocol.VerificationRequired,
 		},
 	})
 	if err != nil {
@@ -56,7 +59,7 @@ func New(d *db.DB, publicURL string) (*Service, error) {
 	return &Service{db: d, ceremony: ceremony}, nil
 }
 
-// Possible tells whether this address can have passkeys.
+// Possible reports whether passkeys work at the public URL.
 func (s *Service) Possible() bool { return s.ceremony != nil }
 
 // Passkey is one that a person has.
@@ -65,7 +68,7 @@ type Passkey struct {
 	Name      string
 	CreatedAt time.Time
 	UsedAt    time.Time // zero where it never was
-	Copied    bool      // two devices use it that should be one: it signs nobody in any more
+	Copied    bool      // two devices use it that should be one: it signs nobody in any longer
 }
 
 // Question is what the browser is asked, and what is kept until it answers.
@@ -85,15 +88,20 @@ type kept struct {
 var (
 	errImpossible = apierr.BadState("unavailable", "There are no passkeys at this address.")
 	errTooLate    = apierr.BadState("ended", "This took too long. Try again.")
-	errNotOne     = apierr.Invalid(apierr.Malformed, "passkey", "The passkey could not be used. Try again, or sign in another way.")
-	errUnknown    = apierr.New(apierr.Unauthorized, "This passkey is not known here. Sign in another way.")
-	errCopied     = apierr.New(apierr.Unauthorized, "This passkey may have been copied, so it signs nobody in any more. Sign in another way and remove it from your account.")
-	errTooMany    = apierr.Invalid(apierr.OutOfRange, "passkey", fmt.Sprintf("You have %d passkeys, which is as many as there can be. Remove one first.", most))
-	errName       = apierr.Invalid(apierr.Malformed, "name", fmt.Sprintf("Give the passkey a name, one line of at most %d characters.", maxName))
-	errOnlyWay    = apierr.BadState("needed", "This is the only thing that you sign in with. Set a password or add another passkey first.")
+	errNotOne     = apierr.Invalid(apierr.Malformed, "passkey",
+		"The passkey could not be used. Try again, or sign in another way.")
+	errUnknown = apierr.New(apierr.Unauthorized, "Unknown passkey. Sign in another way.")
+	errCopied  = apierr.New(apierr.Unauthorized,
+		"This passkey may have been copied and no longer works. Sign in another way and remove it from your account.")
+	errTooMany = apierr.Invalid(apierr.OutOfRange, "passkey",
+		fmt.Sprintf("You already have %d passkeys, the maximum. Remove one first.", most))
+	errName = apierr.Invalid(apierr.Malformed, "name",
+		fmt.Sprintf("Enter a name of at most %d characters on one line.", maxName))
+	errOnlyWay = apierr.BadState("needed",
+		"This is the only thing that you sign in with. Set a password or add another passkey first.")
 )
 
-// question keeps a ceremony and writes what the browser is asked.
+// question stores a ceremony and returns the challenge for the browser.
 func (s *Service) question(options any, k kept) (Question, error) {
 	k.Begun = s.db.Now()
 	asked, err := json.Marshal(options)
@@ -130,15 +138,16 @@ func (s *Service) AskSignIn() (Question, error) {
 	if s.ceremony == nil {
 		return Question{}, errImpossible
 	}
-	options, session, err := s.ceremony.BeginDiscoverableLogin(webauthn.WithUserVerification(protocol.VerificationRequired))
+	options, session, err := s.ceremony.BeginDiscoverableLogin(
+		webauthn.WithUserVerification(protocol.VerificationRequired))
 	if err != nil {
 		return Question{}, fmt.Errorf("asking for a passkey: %w", err)
 	}
 	return s.question(options, kept{Session: *session})
 }
 
-// SignIn tells whose passkey the browser has answered with. One that is not known is unauthorized, and so is one of which
-// the count of signatures went back: somebody else has used a copy of it.
+// SignIn returns the owner of the passkey in the browser's response. One that is not known is unauthorized, and so is
+// one of which the count of signatures went back: somebody else has used a copy of it.
 func (s *Service) SignIn(ctx context.Context, remembered, answer []byte) (int64, error) {
 	k, err := s.recall(remembered)
 	if err != nil {
@@ -187,7 +196,8 @@ func (s *Service) AskNew(ctx context.Context, a Asker) (Question, error) {
 	if len(o.credentials) >= most {
 		return Question{}, errTooMany
 	}
-	options, session, err := s.ceremony.BeginRegistration(o, webauthn.WithExclusions(webauthn.Credentials(o.credentials).CredentialDescriptors()))
+	options, session, err := s.ceremony.BeginRegistration(o,
+		webauthn.WithExclusions(webauthn.Credentials(o.credentials).CredentialDescriptors()))
 	if err != nil {
 		return Question{}, fmt.Errorf("asking for a new passkey: %w", err)
 	}
@@ -225,7 +235,8 @@ func (s *Service) Read(person int64, remembered, answer []byte, name string) (Ma
 }
 
 func isName(name string) bool {
-	return name != "" && utf8.ValidString(name) && utf8.RuneCountInString(name) <= maxName && !strings.ContainsFunc(name, unicode.IsControl)
+	return name != "" && utf8.ValidString(name) && utf8.RuneCountInString(name) <= maxName &&
+		!strings.ContainsFunc(name, unicode.IsControl)
 }
 
 // owner is a person as the ceremonies know people.
@@ -236,14 +247,14 @@ type owner struct {
 	credentials []webauthn.Credential
 }
 
-// WebAuthnID is what the person's passkeys call the person.
+// WebAuthnID returns the person's handle.
 func (o owner) WebAuthnID() []byte { return o.handle }
 
-// WebAuthnName is how the person tells accounts apart.
+// WebAuthnName returns the email address.
 func (o owner) WebAuthnName() string { return o.email }
 
-// WebAuthnDisplayName is the person's name.
+// WebAuthnDisplayName returns the person's name.
 func (o owner) WebAuthnDisplayName() string { return o.name }
 
-// WebAuthnCredentials are the person's passkeys.
+// WebAuthnCredentials returns the person's passkeys.
 func (o owner) WebAuthnCredentials() []webauthn.Credential { return o.credentials }

@@ -41,7 +41,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// person makes somebody with a hash in place of a password, or without.
+// person creates somebody with a hash in place of a password, or without.
 func (w world) person(t *testing.T, password string) int64 {
 	t.Helper()
 	var id int64
@@ -50,7 +50,9 @@ func (w world) person(t *testing.T, password string) int64 {
 		if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM people`).Scan(&n); err != nil {
 			return err
 		}
-		return tx.QueryRow(ctx, `INSERT INTO people (name, email, password_hash, created_at) VALUES (?, ?, ?, 0) RETURNING id`, "Ada", fmt.Sprintf("p%d@example.com", n), password).Scan(&id)
+		return tx.QueryRow(ctx,
+			`INSERT INTO people (name, email, password_hash, created_at) VALUES (?, ?, ?, 0) RETURNING id`, "Ada",
+			fmt.Sprintf("p%d@example.com", n), password).Scan(&id)
 	}))
 	return id
 }
@@ -63,7 +65,7 @@ func (w world) set(t *testing.T, statement string, args ...any) {
 	}))
 }
 
-// device makes a passkey of a person on a new device.
+// device creates a passkey of a person on a new device.
 func (w world) device(t *testing.T, person int64) *authenticator.Device {
 	t.Helper()
 	d := &authenticator.Device{Origin: origin}
@@ -107,7 +109,8 @@ func TestRegisterAndSignIn(t *testing.T) {
 			}
 		}
 		list, err := w.List(t.Context(), ada)
-		if err != nil || len(list) != 2 || list[0].Name != "Laptop" || !list[0].UsedAt.Equal(w.clock.Now()) || !list[0].CreatedAt.Equal(w.clock.Now().Add(-time.Hour)) {
+		if err != nil || len(list) != 2 || list[0].Name != "Laptop" || !list[0].UsedAt.Equal(w.clock.Now()) ||
+			!list[0].CreatedAt.Equal(w.clock.Now().Add(-time.Hour)) {
 			t.Errorf("%+v (%v)", list, err)
 		}
 		if list, err := w.List(t.Context(), ada-1); err != nil || len(list) != 0 {
@@ -127,7 +130,8 @@ func TestCopiedPasskey(t *testing.T) {
 		}
 		clone := *d
 		clone.Count = 1
-		if _, err := w.enter(t, &clone); !apierr.Is(err, apierr.Unauthorized) || !strings.Contains(apierr.Of(err).Detail, "copied") {
+		if _, err := w.enter(t, &clone); !apierr.Is(err, apierr.Unauthorized) ||
+			!strings.Contains(apierr.Of(err).Detail, "copied") {
 			t.Errorf("the copy: %v", err)
 		}
 		if _, err := w.enter(t, d); !apierr.Is(err, apierr.Unauthorized) {
@@ -175,10 +179,12 @@ func TestPasskeysThatAreRefused(t *testing.T) {
 			}
 		}
 		for name, change := range map[string]func(*authenticator.Device){
-			"another site":      func(d *authenticator.Device) { d.Origin = "https://press.example.evil.test" },
-			"nobody was seen":   func(d *authenticator.Device) { d.NotSeen = true },
-			"another port":      func(d *authenticator.Device) { d.Origin = origin + ":444" },
-			"without a lock":    func(d *authenticator.Device) { d.Origin = strings.Replace(origin, "https", "http", 1) },
+			"another site":    func(d *authenticator.Device) { d.Origin = "https://press.example.evil.test" },
+			"nobody was seen": func(d *authenticator.Device) { d.NotSeen = true },
+			"another port":    func(d *authenticator.Device) { d.Origin = origin + ":444" },
+			"without a lock": func(d *authenticator.Device) {
+				d.Origin = strings.Replace(origin, "https", "http", 1)
+			},
 			"of somebody's own": func(d *authenticator.Device) { _, err := d.Create(fresh.Options); must(t, err) },
 		} {
 			other := *d
@@ -213,7 +219,8 @@ func TestRenameAndRemove(t *testing.T) {
 		list, err := w.List(t.Context(), ada)
 		must(t, err)
 		id := list[0].ID
-		if err := errors.Join(w.Rename(t.Context(), ada, id, " Phone "), w.Rename(t.Context(), ada, id, "Phone")); err != nil {
+		if err := errors.Join(w.Rename(t.Context(), ada, id, " Phone "),
+			w.Rename(t.Context(), ada, id, "Phone")); err != nil {
 			t.Error(err)
 		}
 		for _, name := range []string{"", " ", "two\nlines", strings.Repeat("x", 101)} {
@@ -221,7 +228,10 @@ func TestRenameAndRemove(t *testing.T) {
 				t.Errorf("%q: %v", name, err)
 			}
 		}
-		for _, err := range []error{w.Rename(t.Context(), bea, id, "Mine"), w.Remove(t.Context(), bea, id, nil), w.Remove(t.Context(), ada, id+1, nil)} {
+		for _, err := range []error{
+			w.Rename(t.Context(), bea, id, "Mine"), w.Remove(t.Context(), bea, id, nil),
+			w.Remove(t.Context(), ada, id+1, nil),
+		} {
 			if !apierr.Is(err, apierr.NotFound) {
 				t.Errorf("%v", err)
 			}
@@ -249,7 +259,8 @@ func TestTooMany(t *testing.T) {
 		for range 20 {
 			w.device(t, ada)
 		}
-		if err := w.register(t, ada, &authenticator.Device{Origin: origin}); !strings.Contains(apierr.Of(err).Detail, "20 passkeys") {
+		if err := w.register(t, ada, &authenticator.Device{Origin: origin}); !strings.Contains(apierr.Of(err).Detail,
+			"20 passkeys") {
 			t.Errorf("%v", err)
 		}
 	})
@@ -258,7 +269,10 @@ func TestTooMany(t *testing.T) {
 // A passkey belongs to a name.
 func TestAddressesOfNumbers(t *testing.T) {
 	t.Parallel()
-	for address, possible := range map[string]bool{"http://127.0.0.1:8080": false, "http://[::1]:8080": false, "http://localhost:8080": true, "https://press.example.com": true, "": false} {
+	for address, possible := range map[string]bool{
+		"http://127.0.0.1:8080": false, "http://[::1]:8080": false, "http://localhost:8080": true,
+		"https://press.example.com": true, "": false,
+	} {
 		s, err := passkey.New(nil, address)
 		if err != nil || s.Possible() != possible {
 			t.Errorf("%s: %v", address, err)

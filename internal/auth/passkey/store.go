@@ -20,7 +20,7 @@ import (
 
 const handleLen = 32 // bytes, of at most 64 (Web Authentication, section 4)
 
-// newOwner is who makes a passkey, with a handle where the person has none yet.
+// newOwner returns the person who creates a passkey, with a new handle if the person has none.
 func (s *Service) newOwner(ctx context.Context, a Asker) (owner, error) {
 	o := owner{person: a.Person, name: a.Name, email: a.Email}
 	if a.Person != 0 {
@@ -42,7 +42,8 @@ func (s *Service) newOwner(ctx context.Context, a Asker) (owner, error) {
 // ownerByHandle finds whom a passkey names, but for people on hold.
 func (s *Service) ownerByHandle(ctx context.Context, handle []byte) (owner, error) {
 	o := owner{handle: handle}
-	err := s.db.QueryRow(ctx, `SELECT id, name, email FROM people WHERE passkey_handle = ? AND held_at = 0`, handle).Scan(&o.person, &o.name, &o.email)
+	err := s.db.QueryRow(ctx, `SELECT id, name, email FROM people WHERE passkey_handle = ? AND held_at = 0`,
+		handle).Scan(&o.person, &o.name, &o.email)
 	if errors.Is(err, sql.ErrNoRows) {
 		return o, errUnknown
 	}
@@ -75,7 +76,9 @@ func (s *Service) noteUse(ctx context.Context, o owner, used *webauthn.Credentia
 		refusal = nil
 		var id, copied int64
 		var raw string
-		err := tx.QueryRow(ctx, `SELECT id, credential, copied_at FROM passkeys WHERE person_id = ? AND credential_id = ?`+s.db.ForUpdate(), o.person, used.ID).Scan(&id, &raw, &copied)
+		err := tx.QueryRow(ctx,
+			`SELECT id, credential, copied_at FROM passkeys WHERE person_id = ? AND credential_id = ?`+s.db.ForUpdate(),
+			o.person, used.ID).Scan(&id, &raw, &copied)
 		if errors.Is(err, sql.ErrNoRows) {
 			return errUnknown // removed meanwhile
 		}
@@ -90,7 +93,8 @@ func (s *Service) noteUse(ctx context.Context, o owner, used *webauthn.Credentia
 			refusal = errCopied
 			return nil
 		}
-		if now.Authenticator.UpdateCounter(used.Authenticator.SignCount); now.Authenticator.CloneWarning || used.Authenticator.CloneWarning {
+		if now.Authenticator.UpdateCounter(used.Authenticator.SignCount); now.Authenticator.CloneWarning ||
+			used.Authenticator.CloneWarning {
 			refusal = errCopied
 			return noteCopy(ctx, tx, o.person, id)
 		}
@@ -99,7 +103,8 @@ func (s *Service) noteUse(ctx context.Context, o owner, used *webauthn.Credentia
 		if err != nil {
 			return fmt.Errorf("writing a passkey: %w", err)
 		}
-		if _, err := tx.Exec(ctx, `UPDATE passkeys SET credential = ?, used_at = ? WHERE id = ?`, string(written), db.Micros(tx.Now()), id); err != nil {
+		if _, err := tx.Exec(ctx, `UPDATE passkeys SET credential = ?, used_at = ? WHERE id = ?`, string(written),
+			db.Micros(tx.Now()), id); err != nil {
 			return fmt.Errorf("noting a passkey's use: %w", err)
 		}
 		return nil
@@ -111,22 +116,25 @@ func (s *Service) noteUse(ctx context.Context, o owner, used *webauthn.Credentia
 }
 
 func noteCopy(ctx context.Context, tx *db.Tx, person, passkey int64) error {
-	if _, err := tx.Exec(ctx, `UPDATE passkeys SET copied_at = ? WHERE id = ?`, db.Micros(tx.Now()), passkey); err != nil {
+	if _, err := tx.Exec(ctx, `UPDATE passkeys SET copied_at = ? WHERE id = ?`, db.Micros(tx.Now()),
+		passkey); err != nil {
 		return fmt.Errorf("noting a copied passkey: %w", err)
 	}
 	return auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: person}, "passkey.copied", text(passkey), nil)
 }
 
-// Add gives a person a new passkey.
+// Add adds a passkey to a person.
 func (s *Service) Add(ctx context.Context, person int64, n Made) error {
 	return s.db.InTx(ctx, "passkey.add", func(ctx context.Context, tx *db.Tx) error { return n.Keep(ctx, tx, person) })
 }
 
-// Keep gives a person a new passkey, in the transaction of something larger.
+// Keep adds a passkey to a person in an existing transaction.
 func (n Made) Keep(ctx context.Context, tx *db.Tx, person int64) error {
 	// The person's row is held from here on: passkeys are counted right, and have one handle.
 	var handle []byte
-	err := tx.QueryRow(ctx, `UPDATE people SET passkey_handle = COALESCE(passkey_handle, ?) WHERE id = ? RETURNING passkey_handle`, n.handle, person).Scan(&handle)
+	err := tx.QueryRow(ctx,
+		`UPDATE people SET passkey_handle = COALESCE(passkey_handle, ?) WHERE id = ? RETURNING passkey_handle`,
+		n.handle, person).Scan(&handle)
 	if err != nil {
 		return fmt.Errorf("naming a person to passkeys: %w", err)
 	}
@@ -145,7 +153,9 @@ func (n Made) Keep(ctx context.Context, tx *db.Tx, person int64) error {
 		return fmt.Errorf("writing a passkey: %w", err)
 	}
 	var id int64
-	err = tx.QueryRow(ctx, `INSERT INTO passkeys (person_id, credential_id, name, credential, created_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT (credential_id) DO NOTHING RETURNING id`,
+	err = tx.QueryRow(ctx,
+		`INSERT INTO passkeys (person_id, credential_id, name, credential, created_at) VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT (credential_id) DO NOTHING RETURNING id`,
 		person, n.credential.ID, n.name, string(raw), db.Micros(tx.Now())).Scan(&id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return errNotOne // somebody has it
@@ -166,7 +176,7 @@ func (s *Service) List(ctx context.Context, person int64) ([]Passkey, error) {
 	}, `SELECT id, name, created_at, used_at, copied_at FROM passkeys WHERE person_id = ? ORDER BY id`, person)
 }
 
-// Rename gives a person's passkey another name.
+// Rename renames a person's passkey.
 func (s *Service) Rename(ctx context.Context, person, passkey int64, name string) error {
 	if name = strings.TrimSpace(name); !isName(name) {
 		return errName
@@ -183,16 +193,20 @@ func (s *Service) Rename(ctx context.Context, person, passkey int64, name string
 	})
 }
 
-// Remove takes a passkey from a person, but for the only thing that the person signs in with. Keep runs at the end of the
-// transaction and may refuse; it may be nil.
-func (s *Service) Remove(ctx context.Context, person, passkey int64, keep func(ctx context.Context, tx *db.Tx, person int64) error) error {
+// Remove takes a passkey from a person, but for the only thing that the person signs in with. Keep runs at the end of
+// the transaction and may refuse; it may be nil.
+func (s *Service) Remove(
+	ctx context.Context, person, passkey int64, keep func(ctx context.Context, tx *db.Tx, person int64) error,
+) error {
 	return s.db.InTx(ctx, "passkey.remove", func(ctx context.Context, tx *db.Tx) error {
 		var password string
-		if err := tx.QueryRow(ctx, `SELECT password_hash FROM people WHERE id = ?`+s.db.ForUpdate(), person).Scan(&password); err != nil {
+		if err := tx.QueryRow(ctx, `SELECT password_hash FROM people WHERE id = ?`+s.db.ForUpdate(),
+			person).Scan(&password); err != nil {
 			return fmt.Errorf("reading how a person signs in: %w", err)
 		}
 		var others int64
-		if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM passkeys WHERE person_id = ? AND id <> ? AND copied_at = 0`, person, passkey).Scan(&others); err != nil {
+		if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM passkeys WHERE person_id = ? AND id <> ? AND copied_at = 0`,
+			person, passkey).Scan(&others); err != nil {
 			return fmt.Errorf("counting passkeys: %w", err)
 		}
 		n, err := tx.Exec(ctx, `DELETE FROM passkeys WHERE id = ? AND person_id = ?`, passkey, person)

@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// packed holds a line for each word, in the order of the words: the word, and a letter for what it weighs in bits, from A
-// for 0. tools/passwords writes it.
+// packed holds a line for each word, in the order of the words: the word, and a letter for what it weighs in bits,
+// from A for 0. tools/passwords writes it.
 //
 //go:embed words.gz
 var packed []byte
@@ -41,8 +41,8 @@ type wordList struct {
 	lines []uint32 // where each begins
 }
 
-// prefixes reports whether words begin with a text, and calls found if the text is one, with its number of characters and
-// what it weighs.
+// prefixes reports whether words begin with a text, and calls found if the text is one, with its number of characters
+// and what it weighs.
 func (w *wordList) prefixes(text string, found func(n int, bits float64)) bool {
 	i := sort.Search(len(w.lines), func(i int) bool { return w.word(i) >= text })
 	if i == len(w.lines) || !strings.HasPrefix(w.word(i), text) {

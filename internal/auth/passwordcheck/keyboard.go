@@ -35,7 +35,8 @@ func (e *estimate) walks(i int) {
 			from, found := keys[e.runes[i+n-2]]
 			to, also := keys[e.runes[i+n-1]]
 			step := key{to.row - from.row, to.column - from.column}
-			if !found || !also || step == (key{}) || max(step.row, -step.row) > 1 || max(step.column, -step.column) > 1 {
+			if !found || !also || step == (key{}) || max(step.row, -step.row) > 1 || max(step.column,
+				-step.column) > 1 {
 				break
 			}
 			if step != direction {

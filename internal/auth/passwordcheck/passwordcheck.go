@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// Enough is how many bits a password needs: 2^36 guesses take decades of processor time, as each costs 19 MiB and two passes
-// of argon2id. Random digits have 3.3 bits each, random letters 4.7, and a common word about 10.
+// Enough is how many bits a password needs: 2^36 guesses take decades of processor time, as each costs 19 MiB and two
+// passes of argon2id. Random digits have 3.3 bits each, random letters 4.7, and a common word about 10.
 const Enough = 36
 
 const (
@@ -25,12 +25,12 @@ const (
 	variant   = 1.0 // bits for capitals, and for letters that are written as digits or signs
 )
 
-// Guessable reports whether a password is guessed soon. Known are texts that others know about the person or the service,
-// such as a name and an e-mail address: their parts weigh next to nothing.
+// Guessable reports whether a password is guessed soon. Known are texts that others know about the person or the
+// service, such as a name and an email address: their parts weigh next to nothing.
 func Guessable(password string, known ...string) bool { return Bits(password, known...) < Enough }
 
-// Bits returns the logarithm of the number of guesses that a password takes, to the base of 2. It is that of the cheapest
-// way to put the password together out of parts.
+// Bits returns the logarithm of the number of guesses that a password takes, to the base of 2. It is that of the
+// cheapest way to put the password together out of parts.
 func Bits(password string, known ...string) float64 {
 	e := estimate{runes: []rune(strings.ToLower(password)), own: partsOf(known)}
 	for _, original := range password {
@@ -86,8 +86,11 @@ func charBits(r rune) float64 {
 func partsOf(texts []string) map[string]bool {
 	own := map[string]bool{}
 	for _, text := range texts {
-		words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-		for _, word := range slices.Concat(words, strings.Split(strings.ToLower(text), "@"), []string{strings.Join(words, "")}) {
+		words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+			return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+		})
+		for _, word := range slices.Concat(words, strings.Split(strings.ToLower(text), "@"),
+			[]string{strings.Join(words, "")}) {
 			if len([]rune(word)) >= 3 {
 				own[word] = true
 			}
@@ -191,7 +194,8 @@ func (e *estimate) year(i int) {
 		return
 	}
 	part := string(e.runes[i : i+4])
-	if (strings.HasPrefix(part, "19") || strings.HasPrefix(part, "20")) && unicode.IsDigit(e.runes[i+2]) && unicode.IsDigit(e.runes[i+3]) {
+	if (strings.HasPrefix(part, "19") || strings.HasPrefix(part, "20")) && unicode.IsDigit(e.runes[i+2]) &&
+		unicode.IsDigit(e.runes[i+3]) {
 		e.improve(i, 4, yearBits)
 	}
 }

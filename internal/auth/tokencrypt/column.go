@@ -8,8 +8,8 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Column is a column of a table that holds sealed texts, some of which may be empty. An index over the table has the first
-// MarkSize bytes of them.
+// Column is a column of a table that holds sealed texts, some of which may be empty. An index over the table has the
+// first MarkSize bytes of them.
 type Column struct {
 	Table, Name string
 	Row         string // the column that identifies a row
@@ -20,10 +20,11 @@ type Column struct {
 // resealBatch is how many texts are read at once.
 const resealBatch = 100
 
-// KnowsAll reports whether a sealer has every key that sealed something in the column. It reads one entry of the index for
-// each key.
+// KnowsAll reports whether a sealer has every key that sealed something in the column. It reads one entry of the index
+// for each key.
 func (c Column) KnowsAll(ctx context.Context, d *db.DB, s *Sealer) (bool, error) {
-	query := fmt.Sprintf(`SELECT COALESCE((SELECT substr(%[1]s, 1, 5) FROM %[2]s WHERE substr(%[1]s, 1, 5) > ? ORDER BY substr(%[1]s, 1, 5) LIMIT 1), '')`, c.Name, c.Table)
+	query := fmt.Sprintf(`SELECT COALESCE((SELECT substr(%[1]s, 1, 5) FROM %[2]s WHERE substr(%[1]s, 1, 5) > ?
+		ORDER BY substr(%[1]s, 1, 5) LIMIT 1), '')`, c.Name, c.Table)
 	for last := []byte{}; ; {
 		var next []byte
 		if err := d.QueryRow(ctx, query, last).Scan(&next); err != nil {
@@ -36,8 +37,8 @@ func (c Column) KnowsAll(ctx context.Context, d *db.DB, s *Sealer) (bool, error)
 	}
 }
 
-// Reseal seals with the first key what other keys sealed, while nodes run: what changes meanwhile is left. It returns how
-// many texts it sealed, also with an error.
+// Reseal seals with the first key what other keys sealed, while nodes run: what changes meanwhile is left. It returns
+// how many texts it sealed, also with an error.
 func (c Column) Reseal(ctx context.Context, d *db.DB, s *Sealer) (int, error) {
 	resealed := 0
 	for after := int64(0); ; {
@@ -71,9 +72,12 @@ type sealedText struct {
 
 func (c Column) sealedByOthers(ctx context.Context, d *db.DB, s *Sealer, after int64) ([]sealedText, error) {
 	query := fmt.Sprintf(`SELECT %[1]s, %[2]s, %[3]s FROM %[4]s WHERE length(%[3]s) > 0 AND %[1]s > ?
-		AND (substr(%[3]s, 1, 5) < ? OR substr(%[3]s, 1, 5) > ?) ORDER BY %[1]s LIMIT ?`, c.Row, c.Owner, c.Name, c.Table)
+		AND (substr(%[3]s, 1, 5) < ? OR substr(%[3]s, 1, 5) > ?) ORDER BY %[1]s LIMIT ?`, c.Row, c.Owner, c.Name,
+		c.Table)
 	mark := s.Mark()
-	found, err := db.All(ctx, d, func(r *sql.Rows, one *sealedText) error { return r.Scan(&one.row, &one.owner, &one.text) },
+	found, err := db.All(ctx, d, func(r *sql.Rows, one *sealedText) error {
+		return r.Scan(&one.row, &one.owner, &one.text)
+	},
 		query, after, mark, mark, resealBatch)
 	if err != nil {
 		return nil, fmt.Errorf("reading what another key sealed in %s: %w", c.Table, err)
@@ -93,7 +97,9 @@ func (c Column) reseal(ctx context.Context, d *db.DB, s *Sealer, one sealedText)
 	}
 	var n int64
 	err = d.InTx(ctx, c.Table+".reseal", func(ctx context.Context, tx *db.Tx) error {
-		n, err = tx.Exec(ctx, fmt.Sprintf(`UPDATE %[1]s SET %[2]s = ? WHERE %[3]s = ? AND %[2]s = ?`, c.Table, c.Name, c.Row), anew, one.row, one.text)
+		n, err = tx.Exec(ctx,
+			fmt.Sprintf(`UPDATE %[1]s SET %[2]s = ? WHERE %[3]s = ? AND %[2]s = ?`, c.Table, c.Name, c.Row), anew,
+			one.row, one.text)
 		return err
 	})
 	return n == 1, err

@@ -8,8 +8,8 @@ import (
 	"pressroom/internal/auth/tokencrypt"
 )
 
-// Whatever stands in place of keys or of what was sealed is refused, without a word of it; keys that are taken open what
-// they seal, bound to what it was sealed for.
+// Anything that stands in place of keys or of what was sealed is refused, without a word of it; keys that are taken
+// open what they seal, bound to what it was sealed for.
 func FuzzKeys(f *testing.F) {
 	key, err := tokencrypt.NewKey()
 	if err != nil {
@@ -41,7 +41,7 @@ func FuzzKeys(f *testing.F) {
 			t.Fatal("it was opened for something else")
 		}
 		signer := s.Signer("links")
-		if signer.Signed(text, text) || !signer.Signed(text, signer.Sign(text)) {
+		if signer.Verify(text, text) || !signer.Verify(text, signer.Sign(text)) {
 			t.Fatal("a signature is not what it has to be")
 		}
 	})

@@ -33,7 +33,7 @@ type sealingKey struct {
 	root []byte // what keys for other purposes are derived from
 }
 
-// NewKey makes a sealing key: a Tink keyset with one AES-256-GCM key, in base64.
+// NewKey creates a sealing key: a Tink keyset with one AES-256-GCM key, in base64.
 func NewKey() (string, error) {
 	handle, err := keyset.NewHandle(aead.AES256GCMKeyTemplate())
 	if err != nil {
@@ -47,9 +47,9 @@ func NewKey() (string, error) {
 }
 
 // ErrKey says that a text is no sealing key.
-var ErrKey = errors.New("not a sealing key; make one with: pressroom admin sealing-key")
+var ErrKey = errors.New("not a sealing key; create one with: pressroom admin sealing-key")
 
-// New makes a sealer from keys that NewKey made, separated by commas or white space. The first seals; those after it
+// New returns a Sealer for keys that NewKey made, separated by commas or white space. The first seals; those after it
 // open what they sealed before.
 func New(keys string) (*Sealer, error) {
 	s := &Sealer{}
@@ -90,13 +90,13 @@ func read(key string) (sealingKey, error) {
 
 const tinkPrefix = 1
 
-// MarkSize is how many bytes of a sealed text tell which key sealed it.
+// MarkSize is the length in bytes of the prefix of a sealed text that identifies its key.
 const MarkSize = 5
 
-// Mark is what the sealed texts of the first key begin with.
+// Mark returns the prefix of texts sealed with the first key.
 func (s *Sealer) Mark() []byte { return []byte(s.keys[0].mark) }
 
-// Knows tells whether one of the keys sealed a text that begins with these bytes.
+// Knows reports whether one of the keys sealed a text with this prefix.
 func (s *Sealer) Knows(mark []byte) bool {
 	return slices.ContainsFunc(s.keys, func(k sealingKey) bool { return k.mark == string(mark) })
 }
@@ -118,15 +118,17 @@ func (s *Sealer) Signer(purpose string) Signer {
 	return out
 }
 
-// Sign gives the HMAC-SHA-256 of a body, 32 bytes.
+// Sign returns the HMAC-SHA-256 of a body, 32 bytes.
 func (s Signer) Sign(body []byte) []byte { return sum(s.keys[0], body) }
 
-// Signed tells whether a signature, or the first half of one or more, is a body's.
-func (s Signer) Signed(body, signature []byte) bool {
+// Verify reports whether signature is a signature of body, or at least half of one.
+func (s Signer) Verify(body, signature []byte) bool {
 	if len(signature) < sha256.Size/2 || len(signature) > sha256.Size {
 		return false
 	}
-	return slices.ContainsFunc(s.keys, func(key []byte) bool { return hmac.Equal(signature, sum(key, body)[:len(signature)]) })
+	return slices.ContainsFunc(s.keys, func(key []byte) bool {
+		return hmac.Equal(signature, sum(key, body)[:len(signature)])
+	})
 }
 
 func sum(key, body []byte) []byte {
@@ -147,10 +149,10 @@ func (s *Sealer) IDs() []string {
 	return out
 }
 
-// Has tells whether a key of that ID is one of the keys.
+// Has reports whether one of the keys has this ID.
 func (s *Sealer) Has(id string) bool { return slices.Contains(s.IDs(), id) }
 
-// Seal makes a text unreadable; it opens only with the same bond.
+// Seal encrypts a text. Open needs the same bond.
 func (s *Sealer) Seal(plain []byte, bond string) ([]byte, error) {
 	out, err := s.keys[0].aead.Encrypt(plain, []byte(bond))
 	if err != nil {

@@ -63,31 +63,34 @@ func TestMarksTellKeys(t *testing.T) {
 	}
 	mark := sealed[:tokencrypt.MarkSize]
 	if !bytes.Equal(mark, before.Mark()) || bytes.Equal(mark, both.Mark()) {
-		t.Errorf("marks: sealed with %x, that of its key %x, that of the first of two %x", mark, before.Mark(), both.Mark())
+		t.Errorf("marks: sealed with %x, that of its key %x, that of the first of two %x", mark, before.Mark(),
+			both.Mark())
 	}
 	if !before.Knows(mark) || !both.Knows(mark) || after.Knows(mark) {
-		t.Errorf("known: %t, %t, %t; want the last one alone unknown", before.Knows(mark), both.Knows(mark), after.Knows(mark))
+		t.Errorf("known: %t, %t, %t; want the last one alone unknown", before.Knows(mark), both.Knows(mark),
+			after.Knows(mark))
 	}
 }
 
 func TestSignaturesOutliveAChange(t *testing.T) {
 	t.Parallel()
 	old, next := key(t), key(t)
-	before, both, after := sealer(t, old).Signer("links"), sealer(t, next, old).Signer("links"), sealer(t, next).Signer("links")
+	before, both, after := sealer(t, old).Signer("links"), sealer(t, next, old).Signer("links"),
+		sealer(t, next).Signer("links")
 	body := []byte("team 1")
 	signature := before.Sign(body)
-	if !both.Signed(body, signature) || !both.Signed(body, signature[:16]) || after.Signed(body, signature) {
+	if !both.Verify(body, signature) || !both.Verify(body, signature[:16]) || after.Verify(body, signature) {
 		t.Error("a signature of the old key is believed as long as that key is there")
 	}
-	if !after.Signed(body, both.Sign(body)) {
+	if !after.Verify(body, both.Sign(body)) {
 		t.Error("the first key does not sign")
 	}
 	for _, wrong := range [][]byte{nil, {}, signature[:15], append(bytes.Clone(signature), 0)} {
-		if both.Signed(body, wrong) {
+		if both.Verify(body, wrong) {
 			t.Errorf("a signature of %d bytes is believed", len(wrong))
 		}
 	}
-	if both.Signed([]byte("team 2"), signature) || sealer(t, old).Signer("other").Signed(body, signature) {
+	if both.Verify([]byte("team 2"), signature) || sealer(t, old).Signer("other").Verify(body, signature) {
 		t.Error("a signature is believed of another body, or for another purpose")
 	}
 }

@@ -20,15 +20,16 @@ func makeCodes(ctx context.Context, tx *db.Tx, person int64) ([]string, error) {
 	codes := make([]string, codesMade)
 	for i := range codes {
 		codes[i] = newCode()
-		hash := apikey.Hash(folded(codes[i]))
-		if _, err := tx.Exec(ctx, `INSERT INTO totp_recovery_codes (code_hash, person_id) VALUES (?, ?)`, hash[:], person); err != nil {
+		hash := apikey.Hash(normalizeCode(codes[i]))
+		if _, err := tx.Exec(ctx, `INSERT INTO totp_recovery_codes (code_hash, person_id) VALUES (?, ?)`, hash[:],
+			person); err != nil {
 			return nil, fmt.Errorf("keeping a recovery code: %w", err)
 		}
 	}
 	return codes, nil
 }
 
-// newCode makes a code of base32 characters in groups of four, such as ABCD-EFGH.
+// newCode creates a code of base32 characters in groups of four, such as ABCD-EFGH.
 func newCode() string {
 	text := rand.Text() // 26 characters
 	groups := make([]string, codeGroups)
@@ -38,8 +39,8 @@ func newCode() string {
 	return strings.Join(groups, "-")
 }
 
-// folded is a code without what people change as they type it.
-func folded(code string) string {
+// normalizeCode returns a code without differences in case and separators.
+func normalizeCode(code string) string {
 	return strings.Map(func(c rune) rune {
 		switch c {
 		case '-', ' ', '\t':
@@ -61,15 +62,17 @@ func (s *Service) Recover(ctx context.Context, h Holder, code string) (int, erro
 		if _, err := s.lock(ctx, tx, h); err != nil {
 			return err
 		}
-		hash := apikey.Hash(folded(code))
-		n, err := tx.Exec(ctx, `DELETE FROM totp_recovery_codes WHERE person_id = ? AND code_hash = ?`, h.Person, hash[:])
+		hash := apikey.Hash(normalizeCode(code))
+		n, err := tx.Exec(ctx, `DELETE FROM totp_recovery_codes WHERE person_id = ? AND code_hash = ?`, h.Person,
+			hash[:])
 		if err != nil {
 			return fmt.Errorf("using a recovery code: %w", err)
 		}
 		if n == 0 {
 			return errUsed
 		}
-		if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM totp_recovery_codes WHERE person_id = ?`, h.Person).Scan(&left); err != nil {
+		if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM totp_recovery_codes WHERE person_id = ?`,
+			h.Person).Scan(&left); err != nil {
 			return fmt.Errorf("counting recovery codes: %w", err)
 		}
 		return record(ctx, tx, h.Person, "totp.recovery_code_used", map[string]any{"left": left})
@@ -82,7 +85,8 @@ func (s *Service) NewCodes(ctx context.Context, person int64) ([]string, error) 
 	var codes []string
 	err := s.db.InTx(ctx, "totp.new_codes", func(ctx context.Context, tx *db.Tx) error {
 		// The row is held, so that two requests at once do not both leave their codes.
-		err := tx.QueryRow(ctx, `SELECT person_id FROM totp_secrets WHERE person_id = ?`+s.db.ForUpdate(), person).Scan(&person)
+		err := tx.QueryRow(ctx, `SELECT person_id FROM totp_secrets WHERE person_id = ?`+s.db.ForUpdate(),
+			person).Scan(&person)
 		if errors.Is(err, sql.ErrNoRows) {
 			return errHasNone
 		}

@@ -13,9 +13,9 @@ import (
 const longestCode = 10
 
 // IsRecovery reports whether what somebody typed is as long as a recovery code rather than a code of an app.
-func IsRecovery(code string) bool { return len(folded(code)) > longestCode }
+func IsRecovery(code string) bool { return len(normalizeCode(code)) > longestCode }
 
-// Replace gives a person the authenticator app of a setup in place of the one that the person has. It takes a code of
+// Replace replaces a person's authenticator app with that of a setup. It takes a code of
 // the new app, and one of the present app or a recovery code: unauthorized if that one is wrong. Until both are right
 // nothing changes. Then the former secret and recovery codes no longer work, and all of the person's sessions end.
 func (s *Service) Replace(ctx context.Context, h Holder, kept []byte, code, current string) (Added, error) {
@@ -49,7 +49,7 @@ func (s *Service) Replace(ctx context.Context, h Holder, kept []byte, code, curr
 // checkCurrent checks a code of the present app or a recovery code. Neither is noted as used: both end with the app.
 func (s *Service) checkCurrent(ctx context.Context, tx *db.Tx, person int64, row stored, code string) error {
 	if IsRecovery(code) {
-		hash, n := apikey.Hash(folded(code)), 0
+		hash, n := apikey.Hash(normalizeCode(code)), 0
 		err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM totp_recovery_codes WHERE person_id = ? AND code_hash = ?`,
 			person, hash[:]).Scan(&n)
 		if err == nil && n == 0 {

@@ -7,7 +7,9 @@ import (
 	"pressroom/internal/auth/tokencrypt"
 )
 
-var errSealing = errors.New("PRESSROOM_SEALING_KEY (--sealing-key) does not hold every key that people's authenticator apps were sealed with; give the missing one too, after a comma, and remove it once pressroom admin reseal reports left=0")
+var errSealing = errors.New("PRESSROOM_SEALING_KEY (--sealing-key) does not hold every key that people's " +
+	"authenticator apps were sealed with; append the missing key after a comma, and remove it once pressroom admin " +
+	"reseal reports left=0")
 
 var secrets = tokencrypt.Column{Table: "totp_secrets", Name: "sealed", Row: "person_id", Owner: "person_id", Bond: bond}
 
@@ -20,8 +22,8 @@ func (s *Service) CheckSealing(ctx context.Context) error {
 	return err
 }
 
-// Reseal seals with the first key what other keys sealed. It returns how many secrets it sealed, and how many another key
-// sealed meanwhile.
+// Reseal seals with the first key what other keys sealed. It returns how many secrets it sealed, and how many another
+// key sealed meanwhile.
 func (s *Service) Reseal(ctx context.Context) (int, int, error) {
 	resealed, err := secrets.Reseal(ctx, s.db, s.sealer)
 	if err != nil {

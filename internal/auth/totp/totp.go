@@ -1,5 +1,5 @@
-// Package totp checks one-time codes of authenticator apps (RFC 6238: SHA-1, 30 seconds, 6 digits), and the recovery codes
-// that replace a lost app. Secrets are sealed, recovery codes hashed, and no code is accepted twice.
+// Package totp checks one-time codes of authenticator apps (RFC 6238: SHA-1, 30 seconds, 6 digits), and the recovery
+// codes that replace a lost app. Secrets are sealed, recovery codes hashed, and no code is accepted twice.
 package totp
 
 import (
@@ -28,8 +28,9 @@ const (
 	skew       = 1  // steps before and after the present one that are accepted
 	secretSize = 20 // bytes, as many as SHA-1 makes (RFC 4226, section 4)
 
-	codesMade  = 10
-	codeGroups = 6 // of four characters of five bits: 120 bits, so that an unsalted hash protects them (ASVS 5.0, 6.5.2)
+	codesMade = 10
+	// of four characters of five bits: 120 bits, so that an unsalted hash protects them (ASVS 5.0, 6.5.2)
+	codeGroups = 6
 )
 
 // Service keeps people's authenticator apps.
@@ -39,14 +40,16 @@ type Service struct {
 	issuer string // the service's name in authenticator apps
 }
 
-// New makes the service. Apps show people the issuer.
+// New returns a Service. Apps show people the issuer.
 func New(d *db.DB, sealer *tokencrypt.Sealer, issuer string) *Service {
 	return &Service{d, sealer, issuer}
 }
 
 var (
-	errWrong   = apierr.New(apierr.Unauthorized, "That code is not valid. Wait for your app to show the next one, then try again.")
-	errConfirm = apierr.Invalid(apierr.NotAllowedValue, "code", "That code is not valid. Check that your phone’s clock is right and enter the code that the app shows now.")
+	errWrong = apierr.New(apierr.Unauthorized,
+		"That code is not valid. Wait for your app to show the next one, then try again.")
+	errConfirm = apierr.Invalid(apierr.NotAllowedValue, "code",
+		"That code is not valid. Check that your phone’s clock is right and enter the code that the app shows now.")
 	errUsed    = apierr.New(apierr.Unauthorized, "That recovery code is not valid, or it was used before.")
 	errEnded   = apierr.BadState("ended", "This sign-in is over. Start again.")
 	errHas     = apierr.BadState("exists", "You already have an authenticator app. Replace it instead.")
@@ -60,7 +63,7 @@ type Setup struct {
 	Kept   []byte // the sealed secret, to be kept until it is confirmed
 }
 
-// Begin makes a secret for a person.
+// Begin creates a secret for a person.
 func (s *Service) Begin(person int64, email string) (Setup, error) {
 	raw := make([]byte, secretSize)
 	rand.Read(raw) // never fails, crypto/rand
@@ -82,9 +85,14 @@ func (s *Service) Resume(person int64, email string, kept []byte) (Setup, error)
 }
 
 func (s *Service) setup(secret, email string, kept []byte) Setup {
-	query := url.Values{"secret": {secret}, "issuer": {s.issuer}, "algorithm": {"SHA1"}, "digits": {"6"}, "period": {"30"}}
+	query := url.Values{
+		"secret": {secret}, "issuer": {s.issuer}, "algorithm": {"SHA1"}, "digits": {"6"}, "period": {"30"},
+	}
 	label := url.PathEscape(s.issuer + ":" + email)
-	return Setup{Secret: secret, URL: "otpauth://totp/" + label + "?" + strings.ReplaceAll(query.Encode(), "+", "%20"), Kept: kept}
+	return Setup{
+		Secret: secret, URL: "otpauth://totp/" + label + "?" + strings.ReplaceAll(query.Encode(), "+", "%20"),
+		Kept: kept,
+	}
 }
 
 // The sealed secret of one person does not open as another's, nor one that is being set up as one that is confirmed.
@@ -97,8 +105,8 @@ type Added struct {
 	Epoch int64    // of the person: all earlier sessions have ended
 }
 
-// Add gives a person the authenticator app of a setup, once a code shows that the app has the secret. All of the person's
-// sessions end, as they began without it.
+// Add adds the authenticator app of a setup to a person, once a code proves that the app has the secret. All of the
+// person's sessions end, as they began without it.
 func (s *Service) Add(ctx context.Context, person int64, kept []byte, code string) (Added, error) {
 	setup, err := s.Resume(person, "", kept)
 	if err != nil {
@@ -114,10 +122,13 @@ func (s *Service) Add(ctx context.Context, person int64, kept []byte, code strin
 		if used == 0 {
 			return errConfirm
 		}
-		if err := tx.QueryRow(ctx, `UPDATE people SET epoch = epoch + 1 WHERE id = ? RETURNING epoch`, person).Scan(&out.Epoch); err != nil {
+		if err := tx.QueryRow(ctx, `UPDATE people SET epoch = epoch + 1 WHERE id = ? RETURNING epoch`,
+			person).Scan(&out.Epoch); err != nil {
 			return fmt.Errorf("ending a person's sessions: %w", err)
 		}
-		n, err := tx.Exec(ctx, `INSERT INTO totp_secrets (person_id, sealed, last_step, created_at) VALUES (?, ?, ?, ?) ON CONFLICT (person_id) DO NOTHING`,
+		n, err := tx.Exec(ctx,
+			`INSERT INTO totp_secrets (person_id, sealed, last_step, created_at) VALUES (?, ?, ?, ?)
+		ON CONFLICT (person_id) DO NOTHING`,
 			person, sealed, used, db.Micros(tx.Now()))
 		if err != nil {
 			return fmt.Errorf("adding an authenticator app: %w", err)
@@ -143,7 +154,9 @@ type App struct {
 func (s *Service) App(ctx context.Context, person int64) (*App, error) {
 	var since int64
 	var out App
-	err := s.db.QueryRow(ctx, `SELECT created_at, (SELECT COUNT(*) FROM totp_recovery_codes c WHERE c.person_id = s.person_id) FROM totp_secrets s WHERE person_id = ?`, person).
+	err := s.db.QueryRow(ctx,
+		`SELECT created_at, (SELECT COUNT(*) FROM totp_recovery_codes c WHERE c.person_id = s.person_id)
+		FROM totp_secrets s WHERE person_id = ?`, person).
 		Scan(&since, &out.Codes)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil //nolint:nilnil // there is none, and that is no error
@@ -188,7 +201,9 @@ func (s *Service) Check(ctx context.Context, h Holder, code string) error {
 func (s *Service) lock(ctx context.Context, tx *db.Tx, h Holder) (stored, error) {
 	var row stored
 	var held, epoch int64
-	err := tx.QueryRow(ctx, `SELECT s.sealed, s.last_step, p.held_at, p.epoch FROM totp_secrets s JOIN people p ON p.id = s.person_id WHERE s.person_id = ?`+s.db.ForUpdate(), h.Person).
+	err := tx.QueryRow(ctx,
+		`SELECT s.sealed, s.last_step, p.held_at, p.epoch FROM totp_secrets s JOIN people p ON p.id = s.person_id
+		WHERE s.person_id = ?`+s.db.ForUpdate(), h.Person).
 		Scan(&row.sealed, &row.last, &held, &epoch)
 	if errors.Is(err, sql.ErrNoRows) || err == nil && (held > 0 || epoch != h.Epoch) {
 		return row, errEnded
@@ -199,7 +214,8 @@ func (s *Service) lock(ctx context.Context, tx *db.Tx, h Holder) (stored, error)
 // step counts the periods since 1970.
 func step(at time.Time) int64 { return at.Unix() / int64(period/time.Second) }
 
-// matchingStep is the time step around now whose code it is, later than the last one that was used; 0 if it is of none.
+// matchingStep returns the time step around now whose code it is, later than the last one that was used; 0 if it is of
+// none.
 func matchingStep(secret, code string, now, last int64) int64 {
 	code = strings.Join(strings.Fields(code), "")
 	var found int64

@@ -19,7 +19,10 @@ import (
 func TestVectors(t *testing.T) {
 	t.Parallel()
 	secret := base32.StdEncoding.EncodeToString([]byte("12345678901234567890"))
-	for at, want := range map[int64]string{59: "287082", 1111111109: "081804", 1111111111: "050471", 1234567890: "005924", 2000000000: "279037", 20000000000: "353130"} {
+	for at, want := range map[int64]string{
+		59: "287082", 1111111109: "081804", 1111111111: "050471", 1234567890: "005924", 2000000000: "279037",
+		20000000000: "353130",
+	} {
 		now := step(time.Unix(at, 0))
 		if got := matchingStep(secret, want, now, 0); got != now {
 			t.Errorf("%s at %d s is of step %d, want %d", want, at, got, now)
@@ -90,12 +93,15 @@ func each(t *testing.T, run func(t *testing.T, h *house)) {
 		d := testkit.Open(t, url, clock)
 		h := &house{Service: New(d, newSealer(t, newKey(t)), "pressroom"), db: d, clock: clock}
 		must(t, d.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
-			return tx.QueryRow(ctx, `INSERT INTO people (name, email, created_at) VALUES ('Ada', 'ada@example.com', 1) RETURNING id`).Scan(&h.holder.Person)
+			return tx.QueryRow(ctx,
+				`INSERT INTO people (name, email, created_at) VALUES ('Ada', 'ada@example.com', 1)
+		RETURNING id`).Scan(&h.holder.Person)
 		}))
 		setup, err := h.Begin(h.holder.Person, "ada@example.com")
 		must(t, err)
 		h.secret = setup.Secret
-		if _, err := h.Add(t.Context(), h.holder.Person, setup.Kept, "000000"); !apierr.Is(err, apierr.ValidationFailed) {
+		if _, err := h.Add(t.Context(), h.holder.Person, setup.Kept, "000000"); !apierr.Is(err,
+			apierr.ValidationFailed) {
 			t.Fatalf("a wrong code confirms a setup: %v", err)
 		}
 		added, err := h.Add(t.Context(), h.holder.Person, setup.Kept, h.code(0))

@@ -93,7 +93,7 @@ func (c *Connector) parse(token string) (link, error) {
 		return link{}, apierr.Missing()
 	}
 	body, sum := raw[:len(raw)-linkSum], raw[len(raw)-linkSum:]
-	if !c.links.Signed(body, sum) {
+	if !c.links.Verify(body, sum) {
 		return link{}, apierr.Missing()
 	}
 	number := func(i int) int64 { return int64(binary.BigEndian.Uint64(body[1+8*i:])) } //nolint:gosec // signed, so as it was written

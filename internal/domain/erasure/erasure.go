@@ -1,6 +1,7 @@
-// Package erasure is how data goes: a person leaves a team, a person's account, a whole team with all that it has, a draft
-// that never went out, a key that was revoked; what a network asks to be deleted; and the file of a team's data that can be
-// taken along before. The ledger and the record of events stay, by numbers alone: they hold no texts and no names.
+// Package erasure is how data goes: a person leaves a team, a person's account, a whole team with all that it has, a
+// draft that never went out, a key that was revoked; what a network asks to be deleted; and the file of a team's data
+// that can be taken along before. The ledger and the record of events stay, by numbers alone: they hold no texts and
+// no names.
 package erasure
 
 import (
@@ -15,11 +16,11 @@ import (
 // Options say what leaving stands on.
 type Options struct {
 	DB *db.DB
-	// Refund gives back what is set aside for work that nobody is going to do any more.
+	// Refund gives back what is set aside for work that nobody is going to do any longer.
 	Refund func(ctx context.Context, tx *db.Tx, reservation int64) error
 	// Disconnect takes an account from its team in a person's name and tells the network.
 	Disconnect func(ctx context.Context, person, team, account int64) error
-	// Open opens the bytes of a team's media item; not_found where they cannot be had any more.
+	// Open opens the bytes of a team's media item; not_found where they cannot be had any longer.
 	Open func(ctx context.Context, team, media int64) (io.ReadCloser, error)
 	// MetaSecrets are the secrets of the operator's apps at Meta by their platforms.
 	MetaSecrets map[string]string
@@ -28,13 +29,13 @@ type Options struct {
 // Service lets data go.
 type Service struct{ Options }
 
-// New makes the service.
+// New returns a Service.
 func New(o Options) *Service { return &Service{o} }
 
 const runEvery = time.Second
 
-// Run works on what is to be deleted until the context ends. Every working node runs one; they may run side by side. What
-// a node that died left undone goes on with another: what is left is found in the database itself.
+// Run works on what is to be deleted until the context ends. Every working node runs one; they may run side by side.
+// What a node that died left undone goes on with another: what is left is found in the database itself.
 func (s *Service) Run(ctx context.Context, report func(error)) {
 	tick := time.NewTicker(runEvery)
 	defer tick.Stop()
@@ -50,8 +51,8 @@ func (s *Service) Run(ctx context.Context, report func(error)) {
 	}
 }
 
-// changed tells every node that what it remembers of keys is out of date.
-func changed(ctx context.Context, tx *db.Tx) error {
+// bumpAccessVersion makes every node discard its cache of keys.
+func bumpAccessVersion(ctx context.Context, tx *db.Tx) error {
 	if _, err := tx.Exec(ctx, `UPDATE access_version SET version = version + 1 WHERE id = 1`); err != nil {
 		return fmt.Errorf("noting a change of access: %w", err)
 	}

@@ -17,8 +17,8 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// file is a file of the export: a line of JSON for each row. The keys are those of a table that names its team, a page of
-// which is read at once; the rows are those that belong to a page.
+// file is a file of the export: a line of JSON for each row. The keys are those of a table that names its team, a page
+// of which is read at once; the rows are those that belong to a page.
 type file struct {
 	name, keys string
 	page       int    // keys at once: fewer where each has many rows
@@ -27,35 +27,62 @@ type file struct {
 
 const usual = 200
 
-// files are what an export holds of a team. Columns say by their names what they are: _at and _until are times, _json is
-// JSON, is_ is true or false. No secret is among them: no grant, no hash of a key or link.
+// files are what an export holds of a team. Columns say by their names what they are: _at and _until are times, _json
+// is JSON, is_ is true or false. No secret is among them: no grant, no hash of a key or link.
 var files = []file{
-	{"team.jsonl", `teams/id`, usual, `SELECT id, name, timezone, content_language, plan, plan_until, created_at FROM teams WHERE id IN`},
-	{"members.jsonl", `memberships/person_id`, usual, `SELECT m.person_id, m.role, p.name, p.email, m.created_at AS joined_at FROM memberships m JOIN people p ON p.id = m.person_id WHERE m.team_id = ? AND m.person_id IN`},
-	{"posts.jsonl", `posts`, usual, `SELECT id, status, caption, approval, is_template, series_id, scheduled_at, published_at, created_at, updated_at FROM posts WHERE id IN`},
-	{"post_accounts.jsonl", `posts`, usual, `SELECT post_id, account_id, state, caption, published_at, permalink, error_code FROM post_targets WHERE post_id IN`},
-	{"post_attempts.jsonl", `posts`, usual, `SELECT d.post_id, d.account_id, a.call, a.started_at, a.ended_at, a.result, a.network_code, a.network_text, a.person_id FROM deliveries d JOIN delivery_attempts a ON a.delivery_id = d.id WHERE d.post_id IN`},
-	{"post_media.jsonl", `posts`, usual, `SELECT post_id, position, media_id, cover_ms FROM post_media WHERE post_id IN`},
-	{"post_account_media.jsonl", `posts`, usual, `SELECT post_id, account_id, position, media_id, cover_ms FROM post_target_media WHERE post_id IN`},
-	{"post_approvals.jsonl", `posts`, usual, `SELECT post_id, round, opened_at, decision, client_name, comment, decided_at FROM post_approvals WHERE post_id IN`},
-	{"series.jsonl", `post_series`, usual, `SELECT id, rule, template_id, timezone, starts_at AS begins, paused_at, created_at FROM post_series WHERE id IN`},
-	{"accounts.jsonl", `social_accounts`, usual, `SELECT id, platform, network_id, username, display_name, connection_state, created_at, disconnected_at FROM social_accounts WHERE id IN`},
-	{"account_posts.jsonl", `social_accounts`, 1, `SELECT account_id, network_id, posted_at, format, excerpt, url, reach, views, likes, comments, shares, saves, clicks, collected_at FROM account_posts WHERE account_id IN`},
-	{"account_days.jsonl", `social_accounts`, 1, `SELECT account_id, day, followers, measured_at FROM account_days WHERE account_id IN`},
-	{"media.jsonl", `media`, usual, `SELECT id, name, file_name, type, size_bytes, width, height, alt, folder_id, created_at, deleted_at, deleted_by FROM media WHERE id IN`},
+	{"team.jsonl", `teams/id`, usual, `SELECT id, name, timezone, content_language, plan, plan_until, created_at
+		FROM teams WHERE id IN`},
+	{"members.jsonl", `memberships/person_id`, usual, `SELECT m.person_id, m.role, p.name, p.email, m.created_at AS
+		joined_at FROM memberships m JOIN people p ON p.id = m.person_id WHERE m.team_id = ? AND m.person_id IN`},
+	{"posts.jsonl", `posts`, usual, `SELECT id, status, caption, approval, is_template, series_id, scheduled_at,
+		published_at, created_at, updated_at FROM posts WHERE id IN`},
+	{"post_accounts.jsonl", `posts`, usual, `SELECT post_id, account_id, state, caption, published_at, permalink,
+		error_code FROM post_targets WHERE post_id IN`},
+	{"post_attempts.jsonl", `posts`, usual, `SELECT d.post_id, d.account_id, a.call, a.started_at, a.ended_at,
+		a.result, a.network_code, a.network_text, a.person_id FROM deliveries d
+		JOIN delivery_attempts a ON a.delivery_id = d.id WHERE d.post_id IN`},
+	{"post_media.jsonl", `posts`, usual, `SELECT post_id, position, media_id, cover_ms FROM post_media
+		WHERE post_id IN`},
+	{"post_account_media.jsonl", `posts`, usual, `SELECT post_id, account_id, position, media_id, cover_ms
+		FROM post_target_media WHERE post_id IN`},
+	{"post_approvals.jsonl", `posts`, usual, `SELECT post_id, round, opened_at, decision, client_name, comment,
+		decided_at FROM post_approvals WHERE post_id IN`},
+	{"series.jsonl", `post_series`, usual, `SELECT id, rule, template_id, timezone, starts_at AS begins, paused_at,
+		created_at FROM post_series WHERE id IN`},
+	{"accounts.jsonl", `social_accounts`, usual, `SELECT id, platform, network_id, username, display_name,
+		connection_state, created_at, disconnected_at FROM social_accounts WHERE id IN`},
+	{"account_posts.jsonl", `social_accounts`, 1, `SELECT account_id, network_id, posted_at, format, excerpt, url,
+		reach, views, likes, comments, shares, saves, clicks, collected_at FROM account_posts WHERE account_id IN`},
+	{"account_days.jsonl", `social_accounts`, 1, `SELECT account_id, day, followers, measured_at FROM account_days
+		WHERE account_id IN`},
+	{"media.jsonl", `media`, usual, `SELECT id, name, file_name, type, size_bytes, width, height, alt, folder_id,
+		created_at, deleted_at, deleted_by FROM media WHERE id IN`},
 	{"media_folders.jsonl", `media_folders`, usual, `SELECT id, name, created_at FROM media_folders WHERE id IN`},
-	{"reports.jsonl", `reports`, 5, `SELECT id, kind, platform, subject, status, account AS account_json, analysis AS analysis_json, measured_at, tracked AS is_tracked, frequency_days, next_refresh_at, created_at FROM reports WHERE id IN`},
-	{"report_posts.jsonl", `reports`, 5, `SELECT report_id, shown, post, taken_at, format, caption, url, likes, comments, shares, views FROM report_posts WHERE report_id IN`},
-	{"hashtag_lists.jsonl", `hashtag_lists`, usual, `SELECT id, name, platform, color, icon, created_at FROM hashtag_lists WHERE id IN`},
-	{"hashtag_list_items.jsonl", `hashtag_lists`, 10, `SELECT list_id, position, hashtag, subcategory FROM hashtag_list_items WHERE list_id IN`},
-	{"voices.jsonl", `brand_voices`, usual, `SELECT id, name, is_default, guide AS guide_json, created_at, updated_at FROM brand_voices WHERE id IN`},
-	{"voice_materials.jsonl", `brand_voices`, 10, `SELECT voice_id, kind, post_id, content, created_at FROM voice_materials WHERE voice_id IN`},
-	{"keys.jsonl", `api_keys`, usual, `SELECT id, kind, person_id, name, level, capabilities, client_host, daily_credits, created_at, expires_at, revoked_at FROM api_keys WHERE id IN`},
-	{"credits.jsonl", `ledger_transfers`, usual, `SELECT id, kind, reservation_id, reference, note, balance, created_at FROM ledger_transfers WHERE id IN`},
-	{"credit_entries.jsonl", `ledger_transfers`, usual, `SELECT transfer_id, account, amount FROM ledger_entries WHERE transfer_id IN`},
-	{"credit_reservations.jsonl", `reservations`, usual, `SELECT id, person_id, key_id, operation, state, amount, charged, created_at, ended_at FROM reservations WHERE id IN`},
-	{"credit_subjects.jsonl", `paid_subjects/reservation_id`, usual, `SELECT reservation_id, kind, report_id, platform, subject FROM paid_subjects WHERE reservation_id IN`},
-	{"events.jsonl", `events`, usual, `SELECT id, at AS happened_at, person_id, key_id, kind, subject, detail AS detail_json FROM events WHERE id IN`},
+	{"reports.jsonl", `reports`, 5, `SELECT id, kind, platform, subject, status, account AS account_json, analysis AS
+		analysis_json, measured_at, tracked AS is_tracked, frequency_days, next_refresh_at, created_at FROM reports
+		WHERE id IN`},
+	{"report_posts.jsonl", `reports`, 5, `SELECT report_id, shown, post, taken_at, format, caption, url, likes,
+		comments, shares, views FROM report_posts WHERE report_id IN`},
+	{"hashtag_lists.jsonl", `hashtag_lists`, usual, `SELECT id, name, platform, color, icon, created_at
+		FROM hashtag_lists WHERE id IN`},
+	{"hashtag_list_items.jsonl", `hashtag_lists`, 10, `SELECT list_id, position, hashtag, subcategory
+		FROM hashtag_list_items WHERE list_id IN`},
+	{"voices.jsonl", `brand_voices`, usual, `SELECT id, name, is_default, guide AS guide_json, created_at, updated_at
+		FROM brand_voices WHERE id IN`},
+	{"voice_materials.jsonl", `brand_voices`, 10, `SELECT voice_id, kind, post_id, content, created_at
+		FROM voice_materials WHERE voice_id IN`},
+	{"keys.jsonl", `api_keys`, usual, `SELECT id, kind, person_id, name, level, capabilities, client_host,
+		daily_credits, created_at, expires_at, revoked_at FROM api_keys WHERE id IN`},
+	{"credits.jsonl", `ledger_transfers`, usual, `SELECT id, kind, reservation_id, reference, note, balance,
+		created_at FROM ledger_transfers WHERE id IN`},
+	{"credit_entries.jsonl", `ledger_transfers`, usual, `SELECT transfer_id, account, amount FROM ledger_entries
+		WHERE transfer_id IN`},
+	{"credit_reservations.jsonl", `reservations`, usual, `SELECT id, person_id, key_id, operation, state, amount,
+		charged, created_at, ended_at FROM reservations WHERE id IN`},
+	{"credit_subjects.jsonl", `paid_subjects/reservation_id`, usual, `SELECT reservation_id, kind, report_id,
+		platform, subject FROM paid_subjects WHERE reservation_id IN`},
+	{"events.jsonl", `events`, usual, `SELECT id, at AS happened_at, person_id, key_id, kind, subject, detail AS
+		detail_json FROM events WHERE id IN`},
 }
 
 // Export writes what a team has as a ZIP archive: a file of JSON lines for each subject, and the files of the library.
@@ -84,7 +111,7 @@ func (s *Service) Export(ctx context.Context, team int64, to io.Writer, alive fu
 	return nil
 }
 
-// keysOf gives the keys of a team's items, a page at a time.
+// keysOf returns the keys of a team's items, a page at a time.
 func (s *Service) keysOf(ctx context.Context, team int64, f file, do func(keys []any) error) error {
 	table, key, named := strings.Cut(f.keys, "/")
 	if !named {
@@ -94,7 +121,8 @@ func (s *Service) keysOf(ctx context.Context, team int64, f file, do func(keys [
 	if table == `teams` {
 		whose = `id`
 	}
-	first, after := `SELECT `+key+` FROM `+table+` WHERE `+whose+` = ? ORDER BY `+key+` LIMIT ?`, `SELECT `+key+` FROM `+table+` WHERE `+whose+` = ? AND `+key+` > ? ORDER BY `+key+` LIMIT ?`
+	first, after := `SELECT `+key+` FROM `+table+` WHERE `+whose+` = ? ORDER BY `+key+` LIMIT ?`,
+		`SELECT `+key+` FROM `+table+` WHERE `+whose+` = ? AND `+key+` > ? ORDER BY `+key+` LIMIT ?`
 	query, args := first, []any{team, f.page}
 	for {
 		keys, err := s.column(ctx, query, args...)
@@ -162,7 +190,7 @@ func (s *Service) exportFile(ctx context.Context, team int64, f file, w io.Write
 	})
 }
 
-// line is a row as its file shows it.
+// line returns a row as a JSON object.
 func line(names []string, values []any) map[string]any {
 	out := map[string]any{}
 	for i, name := range names {
@@ -189,8 +217,8 @@ func line(names []string, values []any) map[string]any {
 	return out
 }
 
-// exportMedia writes the files of the library, each as media/ID-NAME, and tells which of them cannot be had: deleted while
-// the export is written, or lost in the store. The others are worth having without them.
+// exportMedia writes each file of the library as media/ID-NAME. It returns the IDs of missing files, which were deleted
+// during the export or lost in the store.
 func (s *Service) exportMedia(ctx context.Context, team int64, out *zip.Writer, alive func()) ([]int64, error) {
 	var missing []int64
 	err := s.keysOf(ctx, team, file{keys: "media", page: usual}, func(keys []any) error {
@@ -198,13 +226,17 @@ func (s *Service) exportMedia(ctx context.Context, team int64, out *zip.Writer, 
 			id, _ := key.(int64)
 			var name string
 			var created, deleted int64
-			if err := s.DB.QueryRow(ctx, `SELECT file_name, created_at, deleted_at FROM media WHERE id = ? AND team_id = ?`, id, team).Scan(&name, &created, &deleted); err != nil && !errors.Is(err, sql.ErrNoRows) {
+			if err := s.DB.QueryRow(ctx,
+				`SELECT file_name, created_at, deleted_at FROM media WHERE id = ? AND team_id = ?`, id,
+				team).Scan(&name, &created, &deleted); err != nil && !errors.Is(err, sql.ErrNoRows) {
 				return fmt.Errorf("reading the name of media %d: %w", id, err)
 			}
 			if name == "" || deleted > 0 {
 				continue // its record alone is left, or nothing
 			}
-			err := s.exportOne(ctx, team, id, zip.FileHeader{Name: fmt.Sprintf("media/%d-%s", id, plain(name)), Modified: db.Time(created)}, out, alive)
+			err := s.exportOne(ctx, team, id,
+				zip.FileHeader{Name: fmt.Sprintf("media/%d-%s", id, plain(name)), Modified: db.Time(created)}, out,
+				alive)
 			if apierr.Is(err, apierr.NotFound) {
 				missing = append(missing, id)
 			} else if err != nil {
@@ -217,7 +249,9 @@ func (s *Service) exportMedia(ctx context.Context, team int64, out *zip.Writer, 
 }
 
 // exportOne writes a file of the library. Its entry is stored as it is: media are compressed in themselves.
-func (s *Service) exportOne(ctx context.Context, team, id int64, entry zip.FileHeader, out *zip.Writer, alive func()) error {
+func (s *Service) exportOne(
+	ctx context.Context, team, id int64, entry zip.FileHeader, out *zip.Writer, alive func(),
+) error {
 	in, err := s.Open(ctx, team, id)
 	if err != nil {
 		return err
@@ -228,7 +262,7 @@ func (s *Service) exportOne(ctx context.Context, team, id int64, entry zip.FileH
 	if err != nil {
 		return fmt.Errorf("beginning a file: %w", err)
 	}
-	if _, err = io.Copy(w, living{in, alive}); err != nil {
+	if _, err = io.Copy(w, keepAliveReader{in, alive}); err != nil {
 		return fmt.Errorf("copying a file: %w", err)
 	}
 	return nil
@@ -249,18 +283,18 @@ func writeMissing(out *zip.Writer, missing []int64, at time.Time) error {
 	return nil
 }
 
-// living calls alive with every part that is read.
-type living struct {
+// keepAliveReader calls alive with every part that is read.
+type keepAliveReader struct {
 	io.Reader
 	alive func()
 }
 
-func (l living) Read(p []byte) (int, error) {
+func (l keepAliveReader) Read(p []byte) (int, error) {
 	l.alive()
 	return l.Reader.Read(p) //nolint:wrapcheck // its end has to stay what it is
 }
 
-// plain makes a file's name one that names no folder and that every system takes.
+// plain returns a file name without folders that every system accepts.
 func plain(name string) string {
 	name = path.Base(strings.ReplaceAll(name, `\`, "/"))
 	return strings.Map(func(c rune) rune {

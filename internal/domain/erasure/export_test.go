@@ -45,9 +45,12 @@ func each(t *testing.T, run func(t *testing.T, w world)) {
 				into      *int64
 				statement string
 			}{
-				{&w.person, `INSERT INTO people (name, email, password_hash, created_at) VALUES ('Ada', 'ada@example.com', 'secret-password-hash', 1) RETURNING id`},
-				{&w.team, `INSERT INTO teams (name, timezone, content_language, plan, created_at) VALUES ('Harbour', 'Europe/Berlin', 'en', 'team', 1) RETURNING id`},
-				{&w.other, `INSERT INTO teams (name, timezone, content_language, plan, created_at) VALUES ('Elsewhere', 'UTC', 'en', 'team', 1) RETURNING id`},
+				{&w.person, `INSERT INTO people (name, email, password_hash, created_at)
+		VALUES ('Ada', 'ada@example.com', 'secret-password-hash', 1) RETURNING id`},
+				{&w.team, `INSERT INTO teams (name, timezone, content_language, plan, created_at)
+		VALUES ('Harbour', 'Europe/Berlin', 'en', 'team', 1) RETURNING id`},
+				{&w.other, `INSERT INTO teams (name, timezone, content_language, plan, created_at)
+		VALUES ('Elsewhere', 'UTC', 'en', 'team', 1) RETURNING id`},
 			} {
 				if err := tx.QueryRow(ctx, made.statement).Scan(made.into); err != nil {
 					return err
@@ -71,7 +74,8 @@ func (w world) does(t *testing.T, statements map[string][]any) {
 	t.Helper()
 	must(t, w.DB.InTx(t.Context(), "test.does", func(ctx context.Context, tx *db.Tx) error {
 		for _, statement := range slices.Sorted(maps.Keys(statements)) {
-			if _, err := tx.Exec(ctx, statement[strings.IndexByte(statement, ' ')+1:], statements[statement]...); err != nil {
+			if _, err := tx.Exec(ctx, statement[strings.IndexByte(statement, ' ')+1:],
+				statements[statement]...); err != nil {
 				return fmt.Errorf("%s: %w", statement, err)
 			}
 		}
@@ -89,10 +93,14 @@ func (w world) posts(t *testing.T, team, account int64, n int) {
 				statement string
 				args      []any
 			}{
-				{`INSERT INTO posts (id, team_id, person_id, key_id, status, caption, excerpt, created_at, updated_at) VALUES (?, ?, ?, 0, 'published', ?, '', 1, 1)`, []any{id, team, w.person, "Caption of " + id}},
-				{`INSERT INTO post_targets (post_id, account_id, position, state, permalink) VALUES (?, ?, 0, 'published', 'https://example.com/p')`, []any{id, account}},
-				{`INSERT INTO deliveries (id, team_id, post_id, account_id, job_id, phase, first_at, created_at) VALUES (?, ?, ?, ?, 'j', 'ended', 1, 1)`, []any{"d" + id, team, id, account}},
-				{`INSERT INTO delivery_attempts (delivery_id, epoch, call, started_at, ended_at, result) VALUES (?, 1, 'commit', 1000000, 2000000, 'published')`, []any{"d" + id}},
+				{`INSERT INTO posts (id, team_id, person_id, key_id, status, caption, excerpt, created_at,
+		updated_at) VALUES (?, ?, ?, 0, 'published', ?, '', 1, 1)`, []any{id, team, w.person, "Caption of " + id}},
+				{`INSERT INTO post_targets (post_id, account_id, position, state, permalink)
+		VALUES (?, ?, 0, 'published', 'https://example.com/p')`, []any{id, account}},
+				{`INSERT INTO deliveries (id, team_id, post_id, account_id, job_id, phase, first_at, created_at)
+		VALUES (?, ?, ?, ?, 'j', 'ended', 1, 1)`, []any{"d" + id, team, id, account}},
+				{`INSERT INTO delivery_attempts (delivery_id, epoch, call, started_at, ended_at, result)
+		VALUES (?, 1, 'commit', 1000000, 2000000, 'published')`, []any{"d" + id}},
 			} {
 				if _, err := tx.Exec(ctx, row.statement, row.args...); err != nil {
 					return err
@@ -108,8 +116,11 @@ func (w world) account(t *testing.T, team int64) int64 {
 	t.Helper()
 	var id int64
 	must(t, w.DB.InTx(t.Context(), "test.account", func(ctx context.Context, tx *db.Tx) error {
-		return tx.QueryRow(ctx, `INSERT INTO social_accounts (team_id, platform, network_id, username, display_name, connection_state, sealed_grant, created_at, updated_at)
-			VALUES (?, 'bluesky', 'did:test', 'harbour', 'Harbour', 'connected', ?, 1, 1) RETURNING id`, team, []byte("sealed-grant")).Scan(&id)
+		return tx.QueryRow(ctx,
+			`INSERT INTO social_accounts (team_id, platform, network_id, username, display_name, connection_state,
+		sealed_grant, created_at, updated_at)
+			VALUES (?, 'bluesky', 'did:test', 'harbour', 'Harbour', 'connected', ?, 1, 1) RETURNING id`, team,
+			[]byte("sealed-grant")).Scan(&id)
 	}))
 	return id
 }
@@ -144,7 +155,9 @@ func TestExport(t *testing.T) {
 			`2 INSERT INTO api_keys (id, team_id, person_id, kind, name, level, capabilities, client_host, hash, created_at) VALUES (8, ?, ?, 'assistant', 'Helper', 'drafts', 'read,write', 'helper.example', ?, 1)`: {w.team, w.person, []byte("secret-key-hash of none")},
 			`3 INSERT INTO media (id, team_id, sha256, blob, name, file_name, search, type, kind, size_bytes, width, height, created_at) VALUES (1, ?, 'a', 'a', 'film', '../film.mp4', '', 'video/mp4', 'video', 1, 1, 1, 1790000000000000), (2, ?, 'b', 'b', 'film', 'film.mp4', '', 'video/mp4', 'video', 1, 1, 1, 1), (3, ?, 'c', 'c', 'lost', 'lost.png', '', 'image/png', 'image', 1, 1, 1, 1)`: {w.team, w.team, w.team},
 			`4 INSERT INTO media (id, team_id, sha256, blob, name, file_name, search, type, kind, size_bytes, width, height, created_at, deleted_at, deleted_by) VALUES (4, ?, 'd', 'd', 'gone', 'gone.png', '', 'image/png', 'image', 1, 1, 1, 1, 1000000, ?)`:                                                                                                                                       {w.team, w.person},
-			`5 INSERT INTO post_media (post_id, position, media_id) VALUES (?, 0, 4)`: {fmt.Sprintf("post-%d-%05d", w.team, 0)},
+			`5 INSERT INTO post_media (post_id, position, media_id) VALUES (?, 0, 4)`: {
+				fmt.Sprintf("post-%d-%05d", w.team, 0),
+			},
 		})
 		w.Open = func(_ context.Context, team, id int64) (io.ReadCloser, error) {
 			if team != w.team || id == 3 {
@@ -158,7 +171,7 @@ func TestExport(t *testing.T) {
 		peak, calls := uint64(0), 0
 		must(t, w.Export(t.Context(), w.team, to, func() {
 			if calls++; calls%500 == 0 {
-				runtime.GC() // what nobody holds any more is not counted
+				runtime.GC() // what nobody holds any longer is not counted
 				var m runtime.MemStats
 				runtime.ReadMemStats(&m)
 				peak = max(peak, m.HeapAlloc)
@@ -181,7 +194,8 @@ func (w world) judge(t *testing.T, archive *zip.Reader) {
 	lines := map[string][]map[string]any{}
 	var media []string
 	for _, f := range archive.File {
-		if f.Name == "media/1-film.mp4" && f.Modified.UTC() != time.Unix(1_790_000_000, 0).UTC() || !strings.HasPrefix(f.Name, "media/") && f.Modified.Year() < 2000 {
+		if f.Name == "media/1-film.mp4" && f.Modified.UTC() != time.Unix(1_790_000_000, 0).UTC() ||
+			!strings.HasPrefix(f.Name, "media/") && f.Modified.Year() < 2000 {
 			t.Errorf("%s is dated %s", f.Name, f.Modified)
 		}
 		if name, ok := strings.CutPrefix(f.Name, "media/"); ok {
@@ -190,15 +204,23 @@ func (w world) judge(t *testing.T, archive *zip.Reader) {
 		}
 		lines[f.Name] = read(t, f)
 	}
-	if diff := cmp.Diff([]string{fmt.Sprintf("1-film.mp4 %d", filmSize), fmt.Sprintf("2-film.mp4 %d", filmSize)}, media); diff != "" {
+	if diff := cmp.Diff([]string{fmt.Sprintf("1-film.mp4 %d", filmSize), fmt.Sprintf("2-film.mp4 %d", filmSize)},
+		media); diff != "" {
 		t.Errorf("the files (-want +got):\n%s", diff)
 	}
-	for name, want := range map[string]int{"team.jsonl": 1, "members.jsonl": 1, "posts.jsonl": manyPosts, "post_accounts.jsonl": manyPosts, "post_attempts.jsonl": manyPosts, "accounts.jsonl": 1, "keys.jsonl": 2, "media.jsonl": 4, "media_missing.jsonl": 1} {
+	for name, want := range map[string]int{
+		"team.jsonl": 1, "members.jsonl": 1, "posts.jsonl": manyPosts, "post_accounts.jsonl": manyPosts,
+		"post_attempts.jsonl": manyPosts, "accounts.jsonl": 1, "keys.jsonl": 2, "media.jsonl": 4,
+		"media_missing.jsonl": 1,
+	} {
 		if got := len(lines[name]); got != want {
 			t.Errorf("%s has %d lines, want %d", name, got, want)
 		}
 	}
-	if diff := cmp.Diff(map[string]any{"person_id": float64(w.person), "role": "owner", "name": "Ada", "email": "ada@example.com", "joined_at": "1970-01-01T00:00:00.000001Z"}, lines["members.jsonl"][0]); diff != "" {
+	if diff := cmp.Diff(map[string]any{
+		"person_id": float64(w.person), "role": "owner", "name": "Ada", "email": "ada@example.com",
+		"joined_at": "1970-01-01T00:00:00.000001Z",
+	}, lines["members.jsonl"][0]); diff != "" {
 		t.Errorf("a member (-want +got):\n%s", diff)
 	}
 	byKind := map[any]map[string]any{}
@@ -208,7 +230,8 @@ func (w world) judge(t *testing.T, archive *zip.Reader) {
 	if key := byKind["key"]; key["name"] != "Script" || key["level"] != "full" || key["hash"] != nil {
 		t.Errorf("a key: %v", key)
 	}
-	if a := byKind["assistant"]; a["name"] != "Helper" || a["capabilities"] != "read,write" || a["client_host"] != "helper.example" || a["hash"] != nil {
+	if a := byKind["assistant"]; a["name"] != "Helper" || a["capabilities"] != "read,write" ||
+		a["client_host"] != "helper.example" || a["hash"] != nil {
 		t.Errorf("an assistant: %v", a)
 	}
 	if gone := lines["media.jsonl"][3]; gone["name"] != "gone" || gone["deleted_at"] != "1970-01-01T00:00:01Z" {

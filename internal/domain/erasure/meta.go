@@ -21,19 +21,20 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Meta asks an app to delete what it keeps of a person by a signed request: two parts in base64url with a full stop
-// between them, of which the first is the HMAC-SHA256 of the second by the app's secret, and the second is JSON.
-// (Meta for Developers, Data Deletion Request Callback; read in November 2026.)
+// Meta requests the deletion of a person's data with a signed request: two base64url parts separated by a full stop.
+// The second is JSON, the first its HMAC-SHA256 with the app's secret. Source: Meta for Developers, Data Deletion
+// Request Callback, November 2026.
 
-// signed is what the second part says.
+// signed is the JSON of the second part.
 type signed struct {
 	Algorithm string      `json:"algorithm"`
 	UserID    json.Number `json:"user_id"` // a text or a number
 }
 
-var errSignature = apierr.Invalid(apierr.Malformed, "signed_request", "This request is not signed by one of this installation’s apps.")
+var errSignature = apierr.Invalid(apierr.Malformed, "signed_request",
+	"This request is not signed by one of this installation’s apps.")
 
-// verify tells the platforms of which the operator's app was asked, and about whom. One app can be that of several.
+// verify checks a signed request and returns the apps that it is for and the user. Several apps can share a secret.
 func (s *Service) verify(request string) ([]string, string, error) {
 	mac, payload, ok := strings.Cut(request, ".")
 	given, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(mac, "="))
@@ -44,7 +45,7 @@ func (s *Service) verify(request string) ([]string, string, error) {
 	for platform, secret := range s.MetaSecrets {
 		h := hmac.New(sha256.New, []byte(secret))
 		h.Write([]byte(payload))
-		// Whoever knows that there is no secret must not sign by it.
+		// An empty secret would let anybody sign.
 		if secret != "" && hmac.Equal(given, h.Sum(nil)) {
 			platforms = append(platforms, platform)
 		}
@@ -63,16 +64,17 @@ func readSigned(payload string) (string, error) {
 		return "", errSignature
 	}
 	var said signed
-	if err := json.Unmarshal(raw, &said); err != nil || !strings.EqualFold(said.Algorithm, "HMAC-SHA256") || said.UserID == "" {
+	if err := json.Unmarshal(raw, &said); err != nil || !strings.EqualFold(said.Algorithm, "HMAC-SHA256") ||
+		said.UserID == "" {
 		return "", errSignature
 	}
 	return said.UserID.String(), nil
 }
 
-// MetaAsks deletes what is kept of the accounts that a signed request of Meta's is about, in every team, and gives the code
-// by which the person can ask what became of it. The same request once more deletes nothing and has the same code: who has
-// connected an account again since must not lose it to a repeat.
-func (s *Service) MetaAsks(ctx context.Context, request string) (string, error) {
+// HandleMetaRequest deletes the data of the accounts in a signed request of Meta, in every team. It returns a code with
+// which the person can check the result. A repeated request deletes nothing and returns the same code, so that accounts
+// connected since then stay.
+func (s *Service) HandleMetaRequest(ctx context.Context, request string) (string, error) {
 	platforms, user, err := s.verify(request)
 	if err != nil {
 		return "", err
@@ -89,7 +91,9 @@ func (s *Service) MetaAsks(ctx context.Context, request string) (string, error) 
 		if err != nil {
 			return err
 		}
-		_, err = tx.Exec(ctx, `INSERT INTO network_deletions (code, app, accounts, asked_at, request) VALUES (?, ?, ?, ?, ?)`, code, strings.Join(platforms, " "), accounts, db.Micros(tx.Now()), which)
+		_, err = tx.Exec(ctx,
+			`INSERT INTO network_deletions (code, app, accounts, asked_at, request) VALUES (?, ?, ?, ?, ?)`, code,
+			strings.Join(platforms, " "), accounts, db.Micros(tx.Now()), which)
 		if err != nil {
 			return fmt.Errorf("keeping what a network asked: %w", err)
 		}
@@ -98,28 +102,29 @@ func (s *Service) MetaAsks(ctx context.Context, request string) (string, error) 
 	return code, err
 }
 
-// InstagramByFacebook is the operator's app by which accounts of Instagram are connected through Facebook Login, among
-// MetaSecrets: its users are people at Facebook.
+// InstagramByFacebook is the key in MetaSecrets of the app that connects Instagram accounts through Facebook Login. Its
+// users are Facebook users.
 const InstagramByFacebook = "instagram_facebook"
 
-// asked is where the user of an app at Meta may be: as an account of its platform, or as the person who allowed the app to
-// act for such accounts.
-func asked(app, user string) (string, string) {
+// metaSubject returns how the user of a Meta app is stored: as an account of a platform, or as the person who granted
+// access to such accounts.
+func metaSubject(app, user string) (string, string) {
 	if app == InstagramByFacebook {
 		return "instagram", "facebook:" + user
 	}
 	return app, app + ":" + user
 }
 
-// eraseAccounts deletes what is kept of the accounts that a user of some of the operator's apps is or has connected, in
-// every team, and tells of how many.
+// eraseAccounts deletes the data of all accounts of a user of the operator's apps, in every team, and returns their
+// number.
 func eraseAccounts(ctx context.Context, tx *db.Tx, apps []string, user string) (int, error) {
 	type account struct{ id, team int64 }
 	total := 0
 	for _, app := range apps {
-		platform, holder := asked(app, user)
+		platform, holder := metaSubject(app, user)
 		found, err := db.All(ctx, tx, func(rows *sql.Rows, a *account) error { return rows.Scan(&a.id, &a.team) },
-			`SELECT id, team_id FROM social_accounts WHERE platform = ? AND (network_id = ? OR grant_holder = ?) ORDER BY id`, platform, user, holder)
+			`SELECT id, team_id FROM social_accounts WHERE platform = ? AND (network_id = ? OR grant_holder = ?)
+		ORDER BY id`, platform, user, holder)
 		if err != nil {
 			return 0, fmt.Errorf("looking for the accounts that a network's request is about: %w", err)
 		}
@@ -128,8 +133,9 @@ func eraseAccounts(ctx context.Context, tx *db.Tx, apps []string, user string) (
 				return 0, err
 			}
 		}
-		// What the person allowed is over already.
-		if _, err := tx.Exec(ctx, `DELETE FROM grant_revocations WHERE holder = ? AND next_at > 0`, holder); err != nil {
+		// The network has already revoked the grant.
+		if _, err := tx.Exec(ctx, `DELETE FROM grant_revocations WHERE holder = ? AND next_at > 0`,
+			holder); err != nil {
 			return 0, fmt.Errorf("deleting the grants of a network's user: %w", err)
 		}
 		total += len(found)
@@ -137,8 +143,8 @@ func eraseAccounts(ctx context.Context, tx *db.Tx, apps []string, user string) (
 	return total, nil
 }
 
-// eraseAccount deletes what the network told of an account: the grant, its names and its figures. What the team has
-// written for it stays the team's.
+// eraseAccount deletes the data of an account that came from the network: grant, names and figures. Posts that the team
+// wrote for it stay.
 func eraseAccount(ctx context.Context, tx *db.Tx, team, account int64, platform string) error {
 	if _, err := all(ctx, tx, []any{account},
 		`DELETE FROM account_posts WHERE account_id = ?`,
@@ -146,29 +152,37 @@ func eraseAccount(ctx context.Context, tx *db.Tx, team, account int64, platform 
 		`DELETE FROM account_collections WHERE account_id = ?`,
 		`DELETE FROM grant_revocations WHERE account_id = ?`,
 		`UPDATE post_targets SET permalink = '', network_id = '', network_text = '' WHERE account_id = ?`,
-		`UPDATE delivery_attempts SET network_text = '' WHERE delivery_id IN (SELECT d.id FROM post_targets t JOIN deliveries d ON d.post_id = t.post_id AND d.account_id = t.account_id WHERE t.account_id = ?)`,
-		`UPDATE social_accounts SET network_id = 'deleted ' || id, username = 'deleted', display_name = 'deleted', connection_state = 'lost', connection_probe = '', account_status = '', grant_holder = '',
-			grant_version = grant_version + 1, refreshing_until = 0, refresh_at = 0, ends_at = 0 WHERE id = ?`); err != nil {
+		`UPDATE delivery_attempts SET network_text = '' WHERE delivery_id IN (SELECT d.id FROM post_targets t
+		JOIN deliveries d ON d.post_id = t.post_id AND d.account_id = t.account_id WHERE t.account_id = ?)`,
+		`UPDATE social_accounts
+		SET network_id = 'deleted ' || id, username = 'deleted', display_name = 'deleted', connection_state = 'lost',
+		connection_probe = '', account_status = '', grant_holder = '',
+			grant_version = grant_version + 1, refreshing_until = 0, refresh_at = 0, ends_at = 0
+		WHERE id = ?`); err != nil {
 		return err
 	}
-	if _, err := tx.Exec(ctx, `UPDATE social_accounts SET sealed_grant = ?, disconnected_at = ?, updated_at = ? WHERE id = ?`, []byte{}, db.Micros(tx.Now()), db.Micros(tx.Now()), account); err != nil {
+	if _, err := tx.Exec(ctx,
+		`UPDATE social_accounts SET sealed_grant = ?, disconnected_at = ?, updated_at = ? WHERE id = ?`, []byte{},
+		db.Micros(tx.Now()), db.Micros(tx.Now()), account); err != nil {
 		return fmt.Errorf("deleting the grant of account %d: %w", account, err)
 	}
-	return auditlog.Record(ctx, tx, team, auditlog.Actor{}, "social_account.erased", strconv.FormatInt(account, 10), map[string]any{"platform": platform})
+	return auditlog.Record(ctx, tx, team, auditlog.Actor{}, "social_account.erased", strconv.FormatInt(account, 10),
+		map[string]any{"platform": platform})
 }
 
-// Erased is what became of a network's request.
+// Erased is the result of a network's request.
 type Erased struct {
 	App      string
 	Accounts int64
 	At       time.Time
 }
 
-// Erased reads it by its code; not_found for a code that there is not.
-func (s *Service) Erased(ctx context.Context, code string) (Erased, error) {
+// ErasureStatus returns the result for a code. It returns not_found for an unknown code.
+func (s *Service) ErasureStatus(ctx context.Context, code string) (Erased, error) {
 	var out Erased
 	var at int64
-	err := s.DB.QueryRow(ctx, `SELECT app, accounts, asked_at FROM network_deletions WHERE code = ?`, code).Scan(&out.App, &out.Accounts, &at)
+	err := s.DB.QueryRow(ctx, `SELECT app, accounts, asked_at FROM network_deletions WHERE code = ?`,
+		code).Scan(&out.App, &out.Accounts, &at)
 	if errors.Is(err, sql.ErrNoRows) {
 		return out, apierr.Missing()
 	}

@@ -18,16 +18,21 @@ func sign(secret, payload string) string {
 // A request is believed by the secret of one of the apps alone, never by one that is not set.
 func TestVerify(t *testing.T) {
 	t.Parallel()
-	s := New(Options{MetaSecrets: map[string]string{"facebook": "shared", "instagram": "shared", "threads": "own", "none": ""}})
+	s := New(Options{
+		MetaSecrets: map[string]string{"facebook": "shared", "instagram": "shared", "threads": "own", "none": ""},
+	})
 	const good = `{"algorithm":"HMAC-SHA256","user_id":"12"}`
 	for name, c := range map[string]struct {
 		request   string
 		platforms []string
 		user      string
 	}{
-		"an app of its own":    {sign("own", good), []string{"threads"}, "12"},
-		"an app for two":       {sign("shared", good), []string{"facebook", "instagram"}, "12"},
-		"a number":             {sign("own", `{"algorithm":"hmac-sha256","user_id":9007199254740993}`), []string{"threads"}, "9007199254740993"},
+		"an app of its own": {sign("own", good), []string{"threads"}, "12"},
+		"an app for two":    {sign("shared", good), []string{"facebook", "instagram"}, "12"},
+		"a number": {
+			sign("own", `{"algorithm":"hmac-sha256","user_id":9007199254740993}`), []string{"threads"},
+			"9007199254740993",
+		},
 		"with padding":         {sign("own", good) + "=", nil, ""}, // it is not what was signed
 		"no secret":            {sign("", good), nil, ""},
 		"another secret":       {sign("other", good), nil, ""},
@@ -53,7 +58,10 @@ func TestVerify(t *testing.T) {
 // Names of files name no folder.
 func TestPlain(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]string{"a.jpg": "a.jpg", "../../etc/passwd": "passwd", `..\..\x.png`: "x.png", "a\x00b?.mp4": "a_b_.mp4", "über.jpg": "über.jpg"} {
+	for name, want := range map[string]string{
+		"a.jpg": "a.jpg", "../../etc/passwd": "passwd", `..\..\x.png`: "x.png", "a\x00b?.mp4": "a_b_.mp4",
+		"über.jpg": "über.jpg",
+	} {
 		if got := plain(name); got != want {
 			t.Errorf("%q became %q, want %q", name, got, want)
 		}

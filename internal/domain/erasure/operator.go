@@ -8,21 +8,30 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-var errLastOperator = apierr.BadState("last_operator", "The only person who runs this service is in no other team, and could not sign in without this one. First give somebody else that right, on the person’s page among the operator’s pages, or add that person to another team: pressroom admin teams add makes one.")
+var errLastOperator = apierr.BadState("last_operator",
+	"The only person who runs this service is in no other team, and could not sign in without this one. First give "+
+		"somebody else that right, on the person’s page among the operator’s pages, or add that person to another "+
+		"team: pressroom admin teams add makes one.")
 
-var errOnlyOperator = apierr.BadState("last_operator", "You are the only person who runs this service. Give somebody else that right first, on the person’s page among the operator’s pages.")
+var errOnlyOperator = apierr.BadState("last_operator",
+	"You are the only person who runs this service. Give somebody else that right first, on the person’s page among "+
+		"the operator’s pages.")
 
-// keepsOperator refuses what would leave nobody who can sign in and run the service: that a person is in a team no more, or
-// that nobody is, for person 0; for team 0 in no team at all. Where nobody can as it is, nothing is refused.
-func keepsOperator(ctx context.Context, tx *db.Tx, team, person int64, refusal error) error {
+// ensureOperatorLeft refuses what would leave nobody who can sign in and run the service: that a person is in a team
+// no more, or that nobody is, for person 0; for team 0 in no team at all. Where nobody can as it is, nothing is
+// refused.
+func ensureOperatorLeft(ctx context.Context, tx *db.Tx, team, person int64, refusal error) error {
 	// A team that is being deleted lets nobody in for long.
-	const able = `SELECT COUNT(*) FROM people p WHERE p.operator = 1 AND p.held_at = 0 AND EXISTS (SELECT 1 FROM memberships m JOIN teams t ON t.id = m.team_id
+	const able = `SELECT COUNT(*) FROM people p WHERE p.operator = 1 AND p.held_at = 0 AND EXISTS (SELECT 1
+		FROM memberships m JOIN teams t ON t.id = m.team_id
 		WHERE m.person_id = p.id AND t.deleted_at = 0`
 	var before, after int64
 	if err := tx.QueryRow(ctx, able+`)`).Scan(&before); err != nil {
 		return fmt.Errorf("counting who runs the service: %w", err)
 	}
-	if err := tx.QueryRow(ctx, able+` AND NOT (CAST(? AS BIGINT) IN (0, m.team_id) AND CAST(? AS BIGINT) IN (0, m.person_id)))`, team, person).Scan(&after); err != nil {
+	if err := tx.QueryRow(ctx,
+		able+` AND NOT (CAST(? AS BIGINT) IN (0, m.team_id) AND CAST(? AS BIGINT) IN (0, m.person_id)))`, team,
+		person).Scan(&after); err != nil {
 		return fmt.Errorf("counting who will run the service: %w", err)
 	}
 	if before > 0 && after == 0 {

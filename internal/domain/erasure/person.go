@@ -13,15 +13,18 @@ import (
 )
 
 var (
-	errOwns  = apierr.BadState("owner", "You own a team. Hand it on to somebody else, or delete it, before your account can go.")
+	errOwns = apierr.BadState("owner",
+		"You own a team. Hand it on to somebody else, or delete it, before your account can go.")
 	errOwner = apierr.BadState("owner", "You own this team. Hand it on to somebody else, or delete it.")
 )
 
-// Leave takes a person out of a team, but for its owner; not_found for whoever is not in it.
+// Leave removes a person other than the owner from a team. It returns not_found if they are not a member.
 func (s *Service) Leave(ctx context.Context, person, team int64) error {
 	return s.DB.InTx(ctx, "leaving.leave", func(ctx context.Context, tx *db.Tx) error {
 		var role string
-		err := tx.QueryRow(ctx, `SELECT m.role FROM memberships m JOIN teams t ON t.id = m.team_id WHERE m.team_id = ? AND m.person_id = ?`+s.DB.ForUpdate(), team, person).Scan(&role)
+		err := tx.QueryRow(ctx,
+			`SELECT m.role FROM memberships m JOIN teams t ON t.id = m.team_id WHERE m.team_id = ? AND m.person_id = ?`+
+				s.DB.ForUpdate(), team, person).Scan(&role)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
 			return apierr.Missing()
@@ -30,19 +33,19 @@ func (s *Service) Leave(ctx context.Context, person, team int64) error {
 		case role == "owner":
 			return errOwner
 		}
-		if err := keepsOperator(ctx, tx, team, person, errLastOperator); err != nil {
+		if err := ensureOperatorLeft(ctx, tx, team, person, errLastOperator); err != nil {
 			return err
 		}
-		if err := out(ctx, tx, person, team); err != nil {
+		if err := removeMember(ctx, tx, person, team); err != nil {
 			return err
 		}
-		return changed(ctx, tx)
+		return bumpAccessVersion(ctx, tx)
 	})
 }
 
-// out takes a person out of a team. The assistants that the person let work end; the keys that the person made as a former
-// owner stay ended, for another reason.
-func out(ctx context.Context, tx *db.Tx, person, team int64) error {
+// removeMember takes a person out of a team. The assistants that the person let work end; the keys that the person
+// made as a former owner stay ended, for another reason.
+func removeMember(ctx context.Context, tx *db.Tx, person, team int64) error {
 	if _, err := all(ctx, tx, []any{team, person},
 		`UPDATE api_keys SET lost = 'membership_lost' WHERE team_id = ? AND person_id = ? AND revoked_at = 0`,
 		`DELETE FROM invitations WHERE team_id = ? AND invited_by = ? AND accepted_at = 0`,
@@ -50,41 +53,45 @@ func out(ctx context.Context, tx *db.Tx, person, team int64) error {
 		`DELETE FROM memberships WHERE team_id = ? AND person_id = ?`); err != nil {
 		return err
 	}
-	return auditlog.Record(ctx, tx, team, auditlog.Actor{PersonID: person}, "member.left", strconv.FormatInt(person, 10), nil)
+	return auditlog.Record(ctx, tx, team, auditlog.Actor{PersonID: person}, "member.left",
+		strconv.FormatInt(person, 10), nil)
 }
 
-// DeletePerson deletes a person's account, but for whoever owns a team. What the person made for teams stays theirs.
+// DeletePerson deletes the account of a person who owns no team. What they created for teams stays.
 func (s *Service) DeletePerson(ctx context.Context, person int64) error {
 	return s.DB.InTx(ctx, "leaving.delete_person", func(ctx context.Context, tx *db.Tx) error {
-		if err := keepsOperator(ctx, tx, 0, person, errOnlyOperator); err != nil {
+		if err := ensureOperatorLeft(ctx, tx, 0, person, errOnlyOperator); err != nil {
 			return err
 		}
 		if err := s.erase(ctx, tx, person); err != nil {
 			return err
 		}
-		return changed(ctx, tx)
+		return bumpAccessVersion(ctx, tx)
 	})
 }
 
 // erase leaves nothing of a person but the number.
 func (s *Service) erase(ctx context.Context, tx *db.Tx, person int64) error {
 	var email string
-	if err := tx.QueryRow(ctx, `SELECT email FROM people WHERE id = ? AND deleted_at = 0`+s.DB.ForUpdate(), person).Scan(&email); err != nil {
+	if err := tx.QueryRow(ctx, `SELECT email FROM people WHERE id = ? AND deleted_at = 0`+s.DB.ForUpdate(),
+		person).Scan(&email); err != nil {
 		return apierr.Missing()
 	}
 	var owned int64
-	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM memberships WHERE person_id = ? AND role = 'owner'`, person).Scan(&owned); err != nil {
+	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM memberships WHERE person_id = ? AND role = 'owner'`,
+		person).Scan(&owned); err != nil {
 		return fmt.Errorf("counting the teams that a person owns: %w", err)
 	}
 	if owned > 0 {
 		return errOwns
 	}
-	teams, err := db.All(ctx, tx, scanID, `SELECT team_id FROM memberships WHERE person_id = ? ORDER BY team_id`, person)
+	teams, err := db.All(ctx, tx, scanID, `SELECT team_id FROM memberships WHERE person_id = ? ORDER BY team_id`,
+		person)
 	if err != nil {
 		return fmt.Errorf("reading a person's teams: %w", err)
 	}
 	for _, team := range teams {
-		if err := out(ctx, tx, person, team); err != nil {
+		if err := removeMember(ctx, tx, person, team); err != nil {
 			return err
 		}
 	}
@@ -104,14 +111,17 @@ func (s *Service) erase(ctx context.Context, tx *db.Tx, person int64) error {
 		`DELETE FROM invitations WHERE waiting_person = ?`,
 		`DELETE FROM oauth_tokens WHERE grant_id IN (SELECT id FROM oauth_grants WHERE person_id = ?)`,
 		`DELETE FROM oauth_grants WHERE person_id = ?`,
-		`UPDATE people SET name = '', email = 'deleted ' || id, password_hash = '', passkey_handle = NULL, operator = 0, epoch = epoch + 1, email_proved_at = 0 WHERE id = ?`); err != nil {
+		`UPDATE people SET name = '', email = 'deleted ' || id, password_hash = '', passkey_handle = NULL, operator =
+		0, epoch = epoch + 1, email_proved_at = 0 WHERE id = ?`); err != nil {
 		return err
 	}
 	if _, err := tx.Exec(ctx, `DELETE FROM invitations WHERE email = ?`, email); err != nil {
 		return fmt.Errorf("deleting a person's invitations: %w", err)
 	}
-	if _, err := tx.Exec(ctx, `UPDATE people SET held_at = ?, deleted_at = ? WHERE id = ?`, db.Micros(tx.Now()), db.Micros(tx.Now()), person); err != nil {
+	if _, err := tx.Exec(ctx, `UPDATE people SET held_at = ?, deleted_at = ? WHERE id = ?`, db.Micros(tx.Now()),
+		db.Micros(tx.Now()), person); err != nil {
 		return fmt.Errorf("deleting a person: %w", err)
 	}
-	return auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: person}, "person.deleted", strconv.FormatInt(person, 10), nil)
+	return auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: person}, "person.deleted",
+		strconv.FormatInt(person, 10), nil)
 }

@@ -22,7 +22,7 @@ func (s *Service) Work(ctx context.Context) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if over, err = s.round(ctx, team); err != nil {
+			if over, err = s.removeRound(ctx, team); err != nil {
 				return fmt.Errorf("deleting team %d: %w", team, err)
 			}
 		}
@@ -30,8 +30,8 @@ func (s *Service) Work(ctx context.Context) error {
 	return nil
 }
 
-// round takes one batch of a team away, and tells whether nothing was left.
-func (s *Service) round(ctx context.Context, team int64) (bool, error) {
+// removeRound deletes one batch of data of a team and reports whether nothing is left.
+func (s *Service) removeRound(ctx context.Context, team int64) (bool, error) {
 	if more, err := s.disconnect(ctx, team); more || err != nil {
 		return false, err
 	}
@@ -39,7 +39,9 @@ func (s *Service) round(ctx context.Context, team int64) (bool, error) {
 	err := s.DB.InTx(ctx, "leaving.remove", func(ctx context.Context, tx *db.Tx) error {
 		over = false
 		var by, with int64
-		err := tx.QueryRow(ctx, `SELECT asked_by, with_person FROM team_deletions WHERE team_id = ? AND ended_at = 0`+s.DB.ForUpdate(), team).Scan(&by, &with)
+		err := tx.QueryRow(ctx,
+			`SELECT asked_by, with_person FROM team_deletions WHERE team_id = ? AND ended_at = 0`+s.DB.ForUpdate(),
+			team).Scan(&by, &with)
 		if errors.Is(err, sql.ErrNoRows) {
 			over = true // another node came to the end
 			return nil
@@ -47,7 +49,7 @@ func (s *Service) round(ctx context.Context, team int64) (bool, error) {
 		if err != nil {
 			return err
 		}
-		if err := s.still(ctx, tx, team); err != nil {
+		if err := s.stopWork(ctx, tx, team); err != nil {
 			return err
 		}
 		n, err := s.batch(ctx, tx, team)
@@ -64,13 +66,15 @@ func (s *Service) round(ctx context.Context, team int64) (bool, error) {
 	return over, err
 }
 
-// disconnect takes one account from the team as its person would, so that the network hears of it, and tells whether there
-// may be another one.
+// disconnect disconnects one account of the team as a member would, so that the network is notified, and reports
+// whether there may be more.
 func (s *Service) disconnect(ctx context.Context, team int64) (bool, error) {
 	var by, account int64
-	err := s.DB.QueryRow(ctx, `SELECT d.asked_by, a.id FROM team_deletions d JOIN social_accounts a ON a.team_id = d.team_id
+	err := s.DB.QueryRow(ctx,
+		`SELECT d.asked_by, a.id FROM team_deletions d JOIN social_accounts a ON a.team_id = d.team_id
 		JOIN memberships m ON m.team_id = d.team_id AND m.person_id = d.asked_by AND m.role IN ('owner', 'admin')
-		WHERE d.team_id = ? AND d.ended_at = 0 AND a.disconnected_at = 0 ORDER BY a.id LIMIT 1`, team).Scan(&by, &account)
+		WHERE d.team_id = ? AND d.ended_at = 0 AND a.disconnected_at = 0 ORDER BY a.id LIMIT 1`, team).Scan(&by,
+		&account)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}
@@ -91,9 +95,11 @@ const (
 
 // byTeam are the tables whose rows name their team, in an order in which no row is named by one that stays.
 var byTeam = []removal{
-	{`DELETE FROM account_posts WHERE (account_id, network_id) IN (SELECT p.account_id, p.network_id FROM social_accounts a JOIN account_posts p ON p.account_id = a.id WHERE a.team_id = ? ` + many + `)`},
+	{`DELETE FROM account_posts WHERE (account_id, network_id) IN (SELECT p.account_id, p.network_id
+		FROM social_accounts a JOIN account_posts p ON p.account_id = a.id WHERE a.team_id = ? ` + many + `)`},
 	{`DELETE FROM grant_revocations WHERE team_id = ? AND next_at = 0`},
-	{`DELETE FROM account_days WHERE (account_id, day) IN (SELECT p.account_id, p.day FROM social_accounts a JOIN account_days p ON p.account_id = a.id WHERE a.team_id = ? ` + many + `)`},
+	{`DELETE FROM account_days WHERE (account_id, day) IN (SELECT p.account_id, p.day FROM social_accounts a
+		JOIN account_days p ON p.account_id = a.id WHERE a.team_id = ? ` + many + `)`},
 	{
 		`DELETE FROM connect_links WHERE account_id IN (SELECT id FROM social_accounts WHERE team_id = ?)`,
 		`DELETE FROM account_collections WHERE account_id IN (SELECT id FROM social_accounts WHERE team_id = ?)`,
@@ -107,29 +113,36 @@ var byTeam = []removal{
 	{`DELETE FROM media_folders WHERE team_id = ?`},
 	{`DELETE FROM storage WHERE team_id = ?`},
 	{`DELETE FROM credit_holds WHERE team_id = ?`},
-	{`DELETE FROM paid_subjects WHERE reservation_id IN (SELECT reservation_id FROM paid_subjects WHERE team_id = ? ` + many + `)`},
+	{`DELETE FROM paid_subjects WHERE reservation_id IN (SELECT reservation_id FROM paid_subjects WHERE team_id = ? ` +
+		many + `)`},
 	{`DELETE FROM free_calls WHERE team_id = ?`},
 	{`DELETE FROM pauses WHERE scope = 'team' AND target = ?`},
 	{`DELETE FROM pauses WHERE scope = 'key' AND target IN (SELECT id FROM api_keys WHERE team_id = ?)`},
-	{`DELETE FROM idempotency_records WHERE (key_id, key) IN (SELECT r.key_id, r.key FROM api_keys k JOIN idempotency_records r ON r.key_id = k.id WHERE k.team_id = ? ` + many + `)`},
-	{`DELETE FROM paid_requests WHERE (key_id, key, request_hash) IN (SELECT r.key_id, r.key, r.request_hash FROM api_keys k JOIN paid_requests r ON r.key_id = k.id WHERE k.team_id = ? ` + many + `)`},
-	{`DELETE FROM oauth_tokens WHERE hash IN (SELECT t.hash FROM oauth_grants g JOIN oauth_tokens t ON t.grant_id = g.id WHERE g.team_id = ? ` + many + `)`},
+	{`DELETE FROM idempotency_records WHERE (key_id, key) IN (SELECT r.key_id, r.key FROM api_keys k
+		JOIN idempotency_records r ON r.key_id = k.id WHERE k.team_id = ? ` + many + `)`},
+	{`DELETE FROM paid_requests WHERE (key_id, key, request_hash) IN (SELECT r.key_id, r.key, r.request_hash
+		FROM api_keys k JOIN paid_requests r ON r.key_id = k.id WHERE k.team_id = ? ` + many + `)`},
+	{`DELETE FROM oauth_tokens WHERE hash IN (SELECT t.hash FROM oauth_grants g
+		JOIN oauth_tokens t ON t.grant_id = g.id WHERE g.team_id = ? ` + many + `)`},
 	{`DELETE FROM oauth_grants WHERE team_id = ?`},
 	{`DELETE FROM api_keys WHERE team_id = ?`},
 	{`DELETE FROM invitations WHERE team_id = ?`},
 	{`DELETE FROM notice_thresholds WHERE team_id = ?`},
-	{`DELETE FROM notices WHERE id IN (SELECT n.id FROM notices n JOIN memberships m ON m.person_id = n.person_id AND m.team_id = n.team_id WHERE n.team_id = ? ` + many + `)`},
+	{`DELETE FROM notices WHERE id IN (SELECT n.id FROM notices n
+		JOIN memberships m ON m.person_id = n.person_id AND m.team_id = n.team_id WHERE n.team_id = ? ` + many + `)`},
 }
 
-// batch takes away some of what is left, and tells how many items; 0 where there is none.
+// batch takes away some of what is left, and tells how many items; 0 if there is none.
 func (s *Service) batch(ctx context.Context, tx *db.Tx, team int64) (int64, error) {
-	if n, err := somePosts(ctx, tx, team); n > 0 || err != nil {
+	if n, err := removeSomePosts(ctx, tx, team); n > 0 || err != nil {
 		return n, err
 	}
-	if n, err := someMedia(ctx, tx, team); n > 0 || err != nil {
+	if n, err := removeMedia(ctx, tx, team); n > 0 || err != nil {
 		return n, err
 	}
-	if n, err := all(ctx, tx, []any{team}, `DELETE FROM post_series_gaps WHERE series_id IN (SELECT id FROM post_series WHERE team_id = ?)`, `DELETE FROM post_series WHERE team_id = ?`); n > 0 || err != nil {
+	if n, err := all(ctx, tx, []any{team},
+		`DELETE FROM post_series_gaps WHERE series_id IN (SELECT id FROM post_series WHERE team_id = ?)`,
+		`DELETE FROM post_series WHERE team_id = ?`); n > 0 || err != nil {
 		return n, err
 	}
 	for _, r := range byTeam {
@@ -140,9 +153,11 @@ func (s *Service) batch(ctx context.Context, tx *db.Tx, team int64) (int64, erro
 	return 0, nil
 }
 
-// somePosts takes posts away with all that belongs to them.
-func somePosts(ctx context.Context, tx *db.Tx, team int64) (int64, error) {
-	ids, err := db.All(ctx, tx, func(rows *sql.Rows, id *string) error { return rows.Scan(id) }, `SELECT id FROM posts WHERE team_id = ? ORDER BY id LIMIT 100`, team)
+// removeSomePosts removes posts with all that belongs to them.
+func removeSomePosts(ctx context.Context, tx *db.Tx, team int64) (int64, error) {
+	ids, err := db.All(ctx, tx, func(rows *sql.Rows, id *string) error {
+		return rows.Scan(id)
+	}, `SELECT id FROM posts WHERE team_id = ? ORDER BY id LIMIT 100`, team)
 	if err != nil {
 		return 0, fmt.Errorf("looking for posts to delete: %w", err)
 	}
@@ -167,20 +182,24 @@ func removePosts(ctx context.Context, tx *db.Tx, ids []string) (int64, error) {
 		`DELETE FROM posts WHERE id IN `+these)
 }
 
-// someMedia takes items of the library away. Their bytes are doomed: the sweep of the library takes them from the store.
-func someMedia(ctx context.Context, tx *db.Tx, team int64) (int64, error) {
+// removeMedia deletes items of the library. Their files are marked for deletion by the sweep of the library.
+func removeMedia(ctx context.Context, tx *db.Tx, team int64) (int64, error) {
 	type file struct {
 		id      int64
 		blob    string
 		deleted int64
 	}
-	files, err := db.All(ctx, tx, func(rows *sql.Rows, f *file) error { return rows.Scan(&f.id, &f.blob, &f.deleted) }, `SELECT id, blob, deleted_at FROM media WHERE team_id = ? ORDER BY id LIMIT 100`, team)
+	files, err := db.All(ctx, tx, func(rows *sql.Rows, f *file) error {
+		return rows.Scan(&f.id, &f.blob, &f.deleted)
+	}, `SELECT id, blob, deleted_at FROM media WHERE team_id = ? ORDER BY id LIMIT 100`, team)
 	if err != nil {
 		return 0, fmt.Errorf("looking for media to delete: %w", err)
 	}
 	for _, f := range files {
 		if f.deleted == 0 { // else its bytes are gone
-			_, err := tx.Exec(ctx, `INSERT INTO media_pending (blob, doomed, created_at) VALUES (?, 1, ?) ON CONFLICT (blob) DO UPDATE SET doomed = 1`, f.blob, db.Micros(tx.Now()))
+			_, err := tx.Exec(ctx,
+				`INSERT INTO media_pending (blob, doomed, created_at) VALUES (?, 1, ?) ON CONFLICT (blob) DO UPDATE
+		SET doomed = 1`, f.blob, db.Micros(tx.Now()))
 			if err != nil {
 				return 0, fmt.Errorf("dooming the bytes of media %d: %w", f.id, err)
 			}
@@ -197,7 +216,9 @@ func someMedia(ctx context.Context, tx *db.Tx, team int64) (int64, error) {
 
 // dropDerived deletes the files that were made from an item, and leaves their bytes to the sweep of the library.
 func dropDerived(ctx context.Context, tx *db.Tx, item int64) error {
-	_, err := tx.Exec(ctx, `INSERT INTO media_pending (blob, doomed, created_at) SELECT blob, 1, ? FROM media_derived WHERE media_id = ? AND blob <> ''`, db.Micros(tx.Now()), item)
+	_, err := tx.Exec(ctx,
+		`INSERT INTO media_pending (blob, doomed, created_at) SELECT blob, 1, ? FROM media_derived
+		WHERE media_id = ? AND blob <> ''`, db.Micros(tx.Now()), item)
 	if err != nil {
 		return fmt.Errorf("dooming what was made from media %d: %w", item, err)
 	}
@@ -207,19 +228,22 @@ func dropDerived(ctx context.Context, tx *db.Tx, item int64) error {
 	return nil
 }
 
-// end is the last of a deletion: nobody is in the team any more, and its row says nothing but its number.
+// end finishes a deletion: it removes the members and clears the team's row except for its ID.
 func (s *Service) end(ctx context.Context, tx *db.Tx, team, by int64, account bool) error {
 	if _, err := tx.Exec(ctx, `DELETE FROM memberships WHERE team_id = ?`, team); err != nil {
 		return fmt.Errorf("emptying team %d: %w", team, err)
 	}
-	if _, err := tx.Exec(ctx, `UPDATE teams SET name = '', timezone = 'UTC', content_language = '', daily_credits = NULL, own_daily_credits = NULL WHERE id = ?`, team); err != nil {
+	if _, err := tx.Exec(ctx,
+		`UPDATE teams SET name = '', timezone = 'UTC', content_language = '', daily_credits = NULL, own_daily_credits
+		= NULL WHERE id = ?`, team); err != nil {
 		return fmt.Errorf("emptying team %d: %w", team, err)
 	}
 	// A network that could not be told yet that a grant is over is told without the team.
 	if _, err := tx.Exec(ctx, `UPDATE grant_revocations SET team_id = 0 WHERE team_id = ?`, team); err != nil {
 		return fmt.Errorf("emptying team %d: %w", team, err)
 	}
-	if _, err := tx.Exec(ctx, `UPDATE team_deletions SET ended_at = ? WHERE team_id = ?`, db.Micros(tx.Now()), team); err != nil {
+	if _, err := tx.Exec(ctx, `UPDATE team_deletions SET ended_at = ? WHERE team_id = ?`, db.Micros(tx.Now()),
+		team); err != nil {
 		return fmt.Errorf("ending the deletion of team %d: %w", team, err)
 	}
 	if account {
@@ -227,7 +251,7 @@ func (s *Service) end(ctx context.Context, tx *db.Tx, team, by int64, account bo
 			return err // who has made another team meanwhile stays
 		}
 	}
-	if err := changed(ctx, tx); err != nil {
+	if err := bumpAccessVersion(ctx, tx); err != nil {
 		return err
 	}
 	return auditlog.Record(ctx, tx, team, auditlog.Actor{}, "team.deleted", strconv.FormatInt(team, 10), nil)

@@ -13,18 +13,22 @@ import (
 )
 
 var (
-	errNoDraft = apierr.BadState("not_a_draft", "Only a draft that never went out is deleted. Cancel a scheduled post first.")
-	errSeries  = apierr.BadState("recurring_template", "This is what a recurring series is made from. End the series instead.")
-	errStands  = apierr.BadState("works", "Only a connection that has ended is forgotten. End it first.")
-	errWorks   = apierr.BadState("works", "Only a key that was revoked is forgotten. Revoke it first.")
+	errNoDraft = apierr.BadState("not_a_draft",
+		"Only a draft that never went out is deleted. Cancel a scheduled post first.")
+	errSeries = apierr.BadState("recurring_template",
+		"This is what a recurring series is made from. End the series instead.")
+	errStands = apierr.BadState("works", "Only a connection that has ended is forgotten. End it first.")
+	errWorks  = apierr.BadState("works", "Only a key that was revoked is forgotten. Revoke it first.")
 )
 
-// DeleteDraft deletes a draft of a team that never went out, in a person's name.
+// DeleteDraft deletes a draft that was never published, in a person's name.
 func (s *Service) DeleteDraft(ctx context.Context, person, team int64, post string) error {
 	return s.DB.InTx(ctx, "leaving.delete_draft", func(ctx context.Context, tx *db.Tx) error {
 		var status string
 		var template, sent int64
-		err := tx.QueryRow(ctx, `SELECT status, is_template, (SELECT COUNT(*) FROM deliveries d WHERE d.post_id = posts.id) FROM posts WHERE id = ? AND team_id = ?`+s.DB.ForUpdate(), post, team).Scan(&status, &template, &sent)
+		err := tx.QueryRow(ctx,
+			`SELECT status, is_template, (SELECT COUNT(*) FROM deliveries d WHERE d.post_id = posts.id) FROM posts
+		WHERE id = ? AND team_id = ?`+s.DB.ForUpdate(), post, team).Scan(&status, &template, &sent)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
 			return apierr.Missing()
@@ -42,22 +46,24 @@ func (s *Service) DeleteDraft(ctx context.Context, person, team int64, post stri
 	})
 }
 
-// ForgetKey deletes a revoked key of a team for its owner. What it did stays in the record, by the key's number.
+// ForgetKey deletes a revoked key for the team's owner. Its entries in the audit log stay, by its ID.
 func (s *Service) ForgetKey(ctx context.Context, person, team, key int64) error {
 	return s.forget(ctx, person, team, key, "key", `k.revoked_at > 0`, errWorks)
 }
 
-// ForgetAssistant deletes an assistant's connection of a team that has ended, for the team's owner. What the assistant did
-// stays in the record, by the connection's number.
+// ForgetAssistant deletes a revoked assistant connection for the team's owner. Its entries in the audit log stay, by
+// its ID.
 func (s *Service) ForgetAssistant(ctx context.Context, person, team, connection int64) error {
 	return s.forget(ctx, person, team, connection, "assistant", `k.revoked_at > 0 OR k.lost <> ''`, errStands)
 }
 
-// forget deletes a key or a connection that is over by a condition; it is refused by the error given where it is not.
+// forget deletes a key or connection that matches the condition isOver. It returns stands if it does not.
 func (s *Service) forget(ctx context.Context, person, team, key int64, kind, isOver string, stands error) error {
 	return s.DB.InTx(ctx, "leaving.forget_"+kind, func(ctx context.Context, tx *db.Tx) error {
 		var over int64
-		err := tx.QueryRow(ctx, `SELECT CASE WHEN `+isOver+` THEN 1 ELSE 0 END FROM api_keys k JOIN memberships m ON m.team_id = k.team_id AND m.person_id = ? AND m.role = 'owner'
+		err := tx.QueryRow(ctx,
+			`SELECT CASE WHEN `+isOver+
+				` THEN 1 ELSE 0 END FROM api_keys k JOIN memberships m ON m.team_id = k.team_id AND m.person_id = ? AND m.role = 'owner'
 			WHERE k.id = ? AND k.team_id = ? AND k.kind = ?`, person, key, team, kind).Scan(&over)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
@@ -73,9 +79,10 @@ func (s *Service) forget(ctx context.Context, person, team, key int64, kind, isO
 		if _, err := tx.Exec(ctx, `DELETE FROM api_keys WHERE id = ? AND team_id = ?`, key, team); err != nil {
 			return fmt.Errorf("forgetting a key: %w", err)
 		}
-		if err := changed(ctx, tx); err != nil {
+		if err := bumpAccessVersion(ctx, tx); err != nil {
 			return err
 		}
-		return auditlog.Record(ctx, tx, team, auditlog.Actor{PersonID: person}, kind+".forgotten", strconv.FormatInt(key, 10), nil)
+		return auditlog.Record(ctx, tx, team, auditlog.Actor{PersonID: person}, kind+".forgotten",
+			strconv.FormatInt(key, 10), nil)
 	})
 }

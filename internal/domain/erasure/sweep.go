@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	linksKept   = 30 * 24 * time.Hour  // of invitations and recoveries, after their end: whoever opens one is told that it is over
-	revokedKept = 30 * 24 * time.Hour  // of what networks were told of grants
+	linksKept   = 30 * 24 * time.Hour  // expired invitations and recoveries, so that their links say so
+	revokedKept = 30 * 24 * time.Hour  // revoked grants
 	networkKept = 365 * 24 * time.Hour // of networks' requests: the person may ask what became of one
 )
 
@@ -19,15 +19,20 @@ var sweeps = []struct {
 	statement string
 	kept      time.Duration
 }{
-	{`DELETE FROM recoveries WHERE token_hash IN (SELECT token_hash FROM recoveries WHERE expires_at < ? ORDER BY expires_at LIMIT 1000)`, linksKept},
-	{`DELETE FROM email_proofs WHERE token_hash IN (SELECT token_hash FROM email_proofs WHERE expires_at < ? ORDER BY expires_at LIMIT 1000)`, linksKept},
-	{`DELETE FROM invitations WHERE id IN (SELECT id FROM invitations WHERE expires_at < ? ORDER BY expires_at LIMIT 1000)`, linksKept},
-	{`DELETE FROM grant_revocations WHERE id IN (SELECT id FROM grant_revocations WHERE asked_at < ? AND next_at = 0 ORDER BY asked_at LIMIT 1000)`, revokedKept},
-	{`DELETE FROM network_deletions WHERE code IN (SELECT code FROM network_deletions WHERE asked_at < ? ORDER BY asked_at LIMIT 1000)`, networkKept},
+	{`DELETE FROM recoveries WHERE token_hash IN (SELECT token_hash FROM recoveries WHERE expires_at < ?
+		ORDER BY expires_at LIMIT 1000)`, linksKept},
+	{`DELETE FROM email_proofs WHERE token_hash IN (SELECT token_hash FROM email_proofs WHERE expires_at < ?
+		ORDER BY expires_at LIMIT 1000)`, linksKept},
+	{`DELETE FROM invitations WHERE id IN (SELECT id FROM invitations WHERE expires_at < ? ORDER BY expires_at
+		LIMIT 1000)`, linksKept},
+	{`DELETE FROM grant_revocations WHERE id IN (SELECT id FROM grant_revocations WHERE asked_at < ? AND next_at = 0
+		ORDER BY asked_at LIMIT 1000)`, revokedKept},
+	{`DELETE FROM network_deletions WHERE code IN (SELECT code FROM network_deletions WHERE asked_at < ?
+		ORDER BY asked_at LIMIT 1000)`, networkKept},
 }
 
-// Sweep forgets invitations and recoveries that ended long ago, and old requests of networks, a thousand of each at a time,
-// and tells how many.
+// Sweep forgets invitations and recoveries that ended long ago, and old requests of networks, a thousand of each at a
+// time, and tells how many.
 func (s *Service) Sweep(ctx context.Context) (int64, error) {
 	var total int64
 	for _, sweep := range sweeps {

@@ -14,23 +14,35 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Touched is what goes with a team.
+// Touched counts what is deleted with a team.
 type Touched struct {
 	Posts, Scheduled, Series, Accounts, Media, Reports, Tracked, Lists, Voices, Keys, Assistants, Members int64
-	Bytes                                                                                                 int64 // of the media
-	Credits                                                                                               int64 // that are left
+	// of the media
+	Bytes   int64
+	Credits int64 // that are left
 }
 
-// Touched counts it. Each count walks along an index alone, which is why templates of series are taken off.
-func (s *Service) Touched(ctx context.Context, team int64) (Touched, error) {
+// CountContents returns what a deletion of the team would delete. Each count only reads an index, so templates of
+// series are subtracted.
+func (s *Service) CountContents(ctx context.Context, team int64) (Touched, error) {
 	var out Touched
-	err := s.DB.QueryRow(ctx, `SELECT (SELECT COUNT(*) FROM posts WHERE team_id = t.id) - (SELECT COUNT(*) FROM posts WHERE team_id = t.id AND is_template = 1),
-		(SELECT COUNT(*) FROM posts WHERE team_id = t.id AND status = 'scheduled') - (SELECT COUNT(*) FROM posts WHERE team_id = t.id AND status = 'scheduled' AND is_template = 1),
-		(SELECT COUNT(*) FROM posts WHERE team_id = t.id AND is_template = 1), (SELECT COUNT(*) FROM social_accounts WHERE team_id = t.id AND disconnected_at = 0), (SELECT COUNT(*) FROM media WHERE team_id = t.id AND deleted_at = 0), (SELECT COUNT(*) FROM reports WHERE team_id = t.id),
-		(SELECT COUNT(*) FROM reports WHERE team_id = t.id AND tracked = 1), (SELECT COUNT(*) FROM hashtag_lists WHERE team_id = t.id), (SELECT COUNT(*) FROM brand_voices WHERE team_id = t.id),
-		(SELECT COUNT(*) FROM api_keys WHERE team_id = t.id AND kind = 'key' AND revoked_at = 0), (SELECT COUNT(*) FROM api_keys WHERE team_id = t.id AND kind = 'assistant' AND revoked_at = 0 AND lost = ''), (SELECT COUNT(*) FROM memberships WHERE team_id = t.id),
-		COALESCE((SELECT used_bytes FROM storage WHERE team_id = t.id), 0), COALESCE((SELECT available FROM wallets WHERE team_id = t.id), 0) FROM teams t WHERE t.id = ?`, team).
-		Scan(&out.Posts, &out.Scheduled, &out.Series, &out.Accounts, &out.Media, &out.Reports, &out.Tracked, &out.Lists, &out.Voices, &out.Keys, &out.Assistants, &out.Members, &out.Bytes, &out.Credits)
+	err := s.DB.QueryRow(ctx,
+		`SELECT (SELECT COUNT(*) FROM posts WHERE team_id = t.id) - (SELECT COUNT(*) FROM posts
+		WHERE team_id = t.id AND is_template = 1),
+		(SELECT COUNT(*) FROM posts WHERE team_id = t.id AND status = 'scheduled') - (SELECT COUNT(*) FROM posts
+		WHERE team_id = t.id AND status = 'scheduled' AND is_template = 1),
+		(SELECT COUNT(*) FROM posts WHERE team_id = t.id AND is_template = 1), (SELECT COUNT(*) FROM social_accounts
+		WHERE team_id = t.id AND disconnected_at = 0), (SELECT COUNT(*) FROM media
+		WHERE team_id = t.id AND deleted_at = 0), (SELECT COUNT(*) FROM reports WHERE team_id = t.id),
+		(SELECT COUNT(*) FROM reports WHERE team_id = t.id AND tracked = 1), (SELECT COUNT(*) FROM hashtag_lists
+		WHERE team_id = t.id), (SELECT COUNT(*) FROM brand_voices WHERE team_id = t.id),
+		(SELECT COUNT(*) FROM api_keys WHERE team_id = t.id AND kind = 'key' AND revoked_at = 0), (SELECT COUNT(*)
+		FROM api_keys WHERE team_id = t.id AND kind = 'assistant' AND revoked_at = 0 AND lost = ''), (SELECT COUNT(*)
+		FROM memberships WHERE team_id = t.id),
+		COALESCE((SELECT used_bytes FROM storage WHERE team_id = t.id), 0), COALESCE((SELECT available FROM wallets
+		WHERE team_id = t.id), 0) FROM teams t WHERE t.id = ?`, team).
+		Scan(&out.Posts, &out.Scheduled, &out.Series, &out.Accounts, &out.Media, &out.Reports, &out.Tracked, &out.Lists,
+			&out.Voices, &out.Keys, &out.Assistants, &out.Members, &out.Bytes, &out.Credits)
 	if err != nil {
 		return out, fmt.Errorf("counting what team %d has: %w", team, err)
 	}
@@ -38,51 +50,60 @@ func (s *Service) Touched(ctx context.Context, team int64) (Touched, error) {
 }
 
 var (
-	errName    = apierr.Invalid(apierr.NotAllowedValue, "name", "This is not the team’s name. Type it as it stands above.")
-	errOnly    = apierr.BadState("other_teams", "You are in other teams too. Delete your account by itself, once you have left them.")
+	errName = apierr.Invalid(apierr.NotAllowedValue, "name",
+		"This is not the team’s name. Type it exactly as shown above.")
+	errOnly = apierr.BadState("other_teams",
+		"You are in other teams too. Delete your account by itself, once you have left them.")
 	errDeleted = apierr.BadState("deleted", "The team is being deleted already.")
 )
 
-// Ask begins the deletion of a team, for its owner who types its name. From then on nothing of it is published, no key of
-// it works, and what it has goes in the background. With the team goes the owner's account, where that is asked for and
-// the owner is in no other one.
-func (s *Service) Ask(ctx context.Context, person, team int64, name string, account bool) error {
+// RequestDeletion starts the deletion of a team by its owner, who confirms its name. Publishing stops, its keys stop
+// working, and its data is deleted in the background. If account is set and the owner is in no other team, the owner's
+// account is deleted too.
+func (s *Service) RequestDeletion(ctx context.Context, person, team int64, name string, account bool) error {
 	return s.DB.InTx(ctx, "leaving.ask", func(ctx context.Context, tx *db.Tx) error {
 		if err := s.ownedBy(ctx, tx, person, team, name); err != nil {
 			return err
 		}
-		if err := keepsOperator(ctx, tx, team, 0, errLastOperator); err != nil {
+		if err := ensureOperatorLeft(ctx, tx, team, 0, errLastOperator); err != nil {
 			return err
 		}
 		var others int64
-		if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM memberships WHERE person_id = ? AND team_id <> ?`, person, team).Scan(&others); err != nil {
+		if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM memberships WHERE person_id = ? AND team_id <> ?`, person,
+			team).Scan(&others); err != nil {
 			return fmt.Errorf("counting a person's teams: %w", err)
 		}
 		if account && others > 0 {
 			return errOnly
 		}
-		if _, err := tx.Exec(ctx, `INSERT INTO team_deletions (team_id, asked_by, asked_at, with_person) VALUES (?, ?, ?, ?)`, team, person, db.Micros(tx.Now()), db.Flag(account)); err != nil {
+		if _, err := tx.Exec(ctx,
+			`INSERT INTO team_deletions (team_id, asked_by, asked_at, with_person) VALUES (?, ?, ?, ?)`, team, person,
+			db.Micros(tx.Now()), db.Flag(account)); err != nil {
 			return fmt.Errorf("keeping that team %d is to be deleted: %w", team, err)
 		}
-		if _, err := tx.Exec(ctx, `UPDATE teams SET deleted_at = ? WHERE id = ?`, db.Micros(tx.Now()), team); err != nil {
+		if _, err := tx.Exec(ctx, `UPDATE teams SET deleted_at = ? WHERE id = ?`, db.Micros(tx.Now()),
+			team); err != nil {
 			return fmt.Errorf("marking team %d as deleted: %w", team, err)
 		}
-		if err := s.still(ctx, tx, team); err != nil {
+		if err := s.stopWork(ctx, tx, team); err != nil {
 			return err
 		}
-		return auditlog.Record(ctx, tx, team, auditlog.Actor{PersonID: person}, "team.deletion_begun", strconv.FormatInt(team, 10), nil)
+		return auditlog.Record(ctx, tx, team, auditlog.Actor{PersonID: person}, "team.deletion_begun",
+			strconv.FormatInt(team, 10), nil)
 	})
 }
 
-// ownedBy holds the team and refuses who does not own it, and the wrong name.
+// ownedBy locks the team. It returns an error if person does not own it or the name is wrong.
 func (s *Service) ownedBy(ctx context.Context, tx *db.Tx, person, team int64, name string) error {
 	var is string
 	var deleted int64
-	if err := tx.QueryRow(ctx, `SELECT name, deleted_at FROM teams WHERE id = ?`+s.DB.ForUpdate(), team).Scan(&is, &deleted); err != nil {
+	if err := tx.QueryRow(ctx, `SELECT name, deleted_at FROM teams WHERE id = ?`+s.DB.ForUpdate(), team).Scan(&is,
+		&deleted); err != nil {
 		return apierr.Missing()
 	}
 	var one int
-	err := tx.QueryRow(ctx, `SELECT 1 FROM memberships WHERE team_id = ? AND person_id = ? AND role = 'owner'`, team, person).Scan(&one)
+	err := tx.QueryRow(ctx, `SELECT 1 FROM memberships WHERE team_id = ? AND person_id = ? AND role = 'owner'`, team,
+		person).Scan(&one)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return apierr.Missing()
@@ -96,12 +117,12 @@ func (s *Service) ownedBy(ctx context.Context, tx *db.Tx, person, team int64, na
 	return nil
 }
 
-// refundsAtOnce is how many reservations one transaction gives back.
+// refundsAtOnce is how many reservations a transaction refunds.
 const refundsAtOnce = 200
 
-// still stops all that goes on in a team: nothing is published, tracked or worked on any more. Whoever holds a delivery or
-// a job is fenced off by the new epoch: of a network's call that is being made this very moment nobody hears.
-func (s *Service) still(ctx context.Context, tx *db.Tx, team int64) error {
+// stopWork stops publishing, tracking and jobs of a team. Workers that hold a delivery or a job are fenced off by the
+// new epoch. The result of a network call in progress is lost.
+func (s *Service) stopWork(ctx context.Context, tx *db.Tx, team int64) error {
 	now := db.Micros(tx.Now())
 	for _, do := range []struct {
 		statement string
@@ -110,15 +131,20 @@ func (s *Service) still(ctx context.Context, tx *db.Tx, team int64) error {
 		{`UPDATE teams SET closed_at = ? WHERE id = ? AND closed_at = 0`, []any{now, team}},
 		{`UPDATE posts SET status = 'draft' WHERE team_id = ? AND status = 'scheduled'`, []any{team}},
 		{`UPDATE post_series SET wake_at = 0 WHERE team_id = ? AND wake_at > 0`, []any{team}},
-		{`UPDATE deliveries SET phase = 'ended', outcome = 'failed', error_code = 'team_closed', owner = '', lease_until = 0, wake_at = 0, epoch = epoch + 1, ended_at = ? WHERE team_id = ? AND phase <> 'ended'`, []any{now, team}},
+		{`UPDATE deliveries SET phase = 'ended', outcome = 'failed', error_code = 'team_closed', owner = '',
+		lease_until = 0, wake_at = 0, epoch = epoch + 1, ended_at = ? WHERE team_id = ? AND phase <> 'ended'`,
+			[]any{now, team}},
 		{`UPDATE reports SET tracked = 0, next_refresh_at = 0 WHERE team_id = ? AND tracked = 1`, []any{team}},
-		{`UPDATE jobs SET state = 'failed', error_code = 'team_closed', finished_at = ?, owner = '', lease_until = 0, wake_at = 0, epoch = epoch + 1 WHERE team_id = ? AND finished_at = 0`, []any{now, team}},
+		{`UPDATE jobs SET state = 'failed', error_code = 'team_closed', finished_at = ?, owner = '', lease_until = 0,
+		wake_at = 0, epoch = epoch + 1 WHERE team_id = ? AND finished_at = 0`, []any{now, team}},
 	} {
 		if _, err := tx.Exec(ctx, do.statement, do.args...); err != nil {
 			return fmt.Errorf("stopping team %d: %w", team, err)
 		}
 	}
-	open, err := db.All(ctx, tx, scanID, `SELECT id FROM reservations WHERE team_id = ? AND state = 'open' ORDER BY created_at LIMIT ?`, team, refundsAtOnce)
+	open, err := db.All(ctx, tx, scanID,
+		`SELECT id FROM reservations WHERE team_id = ? AND state = 'open' ORDER BY created_at LIMIT ?`, team,
+		refundsAtOnce)
 	if err != nil {
 		return fmt.Errorf("looking for what team %d has set aside: %w", team, err)
 	}
@@ -127,22 +153,23 @@ func (s *Service) still(ctx context.Context, tx *db.Tx, team int64) error {
 			return fmt.Errorf("giving back what team %d has set aside: %w", team, err)
 		}
 	}
-	return changed(ctx, tx)
+	return bumpAccessVersion(ctx, tx)
 }
 
 func scanID(rows *sql.Rows, id *int64) error { return rows.Scan(id) }
 
-// Progress is how far the deletion of a team is.
+// Progress is the progress of a deletion.
 type Progress struct {
 	AskedAt time.Time
 	Removed int64 // items so far
 }
 
-// Progress reads it; not_found where no deletion is under way.
+// Progress returns the progress of a deletion. It returns not_found if there is none.
 func (s *Service) Progress(ctx context.Context, team int64) (Progress, error) {
 	var out Progress
 	var asked int64
-	err := s.DB.QueryRow(ctx, `SELECT asked_at, removed FROM team_deletions WHERE team_id = ? AND ended_at = 0`, team).Scan(&asked, &out.Removed)
+	err := s.DB.QueryRow(ctx, `SELECT asked_at, removed FROM team_deletions WHERE team_id = ? AND ended_at = 0`,
+		team).Scan(&asked, &out.Removed)
 	if errors.Is(err, sql.ErrNoRows) {
 		return out, apierr.Missing()
 	}

@@ -113,7 +113,7 @@ func (s *Service) token(g grant) string {
 // granted reads a token that this service signed and whose time is not over.
 func (s *Service) granted(token string) (grant, bool) {
 	raw, err := tokenText.DecodeString(token)
-	if err != nil || len(raw) != tokenBody+tokenSum || raw[0] != tokenVersion || !s.links.Signed(raw[:tokenBody], raw[tokenBody:]) {
+	if err != nil || len(raw) != tokenBody+tokenSum || raw[0] != tokenVersion || !s.links.Verify(raw[:tokenBody], raw[tokenBody:]) {
 		return grant{}, false
 	}
 	g := grant{

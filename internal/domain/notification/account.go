@@ -13,8 +13,8 @@ import (
 	"pressroom/internal/platform/plaintext"
 )
 
-// The kinds that are about a person's own account. They belong to no team: their notices have the team 0. Nobody can turn
-// their mails off, and the person gets them even on hold and in no team.
+// The kinds that are about a person's own account. They belong to no team: their notices have the team 0. Nobody can
+// turn their mails off, and the person gets them even on hold and in no team.
 const (
 	PasswordChanged Kind = "account_password"
 	RecoveryUsed    Kind = "account_recovery"
@@ -33,7 +33,7 @@ var accountKinds = []About{
 	{Kind: PasskeysChanged, Name: "The passkeys of your account changed", Many: "The passkeys of your account changed %d times"},
 	{Kind: FactorsChanged, Name: "Two-factor sign-in of your account changed", Many: "Two-factor sign-in of your account changed %d times"},
 	{Kind: AddressChanged, Name: "How you sign in changed", Many: "How you sign in changed %d times"},
-	{Kind: OperatorChanged, Name: "Your right to run the service changed", Many: "Your right to run the service changed %d times"},
+	{Kind: OperatorChanged, Name: "Your operator access changed", Many: "Your operator access changed %d times"},
 }
 
 // accountEvent is what an event of no team tells the person whom it is about.
@@ -44,33 +44,64 @@ type accountEvent struct {
 
 // What a person does who did not do it.
 const (
-	takeBack  = " If this was not you, change your password, remove passkeys and authenticator apps that are not yours, and sign out of all sessions."
+	takeBack = " If this was not you, change your password, remove passkeys and authenticator apps that are not " +
+		"yours, and sign out of all sessions."
 	askForNew = " If this was not you, ask the operator of this service for a recovery link right away."
-	askThem   = " If you do not know why, ask the people who run this service."
+	askThem   = " If you do not know why, ask the operator of this service."
 )
 
 var accountEvents = map[string]accountEvent{
-	"person.password_changed":   {PasswordChanged, "Your password was set or changed, and you were signed out in all other browsers." + askForNew},
-	"person.recovery":           {RecoveryUsed, "A link to set a new password for your account was made. It works once, for an hour." + askThem},
-	"person.recovered":          {RecoveryUsed, "A new password was set for your account by a recovery link, and you were signed out in all other browsers." + askForNew},
-	"person.signed_in":          {NewBrowser, "New sign-in to your account from a browser that we do not recognize." + takeBack},
-	"passkey.added":             {PasskeysChanged, "A passkey was added to your account." + takeBack},
-	"passkey.removed":           {PasskeysChanged, "A passkey was removed from your account." + takeBack},
-	"passkey.copied":            {PasskeysChanged, "A passkey of your account was used by two devices, so somebody may have copied it. It signs nobody in any more: remove it."},
-	"totp.added":                {FactorsChanged, "An authenticator app was added to your account." + takeBack},
-	"totp.replaced":             {FactorsChanged, "The authenticator app of your account was replaced by another one." + takeBack},
-	"totp.removed":              {FactorsChanged, "The authenticator app was removed from your account." + takeBack},
-	"totp.recovery_code_used":   {FactorsChanged, "A recovery code was used to sign in to your account." + takeBack},
-	"totp.recovery_codes_made":  {FactorsChanged, "New recovery codes were made for your account. The former ones no longer work." + takeBack},
-	"person.directory_linked":   {AddressChanged, "Your account was linked to your organization’s directory, which signs you in." + askThem},
-	"person.directory_unlinked": {AddressChanged, "Your account is no longer linked to your organization’s directory." + askThem},
-	"person.directory_refused":  {AddressChanged, "Your organization’s directory tried to sign somebody else in with your e-mail address. This was refused." + askThem},
-	"person.sign_ins_removed":   {AddressChanged, "The former ways to sign in to your account were removed, as your e-mail address had not been confirmed." + askThem},
-	"person.email_confirmed":    {AddressChanged, "Your e-mail address was confirmed."},
-	"person.operator":           {OperatorChanged, "You were given the right to run this service, with access to all teams." + askThem},
+	"person.password_changed": {
+		PasswordChanged, "Your password was set or changed, and you were signed out in all other browsers." + askForNew,
+	},
+	"person.recovery": {
+		RecoveryUsed,
+		"A link to set a new password for your account was created. It works once, for an hour." + askThem,
+	},
+	"person.recovered": {
+		RecoveryUsed,
+		"A new password was set with a recovery link, and you were signed out in all other browsers." + askForNew,
+	},
+	"person.signed_in": {
+		NewBrowser, "New sign-in to your account from a browser that we do not recognize." + takeBack,
+	},
+	"passkey.added":   {PasskeysChanged, "A passkey was added to your account." + takeBack},
+	"passkey.removed": {PasskeysChanged, "A passkey was removed from your account." + takeBack},
+	"passkey.copied": {
+		PasskeysChanged,
+		"A passkey of your account was used by two devices, so somebody may have copied it. It no longer works: " +
+			"remove it.",
+	},
+	"totp.added":              {FactorsChanged, "An authenticator app was added to your account." + takeBack},
+	"totp.replaced":           {FactorsChanged, "The authenticator app of your account was replaced." + takeBack},
+	"totp.removed":            {FactorsChanged, "The authenticator app was removed from your account." + takeBack},
+	"totp.recovery_code_used": {FactorsChanged, "A recovery code was used to sign in to your account." + takeBack},
+	"totp.recovery_codes_made": {
+		FactorsChanged, "New recovery codes were created for your account. The old ones no longer work." + takeBack,
+	},
+	"person.directory_linked": {
+		AddressChanged, "Your account was linked to your organization’s directory, which now signs you in." + askThem,
+	},
+	"person.directory_unlinked": {
+		AddressChanged, "Your account is no longer linked to your organization’s directory." + askThem,
+	},
+	"person.directory_refused": {
+		AddressChanged,
+		"Your organization’s directory tried to sign somebody else in with your e-mail address. This was refused." +
+			askThem,
+	},
+	"person.sign_ins_removed": {
+		AddressChanged,
+		"The earlier ways to sign in to your account were removed because your e-mail address was not confirmed." +
+			askThem,
+	},
+	"person.email_confirmed": {AddressChanged, "Your e-mail address was confirmed."},
+	"person.operator": {
+		OperatorChanged, "You are now an operator of this service, with access to all teams." + askThem,
+	},
 }
 
-const operatorEnded = "Your right to run this service was taken away." + askThem
+const operatorEnded = "You are no longer an operator of this service." + askThem
 
 // accountText returns the sentence of a notice about an account.
 func (d detail) accountText() string {
@@ -109,9 +140,9 @@ type accountDetail struct {
 	More    int      `json:"more"`    // how many more were revoked
 }
 
-// hearAccount writes the notice of an event about a person's own account, for that person, no matter who did it. The events that
-// create an account have no notice.
-func (s *Service) hearAccount(ctx context.Context, tx *db.Tx, e db.Recorded) error {
+// notifyAccount writes the notice of an event about a person's own account, for that person, no matter who did it. The
+// events that create an account have no notice.
+func (s *Service) notifyAccount(ctx context.Context, tx *db.Tx, e db.Recorded) error {
 	if e.Kind == "person.recovery_not_sent" {
 		return forgetRecovery(ctx, tx, e.Subject)
 	}
@@ -137,10 +168,13 @@ func (s *Service) hearAccount(ctx context.Context, tx *db.Tx, e db.Recorded) err
 	if err != nil {
 		return fmt.Errorf("writing what a notice says: %w", err)
 	}
-	_, err = tx.Exec(ctx, `INSERT INTO notices (person_id, team_id, kind, event_id, subject, detail, created_at, mail_at)
-		SELECT p.id, 0, CAST(? AS TEXT), CAST(? AS BIGINT), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS BIGINT), CAST(? AS BIGINT)
+	_, err = tx.Exec(ctx,
+		`INSERT INTO notices (person_id, team_id, kind, event_id, subject, detail, created_at, mail_at)
+		SELECT p.id, 0, CAST(? AS TEXT), CAST(? AS BIGINT), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS BIGINT),
+		CAST(? AS BIGINT)
 		FROM people p WHERE p.id = ? AND p.deleted_at = 0 AND p.created_at < ? ON CONFLICT DO NOTHING`,
-		string(about.kind), e.ID, e.Subject, string(raw), db.Micros(tx.Now()), db.Micros(tx.Now().Add(gather)), person, db.Micros(tx.Now()))
+		string(about.kind), e.ID, e.Subject, string(raw), db.Micros(tx.Now()), db.Micros(tx.Now().Add(gather)), person,
+		db.Micros(tx.Now()))
 	if err != nil {
 		return fmt.Errorf("telling of %s: %w", e.Kind, err)
 	}
@@ -157,7 +191,9 @@ func forgetRecovery(ctx context.Context, tx *db.Tx, subject string) error {
 	if err != nil {
 		return fmt.Errorf("writing what a notice says: %w", err)
 	}
-	_, err = tx.Exec(ctx, `DELETE FROM notices WHERE id = (SELECT MAX(id) FROM notices WHERE person_id = ? AND team_id = 0 AND kind = ? AND detail = ?)`,
+	_, err = tx.Exec(ctx,
+		`DELETE FROM notices WHERE id = (SELECT MAX(id) FROM notices
+		WHERE person_id = ? AND team_id = 0 AND kind = ? AND detail = ?)`,
 		person, string(RecoveryUsed), string(raw))
 	if err != nil {
 		return fmt.Errorf("taking back the notice of a recovery link: %w", err)
@@ -165,8 +201,8 @@ func forgetRecovery(ctx context.Context, tx *db.Tx, subject string) error {
 	return nil
 }
 
-// wantedAccount reads the address for a mail about a person's own account. It reports false for a deleted account.
-func (s *Service) wantedAccount(ctx context.Context, tx *db.Tx, b *batch) (bool, error) {
+// shouldMailAccount reads the address for a mail about a person's own account. It reports false for a deleted account.
+func (s *Service) shouldMailAccount(ctx context.Context, tx *db.Tx, b *batch) (bool, error) {
 	err := tx.QueryRow(ctx, `SELECT email FROM people WHERE id = ? AND deleted_at = 0`, b.person).Scan(&b.email)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
@@ -177,7 +213,7 @@ func (s *Service) wantedAccount(ctx context.Context, tx *db.Tx, b *batch) (bool,
 	return true, nil
 }
 
-// whenAndWhere is the part of a mail that says when something was done to an account, and in which browser.
+// whenAndWhere returns the part of a mail that says when something was done to an account, and in which browser.
 func (n Notice) whenAndWhere() string {
 	out := "Time: " + n.At.Format("Mon 2 Jan 2006, 15:04 MST")
 	if n.detail.Browser != "" {

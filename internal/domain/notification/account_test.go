@@ -26,8 +26,8 @@ func (w *world) records(t *testing.T, by int64, kind, subject string, detail map
 	}))
 }
 
-// Every change of how a person signs in is told to that person, in the app and by mail, no matter who did it and which mail
-// the person wants.
+// Every change of how a person signs in is told to that person, in the app and by mail, no matter who did it and which
+// mail the person wants.
 func TestAccountNotices(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		ada := w.owner.ID
@@ -35,7 +35,7 @@ func TestAccountNotices(t *testing.T) {
 		for _, k := range notification.Kinds {
 			unwanted[k.Kind] = true
 		}
-		must(t, w.Choose(t.Context(), ada, unwanted))
+		must(t, w.SetMutedKinds(t.Context(), ada, unwanted))
 		door := team.NewSignIns(w.teams)
 		own := fmt.Sprint(ada)
 		record := func(by int64, kind, subject string) func() {
@@ -47,7 +47,8 @@ func TestAccountNotices(t *testing.T) {
 		}
 		var browser string
 		signIn := func(browser string) string {
-			held, err := w.teams.NoteSignIn(auditlog.InBrowser(t.Context(), "Firefox on Windows"), team.SignedIn{Person: ada, Browser: browser, BrowserName: "Firefox on Windows"})
+			held, err := w.teams.NoteSignIn(auditlog.InBrowser(t.Context(), "Firefox on Windows"),
+				team.SignedIn{Person: ada, Browser: browser, BrowserName: "Firefox on Windows"})
 			must(t, err)
 			return held
 		}
@@ -59,7 +60,8 @@ func TestAccountNotices(t *testing.T) {
 			says string
 		}{
 			{"password", func() {
-				_, err := door.ChangePassword(auditlog.InBrowser(t.Context(), "Firefox on Windows"), team.Change{Person: ada, Old: "correct horse battery", New: "vivid tundra sextant 9"})
+				_, err := door.ChangePassword(auditlog.InBrowser(t.Context(), "Firefox on Windows"),
+					team.Change{Person: ada, Old: "correct horse battery", New: "vivid tundra sextant 9"})
 				must(t, err)
 				must(t, w.teams.KeepBrowser(t.Context(), ada, browser))
 			}, "Your password was set or changed"},
@@ -68,31 +70,34 @@ func TestAccountNotices(t *testing.T) {
 			{"recovery made", func() {
 				_, err := w.teams.Recover(t.Context(), "ada@harbour.example")
 				must(t, err)
-			}, "A link to set a new password for your account was made"},
+			}, "A link to set a new password for your account was created"},
 			{"recovery not mailed", func() {
 				refuse := func(context.Context, team.Letter) error { return errors.New("no such mailbox") }
-				if _, err := team.NewLetters(w.teams, "https://press.example", refuse).Recover(t.Context(), "ada@harbour.example"); err == nil {
+				if _, err := team.NewLetters(w.teams, "https://press.example", refuse).Recover(t.Context(),
+					"ada@harbour.example"); err == nil {
 					t.Error("the mail was sent")
 				}
 			}, ""},
-			{"recovery used", record(ada, "person.recovered", own), "by a recovery link"},
+			{"recovery used", record(ada, "person.recovered", own), "with a recovery link"},
 			{"passkey added", record(ada, "passkey.added", "77"), "A passkey was added"},
 			{"passkey removed", record(ada, "passkey.removed", "77"), "A passkey was removed"},
 			{"passkey copied", record(ada, "passkey.copied", "77"), "used by two devices"},
-			{"operator", func() { operates(true) }, "You were given the right to run this service"},
+			{"operator", func() { operates(true) }, "You are now an operator of this service"},
 			{"operator already", func() { operates(true) }, ""},
-			{"no operator", func() { operates(false) }, "Your right to run this service was taken away"},
+			{"no operator", func() { operates(false) }, "You are no longer an operator of this service"},
 			{"authenticator added", record(ada, "totp.added", own), "An authenticator app was added"},
-			{"authenticator replaced", record(ada, "totp.replaced", own), "was replaced by another one"},
+			{"authenticator replaced", record(ada, "totp.replaced", own), "was replaced"},
 			{"authenticator removed", record(0, "totp.removed", own), "The authenticator app was removed"},
 			{"recovery code", record(ada, "totp.recovery_code_used", own), "A recovery code was used"},
-			{"recovery codes", record(ada, "totp.recovery_codes_made", own), "New recovery codes were made"},
-			{"directory linked", record(ada, "person.directory_linked", own), "was linked to your organization’s directory"},
+			{"recovery codes", record(ada, "totp.recovery_codes_made", own), "New recovery codes were created"},
+			{"directory linked", record(ada, "person.directory_linked",
+				own), "was linked to your organization’s directory"},
 			{"directory unlinked", record(0, "person.directory_unlinked", own), "no longer linked"},
 			{"directory refused", record(0, "person.directory_refused", own), "This was refused"},
 			{"removed", record(0, "person.sign_ins_removed", own), "were removed"},
 			{"revoked", func() {
-				w.records(t, 0, "person.sign_ins_removed", own, map[string]any{"revoked": []string{"API key evil.example (Harbour)"}, "more": 2})
+				w.records(t, 0, "person.sign_ins_removed", own,
+					map[string]any{"revoked": []string{"API key evil.example (Harbour)"}, "more": 2})
 			}, "was revoked: “API key evil.\u200cexample (Harbour)” and 2 more."},
 			{"confirmed", record(ada, "person.email_confirmed", own), "was confirmed"},
 			{"renamed", record(ada, "person.renamed", own), ""},
@@ -120,11 +125,14 @@ func TestAccountNotices(t *testing.T) {
 			mail, err := netmail.ReadMessage(strings.NewReader(w.box.mails[0]))
 			must(t, err)
 			text := readable(t, mail)
-			if w.box.to[0] != "ada@harbour.example" || !strings.HasPrefix(mail.Header.Get("Subject"), "pressroom: ") || !strings.Contains(text, c.says) ||
-				!strings.Contains(text, "Time: Sat 21 Nov 2026, ") && !strings.Contains(text, "Time: Sun 22 Nov 2026, ") || !strings.Contains(text, "cannot be turned off") {
+			if w.box.to[0] != "ada@harbour.example" || !strings.HasPrefix(mail.Header.Get("Subject"), "pressroom: ") ||
+				!strings.Contains(text, c.says) ||
+				!strings.Contains(text, "Time: Sat 21 Nov 2026, ") && !strings.Contains(text,
+					"Time: Sun 22 Nov 2026, ") || !strings.Contains(text, "cannot be turned off") {
 				t.Errorf("%s: to %s: %s\n%s", c.name, w.box.to, mail.Header, text)
 			}
-			if by := n.Browser(); by != "" && (by != "Firefox on Windows" || !strings.Contains(text, "Browser: Firefox on Windows")) {
+			if by := n.Browser(); by != "" && (by != "Firefox on Windows" || !strings.Contains(text,
+				"Browser: Firefox on Windows")) {
 				t.Errorf("%s: by %q: %s", c.name, by, text)
 			}
 		}
@@ -147,7 +155,8 @@ func TestAccountMailsReachEverybody(t *testing.T) {
 		}
 		w.clock.Advance(2 * time.Minute)
 		w.wants(t, 2)
-		if !strings.Contains(strings.Join(w.box.to, " "), "bea@") || !strings.Contains(strings.Join(w.box.to, " "), "cleo@") || !strings.Contains(w.box.mails[1], "UTC") {
+		if !strings.Contains(strings.Join(w.box.to, " "), "bea@") || !strings.Contains(strings.Join(w.box.to, " "),
+			"cleo@") || !strings.Contains(w.box.mails[1], "UTC") {
 			t.Errorf("mails went to %s: %s", w.box.to, w.box.mails)
 		}
 		if list, err := w.List(t.Context(), alone.ID, 0, 10); err != nil || len(list) != 1 {
@@ -156,7 +165,7 @@ func TestAccountMailsReachEverybody(t *testing.T) {
 	})
 }
 
-// readable is the text of a mail.
+// readable returns the text of a mail.
 func readable(t *testing.T, m *netmail.Message) string {
 	t.Helper()
 	body := m.Body

@@ -8,9 +8,10 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Forgo has nothing be mailed any more of what was noticed by a time: it may have been mailed from elsewhere.
-func (*Service) Forgo(ctx context.Context, tx *db.Tx, by time.Time) error {
-	_, err := tx.Exec(ctx, `UPDATE notices SET mail_at = 0, unmailed = 1 WHERE mail_at > 0 AND created_at <= ?`, db.Micros(by))
+// DiscardMail has nothing be mailed any longer of what was noticed by a time: it may have been mailed from elsewhere.
+func (*Service) DiscardMail(ctx context.Context, tx *db.Tx, by time.Time) error {
+	_, err := tx.Exec(ctx, `UPDATE notices SET mail_at = 0, unmailed = 1 WHERE mail_at > 0 AND created_at <= ?`,
+		db.Micros(by))
 	if err != nil {
 		return fmt.Errorf("giving up what was to be mailed: %w", err)
 	}

@@ -16,28 +16,30 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// byEvent says which events people are told of.
+// byEvent maps audit events to notifications.
 var byEvent = map[string]Kind{
-	"post.account_failed": PostFailed, "post.account_unconfirmed": PostUnconfirmed, decidedEvent: PostFailed, "social_account.lost": AccountLost,
+	"post.account_failed": PostFailed, "post.account_unconfirmed": PostUnconfirmed, decidedEvent: PostFailed,
+	"social_account.lost": AccountLost,
 	"post.approval_asked": ApprovalAsked, "post.approved": ApprovalDecided, "post.rejected": ApprovalDecided,
 	lowEvent: CreditsLow, "report.tracking_ended": TrackingStopped,
-	"key.created": KeyChanged, "key.changed": KeyChanged, "key.level_changed": KeyChanged, "key.limit_changed": KeyChanged,
+	"key.created": KeyChanged, "key.changed": KeyChanged, "key.level_changed": KeyChanged,
+	"key.limit_changed":   KeyChanged,
 	"assistant.connected": AssistantConnected, "assistant.limit_changed": AssistantConnected,
 }
 
-// decidedEvent is that a person said whether a network has a post.
+// decidedEvent is recorded when a person decides whether an unconfirmed post was published.
 const (
 	decidedEvent = "post.account_decided"
 	notPublished = "not_published" // its decision: the post is not there
 )
 
-// gather is how long a mail waits for more of the same.
+// gather is how long a mail waits for more notices of its kind.
 const gather = time.Minute
 
-// Hear writes the notices of an event, in the transaction that records it.
-func (s *Service) Hear(ctx context.Context, tx *db.Tx, e db.Recorded) error {
+// HandleEvent creates the notices of an event, in the transaction that records it.
+func (s *Service) HandleEvent(ctx context.Context, tx *db.Tx, e db.Recorded) error {
 	if e.Team == 0 {
-		return s.hearAccount(ctx, tx, e)
+		return s.notifyAccount(ctx, tx, e)
 	}
 	kind, told := byEvent[e.Kind]
 	if !told {
@@ -61,30 +63,37 @@ func (s *Service) Hear(ctx context.Context, tx *db.Tx, e db.Recorded) error {
 	if about.Self {
 		self = e.Person
 	}
-	args := append([]any{e.Team, string(kind), e.ID, e.Subject, string(raw), db.Micros(tx.Now()), db.Micros(tx.Now().Add(gather)), e.Team}, marks...)
-	_, err = tx.Exec(ctx, `INSERT INTO notices (person_id, team_id, kind, event_id, subject, detail, created_at, mail_at)
-		SELECT m.person_id, CAST(? AS BIGINT), CAST(? AS TEXT), CAST(? AS BIGINT), CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS BIGINT), CAST(? AS BIGINT)
-		FROM memberships m WHERE m.team_id = ? AND (m.role IN (`+listed(roles)+`) OR m.person_id = ?) AND m.person_id <> ? ON CONFLICT DO NOTHING`, append(args, self, unconcerned(kind, e))...)
+	args := append([]any{
+		e.Team, string(kind), e.ID, e.Subject, string(raw), db.Micros(tx.Now()), db.Micros(tx.Now().Add(gather)),
+		e.Team,
+	}, marks...)
+	_, err = tx.Exec(ctx,
+		`INSERT INTO notices (person_id, team_id, kind, event_id, subject, detail, created_at, mail_at)
+		SELECT m.person_id, CAST(? AS BIGINT), CAST(? AS TEXT), CAST(? AS BIGINT), CAST(? AS TEXT), CAST(? AS TEXT),
+		CAST(? AS BIGINT), CAST(? AS BIGINT)
+		FROM memberships m WHERE m.team_id = ? AND (m.role IN (`+roleList(roles)+
+			`) OR m.person_id = ?) AND m.person_id <> ? ON CONFLICT DO NOTHING`,
+		append(args, self, excludedPerson(kind, e))...)
 	if err != nil {
 		return fmt.Errorf("telling of %s: %w", e.Kind, err)
 	}
 	return nil
 }
 
-func listed(roles []access.Role) string {
+func roleList(roles []access.Role) string {
 	return strings.TrimSuffix(strings.Repeat("?, ", len(roles)), ", ")
 }
 
-// unconcerned is the person who did it here, and needs not be told of it; 0 for nobody. Of keys and assistants everybody is told: what
-// happened in the own name may have been somebody else's doing.
-func unconcerned(kind Kind, e db.Recorded) int64 {
+// excludedPerson returns the person who caused the event and needs no notice, or 0. Everybody is notified of keys and
+// assistants, because somebody else may have acted in a person's name.
+func excludedPerson(kind Kind, e db.Recorded) int64 {
 	if e.Key > 0 || kind == KeyChanged || kind == AssistantConnected {
 		return 0
 	}
 	return e.Person
 }
 
-// recorded is what events say that notices tell of.
+// recorded holds the fields of audit events that notices use.
 type recorded struct {
 	Account  int64  `json:"account"`
 	Reason   string `json:"reason"`
@@ -99,37 +108,46 @@ type recorded struct {
 	LimitBefore *int64  `json:"daily_credits_before"`
 }
 
-// describe reads what the sentence of a notice says: names that are known now and may be gone when it is read.
+// describe returns the details of a notice, such as names, which may have changed by the time it is read.
 func (s *Service) describe(ctx context.Context, tx *db.Tx, kind Kind, e db.Recorded) (detail, error) {
 	var r recorded
 	if err := json.Unmarshal(e.Detail, &r); err != nil {
 		return detail{}, fmt.Errorf("reading what %s says: %w", e.Kind, err)
 	}
-	d := detail{Event: e.Kind, Reason: cmp.Or(r.Reason, r.Decision), Level: r.Level, May: r.May, Credits: r.Credits, SameLevel: r.LimitBefore != nil && r.LevelBefore == nil, LimitBefore: r.LimitBefore}
+	d := detail{
+		Event: e.Kind, Reason: cmp.Or(r.Reason, r.Decision), Level: r.Level, May: r.May, Credits: r.Credits,
+		SameLevel: r.LimitBefore != nil && r.LevelBefore == nil, LimitBefore: r.LimitBefore,
+	}
 	if r.LimitBefore != nil || strings.HasSuffix(e.Kind, ".limit_changed") {
 		d.Limit = r.Limit
 	}
 	var err error
 	switch kind {
 	case PostFailed, PostUnconfirmed:
-		err = tx.QueryRow(ctx, `SELECT platform, username FROM social_accounts WHERE team_id = ? AND id = ?`, e.Team, r.Account).Scan(&d.Platform, &d.Name)
+		err = tx.QueryRow(ctx, `SELECT platform, username FROM social_accounts WHERE team_id = ? AND id = ?`, e.Team,
+			r.Account).Scan(&d.Platform, &d.Name)
 	case AccountLost:
 		account, unfit := strconv.ParseInt(e.Subject, 10, 64)
 		if unfit != nil {
 			return d, fmt.Errorf("reading which account is lost: %w", unfit)
 		}
-		err = tx.QueryRow(ctx, `SELECT platform, username FROM social_accounts WHERE team_id = ? AND id = ?`, e.Team, account).Scan(&d.Platform, &d.Name)
+		err = tx.QueryRow(ctx, `SELECT platform, username FROM social_accounts WHERE team_id = ? AND id = ?`, e.Team,
+			account).Scan(&d.Platform, &d.Name)
 	case KeyChanged, AssistantConnected:
 		key, unfit := strconv.ParseInt(e.Subject, 10, 64)
 		if unfit != nil {
 			return d, fmt.Errorf("reading which key it is: %w", unfit)
 		}
-		err = tx.QueryRow(ctx, `SELECT name, level FROM api_keys WHERE team_id = ? AND id = ?`, e.Team, key).Scan(&d.Name, &d.Level)
+		err = tx.QueryRow(ctx, `SELECT name, level FROM api_keys WHERE team_id = ? AND id = ?`, e.Team,
+			key).Scan(&d.Name, &d.Level)
 	case ApprovalDecided:
-		err = tx.QueryRow(ctx, `SELECT p.status, EXISTS (SELECT 1 FROM post_approvals a WHERE a.post_id = p.id AND a.round = ? AND a.comment <> '')
+		err = tx.QueryRow(ctx,
+			`SELECT p.status, EXISTS (SELECT 1 FROM post_approvals a
+		WHERE a.post_id = p.id AND a.round = ? AND a.comment <> '')
 			FROM posts p WHERE p.team_id = ? AND p.id = ?`, r.Round, e.Team, e.Subject).Scan(&d.Status, &d.Commented)
 	case ApprovalAsked, CreditsLow, TrackingStopped,
-		PasswordChanged, RecoveryUsed, NewBrowser, PasskeysChanged, FactorsChanged, AddressChanged, OperatorChanged: // see hearAccount
+		// see hearAccount
+		PasswordChanged, RecoveryUsed, NewBrowser, PasskeysChanged, FactorsChanged, AddressChanged, OperatorChanged:
 	}
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return d, fmt.Errorf("reading what a notice is about: %w", err)
@@ -142,10 +160,12 @@ const (
 	lowAgain = 24 * time.Hour // how long a team is not told again that its credits run low
 )
 
-// Lowered tells a team that its credits run low: where they were not below the owner's threshold before and are now, once
-// in a day. It is called in the transaction that takes them.
-func (s *Service) Lowered(ctx context.Context, tx *db.Tx, team, before, after int64) error {
-	n, err := tx.Exec(ctx, `UPDATE notice_thresholds SET told_at = ? WHERE team_id = ? AND credits > 0 AND credits <= ? AND credits > ? AND told_at <= ?`,
+// NotifyLowCredits notifies a team if its credits have just fallen below the owner's threshold, at most once a day. It
+// runs in the transaction that takes the credits.
+func (s *Service) NotifyLowCredits(ctx context.Context, tx *db.Tx, team, before, after int64) error {
+	n, err := tx.Exec(ctx,
+		`UPDATE notice_thresholds SET told_at = ?
+		WHERE team_id = ? AND credits > 0 AND credits <= ? AND credits > ? AND told_at <= ?`,
 		db.Micros(tx.Now()), team, before, after, db.Micros(tx.Now().Add(-lowAgain)))
 	if err != nil {
 		return fmt.Errorf("looking whether credits run low: %w", err)
@@ -154,8 +174,10 @@ func (s *Service) Lowered(ctx context.Context, tx *db.Tx, team, before, after in
 		return nil
 	}
 	var below int64
-	if err := tx.QueryRow(ctx, `SELECT credits FROM notice_thresholds WHERE team_id = ?`, team).Scan(&below); err != nil {
+	if err := tx.QueryRow(ctx, `SELECT credits FROM notice_thresholds WHERE team_id = ?`,
+		team).Scan(&below); err != nil {
 		return fmt.Errorf("reading below what credits are low: %w", err)
 	}
-	return auditlog.Record(ctx, tx, team, auditlog.Actor{}, lowEvent, strconv.FormatInt(team, 10), map[string]any{"credits": below})
+	return auditlog.Record(ctx, tx, team, auditlog.Actor{}, lowEvent, strconv.FormatInt(team, 10),
+		map[string]any{"credits": below})
 }

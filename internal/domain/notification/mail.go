@@ -12,7 +12,7 @@ import (
 	"pressroom/internal/platform/plaintext"
 )
 
-// Mail is a plain text to one person, with one link. It holds nothing secret: whoever follows the link signs in.
+// Mail is a plain text mail to one person, with one link. It contains no secret: the link requires a sign-in.
 type Mail struct {
 	ID      string // the same for every try
 	To      string
@@ -21,17 +21,17 @@ type Mail struct {
 }
 
 const (
-	lookEvery = 5 * time.Second  // how often mail that is due is looked for
-	quiet     = 10 * time.Minute // how long a person gets no second mail of one kind of one team
-	leased    = 5 * time.Minute  // how long a try may take before another one begins
-	stale     = 24 * time.Hour   // what is older is mailed no more
-	mostLines = 10               // how many notices a mail lists
+	lookEvery = 5 * time.Second  // interval of checks for due mail
+	quiet     = 10 * time.Minute // minimum time between mails of one kind about one team
+	leased    = 5 * time.Minute  // maximum time of an attempt
+	stale     = 24 * time.Hour   // older notices are not mailed
+	mostLines = 10               // maximum notices in a mail
 )
 
-// waits are how long a mail waits after each try that failed. After the last one it is given up.
+// waits are the delays after each failed attempt. After the last one, the mail is given up.
 var waits = []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 6 * time.Hour}
 
-// RunMail sends what is due until the context ends.
+// RunMail sends due mail until ctx is canceled.
 func (s *Service) RunMail(ctx context.Context, report func(error)) {
 	if !s.Mails() {
 		return
@@ -54,17 +54,17 @@ func (s *Service) RunMail(ctx context.Context, report func(error)) {
 	}
 }
 
-// batch is what one mail tells: notices of one kind to one person of one team, or about the person's own account.
+// batch is the content of a mail: notices of one kind to one person about one team, or about the person's account.
 type batch struct {
 	person, team int64
 	kind         Kind
-	email        string // empty where nobody is to be told any more
+	email        string // empty if nobody is to be notified
 	name         string // the team's
 	notices      []Notice
 	tries        int
 }
 
-// MailNext sends one mail that is due, and tells whether there was one. A mail that fails is tried again later.
+// MailNext sends one mail that is due and reports whether there was one. A mail that fails is retried later.
 func (s *Service) MailNext(ctx context.Context) (bool, error) {
 	b, found, err := s.claim(ctx)
 	if err != nil || !found || len(b.notices) == 0 {
@@ -72,19 +72,22 @@ func (s *Service) MailNext(ctx context.Context) (bool, error) {
 	}
 	failed := s.Send(ctx, s.write(b))
 	if failed != nil {
-		s.Log.WarnContext(ctx, "a mail was not sent", "person", b.person, "kind", b.kind, "try", b.tries, "error", failed)
+		s.Log.WarnContext(ctx, "sending a mail failed", "person", b.person, "kind", b.kind, "try", b.tries, "error",
+			failed)
 	}
-	return true, s.keep(ctx, b, failed == nil)
+	return true, s.saveOutcome(ctx, b, failed == nil)
 }
 
-// claim takes the mail that has been due the longest, so that nobody else sends it meanwhile.
+// claim returns the mail that has been due longest and keeps other nodes from sending it.
 func (s *Service) claim(ctx context.Context) (batch, bool, error) {
 	var b batch
 	var found bool
 	err := s.db.InTx(ctx, "notice.claim_mail", func(ctx context.Context, tx *db.Tx) error {
 		b, found = batch{}, false
 		now := db.Micros(tx.Now())
-		err := tx.QueryRow(ctx, `SELECT person_id, team_id, kind FROM notices WHERE mail_at > 0 AND mail_at <= ? ORDER BY mail_at, id LIMIT 1`, now).Scan(&b.person, &b.team, &b.kind)
+		err := tx.QueryRow(ctx,
+			`SELECT person_id, team_id, kind FROM notices WHERE mail_at > 0 AND mail_at <= ?
+		ORDER BY mail_at, id LIMIT 1`, now).Scan(&b.person, &b.team, &b.kind)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil
 		}
@@ -92,34 +95,38 @@ func (s *Service) claim(ctx context.Context) (batch, bool, error) {
 			return fmt.Errorf("looking for mail that is due: %w", err)
 		}
 		found = true
-		return s.take(ctx, tx, &b)
+		return s.claimNotices(ctx, tx, &b)
 	})
 	return b, found, err
 }
 
-// take fills a batch, or puts it off where the person had a mail of the kind just now.
-func (s *Service) take(ctx context.Context, tx *db.Tx, b *batch) error {
+// claimNotices fills a batch, or delays it if the person just got a mail of this kind.
+func (s *Service) claimNotices(ctx context.Context, tx *db.Tx, b *batch) error {
 	const group = ` WHERE person_id = ? AND team_id = ? AND kind = ? AND mail_at > 0 `
 	which := []any{b.person, b.team, string(b.kind)}
 	var last int64
-	if err := tx.QueryRow(ctx, `SELECT COALESCE(MAX(mailed_at), 0) FROM notices WHERE person_id = ? AND team_id = ? AND kind = ? AND mailed_at > 0`, which...).Scan(&last); err != nil {
+	if err := tx.QueryRow(ctx,
+		`SELECT COALESCE(MAX(mailed_at), 0) FROM notices
+		WHERE person_id = ? AND team_id = ? AND kind = ? AND mailed_at > 0`, which...).Scan(&last); err != nil {
 		return fmt.Errorf("looking for the last mail: %w", err)
 	}
 	now := tx.Now()
 	if free := db.Time(last).Add(quiet); last > 0 && free.After(now) {
-		_, err := tx.Exec(ctx, `UPDATE notices SET mail_at = ?`+group+`AND mail_at <= ?`, append([]any{db.Micros(free)}, append(which, db.Micros(now))...)...)
+		_, err := tx.Exec(ctx, `UPDATE notices SET mail_at = ?`+group+`AND mail_at <= ?`,
+			append([]any{db.Micros(free)}, append(which, db.Micros(now))...)...)
 		return err
 	}
-	wanted, err := s.wanted(ctx, tx, b)
+	wanted, err := s.shouldMail(ctx, tx, b)
 	if err != nil {
 		return err
 	}
-	// Of what is too old, or not wanted at all, no mail is tried.
+	// Old and unwanted notices are not mailed.
 	since := db.Micros(now) + 1
 	if wanted {
 		since = db.Micros(now.Add(-stale))
 	}
-	if _, err := tx.Exec(ctx, `UPDATE notices SET mail_at = 0`+group+`AND created_at < ?`, append(which, since)...); err != nil {
+	if _, err := tx.Exec(ctx, `UPDATE notices SET mail_at = 0`+group+`AND created_at < ?`,
+		append(which, since)...); err != nil {
 		return fmt.Errorf("leaving out what is not to be mailed: %w", err)
 	}
 	b.notices, err = db.All(ctx, tx, func(rows *sql.Rows, n *Notice) error {
@@ -127,14 +134,16 @@ func (s *Service) take(ctx context.Context, tx *db.Tx, b *batch) error {
 		err := rows.Scan(&n.ID, &n.Subject, &tries)
 		n.Kind, b.tries = b.kind, max(b.tries, tries)
 		return err
-	}, `UPDATE notices SET mail_at = ?, mail_tries = mail_tries + 1`+group+`AND (mail_at <= ? OR mail_tries = 0) RETURNING id, subject, mail_tries`, append([]any{db.Micros(now.Add(leased))}, append(which, db.Micros(now))...)...)
+	}, `UPDATE notices SET mail_at = ?, mail_tries = mail_tries + 1`+group+
+		`AND (mail_at <= ? OR mail_tries = 0) RETURNING id, subject, mail_tries`,
+		append([]any{db.Micros(now.Add(leased))}, append(which, db.Micros(now))...)...)
 	if err != nil {
 		return fmt.Errorf("taking notices to mail: %w", err)
 	}
 	return s.readBack(ctx, tx, b)
 }
 
-// readBack reads what the notices of a batch say.
+// readBack loads the notices of a batch.
 func (s *Service) readBack(ctx context.Context, tx *db.Tx, b *batch) error {
 	for i := range b.notices {
 		found, err := db.All(ctx, tx, scan, columns+ofMember+`n.id = ?`, b.person, b.notices[i].ID)
@@ -148,21 +157,23 @@ func (s *Service) readBack(ctx context.Context, tx *db.Tx, b *batch) error {
 	return nil
 }
 
-// wanted tells whether the person is still in the team with a role that the kind is for, not on hold, and wants mail
-// of the kind. It reads the address too.
-func (s *Service) wanted(ctx context.Context, tx *db.Tx, b *batch) (bool, error) {
+// shouldMail reports whether the person is still in the team with a role for this kind, not on hold, and wants mail of
+// it. It also loads the address.
+func (s *Service) shouldMail(ctx context.Context, tx *db.Tx, b *batch) (bool, error) {
 	if b.team == 0 {
-		return s.wantedAccount(ctx, tx, b)
+		return s.shouldMailAccount(ctx, tx, b)
 	}
 	about, which, args := b.kind.about(), ``, []any{b.team, b.person}
-	if !about.Self { // else whoever is still in the team: some were told for it was done in their name
-		which = ` AND m.role IN (` + listed(about.To) + `)`
+	if !about.Self { // Self includes every member: some were notified because it was done in their name
+		which = ` AND m.role IN (` + roleList(about.To) + `)`
 		for _, r := range about.To {
 			args = append(args, string(r))
 		}
 	}
-	err := tx.QueryRow(ctx, `SELECT p.email, t.name FROM memberships m JOIN people p ON p.id = m.person_id JOIN teams t ON t.id = m.team_id
-		WHERE m.team_id = ? AND m.person_id = ?`+which+` AND p.held_at = 0 AND NOT EXISTS (SELECT 1 FROM notice_choices c WHERE c.person_id = p.id AND c.kind = ?)`,
+	err := tx.QueryRow(ctx,
+		`SELECT p.email, t.name FROM memberships m JOIN people p ON p.id = m.person_id JOIN teams t ON t.id = m.team_id
+		WHERE m.team_id = ? AND m.person_id = ?`+which+
+			` AND p.held_at = 0 AND NOT EXISTS (SELECT 1 FROM notice_choices c WHERE c.person_id = p.id AND c.kind = ?)`,
 		append(args, string(b.kind))...).Scan(&b.email, &b.name)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
@@ -173,8 +184,8 @@ func (s *Service) wanted(ctx context.Context, tx *db.Tx, b *batch) (bool, error)
 	return true, nil
 }
 
-// keep notes what became of a mail.
-func (s *Service) keep(ctx context.Context, b batch, sent bool) error {
+// saveOutcome records the outcome of a mail.
+func (s *Service) saveOutcome(ctx context.Context, b batch, sent bool) error {
 	return s.db.InTx(ctx, "notice.keep_mail", func(ctx context.Context, tx *db.Tx) error {
 		var next, mailed, given int64
 		switch {
@@ -186,7 +197,8 @@ func (s *Service) keep(ctx context.Context, b batch, sent bool) error {
 			next = db.Micros(tx.Now().Add(waits[b.tries-1]))
 		}
 		for _, n := range b.notices {
-			if _, err := tx.Exec(ctx, `UPDATE notices SET mail_at = ?, mailed_at = ?, unmailed = ? WHERE id = ?`, next, mailed, given, n.ID); err != nil {
+			if _, err := tx.Exec(ctx, `UPDATE notices SET mail_at = ?, mailed_at = ?, unmailed = ? WHERE id = ?`, next,
+				mailed, given, n.ID); err != nil {
 				return fmt.Errorf("noting what became of a mail: %w", err)
 			}
 		}
@@ -197,10 +209,10 @@ func (s *Service) keep(ctx context.Context, b batch, sent bool) error {
 // write returns the mail of a batch.
 func (s *Service) write(b batch) Mail {
 	from := plaintext.Line(b.name)
-	footer := "This is about the team " + from + ". In the app, under Notices, you choose what you get mail of."
+	footer := "This is about the team " + from + ". Choose which mails you get in the app, under Notices."
 	if b.team == 0 {
 		from = "pressroom"
-		footer = "This is about your account " + b.email + " at " + s.PublicURL + ". Such mails cannot be turned off."
+		footer = "This is about your account " + b.email + " at " + s.PublicURL + ". These mails cannot be turned off."
 	}
 	first := b.notices[0]
 	m := Mail{ID: fmt.Sprintf("notice-%d", first.ID), To: b.email, Subject: from + ": " + b.kind.about().Name}
@@ -221,7 +233,7 @@ func (s *Service) write(b batch) Mail {
 	return m
 }
 
-// mailText is what a mail says of a notice.
+// mailText returns the text of a notice in a mail.
 func (n Notice) mailText() string {
 	if n.Team != 0 {
 		return n.Text()

@@ -1,6 +1,6 @@
-// Package notification tells people what happened in their teams and to their own accounts: in the app and, if the installation
-// has a mail server, by mail. A notice is written in the transaction of the effect that it tells of, once for each person
-// who can do something about it.
+// Package notification tells people what happened in their teams and to their own accounts: in the app and, if the
+// installation has a mail server, by mail. A notice is written in the transaction of the effect that it tells of, once
+// for each person who can do something about it.
 package notification
 
 import (
@@ -39,7 +39,7 @@ type About struct {
 	Name string
 	Many string // "%d posts could not be published"
 	To   []access.Role
-	Self bool // the person in whose name it was done is told too, whatever the role: it may have been somebody else's doing
+	Self bool // also notifies the person in whose name it was done, in any role
 }
 
 // The roles that can do something about a kind.
@@ -47,7 +47,8 @@ var (
 	publishers = []access.Role{access.Owner, access.Admin, access.Editor}
 	managers   = []access.Role{access.Owner, access.Admin}
 	owners     = []access.Role{access.Owner}
-	deciders   = []access.Role{access.Owner, access.Admin, access.Editor, access.Client} // a client decides in the app too
+	// a client decides in the app too
+	deciders = []access.Role{access.Owner, access.Admin, access.Editor, access.Client}
 )
 
 // Kinds are the kinds that are about teams, in the order in which people choose among them.
@@ -89,9 +90,10 @@ type detail struct {
 	Revoked []string `json:"revoked,omitempty"` // keys and invitations of an account that was taken over
 	More    int      `json:"more,omitempty"`    // how many more were revoked
 
-	ByOperator  bool   `json:"by_operator,omitempty"`  // whoever runs the service decided
-	SameLevel   bool   `json:"same_level,omitempty"`   // of a key: only its daily limit was changed
-	Limit       *int64 `json:"limit,omitempty"`        // of a key, in credits, where it was changed; plan.Unlimited for none
+	ByOperator bool `json:"by_operator,omitempty"` // the operator decided
+	SameLevel  bool `json:"same_level,omitempty"`  // of a key: only its daily limit was changed
+	// of a key, in credits, where it was changed; plan.Unlimited for none
+	Limit       *int64 `json:"limit,omitempty"`
 	LimitBefore *int64 `json:"limit_before,omitempty"` // where that is known
 }
 
@@ -109,25 +111,25 @@ type Notice struct {
 	detail   detail
 }
 
-// Platform is the network that the notice is about; empty for none.
+// Platform returns the network that the notice is about; empty for none.
 func (n Notice) Platform() string { return n.detail.Platform }
 
-// Name is what the notice's account, key or assistant is called, which somebody wrote; empty for none.
+// Name returns what the notice's account, key or assistant is called, which somebody wrote; empty for none.
 func (n Notice) Name() string { return n.detail.Name }
 
-// Browser is the browser in which something was done to the person's own account; empty if that is not known.
+// Browser returns the browser in which something was done to the person's own account; empty if that is not known.
 func (n Notice) Browser() string { return n.detail.Browser }
 
-// Text is the notice as a sentence, without what others wrote.
+// Text returns the notice as a sentence, without what others wrote.
 func (n Notice) Text() string {
 	d := n.detail
 	switch n.Kind {
 	case PostFailed:
 		return failedText(d)
 	case PostUnconfirmed:
-		return "A network did not confirm a post. Look there whether it stands, then say so here."
+		return "A network did not confirm a post. Check whether it was published, then record the result here."
 	case AccountLost:
-		return "An account has lost its connection. Posts to it wait until it is connected again."
+		return "An account was disconnected. Its posts wait until you reconnect it."
 	case ApprovalAsked:
 		return "A post waits for the client’s approval. Clients in the team can decide on its page."
 	case ApprovalDecided:
@@ -136,9 +138,9 @@ func (n Notice) Text() string {
 		return fmt.Sprintf("The team has fewer than %d credits left.", d.Credits)
 	case TrackingStopped:
 		if d.Reason == "credits" {
-			return "Tracking of a report has stopped: the team has too few credits left for its next refresh."
+			return "Tracking of a report stopped: the team has too few credits for its next refresh."
 		}
-		return "Tracking of a report has stopped: the team’s plan does not include it any more."
+		return "Tracking of a report stopped: the team’s plan no longer includes it."
 	case KeyChanged:
 		return keyText(d)
 	case AssistantConnected:
@@ -149,45 +151,46 @@ func (n Notice) Text() string {
 	return n.Kind.about().Name + "."
 }
 
-// failedText says why a post did not go out to an account: it could not, or a person looked there and did not find it.
+// failedText returns why a post was not published to an account: it failed, or a person did not find it there.
 func failedText(d detail) string {
-	const what = " looked at the network and said that a post is not there. It counts as failed, and can be sent again."
+	const what = " checked the network and did not find a post. It is marked as failed and can be retried."
 	switch {
 	case d.Event != decidedEvent:
-		return "A post could not be published. Look at why, then try it again."
+		return "A post could not be published. Check the reason, then retry it."
 	case d.ByOperator:
-		return "Whoever runs the service" + what
+		return "The operator" + what
 	}
-	return "Somebody of your team" + what
+	return "A member of your team" + what
 }
 
-// decidedText says what a client decided, and what is left to do.
+// decidedText returns what a client decided and what to do next.
 func decidedText(d detail) string {
 	switch {
 	case d.Event != "post.approved" && d.Commented:
-		return "The client rejected a post. It says why there."
+		return "The client rejected a post and left a comment."
 	case d.Event != "post.approved":
 		return "The client rejected a post."
 	case d.Status == "failed":
-		return "The client approved a post whose time had passed. It does not go out by itself: somebody sends it again."
+		return "The client approved a post whose time had passed. Retry it to publish it."
 	case d.Status == "draft":
-		return "The client approved a post. It is a draft still: it goes out once somebody schedules or publishes it."
+		return "The client approved a post. It is still a draft: schedule or publish it."
 	case d.Status == "scheduled":
-		return "The client approved a post. It goes out by itself at its time."
+		return "The client approved a post. It will be published at its scheduled time."
 	}
 	return "The client approved a post."
 }
 
-// levels are what a key of a level may do.
+// levels describes the levels of keys.
 var levels = map[string]string{
-	string(access.ReadOnly): "It may read.", string(access.Drafts): "It may read and make drafts.", string(access.Full): "It may read, write, publish and spend credits.",
+	string(access.ReadOnly): "It can read.", string(access.Drafts): "It can read and create drafts.",
+	string(access.Full): "It can read, write, publish and spend credits.",
 }
 
 func keyText(d detail) string {
-	const unless = " If nobody of you changed it, revoke it."
+	const unless = " If nobody on your team changed it, revoke it."
 	switch {
 	case d.Event == "key.created":
-		return "An API key was made. " + levels[d.Level] + " If nobody of you made it, revoke it."
+		return "An API key was created. " + levels[d.Level] + " If nobody on your team created it, revoke it."
 	case d.SameLevel || d.Event == "key.limit_changed":
 		return "An API key was changed: its daily limit" + limitText(d) + "." + unless
 	case d.Limit != nil:
@@ -196,14 +199,16 @@ func keyText(d detail) string {
 	return "An API key was changed. " + levels[d.Level] + unless
 }
 
-// capabilities are what an assistant may do by each.
+// capabilities describes the capabilities of assistants.
 var capabilities = map[string]string{
-	string(access.Read): "read", string(access.Write): "make drafts", string(access.Publish): "publish", string(access.Spend): "spend credits",
+	string(access.Read): "read", string(access.Write): "create drafts", string(access.Publish): "publish",
+	string(access.Spend): "spend credits",
 }
 
 func assistantText(d detail) string {
 	if d.Event != "assistant.connected" {
-		return "An assistant’s daily limit" + limitText(d) + ". If nobody of you changed it, end the connection."
+		return "An assistant’s daily limit" + limitText(d) +
+			". If nobody on your team changed it, revoke the connection."
 	}
 	var may []string
 	for part := range strings.SplitSeq(d.May, ",") {
@@ -214,10 +219,11 @@ func assistantText(d detail) string {
 	if last > 0 {
 		list = strings.Join(may[:last], ", ") + " and " + list
 	}
-	return "An assistant was connected. It may " + list + ". If nobody of you connected it, end the connection."
+	return "An assistant was connected. It can " + list +
+		". If nobody on your team connected it, revoke the connection."
 }
 
-// limitText says what a key's daily limit was and is.
+// limitText returns the old and new daily limit of a key.
 func limitText(d detail) string {
 	out := ""
 	if d.LimitBefore != nil {
@@ -232,14 +238,14 @@ func limitText(d detail) string {
 func limitWords(credits int64) string {
 	switch credits {
 	case plan.Unlimited:
-		return "none of its own"
+		return "none"
 	case 1:
 		return "1 credit"
 	}
 	return fmt.Sprintf("%d credits", credits)
 }
 
-// Place is the path of what the notice is about.
+// Place returns the path of what the notice is about.
 func (n Notice) Place() string {
 	switch n.Kind {
 	case AccountLost:
@@ -260,22 +266,22 @@ func (n Notice) Place() string {
 	return "/notices"
 }
 
-// Options say what the service stands on beside the database.
+// Options configures a Service.
 type Options struct {
-	PublicURL string                            // where mails lead to, without a slash at its end
-	Send      func(context.Context, Mail) error // sends a mail; nil where this installation sends none
+	PublicURL string                            // base URL of links in mails, without a trailing slash
+	Send      func(context.Context, Mail) error // sends a mail; nil if there is no mail server
 	Log       *slog.Logger
 }
 
-// Service keeps notices.
+// Service stores notices and mails them.
 type Service struct {
 	Options
 
 	db *db.DB
 }
 
-// New makes the service.
+// New returns a Service.
 func New(d *db.DB, o Options) *Service { return &Service{o, d} }
 
-// Mails tells whether this installation sends mail.
+// Mails reports whether there is a mail server.
 func (s *Service) Mails() bool { return s.Send != nil }

@@ -82,14 +82,18 @@ func each(t *testing.T, run func(t *testing.T, w *world)) {
 		must(t, err)
 		w.editor, err = w.teams.AddPerson(t.Context(), "Bea", "bea@harbour.example", "correct horse battery")
 		must(t, err)
-		made, err := w.teams.AddTeam(t.Context(), team.Team{Name: "Harbour", Timezone: "Europe/Berlin", Language: "en", Plan: "agency"}, w.owner.ID)
+		made, err := w.teams.AddTeam(t.Context(),
+			team.Team{Name: "Harbour", Timezone: "Europe/Berlin", Language: "en", Plan: "agency"}, w.owner.ID)
 		must(t, err)
 		w.team = made.ID
 		must(t, w.teams.SetMember(t.Context(), w.team, w.editor.ID, access.Editor))
-		send, err := notification.Server{URL: "smtp://" + w.box.listen(t) + "?tls=none", From: "Pressroom <press@harbour.example>"}.Sender()
+		send, err := notification.Server{
+			URL: "smtp://" + w.box.listen(t) + "?tls=none", From: "Pressroom <press@harbour.example>",
+		}.Sender()
 		must(t, err)
-		w.Service = notification.New(w.db, notification.Options{PublicURL: "https://press.example", Send: send, Log: slog.New(slog.DiscardHandler)})
-		w.db.Listen(w.Hear)
+		w.Service = notification.New(w.db,
+			notification.Options{PublicURL: "https://press.example", Send: send, Log: slog.New(slog.DiscardHandler)})
+		w.db.Listen(w.HandleEvent)
 		run(t, w)
 	})
 }
@@ -167,7 +171,8 @@ func TestAStormIsOneMail(t *testing.T) {
 		if got := first.Header.Get("Subject"); got != "Harbour: 100 times a post could not be published" {
 			t.Errorf("the subject is %q", got)
 		}
-		if strings.Count(string(body), "https://") != 1 || !strings.Contains(string(body), "https://press.example/notices") || !strings.Contains(string(body), "and 90 more") {
+		if strings.Count(string(body), "https://") != 1 || !strings.Contains(string(body),
+			"https://press.example/notices") || !strings.Contains(string(body), "and 90 more") {
 			t.Errorf("the mail reads %s", body)
 		}
 		if !strings.HasPrefix(first.Header.Get("Content-Type"), "text/plain") {
@@ -203,7 +208,8 @@ func TestAMailIsTriedAgainAndGivenUp(t *testing.T) {
 		w.wants(t, 1)
 		list, err = w.List(t.Context(), w.owner.ID, 0, 1)
 		must(t, err)
-		if list[0].Unmailed || w.box.to[0] != "ada@harbour.example" || !strings.Contains(w.box.mails[0], fmt.Sprint("https://press.example/notices/", list[0].ID)) {
+		if list[0].Unmailed || w.box.to[0] != "ada@harbour.example" || !strings.Contains(w.box.mails[0],
+			fmt.Sprint("https://press.example/notices/", list[0].ID)) {
 			t.Errorf("%+v got %s", list, w.box.mails)
 		}
 	})
@@ -211,8 +217,10 @@ func TestAMailIsTriedAgainAndGivenUp(t *testing.T) {
 
 func TestWhoGetsNoMail(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		must(t, w.Choose(t.Context(), w.owner.ID, map[notification.Kind]bool{notification.PostFailed: true, "no kind": true}))
-		unwanted, err := w.Unwanted(t.Context(), w.owner.ID)
+		must(t,
+			w.SetMutedKinds(t.Context(), w.owner.ID,
+				map[notification.Kind]bool{notification.PostFailed: true, "no kind": true}))
+		unwanted, err := w.MutedKinds(t.Context(), w.owner.ID)
 		must(t, err)
 		if len(unwanted) != 1 || unwanted[0] != notification.PostFailed {
 			t.Errorf("no mail is wanted of %v", unwanted)
@@ -227,7 +235,8 @@ func TestWhoGetsNoMail(t *testing.T) {
 	})
 }
 
-// What is undone tells nobody, and what is told has been done: it is one transaction. The same event tells nobody twice.
+// What is undone tells nobody, and what is told has been done: it is one transaction. The same event tells nobody
+// twice.
 func TestANoticeIsPartOfItsEffect(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		stop := errors.New("stop")
@@ -240,7 +249,10 @@ func TestANoticeIsPartOfItsEffect(t *testing.T) {
 		}
 		for range 2 {
 			must(t, w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
-				return w.Hear(ctx, tx, db.Recorded{ID: 7, Team: w.team, Kind: "post.account_failed", Subject: "told", Detail: []byte(`{}`)})
+				return w.HandleEvent(ctx, tx,
+					db.Recorded{
+						ID: 7, Team: w.team, Kind: "post.account_failed", Subject: "told", Detail: []byte(`{}`),
+					})
 			}))
 		}
 		w.happens(t, "post.created", "nothing to tell", nil)
@@ -264,15 +276,19 @@ func TestADecisionIsToldToTheOthers(t *testing.T) {
 		says := func(by int64, subject, decision string) {
 			t.Helper()
 			must(t, w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
-				return auditlog.Record(ctx, tx, w.team, auditlog.Actor{PersonID: by}, "post.account_decided", subject, map[string]any{"account": 1, "decision": decision})
+				return auditlog.Record(ctx, tx, w.team, auditlog.Actor{PersonID: by}, "post.account_decided", subject,
+					map[string]any{"account": 1, "decision": decision})
 			}))
 		}
 		says(w.editor.ID, "found", "published")
 		says(w.editor.ID, "absent", "not_published")
 		says(0, "absent too", "not_published")
 		for person, want := range map[int64][]string{
-			w.owner.ID:  {"Whoever runs the service looked at the network", "Somebody of your team looked at the network and said that a post is not there"},
-			w.editor.ID: {"Whoever runs the service looked at the network"},
+			w.owner.ID: {
+				"The operator checked the network",
+				"A member of your team checked the network and did not find a post",
+			},
+			w.editor.ID: {"The operator checked the network"},
 		} {
 			list, err := w.List(t.Context(), person, 0, 10)
 			must(t, err)
@@ -291,8 +307,9 @@ func TestADecisionIsToldToTheOthers(t *testing.T) {
 func TestServers(t *testing.T) {
 	t.Parallel()
 	for url, fits := range map[string]bool{
-		"smtp://mail.example": true, "smtps://ada:secret@mail.example:465": true, "smtp://127.0.0.1:2525?tls=none": true,
-		"http://mail.example": false, "mail.example:25": false, "smtp://": false,
+		"smtp://mail.example": true, "smtps://ada:secret@mail.example:465": true,
+		"smtp://127.0.0.1:2525?tls=none": true,
+		"http://mail.example":            false, "mail.example:25": false, "smtp://": false,
 	} {
 		_, err := notification.Server{URL: url, From: "press@harbour.example"}.Sender()
 		if (err == nil) != fits {

@@ -22,7 +22,7 @@ type Server struct {
 
 const sendWithin = 30 * time.Second
 
-// Sender is what sends mails by the server; nil where there is none. An address that is none is an error.
+// Sender returns a function that sends mail, or nil if no server is configured.
 func (s Server) Sender() (func(context.Context, Mail) error, error) {
 	if s.URL == "" {
 		return nil, nil //nolint:nilnil // an installation without mail is a usual one
@@ -55,7 +55,7 @@ func (s Server) Sender() (func(context.Context, Mail) error, error) {
 func (s Server) client() (*mail.Client, error) {
 	u, err := url.Parse(s.URL)
 	if err != nil || u.Hostname() == "" || u.Scheme != "smtp" && u.Scheme != "smtps" {
-		return nil, errors.New("the mail server (--smtp) has to be smtp://USER:PASSWORD@HOST:PORT or smtps://…")
+		return nil, errors.New("the mail server (--smtp) must be smtp://USER:PASSWORD@HOST:PORT or smtps://...")
 	}
 	opts := []mail.Option{mail.WithTimeout(sendWithin), mail.WithTLSPortPolicy(mail.TLSMandatory)}
 	switch {

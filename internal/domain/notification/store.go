@@ -13,19 +13,22 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Who has left a team is told nothing of it any more. What is about the person's own account is always told.
-const ofMember = ` FROM notices n LEFT JOIN memberships m ON m.team_id = n.team_id AND m.person_id = n.person_id LEFT JOIN teams t ON t.id = n.team_id
+// Who has left a team is told nothing of it any longer. What is about the person's own account is always told.
+const ofMember = ` FROM notices n LEFT JOIN memberships m ON m.team_id = n.team_id AND m.person_id = n.person_id LEFT
+		JOIN teams t ON t.id = n.team_id
 	WHERE n.person_id = ? AND (n.team_id = 0 OR m.person_id IS NOT NULL) AND `
 
 const columns = `SELECT n.id, n.team_id, COALESCE(t.name, ''), COALESCE(t.timezone,
-		(SELECT o.timezone FROM memberships f JOIN teams o ON o.id = f.team_id WHERE f.person_id = n.person_id ORDER BY o.id LIMIT 1), 'UTC'),
+		(SELECT o.timezone FROM memberships f JOIN teams o ON o.id = f.team_id WHERE f.person_id = n.person_id
+		ORDER BY o.id LIMIT 1), 'UTC'),
 	n.kind, n.subject, n.detail, n.created_at, n.read_at, n.unmailed,
 	COALESCE((SELECT x.excerpt FROM posts x WHERE x.id = n.subject AND x.team_id = n.team_id), '')`
 
 func scan(rows *sql.Rows, n *Notice) error {
 	var raw, zone string
 	var at, read int64
-	if err := rows.Scan(&n.ID, &n.Team, &n.TeamName, &zone, &n.Kind, &n.Subject, &raw, &at, &read, &n.Unmailed, &n.Post); err != nil {
+	if err := rows.Scan(&n.ID, &n.Team, &n.TeamName, &zone, &n.Kind, &n.Subject, &raw, &at, &read, &n.Unmailed,
+		&n.Post); err != nil {
 		return err
 	}
 	where, err := time.LoadLocation(zone)
@@ -39,14 +42,15 @@ func scan(rows *sql.Rows, n *Notice) error {
 	return nil
 }
 
-// List reads a person's notices of all teams, the newest first, at most so many; those of ids below before where that is
-// not 0.
+// List reads a person's notices of all teams, the newest first, at most so many; those of ids below before where that
+// is not 0.
 func (s *Service) List(ctx context.Context, person, before int64, most int) ([]Notice, error) {
 	where, args := `1 = 1`, []any{person}
 	if before > 0 {
 		where, args = `n.id < ?`, append(args, before)
 	}
-	out, err := db.AllOf(ctx, s.db, most, scan, columns+ofMember+where+` ORDER BY n.id DESC LIMIT ?`, append(args, most)...)
+	out, err := db.AllOf(ctx, s.db, most, scan, columns+ofMember+where+` ORDER BY n.id DESC LIMIT ?`,
+		append(args, most)...)
 	if err != nil {
 		return nil, fmt.Errorf("reading the notices of person %d: %w", person, err)
 	}
@@ -71,7 +75,8 @@ const MostCounted = 100
 // Unread counts a person's notices that are not read, up to MostCounted.
 func (s *Service) Unread(ctx context.Context, person int64) (int, error) {
 	var n int
-	if err := s.db.QueryRow(ctx, `SELECT COUNT(*) FROM (SELECT n.id`+ofMember+`n.read_at = 0 LIMIT ?) u`, person, MostCounted).Scan(&n); err != nil {
+	if err := s.db.QueryRow(ctx, `SELECT COUNT(*) FROM (SELECT n.id`+ofMember+`n.read_at = 0 LIMIT ?) u`, person,
+		MostCounted).Scan(&n); err != nil {
 		return 0, fmt.Errorf("counting unread notices: %w", err)
 	}
 	return n, nil
@@ -84,17 +89,19 @@ func (s *Service) Read(ctx context.Context, person, id int64, all bool) error {
 		these = `id <= ?`
 	}
 	return s.db.InTx(ctx, "notice.read", func(ctx context.Context, tx *db.Tx) error {
-		if _, err := tx.Exec(ctx, `UPDATE notices SET read_at = ? WHERE person_id = ? AND read_at = 0 AND `+these, db.Micros(tx.Now()), person, id); err != nil {
+		if _, err := tx.Exec(ctx, `UPDATE notices SET read_at = ? WHERE person_id = ? AND read_at = 0 AND `+these,
+			db.Micros(tx.Now()), person, id); err != nil {
 			return fmt.Errorf("noting that notices are read: %w", err)
 		}
 		return nil
 	})
 }
 
-// Forget takes back what a team's people were told of a subject: whoever runs the service did it in front of them.
+// Forget deletes the notices of a team about a subject, because the operator acted in front of its members.
 func (s *Service) Forget(ctx context.Context, team int64, kind Kind, subject string) error {
 	return s.db.InTx(ctx, "notice.forget", func(ctx context.Context, tx *db.Tx) error {
-		if _, err := tx.Exec(ctx, `DELETE FROM notices WHERE team_id = ? AND kind = ? AND subject = ?`, team, string(kind), subject); err != nil {
+		if _, err := tx.Exec(ctx, `DELETE FROM notices WHERE team_id = ? AND kind = ? AND subject = ?`, team,
+			string(kind), subject); err != nil {
 			return fmt.Errorf("taking notices back: %w", err)
 		}
 		return nil
@@ -109,7 +116,9 @@ func (s *Service) Sweep(ctx context.Context) (int64, error) {
 	var n int64
 	err := s.db.InTx(ctx, "notice.sweep", func(ctx context.Context, tx *db.Tx) error {
 		var err error
-		n, err = tx.Exec(ctx, `DELETE FROM notices WHERE id IN (SELECT id FROM notices WHERE created_at < ? ORDER BY created_at LIMIT 1000)`, db.Micros(tx.Now().Add(-kept)))
+		n, err = tx.Exec(ctx,
+			`DELETE FROM notices WHERE id IN (SELECT id FROM notices WHERE created_at < ? ORDER BY created_at
+		LIMIT 1000)`, db.Micros(tx.Now().Add(-kept)))
 		return err
 	})
 	if err != nil {
@@ -118,17 +127,19 @@ func (s *Service) Sweep(ctx context.Context) (int64, error) {
 	return n, nil
 }
 
-// Unwanted are the kinds that a person wants no mail of.
-func (s *Service) Unwanted(ctx context.Context, person int64) ([]Kind, error) {
-	out, err := db.All(ctx, s.db, func(rows *sql.Rows, k *Kind) error { return rows.Scan(k) }, `SELECT kind FROM notice_choices WHERE person_id = ?`, person)
+// MutedKinds returns the kinds that a person wants no mail of.
+func (s *Service) MutedKinds(ctx context.Context, person int64) ([]Kind, error) {
+	out, err := db.All(ctx, s.db, func(rows *sql.Rows, k *Kind) error {
+		return rows.Scan(k)
+	}, `SELECT kind FROM notice_choices WHERE person_id = ?`, person)
 	if err != nil {
 		return nil, fmt.Errorf("reading what person %d wants no mail of: %w", person, err)
 	}
 	return out, nil
 }
 
-// Choose keeps of which kinds a person wants no mail. Kinds that there are not are passed over.
-func (s *Service) Choose(ctx context.Context, person int64, unwanted map[Kind]bool) error {
+// SetMutedKinds keeps of which kinds a person wants no mail. Kinds that there are not are passed over.
+func (s *Service) SetMutedKinds(ctx context.Context, person int64, unwanted map[Kind]bool) error {
 	return s.db.InTx(ctx, "notice.choose", func(ctx context.Context, tx *db.Tx) error {
 		if _, err := tx.Exec(ctx, `DELETE FROM notice_choices WHERE person_id = ?`, person); err != nil {
 			return fmt.Errorf("forgetting a person's choice: %w", err)
@@ -137,7 +148,9 @@ func (s *Service) Choose(ctx context.Context, person int64, unwanted map[Kind]bo
 			if !unwanted[k.Kind] {
 				continue
 			}
-			if _, err := tx.Exec(ctx, `INSERT INTO notice_choices (person_id, kind) VALUES (?, ?) ON CONFLICT DO NOTHING`, person, string(k.Kind)); err != nil {
+			if _, err := tx.Exec(ctx,
+				`INSERT INTO notice_choices (person_id, kind) VALUES (?, ?) ON CONFLICT DO NOTHING`, person,
+				string(k.Kind)); err != nil {
 				return fmt.Errorf("keeping a person's choice: %w", err)
 			}
 		}
@@ -145,7 +158,7 @@ func (s *Service) Choose(ctx context.Context, person int64, unwanted map[Kind]bo
 	})
 }
 
-// Threshold is below how many credits a team is told that they run low; 0 for never.
+// Threshold returns the number of credits below which a team is notified; 0 for never.
 func (s *Service) Threshold(ctx context.Context, team int64) (int64, error) {
 	var n int64
 	err := s.db.QueryRow(ctx, `SELECT credits FROM notice_thresholds WHERE team_id = ?`, team).Scan(&n)
@@ -160,20 +173,25 @@ const maxThreshold = 1_000_000_000_000
 // SetThreshold keeps below how many credits the team of an owner is told; 0 for never.
 func (s *Service) SetThreshold(ctx context.Context, person, team, credits int64) error {
 	if credits < 0 || credits > maxThreshold {
-		return apierr.Invalid(apierr.OutOfRange, "credits", "The threshold has to be a whole number of credits from 0 to 1,000,000,000,000.")
+		return apierr.Invalid(apierr.OutOfRange, "credits", "Enter a threshold from 0 to 1,000,000,000,000 credits.")
 	}
 	return s.db.InTx(ctx, "notice.set_threshold", func(ctx context.Context, tx *db.Tx) error {
 		var owns int
-		if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM memberships WHERE team_id = ? AND person_id = ? AND role = 'owner'`, team, person).Scan(&owns); err != nil {
+		if err := tx.QueryRow(ctx,
+			`SELECT COUNT(*) FROM memberships WHERE team_id = ? AND person_id = ? AND role = 'owner'`, team,
+			person).Scan(&owns); err != nil {
 			return fmt.Errorf("looking for the owner: %w", err)
 		}
 		if owns == 0 {
 			return apierr.Missing()
 		}
-		_, err := tx.Exec(ctx, `INSERT INTO notice_thresholds (team_id, credits) VALUES (?, ?) ON CONFLICT (team_id) DO UPDATE SET credits = excluded.credits, told_at = 0`, team, credits)
+		_, err := tx.Exec(ctx,
+			`INSERT INTO notice_thresholds (team_id, credits) VALUES (?, ?) ON CONFLICT (team_id) DO UPDATE
+		SET credits = excluded.credits, told_at = 0`, team, credits)
 		if err != nil {
 			return fmt.Errorf("keeping below what credits are low: %w", err)
 		}
-		return auditlog.Record(ctx, tx, team, auditlog.Actor{PersonID: person}, "credits.threshold_set", fmt.Sprint(team), map[string]any{"credits": credits})
+		return auditlog.Record(ctx, tx, team, auditlog.Actor{PersonID: person}, "credits.threshold_set",
+			fmt.Sprint(team), map[string]any{"credits": credits})
 	})
 }

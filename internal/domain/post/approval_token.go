@@ -68,7 +68,7 @@ func (a *Approvals) parse(token string) (approvalLink, error) {
 		return approvalLink{}, apierr.Missing()
 	}
 	body, sum := raw[:len(raw)-sha256.Size], raw[len(raw)-sha256.Size:]
-	if !a.links.Signed(body, sum) {
+	if !a.links.Verify(body, sum) {
 		return approvalLink{}, apierr.Missing()
 	}
 	number := func(i int) int64 { return int64(binary.BigEndian.Uint64(body[1+tokenNumberSize*i:])) } //nolint:gosec // signed, so as it was written

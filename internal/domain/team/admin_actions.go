@@ -17,15 +17,15 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Hand is a person who changes a team in the app, by the right that the person's role gives. What the role does not
-// allow is not_found, as everything is for whoever is no member.
-type Hand struct {
+// Admin is a person who changes a team in the app, by the right that the person's role gives. What the role does not
+// allow is not_found, as everything is for somebody who is no member.
+type Admin struct {
 	s            *Service
 	person, team int64
 }
 
-// Hand is a person's in a team.
-func (s *Service) Hand(person, team int64) Hand { return Hand{s, person, team} }
+// Admin returns an Admin that acts for a person in a team.
+func (s *Service) Admin(person, team int64) Admin { return Admin{s, person, team} }
 
 // The roles that may change things.
 var (
@@ -39,8 +39,10 @@ type done struct {
 	detail  map[string]any
 }
 
-// change makes a change in the person's name while the team is held, where the person's role is among those given.
-func (h Hand) change(ctx context.Context, kind string, may []access.Role, work func(context.Context, *db.Tx) (done, error)) error {
+// change runs work in the person's name with the team locked, if the person has one of the given roles.
+func (h Admin) change(
+	ctx context.Context, kind string, may []access.Role, work func(context.Context, *db.Tx) (done, error),
+) error {
 	return h.s.change(ctx, "team.by_hand", func(ctx context.Context, tx *db.Tx) error {
 		if _, err := h.s.lockOwner(ctx, tx, h.team); err != nil {
 			return apierr.Missing()
@@ -60,10 +62,12 @@ func (h Hand) change(ctx context.Context, kind string, may []access.Role, work f
 	})
 }
 
-// roleOf is a member's role; not_found for whoever is none, and for whoever is on hold.
+// roleOf returns a member's role. It returns not_found for others and for members on hold.
 func roleOf(ctx context.Context, q db.Querier, team, person int64) (access.Role, error) {
 	var role access.Role
-	err := q.QueryRow(ctx, `SELECT m.role FROM memberships m JOIN people p ON p.id = m.person_id WHERE m.team_id = ? AND m.person_id = ? AND p.held_at = 0`, team, person).Scan(&role)
+	err := q.QueryRow(ctx,
+		`SELECT m.role FROM memberships m JOIN people p ON p.id = m.person_id
+		WHERE m.team_id = ? AND m.person_id = ? AND p.held_at = 0`, team, person).Scan(&role)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", apierr.Missing()
 	}
@@ -73,15 +77,16 @@ func roleOf(ctx context.Context, q db.Querier, team, person int64) (access.Role,
 	return role, nil
 }
 
-// SetAccess is the owner's switch of API and tool access.
-func (h Hand) SetAccess(ctx context.Context, on bool) error {
+// SetAccess turns API and tool access on or off, for the owner.
+func (h Admin) SetAccess(ctx context.Context, on bool) error {
 	return h.change(ctx, "team.access", owners, func(ctx context.Context, tx *db.Tx) (done, error) {
-		return done{h.team, map[string]any{"on": on}}, h.set(ctx, tx, `access_off_at = ?`, unless(on, db.Micros(tx.Now())))
+		return done{h.team, map[string]any{"on": on}}, h.set(ctx, tx, `access_off_at = ?`,
+			unless(on, db.Micros(tx.Now())))
 	})
 }
 
 // set changes columns of the team.
-func (h Hand) set(ctx context.Context, tx *db.Tx, columns string, values ...any) error {
+func (h Admin) set(ctx context.Context, tx *db.Tx, columns string, values ...any) error {
 	if _, err := tx.Exec(ctx, `UPDATE teams SET `+columns+` WHERE id = ?`, append(values, h.team)...); err != nil {
 		return fmt.Errorf("changing a team: %w", err)
 	}
@@ -104,11 +109,13 @@ func (p Profile) tidy() (Profile, error) {
 		return p, apierr.Invalid(apierr.Malformed, "name", "The team needs a name, "+ofOneLine+".")
 	}
 	if checkZone(p.Timezone) != nil {
-		return p, apierr.Invalid(apierr.NotAllowedValue, "timezone", "The time zone has to be one of the list, such as Europe/Berlin.")
+		return p, apierr.Invalid(apierr.NotAllowedValue, "timezone",
+			"Choose a time zone from the list, such as Europe/Berlin.")
 	}
 	tag, err := language.Parse(strings.TrimSpace(p.Language))
 	if err != nil || len(tag.Extensions()) > 0 || strings.HasPrefix(tag.String(), "und") {
-		return p, apierr.Invalid(apierr.NotAllowedValue, "content_language", "The language has to be a BCP 47 tag, such as en, de-AT or pt-BR.")
+		return p, apierr.Invalid(apierr.NotAllowedValue, "content_language",
+			"Enter a BCP 47 language tag, such as en, de-AT or pt-BR.")
 	}
 	p.Language = tag.String()
 	return p, nil
@@ -132,8 +139,9 @@ func profile(ctx context.Context, q db.Querier, team int64) (Profile, error) {
 }
 
 // SetProfile changes a team's profile, for its owner and admins. What is scheduled stays
-// at its instant; the team's day changes with the zone, and what was used in the hours that the new day holds stays used.
-func (h Hand) SetProfile(ctx context.Context, p Profile) error {
+// at its instant; the team's day changes with the zone, and what was used in the hours that the new day holds stays
+// used.
+func (h Admin) SetProfile(ctx context.Context, p Profile) error {
 	p, err := p.tidy()
 	if err != nil {
 		return err
@@ -167,7 +175,7 @@ type DailyLimit struct {
 	Own     *int64 // the owner's, below it; nil for none
 }
 
-// Holds is what counts.
+// Holds returns the effective limit.
 func (s DailyLimit) Holds() int64 {
 	if s.Own == nil {
 		return s.Offered
@@ -175,7 +183,7 @@ func (s DailyLimit) Holds() int64 {
 	return lower(s.Offered, *s.Own)
 }
 
-// lower is the lower one of two limits, of which -1 is none.
+// lower returns the lower of two limits, where -1 is unlimited.
 func lower(a, b int64) int64 {
 	if a == plan.Unlimited || b != plan.Unlimited && b < a {
 		return b
@@ -193,7 +201,8 @@ func (s *Service) dailyLimit(ctx context.Context, q db.Querier, team int64) (Dai
 	var until int64
 	var operators *int64
 	var out DailyLimit
-	err := q.QueryRow(ctx, `SELECT plan, plan_until, daily_credits, own_daily_credits FROM teams WHERE id = ?`, team).Scan(&plan, &until, &operators, &out.Own)
+	err := q.QueryRow(ctx, `SELECT plan, plan_until, daily_credits, own_daily_credits FROM teams WHERE id = ?`,
+		team).Scan(&plan, &until, &operators, &out.Own)
 	if err != nil {
 		return out, fmt.Errorf("reading a team's daily limit: %w", err)
 	}
@@ -204,15 +213,17 @@ func (s *Service) dailyLimit(ctx context.Context, q db.Querier, team int64) (Dai
 	return out, nil
 }
 
-// SetDailyCredits is the owner's own limit of what keys and assistants spend in a day, below what is offered; nil for none.
-func (h Hand) SetDailyCredits(ctx context.Context, credits *int64) error {
+// SetDailyCredits sets the owner's daily credit limit for keys and assistants, or removes it if nil.
+func (h Admin) SetDailyCredits(ctx context.Context, credits *int64) error {
 	return h.change(ctx, "team.own_daily_credits", owners, func(ctx context.Context, tx *db.Tx) (done, error) {
 		offered, err := h.s.dailyLimit(ctx, tx, h.team)
 		if err != nil {
 			return done{}, err
 		}
-		if credits != nil && (*credits < 0 || *credits > maxDailyCredits || offered.Offered != plan.Unlimited && *credits > offered.Offered) {
-			return done{}, apierr.Invalid(apierr.OutOfRange, "daily_credits", "Your own limit has to be a whole number from 0 up to what the plan allows.")
+		if credits != nil && (*credits < 0 || *credits > maxDailyCredits ||
+			offered.Offered != plan.Unlimited && *credits > offered.Offered) {
+			return done{}, apierr.Invalid(apierr.OutOfRange, "daily_credits",
+				"Enter a whole number from 0 to the limit of the plan.")
 		}
 		return done{h.team, map[string]any{"credits": credits}}, h.set(ctx, tx, `own_daily_credits = ?`, credits)
 	})

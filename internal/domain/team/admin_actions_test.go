@@ -22,7 +22,10 @@ func (w world) staff(t *testing.T) staff {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return staff{members[0].PersonID, w.member(t, "adm@example.com", access.Admin), w.member(t, "edi@example.com", access.Editor)}
+	return staff{
+		members[0].PersonID, w.member(t, "adm@example.com", access.Admin),
+		w.member(t, "edi@example.com", access.Editor),
+	}
 }
 
 func (w world) member(t *testing.T, email string, role access.Role) int64 {
@@ -37,7 +40,7 @@ func (w world) member(t *testing.T, email string, role access.Role) int64 {
 	return p.ID
 }
 
-// Whoever may not change something is told what a stranger is told, and changes nothing.
+// Anybody who may not change something is told what a stranger is told, and changes nothing.
 func TestHandsOfOthers(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		ctx, s := t.Context(), w.staff(t)
@@ -49,27 +52,29 @@ func TestHandsOfOthers(t *testing.T) {
 		hundred := int64(100)
 		for name, c := range map[string]struct {
 			admins bool // whether admins may
-			try    func(team.Hand) error
+			try    func(team.Admin) error
 		}{
-			"access": {false, func(h team.Hand) error { return h.SetAccess(ctx, false) }},
-			"new key": {false, func(h team.Hand) error {
+			"access": {false, func(h team.Admin) error { return h.SetAccess(ctx, false) }},
+			"new key": {false, func(h team.Admin) error {
 				_, _, err := h.AddKey(ctx, team.NewKey{Name: "k", Level: access.Full}, "once")
 				return err
 			}},
-			"change key": {false, func(h team.Hand) error { return h.ChangeKey(ctx, key.ID, access.ReadOnly, 5) }},
-			"revoke key": {false, func(h team.Hand) error { return h.RevokeKey(ctx, key.ID) }},
-			"limit":      {false, func(h team.Hand) error { return h.SetDailyCredits(ctx, &hundred) }},
-			"hand on":    {false, func(h team.Hand) error { return h.HandOn(ctx, s.editor) }},
-			"profile": {true, func(h team.Hand) error {
+			"change key": {false, func(h team.Admin) error { return h.ChangeKey(ctx, key.ID, access.ReadOnly, 5) }},
+			"revoke key": {false, func(h team.Admin) error { return h.RevokeKey(ctx, key.ID) }},
+			"limit":      {false, func(h team.Admin) error { return h.SetDailyCredits(ctx, &hundred) }},
+			"hand on":    {false, func(h team.Admin) error { return h.HandOn(ctx, s.editor) }},
+			"profile": {true, func(h team.Admin) error {
 				return h.SetProfile(ctx, team.Profile{Name: "N", Timezone: "Asia/Tokyo", Language: "ja"})
 			}},
-			"role": {true, func(h team.Hand) error { return h.SetRole(ctx, s.editor, access.Viewer) }},
+			"role": {true, func(h team.Admin) error { return h.SetRole(ctx, s.editor, access.Viewer) }},
 		} {
-			for who, person := range map[string]int64{"an editor": s.editor, "a stranger": stranger.ID, "nobody": 0, "an admin": s.admin} {
+			for who, person := range map[string]int64{
+				"an editor": s.editor, "a stranger": stranger.ID, "nobody": 0, "an admin": s.admin,
+			} {
 				if c.admins && who == "an admin" {
 					continue
 				}
-				if err := c.try(w.Hand(person, w.team.ID)); !apierr.Is(err, apierr.NotFound) {
+				if err := c.try(w.Admin(person, w.team.ID)); !apierr.Is(err, apierr.NotFound) {
 					t.Errorf("%s by %s: %v", name, who, err)
 				}
 			}
@@ -77,7 +82,7 @@ func TestHandsOfOthers(t *testing.T) {
 		if err := w.SetHold(ctx, s.owner, true); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.Hand(s.owner, w.team.ID).SetAccess(ctx, false); !apierr.Is(err, apierr.NotFound) {
+		if err := w.Admin(s.owner, w.team.ID).SetAccess(ctx, false); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("by an owner on hold: %v", err)
 		}
 		if b, err := w.Barriers(ctx, w.team.ID); err != nil || b.Off || !b.OwnerHeld {
@@ -90,8 +95,10 @@ func TestHandsOfOthers(t *testing.T) {
 func TestHandKeys(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		ctx, s := t.Context(), w.staff(t)
-		h, limit := w.Hand(s.owner, w.team.ID), int64(25)
-		n := team.NewKey{Name: "calendar", Level: access.Drafts, DailyCredits: &limit, Expires: w.clock.Now().Add(time.Hour)}
+		h, limit := w.Admin(s.owner, w.team.ID), int64(25)
+		n := team.NewKey{
+			Name: "calendar", Level: access.Drafts, DailyCredits: &limit, Expires: w.clock.Now().Add(time.Hour),
+		}
 		k, value, err := h.AddKey(ctx, n, "one sending")
 		if err != nil {
 			t.Fatal(err)
@@ -110,7 +117,8 @@ func TestHandKeys(t *testing.T) {
 			}
 			return at
 		}
-		if line, err := w.KeyLine(ctx, w.team.ID, k.ID); err != nil || !line.UsedAt.Equal(w.clock.Now()) || written() != 0 {
+		if line, err := w.KeyLine(ctx, w.team.ID, k.ID); err != nil || !line.UsedAt.Equal(w.clock.Now()) ||
+			written() != 0 {
 			t.Errorf("a use is not told, or written before its time: %+v (%v)", line, err)
 		}
 		if err := w.NoteUses(ctx); err != nil {
@@ -123,7 +131,9 @@ func TestHandKeys(t *testing.T) {
 			t.Fatal(err)
 		}
 		lines, err := w.KeyLines(ctx, w.team.ID, 0, 10)
-		want := []team.KeyLine{{Key: k, PersonID: s.owner, MadeBy: "Ada", Role: access.Owner, TeamName: "Harbour", UsedAt: w.clock.Now(), Paused: []team.Action{team.Everything}}}
+		want := []team.KeyLine{
+			{Key: k, PersonID: s.owner, MadeBy: "Ada", Role: access.Owner, TeamName: "Harbour", UsedAt: w.clock.Now(), Paused: []team.Action{team.Everything}},
+		}
 		if diff := cmp.Diff(want, lines); err != nil || diff != "" {
 			t.Errorf("%v %s", err, diff)
 		}
@@ -136,7 +146,7 @@ func TestHandKeys(t *testing.T) {
 // What the owner does with a key holds at once, and a revoked one stays as it is.
 func TestHandChangesKeys(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
-		ctx, h := t.Context(), w.Hand(w.staff(t).owner, w.team.ID)
+		ctx, h := t.Context(), w.Admin(w.staff(t).owner, w.team.ID)
 		k, value := w.key(t, access.Drafts, time.Time{})
 		if err := h.ChangeKey(ctx, k.ID, access.Full, 7); err != nil {
 			t.Fatal(err)
@@ -166,7 +176,7 @@ func argument(err error) any { return apierr.Of(err).Context["argument"] }
 func TestKeysThatAreRefused(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		ctx, s := t.Context(), w.staff(t)
-		h := w.Hand(s.owner, w.team.ID)
+		h := w.Admin(s.owner, w.team.ID)
 		low := int64(-2)
 		for wrong, n := range map[string]team.NewKey{
 			"name":          {Name: "two\nlines", Level: access.Full},
@@ -185,13 +195,14 @@ func TestKeysThatAreRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := w.Hand(s.owner, other.ID).AddKey(ctx, team.NewKey{Name: "k", Level: access.Full}, "once"); !apierr.Is(err, apierr.PlanLapsed) {
+		if _, _, err := w.Admin(s.owner, other.ID).AddKey(ctx, team.NewKey{Name: "k", Level: access.Full},
+			"once"); !apierr.Is(err, apierr.PlanLapsed) {
 			t.Errorf("on a plan without keys: %v", err)
 		}
 		k, _ := w.key(t, access.Full, time.Time{})
 		for name, err := range map[string]error{
-			"change":  w.Hand(s.owner, other.ID).ChangeKey(ctx, k.ID, access.ReadOnly, 0),
-			"revoke":  w.Hand(s.owner, other.ID).RevokeKey(ctx, k.ID),
+			"change":  w.Admin(s.owner, other.ID).ChangeKey(ctx, k.ID, access.ReadOnly, 0),
+			"revoke":  w.Admin(s.owner, other.ID).RevokeKey(ctx, k.ID),
 			"missing": h.RevokeKey(ctx, 999_999),
 		} {
 			if !apierr.Is(err, apierr.NotFound) {
@@ -208,7 +219,7 @@ func TestKeysThatAreRefused(t *testing.T) {
 func TestOwnDailyLimit(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		ctx := t.Context()
-		h := w.Hand(w.staff(t).owner, w.team.ID)
+		h := w.Admin(w.staff(t).owner, w.team.ID)
 		_, value := w.key(t, access.Full, time.Time{})
 		holds := func(want int64) {
 			t.Helper()
@@ -252,7 +263,7 @@ func TestOwnDailyLimit(t *testing.T) {
 func TestProfile(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		ctx, s := t.Context(), w.staff(t)
-		h := w.Hand(s.admin, w.team.ID)
+		h := w.Admin(s.admin, w.team.ID)
 		for wrong, p := range map[string]team.Profile{
 			"name":             {Name: " ", Timezone: "UTC", Language: "en"},
 			"timezone":         {Name: "Harbour", Timezone: "Berlin", Language: "en"},
@@ -262,28 +273,32 @@ func TestProfile(t *testing.T) {
 				t.Errorf("%s: %v", wrong, err)
 			}
 		}
-		if err := h.SetProfile(ctx, team.Profile{Name: " Hafen ", Timezone: "Asia/Tokyo", Language: "de-at", KeepOriginals: true}); err != nil {
+		if err := h.SetProfile(ctx,
+			team.Profile{Name: " Hafen ", Timezone: "Asia/Tokyo", Language: "de-at", KeepOriginals: true}); err != nil {
 			t.Fatal(err)
 		}
 		a, err := w.InApp(ctx, s.admin, w.team.ID)
 		if err != nil || a.TeamName != "Hafen" || a.Zone.String() != "Asia/Tokyo" || a.Language != "de-AT" {
 			t.Errorf("%+v (%v)", a, err)
 		}
-		if p, err := w.Profile(ctx, w.team.ID); err != nil || p != (team.Profile{Name: "Hafen", Timezone: "Asia/Tokyo", Language: "de-AT", KeepOriginals: true}) {
+		if p, err := w.Profile(ctx, w.team.ID); err != nil ||
+			p != (team.Profile{Name: "Hafen", Timezone: "Asia/Tokyo", Language: "de-AT", KeepOriginals: true}) {
 			t.Errorf("%+v (%v)", p, err)
 		}
 		events, err := auditlog.List(ctx, w.db, w.team.ID, auditlog.Page{Kind: "team.changed", Most: 5})
-		if err != nil || len(events) != 1 || events[0].Detail["keep_originals"] != true || events[0].Person != "adm@example.com" || events[0].Detail["timezone"] != "Asia/Tokyo" || events[0].Detail["renamed"] != true {
+		if err != nil || len(events) != 1 || events[0].Detail["keep_originals"] != true ||
+			events[0].Person != "adm@example.com" || events[0].Detail["timezone"] != "Asia/Tokyo" ||
+			events[0].Detail["renamed"] != true {
 			t.Errorf("%+v (%v)", events, err)
 		}
 	})
 }
 
-// The last person who runs the service and can sign in is not taken out of the only team that they are in.
+// The last person who is an operator and can sign in is not taken out of the only team that they are in.
 func TestTheLastOperatorStays(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		ctx, s := t.Context(), w.staff(t)
-		owner := w.Hand(s.owner, w.team.ID)
+		owner := w.Admin(s.owner, w.team.ID)
 		runs := func(person int64, on bool) {
 			t.Helper()
 			p, err := w.Person(ctx, person)
@@ -308,7 +323,7 @@ func TestTheLastOperatorStays(t *testing.T) {
 func TestHandMembers(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		ctx, s := t.Context(), w.staff(t)
-		owner, admin := w.Hand(s.owner, w.team.ID), w.Hand(s.admin, w.team.ID)
+		owner, admin := w.Admin(s.owner, w.team.ID), w.Admin(s.admin, w.team.ID)
 		for name, err := range map[string]error{
 			"the owner's role":       admin.SetRole(ctx, s.owner, access.Viewer),
 			"the owner":              admin.Remove(ctx, s.owner),

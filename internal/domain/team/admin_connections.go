@@ -12,11 +12,11 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// May is what a connection may do now: what was granted, as far as its person's role has it.
+// May returns the capabilities of a connection: those granted that the person's role has.
 func (k KeyLine) May() []access.Capability { return access.Within(k.Granted, k.Role) }
 
-// ConnectionLines lists the assistants' connections of a team, those of one person alone where that is not 0: the newest
-// first, at most so many, and those of ids below before where that is not 0.
+// ConnectionLines lists the assistants' connections of a team, those of one person alone where that is not 0: the
+// newest first, at most so many, and those of ids below before where that is not 0.
 func (s *Service) ConnectionLines(ctx context.Context, team, person, before int64, most int) ([]KeyLine, error) {
 	return s.lines(ctx, team, OfAssistant, person, before, most)
 }
@@ -26,20 +26,22 @@ func (s *Service) ConnectionLine(ctx context.Context, team, connection int64) (K
 	return s.line(ctx, team, OfAssistant, connection)
 }
 
-// ConnectionHome tells which of some teams a connection is of that a person may see, as the own one or as owner or admin:
-// not_found where it is of none of them, or not for that person to see.
+// ConnectionHome returns which of some teams a connection is of that a person may see, as the own one or as owner or
+// admin: not_found where it is of none of them, or not for that person to see.
 func (s *Service) ConnectionHome(ctx context.Context, person, connection int64, teams []int64) (int64, error) {
 	home, err := s.homeOf(ctx, OfAssistant, connection, teams)
 	if err != nil {
 		return 0, err
 	}
-	return home, s.Hand(person, home).mayEnd(ctx, s.db, connection)
+	return home, s.Admin(person, home).mayEnd(ctx, s.db, connection)
 }
 
-// OwnConnections lists what assistants a person lets work, over all teams: the newest first, at most so many. Those that
-// have ended, and those of closed teams, are not among them.
+// OwnConnections lists what assistants a person lets work, over all teams: the newest first, at most so many. Those
+// that have ended, and those of closed teams, are not among them.
 func (s *Service) OwnConnections(ctx context.Context, person int64, most int) ([]KeyLine, error) {
-	out, err := db.All(ctx, s.db, scanKeyLine, keyLines+`k.person_id = ? AND k.kind = 'assistant' AND k.revoked_at = 0 AND k.lost = '' AND (k.expires_at = 0 OR k.expires_at > ?) AND t.closed_at = 0
+	out, err := db.All(ctx, s.db, scanKeyLine,
+		keyLines+
+			`k.person_id = ? AND k.kind = 'assistant' AND k.revoked_at = 0 AND k.lost = '' AND (k.expires_at = 0 OR k.expires_at > ?) AND t.closed_at = 0
 		ORDER BY k.id DESC LIMIT ?`, person, db.Micros(s.db.Now()), most)
 	if err != nil {
 		return nil, fmt.Errorf("reading the assistants of person %d: %w", person, err)
@@ -51,7 +53,7 @@ func (s *Service) OwnConnections(ctx context.Context, person int64, most int) ([
 }
 
 // LimitConnection sets what one of the team's connections may spend in a day, for the owner; -1 is unlimited.
-func (h Hand) LimitConnection(ctx context.Context, connection, credits int64) error {
+func (h Admin) LimitConnection(ctx context.Context, connection, credits int64) error {
 	if !isDailyLimit(credits) {
 		return errKeyLimit
 	}
@@ -60,7 +62,10 @@ func (h Hand) LimitConnection(ctx context.Context, connection, credits int64) er
 		if err != nil {
 			return done{}, err
 		}
-		n, err := tx.Exec(ctx, `UPDATE api_keys SET daily_credits = ? WHERE id = ? AND team_id = ? AND kind = 'assistant' AND revoked_at = 0 AND lost = '' AND (expires_at = 0 OR expires_at > ?)`,
+		n, err := tx.Exec(ctx,
+			`UPDATE api_keys SET daily_credits = ?
+		WHERE id = ? AND team_id = ? AND kind = 'assistant' AND revoked_at = 0 AND lost = '' AND (expires_at = 0 OR
+		expires_at > ?)`,
 			credits, connection, h.team, db.Micros(tx.Now()))
 		if err := h.changedKey(ctx, tx, OfAssistant, connection, n, err); err != nil {
 			return done{}, err
@@ -76,9 +81,10 @@ func (h Hand) LimitConnection(ctx context.Context, connection, credits int64) er
 	return err
 }
 
-func (h Hand) limitBefore(ctx context.Context, tx *db.Tx, connection int64) (int64, error) {
+func (h Admin) limitBefore(ctx context.Context, tx *db.Tx, connection int64) (int64, error) {
 	var before int64
-	err := tx.QueryRow(ctx, `SELECT daily_credits FROM api_keys WHERE id = ? AND team_id = ? AND kind = 'assistant'`, connection, h.team).Scan(&before)
+	err := tx.QueryRow(ctx, `SELECT daily_credits FROM api_keys WHERE id = ? AND team_id = ? AND kind = 'assistant'`,
+		connection, h.team).Scan(&before)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, apierr.Missing()
 	}
@@ -89,25 +95,29 @@ func (h Hand) limitBefore(ctx context.Context, tx *db.Tx, connection int64) (int
 }
 
 // EndConnection ends one of the team's connections for good: everybody the own ones, the owner and admins all. Somebody
-// else's is not_found for whoever may not.
-func (h Hand) EndConnection(ctx context.Context, connection int64) error {
+// else's is not_found for anybody who may not.
+func (h Admin) EndConnection(ctx context.Context, connection int64) error {
 	return h.change(ctx, "assistant.revoked", access.Roles(), func(ctx context.Context, tx *db.Tx) (done, error) {
 		if err := h.mayEnd(ctx, tx, connection); err != nil {
 			return done{}, err
 		}
-		n, err := tx.Exec(ctx, `UPDATE api_keys SET revoked_at = ? WHERE id = ? AND team_id = ? AND kind = 'assistant' AND revoked_at = 0`, db.Micros(tx.Now()), connection, h.team)
+		n, err := tx.Exec(ctx,
+			`UPDATE api_keys SET revoked_at = ? WHERE id = ? AND team_id = ? AND kind = 'assistant' AND revoked_at = 0`,
+			db.Micros(tx.Now()), connection, h.team)
 		return done{subject: connection}, h.changedKey(ctx, tx, OfAssistant, connection, n, err)
 	})
 }
 
-// mayEnd is for whoever let the assistant in, and for the owner and admins; not_found for others.
-func (h Hand) mayEnd(ctx context.Context, q db.Querier, connection int64) error {
+// mayEnd is for anybody who let the assistant in, and for the owner and admins; not_found for others.
+func (h Admin) mayEnd(ctx context.Context, q db.Querier, connection int64) error {
 	role, err := roleOf(ctx, q, h.team, h.person)
 	if err != nil || slices.Contains(managers, role) {
 		return err
 	}
 	var own int64
-	err = q.QueryRow(ctx, `SELECT COUNT(*) FROM api_keys WHERE id = ? AND team_id = ? AND kind = 'assistant' AND person_id = ?`, connection, h.team, h.person).Scan(&own)
+	err = q.QueryRow(ctx,
+		`SELECT COUNT(*) FROM api_keys WHERE id = ? AND team_id = ? AND kind = 'assistant' AND person_id = ?`,
+		connection, h.team, h.person).Scan(&own)
 	if err != nil {
 		return fmt.Errorf("looking whose a connection is: %w", err)
 	}

@@ -20,25 +20,30 @@ type KeyLine struct {
 
 	PersonID int64       // as whom it acts
 	MadeBy   string      // that person's name
-	Role     access.Role // that person's now; empty where there is none any more
+	Role     access.Role // that person's now; empty if there is none any longer
 	TeamName string
-	UsedAt   time.Time // what other nodes saw may come up to a minute late; zero where it was not used since that is noted
-	Paused   []Action  // what the operator has paused of this key alone
+	// what other nodes saw may come up to a minute late; zero where it was not used since that is noted
+	UsedAt time.Time
+	Paused []Action // what the operator has paused of this key alone
 }
 
-// Ended tells whether the key works no more and never will again.
-func (k KeyLine) Ended(now time.Time) bool {
+// HasEnded reports whether the key is revoked or expired.
+func (k KeyLine) HasEnded(now time.Time) bool {
 	return !k.RevokedAt.IsZero() || k.Lost != "" || !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt)
 }
 
-const keyLines = `SELECT k.id, k.team_id, k.kind, k.name, k.level, k.capabilities, k.client_host, k.daily_credits, k.created_at, k.expires_at, k.revoked_at, k.lost, k.used_at, p.id, p.name, COALESCE(m.role, ''), t.name
-	FROM api_keys k JOIN people p ON p.id = k.person_id JOIN teams t ON t.id = k.team_id LEFT JOIN memberships m ON m.team_id = k.team_id AND m.person_id = k.person_id WHERE `
+const keyLines = `SELECT k.id, k.team_id, k.kind, k.name, k.level, k.capabilities, k.client_host, k.daily_credits,
+		k.created_at, k.expires_at, k.revoked_at, k.lost, k.used_at, p.id, p.name, COALESCE(m.role, ''), t.name
+	FROM api_keys k JOIN people p ON p.id = k.person_id JOIN teams t ON t.id = k.team_id LEFT
+		JOIN memberships m ON m.team_id = k.team_id AND m.person_id = k.person_id WHERE `
 
 func scanKeyLine(rows *sql.Rows, k *KeyLine) error {
 	var created, expires, revoked, used int64
 	var granted string
-	err := rows.Scan(&k.ID, &k.TeamID, &k.Kind, &k.Name, &k.Level, &granted, &k.Host, &k.DailyCredits, &created, &expires, &revoked, &k.Lost, &used, &k.PersonID, &k.MadeBy, &k.Role, &k.TeamName)
-	k.CreatedAt, k.ExpiresAt, k.RevokedAt, k.UsedAt, k.Granted = db.Time(created), db.Time(expires), db.Time(revoked), db.Time(used), parted(granted)
+	err := rows.Scan(&k.ID, &k.TeamID, &k.Kind, &k.Name, &k.Level, &granted, &k.Host, &k.DailyCredits, &created,
+		&expires, &revoked, &k.Lost, &used, &k.PersonID, &k.MadeBy, &k.Role, &k.TeamName)
+	k.CreatedAt, k.ExpiresAt, k.RevokedAt, k.UsedAt, k.Granted = db.Time(created), db.Time(expires), db.Time(revoked),
+		db.Time(used), splitCapabilities(granted)
 	return err
 }
 
@@ -75,7 +80,7 @@ func (s *Service) line(ctx context.Context, team int64, kind Kind, key int64) (K
 	return found[0], nil
 }
 
-// KeyHome tells which of some teams a key is of: not_found where it is of none of them.
+// KeyHome returns which of some teams a key is of: not_found where it is of none of them.
 func (s *Service) KeyHome(ctx context.Context, key int64, teams []int64) (int64, error) {
 	return s.homeOf(ctx, OfKey, key, teams)
 }
@@ -98,7 +103,8 @@ func (s *Service) keyLines(ctx context.Context, team int64, rest string, args ..
 		err := rows.Scan(&p.Target, &p.Action)
 		paused[p.Target] = append(paused[p.Target], p.Action)
 		return err
-	}, `SELECT target, action FROM pauses WHERE scope = 'key' AND target IN (SELECT id FROM api_keys WHERE team_id = ?) ORDER BY action`, team)
+	}, `SELECT target, action FROM pauses WHERE scope = 'key' AND target IN (SELECT id FROM api_keys
+		WHERE team_id = ?) ORDER BY action`, team)
 	if err != nil {
 		return nil, fmt.Errorf("reading the pauses of keys of team %d: %w", team, err)
 	}
@@ -124,7 +130,7 @@ type Barriers struct {
 	Paused    []Action // of the whole team or service, by the operator
 }
 
-// Any tells whether something does.
+// Any reports whether anything blocks the keys.
 func (b Barriers) Any() bool { return b.Off || b.NoKeys || b.OwnerHeld || len(b.Paused) > 0 }
 
 // Barriers reads them.
@@ -133,14 +139,16 @@ func (s *Service) Barriers(ctx context.Context, team int64) (Barriers, error) {
 	var plan string
 	var until, off, held int64
 	err := s.db.QueryRow(ctx, `SELECT plan, plan_until, access_off_at,
-		(SELECT COUNT(*) FROM memberships o JOIN people h ON h.id = o.person_id WHERE o.team_id = t.id AND o.role = 'owner' AND h.held_at > 0)
+		(SELECT COUNT(*) FROM memberships o JOIN people h ON h.id = o.person_id
+		WHERE o.team_id = t.id AND o.role = 'owner' AND h.held_at > 0)
 		FROM teams t WHERE id = ?`, team).Scan(&plan, &until, &off, &held)
 	if err != nil {
 		return b, fmt.Errorf("reading what stops the keys of team %d: %w", team, err)
 	}
 	b.Off, b.OwnerHeld, b.NoKeys = off > 0, held > 0, !s.terms.Holding(plan, db.Time(until), s.db.Now()).APIKeys
 	b.Paused, err = db.All(ctx, s.db, func(rows *sql.Rows, a *Action) error { return rows.Scan(a) },
-		`SELECT DISTINCT action FROM pauses WHERE scope = 'service' OR scope = 'team' AND target = ? ORDER BY action`, team)
+		`SELECT DISTINCT action FROM pauses WHERE scope = 'service' OR scope = 'team' AND target = ? ORDER BY action`,
+		team)
 	if err != nil {
 		return b, fmt.Errorf("reading the pauses of team %d: %w", team, err)
 	}
@@ -148,16 +156,19 @@ func (s *Service) Barriers(ctx context.Context, team int64) (Barriers, error) {
 }
 
 var (
-	errKeyName        = apierr.Invalid(apierr.Malformed, "name", "A key needs a name, "+ofOneLine+".")
-	errKeyLevel       = apierr.Invalid(apierr.NotAllowedValue, "level", "Choose what the key may do.")
-	errKeyLimit       = apierr.Invalid(apierr.OutOfRange, "daily_credits", "The daily limit has to be a whole number of credits, 0 or more.")
-	errKeyEnds        = apierr.Invalid(apierr.InThePast, "expires", "The key would have ended already. Take a later day.")
-	errKeyTwice       = apierr.BadState("made", "This key was made already. Its value was shown once and cannot be shown again; if it is lost, revoke the key and make a new one.")
+	errKeyName  = apierr.Invalid(apierr.Malformed, "name", "A key needs a name, "+ofOneLine+".")
+	errKeyLevel = apierr.Invalid(apierr.NotAllowedValue, "level", "Choose a level for the key.")
+	errKeyLimit = apierr.Invalid(apierr.OutOfRange, "daily_credits", "Enter a daily limit of 0 or more credits.")
+	errKeyEnds  = apierr.Invalid(apierr.InThePast, "expires", "That date has passed. Choose a future date.")
+	errKeyTwice = apierr.BadState("made",
+		"This key was made already. Its value was shown once and cannot be shown again; if it is lost, revoke the key "+
+			"and make a new one.")
 	errConnectionOver = apierr.BadState("ended", "This connection has ended already.")
 
-	errKeyOver   = apierr.BadState("ended", "This key has ended and cannot be changed.")
-	errNoKeys    = apierr.New(apierr.PlanLapsed, "The team’s plan has no API keys. With another plan the owner can make some.")
-	errNoSending = apierr.Invalid(apierr.Malformed, "once", "This page was open for too long. Load it again, then repeat.")
+	errKeyOver = apierr.BadState("ended", "This key has ended and cannot be changed.")
+	errNoKeys  = apierr.New(apierr.PlanLapsed,
+		"The team’s plan does not include API keys. Change the plan to create keys.")
+	errNoSending = apierr.Invalid(apierr.Malformed, "once", "This page has expired. Reload it and try again.")
 )
 
 func checkKeyTerms(level access.Level, credits int64) error {
@@ -170,10 +181,12 @@ func checkKeyTerms(level access.Level, credits int64) error {
 	return nil
 }
 
-// AddKey makes a key that acts for the owner, who alone may. The second value is the key itself, which is kept nowhere.
-// The sending names one filled-in form: sent again, it is wrong_state and makes no second key.
-func (h Hand) AddKey(ctx context.Context, n NewKey, sending string) (Key, string, error) {
-	k := Key{TeamID: h.team, Kind: OfKey, Name: n.Name, Level: n.Level, ExpiresAt: n.Expires, DailyCredits: plan.Unlimited}
+// AddKey creates a key that acts for the owner. Only the owner may do this. The second value is the key, which is not
+// stored. The sending names one filled-in form: sent again, it is wrong_state and makes no second key.
+func (h Admin) AddKey(ctx context.Context, n NewKey, sending string) (Key, string, error) {
+	k := Key{
+		TeamID: h.team, Kind: OfKey, Name: n.Name, Level: n.Level, ExpiresAt: n.Expires, DailyCredits: plan.Unlimited,
+	}
 	if n.DailyCredits != nil {
 		k.DailyCredits = *n.DailyCredits
 	}
@@ -187,9 +200,12 @@ func (h Hand) AddKey(ctx context.Context, n NewKey, sending string) (Key, string
 		}
 		hash := apikey.Hash(value)
 		k.CreatedAt = tx.Now()
-		err := tx.QueryRow(ctx, `INSERT INTO api_keys (team_id, person_id, name, level, hash, created_at, expires_at, daily_credits, sending) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+		err := tx.QueryRow(ctx,
+			`INSERT INTO api_keys (team_id, person_id, name, level, hash, created_at, expires_at, daily_credits,
+		sending) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT (team_id, sending) WHERE sending <> '' DO NOTHING RETURNING id`,
-			h.team, h.person, k.Name, string(k.Level), hash[:], db.Micros(k.CreatedAt), db.Micros(k.ExpiresAt), k.DailyCredits, sending).Scan(&k.ID)
+			h.team, h.person, k.Name, string(k.Level), hash[:], db.Micros(k.CreatedAt), db.Micros(k.ExpiresAt),
+			k.DailyCredits, sending).Scan(&k.ID)
 		if errors.Is(err, sql.ErrNoRows) {
 			return done{}, errKeyTwice
 		}
@@ -220,7 +236,7 @@ func (k Key) acceptable(now time.Time, sending string) error {
 }
 
 // mayHaveKeys refuses teams whose plan has none.
-func (h Hand) mayHaveKeys(ctx context.Context, tx *db.Tx) error {
+func (h Admin) mayHaveKeys(ctx context.Context, tx *db.Tx) error {
 	plan, err := h.s.plan(ctx, tx, h.team)
 	if err == nil && !plan.APIKeys {
 		return errNoKeys
@@ -228,7 +244,7 @@ func (h Hand) mayHaveKeys(ctx context.Context, tx *db.Tx) error {
 	return err
 }
 
-// Plan is the one that holds for a team now. One that the operator took away has nothing.
+// Plan returns the plan of a team now. A removed plan has no features.
 func (s *Service) Plan(ctx context.Context, team int64) (plan.Plan, error) {
 	return s.plan(ctx, s.db, team)
 }
@@ -247,7 +263,7 @@ func (s *Service) plan(ctx context.Context, q db.Querier, team int64) (plan.Plan
 }
 
 // ChangeKey changes what one of the team's keys may do and spend in a day, for the owner.
-func (h Hand) ChangeKey(ctx context.Context, key int64, level access.Level, credits int64) error {
+func (h Admin) ChangeKey(ctx context.Context, key int64, level access.Level, credits int64) error {
 	if err := checkKeyTerms(level, credits); err != nil {
 		return err
 	}
@@ -256,7 +272,10 @@ func (h Hand) ChangeKey(ctx context.Context, key int64, level access.Level, cred
 		if err != nil {
 			return done{}, err
 		}
-		n, err := tx.Exec(ctx, `UPDATE api_keys SET level = ?, daily_credits = ? WHERE id = ? AND team_id = ? AND kind = 'key' AND revoked_at = 0 AND lost = '' AND (expires_at = 0 OR expires_at > ?)`,
+		n, err := tx.Exec(ctx,
+			`UPDATE api_keys SET level = ?, daily_credits = ?
+		WHERE id = ? AND team_id = ? AND kind = 'key' AND revoked_at = 0 AND lost = '' AND (expires_at = 0 OR
+		expires_at > ?)`,
 			string(level), credits, key, h.team, db.Micros(tx.Now()))
 		if err := h.changedKey(ctx, tx, OfKey, key, n, err); err != nil {
 			return done{}, err
@@ -273,13 +292,16 @@ func (h Hand) ChangeKey(ctx context.Context, key int64, level access.Level, cred
 	return err
 }
 
-var errSameKey = errors.New("the key is as it is to be")
+var errSameKey = errors.New("the key already has this setting")
 
-// keyBefore is what a change of a key changes, as it was before; nothing of a key that is as it is to be.
-func (h Hand) keyBefore(ctx context.Context, tx *db.Tx, key int64, level access.Level, credits int64) (map[string]any, error) {
+// keyBefore returns the values before a change of a key.
+func (h Admin) keyBefore(
+	ctx context.Context, tx *db.Tx, key int64, level access.Level, credits int64,
+) (map[string]any, error) {
 	var was access.Level
 	var limit int64
-	err := tx.QueryRow(ctx, `SELECT level, daily_credits FROM api_keys WHERE id = ? AND team_id = ? AND kind = 'key'`, key, h.team).Scan(&was, &limit)
+	err := tx.QueryRow(ctx, `SELECT level, daily_credits FROM api_keys WHERE id = ? AND team_id = ? AND kind = 'key'`,
+		key, h.team).Scan(&was, &limit)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, apierr.Missing()
 	}
@@ -296,8 +318,8 @@ func (h Hand) keyBefore(ctx context.Context, tx *db.Tx, key int64, level access.
 	return out, nil
 }
 
-// changedKey tells a key that has ended from one that is not there.
-func (h Hand) changedKey(ctx context.Context, tx *db.Tx, kind Kind, key, changed int64, err error) error {
+// changedKey distinguishes a key that has ended from one that does not exist.
+func (h Admin) changedKey(ctx context.Context, tx *db.Tx, kind Kind, key, changed int64, err error) error {
 	if err != nil {
 		return fmt.Errorf("changing a key: %w", err)
 	}
@@ -305,7 +327,8 @@ func (h Hand) changedKey(ctx context.Context, tx *db.Tx, kind Kind, key, changed
 		return nil
 	}
 	var n int64
-	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM api_keys WHERE id = ? AND team_id = ? AND kind = ?`, key, h.team, string(kind)).Scan(&n); err != nil {
+	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM api_keys WHERE id = ? AND team_id = ? AND kind = ?`, key, h.team,
+		string(kind)).Scan(&n); err != nil {
 		return fmt.Errorf("looking for a key: %w", err)
 	}
 	switch {
@@ -318,9 +341,11 @@ func (h Hand) changedKey(ctx context.Context, tx *db.Tx, kind Kind, key, changed
 }
 
 // RevokeKey ends one of the team's keys for good, for the owner.
-func (h Hand) RevokeKey(ctx context.Context, key int64) error {
+func (h Admin) RevokeKey(ctx context.Context, key int64) error {
 	return h.change(ctx, "key.revoked", owners, func(ctx context.Context, tx *db.Tx) (done, error) {
-		n, err := tx.Exec(ctx, `UPDATE api_keys SET revoked_at = ? WHERE id = ? AND team_id = ? AND kind = 'key' AND revoked_at = 0`, db.Micros(tx.Now()), key, h.team)
+		n, err := tx.Exec(ctx,
+			`UPDATE api_keys SET revoked_at = ? WHERE id = ? AND team_id = ? AND kind = 'key' AND revoked_at = 0`,
+			db.Micros(tx.Now()), key, h.team)
 		return done{subject: key}, h.changedKey(ctx, tx, OfKey, key, n, err)
 	})
 }

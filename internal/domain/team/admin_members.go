@@ -10,14 +10,18 @@ import (
 )
 
 var (
-	errOwnRole   = apierr.BadState("own", "Nobody changes the own role or takes out themselves here. Ask another owner or admin.")
-	errOwnerRole = apierr.BadState("owner", "The owner’s role changes only when the owner hands the team on to somebody else.")
-	errRuns      = apierr.BadState("last_operator", "This is the only person who runs this service, and is in no other team: without this one nobody could. First that person has to give somebody else the right, or be added to another team.")
-	errBadRole   = apierr.Invalid(apierr.NotAllowedValue, "role", "Choose one of the roles.")
+	errOwnRole = apierr.BadState("own",
+		"Nobody changes the own role or takes out themselves here. Ask another owner or admin.")
+	errOwnerRole = apierr.BadState("owner",
+		"The owner’s role changes only when the owner hands the team on to somebody else.")
+	errRuns = apierr.BadState("last_operator",
+		"This is the only person who runs this service, and is in no other team: without this one nobody could. First "+
+			"that person has to give somebody else the right, or be added to another team.")
+	errBadRole = apierr.Invalid(apierr.NotAllowedValue, "role", "Choose one of the roles.")
 )
 
-// SetRole gives another member a role, for the owner and admins. Owners are not made by it.
-func (h Hand) SetRole(ctx context.Context, person int64, role access.Role) error {
+// SetRole changes the role of another member, for the owner and admins. It cannot create owners.
+func (h Admin) SetRole(ctx context.Context, person int64, role access.Role) error {
 	if !role.Valid() || role == access.Owner {
 		return errBadRole
 	}
@@ -29,8 +33,8 @@ func (h Hand) SetRole(ctx context.Context, person int64, role access.Role) error
 	})
 }
 
-// other refuses whoever is no member, the person who asks, and the owner.
-func (h Hand) other(ctx context.Context, tx *db.Tx, person int64) error {
+// other refuses anybody who is no member, the person who asks, and the owner.
+func (h Admin) other(ctx context.Context, tx *db.Tx, person int64) error {
 	found, err := membersOf(ctx, tx, h.team, person)
 	switch {
 	case err != nil:
@@ -46,7 +50,7 @@ func (h Hand) other(ctx context.Context, tx *db.Tx, person int64) error {
 }
 
 // Remove takes another member out of the team, for the owner and admins.
-func (h Hand) Remove(ctx context.Context, person int64) error {
+func (h Admin) Remove(ctx context.Context, person int64) error {
 	return h.change(ctx, "member.removed", managers, func(ctx context.Context, tx *db.Tx) (done, error) {
 		if err := h.other(ctx, tx, person); err != nil {
 			return done{}, err
@@ -54,7 +58,8 @@ func (h Hand) Remove(ctx context.Context, person int64) error {
 		if err := h.mayGo(ctx, tx, person); err != nil {
 			return done{}, err
 		}
-		if _, err := tx.Exec(ctx, `DELETE FROM memberships WHERE team_id = ? AND person_id = ?`, h.team, person); err != nil {
+		if _, err := tx.Exec(ctx, `DELETE FROM memberships WHERE team_id = ? AND person_id = ?`, h.team,
+			person); err != nil {
 			return done{}, fmt.Errorf("removing a member: %w", err)
 		}
 		return done{subject: person}, loseAll(ctx, tx, h.team, person)
@@ -62,10 +67,14 @@ func (h Hand) Remove(ctx context.Context, person int64) error {
 }
 
 // mayGo refuses to take out the last operator who can sign in.
-func (h Hand) mayGo(ctx context.Context, tx *db.Tx, person int64) error {
+func (h Admin) mayGo(ctx context.Context, tx *db.Tx, person int64) error {
 	var runs, others int64
-	err := tx.QueryRow(ctx, `SELECT (SELECT COUNT(*) FROM people WHERE id = ? AND operator = 1 AND held_at = 0), (SELECT COUNT(*) FROM people p WHERE p.operator = 1 AND p.held_at = 0
-		AND EXISTS (SELECT 1 FROM memberships m JOIN teams t ON t.id = m.team_id WHERE m.person_id = p.id AND t.deleted_at = 0 AND NOT (m.team_id = ? AND m.person_id = ?)))`, person, h.team, person).Scan(&runs, &others)
+	err := tx.QueryRow(ctx,
+		`SELECT (SELECT COUNT(*) FROM people WHERE id = ? AND operator = 1 AND held_at = 0), (SELECT COUNT(*)
+		FROM people p WHERE p.operator = 1 AND p.held_at = 0
+		AND EXISTS (SELECT 1 FROM memberships m JOIN teams t ON t.id = m.team_id
+		WHERE m.person_id = p.id AND t.deleted_at = 0 AND NOT (m.team_id = ? AND m.person_id = ?)))`, person, h.team,
+		person).Scan(&runs, &others)
 	if err != nil {
 		return fmt.Errorf("counting who runs the service: %w", err)
 	}
@@ -75,8 +84,8 @@ func (h Hand) mayGo(ctx context.Context, tx *db.Tx, person int64) error {
 	return nil
 }
 
-// HandOn makes another member the owner, for the owner, who stays as admin. The keys that the former owner made end.
-func (h Hand) HandOn(ctx context.Context, person int64) error {
+// HandOn transfers ownership to another member. The former owner becomes an admin, and their keys end.
+func (h Admin) HandOn(ctx context.Context, person int64) error {
 	return h.change(ctx, "member.set", owners, func(ctx context.Context, tx *db.Tx) (done, error) {
 		if err := h.other(ctx, tx, person); err != nil {
 			return done{}, err
@@ -88,7 +97,7 @@ func (h Hand) HandOn(ctx context.Context, person int64) error {
 	})
 }
 
-// Member reads one member of a team; not_found for whoever is none.
+// Member reads one member of a team; not_found for somebody who is none.
 func (s *Service) Member(ctx context.Context, team, person int64) (Member, error) {
 	found, err := membersOf(ctx, s.db, team, person)
 	if err != nil {
@@ -101,7 +110,9 @@ func (s *Service) Member(ctx context.Context, team, person int64) (Member, error
 }
 
 func membersOf(ctx context.Context, q db.Querier, team, person int64) ([]Member, error) {
-	out, err := db.All(ctx, q, scanMember, `SELECT p.id, p.name, p.email, m.role, p.email_proved_at FROM memberships m JOIN people p ON p.id = m.person_id WHERE m.team_id = ? AND m.person_id = ?`, team, person)
+	out, err := db.All(ctx, q, scanMember,
+		`SELECT p.id, p.name, p.email, m.role, p.email_proved_at FROM memberships m
+		JOIN people p ON p.id = m.person_id WHERE m.team_id = ? AND m.person_id = ?`, team, person)
 	if err != nil {
 		return nil, fmt.Errorf("reading a member: %w", err)
 	}
@@ -110,7 +121,8 @@ func membersOf(ctx context.Context, q db.Querier, team, person int64) ([]Member,
 
 // MemberPage lists members of a team by their ids, those above after, at most so many.
 func (s *Service) MemberPage(ctx context.Context, team, after int64, most int) ([]Member, error) {
-	out, err := db.All(ctx, s.db, scanMember, `SELECT p.id, p.name, p.email, m.role, p.email_proved_at FROM memberships m JOIN people p ON p.id = m.person_id
+	out, err := db.All(ctx, s.db, scanMember,
+		`SELECT p.id, p.name, p.email, m.role, p.email_proved_at FROM memberships m JOIN people p ON p.id = m.person_id
 		WHERE m.team_id = ? AND m.person_id > ? ORDER BY m.person_id LIMIT ?`, team, after, most)
 	if err != nil {
 		return nil, fmt.Errorf("listing members: %w", err)
@@ -125,13 +137,16 @@ type Seats struct {
 	Waiting int64 // who accepted and has to be confirmed
 }
 
-// Taken is how many seats are taken in all.
-func (s Seats) Taken() int64 { return s.People + s.Invited + s.Waiting }
+// Total returns the number of seats in use.
+func (s Seats) Total() int64 { return s.People + s.Invited + s.Waiting }
 
 // Seats counts them.
 func (s *Service) Seats(ctx context.Context, team int64) (Seats, error) {
 	var out Seats
-	err := s.db.QueryRow(ctx, `SELECT (SELECT COUNT(*) FROM memberships WHERE team_id = ?), COUNT(*), COUNT(CASE WHEN i.waiting_person > 0 THEN 1 END) FROM invitations i WHERE i.team_id = ? AND `+isOpen,
+	err := s.db.QueryRow(ctx,
+		`SELECT (SELECT COUNT(*) FROM memberships
+		WHERE team_id = ?), COUNT(*), COUNT(CASE WHEN i.waiting_person > 0 THEN 1 END) FROM invitations i
+		WHERE i.team_id = ? AND `+isOpen,
 		team, team, db.Micros(s.db.Now())).Scan(&out.People, &out.Invited, &out.Waiting)
 	if err != nil {
 		return out, fmt.Errorf("counting the seats of team %d: %w", team, err)

@@ -13,14 +13,16 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// InApp is a person who acts in the app, in one team; not_found for whoever is on hold or no member of it. A pause of
+// InApp returns the actor of a person in a team, or not_found if the person is on hold or not a member. A pause of
 // everything leaves reading, so that people see what is going on; the API's switches are about keys alone.
 func (s *Service) InApp(ctx context.Context, person, team int64) (*access.Actor, error) {
 	var a access.Actor
 	var zone string
 	var until, closed int64
-	err := s.db.QueryRow(ctx, `SELECT t.id, t.name, t.timezone, t.content_language, t.plan, t.plan_until, t.closed_at, p.id, p.name, m.role
-		FROM memberships m JOIN teams t ON t.id = m.team_id JOIN people p ON p.id = m.person_id WHERE m.person_id = ? AND m.team_id = ? AND p.held_at = 0`, person, team).
+	err := s.db.QueryRow(ctx,
+		`SELECT t.id, t.name, t.timezone, t.content_language, t.plan, t.plan_until, t.closed_at, p.id, p.name, m.role
+		FROM memberships m JOIN teams t ON t.id = m.team_id JOIN people p ON p.id = m.person_id
+		WHERE m.person_id = ? AND m.team_id = ? AND p.held_at = 0`, person, team).
 		Scan(&a.TeamID, &a.TeamName, &zone, &a.Language, &a.Plan, &until, &closed, &a.PersonID, &a.PersonName, &a.Role)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, apierr.Missing()

@@ -18,9 +18,10 @@ import (
 )
 
 // unauthorized is the one refusal of everything that does not authenticate.
-var unauthorized = apierr.New(apierr.Unauthorized, "Send a team API key that works in the Authorization header, as a Bearer token.")
+var unauthorized = apierr.New(apierr.Unauthorized,
+	"Send a valid API key as a Bearer token in the Authorization header.")
 
-// Authenticate finds who an API key acts for. Whatever is wrong with it, the refusal is the same; repeating one
+// Authenticate finds who an API key acts for. Anything that is wrong with it, the refusal is the same; repeating one
 // wrong credential many times is rate_limited (spec, Authentication 3).
 func (s *Service) Authenticate(ctx context.Context, credential string) (*access.Actor, error) {
 	return s.authenticate(ctx, credential, s.find)
@@ -35,12 +36,15 @@ type AtTools struct {
 // AtTools takes tokens beside keys.
 func (s *Service) AtTools(tokens Tokens) AtTools { return AtTools{s, tokens} }
 
-// Authenticate finds who a key or a token acts for, and refuses what is wrong as it is refused where keys alone are taken.
+// Authenticate finds who a key or a token acts for, and refuses what is wrong as it is refused where keys alone are
+// taken.
 func (t AtTools) Authenticate(ctx context.Context, credential string) (*access.Actor, error) {
 	return t.s.authenticate(ctx, credential, t.find)
 }
 
-func (s *Service) authenticate(ctx context.Context, credential string, find func(context.Context, string) (*access.Actor, bool, error)) (*access.Actor, error) {
+func (s *Service) authenticate(
+	ctx context.Context, credential string, find func(context.Context, string) (*access.Actor, bool, error),
+) (*access.Actor, error) {
 	actor, found, err := find(ctx, credential)
 	if err != nil {
 		return nil, err
@@ -50,7 +54,10 @@ func (s *Service) authenticate(ctx context.Context, credential string, find func
 		return actor, nil
 	}
 	if wait := s.slow.Wrong(credential); credential != "" && wait > 0 {
-		return nil, apierr.New(apierr.RateLimited, "The same wrong key was sent many times. Mend the key, then wait.").With("scope", "failed_authentication").After(wait)
+		return nil,
+			apierr.New(apierr.RateLimited,
+				"The same invalid key was sent many times. Fix the key, then wait.").With("scope",
+				"failed_authentication").After(wait)
 	}
 	return nil, unauthorized
 }
@@ -62,14 +69,16 @@ func (s *Service) find(ctx context.Context, credential string) (*access.Actor, b
 		return nil, false, nil
 	}
 	hash := apikey.Hash(credential)
-	return s.remembered(ctx, hash, func(ctx context.Context) (cached, error) { return s.read(ctx, keysByHash, hash[:]) })
+	return s.cachedActor(ctx, hash, func(ctx context.Context) (cached, error) {
+		return s.read(ctx, keysByHash, hash[:])
+	})
 }
 
 func (t AtTools) find(ctx context.Context, credential string) (*access.Actor, bool, error) {
 	if credential == "" || apikey.WellFormed(apikey.APIKey, credential) {
 		return t.s.find(ctx, credential)
 	}
-	return t.s.remembered(ctx, apikey.Hash(credential), func(ctx context.Context) (cached, error) {
+	return t.s.cachedActor(ctx, apikey.Hash(credential), func(ctx context.Context) (cached, error) {
 		connection, expires, found, err := t.tokens.Connection(ctx, credential)
 		if err != nil {
 			return cached{}, fmt.Errorf("looking whose a token is: %w", err)
@@ -85,8 +94,10 @@ func (t AtTools) find(ctx context.Context, credential string) (*access.Actor, bo
 	})
 }
 
-// remembered is who a credential acts for: as it is remembered, else as it is looked up, which is remembered then.
-func (s *Service) remembered(ctx context.Context, hash [sha256.Size]byte, lookUp func(context.Context) (cached, error)) (*access.Actor, bool, error) {
+// cachedActor returns the actor of a credential from the cache, or looks it up and caches it.
+func (s *Service) cachedActor(
+	ctx context.Context, hash [sha256.Size]byte, lookUp func(context.Context) (cached, error),
+) (*access.Actor, bool, error) {
 	if known, ok := s.cache.get(hash, s.db.Now()); ok {
 		return known, known != nil, nil
 	}
@@ -96,7 +107,7 @@ func (s *Service) remembered(ctx context.Context, hash [sha256.Size]byte, lookUp
 		return nil, false, err
 	}
 	s.cache.put(hash, k, version)
-	return k.actor, !k.ended(s.db.Now()), nil
+	return k.actor, !k.isExpired(s.db.Now()), nil
 }
 
 // cached is a key as it is remembered.
@@ -106,7 +117,7 @@ type cached struct {
 	recheck time.Time // from when on it has to be read again: its team's plan lapses
 }
 
-func (c cached) ended(now time.Time) bool { return !c.expires.IsZero() && !now.Before(c.expires) }
+func (c cached) isExpired(now time.Time) bool { return !c.expires.IsZero() && !now.Before(c.expires) }
 
 func (c cached) stale(now time.Time) bool { return !c.recheck.IsZero() && !now.Before(c.recheck) }
 
@@ -122,10 +133,10 @@ type row struct {
 	teamCredits, ownCredits               sql.NullInt64
 }
 
-// Standing tells how a key or a connection stands, by its id; nil of one that is no more.
+// Standing returns the actor of a key or connection by its ID, or nil if it no longer exists.
 func (s *Service) Standing(ctx context.Context, key int64) (*access.Actor, error) {
 	k, err := s.read(ctx, keysByID, key)
-	if err != nil || k.actor == nil || k.ended(s.db.Now()) {
+	if err != nil || k.actor == nil || k.isExpired(s.db.Now()) {
 		return nil, err
 	}
 	return k.actor, nil
@@ -133,8 +144,11 @@ func (s *Service) Standing(ctx context.Context, key int64) (*access.Actor, error
 
 const (
 	keyColumns = `SELECT k.id, k.kind, k.name, k.level, k.capabilities, k.expires_at, k.daily_credits, k.lost,
-			t.id, t.name, t.timezone, t.content_language, t.plan, t.plan_until, t.daily_credits, t.own_daily_credits, t.access_off_at, t.closed_at, p.id, p.name, COALESCE(m.role, ''),
-			(SELECT COUNT(*) FROM memberships o JOIN people h ON h.id = o.person_id WHERE o.team_id = t.id AND (o.role = 'owner' OR k.kind = 'assistant' AND o.person_id = k.person_id) AND h.held_at > 0)
+			t.id, t.name, t.timezone, t.content_language, t.plan, t.plan_until, t.daily_credits, t.own_daily_credits,
+		t.access_off_at, t.closed_at, p.id, p.name, COALESCE(m.role, ''),
+			(SELECT COUNT(*) FROM memberships o JOIN people h ON h.id = o.person_id
+		WHERE o.team_id = t.id AND (o.role = 'owner' OR k.kind = 'assistant' AND o.person_id = k.person_id) AND
+		h.held_at > 0)
 		FROM api_keys k JOIN teams t ON t.id = k.team_id JOIN people p ON p.id = k.person_id
 		LEFT JOIN memberships m ON m.team_id = k.team_id AND m.person_id = k.person_id
 		WHERE k.revoked_at = 0 AND `
@@ -143,11 +157,12 @@ const (
 	connectionsByID = keyColumns + `k.kind = 'assistant' AND k.id = ?`
 )
 
-// read reads a key with all that decides what it may do; one without an actor where there is none.
+// read reads a key with all that decides what it may do; one without an actor if there is none.
 func (s *Service) read(ctx context.Context, query string, by any) (cached, error) {
 	var r row
 	err := s.db.QueryRow(ctx, query, by).
-		Scan(&r.KeyID, &r.kind, &r.KeyName, &r.Level, &r.granted, &r.expires, &r.Daily.KeyCredits, &r.lost, &r.TeamID, &r.TeamName, &r.zone, &r.Language, &r.Plan, &r.planUntil,
+		Scan(&r.KeyID, &r.kind, &r.KeyName, &r.Level, &r.granted, &r.expires, &r.Daily.KeyCredits, &r.lost, &r.TeamID,
+			&r.TeamName, &r.zone, &r.Language, &r.Plan, &r.planUntil,
 			&r.teamCredits, &r.ownCredits, &r.accessOff, &r.closed, &r.PersonID, &r.PersonName, &r.Role, &r.held)
 	if errors.Is(err, sql.ErrNoRows) {
 		return cached{}, nil
@@ -161,7 +176,7 @@ func (s *Service) read(ctx context.Context, query string, by any) (cached, error
 // actor works out what a key may do now.
 func (s *Service) actor(ctx context.Context, r row) (cached, error) {
 	out := cached{actor: &r.Actor, expires: db.Time(r.expires)}
-	r.Assistant, r.Granted = r.kind == OfAssistant, parted(r.granted)
+	r.Assistant, r.Granted = r.kind == OfAssistant, splitCapabilities(r.granted)
 	var err error
 	if r.Zone, err = time.LoadLocation(r.zone); err != nil {
 		return cached{}, fmt.Errorf("loading the time zone of team %d: %w", r.TeamID, err)
@@ -182,8 +197,10 @@ func (s *Service) actor(ctx context.Context, r row) (cached, error) {
 	if r.Gates, err = s.pausedFor(ctx, r.TeamID, r.KeyID); err != nil {
 		return cached{}, err
 	}
-	r.Gates.TeamOff, r.Gates.PlanLapsed, r.Gates.TeamClosed, r.Gates.OwnerHeld = r.accessOff > 0, !plan.APIKeys, r.closed > 0, r.held > 0
-	r.Gates.NotMember, r.Gates.NotOwner, r.Gates.NotRole = r.lost == lostMembership, r.lost == lostOwnership, r.lost == lostRole
+	r.Gates.TeamOff, r.Gates.PlanLapsed, r.Gates.TeamClosed, r.Gates.OwnerHeld = r.accessOff > 0, !plan.APIKeys,
+		r.closed > 0, r.held > 0
+	r.Gates.NotMember, r.Gates.NotOwner, r.Gates.NotRole = r.lost == lostMembership, r.lost == lostOwnership,
+		r.lost == lostRole
 	r.Capabilities = slices.DeleteFunc(r.Allowed(), r.Suspended)
 	return out, nil
 }
@@ -208,7 +225,7 @@ func newKeyCache(d *db.DB) *keyCache {
 	return &keyCache{db: d, byHash: map[[sha256.Size]byte]cached{}}
 }
 
-// get tells what is remembered of a hash, and whether that may be relied on. A key past its end is remembered
+// get returns the cached entry of a hash and whether it is valid. A key past its end is remembered
 // as nobody's.
 func (c *keyCache) get(hash [sha256.Size]byte, now time.Time) (*access.Actor, bool) {
 	if now.Sub(db.Time(c.looked.Load())) > cacheTrust {
@@ -217,7 +234,7 @@ func (c *keyCache) get(hash [sha256.Size]byte, now time.Time) (*access.Actor, bo
 	c.mu.RLock()
 	k, ok := c.byHash[hash]
 	c.mu.RUnlock()
-	if !ok || k.ended(now) || k.stale(now) {
+	if !ok || k.isExpired(now) || k.stale(now) {
 		return nil, ok && !k.stale(now)
 	}
 	return k.actor, true
@@ -253,7 +270,7 @@ func (c *keyCache) look(ctx context.Context) error {
 	return nil
 }
 
-// Watch keeps the remembered keys true until the context ends. Errors are told to report.
+// Watch keeps the cache of keys valid until ctx is canceled. It passes errors to report.
 func (s *Service) Watch(ctx context.Context, report func(error)) {
 	tick := time.NewTicker(cachePoll)
 	defer tick.Stop()

@@ -70,8 +70,8 @@ type SignedIn struct {
 // NoteSignIn records that a person signed in, and remembers the browser for the next time. It returns what the browser
 // holds from now on.
 //
-// A browser gets a token of its own for each person, so that somebody who planted a token in it does not come to know one
-// that is the person's.
+// A browser gets a token of its own for each person, so that somebody who planted a token in it does not come to know
+// one that is the person's.
 func (s *Service) NoteSignIn(ctx context.Context, in SignedIn) (string, error) {
 	made, kept := rand.Text(), ""
 	err := s.db.InTx(ctx, "team.sign_in", func(ctx context.Context, tx *db.Tx) error {
@@ -91,7 +91,8 @@ func (s *Service) NoteSignIn(ctx context.Context, in SignedIn) (string, error) {
 		} else if err := touchBrowser(ctx, tx, token, in.BrowserName); err != nil {
 			return err
 		}
-		return auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: in.Person}, "person.signed_in", id(in.Person), detail)
+		return auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: in.Person}, "person.signed_in", id(in.Person),
+			detail)
 	})
 	return kept, err
 }
@@ -102,32 +103,38 @@ func lastOf(tokens []string, most int) []string {
 
 func touchBrowser(ctx context.Context, tx *db.Tx, token, name string) error {
 	hash := apikey.Hash(token)
-	if _, err := tx.Exec(ctx, `UPDATE known_browsers SET used_at = ?, browser = ? WHERE token_hash = ?`, db.Micros(tx.Now()), name, hash[:]); err != nil {
+	if _, err := tx.Exec(ctx, `UPDATE known_browsers SET used_at = ?, browser = ? WHERE token_hash = ?`,
+		db.Micros(tx.Now()), name, hash[:]); err != nil {
 		return fmt.Errorf("noting that a browser is used: %w", err)
 	}
 	return nil
 }
 
-// addBrowser remembers a browser for a person, in place of the one that was used longest ago where there are too many. It
-// reports whether the person never had one before.
+// addBrowser remembers a browser for a person, in place of the one that was used longest ago where there are too many.
+// It reports whether the person never had one before.
 func (s *Service) addBrowser(ctx context.Context, tx *db.Tx, person int64, token, name string) (bool, error) {
 	var epoch, since int64
-	if err := tx.QueryRow(ctx, `SELECT epoch, browsers_since FROM people WHERE id = ?`+s.db.ForUpdate(), person).Scan(&epoch, &since); err != nil {
+	if err := tx.QueryRow(ctx, `SELECT epoch, browsers_since FROM people WHERE id = ?`+s.db.ForUpdate(),
+		person).Scan(&epoch, &since); err != nil {
 		return false, fmt.Errorf("reading who signs in: %w", err)
 	}
 	if since == 0 {
-		if _, err := tx.Exec(ctx, `UPDATE people SET browsers_since = ? WHERE id = ?`, db.Micros(tx.Now()), person); err != nil {
+		if _, err := tx.Exec(ctx, `UPDATE people SET browsers_since = ? WHERE id = ?`, db.Micros(tx.Now()),
+			person); err != nil {
 			return false, fmt.Errorf("noting that browsers are remembered: %w", err)
 		}
 	}
 	hash := apikey.Hash(token)
-	_, err := tx.Exec(ctx, `INSERT INTO known_browsers (token_hash, person_id, epoch, browser, created_at, used_at) VALUES (?, ?, ?, ?, ?, ?)`,
+	_, err := tx.Exec(ctx,
+		`INSERT INTO known_browsers (token_hash, person_id, epoch, browser, created_at, used_at)
+		VALUES (?, ?, ?, ?, ?, ?)`,
 		hash[:], person, epoch, name, db.Micros(tx.Now()), db.Micros(tx.Now()))
 	if err != nil {
 		return false, fmt.Errorf("remembering a browser: %w", err)
 	}
 	_, err = tx.Exec(ctx, `DELETE FROM known_browsers WHERE person_id = ? AND (epoch <> ? OR token_hash NOT IN
-		(SELECT token_hash FROM known_browsers WHERE person_id = ? AND epoch = ? ORDER BY used_at DESC, created_at DESC, token_hash LIMIT ?))`,
+		(SELECT token_hash FROM known_browsers WHERE person_id = ? AND epoch = ?
+		ORDER BY used_at DESC, created_at DESC, token_hash LIMIT ?))`,
 		person, epoch, person, epoch, browsersOfPerson)
 	if err != nil {
 		return false, fmt.Errorf("forgetting browsers: %w", err)
@@ -141,7 +148,9 @@ func (s *Service) KeepBrowser(ctx context.Context, person int64, browser string)
 	return s.db.InTx(ctx, "team.keep_browser", func(ctx context.Context, tx *db.Tx) error {
 		for _, token := range tokensIn(browser) {
 			hash := apikey.Hash(token)
-			_, err := tx.Exec(ctx, `UPDATE known_browsers SET epoch = (SELECT epoch FROM people WHERE id = ?) WHERE token_hash = ? AND person_id = ?`, person, hash[:], person)
+			_, err := tx.Exec(ctx,
+				`UPDATE known_browsers SET epoch = (SELECT epoch FROM people WHERE id = ?)
+		WHERE token_hash = ? AND person_id = ?`, person, hash[:], person)
 			if err != nil {
 				return fmt.Errorf("keeping a browser: %w", err)
 			}
@@ -160,8 +169,10 @@ func (s *Service) SweepSignIns(ctx context.Context) (int64, error) {
 			statement string
 			before    time.Time
 		}{
-			{`DELETE FROM known_browsers WHERE token_hash IN (SELECT token_hash FROM known_browsers WHERE used_at <= ? ORDER BY used_at LIMIT 1000)`, tx.Now().Add(-BrowserLife)},
-			{`DELETE FROM sign_in_tries WHERE key_hash IN (SELECT key_hash FROM sign_in_tries WHERE at <= ? ORDER BY at LIMIT 1000)`, tx.Now().Add(-forgetAfter)},
+			{`DELETE FROM known_browsers WHERE token_hash IN (SELECT token_hash FROM known_browsers
+		WHERE used_at <= ? ORDER BY used_at LIMIT 1000)`, tx.Now().Add(-BrowserLife)},
+			{`DELETE FROM sign_in_tries WHERE key_hash IN (SELECT key_hash FROM sign_in_tries WHERE at <= ?
+		ORDER BY at LIMIT 1000)`, tx.Now().Add(-forgetAfter)},
 		} {
 			n, err := tx.Exec(ctx, old.statement, db.Micros(old.before))
 			if err != nil {

@@ -16,8 +16,8 @@ import (
 // waitingLife is for how long somebody who accepted an invitation waits to be confirmed.
 const waitingLife = 30 * 24 * time.Hour
 
-// Waiting is a person who accepted an invitation and is no member before an owner or admin confirms it: nobody has proved
-// that the e-mail address of the account is the person's.
+// Waiting is a person who accepted an invitation and is no member before an owner or admin confirms it: nobody has
+// proved that the email address of the account is the person's.
 type Waiting struct {
 	Invitation  int64
 	Name        string
@@ -27,17 +27,21 @@ type Waiting struct {
 	AccountMade time.Time
 }
 
-var errWaiting = apierr.BadState("waiting", "An owner or admin of this team has to confirm that it is you. You are in the team as soon as that is done, or as soon as you confirm your e-mail address under Your account.")
+var errWaiting = apierr.BadState("waiting",
+	"An owner or admin of this team has to confirm that it is you. You are in the team as soon as that is done, or as "+
+		"soon as you confirm your e-mail address under Your account.")
 
 // wait notes that a person accepted an invitation and has to be confirmed.
 func (s *Service) wait(ctx context.Context, tx *db.Tx, o *Offer, person int64) error {
 	ends := tx.Now().Add(waitingLife)
-	_, err := tx.Exec(ctx, `UPDATE invitations SET waiting_person = ?, waiting_since = ?, expires_at = ? WHERE id = ?`, person, db.Micros(tx.Now()), db.Micros(ends), o.ID)
+	_, err := tx.Exec(ctx, `UPDATE invitations SET waiting_person = ?, waiting_since = ?, expires_at = ? WHERE id = ?`,
+		person, db.Micros(tx.Now()), db.Micros(ends), o.ID)
 	if err != nil {
 		return fmt.Errorf("noting who waits to be confirmed: %w", err)
 	}
 	o.Waiting = true
-	return auditlog.Record(ctx, tx, o.TeamID, auditlog.Actor{PersonID: person}, "invitation.waiting", id(o.ID), map[string]any{"role": o.Role})
+	return auditlog.Record(ctx, tx, o.TeamID, auditlog.Actor{PersonID: person}, "invitation.waiting", id(o.ID),
+		map[string]any{"role": o.Role})
 }
 
 // Waiting lists who waits to be confirmed in a team, the longest first.
@@ -47,8 +51,10 @@ func (s *Service) Waiting(ctx context.Context, team int64) ([]Waiting, error) {
 		err := rows.Scan(&w.Invitation, &w.Name, &w.Email, &w.Role, &since, &made)
 		w.Since, w.AccountMade = db.Time(since), db.Time(made)
 		return err
-	}, `SELECT i.id, p.name, p.email, i.role, i.waiting_since, p.created_at FROM invitations i JOIN people p ON p.id = i.waiting_person
-		WHERE i.team_id = ? AND i.waiting_person > 0 AND p.held_at = 0 AND `+isOpen+` ORDER BY i.waiting_since, i.id`, team, db.Micros(s.db.Now()))
+	}, `SELECT i.id, p.name, p.email, i.role, i.waiting_since, p.created_at FROM invitations i
+		JOIN people p ON p.id = i.waiting_person
+		WHERE i.team_id = ? AND i.waiting_person > 0 AND p.held_at = 0 AND `+isOpen+` ORDER BY i.waiting_since, i.id`,
+		team, db.Micros(s.db.Now()))
 	if err != nil {
 		return nil, fmt.Errorf("listing who waits to be confirmed: %w", err)
 	}
@@ -56,7 +62,7 @@ func (s *Service) Waiting(ctx context.Context, team int64) ([]Waiting, error) {
 }
 
 // ConfirmMember lets in a person who waits to be confirmed, for the owner and admins.
-func (h Hand) ConfirmMember(ctx context.Context, invitation int64) error {
+func (h Admin) ConfirmMember(ctx context.Context, invitation int64) error {
 	return h.change(ctx, "member.confirmed", managers, func(ctx context.Context, tx *db.Tx) (done, error) {
 		o, person, err := h.waiting(ctx, tx, invitation)
 		if err != nil {
@@ -67,13 +73,14 @@ func (h Hand) ConfirmMember(ctx context.Context, invitation int64) error {
 }
 
 // DeclineMember ends the invitation of a person who waits to be confirmed, for the owner and admins.
-func (h Hand) DeclineMember(ctx context.Context, invitation int64) error {
+func (h Admin) DeclineMember(ctx context.Context, invitation int64) error {
 	return h.change(ctx, "member.declined", managers, func(ctx context.Context, tx *db.Tx) (done, error) {
 		_, person, err := h.waiting(ctx, tx, invitation)
 		if err != nil {
 			return done{}, err
 		}
-		if _, err := tx.Exec(ctx, `UPDATE invitations SET revoked_at = ? WHERE id = ?`, db.Micros(tx.Now()), invitation); err != nil {
+		if _, err := tx.Exec(ctx, `UPDATE invitations SET revoked_at = ? WHERE id = ?`, db.Micros(tx.Now()),
+			invitation); err != nil {
 			return done{}, fmt.Errorf("declining who waits: %w", err)
 		}
 		return done{subject: person}, nil
@@ -81,9 +88,11 @@ func (h Hand) DeclineMember(ctx context.Context, invitation int64) error {
 }
 
 // waiting reads an open invitation of the team, and who waits by it; not_found if nobody does.
-func (h Hand) waiting(ctx context.Context, tx *db.Tx, invitation int64) (Offer, int64, error) {
+func (h Admin) waiting(ctx context.Context, tx *db.Tx, invitation int64) (Offer, int64, error) {
 	o, person := Offer{TeamID: h.team}, int64(0)
-	err := tx.QueryRow(ctx, `SELECT i.id, i.email, i.role, i.waiting_person FROM invitations i WHERE i.id = ? AND i.team_id = ? AND i.waiting_person > 0 AND `+isOpen,
+	err := tx.QueryRow(ctx,
+		`SELECT i.id, i.email, i.role, i.waiting_person FROM invitations i
+		WHERE i.id = ? AND i.team_id = ? AND i.waiting_person > 0 AND `+isOpen,
 		invitation, h.team, db.Micros(tx.Now())).Scan(&o.ID, &o.Email, &o.Role, &person)
 	if errors.Is(err, sql.ErrNoRows) {
 		return o, 0, apierr.Missing()
@@ -94,12 +103,15 @@ func (h Hand) waiting(ctx context.Context, tx *db.Tx, invitation int64) (Offer, 
 	return o, person, nil
 }
 
-// endWaiting lets a person in wherever the person waits to be confirmed, because the address is proved now. A team whose
-// plan has no seat left confirms later.
+// endWaiting lets a person in wherever the person waits to be confirmed, because the address is proved now. A team
+// whose plan has no seat left confirms later.
 func (s *Service) endWaiting(ctx context.Context, tx *db.Tx, person int64) error {
-	offers, err := db.All(ctx, tx, func(rows *sql.Rows, o *Offer) error { return rows.Scan(&o.ID, &o.Email, &o.Role, &o.TeamID) },
+	offers, err := db.All(ctx, tx, func(rows *sql.Rows, o *Offer) error {
+		return rows.Scan(&o.ID, &o.Email, &o.Role, &o.TeamID)
+	},
 		`SELECT i.id, i.email, i.role, i.team_id FROM invitations i JOIN teams t ON t.id = i.team_id
-		WHERE i.waiting_person = ? AND t.closed_at = 0 AND `+isOpen+` ORDER BY i.team_id, i.id`, person, db.Micros(tx.Now()))
+		WHERE i.waiting_person = ? AND t.closed_at = 0 AND `+isOpen+` ORDER BY i.team_id, i.id`, person,
+		db.Micros(tx.Now()))
 	if err != nil {
 		return fmt.Errorf("reading where a person waits: %w", err)
 	}

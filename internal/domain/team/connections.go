@@ -30,8 +30,8 @@ const (
 // Tokens finds which connection an access token is of. Tokens are given out elsewhere; here they are asked about where
 // what is remembered does not tell.
 type Tokens interface {
-	// Connection gives the id of the token's connection, and until when the token is good. It is false for what is no token
-	// that is good now for the tools of this installation.
+	// Connection gives the id of the token's connection, and until when the token is good. It is false for what is no
+	// token that is good now for the tools of this installation.
 	Connection(ctx context.Context, token string) (id int64, expires time.Time, found bool, err error)
 }
 
@@ -39,16 +39,18 @@ type Tokens interface {
 type NewConnection struct {
 	TeamID, PersonID int64 // the person who allows it, as whom it acts
 	Client           string
-	ClientID         string              // by which its program is known to whoever gives out tokens
-	Host             string              // where its program is answered, to hold against the name; empty where that is not known
-	Capabilities     []access.Capability // that the person granted
+	ClientID         string // by which its program is known to anybody who gives out tokens
+	// where its program is answered, to hold against the name; empty where that is not known
+	Host         string
+	Capabilities []access.Capability // that the person granted
 }
 
 var (
 	errClientName  = apierr.Invalid(apierr.Malformed, "client", "An assistant needs a name, "+ofOneLine+".")
 	errNothing     = apierr.Invalid(apierr.NotAllowedValue, "capabilities", "Choose what the assistant may do.")
-	errOfClient    = apierr.Invalid(apierr.NotAllowedValue, "team", "Clients of a team let no assistants work in it.")
-	errMoreThanOwn = apierr.Invalid(apierr.NotAllowedValue, "capabilities", "Nobody can let an assistant do what the own role in the team does not allow.")
+	errOfClient    = apierr.Invalid(apierr.NotAllowedValue, "team", "Clients of a team cannot connect assistants.")
+	errMoreThanOwn = apierr.Invalid(apierr.NotAllowedValue, "capabilities",
+		"Your role in the team does not allow this.")
 )
 
 // check puts what was granted into its order, once each.
@@ -58,15 +60,20 @@ func (n *NewConnection) check() error {
 		return errClientName
 	}
 	known := access.Capabilities()
-	if len(n.Capabilities) == 0 || slices.ContainsFunc(n.Capabilities, func(c access.Capability) bool { return !slices.Contains(known, c) }) {
+	if len(n.Capabilities) == 0 || slices.ContainsFunc(n.Capabilities, func(c access.Capability) bool {
+		return !slices.Contains(known, c)
+	}) {
 		return errNothing
 	}
-	n.Capabilities = slices.DeleteFunc(known, func(c access.Capability) bool { return !slices.Contains(n.Capabilities, c) })
+	n.Capabilities = slices.DeleteFunc(known, func(c access.Capability) bool {
+		return !slices.Contains(n.Capabilities, c)
+	})
 	return nil
 }
 
-// Connect lets an assistant act for a member of a team, and gives the connection's id. It is not_found for whoever is no
-// member or is on hold, and refused of a client, where more is granted than the person's role has, or the plan has no API access.
+// Connect lets an assistant act for a member of a team, and gives the connection's id. It is not_found for somebody
+// who is no member or is on hold, and refused of a client, where more is granted than the person's role has, or the
+// plan has no API access.
 func (s *Service) Connect(ctx context.Context, tx *db.Tx, n NewConnection) (int64, error) {
 	if err := n.check(); err != nil {
 		return 0, err
@@ -80,15 +87,19 @@ func (s *Service) Connect(ctx context.Context, tx *db.Tx, n NewConnection) (int6
 	}
 	var made int64
 	level := access.Holding(n.Capabilities)
-	err := tx.QueryRow(ctx, `INSERT INTO api_keys (team_id, person_id, kind, name, level, capabilities, client_id, client_host, hash, created_at, daily_credits) VALUES (?, ?, 'assistant', ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
-		n.TeamID, n.PersonID, n.Client, string(level), joined(n.Capabilities), n.ClientID, n.Host, nobodys, db.Micros(tx.Now()), plan.Unlimited).Scan(&made)
+	err := tx.QueryRow(ctx,
+		`INSERT INTO api_keys (team_id, person_id, kind, name, level, capabilities, client_id, client_host, hash,
+		created_at, daily_credits) VALUES (?, ?, 'assistant', ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+		n.TeamID, n.PersonID, n.Client, string(level), joinCapabilities(n.Capabilities), n.ClientID, n.Host, nobodys,
+		db.Micros(tx.Now()), plan.Unlimited).Scan(&made)
 	if err != nil {
 		return 0, fmt.Errorf("adding a connection: %w", err)
 	}
-	if err := auditlog.Record(ctx, tx, n.TeamID, auditlog.Actor{PersonID: n.PersonID}, "assistant.connected", id(made), map[string]any{"may": joined(n.Capabilities)}); err != nil {
+	if err := auditlog.Record(ctx, tx, n.TeamID, auditlog.Actor{PersonID: n.PersonID}, "assistant.connected", id(made),
+		map[string]any{"may": joinCapabilities(n.Capabilities)}); err != nil {
 		return 0, err
 	}
-	return made, s.changed(ctx, tx)
+	return made, s.bumpAccessVersion(ctx, tx)
 }
 
 // mayConnect holds the team, so that the person's role stays as it is until the connection is there.
@@ -111,31 +122,37 @@ func (s *Service) mayConnect(ctx context.Context, tx *db.Tx, n NewConnection) er
 	if len(access.Within(n.Capabilities, role)) < len(n.Capabilities) {
 		return errMoreThanOwn
 	}
-	return s.Hand(n.PersonID, n.TeamID).mayHaveKeys(ctx, tx)
+	return s.Admin(n.PersonID, n.TeamID).mayHaveKeys(ctx, tx)
 }
 
-// Disconnect ends a connection for good where that is asked for by its token, or where it has none any more. One that has
-// ended already stays as it is. Other nodes, and this one, take its tokens for up to a second more: whoever gives out tokens
-// finds none from this transaction on. The reason is recorded.
+// Disconnect ends a connection for good where that is asked for by its token, or where it has none any longer. One
+// that has ended already stays as it is. Other nodes, and this one, take its tokens for up to a second more: anybody
+// who gives out tokens finds none from this transaction on. The reason is recorded.
 func (s *Service) Disconnect(ctx context.Context, tx *db.Tx, connection int64, reason string) error {
 	var team int64
-	err := tx.QueryRow(ctx, `UPDATE api_keys SET revoked_at = ? WHERE id = ? AND kind = 'assistant' AND revoked_at = 0 RETURNING team_id`, db.Micros(tx.Now()), connection).Scan(&team)
+	err := tx.QueryRow(ctx,
+		`UPDATE api_keys SET revoked_at = ? WHERE id = ? AND kind = 'assistant' AND revoked_at = 0 RETURNING team_id`,
+		db.Micros(tx.Now()), connection).Scan(&team)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("ending a connection: %w", err)
 	}
-	if err := auditlog.Record(ctx, tx, team, auditlog.Actor{}, "assistant.disconnected", id(connection), map[string]any{"reason": reason}); err != nil {
+	if err := auditlog.Record(ctx, tx, team, auditlog.Actor{}, "assistant.disconnected", id(connection),
+		map[string]any{"reason": reason}); err != nil {
 		return err
 	}
-	return s.changed(ctx, tx)
+	return s.bumpAccessVersion(ctx, tx)
 }
 
-// Stands tells whether a connection has neither been ended nor lost its person: new tokens may be given out for it.
-func (s *Service) Stands(ctx context.Context, q db.Querier, connection int64) (bool, error) {
+// IsConnectionActive reports whether a connection has neither been ended nor lost its person: new tokens may be given
+// out for it.
+func (s *Service) IsConnectionActive(ctx context.Context, q db.Querier, connection int64) (bool, error) {
 	var n int64
-	err := q.QueryRow(ctx, `SELECT COUNT(*) FROM api_keys WHERE id = ? AND kind = 'assistant' AND revoked_at = 0 AND lost = '' AND (expires_at = 0 OR expires_at > ?)`,
+	err := q.QueryRow(ctx,
+		`SELECT COUNT(*) FROM api_keys
+		WHERE id = ? AND kind = 'assistant' AND revoked_at = 0 AND lost = '' AND (expires_at = 0 OR expires_at > ?)`,
 		connection, db.Micros(s.db.Now())).Scan(&n)
 	if err != nil {
 		return false, fmt.Errorf("looking whether a connection stands: %w", err)
@@ -143,12 +160,14 @@ func (s *Service) Stands(ctx context.Context, q db.Querier, connection int64) (b
 	return n > 0, nil
 }
 
-// TokensChanged makes every node ask again whose a token is. Whoever ends a token before its time, and not its connection,
-// calls it in the same transaction.
-func (s *Service) TokensChanged(ctx context.Context, tx *db.Tx) error { return s.changed(ctx, tx) }
+// TokensChanged makes every node look up tokens again. Anybody who ends a token before its time, and not its
+// connection, calls it in the same transaction.
+func (s *Service) TokensChanged(ctx context.Context, tx *db.Tx) error {
+	return s.bumpAccessVersion(ctx, tx)
+}
 
-// joined writes capabilities as one text.
-func joined(granted []access.Capability) string {
+// joinCapabilities returns capabilities as comma-separated text.
+func joinCapabilities(granted []access.Capability) string {
 	out := make([]string, len(granted))
 	for i, c := range granted {
 		out[i] = string(c)
@@ -156,8 +175,8 @@ func joined(granted []access.Capability) string {
 	return strings.Join(out, ",")
 }
 
-// parted reads them again.
-func parted(text string) []access.Capability {
+// splitCapabilities is the inverse of joinCapabilities.
+func splitCapabilities(text string) []access.Capability {
 	if text == "" {
 		return nil
 	}

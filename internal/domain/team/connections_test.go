@@ -36,7 +36,11 @@ func (i issued) Connection(_ context.Context, token string) (int64, time.Time, b
 // assistant connects one for a person, and gives the tools' door with its token.
 func (w world) assistant(t *testing.T, person int64, may ...access.Capability) (team.AtTools, int64) {
 	t.Helper()
-	made, err := w.connect(t.Context(), team.NewConnection{TeamID: w.team.ID, PersonID: person, Client: "Claude", ClientID: "c1", Host: "claude.example", Capabilities: may})
+	made, err := w.connect(t.Context(),
+		team.NewConnection{
+			TeamID: w.team.ID, PersonID: person, Client: "Claude", ClientID: "c1", Host: "claude.example",
+			Capabilities: may,
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +65,8 @@ func TestTokens(t *testing.T) {
 		tools, made := w.assistant(t, s.editor, access.Publish, access.Write, access.Write)
 		for range 3 { // from the database, then from memory
 			a, err := tools.Authenticate(ctx, "token")
-			if err != nil || a.KeyID != made || a.KeyName != "Claude" || a.PersonID != s.editor || !a.Assistant || a.Level != access.Full || a.InApp() {
+			if err != nil || a.KeyID != made || a.KeyName != "Claude" || a.PersonID != s.editor || !a.Assistant ||
+				a.Level != access.Full || a.InApp() {
 				t.Fatalf("%+v (%v)", a, err)
 			}
 			if diff := cmp.Diff([]access.Capability{access.Write, access.Publish}, a.Capabilities); diff != "" {
@@ -117,49 +122,74 @@ type ending struct {
 func TestWhatEndsConnections(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]ending{
-		"an editor becomes viewer":                           {access.Editor, []access.Capability{access.Read, access.Publish}, role(access.Viewer), apierr.RoleLost, nil},
-		"an editor who granted reading alone becomes viewer": {access.Editor, []access.Capability{access.Read}, role(access.Viewer), apierr.RoleLost, nil},
-		"an editor becomes client by hand": {access.Editor, []access.Capability{access.Read, access.Write}, func(ctx context.Context, w world, person, _ int64) error {
-			members, err := w.Members(ctx, w.team.ID)
-			if err != nil {
-				return err
-			}
-			return w.Hand(members[0].PersonID, w.team.ID).SetRole(ctx, person, access.Client)
-		}, apierr.RoleLost, nil},
-		"a viewer stays viewer":             {access.Viewer, []access.Capability{access.Read}, role(access.Viewer), "", []access.Capability{access.Read}},
-		"a viewer becomes client":           {access.Viewer, []access.Capability{access.Read}, role(access.Client), apierr.RoleLost, nil},
-		"an admin becomes editor":           {access.Admin, access.Capabilities(), role(access.Editor), "", []access.Capability{access.Read, access.Write, access.Publish}},
+		"an editor becomes viewer": {
+			access.Editor, []access.Capability{access.Read, access.Publish}, role(access.Viewer), apierr.RoleLost, nil,
+		},
+		"an editor who granted reading alone becomes viewer": {
+			access.Editor, []access.Capability{access.Read}, role(access.Viewer), apierr.RoleLost, nil,
+		},
+		"an editor becomes client by hand": {access.Editor, []access.Capability{access.Read, access.Write},
+			func(ctx context.Context, w world, person, _ int64) error {
+				members, err := w.Members(ctx, w.team.ID)
+				if err != nil {
+					return err
+				}
+				return w.Admin(members[0].PersonID, w.team.ID).SetRole(ctx, person, access.Client)
+			}, apierr.RoleLost, nil},
+		"a viewer stays viewer": {
+			access.Viewer, []access.Capability{access.Read}, role(access.Viewer), "", []access.Capability{access.Read},
+		},
+		"a viewer becomes client": {
+			access.Viewer, []access.Capability{access.Read}, role(access.Client), apierr.RoleLost, nil,
+		},
+		"an admin becomes editor": {
+			access.Admin, access.Capabilities(), role(access.Editor), "",
+			[]access.Capability{access.Read, access.Write, access.Publish},
+		},
 		"an owner hands on and stays admin": {access.Owner, access.Capabilities(), handsOn, "", access.Capabilities()},
-		"a member is removed": {access.Editor, []access.Capability{access.Read}, func(ctx context.Context, w world, person, _ int64) error {
-			return w.RemoveMember(ctx, w.team.ID, person)
-		}, apierr.MembershipLost, nil},
-		"a member is removed and comes back": {access.Editor, []access.Capability{access.Read}, func(ctx context.Context, w world, person, _ int64) error {
-			return errors.Join(w.RemoveMember(ctx, w.team.ID, person), w.SetMember(ctx, w.team.ID, person, access.Editor))
-		}, apierr.MembershipLost, nil},
-		"a role is lost, then the membership": {access.Editor, []access.Capability{access.Read}, func(ctx context.Context, w world, person, _ int64) error {
-			return errors.Join(w.SetMember(ctx, w.team.ID, person, access.Viewer), w.RemoveMember(ctx, w.team.ID, person))
-		}, apierr.MembershipLost, nil},
-		"a role is lost and given back": {access.Editor, []access.Capability{access.Read}, func(ctx context.Context, w world, person, _ int64) error {
-			return errors.Join(w.SetMember(ctx, w.team.ID, person, access.Viewer), w.SetMember(ctx, w.team.ID, person, access.Admin))
-		}, apierr.RoleLost, nil},
-		"the person is on hold": {access.Editor, []access.Capability{access.Read}, func(ctx context.Context, w world, person, _ int64) error {
-			return w.SetHold(ctx, person, true)
-		}, apierr.AccountNotApproved, nil},
-		"the connection is paused": {access.Editor, []access.Capability{access.Read}, func(ctx context.Context, w world, _, made int64) error {
-			return w.Pause(ctx, team.Pause{Scope: team.ForKey, Target: made, Action: team.Everything})
-		}, apierr.ConnectionSuspended, nil},
-		"publishing is paused": {access.Editor, []access.Capability{access.Read, access.Publish}, func(ctx context.Context, w world, _, made int64) error {
-			return w.Pause(ctx, team.Pause{Scope: team.ForKey, Target: made, Action: team.Publishing})
-		}, "", []access.Capability{access.Read}},
-		"the operator revokes it": {access.Editor, []access.Capability{access.Read}, func(ctx context.Context, w world, _, made int64) error {
-			return w.RevokeKey(ctx, made)
-		}, apierr.Unauthorized, nil},
-		"its end comes": {access.Editor, []access.Capability{access.Read}, func(ctx context.Context, w world, _, made int64) error {
-			return w.SetKeyEnd(ctx, made, w.clock.Now().Add(-time.Second))
-		}, apierr.Unauthorized, nil},
-		"its person ends it": {access.Viewer, []access.Capability{access.Read}, func(ctx context.Context, w world, person, made int64) error {
-			return w.Hand(person, w.team.ID).EndConnection(ctx, made)
-		}, apierr.Unauthorized, nil},
+		"a member is removed": {access.Editor, []access.Capability{access.Read},
+			func(ctx context.Context, w world, person, _ int64) error {
+				return w.RemoveMember(ctx, w.team.ID, person)
+			}, apierr.MembershipLost, nil},
+		"a member is removed and comes back": {access.Editor, []access.Capability{access.Read},
+			func(ctx context.Context, w world, person, _ int64) error {
+				return errors.Join(w.RemoveMember(ctx, w.team.ID, person),
+					w.SetMember(ctx, w.team.ID, person, access.Editor))
+			}, apierr.MembershipLost, nil},
+		"a role is lost, then the membership": {access.Editor, []access.Capability{access.Read},
+			func(ctx context.Context, w world, person, _ int64) error {
+				return errors.Join(w.SetMember(ctx, w.team.ID, person, access.Viewer),
+					w.RemoveMember(ctx, w.team.ID, person))
+			}, apierr.MembershipLost, nil},
+		"a role is lost and given back": {access.Editor, []access.Capability{access.Read},
+			func(ctx context.Context, w world, person, _ int64) error {
+				return errors.Join(w.SetMember(ctx, w.team.ID, person, access.Viewer),
+					w.SetMember(ctx, w.team.ID, person, access.Admin))
+			}, apierr.RoleLost, nil},
+		"the person is on hold": {access.Editor, []access.Capability{access.Read},
+			func(ctx context.Context, w world, person, _ int64) error {
+				return w.SetHold(ctx, person, true)
+			}, apierr.AccountNotApproved, nil},
+		"the connection is paused": {access.Editor, []access.Capability{access.Read},
+			func(ctx context.Context, w world, _, made int64) error {
+				return w.Pause(ctx, team.Pause{Scope: team.ForKey, Target: made, Action: team.Everything})
+			}, apierr.ConnectionSuspended, nil},
+		"publishing is paused": {access.Editor, []access.Capability{access.Read, access.Publish},
+			func(ctx context.Context, w world, _, made int64) error {
+				return w.Pause(ctx, team.Pause{Scope: team.ForKey, Target: made, Action: team.Publishing})
+			}, "", []access.Capability{access.Read}},
+		"the operator revokes it": {access.Editor, []access.Capability{access.Read},
+			func(ctx context.Context, w world, _, made int64) error {
+				return w.RevokeKey(ctx, made)
+			}, apierr.Unauthorized, nil},
+		"its end comes": {access.Editor, []access.Capability{access.Read},
+			func(ctx context.Context, w world, _, made int64) error {
+				return w.SetKeyEnd(ctx, made, w.clock.Now().Add(-time.Second))
+			}, apierr.Unauthorized, nil},
+		"its person ends it": {access.Viewer, []access.Capability{access.Read},
+			func(ctx context.Context, w world, person, made int64) error {
+				return w.Admin(person, w.team.ID).EndConnection(ctx, made)
+			}, apierr.Unauthorized, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			each(t, c.try)
@@ -190,7 +220,7 @@ func (c ending) try(t *testing.T, w world) {
 			t.Error(diff)
 		}
 	}
-	stands, err := w.Stands(ctx, w.db, made)
+	stands, err := w.IsConnectionActive(ctx, w.db, made)
 	ends := c.code != "" && c.code != apierr.AccountNotApproved && c.code != apierr.ConnectionSuspended
 	if err != nil || stands == ends {
 		t.Errorf("stands: %v (%v)", stands, err)
@@ -208,10 +238,11 @@ func handsOn(ctx context.Context, w world, owner, _ int64) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(w.SetMember(ctx, w.team.ID, next.ID, access.Editor), w.Hand(owner, w.team.ID).HandOn(ctx, next.ID))
+	return errors.Join(w.SetMember(ctx, w.team.ID, next.ID, access.Editor),
+		w.Admin(owner, w.team.ID).HandOn(ctx, next.ID))
 }
 
-// withRole is a person of a role: the team's owner, or somebody new.
+// withRole returns a person with a role: the team's owner, or a new member.
 func (w world) withRole(t *testing.T, r access.Role) int64 {
 	t.Helper()
 	if r == access.Owner {
@@ -234,8 +265,9 @@ func codeOf(err error) apierr.Code {
 // standsInTheWay tells by the gates what the pipeline would refuse by.
 func standsInTheWay(a *access.Actor) error {
 	for code, closed := range map[apierr.Code]bool{
-		apierr.ConnectionSuspended: a.Gates.Paused, apierr.AccountNotApproved: a.Gates.OwnerHeld, apierr.MembershipLost: a.Gates.NotMember,
-		apierr.OwnershipLost: a.Gates.NotOwner, apierr.RoleLost: a.Gates.NotRole,
+		apierr.ConnectionSuspended: a.Gates.Paused, apierr.AccountNotApproved: a.Gates.OwnerHeld,
+		apierr.MembershipLost: a.Gates.NotMember,
+		apierr.OwnershipLost:  a.Gates.NotOwner, apierr.RoleLost: a.Gates.NotRole,
 	} {
 		if closed {
 			return apierr.New(code, "")
@@ -244,7 +276,8 @@ func standsInTheWay(a *access.Actor) error {
 	return nil
 }
 
-// Nobody lets an assistant do what the person may not, and nobody who is no member, or whose plan has no access, lets any.
+// Nobody lets an assistant do what the person may not, and nobody who is no member, or whose plan has no access, lets
+// any.
 func TestConnectRefuses(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		ctx, s := t.Context(), w.staff(t)
@@ -253,20 +286,28 @@ func TestConnectRefuses(t *testing.T) {
 			t.Fatal(err)
 		}
 		client := w.member(t, "cli@example.com", access.Client)
-		good := team.NewConnection{TeamID: w.team.ID, PersonID: s.editor, Client: "Claude", Capabilities: []access.Capability{access.Read}}
+		good := team.NewConnection{
+			TeamID: w.team.ID, PersonID: s.editor, Client: "Claude", Capabilities: []access.Capability{access.Read},
+		}
 		for name, c := range map[string]struct {
 			change func(*team.NewConnection)
 			code   apierr.Code
 		}{
-			"no name":              {func(n *team.NewConnection) { n.Client = " " }, apierr.ValidationFailed},
-			"a long name":          {func(n *team.NewConnection) { n.Client = strings.Repeat("x", 201) }, apierr.ValidationFailed},
-			"a name of two lines":  {func(n *team.NewConnection) { n.Client = "a\nb" }, apierr.ValidationFailed},
-			"nothing granted":      {func(n *team.NewConnection) { n.Capabilities = nil }, apierr.ValidationFailed},
-			"something unknown":    {func(n *team.NewConnection) { n.Capabilities = []access.Capability{"admin"} }, apierr.ValidationFailed},
-			"more than the role's": {func(n *team.NewConnection) { n.Capabilities = []access.Capability{access.Read, access.Spend} }, apierr.ValidationFailed},
-			"a client":             {func(n *team.NewConnection) { n.PersonID = client }, apierr.ValidationFailed},
-			"a stranger":           {func(n *team.NewConnection) { n.PersonID = stranger.ID }, apierr.NotFound},
-			"no such team":         {func(n *team.NewConnection) { n.TeamID = 99 }, apierr.NotFound},
+			"no name": {func(n *team.NewConnection) { n.Client = " " }, apierr.ValidationFailed},
+			"a long name": {func(n *team.NewConnection) {
+				n.Client = strings.Repeat("x", 201)
+			}, apierr.ValidationFailed},
+			"a name of two lines": {func(n *team.NewConnection) { n.Client = "a\nb" }, apierr.ValidationFailed},
+			"nothing granted":     {func(n *team.NewConnection) { n.Capabilities = nil }, apierr.ValidationFailed},
+			"something unknown": {func(n *team.NewConnection) {
+				n.Capabilities = []access.Capability{"admin"}
+			}, apierr.ValidationFailed},
+			"more than the role's": {func(n *team.NewConnection) {
+				n.Capabilities = []access.Capability{access.Read, access.Spend}
+			}, apierr.ValidationFailed},
+			"a client":     {func(n *team.NewConnection) { n.PersonID = client }, apierr.ValidationFailed},
+			"a stranger":   {func(n *team.NewConnection) { n.PersonID = stranger.ID }, apierr.NotFound},
+			"no such team": {func(n *team.NewConnection) { n.TeamID = 99 }, apierr.NotFound},
 		} {
 			n := good
 			c.change(&n)
@@ -278,9 +319,15 @@ func TestConnectRefuses(t *testing.T) {
 			change, back func() error
 			code         apierr.Code
 		}{
-			"the person on hold": {func() error { return w.SetHold(ctx, s.editor, true) }, func() error { return w.SetHold(ctx, s.editor, false) }, apierr.NotFound},
-			"a closed team":      {func() error { return w.Close(ctx, w.team.ID) }, func() error { return w.Reopen(ctx, w.team.ID) }, apierr.NotFound},
-			"the free plan":      {func() error { return w.SetPlan(ctx, w.team.ID, "free", time.Time{}) }, func() error { return w.SetPlan(ctx, w.team.ID, "team", time.Time{}) }, apierr.PlanLapsed},
+			"the person on hold": {func() error {
+				return w.SetHold(ctx, s.editor, true)
+			}, func() error { return w.SetHold(ctx, s.editor, false) }, apierr.NotFound},
+			"a closed team": {func() error {
+				return w.Close(ctx, w.team.ID)
+			}, func() error { return w.Reopen(ctx, w.team.ID) }, apierr.NotFound},
+			"the free plan": {func() error {
+				return w.SetPlan(ctx, w.team.ID, "free", time.Time{})
+			}, func() error { return w.SetPlan(ctx, w.team.ID, "team", time.Time{}) }, apierr.PlanLapsed},
 		} {
 			if err := c.change(); err != nil {
 				t.Fatal(err)
@@ -298,8 +345,8 @@ func TestConnectRefuses(t *testing.T) {
 	})
 }
 
-// Everybody sees and ends the own connections, managers all; owners alone limit them. Keys and connections are never taken
-// for each other.
+// Everybody sees and ends the own connections, managers all; owners alone limit them. Keys and connections are never
+// taken for each other.
 func TestHandsOnConnections(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		ctx, s := t.Context(), w.staff(t)
@@ -307,19 +354,23 @@ func TestHandsOnConnections(t *testing.T) {
 		_, editors := w.assistant(t, s.editor, access.Read, access.Write)
 		_, viewers := w.assistant(t, viewer, access.Read)
 		key, _ := w.key(t, access.Full, time.Time{})
-		hand := func(person int64) team.Hand { return w.Hand(person, w.team.ID) }
+		hand := func(person int64) team.Admin { return w.Admin(person, w.team.ID) }
 		for name, c := range map[string]struct {
 			err  error
 			code apierr.Code
 		}{
-			"a viewer ends an editor's":        {hand(viewer).EndConnection(ctx, editors), apierr.NotFound},
-			"an editor ends a viewer's":        {hand(s.editor).EndConnection(ctx, viewers), apierr.NotFound},
-			"an admin ends a key as one":       {hand(s.admin).EndConnection(ctx, key.ID), apierr.NotFound},
-			"an owner revokes one as a key":    {hand(s.owner).RevokeKey(ctx, editors), apierr.NotFound},
-			"an owner changes one as a key":    {hand(s.owner).ChangeKey(ctx, editors, access.Full, 1), apierr.NotFound},
-			"an admin limits one":              {hand(s.admin).LimitConnection(ctx, editors, 5), apierr.NotFound},
-			"an owner limits a key as one":     {hand(s.owner).LimitConnection(ctx, key.ID, 5), apierr.NotFound},
-			"a limit below what there is":      {hand(s.owner).LimitConnection(ctx, editors, -2), apierr.ValidationFailed},
+			"a viewer ends an editor's":     {hand(viewer).EndConnection(ctx, editors), apierr.NotFound},
+			"an editor ends a viewer's":     {hand(s.editor).EndConnection(ctx, viewers), apierr.NotFound},
+			"an admin ends a key as one":    {hand(s.admin).EndConnection(ctx, key.ID), apierr.NotFound},
+			"an owner revokes one as a key": {hand(s.owner).RevokeKey(ctx, editors), apierr.NotFound},
+			"an owner changes one as a key": {
+				hand(s.owner).ChangeKey(ctx, editors, access.Full, 1), apierr.NotFound,
+			},
+			"an admin limits one":          {hand(s.admin).LimitConnection(ctx, editors, 5), apierr.NotFound},
+			"an owner limits a key as one": {hand(s.owner).LimitConnection(ctx, key.ID, 5), apierr.NotFound},
+			"a limit below what there is": {
+				hand(s.owner).LimitConnection(ctx, editors, -2), apierr.ValidationFailed,
+			},
 			"an owner limits one":              {hand(s.owner).LimitConnection(ctx, editors, 5), ""},
 			"the operator gives one a level":   {w.SetKeyLevel(ctx, editors, access.Full), apierr.Internal},
 			"a viewer ends the own":            {hand(viewer).EndConnection(ctx, viewers), ""},
@@ -332,7 +383,8 @@ func TestHandsOnConnections(t *testing.T) {
 			}
 		}
 		lines, err := w.ConnectionLines(ctx, w.team.ID, s.editor, 0, 10)
-		if err != nil || len(lines) != 1 || lines[0].ID != editors || lines[0].DailyCredits != 5 || lines[0].Host != "claude.example" || len(lines[0].May()) != 2 {
+		if err != nil || len(lines) != 1 || lines[0].ID != editors || lines[0].DailyCredits != 5 ||
+			lines[0].Host != "claude.example" || len(lines[0].May()) != 2 {
 			t.Fatalf("%+v (%v)", lines, err)
 		}
 		all, err := w.ConnectionLines(ctx, w.team.ID, 0, 0, 10)
@@ -353,7 +405,8 @@ func TestHandsOnConnections(t *testing.T) {
 			t.Errorf("a connection as a key: %v", err)
 		}
 		for person, sees := range map[int64]bool{s.owner: true, s.admin: true, s.editor: true, viewer: false} {
-			if home, err := w.ConnectionHome(ctx, person, editors, []int64{w.team.ID}); (err == nil && home == w.team.ID) != sees {
+			if home, err := w.ConnectionHome(ctx, person, editors,
+				[]int64{w.team.ID}); (err == nil && home == w.team.ID) != sees {
 				t.Errorf("person %d: %d (%v)", person, home, err)
 			}
 		}
@@ -366,11 +419,13 @@ func TestConnectionEvents(t *testing.T) {
 		ctx, s := t.Context(), w.staff(t)
 		_, first := w.assistant(t, s.editor, access.Read)
 		_, second := w.assistant(t, s.editor, access.Read)
-		if err := w.Hand(s.owner, w.team.ID).LimitConnection(ctx, first, 7); err != nil {
+		if err := w.Admin(s.owner, w.team.ID).LimitConnection(ctx, first, 7); err != nil {
 			t.Fatal(err)
 		}
 		for range 2 { // the second time there is nothing to end
-			err := w.db.InTx(ctx, "test.disconnect", func(ctx context.Context, tx *db.Tx) error { return w.Disconnect(ctx, tx, second, "revoked") })
+			err := w.db.InTx(ctx, "test.disconnect", func(ctx context.Context, tx *db.Tx) error {
+				return w.Disconnect(ctx, tx, second, "revoked")
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -389,7 +444,10 @@ func TestConnectionEvents(t *testing.T) {
 		if diff := cmp.Diff(map[string]any{"reason": "revoked"}, events[1].Detail); diff != "" {
 			t.Error(diff)
 		}
-		want := []string{"assistant.revoked", "assistant.disconnected", "assistant.limit_changed", "assistant.connected", "assistant.connected"}
+		want := []string{
+			"assistant.revoked", "assistant.disconnected", "assistant.limit_changed", "assistant.connected",
+			"assistant.connected",
+		}
 		if diff := cmp.Diff(want, kinds); diff != "" {
 			t.Error(diff)
 		}

@@ -23,7 +23,9 @@ type Credential struct {
 }
 
 // credentialKinds reads the credentials of a person, kind by kind. What a new password has to remove belongs here.
-var credentialKinds = []func(ctx context.Context, s *Service, q db.Querier, person int64) ([]Credential, error){passkeysOf, appsOf, assistantsOf}
+var credentialKinds = []func(ctx context.Context, s *Service, q db.Querier, person int64) ([]Credential, error){
+	passkeysOf, appsOf, assistantsOf,
+}
 
 // Credentials lists what else than the password lets somebody act as a person.
 func (s *Service) Credentials(ctx context.Context, person int64) ([]Credential, error) {
@@ -77,7 +79,8 @@ func (s *Service) endPending(ctx context.Context, tx *db.Tx, person int64) error
 // removeSignIns removes everything by which anybody signs in or acts as a person, revokes the keys and invitations that
 // the account issued, and ends the sessions.
 func (s *Service) removeSignIns(ctx context.Context, tx *db.Tx, p *Person) error {
-	if err := tx.QueryRow(ctx, `UPDATE people SET password_hash = '', epoch = epoch + 1 WHERE id = ? RETURNING epoch`, p.ID).Scan(&p.Epoch); err != nil {
+	if err := tx.QueryRow(ctx, `UPDATE people SET password_hash = '', epoch = epoch + 1 WHERE id = ? RETURNING epoch`,
+		p.ID).Scan(&p.Epoch); err != nil {
 		return fmt.Errorf("removing a person's password: %w", err)
 	}
 	if _, err := tx.Exec(ctx, `DELETE FROM sessions WHERE person_id = ?`, p.ID); err != nil {
@@ -120,10 +123,13 @@ func assistantsOf(ctx context.Context, _ *Service, q db.Querier, person int64) (
 		c.ID, c.Kind, c.CreatedAt, c.UsedAt = "assistant-"+id(connection), "Assistant", db.Time(created), db.Time(used)
 		c.Name = name + " (" + teamName + ")"
 		c.remove = func(ctx context.Context, tx *db.Tx) error {
-			if _, err := tx.Exec(ctx, `UPDATE api_keys SET revoked_at = ? WHERE id = ? AND team_id = ? AND person_id = ?`, db.Micros(tx.Now()), connection, team, person); err != nil {
+			if _, err := tx.Exec(ctx,
+				`UPDATE api_keys SET revoked_at = ? WHERE id = ? AND team_id = ? AND person_id = ?`,
+				db.Micros(tx.Now()), connection, team, person); err != nil {
 				return fmt.Errorf("ending an assistant's connection: %w", err)
 			}
-			return auditlog.Record(ctx, tx, team, auditlog.Actor{PersonID: person}, "assistant.revoked", id(connection), nil)
+			return auditlog.Record(ctx, tx, team, auditlog.Actor{PersonID: person}, "assistant.revoked", id(connection),
+				nil)
 		}
 		return err
 	}, `SELECT k.id, k.team_id, k.name, t.name, k.created_at, k.used_at FROM api_keys k JOIN teams t ON t.id = k.team_id

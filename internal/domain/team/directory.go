@@ -12,8 +12,8 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// DirectoryIdentity is somebody whom the operator's directory has recognized. Issuer and subject identify one person for
-// good; the directory may give an e-mail address to somebody else (OpenID Connect Core 1.0, section 5.7).
+// DirectoryIdentity is somebody whom the operator's directory has recognized. Issuer and subject identify one person
+// for good; the directory may give an email address to somebody else (OpenID Connect Core 1.0, section 5.7).
 type DirectoryIdentity struct {
 	Issuer, Subject string
 	Email           string // verified by the directory
@@ -21,8 +21,11 @@ type DirectoryIdentity struct {
 }
 
 var (
-	errNoDirectoryPerson = apierr.New(apierr.Unauthorized, "The directory knows you, but nobody has invited your e-mail address here yet. Ask an owner or admin of your team for an invitation.")
-	errOtherIdentity     = apierr.New(apierr.Unauthorized, "The account with your e-mail address is linked to another person in the directory. Ask the people who run this service to check it and to unlink it.")
+	errNoDirectoryPerson = apierr.New(apierr.Unauthorized,
+		"Nobody has invited your e-mail address yet. Ask an owner or admin of your team for an invitation.")
+	errOtherIdentity = apierr.New(apierr.Unauthorized,
+		"The account with your e-mail address is linked to another person in the directory. Ask the operator of this "+
+			"service to check and unlink it.")
 )
 
 // directoryPerson is a person as a sign-in by the directory finds it. The id is 0 if there is none.
@@ -43,13 +46,13 @@ type joinBy struct {
 	invitation int64  // chosen among OpenOffers; 0 for none
 }
 
-// FromDirectory returns the person whom the directory has recognized: by issuer and subject, at the first sign-in by the
-// verified e-mail address. A person who is new, or in no team, accepts the open invitation of the token; without one it is
-// ErrChooseInvitation if there are open invitations. It is unauthorized for everybody else, and if the address belongs to
-// a person who is linked to another identity.
+// FromDirectory returns the person whom the directory has recognized: by issuer and subject, at the first sign-in by
+// the verified e-mail address. A person who is new, or in no team, accepts the open invitation of the token; without
+// one it is ErrChooseInvitation if there are open invitations. It is unauthorized for everybody else, and if the
+// address belongs to a person who is linked to another identity.
 //
-// At the first sign-in, every other way to sign in as the person is removed unless the address was proved before: somebody
-// else may have made the account. Teams that it joined by an invitation become open invitations again.
+// At the first sign-in, every other way to sign in as the person is removed unless the address was proved before:
+// somebody else may have made the account. Teams that it joined by an invitation become open invitations again.
 func (s *Service) FromDirectory(ctx context.Context, who DirectoryIdentity, token string) (Person, error) {
 	return s.fromDirectory(ctx, who, joinBy{token: token})
 }
@@ -72,7 +75,8 @@ func (s *Service) fromDirectory(ctx context.Context, who DirectoryIdentity, by j
 		return p.Person, err
 	}
 	made, err := s.enterFromDirectory(ctx, who, by)
-	if errors.Is(err, errKnown) || errors.Is(err, errNoDirectoryPerson) { // another sign-in may have added the person meanwhile
+	// another sign-in may have added the person meanwhile
+	if errors.Is(err, errKnown) || errors.Is(err, errNoDirectoryPerson) {
 		made, err = s.enterFromDirectory(ctx, who, by)
 	}
 	return made, err
@@ -94,7 +98,8 @@ func (s *Service) enterFromDirectory(ctx context.Context, who DirectoryIdentity,
 			return errNoDirectoryPerson
 		case p.subject != "" && !p.is(who):
 			refusal = errOtherIdentity // the event is kept
-			return auditlog.Record(ctx, tx, 0, auditlog.Actor{}, "person.directory_refused", id(p.ID), map[string]any{"issuer": who.Issuer})
+			return auditlog.Record(ctx, tx, 0, auditlog.Actor{}, "person.directory_refused", id(p.ID),
+				map[string]any{"issuer": who.Issuer})
 		case p.subject == "":
 			if err := s.linkKnown(ctx, tx, &p, who); err != nil {
 				return err
@@ -115,7 +120,7 @@ func (s *Service) enterFromDirectory(ctx context.Context, who DirectoryIdentity,
 	return p.Person, err
 }
 
-// heldFor reads the person of an identity, else of its e-mail address, and holds the row.
+// heldFor reads the person of an identity, else of its email address, and holds the row.
 func (s *Service) heldFor(ctx context.Context, tx *db.Tx, who DirectoryIdentity) (directoryPerson, error) {
 	p, err := s.linkedTo(ctx, tx, who, s.db.ForUpdate())
 	if err != nil || p.ID > 0 {
@@ -124,14 +129,21 @@ func (s *Service) heldFor(ctx context.Context, tx *db.Tx, who DirectoryIdentity)
 	return s.directoryPerson(ctx, tx, `p.email = ?`+s.db.ForUpdate(), who.Email)
 }
 
-func (s *Service) linkedTo(ctx context.Context, q db.Querier, who DirectoryIdentity, lock string) (directoryPerson, error) {
-	return s.directoryPerson(ctx, q, `p.id = (SELECT person_id FROM directory_identities WHERE issuer = ? AND subject = ?)`+lock, who.Issuer, who.Subject)
+func (s *Service) linkedTo(
+	ctx context.Context, q db.Querier, who DirectoryIdentity, lock string,
+) (directoryPerson, error) {
+	return s.directoryPerson(ctx, q,
+		`p.id = (SELECT person_id FROM directory_identities WHERE issuer = ? AND subject = ?)`+lock, who.Issuer,
+		who.Subject)
 }
 
-func (s *Service) directoryPerson(ctx context.Context, q db.Querier, where string, args ...any) (directoryPerson, error) {
+func (s *Service) directoryPerson(
+	ctx context.Context, q db.Querier, where string, args ...any,
+) (directoryPerson, error) {
 	var p directoryPerson
 	var held, proved int64
-	err := q.QueryRow(ctx, `SELECT p.id, p.name, p.email, p.epoch, p.held_at, p.email_proved_at FROM people p WHERE `+where, args...).
+	err := q.QueryRow(ctx,
+		`SELECT p.id, p.name, p.email, p.epoch, p.held_at, p.email_proved_at FROM people p WHERE `+where, args...).
 		Scan(&p.ID, &p.Name, &p.Email, &p.Epoch, &held, &proved)
 	if errors.Is(err, sql.ErrNoRows) {
 		return directoryPerson{}, nil
@@ -141,7 +153,8 @@ func (s *Service) directoryPerson(ctx context.Context, q db.Querier, where strin
 	}
 	p.Held, p.EmailConfirmed = held > 0, proved > 0
 	// A statement of its own, so that it sees what was written before the row was free.
-	err = q.QueryRow(ctx, `SELECT issuer, subject FROM directory_identities WHERE person_id = ?`, p.ID).Scan(&p.issuer, &p.subject)
+	err = q.QueryRow(ctx, `SELECT issuer, subject FROM directory_identities WHERE person_id = ?`, p.ID).Scan(&p.issuer,
+		&p.subject)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return p, fmt.Errorf("looking up who a person is in the directory: %w", err)
 	}
@@ -170,12 +183,13 @@ func (s *Service) linkKnown(ctx context.Context, tx *db.Tx, p *directoryPerson, 
 	return s.link(ctx, tx, p, who)
 }
 
-// link ties a person to an identity, which proves the e-mail address.
+// link ties a person to an identity, which proves the email address.
 func (s *Service) link(ctx context.Context, tx *db.Tx, p *directoryPerson, who DirectoryIdentity) error {
 	if err := keepIdentity(ctx, tx, p.ID, who); err != nil {
 		return err
 	}
-	err := auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: p.ID}, "person.directory_linked", id(p.ID), map[string]any{"issuer": who.Issuer})
+	err := auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: p.ID}, "person.directory_linked", id(p.ID),
+		map[string]any{"issuer": who.Issuer})
 	if err != nil {
 		return err
 	}
@@ -188,7 +202,9 @@ func (s *Service) link(ctx context.Context, tx *db.Tx, p *directoryPerson, who D
 
 // keepIdentity notes who a person is in the directory. It is errKnown if another sign-in at the same time was first.
 func keepIdentity(ctx context.Context, tx *db.Tx, person int64, who DirectoryIdentity) error {
-	n, err := tx.Exec(ctx, `INSERT INTO directory_identities (issuer, subject, person_id, linked_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+	n, err := tx.Exec(ctx,
+		`INSERT INTO directory_identities (issuer, subject, person_id, linked_at) VALUES (?, ?, ?, ?)
+		ON CONFLICT DO NOTHING`,
 		who.Issuer, who.Subject, person, db.Micros(tx.Now()))
 	if err != nil {
 		return fmt.Errorf("linking a person to the directory: %w", err)
@@ -200,7 +216,9 @@ func keepIdentity(ctx context.Context, tx *db.Tx, person int64, who DirectoryIde
 }
 
 // addFromDirectory adds a person who has an open invitation.
-func (s *Service) addFromDirectory(ctx context.Context, tx *db.Tx, p *directoryPerson, who DirectoryIdentity, by joinBy) error {
+func (s *Service) addFromDirectory(
+	ctx context.Context, tx *db.Tx, p *directoryPerson, who DirectoryIdentity, by joinBy,
+) error {
 	p.Name, p.Email = who.Name, who.Email
 	o, err := s.offerTo(ctx, tx, p.Email, by)
 	if err != nil {
@@ -224,8 +242,8 @@ func (s *Service) joinFromDirectory(ctx context.Context, tx *db.Tx, p Person, by
 	return s.join(ctx, tx, &o, p.ID)
 }
 
-// offerTo returns the invitation that somebody opened or chose if it is to this e-mail address. The team is held. Without
-// one nobody joins: an invitation that the person never saw may be of a team that the person does not know.
+// offerTo returns the invitation that somebody opened or chose if it is to this e-mail address. The team is held.
+// Without one nobody joins: an invitation that the person never saw may be of a team that the person does not know.
 func (s *Service) offerTo(ctx context.Context, tx *db.Tx, email string, by joinBy) (Offer, error) {
 	if by.token != "" {
 		if o, err := s.lockOffer(ctx, tx, by.token); err == nil && o.Email == email {
@@ -247,7 +265,7 @@ func (s *Service) offerTo(ctx context.Context, tx *db.Tx, email string, by joinB
 	return Offer{}, ErrChooseInvitation
 }
 
-// Unlink forgets who the person of an e-mail address is in the directory, for the operator, and ends the person's
+// Unlink forgets who the person of an email address is in the directory, for the operator, and ends the person's
 // sessions. The next sign-in of the address links it anew. The address is no longer confirmed, so that sign-in also
 // removes every other way to sign in: the address may belong to another person by then.
 func (s *Service) Unlink(ctx context.Context, email string) (Person, error) {
@@ -277,7 +295,8 @@ func (s *Service) Unlink(ctx context.Context, email string) (Person, error) {
 func endProofs(ctx context.Context, tx *db.Tx, p Person) error {
 	_, err := tx.Exec(ctx, `DELETE FROM recoveries WHERE person_id = ? AND used_at = 0`, p.ID)
 	if err == nil {
-		_, err = tx.Exec(ctx, `UPDATE email_proofs SET expires_at = created_at WHERE person_id = ? AND used_at = 0`, p.ID)
+		_, err = tx.Exec(ctx, `UPDATE email_proofs SET expires_at = created_at WHERE person_id = ? AND used_at = 0`,
+			p.ID)
 	}
 	if err == nil { // the invitation stays, as one that was not mailed
 		_, err = tx.Exec(ctx, `UPDATE invitations SET mailed_at = 0 WHERE email = ? AND accepted_at = 0`, p.Email)

@@ -13,7 +13,7 @@ import (
 )
 
 // SetSecondFactor sets whether the team's members need a second factor, for the owner.
-func (h Hand) SetSecondFactor(ctx context.Context, required bool) error {
+func (h Admin) SetSecondFactor(ctx context.Context, required bool) error {
 	return h.change(ctx, "team.second_factor", owners, func(ctx context.Context, tx *db.Tx) (done, error) {
 		return done{h.team, map[string]any{"on": required}}, h.set(ctx, tx, `second_factor = ?`, db.Flag(required))
 	})
@@ -50,7 +50,8 @@ func (s *Service) Factors(ctx context.Context, person int64) (Factors, error) {
 func factors(ctx context.Context, q db.Querier, person int64) (Factors, error) {
 	var out Factors
 	var apps int64
-	if err := q.QueryRow(ctx, `SELECT `+factorsOf+` FROM people p WHERE p.id = ?`, person).Scan(&out.Passkeys, &apps); err != nil {
+	if err := q.QueryRow(ctx, `SELECT `+factorsOf+` FROM people p WHERE p.id = ?`, person).Scan(&out.Passkeys,
+		&apps); err != nil {
 		return out, fmt.Errorf("reading a person's second factors: %w", err)
 	}
 	out.App = apps > 0
@@ -67,7 +68,8 @@ func (s *Service) MemberFactors(ctx context.Context, team, after int64, most int
 		f.App, f.Directory = apps > 0, directory > 0
 		out[person] = f
 		return err
-	}, `SELECT p.id, `+factorsOf+`, CASE WHEN p.password_hash = '' AND NOT EXISTS (SELECT 1 FROM passkeys k WHERE k.person_id = p.id AND k.copied_at = 0)
+	}, `SELECT p.id, `+factorsOf+
+		`, CASE WHEN p.password_hash = '' AND NOT EXISTS (SELECT 1 FROM passkeys k WHERE k.person_id = p.id AND k.copied_at = 0)
 			AND EXISTS (SELECT 1 FROM directory_identities d WHERE d.person_id = p.id) THEN 1 ELSE 0 END
 		FROM memberships m JOIN people p ON p.id = m.person_id WHERE m.team_id = ? AND m.person_id > ? ORDER BY m.person_id LIMIT ?`, team, after, most)
 	if err != nil {
@@ -76,10 +78,12 @@ func (s *Service) MemberFactors(ctx context.Context, team, after int64, most int
 	return out, nil
 }
 
-var errLastFactor = apierr.BadState("last_factor", "You need a second factor here, and this is your only one. Add another passkey or an authenticator app first, then remove this one.")
+var errLastFactor = apierr.BadState("last_factor",
+	"You need a second factor here, and this is your only one. Add another passkey or an authenticator app first, "+
+		"then remove this one.")
 
-// KeepFactor refuses a change that leaves a person without a second factor. It runs at the end of that change, which holds
-// the person's row.
+// KeepFactor refuses a change that leaves a person without a second factor. It runs at the end of that change, which
+// holds the person's row.
 func KeepFactor(ctx context.Context, tx *db.Tx, person int64) error {
 	left, err := factors(ctx, tx, person)
 	if err == nil && !left.Any() {
@@ -88,10 +92,11 @@ func KeepFactor(ctx context.Context, tx *db.Tx, person int64) error {
 	return err
 }
 
-var errKeepFactor = apierr.Invalid(apierr.NotAllowedValue, "keep", "You need a second factor here. Keep your authenticator app or one of your passkeys.")
+var errKeepFactor = apierr.Invalid(apierr.NotAllowedValue, "keep",
+	"Your team requires a second factor. Keep your authenticator app or one of your passkeys.")
 
-// removeOnChange removes the credentials that a change of the password does not keep. It refuses to remove the only second
-// factor of a person who needs one.
+// removeOnChange removes the credentials that a change of the password does not keep. It refuses to remove the only
+// second factor of a person who needs one.
 func (s *Service) removeOnChange(ctx context.Context, tx *db.Tx, c Change) error {
 	had, err := factors(ctx, tx, c.Person)
 	if err != nil {
@@ -109,7 +114,7 @@ func (s *Service) removeOnChange(ctx context.Context, tx *db.Tx, c Change) error
 // AppID is the Credential.ID of a person's authenticator app.
 const AppID = "authenticator-app"
 
-// appsOf is a person's authenticator app as a credential. Its recovery codes go with it.
+// appsOf returns a person's authenticator app as a credential. Its recovery codes go with it.
 func appsOf(ctx context.Context, _ *Service, q db.Querier, person int64) ([]Credential, error) {
 	out, err := db.All(ctx, q, func(rows *sql.Rows, c *Credential) error {
 		var created, step int64
@@ -125,12 +130,15 @@ func appsOf(ctx context.Context, _ *Service, q db.Querier, person int64) ([]Cred
 	return out, nil
 }
 
-// RemoveApp removes a person's authenticator app and its recovery codes; not_found if there is none. Keep runs at the end
-// of the transaction and may refuse, see KeepFactor; it may be nil.
-func (s *Service) RemoveApp(ctx context.Context, person int64, keep func(ctx context.Context, tx *db.Tx, person int64) error) error {
+// RemoveApp removes a person's authenticator app and its recovery codes; not_found if there is none. Keep runs at the
+// end of the transaction and may refuse, see KeepFactor; it may be nil.
+func (s *Service) RemoveApp(
+	ctx context.Context, person int64, keep func(ctx context.Context, tx *db.Tx, person int64) error,
+) error {
 	return s.db.InTx(ctx, "team.remove_app", func(ctx context.Context, tx *db.Tx) error {
 		// The person's row is held, so that of two factors that go at once one is the last.
-		if err := tx.QueryRow(ctx, `SELECT id FROM people WHERE id = ?`+s.db.ForUpdate(), person).Scan(&person); err != nil {
+		if err := tx.QueryRow(ctx, `SELECT id FROM people WHERE id = ?`+s.db.ForUpdate(),
+			person).Scan(&person); err != nil {
 			return fmt.Errorf("reading whose authenticator app it is: %w", err)
 		}
 		switch has, err := factors(ctx, tx, person); {
@@ -147,7 +155,9 @@ func (s *Service) RemoveApp(ctx context.Context, person int64, keep func(ctx con
 }
 
 func dropApp(ctx context.Context, tx *db.Tx, person int64) error {
-	for _, statement := range []string{`DELETE FROM totp_recovery_codes WHERE person_id = ?`, `DELETE FROM totp_secrets WHERE person_id = ?`} {
+	for _, statement := range []string{
+		`DELETE FROM totp_recovery_codes WHERE person_id = ?`, `DELETE FROM totp_secrets WHERE person_id = ?`,
+	} {
 		if _, err := tx.Exec(ctx, statement, person); err != nil {
 			return fmt.Errorf("removing an authenticator app: %w", err)
 		}

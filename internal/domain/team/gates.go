@@ -56,11 +56,13 @@ func (s *Service) Pause(ctx context.Context, p Pause) error {
 			return err
 		}
 		_, err = tx.Exec(ctx, `INSERT INTO pauses (scope, target, action, reason, created_at) VALUES (?, ?, ?, ?, ?)
-			ON CONFLICT (scope, target, action) DO UPDATE SET reason = excluded.reason`, string(p.Scope), p.Target, string(p.Action), p.Reason, db.Micros(tx.Now()))
+			ON CONFLICT (scope, target, action) DO UPDATE SET reason = excluded.reason`, string(p.Scope), p.Target,
+			string(p.Action), p.Reason, db.Micros(tx.Now()))
 		if err != nil {
 			return fmt.Errorf("pausing: %w", err)
 		}
-		return auditlog.Record(ctx, tx, team, auditlog.Actor{}, "access.paused", id(p.Target), map[string]any{"scope": p.Scope, "action": p.Action})
+		return auditlog.Record(ctx, tx, team, auditlog.Actor{}, "access.paused", id(p.Target),
+			map[string]any{"scope": p.Scope, "action": p.Action})
 	})
 }
 
@@ -71,7 +73,8 @@ func (s *Service) Resume(ctx context.Context, p Pause) error {
 		if err != nil {
 			return err
 		}
-		n, err := tx.Exec(ctx, `DELETE FROM pauses WHERE scope = ? AND target = ? AND action = ?`, string(p.Scope), p.Target, string(p.Action))
+		n, err := tx.Exec(ctx, `DELETE FROM pauses WHERE scope = ? AND target = ? AND action = ?`, string(p.Scope),
+			p.Target, string(p.Action))
 		if err != nil {
 			return fmt.Errorf("resuming: %w", err)
 		}
@@ -81,14 +84,17 @@ func (s *Service) Resume(ctx context.Context, p Pause) error {
 		case n == 0:
 			return invalid("this is not paused")
 		}
-		return auditlog.Record(ctx, tx, team, auditlog.Actor{}, "access.resumed", id(p.Target), map[string]any{"scope": p.Scope, "action": p.Action})
+		return auditlog.Record(ctx, tx, team, auditlog.Actor{}, "access.resumed", id(p.Target),
+			map[string]any{"scope": p.Scope, "action": p.Action})
 	})
 }
 
 // check refuses a pause of what is not there and tells whose team it concerns, 0 for all.
 func (p Pause) check(ctx context.Context, q db.Querier) (int64, error) {
-	if !slices.Contains([]Action{API, Everything, Spending, Publishing}, p.Action) || p.Action == API && p.Scope != ForService {
-		return 0, invalid("what can be paused is everything, spend or publish; the API is switched for the whole service")
+	if !slices.Contains([]Action{API, Everything, Spending, Publishing}, p.Action) ||
+		p.Action == API && p.Scope != ForService {
+		return 0,
+			invalid("what can be paused is everything, spend or publish; the API is switched for the whole service")
 	}
 	var team int64
 	var err error
@@ -123,11 +129,12 @@ func (s *Service) Pauses(ctx context.Context) ([]Pause, error) {
 	}, `SELECT scope, target, action, reason, created_at FROM pauses ORDER BY created_at, scope, target, action`)
 }
 
-// pausedFor tells which pauses hold for a key.
+// pausedFor returns the pauses of a key.
 func (s *Service) pausedFor(ctx context.Context, team, key int64) (access.Gates, error) {
 	var g access.Gates
 	actions, err := db.All(ctx, s.db, func(rows *sql.Rows, a *Action) error { return rows.Scan(a) },
-		`SELECT action FROM pauses WHERE scope = 'service' OR (scope = 'team' AND target = ?) OR (scope = 'key' AND target = ?)`, team, key)
+		`SELECT action FROM pauses
+		WHERE scope = 'service' OR (scope = 'team' AND target = ?) OR (scope = 'key' AND target = ?)`, team, key)
 	if err != nil {
 		return g, fmt.Errorf("reading pauses: %w", err)
 	}
@@ -152,7 +159,9 @@ func (s *Service) pausedFor(ctx context.Context, team, key int64) (access.Gates,
 
 // SetAccess switches API and tool access of a team on or off (the owner's switch).
 func (s *Service) SetAccess(ctx context.Context, team int64, on bool) error {
-	return s.setTeam(ctx, team, "team.access", map[string]any{"on": on}, `access_off_at = ?`, func(now int64) []any { return []any{unless(on, now)} })
+	return s.setTeam(ctx, team, "team.access", map[string]any{"on": on}, `access_off_at = ?`, func(now int64) []any {
+		return []any{unless(on, now)}
+	})
 }
 
 // Close closes a team: none of its keys and assistants works. Nothing of it is deleted.
@@ -173,8 +182,8 @@ func (s *Service) Reopen(ctx context.Context, team int64) error {
 	return s.setTeam(ctx, team, "team.reopened", nil, `closed_at = ?`, func(int64) []any { return []any{0} })
 }
 
-// SetHold puts a person's account on hold or releases it: the person's assistants do not work meanwhile, nor the keys and
-// assistants of the teams that the person owns.
+// SetHold puts a person's account on hold or releases it: the person's assistants do not work meanwhile, nor the keys
+// and assistants of the teams that the person owns.
 func (s *Service) SetHold(ctx context.Context, person int64, held bool) error {
 	return s.change(ctx, "team.hold", func(ctx context.Context, tx *db.Tx) error {
 		n, err := tx.Exec(ctx, `UPDATE people SET held_at = ? WHERE id = ?`, unless(!held, db.Micros(tx.Now())), person)

@@ -52,8 +52,8 @@ func askingPerson(person int64) asker {
 	return asker{key: fmt.Sprint("person ", person), known: true}
 }
 
-// do runs a function that hashes a password. It returns rate_limited, without running the function, if too many requests
-// wait already or the wait takes too long.
+// do runs a function that hashes a password. It returns rate_limited, without running the function, if too many
+// requests wait already or the wait takes too long.
 func (q *hashQueue) do(ctx context.Context, a asker, work func() error) error {
 	line, reserved := q.strangers, chan struct{}(nil)
 	if a.known {

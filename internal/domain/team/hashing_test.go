@@ -10,8 +10,8 @@ import (
 	"pressroom/internal/domain/team"
 )
 
-// However many strangers sign in at once, 16 of them wait for a hash, 8 of these from one client. The others are refused
-// at once, and a browser that is known for its account gets through.
+// However many strangers sign in at once, 16 of them wait for a hash, 8 of these from one client. The others are
+// refused at once, and a browser that is known for its account gets through.
 func TestStrangersWhoWaitForAHashAreBounded(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -30,7 +30,8 @@ func TestStrangersWhoWaitForAHashAreBounded(t *testing.T) {
 				errs := make(chan error, all)
 				for i := range all {
 					go func() {
-						_, err := door.SignIn(t.Context(), team.Attempt{Email: fmt.Sprint(i, "@example.com"), Password: "wrong", From: c.from(i)})
+						_, err := door.SignIn(t.Context(),
+							team.Attempt{Email: fmt.Sprint(i, "@example.com"), Password: "wrong", From: c.from(i)})
 						errs <- err
 					}()
 				}
@@ -39,7 +40,10 @@ func TestStrangersWhoWaitForAHashAreBounded(t *testing.T) {
 						t.Errorf("a stranger who finds no room: %v", f)
 					}
 				}
-				if _, err := door.SignIn(t.Context(), team.Attempt{Email: "ada@example.com", Password: "correct horse quartz", From: c.from(0), Browser: known}); err != nil {
+				if _, err := door.SignIn(t.Context(),
+					team.Attempt{
+						Email: "ada@example.com", Password: "correct horse quartz", From: c.from(0), Browser: known,
+					}); err != nil {
 					t.Errorf("a known browser: %v", err)
 				}
 				release()
@@ -62,8 +66,10 @@ func TestJoiningWithAnAccountMakesNoHash(t *testing.T) {
 		release := door.HoldHashes() // so that a hash would wait
 		defer release()
 		for i := range 11 {
-			_, err := door.Join(t.Context(), token, team.Newcomer{Name: "Bea", Password: goodPassword, From: "192.0.2.1"})
-			if i < 10 && !strings.Contains(apierr.Of(err).Detail, "That did not work.") || i == 10 && !apierr.Is(err, apierr.RateLimited) {
+			_, err := door.Join(t.Context(), token,
+				team.Newcomer{Name: "Bea", Password: goodPassword, From: "192.0.2.1"})
+			if i < 10 && !strings.Contains(apierr.Of(err).Detail, "That did not work.") || i == 10 && !apierr.Is(err,
+				apierr.RateLimited) {
 				t.Errorf("attempt %d: %v", i, err)
 			}
 		}
@@ -76,7 +82,8 @@ func TestGuessingFromOneSite(t *testing.T) {
 		door, known := team.NewSignIns(w.Service), w.signedIn(t, w.owner.ID, "")
 		door.ChargeSite("2001:db8:1::/48")
 		try := func(email, password, from, browser string) error {
-			_, err := door.SignIn(t.Context(), team.Attempt{Email: email, Password: password, From: from, Browser: browser})
+			_, err := door.SignIn(t.Context(),
+				team.Attempt{Email: email, Password: password, From: from, Browser: browser})
 			return err
 		}
 		if err := try("a@example.com", "wrong", "2001:db8:1:a::/64", ""); !apierr.Is(err, apierr.Unauthorized) {

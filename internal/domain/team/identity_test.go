@@ -27,7 +27,8 @@ func (w world) exec(t *testing.T, statement string, args ...any) {
 // passkey gives a person a passkey that nobody holds.
 func (w world) passkey(t *testing.T, person int64, name string) {
 	t.Helper()
-	w.exec(t, `INSERT INTO passkeys (person_id, credential_id, name, credential, created_at) VALUES (?, ?, ?, '{}', 1)`, person, []byte(name), name)
+	w.exec(t, `INSERT INTO passkeys (person_id, credential_id, name, credential, created_at) VALUES (?, ?, ?, '{}', 1)`,
+		person, []byte(name), name)
 }
 
 // letAssistant connects an assistant in a person's name.
@@ -36,18 +37,23 @@ func (w world) letAssistant(t *testing.T, person int64, name string) int64 {
 	var made int64
 	must(t, w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 		var err error
-		made, err = w.Connect(ctx, tx, team.NewConnection{TeamID: w.team.ID, PersonID: person, Client: name, ClientID: name, Capabilities: []access.Capability{access.Read}})
+		made, err = w.Connect(ctx, tx,
+			team.NewConnection{
+				TeamID: w.team.ID, PersonID: person, Client: name, ClientID: name,
+				Capabilities: []access.Capability{access.Read},
+			})
 		return err
 	}))
 	return made
 }
 
-// roastery is a second team, with an owner of its own.
+// roastery returns a second team, with an owner of its own.
 func (w world) roastery(t *testing.T) (team.Team, int64) {
 	t.Helper()
 	owner, err := w.AddPerson(t.Context(), "Olga", "olga@example.com", "")
 	must(t, err)
-	made, err := w.AddTeam(t.Context(), team.Team{Name: "Roastery", Timezone: "UTC", Language: "en", Plan: "team"}, owner.ID)
+	made, err := w.AddTeam(t.Context(), team.Team{Name: "Roastery", Timezone: "UTC", Language: "en", Plan: "team"},
+		owner.ID)
 	must(t, err)
 	return made, owner.ID
 }
@@ -69,28 +75,36 @@ func TestDirectoryTakesAnUnprovedAccountOver(t *testing.T) {
 		if err != nil || p.ID != 1 || p.Epoch != 1 {
 			t.Fatalf("%+v (%v)", p, err)
 		}
-		if _, err := door.SignIn(t.Context(), team.Attempt{Email: "ada@example.com", Password: "correct horse quartz"}); !apierr.Is(err, apierr.Unauthorized) {
+		if _, err := door.SignIn(t.Context(),
+			team.Attempt{Email: "ada@example.com", Password: "correct horse quartz"}); !apierr.Is(err,
+			apierr.Unauthorized) {
 			t.Errorf("the former password: %v", err)
 		}
-		if _, err := w.Recovering(t.Context(), r.Token); !apierr.Is(err, apierr.NotFound) {
+		if _, err := w.PersonByRecovery(t.Context(), r.Token); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("a link that was made before: %v", err)
 		}
-		if line, err := w.ConnectionLine(t.Context(), w.team.ID, assistant); err != nil || line.RevokedAt.IsZero() || w.count(t, "passkeys") != 0 {
+		if line, err := w.ConnectionLine(t.Context(), w.team.ID, assistant); err != nil || line.RevokedAt.IsZero() ||
+			w.count(t, "passkeys") != 0 {
 			t.Errorf("%+v (%v), %d passkeys", line, err, w.count(t, "passkeys"))
 		}
-		for _, kind := range []string{"person.sign_ins_removed", "passkey.removed", "assistant.revoked", "person.directory_linked", "person.email_confirmed"} {
+		for _, kind := range []string{
+			"person.sign_ins_removed", "passkey.removed", "assistant.revoked", "person.directory_linked",
+			"person.email_confirmed",
+		} {
 			if n := w.count(t, "events WHERE kind = ?", kind); n != 1 {
 				t.Errorf("%d events %s, want 1", n, kind)
 			}
 		}
 		w.passkey(t, 1, "own")
-		if p, err := w.FromDirectory(t.Context(), identity("ada", "ada@example.com"), ""); err != nil || p.Epoch != 1 || w.count(t, "passkeys") != 1 {
+		if p, err := w.FromDirectory(t.Context(), identity("ada", "ada@example.com"), ""); err != nil || p.Epoch != 1 ||
+			w.count(t, "passkeys") != 1 {
 			t.Errorf("%+v (%v), %d passkeys", p, err, w.count(t, "passkeys"))
 		}
 	})
 }
 
-// A take-over also revokes the API keys and invitations that the account issued, names them, and leaves those of others.
+// A take-over also revokes the API keys and invitations that the account issued, names them, and leaves those of
+// others.
 func TestTakeOverRevokesWhatWasIssued(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		ctx := t.Context()
@@ -106,15 +120,17 @@ func TestTakeOverRevokesWhatWasIssued(t *testing.T) {
 		if n := w.count(t, "api_keys WHERE revoked_at = 0"); n != 0 {
 			t.Errorf("%d keys work on", n)
 		}
-		if _, err := w.Invited(ctx, planted); !strings.Contains(apierr.Of(err).Detail, "revoked") {
+		if _, err := w.InvitationByToken(ctx, planted); !strings.Contains(apierr.Of(err).Detail, "revoked") {
 			t.Errorf("an invitation by the former holder: %v", err)
 		}
-		if _, err := w.Invited(ctx, others); err != nil {
+		if _, err := w.InvitationByToken(ctx, others); err != nil {
 			t.Errorf("somebody else's invitation: %v", err)
 		}
 		var detail string
 		must(t, w.db.QueryRow(ctx, `SELECT detail FROM events WHERE kind = 'person.sign_ins_removed'`).Scan(&detail))
-		for _, name := range []string{"API key Nightly (Harbour)", "Invitation mallory@example.com as admin (Harbour)"} {
+		for _, name := range []string{
+			"API key Nightly (Harbour)", "Invitation mallory@example.com as admin (Harbour)",
+		} {
 			if !strings.Contains(detail, name) {
 				t.Errorf("%s does not name %s", detail, name)
 			}
@@ -143,7 +159,7 @@ func TestTakeOverReoffersMemberships(t *testing.T) {
 		if w.roleOf(t, "vic@example.com") != access.Viewer {
 			t.Error("the operator's membership is gone")
 		}
-		if _, err := w.Invited(ctx, token); !apierr.Is(err, apierr.NotFound) {
+		if _, err := w.InvitationByToken(ctx, token); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("the former link: %v", err)
 		}
 		open, err := w.OpenOffers(ctx, "vic@example.com")
@@ -193,8 +209,8 @@ func TestDirectoryLinksAProvedAccount(t *testing.T) {
 	})
 }
 
-// After unlinking, whoever signs in with the address next may be another person. Nothing lets the former one in, not even
-// a link that was mailed before.
+// After unlinking, anybody who signs in with the address next may be another person. Nothing lets the former one in,
+// not even a link that was mailed before.
 func TestUnlinkedAccountKeepsNoFormerWayIn(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		ctx, door := t.Context(), team.NewSignIns(w.Service)
@@ -214,7 +230,7 @@ func TestUnlinkedAccountKeepsNoFormerWayIn(t *testing.T) {
 		if p, err := w.Unlink(ctx, "ada@example.com"); err != nil || p.EmailConfirmed {
 			t.Fatalf("%+v (%v)", p, err)
 		}
-		if _, err := w.Recovering(ctx, mailed.Token); !apierr.Is(err, apierr.NotFound) {
+		if _, err := w.PersonByRecovery(ctx, mailed.Token); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("a recovery link from before: %v", err)
 		}
 		if o, err := w.Accept(ctx, invited, 1); err != nil || !o.Waiting {
@@ -275,28 +291,33 @@ func TestSecondTeamWaits(t *testing.T) {
 			t.Errorf("again: %v", err)
 		}
 		waiting, err := w.Waiting(ctx, other.ID)
-		if err != nil || len(waiting) != 1 || waiting[0].Email != "ada@example.com" || waiting[0].Role != access.Admin || waiting[0].AccountMade.IsZero() {
+		if err != nil || len(waiting) != 1 || waiting[0].Email != "ada@example.com" ||
+			waiting[0].Role != access.Admin || waiting[0].AccountMade.IsZero() {
 			t.Fatalf("%+v (%v)", waiting, err)
 		}
 		if open, err := w.Invitations(ctx, other.ID); err != nil || len(open) != 0 {
 			t.Errorf("%+v (%v)", open, err)
 		}
-		if seats, err := w.Seats(ctx, other.ID); err != nil || seats != (team.Seats{People: 1, Waiting: 1}) || seats.Taken() != 2 {
+		if seats, err := w.Seats(ctx, other.ID); err != nil || seats != (team.Seats{People: 1, Waiting: 1}) ||
+			seats.Total() != 2 {
 			t.Errorf("%+v (%v)", seats, err)
 		}
-		for name, hand := range map[string]team.Hand{"another team's owner": w.Hand(1, w.team.ID), "the person itself": w.Hand(1, other.ID)} {
+		for name, hand := range map[string]team.Admin{
+			"another team's owner": w.Admin(1, w.team.ID), "the person itself": w.Admin(1, other.ID),
+		} {
 			if err := errors.Join(hand.ConfirmMember(ctx, waiting[0].Invitation)); !apierr.Is(err, apierr.NotFound) {
 				t.Errorf("%s confirms: %v", name, err)
 			}
 		}
-		must(t, w.Hand(olga, other.ID).DeclineMember(ctx, waiting[0].Invitation))
-		if err := w.Hand(olga, other.ID).ConfirmMember(ctx, waiting[0].Invitation); !apierr.Is(err, apierr.NotFound) || isMember() {
+		must(t, w.Admin(olga, other.ID).DeclineMember(ctx, waiting[0].Invitation))
+		if err := w.Admin(olga, other.ID).ConfirmMember(ctx, waiting[0].Invitation); !apierr.Is(err, apierr.NotFound) ||
+			isMember() {
 			t.Errorf("after declining: %v", err)
 		}
 		asks()
 		waiting, err = w.Waiting(ctx, other.ID)
 		must(t, err)
-		must(t, w.Hand(olga, other.ID).ConfirmMember(ctx, waiting[0].Invitation))
+		must(t, w.Admin(olga, other.ID).ConfirmMember(ctx, waiting[0].Invitation))
 		if !isMember() {
 			t.Error("the confirmed person is no member")
 		}
@@ -384,11 +405,13 @@ func TestMailedInvitations(t *testing.T) {
 			return token
 		}
 		i, err := letters.Invite(ctx, 1, w.team.ID, "New@example.com", access.Editor)
-		if err != nil || len(sent) != 1 || sent[0].To != "new@example.com" || !i.ExpiresAt.Equal(w.clock.Now().Add(7*24*time.Hour)) {
+		if err != nil || len(sent) != 1 || sent[0].To != "new@example.com" ||
+			!i.ExpiresAt.Equal(w.clock.Now().Add(7*24*time.Hour)) {
 			t.Fatalf("%+v, %+v (%v)", i, sent, err)
 		}
 		w.clock.Advance(6 * 24 * time.Hour)
-		p, err := team.NewSignIns(w.Service).Join(ctx, tokenOf(sent[0]), team.Newcomer{Name: "New", Password: goodPassword})
+		p, err := team.NewSignIns(w.Service).Join(ctx, tokenOf(sent[0]),
+			team.Newcomer{Name: "New", Password: goodPassword})
 		must(t, err)
 		if m, err := w.Member(ctx, w.team.ID, p.ID); err != nil || !m.EmailConfirmed {
 			t.Errorf("%+v (%v)", m, err)
@@ -402,7 +425,7 @@ func TestMailedInvitations(t *testing.T) {
 		if open, err := w.Invitations(ctx, w.team.ID); err != nil || len(open) != 0 {
 			t.Errorf("open although the mail was refused: %+v (%v)", open, err)
 		}
-		if _, err := w.Invited(ctx, tokenOf(sent[1])); !strings.Contains(apierr.Of(err).Detail, "revoked") {
+		if _, err := w.InvitationByToken(ctx, tokenOf(sent[1])); !strings.Contains(apierr.Of(err).Detail, "revoked") {
 			t.Errorf("the link that was not mailed: %v", err)
 		}
 	})
@@ -430,12 +453,15 @@ func TestInvitationWhoseMailIsNotAccepted(t *testing.T) {
 // A team floods nobody's mailbox.
 func TestMailedInvitationsAreBounded(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
-		letters := team.NewLetters(w.Service, "https://press.example", func(context.Context, team.Letter) error { return nil })
+		letters := team.NewLetters(w.Service, "https://press.example", func(context.Context, team.Letter) error {
+			return nil
+		})
 		for range 3 {
 			_, err := letters.Invite(t.Context(), 1, w.team.ID, "new@example.com", access.Editor)
 			must(t, err)
 		}
-		if _, err := letters.Invite(t.Context(), 1, w.team.ID, "new@example.com", access.Editor); !apierr.Is(err, apierr.RateLimited) {
+		if _, err := letters.Invite(t.Context(), 1, w.team.ID, "new@example.com", access.Editor); !apierr.Is(err,
+			apierr.RateLimited) {
 			t.Errorf("%v", err)
 		}
 		if open, err := w.Invitations(t.Context(), w.team.ID); err != nil || len(open) != 1 {
@@ -476,7 +502,11 @@ func TestNewPasswordRemovesCredentials(t *testing.T) {
 			t.Fatal("a wrong password")
 		}
 		left("a refused change", "Passkey own", "Passkey planted", "Assistant Claude (Harbour)")
-		_, err = door.ChangePassword(t.Context(), team.Change{Person: 1, Old: "correct horse quartz", New: goodPassword, Choice: team.Choice{Keep: []string{all[0].ID, all[2].ID, "passkey-999"}}})
+		_, err = door.ChangePassword(t.Context(),
+			team.Change{
+				Person: 1, Old: "correct horse quartz", New: goodPassword,
+				Choice: team.Choice{Keep: []string{all[0].ID, all[2].ID, "passkey-999"}},
+			})
 		must(t, err)
 		left("a change", "Passkey own", "Assistant Claude (Harbour)")
 		r, err := w.Recover(t.Context(), "ada@example.com")
@@ -500,12 +530,15 @@ func TestNewPasswordRemovesCredentials(t *testing.T) {
 func TestMailedRecoveryProvesTheAddress(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		var text string
-		letters := team.NewLetters(w.Service, "https://press.example", func(_ context.Context, l team.Letter) error { text = l.Text; return nil })
+		letters := team.NewLetters(w.Service, "https://press.example", func(_ context.Context, l team.Letter) error {
+			text = l.Text
+			return nil
+		})
 		r, err := letters.Recover(t.Context(), "ada@example.com")
 		if err != nil || r.Token != "" {
 			t.Fatalf("%+v (%v)", r, err)
 		}
-		if !strings.HasPrefix(text, "The operator of https://press.example made this link for ada@example.com") {
+		if !strings.HasPrefix(text, "The operator of https://press.example created this link for ada@example.com") {
 			t.Error(text)
 		}
 		_, token, _ := strings.Cut(text, team.RecoveryPath)
@@ -516,7 +549,8 @@ func TestMailedRecoveryProvesTheAddress(t *testing.T) {
 			t.Errorf("%+v (%v)", a, err)
 		}
 		none := team.NewLetters(w.Service, "", nil)
-		if _, err := none.Recover(t.Context(), "ada@example.com"); none.Possible() || apierr.Of(err).Code != apierr.ValidationFailed {
+		if _, err := none.Recover(t.Context(), "ada@example.com"); none.Possible() ||
+			apierr.Of(err).Code != apierr.ValidationFailed {
 			t.Errorf("without a mail server: %v", err)
 		}
 	})
@@ -524,7 +558,8 @@ func TestMailedRecoveryProvesTheAddress(t *testing.T) {
 
 func TestUnconfirmedOperator(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
-		if _, err := w.MakeOperator(t.Context(), "ada@example.com"); err == nil || !strings.Contains(err.Error(), "--unconfirmed") {
+		if _, err := w.MakeOperator(t.Context(), "ada@example.com"); err == nil || !strings.Contains(err.Error(),
+			"--unconfirmed") {
 			t.Errorf("%v", err)
 		}
 		w.exec(t, `UPDATE people SET email_proved_at = 1 WHERE id = 1`)
@@ -544,17 +579,23 @@ func TestNewPasswordRevokesOnlyOnesOwn(t *testing.T) {
 		must(t, err)
 		adas, _, err := w.Invite(t.Context(), 1, w.team.ID, "other@example.com", access.Editor)
 		must(t, err)
-		issued, err := w.Issued(t.Context(), bea.ID)
+		issued, err := w.ListIssued(t.Context(), bea.ID)
 		if err != nil || len(issued) != 1 || issued[0].Name != "new@example.com as editor (Harbour)" {
 			t.Fatalf("%+v (%v)", issued, err)
 		}
-		all := []string{fmt.Sprint("key-", key.ID), fmt.Sprint("invitation-", hers.ID), fmt.Sprint("invitation-", adas.ID)}
-		_, err = team.NewSignIns(w.Service).ChangePassword(t.Context(), team.Change{Person: bea.ID, Old: "correct horse quartz", New: goodPassword, Choice: team.Choice{Revoke: all}})
+		all := []string{
+			fmt.Sprint("key-", key.ID), fmt.Sprint("invitation-", hers.ID), fmt.Sprint("invitation-", adas.ID),
+		}
+		_, err = team.NewSignIns(w.Service).ChangePassword(t.Context(),
+			team.Change{
+				Person: bea.ID, Old: "correct horse quartz", New: goodPassword, Choice: team.Choice{Revoke: all},
+			})
 		must(t, err)
-		if n := w.count(t, "invitations WHERE revoked_at > 0"); n != 1 || w.count(t, "api_keys WHERE revoked_at > 0") != 0 {
+		if n := w.count(t, "invitations WHERE revoked_at > 0"); n != 1 || w.count(t,
+			"api_keys WHERE revoked_at > 0") != 0 {
 			t.Errorf("%d invitations are revoked, or somebody else's key is", n)
 		}
-		if issued, err := w.Issued(t.Context(), 1); err != nil || len(issued) != 2 {
+		if issued, err := w.ListIssued(t.Context(), 1); err != nil || len(issued) != 2 {
 			t.Errorf("%+v (%v)", issued, err)
 		}
 	})
@@ -564,9 +605,11 @@ func TestNewPasswordRevokesOnlyOnesOwn(t *testing.T) {
 func TestRemoveApp(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		ada := w.owner.ID
-		w.exec(t, `INSERT INTO totp_secrets (person_id, sealed, last_step, created_at) VALUES (?, ?, 0, 1)`, ada, []byte("sealed"))
+		w.exec(t, `INSERT INTO totp_secrets (person_id, sealed, last_step, created_at) VALUES (?, ?, 0, 1)`, ada,
+			[]byte("sealed"))
 		w.exec(t, `INSERT INTO totp_recovery_codes (code_hash, person_id) VALUES (?, ?)`, []byte("hash"), ada)
-		if err := w.RemoveApp(t.Context(), ada, team.KeepFactor); !apierr.Is(err, apierr.ValidationFailed) || w.count(t, "totp_secrets") != 1 {
+		if err := w.RemoveApp(t.Context(), ada, team.KeepFactor); !apierr.Is(err, apierr.ValidationFailed) || w.count(t,
+			"totp_secrets") != 1 {
 			t.Errorf("the only second factor of a person who needs one: %v", err)
 		}
 		must(t, w.RemoveApp(t.Context(), ada, nil))

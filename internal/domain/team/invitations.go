@@ -25,7 +25,7 @@ const InvitationPath = "/invitation/"
 // invitationLife is how long an invitation can be accepted.
 const invitationLife = 7 * 24 * time.Hour
 
-// Invitation lets one person, known by an e-mail address, into a team, once.
+// Invitation lets one person, known by an email address, into a team, once.
 type Invitation struct {
 	ID        int64       `json:"id"`
 	Email     string      `json:"email"`
@@ -37,38 +37,48 @@ type Invitation struct {
 }
 
 var (
-	errEmail     = apierr.Invalid(apierr.Malformed, "email", "This is no e-mail address.")
-	errMember    = apierr.Invalid(apierr.NotAllowedValue, "email", "This person is in the team already.")
-	errRole      = apierr.Invalid(apierr.NotAllowedValue, "role", "Invite admins, editors, viewers or clients. A team has one owner, who can hand the ownership on to a member.")
-	errSeats     = apierr.New(apierr.PlanLimitReached, "The team’s plan has no seat left. Open invitations count as seats: take one back, remove a member or change the plan.").With("limit", "seats")
-	errNoSeat    = apierr.New(apierr.PlanLimitReached, "The team’s plan has no seat left. Ask the person who invited you.").With("limit", "seats")
-	errAccepted  = apierr.BadState("used", "This invitation was accepted already. Sign in to go on.")
-	errRevoked   = apierr.BadState("revoked", "This invitation was revoked. Ask for a new one.")
-	errEnded     = apierr.BadState("ended", "This invitation has ended. Ask for a new one.")
-	errOther     = apierr.New(apierr.NotFound, "This invitation is for another e-mail address.")
-	errTeamShut  = apierr.BadState("closed", "This team is closed. Nobody can join it.")
-	errKnown     = apierr.BadState("known", "That did not work. If you have an account with this e-mail address, sign in with it to join. If you cannot sign in, ask the people who run this service for a link to set a new password.")
+	errEmail  = apierr.Invalid(apierr.Malformed, "email", "Enter a valid e-mail address.")
+	errMember = apierr.Invalid(apierr.NotAllowedValue, "email", "This person is already in the team.")
+	errRole   = apierr.Invalid(apierr.NotAllowedValue, "role",
+		"Choose admin, editor, viewer or client. A team has one owner, who can transfer ownership to a member.")
+	errSeats = apierr.New(apierr.PlanLimitReached,
+		"The team’s plan has no seat left. Open invitations count as seats: revoke one, remove a member or "+
+			"change the plan.").With("limit", "seats")
+	errNoSeat = apierr.New(apierr.PlanLimitReached,
+		"The team’s plan has no seat left. Ask the person who invited you.").With("limit", "seats")
+	errAccepted = apierr.BadState("used", "This invitation was accepted already. Sign in to go on.")
+	errRevoked  = apierr.BadState("revoked", "This invitation was revoked. Ask for a new one.")
+	errEnded    = apierr.BadState("ended", "This invitation has ended. Ask for a new one.")
+	errOther    = apierr.New(apierr.NotFound, "This invitation is for another e-mail address.")
+	errTeamShut = apierr.BadState("closed", "This team is closed. Nobody can join it.")
+	errKnown    = apierr.BadState("known",
+		"That did not work. If you have an account with this e-mail address, sign in with it to join. If you cannot "+
+			"sign in, ask the operator of this service for a link to set a new password.")
 	errNoPerson  = apierr.Invalid(apierr.Malformed, "name", "Say your name, "+ofOneLine+".")
 	errNoManager = apierr.Missing()
 )
 
-// foldEmail writes an e-mail address as people are known by it.
+// foldEmail writes an email address as people are known by it.
 func foldEmail(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
 
-// isEmail tells whether a folded text is the address of a mailbox and no more.
+// isEmail reports whether a folded text is the address of a mailbox and no more.
 func isEmail(email string) bool {
 	parsed, err := mail.ParseAddress(email)
 	return err == nil && parsed.Address == email && isLine(email) && !strings.ContainsRune(email, utf8.RuneError)
 }
 
-// Invite invites a person into a team. The second value is the token of the link, which is kept nowhere. By is the owner or
-// admin who invites, 0 for the operator; for anybody else it is not_found. An open invitation of the same address is
-// replaced. It is plan_limit_reached if members and open invitations take all seats of the plan.
-func (s *Service) Invite(ctx context.Context, by, team int64, email string, role access.Role) (Invitation, string, error) {
+// Invite invites a person into a team. The second value is the token of the link, which is kept nowhere. By is the
+// owner or admin who invites, 0 for the operator; for anybody else it is not_found. An open invitation of the same
+// address is replaced. It is plan_limit_reached if members and open invitations take all seats of the plan.
+func (s *Service) Invite(
+	ctx context.Context, by, team int64, email string, role access.Role,
+) (Invitation, string, error) {
 	return s.invite(ctx, by, team, Invitation{Email: email, Role: role}, invitationLife)
 }
 
-func (s *Service) invite(ctx context.Context, by, team int64, i Invitation, life time.Duration) (Invitation, string, error) {
+func (s *Service) invite(
+	ctx context.Context, by, team int64, i Invitation, life time.Duration,
+) (Invitation, string, error) {
 	i.Email = foldEmail(i.Email)
 	if !isEmail(i.Email) {
 		return i, "", errEmail
@@ -86,7 +96,9 @@ func (s *Service) invite(ctx context.Context, by, team int64, i Invitation, life
 				return err
 			}
 		}
-		_, err := tx.Exec(ctx, `UPDATE invitations SET revoked_at = ? WHERE team_id = ? AND email = ? AND accepted_at = 0 AND revoked_at = 0`, db.Micros(tx.Now()), team, i.Email)
+		_, err := tx.Exec(ctx,
+			`UPDATE invitations SET revoked_at = ?
+		WHERE team_id = ? AND email = ? AND accepted_at = 0 AND revoked_at = 0`, db.Micros(tx.Now()), team, i.Email)
 		if err != nil {
 			return fmt.Errorf("replacing an invitation: %w", err)
 		}
@@ -107,12 +119,15 @@ func keepInvitation(ctx context.Context, tx *db.Tx, by, team int64, i *Invitatio
 	if i.Mailed {
 		mailed = db.Micros(i.CreatedAt)
 	}
-	row := tx.QueryRow(ctx, `INSERT INTO invitations (team_id, email, role, token_hash, invited_by, created_at, expires_at, mailed_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+	row := tx.QueryRow(ctx,
+		`INSERT INTO invitations (team_id, email, role, token_hash, invited_by, created_at, expires_at, mailed_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
 		team, i.Email, string(i.Role), hash[:], by, db.Micros(i.CreatedAt), db.Micros(i.ExpiresAt), mailed)
 	if err := row.Scan(&i.ID); err != nil {
 		return fmt.Errorf("inviting: %w", err)
 	}
-	return auditlog.Record(ctx, tx, team, auditlog.Actor{PersonID: by}, "invitation.created", id(i.ID), map[string]any{"role": i.Role})
+	return auditlog.Record(ctx, tx, team, auditlog.Actor{PersonID: by}, "invitation.created", id(i.ID),
+		map[string]any{"role": i.Role})
 }
 
 // mayInvite holds the team and refuses who may not invite, and whom the team has already.
@@ -124,7 +139,9 @@ func (s *Service) mayInvite(ctx context.Context, tx *db.Tx, by, team int64, emai
 		return err
 	}
 	var n int64
-	err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM memberships m JOIN people p ON p.id = m.person_id WHERE m.team_id = ? AND p.email = ?`, team, email).Scan(&n)
+	err := tx.QueryRow(ctx,
+		`SELECT COUNT(*) FROM memberships m JOIN people p ON p.id = m.person_id WHERE m.team_id = ? AND p.email = ?`,
+		team, email).Scan(&n)
 	if err != nil {
 		return fmt.Errorf("looking for a member: %w", err)
 	}
@@ -134,7 +151,7 @@ func (s *Service) mayInvite(ctx context.Context, tx *db.Tx, by, team int64, emai
 	return nil
 }
 
-// manages is not_found for whoever is neither the team's owner nor an admin of it, nor the operator (0).
+// manages is not_found for somebody who is neither the team's owner nor an admin of it, nor the operator (0).
 func manages(ctx context.Context, q db.Querier, person, team int64) error {
 	if person == 0 {
 		return nil
@@ -155,7 +172,8 @@ func (s *Service) checkSeats(ctx context.Context, tx *db.Tx, team int64, open bo
 	var name string
 	var until, taken, invited int64
 	err := tx.QueryRow(ctx, `SELECT t.plan, t.plan_until, (SELECT COUNT(*) FROM memberships m WHERE m.team_id = t.id),
-		(SELECT COUNT(*) FROM invitations i WHERE i.team_id = t.id AND `+isOpen+`) FROM teams t WHERE t.id = ?`, db.Micros(tx.Now()), team).
+		(SELECT COUNT(*) FROM invitations i WHERE i.team_id = t.id AND `+isOpen+`) FROM teams t WHERE t.id = ?`,
+		db.Micros(tx.Now()), team).
 		Scan(&name, &until, &taken, &invited)
 	if err != nil {
 		return fmt.Errorf("counting seats: %w", err)
@@ -182,7 +200,8 @@ func (s *Service) Invitations(ctx context.Context, team int64) ([]Invitation, er
 		err := rows.Scan(&i.ID, &i.Email, &i.Role, &i.InvitedBy, &created, &ends, &mailed)
 		i.CreatedAt, i.ExpiresAt, i.Mailed = db.Time(created), db.Time(ends), mailed > 0
 		return err
-	}, `SELECT i.id, i.email, i.role, COALESCE(p.name, ''), i.created_at, i.expires_at, i.mailed_at FROM invitations i LEFT JOIN people p ON p.id = i.invited_by
+	}, `SELECT i.id, i.email, i.role, COALESCE(p.name, ''), i.created_at, i.expires_at, i.mailed_at
+		FROM invitations i LEFT JOIN people p ON p.id = i.invited_by
 		WHERE i.team_id = ? AND i.waiting_person = 0 AND `+isOpen+` ORDER BY i.id DESC`, team, db.Micros(s.db.Now()))
 }
 
@@ -192,7 +211,9 @@ func (s *Service) Revoke(ctx context.Context, by, team, invitation int64) error 
 		if err := manages(ctx, tx, by, team); err != nil {
 			return err
 		}
-		n, err := tx.Exec(ctx, `UPDATE invitations SET revoked_at = ? WHERE id = ? AND team_id = ? AND accepted_at = 0 AND revoked_at = 0`, db.Micros(tx.Now()), invitation, team)
+		n, err := tx.Exec(ctx,
+			`UPDATE invitations SET revoked_at = ? WHERE id = ? AND team_id = ? AND accepted_at = 0 AND revoked_at = 0`,
+			db.Micros(tx.Now()), invitation, team)
 		if err != nil {
 			return fmt.Errorf("taking an invitation back: %w", err)
 		}
@@ -203,7 +224,7 @@ func (s *Service) Revoke(ctx context.Context, by, team, invitation int64) error 
 	})
 }
 
-// Offer is what whoever has the link of an invitation is told.
+// Offer is what anybody who has the link of an invitation is told.
 type Offer struct {
 	Invitation
 
@@ -212,8 +233,9 @@ type Offer struct {
 	Waiting  bool // it was accepted, and an owner or admin has to confirm it
 }
 
-// Invited reads an invitation by its token: not_found for one that never was, wrong_state for one that is over.
-func (s *Service) Invited(ctx context.Context, token string) (Offer, error) {
+// InvitationByToken returns an invitation by its token. It returns not_found for an unknown token and wrong_state if
+// it is over.
+func (s *Service) InvitationByToken(ctx context.Context, token string) (Offer, error) {
 	return s.offer(ctx, s.db, token, s.db.Now())
 }
 
@@ -221,10 +243,13 @@ func (s *Service) offer(ctx context.Context, q db.Querier, token string, now tim
 	hash := apikey.Hash(token)
 	var o Offer
 	var created, ends, accepted, revoked, closed, stands, mailed, waits int64
-	err := q.QueryRow(ctx, `SELECT i.id, i.email, i.role, COALESCE(b.name, ''), i.created_at, i.expires_at, i.accepted_at, i.revoked_at, t.id, t.name, t.closed_at,
+	err := q.QueryRow(ctx,
+		`SELECT i.id, i.email, i.role, COALESCE(b.name, ''), i.created_at, i.expires_at, i.accepted_at, i.revoked_at,
+		t.id, t.name, t.closed_at,
 		CASE WHEN `+standsFor+` THEN 1 ELSE 0 END, i.mailed_at, i.waiting_person
 		FROM invitations i JOIN teams t ON t.id = i.team_id LEFT JOIN people b ON b.id = i.invited_by WHERE i.token_hash = ?`, hash[:]).
-		Scan(&o.ID, &o.Email, &o.Role, &o.InvitedBy, &created, &ends, &accepted, &revoked, &o.TeamID, &o.TeamName, &closed, &stands, &mailed, &waits)
+		Scan(&o.ID, &o.Email, &o.Role, &o.InvitedBy, &created, &ends, &accepted, &revoked, &o.TeamID, &o.TeamName,
+			&closed, &stands, &mailed, &waits)
 	if errors.Is(err, sql.ErrNoRows) {
 		return Offer{}, apierr.Missing()
 	}
@@ -247,7 +272,7 @@ func (s *Service) offer(ctx context.Context, q db.Querier, token string, now tim
 	return o, nil
 }
 
-// Accept lets a person into the team of an invitation to the person's own e-mail address. If the address is not proved,
+// Accept lets a person into the team of an invitation to the person's own email address. If the address is not proved,
 // the person may have to wait for an owner or admin of the team: the offer says so.
 func (s *Service) Accept(ctx context.Context, token string, person int64) (Offer, error) {
 	var o Offer
@@ -285,12 +310,16 @@ type joiner struct {
 func (s *Service) joiner(ctx context.Context, tx *db.Tx, team, person int64) (joiner, error) {
 	var j joiner
 	var proved, made, teams, member int64
-	err := tx.QueryRow(ctx, `SELECT email, email_proved_at, made_by_operator FROM people WHERE id = ? AND held_at = 0`+s.db.ForUpdate(), person).Scan(&j.email, &proved, &made)
+	err := tx.QueryRow(ctx,
+		`SELECT email, email_proved_at, made_by_operator FROM people WHERE id = ? AND held_at = 0`+s.db.ForUpdate(),
+		person).Scan(&j.email, &proved, &made)
 	if errors.Is(err, sql.ErrNoRows) {
 		return j, apierr.Missing()
 	}
 	if err == nil {
-		err = tx.QueryRow(ctx, `SELECT COUNT(*), COUNT(CASE WHEN team_id = ? THEN 1 END) FROM memberships WHERE person_id = ?`, team, person).Scan(&teams, &member)
+		err = tx.QueryRow(ctx,
+			`SELECT COUNT(*), COUNT(CASE WHEN team_id = ? THEN 1 END) FROM memberships WHERE person_id = ?`, team,
+			person).Scan(&teams, &member)
 	}
 	if err != nil {
 		return j, fmt.Errorf("looking up who joins: %w", err)
@@ -299,7 +328,7 @@ func (s *Service) joiner(ctx context.Context, tx *db.Tx, team, person int64) (jo
 	return j, nil
 }
 
-// join makes a known person a member, or has the person wait for confirmation. A member keeps the role.
+// join makes an existing person a member, or lets them wait for confirmation. Members keep their role.
 func (s *Service) join(ctx context.Context, tx *db.Tx, o *Offer, person int64) error {
 	j, err := s.joiner(ctx, tx, o.TeamID, person)
 	if err != nil {
@@ -319,10 +348,11 @@ func (s *Service) join(ctx context.Context, tx *db.Tx, o *Offer, person int64) e
 	return s.letIn(ctx, tx, *o, person)
 }
 
-// letIn makes a person a member by an invitation. A member keeps the role.
+// letIn makes a person a member by an invitation. Members keep their role.
 func (s *Service) letIn(ctx context.Context, tx *db.Tx, o Offer, person int64) error {
 	var member int64
-	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM memberships WHERE team_id = ? AND person_id = ?`, o.TeamID, person).Scan(&member); err != nil {
+	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM memberships WHERE team_id = ? AND person_id = ?`, o.TeamID,
+		person).Scan(&member); err != nil {
 		return fmt.Errorf("looking for a member: %w", err)
 	}
 	if member == 0 {
@@ -333,8 +363,10 @@ func (s *Service) letIn(ctx context.Context, tx *db.Tx, o Offer, person int64) e
 			return err
 		}
 	}
-	if _, err := tx.Exec(ctx, `UPDATE invitations SET accepted_at = ?, accepted_by = ? WHERE id = ?`, db.Micros(tx.Now()), person, o.ID); err != nil {
+	if _, err := tx.Exec(ctx, `UPDATE invitations SET accepted_at = ?, accepted_by = ? WHERE id = ?`,
+		db.Micros(tx.Now()), person, o.ID); err != nil {
 		return fmt.Errorf("noting an accepted invitation: %w", err)
 	}
-	return auditlog.Record(ctx, tx, o.TeamID, auditlog.Actor{PersonID: person}, "invitation.accepted", id(o.ID), map[string]any{"role": o.Role})
+	return auditlog.Record(ctx, tx, o.TeamID, auditlog.Actor{PersonID: person}, "invitation.accepted", id(o.ID),
+		map[string]any{"role": o.Role})
 }

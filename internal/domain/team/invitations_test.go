@@ -27,7 +27,7 @@ func (w world) invite(t *testing.T, by int64, email string, role access.Role) (t
 	return i, token
 }
 
-// roleOf is a person's role in the world's team; empty for none.
+// roleOf returns a person's role in the world's team; empty for none.
 func (w world) roleOf(t *testing.T, email string) access.Role {
 	t.Helper()
 	members, err := w.Members(t.Context(), w.team.ID)
@@ -50,7 +50,8 @@ func TestWhoInvitesWhom(t *testing.T) {
 		}
 		for role, person := range people {
 			_, _, err := w.Invite(t.Context(), person, w.team.ID, "new@example.com", access.Editor)
-			if may := role == access.Owner || role == access.Admin; may != (err == nil) || !may && !apierr.Is(err, apierr.NotFound) {
+			if may := role == access.Owner || role == access.Admin; may != (err == nil) || !may && !apierr.Is(err,
+				apierr.NotFound) {
 				t.Errorf("%q invites: %v", role, err)
 			}
 		}
@@ -69,11 +70,13 @@ func TestWhoInvitesWhom(t *testing.T) {
 			"nothing":          {"", access.Viewer, "email", apierr.Malformed},
 		} {
 			_, _, err := w.Invite(t.Context(), 1, w.team.ID, c.email, c.role)
-			if f := apierr.Of(err); f.Code != apierr.ValidationFailed || f.Context["argument"] != c.field || f.Context["reason"] != c.reason {
+			if f := apierr.Of(err); f.Code != apierr.ValidationFailed || f.Context["argument"] != c.field ||
+				f.Context["reason"] != c.reason {
 				t.Errorf("%s: %v %v", name, err, f.Context)
 			}
 		}
-		if _, _, err := w.Invite(t.Context(), 1, w.team.ID+1, "x@example.com", access.Viewer); !apierr.Is(err, apierr.NotFound) {
+		if _, _, err := w.Invite(t.Context(), 1, w.team.ID+1, "x@example.com", access.Viewer); !apierr.Is(err,
+			apierr.NotFound) {
 			t.Errorf("a team that is not there: %v", err)
 		}
 	})
@@ -84,19 +87,21 @@ func TestInvitationIsAcceptedOnce(t *testing.T) {
 		door := team.NewSignIns(w.Service)
 		made, token := w.invite(t, 1, " New@Example.com", access.Editor)
 		open, err := w.Invitations(t.Context(), w.team.ID)
-		if err != nil || len(open) != 1 || open[0].ID != made.ID || open[0].Email != "new@example.com" || open[0].InvitedBy != "Ada" || open[0].Role != access.Editor ||
+		if err != nil || len(open) != 1 || open[0].ID != made.ID || open[0].Email != "new@example.com" ||
+			open[0].InvitedBy != "Ada" || open[0].Role != access.Editor ||
 			!open[0].ExpiresAt.Equal(w.clock.Now().Add(7*24*time.Hour)) {
 			t.Fatalf("%+v (%v)", open, err)
 		}
 		var kept int
-		if err := w.db.QueryRow(t.Context(), `SELECT COUNT(*) FROM invitations WHERE CAST(token_hash AS TEXT) LIKE ?`, "%"+token+"%").Scan(&kept); err != nil || kept > 0 {
+		if err := w.db.QueryRow(t.Context(), `SELECT COUNT(*) FROM invitations WHERE CAST(token_hash AS TEXT) LIKE ?`,
+			"%"+token+"%").Scan(&kept); err != nil || kept > 0 {
 			t.Errorf("the token is kept (%v)", err)
 		}
-		o, err := w.Invited(t.Context(), token)
+		o, err := w.InvitationByToken(t.Context(), token)
 		if err != nil || o.TeamName != "Harbour" || o.Mailed {
 			t.Errorf("%+v (%v)", o, err)
 		}
-		// Whoever has another address cannot use it.
+		// Anybody who has another address cannot use it.
 		bea := w.person(t, "bea@example.com", "", "")
 		if _, err := w.Accept(t.Context(), token, bea.ID); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("another person: %v", err)
@@ -123,13 +128,14 @@ func TestInvitationIsAcceptedOnce(t *testing.T) {
 		if open, err := w.Invitations(t.Context(), w.team.ID); err != nil || len(open) != 0 {
 			t.Errorf("%+v (%v)", open, err)
 		}
-		if p, err := door.SignIn(t.Context(), team.Attempt{Email: "new@example.com", Password: goodPassword}); err != nil || p.Name != "New" {
+		if p, err := door.SignIn(t.Context(),
+			team.Attempt{Email: "new@example.com", Password: goodPassword}); err != nil || p.Name != "New" {
 			t.Errorf("%+v (%v)", p, err)
 		}
 	})
 }
 
-// Whatever ends an invitation, its link says why, and lets nobody in.
+// Anything that ends an invitation, its link says why, and lets nobody in.
 func TestInvitationsEnd(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		admin := w.person(t, "admin@example.com", "", access.Admin)
@@ -137,20 +143,30 @@ func TestInvitationsEnd(t *testing.T) {
 			end  func(team.Invitation) error
 			says string
 		}{
-			"taken back": {func(i team.Invitation) error { return w.Revoke(t.Context(), 1, w.team.ID, i.ID) }, "revoked"},
+			"taken back": {func(i team.Invitation) error {
+				return w.Revoke(t.Context(), 1, w.team.ID, i.ID)
+			}, "revoked"},
 			"replaced": {func(i team.Invitation) error {
 				_, _, err := w.Invite(t.Context(), 1, w.team.ID, i.Email, access.Viewer)
 				return err
 			}, "revoked"},
-			"who invited is an admin no more": {func(team.Invitation) error { return w.SetMember(t.Context(), w.team.ID, admin.ID, access.Editor) }, "revoked"},
-			"the team is closed":              {func(team.Invitation) error { return w.Close(t.Context(), w.team.ID) }, "closed"},
-			"too old":                         {func(team.Invitation) error { w.clock.Advance(7 * 24 * time.Hour); return nil }, "has ended"},
+			"who invited is an admin no more": {func(team.Invitation) error {
+				return w.SetMember(t.Context(), w.team.ID, admin.ID, access.Editor)
+			}, "revoked"},
+			"the team is closed": {func(team.Invitation) error { return w.Close(t.Context(), w.team.ID) }, "closed"},
+			"too old": {func(team.Invitation) error {
+				w.clock.Advance(7 * 24 * time.Hour)
+				return nil
+			}, "has ended"},
 		} {
-			must(t, errors.Join(w.SetMember(t.Context(), w.team.ID, admin.ID, access.Admin), w.Reopen(t.Context(), w.team.ID)))
+			must(t,
+				errors.Join(w.SetMember(t.Context(), w.team.ID, admin.ID, access.Admin),
+					w.Reopen(t.Context(), w.team.ID)))
 			i, token := w.invite(t, admin.ID, "new@example.com", access.Viewer)
 			must(t, c.end(i))
-			_, seen := w.Invited(t.Context(), token)
-			_, joined := team.NewSignIns(w.Service).Join(t.Context(), token, team.Newcomer{Name: "New", Password: goodPassword})
+			_, seen := w.InvitationByToken(t.Context(), token)
+			_, joined := team.NewSignIns(w.Service).Join(t.Context(), token,
+				team.Newcomer{Name: "New", Password: goodPassword})
 			for _, err := range []error{seen, joined} {
 				if f := apierr.Of(err); f.Code != apierr.ValidationFailed || !strings.Contains(f.Detail, c.says) {
 					t.Errorf("%s: %v", name, err)
@@ -160,7 +176,7 @@ func TestInvitationsEnd(t *testing.T) {
 		if n := w.roleOf(t, "new@example.com"); n != "" {
 			t.Errorf("joined as %q", n)
 		}
-		if _, err := w.Invited(t.Context(), "nothing"); !apierr.Is(err, apierr.NotFound) {
+		if _, err := w.InvitationByToken(t.Context(), "nothing"); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("no invitation: %v", err)
 		}
 		i, _ := w.invite(t, 1, "last@example.com", access.Viewer)
@@ -194,7 +210,8 @@ func TestSeats(t *testing.T) {
 		must(t, w.Revoke(t.Context(), 1, w.team.ID, open[0].ID))
 		_, late := w.invite(t, 1, "late@example.com", access.Viewer)
 		must(t, w.SetPlan(t.Context(), w.team.ID, "creator", time.Time{})) // one seat
-		if _, err := team.NewSignIns(w.Service).Join(t.Context(), late, team.Newcomer{Name: "Late", Password: goodPassword}); !apierr.Is(err, apierr.PlanLimitReached) {
+		if _, err := team.NewSignIns(w.Service).Join(t.Context(), late,
+			team.Newcomer{Name: "Late", Password: goodPassword}); !apierr.Is(err, apierr.PlanLimitReached) {
 			t.Errorf("joined beyond the plan: %v", err)
 		}
 		must(t, w.SetPlan(t.Context(), w.team.ID, "team", time.Time{}))
@@ -211,7 +228,8 @@ func TestKnownPeopleJoin(t *testing.T) {
 		door, try := team.NewSignIns(w.Service), attempts()
 		w.person(t, "bea@example.com", "wobbly pass word", "")
 		_, token := w.invite(t, 1, "bea@example.com", access.Viewer)
-		if _, err := door.Join(t.Context(), token, team.Newcomer{Name: "Bea", Password: goodPassword}); !strings.Contains(apierr.Of(err).Detail, "sign in") {
+		if _, err := door.Join(t.Context(), token,
+			team.Newcomer{Name: "Bea", Password: goodPassword}); !strings.Contains(apierr.Of(err).Detail, "sign in") {
 			t.Errorf("somebody takes a known person's place: %v", err)
 		}
 		if _, err := door.Invitee(t.Context(), token, try("", "wrong")); !apierr.Is(err, apierr.Unauthorized) {
@@ -227,7 +245,8 @@ func TestKnownPeopleJoin(t *testing.T) {
 		late := w.person(t, "late@example.com", "wobbly pass word", "")
 		_, token = w.invite(t, 1, "late@example.com", access.Viewer)
 		must(t, w.SetMember(t.Context(), w.team.ID, late.ID, access.Admin))
-		if _, err := w.Accept(t.Context(), token, late.ID); err != nil || w.roleOf(t, "late@example.com") != access.Admin {
+		if _, err := w.Accept(t.Context(), token, late.ID); err != nil || w.roleOf(t,
+			"late@example.com") != access.Admin {
 			t.Errorf("as %q (%v)", w.roleOf(t, "late@example.com"), err)
 		}
 		_, token = w.invite(t, 1, "guessed@example.com", access.Viewer)
@@ -235,7 +254,8 @@ func TestKnownPeopleJoin(t *testing.T) {
 		for range 10 {
 			_, _ = door.Invitee(t.Context(), token, try("", "wrong"))
 		}
-		if _, err := door.Invitee(t.Context(), token, try("", "wobbly pass word")); !apierr.Is(err, apierr.RateLimited) {
+		if _, err := door.Invitee(t.Context(), token, try("", "wobbly pass word")); !apierr.Is(err,
+			apierr.RateLimited) {
 			t.Errorf("guessed without end: %v", err)
 		}
 	})
@@ -244,7 +264,10 @@ func TestKnownPeopleJoin(t *testing.T) {
 func TestFromDirectory(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		enter := func(email, token string) (team.Person, error) {
-			return w.FromDirectory(t.Context(), team.DirectoryIdentity{Issuer: "https://login.example", Subject: strings.ToLower(email), Email: email, Name: "Dee Rectory"}, token)
+			return w.FromDirectory(t.Context(),
+				team.DirectoryIdentity{
+					Issuer: "https://login.example", Subject: strings.ToLower(email), Email: email, Name: "Dee Rectory",
+				}, token)
 		}
 		if p, err := enter("ADA@example.com", ""); err != nil || p.ID != 1 || p.Name != "Ada" {
 			t.Errorf("%+v (%v)", p, err)
@@ -252,14 +275,17 @@ func TestFromDirectory(t *testing.T) {
 		held := w.person(t, "held@example.com", "", access.Editor)
 		must(t, w.SetHold(t.Context(), held.ID, true))
 		w.person(t, "teamless@example.com", "", "")
-		for _, email := range []string{"nobody@example.com", "held@example.com", "teamless@example.com", "", "no address"} {
+		for _, email := range []string{
+			"nobody@example.com", "held@example.com", "teamless@example.com", "", "no address",
+		} {
 			if _, err := enter(email, ""); !apierr.Is(err, apierr.Unauthorized) {
 				t.Errorf("%q: %v", email, err)
 			}
 		}
 		w.invite(t, 1, "new@example.com", access.Editor)
 		for _, token := range []string{"", "no such token"} {
-			if _, err := enter("New@example.com", token); !errors.Is(err, team.ErrChooseInvitation) || w.roleOf(t, "new@example.com") != "" {
+			if _, err := enter("New@example.com", token); !errors.Is(err, team.ErrChooseInvitation) || w.roleOf(t,
+				"new@example.com") != "" {
 				t.Errorf("without the link's token: as %q (%v)", w.roleOf(t, "new@example.com"), err)
 			}
 		}
@@ -268,7 +294,10 @@ func TestFromDirectory(t *testing.T) {
 			t.Fatalf("%+v (%v)", open, err)
 		}
 		choose := func(email string) (team.Person, error) {
-			return w.JoinFromDirectory(t.Context(), team.DirectoryIdentity{Issuer: "https://login.example", Subject: email, Email: email, Name: "Dee Rectory"}, open[0].ID)
+			return w.JoinFromDirectory(t.Context(),
+				team.DirectoryIdentity{
+					Issuer: "https://login.example", Subject: email, Email: email, Name: "Dee Rectory",
+				}, open[0].ID)
 		}
 		if _, err := choose("mallory@example.com"); !apierr.Is(err, apierr.Unauthorized) {
 			t.Errorf("an invitation to somebody else: %v", err)
@@ -281,7 +310,8 @@ func TestFromDirectory(t *testing.T) {
 		if err != nil || again.ID != p.ID {
 			t.Errorf("%+v (%v)", again, err)
 		}
-		other, err := w.AddTeam(t.Context(), team.Team{Name: "Roastery", Timezone: "UTC", Language: "en", Plan: "team"}, 1)
+		other, err := w.AddTeam(t.Context(), team.Team{Name: "Roastery", Timezone: "UTC", Language: "en", Plan: "team"},
+			1)
 		must(t, err)
 		w.invite(t, 1, "two@example.com", access.Viewer)
 		_, token, err := w.Invite(t.Context(), 1, other.ID, "two@example.com", access.Admin)
@@ -296,34 +326,43 @@ func TestFromDirectory(t *testing.T) {
 		if open, err = w.OpenOffers(t.Context(), "teamless@example.com"); err != nil || len(open) != 1 {
 			t.Fatalf("%+v (%v)", open, err)
 		}
-		if _, err := choose("teamless@example.com"); err != nil || w.roleOf(t, "teamless@example.com") != access.Client {
+		if _, err := choose("teamless@example.com"); err != nil || w.roleOf(t,
+			"teamless@example.com") != access.Client {
 			t.Errorf("as %q (%v)", w.roleOf(t, "teamless@example.com"), err)
 		}
 	})
 }
 
-// Nothing that people call themselves or their team becomes a link in a mail to a stranger, or changes how the mail reads.
+// Nothing that people call themselves or their team becomes a link in a mail to a stranger, or changes how the mail
+// reads.
 func TestInvitationMailHasOneLink(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		var got team.Letter
-		letters := team.NewLetters(w.Service, "https://press.example", func(_ context.Context, l team.Letter) error { got = l; return nil })
+		letters := team.NewLetters(w.Service, "https://press.example", func(_ context.Context, l team.Letter) error {
+			got = l
+			return nil
+		})
 		link := regexp.MustCompile(`(?i)[a-z]+://\S+|[a-z0-9-]+\.[a-z]{2,}\b|\S+@[a-z0-9]`)
 		for name, shown := range map[string]string{
-			"Prize: evil.example/x www.evil.example": "“Prize:\u200c evil.\u200cexample/\u200cx www.\u200cevil.\u200cexample”",
-			"pay@evil.example\u202e\u2066":           "“pay@\u200cevil.\u200cexample”",
-			"Booking.com":                            "“Booking.\u200ccom”",
-			strings.Repeat("Long ", 30):              "“" + strings.TrimSpace(strings.Repeat("Long ", 12)) + "…”",
+			"Prize: evil.example/x www.evil.example": "“Prize:\u200c evil.\u200cexample/\u200cx " +
+				"www.\u200cevil.\u200cexample”",
+			"pay@evil.example\u202e\u2066": "“pay@\u200cevil.\u200cexample”",
+			"Booking.com":                  "“Booking.\u200ccom”",
+			strings.Repeat("Long ", 30):    "“" + strings.TrimSpace(strings.Repeat("Long ", 12)) + "…”",
 		} {
 			w.exec(t, `UPDATE teams SET name = ?`, name)
 			w.exec(t, `UPDATE people SET name = ?`, name)
-			if _, err := letters.Invite(t.Context(), 1, w.team.ID, fmt.Sprint("new", len(name), "@example.com"), access.Editor); err != nil {
+			if _, err := letters.Invite(t.Context(), 1, w.team.ID, fmt.Sprint("new", len(name), "@example.com"),
+				access.Editor); err != nil {
 				t.Fatal(err)
 			}
-			if got.Subject != "Invitation to the team "+shown || !strings.HasPrefix(got.Text, shown+" invites you to join the team "+shown+" as editor.") {
+			if got.Subject != "Invitation to the team "+shown || !strings.HasPrefix(got.Text,
+				shown+" invites you to join the team "+shown+" as editor.") {
 				t.Errorf("%q: %q\n%q", name, got.Subject, got.Text)
 			}
 			text := strings.ReplaceAll(got.Text, got.To, "")
-			if links := link.FindAllString(got.Subject+"\n"+text, -1); len(links) != 1 || !strings.HasPrefix(links[0], "https://press.example/invitation/") {
+			if links := link.FindAllString(got.Subject+"\n"+text, -1); len(links) != 1 || !strings.HasPrefix(links[0],
+				"https://press.example/invitation/") {
 				t.Errorf("%q: links %q", name, links)
 			}
 		}
@@ -334,16 +373,19 @@ func TestInvitationMailHasOneLink(t *testing.T) {
 func TestNamesHoldNoWebAddress(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		const address = "Log in at https://evil.example"
-		h := w.Hand(1, w.team.ID)
+		h := w.Admin(1, w.team.ID)
 		profile := team.Profile{Name: address, Timezone: "UTC", Language: "en"}
 		for what, err := range map[string]error{
-			"a renamed team": h.SetProfile(t.Context(), profile), "a renamed person": w.SetName(t.Context(), 1, address),
+			"a renamed team":   h.SetProfile(t.Context(), profile),
+			"a renamed person": w.SetName(t.Context(), 1, address),
 		} {
-			if apierr.Of(err).Context["reason"] != apierr.NotAllowedValue || !strings.Contains(apierr.Of(err).Detail, "://") {
+			if apierr.Of(err).Context["reason"] != apierr.NotAllowedValue || !strings.Contains(apierr.Of(err).Detail,
+				"://") {
 				t.Errorf("%s: %v", what, err)
 			}
 		}
-		if _, err := w.AddTeam(t.Context(), team.Team{Name: address, Timezone: "UTC", Language: "en", Plan: "team"}, 1); err == nil {
+		if _, err := w.AddTeam(t.Context(), team.Team{Name: address, Timezone: "UTC", Language: "en", Plan: "team"},
+			1); err == nil {
 			t.Error("a new team is called by a web address")
 		}
 		profile.Name = "Booking.com"
@@ -357,13 +399,19 @@ func TestNamesHoldNoWebAddress(t *testing.T) {
 // Mailed invitations are bounded for a new team, for an address over all teams, and for a person.
 func TestMailsOfNewTeamsAndToOneAddress(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
-		letters := team.NewLetters(w.Service, "https://press.example", func(context.Context, team.Letter) error { return nil })
+		letters := team.NewLetters(w.Service, "https://press.example", func(context.Context, team.Letter) error {
+			return nil
+		})
 		w.exec(t, `UPDATE teams SET plan = 'agency'`)
 		mails := func(n int, by, to int64) {
 			t.Helper()
 			w.exec(t, `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < CAST(? AS BIGINT))
-				INSERT INTO invitations (team_id, email, role, token_hash, invited_by, created_at, expires_at, mailed_at, revoked_at)
-				SELECT CAST(? AS BIGINT), 'someone@example.com', 'editor', CAST(CAST(? AS TEXT) || i AS `+map[bool]string{true: "BYTEA", false: "BLOB"}[w.db.Postgres()]+`), CAST(? AS BIGINT), 1, 1, CAST(? AS BIGINT), 1 FROM n`,
+				INSERT INTO invitations (team_id, email, role, token_hash, invited_by, created_at, expires_at,
+		mailed_at, revoked_at)
+				SELECT CAST(? AS BIGINT), 'someone@example.com', 'editor', CAST(CAST(? AS TEXT) || i AS `+
+				map[bool]string{
+					true: "BYTEA", false: "BLOB",
+				}[w.db.Postgres()]+`), CAST(? AS BIGINT), 1, 1, CAST(? AS BIGINT), 1 FROM n`,
 				n, to, fmt.Sprint(by, "-", to, "-", n, "-"), by, db.Micros(w.db.Now()))
 		}
 		refused := func(want string, to string, by int64) {

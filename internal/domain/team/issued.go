@@ -17,14 +17,13 @@ const (
 	IssuedInvitation = "Invitation"
 )
 
-// Issued lists what a person has handed out to others and what works without the person: API keys that can be used, and
-// open invitations, of all teams, the newest first of each kind. It belongs to the teams, so a new password leaves it
-// alone unless the person chooses to revoke it.
-func (s *Service) Issued(ctx context.Context, person int64) ([]Credential, error) {
-	return s.issued(ctx, s.db, person)
+// ListIssued returns credentials that a person issued to others: working API keys and open invitations of all teams,
+// newest first of each kind. They belong to the teams, so a new password revokes them only if the person chooses to.
+func (s *Service) ListIssued(ctx context.Context, person int64) ([]Credential, error) {
+	return s.listIssued(ctx, s.db, person)
 }
 
-func (s *Service) issued(ctx context.Context, q db.Querier, person int64) ([]Credential, error) {
+func (s *Service) listIssued(ctx context.Context, q db.Querier, person int64) ([]Credential, error) {
 	keys, err := s.keysBy(ctx, q, person)
 	if err != nil {
 		return nil, err
@@ -37,7 +36,8 @@ func (s *Service) issued(ctx context.Context, q db.Querier, person int64) ([]Cre
 func (s *Service) PasswordChangedAt(ctx context.Context, person int64) (time.Time, error) {
 	var at int64
 	err := s.db.QueryRow(ctx, `SELECT COALESCE(MAX(at), 0) FROM events
-		WHERE team_id = 0 AND kind IN ('person.password_changed', 'person.recovered') AND subject = ?`, id(person)).Scan(&at)
+		WHERE team_id = 0 AND kind IN ('person.password_changed', 'person.recovered') AND subject = ?`,
+		id(person)).Scan(&at)
 	if err != nil {
 		return time.Time{}, fmt.Errorf("reading when a password was changed: %w", err)
 	}
@@ -57,7 +57,7 @@ func (s *Service) revokeIssued(ctx context.Context, tx *db.Tx, person int64, ids
 	if len(ids) == 0 {
 		return nil
 	}
-	all, err := s.issued(ctx, tx, person)
+	all, err := s.listIssued(ctx, tx, person)
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ const maxRevokedNames = 20
 
 // revokeAllIssued revokes every key and invitation that an account issued, and returns what an event says of them.
 func (s *Service) revokeAllIssued(ctx context.Context, tx *db.Tx, person int64) (map[string]any, error) {
-	all, err := s.issued(ctx, tx, person)
+	all, err := s.listIssued(ctx, tx, person)
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}
@@ -104,14 +104,17 @@ func (s *Service) keysBy(ctx context.Context, q db.Querier, person int64) ([]Cre
 		}
 		c.Name = name + " (" + teamName + ")"
 		c.remove = func(ctx context.Context, tx *db.Tx) error {
-			if _, err := tx.Exec(ctx, `UPDATE api_keys SET revoked_at = ? WHERE id = ? AND team_id = ? AND person_id = ? AND revoked_at = 0`, db.Micros(tx.Now()), key, team, person); err != nil {
+			if _, err := tx.Exec(ctx,
+				`UPDATE api_keys SET revoked_at = ? WHERE id = ? AND team_id = ? AND person_id = ? AND revoked_at = 0`,
+				db.Micros(tx.Now()), key, team, person); err != nil {
 				return fmt.Errorf("revoking a key: %w", err)
 			}
 			return auditlog.Record(ctx, tx, team, auditlog.Actor{PersonID: person}, "key.revoked", id(key), nil)
 		}
 		return err
 	}, `SELECT k.id, k.team_id, k.name, t.name, k.created_at, k.used_at FROM api_keys k JOIN teams t ON t.id = k.team_id
-		WHERE k.person_id = ? AND k.kind = 'key' AND k.revoked_at = 0 AND k.lost = '' AND (k.expires_at = 0 OR k.expires_at > ?) ORDER BY k.id DESC`, person, db.Micros(s.db.Now()))
+		WHERE k.person_id = ? AND k.kind = 'key' AND k.revoked_at = 0 AND k.lost = '' AND (k.expires_at = 0 OR
+		k.expires_at > ?) ORDER BY k.id DESC`, person, db.Micros(s.db.Now()))
 	if err != nil {
 		return nil, fmt.Errorf("reading the keys that a person made: %w", err)
 	}
@@ -126,13 +129,18 @@ func (s *Service) invitationsBy(ctx context.Context, q db.Querier, person int64)
 		c.ID, c.Kind, c.CreatedAt = "invitation-"+id(invitation), IssuedInvitation, db.Time(created)
 		c.Name = email + " as " + role + " (" + teamName + ")"
 		c.remove = func(ctx context.Context, tx *db.Tx) error {
-			if _, err := tx.Exec(ctx, `UPDATE invitations SET revoked_at = ? WHERE id = ? AND team_id = ? AND invited_by = ? AND accepted_at = 0 AND revoked_at = 0`, db.Micros(tx.Now()), invitation, team, person); err != nil {
+			if _, err := tx.Exec(ctx,
+				`UPDATE invitations SET revoked_at = ?
+		WHERE id = ? AND team_id = ? AND invited_by = ? AND accepted_at = 0 AND revoked_at = 0`, db.Micros(tx.Now()),
+				invitation, team, person); err != nil {
 				return fmt.Errorf("revoking an invitation: %w", err)
 			}
-			return auditlog.Record(ctx, tx, team, auditlog.Actor{PersonID: person}, "invitation.revoked", id(invitation), nil)
+			return auditlog.Record(ctx, tx, team, auditlog.Actor{PersonID: person}, "invitation.revoked",
+				id(invitation), nil)
 		}
 		return err
-	}, `SELECT i.id, i.team_id, i.email, i.role, t.name, i.created_at FROM invitations i JOIN teams t ON t.id = i.team_id
+	}, `SELECT i.id, i.team_id, i.email, i.role, t.name, i.created_at FROM invitations i
+		JOIN teams t ON t.id = i.team_id
 		WHERE i.invited_by = ? AND `+isOpen+` ORDER BY i.id DESC`, person, db.Micros(s.db.Now()))
 	if err != nil {
 		return nil, fmt.Errorf("reading the invitations that a person sent: %w", err)

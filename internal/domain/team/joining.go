@@ -21,12 +21,12 @@ type Newcomer struct {
 	Also func(ctx context.Context, tx *db.Tx, person int64) error
 }
 
-var errNoWayIn = apierr.Invalid(apierr.MissingArgument, "password", "Choose a password, or make a passkey.")
+var errNoWayIn = apierr.Invalid(apierr.MissingArgument, "password", "Choose a password or create a passkey.")
 
-// Join makes a new person with the e-mail address of an invitation and a member of its team. After several attempts by
+// Join creates a person with the email address of an invitation, as a member of its team. After several attempts by
 // the same invitation or from the same client that added nobody it is rate_limited.
 func (s *SignIns) Join(ctx context.Context, token string, n Newcomer) (Person, error) {
-	o, err := s.teams.Invited(ctx, token)
+	o, err := s.teams.InvitationByToken(ctx, token)
 	if err != nil {
 		return Person{}, err
 	}
@@ -94,7 +94,9 @@ func (s *SignIns) joinOnce(ctx context.Context, token string, o Offer, p Person,
 	return s.teams.joinAsNew(ctx, token, p, hash, n.Also)
 }
 
-func (s *Service) joinAsNew(ctx context.Context, token string, p Person, hash string, also func(context.Context, *db.Tx, int64) error) (Person, error) {
+func (s *Service) joinAsNew(
+	ctx context.Context, token string, p Person, hash string, also func(context.Context, *db.Tx, int64) error,
+) (Person, error) {
 	err := s.change(ctx, "team.join", func(ctx context.Context, tx *db.Tx) error {
 		o, err := s.lockOffer(ctx, tx, token)
 		if err != nil {
@@ -118,10 +120,12 @@ func (s *Service) joinAsNew(ctx context.Context, token string, p Person, hash st
 	return p, err
 }
 
-// addInvited makes a person, where nobody has the e-mail address.
+// addInvited creates a person if nobody has the email address.
 func addInvited(ctx context.Context, tx *db.Tx, p Person, hash string) (int64, error) {
 	var made int64
-	err := tx.QueryRow(ctx, `INSERT INTO people (name, email, password_hash, created_at) VALUES (?, ?, ?, ?) ON CONFLICT (email) DO NOTHING RETURNING id`,
+	err := tx.QueryRow(ctx,
+		`INSERT INTO people (name, email, password_hash, created_at) VALUES (?, ?, ?, ?)
+		ON CONFLICT (email) DO NOTHING RETURNING id`,
 		p.Name, p.Email, hash, db.Micros(tx.Now())).Scan(&made)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, errKnown
@@ -132,10 +136,10 @@ func addInvited(ctx context.Context, tx *db.Tx, p Person, hash string) (int64, e
 	return made, auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: made}, "person.added", id(made), nil)
 }
 
-// Invitee returns the person of an invitation's e-mail address who enters the right password, also a person in no team, who
-// could not sign in otherwise. The invitation is not accepted yet.
+// Invitee returns the person of an invitation's email address who enters the right password, also a person in no team,
+// who could not sign in otherwise. The invitation is not accepted yet.
 func (s *SignIns) Invitee(ctx context.Context, token string, a Attempt) (Person, error) {
-	o, err := s.teams.Invited(ctx, token)
+	o, err := s.teams.InvitationByToken(ctx, token)
 	if err != nil {
 		return Person{}, err
 	}
@@ -150,5 +154,6 @@ func (s *SignIns) Invitee(ctx context.Context, token string, a Attempt) (Person,
 	return p.Person, nil
 }
 
-// errJoin is the same if nobody has the e-mail address.
-var errJoin = apierr.New(apierr.Unauthorized, "Incorrect password, or no account with this e-mail address. Try again, or create an account.")
+// errJoin is the same if nobody has the email address.
+var errJoin = apierr.New(apierr.Unauthorized,
+	"Incorrect password, or no account with this e-mail address. Try again, or create an account.")

@@ -24,14 +24,14 @@ func (u *uses) note(key int64, at time.Time) {
 	u.at[key] = at
 }
 
-// last is when a key was last used, as far as it is remembered and not yet written.
+// last returns when a key was last used, if that is not yet written.
 func (u *uses) last(key int64) time.Time {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.at[key]
 }
 
-// take gives what is remembered, and forgets it.
+// take returns and clears the recorded times.
 func (u *uses) take() map[int64]time.Time {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -48,7 +48,8 @@ func (s *Service) NoteUses(ctx context.Context) error {
 	}
 	err := s.db.InTx(ctx, "team.note_uses", func(ctx context.Context, tx *db.Tx) error {
 		for key, at := range used {
-			if _, err := tx.Exec(ctx, `UPDATE api_keys SET used_at = ? WHERE id = ? AND used_at < ?`, db.Micros(at), key, db.Micros(at)); err != nil {
+			if _, err := tx.Exec(ctx, `UPDATE api_keys SET used_at = ? WHERE id = ? AND used_at < ?`, db.Micros(at),
+				key, db.Micros(at)); err != nil {
 				return fmt.Errorf("noting the use of a key: %w", err)
 			}
 		}
@@ -60,8 +61,8 @@ func (s *Service) NoteUses(ctx context.Context) error {
 	return nil
 }
 
-// RunUses writes when keys were used until the context ends, and what is left then. Errors are told to report; what could
-// not be written is forgotten, as the next use tells more.
+// RunUses writes when keys were used until the context ends, and what is left then. Errors are told to report; what
+// could not be written is forgotten, as the next use tells more.
 func (s *Service) RunUses(ctx context.Context, report func(error)) {
 	tick := time.NewTicker(usesEvery)
 	defer tick.Stop()

@@ -18,12 +18,14 @@ type NewKey struct {
 	Name         string
 	Level        access.Level
 	Expires      time.Time // never where zero
-	DailyCredits *int64    // unlimited where nil
+	DailyCredits *int64    // unlimited if nil
 }
 
-// AddKey makes an API key of the team's owner. The second value is the key itself; it is kept nowhere.
+// AddKey creates an API key of the team's owner. The second value is the key itself; it is kept nowhere.
 func (s *Service) AddKey(ctx context.Context, n NewKey) (Key, string, error) {
-	k := Key{TeamID: n.Team, Kind: OfKey, Name: n.Name, Level: n.Level, ExpiresAt: n.Expires, DailyCredits: plan.Unlimited}
+	k := Key{
+		TeamID: n.Team, Kind: OfKey, Name: n.Name, Level: n.Level, ExpiresAt: n.Expires, DailyCredits: plan.Unlimited,
+	}
 	if n.DailyCredits != nil {
 		k.DailyCredits = *n.DailyCredits
 	}
@@ -41,12 +43,16 @@ func (s *Service) AddKey(ctx context.Context, n NewKey) (Key, string, error) {
 			return invalid("the team has no owner whom the key could act for")
 		}
 		k.CreatedAt = tx.Now()
-		row := tx.QueryRow(ctx, `INSERT INTO api_keys (team_id, person_id, name, level, hash, created_at, expires_at, daily_credits) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
-			k.TeamID, owner, k.Name, string(k.Level), hash[:], db.Micros(k.CreatedAt), db.Micros(k.ExpiresAt), k.DailyCredits)
+		row := tx.QueryRow(ctx,
+			`INSERT INTO api_keys (team_id, person_id, name, level, hash, created_at, expires_at, daily_credits)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+			k.TeamID, owner, k.Name, string(k.Level), hash[:], db.Micros(k.CreatedAt), db.Micros(k.ExpiresAt),
+			k.DailyCredits)
 		if err := row.Scan(&k.ID); err != nil {
 			return fmt.Errorf("adding a key: %w", err)
 		}
-		return auditlog.Record(ctx, tx, n.Team, auditlog.Actor{PersonID: owner}, "key.created", id(k.ID), map[string]any{"level": k.Level})
+		return auditlog.Record(ctx, tx, n.Team, auditlog.Actor{PersonID: owner}, "key.created", id(k.ID),
+			map[string]any{"level": k.Level})
 	})
 	return k, value, err
 }
@@ -71,7 +77,8 @@ func (s *Service) RevokeKey(ctx context.Context, key int64) error {
 	return s.changeKey(ctx, key, "revoked", nil, `revoked_at = ?`, func(now int64) any { return now })
 }
 
-var errGranted = invalid("this is an assistant's connection: what it may do was granted by a person, who can connect the assistant anew")
+var errGranted = invalid("this is an assistant's connection: what it may do was granted by a person, who can connect " +
+	"the assistant anew")
 
 // SetKeyLevel changes what a key may do. What a connection may do is its person's to say.
 func (s *Service) SetKeyLevel(ctx context.Context, key int64, level access.Level) error {
@@ -83,29 +90,42 @@ func (s *Service) SetKeyLevel(ctx context.Context, key int64, level access.Level
 	if err == nil && kind == OfAssistant {
 		return errGranted
 	}
-	return s.changeKey(ctx, key, "level_changed", map[string]any{"level": level}, `level = ?`, func(int64) any { return string(level) })
+	return s.changeKey(ctx, key, "level_changed", map[string]any{"level": level}, `level = ?`, func(int64) any {
+		return string(level)
+	})
 }
 
-// SetKeyLimit changes how many credits a key or a connection may spend in a day of the team: -1 for unlimited, 0 for none.
+// SetKeyLimit changes how many credits a key or a connection may spend in a day of the team: -1 for unlimited, 0 for
+// none.
 func (s *Service) SetKeyLimit(ctx context.Context, key, credits int64) error {
 	if !isDailyLimit(credits) {
 		return errDailyCredits
 	}
-	return s.changeKey(ctx, key, "limit_changed", map[string]any{"daily_credits": credits}, `daily_credits = ?`, func(int64) any { return credits })
+	return s.changeKey(ctx, key, "limit_changed", map[string]any{"daily_credits": credits},
+		`daily_credits = ?`, func(int64) any {
+			return credits
+		})
 }
 
 // SetKeyEnd changes until when a key or a connection works; for ever with the zero time.
 func (s *Service) SetKeyEnd(ctx context.Context, key int64, expires time.Time) error {
-	return s.changeKey(ctx, key, "end_changed", map[string]any{"expires_at": db.Micros(expires)}, `expires_at = ?`, func(int64) any { return db.Micros(expires) })
+	return s.changeKey(ctx, key, "end_changed", map[string]any{"expires_at": db.Micros(expires)},
+		`expires_at = ?`, func(int64) any {
+			return db.Micros(expires)
+		})
 }
 
-// changeKey changes a column of a key or a connection that is not revoked, which the verb says; the value is made from the
-// time of the change.
-func (s *Service) changeKey(ctx context.Context, key int64, verb string, detail map[string]any, column string, value func(now int64) any) error {
+// changeKey changes a column of a key or a connection that is not revoked, which the verb says; the value is made from
+// the time of the change.
+func (s *Service) changeKey(
+	ctx context.Context, key int64, verb string, detail map[string]any, column string, value func(now int64) any,
+) error {
 	return s.change(ctx, "team.key_"+verb, func(ctx context.Context, tx *db.Tx) error {
 		var team int64
 		var kind Kind
-		err := tx.QueryRow(ctx, `UPDATE api_keys SET `+column+` WHERE id = ? AND revoked_at = 0 RETURNING team_id, kind`, value(db.Micros(tx.Now())), key).Scan(&team, &kind)
+		err := tx.QueryRow(ctx,
+			`UPDATE api_keys SET `+column+` WHERE id = ? AND revoked_at = 0 RETURNING team_id, kind`,
+			value(db.Micros(tx.Now())), key).Scan(&team, &kind)
 		if err != nil {
 			return invalid("there is no such key, or it is revoked")
 		}

@@ -13,7 +13,7 @@ import (
 	"pressroom/internal/platform/plaintext"
 )
 
-// letterWithin is for how long the mail server may take to accept a mail while somebody waits for the page.
+// letterWithin is how long the mail server may take to accept a mail while a page waits.
 const letterWithin = 15 * time.Second
 
 // Bounds of mailed invitations, so that nobody floods a mailbox or sends mail in bulk.
@@ -24,7 +24,7 @@ const (
 	mailsToAddressDay  = 10  // of all teams to one address
 )
 
-// Letter is a mail with a link that only the owner of the address may have.
+// Letter is a mail with a secret link for the owner of the address.
 type Letter struct {
 	ID      string // identifies the mail; it is not secret
 	To      string
@@ -32,7 +32,7 @@ type Letter struct {
 	Text    string
 }
 
-// Letters mails links. Following one proves that the e-mail address is the person's.
+// Letters mails links. Following a link proves that the email address belongs to the person.
 type Letters struct {
 	teams     *Service
 	publicURL string // without a slash at its end
@@ -40,7 +40,7 @@ type Letters struct {
 	within    time.Duration
 }
 
-// NewLetters returns what mails links that begin with the public address. Send may be nil if there is no mail server.
+// NewLetters returns a Letters for links below publicURL. Send is nil if there is no mail server.
 func NewLetters(s *Service, publicURL string, send func(context.Context, Letter) error) *Letters {
 	return &Letters{s, publicURL, send, letterWithin}
 }
@@ -50,7 +50,9 @@ func (l *Letters) Possible() bool { return l != nil && l.send != nil }
 
 var (
 	errNoMail  = apierr.BadState("no_mail", "This service has no mail server, so it cannot mail a link.")
-	errNotSent = apierr.New(apierr.ProviderUnavailable, "The mail server did not accept the mail, so nothing was sent. Try again in a few minutes. If it goes on, tell the people who run this service.")
+	errNotSent = apierr.New(apierr.ProviderUnavailable,
+		"The mail could not be sent. Try again in a few minutes. If it keeps failing, contact the operator of "+
+			"this service.")
 )
 
 // post sends a letter and waits until the mail server has accepted it.
@@ -67,8 +69,8 @@ func (l *Letters) post(ctx context.Context, letter Letter) error {
 	}
 }
 
-// Invite mails an invitation, whose link nobody else gets to see. If the mail server refuses or does not answer in time,
-// the invitation is withdrawn. Should this process die before that, it ends by itself within a minute.
+// Invite mails an invitation, whose link nobody else sees. If the mail server refuses or does not answer in time, the
+// invitation is withdrawn. If the process dies before that, the invitation expires within a minute.
 func (l *Letters) Invite(ctx context.Context, by, team int64, email string, role access.Role) (Invitation, error) {
 	if !l.Possible() {
 		return Invitation{}, errNoMail
@@ -89,19 +91,20 @@ func (l *Letters) Invite(ctx context.Context, by, team int64, email string, role
 }
 
 func (l *Letters) invitation(ctx context.Context, token string) (Letter, error) {
-	o, err := l.teams.Invited(ctx, token)
+	o, err := l.teams.InvitationByToken(ctx, token)
 	if err != nil {
 		return Letter{}, err
 	}
-	team := quoted(o.TeamName)
+	team := quoteName(o.TeamName)
 	text := "You are invited to join the team " + team + " as " + string(o.Role) + "."
 	if o.InvitedBy != "" {
-		text = quoted(o.InvitedBy) + " invites you to join the team " + team + " as " + string(o.Role) + "."
+		text = quoteName(o.InvitedBy) + " invites you to join the team " + team + " as " + string(o.Role) + "."
 	}
-	text += " People choose these names themselves, and nobody has checked them."
+	text += " Names are chosen by people and are not verified."
 	return Letter{
 		ID: fmt.Sprintf("invitation-%d", o.ID), To: o.Email, Subject: "Invitation to the team " + team,
-		Text: text + "\n\n" + l.publicURL + InvitationPath + token + "\n\nThe link works once, for 7 days, and only for " + o.Email +
+		Text: text + "\n\n" + l.publicURL + InvitationPath + token +
+			"\n\nThe link works once, for 7 days, and only for " + o.Email +
 			". Do not forward it. If you do not expect this invitation, ignore this mail.\n",
 	}, nil
 }
@@ -116,10 +119,12 @@ func (l *Letters) Recover(ctx context.Context, email string) (Recovery, error) {
 		return r, err
 	}
 	failed := l.post(ctx, Letter{
-		ID: fmt.Sprintf("recovery-%d-%d", r.Person.ID, db.Micros(r.ExpiresAt)), To: r.Person.Email, Subject: "Set a new password",
-		Text: "The operator of " + l.publicURL + " made this link for " + r.Person.Email + " to set a new password:\n\n" +
+		ID: fmt.Sprintf("recovery-%d-%d", r.Person.ID, db.Micros(r.ExpiresAt)), To: r.Person.Email,
+		Subject: "Set a new password",
+		Text: "The operator of " + l.publicURL + " created this link for " + r.Person.Email +
+			" to set a new password:\n\n" +
 			l.publicURL + RecoveryPath + r.Token +
-			"\n\nThe link works once, for an hour. If you do not need it, ignore this mail: nothing changes.\n",
+			"\n\nThe link works once, for an hour. If you do not need it, ignore this mail.\n",
 	})
 	r.Token = "" // only the owner of the address has it
 	if failed != nil {
@@ -128,7 +133,7 @@ func (l *Letters) Recover(ctx context.Context, email string) (Recovery, error) {
 	return r, nil
 }
 
-// Confirm mails a link by which a person confirms the e-mail address.
+// Confirm mails a link by which a person confirms the email address.
 func (l *Letters) Confirm(ctx context.Context, person int64) error {
 	if !l.Possible() {
 		return errNoMail
@@ -138,9 +143,11 @@ func (l *Letters) Confirm(ctx context.Context, person int64) error {
 		return err
 	}
 	failed := l.post(ctx, Letter{
-		ID: fmt.Sprintf("confirm-%d-%d", p.ID, db.Micros(l.teams.db.Now())), To: p.Email, Subject: "Confirm your e-mail address",
+		ID: fmt.Sprintf("confirm-%d-%d", p.ID, db.Micros(l.teams.db.Now())), To: p.Email,
+		Subject: "Confirm your e-mail address",
 		Text: "Confirm that " + p.Email + " is your address:\n\n" + l.publicURL + ConfirmPath + token +
-			"\n\nThe link works once, for an hour, where you are signed in to your account. If you have no account, ignore this mail.\n",
+			"\n\nThe link works once, for an hour, while you are signed in. If you have no account, ignore " +
+			"this mail.\n",
 	})
 	if failed != nil {
 		return errors.Join(errNotSent, failed, l.teams.dropProof(context.WithoutCancel(ctx), token))
@@ -148,23 +155,26 @@ func (l *Letters) Confirm(ctx context.Context, person int64) error {
 	return nil
 }
 
-// longestName is how many characters of a name a mail to a stranger holds.
+// longestName is the maximum length of a name in a mail to a stranger, in characters.
 const longestName = 60
 
-// quoted writes a name that strangers chose into a mail: in quotes, and so that nothing in it becomes a link.
-func quoted(name string) string { return "“" + plaintext.Unlinked(name, longestName) + "”" }
+// quoteName returns a name that strangers chose for use in a mail: quoted, and without links.
+func quoteName(name string) string { return "“" + plaintext.Unlinked(name, longestName) + "”" }
 
 // mailCounts are how many invitations were mailed within a day.
 type mailCounts struct{ team, teamToAddress, toAddress, person int64 }
 
-// boundMails refuses to mail one more invitation of a team, of a person or to an address if there were too many within a
-// day. By is the person who invites, 0 for the operator.
+// boundMails refuses to mail one more invitation of a team, of a person or to an address if there were too many within
+// a day. By is the person who invites, 0 for the operator.
 func boundMails(ctx context.Context, tx *db.Tx, by, team int64, email string) error {
 	const day = 24 * time.Hour
 	since := tx.Now().Add(-day)
 	var n mailCounts
-	err := tx.QueryRow(ctx, `SELECT COUNT(CASE WHEN team_id = ? THEN 1 END), COUNT(CASE WHEN team_id = ? AND email = ? THEN 1 END), COUNT(CASE WHEN email = ? THEN 1 END),
-		COUNT(CASE WHEN invited_by = ? THEN 1 END) FROM invitations WHERE mailed_at > ?`, team, team, email, email, by, db.Micros(since)).
+	err := tx.QueryRow(ctx,
+		`SELECT COUNT(CASE WHEN team_id = ? THEN 1 END), COUNT(CASE WHEN team_id = ? AND email = ? THEN 1 END),
+		COUNT(CASE WHEN email = ? THEN 1 END),
+		COUNT(CASE WHEN invited_by = ? THEN 1 END) FROM invitations WHERE mailed_at > ?`, team, team, email, email, by,
+		db.Micros(since)).
 		Scan(&n.team, &n.teamToAddress, &n.toAddress, &n.person)
 	if err != nil {
 		return fmt.Errorf("counting mailed invitations: %w", err)
@@ -179,7 +189,7 @@ func boundMails(ctx context.Context, tx *db.Tx, by, team int64, email string) er
 	return nil
 }
 
-// refusal says which bound is reached; it is empty if none is.
+// refusal returns which bound is reached; it is empty if none is.
 func (n mailCounts) refusal(by int64, young bool) string {
 	switch {
 	case n.teamToAddress >= mailsPerAddressDay:
@@ -196,10 +206,12 @@ func (n mailCounts) refusal(by int64, young bool) string {
 	return ""
 }
 
-// keepOpen leaves an invitation whose mail was accepted open for its whole life.
+// keepOpen gives an invitation its full lifetime once its mail was accepted.
 func (s *Service) keepOpen(ctx context.Context, i Invitation) error {
 	return s.db.InTx(ctx, "team.keep_invitation", func(ctx context.Context, tx *db.Tx) error {
-		_, err := tx.Exec(ctx, `UPDATE invitations SET expires_at = ? WHERE id = ? AND accepted_at = 0 AND revoked_at = 0 AND waiting_person = 0`, db.Micros(i.ExpiresAt), i.ID)
+		_, err := tx.Exec(ctx,
+			`UPDATE invitations SET expires_at = ?
+		WHERE id = ? AND accepted_at = 0 AND revoked_at = 0 AND waiting_person = 0`, db.Micros(i.ExpiresAt), i.ID)
 		if err != nil {
 			return fmt.Errorf("keeping a mailed invitation open: %w", err)
 		}
@@ -210,7 +222,9 @@ func (s *Service) keepOpen(ctx context.Context, i Invitation) error {
 // withdraw ends an invitation that was not mailed.
 func (s *Service) withdraw(ctx context.Context, team, invitation int64) error {
 	return s.db.InTx(ctx, "team.withdraw_invitation", func(ctx context.Context, tx *db.Tx) error {
-		if _, err := tx.Exec(ctx, `UPDATE invitations SET revoked_at = ? WHERE id = ? AND team_id = ? AND accepted_at = 0`, db.Micros(tx.Now()), invitation, team); err != nil {
+		if _, err := tx.Exec(ctx,
+			`UPDATE invitations SET revoked_at = ? WHERE id = ? AND team_id = ? AND accepted_at = 0`,
+			db.Micros(tx.Now()), invitation, team); err != nil {
 			return fmt.Errorf("withdrawing an invitation: %w", err)
 		}
 		return auditlog.Record(ctx, tx, team, auditlog.Actor{}, "invitation.not_mailed", id(invitation), nil)

@@ -27,10 +27,13 @@ func (s *Service) Keys(ctx context.Context, team int64) ([]Key, error) {
 	return db.All(ctx, s.db, func(rows *sql.Rows, k *Key) error {
 		var created, expires, revoked int64
 		var granted string
-		err := rows.Scan(&k.ID, &k.TeamID, &k.Kind, &k.Name, &k.Level, &granted, &k.Host, &k.DailyCredits, &created, &expires, &revoked, &k.Lost)
-		k.CreatedAt, k.ExpiresAt, k.RevokedAt, k.Granted = db.Time(created), db.Time(expires), db.Time(revoked), parted(granted)
+		err := rows.Scan(&k.ID, &k.TeamID, &k.Kind, &k.Name, &k.Level, &granted, &k.Host, &k.DailyCredits, &created,
+			&expires, &revoked, &k.Lost)
+		k.CreatedAt, k.ExpiresAt, k.RevokedAt, k.Granted = db.Time(created), db.Time(expires), db.Time(revoked),
+			splitCapabilities(granted)
 		return err
-	}, `SELECT id, team_id, kind, name, level, capabilities, client_host, daily_credits, created_at, expires_at, revoked_at, lost FROM api_keys WHERE team_id = ? ORDER BY id`, team)
+	}, `SELECT id, team_id, kind, name, level, capabilities, client_host, daily_credits, created_at, expires_at,
+		revoked_at, lost FROM api_keys WHERE team_id = ? ORDER BY id`, team)
 }
 
 // Member is a person in a team.
@@ -49,7 +52,8 @@ func (s *Service) Members(ctx context.Context, team int64) ([]Member, error) {
 		return nil, err
 	}
 	return db.All(ctx, s.db, scanMember,
-		`SELECT p.id, p.name, p.email, m.role, p.email_proved_at FROM memberships m JOIN people p ON p.id = m.person_id WHERE m.team_id = ? ORDER BY p.id`, team)
+		`SELECT p.id, p.name, p.email, m.role, p.email_proved_at FROM memberships m
+		JOIN people p ON p.id = m.person_id WHERE m.team_id = ? ORDER BY p.id`, team)
 }
 
 func scanMember(rows *sql.Rows, m *Member) error {
@@ -70,15 +74,18 @@ func (s *Service) mustExist(ctx context.Context, team int64) error {
 	return nil
 }
 
-// CheckPlans is an error where teams are on plans that the terms do not have: their keys would stop.
+// CheckPlans returns an error if teams have plans that are not in the terms, because their keys would stop.
 func (s *Service) CheckPlans(ctx context.Context) error {
-	used, err := db.All(ctx, s.db, func(rows *sql.Rows, plan *string) error { return rows.Scan(plan) }, `SELECT DISTINCT plan FROM teams ORDER BY plan`)
+	used, err := db.All(ctx, s.db, func(rows *sql.Rows, plan *string) error {
+		return rows.Scan(plan)
+	}, `SELECT DISTINCT plan FROM teams ORDER BY plan`)
 	if err != nil {
 		return fmt.Errorf("reading the plans of teams: %w", err)
 	}
 	for _, plan := range used {
 		if _, ok := s.terms.Plan(plan); !ok {
-			return invalid("teams are on the plan %q, which the terms do not have: add it to the file of --terms, or put them on another by pressroom admin teams plan", plan)
+			return invalid("teams are on the plan %q, which the terms do not have: add it to the file of --terms, or "+
+				"put them on another by pressroom admin teams plan", plan)
 		}
 	}
 	return nil

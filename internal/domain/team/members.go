@@ -12,17 +12,18 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Why a key or a connection ended without being revoked. A key acts as the owner who made it: it ends with that person's
-// ownership or membership. An assistant's connection acts as the member who allowed it: it ends with the membership, and with
-// the role where that could publish and cannot any more, whatever was granted, or where the person is a client of the team now:
-// the app shows clients less than tools tell. Both end for good, also where the person comes back.
+// Why a key or a connection ended without being revoked. A key acts as the owner who made it: it ends with that
+// person's ownership or membership. An assistant's connection acts as the member who allowed it: it ends with the
+// membership, and with the role where that could publish and cannot any longer, anything that was granted, or where
+// the person is a client of the team now: the app shows clients less than tools tell. Both end for good, also where
+// the person comes back.
 const (
 	lostOwnership  = "ownership_lost"
 	lostMembership = "membership_lost"
 	lostRole       = "role_lost"
 )
 
-// SetMember gives a person a role in a team. A team has one owner: where another person becomes it, the former one
+// SetMember sets a person's role in a team. A team has one owner: if another person becomes owner, the former one
 // stays as admin, and the keys that the former one made end.
 func (s *Service) SetMember(ctx context.Context, team, person int64, role access.Role) error {
 	if !role.Valid() {
@@ -88,21 +89,25 @@ func (s *Service) lockOwner(ctx context.Context, tx *db.Tx, team int64) (int64, 
 	if err := tx.QueryRow(ctx, `SELECT id FROM teams WHERE id = ?`+s.db.ForUpdate(), team).Scan(&owner); err != nil {
 		return 0, invalid("there is no such team")
 	}
-	err := tx.QueryRow(ctx, `SELECT person_id FROM memberships WHERE team_id = ? AND role = 'owner' ORDER BY person_id LIMIT 1`, team).Scan(&owner)
+	err := tx.QueryRow(ctx,
+		`SELECT person_id FROM memberships WHERE team_id = ? AND role = 'owner' ORDER BY person_id LIMIT 1`,
+		team).Scan(&owner)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, nil
 	}
 	return owner, err
 }
 
-// loseAll ends whatever acts as a person who leaves.
+// loseAll ends anything that acts as a person who leaves.
 func loseAll(ctx context.Context, tx *db.Tx, team, person int64) error {
 	return lose(ctx, tx, team, person, lostMembership, `1 = 1`)
 }
 
-// lose ends those of a person's keys and connections that are named. Whoever leaves has lost more than a role.
+// lose ends those of a person's keys and connections that are named. Anybody who leaves has lost more than a role.
 func lose(ctx context.Context, tx *db.Tx, team, person int64, why, which string) error {
-	_, err := tx.Exec(ctx, `UPDATE api_keys SET lost = ? WHERE team_id = ? AND person_id = ? AND revoked_at = 0 AND lost <> ? AND `+which, why, team, person, lostMembership)
+	_, err := tx.Exec(ctx,
+		`UPDATE api_keys SET lost = ? WHERE team_id = ? AND person_id = ? AND revoked_at = 0 AND lost <> ? AND `+which,
+		why, team, person, lostMembership)
 	if err != nil {
 		return fmt.Errorf("ending what acts as a person: %w", err)
 	}
@@ -120,25 +125,27 @@ var publishing = func() string {
 	return strings.Join(names, ", ")
 }()
 
-// lowered disconnects the assistants of a person who gets a role, where that takes from the person what they rest on.
-func lowered(ctx context.Context, tx *db.Tx, team, person int64, role access.Role) error {
+// disconnectDemoted disconnects the assistants of a person whose new role no longer permits them.
+func disconnectDemoted(ctx context.Context, tx *db.Tx, team, person int64, role access.Role) error {
 	switch {
 	case role == access.Client:
 		return lose(ctx, tx, team, person, lostRole, `kind = 'assistant'`)
 	case !role.Publishes():
-		return lose(ctx, tx, team, person, lostRole, `kind = 'assistant' AND EXISTS (SELECT 1 FROM memberships m WHERE m.team_id = api_keys.team_id AND m.person_id = api_keys.person_id AND m.role IN (`+publishing+`))`)
+		return lose(ctx, tx, team, person, lostRole,
+			`kind = 'assistant' AND EXISTS (SELECT 1 FROM memberships m WHERE m.team_id = api_keys.team_id AND m.person_id = api_keys.person_id AND m.role IN (`+publishing+`))`)
 	}
 	return nil
 }
 
-// setMember gives a person a role. Where that one can publish no more, or is a client's, the person's assistants are
+// setMember sets a person's role. If it can no longer publish, or is client, the person's assistants are
 // disconnected.
 func setMember(ctx context.Context, tx *db.Tx, team, person int64, role access.Role) error {
-	if err := lowered(ctx, tx, team, person, role); err != nil {
+	if err := disconnectDemoted(ctx, tx, team, person, role); err != nil {
 		return err
 	}
 	_, err := tx.Exec(ctx, `INSERT INTO memberships (team_id, person_id, role, created_at) VALUES (?, ?, ?, ?)
-		ON CONFLICT (team_id, person_id) DO UPDATE SET role = excluded.role`, team, person, string(role), db.Micros(tx.Now()))
+		ON CONFLICT (team_id, person_id) DO UPDATE SET role = excluded.role`, team, person, string(role),
+		db.Micros(tx.Now()))
 	if err != nil {
 		return invalid("there is no such team or person")
 	}

@@ -37,13 +37,20 @@ type KeyEntry struct {
 func Operations() []operation.Operation {
 	return []operation.Operation{
 		operation.Define(operation.Spec{
-			Tool: "get_identity", Method: http.MethodGet, Path: "/me", Needs: access.Read, Success: http.StatusOK, Uncounted: true,
-			Summary:     "Who the key acts for",
-			Description: "The person and the team the key acts for, the person's role, what the key may do now, the team's time zone and content language. Ask it first: capabilities tells which other operations will work, and timezone what a time without an offset means. Never counts against the daily free-call allowance.",
-			Next:        "A capability that is missing cannot be had by asking again: whoever made the key or let the assistant in decides on that in the app.",
+			Tool: "get_identity", Method: http.MethodGet, Path: "/me", Needs: access.Read, Success: http.StatusOK,
+			Uncounted: true,
+			Summary:   "Who the key acts for",
+			Description: "The person and the team the key acts for, the person's role, what the key may do now, the " +
+				"team's time zone and content language. Ask it first: capabilities tells which other operations will " +
+				"work, and timezone what a time without an offset means. Never counts against the daily free-call " +
+				"allowance.",
+			Next: "A capability that is missing cannot be had by asking again: whoever made the key or let the " +
+				"assistant in decides on that in the app.",
 			Example: operation.Example{Data: Identity{
-				Person: Named{1, "Ada Okafor"}, Team: Named{1, "Harbour Coffee"}, Role: access.Owner, Key: KeyEntry{3, "calendar script", access.Full},
-				Capabilities: access.Effective(access.Full, access.Owner), Timezone: "Europe/Berlin", ContentLanguage: "en",
+				Person: Named{1, "Ada Okafor"}, Team: Named{1, "Harbour Coffee"}, Role: access.Owner,
+				Key:          KeyEntry{3, "calendar script", access.Full},
+				Capabilities: access.Effective(access.Full, access.Owner), Timezone: "Europe/Berlin",
+				ContentLanguage: "en",
 			}},
 		}, identity),
 	}
@@ -51,7 +58,7 @@ func Operations() []operation.Operation {
 
 func identity(_ context.Context, call operation.Call, _ struct{}) (operation.Answer[Identity], error) {
 	app, level := "/settings/keys", call.Level
-	if call.Assistant { // its page is open to the person that it acts for, whatever the role
+	if call.Assistant { // its page is open to the person that it acts for, with any role
 		app, level = "/settings/assistants/"+strconv.FormatInt(call.KeyID, 10), access.Reached(call.Granted)
 	}
 	return operation.Answer[Identity]{App: app, Data: Identity{

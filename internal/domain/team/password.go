@@ -22,7 +22,7 @@ const (
 	argonLen     = 32
 )
 
-// HashPassword makes what is stored of a password, in the PHC string form; "" for an empty password.
+// HashPassword returns the hash of a password as a PHC string, or "" for an empty password.
 func HashPassword(password string) (string, error) {
 	if password == "" {
 		return "", nil
@@ -31,10 +31,11 @@ func HashPassword(password string) (string, error) {
 	rand.Read(salt) // never fails, crypto/rand
 	sum := argon2.IDKey([]byte(password), salt, argonTime, argonMemory, argonThreads, argonLen)
 	enc := base64.RawStdEncoding
-	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, argonMemory, argonTime, argonThreads, enc.EncodeToString(salt), enc.EncodeToString(sum)), nil
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, argonMemory, argonTime, argonThreads,
+		enc.EncodeToString(salt), enc.EncodeToString(sum)), nil
 }
 
-// PasswordMatches tells whether a password is the one that was hashed.
+// PasswordMatches reports whether a password matches a hash.
 func PasswordMatches(hash, password string) bool {
 	parts := strings.Split(hash, "$")
 	if len(parts) != 6 || parts[1] != "argon2id" {
@@ -57,7 +58,7 @@ func PasswordMatches(hash, password string) bool {
 	return subtle.ConstantTimeCompare(got, want) == 1
 }
 
-// HasPassword reports whether a password is the current one of the person with an e-mail address. It is no sign-in: it
+// HasPassword reports whether a password is the current one of the person with an email address. It is no sign-in: it
 // delays nobody and is not delayed.
 func (s *Service) HasPassword(ctx context.Context, email, password string) (bool, error) {
 	var hash string

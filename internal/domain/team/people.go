@@ -27,11 +27,15 @@ func checkPassword(password string, whose Person) error {
 	case !utf8.ValidString(password):
 		return refuse(apierr.Malformed, "The password has characters that cannot be read.")
 	case length < passwordLeast:
-		return refuse(apierr.TooShort, fmt.Sprintf("The password needs at least %d characters. Several words do well.", passwordLeast))
+		return refuse(apierr.TooShort,
+			fmt.Sprintf("The password needs at least %d characters. Several words do well.", passwordLeast))
 	case length > passwordMost:
 		return refuse(apierr.TooLong, fmt.Sprintf("The password can have at most %d characters.", passwordMost))
-	case folded == whose.Email, folded == strings.ToLower(whose.Name), passwordcheck.Guessable(password, whose.Name, whose.Email, "pressroom"):
-		return refuse(apierr.NotAllowedValue, "This password is easily guessed. Choose four or more unrelated words, or have a password manager make one.")
+	case folded == whose.Email, folded == strings.ToLower(whose.Name), passwordcheck.Guessable(password, whose.Name,
+		whose.Email, "pressroom"):
+		return refuse(apierr.NotAllowedValue,
+			"This password is easily guessed. Choose four or more unrelated words, or have a password "+
+				"manager make one.")
 	}
 	return nil
 }
@@ -51,11 +55,12 @@ type Change struct {
 	NeedsFactor bool // refuse to remove the person's only second factor
 }
 
-var errOldPassword = apierr.Invalid(apierr.NotAllowedValue, "old", "This is not your current password.")
+var errOldPassword = apierr.Invalid(apierr.NotAllowedValue, "old", "Your current password is incorrect.")
 
-// ChangePassword gives a signed-in person another password. The present one is asked for if there is one. Wrong ones
+// ChangePassword changes a signed-in person's password. The present one is asked for if there is one. Wrong ones
 // delay the next try of the same person, in every browser. All of the person's sessions end: the caller begins a new
-// one with the person that is returned. A change, unlike a first password, also removes every credential that is not kept.
+// one with the person that is returned. A change, unlike a first password, also removes every credential that is not
+// kept.
 func (s *SignIns) ChangePassword(ctx context.Context, c Change) (Person, error) {
 	p, hash, err := s.teams.personAndHash(ctx, c.Person)
 	if err != nil {
@@ -93,7 +98,8 @@ func (s *SignIns) ChangePassword(ctx context.Context, c Change) (Person, error) 
 func (s *Service) personAndHash(ctx context.Context, person int64) (Person, string, error) {
 	p := Person{ID: person}
 	var hash string
-	err := s.db.QueryRow(ctx, `SELECT name, email, epoch, password_hash FROM people WHERE id = ? AND held_at = 0`, person).Scan(&p.Name, &p.Email, &p.Epoch, &hash)
+	err := s.db.QueryRow(ctx, `SELECT name, email, epoch, password_hash FROM people WHERE id = ? AND held_at = 0`,
+		person).Scan(&p.Name, &p.Email, &p.Epoch, &hash)
 	if errors.Is(err, sql.ErrNoRows) {
 		return p, "", apierr.Missing()
 	}
@@ -126,9 +132,11 @@ func (s *Service) SetName(ctx context.Context, person int64, name string) error 
 
 var errChangedMeanwhile = apierr.BadState("changed", "The password was changed meanwhile. Sign in again.")
 
-// setPassword keeps a new hash where the former one still stands, and ends all sessions.
+// setPassword replaces the hash, if it is still the given one, and ends all sessions.
 func setPassword(ctx context.Context, tx *db.Tx, p *Person, hash, former, kind string) error {
-	err := tx.QueryRow(ctx, `UPDATE people SET password_hash = ?, epoch = epoch + 1 WHERE id = ? AND password_hash = ? RETURNING epoch`, hash, p.ID, former).Scan(&p.Epoch)
+	err := tx.QueryRow(ctx,
+		`UPDATE people SET password_hash = ?, epoch = epoch + 1 WHERE id = ? AND password_hash = ? RETURNING epoch`,
+		hash, p.ID, former).Scan(&p.Epoch)
 	if errors.Is(err, sql.ErrNoRows) {
 		return errChangedMeanwhile
 	}
@@ -144,19 +152,23 @@ func (s *Service) EndSessions(ctx context.Context, person int64) error {
 		if _, err := tx.Exec(ctx, `UPDATE people SET epoch = epoch + 1 WHERE id = ?`, person); err != nil {
 			return fmt.Errorf("ending a person's sessions: %w", err)
 		}
-		return auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: person}, "person.signed_out_everywhere", id(person), nil)
+		return auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: person}, "person.signed_out_everywhere", id(person),
+			nil)
 	})
 }
 
 // ErrUnconfirmed refuses to make an operator of an account that somebody else may have made.
-var ErrUnconfirmed = invalid("nobody has proved that this e-mail address belongs to the person with this account, so somebody else could use it; have the address confirmed first (by the directory, or by a link that is mailed), or repeat this with --unconfirmed if you know whose account it is")
+var ErrUnconfirmed = invalid("nobody has proved that this e-mail address belongs to the person with this account, so " +
+	"somebody else could use it; have the address confirmed first (by the directory, or by a link that is " +
+	"mailed), or " +
+	"repeat this with --unconfirmed if you know whose account it is")
 
-// MakeOperator makes the person of an e-mail address an operator. It is ErrUnconfirmed if the address is not proved.
+// MakeOperator makes a person an operator. It returns ErrUnconfirmed if the email address is not confirmed.
 func (s *Service) MakeOperator(ctx context.Context, email string) (Person, error) {
 	return s.setOperator(ctx, email, true, true)
 }
 
-// SetOperator makes the person of an e-mail address an operator, or ends that. It does not ask whether the address is
+// SetOperator makes a person an operator, or ends that. It does not check whether the address is
 // proved.
 func (s *Service) SetOperator(ctx context.Context, email string, on bool) (Person, error) {
 	return s.setOperator(ctx, email, on, false)
@@ -166,7 +178,9 @@ func (s *Service) setOperator(ctx context.Context, email string, on, onlyProved 
 	p := Person{Email: foldEmail(email), Operator: on}
 	err := s.db.InTx(ctx, "team.set_operator", func(ctx context.Context, tx *db.Tx) error {
 		var was, proved int64
-		err := tx.QueryRow(ctx, `SELECT id, name, operator, email_proved_at FROM people WHERE email = ?`+s.db.ForUpdate(), p.Email).Scan(&p.ID, &p.Name, &was, &proved)
+		err := tx.QueryRow(ctx,
+			`SELECT id, name, operator, email_proved_at FROM people WHERE email = ?`+s.db.ForUpdate(),
+			p.Email).Scan(&p.ID, &p.Name, &was, &proved)
 		p.EmailConfirmed = proved > 0
 		switch {
 		case errors.Is(err, sql.ErrNoRows):

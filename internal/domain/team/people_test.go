@@ -16,22 +16,28 @@ func TestPasswordsThatAreTaken(t *testing.T) {
 		door := team.NewSignIns(w.Service)
 		bea := w.person(t, "bea-of-harbour@example.com", "", access.Editor)
 		for password, reason := range map[string]string{
-			"eleven char": apierr.TooShort, strings.Repeat("ab cde", 34): apierr.TooLong, "aaaaaaaaaaaab": apierr.NotAllowedValue, "Bea-of-Harbour@example.com": apierr.NotAllowedValue,
-			"Password1234": apierr.NotAllowedValue, "Bea-of-Harbour-2026": apierr.NotAllowedValue, "harbour.example": apierr.NotAllowedValue, "pressroompressroom": apierr.NotAllowedValue,
+			"eleven char": apierr.TooShort, strings.Repeat("ab cde", 34): apierr.TooLong,
+			"aaaaaaaaaaaab": apierr.NotAllowedValue, "Bea-of-Harbour@example.com": apierr.NotAllowedValue,
+			"Password1234": apierr.NotAllowedValue, "Bea-of-Harbour-2026": apierr.NotAllowedValue,
+			"harbour.example": apierr.NotAllowedValue, "pressroompressroom": apierr.NotAllowedValue,
 			"": apierr.TooShort, "not \xff readable text": apierr.Malformed,
 		} {
 			_, err := door.ChangePassword(t.Context(), team.Change{Person: bea.ID, New: password})
-			if f := apierr.Of(err); f.Code != apierr.ValidationFailed || f.Context["reason"] != reason || f.Context["argument"] != "password" {
+			if f := apierr.Of(err); f.Code != apierr.ValidationFailed || f.Context["reason"] != reason ||
+				f.Context["argument"] != "password" {
 				t.Errorf("%q: %v %v", password, err, f.Context)
 			}
 		}
 		former := ""
-		for _, password := range []string{"k7 dozen owls", "пароль из слов", strings.Repeat("nine plain words and a few more, ", 7)[:200]} {
+		for _, password := range []string{
+			"k7 dozen owls", "пароль из слов", strings.Repeat("nine plain words and a few more, ", 7)[:200],
+		} {
 			p, err := door.ChangePassword(t.Context(), team.Change{Person: bea.ID, Old: former, New: password})
 			if err != nil {
 				t.Errorf("%q: %v", password, err)
 			}
-			if in, err := door.SignIn(t.Context(), team.Attempt{Email: bea.Email, Password: password}); err != nil || in.Epoch != p.Epoch {
+			if in, err := door.SignIn(t.Context(), team.Attempt{Email: bea.Email, Password: password}); err != nil ||
+				in.Epoch != p.Epoch {
 				t.Errorf("%q: %+v, %+v (%v)", password, p, in, err)
 			}
 			former = password
@@ -46,17 +52,20 @@ func TestChangePassword(t *testing.T) {
 		if f := apierr.Of(err); f.Context["argument"] != "old" {
 			t.Errorf("%v", err)
 		}
-		p, err := door.ChangePassword(t.Context(), team.Change{Person: 1, Old: "correct horse quartz", New: goodPassword})
+		p, err := door.ChangePassword(t.Context(),
+			team.Change{Person: 1, Old: "correct horse quartz", New: goodPassword})
 		if err != nil || p.Epoch != 1 {
 			t.Fatalf("%+v (%v)", p, err)
 		}
-		if _, err := door.SignIn(t.Context(), team.Attempt{Email: p.Email, Password: "correct horse quartz"}); !apierr.Is(err, apierr.Unauthorized) {
+		if _, err := door.SignIn(t.Context(),
+			team.Attempt{Email: p.Email, Password: "correct horse quartz"}); !apierr.Is(err, apierr.Unauthorized) {
 			t.Errorf("the former password: %v", err)
 		}
 		for range 5 {
 			_, _ = door.ChangePassword(t.Context(), team.Change{Person: 1, Old: "wrong", New: goodPassword})
 		}
-		if _, err := door.ChangePassword(t.Context(), team.Change{Person: 1, Old: goodPassword, New: goodPassword + "!"}); !apierr.Is(err, apierr.RateLimited) {
+		if _, err := door.ChangePassword(t.Context(),
+			team.Change{Person: 1, Old: goodPassword, New: goodPassword + "!"}); !apierr.Is(err, apierr.RateLimited) {
 			t.Errorf("guessed without end: %v", err)
 		}
 	})
@@ -72,13 +81,14 @@ func TestRecovery(t *testing.T) {
 		must(t, err)
 		second, err := w.Recover(t.Context(), "ada@example.com")
 		must(t, err)
-		if _, err := w.Recovering(t.Context(), first.Token); !apierr.Is(err, apierr.NotFound) {
+		if _, err := w.PersonByRecovery(t.Context(), first.Token); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("an earlier link: %v", err)
 		}
-		if p, err := w.Recovering(t.Context(), second.Token); err != nil || p.Email != "ada@example.com" {
+		if p, err := w.PersonByRecovery(t.Context(), second.Token); err != nil || p.Email != "ada@example.com" {
 			t.Errorf("%+v (%v)", p, err)
 		}
-		if _, err := door.Recover(t.Context(), second.Token, "short", team.Choice{}); apierr.Of(err).Context["reason"] != apierr.TooShort {
+		if _, err := door.Recover(t.Context(), second.Token, "short",
+			team.Choice{}); apierr.Of(err).Context["reason"] != apierr.TooShort {
 			t.Errorf("%v", err)
 		}
 		p, err := door.Recover(t.Context(), second.Token, goodPassword, team.Choice{})
@@ -88,18 +98,20 @@ func TestRecovery(t *testing.T) {
 		if _, err := door.SignIn(t.Context(), team.Attempt{Email: p.Email, Password: goodPassword}); err != nil {
 			t.Error(err)
 		}
-		if _, err := door.Recover(t.Context(), second.Token, goodPassword+"!", team.Choice{}); !strings.Contains(apierr.Of(err).Detail, "used") {
+		if _, err := door.Recover(t.Context(), second.Token, goodPassword+"!",
+			team.Choice{}); !strings.Contains(apierr.Of(err).Detail, "used") {
 			t.Errorf("used twice: %v", err)
 		}
 		late, err := w.Recover(t.Context(), "ada@example.com")
 		must(t, err)
 		must(t, w.SetHold(t.Context(), 1, true))
-		if _, err := w.Recovering(t.Context(), late.Token); !apierr.Is(err, apierr.NotFound) {
+		if _, err := w.PersonByRecovery(t.Context(), late.Token); !apierr.Is(err, apierr.NotFound) {
 			t.Errorf("on hold: %v", err)
 		}
 		must(t, w.SetHold(t.Context(), 1, false))
 		w.clock.Advance(time.Hour)
-		if _, err := door.Recover(t.Context(), late.Token, goodPassword+"!", team.Choice{}); !strings.Contains(apierr.Of(err).Detail, "ended") {
+		if _, err := door.Recover(t.Context(), late.Token, goodPassword+"!",
+			team.Choice{}); !strings.Contains(apierr.Of(err).Detail, "ended") {
 			t.Errorf("too late: %v", err)
 		}
 	})
@@ -122,7 +134,7 @@ func TestOperator(t *testing.T) {
 	})
 }
 
-// A change that leaves nobody who runs the service and can sign in is undone, whatever it is.
+// A change that leaves nobody who is an operator and can sign in is undone, anything that it is.
 func TestKeepingOperator(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		ctx, s := t.Context(), w.staff(t)
@@ -144,11 +156,11 @@ func TestKeepingOperator(t *testing.T) {
 			"on hold":    func(ctx context.Context) error { return w.SetHold(ctx, s.editor, true) },
 			"in no team": func(ctx context.Context) error { return w.RemoveMember(ctx, w.team.ID, s.editor) },
 		}
-		must(t, w.KeepingOperator(ctx, changes["on hold"])) // nobody runs it as it is
+		must(t, w.EnsureOperator(ctx, changes["on hold"])) // nobody runs it as it is
 		must(t, w.SetHold(ctx, s.editor, false))
 		runs(s.editor, true)
 		for name, change := range changes {
-			if err := w.KeepingOperator(ctx, change); err == nil || !strings.Contains(err.Error(), "only person") {
+			if err := w.EnsureOperator(ctx, change); err == nil || !strings.Contains(err.Error(), "only person") {
 				t.Errorf("%s: %v", name, err)
 			}
 			if a, err := w.Account(ctx, s.editor); err != nil || !a.Operator {
@@ -157,7 +169,7 @@ func TestKeepingOperator(t *testing.T) {
 		}
 		runs(s.admin, true)
 		for _, name := range []string{"on hold", "in no team", "no operator"} {
-			must(t, w.KeepingOperator(ctx, changes[name]))
+			must(t, w.EnsureOperator(ctx, changes[name]))
 		}
 	})
 }
@@ -167,16 +179,21 @@ func TestGuardedTries(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		door := team.NewSignIns(w.Service)
 		look := func(token string) error {
-			return door.Guarded("here", func() error { _, err := w.Invited(t.Context(), token); return err })
+			return door.CheckSecret("here", func() error {
+				_, err := w.InvitationByToken(t.Context(), token)
+				return err
+			})
 		}
 		_, token := w.invite(t, 1, "new@example.com", access.Viewer)
 		for i := range 40 {
 			must(t, look(token))
-			if err := look("wrong"); apierr.Is(err, apierr.NotFound) != (i < 30) || apierr.Is(err, apierr.RateLimited) != (i >= 30) {
+			if err := look("wrong"); apierr.Is(err, apierr.NotFound) != (i < 30) || apierr.Is(err,
+				apierr.RateLimited) != (i >= 30) {
 				t.Errorf("wrong link %d: %v", i, err)
 			}
 		}
-		if _, err := door.SignIn(t.Context(), team.Attempt{Email: "ada@example.com", Password: "correct horse quartz", From: "here"}); err != nil {
+		if _, err := door.SignIn(t.Context(),
+			team.Attempt{Email: "ada@example.com", Password: "correct horse quartz", From: "here"}); err != nil {
 			t.Errorf("a right password beside them: %v", err)
 		}
 	})

@@ -14,7 +14,7 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// ConfirmPath is where a person confirms an e-mail address, below the public address; the token follows.
+// ConfirmPath is where a person confirms an email address, below the public address; the token follows.
 const ConfirmPath = "/confirm-email/"
 
 const (
@@ -23,34 +23,39 @@ const (
 )
 
 var (
-	errProofUsed  = apierr.BadState("used", "This link was used already. Your account shows whether your e-mail address is confirmed.")
+	errProofUsed = apierr.BadState("used",
+		"This link was used already. Your account shows whether your e-mail address is confirmed.")
 	errProofEnded = apierr.BadState("ended", "This link has expired. Send yourself a new one from your account page.")
 	errProved     = apierr.BadState("proved", "Your e-mail address is confirmed already.")
 )
 
-// proveEmail notes that a person's address is the person's own, and how that was proved. Teams that the person waits for
-// take the person in.
+// proveEmail notes that a person's address is the person's own, and how that was proved. Teams that the person waits
+// for take the person in.
 func (s *Service) proveEmail(ctx context.Context, tx *db.Tx, person int64, how string) error {
-	n, err := tx.Exec(ctx, `UPDATE people SET email_proved_at = ? WHERE id = ? AND email_proved_at = 0`, db.Micros(tx.Now()), person)
+	n, err := tx.Exec(ctx, `UPDATE people SET email_proved_at = ? WHERE id = ? AND email_proved_at = 0`,
+		db.Micros(tx.Now()), person)
 	if err != nil {
 		return fmt.Errorf("noting a confirmed address: %w", err)
 	}
 	if n == 0 {
 		return nil
 	}
-	if err := auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: person}, "person.email_confirmed", id(person), map[string]any{"by": how}); err != nil {
+	if err := auditlog.Record(ctx, tx, 0, auditlog.Actor{PersonID: person}, "person.email_confirmed", id(person),
+		map[string]any{"by": how}); err != nil {
 		return err
 	}
 	return s.endWaiting(ctx, tx, person)
 }
 
-// newProof makes a link that proves a person's address. Earlier ones end. It is rate_limited after five in an hour.
+// newProof creates a link that proves a person's address. Earlier ones end. It is rate_limited after five in an hour.
 func (s *Service) newProof(ctx context.Context, person int64) (Person, string, error) {
 	p, token := Person{ID: person}, rand.Text()
 	hash := apikey.Hash(token)
 	err := s.db.InTx(ctx, "team.new_proof", func(ctx context.Context, tx *db.Tx) error {
 		var proved int64
-		err := tx.QueryRow(ctx, `SELECT name, email, email_proved_at FROM people WHERE id = ? AND held_at = 0`+s.db.ForUpdate(), person).Scan(&p.Name, &p.Email, &proved)
+		err := tx.QueryRow(ctx,
+			`SELECT name, email, email_proved_at FROM people WHERE id = ? AND held_at = 0`+s.db.ForUpdate(),
+			person).Scan(&p.Name, &p.Email, &proved)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
 			return apierr.Missing()
@@ -62,10 +67,12 @@ func (s *Service) newProof(ctx context.Context, person int64) (Person, string, e
 		if err := boundProofs(ctx, tx, person); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, `UPDATE email_proofs SET expires_at = created_at WHERE person_id = ? AND used_at = 0`, person); err != nil {
+		if _, err := tx.Exec(ctx, `UPDATE email_proofs SET expires_at = created_at WHERE person_id = ? AND used_at = 0`,
+			person); err != nil {
 			return fmt.Errorf("ending earlier links: %w", err)
 		}
-		_, err = tx.Exec(ctx, `INSERT INTO email_proofs (token_hash, person_id, created_at, expires_at) VALUES (?, ?, ?, ?)`,
+		_, err = tx.Exec(ctx,
+			`INSERT INTO email_proofs (token_hash, person_id, created_at, expires_at) VALUES (?, ?, ?, ?)`,
 			hash[:], person, db.Micros(tx.Now()), db.Micros(tx.Now().Add(proofLife)))
 		if err != nil {
 			return fmt.Errorf("keeping a link: %w", err)
@@ -78,7 +85,9 @@ func (s *Service) newProof(ctx context.Context, person int64) (Person, string, e
 // boundProofs refuses one more link for a person who had too many within the hour.
 func boundProofs(ctx context.Context, tx *db.Tx, person int64) error {
 	var n, oldest int64
-	err := tx.QueryRow(ctx, `SELECT COUNT(*), COALESCE(MIN(created_at), 0) FROM email_proofs WHERE person_id = ? AND created_at > ?`, person, db.Micros(tx.Now().Add(-time.Hour))).Scan(&n, &oldest)
+	err := tx.QueryRow(ctx,
+		`SELECT COUNT(*), COALESCE(MIN(created_at), 0) FROM email_proofs WHERE person_id = ? AND created_at > ?`,
+		person, db.Micros(tx.Now().Add(-time.Hour))).Scan(&n, &oldest)
 	if err != nil {
 		return fmt.Errorf("counting links: %w", err)
 	}
@@ -86,22 +95,25 @@ func boundProofs(ctx context.Context, tx *db.Tx, person int64) error {
 		return nil
 	}
 	wait := db.Time(oldest).Add(time.Hour).Sub(tx.Now())
-	return apierr.New(apierr.RateLimited, fmt.Sprintf("You have asked for %d links within an hour. Try again in %d minutes.", proofsPerHour, int(wait/time.Minute)+1)).With("scope", "mail").After(wait)
+	return apierr.New(apierr.RateLimited,
+		fmt.Sprintf("You requested %d links within an hour. Try again in %d minutes.", proofsPerHour,
+			int(wait/time.Minute)+1)).With("scope", "mail").After(wait)
 }
 
 // dropProof ends the link of a token that nobody can have.
 func (s *Service) dropProof(ctx context.Context, token string) error {
 	hash := apikey.Hash(token)
 	return s.db.InTx(ctx, "team.drop_proof", func(ctx context.Context, tx *db.Tx) error {
-		if _, err := tx.Exec(ctx, `UPDATE email_proofs SET expires_at = created_at WHERE token_hash = ?`, hash[:]); err != nil {
+		if _, err := tx.Exec(ctx, `UPDATE email_proofs SET expires_at = created_at WHERE token_hash = ?`,
+			hash[:]); err != nil {
 			return fmt.Errorf("ending a link: %w", err)
 		}
 		return nil
 	})
 }
 
-// CheckProof reports whether a link proves the address of a person: not_found if it is another person's or there is none,
-// wrong_state if it is over.
+// CheckProof reports whether a link proves the address of a person: not_found if it is another person's or there is
+// none, wrong_state if it is over.
 func (s *Service) CheckProof(ctx context.Context, token string, person int64) error {
 	return checkProof(ctx, s.db, token, person, s.db.Now())
 }
@@ -109,7 +121,8 @@ func (s *Service) CheckProof(ctx context.Context, token string, person int64) er
 func checkProof(ctx context.Context, q db.Querier, token string, person int64, now time.Time) error {
 	hash := apikey.Hash(token)
 	var ends, used int64
-	err := q.QueryRow(ctx, `SELECT expires_at, used_at FROM email_proofs WHERE token_hash = ? AND person_id = ?`, hash[:], person).Scan(&ends, &used)
+	err := q.QueryRow(ctx, `SELECT expires_at, used_at FROM email_proofs WHERE token_hash = ? AND person_id = ?`,
+		hash[:], person).Scan(&ends, &used)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return apierr.Missing()
@@ -131,7 +144,8 @@ func (s *Service) ConfirmEmail(ctx context.Context, token string, person int64) 
 			return err
 		}
 		hash := apikey.Hash(token)
-		n, err := tx.Exec(ctx, `UPDATE email_proofs SET used_at = ? WHERE token_hash = ? AND used_at = 0`, db.Micros(tx.Now()), hash[:])
+		n, err := tx.Exec(ctx, `UPDATE email_proofs SET used_at = ? WHERE token_hash = ? AND used_at = 0`,
+			db.Micros(tx.Now()), hash[:])
 		if err != nil {
 			return fmt.Errorf("using a link: %w", err)
 		}

@@ -27,17 +27,18 @@ type Recovery struct {
 	ExpiresAt time.Time `json:"expires_at"`
 }
 
-// Recover makes a link for the person of an e-mail address, for the operator. Earlier links of the person end.
+// Recover creates a link for the person of an email address, for the operator. Earlier links of the person end.
 func (s *Service) Recover(ctx context.Context, email string) (Recovery, error) {
 	return s.recoverBy(ctx, email, false)
 }
 
-// recoverBy makes a link that is shown to the operator or mailed to the person. Only the latter proves the address.
+// recoverBy creates a link that is shown to the operator or mailed to the person. Only the latter proves the address.
 func (s *Service) recoverBy(ctx context.Context, email string, mailed bool) (Recovery, error) {
 	r := Recovery{Token: rand.Text()}
 	hash := apikey.Hash(r.Token)
 	err := s.db.InTx(ctx, "team.recover", func(ctx context.Context, tx *db.Tx) error {
-		err := tx.QueryRow(ctx, `SELECT id, name, email FROM people WHERE email = ?`, foldEmail(email)).Scan(&r.Person.ID, &r.Person.Name, &r.Person.Email)
+		err := tx.QueryRow(ctx, `SELECT id, name, email FROM people WHERE email = ?`,
+			foldEmail(email)).Scan(&r.Person.ID, &r.Person.Name, &r.Person.Email)
 		if errors.Is(err, sql.ErrNoRows) {
 			return invalid("there is no person with this e-mail address")
 		}
@@ -45,10 +46,11 @@ func (s *Service) recoverBy(ctx context.Context, email string, mailed bool) (Rec
 			return fmt.Errorf("looking up whom to recover: %w", err)
 		}
 		r.ExpiresAt = tx.Now().Add(recoveryLife)
-		if err := keepRecovery(ctx, tx, r, hash[:], mailed); err != nil {
+		if err := saveRecovery(ctx, tx, r, hash[:], mailed); err != nil {
 			return err
 		}
-		return auditlog.Record(ctx, tx, 0, auditlog.Actor{}, "person.recovery", id(r.Person.ID), map[string]any{"mailed": mailed})
+		return auditlog.Record(ctx, tx, 0, auditlog.Actor{}, "person.recovery", id(r.Person.ID),
+			map[string]any{"mailed": mailed})
 	})
 	return r, err
 }
@@ -56,12 +58,13 @@ func (s *Service) recoverBy(ctx context.Context, email string, mailed bool) (Rec
 // recoveryNotSent is the event of a recovery link that was withdrawn because its mail was not sent.
 const recoveryNotSent = "person.recovery_not_sent"
 
-// keepRecovery keeps the hash of a link in place of earlier ones.
-func keepRecovery(ctx context.Context, tx *db.Tx, r Recovery, hash []byte, mailed bool) error {
+// saveRecovery stores the hash of a link in place of earlier ones.
+func saveRecovery(ctx context.Context, tx *db.Tx, r Recovery, hash []byte, mailed bool) error {
 	if _, err := tx.Exec(ctx, `DELETE FROM recoveries WHERE person_id = ? AND used_at = 0`, r.Person.ID); err != nil {
 		return fmt.Errorf("ending earlier links: %w", err)
 	}
-	_, err := tx.Exec(ctx, `INSERT INTO recoveries (token_hash, person_id, created_at, expires_at, mailed_at) VALUES (?, ?, ?, ?, ?)`,
+	_, err := tx.Exec(ctx,
+		`INSERT INTO recoveries (token_hash, person_id, created_at, expires_at, mailed_at) VALUES (?, ?, ?, ?, ?)`,
 		hash, r.Person.ID, db.Micros(tx.Now()), db.Micros(r.ExpiresAt), unless(!mailed, db.Micros(tx.Now())))
 	if err != nil {
 		return fmt.Errorf("keeping a link: %w", err)
@@ -80,24 +83,30 @@ func (s *Service) dropRecoveries(ctx context.Context, person int64) error {
 }
 
 var (
-	errRecoveryUsed  = apierr.BadState("used", "This link was used already. Ask whoever runs the service for a new one.")
+	errRecoveryUsed = apierr.BadState("used",
+		"This link was used already. Ask whoever runs the service for a new one.")
 	errRecoveryEnded = apierr.BadState("ended", "This link has ended. Ask whoever runs the service for a new one.")
 )
 
-// Recovering tells whose password a link sets: not_found for a link that never was and for a person on hold, wrong_state for
-// one that is over.
-func (s *Service) Recovering(ctx context.Context, token string) (Person, error) {
-	p, _, err := s.recovering(ctx, s.db, token, s.db.Now())
+// PersonByRecovery returns the person of a recovery link: not_found for an unknown link or a person on hold,
+// wrong_state for one that is over.
+func (s *Service) PersonByRecovery(ctx context.Context, token string) (Person, error) {
+	p, _, err := s.personByRecovery(ctx, s.db, token, s.db.Now())
 	return p, err
 }
 
-func (s *Service) recovering(ctx context.Context, q db.Querier, token string, now time.Time) (Person, string, error) {
+func (s *Service) personByRecovery(
+	ctx context.Context, q db.Querier, token string, now time.Time,
+) (Person, string, error) {
 	hash := apikey.Hash(token)
 	var p Person
 	var former string
 	var ends, used int64
-	err := q.QueryRow(ctx, `SELECT p.id, p.name, p.email, p.epoch, p.password_hash, r.expires_at, r.used_at FROM recoveries r JOIN people p ON p.id = r.person_id
-		WHERE r.token_hash = ? AND p.held_at = 0`, hash[:]).Scan(&p.ID, &p.Name, &p.Email, &p.Epoch, &former, &ends, &used)
+	err := q.QueryRow(ctx,
+		`SELECT p.id, p.name, p.email, p.epoch, p.password_hash, r.expires_at, r.used_at FROM recoveries r
+		JOIN people p ON p.id = r.person_id
+		WHERE r.token_hash = ? AND p.held_at = 0`, hash[:]).Scan(&p.ID, &p.Name, &p.Email, &p.Epoch, &former, &ends,
+		&used)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return Person{}, "", apierr.Missing()
@@ -114,7 +123,7 @@ func (s *Service) recovering(ctx context.Context, q db.Querier, token string, no
 // Recover sets a new password by a link of the operator's. All of the person's sessions end, and every credential is
 // removed that the choice does not keep: an intruder may have added it.
 func (s *SignIns) Recover(ctx context.Context, token, password string, choice Choice) (Person, error) {
-	p, err := s.teams.Recovering(ctx, token)
+	p, err := s.teams.PersonByRecovery(ctx, token)
 	if err != nil {
 		return Person{}, err
 	}
@@ -126,7 +135,7 @@ func (s *SignIns) Recover(ctx context.Context, token, password string, choice Ch
 		return Person{}, err
 	}
 	err = s.teams.change(ctx, "team.use_recovery", func(ctx context.Context, tx *db.Tx) error {
-		now, former, err := s.teams.recovering(ctx, tx, token, tx.Now())
+		now, former, err := s.teams.personByRecovery(ctx, tx, token, tx.Now())
 		if err != nil {
 			return err
 		}
@@ -150,7 +159,9 @@ func (s *SignIns) Recover(ctx context.Context, token, password string, choice Ch
 func useRecovery(ctx context.Context, tx *db.Tx, token string) (bool, error) {
 	hash := apikey.Hash(token)
 	var mailed int64
-	err := tx.QueryRow(ctx, `UPDATE recoveries SET used_at = ? WHERE token_hash = ? AND used_at = 0 RETURNING mailed_at`, db.Micros(tx.Now()), hash[:]).Scan(&mailed)
+	err := tx.QueryRow(ctx,
+		`UPDATE recoveries SET used_at = ? WHERE token_hash = ? AND used_at = 0 RETURNING mailed_at`,
+		db.Micros(tx.Now()), hash[:]).Scan(&mailed)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, errRecoveryUsed
 	}

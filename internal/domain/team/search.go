@@ -12,15 +12,16 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Search is which teams or people the operator looks for: those whose name or e-mail address holds a text, or whose id it
-// is; all where it is empty. After is the id below the first one.
+// Search is which teams or people the operator looks for: those whose name or email address holds a text, or whose id
+// it is; all where it is empty. After is the id below the first one.
 type Search struct {
 	Text  string
 	After int64
 	Most  int
 }
 
-// Found is a part of what was looked for. Next is the id after which to look further; 0 where everything was looked through.
+// Found is a part of what was looked for. Next is the id after which to look further; 0 where everything was looked
+// through.
 type Found[T any] struct {
 	Items []T
 	Next  int64
@@ -30,12 +31,13 @@ type Found[T any] struct {
 // hits must not cost more the more there are.
 const lookedThrough = 10_000
 
-// likeness is the argument by which a text is looked for: in lower case within another.
-func (s Search) likeness() string {
-	return "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(strings.ToLower(strings.TrimSpace(s.Text))) + "%"
+// pattern returns the LIKE pattern of the search.
+func (s Search) pattern() string {
+	return "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`,
+		`\_`).Replace(strings.ToLower(strings.TrimSpace(s.Text))) + "%"
 }
 
-// number is the id that the text is, at the beginning of a search; 0 where it is none.
+// number returns the ID that the text is, on the first page; else 0.
 func (s Search) number() int64 {
 	number, err := strconv.ParseInt(strings.TrimSpace(s.Text), 10, 64)
 	if err != nil || s.After > 0 {
@@ -44,7 +46,8 @@ func (s Search) number() int64 {
 	return number
 }
 
-// address is the whole e-mail address that the text is, at the beginning of a search; what nobody has where it is none.
+// address returns the whole email address that the text is, at the beginning of a search; what nobody has where it is
+// none.
 func (s Search) address() string {
 	if text := strings.ToLower(strings.TrimSpace(s.Text)); s.After == 0 && strings.Contains(text, "@") {
 		return text
@@ -52,10 +55,12 @@ func (s Search) address() string {
 	return "@"
 }
 
-// within is the last id that a search looks at, and whether others come behind it.
+// within returns the last ID that a search scans, and whether there are more.
 func (s Search) within(ctx context.Context, q db.Querier, table string) (int64, bool, error) {
 	var last int64
-	err := q.QueryRow(ctx, `SELECT COALESCE(MAX(id), 0) FROM (SELECT id FROM `+table+` WHERE id > ? ORDER BY id LIMIT ?) x`, s.After, lookedThrough).Scan(&last)
+	err := q.QueryRow(ctx,
+		`SELECT COALESCE(MAX(id), 0) FROM (SELECT id FROM `+table+` WHERE id > ? ORDER BY id LIMIT ?) x`, s.After,
+		lookedThrough).Scan(&last)
 	var more bool
 	if err == nil {
 		err = q.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM `+table+` WHERE id > ?)`, last).Scan(&more)
@@ -66,8 +71,8 @@ func (s Search) within(ctx context.Context, q db.Querier, table string) (int64, 
 	return last, more, nil
 }
 
-// looked puts what a search has found into order: first the one whose id it is, and no more than were asked for.
-func looked[T any](q Search, hits, named []T, id func(T) int64, last int64, more bool) Found[T] {
+// arrangeHits returns the hits in order, starting with an exact ID, up to the requested number.
+func arrangeHits[T any](q Search, hits, named []T, id func(T) int64, last int64, more bool) Found[T] {
 	out := Found[T]{Items: hits}
 	switch {
 	case len(hits) > q.Most:
@@ -86,7 +91,8 @@ const teamColumns = `id, name, timezone, content_language, plan, plan_until, dai
 
 func scanTeam(rows *sql.Rows, t *Team) error {
 	var until, off, closed, deleted int64
-	err := rows.Scan(&t.ID, &t.Name, &t.Timezone, &t.Language, &t.Plan, &until, &t.DailyCredits, &off, &closed, &deleted)
+	err := rows.Scan(&t.ID, &t.Name, &t.Timezone, &t.Language, &t.Plan, &until, &t.DailyCredits, &off, &closed,
+		&deleted)
 	t.PlanUntil, t.AccessOff, t.Closed, t.Deleted = db.Time(until), off > 0, closed > 0, deleted > 0
 	return err
 }
@@ -101,14 +107,17 @@ func (s *Service) FindTeams(ctx context.Context, q Search) (Found[Team], error) 
 	if err != nil {
 		return Found[Team]{}, fmt.Errorf("looking for a team by its number: %w", err)
 	}
-	hits, err := db.AllOf(ctx, s.db, q.Most+1, scanTeam, `SELECT `+teamColumns+` FROM teams WHERE id > ? AND id <= ? AND LOWER(name) LIKE ? ESCAPE '\' ORDER BY id LIMIT ?`, q.After, last, q.likeness(), q.Most+1)
+	hits, err := db.AllOf(ctx, s.db, q.Most+1, scanTeam,
+		`SELECT `+teamColumns+
+			` FROM teams WHERE id > ? AND id <= ? AND LOWER(name) LIKE ? ESCAPE '\' ORDER BY id LIMIT ?`, q.After, last,
+		q.pattern(), q.Most+1)
 	if err != nil {
 		return Found[Team]{}, fmt.Errorf("looking for teams: %w", err)
 	}
-	return looked(q, hits, named, func(t Team) int64 { return t.ID }, last, more), nil
+	return arrangeHits(q, hits, named, func(t Team) int64 { return t.ID }, last, more), nil
 }
 
-// Team reads one team, for the operator; not_found where there is none.
+// Team reads one team, for the operator; not_found if there is none.
 func (s *Service) Team(ctx context.Context, team int64) (Team, error) {
 	return first(db.All(ctx, s.db, scanTeam, `SELECT `+teamColumns+` FROM teams WHERE id = ?`, team))
 }
@@ -128,24 +137,28 @@ func (s *Service) FindPeople(ctx context.Context, q Search) (Found[Person], erro
 	if err != nil {
 		return Found[Person]{}, err
 	}
-	named, err := db.All(ctx, s.db, scanPerson, `SELECT `+personColumns+` FROM people WHERE id = ? OR email = ?`, q.number(), q.address())
+	named, err := db.All(ctx, s.db, scanPerson, `SELECT `+personColumns+` FROM people WHERE id = ? OR email = ?`,
+		q.number(), q.address())
 	if err != nil {
 		return Found[Person]{}, fmt.Errorf("looking for a person by number or address: %w", err)
 	}
-	hits, err := db.AllOf(ctx, s.db, q.Most+1, scanPerson, `SELECT `+personColumns+` FROM people WHERE id > ? AND id <= ? AND (LOWER(name) LIKE ? ESCAPE '\' OR email LIKE ? ESCAPE '\') ORDER BY id LIMIT ?`,
-		q.After, last, q.likeness(), q.likeness(), q.Most+1)
+	hits, err := db.AllOf(ctx, s.db, q.Most+1, scanPerson,
+		`SELECT `+personColumns+
+			` FROM people WHERE id > ? AND id <= ? AND (LOWER(name) LIKE ? ESCAPE '\' OR email LIKE ? ESCAPE '\')
+		ORDER BY id LIMIT ?`,
+		q.After, last, q.pattern(), q.pattern(), q.Most+1)
 	if err != nil {
 		return Found[Person]{}, fmt.Errorf("looking for people: %w", err)
 	}
-	return looked(q, hits, named, func(p Person) int64 { return p.ID }, last, more), nil
+	return arrangeHits(q, hits, named, func(p Person) int64 { return p.ID }, last, more), nil
 }
 
-// Person reads one person, for the operator; not_found where there is none.
+// Person reads one person, for the operator; not_found if there is none.
 func (s *Service) Person(ctx context.Context, person int64) (Person, error) {
 	return first(db.All(ctx, s.db, scanPerson, `SELECT `+personColumns+` FROM people WHERE id = ?`, person))
 }
 
-// Plans are the ids of the plans that there are.
+// Plans returns the ids of the plans that there are.
 func (s *Service) Plans() []string { return s.terms.PlanIDs() }
 
 // TeamsOf lists the teams of a person with the person's role in each, for the operator: also of somebody on hold.
@@ -155,10 +168,11 @@ func (s *Service) TeamsOf(ctx context.Context, person int64) ([]OwnTeam, error) 
 		err := rows.Scan(&t.ID, &t.Name, &t.Timezone, &t.Role, &closed)
 		t.Closed = closed > 0
 		return err
-	}, `SELECT t.id, t.name, t.timezone, m.role, t.closed_at FROM memberships m JOIN teams t ON t.id = m.team_id WHERE m.person_id = ? ORDER BY t.id`, person)
+	}, `SELECT t.id, t.name, t.timezone, m.role, t.closed_at FROM memberships m JOIN teams t ON t.id = m.team_id
+		WHERE m.person_id = ? ORDER BY t.id`, person)
 }
 
-// first is the only one of what was found; not_found where nothing was.
+// first returns the only one of what was found; not_found where nothing was.
 func first[T any](found []T, err error) (T, error) {
 	var none T
 	switch {

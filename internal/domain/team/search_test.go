@@ -11,13 +11,15 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// crowd makes teams and people, some thousands more than one search goes through.
+// crowd creates teams and people, some thousands more than one search goes through.
 func (w world) crowd(t *testing.T, n int) {
 	t.Helper()
 	must(t, w.db.InTx(t.Context(), "test.crowd", func(ctx context.Context, tx *db.Tx) error {
 		for _, statement := range []string{
-			`INSERT INTO teams (name, timezone, content_language, plan, created_at) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) SELECT 'Crowd', 'UTC', 'en', 'free', 1 FROM n`,
-			`INSERT INTO people (name, email, password_hash, created_at) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) SELECT 'Crowd', 'crowd' || i || '@example.com', '', 1 FROM n`,
+			`INSERT INTO teams (name, timezone, content_language, plan, created_at) WITH RECURSIVE n (i) AS (SELECT 1
+		UNION ALL SELECT i + 1 FROM n WHERE i < ?) SELECT 'Crowd', 'UTC', 'en', 'free', 1 FROM n`,
+			`INSERT INTO people (name, email, password_hash, created_at) WITH RECURSIVE n (i) AS (SELECT 1
+		UNION ALL SELECT i + 1 FROM n WHERE i < ?) SELECT 'Crowd', 'crowd' || i || '@example.com', '', 1 FROM n`,
 		} {
 			if _, err := tx.Exec(ctx, statement, n); err != nil {
 				return err
@@ -34,13 +36,15 @@ func TestSearchIsBounded(t *testing.T) {
 		w.crowd(t, 10_500)
 		zoe, err := w.AddPerson(t.Context(), "Zoë", "zoe@example.com", "")
 		must(t, err)
-		last, err := w.AddTeam(t.Context(), team.Team{Name: "Zebra & Sons", Timezone: "UTC", Language: "en", Plan: "free"}, zoe.ID)
+		last, err := w.AddTeam(t.Context(),
+			team.Team{Name: "Zebra & Sons", Timezone: "UTC", Language: "en", Plan: "free"}, zoe.ID)
 		must(t, err)
 		for _, c := range []struct {
 			text string
 			want []string // names on the first page, then on the second
 		}{
-			{"harbour", []string{"Harbour", "–"}}, {"zebra", []string{"–", "Zebra & Sons"}}, {"A & S", []string{"–", "Zebra & Sons"}}, {"100%", []string{"–", "–"}},
+			{"harbour", []string{"Harbour", "–"}}, {"zebra", []string{"–", "Zebra & Sons"}},
+			{"A & S", []string{"–", "Zebra & Sons"}}, {"100%", []string{"–", "–"}},
 			{fmt.Sprint(last.ID), []string{"Zebra & Sons", "–"}}, {fmt.Sprint(w.team.ID), []string{"Harbour", "–"}},
 		} {
 			var got []string
@@ -58,17 +62,21 @@ func TestSearchIsBounded(t *testing.T) {
 				t.Errorf("%q: %s", c.text, diff)
 			}
 		}
-		for text, want := range map[string]string{"ada": "Ada", "Zoe@Example.com": "Zoë", fmt.Sprint(zoe.ID): "Zoë", "zoe": "–"} {
+		for text, want := range map[string]string{
+			"ada": "Ada", "Zoe@Example.com": "Zoë", fmt.Sprint(zoe.ID): "Zoë", "zoe": "–",
+		} {
 			found, err := w.FindPeople(t.Context(), team.Search{Text: text, Most: 50})
 			must(t, err)
-			if got := nameOf(found.Items, func(p team.Person) string { return p.Name }); got != want || found.Next == 0 {
+			if got := nameOf(found.Items, func(p team.Person) string {
+				return p.Name
+			}); got != want || found.Next == 0 {
 				t.Errorf("%q finds %s, and goes on after %d", text, got, found.Next)
 			}
 		}
 	})
 }
 
-// nameOf is the name of the only thing that was found.
+// nameOf returns the name of the only thing that was found.
 func nameOf[T any](found []T, name func(T) string) string {
 	switch len(found) {
 	case 0:

@@ -16,8 +16,8 @@ import (
 var (
 	// ownPace is for one account from one client or browser, and for codes that can be guessed.
 	ownPace = pace{free: 5, first: time.Minute, most: time.Hour}
-	// strangersPace is for one account from all browsers that are not known for it. Many clients have to take part before
-	// it delays anybody.
+	// strangersPace is for one account from all browsers that are not known for it. Many clients have to take part
+	// before it delays anybody.
 	strangersPace = pace{free: 10, first: time.Minute, most: time.Hour}
 	// clientPace is for one client over all accounts. An office behind one address has room in it.
 	clientPace = pace{free: 30, first: time.Minute, most: time.Hour, leak: 6 * time.Minute}
@@ -27,29 +27,31 @@ var (
 	joinPace = pace{free: 10, first: 10 * time.Second, most: 10 * time.Minute}
 )
 
-// SignIns checks who signs in, and what else strangers may guess at: the links of invitations and of recoveries. It counts
-// part of what was wrong in this process, so a program has one of it.
+// SignIns checks who signs in, and what else strangers may guess at: the links of invitations and of recoveries. It
+// counts part of what was wrong in this process, so a program has one of it.
 type SignIns struct {
 	db    *db.DB
 	teams *Service
 
-	pairs     *localCounter  // by e-mail address and client
+	pairs     *localCounter  // by email address and client
 	clients   *localCounter  // by client
 	sites     *localCounter  // by IPv6 site
-	strangers *sharedCounter // by e-mail address
-	own       *sharedCounter // by browser that is known for an account, by signed-in person, by person who enters a code
-	links     *localCounter  // by client: links and passkeys, and attempts to join
-	joins     *localCounter  // by invitation
+	strangers *sharedCounter // by email address
+	// by browser that is known for an account, by signed-in person, by person who enters a code
+	own   *sharedCounter
+	links *localCounter // by client: links and passkeys, and attempts to join
+	joins *localCounter // by invitation
 
 	hashing *hashQueue
 }
 
-// NewSignIns makes the check for the people of a service.
+// NewSignIns returns the sign-in checks of a service.
 func NewSignIns(s *Service) *SignIns {
 	return &SignIns{
 		db: s.db, teams: s,
-		pairs: newLocalCounter(s.db.Now, ownPace), clients: newLocalCounter(s.db.Now, clientPace), strangers: newSharedCounter(s.db, strangersPace),
-		own: newSharedCounter(s.db, ownPace), links: newLocalCounter(s.db.Now, clientPace),
+		pairs: newLocalCounter(s.db.Now, ownPace), clients: newLocalCounter(s.db.Now, clientPace),
+		strangers: newSharedCounter(s.db, strangersPace),
+		own:       newSharedCounter(s.db, ownPace), links: newLocalCounter(s.db.Now, clientPace),
 		sites: newLocalCounter(s.db.Now, sitePace), joins: newLocalCounter(s.db.Now, joinPace),
 		hashing: newHashQueue(),
 	}
@@ -58,22 +60,24 @@ func NewSignIns(s *Service) *SignIns {
 // Attempt is what somebody signs in with.
 type Attempt struct {
 	Email, Password string
-	From            string // the client's address, or whatever tells clients apart
+	From            string // the client's address, or anything that tells clients apart
 	Browser         string // what the browser holds from earlier sign-ins; see Service.NoteSignIn
 }
 
-// errSignIn does not tell whether there is such a person.
+// errSignIn does not report whether there is such a person.
 var errSignIn = apierr.New(apierr.Unauthorized, "Incorrect e-mail or password.")
 
 // ErrNoTeam is what somebody in no team is told who has shown who it is, and nobody else.
-var ErrNoTeam = apierr.New(apierr.Unauthorized, "You are in no team any more: your team was deleted, or you are not a member of it now. Your account is still there. Ask an owner or admin of a team for an invitation: its link lets you in with the password that you have.")
+var ErrNoTeam = apierr.New(apierr.Unauthorized,
+	"You no longer belong to a team. Your account still exists: ask an owner or admin of a team for an invitation, "+
+		"and sign in with your password at its link.")
 
 // nobodysHash is hashed against where there is no password to compare with, so that both take the same time.
 const nobodysHash = "$argon2id$v=19$m=19456,t=2,p=1$c29tZWJvZHksIHBlcmhhcA$c29tZXRoaW5nIHRoYXQgbm9ib2R5IGhhc2hlcyB0byA"
 
-// SignIn returns the person with an e-mail address and password. People on hold and people without a password are refused
-// in the same way as a wrong password is: unauthorized. Somebody in no team gets ErrNoTeam, but only with the right
-// password.
+// SignIn returns the person with an email address and password. People on hold and people without a password are
+// refused in the same way as a wrong password is: unauthorized. Somebody in no team gets ErrNoTeam, but only with the
+// right password.
 //
 // After some wrong passwords it is rate_limited, also for the right one. The delays of others do not reach a browser in
 // which the person signed in before: it is delayed only by wrong passwords that it sent itself.
@@ -92,7 +96,8 @@ func (s *SignIns) SignIn(ctx context.Context, a Attempt) (Person, error) {
 	return p.Person, nil
 }
 
-// checkGuess compares the password of an attempt with a person's, and delays those who guess. A wrong one is the refusal.
+// checkGuess compares the password of an attempt with a person's, and delays those who guess. A wrong one is the
+// refusal.
 func (s *SignIns) checkGuess(ctx context.Context, a Attempt, p known, refusal error) error {
 	client, from := keyOf("client %s", a.From), askingClient(a.From)
 	tries := []try{
@@ -118,7 +123,7 @@ func (s *SignIns) checkGuess(ctx context.Context, a Attempt, p known, refusal er
 	return err
 }
 
-// GuessCode makes the check of a code that a person enters beside a password. After five wrong ones it is rate_limited,
+// GuessCode runs the check of a code that a person enters beside a password. After five wrong ones it is rate_limited,
 // on all nodes, for a delay that doubles up to an hour. A check that returns not_found or unauthorized counts as wrong.
 //
 // Each browser that is known for the person is counted on its own, and all others together. So somebody who has the
@@ -135,10 +140,9 @@ func (s *SignIns) GuessCode(ctx context.Context, person int64, browser string, c
 	return s.guess(ctx, []try{{s.own, key, true, wrongCodes}}, check)
 }
 
-// Guarded makes a check of what nobody can guess, such as a link or a passkey, and delays clients that try all the same.
-// Wrong is what is not_found or unauthorized: of a client with too many of those it is rate_limited. What is right is
-// never refused.
-func (s *SignIns) Guarded(from string, check func() error) error {
+// CheckSecret checks a secret that cannot be guessed, such as a link or a passkey. Clients with too many failures
+// (not_found or unauthorized) get rate_limited. A valid secret is never refused.
+func (s *SignIns) CheckSecret(from string, check func() error) error {
 	err := check()
 	if !isWrong(err) {
 		return err
@@ -149,7 +153,7 @@ func (s *SignIns) Guarded(from string, check func() error) error {
 	return err
 }
 
-// known is who has an e-mail address, with the hash to compare a password with; nobody has the id 0.
+// known is who has an email address, with the hash to compare a password with; nobody has the id 0.
 type known struct {
 	Person
 
@@ -157,15 +161,18 @@ type known struct {
 	inTeam bool
 }
 
-// lookUp finds who may sign in by an e-mail address, once in a team.
+// lookUp finds who may sign in by an email address, once in a team.
 func (s *SignIns) lookUp(ctx context.Context, email string) (known, error) {
 	p := known{hash: nobodysHash}
-	if !isLine(email) { // nobody has it, and PostgreSQL takes no text that is none
+	if !isLine(email) { // nobody has it, and PostgreSQL takes no text that is invalid
 		return p, nil
 	}
 	var teams int64
-	err := s.db.QueryRow(ctx, `SELECT id, name, email, epoch, password_hash, (SELECT COUNT(*) FROM memberships m WHERE m.person_id = p.id) FROM people p
-		WHERE email = ? AND held_at = 0 AND password_hash <> ''`, email).Scan(&p.ID, &p.Name, &p.Email, &p.Epoch, &p.hash, &teams)
+	err := s.db.QueryRow(ctx,
+		`SELECT id, name, email, epoch, password_hash, (SELECT COUNT(*) FROM memberships m WHERE m.person_id = p.id)
+		FROM people p
+		WHERE email = ? AND held_at = 0 AND password_hash <> ''`, email).Scan(&p.ID, &p.Name, &p.Email, &p.Epoch,
+		&p.hash, &teams)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return known{}, fmt.Errorf("looking up who signs in: %w", err)
 	}
@@ -213,17 +220,20 @@ type OwnTeam struct {
 	SecondFactor bool // its members need one
 }
 
-// Account finds a person who may be signed in: not_found for whoever is on hold or in no team.
+// Account finds a person who may be signed in: not_found for somebody who is on hold or in no team.
 func (s *Service) Account(ctx context.Context, person int64) (Account, error) {
 	var a Account
 	teams, err := db.All(ctx, s.db, func(rows *sql.Rows, t *OwnTeam) error {
 		var closed, operator, password, proved, factor int64
-		err := rows.Scan(&a.ID, &a.Name, &a.Email, &a.Epoch, &operator, &proved, &password, &t.ID, &t.Name, &t.Timezone, &t.Role, &closed, &factor)
+		err := rows.Scan(&a.ID, &a.Name, &a.Email, &a.Epoch, &operator, &proved, &password, &t.ID, &t.Name, &t.Timezone,
+			&t.Role, &closed, &factor)
 		t.Closed, a.Operator, a.HasPassword, a.EmailConfirmed = closed > 0, operator > 0, password > 0, proved > 0
 		t.SecondFactor = factor > 0
 		return err
-	}, `SELECT p.id, p.name, p.email, p.epoch, p.operator, p.email_proved_at, CASE WHEN p.password_hash <> '' THEN 1 ELSE 0 END, t.id, t.name, t.timezone, m.role, t.closed_at, t.second_factor FROM people p
-		JOIN memberships m ON m.person_id = p.id JOIN teams t ON t.id = m.team_id WHERE p.id = ? AND p.held_at = 0 ORDER BY t.name, t.id`, person)
+	}, `SELECT p.id, p.name, p.email, p.epoch, p.operator, p.email_proved_at, CASE WHEN p.password_hash <> '' THEN 1
+		ELSE 0 END, t.id, t.name, t.timezone, m.role, t.closed_at, t.second_factor FROM people p
+		JOIN memberships m ON m.person_id = p.id JOIN teams t ON t.id = m.team_id WHERE p.id = ? AND p.held_at = 0
+		ORDER BY t.name, t.id`, person)
 	if err != nil {
 		return Account{}, fmt.Errorf("looking up who is signed in: %w", err)
 	}

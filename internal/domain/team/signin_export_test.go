@@ -42,7 +42,7 @@ func TestTalliesAreBounded(t *testing.T) {
 		c.count(tryKey{byte(i), byte(i >> 8), byte(i >> 16), 1})
 	}
 	now = now.Add(forgetAfter)
-	c.makeRoom(now)
+	c.evict(now)
 	if len(c.of) != 0 {
 		t.Errorf("%d tallies are left after a day", len(c.of))
 	}
@@ -99,7 +99,7 @@ func TestClientsAreForgivenSteadily(t *testing.T) {
 	}
 }
 
-// The counter counts as a list of times does, whatever is tried, taken back and waited for.
+// The counter counts as a list of times does, anything that is tried, taken back and waited for.
 func TestCountersAgainstAModel(t *testing.T) {
 	t.Parallel()
 	start := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
@@ -108,7 +108,9 @@ func TestCountersAgainstAModel(t *testing.T) {
 		c, key := newLocalCounter(func() time.Time { return now }, ownPace), tryKey{}
 		var wrong []time.Time
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
-			now = now.Add(rapid.SampledFrom([]time.Duration{0, time.Second, time.Minute, 3 * time.Minute, 40 * time.Minute, time.Hour, 25 * time.Hour}).Draw(t, "later"))
+			now = now.Add(rapid.SampledFrom([]time.Duration{
+				0, time.Second, time.Minute, 3 * time.Minute, 40 * time.Minute, time.Hour, 25 * time.Hour,
+			}).Draw(t, "later"))
 			if n := len(wrong); n > 0 && now.Sub(wrong[n-1]) >= forgetAfter {
 				wrong = nil
 			}
@@ -122,7 +124,8 @@ func TestCountersAgainstAModel(t *testing.T) {
 			}
 			undo, wait := c.count(key)
 			if (wait > 0) != refused {
-				t.Fatalf("after %d wrong ones a try has to wait %s; refused by the model: %t", len(wrong), wait, refused)
+				t.Fatalf("after %d wrong ones a try has to wait %s; refused by the model: %t", len(wrong), wait,
+					refused)
 			}
 			if refused {
 				continue

@@ -39,7 +39,7 @@ func attempts() func(email, password string) team.Attempt {
 	}
 }
 
-// Whoever may not sign in hears the same, whatever the reason is.
+// Anybody who may not sign in hears the same, anything that the reason is.
 func TestSignIn(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		door, try := team.NewSignIns(w.Service), attempts()
@@ -51,8 +51,10 @@ func TestSignIn(t *testing.T) {
 		w.person(t, "teamless@example.com", "wobbly pass word", "")
 		var refusal error
 		for _, c := range [][2]string{
-			{"ada@example.com", "wrong"}, {"nobody@example.com", "correct horse quartz"}, {"held@example.com", "wobbly pass word"}, {"none@example.com", ""},
-			{"teamless@example.com", "wrong"}, {"teamless@example.com", ""}, {"", ""}, {"ada@example.com", ""}, {"ada@example.com\x00", "correct horse quartz"}, {"\xff", "\xff"},
+			{"ada@example.com", "wrong"}, {"nobody@example.com", "correct horse quartz"},
+			{"held@example.com", "wobbly pass word"}, {"none@example.com", ""},
+			{"teamless@example.com", "wrong"}, {"teamless@example.com", ""}, {"", ""}, {"ada@example.com", ""},
+			{"ada@example.com\x00", "correct horse quartz"}, {"\xff", "\xff"},
 		} {
 			_, err := door.SignIn(t.Context(), try(c[0], c[1]))
 			if !apierr.Is(err, apierr.Unauthorized) {
@@ -65,7 +67,8 @@ func TestSignIn(t *testing.T) {
 		}
 		// Somebody in no team is told so by the right password, as often as it is given.
 		for range 7 {
-			if p, err := door.SignIn(t.Context(), try("teamless@example.com", "wobbly pass word")); !errors.Is(err, team.ErrNoTeam) || p.ID != 0 {
+			if p, err := door.SignIn(t.Context(), try("teamless@example.com", "wobbly pass word")); !errors.Is(err,
+				team.ErrNoTeam) || p.ID != 0 {
 				t.Errorf("in no team: %+v (%v)", p, err)
 			}
 		}
@@ -78,7 +81,8 @@ func TestSignIn(t *testing.T) {
 	})
 }
 
-// Five wrong passwords are free for an address and a client. Then the delay grows to an hour. The right one forgives them.
+// Five wrong passwords are free for an address and a client. Then the delay grows to an hour. The right one forgives
+// them.
 func TestGuessingPasswords(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		door := team.NewSignIns(w.Service)
@@ -103,7 +107,8 @@ func TestGuessingPasswords(t *testing.T) {
 		}
 		w.clock.Advance(5 * time.Second)
 		err := try(" Ada@example.com", "correct horse quartz")
-		if f := apierr.Of(err); f.Code != apierr.RateLimited || f.RetryAfter != 55*time.Second || !strings.Contains(f.Detail, "in 55 seconds") {
+		if f := apierr.Of(err); f.Code != apierr.RateLimited || f.RetryAfter != 55*time.Second ||
+			!strings.Contains(f.Detail, "in 55 seconds") {
 			t.Errorf("the right password after five wrong ones: %v", err)
 		}
 		if err := try("bea@example.com", "wobbly pass word"); err != nil {
@@ -131,7 +136,8 @@ func TestGuessingAtManyAddresses(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		door := team.NewSignIns(w.Service)
 		for i := range 31 {
-			_, err := door.SignIn(t.Context(), team.Attempt{Email: fmt.Sprint(i, "@example.com"), Password: "x", From: "one client"})
+			_, err := door.SignIn(t.Context(),
+				team.Attempt{Email: fmt.Sprint(i, "@example.com"), Password: "x", From: "one client"})
 			if apierr.Is(err, apierr.RateLimited) != (i == 30) {
 				t.Errorf("address %d of one client: %v", i, err)
 			}
@@ -147,7 +153,8 @@ func TestFewClientsLockNobodyOut(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		door, try := team.NewSignIns(w.Service), attempts()
 		for range 5 {
-			if _, err := door.SignIn(t.Context(), try("ada@example.com", "wrong")); !apierr.Is(err, apierr.Unauthorized) {
+			if _, err := door.SignIn(t.Context(), try("ada@example.com", "wrong")); !apierr.Is(err,
+				apierr.Unauthorized) {
 				t.Fatal(err)
 			}
 		}
@@ -160,14 +167,16 @@ func TestFewClientsLockNobodyOut(t *testing.T) {
 // signedIn returns what a browser holds after a person signed in with it.
 func (w world) signedIn(t *testing.T, person int64, browser string) string {
 	t.Helper()
-	browser, err := w.NoteSignIn(t.Context(), team.SignedIn{Person: person, Method: "password", Browser: browser, BrowserName: "Firefox on Linux"})
+	browser, err := w.NoteSignIn(t.Context(),
+		team.SignedIn{Person: person, Method: "password", Browser: browser, BrowserName: "Firefox on Linux"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return browser
 }
 
-// An attack from ever new clients delays strangers, on all nodes and up to an hour, and no browser that signed in before.
+// An attack from ever new clients delays strangers, on all nodes and up to an hour, and no browser that signed in
+// before.
 func TestAttackDoesNotReachKnownBrowsers(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		door, other, try := team.NewSignIns(w.Service), team.NewSignIns(w.Service), attempts()
@@ -190,7 +199,8 @@ func TestAttackDoesNotReachKnownBrowsers(t *testing.T) {
 		for _, browser := range []string{"", others, strings.Repeat("x", 5000), ".."} {
 			right.Browser = browser
 			_, err := other.SignIn(t.Context(), right)
-			if f := apierr.Of(err); f.Code != apierr.RateLimited || !strings.Contains(f.Detail, "Sign in from a browser you have used before or with a passkey") {
+			if f := apierr.Of(err); f.Code != apierr.RateLimited || !strings.Contains(f.Detail,
+				"Sign in from a browser you have used before or with a passkey") {
 				t.Errorf("a stranger on another node: %v", err)
 			}
 		}
@@ -216,7 +226,8 @@ func TestEverybodyIsOneClient(t *testing.T) {
 		door := team.NewSignIns(w.Service)
 		known := w.signedIn(t, w.owner.ID, "")
 		for i := range 200 {
-			_, _ = door.SignIn(t.Context(), team.Attempt{Email: fmt.Sprint(i, "@example.com"), Password: "x", From: "the proxy"})
+			_, _ = door.SignIn(t.Context(),
+				team.Attempt{Email: fmt.Sprint(i, "@example.com"), Password: "x", From: "the proxy"})
 		}
 		right := team.Attempt{Email: "ada@example.com", Password: "correct horse quartz", From: "the proxy"}
 		if _, err := door.SignIn(t.Context(), right); !apierr.Is(err, apierr.RateLimited) {
@@ -226,7 +237,7 @@ func TestEverybodyIsOneClient(t *testing.T) {
 		if _, err := door.SignIn(t.Context(), right); err != nil {
 			t.Errorf("a browser that signed in before: %v", err)
 		}
-		if err := door.Guarded("the proxy", func() error { return nil }); err != nil {
+		if err := door.CheckSecret("the proxy", func() error { return nil }); err != nil {
 			t.Errorf("a passkey: %v", err)
 		}
 	})
@@ -292,7 +303,8 @@ func TestManyAddressesFillNothing(t *testing.T) {
 		door.Full()
 		checked := 0
 		for range 30 {
-			if _, err := door.SignIn(t.Context(), try("ada@example.com", "wrong")); apierr.Is(err, apierr.Unauthorized) {
+			if _, err := door.SignIn(t.Context(), try("ada@example.com", "wrong")); apierr.Is(err,
+				apierr.Unauthorized) {
 				checked++
 			}
 		}
@@ -371,7 +383,8 @@ func TestKnownBrowsers(t *testing.T) {
 		knows(first, bea, false) // what was planted in a browser is nobody's who signs in there
 		knows(both, ada, true)
 		knows(both, bea, true)
-		if _, err := door.ChangePassword(t.Context(), team.Change{Person: ada, Old: "correct horse quartz", New: "vivid tundra sextant 9"}); err != nil {
+		if _, err := door.ChangePassword(t.Context(),
+			team.Change{Person: ada, Old: "correct horse quartz", New: "vivid tundra sextant 9"}); err != nil {
 			t.Fatal(err)
 		}
 		knows(both, ada, false)
@@ -406,7 +419,10 @@ func TestAccount(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		bea := w.person(t, "bea@example.com", "wobbly pass word", access.Editor)
 		a, err := w.Account(t.Context(), bea.ID)
-		want := team.Account{Person: bea, HasPassword: true, Teams: []team.OwnTeam{{ID: w.team.ID, Name: "Harbour", Timezone: "Europe/Berlin", Role: access.Editor}}}
+		want := team.Account{
+			Person: bea, HasPassword: true,
+			Teams: []team.OwnTeam{{ID: w.team.ID, Name: "Harbour", Timezone: "Europe/Berlin", Role: access.Editor}},
+		}
 		if diff := cmp.Diff(want, a); err != nil || diff != "" {
 			t.Errorf("%v %s", err, diff)
 		}

@@ -26,26 +26,27 @@ type Service struct {
 	uses  uses
 }
 
-// Guesses slows down whoever repeats the same wrong credential.
+// Guesses slows down anybody who repeats the same wrong credential.
 type Guesses interface {
 	// Wrong notes one more failure of a credential and tells how long to wait; 0 while it is not too often.
 	Wrong(credential string) time.Duration
 }
 
-// New makes the service.
+// New returns a Service.
 func New(d *db.DB, slow Guesses, t plan.Terms) *Service {
 	return &Service{db: d, cache: newKeyCache(d), slow: slow, terms: t, uses: uses{at: map[int64]time.Time{}}}
 }
 
 // Person is somebody who can sign in.
 type Person struct {
-	ID       int64  `json:"id"`
-	Name     string `json:"name"`
-	Email    string `json:"email"`
-	Held     bool   `json:"held,omitempty"`     // on hold: the person's assistants do not work, nor the keys of the teams that the person owns
-	Operator bool   `json:"operator,omitempty"` // runs the service
-	Deleted  bool   `json:"deleted,omitempty"`  // only the number is left
-	Epoch    int64  `json:"-"`                  // counts up when all sessions of the person end
+	ID    int64  `json:"id"`
+	Name  string `json:"name"`
+	Email string `json:"email"`
+	// on hold: the person's assistants do not work, nor the keys of the teams that the person owns
+	Held     bool  `json:"held,omitempty"`
+	Operator bool  `json:"operator,omitempty"` // runs the service
+	Deleted  bool  `json:"deleted,omitempty"`  // only the number is left
+	Epoch    int64 `json:"-"`                  // counts up when all sessions of the person end
 
 	EmailConfirmed bool `json:"email_confirmed"` // it is proved that the address is the person's
 }
@@ -86,13 +87,14 @@ const maxLine = 200
 
 const ofOneLine = "one line of at most 200 characters"
 
-// isLine tells whether a text fits in one line of a list.
+// isLine reports whether a text fits in one line of a list.
 func isLine(text string) bool {
-	return text != "" && utf8.ValidString(text) && utf8.RuneCountInString(text) <= maxLine && !strings.ContainsFunc(text, unicode.IsControl)
+	return text != "" && utf8.ValidString(text) && utf8.RuneCountInString(text) <= maxLine &&
+		!strings.ContainsFunc(text, unicode.IsControl)
 }
 
 // errAddress refuses a name that mails to strangers would carry as a link.
-var errAddress = apierr.Invalid(apierr.NotAllowedValue, "name", "A name cannot hold a web address. Leave out “://”.")
+var errAddress = apierr.Invalid(apierr.NotAllowedValue, "name", "A name must not contain a web address. Remove “://”.")
 
 // holdsAddress reports whether a name holds a web address with its scheme. Names such as Booking.com hold none.
 func holdsAddress(name string) bool { return strings.Contains(name, "://") }
@@ -100,7 +102,7 @@ func holdsAddress(name string) bool { return strings.Contains(name, "://") }
 // invalid refuses what the operator asked for; the text says what to mend.
 func invalid(format string, args ...any) error { return apierr.Refusal(fmt.Sprintf(format, args...)) }
 
-// AddPerson makes a person. The password may be empty: such a person cannot sign in yet.
+// AddPerson creates a person. The password may be empty: such a person cannot sign in yet.
 func (s *Service) AddPerson(ctx context.Context, name, email, password string) (Person, error) {
 	p := Person{Name: strings.TrimSpace(name), Email: strings.ToLower(strings.TrimSpace(email))}
 	if !isLine(p.Name) || !isLine(p.Email) || !strings.Contains(p.Email, "@") {
@@ -119,7 +121,9 @@ func (s *Service) AddPerson(ctx context.Context, name, email, password string) (
 		return p, err
 	}
 	err = s.db.InTx(ctx, "team.add_person", func(ctx context.Context, tx *db.Tx) error {
-		row := tx.QueryRow(ctx, `INSERT INTO people (name, email, password_hash, created_at, made_by_operator) VALUES (?, ?, ?, ?, 1) ON CONFLICT (email) DO NOTHING RETURNING id`,
+		row := tx.QueryRow(ctx,
+			`INSERT INTO people (name, email, password_hash, created_at, made_by_operator) VALUES (?, ?, ?, ?, 1)
+		ON CONFLICT (email) DO NOTHING RETURNING id`,
 			p.Name, p.Email, hash, db.Micros(tx.Now()))
 		if err := row.Scan(&p.ID); err != nil {
 			return invalid("somebody has this e-mail address already")
@@ -143,7 +147,7 @@ func checkZone(zone string) error {
 	return nil
 }
 
-// AddTeam makes a team with its owner.
+// AddTeam creates a team with its owner.
 func (s *Service) AddTeam(ctx context.Context, t Team, owner int64) (Team, error) {
 	if err := checkZone(t.Timezone); err != nil {
 		return t, err
@@ -158,7 +162,9 @@ func (s *Service) AddTeam(ctx context.Context, t Team, owner int64) (Team, error
 		return t, err
 	}
 	err := s.db.InTx(ctx, "team.add_team", func(ctx context.Context, tx *db.Tx) error {
-		row := tx.QueryRow(ctx, `INSERT INTO teams (name, timezone, content_language, plan, created_at) VALUES (?, ?, ?, ?, ?) RETURNING id`,
+		row := tx.QueryRow(ctx,
+			`INSERT INTO teams (name, timezone, content_language, plan, created_at) VALUES (?, ?, ?, ?, ?)
+		RETURNING id`,
 			t.Name, t.Timezone, t.Language, t.Plan, db.Micros(tx.Now()))
 		if err := row.Scan(&t.ID); err != nil {
 			return fmt.Errorf("adding a team: %w", err)
@@ -166,7 +172,8 @@ func (s *Service) AddTeam(ctx context.Context, t Team, owner int64) (Team, error
 		if err := setMember(ctx, tx, t.ID, owner, access.Owner); err != nil {
 			return err
 		}
-		return auditlog.Record(ctx, tx, t.ID, auditlog.Actor{}, "team.created", id(t.ID), map[string]any{"plan": t.Plan})
+		return auditlog.Record(ctx, tx, t.ID, auditlog.Actor{}, "team.created", id(t.ID),
+			map[string]any{"plan": t.Plan})
 	})
 	return t, err
 }
@@ -176,7 +183,8 @@ func (s *Service) SetPlan(ctx context.Context, team int64, plan string, until ti
 	if err := s.checkPlan(plan); err != nil {
 		return err
 	}
-	return s.setTeam(ctx, team, "team.plan", map[string]any{"plan": plan, "until": db.Micros(until)}, `plan = ?, plan_until = ?`,
+	return s.setTeam(ctx, team, "team.plan", map[string]any{"plan": plan, "until": db.Micros(until)},
+		`plan = ?, plan_until = ?`,
 		func(int64) []any { return []any{plan, db.Micros(until)} })
 }
 
@@ -186,15 +194,21 @@ func (s *Service) SetTimezone(ctx context.Context, team int64, zone string) erro
 	if err := checkZone(zone); err != nil {
 		return err
 	}
-	return s.setTeam(ctx, team, "team.timezone", map[string]any{"timezone": zone}, `timezone = ?`, func(int64) []any { return []any{zone} })
+	return s.setTeam(ctx, team, "team.timezone", map[string]any{"timezone": zone}, `timezone = ?`, func(int64) []any {
+		return []any{zone}
+	})
 }
 
-// SetDailyCredits limits what the team's keys and assistants spend in a day, in place of the plan's figure; nil goes back to that.
+// SetDailyCredits limits what the team's keys and assistants spend in a day, in place of the plan's figure; nil goes
+// back to that.
 func (s *Service) SetDailyCredits(ctx context.Context, team int64, credits *int64) error {
 	if credits != nil && !isDailyLimit(*credits) {
 		return errDailyCredits
 	}
-	return s.setTeam(ctx, team, "team.daily_credits", map[string]any{"credits": credits}, `daily_credits = ?`, func(int64) []any { return []any{credits} })
+	return s.setTeam(ctx, team, "team.daily_credits", map[string]any{"credits": credits},
+		`daily_credits = ?`, func(int64) []any {
+			return []any{credits}
+		})
 }
 
 // maxDailyCredits is as much as an operator can grant at once.
@@ -207,7 +221,9 @@ func isDailyLimit(credits int64) bool {
 var errDailyCredits = invalid("a daily limit is a number of credits up to 10^12, 0 for none or -1 for unlimited")
 
 // setTeam changes columns of a team; the arguments are made from the time of the change.
-func (s *Service) setTeam(ctx context.Context, team int64, kind string, detail map[string]any, columns string, args func(now int64) []any) error {
+func (s *Service) setTeam(
+	ctx context.Context, team int64, kind string, detail map[string]any, columns string, args func(now int64) []any,
+) error {
 	return s.change(ctx, kind, func(ctx context.Context, tx *db.Tx) error {
 		n, err := tx.Exec(ctx, `UPDATE teams SET `+columns+` WHERE id = ?`, append(args(db.Micros(tx.Now())), team)...)
 		if err != nil {
@@ -220,13 +236,13 @@ func (s *Service) setTeam(ctx context.Context, team int64, kind string, detail m
 	})
 }
 
-// change makes a change of access in a transaction. It holds in this process at once; others see it within a second.
+// change runs a change of access in a transaction. It holds in this process at once; others see it within a second.
 func (s *Service) change(ctx context.Context, name string, work func(context.Context, *db.Tx) error) error {
 	err := s.db.InTx(ctx, name, func(ctx context.Context, tx *db.Tx) error {
 		if err := work(ctx, tx); err != nil {
 			return err
 		}
-		return s.changed(ctx, tx)
+		return s.bumpAccessVersion(ctx, tx)
 	})
 	if err != nil {
 		return err
@@ -234,8 +250,8 @@ func (s *Service) change(ctx context.Context, name string, work func(context.Con
 	return s.cache.look(ctx)
 }
 
-// changed tells every node that what it remembers of keys is out of date.
-func (s *Service) changed(ctx context.Context, tx *db.Tx) error {
+// bumpAccessVersion makes every node discard its cache of keys.
+func (s *Service) bumpAccessVersion(ctx context.Context, tx *db.Tx) error {
 	_, err := tx.Exec(ctx, `UPDATE access_version SET version = version + 1 WHERE id = 1`)
 	if err != nil {
 		return fmt.Errorf("noting a change of access: %w", err)

@@ -38,7 +38,8 @@ func each(t *testing.T, run func(t *testing.T, w world)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		made, err := s.AddTeam(t.Context(), team.Team{Name: "Harbour", Timezone: "Europe/Berlin", Language: "en", Plan: "team"}, owner.ID)
+		made, err := s.AddTeam(t.Context(),
+			team.Team{Name: "Harbour", Timezone: "Europe/Berlin", Language: "en", Plan: "team"}, owner.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,11 +86,14 @@ func TestAuthenticate(t *testing.T) {
 		_, value := w.key(t, access.Drafts, time.Time{})
 		for range 3 { // from the database, then from memory
 			a, err := w.Authenticate(t.Context(), value)
-			if err != nil || a.TeamID != w.team.ID || a.Level != access.Drafts || a.Role != access.Owner || a.Zone.String() != "Europe/Berlin" {
+			if err != nil || a.TeamID != w.team.ID || a.Level != access.Drafts || a.Role != access.Owner ||
+				a.Zone.String() != "Europe/Berlin" {
 				t.Fatalf("%+v (%v)", a, err)
 			}
 		}
-		for _, wrong := range []string{"", value[:len(value)-1], apikey.New(apikey.APIKey), apikey.New(apikey.Upload), "prk_"} {
+		for _, wrong := range []string{
+			"", value[:len(value)-1], apikey.New(apikey.APIKey), apikey.New(apikey.Upload), "prk_",
+		} {
 			if _, err := w.Authenticate(t.Context(), wrong); !apierr.Is(err, apierr.Unauthorized) {
 				t.Errorf("%q: %v", wrong, err)
 			}
@@ -115,7 +119,8 @@ func TestChangesHold(t *testing.T) {
 		if can(access.Publish) || !can(access.Write) {
 			t.Error("the level did not change")
 		}
-		if err := w.Pause(t.Context(), team.Pause{Scope: team.ForKey, Target: k.ID, Action: team.Publishing}); err != nil {
+		if err := w.Pause(t.Context(),
+			team.Pause{Scope: team.ForKey, Target: k.ID, Action: team.Publishing}); err != nil {
 			t.Fatal(err)
 		}
 		if can(access.Publish) {
@@ -175,7 +180,10 @@ func TestPasswords(t *testing.T) {
 	if err != nil || !team.PasswordMatches(hash, "correct horse quartz") {
 		t.Fatalf("%s (%v)", hash, err)
 	}
-	for _, c := range [][2]string{{hash, "correct horse quartz "}, {hash, ""}, {"", ""}, {"", "x"}, {"$argon2id$v=19$m=19456,t=2,p=1$$", ""}, {"plain", "plain"}} {
+	for _, c := range [][2]string{
+		{hash, "correct horse quartz "}, {hash, ""}, {"", ""}, {"", "x"}, {"$argon2id$v=19$m=19456,t=2,p=1$$", ""},
+		{"plain", "plain"},
+	} {
 		if team.PasswordMatches(c[0], c[1]) {
 			t.Errorf("%q matches %q", c[1], c[0])
 		}
@@ -186,12 +194,13 @@ func TestWhatIsRefused(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		ctx := t.Context()
 		for name, err := range map[string]error{
-			"the same address":   second(w.AddPerson(ctx, "Ada", "ada@example.COM", "")),
-			"a common password":  second(w.AddPerson(ctx, "Eve", "eve@example.com", "password12345")),
-			"a short password":   second(w.AddPerson(ctx, "Eve", "eve@example.com", "vivid tun")),
-			"no address":         second(w.AddPerson(ctx, "Ada", "ada", "")),
-			"no zone":            second(w.AddTeam(ctx, team.Team{Name: "X", Plan: "team"}, 1)),
-			"an unknown zone":    second(w.AddTeam(ctx, team.Team{Name: "X", Timezone: "Mars/Olympus", Plan: "team"}, 1)),
+			"the same address":  second(w.AddPerson(ctx, "Ada", "ada@example.COM", "")),
+			"a common password": second(w.AddPerson(ctx, "Eve", "eve@example.com", "password12345")),
+			"a short password":  second(w.AddPerson(ctx, "Eve", "eve@example.com", "vivid tun")),
+			"no address":        second(w.AddPerson(ctx, "Ada", "ada", "")),
+			"no zone":           second(w.AddTeam(ctx, team.Team{Name: "X", Plan: "team"}, 1)),
+			"an unknown zone": second(w.AddTeam(ctx, team.Team{Name: "X", Timezone: "Mars/Olympus", Plan: "team"},
+				1)),
 			"an unknown plan":    second(w.AddTeam(ctx, team.Team{Name: "X", Timezone: "UTC", Plan: "gold"}, 1)),
 			"an unknown owner":   second(w.AddTeam(ctx, team.Team{Name: "X", Timezone: "UTC", Plan: "team"}, 99)),
 			"an unknown level":   w.SetKeyLevel(ctx, 1, "admin"),
@@ -215,7 +224,8 @@ func TestPlansThatTheTermsLack(t *testing.T) {
 		}
 		narrow := plan.Shipped()
 		narrow.Plans = narrow.Plans[:1]
-		if err := team.New(w.db, nil, narrow).CheckPlans(t.Context()); err == nil || !strings.Contains(err.Error(), `"team"`) {
+		if err := team.New(w.db, nil, narrow).CheckPlans(t.Context()); err == nil || !strings.Contains(err.Error(),
+			`"team"`) {
 			t.Errorf("%v", err)
 		}
 	})

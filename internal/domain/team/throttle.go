@@ -71,8 +71,8 @@ func keyOf(format string, args ...any) tryKey {
 
 // counter counts tries.
 type counter interface {
-	// add counts a try, or returns how long it has to wait and counts nothing. The try is counted before it is known to be
-	// wrong: otherwise many at once would all be let through. The function takes it back.
+	// add counts a try, or returns how long it has to wait and counts nothing. The try is counted before it is known
+	// to be wrong: otherwise many at once would all be let through. The function takes it back.
 	add(ctx context.Context, key tryKey) (undo func(context.Context) error, wait time.Duration, err error)
 	// forget forgives all tries of a key.
 	forget(ctx context.Context, key tryKey) error
@@ -120,7 +120,7 @@ func (c *localCounter) countLocked(key tryKey) (func(), time.Duration) {
 		return nil, wait
 	}
 	mine := c.put(key, before, now)
-	return func() { c.takeBack(key, before, mine) }, 0
+	return func() { c.undo(key, before, mine) }, 0
 }
 
 // charge counts a try even if it should have waited.
@@ -132,15 +132,15 @@ func (c *localCounter) charge(key tryKey) {
 
 func (c *localCounter) put(key tryKey, before tally, now time.Time) tally {
 	if _, found := c.of[key]; !found && len(c.of) >= localTallies {
-		c.makeRoom(now)
+		c.evict(now)
 	}
 	c.of[key] = c.plus(before, now)
 	return c.of[key]
 }
 
-// makeRoom drops what is forgiven, and if that is not enough an eighth of the rest at random: dropping all of it would
+// evict drops what is forgiven, and if that is not enough an eighth of the rest at random: dropping all of it would
 // be a way around the delays.
-func (c *localCounter) makeRoom(now time.Time) {
+func (c *localCounter) evict(now time.Time) {
 	for key, t := range c.of {
 		if c.left(t, now) == 0 {
 			delete(c.of, key)
@@ -154,7 +154,7 @@ func (c *localCounter) makeRoom(now time.Time) {
 	}
 }
 
-func (c *localCounter) takeBack(key tryKey, before, mine tally) {
+func (c *localCounter) undo(key tryKey, before, mine tally) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch t := c.of[key]; {
@@ -226,7 +226,9 @@ func (c *sharedCounter) write(ctx context.Context, key tryKey) (func(context.Con
 	var wait time.Duration
 	err := c.db.InTx(ctx, "team.count_try", func(ctx context.Context, tx *db.Tx) error {
 		seed := c.local.get(key)
-		_, err := tx.Exec(ctx, `INSERT INTO sign_in_tries (key_hash, n, at) VALUES (?, ?, ?) ON CONFLICT (key_hash) DO NOTHING`, key[:], int64(seed.n), db.Micros(seed.at))
+		_, err := tx.Exec(ctx,
+			`INSERT INTO sign_in_tries (key_hash, n, at) VALUES (?, ?, ?) ON CONFLICT (key_hash) DO NOTHING`, key[:],
+			int64(seed.n), db.Micros(seed.at))
 		if err != nil {
 			return fmt.Errorf("counting a try: %w", err)
 		}
@@ -239,10 +241,10 @@ func (c *sharedCounter) write(ctx context.Context, key tryKey) (func(context.Con
 		mine = c.local.plus(before, tx.Now())
 		return setTally(ctx, tx, key, mine)
 	})
-	return func(ctx context.Context) error { return c.takeBack(ctx, key, before, mine) }, wait, err
+	return func(ctx context.Context) error { return c.undo(ctx, key, before, mine) }, wait, err
 }
 
-func (c *sharedCounter) takeBack(ctx context.Context, key tryKey, before, mine tally) error {
+func (c *sharedCounter) undo(ctx context.Context, key tryKey, before, mine tally) error {
 	return c.db.InTx(ctx, "team.uncount_try", func(ctx context.Context, tx *db.Tx) error {
 		t, found, err := readTally(ctx, tx, key, c.db.ForUpdate())
 		switch {
@@ -294,7 +296,8 @@ func readTally(ctx context.Context, q db.Querier, key tryKey, lock string) (tall
 }
 
 func setTally(ctx context.Context, tx *db.Tx, key tryKey, t tally) error {
-	if _, err := tx.Exec(ctx, `UPDATE sign_in_tries SET n = ?, at = ? WHERE key_hash = ?`, int64(t.n), db.Micros(t.at), key[:]); err != nil {
+	if _, err := tx.Exec(ctx, `UPDATE sign_in_tries SET n = ?, at = ? WHERE key_hash = ?`, int64(t.n), db.Micros(t.at),
+		key[:]); err != nil {
 		return fmt.Errorf("counting a try: %w", err)
 	}
 	return nil
@@ -312,12 +315,14 @@ type try struct {
 // What people are told.
 const (
 	wrongPasswords   = "Too many wrong passwords." //nolint:gosec // it is none
-	wrongByStrangers = "Too many wrong passwords for this e-mail address. Sign in from a browser you have used before or with a passkey, ask the operator for a recovery link, or wait."
-	wrongCodes       = "Too many wrong codes."
-	wrongTries       = "Too many wrong tries."
+	wrongByStrangers = "Too many wrong passwords for this e-mail address. Sign in from a browser you have " +
+		"used before " +
+		"or with a passkey, ask the operator for a recovery link, or wait."
+	wrongCodes = "Too many wrong codes."
+	wrongTries = "Too many wrong tries."
 )
 
-// guess makes a check that counts in each of some tries, or refuses it and counts it in none.
+// guess runs a check that counts for each of the tries, or refuses it without counting.
 func (s *SignIns) guess(ctx context.Context, tries []try, check func() error) error {
 	undos := make([]func(context.Context) error, 0, len(tries))
 	undo := func() error {
@@ -358,14 +363,15 @@ func isWrong(err error) bool {
 	return apierr.Is(err, apierr.NotFound) || apierr.Is(err, apierr.Unauthorized)
 }
 
-// tooMany is the refusal of a try that has to wait.
+// tooMany returns the refusal of a try that has to wait.
 func tooMany(refusal string, wait time.Duration) error {
 	wait = (wait + time.Second - 1).Truncate(time.Second)
-	return apierr.New(apierr.RateLimited, refusal+" Try again in "+inWords(wait)+".").With("scope", "sign_in").After(wait)
+	return apierr.New(apierr.RateLimited, refusal+" Try again in "+formatWait(wait)+".").With("scope",
+		"sign_in").After(wait)
 }
 
-// inWords returns a whole number of seconds as people say it, rounded up.
-func inWords(d time.Duration) string {
+// formatWait returns a duration in words, rounded up.
+func formatWait(d time.Duration) string {
 	switch n := int64(d / time.Second); {
 	case n == 1:
 		return "1 second"

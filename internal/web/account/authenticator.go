@@ -157,7 +157,7 @@ func (p *Part) replaced(r *http.Request, of totp.Holder, kept []byte) (totp.Adde
 	}
 	var err error
 	if totp.IsRecovery(current) {
-		err = p.signIns.Guarded(p.Client(r), replace)
+		err = p.signIns.CheckSecret(p.Client(r), replace)
 	} else {
 		err = p.signIns.GuessCode(r.Context(), of.Person, p.KnownBrowser(r), replace)
 	}

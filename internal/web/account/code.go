@@ -134,7 +134,7 @@ func (p *Part) signInByCode(w http.ResponseWriter, r *http.Request) {
 func (p *Part) checkCode(r *http.Request, of totp.Holder) (int, error) {
 	left, ctx := -1, r.Context()
 	if recovery := r.PostForm.Get("recovery"); recovery != "" {
-		err := p.signIns.Guarded(p.Client(r), func() error {
+		err := p.signIns.CheckSecret(p.Client(r), func() error {
 			var err error
 			left, err = p.totp.Recover(ctx, of, recovery)
 			return err

@@ -27,9 +27,9 @@ func (p *Part) invitationPage(w http.ResponseWriter, r *http.Request) {
 // offer reads the invitation of the address. Whoever guesses at them is slowed down.
 func (p *Part) offer(r *http.Request) (team.Offer, error) {
 	var o team.Offer
-	err := p.signIns.Guarded(p.Client(r), func() error {
+	err := p.signIns.CheckSecret(p.Client(r), func() error {
 		var err error
-		o, err = p.Teams.Invited(r.Context(), r.PathValue("token"))
+		o, err = p.Teams.InvitationByToken(r.Context(), r.PathValue("token"))
 		return err
 	})
 	return o, err

@@ -163,7 +163,7 @@ type issued struct {
 
 // issued lists a person's API keys and invitations, with those ticked that the form revokes.
 func (p *Part) issued(r *http.Request, person int64, zone *time.Location) (issued, error) {
-	all, err := p.Teams.Issued(r.Context(), person)
+	all, err := p.Teams.ListIssued(r.Context(), person)
 	if err != nil {
 		return issued{}, err
 	}

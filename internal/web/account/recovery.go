@@ -24,9 +24,9 @@ func (p *Part) recoveryPage(w http.ResponseWriter, r *http.Request) {
 
 func (p *Part) showRecovery(w http.ResponseWriter, r *http.Request, status int, wrong string) {
 	view := recoveryView{Path: team.RecoveryPath + r.PathValue("token"), Wrong: wrong}
-	err := p.signIns.Guarded(p.Client(r), func() error {
+	err := p.signIns.CheckSecret(p.Client(r), func() error {
 		var err error
-		view.Person, err = p.Teams.Recovering(r.Context(), r.PathValue("token"))
+		view.Person, err = p.Teams.PersonByRecovery(r.Context(), r.PathValue("token"))
 		return err
 	})
 	if err == nil {
@@ -64,7 +64,7 @@ func (p *Part) recover(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var person team.Person
-	err := p.signIns.Guarded(p.Client(r), func() error {
+	err := p.signIns.CheckSecret(p.Client(r), func() error {
 		var err error
 		person, err = p.signIns.Recover(r.Context(), r.PathValue("token"), r.PostForm.Get("password"), choiceOf(r))
 		return err

@@ -162,7 +162,7 @@ func (p *Part) enter(w http.ResponseWriter, r *http.Request, person team.Person,
 
 func (p *Part) refuseSignIn(w http.ResponseWriter, r *http.Request, form signInForm, err error) {
 	if errors.Is(err, team.ErrNoTeam) {
-		p.Notice(w, r, http.StatusForbidden, "You are in no team any more", apierr.Of(err).Detail)
+		p.Notice(w, r, http.StatusForbidden, "You no longer belong to a team", apierr.Of(err).Detail)
 		return
 	}
 	p.logRefused(r, err)
@@ -247,7 +247,7 @@ func (p *Part) signInByPasskey(w http.ResponseWriter, r *http.Request) {
 // byPasskey tells whose passkey the form holds.
 func (p *Part) byPasskey(r *http.Request) (int64, error) {
 	var person int64
-	err := p.signIns.Guarded(p.Client(r), func() error {
+	err := p.signIns.CheckSecret(p.Client(r), func() error {
 		var err error
 		person, err = p.passkeys.SignIn(r.Context(), p.Take(r.Context(), passkeyKept), []byte(r.PostForm.Get("passkey")))
 		return err
@@ -321,6 +321,6 @@ func (p *Part) fromDirectory(w http.ResponseWriter, r *http.Request) {
 
 // accepted tells whether an invitation needs no more of the person who comes from the directory.
 func (p *Part) accepted(r *http.Request, token string) bool {
-	_, err := p.Teams.Invited(r.Context(), token)
+	_, err := p.Teams.InvitationByToken(r.Context(), token)
 	return err != nil
 }

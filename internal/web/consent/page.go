@@ -38,7 +38,7 @@ func (p *Part) ask(w http.ResponseWriter, r *http.Request) {
 		p.ForPeople(p.ask)(w, r)
 		return
 	}
-	asked, err := p.server.Ask(r.Context(), p.Client(r), request)
+	asked, err := p.server.ParseRequest(r.Context(), p.Client(r), request)
 	switch {
 	case err != nil:
 		p.turn(w, r, err)
@@ -52,7 +52,7 @@ func (p *Part) ask(w http.ResponseWriter, r *http.Request) {
 // turn answers a request that is refused: the program hears of it where it is known, and nobody else does. The person leads
 // there, as the address may have been registered for nothing but that.
 func (p *Part) turn(w http.ResponseWriter, r *http.Request, err error) {
-	var turned *oauth.TurnedError
+	var turned *oauth.RedirectError
 	switch {
 	case errors.As(err, &turned) && turned.Local():
 		http.Redirect(w, r, turned.Back, http.StatusSeeOther)
@@ -138,7 +138,7 @@ type offer struct {
 }
 
 // show shows the request with what was chosen before, if anything was.
-func (p *Part) show(w http.ResponseWriter, r *http.Request, status int, asked oauth.Asked, sent url.Values, before chosen, wrong string) {
+func (p *Part) show(w http.ResponseWriter, r *http.Request, status int, asked oauth.AuthorizationRequest, sent url.Values, before chosen, wrong string) {
 	v := shell.VisitorOf(r.Context())
 	if before.team == 0 {
 		before.team = v.Team.ID
@@ -150,7 +150,7 @@ func (p *Part) show(w http.ResponseWriter, r *http.Request, status int, asked oa
 		return
 	}
 	out.Local, out.Own = to.Scheme == "http", to.Scheme != "http" && to.Scheme != "https"
-	if asked.Client.Described() {
+	if asked.Client.IsSelfDescribed() {
 		if at, err := url.Parse(asked.Client.ID); err == nil {
 			out.Source = at.Hostname()
 		}
@@ -193,7 +193,7 @@ func fields(sent url.Values) []field {
 
 // choices are the person's teams, with why a program cannot be let into some; and what of its request the person's roles in
 // the others have.
-func (p *Part) choices(ctx context.Context, v *shell.Visitor, asked oauth.Asked, now int64) ([]choice, []access.Capability, error) {
+func (p *Part) choices(ctx context.Context, v *shell.Visitor, asked oauth.AuthorizationRequest, now int64) ([]choice, []access.Capability, error) {
 	var out []choice
 	var able []access.Capability
 	for _, t := range v.Teams {
@@ -262,13 +262,13 @@ func (p *Part) decide(w http.ResponseWriter, r *http.Request) {
 			sent[name] = values
 		}
 	}
-	asked, err := p.server.Ask(r.Context(), p.Client(r), sent)
+	asked, err := p.server.ParseRequest(r.Context(), p.Client(r), sent)
 	if err != nil {
 		p.turn(w, r, err)
 		return
 	}
 	if r.PostForm.Get("answer") != "allow" {
-		http.Redirect(w, r, p.server.Refuse(asked), http.StatusSeeOther)
+		http.Redirect(w, r, p.server.Deny(asked), http.StatusSeeOther)
 		return
 	}
 	if !p.Fresh(r.Context()) {
@@ -293,7 +293,7 @@ func chosenIn(form url.Values) chosen {
 }
 
 // allow gives the program leave to what was chosen, as far as the person's role has it.
-func (p *Part) allow(w http.ResponseWriter, r *http.Request, asked oauth.Asked, sent url.Values) {
+func (p *Part) allow(w http.ResponseWriter, r *http.Request, asked oauth.AuthorizationRequest, sent url.Values) {
 	v := shell.VisitorOf(r.Context())
 	was := chosenIn(r.PostForm)
 	teams, able, err := p.choices(r.Context(), v, asked, was.team)
@@ -306,7 +306,7 @@ func (p *Part) allow(w http.ResponseWriter, r *http.Request, asked oauth.Asked, 
 		p.show(w, r, http.StatusUnprocessableEntity, asked, sent, was, wrong)
 		return
 	}
-	next, err := p.server.Allow(r.Context(), asked, oauth.Leave{Team: was.team, Person: v.ID, Capabilities: granted, OneFactor: !p.Strong(r.Context())})
+	next, err := p.server.Allow(r.Context(), asked, oauth.Consent{Team: was.team, Person: v.ID, Capabilities: granted, OneFactor: !p.Strong(r.Context())})
 	if err != nil {
 		p.turn(w, r, err)
 		return

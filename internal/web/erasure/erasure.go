@@ -80,7 +80,7 @@ func (p *Part) showTeam(w http.ResponseWriter, r *http.Request, status int, wron
 		p.Refuse(w, r, err)
 		return
 	}
-	if view.Touched, err = p.leaving.Touched(r.Context(), v.Team.ID); err != nil {
+	if view.Touched, err = p.leaving.CountContents(r.Context(), v.Team.ID); err != nil {
 		p.Refuse(w, r, err)
 		return
 	}
@@ -105,7 +105,7 @@ func (p *Part) deleteTeam(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	v := shell.VisitorOf(r.Context())
-	if err := p.leaving.Ask(r.Context(), v.ID, v.Team.ID, r.PostForm.Get("name"), r.PostForm.Get("account") == "yes"); err != nil {
+	if err := p.leaving.RequestDeletion(r.Context(), v.ID, v.Team.ID, r.PostForm.Get("name"), r.PostForm.Get("account") == "yes"); err != nil {
 		if told, ok := p.WrongAt(w, r, err, nil); ok {
 			p.showTeam(w, r, shell.StatusOf(err), told.Text, r.PostForm)
 		}
@@ -120,7 +120,7 @@ func (p *Part) deleteTeam(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Part) exportPage(w http.ResponseWriter, r *http.Request) {
-	touched, err := p.leaving.Touched(r.Context(), shell.VisitorOf(r.Context()).Team.ID)
+	touched, err := p.leaving.CountContents(r.Context(), shell.VisitorOf(r.Context()).Team.ID)
 	if err != nil {
 		p.Refuse(w, r, err)
 		return

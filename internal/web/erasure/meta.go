@@ -11,7 +11,7 @@ func (p *Part) metaAsks(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	code, err := p.leaving.MetaAsks(r.Context(), r.PostForm.Get("signed_request"))
+	code, err := p.leaving.HandleMetaRequest(r.Context(), r.PostForm.Get("signed_request"))
 	if err != nil {
 		p.Refuse(w, r, err)
 		return
@@ -21,7 +21,7 @@ func (p *Part) metaAsks(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Part) erased(w http.ResponseWriter, r *http.Request) {
-	found, err := p.leaving.Erased(r.Context(), r.PathValue("code"))
+	found, err := p.leaving.ErasureStatus(r.Context(), r.PathValue("code"))
 	if err != nil {
 		p.Refuse(w, r, err)
 		return

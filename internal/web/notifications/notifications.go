@@ -168,7 +168,7 @@ func (p *Part) settingsPage(w http.ResponseWriter, r *http.Request) {
 
 func (p *Part) settings(w http.ResponseWriter, r *http.Request, status int, typed *string, wrong string) {
 	v := shell.VisitorOf(r.Context())
-	unwanted, err := p.notices.Unwanted(r.Context(), v.ID)
+	unwanted, err := p.notices.MutedKinds(r.Context(), v.ID)
 	if err != nil {
 		p.Refuse(w, r, err)
 		return
@@ -206,7 +206,7 @@ func (p *Part) choose(w http.ResponseWriter, r *http.Request) {
 	for _, wanted := range r.PostForm["mail"] {
 		unwanted[notification.Kind(wanted)] = false
 	}
-	if err := p.notices.Choose(r.Context(), shell.VisitorOf(r.Context()).ID, unwanted); err != nil {
+	if err := p.notices.SetMutedKinds(r.Context(), shell.VisitorOf(r.Context()).ID, unwanted); err != nil {
 		p.Refuse(w, r, err)
 		return
 	}

@@ -161,5 +161,5 @@ func (p *Part) endAssistantPage(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Part) endAssistant(w http.ResponseWriter, r *http.Request) {
-	p.endLine(w, r, ending{p.connectionIn, team.Hand.EndConnection, "The connection is ended. The assistant can do nothing here any more. ", "/settings/assistants"})
+	p.endLine(w, r, ending{p.connectionIn, team.Admin.EndConnection, "The connection is ended. The assistant can do nothing here any more. ", "/settings/assistants"})
 }

@@ -31,7 +31,7 @@ type keyView struct {
 }
 
 func (p *Part) viewOf(r *http.Request, k team.KeyLine) keyView {
-	z, out := zone(r), keyView{k, k.Ended(p.DB.Now())}
+	z, out := zone(r), keyView{k, k.HasEnded(p.DB.Now())}
 	out.CreatedAt, out.ExpiresAt, out.RevokedAt, out.UsedAt = in(k.CreatedAt, z), in(k.ExpiresAt, z), in(k.RevokedAt, z), in(k.UsedAt, z)
 	return out
 }
@@ -273,13 +273,13 @@ func (p *Part) revokePage(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Part) revokeKey(w http.ResponseWriter, r *http.Request) {
-	p.endLine(w, r, ending{p.keyIn, team.Hand.RevokeKey, "The key is revoked. It works no more. ", "/settings/keys"})
+	p.endLine(w, r, ending{p.keyIn, team.Admin.RevokeKey, "The key is revoked. It works no more. ", "/settings/keys"})
 }
 
 // ending is how a key or an assistant's connection is ended.
 type ending struct {
 	in   func(*http.Request) (team.KeyLine, error) // the one of the address
-	end  func(team.Hand, context.Context, int64) error
+	end  func(team.Admin, context.Context, int64) error
 	said string
 	next string // where the person goes on
 }

@@ -38,7 +38,7 @@ type membersView struct {
 
 // Full tells whether nobody more can be invited.
 func (v membersView) Full() bool {
-	return v.Limit != plan.Unlimited && v.Seats.Taken() >= v.Limit
+	return v.Limit != plan.Unlimited && v.Seats.Total() >= v.Limit
 }
 
 func (p *Part) membersPage(w http.ResponseWriter, r *http.Request) {
@@ -141,15 +141,15 @@ func (p *Part) sendInvitation(r *http.Request, email string, role access.Role) (
 }
 
 func (p *Part) confirmMember(w http.ResponseWriter, r *http.Request) {
-	p.onWaiting(w, r, "The person is now a member.", team.Hand.ConfirmMember)
+	p.onWaiting(w, r, "The person is now a member.", team.Admin.ConfirmMember)
 }
 
 func (p *Part) declineMember(w http.ResponseWriter, r *http.Request) {
-	p.onWaiting(w, r, "The person was declined. The invitation no longer works.", team.Hand.DeclineMember)
+	p.onWaiting(w, r, "The person was declined. The invitation no longer works.", team.Admin.DeclineMember)
 }
 
 // onWaiting decides about the person who waits by the invitation of the address.
-func (p *Part) onWaiting(w http.ResponseWriter, r *http.Request, said string, do func(team.Hand, context.Context, int64) error) {
+func (p *Part) onWaiting(w http.ResponseWriter, r *http.Request, said string, do func(team.Admin, context.Context, int64) error) {
 	id, err := numberIn(r, "invitation")
 	if err == nil {
 		err = do(p.hand(r), r.Context(), id)
@@ -213,7 +213,7 @@ func (p *Part) changeRole(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	p.onMember(w, r, "member", memberPathOf(r), "The role is changed.", func(h team.Hand, person int64) error {
+	p.onMember(w, r, "member", memberPathOf(r), "The role is changed.", func(h team.Admin, person int64) error {
 		return h.SetRole(r.Context(), person, access.Role(r.PostForm.Get("role")))
 	})
 }
@@ -221,7 +221,7 @@ func (p *Part) changeRole(w http.ResponseWriter, r *http.Request) {
 func memberPathOf(r *http.Request) string { return "/settings/members/" + r.PathValue("person") }
 
 // onMember does something about the member of the address, then leads on; a refusal is shown on a page about the member.
-func (p *Part) onMember(w http.ResponseWriter, r *http.Request, page, next, said string, do func(team.Hand, int64) error) {
+func (p *Part) onMember(w http.ResponseWriter, r *http.Request, page, next, said string, do func(team.Admin, int64) error) {
 	id, err := numberIn(r, "person")
 	if err == nil {
 		err = do(p.hand(r), id)
@@ -240,7 +240,7 @@ func (p *Part) removePage(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Part) removeMember(w http.ResponseWriter, r *http.Request) {
-	p.onMember(w, r, "member", "/settings/members", "That person is no member any more.", func(h team.Hand, person int64) error {
+	p.onMember(w, r, "member", "/settings/members", "That person is no member any more.", func(h team.Admin, person int64) error {
 		return h.Remove(r.Context(), person)
 	})
 }
@@ -250,7 +250,7 @@ func (p *Part) handOnPage(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Part) handOn(w http.ResponseWriter, r *http.Request) {
-	p.onMember(w, r, "member", "/settings/members", "The team has another owner now. You stay as an admin.", func(h team.Hand, person int64) error {
+	p.onMember(w, r, "member", "/settings/members", "The team has another owner now. You stay as an admin.", func(h team.Admin, person int64) error {
 		return h.HandOn(r.Context(), person)
 	})
 }

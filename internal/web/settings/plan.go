@@ -69,7 +69,7 @@ func posts(n any) string {
 
 func (p *Part) seatsUsed(ctx context.Context, team int64) (int64, error) {
 	seats, err := p.Teams.Seats(ctx, team)
-	return seats.Taken(), err
+	return seats.Total(), err
 }
 
 func (p *Part) allowances(r *http.Request, limits plan.Plan) ([]allowance, error) {

@@ -92,9 +92,9 @@ func (p *Part) overview(w http.ResponseWriter, r *http.Request) {
 }
 
 // hand is the visitor's in the team that is looked at.
-func (p *Part) hand(r *http.Request) team.Hand {
+func (p *Part) hand(r *http.Request) team.Admin {
 	v := shell.VisitorOf(r.Context())
-	return p.Teams.Hand(v.ID, v.Team.ID)
+	return p.Teams.Admin(v.ID, v.Team.ID)
 }
 
 // here is the team that is looked at.
@@ -153,7 +153,7 @@ func creditsIn(text string) (*int64, error) {
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 {
-		return nil, apierr.Invalid(apierr.NotAnInteger, "daily_credits", "The daily limit has to be a whole number of credits, 0 or more. Leave it empty for none.")
+		return nil, apierr.Invalid(apierr.NotAnInteger, "daily_credits", "Enter a daily limit of 0 or more credits. Leave it empty for none.")
 	}
 	return &n, nil
 }

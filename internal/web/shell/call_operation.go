@@ -59,4 +59,4 @@ func (f *Frame) keyOf(r *http.Request, op *operation.Operation) (pipeline.Key, e
 	return pipeline.Key{Given: true, Text: once}, nil
 }
 
-var errStale = apierr.Invalid(apierr.Malformed, "once", "This page was open for too long. Load it again, then repeat.")
+var errStale = apierr.Invalid(apierr.Malformed, "once", "This page has expired. Reload it and try again.")

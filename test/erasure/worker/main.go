@@ -33,7 +33,7 @@ func work(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Leaving.Ask(ctx, *person, *team, *name, true); err != nil && apierr.Of(err).Code == apierr.Internal {
+	if err := s.Leaving.RequestDeletion(ctx, *person, *team, *name, true); err != nil && apierr.Of(err).Code == apierr.Internal {
 		return err // else it was asked for before
 	}
 	if err := s.Leaving.Work(ctx); err != nil {
