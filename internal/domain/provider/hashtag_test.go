@@ -140,7 +140,7 @@ func TestHashtagOfEveryName(t *testing.T) {
 }
 
 // Fold is idempotent for every character and text.
-func TestFoldedStays(t *testing.T) {
+func TestFoldIsIdempotent(t *testing.T) {
 	for r := range unicode.MaxRune {
 		if !unicode.In(r, unicode.L, unicode.M, unicode.N, unicode.S, unicode.P) {
 			continue

@@ -111,7 +111,7 @@ func TestUsernameOfEveryName(t *testing.T) {
 	})
 }
 
-func TestTypes(t *testing.T) {
+func TestMediaTypes(t *testing.T) {
 	if MediaTypes("youtube") != nil || len(MediaTypes(Instagram)) != 6 || len(MediaTypes(TikTok)) != 4 {
 		t.Error("a platform has other types than the contract says")
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // The summary of tracking has state, frequency and price.
-func TestTrackingIsSaid(t *testing.T) {
+func TestTrackingSummary(t *testing.T) {
 	t.Parallel()
 	next := &teamtime.Moment{Team: "2026-03-29T10:15:00+02:00", UTC: "2026-03-29T08:15:00Z"}
 	for want, of := range map[string]Tracking{

@@ -228,7 +228,7 @@ func (d Draft) with(name string) Draft {
 }
 
 // Only one file accesses the table of material, and no operation or schema exposes it.
-func TestMaterialIsKnownToOneFile(t *testing.T) {
+func TestMaterialIsAccessedByOneFile(t *testing.T) {
 	t.Parallel()
 	var knowing []string
 	var files []string

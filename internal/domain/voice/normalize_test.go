@@ -13,7 +13,7 @@ import (
 	"pressroom/internal/auth/apikey"
 )
 
-func TestTidyRefuses(t *testing.T) {
+func TestNormalizeRefuses(t *testing.T) {
 	t.Parallel()
 	many := func(n int, form string) []string {
 		out := make([]string, n)
@@ -108,7 +108,7 @@ func make21() []Audience {
 }
 
 // The largest draft within the limits is accepted.
-func TestTidyTakesTheMost(t *testing.T) {
+func TestNormalizeAcceptsLargest(t *testing.T) {
 	t.Parallel()
 	d := Draft{Name: strings.Repeat("é", MaxName), Guide: Guide{BusinessDescription: strings.Repeat("a",
 		MaxDescription), Tone: strings.Repeat("a", MaxTone),
@@ -133,7 +133,7 @@ func TestLanguages(t *testing.T) {
 	}
 }
 
-func TestTidyTexts(t *testing.T) {
+func TestNormalizeTexts(t *testing.T) {
 	t.Parallel()
 	for given, want := range map[string]struct{ lines, line string }{
 		"a\r\nb\rc\u2028d\u0085e":    {"a\nb\nc\nd\ne", "a b c d e"},
@@ -161,7 +161,7 @@ func TestTidyTexts(t *testing.T) {
 }
 
 // Empty and duplicate list items are dropped; items differing in case are kept.
-func TestTidyLists(t *testing.T) {
+func TestNormalizeLists(t *testing.T) {
 	t.Parallel()
 	got, err := normalize(Draft{Name: " a  b ", Guide: Guide{ContentLanguage: " de\n",
 		Use: Wording{Words: []string{" Roast", "", "roast", "Roast ", "\u200b"}}, Audiences: []Audience{{},
@@ -221,7 +221,7 @@ func drawNormalized(r *rapid.T) Draft {
 }
 
 // Normalizing is idempotent and leaves nothing hidden.
-func TestTidyIsDone(t *testing.T) {
+func TestNormalizeIsIdempotent(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
 		d := drawNormalized(r)

@@ -8,7 +8,7 @@ import (
 )
 
 // Queries for a team's voices use an index.
-func TestQueriesWalkAlongIndexes(t *testing.T) {
+func TestQueriesUseIndexes(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		d := testkit.Open(t, url, nil)

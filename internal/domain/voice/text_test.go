@@ -107,7 +107,7 @@ func items(list []string) string {
 
 // For any texts of a team, the lines at the margin are ours, each at most once and in order; below each stands
 // exactly what was written, and what is empty has no heading. The same voice always gives the same text.
-func TestTextHoldsEverythingInItsPlace(t *testing.T) {
+func TestTextStructure(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
 		d := drawNormalized(r)
@@ -153,7 +153,7 @@ func TestTextHoldsEverythingInItsPlace(t *testing.T) {
 }
 
 // Each point of view and emoji policy has its own wording.
-func TestTextTellsChoicesApart(t *testing.T) {
+func TestTextOfChoices(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for _, view := range []PointOfView{FirstSingular, FirstPlural, Second, Third} {

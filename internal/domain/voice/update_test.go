@@ -36,7 +36,7 @@ func full() Draft {
 }
 
 // Clients read what was stored, and the list contains the default in full.
-func TestVoiceIsReadAsItWasMade(t *testing.T) {
+func TestCreate(t *testing.T) {
 	each(t, func(w env) {
 		made, err := w.Create(w.t.Context(), w.call, full())
 		w.must(err)
@@ -76,7 +76,7 @@ func TestNoVoices(t *testing.T) {
 }
 
 // A voice with only a name omits empty fields, keeps its lists, and has the team's language.
-func TestVoiceWithANameAlone(t *testing.T) {
+func TestVoiceWithOnlyAName(t *testing.T) {
 	each(t, func(w env) {
 		v := w.mustGet(w.make("Plain"))
 		want := `{"id":1,"name":"Plain","default":true,"audiences":[],"use":{"words":[],"phrases":[]},"avoid":{"words":[],"phrases":[]},"content_language":"de",`
@@ -166,7 +166,7 @@ func (m *model) mustAgree() {
 }
 
 // For any sequence of operations, the voices match a simple model.
-func TestDefaultHoldsInAnyOrder(t *testing.T) {
+func TestVoicesAgainstAModel(t *testing.T) {
 	each(t, func(w env) {
 		n := 0
 		rapid.Check(w.t, func(r *rapid.T) {
@@ -262,7 +262,7 @@ func TestDatabaseHoldsTheRules(t *testing.T) {
 }
 
 // Every operation on another team's voice is not_found.
-func TestTheirsIsNotThere(t *testing.T) {
+func TestVoicesOfOthers(t *testing.T) {
 	each(t, func(w env) {
 		ctx, theirs := w.t.Context(), w.newTeam("eve@other.example", "en")
 		id := w.make("Plain")

@@ -20,7 +20,7 @@ var _ operation.Encoded = Opened{}
 
 // A cached list equals one that is read again, for any change in between: to its hashtags, its name, or
 // the figures of its hashtags.
-func TestOpenedAgain(t *testing.T) {
+func TestCache(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		figures := stats.New(w.db)
 		w.Figures = figures
@@ -81,7 +81,7 @@ func TestOpenedAgain(t *testing.T) {
 }
 
 // The cache is bounded.
-func TestOpenedIsBounded(t *testing.T) {
+func TestCacheIsBounded(t *testing.T) {
 	t.Parallel()
 	o := &listCache{lists: map[int64]cacheEntry{}}
 	for id := range int64(200) {

@@ -9,7 +9,7 @@ import (
 )
 
 // A copy has the subcategories, respects the plan's limit, and is idempotent.
-func TestFill(t *testing.T) {
+func TestCopyHashtags(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		ctx, from, into := t.Context(), w.readyMadeLists[0], w.make(t, CreateInput{Name: "Own"}).ID
 		call := w.call("hashtag_lists")

@@ -170,7 +170,7 @@ func TestAdd(t *testing.T) {
 }
 
 // Missing lists, other teams' lists and unassigned ids are not_found; ready-made lists cannot be changed.
-func TestWhoseListItIs(t *testing.T) {
+func TestListsOfOthers(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		other := w.newTeam(t, "creator")
 		theirs := other.make(t, CreateInput{Hashtags: []string{"theirs"}})
@@ -244,7 +244,7 @@ func TestFigures(t *testing.T) {
 }
 
 // The service works with the real store: added hashtags become known there.
-func TestStoreOfFigures(t *testing.T) {
+func TestRealFigures(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		w.Figures = stats.New(w.db)
 		l := w.make(t, CreateInput{Hashtags: []string{"b", "a"}})
@@ -258,7 +258,7 @@ func TestStoreOfFigures(t *testing.T) {
 }
 
 // A failing write leaves no trace.
-func TestNothingHalfDone(t *testing.T) {
+func TestFailedWriteLeavesNothing(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		l := w.make(t, CreateInput{Hashtags: []string{"a"}})
 		w.known.broken = errors.New("no figures")
@@ -320,7 +320,7 @@ func TestLists(t *testing.T) {
 }
 
 // Changes while paging neither repeat nor hide other lists.
-func TestPagesStayWhileListsComeAndGo(t *testing.T) {
+func TestPagingDuringChanges(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		w.allow(plan.Unlimited, 10)
 		var own []int64

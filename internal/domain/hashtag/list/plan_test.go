@@ -9,7 +9,7 @@ import (
 )
 
 // Queries use an index of the team or the list. Rows of one team or list may be sorted, because plans bound them.
-func TestQuestionsUseTheirIndexes(t *testing.T) {
+func TestQueriesUseIndexes(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		d := testkit.Open(t, url, nil)

@@ -64,7 +64,7 @@ func TestIdsOfReadyMadeStay(t *testing.T) {
 	}
 }
 
-func TestReadyMadeThatIsWrong(t *testing.T) {
+func TestInvalidReadyMade(t *testing.T) {
 	good := `{"id":7,"name":"N","language":"en","origin":"us","groups":[{"subcategory":"S","hashtags":"a b"}]}`
 	if r, err := parseReadyMade([]byte(good)); err != nil || r.Size != 2 || r.items[1] != (Item{"b", "S"}) {
 		t.Fatalf("%+v %v", r, err)
@@ -119,7 +119,7 @@ func TestReadyMadeWithoutFigures(t *testing.T) {
 }
 
 // Every hashtag of a ready-made list is returned once for each of its platforms.
-func TestReady(t *testing.T) {
+func TestReadyMadeHashtags(t *testing.T) {
 	t.Parallel()
 	s, err := New(Options{})
 	if err != nil {

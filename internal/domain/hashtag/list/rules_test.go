@@ -15,7 +15,7 @@ import (
 )
 
 // Refused hashtags are counted by reason.
-func TestSaid(t *testing.T) {
+func TestSummary(t *testing.T) {
 	t.Parallel()
 	for want, c := range map[string]Changed{
 		"7. Added: 2, in the list already: 1.": {Entry: Entry{ID: 7},
@@ -29,7 +29,7 @@ func TestSaid(t *testing.T) {
 	}
 }
 
-func TestSorted(t *testing.T) {
+func TestParseHashtags(t *testing.T) {
 	for name, c := range map[string]struct {
 		platform string
 		sent     []string
@@ -73,7 +73,7 @@ func TestSorted(t *testing.T) {
 }
 
 // For any input, each text is either a hashtag or refused, the result is in normal form, and parsing is idempotent.
-func TestSortedIsClean(t *testing.T) {
+func TestParseHashtagsIsIdempotent(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sent := rapid.SliceOf(rapid.OneOf(rapid.String(), rapid.StringMatching(`#?[a-cA-C]{1,2}`))).Draw(t, "sent")
 		tags, bad := parseHashtags("", sent)
@@ -92,7 +92,7 @@ func TestSortedIsClean(t *testing.T) {
 	})
 }
 
-func TestFit(t *testing.T) {
+func TestFilter(t *testing.T) {
 	b, err := newBanned(map[string][]string{"instagram": {"#Bad"}, "tiktok": {"worse"}})
 	if err != nil {
 		t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 )
 
 // Select returns the picked hashtags in order with their figures and reads no others.
-func TestPart(t *testing.T) {
+func TestSelect(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		tags := make([]string, 300)
 		for i := range tags {

@@ -81,7 +81,7 @@ func TestLongestList(t *testing.T) {
 }
 
 // Many hashtags are enqueued before the transaction that adds them, if the list accepts them.
-func TestWantedAhead(t *testing.T) {
+func TestEnqueueBeforeTransaction(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		w.plan = "agency"
 		w.allow(1, 700)
@@ -117,7 +117,7 @@ func TestWantedAhead(t *testing.T) {
 }
 
 // InAnyList considers all teams' lists for the platform or for all platforms.
-func TestHeld(t *testing.T) {
+func TestInAnyList(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		w.make(t, CreateInput{Platform: "tiktok", Hashtags: []string{"a", "b"}})
 		w.make(t, CreateInput{Platform: "instagram", Hashtags: []string{"b"}})

@@ -8,7 +8,7 @@ import (
 )
 
 // Queries use an index.
-func TestQuestionsUseTheirIndexes(t *testing.T) {
+func TestQueriesUseIndexes(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		d := testkit.Open(t, url, nil)

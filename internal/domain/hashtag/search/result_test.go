@@ -115,7 +115,7 @@ func TestWithoutASource(t *testing.T) {
 }
 
 // A search with repeated internal failures is given up and refunded.
-func TestGivenUp(t *testing.T) {
+func TestRepeatedFailures(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		id, _ := w.begin(t, "harbour")
 		w.exec(t, `UPDATE jobs SET epoch = ? WHERE id = ?`, maxAttempts+maxWaits, id)

@@ -195,7 +195,7 @@ func (w env) report(t *testing.T, hashtag string, age time.Duration, tracked boo
 }
 
 // A briefly unavailable provider is retried, only for unanswered hashtags.
-func TestShortRest(t *testing.T) {
+func TestRetryAfterShortOutage(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		fails := 1
 		w.script.tell(func(ctx context.Context, q provider.HashtagQuery) (provider.HashtagFigures, error) {
@@ -220,7 +220,7 @@ func TestShortRest(t *testing.T) {
 }
 
 // Concurrent calls for a keyword share one job and pay once.
-func TestAtOnce(t *testing.T) {
+func TestConcurrentCalls(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		var mu sync.Mutex
 		jobs, paid := map[string]bool{}, int64(0)
@@ -254,7 +254,7 @@ func TestAtOnce(t *testing.T) {
 }
 
 // A concurrent search returns the running job. If that fails, nothing is charged, and the next search starts again.
-func TestUnderWay(t *testing.T) {
+func TestRunningJobIsReturned(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		id, cost := w.begin(t, "missingharbour")
 		same, free := w.begin(t, "#missingharbour")
@@ -292,7 +292,7 @@ func TestRefusedCallLeavesNothing(t *testing.T) {
 
 // A search interrupted at any point and restarted repeats no request, is charged once and has the same result; a worker
 // that lost its lease writes nothing.
-func TestBegunAgainAnywhere(t *testing.T) {
+func TestRestartAnywhere(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		want := []string{"summerbeach", "summer", "beach"}
 		for cut := range want {

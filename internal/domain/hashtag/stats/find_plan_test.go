@@ -14,7 +14,7 @@ import (
 
 // Every statement of Find scans an index in order, without sorting or scanning a table. That holds for frequent and
 // rare grams, and for PostgreSQL's generic plans.
-func TestFindWalksAlongItsIndex(t *testing.T) {
+func TestFindScansInIndexOrder(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		d := testkit.Open(t, url, nil)

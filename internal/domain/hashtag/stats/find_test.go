@@ -179,7 +179,7 @@ func drawKnown() *rapid.Generator[known] {
 }
 
 // After any sequence of changes, a lookup finds what a full scan finds, in the same order.
-func TestFoundIsWhatMatches(t *testing.T) {
+func TestFindMatchesFullScan(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		d := testkit.Open(t, url, nil)
@@ -219,7 +219,7 @@ func TestFoundIsWhatMatches(t *testing.T) {
 }
 
 // For any bounds, results match and are in order, and words of two and three characters find all.
-func TestBoundsOnlyLeaveOut(t *testing.T) {
+func TestNarrowBoundsOnlyOmit(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		d := testkit.Open(t, url, nil)
@@ -250,7 +250,7 @@ func TestBoundsOnlyLeaveOut(t *testing.T) {
 }
 
 // A word of frequent grams is only searched among the largest hashtags, up to the bound.
-func TestNoMoreIsLookedAtThanTheBound(t *testing.T) {
+func TestScanIsBounded(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		d := testkit.Open(t, url, nil)
@@ -360,7 +360,7 @@ func TestPhrasesAreBounded(t *testing.T) {
 }
 
 // Results have the known figures; unknown sizes are missing.
-func TestFindTellsFigures(t *testing.T) {
+func TestFindReturnsFigures(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		d := testkit.Open(t, url, nil)

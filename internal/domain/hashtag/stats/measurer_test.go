@@ -15,7 +15,7 @@ import (
 )
 
 // A requested hashtag is measured once, and again after a week while in demand.
-func TestWantedIsMeasured(t *testing.T) {
+func TestEnqueuedIsMeasured(t *testing.T) {
 	each(t, func(w *env) {
 		b := w.background()
 		w.recordPosts(post("1", "unwanted"))
@@ -59,7 +59,7 @@ func (w *env) check(b *stats.Measurer, want ...string) {
 }
 
 // A hashtag without demand is deleted before it was measured.
-func TestWishesEnd(t *testing.T) {
+func TestDemandExpires(t *testing.T) {
 	each(t, func(w *env) {
 		w.want(provider.Instagram, "sea", "lake")
 		w.held["instagram/lake"] = true
@@ -72,7 +72,7 @@ func TestWishesEnd(t *testing.T) {
 }
 
 // Figures from elsewhere, such as a search, make a measurement unnecessary.
-func TestWhatWasLearnedIsNotMeasured(t *testing.T) {
+func TestRecordedIsNotMeasured(t *testing.T) {
 	each(t, func(w *env) {
 		b := w.background()
 		w.want(provider.Instagram, "sea")
@@ -83,7 +83,7 @@ func TestWhatWasLearnedIsNotMeasured(t *testing.T) {
 	})
 }
 
-func TestWhatIsNotThereIsNotAskedForAgain(t *testing.T) {
+func TestMissingIsNotRetried(t *testing.T) {
 	each(t, func(w *env) {
 		b := w.background()
 		w.want(provider.Instagram, "missing", "sea")
@@ -108,7 +108,7 @@ func TestWhatIsNotThereIsNotAskedForAgain(t *testing.T) {
 }
 
 // A platform without provider is tried once a day, with a single hashtag.
-func TestPlatformThatIsNotOffered(t *testing.T) {
+func TestUnsupportedPlatform(t *testing.T) {
 	each(t, func(w *env) {
 		b := w.background()
 		w.want(provider.TikTok, numberTags("tag", 3)...)
@@ -127,7 +127,7 @@ func TestPlatformThatIsNotOffered(t *testing.T) {
 	})
 }
 
-func TestSourceThatIsUnavailable(t *testing.T) {
+func TestUnavailableSource(t *testing.T) {
 	each(t, func(w *env) {
 		b := w.background()
 		w.want(provider.Instagram, "sea", "lake")
@@ -160,7 +160,7 @@ func TestSourceThatIsUnavailable(t *testing.T) {
 }
 
 // Failures are retried with backoff, and a panic does not block others.
-func TestHashtagsThatFail(t *testing.T) {
+func TestFailureBackoff(t *testing.T) {
 	each(t, func(w *env) {
 		b := w.background()
 		w.want(provider.Instagram, "sea")
@@ -223,7 +223,7 @@ func TestNodesShareTheWork(t *testing.T) {
 	})
 }
 
-func TestNodeThatDies(t *testing.T) {
+func TestDeadNode(t *testing.T) {
 	each(t, func(w *env) {
 		w.want(provider.Instagram, "sea")
 		ctx, kill := context.WithCancel(t.Context())

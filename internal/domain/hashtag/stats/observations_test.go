@@ -82,7 +82,7 @@ func TestPostsAgainstAModel(t *testing.T) {
 	})
 }
 
-func TestOldPostsAreForgotten(t *testing.T) {
+func TestOldPostsAreDeleted(t *testing.T) {
 	each(t, func(w *env) {
 		w.recordPosts(post("1", "sea", "lake"), post("2", "sea"))
 		w.want(provider.Instagram, "lake")
@@ -114,7 +114,7 @@ func (w *env) must2(_ int64, err error) {
 }
 
 // A thousand posts of a crowded hashtag are kept: those found under others are deleted first, then the oldest.
-func TestCrowdedHashtagsAreThinned(t *testing.T) {
+func TestCrowdedHashtagsAreTrimmed(t *testing.T) {
 	each(t, func(w *env) {
 		var own, others []provider.Post
 		for i := range 900 {
@@ -152,7 +152,7 @@ func TestCrowdedHashtagsAreThinned(t *testing.T) {
 	})
 }
 
-func TestBesideOfPlantedPosts(t *testing.T) {
+func TestRelatedToOfSyntheticPosts(t *testing.T) {
 	each(t, func(w *env) {
 		n := syntheticrelated.RandomNetwork(3, true)
 		asked := syntheticrelated.Subject(0)
@@ -196,7 +196,7 @@ func TestBesideOfPlantedPosts(t *testing.T) {
 }
 
 // Concurrent nodes with the same posts arrive at the same counts.
-func TestManyMeetTheSamePosts(t *testing.T) {
+func TestConcurrentPosts(t *testing.T) {
 	each(t, func(w *env) {
 		n := syntheticrelated.RandomNetwork(5, true)
 		done := make(chan error, 8)

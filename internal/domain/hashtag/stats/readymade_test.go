@@ -59,7 +59,7 @@ func TestReadyMadeIsMeasuredLast(t *testing.T) {
 
 // A provider that reserves its quota gets fewer requests for ready-made hashtags, but as many as before for those of
 // teams.
-func TestReadyMadeLeavesTheSourceToOthers(t *testing.T) {
+func TestReadyMadeYieldsQuota(t *testing.T) {
 	each(t, func(w *env) {
 		b := w.withReady("coffee", "tea")
 		w.tells = func(q provider.HashtagQuery) (provider.HashtagFigures, error) {
@@ -81,7 +81,7 @@ func TestReadyMadeLeavesTheSourceToOthers(t *testing.T) {
 }
 
 // A platform without provider, a missing hashtag and a failing one do not block others.
-func TestReadyMadeThatCannotBeMeasured(t *testing.T) {
+func TestReadyMadeFailures(t *testing.T) {
 	each(t, func(w *env) {
 		b := w.withReady("missing", "broken", "panics", "tea")
 		w.tells = func(q provider.HashtagQuery) (provider.HashtagFigures, error) {
@@ -113,7 +113,7 @@ func TestReadyMadeThatCannotBeMeasured(t *testing.T) {
 }
 
 // Nodes share the interval.
-func TestNodesShareThePaceOfReadyMade(t *testing.T) {
+func TestNodesShareReadyMadeInterval(t *testing.T) {
 	each(t, func(w *env) {
 		var all sync.WaitGroup
 		for range 4 {

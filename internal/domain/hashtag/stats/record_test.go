@@ -13,7 +13,7 @@ import (
 )
 
 // The stored figures do not depend on the order or repetition of observations.
-func TestOrderOfTellingDoesNotMatter(t *testing.T) {
+func TestOrderOfObservationsDoesNotMatter(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		days := rapid.SliceOfNDistinct(rapid.IntRange(1, 60), 1, 8, rapid.ID).Draw(t, "days")
@@ -67,7 +67,7 @@ func checkMemory(t *rapid.T, m storedFigures, told []Figures) {
 	}
 }
 
-func TestReadOfAClockThatIsAhead(t *testing.T) {
+func TestAnalyzeWithClockAhead(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 18, 12, 0, 0, 0, time.UTC)
 	for _, at := range []time.Time{{}, now.Add(time.Hour)} {
@@ -78,7 +78,7 @@ func TestReadOfAClockThatIsAhead(t *testing.T) {
 	}
 }
 
-func TestCarriers(t *testing.T) {
+func TestTaggedPosts(t *testing.T) {
 	t.Parallel()
 	got := taggedPosts([]provider.Post{
 		{ID: "b", Caption: "On the #Sea, at #sea and ＃ＬＡＫＥ", Hashtags: []string{"#pier", "two words"}},

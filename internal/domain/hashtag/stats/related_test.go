@@ -44,7 +44,7 @@ func lookAround(n syntheticrelated.Network) *sampledPosts {
 const networks = 300
 
 // Related hashtags come before common ones.
-func TestPlantedCompanionsAreFirst(t *testing.T) {
+func TestRelatedAreFirst(t *testing.T) {
 	t.Parallel()
 	first := 0
 	for seed := range uint64(networks) {
@@ -65,7 +65,7 @@ func TestPlantedCompanionsAreFirst(t *testing.T) {
 
 // If nothing is related, false positives are rare, although the sample is biased: many posts with the hashtag were
 // found under others.
-func TestNothingPlantedNothingClaimed(t *testing.T) {
+func TestFalsePositivesAreRare(t *testing.T) {
 	t.Parallel()
 	claimed := 0
 	for seed := range uint64(networks) {
@@ -83,7 +83,7 @@ func TestNothingPlantedNothingClaimed(t *testing.T) {
 }
 
 // All posts found under harbour have it. Those with sea are no sample of posts with sea.
-func TestPostsMetUnderOthersAreNoSample(t *testing.T) {
+func TestBiasedSample(t *testing.T) {
 	t.Parallel()
 	c := &sampledPosts{here: map[int64]storedPost{}}
 	meet := func(count int, under string, tags ...string) {

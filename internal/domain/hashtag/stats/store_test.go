@@ -17,7 +17,7 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-func TestWantedAheadIsWantedAlike(t *testing.T) {
+func TestEnqueueInBatches(t *testing.T) {
 	each(t, func(w *env) {
 		var tags []string
 		for i := range 1234 {
@@ -43,7 +43,7 @@ func TestWantedAheadIsWantedAlike(t *testing.T) {
 	})
 }
 
-func TestWantedHashtagsAreThere(t *testing.T) {
+func TestEnqueueAddsHashtags(t *testing.T) {
 	each(t, func(w *env) {
 		w.want(provider.TikTok, "tea")
 		w.want("", "sea", "größe", "旅行", "sea")
@@ -96,7 +96,7 @@ func TestFiguresOfAnyPlatform(t *testing.T) {
 	})
 }
 
-func TestKeptIsWhatWasTold(t *testing.T) {
+func TestRecord(t *testing.T) {
 	each(t, func(w *env) {
 		f := w.figures("sea", 123)
 		for i := range 8 {
@@ -124,7 +124,7 @@ func TestKeptIsWhatWasTold(t *testing.T) {
 }
 
 // Concurrent requests for the same hashtags in different orders all succeed.
-func TestManyWantTheSame(t *testing.T) {
+func TestConcurrentEnqueue(t *testing.T) {
 	each(t, func(w *env) {
 		var all sync.WaitGroup
 		for n := range 12 {
@@ -155,7 +155,7 @@ func TestManyWantTheSame(t *testing.T) {
 }
 
 // The first hashtags of each list come before the last of a long one.
-func TestTurnsAreFair(t *testing.T) {
+func TestQueueIsFair(t *testing.T) {
 	each(t, func(w *env) {
 		w.want(provider.Instagram, numberTags("long", 20)...)
 		w.clock.Advance(3*day + tick)

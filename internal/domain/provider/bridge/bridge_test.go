@@ -62,7 +62,7 @@ func says(status int, body string, header ...string) http.HandlerFunc {
 	}
 }
 
-func TestWhatIsAsked(t *testing.T) {
+func TestMediaRequest(t *testing.T) {
 	t.Parallel()
 	var got []string
 	client, _ := ask(t, func(w http.ResponseWriter, r *http.Request) {
@@ -85,7 +85,7 @@ func TestWhatIsAsked(t *testing.T) {
 	}
 }
 
-func TestWhatIsTaken(t *testing.T) {
+func TestMediaResponse(t *testing.T) {
 	t.Parallel()
 	const at = `"kind":"image","url":"https://cdn.example/x.jpg"`
 	long := strings.Repeat("é", wire.MaxText+1)
@@ -125,7 +125,7 @@ func TestWhatIsTaken(t *testing.T) {
 	}
 }
 
-func TestNoFurtherPageOfWhatHasNone(t *testing.T) {
+func TestUnpagedTypes(t *testing.T) {
 	t.Parallel()
 	client, _ := ask(t, says(http.StatusOK, `{"items":[],"next_cursor":"x"}`), nil)
 	q := question
@@ -280,7 +280,7 @@ var errFull = errors.New("no room")
 
 func (full) Write([]byte) (int, error) { return 0, errFull }
 
-func TestFetchIntoWhatFails(t *testing.T) {
+func TestFetchWriteError(t *testing.T) {
 	t.Parallel()
 	client, url := ask(t, says(http.StatusOK, "bytes"), nil)
 	err := client.Fetch(t.Context(), url+"/file", 10, full{})
@@ -290,7 +290,7 @@ func TestFetchIntoWhatFails(t *testing.T) {
 }
 
 // Only URLs with the bridge's scheme, host and port are requested with the token.
-func TestFetchFromElsewhere(t *testing.T) {
+func TestFetchFromOtherHost(t *testing.T) {
 	t.Parallel()
 	var handed string
 	client, err := New(Options{URL: "https://bridge.example/base", Token: token,
@@ -321,7 +321,7 @@ func TestFetchFromElsewhere(t *testing.T) {
 	}
 }
 
-func TestOptionsThatCannotBe(t *testing.T) {
+func TestInvalidOptions(t *testing.T) {
 	for _, address := range []string{"", "bridge.example", "/v1", "ftp://bridge.example", "https://", "https://:443",
 		"https://me@bridge.example", "https://bridge.example?x=1", "https://bridge.example#x",
 		"https://bridge.example:x"} {

@@ -18,7 +18,7 @@ func profileQuery(most int) provider.ProfileQuery {
 	return provider.ProfileQuery{Platform: provider.Instagram, Username: "natgeo", PostLimit: most}
 }
 
-func TestWhatFiguresAreAsked(t *testing.T) {
+func TestFiguresRequest(t *testing.T) {
 	t.Parallel()
 	var got []string
 	client, _ := ask(t, func(w http.ResponseWriter, r *http.Request) {
@@ -54,7 +54,7 @@ func TestWhatFiguresAreAsked(t *testing.T) {
 }
 
 // Implausible values are dropped and not replaced.
-func TestWhatFiguresAreTaken(t *testing.T) {
+func TestFiguresResponse(t *testing.T) {
 	t.Parallel()
 	client, _ := ask(t,
 		says(http.StatusOK,

@@ -12,7 +12,7 @@ import (
 )
 
 // After an account error, another account is used and the first is paused.
-func TestAccountsThatAreSetAside(t *testing.T) {
+func TestPausedAccounts(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		status int
@@ -85,7 +85,7 @@ func (h headers) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // Without available account, the delay is returned; each rejected token is logged once.
-func TestNoAccountIsLeft(t *testing.T) {
+func TestNoAccount(t *testing.T) {
 	t.Parallel()
 	g := newGraph(t)
 	g.people["natgeo"] = person(nil)
@@ -183,7 +183,7 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-func TestOptionsThatCannotBe(t *testing.T) {
+func TestInvalidOptions(t *testing.T) {
 	t.Parallel()
 	good := Options{Accounts: []Account{{ID: "1", Token: "x"}}, FetchPublic: nowhere}
 	if _, err := New(good); err != nil {
@@ -208,7 +208,7 @@ func TestOptionsThatCannotBe(t *testing.T) {
 	}
 }
 
-func TestFailuresThatAreOurs(t *testing.T) {
+func TestStoreErrors(t *testing.T) {
 	t.Parallel()
 	g := newGraph(t)
 	g.refuse = func(string, *http.Request) (int, string) { panic(http.ErrAbortHandler) }

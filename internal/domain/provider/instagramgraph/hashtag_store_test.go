@@ -10,7 +10,7 @@ import (
 	"pressroom/internal/testkit"
 )
 
-func TestShelfKeepsIDs(t *testing.T) {
+func TestHashtagStoreIDs(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		t.Parallel()
@@ -28,7 +28,7 @@ func TestShelfKeepsIDs(t *testing.T) {
 	})
 }
 
-func TestPlace(t *testing.T) {
+func TestReserve(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		t.Parallel()
@@ -77,7 +77,7 @@ func TestPlace(t *testing.T) {
 }
 
 // Background queries get no slot if a third is in use, and are told when to retry.
-func TestPlaceThatNobodyWaitsFor(t *testing.T) {
+func TestReserveInBackground(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		t.Parallel()
@@ -118,7 +118,7 @@ func TestPlaceThatNobodyWaitsFor(t *testing.T) {
 }
 
 // Concurrent nodes do not exceed the slots.
-func TestPlacesOfManyNodes(t *testing.T) {
+func TestConcurrentReservations(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		t.Parallel()

@@ -77,7 +77,7 @@ func TestHashtagPages(t *testing.T) {
 	}
 }
 
-func TestHashtagsThatAreNotTold(t *testing.T) {
+func TestHashtagErrors(t *testing.T) {
 	t.Parallel()
 	g := newGraph(t)
 	g.tags["bread"] = map[string][]map[string]any{}
@@ -116,7 +116,7 @@ func TestHashtagOfUnusablePosts(t *testing.T) {
 }
 
 // Two accounts have sixty slots; repeated queries need none, and further ones wait for the first to expire.
-func TestPlacesOfAWeek(t *testing.T) {
+func TestWeeklySlots(t *testing.T) {
 	t.Parallel()
 	g := newGraph(t)
 	s := g.source(2, nil)
@@ -164,7 +164,7 @@ func TestPlacesOfAWeek(t *testing.T) {
 }
 
 // Background queries get a third of the slots.
-func TestPlacesOfTheBackground(t *testing.T) {
+func TestBackgroundSlots(t *testing.T) {
 	t.Parallel()
 	g := newGraph(t)
 	s := g.source(1, nil)
@@ -194,7 +194,7 @@ func TestPlacesOfTheBackground(t *testing.T) {
 }
 
 // If Instagram refuses a hashtag because of other queries, the account is paused and the slot released.
-func TestPlacesThatAreNotGranted(t *testing.T) {
+func TestRefusedSlots(t *testing.T) {
 	t.Parallel()
 	g := newGraph(t)
 	g.tags["bread"] = map[string][]map[string]any{"top_media": media(1, nil)}
@@ -225,7 +225,7 @@ func TestPlacesThatAreNotGranted(t *testing.T) {
 }
 
 // An account without permission for hashtags is tried once per query, then others.
-func TestAccountsThatMayNot(t *testing.T) {
+func TestForbiddenAccounts(t *testing.T) {
 	t.Parallel()
 	g := newGraph(t)
 	g.tags["bread"] = map[string][]map[string]any{"top_media": media(1, nil)}

@@ -137,7 +137,7 @@ func TestPagesOfEverySize(t *testing.T) {
 }
 
 // Posts published while paging affect only the first page.
-func TestPostsWhileWalking(t *testing.T) {
+func TestPostsWhilePaging(t *testing.T) {
 	t.Parallel()
 	g := newGraph(t)
 	posts := media(20, nil)

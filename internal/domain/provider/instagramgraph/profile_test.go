@@ -116,7 +116,7 @@ func TestNoViews(t *testing.T) {
 	}
 }
 
-func TestProfilesThatAreNotTold(t *testing.T) {
+func TestProfileErrors(t *testing.T) {
 	t.Parallel()
 	g := newGraph(t)
 	s := g.source(1, nil)
@@ -138,7 +138,7 @@ func TestProfilesThatAreNotTold(t *testing.T) {
 }
 
 // Any invalid response is an error; nothing is made up.
-func TestAnswersThatAreNone(t *testing.T) {
+func TestInvalidResponses(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{
 		``, `<html>natgeo`, `null`, `{}`, `[]`, `{"business_discovery":null}`, `{"error":{}}`,
@@ -172,7 +172,7 @@ func TestEndlessList(t *testing.T) {
 }
 
 // A cursor that could alter the query is not sent.
-func TestCursorsThatAreNone(t *testing.T) {
+func TestInvalidCursors(t *testing.T) {
 	t.Parallel()
 	g := newGraph(t)
 	g.refuse = func(string, *http.Request) (int, string) {

@@ -108,7 +108,7 @@ func TestSandboxHashtags(t *testing.T) {
 }
 
 // The sandbox counts slots as Instagram does, and no query exceeds them.
-func TestSandboxPlaces(t *testing.T) {
+func TestSandboxSlots(t *testing.T) {
 	t.Parallel()
 	clock := testkit.NewClock(began)
 	s := newSandboxSource(t, clock, 1)

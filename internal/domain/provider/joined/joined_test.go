@@ -56,7 +56,7 @@ func join(t *testing.T, all ...Named) *Source {
 	return s
 }
 
-func TestTheNextIsAskedForWhatOneNeverTells(t *testing.T) {
+func TestFallback(t *testing.T) {
 	t.Parallel()
 	broken := &provider.Unavailable{Err: errors.New("broken")}
 	for _, c := range []struct {
@@ -122,7 +122,7 @@ func TestMediaStayWithTheirSource(t *testing.T) {
 }
 
 // URLs and cursors stored when there was a single provider still work.
-func TestWhatHasNoName(t *testing.T) {
+func TestUnprefixedAddresses(t *testing.T) {
 	t.Parallel()
 	one, two := &fakeMedia{fakeFigures: fakeFigures{name: "one"}}, &fakeMedia{fakeFigures: fakeFigures{name: "two"}}
 	s := join(t, Named{"figures", &fakeFigures{}}, Named{"one", one})
@@ -147,7 +147,7 @@ func TestWhatHasNoName(t *testing.T) {
 	}
 }
 
-func TestNamesThatCannotBe(t *testing.T) {
+func TestInvalidNames(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"", "http", "https", "a:b", "A", "1", "twice"} {
 		if _, err := New(Named{"twice", &fakeFigures{}}, Named{name, &fakeFigures{}}); err == nil {

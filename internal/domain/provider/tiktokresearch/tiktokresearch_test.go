@@ -263,7 +263,7 @@ func TestEndlessWindow(t *testing.T) {
 	checkUnavailable(t, err, 0)
 }
 
-func TestWhatIsNeverTold(t *testing.T) {
+func TestNotOffered(t *testing.T) {
 	t.Parallel()
 	s := newResearch(t).source(nil)
 	if _, err := s.Hashtag(t.Context(), provider.HashtagQuery{Platform: provider.TikTok, Hashtag: "bread"}); !errors.Is(
@@ -280,7 +280,7 @@ func TestWhatIsNeverTold(t *testing.T) {
 	}
 }
 
-func TestOptionsThatCannotBe(t *testing.T) {
+func TestInvalidOptions(t *testing.T) {
 	t.Parallel()
 	good := Options{Eligible: true, ClientKey: "key", ClientSecret: secret}
 	if _, err := New(good); err != nil {

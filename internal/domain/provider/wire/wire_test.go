@@ -37,7 +37,7 @@ func TestCount(t *testing.T) {
 	}
 }
 
-func TestStamp(t *testing.T) {
+func TestParseTime(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 	for _, text := range []string{"2026-11-20T10:00:00Z", "2026-11-20T12:00:00+02:00", "2026-11-20T10:00:00+0000"} {
@@ -52,7 +52,7 @@ func TestStamp(t *testing.T) {
 	}
 }
 
-func TestLength(t *testing.T) {
+func TestVideoDuration(t *testing.T) {
 	t.Parallel()
 	for seconds, want := range map[float64]time.Duration{1.5: 1500 * time.Millisecond, 0: 0, -1: 0, 86_401: 0,
 		math.Inf(1): 0} {
@@ -132,7 +132,7 @@ func TestPosts(t *testing.T) {
 	}
 }
 
-func TestAsk(t *testing.T) {
+func TestSend(t *testing.T) {
 	t.Parallel()
 	mux := http.NewServeMux()
 	mux.HandleFunc("/answer", func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.UserAgent()) })

@@ -33,7 +33,7 @@ func analyzePosts(posts []provider.Post) result.Result {
 		At: measuredAt})
 }
 
-func TestNothingIsKnownOfAnEmptyProfile(t *testing.T) {
+func TestEmptyProfile(t *testing.T) {
 	t.Parallel()
 	got, err := json.Marshal(analysis.Analyze(analysis.ProfileInput{}))
 	if err != nil {
@@ -135,7 +135,7 @@ func TestTooFewPostsAreNotCompared(t *testing.T) {
 }
 
 // Without a comparison, the best time is a guess.
-func TestABestTimeThatIsAGuess(t *testing.T) {
+func TestGuessedBestTime(t *testing.T) {
 	t.Parallel()
 	noon := func(_ int, p *provider.Post) { p.TakenAt = p.TakenAt.Truncate(24 * time.Hour).Add(12 * time.Hour) }
 	young := daily(27, noon)
@@ -172,7 +172,7 @@ func TestABestTimeThatIsAGuess(t *testing.T) {
 }
 
 // The best time depends on the time zone.
-func TestTimesAreTheTeams(t *testing.T) {
+func TestTimesAreInTheTeamsZone(t *testing.T) {
 	t.Parallel()
 	posts := daily(90, func(i int, p *provider.Post) {
 		p.TakenAt = p.TakenAt.Add(time.Duration(i%3)*4*time.Hour + 30*time.Minute)
@@ -195,7 +195,7 @@ func TestTimesAreTheTeams(t *testing.T) {
 }
 
 // Hashtags that always occur together are not separated, and three lucky posts do not rank a hashtag first.
-func TestHashtagsThatCannotBeTold(t *testing.T) {
+func TestConfoundedHashtags(t *testing.T) {
 	t.Parallel()
 	draw := rand.New(rand.NewPCG(7, 7))
 	got := analyzePosts(daily(120, func(i int, p *provider.Post) {
@@ -231,7 +231,7 @@ func TestHashtagsThatCannotBeTold(t *testing.T) {
 }
 
 // If format and time are confounded, neither has a ratio.
-func TestWhatComesTogetherIsNotClaimed(t *testing.T) {
+func TestConfoundedFormatAndTime(t *testing.T) {
 	t.Parallel()
 	got := analyzePosts(daily(120, func(_ int, p *provider.Post) {
 		p.Format = provider.FormatImage
@@ -343,7 +343,7 @@ func TestScoreWithoutSomeComponents(t *testing.T) {
 }
 
 // Engagement without likes is reported, but excluded from the score.
-func TestHiddenLikesAreNoBadScore(t *testing.T) {
+func TestScoreWithHiddenLikes(t *testing.T) {
 	t.Parallel()
 	hidden := func(_ int, p *provider.Post) { p.Likes, p.Views = nil, new(int64(400)) }
 	got := analyzePosts(daily(20, hidden))
@@ -388,7 +388,7 @@ func TestShares(t *testing.T) {
 	}
 }
 
-func TestWhyThereIsNoScore(t *testing.T) {
+func TestMissingScoreNote(t *testing.T) {
 	t.Parallel()
 	const note = "There is no score: it needs five posts with figures, or growth."
 	for _, count := range []int{0, 4, 5} {

@@ -70,7 +70,7 @@ func kindRows() []row {
 }
 
 // The tables in the docs match the analysis of a small number of profiles, up to sampling error.
-func TestCurve(t *testing.T) {
+func TestDocsTables(t *testing.T) {
 	t.Parallel()
 	for _, table := range tables {
 		if *update {

@@ -56,7 +56,7 @@ func TestFitIsLeastSquares(t *testing.T) {
 	checkNear(t, "the slope's standard error", slope.err, math.Sqrt(squares/48/around))
 }
 
-func TestUnusualValuesDoNotBendTheLine(t *testing.T) {
+func TestOutliersDoNotAffectFit(t *testing.T) {
 	t.Parallel()
 	m, _ := newLine(50)
 	before, _ := m.solve(true)
@@ -94,7 +94,7 @@ func TestAliases(t *testing.T) {
 	}
 }
 
-func TestNothingThatDiffersHasNoSolution(t *testing.T) {
+func TestConstantValuesHaveNoSolution(t *testing.T) {
 	t.Parallel()
 	m := linearModel{columns: 1}
 	for range 40 {
@@ -106,7 +106,7 @@ func TestNothingThatDiffersHasNoSolution(t *testing.T) {
 }
 
 // The weakest column is removed.
-func TestIdle(t *testing.T) {
+func TestUninformative(t *testing.T) {
 	t.Parallel()
 	m, _ := newLine(50)
 	for i := range m.rows {
@@ -121,7 +121,7 @@ func TestIdle(t *testing.T) {
 }
 
 // The p-values of the example in Benjamini and Hochberg (1995), with a rate of 3 %.
-func TestThreshold(t *testing.T) {
+func TestBHThreshold(t *testing.T) {
 	t.Parallel()
 	var doubts []float64
 	for _, chance := range []float64{0.0459, 0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.3240,
@@ -136,7 +136,7 @@ func TestThreshold(t *testing.T) {
 }
 
 // The median is exactly that of the sorted values.
-func TestMiddle(t *testing.T) {
+func TestMedian(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		values := rapid.SliceOfN(rapid.OneOf(rapid.Float64Range(0, 5), rapid.SampledFrom([]float64{0, 1, 2})), 1, 60).

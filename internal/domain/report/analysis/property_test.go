@@ -80,7 +80,7 @@ func anyInput() *rapid.Generator[analysis.ProfileInput] {
 }
 
 // Any input yields a result that can be stored: finite, without null, and independent of the order of posts.
-func TestAnyFiguresHaveAnAnswer(t *testing.T) {
+func TestAnyInput(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		in := anyInput().Draw(t, "figures")

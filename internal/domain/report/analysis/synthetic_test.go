@@ -181,7 +181,7 @@ func (f *surveyResult) covers(t *testing.T) {
 // surveyed is the number of profiles per test. docs/scoring.md has results of more.
 const surveyed = 600
 
-func TestPlantedEffectsAreFound(t *testing.T) {
+func TestSyntheticEffectsAreFound(t *testing.T) {
 	t.Parallel()
 	found := survey(synthetic.Plan{Posts: 200}, surveyed)
 	found.named.check(t, "the planted block is named", 95, 100)
@@ -194,7 +194,7 @@ func TestPlantedEffectsAreFound(t *testing.T) {
 	found.covers(t)
 }
 
-func TestNothingIsClaimedWhereNothingIs(t *testing.T) {
+func TestNoEffectNoClaim(t *testing.T) {
 	t.Parallel()
 	found := survey(synthetic.Plan{Posts: 200, Null: true}, surveyed)
 	found.wrong.check(t, "an effect is claimed", 0, 5)
@@ -219,7 +219,7 @@ func TestIntervalsOfTheBestTime(t *testing.T) {
 }
 
 // Notes say if nothing is significant.
-func TestNotesSayThatNothingIsClaimed(t *testing.T) {
+func TestNotesWithoutClaims(t *testing.T) {
 	t.Parallel()
 	got := analysis.Analyze(input(synthetic.Generate(synthetic.Plan{Seed: 1, Posts: 200, Null: true})))
 	want := []string{
@@ -233,7 +233,7 @@ func TestNotesSayThatNothingIsClaimed(t *testing.T) {
 
 // The frequency of posting in a block is not mistaken for an effect, nor is a hashtag's correlation with the best
 // block. docs/scoring.md has more profiles.
-func TestHabitsDoNotPassForEffects(t *testing.T) {
+func TestConfoundersAreNotEffects(t *testing.T) {
 	t.Parallel()
 	for _, plan := range []synthetic.Plan{{Posts: 200, Uneven: true}, {Posts: 200, Tangled: true}} {
 		found := survey(plan, surveyed/4)

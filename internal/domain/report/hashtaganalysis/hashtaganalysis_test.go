@@ -103,7 +103,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 }
 
 // Another post in the window never lowers the rate, nor a better one the reactions.
-func TestMoreIsNotLess(t *testing.T) {
+func TestMonotonic(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		seconds := rapid.SliceOfNDistinct(rapid.IntRange(1, 24*3600-1), minScored+1, 80, rapid.ID[int]).

@@ -45,7 +45,7 @@ func inWindow(h synthetichashtag.Hashtag, s Sample) float64 {
 }
 
 // Sizes and rates of hashtags of all sizes, ages and shapes, half of them measured before.
-func TestPlantedSizes(t *testing.T) {
+func TestSyntheticSizes(t *testing.T) {
 	t.Parallel()
 	var errors []float64
 	var rates, sizes coverage
@@ -83,7 +83,7 @@ func TestPlantedSizes(t *testing.T) {
 }
 
 // The rate doubles between measurements.
-func TestPlantedGrowth(t *testing.T) {
+func TestSyntheticGrowth(t *testing.T) {
 	t.Parallel()
 	var growths coverage
 	for seed := range uint64(500) {
@@ -115,7 +115,7 @@ var (
 )
 
 // Related hashtags are found, and common ones are not reported as related.
-func TestPlantedCompanions(t *testing.T) {
+func TestSyntheticRelated(t *testing.T) {
 	t.Parallel()
 	var lifts, wrong, first coverage
 	for seed := range uint64(500) {
@@ -144,7 +144,7 @@ func TestPlantedCompanions(t *testing.T) {
 }
 
 // A block with three times as many top posts is found; without one, none is.
-func TestPlantedTimes(t *testing.T) {
+func TestSyntheticBestTimes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ effect, least, most float64 }{{1, 0, 0.05}, {3, 0.9, 1}} {
 		var claimed, right coverage

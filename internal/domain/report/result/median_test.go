@@ -44,7 +44,7 @@ func upTo(n int) []float64 {
 	return values
 }
 
-func TestTidy(t *testing.T) {
+func TestRound4(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[float64]float64{0: 0, 0.123456: 0.1235, 123456: 123500, -1.99996: -2, 0.1 + 0.2: 0.3} {
 		if got := Round4(value); got != want {
@@ -54,7 +54,7 @@ func TestTidy(t *testing.T) {
 }
 
 // The interval has its nominal coverage.
-func TestMedianIntervalHoldsTheTruth(t *testing.T) {
+func TestMedianIntervalCoverage(t *testing.T) {
 	t.Parallel()
 	for _, posts := range []int{8, 20, 75, 200} {
 		const times = 3000

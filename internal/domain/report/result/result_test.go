@@ -13,7 +13,7 @@ func component(name string, value, weight float64) ComponentCause {
 }
 
 // The weight of missing components is distributed proportionally.
-func TestScoreOf(t *testing.T) {
+func TestNewScore(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		known   []ComponentCause
@@ -42,7 +42,7 @@ func TestScoreOf(t *testing.T) {
 	}
 }
 
-func TestWordsOf(t *testing.T) {
+func TestNewWords(t *testing.T) {
 	t.Parallel()
 	got := NewWords(map[string]int{"boat": 2, "harbour": 3, "bread": 2, "sea": 1}, 7, 3)
 	want := &Words{Posts: 7, Different: 4, Words: []Word{{"harbour", 3}, {"boat", 2}, {"bread", 2}}}

@@ -57,7 +57,7 @@ func TestCaptions(t *testing.T) {
 }
 
 // Ambiguous stop words count only with unambiguous ones of their language.
-func TestDoubtfulWords(t *testing.T) {
+func TestAmbiguousStopWords(t *testing.T) {
 	for _, c := range []struct{ caption, want string }{
 		{"my car, my van, my hat", "car van hat"},
 		{"er hat ein Auto und war da", "auto"},
