@@ -33,7 +33,8 @@ func notReady(t *testing.T, c Case) {
 		t.Errorf("not before %v", failed.After)
 	}
 	verdict, _, err := f.Resolve(g, d)
-	if WantClass(t, err, network.Processing, ""); verdict != network.Unknown {
+	wantClass(t, err, network.Processing, "")
+	if verdict != network.Unknown {
 		t.Errorf("verdict %v", verdict)
 	}
 	f.Clock.Advance(10 * time.Second)

@@ -361,7 +361,8 @@ func giveUp(t *testing.T, c Case, g GiveUp) {
 	for ; err == nil && calls < 20; calls++ {
 		d, _, err = s.Network.Prepare(t.Context(), s.Grant, d, s.Library)
 	}
-	if WantClass(t, err, g.Class, g.Code); calls != g.Calls {
+	wantClass(t, err, g.Class, g.Code)
+	if calls != g.Calls {
 		t.Errorf("%d calls", calls)
 	}
 }

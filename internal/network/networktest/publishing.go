@@ -502,7 +502,8 @@ func expiry(t *testing.T, c Case) {
 	_, err := f.Commit(g, d)
 	wantClass(t, err, network.Uncertain, c.Expiry.Commit)
 	verdict, _, err := f.Decide(g, d)
-	if WantClass(t, err, network.Transient, c.Expiry.Resolve); verdict != network.Absent {
+	wantClass(t, err, network.Transient, c.Expiry.Resolve)
+	if verdict != network.Absent {
 		t.Fatalf("verdict %v", verdict)
 	}
 	if d, err = f.Prepare(g, d); err != nil {
