@@ -129,7 +129,7 @@ func TestApproving(t *testing.T) {
 		client.post(a.page, says("", "1", "Cleo", "")).wants(t, 422, "Choose whether", `value="Cleo"`)
 		client.post(a.page, says("reject", "1", "Cleo", strings.Repeat("ä", 2001))).wants(t, 422, "at most 2000 characters")
 		client.post(a.page, says("reject", "1", "Cleo", strings.Repeat("x", 100_000))).wants(t, 400)
-		client.post(a.page, says("approve", "x", "Cleo", "")).wants(t, 422, "has changed meanwhile")
+		client.post(a.page, says("approve", "x", "Cleo", "")).wants(t, 422, "The post has changed, so your decision was not saved")
 		client.do("POST", a.page, strings.NewReader(says("approve", "1", "Mallory", "").Encode()), "Content-Type", "application/x-www-form-urlencoded", "Sec-Fetch-Site", "cross-site").wants(t, 403, "came from another site")
 		if got := a.state(t); got != `waiting by "": ""` {
 			t.Error(got)
