@@ -231,7 +231,7 @@ func TestConnecting(t *testing.T) {
 		w.wantAccounts(t, "1 harbour connected")
 		ada.get(done.Header.Get("Location")).wants(t, 200, "<h1>Connected</h1>", "Instagram", "harbour", "Harbour &amp; Sons")
 		w.browser(t).in("bea@example.com").get(done.Header.Get("Location")).wants(t, 404)
-		ada.get(back).wants(t, 422, "was used already")
+		ada.get(back).wants(t, 422, "was already used")
 		ada.get(page).wants(t, 422, "has already been used")
 		ada.post(page, nil).wants(t, 422)
 		var by int64
@@ -276,9 +276,9 @@ func TestStates(t *testing.T) {
 		ada, bea := w.browser(t).in("ada@example.com"), w.browser(t).in("bea@example.com")
 		first := ada.consent(page)
 		back := ada.consent(page)
-		bea.get(back).wants(t, 422, "was not begun here")
+		bea.get(back).wants(t, 422, "is unknown, has expired or was already used")
 		w.browser(t).get(back).wants(t, 401, "You are signed out")
-		ada.get(first).wants(t, 422, "was not begun here")
+		ada.get(first).wants(t, 422, "is unknown, has expired or was already used")
 		ada.get("/connect/callback/instagram?code=x").wants(t, 422)
 		w.wantAccounts(t, "0  ")
 		ada.get(back).wants(t, 303)
@@ -323,7 +323,7 @@ func TestDenied(t *testing.T) {
 			ada.get(ada.consent(page)).wants(t, 422, text, `href="`+page+`"`)
 		}
 		w.networks.set("")
-		ada.get(ada.consent(page)).wants(t, 422, "There is no account")
+		ada.get(ada.consent(page)).wants(t, 422, "No account can be connected")
 		w.networks.set("", "harbour")
 		forged := regexp.MustCompile(`code=[^&]*`).ReplaceAllString(ada.consent(page), "code=guessed")
 		refused := ada.get(forged)
@@ -422,7 +422,7 @@ func TestSigningInHere(t *testing.T) {
 			t.Errorf("it is repeated: %s", wrong.text)
 		}
 		try("https://pds.test", "down.test", "app-pass").wants(t, 502, "Try again in a few minutes.")
-		try("https://pds.test", "", "app-pass").wants(t, 422, "Fill in")
+		try("https://pds.test", "", "app-pass").wants(t, 422, "Enter the server")
 		try("http://10.0.0.1", "harbour.test", "app-pass").wants(t, 422, "This server is not allowed")
 		w.wantAccounts(t, "0  ")
 		try(" https://pds.test", "harbour.test ", "app-pass").wants(t, 303)

@@ -240,14 +240,14 @@ func TestAPersonDecides(t *testing.T) {
 			form.press().wants(422, "Choose what you found.")
 			form.values.Set("found", found)
 			if found == "yes" {
-				wrong := form.fill("permalink", "javascript:alert(1)").press().wants(422, "has to be a whole one")
+				wrong := form.fill("permalink", "javascript:alert(1)").press().wants(422, "must be a full URL")
 				if again := wrong.form("Note what I found"); again.values.Get("found") != "yes" || again.values.Get("permalink") != "javascript:alert(1)" {
 					t.Errorf("what was typed is gone: %v", again.values)
 				}
 				form.fill("permalink", "https://bsky.example/it").press().wants(422, "must start with https://", "bsky.app")
 				form.fill("permalink", "https://bsky.app/profile/harbour.test/post/1")
 			} else {
-				form.fill("permalink", "https://bsky.app/profile/harbour.test/post/1").press().wants(422, "If it is not there, leave the address empty.")
+				form.fill("permalink", "https://bsky.app/profile/harbour.test/post/1").press().wants(422, "A permalink requires a published post.")
 				form.fill("permalink", "")
 			}
 			form.press().wants(200, want...).lacks("The network could not be reached", "A network may have this post already")

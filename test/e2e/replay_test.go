@@ -263,7 +263,7 @@ func TestPermalinkThatComesLater(t *testing.T) {
 		w.exec("UPDATE deliveries SET permalink = '' WHERE job_id = ?", job)
 		for _, call := range []edgeCall{w.rest, w.tool} {
 			got := call(full(w), "get_job", map[string]any{"job_id": job}, "")
-			if !strings.Contains(fmt.Sprint(got.at("notes")), "permalink is still missing") {
+			if !strings.Contains(fmt.Sprint(got.at("notes")), "permalink is missing") {
 				t.Errorf("the notes are %v", got.at("notes"))
 			}
 		}
