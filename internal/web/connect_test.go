@@ -285,7 +285,7 @@ func TestStates(t *testing.T) {
 		w.wantAccounts(t, "1 harbour connected")
 		late := ada.consent(w.link(t, newInstagram))
 		w.clock.Advance(10 * time.Minute)
-		ada.get(late).wants(t, 422, "has ended")
+		ada.get(late).wants(t, 422, "has expired")
 		if n, err := w.connects.Sweep(t.Context()); err != nil || n != 2 {
 			t.Errorf("%d swept (%v)", n, err)
 		}
