@@ -9,7 +9,6 @@ import (
 	"pressroom/internal/domain/hashtag/list"
 	"pressroom/internal/domain/hashtag/search"
 	"pressroom/internal/domain/hashtag/stats"
-	"pressroom/internal/domain/job"
 	"pressroom/internal/domain/provider"
 	"pressroom/internal/network"
 	"pressroom/internal/platform/db"
@@ -17,7 +16,7 @@ import (
 
 // buildHashtags makes what keeps lists of hashtags, searches for them, and measures in the background what lists hold
 // and searches asked for.
-func (s *Server) buildHashtags(from sources, offered plan.Terms, results map[job.Type]job.Result) error {
+func (s *Server) buildHashtags(from sources, offered plan.Terms) error {
 	var err error
 	if s.Lists, err = list.New(list.Options{DB: s.db, Figures: s.figures, Terms: offered, HasSource: !from.none()}); err != nil {
 		return fmt.Errorf("the hashtags that the terms ban: %w", err)
@@ -35,7 +34,6 @@ func (s *Server) buildHashtags(from sources, offered plan.Terms, results map[job
 		})
 	}
 	s.Searches = search.New(o)
-	results[job.HashtagSearch] = s.Searches.ReadResult
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"strings"
@@ -117,16 +118,16 @@ type Config struct {
 	Log             *slog.Logger
 	Now             func() time.Time // the clock; PostgreSQL's, and with SQLite the machine's, where nil
 	SecondFactor    string           // whom the operator requires to sign in with two factors: nobody, operators or everyone; nobody if empty
-	// Extend adds operations to those of the program, and the work behind them.
-	Extend func(Parts) []operation.Operation
+	// Extend adds operations to those of the program, and the work behind them. Results reads what their jobs produced.
+	Extend  func(Parts) []operation.Operation
+	Results map[job.Type]job.Result
 }
 
 // Parts are what an operation that is added can stand on.
 type Parts struct {
 	DB      *db.DB
 	Jobs    *job.Store
-	Results map[job.Type]job.Result // what finished jobs produced; one's own may be added
-	Queue   *job.Queue              // work is handled once the program runs
+	Queue   *job.Queue // work is handled once the program runs
 	Credits *credit.Service
 }
 
@@ -284,30 +285,40 @@ func (s *Server) build(sealer *tokencrypt.Sealer) error {
 	s.TOTP = totp.New(s.db, sealer, "pressroom")
 	s.buildConnects(offered)
 	s.replay = idempotency.New(s.db)
-	results := map[job.Type]job.Result{job.SocialPost: delivery.Result(s.db)}
-	s.jobs = job.NewStore(s.db, results, offered.Limits.JobsInFlight)
+	s.jobs = job.NewStore(s.db, s.results(), offered.Limits.JobsInFlight)
 	s.worker = job.NewWorker(s.db, s.queue, s.cfg.Log)
 	from, err := s.buildMedia(sealer, offered)
 	if err != nil {
 		return err
 	}
 	s.figures, s.limiter = stats.New(s.db), provider.NewLimiter()
-	if err := s.buildReports(from, offered, results); err != nil {
+	if err := s.buildReports(from, offered); err != nil {
 		return err
 	}
-	if err := s.buildHashtags(from, offered, results); err != nil {
+	if err := s.buildHashtags(from, offered); err != nil {
 		return err
 	}
-	results[job.MediaImport], results[job.ContentFetch] = s.Media.ImportsAndBatches, s.Media.Downloads
 	s.Posts = post.New(s.db, s.Accounts, s.jobs, s.Media, post.DefaultLimits, offered)
 	s.Approvals = post.NewApprovals(post.ApprovalsOptions{Posts: s.Posts, Sealer: sealer, PublicURL: s.cfg.PublicURL})
 	s.buildDelivery(networks)
 	s.Insight = analytics.New(s.db, s.Accounts, analytics.Options{Terms: offered, Every: s.cfg.CollectEvery, Called: s.metrics.calledNetwork, Posts: hearer{s.db, s.figures}.collected, Log: s.cfg.Log})
 	s.buildLeaving()
 	s.Voices = voice.New(voice.Options{DB: s.db})
-	s.buildOperations(offered, results)
+	s.buildOperations(offered)
 	s.buildStanding()
 	return s.buildEdges()
+}
+
+// results returns what reads the results of each type of job.
+func (s *Server) results() map[job.Type]job.Result {
+	reports := report.ResultReader(s.Credits.Charged)
+	out := map[job.Type]job.Result{
+		job.SocialPost: delivery.Result, job.ProfileReport: reports, job.HashtagReport: reports,
+		job.HashtagSearch: search.ResultReader(s.Credits.Charged),
+		job.MediaImport:   media.ImportsAndBatches, job.ContentFetch: media.Downloads(s.Credits.Charged),
+	}
+	maps.Copy(out, s.cfg.Results)
+	return out
 }
 
 // buildGround makes what all the rest stands on: the queue, the limits, credits, notices and teams.
@@ -340,11 +351,11 @@ func (s *Server) buildGround(offered plan.Terms) error {
 }
 
 // buildOperations lists what can be done, and makes the way that each call goes.
-func (s *Server) buildOperations(offered plan.Terms, results map[job.Type]job.Result) {
+func (s *Server) buildOperations(offered plan.Terms) {
 	groups := [][]operation.Operation{team.Operations(), s.Credits.Operations(), s.calls.Operations(offered), s.jobs.Operations(), s.Accounts.Operations(), s.Connects.Operations(), s.Posts.Operations(), s.Media.Operations(), s.Reports.Operations(), s.Insight.Operations(),
 		s.Lists.Operations(), s.Searches.Operations(), s.Voices.Operations()}
 	if s.cfg.Extend != nil {
-		groups = append(groups, s.cfg.Extend(Parts{s.db, s.jobs, results, s.queue, s.Credits}))
+		groups = append(groups, s.cfg.Extend(Parts{s.db, s.jobs, s.queue, s.Credits}))
 	}
 	s.registry = operation.NewRegistry(groups...)
 	s.pipe = s.pipeline(s.Teams)

@@ -11,7 +11,6 @@ import (
 	"slices"
 
 	"pressroom/internal/core/plan"
-	"pressroom/internal/domain/job"
 	"pressroom/internal/domain/provider"
 	"pressroom/internal/domain/provider/bridge"
 	"pressroom/internal/domain/provider/instagramgraph"
@@ -111,7 +110,7 @@ func (s *Server) openSources(fetcher *safehttp.Client) (sources, error) {
 }
 
 // buildReports makes what makes reports.
-func (s *Server) buildReports(from sources, offered plan.Terms, results map[job.Type]job.Result) error {
+func (s *Server) buildReports(from sources, offered plan.Terms) error {
 	o := report.Options{DB: s.db, Jobs: s.jobs, Worker: s.worker, Credits: s.Credits, Terms: offered, Observer: hearer{s.db, s.figures}, Limiter: s.limiter, Log: s.cfg.Log}
 	if !from.none() {
 		figures, err := from.figures()
@@ -121,6 +120,5 @@ func (s *Server) buildReports(from sources, offered plan.Terms, results map[job.
 		o.Source = figures
 	}
 	s.Reports = report.New(o)
-	results[job.ProfileReport], results[job.HashtagReport] = s.Reports.ReadResult, s.Reports.ReadResult
 	return nil
 }

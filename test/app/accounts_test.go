@@ -156,7 +156,7 @@ func TestAccountsAreForTheirTeam(t *testing.T) {
 		}
 		must(t, h.Teams.SetMember(t.Context(), c.team.ID, other.people[access.Owner].ID, access.Viewer))
 		stranger.open(path).wants(http.StatusOK, c.handle(), c.team.Name)
-		if a, err := h.Accounts.Of(t.Context(), c.team.ID, []int64{c.account}); err != nil || a[c.account].Connection != account.Connected {
+		if a, err := h.Accounts.Of(t.Context(), h.db, c.team.ID, []int64{c.account}); err != nil || a[c.account].Connection != account.Connected {
 			t.Errorf("%+v (%v)", a, err)
 		}
 	})

@@ -1,11 +1,13 @@
 package operation
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"time"
 
 	"pressroom/internal/core/access"
+	"pressroom/internal/platform/db"
 	"pressroom/internal/teamtime"
 )
 
@@ -17,12 +19,31 @@ type Call struct {
 	Now       time.Time // when the call was accepted; the same throughout
 	// Reservation is what was set aside for this call, 0 where it costs nothing. Whoever ends the work settles it.
 	Reservation int64
-	Ahead       error  // what Spec.Ahead found
-	Filters     []byte // the arguments without cursor, limit and wait_seconds, canonical; a cursor is good for these alone
+	// Tx is the transaction that records the call's Idempotency-Key; nil for a call without one. What the call does
+	// commits or rolls back with the record.
+	Tx      *db.Tx
+	Ahead   error  // what Spec.Ahead found
+	Filters []byte // the arguments without cursor, limit and wait_seconds, canonical; a cursor is good for these alone
 	// Tell is told how far a call is that waits; nil where nobody listens. It has to be quick.
 	Tell func(Progress)
 	// Resting gives the call's place on the node to another; nil where it has none. An operation calls it before it waits.
 	Resting func()
+}
+
+// InTx runs work in the call's transaction, or in one of its own if the call has none.
+func (c Call) InTx(ctx context.Context, d *db.DB, name string, work func(context.Context, *db.Tx) error) error {
+	if c.Tx != nil {
+		return work(ctx, c.Tx)
+	}
+	return d.InTx(ctx, name, work)
+}
+
+// Reader returns what the call reads from: its transaction, or the database if it has none.
+func (c Call) Reader(d *db.DB) db.Querier {
+	if c.Tx != nil {
+		return c.Tx
+	}
+	return d
 }
 
 // Progress is how far a call is.

@@ -143,7 +143,7 @@ func (p *Pipeline) credits(ctx context.Context, f *flight, next handler) error {
 	f.outcome.Call.Reservation = 0
 	if f.cost > 0 {
 		var err error
-		if f.outcome.Call.Reservation, err = p.Credits.Reserve(ctx, Charge{Call: f.outcome.Call, Claim: f.claim(), Amount: f.cost}); err != nil {
+		if f.outcome.Call.Reservation, err = p.Credits.Reserve(ctx, f.outcome.Call.Tx, Charge{Call: f.outcome.Call, Claim: f.claim(), Amount: f.cost}); err != nil {
 			return err
 		}
 	}
@@ -160,7 +160,7 @@ func (p *Pipeline) bill(ctx context.Context, f *flight) error {
 	if !f.outcome.Call.Role.SeesBalance() {
 		return nil
 	}
-	balance, err := p.Credits.Balance(ctx, f.outcome.Call.TeamID)
+	balance, err := p.Credits.Balance(ctx, f.outcome.Call.Tx, f.outcome.Call.TeamID)
 	if err != nil {
 		return err
 	}

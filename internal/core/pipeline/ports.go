@@ -7,6 +7,7 @@ import (
 
 	"pressroom/internal/core/access"
 	"pressroom/internal/core/operation"
+	"pressroom/internal/platform/db"
 	"pressroom/internal/platform/loadshed"
 )
 
@@ -30,7 +31,9 @@ type (
 	}
 	// Replay does work once for a key and gives the first result to every repeat.
 	Replay interface {
-		Once(ctx context.Context, claim Claim, work func(context.Context) (operation.Result, error)) (operation.Result, bool, error)
+		// The work and its record commit in one transaction. The work may run again when another transaction got in the way.
+		Once(ctx context.Context, claim Claim, work func(context.Context, *db.Tx) (operation.Result, error)) (
+			result operation.Result, replayed bool, err error)
 	}
 	// Rates counts what is done how fast. It never fails: what cannot be counted in one place is counted in another.
 	Rates interface {
@@ -49,13 +52,13 @@ type (
 	}
 	// Credits is the team's money.
 	Credits interface {
-		// Unspent refuses a claim that paid for an earlier call: charge_key_spent. It runs in the transaction of the call.
-		Unspent(ctx context.Context, claim Claim) error
-		// Reserve sets credits aside in the transaction of the call and gives the reservation's id. An amount that
+		// Unspent refuses a claim that paid for an earlier call: charge_key_spent.
+		Unspent(ctx context.Context, tx *db.Tx, claim Claim) error
+		// Reserve sets credits aside in the transaction of the call and returns the reservation's id. An amount that
 		// crosses a daily limit or that the wallet lacks is refused.
-		Reserve(ctx context.Context, charge Charge) (int64, error)
-		// Balance is what the team has left, as the transaction of the call sees it.
-		Balance(ctx context.Context, team int64) (int64, error)
+		Reserve(ctx context.Context, tx *db.Tx, charge Charge) (int64, error)
+		// Balance returns what the team has left, as the transaction of the call sees it.
+		Balance(ctx context.Context, q db.Querier, team int64) (int64, error)
 	}
 )
 

@@ -11,6 +11,7 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/auth/apikey"
 	"pressroom/internal/core/operation"
+	"pressroom/internal/platform/db"
 	"pressroom/internal/platform/loadshed"
 )
 
@@ -136,12 +137,14 @@ func (p *Pipeline) once(ctx context.Context, f *flight, next handler) error {
 		return next(ctx, f)
 	}
 	claim := f.claim()
-	result, replayed, err := p.Replay.Once(ctx, claim, func(ctx context.Context) (operation.Result, error) {
+	result, replayed, err := p.Replay.Once(ctx, claim, func(ctx context.Context, tx *db.Tx) (operation.Result, error) {
 		if claim.Paid {
-			if err := p.Credits.Unspent(ctx, claim); err != nil {
+			if err := p.Credits.Unspent(ctx, tx, claim); err != nil {
 				return operation.Result{}, err
 			}
 		}
+		f.outcome.Call.Tx = tx
+		defer func() { f.outcome.Call.Tx = nil }() // the call outlives its transaction
 		err := next(ctx, f)
 		return f.outcome.Result, err
 	})

@@ -79,7 +79,7 @@ func (l *grantEnv) after(d time.Duration, calls int64, want account.Connection) 
 	if err := l.service.Renew(l.t.Context()); err != nil {
 		l.t.Fatal(err)
 	}
-	of, err := l.service.Of(l.t.Context(), l.account.TeamID, []int64{l.account.ID})
+	of, err := l.service.Of(l.t.Context(), l.db, l.account.TeamID, []int64{l.account.ID})
 	if got := of[l.account.ID].Connection; err != nil || got != want || l.calls.Load() != calls {
 		l.t.Errorf("%s after %d calls, want %s after %d (%v)", got, l.calls.Load(), want, calls, err)
 	}

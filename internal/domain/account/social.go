@@ -316,22 +316,29 @@ func (s *Service) MarkLost(ctx context.Context, account int64, refused Grant) er
 	return s.markLost(ctx, account, refused.Version, "refused")
 }
 
+// MarkLostTx is MarkLost in a transaction of the caller.
+func (s *Service) MarkLostTx(ctx context.Context, tx *db.Tx, account int64, refused Grant) error {
+	return markLostTx(ctx, tx, account, refused.Version, "refused")
+}
+
 // markLost marks a connection as lost unless its grant has a newer version.
 func (s *Service) markLost(ctx context.Context, account, version int64, probe string) error {
 	return s.db.InTx(ctx, "social.lose", func(ctx context.Context, tx *db.Tx) error {
-		var team int64
-		err := tx.QueryRow(ctx, `UPDATE social_accounts SET connection_state = ?, connection_probe = ?,
-			account_status = 'needs_reauth', refreshing_until = 0, refresh_at = 0,
-			ends_at = 0, updated_at = ? WHERE id = ? AND grant_version <= ? AND connection_state <> ?
-			RETURNING team_id`,
-			string(Lost), probe, db.Micros(tx.Now()), account, version, string(Lost)).Scan(&team)
-		if errors.Is(err, sql.ErrNoRows) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("marking account %d as lost: %w", account, err)
-		}
-		return auditlog.Record(ctx, tx, team, auditlog.Actor{}, "social_account.lost", strconv.FormatInt(account, 10),
-			nil)
+		return markLostTx(ctx, tx, account, version, probe)
 	})
+}
+
+func markLostTx(ctx context.Context, tx *db.Tx, account, version int64, probe string) error {
+	var team int64
+	err := tx.QueryRow(ctx, `UPDATE social_accounts SET connection_state = ?, connection_probe = ?, account_status = 'needs_reauth',
+		refreshing_until = 0, refresh_at = 0, ends_at = 0, updated_at = ?
+		WHERE id = ? AND grant_version <= ? AND connection_state <> ? RETURNING team_id`,
+		string(Lost), probe, db.Micros(tx.Now()), account, version, string(Lost)).Scan(&team)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("marking account %d as lost: %w", account, err)
+	}
+	return auditlog.Record(ctx, tx, team, auditlog.Actor{}, "social_account.lost", strconv.FormatInt(account, 10), nil)
 }

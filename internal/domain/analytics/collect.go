@@ -224,7 +224,7 @@ func (s *Service) handleFailure(ctx context.Context, t turn, g account.Grant, to
 		if err := t.storePosts(ctx, tx, told.Posts); err != nil || !dead {
 			return s.retryAt(*t, cause), err
 		}
-		return s.nextTurn(), s.accounts.MarkLost(ctx, t.account, g)
+		return s.nextTurn(), s.accounts.MarkLostTx(ctx, tx, t.account, g)
 	})
 }
 

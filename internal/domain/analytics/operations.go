@@ -154,7 +154,7 @@ func (s *Service) analytics(ctx context.Context, call operation.Call, in Input) 
 	if kept == 0 {
 		return out, errNotInPlan
 	}
-	found, err := s.accounts.Of(ctx, call.TeamID, []int64{in.AccountID})
+	found, err := s.accounts.Of(ctx, s.db, call.TeamID, []int64{in.AccountID})
 	if err != nil {
 		return out, err
 	}

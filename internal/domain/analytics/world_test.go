@@ -182,7 +182,7 @@ func (w *world) refuse(class network.Class, after time.Time) {
 
 func (w *world) state(id int64) account.Account {
 	w.t.Helper()
-	found, err := w.accounts.Of(w.t.Context(), w.team, []int64{id})
+	found, err := w.accounts.Of(w.t.Context(), w.db, w.team, []int64{id})
 	w.must(err)
 	return found[id]
 }

@@ -54,22 +54,20 @@ func New(d *db.DB) *Service { return &Service{db: d} }
 
 var _ pipeline.Credits = (*Service)(nil)
 
-// Balance is how many credits the team has left, inside the context's transaction where there is one; 0 for a
-// team that never had any.
-func (s *Service) Balance(ctx context.Context, team int64) (int64, error) {
+// Balance returns how many credits the team has left; 0 for a team that never had any.
+func (s *Service) Balance(ctx context.Context, q db.Querier, team int64) (int64, error) {
 	var balance int64
-	err := s.db.QueryRow(ctx, `SELECT available FROM wallets WHERE team_id = ?`, team).Scan(&balance)
+	err := q.QueryRow(ctx, `SELECT available FROM wallets WHERE team_id = ?`, team).Scan(&balance)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return 0, fmt.Errorf("reading the balance of team %d: %w", team, err)
 	}
 	return balance, nil
 }
 
-// Unspent refuses a claim that paid for an earlier call: idempotency_key_reused, reason charge_key_spent. It
-// joins the context's transaction.
-func (s *Service) Unspent(ctx context.Context, claim pipeline.Claim) error {
+// Unspent refuses a claim that paid for an earlier call: idempotency_key_reused, reason charge_key_spent.
+func (s *Service) Unspent(ctx context.Context, tx *db.Tx, claim pipeline.Claim) error {
 	var id int64
-	err := s.db.QueryRow(ctx, paidBefore, claim.APIKey, claim.Key, claim.Hash()).Scan(&id)
+	err := tx.QueryRow(ctx, paidBefore, claim.APIKey, claim.Key, claim.Hash()).Scan(&id)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return nil
@@ -100,12 +98,12 @@ type Usage struct {
 
 // Today is the usage of the actor's team and key in the team's day that an instant falls in. The day is that of
 // the actor's zone: what was reserved within it counts, whatever zone the team had then.
-func (s *Service) Today(ctx context.Context, actor *access.Actor, at time.Time) (Usage, error) {
+func (s *Service) Today(ctx context.Context, q db.Querier, actor *access.Actor, at time.Time) (Usage, error) {
 	begins, ends := teamtime.Day(at, actor.Zone)
 	u := Usage{Ends: ends}
 	team, key, from, to := actor.TeamID, actor.KeyID, db.Micros(begins), db.Micros(ends)
 	var heldKey, heldTeam int64
-	err := s.db.QueryRow(ctx, usageOfDay, key, key, team, team, from, to, key, team, from, to, team, from, to).
+	err := q.QueryRow(ctx, usageOfDay, key, key, team, team, from, to, key, team, from, to, team, from, to).
 		Scan(&u.UsedTeam, &u.UsedKeys, &u.ReservedKey, &u.ReservedTeam, &u.countedKey, &u.countedKeys, &u.Balance, &heldKey, &heldTeam)
 	if err != nil {
 		return u, fmt.Errorf("reading what team %d used today: %w", actor.TeamID, err)

@@ -141,7 +141,7 @@ func (m *machine) reserve(t *rapid.T) {
 	team := m.team(t)
 	c := charge(m.key(t, team), rapid.Int64Range(1, 12).Draw(t, "amount"))
 	want := team.verdict(m.clock.Now(), c.Call.KeyID, c.Amount)
-	id, err := m.Reserve(t.Context(), c)
+	id, err := m.reserveFor(t.Context(), c)
 	m.judge(t, want, err)
 	if err == nil {
 		m.begin(t, team, &modelWork{id: id, key: c.Call.KeyID, amount: c.Amount, charged: c.Amount, open: true, at: m.clock.Now(), charge: c})
@@ -197,9 +197,9 @@ func (m *machine) repeat(t *rapid.T) {
 	if c.Amount > team.available {
 		want = "insufficient_credits <nil>"
 	}
-	_, err := m.Reserve(t.Context(), c)
+	_, err := m.reserveFor(t.Context(), c)
 	m.judge(t, want, err)
-	m.judge(t, "idempotency_key_reused <nil>", m.Unspent(t.Context(), c.Claim))
+	m.judge(t, "idempotency_key_reused <nil>", m.unspent(t.Context(), c.Claim))
 }
 
 func (m *machine) someWork(t *rapid.T, team *modelTeam) *modelWork {

@@ -20,37 +20,34 @@ type reservation struct {
 	amount            int64
 }
 
-// Reserve sets a paid call's credits aside, in the context's transaction where there is one, and gives the
-// reservation's id. It refuses, changing nothing: an amount that crosses the key's limit of the team's day
+// Reserve sets a paid call's credits aside in the transaction of the call and returns the reservation's id. It refuses, changing nothing: an amount that crosses the key's limit of the team's day
 // (daily_credit_limit_reached, scope connection) or that of the team's keys and assistants (scope team), one that
 // the team does not have (insufficient_credits), and an Idempotency-Key that paid for the same request before
 // (idempotency_key_reused, charge_key_spent). Any other error is a charge that no call can have.
-func (s *Service) Reserve(ctx context.Context, charge pipeline.Charge) (int64, error) {
+func (s *Service) Reserve(ctx context.Context, tx *db.Tx, charge pipeline.Charge) (int64, error) {
 	call, claim := charge.Call, charge.Claim
 	if charge.Amount < 1 || claim.APIKey == 0 || claim.APIKey != call.Caller() {
 		return 0, fmt.Errorf("no call charges %d credits to key %d under a claim of key %d", charge.Amount, call.KeyID, claim.APIKey)
 	}
-	var id int64
-	err := s.db.InTx(ctx, "credit.reserve", func(ctx context.Context, tx *db.Tx) error {
-		// What others change is read once the wallet is held, in a statement of its own: a statement that waited for
-		// the row would still count what it saw before.
-		a, err := s.lock(ctx, tx, call.TeamID)
-		if err != nil {
-			return err
-		}
-		if err := s.withinDay(ctx, tx, call, charge.Amount); err != nil {
-			return err
-		}
-		if err := enough(a.available, charge.Amount); err != nil {
-			return err
-		}
-		id, err = reservation{call.TeamID, call.PersonID, call.KeyID, call.Operation, claim.Key, claim.Hash(), charge.Amount}.add(ctx, tx)
-		if err != nil {
-			return err
-		}
-		return s.lowered(ctx, tx, call.TeamID, a.available, charge.Amount)
-	})
-	return id, err
+	// What others change is read once the wallet is held, in a statement of its own: a statement that waited for
+	// the row would still count what it saw before.
+	a, err := s.lock(ctx, tx, call.TeamID)
+	if err != nil {
+		return 0, err
+	}
+	if err := s.withinDay(ctx, tx, call, charge.Amount); err != nil {
+		return 0, err
+	}
+	if err := enough(a.available, charge.Amount); err != nil {
+		return 0, err
+	}
+	id, err := reservation{
+		call.TeamID, call.PersonID, call.KeyID, call.Operation, claim.Key, claim.Hash(), charge.Amount,
+	}.add(ctx, tx)
+	if err != nil {
+		return 0, err
+	}
+	return id, s.lowered(ctx, tx, call.TeamID, a.available, charge.Amount)
 }
 
 // withinDay refuses an amount that crosses a limit of the day. What people do in the app has none.
@@ -58,7 +55,7 @@ func (s *Service) withinDay(ctx context.Context, tx *db.Tx, call operation.Call,
 	if call.InApp() {
 		return nil
 	}
-	day, err := s.Today(ctx, call.Actor, tx.Now())
+	day, err := s.Today(ctx, tx, call.Actor, tx.Now())
 	if err != nil {
 		return err
 	}

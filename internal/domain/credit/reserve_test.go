@@ -104,19 +104,19 @@ func TestSettlementsThatCannotBe(t *testing.T) {
 }
 
 // A reservation belongs to the transaction of its call, whose end decides.
-func TestReserveJoinsTheTransaction(t *testing.T) {
+func TestReserveRollsBackWithItsTransaction(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		a := w.rich(t, 100)
 		before, stop := w.rows(t), errors.New("stop")
-		err := w.db.InTx(t.Context(), "test", func(ctx context.Context, _ *db.Tx) error {
+		err := w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 			c := charge(a, 10)
-			if _, err := w.Reserve(ctx, c); err != nil {
+			if _, err := w.Reserve(ctx, tx, c); err != nil {
 				t.Error(err)
 			}
-			if b, err := w.Balance(ctx, a.TeamID); err != nil || b != 90 {
+			if b, err := w.Balance(ctx, tx, a.TeamID); err != nil || b != 90 {
 				t.Errorf("the balance inside: %d (%v)", b, err)
 			}
-			if err := w.Unspent(ctx, c.Claim); !apierr.Is(err, apierr.KeyReused) {
+			if err := w.Unspent(ctx, tx, c.Claim); !apierr.Is(err, apierr.KeyReused) {
 				t.Errorf("the claim inside: %v", err)
 			}
 			return stop
@@ -159,8 +159,8 @@ func TestRefusals(t *testing.T) {
 		} {
 			limited := with(a, func(a *access.Actor) { a.Daily = access.Daily{KeyCredits: c.keyLimit, TeamCredits: c.team} })
 			back := errors.New("back")
-			err := w.db.InTx(t.Context(), "test", func(ctx context.Context, _ *db.Tx) error {
-				if _, err := w.Reserve(ctx, charge(limited, c.asks)); err != nil {
+			err := w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+				if _, err := w.Reserve(ctx, tx, charge(limited, c.asks)); err != nil {
 					return err
 				}
 				return back
@@ -209,7 +209,7 @@ func refused(t *testing.T, name string, err error, code apierr.Code, scope strin
 func TestTeamWithoutWallet(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		a := w.actor(t)
-		_, err := w.Reserve(t.Context(), charge(a, 1))
+		_, err := w.reserveFor(t.Context(), charge(a, 1))
 		refused(t, "no wallet", err, apierr.InsufficientCredits, "")
 		err = w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 			_, err := w.ReserveAutomatic(ctx, tx, a.TeamID, a.PersonID, "refresh_report", 1)
@@ -233,7 +233,7 @@ func TestChargesThatNoCallHas(t *testing.T) {
 		for name, c := range map[string]pipeline.Charge{
 			"nothing": charge(a, 0), "less than nothing": charge(a, -1), "no key": charge(with(a, func(a *access.Actor) { a.KeyID = 0 }), 1), "another key's claim": anothers,
 		} {
-			if _, err := w.Reserve(t.Context(), c); err == nil || apierr.Of(err).Code != apierr.Internal {
+			if _, err := w.reserveFor(t.Context(), c); err == nil || apierr.Of(err).Code != apierr.Internal {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -252,10 +252,10 @@ func TestAKeyPaysOnce(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		a := w.rich(t, 100)
 		first := charge(a, 5)
-		if err := w.Unspent(t.Context(), first.Claim); err != nil {
+		if err := w.unspent(t.Context(), first.Claim); err != nil {
 			t.Fatal(err)
 		}
-		id, err := w.Reserve(t.Context(), first)
+		id, err := w.reserveFor(t.Context(), first)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -265,13 +265,13 @@ func TestAKeyPaysOnce(t *testing.T) {
 		elsewhere.Call.Actor, elsewhere.Claim.APIKey = with(a, func(a *access.Actor) { a.KeyID++ }), a.KeyID+1
 		request.Claim.Arguments = []byte(`{"query":"tea"}`)
 		for _, c := range []pipeline.Charge{another, elsewhere, request} {
-			if err := w.Unspent(t.Context(), c.Claim); err != nil {
+			if err := w.unspent(t.Context(), c.Claim); err != nil {
 				t.Errorf("%+v: %v", c.Claim, err)
 			}
 			w.settle(t, mustReserve(t, w, c), 1)
 		}
-		_, err = w.Reserve(t.Context(), first)
-		for _, err := range []error{err, w.Unspent(t.Context(), first.Claim)} {
+		_, err = w.reserveFor(t.Context(), first)
+		for _, err := range []error{err, w.unspent(t.Context(), first.Claim)} {
 			if !apierr.Is(err, apierr.KeyReused) || apierr.Of(err).Context["reason"] != apierr.ChargeKeySpent {
 				t.Errorf("%v", err)
 			}
@@ -283,7 +283,7 @@ func TestAKeyPaysOnce(t *testing.T) {
 
 func mustReserve(t *testing.T, w world, c pipeline.Charge) int64 {
 	t.Helper()
-	id, err := w.Reserve(t.Context(), c)
+	id, err := w.reserveFor(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -298,7 +298,7 @@ func atOnce(t *testing.T, w world, c func(i int) pipeline.Charge) map[string]int
 	out := map[string]int{}
 	for i := range 50 {
 		wg.Go(func() {
-			_, err := w.Reserve(t.Context(), c(i))
+			_, err := w.reserveFor(t.Context(), c(i))
 			end := "reserved"
 			if err != nil {
 				f := apierr.Of(err)
@@ -359,7 +359,7 @@ func TestSettlingAtOnce(t *testing.T) {
 		var reserved int64
 		for i := range int64(50) {
 			wg.Go(func() {
-				id, err := w.Reserve(t.Context(), charge(a, 3))
+				id, err := w.reserveFor(t.Context(), charge(a, 3))
 				if apierr.Is(err, apierr.InsufficientCredits) {
 					return
 				}

@@ -85,9 +85,9 @@ func (s *Service) lockReservation(ctx context.Context, tx *db.Tx, id int64) (beg
 }
 
 // Charged is what a reservation was charged, or where it is open what was set aside; 0 of none.
-func (s *Service) Charged(ctx context.Context, reservation int64) (int64, error) {
+func (s *Service) Charged(ctx context.Context, q db.Querier, reservation int64) (int64, error) {
 	var charged int64
-	err := s.db.QueryRow(ctx, `SELECT charged FROM reservations WHERE id = ?`, reservation).Scan(&charged)
+	err := q.QueryRow(ctx, `SELECT charged FROM reservations WHERE id = ?`, reservation).Scan(&charged)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return 0, fmt.Errorf("reading reservation %d: %w", reservation, err)
 	}

@@ -55,7 +55,7 @@ func TestDays(t *testing.T) {
 			w.set(ends)
 			w.wants(t, a, 86, 0, 0, 0, 0)
 			w.reserve(t, a, 10)
-			u, err := w.Today(t.Context(), a, ends.Add(-time.Microsecond))
+			u, err := w.Today(t.Context(), w.db, a, ends.Add(-time.Microsecond))
 			if err != nil || u.ReservedTeam != 4 || !u.Ends.Equal(ends) {
 				t.Errorf("%s: the day before has %+v (%v)", c.name, u, err)
 			}
@@ -66,7 +66,7 @@ func TestDays(t *testing.T) {
 // refusedUntil looks at how long a call is sent away that crosses the limit: in whole seconds, rounded up.
 func refusedUntil(t *testing.T, w world, a *access.Actor, midnight time.Time) {
 	t.Helper()
-	_, err := w.Reserve(t.Context(), charge(a, 7))
+	_, err := w.reserveFor(t.Context(), charge(a, 7))
 	want := (midnight.Sub(w.clock.Now()) + time.Second - 1).Truncate(time.Second)
 	if f := apierr.Of(err); f.Code != apierr.DailyCreditLimit || f.RetryAfter != want {
 		t.Errorf("%v: %v of %v, not %v", a.Zone, err, f.RetryAfter, want)
@@ -85,7 +85,7 @@ func TestSettledAfterMidnight(t *testing.T) {
 		w.settle(t, refunded, 0)
 		w.wants(t, a, 95, 0, 0, 0, 0)
 		w.reserve(t, a, 10)
-		u, err := w.Today(t.Context(), a, evening)
+		u, err := w.Today(t.Context(), w.db, a, evening)
 		if err != nil || u.UsedTeam != 5 || u.UsedKeys != 5 || u.ReservedTeam != 0 {
 			t.Errorf("the day before: %+v (%v)", u, err)
 		}
@@ -188,8 +188,8 @@ func TestGetCredits(t *testing.T) {
 func TestTodaySeesWhatIsCommitted(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		a := w.rich(t, 100)
-		w.write(t, func(ctx context.Context, _ *db.Tx) error {
-			_, err := w.Reserve(ctx, charge(a, 10))
+		w.write(t, func(ctx context.Context, tx *db.Tx) error {
+			_, err := w.Reserve(ctx, tx, charge(a, 10))
 			w.wants(t, a, 100, 0, 0, 0, 0)
 			return err
 		})

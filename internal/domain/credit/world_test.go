@@ -109,9 +109,25 @@ func charge(a *access.Actor, amount int64) pipeline.Charge {
 	return pipeline.Charge{Call: call, Claim: claim, Amount: amount}
 }
 
+// reserveFor reserves in a transaction of its own.
+func (w world) reserveFor(ctx context.Context, c pipeline.Charge) (int64, error) {
+	var id int64
+	err := w.db.InTx(ctx, "test", func(ctx context.Context, tx *db.Tx) error {
+		var err error
+		id, err = w.Reserve(ctx, tx, c)
+		return err
+	})
+	return id, err
+}
+
+// unspent asks in a transaction of its own.
+func (w world) unspent(ctx context.Context, c pipeline.Claim) error {
+	return w.db.InTx(ctx, "test", func(ctx context.Context, tx *db.Tx) error { return w.Unspent(ctx, tx, c) })
+}
+
 func (w world) reserve(t fatal, a *access.Actor, amount int64) int64 {
 	t.Helper()
-	id, err := w.Reserve(t.Context(), charge(a, amount))
+	id, err := w.reserveFor(t.Context(), charge(a, amount))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +158,7 @@ func (w world) settle(t fatal, reservation, charged int64) bool {
 
 func (w world) wants(t fatal, a *access.Actor, balance, usedTeam, usedKeys, reservedKey, reservedTeam int64) {
 	t.Helper()
-	u, err := w.Today(t.Context(), a, w.clock.Now())
+	u, err := w.Today(t.Context(), w.db, a, w.clock.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +166,7 @@ func (w world) wants(t fatal, a *access.Actor, balance, usedTeam, usedKeys, rese
 	if want := [5]int64{balance, usedTeam, usedKeys, reservedKey, reservedTeam}; got != want {
 		t.Fatalf("balance, used by the team and by keys, reserved by the key and the team: %v instead of %v", got, want)
 	}
-	if b, err := w.Balance(t.Context(), a.TeamID); err != nil || b != balance {
+	if b, err := w.Balance(t.Context(), w.db, a.TeamID); err != nil || b != balance {
 		t.Fatalf("the balance is %d (%v) instead of %d", b, err, balance)
 	}
 }

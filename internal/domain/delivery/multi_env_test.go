@@ -125,7 +125,7 @@ func newMultiEnv(tb testing.TB, d *db.DB, teams int, opts Options, networks ...n
 	owner, err := people.AddPerson(ctx, "Ada", "ada@example.com", "")
 	must(err)
 	accounts := account.New(d, sealer, networks...)
-	posts := post.New(d, accounts, job.NewStore(d, map[job.Type]job.Result{job.SocialPost: Result(d)}, 5),
+	posts := post.New(d, accounts, job.NewStore(d, map[job.Type]job.Result{job.SocialPost: Result}, 5),
 		noLibrary{}, post.DefaultLimits, plan.Shipped())
 	p := &multiEnv{Service: New(d, posts, accounts, noLibrary{}, queue, opts, log),
 		tools: map[string]operation.Operation{}}

@@ -103,14 +103,25 @@ func describeAnswer(cause error) (string, string, string) {
 // with a lookup, even if the last lookup found nothing.
 func (a *attempt) postpone(ctx context.Context, wait time.Duration) error {
 	a.done = true
+	err := a.s.db.InTx(ctx, "delivery.later", func(ctx context.Context, tx *db.Tx) error {
+		return a.postponeTx(ctx, tx, wait)
+	})
+	if err != nil {
+		return fmt.Errorf("delivery.later of %s: %w", a.d.ID, err)
+	}
+	return nil
+}
+
+// postponeTx is postpone in a transaction of the caller.
+func (a *attempt) postponeTx(ctx context.Context, tx *db.Tx, wait time.Duration) error {
+	a.done = true
 	if a.sentBefore && a.d.Phase == prepared {
 		a.d.Phase = committing
 	}
-	return a.s.updateLeased(ctx, "delivery.later", a.d, `UPDATE deliveries SET phase = ?, tries = ?, looks = ?,
-		owner = '', lease_until = 0, not_before = ?, wake_at = ?`, func(tx *db.Tx) []any {
-		at := db.Micros(tx.Now().Add(wait))
-		return []any{string(a.d.Phase), a.d.Tries, a.d.Lookups, at, at}
-	})
+	at := db.Micros(tx.Now().Add(wait))
+	return updateLeasedTx(ctx, tx, a.d, `UPDATE deliveries SET phase = ?, tries = ?, looks = ?,
+		owner = '', lease_until = 0, not_before = ?, wake_at = ?`,
+		string(a.d.Phase), a.d.Tries, a.d.Lookups, at, at)
 }
 
 // recordPublished ends the delivery as published.
@@ -145,12 +156,18 @@ func (a *attempt) recordPublished(ctx context.Context, attempt int64, r network.
 func (a *attempt) finish(ctx context.Context, into phase, r post.Result) error {
 	a.done = true
 	err := a.s.db.InTx(ctx, "delivery.ended", func(ctx context.Context, tx *db.Tx) error {
-		return a.s.recordResult(ctx, tx, a.d, into, r)
+		return a.finishTx(ctx, tx, into, r)
 	})
 	if err != nil {
 		return fmt.Errorf("ending delivery %s: %w", a.d.ID, err)
 	}
 	return nil
+}
+
+// finishTx is finish in a transaction of the caller.
+func (a *attempt) finishTx(ctx context.Context, tx *db.Tx, into phase, r post.Result) error {
+	a.done = true
+	return a.s.recordResult(ctx, tx, a.d, into, r)
 }
 
 // failedResult returns the result of an account that failed.

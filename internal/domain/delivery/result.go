@@ -28,32 +28,30 @@ type AccountResult struct {
 	NetworkMessage *operation.Pointer `json:"network_message,omitempty"`
 }
 
-// Result returns the function that reads what a publish or retry job produced.
-func Result(d *db.DB) job.Result {
-	return func(ctx context.Context, _ operation.Call, r job.Record, _ job.GetInput) (job.Produced, error) {
-		out := job.Produced{App: "/posts/" + r.Subject}
-		if !r.Finished() {
-			return out, nil
-		}
-		accounts, err := db.All(ctx, d, func(rows *sql.Rows, a *AccountResult) error {
-			var state, text, platform, username string
-			err := rows.Scan(&a.ID, &state, &a.Permalink, &a.ErrorCode, &text, &platform, &username)
-			a.State, a.Explanation = post.TargetState(state), job.Message(a.ErrorCode)
-			a.NetworkMessage = post.Quote(&out.Untrusted, platform, username, text)
-			return err
-		}, `SELECT d.account_id, d.outcome, d.permalink, d.error_code, d.network_text, a.platform, a.username
-			FROM deliveries d JOIN social_accounts a ON a.id = d.account_id WHERE d.job_id = ?
-			ORDER BY d.created_at, d.id`, r.ID)
-		if err != nil {
-			return out, fmt.Errorf("reading the deliveries of job %s: %w", r.ID, err)
-		}
-		out.Result = PostResult{PostID: r.Subject, Accounts: accounts}
-		if slices.ContainsFunc(accounts, func(a AccountResult) bool {
-			return a.State == post.TargetPublished && a.Permalink == ""
-		}) {
-			out.Notes = []string{"A permalink is missing. Some networks provide it later; read the post again to get " +
-				"it (GET /posts/{id} or get_post)."}
-		}
+// Result reads what a publish or retry job produced.
+func Result(ctx context.Context, q db.Querier, _ operation.Call, r job.Record, _ job.GetInput) (job.Produced, error) {
+	out := job.Produced{App: "/posts/" + r.Subject}
+	if !r.Finished() {
 		return out, nil
 	}
+	accounts, err := db.All(ctx, q, func(rows *sql.Rows, a *AccountResult) error {
+		var state, text, platform, username string
+		err := rows.Scan(&a.ID, &state, &a.Permalink, &a.ErrorCode, &text, &platform, &username)
+		a.State, a.Explanation = post.TargetState(state), job.Message(a.ErrorCode)
+		a.NetworkMessage = post.Quote(&out.Untrusted, platform, username, text)
+		return err
+	}, `SELECT d.account_id, d.outcome, d.permalink, d.error_code, d.network_text, a.platform, a.username
+			FROM deliveries d JOIN social_accounts a ON a.id = d.account_id WHERE d.job_id = ?
+			ORDER BY d.created_at, d.id`, r.ID)
+	if err != nil {
+		return out, fmt.Errorf("reading the deliveries of job %s: %w", r.ID, err)
+	}
+	out.Result = PostResult{PostID: r.Subject, Accounts: accounts}
+	if slices.ContainsFunc(accounts, func(a AccountResult) bool {
+		return a.State == post.TargetPublished && a.Permalink == ""
+	}) {
+		out.Notes = []string{"A permalink is missing. Some networks provide it later; read the post again to get " +
+			"it (GET /posts/{id} or get_post)."}
+	}
+	return out, nil
 }

@@ -75,7 +75,7 @@ func (s *Service) applyPostFates(ctx context.Context, tx *db.Tx, doubts []*candi
 		}
 		refused = why
 	}
-	under, err := s.listOpen(ctx, ` AND d.post_id = ?`, one.PostID)
+	under, err := s.listOpen(ctx, tx, ` AND d.post_id = ?`, one.PostID)
 	if err != nil {
 		return err
 	}

@@ -58,7 +58,7 @@ func (s *Service) listCandidates(ctx context.Context) ([]*candidate, error) {
 		out = append(out, &candidate{ResumedAccount: ResumedAccount{TeamID: g.TeamID, PostID: g.PostID,
 			AccountID: g.AccountID, Due: g.At}, paused: g.Paused})
 	}
-	under, err := s.listOpen(ctx, ``)
+	under, err := s.listOpen(ctx, s.db, ``)
 	if err != nil {
 		return nil, err
 	}
@@ -79,8 +79,8 @@ func (s *Service) listCandidates(ctx context.Context) ([]*candidate, error) {
 }
 
 // listOpen returns the deliveries without a result that match conditions on d.
-func (s *Service) listOpen(ctx context.Context, where string, args ...any) ([]delivery, error) {
-	out, err := db.All(ctx, s.db, func(rows *sql.Rows, d *delivery) error {
+func (s *Service) listOpen(ctx context.Context, q db.Querier, where string, args ...any) ([]delivery, error) {
+	out, err := db.All(ctx, q, func(rows *sql.Rows, d *delivery) error {
 		var phaseText, draft string
 		var first, created int64
 		err := rows.Scan(&d.ID, &d.TeamID, &d.PostID, &d.AccountID, &d.JobID, &phaseText, &draft, &d.Tries,

@@ -193,13 +193,13 @@ func (a *attempt) waitForCircuit(ctx context.Context, wait time.Duration) error 
 			return err
 		}
 		if tx.Now().Sub(since) < maxOutageWait {
-			return a.postpone(ctx, wait)
+			return a.postponeTx(ctx, tx, wait)
 		}
 		if _, err := tx.Exec(ctx, `UPDATE delivery_attempts SET ended_at = ?, result = ? WHERE id = ?`,
 			db.Micros(tx.Now()), resultGaveUp, id); err != nil {
 			return fmt.Errorf("recording that %s stopped waiting: %w", a.d.ID, err)
 		}
-		return a.finish(ctx, ended, failedResult("network_error", ""))
+		return a.finishTx(ctx, tx, ended, failedResult("network_error", ""))
 	})
 	if err != nil {
 		return fmt.Errorf("making %s wait: %w", a.d.ID, err)

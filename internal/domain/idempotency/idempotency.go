@@ -27,7 +27,7 @@ func New(d *db.DB) *Store { return &Store{db: d} }
 
 // Once does the work for a new key and tells the kept result of one that is known. The same key with other
 // arguments is idempotency_key_reused; one whose first call still runs elsewhere is idempotency_key_in_progress.
-func (s *Store) Once(ctx context.Context, c pipeline.Claim, work func(context.Context) (operation.Result, error)) (operation.Result, bool, error) {
+func (s *Store) Once(ctx context.Context, c pipeline.Claim, work func(context.Context, *db.Tx) (operation.Result, error)) (operation.Result, bool, error) {
 	var (
 		out      operation.Result
 		replayed bool
@@ -43,7 +43,7 @@ func (s *Store) Once(ctx context.Context, c pipeline.Claim, work func(context.Co
 			out, err = kept(ctx, tx, c, hash)
 			return err
 		}
-		if out, err = work(ctx); err != nil {
+		if out, err = work(ctx, tx); err != nil {
 			return err
 		}
 		return keep(ctx, tx, c, hash, out)

@@ -6,6 +6,7 @@ import (
 
 	"pressroom/internal/core/access"
 	"pressroom/internal/core/operation"
+	"pressroom/internal/platform/db"
 	"pressroom/internal/teamtime"
 )
 
@@ -44,7 +45,10 @@ type Produced struct {
 }
 
 // Result reads what a job has produced, also for a job that has not ended.
-type Result func(ctx context.Context, call operation.Call, r Record, in GetInput) (Produced, error)
+type Result func(ctx context.Context, q db.Querier, call operation.Call, r Record, in GetInput) (Produced, error)
+
+// Charged returns what a reservation was charged, or what is set aside while it is open; 0 for no reservation.
+type Charged func(ctx context.Context, q db.Querier, reservation int64) (int64, error)
 
 // errorMessages are the explanations of error codes of jobs and accounts.
 var errorMessages = map[string]string{
@@ -150,17 +154,19 @@ func (s *Store) get(ctx context.Context, call operation.Call, in GetInput) (oper
 	if r, err = s.wait(ctx, call, r, in.WaitSeconds); err != nil || ctx.Err() != nil {
 		return operation.Answer[Entry]{Data: Show(call, r)}, err
 	}
-	return s.View(ctx, call, r, in)
+	return s.View(ctx, s.db, call, r, in)
 }
 
 // View returns a client's view of a record, with what a finished job produced.
-func (s *Store) View(ctx context.Context, call operation.Call, r Record, in GetInput) (operation.Answer[Entry], error) {
+func (s *Store) View(ctx context.Context, q db.Querier, call operation.Call, r Record, in GetInput) (
+	operation.Answer[Entry], error,
+) {
 	out := operation.Answer[Entry]{Data: Show(call, r), App: "/jobs/" + r.ID}
 	read := s.results[r.Type]
 	if read == nil {
 		return out, nil
 	}
-	made, err := read(ctx, call, r, in)
+	made, err := read(ctx, q, call, r, in)
 	if err != nil {
 		return operation.Answer[Entry]{}, err
 	}

@@ -54,7 +54,7 @@ func (s *Service) downloadProfile(ctx context.Context, call operation.Call, in D
 		return out, err
 	}
 	var record job.Record
-	err = s.db.InTx(ctx, "media.download", func(ctx context.Context, tx *db.Tx) error {
+	err = call.InTx(ctx, s.db, "media.download", func(ctx context.Context, tx *db.Tx) error {
 		if d.save {
 			if err := s.diskTakes(ctx, 0); err != nil {
 				return err
@@ -98,7 +98,7 @@ func (s *Service) plan(ctx context.Context, call operation.Call, in DownloadInpu
 	if d.username, err = s.asked(in); err != nil {
 		return d, err
 	}
-	d.cursor, err = continued(ctx, s.db, d, in.Cursor)
+	d.cursor, err = continued(ctx, call.Reader(s.db), d, in.Cursor)
 	return d, err
 }
 

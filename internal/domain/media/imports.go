@@ -28,7 +28,7 @@ const importWork = "import"
 func (s *Service) importFile(ctx context.Context, call operation.Call, in ImportInput) (operation.Answer[job.Entry], error) {
 	var out operation.Answer[job.Entry]
 	var record job.Record
-	err := s.db.InTx(ctx, "media.import", func(ctx context.Context, tx *db.Tx) error {
+	err := call.InTx(ctx, s.db, "media.import", func(ctx context.Context, tx *db.Tx) error {
 		var err error
 		target := int64(0)
 		if in.FolderID != nil {

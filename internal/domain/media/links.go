@@ -63,7 +63,7 @@ func (s *Service) Link(ctx context.Context, id, presented string) (UploadLink, e
 	if err := l.open(stored, s.db.Now()); err != nil {
 		return l, err
 	}
-	return l, s.stillMeant(ctx, l.batch) // told to whoever has the secret alone
+	return l, s.stillMeant(ctx, s.db, l.batch) // told to whoever has the secret alone
 }
 
 // open refuses a link that takes no file.
@@ -81,8 +81,8 @@ func (l UploadLink) open(stored []byte, now time.Time) error {
 
 // stillMeant refuses links of a key that could not open them now: it is no more, its level is below writing, or
 // something stands in its way.
-func (s *Service) stillMeant(ctx context.Context, b batch) error {
-	actor, err := s.Keys.Standing(ctx, b.key)
+func (s *Service) stillMeant(ctx context.Context, q db.Querier, b batch) error {
+	actor, err := s.Keys.Standing(ctx, q, b.key)
 	if err != nil {
 		return err
 	}
@@ -155,7 +155,7 @@ func (s *Service) settleLink(ctx context.Context, tx *db.Tx, l UploadLink, i Ite
 	if !tx.Now().Before(b.expires) {
 		return errLinkClosed
 	}
-	if err := s.stillMeant(ctx, b); err != nil { // it may have changed while the bytes came
+	if err := s.stillMeant(ctx, tx, b); err != nil { // it may have changed while the bytes came
 		return err
 	}
 	n, err := tx.Exec(ctx, `UPDATE upload_files SET state = ?, media_id = ?, arrived_at = ? WHERE id = ? AND state = ? AND secret_hash = ?`,

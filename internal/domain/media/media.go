@@ -134,15 +134,13 @@ type Options struct {
 
 // Keys tells how a key stands that opened links: nil where it is no more.
 type Keys interface {
-	Standing(ctx context.Context, key int64) (*access.Actor, error)
+	Standing(ctx context.Context, q db.Querier, key int64) (*access.Actor, error)
 }
 
 // Credits settles what was reserved for a download, in the transaction that ends it: all of it, or none.
 type Credits interface {
 	Charge(ctx context.Context, tx *db.Tx, reservation int64) (bool, error)
 	Refund(ctx context.Context, tx *db.Tx, reservation int64) (bool, error)
-	// Charged is what a reservation was charged in the end.
-	Charged(ctx context.Context, reservation int64) (int64, error)
 }
 
 // Service does what the operations say.

@@ -11,6 +11,7 @@ import (
 	"pressroom/internal/core/operation"
 	"pressroom/internal/domain/job"
 	"pressroom/internal/domain/provider"
+	"pressroom/internal/platform/db"
 	"pressroom/internal/teamtime"
 )
 
@@ -57,24 +58,24 @@ type (
 )
 
 // ImportsAndBatches reads what a job of the type media_import produced; of a batch also while it waits.
-func (s *Service) ImportsAndBatches(ctx context.Context, _ operation.Call, r job.Record, _ job.GetInput) (job.Produced, error) {
+func ImportsAndBatches(ctx context.Context, q db.Querier, _ operation.Call, r job.Record, _ job.GetInput) (job.Produced, error) {
 	if r.Subject == uploadWork {
-		return s.batchResult(ctx, r)
+		return batchResult(ctx, q, r)
 	}
 	var out ImportResult
 	if r.State != job.Succeeded {
 		return job.Produced{App: "/media"}, nil
 	}
 	var already int64
-	if err := s.db.QueryRow(ctx, `SELECT media_id, already FROM media_imports WHERE job_id = ?`, r.ID).Scan(&out.Media.ID, &already); err != nil {
+	if err := q.QueryRow(ctx, `SELECT media_id, already FROM media_imports WHERE job_id = ?`, r.ID).Scan(&out.Media.ID, &already); err != nil {
 		return job.Produced{}, fmt.Errorf("reading import %s: %w", r.ID, err)
 	}
 	out.Already = already != 0
 	return job.Produced{Result: out, App: "/media/" + text(out.Media.ID)}, nil
 }
 
-func (s *Service) batchResult(ctx context.Context, r job.Record) (job.Produced, error) {
-	files, err := readFiles(ctx, s.db, r.ID)
+func batchResult(ctx context.Context, q db.Querier, r job.Record) (job.Produced, error) {
+	files, err := readFiles(ctx, q, r.ID)
 	if err != nil {
 		return job.Produced{}, err
 	}
@@ -85,21 +86,29 @@ func (s *Service) batchResult(ctx context.Context, r job.Record) (job.Produced, 
 	return job.Produced{Result: out, App: pagePath(r.ID)}, nil
 }
 
-// Downloads reads a page of what a finished job of the type content_fetch found.
-func (s *Service) Downloads(ctx context.Context, call operation.Call, r job.Record, in job.GetInput) (job.Produced, error) {
+// Downloads returns what reads a page of what a finished job of the type content_fetch found.
+func Downloads(charged job.Charged) job.Result {
+	return func(ctx context.Context, q db.Querier, call operation.Call, r job.Record, in job.GetInput) (job.Produced, error) {
+		return downloaded(ctx, q, charged, call, r, in)
+	}
+}
+
+func downloaded(
+	ctx context.Context, q db.Querier, charged job.Charged, call operation.Call, r job.Record, in job.GetInput,
+) (job.Produced, error) {
 	made := job.Produced{App: "/media"}
 	if !r.Finished() {
 		return made, nil
 	}
-	charged, err := s.Credits.Charged(ctx, r.Reservation)
+	credits, err := charged(ctx, q, r.Reservation)
 	if err != nil {
 		return made, err
 	}
-	out := DownloadResult{Items: []DownloadItem{}, CreditsCharged: charged}
+	out := DownloadResult{Items: []DownloadItem{}, CreditsCharged: credits}
 	if made.Result = out; r.State == job.Failed {
 		return made, nil
 	}
-	d, err := readDownload(ctx, s.db, r.ID)
+	d, err := readDownload(ctx, q, r.ID)
 	if err != nil {
 		return made, err
 	}
@@ -107,7 +116,7 @@ func (s *Service) Downloads(ctx context.Context, call operation.Call, r job.Reco
 	if err != nil {
 		return made, err
 	}
-	items, err := profileItems(ctx, s.db, r.ID, from, in.Limit+1)
+	items, err := profileItems(ctx, q, r.ID, from, in.Limit+1)
 	if err != nil {
 		return made, err
 	}

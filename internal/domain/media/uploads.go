@@ -125,7 +125,7 @@ func (s *Service) createUploads(ctx context.Context, call operation.Call, in Upl
 	}
 	var notes []string
 	var record job.Record
-	err := s.db.InTx(ctx, "media.open_uploads", func(ctx context.Context, tx *db.Tx) error {
+	err := call.InTx(ctx, s.db, "media.open_uploads", func(ctx context.Context, tx *db.Tx) error {
 		if err := folder(ctx, tx, call.TeamID, b.folder); err != nil {
 			return err
 		}

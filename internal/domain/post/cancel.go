@@ -18,7 +18,7 @@ import (
 // series.
 func (s *Service) cancel(ctx context.Context, call operation.Call, in PostInput) (operation.Answer[Full], error) {
 	var p Post
-	err := s.db.InTx(ctx, "post.cancel", func(ctx context.Context, tx *db.Tx) error {
+	err := call.InTx(ctx, s.db, "post.cancel", func(ctx context.Context, tx *db.Tx) error {
 		template, err := s.lockTemplate(ctx, tx, call.TeamID, in.PostID)
 		if err != nil {
 			return err

@@ -92,7 +92,7 @@ func (s *Service) compose(ctx context.Context, q db.Querier, call operation.Call
 	if len(c.Accounts) == 0 {
 		return p, nil
 	}
-	if p.Targets, err = s.findTargets(ctx, call, c.Accounts, had); err != nil {
+	if p.Targets, err = s.findTargets(ctx, q, call, c.Accounts, had); err != nil {
 		return p, err
 	}
 	for i := range p.Targets {

@@ -19,17 +19,17 @@ import (
 
 // create stores a draft. Nothing is sent to a network.
 func (s *Service) create(ctx context.Context, call operation.Call, in CreateInput) (operation.Answer[Full], error) {
-	targets, err := s.findTargets(ctx, call, in.AccountIDs, nil)
+	targets, err := s.findTargets(ctx, call.Reader(s.db), call, in.AccountIDs, nil)
 	if err != nil {
 		return operation.Answer[Full]{}, err
 	}
-	media, err := s.library.Of(ctx, s.db, call.TeamID, in.MediaIDs)
+	media, err := s.library.Of(ctx, call.Reader(s.db), call.TeamID, in.MediaIDs)
 	if err != nil {
 		return operation.Answer[Full]{}, err
 	}
 	p := Post{Media: media, ID: uuid.Must(uuid.NewV7()).String(), TeamID: call.TeamID, Status: Draft,
 		Caption: in.Caption, Excerpt: excerpt(in.Caption), Approval: NotNeeded, Targets: targets}
-	err = s.db.InTx(ctx, "post.create", func(ctx context.Context, tx *db.Tx) error {
+	err = call.InTx(ctx, s.db, "post.create", func(ctx context.Context, tx *db.Tx) error {
 		p.CreatedAt, p.UpdatedAt = tx.Now(), tx.Now()
 		if err := insert(ctx, tx, p, call.PersonID, call.KeyID); err != nil {
 			return err
@@ -43,8 +43,8 @@ func (s *Service) create(ctx context.Context, call operation.Call, in CreateInpu
 
 // findTargets returns the accounts of a post, each once and in order. Disconnected accounts are found only
 // among those that the post had before.
-func (s *Service) findTargets(ctx context.Context, call operation.Call, ids []int64, had []Target) ([]Target, error) {
-	found, err := s.accounts.Of(ctx, call.TeamID, ids)
+func (s *Service) findTargets(ctx context.Context, q db.Querier, call operation.Call, ids []int64, had []Target) ([]Target, error) {
+	found, err := s.accounts.Of(ctx, q, call.TeamID, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func (s *Service) change(ctx context.Context, call operation.Call, in UpdateInpu
 	}
 	var p Post
 	var before Approval
-	err := s.db.InTx(ctx, "post.update", func(ctx context.Context, tx *db.Tx) error {
+	err := call.InTx(ctx, s.db, "post.update", func(ctx context.Context, tx *db.Tx) error {
 		var err error
 		if p, err = s.lock(ctx, tx, call.TeamID, in.ID); err != nil {
 			return err
@@ -178,7 +178,7 @@ func (s *Service) changeMedia(ctx context.Context, tx *db.Tx, p *Post, ids []int
 // changeAccounts replaces the accounts of a post. Remaining accounts keep their overrides.
 func (s *Service) changeAccounts(ctx context.Context, tx *db.Tx, call operation.Call, p *Post,
 	ids []int64) (bool, error) {
-	wanted, err := s.findTargets(ctx, call, ids, nil)
+	wanted, err := s.findTargets(ctx, tx, call, ids, nil)
 	if err != nil {
 		return false, err
 	}

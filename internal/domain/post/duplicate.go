@@ -18,7 +18,7 @@ func (s *Service) SplitTargets(ctx context.Context, from Post) ([]int64, []Targe
 	for i, t := range from.Targets {
 		ids[i] = t.AccountID
 	}
-	found, err := s.accounts.Of(ctx, from.TeamID, ids)
+	found, err := s.accounts.Of(ctx, s.db, from.TeamID, ids)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -38,7 +38,7 @@ func (s *Service) schedule(ctx context.Context, call operation.Call, in Schedule
 		return operation.Answer[Full]{}, err
 	}
 	var p Post
-	err = s.db.InTx(ctx, "post.schedule", func(ctx context.Context, tx *db.Tx) error {
+	err = call.InTx(ctx, s.db, "post.schedule", func(ctx context.Context, tx *db.Tx) error {
 		var err error
 		if p, err = s.lock(ctx, tx, call.TeamID, in.PostID); err != nil {
 			return err
@@ -88,7 +88,7 @@ func (p Post) checkSchedulable() error {
 func (s *Service) publish(ctx context.Context, call operation.Call,
 	in PostInput) (operation.Answer[Publication], error) {
 	var out operation.Answer[Publication]
-	err := s.db.InTx(ctx, "post.publish", func(ctx context.Context, tx *db.Tx) error {
+	err := call.InTx(ctx, s.db, "post.publish", func(ctx context.Context, tx *db.Tx) error {
 		p, err := s.lock(ctx, tx, call.TeamID, in.PostID)
 		if err != nil {
 			return err
@@ -98,7 +98,7 @@ func (s *Service) publish(ctx context.Context, call operation.Call,
 			if err != nil {
 				return err
 			}
-			out, err = s.publication(ctx, call, p, last, true)
+			out, err = s.publication(ctx, tx, call, p, last, true)
 			return err
 		}
 		if err := s.checkPublishable(ctx, tx, call, p); err != nil {
@@ -111,15 +111,15 @@ func (s *Service) publish(ctx context.Context, call operation.Call,
 		if err != nil {
 			return err
 		}
-		out, err = s.publication(ctx, call, p, handed, false)
+		out, err = s.publication(ctx, tx, call, p, handed, false)
 		return err
 	})
 	return out, err
 }
 
-func (s *Service) publication(ctx context.Context, call operation.Call, p Post, j job.Record,
+func (s *Service) publication(ctx context.Context, tx *db.Tx, call operation.Call, p Post, j job.Record,
 	already bool) (operation.Answer[Publication], error) {
-	view, err := s.jobs.View(ctx, call, j, job.GetInput{})
+	view, err := s.jobs.View(ctx, tx, call, j, job.GetInput{})
 	return operation.Answer[Publication]{Data: Publication{view.Data, already}, Untrusted: view.Untrusted,
 		App: "/posts/" + p.ID, Location: job.Location(j.ID), Said: summarizePublication(already, view.Data)}, err
 }
@@ -169,7 +169,7 @@ func (s *Service) submit(ctx context.Context, tx *db.Tx, p *Post, targets []Targ
 // retry sends failed accounts again and lists the others.
 func (s *Service) retry(ctx context.Context, call operation.Call, in RetryInput) (operation.Answer[Retried], error) {
 	var out operation.Answer[Retried]
-	err := s.db.InTx(ctx, "post.retry", func(ctx context.Context, tx *db.Tx) error {
+	err := call.InTx(ctx, s.db, "post.retry", func(ctx context.Context, tx *db.Tx) error {
 		p, err := s.lock(ctx, tx, call.TeamID, in.PostID)
 		if err != nil {
 			return err
@@ -191,7 +191,7 @@ func (s *Service) retry(ctx context.Context, call operation.Call, in RetryInput)
 		if err != nil {
 			return err
 		}
-		view, err := s.jobs.View(ctx, call, j, job.GetInput{})
+		view, err := s.jobs.View(ctx, tx, call, j, job.GetInput{})
 		out = operation.Answer[Retried]{Data: Retried{view.Data, skipped}, Untrusted: view.Untrusted, App: "/posts/" +
 			p.ID, Location: job.Location(j.ID), Said: summarizeRetry(len(again), skipped, view.Data)}
 		return err

@@ -54,7 +54,7 @@ func (s *Service) createPrice(ctx context.Context, call operation.Call, in Creat
 		return 0, err
 	}
 	var r record
-	err = s.db.InTx(ctx, "report.claim", func(ctx context.Context, tx *db.Tx) error {
+	err = call.InTx(ctx, s.db, "report.claim", func(ctx context.Context, tx *db.Tx) error {
 		r, err = lockOrCreate(ctx, tx, call.TeamID, in.Type, in.Platform, subject)
 		return err
 	})
@@ -78,7 +78,7 @@ func (s *Service) create(ctx context.Context, call operation.Call,
 	if err != nil {
 		return out, err
 	}
-	err = s.db.InTx(ctx, "report.create", func(ctx context.Context, tx *db.Tx) error {
+	err = call.InTx(ctx, s.db, "report.create", func(ctx context.Context, tx *db.Tx) error {
 		r, err := lockOrCreate(ctx, tx, call.TeamID, in.Type, in.Platform, subject)
 		if err != nil {
 			return err
@@ -98,7 +98,7 @@ func (s *Service) create(ctx context.Context, call operation.Call,
 		if err != nil {
 			return err
 		}
-		out.Data, err = s.jobEntry(ctx, call, begun)
+		out.Data, err = s.jobEntry(ctx, tx, call, begun)
 		out.Location = job.Location(begun.ID)
 		return err
 	})
@@ -106,8 +106,8 @@ func (s *Service) create(ctx context.Context, call operation.Call,
 }
 
 // jobEntry returns a job as clients see it, with its result if finished.
-func (s *Service) jobEntry(ctx context.Context, call operation.Call, r job.Record) (job.Entry, error) {
-	view, err := s.Jobs.View(ctx, call, r, job.GetInput{JobID: r.ID})
+func (s *Service) jobEntry(ctx context.Context, tx *db.Tx, call operation.Call, r job.Record) (job.Entry, error) {
+	view, err := s.Jobs.View(ctx, tx, call, r, job.GetInput{JobID: r.ID})
 	return view.Data, err
 }
 

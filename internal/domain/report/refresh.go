@@ -20,7 +20,7 @@ type Named struct {
 // report cannot be refreshed now.
 func (s *Service) refreshPrice(ctx context.Context, call operation.Call, in Named) (int64, error) {
 	var cost int64
-	err := s.db.InTx(ctx, "report.refreshable", func(ctx context.Context, tx *db.Tx) error {
+	err := call.InTx(ctx, s.db, "report.refreshable", func(ctx context.Context, tx *db.Tx) error {
 		r, running, err := s.lockForRefresh(ctx, tx, call, in)
 		if err == nil && running.ID == "" {
 			cost = s.refreshCost(r.kind)
@@ -73,7 +73,7 @@ func (s *Service) runningJob(ctx context.Context, tx *db.Tx, r record) (job.Reco
 // refresh starts a refresh, or returns the running job.
 func (s *Service) refresh(ctx context.Context, call operation.Call, in Named) (operation.Answer[job.Entry], error) {
 	var out operation.Answer[job.Entry]
-	err := s.db.InTx(ctx, "report.refresh", func(ctx context.Context, tx *db.Tx) error {
+	err := call.InTx(ctx, s.db, "report.refresh", func(ctx context.Context, tx *db.Tx) error {
 		r, running, err := s.lockForRefresh(ctx, tx, call, in)
 		if err != nil {
 			return err
@@ -89,7 +89,7 @@ func (s *Service) refresh(ctx context.Context, call operation.Call, in Named) (o
 			out.Notes = []string{"This report is already being created or refreshed. Nothing was charged again."}
 		}
 		out.App, out.Location = "/reports/"+r.id, job.Location(running.ID)
-		out.Data, err = s.jobEntry(ctx, call, running)
+		out.Data, err = s.jobEntry(ctx, tx, call, running)
 		return err
 	})
 	return out, err

@@ -47,7 +47,6 @@ type Credits interface {
 	ReserveAutomatic(ctx context.Context, tx *db.Tx, team, person int64, operation string, amount int64) (int64, error)
 	Charge(ctx context.Context, tx *db.Tx, reservation int64) (bool, error)
 	Refund(ctx context.Context, tx *db.Tx, reservation int64) (bool, error)
-	Charged(ctx context.Context, reservation int64) (int64, error)
 	Returned(ctx context.Context, reservation int64) (int64, error)
 }
 

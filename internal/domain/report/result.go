@@ -7,6 +7,7 @@ import (
 	"pressroom/internal/apierr"
 	"pressroom/internal/core/operation"
 	"pressroom/internal/domain/job"
+	"pressroom/internal/platform/db"
 )
 
 // Result is the result of a finished report job.
@@ -22,23 +23,28 @@ type Made struct {
 	Status Status `json:"status,omitempty"` // omitted if the report was deleted
 }
 
-// ReadResult returns the result of a report job.
-func (s *Service) ReadResult(ctx context.Context, _ operation.Call, r job.Record,
-	_ job.GetInput) (job.Produced, error) {
+// ResultReader returns the function that reads the result of a report job.
+func ResultReader(charged job.Charged) job.Result {
+	return func(ctx context.Context, q db.Querier, _ operation.Call, r job.Record, _ job.GetInput) (job.Produced, error) {
+		return readResult(ctx, q, charged, r)
+	}
+}
+
+func readResult(ctx context.Context, q db.Querier, charged job.Charged, r job.Record) (job.Produced, error) {
 	made := job.Produced{App: "/reports/" + r.Subject}
 	if !r.Finished() {
 		return made, nil
 	}
-	charged, err := s.Credits.Charged(ctx, r.Reservation)
+	credits, err := charged(ctx, q, r.Reservation)
 	if err != nil {
 		return made, err
 	}
-	found, err := find(ctx, s.db, r.TeamID, reportKind(r.Type), r.Subject, 0)
+	found, err := find(ctx, q, r.TeamID, reportKind(r.Type), r.Subject, 0)
 	if err = ignoreMissing(err); err != nil {
 		return made, fmt.Errorf("reading the report of job %s: %w", r.ID, err)
 	}
 	made.Result = Result{Report: Made{ID: r.Subject, Kind: reportKind(r.Type), Status: found.status},
-		CreditsCharged: charged}
+		CreditsCharged: credits}
 	return made, nil
 }
 

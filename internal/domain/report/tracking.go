@@ -38,7 +38,7 @@ const day = 24 * time.Hour
 // report's row.
 func (s *Service) trackPrice(ctx context.Context, call operation.Call, in TrackInput) (int64, error) {
 	var cost int64
-	err := s.db.InTx(ctx, "report.trackable", func(ctx context.Context, tx *db.Tx) error {
+	err := call.InTx(ctx, s.db, "report.trackable", func(ctx context.Context, tx *db.Tx) error {
 		r, err := s.lockForTracking(ctx, tx, call, in)
 		if err == nil && r.enablesTracking(in) && r.kind == Hashtag {
 			cost = s.refreshCost(r.kind)
@@ -57,7 +57,7 @@ func (s *Service) trackCallsSource(ctx context.Context, call operation.Call, in 
 	if !in.Enabled || in.Type != Hashtag || s.refreshCost(Hashtag) == 0 {
 		return false, nil
 	}
-	r, err := find(ctx, s.db, call.TeamID, in.Type, in.ID, db.Micros(call.Now))
+	r, err := find(ctx, call.Reader(s.db), call.TeamID, in.Type, in.ID, db.Micros(call.Now))
 	if apierr.Is(err, apierr.NotFound) {
 		return false, nil
 	}
@@ -103,7 +103,7 @@ func (s *Service) countTracked(ctx context.Context, tx *db.Tx, team int64) (int6
 // stored, even with tracking off.
 func (s *Service) track(ctx context.Context, call operation.Call, in TrackInput) (operation.Answer[Tracking], error) {
 	var out operation.Answer[Tracking]
-	err := s.db.InTx(ctx, "report.track", func(ctx context.Context, tx *db.Tx) error {
+	err := call.InTx(ctx, s.db, "report.track", func(ctx context.Context, tx *db.Tx) error {
 		r, err := s.lockForTracking(ctx, tx, call, in)
 		if err != nil {
 			return err

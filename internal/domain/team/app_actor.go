@@ -35,7 +35,7 @@ func (s *Service) InApp(ctx context.Context, person, team int64) (*access.Actor,
 	}
 	a.Plan = s.terms.Holding(a.Plan, db.Time(until), s.db.Now()).ID
 	a.Daily = access.Daily{FreeCalls: -1, KeyCredits: -1, TeamCredits: -1}
-	paused, err := s.pausedFor(ctx, team, 0)
+	paused, err := pausedFor(ctx, s.db, team, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -70,7 +70,7 @@ func (s *Service) find(ctx context.Context, credential string) (*access.Actor, b
 	}
 	hash := apikey.Hash(credential)
 	return s.cachedActor(ctx, hash, func(ctx context.Context) (cached, error) {
-		return s.read(ctx, keysByHash, hash[:])
+		return s.read(ctx, s.db, keysByHash, hash[:])
 	})
 }
 
@@ -86,7 +86,7 @@ func (t AtTools) find(ctx context.Context, credential string) (*access.Actor, bo
 		if !found {
 			return cached{}, nil
 		}
-		k, err := t.s.read(ctx, connectionsByID, connection)
+		k, err := t.s.read(ctx, t.s.db, connectionsByID, connection)
 		if k.expires.IsZero() || expires.Before(k.expires) {
 			k.expires = expires
 		}
@@ -134,8 +134,8 @@ type row struct {
 }
 
 // Standing returns the actor of a key or connection by its ID, or nil if it no longer exists.
-func (s *Service) Standing(ctx context.Context, key int64) (*access.Actor, error) {
-	k, err := s.read(ctx, keysByID, key)
+func (s *Service) Standing(ctx context.Context, q db.Querier, key int64) (*access.Actor, error) {
+	k, err := s.read(ctx, q, keysByID, key)
 	if err != nil || k.actor == nil || k.isExpired(s.db.Now()) {
 		return nil, err
 	}
@@ -158,9 +158,9 @@ const (
 )
 
 // read reads a key with all that decides what it may do; one without an actor if there is none.
-func (s *Service) read(ctx context.Context, query string, by any) (cached, error) {
+func (s *Service) read(ctx context.Context, q db.Querier, query string, by any) (cached, error) {
 	var r row
-	err := s.db.QueryRow(ctx, query, by).
+	err := q.QueryRow(ctx, query, by).
 		Scan(&r.KeyID, &r.kind, &r.KeyName, &r.Level, &r.granted, &r.expires, &r.Daily.KeyCredits, &r.lost, &r.TeamID,
 			&r.TeamName, &r.zone, &r.Language, &r.Plan, &r.planUntil,
 			&r.teamCredits, &r.ownCredits, &r.accessOff, &r.closed, &r.PersonID, &r.PersonName, &r.Role, &r.held)
@@ -170,11 +170,11 @@ func (s *Service) read(ctx context.Context, query string, by any) (cached, error
 	if err != nil {
 		return cached{}, fmt.Errorf("looking up a key: %w", err)
 	}
-	return s.actor(ctx, r)
+	return s.actor(ctx, q, r)
 }
 
 // actor works out what a key may do now.
-func (s *Service) actor(ctx context.Context, r row) (cached, error) {
+func (s *Service) actor(ctx context.Context, q db.Querier, r row) (cached, error) {
 	out := cached{actor: &r.Actor, expires: db.Time(r.expires)}
 	r.Assistant, r.Granted = r.kind == OfAssistant, splitCapabilities(r.granted)
 	var err error
@@ -194,7 +194,7 @@ func (s *Service) actor(ctx context.Context, r row) (cached, error) {
 	if r.ownCredits.Valid {
 		r.Daily.TeamCredits = lower(r.Daily.TeamCredits, r.ownCredits.Int64)
 	}
-	if r.Gates, err = s.pausedFor(ctx, r.TeamID, r.KeyID); err != nil {
+	if r.Gates, err = pausedFor(ctx, q, r.TeamID, r.KeyID); err != nil {
 		return cached{}, err
 	}
 	r.Gates.TeamOff, r.Gates.PlanLapsed, r.Gates.TeamClosed, r.Gates.OwnerHeld = r.accessOff > 0, !plan.APIKeys,

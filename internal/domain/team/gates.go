@@ -130,9 +130,9 @@ func (s *Service) Pauses(ctx context.Context) ([]Pause, error) {
 }
 
 // pausedFor returns the pauses of a key.
-func (s *Service) pausedFor(ctx context.Context, team, key int64) (access.Gates, error) {
+func pausedFor(ctx context.Context, q db.Querier, team, key int64) (access.Gates, error) {
 	var g access.Gates
-	actions, err := db.All(ctx, s.db, func(rows *sql.Rows, a *Action) error { return rows.Scan(a) },
+	actions, err := db.All(ctx, q, func(rows *sql.Rows, a *Action) error { return rows.Scan(a) },
 		`SELECT action FROM pauses
 		WHERE scope = 'service' OR (scope = 'team' AND target = ?) OR (scope = 'key' AND target = ?)`, team, key)
 	if err != nil {
@@ -150,7 +150,7 @@ func (s *Service) pausedFor(ctx context.Context, team, key int64) (access.Gates,
 			g.PausedKinds = append(g.PausedKinds, access.Publish)
 		}
 	}
-	held, err := restoreguard.Read(ctx, s.db)
+	held, err := restoreguard.Read(ctx, q)
 	if g.Held = held.Held(); g.Held {
 		g.PausedKinds = append(g.PausedKinds, access.Publish, access.Spend)
 	}

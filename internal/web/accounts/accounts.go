@@ -69,7 +69,7 @@ func (p *Part) at(do func(w http.ResponseWriter, r *http.Request, a account.Acco
 			p.Missing(w, r)
 			return
 		}
-		found, err := p.connector.Accounts.Of(ctx, team, []int64{id})
+		found, err := p.connector.Accounts.Of(ctx, p.DB, team, []int64{id})
 		if err != nil {
 			p.Refuse(w, r, err)
 			return

@@ -121,7 +121,7 @@ func (p *Part) fillTeam(r *http.Request, view *teamView) error {
 	if view.Lines, err = p.Credits.Statement(ctx, id, linesAtOnce); err != nil {
 		return err
 	}
-	if view.Available, err = p.Credits.Balance(ctx, id); err != nil {
+	if view.Available, err = p.Credits.Balance(ctx, p.DB, id); err != nil {
 		return err
 	}
 	pauses, _, err := p.pauses(ctx)

@@ -52,7 +52,7 @@ func (p *Part) showCredits(w http.ResponseWriter, r *http.Request, status int, v
 	ctx, v := r.Context(), shell.VisitorOf(r.Context())
 	actor, err := p.Teams.InApp(ctx, v.ID, v.Team.ID)
 	if err == nil {
-		view.Usage, err = p.Credits.Today(ctx, actor, p.DB.Now())
+		view.Usage, err = p.Credits.Today(ctx, p.DB, actor, p.DB.Now())
 	}
 	if err == nil {
 		view.Daily, err = p.Teams.DailyLimit(ctx, v.Team.ID)

@@ -67,27 +67,27 @@ func (in TrackingInput) order() Order { return Read(in.Query) }
 
 // price makes a price that stands in the words of the call.
 func price[In interface{ order() Order }](s *Service) func(context.Context, operation.Call, In) (int64, error) {
-	return func(ctx context.Context, _ operation.Call, in In) (int64, error) {
-		return in.order().Price, s.inside(ctx, "stand_in.price")
+	return func(ctx context.Context, call operation.Call, in In) (int64, error) {
+		return in.order().Price, s.inside(ctx, call.Tx, "stand_in.price")
 	}
 }
 
 // inside is a point inside of the call's transaction at which a test can kill, or meddle.
-func (s *Service) inside(ctx context.Context, at string) error {
+func (s *Service) inside(ctx context.Context, tx *db.Tx, at string) error {
 	failpoint.Point("inside " + at)
-	return s.parts.DB.InTx(ctx, at, func(ctx context.Context, tx *db.Tx) error { return meddle(ctx, tx, at) })
+	return meddle(ctx, tx, at)
 }
 
 // search starts a job in the transaction of the call, as every paid job is to be started.
 func (s *Service) search(ctx context.Context, call operation.Call, in Input) (operation.Answer[job.Entry], error) {
 	var started job.Record
-	err := s.parts.DB.InTx(ctx, "stand_in.start", func(ctx context.Context, tx *db.Tx) error {
+	err := call.InTx(ctx, s.parts.DB, "stand_in.start", func(ctx context.Context, tx *db.Tx) error {
 		var err error
 		started, err = s.parts.Jobs.Start(ctx, tx, job.New{TeamID: call.TeamID, Type: searching, Subject: in.Query, Total: tries, Reservation: call.Reservation})
 		if err != nil {
 			return err
 		}
-		if err := s.inside(ctx, "stand_in.started"); err != nil {
+		if err := s.inside(ctx, tx, "stand_in.started"); err != nil {
 			return err
 		}
 		wakes := []string{started.ID, started.ID} // twice, as may happen
@@ -99,7 +99,7 @@ func (s *Service) search(ctx context.Context, call operation.Call, in Input) (op
 	if err != nil {
 		return operation.Answer[job.Entry]{}, err
 	}
-	answer, err := s.parts.Jobs.View(ctx, call, started, job.GetInput{})
+	answer, err := s.parts.Jobs.View(ctx, call.Reader(s.parts.DB), call, started, job.GetInput{})
 	answer.Location = job.Location(started.ID)
 	return answer, err
 }
@@ -111,13 +111,13 @@ func (s *Service) track(ctx context.Context, call operation.Call, in TrackingInp
 // atOnce settles what was reserved in the transaction that reserved it.
 func (s *Service) atOnce(ctx context.Context, call operation.Call, query string) (operation.Answer[Receipt], error) {
 	order := Read(query)
-	err := s.parts.DB.InTx(ctx, "stand_in.at_once", func(ctx context.Context, tx *db.Tx) error {
+	err := call.InTx(ctx, s.parts.DB, "stand_in.at_once", func(ctx context.Context, tx *db.Tx) error {
 		if call.Reservation > 0 {
 			if _, err := s.parts.Credits.Settle(ctx, tx, call.Reservation, order.Charged()); err != nil {
 				return err
 			}
 		}
-		return s.inside(ctx, "stand_in.at_once")
+		return s.inside(ctx, tx, "stand_in.at_once")
 	})
 	return operation.Answer[Receipt]{
 		Data:    Receipt{query, order.Charged(), call.Moment(call.Now)},
@@ -151,5 +151,6 @@ func (s *Service) first(query string) bool {
 }
 
 func (s *Service) note(ctx context.Context, call operation.Call, in Input) (operation.Answer[Receipt], error) {
-	return operation.Answer[Receipt]{Data: Receipt{Query: in.Query, At: call.Moment(call.Now)}}, s.inside(ctx, "stand_in.note")
+	err := call.InTx(ctx, s.parts.DB, "stand_in.note", func(ctx context.Context, tx *db.Tx) error { return s.inside(ctx, tx, "stand_in.note") })
+	return operation.Answer[Receipt]{Data: Receipt{Query: in.Query, At: call.Moment(call.Now)}}, err
 }

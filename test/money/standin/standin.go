@@ -32,7 +32,6 @@ type Service struct {
 // New makes the operations on a program's parts. While held says so, no work in the background ends.
 func New(p server.Parts, held func() bool) *Service {
 	s := &Service{parts: p, held: held, met: map[string]bool{}}
-	p.Results[searching] = s.result
 	p.Queue.Handle(wake, s.Do)
 	return s
 }
@@ -44,6 +43,7 @@ func Into(cfg server.Config, held func() bool, with func(*Service)) server.Confi
 		with(s)
 		return s.Operations()
 	}
+	cfg.Results = map[job.Type]job.Result{searching: result}
 	return cfg
 }
 

@@ -60,7 +60,7 @@ func (s *Service) end(ctx context.Context, id string, reservation int64, order O
 				return err
 			}
 		}
-		if err := s.inside(ctx, "stand_in.settled"); err != nil {
+		if err := s.inside(ctx, tx, "stand_in.settled"); err != nil {
 			return err
 		}
 		state, code := order.State()
@@ -108,10 +108,10 @@ type found struct {
 }
 
 // result tells what was charged in the end.
-func (s *Service) result(ctx context.Context, _ operation.Call, r job.Record, _ job.GetInput) (job.Produced, error) {
+func result(ctx context.Context, q db.Querier, _ operation.Call, r job.Record, _ job.GetInput) (job.Produced, error) {
 	out := found{Hashtags: []string{}, Related: []string{}}
 	if r.Reservation > 0 {
-		err := s.parts.DB.QueryRow(ctx, `SELECT charged FROM reservations WHERE id = ? AND team_id = ?`, r.Reservation, r.TeamID).Scan(&out.Charged)
+		err := q.QueryRow(ctx, `SELECT charged FROM reservations WHERE id = ? AND team_id = ?`, r.Reservation, r.TeamID).Scan(&out.Charged)
 		if err != nil {
 			return job.Produced{}, fmt.Errorf("reading what job %s was charged: %w", r.ID, err)
 		}

@@ -20,7 +20,7 @@ func (s *Service) create(ctx context.Context, call operation.Call, in CreateInpu
 	if err != nil {
 		return out, err
 	}
-	err = s.db.InTx(ctx, "hashtags.create_list", func(ctx context.Context, tx *db.Tx) error {
+	err = call.InTx(ctx, s.db, "hashtags.create_list", func(ctx context.Context, tx *db.Tx) error {
 		l := l // a fresh copy for each attempt of the transaction
 		if err := s.checkListLimit(ctx, tx, call); err != nil {
 			return err
@@ -94,7 +94,7 @@ func (s *Service) add(ctx context.Context, call operation.Call, in AddInput) (op
 	if err != nil {
 		return out, err
 	}
-	err = s.db.InTx(ctx, "hashtags.add", func(ctx context.Context, tx *db.Tx) error {
+	err = call.InTx(ctx, s.db, "hashtags.add", func(ctx context.Context, tx *db.Tx) error {
 		l, err := s.lock(ctx, tx, call.TeamID, in.ListID)
 		if err != nil {
 			return err

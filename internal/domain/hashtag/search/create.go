@@ -18,7 +18,7 @@ func (s *Service) price(ctx context.Context, call operation.Call, in Input) (int
 		return 0, err
 	}
 	cost := s.Terms.Prices.HashtagSearch
-	err = s.db.InTx(ctx, "search.claim", func(ctx context.Context, tx *db.Tx) error {
+	err = call.InTx(ctx, s.db, "search.claim", func(ctx context.Context, tx *db.Tx) error {
 		r, err := lockKeyword(ctx, tx, call.TeamID, in.Platform, k)
 		if err != nil {
 			return err
@@ -63,7 +63,7 @@ func (s *Service) search(ctx context.Context, call operation.Call, in Input) (op
 	if err != nil {
 		return out, err
 	}
-	err = s.db.InTx(ctx, "search.begin", func(ctx context.Context, tx *db.Tx) error {
+	err = call.InTx(ctx, s.db, "search.begin", func(ctx context.Context, tx *db.Tx) error {
 		r, err := lockKeyword(ctx, tx, call.TeamID, in.Platform, k)
 		if err != nil {
 			return err
@@ -82,7 +82,7 @@ func (s *Service) search(ctx context.Context, call operation.Call, in Input) (op
 		if err != nil {
 			return err
 		}
-		view, err := s.Jobs.View(ctx, call, begun, job.GetInput{JobID: begun.ID, Limit: maxHashtags})
+		view, err := s.Jobs.View(ctx, tx, call, begun, job.GetInput{JobID: begun.ID, Limit: maxHashtags})
 		out.Data, out.Location, out.App = view.Data, job.Location(begun.ID), appPath(begun.ID)
 		out.Notes = append(out.Notes, view.Notes...)
 		return err

@@ -88,13 +88,12 @@ func each(t *testing.T, run func(t *testing.T, w env)) {
 		must(t, err)
 		w := env{clock: clock, script: &script{}, money: credit.New(d), keys: &atomic.Int64{}}
 		w.script.tell(w.answerAny)
-		results := map[job.Type]job.Result{}
+		results := map[job.Type]job.Result{job.HashtagSearch: ResultReader(w.money.Charged)}
 		jobs, worker := job.NewStore(d, results, 5), job.NewWorker(d, queue, log)
 		reports := report.New(report.Options{DB: d, Jobs: jobs, Worker: worker, Credits: w.money, Terms: plan.Shipped(),
 			Log: log})
 		w.Service = New(Options{DB: d, Jobs: jobs, Worker: worker, Credits: w.money, Reports: reports,
 			Figures: stats.New(d), Terms: plan.Shipped(), Source: w.script, Log: log})
-		results[job.HashtagSearch] = w.ReadResult
 		run(t, w.newTeam(t))
 	})
 }
@@ -178,14 +177,15 @@ func (w env) request(ctx context.Context, in Input) (operation.Answer[job.Entry]
 	call := operation.Call{Actor: w.actor, Operation: "search_hashtags", Now: w.clock.Now()}
 	claim := pipeline.Claim{APIKey: w.actor.KeyID, Key: fmt.Sprint(w.keys.Add(1)), Operation: call.Operation,
 		Arguments: []byte(in.Query), Paid: true}
-	err := w.db.InTx(ctx, "call", func(ctx context.Context, _ *db.Tx) error {
+	err := w.db.InTx(ctx, "call", func(ctx context.Context, tx *db.Tx) error {
 		var err error
+		call := call
+		call.Tx = tx
 		if cost, err = w.price(ctx, call, in); err != nil {
 			return err
 		}
-		call.Reservation = 0
 		if cost > 0 {
-			if call.Reservation, err = w.money.Reserve(ctx, pipeline.Charge{Call: call, Claim: claim,
+			if call.Reservation, err = w.money.Reserve(ctx, tx, pipeline.Charge{Call: call, Claim: claim,
 				Amount: cost}); err != nil {
 				return err
 			}
@@ -248,7 +248,7 @@ func (w env) runSearch(t *testing.T, in Input) (job.Record, int64, int64) {
 
 func (w env) balance(t *testing.T) int64 {
 	t.Helper()
-	u, err := w.money.Today(t.Context(), w.actor, w.clock.Now())
+	u, err := w.money.Today(t.Context(), w.db, w.actor, w.clock.Now())
 	must(t, err)
 	return u.Balance
 }
@@ -259,7 +259,7 @@ func (w env) page(t *testing.T, id string, limit int, cursor *string) (Result, *
 	call := operation.Call{Actor: w.actor, Operation: "get_job", Now: w.clock.Now(), Filters: []byte(id)}
 	r, err := job.Get(t.Context(), w.db, w.actor.TeamID, id)
 	must(t, err)
-	view, err := w.Jobs.View(t.Context(), call, r, job.GetInput{JobID: id, Limit: limit, Cursor: cursor})
+	view, err := w.Jobs.View(t.Context(), w.db, call, r, job.GetInput{JobID: id, Limit: limit, Cursor: cursor})
 	must(t, err)
 	result, ok := view.Data.Result.(Result)
 	if !ok {

@@ -45,23 +45,29 @@ type (
 // appPath returns the app's page of a search.
 func appPath(job string) string { return "/hashtags/search?" + url.Values{"job": {job}}.Encode() }
 
-// ReadResult returns a page of the result of a finished search.
-func (s *Service) ReadResult(ctx context.Context, call operation.Call, r job.Record,
+// ResultReader returns the function that reads a page of the result of a finished search.
+func ResultReader(charged job.Charged) job.Result {
+	return func(ctx context.Context, q db.Querier, call operation.Call, r job.Record, in job.GetInput) (job.Produced, error) {
+		return readResult(ctx, q, charged, call, r, in)
+	}
+}
+
+func readResult(ctx context.Context, q db.Querier, charged job.Charged, call operation.Call, r job.Record,
 	in job.GetInput) (job.Produced, error) {
 	made := job.Produced{App: appPath(r.ID)}
 	if !r.Finished() {
 		return made, nil
 	}
-	charged, err := s.Credits.Charged(ctx, r.Reservation)
+	credits, err := charged(ctx, q, r.Reservation)
 	if err != nil {
 		return made, err
 	}
-	out := Result{Hashtags: []Found{}, Incomplete: []Found{}, Related: []Related{}, CreditsCharged: charged}
+	out := Result{Hashtags: []Found{}, Incomplete: []Found{}, Related: []Related{}, CreditsCharged: credits}
 	from, err := parseCursor(call, in.Cursor)
 	if err != nil {
 		return made, err
 	}
-	stored, err := s.page(ctx, r.ID, from, in.Limit+1)
+	stored, err := page(ctx, q, r.ID, from, in.Limit+1)
 	if err != nil {
 		return made, err
 	}
@@ -75,7 +81,7 @@ func (s *Service) ReadResult(ctx context.Context, call operation.Call, r job.Rec
 		}
 	}
 	made.Result = out
-	made.Notes, err = readNotes(ctx, s.db, r.ID)
+	made.Notes, err = readNotes(ctx, q, r.ID)
 	return made, err
 }
 
@@ -105,10 +111,9 @@ type storedHashtag struct {
 const pageQuery = `SELECT part, measured_at, entry FROM hashtag_search_results WHERE job_id = ? AND (part <> ?
 	OR position >= ? AND position < ?) ORDER BY part, position`
 
-func (s *Service) page(ctx context.Context, id string, from, most int) ([]storedHashtag, error) {
-	out, err := db.All(ctx, s.db, func(rows *sql.Rows, k *storedHashtag) error {
-		return rows.Scan(&k.part, &k.measured,
-			&k.entry)
+func page(ctx context.Context, q db.Querier, id string, from, most int) ([]storedHashtag, error) {
+	out, err := db.All(ctx, q, func(rows *sql.Rows, k *storedHashtag) error {
+		return rows.Scan(&k.part, &k.measured, &k.entry)
 	}, pageQuery, id, partHashtags, from, from+most)
 	if err != nil {
 		return nil, fmt.Errorf("reading the result of job %s: %w", id, err)

@@ -72,7 +72,7 @@ func TestPages(t *testing.T) {
 			t.Errorf("the answer to who has paid holds %+v", answer.Data.Result)
 		}
 		call := operation.Call{Actor: w.actor, Operation: "get_job", Now: w.clock.Now(), Filters: []byte("another")}
-		if _, err := w.ReadResult(t.Context(), call, r, job.GetInput{JobID: r.ID, Limit: 7,
+		if _, err := w.Jobs.View(t.Context(), w.db, call, r, job.GetInput{JobID: r.ID, Limit: 7,
 			Cursor: new(call.Cursor("x"))}); err == nil {
 			t.Error("a position that is no number was read")
 		}

@@ -23,7 +23,6 @@ type Source interface {
 type Credits interface {
 	Charge(ctx context.Context, tx *db.Tx, reservation int64) (bool, error)
 	Refund(ctx context.Context, tx *db.Tx, reservation int64) (bool, error)
-	Charged(ctx context.Context, reservation int64) (int64, error)
 }
 
 // Reports returns when the figures of a team's report on a hashtag were measured, or the zero time.
