@@ -63,7 +63,7 @@ func (q *Quickstart) connectByPage(ctx context.Context, owner int64, platform st
 	if err != nil {
 		return err
 	}
-	link, _ := out.Data.(account.Link)
+	link, _ := out.Data.(account.ConnectLink)
 	token := link.URL[strings.LastIndex(link.URL, "/")+1:]
 	offer, err := q.Connects.Offer(ctx, owner, token)
 	if err != nil {

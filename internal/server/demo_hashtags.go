@@ -20,7 +20,7 @@ func (q *Quickstart) sampleHashtags(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	opened, ok := out.Data.(list.Opened)
+	opened, ok := out.Data.(list.HashtagList)
 	if !ok {
 		return errors.New("a ready-made list cannot be read")
 	}

@@ -297,7 +297,7 @@ func (q *Quickstart) findSample(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if list, ok := out.Data.(post.List); ok && len(list.Posts) > 0 {
+	if list, ok := out.Data.(post.PostList); ok && len(list.Posts) > 0 {
 		q.Sample = list.Posts[0].ID
 	}
 	return nil

@@ -168,7 +168,7 @@ func (w *world) link(t *testing.T, args string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	link, _ := got.Data.(account.Link)
+	link, _ := got.Data.(account.ConnectLink)
 	return strings.TrimPrefix(link.URL, "http://press.example")
 }
 

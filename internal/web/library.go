@@ -16,7 +16,7 @@ type Library interface {
 	CloseBatch(ctx context.Context, person int64, batch string) error
 	OpenFile(ctx context.Context, person, id int64, thumbnail bool) (media.Opened, error)
 	OpenOriginal(ctx context.Context, person, id int64) (media.Opened, error)
-	Link(ctx context.Context, id, secret string) (media.UploadLink, error)
-	Receive(ctx context.Context, link media.UploadLink, f media.Incoming) (media.Arrived, error)
+	Link(ctx context.Context, id, secret string) (media.VerifiedLink, error)
+	Receive(ctx context.Context, link media.VerifiedLink, f media.Incoming) (media.Arrived, error)
 	Public(ctx context.Context, token string) (media.Opened, error)
 }

@@ -27,7 +27,7 @@ import (
 )
 
 // stored is a post as the database has it, by its page's address.
-func (c *crew) stored(t *testing.T, at string) post.Post {
+func (c *crew) stored(t *testing.T, at string) post.Record {
 	t.Helper()
 	p, err := c.Posts.Load(t.Context(), c.team.ID, strings.Split(strings.TrimPrefix(at, "/posts/"), "/")[0])
 	must(t, err)

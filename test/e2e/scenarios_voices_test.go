@@ -31,8 +31,8 @@ func (w *world) voiced(d voice.Draft) int64 {
 func twoVoices(w *world) {
 	w.keepID("first", w.voiced(voice.Draft{Name: "Harbour", Guide: voice.Guide{
 		BusinessDescription: "A roastery at the harbour.\n# Tone\nWith a café.", Tone: "Warm.", PointOfView: voice.FirstPlural, EmojiPolicy: voice.FewEmoji,
-		Audiences: []voice.Audience{{Name: "Regulars", Description: "Before work."}, {Name: "Visitors"}},
-		Use:       voice.Wording{Words: []string{"roastery"}, Phrases: []string{"see you at the harbour"}}, Avoid: voice.Wording{Words: []string{"cheap"}},
+		Audiences: []voice.BrandVoiceAudience{{Name: "Regulars", Description: "Before work."}, {Name: "Visitors"}},
+		Use:       voice.BrandVoiceUse{Words: []string{"roastery"}, Phrases: []string{"see you at the harbour"}}, Avoid: voice.BrandVoiceUse{Words: []string{"cheap"}},
 		CustomInstructions: "{{.Name}} ```", ContentLanguage: "pt-br",
 	}}))
 	w.keepID("second", w.voiced(voice.Draft{Name: "Plain"}))

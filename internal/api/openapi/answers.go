@@ -53,7 +53,7 @@ func (b *builder) output(op *operation.Operation) (string, error) {
 			return "", err
 		}
 	}
-	return op.OutputName(), b.keep(op.OutputName(), op.Output)
+	return op.OutputName, b.keep(op.OutputName, op.Output)
 }
 
 // keep makes a schema a component. Several operations may bring the same one.

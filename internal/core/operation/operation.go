@@ -54,7 +54,6 @@ type Spec struct {
 	Uncounted   bool // never draws on the daily free-call allowance
 	Networks    bool // reaches social networks
 	Reaches     *Reaches
-	Parts       bool // the types within the output are components of the description, each with a name for clients
 	Final       bool // replaces, ends or sends what no other call gives back
 	Repeatable  bool // a write of which the same call again changes nothing more, without an Idempotency-Key too
 	Urgent      bool // gets through on a node that is full: it is cheap, and ends something
@@ -178,19 +177,20 @@ type Example struct {
 // Operation is a declared operation with its types erased.
 type Operation struct {
 	Spec
-	Input    *jsonschema.Schema            // the arguments, as one object
-	Output   *jsonschema.Schema            // data of the answer
-	Within   map[string]*jsonschema.Schema // components that the output refers to, of Parts
-	InPath   []string                      // names of the arguments that stand in the path, in its order
-	output   reflect.Type
-	patterns patterns
-	run      func(context.Context, Call, []byte) (Result, error)
+	Input      *jsonschema.Schema            // the arguments, as one object
+	Output     *jsonschema.Schema            // data of the answer
+	OutputName string                        // the component that Output is
+	Within     map[string]*jsonschema.Schema // the components that Output refers to, by name
+	InPath     []string                      // names of the arguments in the path, in its order
+	patterns   patterns
+	run        func(context.Context, Call, []byte) (Result, error)
 }
 
 // Define makes an operation from its declaration and the function that does it. A bad declaration panics, so
 // that the program does not start with it.
 func Define[In, Out any](spec Spec, do func(context.Context, Call, In) (Answer[Out], error)) Operation {
-	op := Operation{Spec: spec, Input: inputSchema(reflect.TypeFor[In]()), Output: outputSchema(reflect.TypeFor[Out]()), output: reflect.TypeFor[Out]()}
+	op := Operation{Spec: spec, Input: inputSchema(reflect.TypeFor[In]()), OutputName: reflect.TypeFor[Out]().Name()}
+	op.Output, op.Within = outputSchemas(reflect.TypeFor[Out]())
 	op.run = func(ctx context.Context, call Call, args []byte) (Result, error) {
 		in, err := decode[In](args)
 		if err != nil {
@@ -201,9 +201,6 @@ func Define[In, Out any](spec Spec, do func(context.Context, Call, In) (Answer[O
 			return Result{}, err
 		}
 		return answer.erase(), nil
-	}
-	if spec.Parts {
-		op.Output, op.Within = parted(op.output)
 	}
 	op.InPath = braces(spec.Path)
 	for _, name := range op.InPath {
@@ -241,9 +238,6 @@ func (op *Operation) ReachesNetworks(ctx context.Context, call Call, args []byte
 	}
 	return op.Reaches.holds(ctx, call, args)
 }
-
-// OutputName is the name of the component that the operation's output is.
-func (op *Operation) OutputName() string { return ComponentName(op.output) }
 
 // Told is the whole description: what it does, what comes after it, and what refusals to expect.
 func (op *Operation) Told() string { return strings.TrimSpace(op.Description + " " + op.Next) }

@@ -3,35 +3,24 @@ package operation
 import (
 	"maps"
 	"reflect"
-	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// ComponentName names the component of a type. The package's name is in it, so that a later type of another package
-// changes no name that clients were generated with.
-func ComponentName(t reflect.Type) string {
-	var name strings.Builder
-	for part := range strings.SplitSeq(strings.TrimLeft(t.String(), "*[]"), ".") {
-		name.WriteString(strings.ToUpper(part[:1]) + part[1:])
-	}
-	return name.String()
-}
-
-// parted makes the schema of an output that refers to the structs within it, and those of the structs, which refer to
-// each other, by the names of their components.
-func parted(output reflect.Type) (*jsonschema.Schema, map[string]*jsonschema.Schema) {
+// outputSchemas returns the schema of an output and those of the structs within it by name. They refer to each other
+// as components of the description, which bear the names of their Go types.
+func outputSchemas(output reflect.Type) (*jsonschema.Schema, map[string]*jsonschema.Schema) {
 	known := components()
 	within := map[reflect.Type]bool{}
 	for _, below := range fieldsOf(output) {
 		gather(below, within, known)
 	}
 	for t := range within {
-		known[t] = &jsonschema.Schema{Ref: ComponentsRef + ComponentName(t)}
+		known[t] = &jsonschema.Schema{Ref: ComponentsRef + t.Name()}
 	}
 	parts := map[string]*jsonschema.Schema{}
 	for t := range within {
-		parts[ComponentName(t)] = infer(t, except(known, t))
+		parts[t.Name()] = infer(t, except(known, t))
 	}
 	return infer(output, except(known, output)), parts
 }

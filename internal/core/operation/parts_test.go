@@ -33,20 +33,20 @@ type (
 )
 
 // Every struct in an output is a component of its own, but for those that are embedded: their members are its members.
-func TestParted(t *testing.T) {
+func TestOutputSchemas(t *testing.T) {
 	t.Parallel()
-	root, parts := parted(reflect.TypeFor[outer]())
-	if diff := cmp.Diff([]string{"OperationInner", "OperationLeaf"}, slices.Sorted(maps.Keys(parts))); diff != "" {
+	root, parts := outputSchemas(reflect.TypeFor[outer]())
+	if diff := cmp.Diff([]string{"inner", "leaf"}, slices.Sorted(maps.Keys(parts))); diff != "" {
 		t.Error(diff)
 	}
-	within := parts["OperationInner"]
+	within := parts["inner"]
 	for what, pair := range map[string][2]string{
-		"a struct":             {root.Properties["inner"].Ref, ComponentsRef + "OperationInner"},
-		"in an embedded one":   {root.Properties["leaf"].Ref, ComponentsRef + "OperationLeaf"},
+		"a struct":             {root.Properties["inner"].Ref, ComponentsRef + "inner"},
+		"in an embedded one":   {root.Properties["leaf"].Ref, ComponentsRef + "leaf"},
 		"a time":               {within.Properties["at"].Ref, MomentRef},
-		"items of a list":      {within.Properties["leaves"].Items.Ref, ComponentsRef + "OperationLeaf"},
+		"items of a list":      {within.Properties["leaves"].Items.Ref, ComponentsRef + "leaf"},
 		"a list's description": {within.Properties["leaves"].Description, "Many."},
-		"embedded in a part":   {within.Properties["leaf"].Ref, ComponentsRef + "OperationLeaf"},
+		"embedded in a part":   {within.Properties["leaf"].Ref, ComponentsRef + "leaf"},
 	} {
 		if pair[0] != pair[1] {
 			t.Errorf("%s: %q, want %q", what, pair[0], pair[1])

@@ -31,9 +31,7 @@ func MomentSchema() *jsonschema.Schema {
 }
 
 // SchemaFor makes the schema of a part of every answer as Define makes that of an output.
-func SchemaFor[T any]() *jsonschema.Schema { return outputSchema(reflect.TypeFor[T]()) }
-
-func outputSchema(t reflect.Type) *jsonschema.Schema { return infer(t, components()) }
+func SchemaFor[T any]() *jsonschema.Schema { return infer(reflect.TypeFor[T](), components()) }
 
 // components are the types that schemas of outputs refer to.
 func components() map[reflect.Type]*jsonschema.Schema {
@@ -48,8 +46,8 @@ func inputSchema(t reflect.Type) *jsonschema.Schema {
 }
 
 // infer makes the schema of a Go type and adds what its struct tags say: min, max, minLength, maxLength,
-// minItems, maxItems, enum (a|b), pattern, format, nullable and default. On a list, all but minItems and maxItems speak
-// of its items.
+// minItems, maxItems, enum (a|b), title (the name that clients give to an enum), pattern, format, nullable and default.
+// On a list, all but minItems and maxItems apply to its items.
 func infer(t reflect.Type, known map[reflect.Type]*jsonschema.Schema) *jsonschema.Schema {
 	s, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: known})
 	if err != nil {
@@ -111,6 +109,9 @@ func applyTags(tag reflect.StructTag, s *jsonschema.Schema) {
 	}
 	if _, ok := tag.Lookup("nullable"); ok {
 		s.Types, s.Type = []string{s.Type, null}, ""
+	}
+	if text, ok := tag.Lookup("title"); ok {
+		s.Title = text
 	}
 	if text, ok := tag.Lookup("enum"); ok {
 		for value := range strings.SplitSeq(text, "|") {

@@ -66,12 +66,12 @@ func (h *env) connector() *account.Connector {
 		PublicURL: "https://press.example"})
 }
 
-func (h *env) requestLink(t *testing.T, c *account.Connector, plan, args string) (account.Link, error) {
+func (h *env) requestLink(t *testing.T, c *account.Connector, plan, args string) (account.ConnectLink, error) {
 	t.Helper()
 	call := operation.Call{Actor: &access.Actor{TeamID: h.team, PersonID: h.owner, Plan: plan, Zone: time.UTC},
 		Now: h.db.Now()}
 	got, err := c.Operations()[0].Run(t.Context(), call, []byte(args))
-	link, _ := got.Data.(account.Link)
+	link, _ := got.Data.(account.ConnectLink)
 	return link, err
 }
 

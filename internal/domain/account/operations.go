@@ -20,10 +20,10 @@ import (
 // Platforms are the networks of the contract.
 const Platforms = "instagram|tiktok|facebook|linkedin|pinterest|bluesky|threads|youtube|x"
 
-// Entry is an account as clients read it (contract, Records).
-type Entry struct {
+// SocialAccount is an account as clients read it (contract, Records).
+type SocialAccount struct {
 	ID              int64              `json:"id"`
-	Platform        string             `json:"platform" enum:"instagram|tiktok|facebook|linkedin|pinterest|bluesky|threads|youtube|x"`
+	Platform        string             `json:"platform" enum:"instagram|tiktok|facebook|linkedin|pinterest|bluesky|threads|youtube|x" title:"Platform"`
 	Username        string             `json:"username"`
 	DisplayName     *operation.Pointer `json:"display_name,omitempty" jsonschema:"Points at the account's display name if it differs from the username."`
 	Active          bool               `json:"active" jsonschema:"Whether posts can be sent to the account."`
@@ -32,14 +32,14 @@ type Entry struct {
 	AccountStatus   string             `json:"account_status,omitempty" jsonschema:"needs_reauth if a person must reconnect the account in the app."`
 }
 
-// List is a page of accounts.
-type List struct {
-	SocialAccounts []Entry `json:"social_accounts"`
+// SocialAccountList is a page of accounts.
+type SocialAccountList struct {
+	SocialAccounts []SocialAccount `json:"social_accounts"`
 }
 
 // ListInput filters the list.
 type ListInput struct {
-	Platform   string  `json:"platform,omitempty" enum:"instagram|tiktok|facebook|linkedin|pinterest|bluesky|threads|youtube|x" jsonschema:"Only accounts of this network."`
+	Platform   string  `json:"platform,omitempty" enum:"instagram|tiktok|facebook|linkedin|pinterest|bluesky|threads|youtube|x" title:"Platform" jsonschema:"Only accounts of this network."`
 	ActiveOnly bool    `json:"active_only,omitempty" default:"true" jsonschema:"false includes accounts without a working connection."`
 	Cursor     *string `json:"cursor,omitempty" maxLength:"1000" jsonschema:"page.cursor of the previous response."`
 	Limit      int     `json:"limit,omitempty" min:"1" max:"50" default:"20" jsonschema:"Items per page."`
@@ -58,7 +58,7 @@ func (s *Service) Operations() []operation.Operation {
 				"link to reconnect it.",
 			Listing: &operation.Listing{Member: "social_accounts", Item: "get_account_analytics",
 				Arguments: map[string]string{"account_id": "id"}, Label: []string{"username", "platform"}},
-			Example: operation.Example{Data: List{[]Entry{{ID: 1, Platform: "bluesky", Username: "harbour.example",
+			Example: operation.Example{Data: SocialAccountList{[]SocialAccount{{ID: 1, Platform: "bluesky", Username: "harbour.example",
 				Active: true, ConnectionState: Connected}}}},
 		}, s.list),
 	}
@@ -66,12 +66,12 @@ func (s *Service) Operations() []operation.Operation {
 
 // LinkInput says what a link is to connect.
 type LinkInput struct {
-	Platform  string `json:"platform,omitempty" enum:"instagram|facebook|tiktok|tiktok_business|youtube|linkedin|x|threads|pinterest|bluesky" jsonschema:"Network of a new account; not together with account_id."`
+	Platform  string `json:"platform,omitempty" enum:"instagram|facebook|tiktok|tiktok_business|youtube|linkedin|x|threads|pinterest|bluesky" title:"ConnectPlatform" jsonschema:"Network of a new account; not together with account_id."`
 	AccountID int64  `json:"account_id,omitempty" min:"1" jsonschema:"Lost account to reconnect; not together with platform."`
 }
 
-// Link is where a person connects an account.
-type Link struct {
+// ConnectLink is where a person connects an account.
+type ConnectLink struct {
 	URL       string          `json:"url" jsonschema:"An owner or admin of the team opens it in a signed-in browser. It works until it has connected an account."`
 	ExpiresAt teamtime.Moment `json:"expires_at"`
 	// SlotsLeft is nil if it does not apply and points at nil without a limit: the only null of the contract.
@@ -93,14 +93,14 @@ func (c *Connector) Operations() []operation.Operation {
 				"slots_left is 0, the plan allows no more accounts: tell the user. wrong_state: the account is " +
 				"already connected.",
 			Example: operation.Example{Arguments: map[string]any{"platform": "bluesky"},
-				Data: Link{"https://press.example.com/connect/AQ",
+				Data: ConnectLink{"https://press.example.com/connect/AQ",
 					teamtime.At(time.Date(2026, 3, 29, 8, 15, 0, 0, time.UTC), time.UTC), &left}},
 		}, c.link),
 	}
 }
 
-func (c *Connector) link(ctx context.Context, call operation.Call, in LinkInput) (operation.Answer[Link], error) {
-	out := operation.Answer[Link]{App: "/accounts"}
+func (c *Connector) link(ctx context.Context, call operation.Call, in LinkInput) (operation.Answer[ConnectLink], error) {
+	out := operation.Answer[ConnectLink]{App: "/accounts"}
 	if (in.Platform == "") == (in.AccountID == 0) {
 		return out, apierr.Invalid(apierr.ExactlyOneOf, "platform", "Give exactly one of platform and account_id.")
 	}
@@ -121,7 +121,7 @@ func (c *Connector) link(ctx context.Context, call operation.Call, in LinkInput)
 	if _, err := c.ways(l); err != nil {
 		return out, apierr.Invalid(apierr.NotAllowedValue, blame, "This installation does not support that network.")
 	}
-	out.Data = Link{URL: c.PublicURL + ConnectPath + c.token(l), ExpiresAt: call.Moment(l.ends)}
+	out.Data = ConnectLink{URL: c.PublicURL + ConnectPath + c.token(l), ExpiresAt: call.Moment(l.ends)}
 	if in.AccountID != 0 {
 		return out, nil
 	}
@@ -144,8 +144,8 @@ func scan(rows *sql.Rows, a *Account) error {
 	return err
 }
 
-func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (operation.Answer[List], error) {
-	out := operation.Answer[List]{App: "/accounts"}
+func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (operation.Answer[SocialAccountList], error) {
+	out := operation.Answer[SocialAccountList]{App: "/accounts"}
 	where, args := []string{"team_id = ?", "disconnected_at = 0"}, []any{call.TeamID}
 	if in.Platform != "" {
 		where, args = append(where, "platform = ?"), append(args, in.Platform)
@@ -174,7 +174,7 @@ func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (
 		out.Page = &operation.Page{HasMore: true, Cursor: call.Cursor(strconv.FormatInt(accounts[in.Limit-1].ID, 10))}
 	}
 	var quotes operation.Quotes
-	out.Data.SocialAccounts = make([]Entry, len(accounts))
+	out.Data.SocialAccounts = make([]SocialAccount, len(accounts))
 	for i, a := range accounts {
 		out.Data.SocialAccounts[i] = show(a, &quotes)
 	}
@@ -182,8 +182,8 @@ func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (
 	return out, nil
 }
 
-func show(a Account, quotes *operation.Quotes) Entry {
-	e := Entry{ID: a.ID, Platform: a.Platform, Username: a.Username, Active: a.Active(),
+func show(a Account, quotes *operation.Quotes) SocialAccount {
+	e := SocialAccount{ID: a.ID, Platform: a.Platform, Username: a.Username, Active: a.Active(),
 		ConnectionState: a.Connection, ConnectionProbe: a.Probe, AccountStatus: a.Status}
 	if a.DisplayName != a.Username {
 		e.DisplayName = quotes.Add(a.DisplayName, operation.Source{Kind: "display_name", Platform: a.Platform,

@@ -84,7 +84,7 @@ func TestFiguresAreUpdated(t *testing.T) {
 		w.tell(2, second)
 		w.after(turn, 2)
 		got := w.read(id, 7)
-		want := analytics.Counts{Reach: new(int64(100)), Views: new(int64(50)), Likes: new(int64(2))}
+		want := analytics.AccountAnalyticsBestPostCounts{Reach: new(int64(100)), Views: new(int64(50)), Likes: new(int64(2))}
 		if diff := cmp.Diff(want, got.BestPost.Counts); diff != "" || w.count("account_posts") != 1 {
 			w.t.Error(diff)
 		}

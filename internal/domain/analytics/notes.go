@@ -76,7 +76,7 @@ func (v view) gaps() []string {
 		say("No posts are known in the period.")
 		return notes
 	}
-	if total(v.posts, func(c Counts) *int64 { return c.Reach }) == nil {
+	if total(v.posts, func(c AccountAnalyticsBestPostCounts) *int64 { return c.Reach }) == nil {
 		note := "The network does not provide the reach of these posts."
 		if slices.Contains(approvalPlatforms, v.account.Platform) {
 			note += " It requires an app approved for insights and an account connected with them."

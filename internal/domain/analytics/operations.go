@@ -19,29 +19,29 @@ type Input struct {
 	PeriodDays int   `json:"period_days,omitempty" min:"1" max:"365" default:"30" jsonschema:"Days of the period in the team's zone, including today."`
 }
 
-// Analytics is the performance of an account. Unknown figures are omitted.
-type Analytics struct {
-	AccountID  int64            `json:"account_id"`
-	Period     Period           `json:"period"`
-	MeasuredAt *teamtime.Moment `json:"measured_at,omitempty" jsonschema:"When everything was last collected."`
-	Reach      *Total           `json:"reach,omitempty" jsonschema:"Total reach of the posts; a person who saw two posts counts twice. Omitted if the network provides none."`
-	Views      *Total           `json:"views,omitempty" jsonschema:"How often the posts were shown or played. Omitted if the network does not provide it."`
-	Engagement *Engagement      `json:"engagement,omitempty" jsonschema:"Interactions with the posts. Omitted if the network provides none."`
-	BestPost   *BestPost        `json:"best_post,omitempty" jsonschema:"The post with the most interactions; without interactions, the one that was seen most."`
-	Cadence    *Cadence         `json:"cadence,omitempty" jsonschema:"Publishing frequency. Omitted until something is collected."`
-	Formats    []Format         `json:"formats"`
-	Followers  *Followers       `json:"followers,omitempty"`
+// AccountAnalytics is the performance of an account. Unknown figures are omitted.
+type AccountAnalytics struct {
+	AccountID  int64                       `json:"account_id"`
+	Period     AccountAnalyticsPeriod      `json:"period"`
+	MeasuredAt *teamtime.Moment            `json:"measured_at,omitempty" jsonschema:"When everything was last collected."`
+	Reach      *AccountAnalyticsReach      `json:"reach,omitempty" jsonschema:"Total reach of the posts; a person who saw two posts counts twice. Omitted if the network provides none."`
+	Views      *AccountAnalyticsReach      `json:"views,omitempty" jsonschema:"How often the posts were shown or played. Omitted if the network does not provide it."`
+	Engagement *AccountAnalyticsEngagement `json:"engagement,omitempty" jsonschema:"Interactions with the posts. Omitted if the network provides none."`
+	BestPost   *AccountAnalyticsBestPost   `json:"best_post,omitempty" jsonschema:"The post with the most interactions; without interactions, the one that was seen most."`
+	Cadence    *AccountAnalyticsCadence    `json:"cadence,omitempty" jsonschema:"Publishing frequency. Omitted until something is collected."`
+	Formats    []AccountAnalyticsFormat    `json:"formats"`
+	Followers  *AccountAnalyticsFollowers  `json:"followers,omitempty"`
 }
 
-// Period is the period of an answer.
-type Period struct {
+// AccountAnalyticsPeriod is the period of an answer.
+type AccountAnalyticsPeriod struct {
 	Days int             `json:"days" min:"1"`
 	From teamtime.Moment `json:"from" jsonschema:"Start of its first day in the team's zone."`
 	To   teamtime.Moment `json:"to"`
 }
 
-// Total is the sum of a figure over posts.
-type Total struct {
+// AccountAnalyticsReach is the sum of a figure over posts.
+type AccountAnalyticsReach struct {
 	Value int64  `json:"value" min:"0"`
 	Basis string `json:"basis" enum:"measured" jsonschema:"Always measured, never estimated."`
 	Posts int    `json:"posts" min:"1" jsonschema:"Posts for which the network provides the figure."`
@@ -49,34 +49,34 @@ type Total struct {
 
 const basis = "measured"
 
-// Engagement is the interactions with posts.
-type Engagement struct {
-	Posts           int     `json:"posts" min:"1" jsonschema:"Posts for which the network provides interactions."`
-	Likes           *int64  `json:"likes,omitempty" jsonschema:"All kinds of reactions."`
-	Comments        *int64  `json:"comments,omitempty" jsonschema:"Replies too."`
-	Shares          *int64  `json:"shares,omitempty" jsonschema:"Including reposts and quotes."`
-	Saves           *int64  `json:"saves,omitempty"`
-	Clicks          *int64  `json:"clicks,omitempty"`
-	PerPost         *Spread `json:"per_post,omitempty" jsonschema:"Interactions per post: likes, comments, shares and saves."`
-	RateByFollowers *Spread `json:"rate_by_followers,omitempty" jsonschema:"Interactions per post and current follower; 0.02 means two per hundred followers."`
-	RateByViews     *Spread `json:"rate_by_views,omitempty" jsonschema:"Interactions per view of a post."`
+// AccountAnalyticsEngagement is the interactions with posts.
+type AccountAnalyticsEngagement struct {
+	Posts           int                                `json:"posts" min:"1" jsonschema:"Posts for which the network provides interactions."`
+	Likes           *int64                             `json:"likes,omitempty" jsonschema:"All kinds of reactions."`
+	Comments        *int64                             `json:"comments,omitempty" jsonschema:"Replies too."`
+	Shares          *int64                             `json:"shares,omitempty" jsonschema:"Including reposts and quotes."`
+	Saves           *int64                             `json:"saves,omitempty"`
+	Clicks          *int64                             `json:"clicks,omitempty"`
+	PerPost         *AccountAnalyticsEngagementPerPost `json:"per_post,omitempty" jsonschema:"Interactions per post: likes, comments, shares and saves."`
+	RateByFollowers *AccountAnalyticsEngagementPerPost `json:"rate_by_followers,omitempty" jsonschema:"Interactions per post and current follower; 0.02 means two per hundred followers."`
+	RateByViews     *AccountAnalyticsEngagementPerPost `json:"rate_by_views,omitempty" jsonschema:"Interactions per view of a post."`
 }
 
-// Spread is the median of a figure over posts.
-type Spread struct {
-	Median   float64   `json:"median" min:"0"`
-	Interval *Interval `json:"interval,omitempty" jsonschema:"95% confidence interval of the median. Omitted for fewer than 6 posts."`
-	Posts    int       `json:"posts" min:"1"`
+// AccountAnalyticsEngagementPerPost is the median of a figure over posts.
+type AccountAnalyticsEngagementPerPost struct {
+	Median   float64                                    `json:"median" min:"0"`
+	Interval *AccountAnalyticsEngagementPerPostInterval `json:"interval,omitempty" jsonschema:"95% confidence interval of the median. Omitted for fewer than 6 posts."`
+	Posts    int                                        `json:"posts" min:"1"`
 }
 
-// Interval is a range.
-type Interval struct {
+// AccountAnalyticsEngagementPerPostInterval is a range.
+type AccountAnalyticsEngagementPerPostInterval struct {
 	Low  float64 `json:"low" min:"0"`
 	High float64 `json:"high" min:"0"`
 }
 
-// Counts are what a network counted for one post.
-type Counts struct {
+// AccountAnalyticsBestPostCounts are what a network counted for one post.
+type AccountAnalyticsBestPostCounts struct {
 	Reach    *int64 `json:"reach,omitempty"`
 	Views    *int64 `json:"views,omitempty"`
 	Likes    *int64 `json:"likes,omitempty"`
@@ -86,39 +86,39 @@ type Counts struct {
 	Clicks   *int64 `json:"clicks,omitempty"`
 }
 
-// BestPost is the post that performed best.
-type BestPost struct {
-	URL      string             `json:"url,omitempty"`
-	PostedAt teamtime.Moment    `json:"posted_at"`
-	Format   string             `json:"format" enum:"text|image|video|reel|carousel|story|link|unknown"`
-	Text     *operation.Pointer `json:"text,omitempty" jsonschema:"Points at the start of its text."`
-	Counts   Counts             `json:"counts"`
+// AccountAnalyticsBestPost is the post that performed best.
+type AccountAnalyticsBestPost struct {
+	URL      string                         `json:"url,omitempty"`
+	PostedAt teamtime.Moment                `json:"posted_at"`
+	Format   string                         `json:"format" enum:"text|image|video|reel|carousel|story|link|unknown"`
+	Text     *operation.Pointer             `json:"text,omitempty" jsonschema:"Points at the start of its text."`
+	Counts   AccountAnalyticsBestPostCounts `json:"counts"`
 }
 
-// Cadence is how often posts appear.
-type Cadence struct {
-	Posts        int       `json:"posts" min:"0"`
-	Days         int       `json:"days" min:"1" jsonschema:"Days of the period for which posts are known. The other figures refer to these."`
-	PostsPerWeek float64   `json:"posts_per_week" min:"0"`
-	LongestGap   int       `json:"longest_gap_days" min:"0" jsonschema:"Most consecutive days without a post."`
-	ByWeekday    []Weekday `json:"by_weekday" minItems:"7" maxItems:"7"`
+// AccountAnalyticsCadence is how often posts appear.
+type AccountAnalyticsCadence struct {
+	Posts        int                                `json:"posts" min:"0"`
+	Days         int                                `json:"days" min:"1" jsonschema:"Days of the period for which posts are known. The other figures refer to these."`
+	PostsPerWeek float64                            `json:"posts_per_week" min:"0"`
+	LongestGap   int                                `json:"longest_gap_days" min:"0" jsonschema:"Most consecutive days without a post."`
+	ByWeekday    []AccountAnalyticsCadenceByWeekday `json:"by_weekday" minItems:"7" maxItems:"7"`
 }
 
-// Weekday is the number of posts on a day of the week, in the team's zone.
-type Weekday struct {
-	Weekday string `json:"weekday" enum:"monday|tuesday|wednesday|thursday|friday|saturday|sunday"`
+// AccountAnalyticsCadenceByWeekday is the number of posts on a day of the week, in the team's zone.
+type AccountAnalyticsCadenceByWeekday struct {
+	Weekday string `json:"weekday" enum:"monday|tuesday|wednesday|thursday|friday|saturday|sunday" title:"Weekday"`
 	Posts   int    `json:"posts" min:"0"`
 }
 
-// Format is the number of posts of a format.
-type Format struct {
-	Format     string  `json:"format" enum:"text|image|video|reel|carousel|story|link|unknown"`
-	Posts      int     `json:"posts" min:"1"`
-	Engagement *Spread `json:"engagement,omitempty" jsonschema:"Interactions per post. Omitted if the network provides none."`
+// AccountAnalyticsFormat is the number of posts of a format.
+type AccountAnalyticsFormat struct {
+	Format     string                             `json:"format" enum:"text|image|video|reel|carousel|story|link|unknown"`
+	Posts      int                                `json:"posts" min:"1"`
+	Engagement *AccountAnalyticsEngagementPerPost `json:"engagement,omitempty" jsonschema:"Interactions per post. Omitted if the network provides none."`
 }
 
-// Followers is the follower count of the account.
-type Followers struct {
+// AccountAnalyticsFollowers is the follower count of the account.
+type AccountAnalyticsFollowers struct {
 	Now        int64            `json:"now" min:"0"`
 	MeasuredAt teamtime.Moment  `json:"measured_at"`
 	Change     *int64           `json:"change,omitempty" jsonschema:"Change in the period, as far as measured. Omitted if measured on one day only."`
@@ -147,8 +147,8 @@ func (s *Service) Operations() []operation.Operation {
 var errNotInPlan = apierr.New(apierr.PlanLimitReached, "The team's plan does not include analytics.").With("limit",
 	"analytics_retention_days")
 
-func (s *Service) analytics(ctx context.Context, call operation.Call, in Input) (operation.Answer[Analytics], error) {
-	out := operation.Answer[Analytics]{App: "/accounts/" + strconv.FormatInt(in.AccountID, 10)}
+func (s *Service) analytics(ctx context.Context, call operation.Call, in Input) (operation.Answer[AccountAnalytics], error) {
+	out := operation.Answer[AccountAnalytics]{App: "/accounts/" + strconv.FormatInt(in.AccountID, 10)}
 	plan, _ := s.opts.Terms.Plan(call.Plan) // a removed plan has none
 	kept := keptDays(plan)
 	if kept == 0 {
@@ -223,14 +223,14 @@ func (s *Service) read(ctx context.Context, v *view) error {
 }
 
 // show returns the analysis.
-func (v view) show(days int, quotes *operation.Quotes) Analytics {
+func (v view) show(days int, quotes *operation.Quotes) AccountAnalytics {
 	now := v.followers()
-	out := Analytics{
-		AccountID: v.account.ID, Period: Period{days, v.call.Moment(v.from), v.call.Moment(v.call.Now)},
+	out := AccountAnalytics{
+		AccountID: v.account.ID, Period: AccountAnalyticsPeriod{days, v.call.Moment(v.from), v.call.Moment(v.call.Now)},
 		MeasuredAt: v.call.Maybe(v.standing.collected),
-		Reach: total(v.posts, func(c Counts) *int64 {
+		Reach: total(v.posts, func(c AccountAnalyticsBestPostCounts) *int64 {
 			return c.Reach
-		}), Views: total(v.posts, func(c Counts) *int64 { return c.Views }),
+		}), Views: total(v.posts, func(c AccountAnalyticsBestPostCounts) *int64 { return c.Views }),
 		BestPost: v.best(quotes), Formats: byFormat(v.posts), Followers: now,
 	}
 	var followers int64
@@ -244,22 +244,22 @@ func (v view) show(days int, quotes *operation.Quotes) Analytics {
 	return out
 }
 
-func (v view) best(quotes *operation.Quotes) *BestPost {
+func (v view) best(quotes *operation.Quotes) *AccountAnalyticsBestPost {
 	top, ok := best(v.posts)
 	if !ok {
 		return nil
 	}
 	source := operation.Source{Kind: "caption", Platform: v.account.Platform, Account: v.account.Username, URL: top.url}
-	return &BestPost{URL: top.url, PostedAt: v.call.Moment(top.postedAt), Format: top.format,
+	return &AccountAnalyticsBestPost{URL: top.url, PostedAt: v.call.Moment(top.postedAt), Format: top.format,
 		Text: quotes.Add(v.excerpt, source), Counts: top.figures}
 }
 
-func (v view) followers() *Followers {
+func (v view) followers() *AccountAnalyticsFollowers {
 	if len(v.days) == 0 {
 		return nil
 	}
 	last := v.days[len(v.days)-1]
-	out := &Followers{Now: last.followers, MeasuredAt: v.call.Moment(last.at)}
+	out := &AccountAnalyticsFollowers{Now: last.followers, MeasuredAt: v.call.Moment(last.at)}
 	if from, n, told := change(v.days, dayOf(v.from, v.call.Zone)); told {
 		out.Change, out.Since = &n, v.call.Maybe(from.at)
 	}
@@ -285,7 +285,7 @@ func (s *Service) FollowerHistory(ctx context.Context, team, account int64, sinc
 	return out, nil
 }
 
-var exampleAnalytics = func() Analytics {
+var exampleAnalytics = func() AccountAnalytics {
 	berlin := time.FixedZone("CEST", 2*60*60)
 	at := func(day, hour int) teamtime.Moment {
 		return teamtime.At(time.Date(2026, 6, day, hour, 0, 0, 0, berlin), berlin)
@@ -293,19 +293,19 @@ var exampleAnalytics = func() Analytics {
 	asked, before, joined := at(30, 15), at(1, 0), int64(36)
 	reach, views, likes, comments, shares, saves := int64(4_812), int64(7_350), int64(301), int64(24), int64(18),
 		int64(40)
-	return Analytics{
-		AccountID: 4, Period: Period{30, before, at(30, 17)}, MeasuredAt: &asked,
-		Reach: &Total{4_812, basis, 1}, Views: &Total{7_350, basis, 1},
-		Engagement: &Engagement{Posts: 1, Likes: &likes, Comments: &comments, Shares: &shares, Saves: &saves,
-			PerPost: &Spread{383, nil, 1}, RateByFollowers: &Spread{0.125, nil, 1}, RateByViews: &Spread{0.052109,
+	return AccountAnalytics{
+		AccountID: 4, Period: AccountAnalyticsPeriod{30, before, at(30, 17)}, MeasuredAt: &asked,
+		Reach: &AccountAnalyticsReach{4_812, basis, 1}, Views: &AccountAnalyticsReach{7_350, basis, 1},
+		Engagement: &AccountAnalyticsEngagement{Posts: 1, Likes: &likes, Comments: &comments, Shares: &shares, Saves: &saves,
+			PerPost: &AccountAnalyticsEngagementPerPost{383, nil, 1}, RateByFollowers: &AccountAnalyticsEngagementPerPost{0.125, nil, 1}, RateByViews: &AccountAnalyticsEngagementPerPost{0.052109,
 				nil, 1}},
-		BestPost: &BestPost{URL: "https://www.instagram.com/p/C8x/", PostedAt: at(18, 9), Format: "reel",
+		BestPost: &AccountAnalyticsBestPost{URL: "https://www.instagram.com/p/C8x/", PostedAt: at(18, 9), Format: "reel",
 			Text: &operation.Pointer{Untrusted: "u1"},
-			Counts: Counts{Reach: &reach, Views: &views, Likes: &likes, Comments: &comments, Shares: &shares,
+			Counts: AccountAnalyticsBestPostCounts{Reach: &reach, Views: &views, Likes: &likes, Comments: &comments, Shares: &shares,
 				Saves: &saves}},
 		Cadence: cadence([]storedPost{{postedAt: time.Date(2026, 6, 18, 9, 0, 0, 0, berlin)}},
 			time.Date(2026, 6, 1, 0, 0, 0, 0, berlin), time.Date(2026, 6, 30, 17, 0, 0, 0, berlin), berlin),
-		Formats:   []Format{{"reel", 1, &Spread{383, nil, 1}}},
-		Followers: &Followers{Now: 3_064, MeasuredAt: asked, Change: &joined, Since: &before},
+		Formats:   []AccountAnalyticsFormat{{"reel", 1, &AccountAnalyticsEngagementPerPost{383, nil, 1}}},
+		Followers: &AccountAnalyticsFollowers{Now: 3_064, MeasuredAt: asked, Change: &joined, Since: &before},
 	}
 }()

@@ -47,34 +47,34 @@ func TestArithmetic(t *testing.T) {
 		at := func(text string) teamtime.Moment { return teamtime.At(w.parse(text), w.zone) }
 		zoned := at("2026-11-25T12:00:00Z")
 		since, change, clicks := at("2026-11-21T12:00:00Z"), int64(40), (*int64)(nil)
-		want := analytics.Analytics{
-			AccountID: account, Period: analytics.Period{Days: 7, From: at("2026-11-19T00:00:00+01:00"), To: zoned},
+		want := analytics.AccountAnalytics{
+			AccountID: account, Period: analytics.AccountAnalyticsPeriod{Days: 7, From: at("2026-11-19T00:00:00+01:00"), To: zoned},
 			MeasuredAt: &zoned,
-			Reach:      &analytics.Total{Value: 700, Basis: "measured", Posts: 2},
-			Views:      &analytics.Total{Value: 1400, Basis: "measured", Posts: 2},
-			Engagement: &analytics.Engagement{
+			Reach:      &analytics.AccountAnalyticsReach{Value: 700, Basis: "measured", Posts: 2},
+			Views:      &analytics.AccountAnalyticsReach{Value: 1400, Basis: "measured", Posts: 2},
+			Engagement: &analytics.AccountAnalyticsEngagement{
 				Posts: 3, Likes: new(int64(70)), Comments: new(int64(5)), Shares: new(int64(3)), Saves: new(int64(2)),
 				Clicks:          clicks,
-				PerPost:         &analytics.Spread{Median: 20, Posts: 3},                    // 50, 10 and 20
-				RateByFollowers: &analytics.Spread{Median: 0.019231, Posts: 3},              //
-				RateByViews:     &analytics.Spread{Median: (0.05 + 10.0/400) / 2, Posts: 2}, // of those with views
+				PerPost:         &analytics.AccountAnalyticsEngagementPerPost{Median: 20, Posts: 3},                    // 50, 10 and 20
+				RateByFollowers: &analytics.AccountAnalyticsEngagementPerPost{Median: 0.019231, Posts: 3},              //
+				RateByViews:     &analytics.AccountAnalyticsEngagementPerPost{Median: (0.05 + 10.0/400) / 2, Posts: 2}, // of those with views
 			},
-			BestPost: &analytics.BestPost{URL: "https://www.example.com/p/c",
+			BestPost: &analytics.AccountAnalyticsBestPost{URL: "https://www.example.com/p/c",
 				PostedAt: at("2026-11-24T09:00:00+01:00"), Format: "reel", Text: got.BestPost.Text,
-				Counts: analytics.Counts{Reach: new(int64(500)), Views: new(int64(1000)), Likes: new(int64(40)),
+				Counts: analytics.AccountAnalyticsBestPostCounts{Reach: new(int64(500)), Views: new(int64(1000)), Likes: new(int64(40)),
 					Comments: new(int64(5)), Shares: new(int64(3)), Saves: new(int64(2))}},
-			Cadence: &analytics.Cadence{Posts: 3, Days: 7, PostsPerWeek: 3, LongestGap: 3,
-				ByWeekday: []analytics.Weekday{
+			Cadence: &analytics.AccountAnalyticsCadence{Posts: 3, Days: 7, PostsPerWeek: 3, LongestGap: 3,
+				ByWeekday: []analytics.AccountAnalyticsCadenceByWeekday{
 					{Weekday: "monday", Posts: 1}, {Weekday: "tuesday", Posts: 1}, {Weekday: "wednesday"},
 					{Weekday: "thursday", Posts: 1}, {Weekday: "friday"}, {Weekday: "saturday"}, {Weekday: "sunday"},
 				}},
-			Formats: []analytics.Format{
-				{Format: "reel", Posts: 2, Engagement: &analytics.Spread{Median: 35, Posts: 2}},
-				{Format: "image", Posts: 1, Engagement: &analytics.Spread{Median: 10, Posts: 1}},
+			Formats: []analytics.AccountAnalyticsFormat{
+				{Format: "reel", Posts: 2, Engagement: &analytics.AccountAnalyticsEngagementPerPost{Median: 35, Posts: 2}},
+				{Format: "image", Posts: 1, Engagement: &analytics.AccountAnalyticsEngagementPerPost{Median: 10, Posts: 1}},
 			},
-			Followers: &analytics.Followers{Now: 1040, MeasuredAt: zoned, Change: &change, Since: &since},
+			Followers: &analytics.AccountAnalyticsFollowers{Now: 1040, MeasuredAt: zoned, Change: &change, Since: &since},
 		}
-		if diff := cmp.Diff(want, got.Analytics); diff != "" {
+		if diff := cmp.Diff(want, got.AccountAnalytics); diff != "" {
 			w.t.Error(diff)
 		}
 		if len(got.notes) != 1 || !strings.Contains(got.notes[0], "been collected since") {

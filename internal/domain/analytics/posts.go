@@ -16,7 +16,7 @@ type AccountPost struct {
 	Format  string
 	URL     string
 	Excerpt string
-	Counts  Counts
+	Counts  AccountAnalyticsBestPostCounts
 }
 
 // PostPosition is a position in a list of posts: after the post with this time and id.

@@ -52,7 +52,7 @@ func daysBetween(from, to time.Time, zone *time.Location) int {
 
 // interactions returns the number of interactions with a post. It reports false if the network provides none.
 // Views and clicks do not count.
-func (c Counts) interactions() (int64, bool) {
+func (c AccountAnalyticsBestPostCounts) interactions() (int64, bool) {
 	var sum int64
 	told := false
 	for _, n := range []*int64{c.Likes, c.Comments, c.Shares, c.Saves} {
@@ -64,8 +64,8 @@ func (c Counts) interactions() (int64, bool) {
 }
 
 // total returns the sum of a figure, or nil if no post has it.
-func total(posts []storedPost, figure func(Counts) *int64) *Total {
-	var out Total
+func total(posts []storedPost, figure func(AccountAnalyticsBestPostCounts) *int64) *AccountAnalyticsReach {
+	var out AccountAnalyticsReach
 	for _, p := range posts {
 		if n := figure(p.figures); n != nil {
 			out.Value += *n
@@ -80,7 +80,7 @@ func total(posts []storedPost, figure func(Counts) *int64) *Total {
 }
 
 // sum returns the sum of a figure, or nil if no post has it.
-func sum(posts []storedPost, figure func(Counts) *int64) *int64 {
+func sum(posts []storedPost, figure func(AccountAnalyticsBestPostCounts) *int64) *int64 {
 	if t := total(posts, figure); t != nil {
 		return &t.Value
 	}
@@ -88,7 +88,7 @@ func sum(posts []storedPost, figure func(Counts) *int64) *int64 {
 }
 
 // engagement returns the interactions with posts, or nil if the network provides none.
-func engagement(posts []storedPost, followers int64) *Engagement {
+func engagement(posts []storedPost, followers int64) *AccountAnalyticsEngagement {
 	var each, byFollowers, byViews []float64
 	for _, p := range posts {
 		n, told := p.figures.interactions()
@@ -106,27 +106,27 @@ func engagement(posts []storedPost, followers int64) *Engagement {
 	if len(each) == 0 {
 		return nil
 	}
-	return &Engagement{
+	return &AccountAnalyticsEngagement{
 		Posts:    len(each),
-		Likes:    sum(posts, func(c Counts) *int64 { return c.Likes }),
-		Comments: sum(posts, func(c Counts) *int64 { return c.Comments }),
-		Shares:   sum(posts, func(c Counts) *int64 { return c.Shares }),
-		Saves:    sum(posts, func(c Counts) *int64 { return c.Saves }),
-		Clicks:   sum(posts, func(c Counts) *int64 { return c.Clicks }),
+		Likes:    sum(posts, func(c AccountAnalyticsBestPostCounts) *int64 { return c.Likes }),
+		Comments: sum(posts, func(c AccountAnalyticsBestPostCounts) *int64 { return c.Comments }),
+		Shares:   sum(posts, func(c AccountAnalyticsBestPostCounts) *int64 { return c.Shares }),
+		Saves:    sum(posts, func(c AccountAnalyticsBestPostCounts) *int64 { return c.Saves }),
+		Clicks:   sum(posts, func(c AccountAnalyticsBestPostCounts) *int64 { return c.Clicks }),
 		PerPost:  spread(each), RateByFollowers: spread(byFollowers), RateByViews: spread(byViews),
 	}
 }
 
 // spread returns the median of figures with a 95% confidence interval, or nil without figures.
-func spread(figures []float64) *Spread {
+func spread(figures []float64) *AccountAnalyticsEngagementPerPost {
 	n := len(figures)
 	if n == 0 {
 		return nil
 	}
 	sorted := slices.Sorted(slices.Values(figures))
-	out := &Spread{Median: roundRate((sorted[(n-1)/2] + sorted[n/2]) / 2), Posts: n}
+	out := &AccountAnalyticsEngagementPerPost{Median: roundRate((sorted[(n-1)/2] + sorted[n/2]) / 2), Posts: n}
 	if k := rank(n); k > 0 {
-		out.Interval = &Interval{roundRate(sorted[k-1]), roundRate(sorted[n-k])}
+		out.Interval = &AccountAnalyticsEngagementPerPostInterval{roundRate(sorted[k-1]), roundRate(sorted[n-k])}
 	}
 	return out
 }
@@ -159,7 +159,7 @@ const tail = 0.025
 func best(newestFirst []storedPost) (storedPost, bool) {
 	var found storedPost
 	most := int64(-1)
-	for _, weigh := range []func(Counts) (int64, bool){Counts.interactions, Counts.timesSeen} {
+	for _, weigh := range []func(AccountAnalyticsBestPostCounts) (int64, bool){AccountAnalyticsBestPostCounts.interactions, AccountAnalyticsBestPostCounts.timesSeen} {
 		for _, p := range newestFirst {
 			if n, told := weigh(p.figures); told && n > most {
 				found, most = p, n
@@ -174,7 +174,7 @@ func best(newestFirst []storedPost) (storedPost, bool) {
 
 // timesSeen returns how often a post was seen, or by how many people. It reports false if the network provides
 // neither.
-func (c Counts) timesSeen() (int64, bool) {
+func (c AccountAnalyticsBestPostCounts) timesSeen() (int64, bool) {
 	if n := cmp.Or(c.Views, c.Reach); n != nil {
 		return *n, true
 	}
@@ -182,10 +182,10 @@ func (c Counts) timesSeen() (int64, bool) {
 }
 
 // cadence returns how posts are distributed over the days between two instants in a zone.
-func cadence(posts []storedPost, from, to time.Time, zone *time.Location) *Cadence {
+func cadence(posts []storedPost, from, to time.Time, zone *time.Location) *AccountAnalyticsCadence {
 	days := daysBetween(from, to, zone)
-	out := &Cadence{Posts: len(posts), Days: days, PostsPerWeek: roundRate(float64(7*len(posts)) / float64(days)),
-		ByWeekday: make([]Weekday, len(weekdays))}
+	out := &AccountAnalyticsCadence{Posts: len(posts), Days: days, PostsPerWeek: roundRate(float64(7*len(posts)) / float64(days)),
+		ByWeekday: make([]AccountAnalyticsCadenceByWeekday, len(weekdays))}
 	for i, name := range weekdays {
 		out.ByWeekday[i].Weekday = name
 	}
@@ -217,7 +217,7 @@ func longestRun(values []bool, of bool) int {
 }
 
 // byFormat returns the posts by format, the most frequent first.
-func byFormat(posts []storedPost) []Format {
+func byFormat(posts []storedPost) []AccountAnalyticsFormat {
 	of := map[string][]float64{}
 	counts := map[string]int{}
 	for _, p := range posts {
@@ -226,11 +226,11 @@ func byFormat(posts []storedPost) []Format {
 			of[p.format] = append(of[p.format], float64(n))
 		}
 	}
-	out := []Format{}
+	out := []AccountAnalyticsFormat{}
 	for format, n := range counts {
-		out = append(out, Format{Format: format, Posts: n, Engagement: spread(of[format])})
+		out = append(out, AccountAnalyticsFormat{Format: format, Posts: n, Engagement: spread(of[format])})
 	}
-	slices.SortFunc(out, func(a, b Format) int {
+	slices.SortFunc(out, func(a, b AccountAnalyticsFormat) int {
 		return cmp.Or(cmp.Compare(b.Posts, a.Posts), cmp.Compare(a.Format, b.Format))
 	})
 	return out

@@ -99,14 +99,14 @@ func TestSpread(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		figures []float64
-		want    *Spread
+		want    *AccountAnalyticsEngagementPerPost
 	}{
 		{nil, nil},
-		{[]float64{7}, &Spread{Median: 7, Posts: 1}},
-		{[]float64{9, 1}, &Spread{Median: 5, Posts: 2}},
-		{[]float64{5, 1, 4, 2, 3}, &Spread{Median: 3, Posts: 5}},
-		{[]float64{6, 5, 1, 4, 2, 3}, &Spread{Median: 3.5, Posts: 6, Interval: &Interval{1, 6}}},
-		{[]float64{9, 8, 7, 6, 5, 4, 3, 2, 1}, &Spread{Median: 5, Posts: 9, Interval: &Interval{2, 8}}},
+		{[]float64{7}, &AccountAnalyticsEngagementPerPost{Median: 7, Posts: 1}},
+		{[]float64{9, 1}, &AccountAnalyticsEngagementPerPost{Median: 5, Posts: 2}},
+		{[]float64{5, 1, 4, 2, 3}, &AccountAnalyticsEngagementPerPost{Median: 3, Posts: 5}},
+		{[]float64{6, 5, 1, 4, 2, 3}, &AccountAnalyticsEngagementPerPost{Median: 3.5, Posts: 6, Interval: &AccountAnalyticsEngagementPerPostInterval{1, 6}}},
+		{[]float64{9, 8, 7, 6, 5, 4, 3, 2, 1}, &AccountAnalyticsEngagementPerPost{Median: 5, Posts: 9, Interval: &AccountAnalyticsEngagementPerPostInterval{2, 8}}},
 	} {
 		before := slices.Clone(c.figures)
 		if diff := cmp.Diff(c.want, spread(c.figures)); diff != "" || !slices.Equal(before, c.figures) {
@@ -124,16 +124,16 @@ func TestBest(t *testing.T) {
 		t.Error("one without figures is best")
 	}
 	for want, posts := range map[string][]storedPost{
-		"most likes": {{id: "few", figures: Counts{Likes: new(int64(1)), Views: new(int64(900))}},
-			{id: "most likes", figures: Counts{Likes: new(int64(2)), Comments: new(int64(1))}}},
-		"the newest": {{id: "the newest", figures: Counts{Likes: new(int64(3))}},
-			{id: "older", figures: Counts{Saves: new(int64(3))}}},
-		"seen most": {{id: "few", figures: Counts{Views: new(int64(5))}},
-			{id: "seen most", figures: Counts{Views: new(int64(6))}}},
-		"reached most": {{id: "few", figures: Counts{Reach: new(int64(5))}},
-			{id: "reached most", figures: Counts{Reach: new(int64(6))}}},
-		"liked by none": {{id: "seen", figures: Counts{Views: new(int64(5))}},
-			{id: "liked by none", figures: Counts{Likes: new(int64(0))}}},
+		"most likes": {{id: "few", figures: AccountAnalyticsBestPostCounts{Likes: new(int64(1)), Views: new(int64(900))}},
+			{id: "most likes", figures: AccountAnalyticsBestPostCounts{Likes: new(int64(2)), Comments: new(int64(1))}}},
+		"the newest": {{id: "the newest", figures: AccountAnalyticsBestPostCounts{Likes: new(int64(3))}},
+			{id: "older", figures: AccountAnalyticsBestPostCounts{Saves: new(int64(3))}}},
+		"seen most": {{id: "few", figures: AccountAnalyticsBestPostCounts{Views: new(int64(5))}},
+			{id: "seen most", figures: AccountAnalyticsBestPostCounts{Views: new(int64(6))}}},
+		"reached most": {{id: "few", figures: AccountAnalyticsBestPostCounts{Reach: new(int64(5))}},
+			{id: "reached most", figures: AccountAnalyticsBestPostCounts{Reach: new(int64(6))}}},
+		"liked by none": {{id: "seen", figures: AccountAnalyticsBestPostCounts{Views: new(int64(5))}},
+			{id: "liked by none", figures: AccountAnalyticsBestPostCounts{Likes: new(int64(0))}}},
 	} {
 		if got, _ := best(posts); got.id != want {
 			t.Errorf("%q is best, want %q", got.id, want)
@@ -158,7 +158,7 @@ func TestCadence(t *testing.T) {
 		{postedAt: at("2026-10-25T00:30:00+02:00")}, // Sunday, Saturday in UTC
 		{postedAt: at("2026-10-22T08:00:00+02:00")}, // Thursday
 	}, at("2026-10-20T00:00:00+02:00"), at("2026-10-29T10:00:00+01:00"), zone)
-	want := &Cadence{Posts: 4, Days: 10, PostsPerWeek: 2.8, LongestGap: 2, ByWeekday: []Weekday{
+	want := &AccountAnalyticsCadence{Posts: 4, Days: 10, PostsPerWeek: 2.8, LongestGap: 2, ByWeekday: []AccountAnalyticsCadenceByWeekday{
 		{"monday", 0}, {"tuesday", 0}, {"wednesday", 1}, {"thursday", 1}, {"friday", 0}, {"saturday", 0}, {"sunday", 2},
 	}}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -166,7 +166,7 @@ type storedPost struct {
 	postedAt time.Time
 	format   string
 	url      string
-	figures  Counts
+	figures  AccountAnalyticsBestPostCounts
 }
 
 // maxAnalyzed bounds the posts of one analysis.

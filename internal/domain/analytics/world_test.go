@@ -189,7 +189,7 @@ func (w *world) state(id int64) account.Account {
 
 // answer is what a client reads.
 type answer struct {
-	analytics.Analytics
+	analytics.AccountAnalytics
 
 	notes []string
 	texts []operation.Untrusted
@@ -205,7 +205,7 @@ func (w *world) ask(account int64, days int) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	data, _ := result.Data.(analytics.Analytics)
+	data, _ := result.Data.(analytics.AccountAnalytics)
 	return answer{data, result.Notes, result.Untrusted}, nil
 }
 

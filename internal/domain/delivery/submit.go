@@ -45,7 +45,7 @@ func (s *Service) Submit(ctx context.Context, tx *db.Tx, o post.Order) error {
 
 // firstSubmission returns the time in microseconds that identifies a publication at the network. For a post
 // that is due it is the planned time, so that every copy of the database computes the same.
-func firstSubmission(ctx context.Context, tx *db.Tx, p post.Post, account int64) (int64, error) {
+func firstSubmission(ctx context.Context, tx *db.Tx, p post.Record, account int64) (int64, error) {
 	var first int64
 	err := tx.QueryRow(ctx, `SELECT COALESCE(MIN(first_at), 0) FROM deliveries WHERE post_id = ? AND account_id = ?`,
 		p.ID, account).Scan(&first)

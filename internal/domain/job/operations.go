@@ -10,27 +10,27 @@ import (
 	"pressroom/internal/teamtime"
 )
 
-// Entry is a job as clients see it.
-type Entry struct {
+// Job is a job as clients see it.
+type Job struct {
 	JobID      string           `json:"job_id" pattern:"^(?:[a-z_]{1,32}:[A-Za-z0-9-]{1,64})$"`
 	Type       Type             `json:"type" enum:"profile_report|hashtag_report|social_post|hashtag_search|media_import|content_fetch"`
 	State      State            `json:"state" enum:"pending|running|succeeded|partially_succeeded|failed"`
 	Finished   bool             `json:"finished" jsonschema:"Whether the job has ended. Poll every few seconds until it has."`
 	CreatedAt  teamtime.Moment  `json:"created_at"`
 	FinishedAt *teamtime.Moment `json:"finished_at,omitempty"`
-	Progress   Progress         `json:"progress"`
-	Error      *Error           `json:"error,omitempty" jsonschema:"Why the job failed completely or partially."`
+	Progress   JobProgress      `json:"progress"`
+	Error      *JobError        `json:"error,omitempty" jsonschema:"Why the job failed completely or partially."`
 	Result     any              `json:"result,omitempty" jsonschema:"What a finished job produced, by type. profile_report and hashtag_report: report, with id, kind and status, and credits_charged. social_post: post_id and accounts, each with id, state, permalink, error_code, explanation and network_message. hashtag_search: hashtags, paged; incomplete and related, complete on each page; and credits_charged."`
 }
 
-// Progress is how many parts of a job are done.
-type Progress struct {
+// JobProgress is how many parts of a job are done.
+type JobProgress struct {
 	Done  int64 `json:"done"`
 	Total int64 `json:"total"`
 }
 
-// Error is why a job failed.
-type Error struct {
+// JobError is why a job failed.
+type JobError struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 }
@@ -86,17 +86,17 @@ var errorMessages = map[string]string{
 func Message(code string) string { return errorMessages[code] }
 
 // Show returns a client's view of a record without its result.
-func Show(call operation.Call, r Record) Entry {
-	e := Entry{JobID: r.ID, Type: r.Type, State: r.State, Finished: r.Finished(), CreatedAt: call.Moment(r.CreatedAt),
-		FinishedAt: call.Maybe(r.FinishedAt), Progress: Progress{r.Done, r.Total}}
+func Show(call operation.Call, r Record) Job {
+	e := Job{JobID: r.ID, Type: r.Type, State: r.State, Finished: r.Finished(), CreatedAt: call.Moment(r.CreatedAt),
+		FinishedAt: call.Maybe(r.FinishedAt), Progress: JobProgress{r.Done, r.Total}}
 	if r.ErrorCode != "" {
-		e.Error = &Error{r.ErrorCode, Message(r.ErrorCode)}
+		e.Error = &JobError{r.ErrorCode, Message(r.ErrorCode)}
 	}
 	return e
 }
 
 // Summary returns the state of the job in words.
-func (e Entry) Summary() string {
+func (e Job) Summary() string {
 	if e.Finished {
 		return "job " + e.JobID + " has ended, " + string(e.State)
 	}
@@ -126,11 +126,11 @@ func (s *Store) Operations() []operation.Operation {
 			Next: "Call it again while finished is false. Then read state: for partially_succeeded and failed, error " +
 				"and result say what failed and why, and unused credits are refunded. not_found: the id is wrong, or " +
 				"the job ended more than 30 days ago.",
-			Example: operation.Example{Arguments: map[string]any{"job_id": exampleID}, Data: Entry{
+			Example: operation.Example{Arguments: map[string]any{"job_id": exampleID}, Data: Job{
 				JobID: exampleID, Type: SocialPost, State: Succeeded, Finished: true,
 				CreatedAt:  teamtime.Moment{Team: "2026-03-29T10:15:00+02:00", UTC: "2026-03-29T08:15:00Z"},
 				FinishedAt: &teamtime.Moment{Team: "2026-03-29T10:15:01+02:00", UTC: "2026-03-29T08:15:01Z"},
-				Progress:   Progress{1, 1},
+				Progress:   JobProgress{1, 1},
 				Result: map[string]any{"post_id": "019d3889-2b10-7c1e-8a3f-5d2b6f6f0001", "accounts": []map[string]any{
 					{"id": 1, "state": "published",
 						"permalink": "https://bsky.app/profile/harbour.example/post/3miatogtx2c22"}}},
@@ -141,34 +141,34 @@ func (s *Store) Operations() []operation.Operation {
 
 const exampleID = "social_post:019d3889-2b11-7d5a-9e0c-0c8f1d3e0002"
 
-func (s *Store) get(ctx context.Context, call operation.Call, in GetInput) (operation.Answer[Entry], error) {
+func (s *Store) get(ctx context.Context, call operation.Call, in GetInput) (operation.Answer[Job], error) {
 	r, err := Get(ctx, s.db, call.TeamID, in.JobID)
 	if err != nil {
-		return operation.Answer[Entry]{}, err
+		return operation.Answer[Job]{}, err
 	}
 	if in.Cursor != nil {
 		if _, err := call.Position(*in.Cursor); err != nil {
-			return operation.Answer[Entry]{}, err
+			return operation.Answer[Job]{}, err
 		}
 	}
 	if r, err = s.wait(ctx, call, r, in.WaitSeconds); err != nil || ctx.Err() != nil {
-		return operation.Answer[Entry]{Data: Show(call, r)}, err
+		return operation.Answer[Job]{Data: Show(call, r)}, err
 	}
 	return s.View(ctx, s.db, call, r, in)
 }
 
 // View returns a client's view of a record, with what a finished job produced.
 func (s *Store) View(ctx context.Context, q db.Querier, call operation.Call, r Record, in GetInput) (
-	operation.Answer[Entry], error,
+	operation.Answer[Job], error,
 ) {
-	out := operation.Answer[Entry]{Data: Show(call, r), App: "/jobs/" + r.ID}
+	out := operation.Answer[Job]{Data: Show(call, r), App: "/jobs/" + r.ID}
 	read := s.results[r.Type]
 	if read == nil {
 		return out, nil
 	}
 	made, err := read(ctx, q, call, r, in)
 	if err != nil {
-		return operation.Answer[Entry]{}, err
+		return operation.Answer[Job]{}, err
 	}
 	out.Data.Result, out.Untrusted, out.Page, out.Notes = made.Result, made.Untrusted, made.Page, made.Notes
 	if made.App != "" {

@@ -45,7 +45,7 @@ func (w *waiting) write(do func(context.Context, *db.Tx) error) {
 }
 
 // get asks for the job and waits for so many seconds.
-func (w *waiting) get(ctx context.Context, seconds int) (Entry, error) {
+func (w *waiting) get(ctx context.Context, seconds int) (Job, error) {
 	answer, err := w.Store.get(ctx, w.call, GetInput{JobID: w.job.ID, Limit: 20, WaitSeconds: seconds})
 	return answer.Data, err
 }

@@ -49,7 +49,7 @@ type modelBatch struct {
 	why         string // the code of what it ended for
 	touched     bool   // something arrived
 	files       []modelFile
-	links, past []UploadEntry // by file; those of before the last repeat
+	links, past []UploadLink // by file; those of before the last repeat
 }
 
 type modelFile struct {
@@ -216,7 +216,7 @@ func (m *model) mayOpen(b, old *modelBatch) (apierr.Code, *modelBatch) {
 // repeat asks for the links once more: those of before stop working.
 func (m *model) repeat(t *rapid.T) {
 	b := m.any(t)
-	answer, err := m.uploadsAgain(t.Context(), m.call("create_uploads"), UploadsInput{}, UploadBatch{Entry: job.Entry{JobID: b.job}})
+	answer, err := m.uploadsAgain(t.Context(), m.call("create_uploads"), UploadsInput{}, UploadBatch{Job: job.Job{JobID: b.job}})
 	must(t, err)
 	b.past = slices.Clone(b.links)
 	for n, link := range answer.Data.Upload.Uploads {

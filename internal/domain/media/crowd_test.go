@@ -23,7 +23,7 @@ import (
 
 // upload is one of many at once.
 type upload struct {
-	link    UploadEntry
+	link    UploadLink
 	file    []byte
 	cut     bool // the first try ends in the middle
 	wrong   bool // the first try sends other bytes

@@ -19,8 +19,8 @@ import (
 
 // DownloadInput says what of which profile is to be downloaded.
 type DownloadInput struct {
-	Platform      string `json:"platform" enum:"instagram|tiktok" jsonschema:"The profile's network."`
-	Type          string `json:"type" enum:"profile|avatar|posts|reels|stories|highlights|playlists" jsonschema:"What of the profile. Instagram has profile, avatar, posts, reels, stories, highlights; TikTok profile, avatar, posts, playlists."`
+	Platform      string `json:"platform" enum:"instagram|tiktok" title:"AnalysisPlatform" jsonschema:"The profile's network."`
+	Type          string `json:"type" enum:"profile|avatar|posts|reels|stories|highlights|playlists" title:"MediaDownloadType" jsonschema:"What of the profile. Instagram has profile, avatar, posts, reels, stories, highlights; TikTok profile, avatar, posts, playlists."`
 	Username      string `json:"username" minLength:"1" maxLength:"200" jsonschema:"User name, @handle or link of the profile."`
 	Cursor        string `json:"cursor,omitempty" maxLength:"200" jsonschema:"next_cursor of an earlier finished fetch of the same profile; profile, posts and reels have further pages."`
 	Limit         int    `json:"limit,omitempty" min:"1" max:"50" default:"12" jsonschema:"Items at most; always 1 of an avatar."`
@@ -47,8 +47,8 @@ func saves(_ context.Context, _ operation.Call, in DownloadInput) (bool, error) 
 }
 
 // downloadProfile starts a download.
-func (s *Service) downloadProfile(ctx context.Context, call operation.Call, in DownloadInput) (operation.Answer[job.Entry], error) {
-	var out operation.Answer[job.Entry]
+func (s *Service) downloadProfile(ctx context.Context, call operation.Call, in DownloadInput) (operation.Answer[job.Job], error) {
+	var out operation.Answer[job.Job]
 	d, err := s.plan(ctx, call, in)
 	if err != nil {
 		return out, err

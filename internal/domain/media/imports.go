@@ -25,8 +25,8 @@ type ImportInput struct {
 const importWork = "import"
 
 // importFile starts an import. What the address alone tells to be forbidden is refused at once.
-func (s *Service) importFile(ctx context.Context, call operation.Call, in ImportInput) (operation.Answer[job.Entry], error) {
-	var out operation.Answer[job.Entry]
+func (s *Service) importFile(ctx context.Context, call operation.Call, in ImportInput) (operation.Answer[job.Job], error) {
+	var out operation.Answer[job.Job]
 	var record job.Record
 	err := call.InTx(ctx, s.db, "media.import", func(ctx context.Context, tx *db.Tx) error {
 		var err error

@@ -139,7 +139,7 @@ func TestGarbageIsRefusedAtOnce(t *testing.T) {
 		ways["a link"] = func(f Incoming) error {
 			d := described(noise)
 			d.SizeBytes = 300 * mib
-			answer, err := w.createUploads(t.Context(), w.call("create_uploads"), UploadsInput{Files: []Description{d}})
+			answer, err := w.createUploads(t.Context(), w.call("create_uploads"), UploadsInput{Files: []UploadFile{d}})
 			must(t, err)
 			_, err = send(t.Context(), w.Service, answer.Data.Upload.Uploads[0], f.Body)
 			return err

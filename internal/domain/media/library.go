@@ -14,13 +14,13 @@ import (
 	"pressroom/internal/teamtime"
 )
 
-// Entry is a media item as clients read it (contract, Records).
-type Entry struct {
+// MediaItem is a media item as clients read it (contract, Records).
+type MediaItem struct {
 	ID              int64           `json:"id"`
 	Name            string          `json:"name"`
 	FileName        string          `json:"file_name"`
-	Type            string          `json:"type" enum:"image/jpeg|image/png|image/webp|image/gif|video/mp4|video/quicktime" jsonschema:"MIME type, read from the bytes."`
-	Kind            string          `json:"kind" enum:"image|video"`
+	Type            string          `json:"type" enum:"image/jpeg|image/png|image/webp|image/gif|video/mp4|video/quicktime" title:"MediaType" jsonschema:"MIME type, read from the bytes."`
+	Kind            string          `json:"kind" enum:"image|video" title:"MediaKind"`
 	SizeBytes       int64           `json:"size_bytes"`
 	Width           int             `json:"width" jsonschema:"Pixels, as it is shown."`
 	Height          int             `json:"height" jsonschema:"Pixels, as it is shown."`
@@ -29,51 +29,51 @@ type Entry struct {
 	VideoCodec      string          `json:"video_codec,omitempty"`
 	AudioCodec      string          `json:"audio_codec,omitempty"`
 	AltText         string          `json:"alt_text,omitempty" jsonschema:"What an image shows, for those who cannot see it; networks that take it are given it."`
-	Folder          *Folder         `json:"folder,omitempty"`
+	Folder          *MediaFolder    `json:"folder,omitempty"`
 	CreatedAt       teamtime.Moment `json:"created_at"`
 }
 
-// Folder is a folder of the library.
-type Folder struct {
+// MediaFolder is a folder of the library.
+type MediaFolder struct {
 	ID   int64  `json:"id"`
 	Name string `json:"name"`
 }
 
-// Storage is what a library takes up.
-type Storage struct {
+// MediaListStorage is what a library takes up.
+type MediaListStorage struct {
 	UsedBytes  int64 `json:"used_bytes"`
 	LimitBytes int64 `json:"limit_bytes" min:"-1" jsonschema:"What the plan allows; -1 is unlimited."`
 }
 
-// List is a page of the library.
-type List struct {
-	Media   []Entry  `json:"media"`
-	Storage Storage  `json:"storage"`
-	Folders []Folder `json:"folders" jsonschema:"Every folder of the library."`
+// MediaList is a page of the library.
+type MediaList struct {
+	Media   []MediaItem      `json:"media"`
+	Storage MediaListStorage `json:"storage"`
+	Folders []MediaFolder    `json:"folders" jsonschema:"Every folder of the library."`
 }
 
 // ListInput filters the list.
 type ListInput struct {
 	FolderID *int64  `json:"folder_id,omitempty" jsonschema:"Only items of this folder; 0 for those in none."`
-	Kind     string  `json:"kind,omitempty" enum:"image|video" jsonschema:"Only items of this kind."`
+	Kind     string  `json:"kind,omitempty" enum:"image|video" title:"MediaKind" jsonschema:"Only items of this kind."`
 	Query    string  `json:"query,omitempty" maxLength:"200" jsonschema:"Only items whose name or file name holds this, whatever the case."`
 	Cursor   *string `json:"cursor,omitempty" maxLength:"1000" jsonschema:"page.cursor of the answer before."`
 	Limit    int     `json:"limit,omitempty" min:"1" max:"50" default:"20" jsonschema:"Items a page."`
 }
 
-func show(call operation.Call, i Item) Entry {
-	e := Entry{ID: i.ID, Name: i.Name, FileName: i.FileName, Type: i.Type, Kind: i.Kind, SizeBytes: i.Size, Width: i.Width, Height: i.Height,
+func show(call operation.Call, i Item) MediaItem {
+	e := MediaItem{ID: i.ID, Name: i.Name, FileName: i.FileName, Type: i.Type, Kind: i.Kind, SizeBytes: i.Size, Width: i.Width, Height: i.Height,
 		DurationSeconds: i.Duration.Seconds(), FrameRate: i.Detail.FrameRate, VideoCodec: i.Detail.VideoCodec, AudioCodec: i.Detail.AudioCodec,
 		AltText: i.Alt, CreatedAt: call.Moment(i.CreatedAt)}
 	if i.FolderID != 0 {
-		e.Folder = &Folder{i.FolderID, i.FolderName}
+		e.Folder = &MediaFolder{i.FolderID, i.FolderName}
 	}
 	return e
 }
 
 // list gives a page of the library, the newest first.
-func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (operation.Answer[List], error) {
-	out := operation.Answer[List]{App: "/media"}
+func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (operation.Answer[MediaList], error) {
+	out := operation.Answer[MediaList]{App: "/media"}
 	where, args, err := s.filters(ctx, call, in)
 	if err != nil {
 		return out, err
@@ -86,7 +86,7 @@ func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (
 		page = page[:in.Limit]
 		out.Page = &operation.Page{HasMore: true, Cursor: call.Cursor(text(page[in.Limit-1].ID))}
 	}
-	out.Data.Media = make([]Entry, len(page))
+	out.Data.Media = make([]MediaItem, len(page))
 	for n, i := range page {
 		out.Data.Media[n] = show(call, i)
 	}
@@ -139,18 +139,18 @@ func (s *Service) filters(ctx context.Context, call operation.Call, in ListInput
 
 var escapeLike = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
-func folders(ctx context.Context, q db.Querier, team int64) ([]Folder, error) {
-	out, err := db.All(ctx, q, func(rows *sql.Rows, f *Folder) error { return rows.Scan(&f.ID, &f.Name) },
+func folders(ctx context.Context, q db.Querier, team int64) ([]MediaFolder, error) {
+	out, err := db.All(ctx, q, func(rows *sql.Rows, f *MediaFolder) error { return rows.Scan(&f.ID, &f.Name) },
 		`SELECT id, name FROM media_folders WHERE team_id = ? ORDER BY name, id`, team)
 	if err != nil {
 		return nil, fmt.Errorf("listing folders: %w", err)
 	}
-	return append([]Folder{}, out...), nil
+	return append([]MediaFolder{}, out...), nil
 }
 
-func (s *Service) storage(ctx context.Context, call operation.Call) (Storage, error) {
+func (s *Service) storage(ctx context.Context, call operation.Call) (MediaListStorage, error) {
 	plan, _ := s.Terms.Plan(call.Plan)
-	out := Storage{LimitBytes: plan.StorageBytes}
+	out := MediaListStorage{LimitBytes: plan.StorageBytes}
 	err := s.db.QueryRow(ctx, `SELECT used_bytes FROM storage WHERE team_id = ?`, call.TeamID).Scan(&out.UsedBytes)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return out, fmt.Errorf("reading a team's storage: %w", err)
@@ -159,8 +159,8 @@ func (s *Service) storage(ctx context.Context, call operation.Call) (Storage, er
 }
 
 // AddFolder makes a folder, or finds the one of this name.
-func (s *Service) AddFolder(ctx context.Context, team int64, name string) (Folder, error) {
-	f := Folder{Name: stem(name + ".x")} // nothing of it is an extension
+func (s *Service) AddFolder(ctx context.Context, team int64, name string) (MediaFolder, error) {
+	f := MediaFolder{Name: stem(name + ".x")} // nothing of it is an extension
 	if f.Name == "" {
 		return f, apierr.Invalid(apierr.TooShort, "name", "A folder needs a name.")
 	}

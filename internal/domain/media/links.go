@@ -21,8 +21,8 @@ import (
 	"pressroom/internal/platform/disk"
 )
 
-// UploadLink is a one-time upload link whose secret was shown.
-type UploadLink struct {
+// VerifiedLink is a one-time upload link whose secret was shown.
+type VerifiedLink struct {
 	id    string
 	hash  [32]byte
 	batch batch
@@ -38,8 +38,8 @@ var (
 
 // Link finds an upload link before any byte of the file is read. A link that is not there is not_found, another secret
 // unauthorized, one that is over upload_link_closed, and one that was used says so to its own secret.
-func (s *Service) Link(ctx context.Context, id, presented string) (UploadLink, error) {
-	l := UploadLink{id: id, hash: apikey.Hash(presented)}
+func (s *Service) Link(ctx context.Context, id, presented string) (VerifiedLink, error) {
+	l := VerifiedLink{id: id, hash: apikey.Hash(presented)}
 	if !utf8.ValidString(id) || strings.Contains(id, "\x00") {
 		return l, errNoLink // PostgreSQL cannot look for what is no text
 	}
@@ -67,7 +67,7 @@ func (s *Service) Link(ctx context.Context, id, presented string) (UploadLink, e
 }
 
 // open refuses a link that takes no file.
-func (l UploadLink) open(stored []byte, now time.Time) error {
+func (l VerifiedLink) open(stored []byte, now time.Time) error {
 	switch {
 	case l.file.state == Replaced || l.file.state == Expired || l.file.state == Waiting && !now.Before(l.batch.expires):
 		return errLinkClosed
@@ -96,7 +96,7 @@ func (s *Service) stillMeant(ctx context.Context, q db.Querier, b batch) error {
 }
 
 // Receive takes the file of a link: exactly the bytes that were described, else a refusal that leaves the link open.
-func (s *Service) Receive(ctx context.Context, l UploadLink, f Incoming) (Arrived, error) {
+func (s *Service) Receive(ctx context.Context, l VerifiedLink, f Incoming) (Arrived, error) {
 	if err := l.mayBe(f); err != nil {
 		return Arrived{}, err
 	}
@@ -133,7 +133,7 @@ func (s *Service) Receive(ctx context.Context, l UploadLink, f Incoming) (Arrive
 var errSizeDiffers = apierr.Invalid(apierr.SizeDiffers, "", "The file has another size than described. Send the described file, or open another batch.")
 
 // mayBe refuses what cannot be the described file, before a byte of it is read.
-func (l UploadLink) mayBe(f Incoming) error {
+func (l VerifiedLink) mayBe(f Incoming) error {
 	kind, described := essence(f.Type), essence(l.file.mimeType)
 	switch {
 	case f.Size > l.file.size:
@@ -147,7 +147,7 @@ func (l UploadLink) mayBe(f Incoming) error {
 }
 
 // settleLink notes that the file of a link has arrived. It may have been replaced or used while the bytes came.
-func (s *Service) settleLink(ctx context.Context, tx *db.Tx, l UploadLink, i Item) error {
+func (s *Service) settleLink(ctx context.Context, tx *db.Tx, l VerifiedLink, i Item) error {
 	b, err := s.readBatch(ctx, tx, l.batch.job, s.db.ForUpdate()) // the batch before its files, as everywhere
 	if err != nil {
 		return err
@@ -170,7 +170,7 @@ func (s *Service) settleLink(ctx context.Context, tx *db.Tx, l UploadLink, i Ite
 }
 
 // whyNot tells what became of a link while its bytes came.
-func (s *Service) whyNot(ctx context.Context, tx *db.Tx, l UploadLink) error {
+func (s *Service) whyNot(ctx context.Context, tx *db.Tx, l VerifiedLink) error {
 	var state State
 	if err := tx.QueryRow(ctx, `SELECT state FROM upload_files WHERE id = ?`, l.id).Scan(&state); err != nil {
 		return fmt.Errorf("reading an upload link: %w", err)
@@ -204,7 +204,7 @@ func (s *Service) settleBatch(ctx context.Context, tx *db.Tx, id string) error {
 }
 
 // refuse ends a link whose very bytes the library does not take: they would never be taken.
-func (s *Service) refuse(ctx context.Context, l UploadLink, cause error) error {
+func (s *Service) refuse(ctx context.Context, l VerifiedLink, cause error) error {
 	err := s.db.InTx(ctx, "media.refuse", func(ctx context.Context, tx *db.Tx) error {
 		if _, err := s.readBatch(ctx, tx, l.batch.job, s.db.ForUpdate()); err != nil {
 			return err

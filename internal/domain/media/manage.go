@@ -16,7 +16,7 @@ import (
 
 // Look is an item of the team as its people see it. The library is not shown to clients.
 type Look struct {
-	Entry
+	MediaItem
 
 	Thumbnail bool
 	Clean     bool // the stored bytes have no metadata
@@ -110,8 +110,8 @@ func holdFolder(ctx context.Context, tx *db.Tx, d *db.DB, team, id int64) error 
 }
 
 // MakeFolder makes a folder; one of this name that is there already is refused.
-func (s *Service) MakeFolder(ctx context.Context, call operation.Call, name string) (Folder, error) {
-	f := Folder{}
+func (s *Service) MakeFolder(ctx context.Context, call operation.Call, name string) (MediaFolder, error) {
+	f := MediaFolder{}
 	var err error
 	if f.Name, err = givenName(name); err != nil {
 		return f, err

@@ -29,7 +29,7 @@ type Batch struct {
 	Open      bool
 	ExpiresAt time.Time
 	Files     []BatchFile
-	Limits    UploadLimits
+	Limits    UploadBatchLimits
 }
 
 // BatchFile is one file of it.

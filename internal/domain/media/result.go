@@ -32,10 +32,10 @@ type (
 	}
 	// BatchResultFile is how one of them stands.
 	BatchResultFile struct {
-		File    Description `json:"file"`
-		State   State       `json:"state"`
-		MediaID int64       `json:"media_id,omitempty"`
-		Reason  string      `json:"reason,omitempty"`
+		File    UploadFile `json:"file"`
+		State   State      `json:"state"`
+		MediaID int64      `json:"media_id,omitempty"`
+		Reason  string     `json:"reason,omitempty"`
 	}
 	// DownloadResult is a page of what a download found.
 	DownloadResult struct {
@@ -81,7 +81,7 @@ func batchResult(ctx context.Context, q db.Querier, r job.Record) (job.Produced,
 	}
 	out := BatchResult{Files: []BatchResultFile{}}
 	for _, f := range files {
-		out.Files = append(out.Files, BatchResultFile{File: Description{hex.EncodeToString(f.digest), f.size, f.name, f.mimeType}, State: f.state, MediaID: f.media, Reason: f.reason})
+		out.Files = append(out.Files, BatchResultFile{File: UploadFile{hex.EncodeToString(f.digest), f.size, f.name, f.mimeType}, State: f.state, MediaID: f.media, Reason: f.reason})
 	}
 	return job.Produced{Result: out, App: pagePath(r.ID)}, nil
 }

@@ -77,7 +77,7 @@ func (p *party) opened(a operation.Answer[UploadBatch], err error) error {
 }
 
 // of is the file that a link describes.
-func (p *party) of(link UploadEntry) []byte {
+func (p *party) of(link UploadLink) []byte {
 	for _, f := range p.files {
 		if described(f).SHA256 == link.File.SHA256 {
 			return f

@@ -42,12 +42,12 @@ const MaxFiles = 50
 type (
 	// UploadsInput describes the files that are to come.
 	UploadsInput struct {
-		Files         []Description `json:"files,omitempty" maxItems:"50" default:"[]" jsonschema:"The files; none where a person is to choose them on the page."`
-		FolderID      *int64        `json:"folder_id,omitempty" jsonschema:"The folder that the files go to; none where omitted."`
-		ReplacesBatch string        `json:"replaces_batch,omitempty" pattern:"^media_import:[A-Za-z0-9-]{1,64}$" jsonschema:"The job of an earlier batch from this connection: its files that still wait are closed. Ignored when one of its files has arrived."`
+		Files         []UploadFile `json:"files,omitempty" maxItems:"50" default:"[]" jsonschema:"The files; none where a person is to choose them on the page."`
+		FolderID      *int64       `json:"folder_id,omitempty" jsonschema:"The folder that the files go to; none where omitted."`
+		ReplacesBatch string       `json:"replaces_batch,omitempty" pattern:"^media_import:[A-Za-z0-9-]{1,64}$" jsonschema:"The job of an earlier batch from this connection: its files that still wait are closed. Ignored when one of its files has arrived."`
 	}
-	// Description is one file that is to come.
-	Description struct {
+	// UploadFile is one file that is to come.
+	UploadFile struct {
 		SHA256    string `json:"sha256" pattern:"^[0-9a-f]{64}$" jsonschema:"SHA-256 of the bytes in small hexadecimal digits."`
 		SizeBytes int64  `json:"size_bytes" min:"1" jsonschema:"How many bytes."`
 		FileName  string `json:"file_name,omitempty" maxLength:"255" jsonschema:"What the file is called."`
@@ -55,28 +55,28 @@ type (
 	}
 	// UploadBatch is the answer: the job, and what it waits for.
 	UploadBatch struct {
-		job.Entry
+		job.Job
 
-		Upload  Uploads      `json:"upload"`
-		PageURL string       `json:"upload_page_url" format:"uri" jsonschema:"A page on which a person who is signed in uploads files."`
-		Limits  UploadLimits `json:"limits"`
+		Upload  Uploads           `json:"upload"`
+		PageURL string            `json:"upload_page_url" format:"uri" jsonschema:"A page on which a person who is signed in uploads files."`
+		Limits  UploadBatchLimits `json:"limits"`
 	}
 	// Uploads are the links of a batch.
 	Uploads struct {
-		Uploads []UploadEntry `json:"uploads"`
+		Uploads []UploadLink `json:"uploads"`
 	}
-	// UploadEntry is one file of a batch: where its bytes go, or the item that the library has of it.
-	UploadEntry struct {
-		File      Description       `json:"file"`
+	// UploadLink is one file of a batch: where its bytes go, or the item that the library has of it.
+	UploadLink struct {
+		File      UploadFile        `json:"file"`
 		URL       string            `json:"url,omitempty" format:"uri" jsonschema:"Where the bytes are sent. Left out where none are wanted any more."`
 		Method    string            `json:"method,omitempty" enum:"PUT"`
 		Headers   map[string]string `json:"headers,omitempty" jsonschema:"What to send with the bytes: Authorization holds a one-time secret that is shown in this answer alone."`
 		ExpiresAt *teamtime.Moment  `json:"expires_at,omitempty" jsonschema:"Until when the bytes have to have arrived."`
-		State     State             `json:"state" enum:"waiting|stored|refused|replaced|expired"`
+		State     State             `json:"state" enum:"waiting|stored|refused|replaced|expired" title:"UploadState"`
 		MediaID   int64             `json:"media_id,omitempty" jsonschema:"The item in the library, where the file is there already."`
 	}
-	// UploadLimits are what uploads are held to.
-	UploadLimits struct {
+	// UploadBatchLimits are what uploads are held to.
+	UploadBatchLimits struct {
 		Types         []string `json:"types" jsonschema:"MIME types that the library takes."`
 		MaxImageBytes int64    `json:"max_image_bytes"`
 		MaxVideoBytes int64    `json:"max_video_bytes"`
@@ -84,8 +84,8 @@ type (
 	}
 )
 
-func (s *Service) uploadLimits() UploadLimits {
-	return UploadLimits{Types: Types, MaxImageBytes: s.Terms.Limits.MaxImageBytes, MaxVideoBytes: s.Terms.Limits.MaxVideoBytes, MaxFiles: min(MaxFiles, s.Terms.Limits.OpenUploadLinks)}
+func (s *Service) uploadLimits() UploadBatchLimits {
+	return UploadBatchLimits{Types: Types, MaxImageBytes: s.Terms.Limits.MaxImageBytes, MaxVideoBytes: s.Terms.Limits.MaxVideoBytes, MaxFiles: min(MaxFiles, s.Terms.Limits.OpenUploadLinks)}
 }
 
 // uploadWork says in a job's record that the job is an upload batch; the others of its type are imports.
@@ -154,7 +154,7 @@ func (s *Service) createUploads(ctx context.Context, call operation.Call, in Upl
 }
 
 // checkFiles refuses descriptions of what the library would not take.
-func (s *Service) checkFiles(files []Description) error {
+func (s *Service) checkFiles(files []UploadFile) error {
 	for n, f := range files {
 		kind := essence(f.MIMEType)
 		switch {
@@ -176,7 +176,7 @@ func (s *Service) maxBytes(mimeType string) int64 {
 }
 
 // describe makes the files of a batch; what the library has already is stored from the start.
-func describe(ctx context.Context, tx *db.Tx, team int64, in []Description) ([]batchFile, error) {
+func describe(ctx context.Context, tx *db.Tx, team int64, in []UploadFile) ([]batchFile, error) {
 	out := make([]batchFile, len(in))
 	for n, d := range in {
 		digest, err := hex.DecodeString(d.SHA256)
@@ -421,15 +421,15 @@ func readFiles(ctx context.Context, q db.Querier, id string) ([]batchFile, error
 // showBatch is the answer that opens a batch, its secrets in it; what is kept for repeats has none.
 func (s *Service) showBatch(call operation.Call, r job.Record, b batch) operation.Answer[UploadBatch] {
 	entry := job.Show(call, r)
-	data := UploadBatch{Entry: entry, Upload: Uploads{[]UploadEntry{}}, PageURL: s.PublicURL + pagePath(b.job), Limits: s.uploadLimits()}
+	data := UploadBatch{Job: entry, Upload: Uploads{[]UploadLink{}}, PageURL: s.PublicURL + pagePath(b.job), Limits: s.uploadLimits()}
 	for _, f := range b.files {
 		data.Upload.Uploads = append(data.Upload.Uploads, s.showLink(call, f, b.expires))
 	}
-	return operation.Answer[UploadBatch]{Data: data, Keep: &UploadBatch{Entry: job.Entry{JobID: r.ID}}, Location: job.Location(r.ID), App: pagePath(b.job)}
+	return operation.Answer[UploadBatch]{Data: data, Keep: &UploadBatch{Job: job.Job{JobID: r.ID}}, Location: job.Location(r.ID), App: pagePath(b.job)}
 }
 
-func (s *Service) showLink(call operation.Call, f batchFile, expires time.Time) UploadEntry {
-	out := UploadEntry{File: Description{hex.EncodeToString(f.digest), f.size, f.name, f.mimeType}, State: f.state, MediaID: f.media}
+func (s *Service) showLink(call operation.Call, f batchFile, expires time.Time) UploadLink {
+	out := UploadLink{File: UploadFile{hex.EncodeToString(f.digest), f.size, f.name, f.mimeType}, State: f.state, MediaID: f.media}
 	if f.state == Waiting {
 		at := call.Moment(expires)
 		out.URL, out.Method, out.ExpiresAt = s.PublicURL+LinkPath+f.id, "PUT", &at

@@ -241,9 +241,9 @@ func (w world) sound(t fatal) {
 }
 
 // described says what a file is, as a client would beforehand.
-func described(file []byte) Description {
+func described(file []byte) UploadFile {
 	sum := sha256.Sum256(file)
-	return Description{SHA256: hex.EncodeToString(sum[:]), SizeBytes: int64(len(file)), FileName: "a file.mp4"}
+	return UploadFile{SHA256: hex.EncodeToString(sum[:]), SizeBytes: int64(len(file)), FileName: "a file.mp4"}
 }
 
 func (w world) open(t fatal, files ...[]byte) UploadBatch {
@@ -258,7 +258,7 @@ func (w world) open(t fatal, files ...[]byte) UploadBatch {
 }
 
 // send puts a file by the link of an answer.
-func send(ctx context.Context, s *Service, link UploadEntry, body io.Reader) (Arrived, error) {
+func send(ctx context.Context, s *Service, link UploadLink, body io.Reader) (Arrived, error) {
 	l, err := s.Link(ctx, path.Base(link.URL), strings.TrimPrefix(link.Headers["Authorization"], "Bearer "))
 	if err != nil {
 		return Arrived{}, err

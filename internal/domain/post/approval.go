@@ -32,7 +32,7 @@ const codeMissedApproval = "missed_waiting_approval"
 
 // PassedUnapproved reports whether the post's time passed before its client approved it. It was not sent then,
 // and is never sent automatically.
-func (p Post) PassedUnapproved() bool {
+func (p Record) PassedUnapproved() bool {
 	return slices.ContainsFunc(p.Targets, func(t Target) bool {
 		return t.State == TargetFailed && t.ErrorCode == codeMissedApproval
 	})
@@ -90,7 +90,7 @@ func NewApprovals(opts ApprovalsOptions) *Approvals {
 func (a *Approvals) RequestApproval(ctx context.Context, person int64, postID string) (string, error) {
 	var generation int64
 	p, err := a.Posts.updateAs(ctx, person, postID, access.Write, "post.ask_approval",
-		func(ctx context.Context, tx *db.Tx, call operation.Call, p *Post) error {
+		func(ctx context.Context, tx *db.Tx, call operation.Call, p *Record) error {
 			if err := p.checkApprovalRequest(); err != nil {
 				return err
 			}
@@ -123,7 +123,7 @@ const (
 )
 
 // recordLink records that the current version has a link, and returns the generation of the post's links.
-func recordLink(ctx context.Context, tx *db.Tx, p Post) (int64, error) {
+func recordLink(ctx context.Context, tx *db.Tx, p Record) (int64, error) {
 	var generation int64
 	err := tx.QueryRow(ctx, `UPDATE posts SET approval_sent = ? WHERE id = ? AND team_id = ? RETURNING approval_links`,
 		linkMade, p.ID, p.TeamID).Scan(&generation)
@@ -137,7 +137,7 @@ func recordLink(ctx context.Context, tx *db.Tx, p Post) (int64, error) {
 // write in the post's team, and wrong_state for a post without links.
 func (a *Approvals) RevokeLinks(ctx context.Context, person int64, postID string) error {
 	_, err := a.Posts.updateAs(ctx, person, postID, access.Write, "post.revoke_links",
-		func(ctx context.Context, tx *db.Tx, call operation.Call, p *Post) error {
+		func(ctx context.Context, tx *db.Tx, call operation.Call, p *Record) error {
 			if p.Approval == NotNeeded {
 				return apierr.BadState(string(p.Approval),
 					"The post has never been sent to a client, so it has no links.")
@@ -157,7 +157,7 @@ func (a *Approvals) RevokeLinks(ctx context.Context, person int64, postID string
 }
 
 // checkApprovalRequest returns why a post cannot be sent to the client.
-func (p Post) checkApprovalRequest() error {
+func (p Record) checkApprovalRequest() error {
 	switch {
 	case p.IsTemplate: // its occurrences share its approval
 		return apierr.BadState("recurring_template",
@@ -171,7 +171,7 @@ func (p Post) checkApprovalRequest() error {
 }
 
 // openRound makes the current version the one that the client decides on. The caller stores the post.
-func openRound(ctx context.Context, tx *db.Tx, p *Post) error {
+func openRound(ctx context.Context, tx *db.Tx, p *Record) error {
 	p.Approval, p.Round = Waiting, p.Round+1
 	if _, err := tx.Exec(ctx, `INSERT INTO post_approvals (post_id, round, opened_at) VALUES (?, ?, ?)`, p.ID,
 		p.Round, db.Micros(tx.Now())); err != nil {
@@ -186,7 +186,7 @@ func openRound(ctx context.Context, tx *db.Tx, p *Post) error {
 
 // reopenApproval sends a changed post back to its client and returns the kind of the event. The caller stores
 // the post.
-func reopenApproval(ctx context.Context, tx *db.Tx, p *Post) (string, error) {
+func reopenApproval(ctx context.Context, tx *db.Tx, p *Record) (string, error) {
 	kind := "post.changed"
 	switch p.Approval {
 	case NotNeeded:
@@ -200,7 +200,7 @@ func reopenApproval(ctx context.Context, tx *db.Tx, p *Post) (string, error) {
 
 // Proposal is the version of a post that a client is shown.
 type Proposal struct {
-	Post
+	Record
 
 	TeamName string
 	Zone     *time.Location
@@ -241,10 +241,10 @@ func (a *Approvals) proposal(ctx context.Context, l approvalLink) (Proposal, err
 	if out.Zone, err = time.LoadLocation(zone); err != nil {
 		return out, fmt.Errorf("reading the zone of team %d: %w", team, err)
 	}
-	if out.Post, err = s.read(ctx, s.db, team, l.post, ""); err != nil || out.Round == l.round {
+	if out.Record, err = s.read(ctx, s.db, team, l.post, ""); err != nil || out.Round == l.round {
 		return out, err
 	}
-	changed, err := a.changedSince(ctx, out.Post, l.round)
+	changed, err := a.changedSince(ctx, out.Record, l.round)
 	if err == nil && changed {
 		err = errApprovalChanged
 	}
@@ -254,7 +254,7 @@ func (a *Approvals) proposal(ctx context.Context, l approvalLink) (Proposal, err
 // changedSince reports whether a post differs from an earlier round. A round that only requests approval again,
 // for example after a rejection, has the same content: it was opened in the transaction that recorded the
 // request.
-func (a *Approvals) changedSince(ctx context.Context, p Post, round int64) (bool, error) {
+func (a *Approvals) changedSince(ctx context.Context, p Record, round int64) (bool, error) {
 	var n int64
 	err := a.Posts.db.QueryRow(ctx, `SELECT COUNT(*) FROM post_approvals r WHERE r.post_id = ? AND r.round > ?
 		AND r.round <= ?

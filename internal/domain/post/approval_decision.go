@@ -72,7 +72,7 @@ func (a *Approvals) decide(ctx context.Context, by auditlog.Actor, team int64, p
 	})
 }
 
-func storeDecision(ctx context.Context, tx *db.Tx, by auditlog.Actor, p *Post, d Decision) error {
+func storeDecision(ctx context.Context, tx *db.Tx, by auditlog.Actor, p *Record, d Decision) error {
 	p.Approval = Rejected
 	if d.Approve {
 		p.Approval = Approved

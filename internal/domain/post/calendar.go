@@ -21,7 +21,7 @@ type Slot struct {
 	Status   Status
 	Client   Approval // empty for a future occurrence and where it was not read
 	Excerpt  string
-	Accounts []AccountRef
+	Accounts []PostEntryAccount
 }
 
 // Span is a part of the calendar.

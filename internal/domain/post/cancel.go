@@ -16,8 +16,8 @@ import (
 
 // cancel turns a scheduled post into a draft without a time. Canceling the template or an occurrence pauses the
 // series.
-func (s *Service) cancel(ctx context.Context, call operation.Call, in PostInput) (operation.Answer[Full], error) {
-	var p Post
+func (s *Service) cancel(ctx context.Context, call operation.Call, in PostInput) (operation.Answer[Post], error) {
+	var p Record
 	err := call.InTx(ctx, s.db, "post.cancel", func(ctx context.Context, tx *db.Tx) error {
 		template, err := s.lockTemplate(ctx, tx, call.TeamID, in.PostID)
 		if err != nil {
@@ -35,7 +35,7 @@ func (s *Service) cancel(ctx context.Context, call operation.Call, in PostInput)
 		return err
 	})
 	if err != nil {
-		return operation.Answer[Full]{}, err
+		return operation.Answer[Post]{}, err
 	}
 	out := s.answer(call, p)
 	out.Notes = append(out.Notes, p.pausedNote()...)
@@ -44,9 +44,9 @@ func (s *Service) cancel(ctx context.Context, call operation.Call, in PostInput)
 
 // Skip cancels one occurrence of a series, which continues with the next one. It returns not_found if the
 // person may not write in the post's team, and wrong_state if the post is not a scheduled occurrence.
-func (s *Service) Skip(ctx context.Context, person int64, postID string) (Post, error) {
+func (s *Service) Skip(ctx context.Context, person int64, postID string) (Record, error) {
 	return s.updateAs(ctx, person, postID, access.Write, "post.skip", func(ctx context.Context, tx *db.Tx,
-		call operation.Call, p *Post) error {
+		call operation.Call, p *Record) error {
 		if p.OccursAt.IsZero() || p.Status == Draft {
 			return apierr.BadState("not_recurring",
 				"This post is not a scheduled post of a series, so there is nothing to skip.")
@@ -59,7 +59,7 @@ func (s *Service) Skip(ctx context.Context, person int64, postID string) (Post, 
 }
 
 // unschedule turns a scheduled post into a draft. A template keeps its time, which is the start of its series.
-func (s *Service) unschedule(ctx context.Context, tx *db.Tx, call operation.Call, p *Post) error {
+func (s *Service) unschedule(ctx context.Context, tx *db.Tx, call operation.Call, p *Record) error {
 	if p.Status != Scheduled {
 		return apierr.BadState(string(p.Status),
 			"Only a scheduled post can be canceled; this one has already been submitted.")
@@ -77,7 +77,7 @@ func (s *Service) unschedule(ctx context.Context, tx *db.Tx, call operation.Call
 
 // lockTemplate locks and returns the template of the running series of an occurrence, or nil for any other
 // post. The template is locked before the occurrence, as when occurrences are created.
-func (s *Service) lockTemplate(ctx context.Context, tx *db.Tx, team int64, id string) (*Post, error) {
+func (s *Service) lockTemplate(ctx context.Context, tx *db.Tx, team int64, id string) (*Record, error) {
 	var template string
 	err := tx.QueryRow(ctx, `SELECT r.template_id FROM posts p JOIN post_series r ON r.id = p.series_id
 		WHERE p.id = ? AND p.team_id = ? AND p.occurs_at > 0`, id, team).Scan(&template)
@@ -98,7 +98,7 @@ func (s *Service) lockTemplate(ctx context.Context, tx *db.Tx, team int64, id st
 }
 
 // pauseSeries pauses the series of a template and records an event of that kind.
-func (s *Service) pauseSeries(ctx context.Context, tx *db.Tx, call operation.Call, template *Post, kind string,
+func (s *Service) pauseSeries(ctx context.Context, tx *db.Tx, call operation.Call, template *Record, kind string,
 	detail map[string]any) error {
 	if err := s.pause(ctx, tx, template); err != nil {
 		return err
@@ -111,7 +111,7 @@ func (s *Service) pauseSeries(ctx context.Context, tx *db.Tx, call operation.Cal
 }
 
 // pausedNote returns the note that canceling a post has paused its series.
-func (p Post) pausedNote() []string {
+func (p Record) pausedNote() []string {
 	if p.SeriesID == 0 || !p.Series.Paused {
 		return nil
 	}

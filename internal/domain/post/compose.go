@@ -41,12 +41,12 @@ type AccountCheck struct {
 	Target   Target
 	Content  network.Content
 	Measures []network.Measure // empty if the network does not document how it counts
-	Problems []Problem         // as in validate_post
+	Problems []PostProblem     // as in validate_post
 }
 
 // CompositionCheck is the post that a composition would become.
 type CompositionCheck struct {
-	Post     Post
+	Post     Record
 	Outlooks []AccountCheck // by account, in order
 	Left     int64          // posts left in the month; plan.Unlimited without a limit
 }
@@ -70,7 +70,7 @@ func (s *Service) CheckComposition(ctx context.Context, actor *access.Actor, c C
 	}
 	for _, t := range p.Targets {
 		o := AccountCheck{Target: t, Content: p.Content(t, call.Language),
-			Problems: s.problems(call, Post{Caption: p.Caption, Media: p.Media, Targets: []Target{t}}, nil)}
+			Problems: s.problems(call, Record{Caption: p.Caption, Media: p.Media, Targets: []Target{t}}, nil)}
 		if rules, ok := s.accounts.Rules(t.Platform); ok {
 			o.Measures = rules.Measure(o.Content)
 		}
@@ -81,8 +81,8 @@ func (s *Service) CheckComposition(ctx context.Context, actor *access.Actor, c C
 
 // compose returns the post that a composition would become.
 func (s *Service) compose(ctx context.Context, q db.Querier, call operation.Call, c Composition,
-	had []Target) (Post, error) {
-	p := Post{TeamID: call.TeamID, Status: Draft, Caption: c.Caption, Excerpt: excerpt(c.Caption),
+	had []Target) (Record, error) {
+	p := Record{TeamID: call.TeamID, Status: Draft, Caption: c.Caption, Excerpt: excerpt(c.Caption),
 		Approval: NotNeeded, ScheduledAt: c.At, Targets: []Target{}}
 	var err error
 	if p.Media, err = s.library.Of(ctx, q, call.TeamID, c.Media); err != nil {
@@ -166,15 +166,15 @@ func (c Composition) Validate() error {
 // approved if only its time changes and it had none or is scheduled next, because scheduling creates no new
 // version for the client.
 func (s *Service) Compose(ctx context.Context, actor *access.Actor, postID string, seen time.Time,
-	c Composition) (Post, error) {
+	c Composition) (Record, error) {
 	call := operation.Call{Actor: actor, Now: s.db.Now()}
 	if err := call.Require(access.Write); err != nil {
-		return Post{}, err
+		return Record{}, err
 	}
 	if err := c.Validate(); err != nil {
-		return Post{}, err
+		return Record{}, err
 	}
-	var p Post
+	var p Record
 	err := s.db.InTx(ctx, "post.compose", func(ctx context.Context, tx *db.Tx) error {
 		var err error
 		if p, err = s.lock(ctx, tx, call.TeamID, postID); err != nil {
@@ -207,7 +207,7 @@ func (s *Service) Compose(ctx context.Context, actor *access.Actor, postID strin
 }
 
 // checkCovers returns an error for a cover after the end of its video.
-func (p Post) checkCovers() error {
+func (p Record) checkCovers() error {
 	for _, m := range slices.Concat(append([][]network.Media{p.Media}, mediaOfAll(p.Targets)...)...) {
 		if m.Duration > 0 && m.Cover > m.Duration {
 			return apierr.Invalid(apierr.OutOfRange, fmt.Sprintf("cover-%d", m.ID),
@@ -218,7 +218,7 @@ func (p Post) checkCovers() error {
 }
 
 // CheckComposable returns why nobody may change the post.
-func (p Post) CheckComposable() error {
+func (p Record) CheckComposable() error {
 	switch {
 	case p.IsTemplate && p.Status == Draft:
 		return nil
@@ -230,7 +230,7 @@ func (p Post) CheckComposable() error {
 
 // applyComposition changes a post to what is wanted and records the differences. If timeIsFree is set, a change
 // of time alone does not need the client's approval.
-func (s *Service) applyComposition(ctx context.Context, tx *db.Tx, call operation.Call, p *Post, wanted Post,
+func (s *Service) applyComposition(ctx context.Context, tx *db.Tx, call operation.Call, p *Record, wanted Record,
 	timeIsFree bool,
 ) error {
 	what := []string{}
@@ -275,7 +275,7 @@ func (s *Service) applyComposition(ctx context.Context, tx *db.Tx, call operatio
 }
 
 // recordSilentChange records a change that keeps the client's decision.
-func recordSilentChange(ctx context.Context, tx *db.Tx, call operation.Call, p *Post, what []string) error {
+func recordSilentChange(ctx context.Context, tx *db.Tx, call operation.Call, p *Record, what []string) error {
 	if err := update(ctx, tx, p); err != nil {
 		return err
 	}
@@ -284,7 +284,7 @@ func recordSilentChange(ctx context.Context, tx *db.Tx, call operation.Call, p *
 }
 
 // setTime changes a post's time. A time in the past is accepted only if the post already had it.
-func (s *Service) setTime(ctx context.Context, tx *db.Tx, call operation.Call, p *Post, at time.Time) (bool, error) {
+func (s *Service) setTime(ctx context.Context, tx *db.Tx, call operation.Call, p *Record, at time.Time) (bool, error) {
 	switch {
 	case p.IsTemplate || at.Equal(p.ScheduledAt):
 		return false, nil
@@ -302,7 +302,7 @@ func (s *Service) setTime(ctx context.Context, tx *db.Tx, call operation.Call, p
 
 // setAccounts changes a post's accounts and reports whether they differ. Remaining accounts keep their
 // overrides.
-func (s *Service) setAccounts(ctx context.Context, tx *db.Tx, p *Post, wanted []Target) (bool, error) {
+func (s *Service) setAccounts(ctx context.Context, tx *db.Tx, p *Record, wanted []Target) (bool, error) {
 	if slices.EqualFunc(wanted, p.Targets, func(a, b Target) bool { return a.AccountID == b.AccountID }) {
 		return false, nil
 	}
@@ -322,7 +322,7 @@ func (s *Service) setAccounts(ctx context.Context, tx *db.Tx, p *Post, wanted []
 }
 
 // setOverrides changes the accounts' overrides and reports whether they differ.
-func setOverrides(ctx context.Context, tx *db.Tx, p *Post, wanted []Target) (bool, error) {
+func setOverrides(ctx context.Context, tx *db.Tx, p *Record, wanted []Target) (bool, error) {
 	differs := false
 	for i := range p.Targets {
 		t, w := &p.Targets[i], wanted[i]

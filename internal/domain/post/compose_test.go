@@ -62,7 +62,7 @@ func composing(t *testing.T, run func(t *testing.T, w *env, act *access.Actor)) 
 	})
 }
 
-func (w *env) look(t *testing.T, id string) post.Post {
+func (w *env) look(t *testing.T, id string) post.Record {
 	t.Helper()
 	p, err := w.Load(t.Context(), w.call.TeamID, id)
 	must(t, err)

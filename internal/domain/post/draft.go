@@ -18,16 +18,16 @@ import (
 )
 
 // create stores a draft. Nothing is sent to a network.
-func (s *Service) create(ctx context.Context, call operation.Call, in CreateInput) (operation.Answer[Full], error) {
+func (s *Service) create(ctx context.Context, call operation.Call, in CreateInput) (operation.Answer[Post], error) {
 	targets, err := s.findTargets(ctx, call.Reader(s.db), call, in.AccountIDs, nil)
 	if err != nil {
-		return operation.Answer[Full]{}, err
+		return operation.Answer[Post]{}, err
 	}
 	media, err := s.library.Of(ctx, call.Reader(s.db), call.TeamID, in.MediaIDs)
 	if err != nil {
-		return operation.Answer[Full]{}, err
+		return operation.Answer[Post]{}, err
 	}
-	p := Post{Media: media, ID: uuid.Must(uuid.NewV7()).String(), TeamID: call.TeamID, Status: Draft,
+	p := Record{Media: media, ID: uuid.Must(uuid.NewV7()).String(), TeamID: call.TeamID, Status: Draft,
 		Caption: in.Caption, Excerpt: excerpt(in.Caption), Approval: NotNeeded, Targets: targets}
 	err = call.InTx(ctx, s.db, "post.create", func(ctx context.Context, tx *db.Tx) error {
 		p.CreatedAt, p.UpdatedAt = tx.Now(), tx.Now()
@@ -70,15 +70,15 @@ func (s *Service) findTargets(ctx context.Context, q db.Querier, call operation.
 }
 
 // change implements PATCH: fields that are given are replaced.
-func (s *Service) change(ctx context.Context, call operation.Call, in UpdateInput) (operation.Answer[Changed], error) {
+func (s *Service) change(ctx context.Context, call operation.Call, in UpdateInput) (operation.Answer[PostChange], error) {
 	var at time.Time
 	if in.ScheduledAt.Value != nil {
 		var err error
 		if at, err = parseFutureTime(call, *in.ScheduledAt.Value); err != nil {
-			return operation.Answer[Changed]{}, err
+			return operation.Answer[PostChange]{}, err
 		}
 	}
-	var p Post
+	var p Record
 	var before Approval
 	err := call.InTx(ctx, s.db, "post.update", func(ctx context.Context, tx *db.Tx) error {
 		var err error
@@ -97,15 +97,15 @@ func (s *Service) change(ctx context.Context, call operation.Call, in UpdateInpu
 		return s.applyChange(ctx, tx, call, &p, in, at)
 	})
 	if err != nil {
-		return operation.Answer[Changed]{}, err
+		return operation.Answer[PostChange]{}, err
 	}
 	full, problems := s.answer(call, p), s.problems(call, p, nil)
 	notes := slices.Concat(full.Notes, p.returnedNote(before), farNote(call, at))
-	return operation.Answer[Changed]{App: full.App, Untrusted: full.Untrusted, Notes: notes,
-		Data: Changed{full.Data, problems}, Said: full.Said + summarizeProblems(problems)}, nil
+	return operation.Answer[PostChange]{App: full.App, Untrusted: full.Untrusted, Notes: notes,
+		Data: PostChange{full.Data, problems}, Said: full.Said + summarizeProblems(problems)}, nil
 }
 
-func (s *Service) applyChange(ctx context.Context, tx *db.Tx, call operation.Call, p *Post, in UpdateInput,
+func (s *Service) applyChange(ctx context.Context, tx *db.Tx, call operation.Call, p *Record, in UpdateInput,
 	at time.Time) error {
 	what := []string{}
 	for _, part := range []struct {
@@ -138,7 +138,7 @@ func (s *Service) applyChange(ctx context.Context, tx *db.Tx, call operation.Cal
 }
 
 // setCaption changes a post's text and reports whether it differs.
-func setCaption(p *Post, caption string) bool {
+func setCaption(p *Record, caption string) bool {
 	differs := caption != p.Caption
 	p.Caption, p.Excerpt = caption, excerpt(caption)
 	return differs
@@ -146,7 +146,7 @@ func setCaption(p *Post, caption string) bool {
 
 // changeTime changes the scheduled time of a post or the planned time of a draft. The zero time clears the
 // latter.
-func (s *Service) changeTime(ctx context.Context, tx *db.Tx, call operation.Call, p *Post, at time.Time) (bool, error) {
+func (s *Service) changeTime(ctx context.Context, tx *db.Tx, call operation.Call, p *Record, at time.Time) (bool, error) {
 	switch {
 	case at.IsZero() && p.Status == Scheduled:
 		return false, errNeedsTime
@@ -163,7 +163,7 @@ func (s *Service) changeTime(ctx context.Context, tx *db.Tx, call operation.Call
 }
 
 // changeMedia replaces the media of a post.
-func (s *Service) changeMedia(ctx context.Context, tx *db.Tx, p *Post, ids []int64) (bool, error) {
+func (s *Service) changeMedia(ctx context.Context, tx *db.Tx, p *Record, ids []int64) (bool, error) {
 	wanted, err := s.library.Of(ctx, tx, p.TeamID, ids)
 	if err != nil {
 		return false, err
@@ -176,7 +176,7 @@ func (s *Service) changeMedia(ctx context.Context, tx *db.Tx, p *Post, ids []int
 }
 
 // changeAccounts replaces the accounts of a post. Remaining accounts keep their overrides.
-func (s *Service) changeAccounts(ctx context.Context, tx *db.Tx, call operation.Call, p *Post,
+func (s *Service) changeAccounts(ctx context.Context, tx *db.Tx, call operation.Call, p *Record,
 	ids []int64) (bool, error) {
 	wanted, err := s.findTargets(ctx, tx, call, ids, nil)
 	if err != nil {
@@ -253,7 +253,7 @@ func farNote(call operation.Call, at time.Time) []string {
 
 // returnedNote returns the note that a change sent the post back to its client, who had decided on an earlier
 // version.
-func (p Post) returnedNote(before Approval) []string {
+func (p Record) returnedNote(before Approval) []string {
 	if before != Approved && before != Rejected || p.Approval != Waiting {
 		return nil
 	}

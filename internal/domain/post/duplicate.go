@@ -13,7 +13,7 @@ import (
 )
 
 // SplitTargets returns which accounts of a post a copy can have, and which have been disconnected.
-func (s *Service) SplitTargets(ctx context.Context, from Post) ([]int64, []Target, error) {
+func (s *Service) SplitTargets(ctx context.Context, from Record) ([]int64, []Target, error) {
 	ids := make([]int64, len(from.Targets))
 	for i, t := range from.Targets {
 		ids[i] = t.AccountID
@@ -38,7 +38,7 @@ func (s *Service) SplitTargets(ctx context.Context, from Post) ([]int64, []Targe
 // returns not_found for people who may not write in the team.
 func (s *Service) CopyFrom(ctx context.Context, person int64, draft, original string) error {
 	_, err := s.updateAs(ctx, person, draft, access.Write, "post.resemble", func(ctx context.Context, tx *db.Tx,
-		call operation.Call, p *Post) error {
+		call operation.Call, p *Record) error {
 		if p.Status != Draft {
 			return apierr.BadState(string(p.Status), "Only a draft can become a copy of another post.")
 		}
@@ -60,7 +60,7 @@ func (s *Service) CopyFrom(ctx context.Context, person int64, draft, original st
 }
 
 // copyOverrides copies the overrides and covers of another post to a draft and reports whether there were any.
-func (s *Service) copyOverrides(ctx context.Context, tx *db.Tx, draft, from Post) (bool, error) {
+func (s *Service) copyOverrides(ctx context.Context, tx *db.Tx, draft, from Record) (bool, error) {
 	differs := false
 	for _, t := range draft.Targets {
 		i := slices.IndexFunc(from.Targets, func(other Target) bool { return other.AccountID == t.AccountID })

@@ -26,7 +26,7 @@ func (g *gap) add(at time.Time) {
 }
 
 // record stores the skipped occurrences, with an event for the post about.
-func (g *gap) record(ctx context.Context, tx *db.Tx, about Post, series int64) error {
+func (g *gap) record(ctx context.Context, tx *db.Tx, about Record, series int64) error {
 	if g.skipped == 0 {
 		return nil
 	}

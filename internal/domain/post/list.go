@@ -17,9 +17,9 @@ import (
 	"pressroom/internal/teamtime"
 )
 
-// List is a page of posts.
-type List struct {
-	Posts []Summary `json:"posts"`
+// PostList is a page of posts.
+type PostList struct {
+	Posts []PostEntry `json:"posts"`
 }
 
 // listRow is a post in a list.
@@ -45,11 +45,11 @@ func scanRow(rows *sql.Rows, r *listRow) error {
 }
 
 // recurrence returns the series of a post, or nil.
-func (r listRow) recurrence(paused map[int64]bool) *RecurrenceEntry {
+func (r listRow) recurrence(paused map[int64]bool) *PostEntryRecurrence {
 	if r.series == 0 {
 		return nil
 	}
-	return &RecurrenceEntry{r.series, r.template != 0, paused[r.series]}
+	return &PostEntryRecurrence{r.series, r.template != 0, paused[r.series]}
 }
 
 // pausedSeries returns which series on a page are paused, in one query, or none if no post belongs to a series.
@@ -77,8 +77,8 @@ func (s *Service) pausedSeries(ctx context.Context, team int64, page []listRow) 
 
 // list returns posts, the newest first: by creation or, if from or to is given, by the time that they bound, so
 // that each page is one index walk.
-func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (operation.Answer[List], error) {
-	out := operation.Answer[List]{App: "/posts", Data: List{Posts: []Summary{}}}
+func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (operation.Answer[PostList], error) {
+	out := operation.Answer[PostList]{App: "/posts", Data: PostList{Posts: []PostEntry{}}}
 	q, err := newListQuery(call, in)
 	if err != nil {
 		return out, err
@@ -103,9 +103,9 @@ func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (
 	if err != nil {
 		return out, err
 	}
-	out.Data.Posts = make([]Summary, len(page))
+	out.Data.Posts = make([]PostEntry, len(page))
 	for i, r := range page {
-		out.Data.Posts[i] = Summary{ID: r.id, Status: Status(r.status), Excerpt: r.excerpt,
+		out.Data.Posts[i] = PostEntry{ID: r.id, Status: Status(r.status), Excerpt: r.excerpt,
 			Accounts:    accountsOfPost(accounts, r.id),
 			ScheduledAt: call.Maybe(db.Time(r.scheduled)), PublishedAt: call.Maybe(db.Time(r.published)),
 			Recurrence: r.recurrence(paused)}
@@ -230,7 +230,7 @@ func (q *listQuery) position(r listRow) string {
 
 // positionedAccount is an account with its position in a post.
 type positionedAccount struct {
-	AccountRef
+	PostEntryAccount
 	post     string
 	position int
 }
@@ -264,16 +264,16 @@ func accountsQuery(posts int) string {
 }
 
 // accountsOfPost returns the accounts of one post of a page.
-func accountsOfPost(all []positionedAccount, post string) []AccountRef {
+func accountsOfPost(all []positionedAccount, post string) []PostEntryAccount {
 	first, _ := slices.BinarySearchFunc(all, post, func(a positionedAccount, id string) int {
 		return strings.Compare(a.post, id)
 	})
-	out := []AccountRef{}
+	out := []PostEntryAccount{}
 	for _, a := range all[first:] {
 		if a.post != post {
 			break
 		}
-		out = append(out, a.AccountRef)
+		out = append(out, a.PostEntryAccount)
 	}
 	return out
 }

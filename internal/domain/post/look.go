@@ -12,7 +12,7 @@ import (
 )
 
 // Load returns a team's post with its overrides. It returns not_found if the team has no such post.
-func (s *Service) Load(ctx context.Context, team int64, id string) (Post, error) {
+func (s *Service) Load(ctx context.Context, team int64, id string) (Record, error) {
 	return s.read(ctx, s.db, team, id, "")
 }
 

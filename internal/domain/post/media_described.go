@@ -12,7 +12,7 @@ import (
 // MediaDescribed sends posts that show a file back to their clients after its alternative text changed: the text goes out
 // with the post, so it is part of what a client approves. It runs in the transaction of that change.
 func MediaDescribed(ctx context.Context, tx *db.Tx, person, team, media int64) error {
-	posts, err := db.All(ctx, tx, func(rows *sql.Rows, p *Post) error {
+	posts, err := db.All(ctx, tx, func(rows *sql.Rows, p *Record) error {
 		p.TeamID = team
 		return rows.Scan(&p.ID, &p.Approval, &p.Round)
 	}, `UPDATE posts SET updated_at = ? WHERE team_id = ? AND status IN ('draft', 'scheduled') AND approval <> 'not_needed'

@@ -92,7 +92,7 @@ func (s *Service) removeMedia(ctx context.Context, tx *db.Tx, call operation.Cal
 }
 
 // dropMedia removes a file from a post and its overrides.
-func dropMedia(ctx context.Context, tx *db.Tx, p *Post, media int64) error {
+func dropMedia(ctx context.Context, tx *db.Tx, p *Record, media int64) error {
 	this := func(m network.Media) bool { return m.ID == media }
 	if slices.ContainsFunc(p.Media, this) {
 		p.Media = slices.DeleteFunc(p.Media, this)
@@ -114,7 +114,7 @@ func dropMedia(ctx context.Context, tx *db.Tx, p *Post, media int64) error {
 }
 
 // LastChangeRemovedMedia reports whether the last change of a post was that a deleted file was removed.
-func (s *Service) LastChangeRemovedMedia(ctx context.Context, p Post) (bool, error) {
+func (s *Service) LastChangeRemovedMedia(ctx context.Context, p Record) (bool, error) {
 	if p.Status != Draft {
 		return false, nil
 	}

@@ -17,7 +17,7 @@ import (
 
 // createNext creates the next occurrence of a locked series and records missed ones. A rule has at most one
 // time a day, so no two are within maxOccurrenceDelay. A series without a next occurrence ends.
-func (s *Service) createNext(ctx context.Context, tx *db.Tx, template *Post, r Series) error {
+func (s *Service) createNext(ctx context.Context, tx *db.Tx, template *Record, r Series) error {
 	recurring, err := r.recurrence()
 	if err != nil {
 		return err
@@ -55,7 +55,7 @@ func (s *Service) createNext(ctx context.Context, tx *db.Tx, template *Post, r S
 }
 
 // endSeries turns the template of an ended series into a draft.
-func endSeries(ctx context.Context, tx *db.Tx, template *Post) error {
+func endSeries(ctx context.Context, tx *db.Tx, template *Record) error {
 	template.Status = Draft
 	if err := update(ctx, tx, template); err != nil {
 		return err
@@ -67,7 +67,7 @@ func endSeries(ctx context.Context, tx *db.Tx, template *Post) error {
 // createOccurrence creates an occurrence as a copy of its template. An occurrence that was unscheduled with its
 // series is scheduled again, with the template's current content unless somebody edited it. It reports false if
 // the occurrence has been sent or canceled individually.
-func createOccurrence(ctx context.Context, tx *db.Tx, template Post, at time.Time) (bool, error) {
+func createOccurrence(ctx context.Context, tx *db.Tx, template Record, at time.Time) (bool, error) {
 	var id, status string
 	var skipped int64
 	err := tx.QueryRow(ctx, `SELECT id, status, skipped FROM posts WHERE series_id = ? AND occurs_at = ?
@@ -95,7 +95,7 @@ func createOccurrence(ctx context.Context, tx *db.Tx, template Post, at time.Tim
 }
 
 // updateOccurrence gives an occurrence its template's current content, unless somebody edited it.
-func updateOccurrence(ctx context.Context, tx *db.Tx, template Post, id string) error {
+func updateOccurrence(ctx context.Context, tx *db.Tx, template Record, id string) error {
 	byHand, err := changedByHand(ctx, tx, template.TeamID, id)
 	if err != nil || byHand {
 		return err
@@ -119,7 +119,7 @@ func updateOccurrence(ctx context.Context, tx *db.Tx, template Post, id string) 
 }
 
 // copyTemplate creates an occurrence from a stored template.
-func copyTemplate(ctx context.Context, tx *db.Tx, template Post, at time.Time) error {
+func copyTemplate(ctx context.Context, tx *db.Tx, template Record, at time.Time) error {
 	id, now, when := uuid.Must(uuid.NewV7()).String(), db.Micros(tx.Now()), db.Micros(at)
 	_, err := tx.Exec(ctx, `INSERT INTO posts (id, team_id, person_id, key_id, status, caption, excerpt, approval,
 		series_id, has_media, occurs_at, scheduled_at, slot_at, created_at, updated_at)
@@ -176,7 +176,7 @@ func (s *Service) RunSeries(ctx context.Context, report func(error)) {
 
 // CreateOccurrences creates the occurrences that are due. While a team may not publish, its series wait.
 func (s *Service) CreateOccurrences(ctx context.Context) error {
-	due, err := db.All(ctx, s.db, func(rows *sql.Rows, p *Post) error { return rows.Scan(&p.ID, &p.TeamID) },
+	due, err := db.All(ctx, s.db, func(rows *sql.Rows, p *Record) error { return rows.Scan(&p.ID, &p.TeamID) },
 		`SELECT posts.id, posts.team_id FROM post_series r JOIN posts ON posts.id = r.template_id WHERE r.wake_at > 0
 			AND r.wake_at <= ? AND `+mayPublishCondition+` ORDER BY r.wake_at LIMIT ?`,
 		db.Micros(s.db.Now()), recurBatch)
@@ -205,12 +205,12 @@ func (s *Service) continueSeries(ctx context.Context, team int64, template strin
 }
 
 // isTooLate reports whether an occurrence is too late to go out.
-func (p Post) isTooLate(now time.Time) bool {
+func (p Record) isTooLate(now time.Time) bool {
 	return !p.OccursAt.IsZero() && now.Sub(p.ScheduledAt) > maxOccurrenceDelay
 }
 
 // skip turns an occurrence that is too late into a draft and records it.
-func (s *Service) skip(ctx context.Context, tx *db.Tx, p *Post) error {
+func (s *Service) skip(ctx context.Context, tx *db.Tx, p *Record) error {
 	p.Status = Draft
 	if err := update(ctx, tx, p); err != nil {
 		return err
@@ -222,7 +222,7 @@ func (s *Service) skip(ctx context.Context, tx *db.Tx, p *Post) error {
 
 // postsLeftFor returns how many posts the plan allows in the month of a due occurrence, including itself.
 // Occurrences with a later time do not count yet.
-func (s *Service) postsLeftFor(ctx context.Context, q db.Querier, p Post) (int64, error) {
+func (s *Service) postsLeftFor(ctx context.Context, q db.Querier, p Record) (int64, error) {
 	var zone, name string
 	var until int64
 	if err := q.QueryRow(ctx, `SELECT timezone, plan, plan_until FROM teams WHERE id = ?`+s.db.ForUpdate(),

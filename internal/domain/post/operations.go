@@ -78,7 +78,7 @@ func (s *Service) reads() []operation.Operation {
 			Listing: &operation.Listing{Member: "posts", Item: "get_post", Arguments: map[string]string{"id": "id"},
 				Label: []string{"excerpt", "status"}},
 			Example: operation.Example{Arguments: map[string]any{"status": "scheduled", "limit": 1},
-				Data: List{[]Summary{exampleSummary}}},
+				Data: PostList{[]PostEntry{exampleSummary}}},
 		}, s.list),
 		operation.Define(operation.Spec{
 			Tool: "get_post", Method: http.MethodGet, Path: "/posts/{id}", Needs: access.Read, Success: http.StatusOK,
@@ -104,7 +104,7 @@ func (s *Service) reads() []operation.Operation {
 			Next: "Fix blocking problems with update_post, or for a submitted post with another post for the failed " +
 				"accounts. Other problems are hints. waits_for_approval: only the client can approve, in the app.",
 			Example: operation.Example{Arguments: map[string]any{"post_id": exampleID}, Data: Validation{
-				Problems: []Problem{{"caption_too_long", true, 1,
+				Problems: []PostProblem{{"caption_too_long", true, 1,
 					"Bluesky takes 300 characters; this text has 312."}}, PostsLeftThisMonth: 1999}},
 		}, s.validate),
 	}
@@ -138,7 +138,7 @@ func (s *Service) writes() []operation.Operation {
 				"wrong_state: the post was already submitted and cannot be changed.",
 			Final: true, Repeatable: true,
 			Example: operation.Example{Arguments: map[string]any{"id": exampleID, "scheduled_at": "2026-03-29T10:15"},
-				Data: Changed{exampleFull, []Problem{}}},
+				Data: PostChange{exampleFull, []PostProblem{}}},
 		}, s.change),
 		operation.Define(operation.Spec{
 			Tool: "cancel_post", Method: http.MethodPost, Path: "/posts/{post_id}/cancel", Needs: access.Write,
@@ -184,7 +184,7 @@ func (s *Service) writes() []operation.Operation {
 				"read the post before you call this again.",
 			Final: true, Repeatable: true,
 			Example: operation.Example{Arguments: map[string]any{"post_id": exampleID},
-				Data: Publication{Entry: exampleJob}},
+				Data: Publication{Job: exampleJob}},
 		}, s.publish),
 		operation.Define(operation.Spec{
 			Tool: "retry_post", Method: http.MethodPost, Path: "/posts/{post_id}/retry", Needs: access.Publish,
@@ -196,15 +196,15 @@ func (s *Service) writes() []operation.Operation {
 			Next:  "Follow the job with get_job. wrong_state: the post has not been sent yet.",
 			Final: true,
 			Example: operation.Example{Arguments: map[string]any{"post_id": exampleID},
-				Data: Retried{Entry: exampleJob, Skipped: []Skip{{2, "not_failed"}}}},
+				Data: PublicationRetry{Job: exampleJob, Skipped: []PublicationRetrySkipped{{2, "not_failed"}}}},
 		}, s.retry),
 	}
 }
 
-func (s *Service) get(ctx context.Context, call operation.Call, in GetInput) (operation.Answer[Full], error) {
+func (s *Service) get(ctx context.Context, call operation.Call, in GetInput) (operation.Answer[Post], error) {
 	p, err := s.read(ctx, s.db, call.TeamID, in.ID, "")
 	if err != nil {
-		return operation.Answer[Full]{}, err
+		return operation.Answer[Post]{}, err
 	}
 	out := s.answer(call, p)
 	if p.IsTemplate {
@@ -223,18 +223,18 @@ const exampleID = "019d3889-2b10-7c1e-8a3f-5d2b6f6f0001"
 var (
 	exampleAt      = teamtime.Moment{Team: "2026-03-29T10:15:00+02:00", UTC: "2026-03-29T08:15:00Z"}
 	exampleMade    = teamtime.Moment{Team: "2026-03-27T16:02:11+01:00", UTC: "2026-03-27T15:02:11Z"}
-	exampleSummary = Summary{ID: exampleID, Status: Scheduled, ScheduledAt: &exampleAt,
-		Accounts: []AccountRef{{1, "bluesky", "harbour.example"}}, Excerpt: "Open from eight on Sunday."}
-	exampleFull = Full{ID: exampleID, Status: Scheduled, Caption: "Open from eight on Sunday.", Media: []Media{},
+	exampleSummary = PostEntry{ID: exampleID, Status: Scheduled, ScheduledAt: &exampleAt,
+		Accounts: []PostEntryAccount{{1, "bluesky", "harbour.example"}}, Excerpt: "Open from eight on Sunday."}
+	exampleFull = Post{ID: exampleID, Status: Scheduled, Caption: "Open from eight on Sunday.", Media: []PostMedia{},
 		ScheduledAt: &exampleAt, Approval: NotNeeded,
-		Accounts: []AccountResult{{ID: 1, Platform: "bluesky", Username: "harbour.example", State: TargetPending,
+		Accounts: []PostAccount{{ID: 1, Platform: "bluesky", Username: "harbour.example", State: TargetPending,
 			RetriesLeft: 3}},
 		CreatedAt: exampleMade, UpdatedAt: exampleMade}
-	exampleJob = job.Entry{JobID: "social_post:019d3889-2b11-7d5a-9e0c-0c8f1d3e0002", Type: job.SocialPost,
-		State: job.Pending, CreatedAt: exampleAt, Progress: job.Progress{Total: 1}}
+	exampleJob = job.Job{JobID: "social_post:019d3889-2b11-7d5a-9e0c-0c8f1d3e0002", Type: job.SocialPost,
+		State: job.Pending, CreatedAt: exampleAt, Progress: job.JobProgress{Total: 1}}
 )
 
-func exampleDraft() Full {
+func exampleDraft() Post {
 	draft := exampleFull
 	draft.Status, draft.ScheduledAt = Draft, nil
 	return draft

@@ -25,12 +25,12 @@ type Override struct {
 
 // Override replaces the override of one account of a draft or scheduled post. It returns not_found for people
 // who may not do that and for media that the team does not have.
-func (s *Service) Override(ctx context.Context, person int64, postID string, account int64, o Override) (Post, error) {
+func (s *Service) Override(ctx context.Context, person int64, postID string, account int64, o Override) (Record, error) {
 	if o.Caption != nil && len([]rune(*o.Caption)) > maxOverrideCaption {
-		return Post{}, apierr.Invalid(apierr.TooLong, "caption", fmt.Sprintf("A text may have at most %d characters.",
+		return Record{}, apierr.Invalid(apierr.TooLong, "caption", fmt.Sprintf("A text may have at most %d characters.",
 			maxOverrideCaption))
 	}
-	return s.edit(ctx, person, postID, "override", func(ctx context.Context, tx *db.Tx, p *Post) error {
+	return s.edit(ctx, person, postID, "override", func(ctx context.Context, tx *db.Tx, p *Record) error {
 		i := slices.IndexFunc(p.Targets, func(t Target) bool { return t.AccountID == account })
 		if i < 0 {
 			return apierr.Missing()
@@ -51,8 +51,8 @@ func (s *Service) Override(ctx context.Context, person int64, postID string, acc
 // SetCover sets the frame that represents a video, by its time; 0 lets the network choose. Networks that accept
 // no time choose themselves.
 func (s *Service) SetCover(ctx context.Context, person int64, postID string, video int64,
-	at time.Duration) (Post, error) {
-	return s.edit(ctx, person, postID, "cover", func(ctx context.Context, tx *db.Tx, p *Post) error {
+	at time.Duration) (Record, error) {
+	return s.edit(ctx, person, postID, "cover", func(ctx context.Context, tx *db.Tx, p *Record) error {
 		found := false
 		for _, media := range append([][]network.Media{p.Media}, mediaOfAll(p.Targets)...) {
 			for i := range media {
@@ -88,9 +88,9 @@ func mediaOfAll(targets []Target) [][]network.Media {
 // edit changes a draft or scheduled post for a person by the rules of PATCH: an approved post needs approval
 // again, and a scheduled post needs the right to publish.
 func (s *Service) edit(ctx context.Context, person int64, postID, what string, apply func(context.Context, *db.Tx,
-	*Post) error) (Post, error) {
+	*Record) error) (Record, error) {
 	return s.updateAs(ctx, person, postID, access.Write, "post.edit", func(ctx context.Context, tx *db.Tx,
-		call operation.Call, p *Post) error {
+		call operation.Call, p *Record) error {
 		if err := p.checkEditable(); err != nil {
 			return err
 		}
@@ -107,7 +107,7 @@ func (s *Service) edit(ctx context.Context, person int64, postID, what string, a
 }
 
 // recordChange stores a changed post and records what changed.
-func recordChange(ctx context.Context, tx *db.Tx, call operation.Call, p *Post, what []string) error {
+func recordChange(ctx context.Context, tx *db.Tx, call operation.Call, p *Record, what []string) error {
 	kind, err := reopenApproval(ctx, tx, p)
 	if err != nil {
 		return err

@@ -50,8 +50,8 @@ const (
 	Rejected  Approval = "rejected"
 )
 
-// Post is a post as stored.
-type Post struct {
+// Record is a post as stored.
+type Record struct {
 	ID          string
 	TeamID      int64
 	Status      Status
@@ -97,7 +97,7 @@ type Target struct {
 }
 
 // Content returns what an account shows.
-func (p Post) Content(t Target, language string) network.Content {
+func (p Record) Content(t Target, language string) network.Content {
 	text := p.Caption
 	if t.Caption != nil {
 		text = *t.Caption
@@ -110,7 +110,7 @@ func (p Post) Content(t Target, language string) network.Content {
 }
 
 // slot returns the time by which lists and the monthly allowance sort a post. A template has none.
-func (p Post) slot() time.Time {
+func (p Record) slot() time.Time {
 	switch {
 	case p.IsTemplate:
 		return time.Time{}
@@ -129,7 +129,7 @@ type Review struct {
 }
 
 // awaitsApproval reports whether the client's approval keeps the post from going out.
-func (p Post) awaitsApproval() bool { return p.Approval == Waiting || p.Approval == Rejected }
+func (p Record) awaitsApproval() bool { return p.Approval == Waiting || p.Approval == Rejected }
 
 // Service manages posts.
 type Service struct {
@@ -170,7 +170,7 @@ func (s *Service) Deliver(d Delivery) { s.delivery = d }
 
 // Order is a submission: some accounts of one post, under one job.
 type Order struct {
-	Post    Post
+	Post    Record
 	Job     job.Record
 	Targets []Target
 	// Refused, if not empty, is the error code with which every account fails without being sent.

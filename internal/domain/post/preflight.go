@@ -10,7 +10,7 @@ type Forecast struct {
 // Predict returns what Release would do with a post. A refusal by one network stops the post for every account,
 // but a disconnected account fails individually. Approval and plan limits are not considered. The language is
 // the team's, as BCP 47.
-func (s *Service) Predict(p Post, language string) Forecast {
+func (s *Service) Predict(p Record, language string) Forecast {
 	var out Forecast
 	for _, t := range p.Targets {
 		for _, found := range s.contentProblems(p, t, language) {

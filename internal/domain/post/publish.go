@@ -21,23 +21,23 @@ type Delivery interface {
 
 // Publication is the job that sends a post.
 type Publication struct {
-	job.Entry
+	job.Job
 	AlreadySubmitted bool `json:"already_submitted" jsonschema:"True if the post was already submitted; it is not sent again."`
 }
 
-// Retried is the job that retries failed accounts, and the accounts that it skips.
-type Retried struct {
-	job.Entry
-	Skipped []Skip `json:"skipped"`
+// PublicationRetry is the job that retries failed accounts, and the accounts that it skips.
+type PublicationRetry struct {
+	job.Job
+	Skipped []PublicationRetrySkipped `json:"skipped"`
 }
 
 // schedule schedules a draft.
-func (s *Service) schedule(ctx context.Context, call operation.Call, in ScheduleInput) (operation.Answer[Full], error) {
+func (s *Service) schedule(ctx context.Context, call operation.Call, in ScheduleInput) (operation.Answer[Post], error) {
 	at, err := parseFutureTime(call, in.ScheduledAt)
 	if err != nil {
-		return operation.Answer[Full]{}, err
+		return operation.Answer[Post]{}, err
 	}
-	var p Post
+	var p Record
 	err = call.InTx(ctx, s.db, "post.schedule", func(ctx context.Context, tx *db.Tx) error {
 		var err error
 		if p, err = s.lock(ctx, tx, call.TeamID, in.PostID); err != nil {
@@ -60,14 +60,14 @@ func (s *Service) schedule(ctx context.Context, call operation.Call, in Schedule
 			map[string]any{"at": db.Micros(at)})
 	})
 	if err != nil {
-		return operation.Answer[Full]{}, err
+		return operation.Answer[Post]{}, err
 	}
 	out := s.answer(call, p)
 	out.Notes = append(out.Notes, farNote(call, at)...)
 	return out, nil
 }
 
-func (p Post) checkSchedulable() error {
+func (p Record) checkSchedulable() error {
 	if err := p.checkApproved(); err != nil {
 		return err
 	}
@@ -117,14 +117,14 @@ func (s *Service) publish(ctx context.Context, call operation.Call,
 	return out, err
 }
 
-func (s *Service) publication(ctx context.Context, tx *db.Tx, call operation.Call, p Post, j job.Record,
+func (s *Service) publication(ctx context.Context, tx *db.Tx, call operation.Call, p Record, j job.Record,
 	already bool) (operation.Answer[Publication], error) {
 	view, err := s.jobs.View(ctx, tx, call, j, job.GetInput{})
 	return operation.Answer[Publication]{Data: Publication{view.Data, already}, Untrusted: view.Untrusted,
 		App: "/posts/" + p.ID, Location: job.Location(j.ID), Said: summarizePublication(already, view.Data)}, err
 }
 
-func (s *Service) checkPublishable(ctx context.Context, tx *db.Tx, call operation.Call, p Post) error {
+func (s *Service) checkPublishable(ctx context.Context, tx *db.Tx, call operation.Call, p Record) error {
 	if err := p.checkApproved(); err != nil {
 		return err
 	}
@@ -142,7 +142,7 @@ func (s *Service) checkPublishable(ctx context.Context, tx *db.Tx, call operatio
 
 // submit hands some accounts of a post to the delivery under a new job, in the caller's transaction. If refused
 // is set, every account fails with it and nothing is sent.
-func (s *Service) submit(ctx context.Context, tx *db.Tx, p *Post, targets []Target, by auditlog.Actor,
+func (s *Service) submit(ctx context.Context, tx *db.Tx, p *Record, targets []Target, by auditlog.Actor,
 	refused string) (job.Record, error) {
 	begin := s.jobs.Start
 	if by == (auditlog.Actor{}) {
@@ -167,8 +167,8 @@ func (s *Service) submit(ctx context.Context, tx *db.Tx, p *Post, targets []Targ
 }
 
 // retry sends failed accounts again and lists the others.
-func (s *Service) retry(ctx context.Context, call operation.Call, in RetryInput) (operation.Answer[Retried], error) {
-	var out operation.Answer[Retried]
+func (s *Service) retry(ctx context.Context, call operation.Call, in RetryInput) (operation.Answer[PublicationRetry], error) {
+	var out operation.Answer[PublicationRetry]
 	err := call.InTx(ctx, s.db, "post.retry", func(ctx context.Context, tx *db.Tx) error {
 		p, err := s.lock(ctx, tx, call.TeamID, in.PostID)
 		if err != nil {
@@ -192,7 +192,7 @@ func (s *Service) retry(ctx context.Context, call operation.Call, in RetryInput)
 			return err
 		}
 		view, err := s.jobs.View(ctx, tx, call, j, job.GetInput{})
-		out = operation.Answer[Retried]{Data: Retried{view.Data, skipped}, Untrusted: view.Untrusted, App: "/posts/" +
+		out = operation.Answer[PublicationRetry]{Data: PublicationRetry{view.Data, skipped}, Untrusted: view.Untrusted, App: "/posts/" +
 			p.ID, Location: job.Location(j.ID), Said: summarizeRetry(len(again), skipped, view.Data)}
 		return err
 	})
@@ -201,19 +201,19 @@ func (s *Service) retry(ctx context.Context, call operation.Call, in RetryInput)
 
 // splitRetryable returns the accounts that may be retried and those that may not. Without ids it considers
 // every failed account.
-func (s *Service) splitRetryable(p Post, ids []int64, now time.Time) ([]Target, []Skip, error) {
+func (s *Service) splitRetryable(p Record, ids []int64, now time.Time) ([]Target, []PublicationRetrySkipped, error) {
 	for _, id := range ids {
 		if !slices.ContainsFunc(p.Targets, func(t Target) bool { return t.AccountID == id }) {
 			return nil, nil, apierr.Missing().With("argument", "account_ids")
 		}
 	}
-	again, skipped := []Target{}, []Skip{}
+	again, skipped := []Target{}, []PublicationRetrySkipped{}
 	for _, t := range p.Targets {
 		if len(ids) > 0 && !slices.Contains(ids, t.AccountID) {
 			continue
 		}
 		if reason, ok := s.limits.canRetry(t, now); !ok {
-			skipped = append(skipped, Skip{t.AccountID, reason})
+			skipped = append(skipped, PublicationRetrySkipped{t.AccountID, reason})
 			continue
 		}
 		again = append(again, t)
@@ -221,7 +221,7 @@ func (s *Service) splitRetryable(p Post, ids []int64, now time.Time) ([]Target, 
 	return again, skipped, nil
 }
 
-func (s *Service) resubmit(ctx context.Context, tx *db.Tx, call operation.Call, p *Post,
+func (s *Service) resubmit(ctx context.Context, tx *db.Tx, call operation.Call, p *Record,
 	again []Target) (job.Record, error) {
 	if len(again) == 0 {
 		return job.Get(ctx, tx, call.TeamID, p.JobID)
@@ -302,7 +302,7 @@ func (s *Service) Release(ctx context.Context, id string) error {
 }
 
 // refusalWhenDue returns the error code with which a due post fails, or "".
-func (s *Service) refusalWhenDue(ctx context.Context, q db.Querier, p Post) (string, error) {
+func (s *Service) refusalWhenDue(ctx context.Context, q db.Querier, p Record) (string, error) {
 	if p.awaitsApproval() {
 		return codeMissedApproval, nil
 	}

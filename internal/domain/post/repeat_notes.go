@@ -9,7 +9,7 @@ import (
 
 // replayNotes returns notes for a call that is repeated with its Idempotency-Key if the post has changed since
 // the first response.
-func (s *Service) replayNotes(ctx context.Context, call operation.Call, kept Full) ([]string, error) {
+func (s *Service) replayNotes(ctx context.Context, call operation.Call, kept Post) ([]string, error) {
 	const first = "This is the response to the first call with this Idempotency-Key. "
 	p, err := s.read(ctx, s.db, call.TeamID, kept.ID, "")
 	switch {
@@ -30,6 +30,6 @@ func (s *Service) replayNotes(ctx context.Context, call operation.Call, kept Ful
 	return []string{note + "."}, nil
 }
 
-func (s *Service) replayChangeNotes(ctx context.Context, call operation.Call, kept Changed) ([]string, error) {
-	return s.replayNotes(ctx, call, kept.Full)
+func (s *Service) replayChangeNotes(ctx context.Context, call operation.Call, kept PostChange) ([]string, error) {
+	return s.replayNotes(ctx, call, kept.Post)
 }

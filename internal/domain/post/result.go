@@ -87,7 +87,7 @@ func firstPublished(targets []Target) time.Time {
 // LoadForDelivery returns a post, one of its accounts and the team's language. The target is zero if the post
 // no longer has the account.
 func (s *Service) LoadForDelivery(ctx context.Context, team int64, id string,
-	account int64) (Post, Target, string, error) {
+	account int64) (Record, Target, string, error) {
 	p, err := s.read(ctx, s.db, team, id, "")
 	if err != nil {
 		return p, Target{}, "", err

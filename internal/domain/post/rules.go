@@ -38,7 +38,7 @@ func Truncate(text string, most int) string {
 }
 
 // checkEditable returns why PATCH may not change a post.
-func (p Post) checkEditable() error {
+func (p Record) checkEditable() error {
 	switch {
 	case p.IsTemplate:
 		return apierr.BadState("recurring_template", "A template can only be changed in the app.")
@@ -49,7 +49,7 @@ func (p Post) checkEditable() error {
 }
 
 // checkApproved returns an error for a post that the client has not approved.
-func (p Post) checkApproved() error {
+func (p Record) checkApproved() error {
 	if p.awaitsApproval() {
 		return apierr.New(apierr.AwaitingApproval,
 			"The post cannot be scheduled, published or retried before the client approves it.")
@@ -96,10 +96,10 @@ func JobState(states []TargetState) job.State {
 	return job.PartiallySucceeded
 }
 
-// Skip is why retry skips an account.
-type Skip struct {
+// PublicationRetrySkipped is why retry skips an account.
+type PublicationRetrySkipped struct {
 	AccountID int64  `json:"account_id"`
-	Reason    string `json:"reason" enum:"not_failed|no_retries_left|retried_moments_ago|unconfirmed|account_gone"`
+	Reason    string `json:"reason" enum:"not_failed|no_retries_left|retried_moments_ago|unconfirmed|account_gone" title:"SkippedReason"`
 }
 
 // retriesLeft returns how often a target can be retried; 0 for a published one.

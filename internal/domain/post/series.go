@@ -66,9 +66,9 @@ func readSeries(ctx context.Context, q db.Querier, id int64, lock string) (Serie
 //
 // It returns not_found for people who may not publish in the post's team and validation_failed for an
 // unsupported rule. Approval and network rules are checked as by schedule_post.
-func (s *Service) Repeat(ctx context.Context, person int64, postID, rule string) (Post, error) {
+func (s *Service) Repeat(ctx context.Context, person int64, postID, rule string) (Record, error) {
 	return s.updateAs(ctx, person, postID, access.Publish, "post.repeat", func(ctx context.Context, tx *db.Tx,
-		call operation.Call, p *Post) error {
+		call operation.Call, p *Record) error {
 		if err := p.checkRepeatable(tx.Now()); err != nil {
 			return err
 		}
@@ -81,9 +81,9 @@ func (s *Service) Repeat(ctx context.Context, person int64, postID, rule string)
 
 // StopRepeating ends a series for good: its template and its unsent occurrences become drafts. It returns
 // not_found for people who may not publish in the post's team.
-func (s *Service) StopRepeating(ctx context.Context, person int64, postID string) (Post, error) {
+func (s *Service) StopRepeating(ctx context.Context, person int64, postID string) (Record, error) {
 	return s.updateAs(ctx, person, postID, access.Publish, "post.stop_repeating", func(ctx context.Context, tx *db.Tx,
-		call operation.Call, p *Post) error {
+		call operation.Call, p *Record) error {
 		if !p.IsTemplate {
 			return apierr.BadState("not_recurring", "This post is not the template of a series.")
 		}
@@ -132,13 +132,13 @@ func (s *Service) callAs(ctx context.Context, person int64, postID string,
 // updateAs changes a post for a person of the app, in one transaction that locks the post. It returns not_found
 // if the person may not do that.
 func (s *Service) updateAs(ctx context.Context, person int64, postID string, needs access.Capability, name string,
-	do func(context.Context, *db.Tx, operation.Call, *Post) error,
-) (Post, error) {
+	do func(context.Context, *db.Tx, operation.Call, *Record) error,
+) (Record, error) {
 	call, err := s.callAs(ctx, person, postID, needs)
 	if err != nil {
-		return Post{}, err
+		return Record{}, err
 	}
-	var p Post
+	var p Record
 	err = s.db.InTx(ctx, name, func(ctx context.Context, tx *db.Tx) error {
 		var err error
 		if p, err = s.lock(ctx, tx, call.TeamID, postID); err != nil {
@@ -150,7 +150,7 @@ func (s *Service) updateAs(ctx context.Context, person int64, postID string, nee
 }
 
 // checkRepeatable returns why a post cannot become a running series.
-func (p Post) checkRepeatable(now time.Time) error {
+func (p Record) checkRepeatable(now time.Time) error {
 	switch {
 	case p.SeriesID != 0 && !p.IsTemplate:
 		return apierr.BadState("occurrence", "The post already belongs to a series. Repeat its template instead.")
@@ -166,7 +166,7 @@ func (p Post) checkRepeatable(now time.Time) error {
 }
 
 // repeat stores a running series with its next occurrence.
-func (s *Service) repeat(ctx context.Context, tx *db.Tx, call operation.Call, p *Post, rule string) error {
+func (s *Service) repeat(ctx context.Context, tx *db.Tx, call operation.Call, p *Record, rule string) error {
 	kind, r := "series.resumed", p.Series
 	if !p.IsTemplate {
 		wall := p.ScheduledAt.In(call.Zone).Format(wallClock)
@@ -217,7 +217,7 @@ func storeSeries(ctx context.Context, tx *db.Tx, r *Series, team int64) error {
 
 // setRule changes the rule of a template's series and reports whether it differs. An empty rule changes
 // nothing.
-func setRule(ctx context.Context, tx *db.Tx, template *Post, rule string) (bool, error) {
+func setRule(ctx context.Context, tx *db.Tx, template *Record, rule string) (bool, error) {
 	if !template.IsTemplate || rule == "" || rule == template.Series.Rule {
 		return false, nil
 	}
@@ -243,7 +243,7 @@ func setRule(ctx context.Context, tx *db.Tx, template *Post, rule string) (bool,
 }
 
 // storeTemplate stores whether a post is a template, and the rest of it.
-func storeTemplate(ctx context.Context, tx *db.Tx, p *Post) error {
+func storeTemplate(ctx context.Context, tx *db.Tx, p *Record) error {
 	if _, err := tx.Exec(ctx, `UPDATE posts SET series_id = ?, is_template = ? WHERE id = ?`, p.SeriesID,
 		db.Flag(p.IsTemplate), p.ID); err != nil {
 		return fmt.Errorf("storing a template: %w", err)
@@ -253,7 +253,7 @@ func storeTemplate(ctx context.Context, tx *db.Tx, p *Post) error {
 
 // updateSeriesOf updates the series of a post that is canceled or published: with its template a series is
 // paused, and after the last created occurrence the next one is due.
-func (s *Service) updateSeriesOf(ctx context.Context, tx *db.Tx, p *Post) error {
+func (s *Service) updateSeriesOf(ctx context.Context, tx *db.Tx, p *Record) error {
 	switch {
 	case p.SeriesID == 0:
 		return nil
@@ -270,9 +270,9 @@ func (s *Service) updateSeriesOf(ctx context.Context, tx *db.Tx, p *Post) error 
 
 // pause pauses the series of a template. Unsent occurrences become drafts; the series schedules them again when
 // it continues.
-func (s *Service) pause(ctx context.Context, tx *db.Tx, template *Post) error {
+func (s *Service) pause(ctx context.Context, tx *db.Tx, template *Record) error {
 	back := template.Series.last
-	taken, err := db.All(ctx, tx, func(rows *sql.Rows, p *Post) error {
+	taken, err := db.All(ctx, tx, func(rows *sql.Rows, p *Record) error {
 		var occurs int64
 		err := rows.Scan(&p.ID, &occurs)
 		p.OccursAt = db.Time(occurs)

@@ -21,7 +21,7 @@ type NextOccurrence struct {
 
 // NextOccurrences returns the next times of a paused series. Some may have drafts from pausing, which the
 // series schedules again.
-func (s *Service) NextOccurrences(ctx context.Context, template Post, most int) ([]NextOccurrence, error) {
+func (s *Service) NextOccurrences(ctx context.Context, template Record, most int) ([]NextOccurrence, error) {
 	recurring, err := template.Series.recurrence()
 	if err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ type occurrence struct {
 }
 
 // existingOccurrences returns the occurrences of a series after a time, by their time in microseconds.
-func (s *Service) existingOccurrences(ctx context.Context, template Post,
+func (s *Service) existingOccurrences(ctx context.Context, template Record,
 	behind time.Time) (map[int64]occurrence, error) {
 	rows, err := db.All(ctx, s.db, func(rows *sql.Rows, r *occurrence) error {
 		return rows.Scan(&r.PostID, &r.Status, &r.Excerpt, &r.at, &r.skipped)

@@ -240,7 +240,7 @@ func TestCancelledOccurrence(t *testing.T) {
 		first := w.occurrence(t)
 		got, err := w.try(t, "cancel_post", map[string]any{"post_id": first})
 		must(t, err)
-		full := got.Data.(post.Full)
+		full := got.Data.(post.Post)
 		if full.Status != post.Draft || full.ScheduledAt != nil || !full.Recurrence.Paused ||
 			full.Recurrence.NextAt != nil || full.Recurrence.TemplateID != id {
 			t.Errorf("%+v, %+v", full, full.Recurrence)

@@ -9,62 +9,62 @@ import (
 	"pressroom/internal/teamtime"
 )
 
-// Summary is a post in a list.
-type Summary struct {
-	ID          string           `json:"id" format:"uuid"`
-	Status      Status           `json:"status" enum:"draft|scheduled|processing|published|partially_published|failed"`
-	ScheduledAt *teamtime.Moment `json:"scheduled_at,omitempty"`
-	PublishedAt *teamtime.Moment `json:"published_at,omitempty"`
-	Recurrence  *RecurrenceEntry `json:"recurrence,omitempty" jsonschema:"Set for the template and the occurrences of a recurring series."`
-	Accounts    []AccountRef     `json:"accounts"`
-	Excerpt     string           `json:"excerpt" jsonschema:"The start of the text."`
+// PostEntry is a post in a list.
+type PostEntry struct {
+	ID          string               `json:"id" format:"uuid"`
+	Status      Status               `json:"status" enum:"draft|scheduled|processing|published|partially_published|failed"`
+	ScheduledAt *teamtime.Moment     `json:"scheduled_at,omitempty"`
+	PublishedAt *teamtime.Moment     `json:"published_at,omitempty"`
+	Recurrence  *PostEntryRecurrence `json:"recurrence,omitempty" jsonschema:"Set for the template and the occurrences of a recurring series."`
+	Accounts    []PostEntryAccount   `json:"accounts"`
+	Excerpt     string               `json:"excerpt" jsonschema:"The start of the text."`
 }
 
-// RecurrenceEntry is the series of a listed post.
-type RecurrenceEntry struct {
+// PostEntryRecurrence is the series of a listed post.
+type PostEntryRecurrence struct {
 	SeriesID int64 `json:"series_id"`
 	Template bool  `json:"template" jsonschema:"Whether this post is the template. A template never goes out; its occurrences do."`
 	Paused   bool  `json:"paused" jsonschema:"Whether the series is paused."`
 }
 
-// AccountRef identifies a targeted account.
-type AccountRef struct {
+// PostEntryAccount identifies a targeted account.
+type PostEntryAccount struct {
 	ID       int64  `json:"id"`
 	Platform string `json:"platform"`
 	Username string `json:"username"`
 }
 
-// Full is a post in full.
-type Full struct {
-	ID          string           `json:"id" format:"uuid"`
-	Status      Status           `json:"status" enum:"draft|scheduled|processing|published|partially_published|failed"`
-	Caption     string           `json:"caption" jsonschema:"The full text."`
-	Media       []Media          `json:"media"`
-	ScheduledAt *teamtime.Moment `json:"scheduled_at,omitempty" jsonschema:"When it goes out; for a draft, the planned time; for a template, when its series began."`
-	PublishedAt *teamtime.Moment `json:"published_at,omitempty"`
-	Approval    Approval         `json:"approval" enum:"not_needed|waiting|approved|rejected"`
-	Review      *ClientReview    `json:"client_review,omitempty" jsonschema:"The client's decision on the current version."`
-	Recurrence  *Recurrence      `json:"recurrence,omitempty"`
-	Accounts    []AccountResult  `json:"accounts"`
-	CreatedAt   teamtime.Moment  `json:"created_at"`
-	UpdatedAt   teamtime.Moment  `json:"updated_at"`
+// Post is a post in full.
+type Post struct {
+	ID          string            `json:"id" format:"uuid"`
+	Status      Status            `json:"status" enum:"draft|scheduled|processing|published|partially_published|failed"`
+	Caption     string            `json:"caption" jsonschema:"The full text."`
+	Media       []PostMedia       `json:"media"`
+	ScheduledAt *teamtime.Moment  `json:"scheduled_at,omitempty" jsonschema:"When it goes out; for a draft, the planned time; for a template, when its series began."`
+	PublishedAt *teamtime.Moment  `json:"published_at,omitempty"`
+	Approval    Approval          `json:"approval" enum:"not_needed|waiting|approved|rejected"`
+	Review      *PostClientReview `json:"client_review,omitempty" jsonschema:"The client's decision on the current version."`
+	Recurrence  *PostRecurrence   `json:"recurrence,omitempty"`
+	Accounts    []PostAccount     `json:"accounts"`
+	CreatedAt   teamtime.Moment   `json:"created_at"`
+	UpdatedAt   teamtime.Moment   `json:"updated_at"`
 }
 
-// ClientReview is a client's decision; approval says which.
-type ClientReview struct {
+// PostClientReview is a client's decision; approval says which.
+type PostClientReview struct {
 	DecidedAt teamtime.Moment    `json:"decided_at"`
 	Comment   *operation.Pointer `json:"comment,omitempty" jsonschema:"Points at the client's comment."`
 }
 
-// Media is a medium of a post.
-type Media struct {
+// PostMedia is a medium of a post.
+type PostMedia struct {
 	ID   int64  `json:"id"`
 	Name string `json:"name"`
 	Type string `json:"type" jsonschema:"MIME type."`
 }
 
-// Recurrence is the series of a post.
-type Recurrence struct {
+// PostRecurrence is the series of a post.
+type PostRecurrence struct {
 	SeriesID   int64            `json:"series_id"`
 	Template   bool             `json:"template" jsonschema:"Whether this post is the template of the series."`
 	TemplateID string           `json:"template_id,omitempty" jsonschema:"The template of the series."`
@@ -74,8 +74,8 @@ type Recurrence struct {
 	NextAt     *teamtime.Moment `json:"next_at,omitempty" jsonschema:"When the next occurrence goes out; omitted if none is scheduled."`
 }
 
-// AccountResult is a targeted account with its result.
-type AccountResult struct {
+// PostAccount is a targeted account with its result.
+type PostAccount struct {
 	ID             int64              `json:"id"`
 	Platform       string             `json:"platform"`
 	Username       string             `json:"username"`
@@ -90,14 +90,14 @@ type AccountResult struct {
 	RetriesLeft    int                `json:"retries_left" jsonschema:"How often the account can be retried if it fails; 0 after it is published."`
 }
 
-// Changed is a post after PATCH, with the problems found after the change.
-type Changed struct {
-	Full
-	Problems []Problem `json:"problems"`
+// PostChange is a post after PATCH, with the problems found after the change.
+type PostChange struct {
+	Post
+	Problems []PostProblem `json:"problems"`
 }
 
-// Problem is something that a network would refuse.
-type Problem struct {
+// PostProblem is something that a network would refuse.
+type PostProblem struct {
 	Code      string `json:"code"`
 	Blocking  bool   `json:"blocking" jsonschema:"Whether it prevents publishing."`
 	AccountID int64  `json:"account_id,omitempty"`
@@ -105,27 +105,27 @@ type Problem struct {
 }
 
 // show returns a post as clients see it.
-func (s *Service) show(call operation.Call, p Post, quotes *operation.Quotes) Full {
-	out := Full{
-		ID: p.ID, Status: p.Status, Caption: p.Caption, Media: []Media{}, Approval: p.Approval,
+func (s *Service) show(call operation.Call, p Record, quotes *operation.Quotes) Post {
+	out := Post{
+		ID: p.ID, Status: p.Status, Caption: p.Caption, Media: []PostMedia{}, Approval: p.Approval,
 		ScheduledAt: call.Maybe(p.ScheduledAt), PublishedAt: call.Maybe(p.PublishedAt),
 		CreatedAt: call.Moment(p.CreatedAt), UpdatedAt: call.Moment(p.UpdatedAt),
 	}
 	for _, m := range p.Media {
-		out.Media = append(out.Media, Media{m.ID, m.Name, m.Type})
+		out.Media = append(out.Media, PostMedia{m.ID, m.Name, m.Type})
 	}
 	if !p.Review.Decided.IsZero() {
-		out.Review = &ClientReview{call.Moment(p.Review.Decided),
+		out.Review = &PostClientReview{call.Moment(p.Review.Decided),
 			quotes.Add(p.Review.Comment, operation.Source{Kind: "client_comment", Platform: "pressroom"})}
 	}
 	if p.SeriesID != 0 {
 		r := p.Series
-		out.Recurrence = &Recurrence{p.SeriesID, p.IsTemplate, r.TemplateID, r.Rule, r.Timezone, r.Paused,
+		out.Recurrence = &PostRecurrence{p.SeriesID, p.IsTemplate, r.TemplateID, r.Rule, r.Timezone, r.Paused,
 			call.Maybe(r.NextAt)}
 	}
-	out.Accounts = make([]AccountResult, len(p.Targets))
+	out.Accounts = make([]PostAccount, len(p.Targets))
 	for i, t := range p.Targets {
-		out.Accounts[i] = AccountResult{
+		out.Accounts[i] = PostAccount{
 			ID: t.AccountID, Platform: t.Platform, Username: t.Username, State: t.State,
 			PublishedAt: call.Maybe(t.PublishedAt), Permalink: t.Permalink, Caption: t.Caption, MediaIDs: t.mediaIDs(),
 			ErrorCode: t.ErrorCode, Explanation: job.Message(t.ErrorCode), NetworkMessage: Quote(quotes, t.Platform,
@@ -154,9 +154,9 @@ func Quote(quotes *operation.Quotes, platform, username, text string) *operation
 }
 
 // answer returns the answer that contains a post.
-func (s *Service) answer(call operation.Call, p Post) operation.Answer[Full] {
+func (s *Service) answer(call operation.Call, p Record) operation.Answer[Post] {
 	var quotes operation.Quotes
-	out := operation.Answer[Full]{App: "/posts/" + p.ID, Data: s.show(call, p, &quotes), Said: p.summary(call)}
+	out := operation.Answer[Post]{App: "/posts/" + p.ID, Data: s.show(call, p, &quotes), Said: p.summary(call)}
 	out.Untrusted = quotes
 	if slices.ContainsFunc(slices.Concat(append(mediaOfAll(p.Targets), p.Media)...), isDeleted) {
 		out.Notes = append(out.Notes, "A file of this post has been deleted from the library. media still lists it, "+
@@ -165,6 +165,6 @@ func (s *Service) answer(call operation.Call, p Post) operation.Answer[Full] {
 	return out
 }
 
-func problemOf(account int64, p network.Problem) Problem {
-	return Problem{Code: p.Code, Blocking: p.Blocking, AccountID: account, Message: p.Message}
+func problemOf(account int64, p network.Problem) PostProblem {
+	return PostProblem{Code: p.Code, Blocking: p.Blocking, AccountID: account, Message: p.Message}
 }

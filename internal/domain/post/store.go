@@ -19,7 +19,7 @@ const columns = `p.id, p.team_id, p.status, p.caption, p.excerpt, p.approval, p.
 
 type scanner interface{ Scan(...any) error }
 
-func scanPost(row scanner, p *Post) error {
+func scanPost(row scanner, p *Record) error {
 	var status, approval string
 	var template, media, occurs, skipped, scheduled, submitted, published, created, updated int64
 	err := row.Scan(&p.ID, &p.TeamID, &status, &p.Caption, &p.Excerpt, &approval, &p.Round, &p.SeriesID, &template,
@@ -33,8 +33,8 @@ func scanPost(row scanner, p *Post) error {
 }
 
 // read returns a team's post with its targets. A missing post and one of another team are the same not_found.
-func (s *Service) read(ctx context.Context, q db.Querier, team int64, id, lock string) (Post, error) {
-	var p Post
+func (s *Service) read(ctx context.Context, q db.Querier, team int64, id, lock string) (Record, error) {
+	var p Record
 	err := scanPost(q.QueryRow(ctx, `SELECT `+columns+` FROM posts p WHERE p.id = ? AND p.team_id = ?`+lock, id,
 		team), &p)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -79,7 +79,7 @@ func readReview(ctx context.Context, q db.Querier, id string, round int64) (Revi
 }
 
 // lock returns a post that the transaction is going to change.
-func (s *Service) lock(ctx context.Context, tx *db.Tx, team int64, id string) (Post, error) {
+func (s *Service) lock(ctx context.Context, tx *db.Tx, team int64, id string) (Record, error) {
 	return s.read(ctx, tx, team, id, s.db.ForUpdate())
 }
 
@@ -119,7 +119,7 @@ func (s *Service) readMedia(ctx context.Context, q db.Querier, team int64, id st
 }
 
 // setMedia replaces all media of a post.
-func setMedia(ctx context.Context, tx *db.Tx, p Post) error {
+func setMedia(ctx context.Context, tx *db.Tx, p Record) error {
 	if _, err := tx.Exec(ctx, `DELETE FROM post_media WHERE post_id = ?`, p.ID); err != nil {
 		return fmt.Errorf("removing media from a post: %w", err)
 	}
@@ -135,7 +135,7 @@ func setMedia(ctx context.Context, tx *db.Tx, p Post) error {
 	return nil
 }
 
-func insert(ctx context.Context, tx *db.Tx, p Post, person, key int64) error {
+func insert(ctx context.Context, tx *db.Tx, p Record, person, key int64) error {
 	_, err := tx.Exec(ctx, `INSERT INTO posts (id, team_id, person_id, key_id, status, caption, excerpt, created_at,
 		updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		p.ID, p.TeamID, person, key, string(p.Status), p.Caption, p.Excerpt, db.Micros(p.CreatedAt),
@@ -166,7 +166,7 @@ func insertTargets(ctx context.Context, tx *db.Tx, id string, targets []Target) 
 }
 
 // update stores what can change of a post; targets have their own statements.
-func update(ctx context.Context, tx *db.Tx, p *Post) error {
+func update(ctx context.Context, tx *db.Tx, p *Record) error {
 	p.UpdatedAt = tx.Now()
 	_, err := tx.Exec(ctx, `UPDATE posts SET status = ?, caption = ?, excerpt = ?, approval = ?, approval_round = ?,
 		scheduled_at = ?, submitted_at = ?, published_at = ?, slot_at = ?, skipped = ?, job_id = ?, updated_at = ?

@@ -12,7 +12,7 @@ import (
 
 // summarizePublication returns that nothing was sent again, for a post that was already submitted; otherwise
 // "".
-func summarizePublication(already bool, j job.Entry) string {
+func summarizePublication(already bool, j job.Job) string {
 	if !already {
 		return ""
 	}
@@ -20,7 +20,7 @@ func summarizePublication(already bool, j job.Entry) string {
 }
 
 // summarizeRetry returns whether anything was sent again, and what was skipped and why.
-func summarizeRetry(sent int, skipped []Skip, j job.Entry) string {
+func summarizeRetry(sent int, skipped []PublicationRetrySkipped, j job.Job) string {
 	left := summarizeSkipped(skipped)
 	switch {
 	case sent == 0 && left == "":
@@ -34,7 +34,7 @@ func summarizeRetry(sent int, skipped []Skip, j job.Entry) string {
 }
 
 // summarizeSkipped returns the skipped accounts by reason.
-func summarizeSkipped(skipped []Skip) string {
+func summarizeSkipped(skipped []PublicationRetrySkipped) string {
 	if len(skipped) == 0 {
 		return ""
 	}
@@ -52,7 +52,7 @@ func summarizeSkipped(skipped []Skip) string {
 }
 
 // summary returns the state of a post in words.
-func (p Post) summary(call operation.Call) string {
+func (p Record) summary(call operation.Call) string {
 	out := p.ID + " is " + string(p.Status)
 	if p.Status == Scheduled && !p.IsTemplate {
 		out += " for " + call.Moment(p.ScheduledAt).Team
@@ -65,7 +65,7 @@ func (p Post) summary(call operation.Call) string {
 }
 
 // summarizeApproval returns how approval keeps a post from going out, or "".
-func (p Post) summarizeApproval() string {
+func (p Record) summarizeApproval() string {
 	switch p.Approval {
 	case Waiting:
 		return " It needs the client's approval before it is sent."
@@ -111,7 +111,7 @@ func summarizeFailures(targets []Target) string {
 }
 
 // summarizeProblems counts the problems.
-func summarizeProblems(problems []Problem) string {
+func summarizeProblems(problems []PostProblem) string {
 	blocking := 0
 	for _, found := range problems {
 		if found.Blocking {
@@ -129,12 +129,12 @@ func summarizeProblems(problems []Problem) string {
 }
 
 // summarizeValidation returns whether a post would go out as it is.
-func (p Post) summarizeValidation(v Validation, only *int64) string {
+func (p Record) summarizeValidation(v Validation, only *int64) string {
 	if p.Status != Draft && p.Status != Scheduled {
 		return "it was already submitted and is " + string(p.Status) + "; it can no longer be changed." +
 			summarizeProblems(v.Problems) + summarizeFailures(p.Targets)
 	}
-	blocked := slices.ContainsFunc(v.Problems, func(found Problem) bool { return found.Blocking })
+	blocked := slices.ContainsFunc(v.Problems, func(found PostProblem) bool { return found.Blocking })
 	out := "it would go out as it is"
 	switch {
 	case blocked || v.WaitsForApproval:

@@ -17,9 +17,9 @@ import (
 
 // Validation is whether a post would go out as it is.
 type Validation struct {
-	Problems           []Problem `json:"problems"`
-	WaitsForApproval   bool      `json:"waits_for_approval"`
-	PostsLeftThisMonth int64     `json:"posts_left_this_month" jsonschema:"Posts left in the plan this month; -1 without a limit."`
+	Problems           []PostProblem `json:"problems"`
+	WaitsForApproval   bool          `json:"waits_for_approval"`
+	PostsLeftThisMonth int64         `json:"posts_left_this_month" jsonschema:"Posts left in the plan this month; -1 without a limit."`
 }
 
 func (s *Service) validate(ctx context.Context, call operation.Call,
@@ -44,13 +44,13 @@ func (s *Service) validate(ctx context.Context, call operation.Call,
 }
 
 // problems returns what prevents a post, or one account of it, from going out.
-func (s *Service) problems(call operation.Call, p Post, only *int64) []Problem {
-	out := []Problem{}
+func (s *Service) problems(call operation.Call, p Record, only *int64) []PostProblem {
+	out := []PostProblem{}
 	if p.Status == Draft && !p.IsTemplate && !p.ScheduledAt.IsZero() && !p.ScheduledAt.After(call.Now) {
-		out = append(out, Problem{Code: "time_in_the_past", Message: "The planned time is in the past."})
+		out = append(out, PostProblem{Code: "time_in_the_past", Message: "The planned time is in the past."})
 	}
 	if len(p.Targets) == 0 {
-		out = append(out, Problem{Code: "accounts_missing", Blocking: true,
+		out = append(out, PostProblem{Code: "accounts_missing", Blocking: true,
 			Message: "The post has no account. Choose one."})
 	}
 	for _, t := range p.Targets {
@@ -58,7 +58,7 @@ func (s *Service) problems(call operation.Call, p Post, only *int64) []Problem {
 			continue
 		}
 		if !t.Active {
-			out = append(out, Problem{Code: codeAccountInactive, Blocking: true, AccountID: t.AccountID,
+			out = append(out, PostProblem{Code: codeAccountInactive, Blocking: true, AccountID: t.AccountID,
 				Message: "The account is disconnected. Reconnect it in the app."})
 		}
 		out = append(out, s.contentProblems(p, t, call.Language)...)
@@ -69,16 +69,16 @@ func (s *Service) problems(call operation.Call, p Post, only *int64) []Problem {
 const codeAccountInactive = "account_inactive"
 
 // contentProblems returns what a target's network would refuse.
-func (s *Service) contentProblems(p Post, t Target, language string) []Problem {
+func (s *Service) contentProblems(p Record, t Target, language string) []PostProblem {
 	n, err := s.accounts.Network(t.Platform)
 	if err != nil {
-		return []Problem{{Code: codeAccountInactive, Blocking: true, AccountID: t.AccountID,
+		return []PostProblem{{Code: codeAccountInactive, Blocking: true, AccountID: t.AccountID,
 			Message: "This installation does not support the account's network."}}
 	}
-	out := []Problem{}
+	out := []PostProblem{}
 	content := p.Content(t, language)
 	if slices.ContainsFunc(content.Media, isDeleted) {
-		out = append(out, Problem{Code: "media_missing", Blocking: true, AccountID: t.AccountID,
+		out = append(out, PostProblem{Code: "media_missing", Blocking: true, AccountID: t.AccountID,
 			Message: "A file of this post has been deleted from the library."})
 	}
 	for _, found := range n.Check(content) {
@@ -90,14 +90,14 @@ func (s *Service) contentProblems(p Post, t Target, language string) []Problem {
 func isDeleted(m network.Media) bool { return m.Gone }
 
 // checkContent returns an error for a post with a blocking problem.
-func (s *Service) checkContent(call operation.Call, p Post) error {
+func (s *Service) checkContent(call operation.Call, p Record) error {
 	return rejectBlocking(s.problems(call, p, nil))
 }
 
 // checkContentOf returns an error for accounts with a blocking problem. Retries do not skip the networks'
 // rules.
-func (s *Service) checkContentOf(call operation.Call, p Post, again []Target) error {
-	found := []Problem{}
+func (s *Service) checkContentOf(call operation.Call, p Record, again []Target) error {
+	found := []PostProblem{}
 	for _, t := range again {
 		found = append(found, s.contentProblems(p, t, call.Language)...)
 	}
@@ -105,7 +105,7 @@ func (s *Service) checkContentOf(call operation.Call, p Post, again []Target) er
 }
 
 // rejectBlocking returns an error if a problem is blocking.
-func rejectBlocking(problems []Problem) error {
+func rejectBlocking(problems []PostProblem) error {
 	codes := []string{}
 	for _, found := range problems {
 		if found.Blocking && !slices.Contains(codes, found.Code) {

@@ -12,20 +12,20 @@ import (
 
 // PlanLimits is what a team's plan allows (contract, Records).
 type PlanLimits struct {
-	Plan               Plan    `json:"plan"`
-	Limits             Figures `json:"limits" jsonschema:"What the plan allows. -1 means unlimited, 0 means none."`
-	APIAccess          bool    `json:"api_access" jsonschema:"Whether the plan includes access by API and tools."`
-	FreeCallsLeftToday int64   `json:"free_calls_left_today" min:"-1" jsonschema:"Calls without a charge that the team can still make until midnight in its time zone. -1 means unlimited, 0 means none."`
+	Plan               PlanLimitsPlan   `json:"plan"`
+	Limits             PlanLimitsLimits `json:"limits" jsonschema:"What the plan allows. -1 means unlimited, 0 means none."`
+	APIAccess          bool             `json:"api_access" jsonschema:"Whether the plan includes access by API and tools."`
+	FreeCallsLeftToday int64            `json:"free_calls_left_today" min:"-1" jsonschema:"Calls without a charge that the team can still make until midnight in its time zone. -1 means unlimited, 0 means none."`
 }
 
-// Plan is a plan by its name.
-type Plan struct {
+// PlanLimitsPlan is a plan by its name.
+type PlanLimitsPlan struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 }
 
-// Figures are the limits of a plan; -1 is unlimited, 0 none.
-type Figures struct {
+// PlanLimitsLimits are the limits of a plan; -1 is unlimited, 0 none.
+type PlanLimitsLimits struct {
 	SocialAccounts         int64 `json:"social_accounts" min:"-1" jsonschema:"Social accounts that the team may connect."`
 	PostsPerMonth          int64 `json:"posts_per_month" min:"-1" jsonschema:"Posts in a calendar month of the team's time zone."`
 	Seats                  int64 `json:"seats" min:"-1" jsonschema:"People in the team."`
@@ -45,8 +45,8 @@ func (c *Calls) Operations(t plan.Terms) []operation.Operation {
 			Summary:     "What the team's plan allows",
 			Description: "The team's plan and its limits, whether it includes access by API and tools, and how many free calls are left today. Ask it after plan_limit_reached or daily_call_limit_reached, and before work of many calls. -1 means unlimited, 0 means none. Never counts against the daily free-call allowance.",
 			Example: operation.Example{Data: PlanLimits{
-				Plan: Plan{"agency", "Agency"}, APIAccess: true, FreeCallsLeftToday: 99_120,
-				Limits: Figures{SocialAccounts: plan.Unlimited, PostsPerMonth: plan.Unlimited, Seats: 50, StorageBytes: 1_073_741_824_000,
+				Plan: PlanLimitsPlan{"agency", "Agency"}, APIAccess: true, FreeCallsLeftToday: 99_120,
+				Limits: PlanLimitsLimits{SocialAccounts: plan.Unlimited, PostsPerMonth: plan.Unlimited, Seats: 50, StorageBytes: 1_073_741_824_000,
 					AnalyticsRetentionDays: 730, ProfilesComparable: 25, FreeCallsPerDay: 100_000, HashtagLists: 500, TrackedReports: 100},
 			}},
 		}, func(ctx context.Context, call operation.Call, _ struct{}) (operation.Answer[PlanLimits], error) {
@@ -65,12 +65,12 @@ func (c *Calls) limits(ctx context.Context, t plan.Terms, call operation.Call) (
 		return operation.Answer[PlanLimits]{}, err
 	}
 	return operation.Answer[PlanLimits]{App: "/settings/plan", Data: PlanLimits{
-		Plan: Plan{plan.ID, plan.Name}, Limits: figures(plan, call.Daily.FreeCalls), APIAccess: plan.APIKeys, FreeCallsLeftToday: left,
+		Plan: PlanLimitsPlan{plan.ID, plan.Name}, Limits: figures(plan, call.Daily.FreeCalls), APIAccess: plan.APIKeys, FreeCallsLeftToday: left,
 	}}, nil
 }
 
-func figures(p plan.Plan, freeCalls int64) Figures {
-	return Figures{
+func figures(p plan.Plan, freeCalls int64) PlanLimitsLimits {
+	return PlanLimitsLimits{
 		SocialAccounts: p.SocialAccounts, PostsPerMonth: p.PostsPerMonth, Seats: p.Seats, StorageBytes: p.StorageBytes,
 		AnalyticsRetentionDays: p.AnalyticsRetentionDays, ProfilesComparable: p.ProfilesComparable, FreeCallsPerDay: freeCalls,
 		HashtagLists: p.HashtagLists, TrackedReports: p.TrackedReports,

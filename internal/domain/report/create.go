@@ -15,8 +15,8 @@ import (
 
 // CreateInput is the input of create_report.
 type CreateInput struct {
-	Type     string `json:"type" enum:"profile|hashtag" jsonschema:"Hashtag reports are available for Instagram only."`
-	Platform string `json:"platform,omitempty" enum:"instagram|tiktok" default:"instagram"`
+	Type     string `json:"type" enum:"profile|hashtag" title:"ReportKind" jsonschema:"Hashtag reports are available for Instagram only."`
+	Platform string `json:"platform,omitempty" enum:"instagram|tiktok" title:"AnalysisPlatform" default:"instagram"`
 	Subject  string `json:"subject" minLength:"1" maxLength:"200" jsonschema:"Profile: user name, @handle or link. Hashtag: with or without #, or its link."`
 }
 
@@ -72,8 +72,8 @@ func (r record) isBeingCreated() bool { return r.status == Pending && r.job != "
 
 // create starts a report, or returns the existing one or the job that creates it.
 func (s *Service) create(ctx context.Context, call operation.Call,
-	in CreateInput) (operation.Answer[job.Entry], error) {
-	var out operation.Answer[job.Entry]
+	in CreateInput) (operation.Answer[job.Job], error) {
+	var out operation.Answer[job.Job]
 	subject, err := in.subject()
 	if err != nil {
 		return out, err
@@ -106,7 +106,7 @@ func (s *Service) create(ctx context.Context, call operation.Call,
 }
 
 // jobEntry returns a job as clients see it, with its result if finished.
-func (s *Service) jobEntry(ctx context.Context, tx *db.Tx, call operation.Call, r job.Record) (job.Entry, error) {
+func (s *Service) jobEntry(ctx context.Context, tx *db.Tx, call operation.Call, r job.Record) (job.Job, error) {
 	view, err := s.Jobs.View(ctx, tx, call, r, job.GetInput{JobID: r.ID})
 	return view.Data, err
 }

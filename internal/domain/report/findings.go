@@ -12,7 +12,7 @@ import (
 type findings struct {
 	result.Result
 
-	Hashtag *hashtaganalysis.Hashtag `json:"hashtag"` // nil for a profile
+	Hashtag *hashtaganalysis.TagHashtag `json:"hashtag"` // nil for a profile
 	account account
 }
 
@@ -24,18 +24,18 @@ func (s *Service) readFindings(ctx context.Context, r record) (findings, []strin
 	return out, notes, err
 }
 
-// Sections are the parts of a report that are requested by name. Sections without enough data are missing.
-type Sections struct {
+// ReportSections are the parts of a report that are requested by name. Sections without enough data are missing.
+type ReportSections struct {
 	result.Sections
 
-	Posts *Posts `json:"posts,omitempty" jsonschema:"The posts that the report is based on, newest first."`
+	Posts *ReportPosts `json:"posts,omitempty" jsonschema:"The posts that the report is based on, newest first."`
 }
 
 // section is a part of a report that is requested by name.
 type section struct {
 	name  string
-	count int                                // items, if paged
-	write func(into *Sections, from, to int) // writes the section or a page of it; nil for posts
+	count int                                      // items, if paged
+	write func(into *ReportSections, from, to int) // writes the section or a page of it; nil for posts
 }
 
 // sections returns the available sections.
@@ -43,33 +43,33 @@ func (f findings) sections() []section {
 	has := f.Sections
 	out := []section{{name: postsSection}}
 	if h := has.Hashtags; h != nil {
-		out = append(out, section{name: "hashtags", count: len(h.Hashtags), write: func(into *Sections, from, to int) {
+		out = append(out, section{name: "hashtags", count: len(h.Hashtags), write: func(into *ReportSections, from, to int) {
 			part := *h
 			part.Hashtags = h.Hashtags[from:to]
 			into.Hashtags = &part
 		}})
 	}
 	if w := has.Words; w != nil {
-		out = append(out, section{name: "words", count: len(w.Words), write: func(into *Sections, from, to int) {
+		out = append(out, section{name: "words", count: len(w.Words), write: func(into *ReportSections, from, to int) {
 			part := *w
 			part.Words = w.Words[from:to]
 			into.Words = &part
 		}})
 	}
 	return slices.Concat(out,
-		newSection("audience", has.Audience, func(into *Sections) { into.Audience = has.Audience }),
-		newSection("times", has.Times, func(into *Sections) { into.Times = has.Times }),
-		newSection("formats", has.Formats, func(into *Sections) { into.Formats = has.Formats }),
-		newSection("growth", has.Growth, func(into *Sections) { into.Growth = has.Growth }),
-		newSection("cadence", has.Cadence, func(into *Sections) { into.Cadence = has.Cadence }),
-		newSection("score", has.Score, func(into *Sections) { into.Score = has.Score }),
+		newSection("audience", has.Audience, func(into *ReportSections) { into.Audience = has.Audience }),
+		newSection("times", has.Times, func(into *ReportSections) { into.Times = has.Times }),
+		newSection("formats", has.Formats, func(into *ReportSections) { into.Formats = has.Formats }),
+		newSection("growth", has.Growth, func(into *ReportSections) { into.Growth = has.Growth }),
+		newSection("cadence", has.Cadence, func(into *ReportSections) { into.Cadence = has.Cadence }),
+		newSection("score", has.Score, func(into *ReportSections) { into.Score = has.Score }),
 	)
 }
 
 // newSection returns a section without pages, or nothing if it has no data.
-func newSection[T any](name string, value *T, put func(*Sections)) []section {
+func newSection[T any](name string, value *T, put func(*ReportSections)) []section {
 	if value == nil {
 		return nil
 	}
-	return []section{{name: name, write: func(into *Sections, _, _ int) { put(into) }}}
+	return []section{{name: name, write: func(into *ReportSections, _, _ int) { put(into) }}}
 }

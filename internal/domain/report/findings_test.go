@@ -88,7 +88,7 @@ func TestPagesOfSections(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var page Sections
+	var page ReportSections
 	for _, section := range found.sections() {
 		if section.write != nil {
 			section.write(&page, min(1, section.count), min(2, section.count))

@@ -28,24 +28,24 @@ type GetInput struct {
 	Limit    int      `json:"limit,omitempty" min:"1" max:"50" default:"20" jsonschema:"Items per page of a long section."`
 }
 
-// Summary is a report. Its figures depend on its kind and on the provider.
-type Summary struct {
-	Entry
+// ReportSummary is a report. Its figures depend on its kind and on the provider.
+type ReportSummary struct {
+	ReportEntry
 
-	Profile           *Account                 `json:"profile,omitempty" jsonschema:"Profile reports only."`
-	Hashtag           *hashtaganalysis.Hashtag `json:"hashtag,omitempty" jsonschema:"Hashtag reports only."`
-	Engagement        *result.Engagement       `json:"engagement,omitempty" jsonschema:"Key engagement figures."`
-	Score             *result.Score            `json:"score,omitempty" jsonschema:"Weighted mean of its components, 0 to 100."`
-	TopHashtags       []result.Hashtag         `json:"top_hashtags,omitzero" jsonschema:"Most effective or related first."`
-	TopWords          []result.Word            `json:"top_words,omitzero" jsonschema:"Words in captions, most used first."`
-	BestTime          *result.BestTime         `json:"best_time,omitempty" jsonschema:"From 30 dated posts on. A guess unless stands_out."`
-	MeasuredAt        *teamtime.Moment         `json:"measured_at,omitempty" jsonschema:"When the figures were measured."`
-	SectionsAvailable []string                 `json:"sections_available"`
-	Sections          *Sections                `json:"sections,omitempty" jsonschema:"The requested sections."`
+	Profile           *ReportAccount              `json:"profile,omitempty" jsonschema:"Profile reports only."`
+	Hashtag           *hashtaganalysis.TagHashtag `json:"hashtag,omitempty" jsonschema:"Hashtag reports only."`
+	Engagement        *result.FindingEngagement   `json:"engagement,omitempty" jsonschema:"Key engagement figures."`
+	Score             *result.FindingScore        `json:"score,omitempty" jsonschema:"Weighted mean of its components, 0 to 100."`
+	TopHashtags       []result.FindingHashtag     `json:"top_hashtags,omitzero" jsonschema:"Most effective or related first."`
+	TopWords          []result.FindingWord        `json:"top_words,omitzero" jsonschema:"Words in captions, most used first."`
+	BestTime          *result.FindingBestTime     `json:"best_time,omitempty" jsonschema:"From 30 dated posts on. A guess unless stands_out."`
+	MeasuredAt        *teamtime.Moment            `json:"measured_at,omitempty" jsonschema:"When the figures were measured."`
+	SectionsAvailable []string                    `json:"sections_available"`
+	Sections          *ReportSections             `json:"sections,omitempty" jsonschema:"The requested sections."`
 }
 
-// Account is the profile of a report. Unknown fields are omitted.
-type Account struct {
+// ReportAccount is the profile of a report. Unknown fields are omitted.
+type ReportAccount struct {
 	Username    string             `json:"username"`
 	URL         string             `json:"url"`
 	DisplayName *operation.Pointer `json:"display_name,omitempty"`
@@ -66,13 +66,13 @@ type account struct {
 	Posts       *int64 `json:"posts,omitempty"`
 }
 
-func (a account) toAccount(quotes *operation.Quotes, r record) *Account {
+func (a account) toAccount(quotes *operation.Quotes, r record) *ReportAccount {
 	from := func(kind string) operation.Source {
 		return operation.Source{Kind: kind, Platform: r.platform, Account: r.subject,
 			URL: provider.ProfileURL(r.platform,
 				r.subject)}
 	}
-	return &Account{
+	return &ReportAccount{
 		Username: r.subject, URL: provider.ProfileURL(r.platform, r.subject), DisplayName: quotes.Add(a.DisplayName,
 			from("display_name")),
 		Biography: quotes.Add(a.Biography, from("biography")), Website: quotes.Add(a.Website, from("biography")),
@@ -81,13 +81,13 @@ func (a account) toAccount(quotes *operation.Quotes, r record) *Account {
 }
 
 // get returns a report with the requested sections.
-func (s *Service) get(ctx context.Context, call operation.Call, in GetInput) (operation.Answer[Summary], error) {
-	out := operation.Answer[Summary]{App: "/reports/" + in.ID}
+func (s *Service) get(ctx context.Context, call operation.Call, in GetInput) (operation.Answer[ReportSummary], error) {
+	out := operation.Answer[ReportSummary]{App: "/reports/" + in.ID}
 	r, err := find(ctx, s.db, call.TeamID, in.Type, in.ID, db.Micros(call.Now))
 	if err != nil {
 		return out, err
 	}
-	out.Data = Summary{Entry: entry(call, r), SectionsAvailable: []string{}}
+	out.Data = ReportSummary{ReportEntry: entry(call, r), SectionsAvailable: []string{}}
 	var quotes operation.Quotes
 	if !r.measuredAt.IsZero() {
 		if err := s.addFindings(ctx, call, r, in, &out, &quotes); err != nil {
@@ -131,7 +131,7 @@ func statusNotes(r record, why string) []string {
 
 // addFindings adds the findings to a response.
 func (s *Service) addFindings(ctx context.Context, call operation.Call, r record, in GetInput,
-	out *operation.Answer[Summary], quotes *operation.Quotes) error {
+	out *operation.Answer[ReportSummary], quotes *operation.Quotes) error {
 	found, notes, err := s.readFindings(ctx, r)
 	if err != nil {
 		return err
@@ -203,7 +203,7 @@ func parsePosition(call operation.Call, cursor *string) (position, error) {
 
 // addSections adds the requested sections. All long ones advance together, a page at a time.
 func (s *Service) addSections(ctx context.Context, call operation.Call, r record, in GetInput, has []section,
-	out *operation.Answer[Summary], quotes *operation.Quotes) error {
+	out *operation.Answer[ReportSummary], quotes *operation.Quotes) error {
 	from, err := parsePosition(call, in.Cursor)
 	if err != nil {
 		return err
@@ -211,7 +211,7 @@ func (s *Service) addSections(ctx context.Context, call operation.Call, r record
 	if len(in.Sections) == 0 {
 		return nil
 	}
-	out.Data.Sections = &Sections{}
+	out.Data.Sections = &ReportSections{}
 	next, more := position{items: from.items + in.Limit, taken: from.taken, post: from.post}, false
 	for _, section := range has {
 		switch {
@@ -233,13 +233,13 @@ func (s *Service) addSections(ctx context.Context, call operation.Call, r record
 	return nil
 }
 
-// Posts is a page of the posts that a report is based on.
-type Posts struct {
-	Posts []Post `json:"posts"`
+// ReportPosts is a page of the posts that a report is based on.
+type ReportPosts struct {
+	Posts []ReportPost `json:"posts"`
 }
 
-// Post is a post of a report. Unknown figures are omitted.
-type Post struct {
+// ReportPost is a post of a report. Unknown figures are omitted.
+type ReportPost struct {
 	ID              string             `json:"id"`
 	Shown           string             `json:"shown,omitempty" enum:"top|recent"`
 	URL             string             `json:"url,omitempty"`
@@ -255,8 +255,8 @@ type Post struct {
 
 // readPostPage returns a page of posts and advances next past it.
 func (s *Service) readPostPage(ctx context.Context, call operation.Call, r record, from position, next *position,
-	limit int, quotes *operation.Quotes) (Posts, bool, error) {
-	out := Posts{Posts: []Post{}}
+	limit int, quotes *operation.Quotes) (ReportPosts, bool, error) {
+	out := ReportPosts{Posts: []ReportPost{}}
 	found, err := s.posts(ctx, r.id, from, limit+1)
 	if err != nil {
 		return out, false, err
@@ -270,9 +270,9 @@ func (s *Service) readPostPage(ctx context.Context, call operation.Call, r recor
 	return out, more, nil
 }
 
-func toPost(call operation.Call, r record, p shownPost, quotes *operation.Quotes) Post {
+func toPost(call operation.Call, r record, p shownPost, quotes *operation.Quotes) ReportPost {
 	from := operation.Source{Kind: "caption", Platform: r.platform, URL: p.URL}
-	out := Post{ID: p.ID, URL: p.URL, TakenAt: call.Maybe(p.TakenAt), Format: p.Format, Likes: p.Likes,
+	out := ReportPost{ID: p.ID, URL: p.URL, TakenAt: call.Maybe(p.TakenAt), Format: p.Format, Likes: p.Likes,
 		Comments: p.Comments, Shares: p.Shares, Views: p.Views, DurationSeconds: p.Duration.Seconds()}
 	if r.kind == Profile {
 		from.Account = r.subject

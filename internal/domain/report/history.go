@@ -36,7 +36,7 @@ type Best struct {
 // Span is a week or a month.
 type Span struct {
 	From       time.Time
-	Engagement *result.Median // per post; nil without posts
+	Engagement *result.FindingMedian // per post; nil without posts
 }
 
 // Hour is an hour of the week in the team's time zone, Monday first.

@@ -12,28 +12,28 @@ import (
 	"pressroom/internal/teamtime"
 )
 
-// Entry is a report in a list.
-type Entry struct {
+// ReportEntry is a report in a list.
+type ReportEntry struct {
 	ID             string           `json:"id"`
-	Kind           string           `json:"kind" enum:"profile|hashtag"`
+	Kind           string           `json:"kind" enum:"profile|hashtag" title:"ReportKind"`
 	Subject        string           `json:"subject" jsonschema:"User name or hashtag, without @ or #."`
-	Status         Status           `json:"status" enum:"pending|ready|error"`
-	Platform       string           `json:"platform" enum:"instagram|tiktok"`
+	Status         Status           `json:"status" enum:"pending|ready|error" title:"ReportStatus"`
+	Platform       string           `json:"platform" enum:"instagram|tiktok" title:"AnalysisPlatform"`
 	RefreshedAt    *teamtime.Moment `json:"refreshed_at,omitempty" jsonschema:"When its data was last fetched."`
 	AvailableUntil *teamtime.Moment `json:"available_until,omitempty" jsonschema:"When it expires. Each refresh extends this."`
 	Tracked        bool             `json:"tracked" jsonschema:"Whether it is refreshed automatically."`
 }
 
-// List is a page of reports.
-type List struct {
-	Reports []Entry `json:"reports"`
+// ReportList is a page of reports.
+type ReportList struct {
+	Reports []ReportEntry `json:"reports"`
 }
 
 // ListInput is the input of list_reports.
 type ListInput struct {
-	Type        string  `json:"type,omitempty" enum:"profile|hashtag" jsonschema:"Only reports of this kind."`
-	Platform    string  `json:"platform,omitempty" enum:"instagram|tiktok" jsonschema:"Only reports on this network."`
-	Status      Status  `json:"status,omitempty" enum:"pending|ready|error" jsonschema:"Only reports with this status."`
+	Type        string  `json:"type,omitempty" enum:"profile|hashtag" title:"ReportKind" jsonschema:"Only reports of this kind."`
+	Platform    string  `json:"platform,omitempty" enum:"instagram|tiktok" title:"AnalysisPlatform" jsonschema:"Only reports on this network."`
+	Status      Status  `json:"status,omitempty" enum:"pending|ready|error" title:"ReportStatus" jsonschema:"Only reports with this status."`
 	TrackedOnly bool    `json:"tracked_only,omitempty" jsonschema:"Only reports that are refreshed automatically."`
 	Query       string  `json:"query,omitempty" maxLength:"200" jsonschema:"Only reports whose profile name or hashtag contains this."`
 	Cursor      *string `json:"cursor,omitempty" maxLength:"1000" jsonschema:"page.cursor of the previous page."`
@@ -41,8 +41,8 @@ type ListInput struct {
 }
 
 // list returns a page of the team's reports, newest first.
-func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (operation.Answer[List], error) {
-	out := operation.Answer[List]{App: "/reports", Data: List{Reports: []Entry{}}}
+func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (operation.Answer[ReportList], error) {
+	out := operation.Answer[ReportList]{App: "/reports", Data: ReportList{Reports: []ReportEntry{}}}
 	text, args, err := s.page(call, in)
 	if err != nil {
 		return out, err
@@ -62,8 +62,8 @@ func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (
 	return out, nil
 }
 
-func entry(call operation.Call, r record) Entry {
-	return Entry{ID: r.id, Kind: r.kind, Subject: r.subject, Status: r.status, Platform: r.platform,
+func entry(call operation.Call, r record) ReportEntry {
+	return ReportEntry{ID: r.id, Kind: r.kind, Subject: r.subject, Status: r.status, Platform: r.platform,
 		RefreshedAt: call.Maybe(r.refreshedAt), AvailableUntil: call.Maybe(r.availableUntil), Tracked: r.tracked}
 }
 

@@ -32,11 +32,11 @@ func (s *Service) Operations() []operation.Operation {
 				Arguments: map[string]string{"type": "kind", "id": "id"}, Label: []string{"subject", "kind",
 					"platform"}},
 			Example: operation.Example{Arguments: map[string]any{"type": "profile", "limit": 1},
-				Data: List{[]Entry{exampleEntry}}},
+				Data: ReportList{[]ReportEntry{exampleEntry}}},
 		}, s.list),
 		operation.Define(operation.Spec{
 			Tool: "get_report", Method: http.MethodGet, Path: "/reports/{type}/{id}", Needs: access.Read,
-			Success: http.StatusOK, Parts: true,
+			Success: http.StatusOK,
 			Summary: "Get a report",
 			Description: "Returns the summary of a report and the requested sections. Read the summary first, then " +
 				"request the sections you need from sections_available. Long sections are paged. Texts of the " +
@@ -63,8 +63,8 @@ func (s *Service) Operations() []operation.Operation {
 				"profile_not_found or profile_private. provider_unavailable: the provider did not answer and nothing " +
 				"was charged; retry later with the same key.",
 			Example: operation.Example{Arguments: map[string]any{"type": "profile", "subject": "@harbour.coffee"},
-				Data: job.Entry{JobID: exampleJob, Type: job.ProfileReport, State: job.Pending, CreatedAt: exampleAt,
-					Progress: job.Progress{Total: 1}}},
+				Data: job.Job{JobID: exampleJob, Type: job.ProfileReport, State: job.Pending, CreatedAt: exampleAt,
+					Progress: job.JobProgress{Total: 1}}},
 		}, s.create),
 		operation.Define(operation.Spec{
 			Tool: "refresh_report", Method: http.MethodPost, Path: "/reports/{type}/{id}/refresh", Needs: access.Spend,
@@ -77,8 +77,8 @@ func (s *Service) Operations() []operation.Operation {
 			Next: "Poll the job with get_job, then read the report again. rate_limited with scope connection: " +
 				"the report was just refreshed; read it as it is.",
 			Example: operation.Example{Arguments: map[string]any{"type": "profile", "id": exampleEntry.ID},
-				Data: job.Entry{JobID: exampleJob, Type: job.ProfileReport, State: job.Pending, CreatedAt: exampleAt,
-					Progress: job.Progress{Total: 1}}},
+				Data: job.Job{JobID: exampleJob, Type: job.ProfileReport, State: job.Pending, CreatedAt: exampleAt,
+					Progress: job.JobProgress{Total: 1}}},
 		}, s.refresh),
 		operation.Define(operation.Spec{
 			Tool: "set_report_tracking", Method: http.MethodPut, Path: "/reports/{type}/{id}/tracking",
@@ -97,7 +97,7 @@ func (s *Service) Operations() []operation.Operation {
 				"turning it on. plan_limit_reached: the plan allows no more tracked reports; turn one off first.",
 			Example: operation.Example{Arguments: map[string]any{"type": "profile", "id": exampleEntry.ID,
 				"enabled": true, "frequency_days": 7},
-				Data: Tracking{Enabled: true, FrequencyDays: 7, NextRefreshAt: &exampleAt, CreditsPerRefresh: 2}},
+				Data: ReportTracking{Enabled: true, FrequencyDays: 7, NextRefreshAt: &exampleAt, CreditsPerRefresh: 2}},
 		}, s.track),
 	}
 }
@@ -106,33 +106,33 @@ const exampleJob = "profile_report:019d3889-2b11-7d5a-9e0c-0c8f1d3e0010"
 
 var (
 	exampleAt    = teamtime.Moment{Team: "2026-03-29T10:15:00+02:00", UTC: "2026-03-29T08:15:00Z"}
-	exampleEntry = Entry{ID: "019d3889-2b10-7c1e-8a3f-5d2b6f6f0011", Kind: Profile, Subject: "harbour.coffee",
+	exampleEntry = ReportEntry{ID: "019d3889-2b10-7c1e-8a3f-5d2b6f6f0011", Kind: Profile, Subject: "harbour.coffee",
 		Status: Ready, Platform: "instagram", RefreshedAt: &exampleAt, AvailableUntil: &exampleAt}
 )
 
-func exampleSummary() Summary {
-	ratio := result.Ratio{Value: 1.62, Low: 1.31, High: 2.003, Shrunk: new(1.55)}
-	return Summary{
-		Entry: exampleEntry, MeasuredAt: &exampleAt, SectionsAvailable: []string{"posts", "hashtags", "words", "times",
+func exampleSummary() ReportSummary {
+	ratio := result.FindingRatio{Value: 1.62, Low: 1.31, High: 2.003, Shrunk: new(1.55)}
+	return ReportSummary{
+		ReportEntry: exampleEntry, MeasuredAt: &exampleAt, SectionsAvailable: []string{"posts", "hashtags", "words", "times",
 			"formats", "cadence", "score"},
-		Profile: &Account{Username: "harbour.coffee", URL: "https://www.instagram.com/harbour.coffee",
+		Profile: &ReportAccount{Username: "harbour.coffee", URL: "https://www.instagram.com/harbour.coffee",
 			Biography: &operation.Pointer{Untrusted: "u1"}, Followers: new(int64(18_204)), Follows: new(int64(310)),
 			Posts: new(int64(412))},
-		Engagement: &result.Engagement{
+		Engagement: &result.FindingEngagement{
 			Basis: result.Measured, PostsAnalysed: 398, Counts: []string{"likes", "comments"}, PostsPerWeek: new(3.962),
-			RateByFollowers: &result.Median{Median: 0.01714, Low: new(0.0162), High: new(0.01813),
+			RateByFollowers: &result.FindingMedian{Median: 0.01714, Low: new(0.0162), High: new(0.01813),
 				LowerQuartile: 0.01112, UpperQuartile: 0.02631, Posts: 398},
-			Likes: &result.Median{Median: 301, Low: new(284.0), High: new(318.0), LowerQuartile: 195,
+			Likes: &result.FindingMedian{Median: 301, Low: new(284.0), High: new(318.0), LowerQuartile: 195,
 				UpperQuartile: 462, Posts: 398},
-			Comments: &result.Median{Median: 11, Low: new(10.0), High: new(12.0), LowerQuartile: 6,
+			Comments: &result.FindingMedian{Median: 11, Low: new(10.0), High: new(12.0), LowerQuartile: 6,
 				UpperQuartile: 19, Posts: 398},
 		},
-		Score: &result.Score{Value: 60.2, Components: []result.Component{
+		Score: &result.FindingScore{Value: 60.2, Components: []result.FindingComponent{
 			{Name: "engagement", Value: 61.7, Weight: 0.5385}, {Name: "activity", Value: 62.1, Weight: 0.2308},
 			{Name: "consistency", Value: 54.8, Weight: 0.2308}}},
-		TopHashtags: []result.Hashtag{{Hashtag: "latteart", Posts: 96, Ratio: &ratio, Works: new(true)}},
-		TopWords:    []result.Word{{Word: "espresso", Posts: 71}},
-		BestTime: &result.BestTime{Weekday: "saturday", Hour: 8, Hours: 4, Days: "weekend", Posts: 44,
+		TopHashtags: []result.FindingHashtag{{Hashtag: "latteart", Posts: 96, Ratio: &ratio, Works: new(true)}},
+		TopWords:    []result.FindingWord{{Word: "espresso", Posts: 71}},
+		BestTime: &result.FindingBestTime{Weekday: "saturday", Hour: 8, Hours: 4, Days: "weekend", Posts: 44,
 			StandsOut: true, Ratio: ratio, Low: 1.19, High: 2.21},
 	}
 }

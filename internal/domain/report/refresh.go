@@ -12,7 +12,7 @@ import (
 
 // Named identifies a report by kind and id.
 type Named struct {
-	Type string `json:"type" enum:"profile|hashtag"`
+	Type string `json:"type" enum:"profile|hashtag" title:"ReportKind"`
 	ID   string `json:"id" pattern:"^(?:[A-Za-z0-9-]{1,64})$"`
 }
 
@@ -71,8 +71,8 @@ func (s *Service) runningJob(ctx context.Context, tx *db.Tx, r record) (job.Reco
 }
 
 // refresh starts a refresh, or returns the running job.
-func (s *Service) refresh(ctx context.Context, call operation.Call, in Named) (operation.Answer[job.Entry], error) {
-	var out operation.Answer[job.Entry]
+func (s *Service) refresh(ctx context.Context, call operation.Call, in Named) (operation.Answer[job.Job], error) {
+	var out operation.Answer[job.Job]
 	err := call.InTx(ctx, s.db, "report.refresh", func(ctx context.Context, tx *db.Tx) error {
 		r, running, err := s.lockForRefresh(ctx, tx, call, in)
 		if err != nil {

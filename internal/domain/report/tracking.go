@@ -24,8 +24,8 @@ type TrackInput struct {
 	FrequencyDays int  `json:"frequency_days,omitempty" enum:"1|3|7" default:"3" jsonschema:"Days between refreshes; 3 if omitted."`
 }
 
-// Tracking is the tracking of a report.
-type Tracking struct {
+// ReportTracking is the tracking of a report.
+type ReportTracking struct {
 	Enabled           bool             `json:"enabled"`
 	FrequencyDays     int              `json:"frequency_days"`
 	NextRefreshAt     *teamtime.Moment `json:"next_refresh_at,omitempty" jsonschema:"Omitted while tracking is off."`
@@ -101,8 +101,8 @@ func (s *Service) countTracked(ctx context.Context, tx *db.Tx, team int64) (int6
 
 // track changes the tracking of a report. A repeated call changes and charges nothing. The last frequency sent is
 // stored, even with tracking off.
-func (s *Service) track(ctx context.Context, call operation.Call, in TrackInput) (operation.Answer[Tracking], error) {
-	var out operation.Answer[Tracking]
+func (s *Service) track(ctx context.Context, call operation.Call, in TrackInput) (operation.Answer[ReportTracking], error) {
+	var out operation.Answer[ReportTracking]
 	err := call.InTx(ctx, s.db, "report.track", func(ctx context.Context, tx *db.Tx) error {
 		r, err := s.lockForTracking(ctx, tx, call, in)
 		if err != nil {
@@ -134,13 +134,13 @@ func (s *Service) track(ctx context.Context, call operation.Call, in TrackInput)
 }
 
 // trackingAnswer returns the response to a change.
-func (s *Service) trackingAnswer(call operation.Call, r record) operation.Answer[Tracking] {
+func (s *Service) trackingAnswer(call operation.Call, r record) operation.Answer[ReportTracking] {
 	now := s.tracking(call, r)
-	return operation.Answer[Tracking]{Data: now, App: "/reports/" + r.id, Said: now.summary()}
+	return operation.Answer[ReportTracking]{Data: now, App: "/reports/" + r.id, Said: now.summary()}
 }
 
 // summary describes the tracking and what it costs.
-func (t Tracking) summary() string {
+func (t ReportTracking) summary() string {
 	if !t.Enabled {
 		return fmt.Sprintf("tracking is off. Nothing is refreshed or charged automatically. The frequency remains %s.",
 			formatInterval(t.FrequencyDays))
@@ -160,8 +160,8 @@ func formatInterval(days int) string {
 	return fmt.Sprintf("every %d days", days)
 }
 
-func (s *Service) tracking(call operation.Call, r record) Tracking {
-	return Tracking{Enabled: r.tracked, FrequencyDays: r.frequency, NextRefreshAt: call.Maybe(r.nextRefresh),
+func (s *Service) tracking(call operation.Call, r record) ReportTracking {
+	return ReportTracking{Enabled: r.tracked, FrequencyDays: r.frequency, NextRefreshAt: call.Maybe(r.nextRefresh),
 		CreditsPerRefresh: s.refreshCost(r.kind)}
 }
 

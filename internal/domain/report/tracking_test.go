@@ -11,7 +11,7 @@ import (
 func TestTrackingSummary(t *testing.T) {
 	t.Parallel()
 	next := &teamtime.Moment{Team: "2026-03-29T10:15:00+02:00", UTC: "2026-03-29T08:15:00Z"}
-	for want, of := range map[string]Tracking{
+	for want, of := range map[string]ReportTracking{
 		"tracking is on. The report is refreshed automatically every 7 days for 2 credits each. " +
 			"The next refresh is at 2026-03-29T10:15:00+02:00.": {
 			Enabled: true, FrequencyDays: 7, CreditsPerRefresh: 2, NextRefreshAt: next,

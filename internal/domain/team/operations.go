@@ -11,23 +11,23 @@ import (
 
 // Identity is who a key acts for (contract, Records).
 type Identity struct {
-	Person          Named               `json:"person" jsonschema:"The person the key, or the assistant's connection, acts for."`
-	Team            Named               `json:"team" jsonschema:"The one team the key works in."`
+	Person          IdentityPerson      `json:"person" jsonschema:"The person the key, or the assistant's connection, acts for."`
+	Team            IdentityPerson      `json:"team" jsonschema:"The one team the key works in."`
 	Role            access.Role         `json:"role" enum:"owner|admin|editor|viewer|client"`
-	Key             KeyEntry            `json:"key" jsonschema:"The key that asks, or the connection of an assistant that signed in."`
-	Capabilities    []access.Capability `json:"capabilities" enum:"read|write|publish|spend" jsonschema:"What this key or connection may do now."`
+	Key             IdentityKey         `json:"key" jsonschema:"The key that asks, or the connection of an assistant that signed in."`
+	Capabilities    []access.Capability `json:"capabilities" enum:"read|write|publish|spend" title:"Capability" jsonschema:"What this key or connection may do now."`
 	Timezone        string              `json:"timezone" jsonschema:"The team's time zone, an IANA name."`
 	ContentLanguage string              `json:"content_language" jsonschema:"The language the team writes in, BCP 47."`
 }
 
-// Named is an item with its name.
-type Named struct {
+// IdentityPerson is an item with its name.
+type IdentityPerson struct {
 	ID   int64  `json:"id"`
 	Name string `json:"name"`
 }
 
-// KeyEntry is the key, or the assistant's connection, that a call was made with.
-type KeyEntry struct {
+// IdentityKey is the key, or the assistant's connection, that a call was made with.
+type IdentityKey struct {
 	ID    int64        `json:"id"`
 	Name  string       `json:"name"`
 	Level access.Level `json:"level" enum:"read_only|drafts|full" jsonschema:"Of a connection the highest whose capabilities its person all allowed; capabilities tells exactly what it may do."`
@@ -47,8 +47,8 @@ func Operations() []operation.Operation {
 			Next: "A capability that is missing cannot be had by asking again: whoever made the key or let the " +
 				"assistant in decides on that in the app.",
 			Example: operation.Example{Data: Identity{
-				Person: Named{1, "Ada Okafor"}, Team: Named{1, "Harbour Coffee"}, Role: access.Owner,
-				Key:          KeyEntry{3, "calendar script", access.Full},
+				Person: IdentityPerson{1, "Ada Okafor"}, Team: IdentityPerson{1, "Harbour Coffee"}, Role: access.Owner,
+				Key:          IdentityKey{3, "calendar script", access.Full},
 				Capabilities: access.Effective(access.Full, access.Owner), Timezone: "Europe/Berlin",
 				ContentLanguage: "en",
 			}},
@@ -62,8 +62,8 @@ func identity(_ context.Context, call operation.Call, _ struct{}) (operation.Ans
 		app, level = "/settings/assistants/"+strconv.FormatInt(call.KeyID, 10), access.Reached(call.Granted)
 	}
 	return operation.Answer[Identity]{App: app, Data: Identity{
-		Person: Named{call.PersonID, call.PersonName}, Team: Named{call.TeamID, call.TeamName}, Role: call.Role,
-		Key: KeyEntry{call.KeyID, call.KeyName, level}, Capabilities: call.Capabilities,
+		Person: IdentityPerson{call.PersonID, call.PersonName}, Team: IdentityPerson{call.TeamID, call.TeamName}, Role: call.Role,
+		Key: IdentityKey{call.KeyID, call.KeyName, level}, Capabilities: call.Capabilities,
 		Timezone: call.Zone.String(), ContentLanguage: call.Language,
 	}}, nil
 }

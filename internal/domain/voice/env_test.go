@@ -111,18 +111,18 @@ func (w env) ask(call operation.Call, tool, args string) (operation.Result, erro
 	return ops[i].Run(w.t.Context(), call, []byte(args))
 }
 
-func (w env) mustList(call operation.Call) List {
+func (w env) mustList(call operation.Call) BrandVoiceList {
 	w.t.Helper()
 	got, err := w.ask(call, "list_brand_voices", "{}")
 	w.must(err)
-	return got.Data.(List)
+	return got.Data.(BrandVoiceList)
 }
 
-func (w env) mustGet(id int64) Full {
+func (w env) mustGet(id int64) BrandVoice {
 	w.t.Helper()
 	got, err := w.ask(w.call, "get_brand_voice", fmt.Sprintf(`{"id":%d}`, id))
 	w.must(err)
-	return got.Data.(Full)
+	return got.Data.(BrandVoice)
 }
 
 // states returns the team's voices, newest first; the default is marked with *.

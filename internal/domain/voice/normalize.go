@@ -91,12 +91,12 @@ func (t *normalizer) text(argument, text string, most int, tidy func(string) str
 var errSecret = apierr.Invalid(apierr.SecretInArgument, "", "The text contains an API key or an upload secret. "+
 	"Nothing was stored. Remove it, and revoke the secret if others may have seen it.")
 
-func (t *normalizer) audiences(given []Audience) []Audience {
-	out := []Audience{}
+func (t *normalizer) audiences(given []BrandVoiceAudience) []BrandVoiceAudience {
+	out := []BrandVoiceAudience{}
 	for _, a := range given {
 		a.Name = t.line("audiences.name", a.Name, MaxName)
 		a.Description = t.lines("audiences.description", a.Description, MaxAudience)
-		if a == (Audience{}) {
+		if a == (BrandVoiceAudience{}) {
 			continue
 		}
 		if a.Name == "" {
@@ -108,8 +108,8 @@ func (t *normalizer) audiences(given []Audience) []Audience {
 	return out
 }
 
-func (t *normalizer) wording(argument string, w Wording) Wording {
-	return Wording{Words: t.list(argument+".words", w.Words, MaxWords, MaxWord), Phrases: t.list(argument+".phrases",
+func (t *normalizer) wording(argument string, w BrandVoiceUse) BrandVoiceUse {
+	return BrandVoiceUse{Words: t.list(argument+".words", w.Words, MaxWords, MaxWord), Phrases: t.list(argument+".phrases",
 		w.Phrases, MaxPhrases, MaxPhrase)}
 }
 

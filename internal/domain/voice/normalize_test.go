@@ -38,12 +38,12 @@ func TestNormalizeRefuses(t *testing.T) {
 		"a point of view": {func(d *Draft) { d.PointOfView = "fourth_person" }, apierr.NotAllowedValue,
 			"point_of_view"},
 		"an emoji policy": {func(d *Draft) { d.EmojiPolicy = "☕" }, apierr.NotAllowedValue, "emoji_policy"},
-		"an audience, no name": {func(d *Draft) { d.Audiences = []Audience{{Description: "x"}} },
+		"an audience, no name": {func(d *Draft) { d.Audiences = []BrandVoiceAudience{{Description: "x"}} },
 			apierr.MissingArgument, "audiences.name"},
-		"an audience's name": {func(d *Draft) { d.Audiences = []Audience{{Name: strings.Repeat("a", MaxName+1)}} },
+		"an audience's name": {func(d *Draft) { d.Audiences = []BrandVoiceAudience{{Name: strings.Repeat("a", MaxName+1)}} },
 			apierr.TooLong, "audiences.name"},
 		"a long audience": {func(d *Draft) {
-			d.Audiences = []Audience{{"a", strings.Repeat("a", MaxAudience+1)}}
+			d.Audiences = []BrandVoiceAudience{{"a", strings.Repeat("a", MaxAudience+1)}}
 		}, apierr.TooLong,
 			"audiences.description"},
 		"many audiences": {func(d *Draft) { d.Audiences = make21() }, apierr.TooLong, "audiences"},
@@ -77,7 +77,7 @@ func TestNormalizeRefuses(t *testing.T) {
 			"custom_instructions"},
 		"a key in a phrase": {func(d *Draft) { d.Use.Phrases = []string{key} }, apierr.SecretInArgument,
 			"use.phrases"},
-		"a key in an audience": {func(d *Draft) { d.Audiences = []Audience{{"a", key}} }, apierr.SecretInArgument,
+		"a key in an audience": {func(d *Draft) { d.Audiences = []BrandVoiceAudience{{"a", key}} }, apierr.SecretInArgument,
 			"audiences.description"},
 		"more than all together": {func(d *Draft) { d.Use.Phrases = many(70, strings.Repeat("a", 290)+"%d") },
 			apierr.TooLong, ""},
@@ -99,8 +99,8 @@ func TestNormalizeRefuses(t *testing.T) {
 	}
 }
 
-func make21() []Audience {
-	out := make([]Audience, MaxAudiences+1)
+func make21() []BrandVoiceAudience {
+	out := make([]BrandVoiceAudience, MaxAudiences+1)
 	for i := range out {
 		out[i].Name = fmt.Sprint("audience ", i)
 	}
@@ -113,7 +113,7 @@ func TestNormalizeAcceptsLargest(t *testing.T) {
 	d := Draft{Name: strings.Repeat("é", MaxName), Guide: Guide{BusinessDescription: strings.Repeat("a",
 		MaxDescription), Tone: strings.Repeat("a", MaxTone),
 		CustomInstructions: strings.Repeat("a", MaxInstructions), Audiences: make21()[1:],
-		Use: Wording{Words: []string{strings.Repeat("a", MaxWord)},
+		Use: BrandVoiceUse{Words: []string{strings.Repeat("a", MaxWord)},
 			Phrases: []string{strings.Repeat("a", MaxPhrase)}}}}
 	if _, err := normalize(d); err != nil {
 		t.Error(err)
@@ -164,13 +164,13 @@ func TestNormalizeTexts(t *testing.T) {
 func TestNormalizeLists(t *testing.T) {
 	t.Parallel()
 	got, err := normalize(Draft{Name: " a  b ", Guide: Guide{ContentLanguage: " de\n",
-		Use: Wording{Words: []string{" Roast", "", "roast", "Roast ", "\u200b"}}, Audiences: []Audience{{},
+		Use: BrandVoiceUse{Words: []string{" Roast", "", "roast", "Roast ", "\u200b"}}, Audiences: []BrandVoiceAudience{{},
 			{" A", "\n"}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Draft{Name: "a b", Guide: Guide{ContentLanguage: "de", Audiences: []Audience{{Name: "A"}},
-		Use: Wording{Words: []string{"Roast", "roast"}, Phrases: []string{}}, Avoid: Wording{Words: []string{},
+	want := Draft{Name: "a b", Guide: Guide{ContentLanguage: "de", Audiences: []BrandVoiceAudience{{Name: "A"}},
+		Use: BrandVoiceUse{Words: []string{"Roast", "roast"}, Phrases: []string{}}, Avoid: BrandVoiceUse{Words: []string{},
 			Phrases: []string{}}}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -197,10 +197,10 @@ func drafts() *rapid.Generator[Draft] {
 			PointOfView: rapid.SampledFrom([]PointOfView{"", FirstSingular, FirstPlural, Second, Third}).
 				Draw(r, "view"),
 			EmojiPolicy: rapid.SampledFrom([]EmojiPolicy{"", NoEmoji, FewEmoji, EmojiAtWill}).Draw(r, "emoji"),
-			Audiences: rapid.SliceOfN(rapid.Custom(func(r *rapid.T) Audience {
-				return Audience{"a" + text.Draw(r, "who"), text.Draw(r, "what")}
+			Audiences: rapid.SliceOfN(rapid.Custom(func(r *rapid.T) BrandVoiceAudience {
+				return BrandVoiceAudience{"a" + text.Draw(r, "who"), text.Draw(r, "what")}
 			}), 0, 4).Draw(r, "audiences"),
-			Use: Wording{list("use words"), list("use phrases")}, Avoid: Wording{list("avoid words"),
+			Use: BrandVoiceUse{list("use words"), list("use phrases")}, Avoid: BrandVoiceUse{list("avoid words"),
 				list("avoid phrases")},
 			ContentLanguage: rapid.SampledFrom([]string{"", "en", "iw", "pt_br"}).Draw(r, "language"),
 		}}

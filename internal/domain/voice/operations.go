@@ -8,25 +8,25 @@ import (
 	"pressroom/internal/core/operation"
 )
 
-// Entry is a voice in a list.
-type Entry struct {
+// BrandVoiceEntry is a voice in a list.
+type BrandVoiceEntry struct {
 	ID      int64  `json:"id"`
 	Name    string `json:"name"`
 	Default bool   `json:"default" jsonschema:"Whether it is the team's default voice."`
 }
 
-// Full is a voice in full.
-type Full struct {
-	Entry
+// BrandVoice is a voice in full.
+type BrandVoice struct {
+	BrandVoiceEntry
 	Guide
 
 	Text string `json:"text" jsonschema:"The whole voice as one block for a language model. The team's texts are indented below headings."`
 }
 
-// List holds all voices of a team.
-type List struct {
-	BrandVoices  []Entry `json:"brand_voices"`
-	DefaultVoice *Full   `json:"default_voice,omitempty" jsonschema:"The default voice in full. Omitted if there are no voices."`
+// BrandVoiceList holds all voices of a team.
+type BrandVoiceList struct {
+	BrandVoices  []BrandVoiceEntry `json:"brand_voices"`
+	DefaultVoice *BrandVoice       `json:"default_voice,omitempty" jsonschema:"The default voice in full. Omitted if there are no voices."`
 }
 
 // ListInput is the input of list_brand_voices, which has no arguments.
@@ -50,7 +50,7 @@ func (s *Service) Operations() []operation.Operation {
 			Next: "get_brand_voice returns another voice in full.",
 			Listing: &operation.Listing{Member: "brand_voices", Item: "get_brand_voice",
 				Arguments: map[string]string{"id": "id"}, Label: []string{"name"}},
-			Example: operation.Example{Data: List{BrandVoices: []Entry{example.Entry}, DefaultVoice: &example}},
+			Example: operation.Example{Data: BrandVoiceList{BrandVoices: []BrandVoiceEntry{example.BrandVoiceEntry}, DefaultVoice: &example}},
 		}, s.list),
 		operation.Define(operation.Spec{
 			Tool: "get_brand_voice", Method: http.MethodGet, Path: "/brand-voices/{id}", Needs: access.Read,
@@ -71,8 +71,8 @@ const appPath = "/voices"
 const noVoices = "The team has no brand voice yet. A team member who may write can create one in the app under Brand " +
 	"voices."
 
-func (s *Service) list(ctx context.Context, call operation.Call, _ ListInput) (operation.Answer[List], error) {
-	out := operation.Answer[List]{App: appPath, Data: List{BrandVoices: []Entry{}}}
+func (s *Service) list(ctx context.Context, call operation.Call, _ ListInput) (operation.Answer[BrandVoiceList], error) {
+	out := operation.Answer[BrandVoiceList]{App: appPath, Data: BrandVoiceList{BrandVoices: []BrandVoiceEntry{}}}
 	found, err := listVoices(ctx, s.db, call.TeamID)
 	if err != nil {
 		return out, err
@@ -94,8 +94,8 @@ func (s *Service) list(ctx context.Context, call operation.Call, _ ListInput) (o
 	return out, nil
 }
 
-func (s *Service) get(ctx context.Context, call operation.Call, in GetInput) (operation.Answer[Full], error) {
-	out := operation.Answer[Full]{App: appPath}
+func (s *Service) get(ctx context.Context, call operation.Call, in GetInput) (operation.Answer[BrandVoice], error) {
+	out := operation.Answer[BrandVoice]{App: appPath}
 	r, err := find(ctx, s.db, call.TeamID, in.ID)
 	if err != nil {
 		return out, err
@@ -105,33 +105,35 @@ func (s *Service) get(ctx context.Context, call operation.Call, in GetInput) (op
 	return out, err
 }
 
-func entry(r record) Entry { return Entry{ID: r.id, Name: r.name, Default: r.isDefault} }
+func entry(r record) BrandVoiceEntry {
+	return BrandVoiceEntry{ID: r.id, Name: r.name, Default: r.isDefault}
+}
 
 // toFull returns a voice as clients see it. Without a language of its own, it has the team's.
-func toFull(call operation.Call, r record) (Full, error) {
+func toFull(call operation.Call, r record) (BrandVoice, error) {
 	d, err := r.draft()
 	if err != nil {
-		return Full{}, err
+		return BrandVoice{}, err
 	}
 	if d.ContentLanguage == "" {
 		d.ContentLanguage, _ = canonicalLanguage(call.Language) // empty if the team's language is invalid
 	}
 	text, err := assemble(d)
-	return Full{entry(r), d.Guide, text}, err
+	return BrandVoice{entry(r), d.Guide, text}, err
 }
 
-var example = func() Full {
+var example = func() BrandVoice {
 	d := Draft{Name: "Harbour Coffee", Guide: Guide{
 		BusinessDescription: "A roastery with a café at the harbour.", Tone: "Warm and plain.",
 		PointOfView: FirstPlural,
-		Audiences:   []Audience{{Name: "Regulars", Description: "They come for the coffee and stay for a chat."}},
-		EmojiPolicy: FewEmoji, Use: Wording{Words: []string{"roastery"}, Phrases: []string{"see you at the harbour"}},
-		Avoid:              Wording{Words: []string{"cheap"}, Phrases: []string{}},
+		Audiences:   []BrandVoiceAudience{{Name: "Regulars", Description: "They come for the coffee and stay for a chat."}},
+		EmojiPolicy: FewEmoji, Use: BrandVoiceUse{Words: []string{"roastery"}, Phrases: []string{"see you at the harbour"}},
+		Avoid:              BrandVoiceUse{Words: []string{"cheap"}, Phrases: []string{}},
 		CustomInstructions: "End with the opening hours.", ContentLanguage: "en-GB",
 	}}
 	text, err := assemble(d)
 	if err != nil {
 		panic(err)
 	}
-	return Full{Entry{ID: 7, Name: d.Name, Default: true}, d.Guide, text}
+	return BrandVoice{BrandVoiceEntry{ID: 7, Name: d.Name, Default: true}, d.Guide, text}
 }()

@@ -23,8 +23,8 @@ func blocks() map[string]Draft {
 		"right-to-left": {Name: "קפה הנמל", Guide: Guide{
 			BusinessDescription: "בית קלייה ובית קפה בנמל חיפה.\n\nהפולים מגיעים מארבע חוות.", Tone: "חם ופשוט.",
 			PointOfView: FirstPlural,
-			Audiences:   []Audience{{"לקוחות קבועים", "באים בשביל הקפה (Filter) ונשארים לשיחה."}}, EmojiPolicy: NoEmoji,
-			Use:             Wording{Words: []string{"קלייה"}, Phrases: []string{"נתראה בנמל", "أهلاً وسهلاً"}},
+			Audiences:   []BrandVoiceAudience{{"לקוחות קבועים", "באים בשביל הקפה (Filter) ונשארים לשיחה."}}, EmojiPolicy: NoEmoji,
+			Use:             BrandVoiceUse{Words: []string{"קלייה"}, Phrases: []string{"נתראה בנמל", "أهلاً وسهلاً"}},
 			ContentLanguage: "he",
 		}},
 		"tricky": {Name: "{{.Tone}}\n# Tone", Guide: Guide{
@@ -32,10 +32,10 @@ func blocks() map[string]Draft {
 				"closed",
 			Tone: "\n\n\nplain\n\n\n\n# Further instructions\n    deep\n\n", PointOfView: Second,
 			EmojiPolicy: EmojiAtWill,
-			Audiences:   []Audience{{"- A dash: and a colon", "Two\nlines\n\n- with a list"}},
-			Use: Wording{Words: long, Phrases: []string{"# heading", "- dash", "{{end}}",
+			Audiences:   []BrandVoiceAudience{{"- A dash: and a colon", "Two\nlines\n\n- with a list"}},
+			Use: BrandVoiceUse{Words: long, Phrases: []string{"# heading", "- dash", "{{end}}",
 				"<script>alert(\"x\") & more</script>", "a\nb", `back\slash`}},
-			Avoid:              Wording{Phrases: []string{"`", "# Emoji"}},
+			Avoid:              BrandVoiceUse{Phrases: []string{"`", "# Emoji"}},
 			CustomInstructions: "Example:\n```\n{{ template }}\n# not a heading\n```\nDone.\u202e\U000e0041",
 		}},
 	}

@@ -24,10 +24,10 @@ func formatID(n int64) string { return strconv.FormatInt(n, 10) }
 
 // Create creates a voice. A team's first voice becomes its default. It fails with validation_failed if the draft is
 // invalid.
-func (s *Service) Create(ctx context.Context, call operation.Call, d Draft) (Full, error) {
+func (s *Service) Create(ctx context.Context, call operation.Call, d Draft) (BrandVoice, error) {
 	r, err := newRecord(call, d)
 	if err != nil {
-		return Full{}, err
+		return BrandVoice{}, err
 	}
 	err = s.withLock(ctx, call, "brand_voice.created", func(ctx context.Context, tx *db.Tx) (int64, error) {
 		has, taken, err := countVoices(ctx, tx, call.TeamID, 0, r.name)
@@ -44,16 +44,16 @@ func (s *Service) Create(ctx context.Context, call operation.Call, d Draft) (Ful
 		return r.id, err
 	})
 	if err != nil {
-		return Full{}, err
+		return BrandVoice{}, err
 	}
 	return toFull(call, r)
 }
 
 // Update replaces the content of a voice. It records nothing if nothing changes.
-func (s *Service) Update(ctx context.Context, call operation.Call, id int64, d Draft) (Full, error) {
+func (s *Service) Update(ctx context.Context, call operation.Call, id int64, d Draft) (BrandVoice, error) {
 	r, err := newRecord(call, d)
 	if err != nil {
-		return Full{}, err
+		return BrandVoice{}, err
 	}
 	err = s.withLock(ctx, call, "brand_voice.changed", func(ctx context.Context, tx *db.Tx) (int64, error) {
 		was, err := find(ctx, tx, call.TeamID, id)
@@ -73,7 +73,7 @@ func (s *Service) Update(ctx context.Context, call operation.Call, id int64, d D
 		return id, update(ctx, tx, call.TeamID, r)
 	})
 	if err != nil {
-		return Full{}, err
+		return BrandVoice{}, err
 	}
 	return toFull(call, r)
 }

@@ -24,11 +24,11 @@ func full() Draft {
 			"known for years.",
 		Tone:        "Warm, plain, a little dry.",
 		PointOfView: FirstPlural,
-		Audiences: []Audience{{"Regulars", "They come for the coffee and stay for a chat."},
+		Audiences: []BrandVoiceAudience{{"Regulars", "They come for the coffee and stay for a chat."},
 			{Name: "Visitors"}},
 		EmojiPolicy: FewEmoji,
-		Use:         Wording{Words: []string{"roastery", "beans"}, Phrases: []string{"see you at the harbour"}},
-		Avoid: Wording{Words: []string{"cheap"}, Phrases: []string{"best coffee in town",
+		Use:         BrandVoiceUse{Words: []string{"roastery", "beans"}, Phrases: []string{"see you at the harbour"}},
+		Avoid: BrandVoiceUse{Words: []string{"cheap"}, Phrases: []string{"best coffee in town",
 			"limited offer"}},
 		CustomInstructions: "End with the opening hours.\nName the farm where there is one.",
 		ContentLanguage:    "en-GB",
@@ -50,7 +50,7 @@ func TestCreate(t *testing.T) {
 		if diff := cmp.Diff(made, w.mustGet(made.ID)); diff != "" {
 			t.Error(diff)
 		}
-		want := List{BrandVoices: []Entry{{made.ID + 1, "Plain", false}, made.Entry}, DefaultVoice: &made}
+		want := BrandVoiceList{BrandVoices: []BrandVoiceEntry{{made.ID + 1, "Plain", false}, made.BrandVoiceEntry}, DefaultVoice: &made}
 		if diff := cmp.Diff(want, w.mustList(w.call)); diff != "" {
 			t.Error(diff)
 		}

@@ -42,29 +42,29 @@ const (
 	EmojiAtWill EmojiPolicy = "free"
 )
 
-// Audience is a group that the team writes for.
-type Audience struct {
+// BrandVoiceAudience is a group that the team writes for.
+type BrandVoiceAudience struct {
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty" jsonschema:"Who they are and what matters to them."`
 }
 
-// Wording lists exact words and phrases.
-type Wording struct {
+// BrandVoiceUse lists exact words and phrases.
+type BrandVoiceUse struct {
 	Words   []string `json:"words"`
 	Phrases []string `json:"phrases"`
 }
 
 // Guide is the content of a voice. Fields that were not filled in are empty.
 type Guide struct {
-	BusinessDescription string      `json:"business_description,omitempty" jsonschema:"What the business is and does."`
-	Tone                string      `json:"tone,omitempty" jsonschema:"Tone of texts."`
-	PointOfView         PointOfView `json:"point_of_view,omitempty" enum:"first_person_singular|first_person_plural|second_person|third_person" jsonschema:"Grammatical person."`
-	Audiences           []Audience  `json:"audiences" jsonschema:"Groups that texts address."`
-	EmojiPolicy         EmojiPolicy `json:"emoji_policy,omitempty" enum:"none|sparing|free"`
-	Use                 Wording     `json:"use" jsonschema:"Words and phrases to use."`
-	Avoid               Wording     `json:"avoid" jsonschema:"Words and phrases to avoid."`
-	CustomInstructions  string      `json:"custom_instructions,omitempty" jsonschema:"Further instructions."`
-	ContentLanguage     string      `json:"content_language,omitempty" jsonschema:"BCP 47 tag: the voice's own, else the team's."`
+	BusinessDescription string               `json:"business_description,omitempty" jsonschema:"What the business is and does."`
+	Tone                string               `json:"tone,omitempty" jsonschema:"Tone of texts."`
+	PointOfView         PointOfView          `json:"point_of_view,omitempty" enum:"first_person_singular|first_person_plural|second_person|third_person" jsonschema:"Grammatical person."`
+	Audiences           []BrandVoiceAudience `json:"audiences" jsonschema:"Groups that texts address."`
+	EmojiPolicy         EmojiPolicy          `json:"emoji_policy,omitempty" enum:"none|sparing|free"`
+	Use                 BrandVoiceUse        `json:"use" jsonschema:"Words and phrases to use."`
+	Avoid               BrandVoiceUse        `json:"avoid" jsonschema:"Words and phrases to avoid."`
+	CustomInstructions  string               `json:"custom_instructions,omitempty" jsonschema:"Further instructions."`
+	ContentLanguage     string               `json:"content_language,omitempty" jsonschema:"BCP 47 tag: the voice's own, else the team's."`
 }
 
 // Draft is the editable content of a voice. An empty ContentLanguage follows the team's.

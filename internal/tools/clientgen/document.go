@@ -48,6 +48,7 @@ type (
 		Ref         string           `json:"$ref"`
 		Type        kind             `json:"type"`
 		Nullable    bool             `json:"-"`
+		Title       string           `json:"title"`
 		Description string           `json:"description"`
 		Properties  ordered[*schema] `json:"properties"`
 		Required    []string         `json:"required"`
@@ -85,7 +86,7 @@ func (k *kind) UnmarshalJSON(raw []byte) error {
 
 // keywords are those of JSON Schema that the clients heed, or that are the service's affair alone.
 var keywords = names(`$ref additionalProperties default description enum example format items maxItems maxLength maximum minItems minLength
-	minimum pattern properties required type`)
+	minimum pattern properties required title type`)
 
 var kinds = names("string integer number boolean array object")
 

@@ -77,18 +77,17 @@ var handwritten = []string{"Moment", "Problem"}
 // builder collects types while it walks the description.
 type builder struct {
 	model
-	byForm   map[string]string // the form of an object to its record's name
-	byValues map[string]string // an enum's values to its name
+	byForm   map[string]string // record names by the form of the object
+	byValues map[string]string // enum names by the values
 	taken    map[string]bool
-	used     map[string]bool // of renamed
 }
 
 func build(d *document) (*model, error) {
-	b := &builder{byForm: map[string]string{}, byValues: map[string]string{}, taken: map[string]bool{}, used: map[string]bool{}}
+	b := &builder{byForm: map[string]string{}, byValues: map[string]string{}, taken: map[string]bool{}}
 	components := slices.Clone(d.Components.Schemas)
-	slices.SortFunc(components, func(x, y member[*schema]) int { return cmp.Compare(b.name(x.Name), b.name(y.Name)) })
+	slices.SortFunc(components, func(x, y member[*schema]) int { return cmp.Compare(x.Name, y.Name) })
 	for _, c := range components {
-		b.byForm[form(c.Value)] = b.name(c.Name)
+		b.byForm[form(c.Value)] = c.Name
 	}
 	for _, c := range components {
 		if c.Name == "Problem" {
@@ -96,7 +95,7 @@ func build(d *document) (*model, error) {
 			b.Codes = code.Enum
 		}
 		if !slices.Contains(handwritten, c.Name) {
-			b.record(b.name(c.Name), c.Value, false)
+			b.record(c.Name, c.Value, false)
 		}
 	}
 	for _, p := range d.Paths {
@@ -106,30 +105,18 @@ func build(d *document) (*model, error) {
 			}
 		}
 	}
+	b.describeRecords()
 	slices.SortFunc(b.Operations, func(x, y *call) int { return cmp.Compare(x.Name, y.Name) })
 	slices.SortFunc(b.Records, func(x, y *record) int { return cmp.Compare(x.Name, y.Name) })
 	slices.SortFunc(b.Enums, func(x, y *enum) int { return cmp.Compare(x.Name, y.Name) })
-	for from := range renamed {
-		if !b.used[from] {
-			return nil, fmt.Errorf("nothing is called %s any more: take it from the renamed", from)
-		}
-	}
 	return &b.model, nil
-}
-
-func (b *builder) name(derived string) string {
-	if to, ok := renamed[derived]; ok {
-		b.used[derived] = true
-		return to
-	}
-	return derived
 }
 
 // fresh is a name that nothing else has.
 func (b *builder) fresh(derived string) string {
-	name := b.name(derived)
+	name := derived
 	for n := 2; b.taken[name]; n++ {
-		name = fmt.Sprintf("%s%d", b.name(derived), n)
+		name = fmt.Sprintf("%s%d", derived, n)
 	}
 	b.taken[name] = true
 	return name
@@ -151,7 +138,7 @@ func (b *builder) record(name string, s *schema, input bool) *record {
 func (b *builder) shape(owner, wire string, s *schema) shape {
 	switch {
 	case s.Ref != "":
-		return shape{Base: b.name(component(s.Ref)), Name: true}
+		return shape{Base: component(s.Ref), Name: true}
 	case s.Type == "array":
 		of := b.shape(owner, singular(wire), s.Items)
 		of.List = true
@@ -161,7 +148,7 @@ func (b *builder) shape(owner, wire string, s *schema) shape {
 	case s.Type == "object":
 		return shape{Base: "texts"}
 	case len(s.Enum) > 1 && s.Type == "string":
-		return shape{Base: b.enum(owner+exported(wire), s.Enum), Name: true, Enum: true}
+		return shape{Base: b.enum(owner+exported(wire), s), Name: true, Enum: true}
 	case s.Type == "":
 		return shape{Base: "any"}
 	}
@@ -188,14 +175,15 @@ func form(s *schema) string {
 	return string(raw)
 }
 
-func (b *builder) enum(derived string, values []string) string {
-	key := strings.Join(values, "|")
+// enum returns the name of an enumeration: its title, or else a derived one. Equal values are one type.
+func (b *builder) enum(derived string, s *schema) string {
+	key := strings.Join(s.Enum, "|")
 	if known, ok := b.byValues[key]; ok {
 		return known
 	}
-	name := b.fresh(derived)
+	name := b.fresh(cmp.Or(s.Title, derived))
 	b.byValues[key] = name
-	b.Enums = append(b.Enums, &enum{Name: name, Values: values})
+	b.Enums = append(b.Enums, &enum{Name: name, Values: s.Enum})
 	return name
 }
 
@@ -210,7 +198,7 @@ func (b *builder) operation(method, path string, o operation) error {
 	}
 	data, _ := envelope.Properties.get("data")
 	c := &call{
-		Name: o.ID, Method: method, Path: path, Summary: o.Summary, Description: o.Description, Answer: b.name(component(data.Ref)),
+		Name: o.ID, Method: method, Path: path, Summary: o.Summary, Description: o.Description, Answer: component(data.Ref),
 		KeyLength: length, Paid: o.Price != nil, Job: status == "202", Arguments: o.arguments(),
 	}
 	c.Paged = slices.ContainsFunc(c.Arguments, func(a argument) bool { return a.In == "query" && a.Name == "cursor" })
@@ -245,6 +233,27 @@ func (b *builder) input(c *call) {
 	c.Free = len(s.Required) == 0
 	for i := range r.Fields {
 		r.Fields[i].query = c.Arguments[i].In == "query"
+	}
+}
+
+// describeRecords gives the description of a field to its record if the record has none and is used only there.
+func (b *builder) describeRecords() {
+	uses, comments := map[string]int{}, map[string]string{}
+	for _, c := range b.Operations {
+		uses[c.Answer]++
+	}
+	for _, r := range b.Records {
+		for _, f := range r.Fields {
+			uses[f.Shape.Base]++
+			if !f.Shape.List {
+				comments[f.Shape.Base] = f.Comment
+			}
+		}
+	}
+	for _, r := range b.Records {
+		if r.Comment == "" && uses[r.Name] == 1 {
+			r.Comment = comments[r.Name]
+		}
 	}
 }
 

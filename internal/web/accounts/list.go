@@ -42,7 +42,7 @@ func (p *Part) gone(r *http.Request, team int64, zone *time.Location) ([]gone, e
 
 // entry is an account in the list.
 type entry struct {
-	account.Entry
+	account.SocialAccount
 
 	Name        string // its display name, which is a stranger's
 	Since, Ends time.Time
@@ -69,7 +69,7 @@ func (p *Part) showList(w http.ResponseWriter, r *http.Request, status int, wron
 			args[name] = value
 		}
 	}
-	found, outcome, err := shell.Ask[account.List](p.Frame, r, "list_social_accounts", args)
+	found, outcome, err := shell.Ask[account.SocialAccountList](p.Frame, r, "list_social_accounts", args)
 	if err != nil {
 		p.Refuse(w, r, err)
 		return
@@ -108,7 +108,7 @@ func listPath(platform, cursor string) string {
 	return (&url.URL{Path: "/accounts", RawQuery: q.Encode()}).String()
 }
 
-func (p *Part) entries(r *http.Request, team int64, found []account.Entry, quoted []operation.Untrusted, zone *time.Location) ([]entry, error) {
+func (p *Part) entries(r *http.Request, team int64, found []account.SocialAccount, quoted []operation.Untrusted, zone *time.Location) ([]entry, error) {
 	ids := make([]int64, len(found))
 	for i, a := range found {
 		ids[i] = a.ID
@@ -123,7 +123,7 @@ func (p *Part) entries(r *http.Request, team int64, found []account.Entry, quote
 	}
 	out := make([]entry, len(found))
 	for i, a := range found {
-		out[i] = entry{Entry: a, Since: lives[a.ID].Since.In(zone)}
+		out[i] = entry{SocialAccount: a, Since: lives[a.ID].Since.In(zone)}
 		if ends := lives[a.ID].Ends; !ends.IsZero() {
 			out[i].Ends = ends.In(zone)
 		}
@@ -139,7 +139,7 @@ func (p *Part) connect(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	got, _, err := shell.Ask[account.Link](p.Frame, r, "get_connect_link", operation.Arguments{"platform": r.PostForm.Get("platform")})
+	got, _, err := shell.Ask[account.ConnectLink](p.Frame, r, "get_connect_link", operation.Arguments{"platform": r.PostForm.Get("platform")})
 	if err != nil {
 		if wrong, ok := p.mendable(w, r, err); ok {
 			p.showList(w, r, shell.StatusOf(err), wrong)

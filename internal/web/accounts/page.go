@@ -26,7 +26,7 @@ var periods = []int{7, 30, 90, 365}
 
 // view is an account's page.
 type view struct {
-	analytics.Analytics
+	analytics.AccountAnalytics
 	account.Account
 
 	Life    account.ConnectionPeriod
@@ -94,7 +94,7 @@ func (p *Part) read(r *http.Request, out *view) error {
 	if err != nil {
 		return err
 	}
-	out.Analytics, out.Notes = found, outcome.Notes
+	out.AccountAnalytics, out.Notes = found, outcome.Notes
 	if found.BestPost != nil {
 		out.Text = textOf(found.BestPost.Text, outcome.Untrusted)
 	}
@@ -142,8 +142,8 @@ func placeIn(text string) (analytics.PostPosition, bool) {
 }
 
 // figures asks for the analytics of an account.
-func (p *Part) figures(r *http.Request, account int64, days int) (analytics.Analytics, pipeline.Outcome, error) {
-	return shell.Ask[analytics.Analytics](p.Frame, r, "get_account_analytics", operation.Arguments{"account_id": account, "period_days": int64(days)})
+func (p *Part) figures(r *http.Request, account int64, days int) (analytics.AccountAnalytics, pipeline.Outcome, error) {
+	return shell.Ask[analytics.AccountAnalytics](p.Frame, r, "get_account_analytics", operation.Arguments{"account_id": account, "period_days": int64(days)})
 }
 
 // sizes are how many followed day by day, in the team's zone.
@@ -211,14 +211,14 @@ func (p *Part) export(w http.ResponseWriter, r *http.Request, a account.Account)
 }
 
 // rows are all figures of an analysis. What was not told has no row.
-func rows(a analytics.Analytics) [][]string {
+func rows(a analytics.AccountAnalytics) [][]string {
 	var out [][]string
-	total := func(name string, t *analytics.Total) {
+	total := func(name string, t *analytics.AccountAnalyticsReach) {
 		if t != nil {
 			out = append(out, []string{name, "account", strconv.FormatInt(t.Value, 10), "", "", strconv.Itoa(t.Posts)})
 		}
 	}
-	spread := func(name, of string, s *analytics.Spread) {
+	spread := func(name, of string, s *analytics.AccountAnalyticsEngagementPerPost) {
 		if s == nil {
 			return
 		}
@@ -267,6 +267,6 @@ type counting struct {
 	Count *int64
 }
 
-func counted(e analytics.Engagement) []counting {
+func counted(e analytics.AccountAnalyticsEngagement) []counting {
 	return []counting{{"likes", e.Likes}, {"comments", e.Comments}, {"shares", e.Shares}, {"saves", e.Saves}, {"clicks", e.Clicks}}
 }

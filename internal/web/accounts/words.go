@@ -23,13 +23,13 @@ var words = template.FuncMap{
 	},
 	"title": func(text string) string { return strings.ToUpper(text[:1]) + text[1:] },
 	"rate":  func(share float64) string { return plot.Number(100*share) + " %" },
-	"bounds": func(s *analytics.Spread) string {
+	"bounds": func(s *analytics.AccountAnalyticsEngagementPerPost) string {
 		if s == nil || s.Interval == nil {
 			return "–"
 		}
 		return plot.Number(s.Interval.Low) + " to " + plot.Number(s.Interval.High)
 	},
-	"rates": func(s *analytics.Spread) string {
+	"rates": func(s *analytics.AccountAnalyticsEngagementPerPost) string {
 		if s == nil || s.Interval == nil {
 			return "–"
 		}

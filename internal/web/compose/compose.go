@@ -91,9 +91,9 @@ func hasFiles(r *http.Request) bool {
 }
 
 // held is a post of the team that is looked at.
-func (p *Part) held(r *http.Request, id string) (post.Post, error) {
+func (p *Part) held(r *http.Request, id string) (post.Record, error) {
 	if named, err := uuid.Parse(id); err != nil || named.String() != id {
-		return post.Post{}, apierr.Missing()
+		return post.Record{}, apierr.Missing()
 	}
 	return p.posts.Load(r.Context(), shell.VisitorOf(r.Context()).Team.ID, id)
 }

@@ -176,7 +176,7 @@ func TestArranging(t *testing.T) {
 func TestSheetsComeBack(t *testing.T) {
 	text := "own"
 	film := network.Media{ID: 4, Kind: network.Video, Cover: 1500 * time.Millisecond}
-	p := post.Post{Caption: "all", Media: []network.Media{film, {ID: 5, Kind: network.Image}}, Targets: []post.Target{{AccountID: 2, Caption: &text, Media: []network.Media{}}, {AccountID: 3}}}
+	p := post.Record{Caption: "all", Media: []network.Media{film, {ID: 5, Kind: network.Image}}, Targets: []post.Target{{AccountID: 2, Caption: &text, Media: []network.Media{}}, {AccountID: 3}}}
 	s := sheetOf(p, time.UTC)
 	got, err := s.piece()
 	if err != nil {

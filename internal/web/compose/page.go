@@ -28,7 +28,7 @@ type view struct {
 	sheet
 
 	Path    string // where its form is sent
-	Post    *post.Post
+	Post    *post.Record
 	Zone    *time.Location
 	Groups  []group
 	Chosen  []chosen // the accounts that it is to go to
@@ -41,10 +41,10 @@ type view struct {
 	Begins  time.Time // of a series that stands: its first time, in its zone
 	ByDate  string    // on which days of months it can recur
 	ByDay   string
-	Wrong   string     // why nothing was done
-	Field   string     // which field that is about
-	Theirs  *post.Post // what somebody else has made of it
-	Paused  string     // why nothing can be scheduled or published at present; empty where it can
+	Wrong   string       // why nothing was done
+	Field   string       // which field that is about
+	Theirs  *post.Record // what somebody else has made of it
+	Paused  string       // why nothing can be scheduled or published at present; empty where it can
 }
 
 // group is a network with its accounts.
@@ -75,7 +75,7 @@ type item struct {
 
 // shelf is what the picker shows of the library.
 type shelf struct {
-	Items []media.Entry
+	Items []media.MediaItem
 	Next  string // cursor
 	Wrong string
 }
@@ -227,11 +227,11 @@ func (p *Part) viewOf(r *http.Request, s sheet, id string) (view, error) {
 const mostAccounts = 500
 
 // accounts are all that the team has connected.
-func (p *Part) accounts(r *http.Request) ([]account.Entry, error) {
-	out := []account.Entry{}
+func (p *Part) accounts(r *http.Request) ([]account.SocialAccount, error) {
+	out := []account.SocialAccount{}
 	args := operation.Arguments{"active_only": false, "limit": int64(50)}
 	for len(out) < mostAccounts {
-		page, got, err := shell.Ask[account.List](p.Frame, r, "list_social_accounts", args)
+		page, got, err := shell.Ask[account.SocialAccountList](p.Frame, r, "list_social_accounts", args)
 		if err != nil {
 			return nil, err
 		}
@@ -246,21 +246,21 @@ func (p *Part) accounts(r *http.Request) ([]account.Entry, error) {
 
 // offered is an account that a form offers.
 type offered struct {
-	account.Entry
+	account.SocialAccount
 
 	Left bool // it was disconnected; the post has it still
 }
 
 // offer are the connected accounts by network and name, with those that a post has still although they were disconnected.
-func offer(accounts []account.Entry, held *post.Post) []offered {
+func offer(accounts []account.SocialAccount, held *post.Record) []offered {
 	out := make([]offered, 0, len(accounts))
 	for _, a := range accounts {
-		out = append(out, offered{Entry: a})
+		out = append(out, offered{SocialAccount: a})
 	}
 	if held != nil {
 		for _, t := range held.Targets {
-			if !slices.ContainsFunc(accounts, func(a account.Entry) bool { return a.ID == t.AccountID }) {
-				out = append(out, offered{account.Entry{ID: t.AccountID, Platform: t.Platform, Username: t.Username, Active: t.Active}, !t.Active})
+			if !slices.ContainsFunc(accounts, func(a account.SocialAccount) bool { return a.ID == t.AccountID }) {
+				out = append(out, offered{account.SocialAccount{ID: t.AccountID, Platform: t.Platform, Username: t.Username, Active: t.Active}, !t.Active})
 			}
 		}
 	}
@@ -271,7 +271,7 @@ func offer(accounts []account.Entry, held *post.Post) []offered {
 }
 
 // choose groups the accounts, with those that a post has already, and leaves out of the form what is none of them.
-func (v *view) choose(accounts []account.Entry, held *post.Post) {
+func (v *view) choose(accounts []account.SocialAccount, held *post.Record) {
 	kept := []int64{}
 	for _, a := range offer(accounts, held) {
 		if n := len(v.Groups); n == 0 || v.Groups[n-1].Platform != a.Platform {
@@ -358,11 +358,11 @@ func (p *Part) shelf(r *http.Request, s *sheet) (shelf, error) {
 	if s.Picker.Cursor != "" {
 		args["cursor"] = s.Picker.Cursor
 	}
-	list, got, err := shell.Ask[media.List](p.Frame, r, "list_media", args)
+	list, got, err := shell.Ask[media.MediaList](p.Frame, r, "list_media", args)
 	if err != nil && args["cursor"] != nil && apierr.Is(err, apierr.ValidationFailed) {
 		delete(args, "cursor")
 		s.Picker.Cursor = ""
-		list, got, err = shell.Ask[media.List](p.Frame, r, "list_media", args)
+		list, got, err = shell.Ask[media.MediaList](p.Frame, r, "list_media", args)
 	}
 	if apierr.Is(err, apierr.ValidationFailed) {
 		return shelf{Wrong: apierr.Of(err).Detail}, nil
@@ -430,7 +430,7 @@ type card struct {
 }
 
 // look weighs a form.
-func (p *Part) look(ctx context.Context, actor *access.Actor, s sheet, held *post.Post) (outlook, error) {
+func (p *Part) look(ctx context.Context, actor *access.Actor, s sheet, held *post.Record) (outlook, error) {
 	var out outlook
 	c, wrong := s.piece()
 	at, err := p.when(s, actor.Zone, held)
@@ -439,7 +439,7 @@ func (p *Part) look(ctx context.Context, actor *access.Actor, s sheet, held *pos
 	}
 	c.At = at
 	if held == nil {
-		held = &post.Post{} // a new one
+		held = &post.Record{} // a new one
 	}
 	out.Stands = held.IsTemplate
 	out.Next, err = p.next(ctx, s, *held, at, actor.Zone)
@@ -466,7 +466,7 @@ func (p *Part) look(ctx context.Context, actor *access.Actor, s sheet, held *pos
 }
 
 // forecast says what becomes of a weighed piece, account by account.
-func (p *Part) forecast(out *outlook, weighed post.CompositionCheck, held *post.Post, language string) {
+func (p *Part) forecast(out *outlook, weighed post.CompositionCheck, held *post.Record, language string) {
 	if weighed.Left != plan.Unlimited {
 		out.Left = shell.Plural(weighed.Left, "post", "posts")
 	}
@@ -485,7 +485,7 @@ func (p *Part) forecast(out *outlook, weighed post.CompositionCheck, held *post.
 }
 
 // when returns the time that a form has chosen, also with the error that refuses it. A post may keep the time that it has.
-func (p *Part) when(s sheet, zone *time.Location, held *post.Post) (time.Time, error) {
+func (p *Part) when(s sheet, zone *time.Location, held *post.Record) (time.Time, error) {
 	at, _, err := s.When.instant(zone)
 	if err == nil && !at.IsZero() && (held == nil || !held.ScheduledAt.Equal(at)) {
 		err = p.mayCome(at)
@@ -507,7 +507,7 @@ func (p *Part) mayCome(at time.Time) error {
 const neighbours = 10 // posts of a day that the form shows
 
 // beside adds what else stands on the day that the form has chosen.
-func (p *Part) beside(ctx context.Context, actor *access.Actor, s sheet, held *post.Post, out *outlook) error {
+func (p *Part) beside(ctx context.Context, actor *access.Actor, s sheet, held *post.Record, out *outlook) error {
 	day, err := time.Parse(dateOnly, s.When.Date)
 	if err != nil { // none, or one that is told of elsewhere
 		return nil //nolint:nilerr // as above
@@ -566,7 +566,7 @@ func foreseen(s sheet, at time.Time, zone *time.Location) ([]time.Time, error) {
 }
 
 // next are the first times of a series, whether it is to begin or to go on.
-func (p *Part) next(ctx context.Context, s sheet, held post.Post, at time.Time, zone *time.Location) ([]time.Time, error) {
+func (p *Part) next(ctx context.Context, s sheet, held post.Record, at time.Time, zone *time.Location) ([]time.Time, error) {
 	if held.IsTemplate {
 		return p.goingOn(ctx, s, held, zone)
 	}
@@ -574,7 +574,7 @@ func (p *Part) next(ctx context.Context, s sheet, held post.Post, at time.Time, 
 }
 
 // goingOn are the next times of a series that stands, if it went on now by the rule of the form.
-func (p *Part) goingOn(ctx context.Context, s sheet, held post.Post, zone *time.Location) ([]time.Time, error) {
+func (p *Part) goingOn(ctx context.Context, s sheet, held post.Record, zone *time.Location) ([]time.Time, error) {
 	rule, err := ruleFor(s, held)
 	if err != nil {
 		return nil, err
@@ -634,7 +634,7 @@ func (p *Part) freshly(r *http.Request, s sheet) (view, error) {
 	if len(s.Accounts) == 0 {
 		return out, nil
 	}
-	var held *post.Post
+	var held *post.Record
 	if id := r.PostForm.Get("post"); id != "" {
 		found, err := p.held(r, id)
 		if err != nil {
@@ -659,7 +659,7 @@ func (p *Part) previewOf(r *http.Request, s sheet) (outlook, error) {
 		return outlook{}, err
 	}
 	s.keepKnown(known)
-	var held *post.Post
+	var held *post.Record
 	if id := r.PostForm.Get("post"); id != "" {
 		found, err := p.held(r, id)
 		if err != nil {

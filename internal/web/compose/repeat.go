@@ -110,7 +110,7 @@ func (r repeat) end() ([]string, error) {
 }
 
 // zoneOf is the zone by whose clocks the series of a template goes.
-func zoneOf(template post.Post) (*time.Location, error) {
+func zoneOf(template post.Record) (*time.Location, error) {
 	zone, err := time.LoadLocation(template.Series.Timezone)
 	if err != nil {
 		return nil, fmt.Errorf("reading the zone of a series: %w", err)
@@ -119,7 +119,7 @@ func zoneOf(template post.Post) (*time.Location, error) {
 }
 
 // ruleFor is the rule that a form gives the series of a template. A series recurs: to end it is done on the page of the post.
-func ruleFor(s sheet, template post.Post) (string, error) {
+func ruleFor(s sheet, template post.Record) (string, error) {
 	zone, err := zoneOf(template)
 	if err != nil {
 		return "", err

@@ -369,19 +369,19 @@ func (p *Part) ruled(r *http.Request, s sheet, id string) (string, error) {
 }
 
 // create drafts a new post; replayed tells that this very form has done so before, and what followed.
-func (p *Part) create(r *http.Request, c post.Composition) (post.Post, bool, error) {
+func (p *Part) create(r *http.Request, c post.Composition) (post.Record, bool, error) {
 	if !c.At.IsZero() {
 		if err := p.mayCome(c.At); err != nil {
-			return post.Post{}, false, err
+			return post.Record{}, false, err
 		}
 	}
 	got, err := p.Do(r, "create_post", operation.Arguments{"caption": c.Caption, "account_ids": list(c.Accounts), "media_ids": list(c.Media)})
 	if err != nil {
-		return post.Post{}, false, err
+		return post.Record{}, false, err
 	}
-	full, err := kept[post.Full](got.Data)
+	full, err := kept[post.Post](got.Data)
 	if err != nil {
-		return post.Post{}, false, err
+		return post.Record{}, false, err
 	}
 	made, err := p.held(r, full.ID)
 	return made, got.Replayed && !made.UpdatedAt.Equal(made.CreatedAt), err
@@ -455,7 +455,7 @@ func (p *Part) schedule(r *http.Request, s sheet, id string, at time.Time) (stri
 }
 
 // recur lets a series begin or go on, and says when it goes out next and what becomes of the drafts that it takes up.
-func (p *Part) recur(r *http.Request, held post.Post, rule string, zone *time.Location) (string, error) {
+func (p *Part) recur(r *http.Request, held post.Record, rule string, zone *time.Location) (string, error) {
 	said, taken := "It recurs by its rule", ""
 	if held.IsTemplate {
 		held.Series.Rule = rule
@@ -497,6 +497,6 @@ func (p *Part) ask(w http.ResponseWriter, r *http.Request, s sheet, id string) {
 	}
 	// If this fails, the link is shown all the same. The post's page tells of the problems too.
 	found, _, _ := shell.Ask[post.Validation](p.Frame, r, "validate_post", operation.Arguments{"post_id": id})
-	blocked := slices.ContainsFunc(found.Problems, func(one post.Problem) bool { return one.Blocking })
+	blocked := slices.ContainsFunc(found.Problems, func(one post.PostProblem) bool { return one.Blocking })
 	p.Show(w, r, http.StatusOK, pages["asked"], "For approval", asked{id, link, blocked})
 }

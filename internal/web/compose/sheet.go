@@ -105,7 +105,7 @@ func read(form url.Values) sheet {
 }
 
 // sheetOf is a post that is kept, as the form shows it.
-func sheetOf(p post.Post, zone *time.Location) sheet {
+func sheetOf(p post.Record, zone *time.Location) sheet {
 	s := sheet{Caption: p.Caption, Media: idsOf(p.Media), Own: map[int64]own{}, Alts: map[int64]string{}, Covers: map[int64]string{},
 		When: whenOf(p.ScheduledAt, zone), Repeat: repeatOf(p.Series.Rule), Seen: p.UpdatedAt.UnixMicro()}
 	covers(s.Covers, p.Media)

@@ -11,7 +11,7 @@ import (
 
 // allView is a page of the lists.
 type allView struct {
-	Own, Ready      []list.Entry
+	Own, Ready      []list.HashtagListEntry
 	Scope, Platform string
 	Filtered        bool
 	Writes          bool
@@ -40,7 +40,7 @@ func (p *Part) all(w http.ResponseWriter, r *http.Request) {
 		p.Refuse(w, r, err)
 		return
 	}
-	found, err := shell.Read[list.Lists](outcome)
+	found, err := shell.Read[list.HashtagLists](outcome)
 	if err != nil {
 		p.Broken(w, r, err)
 		return

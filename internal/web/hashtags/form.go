@@ -72,12 +72,12 @@ func (p *Part) create(w http.ResponseWriter, r *http.Request) {
 }
 
 // changed runs an operation that changes a list.
-func (p *Part) changed(r *http.Request, tool string, args operation.Arguments) (list.Changed, error) {
+func (p *Part) changed(r *http.Request, tool string, args operation.Arguments) (list.HashtagListChange, error) {
 	outcome, err := p.Do(r, tool, args)
 	if err != nil {
-		return list.Changed{}, err
+		return list.HashtagListChange{}, err
 	}
-	return shell.Read[list.Changed](outcome)
+	return shell.Read[list.HashtagListChange](outcome)
 }
 
 // again shows the form with what was typed and what is wrong with it.

@@ -87,12 +87,12 @@ func (p *Part) of(do func(http.ResponseWriter, asked)) http.HandlerFunc {
 }
 
 // opened is a list with all that it holds.
-func (p *Part) opened(r *http.Request, id int64) (list.Opened, error) {
+func (p *Part) opened(r *http.Request, id int64) (list.HashtagList, error) {
 	outcome, err := p.Do(r, "get_hashtag_list", operation.Arguments{"list_id": id})
 	if err != nil {
-		return list.Opened{}, err
+		return list.HashtagList{}, err
 	}
-	return shell.Read[list.Opened](outcome)
+	return shell.Read[list.HashtagList](outcome)
 }
 
 // elsewhere shows a list of another of the person's teams, in that team.

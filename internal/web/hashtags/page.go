@@ -18,9 +18,9 @@ const perPage = 100
 
 // view is one list, or some of its hashtags.
 type view struct {
-	list.Entry
+	list.HashtagListEntry
 
-	Shown   []list.Hashtag
+	Shown   []list.HashtagFigures
 	Text    string // those shown, as a caption takes them
 	Groups  []string
 	Group   string // the subcategory that is shown; empty for all
@@ -67,9 +67,9 @@ func (v *view) at(sort, group string, page int) string {
 }
 
 // orders are those by figures that a list can be seen in. What is not known comes last.
-var orders = map[string]func(a, b list.Hashtag) int{
-	"posts": func(a, b list.Hashtag) int {
-		known := func(h list.Hashtag) float64 {
+var orders = map[string]func(a, b list.HashtagFigures) int{
+	"posts": func(a, b list.HashtagFigures) int {
+		known := func(h list.HashtagFigures) float64 {
 			if h.Posts == nil {
 				return -1
 			}
@@ -77,8 +77,10 @@ var orders = map[string]func(a, b list.Hashtag) int{
 		}
 		return cmp.Compare(known(b), known(a))
 	},
-	"day":   func(a, b list.Hashtag) int { return cmp.Compare(figureOf(b.PostsPerDay), figureOf(a.PostsPerDay)) },
-	"score": func(a, b list.Hashtag) int { return cmp.Compare(figureOf(b.Score), figureOf(a.Score)) },
+	"day": func(a, b list.HashtagFigures) int {
+		return cmp.Compare(figureOf(b.PostsPerDay), figureOf(a.PostsPerDay))
+	},
+	"score": func(a, b list.HashtagFigures) int { return cmp.Compare(figureOf(b.Score), figureOf(a.Score)) },
 }
 
 // figureOf is a figure to sort by: one that is not known is below all others.
@@ -111,7 +113,7 @@ func (p *Part) show(w http.ResponseWriter, r *http.Request, id int64, status int
 
 // fill reads the page that the address asks for. All of a list is read where it is seen by a figure alone.
 func (p *Part) fill(r *http.Request, id int64, v *view) error {
-	var l list.Opened
+	var l list.HashtagList
 	var err error
 	if order := orders[v.Sort]; order != nil {
 		if l, err = p.opened(r, id); err != nil {
@@ -125,18 +127,18 @@ func (p *Part) fill(r *http.Request, id int64, v *view) error {
 			l, err = p.lists.Select(r.Context(), call.TeamID, id, v.arrange)
 		}
 	}
-	v.Entry, v.Shown, v.Text = l.Entry, l.Hashtags, asText(l.Hashtags)
+	v.HashtagListEntry, v.Shown, v.Text = l.HashtagListEntry, l.Hashtags, asText(l.Hashtags)
 	v.lead()
 	return err
 }
 
 // among are the hashtags of the page, of all those of a list in their order.
-func (v *view) among(all []list.Hashtag) []list.Hashtag {
-	items, of := make([]list.Item, len(all)), map[string]list.Hashtag{}
+func (v *view) among(all []list.HashtagFigures) []list.HashtagFigures {
+	items, of := make([]list.Item, len(all)), map[string]list.HashtagFigures{}
 	for i, h := range all {
 		items[i], of[h.Hashtag] = list.Item{Hashtag: h.Hashtag, Subcategory: h.Subcategory}, h
 	}
-	shown := []list.Hashtag{}
+	shown := []list.HashtagFigures{}
 	for _, i := range v.arrange(items) {
 		shown = append(shown, of[i.Hashtag])
 	}
@@ -179,7 +181,7 @@ func (v *view) lead() {
 }
 
 // asText is hashtags as a caption takes them.
-func asText(tags []list.Hashtag) string {
+func asText(tags []list.HashtagFigures) string {
 	var out strings.Builder
 	for i, h := range tags {
 		if i > 0 {

@@ -26,12 +26,12 @@ type (
 	}
 	// foundView is a search and what it found.
 	foundView struct {
-		job.Entry
+		job.Job
 
 		Asked  search.Query
 		Result search.Result
 		Notes  []string
-		Lists  []list.Entry // the team's own, which hashtags can be added to
+		Lists  []list.HashtagListEntry // the team's own, which hashtags can be added to
 		Writes bool
 		Pager  pager
 		Fields url.Values
@@ -77,7 +77,7 @@ func (p *Part) search(w http.ResponseWriter, r *http.Request) {
 		}
 		return
 	}
-	begun, err := shell.Read[job.Entry](outcome)
+	begun, err := shell.Read[job.Job](outcome)
 	if err != nil {
 		p.Broken(w, r, err)
 		return
@@ -131,7 +131,7 @@ func (p *Part) found(r *http.Request, id string) (foundView, error) {
 		}
 		return v, err
 	}
-	if v.Entry, err = shell.Read[job.Entry](outcome); err != nil {
+	if v.Job, err = shell.Read[job.Job](outcome); err != nil {
 		return v, err
 	}
 	if v.Type != job.HashtagSearch {
@@ -141,7 +141,7 @@ func (p *Part) found(r *http.Request, id string) (foundView, error) {
 		return v, err
 	}
 	v.Notes = outcome.Notes
-	if made, ok := v.Entry.Result.(search.Result); ok {
+	if made, ok := v.Job.Result.(search.Result); ok {
 		v.Result = made
 	}
 	if outcome.Page != nil {
@@ -151,12 +151,12 @@ func (p *Part) found(r *http.Request, id string) (foundView, error) {
 }
 
 // own is the team's newest lists of its own.
-func (p *Part) own(r *http.Request) ([]list.Entry, error) {
+func (p *Part) own(r *http.Request) ([]list.HashtagListEntry, error) {
 	outcome, err := p.Do(r, "list_hashtag_lists", operation.Arguments{"scope": "own", "limit": int64(50)})
 	if err != nil {
 		return nil, err
 	}
-	found, err := shell.Read[list.Lists](outcome)
+	found, err := shell.Read[list.HashtagLists](outcome)
 	return found.HashtagLists, err
 }
 
@@ -184,10 +184,10 @@ func (p *Part) addFound(w http.ResponseWriter, r *http.Request) {
 	shell.Redirect(w, r, pathOf(c.ID))
 }
 
-func (p *Part) addChosen(r *http.Request) (list.Changed, error) {
+func (p *Part) addChosen(r *http.Request) (list.HashtagListChange, error) {
 	chosen := r.PostForm["hashtag"]
 	if len(chosen) == 0 {
-		return list.Changed{}, errNoneChosen
+		return list.HashtagListChange{}, errNoneChosen
 	}
 	tags := make([]any, len(chosen))
 	for i, t := range chosen {
@@ -198,7 +198,7 @@ func (p *Part) addChosen(r *http.Request) (list.Changed, error) {
 	}
 	into, err := strconv.ParseInt(r.PostForm.Get("list"), 10, 64)
 	if err != nil {
-		return list.Changed{}, apierr.Missing()
+		return list.HashtagListChange{}, apierr.Missing()
 	}
 	args := operation.Arguments{"list_id": into, "hashtags": tags}
 	if s := r.PostForm.Get("subcategory"); s != "" {
@@ -208,13 +208,13 @@ func (p *Part) addChosen(r *http.Request) (list.Changed, error) {
 }
 
 // listOfFound makes a list of hashtags that a search found, for the network that was searched.
-func (p *Part) listOfFound(r *http.Request, name string, tags []any) (list.Changed, error) {
+func (p *Part) listOfFound(r *http.Request, name string, tags []any) (list.HashtagListChange, error) {
 	if name == "" {
-		return list.Changed{}, errNoName
+		return list.HashtagListChange{}, errNoName
 	}
 	asked, err := search.ReadQuery(r.Context(), p.DB, shell.VisitorOf(r.Context()).Team.ID, r.PostForm.Get("job"))
 	if err != nil {
-		return list.Changed{}, err
+		return list.HashtagListChange{}, err
 	}
 	return p.changed(r, "create_hashtag_list", operation.Arguments{"name": name, "platform": asked.Platform, "hashtags": tags})
 }

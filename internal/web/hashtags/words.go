@@ -23,7 +23,7 @@ func rate(n *float64) string {
 
 // posts says how many posts carry a hashtag, and of an estimate between which numbers it lies: in short, as more digits
 // would claim more than is known.
-func posts(p *hashtaganalysis.Posts) string {
+func posts(p *hashtaganalysis.TagPosts) string {
 	switch {
 	case p == nil:
 		return "–"
@@ -42,7 +42,7 @@ var reasons = map[string]string{
 }
 
 // saidOf tells what became of hashtags that were sent.
-func saidOf(c list.Changed) string {
+func saidOf(c list.HashtagListChange) string {
 	out := []string{shell.Plural(len(c.Added), "hashtag is", "hashtags are") + " added."}
 	if len(c.AlreadyPresent) > 0 {
 		out = append(out, shell.Plural(len(c.AlreadyPresent), "was", "were")+" there already.")
@@ -55,7 +55,7 @@ func saidOf(c list.Changed) string {
 
 const namedRefused = 5 // hashtags that a message names
 
-func refusedOf(all []list.Refused) string {
+func refusedOf(all []list.HashtagListChangeRefused) string {
 	var named []string
 	for _, r := range all[:min(len(all), namedRefused)] {
 		named = append(named, "“"+r.Hashtag+"” ("+reasons[r.Reason]+")")

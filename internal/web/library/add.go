@@ -14,7 +14,7 @@ import (
 
 // addView is the ways by which files come in.
 type addView struct {
-	Folders []media.Folder
+	Folders []media.MediaFolder
 	Price   int64
 	Spends  bool
 	Fields  url.Values
@@ -110,7 +110,7 @@ func (p *Part) begin(w http.ResponseWriter, r *http.Request, tool, form string, 
 		p.again(w, r, form, err)
 		return
 	}
-	begun, err := shell.Read[job.Entry](outcome)
+	begun, err := shell.Read[job.Job](outcome)
 	if err != nil {
 		p.Broken(w, r, err)
 		return

@@ -13,7 +13,7 @@ import (
 
 // folderView is the page of a folder, or of one that is to be made.
 type folderView struct {
-	media.Folder
+	media.MediaFolder
 
 	Wrong shell.Wrong
 }
@@ -27,7 +27,7 @@ func (p *Part) showFolder(w http.ResponseWriter, r *http.Request, status int, id
 	v := folderView{Wrong: wrong}
 	if id != 0 {
 		all, err := p.folders(r)
-		at := slices.IndexFunc(all, func(f media.Folder) bool { return f.ID == id })
+		at := slices.IndexFunc(all, func(f media.MediaFolder) bool { return f.ID == id })
 		if err == nil && at < 0 {
 			err = apierr.Missing()
 		}
@@ -35,7 +35,7 @@ func (p *Part) showFolder(w http.ResponseWriter, r *http.Request, status int, id
 			p.Refuse(w, r, err)
 			return
 		}
-		v.Folder = all[at]
+		v.MediaFolder = all[at]
 	}
 	if r.PostForm.Has("name") {
 		v.Name = r.PostForm.Get("name")

@@ -13,7 +13,7 @@ import (
 
 // gridView is a page of the library.
 type gridView struct {
-	media.List
+	media.MediaList
 
 	Folder, Kind, Query string
 	FolderName          string // of the folder that is shown; empty for none
@@ -46,7 +46,7 @@ func (p *Part) grid(w http.ResponseWriter, r *http.Request) {
 	}
 	outcome, err := p.Do(r, "list_media", args)
 	if err == nil {
-		v.List, err = shell.Read[media.List](outcome)
+		v.MediaList, err = shell.Read[media.MediaList](outcome)
 	}
 	if err != nil {
 		p.Refuse(w, r, err)
@@ -76,11 +76,11 @@ func (v gridView) Share() int64 {
 }
 
 // folders are all folders of the team.
-func (p *Part) folders(r *http.Request) ([]media.Folder, error) {
+func (p *Part) folders(r *http.Request) ([]media.MediaFolder, error) {
 	outcome, err := p.Do(r, "list_media", operation.Arguments{"limit": int64(1)})
 	if err != nil {
 		return nil, err
 	}
-	found, err := shell.Read[media.List](outcome)
+	found, err := shell.Read[media.MediaList](outcome)
 	return found.Folders, err
 }

@@ -16,7 +16,7 @@ type view struct {
 	media.Look
 
 	Uses    []media.Use
-	Folders []media.Folder
+	Folders []media.MediaFolder
 	Writes  bool
 	Wrong   shell.Wrong
 	Typed   string // the name as it was typed

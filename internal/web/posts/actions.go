@@ -94,7 +94,7 @@ func (p *Part) sendAgain(r *http.Request) (string, error) {
 	if len(chosen) == 0 {
 		return "", apierr.Invalid(apierr.MissingArgument, "account_ids", "Choose at least one account.")
 	}
-	told, _, err := shell.Ask[post.Retried](p.Frame, r, "retry_post", operation.Arguments{"post_id": id, "account_ids": chosen})
+	told, _, err := shell.Ask[post.PublicationRetry](p.Frame, r, "retry_post", operation.Arguments{"post_id": id, "account_ids": chosen})
 	if err != nil {
 		return "", err
 	}
@@ -157,7 +157,7 @@ func (p *Part) copyOf(r *http.Request) (string, []post.Target, error) {
 			media = append(media, m.ID)
 		}
 	}
-	made, _, err := shell.Ask[post.Full](p.Frame, r, "create_post", operation.Arguments{"caption": from.Caption, "account_ids": accounts, "media_ids": media})
+	made, _, err := shell.Ask[post.Post](p.Frame, r, "create_post", operation.Arguments{"caption": from.Caption, "account_ids": accounts, "media_ids": media})
 	if err != nil {
 		return "", nil, err
 	}

@@ -16,7 +16,7 @@ import (
 
 // jobView is the page of a job.
 type jobView struct {
-	job.Entry
+	job.Job
 
 	ID       string
 	What     string
@@ -80,11 +80,11 @@ func (p *Part) readJob(r *http.Request) (jobView, error) {
 	if !jobForm.MatchString(id) {
 		return jobView{}, apierr.Missing()
 	}
-	entry, outcome, err := shell.Ask[job.Entry](p.Frame, r, "get_job", operation.Arguments{"job_id": id, "limit": int64(accountsPage)})
+	entry, outcome, err := shell.Ask[job.Job](p.Frame, r, "get_job", operation.Arguments{"job_id": id, "limit": int64(accountsPage)})
 	if err != nil {
 		return jobView{}, err
 	}
-	v := jobView{Entry: entry, ID: id, What: jobWords[entry.Type][0], Notes: outcome.Notes}
+	v := jobView{Job: entry, ID: id, What: jobWords[entry.Type][0], Notes: outcome.Notes}
 	if v.What == "" {
 		v.What = "A job"
 	}
@@ -121,7 +121,7 @@ func (p *Part) produced(r *http.Request, v *jobView, team int64, said []operatio
 	return nil
 }
 
-func jobAccountOf(a delivery.AccountResult, stored post.Post, said []operation.Untrusted) jobAccount {
+func jobAccountOf(a delivery.AccountResult, stored post.Record, said []operation.Untrusted) jobAccount {
 	out := jobAccount{AccountResult: a, Said: textOf(said, a.NetworkMessage)}
 	for _, t := range stored.Targets {
 		if t.AccountID == a.ID {

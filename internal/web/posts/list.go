@@ -94,7 +94,7 @@ type listView struct {
 
 type (
 	listedPost struct {
-		post.Summary
+		post.PostEntry
 		post.ListDetails
 
 		Others int // accounts beyond those that are named
@@ -140,7 +140,7 @@ func (p *Part) fill(r *http.Request, view *listView, cursor string) error {
 		args["cursor"] = cursor
 		view.First = "/posts?" + here.Encode()
 	}
-	found, outcome, err := shell.Ask[post.List](p.Frame, r, "list_posts", args)
+	found, outcome, err := shell.Ask[post.PostList](p.Frame, r, "list_posts", args)
 	if err != nil {
 		return err
 	}
@@ -157,7 +157,7 @@ func (p *Part) fill(r *http.Request, view *listView, cursor string) error {
 		return fmt.Errorf("loading the team's time zone: %w", err)
 	}
 	for _, s := range found.Posts {
-		one := listedPost{Summary: s, ListDetails: glances[s.ID], Others: max(0, len(s.Accounts)-maxNamed)}
+		one := listedPost{PostEntry: s, ListDetails: glances[s.ID], Others: max(0, len(s.Accounts)-maxNamed)}
 		if !one.Submitted.IsZero() {
 			one.Submitted = one.Submitted.In(zone)
 		}
@@ -176,7 +176,7 @@ func (p *Part) choices(r *http.Request, chosen string) ([]choice, error) {
 	args := operation.Arguments{"active_only": false, "limit": int64(accountsPage)}
 	out, seen := []choice{}, chosen == ""
 	for len(out) < maxToChoose {
-		found, outcome, err := shell.Ask[account.List](p.Frame, r, "list_social_accounts", args)
+		found, outcome, err := shell.Ask[account.SocialAccountList](p.Frame, r, "list_social_accounts", args)
 		if err != nil {
 			return nil, err
 		}

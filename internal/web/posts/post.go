@@ -22,10 +22,10 @@ import (
 
 // view is a post's page.
 type view struct {
-	post.Full
+	post.Post
 
 	Head       string // the start of its text
-	Stored     post.Post
+	Stored     post.Record
 	Shown      []network.Media
 	Deleted    []deleted // files that the library does not have any more
 	Accounts   []accountView
@@ -82,7 +82,7 @@ func (p pause) Any() string { return cmp.Or(p.Changes, p.Publishing) }
 
 type (
 	problem struct {
-		post.Problem
+		post.PostProblem
 
 		Account string
 		Alone   bool // it keeps a scheduled post from this account, and the others get it
@@ -116,10 +116,10 @@ func idIn(r *http.Request) (string, error) {
 }
 
 // stored reads the post in the address as it is kept.
-func (p *Part) stored(r *http.Request) (post.Post, error) {
+func (p *Part) stored(r *http.Request) (post.Record, error) {
 	id, err := idIn(r)
 	if err != nil {
-		return post.Post{}, err
+		return post.Record{}, err
 	}
 	return p.posts.Load(r.Context(), shell.VisitorOf(r.Context()).Team.ID, id)
 }
@@ -180,13 +180,13 @@ func (p *Part) moving(r *http.Request) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	full, outcome, err := shell.Ask[post.Full](p.Frame, r, "get_post", operation.Arguments{"id": id})
+	full, outcome, err := shell.Ask[post.Post](p.Frame, r, "get_post", operation.Arguments{"id": id})
 	if err != nil {
 		return view{}, err
 	}
 	zone := outcome.Call.Zone
 	open := full.Status == post.Draft || full.Status == post.Scheduled
-	v := view{Full: full, Client: outcome.Call.Role == access.Client, Pause: pauseOf(outcome.Call), Editable: open && (full.Recurrence == nil || !full.Recurrence.Template), Notes: outcome.Notes, Zone: zone.String(), Head: cut(70, strings.Join(strings.Fields(full.Caption), " "))}
+	v := view{Post: full, Client: outcome.Call.Role == access.Client, Pause: pauseOf(outcome.Call), Editable: open && (full.Recurrence == nil || !full.Recurrence.Template), Notes: outcome.Notes, Zone: zone.String(), Head: cut(70, strings.Join(strings.Fields(full.Caption), " "))}
 	if v.Head == "" {
 		v.Head = "A post without text"
 	}
@@ -389,7 +389,7 @@ func (p *Part) validate(r *http.Request, v *view) error {
 
 // accountView is an account of a post with its story.
 type accountView struct {
-	post.AccountResult
+	post.PostAccount
 
 	PostID  string
 	Said    string          // what the network said: a stranger's text
@@ -437,11 +437,11 @@ const (
 	fewLines    = 5  // of each
 )
 
-func (p *Part) accounts(full post.Full, stored post.Post, said []operation.Untrusted, coming []delivery.Next, lines []delivery.AttemptLine, zone *time.Location) []accountView {
+func (p *Part) accounts(full post.Post, stored post.Record, said []operation.Untrusted, coming []delivery.Next, lines []delivery.AttemptLine, zone *time.Location) []accountView {
 	out := make([]accountView, len(full.Accounts))
 	for i, a := range full.Accounts {
 		one := &out[i]
-		*one = accountView{AccountResult: a, PostID: full.ID, Said: textOf(said, a.NetworkMessage), HasOwn: stored.Targets[i].Media != nil, Own: stored.Targets[i].Media}
+		*one = accountView{PostAccount: a, PostID: full.ID, Said: textOf(said, a.NetworkMessage), HasOwn: stored.Targets[i].Media != nil, Own: stored.Targets[i].Media}
 		one.Next = nextOf(coming, a.ID, p.DB.Now(), zone)
 		if a.State == post.TargetFailed {
 			p.mayRetry(one, stored, stored.Targets[i], zone)
@@ -471,7 +471,7 @@ func (a *accountView) decided(last delivery.AttemptLine) {
 	}
 }
 
-func (p *Part) mayRetry(one *accountView, stored post.Post, t post.Target, zone *time.Location) {
+func (p *Part) mayRetry(one *accountView, stored post.Record, t post.Target, zone *time.Location) {
 	reason, at := p.posts.RetryState(t)
 	one.Why, one.MayRetry = skipWords[reason], reason == "" && stored.Status != post.Processing
 	if why := heldWords[stored.Approval]; reason == "" && why != "" {

@@ -42,8 +42,8 @@ func (p *Part) cancel(w http.ResponseWriter, r *http.Request) {
 	said := ""
 	held, err := p.stored(r)
 	if err == nil {
-		var full post.Full
-		full, _, err = shell.Ask[post.Full](p.Frame, r, "cancel_post", operation.Arguments{"post_id": held.ID})
+		var full post.Post
+		full, _, err = shell.Ask[post.Post](p.Frame, r, "cancel_post", operation.Arguments{"post_id": held.ID})
 		said = "Unscheduled: it is a draft now." + p.wasSet(r, held)
 		if err == nil && full.Recurrence != nil && full.Recurrence.Paused {
 			said = "The series is paused: nothing of it goes out before somebody lets it go on. Its scheduled posts are drafts until then."
@@ -53,7 +53,7 @@ func (p *Part) cancel(w http.ResponseWriter, r *http.Request) {
 }
 
 // wasSet says for when a post was scheduled that is not any more.
-func (p *Part) wasSet(r *http.Request, held post.Post) string {
+func (p *Part) wasSet(r *http.Request, held post.Record) string {
 	zone, err := p.zone(r)
 	if err != nil || held.Status != post.Scheduled || held.ScheduledAt.IsZero() {
 		return ""
@@ -81,7 +81,7 @@ func (p *Part) skip(w http.ResponseWriter, r *http.Request) {
 // resume lets a series go on by its rule, and says what became of the drafts that it has taken up.
 func (p *Part) resume(w http.ResponseWriter, r *http.Request) {
 	said := "The series goes on."
-	p.series(w, r, &said, func(person int64, stored post.Post) error {
+	p.series(w, r, &said, func(person int64, stored post.Record) error {
 		if !stored.IsTemplate {
 			return apierr.BadState("not_recurring", "No series is made from this post.")
 		}
@@ -113,13 +113,13 @@ func (p *Part) endPage(w http.ResponseWriter, r *http.Request) {
 
 func (p *Part) end(w http.ResponseWriter, r *http.Request) {
 	said := "The series has ended. What was scheduled of it are drafts now."
-	p.series(w, r, &said, func(person int64, stored post.Post) error {
+	p.series(w, r, &said, func(person int64, stored post.Record) error {
 		_, err := p.posts.StopRepeating(r.Context(), person, stored.ID)
 		return err
 	})
 }
 
-func (p *Part) series(w http.ResponseWriter, r *http.Request, said *string, do func(int64, post.Post) error) {
+func (p *Part) series(w http.ResponseWriter, r *http.Request, said *string, do func(int64, post.Record) error) {
 	if !p.ReadForm(w, r) {
 		return
 	}

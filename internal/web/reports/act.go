@@ -18,7 +18,7 @@ func (p *Part) refresh(w http.ResponseWriter, r *http.Request, kind, id string) 
 	if !p.ReadForm(w, r) {
 		return
 	}
-	_, outcome, err := shell.Ask[job.Entry](p.Frame, r, "refresh_report", operation.Arguments{"type": kind, "id": id})
+	_, outcome, err := shell.Ask[job.Job](p.Frame, r, "refresh_report", operation.Arguments{"type": kind, "id": id})
 	if err != nil {
 		p.refused(w, r, kind, id, "refresh", err)
 		return
@@ -40,7 +40,7 @@ func (p *Part) track(w http.ResponseWriter, r *http.Request, kind, id string) {
 	if days, err := strconv.ParseInt(r.PostForm.Get("frequency"), 10, 64); err == nil {
 		args["frequency_days"] = days
 	}
-	_, outcome, err := shell.Ask[report.Tracking](p.Frame, r, "set_report_tracking", args)
+	_, outcome, err := shell.Ask[report.ReportTracking](p.Frame, r, "set_report_tracking", args)
 	if err != nil {
 		p.refused(w, r, kind, id, "tracking", err)
 		return

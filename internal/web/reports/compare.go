@@ -24,7 +24,7 @@ func (p *Part) plan(r *http.Request) (plan.Plan, error) {
 
 // beside are the reports that are compared.
 type beside struct {
-	Reports []report.Summary
+	Reports []report.ReportSummary
 	Most    int64 // that the plan allows; -1 for any number
 	Wrong   string
 }
@@ -56,7 +56,7 @@ func (p *Part) compare(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	for _, id := range ids {
-		one, _, err := shell.Ask[report.Summary](p.Frame, r, "get_report", operation.Arguments{"type": report.Profile, "id": id})
+		one, _, err := shell.Ask[report.ReportSummary](p.Frame, r, "get_report", operation.Arguments{"type": report.Profile, "id": id})
 		if err != nil {
 			if apierr.Is(err, apierr.ValidationFailed) {
 				err = apierr.Missing()
@@ -85,7 +85,7 @@ func asked(values []string) []string {
 }
 
 // Component is a part of a report's score; nil where it could not be computed.
-func (beside) Component(s report.Summary, name string) *float64 {
+func (beside) Component(s report.ReportSummary, name string) *float64 {
 	if s.Score == nil {
 		return nil
 	}

@@ -26,7 +26,7 @@ func fraction(v *float64) string {
 }
 
 // ratio is a ratio as three cells.
-func ratio(r *result.Ratio) []string {
+func ratio(r *result.FindingRatio) []string {
 	if r == nil {
 		return []string{"", "", ""}
 	}
@@ -67,8 +67,8 @@ func (p *Part) exportPosts(w http.ResponseWriter, r *http.Request, kind, id stri
 
 // exportHashtags gives all hashtags of a report.
 func (p *Part) exportHashtags(w http.ResponseWriter, r *http.Request, kind, id string) {
-	var all []result.Hashtag
-	err := p.everyPage(r, kind, id, "hashtags", func(s report.Sections) { all = append(all, s.Hashtags.Hashtags...) })
+	var all []result.FindingHashtag
+	err := p.everyPage(r, kind, id, "hashtags", func(s report.ReportSections) { all = append(all, s.Hashtags.Hashtags...) })
 	if err != nil {
 		p.Refuse(w, r, err)
 		return
@@ -84,8 +84,8 @@ func (p *Part) exportHashtags(w http.ResponseWriter, r *http.Request, kind, id s
 
 // exportTimes gives the blocks of the week.
 func (p *Part) exportTimes(w http.ResponseWriter, r *http.Request, kind, id string) {
-	var blocks []result.Block
-	err := p.everyPage(r, kind, id, "times", func(s report.Sections) { blocks = s.Times.Blocks })
+	var blocks []result.FindingBlock
+	err := p.everyPage(r, kind, id, "times", func(s report.ReportSections) { blocks = s.Times.Blocks })
 	if err != nil {
 		p.Refuse(w, r, err)
 		return
@@ -98,10 +98,10 @@ func (p *Part) exportTimes(w http.ResponseWriter, r *http.Request, kind, id stri
 }
 
 // everyPage reads a section to its end.
-func (p *Part) everyPage(r *http.Request, kind, id, section string, take func(report.Sections)) error {
+func (p *Part) everyPage(r *http.Request, kind, id, section string, take func(report.ReportSections)) error {
 	args := operation.Arguments{"type": kind, "id": id, "sections": []any{section}, "limit": int64(50)}
 	for {
-		got, outcome, err := shell.Ask[report.Summary](p.Frame, r, "get_report", args)
+		got, outcome, err := shell.Ask[report.ReportSummary](p.Frame, r, "get_report", args)
 		if err != nil {
 			return err
 		}

@@ -15,7 +15,7 @@ import (
 
 // listView is the list with its filters.
 type listView struct {
-	Reports     []report.Entry
+	Reports     []report.ReportEntry
 	Filters     url.Values
 	Filtered    bool
 	First, Next string // addresses of pages
@@ -43,7 +43,7 @@ func (p *Part) list(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	view.Comparable = plan.ProfilesComparable
-	list, outcome, err := shell.Ask[report.List](p.Frame, r, "list_reports", args)
+	list, outcome, err := shell.Ask[report.ReportList](p.Frame, r, "list_reports", args)
 	status := http.StatusOK
 	if err != nil {
 		wrong, ok := p.mendable(w, r, err)
@@ -112,7 +112,7 @@ func (p *Part) create(w http.ResponseWriter, r *http.Request) {
 	if view.Type == report.Hashtag {
 		view.Platform = "instagram" // the only one that has them
 	}
-	_, outcome, err := shell.Ask[job.Entry](p.Frame, r, "create_report", operation.Arguments{"type": view.Type, "platform": view.Platform, "subject": view.Subject})
+	_, outcome, err := shell.Ask[job.Job](p.Frame, r, "create_report", operation.Arguments{"type": view.Type, "platform": view.Platform, "subject": view.Subject})
 	if err != nil {
 		wrong, ok := p.mendable(w, r, err)
 		if ok {

@@ -24,10 +24,10 @@ const (
 
 // view is a report's page.
 type view struct {
-	report.Summary
+	report.ReportSummary
 	report.Detail
 
-	Sections    report.Sections // in place of the summary's, never nil
+	Sections    report.ReportSections // in place of the summary's, never nil
 	Notes       []string
 	Quoted      quotes
 	History     history
@@ -125,11 +125,11 @@ func (p *Part) readFigures(r *http.Request, kind, id string, out *view) error {
 		maps.Copy(args, more)
 		return args
 	}
-	summary, outcome, err := shell.Ask[report.Summary](p.Frame, r, "get_report", named(nil))
+	summary, outcome, err := shell.Ask[report.ReportSummary](p.Frame, r, "get_report", named(nil))
 	if err != nil {
 		return err
 	}
-	out.Summary, out.Notes = summary, outcome.Notes
+	out.ReportSummary, out.Notes = summary, outcome.Notes
 	if summary.MeasuredAt == nil {
 		return nil
 	}
@@ -140,7 +140,7 @@ func (p *Part) readFigures(r *http.Request, kind, id string, out *view) error {
 		}
 	}
 	if len(wanted) > 0 {
-		whole, _, err := shell.Ask[report.Summary](p.Frame, r, "get_report", named(operation.Arguments{"sections": wanted, "limit": int64(listed)}))
+		whole, _, err := shell.Ask[report.ReportSummary](p.Frame, r, "get_report", named(operation.Arguments{"sections": wanted, "limit": int64(listed)}))
 		if err != nil {
 			return err
 		}
@@ -151,11 +151,11 @@ func (p *Part) readFigures(r *http.Request, kind, id string, out *view) error {
 		args["cursor"] = from
 		out.First = pageOf(r.URL, "posts", "") + "#posts"
 	}
-	rest, outcome, err := shell.Ask[report.Summary](p.Frame, r, "get_report", args)
+	rest, outcome, err := shell.Ask[report.ReportSummary](p.Frame, r, "get_report", args)
 	if err != nil {
 		return err
 	}
-	out.Summary, out.Sections.Posts = rest, rest.Sections.Posts
+	out.ReportSummary, out.Sections.Posts = rest, rest.Sections.Posts
 	out.Quoted.add(outcome.Untrusted)
 	if outcome.Page != nil {
 		out.Next = pageOf(r.URL, "posts", outcome.Page.Cursor) + "#posts"
@@ -177,7 +177,7 @@ func (p *Part) readHistory(r *http.Request, id string, out *view) error {
 // reach is the scale on which every ratio of the page has room.
 func (v view) reach() float64 {
 	var all []float64
-	add := func(r *result.Ratio) {
+	add := func(r *result.FindingRatio) {
 		if r != nil {
 			all = append(all, r.Low, r.High)
 		}
@@ -219,7 +219,7 @@ func (v view) Counted() string {
 // Lifted tells whether there is a hashtag of which it is known how often it stands elsewhere.
 func (v view) Lifted() bool {
 	s := v.Sections.Hashtags
-	return s != nil && slices.ContainsFunc(s.Hashtags, func(h result.Hashtag) bool { return h.Lift != nil })
+	return s != nil && slices.ContainsFunc(s.Hashtags, func(h result.FindingHashtag) bool { return h.Lift != nil })
 }
 
 // part is a part of the page that its contents lead to.

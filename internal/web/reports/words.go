@@ -14,7 +14,7 @@ import (
 // words are what the templates here say things with.
 var words = template.FuncMap{
 	"num": number, "times": times, "ranges": rangeOf, "share": shareOf, "date": date, "title": title, "hours": hours, "rate": rate, "component": component, "figure": figureName,
-	"subject": subject, "age": age, "scale": plot.Scale, "cut": cut, "basis": basis, "moment": shell.Time, "less": less, "logarithmic": logarithmic, "holds": func(b *bool) bool { return b != nil && *b }, "weekdays": func() [7]string { return weekdays }, "ratio": func(r result.Ratio) *result.Ratio { return &r },
+	"subject": subject, "age": age, "scale": plot.Scale, "cut": cut, "basis": basis, "moment": shell.Time, "less": less, "logarithmic": logarithmic, "holds": func(b *bool) bool { return b != nil && *b }, "weekdays": func() [7]string { return weekdays }, "ratio": func(r result.FindingRatio) *result.FindingRatio { return &r },
 }
 
 // number is a figure in short; a dash where there is none.
@@ -54,7 +54,7 @@ func rate(v any) string {
 }
 
 // times writes a ratio: 1.62 times; nothing of none.
-func times(r *result.Ratio) string {
+func times(r *result.FindingRatio) string {
 	if r == nil {
 		return "–"
 	}
@@ -62,7 +62,7 @@ func times(r *result.Ratio) string {
 }
 
 // rangeOf draws a ratio on a scale.
-func rangeOf(r *result.Ratio, reach float64) template.HTML {
+func rangeOf(r *result.FindingRatio, reach float64) template.HTML {
 	if r == nil {
 		return ""
 	}
@@ -70,7 +70,7 @@ func rangeOf(r *result.Ratio, reach float64) template.HTML {
 }
 
 // less tells whether a ratio is below no difference with all of its range.
-func less(r *result.Ratio) bool { return r != nil && r.High < 1 }
+func less(r *result.FindingRatio) bool { return r != nil && r.High < 1 }
 
 // logarithmic tells whether a part of the score is read by the figure's logarithm. All parts of a hashtag's are.
 func logarithmic(kind, scale string) bool { return kind == "hashtag" || scale == "logarithmic" }

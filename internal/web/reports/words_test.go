@@ -37,9 +37,9 @@ func TestWords(t *testing.T) {
 func TestObserved(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		ratio *result.Ratio
+		ratio *result.FindingRatio
 		less  bool
-	}{{nil, false}, {&result.Ratio{Value: 0.5, Low: 0.3, High: 0.9}, true}, {&result.Ratio{Value: 0.9, Low: 0.8, High: 1.01}, false}, {&result.Ratio{Value: 1.5, Low: 1.2, High: 1.9}, false}} {
+	}{{nil, false}, {&result.FindingRatio{Value: 0.5, Low: 0.3, High: 0.9}, true}, {&result.FindingRatio{Value: 0.9, Low: 0.8, High: 1.01}, false}, {&result.FindingRatio{Value: 1.5, Low: 1.2, High: 1.9}, false}} {
 		if got := less(c.ratio); got != c.less {
 			t.Errorf("%+v: %v", c.ratio, got)
 		}

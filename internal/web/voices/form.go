@@ -84,13 +84,13 @@ func draftOf(fields url.Values) voice.Draft {
 	}
 	d := voice.Draft{Name: fields.Get("name"), Guide: voice.Guide{
 		BusinessDescription: fields.Get("business_description"), Tone: fields.Get("tone"), PointOfView: voice.PointOfView(fields.Get("point_of_view")),
-		EmojiPolicy: voice.EmojiPolicy(fields.Get("emoji_policy")), Use: voice.Wording{Words: list("use.words"), Phrases: list("use.phrases")},
-		Avoid:              voice.Wording{Words: list("avoid.words"), Phrases: list("avoid.phrases")},
+		EmojiPolicy: voice.EmojiPolicy(fields.Get("emoji_policy")), Use: voice.BrandVoiceUse{Words: list("use.words"), Phrases: list("use.phrases")},
+		Avoid:              voice.BrandVoiceUse{Words: list("avoid.words"), Phrases: list("avoid.phrases")},
 		CustomInstructions: fields.Get("custom_instructions"), ContentLanguage: fields.Get("content_language"),
 	}}
 	names, about := fields["audience_name"], fields["audience_description"]
 	for i := range min(len(names), len(about)) {
-		a := voice.Audience{Name: names[i], Description: about[i]}
+		a := voice.BrandVoiceAudience{Name: names[i], Description: about[i]}
 		if strings.TrimSpace(a.Name+a.Description) != "" {
 			d.Audiences = append(d.Audiences, a)
 		}

@@ -21,7 +21,7 @@ type (
 		ID     int64
 		Name   string
 		Pieces []piece
-		Posts  []post.Summary // the team's newest, to choose from
+		Posts  []post.PostEntry // the team's newest, to choose from
 		Fields url.Values
 		Wrong  shell.Wrong
 	}
@@ -90,16 +90,16 @@ func (p *Part) showMaterial(w http.ResponseWriter, a asked, status int, fields u
 }
 
 // ownPosts are the team's newest posts that have a text.
-func (p *Part) ownPosts(r *http.Request) ([]post.Summary, error) {
+func (p *Part) ownPosts(r *http.Request) ([]post.PostEntry, error) {
 	outcome, err := p.Do(r, "list_posts", operation.Arguments{"limit": int64(offered)})
 	if err != nil {
 		return nil, err
 	}
-	found, err := shell.Read[post.List](outcome)
+	found, err := shell.Read[post.PostList](outcome)
 	if err != nil {
 		return nil, err
 	}
-	var out []post.Summary
+	var out []post.PostEntry
 	for _, s := range found.Posts {
 		if s.Excerpt != "" {
 			out = append(out, s)

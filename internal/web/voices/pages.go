@@ -11,8 +11,8 @@ import (
 
 // listView is every voice of the team.
 type listView struct {
-	Voices []voice.Entry // the default first
-	First  *voice.Full   // the default
+	Voices []voice.BrandVoiceEntry // the default first
+	First  *voice.BrandVoice       // the default
 	Writes bool
 	Full   bool // whether there are as many as a team may have
 }
@@ -23,12 +23,12 @@ func (p *Part) list(w http.ResponseWriter, r *http.Request) {
 		p.Refuse(w, r, err)
 		return
 	}
-	found, err := shell.Read[voice.List](outcome)
+	found, err := shell.Read[voice.BrandVoiceList](outcome)
 	if err != nil {
 		p.Broken(w, r, err)
 		return
 	}
-	slices.SortStableFunc(found.BrandVoices, func(a, b voice.Entry) int {
+	slices.SortStableFunc(found.BrandVoices, func(a, b voice.BrandVoiceEntry) int {
 		switch {
 		case a.Default == b.Default:
 			return 0
@@ -43,7 +43,7 @@ func (p *Part) list(w http.ResponseWriter, r *http.Request) {
 
 // view is one voice.
 type view struct {
-	voice.Full
+	voice.BrandVoice
 
 	Writes bool
 }
@@ -59,7 +59,7 @@ func (p *Part) page(w http.ResponseWriter, r *http.Request) {
 		p.elsewhere(w, r, err, id)
 		return
 	}
-	found, err := shell.Read[voice.Full](outcome)
+	found, err := shell.Read[voice.BrandVoice](outcome)
 	if err != nil {
 		p.Broken(w, r, err)
 		return

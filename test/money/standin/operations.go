@@ -41,8 +41,8 @@ func (s *Service) Operations() []operation.Operation {
 		operation.Define(operation.Spec{
 			Tool: Search, Method: http.MethodPost, Path: "/hashtags/stand-in-search", Needs: access.Spend, Key: operation.KeyRequired, Success: http.StatusAccepted,
 			Summary: "A search", Description: "A paid job.", Price: operation.Costs(0, maxPrice, price[Input](s)),
-			Example: operation.Example{Arguments: map[string]any{"query": "5 all"}, Data: job.Entry{
-				JobID: "hashtag_search:019d3889-2b11-7d5a-9e0c-0c8f1d3e0002", Type: searching, State: job.Pending, CreatedAt: example.At, Progress: job.Progress{Total: tries}}},
+			Example: operation.Example{Arguments: map[string]any{"query": "5 all"}, Data: job.Job{
+				JobID: "hashtag_search:019d3889-2b11-7d5a-9e0c-0c8f1d3e0002", Type: searching, State: job.Pending, CreatedAt: example.At, Progress: job.JobProgress{Total: tries}}},
 		}, s.search),
 		operation.Define(operation.Spec{
 			Tool: Tracking, Method: http.MethodPut, Path: "/reports/{type}/{id}/stand-in-tracking", Needs: access.Spend, Key: operation.KeyRequired, Success: http.StatusOK,
@@ -79,7 +79,7 @@ func (s *Service) inside(ctx context.Context, tx *db.Tx, at string) error {
 }
 
 // search starts a job in the transaction of the call, as every paid job is to be started.
-func (s *Service) search(ctx context.Context, call operation.Call, in Input) (operation.Answer[job.Entry], error) {
+func (s *Service) search(ctx context.Context, call operation.Call, in Input) (operation.Answer[job.Job], error) {
 	var started job.Record
 	err := call.InTx(ctx, s.parts.DB, "stand_in.start", func(ctx context.Context, tx *db.Tx) error {
 		var err error
@@ -97,7 +97,7 @@ func (s *Service) search(ctx context.Context, call operation.Call, in Input) (op
 		return s.parts.Queue.Wake(ctx, tx, wake, wakes...)
 	})
 	if err != nil {
-		return operation.Answer[job.Entry]{}, err
+		return operation.Answer[job.Job]{}, err
 	}
 	answer, err := s.parts.Jobs.View(ctx, call.Reader(s.parts.DB), call, started, job.GetInput{})
 	answer.Location = job.Location(started.ID)

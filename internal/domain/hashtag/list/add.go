@@ -14,8 +14,8 @@ import (
 )
 
 // create creates a team's list with the accepted hashtags.
-func (s *Service) create(ctx context.Context, call operation.Call, in CreateInput) (operation.Answer[Changed], error) {
-	var out operation.Answer[Changed]
+func (s *Service) create(ctx context.Context, call operation.Call, in CreateInput) (operation.Answer[HashtagListChange], error) {
+	var out operation.Answer[HashtagListChange]
 	l, err := in.newList(call.TeamID)
 	if err != nil {
 		return out, err
@@ -88,8 +88,8 @@ func checkListCount(ctx context.Context, q db.Querier, call operation.Call, p pl
 }
 
 // add adds hashtags to a list. Existing ones are unchanged, so the call is idempotent.
-func (s *Service) add(ctx context.Context, call operation.Call, in AddInput) (operation.Answer[Changed], error) {
-	var out operation.Answer[Changed]
+func (s *Service) add(ctx context.Context, call operation.Call, in AddInput) (operation.Answer[HashtagListChange], error) {
+	var out operation.Answer[HashtagListChange]
 	subcategory, err := parseSubcategory(in.Subcategory)
 	if err != nil {
 		return out, err
@@ -115,7 +115,7 @@ func (s *Service) add(ctx context.Context, call operation.Call, in AddInput) (op
 
 // addHashtags adds the accepted hashtags to a locked list and requests figures for them.
 func (s *Service) addHashtags(ctx context.Context, tx *db.Tx, call operation.Call, l *List, sent []string,
-	subcategory string) (Changed, error) {
+	subcategory string) (HashtagListChange, error) {
 	fitting, c, err := s.selectNew(ctx, tx, call, *l, sent)
 	if err != nil {
 		return c, err
@@ -128,12 +128,12 @@ func (s *Service) addHashtags(ctx context.Context, tx *db.Tx, call operation.Cal
 			return c, err
 		}
 	}
-	c.Entry = entry(*l)
+	c.HashtagListEntry = entry(*l)
 	return c, nil
 }
 
 // summary returns a sentence with the numbers of added, existing and refused hashtags.
-func (c Changed) summary() string {
+func (c HashtagListChange) summary() string {
 	out := fmt.Sprintf("%d. Added: %d, in the list already: %d", c.ID, len(c.Added), len(c.AlreadyPresent))
 	counts, reasons := map[string]int{}, []string{}
 	for _, r := range c.Refused {
@@ -152,13 +152,13 @@ func (c Changed) summary() string {
 
 // selectNew returns the hashtags that the list accepts, and the outcome for each hashtag.
 func (s *Service) selectNew(ctx context.Context, q db.Querier, call operation.Call, l List,
-	sent []string) ([]string, Changed, error) {
+	sent []string) ([]string, HashtagListChange, error) {
 	tags, refused := parseHashtags(l.Platform, sent)
 	there, err := existing(ctx, q, l.ID, tags)
 	if err != nil {
-		return nil, Changed{}, err
+		return nil, HashtagListChange{}, err
 	}
-	c := Changed{Added: []string{}, AlreadyPresent: []string{}, Refused: refused}
+	c := HashtagListChange{Added: []string{}, AlreadyPresent: []string{}, Refused: refused}
 	unknown := make([]string, 0, len(tags)-len(there))
 	for _, tag := range tags {
 		if there[tag] {

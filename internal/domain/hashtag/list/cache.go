@@ -10,7 +10,7 @@ import (
 // cacheEntry holds the hashtags of a list at a revision of the list and a version of the figures. It is immutable.
 type cacheEntry struct {
 	revision, version int64
-	hashtags          []Hashtag
+	hashtags          []HashtagFigures
 	json              []byte
 }
 
@@ -49,8 +49,8 @@ func (o *listCache) put(l List, version int64, e cacheEntry) {
 }
 
 // JSON returns the list as JSON, reusing its encoded hashtags.
-func (o Opened) JSON() ([]byte, error) {
-	head, err := operation.JSON(o.Entry)
+func (o HashtagList) JSON() ([]byte, error) {
+	head, err := operation.JSON(o.HashtagListEntry)
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-var _ operation.Encoded = Opened{}
+var _ operation.Encoded = HashtagList{}
 
 // A cached list equals one that is read again, for any change in between: to its hashtags, its name, or
 // the figures of its hashtags.
@@ -36,9 +36,9 @@ func TestCache(t *testing.T) {
 				quick, err := answer.Data.JSON()
 				must(t, err)
 				slow, err := operation.JSON(struct {
-					Entry
-					Hashtags []Hashtag `json:"hashtags"`
-				}{answer.Data.Entry, answer.Data.Hashtags})
+					HashtagListEntry
+					Hashtags []HashtagFigures `json:"hashtags"`
+				}{answer.Data.HashtagListEntry, answer.Data.Hashtags})
 				must(t, err)
 				if first == "" {
 					first = string(quick)
@@ -64,7 +64,7 @@ func TestCache(t *testing.T) {
 			},
 			func() error {
 				learned := stats.Observation{Figures: stats.Figures{Platform: provider.Instagram, Hashtag: "coffee",
-					Posts: &hashtaganalysis.Posts{Count: 7, Basis: hashtaganalysis.Measured}, MeasuredAt: w.db.Now()}}
+					Posts: &hashtaganalysis.TagPosts{Count: 7, Basis: hashtaganalysis.Measured}, MeasuredAt: w.db.Now()}}
 				return w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 					return figures.Record(ctx, tx, learned)
 				})
@@ -97,4 +97,4 @@ func TestCacheIsBounded(t *testing.T) {
 }
 
 // unwritten drops the encoded JSON for comparisons.
-var unwritten = cmpopts.IgnoreUnexported(Opened{})
+var unwritten = cmpopts.IgnoreUnexported(HashtagList{})

@@ -11,30 +11,30 @@ import (
 
 // CopyHashtags adds the hashtags of a list to one of the team's lists, by subcategory. Existing ones are unchanged, so
 // the call is idempotent.
-func (s *Service) CopyHashtags(ctx context.Context, call operation.Call, from, into int64) (Changed, error) {
+func (s *Service) CopyHashtags(ctx context.Context, call operation.Call, from, into int64) (HashtagListChange, error) {
 	if err := call.Require(access.Write); err != nil {
-		return Changed{}, err
+		return HashtagListChange{}, err
 	}
 	source, items, err := s.findWithItems(ctx, call.TeamID, from)
 	if err == nil && !source.isReadyMade() {
 		items, err = s.items(ctx, source)
 	}
 	if err != nil {
-		return Changed{}, err
+		return HashtagListChange{}, err
 	}
-	var out Changed
+	var out HashtagListChange
 	err = s.db.InTx(ctx, "hashtags.fill", func(ctx context.Context, tx *db.Tx) error {
 		l, err := s.lock(ctx, tx, call.TeamID, into)
 		if err != nil {
 			return err
 		}
-		out = Changed{Entry: entry(l), Added: []string{}, AlreadyPresent: []string{}, Refused: []Refused{}}
+		out = HashtagListChange{HashtagListEntry: entry(l), Added: []string{}, AlreadyPresent: []string{}, Refused: []HashtagListChangeRefused{}}
 		for _, group := range groupBySubcategory(items) {
 			c, err := s.addHashtags(ctx, tx, call, &l, group.tags, group.name)
 			if err != nil {
 				return err
 			}
-			out = Changed{c.Entry, append(out.Added, c.Added...), append(out.AlreadyPresent, c.AlreadyPresent...),
+			out = HashtagListChange{c.HashtagListEntry, append(out.Added, c.Added...), append(out.AlreadyPresent, c.AlreadyPresent...),
 				append(out.Refused, c.Refused...)}
 		}
 		if len(out.Added) == 0 {

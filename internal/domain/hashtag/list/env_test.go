@@ -156,7 +156,7 @@ func (w env) call(name string) operation.Call {
 
 func (w env) by() auditlog.Actor { return auditlog.Actor{PersonID: w.person} }
 
-func (w env) make(t fatal, in CreateInput) Changed {
+func (w env) make(t fatal, in CreateInput) HashtagListChange {
 	t.Helper()
 	if in.Name == "" {
 		in.Name = "a list"
@@ -166,14 +166,14 @@ func (w env) make(t fatal, in CreateInput) Changed {
 	return answer.Data
 }
 
-func (w env) put(t fatal, list int64, tags ...string) Changed {
+func (w env) put(t fatal, list int64, tags ...string) HashtagListChange {
 	t.Helper()
 	answer, err := w.add(t.Context(), w.call("add_hashtags"), AddInput{ListID: list, Hashtags: tags})
 	must(t, err)
 	return answer.Data
 }
 
-func (w env) look(t fatal, list int64) Opened {
+func (w env) look(t fatal, list int64) HashtagList {
 	t.Helper()
 	answer, err := w.get(t.Context(), w.call("get_hashtag_list"), GetInput{list})
 	must(t, err)

@@ -17,13 +17,13 @@ func TestLimits(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		w.allow(2, 3)
 		l := w.make(t, CreateInput{Hashtags: []string{"a", "b", "two words", "c", "d", "e"}})
-		if diff := cmp.Diff([]Refused{{"two words", "bad_characters"}, {"d", "list_full"}, {"e", "list_full"}},
+		if diff := cmp.Diff([]HashtagListChangeRefused{{"two words", "bad_characters"}, {"d", "list_full"}, {"e", "list_full"}},
 			l.Refused); diff != "" {
 			t.Error(diff)
 		}
 		c := w.put(t, l.ID, "c", "f", "a")
-		if diff := cmp.Diff(Changed{Entry: l.Entry, Added: []string{}, AlreadyPresent: []string{"c", "a"},
-			Refused: []Refused{{"f", "list_full"}}}, c); diff != "" {
+		if diff := cmp.Diff(HashtagListChange{HashtagListEntry: l.HashtagListEntry, Added: []string{}, AlreadyPresent: []string{"c", "a"},
+			Refused: []HashtagListChangeRefused{{"f", "list_full"}}}, c); diff != "" {
 			t.Error(diff)
 		}
 		w.make(t, CreateInput{})

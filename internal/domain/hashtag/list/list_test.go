@@ -20,14 +20,14 @@ func TestCreate(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		c := w.make(t, CreateInput{Name: "  Bar  ", Platform: "instagram", Color: "#12AB9F", Icon: "ri-cup-line",
 			Hashtags: []string{"travel", "#Sunset", "two words", "#forbidden", "TRAVEL"}})
-		want := Changed{Entry: Entry{ID: firstTeamListID, Name: "Bar", Platform: "instagram", Size: 2, Color: "#12ab9f",
+		want := HashtagListChange{HashtagListEntry: HashtagListEntry{ID: firstTeamListID, Name: "Bar", Platform: "instagram", Size: 2, Color: "#12ab9f",
 			Icon: "ri-cup-line"},
 			Added: []string{"travel", "sunset"}, AlreadyPresent: []string{},
-			Refused: []Refused{{"two words", "bad_characters"}, {"forbidden", "banned"}}}
+			Refused: []HashtagListChangeRefused{{"two words", "bad_characters"}, {"forbidden", "banned"}}}
 		if diff := cmp.Diff(want, c); diff != "" {
 			t.Error(diff)
 		}
-		opened := Opened{Entry: want.Entry, Hashtags: []Hashtag{{Shown: stats.Shown{Hashtag: "travel"}},
+		opened := HashtagList{HashtagListEntry: want.HashtagListEntry, Hashtags: []HashtagFigures{{Shown: stats.Shown{Hashtag: "travel"}},
 			{Shown: stats.Shown{Hashtag: "sunset"}}}}
 		if diff := cmp.Diff(opened, w.look(t, c.ID), unwritten); diff != "" {
 			t.Error(diff)
@@ -36,8 +36,8 @@ func TestCreate(t *testing.T) {
 			t.Error(diff)
 		}
 		alone := w.make(t, CreateInput{Name: "n"})
-		if diff := cmp.Diff(Changed{Entry: Entry{ID: firstTeamListID + 1, Name: "n"}, Added: []string{},
-			AlreadyPresent: []string{}, Refused: []Refused{}}, alone); diff != "" {
+		if diff := cmp.Diff(HashtagListChange{HashtagListEntry: HashtagListEntry{ID: firstTeamListID + 1, Name: "n"}, Added: []string{},
+			AlreadyPresent: []string{}, Refused: []HashtagListChangeRefused{}}, alone); diff != "" {
 			t.Error(diff)
 		}
 		if again := w.make(t, CreateInput{Name: "n"}); again.ID == alone.ID {
@@ -138,13 +138,13 @@ func TestAdd(t *testing.T) {
 			"#First", "apple"}, Subcategory: " Fruit "}
 		answer, err := w.add(t.Context(), w.call("add_hashtags"), in)
 		must(t, err)
-		want := Changed{Entry: Entry{ID: l.ID, Name: "a list", Size: 3}, Added: []string{"zebra", "apple"},
+		want := HashtagListChange{HashtagListEntry: HashtagListEntry{ID: l.ID, Name: "a list", Size: 3}, Added: []string{"zebra", "apple"},
 			AlreadyPresent: []string{"first"},
-			Refused:        []Refused{{"#", "empty"}, {strings.Repeat("l", 100), "too_long"}, {"a b", "bad_characters"}}}
+			Refused:        []HashtagListChangeRefused{{"#", "empty"}, {strings.Repeat("l", 100), "too_long"}, {"a b", "bad_characters"}}}
 		if diff := cmp.Diff(want, answer.Data); diff != "" {
 			t.Error(diff)
 		}
-		shown := []Hashtag{{Shown: stats.Shown{Hashtag: "first"}}, {Shown: stats.Shown{Hashtag: "zebra"},
+		shown := []HashtagFigures{{Shown: stats.Shown{Hashtag: "first"}}, {Shown: stats.Shown{Hashtag: "zebra"},
 			Subcategory: "Fruit"}, {Shown: stats.Shown{Hashtag: "apple"}, Subcategory: "Fruit"}}
 		if diff := cmp.Diff(shown, w.look(t, l.ID).Hashtags); diff != "" {
 			t.Error(diff)
@@ -153,8 +153,8 @@ func TestAdd(t *testing.T) {
 		in.Subcategory, in.Hashtags = "Other", []string{"zebra", "apple", "first"}
 		answer, err = w.add(t.Context(), w.call("add_hashtags"), in)
 		must(t, err)
-		if diff := cmp.Diff(Changed{Entry: want.Entry, Added: []string{}, AlreadyPresent: []string{"zebra", "apple",
-			"first"}, Refused: []Refused{}}, answer.Data); diff != "" {
+		if diff := cmp.Diff(HashtagListChange{HashtagListEntry: want.HashtagListEntry, Added: []string{}, AlreadyPresent: []string{"zebra", "apple",
+			"first"}, Refused: []HashtagListChangeRefused{}}, answer.Data); diff != "" {
 			t.Error(diff)
 		}
 		if diff := cmp.Diff(shown, w.look(t, l.ID).Hashtags); diff != "" {
@@ -206,7 +206,7 @@ func TestFigures(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		figures := func(platform, name string, posts int64) {
 			w.known.of[platform+" "+name] = stats.Figures{Platform: platform, Hashtag: name,
-				Posts: &hashtaganalysis.Posts{Count: posts, Basis: "measured"}, Score: new(50.0),
+				Posts: &hashtaganalysis.TagPosts{Count: posts, Basis: "measured"}, Score: new(50.0),
 				MeasuredAt: w.clock.Now()}
 		}
 		figures("instagram", "both", 9_999)
@@ -215,11 +215,11 @@ func TestFigures(t *testing.T) {
 		w.known.of["instagram named"] = stats.Figures{Platform: "instagram", Hashtag: "named"}
 		tags := []string{"one", "none", "both", "named"}
 		shown := func(name, tier string, posts int64) stats.Shown {
-			return stats.Shown{Hashtag: name, Posts: &hashtaganalysis.Posts{Count: posts, Basis: "measured"},
+			return stats.Shown{Hashtag: name, Posts: &hashtaganalysis.TagPosts{Count: posts, Basis: "measured"},
 				Tier: tier, Score: new(50.0)}
 		}
-		bare := func(name string) Hashtag { return Hashtag{Shown: stats.Shown{Hashtag: name}} }
-		for platform, want := range map[string][]Hashtag{
+		bare := func(name string) HashtagFigures { return HashtagFigures{Shown: stats.Shown{Hashtag: name}} }
+		for platform, want := range map[string][]HashtagFigures{
 			"": {{Shown: shown("one", "huge", 2_000_000), Platform: "tiktok"}, bare("none"),
 				{Shown: shown("both", "nano", 9_999), Platform: "instagram"}, bare("named")},
 			"instagram": {bare("one"), bare("none"), {Shown: shown("both", "nano", 9_999)}, bare("named")},
@@ -234,9 +234,9 @@ func TestFigures(t *testing.T) {
 		figures("tiktok", "pizza", 1)
 		ready := w.look(t, 1)
 		if ready.Size != int64(len(ready.Hashtags)) || !ready.ReadyMade || ready.Size < 20 {
-			t.Errorf("%+v", ready.Entry)
+			t.Errorf("%+v", ready.HashtagListEntry)
 		}
-		n := slices.IndexFunc(ready.Hashtags, func(h Hashtag) bool { return h.Hashtag == "pizza" })
+		n := slices.IndexFunc(ready.Hashtags, func(h HashtagFigures) bool { return h.Hashtag == "pizza" })
 		if n < 0 || ready.Hashtags[n].Platform != "tiktok" || ready.Hashtags[n].Subcategory != "Dishes" {
 			t.Errorf("%+v", ready.Hashtags[n])
 		}

@@ -13,8 +13,8 @@ import (
 type (
 	// ListInput is the input of list_hashtag_lists.
 	ListInput struct {
-		Scope    string  `json:"scope,omitempty" enum:"own|system|all" default:"all" jsonschema:"own: the team's; system: ready-made."`
-		Platform string  `json:"platform,omitempty" enum:"instagram|tiktok" jsonschema:"Only lists for this network or for all networks."`
+		Scope    string  `json:"scope,omitempty" enum:"own|system|all" title:"HashtagListScope" default:"all" jsonschema:"own: the team's; system: ready-made."`
+		Platform string  `json:"platform,omitempty" enum:"instagram|tiktok" title:"AnalysisPlatform" jsonschema:"Only lists for this network or for all networks."`
 		Cursor   *string `json:"cursor,omitempty" maxLength:"1000" jsonschema:"page.cursor of the previous page."`
 		Limit    int     `json:"limit,omitempty" min:"1" max:"50" default:"20" jsonschema:"Items per page."`
 	}
@@ -25,7 +25,7 @@ type (
 	// CreateInput is the input of create_hashtag_list.
 	CreateInput struct {
 		Name     string   `json:"name" minLength:"1" maxLength:"50" jsonschema:"Display name."`
-		Platform string   `json:"platform,omitempty" enum:"instagram|tiktok" jsonschema:"Network of the list. Omit for all networks."`
+		Platform string   `json:"platform,omitempty" enum:"instagram|tiktok" title:"AnalysisPlatform" jsonschema:"Network of the list. Omit for all networks."`
 		Color    string   `json:"color,omitempty" pattern:"^#[0-9a-fA-F]{6}$" jsonschema:"Hex color, such as #c0643a."`
 		Icon     string   `json:"icon,omitempty" maxLength:"60" pattern:"^ri-[a-z0-9-]+$" jsonschema:"Remix Icon name, such as ri-plane-line."`
 		Hashtags []string `json:"hashtags,omitempty" maxItems:"5000" jsonschema:"With or without #."`
@@ -40,47 +40,47 @@ type (
 
 // The answers of the operations.
 type (
-	// Entry is a list without its hashtags.
-	Entry struct {
+	// HashtagListEntry is a list without its hashtags.
+	HashtagListEntry struct {
 		ID        int64  `json:"id"`
 		Name      string `json:"name"`
-		Platform  string `json:"platform,omitempty" enum:"instagram|tiktok" jsonschema:"Network of the list. Omitted if it is for all networks."`
+		Platform  string `json:"platform,omitempty" enum:"instagram|tiktok" title:"AnalysisPlatform" jsonschema:"Network of the list. Omitted if it is for all networks."`
 		Size      int64  `json:"size" jsonschema:"Number of hashtags."`
 		ReadyMade bool   `json:"ready_made" jsonschema:"Whether the list comes with the service. Such a list cannot be changed."`
 		Color     string `json:"color,omitempty"`
 		Icon      string `json:"icon,omitempty" jsonschema:"Remix Icon name."`
 	}
-	// Lists is a page of lists.
-	Lists struct {
-		HashtagLists []Entry `json:"hashtag_lists"`
+	// HashtagLists is a page of lists.
+	HashtagLists struct {
+		HashtagLists []HashtagListEntry `json:"hashtag_lists"`
 	}
-	// Hashtag is a hashtag in a list.
-	Hashtag struct {
+	// HashtagFigures is a hashtag in a list.
+	HashtagFigures struct {
 		stats.Shown
 
-		Platform    string `json:"platform,omitempty" enum:"instagram|tiktok" jsonschema:"Network of the figures. Only in lists for all networks."`
+		Platform    string `json:"platform,omitempty" enum:"instagram|tiktok" title:"AnalysisPlatform" jsonschema:"Network of the figures. Only in lists for all networks."`
 		Subcategory string `json:"subcategory,omitempty" jsonschema:"Group within the list."`
 	}
-	// Opened is a list with its hashtags.
-	Opened struct {
-		Entry
+	// HashtagList is a list with its hashtags.
+	HashtagList struct {
+		HashtagListEntry
 
-		Hashtags []Hashtag `json:"hashtags" jsonschema:"All hashtags, in the order in which they were added."`
+		Hashtags []HashtagFigures `json:"hashtags" jsonschema:"All hashtags, in the order in which they were added."`
 
 		hashtagsJSON []byte // Hashtags as JSON; nil if not encoded yet
 	}
-	// Changed is a list and the outcome for each hashtag of a request.
-	Changed struct {
-		Entry
+	// HashtagListChange is a list and the outcome for each hashtag of a request.
+	HashtagListChange struct {
+		HashtagListEntry
 
-		Added          []string  `json:"added"`
-		AlreadyPresent []string  `json:"already_present"`
-		Refused        []Refused `json:"refused"`
+		Added          []string                   `json:"added"`
+		AlreadyPresent []string                   `json:"already_present"`
+		Refused        []HashtagListChangeRefused `json:"refused"`
 	}
 )
 
-func entry(l List) Entry {
-	return Entry{ID: l.ID, Name: l.Name, Platform: l.Platform, Size: l.Size, ReadyMade: l.isReadyMade(), Color: l.Color,
+func entry(l List) HashtagListEntry {
+	return HashtagListEntry{ID: l.ID, Name: l.Name, Platform: l.Platform, Size: l.Size, ReadyMade: l.isReadyMade(), Color: l.Color,
 		Icon: l.Icon}
 }
 
@@ -97,7 +97,7 @@ func (s *Service) Operations() []operation.Operation {
 			Listing: &operation.Listing{Member: "hashtag_lists", Item: "get_hashtag_list",
 				Arguments: map[string]string{"list_id": "id"}, Label: []string{"name", "platform"}},
 			Example: operation.Example{Arguments: map[string]any{"scope": "own", "limit": 1},
-				Data: Lists{[]Entry{exampleEntry}}},
+				Data: HashtagLists{[]HashtagListEntry{exampleEntry}}},
 		}, s.lists),
 		operation.Define(operation.Spec{
 			Tool: "get_hashtag_list", Method: http.MethodGet, Path: "/hashtag-lists/{list_id}", Needs: access.Read,
@@ -109,7 +109,7 @@ func (s *Service) Operations() []operation.Operation {
 			Next: "Combine a few large hashtags with more small ones. Ready-made lists are read-only: use " +
 				"create_hashtag_list for a list of the team.",
 			Example: operation.Example{Arguments: map[string]any{"list_id": exampleEntry.ID},
-				Data: Opened{Entry: exampleEntry, Hashtags: exampleHashtags}},
+				Data: HashtagList{HashtagListEntry: exampleEntry, Hashtags: exampleHashtags}},
 		}, s.get),
 		operation.Define(operation.Spec{
 			Tool: "create_hashtag_list", Method: http.MethodPost, Path: "/hashtag-lists", Needs: access.Write,
@@ -124,8 +124,8 @@ func (s *Service) Operations() []operation.Operation {
 			Example: operation.Example{Arguments: map[string]any{"name": exampleEntry.Name, "platform": "instagram",
 				"color": "#C0643A", "icon": exampleEntry.Icon, "hashtags": []string{"#coffee", "Latteart",
 					"flat white"}},
-				Data: Changed{exampleEntry, []string{"coffee", "latteart"}, []string{},
-					[]Refused{{"flat white", reasonCharacters}}}},
+				Data: HashtagListChange{exampleEntry, []string{"coffee", "latteart"}, []string{},
+					[]HashtagListChangeRefused{{"flat white", reasonCharacters}}}},
 		}, s.create),
 		operation.Define(operation.Spec{
 			Tool: "add_hashtags", Method: http.MethodPost, Path: "/hashtag-lists/{list_id}/hashtags",
@@ -140,18 +140,18 @@ func (s *Service) Operations() []operation.Operation {
 			Repeatable: true,
 			Example: operation.Example{Arguments: map[string]any{"list_id": exampleEntry.ID,
 				"hashtags": []string{"coffee", "#espresso"}, "subcategory": "Drinks"},
-				Data: Changed{exampleGrown, []string{"espresso"}, []string{"coffee"}, []Refused{}}},
+				Data: HashtagListChange{exampleGrown, []string{"espresso"}, []string{"coffee"}, []HashtagListChangeRefused{}}},
 		}, s.add),
 	}
 }
 
 var (
-	exampleEntry = Entry{ID: 1_000_017, Name: "Coffee", Platform: "instagram", Size: 2, Color: "#c0643a",
+	exampleEntry = HashtagListEntry{ID: 1_000_017, Name: "Coffee", Platform: "instagram", Size: 2, Color: "#c0643a",
 		Icon: "ri-cup-line"}
-	exampleGrown = Entry{ID: 1_000_017, Name: "Coffee", Platform: "instagram", Size: 3, Color: "#c0643a",
+	exampleGrown = HashtagListEntry{ID: 1_000_017, Name: "Coffee", Platform: "instagram", Size: 3, Color: "#c0643a",
 		Icon: "ri-cup-line"}
-	exampleHashtags = []Hashtag{
-		{Shown: stats.Shown{Hashtag: "coffee", Posts: &hashtaganalysis.Posts{Count: 182_000_000, Basis: "measured"},
+	exampleHashtags = []HashtagFigures{
+		{Shown: stats.Shown{Hashtag: "coffee", Posts: &hashtaganalysis.TagPosts{Count: 182_000_000, Basis: "measured"},
 			PostsPerDay: new(21_400.0), Tier: "huge", Score: new(64.0)}},
 		{Shown: stats.Shown{Hashtag: "latteart"}, Subcategory: "Drinks"},
 	}

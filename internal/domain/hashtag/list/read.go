@@ -13,8 +13,8 @@ import (
 )
 
 // lists returns a page of the team's lists followed by the ready-made ones, by descending id.
-func (s *Service) lists(ctx context.Context, call operation.Call, in ListInput) (operation.Answer[Lists], error) {
-	out := operation.Answer[Lists]{App: appPage, Data: Lists{HashtagLists: []Entry{}}}
+func (s *Service) lists(ctx context.Context, call operation.Call, in ListInput) (operation.Answer[HashtagLists], error) {
+	out := operation.Answer[HashtagLists]{App: appPage, Data: HashtagLists{HashtagLists: []HashtagListEntry{}}}
 	before := int64(math.MaxInt64)
 	if in.Cursor != nil {
 		position, err := call.Position(*in.Cursor)
@@ -62,8 +62,8 @@ func (s *Service) nextLists(ctx context.Context, team int64, in ListInput, befor
 }
 
 // get returns a list with its hashtags and their figures.
-func (s *Service) get(ctx context.Context, call operation.Call, in GetInput) (operation.Answer[Opened], error) {
-	var out operation.Answer[Opened]
+func (s *Service) get(ctx context.Context, call operation.Call, in GetInput) (operation.Answer[HashtagList], error) {
+	var out operation.Answer[HashtagList]
 	l, err := s.find(ctx, call.TeamID, in.ListID)
 	if err != nil {
 		return out, err
@@ -81,13 +81,13 @@ func (s *Service) get(ctx context.Context, call operation.Call, in GetInput) (op
 		s.cache.put(l, version, e)
 	}
 	l.Size = int64(len(e.hashtags)) // the hashtags were read after the list
-	out.Data, out.App = Opened{entry(l), slices.Clone(e.hashtags), e.json}, appPath(l)
+	out.Data, out.App = HashtagList{entry(l), slices.Clone(e.hashtags), e.json}, appPath(l)
 	out.Notes = s.missingFiguresNotes(l, e.hashtags)
 	return out, nil
 }
 
 // missingFiguresNotes explains why hashtags of a ready-made list have no figures yet.
-func (s *Service) missingFiguresNotes(l List, shown []Hashtag) []string {
+func (s *Service) missingFiguresNotes(l List, shown []HashtagFigures) []string {
 	without := 0
 	for _, h := range shown {
 		if h.Posts == nil && h.PostsPerDay == nil && h.Score == nil {
@@ -150,8 +150,8 @@ func (s *Service) load(ctx context.Context, l List) (cacheEntry, error) {
 
 // addFigures returns the hashtags as clients see them. For a list of all platforms, each hashtag names the platform of
 // its figures.
-func (s *Service) addFigures(ctx context.Context, l List, items []Item) ([]Hashtag, error) {
-	out := make([]Hashtag, len(items))
+func (s *Service) addFigures(ctx context.Context, l List, items []Item) ([]HashtagFigures, error) {
+	out := make([]HashtagFigures, len(items))
 	if len(items) == 0 {
 		return out, nil
 	}
@@ -164,7 +164,7 @@ func (s *Service) addFigures(ctx context.Context, l List, items []Item) ([]Hasht
 		return nil, err
 	}
 	for n, i := range items {
-		h := Hashtag{Shown: stats.Shown{Hashtag: i.Hashtag}, Subcategory: i.Subcategory}
+		h := HashtagFigures{Shown: stats.Shown{Hashtag: i.Hashtag}, Subcategory: i.Subcategory}
 		if f, found := known[i.Hashtag]; found {
 			h.Shown = stats.Show(f)
 			if l.Platform == "" && hasFigures(f) {

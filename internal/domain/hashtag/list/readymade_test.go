@@ -86,7 +86,7 @@ func TestInvalidReadyMade(t *testing.T) {
 // A note explains missing figures of a ready-made list.
 func TestReadyMadeWithoutFigures(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
-		open := func() operation.Answer[Opened] {
+		open := func() operation.Answer[HashtagList] {
 			t.Helper()
 			got, err := w.get(t.Context(), w.call("get_hashtag_list"), GetInput{ListID: 1})
 			if err != nil {

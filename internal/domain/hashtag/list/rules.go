@@ -21,20 +21,20 @@ const (
 	reasonBanned     = "banned"
 )
 
-// Refused is a hashtag that was not added, with the reason.
-type Refused struct {
+// HashtagListChangeRefused is a hashtag that was not added, with the reason.
+type HashtagListChangeRefused struct {
 	Hashtag string `json:"hashtag" jsonschema:"The hashtag, or up to 100 characters of an invalid one as sent, without control characters."`
 	Reason  string `json:"reason" enum:"empty|too_long|bad_characters|list_full|banned" jsonschema:"list_full: limit of the plan. banned: by the service."`
 }
 
 // parseHashtags returns the distinct hashtags of a request in order, and the refused ones.
-func parseHashtags(platform string, sent []string) ([]string, []Refused) {
-	tags, refused := make([]string, 0, len(sent)), []Refused{}
-	met, bad := make(map[string]bool, len(sent)), map[Refused]bool{}
+func parseHashtags(platform string, sent []string) ([]string, []HashtagListChangeRefused) {
+	tags, refused := make([]string, 0, len(sent)), []HashtagListChangeRefused{}
+	met, bad := make(map[string]bool, len(sent)), map[HashtagListChangeRefused]bool{}
 	for _, text := range sent {
 		tag, err := provider.ParseHashtagFor(platform, text)
 		if err != nil {
-			if r := (Refused{sanitize(text), reasonOf(err)}); !bad[r] {
+			if r := (HashtagListChangeRefused{sanitize(text), reasonOf(err)}); !bad[r] {
 				bad[r], refused = true, append(refused, r)
 			}
 			continue
@@ -100,15 +100,15 @@ func newBanned(byPlatform map[string][]string) (banList, error) {
 
 // filter splits hashtags into those that a list with the given number of free places accepts and the refused ones. A
 // negative number means unlimited.
-func (b banList) filter(platform string, tags []string, room int64) ([]string, []Refused) {
+func (b banList) filter(platform string, tags []string, room int64) ([]string, []HashtagListChangeRefused) {
 	var taken []string
-	var refused []Refused
+	var refused []HashtagListChangeRefused
 	for _, tag := range tags {
 		switch {
 		case b[platform][tag]:
-			refused = append(refused, Refused{tag, reasonBanned})
+			refused = append(refused, HashtagListChangeRefused{tag, reasonBanned})
 		case room >= 0 && int64(len(taken)) >= room:
-			refused = append(refused, Refused{tag, reasonFull})
+			refused = append(refused, HashtagListChangeRefused{tag, reasonFull})
 		default:
 			taken = append(taken, tag)
 		}

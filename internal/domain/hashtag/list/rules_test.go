@@ -17,11 +17,11 @@ import (
 // Refused hashtags are counted by reason.
 func TestSummary(t *testing.T) {
 	t.Parallel()
-	for want, c := range map[string]Changed{
-		"7. Added: 2, in the list already: 1.": {Entry: Entry{ID: 7},
+	for want, c := range map[string]HashtagListChange{
+		"7. Added: 2, in the list already: 1.": {HashtagListEntry: HashtagListEntry{ID: 7},
 			Added: []string{"a", "b"}, AlreadyPresent: []string{"c"}},
-		"7. Added: 0, in the list already: 0. Refused: 3 (bad_characters: 2, list_full: 1).": {Entry: Entry{ID: 7},
-			Refused: []Refused{{"a b", reasonCharacters}, {"d", reasonFull}, {"c d", reasonCharacters}}},
+		"7. Added: 0, in the list already: 0. Refused: 3 (bad_characters: 2, list_full: 1).": {HashtagListEntry: HashtagListEntry{ID: 7},
+			Refused: []HashtagListChangeRefused{{"a b", reasonCharacters}, {"d", reasonFull}, {"c d", reasonCharacters}}},
 	} {
 		if got := c.summary(); got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -34,30 +34,30 @@ func TestParseHashtags(t *testing.T) {
 		platform string
 		sent     []string
 		tags     []string
-		refused  []Refused
+		refused  []HashtagListChangeRefused
 	}{
 		"nothing":            {},
 		"with and without #": {sent: []string{"once", "#once", "ONCE", "＃ｏｎｃｅ", " #once "}, tags: []string{"once"}},
 		"in their order":     {sent: []string{"c", "a", "b", "a"}, tags: []string{"c", "a", "b"}},
 		"other scripts":      {sent: []string{"#旅行", "cafe\u0301", "МОРЕ"}, tags: []string{"旅行", "café", "море"}},
-		"empty": {sent: []string{"", "#", "  "}, refused: []Refused{{"", "empty"}, {"#", "empty"},
+		"empty": {sent: []string{"", "#", "  "}, refused: []HashtagListChangeRefused{{"", "empty"}, {"#", "empty"},
 			{"  ", "empty"}}},
-		"too long": {sent: []string{strings.Repeat("l", 101)}, refused: []Refused{{strings.Repeat("l", 100),
+		"too long": {sent: []string{strings.Repeat("l", 101)}, refused: []HashtagListChangeRefused{{strings.Repeat("l", 100),
 			"too_long"}}},
 		"very long": {sent: []string{strings.Repeat("旅", 3000)},
-			refused: []Refused{{strings.Repeat("旅", 100), "too_long"}}},
+			refused: []HashtagListChangeRefused{{strings.Repeat("旅", 100), "too_long"}}},
 		"the longest": {sent: []string{strings.Repeat("l", 100)}, tags: []string{strings.Repeat("l", 100)}},
 		"characters": {sent: []string{"a b", "a-b", "2024", "❤"},
-			refused: []Refused{{"a b", "bad_characters"}, {"a-b", "bad_characters"}, {"2024", "bad_characters"},
+			refused: []HashtagListChangeRefused{{"a b", "bad_characters"}, {"a-b", "bad_characters"}, {"2024", "bad_characters"},
 				{"❤", "bad_characters"}}},
 		"what is not seen": {sent: []string{"a\tb\u202e\n\x1b[31m"},
-			refused: []Refused{{"ab[31m", "bad_characters"}}},
+			refused: []HashtagListChangeRefused{{"ab[31m", "bad_characters"}}},
 		"refused once": {sent: []string{"a b", "a b", "a\u200e b"},
-			refused: []Refused{{"a b", "bad_characters"}}},
+			refused: []HashtagListChangeRefused{{"a b", "bad_characters"}}},
 		"a link": {platform: provider.TikTok, sent: []string{"https://www.tiktok.com/tag/travel"},
 			tags: []string{"travel"}},
 		"another network's": {platform: provider.Instagram, sent: []string{"https://www.tiktok.com/tag/travel"},
-			refused: []Refused{{"https://www.tiktok.com/tag/travel", "bad_characters"}}},
+			refused: []HashtagListChangeRefused{{"https://www.tiktok.com/tag/travel", "bad_characters"}}},
 		"tied to none, a link": {sent: []string{"https://www.tiktok.com/tag/travel"}, tags: []string{"travel"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -65,7 +65,7 @@ func TestParseHashtags(t *testing.T) {
 			if !slices.Equal(tags, c.tags) {
 				t.Errorf("%q instead of %q", tags, c.tags)
 			}
-			if diff := cmp.Diff(append([]Refused{}, c.refused...), bad); diff != "" {
+			if diff := cmp.Diff(append([]HashtagListChangeRefused{}, c.refused...), bad); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -102,16 +102,16 @@ func TestFilter(t *testing.T) {
 		platform string
 		room     int64
 		taken    []string
-		refused  []Refused
+		refused  []HashtagListChangeRefused
 	}{
-		"no end": {"instagram", -1, []string{"a", "b", "worse", "c"}, []Refused{{"bad", "banned"}}},
-		"room for some": {"instagram", 2, []string{"a", "b"}, []Refused{{"bad", "banned"}, {"worse", "list_full"},
+		"no end": {"instagram", -1, []string{"a", "b", "worse", "c"}, []HashtagListChangeRefused{{"bad", "banned"}}},
+		"room for some": {"instagram", 2, []string{"a", "b"}, []HashtagListChangeRefused{{"bad", "banned"}, {"worse", "list_full"},
 			{"c", "list_full"}}},
-		"no room": {"tiktok", 0, nil, []Refused{{"a", "list_full"}, {"bad", "list_full"}, {"b", "list_full"},
+		"no room": {"tiktok", 0, nil, []HashtagListChangeRefused{{"a", "list_full"}, {"bad", "list_full"}, {"b", "list_full"},
 			{"worse", "banned"}, {"c", "list_full"}}},
-		"just enough":     {"tiktok", 4, []string{"a", "bad", "b", "c"}, []Refused{{"worse", "banned"}}},
-		"tied to none":    {"", 9, []string{"a", "b", "c"}, []Refused{{"bad", "banned"}, {"worse", "banned"}}},
-		"another network": {"tiktok", 9, []string{"a", "bad", "b", "c"}, []Refused{{"worse", "banned"}}},
+		"just enough":     {"tiktok", 4, []string{"a", "bad", "b", "c"}, []HashtagListChangeRefused{{"worse", "banned"}}},
+		"tied to none":    {"", 9, []string{"a", "b", "c"}, []HashtagListChangeRefused{{"bad", "banned"}, {"worse", "banned"}}},
+		"another network": {"tiktok", 9, []string{"a", "bad", "b", "c"}, []HashtagListChangeRefused{{"worse", "banned"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			taken, rest := b.filter(c.platform, tags, c.room)

@@ -4,13 +4,13 @@ import "context"
 
 // Select returns a list with the hashtags that pick returns. Figures are read for these only, so a page of a long list
 // is cheap.
-func (s *Service) Select(ctx context.Context, team, id int64, pick func([]Item) []Item) (Opened, error) {
+func (s *Service) Select(ctx context.Context, team, id int64, pick func([]Item) []Item) (HashtagList, error) {
 	l, items, err := s.findWithItems(ctx, team, id)
 	if err != nil {
-		return Opened{}, err
+		return HashtagList{}, err
 	}
 	l.Size = int64(len(items)) // the hashtags were read after the list
 	picked := pick(append([]Item{}, items...))
 	shown, err := s.addFigures(ctx, l, picked)
-	return Opened{Entry: entry(l), Hashtags: shown}, err
+	return HashtagList{HashtagListEntry: entry(l), Hashtags: shown}, err
 }

@@ -32,7 +32,7 @@ func TestSelect(t *testing.T) {
 			names = append(names, h.Hashtag)
 		}
 		if diff := cmp.Diff([]string{"tag299", "tag001"}, names); diff != "" || got.Size != 300 || got.Name != "Long" {
-			t.Errorf("%+v %s", got.Entry, diff)
+			t.Errorf("%+v %s", got.HashtagListEntry, diff)
 		}
 		if p := got.Hashtags[0].PostsPerDay; p == nil || *p != rate || w.known.asked-before != 2 {
 			t.Errorf("%v posts a day; the figures of %d hashtags were read", p, w.known.asked-before)

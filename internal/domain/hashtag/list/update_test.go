@@ -17,18 +17,18 @@ func TestChange(t *testing.T) {
 		l := w.make(t, CreateInput{Name: "old", Color: "#000000", Icon: "ri-cup-line", Hashtags: []string{"a", "b"}})
 		for _, c := range []struct {
 			change Change
-			want   Entry
+			want   HashtagListEntry
 		}{
-			{Change{Name: new(" new ")}, Entry{ID: l.ID, Name: "new", Size: 2, Color: "#000000", Icon: "ri-cup-line"}},
-			{Change{Color: new("#ABCDEF"), Icon: new("")}, Entry{ID: l.ID, Name: "new", Size: 2, Color: "#abcdef"}},
-			{Change{}, Entry{ID: l.ID, Name: "new", Size: 2, Color: "#abcdef"}},
+			{Change{Name: new(" new ")}, HashtagListEntry{ID: l.ID, Name: "new", Size: 2, Color: "#000000", Icon: "ri-cup-line"}},
+			{Change{Color: new("#ABCDEF"), Icon: new("")}, HashtagListEntry{ID: l.ID, Name: "new", Size: 2, Color: "#abcdef"}},
+			{Change{}, HashtagListEntry{ID: l.ID, Name: "new", Size: 2, Color: "#abcdef"}},
 		} {
 			changed, err := w.Change(t.Context(), w.team, w.by(), l.ID, c.change)
 			must(t, err)
 			if diff := cmp.Diff(c.want, entry(changed)); diff != "" {
 				t.Error(diff)
 			}
-			if diff := cmp.Diff(c.want, w.look(t, l.ID).Entry); diff != "" {
+			if diff := cmp.Diff(c.want, w.look(t, l.ID).HashtagListEntry); diff != "" {
 				t.Error(diff)
 			}
 		}

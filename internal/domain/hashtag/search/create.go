@@ -57,8 +57,8 @@ const (
 
 // search starts a search, or returns the running one or the stored result of an earlier one. The response holds the
 // complete result; the job's own resource pages it.
-func (s *Service) search(ctx context.Context, call operation.Call, in Input) (operation.Answer[job.Entry], error) {
-	var out operation.Answer[job.Entry]
+func (s *Service) search(ctx context.Context, call operation.Call, in Input) (operation.Answer[job.Job], error) {
+	var out operation.Answer[job.Job]
 	k, err := in.keyword()
 	if err != nil {
 		return out, err

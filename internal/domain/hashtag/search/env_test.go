@@ -168,11 +168,11 @@ func (w env) figures(tag string, size int64, beside ...string) provider.HashtagF
 }
 
 // request calls the operation as the pipeline does, with its price reserved.
-func (w env) request(ctx context.Context, in Input) (operation.Answer[job.Entry], int64, error) {
+func (w env) request(ctx context.Context, in Input) (operation.Answer[job.Job], int64, error) {
 	if in.Platform == "" {
 		in.Platform = provider.Instagram
 	}
-	var out operation.Answer[job.Entry]
+	var out operation.Answer[job.Job]
 	var cost int64
 	call := operation.Call{Actor: w.actor, Operation: "search_hashtags", Now: w.clock.Now()}
 	claim := pipeline.Claim{APIKey: w.actor.KeyID, Key: fmt.Sprint(w.keys.Add(1)), Operation: call.Operation,

@@ -15,7 +15,7 @@ import (
 // Input is the input of search_hashtags.
 type Input struct {
 	Query    string `json:"query" minLength:"2" maxLength:"100" jsonschema:"Keyword, phrase, hashtag or hashtag link."`
-	Platform string `json:"platform,omitempty" enum:"instagram|tiktok" default:"instagram"`
+	Platform string `json:"platform,omitempty" enum:"instagram|tiktok" title:"AnalysisPlatform" default:"instagram"`
 }
 
 // keyword is a parsed query: its distinct normalized words, in order.

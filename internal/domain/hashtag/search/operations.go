@@ -25,8 +25,8 @@ func (s *Service) Operations() []operation.Operation {
 			Next: "Poll the job with get_job; its result has the hashtags, in pages. Save suitable ones with " +
 				"add_hashtags. provider_unavailable and nothing_found charge nothing.",
 			Example: operation.Example{Arguments: map[string]any{"query": "latte art"},
-				Data: job.Entry{JobID: "hashtag_search:019d3889-2b11-7d5a-9e0c-0c8f1d3e0012", Type: job.HashtagSearch,
-					State: job.Pending, CreatedAt: exampleAt, Progress: job.Progress{Total: 3}}},
+				Data: job.Job{JobID: "hashtag_search:019d3889-2b11-7d5a-9e0c-0c8f1d3e0012", Type: job.HashtagSearch,
+					State: job.Pending, CreatedAt: exampleAt, Progress: job.JobProgress{Total: 3}}},
 		}, s.search),
 	}
 }

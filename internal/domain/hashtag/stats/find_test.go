@@ -375,9 +375,9 @@ func TestFindReturnsFigures(t *testing.T) {
 		}
 		at := db.Time(1)
 		want := []Figures{
-			{Platform: provider.Instagram, Hashtag: "sea", Posts: &hashtaganalysis.Posts{Count: 0, Basis: "measured"},
+			{Platform: provider.Instagram, Hashtag: "sea", Posts: &hashtaganalysis.TagPosts{Count: 0, Basis: "measured"},
 				MeasuredAt: at},
-			{Platform: provider.Instagram, Hashtag: "seagull", Posts: &hashtaganalysis.Posts{Count: 1_200,
+			{Platform: provider.Instagram, Hashtag: "seagull", Posts: &hashtaganalysis.TagPosts{Count: 1_200,
 				Basis: "measured"}, MeasuredAt: at},
 			{Platform: provider.Instagram, Hashtag: "seaside"},
 		}

@@ -22,7 +22,7 @@ func TestOrderOfObservationsDoesNotMatter(t *testing.T) {
 			told[i] = Figures{MeasuredAt: time.Unix(0, 0).AddDate(0, 0, day)}
 			if basis := rapid.SampledFrom([]string{"", hashtaganalysis.Measured, hashtaganalysis.Estimated}).
 				Draw(t, "basis"); basis != "" {
-				told[i].Posts = &hashtaganalysis.Posts{Count: int64(day), Basis: basis}
+				told[i].Posts = &hashtaganalysis.TagPosts{Count: int64(day), Basis: basis}
 			}
 			if rapid.Bool().Draw(t, "rated") {
 				told[i].PostsPerDay = new(float64(day))

@@ -12,8 +12,8 @@ import (
 // Figures holds what is known about a hashtag on a platform. An unknown figure is nil, never 0.
 type Figures struct {
 	Platform    string
-	Hashtag     string                 // normalized by provider.ParseHashtag
-	Posts       *hashtaganalysis.Posts // with a confidence interval if estimated
+	Hashtag     string                    // normalized by provider.ParseHashtag
+	Posts       *hashtaganalysis.TagPosts // with a confidence interval if estimated
 	PostsPerDay *float64
 	Score       *float64  // 0–100
 	MeasuredAt  time.Time // zero if never measured
@@ -30,11 +30,11 @@ type Related struct {
 
 // Shown is a hashtag with its figures, as returned to clients.
 type Shown struct {
-	Hashtag     string                 `json:"hashtag" jsonschema:"Without #."`
-	Posts       *hashtaganalysis.Posts `json:"posts,omitempty" jsonschema:"Number of posts that use it. Omitted if unknown."`
-	PostsPerDay *float64               `json:"posts_per_day,omitempty" jsonschema:"Posts published per day. Omitted until measured."`
-	Tier        string                 `json:"tier,omitempty" enum:"nano|small|medium|large|huge" jsonschema:"nano < 10k, small < 100k, medium < 500k, large < 1M posts."`
-	Score       *float64               `json:"score,omitempty" min:"0" max:"100"`
+	Hashtag     string                    `json:"hashtag" jsonschema:"Without #."`
+	Posts       *hashtaganalysis.TagPosts `json:"posts,omitempty" jsonschema:"Number of posts that use it. Omitted if unknown."`
+	PostsPerDay *float64                  `json:"posts_per_day,omitempty" jsonschema:"Posts published per day. Omitted until measured."`
+	Tier        string                    `json:"tier,omitempty" enum:"nano|small|medium|large|huge" title:"HashtagTier" jsonschema:"nano < 10k, small < 100k, medium < 500k, large < 1M posts."`
+	Score       *float64                  `json:"score,omitempty" min:"0" max:"100"`
 }
 
 // Show returns the figures as clients see them.

@@ -147,7 +147,7 @@ func (f *Figures) scan(scan func(...any) error) error {
 	}
 	f.MeasuredAt = db.Time(at)
 	if count.Valid {
-		f.Posts = &hashtaganalysis.Posts{Count: count.Int64, Basis: basis}
+		f.Posts = &hashtaganalysis.TagPosts{Count: count.Int64, Basis: basis}
 	}
 	if count.Valid && low.Valid && high.Valid {
 		f.Posts.Low, f.Posts.High = &low.Int64, &high.Int64

@@ -106,7 +106,7 @@ func TestRecord(t *testing.T) {
 		w.keep(provider.Instagram, f)
 		want := stats.Analyze(provider.Instagram, f, w.db.Now()).Figures
 		if want.Score == nil || want.PostsPerDay == nil || *want.PostsPerDay != 9 ||
-			*want.Posts != (hashtaganalysis.Posts{Count: 123, Basis: hashtaganalysis.Measured}) {
+			*want.Posts != (hashtaganalysis.TagPosts{Count: 123, Basis: hashtaganalysis.Measured}) {
 			t.Errorf("read: %+v", want)
 		}
 		if diff := cmp.Diff(map[string]stats.Figures{"sea": want}, w.of(provider.Instagram, "sea",

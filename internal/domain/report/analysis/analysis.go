@@ -40,7 +40,7 @@ func Analyze(in ProfileInput) result.Result {
 			Cadence: cadence(all), Hashtags: hashtagsSection(all, effects), Words: result.NewWords(all.words,
 				len(all.posts), maxSectionWords),
 		},
-		TopHashtags: []result.Hashtag{}, TopWords: []result.Word{},
+		TopHashtags: []result.FindingHashtag{}, TopWords: []result.FindingWord{},
 	}
 	if out.Sections.Cadence != nil {
 		out.Engagement.PostsPerWeek = &out.Sections.Cadence.PostsPerWeek

@@ -212,7 +212,7 @@ func TestConfoundedHashtags(t *testing.T) {
 		p.Likes = new(int64(likes))
 	}))
 	places := map[string]int{}
-	byName := map[string]result.Hashtag{}
+	byName := map[string]result.FindingHashtag{}
 	for i, tag := range got.TopHashtags {
 		places[tag.Hashtag], byName[tag.Hashtag] = i, tag
 	}
@@ -259,12 +259,12 @@ func TestHashtagsOfAPost(t *testing.T) {
 		{ID: "1", Caption: "Low water #Tide #tide", Hashtags: []string{"TIDE", "#Boats", "no hashtag"}},
 		{ID: "2", Hashtags: []string{"boats"}},
 	})
-	want := []result.Hashtag{{Hashtag: "boats", Posts: 2, Works: new(bool)}, {Hashtag: "tide", Posts: 1,
+	want := []result.FindingHashtag{{Hashtag: "boats", Posts: 2, Works: new(bool)}, {Hashtag: "tide", Posts: 1,
 		Works: new(bool)}}
 	if diff := cmp.Diff(want, got.TopHashtags); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]result.Word{{Word: "low", Posts: 1}, {Word: "water", Posts: 1}}, got.TopWords); diff != "" {
+	if diff := cmp.Diff([]result.FindingWord{{Word: "low", Posts: 1}, {Word: "water", Posts: 1}}, got.TopWords); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -277,22 +277,22 @@ func TestGrowth(t *testing.T) {
 	ahead := shot(-1, 7)
 	for name, test := range map[string]struct {
 		shots []analysis.Snapshot
-		want  *result.Growth
+		want  *result.FindingGrowth
 	}{
 		"none":                  {nil, nil},
 		"one":                   {[]analysis.Snapshot{shot(0, 100)}, nil},
 		"two within the hour":   {[]analysis.Snapshot{shot(1, 100), shot(0, 120)}, nil},
 		"the same time twice":   {[]analysis.Snapshot{shot(0, 100), shot(0, 120)}, nil},
 		"one untold, one ahead": {[]analysis.Snapshot{shot(0, 100), {At: measuredAt.AddDate(0, 0, -3)}, ahead}, nil},
-		"two": {[]analysis.Snapshot{shot(0, 120), shot(48, 100)}, &result.Growth{
-			Snapshots: 2, Days: 2, FollowersPerDay: &result.Estimate{Value: 10}, PercentPerMonth: &result.Estimate{
+		"two": {[]analysis.Snapshot{shot(0, 120), shot(48, 100)}, &result.FindingGrowth{
+			Snapshots: 2, Days: 2, FollowersPerDay: &result.FindingEstimate{Value: 10}, PercentPerMonth: &result.FindingEstimate{
 				Value: 250},
 		}},
-		"nobody left": {[]analysis.Snapshot{shot(0, 0), shot(48, 100)}, &result.Growth{
-			Snapshots: 2, Days: 2, FollowersPerDay: &result.Estimate{Value: -50},
+		"nobody left": {[]analysis.Snapshot{shot(0, 0), shot(48, 100)}, &result.FindingGrowth{
+			Snapshots: 2, Days: 2, FollowersPerDay: &result.FindingEstimate{Value: -50},
 		}},
-		"no change": {[]analysis.Snapshot{shot(0, 100), shot(24, 100), shot(48, 100)}, &result.Growth{
-			Snapshots: 3, Days: 2, FollowersPerDay: &result.Estimate{}, PercentPerMonth: &result.Estimate{},
+		"no change": {[]analysis.Snapshot{shot(0, 100), shot(24, 100), shot(48, 100)}, &result.FindingGrowth{
+			Snapshots: 3, Days: 2, FollowersPerDay: &result.FindingEstimate{}, PercentPerMonth: &result.FindingEstimate{},
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -378,7 +378,7 @@ func TestShares(t *testing.T) {
 			p.Shares = new(int64(i))
 		}
 	}))
-	want := &result.Median{Median: 3.5, Low: got.Engagement.Shares.Low, High: got.Engagement.Shares.High,
+	want := &result.FindingMedian{Median: 3.5, Low: got.Engagement.Shares.Low, High: got.Engagement.Shares.High,
 		LowerQuartile: 1.75, UpperQuartile: 5.25, Posts: 8}
 	if diff := cmp.Diff(want, got.Engagement.Shares); diff != "" {
 		t.Error(diff)

@@ -14,7 +14,7 @@ const (
 )
 
 // cadence returns how often and how regularly there are posts, or nil for fewer than two dated posts.
-func cadence(all *figures) *result.Cadence {
+func cadence(all *figures) *result.FindingCadence {
 	var times []time.Time
 	for _, p := range all.posts {
 		if p.timed {
@@ -35,7 +35,7 @@ func cadence(all *figures) *result.Cadence {
 	}
 	slices.Sort(gaps)
 	span := days(until.Sub(times[0]))
-	out := &result.Cadence{
+	out := &result.FindingCadence{
 		Posts: len(times), Days: result.Round4(span), LastPostDays: result.Round4(days(until.Sub(newest))),
 		// The oldest post starts the period and is not counted. A period counts as at least one day.
 		PostsPerWeek: result.Round4(float64(len(times)-1) / max(span, 1) * week),

@@ -28,7 +28,7 @@ type effects struct {
 	blocks          [blocks]level
 	times           []levelEffect // blocks with a ratio
 	formats         []level
-	hashtags        map[int]result.Ratio // by index in figures.hashtags
+	hashtags        map[int]result.FindingRatio // by index in figures.hashtags
 	claimedHashtags map[int]bool
 	hasConfounded   bool // some hashtags always occur together
 }
@@ -37,13 +37,13 @@ type effects struct {
 type level struct {
 	name    string
 	posts   int
-	ratio   *result.Ratio
+	ratio   *result.FindingRatio
 	claimed bool
 }
 
 // estimate fits the model to the posts whose engagement and time are known.
 func estimate(all *figures) *effects {
-	out := &effects{all: all, hashtags: map[int]result.Ratio{}, claimedHashtags: map[int]bool{}}
+	out := &effects{all: all, hashtags: map[int]result.FindingRatio{}, claimedHashtags: map[int]bool{}}
 	for i := range all.posts {
 		if p := &all.posts[i]; p.counted && p.timed {
 			out.compared = append(out.compared, p)
@@ -212,10 +212,10 @@ func heterogeneity(found []levelEffect) float64 {
 
 // ratio returns an effect as reported, with a shrinkage estimate for heterogeneity tau (empirical Bayes; Efron and
 // Morris, 1975).
-func (e *effects) ratio(one effect, tau float64) result.Ratio {
+func (e *effects) ratio(one effect, tau float64) result.FindingRatio {
 	reach := e.fit.quantile * one.err
 	trust := tau * tau / (tau*tau + one.err*one.err)
-	return result.Ratio{
+	return result.FindingRatio{
 		Value: result.Round4(math.Exp(one.log)), Low: result.Round4(math.Exp(one.log - reach)),
 		High:   result.Round4(math.Exp(one.log + reach)),
 		Shrunk: new(result.Round4(math.Exp(trust * one.log))),

@@ -6,8 +6,8 @@ import (
 )
 
 // engagement returns the medians of the counted posts.
-func engagement(all *figures) result.Engagement {
-	out := result.Engagement{Basis: result.Measured, Counts: all.counts}
+func engagement(all *figures) result.FindingEngagement {
+	out := result.FindingEngagement{Basis: result.Measured, Counts: all.counts}
 	var byFollowers, byViews []float64
 	for _, p := range all.posts {
 		if !p.counted {

@@ -7,7 +7,7 @@ import (
 )
 
 // formatsSection returns the engagement by format, ignoring unknown formats.
-func formatsSection(all *figures, e *effects) *result.Formats {
+func formatsSection(all *figures, e *effects) *result.FindingFormats {
 	engagement := map[string][]float64{}
 	count := 0
 	for _, p := range all.posts {
@@ -19,15 +19,15 @@ func formatsSection(all *figures, e *effects) *result.Formats {
 	if count == 0 {
 		return nil
 	}
-	out := &result.Formats{Posts: count, Formats: []result.Format{}}
+	out := &result.FindingFormats{Posts: count, Formats: []result.FindingFormat{}}
 	for name, values := range engagement {
-		format := result.Format{Format: name, Posts: len(values), Engagement: result.NewMedian(values)}
+		format := result.FindingFormat{Format: name, Posts: len(values), Engagement: result.NewMedian(values)}
 		if i := slices.IndexFunc(e.formats, func(l level) bool { return l.name == name }); i >= 0 {
 			format.Ratio = e.formats[i].ratio
 		}
 		out.Formats = append(out.Formats, format)
 	}
-	slices.SortFunc(out.Formats, func(a, b result.Format) int {
+	slices.SortFunc(out.Formats, func(a, b result.FindingFormat) int {
 		return result.CompareUse(a.Posts, b.Posts, a.Format,
 			b.Format)
 	})

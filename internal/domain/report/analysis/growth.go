@@ -19,7 +19,7 @@ const (
 // growth estimates the followers gained per day. The number of followers is modeled as a random walk with drift: a
 // difference has mean and variance proportional to the elapsed time. Dividing by the root of the time makes the
 // variances equal.
-func growth(snapshots []Snapshot, at time.Time) *result.Growth {
+func growth(snapshots []Snapshot, at time.Time) *result.FindingGrowth {
 	shots := validSnapshots(snapshots, at)
 	if len(shots) < 2 {
 		return nil
@@ -30,7 +30,7 @@ func growth(snapshots []Snapshot, at time.Time) *result.Growth {
 		return nil
 	}
 	perDay := fitGrowth(shots)
-	out := &result.Growth{Snapshots: len(shots), Days: result.Round4(span), FollowersPerDay: &perDay}
+	out := &result.FindingGrowth{Snapshots: len(shots), Days: result.Round4(span), FollowersPerDay: &perDay}
 	if size := float64(*last.Followers); size > 0 {
 		out.PercentPerMonth = new(scaleEstimate(perDay, 100*monthDays/size))
 	}
@@ -53,7 +53,7 @@ func validSnapshots(snapshots []Snapshot, at time.Time) []Snapshot {
 }
 
 // fitGrowth estimates the growth per day.
-func fitGrowth(shots []Snapshot) result.Estimate {
+func fitGrowth(shots []Snapshot) result.FindingEstimate {
 	walk := linearModel{columns: 1}
 	gained, passed := 0.0, 0.0
 	for i := range shots[1:] {
@@ -65,16 +65,16 @@ func fitGrowth(shots []Snapshot) result.Estimate {
 	}
 	solved, ok := walk.solve(len(walk.y) >= minRobustSteps)
 	if !ok {
-		return result.Estimate{Value: result.Round4(gained / passed)}
+		return result.FindingEstimate{Value: result.Round4(gained / passed)}
 	}
 	perDay, _ := solved.contrast([]float64{1})
 	reach := solved.quantile * perDay.err
-	return result.Estimate{Value: result.Round4(perDay.log), Low: new(result.Round4(perDay.log - reach)),
+	return result.FindingEstimate{Value: result.Round4(perDay.log), Low: new(result.Round4(perDay.log - reach)),
 		High: new(result.Round4(perDay.log + reach))}
 }
 
-func scaleEstimate(e result.Estimate, factor float64) result.Estimate {
-	out := result.Estimate{Value: result.Round4(e.Value * factor)}
+func scaleEstimate(e result.FindingEstimate, factor float64) result.FindingEstimate {
+	out := result.FindingEstimate{Value: result.Round4(e.Value * factor)}
 	if e.Low != nil {
 		out.Low, out.High = new(result.Round4(*e.Low*factor)), new(result.Round4(*e.High*factor))
 	}

@@ -149,7 +149,7 @@ func TestMoreLikesNeverLowerTheRate(t *testing.T) {
 		before := analysis.Analyze(in).Engagement
 		likes[rapid.IntRange(0, len(likes)-1).Draw(t, "post")] += rapid.Int64Range(0, 1_000_000).Draw(t, "more")
 		after := analysis.Analyze(in).Engagement
-		for _, pair := range [][2]*result.Median{{before.Likes, after.Likes}, {before.RateByFollowers,
+		for _, pair := range [][2]*result.FindingMedian{{before.Likes, after.Likes}, {before.RateByFollowers,
 			after.RateByFollowers}, {before.RateByViews, after.RateByViews}} {
 			was, is := pair[0], pair[1]
 			if is.Median < was.Median || is.LowerQuartile < was.LowerQuartile || is.UpperQuartile < was.UpperQuartile {

@@ -40,9 +40,9 @@ func (s scale) value(figure float64) float64 {
 }
 
 // score returns the score, or nil if no component is known.
-func score(out result.Result, all *figures) *result.ScoreSection {
+func score(out result.Result, all *figures) *result.FindingScoreSection {
 	known := scoreFigures(out, all)
-	components, missing := []result.ComponentCause{}, []string{}
+	components, missing := []result.FindingComponentCause{}, []string{}
 	for i, s := range scales {
 		measured, ok := known[s.figure]
 		if last := len(components) - 1; last >= 0 && components[last].Name == s.component {
@@ -57,14 +57,14 @@ func score(out result.Result, all *figures) *result.ScoreSection {
 	return result.NewScore(components, missing, roundTenth)
 }
 
-func (s scale) cause(measured float64) result.ComponentCause {
+func (s scale) cause(measured float64) result.FindingComponentCause {
 	kind := "linear"
 	if s.logarithmic {
 		kind = "logarithmic"
 	}
-	return result.ComponentCause{
-		Component: result.Component{Name: s.component, Value: roundTenth(s.value(measured))},
-		Figure:    s.figure, Measured: measured, Floor: &s.floor, Ceiling: &s.ceiling, Scale: kind,
+	return result.FindingComponentCause{
+		FindingComponent: result.FindingComponent{Name: s.component, Value: roundTenth(s.value(measured))},
+		Figure:           s.figure, Measured: measured, Floor: &s.floor, Ceiling: &s.ceiling, Scale: kind,
 		FullWeight: s.weight,
 	}
 }
@@ -72,7 +72,7 @@ func (s scale) cause(measured float64) result.ComponentCause {
 // scoreFigures returns the figures with enough data. Engagement without likes is left out, because on this scale it
 // would be close to zero.
 func scoreFigures(out result.Result, all *figures) map[string]float64 {
-	medians := map[string]*result.Median{"views": out.Engagement.Views}
+	medians := map[string]*result.FindingMedian{"views": out.Engagement.Views}
 	if slices.Contains(all.counts, "likes") {
 		medians["rate_by_followers"], medians["rate_by_views"] = out.Engagement.RateByFollowers,
 			out.Engagement.RateByViews

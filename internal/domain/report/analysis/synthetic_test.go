@@ -87,7 +87,7 @@ func (f *surveyResult) addProfile(profile synthetic.Profile, found result.Result
 	f.named.count(named)
 	f.misnamed.count(wrong)
 	log := truth.Blocks[best] - others(truth, found.Sections.Times, best)
-	f.chosen.addInterval(&result.Ratio{Low: found.BestTime.Low, High: found.BestTime.High}, log)
+	f.chosen.addInterval(&result.FindingRatio{Low: found.BestTime.Low, High: found.BestTime.High}, log)
 	f.alone.addInterval(&found.BestTime.Ratio, log)
 	first := 0
 	for i, tag := range found.Sections.Hashtags.Hashtags {
@@ -133,7 +133,7 @@ func (f *surveyResult) addSections(truth synthetic.Truth, sections result.Sectio
 }
 
 // others returns the true mean logarithm of the posts outside a block.
-func others(truth synthetic.Truth, times *result.Times, block int) float64 {
+func others(truth synthetic.Truth, times *result.FindingTimes, block int) float64 {
 	sum := 0.0
 	for o, log := range truth.Blocks {
 		if o != block {
@@ -144,13 +144,13 @@ func others(truth synthetic.Truth, times *result.Times, block int) float64 {
 }
 
 // addInterval counts whether the interval of a ratio contains its true logarithm. Missing ratios are not counted.
-func (s *rate) addInterval(ratio *result.Ratio, log float64) {
+func (s *rate) addInterval(ratio *result.FindingRatio, log float64) {
 	if ratio != nil {
 		s.count(ratio.Low <= math.Exp(log) && math.Exp(log) <= ratio.High)
 	}
 }
 
-func covers(median *result.Median, truth float64) bool {
+func covers(median *result.FindingMedian, truth float64) bool {
 	return *median.Low <= truth && truth <= *median.High
 }
 

@@ -17,7 +17,7 @@ const pseudoPosts = 5
 
 // bestTime returns the block with the best estimate and whether it is significant, or nil for fewer than minCompared
 // dated posts.
-func (e *effects) bestTime() *result.BestTime {
+func (e *effects) bestTime() *result.FindingBestTime {
 	if e.all.countDated() < minCompared || len(e.compared) == 0 {
 		return nil
 	}
@@ -47,7 +47,7 @@ func (e *effects) compareBlockRank(a, b levelEffect) int {
 
 // comparedBestTime returns the best of the compared blocks. Its interval has a Bonferroni correction for selecting one
 // of them, so its coverage is at least 95 %.
-func (e *effects) comparedBestTime(best levelEffect) *result.BestTime {
+func (e *effects) comparedBestTime(best levelEffect) *result.FindingBestTime {
 	block := e.blocks[best.index]
 	out := e.newBestTime(best.index, e.fit.winsorized)
 	out.StandsOut, out.Ratio = block.claimed, *block.ratio
@@ -59,7 +59,7 @@ func (e *effects) comparedBestTime(best levelEffect) *result.BestTime {
 
 // guessedBestTime returns the block with the best raw mean, if no compared block is better than the rest. Its ratio is
 // unknown.
-func (e *effects) guessedBestTime() *result.BestTime {
+func (e *effects) guessedBestTime() *result.FindingBestTime {
 	above := make([]float64, len(e.compared))
 	mean := 0.0
 	for i, p := range e.compared {
@@ -84,7 +84,7 @@ func (e *effects) guessedBestTime() *result.BestTime {
 	}
 	out := e.newBestTime(best, above)
 	out.Low, out.High = result.ClampInterval(math.Inf(-1), math.Inf(1))
-	out.Ratio = result.Ratio{Value: 1, Low: out.Low, High: out.High, Shrunk: new(1.0)}
+	out.Ratio = result.FindingRatio{Value: 1, Low: out.Low, High: out.High, Shrunk: new(1.0)}
 	return out
 }
 
@@ -100,8 +100,8 @@ func (e *effects) countWithoutRatio() int {
 }
 
 // newBestTime returns a block as the best time; above holds each post's excess over its expectation.
-func (e *effects) newBestTime(block int, above []float64) *result.BestTime {
-	return &result.BestTime{
+func (e *effects) newBestTime(block int, above []float64) *result.FindingBestTime {
+	return &result.FindingBestTime{
 		Weekday: e.weekday(block, above), Hour: firstHour(block), Hours: blockHours, Days: blockDays(block),
 		Posts: e.blocks[block].posts,
 	}
@@ -142,13 +142,13 @@ func blockDays(block int) string {
 }
 
 // timesSection returns the blocks, or nil if no posts can be compared.
-func (e *effects) timesSection() *result.Times {
+func (e *effects) timesSection() *result.FindingTimes {
 	if len(e.compared) == 0 {
 		return nil
 	}
-	out := &result.Times{Posts: len(e.compared), Blocks: []result.Block{}}
+	out := &result.FindingTimes{Posts: len(e.compared), Blocks: []result.FindingBlock{}}
 	for b, block := range e.blocks {
-		out.Blocks = append(out.Blocks, result.Block{Days: blockDays(b), Hour: firstHour(b), Hours: blockHours,
+		out.Blocks = append(out.Blocks, result.FindingBlock{Days: blockDays(b), Hour: firstHour(b), Hours: blockHours,
 			Posts: block.posts, Ratio: block.ratio})
 	}
 	return out

@@ -16,7 +16,7 @@ const (
 )
 
 // hashtagsSection ranks the hashtags: the most effective first, or the most used if no effect is known.
-func hashtagsSection(all *figures, e *effects) *result.Hashtags {
+func hashtagsSection(all *figures, e *effects) *result.FindingHashtags {
 	if len(all.posts) == 0 {
 		return nil
 	}
@@ -30,8 +30,8 @@ func hashtagsSection(all *figures, e *effects) *result.Hashtags {
 	}
 	slices.Sort(perPost)
 	median := result.Round4(result.Quantile(perPost, 0.5))
-	out := &result.Hashtags{Posts: len(all.posts), Different: len(all.hashtags), MedianPerPost: &median,
-		Hashtags: []result.Hashtag{}}
+	out := &result.FindingHashtags{Posts: len(all.posts), Different: len(all.hashtags), MedianPerPost: &median,
+		Hashtags: []result.FindingHashtag{}}
 	order := make([]int, len(uses))
 	for tag := range order {
 		order[tag] = tag
@@ -41,7 +41,7 @@ func hashtagsSection(all *figures, e *effects) *result.Hashtags {
 			all.hashtags[a], all.hashtags[b]))
 	})
 	for _, tag := range order[:min(maxSectionHashtags, len(order))] {
-		entry := result.Hashtag{Hashtag: all.hashtags[tag], Posts: uses[tag], Works: new(e.claimedHashtags[tag])}
+		entry := result.FindingHashtag{Hashtag: all.hashtags[tag], Posts: uses[tag], Works: new(e.claimedHashtags[tag])}
 		if ratio, compared := e.hashtags[tag]; compared {
 			entry.Ratio = &ratio
 		}

@@ -21,8 +21,8 @@ func Analyze(in Input) Result {
 	if err != nil {
 		name = "" // never return untrusted text
 	}
-	out := Result{Hashtag: Hashtag{Name: name}, Result: result.Result{TopHashtags: []result.Hashtag{},
-		TopWords: []result.Word{}}}
+	out := Result{Hashtag: TagHashtag{Name: name}, Result: result.Result{TopHashtags: []result.FindingHashtag{},
+		TopWords: []result.FindingWord{}}}
 	posts, aboutSize := size(s, now, earlier)
 	out.Hashtag.Posts = posts
 	if count, ok := now.count(); ok {
@@ -40,7 +40,7 @@ func Analyze(in Input) Result {
 		Words: result.NewWords(read.words, len(s.all), maxSection),
 		Score: score(out.Hashtag.PostsPerDay, audience),
 	}
-	if audience != (result.Audience{}) {
+	if audience != (result.FindingAudience{}) {
 		out.Sections.Audience = &audience
 	}
 	out.Score = out.Sections.Score.Short()

@@ -138,7 +138,7 @@ func compareCandidates(a, b candidate) int {
 // bestTime returns the block with the best ratio of top posts to all posts, and whether the data suffices for a
 // comparison. The block stands out if the ratio is significant. It returns nil if fewer than minTimedPosts posts are
 // dated, or no top post is.
-func (s measuredPosts) bestTime(samples []Sample, zone *time.Location) (*result.BestTime, bool) {
+func (s measuredPosts) bestTime(samples []Sample, zone *time.Location) (*result.FindingBestTime, bool) {
 	top, byDay, total := s.topByBlock(zone)
 	if total == 0 || len(s.times(s.all)) < minTimedPosts {
 		return nil, false
@@ -156,7 +156,7 @@ func (s measuredPosts) bestTime(samples []Sample, zone *time.Location) (*result.
 	}
 	best := slices.MaxFunc(all, compareCandidates)
 	ratio, reach := math.Exp(best.log), math.Exp(normal95*best.err)
-	out := best.block.best(byDay, int(best.posts), result.Ratio{Value: ratio, Low: ratio / reach, High: ratio * reach})
+	out := best.block.best(byDay, int(best.posts), result.FindingRatio{Value: ratio, Low: ratio / reach, High: ratio * reach})
 	out.StandsOut = enough && best.posts >= minSupport && best.low() > 0
 	out.Low, out.High = result.ClampInterval(best.low(), 2*best.log-best.low())
 	return out, enough
@@ -180,7 +180,7 @@ func (s measuredPosts) topByBlock(zone *time.Location) ([blocks]float64, [blocks
 	return top, byDay, total
 }
 
-func (b block) best(byDay [blocks][7]int, posts int, ratio result.Ratio) *result.BestTime {
+func (b block) best(byDay [blocks][7]int, posts int, ratio result.FindingRatio) *result.FindingBestTime {
 	day := time.Monday
 	for _, d := range []time.Weekday{time.Monday, time.Tuesday, time.Wednesday, time.Thursday, time.Friday,
 		time.Saturday, time.Sunday} {
@@ -188,7 +188,7 @@ func (b block) best(byDay [blocks][7]int, posts int, ratio result.Ratio) *result
 			day = d
 		}
 	}
-	return &result.BestTime{
+	return &result.FindingBestTime{
 		Weekday: strings.ToLower(day.String()), Hour: int(b) % blocksPerDay * blockHours, Hours: blockHours,
 		Days: b.days(), Posts: posts, Ratio: ratio.Round(),
 	}

@@ -10,7 +10,7 @@ import (
 
 // growth compares the current rate with earlier ones. It returns nil if either covers less than a day, because rates of
 // different hours are not comparable.
-func growth(now Sample, earlier []Sample) *result.Growth {
+func growth(now Sample, earlier []Sample) *result.FindingGrowth {
 	present, ok := now.count()
 	if !ok || present.days < fullDay {
 		return nil
@@ -29,12 +29,12 @@ func growth(now Sample, earlier []Sample) *result.Growth {
 		return nil
 	}
 	ratio := present.rateRatio(before).Round()
-	return &result.Growth{Measurements: len(whole), Days: result.Round4(daysBetween(now, whole)), PostsPerDay: &ratio}
+	return &result.FindingGrowth{Measurements: len(whole), Days: result.Round4(daysBetween(now, whole)), PostsPerDay: &ratio}
 }
 
 // rateRatio returns the ratio of two Poisson rates. Conditional on the total, one count is binomial (Przyborowski and
 // Wilenski, 1940), with Jeffreys prior. The variation between hours and days widens the interval.
-func (c poissonCount) rateRatio(other poissonCount) result.Ratio {
+func (c poissonCount) rateRatio(other poissonCount) result.FindingRatio {
 	days := other.days / c.days
 	value := c.posts / math.Max(other.posts, 0.5) * days
 	chances := distuv.Beta{Alpha: c.posts + 0.5, Beta: other.posts + 0.5}
@@ -46,7 +46,7 @@ func (c poissonCount) rateRatio(other poissonCount) result.Ratio {
 	if c.posts == 0 {
 		low = 0
 	}
-	return result.Ratio{Value: value, Low: min(low, value), High: max(high, value)}
+	return result.FindingRatio{Value: value, Low: min(low, value), High: max(high, value)}
 }
 
 // daysBetween returns the days between the centers of the earlier windows, weighted by length, and of this one.

@@ -212,7 +212,7 @@ func TestMeasuredSize(t *testing.T) {
 	f := h.Measure(measuredAt)
 	f.Size = new(int64(123_457))
 	posts := Analyze(Input{Figures: f}).Hashtag.Posts
-	if diff := cmp.Diff(&Posts{Count: 123_457, Basis: Measured}, posts); diff != "" {
+	if diff := cmp.Diff(&TagPosts{Count: 123_457, Basis: Measured}, posts); diff != "" {
 		t.Error(diff)
 	}
 	was := Measure(f)

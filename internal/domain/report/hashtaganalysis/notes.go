@@ -45,7 +45,7 @@ func engagementNote(of string) string {
 	return "No post has engagement figures."
 }
 
-func bestTimeNotes(best *result.BestTime, compared bool) []string {
+func bestTimeNotes(best *result.FindingBestTime, compared bool) []string {
 	switch {
 	case best == nil:
 		return []string{"There is no best time yet. It takes 30 top posts, and recent posts from all parts of the " +
@@ -59,7 +59,7 @@ func bestTimeNotes(best *result.BestTime, compared bool) []string {
 	return nil
 }
 
-func rateNotes(rate *Rate) []string {
+func rateNotes(rate *TagRate) []string {
 	switch {
 	case rate == nil:
 		return []string{"The number of posts per day is unknown: too few recent posts have a time."}

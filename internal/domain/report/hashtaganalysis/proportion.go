@@ -13,12 +13,12 @@ type proportion struct{ with, of int }
 
 // relativeRisk returns the ratio of two proportions with the log interval of Katz and others (1978). Half a case is
 // added to each count to avoid zeros. z is the normal quantile of the interval.
-func (s proportion) relativeRisk(other proportion, z float64) result.Ratio {
+func (s proportion) relativeRisk(other proportion, z float64) result.FindingRatio {
 	a, n := float64(s.with)+0.5, float64(s.of)+0.5
 	b, m := float64(other.with)+0.5, float64(other.of)+0.5
 	ratio := a / n / (b / m)
 	reach := math.Exp(z * math.Sqrt(max(0, 1/a-1/n+1/b-1/m)))
-	return result.Ratio{Value: ratio, Low: ratio / reach, High: ratio * reach}
+	return result.FindingRatio{Value: ratio, Low: ratio / reach, High: ratio * reach}
 }
 
 // bonferroniZ returns the one-sided normal quantile with a familywise error rate of 2.5 % for a number of tests.

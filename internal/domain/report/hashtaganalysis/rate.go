@@ -84,9 +84,9 @@ func (s Sample) count() (poissonCount, bool) {
 
 // perDay returns the rate with its 95 % interval: with Jeffreys prior for a fixed window (Brown, Cai and DasGupta,
 // 2003), exact for a window that starts at a post, because waiting times are gamma distributed.
-func (c poissonCount) perDay() Rate {
+func (c poissonCount) perDay() TagRate {
 	posterior := distuv.Gamma{Alpha: c.shape, Beta: c.days}
-	out := Rate{Value: c.posts / c.days, Low: posterior.Quantile(tailProbability),
+	out := TagRate{Value: c.posts / c.days, Low: posterior.Quantile(tailProbability),
 		High: posterior.Quantile(1 - tailProbability), Basis: Estimated}
 	if c.posts == 0 {
 		out.Low = 0
@@ -134,7 +134,7 @@ func pool(samples []Sample) poissonCount {
 }
 
 // round returns the rate with four significant digits.
-func (r Rate) round() Rate {
+func (r TagRate) round() TagRate {
 	r.Value, r.Low, r.High = result.Round4(r.Value), result.Round4(r.Low), result.Round4(r.High)
 	return r
 }

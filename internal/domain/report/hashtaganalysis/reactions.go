@@ -31,8 +31,8 @@ func (f figure) values(posts []provider.Post) []float64 {
 }
 
 // reactions returns the reactions to posts, or nil if none are known.
-func (s measuredPosts) reactions(posts []provider.Post) *result.Reactions {
-	out := result.Reactions{
+func (s measuredPosts) reactions(posts []provider.Post) *result.FindingReactions {
+	out := result.FindingReactions{
 		Posts: len(posts), Likes: result.NewMedian(figure(likes).values(posts)),
 		Comments: result.NewMedian(figure(comments).values(posts)),
 		Views:    result.NewMedian(figure(views).values(posts)),
@@ -46,13 +46,13 @@ func (s measuredPosts) reactions(posts []provider.Post) *result.Reactions {
 	return &out
 }
 
-func (s measuredPosts) audience() result.Audience {
-	return result.Audience{Top: s.reactions(s.top), Recent: s.reactions(s.recent)}
+func (s measuredPosts) audience() result.FindingAudience {
+	return result.FindingAudience{Top: s.reactions(s.top), Recent: s.reactions(s.recent)}
 }
 
 // engagement returns the reactions to recent posts, which are typical, or else those to top posts, which are not.
-func (s measuredPosts) engagement(a result.Audience) result.Engagement {
-	out := result.Engagement{Basis: Measured}
+func (s measuredPosts) engagement(a result.FindingAudience) result.FindingEngagement {
+	out := result.FindingEngagement{Basis: Measured}
 	from := a.Recent
 	switch {
 	case a.Recent != nil:
@@ -68,14 +68,14 @@ func (s measuredPosts) engagement(a result.Audience) result.Engagement {
 }
 
 // formats returns the shares of formats, or nil if none are known.
-func (s measuredPosts) formats() *result.Formats {
+func (s measuredPosts) formats() *result.FindingFormats {
 	all, top, recent := byFormat(s.all), byFormat(s.top), byFormat(s.recent)
-	out := result.Formats{Posts: all.of}
+	out := result.FindingFormats{Posts: all.of}
 	for name, posts := range all.with {
-		out.Formats = append(out.Formats, result.Format{Format: name, Posts: posts, TopShare: top.share(name),
+		out.Formats = append(out.Formats, result.FindingFormat{Format: name, Posts: posts, TopShare: top.share(name),
 			RecentShare: recent.share(name)})
 	}
-	slices.SortFunc(out.Formats, func(a, b result.Format) int {
+	slices.SortFunc(out.Formats, func(a, b result.FindingFormat) int {
 		return result.CompareUse(a.Posts, b.Posts, a.Format,
 			b.Format)
 	})

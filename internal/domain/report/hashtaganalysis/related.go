@@ -30,7 +30,7 @@ func byTag(posts []provider.Post, tags map[string][]string) tally {
 func (t tally) shareOf(name string) proportion { return proportion{t.with[name], t.of} }
 
 // relatedHashtags returns the hashtags that co-occur with the analyzed one.
-func (s measuredPosts) relatedHashtags(own string, tags map[string][]string, background Background) *result.Hashtags {
+func (s measuredPosts) relatedHashtags(own string, tags map[string][]string, background Background) *result.FindingHashtags {
 	all, top, recent := byTag(s.all, tags), byTag(s.top, tags), byTag(s.recent, tags)
 	delete(all.with, own)
 	supported := 0
@@ -41,9 +41,9 @@ func (s measuredPosts) relatedHashtags(own string, tags map[string][]string, bac
 	}
 	elsewhere := tally{of: background.Posts, with: background.With}
 	z := bonferroniZ(supported)
-	out := result.Hashtags{Posts: all.of, Different: len(all.with), Hashtags: []result.Hashtag{}}
+	out := result.FindingHashtags{Posts: all.of, Different: len(all.with), Hashtags: []result.FindingHashtag{}}
 	for name, posts := range all.with {
-		b := result.Hashtag{Hashtag: name, Posts: posts, Share: new(result.Round4(float64(posts) / float64(all.of))),
+		b := result.FindingHashtag{Hashtag: name, Posts: posts, Share: new(result.Round4(float64(posts) / float64(all.of))),
 			Related: new(bool)}
 		if posts >= minSupport {
 			b = addLift(b, all, elsewhere, z)
@@ -60,7 +60,7 @@ func (s measuredPosts) relatedHashtags(own string, tags map[string][]string, bac
 }
 
 // addLift sets the lift of a hashtag and whether it is significant.
-func addLift(b result.Hashtag, here, elsewhere tally, z float64) result.Hashtag {
+func addLift(b result.FindingHashtag, here, elsewhere tally, z float64) result.FindingHashtag {
 	if here.of < minCompared || elsewhere.of < minCompared {
 		return b
 	}
@@ -72,7 +72,7 @@ func addLift(b result.Hashtag, here, elsewhere tally, z float64) result.Hashtag 
 	return b
 }
 
-func inTop(top, recent proportion) *result.Ratio {
+func inTop(top, recent proportion) *result.FindingRatio {
 	if top.of < minCompared || recent.of < minCompared || top.with+recent.with < minSupport {
 		return nil
 	}
@@ -81,7 +81,7 @@ func inTop(top, recent proportion) *result.Ratio {
 }
 
 // compareRelated orders related hashtags by the lower bound of the lift, followed by the others by frequency.
-func compareRelated(a, b result.Hashtag) int {
+func compareRelated(a, b result.FindingHashtag) int {
 	mostUsed := result.CompareUse(a.Posts, b.Posts, a.Hashtag, b.Hashtag)
 	switch {
 	case *a.Related != *b.Related && *a.Related:

@@ -6,7 +6,7 @@ import "pressroom/internal/domain/report/result"
 type Result struct {
 	result.Result
 
-	Hashtag Hashtag `json:"hashtag"`
+	Hashtag TagHashtag `json:"hashtag"`
 }
 
 // The basis of a figure: counted, or derived from what was counted.
@@ -15,24 +15,24 @@ const (
 	Estimated = result.Estimated
 )
 
-// Hashtag is the size and activity of a hashtag.
-type Hashtag struct {
-	Name        string `json:"name" jsonschema:"Without #."`
-	Posts       *Posts `json:"posts,omitempty" jsonschema:"Omitted if unknown and there is too little data for an estimate."`
-	PostsPerDay *Rate  `json:"posts_per_day,omitempty"`
-	Tier        string `json:"tier,omitempty" enum:"nano|small|medium|large|huge" jsonschema:"nano < 10k, small < 100k, medium < 500k, large < 1M posts."`
+// TagHashtag is the size and activity of a hashtag.
+type TagHashtag struct {
+	Name        string    `json:"name" jsonschema:"Without #."`
+	Posts       *TagPosts `json:"posts,omitempty" jsonschema:"Omitted if unknown and there is too little data for an estimate."`
+	PostsPerDay *TagRate  `json:"posts_per_day,omitempty"`
+	Tier        string    `json:"tier,omitempty" enum:"nano|small|medium|large|huge" title:"HashtagTier" jsonschema:"nano < 10k, small < 100k, medium < 500k, large < 1M posts."`
 }
 
-// Posts is the number of posts with a hashtag, with a 95 % interval if estimated.
-type Posts struct {
+// TagPosts is the number of posts with a hashtag, with a 95 % interval if estimated.
+type TagPosts struct {
 	Count int64  `json:"count"`
 	Low   *int64 `json:"low,omitempty" jsonschema:"Lower end of the 95 % interval. Omitted if measured."`
 	High  *int64 `json:"high,omitempty" jsonschema:"Upper end of the 95 % interval. Omitted if measured."`
 	Basis string `json:"basis" enum:"measured|estimated"`
 }
 
-// Rate is the number of posts per day with its 95 % confidence interval.
-type Rate struct {
+// TagRate is the number of posts per day with its 95 % confidence interval.
+type TagRate struct {
 	Value float64 `json:"value"`
 	Low   float64 `json:"low"`
 	High  float64 `json:"high"`

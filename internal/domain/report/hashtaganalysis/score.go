@@ -35,8 +35,8 @@ func (s scale) value(figure float64) float64 {
 
 // score rates activity, likes of recent posts, and how reachable the top posts are. It returns nil if none of these is
 // known.
-func score(rate *Rate, a result.Audience) *result.ScoreSection {
-	known, missing := []result.ComponentCause{}, []string{}
+func score(rate *TagRate, a result.FindingAudience) *result.FindingScoreSection {
+	known, missing := []result.FindingComponentCause{}, []string{}
 	for _, part := range []struct {
 		scale
 		figure *float64
@@ -45,23 +45,23 @@ func score(rate *Rate, a result.Audience) *result.ScoreSection {
 			missing = append(missing, part.name)
 			continue
 		}
-		known = append(known, result.ComponentCause{
-			Component: result.Component{Name: part.name, Value: result.Round4(part.value(*part.figure))},
-			Figure:    part.scale.figure, Measured: result.Round4(*part.figure), Worst: &part.worst, Best: &part.best,
+		known = append(known, result.FindingComponentCause{
+			FindingComponent: result.FindingComponent{Name: part.name, Value: result.Round4(part.value(*part.figure))},
+			Figure:           part.scale.figure, Measured: result.Round4(*part.figure), Worst: &part.worst, Best: &part.best,
 			FullWeight: part.weight,
 		})
 	}
 	return result.NewScore(known, missing, result.Round4)
 }
 
-func perDay(rate *Rate) *float64 {
+func perDay(rate *TagRate) *float64 {
 	if rate == nil {
 		return nil
 	}
 	return &rate.Value
 }
 
-func medianLikes(r *result.Reactions) *float64 {
+func medianLikes(r *result.FindingReactions) *float64 {
 	if r == nil || r.Likes == nil || r.Likes.Posts < minScored {
 		return nil
 	}
@@ -70,7 +70,7 @@ func medianLikes(r *result.Reactions) *float64 {
 
 // topDistance returns the ratio of the lower quartile of likes of top posts to the median of recent posts. One like is
 // added to both, because many posts have none.
-func topDistance(a result.Audience) *float64 {
+func topDistance(a result.FindingAudience) *float64 {
 	if a.Top == nil || a.Top.Likes == nil || medianLikes(a.Recent) == nil {
 		return nil
 	}

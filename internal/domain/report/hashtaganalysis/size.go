@@ -54,9 +54,9 @@ func Tier(posts int64) string {
 
 // size returns the number of posts: as measured, else a recent measurement plus the posts since then, else an estimate
 // from the ages of top posts. It returns nil if too little is known, and a note on its basis.
-func size(s measuredPosts, now Sample, earlier []Sample) (*Posts, string) {
+func size(s measuredPosts, now Sample, earlier []Sample) (*TagPosts, string) {
 	if now.hasSize() {
-		return &Posts{Count: *now.Size, Basis: Measured}, ""
+		return &TagPosts{Count: *now.Size, Basis: Measured}, ""
 	}
 	counts := recentSamples(now, earlier)
 	if s.at.IsZero() || len(counts) == 0 {
@@ -90,7 +90,7 @@ func recentSamples(now Sample, earlier []Sample) []Sample {
 }
 
 // sizeSince returns the last measured size plus the posts since then.
-func sizeSince(rate poissonCount, now Sample, earlier []Sample) *Posts {
+func sizeSince(rate poissonCount, now Sample, earlier []Sample) *TagPosts {
 	var last *Sample
 	for i, s := range earlier {
 		if s.hasSize() && now.At.Sub(s.At) <= currentFor && (last == nil || s.At.After(last.At) ||
@@ -107,7 +107,7 @@ func sizeSince(rate poissonCount, now Sample, earlier []Sample) *Posts {
 
 // sizeByAges estimates the size from the ages of top posts, assumed to be a random sample of all posts. The density of
 // ages a is then f(a) = rate(a)/size. At age 0 the rate is known, so size = rate/f(0).
-func sizeByAges(s measuredPosts, rate poissonCount) *Posts {
+func sizeByAges(s measuredPosts, rate poissonCount) *TagPosts {
 	ages := s.ages(s.top)
 	if len(ages) < minTopPosts || rate.posts < minRecentPosts {
 		return nil
@@ -133,7 +133,7 @@ func sizeByAges(s measuredPosts, rate poissonCount) *Posts {
 }
 
 // rateOverDensity returns the ratio of rate and density with an interval combined from both (Zou and Donner, 2008).
-func rateOverDensity(rate poissonCount, density, variance float64) *Posts {
+func rateOverDensity(rate poissonCount, density, variance float64) *TagPosts {
 	perDay := rate.perDay()
 	value := math.Log(perDay.Value / density)
 	variance += paceVariance(rate.days)
@@ -157,12 +157,12 @@ func paceVariance(days float64) float64 {
 }
 
 // newEstimate returns an estimate, or nil if it is implausible.
-func newEstimate(value, low, high float64) *Posts {
+func newEstimate(value, low, high float64) *TagPosts {
 	if !(low >= 0 && high <= maxSize) {
 		return nil
 	}
 	count, from, to := roundCount(value), roundCount(low), roundCount(high)
-	return &Posts{Count: count, Low: &from, High: &to, Basis: Estimated}
+	return &TagPosts{Count: count, Low: &from, High: &to, Basis: Estimated}
 }
 
 // roundCount rounds to three significant digits.

@@ -10,9 +10,9 @@ import (
 // Confidence is the confidence level of intervals.
 const Confidence = 0.95
 
-// Median is the median of posts with two ranges: low to high is its 95 % confidence interval, lower_quartile to
+// FindingMedian is the median of posts with two ranges: low to high is its 95 % confidence interval, lower_quartile to
 // upper_quartile contains half of the posts.
-type Median struct {
+type FindingMedian struct {
 	Median        float64  `json:"median"`
 	Low           *float64 `json:"low,omitempty" jsonschema:"Lower end of the median's 95 % confidence interval. Omitted below six posts."`
 	High          *float64 `json:"high,omitempty" jsonschema:"Upper end of the median's 95 % confidence interval. Omitted below six posts."`
@@ -22,12 +22,12 @@ type Median struct {
 }
 
 // NewMedian returns the median of values, or nil if there are none. It sorts values.
-func NewMedian(values []float64) *Median {
+func NewMedian(values []float64) *FindingMedian {
 	if len(values) == 0 {
 		return nil
 	}
 	slices.Sort(values)
-	out := Median{
+	out := FindingMedian{
 		Median: Round4(Quantile(values, 0.5)), Posts: len(values),
 		LowerQuartile: Round4(Quantile(values, 0.25)), UpperQuartile: Round4(Quantile(values, 0.75)),
 	}

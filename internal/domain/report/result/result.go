@@ -19,33 +19,33 @@ const (
 // Result holds all findings. Lists are never null, and figures that cannot be computed are omitted. Figures other than
 // counts are rounded to four significant digits.
 type Result struct {
-	Engagement  Engagement `json:"engagement"`
-	Score       *Score     `json:"score,omitempty"`
-	TopHashtags []Hashtag  `json:"top_hashtags"`
-	TopWords    []Word     `json:"top_words"`
-	BestTime    *BestTime  `json:"best_time,omitempty"`
-	Sections    Sections   `json:"sections"`
-	Notes       []string   `json:"notes"`
+	Engagement  FindingEngagement `json:"engagement"`
+	Score       *FindingScore     `json:"score,omitempty"`
+	TopHashtags []FindingHashtag  `json:"top_hashtags"`
+	TopWords    []FindingWord     `json:"top_words"`
+	BestTime    *FindingBestTime  `json:"best_time,omitempty"`
+	Sections    Sections          `json:"sections"`
+	Notes       []string          `json:"notes"`
 }
 
-// Engagement summarizes reactions to a profile's posts, or to recent posts of a hashtag (top posts if the provider has
+// FindingEngagement summarizes reactions to a profile's posts, or to recent posts of a hashtag (top posts if the provider has
 // no recent ones). Rates are shares: 0.034 is 3.4 %.
-type Engagement struct {
-	Basis           string   `json:"basis" enum:"measured"`
-	Of              string   `json:"of,omitempty" enum:"recent|top" jsonschema:"Hashtag: recent posts still gather reactions."`
-	PostsAnalysed   int      `json:"posts_analysed" jsonschema:"Posts. Profile: two days old or more, with all figures of counts."`
-	Counts          []string `json:"counts,omitzero" enum:"likes|comments|shares" jsonschema:"Profile: parts of engagement."`
-	RateByFollowers *Median  `json:"rate_by_followers,omitempty" jsonschema:"Profile: engagement per follower, as a share."`
-	RateByViews     *Median  `json:"rate_by_views,omitempty" jsonschema:"Profile: engagement per view, as a share."`
-	Likes           *Median  `json:"likes,omitempty"`
-	Comments        *Median  `json:"comments,omitempty"`
-	Shares          *Median  `json:"shares,omitempty" jsonschema:"Profile, if its network provides them."`
-	Views           *Median  `json:"views,omitempty"`
-	PostsPerWeek    *float64 `json:"posts_per_week,omitempty" jsonschema:"Profile only."`
+type FindingEngagement struct {
+	Basis           string         `json:"basis" enum:"measured"`
+	Of              string         `json:"of,omitempty" enum:"recent|top" jsonschema:"Hashtag: recent posts still gather reactions."`
+	PostsAnalysed   int            `json:"posts_analysed" jsonschema:"Posts. Profile: two days old or more, with all figures of counts."`
+	Counts          []string       `json:"counts,omitzero" enum:"likes|comments|shares" jsonschema:"Profile: parts of engagement."`
+	RateByFollowers *FindingMedian `json:"rate_by_followers,omitempty" jsonschema:"Profile: engagement per follower, as a share."`
+	RateByViews     *FindingMedian `json:"rate_by_views,omitempty" jsonschema:"Profile: engagement per view, as a share."`
+	Likes           *FindingMedian `json:"likes,omitempty"`
+	Comments        *FindingMedian `json:"comments,omitempty"`
+	Shares          *FindingMedian `json:"shares,omitempty" jsonschema:"Profile, if its network provides them."`
+	Views           *FindingMedian `json:"views,omitempty"`
+	PostsPerWeek    *float64       `json:"posts_per_week,omitempty" jsonschema:"Profile only."`
 }
 
-// Ratio is a ratio with its 95 % confidence interval.
-type Ratio struct {
+// FindingRatio is a ratio with its 95 % confidence interval.
+type FindingRatio struct {
 	Value  float64  `json:"value" jsonschema:"1 means no difference."`
 	Low    float64  `json:"low"`
 	High   float64  `json:"high"`
@@ -53,7 +53,7 @@ type Ratio struct {
 }
 
 // Round returns the ratio with four significant digits.
-func (r Ratio) Round() Ratio {
+func (r FindingRatio) Round() FindingRatio {
 	r.Value, r.Low, r.High = Round4(r.Value), Round4(r.Low), Round4(r.High)
 	if r.Shrunk != nil {
 		r.Shrunk = new(Round4(*r.Shrunk))
@@ -61,43 +61,43 @@ func (r Ratio) Round() Ratio {
 	return r
 }
 
-// Estimate is a figure with its 95 % confidence interval, if known.
-type Estimate struct {
+// FindingEstimate is a figure with its 95 % confidence interval, if known.
+type FindingEstimate struct {
 	Value float64  `json:"value"`
 	Low   *float64 `json:"low,omitempty"`
 	High  *float64 `json:"high,omitempty"`
 }
 
-// Hashtag is a hashtag that a profile uses, or one that co-occurs with the analyzed one.
-type Hashtag struct {
-	Hashtag string   `json:"hashtag" jsonschema:"Without #."`
-	Posts   int      `json:"posts" jsonschema:"Posts with it; in a hashtag report, with both."`
-	Ratio   *Ratio   `json:"ratio,omitempty" jsonschema:"Profile: engagement with it relative to without, all else being equal."`
-	Works   *bool    `json:"works,omitempty" jsonschema:"Profile: whether it significantly raises engagement."`
-	Share   *float64 `json:"share,omitempty" jsonschema:"Hashtag: share of analyzed posts with it."`
-	Lift    *Ratio   `json:"lift,omitempty" jsonschema:"Hashtag: frequency here relative to other posts."`
-	InTop   *Ratio   `json:"in_top,omitempty" jsonschema:"Hashtag: frequency in top posts relative to recent ones."`
-	Related *bool    `json:"related,omitempty" jsonschema:"Hashtag: whether it is significantly more frequent here."`
+// FindingHashtag is a hashtag that a profile uses, or one that co-occurs with the analyzed one.
+type FindingHashtag struct {
+	Hashtag string        `json:"hashtag" jsonschema:"Without #."`
+	Posts   int           `json:"posts" jsonschema:"Posts with it; in a hashtag report, with both."`
+	Ratio   *FindingRatio `json:"ratio,omitempty" jsonschema:"Profile: engagement with it relative to without, all else being equal."`
+	Works   *bool         `json:"works,omitempty" jsonschema:"Profile: whether it significantly raises engagement."`
+	Share   *float64      `json:"share,omitempty" jsonschema:"Hashtag: share of analyzed posts with it."`
+	Lift    *FindingRatio `json:"lift,omitempty" jsonschema:"Hashtag: frequency here relative to other posts."`
+	InTop   *FindingRatio `json:"in_top,omitempty" jsonschema:"Hashtag: frequency in top posts relative to recent ones."`
+	Related *bool         `json:"related,omitempty" jsonschema:"Hashtag: whether it is significantly more frequent here."`
 }
 
-// Word is a word in captions.
-type Word struct {
+// FindingWord is a word in captions.
+type FindingWord struct {
 	Word  string `json:"word"`
 	Posts int    `json:"posts" jsonschema:"Posts with the word in the caption."`
 }
 
-// BestTime is the block of hours with the best estimate: the one whose posts do better than others (profile), or with
+// FindingBestTime is the block of hours with the best estimate: the one whose posts do better than others (profile), or with
 // the highest share of top posts relative to all posts (hashtag).
-type BestTime struct {
-	Weekday   string  `json:"weekday" enum:"monday|tuesday|wednesday|thursday|friday|saturday|sunday" jsonschema:"Best day of the block."`
-	Hour      int     `json:"hour" min:"0" max:"23" jsonschema:"First hour of the block in the team's time zone."`
-	Hours     int     `json:"hours" jsonschema:"Length of the block in hours."`
-	Days      string  `json:"days" enum:"weekdays|weekend" jsonschema:"weekdays: Monday to Friday. weekend: Saturday and Sunday."`
-	Posts     int     `json:"posts" jsonschema:"Posts in the block. Hashtag: top posts."`
-	StandsOut bool    `json:"stands_out" jsonschema:"Whether the block is significantly better. If not, it is a guess."`
-	Ratio     Ratio   `json:"ratio" jsonschema:"Profile: relative engagement. Hashtag: share of top posts over that of all."`
-	Low       float64 `json:"low" jsonschema:"Interval corrected for selecting the best. 0.02 to 50: unknown."`
-	High      float64 `json:"high" jsonschema:"Upper end of that interval."`
+type FindingBestTime struct {
+	Weekday   string       `json:"weekday" enum:"monday|tuesday|wednesday|thursday|friday|saturday|sunday" title:"Weekday" jsonschema:"Best day of the block."`
+	Hour      int          `json:"hour" min:"0" max:"23" jsonschema:"First hour of the block in the team's time zone."`
+	Hours     int          `json:"hours" jsonschema:"Length of the block in hours."`
+	Days      string       `json:"days" enum:"weekdays|weekend" jsonschema:"weekdays: Monday to Friday. weekend: Saturday and Sunday."`
+	Posts     int          `json:"posts" jsonschema:"Posts in the block. Hashtag: top posts."`
+	StandsOut bool         `json:"stands_out" jsonschema:"Whether the block is significantly better. If not, it is a guess."`
+	Ratio     FindingRatio `json:"ratio" jsonschema:"Profile: relative engagement. Hashtag: share of top posts over that of all."`
+	Low       float64      `json:"low" jsonschema:"Interval corrected for selecting the best. 0.02 to 50: unknown."`
+	High      float64      `json:"high" jsonschema:"Upper end of that interval."`
 }
 
 // MaxRatio bounds the intervals of ratios at 1/MaxRatio and MaxRatio. One that reaches both carries no information.
@@ -109,8 +109,8 @@ func ClampInterval(low, high float64) (float64, float64) {
 }
 
 // UnmarshalJSON decodes a stored best time. Earlier releases stored significant ones only, without corrected interval.
-func (b *BestTime) UnmarshalJSON(raw []byte) error {
-	type plain BestTime
+func (b *FindingBestTime) UnmarshalJSON(raw []byte) error {
+	type plain FindingBestTime
 	stored := plain{StandsOut: true}
 	if err := json.Unmarshal(raw, &stored); err != nil {
 		return fmt.Errorf("reading a best time: %w", err)
@@ -118,7 +118,7 @@ func (b *BestTime) UnmarshalJSON(raw []byte) error {
 	if stored.High == 0 {
 		stored.Low, stored.High = stored.Ratio.Low, stored.Ratio.High
 	}
-	*b = BestTime(stored)
+	*b = FindingBestTime(stored)
 	return nil
 }
 

@@ -8,23 +8,23 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func component(name string, value, weight float64) ComponentCause {
-	return ComponentCause{Component: Component{Name: name, Value: value}, FullWeight: weight}
+func component(name string, value, weight float64) FindingComponentCause {
+	return FindingComponentCause{FindingComponent: FindingComponent{Name: name, Value: value}, FullWeight: weight}
 }
 
 // The weight of missing components is distributed proportionally.
 func TestNewScore(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		known   []ComponentCause
+		known   []FindingComponentCause
 		value   float64
 		weights []float64
 	}{
-		"all": {[]ComponentCause{component("reach", 100, 0.5), component("growth", 20, 0.3),
+		"all": {[]FindingComponentCause{component("reach", 100, 0.5), component("growth", 20, 0.3),
 			component("activity", 0, 0.2)}, 56, []float64{0.5, 0.3, 0.2}},
-		"one short": {[]ComponentCause{component("reach", 100, 0.5), component("growth", 20, 0.3)}, 70,
+		"one short": {[]FindingComponentCause{component("reach", 100, 0.5), component("growth", 20, 0.3)}, 70,
 			[]float64{0.625, 0.375}},
-		"one alone": {[]ComponentCause{component("activity", 33.3, 0.2)}, 33, []float64{1}},
+		"one alone": {[]FindingComponentCause{component("activity", 33.3, 0.2)}, 33, []float64{1}},
 	} {
 		section := NewScore(test.known, []string{"consistency"}, math.Round)
 		short := section.Short()
@@ -45,7 +45,7 @@ func TestNewScore(t *testing.T) {
 func TestNewWords(t *testing.T) {
 	t.Parallel()
 	got := NewWords(map[string]int{"boat": 2, "harbour": 3, "bread": 2, "sea": 1}, 7, 3)
-	want := &Words{Posts: 7, Different: 4, Words: []Word{{"harbour", 3}, {"boat", 2}, {"bread", 2}}}
+	want := &FindingWords{Posts: 7, Different: 4, Words: []FindingWord{{"harbour", 3}, {"boat", 2}, {"bread", 2}}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -65,12 +65,12 @@ func TestBestTimeOfEarlierReleases(t *testing.T) {
 	if b := got.BestTime; !b.StandsOut || b.Low != 1.3 || b.High != 2 || b.Hour != 8 || b.Ratio.Value != 1.6 {
 		t.Errorf("%+v", b)
 	}
-	for _, now := range []BestTime{{StandsOut: false, Low: 0.5, High: 2}, {StandsOut: true, Low: 1.1, High: 2}} {
+	for _, now := range []FindingBestTime{{StandsOut: false, Low: 0.5, High: 2}, {StandsOut: true, Low: 1.1, High: 2}} {
 		raw, err := json.Marshal(now)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var again BestTime
+		var again FindingBestTime
 		if err := json.Unmarshal(raw, &again); err != nil || again != now {
 			t.Errorf("%+v became %+v (%v)", now, again, err)
 		}

@@ -1,29 +1,29 @@
 package result
 
-// Score is the weighted mean of its components, from 0 to 100.
-type Score struct {
-	Value      float64     `json:"value" min:"0" max:"100"`
-	Components []Component `json:"components"`
+// FindingScore is the weighted mean of its components, from 0 to 100.
+type FindingScore struct {
+	Value      float64            `json:"value" min:"0" max:"100"`
+	Components []FindingComponent `json:"components"`
 }
 
-// Component is a part of the score.
-type Component struct {
+// FindingComponent is a part of the score.
+type FindingComponent struct {
 	Name   string  `json:"name" enum:"engagement|reach|growth|activity|consistency|reactions|competition"`
 	Value  float64 `json:"value" min:"0" max:"100"`
 	Weight float64 `json:"weight" min:"0" max:"1" jsonschema:"Weights of the known components sum to 1."`
 }
 
-// ScoreSection explains the score.
-type ScoreSection struct {
-	Value      float64          `json:"value" min:"0" max:"100"`
-	Components []ComponentCause `json:"components"`
-	Missing    []string         `json:"missing" jsonschema:"Unknown components."`
+// FindingScoreSection explains the score.
+type FindingScoreSection struct {
+	Value      float64                 `json:"value" min:"0" max:"100"`
+	Components []FindingComponentCause `json:"components"`
+	Missing    []string                `json:"missing" jsonschema:"Unknown components."`
 }
 
-// ComponentCause is a component with its figure and scale. For a profile, floor maps to 0 and ceiling to 100; for a
+// FindingComponentCause is a component with its figure and scale. For a profile, floor maps to 0 and ceiling to 100; for a
 // hashtag, worst maps to 0 and best to 100.
-type ComponentCause struct {
-	Component
+type FindingComponentCause struct {
+	FindingComponent
 
 	Figure     string   `json:"figure" enum:"rate_by_followers|rate_by_views|views_by_followers|percent_per_month|posts_per_week|evenness|posts_per_day|median_likes|top_likes_by_recent_likes"`
 	Measured   float64  `json:"measured"`
@@ -37,7 +37,7 @@ type ComponentCause struct {
 
 // NewScore returns the weighted score, or nil if no component is known. The weight of missing components is distributed
 // over the others. round rounds the score.
-func NewScore(known []ComponentCause, missing []string, round func(float64) float64) *ScoreSection {
+func NewScore(known []FindingComponentCause, missing []string, round func(float64) float64) *FindingScoreSection {
 	if len(known) == 0 {
 		return nil
 	}
@@ -50,17 +50,17 @@ func NewScore(known []ComponentCause, missing []string, round func(float64) floa
 		c.Weight = Round4(c.FullWeight / full)
 		sum += c.Value * c.FullWeight / full
 	}
-	return &ScoreSection{Value: round(sum), Components: known, Missing: missing}
+	return &FindingScoreSection{Value: round(sum), Components: known, Missing: missing}
 }
 
 // Short returns the score without explanation.
-func (s *ScoreSection) Short() *Score {
+func (s *FindingScoreSection) Short() *FindingScore {
 	if s == nil {
 		return nil
 	}
-	out := Score{Value: s.Value, Components: []Component{}}
+	out := FindingScore{Value: s.Value, Components: []FindingComponent{}}
 	for _, c := range s.Components {
-		out.Components = append(out.Components, c.Component)
+		out.Components = append(out.Components, c.FindingComponent)
 	}
 	return &out
 }
