@@ -13,6 +13,7 @@ import (
 	"pressroom/internal/core/access"
 	"pressroom/internal/core/operation"
 	"pressroom/internal/core/pipeline"
+	"pressroom/internal/platform/db"
 )
 
 // keys knows a key by the level it is named after.
@@ -37,13 +38,14 @@ type kept struct {
 	byKey map[string]pipeline.Outcome
 }
 
-func (k *kept) Once(ctx context.Context, c pipeline.Claim, work func(context.Context) (operation.Result, error)) (operation.Result, bool, error) {
+func (k *kept) Once(ctx context.Context, c pipeline.Claim,
+	work func(context.Context, *db.Tx) (operation.Result, error)) (operation.Result, bool, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if first, ok := k.byKey[c.Key]; ok {
 		return first.Result, true, nil
 	}
-	result, err := work(ctx)
+	result, err := work(ctx, nil)
 	if err == nil {
 		k.byKey[c.Key] = pipeline.Outcome{Result: result}
 	}
@@ -101,6 +103,6 @@ func (freeCall) Return() {}
 // credits is a wallet that is never empty.
 type credits struct{}
 
-func (credits) Unspent(context.Context, pipeline.Claim) error           { return nil }
-func (credits) Reserve(context.Context, pipeline.Charge) (int64, error) { return 1, nil }
-func (credits) Balance(context.Context, int64) (int64, error)           { return 97, nil }
+func (credits) Unspent(context.Context, *db.Tx, pipeline.Claim) error           { return nil }
+func (credits) Reserve(context.Context, *db.Tx, pipeline.Charge) (int64, error) { return 1, nil }
+func (credits) Balance(context.Context, db.Querier, int64) (int64, error)       { return 97, nil }
