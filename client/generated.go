@@ -492,29 +492,28 @@ const (
 type AccountAnalytics struct {
 	AccountID int64                  `json:"account_id"`
 	Period    AccountAnalyticsPeriod `json:"period"`
-	// When the network was last asked for all of it.
+	// When everything was last collected.
 	MeasuredAt *Moment `json:"measured_at,omitzero"`
-	// The posts' reach, added up: who saw two posts counts twice. Left out where the network tells none.
+	// Total reach of the posts; a person who saw two posts counts twice. Omitted if the network provides none.
 	Reach *AccountAnalyticsReach `json:"reach,omitzero"`
-	// How often the posts were shown or played. Left out where the network does not tell.
+	// How often the posts were shown or played. Omitted if the network does not provide it.
 	Views *AccountAnalyticsReach `json:"views,omitzero"`
-	// What people did with the posts. Left out where nothing of it was told.
+	// Interactions with the posts. Omitted if the network provides none.
 	Engagement *AccountAnalyticsEngagement `json:"engagement,omitzero"`
-	// The post with the most interactions; where the network tells none, the one that was seen most.
+	// The post with the most interactions; without interactions, the one that was seen most.
 	BestPost *AccountAnalyticsBestPost `json:"best_post,omitzero"`
-	// How often posts appear. Left out while nothing was collected.
+	// Publishing frequency. Omitted until something is collected.
 	Cadence   *AccountAnalyticsCadence   `json:"cadence,omitzero"`
 	Formats   []AccountAnalyticsFormat   `json:"formats"`
 	Followers *AccountAnalyticsFollowers `json:"followers,omitzero"`
 }
 
-// AccountAnalyticsBestPost: The post with the most interactions; where the network tells none, the one that was seen
-// most.
+// AccountAnalyticsBestPost: The post with the most interactions; without interactions, the one that was seen most.
 type AccountAnalyticsBestPost struct {
 	URL      string                         `json:"url,omitzero"`
 	PostedAt Moment                         `json:"posted_at"`
 	Format   AccountAnalyticsBestPostFormat `json:"format"`
-	// Points at the beginning of its text.
+	// Points at the start of its text.
 	Text   *Pointer                       `json:"text,omitzero"`
 	Counts AccountAnalyticsBestPostCounts `json:"counts"`
 }
@@ -530,13 +529,13 @@ type AccountAnalyticsBestPostCounts struct {
 	Clicks   *int64 `json:"clicks,omitzero"`
 }
 
-// AccountAnalyticsCadence: How often posts appear. Left out while nothing was collected.
+// AccountAnalyticsCadence: Publishing frequency. Omitted until something is collected.
 type AccountAnalyticsCadence struct {
 	Posts int64 `json:"posts"`
-	// The days of the period for which the account's posts are known; the other figures here are about these.
+	// Days of the period for which posts are known. The other figures refer to these.
 	Days         int64   `json:"days"`
 	PostsPerWeek float64 `json:"posts_per_week"`
-	// The most days in a row without a post.
+	// Most consecutive days without a post.
 	LongestGapDays int64                              `json:"longest_gap_days"`
 	ByWeekday      []AccountAnalyticsCadenceByWeekday `json:"by_weekday"`
 }
@@ -547,36 +546,35 @@ type AccountAnalyticsCadenceByWeekday struct {
 	Posts   int64   `json:"posts"`
 }
 
-// AccountAnalyticsEngagement: What people did with the posts. Left out where nothing of it was told.
+// AccountAnalyticsEngagement: Interactions with the posts. Omitted if the network provides none.
 type AccountAnalyticsEngagement struct {
-	// The posts for which the network tells something of it.
+	// Posts for which the network provides interactions.
 	Posts int64 `json:"posts"`
-	// Reactions of every sort.
+	// All kinds of reactions.
 	Likes *int64 `json:"likes,omitzero"`
 	// Replies too.
 	Comments *int64 `json:"comments,omitzero"`
-	// Reposts and quotes too.
+	// Including reposts and quotes.
 	Shares *int64 `json:"shares,omitzero"`
 	Saves  *int64 `json:"saves,omitzero"`
 	Clicks *int64 `json:"clicks,omitzero"`
-	// Interactions of one post: likes, comments, shares and saves together.
+	// Interactions per post: likes, comments, shares and saves.
 	PerPost *AccountAnalyticsEngagementPerPost `json:"per_post,omitzero"`
-	// Interactions of one post for each follower that the account has now: 0.02 are two for every hundred.
+	// Interactions per post and current follower; 0.02 means two per hundred followers.
 	RateByFollowers *AccountAnalyticsEngagementPerPost `json:"rate_by_followers,omitzero"`
-	// Interactions of one post for each of its views.
+	// Interactions per view of a post.
 	RateByViews *AccountAnalyticsEngagementPerPost `json:"rate_by_views,omitzero"`
 }
 
-// AccountAnalyticsEngagementPerPost: Interactions of one post: likes, comments, shares and saves together.
+// AccountAnalyticsEngagementPerPost is a record of the API's answers.
 type AccountAnalyticsEngagementPerPost struct {
 	Median float64 `json:"median"`
-	// Holds the median of such posts with 95 of 100. Left out for fewer than 6 posts.
+	// 95% confidence interval of the median. Omitted for fewer than 6 posts.
 	Interval *AccountAnalyticsEngagementPerPostInterval `json:"interval,omitzero"`
 	Posts    int64                                      `json:"posts"`
 }
 
-// AccountAnalyticsEngagementPerPostInterval: Holds the median of such posts with 95 of 100. Left out for fewer than 6
-// posts.
+// AccountAnalyticsEngagementPerPostInterval: 95% confidence interval of the median. Omitted for fewer than 6 posts.
 type AccountAnalyticsEngagementPerPostInterval struct {
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
@@ -586,9 +584,9 @@ type AccountAnalyticsEngagementPerPostInterval struct {
 type AccountAnalyticsFollowers struct {
 	Now        int64  `json:"now"`
 	MeasuredAt Moment `json:"measured_at"`
-	// What came to them in the period, as far as it was measured. Left out where they were measured on one day alone.
+	// Change in the period, as far as measured. Omitted if measured on one day only.
 	Change *int64 `json:"change,omitzero"`
-	// The measurement from which change is counted.
+	// The measurement that change is based on.
 	Since *Moment `json:"since,omitzero"`
 }
 
@@ -596,35 +594,34 @@ type AccountAnalyticsFollowers struct {
 type AccountAnalyticsFormat struct {
 	Format AccountAnalyticsBestPostFormat `json:"format"`
 	Posts  int64                          `json:"posts"`
-	// Interactions of one post. Left out where the network tells none.
+	// Interactions per post. Omitted if the network provides none.
 	Engagement *AccountAnalyticsEngagementPerPost `json:"engagement,omitzero"`
 }
 
 // AccountAnalyticsPeriod is a record of the API's answers.
 type AccountAnalyticsPeriod struct {
 	Days int64 `json:"days"`
-	// The beginning of its first day in the team's zone.
+	// Start of its first day in the team's zone.
 	From Moment `json:"from"`
 	To   Moment `json:"to"`
 }
 
-// AccountAnalyticsReach: The posts' reach, added up: who saw two posts counts twice. Left out where the network tells
-// none.
+// AccountAnalyticsReach is a record of the API's answers.
 type AccountAnalyticsReach struct {
 	Value int64 `json:"value"`
-	// Nothing here is estimated.
+	// Always measured, never estimated.
 	Basis string `json:"basis"`
-	// The posts for which the network tells it.
+	// Posts for which the network provides the figure.
 	Posts int64 `json:"posts"`
 }
 
 // AddHashtagsInput: What add_hashtags takes.
 type AddHashtagsInput struct {
-	// The list's id, of one of the team's own lists.
+	// Id of a team's list.
 	ListID int64 `json:"list_id"`
-	// With or without #. What is none is refused, and named in the answer.
+	// With or without #.
 	Hashtags []string `json:"hashtags"`
-	// A label by which these hashtags are grouped in this list. Those that are in it already stay as they are.
+	// Group for the new hashtags.
 	Subcategory *string `json:"subcategory,omitzero"`
 }
 
@@ -643,26 +640,26 @@ type Billing struct {
 type BrandVoice struct {
 	ID   int64  `json:"id"`
 	Name string `json:"name"`
-	// Whether it is the one to write in where nobody says otherwise.
+	// Whether it is the team's default voice.
 	Default bool `json:"default"`
 	// What the business is and does.
 	BusinessDescription string `json:"business_description,omitzero"`
-	// How texts sound.
+	// Tone of texts.
 	Tone string `json:"tone,omitzero"`
-	// Who speaks: I, we, the reader as you, or the business by its name.
+	// Grammatical person.
 	PointOfView BrandVoicePointOfView `json:"point_of_view,omitzero"`
-	// Whom texts are for.
+	// Groups that texts address.
 	Audiences   []BrandVoiceAudience  `json:"audiences"`
 	EmojiPolicy BrandVoiceEmojiPolicy `json:"emoji_policy,omitzero"`
-	// What texts say in these very words.
+	// Words and phrases to use.
 	Use BrandVoiceUse `json:"use"`
-	// What texts do not say.
+	// Words and phrases to avoid.
 	Avoid BrandVoiceUse `json:"avoid"`
-	// What else a writer has to heed.
+	// Further instructions.
 	CustomInstructions string `json:"custom_instructions,omitzero"`
-	// The language of texts, BCP 47: the voice's own, else the team's.
+	// BCP 47 tag: the voice's own, else the team's.
 	ContentLanguage string `json:"content_language,omitzero"`
-	// All of it as one block for a language model. What the team wrote stands indented below headings.
+	// The whole voice as one block for a language model. The team's texts are indented below headings.
 	Text string `json:"text"`
 }
 
@@ -677,18 +674,18 @@ type BrandVoiceAudience struct {
 type BrandVoiceEntry struct {
 	ID   int64  `json:"id"`
 	Name string `json:"name"`
-	// Whether it is the one to write in where nobody says otherwise.
+	// Whether it is the team's default voice.
 	Default bool `json:"default"`
 }
 
 // BrandVoiceList is a record of the API's answers.
 type BrandVoiceList struct {
 	BrandVoices []BrandVoiceEntry `json:"brand_voices"`
-	// The default in full; left out where there are no voices.
+	// The default voice in full. Omitted if there are no voices.
 	DefaultVoice *BrandVoice `json:"default_voice,omitzero"`
 }
 
-// BrandVoiceUse: What texts say in these very words.
+// BrandVoiceUse is a record of the API's answers.
 type BrandVoiceUse struct {
 	Words   []string `json:"words"`
 	Phrases []string `json:"phrases"`
@@ -702,25 +699,24 @@ type CancelPostInput struct {
 
 // ConnectLink is a record of the API's answers.
 type ConnectLink struct {
-	// A person who is owner or admin of the team opens it in a signed-in browser. It works until it has connected an
-	// account.
+	// An owner or admin of the team opens it in a signed-in browser. It works until it has connected an account.
 	URL       string `json:"url"`
 	ExpiresAt Moment `json:"expires_at"`
-	// Accounts that the plan still allows, null where there is no limit; of a new connection alone.
+	// Accounts that the plan still allows, null without a limit. Only for a new connection.
 	SlotsLeft *int64 `json:"slots_left,omitzero"`
 }
 
 // CreateHashtagListInput: What create_hashtag_list takes.
 type CreateHashtagListInput struct {
-	// What people call it.
+	// Display name.
 	Name string `json:"name"`
-	// The network that it is for; tied to none where omitted.
+	// Network of the list. Omit for all networks.
 	Platform AnalysisPlatform `json:"platform,omitzero"`
-	// # and six hexadecimal digits.
+	// Hex color, such as #c0643a.
 	Color string `json:"color,omitzero"`
-	// ri- and a name of Remix Icon, such as ri-plane-line.
+	// Remix Icon name, such as ri-plane-line.
 	Icon string `json:"icon,omitzero"`
-	// With or without #. What is none is refused, and named in the answer.
+	// With or without #.
 	Hashtags []string `json:"hashtags,omitzero"`
 }
 
@@ -728,18 +724,18 @@ type CreateHashtagListInput struct {
 type CreatePostInput struct {
 	// The text.
 	Caption string `json:"caption"`
-	// The accounts it is to go to.
+	// The accounts to publish to.
 	AccountIDs []int64 `json:"account_ids"`
-	// Media of the library, in their order.
+	// Media of the library, in order.
 	MediaIDs []int64 `json:"media_ids,omitzero"`
 }
 
 // CreateReportInput: What create_report takes.
 type CreateReportInput struct {
-	// Hashtag reports exist for Instagram alone.
+	// Hashtag reports are available for Instagram only.
 	Type     ReportKind       `json:"type"`
 	Platform AnalysisPlatform `json:"platform,omitzero"`
-	// Of a profile: user name, @handle or link. Of a hashtag: the tag, with or without #, or its link.
+	// Profile: user name, @handle or link. Hashtag: with or without #, or its link.
 	Subject string `json:"subject"`
 }
 
@@ -809,32 +805,29 @@ type DownloadProfileMediaInput struct {
 	SaveToLibrary *bool `json:"save_to_library,omitzero"`
 }
 
-// FindingAudience is a record of the API's answers.
+// FindingAudience: Hashtag only.
 type FindingAudience struct {
 	Top    *FindingReactions `json:"top,omitzero"`
 	Recent *FindingReactions `json:"recent,omitzero"`
 }
 
-// FindingBestTime is a record of the API's answers.
+// FindingBestTime: From 30 dated posts on. A guess unless stands_out.
 type FindingBestTime struct {
-	// The day that did best among the block's days. The claim is about the block, not about this day alone.
+	// Best day of the block.
 	Weekday Weekday `json:"weekday"`
-	// The first hour of the block, in the team's time zone.
+	// First hour of the block in the team's time zone.
 	Hour int64 `json:"hour"`
-	// How many hours the block has.
+	// Length of the block in hours.
 	Hours int64 `json:"hours"`
-	// The days of the block: monday to friday, or saturday and sunday.
+	// weekdays: Monday to Friday. weekend: Saturday and Sunday.
 	Days FindingBestTimeDays `json:"days"`
-	// Posts of the block; of a hashtag its top posts.
+	// Posts in the block. Hashtag: top posts.
 	Posts int64 `json:"posts"`
-	// Whether the block does better by more than chance would make it, allowing for how many blocks were compared. If
-	// false, the time is a best guess.
+	// Whether the block is significantly better. If not, it is a guess.
 	StandsOut bool `json:"stands_out"`
-	// Of a profile: engagement of the block's posts against all others. Of a hashtag: the block's share of top posts
-	// against its share of all posts. Its low and high are of this block taken alone.
+	// Profile: relative engagement. Hashtag: share of top posts over that of all.
 	Ratio FindingRatio `json:"ratio"`
-	// Lower end of the 95 % confidence interval of ratio.value that allows for the block being chosen as the best of
-	// all. 0.02 to 50 says that nothing is known.
+	// Interval corrected for selecting the best. 0.02 to 50: unknown.
 	Low float64 `json:"low"`
 	// Upper end of that interval.
 	High float64 `json:"high"`
@@ -843,29 +836,28 @@ type FindingBestTime struct {
 // FindingBlock is a record of the API's answers.
 type FindingBlock struct {
 	Days FindingBestTimeDays `json:"days"`
-	// The first of its hours.
+	// First hour.
 	Hour  int64 `json:"hour"`
 	Hours int64 `json:"hours"`
 	Posts int64 `json:"posts"`
-	// Engagement of the block's posts against all others, all else that is known being equal; left out below three
-	// posts.
+	// Relative engagement, all else being equal.
 	Ratio *FindingRatio `json:"ratio,omitzero"`
 }
 
-// FindingCadence is a record of the API's answers.
+// FindingCadence: Profile only.
 type FindingCadence struct {
-	// Posts whose time is known.
+	// Dated posts.
 	Posts int64 `json:"posts"`
-	// Days from the oldest of them until the measurement.
+	// Days from the oldest post to the measurement.
 	Days         float64 `json:"days"`
 	PostsPerWeek float64 `json:"posts_per_week"`
-	// The middle of the times between two posts, in days.
+	// Median days between posts.
 	MedianGapDays float64 `json:"median_gap_days"`
-	// The longest time between two posts, in days.
+	// Most days between posts.
 	LongestGapDays float64 `json:"longest_gap_days"`
-	// Days from the newest post until the measurement.
+	// Days from the newest post to the measurement.
 	LastPostDays float64 `json:"last_post_days"`
-	// 1 for posts at equal distances, about 0.5 for posts at random times, towards 0 for posts in bursts.
+	// 1: equal gaps; about 0.5: random times; near 0: bursts.
 	Evenness *float64 `json:"evenness,omitzero"`
 }
 
@@ -873,7 +865,7 @@ type FindingCadence struct {
 type FindingComponent struct {
 	Name  FindingComponentName `json:"name"`
 	Value float64              `json:"value"`
-	// Weights of the components that could be computed sum to 1.
+	// Weights of the known components sum to 1.
 	Weight float64 `json:"weight"`
 }
 
@@ -881,43 +873,43 @@ type FindingComponent struct {
 type FindingComponentCause struct {
 	Name  FindingComponentName `json:"name"`
 	Value float64              `json:"value"`
-	// Weights of the components that could be computed sum to 1.
+	// Weights of the known components sum to 1.
 	Weight   float64                     `json:"weight"`
 	Figure   FindingComponentCauseFigure `json:"figure"`
 	Measured float64                     `json:"measured"`
-	// Of a profile: what is worth 0, as is all below.
+	// Profile: scores 0, as do lower figures.
 	Floor *float64 `json:"floor,omitzero"`
-	// Of a profile: what is worth 100, as is all above.
+	// Profile: scores 100, as do higher figures.
 	Ceiling *float64 `json:"ceiling,omitzero"`
-	// Of a profile: what lies between. Those of a hashtag are logarithmic.
+	// Profile: the scale in between. Hashtag scales are logarithmic.
 	Scale FindingComponentCauseScale `json:"scale,omitzero"`
-	// Of a hashtag: what is worth 0.
+	// Hashtag: scores 0.
 	Worst *float64 `json:"worst,omitzero"`
-	// Of a hashtag: what is worth 100.
+	// Hashtag: scores 100.
 	Best *float64 `json:"best,omitzero"`
-	// Its weight where all components can be computed.
+	// Weight if all components are known.
 	FullWeight float64 `json:"full_weight"`
 }
 
-// FindingEngagement is a record of the API's answers.
+// FindingEngagement: Key engagement figures.
 type FindingEngagement struct {
 	Basis string `json:"basis"`
-	// Of a hashtag: which posts the figures are of. Recent posts are hours old: they will have more.
+	// Hashtag: recent posts still gather reactions.
 	Of FindingEngagementOf `json:"of,omitzero"`
-	// Posts that the figures are of. Of a profile: those that tell the figures of counts and are at least two days old.
+	// Posts. Profile: two days old or more, with all figures of counts.
 	PostsAnalysed int64 `json:"posts_analysed"`
-	// Of a profile: the figures of a post that are added up as its engagement.
+	// Profile: parts of engagement.
 	Counts []FindingEngagementCount `json:"counts,omitzero"`
-	// Of a profile: a post's engagement for each follower that the profile has now, as a share.
+	// Profile: engagement per follower, as a share.
 	RateByFollowers *FindingMedian `json:"rate_by_followers,omitzero"`
-	// Of a profile: a post's engagement for each of its views, as a share.
+	// Profile: engagement per view, as a share.
 	RateByViews *FindingMedian `json:"rate_by_views,omitzero"`
 	Likes       *FindingMedian `json:"likes,omitzero"`
 	Comments    *FindingMedian `json:"comments,omitzero"`
-	// Of a profile whose network tells them.
+	// Profile, if its network provides them.
 	Shares *FindingMedian `json:"shares,omitzero"`
 	Views  *FindingMedian `json:"views,omitzero"`
-	// Of a profile.
+	// Profile only.
 	PostsPerWeek *float64 `json:"posts_per_week,omitzero"`
 }
 
@@ -932,39 +924,37 @@ type FindingEstimate struct {
 type FindingFormat struct {
 	Format FindingFormatFormat `json:"format"`
 	Posts  int64               `json:"posts"`
-	// Of a profile: the engagement of the format's posts, in reactions.
+	// Profile: median reactions.
 	Engagement *FindingMedian `json:"engagement,omitzero"`
-	// Of a profile: engagement of the format's posts against all others, all else that is known being equal; left out
-	// where too few posts are there to compare.
+	// Profile: relative engagement, all else being equal.
 	Ratio *FindingRatio `json:"ratio,omitzero"`
-	// Of a hashtag: its share of the top posts whose format is known.
+	// Hashtag: share of top posts of known format.
 	TopShare *float64 `json:"top_share,omitzero"`
-	// Of a hashtag: its share of the recent posts whose format is known.
+	// Hashtag: share of recent posts of known format.
 	RecentShare *float64 `json:"recent_share,omitzero"`
 }
 
 // FindingFormats is a record of the API's answers.
 type FindingFormats struct {
-	// Posts whose format is known; of a profile those that were compared.
+	// Posts of known format. Profile: those compared.
 	Posts int64 `json:"posts"`
-	// The most used first.
+	// Most used first.
 	Formats []FindingFormat `json:"formats"`
 }
 
 // FindingGrowth is a record of the API's answers.
 type FindingGrowth struct {
-	// Of a profile: measurements that the figures rest on.
+	// Profile: number of measurements.
 	Snapshots *int64 `json:"snapshots,omitzero"`
-	// Of a hashtag: earlier measurements that it was compared with.
+	// Hashtag: number of earlier measurements compared.
 	Measurements *int64 `json:"measurements,omitzero"`
-	// Of a profile: days between the first and the last measurement. Of a hashtag: days between the middle of the
-	// earlier measurements and that of this one.
+	// Days between first and last, or earlier and current measurements.
 	Days float64 `json:"days"`
-	// Of a profile.
+	// Profile only.
 	FollowersPerDay *FindingEstimate `json:"followers_per_day,omitzero"`
-	// Of a profile: growth in thirty days, in percent of the followers at the last measurement.
+	// Profile: growth in 30 days, in percent.
 	PercentPerMonth *FindingEstimate `json:"percent_per_month,omitzero"`
-	// Of a hashtag: the rate now, as a multiple of the earlier rate.
+	// Hashtag: the rate relative to the earlier rate.
 	PostsPerDay *FindingRatio `json:"posts_per_day,omitzero"`
 }
 
@@ -972,76 +962,70 @@ type FindingGrowth struct {
 type FindingHashtag struct {
 	// Without #.
 	Hashtag string `json:"hashtag"`
-	// Posts that carry it; of a hashtag's report those that carry both.
+	// Posts with it; in a hashtag report, with both.
 	Posts int64 `json:"posts"`
-	// Of a profile: engagement of posts with it against those without, all else that is known being equal; left out
-	// where too few posts are there to compare.
+	// Profile: engagement with it relative to without, all else being equal.
 	Ratio *FindingRatio `json:"ratio,omitzero"`
-	// Of a profile: whether it can be claimed that posts with the hashtag do better, allowing for how many hashtags were
-	// looked at.
+	// Profile: whether it significantly raises engagement.
 	Works *bool `json:"works,omitzero"`
-	// Of a hashtag: share of the analysed posts that carry it.
+	// Hashtag: share of analyzed posts with it.
 	Share *float64 `json:"share,omitzero"`
-	// Of a hashtag: how many times as often it stands here as elsewhere; left out where posts of elsewhere are not
-	// known.
+	// Hashtag: frequency here relative to other posts.
 	Lift *FindingRatio `json:"lift,omitzero"`
-	// Of a hashtag: how many times as often it stands under top posts as under recent ones; left out where too few of
-	// either carry it.
+	// Hashtag: frequency in top posts relative to recent ones.
 	InTop *FindingRatio `json:"in_top,omitzero"`
-	// Of a hashtag: whether it can be claimed that it belongs to this hashtag and does not merely stand everywhere,
-	// allowing for how many were looked at.
+	// Hashtag: whether it is significantly more frequent here.
 	Related *bool `json:"related,omitzero"`
 }
 
 // FindingHashtags is a record of the API's answers.
 type FindingHashtags struct {
-	// Posts that were looked at.
+	// Posts analyzed.
 	Posts int64 `json:"posts"`
-	// Different hashtags in them.
+	// Number of distinct hashtags.
 	Different int64 `json:"different"`
-	// Of a profile.
+	// Profile only.
 	MedianPerPost *float64 `json:"median_per_post,omitzero"`
-	// Of a profile those come first that most likely help, of a hashtag those whose relation can be claimed; then those
-	// that stand there most.
+	// Most effective or related first, then by frequency.
 	Hashtags []FindingHashtag `json:"hashtags"`
 }
 
 // FindingMedian is a record of the API's answers.
 type FindingMedian struct {
 	Median float64 `json:"median"`
-	// Lower end of the median's 95 % confidence interval; left out below six posts.
+	// Lower end of the median's 95 % confidence interval. Omitted below six posts.
 	Low *float64 `json:"low,omitzero"`
-	// Upper end of the median's 95 % confidence interval; left out below six posts.
+	// Upper end of the median's 95 % confidence interval. Omitted below six posts.
 	High *float64 `json:"high,omitzero"`
-	// A quarter of the posts lies below.
+	// A quarter of the posts is below.
 	LowerQuartile float64 `json:"lower_quartile"`
-	// A quarter of the posts lies above.
+	// A quarter of the posts is above.
 	UpperQuartile float64 `json:"upper_quartile"`
-	// Posts that tell the figure.
+	// Number of posts with the figure.
 	Posts int64 `json:"posts"`
 }
 
 // FindingRatio is a record of the API's answers.
 type FindingRatio struct {
-	// 1 is no difference.
+	// 1 means no difference.
 	Value float64 `json:"value"`
 	Low   float64 `json:"low"`
 	High  float64 `json:"high"`
-	// Of a profile: the ratio drawn towards 1, the more the fewer posts it rests on. What is ranked is ranked by it.
+	// Profile: shrinkage estimate, used for ranking.
 	Shrunk *float64 `json:"shrunk,omitzero"`
 }
 
 // FindingReactions is a record of the API's answers.
 type FindingReactions struct {
 	Posts int64 `json:"posts"`
-	// Half of the posts are older, in days.
+	// Median age in days.
 	MedianAgeDays *float64       `json:"median_age_days,omitzero"`
 	Likes         *FindingMedian `json:"likes,omitzero"`
 	Comments      *FindingMedian `json:"comments,omitzero"`
 	Views         *FindingMedian `json:"views,omitzero"`
 }
 
-// FindingScore is a record of the API's answers.
+// FindingScore: Weighted mean of its components, 0 to 100.
 type FindingScore struct {
 	Value      float64            `json:"value"`
 	Components []FindingComponent `json:"components"`
@@ -1051,39 +1035,39 @@ type FindingScore struct {
 type FindingScoreSection struct {
 	Value      float64                 `json:"value"`
 	Components []FindingComponentCause `json:"components"`
-	// Components that could not be computed. Their weight went to the others.
+	// Unknown components.
 	Missing []string `json:"missing"`
 }
 
-// FindingTimes is a record of the API's answers.
+// FindingTimes: Profile only.
 type FindingTimes struct {
-	// Posts that were compared.
+	// Posts compared.
 	Posts int64 `json:"posts"`
-	// Twelve blocks: six of four hours, on weekdays and on the weekend.
+	// Twelve blocks of four hours: six on weekdays, six on the weekend.
 	Blocks []FindingBlock `json:"blocks"`
 }
 
 // FindingWord is a record of the API's answers.
 type FindingWord struct {
 	Word string `json:"word"`
-	// Posts whose caption has it.
+	// Posts with the word in the caption.
 	Posts int64 `json:"posts"`
 }
 
 // FindingWords is a record of the API's answers.
 type FindingWords struct {
-	// Posts that were looked at.
+	// Posts analyzed.
 	Posts int64 `json:"posts"`
-	// Different words in them.
+	// Number of distinct words.
 	Different int64 `json:"different"`
-	// The most used first.
+	// Most used first.
 	Words []FindingWord `json:"words"`
 }
 
 // GetAccountAnalyticsInput: What get_account_analytics takes.
 type GetAccountAnalyticsInput struct {
 	AccountID int64 `json:"account_id"`
-	// How many days of the team's zone the answer is about, of which today is the last.
+	// Days of the period in the team's zone, including today.
 	PeriodDays int64 `json:"period_days,omitzero"`
 }
 
@@ -1094,27 +1078,27 @@ type GetBrandVoiceInput struct {
 
 // GetConnectLinkInput: What get_connect_link takes.
 type GetConnectLinkInput struct {
-	// To connect a new account of this network; not together with account_id.
+	// Network of a new account; not together with account_id.
 	Platform ConnectPlatform `json:"platform,omitzero"`
-	// To connect an account again whose connection is lost; not together with platform.
+	// Lost account to reconnect; not together with platform.
 	AccountID int64 `json:"account_id,omitzero"`
 }
 
 // GetHashtagListInput: What get_hashtag_list takes.
 type GetHashtagListInput struct {
-	// The list's id, of one of the team's own lists or of a ready-made one.
+	// Id of a team's list or a ready-made list.
 	ListID int64 `json:"list_id"`
 }
 
 // GetJobInput: What get_job takes.
 type GetJobInput struct {
-	// The job's id, a type and a UUID joined by a colon.
+	// The job's id: a type and a UUID, joined by a colon.
 	JobID string `json:"job_id"`
-	// page.cursor of the answer before.
+	// page.cursor of the previous response.
 	Cursor string `json:"cursor,omitzero"`
-	// Items a page of a long result.
+	// Items per page of a long result.
 	Limit int64 `json:"limit,omitzero"`
-	// Waits for the job to end, for at most so many seconds, and answers as soon as it has. 0 answers at once.
+	// Waits up to this many seconds for the job to end. 0 returns immediately.
 	WaitSeconds int64 `json:"wait_seconds,omitzero"`
 }
 
@@ -1128,11 +1112,11 @@ type GetPostInput struct {
 type GetReportInput struct {
 	Type ReportKind `json:"type"`
 	ID   string     `json:"id"`
-	// Names of sections_available; the summary alone where omitted.
+	// Names from sections_available. Omit for the summary only.
 	Sections []string `json:"sections,omitzero"`
-	// page.cursor of the answer before.
+	// page.cursor of the previous page.
 	Cursor string `json:"cursor,omitzero"`
-	// Items a page of a long section.
+	// Items per page of a long section.
 	Limit int64 `json:"limit,omitzero"`
 }
 
@@ -1140,16 +1124,16 @@ type GetReportInput struct {
 type HashtagFigures struct {
 	// Without #.
 	Hashtag string `json:"hashtag"`
-	// How many posts carry it; left out until something is known.
+	// Number of posts that use it. Omitted if unknown.
 	Posts *TagPosts `json:"posts,omitzero"`
-	// Posts that come in a day; left out until it was measured.
+	// Posts published per day. Omitted until measured.
 	PostsPerDay *float64 `json:"posts_per_day,omitzero"`
-	// By posts: nano below 10,000, small below 100,000, medium below 500,000, large below 1,000,000, huge from there.
+	// nano < 10k, small < 100k, medium < 500k, large < 1M posts.
 	Tier  HashtagTier `json:"tier,omitzero"`
 	Score *float64    `json:"score,omitzero"`
-	// Where its figures come from; in lists that are tied to no network alone.
+	// Network of the figures. Only in lists for all networks.
 	Platform AnalysisPlatform `json:"platform,omitzero"`
-	// The label by which it is grouped in this list.
+	// Group within the list.
 	Subcategory string `json:"subcategory,omitzero"`
 }
 
@@ -1157,17 +1141,16 @@ type HashtagFigures struct {
 type HashtagList struct {
 	ID   int64  `json:"id"`
 	Name string `json:"name"`
-	// The network that the list is for. Left out if it is for all networks; such a list is in the answer for every
-	// platform.
+	// Network of the list. Omitted if it is for all networks.
 	Platform AnalysisPlatform `json:"platform,omitzero"`
-	// How many hashtags it holds.
+	// Number of hashtags.
 	Size int64 `json:"size"`
-	// Whether it comes with the service; such a list cannot be changed.
+	// Whether the list comes with the service. Such a list cannot be changed.
 	ReadyMade bool   `json:"ready_made"`
 	Color     string `json:"color,omitzero"`
-	// ri- and a name of Remix Icon.
+	// Remix Icon name.
 	Icon string `json:"icon,omitzero"`
-	// All of them, in the order in which they were added.
+	// All hashtags, in the order in which they were added.
 	Hashtags []HashtagFigures `json:"hashtags"`
 }
 
@@ -1175,15 +1158,14 @@ type HashtagList struct {
 type HashtagListChange struct {
 	ID   int64  `json:"id"`
 	Name string `json:"name"`
-	// The network that the list is for. Left out if it is for all networks; such a list is in the answer for every
-	// platform.
+	// Network of the list. Omitted if it is for all networks.
 	Platform AnalysisPlatform `json:"platform,omitzero"`
-	// How many hashtags it holds.
+	// Number of hashtags.
 	Size int64 `json:"size"`
-	// Whether it comes with the service; such a list cannot be changed.
+	// Whether the list comes with the service. Such a list cannot be changed.
 	ReadyMade bool   `json:"ready_made"`
 	Color     string `json:"color,omitzero"`
-	// ri- and a name of Remix Icon.
+	// Remix Icon name.
 	Icon           string                     `json:"icon,omitzero"`
 	Added          []string                   `json:"added"`
 	AlreadyPresent []string                   `json:"already_present"`
@@ -1192,11 +1174,9 @@ type HashtagListChange struct {
 
 // HashtagListChangeRefused is a record of the API's answers.
 type HashtagListChangeRefused struct {
-	// As it was sent where it is no hashtag: at most 100 characters of it, without control characters. Else as it would
-	// stand in the list.
+	// The hashtag, or up to 100 characters of an invalid one as sent, without control characters.
 	Hashtag string `json:"hashtag"`
-	// list_full: the list has as many hashtags as the plan allows. banned: the service takes no such hashtag for the
-	// list's network.
+	// list_full: limit of the plan. banned: by the service.
 	Reason HashtagListChangeRefusedReason `json:"reason"`
 }
 
@@ -1204,15 +1184,14 @@ type HashtagListChangeRefused struct {
 type HashtagListEntry struct {
 	ID   int64  `json:"id"`
 	Name string `json:"name"`
-	// The network that the list is for. Left out if it is for all networks; such a list is in the answer for every
-	// platform.
+	// Network of the list. Omitted if it is for all networks.
 	Platform AnalysisPlatform `json:"platform,omitzero"`
-	// How many hashtags it holds.
+	// Number of hashtags.
 	Size int64 `json:"size"`
-	// Whether it comes with the service; such a list cannot be changed.
+	// Whether the list comes with the service. Such a list cannot be changed.
 	ReadyMade bool   `json:"ready_made"`
 	Color     string `json:"color,omitzero"`
-	// ri- and a name of Remix Icon.
+	// Remix Icon name.
 	Icon string `json:"icon,omitzero"`
 }
 
@@ -1246,7 +1225,7 @@ type IdentityKey struct {
 	Level IdentityKeyLevel `json:"level"`
 }
 
-// IdentityPerson: The person the key, or the assistant's connection, acts for.
+// IdentityPerson is a record of the API's answers.
 type IdentityPerson struct {
 	ID   int64  `json:"id"`
 	Name string `json:"name"`
@@ -1267,21 +1246,21 @@ type Job struct {
 	JobID string   `json:"job_id"`
 	Type  JobType  `json:"type"`
 	State JobState `json:"state"`
-	// Whether the job has ended; poll every few seconds until it has.
+	// Whether the job has ended. Poll every few seconds until it has.
 	Finished   bool        `json:"finished"`
 	CreatedAt  Moment      `json:"created_at"`
 	FinishedAt *Moment     `json:"finished_at,omitzero"`
 	Progress   JobProgress `json:"progress"`
-	// Why the job failed, wholly or in part.
+	// Why the job failed completely or partially.
 	Error *JobError `json:"error,omitzero"`
-	// What a finished job produced, by its type. profile_report and hashtag_report: report, with id, kind and status,
-	// and credits_charged, what was charged in the end. social_post: post_id and accounts, each with id, state,
-	// permalink, error_code, explanation and network_message. hashtag_search: hashtags, a page at a time, incomplete and
-	// related, whole on each page, and credits_charged.
+	// What a finished job produced, by type. profile_report and hashtag_report: report, with id, kind and status, and
+	// credits_charged. social_post: post_id and accounts, each with id, state, permalink, error_code, explanation and
+	// network_message. hashtag_search: hashtags, paged; incomplete and related, complete on each page; and
+	// credits_charged.
 	Result json.RawMessage `json:"result,omitzero"`
 }
 
-// JobError: Why the job failed, wholly or in part.
+// JobError is a record of the API's answers.
 type JobError struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
@@ -1295,13 +1274,13 @@ type JobProgress struct {
 
 // ListHashtagListsInput: What list_hashtag_lists takes.
 type ListHashtagListsInput struct {
-	// own: the team's own lists; system: the ready-made ones; all: both.
+	// own: the team's; system: ready-made.
 	Scope HashtagListScope `json:"scope,omitzero"`
-	// Only lists for this network, and those for all networks, whose entries have no platform.
+	// Only lists for this network or for all networks.
 	Platform AnalysisPlatform `json:"platform,omitzero"`
-	// page.cursor of the answer before.
+	// page.cursor of the previous page.
 	Cursor string `json:"cursor,omitzero"`
-	// Items a page.
+	// Items per page.
 	Limit int64 `json:"limit,omitzero"`
 }
 
@@ -1323,15 +1302,15 @@ type ListMediaInput struct {
 type ListPostsInput struct {
 	// Only posts in this state.
 	Status PostStatus `json:"status,omitzero"`
-	// Only posts that target this account. An account that is not there has none, so the list is empty.
+	// Only posts that target this account. Empty for an unknown account.
 	AccountID *int64 `json:"account_id,omitzero"`
-	// Only posts scheduled or published at this time or later; ISO 8601, a date is its first instant in the team's zone.
+	// Only posts scheduled or published at or after this time; ISO 8601. A date means its start in the team's zone.
 	From string `json:"from,omitzero"`
 	// Only posts scheduled or published before this time; ISO 8601, exclusive.
 	To string `json:"to,omitzero"`
-	// page.cursor of the answer before.
+	// page.cursor of the previous response.
 	Cursor string `json:"cursor,omitzero"`
-	// Items a page.
+	// Items per page.
 	Limit int64 `json:"limit,omitzero"`
 }
 
@@ -1343,13 +1322,13 @@ type ListReportsInput struct {
 	Platform AnalysisPlatform `json:"platform,omitzero"`
 	// Only reports with this status.
 	Status ReportStatus `json:"status,omitzero"`
-	// true shows only reports that are refreshed by themselves.
+	// Only reports that are refreshed automatically.
 	TrackedOnly bool `json:"tracked_only,omitzero"`
 	// Only reports whose profile name or hashtag contains this.
 	Query string `json:"query,omitzero"`
-	// page.cursor of the answer before.
+	// page.cursor of the previous page.
 	Cursor string `json:"cursor,omitzero"`
-	// Items a page.
+	// Items per page.
 	Limit int64 `json:"limit,omitzero"`
 }
 
@@ -1357,12 +1336,18 @@ type ListReportsInput struct {
 type ListSocialAccountsInput struct {
 	// Only accounts of this network.
 	Platform Platform `json:"platform,omitzero"`
-	// false adds accounts without a live connection.
+	// false includes accounts without a working connection.
 	ActiveOnly *bool `json:"active_only,omitzero"`
-	// page.cursor of the answer before.
+	// page.cursor of the previous response.
 	Cursor string `json:"cursor,omitzero"`
-	// Items a page.
+	// Items per page.
 	Limit int64 `json:"limit,omitzero"`
+}
+
+// MediaFolder is a record of the API's answers.
+type MediaFolder struct {
+	ID   int64  `json:"id"`
+	Name string `json:"name"`
 }
 
 // MediaItem is a record of the API's answers.
@@ -1385,9 +1370,9 @@ type MediaItem struct {
 	VideoCodec string   `json:"video_codec,omitzero"`
 	AudioCodec string   `json:"audio_codec,omitzero"`
 	// What an image shows, for those who cannot see it; networks that take it are given it.
-	AltText   string          `json:"alt_text,omitzero"`
-	Folder    *IdentityPerson `json:"folder,omitzero"`
-	CreatedAt Moment          `json:"created_at"`
+	AltText   string       `json:"alt_text,omitzero"`
+	Folder    *MediaFolder `json:"folder,omitzero"`
+	CreatedAt Moment       `json:"created_at"`
 }
 
 // MediaList is a record of the API's answers.
@@ -1395,7 +1380,7 @@ type MediaList struct {
 	Media   []MediaItem      `json:"media"`
 	Storage MediaListStorage `json:"storage"`
 	// Every folder of the library.
-	Folders []IdentityPerson `json:"folders"`
+	Folders []MediaFolder `json:"folders"`
 }
 
 // MediaListStorage is a record of the API's answers.
@@ -1472,14 +1457,14 @@ type Pointer struct {
 type Post struct {
 	ID     string     `json:"id"`
 	Status PostStatus `json:"status"`
-	// The whole text.
+	// The full text.
 	Caption string      `json:"caption"`
 	Media   []PostMedia `json:"media"`
-	// When it goes out; of a draft, when it is wished to; of a recurring series' template, when that began.
+	// When it goes out; for a draft, the planned time; for a template, when its series began.
 	ScheduledAt *Moment      `json:"scheduled_at,omitzero"`
 	PublishedAt *Moment      `json:"published_at,omitzero"`
 	Approval    PostApproval `json:"approval"`
-	// What the client decided of the post as it stands.
+	// The client's decision on the current version.
 	ClientReview *PostClientReview `json:"client_review,omitzero"`
 	Recurrence   *PostRecurrence   `json:"recurrence,omitzero"`
 	Accounts     []PostAccount     `json:"accounts"`
@@ -1495,16 +1480,16 @@ type PostAccount struct {
 	State       PostAccountState `json:"state"`
 	PublishedAt *Moment          `json:"published_at,omitzero"`
 	Permalink   string           `json:"permalink,omitzero"`
-	// This account's own text in place of the post's.
+	// Text for this account, instead of the post's.
 	Caption *string `json:"caption,omitzero"`
-	// This account's own media in place of the post's, in their order; empty where it shows none.
+	// Media for this account, instead of the post's, in order; empty for none.
 	MediaIDs  []int64              `json:"media_ids,omitzero"`
 	ErrorCode PostAccountErrorCode `json:"error_code,omitzero"`
-	// What the error code means, in our words.
+	// What the error code means.
 	Explanation string `json:"explanation,omitzero"`
-	// Points at what the network itself said.
+	// Points at the network's own message.
 	NetworkMessage *Pointer `json:"network_message,omitzero"`
-	// How often the account can be sent again if it fails; 0 once it is published.
+	// How often the account can be retried if it fails; 0 after it is published.
 	RetriesLeft int64 `json:"retries_left"`
 }
 
@@ -1512,14 +1497,14 @@ type PostAccount struct {
 type PostChange struct {
 	ID     string     `json:"id"`
 	Status PostStatus `json:"status"`
-	// The whole text.
+	// The full text.
 	Caption string      `json:"caption"`
 	Media   []PostMedia `json:"media"`
-	// When it goes out; of a draft, when it is wished to; of a recurring series' template, when that began.
+	// When it goes out; for a draft, the planned time; for a template, when its series began.
 	ScheduledAt *Moment      `json:"scheduled_at,omitzero"`
 	PublishedAt *Moment      `json:"published_at,omitzero"`
 	Approval    PostApproval `json:"approval"`
-	// What the client decided of the post as it stands.
+	// The client's decision on the current version.
 	ClientReview *PostClientReview `json:"client_review,omitzero"`
 	Recurrence   *PostRecurrence   `json:"recurrence,omitzero"`
 	Accounts     []PostAccount     `json:"accounts"`
@@ -1528,10 +1513,10 @@ type PostChange struct {
 	Problems     []PostProblem     `json:"problems"`
 }
 
-// PostClientReview: What the client decided of the post as it stands.
+// PostClientReview is a record of the API's answers.
 type PostClientReview struct {
 	DecidedAt Moment `json:"decided_at"`
-	// Points at what the client wrote with it.
+	// Points at the client's comment.
 	Comment *Pointer `json:"comment,omitzero"`
 }
 
@@ -1541,7 +1526,7 @@ type PostEntry struct {
 	Status      PostStatus `json:"status"`
 	ScheduledAt *Moment    `json:"scheduled_at,omitzero"`
 	PublishedAt *Moment    `json:"published_at,omitzero"`
-	// Of the template or an occurrence of a recurring series.
+	// Set for the template and the occurrences of a recurring series.
 	Recurrence *PostEntryRecurrence `json:"recurrence,omitzero"`
 	Accounts   []PostEntryAccount   `json:"accounts"`
 	// The start of the text.
@@ -1555,10 +1540,10 @@ type PostEntryAccount struct {
 	Username string `json:"username"`
 }
 
-// PostEntryRecurrence: Of the template or an occurrence of a recurring series.
+// PostEntryRecurrence: Set for the template and the occurrences of a recurring series.
 type PostEntryRecurrence struct {
 	SeriesID int64 `json:"series_id"`
-	// Whether the series is made from this post. A template never goes out itself; its occurrences do.
+	// Whether this post is the template. A template never goes out; its occurrences do.
 	Template bool `json:"template"`
 	// Whether the series is paused.
 	Paused bool `json:"paused"`
@@ -1580,7 +1565,7 @@ type PostMedia struct {
 // PostProblem is a record of the API's answers.
 type PostProblem struct {
 	Code string `json:"code"`
-	// Whether it keeps the post from being published.
+	// Whether it prevents publishing.
 	Blocking  bool   `json:"blocking"`
 	AccountID *int64 `json:"account_id,omitzero"`
 	Message   string `json:"message"`
@@ -1589,16 +1574,16 @@ type PostProblem struct {
 // PostRecurrence is a record of the API's answers.
 type PostRecurrence struct {
 	SeriesID int64 `json:"series_id"`
-	// Whether the series is made from this post.
+	// Whether this post is the template of the series.
 	Template bool `json:"template"`
-	// The post that the series is made from.
+	// The template of the series.
 	TemplateID string `json:"template_id,omitzero"`
-	// When it recurs: an RRULE of RFC 5545, over wall clocks of the time zone.
+	// When it recurs: an RRULE of RFC 5545, in local time of the time zone.
 	Rule string `json:"rule"`
-	// IANA name of the zone in which the time of day stays the same.
+	// IANA time zone of the rule.
 	Timezone string `json:"timezone,omitzero"`
 	Paused   bool   `json:"paused"`
-	// When the next occurrence goes out; left out while none is scheduled.
+	// When the next occurrence goes out; omitted if none is scheduled.
 	NextAt *Moment `json:"next_at,omitzero"`
 }
 
@@ -1607,19 +1592,19 @@ type Publication struct {
 	JobID string   `json:"job_id"`
 	Type  JobType  `json:"type"`
 	State JobState `json:"state"`
-	// Whether the job has ended; poll every few seconds until it has.
+	// Whether the job has ended. Poll every few seconds until it has.
 	Finished   bool        `json:"finished"`
 	CreatedAt  Moment      `json:"created_at"`
 	FinishedAt *Moment     `json:"finished_at,omitzero"`
 	Progress   JobProgress `json:"progress"`
-	// Why the job failed, wholly or in part.
+	// Why the job failed completely or partially.
 	Error *JobError `json:"error,omitzero"`
-	// What a finished job produced, by its type. profile_report and hashtag_report: report, with id, kind and status,
-	// and credits_charged, what was charged in the end. social_post: post_id and accounts, each with id, state,
-	// permalink, error_code, explanation and network_message. hashtag_search: hashtags, a page at a time, incomplete and
-	// related, whole on each page, and credits_charged.
+	// What a finished job produced, by type. profile_report and hashtag_report: report, with id, kind and status, and
+	// credits_charged. social_post: post_id and accounts, each with id, state, permalink, error_code, explanation and
+	// network_message. hashtag_search: hashtags, paged; incomplete and related, complete on each page; and
+	// credits_charged.
 	Result json.RawMessage `json:"result,omitzero"`
-	// True where the post was handed over before; it is not sent again.
+	// True if the post was already submitted; it is not sent again.
 	AlreadySubmitted bool `json:"already_submitted"`
 }
 
@@ -1628,17 +1613,17 @@ type PublicationRetry struct {
 	JobID string   `json:"job_id"`
 	Type  JobType  `json:"type"`
 	State JobState `json:"state"`
-	// Whether the job has ended; poll every few seconds until it has.
+	// Whether the job has ended. Poll every few seconds until it has.
 	Finished   bool        `json:"finished"`
 	CreatedAt  Moment      `json:"created_at"`
 	FinishedAt *Moment     `json:"finished_at,omitzero"`
 	Progress   JobProgress `json:"progress"`
-	// Why the job failed, wholly or in part.
+	// Why the job failed completely or partially.
 	Error *JobError `json:"error,omitzero"`
-	// What a finished job produced, by its type. profile_report and hashtag_report: report, with id, kind and status,
-	// and credits_charged, what was charged in the end. social_post: post_id and accounts, each with id, state,
-	// permalink, error_code, explanation and network_message. hashtag_search: hashtags, a page at a time, incomplete and
-	// related, whole on each page, and credits_charged.
+	// What a finished job produced, by type. profile_report and hashtag_report: report, with id, kind and status, and
+	// credits_charged. social_post: post_id and accounts, each with id, state, permalink, error_code, explanation and
+	// network_message. hashtag_search: hashtags, paged; incomplete and related, complete on each page; and
+	// credits_charged.
 	Result  json.RawMessage           `json:"result,omitzero"`
 	Skipped []PublicationRetrySkipped `json:"skipped"`
 }
@@ -1661,7 +1646,7 @@ type RefreshReportInput struct {
 	ID   string     `json:"id"`
 }
 
-// ReportAccount is a record of the API's answers.
+// ReportAccount: Profile reports only.
 type ReportAccount struct {
 	Username    string   `json:"username"`
 	URL         string   `json:"url"`
@@ -1681,11 +1666,11 @@ type ReportEntry struct {
 	Subject  string           `json:"subject"`
 	Status   ReportStatus     `json:"status"`
 	Platform AnalysisPlatform `json:"platform"`
-	// When its data were fetched last.
+	// When its data was last fetched.
 	RefreshedAt *Moment `json:"refreshed_at,omitzero"`
-	// Until when it stays available; each refresh moves this on.
+	// When it expires. Each refresh extends this.
 	AvailableUntil *Moment `json:"available_until,omitzero"`
-	// Whether it is refreshed by itself.
+	// Whether it is refreshed automatically.
 	Tracked bool `json:"tracked"`
 }
 
@@ -1709,25 +1694,25 @@ type ReportPost struct {
 	DurationSeconds *float64        `json:"duration_seconds,omitzero"`
 }
 
-// ReportPosts is a record of the API's answers.
+// ReportPosts: The posts that the report is based on, newest first.
 type ReportPosts struct {
 	Posts []ReportPost `json:"posts"`
 }
 
-// ReportSections is a record of the API's answers.
+// ReportSections: The requested sections.
 type ReportSections struct {
-	// Of a hashtag.
+	// Hashtag only.
 	Audience *FindingAudience `json:"audience,omitzero"`
-	// Of a profile.
+	// Profile only.
 	Cadence  *FindingCadence      `json:"cadence,omitzero"`
 	Formats  *FindingFormats      `json:"formats,omitzero"`
 	Growth   *FindingGrowth       `json:"growth,omitzero"`
 	Hashtags *FindingHashtags     `json:"hashtags,omitzero"`
 	Score    *FindingScoreSection `json:"score,omitzero"`
-	// Of a profile.
+	// Profile only.
 	Times *FindingTimes `json:"times,omitzero"`
 	Words *FindingWords `json:"words,omitzero"`
-	// The posts that the report rests on, the newest first.
+	// The posts that the report is based on, newest first.
 	Posts *ReportPosts `json:"posts,omitzero"`
 }
 
@@ -1739,32 +1724,30 @@ type ReportSummary struct {
 	Subject  string           `json:"subject"`
 	Status   ReportStatus     `json:"status"`
 	Platform AnalysisPlatform `json:"platform"`
-	// When its data were fetched last.
+	// When its data was last fetched.
 	RefreshedAt *Moment `json:"refreshed_at,omitzero"`
-	// Until when it stays available; each refresh moves this on.
+	// When it expires. Each refresh extends this.
 	AvailableUntil *Moment `json:"available_until,omitzero"`
-	// Whether it is refreshed by itself.
+	// Whether it is refreshed automatically.
 	Tracked bool `json:"tracked"`
-	// The profile, of a profile report.
+	// Profile reports only.
 	Profile *ReportAccount `json:"profile,omitzero"`
-	// The hashtag, of a hashtag report.
+	// Hashtag reports only.
 	Hashtag *TagHashtag `json:"hashtag,omitzero"`
-	// The headline figures of how people react.
+	// Key engagement figures.
 	Engagement *FindingEngagement `json:"engagement,omitzero"`
-	// The weighted mean of its components, from 0 to 100; left out where none can be computed.
+	// Weighted mean of its components, 0 to 100.
 	Score *FindingScore `json:"score,omitzero"`
-	// Of a profile: those that most likely help come first, those used most where nothing can be told. Of a hashtag:
-	// those that stand beside it; those whose relation can be claimed come first, then those that stand there most.
+	// Most effective or related first.
 	TopHashtags []FindingHashtag `json:"top_hashtags,omitzero"`
-	// Words of the captions, the most used first.
+	// Words in captions, most used first.
 	TopWords []FindingWord `json:"top_words,omitzero"`
-	// The best estimate, from 30 dated posts on; stands_out says whether it can be told from chance. Of a hashtag one of
-	// the dated posts has to be a top post. Reports measured by earlier releases have it only if it stands out.
+	// From 30 dated posts on. A guess unless stands_out.
 	BestTime *FindingBestTime `json:"best_time,omitzero"`
 	// When the figures were measured.
 	MeasuredAt        *Moment  `json:"measured_at,omitzero"`
 	SectionsAvailable []string `json:"sections_available"`
-	// What was asked for.
+	// The requested sections.
 	Sections *ReportSections `json:"sections,omitzero"`
 }
 
@@ -1772,9 +1755,9 @@ type ReportSummary struct {
 type ReportTracking struct {
 	Enabled       bool  `json:"enabled"`
 	FrequencyDays int64 `json:"frequency_days"`
-	// Left out while tracking is off.
+	// Omitted while tracking is off.
 	NextRefreshAt *Moment `json:"next_refresh_at,omitzero"`
-	// What each automatic refresh is charged.
+	// Price of each automatic refresh.
 	CreditsPerRefresh int64 `json:"credits_per_refresh"`
 }
 
@@ -1782,7 +1765,7 @@ type ReportTracking struct {
 type RetryPostInput struct {
 	// The post's id.
 	PostID string `json:"post_id"`
-	// The accounts to send again; every failed one where omitted.
+	// The accounts to retry; all failed ones if omitted.
 	AccountIDs []int64 `json:"account_ids,omitzero"`
 }
 
@@ -1790,14 +1773,13 @@ type RetryPostInput struct {
 type SchedulePostInput struct {
 	// The post's id.
 	PostID string `json:"post_id"`
-	// When it goes out, ISO 8601 with a time part; without an offset in the team's zone.
+	// When it goes out, ISO 8601 with a time of day; without an offset in the team's zone.
 	ScheduledAt string `json:"scheduled_at"`
 }
 
 // SearchHashtagsInput: What search_hashtags takes.
 type SearchHashtagsInput struct {
-	// A keyword, a phrase, or a hashtag with or without # or its link. Neither the order of the words nor capitals
-	// matter to the price.
+	// Keyword, phrase, hashtag or hashtag link.
 	Query    string           `json:"query"`
 	Platform AnalysisPlatform `json:"platform,omitzero"`
 }
@@ -1806,9 +1788,9 @@ type SearchHashtagsInput struct {
 type SetReportTrackingInput struct {
 	Type ReportKind `json:"type"`
 	ID   string     `json:"id"`
-	// true switches tracking on, false off.
+	// Whether tracking is on.
 	Enabled bool `json:"enabled"`
-	// Days between two automatic refreshes. Left out it is 3, whatever it was before.
+	// Days between refreshes; 3 if omitted.
 	FrequencyDays *int64 `json:"frequency_days,omitzero"`
 }
 
@@ -1817,14 +1799,14 @@ type SocialAccount struct {
 	ID       int64    `json:"id"`
 	Platform Platform `json:"platform"`
 	Username string   `json:"username"`
-	// Points at the account's display name where it differs from the user name.
+	// Points at the account's display name if it differs from the username.
 	DisplayName *Pointer `json:"display_name,omitzero"`
-	// Whether posts can go out to the account.
+	// Whether posts can be sent to the account.
 	Active          bool                         `json:"active"`
 	ConnectionState SocialAccountConnectionState `json:"connection_state"`
-	// refused where the network refused us.
+	// refused if the network refused the grant.
 	ConnectionProbe string `json:"connection_probe,omitzero"`
-	// needs_reauth where a person has to connect the account again in the app.
+	// needs_reauth if a person must reconnect the account in the app.
 	AccountStatus string `json:"account_status,omitzero"`
 }
 
@@ -1833,23 +1815,23 @@ type SocialAccountList struct {
 	SocialAccounts []SocialAccount `json:"social_accounts"`
 }
 
-// TagHashtag is a record of the API's answers.
+// TagHashtag: Hashtag reports only.
 type TagHashtag struct {
 	// Without #.
 	Name string `json:"name"`
-	// Left out where the network does not tell how many there are and too little is known to estimate it.
+	// Omitted if unknown and there is too little data for an estimate.
 	Posts       *TagPosts `json:"posts,omitzero"`
 	PostsPerDay *TagRate  `json:"posts_per_day,omitzero"`
-	// By posts: nano below 10,000, small below 100,000, medium below 500,000, large below 1,000,000, huge from there.
+	// nano < 10k, small < 100k, medium < 500k, large < 1M posts.
 	Tier HashtagTier `json:"tier,omitzero"`
 }
 
 // TagPosts is a record of the API's answers.
 type TagPosts struct {
 	Count int64 `json:"count"`
-	// Lower end of an estimate's 95 % interval; left out of a measured figure.
+	// Lower end of the 95 % interval. Omitted if measured.
 	Low *int64 `json:"low,omitzero"`
-	// Upper end of an estimate's 95 % interval; left out of a measured figure.
+	// Upper end of the 95 % interval. Omitted if measured.
 	High  *int64        `json:"high,omitzero"`
 	Basis TagPostsBasis `json:"basis"`
 }
@@ -1859,7 +1841,7 @@ type TagRate struct {
 	Value float64 `json:"value"`
 	Low   float64 `json:"low"`
 	High  float64 `json:"high"`
-	// measured over a whole day or more, or estimated from a shorter time.
+	// measured: over a day or more. estimated: from a shorter time.
 	Basis TagPostsBasis `json:"basis"`
 }
 
@@ -1887,8 +1869,8 @@ type UpdatePostInput struct {
 	ID string `json:"id"`
 	// The new text.
 	Caption *string `json:"caption,omitzero"`
-	// The new time, ISO 8601 with a time part; without an offset in the team's zone. A draft stays a draft. Null clears
-	// the time of a draft.
+	// The new time, ISO 8601 with a time of day; without an offset in the team's zone. A draft stays a draft. Null
+	// clears the time of a draft.
 	ScheduledAt *string `json:"scheduled_at,omitzero"`
 	// Sends scheduled_at as null, which clears it.
 	ClearScheduledAt bool `json:"-"`
@@ -1911,17 +1893,17 @@ type UploadBatch struct {
 	JobID string   `json:"job_id"`
 	Type  JobType  `json:"type"`
 	State JobState `json:"state"`
-	// Whether the job has ended; poll every few seconds until it has.
+	// Whether the job has ended. Poll every few seconds until it has.
 	Finished   bool        `json:"finished"`
 	CreatedAt  Moment      `json:"created_at"`
 	FinishedAt *Moment     `json:"finished_at,omitzero"`
 	Progress   JobProgress `json:"progress"`
-	// Why the job failed, wholly or in part.
+	// Why the job failed completely or partially.
 	Error *JobError `json:"error,omitzero"`
-	// What a finished job produced, by its type. profile_report and hashtag_report: report, with id, kind and status,
-	// and credits_charged, what was charged in the end. social_post: post_id and accounts, each with id, state,
-	// permalink, error_code, explanation and network_message. hashtag_search: hashtags, a page at a time, incomplete and
-	// related, whole on each page, and credits_charged.
+	// What a finished job produced, by type. profile_report and hashtag_report: report, with id, kind and status, and
+	// credits_charged. social_post: post_id and accounts, each with id, state, permalink, error_code, explanation and
+	// network_message. hashtag_search: hashtags, paged; incomplete and related, complete on each page; and
+	// credits_charged.
 	Result json.RawMessage `json:"result,omitzero"`
 	Upload Uploads         `json:"upload"`
 	// A page on which a person who is signed in uploads files.
@@ -1983,58 +1965,55 @@ type ValidatePostInput struct {
 type Validation struct {
 	Problems         []PostProblem `json:"problems"`
 	WaitsForApproval bool          `json:"waits_for_approval"`
-	// How many posts the plan still allows this month; -1 where there is no limit.
+	// Posts left in the plan this month; -1 without a limit.
 	PostsLeftThisMonth int64 `json:"posts_left_this_month"`
 }
 
-// AddHashtags: Add hashtags to a list. Adds hashtags to one of the team's own lists. Those that are in it already
-// stay as they are, so that a repeat changes nothing. Hashtags that are refused are named in the answer with the
-// reason. Unknown ones get their figures later. Charges nothing. The answer tells which were added, which were there
-// and which were refused: list_full is the plan's limit. wrong_state: ready-made lists cannot be changed;
-// create_hashtag_list makes the team's own.
+// AddHashtags: Add hashtags to a list. Adds hashtags to one of the team's lists. Existing ones are unchanged, so the
+// call can be repeated. Refused hashtags are listed with the reason. Figures of new hashtags are measured in the
+// background. Free of charge. The response lists added, existing and refused hashtags; list_full means that the
+// plan's limit is reached. wrong_state: ready-made lists are read-only; use create_hashtag_list.
 //
 // POST /hashtag-lists/{list_id}/hashtags
 func (c *Client) AddHashtags(ctx context.Context, in AddHashtagsInput, options ...CallOption) (*Answer[HashtagListChange], error) {
 	return do[HashtagListChange](ctx, c, "add_hashtags", in, options)
 }
 
-// CancelPost: Cancel a scheduled post. Makes a scheduled post a draft with its content kept and without a time, so
-// that it does not go out by itself. With the template or an occurrence of a recurring series the whole series is
-// paused, which notes say; a person resumes it in the app, where one occurrence can also be skipped while the series
-// goes on. A draft stays as it is. A post that was handed over is refused. schedule_post schedules it again.
-// wrong_state: it is on its way or published already, and nothing takes it back from here.
+// CancelPost: Cancel a scheduled post. Turns a scheduled post into a draft without a time; its content stays. For the
+// template or an occurrence, the whole series is paused, which notes say; a person can resume it, or skip a single
+// occurrence, in the app. A draft stays as it is. A submitted post is refused. Call schedule_post to schedule it
+// again. wrong_state: the post was already submitted and cannot be recalled.
 //
 // POST /posts/{post_id}/cancel
 func (c *Client) CancelPost(ctx context.Context, in CancelPostInput, options ...CallOption) (*Answer[Post], error) {
 	return do[Post](ctx, c, "cancel_post", in, options)
 }
 
-// CreateHashtagList: Create a hashtag list. Makes a list, with hashtags or empty. Hashtags that are refused are named
-// in the answer with the reason; the rest is added. Unknown ones get their figures later. Without an Idempotency-Key
-// each call makes another list. Charges nothing; how many lists there may be and how long they may get is the plan's
-// affair. add_hashtags adds more later. plan_limit_reached: the plan takes no further list.
+// CreateHashtagList: Create a hashtag list. Creates a list, empty or with hashtags. Refused hashtags are listed with
+// the reason; the others are added. Figures of new hashtags are measured in the background. Without an
+// Idempotency-Key, each call creates another list. Free of charge. The plan limits the number and size of lists.
+// add_hashtags adds more. plan_limit_reached: the team has reached the list limit of its plan.
 //
 // POST /hashtag-lists
 func (c *Client) CreateHashtagList(ctx context.Context, in CreateHashtagListInput, options ...CallOption) (*Answer[HashtagListChange], error) {
 	return do[HashtagListChange](ctx, c, "create_hashtag_list", in, options)
 }
 
-// CreatePost: Draft a post. Makes a draft, to the accounts and with the media named by their ids from
-// list_social_accounts and list_media. Nothing is sent to any network. A caption that is too long is refused, not
-// shortened. Charges nothing. Then validate_post, and schedule_post or publish_post when the person asks for it.
-// Without an Idempotency-Key each call makes another draft. not_found names in context.argument which id is nobody's.
+// CreatePost: Draft a post. Creates a draft with accounts from list_social_accounts and media from list_media.
+// Nothing is sent to a network. A caption that is too long is refused, not shortened. Free of charge. Call
+// validate_post, then schedule_post or publish_post when the user asks for it. Without an Idempotency-Key each call
+// creates another draft. not_found: context.argument names the unknown id.
 //
 // POST /posts
 func (c *Client) CreatePost(ctx context.Context, in CreatePostInput, options ...CallOption) (*Answer[Post], error) {
 	return do[Post](ctx, c, "create_post", in, options)
 }
 
-// CreateReport: Create a report. Starts a report on a public profile or, on Instagram, a hashtag. Use it only when
-// the person wants figures that no report of list_reports holds. A report that the team has already, or that is being
-// made, is returned without charge; one whose making fails is refunded. The job names the report once it is ready.
-// Follow the job with get_job, then read the report with get_report. A job that fails with profile_not_found or
-// profile_private will fail again. provider_unavailable: the source did not answer and nothing was charged; try again
-// later with the same key.
+// CreateReport: Create a report. Starts a report on a public profile or, on Instagram, a hashtag. Use it only for
+// figures that no report in list_reports has. An existing report, or one being created, is returned without charge. A
+// failed report is refunded. The finished job names the report. Poll the job with get_job, then read the report with
+// get_report. Do not retry after profile_not_found or profile_private. provider_unavailable: the provider did not
+// answer and nothing was charged; retry later with the same key.
 //
 // POST /reports
 func (c *Client) CreateReport(ctx context.Context, in CreateReportInput, options ...CallOption) (*Answer[Job], error) {
@@ -2064,31 +2043,31 @@ func (c *Client) DownloadProfileMedia(ctx context.Context, in DownloadProfileMed
 	return do[Job](ctx, c, "download_profile_media", in, options)
 }
 
-// GetAccountAnalytics: How an account does. Reach, engagement, best post, publishing cadence and formats of one
-// connected account, of all its posts, whoever published them. Worked out from what is collected of the account every
-// few hours; reaches no network. What the network does not tell is left out, and notes say why an answer is empty or
-// partial. What is left out is not known: make no figures up. An account that was connected just now has none before
-// a few hours have passed.
+// GetAccountAnalytics: Get account analytics. Returns reach, engagement, best post, publishing cadence and formats of
+// a connected account, for all its posts, however they were published. Uses figures that are collected every few
+// hours and calls no network. Figures that the network does not provide are omitted; notes say why an answer is empty
+// or partial. Omitted figures are unknown: do not invent them. A newly connected account has figures after a few
+// hours.
 //
 // GET /social-accounts/{account_id}/analytics
 func (c *Client) GetAccountAnalytics(ctx context.Context, in GetAccountAnalyticsInput, options ...CallOption) (*Answer[AccountAnalytics], error) {
 	return do[AccountAnalytics](ctx, c, "get_account_analytics", in, options)
 }
 
-// GetBrandVoice: A brand voice. One brand voice in full. Its text block says all of it at once, to write by: tone,
-// point of view, emoji, words to use and to avoid. Check what you wrote against its words to avoid before you show
-// it.
+// GetBrandVoice: Get a brand voice. Returns a brand voice in full. Its text block combines everything to write by:
+// tone, point of view, emoji, words to use and words to avoid. Check your text against the words to avoid before you
+// show it.
 //
 // GET /brand-voices/{id}
 func (c *Client) GetBrandVoice(ctx context.Context, in GetBrandVoiceInput, options ...CallOption) (*Answer[BrandVoice], error) {
 	return do[BrandVoice](ctx, c, "get_brand_voice", in, options)
 }
 
-// GetConnectLink: A link to connect an account. A link by which a person connects a new account, or one again whose
-// connection is lost. Give exactly one of platform and account_id. Nothing is connected until that person confirms it
-// in the browser. An account whose connection still works is refused. Give the link to the person and wait:
-// list_social_accounts tells when the account is there. Where slots_left is 0 the plan takes no further account and
-// the link connects none: say so. wrong_state: the account's connection works.
+// GetConnectLink: Get a link to connect an account. Returns a link to connect a new account or reconnect a lost one.
+// Give exactly one of platform and account_id. Nothing is connected until a person confirms it in the browser. A
+// working account is refused. Give the link to the user and wait; list_social_accounts shows when the account is
+// connected. If slots_left is 0, the plan allows no more accounts: tell the user. wrong_state: the account is already
+// connected.
 //
 // GET /connect-link
 func (c *Client) GetConnectLink(ctx context.Context, in GetConnectLinkInput, options ...CallOption) (*Answer[ConnectLink], error) {
@@ -2107,10 +2086,10 @@ func (c *Client) GetCredits(ctx context.Context, options ...CallOption) (*Answer
 	return do[Credits](ctx, c, "get_credits", nil, options)
 }
 
-// GetHashtagList: A hashtag list. A list with all of its hashtags, and what is known of each: how many posts carry
-// it, measured or estimated, how many come in a day, its tier and score. Use it to choose hashtags for a post.
-// Figures that are not known yet are left out. Take a few large ones and more small ones. A ready-made list cannot be
-// added to: create_hashtag_list makes the team's own.
+// GetHashtagList: Get a hashtag list. Returns a list with all of its hashtags and the known figures of each: number
+// of posts (measured or estimated), posts per day, tier and score. Use it to choose hashtags for a post. Unknown
+// figures are omitted. Combine a few large hashtags with more small ones. Ready-made lists are read-only: use
+// create_hashtag_list for a list of the team.
 //
 // GET /hashtag-lists/{list_id}
 func (c *Client) GetHashtagList(ctx context.Context, in GetHashtagListInput, options ...CallOption) (*Answer[HashtagList], error) {
@@ -2128,11 +2107,11 @@ func (c *Client) GetIdentity(ctx context.Context, options ...CallOption) (*Answe
 	return do[Identity](ctx, c, "get_identity", nil, options)
 }
 
-// GetJob: How far a job is, and what it produced. The state of work in the background, by the job_id that started it.
-// Once finished is true, result names what the job produced. With wait_seconds it waits for that; else poll every few
-// seconds. Never counts against the daily free-call allowance. While finished is false, ask again. When it is true,
-// read state: of partially_succeeded and failed, error and the result tell what failed and why, and what was set
-// aside for nothing is refunded. not_found: the id is wrong, or the job ended more than 30 days ago.
+// GetJob: Get a job and its result. Returns the state of background work by its job_id. When finished is true, result
+// has what the job produced. Use wait_seconds to wait for that, or poll every few seconds. Never counts against the
+// daily free-call allowance. Call it again while finished is false. Then read state: for partially_succeeded and
+// failed, error and result say what failed and why, and unused credits are refunded. not_found: the id is wrong, or
+// the job ended more than 30 days ago.
 //
 // GET /jobs/{job_id}
 func (c *Client) GetJob(ctx context.Context, in GetJobInput, options ...CallOption) (*Answer[Job], error) {
@@ -2156,25 +2135,24 @@ func (c *Client) GetLimits(ctx context.Context, options ...CallOption) (*Answer[
 	return do[PlanLimits](ctx, c, "get_limits", nil, options)
 }
 
-// GetPost: One post in full. The whole text, the media, and every targeted account with its own result. Use it before
-// update_post, and to see why an account failed: its state, error_code, explanation and retries_left tell. Of a
-// recurring series' template, notes tell which occurrences were skipped. What a network itself said of a failure is
-// in untrusted_content. failed can be sent again with retry_post where the cause lies outside the post (a connection,
-// a quota, a network) and is mended. What was refused for its content or media (rejected_content, rejected_media,
-// duplicate_content, preflight_blocked) cannot be changed in a post that was handed over: make another with
-// create_post, for those accounts alone, with what has to be different. unconfirmed may be on the network already and
-// is sent again by nobody before that is known.
+// GetPost: Get a post. Returns the full text, the media and every targeted account with its result. Use it before
+// update_post, and to see why an account failed: state, error_code, explanation and retries_left. For a template,
+// notes list skipped occurrences. A network's own message is in untrusted_content. Call retry_post for failed
+// accounts after the cause is fixed, if it is outside the post (connection, quota, network). Refused content or media
+// (rejected_content, rejected_media, duplicate_content, preflight_blocked) cannot be changed in a submitted post:
+// create another post for these accounts with create_post. unconfirmed may already be published and is not sent again
+// until that is known.
 //
 // GET /posts/{id}
 func (c *Client) GetPost(ctx context.Context, in GetPostInput, options ...CallOption) (*Answer[Post], error) {
 	return do[Post](ctx, c, "get_post", in, options)
 }
 
-// GetReport: A report. The summary of a report and, where sections names some of sections_available, those. Read the
-// summary first and ask for the sections that the question needs. Long sections come a page at a time. Texts of the
-// analysed account stand in untrusted_content. Notes say where figures rest on too little. Charges nothing. Figures
-// that are not there are not known: make none up. refreshed_at tells how old they are; refresh_report fetches new
-// ones and costs credits. not_found: no report of that kind has this id; list_reports names them.
+// GetReport: Get a report. Returns the summary of a report and the requested sections. Read the summary first, then
+// request the sections you need from sections_available. Long sections are paged. Texts of the analyzed account are
+// in untrusted_content. Notes say which figures are based on too little data. Free of charge. Missing figures are
+// unknown: do not make them up. refreshed_at tells how old they are; refresh_report fetches new ones for credits.
+// not_found: no report of that kind has this id; use list_reports.
 //
 // GET /reports/{type}/{id}
 func (c *Client) GetReport(ctx context.Context, in GetReportInput, options ...CallOption) (*Answer[ReportSummary], error) {
@@ -2200,18 +2178,18 @@ func (c *Client) ImportMedia(ctx context.Context, in ImportMediaInput, options .
 	return do[Job](ctx, c, "import_media", in, options)
 }
 
-// ListBrandVoices: The team's brand voices. How the team writes: every brand voice by name, the newest first, and the
-// default in full with its text block. Ask it before you write anything for the team, and write in the default unless
-// another one is asked for. Voices are made and changed by people in the app. Another voice in full: get_brand_voice.
+// ListBrandVoices: List brand voices. Returns how the team writes: all brand voices by name, newest first, and the
+// default voice in full. Call it before you write anything for the team, and use the default unless told otherwise.
+// Voices are created and edited in the app. get_brand_voice returns another voice in full.
 //
 // GET /brand-voices
 func (c *Client) ListBrandVoices(ctx context.Context, options ...CallOption) (*Answer[BrandVoiceList], error) {
 	return do[BrandVoiceList](ctx, c, "list_brand_voices", nil, options)
 }
 
-// ListHashtagLists: Hashtag lists. The team's own hashtag lists, the newest first, and behind them the ready-made
-// ones. Look here before search_hashtags, as what is there costs nothing. Lists that are tied to no network are there
-// whatever the platform. get_hashtag_list opens one.
+// ListHashtagLists: List hashtag lists. Returns the team's hashtag lists, newest first, followed by the ready-made
+// ones. Check here before search_hashtags: lists are free. The platform filter keeps lists for all networks.
+// get_hashtag_list returns the hashtags of a list.
 //
 // GET /hashtag-lists
 func (c *Client) ListHashtagLists(ctx context.Context, in ListHashtagListsInput, options ...CallOption) (*Answer[HashtagLists], error) {
@@ -2254,10 +2232,10 @@ func (c *Client) ListMediaAll(ctx context.Context, in ListMediaInput, options ..
 	return items(c.ListMediaPages(ctx, in, options...), func(list MediaList) []MediaItem { return list.Media })
 }
 
-// ListPosts: The team's posts. Posts, the newest first. With from or to, the posts scheduled or published within
-// them, the latest time first. recurrence marks the occurrences of a recurring series, which go out, and its
-// template, which does not. Use it to see what is planned before you plan more, and to find a post by its state or
-// its day. Each is an excerpt; get_post has the whole of it.
+// ListPosts: The team's posts. Lists posts, newest first. With from or to, lists the posts scheduled or published in
+// that range, latest first. recurrence marks occurrences of a series, which go out, and its template, which does not.
+// Use it to see what is planned and to find a post by state or date. Each is an excerpt; get_post returns the full
+// post.
 //
 // GET /posts
 func (c *Client) ListPosts(ctx context.Context, in ListPostsInput, options ...CallOption) (*Answer[PostList], error) {
@@ -2277,9 +2255,9 @@ func (c *Client) ListPostsAll(ctx context.Context, in ListPostsInput, options ..
 	return items(c.ListPostsPages(ctx, in, options...), func(list PostList) []PostEntry { return list.Posts })
 }
 
-// ListReports: The team's reports. Reports on public profiles and hashtags, the newest first. Look here before
-// create_report: what is there already costs nothing to read. Charges nothing. Read one with get_report, by its kind
-// as type and its id. One that is pending is being made still; one in error could not be made.
+// ListReports: List reports. Returns the team's reports on public profiles and hashtags, newest first. Check here
+// before create_report: reading an existing report is free. Read a report with get_report, with its kind as type. A
+// pending report is still being created; a report with status error could not be created.
 //
 // GET /reports
 func (c *Client) ListReports(ctx context.Context, in ListReportsInput, options ...CallOption) (*Answer[ReportList], error) {
@@ -2299,10 +2277,9 @@ func (c *Client) ListReportsAll(ctx context.Context, in ListReportsInput, option
 	return items(c.ListReportsPages(ctx, in, options...), func(list ReportList) []ReportEntry { return list.Reports })
 }
 
-// ListSocialAccounts: The team's connected accounts. The social accounts that the team has connected, the newest
-// first, with the state of their connection. Use it for the ids that posts go to. Accounts are connected and
-// disconnected by people in the app. To one whose connection_state is lost nothing can be sent: get_connect_link
-// gives a link by which a person connects it again.
+// ListSocialAccounts: List connected accounts. Lists the team's connected social accounts, newest first, with the
+// state of their connection. Use it to get account ids for posts. People connect and disconnect accounts in the app.
+// Nothing can be sent to an account whose connection_state is lost. Call get_connect_link for a link to reconnect it.
 //
 // GET /social-accounts
 func (c *Client) ListSocialAccounts(ctx context.Context, in ListSocialAccountsInput, options ...CallOption) (*Answer[SocialAccountList], error) {
@@ -2322,90 +2299,87 @@ func (c *Client) ListSocialAccountsAll(ctx context.Context, in ListSocialAccount
 	return items(c.ListSocialAccountsPages(ctx, in, options...), func(list SocialAccountList) []SocialAccount { return list.SocialAccounts })
 }
 
-// PublishPost: Publish a post now. Hands the post over for publishing at once; nothing takes it back, so call it only
-// when the person asked for it now. The job tells each account's result as its network confirms it. A post that was
-// handed over before is never sent again: the answer then says already_submitted. Follow the job with get_job; only
-// its end tells what came of it. Of accounts that failed, get_post tells why. preflight_blocked: validate_post tells
-// what to mend. After provider_unavailable or internal_error, look at the post before you call it again.
+// PublishPost: Publish a post now. Submits the post immediately. This cannot be undone, so call it only when the user
+// asked to publish now. The job has each account's result. A submitted post is never sent again; the response then
+// has already_submitted. Follow the job with get_job until it is finished. get_post says why accounts failed.
+// preflight_blocked: validate_post says what to fix. After provider_unavailable or internal_error, read the post
+// before you call this again.
 //
 // POST /posts/{post_id}/publish
 func (c *Client) PublishPost(ctx context.Context, in PublishPostInput, options ...CallOption) (*Answer[Publication], error) {
 	return do[Publication](ctx, c, "publish_post", in, options)
 }
 
-// RefreshReport: Refresh a report. Fetches current figures and moves the report's data window on. Use it when
-// refreshed_at of the report is too old for the question. The job says when that is done; a refresh that fetched
-// nothing is refunded. The same person may refresh the same report again only after a short while. Follow the job
-// with get_job, then read the report again. rate_limited with scope connection: it was refreshed moments ago, so read
-// it as it is.
+// RefreshReport: Refresh a report. Fetches current figures and extends the report's data window. Use it when
+// refreshed_at is too old for the question. A refresh that fetches nothing is refunded. A person must wait a short
+// time before refreshing the same report again. Poll the job with get_job, then read the report again. rate_limited
+// with scope connection: the report was just refreshed; read it as it is.
 //
 // POST /reports/{type}/{id}/refresh
 func (c *Client) RefreshReport(ctx context.Context, in RefreshReportInput, options ...CallOption) (*Answer[Job], error) {
 	return do[Job](ctx, c, "refresh_report", in, options)
 }
 
-// RetryPost: Send failed accounts again. Sends the accounts that failed once more. Use it once the cause is mended.
-// Accounts that did not fail, have no retries left, were retried moments ago or are unconfirmed are left alone and
-// named with the reason. Follow the job with get_job. wrong_state: the post was not sent yet, so nothing failed.
+// RetryPost: Retry failed accounts. Sends failed accounts again. Call it after the cause is fixed. Accounts that did
+// not fail, have no retries left, were retried moments ago or are unconfirmed are skipped and listed with the reason.
+// Follow the job with get_job. wrong_state: the post has not been sent yet.
 //
 // POST /posts/{post_id}/retry
 func (c *Client) RetryPost(ctx context.Context, in RetryPostInput, options ...CallOption) (*Answer[PublicationRetry], error) {
 	return do[PublicationRetry](ctx, c, "retry_post", in, options)
 }
 
-// SchedulePost: Schedule a draft. The post goes out at that time with no further confirmation, so call it only when
-// the person asked for that time. A time without an offset is in the team's time zone; one more than ten years ahead
-// is refused. Refused while it waits for the client's approval, breaks a network's rule, or the month's posts are
-// used up. Until then cancel_post takes it back. preflight_blocked: validate_post tells what to mend.
-// awaiting_client_approval: the client has to approve it in the app. plan_limit_reached: the month's posts are used
-// up. wrong_state: it is scheduled or sent already; update_post changes the time of a scheduled one.
+// SchedulePost: Schedule a draft. The post goes out at that time without further confirmation, so call it only when
+// the user asked for that time. A time without an offset is in the team's time zone; at most ten years ahead. Refused
+// if the post needs approval, breaks a network's rule, or the month's posts are used up. Call cancel_post to
+// unschedule it. preflight_blocked: validate_post says what to fix. awaiting_client_approval: the client must approve
+// it in the app. plan_limit_reached: the month's posts are used up. wrong_state: already scheduled or sent;
+// update_post changes the time of a scheduled post.
 //
 // POST /posts/{post_id}/schedule
 func (c *Client) SchedulePost(ctx context.Context, in SchedulePostInput, options ...CallOption) (*Answer[Post], error) {
 	return do[Post](ctx, c, "schedule_post", in, options)
 }
 
-// SearchHashtags: Search hashtags. Starts a search for hashtags by a keyword, a phrase or a hashtag. The finished job
-// holds the hashtags with their size, rate of posts, tier and score, and those that often appear alongside. A keyword
-// that the team has paid for on this platform is served from what is stored, without charge, while its data window
-// lives; the order of its words does not matter. A search that finds nothing is refunded. Nothing is saved to a
-// hashtag list. Follow the job with get_job; its result has the hashtags, a page at a time. Keep those that fit with
-// add_hashtags. provider_unavailable and a job with nothing_found charge nothing.
+// SearchHashtags: Search hashtags. Starts a search for hashtags by keyword, phrase or hashtag. The finished job holds
+// the hashtags with their number of posts, posts per day, tier and score, and related hashtags. While the data window
+// of a keyword lasts, further searches for it on this platform are free and served from stored results; word order
+// does not matter. A search that finds nothing is refunded. Nothing is saved to a hashtag list. Poll the job with
+// get_job; its result has the hashtags, in pages. Save suitable ones with add_hashtags. provider_unavailable and
+// nothing_found charge nothing.
 //
 // POST /hashtags/search
 func (c *Client) SearchHashtags(ctx context.Context, in SearchHashtagsInput, options ...CallOption) (*Answer[Job], error) {
 	return do[Job](ctx, c, "search_hashtags", in, options)
 }
 
-// SetReportTracking: Switch a report's tracking. Switches on or off that a report is refreshed by itself. While it is
-// on, every automatic refresh is charged with no further call. Switching it on charges the first refresh of a hashtag
-// report at once; of a profile report it charges nothing, but counts one refresh against the day's credit limits,
-// which switching off gives back. Switching off and changing the frequency charge nothing; the same switch again is
-// the same one. frequency_days counts with each switch, off too: left out it becomes 3, whatever it was before, so
-// send it along where another is to stay. The answer tells when the next refresh is and what each costs. Say so
-// before you switch it on. plan_limit_reached: the plan tracks no more reports; switch another one off first.
+// SetReportTracking: Turn report tracking on or off. Turns automatic refreshes of a report on or off. While tracking
+// is on, every automatic refresh is charged without a further call. Turning it on charges the first refresh of a
+// hashtag report at once. For a profile report it charges nothing, but reserves one refresh in the daily credit
+// limits until tracking is off. Turning it off and changing the frequency are free. Repeating a call has no further
+// effect. Every call sets frequency_days, also when turning off: if omitted it becomes 3, so send the current value
+// to keep it. The response has the time of the next refresh and the price of each. Tell the person before turning it
+// on. plan_limit_reached: the plan allows no more tracked reports; turn one off first.
 //
 // PUT /reports/{type}/{id}/tracking
 func (c *Client) SetReportTracking(ctx context.Context, in SetReportTrackingInput, options ...CallOption) (*Answer[ReportTracking], error) {
 	return do[ReportTracking](ctx, c, "set_report_tracking", in, options)
 }
 
-// UpdatePost: Change a draft or a scheduled post. Changes what is given and leaves the rest; a list that is given
-// takes the place of the whole list. scheduled_at null clears the time of a draft. A change to a post that the client
-// had approved sends it back for approval, which notes say. Answers with the problems found after the change. Read
-// the post with get_post first, as what is replaced is not kept. Mend problems that are blocking. wrong_state: it was
-// handed over or published, and stays as it is.
+// UpdatePost: Change a draft or a scheduled post. Changes the fields that are given; a list replaces the whole list.
+// scheduled_at null clears the time of a draft. Changing an approved post sends it back for approval, which notes
+// say. Returns the problems found after the change. Read the post with get_post first, because replaced content is
+// lost. Fix blocking problems. wrong_state: the post was already submitted and cannot be changed.
 //
 // PATCH /posts/{id}
 func (c *Client) UpdatePost(ctx context.Context, in UpdatePostInput, options ...CallOption) (*Answer[PostChange], error) {
 	return do[PostChange](ctx, c, "update_post", in, options)
 }
 
-// ValidatePost: Whether a post would go out. What the networks would not take, whether the post waits for the
-// client's approval, and how many posts the month still allows. Ask it before schedule_post and publish_post. Changes
-// and sends nothing. A problem that is blocking has to be mended with update_post first, or where the post was handed
-// over already, by another one of create_post for the accounts that failed; the others are worth telling.
-// waits_for_approval is lifted by the client alone, in the app.
+// ValidatePost: Validate a post. Returns what the networks would refuse, whether the post needs the client's
+// approval, and how many posts are left this month. Call it before schedule_post and publish_post. Changes and sends
+// nothing. Fix blocking problems with update_post, or for a submitted post with another post for the failed accounts.
+// Other problems are hints. waits_for_approval: only the client can approve, in the app.
 //
 // GET /posts/{post_id}/validation
 func (c *Client) ValidatePost(ctx context.Context, in ValidatePostInput, options ...CallOption) (*Answer[Validation], error) {
@@ -2417,17 +2391,17 @@ var operations = []Operation{
 	{
 		Name: "add_hashtags", Method: "POST", Path: "/hashtag-lists/{list_id}/hashtags",
 		Summary:     "Add hashtags to a list",
-		Description: "Adds hashtags to one of the team's own lists. Those that are in it already stay as they are, so that a repeat changes nothing. Hashtags that are refused are named in the answer with the reason. Unknown ones get their figures later. Charges nothing. The answer tells which were added, which were there and which were refused: list_full is the plan's limit. wrong_state: ready-made lists cannot be changed; create_hashtag_list makes the team's own.", TakesKey: true,
+		Description: "Adds hashtags to one of the team's lists. Existing ones are unchanged, so the call can be repeated. Refused hashtags are listed with the reason. Figures of new hashtags are measured in the background. Free of charge. The response lists added, existing and refused hashtags; list_full means that the plan's limit is reached. wrong_state: ready-made lists are read-only; use create_hashtag_list.", TakesKey: true,
 		Arguments: []Argument{
-			{Name: "list_id", In: "path", Type: "integer", Required: true, Description: "The list's id, of one of the team's own lists."},
-			{Name: "hashtags", In: "body", Type: "strings", Required: true, Description: "With or without #. What is none is refused, and named in the answer."},
-			{Name: "subcategory", In: "body", Type: "string", Description: "A label by which these hashtags are grouped in this list. Those that are in it already stay as they are."},
+			{Name: "list_id", In: "path", Type: "integer", Required: true, Description: "Id of a team's list."},
+			{Name: "hashtags", In: "body", Type: "strings", Required: true, Description: "With or without #."},
+			{Name: "subcategory", In: "body", Type: "string", Description: "Group for the new hashtags."},
 		},
 	},
 	{
 		Name: "cancel_post", Method: "POST", Path: "/posts/{post_id}/cancel",
 		Summary:     "Cancel a scheduled post",
-		Description: "Makes a scheduled post a draft with its content kept and without a time, so that it does not go out by itself. With the template or an occurrence of a recurring series the whole series is paused, which notes say; a person resumes it in the app, where one occurrence can also be skipped while the series goes on. A draft stays as it is. A post that was handed over is refused. schedule_post schedules it again. wrong_state: it is on its way or published already, and nothing takes it back from here.", TakesKey: true,
+		Description: "Turns a scheduled post into a draft without a time; its content stays. For the template or an occurrence, the whole series is paused, which notes say; a person can resume it, or skip a single occurrence, in the app. A draft stays as it is. A submitted post is refused. Call schedule_post to schedule it again. wrong_state: the post was already submitted and cannot be recalled.", TakesKey: true,
 		Arguments: []Argument{
 			{Name: "post_id", In: "path", Type: "string", Required: true, Description: "The post's id."},
 		},
@@ -2435,33 +2409,33 @@ var operations = []Operation{
 	{
 		Name: "create_hashtag_list", Method: "POST", Path: "/hashtag-lists",
 		Summary:     "Create a hashtag list",
-		Description: "Makes a list, with hashtags or empty. Hashtags that are refused are named in the answer with the reason; the rest is added. Unknown ones get their figures later. Without an Idempotency-Key each call makes another list. Charges nothing; how many lists there may be and how long they may get is the plan's affair. add_hashtags adds more later. plan_limit_reached: the plan takes no further list.", TakesKey: true,
+		Description: "Creates a list, empty or with hashtags. Refused hashtags are listed with the reason; the others are added. Figures of new hashtags are measured in the background. Without an Idempotency-Key, each call creates another list. Free of charge. The plan limits the number and size of lists. add_hashtags adds more. plan_limit_reached: the team has reached the list limit of its plan.", TakesKey: true,
 		Arguments: []Argument{
-			{Name: "name", In: "body", Type: "string", Required: true, Description: "What people call it."},
-			{Name: "platform", In: "body", Type: "string", Description: "The network that it is for; tied to none where omitted.", Values: []string{"instagram", "tiktok"}},
-			{Name: "color", In: "body", Type: "string", Description: "# and six hexadecimal digits."},
-			{Name: "icon", In: "body", Type: "string", Description: "ri- and a name of Remix Icon, such as ri-plane-line."},
-			{Name: "hashtags", In: "body", Type: "strings", Description: "With or without #. What is none is refused, and named in the answer."},
+			{Name: "name", In: "body", Type: "string", Required: true, Description: "Display name."},
+			{Name: "platform", In: "body", Type: "string", Description: "Network of the list. Omit for all networks.", Values: []string{"instagram", "tiktok"}},
+			{Name: "color", In: "body", Type: "string", Description: "Hex color, such as #c0643a."},
+			{Name: "icon", In: "body", Type: "string", Description: "Remix Icon name, such as ri-plane-line."},
+			{Name: "hashtags", In: "body", Type: "strings", Description: "With or without #."},
 		},
 	},
 	{
 		Name: "create_post", Method: "POST", Path: "/posts",
 		Summary:     "Draft a post",
-		Description: "Makes a draft, to the accounts and with the media named by their ids from list_social_accounts and list_media. Nothing is sent to any network. A caption that is too long is refused, not shortened. Charges nothing. Then validate_post, and schedule_post or publish_post when the person asks for it. Without an Idempotency-Key each call makes another draft. not_found names in context.argument which id is nobody's.", TakesKey: true,
+		Description: "Creates a draft with accounts from list_social_accounts and media from list_media. Nothing is sent to a network. A caption that is too long is refused, not shortened. Free of charge. Call validate_post, then schedule_post or publish_post when the user asks for it. Without an Idempotency-Key each call creates another draft. not_found: context.argument names the unknown id.", TakesKey: true,
 		Arguments: []Argument{
 			{Name: "caption", In: "body", Type: "string", Required: true, Description: "The text."},
-			{Name: "account_ids", In: "body", Type: "integers", Required: true, Description: "The accounts it is to go to."},
-			{Name: "media_ids", In: "body", Type: "integers", Description: "Media of the library, in their order."},
+			{Name: "account_ids", In: "body", Type: "integers", Required: true, Description: "The accounts to publish to."},
+			{Name: "media_ids", In: "body", Type: "integers", Description: "Media of the library, in order."},
 		},
 	},
 	{
 		Name: "create_report", Method: "POST", Path: "/reports",
 		Summary:     "Create a report",
-		Description: "Starts a report on a public profile or, on Instagram, a hashtag. Use it only when the person wants figures that no report of list_reports holds. A report that the team has already, or that is being made, is returned without charge; one whose making fails is refunded. The job names the report once it is ready. Follow the job with get_job, then read the report with get_report. A job that fails with profile_not_found or profile_private will fail again. provider_unavailable: the source did not answer and nothing was charged; try again later with the same key.", TakesKey: true, Paid: true, StartsJob: true,
+		Description: "Starts a report on a public profile or, on Instagram, a hashtag. Use it only for figures that no report in list_reports has. An existing report, or one being created, is returned without charge. A failed report is refunded. The finished job names the report. Poll the job with get_job, then read the report with get_report. Do not retry after profile_not_found or profile_private. provider_unavailable: the provider did not answer and nothing was charged; retry later with the same key.", TakesKey: true, Paid: true, StartsJob: true,
 		Arguments: []Argument{
-			{Name: "type", In: "body", Type: "string", Required: true, Description: "Hashtag reports exist for Instagram alone.", Values: []string{"profile", "hashtag"}},
+			{Name: "type", In: "body", Type: "string", Required: true, Description: "Hashtag reports are available for Instagram only.", Values: []string{"profile", "hashtag"}},
 			{Name: "platform", In: "body", Type: "string", Description: "", Default: "instagram", Values: []string{"instagram", "tiktok"}},
-			{Name: "subject", In: "body", Type: "string", Required: true, Description: "Of a profile: user name, @handle or link. Of a hashtag: the tag, with or without #, or its link."},
+			{Name: "subject", In: "body", Type: "string", Required: true, Description: "Profile: user name, @handle or link. Hashtag: with or without #, or its link."},
 		},
 	},
 	{
@@ -2489,28 +2463,28 @@ var operations = []Operation{
 	},
 	{
 		Name: "get_account_analytics", Method: "GET", Path: "/social-accounts/{account_id}/analytics",
-		Summary:     "How an account does",
-		Description: "Reach, engagement, best post, publishing cadence and formats of one connected account, of all its posts, whoever published them. Worked out from what is collected of the account every few hours; reaches no network. What the network does not tell is left out, and notes say why an answer is empty or partial. What is left out is not known: make no figures up. An account that was connected just now has none before a few hours have passed.",
+		Summary:     "Get account analytics",
+		Description: "Returns reach, engagement, best post, publishing cadence and formats of a connected account, for all its posts, however they were published. Uses figures that are collected every few hours and calls no network. Figures that the network does not provide are omitted; notes say why an answer is empty or partial. Omitted figures are unknown: do not invent them. A newly connected account has figures after a few hours.",
 		Arguments: []Argument{
 			{Name: "account_id", In: "path", Type: "integer", Required: true, Description: ""},
-			{Name: "period_days", In: "query", Type: "integer", Description: "How many days of the team's zone the answer is about, of which today is the last.", Default: "30"},
+			{Name: "period_days", In: "query", Type: "integer", Description: "Days of the period in the team's zone, including today.", Default: "30"},
 		},
 	},
 	{
 		Name: "get_brand_voice", Method: "GET", Path: "/brand-voices/{id}",
-		Summary:     "A brand voice",
-		Description: "One brand voice in full. Its text block says all of it at once, to write by: tone, point of view, emoji, words to use and to avoid. Check what you wrote against its words to avoid before you show it.",
+		Summary:     "Get a brand voice",
+		Description: "Returns a brand voice in full. Its text block combines everything to write by: tone, point of view, emoji, words to use and words to avoid. Check your text against the words to avoid before you show it.",
 		Arguments: []Argument{
 			{Name: "id", In: "path", Type: "integer", Required: true, Description: ""},
 		},
 	},
 	{
 		Name: "get_connect_link", Method: "GET", Path: "/connect-link",
-		Summary:     "A link to connect an account",
-		Description: "A link by which a person connects a new account, or one again whose connection is lost. Give exactly one of platform and account_id. Nothing is connected until that person confirms it in the browser. An account whose connection still works is refused. Give the link to the person and wait: list_social_accounts tells when the account is there. Where slots_left is 0 the plan takes no further account and the link connects none: say so. wrong_state: the account's connection works.",
+		Summary:     "Get a link to connect an account",
+		Description: "Returns a link to connect a new account or reconnect a lost one. Give exactly one of platform and account_id. Nothing is connected until a person confirms it in the browser. A working account is refused. Give the link to the user and wait; list_social_accounts shows when the account is connected. If slots_left is 0, the plan allows no more accounts: tell the user. wrong_state: the account is already connected.",
 		Arguments: []Argument{
-			{Name: "platform", In: "query", Type: "string", Description: "To connect a new account of this network; not together with account_id.", Values: []string{"instagram", "facebook", "tiktok", "tiktok_business", "youtube", "linkedin", "x", "threads", "pinterest", "bluesky"}},
-			{Name: "account_id", In: "query", Type: "integer", Description: "To connect an account again whose connection is lost; not together with platform."},
+			{Name: "platform", In: "query", Type: "string", Description: "Network of a new account; not together with account_id.", Values: []string{"instagram", "facebook", "tiktok", "tiktok_business", "youtube", "linkedin", "x", "threads", "pinterest", "bluesky"}},
+			{Name: "account_id", In: "query", Type: "integer", Description: "Lost account to reconnect; not together with platform."},
 		},
 	},
 	{
@@ -2520,10 +2494,10 @@ var operations = []Operation{
 	},
 	{
 		Name: "get_hashtag_list", Method: "GET", Path: "/hashtag-lists/{list_id}",
-		Summary:     "A hashtag list",
-		Description: "A list with all of its hashtags, and what is known of each: how many posts carry it, measured or estimated, how many come in a day, its tier and score. Use it to choose hashtags for a post. Figures that are not known yet are left out. Take a few large ones and more small ones. A ready-made list cannot be added to: create_hashtag_list makes the team's own.",
+		Summary:     "Get a hashtag list",
+		Description: "Returns a list with all of its hashtags and the known figures of each: number of posts (measured or estimated), posts per day, tier and score. Use it to choose hashtags for a post. Unknown figures are omitted. Combine a few large hashtags with more small ones. Ready-made lists are read-only: use create_hashtag_list for a list of the team.",
 		Arguments: []Argument{
-			{Name: "list_id", In: "path", Type: "integer", Required: true, Description: "The list's id, of one of the team's own lists or of a ready-made one."},
+			{Name: "list_id", In: "path", Type: "integer", Required: true, Description: "Id of a team's list or a ready-made list."},
 		},
 	},
 	{
@@ -2533,13 +2507,13 @@ var operations = []Operation{
 	},
 	{
 		Name: "get_job", Method: "GET", Path: "/jobs/{job_id}",
-		Summary:     "How far a job is, and what it produced",
-		Description: "The state of work in the background, by the job_id that started it. Once finished is true, result names what the job produced. With wait_seconds it waits for that; else poll every few seconds. Never counts against the daily free-call allowance. While finished is false, ask again. When it is true, read state: of partially_succeeded and failed, error and the result tell what failed and why, and what was set aside for nothing is refunded. not_found: the id is wrong, or the job ended more than 30 days ago.", Paged: true,
+		Summary:     "Get a job and its result",
+		Description: "Returns the state of background work by its job_id. When finished is true, result has what the job produced. Use wait_seconds to wait for that, or poll every few seconds. Never counts against the daily free-call allowance. Call it again while finished is false. Then read state: for partially_succeeded and failed, error and result say what failed and why, and unused credits are refunded. not_found: the id is wrong, or the job ended more than 30 days ago.", Paged: true,
 		Arguments: []Argument{
-			{Name: "job_id", In: "path", Type: "string", Required: true, Description: "The job's id, a type and a UUID joined by a colon."},
-			{Name: "cursor", In: "query", Type: "string", Description: "page.cursor of the answer before."},
-			{Name: "limit", In: "query", Type: "integer", Description: "Items a page of a long result.", Default: "20"},
-			{Name: "wait_seconds", In: "query", Type: "integer", Description: "Waits for the job to end, for at most so many seconds, and answers as soon as it has. 0 answers at once.", Default: "0"},
+			{Name: "job_id", In: "path", Type: "string", Required: true, Description: "The job's id: a type and a UUID, joined by a colon."},
+			{Name: "cursor", In: "query", Type: "string", Description: "page.cursor of the previous response."},
+			{Name: "limit", In: "query", Type: "integer", Description: "Items per page of a long result.", Default: "20"},
+			{Name: "wait_seconds", In: "query", Type: "integer", Description: "Waits up to this many seconds for the job to end. 0 returns immediately.", Default: "0"},
 		},
 	},
 	{
@@ -2549,22 +2523,22 @@ var operations = []Operation{
 	},
 	{
 		Name: "get_post", Method: "GET", Path: "/posts/{id}",
-		Summary:     "One post in full",
-		Description: "The whole text, the media, and every targeted account with its own result. Use it before update_post, and to see why an account failed: its state, error_code, explanation and retries_left tell. Of a recurring series' template, notes tell which occurrences were skipped. What a network itself said of a failure is in untrusted_content. failed can be sent again with retry_post where the cause lies outside the post (a connection, a quota, a network) and is mended. What was refused for its content or media (rejected_content, rejected_media, duplicate_content, preflight_blocked) cannot be changed in a post that was handed over: make another with create_post, for those accounts alone, with what has to be different. unconfirmed may be on the network already and is sent again by nobody before that is known.",
+		Summary:     "Get a post",
+		Description: "Returns the full text, the media and every targeted account with its result. Use it before update_post, and to see why an account failed: state, error_code, explanation and retries_left. For a template, notes list skipped occurrences. A network's own message is in untrusted_content. Call retry_post for failed accounts after the cause is fixed, if it is outside the post (connection, quota, network). Refused content or media (rejected_content, rejected_media, duplicate_content, preflight_blocked) cannot be changed in a submitted post: create another post for these accounts with create_post. unconfirmed may already be published and is not sent again until that is known.",
 		Arguments: []Argument{
 			{Name: "id", In: "path", Type: "string", Required: true, Description: "The post's id."},
 		},
 	},
 	{
 		Name: "get_report", Method: "GET", Path: "/reports/{type}/{id}",
-		Summary:     "A report",
-		Description: "The summary of a report and, where sections names some of sections_available, those. Read the summary first and ask for the sections that the question needs. Long sections come a page at a time. Texts of the analysed account stand in untrusted_content. Notes say where figures rest on too little. Charges nothing. Figures that are not there are not known: make none up. refreshed_at tells how old they are; refresh_report fetches new ones and costs credits. not_found: no report of that kind has this id; list_reports names them.", Paged: true,
+		Summary:     "Get a report",
+		Description: "Returns the summary of a report and the requested sections. Read the summary first, then request the sections you need from sections_available. Long sections are paged. Texts of the analyzed account are in untrusted_content. Notes say which figures are based on too little data. Free of charge. Missing figures are unknown: do not make them up. refreshed_at tells how old they are; refresh_report fetches new ones for credits. not_found: no report of that kind has this id; use list_reports.", Paged: true,
 		Arguments: []Argument{
 			{Name: "type", In: "path", Type: "string", Required: true, Description: "", Values: []string{"profile", "hashtag"}},
 			{Name: "id", In: "path", Type: "string", Required: true, Description: ""},
-			{Name: "sections", In: "query", Type: "strings", Description: "Names of sections_available; the summary alone where omitted."},
-			{Name: "cursor", In: "query", Type: "string", Description: "page.cursor of the answer before."},
-			{Name: "limit", In: "query", Type: "integer", Description: "Items a page of a long section.", Default: "20"},
+			{Name: "sections", In: "query", Type: "strings", Description: "Names from sections_available. Omit for the summary only."},
+			{Name: "cursor", In: "query", Type: "string", Description: "page.cursor of the previous page."},
+			{Name: "limit", In: "query", Type: "integer", Description: "Items per page of a long section.", Default: "20"},
 		},
 	},
 	{
@@ -2579,18 +2553,18 @@ var operations = []Operation{
 	},
 	{
 		Name: "list_brand_voices", Method: "GET", Path: "/brand-voices",
-		Summary:     "The team's brand voices",
-		Description: "How the team writes: every brand voice by name, the newest first, and the default in full with its text block. Ask it before you write anything for the team, and write in the default unless another one is asked for. Voices are made and changed by people in the app. Another voice in full: get_brand_voice.",
+		Summary:     "List brand voices",
+		Description: "Returns how the team writes: all brand voices by name, newest first, and the default voice in full. Call it before you write anything for the team, and use the default unless told otherwise. Voices are created and edited in the app. get_brand_voice returns another voice in full.",
 	},
 	{
 		Name: "list_hashtag_lists", Method: "GET", Path: "/hashtag-lists",
-		Summary:     "Hashtag lists",
-		Description: "The team's own hashtag lists, the newest first, and behind them the ready-made ones. Look here before search_hashtags, as what is there costs nothing. Lists that are tied to no network are there whatever the platform. get_hashtag_list opens one.", Paged: true,
+		Summary:     "List hashtag lists",
+		Description: "Returns the team's hashtag lists, newest first, followed by the ready-made ones. Check here before search_hashtags: lists are free. The platform filter keeps lists for all networks. get_hashtag_list returns the hashtags of a list.", Paged: true,
 		Arguments: []Argument{
-			{Name: "scope", In: "query", Type: "string", Description: "own: the team's own lists; system: the ready-made ones; all: both.", Default: "all", Values: []string{"own", "system", "all"}},
-			{Name: "platform", In: "query", Type: "string", Description: "Only lists for this network, and those for all networks, whose entries have no platform.", Values: []string{"instagram", "tiktok"}},
-			{Name: "cursor", In: "query", Type: "string", Description: "page.cursor of the answer before."},
-			{Name: "limit", In: "query", Type: "integer", Description: "Items a page.", Default: "20"},
+			{Name: "scope", In: "query", Type: "string", Description: "own: the team's; system: ready-made.", Default: "all", Values: []string{"own", "system", "all"}},
+			{Name: "platform", In: "query", Type: "string", Description: "Only lists for this network or for all networks.", Values: []string{"instagram", "tiktok"}},
+			{Name: "cursor", In: "query", Type: "string", Description: "page.cursor of the previous page."},
+			{Name: "limit", In: "query", Type: "integer", Description: "Items per page.", Default: "20"},
 		},
 	},
 	{
@@ -2608,45 +2582,45 @@ var operations = []Operation{
 	{
 		Name: "list_posts", Method: "GET", Path: "/posts",
 		Summary:     "The team's posts",
-		Description: "Posts, the newest first. With from or to, the posts scheduled or published within them, the latest time first. recurrence marks the occurrences of a recurring series, which go out, and its template, which does not. Use it to see what is planned before you plan more, and to find a post by its state or its day. Each is an excerpt; get_post has the whole of it.", Paged: true,
+		Description: "Lists posts, newest first. With from or to, lists the posts scheduled or published in that range, latest first. recurrence marks occurrences of a series, which go out, and its template, which does not. Use it to see what is planned and to find a post by state or date. Each is an excerpt; get_post returns the full post.", Paged: true,
 		Arguments: []Argument{
 			{Name: "status", In: "query", Type: "string", Description: "Only posts in this state.", Values: []string{"draft", "scheduled", "processing", "published", "partially_published", "failed"}},
-			{Name: "account_id", In: "query", Type: "integer", Description: "Only posts that target this account. An account that is not there has none, so the list is empty."},
-			{Name: "from", In: "query", Type: "string", Description: "Only posts scheduled or published at this time or later; ISO 8601, a date is its first instant in the team's zone."},
+			{Name: "account_id", In: "query", Type: "integer", Description: "Only posts that target this account. Empty for an unknown account."},
+			{Name: "from", In: "query", Type: "string", Description: "Only posts scheduled or published at or after this time; ISO 8601. A date means its start in the team's zone."},
 			{Name: "to", In: "query", Type: "string", Description: "Only posts scheduled or published before this time; ISO 8601, exclusive."},
-			{Name: "cursor", In: "query", Type: "string", Description: "page.cursor of the answer before."},
-			{Name: "limit", In: "query", Type: "integer", Description: "Items a page.", Default: "20"},
+			{Name: "cursor", In: "query", Type: "string", Description: "page.cursor of the previous response."},
+			{Name: "limit", In: "query", Type: "integer", Description: "Items per page.", Default: "20"},
 		},
 	},
 	{
 		Name: "list_reports", Method: "GET", Path: "/reports",
-		Summary:     "The team's reports",
-		Description: "Reports on public profiles and hashtags, the newest first. Look here before create_report: what is there already costs nothing to read. Charges nothing. Read one with get_report, by its kind as type and its id. One that is pending is being made still; one in error could not be made.", Paged: true,
+		Summary:     "List reports",
+		Description: "Returns the team's reports on public profiles and hashtags, newest first. Check here before create_report: reading an existing report is free. Read a report with get_report, with its kind as type. A pending report is still being created; a report with status error could not be created.", Paged: true,
 		Arguments: []Argument{
 			{Name: "type", In: "query", Type: "string", Description: "Only reports of this kind.", Values: []string{"profile", "hashtag"}},
 			{Name: "platform", In: "query", Type: "string", Description: "Only reports on this network.", Values: []string{"instagram", "tiktok"}},
 			{Name: "status", In: "query", Type: "string", Description: "Only reports with this status.", Values: []string{"pending", "ready", "error"}},
-			{Name: "tracked_only", In: "query", Type: "boolean", Description: "true shows only reports that are refreshed by themselves."},
+			{Name: "tracked_only", In: "query", Type: "boolean", Description: "Only reports that are refreshed automatically."},
 			{Name: "query", In: "query", Type: "string", Description: "Only reports whose profile name or hashtag contains this."},
-			{Name: "cursor", In: "query", Type: "string", Description: "page.cursor of the answer before."},
-			{Name: "limit", In: "query", Type: "integer", Description: "Items a page.", Default: "20"},
+			{Name: "cursor", In: "query", Type: "string", Description: "page.cursor of the previous page."},
+			{Name: "limit", In: "query", Type: "integer", Description: "Items per page.", Default: "20"},
 		},
 	},
 	{
 		Name: "list_social_accounts", Method: "GET", Path: "/social-accounts",
-		Summary:     "The team's connected accounts",
-		Description: "The social accounts that the team has connected, the newest first, with the state of their connection. Use it for the ids that posts go to. Accounts are connected and disconnected by people in the app. To one whose connection_state is lost nothing can be sent: get_connect_link gives a link by which a person connects it again.", Paged: true,
+		Summary:     "List connected accounts",
+		Description: "Lists the team's connected social accounts, newest first, with the state of their connection. Use it to get account ids for posts. People connect and disconnect accounts in the app. Nothing can be sent to an account whose connection_state is lost. Call get_connect_link for a link to reconnect it.", Paged: true,
 		Arguments: []Argument{
 			{Name: "platform", In: "query", Type: "string", Description: "Only accounts of this network.", Values: []string{"instagram", "tiktok", "facebook", "linkedin", "pinterest", "bluesky", "threads", "youtube", "x"}},
-			{Name: "active_only", In: "query", Type: "boolean", Description: "false adds accounts without a live connection.", Default: "true"},
-			{Name: "cursor", In: "query", Type: "string", Description: "page.cursor of the answer before."},
-			{Name: "limit", In: "query", Type: "integer", Description: "Items a page.", Default: "20"},
+			{Name: "active_only", In: "query", Type: "boolean", Description: "false includes accounts without a working connection.", Default: "true"},
+			{Name: "cursor", In: "query", Type: "string", Description: "page.cursor of the previous response."},
+			{Name: "limit", In: "query", Type: "integer", Description: "Items per page.", Default: "20"},
 		},
 	},
 	{
 		Name: "publish_post", Method: "POST", Path: "/posts/{post_id}/publish",
 		Summary:     "Publish a post now",
-		Description: "Hands the post over for publishing at once; nothing takes it back, so call it only when the person asked for it now. The job tells each account's result as its network confirms it. A post that was handed over before is never sent again: the answer then says already_submitted. Follow the job with get_job; only its end tells what came of it. Of accounts that failed, get_post tells why. preflight_blocked: validate_post tells what to mend. After provider_unavailable or internal_error, look at the post before you call it again.", TakesKey: true, StartsJob: true,
+		Description: "Submits the post immediately. This cannot be undone, so call it only when the user asked to publish now. The job has each account's result. A submitted post is never sent again; the response then has already_submitted. Follow the job with get_job until it is finished. get_post says why accounts failed. preflight_blocked: validate_post says what to fix. After provider_unavailable or internal_error, read the post before you call this again.", TakesKey: true, StartsJob: true,
 		Arguments: []Argument{
 			{Name: "post_id", In: "path", Type: "string", Required: true, Description: "The post's id."},
 		},
@@ -2654,7 +2628,7 @@ var operations = []Operation{
 	{
 		Name: "refresh_report", Method: "POST", Path: "/reports/{type}/{id}/refresh",
 		Summary:     "Refresh a report",
-		Description: "Fetches current figures and moves the report's data window on. Use it when refreshed_at of the report is too old for the question. The job says when that is done; a refresh that fetched nothing is refunded. The same person may refresh the same report again only after a short while. Follow the job with get_job, then read the report again. rate_limited with scope connection: it was refreshed moments ago, so read it as it is.", TakesKey: true, Paid: true, StartsJob: true,
+		Description: "Fetches current figures and extends the report's data window. Use it when refreshed_at is too old for the question. A refresh that fetches nothing is refunded. A person must wait a short time before refreshing the same report again. Poll the job with get_job, then read the report again. rate_limited with scope connection: the report was just refreshed; read it as it is.", TakesKey: true, Paid: true, StartsJob: true,
 		Arguments: []Argument{
 			{Name: "type", In: "path", Type: "string", Required: true, Description: "", Values: []string{"profile", "hashtag"}},
 			{Name: "id", In: "path", Type: "string", Required: true, Description: ""},
@@ -2662,58 +2636,58 @@ var operations = []Operation{
 	},
 	{
 		Name: "retry_post", Method: "POST", Path: "/posts/{post_id}/retry",
-		Summary:     "Send failed accounts again",
-		Description: "Sends the accounts that failed once more. Use it once the cause is mended. Accounts that did not fail, have no retries left, were retried moments ago or are unconfirmed are left alone and named with the reason. Follow the job with get_job. wrong_state: the post was not sent yet, so nothing failed.", TakesKey: true, StartsJob: true,
+		Summary:     "Retry failed accounts",
+		Description: "Sends failed accounts again. Call it after the cause is fixed. Accounts that did not fail, have no retries left, were retried moments ago or are unconfirmed are skipped and listed with the reason. Follow the job with get_job. wrong_state: the post has not been sent yet.", TakesKey: true, StartsJob: true,
 		Arguments: []Argument{
 			{Name: "post_id", In: "path", Type: "string", Required: true, Description: "The post's id."},
-			{Name: "account_ids", In: "body", Type: "integers", Description: "The accounts to send again; every failed one where omitted."},
+			{Name: "account_ids", In: "body", Type: "integers", Description: "The accounts to retry; all failed ones if omitted."},
 		},
 	},
 	{
 		Name: "schedule_post", Method: "POST", Path: "/posts/{post_id}/schedule",
 		Summary:     "Schedule a draft",
-		Description: "The post goes out at that time with no further confirmation, so call it only when the person asked for that time. A time without an offset is in the team's time zone; one more than ten years ahead is refused. Refused while it waits for the client's approval, breaks a network's rule, or the month's posts are used up. Until then cancel_post takes it back. preflight_blocked: validate_post tells what to mend. awaiting_client_approval: the client has to approve it in the app. plan_limit_reached: the month's posts are used up. wrong_state: it is scheduled or sent already; update_post changes the time of a scheduled one.", TakesKey: true,
+		Description: "The post goes out at that time without further confirmation, so call it only when the user asked for that time. A time without an offset is in the team's time zone; at most ten years ahead. Refused if the post needs approval, breaks a network's rule, or the month's posts are used up. Call cancel_post to unschedule it. preflight_blocked: validate_post says what to fix. awaiting_client_approval: the client must approve it in the app. plan_limit_reached: the month's posts are used up. wrong_state: already scheduled or sent; update_post changes the time of a scheduled post.", TakesKey: true,
 		Arguments: []Argument{
 			{Name: "post_id", In: "path", Type: "string", Required: true, Description: "The post's id."},
-			{Name: "scheduled_at", In: "body", Type: "string", Required: true, Description: "When it goes out, ISO 8601 with a time part; without an offset in the team's zone."},
+			{Name: "scheduled_at", In: "body", Type: "string", Required: true, Description: "When it goes out, ISO 8601 with a time of day; without an offset in the team's zone."},
 		},
 	},
 	{
 		Name: "search_hashtags", Method: "POST", Path: "/hashtags/search",
 		Summary:     "Search hashtags",
-		Description: "Starts a search for hashtags by a keyword, a phrase or a hashtag. The finished job holds the hashtags with their size, rate of posts, tier and score, and those that often appear alongside. A keyword that the team has paid for on this platform is served from what is stored, without charge, while its data window lives; the order of its words does not matter. A search that finds nothing is refunded. Nothing is saved to a hashtag list. Follow the job with get_job; its result has the hashtags, a page at a time. Keep those that fit with add_hashtags. provider_unavailable and a job with nothing_found charge nothing.", TakesKey: true, Paid: true, StartsJob: true,
+		Description: "Starts a search for hashtags by keyword, phrase or hashtag. The finished job holds the hashtags with their number of posts, posts per day, tier and score, and related hashtags. While the data window of a keyword lasts, further searches for it on this platform are free and served from stored results; word order does not matter. A search that finds nothing is refunded. Nothing is saved to a hashtag list. Poll the job with get_job; its result has the hashtags, in pages. Save suitable ones with add_hashtags. provider_unavailable and nothing_found charge nothing.", TakesKey: true, Paid: true, StartsJob: true,
 		Arguments: []Argument{
-			{Name: "query", In: "body", Type: "string", Required: true, Description: "A keyword, a phrase, or a hashtag with or without # or its link. Neither the order of the words nor capitals matter to the price."},
+			{Name: "query", In: "body", Type: "string", Required: true, Description: "Keyword, phrase, hashtag or hashtag link."},
 			{Name: "platform", In: "body", Type: "string", Description: "", Default: "instagram", Values: []string{"instagram", "tiktok"}},
 		},
 	},
 	{
 		Name: "set_report_tracking", Method: "PUT", Path: "/reports/{type}/{id}/tracking",
-		Summary:     "Switch a report's tracking",
-		Description: "Switches on or off that a report is refreshed by itself. While it is on, every automatic refresh is charged with no further call. Switching it on charges the first refresh of a hashtag report at once; of a profile report it charges nothing, but counts one refresh against the day's credit limits, which switching off gives back. Switching off and changing the frequency charge nothing; the same switch again is the same one. frequency_days counts with each switch, off too: left out it becomes 3, whatever it was before, so send it along where another is to stay. The answer tells when the next refresh is and what each costs. Say so before you switch it on. plan_limit_reached: the plan tracks no more reports; switch another one off first.", TakesKey: true, Paid: true,
+		Summary:     "Turn report tracking on or off",
+		Description: "Turns automatic refreshes of a report on or off. While tracking is on, every automatic refresh is charged without a further call. Turning it on charges the first refresh of a hashtag report at once. For a profile report it charges nothing, but reserves one refresh in the daily credit limits until tracking is off. Turning it off and changing the frequency are free. Repeating a call has no further effect. Every call sets frequency_days, also when turning off: if omitted it becomes 3, so send the current value to keep it. The response has the time of the next refresh and the price of each. Tell the person before turning it on. plan_limit_reached: the plan allows no more tracked reports; turn one off first.", TakesKey: true, Paid: true,
 		Arguments: []Argument{
 			{Name: "type", In: "path", Type: "string", Required: true, Description: "", Values: []string{"profile", "hashtag"}},
 			{Name: "id", In: "path", Type: "string", Required: true, Description: ""},
-			{Name: "enabled", In: "body", Type: "boolean", Required: true, Description: "true switches tracking on, false off."},
-			{Name: "frequency_days", In: "body", Type: "integer", Description: "Days between two automatic refreshes. Left out it is 3, whatever it was before.", Default: "3", Values: []string{"1", "3", "7"}},
+			{Name: "enabled", In: "body", Type: "boolean", Required: true, Description: "Whether tracking is on."},
+			{Name: "frequency_days", In: "body", Type: "integer", Description: "Days between refreshes; 3 if omitted.", Default: "3", Values: []string{"1", "3", "7"}},
 		},
 	},
 	{
 		Name: "update_post", Method: "PATCH", Path: "/posts/{id}",
 		Summary:     "Change a draft or a scheduled post",
-		Description: "Changes what is given and leaves the rest; a list that is given takes the place of the whole list. scheduled_at null clears the time of a draft. A change to a post that the client had approved sends it back for approval, which notes say. Answers with the problems found after the change. Read the post with get_post first, as what is replaced is not kept. Mend problems that are blocking. wrong_state: it was handed over or published, and stays as it is.", TakesKey: true,
+		Description: "Changes the fields that are given; a list replaces the whole list. scheduled_at null clears the time of a draft. Changing an approved post sends it back for approval, which notes say. Returns the problems found after the change. Read the post with get_post first, because replaced content is lost. Fix blocking problems. wrong_state: the post was already submitted and cannot be changed.", TakesKey: true,
 		Arguments: []Argument{
 			{Name: "id", In: "path", Type: "string", Required: true, Description: "The post's id."},
 			{Name: "caption", In: "body", Type: "string", Description: "The new text."},
-			{Name: "scheduled_at", In: "body", Type: "string", Nullable: true, Description: "The new time, ISO 8601 with a time part; without an offset in the team's zone. A draft stays a draft. Null clears the time of a draft."},
+			{Name: "scheduled_at", In: "body", Type: "string", Nullable: true, Description: "The new time, ISO 8601 with a time of day; without an offset in the team's zone. A draft stays a draft. Null clears the time of a draft."},
 			{Name: "media_ids", In: "body", Type: "integers", Description: "Replaces all media."},
 			{Name: "account_ids", In: "body", Type: "integers", Description: "Replaces all accounts."},
 		},
 	},
 	{
 		Name: "validate_post", Method: "GET", Path: "/posts/{post_id}/validation",
-		Summary:     "Whether a post would go out",
-		Description: "What the networks would not take, whether the post waits for the client's approval, and how many posts the month still allows. Ask it before schedule_post and publish_post. Changes and sends nothing. A problem that is blocking has to be mended with update_post first, or where the post was handed over already, by another one of create_post for the accounts that failed; the others are worth telling. waits_for_approval is lifted by the client alone, in the app.",
+		Summary:     "Validate a post",
+		Description: "Returns what the networks would refuse, whether the post needs the client's approval, and how many posts are left this month. Call it before schedule_post and publish_post. Changes and sends nothing. Fix blocking problems with update_post, or for a submitted post with another post for the failed accounts. Other problems are hints. waits_for_approval: only the client can approve, in the app.",
 		Arguments: []Argument{
 			{Name: "post_id", In: "path", Type: "string", Required: true, Description: "The post's id."},
 			{Name: "account_id", In: "query", Type: "integer", Description: "Check only this account of the post. not_found if the post does not target it."},

@@ -274,10 +274,10 @@ func TestPeopleRepeatPosts(t *testing.T) {
 		if !held.IsTemplate || held.Series.Rule != "FREQ=WEEKLY;INTERVAL=2;BYDAY=MO,FR;COUNT=4" || held.Series.Timezone != "Europe/Berlin" {
 			t.Errorf("%+v", held.Series)
 		}
-		if told := b.open(saved.path+"/edit").wants(200, "Pause the series first."); told.path != saved.path {
+		if told := b.open(saved.path+"/edit").wants(200, "Pause the series before you change its template."); told.path != saved.path {
 			t.Errorf("what cannot be changed is shown at %s", told.path)
 		}
-		b.send(http.MethodPost, saved.path+"/edit", url.Values{"do": {"save"}, "caption": {"anew"}, "account": {c.id()}, "seen": {strconv.FormatInt(held.UpdatedAt.UnixMicro(), 10)}}).wants(422, "Pause the series first.")
+		b.send(http.MethodPost, saved.path+"/edit", url.Values{"do": {"save"}, "caption": {"anew"}, "account": {c.id()}, "seen": {strconv.FormatInt(held.UpdatedAt.UnixMicro(), 10)}}).wants(422, "Pause the series before you change its template.")
 	})
 }
 
@@ -293,7 +293,7 @@ func TestPeopleAskAndPublish(t *testing.T) {
 		h.browser(t).open(link[1]).wants(200, "Hello")
 		edit := p.follow("To the post").path + "/edit"
 		day, clock, _ := c.soon(t, 50*time.Hour)
-		b.open(edit).wants(200, "It before the client approves it").form("Schedule").fill("date", day).fill("time", clock).press().wants(403, "waits for the client's approval", "The post is saved")
+		b.open(edit).wants(200, "Waits for the client").form("Schedule").fill("date", day).fill("time", clock).press().wants(403, "before the client approves it", "The post is saved")
 
 		confirm := b.open("/posts/new?caption=At+once&account="+c.id()).form("Publish now…").press().wants(200, "Publish now", "At once")
 		if n := c.count(t, "posts WHERE status <> 'draft'"); n != 0 {

@@ -46,7 +46,7 @@ func TestConnections(t *testing.T) {
 			t.Error("the page does not give the address")
 		}
 		empty.follow("More about connecting assistants").wants(200)
-		c.as(t, access.Client).open("/settings/assistants").wants(200, "Clients of a team cannot connect assistants").lacks("/mcp")
+		c.as(t, access.Client).open("/settings/assistants").wants(200, "Clients of a team let no assistants work in it").lacks("/mcp")
 		editors, viewers := c.assistant(t, access.Editor, "<Robot>", access.Read, access.Publish), c.assistant(t, access.Viewer, "Reader", access.Read)
 
 		owner.open("/settings/assistants").wants(200, "<Robot>", "Reader", "May read and publish", "not used yet", "answers at assistant.example", "by Ada editor")
@@ -63,7 +63,7 @@ func TestConnections(t *testing.T) {
 		owner.open(at).wants(200).lacks("Save") // what spends nothing has no limit of it
 		c.as(t, access.Admin).open(fmt.Sprint("/settings/assistants/", admins)).wants(200, "no limit").lacks("Save")
 		page := owner.open(fmt.Sprint("/settings/assistants/", admins)).wants(200, "What it may spend", "Do what costs credits")
-		page.form("Save").fill("daily_credits", "many").press().wants(422, "whole number")
+		page.form("Save").fill("daily_credits", "many").press().wants(422, "Enter a daily limit of 0 or more credits")
 		page.form("Save").fill("daily_credits", "25").press().wants(200, "The daily limit is set")
 		owner.open("/settings/assistants").wants(200, "25 credits")
 

@@ -171,7 +171,7 @@ func TestNoticeSettings(t *testing.T) {
 		c := h.crew(t)
 		owner := c.as(t, access.Owner)
 		p := owner.open("/notices/settings").wants(200, "This service sends no mail.", "Leave it empty to turn this off.")
-		p.form("Save threshold").fill("credits", "few").press().wants(422, "has to be a whole number").form("Save threshold").fill("credits", "-3").press().wants(422)
+		p.form("Save threshold").fill("credits", "few").press().wants(422, "Enter a threshold from 0").form("Save threshold").fill("credits", "-3").press().wants(422)
 		p.form("Save threshold").fill("credits", "40").press().wants(200, "The threshold is kept.")
 		c.as(t, access.Admin).open("/notices/settings").wants(200).lacks("Save threshold")
 		c.as(t, access.Admin).send(http.MethodPost, "/notices/threshold", url.Values{"credits": {"1"}}).wants(403)

@@ -180,7 +180,7 @@ func TestAScheduledPostIsTakenBack(t *testing.T) {
 		late.lacks("Schedule for")
 		values := stale.form("Schedule for " + at).values
 		values.Set("once", late.form("Duplicate as a draft").values.Get("once"))
-		b.send(http.MethodPost, "/posts/"+id+"/schedule", values).wants(422, "The time is over.", "A draft.")
+		b.send(http.MethodPost, "/posts/"+id+"/schedule", values).wants(422, "The time is in the past.", "A draft.")
 	})
 }
 
@@ -380,7 +380,7 @@ func TestASeriesIsPausedAndEnded(t *testing.T) {
 		b.open(occurrence.path).wants(200, "It goes out by itself at", "By hand")
 		b.open("/posts/"+id).follow("End the series…").wants(200, "The series ends for good", "stays as a draft").form("End the series").press().wants(200, "The series has ended.", "Publish now…")
 		b.open("/posts/"+id+"/series/end").wants(200, "Publish now…")
-		b.send(http.MethodPost, "/posts/"+id+"/series/resume", url.Values{}).wants(422, "This post is not the template of a series.")
+		b.send(http.MethodPost, "/posts/"+id+"/series/resume", url.Values{}).wants(422, "No series is made from this post.")
 	})
 }
 

@@ -78,7 +78,7 @@ func TestReport(t *testing.T) {
 		before := b.open(first)
 		p.form("Refresh").press().wants(http.StatusOK, "The report is being refreshed. 2 credits are set aside for it.")
 		b.worked(c, first).wants(http.StatusOK, "93 credits left", "You refreshed it a short while ago: again in 10 minutes.")
-		before.form("Refresh").press().wants(http.StatusTooManyRequests, "refreshed a short while ago")
+		before.form("Refresh").press().wants(http.StatusTooManyRequests, "You refreshed this report a moment ago")
 		h.advance(11 * time.Minute)
 		b.open(first).form("Refresh")
 	})

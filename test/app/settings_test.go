@@ -41,7 +41,7 @@ func TestSettingsKeys(t *testing.T) {
 		owner := c.as(t, access.Owner)
 		owner.open("/settings").wants(200, c.team.Name, "API keys").follow("API keys").wants(200, "There is no key yet")
 		blank := owner.open("/settings/keys/new").wants(200)
-		blank.form("Make the key").fill("name", "Robot").fill("daily_credits", "many").press().wants(422, "whole number").lacks("prk_")
+		blank.form("Make the key").fill("name", "Robot").fill("daily_credits", "many").press().wants(422, "Enter a daily limit of 0 or more credits").lacks("prk_")
 		filled := blank.form("Make the key").fill("name", "Calendar robot").fill("level", "drafts").fill("daily_credits", "25").fill("expires", "2099-12-31")
 		made := filled.press().wants(200, "Calendar robot", "25 credits", "Copy it now")
 		value := keyValue.FindString(made.source)
@@ -290,7 +290,7 @@ func TestSettingsCredits(t *testing.T) {
 		if !strings.Contains(page.source, "/jobs/"+job) {
 			t.Error("the statement does not lead to the job")
 		}
-		page.form("Save the limit").fill("daily_credits", "2000").press().wants(422, "up to what the plan allows")
+		page.form("Save the limit").fill("daily_credits", "2000").press().wants(422, "Enter a whole number from 0 to the limit of the plan")
 		page.form("Save the limit").fill("daily_credits", "7").press().wants(200, "is saved")
 		if status, _ := h.paid(t, key); status != 429 {
 			t.Errorf("beyond the owner's limit: %d", status)

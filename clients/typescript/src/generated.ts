@@ -130,28 +130,28 @@ export type Weekday = "monday" | "tuesday" | "wednesday" | "thursday" | "friday"
 export interface AccountAnalytics {
   account_id: number;
   period: AccountAnalyticsPeriod;
-  /** When the network was last asked for all of it. */
+  /** When everything was last collected. */
   measured_at?: Moment;
-  /** The posts' reach, added up: who saw two posts counts twice. Left out where the network tells none. */
+  /** Total reach of the posts; a person who saw two posts counts twice. Omitted if the network provides none. */
   reach?: AccountAnalyticsReach;
-  /** How often the posts were shown or played. Left out where the network does not tell. */
+  /** How often the posts were shown or played. Omitted if the network does not provide it. */
   views?: AccountAnalyticsReach;
-  /** What people did with the posts. Left out where nothing of it was told. */
+  /** Interactions with the posts. Omitted if the network provides none. */
   engagement?: AccountAnalyticsEngagement;
-  /** The post with the most interactions; where the network tells none, the one that was seen most. */
+  /** The post with the most interactions; without interactions, the one that was seen most. */
   best_post?: AccountAnalyticsBestPost;
-  /** How often posts appear. Left out while nothing was collected. */
+  /** Publishing frequency. Omitted until something is collected. */
   cadence?: AccountAnalyticsCadence;
   formats: AccountAnalyticsFormat[];
   followers?: AccountAnalyticsFollowers;
 }
 
-/** The post with the most interactions; where the network tells none, the one that was seen most. */
+/** The post with the most interactions; without interactions, the one that was seen most. */
 export interface AccountAnalyticsBestPost {
   url?: string;
   posted_at: Moment;
   format: AccountAnalyticsBestPostFormat | Other;
-  /** Points at the beginning of its text. */
+  /** Points at the start of its text. */
   text?: Pointer;
   counts: AccountAnalyticsBestPostCounts;
 }
@@ -166,13 +166,13 @@ export interface AccountAnalyticsBestPostCounts {
   clicks?: number;
 }
 
-/** How often posts appear. Left out while nothing was collected. */
+/** Publishing frequency. Omitted until something is collected. */
 export interface AccountAnalyticsCadence {
   posts: number;
-  /** The days of the period for which the account's posts are known; the other figures here are about these. */
+  /** Days of the period for which posts are known. The other figures refer to these. */
   days: number;
   posts_per_week: number;
-  /** The most days in a row without a post. */
+  /** Most consecutive days without a post. */
   longest_gap_days: number;
   by_weekday: AccountAnalyticsCadenceByWeekday[];
 }
@@ -182,35 +182,34 @@ export interface AccountAnalyticsCadenceByWeekday {
   posts: number;
 }
 
-/** What people did with the posts. Left out where nothing of it was told. */
+/** Interactions with the posts. Omitted if the network provides none. */
 export interface AccountAnalyticsEngagement {
-  /** The posts for which the network tells something of it. */
+  /** Posts for which the network provides interactions. */
   posts: number;
-  /** Reactions of every sort. */
+  /** All kinds of reactions. */
   likes?: number;
   /** Replies too. */
   comments?: number;
-  /** Reposts and quotes too. */
+  /** Including reposts and quotes. */
   shares?: number;
   saves?: number;
   clicks?: number;
-  /** Interactions of one post: likes, comments, shares and saves together. */
+  /** Interactions per post: likes, comments, shares and saves. */
   per_post?: AccountAnalyticsEngagementPerPost;
-  /** Interactions of one post for each follower that the account has now: 0.02 are two for every hundred. */
+  /** Interactions per post and current follower; 0.02 means two per hundred followers. */
   rate_by_followers?: AccountAnalyticsEngagementPerPost;
-  /** Interactions of one post for each of its views. */
+  /** Interactions per view of a post. */
   rate_by_views?: AccountAnalyticsEngagementPerPost;
 }
 
-/** Interactions of one post: likes, comments, shares and saves together. */
 export interface AccountAnalyticsEngagementPerPost {
   median: number;
-  /** Holds the median of such posts with 95 of 100. Left out for fewer than 6 posts. */
+  /** 95% confidence interval of the median. Omitted for fewer than 6 posts. */
   interval?: AccountAnalyticsEngagementPerPostInterval;
   posts: number;
 }
 
-/** Holds the median of such posts with 95 of 100. Left out for fewer than 6 posts. */
+/** 95% confidence interval of the median. Omitted for fewer than 6 posts. */
 export interface AccountAnalyticsEngagementPerPostInterval {
   low: number;
   high: number;
@@ -219,42 +218,41 @@ export interface AccountAnalyticsEngagementPerPostInterval {
 export interface AccountAnalyticsFollowers {
   now: number;
   measured_at: Moment;
-  /** What came to them in the period, as far as it was measured. Left out where they were measured on one day alone. */
+  /** Change in the period, as far as measured. Omitted if measured on one day only. */
   change?: number;
-  /** The measurement from which change is counted. */
+  /** The measurement that change is based on. */
   since?: Moment;
 }
 
 export interface AccountAnalyticsFormat {
   format: AccountAnalyticsBestPostFormat | Other;
   posts: number;
-  /** Interactions of one post. Left out where the network tells none. */
+  /** Interactions per post. Omitted if the network provides none. */
   engagement?: AccountAnalyticsEngagementPerPost;
 }
 
 export interface AccountAnalyticsPeriod {
   days: number;
-  /** The beginning of its first day in the team's zone. */
+  /** Start of its first day in the team's zone. */
   from: Moment;
   to: Moment;
 }
 
-/** The posts' reach, added up: who saw two posts counts twice. Left out where the network tells none. */
 export interface AccountAnalyticsReach {
   value: number;
-  /** Nothing here is estimated. */
+  /** Always measured, never estimated. */
   basis: string;
-  /** The posts for which the network tells it. */
+  /** Posts for which the network provides the figure. */
   posts: number;
 }
 
 /** What add_hashtags takes. */
 export interface AddHashtagsInput {
-  /** The list's id, of one of the team's own lists. */
+  /** Id of a team's list. */
   list_id: number;
-  /** With or without #. What is none is refused, and named in the answer. */
+  /** With or without #. */
   hashtags: readonly string[];
-  /** A label by which these hashtags are grouped in this list. Those that are in it already stay as they are. */
+  /** Group for the new hashtags. */
   subcategory?: string;
 }
 
@@ -273,26 +271,26 @@ export interface Billing {
 export interface BrandVoice {
   id: number;
   name: string;
-  /** Whether it is the one to write in where nobody says otherwise. */
+  /** Whether it is the team's default voice. */
   default: boolean;
   /** What the business is and does. */
   business_description?: string;
-  /** How texts sound. */
+  /** Tone of texts. */
   tone?: string;
-  /** Who speaks: I, we, the reader as you, or the business by its name. */
+  /** Grammatical person. */
   point_of_view?: BrandVoicePointOfView | Other;
-  /** Whom texts are for. */
+  /** Groups that texts address. */
   audiences: BrandVoiceAudience[];
   emoji_policy?: BrandVoiceEmojiPolicy | Other;
-  /** What texts say in these very words. */
+  /** Words and phrases to use. */
   use: BrandVoiceUse;
-  /** What texts do not say. */
+  /** Words and phrases to avoid. */
   avoid: BrandVoiceUse;
-  /** What else a writer has to heed. */
+  /** Further instructions. */
   custom_instructions?: string;
-  /** The language of texts, BCP 47: the voice's own, else the team's. */
+  /** BCP 47 tag: the voice's own, else the team's. */
   content_language?: string;
-  /** All of it as one block for a language model. What the team wrote stands indented below headings. */
+  /** The whole voice as one block for a language model. The team's texts are indented below headings. */
   text: string;
 }
 
@@ -305,17 +303,16 @@ export interface BrandVoiceAudience {
 export interface BrandVoiceEntry {
   id: number;
   name: string;
-  /** Whether it is the one to write in where nobody says otherwise. */
+  /** Whether it is the team's default voice. */
   default: boolean;
 }
 
 export interface BrandVoiceList {
   brand_voices: BrandVoiceEntry[];
-  /** The default in full; left out where there are no voices. */
+  /** The default voice in full. Omitted if there are no voices. */
   default_voice?: BrandVoice;
 }
 
-/** What texts say in these very words. */
 export interface BrandVoiceUse {
   words: string[];
   phrases: string[];
@@ -328,27 +325,24 @@ export interface CancelPostInput {
 }
 
 export interface ConnectLink {
-  /**
-   * A person who is owner or admin of the team opens it in a signed-in browser. It works until it has connected an
-   * account.
-   */
+  /** An owner or admin of the team opens it in a signed-in browser. It works until it has connected an account. */
   url: string;
   expires_at: Moment;
-  /** Accounts that the plan still allows, null where there is no limit; of a new connection alone. */
+  /** Accounts that the plan still allows, null without a limit. Only for a new connection. */
   slots_left?: number | null;
 }
 
 /** What create_hashtag_list takes. */
 export interface CreateHashtagListInput {
-  /** What people call it. */
+  /** Display name. */
   name: string;
-  /** The network that it is for; tied to none where omitted. */
+  /** Network of the list. Omit for all networks. */
   platform?: AnalysisPlatform;
-  /** # and six hexadecimal digits. */
+  /** Hex color, such as #c0643a. */
   color?: string;
-  /** ri- and a name of Remix Icon, such as ri-plane-line. */
+  /** Remix Icon name, such as ri-plane-line. */
   icon?: string;
-  /** With or without #. What is none is refused, and named in the answer. */
+  /** With or without #. */
   hashtags?: readonly string[];
 }
 
@@ -356,18 +350,18 @@ export interface CreateHashtagListInput {
 export interface CreatePostInput {
   /** The text. */
   caption: string;
-  /** The accounts it is to go to. */
+  /** The accounts to publish to. */
   account_ids: readonly number[];
-  /** Media of the library, in their order. */
+  /** Media of the library, in order. */
   media_ids?: readonly number[];
 }
 
 /** What create_report takes. */
 export interface CreateReportInput {
-  /** Hashtag reports exist for Instagram alone. */
+  /** Hashtag reports are available for Instagram only. */
   type: ReportKind;
   platform?: AnalysisPlatform;
-  /** Of a profile: user name, @handle or link. Of a hashtag: the tag, with or without #, or its link. */
+  /** Profile: user name, @handle or link. Hashtag: with or without #, or its link. */
   subject: string;
 }
 
@@ -444,36 +438,29 @@ export interface DownloadProfileMediaInput {
   save_to_library?: boolean;
 }
 
+/** Hashtag only. */
 export interface FindingAudience {
   top?: FindingReactions;
   recent?: FindingReactions;
 }
 
+/** From 30 dated posts on. A guess unless stands_out. */
 export interface FindingBestTime {
-  /** The day that did best among the block's days. The claim is about the block, not about this day alone. */
+  /** Best day of the block. */
   weekday: Weekday | Other;
-  /** The first hour of the block, in the team's time zone. */
+  /** First hour of the block in the team's time zone. */
   hour: number;
-  /** How many hours the block has. */
+  /** Length of the block in hours. */
   hours: number;
-  /** The days of the block: monday to friday, or saturday and sunday. */
+  /** weekdays: Monday to Friday. weekend: Saturday and Sunday. */
   days: FindingBestTimeDays | Other;
-  /** Posts of the block; of a hashtag its top posts. */
+  /** Posts in the block. Hashtag: top posts. */
   posts: number;
-  /**
-   * Whether the block does better by more than chance would make it, allowing for how many blocks were compared. If
-   * false, the time is a best guess.
-   */
+  /** Whether the block is significantly better. If not, it is a guess. */
   stands_out: boolean;
-  /**
-   * Of a profile: engagement of the block's posts against all others. Of a hashtag: the block's share of top posts
-   * against its share of all posts. Its low and high are of this block taken alone.
-   */
+  /** Profile: relative engagement. Hashtag: share of top posts over that of all. */
   ratio: FindingRatio;
-  /**
-   * Lower end of the 95 % confidence interval of ratio.value that allows for the block being chosen as the best of
-   * all. 0.02 to 50 says that nothing is known.
-   */
+  /** Interval corrected for selecting the best. 0.02 to 50: unknown. */
   low: number;
   /** Upper end of that interval. */
   high: number;
@@ -481,79 +468,78 @@ export interface FindingBestTime {
 
 export interface FindingBlock {
   days: FindingBestTimeDays | Other;
-  /** The first of its hours. */
+  /** First hour. */
   hour: number;
   hours: number;
   posts: number;
-  /**
-   * Engagement of the block's posts against all others, all else that is known being equal; left out below three
-   * posts.
-   */
+  /** Relative engagement, all else being equal. */
   ratio?: FindingRatio;
 }
 
+/** Profile only. */
 export interface FindingCadence {
-  /** Posts whose time is known. */
+  /** Dated posts. */
   posts: number;
-  /** Days from the oldest of them until the measurement. */
+  /** Days from the oldest post to the measurement. */
   days: number;
   posts_per_week: number;
-  /** The middle of the times between two posts, in days. */
+  /** Median days between posts. */
   median_gap_days: number;
-  /** The longest time between two posts, in days. */
+  /** Most days between posts. */
   longest_gap_days: number;
-  /** Days from the newest post until the measurement. */
+  /** Days from the newest post to the measurement. */
   last_post_days: number;
-  /** 1 for posts at equal distances, about 0.5 for posts at random times, towards 0 for posts in bursts. */
+  /** 1: equal gaps; about 0.5: random times; near 0: bursts. */
   evenness?: number;
 }
 
 export interface FindingComponent {
   name: FindingComponentName | Other;
   value: number;
-  /** Weights of the components that could be computed sum to 1. */
+  /** Weights of the known components sum to 1. */
   weight: number;
 }
 
 export interface FindingComponentCause {
   name: FindingComponentName | Other;
   value: number;
-  /** Weights of the components that could be computed sum to 1. */
+  /** Weights of the known components sum to 1. */
   weight: number;
   figure: FindingComponentCauseFigure | Other;
   measured: number;
-  /** Of a profile: what is worth 0, as is all below. */
+  /** Profile: scores 0, as do lower figures. */
   floor?: number;
-  /** Of a profile: what is worth 100, as is all above. */
+  /** Profile: scores 100, as do higher figures. */
   ceiling?: number;
-  /** Of a profile: what lies between. Those of a hashtag are logarithmic. */
+  /** Profile: the scale in between. Hashtag scales are logarithmic. */
   scale?: FindingComponentCauseScale | Other;
-  /** Of a hashtag: what is worth 0. */
+  /** Hashtag: scores 0. */
   worst?: number;
-  /** Of a hashtag: what is worth 100. */
+  /** Hashtag: scores 100. */
   best?: number;
-  /** Its weight where all components can be computed. */
+  /** Weight if all components are known. */
   full_weight: number;
 }
 
+/** Key engagement figures. */
 export interface FindingEngagement {
   basis: string;
-  /** Of a hashtag: which posts the figures are of. Recent posts are hours old: they will have more. */
+  /** Hashtag: recent posts still gather reactions. */
   of?: FindingEngagementOf | Other;
-  /** Posts that the figures are of. Of a profile: those that tell the figures of counts and are at least two days old. */
+  /** Posts. Profile: two days old or more, with all figures of counts. */
   posts_analysed: number;
-  /** Of a profile: the figures of a post that are added up as its engagement. */
+  /** Profile: parts of engagement. */
   counts?: FindingEngagementCount[];
-  /** Of a profile: a post's engagement for each follower that the profile has now, as a share. */
+  /** Profile: engagement per follower, as a share. */
   rate_by_followers?: FindingMedian;
-  /** Of a profile: a post's engagement for each of its views, as a share. */
+  /** Profile: engagement per view, as a share. */
   rate_by_views?: FindingMedian;
   likes?: FindingMedian;
   comments?: FindingMedian;
-  /** Of a profile whose network tells them. */
+  /** Profile, if its network provides them. */
   shares?: FindingMedian;
   views?: FindingMedian;
-  /** Of a profile. */
+  /** Profile only. */
   posts_per_week?: number;
 }
 
@@ -566,124 +552,101 @@ export interface FindingEstimate {
 export interface FindingFormat {
   format: FindingFormatFormat | Other;
   posts: number;
-  /** Of a profile: the engagement of the format's posts, in reactions. */
+  /** Profile: median reactions. */
   engagement?: FindingMedian;
-  /**
-   * Of a profile: engagement of the format's posts against all others, all else that is known being equal; left out
-   * where too few posts are there to compare.
-   */
+  /** Profile: relative engagement, all else being equal. */
   ratio?: FindingRatio;
-  /** Of a hashtag: its share of the top posts whose format is known. */
+  /** Hashtag: share of top posts of known format. */
   top_share?: number;
-  /** Of a hashtag: its share of the recent posts whose format is known. */
+  /** Hashtag: share of recent posts of known format. */
   recent_share?: number;
 }
 
 export interface FindingFormats {
-  /** Posts whose format is known; of a profile those that were compared. */
+  /** Posts of known format. Profile: those compared. */
   posts: number;
-  /** The most used first. */
+  /** Most used first. */
   formats: FindingFormat[];
 }
 
 export interface FindingGrowth {
-  /** Of a profile: measurements that the figures rest on. */
+  /** Profile: number of measurements. */
   snapshots?: number;
-  /** Of a hashtag: earlier measurements that it was compared with. */
+  /** Hashtag: number of earlier measurements compared. */
   measurements?: number;
-  /**
-   * Of a profile: days between the first and the last measurement. Of a hashtag: days between the middle of the
-   * earlier measurements and that of this one.
-   */
+  /** Days between first and last, or earlier and current measurements. */
   days: number;
-  /** Of a profile. */
+  /** Profile only. */
   followers_per_day?: FindingEstimate;
-  /** Of a profile: growth in thirty days, in percent of the followers at the last measurement. */
+  /** Profile: growth in 30 days, in percent. */
   percent_per_month?: FindingEstimate;
-  /** Of a hashtag: the rate now, as a multiple of the earlier rate. */
+  /** Hashtag: the rate relative to the earlier rate. */
   posts_per_day?: FindingRatio;
 }
 
 export interface FindingHashtag {
   /** Without #. */
   hashtag: string;
-  /** Posts that carry it; of a hashtag's report those that carry both. */
+  /** Posts with it; in a hashtag report, with both. */
   posts: number;
-  /**
-   * Of a profile: engagement of posts with it against those without, all else that is known being equal; left out
-   * where too few posts are there to compare.
-   */
+  /** Profile: engagement with it relative to without, all else being equal. */
   ratio?: FindingRatio;
-  /**
-   * Of a profile: whether it can be claimed that posts with the hashtag do better, allowing for how many hashtags
-   * were looked at.
-   */
+  /** Profile: whether it significantly raises engagement. */
   works?: boolean;
-  /** Of a hashtag: share of the analysed posts that carry it. */
+  /** Hashtag: share of analyzed posts with it. */
   share?: number;
-  /**
-   * Of a hashtag: how many times as often it stands here as elsewhere; left out where posts of elsewhere are not
-   * known.
-   */
+  /** Hashtag: frequency here relative to other posts. */
   lift?: FindingRatio;
-  /**
-   * Of a hashtag: how many times as often it stands under top posts as under recent ones; left out where too few of
-   * either carry it.
-   */
+  /** Hashtag: frequency in top posts relative to recent ones. */
   in_top?: FindingRatio;
-  /**
-   * Of a hashtag: whether it can be claimed that it belongs to this hashtag and does not merely stand everywhere,
-   * allowing for how many were looked at.
-   */
+  /** Hashtag: whether it is significantly more frequent here. */
   related?: boolean;
 }
 
 export interface FindingHashtags {
-  /** Posts that were looked at. */
+  /** Posts analyzed. */
   posts: number;
-  /** Different hashtags in them. */
+  /** Number of distinct hashtags. */
   different: number;
-  /** Of a profile. */
+  /** Profile only. */
   median_per_post?: number;
-  /**
-   * Of a profile those come first that most likely help, of a hashtag those whose relation can be claimed; then those
-   * that stand there most.
-   */
+  /** Most effective or related first, then by frequency. */
   hashtags: FindingHashtag[];
 }
 
 export interface FindingMedian {
   median: number;
-  /** Lower end of the median's 95 % confidence interval; left out below six posts. */
+  /** Lower end of the median's 95 % confidence interval. Omitted below six posts. */
   low?: number;
-  /** Upper end of the median's 95 % confidence interval; left out below six posts. */
+  /** Upper end of the median's 95 % confidence interval. Omitted below six posts. */
   high?: number;
-  /** A quarter of the posts lies below. */
+  /** A quarter of the posts is below. */
   lower_quartile: number;
-  /** A quarter of the posts lies above. */
+  /** A quarter of the posts is above. */
   upper_quartile: number;
-  /** Posts that tell the figure. */
+  /** Number of posts with the figure. */
   posts: number;
 }
 
 export interface FindingRatio {
-  /** 1 is no difference. */
+  /** 1 means no difference. */
   value: number;
   low: number;
   high: number;
-  /** Of a profile: the ratio drawn towards 1, the more the fewer posts it rests on. What is ranked is ranked by it. */
+  /** Profile: shrinkage estimate, used for ranking. */
   shrunk?: number;
 }
 
 export interface FindingReactions {
   posts: number;
-  /** Half of the posts are older, in days. */
+  /** Median age in days. */
   median_age_days?: number;
   likes?: FindingMedian;
   comments?: FindingMedian;
   views?: FindingMedian;
 }
 
+/** Weighted mean of its components, 0 to 100. */
 export interface FindingScore {
   value: number;
   components: FindingComponent[];
@@ -692,36 +655,37 @@ export interface FindingScore {
 export interface FindingScoreSection {
   value: number;
   components: FindingComponentCause[];
-  /** Components that could not be computed. Their weight went to the others. */
+  /** Unknown components. */
   missing: string[];
 }
 
+/** Profile only. */
 export interface FindingTimes {
-  /** Posts that were compared. */
+  /** Posts compared. */
   posts: number;
-  /** Twelve blocks: six of four hours, on weekdays and on the weekend. */
+  /** Twelve blocks of four hours: six on weekdays, six on the weekend. */
   blocks: FindingBlock[];
 }
 
 export interface FindingWord {
   word: string;
-  /** Posts whose caption has it. */
+  /** Posts with the word in the caption. */
   posts: number;
 }
 
 export interface FindingWords {
-  /** Posts that were looked at. */
+  /** Posts analyzed. */
   posts: number;
-  /** Different words in them. */
+  /** Number of distinct words. */
   different: number;
-  /** The most used first. */
+  /** Most used first. */
   words: FindingWord[];
 }
 
 /** What get_account_analytics takes. */
 export interface GetAccountAnalyticsInput {
   account_id: number;
-  /** How many days of the team's zone the answer is about, of which today is the last. */
+  /** Days of the period in the team's zone, including today. */
   period_days?: number;
 }
 
@@ -732,27 +696,27 @@ export interface GetBrandVoiceInput {
 
 /** What get_connect_link takes. */
 export interface GetConnectLinkInput {
-  /** To connect a new account of this network; not together with account_id. */
+  /** Network of a new account; not together with account_id. */
   platform?: ConnectPlatform;
-  /** To connect an account again whose connection is lost; not together with platform. */
+  /** Lost account to reconnect; not together with platform. */
   account_id?: number;
 }
 
 /** What get_hashtag_list takes. */
 export interface GetHashtagListInput {
-  /** The list's id, of one of the team's own lists or of a ready-made one. */
+  /** Id of a team's list or a ready-made list. */
   list_id: number;
 }
 
 /** What get_job takes. */
 export interface GetJobInput {
-  /** The job's id, a type and a UUID joined by a colon. */
+  /** The job's id: a type and a UUID, joined by a colon. */
   job_id: string;
-  /** page.cursor of the answer before. */
+  /** page.cursor of the previous response. */
   cursor?: string;
-  /** Items a page of a long result. */
+  /** Items per page of a long result. */
   limit?: number;
-  /** Waits for the job to end, for at most so many seconds, and answers as soon as it has. 0 answers at once. */
+  /** Waits up to this many seconds for the job to end. 0 returns immediately. */
   wait_seconds?: number;
 }
 
@@ -766,63 +730,57 @@ export interface GetPostInput {
 export interface GetReportInput {
   type: ReportKind;
   id: string;
-  /** Names of sections_available; the summary alone where omitted. */
+  /** Names from sections_available. Omit for the summary only. */
   sections?: readonly string[];
-  /** page.cursor of the answer before. */
+  /** page.cursor of the previous page. */
   cursor?: string;
-  /** Items a page of a long section. */
+  /** Items per page of a long section. */
   limit?: number;
 }
 
 export interface HashtagFigures {
   /** Without #. */
   hashtag: string;
-  /** How many posts carry it; left out until something is known. */
+  /** Number of posts that use it. Omitted if unknown. */
   posts?: TagPosts;
-  /** Posts that come in a day; left out until it was measured. */
+  /** Posts published per day. Omitted until measured. */
   posts_per_day?: number;
-  /** By posts: nano below 10,000, small below 100,000, medium below 500,000, large below 1,000,000, huge from there. */
+  /** nano < 10k, small < 100k, medium < 500k, large < 1M posts. */
   tier?: HashtagTier | Other;
   score?: number;
-  /** Where its figures come from; in lists that are tied to no network alone. */
+  /** Network of the figures. Only in lists for all networks. */
   platform?: AnalysisPlatform | Other;
-  /** The label by which it is grouped in this list. */
+  /** Group within the list. */
   subcategory?: string;
 }
 
 export interface HashtagList {
   id: number;
   name: string;
-  /**
-   * The network that the list is for. Left out if it is for all networks; such a list is in the answer for every
-   * platform.
-   */
+  /** Network of the list. Omitted if it is for all networks. */
   platform?: AnalysisPlatform | Other;
-  /** How many hashtags it holds. */
+  /** Number of hashtags. */
   size: number;
-  /** Whether it comes with the service; such a list cannot be changed. */
+  /** Whether the list comes with the service. Such a list cannot be changed. */
   ready_made: boolean;
   color?: string;
-  /** ri- and a name of Remix Icon. */
+  /** Remix Icon name. */
   icon?: string;
-  /** All of them, in the order in which they were added. */
+  /** All hashtags, in the order in which they were added. */
   hashtags: HashtagFigures[];
 }
 
 export interface HashtagListChange {
   id: number;
   name: string;
-  /**
-   * The network that the list is for. Left out if it is for all networks; such a list is in the answer for every
-   * platform.
-   */
+  /** Network of the list. Omitted if it is for all networks. */
   platform?: AnalysisPlatform | Other;
-  /** How many hashtags it holds. */
+  /** Number of hashtags. */
   size: number;
-  /** Whether it comes with the service; such a list cannot be changed. */
+  /** Whether the list comes with the service. Such a list cannot be changed. */
   ready_made: boolean;
   color?: string;
-  /** ri- and a name of Remix Icon. */
+  /** Remix Icon name. */
   icon?: string;
   added: string[];
   already_present: string[];
@@ -830,32 +788,23 @@ export interface HashtagListChange {
 }
 
 export interface HashtagListChangeRefused {
-  /**
-   * As it was sent where it is no hashtag: at most 100 characters of it, without control characters. Else as it would
-   * stand in the list.
-   */
+  /** The hashtag, or up to 100 characters of an invalid one as sent, without control characters. */
   hashtag: string;
-  /**
-   * list_full: the list has as many hashtags as the plan allows. banned: the service takes no such hashtag for the
-   * list's network.
-   */
+  /** list_full: limit of the plan. banned: by the service. */
   reason: HashtagListChangeRefusedReason | Other;
 }
 
 export interface HashtagListEntry {
   id: number;
   name: string;
-  /**
-   * The network that the list is for. Left out if it is for all networks; such a list is in the answer for every
-   * platform.
-   */
+  /** Network of the list. Omitted if it is for all networks. */
   platform?: AnalysisPlatform | Other;
-  /** How many hashtags it holds. */
+  /** Number of hashtags. */
   size: number;
-  /** Whether it comes with the service; such a list cannot be changed. */
+  /** Whether the list comes with the service. Such a list cannot be changed. */
   ready_made: boolean;
   color?: string;
-  /** ri- and a name of Remix Icon. */
+  /** Remix Icon name. */
   icon?: string;
 }
 
@@ -887,7 +836,6 @@ export interface IdentityKey {
   level: IdentityKeyLevel | Other;
 }
 
-/** The person the key, or the assistant's connection, acts for. */
 export interface IdentityPerson {
   id: number;
   name: string;
@@ -907,23 +855,22 @@ export interface Job {
   job_id: string;
   type: JobType | Other;
   state: JobState | Other;
-  /** Whether the job has ended; poll every few seconds until it has. */
+  /** Whether the job has ended. Poll every few seconds until it has. */
   finished: boolean;
   created_at: Moment;
   finished_at?: Moment;
   progress: JobProgress;
-  /** Why the job failed, wholly or in part. */
+  /** Why the job failed completely or partially. */
   error?: JobError;
   /**
-   * What a finished job produced, by its type. profile_report and hashtag_report: report, with id, kind and status,
-   * and credits_charged, what was charged in the end. social_post: post_id and accounts, each with id, state,
-   * permalink, error_code, explanation and network_message. hashtag_search: hashtags, a page at a time, incomplete
-   * and related, whole on each page, and credits_charged.
+   * What a finished job produced, by type. profile_report and hashtag_report: report, with id, kind and status, and
+   * credits_charged. social_post: post_id and accounts, each with id, state, permalink, error_code, explanation and
+   * network_message. hashtag_search: hashtags, paged; incomplete and related, complete on each page; and
+   * credits_charged.
    */
   result?: unknown;
 }
 
-/** Why the job failed, wholly or in part. */
 export interface JobError {
   code: string;
   message: string;
@@ -936,13 +883,13 @@ export interface JobProgress {
 
 /** What list_hashtag_lists takes. */
 export interface ListHashtagListsInput {
-  /** own: the team's own lists; system: the ready-made ones; all: both. */
+  /** own: the team's; system: ready-made. */
   scope?: HashtagListScope;
-  /** Only lists for this network, and those for all networks, whose entries have no platform. */
+  /** Only lists for this network or for all networks. */
   platform?: AnalysisPlatform;
-  /** page.cursor of the answer before. */
+  /** page.cursor of the previous page. */
   cursor?: string;
-  /** Items a page. */
+  /** Items per page. */
   limit?: number;
 }
 
@@ -964,18 +911,15 @@ export interface ListMediaInput {
 export interface ListPostsInput {
   /** Only posts in this state. */
   status?: PostStatus;
-  /** Only posts that target this account. An account that is not there has none, so the list is empty. */
+  /** Only posts that target this account. Empty for an unknown account. */
   account_id?: number;
-  /**
-   * Only posts scheduled or published at this time or later; ISO 8601, a date is its first instant in the team's
-   * zone.
-   */
+  /** Only posts scheduled or published at or after this time; ISO 8601. A date means its start in the team's zone. */
   from?: string;
   /** Only posts scheduled or published before this time; ISO 8601, exclusive. */
   to?: string;
-  /** page.cursor of the answer before. */
+  /** page.cursor of the previous response. */
   cursor?: string;
-  /** Items a page. */
+  /** Items per page. */
   limit?: number;
 }
 
@@ -987,13 +931,13 @@ export interface ListReportsInput {
   platform?: AnalysisPlatform;
   /** Only reports with this status. */
   status?: ReportStatus;
-  /** true shows only reports that are refreshed by themselves. */
+  /** Only reports that are refreshed automatically. */
   tracked_only?: boolean;
   /** Only reports whose profile name or hashtag contains this. */
   query?: string;
-  /** page.cursor of the answer before. */
+  /** page.cursor of the previous page. */
   cursor?: string;
-  /** Items a page. */
+  /** Items per page. */
   limit?: number;
 }
 
@@ -1001,12 +945,17 @@ export interface ListReportsInput {
 export interface ListSocialAccountsInput {
   /** Only accounts of this network. */
   platform?: Platform;
-  /** false adds accounts without a live connection. */
+  /** false includes accounts without a working connection. */
   active_only?: boolean;
-  /** page.cursor of the answer before. */
+  /** page.cursor of the previous response. */
   cursor?: string;
-  /** Items a page. */
+  /** Items per page. */
   limit?: number;
+}
+
+export interface MediaFolder {
+  id: number;
+  name: string;
 }
 
 export interface MediaItem {
@@ -1029,7 +978,7 @@ export interface MediaItem {
   audio_codec?: string;
   /** What an image shows, for those who cannot see it; networks that take it are given it. */
   alt_text?: string;
-  folder?: IdentityPerson;
+  folder?: MediaFolder;
   created_at: Moment;
 }
 
@@ -1037,7 +986,7 @@ export interface MediaList {
   media: MediaItem[];
   storage: MediaListStorage;
   /** Every folder of the library. */
-  folders: IdentityPerson[];
+  folders: MediaFolder[];
 }
 
 export interface MediaListStorage {
@@ -1109,14 +1058,14 @@ export interface Pointer {
 export interface Post {
   id: string;
   status: PostStatus | Other;
-  /** The whole text. */
+  /** The full text. */
   caption: string;
   media: PostMedia[];
-  /** When it goes out; of a draft, when it is wished to; of a recurring series' template, when that began. */
+  /** When it goes out; for a draft, the planned time; for a template, when its series began. */
   scheduled_at?: Moment;
   published_at?: Moment;
   approval: PostApproval | Other;
-  /** What the client decided of the post as it stands. */
+  /** The client's decision on the current version. */
   client_review?: PostClientReview;
   recurrence?: PostRecurrence;
   accounts: PostAccount[];
@@ -1131,30 +1080,30 @@ export interface PostAccount {
   state: PostAccountState | Other;
   published_at?: Moment;
   permalink?: string;
-  /** This account's own text in place of the post's. */
+  /** Text for this account, instead of the post's. */
   caption?: string;
-  /** This account's own media in place of the post's, in their order; empty where it shows none. */
+  /** Media for this account, instead of the post's, in order; empty for none. */
   media_ids?: number[];
   error_code?: PostAccountErrorCode | Other;
-  /** What the error code means, in our words. */
+  /** What the error code means. */
   explanation?: string;
-  /** Points at what the network itself said. */
+  /** Points at the network's own message. */
   network_message?: Pointer;
-  /** How often the account can be sent again if it fails; 0 once it is published. */
+  /** How often the account can be retried if it fails; 0 after it is published. */
   retries_left: number;
 }
 
 export interface PostChange {
   id: string;
   status: PostStatus | Other;
-  /** The whole text. */
+  /** The full text. */
   caption: string;
   media: PostMedia[];
-  /** When it goes out; of a draft, when it is wished to; of a recurring series' template, when that began. */
+  /** When it goes out; for a draft, the planned time; for a template, when its series began. */
   scheduled_at?: Moment;
   published_at?: Moment;
   approval: PostApproval | Other;
-  /** What the client decided of the post as it stands. */
+  /** The client's decision on the current version. */
   client_review?: PostClientReview;
   recurrence?: PostRecurrence;
   accounts: PostAccount[];
@@ -1163,10 +1112,9 @@ export interface PostChange {
   problems: PostProblem[];
 }
 
-/** What the client decided of the post as it stands. */
 export interface PostClientReview {
   decided_at: Moment;
-  /** Points at what the client wrote with it. */
+  /** Points at the client's comment. */
   comment?: Pointer;
 }
 
@@ -1175,7 +1123,7 @@ export interface PostEntry {
   status: PostStatus | Other;
   scheduled_at?: Moment;
   published_at?: Moment;
-  /** Of the template or an occurrence of a recurring series. */
+  /** Set for the template and the occurrences of a recurring series. */
   recurrence?: PostEntryRecurrence;
   accounts: PostEntryAccount[];
   /** The start of the text. */
@@ -1188,10 +1136,10 @@ export interface PostEntryAccount {
   username: string;
 }
 
-/** Of the template or an occurrence of a recurring series. */
+/** Set for the template and the occurrences of a recurring series. */
 export interface PostEntryRecurrence {
   series_id: number;
-  /** Whether the series is made from this post. A template never goes out itself; its occurrences do. */
+  /** Whether this post is the template. A template never goes out; its occurrences do. */
   template: boolean;
   /** Whether the series is paused. */
   paused: boolean;
@@ -1210,7 +1158,7 @@ export interface PostMedia {
 
 export interface PostProblem {
   code: string;
-  /** Whether it keeps the post from being published. */
+  /** Whether it prevents publishing. */
   blocking: boolean;
   account_id?: number;
   message: string;
@@ -1218,16 +1166,16 @@ export interface PostProblem {
 
 export interface PostRecurrence {
   series_id: number;
-  /** Whether the series is made from this post. */
+  /** Whether this post is the template of the series. */
   template: boolean;
-  /** The post that the series is made from. */
+  /** The template of the series. */
   template_id?: string;
-  /** When it recurs: an RRULE of RFC 5545, over wall clocks of the time zone. */
+  /** When it recurs: an RRULE of RFC 5545, in local time of the time zone. */
   rule: string;
-  /** IANA name of the zone in which the time of day stays the same. */
+  /** IANA time zone of the rule. */
   timezone?: string;
   paused: boolean;
-  /** When the next occurrence goes out; left out while none is scheduled. */
+  /** When the next occurrence goes out; omitted if none is scheduled. */
   next_at?: Moment;
 }
 
@@ -1235,21 +1183,21 @@ export interface Publication {
   job_id: string;
   type: JobType | Other;
   state: JobState | Other;
-  /** Whether the job has ended; poll every few seconds until it has. */
+  /** Whether the job has ended. Poll every few seconds until it has. */
   finished: boolean;
   created_at: Moment;
   finished_at?: Moment;
   progress: JobProgress;
-  /** Why the job failed, wholly or in part. */
+  /** Why the job failed completely or partially. */
   error?: JobError;
   /**
-   * What a finished job produced, by its type. profile_report and hashtag_report: report, with id, kind and status,
-   * and credits_charged, what was charged in the end. social_post: post_id and accounts, each with id, state,
-   * permalink, error_code, explanation and network_message. hashtag_search: hashtags, a page at a time, incomplete
-   * and related, whole on each page, and credits_charged.
+   * What a finished job produced, by type. profile_report and hashtag_report: report, with id, kind and status, and
+   * credits_charged. social_post: post_id and accounts, each with id, state, permalink, error_code, explanation and
+   * network_message. hashtag_search: hashtags, paged; incomplete and related, complete on each page; and
+   * credits_charged.
    */
   result?: unknown;
-  /** True where the post was handed over before; it is not sent again. */
+  /** True if the post was already submitted; it is not sent again. */
   already_submitted: boolean;
 }
 
@@ -1257,18 +1205,18 @@ export interface PublicationRetry {
   job_id: string;
   type: JobType | Other;
   state: JobState | Other;
-  /** Whether the job has ended; poll every few seconds until it has. */
+  /** Whether the job has ended. Poll every few seconds until it has. */
   finished: boolean;
   created_at: Moment;
   finished_at?: Moment;
   progress: JobProgress;
-  /** Why the job failed, wholly or in part. */
+  /** Why the job failed completely or partially. */
   error?: JobError;
   /**
-   * What a finished job produced, by its type. profile_report and hashtag_report: report, with id, kind and status,
-   * and credits_charged, what was charged in the end. social_post: post_id and accounts, each with id, state,
-   * permalink, error_code, explanation and network_message. hashtag_search: hashtags, a page at a time, incomplete
-   * and related, whole on each page, and credits_charged.
+   * What a finished job produced, by type. profile_report and hashtag_report: report, with id, kind and status, and
+   * credits_charged. social_post: post_id and accounts, each with id, state, permalink, error_code, explanation and
+   * network_message. hashtag_search: hashtags, paged; incomplete and related, complete on each page; and
+   * credits_charged.
    */
   result?: unknown;
   skipped: PublicationRetrySkipped[];
@@ -1291,6 +1239,7 @@ export interface RefreshReportInput {
   id: string;
 }
 
+/** Profile reports only. */
 export interface ReportAccount {
   username: string;
   url: string;
@@ -1309,11 +1258,11 @@ export interface ReportEntry {
   subject: string;
   status: ReportStatus | Other;
   platform: AnalysisPlatform | Other;
-  /** When its data were fetched last. */
+  /** When its data was last fetched. */
   refreshed_at?: Moment;
-  /** Until when it stays available; each refresh moves this on. */
+  /** When it expires. Each refresh extends this. */
   available_until?: Moment;
-  /** Whether it is refreshed by itself. */
+  /** Whether it is refreshed automatically. */
   tracked: boolean;
 }
 
@@ -1335,23 +1284,25 @@ export interface ReportPost {
   duration_seconds?: number;
 }
 
+/** The posts that the report is based on, newest first. */
 export interface ReportPosts {
   posts: ReportPost[];
 }
 
+/** The requested sections. */
 export interface ReportSections {
-  /** Of a hashtag. */
+  /** Hashtag only. */
   audience?: FindingAudience;
-  /** Of a profile. */
+  /** Profile only. */
   cadence?: FindingCadence;
   formats?: FindingFormats;
   growth?: FindingGrowth;
   hashtags?: FindingHashtags;
   score?: FindingScoreSection;
-  /** Of a profile. */
+  /** Profile only. */
   times?: FindingTimes;
   words?: FindingWords;
-  /** The posts that the report rests on, the newest first. */
+  /** The posts that the report is based on, newest first. */
   posts?: ReportPosts;
 }
 
@@ -1362,45 +1313,39 @@ export interface ReportSummary {
   subject: string;
   status: ReportStatus | Other;
   platform: AnalysisPlatform | Other;
-  /** When its data were fetched last. */
+  /** When its data was last fetched. */
   refreshed_at?: Moment;
-  /** Until when it stays available; each refresh moves this on. */
+  /** When it expires. Each refresh extends this. */
   available_until?: Moment;
-  /** Whether it is refreshed by itself. */
+  /** Whether it is refreshed automatically. */
   tracked: boolean;
-  /** The profile, of a profile report. */
+  /** Profile reports only. */
   profile?: ReportAccount;
-  /** The hashtag, of a hashtag report. */
+  /** Hashtag reports only. */
   hashtag?: TagHashtag;
-  /** The headline figures of how people react. */
+  /** Key engagement figures. */
   engagement?: FindingEngagement;
-  /** The weighted mean of its components, from 0 to 100; left out where none can be computed. */
+  /** Weighted mean of its components, 0 to 100. */
   score?: FindingScore;
-  /**
-   * Of a profile: those that most likely help come first, those used most where nothing can be told. Of a hashtag:
-   * those that stand beside it; those whose relation can be claimed come first, then those that stand there most.
-   */
+  /** Most effective or related first. */
   top_hashtags?: FindingHashtag[];
-  /** Words of the captions, the most used first. */
+  /** Words in captions, most used first. */
   top_words?: FindingWord[];
-  /**
-   * The best estimate, from 30 dated posts on; stands_out says whether it can be told from chance. Of a hashtag one
-   * of the dated posts has to be a top post. Reports measured by earlier releases have it only if it stands out.
-   */
+  /** From 30 dated posts on. A guess unless stands_out. */
   best_time?: FindingBestTime;
   /** When the figures were measured. */
   measured_at?: Moment;
   sections_available: string[];
-  /** What was asked for. */
+  /** The requested sections. */
   sections?: ReportSections;
 }
 
 export interface ReportTracking {
   enabled: boolean;
   frequency_days: number;
-  /** Left out while tracking is off. */
+  /** Omitted while tracking is off. */
   next_refresh_at?: Moment;
-  /** What each automatic refresh is charged. */
+  /** Price of each automatic refresh. */
   credits_per_refresh: number;
 }
 
@@ -1408,7 +1353,7 @@ export interface ReportTracking {
 export interface RetryPostInput {
   /** The post's id. */
   post_id: string;
-  /** The accounts to send again; every failed one where omitted. */
+  /** The accounts to retry; all failed ones if omitted. */
   account_ids?: readonly number[];
 }
 
@@ -1416,16 +1361,13 @@ export interface RetryPostInput {
 export interface SchedulePostInput {
   /** The post's id. */
   post_id: string;
-  /** When it goes out, ISO 8601 with a time part; without an offset in the team's zone. */
+  /** When it goes out, ISO 8601 with a time of day; without an offset in the team's zone. */
   scheduled_at: string;
 }
 
 /** What search_hashtags takes. */
 export interface SearchHashtagsInput {
-  /**
-   * A keyword, a phrase, or a hashtag with or without # or its link. Neither the order of the words nor capitals
-   * matter to the price.
-   */
+  /** Keyword, phrase, hashtag or hashtag link. */
   query: string;
   platform?: AnalysisPlatform;
 }
@@ -1434,9 +1376,9 @@ export interface SearchHashtagsInput {
 export interface SetReportTrackingInput {
   type: ReportKind;
   id: string;
-  /** true switches tracking on, false off. */
+  /** Whether tracking is on. */
   enabled: boolean;
-  /** Days between two automatic refreshes. Left out it is 3, whatever it was before. */
+  /** Days between refreshes; 3 if omitted. */
   frequency_days?: number;
 }
 
@@ -1444,14 +1386,14 @@ export interface SocialAccount {
   id: number;
   platform: Platform | Other;
   username: string;
-  /** Points at the account's display name where it differs from the user name. */
+  /** Points at the account's display name if it differs from the username. */
   display_name?: Pointer;
-  /** Whether posts can go out to the account. */
+  /** Whether posts can be sent to the account. */
   active: boolean;
   connection_state: SocialAccountConnectionState | Other;
-  /** refused where the network refused us. */
+  /** refused if the network refused the grant. */
   connection_probe?: string;
-  /** needs_reauth where a person has to connect the account again in the app. */
+  /** needs_reauth if a person must reconnect the account in the app. */
   account_status?: string;
 }
 
@@ -1459,21 +1401,22 @@ export interface SocialAccountList {
   social_accounts: SocialAccount[];
 }
 
+/** Hashtag reports only. */
 export interface TagHashtag {
   /** Without #. */
   name: string;
-  /** Left out where the network does not tell how many there are and too little is known to estimate it. */
+  /** Omitted if unknown and there is too little data for an estimate. */
   posts?: TagPosts;
   posts_per_day?: TagRate;
-  /** By posts: nano below 10,000, small below 100,000, medium below 500,000, large below 1,000,000, huge from there. */
+  /** nano < 10k, small < 100k, medium < 500k, large < 1M posts. */
   tier?: HashtagTier | Other;
 }
 
 export interface TagPosts {
   count: number;
-  /** Lower end of an estimate's 95 % interval; left out of a measured figure. */
+  /** Lower end of the 95 % interval. Omitted if measured. */
   low?: number;
-  /** Upper end of an estimate's 95 % interval; left out of a measured figure. */
+  /** Upper end of the 95 % interval. Omitted if measured. */
   high?: number;
   basis: TagPostsBasis | Other;
 }
@@ -1482,7 +1425,7 @@ export interface TagRate {
   value: number;
   low: number;
   high: number;
-  /** measured over a whole day or more, or estimated from a shorter time. */
+  /** measured: over a day or more. estimated: from a shorter time. */
   basis: TagPostsBasis | Other;
 }
 
@@ -1509,8 +1452,8 @@ export interface UpdatePostInput {
   /** The new text. */
   caption?: string;
   /**
-   * The new time, ISO 8601 with a time part; without an offset in the team's zone. A draft stays a draft. Null clears
-   * the time of a draft.
+   * The new time, ISO 8601 with a time of day; without an offset in the team's zone. A draft stays a draft. Null
+   * clears the time of a draft.
    */
   scheduled_at?: string | null;
   /** Replaces all media. */
@@ -1523,18 +1466,18 @@ export interface UploadBatch {
   job_id: string;
   type: JobType | Other;
   state: JobState | Other;
-  /** Whether the job has ended; poll every few seconds until it has. */
+  /** Whether the job has ended. Poll every few seconds until it has. */
   finished: boolean;
   created_at: Moment;
   finished_at?: Moment;
   progress: JobProgress;
-  /** Why the job failed, wholly or in part. */
+  /** Why the job failed completely or partially. */
   error?: JobError;
   /**
-   * What a finished job produced, by its type. profile_report and hashtag_report: report, with id, kind and status,
-   * and credits_charged, what was charged in the end. social_post: post_id and accounts, each with id, state,
-   * permalink, error_code, explanation and network_message. hashtag_search: hashtags, a page at a time, incomplete
-   * and related, whole on each page, and credits_charged.
+   * What a finished job produced, by type. profile_report and hashtag_report: report, with id, kind and status, and
+   * credits_charged. social_post: post_id and accounts, each with id, state, permalink, error_code, explanation and
+   * network_message. hashtag_search: hashtags, paged; incomplete and related, complete on each page; and
+   * credits_charged.
    */
   result?: unknown;
   upload: Uploads;
@@ -1592,61 +1535,58 @@ export interface ValidatePostInput {
 export interface Validation {
   problems: PostProblem[];
   waits_for_approval: boolean;
-  /** How many posts the plan still allows this month; -1 where there is no limit. */
+  /** Posts left in the plan this month; -1 without a limit. */
   posts_left_this_month: number;
 }
 
 /** The client: a method for each operation. */
 export class Pressroom extends Runtime {
   /**
-   * Add hashtags to a list. Adds hashtags to one of the team's own lists. Those that are in it already stay as they
-   * are, so that a repeat changes nothing. Hashtags that are refused are named in the answer with the reason. Unknown
-   * ones get their figures later. Charges nothing. The answer tells which were added, which were there and which were
-   * refused: list_full is the plan's limit. wrong_state: ready-made lists cannot be changed; create_hashtag_list
-   * makes the team's own.
+   * Add hashtags to a list. Adds hashtags to one of the team's lists. Existing ones are unchanged, so the call can be
+   * repeated. Refused hashtags are listed with the reason. Figures of new hashtags are measured in the background.
+   * Free of charge. The response lists added, existing and refused hashtags; list_full means that the plan's limit is
+   * reached. wrong_state: ready-made lists are read-only; use create_hashtag_list.
    */
   addHashtags(input: AddHashtagsInput, options: CallOptions = {}): Promise<Answer<HashtagListChange>> {
     return this.call<HashtagListChange>("add_hashtags", input, options);
   }
 
   /**
-   * Cancel a scheduled post. Makes a scheduled post a draft with its content kept and without a time, so that it does
-   * not go out by itself. With the template or an occurrence of a recurring series the whole series is paused, which
-   * notes say; a person resumes it in the app, where one occurrence can also be skipped while the series goes on. A
-   * draft stays as it is. A post that was handed over is refused. schedule_post schedules it again. wrong_state: it
-   * is on its way or published already, and nothing takes it back from here.
+   * Cancel a scheduled post. Turns a scheduled post into a draft without a time; its content stays. For the template
+   * or an occurrence, the whole series is paused, which notes say; a person can resume it, or skip a single
+   * occurrence, in the app. A draft stays as it is. A submitted post is refused. Call schedule_post to schedule it
+   * again. wrong_state: the post was already submitted and cannot be recalled.
    */
   cancelPost(input: CancelPostInput, options: CallOptions = {}): Promise<Answer<Post>> {
     return this.call<Post>("cancel_post", input, options);
   }
 
   /**
-   * Create a hashtag list. Makes a list, with hashtags or empty. Hashtags that are refused are named in the answer
-   * with the reason; the rest is added. Unknown ones get their figures later. Without an Idempotency-Key each call
-   * makes another list. Charges nothing; how many lists there may be and how long they may get is the plan's affair.
-   * add_hashtags adds more later. plan_limit_reached: the plan takes no further list.
+   * Create a hashtag list. Creates a list, empty or with hashtags. Refused hashtags are listed with the reason; the
+   * others are added. Figures of new hashtags are measured in the background. Without an Idempotency-Key, each call
+   * creates another list. Free of charge. The plan limits the number and size of lists. add_hashtags adds more.
+   * plan_limit_reached: the team has reached the list limit of its plan.
    */
   createHashtagList(input: CreateHashtagListInput, options: CallOptions = {}): Promise<Answer<HashtagListChange>> {
     return this.call<HashtagListChange>("create_hashtag_list", input, options);
   }
 
   /**
-   * Draft a post. Makes a draft, to the accounts and with the media named by their ids from list_social_accounts and
-   * list_media. Nothing is sent to any network. A caption that is too long is refused, not shortened. Charges
-   * nothing. Then validate_post, and schedule_post or publish_post when the person asks for it. Without an
-   * Idempotency-Key each call makes another draft. not_found names in context.argument which id is nobody's.
+   * Draft a post. Creates a draft with accounts from list_social_accounts and media from list_media. Nothing is sent
+   * to a network. A caption that is too long is refused, not shortened. Free of charge. Call validate_post, then
+   * schedule_post or publish_post when the user asks for it. Without an Idempotency-Key each call creates another
+   * draft. not_found: context.argument names the unknown id.
    */
   createPost(input: CreatePostInput, options: CallOptions = {}): Promise<Answer<Post>> {
     return this.call<Post>("create_post", input, options);
   }
 
   /**
-   * Create a report. Starts a report on a public profile or, on Instagram, a hashtag. Use it only when the person
-   * wants figures that no report of list_reports holds. A report that the team has already, or that is being made, is
-   * returned without charge; one whose making fails is refunded. The job names the report once it is ready. Follow
-   * the job with get_job, then read the report with get_report. A job that fails with profile_not_found or
-   * profile_private will fail again. provider_unavailable: the source did not answer and nothing was charged; try
-   * again later with the same key.
+   * Create a report. Starts a report on a public profile or, on Instagram, a hashtag. Use it only for figures that no
+   * report in list_reports has. An existing report, or one being created, is returned without charge. A failed report
+   * is refunded. The finished job names the report. Poll the job with get_job, then read the report with get_report.
+   * Do not retry after profile_not_found or profile_private. provider_unavailable: the provider did not answer and
+   * nothing was charged; retry later with the same key.
    */
   createReport(input: CreateReportInput, options: CallOptions = {}): Promise<Answer<Job>> {
     return this.call<Job>("create_report", input, options);
@@ -1676,30 +1616,29 @@ export class Pressroom extends Runtime {
   }
 
   /**
-   * How an account does. Reach, engagement, best post, publishing cadence and formats of one connected account, of
-   * all its posts, whoever published them. Worked out from what is collected of the account every few hours; reaches
-   * no network. What the network does not tell is left out, and notes say why an answer is empty or partial. What is
-   * left out is not known: make no figures up. An account that was connected just now has none before a few hours
-   * have passed.
+   * Get account analytics. Returns reach, engagement, best post, publishing cadence and formats of a connected
+   * account, for all its posts, however they were published. Uses figures that are collected every few hours and
+   * calls no network. Figures that the network does not provide are omitted; notes say why an answer is empty or
+   * partial. Omitted figures are unknown: do not invent them. A newly connected account has figures after a few
+   * hours.
    */
   getAccountAnalytics(input: GetAccountAnalyticsInput, options: CallOptions = {}): Promise<Answer<AccountAnalytics>> {
     return this.call<AccountAnalytics>("get_account_analytics", input, options);
   }
 
   /**
-   * A brand voice. One brand voice in full. Its text block says all of it at once, to write by: tone, point of view,
-   * emoji, words to use and to avoid. Check what you wrote against its words to avoid before you show it.
+   * Get a brand voice. Returns a brand voice in full. Its text block combines everything to write by: tone, point of
+   * view, emoji, words to use and words to avoid. Check your text against the words to avoid before you show it.
    */
   getBrandVoice(input: GetBrandVoiceInput, options: CallOptions = {}): Promise<Answer<BrandVoice>> {
     return this.call<BrandVoice>("get_brand_voice", input, options);
   }
 
   /**
-   * A link to connect an account. A link by which a person connects a new account, or one again whose connection is
-   * lost. Give exactly one of platform and account_id. Nothing is connected until that person confirms it in the
-   * browser. An account whose connection still works is refused. Give the link to the person and wait:
-   * list_social_accounts tells when the account is there. Where slots_left is 0 the plan takes no further account and
-   * the link connects none: say so. wrong_state: the account's connection works.
+   * Get a link to connect an account. Returns a link to connect a new account or reconnect a lost one. Give exactly
+   * one of platform and account_id. Nothing is connected until a person confirms it in the browser. A working account
+   * is refused. Give the link to the user and wait; list_social_accounts shows when the account is connected. If
+   * slots_left is 0, the plan allows no more accounts: tell the user. wrong_state: the account is already connected.
    */
   getConnectLink(input: GetConnectLinkInput = {}, options: CallOptions = {}): Promise<Answer<ConnectLink>> {
     return this.call<ConnectLink>("get_connect_link", input, options);
@@ -1718,10 +1657,10 @@ export class Pressroom extends Runtime {
   }
 
   /**
-   * A hashtag list. A list with all of its hashtags, and what is known of each: how many posts carry it, measured or
-   * estimated, how many come in a day, its tier and score. Use it to choose hashtags for a post. Figures that are not
-   * known yet are left out. Take a few large ones and more small ones. A ready-made list cannot be added to:
-   * create_hashtag_list makes the team's own.
+   * Get a hashtag list. Returns a list with all of its hashtags and the known figures of each: number of posts
+   * (measured or estimated), posts per day, tier and score. Use it to choose hashtags for a post. Unknown figures are
+   * omitted. Combine a few large hashtags with more small ones. Ready-made lists are read-only: use
+   * create_hashtag_list for a list of the team.
    */
   getHashtagList(input: GetHashtagListInput, options: CallOptions = {}): Promise<Answer<HashtagList>> {
     return this.call<HashtagList>("get_hashtag_list", input, options);
@@ -1739,11 +1678,11 @@ export class Pressroom extends Runtime {
   }
 
   /**
-   * How far a job is, and what it produced. The state of work in the background, by the job_id that started it. Once
-   * finished is true, result names what the job produced. With wait_seconds it waits for that; else poll every few
-   * seconds. Never counts against the daily free-call allowance. While finished is false, ask again. When it is true,
-   * read state: of partially_succeeded and failed, error and the result tell what failed and why, and what was set
-   * aside for nothing is refunded. not_found: the id is wrong, or the job ended more than 30 days ago.
+   * Get a job and its result. Returns the state of background work by its job_id. When finished is true, result has
+   * what the job produced. Use wait_seconds to wait for that, or poll every few seconds. Never counts against the
+   * daily free-call allowance. Call it again while finished is false. Then read state: for partially_succeeded and
+   * failed, error and result say what failed and why, and unused credits are refunded. not_found: the id is wrong, or
+   * the job ended more than 30 days ago.
    */
   getJob(input: GetJobInput, options: CallOptions = {}): Promise<Answer<Job>> {
     return this.call<Job>("get_job", input, options);
@@ -1764,25 +1703,24 @@ export class Pressroom extends Runtime {
   }
 
   /**
-   * One post in full. The whole text, the media, and every targeted account with its own result. Use it before
-   * update_post, and to see why an account failed: its state, error_code, explanation and retries_left tell. Of a
-   * recurring series' template, notes tell which occurrences were skipped. What a network itself said of a failure is
-   * in untrusted_content. failed can be sent again with retry_post where the cause lies outside the post (a
-   * connection, a quota, a network) and is mended. What was refused for its content or media (rejected_content,
-   * rejected_media, duplicate_content, preflight_blocked) cannot be changed in a post that was handed over: make
-   * another with create_post, for those accounts alone, with what has to be different. unconfirmed may be on the
-   * network already and is sent again by nobody before that is known.
+   * Get a post. Returns the full text, the media and every targeted account with its result. Use it before
+   * update_post, and to see why an account failed: state, error_code, explanation and retries_left. For a template,
+   * notes list skipped occurrences. A network's own message is in untrusted_content. Call retry_post for failed
+   * accounts after the cause is fixed, if it is outside the post (connection, quota, network). Refused content or
+   * media (rejected_content, rejected_media, duplicate_content, preflight_blocked) cannot be changed in a submitted
+   * post: create another post for these accounts with create_post. unconfirmed may already be published and is not
+   * sent again until that is known.
    */
   getPost(input: GetPostInput, options: CallOptions = {}): Promise<Answer<Post>> {
     return this.call<Post>("get_post", input, options);
   }
 
   /**
-   * A report. The summary of a report and, where sections names some of sections_available, those. Read the summary
-   * first and ask for the sections that the question needs. Long sections come a page at a time. Texts of the
-   * analysed account stand in untrusted_content. Notes say where figures rest on too little. Charges nothing. Figures
-   * that are not there are not known: make none up. refreshed_at tells how old they are; refresh_report fetches new
-   * ones and costs credits. not_found: no report of that kind has this id; list_reports names them.
+   * Get a report. Returns the summary of a report and the requested sections. Read the summary first, then request
+   * the sections you need from sections_available. Long sections are paged. Texts of the analyzed account are in
+   * untrusted_content. Notes say which figures are based on too little data. Free of charge. Missing figures are
+   * unknown: do not make them up. refreshed_at tells how old they are; refresh_report fetches new ones for credits.
+   * not_found: no report of that kind has this id; use list_reports.
    */
   getReport(input: GetReportInput, options: CallOptions = {}): Promise<Answer<ReportSummary>> {
     return this.call<ReportSummary>("get_report", input, options);
@@ -1805,18 +1743,18 @@ export class Pressroom extends Runtime {
   }
 
   /**
-   * The team's brand voices. How the team writes: every brand voice by name, the newest first, and the default in
-   * full with its text block. Ask it before you write anything for the team, and write in the default unless another
-   * one is asked for. Voices are made and changed by people in the app. Another voice in full: get_brand_voice.
+   * List brand voices. Returns how the team writes: all brand voices by name, newest first, and the default voice in
+   * full. Call it before you write anything for the team, and use the default unless told otherwise. Voices are
+   * created and edited in the app. get_brand_voice returns another voice in full.
    */
   listBrandVoices(options: CallOptions = {}): Promise<Answer<BrandVoiceList>> {
     return this.call<BrandVoiceList>("list_brand_voices", {}, options);
   }
 
   /**
-   * Hashtag lists. The team's own hashtag lists, the newest first, and behind them the ready-made ones. Look here
-   * before search_hashtags, as what is there costs nothing. Lists that are tied to no network are there whatever the
-   * platform. get_hashtag_list opens one.
+   * List hashtag lists. Returns the team's hashtag lists, newest first, followed by the ready-made ones. Check here
+   * before search_hashtags: lists are free. The platform filter keeps lists for all networks. get_hashtag_list
+   * returns the hashtags of a list.
    */
   listHashtagLists(input: ListHashtagListsInput = {}, options: CallOptions = {}): Promise<Answer<HashtagLists>> {
     return this.call<HashtagLists>("list_hashtag_lists", input, options);
@@ -1853,10 +1791,10 @@ export class Pressroom extends Runtime {
   }
 
   /**
-   * The team's posts. Posts, the newest first. With from or to, the posts scheduled or published within them, the
-   * latest time first. recurrence marks the occurrences of a recurring series, which go out, and its template, which
-   * does not. Use it to see what is planned before you plan more, and to find a post by its state or its day. Each is
-   * an excerpt; get_post has the whole of it.
+   * The team's posts. Lists posts, newest first. With from or to, lists the posts scheduled or published in that
+   * range, latest first. recurrence marks occurrences of a series, which go out, and its template, which does not.
+   * Use it to see what is planned and to find a post by state or date. Each is an excerpt; get_post returns the full
+   * post.
    */
   listPosts(input: ListPostsInput = {}, options: CallOptions = {}): Promise<Answer<PostList>> {
     return this.call<PostList>("list_posts", input, options);
@@ -1873,9 +1811,9 @@ export class Pressroom extends Runtime {
   }
 
   /**
-   * The team's reports. Reports on public profiles and hashtags, the newest first. Look here before create_report:
-   * what is there already costs nothing to read. Charges nothing. Read one with get_report, by its kind as type and
-   * its id. One that is pending is being made still; one in error could not be made.
+   * List reports. Returns the team's reports on public profiles and hashtags, newest first. Check here before
+   * create_report: reading an existing report is free. Read a report with get_report, with its kind as type. A
+   * pending report is still being created; a report with status error could not be created.
    */
   listReports(input: ListReportsInput = {}, options: CallOptions = {}): Promise<Answer<ReportList>> {
     return this.call<ReportList>("list_reports", input, options);
@@ -1892,10 +1830,9 @@ export class Pressroom extends Runtime {
   }
 
   /**
-   * The team's connected accounts. The social accounts that the team has connected, the newest first, with the state
-   * of their connection. Use it for the ids that posts go to. Accounts are connected and disconnected by people in
-   * the app. To one whose connection_state is lost nothing can be sent: get_connect_link gives a link by which a
-   * person connects it again.
+   * List connected accounts. Lists the team's connected social accounts, newest first, with the state of their
+   * connection. Use it to get account ids for posts. People connect and disconnect accounts in the app. Nothing can
+   * be sent to an account whose connection_state is lost. Call get_connect_link for a link to reconnect it.
    */
   listSocialAccounts(input: ListSocialAccountsInput = {}, options: CallOptions = {}): Promise<Answer<SocialAccountList>> {
     return this.call<SocialAccountList>("list_social_accounts", input, options);
@@ -1912,89 +1849,87 @@ export class Pressroom extends Runtime {
   }
 
   /**
-   * Publish a post now. Hands the post over for publishing at once; nothing takes it back, so call it only when the
-   * person asked for it now. The job tells each account's result as its network confirms it. A post that was handed
-   * over before is never sent again: the answer then says already_submitted. Follow the job with get_job; only its
-   * end tells what came of it. Of accounts that failed, get_post tells why. preflight_blocked: validate_post tells
-   * what to mend. After provider_unavailable or internal_error, look at the post before you call it again.
+   * Publish a post now. Submits the post immediately. This cannot be undone, so call it only when the user asked to
+   * publish now. The job has each account's result. A submitted post is never sent again; the response then has
+   * already_submitted. Follow the job with get_job until it is finished. get_post says why accounts failed.
+   * preflight_blocked: validate_post says what to fix. After provider_unavailable or internal_error, read the post
+   * before you call this again.
    */
   publishPost(input: PublishPostInput, options: CallOptions = {}): Promise<Answer<Publication>> {
     return this.call<Publication>("publish_post", input, options);
   }
 
   /**
-   * Refresh a report. Fetches current figures and moves the report's data window on. Use it when refreshed_at of the
-   * report is too old for the question. The job says when that is done; a refresh that fetched nothing is refunded.
-   * The same person may refresh the same report again only after a short while. Follow the job with get_job, then
-   * read the report again. rate_limited with scope connection: it was refreshed moments ago, so read it as it is.
+   * Refresh a report. Fetches current figures and extends the report's data window. Use it when refreshed_at is too
+   * old for the question. A refresh that fetches nothing is refunded. A person must wait a short time before
+   * refreshing the same report again. Poll the job with get_job, then read the report again. rate_limited with scope
+   * connection: the report was just refreshed; read it as it is.
    */
   refreshReport(input: RefreshReportInput, options: CallOptions = {}): Promise<Answer<Job>> {
     return this.call<Job>("refresh_report", input, options);
   }
 
   /**
-   * Send failed accounts again. Sends the accounts that failed once more. Use it once the cause is mended. Accounts
-   * that did not fail, have no retries left, were retried moments ago or are unconfirmed are left alone and named
-   * with the reason. Follow the job with get_job. wrong_state: the post was not sent yet, so nothing failed.
+   * Retry failed accounts. Sends failed accounts again. Call it after the cause is fixed. Accounts that did not fail,
+   * have no retries left, were retried moments ago or are unconfirmed are skipped and listed with the reason. Follow
+   * the job with get_job. wrong_state: the post has not been sent yet.
    */
   retryPost(input: RetryPostInput, options: CallOptions = {}): Promise<Answer<PublicationRetry>> {
     return this.call<PublicationRetry>("retry_post", input, options);
   }
 
   /**
-   * Schedule a draft. The post goes out at that time with no further confirmation, so call it only when the person
-   * asked for that time. A time without an offset is in the team's time zone; one more than ten years ahead is
-   * refused. Refused while it waits for the client's approval, breaks a network's rule, or the month's posts are used
-   * up. Until then cancel_post takes it back. preflight_blocked: validate_post tells what to mend.
-   * awaiting_client_approval: the client has to approve it in the app. plan_limit_reached: the month's posts are used
-   * up. wrong_state: it is scheduled or sent already; update_post changes the time of a scheduled one.
+   * Schedule a draft. The post goes out at that time without further confirmation, so call it only when the user
+   * asked for that time. A time without an offset is in the team's time zone; at most ten years ahead. Refused if the
+   * post needs approval, breaks a network's rule, or the month's posts are used up. Call cancel_post to unschedule
+   * it. preflight_blocked: validate_post says what to fix. awaiting_client_approval: the client must approve it in
+   * the app. plan_limit_reached: the month's posts are used up. wrong_state: already scheduled or sent; update_post
+   * changes the time of a scheduled post.
    */
   schedulePost(input: SchedulePostInput, options: CallOptions = {}): Promise<Answer<Post>> {
     return this.call<Post>("schedule_post", input, options);
   }
 
   /**
-   * Search hashtags. Starts a search for hashtags by a keyword, a phrase or a hashtag. The finished job holds the
-   * hashtags with their size, rate of posts, tier and score, and those that often appear alongside. A keyword that
-   * the team has paid for on this platform is served from what is stored, without charge, while its data window
-   * lives; the order of its words does not matter. A search that finds nothing is refunded. Nothing is saved to a
-   * hashtag list. Follow the job with get_job; its result has the hashtags, a page at a time. Keep those that fit
-   * with add_hashtags. provider_unavailable and a job with nothing_found charge nothing.
+   * Search hashtags. Starts a search for hashtags by keyword, phrase or hashtag. The finished job holds the hashtags
+   * with their number of posts, posts per day, tier and score, and related hashtags. While the data window of a
+   * keyword lasts, further searches for it on this platform are free and served from stored results; word order does
+   * not matter. A search that finds nothing is refunded. Nothing is saved to a hashtag list. Poll the job with
+   * get_job; its result has the hashtags, in pages. Save suitable ones with add_hashtags. provider_unavailable and
+   * nothing_found charge nothing.
    */
   searchHashtags(input: SearchHashtagsInput, options: CallOptions = {}): Promise<Answer<Job>> {
     return this.call<Job>("search_hashtags", input, options);
   }
 
   /**
-   * Switch a report's tracking. Switches on or off that a report is refreshed by itself. While it is on, every
-   * automatic refresh is charged with no further call. Switching it on charges the first refresh of a hashtag report
-   * at once; of a profile report it charges nothing, but counts one refresh against the day's credit limits, which
-   * switching off gives back. Switching off and changing the frequency charge nothing; the same switch again is the
-   * same one. frequency_days counts with each switch, off too: left out it becomes 3, whatever it was before, so send
-   * it along where another is to stay. The answer tells when the next refresh is and what each costs. Say so before
-   * you switch it on. plan_limit_reached: the plan tracks no more reports; switch another one off first.
+   * Turn report tracking on or off. Turns automatic refreshes of a report on or off. While tracking is on, every
+   * automatic refresh is charged without a further call. Turning it on charges the first refresh of a hashtag report
+   * at once. For a profile report it charges nothing, but reserves one refresh in the daily credit limits until
+   * tracking is off. Turning it off and changing the frequency are free. Repeating a call has no further effect.
+   * Every call sets frequency_days, also when turning off: if omitted it becomes 3, so send the current value to keep
+   * it. The response has the time of the next refresh and the price of each. Tell the person before turning it on.
+   * plan_limit_reached: the plan allows no more tracked reports; turn one off first.
    */
   setReportTracking(input: SetReportTrackingInput, options: CallOptions = {}): Promise<Answer<ReportTracking>> {
     return this.call<ReportTracking>("set_report_tracking", input, options);
   }
 
   /**
-   * Change a draft or a scheduled post. Changes what is given and leaves the rest; a list that is given takes the
-   * place of the whole list. scheduled_at null clears the time of a draft. A change to a post that the client had
-   * approved sends it back for approval, which notes say. Answers with the problems found after the change. Read the
-   * post with get_post first, as what is replaced is not kept. Mend problems that are blocking. wrong_state: it was
-   * handed over or published, and stays as it is.
+   * Change a draft or a scheduled post. Changes the fields that are given; a list replaces the whole list.
+   * scheduled_at null clears the time of a draft. Changing an approved post sends it back for approval, which notes
+   * say. Returns the problems found after the change. Read the post with get_post first, because replaced content is
+   * lost. Fix blocking problems. wrong_state: the post was already submitted and cannot be changed.
    */
   updatePost(input: UpdatePostInput, options: CallOptions = {}): Promise<Answer<PostChange>> {
     return this.call<PostChange>("update_post", input, options);
   }
 
   /**
-   * Whether a post would go out. What the networks would not take, whether the post waits for the client's approval,
-   * and how many posts the month still allows. Ask it before schedule_post and publish_post. Changes and sends
-   * nothing. A problem that is blocking has to be mended with update_post first, or where the post was handed over
-   * already, by another one of create_post for the accounts that failed; the others are worth telling.
-   * waits_for_approval is lifted by the client alone, in the app.
+   * Validate a post. Returns what the networks would refuse, whether the post needs the client's approval, and how
+   * many posts are left this month. Call it before schedule_post and publish_post. Changes and sends nothing. Fix
+   * blocking problems with update_post, or for a submitted post with another post for the failed accounts. Other
+   * problems are hints. waits_for_approval: only the client can approve, in the app.
    */
   validatePost(input: ValidatePostInput, options: CallOptions = {}): Promise<Answer<Validation>> {
     return this.call<Validation>("validate_post", input, options);
