@@ -38,9 +38,11 @@ var (
 		{"get_post", 200, readTarget, nil, randomPost},
 		listPosts,
 	}
-	listPosts = call{"list_posts", 200, readTarget, onePage, func(p *process, _ int) maker { return same(get(p, "/api/v1/posts?limit=20")) }}
-	create    = call{"create_post", 201, writeTarget, oneWrite, newPost}
-	constant  = call{"constant", 200, 0, nil, func(p *process, _ int) maker { return same(get(p, "/constant")) }}
+	listPosts = call{"list_posts", 200, readTarget, onePage, func(p *process, _ int) maker {
+		return same(get(p, "/api/v1/posts?limit=20"))
+	}}
+	create   = call{"create_post", 201, writeTarget, oneWrite, newPost}
+	constant = call{"constant", 200, 0, nil, func(p *process, _ int) maker { return same(get(p, "/constant")) }}
 )
 
 func same(request []byte) maker {

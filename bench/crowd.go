@@ -66,12 +66,16 @@ func sourcePage(page, pages int) map[string]any {
 	for i := range posts {
 		n := page*crowdPage + i
 		posts[i] = map[string]any{
-			"id": "p" + strconv.Itoa(n), "format": []string{"image", "reel", "carousel"}[n%3], "taken_at": time.Now().UTC().Add(-time.Duration(n*7) * time.Hour).Truncate(time.Second).Format(time.RFC3339),
-			"caption": caption(n) + " #coffee #harbour" + strconv.Itoa(n%7) + " #morning", "url": "https://www.instagram.com/p/" + strconv.Itoa(n) + "/",
-			"likes": 100 + mix(uint64(n))%900, "comments": mix(uint64(n)) % 90,
+			"id": "p" + strconv.Itoa(n), "format": []string{"image", "reel", "carousel"}[n%3],
+			"taken_at": time.Now().UTC().Add(-time.Duration(n*7) * time.Hour).Truncate(time.Second).Format(time.RFC3339),
+			"caption":  caption(n) + " #coffee #harbour" + strconv.Itoa(n%7) + " #morning",
+			"url":      "https://www.instagram.com/p/" + strconv.Itoa(n) + "/",
+			"likes":    100 + mix(uint64(n))%900, "comments": mix(uint64(n)) % 90,
 		}
 	}
-	out := map[string]any{"profile": map[string]any{"username": "x", "followers": 20_000, "follows": 300, "posts": crowdPosts}, "posts": posts}
+	out := map[string]any{
+		"profile": map[string]any{"username": "x", "followers": 20_000, "follows": 300, "posts": crowdPosts}, "posts": posts,
+	}
 	if page < pages-1 {
 		out["next_cursor"] = strconv.Itoa(page + 1)
 	}
@@ -151,7 +155,8 @@ func (b *bench) besideOn(ctx context.Context, st *stage, s storage, name string)
 
 // grant gives the team what the reports cost.
 func grant(ctx context.Context, binary, url string, d dataset) error {
-	cmd := exec.CommandContext(ctx, binary, "--log-level=warn", "admin", "credits", "grant", "--team="+strconv.FormatInt(d.Team, 10), "--credits=1000000", "--reference=bench")
+	cmd := exec.CommandContext(ctx, binary, "--log-level=warn", "admin", "credits", "grant",
+		"--team="+strconv.FormatInt(d.Team, 10), "--credits=1000000", "--reference=bench")
 	cmd.Env, cmd.Stderr = environment(binary, url, d.SealingKey), os.Stderr
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("pressroom admin credits grant: %w", err)
@@ -176,7 +181,8 @@ func readBeside(ctx context.Context, p *process) (float64, time.Duration, error)
 		n := strconv.FormatInt(crowds.Add(1), 10)
 		body := `{"type":"profile","subject":"crowd.` + n + `"}`
 		status, answer, err := c.do([]byte("POST /api/v1/reports HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer "+p.data.Key+
-			"\r\nContent-Type: application/json\r\nContent-Length: "+strconv.Itoa(len(body))+"\r\nIdempotency-Key: crowd-"+n+"\r\n\r\n"+body), true)
+			"\r\nContent-Type: application/json\r\nContent-Length: "+strconv.Itoa(len(body))+
+			"\r\nIdempotency-Key: crowd-"+n+"\r\n\r\n"+body), true)
 		if err != nil || status != http.StatusAccepted {
 			return 0, 0, fmt.Errorf("asking for a report: %d %s %w", status, answer, err)
 		}

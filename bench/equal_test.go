@@ -42,13 +42,15 @@ func newBoth(t *testing.T) *both {
 	key, err := tokencrypt.NewKey()
 	b.must(err)
 	offered := plan.Shipped().Faster(1000)
-	s, err := server.Open(ctx, server.Config{Version: "test", PublicURL: publicURL, Database: url, SealingKey: key, Role: server.RoleAPI, Blobs: "file:" + filepath.Join(t.TempDir(), "media"),
+	s, err := server.Open(ctx, server.Config{Version: "test", PublicURL: publicURL, Database: url, SealingKey: key,
+		Role: server.RoleAPI, Blobs: "file:" + filepath.Join(t.TempDir(), "media"),
 		Terms: &offered, Log: slog.New(slog.DiscardHandler)})
 	b.must(err)
 	t.Cleanup(func() { _ = s.Close() })
 	owner, err := s.Teams.AddPerson(ctx, "Ada Okafor", "ada@harbour.example", "")
 	b.must(err)
-	made, err := s.Teams.AddTeam(ctx, team.Team{Name: "Harbour <Coffee>", Timezone: "Europe/Berlin", Language: "en", Plan: "agency"}, owner.ID)
+	made, err := s.Teams.AddTeam(ctx,
+		team.Team{Name: "Harbour <Coffee>", Timezone: "Europe/Berlin", Language: "en", Plan: "agency"}, owner.ID)
 	b.must(err)
 	entry, value, err := s.Teams.AddKey(ctx, team.NewKey{Team: made.ID, Name: "bench", Level: access.Full})
 	b.must(err)
@@ -159,8 +161,10 @@ func TestFloorWritesTheSame(t *testing.T) {
 
 // writes are the rows that a draft makes, by the column that finds them.
 var writes = []struct{ table, by, columns string }{
-	{"posts", "id", "id, team_id, person_id, key_id, status, caption, excerpt, approval, series_id, is_template, scheduled_at, submitted_at, published_at, slot_at, job_id, created_at, updated_at"},
-	{"post_targets", "post_id", "post_id, account_id, position, state, caption, published_at, permalink, error_code, network_text, retries_used, retried_at"},
+	{"posts", "id", "id, team_id, person_id, key_id, status, caption, excerpt, approval, series_id, is_template, " +
+		"scheduled_at, submitted_at, published_at, slot_at, job_id, created_at, updated_at"},
+	{"post_targets", "post_id", "post_id, account_id, position, state, caption, published_at, permalink, error_code, " +
+		"network_text, retries_used, retried_at"},
 	{"events", "subject", "id, team_id, at, person_id, key_id, request_id, kind, subject, detail"},
 	{"idempotency_records", "key", "key_id, key, operation, request_hash, answer, created_at, expires_at"},
 }

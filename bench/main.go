@@ -46,10 +46,12 @@ func main() {
 	flag.StringVar(&o.out, "out", "build/bench.json", "`FILE` for the figures")
 	flag.StringVar(&o.databases, "db", "sqlite,postgres", "`DATABASES` to measure on")
 	flag.StringVar(&o.dir, "dir", "build/bench", "`DIRECTORY` for the program and the seeded SQLite files, which are kept")
-	flag.StringVar(&o.data, "data", "", "`DIRECTORY` for the SQLite files that are measured: their writes wait for its disk; in memory where there is room if empty")
+	flag.StringVar(&o.data, "data", "",
+		"`DIRECTORY` for the SQLite files that are measured: their writes wait for its disk; in memory where there is room if empty")
 	flag.StringVar(&o.serveFloor, "serve-floor", "", "serve the floor on this database `URL`; the bench calls itself so")
 	flag.BoolVar(&o.source, "serve-source", false, "serve made-up public figures; the bench calls itself so")
-	flag.BoolVar(&o.years, "years", false, "measure nothing but how lists, searches and reports fare with years of data; with -quick of few teams")
+	flag.BoolVar(&o.years, "years", false,
+		"measure nothing but how lists, searches and reports fare with years of data; with -quick of few teams")
 	flag.BoolVar(&o.keep, "keep", false, "with -years: leave the filled databases to the next run, and use those that are there")
 	flag.Parse()
 	if err := o.work(); err != nil {
@@ -82,7 +84,8 @@ func serveFloor(ctx context.Context, o options) error {
 		return errors.Join(fmt.Errorf("listening: %w", err), f.Close())
 	}
 	fmt.Println(listener.Addr())
-	server := &http.Server{Handler: f.Handler(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Hour} // connections rest while others are measured
+	// connections rest while others are measured
+	server := &http.Server{Handler: f.Handler(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Hour}
 	go func() {
 		<-ctx.Done()
 		_ = server.Close()
@@ -95,7 +98,10 @@ func serveFloor(ctx context.Context, o options) error {
 
 // run measures what was asked for.
 func run(ctx context.Context, o options) error {
-	b := &bench{scope: fullScope, report: &report{out: os.Stdout}, dir: o.dir, data: o.data, keep: o.keep, binary: filepath.Join(o.dir, "pressroom")}
+	b := &bench{
+		scope: fullScope, report: &report{out: os.Stdout}, dir: o.dir, data: o.data, keep: o.keep,
+		binary: filepath.Join(o.dir, "pressroom"),
+	}
 	if o.quick {
 		b.scope = quickScope
 	}

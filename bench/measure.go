@@ -156,9 +156,11 @@ func (b *bench) tell(g group, c contest, ceiling *side) {
 	p50 := against(name+"/p50_ms", less, median(c.ours.p50), median(c.floor.p50), 0)
 	p99 := against(name+"/p99_ms", less, median(c.ours.p99), median(c.floor.p99), 0)
 	cpu := against(name+"/cpu_us", less, median(c.ours.cpu), median(c.floor.cpu), 0)
-	throughput.noise, p50.noise, p99.noise, cpu.noise = spread(c.floor.perSecond), spread(c.floor.p50), spread(c.floor.p99), spread(c.floor.cpu)
+	throughput.noise, p50.noise, p99.noise, cpu.noise = spread(c.floor.perSecond), spread(c.floor.p50),
+		spread(c.floor.p99), spread(c.floor.cpu)
 	// Here the floor stands in the place of ours, and the constant in that of the floor.
-	ofConstant := against(name+"/floor_of_constant", more, median(c.floor.perSecond), median(ceiling.perSecond), c.call.ofConstant[g.database])
+	ofConstant := against(name+"/floor_of_constant", more, median(c.floor.perSecond), median(ceiling.perSecond),
+		c.call.ofConstant[g.database])
 	ofConstant.noise = spread(ceiling.perSecond)
 	b.report.add(throughput, p50, p99, cpu, ofConstant)
 }

@@ -26,8 +26,8 @@ const (
 // longPage costs the node a good deal more than it costs to ask for it: the client has the same processors.
 var longPage = call{"long_page", 200, 0, nil, func(p *process, _ int) maker { return same(get(p, "/api/v1/posts?limit=50")) }}
 
-// overload asks a node for a multiple of what it can serve, at moments that do not depend on its answers, and tells what becomes of what
-// it accepts.
+// overload asks a node for a multiple of what it can serve, at moments that do not depend on its answers, and tells
+// what becomes of what it accepts.
 func (b *bench) overload(ctx context.Context, s storage, posts int) error {
 	name := s.name() + "/overload/" + sizeName(posts)
 	if !b.wants(name) {
@@ -73,8 +73,8 @@ func (b *bench) overloadOn(ctx context.Context, st *stage, s storage, posts int,
 	return nil
 }
 
-// rush asks at a rate of its own. The time of an answer counts from when its question was due, so that a node that is late with one is
-// late with those behind it too.
+// rush asks at a rate of its own. The time of an answer counts from when its question was due, so that a node that is
+// late with one is late with those behind it too.
 type rush struct {
 	target *process
 	conns  []*conn

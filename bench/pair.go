@@ -11,8 +11,8 @@ const (
 	pairRounds = 2   // times as many rounds as elsewhere: processor time wavers more than what is compared here
 )
 
-// pair tells what a second node on the same database costs: the processor time of a request where one node of two is asked, and where
-// both are, with as many connections together.
+// pair tells what a second node on the same database costs: the processor time of a request where one node of two is
+// asked, and where both are, with as many connections together.
 func (b *bench) pair(ctx context.Context, s storage, posts int) error {
 	name := s.name() + "/nodes/" + sizeName(posts)
 	if s.name() != "postgres" || !b.wants(name) { // an SQLite file has one node
@@ -56,7 +56,8 @@ func (b *bench) pairOn(ctx context.Context, st *stage, s storage, posts int, nam
 	return nil
 }
 
-// together is the processor time of a request in a round of a call, in microseconds, with the connections shared out to the nodes.
+// together is the processor time of a request in a round of a call, in microseconds, with the connections shared out
+// to the nodes.
 func (b *bench) together(ctx context.Context, c call, nodes ...*process) (float64, error) {
 	sides := make([]*side, len(nodes))
 	for i, node := range nodes {

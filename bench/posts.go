@@ -14,11 +14,13 @@ const (
 )
 
 var (
-	firstPost  = time.Date(2023, time.January, 1, 0, 0, 0, 0, time.UTC)
-	farAway    = time.Date(2099, time.January, 1, 0, 0, 0, 0, time.UTC) // no run lasts until a scheduled post is due
-	captionOf  = strings.Fields("winter blend chocolate orange peel smoke roast counter morning run Sunday window steam quiet harbour tide bread crumb barista notes slow pour crema beans grinder bench rain lamp neighbour corner song")
+	firstPost = time.Date(2023, time.January, 1, 0, 0, 0, 0, time.UTC)
+	farAway   = time.Date(2099, time.January, 1, 0, 0, 0, 0, time.UTC) // no run lasts until a scheduled post is due
+	captionOf = strings.Fields("winter blend chocolate orange peel smoke roast counter morning run Sunday window " +
+		"steam quiet harbour tide bread crumb barista notes slow pour crema beans grinder bench rain lamp neighbour corner song")
 	seededRows = []string{
-		"id", "team_id", "person_id", "key_id", "status", "caption", "excerpt", "scheduled_at", "submitted_at", "published_at", "slot_at", "created_at", "updated_at",
+		"id", "team_id", "person_id", "key_id", "status", "caption", "excerpt", "scheduled_at", "submitted_at",
+		"published_at", "slot_at", "created_at", "updated_at",
 	}
 	seededTargets = []string{"post_id", "account_id", "position", "state", "published_at", "permalink"}
 )
@@ -96,7 +98,9 @@ func targetRow(d dataset, i, position int, out bool) []any {
 		return []any{postID(i), account, int64(position), "pending", int64(0), ""}
 	}
 	at := firstPost.Add(time.Duration(i)*everyPost + time.Hour + time.Duration(position+1)*time.Second)
-	return []any{postID(i), account, int64(position), "published", micros(at), "https://bsky.example/profile/harbour/post/" + postID(i)[:13]}
+	return []any{
+		postID(i), account, int64(position), "published", micros(at), "https://bsky.example/profile/harbour/post/" + postID(i)[:13],
+	}
 }
 
 func micros(t time.Time) int64 {

@@ -34,7 +34,8 @@ type process struct {
 
 // environment is ours, with what configures pressroom.
 func environment(binary, url, sealingKey string) []string {
-	return append(outside(), "PRESSROOM_DATABASE="+url, "PRESSROOM_SEALING_KEY="+sealingKey, "PRESSROOM_BLOBS=file:"+filepath.Join(filepath.Dir(binary), "media"))
+	return append(outside(), "PRESSROOM_DATABASE="+url, "PRESSROOM_SEALING_KEY="+sealingKey,
+		"PRESSROOM_BLOBS=file:"+filepath.Join(filepath.Dir(binary), "media"))
 }
 
 // outside is this process's environment without what configures pressroom.
@@ -75,7 +76,10 @@ func startOurs(ctx context.Context, binary, url string, d dataset, more ...strin
 		return nil, err
 	}
 	p := &process{name: "ours", addr: addr, data: d, rests: true}
-	p.cmd = exec.CommandContext(ctx, binary, slices.Concat([]string{"--log-level=warn", "serve", "--addr=" + addr, "--public-url=" + publicURL, "--terms=" + offered, "--metrics-addr="}, more)...)
+	p.cmd = exec.CommandContext(ctx, binary,
+		slices.Concat([]string{
+			"--log-level=warn", "serve", "--addr=" + addr, "--public-url=" + publicURL, "--terms=" + offered, "--metrics-addr=",
+		}, more)...)
 	p.cmd.Env, p.cmd.Stderr = environment(binary, url, d.SealingKey), os.Stderr
 	began := time.Now()
 	if err := p.cmd.Start(); err != nil {

@@ -54,7 +54,8 @@ func (r *report) head() {
 func (r *report) add(entries ...entry) {
 	for _, e := range entries {
 		r.entries = append(r.entries, e)
-		fmt.Fprintf(r.out, "%-44s %10s %10s %7s %8s %7s  %s\n", e.Name, number(e.Ours), number(e.Floor), number(e.Ratio), e.bound(), share(e.noise), e.verdict())
+		fmt.Fprintf(r.out, "%-44s %10s %10s %7s %8s %7s  %s\n", e.Name, number(e.Ours), number(e.Floor),
+			number(e.Ratio), e.bound(), share(e.noise), e.verdict())
 	}
 }
 

@@ -42,8 +42,8 @@ func seed(ctx context.Context, binary, url string, posts int) (dataset, error) {
 	return d, errors.Join(d.fill(ctx, db, url), db.Close())
 }
 
-// fill adds the accounts and the posts, and leaves the database tidy. It belongs nowhere yet: copies of it are meant to be
-// used where they are, while the program holds a copy of a database that knows its place.
+// fill adds the accounts and the posts, and leaves the database tidy. It belongs nowhere yet: copies of it are meant
+// to be used where they are, while the program holds a copy of a database that knows its place.
 func (d *dataset) fill(ctx context.Context, db *sql.DB, url string) error {
 	if _, err := db.ExecContext(ctx, `UPDATE hold SET place = '', starts = 0 WHERE id = 1`); err != nil {
 		return fmt.Errorf("letting copies live where they are: %w", err)
@@ -56,8 +56,11 @@ func (d *dataset) fill(ctx context.Context, db *sql.DB, url string) error {
 	d.Accounts = make([]int64, 4)
 	for i := range d.Accounts {
 		name := "harbour" + strconv.Itoa(i+1) + ".example"
-		err := db.QueryRowContext(ctx, `INSERT INTO social_accounts (team_id, platform, network_id, username, display_name, connection_state, sealed_grant, created_at, updated_at) VALUES `+
-			marks+` RETURNING id`, d.Team, "did:plc:"+name, name, name, []byte{}, micros(firstPost), micros(firstPost)).Scan(&d.Accounts[i])
+		err := db.QueryRowContext(ctx,
+			`INSERT INTO social_accounts (team_id, platform, network_id, username, display_name, connection_state,
+		sealed_grant, created_at, updated_at) VALUES `+
+				marks+` RETURNING id`, d.Team, "did:plc:"+name, name, name, []byte{}, micros(firstPost),
+			micros(firstPost)).Scan(&d.Accounts[i])
 		if err != nil {
 			return fmt.Errorf("adding an account: %w", err)
 		}
@@ -81,7 +84,8 @@ func (d *dataset) makeTeam(ctx context.Context, binary, url string) error {
 		return err
 	}
 	d.Person = made.ID
-	if err := admin(&made, "teams", "add", "--name=Harbour Coffee", "--owner="+strconv.FormatInt(d.Person, 10), "--timezone=Europe/Berlin", "--plan=agency"); err != nil {
+	if err := admin(&made, "teams", "add", "--name=Harbour Coffee", "--owner="+strconv.FormatInt(d.Person, 10),
+		"--timezone=Europe/Berlin", "--plan=agency"); err != nil {
 		return err
 	}
 	d.Team = made.ID
@@ -198,11 +202,12 @@ func fillPostgres(ctx context.Context, db *sql.DB, d dataset) error {
 		if err != nil {
 			return err
 		}
-		_, err = c.CopyFrom(ctx, pgx.Identifier{"post_targets"}, seededTargets, pgx.CopyFromSlice(d.posts*targetsEach, func(n int) ([]any, error) {
-			i := n / targetsEach
-			_, out := postRow(d, i)
-			return targetRow(d, i, n%targetsEach, out), nil
-		}))
+		_, err = c.CopyFrom(ctx, pgx.Identifier{"post_targets"}, seededTargets,
+			pgx.CopyFromSlice(d.posts*targetsEach, func(n int) ([]any, error) {
+				i := n / targetsEach
+				_, out := postRow(d, i)
+				return targetRow(d, i, n%targetsEach, out), nil
+			}))
 		if err != nil {
 			return err
 		}

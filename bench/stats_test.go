@@ -36,7 +36,8 @@ func TestPercentile(t *testing.T) {
 		share  float64
 		want   time.Duration
 	}{
-		{nil, 0.99, 0}, {hundred[:1], 0.5, 1}, {hundred, 0.5, 50}, {hundred, 0.99, 99}, {hundred, 1, 100}, {hundred, 0, 1}, {hundred[:10], 0.99, 10},
+		{nil, 0.99, 0}, {hundred[:1], 0.5, 1}, {hundred, 0.5, 50}, {hundred, 0.99, 99}, {hundred, 1, 100},
+		{hundred, 0, 1}, {hundred[:10], 0.99, 10},
 	} {
 		if got := percentile(c.sorted, c.share); got != c.want {
 			t.Errorf("percentile of %d at %v = %v, want %v", len(c.sorted), c.share, got, c.want)

@@ -34,8 +34,8 @@ type decade struct {
 	scans    map[string]float64 // how often a table's rows were read one after the other before anything was measured
 }
 
-// overYears fills databases with 1, 10 and 100 % of three years' data and holds the time that each list, search and report
-// takes with all of it against the time it takes with a hundredth.
+// overYears fills databases with 1, 10 and 100 % of three years' data and holds the time that each list, search and
+// report takes with all of it against the time it takes with a hundredth.
 func (b *bench) overYears(ctx context.Context, s storage, full int) error {
 	var st stage
 	return errors.Join(b.overYearsOn(ctx, &st, s, full), st.close())
@@ -121,7 +121,8 @@ func (b *bench) filled(ctx context.Context, s storage, example sample, label str
 		return nil, err
 	}
 	name := fmt.Sprintf("%s/years/%s/%d_teams", s.name(), label, teams)
-	fmt.Fprintf(b.report.out, "%s: %d posts, %d hashtag figures, filled in %s, %d MiB\n", name, y.Posts(), y.figures(), time.Since(began).Round(time.Second), bytes>>20)
+	fmt.Fprintf(b.report.out, "%s: %d posts, %d hashtag figures, filled in %s, %d MiB\n", name, y.Posts(), y.figures(),
+		time.Since(began).Round(time.Second), bytes>>20)
 	b.report.add(absolute(name+"/fill_s", time.Since(began).Seconds(), 0), absolute(name+"/size_mib", float64(bytes>>20), 0))
 	if b.keep {
 		err = d.leave(s, note)
@@ -205,7 +206,8 @@ type yearCall struct {
 	make func(ctx context.Context, d *decade) (func() error, error)
 }
 
-// yearCalls are every list, search and report: of the largest team and of a usual one, then the app's and the operator's pages.
+// yearCalls are every list, search and report: of the largest team and of a usual one, then the app's and the
+// operator's pages.
 func (b *bench) yearCalls(database string) []yearCall {
 	var out []yearCall
 	add := func(kind string, names []string, header string, value func(d *decade) string) {
@@ -218,7 +220,9 @@ func (b *bench) yearCalls(database string) []yearCall {
 	add("large/", largeReads, "Authorization", func(d *decade) string { return "Bearer " + d.large.Key })
 	add("usual/", usualReads, "Authorization", func(d *decade) string { return "Bearer " + d.usual.Key })
 	for _, word := range searches {
-		out = append(out, yearCall{database + "/years/search/" + word, func(ctx context.Context, d *decade) (func() error, error) { return d.searched(ctx, word) }})
+		out = append(out, yearCall{database + "/years/search/" + word, func(ctx context.Context, d *decade) (func() error, error) {
+			return d.searched(ctx, word)
+		}})
 	}
 	add("app", appPages, "Cookie", func(d *decade) string { return d.pages })
 	return out
@@ -227,16 +231,25 @@ func (b *bench) yearCalls(database string) []yearCall {
 // What stands in braces is filled in: an id of the large team's, a time in the middle of its posts, a cursor there.
 var (
 	largeReads = []string{
-		"me", "credits", "limits", "posts?limit=20", "posts?limit=50", "posts?status=draft", "posts?status=scheduled", "posts?status=failed", "posts?status=published",
-		"posts?account_id=1", "posts?account_id=1&status=failed", "posts?from={middle}", "posts?to={middle}", "posts?limit=20&to={middle}&cursor={cursor}", "posts/{post}", "posts/{draft}/validation",
-		"media", "media?kind=video", "media?folder_id=1", "media?query=harbour", "media?query=nothing-is-called-so", "media?query=image{media}.jpg", "reports", "reports?query=profile0", "reports?query=nothing-so",
-		"reports?tracked_only=true", "reports?status=error", "reports/profile/{report}", "social-accounts", "social-accounts/1/analytics?period_days=7", "hashtag-lists", "hashtag-lists?scope=own", "hashtag-lists/{list}",
+		"me", "credits", "limits", "posts?limit=20", "posts?limit=50", "posts?status=draft", "posts?status=scheduled",
+		"posts?status=failed", "posts?status=published",
+		"posts?account_id=1", "posts?account_id=1&status=failed", "posts?from={middle}", "posts?to={middle}",
+		"posts?limit=20&to={middle}&cursor={cursor}", "posts/{post}", "posts/{draft}/validation",
+		"media", "media?kind=video", "media?folder_id=1", "media?query=harbour", "media?query=nothing-is-called-so",
+		"media?query=image{media}.jpg", "reports", "reports?query=profile0", "reports?query=nothing-so",
+		"reports?tracked_only=true", "reports?status=error", "reports/profile/{report}", "social-accounts",
+		"social-accounts/1/analytics?period_days=7", "hashtag-lists", "hashtag-lists?scope=own", "hashtag-lists/{list}",
 		"brand-voices", "brand-voices/1", "jobs/{job}",
 	}
-	usualReads = []string{"posts?limit=20", "posts?status=failed", "posts?from={middle}", "media", "media?query=nothing-is-called-so", "reports", "social-accounts", "hashtag-lists"}
-	appPages   = []string{
-		"/", "/posts", "/posts?status=failed", "/calendar", "/posts/{post}", "/media", "/reports", "/reports/{report}", "/accounts", "/accounts/1", "/hashtags", "/voices", "/notices", "/settings", "/settings/credits",
-		"/settings/audit", "/settings/audit?kind=post.published", "/settings/keys", "/operator", "/operator/teams", "/operator/people", "/operator/queue", "/operator/networks", "/operator/posts", "/operator/ledger", "/operator/events",
+	usualReads = []string{
+		"posts?limit=20", "posts?status=failed", "posts?from={middle}", "media", "media?query=nothing-is-called-so",
+		"reports", "social-accounts", "hashtag-lists",
+	}
+	appPages = []string{
+		"/", "/posts", "/posts?status=failed", "/calendar", "/posts/{post}", "/media", "/reports", "/reports/{report}",
+		"/accounts", "/accounts/1", "/hashtags", "/voices", "/notices", "/settings", "/settings/credits",
+		"/settings/audit", "/settings/audit?kind=post.published", "/settings/keys", "/operator", "/operator/teams",
+		"/operator/people", "/operator/queue", "/operator/networks", "/operator/posts", "/operator/ledger", "/operator/events",
 	}
 )
 
@@ -261,7 +274,8 @@ func (d *decade) fit(ctx context.Context, path string) (string, error) {
 
 // firsts are where the id is found that a path needs: the first one of a list.
 var firsts = map[string]string{
-	"post": "posts?limit=1&status=published", "draft": "posts?limit=1&status=draft", "report": "reports?limit=1", "list": "hashtag-lists?scope=own&limit=1", "media": "media?limit=1",
+	"post": "posts?limit=1&status=published", "draft": "posts?limit=1&status=draft", "report": "reports?limit=1",
+	"list": "hashtag-lists?scope=own&limit=1", "media": "media?limit=1",
 }
 
 var (
@@ -378,7 +392,8 @@ func (b *bench) holdYears(ctx context.Context, c yearCall, all []*decade) error 
 	}
 	most, least := sides[2], sides[0]
 	if target := c.bound(); target > 0 {
-		b.report.add(absolute(c.name, median(most.took), target), against(c.name+"/tenth", less, median(sides[1].took), median(least.took), 0))
+		b.report.add(absolute(c.name, median(most.took), target),
+			against(c.name+"/tenth", less, median(sides[1].took), median(least.took), 0))
 		return nil
 	}
 	if c.unfilled() {
@@ -389,22 +404,30 @@ func (b *bench) holdYears(ctx context.Context, c yearCall, all []*decade) error 
 		least = sides[1]
 	}
 	grown := ratios(most.took, least.took)
-	e := entry{Name: c.name, Better: less, Ours: median(most.took), Floor: median(least.took), Ratio: median(grown), Target: growthTarget, noise: spread(grown)}
+	e := entry{
+		Name: c.name, Better: less, Ours: median(most.took), Floor: median(least.took), Ratio: median(grown),
+		Target: growthTarget, noise: spread(grown),
+	}
 	e.Holds = e.Ratio <= e.Target || e.Ours-e.Floor < unmeasurable
 	b.report.add(e)
 	b.report.add(against(c.name+"/tenth", less, median(sides[1].took), median(sides[0].took), 0))
 	return nil
 }
 
-// unfilled tells of what a hundredth of the data does not fill yet, a month, a page of teams or of failed reports: it is held against a tenth, where that
-// is more than the hundredth: ten teams are the least.
+// unfilled tells of what a hundredth of the data does not fill yet, a month, a page of teams or of failed reports: it
+// is held against a tenth, where that is more than the hundredth: ten teams are the least.
 func (c yearCall) unfilled() bool {
-	return slices.ContainsFunc([]string{"/calendar", "app/accounts/1", "reports?status=error", "/operator/teams", "/operator/people"}, func(end string) bool { return strings.HasSuffix(c.name, end) })
+	return slices.ContainsFunc([]string{
+		"/calendar", "app/accounts/1", "reports?status=error", "/operator/teams", "/operator/people",
+	}, func(end string) bool {
+		return strings.HasSuffix(c.name, end)
+	})
 }
 
-// bound is what a request may take with all data, in milliseconds, that reads more where there is more to find: all names of the largest
-// team's files or reports, a tenth of the service's, where a text is looked for in them, or as many hashtags as one search looks at
-// (internal/domain/hashtag/stats), which a hundredth of the data has not got. It is 0 for all others.
+// bound is what a request may take with all data, in milliseconds, that reads more where there is more to find: all
+// names of the largest team's files or reports, a tenth of the service's, where a text is looked for in them, or as
+// many hashtags as one search looks at (internal/domain/hashtag/stats), which a hundredth of the data has not got. It
+// is 0 for all others.
 func (c yearCall) bound() float64 {
 	for part, most := range map[string]float64{"media?query=": 50, "reports?query=": 5, "/search/": 5} {
 		if strings.Contains(c.name, part) {
@@ -417,8 +440,8 @@ func (c yearCall) bound() float64 {
 // unmeasurable is a difference in milliseconds that is the clock's and the scheduler's.
 const unmeasurable = 0.05
 
-// sequential tells which large tables were read from end to end while everything was asked of all the data. Of SQLite's plans
-// the tests of each subject hold what they are.
+// sequential tells which large tables were read from end to end while everything was asked of all the data. Of
+// SQLite's plans the tests of each subject hold what they are.
 func (b *bench) sequential(ctx context.Context, s storage, d *decade) error {
 	if d.scans == nil {
 		return nil
@@ -442,7 +465,8 @@ func (d *decade) readWhole(ctx context.Context) (map[string]float64, error) {
 		return nil, err
 	}
 	defer bulk.Close()
-	rows, err := bulk.QueryContext(ctx, `SELECT relname, CAST(seq_tup_read AS DOUBLE PRECISION) / n_live_tup FROM pg_stat_user_tables WHERE n_live_tup > $1`, largeTable)
+	rows, err := bulk.QueryContext(ctx,
+		`SELECT relname, CAST(seq_tup_read AS DOUBLE PRECISION) / n_live_tup FROM pg_stat_user_tables WHERE n_live_tup > $1`, largeTable)
 	if err != nil {
 		return nil, fmt.Errorf("looking which tables were read whole: %w", err)
 	}

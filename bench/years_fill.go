@@ -73,7 +73,8 @@ func (y years) words() template.FuncMap {
 		return sqlite
 	}
 	series := func(name string, n int) string {
-		return fmt.Sprintf(choose("(WITH RECURSIVE c (i) AS (VALUES (0) UNION ALL SELECT i + 1 FROM c WHERE i + 1 < %[2]d) SELECT i FROM c LIMIT %[2]d) AS %[1]s",
+		return fmt.Sprintf(choose("(WITH RECURSIVE c (i) AS (VALUES (0) UNION ALL SELECT i + 1 FROM c WHERE i + 1 < "+
+			"%[2]d) SELECT i FROM c LIMIT %[2]d) AS %[1]s",
 			"generate_series(0::bigint, %[2]d - 1) AS %[1]s (i)"), name, n)
 	}
 	hex := func(expr string, width int) string {
@@ -84,7 +85,8 @@ func (y years) words() template.FuncMap {
 	}
 	// A UUIDv7 of the time; kind keeps the ids of one table from those of another.
 	id := func(kind int, millis, number string) string {
-		return fmt.Sprintf("SUBSTR(%[1]s, 1, 8) || '-' || SUBSTR(%[1]s, 9, 4) || '-7%03[2]d-8%03[2]d-' || %[3]s", hex(millis, 12), kind, hex(number, 12))
+		return fmt.Sprintf("SUBSTR(%[1]s, 1, 8) || '-' || SUBSTR(%[1]s, 9, 4) || '-7%03[2]d-8%03[2]d-' || %[3]s",
+			hex(millis, 12), kind, hex(number, 12))
 	}
 	at := func(i string, step int64) string { return fmt.Sprintf("(%d + (%s) * %d) / 1000", y.First(), i, step) }
 	team := func(i string) string {
@@ -96,7 +98,8 @@ func (y years) words() template.FuncMap {
 		"mix":      mix,
 		"team":     team,
 		"status": func(i string) string {
-			return fmt.Sprintf("(CASE WHEN %[1]s < 20 THEN 'draft' WHEN %[1]s < 28 THEN 'scheduled' WHEN %[1]s < 30 THEN 'failed' ELSE 'published' END)", mix(y.path(i)+" * 7 + "+i, 100))
+			return fmt.Sprintf("(CASE WHEN %[1]s < 20 THEN 'draft' WHEN %[1]s < 28 THEN 'scheduled' WHEN %[1]s < 30 "+
+				"THEN 'failed' ELSE 'published' END)", mix(y.path(i)+" * 7 + "+i, 100))
 		},
 		"account": func(i, position string) string {
 			return fmt.Sprintf("(1 + 4 * (%s - 1) + (%s + %s) %% 4)", team(i), y.path(i), position)
@@ -173,7 +176,8 @@ type sample struct {
 	posts [][]any // of its report
 }
 
-const sampleQuery = `SELECT r.account, r.analysis, r.notes, v.guide FROM reports r, brand_voices v WHERE r.status = 'ready' ORDER BY v.id LIMIT 1`
+const sampleQuery = `SELECT r.account, r.analysis, r.notes, v.guide FROM reports r, brand_voices v
+		WHERE r.status = 'ready' ORDER BY v.id LIMIT 1`
 
 // sampled starts a demo team in a directory and reads what it has once its report is there.
 func sampled(ctx context.Context, binary, dir string) (sample, error) {

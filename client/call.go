@@ -20,9 +20,9 @@ const longestAnswer = 64 << 20
 // CallOption changes one call.
 type CallOption func(*prepared)
 
-// IdempotencyKey gives a write a key of your own, 1 to 128 characters, in place of the one that is made for each call. Take a new one
-// for each new intent: the same key with other arguments is refused with [CodeIdempotencyKeyReused], and on a paid operation is
-// another call that is charged. Reads pass over it.
+// IdempotencyKey gives a write a key of your own, 1 to 128 characters, in place of the one that is made for each call.
+// Take a new one for each new intent: the same key with other arguments is refused with [CodeIdempotencyKeyReused],
+// and on a paid operation is another call that is charged. Reads pass over it.
 func IdempotencyKey(key string) CallOption {
 	return func(p *prepared) { p.key = key }
 }
@@ -30,13 +30,18 @@ func IdempotencyKey(key string) CallOption {
 // newKey is a key that nobody else makes.
 func newKey() string { return "go-" + rand.Text() }
 
-// Call runs an operation by its name, with arguments as a map, a struct or JSON, and gives the answer's data as they came.
-func (c *Client) Call(ctx context.Context, name string, in any, options ...CallOption) (*Answer[json.RawMessage], error) {
+// Call runs an operation by its name, with arguments as a map, a struct or JSON, and gives the answer's data as they
+// came.
+func (c *Client) Call(
+	ctx context.Context, name string, in any, options ...CallOption,
+) (*Answer[json.RawMessage], error) {
 	return do[json.RawMessage](ctx, c, name, in, options)
 }
 
 // CallPages is Call page after page, from the one that the arguments ask for. It ends after the first error.
-func (c *Client) CallPages(ctx context.Context, name string, in map[string]any, options ...CallOption) iter.Seq2[*Answer[json.RawMessage], error] {
+func (c *Client) CallPages(
+	ctx context.Context, name string, in map[string]any, options ...CallOption,
+) iter.Seq2[*Answer[json.RawMessage], error] {
 	in = maps.Clone(in)
 	first, _ := in["cursor"].(string)
 	return pages(first, func(cursor string) (*Answer[json.RawMessage], error) {
@@ -83,13 +88,18 @@ func once[T any](ctx context.Context, c *Client, p *prepared) (*Answer[T], error
 		Replayed: resp.Header.Get("Idempotent-Replayed") == "true", Header: resp.Header,
 	}
 	if media, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); media != "application/json" {
-		return nil, &Error{Status: resp.StatusCode, Detail: "the answer is no JSON, so it is not the API's: look at the address"}
+		return nil, &Error{
+			Status: resp.StatusCode, Detail: "the answer is no JSON, so it is not the API's: look at the address",
+		}
 	}
 	if err := json.Unmarshal(raw, a); err != nil {
 		return nil, fmt.Errorf("reading the answer: %w", err)
 	}
 	if a.Meta.RequestID == "" {
-		return nil, &Error{Status: resp.StatusCode, Detail: "the answer has no meta.request_id, so it is not the API's: look at the address"}
+		return nil, &Error{
+			Status: resp.StatusCode,
+			Detail: "the answer has no meta.request_id, so it is not the API's: look at the address",
+		}
 	}
 	return a, nil
 }

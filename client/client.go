@@ -36,7 +36,8 @@ func WithAttempts(n int) Option {
 	return func(c *Client) { c.retry.attempts = n }
 }
 
-// WithLongestWait says how long one pause may be: an answer that asks for more is given back at once. A minute where it is not said.
+// WithLongestWait says how long one pause may be: an answer that asks for more is given back at once. A minute where
+// it is not said.
 func WithLongestWait(d time.Duration) Option {
 	return func(c *Client) { c.retry.longest = d }
 }
@@ -99,7 +100,8 @@ func (c *Client) safe(to *url.URL) error {
 	case c.plain || loopback(to.Hostname()):
 		return nil
 	}
-	return errors.New("over plain http to another machine everybody in between could read the secret: use https, or allow it with WithPlainHTTP")
+	return errors.New("over plain http to another machine everybody in between could read the secret: use https, or " +
+		"allow it with WithPlainHTTP")
 }
 
 func loopback(host string) bool {

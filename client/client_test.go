@@ -66,7 +66,8 @@ func answer(status int, kind, body string, header ...string) http.HandlerFunc {
 func ok() http.HandlerFunc { return answer(http.StatusOK, "application/json", success) }
 
 func problem(status int, code string, header ...string) http.HandlerFunc {
-	body := fmt.Sprintf(`{"type":"x","title":"T.","status":%d,"detail":"D.","code":%q,"context":{"argument":"caption","reason":"too_long"}}`, status, code)
+	body := fmt.Sprintf(
+		`{"type":"x","title":"T.","status":%d,"detail":"D.","code":%q,"context":{"argument":"caption","reason":"too_long"}}`, status, code)
 	return answer(status, "application/problem+json", body, header...)
 }
 
@@ -90,14 +91,20 @@ func TestRepeats(t *testing.T) {
 		code    string        // of the refusal in the end
 		wait    time.Duration // that the first pause has at least
 	}{
-		"a proxy's 503":             {[]http.HandlerFunc{proxy(503), ok()}, 2, "", 0},
-		"a proxy's 502 in seconds":  {[]http.HandlerFunc{proxy(502, "Retry-After", "7"), ok()}, 2, "", 7 * time.Second},
-		"429 in seconds":            {[]http.HandlerFunc{problem(429, CodeRateLimited, "Retry-After", "3"), ok()}, 2, "", 3 * time.Second},
-		"429 that lasts":            {[]http.HandlerFunc{problem(429, CodeDailyCallLimitReached, "Retry-After", "3600"), ok()}, 1, CodeDailyCallLimitReached, 0},
-		"a key in use":              {[]http.HandlerFunc{problem(409, CodeIdempotencyKeyInProgress, "Retry-After", "1"), ok()}, 2, "", time.Second},
-		"500 with a key":            {[]http.HandlerFunc{problem(500, CodeInternalError), ok()}, 2, "", 0},
-		"cut off":                   {[]http.HandlerFunc{cut, ok()}, 2, "", 0},
-		"always busy":               {[]http.HandlerFunc{problem(429, CodeRateLimited, "Retry-After", "1")}, 5, CodeRateLimited, time.Second},
+		"a proxy's 503":            {[]http.HandlerFunc{proxy(503), ok()}, 2, "", 0},
+		"a proxy's 502 in seconds": {[]http.HandlerFunc{proxy(502, "Retry-After", "7"), ok()}, 2, "", 7 * time.Second},
+		"429 in seconds":           {[]http.HandlerFunc{problem(429, CodeRateLimited, "Retry-After", "3"), ok()}, 2, "", 3 * time.Second},
+		"429 that lasts": {
+			[]http.HandlerFunc{problem(429, CodeDailyCallLimitReached, "Retry-After", "3600"), ok()}, 1, CodeDailyCallLimitReached, 0,
+		},
+		"a key in use": {
+			[]http.HandlerFunc{problem(409, CodeIdempotencyKeyInProgress, "Retry-After", "1"), ok()}, 2, "", time.Second,
+		},
+		"500 with a key": {[]http.HandlerFunc{problem(500, CodeInternalError), ok()}, 2, "", 0},
+		"cut off":        {[]http.HandlerFunc{cut, ok()}, 2, "", 0},
+		"always busy": {
+			[]http.HandlerFunc{problem(429, CodeRateLimited, "Retry-After", "1")}, 5, CodeRateLimited, time.Second,
+		},
 		"a key that was used":       {[]http.HandlerFunc{problem(422, CodeIdempotencyKeyReused), ok()}, 1, CodeIdempotencyKeyReused, 0},
 		"a network that said no":    {[]http.HandlerFunc{problem(502, CodeProviderUnavailable), ok()}, 1, CodeProviderUnavailable, 0},
 		"no credits":                {[]http.HandlerFunc{problem(402, CodeInsufficientCredits), ok()}, 1, CodeInsufficientCredits, 0},
@@ -288,7 +295,8 @@ func TestAttemptsTimeOut(t *testing.T) {
 	_, c = serving(t, func(http.ResponseWriter, *http.Request) { <-held })
 	c.retry.attempt, c.retry.attempts = 500*time.Millisecond, 2
 	_, err := c.GetPost(t.Context(), GetPostInput{ID: "p"})
-	if _, is := errors.AsType[*UnansweredError](err); !is || errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "within 500ms") {
+	if _, is := errors.AsType[*UnansweredError](err); !is || errors.Is(err, context.DeadlineExceeded) ||
+		!strings.Contains(err.Error(), "within 500ms") {
 		t.Errorf("the caller's time was not over: %v", err)
 	}
 }
@@ -360,24 +368,31 @@ func TestArguments(t *testing.T) {
 		body string
 	}{
 		{"list_posts", ListPostsInput{}, "/posts", ""},
-		{"list_posts", ListPostsInput{Status: PostStatusDraft, Limit: 3, AccountID: new(int64(1<<53 + 1))}, "/posts?account_id=9007199254740993&limit=3&status=draft", ""},
+		{"list_posts", ListPostsInput{
+			Status: PostStatusDraft, Limit: 3, AccountID: new(int64(1<<53 + 1)),
+		}, "/posts?account_id=9007199254740993&limit=3&status=draft", ""},
 		{"list_media", ListMediaInput{FolderID: new(int64)}, "/media?folder_id=0", ""},
 		{"list_social_accounts", ListSocialAccountsInput{ActiveOnly: new(false)}, "/social-accounts?active_only=false", ""},
-		{"get_report", GetReportInput{Type: "profile", ID: "a b/c", Sections: []string{"times", "posts"}}, "/reports/profile/a%20b%2Fc?sections=times%2Cposts", ""},
+		{"get_report", GetReportInput{
+			Type: "profile", ID: "a b/c", Sections: []string{"times", "posts"},
+		}, "/reports/profile/a%20b%2Fc?sections=times%2Cposts", ""},
 		{"get_job", map[string]any{"job_id": "social_post:1"}, "/jobs/social_post:1", ""},
 		{"update_post", UpdatePostInput{ID: "p"}, "/posts/p", `{}`},
 		{"update_post", UpdatePostInput{ID: "p", MediaIDs: []int64{}, Caption: new("")}, "/posts/p", `{"caption":"","media_ids":[]}`},
 		{"update_post", UpdatePostInput{ID: "p", ClearScheduledAt: true}, "/posts/p", `{"scheduled_at":null}`},
 		{"update_post", &UpdatePostInput{ID: "p", ClearScheduledAt: true}, "/posts/p", `{"scheduled_at":null}`},
 		{"update_post", map[string]any{"id": "p", "scheduled_at": nil, "caption": nil}, "/posts/p", `{"scheduled_at":null}`},
-		{"update_post", map[string]json.RawMessage{"id": json.RawMessage(`"p"`), "scheduled_at": json.RawMessage("null")}, "/posts/p", `{"scheduled_at":null}`},
+		{"update_post", map[string]json.RawMessage{
+			"id": json.RawMessage(`"p"`), "scheduled_at": json.RawMessage("null"),
+		}, "/posts/p", `{"scheduled_at":null}`},
 		{"update_post", struct {
 			ID string  `json:"id"`
 			At *string `json:"scheduled_at"`
 		}{ID: "p"}, "/posts/p", `{}`},
 		{"publish_post", PublishPostInput{PostID: "p"}, "/posts/p/publish", `{}`},
 		{"create_post", CreatePostInput{Caption: "<&>"}, "/posts", `{"caption":"\u003c\u0026\u003e"}`},
-		{"create_post", json.RawMessage(`{"caption":"x","account_ids":[9007199254740993]}`), "/posts", `{"account_ids":[9007199254740993],"caption":"x"}`},
+		{"create_post", json.RawMessage(
+			`{"caption":"x","account_ids":[9007199254740993]}`), "/posts", `{"account_ids":[9007199254740993],"caption":"x"}`},
 		{"get_identity", nil, "/me", ""},
 	} {
 		o, err := find(k.name)
@@ -398,7 +413,8 @@ func TestArguments(t *testing.T) {
 			t.Errorf("the id %q was sent: %v", id, err)
 		}
 	}
-	if _, err := c.UpdatePost(t.Context(), UpdatePostInput{ID: "p", ScheduledAt: new("2027-01-01T10:00Z"), ClearScheduledAt: true}); err == nil || CodeOf(err) != "" {
+	if _, err := c.UpdatePost(t.Context(),
+		UpdatePostInput{ID: "p", ScheduledAt: new("2027-01-01T10:00Z"), ClearScheduledAt: true}); err == nil || CodeOf(err) != "" {
 		t.Errorf("a time that is set and cleared was sent: %v", err)
 	}
 	if _, err := c.Call(t.Context(), "delete_everything", nil); err == nil {
@@ -432,7 +448,8 @@ func TestTextIsUTF8(t *testing.T) {
 	if len(s.asked) != 0 {
 		t.Errorf("%d of them were sent", len(s.asked))
 	}
-	if _, err := c.Call(t.Context(), "create_post", map[string]any{"caption": "smørrebrød \ufffd", "account_ids": []int64{1}, "at": time.Now()}); err != nil {
+	if _, err := c.Call(t.Context(), "create_post",
+		map[string]any{"caption": "smørrebrød \ufffd", "account_ids": []int64{1}, "at": time.Now()}); err != nil {
 		t.Error(err)
 	}
 }
@@ -482,20 +499,28 @@ func TestUnsentOverAKeptConnection(t *testing.T) {
 // Files that cannot be described fail alone, and what the service refuses is counted among all of them.
 func TestUploadsOfUnfitFiles(t *testing.T) {
 	t.Parallel()
-	links := answer(http.StatusCreated, "application/json", `{"data":{"job_id":"j","upload":{"uploads":[{"media_id":7,"state":"stored"},{"media_id":8,"state":"stored"}]}},"meta":{"request_id":"r"}}`)
-	files := []File{FileOf("empty.png", nil), FileOf("a.png", []byte("a")), FileOf("sm\xf8r.png", []byte("b")), FileOf("c.png", []byte("c"))}
+	links := answer(http.StatusCreated, "application/json",
+		`{"data":{"job_id":"j","upload":{"uploads":[{"media_id":7,"state":"stored"},{"media_id":8,"state":"stored"}]}},"meta":{"request_id":"r"}}`)
+	files := []File{
+		FileOf("empty.png", nil), FileOf("a.png", []byte("a")), FileOf("sm\xf8r.png", []byte("b")), FileOf("c.png", []byte("c")),
+	}
 	_, c := serving(t, links)
 	results, err := c.Upload(t.Context(), files, UploadInput{})
-	if len(results) != 4 || !errors.Is(results[0].Err, ErrEmptyFile) || results[1].MediaID != 7 || results[2].Err == nil || results[3].MediaID != 8 || !errors.Is(err, ErrEmptyFile) {
+	if len(results) != 4 || !errors.Is(results[0].Err, ErrEmptyFile) || results[1].MediaID != 7 ||
+		results[2].Err == nil || results[3].MediaID != 8 || !errors.Is(err, ErrEmptyFile) {
 		t.Errorf("%+v: %v", results, err)
 	}
 	s, c := serving(t, links)
-	if results, err := c.Upload(t.Context(), files[:1], UploadInput{}); len(results) != 1 || !errors.Is(err, ErrEmptyFile) || len(s.asked) != 0 {
+	if results, err := c.Upload(t.Context(), files[:1], UploadInput{}); len(results) != 1 || !errors.Is(err,
+		ErrEmptyFile) || len(s.asked) != 0 {
 		t.Errorf("%+v: %v after %d requests", results, err, len(s.asked))
 	}
-	_, c = serving(t, answer(422, "application/problem+json", `{"code":"validation_failed","detail":"D.","context":{"argument":"files.size_bytes","reason":"out_of_range","item":1}}`))
+	_, c = serving(t,
+		answer(422, "application/problem+json",
+			`{"code":"validation_failed","detail":"D.","context":{"argument":"files.size_bytes","reason":"out_of_range","item":1}}`))
 	_, err = c.Upload(t.Context(), files, UploadInput{})
-	if refused, is := errors.AsType[*Error](err); !is || refused.Context.Item == nil || *refused.Context.Item != 3 || !strings.Contains(err.Error(), "(item 3) out_of_range: c.png: D.") {
+	if refused, is := errors.AsType[*Error](err); !is || refused.Context.Item == nil || *refused.Context.Item != 3 ||
+		!strings.Contains(err.Error(), "(item 3) out_of_range: c.png: D.") {
 		t.Errorf("%v", err)
 	}
 }
@@ -519,7 +544,9 @@ func TestMoments(t *testing.T) {
 func TestPagesEnd(t *testing.T) {
 	t.Parallel()
 	page := func(id, cursor string) http.HandlerFunc {
-		return answer(200, "application/json", fmt.Sprintf(`{"data":{"posts":[{"id":%q}]},"meta":{"request_id":"r"},"page":{"has_more":%v,"cursor":%q}}`, id, cursor != "", cursor))
+		return answer(200, "application/json",
+			fmt.Sprintf(`{"data":{"posts":[{"id":%q}]},"meta":{"request_id":"r"},"page":{"has_more":%v,"cursor":%q}}`,
+				id, cursor != "", cursor))
 	}
 	_, c := serving(t, page("a", "1"), page("b", "2"), page("c", ""))
 	var ids []string
@@ -553,7 +580,8 @@ func TestPagesEnd(t *testing.T) {
 func TestCallPages(t *testing.T) {
 	t.Parallel()
 	page := func(cursor string) http.HandlerFunc {
-		return answer(200, "application/json", fmt.Sprintf(`{"data":{},"meta":{"request_id":"r"},"page":{"has_more":%v,"cursor":%q}}`, cursor != "", cursor))
+		return answer(200, "application/json",
+			fmt.Sprintf(`{"data":{},"meta":{"request_id":"r"},"page":{"has_more":%v,"cursor":%q}}`, cursor != "", cursor))
 	}
 	for _, in := range []map[string]any{nil, {"limit": 1}} {
 		s, c := serving(t, page("1"), page(""), page("1"), page(""))
@@ -579,9 +607,12 @@ func TestCallPages(t *testing.T) {
 func TestWaitsWithinAnAttempt(t *testing.T) {
 	t.Parallel()
 	job := func(finished bool) http.HandlerFunc {
-		return answer(200, "application/json", fmt.Sprintf(`{"data":{"job_id":"j","state":"succeeded","finished":%v},"meta":{"request_id":"r"}}`, finished))
+		return answer(200, "application/json",
+			fmt.Sprintf(`{"data":{"job_id":"j","state":"succeeded","finished":%v},"meta":{"request_id":"r"}}`, finished))
 	}
-	for attempt, seconds := range map[time.Duration]string{0: "20", time.Minute: "20", 20 * time.Second: "10", 1500 * time.Millisecond: ""} {
+	for attempt, seconds := range map[time.Duration]string{
+		0: "20", time.Minute: "20", 20 * time.Second: "10", 1500 * time.Millisecond: "",
+	} {
 		s, c := serving(t, job(false), job(false), job(false), job(true))
 		c.retry.attempt = attempt
 		if _, err := c.Wait(t.Context(), "j"); err != nil {
@@ -605,7 +636,8 @@ func TestUploadsTellTheirKey(t *testing.T) {
 	for i := range links {
 		links[i] = fmt.Sprintf(`{"media_id":%d,"state":"stored"}`, i+1)
 	}
-	first := answer(http.StatusCreated, "application/json", `{"data":{"job_id":"j","upload":{"uploads":[`+strings.Join(links, ",")+`]}},"meta":{"request_id":"r"}}`)
+	first := answer(http.StatusCreated, "application/json",
+		`{"data":{"job_id":"j","upload":{"uploads":[`+strings.Join(links, ",")+`]}},"meta":{"request_id":"r"}}`)
 	files := slices.Repeat([]File{FileOf("a.png", []byte("bytes"))}, batchFiles+1)
 	for name, fails := range map[string]http.HandlerFunc{"refused": problem(422, CodeValidationFailed), "unanswered": cut} {
 		s, c := serving(t, first, fails)
@@ -626,7 +658,9 @@ func TestStandstill(t *testing.T) {
 	var links *service
 	links, c := serving(t,
 		func(w http.ResponseWriter, r *http.Request) {
-			body := fmt.Sprintf(`{"data":{"job_id":"j","upload":{"uploads":[{"url":%q,"state":"waiting"}]}},"meta":{"request_id":"r"}}`, links.URL+"/uploads/1")
+			body := fmt.Sprintf(
+				`{"data":{"job_id":"j","upload":{"uploads":[{"url":%q,"state":"waiting"}]}},"meta":{"request_id":"r"}}`,
+				links.URL+"/uploads/1")
 			answer(http.StatusCreated, "application/json", body)(w, r)
 		},
 		func(http.ResponseWriter, *http.Request) { <-held },
@@ -667,7 +701,9 @@ func TestUploadsTakeLittleMemory(t *testing.T) {
 	var peak, received uint64
 	links, c := serving(t,
 		func(w http.ResponseWriter, r *http.Request) {
-			body := fmt.Sprintf(`{"data":{"job_id":"j","upload":{"uploads":[{"url":%q,"state":"waiting"}]}},"meta":{"request_id":"r"}}`, links.URL+"/uploads/1")
+			body := fmt.Sprintf(
+				`{"data":{"job_id":"j","upload":{"uploads":[{"url":%q,"state":"waiting"}]}},"meta":{"request_id":"r"}}`,
+				links.URL+"/uploads/1")
 			answer(http.StatusCreated, "application/json", body)(w, r)
 		},
 		func(w http.ResponseWriter, r *http.Request) {
@@ -684,7 +720,9 @@ func TestUploadsTakeLittleMemory(t *testing.T) {
 			answer(http.StatusCreated, "application/json", `{"data":{"media_id":7}}`)(w, r)
 		},
 	)
-	file := File{Name: "zeros.mp4", Size: size, SHA256: strings.Repeat("0", 64), Open: func() (io.ReadCloser, error) { return &endless{size}, nil }}
+	file := File{Name: "zeros.mp4", Size: size, SHA256: strings.Repeat("0", 64), Open: func() (io.ReadCloser, error) {
+		return &endless{size}, nil
+	}}
 	results, err := c.Upload(t.Context(), []File{file}, UploadInput{})
 	if err != nil || results[0].MediaID != 7 || received != size {
 		t.Fatalf("%v: %v after %d bytes", results, err, received)

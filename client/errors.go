@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// Error is a refusal. Programs act on Code, and on Status where they do not know the code. The other texts are for people.
+// Error is a refusal. Programs act on Code, and on Status where they do not know the code. The other texts are for
+// people.
 type Error struct {
 	Operation string
 	Status    int
@@ -44,7 +45,8 @@ func (e *Error) Error() string {
 	if e.Context.Item != nil {
 		argument += fmt.Sprintf(" (item %d)", *e.Context.Item)
 	}
-	for _, more := range append([]string{argument, e.Context.Reason, e.Context.Scope, e.Context.Limit, e.Context.State}, e.Context.Problems...) {
+	for _, more := range append([]string{argument, e.Context.Reason, e.Context.Scope, e.Context.Limit, e.Context.State},
+		e.Context.Problems...) {
 		if more != "" {
 			text.WriteString(" " + more)
 		}
@@ -61,8 +63,8 @@ func (e *Error) Error() string {
 	return text.String()
 }
 
-// UnansweredError is a call of which nobody knows whether it was done: the connection failed, the time was over, or what came
-// was cut off. Repeated with the same IdempotencyKey and the same arguments, a write is done once.
+// UnansweredError is a call of which nobody knows whether it was done: the connection failed, the time was over, or
+// what came was cut off. Repeated with the same IdempotencyKey and the same arguments, a write is done once.
 type UnansweredError struct {
 	Operation      string
 	IdempotencyKey string

@@ -14,13 +14,15 @@ const (
 	longestPause = 5 * time.Second
 )
 
-// Wait waits until a job has ended, as long as the context lasts. One that failed, wholly or in part, is a [*JobFailedError]
-// beside the answer, which tells what did succeed. Beside any other error the answer is the last that came, nil where none did.
+// Wait waits until a job has ended, as long as the context lasts. One that failed, wholly or in part, is a
+// [*JobFailedError] beside the answer, which tells what did succeed. Beside any other error the answer is the last
+// that came, nil where none did.
 func (c *Client) Wait(ctx context.Context, jobID string) (*Answer[Job], error) {
 	return c.wait(ctx, jobID, c.held())
 }
 
-// held is for how many seconds the service is asked to hold a question: the answer has to come well before the attempt ends.
+// held is for how many seconds the service is asked to hold a question: the answer has to come well before the attempt
+// ends.
 func (c *Client) held() int64 {
 	if c.retry.attempt <= 0 {
 		return askFor

@@ -94,7 +94,8 @@ func (c *Client) prepare(o Operation, in any, options []CallOption) (*prepared, 
 	return p, nil
 }
 
-// place takes out of the arguments what stands in the address. Of a read that is all, also what the service will not know.
+// place takes out of the arguments what stands in the address. Of a read that is all, also what the service will not
+// know.
 func (o Operation) place(given map[string]json.RawMessage) (string, url.Values, error) {
 	path, query := o.Path, url.Values{}
 	for _, a := range o.Arguments {

@@ -25,7 +25,10 @@ type retry struct {
 }
 
 func newRetry() retry {
-	return retry{attempts: 5, first: 500 * time.Millisecond, longest: time.Minute, attempt: time.Minute, still: 2 * time.Minute, sleep: sleep}
+	return retry{
+		attempts: 5, first: 500 * time.Millisecond, longest: time.Minute, attempt: time.Minute, still: 2 * time.Minute,
+		sleep: sleep,
+	}
 }
 
 // final is an error that a repeat would not mend.
@@ -33,12 +36,15 @@ type final struct{ error }
 
 func (f *final) Unwrap() error { return f.error }
 
-// run tries until it succeeds, is refused for good or is given up. The same key goes with every attempt, so that what was
-// done already is not done again.
+// run tries until it succeeds, is refused for good or is given up. The same key goes with every attempt, so that what
+// was done already is not done again.
 func (r retry) run(ctx context.Context, operation, key string, try func(ctx context.Context) error) error {
 	var reached atomic.Bool
-	// The transport repeats by itself what a kept connection lost, so that the last error alone does not tell what was sent.
-	watched := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { reached.Store(true) }})
+	// The transport repeats by itself what a kept connection lost, so that the last error alone does not tell what was
+	// sent.
+	watched := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) {
+		reached.Store(true)
+	}})
 	for attempt := 1; ; attempt++ {
 		err := r.bounded(watched, try)
 		if err == nil {
@@ -49,10 +55,12 @@ func (r retry) run(ctx context.Context, operation, key string, try func(ctx cont
 		}
 		wait, again := r.pause(attempt, err)
 		if !again || attempt >= r.attempts || ctx.Err() != nil || tooLate(ctx, wait) {
-			return told(err, ctx, &UnansweredError{Operation: operation, IdempotencyKey: key, Attempts: attempt, Unsent: !reached.Load()})
+			return told(err, ctx,
+				&UnansweredError{Operation: operation, IdempotencyKey: key, Attempts: attempt, Unsent: !reached.Load()})
 		}
 		if r.sleep(ctx, wait) != nil {
-			return told(err, ctx, &UnansweredError{Operation: operation, IdempotencyKey: key, Attempts: attempt, Unsent: !reached.Load()})
+			return told(err, ctx,
+				&UnansweredError{Operation: operation, IdempotencyKey: key, Attempts: attempt, Unsent: !reached.Load()})
 		}
 	}
 }
@@ -76,7 +84,8 @@ func ofOurs(ctx, bound context.Context, err error) error {
 	return context.Cause(bound)
 }
 
-// told is an error with what the caller has to know of the call. A refusal stays one, also when the wait for a repeat was cut short.
+// told is an error with what the caller has to know of the call. A refusal stays one, also when the wait for a repeat
+// was cut short.
 func told(err error, ctx context.Context, call *UnansweredError) error { //nolint:revive // the error is what it is about
 	if refused, ok := errors.AsType[*Error](err); ok {
 		refused.Operation, refused.IdempotencyKey, refused.Attempts = call.Operation, call.IdempotencyKey, call.Attempts
@@ -126,11 +135,12 @@ func jittered(whole time.Duration) time.Duration {
 	return whole/2 + rand.N(whole/2+1) //nolint:gosec // nobody gains by knowing it
 }
 
-// passing tells whether a refusal may be gone in a while. provider_unavailable is for the caller to look at: a post may have gone
-// out. Credits and the plan's limits do not come back by waiting.
+// passing tells whether a refusal may be gone in a while. provider_unavailable is for the caller to look at: a post
+// may have gone out. Credits and the plan's limits do not come back by waiting.
 func passing(e *Error) bool {
 	switch e.Code {
-	case CodeIdempotencyKeyInProgress, CodeRateLimited, CodeDailyCallLimitReached, CodeDailyCreditLimitReached, CodeInternalError:
+	case CodeIdempotencyKeyInProgress, CodeRateLimited, CodeDailyCallLimitReached, CodeDailyCreditLimitReached,
+		CodeInternalError:
 		return true
 	case "": // a proxy's words
 		return slices.Contains([]int{429, 500, 502, 503, 504}, e.Status)

@@ -39,10 +39,11 @@ var ErrEmptyFile = errors.New("the file is empty")
 // errUsed is a link that took its file already, of which the answer was lost.
 var errUsed = errors.New("the link was used")
 
-// Upload puts files into the media library: it opens one-time links, sends the bytes, and repeats what was cut off. A file that the
-// library has already is not sent. The results stand in the order of the files; the error joins those of all that failed. A file that no
-// link can be opened for, as it is empty ([ErrEmptyFile]) or its name is not UTF-8, does not keep the others from being sent.
-// With an [IdempotencyKey] of one's own the same call, made again after a crash, goes on with the same batch.
+// Upload puts files into the media library: it opens one-time links, sends the bytes, and repeats what was cut off. A
+// file that the library has already is not sent. The results stand in the order of the files; the error joins those of
+// all that failed. A file that no link can be opened for, as it is empty ([ErrEmptyFile]) or its name is not UTF-8,
+// does not keep the others from being sent. With an [IdempotencyKey] of one's own the same call, made again after a
+// crash, goes on with the same batch.
 func (c *Client) Upload(ctx context.Context, files []File, in UploadInput, options ...CallOption) ([]Uploaded, error) {
 	asked := prepared{key: newKey()}
 	for _, option := range options {
@@ -71,8 +72,8 @@ func (c *Client) Upload(ctx context.Context, files []File, in UploadInput, optio
 	return results, errors.Join(failed...)
 }
 
-// ofUpload has the error of a batch's call tell the key of the whole upload, which is what a repeat has to carry: each batch makes
-// its own of it. The file that is to blame is counted among all of them.
+// ofUpload has the error of a batch's call tell the key of the whole upload, which is what a repeat has to carry: each
+// batch makes its own of it. The file that is to blame is counted among all of them.
 func ofUpload(err error, key string, before int) error {
 	if refused, ok := errors.AsType[*Error](err); ok && refused.IdempotencyKey != "" {
 		refused.IdempotencyKey = key
@@ -110,7 +111,8 @@ func (c *Client) uploadFit(ctx context.Context, files []File, in UploadInput, ke
 	return results, err
 }
 
-// blaming has a refusal of a batch name the file that is to blame, and tell where it stands among those that the caller gave.
+// blaming has a refusal of a batch name the file that is to blame, and tell where it stands among those that the
+// caller gave.
 func blaming(err error, fit []File, at []int) error {
 	refused, is := errors.AsType[*Error](err)
 	if is && refused.Context.Item != nil && *refused.Context.Item >= 0 && *refused.Context.Item < int64(len(fit)) {
@@ -194,7 +196,8 @@ func (c *Client) uploadOne(ctx context.Context, f File, link UploadLink) (int64,
 		return *link.MediaID, nil
 	}
 	if link.URL == "" {
-		return 0, fmt.Errorf("%s is %s, and no link is open for it: upload it with another Idempotency-Key", f.Name, link.State)
+		return 0, fmt.Errorf("%s is %s, and no link is open for it: upload it with another Idempotency-Key", f.Name,
+			link.State)
 	}
 	to, err := url.Parse(link.URL)
 	if err != nil {
@@ -225,11 +228,13 @@ func (c *Client) put(ctx context.Context, f File, link UploadLink) (int64, error
 	}
 	bound, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	body := &watched{ReadCloser: content, name: f.Name, left: f.Size, after: c.retry.still, still: time.AfterFunc(c.retry.still, func() {
-		cancel(fmt.Errorf("nothing moved for %s", c.retry.still))
-	})}
+	body := &watched{ReadCloser: content, name: f.Name, left: f.Size, after: c.retry.still,
+		still: time.AfterFunc(c.retry.still, func() {
+			cancel(fmt.Errorf("nothing moved for %s", c.retry.still))
+		})}
 	defer body.still.Stop()
-	req, err := http.NewRequestWithContext(bound, http.MethodPut, link.URL, body) // who sends it closes it, perhaps later
+	// who sends it closes it, perhaps later
+	req, err := http.NewRequestWithContext(bound, http.MethodPut, link.URL, body)
 	if err != nil {
 		return 0, &final{errors.Join(fmt.Errorf("making the request: %w", err), content.Close())}
 	}

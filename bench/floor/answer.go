@@ -107,7 +107,9 @@ func inTeam(path string, team int64) string { return path + "?team_id=" + strcon
 
 // answer sends a success.
 func (f *Floor) answer(x *request, zone *time.Location, status int, app string, data any, more *next) error {
-	body, err := json.Marshal(envelope{Data: data, Page: more, Meta: meta{AppURL: f.publicURL + app, AnsweredAt: show(x.now, zone), RequestID: x.id}})
+	body, err := json.Marshal(envelope{
+		Data: data, Page: more, Meta: meta{AppURL: f.publicURL + app, AnsweredAt: show(x.now, zone), RequestID: x.id},
+	})
 	if err != nil {
 		return fmt.Errorf("writing the answer: %w", err)
 	}

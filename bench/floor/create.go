@@ -71,7 +71,9 @@ func (f *Floor) newPost(x *request, c caller, in draft) (post, error) {
 		return post{}, fmt.Errorf("making an id: %w", err)
 	}
 	at := show(x.now, c.zone)
-	out := post{ID: id.String(), Status: "draft", Caption: in.Caption, Media: []struct{}{}, Approval: "not_needed", CreatedAt: at, UpdatedAt: at}
+	out := post{
+		ID: id.String(), Status: "draft", Caption: in.Caption, Media: []struct{}{}, Approval: "not_needed", CreatedAt: at, UpdatedAt: at,
+	}
 	out.Accounts = make([]target, len(in.AccountIDs))
 	args := append(make([]any, 0, 1+len(in.AccountIDs)), c.team)
 	for i, id := range in.AccountIDs {
@@ -121,7 +123,8 @@ func (f *Floor) once(x *request, c caller, key string, in draft, first kept) (ke
 	}
 	defer func() { _ = tx.Rollback() }() // after a commit it does nothing
 	now := x.now.UnixMicro()
-	res, err := tx.StmtContext(x.ctx, f.db.claim).ExecContext(x.ctx, c.key, key, hash, answer, now, now+remembered.Microseconds()) //nolint:sqlclosecheck // the transaction closes it
+	res, err := tx.StmtContext(x.ctx, f.db.claim).
+		ExecContext(x.ctx, c.key, key, hash, answer, now, now+remembered.Microseconds()) //nolint:sqlclosecheck // the transaction closes it
 	if err != nil {
 		return kept{}, fmt.Errorf("claiming an idempotency key: %w", err)
 	}

@@ -12,7 +12,9 @@ import (
 const SQLiteDriver = "sqlite3"
 
 func sqliteDSN(path string, writer bool) string {
-	v := url.Values{"_journal_mode": {"WAL"}, "_synchronous": {"FULL"}, "_busy_timeout": {"10000"}, "_foreign_keys": {"1"}, "_txlock": {"immediate"}}
+	v := url.Values{
+		"_journal_mode": {"WAL"}, "_synchronous": {"FULL"}, "_busy_timeout": {"10000"}, "_foreign_keys": {"1"}, "_txlock": {"immediate"},
+	}
 	if !writer {
 		v.Set("_query_only", "1")
 		v.Set("_txlock", "deferred")

@@ -12,7 +12,9 @@ import (
 const SQLiteDriver = "sqlite"
 
 func sqliteDSN(path string, writer bool) string {
-	v := url.Values{"_pragma": {"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)"}, "_txlock": {"immediate"}}
+	v := url.Values{
+		"_pragma": {"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)"}, "_txlock": {"immediate"},
+	}
 	if !writer {
 		v.Add("_pragma", "query_only(1)")
 		v.Set("_txlock", "deferred")

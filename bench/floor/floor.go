@@ -100,7 +100,9 @@ func (f *Floor) call(do func(*request) error) http.HandlerFunc {
 			return
 		}
 		// A query takes well under a millisecond: watching for a client that goes away would cost more than it saves.
-		x := &request{Request: r, ctx: context.WithoutCancel(r.Context()), w: w, id: id.String(), now: time.Now().UTC().Truncate(time.Microsecond)}
+		x := &request{
+			Request: r, ctx: context.WithoutCancel(r.Context()), w: w, id: id.String(), now: time.Now().UTC().Truncate(time.Microsecond),
+		}
 		token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 		x.hash = sha256.Sum256([]byte(token))
 		if err = errUnauthorized; ok {

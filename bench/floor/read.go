@@ -46,7 +46,8 @@ func (f *Floor) getPost(x *request) error {
 	out := post{ID: x.PathValue("id"), Media: []struct{}{}, Accounts: make([]target, 0, 2)}
 	var scheduled, published int64
 	var created, updated int64
-	err = f.db.post.QueryRowContext(x.ctx, out.ID, c.team).Scan(&out.Status, &out.Caption, &out.Approval, &scheduled, &published, &created, &updated)
+	err = f.db.post.QueryRowContext(x.ctx, out.ID, c.team).
+		Scan(&out.Status, &out.Caption, &out.Approval, &scheduled, &published, &created, &updated)
 	if errors.Is(err, sql.ErrNoRows) {
 		return errMissing
 	}
@@ -63,7 +64,8 @@ func (f *Floor) getPost(x *request) error {
 	for rows.Next() {
 		var t target
 		var used int
-		if err := rows.Scan(&t.ID, &t.Platform, &t.Username, &t.State, &t.Caption, &published, &t.Permalink, &t.ErrorCode, &used); err != nil {
+		if err := rows.Scan(&t.ID, &t.Platform, &t.Username, &t.State, &t.Caption, &published, &t.Permalink,
+			&t.ErrorCode, &used); err != nil {
 			return fmt.Errorf("reading a post's accounts: %w", err)
 		}
 		t.PublishedAt = maybe(published, c.zone)

@@ -92,21 +92,27 @@ const (
 		JOIN memberships m ON m.team_id = k.team_id AND m.person_id = k.person_id
 		WHERE k.hash = ? AND k.revoked_at = 0 AND (k.expires_at = 0 OR k.expires_at > ?)`
 	pageSQL        = `SELECT id, status, excerpt, scheduled_at, published_at FROM posts WHERE team_id = ? ORDER BY id DESC LIMIT ?`
-	pageTargetsSQL = `SELECT t.post_id, t.position, t.account_id, a.platform, a.username FROM post_targets t JOIN social_accounts a ON a.id = t.account_id
+	pageTargetsSQL = `SELECT t.post_id, t.position, t.account_id, a.platform, a.username FROM post_targets t
+		JOIN social_accounts a ON a.id = t.account_id
 		WHERE t.post_id IN (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
-	postSQL    = `SELECT status, caption, approval, scheduled_at, published_at, created_at, updated_at FROM posts WHERE id = ? AND team_id = ?`
+	postSQL = `SELECT status, caption, approval, scheduled_at, published_at, created_at, updated_at FROM posts
+		WHERE id = ? AND team_id = ?`
 	targetsSQL = `SELECT t.account_id, a.platform, a.username, t.state, t.caption, t.published_at, t.permalink, t.error_code, t.retries_used
 		FROM post_targets t JOIN social_accounts a ON a.id = t.account_id WHERE t.post_id = ? ORDER BY t.position`
 	accountsSQL = `SELECT id, platform, username FROM social_accounts WHERE team_id = ? AND id IN (?`
 
-	claimSQL = `INSERT INTO idempotency_records (key_id, key, operation, request_hash, answer, created_at, expires_at) VALUES (?, ?, 'create_post', ?, ?, ?, ?)
-		ON CONFLICT (key_id, key) DO UPDATE SET operation = excluded.operation, request_hash = excluded.request_hash, answer = excluded.answer,
+	claimSQL = `INSERT INTO idempotency_records (key_id, key, operation, request_hash, answer, created_at,
+		expires_at) VALUES (?, ?, 'create_post', ?, ?, ?, ?)
+		ON CONFLICT (key_id, key) DO UPDATE
+		SET operation = excluded.operation, request_hash = excluded.request_hash, answer = excluded.answer,
 			created_at = excluded.created_at, expires_at = excluded.expires_at
 		WHERE idempotency_records.expires_at <= excluded.created_at`
-	keptSQL       = `SELECT request_hash, answer FROM idempotency_records WHERE key_id = ? AND key = ?`
-	addPostSQL    = `INSERT INTO posts (id, team_id, person_id, key_id, status, caption, excerpt, created_at, updated_at) VALUES (?, ?, ?, ?, 'draft', ?, ?, ?, ?)`
+	keptSQL    = `SELECT request_hash, answer FROM idempotency_records WHERE key_id = ? AND key = ?`
+	addPostSQL = `INSERT INTO posts (id, team_id, person_id, key_id, status, caption, excerpt, created_at,
+		updated_at) VALUES (?, ?, ?, ?, 'draft', ?, ?, ?, ?)`
 	addTargetsSQL = `INSERT INTO post_targets (post_id, account_id, position) VALUES (?, ?, ?)`
-	addEventSQL   = `INSERT INTO events (team_id, at, person_id, key_id, request_id, kind, subject) VALUES (?, ?, ?, ?, ?, 'post.created', ?)`
+	addEventSQL   = `INSERT INTO events (team_id, at, person_id, key_id, request_id, kind, subject)
+		VALUES (?, ?, ?, ?, ?, 'post.created', ?)`
 )
 
 // prepare makes the statements ready once, so that no request waits for one to be parsed.

@@ -1,5 +1,5 @@
-// Command nightly-report brings the report on a public profile up to date and writes its headline figures as a Markdown page,
-// night after night. Run it from cron as often as you like: within a day it is charged once.
+// Command nightly-report brings the report on a public profile up to date and writes its headline figures as a
+// Markdown page, night after night. Run it from cron as often as you like: within a day it is charged once.
 //
 //	PRESSROOM_URL=https://press.example.com PRESSROOM_KEY=prk_… nightly-report -profile harbour.coffee -out reports
 package main
@@ -35,7 +35,8 @@ func main() {
 	fmt.Fprintln(os.Stdout, file)
 }
 
-// nightly writes the page of a day and gives its name. Where that cannot be written nothing is asked for, as it may cost.
+// nightly writes the page of a day and gives its name. Where that cannot be written nothing is asked for, as it may
+// cost.
 func nightly(ctx context.Context, profile, out string) (string, error) {
 	if profile == "" {
 		return "", errors.New("name a profile with -profile")
@@ -62,7 +63,8 @@ func nightly(ctx context.Context, profile, out string) (string, error) {
 	return file, nil
 }
 
-// write writes the page and gives the name that it is to have: of the profile, however it was named, and of the team's day.
+// write writes the page and gives the name that it is to have: of the profile, however it was named, and of the team's
+// day.
 func write(ctx context.Context, c *client.Client, profile string, to io.Writer) (string, error) {
 	me, err := c.GetIdentity(ctx)
 	if err != nil {
@@ -83,8 +85,8 @@ func write(ctx context.Context, c *client.Client, profile string, to io.Writer) 
 	return report.Data.Subject + "-" + day + ".md", nil
 }
 
-// fresh makes the report, or brings up to date the one that there is. The keys hold the day: another run of the same day, after a
-// crash too, gets the answers of the first and is not charged.
+// fresh makes the report, or brings up to date the one that there is. The keys hold the day: another run of the same
+// day, after a crash too, gets the answers of the first and is not charged.
 func fresh(ctx context.Context, c *client.Client, profile, day string) (string, error) {
 	key := "nightly:" + profile + ":" + day
 	made, job, err := finished(ctx, c, key+":create", func(key client.CallOption) (*client.Answer[client.Job], error) {
@@ -101,9 +103,11 @@ func fresh(ctx context.Context, c *client.Client, profile, day string) (string, 
 		return result.Report.ID, nil // it was made for this call
 	}
 	_, _, err = finished(ctx, c, key+":refresh", func(key client.CallOption) (*client.Answer[client.Job], error) {
-		return c.RefreshReport(ctx, client.RefreshReportInput{Type: client.ReportKindProfile, ID: result.Report.ID}, key)
+		return c.RefreshReport(ctx, client.RefreshReportInput{Type: client.ReportKindProfile, ID: result.Report.ID},
+			key)
 	})
-	if refused, ok := errors.AsType[*client.Error](err); ok && refused.Code == client.CodeRateLimited && refused.Context.Scope == "connection" {
+	if refused, ok := errors.AsType[*client.Error](err); ok && refused.Code == client.CodeRateLimited &&
+		refused.Context.Scope == "connection" {
 		return result.Report.ID, nil // somebody has done it a moment ago
 	}
 	if err != nil {
@@ -112,9 +116,12 @@ func fresh(ctx context.Context, c *client.Client, profile, day string) (string, 
 	return result.Report.ID, nil
 }
 
-// finished asks for work and waits for its end. Where the day's key gives back what failed in an earlier run, and was refunded, it asks
-// anew: with a key made of the job that failed, so that this run's own try is one, too, whenever it is repeated.
-func finished(ctx context.Context, c *client.Client, day string, ask func(client.CallOption) (*client.Answer[client.Job], error)) (*client.Answer[client.Job], client.Job, error) {
+// finished asks for work and waits for its end. Where the day's key gives back what failed in an earlier run, and was
+// refunded, it asks anew: with a key made of the job that failed, so that this run's own try is one, too, whenever it
+// is repeated.
+func finished(
+	ctx context.Context, c *client.Client, day string, ask func(client.CallOption) (*client.Answer[client.Job], error),
+) (*client.Answer[client.Job], client.Job, error) {
 	for key := day; ; {
 		asked, err := ask(client.IdempotencyKey(key))
 		if err != nil {

@@ -46,7 +46,8 @@ const (
 	Internal            Code = "internal_error"
 )
 
-// Unavailable is a code beyond the contract's table, as the contract allows within v1: this node cannot take the call now.
+// Unavailable is a code beyond the contract's table, as the contract allows within v1: this node cannot take the call
+// now.
 const Unavailable Code = "service_unavailable"
 
 // The reasons of service_unavailable.
@@ -162,13 +163,18 @@ const cutOffWait = 2 * time.Second
 
 // Full refuses a call for which a node has no room.
 func Full(wait time.Duration) *Error {
-	return New(Unavailable, "This node has as many calls as it can serve. Nothing was done or charged: repeat the call after the wait.").With("reason", Busy).After(wait)
+	return New(Unavailable,
+		"This node has as many calls as it can serve. Nothing was done or charged: repeat the call after the wait.").
+		With("reason", Busy).After(wait)
 }
 
-// Away refuses what a node cannot do while it does not reach its database or its files. What was under way when they went may
-// have taken effect.
+// Away refuses what a node cannot do while it does not reach its database or its files. What was under way when they
+// went may have taken effect.
 func Away(err error) *Error {
-	return New(Unavailable, "The service does not reach its database or its files at the moment. Repeat the call after the wait, with the same Idempotency-Key if it had one: then it is done once. A write without a key may have taken effect: look first.").
+	return New(Unavailable,
+		"The service does not reach its database or its files at the moment. Repeat the call after the wait, with the "+
+			"same Idempotency-Key if it had one: then it is done once. A write without a key may have taken effect: "+
+			"look first.").
 		With("reason", CutOff).After(cutOffWait).Wrap(err)
 }
 
@@ -203,7 +209,8 @@ func Of(err error) *Error {
 		return e
 	}
 	return &Error{Code: Internal, Err: err,
-		Detail: "Something failed on our side. Part of the call may have taken effect: check the result, then repeat only with the same Idempotency-Key."}
+		Detail: "Something failed on our side. Part of the call may have taken effect: check the result, then repeat " +
+			"only with the same Idempotency-Key."}
 }
 
 // Ours tells whether something failed on our side, so that whoever asked can mend nothing.

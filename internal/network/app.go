@@ -12,10 +12,11 @@ type App struct { //nolint:recvcheck // Own is for changing it in place, Complet
 	Now          func() time.Time `json:"-"` // time.Now by default
 	ClientID     string           `json:"client_id"`
 	ClientSecret string           `json:"-"`
-	Scopes       []string         `json:"scopes"` // asked for at the consent; what publishing and figures need by default
-	Rules        *Rules           `json:"rules"`  // what a post is checked by; those of Today by default
-	// Settled is how long after a publication without an answer the network lists it, if it ever does. No network promises
-	// a time; a minute by default, where not said otherwise.
+	// asked for at the consent; what publishing and figures need by default
+	Scopes []string `json:"scopes"`
+	Rules  *Rules   `json:"rules"` // what a post is checked by; those of Today by default
+	// Settled is how long after a publication without an answer the network lists it, if it ever does. No network
+	// promises a time; a minute by default, where not said otherwise.
 	Settled Span `json:"settled"`
 	// Timeout bounds each call, that of HTTP by default. A file has more, and so has the call that shows a post.
 	Timeout Span `json:"timeout"`
@@ -24,8 +25,9 @@ type App struct { //nolint:recvcheck // Own is for changing it in place, Complet
 // Own is the app itself, for whoever has options that begin with one.
 func (a *App) Own() *App { return a }
 
-// FetchWithin is for how long a network may fetch the media of the call that shows a post: so much less than Settled that a post
-// whose media came late is not shown beside the one that was sent anew. It is zero where what is not found never counts as none.
+// FetchWithin is for how long a network may fetch the media of the call that shows a post: so much less than Settled
+// that a post whose media came late is not shown beside the one that was sent anew. It is zero where what is not found
+// never counts as none.
 func (a *App) FetchWithin() time.Duration { return time.Duration(a.Settled) / 2 }
 
 // Complete sets what is not set.

@@ -60,7 +60,8 @@ var ids = regexp.MustCompile(`[0-9]{3,}`)
 // Call is one of a versioned API by the account.
 func (g Grant) Call(method, version, path string) Call {
 	return Call{
-		Name: ids.ReplaceAllLiteralString(path, "…"), Method: method, URL: strings.TrimRight(g.Server, "/") + "/" + version + "/" + path, Bearer: g.Access,
+		Name: ids.ReplaceAllLiteralString(path, "…"), Method: method,
+		URL: strings.TrimRight(g.Server, "/") + "/" + version + "/" + path, Bearer: g.Access,
 	}
 }
 
@@ -158,7 +159,8 @@ func (c *Client) patience(call Call) time.Duration {
 
 func (c Call) request(ctx context.Context) (*http.Request, error) {
 	target, err := url.Parse(c.URL)
-	if err != nil || target.Scheme != "https" && target.Scheme != "http" || target.Hostname() == "" || target.User != nil {
+	if err != nil || target.Scheme != "https" && target.Scheme != "http" || target.Hostname() == "" ||
+		target.User != nil {
 		return nil, errors.New("the address is not one of http or https")
 	}
 	if len(c.Query) > 0 {

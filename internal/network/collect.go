@@ -21,7 +21,8 @@ type Reticent interface {
 type Collected struct {
 	Followers *int64
 	Posts     []Figures
-	Cut       bool // posts may be lacking beside what is older than was asked for: there were too many, or some were left out
+	// posts may be lacking beside what is older than was asked for: there were too many, or some were left out
+	Cut bool
 }
 
 // Figures are what a network counted at one post of the account, as of now.

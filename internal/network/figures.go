@@ -60,7 +60,8 @@ func Withheld(err error) bool {
 	if !ok || said.Status == 0 {
 		return false
 	}
-	return said.Class == Rejected || said.Class == Unapproved || said.Class == AuthDead && said.Status == http.StatusForbidden
+	return said.Class == Rejected || said.Class == Unapproved ||
+		said.Class == AuthDead && said.Status == http.StatusForbidden
 }
 
 // Closed is the error of an account whose posts cannot be listed. Where the network only forbids that, the account can
@@ -75,8 +76,8 @@ func Closed(err error) error {
 	return &closed
 }
 
-// Offered asks for several figures at once and, where the network rejects that, for each alone: it gives back those that
-// the network tells. Its error is that of ask, where it is not about a single figure.
+// Offered asks for several figures at once and, where the network rejects that, for each alone: it gives back those
+// that the network tells. Its error is that of ask, where it is not about a single figure.
 func Offered(names []string, ask func(names []string) error) ([]string, error) {
 	err := ask(names)
 	if said, ok := errors.AsType[*Error](err); !ok || said.Class != Rejected {

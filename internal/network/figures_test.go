@@ -55,7 +55,8 @@ func TestToldAndSum(t *testing.T) {
 		told []*int64
 		want *int64
 	}{
-		"nothing": {nil, nil}, "not told": {[]*int64{nil, unknown}, nil}, "one": {[]*int64{nil, one}, one}, "both": {[]*int64{one, two}, new(int64(3))},
+		"nothing": {nil, nil}, "not told": {[]*int64{nil, unknown}, nil}, "one": {[]*int64{nil, one}, one},
+		"both": {[]*int64{one, two}, new(int64(3))},
 	} {
 		if diff := cmp.Diff(c.want, network.Sum(c.told...)); diff != "" {
 			t.Errorf("%s: %s", name, diff)

@@ -14,8 +14,10 @@ var hosts = map[string][]string{
 	"instagram": {"instagram.com"},
 	"linkedin":  {"linkedin.com"},
 	"pinterest": {
-		"pinterest.com", "pin.it", "pinterest.at", "pinterest.ca", "pinterest.ch", "pinterest.cl", "pinterest.co.kr", "pinterest.co.uk", "pinterest.com.au", "pinterest.com.mx",
-		"pinterest.de", "pinterest.dk", "pinterest.es", "pinterest.fr", "pinterest.ie", "pinterest.it", "pinterest.jp", "pinterest.nz", "pinterest.ph", "pinterest.pt", "pinterest.se",
+		"pinterest.com", "pin.it", "pinterest.at", "pinterest.ca", "pinterest.ch", "pinterest.cl", "pinterest.co.kr",
+		"pinterest.co.uk", "pinterest.com.au", "pinterest.com.mx",
+		"pinterest.de", "pinterest.dk", "pinterest.es", "pinterest.fr", "pinterest.ie", "pinterest.it", "pinterest.jp",
+		"pinterest.nz", "pinterest.ph", "pinterest.pt", "pinterest.se",
 	},
 	"threads": {"threads.com", "threads.net"},
 	"tiktok":  {"tiktok.com"},

@@ -84,10 +84,11 @@ func facebook() Rules {
 // threads: Meta's Threads API.
 func threads() Rules {
 	return Rules{
-		Title:    "Threads",
-		Text:     Text{Unit: emojiUnits, Longest: 500}, // the way of counting emoji: others' documentation, not confirmed
-		Hashtags: Count{Warn: 1},                       // a post has one topic tag
-		Links:    Count{Most: 5},                       // THREADS_API__LINK_LIMIT_EXCEEDED, since December 2025
+		Title: "Threads",
+		// the way of counting emoji: others' documentation, not confirmed
+		Text:     Text{Unit: emojiUnits, Longest: 500},
+		Hashtags: Count{Warn: 1}, // a post has one topic tag
+		Links:    Count{Most: 5}, // THREADS_API__LINK_LIMIT_EXCEEDED, since December 2025
 		Media:    Amount{Most: 20, Mixed: true},
 		Images: Images{
 			Most: 20, Carousel: Range{2, 20},
@@ -95,7 +96,9 @@ func threads() Rules {
 			MaxBytes: 8 * megabyte, MaxSide: 1440,
 			Shapes: Shapes{Tallest: Aspect{1, 10}, Widest: Aspect{10, 1}},
 		},
-		Videos: Videos{Most: 20, Types: []string{mp4Type, quickTimeType}, MaxBytes: gigabyte, Longest: Span(5 * time.Minute)},
+		Videos: Videos{
+			Most: 20, Types: []string{mp4Type, quickTimeType}, MaxBytes: gigabyte, Longest: Span(5 * time.Minute),
+		},
 	}
 }
 
@@ -111,7 +114,8 @@ func tiktok() Rules {
 		},
 		Videos: Videos{
 			Most: 1, Types: []string{mp4Type, quickTimeType, webmType}, MaxBytes: 4 * gigabyte,
-			Shortest: Span(3 * time.Second), Longest: Span(10 * time.Minute), // an account may have less, as creator_info says
+			// an account may have less, as creator_info says
+			Shortest: Span(3 * time.Second), Longest: Span(10 * time.Minute),
 			MinSide: 360, MaxSide: 4096,
 		},
 	}
@@ -121,9 +125,10 @@ func tiktok() Rules {
 // the text.
 func youtube() Rules {
 	return Rules{
-		Title:    "YouTube",
-		Text:     Text{Unit: codePoints, Longest: 5000, MaxBytes: 5000, Forbidden: "<>"}, // the API counts the description in bytes
-		Hashtags: Count{Warn: 60},                                                        // above it all are ignored: others' documentation, not confirmed
+		Title: "YouTube",
+		// the API counts the description in bytes
+		Text:     Text{Unit: codePoints, Longest: 5000, MaxBytes: 5000, Forbidden: "<>"},
+		Hashtags: Count{Warn: 60}, // above it all are ignored: others' documentation, not confirmed
 		Media:    Amount{Needed: true, Most: 1},
 		Videos: Videos{
 			Most: 1, Types: []string{mp4Type, quickTimeType}, // and many more, which never come out of the library
@@ -145,7 +150,8 @@ func linkedin() Rules {
 			MaxSide:  6012,         // the network takes 36,152,320 pixels in all; a square of this side has fewer
 		},
 		Videos: Videos{
-			Most: 1, Types: []string{mp4Type}, MinBytes: 75 * kilobyte, MaxBytes: 500 * megabyte, // newer text says 5 GB
+			// newer text says 5 GB
+			Most: 1, Types: []string{mp4Type}, MinBytes: 75 * kilobyte, MaxBytes: 500 * megabyte,
 			Shortest: Span(3 * time.Second), Longest: Span(30 * time.Minute),
 			Shapes: Shapes{Tallest: Aspect{1, 2.4}, Widest: Aspect{2.4, 1}},
 		},
@@ -155,9 +161,10 @@ func linkedin() Rules {
 // twitter is X: its API's Media Best Practices and the configuration of twitter-text, version 3.
 func twitter() Rules {
 	return Rules{
-		Title:    "X",
-		Text:     Text{Unit: Unit{Name: "weighted characters"}, Longest: 280, Forbidden: "\uFFFE\uFEFF\uFFFF"}, // as the published counting rules have it
-		Cashtags: Count{Most: 1},                                                                               // seen in others' implementations
+		Title: "X",
+		// as the published counting rules have it
+		Text:     Text{Unit: Unit{Name: "weighted characters"}, Longest: 280, Forbidden: "\uFFFE\uFEFF\uFFFF"},
+		Cashtags: Count{Most: 1}, // seen in others' implementations
 		Media:    Amount{Most: 4},
 		Images: Images{
 			Most: 4, Types: []string{jpegType, pngType, webpType}, MaxBytes: 5 * megabyte,
@@ -166,7 +173,8 @@ func twitter() Rules {
 		Videos: Videos{
 			Most: 1, Types: []string{mp4Type, quickTimeType}, MaxBytes: 512 * megabyte,
 			Shortest: Span(500 * time.Millisecond), Longest: Span(140 * time.Second),
-			MinSide: 32, // the docs' largest, 1280 by 1024, is smaller than what X takes in fact: not confirmed, so not checked
+			// the docs' largest, 1280 by 1024, is smaller than what X takes in fact: not confirmed, so not checked
+			MinSide: 32,
 			Shapes:  Shapes{Tallest: Aspect{1, 3}, Widest: Aspect{3, 1}},
 		},
 	}
@@ -201,16 +209,16 @@ func bluesky() Rules {
 		Media: Amount{Most: 4},
 		Images: Images{
 			Most: 4, Types: []string{jpegType, pngType, webpType}, Converted: []string{gifType},
-			// Newer lexicons take 2,000,000 bytes, but an account's own server may be older. The network's own client stays
-			// a little below, and has no side longer than this.
+			// Newer lexicons take 2,000,000 bytes, but an account's own server may be older. The network's own client
+			// stays a little below, and has no side longer than this.
 			MaxBytes: 976 * kilobyte, MaxSide: 2000,
 		},
 		Videos: Videos{Most: 1, Types: []string{mp4Type}, MaxBytes: 100 * megabyte, Longest: Span(3 * time.Minute)},
 	}
 }
 
-// The units that networks count a text in. What is called "characters, most emoji as two" are the code units of UTF-16: most
-// emoji are two of them, and those put together of several are more.
+// The units that networks count a text in. What is called "characters, most emoji as two" are the code units of
+// UTF-16: most emoji are two of them, and those put together of several are more.
 var (
 	graphemes  = Unit{"characters", uniseg.GraphemeClusterCount}
 	codePoints = Unit{"characters", utf8.RuneCountInString}
@@ -274,7 +282,8 @@ func flagLetter(r rune) bool { return r >= 0x1F1E6 && r <= 0x1F1FF }
 
 func keycapped(text string) int {
 	for _, end := range []string{string(asEmoji) + string(keycap), string(keycap)} {
-		if len(text) > len(end) && (text[0] >= '0' && text[0] <= '9' || text[0] == '#' || text[0] == '*') && text[1:1+len(end)] == end {
+		if len(text) > len(end) && (text[0] >= '0' && text[0] <= '9' || text[0] == '#' || text[0] == '*') &&
+			text[1:1+len(end)] == end {
 			return 1 + len(end)
 		}
 	}

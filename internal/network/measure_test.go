@@ -19,7 +19,9 @@ func TestMeasure(t *testing.T) {
 		{"threads", Content{Text: "👋🏽 #a #b"}, []Measure{{"characters, an emoji as its bytes", 14, 500, 0}, {"hashtags", 2, 0, 1}}},
 		{"tiktok", Content{Text: "👋"}, []Measure{{"characters, most emoji as two", 2, 2200, 0}}},
 		{"tiktok", Content{Text: "👋", Media: []Media{jpeg()}}, []Measure{{"characters, most emoji as two", 2, 4000, 0}}},
-		{"instagram", Content{Text: "@a #b https://c.example"}, []Measure{{"characters, most emoji as two", 23, 2200, 0}, {"hashtags", 1, 30, 5}, {"mentions", 1, 20, 0}}},
+		{"instagram", Content{Text: "@a #b https://c.example"}, []Measure{
+			{"characters, most emoji as two", 23, 2200, 0}, {"hashtags", 1, 30, 5}, {"mentions", 1, 20, 0},
+		}},
 		{"x", Content{Text: "$AAPL"}, []Measure{{"cashtags", 1, 1, 0}}}, // how X counts is known to its own package
 	} {
 		rules, _ := Today(c.platform)
@@ -41,8 +43,13 @@ func TestMeasure(t *testing.T) {
 func TestMeasureIsWhatCheckJudgesBy(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		rules, _ := Today(rapid.SampledFrom([]string{"instagram", "facebook", "threads", "tiktok", "linkedin", "pinterest", "bluesky"}).Draw(t, "platform"))
-		c := Content{Text: strings.Repeat(rapid.SampledFrom([]string{"a", "ä ", "👋🏽", "#b ", "@c ", "https://d.example "}).Draw(t, "text"), rapid.IntRange(1, 2300).Draw(t, "times")), Media: []Media{jpeg()}}
+		rules, _ := Today(rapid.SampledFrom([]string{
+			"instagram", "facebook", "threads", "tiktok", "linkedin", "pinterest", "bluesky",
+		}).Draw(t, "platform"))
+		c := Content{
+			Text: strings.Repeat(rapid.SampledFrom([]string{"a", "ä ", "👋🏽", "#b ", "@c ", "https://d.example "}).
+				Draw(t, "text"), rapid.IntRange(1, 2300).Draw(t, "times")), Media: []Media{jpeg()},
+		}
 		over := slices.ContainsFunc(rules.Measure(c), Measure.Over)
 		refused := slices.ContainsFunc(rules.Check(c), func(p Problem) bool {
 			return p.Blocking && (p.Code == "caption_too_long" || strings.HasSuffix(p.Code, "s_too_many"))

@@ -34,8 +34,9 @@ type Media struct {
 	Height   int           `json:"height"`
 	Duration time.Duration `json:"duration,omitempty"` // of a video
 	Alt      string        `json:"alt,omitempty"`      // what it shows, for those who cannot see it
-	Cover    time.Duration `json:"cover,omitempty"`    // of a video: when its frame comes that stands for it; 0 for the network's choice
-	Gone     bool          `json:"-"`                  // a person has deleted the file: what is said here is all that is left of it
+	// of a video: when its frame comes that stands for it; 0 for the network's choice
+	Cover time.Duration `json:"cover,omitempty"`
+	Gone  bool          `json:"-"` // a person has deleted the file: what is said here is all that is left of it
 }
 
 // The kinds of media.
@@ -85,13 +86,16 @@ type Grant struct {
 	Access   string `json:"access"`   // access token
 	Refresh  string `json:"refresh"`  // refresh token
 
-	Kind           string            `json:"kind,omitempty"`           // which of the network's ways of signing in, or kinds of account
-	Expires        time.Time         `json:"expires,omitzero"`         // of the access token; zero where it is not known
-	RefreshExpires time.Time         `json:"refresh_expires,omitzero"` // of the refresh token; zero where it is not known
-	Scopes         []string          `json:"scopes,omitempty"`         // what the person allowed
-	Extra          map[string]string `json:"extra,omitempty"`          // what else the network needs, such as a board
-	// Holder says whose permission it is, as network:id. All grants of one holder end together. Empty where it is not known, and
-	// where each grant ends by itself.
+	// which of the network's ways of signing in, or kinds of account
+	Kind string `json:"kind,omitempty"`
+	// of the access token; zero where it is not known
+	Expires time.Time `json:"expires,omitzero"`
+	// of the refresh token; zero where it is not known
+	RefreshExpires time.Time         `json:"refresh_expires,omitzero"`
+	Scopes         []string          `json:"scopes,omitempty"` // what the person allowed
+	Extra          map[string]string `json:"extra,omitempty"`  // what else the network needs, such as a board
+	// Holder says whose permission it is, as network:id. All grants of one holder end together. Empty where it is not
+	// known, and where each grant ends by itself.
 	Holder string `json:"holder,omitempty"`
 }
 
@@ -155,7 +159,8 @@ type Receipt struct {
 	ID        string    `json:"id"`        // the network's own id of the post
 	Permalink string    `json:"permalink"` // empty where it has to be asked for afterwards
 	At        time.Time `json:"at"`        // when it was published, as far as known
-	Alike     bool      `json:"-"`         // a look found it by what it shows: it is another publication's where that shows the same
+	// a look found it by what it shows: it is another publication's where that shows the same
+	Alike bool `json:"-"`
 }
 
 // Verdict is what a network says when asked whether a publication stands.
@@ -171,17 +176,19 @@ const (
 // Tried is how a Draft was committed without an answer that is known.
 type Tried struct {
 	First time.Time // when it was first committed
-	// Last is when the network last left a commit, or a look, without an answer. One that is asked too soon after that may
-	// not yet know what it has.
+	// Last is when the network last left a commit, or a look, without an answer. One that is asked too soon after that
+	// may not yet know what it has.
 	Last time.Time
-	// Others are posts of the account that are other publications' of ours, by the network's ids and by where they stand:
-	// whoever looks for a post by its text is not to take one of these for it.
+	// Others are posts of the account that are other publications' of ours, by the network's ids and by where they
+	// stand: whoever looks for a post by its text is not to take one of these for it.
 	Others []string
 }
 
 // Another tells whether what has this id, or stands there, is another publication's.
 func (t Tried) Another(id, permalink string) bool {
-	return slices.ContainsFunc(t.Others, func(other string) bool { return other != "" && (other == id || other == permalink) })
+	return slices.ContainsFunc(t.Others, func(other string) bool {
+		return other != "" && (other == id || other == permalink)
+	})
 }
 
 // Network is one social network's publishing protocol. Every method that reaches the network returns
@@ -193,8 +200,8 @@ type Network interface {
 	Check(Content) []Problem
 	// Plan fixes what a repeat must not change (record key, creation time). It reaches no network. The same
 	// Intent gives the same Draft, and one of the same Seed and First is known to the network by the same key,
-	// so that two submissions of one publication can never both stand; a network that takes no key of ours makes one post
-	// of one Draft.
+	// so that two submissions of one publication can never both stand; a network that takes no key of ours makes one
+	// post of one Draft.
 	Plan(i Intent) (Draft, error)
 	// Prepare makes the publication ready without showing anything, its media among it; it may be repeated. The Draft
 	// it returns replaces the one given. A wait above 0 means that the network still works on something: Prepare is
@@ -202,8 +209,8 @@ type Network interface {
 	Prepare(ctx context.Context, g Grant, d Draft, files Files) (Draft, time.Duration, error)
 	// Commit is the one call that makes the publication visible. Only an Uncertain or a Processing error may have had
 	// an effect: after these the network is asked by Resolve. A network
-	// that shows a post once the last of a file has arrived needs the files here too. Duplicate says that the network holds
-	// the same content: whether that is of an earlier Commit without an answer is for Resolve to find.
+	// that shows a post once the last of a file has arrived needs the files here too. Duplicate says that the network
+	// holds the same content: whether that is of an earlier Commit without an answer is for Resolve to find.
 	Commit(ctx context.Context, g Grant, d Draft, files Files) (Receipt, error)
 	// Resolve asks the network whether an earlier Commit of this Draft took effect. It changes nothing. Unknown
 	// always comes with an error, Processing where the network has not decided. After Absent without an error an
@@ -236,7 +243,8 @@ const (
 	Duplicate     Class = "duplicate"      // the network holds the same content already
 	Quota         Class = "quota"          // repeat in the network's next window, at Error.After
 	Unapproved    Class = "app"            // the operator's app lacks an approval
-	Barred        Class = "barred"         // our own guard does not call that server: nothing was sent, and no network failed
+	// our own guard does not call that server: nothing was sent, and no network failed
+	Barred Class = "barred"
 )
 
 // Error is a network's refusal, or the want of an answer.
@@ -247,12 +255,14 @@ type Error struct {
 	Message string    // the network's own text: untrusted, shown to people only as such
 	After   time.Time // for Rate and Quota: not before; zero where the network did not say
 	Err     error     // what happened on our side, for the log
-	Draft   Draft     // of a Commit that is Processing: takes the place of the one given, where Resolve needs more than that
+	// of a Commit that is Processing: takes the place of the one given, where Resolve needs more than that
+	Draft Draft
 }
 
 // Answered is true of a network that works: it refused, though in a way that may leave open what stands there.
 func (e *Error) Answered() bool {
-	return e.Status >= http.StatusBadRequest && e.Status < http.StatusInternalServerError && e.Status != http.StatusRequestTimeout
+	return e.Status >= http.StatusBadRequest && e.Status < http.StatusInternalServerError &&
+		e.Status != http.StatusRequestTimeout
 }
 
 func (e *Error) Error() string {

@@ -142,7 +142,10 @@ func (r Rules) checkText(c Content) []Problem {
 		}
 	}
 	if at := strings.IndexAny(c.Text, r.Text.Forbidden); at >= 0 {
-		return []Problem{blocking("caption_characters", "The text has the character %s; %s takes none.", named(c.Text[at:]), r.Title)}
+		return []Problem{
+			blocking("caption_characters", "The text has the character %s; %s takes none.", named(c.Text[at:]),
+				r.Title),
+		}
 	}
 	if r.Text.MaxBytes > 0 && len(c.Text) > r.Text.MaxBytes {
 		return []Problem{r.tooLong(len(c.Text), r.Text.MaxBytes, "bytes")}
@@ -191,7 +194,9 @@ func (r Rules) checkCount(code, what string, c Count, have int) []Problem {
 	case c.Most > 0 && have > c.Most:
 		return []Problem{blocking(code, "The text has %d %s; %s takes at most %d.", have, what, r.Title, c.Most)}
 	case c.Warn > 0 && have > c.Warn:
-		return []Problem{loss(code, "The text has %d %s; %s may make nothing of more than %d.", have, what, r.Title, c.Warn)}
+		return []Problem{
+			loss(code, "The text has %d %s; %s may make nothing of more than %d.", have, what, r.Title, c.Warn),
+		}
 	}
 	return nil
 }
@@ -225,7 +230,9 @@ func (r Rules) checkNumber(have, most int, what, takes string) []Problem {
 	if most == 0 || have <= most {
 		return nil
 	}
-	return []Problem{blocking("media_too_many", "A post on %s takes %s; this one has %s.", r.Title, takes, number(have, what))}
+	return []Problem{
+		blocking("media_too_many", "A post on %s takes %s; this one has %s.", r.Title, takes, number(have, what)),
+	}
 }
 
 // needed names the media that a post can have.
@@ -297,12 +304,15 @@ func (o one) image(rules Images) []Problem {
 			o.name, typeNames[o.Type], o.network, list(rules.Types), stillness(o.Type)))
 	}
 	if rules.MaxBytes > 0 && o.Size > rules.MaxBytes {
-		found = append(found, loss("media_too_large", "%s has %d bytes; %s takes at most %d, so it is made smaller before it is sent.",
-			o.name, o.Size, o.network, rules.MaxBytes))
+		found = append(found,
+			loss("media_too_large", "%s has %d bytes; %s takes at most %d, so it is made smaller before it is sent.",
+				o.name, o.Size, o.network, rules.MaxBytes))
 	}
 	if side := max(o.Width, o.Height); rules.MaxSide > 0 && side > rules.MaxSide {
-		found = append(found, loss("media_too_large", "%s is %d pixels on its longer side; %s takes at most %d, so it is made smaller before it is sent.",
-			o.name, side, o.network, rules.MaxSide))
+		found = append(found,
+			loss("media_too_large",
+				"%s is %d pixels on its longer side; %s takes at most %d, so it is made smaller before it is sent.",
+				o.name, side, o.network, rules.MaxSide))
 	}
 	return append(found, o.shape(rules.Shapes)...)
 }
@@ -318,7 +328,8 @@ func stillness(mimeType string) string {
 func (o one) alone(rules Alone, all int) []Problem {
 	var found []Problem
 	if all > 1 {
-		found = append(found, blocking("media_mix", "%s is a %s; %s takes one only by itself.", o.name, typeNames[o.Type], o.network))
+		found = append(found,
+			blocking("media_mix", "%s is a %s; %s takes one only by itself.", o.name, typeNames[o.Type], o.network))
 	}
 	return append(found, o.tooLarge(rules.MaxBytes, rules.MaxSide)...)
 }
@@ -333,7 +344,9 @@ func (o one) video(rules Videos) []Problem {
 	}
 	found = append(found, o.tooLarge(rules.MaxBytes, rules.MaxSide)...)
 	if o.Size > 0 && o.Size < rules.MinBytes {
-		found = append(found, blocking("media_too_small", "%s has %d bytes; %s takes at least %d.", o.name, o.Size, o.network, rules.MinBytes))
+		found = append(found,
+			blocking("media_too_small", "%s has %d bytes; %s takes at least %d.", o.name, o.Size, o.network,
+				rules.MinBytes))
 	}
 	if rules.Longest > 0 && o.Duration > time.Duration(rules.Longest) {
 		found = append(found, blocking("media_too_long", "%s lasts %.0f seconds; %s takes at most %.0f.",
@@ -358,10 +371,13 @@ func (o one) wrongType(taken []string) Problem {
 func (o one) tooLarge(maxBytes int64, maxSide int) []Problem {
 	var found []Problem
 	if maxBytes > 0 && o.Size > maxBytes {
-		found = append(found, blocking("media_too_large", "%s has %d bytes; %s takes at most %d.", o.name, o.Size, o.network, maxBytes))
+		found = append(found,
+			blocking("media_too_large", "%s has %d bytes; %s takes at most %d.", o.name, o.Size, o.network, maxBytes))
 	}
 	if side := max(o.Width, o.Height); maxSide > 0 && side > maxSide {
-		found = append(found, blocking("media_too_large", "%s is %d pixels on its longer side; %s takes at most %d.", o.name, side, o.network, maxSide))
+		found = append(found,
+			blocking("media_too_large", "%s is %d pixels on its longer side; %s takes at most %d.", o.name, side,
+				o.network, maxSide))
 	}
 	return found
 }
@@ -387,7 +403,8 @@ func (a Aspect) ratio() float64 { return a.Width / a.Height }
 func (a Aspect) String() string { return fmt.Sprintf("%g:%g", a.Width, a.Height) }
 
 var typeNames = map[string]string{
-	jpegType: "JPEG", pngType: "PNG", webpType: "WebP", gifType: "GIF", mp4Type: "MP4", quickTimeType: "MOV", webmType: "WebM",
+	jpegType: "JPEG", pngType: "PNG", webpType: "WebP", gifType: "GIF", mp4Type: "MP4", quickTimeType: "MOV",
+	webmType: "WebM",
 }
 
 // list names types for people: "JPEG, PNG and WebP".
@@ -427,7 +444,9 @@ func Links(text string) []string {
 // Hashtags finds words behind a # or its full-width form, without the sign: letters, digits and underscores, not
 // digits alone, in no word and no address.
 func Hashtags(text string) []string {
-	return slices.DeleteFunc(signed(text, "#＃"), func(word string) bool { return !strings.ContainsFunc(word, unicode.IsLetter) })
+	return slices.DeleteFunc(signed(text, "#＃"), func(word string) bool {
+		return !strings.ContainsFunc(word, unicode.IsLetter)
+	})
 }
 
 var cashtag = regexp.MustCompile(`(?:^|[^\pL\pN_$])\$([A-Za-z]{1,6}(?:[._][A-Za-z]{1,2})?)\b`)
@@ -470,5 +489,6 @@ func leadingWord(text string) string {
 
 // inWord tells letters, digits and underscores, and the marks that many scripts write words with.
 func inWord(r rune) bool {
-	return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.In(r, unicode.Mn, unicode.Mc) && !unicode.Is(unicode.Variation_Selector, r)
+	return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.In(r, unicode.Mn,
+		unicode.Mc) && !unicode.Is(unicode.Variation_Selector, r)
 }

@@ -80,7 +80,8 @@ func TestCheckText(t *testing.T) {
 		{"thirty-one", "instagram", x("#a ", 31), []Media{jpeg()}, "hashtags_too_many"},
 		{"two topics", "threads", "#one #two", nil, "hashtags_too_many?"},
 		{"many mentions", "instagram", x("@a ", 21), []Media{jpeg()}, "mentions_too_many"},
-		{"six links", "threads", "https://a.de/1 https://a.de/2 https://a.de/3 https://a.de/4 https://a.de/5 https://a.de/6", nil, "links_too_many"},
+		{"six links", "threads", "https://a.de/1 https://a.de/2 https://a.de/3 https://a.de/4 https://a.de/5 " +
+			"https://a.de/6", nil, "links_too_many"},
 		{"the same link", "threads", x("https://a.de/1 ", 6), nil, ""},
 	} {
 		rules, _ := Today(c.platform)
@@ -152,9 +153,12 @@ func TestMessages(t *testing.T) {
 		media          Media
 		want           string
 	}{
-		{"threads", "", sized(jpeg(), 9_000_000), "Image 1 has 9000000 bytes; Threads takes at most 8000000, so it is made smaller before it is sent."},
-		{"instagram", "", shaped(jpeg(), 1080, 1920), "Image 1 is 1080 pixels wide and 1920 high; Instagram takes shapes from 4:5 to 1.91:1."},
-		{"instagram", "", typed(jpeg(), gifType), "Image 1 is a GIF; Instagram takes JPEG, so it is converted before it is sent, and only its first frame is shown."},
+		{"threads", "", sized(jpeg(),
+			9_000_000), "Image 1 has 9000000 bytes; Threads takes at most 8000000, so it is made smaller before it is sent."},
+		{"instagram", "", shaped(jpeg(), 1080,
+			1920), "Image 1 is 1080 pixels wide and 1920 high; Instagram takes shapes from 4:5 to 1.91:1."},
+		{"instagram", "", typed(jpeg(),
+			gifType), "Image 1 is a GIF; Instagram takes JPEG, so it is converted before it is sent, and only its first frame is shown."},
 		{"tiktok", "", typed(mp4(), "video/x-msvideo"), "Video 1 is of a type that TikTok does not take; it takes MP4, MOV and WebM."},
 		{"pinterest", "", lasting(3950 * time.Millisecond), "Video 1 lasts 3.9 seconds; Pinterest takes at least 4."},
 		{"linkedin", strings.Repeat("a", 3001), jpeg(), "The text has 3001 characters, most emoji as two; LinkedIn takes at most 3000."},
@@ -205,7 +209,8 @@ func TestSignsInTexts(t *testing.T) {
 		{"(https://a.de/b) a.de ftp://c.de http:// x", nil, nil, []string{"https://a.de/b"}},
 		{"見てhttps://a.de/b。はい #日本語", []string{"日本語"}, nil, []string{"https://a.de/b"}},
 	} {
-		if diff := cmp.Diff([][]string{c.hashtags, c.mentions, c.links}, [][]string{Hashtags(c.text), Mentions(c.text), Links(c.text)}, cmpopts.EquateEmpty()); diff != "" {
+		if diff := cmp.Diff([][]string{c.hashtags, c.mentions, c.links},
+			[][]string{Hashtags(c.text), Mentions(c.text), Links(c.text)}, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("%q: %s", c.text, diff)
 		}
 	}
@@ -239,7 +244,8 @@ func TestCheckOfAnything(t *testing.T) {
 		c := Content{Text: rapid.String().Draw(t, "text"), Media: rapid.SliceOfN(media, 0, 40).Draw(t, "media")}
 		rules, _ := Today(rapid.SampledFrom(platforms).Draw(t, "platform"))
 		for _, p := range rules.Check(c) {
-			if p.Code == "" || !strings.HasSuffix(p.Message, ".") || strings.Contains(p.Message, "%!") || strings.Contains(p.Message, "<b>") {
+			if p.Code == "" || !strings.HasSuffix(p.Message, ".") || strings.Contains(p.Message, "%!") ||
+				strings.Contains(p.Message, "<b>") {
 				t.Errorf("%+v", p)
 			}
 		}

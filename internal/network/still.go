@@ -9,9 +9,9 @@ import (
 
 type stillKey struct{}
 
-// Still has a Committing call ask whether it may be made still, as each part of its body is about to be written: looking an
-// address up, connecting to it and writing can take longer than the caller's right to send lasts. Where it may not, the body does
-// not come whole, and a network cannot act on it.
+// Still has a Committing call ask whether it may be made still, as each part of its body is about to be written:
+// looking an address up, connecting to it and writing can take longer than the caller's right to send lasts. Where it
+// may not, the body does not come whole, and a network cannot act on it.
 func Still(ctx context.Context, may func() error) context.Context {
 	return context.WithValue(ctx, stillKey{}, may)
 }

@@ -35,7 +35,8 @@ func TestStill(t *testing.T) {
 			}
 			return nil
 		})
-		_, err := client.Do(ctx, network.Call{Purpose: purpose, Name: "post", Method: http.MethodPost, URL: server.URL, JSON: map[string]string{"text": text}})
+		_, err := client.Do(ctx,
+			network.Call{Purpose: purpose, Name: "post", Method: http.MethodPost, URL: server.URL, JSON: map[string]string{"text": text}})
 		return err
 	}
 	long := strings.Repeat("bread ", 50_000)
@@ -46,7 +47,8 @@ func TestStill(t *testing.T) {
 		heard   bool
 	}{
 		"in time": {network.Committing, "bread", always, true}, "late": {network.Committing, "bread", 0, false},
-		"nothing that shows": {network.Signing, "bread", 0, true}, "long, in time": {network.Committing, long, always, true}, "long, late in its midst": {network.Committing, long, 3, false},
+		"nothing that shows": {network.Signing, "bread", 0, true},
+		"long, in time":      {network.Committing, long, always, true}, "long, late in its midst": {network.Committing, long, 3, false},
 	} {
 		before := len(heard)
 		err := call(step.purpose, step.text, step.times)

@@ -53,7 +53,8 @@ func (s *store) syncNames() error {
 
 // keepBlob notes a file of an account. One that it has already stays as it is.
 func (t tx) keepBlob(ctx context.Context, platform, account string, b blobRef) error {
-	_, err := t.ExecContext(ctx, `insert into blobs (platform, account, cid, type, size) values (?, ?, ?, ?, ?) on conflict do nothing`,
+	_, err := t.ExecContext(ctx,
+		`insert into blobs (platform, account, cid, type, size) values (?, ?, ?, ?, ?) on conflict do nothing`,
 		platform, account, b.cid, b.mime, b.size)
 	if err != nil {
 		return fmt.Errorf("keeping a blob: %w", err)
@@ -78,7 +79,8 @@ func (t tx) namedBlob(ctx context.Context, platform, account, cid string) (blobR
 // dropBlobs forgets the files that the body of a post named, which is no more, and no other post does. The bytes stay,
 // as another account may have the same ones.
 func (t tx) dropBlobs(ctx context.Context, platform, account string, body []byte) error {
-	_, err := t.ExecContext(ctx, `delete from blobs as b where b.platform = ? and b.account = ? and instr(?, b.cid) > 0 and not `+named,
+	_, err := t.ExecContext(ctx,
+		`delete from blobs as b where b.platform = ? and b.account = ? and instr(?, b.cid) > 0 and not `+named,
 		platform, account, body)
 	if err != nil {
 		return fmt.Errorf("forgetting blobs: %w", err)

@@ -19,10 +19,10 @@ const (
 
 var handleForm = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
-// bluesky is a personal data server of the AT Protocol, without most of that network: no timelines, no other sizes of an
-// image; of what others do with posts it tells counts. It answers as the genuine server does, which the tests of pressroom's own
-// Bluesky client compare; where the genuine one answers a malformed query with an internal error, it says what is
-// wrong.
+// bluesky is a personal data server of the AT Protocol, without most of that network: no timelines, no other sizes of
+// an image; of what others do with posts it tells counts. It answers as the genuine server does, which the tests of
+// pressroom's own Bluesky client compare; where the genuine one answers a malformed query with an internal error, it
+// says what is wrong.
 type bluesky struct {
 	*Server
 	rate    rateWindow
@@ -86,7 +86,8 @@ func (b *bluesky) didDocument(r *http.Request, a account) map[string]any {
 		"id":          a.id,
 		"alsoKnownAs": []string{"at://" + a.handle},
 		"service": []map[string]string{{
-			"id": "#atproto_pds", "type": "AtprotoPersonalDataServer", "serviceEndpoint": b.baseURL(r) + "/" + blueskyName,
+			"id": "#atproto_pds", "type": "AtprotoPersonalDataServer",
+			"serviceEndpoint": b.baseURL(r) + "/" + blueskyName,
 		}},
 	}
 }

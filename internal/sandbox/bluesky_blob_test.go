@@ -57,7 +57,8 @@ func TestMediaAreHeldAndShown(t *testing.T) {
 		map[string]any{"image": b.uploaded(t, access, "image/png", picture), "alt": `a <dot> & "more"`},
 		map[string]any{"image": b.uploaded(t, access, "image/png", picture+"2"), "alt": ""},
 	}})
-	b.putEmbed(t, access, "3l2345672abcb", map[string]any{"$type": "app.bsky.embed.video", "video": b.uploaded(t, access, "video/mp4", film), "alt": "a film"})
+	b.putEmbed(t, access, "3l2345672abcb",
+		map[string]any{"$type": "app.bsky.embed.video", "video": b.uploaded(t, access, "video/mp4", film), "alt": "a film"})
 
 	again := startIn(t, b.dir, Options{}) // never closed, as after a kill
 	var served []string
@@ -75,7 +76,9 @@ func TestMediaAreHeldAndShown(t *testing.T) {
 		t.Error(diff)
 	}
 	page := string(again.get(t, "/").body)
-	for _, part := range []string{`alt="a &lt;dot&gt; &amp; &#34;more&#34;"`, "Without a description", "<video src=\"bluesky/xrpc/", "a film</figcaption>"} {
+	for _, part := range []string{
+		`alt="a &lt;dot&gt; &amp; &#34;more&#34;"`, "Without a description", "<video src=\"bluesky/xrpc/", "a film</figcaption>",
+	} {
 		if !strings.Contains(page, part) {
 			t.Errorf("the page lacks %s", part)
 		}
@@ -85,13 +88,15 @@ func TestMediaAreHeldAndShown(t *testing.T) {
 func TestUploadsThatAreNotKept(t *testing.T) {
 	t.Parallel()
 	b, access, _ := signedUp(t, Options{})
-	if a := b.upload(t, access, "video/mp4", io.LimitReader(zeros{}, maxBlob+1)); a.status != http.StatusRequestEntityTooLarge || a.name() != "PayloadTooLarge" {
+	if a := b.upload(t, access, "video/mp4",
+		io.LimitReader(zeros{}, maxBlob+1)); a.status != http.StatusRequestEntityTooLarge || a.name() != "PayloadTooLarge" {
 		t.Errorf("too large: HTTP %d, %v: %s", a.status, a.err, a.body)
 	}
 	if a := b.upload(t, access, "nothing;", strings.NewReader(picture)); a.status != http.StatusBadRequest {
 		t.Errorf("no type: HTTP %d: %s", a.status, a.body)
 	}
-	cut := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/bluesky/xrpc/"+uploadMethod, io.MultiReader(strings.NewReader(picture), broken{}))
+	cut := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/bluesky/xrpc/"+uploadMethod,
+		io.MultiReader(strings.NewReader(picture), broken{}))
 	cut.Header.Set("Content-Type", "image/png")
 	cut.Header.Set("Authorization", "Bearer "+access)
 	recorder := httptest.NewRecorder()

@@ -41,7 +41,8 @@ func readEmbed(members map[string]any) ([]shownBlob, error) {
 	kind, ok := embed["$type"].(string)
 	switch {
 	case !ok:
-		return nil, invalidRecord(`Expected an object which includes the "$type" property value type (got %s) at %s`, got(value), path)
+		return nil, invalidRecord(`Expected an object which includes the "$type" property value type (got %s) at %s`,
+			got(value), path)
 	case kind == "app.bsky.embed.images":
 		return readImages(path, embed)
 	case kind == "app.bsky.embed.video":
@@ -108,7 +109,8 @@ func readBlob(path string, value any, accept string, maxSize int64) (blobRef, er
 	if !ok {
 		return blobRef{}, invalidRecord("Expected blob value type (got %s) at %s", got(value), path)
 	}
-	if family, all := strings.CutSuffix(accept, "*"); !all && ref.mime != accept || !strings.HasPrefix(ref.mime, family) {
+	if family, all := strings.CutSuffix(accept, "*"); !all && ref.mime != accept || !strings.HasPrefix(ref.mime,
+		family) {
 		return blobRef{}, invalidRecord("Expected %q (got %q) at %s.mimeType", accept, ref.mime, path)
 	}
 	if ref.size > maxSize {

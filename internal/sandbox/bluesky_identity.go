@@ -47,7 +47,8 @@ func (b *bluesky) describeRepo(r *http.Request) (any, error) {
 		return err
 	})
 	return map[string]any{
-		"handle": a.handle, "did": a.id, "didDoc": b.didDocument(r, a), "collections": collections, "handleIsCorrect": true,
+		"handle": a.handle, "did": a.id, "didDoc": b.didDocument(r, a), "collections": collections,
+		"handleIsCorrect": true,
 	}, err
 }
 

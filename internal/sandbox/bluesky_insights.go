@@ -66,7 +66,9 @@ func (b *bluesky) getAuthorFeed(r *http.Request) (any, error) {
 		if err != nil {
 			return err
 		}
-		held, err := t.posts(r.Context(), `where p.platform = ? and p.account = ? order by p.at desc, p.seq desc limit ? offset ?`, blueskyName, a.id, limit, read)
+		held, err := t.posts(r.Context(),
+			`where p.platform = ? and p.account = ? order by p.at desc, p.seq desc limit ? offset ?`, blueskyName, a.id,
+			limit, read)
 		feed := make([]map[string]any, len(held))
 		for i, p := range held {
 			feed[i] = map[string]any{"post": b.viewed(p)}
@@ -84,7 +86,8 @@ func (b *bluesky) getAuthorFeed(r *http.Request) (any, error) {
 func (b *bluesky) viewed(p post) map[string]any {
 	counted := count(p, b.now())
 	return map[string]any{
-		"uri": p.id, "cid": p.version, "author": map[string]any{"did": p.account, "handle": p.handle, "displayName": p.displayName},
+		"uri": p.id, "cid": p.version,
+		"author": map[string]any{"did": p.account, "handle": p.handle, "displayName": p.displayName},
 		"record": json.RawMessage(p.body), "indexedAt": p.at.Format(time.RFC3339Nano),
 		"likeCount": counted.likes, "repostCount": counted.shares - counted.shares/4, "quoteCount": counted.shares / 4,
 		"replyCount": counted.comments, "bookmarkCount": counted.saves,

@@ -44,7 +44,8 @@ func readRecord(raw json.RawMessage) (blueskyRecord, error) {
 		members["$type"] = blueskyCollection
 	}
 	if members["$type"] != blueskyCollection {
-		return blueskyRecord{}, invalidRequest("Invalid $type: expected %s, got %v", blueskyCollection, members["$type"])
+		return blueskyRecord{}, invalidRequest("Invalid $type: expected %s, got %v", blueskyCollection,
+			members["$type"])
 	}
 	at, err := checkRecord(members)
 	if err != nil {
@@ -59,7 +60,8 @@ func readRecord(raw json.RawMessage) (blueskyRecord, error) {
 		return blueskyRecord{}, fmt.Errorf("writing the record: %w", err)
 	}
 	text, _ := members["text"].(string) // checked
-	return blueskyRecord{text: text, at: at, media: media, blobs: blobsIn(members), body: body, cid: contentID(body)}, nil
+	return blueskyRecord{text: text, at: at, media: media, blobs: blobsIn(members), body: body, cid: contentID(body)},
+		nil
 }
 
 // contentID has the form of the genuine identifiers (CIDv1, DAG-CBOR, SHA-256) and, like them, is the same
@@ -89,7 +91,8 @@ func checkRecord(members map[string]any) (time.Time, error) {
 	created, _ := members["createdAt"].(string)
 	at, err := time.Parse(time.RFC3339, created)
 	if err != nil {
-		return time.Time{}, missing("createdAt", members, invalidRecord("Invalid datetime (got %q) at $.record.createdAt", created))
+		return time.Time{}, missing("createdAt", members,
+			invalidRecord("Invalid datetime (got %q) at $.record.createdAt", created))
 	}
 	if err := checkLangs(members); err != nil {
 		return time.Time{}, err
@@ -131,7 +134,8 @@ func checkNumbers(path string, value any) error {
 	switch v := value.(type) {
 	case json.Number:
 		if _, err := v.Int64(); err != nil {
-			return invalidRequest("Expected one of null, boolean, integer, string, cid, bytes, array or object value type (got %s) at %s", v, path)
+			return invalidRequest("Expected one of null, boolean, integer, string, cid, bytes, array or object value "+
+				"type (got %s) at %s", v, path)
 		}
 	case map[string]any:
 		for name, member := range v {

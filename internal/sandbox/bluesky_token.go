@@ -48,7 +48,10 @@ var (
 // token signs a JSON web token for one session of an account.
 func (b *bluesky) token(kind, account, session, id string) string {
 	now := b.now()
-	c := claims{Scope: "com.atproto.appPass", Aud: "did:web:sandbox", Sub: account, Session: session, ID: id, Issued: now.Unix()}
+	c := claims{
+		Scope: "com.atproto.appPass", Aud: "did:web:sandbox", Sub: account, Session: session, ID: id,
+		Issued: now.Unix(),
+	}
 	c.Expires = now.Add(accessLife).Unix()
 	if kind == refreshType {
 		c.Scope, c.Expires = "com.atproto.refresh", now.Add(refreshLife).Unix()

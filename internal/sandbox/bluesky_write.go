@@ -79,7 +79,8 @@ func (b *bluesky) writeRecord(r *http.Request, create bool) (any, error) {
 }
 
 func (in recordInput) check() error {
-	if err := need("repo", in.Repo, "collection", in.Collection, "rkey", in.RKey, "record", string(in.Record)); err != nil {
+	if err := need("repo", in.Repo, "collection", in.Collection, "rkey", in.RKey, "record",
+		string(in.Record)); err != nil {
 		return err
 	}
 	if in.Collection != blueskyCollection {
@@ -146,7 +147,9 @@ func (b *bluesky) tryWrite(r *http.Request, t tx, w write) (outcome, error) {
 		return outcome{}, err
 	}
 	if stands && w.create {
-		return outcome{refused: &xrpcError{http.StatusInternalServerError, "InternalServerError", "Internal Server Error"}}, nil
+		return outcome{
+			refused: &xrpcError{http.StatusInternalServerError, "InternalServerError", "Internal Server Error"},
+		}, nil
 	}
 	if stands && standing.version == w.record.cid {
 		return outcome{answer: written(uri, w.record.cid)}, nil

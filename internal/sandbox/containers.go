@@ -63,7 +63,8 @@ func (t tx) keepContainer(ctx context.Context, platform string, c *container) er
 	if err != nil {
 		return fmt.Errorf("writing a container's media: %w", err)
 	}
-	err = t.QueryRowContext(ctx, `insert into containers (platform, account, form, item, text, media, failure, made_at) values (?, ?, ?, ?, ?, ?, ?, ?) returning seq`,
+	err = t.QueryRowContext(ctx,
+		`insert into containers (platform, account, form, item, text, media, failure, made_at) values (?, ?, ?, ?, ?, ?, ?, ?) returning seq`,
 		platform, c.account, c.form, c.item, c.text, string(media), c.failure, c.made.UnixMilli()).Scan(&c.seq)
 	if err != nil {
 		return fmt.Errorf("keeping a container: %w", err)
@@ -73,14 +74,16 @@ func (t tx) keepContainer(ctx context.Context, platform string, c *container) er
 
 // container finds a container by its id. It is false where there is none.
 func (t tx) container(ctx context.Context, platform, id string) (container, bool, error) {
-	seq, _ := strconv.ParseInt(strings.TrimPrefix(id, containerFront), 10, 64) // anything else is not this container's id
+	// anything else is not this container's id
+	seq, _ := strconv.ParseInt(strings.TrimPrefix(id, containerFront), 10, 64)
 	c := container{seq: seq}
 	if c.id() != id {
 		return container{}, false, nil
 	}
 	var media string
 	var made int64
-	err := t.QueryRowContext(ctx, `select account, form, item, text, media, failure, made_at, post from containers where platform = ? and seq = ?`, platform, seq).
+	err := t.QueryRowContext(ctx,
+		`select account, form, item, text, media, failure, made_at, post from containers where platform = ? and seq = ?`, platform, seq).
 		Scan(&c.account, &c.form, &c.item, &c.text, &media, &c.failure, &made, &c.post)
 	if errors.Is(err, sql.ErrNoRows) {
 		return container{}, false, nil

@@ -24,9 +24,15 @@ func (n *instagram) discoveryCalls() map[string]func(*http.Request) (any, error)
 
 // errNotProfessional is what an account that is not there and one that is private or a person's come to alike.
 var (
-	errNotProfessional = &graphError{status: http.StatusBadRequest, code: 110, subcode: 2207013, message: "Invalid user id"}
-	errGraphSyntax     = &graphError{status: http.StatusBadRequest, code: 2500, message: "Syntax error in the list of fields"}
-	errNoScope         = &graphError{status: http.StatusForbidden, code: 10, message: "(#10) Application does not have permission for this action"}
+	errNotProfessional = &graphError{
+		status: http.StatusBadRequest, code: 110, subcode: 2207013, message: "Invalid user id",
+	}
+	errGraphSyntax = &graphError{
+		status: http.StatusBadRequest, code: 2500, message: "Syntax error in the list of fields",
+	}
+	errNoScope = &graphError{
+		status: http.StatusForbidden, code: 10, message: "(#10) Application does not have permission for this action",
+	}
 )
 
 // look answers for whatever has the id, and for other accounts where it is asked to discover one.
@@ -107,8 +113,9 @@ func (d discovery) fields() map[string]any {
 	face := d.profile.face(d.day, len(posts))
 	return map[string]any{
 		"id": instagramID("world " + d.profile.name), "username": d.profile.name, "name": face.displayName,
-		"biography": face.biography, "website": orNothing(face.website), "profile_picture_url": d.base + "/vendor/files/" + d.profile.avatar().path(),
-		"followers_count": face.followers, "follows_count": face.follows, "media_count": face.posts,
+		"biography": face.biography, "website": orNothing(face.website),
+		"profile_picture_url": d.base + "/vendor/files/" + d.profile.avatar().path(),
+		"followers_count":     face.followers, "follows_count": face.follows, "media_count": face.posts,
 		"media": graphEdge(d.media),
 	}
 }
@@ -196,7 +203,9 @@ func graphLimit(text string, most int) (int, error) {
 }
 
 // graphTypes are what the API calls the formats.
-var graphTypes = map[string]string{worldImage: "IMAGE", worldVideo: "VIDEO", worldReel: "VIDEO", worldCarousel: "CAROUSEL_ALBUM"}
+var graphTypes = map[string]string{
+	worldImage: "IMAGE", worldVideo: "VIDEO", worldReel: "VIDEO", worldCarousel: "CAROUSEL_ALBUM",
+}
 
 // graphMedia is a post as everybody is told of it at a moment, in Unix seconds.
 func graphMedia(base string, post worldPost, now int64) map[string]any {
@@ -224,7 +233,8 @@ func graphChildren(base string, post worldPost, f graphField) (any, error) {
 		}
 		one, err := told(orID(f.fields), map[string]any{
 			"id": id, "media_type": "IMAGE", "media_url": base + "/vendor/files/" + file.path(),
-			"permalink": postURL(base, instagramName, "", post), "timestamp": time.Unix(post.at, 0).UTC().Format(graphTime),
+			"permalink": postURL(base, instagramName, "", post),
+			"timestamp": time.Unix(post.at, 0).UTC().Format(graphTime),
 		})
 		if err != nil {
 			return nil, err

@@ -34,7 +34,9 @@ func (p *fieldParser) skip(mark string) bool {
 }
 
 func (p *fieldParser) word() (string, bool) {
-	end := strings.IndexFunc(p.rest, func(r rune) bool { return r != '_' && (r < 'a' || r > 'z') && (r < '0' || r > '9') })
+	end := strings.IndexFunc(p.rest, func(r rune) bool {
+		return r != '_' && (r < 'a' || r > 'z') && (r < '0' || r > '9')
+	})
 	if end < 0 {
 		end = len(p.rest)
 	}
@@ -83,8 +85,8 @@ func (p *fieldParser) modifier(args map[string]string) bool {
 	return closed && !strings.Contains(argument, "(")
 }
 
-// told keeps what a list of fields asks for, and the id. A field that is none is refused; one that is there but not told
-// is left out, as a nil in all says.
+// told keeps what a list of fields asks for, and the id. A field that is none is refused; one that is there but not
+// told is left out, as a nil in all says.
 func told(asked []graphField, all map[string]any) (map[string]any, error) {
 	answer := map[string]any{}
 	if id, has := all["id"]; has {

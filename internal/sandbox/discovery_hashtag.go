@@ -20,7 +20,9 @@ const (
 
 // The network's documents name neither code; these are what it is known to answer.
 var (
-	errNoHashtag    = &graphError{status: http.StatusBadRequest, code: 24, subcode: 2207024, message: "The requested resource does not exist"}
+	errNoHashtag = &graphError{
+		status: http.StatusBadRequest, code: 24, subcode: 2207024, message: "The requested resource does not exist",
+	}
 	errHashtagQuota = &graphError{
 		status: http.StatusBadRequest, code: 18, subcode: 2207034,
 		message: "The account has asked for the most different hashtags that it may in seven days",
@@ -135,7 +137,8 @@ func (n *instagram) hashtagPosts(r *http.Request, posts []worldPost, now int64, 
 		query := r.URL.Query()
 		query.Set("after", next)
 		answer["paging"] = map[string]any{
-			"cursors": map[string]string{"after": next}, "next": n.baseURL(r) + "/" + n.platform + r.URL.Path + "?" + query.Encode(),
+			"cursors": map[string]string{"after": next},
+			"next":    n.baseURL(r) + "/" + n.platform + r.URL.Path + "?" + query.Encode(),
 		}
 	}
 	return answer, nil
@@ -220,7 +223,8 @@ func (n *instagram) searchedHashtags(r *http.Request) (any, error) {
 }
 
 func (t tx) keepHashtag(ctx context.Context, id, name string) error {
-	if _, err := t.ExecContext(ctx, `insert into instagram_hashtags (id, name) values (?, ?) on conflict do nothing`, id, name); err != nil {
+	if _, err := t.ExecContext(ctx, `insert into instagram_hashtags (id, name) values (?, ?) on conflict do nothing`,
+		id, name); err != nil {
 		return fmt.Errorf("keeping a hashtag: %w", err)
 	}
 	return nil
@@ -238,7 +242,8 @@ func (t tx) hashtag(ctx context.Context, id string) (string, error) {
 
 // searches are the hashtags that an account has asked for in the last days, the first ones first.
 func (t tx) searches(ctx context.Context, account string, now time.Time) ([]string, error) {
-	rows, err := t.QueryContext(ctx, `select hashtag from instagram_searches where account = ? and at > ? order by at, hashtag`,
+	rows, err := t.QueryContext(ctx,
+		`select hashtag from instagram_searches where account = ? and at > ? order by at, hashtag`,
 		account, now.Add(-hashtagWindow).UnixMilli())
 	if err != nil {
 		return nil, fmt.Errorf("reading searches: %w", err)

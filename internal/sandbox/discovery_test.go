@@ -83,7 +83,8 @@ func TestDiscoveryAgreesWithVendor(t *testing.T) {
 		}
 		media := said.Discovered.Media.Data
 		for next := said.Discovered.Media.Paging.Cursors.After; next != ""; {
-			page := graphSaid[discoveredProfile](t, o.discover(t, b, p.name, "media.after("+next+").limit(100){"+fields+"}")).Discovered.Media
+			page := graphSaid[discoveredProfile](t,
+				o.discover(t, b, p.name, "media.after("+next+").limit(100){"+fields+"}")).Discovered.Media
 			media, next = append(media, page.Data...), page.Paging.Cursors.After
 		}
 		if len(media) != len(figures) {
@@ -92,8 +93,10 @@ func TestDiscoveryAgreesWithVendor(t *testing.T) {
 		for i, one := range media {
 			post := figures[i]
 			want := map[string]any{
-				"id": post.ID, "caption": post.Caption, "comments_count": float64(post.Comments), "timestamp": strings.Replace(post.TakenAt, "Z", "+0000", 1),
-				"media_type": graphTypes[post.Format], "media_product_type": map[bool]string{true: "REELS", false: "FEED"}[post.Format == worldReel],
+				"id": post.ID, "caption": post.Caption, "comments_count": float64(post.Comments),
+				"timestamp":          strings.Replace(post.TakenAt, "Z", "+0000", 1),
+				"media_type":         graphTypes[post.Format],
+				"media_product_type": map[bool]string{true: "REELS", false: "FEED"}[post.Format == worldReel],
 			}
 			if post.Likes != nil {
 				want["like_count"] = float64(*post.Likes)
@@ -116,7 +119,8 @@ func TestDiscoveryTellsWhatIsAskedFor(t *testing.T) {
 	t.Parallel()
 	now := vendorNow
 	b, o := operated(t, &now)
-	a := o.ask(t, b, o.ID, "fields", "username,business_discovery.username(Harbour.Bread){username,media.limit(40){children{media_type,media_url}}}")
+	a := o.ask(t, b, o.ID, "fields",
+		"username,business_discovery.username(Harbour.Bread){username,media.limit(40){children{media_type,media_url}}}")
 	var said map[string]any
 	if err := json.Unmarshal(a.body, &said); err != nil || said["username"] != "operator.1" || a.header.Get("X-App-Usage") == "" {
 		t.Fatalf("HTTP %d: %s", a.status, a.body)
@@ -206,10 +210,12 @@ func TestOperatorAccounts(t *testing.T) {
 			t.Errorf("HTTP %d: %s", a.status, a.body)
 		}
 	}
-	if a := b.form(t, http.MethodGet, instagramFacebook+"dialog/oauth", asked()); strings.Contains(string(a.body), "operator") || !strings.Contains(string(a.body), "mira.keller") {
+	if a := b.form(t, http.MethodGet, instagramFacebook+"dialog/oauth", asked()); strings.Contains(string(a.body),
+		"operator") || !strings.Contains(string(a.body), "mira.keller") {
 		t.Errorf("on the consent page: %s", a.body)
 	}
-	if a := b.instagram(t, http.MethodGet, instagramFacebook+"me/accounts", b.personToken(t, "studio.north")); strings.Contains(string(a.body), "Operator") {
+	if a := b.instagram(t, http.MethodGet, instagramFacebook+"me/accounts",
+		b.personToken(t, "studio.north")); strings.Contains(string(a.body), "Operator") {
 		t.Errorf("the agency's Pages: %s", a.body)
 	}
 }
@@ -230,7 +236,9 @@ func (o OperatorAccount) hashtagWalk(t *testing.T, b *box, path string, limit in
 	var all []map[string]any
 	after := ""
 	for {
-		page := graphSaid[graphList](t, o.ask(t, b, path, "user_id", o.ID, "fields", "id,caption,media_type,like_count,comments_count,permalink,timestamp", "limit", strconv.Itoa(limit), "after", after))
+		page := graphSaid[graphList](t,
+			o.ask(t, b, path, "user_id", o.ID, "fields",
+				"id,caption,media_type,like_count,comments_count,permalink,timestamp", "limit", strconv.Itoa(limit), "after", after))
 		all = append(all, page.Data...)
 		if page.Paging.Cursors.After == "" || page.Paging.Cursors.Before != "" {
 			return all
@@ -422,7 +430,10 @@ func TestGraphFields(t *testing.T) {
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(graphField{})); diff != "" || !good {
 		t.Error(diff)
 	}
-	for _, bad := range []string{"", ",", "a,", "a b", "a{", "a{}", "a}", "a.b", "a.(1)", "a.b(1", "a.b((1))", "A", "a{b}c", strings.Repeat("a{", 9) + "a" + strings.Repeat("}", 9), strings.Repeat("a,", 4000) + "a"} {
+	for _, bad := range []string{
+		"", ",", "a,", "a b", "a{", "a{}", "a}", "a.b", "a.(1)", "a.b(1", "a.b((1))", "A", "a{b}c",
+		strings.Repeat("a{", 9) + "a" + strings.Repeat("}", 9), strings.Repeat("a,", 4000) + "a",
+	} {
 		if fields, good := parseGraphFields(bad); good {
 			t.Errorf("%.20q is read as %v", bad, fields)
 		}

@@ -15,7 +15,8 @@ type Earlier struct {
 	At    time.Time
 }
 
-// KeepEarlier puts posts into the past of an account of Bluesky (of texts alone), Threads or Instagram, the oldest first.
+// KeepEarlier puts posts into the past of an account of Bluesky (of texts alone), Threads or Instagram, the oldest
+// first.
 func (s *Server) KeepEarlier(ctx context.Context, platform, handle string, posts []Earlier) error {
 	files := make([]blobRef, len(posts))
 	for i, e := range posts {
@@ -69,7 +70,9 @@ func (t tx) keepEarlier(ctx context.Context, platform string, a account, e Earli
 
 // record gives the post the form of a Bluesky record.
 func (e Earlier) record(p *post) error {
-	raw, err := json.Marshal(map[string]any{"$type": blueskyCollection, "text": e.Text, "createdAt": e.At.UTC().Format(time.RFC3339Nano)})
+	raw, err := json.Marshal(map[string]any{
+		"$type": blueskyCollection, "text": e.Text, "createdAt": e.At.UTC().Format(time.RFC3339Nano),
+	})
 	if err != nil {
 		return fmt.Errorf("writing a record: %w", err)
 	}

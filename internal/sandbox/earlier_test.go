@@ -23,7 +23,9 @@ func TestEarlierPosts(t *testing.T) {
 		t.Fatal(err)
 	}
 	first, second := now.AddDate(0, 0, -30), now.AddDate(0, 0, -3)
-	for platform, handle := range map[string]string{blueskyName: "alice.test", threadsName: "harbour.coffee", instagramName: "harbour.coffee"} {
+	for platform, handle := range map[string]string{
+		blueskyName: "alice.test", threadsName: "harbour.coffee", instagramName: "harbour.coffee",
+	} {
 		posts := []Earlier{{Text: "The first", At: first}, {Text: "The second", At: second}}
 		if platform == instagramName {
 			posts[0].Image, posts[1].Image = picture.Bytes(), picture.Bytes()

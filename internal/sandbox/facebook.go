@@ -14,8 +14,8 @@ const (
 	facebookForEver  = 10 * 365 * 24 * time.Hour // what a Page's token lives that was read with a long-lived one
 )
 
-// facebook is the part of the Graph API that publishes on Pages: the consent and its tokens, photos, videos, posts. Each
-// person has one Page, of their name; it is the Page that the accounts are.
+// facebook is the part of the Graph API that publishes on Pages: the consent and its tokens, photos, videos, posts.
+// Each person has one Page, of their name; it is the Page that the accounts are.
 type facebook struct{ *graphAPI }
 
 func newFacebook(s *Server) *facebook {
@@ -59,7 +59,9 @@ func (n *facebook) dialog(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	if r.ParseForm() == nil {
 		declined := strings.Split(r.Form.Get("declined"), ",")
-		asked := slices.DeleteFunc(strings.Split(r.Form.Get("scope"), ","), func(scope string) bool { return slices.Contains(declined, scope) })
+		asked := slices.DeleteFunc(strings.Split(r.Form.Get("scope"), ","), func(scope string) bool {
+			return slices.Contains(declined, scope)
+		})
 		r.Form.Set("scope", strings.Join(asked, ","))
 	}
 	n.authorize(w, r)
@@ -106,7 +108,9 @@ func (n *facebook) pages(r *http.Request) (any, error) {
 		data = append(data, pick(r, page))
 		return err
 	})
-	return map[string]any{"data": data, "paging": map[string]any{"cursors": map[string]string{"before": "MA", "after": "MA"}}}, err
+	return map[string]any{
+		"data": data, "paging": map[string]any{"cursors": map[string]string{"before": "MA", "after": "MA"}},
+	}, err
 }
 
 func facebookPage(a account) map[string]any {

@@ -10,7 +10,9 @@ var facebookMetrics = metrics{
 	"post_media_view":              func(c tally) any { return c.views },
 	"post_total_media_view_unique": func(c tally) any { return c.reach },
 	"post_clicks":                  func(c tally) any { return c.clicks },
-	"post_reactions_by_type_total": func(c tally) any { return map[string]int64{"like": c.likes - c.likes/3, "love": c.likes / 3} },
+	"post_reactions_by_type_total": func(c tally) any {
+		return map[string]int64{"like": c.likes - c.likes/3, "love": c.likes / 3}
+	},
 }
 
 const facebookInsightsScope = "read_insights"

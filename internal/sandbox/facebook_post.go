@@ -21,14 +21,25 @@ const (
 	facebookPost      = "POST"
 )
 
-var facebookPhotos = graphImages{types: []string{"image/jpeg", "image/png", "image/gif"}, most: 4 << 20, widest: math.Inf(1)}
+var facebookPhotos = graphImages{
+	types: []string{"image/jpeg", "image/png", "image/gif"}, most: 4 << 20, widest: math.Inf(1),
+}
 
 var (
 	errFacebookTwin   = &graphError{status: http.StatusBadRequest, code: 506, message: "Duplicate status message"}
-	errFacebookPosted = &graphError{status: http.StatusBadRequest, code: 100, subcode: 1366051, message: "These photos were already posted"}
-	errFacebookPhoto  = &graphError{status: http.StatusBadRequest, code: 100, subcode: 1366046, message: "Photos should be smaller than 4 MB and saved as JPG, PNG or GIF"}
-	errFacebookLink   = &graphError{status: http.StatusBadRequest, code: 100, subcode: 1609005, message: "The link could not be used"}
-	errFacebookText   = &graphError{status: http.StatusBadRequest, code: 100, subcode: 1346003, message: "This content cannot be posted"}
+	errFacebookPosted = &graphError{
+		status: http.StatusBadRequest, code: 100, subcode: 1366051, message: "These photos were already posted",
+	}
+	errFacebookPhoto = &graphError{
+		status: http.StatusBadRequest, code: 100, subcode: 1366046,
+		message: "Photos should be smaller than 4 MB and saved as JPG, PNG or GIF",
+	}
+	errFacebookLink = &graphError{
+		status: http.StatusBadRequest, code: 100, subcode: 1609005, message: "The link could not be used",
+	}
+	errFacebookText = &graphError{
+		status: http.StatusBadRequest, code: 100, subcode: 1346003, message: "This content cannot be posted",
+	}
 )
 
 // createPhoto fetches a photo that a post will show. Those that are shown at once, by themselves, are not taken here.
@@ -61,7 +72,9 @@ func (n *facebook) createPhoto(r *http.Request) (any, error) {
 }
 
 // shown makes something visible by try, on disk when it returns, after the wait that try may ask for.
-func (n *facebook) shown(r *http.Request, try func(t tx, a account, token oauthToken, waited bool) (launch, error)) (launch, error) {
+func (n *facebook) shown(
+	r *http.Request, try func(t tx, a account, token oauthToken, waited bool) (launch, error),
+) (launch, error) {
 	for waited := false; ; waited = true {
 		var out launch
 		err := n.page(r, func(t tx, a account, token oauthToken) error {
@@ -106,7 +119,8 @@ func (t tx) facebookPhotos(r *http.Request, a account) ([]container, error) {
 	var named []struct {
 		ID string `json:"media_fbid"`
 	}
-	if text := r.Form.Get("attached_media"); text != "" && json.Unmarshal([]byte(text), &named) != nil || len(named) > maxFacebookPhotos {
+	if text := r.Form.Get("attached_media"); text != "" && json.Unmarshal([]byte(text), &named) != nil ||
+		len(named) > maxFacebookPhotos {
 		return nil, invalidParameter("attached_media has to be a list of at most 10 photos")
 	}
 	photos := make([]container, len(named))
@@ -160,7 +174,8 @@ func facebookKey(p post) string { return p.account + " " + contentID([]byte(p.te
 
 // keepFacebookPost keeps a post that is not the same as the one before it, and notes that its photos are used.
 func (n *facebook) keepFacebookPost(r *http.Request, t tx, p post, photos []container) (launch, error) {
-	last, err := t.posts(r.Context(), `where p.platform = ? and p.account = ? order by p.seq desc limit 1`, facebookName, p.account)
+	last, err := t.posts(r.Context(), `where p.platform = ? and p.account = ? order by p.seq desc limit 1`,
+		facebookName, p.account)
 	if err != nil {
 		return launch{}, err
 	}
@@ -212,7 +227,9 @@ func (n *facebook) listPosts(r *http.Request) (any, error) {
 	}
 	data := []map[string]any{}
 	err = n.page(r, func(t tx, a account, _ oauthToken) error {
-		held, err := t.posts(r.Context(), `where p.platform = ? and p.account = ? and p.at >= ? order by p.seq desc limit ? offset ?`, facebookName, a.id, since, limit, read)
+		held, err := t.posts(r.Context(),
+			`where p.platform = ? and p.account = ? and p.at >= ? order by p.seq desc limit ? offset ?`, facebookName,
+			a.id, since, limit, read)
 		if err == nil {
 			err = untoldAmong(held, n.now())
 		}
@@ -231,7 +248,8 @@ func (n *facebook) tellPost(r *http.Request, p post) map[string]any {
 		id = p.account + "_" + id
 	}
 	told := map[string]any{
-		"id": id, "created_time": p.at.Format(graphTime), "permalink_url": n.baseURL(r) + "/" + facebookName + "/www/" + p.handle + "/posts/" + p.id,
+		"id": id, "created_time": p.at.Format(graphTime),
+		"permalink_url": n.baseURL(r) + "/" + facebookName + "/www/" + p.handle + "/posts/" + p.id,
 	}
 	if p.text != "" {
 		told["message"] = p.text

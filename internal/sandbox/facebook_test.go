@@ -21,7 +21,8 @@ func (b *box) facebook(t *testing.T, method, path, token string, values ...strin
 func (b *box) facebookTokens(t *testing.T) (string, string, string) {
 	t.Helper()
 	consent := url.Values{
-		"client_id": {"app"}, "redirect_uri": {"https://app.test/back"}, "response_type": {"code"}, "scope": {"pages_show_list,pages_manage_posts"},
+		"client_id": {"app"}, "redirect_uri": {"https://app.test/back"}, "response_type": {"code"},
+		"scope":    {"pages_show_list,pages_manage_posts"},
 		"decision": {"allow"}, "account": {"mira.keller"},
 	}
 	back, err := url.Parse(b.form(t, http.MethodPost, "/facebook/www/v25.0/dialog/oauth", consent).header.Get("Location"))
@@ -48,7 +49,9 @@ func (b *box) chunk(t *testing.T, page, token, session, offset string, part []by
 	t.Helper()
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
-	for name, value := range map[string]string{"access_token": token, "upload_phase": "transfer", "upload_session_id": session, "start_offset": offset} {
+	for name, value := range map[string]string{
+		"access_token": token, "upload_phase": "transfer", "upload_session_id": session, "start_offset": offset,
+	} {
 		if err := form.WriteField(name, value); err != nil {
 			t.Fatal(err)
 		}
@@ -89,7 +92,8 @@ func TestFacebookVideo(t *testing.T) {
 	finish := func() answer {
 		return b.facebook(t, http.MethodPost, videos, token, "upload_phase", "finish", "upload_session_id", session, "description", "kept")
 	}
-	if a := b.chunk(t, page, token, session, "0", film[:facebookChunk]); a.member("start_offset") != "1048576" || a.member("end_offset") != "1048588" {
+	if a := b.chunk(t, page, token, session, "0", film[:facebookChunk]); a.member("start_offset") != "1048576" ||
+		a.member("end_offset") != "1048588" {
 		t.Fatalf("HTTP %d: %s", a.status, a.body)
 	}
 	b = startIn(t, b.dir, opts)
@@ -101,7 +105,8 @@ func TestFacebookVideo(t *testing.T) {
 			t.Errorf("at %q: HTTP %d: %s", offset, a.status, a.body)
 		}
 	}
-	if a := b.chunk(t, page, token, session, "1048576", film[facebookChunk:]); a.member("start_offset") != "1048588" || status() != "upload_complete" {
+	if a := b.chunk(t, page, token, session, "1048576", film[facebookChunk:]); a.member("start_offset") != "1048588" ||
+		status() != "upload_complete" {
 		t.Errorf("HTTP %d: %s", a.status, a.body)
 	}
 	if a := finish(); a.status != http.StatusOK || status() != "processing" {
@@ -129,25 +134,28 @@ func TestFacebookRefusals(t *testing.T) {
 		values       []string
 		want         [2]int
 	}{
-		"nothing":           {http.MethodPost, feed, nil, [2]int{100, 0}},
-		"too long":          {http.MethodPost, feed, []string{"message", strings.Repeat("👋", maxFacebookText/2+1)}, [2]int{100, 0}},
-		"no link":           {http.MethodPost, feed, []string{"link", "javascript:alert(1)"}, [2]int{100, 1609005}},
-		"not published":     {http.MethodPost, feed, []string{"message", "x", "published", "false"}, [2]int{100, 0}},
-		"no photo":          {http.MethodPost, feed, []string{"attached_media", `[{"media_fbid":"181"}]`}, [2]int{100, 33}},
-		"no list":           {http.MethodPost, feed, []string{"attached_media", `x`}, [2]int{100, 0}},
-		"too many":          {http.MethodPost, feed, []string{"attached_media", `[` + strings.Repeat(`{},`, 10) + `{}]`}, [2]int{100, 0}},
-		"another's":         {http.MethodPost, "graph/v25.0/10123/feed", []string{"message", "x"}, [2]int{100, 33}},
-		"the person's":      {http.MethodPost, feed, []string{"message", "x", "access_token", person}, [2]int{200, 0}},
-		"no token":          {http.MethodPost, feed, []string{"message", "x", "access_token", ""}, [2]int{190, 0}},
-		"a photo at once":   {http.MethodPost, photos, []string{"url", "http://127.0.0.1:1/"}, [2]int{100, 0}},
-		"no address":        {http.MethodPost, photos, []string{"published", "false"}, [2]int{9004, 2207052}},
-		"no phase":          {http.MethodPost, videos, nil, [2]int{100, 0}},
-		"no size":           {http.MethodPost, videos, []string{"upload_phase", "start"}, [2]int{100, 0}},
-		"too large":         {http.MethodPost, videos, []string{"upload_phase", "start", "file_size", "10000000001"}, [2]int{100, 0}},
-		"no chunk":          {http.MethodPost, videos, []string{"upload_phase", "transfer"}, [2]int{100, 0}},
-		"no upload":         {http.MethodPost, videos, []string{"upload_phase", "finish", "upload_session_id", "161"}, [2]int{100, 0}},
-		"no secret":         {http.MethodGet, "graph/v25.0/oauth/access_token", []string{"client_id", "app", "code", "x"}, [2]int{100, 0}},
-		"another grant":     {http.MethodGet, "graph/v25.0/oauth/access_token", []string{"client_id", "app", "client_secret", "s", "grant_type", "x"}, [2]int{100, 0}},
+		"nothing":         {http.MethodPost, feed, nil, [2]int{100, 0}},
+		"too long":        {http.MethodPost, feed, []string{"message", strings.Repeat("👋", maxFacebookText/2+1)}, [2]int{100, 0}},
+		"no link":         {http.MethodPost, feed, []string{"link", "javascript:alert(1)"}, [2]int{100, 1609005}},
+		"not published":   {http.MethodPost, feed, []string{"message", "x", "published", "false"}, [2]int{100, 0}},
+		"no photo":        {http.MethodPost, feed, []string{"attached_media", `[{"media_fbid":"181"}]`}, [2]int{100, 33}},
+		"no list":         {http.MethodPost, feed, []string{"attached_media", `x`}, [2]int{100, 0}},
+		"too many":        {http.MethodPost, feed, []string{"attached_media", `[` + strings.Repeat(`{},`, 10) + `{}]`}, [2]int{100, 0}},
+		"another's":       {http.MethodPost, "graph/v25.0/10123/feed", []string{"message", "x"}, [2]int{100, 33}},
+		"the person's":    {http.MethodPost, feed, []string{"message", "x", "access_token", person}, [2]int{200, 0}},
+		"no token":        {http.MethodPost, feed, []string{"message", "x", "access_token", ""}, [2]int{190, 0}},
+		"a photo at once": {http.MethodPost, photos, []string{"url", "http://127.0.0.1:1/"}, [2]int{100, 0}},
+		"no address":      {http.MethodPost, photos, []string{"published", "false"}, [2]int{9004, 2207052}},
+		"no phase":        {http.MethodPost, videos, nil, [2]int{100, 0}},
+		"no size":         {http.MethodPost, videos, []string{"upload_phase", "start"}, [2]int{100, 0}},
+		"too large":       {http.MethodPost, videos, []string{"upload_phase", "start", "file_size", "10000000001"}, [2]int{100, 0}},
+		"no chunk":        {http.MethodPost, videos, []string{"upload_phase", "transfer"}, [2]int{100, 0}},
+		"no upload":       {http.MethodPost, videos, []string{"upload_phase", "finish", "upload_session_id", "161"}, [2]int{100, 0}},
+		"no secret":       {http.MethodGet, "graph/v25.0/oauth/access_token", []string{"client_id", "app", "code", "x"}, [2]int{100, 0}},
+		"another grant": {
+			http.MethodGet, "graph/v25.0/oauth/access_token",
+			[]string{"client_id", "app", "client_secret", "s", "grant_type", "x"}, [2]int{100, 0},
+		},
 		"a Page's accounts": {http.MethodGet, "graph/v25.0/me/accounts", nil, [2]int{190, 0}},
 		"nothing of the id": {http.MethodGet, "graph/v25.0/151", nil, [2]int{100, 33}},
 		"no path":           {http.MethodGet, "graph/v25.0/me/likes", nil, [2]int{2500, 0}},
@@ -167,8 +175,10 @@ func TestFacebookRefusals(t *testing.T) {
 func TestFacebookLargeChunk(t *testing.T) {
 	b := start(t, Options{})
 	_, token, page := b.facebookTokens(t)
-	session := b.facebook(t, http.MethodPost, "video/v25.0/"+page+"/videos", token, "upload_phase", "start", "file_size", "9000000").member("upload_session_id")
-	if a := b.chunk(t, page, token, session, "0", make([]byte, facebookChunk+facebookAround)); a.err == nil && a.graphCode() != [2]int{100, 0} {
+	session := b.facebook(t, http.MethodPost, "video/v25.0/"+page+"/videos", token, "upload_phase", "start",
+		"file_size", "9000000").member("upload_session_id")
+	if a := b.chunk(t, page, token, session, "0",
+		make([]byte, facebookChunk+facebookAround)); a.err == nil && a.graphCode() != [2]int{100, 0} {
 		t.Errorf("HTTP %d: %s", a.status, a.body)
 	}
 }

@@ -34,8 +34,13 @@ type facebookVideo struct {
 }
 
 var (
-	errFacebookUpload = &graphError{status: http.StatusBadRequest, code: 100, message: "There is no such upload, or it has been ended"}
-	errFacebookOffset = &graphError{status: http.StatusBadRequest, code: 100, subcode: 1363037, message: "The start offset is not the one that was asked for"}
+	errFacebookUpload = &graphError{
+		status: http.StatusBadRequest, code: 100, message: "There is no such upload, or it has been ended",
+	}
+	errFacebookOffset = &graphError{
+		status: http.StatusBadRequest, code: 100, subcode: 1363037,
+		message: "The start offset is not the one that was asked for",
+	}
 )
 
 // takeVideo answers the three phases of an upload. Files come in a form with parts, all else as everywhere.
@@ -90,7 +95,8 @@ func (n *facebook) startVideo(r *http.Request) (any, error) {
 // wants is the part of the file that is to come next.
 func (v facebookVideo) wants() map[string]string {
 	return map[string]string{
-		"start_offset": strconv.FormatInt(v.received, 10), "end_offset": strconv.FormatInt(min(v.received+facebookChunk, v.size), 10),
+		"start_offset": strconv.FormatInt(v.received, 10),
+		"end_offset":   strconv.FormatInt(min(v.received+facebookChunk, v.size), 10),
 	}
 }
 
@@ -119,7 +125,8 @@ func (n *facebook) transferVideo(r *http.Request) (any, error) {
 		if v, err = n.upload(r, t, a); err != nil {
 			return err
 		}
-		if r.Form.Get("start_offset") != v.wants()["start_offset"] || chunk.size == 0 || v.received+chunk.size > v.size {
+		if r.Form.Get("start_offset") != v.wants()["start_offset"] || chunk.size == 0 ||
+			v.received+chunk.size > v.size {
 			return errFacebookOffset
 		}
 		v.received += chunk.size
@@ -140,7 +147,9 @@ func (n *facebook) finishVideo(r *http.Request) (any, error) {
 		if err != nil {
 			return launch{}, err
 		}
-		p := post{platform: facebookName, account: a.id, id: v.id, text: r.Form.Get("description"), media: []medium{file}}
+		p := post{
+			platform: facebookName, account: a.id, id: v.id, text: r.Form.Get("description"), media: []medium{file},
+		}
 		if !fitsFacebook(p.text) {
 			return launch{}, invalidParameter("The description is too long")
 		}
@@ -229,14 +238,18 @@ func (c *chunkReader) Close() {
 func (n *facebook) tellVideo(v facebookVideo, a account) map[string]any {
 	status := map[string]any{"video_status": n.videoStatus(v)}
 	published := status["video_status"] == "ready"
-	for phase, done := range map[string]bool{"uploading_phase": v.received == v.size, "processing_phase": published, "publishing_phase": published} {
+	for phase, done := range map[string]bool{
+		"uploading_phase": v.received == v.size, "processing_phase": published, "publishing_phase": published,
+	} {
 		status[phase] = map[string]any{"status": "not_started"}
 		if done {
 			status[phase] = map[string]any{"status": "complete"}
 		}
 	}
 	if status["video_status"] == "error" {
-		status["processing_phase"] = map[string]any{"status": "error", "errors": []any{map[string]any{"code": 1363008, "message": v.failure}}}
+		status["processing_phase"] = map[string]any{
+			"status": "error", "errors": []any{map[string]any{"code": 1363008, "message": v.failure}},
+		}
 	}
 	return map[string]any{
 		"id": v.id, "status": status, "published": published, "permalink_url": "/" + a.handle + "/videos/" + v.id + "/",
@@ -276,7 +289,8 @@ func (t tx) makeFacebookVideo(ctx context.Context, v *facebookVideo) error {
 		return fmt.Errorf("counting videos: %w", err)
 	}
 	v.id, v.session = fmt.Sprintf("15%015d", seq), fmt.Sprintf("16%015d", seq)
-	_, err := t.ExecContext(ctx, `insert into facebook_videos (seq, id, session, account, size, made_at) values (?, ?, ?, ?, ?, ?)`,
+	_, err := t.ExecContext(ctx,
+		`insert into facebook_videos (seq, id, session, account, size, made_at) values (?, ?, ?, ?, ?, ?)`,
 		seq, v.id, v.session, v.account, v.size, v.made.UnixMilli())
 	if err != nil {
 		return fmt.Errorf("beginning an upload: %w", err)
@@ -291,7 +305,8 @@ func (t tx) keepFacebookVideo(ctx context.Context, v facebookVideo) error {
 		return fmt.Errorf("writing a video's chunks: %w", err)
 	}
 	finished := sql.NullInt64{Int64: v.finished.UnixMilli(), Valid: !v.finished.IsZero()}
-	_, err = t.ExecContext(ctx, `update facebook_videos set received = ?, chunks = ?, failure = ?, finished_at = ? where id = ?`,
+	_, err = t.ExecContext(ctx,
+		`update facebook_videos set received = ?, chunks = ?, failure = ?, finished_at = ? where id = ?`,
 		v.received, string(chunks), v.failure, finished, v.id)
 	if err != nil {
 		return fmt.Errorf("keeping a video: %w", err)
@@ -305,7 +320,8 @@ func (t tx) facebookVideo(ctx context.Context, condition string, args ...any) (f
 	var chunks string
 	var made int64
 	var finished sql.NullInt64
-	err := t.QueryRowContext(ctx, `select id, session, account, size, received, chunks, failure, made_at, finished_at from facebook_videos where `+condition, args...).
+	err := t.QueryRowContext(ctx,
+		`select id, session, account, size, received, chunks, failure, made_at, finished_at from facebook_videos where `+condition, args...).
 		Scan(&v.id, &v.session, &v.account, &v.size, &v.received, &chunks, &v.failure, &made, &finished)
 	if errors.Is(err, sql.ErrNoRows) {
 		return facebookVideo{}, false, nil

@@ -15,8 +15,8 @@ import (
 
 // These calls are made to the genuine server and to the sandbox, in this order, and have to be answered alike:
 // the status, the error's name and its message. In paths and bodies DID, KEY and CID stand for the account's
-// id, a record key and the id of the content that was stored last; BLOB for the object of the file that was uploaded last,
-// and FILE for its id.
+// id, a record key and the id of the content that was stored last; BLOB for the object of the file that was uploaded
+// last, and FILE for its id.
 type rawCall struct {
 	name, method, token, body string
 	kind                      string // Content-Type, that of JSON where empty
@@ -78,26 +78,34 @@ func blobOfSize(kind, size string) string {
 var rawCalls = []rawCall{
 	{name: "new", method: putMethod, token: "access", body: putBody("KEY", `{`+typical+`}`, `,"swapRecord":null`)},
 	{name: "same", method: putMethod, token: "access", body: putBody("KEY", `{`+typical+`}`, `,"swapRecord":null`)},
-	{name: "same, swap ignored", method: putMethod, token: "access", body: putBody("KEY", `{`+typical+`}`, `,"swapRecord":"bafyreigq3exe2m23sojzoachuyucow4vu7eyatati4uy6scr4ixt6xwlhi"`)},
-	{name: "changed, none may stand", method: putMethod, token: "access", loose: true, body: putBody("KEY", `{`+typical+`,"langs":["en"]}`, `,"swapRecord":null`)},
-	{name: "changed, another should stand", method: putMethod, token: "access", loose: true, body: putBody("KEY", `{`+typical+`,"langs":["en"]}`, `,"swapRecord":"bafyreigq3exe2m23sojzoachuyucow4vu7eyatati4uy6scr4ixt6xwlha"`)},
-	{name: "changed, this one should stand", method: putMethod, token: "access", body: putBody("KEY", `{`+typical+`,"langs":["en"]}`, `,"swapRecord":"CID"`)},
-	{name: "new, one should stand", method: putMethod, token: "access", body: putBody("3l2345672abcz", `{`+typical+`}`, `,"swapRecord":"CID"`)},
+	{name: "same, swap ignored", method: putMethod, token: "access", body: putBody("KEY", `{`+typical+`}`,
+		`,"swapRecord":"bafyreigq3exe2m23sojzoachuyucow4vu7eyatati4uy6scr4ixt6xwlhi"`)},
+	{name: "changed, none may stand", method: putMethod, token: "access", loose: true, body: putBody("KEY",
+		`{`+typical+`,"langs":["en"]}`, `,"swapRecord":null`)},
+	{name: "changed, another should stand", method: putMethod, token: "access", loose: true, body: putBody("KEY",
+		`{`+typical+`,"langs":["en"]}`, `,"swapRecord":"bafyreigq3exe2m23sojzoachuyucow4vu7eyatati4uy6scr4ixt6xwlha"`)},
+	{name: "changed, this one should stand", method: putMethod, token: "access", body: putBody("KEY",
+		`{`+typical+`,"langs":["en"]}`, `,"swapRecord":"CID"`)},
+	{name: "new, one should stand", method: putMethod, token: "access", body: putBody("3l2345672abcz", `{`+typical+`}`,
+		`,"swapRecord":"CID"`)},
 	{name: "changed", method: putMethod, token: "access", body: putBody("KEY", `{`+typical+`,"langs":["de"]}`, ``)},
 	{name: "swap is no CID", method: putMethod, token: "access", body: putBody("KEY", `{`+typical+`}`, `,"swapRecord":"zzz"`)},
 	{name: "key is no TID", method: putMethod, token: "access", body: putBody("abc", `{`+typical+`}`, ``)},
 	{name: "no key", method: putMethod, token: "access", body: `{"repo":"DID","collection":"app.bsky.feed.post","record":{}}`},
 	{name: "no record", method: putMethod, token: "access", body: `{"repo":"DID","collection":"app.bsky.feed.post","rkey":"KEY"}`},
 	{name: "no repo", method: putMethod, token: "access", body: `{"collection":"app.bsky.feed.post","rkey":"KEY","record":{}}`},
-	{name: "repo of nobody", method: putMethod, token: "access", body: strings.Replace(putBody("KEY", `{`+typical+`}`, ``), "DID", "did:plc:aaaaaaaaaaaaaaaaaaaaaaaa", 1)},
+	{name: "repo of nobody", method: putMethod, token: "access", body: strings.Replace(putBody("KEY", `{`+typical+`}`,
+		``), "DID", "did:plc:aaaaaaaaaaaaaaaaaaaaaaaa", 1)},
 	{name: "no token", method: putMethod, body: putBody("KEY", `{`+typical+`}`, ``)},
 	{name: "garbage token", method: putMethod, token: "Bearer garbage", body: putBody("KEY", `{`+typical+`}`, ``)},
 	{name: "token of another kind", method: putMethod, token: "refresh", body: putBody("KEY", `{`+typical+`}`, ``)},
 	{name: "another way to authorize", method: putMethod, token: "Basic Zm9vOmJhcg==", body: putBody("KEY", `{`+typical+`}`, ``)},
-	{name: "too large", method: putMethod, token: "access", body: putBody("KEY", `{`+typical+`,"x":"`+strings.Repeat("x", 200<<10)+`"}`, ``)},
+	{name: "too large", method: putMethod, token: "access", body: putBody("KEY",
+		`{`+typical+`,"x":"`+strings.Repeat("x", 200<<10)+`"}`, ``)},
 	{name: "no JSON", method: putMethod, token: "access", body: `{x`, loose: true},
 	{name: "create", method: "POST com.atproto.repo.createRecord", token: "access", body: putBody("3l2345672abcp", `{`+typical+`}`, ``)},
-	{name: "create again", method: "POST com.atproto.repo.createRecord", token: "access", body: putBody("3l2345672abcp", `{`+typical+`}`, ``)},
+	{name: "create again", method: "POST com.atproto.repo.createRecord", token: "access", body: putBody("3l2345672abcp",
+		`{`+typical+`}`, ``)},
 	{name: "create without a key", method: "POST com.atproto.repo.createRecord", token: "access", body: `{"repo":"DID","collection":"app.bsky.feed.post","record":{` + typical + `}}`},
 
 	put("no type", `{"text":"hi","createdAt":"2026-01-01T00:00:00.000Z"}`),
@@ -177,7 +185,8 @@ var rawCalls = []rawCall{
 	put("image of another size", images(strings.Replace(dot, "BLOB", blobOfSize("image/png", "1"), 1))),
 	put("image of another type", images(strings.Replace(dot, "BLOB", blobOfSize("image/jpeg", "71"), 1))),
 	put("image too large", images(strings.Replace(dot, "BLOB", blobOfSize("image/png", "1000001"), 1))),
-	put("image that nobody uploaded", images(strings.Replace(strings.Replace(dot, "BLOB", blobOfSize("image/png", "1"), 1), "FILE", strangeFile, 1))),
+	put("image that nobody uploaded",
+		images(strings.Replace(strings.Replace(dot, "BLOB", blobOfSize("image/png", "1"), 1), "FILE", strangeFile, 1))),
 	put("file elsewhere that nobody uploaded", `{`+typical+`,"zzz":[`+strings.Replace(blobOfSize("a/b", "1"), "FILE", strangeFile, 1)+`]}`),
 	upload("upload of a fourth image", "image/png", picture+"4"),
 	put("fourth image", images(dot)),

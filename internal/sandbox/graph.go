@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// graphAPI is what the networks of Meta share: the form of answers and refusals, tokens that are traded for longer ones,
-// media that the network fetches, and posts that are made ready in containers. Every app is known to it, whatever its
-// secret.
+// graphAPI is what the networks of Meta share: the form of answers and refusals, tokens that are traded for longer
+// ones, media that the network fetches, and posts that are made ready in containers. Every app is known to it,
+// whatever its secret.
 type graphAPI struct {
 	*oauth
 
@@ -21,7 +21,8 @@ type graphAPI struct {
 
 func newGraphAPI(s *Server, platform, title, grants, usage string) *graphAPI {
 	return &graphAPI{
-		oauth: &oauth{Server: s, platform: platform, title: title}, fetch: &http.Client{Timeout: fetchTimeout}, grants: grants, usage: usage,
+		oauth: &oauth{Server: s, platform: platform, title: title}, fetch: &http.Client{Timeout: fetchTimeout},
+		grants: grants, usage: usage,
 	}
 }
 
@@ -41,10 +42,19 @@ type graphError struct {
 func (e *graphError) Error() string { return e.message }
 
 var (
-	errSessionExpired = &graphError{status: http.StatusBadRequest, code: 190, subcode: 463, message: "Error validating access token: Session has expired"}
-	errNoObject       = &graphError{status: http.StatusBadRequest, code: 100, subcode: 33, message: "Unsupported request. Object with this ID does not exist"}
-	errRate           = &graphError{status: http.StatusBadRequest, code: 4, message: "Application request limit reached"}
-	errGraphInternal  = &graphError{status: http.StatusInternalServerError, code: 2, transient: true, message: "An unexpected error has occurred. Please retry your request later."}
+	errSessionExpired = &graphError{
+		status: http.StatusBadRequest, code: 190, subcode: 463,
+		message: "Error validating access token: Session has expired",
+	}
+	errNoObject = &graphError{
+		status: http.StatusBadRequest, code: 100, subcode: 33,
+		message: "Unsupported request. Object with this ID does not exist",
+	}
+	errRate          = &graphError{status: http.StatusBadRequest, code: 4, message: "Application request limit reached"}
+	errGraphInternal = &graphError{
+		status: http.StatusInternalServerError, code: 2, transient: true,
+		message: "An unexpected error has occurred. Please retry your request later.",
+	}
 )
 
 func invalidParameter(message string) *graphError {
@@ -106,7 +116,8 @@ func (n *graphAPI) tellUsage(header http.Header, refused *graphError) {
 	}
 	usage := `{"call_count":` + percent + `,"total_cputime":1,"total_time":1`
 	header.Set("X-App-Usage", usage+"}")
-	header.Set("X-Business-Use-Case-Usage", `{"`+n.platform+`":[`+usage+`,"type":"`+n.usage+`","estimated_time_to_regain_access":`+minutes+`}]}`)
+	header.Set("X-Business-Use-Case-Usage",
+		`{"`+n.platform+`":[`+usage+`,"type":"`+n.usage+`","estimated_time_to_regain_access":`+minutes+`}]}`)
 }
 
 func (n *graphAPI) nowhere(*http.Request) (any, error) {

@@ -8,7 +8,9 @@ import (
 	"strings"
 )
 
-var errWithheld = &graphError{status: http.StatusBadRequest, code: 10, message: "Application does not have permission for this action"}
+var errWithheld = &graphError{
+	status: http.StatusBadRequest, code: 10, message: "Application does not have permission for this action",
+}
 
 // metrics are what a network tells of posts, by their names.
 type metrics map[string]func(tally) any
@@ -20,10 +22,12 @@ func (m metrics) told(r *http.Request, id string, counted tally) (any, error) {
 	for i, name := range strings.Split(r.Form.Get("metric"), ",") {
 		of, known := m[name]
 		if !known {
-			return nil, invalidParameter("metric[" + strconv.Itoa(i) + "] must be one of the values that this sandbox has")
+			return nil,
+				invalidParameter("metric[" + strconv.Itoa(i) + "] must be one of the values that this sandbox has")
 		}
 		data = append(data, map[string]any{
-			"name": name, "period": "lifetime", "title": name, "id": id + "/insights/" + name + "/lifetime", "values": []map[string]any{{"value": of(counted)}},
+			"name": name, "period": "lifetime", "title": name, "id": id + "/insights/" + name + "/lifetime",
+			"values": []map[string]any{{"value": of(counted)}},
 		})
 	}
 	return map[string]any{"data": data}, nil
@@ -81,6 +85,7 @@ func (n *graphAPI) leaf(r *http.Request, data []map[string]any, limit, read int)
 	}
 	after := strconv.Itoa(read + len(data))
 	return map[string]any{"data": data, "paging": map[string]any{
-		"cursors": map[string]string{"before": strconv.Itoa(read), "after": after}, "next": n.baseURL(r) + "/" + n.platform + r.URL.Path + "?after=" + after,
+		"cursors": map[string]string{"before": strconv.Itoa(read), "after": after},
+		"next":    n.baseURL(r) + "/" + n.platform + r.URL.Path + "?after=" + after,
 	}}
 }

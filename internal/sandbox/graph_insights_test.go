@@ -38,7 +38,8 @@ func TestInsightsRefused(t *testing.T) {
 		"a post that is not there":     {"17999/insights", token, "views", [2]int{100, 33}},
 		"another figure of an account": {"me/threads_insights", token, "clicks", [2]int{100, 0}},
 	} {
-		if a := b.threads(t, http.MethodGet, c.path, c.token, "metric", c.metric); a.status != http.StatusBadRequest || a.graphCode() != c.code {
+		if a := b.threads(t, http.MethodGet, c.path, c.token, "metric", c.metric); a.status != http.StatusBadRequest ||
+			a.graphCode() != c.code {
 			t.Errorf("%s: HTTP %d: %s", name, a.status, a.body)
 		}
 	}

@@ -27,12 +27,25 @@ type graphImages struct {
 }
 
 var (
-	errUnfetched  = &graphError{status: http.StatusBadRequest, code: 9004, subcode: 2207052, message: "The media could not be fetched from this URI"}
-	errImageType  = &graphError{status: http.StatusBadRequest, code: 36001, subcode: 2207005, message: "The image format is not supported"}
-	errImageSize  = &graphError{status: http.StatusBadRequest, code: 36000, subcode: 2207004, message: "The image is too large"}
-	errImageShape = &graphError{status: http.StatusBadRequest, code: 36003, subcode: 2207009, message: "The aspect ratio is not supported"}
-	errTextLength = &graphError{status: http.StatusBadRequest, code: 36004, subcode: 2207010, message: "The text is too long"}
-	errNotReady   = &graphError{status: http.StatusBadRequest, code: 9007, subcode: 2207027, message: "The media is not ready to be published"}
+	errUnfetched = &graphError{
+		status: http.StatusBadRequest, code: 9004, subcode: 2207052,
+		message: "The media could not be fetched from this URI",
+	}
+	errImageType = &graphError{
+		status: http.StatusBadRequest, code: 36001, subcode: 2207005, message: "The image format is not supported",
+	}
+	errImageSize = &graphError{
+		status: http.StatusBadRequest, code: 36000, subcode: 2207004, message: "The image is too large",
+	}
+	errImageShape = &graphError{
+		status: http.StatusBadRequest, code: 36003, subcode: 2207009, message: "The aspect ratio is not supported",
+	}
+	errTextLength = &graphError{
+		status: http.StatusBadRequest, code: 36004, subcode: 2207010, message: "The text is too long",
+	}
+	errNotReady = &graphError{
+		status: http.StatusBadRequest, code: 9007, subcode: 2207027, message: "The media is not ready to be published",
+	}
 )
 
 // getImage fetches an image; what is wrong with it is told at once.
@@ -89,8 +102,8 @@ func (n *graphAPI) keep(ctx context.Context, account string, blob blobRef) (medi
 	return medium{Path: n.platform + "/media/" + account + "/" + blob.cid, Type: blob.mime}, err
 }
 
-// get fetches a file, from anywhere, as this is a sandbox. It is false where there is none; one that is larger than most
-// ends there.
+// get fetches a file, from anywhere, as this is a sandbox. It is false where there is none; one that is larger than
+// most ends there.
 func (n *graphAPI) get(ctx context.Context, address string, most int64) (blobRef, bool, error) {
 	response, ok := n.open(ctx, address)
 	if !ok {
@@ -160,7 +173,10 @@ func (n *graphAPI) makeContainer(r *http.Request, fill func(*container) error) (
 func (n *graphAPI) gather(r *http.Request, c *container, most int) error {
 	children := strings.Split(r.Form.Get("children"), ",")
 	if len(children) < 2 || len(children) > most {
-		return &graphError{status: http.StatusBadRequest, code: 100, subcode: 2207028, message: fmt.Sprintf("A carousel has 2 to %d parts", most)}
+		return &graphError{
+			status: http.StatusBadRequest, code: 100, subcode: 2207028,
+			message: fmt.Sprintf("A carousel has 2 to %d parts", most),
+		}
 	}
 	return n.store.in(r.Context(), func(t tx) error {
 		for _, id := range children {

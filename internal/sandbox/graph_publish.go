@@ -48,13 +48,17 @@ func (n *graphAPI) tryPublish(r *http.Request, t tx, a account, token oauthToken
 		return launch{}, err
 	}
 	if !found || c.account != a.id || c.item {
-		return launch{}, &graphError{status: http.StatusBadRequest, code: 24, subcode: 2207006, message: "The requested resource does not exist"}
+		return launch{}, &graphError{
+			status: http.StatusBadRequest, code: 24, subcode: 2207006, message: "The requested resource does not exist",
+		}
 	}
 	switch c.status(n.now(), n.ready) {
 	case "PUBLISHED":
 		return launch{}, invalidParameter("The container has been published already")
 	case "EXPIRED":
-		return launch{}, &graphError{status: http.StatusBadRequest, code: 24, subcode: 2207008, message: "The container has expired"}
+		return launch{}, &graphError{
+			status: http.StatusBadRequest, code: 24, subcode: 2207008, message: "The container has expired",
+		}
 	case "FINISHED":
 		return n.launch(r.Context(), t, c, token, waited)
 	}
@@ -76,7 +80,8 @@ func (n *graphAPI) launch(ctx context.Context, t tx, c container, token oauthTok
 		return launch{}, fmt.Errorf("writing a post: %w", err)
 	}
 	err = t.keepPost(ctx, post{
-		platform: n.platform, account: c.account, id: c.postID(), text: c.text, media: c.media, at: n.now(), version: c.id(), body: body,
+		platform: n.platform, account: c.account, id: c.postID(), text: c.text, media: c.media, at: n.now(),
+		version: c.id(), body: body,
 	})
 	if err == nil {
 		err = t.publishContainer(ctx, c)
@@ -96,7 +101,8 @@ func (n *graphAPI) launch(ctx context.Context, t tx, c container, token oauthTok
 func (n *graphAPI) actBefore(ctx context.Context, t tx, marks markers, key, session string) (launch, bool, error) {
 	if marks.has(markReject) {
 		return launch{refused: &graphError{
-			status: http.StatusBadRequest, code: 4, subcode: 2207051, message: "This content cannot be posted (asked for by a sandbox marker)",
+			status: http.StatusBadRequest, code: 4, subcode: 2207051,
+			message: "This content cannot be posted (asked for by a sandbox marker)",
 		}}, true, nil
 	}
 	if dead, err := once(ctx, t, n.platform, marks, key, markExpiredToken); err != nil || dead {
@@ -113,7 +119,9 @@ func (n *graphAPI) actBefore(ctx context.Context, t tx, marks markers, key, sess
 }
 
 // listedForms are what posts are called once they are published.
-var listedForms = map[string]string{"TEXT": "TEXT_POST", "IMAGE": "IMAGE", "VIDEO": "VIDEO", "REELS": "VIDEO", "CAROUSEL": "CAROUSEL_ALBUM"}
+var listedForms = map[string]string{
+	"TEXT": "TEXT_POST", "IMAGE": "IMAGE", "VIDEO": "VIDEO", "REELS": "VIDEO", "CAROUSEL": "CAROUSEL_ALBUM",
+}
 
 // listed is what the API calls the form of a post.
 func (p post) listed() string {
@@ -136,7 +144,9 @@ func (n *graphAPI) list(r *http.Request, tell func(post) (map[string]any, error)
 	}
 	data := []map[string]any{}
 	err = n.caller(r, func(t tx, a account, _ oauthToken) error {
-		held, err := t.posts(r.Context(), `where p.platform = ? and p.account = ? and p.at >= ? order by p.seq desc limit ? offset ?`, n.platform, a.id, since, limit, read)
+		held, err := t.posts(r.Context(),
+			`where p.platform = ? and p.account = ? and p.at >= ? order by p.seq desc limit ? offset ?`, n.platform,
+			a.id, since, limit, read)
 		if err == nil {
 			err = untoldAmong(held, n.now())
 		}

@@ -15,7 +15,9 @@ func (n *graphAPI) exchangeCode(r *http.Request) (any, error) {
 }
 
 // redeemed trades a code for a token of an hour. What more is said with it comes from tell, where that is not nil.
-func (n *graphAPI) redeemed(r *http.Request, tell func(t tx, code oauthToken, answer map[string]any) error) (map[string]any, error) {
+func (n *graphAPI) redeemed(
+	r *http.Request, tell func(t tx, code oauthToken, answer map[string]any) error,
+) (map[string]any, error) {
 	var answer map[string]any
 	err := n.store.in(r.Context(), func(t tx) error {
 		code, good, err := n.redeem(r.Context(), t, r.Form)
@@ -120,7 +122,9 @@ func (n *graphAPI) bearer(r *http.Request, t tx) (account, oauthToken, error) {
 	case err != nil:
 		return account{}, token, err
 	case token.kind == "":
-		return account{}, token, &graphError{status: http.StatusBadRequest, code: 190, message: "Invalid OAuth access token - Cannot parse access token"}
+		return account{}, token, &graphError{
+			status: http.StatusBadRequest, code: 190, message: "Invalid OAuth access token - Cannot parse access token",
+		}
 	case !good:
 		return account{}, token, errSessionExpired
 	}

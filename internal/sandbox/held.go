@@ -37,7 +37,8 @@ func (s *Server) heldHandler() http.Handler {
 				media = append(media, s.baseURL(r)+"/"+m.Path)
 			}
 			posts = append(posts, heldPost{
-				Platform: p.platform, Account: p.handle, ID: p.id, Text: p.text, Media: media, At: p.at.Format(time.RFC3339Nano),
+				Platform: p.platform, Account: p.handle, ID: p.id, Text: p.text, Media: media,
+				At: p.at.Format(time.RFC3339Nano),
 			})
 		}
 		writeJSON(w, http.StatusOK, map[string]any{"posts": posts})
@@ -48,7 +49,8 @@ func (s *Server) held(ctx context.Context, platform, contains string) ([]post, e
 	var found []post
 	err := s.store.in(ctx, func(t tx) error {
 		var err error
-		found, err = t.posts(ctx, `where (? = '' or p.platform = ?) and (? = '' or instr(p.text, ?) > 0) order by p.seq`,
+		found, err = t.posts(ctx,
+			`where (? = '' or p.platform = ?) and (? = '' or instr(p.text, ?) > 0) order by p.seq`,
 			platform, platform, contains, contains)
 		return err
 	})

@@ -35,7 +35,8 @@ func count(p post, now time.Time) tally {
 	part := func(middle, spread float64) int64 { return int64(views * min(normal(middle, spread), 0.5)) }
 	return tally{
 		views: int64(views), reach: int64(views * seen),
-		likes: part(-3.2, 0.5), comments: part(-5.4, 0.6), shares: part(-5, 0.6), saves: part(-4.8, 0.6), clicks: part(-4, 0.7),
+		likes: part(-3.2, 0.5), comments: part(-5.4, 0.6), shares: part(-5, 0.6), saves: part(-4.8, 0.6),
+		clicks: part(-4, 0.7),
 	}
 }
 

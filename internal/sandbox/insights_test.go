@@ -30,7 +30,8 @@ func TestCount(t *testing.T) {
 		if young.reach > young.views || young.likes > young.views || young.comments < 0 || young.shares < 0 {
 			t.Fatalf("%+v", young)
 		}
-		if first, later := followers(p.platform, p.account, start), followers(p.platform, p.account, start.Add(age)); first < 1 || later < first {
+		if first, later := followers(p.platform, p.account, start), followers(p.platform, p.account,
+			start.Add(age)); first < 1 || later < first {
 			t.Fatalf("%d followers, later %d", first, later)
 		}
 	})
@@ -85,29 +86,62 @@ func TestFiguresRefused(t *testing.T) {
 		method, path, token, body string
 		status                    int
 	}{
-		"X without a token":             {"GET", "/x/2/tweets?ids=1", "", "", 401},
-		"X without ids":                 {"GET", "/x/2/tweets", onX, "", 400},
-		"X with too many ids":           {"GET", "/x/2/tweets?ids=1" + strings.Repeat(",1", 100), onX, "", 400},
-		"X with a bad page":             {"GET", "/x/2/users/1/tweets?pagination_token=x", onX, "", 400},
-		"Pinterest without a token":     {"GET", "/pinterest/v5/pins/1/analytics?metric_types=SAVE&" + week, "", "", 401},
-		"Pinterest, no such pin":        {"GET", "/pinterest/v5/pins/1/analytics?metric_types=SAVE&" + week, onPinterest, "", 404},
-		"Pinterest, no such figure":     {"GET", "/pinterest/v5/pins/1/analytics?metric_types=LOVE&" + week, onPinterest, "", 400},
-		"Pinterest, long ago":           {"GET", "/pinterest/v5/pins/1/analytics?metric_types=SAVE&start_date=2026-08-22&end_date=2026-11-20", onPinterest, "", 400},
-		"Pinterest without pins":        {"GET", "/pinterest/v5/pins/analytics?metric_types=SAVE&" + week, onPinterest, "", 400},
-		"Pinterest, too many":           {"GET", "/pinterest/v5/pins/analytics?metric_types=SAVE&" + week + strings.Repeat("&pin_ids=1", 101), onPinterest, "", 400},
-		"YouTube without the scope":     {"GET", "/youtube/v2/reports?ids=channel==MINE&metrics=shares&dimensions=video&filters=video==x&startDate=2026-11-20&endDate=2026-11-21", onYouTube, "", 403},
-		"YouTube, days turned about":    {"GET", "/youtube/v2/reports?ids=channel==MINE&metrics=shares&dimensions=video&filters=video==x&startDate=2026-11-22&endDate=2026-11-21", onYouTube, "", 400},
-		"YouTube, no such report":       {"GET", "/youtube/v2/reports?ids=channel==MINE&metrics=love&dimensions=video&filters=video==x&startDate=2026-11-20&endDate=2026-11-21", onYouTube, "", 400},
-		"TikTok without the scope":      {"GET", "/tiktok/v2/user/info/?fields=follower_count", onTikTok, "", 401},
-		"TikTok, no such field":         {"POST", "/tiktok/v2/video/list/?fields=id,love_count", onTikTok, `{"max_count":20}`, 400},
-		"LinkedIn without the scope":    {"GET", "/linkedin/rest/networkSizes/" + company + "?edgeType=COMPANY_FOLLOWED_BY_MEMBER", onLinkedin, "", 403},
-		"LinkedIn, another edge":        {"GET", "/linkedin/rest/networkSizes/" + company + "?edgeType=CompanyFollowedByMember", onLinkedin, "", 400},
-		"LinkedIn, no finder":           {"GET", "/linkedin/rest/organizationalEntityShareStatistics", onLinkedin, "", 400},
-		"LinkedIn, a list in escapes":   {"GET", "/linkedin/rest/organizationalEntityShareStatistics?q=organizationalEntity&shares=List%28urn%3Ali%3Ashare%3A1%29", onLinkedin, "", 400},
-		"LinkedIn, bare URNs":           {"GET", "/linkedin/rest/organizationalEntityShareStatistics?q=organizationalEntity&shares=List(urn:li:share:1)", onLinkedin, "", 400},
-		"LinkedIn, another's figures":   {"GET", "/linkedin/rest/organizationalEntityShareStatistics?q=organizationalEntity&organizationalEntity=" + company, onLinkedin, "", 403},
-		"LinkedIn, a member's figures":  {"GET", "/linkedin/rest/memberCreatorPostAnalytics?q=entity&entity=(share:urn%3Ali%3Ashare%3A1)&queryType=REACTION&aggregation=TOTAL", onLinkedin, "", 403},
-		"LinkedIn, figures of no share": {"GET", "/linkedin/rest/memberCreatorPostAnalytics?q=entity&entity=urn&queryType=REACTION&aggregation=TOTAL", onLinkedin, "", 400},
+		"X without a token":         {"GET", "/x/2/tweets?ids=1", "", "", 401},
+		"X without ids":             {"GET", "/x/2/tweets", onX, "", 400},
+		"X with too many ids":       {"GET", "/x/2/tweets?ids=1" + strings.Repeat(",1", 100), onX, "", 400},
+		"X with a bad page":         {"GET", "/x/2/users/1/tweets?pagination_token=x", onX, "", 400},
+		"Pinterest without a token": {"GET", "/pinterest/v5/pins/1/analytics?metric_types=SAVE&" + week, "", "", 401},
+		"Pinterest, no such pin":    {"GET", "/pinterest/v5/pins/1/analytics?metric_types=SAVE&" + week, onPinterest, "", 404},
+		"Pinterest, no such figure": {"GET", "/pinterest/v5/pins/1/analytics?metric_types=LOVE&" + week, onPinterest, "", 400},
+		"Pinterest, long ago": {
+			"GET", "/pinterest/v5/pins/1/analytics?metric_types=SAVE&start_date=2026-08-22&end_date=2026-11-20", onPinterest, "", 400,
+		},
+		"Pinterest without pins": {"GET", "/pinterest/v5/pins/analytics?metric_types=SAVE&" + week, onPinterest, "", 400},
+		"Pinterest, too many": {
+			"GET", "/pinterest/v5/pins/analytics?metric_types=SAVE&" + week + strings.Repeat("&pin_ids=1", 101), onPinterest, "", 400,
+		},
+		"YouTube without the scope": {
+			"GET",
+			"/youtube/v2/reports?ids=channel==MINE&metrics=shares&dimensions=video&filters=video==x&startDate=2026-11-20&endDate=2026-11-21", onYouTube, "", 403,
+		},
+		"YouTube, days turned about": {
+			"GET",
+			"/youtube/v2/reports?ids=channel==MINE&metrics=shares&dimensions=video&filters=video==x&startDate=2026-11-22&endDate=2026-11-21", onYouTube, "", 400,
+		},
+		"YouTube, no such report": {
+			"GET",
+			"/youtube/v2/reports?ids=channel==MINE&metrics=love&dimensions=video&filters=video==x&startDate=2026-11-20&endDate=2026-11-21", onYouTube, "", 400,
+		},
+		"TikTok without the scope": {"GET", "/tiktok/v2/user/info/?fields=follower_count", onTikTok, "", 401},
+		"TikTok, no such field":    {"POST", "/tiktok/v2/video/list/?fields=id,love_count", onTikTok, `{"max_count":20}`, 400},
+		"LinkedIn without the scope": {
+			"GET", "/linkedin/rest/networkSizes/" + company + "?edgeType=COMPANY_FOLLOWED_BY_MEMBER", onLinkedin, "", 403,
+		},
+		"LinkedIn, another edge": {
+			"GET", "/linkedin/rest/networkSizes/" + company + "?edgeType=CompanyFollowedByMember", onLinkedin, "", 400,
+		},
+		"LinkedIn, no finder": {"GET", "/linkedin/rest/organizationalEntityShareStatistics", onLinkedin, "", 400},
+		"LinkedIn, a list in escapes": {
+			"GET",
+			"/linkedin/rest/organizationalEntityShareStatistics?q=organizationalEntity&shares=List%28urn%3Ali%3Ashare%3A1%29", onLinkedin, "", 400,
+		},
+		"LinkedIn, bare URNs": {
+			"GET",
+			"/linkedin/rest/organizationalEntityShareStatistics?q=organizationalEntity&shares=List(urn:li:share:1)", onLinkedin, "", 400,
+		},
+		"LinkedIn, another's figures": {
+			"GET",
+			"/linkedin/rest/organizationalEntityShareStatistics?q=organizationalEntity&organizationalEntity=" + company,
+			onLinkedin, "", 403,
+		},
+		"LinkedIn, a member's figures": {
+			"GET",
+			"/linkedin/rest/memberCreatorPostAnalytics?q=entity&entity=(share:urn%3Ali%3Ashare%3A1)&queryType=REACTION&aggregation=TOTAL", onLinkedin, "", 403,
+		},
+		"LinkedIn, figures of no share": {
+			"GET", "/linkedin/rest/memberCreatorPostAnalytics?q=entity&entity=urn&queryType=REACTION&aggregation=TOTAL",
+			onLinkedin, "", 400,
+		},
 	} {
 		var a answer
 		if strings.HasPrefix(c.path, "/linkedin") {
@@ -132,12 +166,14 @@ func TestXKeepsBack(t *testing.T) {
 		t.Fatalf("held %+v", held)
 	}
 	look := func(token string) string {
-		return string(b.json(t, http.MethodGet, fmt.Sprintf("/x/2/tweets?ids=%s,5&post.fields=public_metrics,non_public_metrics", held[0].ID), token, "").body)
+		return string(b.json(t, http.MethodGet,
+			fmt.Sprintf("/x/2/tweets?ids=%s,5&post.fields=public_metrics,non_public_metrics", held[0].ID), token, "").body)
 	}
 	if said := look(mine); !strings.Contains(said, "url_link_clicks") || strings.Contains(said, "errors") {
 		t.Error(said)
 	}
-	if said := look(other); strings.Contains(said, "url_link_clicks") || !strings.Contains(said, "like_count") || !strings.Contains(said, "not-authorized-for-field") {
+	if said := look(other); strings.Contains(said, "url_link_clicks") || !strings.Contains(said, "like_count") ||
+		!strings.Contains(said, "not-authorized-for-field") {
 		t.Error(said)
 	}
 	now = now.Add(31 * 24 * time.Hour)

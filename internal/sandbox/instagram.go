@@ -9,8 +9,8 @@ import (
 const instagramName = "instagram"
 
 // instagram is the part of the Instagram API that publishes: the consents and tokens of both ways of signing in,
-// containers, posts; and the part that tells of the public world. Its hosts are folders here, so that the calls of one are
-// none of another: www, api and graph for Instagram Login, facebook for both hosts of Facebook Login.
+// containers, posts; and the part that tells of the public world. Its hosts are folders here, so that the calls of one
+// are none of another: www, api and graph for Instagram Login, facebook for both hosts of Facebook Login.
 type instagram struct {
 	*graphAPI
 
@@ -53,7 +53,8 @@ func (n *instagram) handler() http.Handler {
 		calls["POST "+host+"/{version}/{user}/media_publish"] = n.publish
 		calls["GET "+host+"/{version}/{user}/media"] = n.listPosts
 		calls["GET "+host+"/{version}/{id}"] = n.describe
-		calls["GET "+host+"/{version}/{id}/insights"] = n.insights(instagramMetrics, "instagram_business_manage_insights", "instagram_manage_insights")
+		calls["GET "+host+"/{version}/{id}/insights"] = n.insights(instagramMetrics,
+			"instagram_business_manage_insights", "instagram_manage_insights")
 	}
 	maps.Copy(calls, n.discoveryCalls())
 	for pattern, do := range calls {

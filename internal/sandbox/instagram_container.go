@@ -24,7 +24,8 @@ func (n *instagram) createContainer(r *http.Request) (any, error) {
 		if !c.item {
 			c.text = r.Form.Get("caption")
 		}
-		if len(utf16.Encode([]rune(c.text))) > maxInstagramCaption || len(instagramTag.FindAllString(c.text, -1)) > maxInstagramTags {
+		if len(utf16.Encode([]rune(c.text))) > maxInstagramCaption ||
+			len(instagramTag.FindAllString(c.text, -1)) > maxInstagramTags {
 			return errTextLength
 		}
 		return n.fill(r, c)
@@ -42,7 +43,8 @@ func (n *instagram) fill(r *http.Request, c *container) error {
 	case c.form == "CAROUSEL" && !c.item:
 		return n.gather(r, c, maxInstagramItems)
 	}
-	return invalidParameter("media_type has to be REELS for a video, CAROUSEL for several media, or VIDEO in a carousel")
+	return invalidParameter("media_type has to be REELS for a video, CAROUSEL for several media, or VIDEO in " +
+		"a carousel")
 }
 
 func (n *instagram) fillImage(r *http.Request, c *container) error {

@@ -31,7 +31,10 @@ func instagramPick(r *http.Request, all map[string]any) (map[string]any, error) 
 func (n *instagram) object(r *http.Request, t tx, a account, token oauthToken) (map[string]any, error) {
 	id := r.PathValue("id")
 	if id == a.id {
-		return map[string]any{"id": a.id, "username": a.handle, "name": a.displayName, "followers_count": followers(instagramName, a.id, n.now())}, nil
+		return map[string]any{
+			"id": a.id, "username": a.handle, "name": a.displayName,
+			"followers_count": followers(instagramName, a.id, n.now()),
+		}, nil
 	}
 	page, found, err := n.pageOf(r, t, a, id)
 	if err != nil {
@@ -71,7 +74,9 @@ var instagramStatus = map[string]string{
 func (n *instagram) told(r *http.Request, p post) map[string]any {
 	counted := count(p, n.now())
 	return map[string]any{
-		"id": p.id, "caption": p.text, "media_type": p.listed(), "media_product_type": p.product(), "like_count": counted.likes, "comments_count": counted.comments, "timestamp": p.at.Format(graphTime), "username": p.handle,
+		"id": p.id, "caption": p.text, "media_type": p.listed(), "media_product_type": p.product(),
+		"like_count": counted.likes, "comments_count": counted.comments, "timestamp": p.at.Format(graphTime),
+		"username":  p.handle,
 		"permalink": n.baseURL(r) + "/" + n.platform + "/web/p/" + p.id,
 	}
 }

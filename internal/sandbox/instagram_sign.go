@@ -23,7 +23,8 @@ func (n *instagram) instagramMe(r *http.Request) (any, error) {
 	err := n.caller(r, func(_ tx, a account, _ oauthToken) error {
 		var err error
 		answer, err = instagramPick(r, map[string]any{
-			"id": graphID("2", "instagram app's person "+a.handle), "user_id": a.id, "username": a.handle, "name": a.displayName,
+			"id": graphID("2", "instagram app's person "+a.handle), "user_id": a.id, "username": a.handle,
+			"name": a.displayName,
 		})
 		return err
 	})
@@ -31,8 +32,10 @@ func (n *instagram) instagramMe(r *http.Request) (any, error) {
 }
 
 const (
-	instagramAgency   = "studio.north"             // who has a role on the Pages of all others too, and on one without an account
-	instagramPageLife = 100 * 365 * 24 * time.Hour // a Page's token that was read with a long-lived one does not end by time
+	// who has a role on the Pages of all others too, and on one without an account
+	instagramAgency = "studio.north"
+	// a Page's token that was read with a long-lived one does not end by time
+	instagramPageLife = 100 * 365 * 24 * time.Hour
 )
 
 // instagramPage is a Page and the account that belongs to it.
@@ -76,7 +79,9 @@ func (n *instagram) openPage(r *http.Request, t tx, p instagramPage, token oauth
 	owner := token.account // a token has to be somebody's, even that of a Page without an account
 	if p.account.id != "" {
 		owner = p.account.id
-		all["instagram_business_account"] = map[string]any{"id": p.account.id, "username": p.account.handle, "name": p.account.displayName}
+		all["instagram_business_account"] = map[string]any{
+			"id": p.account.id, "username": p.account.handle, "name": p.account.displayName,
+		}
 	}
 	life := token.expires.Sub(n.now())
 	if token.expires.Sub(token.issued) > shortLife {

@@ -29,7 +29,8 @@ func (b *box) instagramCode(t *testing.T, page, person string) string {
 // instagramToken is a token by Instagram Login.
 func (b *box) instagramToken(t *testing.T, person string) string {
 	t.Helper()
-	return b.form(t, http.MethodPost, "/instagram/api/oauth/access_token", exchange(b.instagramCode(t, "/instagram/www/oauth/authorize", person))).member("access_token")
+	return b.form(t, http.MethodPost, "/instagram/api/oauth/access_token",
+		exchange(b.instagramCode(t, "/instagram/www/oauth/authorize", person))).member("access_token")
 }
 
 // personToken is a person's token by Facebook Login.
@@ -65,26 +66,47 @@ func (b *box) photo(t *testing.T, token, account, caption string) string {
 func TestInstagramRefusals(t *testing.T) {
 	b := start(t, Options{})
 	token, mira := b.instagramToken(t, "mira.keller"), instagramID("mira.keller")
-	film := b.instagram(t, http.MethodPost, instagramGraph+mira+"/media", token, "media_type", "VIDEO", "video_url", "http://127.0.0.1:1/", "is_carousel_item", "true").id(t)
+	film := b.instagram(t, http.MethodPost, instagramGraph+mira+"/media", token, "media_type", "VIDEO", "video_url",
+		"http://127.0.0.1:1/", "is_carousel_item", "true").id(t)
 	photo := b.photo(t, token, mira, "one")
 	for name, c := range map[string]struct {
 		method, path string
 		values       []string
 		want         [2]int
 	}{
-		"no media":            {http.MethodPost, mira + "/media", []string{"caption", "x"}, [2]int{100, 0}},
-		"no film":             {http.MethodPost, mira + "/media", []string{"media_type", "REELS"}, [2]int{100, 0}},
-		"a film by itself":    {http.MethodPost, mira + "/media", []string{"media_type", "VIDEO", "video_url", "http://127.0.0.1:1/"}, [2]int{100, 0}},
-		"a reel in a row":     {http.MethodPost, mira + "/media", []string{"media_type", "REELS", "video_url", "http://127.0.0.1:1/", "is_carousel_item", "true"}, [2]int{100, 0}},
-		"a text":              {http.MethodPost, mira + "/media", []string{"media_type", "TEXT", "caption", "x"}, [2]int{100, 0}},
-		"too long":            {http.MethodPost, mira + "/media", []string{"image_url", "http://127.0.0.1:1/", "caption", strings.Repeat("👋", 1101)}, [2]int{36004, 2207010}},
-		"many hashtags":       {http.MethodPost, mira + "/media", []string{"image_url", "http://127.0.0.1:1/", "caption", strings.Repeat("#a ", 31)}, [2]int{36004, 2207010}},
-		"not fetched":         {http.MethodPost, mira + "/media", []string{"image_url", "http://127.0.0.1:1/"}, [2]int{9004, 2207052}},
-		"another's":           {http.MethodPost, instagramID("studio.north") + "/media", []string{"caption", "x"}, [2]int{100, 33}},
-		"a small carousel":    {http.MethodPost, mira + "/media", []string{"media_type", "CAROUSEL", "children", film}, [2]int{100, 2207028}},
-		"a large carousel":    {http.MethodPost, mira + "/media", []string{"media_type", "CAROUSEL", "children", strings.Repeat("1,", 10) + "1"}, [2]int{100, 2207028}},
-		"no part":             {http.MethodPost, mira + "/media", []string{"media_type", "CAROUSEL", "children", photo + "," + photo}, [2]int{100, 33}},
-		"a failed part":       {http.MethodPost, mira + "/media", []string{"media_type", "CAROUSEL", "children", film + "," + film}, [2]int{9007, 2207027}},
+		"no media": {http.MethodPost, mira + "/media", []string{"caption", "x"}, [2]int{100, 0}},
+		"no film":  {http.MethodPost, mira + "/media", []string{"media_type", "REELS"}, [2]int{100, 0}},
+		"a film by itself": {
+			http.MethodPost, mira + "/media", []string{"media_type", "VIDEO", "video_url", "http://127.0.0.1:1/"}, [2]int{100, 0},
+		},
+		"a reel in a row": {
+			http.MethodPost, mira + "/media",
+			[]string{"media_type", "REELS", "video_url", "http://127.0.0.1:1/", "is_carousel_item", "true"}, [2]int{100, 0},
+		},
+		"a text": {http.MethodPost, mira + "/media", []string{"media_type", "TEXT", "caption", "x"}, [2]int{100, 0}},
+		"too long": {
+			http.MethodPost, mira + "/media",
+			[]string{"image_url", "http://127.0.0.1:1/", "caption", strings.Repeat("👋", 1101)}, [2]int{36004, 2207010},
+		},
+		"many hashtags": {
+			http.MethodPost, mira + "/media",
+			[]string{"image_url", "http://127.0.0.1:1/", "caption", strings.Repeat("#a ", 31)}, [2]int{36004, 2207010},
+		},
+		"not fetched": {http.MethodPost, mira + "/media", []string{"image_url", "http://127.0.0.1:1/"}, [2]int{9004, 2207052}},
+		"another's":   {http.MethodPost, instagramID("studio.north") + "/media", []string{"caption", "x"}, [2]int{100, 33}},
+		"a small carousel": {
+			http.MethodPost, mira + "/media", []string{"media_type", "CAROUSEL", "children", film}, [2]int{100, 2207028},
+		},
+		"a large carousel": {
+			http.MethodPost, mira + "/media",
+			[]string{"media_type", "CAROUSEL", "children", strings.Repeat("1,", 10) + "1"}, [2]int{100, 2207028},
+		},
+		"no part": {
+			http.MethodPost, mira + "/media", []string{"media_type", "CAROUSEL", "children", photo + "," + photo}, [2]int{100, 33},
+		},
+		"a failed part": {
+			http.MethodPost, mira + "/media", []string{"media_type", "CAROUSEL", "children", film + "," + film}, [2]int{9007, 2207027},
+		},
 		"no container":        {http.MethodPost, mira + "/media_publish", []string{"creation_id", "18x"}, [2]int{24, 2207006}},
 		"a part":              {http.MethodPost, mira + "/media_publish", []string{"creation_id", film}, [2]int{24, 2207006}},
 		"nothing":             {http.MethodGet, "189", nil, [2]int{100, 33}},
@@ -100,7 +122,8 @@ func TestInstagramRefusals(t *testing.T) {
 			t.Errorf("%s: HTTP %d: %s", name, a.status, a.body)
 		}
 	}
-	if a := b.instagram(t, http.MethodGet, instagramGraph+film, token, "fields", "status_code,status"); a.member("status_code") != "ERROR" || !strings.HasSuffix(a.member("status"), " 2207052") {
+	if a := b.instagram(t, http.MethodGet, instagramGraph+film, token, "fields",
+		"status_code,status"); a.member("status_code") != "ERROR" || !strings.HasSuffix(a.member("status"), " 2207052") {
 		t.Errorf("a failed part: %s", a.body)
 	}
 	if held := b.texts(t, nil); len(held) != 0 {
@@ -108,10 +131,13 @@ func TestInstagramRefusals(t *testing.T) {
 	}
 }
 
-// TestInstagramPages shows whose Pages a person is told of, and that the token of each speaks for its own account alone.
+// TestInstagramPages shows whose Pages a person is told of, and that the token of each speaks for its own account
+// alone.
 func TestInstagramPages(t *testing.T) {
 	b := start(t, Options{})
-	for person, want := range map[string][]string{"mira.keller": {"mira.keller"}, "studio.north": {"harbour.coffee", "mira.keller", "studio.north", ""}} {
+	for person, want := range map[string][]string{
+		"mira.keller": {"mira.keller"}, "studio.north": {"harbour.coffee", "mira.keller", "studio.north", ""},
+	} {
 		token := b.personToken(t, person)
 		var list struct {
 			Data []struct {
@@ -129,7 +155,9 @@ func TestInstagramPages(t *testing.T) {
 				t.Errorf("page %+v", page)
 			}
 			for j, other := range list.Data {
-				if a := b.instagram(t, http.MethodGet, instagramFacebook+other.Account.ID, page.Token); other.Account.ID != "" && (a.status == http.StatusOK) != (i == j || page.Account.ID == "" && other.Account.Username == person) {
+				if a := b.instagram(t, http.MethodGet, instagramFacebook+other.Account.ID,
+					page.Token); other.Account.ID != "" && (a.status == http.StatusOK) != (i == j ||
+					page.Account.ID == "" && other.Account.Username == person) {
 					t.Errorf("%s with the token of %s: HTTP %d", other.Name, page.Name, a.status)
 				}
 			}
@@ -145,9 +173,11 @@ func TestInstagramTokens(t *testing.T) {
 	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 	b := start(t, Options{Now: func() time.Time { return now }})
 	short, person := b.instagramToken(t, "mira.keller"), b.personToken(t, "mira.keller")
-	long := b.form(t, http.MethodGet, "/instagram/graph/access_token", url.Values{"grant_type": {"ig_exchange_token"}, "client_secret": {"s"}, "access_token": {short}}).member("access_token")
+	long := b.form(t, http.MethodGet, "/instagram/graph/access_token",
+		url.Values{"grant_type": {"ig_exchange_token"}, "client_secret": {"s"}, "access_token": {short}}).member("access_token")
 	renew := func(token string) answer {
-		return b.form(t, http.MethodGet, "/instagram/graph/refresh_access_token", url.Values{"grant_type": {"ig_refresh_token"}, "access_token": {token}})
+		return b.form(t, http.MethodGet, "/instagram/graph/refresh_access_token",
+			url.Values{"grant_type": {"ig_refresh_token"}, "access_token": {token}})
 	}
 	lengthen := func(token, secret string) answer {
 		return b.form(t, http.MethodGet, instagramFacebook+"oauth/access_token",
@@ -161,13 +191,18 @@ func TestInstagramTokens(t *testing.T) {
 	}
 	kept := lengthen(person, "s").member("access_token")
 	now = now.Add(renewAge)
-	for name, dead := range map[string]answer{"a token of an hour": b.instagram(t, http.MethodGet, instagramGraph+"me", short), "a person's": lengthen(person, "s")} {
+	for name, dead := range map[string]answer{
+		"a token of an hour": b.instagram(t, http.MethodGet, instagramGraph+"me", short), "a person's": lengthen(person, "s"),
+	} {
 		if dead.graphCode() != [2]int{190, 463} {
 			t.Errorf("%s after a day: HTTP %d: %s", name, dead.status, dead.body)
 		}
 	}
-	for name, live := range map[string]string{"renewed": renew(long).member("access_token"), "lengthened": lengthen(kept, "s").member("access_token")} {
-		if a := b.instagram(t, http.MethodGet, instagramFacebook+instagramID("mira.keller"), live, "fields", "username"); a.member("username") != "mira.keller" {
+	for name, live := range map[string]string{
+		"renewed": renew(long).member("access_token"), "lengthened": lengthen(kept, "s").member("access_token"),
+	} {
+		if a := b.instagram(t, http.MethodGet, instagramFacebook+instagramID("mira.keller"), live, "fields",
+			"username"); a.member("username") != "mira.keller" {
 			t.Errorf("%s: HTTP %d: %s", name, a.status, a.body)
 		}
 	}

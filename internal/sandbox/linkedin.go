@@ -19,9 +19,9 @@ const (
 	linkedinRefreshLife = 365 * 24 * time.Hour
 )
 
-// linkedin is the part of LinkedIn's API that publishes: the consent and its tokens, images and videos, posts of members
-// and of their organisations. Every app is known to it, whatever its secret; one that asks for the organisations' scopes
-// counts as approved and is given refresh tokens. Each member administers one organisation.
+// linkedin is the part of LinkedIn's API that publishes: the consent and its tokens, images and videos, posts of
+// members and of their organisations. Every app is known to it, whatever its secret; one that asks for the
+// organisations' scopes counts as approved and is given refresh tokens. Each member administers one organisation.
 type linkedin struct{ *oauth }
 
 func newLinkedin(s *Server) *linkedin {
@@ -40,7 +40,10 @@ func (n *linkedin) settle(ctx context.Context) error {
 	}
 	return n.store.in(ctx, func(t tx) error {
 		for _, p := range people {
-			a := account{id: linkedinOrganization(p.handle), handle: p.handle + linkedinCompany, displayName: p.displayName + " Company", password: []byte{}}
+			a := account{
+				id: linkedinOrganization(p.handle), handle: p.handle + linkedinCompany,
+				displayName: p.displayName + " Company", password: []byte{},
+			}
 			if err := t.keepAccount(ctx, linkedinName, a); err != nil {
 				return err
 			}

@@ -37,12 +37,14 @@ func (a linkedinAsset) status(now time.Time, work time.Duration) string {
 }
 
 func (t tx) keepLinkedinAsset(ctx context.Context, a linkedinAsset, parts []linkedinPart) error {
-	_, err := t.ExecContext(ctx, `insert into linkedin_assets (id, owner, video) values (?, ?, ?)`, a.id, a.owner, a.video)
+	_, err := t.ExecContext(ctx, `insert into linkedin_assets (id, owner, video) values (?, ?, ?)`, a.id, a.owner,
+		a.video)
 	if err != nil {
 		return fmt.Errorf("keeping an asset: %w", err)
 	}
 	for _, p := range parts {
-		_, err := t.ExecContext(ctx, `insert into linkedin_parts (secret, asset, first, size) values (?, ?, ?, ?)`, p.secret, a.id, p.first, p.size)
+		_, err := t.ExecContext(ctx, `insert into linkedin_parts (secret, asset, first, size) values (?, ?, ?, ?)`,
+			p.secret, a.id, p.first, p.size)
 		if err != nil {
 			return fmt.Errorf("keeping a part: %w", err)
 		}
@@ -68,7 +70,8 @@ func (t tx) linkedinAsset(ctx context.Context, id string) (linkedinAsset, bool, 
 
 // wholeLinkedinAsset notes that all of an asset has arrived.
 func (t tx) wholeLinkedinAsset(ctx context.Context, a linkedinAsset) error {
-	_, err := t.ExecContext(ctx, `update linkedin_assets set cid = ?, type = ?, whole_at = ? where id = ?`, a.blob.cid, a.blob.mime, a.wholeAt.UnixMilli(), a.id)
+	_, err := t.ExecContext(ctx, `update linkedin_assets set cid = ?, type = ?, whole_at = ? where id = ?`, a.blob.cid,
+		a.blob.mime, a.wholeAt.UnixMilli(), a.id)
 	if err != nil {
 		return fmt.Errorf("noting an upload: %w", err)
 	}
@@ -78,7 +81,8 @@ func (t tx) wholeLinkedinAsset(ctx context.Context, a linkedinAsset) error {
 // linkedinPart finds where an upload goes to. It is false where that is nowhere.
 func (t tx) linkedinPart(ctx context.Context, secret string) (linkedinPart, bool, error) {
 	p := linkedinPart{secret: secret}
-	err := t.QueryRowContext(ctx, `select asset, first, size, cid from linkedin_parts where secret = ?`, secret).Scan(&p.asset, &p.first, &p.size, &p.cid)
+	err := t.QueryRowContext(ctx, `select asset, first, size, cid from linkedin_parts where secret = ?`, secret).
+		Scan(&p.asset, &p.first, &p.size, &p.cid)
 	if errors.Is(err, sql.ErrNoRows) {
 		return linkedinPart{}, false, nil
 	}
@@ -98,7 +102,8 @@ func (t tx) arriveLinkedinPart(ctx context.Context, p linkedinPart) error {
 
 // linkedinParts are an asset's, in the order of the file.
 func (t tx) linkedinParts(ctx context.Context, asset string) ([]linkedinPart, error) {
-	rows, err := t.QueryContext(ctx, `select secret, first, size, cid from linkedin_parts where asset = ? order by first`, asset)
+	rows, err := t.QueryContext(ctx,
+		`select secret, first, size, cid from linkedin_parts where asset = ? order by first`, asset)
 	if err != nil {
 		return nil, fmt.Errorf("reading parts: %w", err)
 	}

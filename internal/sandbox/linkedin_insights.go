@@ -53,22 +53,26 @@ func (n *linkedin) shareStatistics(r *http.Request) (any, error) {
 		}
 		return nil
 	})
-	return map[string]any{"elements": elements, "paging": map[string]any{"start": 0, "count": len(elements), "links": []any{}}}, err
+	return map[string]any{
+		"elements": elements, "paging": map[string]any{"start": 0, "count": len(elements), "links": []any{}},
+	}, err
 }
 
 func linkedinStatistics(p post, counted tally) map[string]any {
 	return map[string]any{
 		"organizationalEntity": p.account, "share": p.id,
 		"totalShareStatistics": map[string]any{
-			"impressionCount": counted.views, "uniqueImpressionsCount": counted.reach, "likeCount": counted.likes, "commentCount": counted.comments,
-			"shareCount": counted.shares, "clickCount": counted.clicks,
-			"engagement": float64(counted.likes+counted.comments+counted.shares+counted.clicks) / float64(counted.views),
+			"impressionCount": counted.views, "uniqueImpressionsCount": counted.reach, "likeCount": counted.likes,
+			"commentCount": counted.comments,
+			"shareCount":   counted.shares, "clickCount": counted.clicks,
+			"engagement": float64(counted.likes+counted.comments+counted.shares+
+				counted.clicks) / float64(counted.views),
 		},
 	}
 }
 
-// linkedinList reads the posts that a query names by a list of the Rest.li protocol, whose brackets and commas may not be
-// escaped.
+// linkedinList reads the posts that a query names by a list of the Rest.li protocol, whose brackets and commas may not
+// be escaped.
 func linkedinList(query string) ([]string, error) {
 	var urns []string
 	for pair := range strings.SplitSeq(query, "&") {
@@ -112,7 +116,8 @@ func (n *linkedin) memberAnalytics(r *http.Request) (any, error) {
 		}
 		counted := count(p, n.now())
 		figure, known := map[string]int64{
-			"IMPRESSION": counted.views, "MEMBERS_REACHED": counted.reach, "REACTION": counted.likes, "COMMENT": counted.comments,
+			"IMPRESSION": counted.views, "MEMBERS_REACHED": counted.reach, "REACTION": counted.likes,
+			"COMMENT": counted.comments,
 			"RESHARE": counted.shares, "POST_SAVE": counted.saves,
 		}[query.Get("queryType")]
 		if !known {
@@ -124,5 +129,7 @@ func (n *linkedin) memberAnalytics(r *http.Request) (any, error) {
 		})
 		return nil
 	})
-	return map[string]any{"elements": elements, "paging": map[string]any{"start": 0, "count": len(elements), "links": []any{}}}, err
+	return map[string]any{
+		"elements": elements, "paging": map[string]any{"start": 0, "count": len(elements), "links": []any{}},
+	}, err
 }

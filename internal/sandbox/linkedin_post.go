@@ -77,13 +77,16 @@ func (c linkedinContent) good() bool {
 func (p linkedinPost) check(text string) error {
 	switch {
 	case p.Visibility != "PUBLIC" || p.Lifecycle != "PUBLISHED" || p.Distribution.Feed != "MAIN_FEED":
-		return linkedinInvalid("visibility, lifecycleState or feedDistribution has a value that the sandbox does not know")
+		return linkedinInvalid("visibility, lifecycleState or feedDistribution has a value that the sandbox " +
+			"does not know")
 	case p.Content != nil && !p.Content.good():
 		return linkedinInvalid("content has to have one member, and multiImage 2 to 20 images")
 	case p.Content == nil && text == "":
-		return refuseLinkedinInput("MISSING_FIELD", "commentary or content is required", "A post needs a text or content")
+		return refuseLinkedinInput("MISSING_FIELD", "commentary or content is required",
+			"A post needs a text or content")
 	case len(utf16.Encode([]rune(text))) > maxLinkedinText:
-		return refuseLinkedinInput("FIELD_LENGTH_TOO_LONG", "commentary is too long", "commentary exceeds the maximum length of 3000 characters")
+		return refuseLinkedinInput("FIELD_LENGTH_TOO_LONG", "commentary is too long",
+			"commentary exceeds the maximum length of 3000 characters")
 	}
 	return nil
 }
@@ -126,7 +129,9 @@ func linkedinMade(urn string) http.Handler {
 }
 
 // tryPublish checks a post, lets the markers act, then keeps it.
-func (n *linkedin) tryPublish(ctx context.Context, t tx, c linkedinCaller, in linkedinPost, waited bool) (launch, error) {
+func (n *linkedin) tryPublish(
+	ctx context.Context, t tx, c linkedinCaller, in linkedinPost, waited bool,
+) (launch, error) {
 	if err := c.writesAs(in.Author); err != nil {
 		return launch{}, err
 	}
@@ -186,7 +191,8 @@ func (n *linkedin) gather(ctx context.Context, t tx, in linkedinPost) ([]medium,
 		case a.status(n.now(), n.ready) != "AVAILABLE":
 			return nil, linkedinInvalid("The media are not ready to be shown")
 		}
-		media = append(media, medium{Path: linkedinName + "/media/" + a.owner + "/" + a.blob.cid, Type: a.blob.mime, Alt: m.Alt})
+		media = append(media,
+			medium{Path: linkedinName + "/media/" + a.owner + "/" + a.blob.cid, Type: a.blob.mime, Alt: m.Alt})
 	}
 	return media, nil
 }
@@ -194,7 +200,10 @@ func (n *linkedin) gather(ctx context.Context, t tx, in linkedinPost) ([]medium,
 // actBefore lets the markers act that keep a post from being published. It is true where one did.
 func (n *linkedin) actBefore(ctx context.Context, t tx, marks markers, key, session string) (launch, bool, error) {
 	if marks.has(markReject) {
-		return launch{refused: refuseLinkedinInput("INVALID_CONTENT", "This content cannot be posted", "This content cannot be posted (asked for by a sandbox marker)")}, true, nil
+		return launch{
+			refused: refuseLinkedinInput("INVALID_CONTENT", "This content cannot be posted",
+				"This content cannot be posted (asked for by a sandbox marker)"),
+		}, true, nil
 	}
 	if dead, err := once(ctx, t, linkedinName, marks, key, markExpiredToken); err != nil || dead {
 		if err == nil {
@@ -217,7 +226,8 @@ func (n *linkedin) refuseTwin(ctx context.Context, t tx, author, text string) er
 	twins, err := t.posts(ctx, `where p.platform = ? and p.account = ? and p.text = ? and p.at > ?`,
 		linkedinName, author, text, n.now().Add(-linkedinSame).UnixMilli())
 	if err == nil && len(twins) > 0 {
-		err = refuseLinkedinInput("DUPLICATE_POST", "Duplicate post is detected", "Content is a duplicate of "+twins[0].id)
+		err = refuseLinkedinInput("DUPLICATE_POST", "Duplicate post is detected",
+			"Content is a duplicate of "+twins[0].id)
 	}
 	return err
 }
@@ -233,7 +243,11 @@ func (n *linkedin) keep(ctx context.Context, t tx, in linkedinPost, text string,
 		return "", fmt.Errorf("writing a post: %w", err)
 	}
 	urn := fmt.Sprintf("urn:li:share:7%018d", count+1)
-	return urn, t.keepPost(ctx, post{platform: linkedinName, account: in.Author, id: urn, text: text, media: media, at: n.now(), version: newID(), body: body})
+	return urn, t.keepPost(ctx,
+		post{
+			platform: linkedinName, account: in.Author, id: urn, text: text, media: media, at: n.now(),
+			version: newID(), body: body,
+		})
 }
 
 // listPosts lists an author's posts, the newest first.
@@ -244,7 +258,8 @@ func (n *linkedin) listPosts(r *http.Request) (any, error) {
 	if text := query.Get("count"); text != "" {
 		count, err = strconv.Atoi(text)
 	}
-	if err != nil || count < 1 || count > mostLinkedinPage || query.Get("q") != "author" || !slices.Contains([]string{"", "CREATED", "LAST_MODIFIED"}, query.Get("sortBy")) {
+	if err != nil || count < 1 || count > mostLinkedinPage || query.Get("q") != "author" ||
+		!slices.Contains([]string{"", "CREATED", "LAST_MODIFIED"}, query.Get("sortBy")) {
 		return nil, linkedinInvalid("q has to be author, count a number from 1 to 100, sortBy CREATED or LAST_MODIFIED")
 	}
 	start, err := strconv.Atoi(cmp.Or(query.Get("start"), "0"))
@@ -257,7 +272,9 @@ func (n *linkedin) listPosts(r *http.Request) (any, error) {
 		if err := c.speaksFor(author, linkedinReadMember, linkedinReadCompany); err != nil {
 			return err
 		}
-		held, err := t.posts(r.Context(), `where p.platform = ? and p.account = ? order by p.at desc, p.seq desc limit ? offset ?`, linkedinName, author, count, start)
+		held, err := t.posts(r.Context(),
+			`where p.platform = ? and p.account = ? order by p.at desc, p.seq desc limit ? offset ?`, linkedinName,
+			author, count, start)
 		if err == nil {
 			err = untoldAmong(held, n.now())
 		}
@@ -266,7 +283,9 @@ func (n *linkedin) listPosts(r *http.Request) (any, error) {
 		}
 		return err
 	})
-	return map[string]any{"elements": elements, "paging": map[string]any{"start": start, "count": count, "links": []any{}}}, err
+	return map[string]any{
+		"elements": elements, "paging": map[string]any{"start": start, "count": count, "links": []any{}},
+	}, err
 }
 
 func (p post) toldByLinkedin() map[string]any {
@@ -276,8 +295,10 @@ func (p post) toldByLinkedin() map[string]any {
 	_ = json.Unmarshal(p.body, &kept) // it was written by keep
 	told := map[string]any{
 		"id": p.id, "author": kept.Post.Author, "commentary": kept.Post.Commentary, "visibility": kept.Post.Visibility,
-		"distribution": kept.Post.Distribution, "lifecycleState": kept.Post.Lifecycle, "isReshareDisabledByAuthor": kept.Post.NoReshare,
-		"createdAt": p.at.UnixMilli(), "publishedAt": p.at.UnixMilli(), "lastModifiedAt": p.at.UnixMilli(),
+		"distribution": kept.Post.Distribution, "lifecycleState": kept.Post.Lifecycle,
+		"isReshareDisabledByAuthor": kept.Post.NoReshare,
+		"createdAt":                 p.at.UnixMilli(), "publishedAt": p.at.UnixMilli(),
+		"lastModifiedAt": p.at.UnixMilli(),
 	}
 	if kept.Post.Content != nil {
 		told["content"] = kept.Post.Content

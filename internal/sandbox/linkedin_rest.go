@@ -32,8 +32,11 @@ func refuseLinkedin(status, service int, code, message string) *linkedinError {
 // refuseLinkedinInput is the refusal of a post.
 func refuseLinkedinInput(code, description, message string) *linkedinError {
 	return &linkedinError{status: http.StatusUnprocessableEntity, body: map[string]any{
-		"status": http.StatusUnprocessableEntity, "message": message, "errorDetailType": "com.linkedin.common.error.BadRequest",
-		"errorDetails": map[string]any{"inputErrors": []any{map[string]any{"code": code, "description": description, "input": map[string]any{}}}},
+		"status": http.StatusUnprocessableEntity, "message": message,
+		"errorDetailType": "com.linkedin.common.error.BadRequest",
+		"errorDetails": map[string]any{
+			"inputErrors": []any{map[string]any{"code": code, "description": description, "input": map[string]any{}}},
+		},
 	}}
 }
 
@@ -47,15 +50,22 @@ func linkedinInvalid(message string) *linkedinError {
 }
 
 var (
-	errLinkedinRevoked  = refuseLinkedin(http.StatusUnauthorized, 65601, "REVOKED_ACCESS_TOKEN", "The token used in the request has been revoked by the user")
-	errLinkedinExpired  = refuseLinkedin(http.StatusUnauthorized, 65602, "EXPIRED_ACCESS_TOKEN", "The token used in the request has expired")
-	errLinkedinToken    = refuseLinkedin(http.StatusUnauthorized, 65600, "INVALID_ACCESS_TOKEN", "Invalid access token")
-	errLinkedinDenied   = refuseLinkedin(http.StatusForbidden, 100, "ACCESS_DENIED", "Not enough permissions to access this resource")
+	errLinkedinRevoked = refuseLinkedin(http.StatusUnauthorized, 65601, "REVOKED_ACCESS_TOKEN",
+		"The token used in the request has been revoked by the user")
+	errLinkedinExpired = refuseLinkedin(http.StatusUnauthorized, 65602, "EXPIRED_ACCESS_TOKEN",
+		"The token used in the request has expired")
+	errLinkedinToken  = refuseLinkedin(http.StatusUnauthorized, 65600, "INVALID_ACCESS_TOKEN", "Invalid access token")
+	errLinkedinDenied = refuseLinkedin(http.StatusForbidden, 100, "ACCESS_DENIED",
+		"Not enough permissions to access this resource")
 	errLinkedinMissing  = refuseLinkedin(http.StatusNotFound, 0, "NOT_FOUND", "Could not find entity")
-	errLinkedinInternal = refuseLinkedin(http.StatusInternalServerError, 0, "INTERNAL_SERVER_ERROR", "Internal Server Error")
-	errLinkedinRate     = &linkedinError{
+	errLinkedinInternal = refuseLinkedin(http.StatusInternalServerError, 0, "INTERNAL_SERVER_ERROR",
+		"Internal Server Error")
+	errLinkedinRate = &linkedinError{
 		status: http.StatusTooManyRequests, again: true,
-		body: map[string]any{"status": http.StatusTooManyRequests, "serviceErrorCode": 101, "code": "TOO_MANY_REQUESTS", "message": "Resource level throttle limit for calls to this resource is reached."},
+		body: map[string]any{
+			"status": http.StatusTooManyRequests, "serviceErrorCode": 101, "code": "TOO_MANY_REQUESTS",
+			"message": "Resource level throttle limit for calls to this resource is reached.",
+		},
 	}
 )
 
@@ -117,9 +127,11 @@ func linkedinVersioned(do func(*http.Request) (any, error)) func(*http.Request) 
 		_, err := time.Parse("200601", version)
 		switch {
 		case version == "":
-			return nil, refuseLinkedin(http.StatusBadRequest, 0, "VERSION_MISSING", "A version must be present. Please specify a version by adding the LinkedIn-Version header.")
+			return nil, refuseLinkedin(http.StatusBadRequest, 0, "VERSION_MISSING",
+				"A version must be present. Please specify a version by adding the LinkedIn-Version header.")
 		case err != nil || version < linkedinOldest || version > linkedinNewest:
-			return nil, refuseLinkedin(http.StatusUpgradeRequired, 0, "NONEXISTENT_VERSION", "Requested version is not active")
+			return nil, refuseLinkedin(http.StatusUpgradeRequired, 0, "NONEXISTENT_VERSION",
+				"Requested version is not active")
 		case r.Header.Get("X-Restli-Protocol-Version") != "2.0.0":
 			return nil, linkedinInvalid("X-Restli-Protocol-Version has to be 2.0.0")
 		}

@@ -21,7 +21,10 @@ func (b *box) linkedin(t *testing.T, method, path, token, body string, headers .
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, all := 0, append([]string{"Authorization", "Bearer " + token, "LinkedIn-Version", "202606", "X-Restli-Protocol-Version", "2.0.0"}, headers...); i < len(all); i += 2 {
+	for i, all := 0,
+		append([]string{
+			"Authorization", "Bearer " + token, "LinkedIn-Version", "202606", "X-Restli-Protocol-Version", "2.0.0",
+		}, headers...); i < len(all); i += 2 {
 		request.Header.Set(all[i], all[i+1])
 		if all[i+1] == "" {
 			request.Header.Del(all[i])
@@ -35,7 +38,8 @@ const linkedinAll = "openid profile w_member_social w_organization_social r_orga
 // linkedinToken signs mira.keller in: the answer of the token endpoint, with these scopes.
 func (b *box) linkedinToken(t *testing.T, scopes string) answer {
 	t.Helper()
-	a := b.form(t, http.MethodPost, "/linkedin/oauth/v2/authorization", with(asked(), "scope", scopes, "decision", "allow", "account", "mira.keller"))
+	a := b.form(t, http.MethodPost, "/linkedin/oauth/v2/authorization",
+		with(asked(), "scope", scopes, "decision", "allow", "account", "mira.keller"))
 	back, err := url.Parse(a.header.Get("Location"))
 	if err != nil || a.status != http.StatusSeeOther {
 		t.Fatalf("HTTP %d: %s", a.status, a.body)
@@ -47,7 +51,9 @@ func (b *box) linkedinToken(t *testing.T, scopes string) answer {
 func linkedinPosting(commentary string, changes ...string) string {
 	members := map[string]any{
 		"author": linkedinPerson("mira.keller"), "commentary": commentary, "visibility": "PUBLIC", "lifecycleState": "PUBLISHED",
-		"distribution":              map[string]any{"feedDistribution": "MAIN_FEED", "targetEntities": []any{}, "thirdPartyDistributionChannels": []any{}},
+		"distribution": map[string]any{
+			"feedDistribution": "MAIN_FEED", "targetEntities": []any{}, "thirdPartyDistributionChannels": []any{},
+		},
 		"isReshareDisabledByAuthor": false,
 	}
 	for i := 0; i < len(changes); i += 2 {
@@ -111,38 +117,49 @@ func TestLinkedinRefusals(t *testing.T) {
 		status int
 		code   string
 	}{
-		"no version":              {posts(linkedinPosting("x"), "LinkedIn-Version", ""), 400, "VERSION_MISSING"},
-		"an old version":          {posts(linkedinPosting("x"), "LinkedIn-Version", "202506"), 426, "NONEXISTENT_VERSION"},
-		"a version to come":       {posts(linkedinPosting("x"), "LinkedIn-Version", "202701"), 426, "NONEXISTENT_VERSION"},
-		"no version at all":       {posts(linkedinPosting("x"), "LinkedIn-Version", "202613"), 426, "NONEXISTENT_VERSION"},
-		"an old protocol":         {posts(linkedinPosting("x"), "X-Restli-Protocol-Version", "1.0.0"), 400, "ILLEGAL_ARGUMENT"},
-		"no token":                {posts(linkedinPosting("x"), "Authorization", ""), 401, "INVALID_ACCESS_TOKEN"},
-		"another's":               {posts(linkedinPosting("x", "author", `"urn:li:person:other"`)), 403, "ACCESS_DENIED"},
-		"a member unknown":        {posts(linkedinPosting("x", "mood", `"good"`)), 403, "ACCESS_DENIED"},
-		"no JSON":                 {posts(`{`), 400, "ILLEGAL_ARGUMENT"},
-		"a draft":                 {posts(linkedinPosting("x", "lifecycleState", `"DRAFT"`)), 400, "ILLEGAL_ARGUMENT"},
-		"nothing":                 {posts(linkedinPosting("")), 422, "MISSING_FIELD"},
-		"too long":                {posts(linkedinPosting(strings.Repeat("👋", 1501))), 422, "FIELD_LENGTH_TOO_LONG"},
-		"no content":              {posts(linkedinPosting("x", "content", `{}`)), 400, "ILLEGAL_ARGUMENT"},
-		"one of several":          {posts(linkedinPosting("x", "content", `{"multiImage":{"images":[{"id":"urn:li:image:1"}]}}`)), 400, "ILLEGAL_ARGUMENT"},
-		"no such image":           {posts(linkedinPosting("x", "content", `{"media":{"id":"urn:li:image:1"}}`)), 400, "ILLEGAL_ARGUMENT"},
-		"without the scope":       {as(member, http.MethodPost, "rest/posts", linkedinPosting("x", "author", company)), 403, "ACCESS_DENIED"},
+		"no version":        {posts(linkedinPosting("x"), "LinkedIn-Version", ""), 400, "VERSION_MISSING"},
+		"an old version":    {posts(linkedinPosting("x"), "LinkedIn-Version", "202506"), 426, "NONEXISTENT_VERSION"},
+		"a version to come": {posts(linkedinPosting("x"), "LinkedIn-Version", "202701"), 426, "NONEXISTENT_VERSION"},
+		"no version at all": {posts(linkedinPosting("x"), "LinkedIn-Version", "202613"), 426, "NONEXISTENT_VERSION"},
+		"an old protocol":   {posts(linkedinPosting("x"), "X-Restli-Protocol-Version", "1.0.0"), 400, "ILLEGAL_ARGUMENT"},
+		"no token":          {posts(linkedinPosting("x"), "Authorization", ""), 401, "INVALID_ACCESS_TOKEN"},
+		"another's":         {posts(linkedinPosting("x", "author", `"urn:li:person:other"`)), 403, "ACCESS_DENIED"},
+		"a member unknown":  {posts(linkedinPosting("x", "mood", `"good"`)), 403, "ACCESS_DENIED"},
+		"no JSON":           {posts(`{`), 400, "ILLEGAL_ARGUMENT"},
+		"a draft":           {posts(linkedinPosting("x", "lifecycleState", `"DRAFT"`)), 400, "ILLEGAL_ARGUMENT"},
+		"nothing":           {posts(linkedinPosting("")), 422, "MISSING_FIELD"},
+		"too long":          {posts(linkedinPosting(strings.Repeat("👋", 1501))), 422, "FIELD_LENGTH_TOO_LONG"},
+		"no content":        {posts(linkedinPosting("x", "content", `{}`)), 400, "ILLEGAL_ARGUMENT"},
+		"one of several": {
+			posts(linkedinPosting("x", "content", `{"multiImage":{"images":[{"id":"urn:li:image:1"}]}}`)), 400, "ILLEGAL_ARGUMENT",
+		},
+		"no such image": {posts(linkedinPosting("x", "content", `{"media":{"id":"urn:li:image:1"}}`)), 400, "ILLEGAL_ARGUMENT"},
+		"without the scope": {
+			as(member, http.MethodPost, "rest/posts", linkedinPosting("x", "author", company)), 403, "ACCESS_DENIED",
+		},
 		"offices":                 {as(member, http.MethodGet, "rest/organizationAcls?q=roleAssignee", ""), 403, "ACCESS_DENIED"},
 		"offices of others":       {as(token, http.MethodGet, "rest/organizationAcls?q=organization", ""), 400, "ILLEGAL_ARGUMENT"},
 		"an organisation unknown": {as(token, http.MethodGet, "rest/organizations/1", ""), 404, "NOT_FOUND"},
 		"an organisation":         {as(member, http.MethodGet, "rest/organizations/1", ""), 403, "ACCESS_DENIED"},
 		"who":                     {as(member, http.MethodGet, "v2/userinfo", ""), 403, "ACCESS_DENIED"},
-		"a member's posts":        {as(token, http.MethodGet, "rest/posts?q=author&author="+url.QueryEscape(linkedinPerson("mira.keller")), ""), 403, "ACCESS_DENIED"},
-		"a page":                  {as(token, http.MethodGet, "rest/posts?q=author&count=101", ""), 400, "ILLEGAL_ARGUMENT"},
-		"an image's state":        {as(member, http.MethodGet, "rest/images/urn:li:image:1", ""), 403, "ACCESS_DENIED"},
-		"an image unknown":        {as(token, http.MethodGet, "rest/images/urn:li:image:1", ""), 404, "NOT_FOUND"},
-		"an image of others":      {as(token, http.MethodPost, images, `{"initializeUploadRequest":{"owner":"urn:li:person:other"}}`), 403, "ACCESS_DENIED"},
-		"an image, how":           {as(token, http.MethodPost, "rest/images", `{}`), 400, "ILLEGAL_ARGUMENT"},
-		"a video, how":            {as(token, http.MethodPost, "rest/videos", `{}`), 400, "ILLEGAL_ARGUMENT"},
-		"a video without size":    {as(token, http.MethodPost, videos, `{"initializeUploadRequest":{"owner":`+company+`}}`), 400, "ILLEGAL_ARGUMENT"},
-		"an upload":               {as(token, http.MethodPut, "dms-uploads/none", "x"), 404, "NOT_FOUND"},
-		"a path":                  {as(token, http.MethodGet, "rest/shares", ""), 404, "RESOURCE_NOT_FOUND"},
-		"a file":                  {as(token, http.MethodGet, "media/x/y", ""), 404, "NOT_FOUND"},
+		"a member's posts": {
+			as(token, http.MethodGet, "rest/posts?q=author&author="+url.QueryEscape(linkedinPerson("mira.keller")), ""),
+			403, "ACCESS_DENIED",
+		},
+		"a page":           {as(token, http.MethodGet, "rest/posts?q=author&count=101", ""), 400, "ILLEGAL_ARGUMENT"},
+		"an image's state": {as(member, http.MethodGet, "rest/images/urn:li:image:1", ""), 403, "ACCESS_DENIED"},
+		"an image unknown": {as(token, http.MethodGet, "rest/images/urn:li:image:1", ""), 404, "NOT_FOUND"},
+		"an image of others": {
+			as(token, http.MethodPost, images, `{"initializeUploadRequest":{"owner":"urn:li:person:other"}}`), 403, "ACCESS_DENIED",
+		},
+		"an image, how": {as(token, http.MethodPost, "rest/images", `{}`), 400, "ILLEGAL_ARGUMENT"},
+		"a video, how":  {as(token, http.MethodPost, "rest/videos", `{}`), 400, "ILLEGAL_ARGUMENT"},
+		"a video without size": {
+			as(token, http.MethodPost, videos, `{"initializeUploadRequest":{"owner":`+company+`}}`), 400, "ILLEGAL_ARGUMENT",
+		},
+		"an upload": {as(token, http.MethodPut, "dms-uploads/none", "x"), 404, "NOT_FOUND"},
+		"a path":    {as(token, http.MethodGet, "rest/shares", ""), 404, "RESOURCE_NOT_FOUND"},
+		"a file":    {as(token, http.MethodGet, "media/x/y", ""), 404, "NOT_FOUND"},
 	} {
 		if a := c.call(); a.status != c.status || a.linkedinCode() != c.code {
 			t.Errorf("%s: HTTP %d: %s", name, a.status, a.body)
@@ -181,10 +198,12 @@ func TestLinkedinPost(t *testing.T) {
 // An organisation is nobody who can consent.
 func TestLinkedinConsent(t *testing.T) {
 	b := start(t, Options{})
-	if page := string(b.form(t, http.MethodGet, "/linkedin/oauth/v2/authorization", asked()).body); !strings.Contains(page, "mira.keller") || strings.Contains(page, linkedinCompany) {
+	if page := string(b.form(t, http.MethodGet, "/linkedin/oauth/v2/authorization",
+		asked()).body); !strings.Contains(page, "mira.keller") || strings.Contains(page, linkedinCompany) {
 		t.Errorf("the page offers an organisation:\n%s", page)
 	}
-	a := b.form(t, http.MethodPost, "/linkedin/oauth/v2/authorization", with(asked(), "decision", "allow", "account", "mira.keller"+linkedinCompany))
+	a := b.form(t, http.MethodPost, "/linkedin/oauth/v2/authorization",
+		with(asked(), "decision", "allow", "account", "mira.keller"+linkedinCompany))
 	if a.status != http.StatusBadRequest {
 		t.Errorf("HTTP %d", a.status)
 	}
@@ -204,7 +223,8 @@ func TestLinkedinTokens(t *testing.T) {
 	}
 	now = now.Add(59 * 24 * time.Hour)
 	next := refresh()
-	if left := `"refresh_token_expires_in":26438400`; next.member("refresh_token") != first.member("refresh_token") || !strings.Contains(string(next.body), left) {
+	if left := `"refresh_token_expires_in":26438400`; next.member("refresh_token") != first.member("refresh_token") ||
+		!strings.Contains(string(next.body), left) {
 		t.Errorf("HTTP %d: %s", next.status, next.body)
 	}
 	for name, token := range map[string]string{"the old": first.member("access_token"), "the new": next.member("access_token")} {
@@ -213,8 +233,9 @@ func TestLinkedinTokens(t *testing.T) {
 		}
 	}
 	for name, a := range map[string]answer{
-		"another app": refresh("client_id", "other"), "no token": refresh("refresh_token", "none"), "an access token": refresh("refresh_token", next.member("access_token")),
-		"no secret": refresh("client_secret", ""), "no way": refresh("grant_type", "password"),
+		"another app": refresh("client_id", "other"), "no token": refresh("refresh_token", "none"),
+		"an access token": refresh("refresh_token", next.member("access_token")),
+		"no secret":       refresh("client_secret", ""), "no way": refresh("grant_type", "password"),
 	} {
 		if a.status < 400 || a.member("access_token") != "" {
 			t.Errorf("%s: HTTP %d: %s", name, a.status, a.body)
@@ -230,7 +251,8 @@ func TestLinkedinVideo(t *testing.T) {
 	owner := linkedinPerson("mira.keller")
 	film := "\x00\x00\x00\x18ftypmp42" + strings.Repeat("film", linkedinPartSize/4)
 	announced := b.linkedin(t, http.MethodPost, "rest/videos?action=initializeUpload", token,
-		`{"initializeUploadRequest":{"owner":"`+owner+`","fileSizeBytes":`+strconv.Itoa(len(film))+`,"uploadCaptions":false,"uploadThumbnail":false}}`)
+		`{"initializeUploadRequest":{"owner":"`+owner+`","fileSizeBytes":`+strconv.Itoa(len(film))+
+			`,"uploadCaptions":false,"uploadThumbnail":false}}`)
 	var said struct {
 		Value struct {
 			Video        string
@@ -247,7 +269,8 @@ func TestLinkedinVideo(t *testing.T) {
 	}
 	finish := func(marks ...string) answer {
 		return b.linkedin(t, http.MethodPost, "rest/videos?action=finalizeUpload", token,
-			`{"finalizeUploadRequest":{"video":"`+said.Value.Video+`","uploadToken":"","uploadedPartIds":["`+strings.Join(marks, `","`)+`"]}}`)
+			`{"finalizeUploadRequest":{"video":"`+said.Value.Video+`","uploadToken":"","uploadedPartIds":["`+
+				strings.Join(marks, `","`)+`"]}}`)
 	}
 	status := func() string {
 		return b.linkedin(t, http.MethodGet, "rest/videos/"+url.QueryEscape(said.Value.Video), token, "").member("status")
@@ -278,7 +301,8 @@ func TestLinkedinVideo(t *testing.T) {
 	if len(held) != 1 || len(held[0].Media) != 1 {
 		t.Fatalf("held: %+v", held)
 	}
-	if shown := b.get(t, strings.TrimPrefix(held[0].Media[0], b.url)); string(shown.body) != film || shown.header.Get("Content-Type") != "video/mp4" {
+	if shown := b.get(t, strings.TrimPrefix(held[0].Media[0], b.url)); string(shown.body) != film ||
+		shown.header.Get("Content-Type") != "video/mp4" {
 		t.Errorf("%d bytes of %s", len(shown.body), shown.header.Get("Content-Type"))
 	}
 }

@@ -15,8 +15,8 @@ var (
 	littlePlain   = regexp.MustCompile(`(?s)^[^\\|{}@\[\]()<>#*_~]+`)
 )
 
-// readLittleText is the text that people see. Like the real one it ends, and nobody is told, at the first character that
-// should have been escaped.
+// readLittleText is the text that people see. Like the real one it ends, and nobody is told, at the first character
+// that should have been escaped.
 func readLittleText(little string) string {
 	var seen strings.Builder
 	for little != "" {

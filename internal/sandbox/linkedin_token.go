@@ -38,7 +38,8 @@ func (n *linkedin) giveToken(r *http.Request) (any, error) {
 		case "refresh_token":
 			answer, err = n.nextToken(r.Context(), t, r.PostForm)
 		default:
-			err = refuseLinkedinToken(http.StatusBadRequest, "unsupported_grant_type", "The grant type is not supported")
+			err = refuseLinkedinToken(http.StatusBadRequest, "unsupported_grant_type",
+				"The grant type is not supported")
 		}
 		return err
 	})
@@ -52,7 +53,8 @@ func (n *linkedin) firstToken(ctx context.Context, t tx, form url.Values) (map[s
 	}
 	if !good {
 		return nil, refuseLinkedinToken(http.StatusBadRequest, "invalid_request",
-			"Unable to retrieve access token: appid/redirect uri/code verifier does not match authorization code. Or authorization code expired.")
+			"Unable to retrieve access token: appid/redirect uri/code verifier does not match authorization code. Or "+
+				"authorization code expired.")
 	}
 	code.redirect, code.challenge = "", ""
 	answer, err := n.accessToken(ctx, t, code)
@@ -82,7 +84,8 @@ func (n *linkedin) nextToken(ctx context.Context, t tx, form url.Values) (map[st
 		return nil, err
 	}
 	if !good || old.client != form.Get("client_id") {
-		return nil, refuseLinkedinToken(http.StatusBadRequest, "invalid_grant", "The provided authorization grant or refresh token is invalid, expired or revoked")
+		return nil, refuseLinkedinToken(http.StatusBadRequest, "invalid_grant",
+			"The provided authorization grant or refresh token is invalid, expired or revoked")
 	}
 	answer, err := n.accessToken(ctx, t, old)
 	answer["refresh_token"] = form.Get("refresh_token")
@@ -133,7 +136,8 @@ func (c linkedinCaller) writesAs(urn string) error {
 }
 
 func (c linkedinCaller) speaksFor(urn, asMember, asOrganization string) error {
-	if urn == c.id && slices.Contains(c.scopes, asMember) || urn == c.organization() && slices.Contains(c.scopes, asOrganization) {
+	if urn == c.id && slices.Contains(c.scopes, asMember) || urn == c.organization() && slices.Contains(c.scopes,
+		asOrganization) {
 		return nil
 	}
 	return errLinkedinDenied
@@ -147,8 +151,9 @@ func (n *linkedin) userinfo(r *http.Request) (any, error) {
 		}
 		first, last, _ := strings.Cut(c.displayName, " ")
 		answer = map[string]any{
-			"sub": strings.TrimPrefix(c.id, "urn:li:person:"), "name": c.displayName, "given_name": first, "family_name": last,
-			"locale": map[string]string{"country": "US", "language": "en"},
+			"sub": strings.TrimPrefix(c.id, "urn:li:person:"), "name": c.displayName, "given_name": first,
+			"family_name": last,
+			"locale":      map[string]string{"country": "US", "language": "en"},
 		}
 		return nil
 	})
@@ -167,11 +172,17 @@ func (n *linkedin) listOffices(r *http.Request) (any, error) {
 			return errLinkedinDenied
 		}
 		if state := query.Get("state"); state == "" || state == "APPROVED" {
-			offices = append(offices, map[string]string{"organization": c.organization(), "role": "ADMINISTRATOR", "roleAssignee": c.id, "state": "APPROVED"})
+			offices = append(offices,
+				map[string]string{
+					"organization": c.organization(), "role": "ADMINISTRATOR", "roleAssignee": c.id,
+					"state": "APPROVED",
+				})
 		}
 		return nil
 	})
-	return map[string]any{"elements": offices, "paging": map[string]any{"start": 0, "count": len(offices), "links": []any{}}}, err
+	return map[string]any{
+		"elements": offices, "paging": map[string]any{"start": 0, "count": len(offices), "links": []any{}},
+	}, err
 }
 
 func (n *linkedin) describeOrganization(r *http.Request) (any, error) {

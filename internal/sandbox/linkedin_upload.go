@@ -53,7 +53,8 @@ func (n *linkedin) announceImage(r *http.Request) (any, error) {
 	a, p := linkedinAsset{id: "urn:li:image:" + newID(), owner: in.Request.Owner}, linkedinPart{secret: newID()}
 	err := n.announce(r, a, []linkedinPart{p})
 	return map[string]any{"value": map[string]any{
-		"image": a.id, "uploadUrl": n.uploadAddress(r, p), "uploadUrlExpiresAt": n.now().Add(24 * time.Hour).UnixMilli(),
+		"image": a.id, "uploadUrl": n.uploadAddress(r, p),
+		"uploadUrlExpiresAt": n.now().Add(24 * time.Hour).UnixMilli(),
 	}}, err
 }
 
@@ -89,11 +90,13 @@ func (n *linkedin) announceVideo(r *http.Request) (any, error) {
 	for first := int64(0); first < size; first += linkedinPartSize {
 		p := linkedinPart{secret: newID(), first: first, size: min(linkedinPartSize, size-first)}
 		parts = append(parts, p)
-		told = append(told, map[string]any{"uploadUrl": n.uploadAddress(r, p), "firstByte": first, "lastByte": first + p.size - 1})
+		told = append(told,
+			map[string]any{"uploadUrl": n.uploadAddress(r, p), "firstByte": first, "lastByte": first + p.size - 1})
 	}
 	err := n.announce(r, a, parts)
 	return map[string]any{"value": map[string]any{
-		"video": a.id, "uploadToken": "", "uploadInstructions": told, "uploadUrlsExpireAt": n.now().Add(24 * time.Hour).UnixMilli(),
+		"video": a.id, "uploadToken": "", "uploadInstructions": told,
+		"uploadUrlsExpireAt": n.now().Add(24 * time.Hour).UnixMilli(),
 	}}, err
 }
 
@@ -181,7 +184,8 @@ func (s *store) readLinkedinImage(cid string) (blobRef, error) {
 	}
 	blob := blobRef{cid: cid, size: about.Size()}
 	config, format, err := image.DecodeConfig(file)
-	if kind := "image/" + format; err == nil && slices.Contains(linkedinImages, kind) && config.Width*config.Height < maxLinkedinPixels {
+	if kind := "image/" + format; err == nil && slices.Contains(linkedinImages,
+		kind) && config.Width*config.Height < maxLinkedinPixels {
 		blob.mime = kind
 	}
 	return blob, nil

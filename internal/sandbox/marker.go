@@ -16,7 +16,8 @@ const (
 	markError        = "error"         // once: an internal error
 	markSlow         = "slow"          // slow=SECONDS: waits before it stores
 	markLostAnswer   = "lost-answer"   // once: stored, and the connection cut before the answer
-	markUnconfirmed  = "unconfirmed"   // like lost-answer, and nothing that would tell of the post is answered afterwards
+	// like lost-answer, and nothing that would tell of the post is answered afterwards
+	markUnconfirmed = "unconfirmed"
 )
 
 // maxSlow is the longest that a marker may make an answer wait.
@@ -26,7 +27,8 @@ const maxSlow = 60 * time.Second
 // is asked about.
 const untoldFor = 25 * time.Hour
 
-var markerForm = regexp.MustCompile(`\[sandbox:(reject|expired-token|rate-limit|error|lost-answer|unconfirmed|slow=([0-9]{1,4}))(?:@([a-z]+))?\]`)
+var markerForm = regexp.MustCompile(
+	`\[sandbox:(reject|expired-token|rate-limit|error|lost-answer|unconfirmed|slow=([0-9]{1,4}))(?:@([a-z]+))?\]`)
 
 // markers are those of a text that concern one network.
 type markers struct {

@@ -20,10 +20,12 @@ func TestReadMarkers(t *testing.T) {
 		"[sandbox:slow=9999]":           {slow: maxSlow},
 		"[sandbox:slow=0]":              {},
 		"[sandbox:slow] [sandbox:slow=": {},
-		"[sandbox:unknown] [Sandbox:reject] sandbox:reject":                               {},
-		"[sandbox:slow=2@bluesky][sandbox:slow=1][sandbox:slow=9@x]":                      {slow: 2 * time.Second},
-		"[sandbox:error][sandbox:lost-answer][sandbox:rate-limit][sandbox:expired-token]": {names: map[string]bool{markError: true, markLostAnswer: true, markRateLimit: true, markExpiredToken: true}},
-		"[sandbox:unconfirmed@bluesky] [sandbox:unconfirmed@x]":                           {names: map[string]bool{markUnconfirmed: true}},
+		"[sandbox:unknown] [Sandbox:reject] sandbox:reject":          {},
+		"[sandbox:slow=2@bluesky][sandbox:slow=1][sandbox:slow=9@x]": {slow: 2 * time.Second},
+		"[sandbox:error][sandbox:lost-answer][sandbox:rate-limit][sandbox:expired-token]": {
+			names: map[string]bool{markError: true, markLostAnswer: true, markRateLimit: true, markExpiredToken: true},
+		},
+		"[sandbox:unconfirmed@bluesky] [sandbox:unconfirmed@x]": {names: map[string]bool{markUnconfirmed: true}},
 	} {
 		got := readMarkers(text, blueskyName)
 		if len(got.names) == 0 {

@@ -38,7 +38,8 @@ type oauth struct {
 	*Server
 
 	platform, title string
-	cannotSignIn    func(account) bool // true of accounts that people act for, such as an organisation's; nobody's where nil
+	// true of accounts that people act for, such as an organisation's; nobody's where nil
+	cannotSignIn func(account) bool
 }
 
 // people are on every network that is connected by OAuth, so that there is somebody to be.
@@ -56,8 +57,9 @@ type consent struct {
 // the answer is unclear gets none.
 func readConsent(form url.Values) (consent, error) {
 	c := consent{
-		client: form.Get("client_id"), redirect: form.Get("redirect_uri"), state: form.Get("state"), challenge: form.Get("code_challenge"),
-		scopes: strings.FieldsFunc(form.Get("scope"), func(r rune) bool { return r == ',' || r == ' ' }),
+		client: form.Get("client_id"), redirect: form.Get("redirect_uri"), state: form.Get("state"),
+		challenge: form.Get("code_challenge"),
+		scopes:    strings.FieldsFunc(form.Get("scope"), func(r rune) bool { return r == ',' || r == ' ' }),
 	}
 	back, err := url.Parse(c.redirect)
 	switch {
@@ -95,7 +97,11 @@ func (o *oauth) authorize(w http.ResponseWriter, r *http.Request) {
 	case "allow":
 		err = o.allow(ctx, w, r, asked)
 	default:
-		back(w, r, asked, url.Values{"error": {"access_denied"}, "error_reason": {"user_denied"}, "error_description": {"The user denied your request"}})
+		back(w, r, asked,
+			url.Values{
+				"error": {"access_denied"}, "error_reason": {"user_denied"},
+				"error_description": {"The user denied your request"},
+			})
 	}
 	if err != nil {
 		slog.Error("sandbox: answering a consent", "platform", o.platform, "err", err)
@@ -115,7 +121,9 @@ func (o *oauth) ask(ctx context.Context, w http.ResponseWriter, asked consent, f
 		Fields   []consentField
 		Accounts []consentAccount
 	}{Title: o.title, Scopes: asked.scopes}
-	for _, name := range []string{"client_id", "redirect_uri", "response_type", "scope", "state", "code_challenge", "code_challenge_method"} {
+	for _, name := range []string{
+		"client_id", "redirect_uri", "response_type", "scope", "state", "code_challenge", "code_challenge_method",
+	} {
 		shown.Fields = append(shown.Fields, consentField{name, form.Get(name)})
 	}
 	err := o.store.in(ctx, func(t tx) error {
@@ -137,7 +145,8 @@ func (o *oauth) ask(ctx context.Context, w http.ResponseWriter, asked consent, f
 	header := w.Header()
 	header.Set("Content-Type", "text/html; charset=utf-8")
 	// No form-action: browsers hold the redirect to the app, which follows the form, to it too.
-	header.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'")
+	header.Set("Content-Security-Policy",
+		"default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'")
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Referrer-Policy", "no-referrer")
 	_, _ = w.Write(page.Bytes())
@@ -156,7 +165,8 @@ func (o *oauth) allow(ctx context.Context, w http.ResponseWriter, r *http.Reques
 			return err
 		}
 		grant := oauthToken{
-			kind: kindCode, session: newID(), account: a.id, client: asked.client, redirect: asked.redirect, challenge: asked.challenge,
+			kind: kindCode, session: newID(), account: a.id, client: asked.client, redirect: asked.redirect,
+			challenge: asked.challenge,
 		}
 		if err := t.beginSession(ctx, o.platform, grant.session, a.id); err != nil {
 			return err
@@ -225,14 +235,16 @@ func (o *oauth) redeem(ctx context.Context, t tx, form url.Values) (oauthToken, 
 // proves checks PKCE (RFC 7636, 4.6), where a challenge was sent.
 func proves(verifier, challenge string) bool {
 	sum := sha256.Sum256([]byte(verifier))
-	return challenge == "" || subtle.ConstantTimeCompare([]byte(base64.RawURLEncoding.EncodeToString(sum[:])), []byte(challenge)) == 1
+	return challenge == "" || subtle.ConstantTimeCompare([]byte(base64.RawURLEncoding.EncodeToString(sum[:])),
+		[]byte(challenge)) == 1
 }
 
 // people makes those that the network's page offers.
 func (o *oauth) people(ctx context.Context, id func(handle string) string) error {
 	return o.store.in(ctx, func(t tx) error {
 		for _, p := range people {
-			a := account{id: id(p.handle), handle: p.handle, displayName: p.displayName, password: []byte{}} // nobody has one here
+			// nobody has one here
+			a := account{id: id(p.handle), handle: p.handle, displayName: p.displayName, password: []byte{}}
 			if err := t.keepAccount(ctx, o.platform, a); err != nil {
 				return err
 			}

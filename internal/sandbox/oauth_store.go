@@ -20,7 +20,8 @@ type oauthToken struct {
 }
 
 func (t tx) keepOAuthToken(ctx context.Context, platform string, hash []byte, token oauthToken) error {
-	_, err := t.ExecContext(ctx, `insert into oauth_tokens (platform, hash, kind, session, account, client, redirect, challenge, issued_at, expires_at)
+	_, err := t.ExecContext(ctx,
+		`insert into oauth_tokens (platform, hash, kind, session, account, client, redirect, challenge, issued_at, expires_at)
 		values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		platform, hash, token.kind, token.session, token.account, token.client, token.redirect, token.challenge,
 		token.issued.UnixMilli(), token.expires.UnixMilli())
@@ -34,9 +35,11 @@ func (t tx) keepOAuthToken(ctx context.Context, platform string, hash []byte, to
 func (t tx) oauthToken(ctx context.Context, platform string, hash []byte) (oauthToken, error) {
 	var token oauthToken
 	var issued, expires int64
-	err := t.QueryRowContext(ctx, `select kind, session, account, client, redirect, challenge, issued_at, expires_at, spent
+	err := t.QueryRowContext(ctx,
+		`select kind, session, account, client, redirect, challenge, issued_at, expires_at, spent
 		from oauth_tokens where platform = ? and hash = ?`, platform, hash).
-		Scan(&token.kind, &token.session, &token.account, &token.client, &token.redirect, &token.challenge, &issued, &expires, &token.spent)
+		Scan(&token.kind, &token.session, &token.account, &token.client, &token.redirect, &token.challenge, &issued,
+			&expires, &token.spent)
 	if errors.Is(err, sql.ErrNoRows) {
 		return oauthToken{}, nil
 	}
@@ -48,7 +51,8 @@ func (t tx) oauthToken(ctx context.Context, platform string, hash []byte) (oauth
 }
 
 func (t tx) spendOAuthToken(ctx context.Context, platform string, hash []byte) error {
-	if _, err := t.ExecContext(ctx, `update oauth_tokens set spent = 1 where platform = ? and hash = ?`, platform, hash); err != nil {
+	if _, err := t.ExecContext(ctx, `update oauth_tokens set spent = 1 where platform = ? and hash = ?`, platform,
+		hash); err != nil {
 		return fmt.Errorf("spending a token: %w", err)
 	}
 	return nil
@@ -56,7 +60,8 @@ func (t tx) spendOAuthToken(ctx context.Context, platform string, hash []byte) e
 
 // keepScopes notes what was allowed at the consent that began a session.
 func (t tx) keepScopes(ctx context.Context, platform, session string, scopes []string) error {
-	_, err := t.ExecContext(ctx, `insert into oauth_scopes (platform, session, scopes) values (?, ?, ?)`, platform, session, strings.Join(scopes, " "))
+	_, err := t.ExecContext(ctx, `insert into oauth_scopes (platform, session, scopes) values (?, ?, ?)`, platform,
+		session, strings.Join(scopes, " "))
 	if err != nil {
 		return fmt.Errorf("keeping scopes: %w", err)
 	}
@@ -66,7 +71,8 @@ func (t tx) keepScopes(ctx context.Context, platform, session string, scopes []s
 // scopes are those of a session; none where nobody noted them.
 func (t tx) scopes(ctx context.Context, platform, session string) ([]string, error) {
 	var scopes string
-	err := t.QueryRowContext(ctx, `select scopes from oauth_scopes where platform = ? and session = ?`, platform, session).Scan(&scopes)
+	err := t.QueryRowContext(ctx, `select scopes from oauth_scopes where platform = ? and session = ?`, platform,
+		session).Scan(&scopes)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return nil, fmt.Errorf("finding scopes: %w", err)
 	}

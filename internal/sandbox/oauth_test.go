@@ -79,12 +79,15 @@ func TestConsentPage(t *testing.T) {
 	}
 	a := b.form(t, http.MethodGet, "/threads/oauth/authorize", asked())
 	page := string(a.body)
-	for _, part := range []string{"@harbour.coffee", "Anna &lt;b&gt;", "&lt;state&gt;", "threads_content_publish", `value="allow"`, `value="deny"`, "<legend>"} {
+	for _, part := range []string{
+		"@harbour.coffee", "Anna &lt;b&gt;", "&lt;state&gt;", "threads_content_publish", `value="allow"`, `value="deny"`, "<legend>",
+	} {
 		if !strings.Contains(page, part) {
 			t.Errorf("the page lacks %s", part)
 		}
 	}
-	if a.status != http.StatusOK || strings.Contains(page, "<script") || !strings.HasPrefix(a.header.Get("Content-Security-Policy"), "default-src 'none'") {
+	if a.status != http.StatusOK || strings.Contains(page, "<script") ||
+		!strings.HasPrefix(a.header.Get("Content-Security-Policy"), "default-src 'none'") {
 		t.Errorf("HTTP %d: the page may run scripts", a.status)
 	}
 }
@@ -93,10 +96,12 @@ func TestConsentPage(t *testing.T) {
 func TestConsentAskedWrongly(t *testing.T) {
 	b := start(t, Options{})
 	for _, changes := range [][]string{
-		{"client_id", ""}, {"redirect_uri", ""}, {"redirect_uri", "javascript:alert(1)"}, {"redirect_uri", "/back"}, {"redirect_uri", "https://a.b/#c"},
+		{"client_id", ""}, {"redirect_uri", ""}, {"redirect_uri", "javascript:alert(1)"}, {"redirect_uri", "/back"},
+		{"redirect_uri", "https://a.b/#c"},
 		{"response_type", "token"}, {"scope", ""}, {"code_challenge", "x"}, {"account", "nobody"}, {"account", ""},
 	} {
-		a := b.form(t, http.MethodGet, "/threads/oauth/authorize", with(with(asked(), "account", "mira.keller", "decision", "allow"), changes...))
+		a := b.form(t, http.MethodGet, "/threads/oauth/authorize",
+			with(with(asked(), "account", "mira.keller", "decision", "allow"), changes...))
 		if a.status != http.StatusBadRequest || a.header.Get("Location") != "" {
 			t.Errorf("%q: HTTP %d to %q", changes, a.status, a.header.Get("Location"))
 		}
@@ -114,15 +119,20 @@ func TestCodes(t *testing.T) {
 		later             time.Duration
 		status            int
 	}{
-		"plain":              {nil, nil, 0, http.StatusOK},
-		"another client":     {nil, []string{"client_id", "other"}, 0, http.StatusBadRequest},
-		"another address":    {nil, []string{"redirect_uri", "https://app.test/back"}, 0, http.StatusBadRequest},
-		"no secret":          {nil, []string{"client_secret", ""}, 0, http.StatusBadRequest},
-		"another grant":      {nil, []string{"grant_type", "password"}, 0, http.StatusBadRequest},
-		"nearly too late":    {nil, nil, codeLife - time.Second, http.StatusOK},
-		"too late":           {nil, nil, codeLife, http.StatusBadRequest},
-		"proved":             {[]string{"code_challenge", challenge, "code_challenge_method", "S256"}, []string{"code_verifier", verifier}, 0, http.StatusOK},
-		"proved wrongly":     {[]string{"code_challenge", challenge, "code_challenge_method", "S256"}, []string{"code_verifier", "another"}, 0, http.StatusBadRequest},
+		"plain":           {nil, nil, 0, http.StatusOK},
+		"another client":  {nil, []string{"client_id", "other"}, 0, http.StatusBadRequest},
+		"another address": {nil, []string{"redirect_uri", "https://app.test/back"}, 0, http.StatusBadRequest},
+		"no secret":       {nil, []string{"client_secret", ""}, 0, http.StatusBadRequest},
+		"another grant":   {nil, []string{"grant_type", "password"}, 0, http.StatusBadRequest},
+		"nearly too late": {nil, nil, codeLife - time.Second, http.StatusOK},
+		"too late":        {nil, nil, codeLife, http.StatusBadRequest},
+		"proved": {
+			[]string{"code_challenge", challenge, "code_challenge_method", "S256"}, []string{"code_verifier", verifier}, 0, http.StatusOK,
+		},
+		"proved wrongly": {
+			[]string{"code_challenge", challenge, "code_challenge_method", "S256"},
+			[]string{"code_verifier", "another"}, 0, http.StatusBadRequest,
+		},
 		"proof not sent":     {[]string{"code_challenge", challenge, "code_challenge_method", "S256"}, nil, 0, http.StatusBadRequest},
 		"nothing to prove":   {nil, []string{"code_verifier", verifier}, 0, http.StatusOK},
 		"an account's token": {nil, []string{"code", "made up"}, 0, http.StatusBadRequest},

@@ -19,7 +19,9 @@ const operatorHandle = "operator."
 func isOperator(a account) bool { return strings.HasPrefix(a.handle, operatorHandle) }
 
 // operatorScopes are what reading public data takes.
-var operatorScopes = []string{"instagram_basic", "instagram_manage_insights", "pages_show_list", "pages_read_engagement"}
+var operatorScopes = []string{
+	"instagram_basic", "instagram_manage_insights", "pages_show_list", "pages_read_engagement",
+}
 
 // Operator gives n professional accounts of Instagram, each time the same ones with new tokens, as if their owner had
 // connected them by Facebook Login.
@@ -37,7 +39,8 @@ func (s *Server) Operator(ctx context.Context, n int) ([]OperatorAccount, error)
 
 func (s *Server) operatorAccount(ctx context.Context, handle string) (OperatorAccount, error) {
 	api := &oauth{Server: s, platform: instagramName}
-	a := account{id: instagramID(handle), handle: handle, displayName: spoken(handle), password: []byte{}} // nobody has one here
+	// nobody has one here
+	a := account{id: instagramID(handle), handle: handle, displayName: spoken(handle), password: []byte{}}
 	grant := oauthToken{kind: kindAccess, session: newID(), account: a.id, client: "operator"}
 	var text string
 	err := s.store.in(ctx, func(t tx) error {

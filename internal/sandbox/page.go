@@ -48,7 +48,10 @@ func (s *Server) pageHandler(platforms []platform) http.Handler {
 			return
 		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src 'self'; media-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+		w.Header().
+			Set("Content-Security-Policy",
+				"default-src 'none'; style-src 'self'; img-src 'self'; media-src 'self'; base-uri 'none'; form-action "+
+					"'none'; frame-ancestors 'none'")
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("Referrer-Policy", "no-referrer")
 		_, _ = w.Write(page.Bytes())
@@ -61,7 +64,8 @@ func (s *Server) shown(r *http.Request, platforms []platform) ([]shownNetwork, e
 	var networks []shownNetwork
 	err := s.store.in(ctx, func(t tx) error {
 		for _, p := range platforms {
-			posts, err := t.posts(ctx, `where p.platform = ? order by p.at desc, p.seq desc limit ?`, p.name(), maxShown+1)
+			posts, err := t.posts(ctx, `where p.platform = ? order by p.at desc, p.seq desc limit ?`, p.name(),
+				maxShown+1)
 			if err != nil {
 				return err
 			}

@@ -11,7 +11,8 @@ import (
 
 const pinterestName = "pinterest"
 
-// pinterest is the part of Pinterest's API, version 5, that publishes: the consent and its tokens, boards, videos, pins.
+// pinterest is the part of Pinterest's API, version 5, that publishes: the consent and its tokens, boards, videos,
+// pins.
 type pinterest struct {
 	*xREST
 
@@ -23,13 +24,21 @@ func newPinterest(s *Server) *pinterest {
 		oauth:   &oauth{Server: s, platform: pinterestName, title: "Pinterest"},
 		codeFor: codeLife, accessFor: 30 * 24 * time.Hour, refreshFor: 60 * 24 * time.Hour,
 		says: xRefusals{
-			unread:    pinterestInvalid("Invalid request"),
-			nowhere:   &xError{status: http.StatusNotFound, code: 50, message: "Not found"},
-			noToken:   &xError{status: http.StatusUnauthorized, code: 2, message: "Authentication failed."},
-			grantDead: &xError{status: http.StatusBadRequest, code: 283, message: "The code or the refresh token is invalid or has expired"},
-			rejected:  pinterestInvalid("This content cannot be pinned (asked for by a sandbox marker)"),
-			rate:      &xError{status: http.StatusTooManyRequests, code: 8, message: "You have exceeded your rate limit. Try again later."},
-			broken:    &xError{status: http.StatusInternalServerError, code: 12, message: "Something went wrong on our end."},
+			unread:  pinterestInvalid("Invalid request"),
+			nowhere: &xError{status: http.StatusNotFound, code: 50, message: "Not found"},
+			noToken: &xError{status: http.StatusUnauthorized, code: 2, message: "Authentication failed."},
+			grantDead: &xError{
+				status: http.StatusBadRequest, code: 283,
+				message: "The code or the refresh token is invalid or has expired",
+			},
+			rejected: pinterestInvalid("This content cannot be pinned (asked for by a sandbox marker)"),
+			rate: &xError{
+				status: http.StatusTooManyRequests, code: 8,
+				message: "You have exceeded your rate limit. Try again later.",
+			},
+			broken: &xError{
+				status: http.StatusInternalServerError, code: 12, message: "Something went wrong on our end.",
+			},
 		},
 	}
 	api := &pinterest{n, newGraphAPI(s, pinterestName, "", "", "")}
@@ -96,7 +105,8 @@ func (n *pinterest) tokens(r *http.Request) (any, error) {
 	}
 	given, err := n.trade(r)
 	answer := map[string]any{
-		"token_type": "bearer", "expires_in": int64(n.accessFor / time.Second), "access_token": given.access, "scope": strings.Join(given.scopes, " "),
+		"token_type": "bearer", "expires_in": int64(n.accessFor / time.Second), "access_token": given.access,
+		"scope":         strings.Join(given.scopes, " "),
 		"response_type": r.Form.Get("grant_type"),
 	}
 	if r.Form.Get("continuous_refresh") == "true" {
@@ -121,7 +131,10 @@ func (n *pinterest) byCaller(r *http.Request, do func(tx, account, oauthToken) e
 func (n *pinterest) me(r *http.Request) (any, error) {
 	var told map[string]any
 	err := n.byCaller(r, func(_ tx, a account, _ oauthToken) error {
-		told = map[string]any{"id": a.id, "username": a.handle, "account_type": "BUSINESS", "business_name": a.displayName, "follower_count": followers(pinterestName, a.id, n.now())}
+		told = map[string]any{
+			"id": a.id, "username": a.handle, "account_type": "BUSINESS", "business_name": a.displayName,
+			"follower_count": followers(pinterestName, a.id, n.now()),
+		}
 		return nil
 	})
 	return told, err
@@ -150,7 +163,8 @@ func (n *pinterest) listBoards(r *http.Request) (any, error) {
 		all := []map[string]any{}
 		for _, name := range pinterestBoards {
 			all = append(all, map[string]any{
-				"id": pinterestBoard(a, name), "name": name, "privacy": "PUBLIC", "owner": map[string]string{"username": a.handle},
+				"id": pinterestBoard(a, name), "name": name, "privacy": "PUBLIC",
+				"owner": map[string]string{"username": a.handle},
 			})
 		}
 		var err error
@@ -210,7 +224,8 @@ func readPinterestPin(r *http.Request) (pinterestPin, error) {
 	switch {
 	case err != nil:
 		return asked, pinterestInvalid("The body cannot be read")
-	case len([]rune(asked.Title)) > 100, len([]rune(asked.Description)) > 800, len([]rune(asked.Link)) > 2048, len([]rune(asked.Alt)) > 500:
+	case len([]rune(asked.Title)) > 100, len([]rune(asked.Description)) > 800, len([]rune(asked.Link)) > 2048,
+		len([]rune(asked.Alt)) > 500:
 		return asked, pinterestInvalid("A text of the pin is too long")
 	}
 	return asked, nil

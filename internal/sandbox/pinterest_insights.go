@@ -14,12 +14,17 @@ const (
 )
 
 // pinterestMetrics are the figures that a report knows.
-var pinterestMetrics = []string{"IMPRESSION", "OUTBOUND_CLICK", "PIN_CLICK", "SAVE", "SAVE_RATE", "TOTAL_COMMENTS", "TOTAL_REACTIONS", "USER_FOLLOW", "PROFILE_VISIT"}
+var pinterestMetrics = []string{
+	"IMPRESSION", "OUTBOUND_CLICK", "PIN_CLICK", "SAVE", "SAVE_RATE", "TOTAL_COMMENTS", "TOTAL_REACTIONS",
+	"USER_FOLLOW", "PROFILE_VISIT",
+}
 
 // metrics are a pin's figures as they are told with the pin itself: without how often it was saved.
 func (n *pinterest) metrics(p post) map[string]any {
 	counted := count(p, n.now())
-	all := map[string]int64{"impression": counted.views, "pin_click": counted.clicks, "clickthrough": counted.clicks / 2}
+	all := map[string]int64{
+		"impression": counted.views, "pin_click": counted.clicks, "clickthrough": counted.clicks / 2,
+	}
 	lifetime := map[string]int64{"reaction": counted.likes, "comment": counted.comments}
 	maps.Copy(lifetime, all)
 	return map[string]any{"90d": all, "lifetime_metrics": lifetime}
@@ -72,7 +77,8 @@ func (n *pinterest) readReport(r *http.Request) ([]string, error) {
 	metrics := strings.Split(r.Form.Get("metric_types"), ",")
 	today := n.now().UTC().Truncate(24 * time.Hour)
 	unknown := slices.ContainsFunc(metrics, func(name string) bool { return !slices.Contains(pinterestMetrics, name) })
-	if startErr != nil || endErr != nil || unknown || end.Before(start) || end.Sub(start) > pinterestReach || today.Sub(start) > pinterestReach {
+	if startErr != nil || endErr != nil || unknown || end.Before(start) || end.Sub(start) > pinterestReach ||
+		today.Sub(start) > pinterestReach {
 		return nil, pinterestInvalid("Invalid pins analytics parameters.")
 	}
 	return metrics, nil
@@ -80,7 +86,10 @@ func (n *pinterest) readReport(r *http.Request) ([]string, error) {
 
 // pinterestReport is a report without its days, which may be empty.
 func pinterestReport(counted tally, metrics []string) map[string]any {
-	summary := map[string]int64{"IMPRESSION": counted.views, "PIN_CLICK": counted.clicks, "OUTBOUND_CLICK": counted.clicks / 2, "SAVE": counted.saves}
+	summary := map[string]int64{
+		"IMPRESSION": counted.views, "PIN_CLICK": counted.clicks, "OUTBOUND_CLICK": counted.clicks / 2,
+		"SAVE": counted.saves,
+	}
 	lifetime := map[string]int64{"TOTAL_COMMENTS": counted.comments, "TOTAL_REACTIONS": counted.likes}
 	for _, of := range []map[string]int64{summary, lifetime} {
 		for name := range of {

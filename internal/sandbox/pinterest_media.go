@@ -53,8 +53,11 @@ func (n *pinterest) registerVideo(r *http.Request) (any, error) {
 		return t.keepPinterestUpload(r.Context(), &u)
 	})
 	return map[string]any{
-		"media_id": u.id(), "media_type": "video", "upload_url": n.baseURL(r) + "/" + pinterestName + "/upload/" + u.id(),
-		"upload_parameters": map[string]string{"key": u.key, "Content-Type": "multipart/form-data", "x-amz-algorithm": "AWS4-HMAC-SHA256"},
+		"media_id": u.id(), "media_type": "video",
+		"upload_url": n.baseURL(r) + "/" + pinterestName + "/upload/" + u.id(),
+		"upload_parameters": map[string]string{
+			"key": u.key, "Content-Type": "multipart/form-data", "x-amz-algorithm": "AWS4-HMAC-SHA256",
+		},
 	}, err
 }
 
@@ -170,7 +173,8 @@ func (n *pinterest) image(ctx context.Context, owner, address string) (medium, e
 
 // keepPinterestUpload makes the upload and gives it its number.
 func (t tx) keepPinterestUpload(ctx context.Context, u *pinterestUpload) error {
-	err := t.QueryRowContext(ctx, `insert into pinterest_uploads (account, key) values (?, ?) returning seq`, u.account, u.key).Scan(&u.seq)
+	err := t.QueryRowContext(ctx, `insert into pinterest_uploads (account, key) values (?, ?) returning seq`, u.account,
+		u.key).Scan(&u.seq)
 	if err != nil {
 		return fmt.Errorf("keeping an upload: %w", err)
 	}
@@ -179,7 +183,8 @@ func (t tx) keepPinterestUpload(ctx context.Context, u *pinterestUpload) error {
 
 // putPinterestUpload notes that the file has arrived.
 func (t tx) putPinterestUpload(ctx context.Context, u pinterestUpload) error {
-	_, err := t.ExecContext(ctx, `update pinterest_uploads set cid = ?, type = ?, arrived_at = ? where seq = ?`, u.cid, u.kind, u.arrived.UnixMilli(), u.seq)
+	_, err := t.ExecContext(ctx, `update pinterest_uploads set cid = ?, type = ?, arrived_at = ? where seq = ?`, u.cid,
+		u.kind, u.arrived.UnixMilli(), u.seq)
 	if err != nil {
 		return fmt.Errorf("noting a file: %w", err)
 	}
@@ -195,7 +200,8 @@ func (t tx) pinterestUpload(ctx context.Context, id string) (pinterestUpload, bo
 		return pinterestUpload{}, false, nil
 	}
 	var arrived int64
-	err := t.QueryRowContext(ctx, `select account, key, cid, type, arrived_at from pinterest_uploads where seq = ?`, u.seq).
+	err := t.QueryRowContext(ctx, `select account, key, cid, type, arrived_at from pinterest_uploads where seq = ?`,
+		u.seq).
 		Scan(&u.account, &u.key, &u.cid, &u.kind, &arrived)
 	if errors.Is(err, sql.ErrNoRows) {
 		return pinterestUpload{}, false, nil

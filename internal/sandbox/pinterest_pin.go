@@ -55,7 +55,9 @@ func (n *pinterest) create(r *http.Request) (any, error) {
 
 // compose makes the post of what was asked for.
 func (n *pinterest) compose(ctx context.Context, t tx, a account, asked pinterestPin, images []medium) (post, error) {
-	shown := pinterestShown{Board: asked.Board, Title: asked.Title, Link: asked.Link, Alt: asked.Alt, Form: "image", Files: images}
+	shown := pinterestShown{
+		Board: asked.Board, Title: asked.Title, Link: asked.Link, Alt: asked.Alt, Form: "image", Files: images,
+	}
 	if len(images) > 1 {
 		shown.Form = "multiple_images"
 	}
@@ -71,7 +73,10 @@ func (n *pinterest) compose(ctx context.Context, t tx, a account, asked pinteres
 	if err != nil {
 		return post{}, fmt.Errorf("numbering a pin: %w", err)
 	}
-	p := post{platform: pinterestName, account: a.id, id: fmt.Sprintf("9%017d", next), text: asked.Description, media: shown.Files, at: n.now()}
+	p := post{
+		platform: pinterestName, account: a.id, id: fmt.Sprintf("9%017d", next), text: asked.Description,
+		media: shown.Files, at: n.now(),
+	}
 	p.version = p.id
 	if p.body, err = json.Marshal(shown); err != nil {
 		return post{}, fmt.Errorf("writing a pin: %w", err)
@@ -101,7 +106,8 @@ func (n *pinterest) listPins(r *http.Request) (any, error) {
 		if !n.hasBoard(a, board) {
 			return &xError{status: http.StatusNotFound, code: 40, message: "Board not found."}
 		}
-		held, err := t.posts(r.Context(), `where p.platform = ? and p.account = ? and json_extract(cast(p.body as text), '$.board') = ? order by p.seq desc`, pinterestName, a.id, board)
+		held, err := t.posts(r.Context(),
+			`where p.platform = ? and p.account = ? and json_extract(cast(p.body as text), '$.board') = ? order by p.seq desc`, pinterestName, a.id, board)
 		if err == nil {
 			err = untoldAmong(held, n.now())
 		}
@@ -135,7 +141,8 @@ func pinterestTold(p post) map[string]any {
 		media["items"] = items
 	}
 	return map[string]any{
-		"id": p.id, "created_at": p.at.UTC().Format(time.RFC3339), "board_id": shown.Board, "title": shown.Title, "description": p.text,
-		"link": shown.Link, "alt_text": shown.Alt, "media": media, "is_owner": true,
+		"id": p.id, "created_at": p.at.UTC().Format(time.RFC3339), "board_id": shown.Board, "title": shown.Title,
+		"description": p.text,
+		"link":        shown.Link, "alt_text": shown.Alt, "media": media, "is_owner": true,
 	}
 }

@@ -42,23 +42,33 @@ func TestPinterestRefuses(t *testing.T) {
 		method, path, token, body string
 		status                    int
 	}{
-		"no token":              {"POST", "/pins", "", pin(board, image), 401},
-		"another token":         {"GET", "/user_account", "other", ``, 401},
-		"no JSON":               {"POST", "/pins", token, `board=x`, 400},
-		"no board":              {"POST", "/pins", token, pin("5", image), 404},
-		"another's board":       {"POST", "/pins", token, pin(other, image), 404},
-		"no source":             {"POST", "/pins", token, pin(board, `"title":"x"`), 400},
-		"a long title":          {"POST", "/pins", token, pin(board, image+`,"title":"`+strings.Repeat("x", 101)+`"`), 400},
-		"a long description":    {"POST", "/pins", token, pin(board, image+`,"description":"`+strings.Repeat("x", 801)+`"`), 400},
-		"an address of nothing": {"POST", "/pins", token, pin(board, `"media_source":{"source_type":"image_url","url":"`+b.url+`/none"}`), 400},
-		"no image":              {"POST", "/pins", token, pin(board, `"media_source":{"source_type":"image_url","url":"`+b.url+`/style.css"}`), 400},
-		"one of several":        {"POST", "/pins", token, pin(board, `"media_source":{"source_type":"multiple_image_urls","items":[{"url":"`+picture.URL+`"}]}`), 400},
-		"no video":              {"POST", "/pins", token, pin(board, `"media_source":{"source_type":"video_id","media_id":"5","cover_image_key_frame_time":0}`), 400},
-		"an unknown video":      {"GET", "/media/600000000000000009", token, ``, 404},
-		"another's pins":        {"GET", "/boards/" + other + "/pins", token, ``, 404},
-		"a page too large":      {"GET", "/boards?page_size=251", token, ``, 400},
-		"no bookmark":           {"GET", "/boards?bookmark=x", token, ``, 400},
-		"an unknown path":       {"GET", "/nowhere", token, ``, 404},
+		"no token":           {"POST", "/pins", "", pin(board, image), 401},
+		"another token":      {"GET", "/user_account", "other", ``, 401},
+		"no JSON":            {"POST", "/pins", token, `board=x`, 400},
+		"no board":           {"POST", "/pins", token, pin("5", image), 404},
+		"another's board":    {"POST", "/pins", token, pin(other, image), 404},
+		"no source":          {"POST", "/pins", token, pin(board, `"title":"x"`), 400},
+		"a long title":       {"POST", "/pins", token, pin(board, image+`,"title":"`+strings.Repeat("x", 101)+`"`), 400},
+		"a long description": {"POST", "/pins", token, pin(board, image+`,"description":"`+strings.Repeat("x", 801)+`"`), 400},
+		"an address of nothing": {
+			"POST", "/pins", token, pin(board, `"media_source":{"source_type":"image_url","url":"`+b.url+`/none"}`), 400,
+		},
+		"no image": {
+			"POST", "/pins", token, pin(board, `"media_source":{"source_type":"image_url","url":"`+b.url+`/style.css"}`), 400,
+		},
+		"one of several": {
+			"POST", "/pins", token,
+			pin(board, `"media_source":{"source_type":"multiple_image_urls","items":[{"url":"`+picture.URL+`"}]}`), 400,
+		},
+		"no video": {
+			"POST", "/pins", token,
+			pin(board, `"media_source":{"source_type":"video_id","media_id":"5","cover_image_key_frame_time":0}`), 400,
+		},
+		"an unknown video": {"GET", "/media/600000000000000009", token, ``, 404},
+		"another's pins":   {"GET", "/boards/" + other + "/pins", token, ``, 404},
+		"a page too large": {"GET", "/boards?page_size=251", token, ``, 400},
+		"no bookmark":      {"GET", "/boards?bookmark=x", token, ``, 400},
+		"an unknown path":  {"GET", "/nowhere", token, ``, 404},
 	} {
 		if a := b.json(t, c.method, "/pinterest/v5"+c.path, c.token, c.body); a.status != c.status || a.member("message") == "" {
 			t.Errorf("%s: HTTP %d: %s", name, a.status, a.body)
@@ -102,7 +112,8 @@ func TestPinterestVideo(t *testing.T) {
 		return b.rest(t, http.MethodPost, strings.TrimPrefix(place.URL, b.url), "", form.FormDataContentType(), &body).status
 	}
 	pin := func(more string) int {
-		return b.json(t, http.MethodPost, "/pinterest/v5/pins", token, `{"board_id":"`+board+`","media_source":{"source_type":"video_id","media_id":"`+place.ID+`"`+more+`}}`).status
+		return b.json(t, http.MethodPost, "/pinterest/v5/pins", token,
+			`{"board_id":"`+board+`","media_source":{"source_type":"video_id","media_id":"`+place.ID+`"`+more+`}}`).status
 	}
 	cover := `,"cover_image_key_frame_time":0`
 	if status := pin(cover); status != http.StatusBadRequest {

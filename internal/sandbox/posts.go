@@ -56,7 +56,8 @@ func (t tx) account(ctx context.Context, platform, idOrHandle string) (account, 
 
 // keepAccount makes the account or brings it up to date.
 func (t tx) keepAccount(ctx context.Context, platform string, a account) error {
-	_, err := t.ExecContext(ctx, `insert into accounts (platform, id, handle, display_name, password) values (?, ?, ?, ?, ?)
+	_, err := t.ExecContext(ctx,
+		`insert into accounts (platform, id, handle, display_name, password) values (?, ?, ?, ?, ?)
 		on conflict (platform, id) do update set display_name = excluded.display_name, password = excluded.password`,
 		platform, a.id, a.handle, a.displayName, a.password)
 	if err != nil {
@@ -102,7 +103,8 @@ func scanPost(rows *sql.Rows) (post, error) {
 	var p post
 	var media string
 	var at int64
-	if err := rows.Scan(&p.platform, &p.account, &p.handle, &p.displayName, &p.id, &p.text, &media, &at, &p.version, &p.body); err != nil {
+	if err := rows.Scan(&p.platform, &p.account, &p.handle, &p.displayName, &p.id, &p.text, &media, &at, &p.version,
+		&p.body); err != nil {
 		return post{}, fmt.Errorf("reading a post: %w", err)
 	}
 	if err := json.Unmarshal([]byte(media), &p.media); err != nil {
@@ -138,7 +140,8 @@ func (t tx) dropPost(ctx context.Context, platform, id string) error {
 
 // spend lets a marker act once for each post: it is true the first time.
 func (t tx) spend(ctx context.Context, platform, postID, marker string) (bool, error) {
-	done, err := t.ExecContext(ctx, `insert into spent_markers (platform, post, marker) values (?, ?, ?) on conflict do nothing`,
+	done, err := t.ExecContext(ctx,
+		`insert into spent_markers (platform, post, marker) values (?, ?, ?) on conflict do nothing`,
 		platform, postID, marker)
 	if err != nil {
 		return false, fmt.Errorf("noting a marker: %w", err)
@@ -152,7 +155,8 @@ func (t tx) spend(ctx context.Context, platform, postID, marker string) (bool, e
 
 // accounts are those of a network, in the order in which they were made.
 func (t tx) accounts(ctx context.Context, platform string) ([]account, error) {
-	rows, err := t.QueryContext(ctx, `select id, handle, display_name, password from accounts where platform = ? order by rowid`, platform)
+	rows, err := t.QueryContext(ctx,
+		`select id, handle, display_name, password from accounts where platform = ? order by rowid`, platform)
 	if err != nil {
 		return nil, fmt.Errorf("reading accounts: %w", err)
 	}

@@ -19,14 +19,17 @@ const (
 	researchQuota    = 1000 // requests of a client on a day, by UTC
 )
 
-var errResearchQuota = &tiktokError{http.StatusTooManyRequests, "daily_quota_limit_exceeded", "The daily quota of requests is used up."}
+var errResearchQuota = &tiktokError{
+	http.StatusTooManyRequests, "daily_quota_limit_exceeded", "The daily quota of requests is used up.",
+}
 
 // clientToken is a token of an app.
 func (n *tiktok) clientToken(r *http.Request) (any, error) {
 	text := "clt." + newID() + newID()
 	now := n.now()
 	token := oauthToken{
-		kind: tiktokClient, session: newID(), account: "", client: r.Form.Get("client_key"), issued: now, expires: now.Add(tiktokClientLife),
+		kind: tiktokClient, session: newID(), account: "", client: r.Form.Get("client_key"), issued: now,
+		expires: now.Add(tiktokClientLife),
 	}
 	err := n.store.in(r.Context(), func(t tx) error {
 		if err := t.beginSession(r.Context(), tiktokName, token.session, token.account); err != nil {
@@ -34,7 +37,9 @@ func (n *tiktok) clientToken(r *http.Request) (any, error) {
 		}
 		return t.keepOAuthToken(r.Context(), tiktokName, n.seal(text), token)
 	})
-	return map[string]any{"access_token": text, "expires_in": int64(tiktokClientLife / time.Second), "token_type": "Bearer"}, err
+	return map[string]any{
+		"access_token": text, "expires_in": int64(tiktokClientLife / time.Second), "token_type": "Bearer",
+	}, err
 }
 
 // researcher counts a request of the app whose token it has.
@@ -65,16 +70,20 @@ func (t tx) countResearch(ctx context.Context, client string, day int64) error {
 	return nil
 }
 
-// researchFields are what can be asked for of a profile and of a video. Of those that are true, the world holds something.
+// researchFields are what can be asked for of a profile and of a video. Of those that are true, the world holds
+// something.
 var (
 	researchUserFields = map[string]bool{
 		"display_name": true, "bio_description": true, "avatar_url": true, "is_verified": true, "follower_count": true,
 		"following_count": true, "likes_count": true, "video_count": true, "bio_url": true,
 	}
 	researchVideoFields = map[string]bool{
-		"id": true, "video_description": true, "create_time": true, "region_code": true, "share_count": true, "view_count": true,
-		"like_count": true, "comment_count": true, "music_id": false, "hashtag_names": true, "username": true, "effect_ids": false,
-		"playlist_id": false, "voice_to_text": false, "is_stem_verified": false, "favourites_count": false, "video_duration": true,
+		"id": true, "video_description": true, "create_time": true, "region_code": true, "share_count": true,
+		"view_count": true,
+		"like_count": true, "comment_count": true, "music_id": false, "hashtag_names": true, "username": true,
+		"effect_ids":  false,
+		"playlist_id": false, "voice_to_text": false, "is_stem_verified": false, "favourites_count": false,
+		"video_duration":    true,
 		"hashtag_info_list": false, "video_mention_list": false, "video_label": false,
 	}
 )
@@ -117,8 +126,9 @@ func (n *tiktok) researchUser(r *http.Request) (any, error) {
 		likes += post.figures(startOf(day)).likes
 	}
 	return tiktokPick(fields, map[string]any{
-		"display_name": face.displayName, "bio_description": face.biography, "bio_url": face.website, "is_verified": face.followers > 500_000,
-		"avatar_url": n.baseURL(r) + "/vendor/files/" + profile.avatar().path(), "follower_count": face.followers,
+		"display_name": face.displayName, "bio_description": face.biography, "bio_url": face.website,
+		"is_verified": face.followers > 500_000,
+		"avatar_url":  n.baseURL(r) + "/vendor/files/" + profile.avatar().path(), "follower_count": face.followers,
 		"following_count": face.follows, "likes_count": likes, "video_count": face.posts,
 	}), nil
 }
@@ -139,7 +149,8 @@ func (n *tiktok) researchable(name string) error {
 }
 
 func researchShows(name string) bool {
-	return vendorName.MatchString(name) && !strings.HasPrefix(name, markMissing) && !strings.HasPrefix(name, markPrivate)
+	return vendorName.MatchString(name) && !strings.HasPrefix(name, markMissing) && !strings.HasPrefix(name,
+		markPrivate)
 }
 
 // researchVideos are the videos that a query finds.
@@ -169,7 +180,9 @@ func (n *tiktok) researchVideos(r *http.Request) (any, error) {
 			found = append(found, in.of(worldProfile{tiktokName, name})...)
 		}
 	}
-	slices.SortFunc(found, func(a, b researchVideo) int { return cmp.Or(cmp.Compare(b.at, a.at), cmp.Compare(b.id, a.id)) })
+	slices.SortFunc(found, func(a, b researchVideo) int {
+		return cmp.Or(cmp.Compare(b.at, a.at), cmp.Compare(b.id, a.id))
+	})
 	from := min(in.Cursor, len(found))
 	to := min(from+in.most(), len(found))
 	videos := []map[string]any{}

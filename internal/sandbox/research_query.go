@@ -61,7 +61,8 @@ func (s *researchSearch) check(today int64) error {
 		}
 	}
 	if len(s.usernames()) == 0 {
-		return tiktokInvalid("This sandbox finds videos by their usernames alone: a condition EQ or IN on username is needed")
+		return tiktokInvalid("This sandbox finds videos by their usernames alone: a condition EQ or IN on " +
+			"username is needed")
 	}
 	return s.resume(today)
 }
@@ -123,7 +124,8 @@ func (s *researchSearch) usernames() []string {
 
 // researchOperations are what can be asked of each field.
 var researchOperations = map[string][]string{
-	"username": {"EQ", "IN"}, "hashtag_name": {"EQ", "IN"}, "keyword": {"EQ", "IN"}, "region_code": {"EQ", "IN"}, "video_id": {"EQ", "IN"},
+	"username": {"EQ", "IN"}, "hashtag_name": {"EQ", "IN"}, "keyword": {"EQ", "IN"}, "region_code": {"EQ", "IN"},
+	"video_id": {"EQ", "IN"},
 	"music_id": {"EQ", "IN"}, "effect_id": {"EQ", "IN"}, "video_length": {"EQ", "IN"},
 	"create_date": {"EQ", "IN", "GT", "GTE", "LT", "LTE"},
 }
@@ -131,7 +133,8 @@ var researchOperations = map[string][]string{
 func (c researchCondition) check() error {
 	switch {
 	case !slices.Contains(researchOperations[c.Field], c.Operation):
-		return tiktokInvalid("The operation " + strconv.Quote(c.Operation) + " on the field " + strconv.Quote(c.Field) + " is not supported")
+		return tiktokInvalid("The operation " + strconv.Quote(c.Operation) + " on the field " + strconv.Quote(c.Field) +
+			" is not supported")
 	case len(c.Values) == 0 || c.Operation != "IN" && len(c.Values) > 1:
 		return tiktokInvalid("field_values does not fit the operation")
 	}
@@ -215,8 +218,10 @@ func (v researchVideo) told(now int64) map[string]any {
 	figures := v.figures(now)
 	id, _ := strconv.ParseInt(v.id, 10, 64) // 19 digits, from a number of that size
 	return map[string]any{
-		"id": id, "video_description": v.caption, "create_time": v.at, "region_code": v.profile.region(), "share_count": figures.shares,
-		"view_count": figures.views, "like_count": figures.likes, "comment_count": figures.comments, "hashtag_names": v.tags,
-		"username": v.profile.name, "video_duration": int64(v.file.seconds),
+		"id": id, "video_description": v.caption, "create_time": v.at, "region_code": v.profile.region(),
+		"share_count": figures.shares,
+		"view_count":  figures.views, "like_count": figures.likes, "comment_count": figures.comments,
+		"hashtag_names": v.tags,
+		"username":      v.profile.name, "video_duration": int64(v.file.seconds),
 	}
 }

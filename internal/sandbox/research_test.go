@@ -16,13 +16,15 @@ import (
 // researcher is a token of an app.
 func (b *box) researcher(t *testing.T) string {
 	t.Helper()
-	a := b.form(t, http.MethodPost, "/tiktok/v2/oauth/token/", url.Values{"client_key": {"app"}, "client_secret": {"s"}, "grant_type": {"client_credentials"}})
+	a := b.form(t, http.MethodPost, "/tiktok/v2/oauth/token/",
+		url.Values{"client_key": {"app"}, "client_secret": {"s"}, "grant_type": {"client_credentials"}})
 	var said struct {
 		Token string `json:"access_token"`
 		Life  int    `json:"expires_in"`
 		Type  string `json:"token_type"`
 	}
-	if err := json.Unmarshal(a.body, &said); err != nil || !strings.HasPrefix(said.Token, "clt.") || said.Life != 7200 || said.Type != "Bearer" {
+	if err := json.Unmarshal(a.body, &said); err != nil || !strings.HasPrefix(said.Token, "clt.") ||
+		said.Life != 7200 || said.Type != "Bearer" {
 		t.Fatalf("HTTP %d: %s", a.status, a.body)
 	}
 	return said.Token
@@ -101,8 +103,10 @@ func TestResearchAgreesWithVendor(t *testing.T) {
 			at, _ := time.Parse(time.RFC3339, post.TakenAt)
 			number := func(n int64) json.Number { return json.Number(strconv.FormatInt(n, 10)) }
 			want := map[string]any{
-				"id": number(id), "video_description": post.Caption, "create_time": number(at.Unix()), "comment_count": number(post.Comments),
-				"share_count": number(post.Shares), "view_count": number(*post.Views), "username": name, "video_duration": number(int64(post.Duration)),
+				"id": number(id), "video_description": post.Caption, "create_time": number(at.Unix()),
+				"comment_count": number(post.Comments),
+				"share_count":   number(post.Shares), "view_count": number(*post.Views), "username": name,
+				"video_duration": number(int64(post.Duration)),
 			}
 			delete(video, "like_count")
 			if diff := cmp.Diff(want, video); diff != "" {
@@ -144,7 +148,8 @@ func TestResearchQueries(t *testing.T) {
 	}
 	tagged := `{"operation":"EQ","field_name":"hashtag_name","field_values":["` + tag + `"]}`
 	all, both := count(`{"and":[`+one+`]}`), count(`{"and":[`+username(first.name, second.name)+`]}`)
-	if all == 0 || both <= all || count(`{"or":[`+one+`,`+other+`]}`) != both || count(`{"or":[`+one+`,`+other+`],"not":[`+other+`]}`) != all {
+	if all == 0 || both <= all || count(`{"or":[`+one+`,`+other+`]}`) != both ||
+		count(`{"or":[`+one+`,`+other+`],"not":[`+other+`]}`) != all {
 		t.Errorf("%d of one, %d of both", all, both)
 	}
 	for _, halves := range [][2]string{{"GT", "LTE"}, {"GTE", "LT"}} {
@@ -152,7 +157,8 @@ func TestResearchQueries(t *testing.T) {
 			t.Errorf("%v: %d of %d", halves, n, all)
 		}
 	}
-	if with, without := count(`{"and":[`+one+`,`+tagged+`]}`), count(`{"and":[`+one+`],"not":[`+tagged+`]}`); with == 0 || with+without != all {
+	if with, without := count(`{"and":[`+one+`,`+tagged+`]}`),
+		count(`{"and":[`+one+`],"not":[`+tagged+`]}`); with == 0 || with+without != all {
 		t.Errorf("%d with the hashtag, %d without, of %d", with, without, all)
 	}
 	if n := count(`{"and":[` + username("missing.you", "private.you", "empty.room") + `]}`); n != 0 {
@@ -168,24 +174,35 @@ func TestResearchRefusals(t *testing.T) {
 	person := b.tiktokTokens(t, tiktokAll).member("access_token")
 	one := `{"and":[` + username("stranger.1") + `]}`
 	for name, c := range map[string]struct{ token, path, fields, body, code string }{
-		"missing":         {token, "user/info", "display_name", `{"username":"missing.you"}`, "invalid_params"},
-		"private":         {token, "user/info", "display_name", `{"username":"private.you"}`, "invalid_params"},
-		"failing":         {token, "user/info", "display_name", `{"username":"error.you"}`, "internal_error"},
-		"a failing one":   {token, "video/query", "id", researchBody(`{"and":[`+username("error.you")+`]}`, ""), "internal_error"},
-		"no field":        {token, "user/info", "", `{"username":"stranger.1"}`, "invalid_params"},
-		"another field":   {token, "video/query", "id,url", researchBody(one, ""), "invalid_params"},
-		"a person":        {person, "user/info", "display_name", `{"username":"stranger.1"}`, "access_token_invalid"},
-		"nobody":          {"clt.x", "user/info", "display_name", `{"username":"stranger.1"}`, "access_token_invalid"},
-		"no JSON":         {token, "video/query", "id", `{`, "invalid_params"},
-		"a long time":     {token, "video/query", "id", `{"query":` + one + `,"start_date":"20261001","end_date":"20261101"}`, "invalid_params"},
-		"no time":         {token, "video/query", "id", `{"query":` + one + `}`, "invalid_params"},
-		"a large page":    {token, "video/query", "id", researchBody(one, `,"max_count":101`), "invalid_params"},
-		"no search":       {token, "video/query", "id", researchBody(one, `,"cursor":5`), "invalid_params"},
-		"another search":  {token, "video/query", "id", researchBody(one, `,"cursor":5,"search_id":"7"`), "invalid_params"},
-		"no condition":    {token, "video/query", "id", researchBody(`{}`, ""), "invalid_params"},
-		"everybody":       {token, "video/query", "id", researchBody(`{"and":[{"operation":"EQ","field_name":"region_code","field_values":["DE"]}]}`, ""), "invalid_params"},
-		"an operation":    {token, "video/query", "id", researchBody(`{"and":[{"operation":"GT","field_name":"username","field_values":["a"]}]}`, ""), "invalid_params"},
-		"several for one": {token, "video/query", "id", researchBody(`{"and":[{"operation":"EQ","field_name":"username","field_values":["a","b"]}]}`, ""), "invalid_params"},
+		"missing":       {token, "user/info", "display_name", `{"username":"missing.you"}`, "invalid_params"},
+		"private":       {token, "user/info", "display_name", `{"username":"private.you"}`, "invalid_params"},
+		"failing":       {token, "user/info", "display_name", `{"username":"error.you"}`, "internal_error"},
+		"a failing one": {token, "video/query", "id", researchBody(`{"and":[`+username("error.you")+`]}`, ""), "internal_error"},
+		"no field":      {token, "user/info", "", `{"username":"stranger.1"}`, "invalid_params"},
+		"another field": {token, "video/query", "id,url", researchBody(one, ""), "invalid_params"},
+		"a person":      {person, "user/info", "display_name", `{"username":"stranger.1"}`, "access_token_invalid"},
+		"nobody":        {"clt.x", "user/info", "display_name", `{"username":"stranger.1"}`, "access_token_invalid"},
+		"no JSON":       {token, "video/query", "id", `{`, "invalid_params"},
+		"a long time": {
+			token, "video/query", "id", `{"query":` + one + `,"start_date":"20261001","end_date":"20261101"}`, "invalid_params",
+		},
+		"no time":        {token, "video/query", "id", `{"query":` + one + `}`, "invalid_params"},
+		"a large page":   {token, "video/query", "id", researchBody(one, `,"max_count":101`), "invalid_params"},
+		"no search":      {token, "video/query", "id", researchBody(one, `,"cursor":5`), "invalid_params"},
+		"another search": {token, "video/query", "id", researchBody(one, `,"cursor":5,"search_id":"7"`), "invalid_params"},
+		"no condition":   {token, "video/query", "id", researchBody(`{}`, ""), "invalid_params"},
+		"everybody": {
+			token, "video/query", "id",
+			researchBody(`{"and":[{"operation":"EQ","field_name":"region_code","field_values":["DE"]}]}`, ""), "invalid_params",
+		},
+		"an operation": {
+			token, "video/query", "id",
+			researchBody(`{"and":[{"operation":"GT","field_name":"username","field_values":["a"]}]}`, ""), "invalid_params",
+		},
+		"several for one": {
+			token, "video/query", "id",
+			researchBody(`{"and":[{"operation":"EQ","field_name":"username","field_values":["a","b"]}]}`, ""), "invalid_params",
+		},
 	} {
 		if said := b.research(t, c.token, c.path, c.fields, c.body); said.Error.Code != c.code {
 			t.Errorf("%s: %+v", name, said)

@@ -22,7 +22,8 @@ type Options struct {
 	Now   func() time.Time                     // time.Now by default
 	After func(time.Duration) <-chan time.Time // time.After by default; what [sandbox:slow=…] waits for
 	URL   string                               // base URL that clients use; taken from each request where empty
-	Ready time.Duration                        // how long a network works on what it was given before it can be published; not at all by default
+	// how long a network works on what it was given before it can be published; not at all by default
+	Ready time.Duration
 }
 
 // Server holds the sandbox networks' data and answers for them. It is safe for use by many goroutines.
@@ -71,7 +72,10 @@ func Open(dir string, opts Options) (*Server, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("opening the sandbox in %s: %w", dir, err), held.close())
 	}
-	s := &Server{key: key, store: held, now: opts.Now, after: opts.After, url: strings.TrimRight(opts.URL, "/"), ready: opts.Ready, closing: make(chan struct{})}
+	s := &Server{
+		key: key, store: held, now: opts.Now, after: opts.After, url: strings.TrimRight(opts.URL, "/"),
+		ready: opts.Ready, closing: make(chan struct{}),
+	}
 	if s.now == nil {
 		s.now = time.Now
 	}

@@ -20,7 +20,8 @@ func (discard) WriteHeader(int)                {}
 
 func putRequest(t *testing.T, token, text string) *http.Request {
 	t.Helper()
-	body := `{"repo":"alice.test","collection":"app.bsky.feed.post","rkey":"3l2345672abcd","record":{"text":"` + text + `","createdAt":"2026-01-01T00:00:00Z"}}`
+	body := `{"repo":"alice.test","collection":"app.bsky.feed.post","rkey":"3l2345672abcd","record":{"text":"` + text +
+		`","createdAt":"2026-01-01T00:00:00Z"}}`
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/bluesky/xrpc/com.atproto.repo.putRecord", strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Authorization", "Bearer "+token)
@@ -57,7 +58,9 @@ func TestPage(t *testing.T) {
 	b.put(t, access, "a", `<script>alert("x")</script> & more`)
 	a := b.get(t, "/")
 	page := string(a.body)
-	for _, part := range []string{"Alice A.", "@alice.test", "&lt;script&gt;", `<time datetime="2026-01-01T00:00:00Z">`, `<html lang="en">`, "<h2"} {
+	for _, part := range []string{
+		"Alice A.", "@alice.test", "&lt;script&gt;", `<time datetime="2026-01-01T00:00:00Z">`, `<html lang="en">`, "<h2",
+	} {
 		if !strings.Contains(page, part) {
 			t.Errorf("the page lacks %s", part)
 		}
@@ -161,10 +164,12 @@ func TestUnknownAddresses(t *testing.T) {
 func FuzzPut(f *testing.F) {
 	for _, c := range rawCalls {
 		if c.method == putMethod && len(c.body) < 2000 {
-			f.Add(strings.NewReplacer("DID", "alice.test", "KEY", "3l2345672abcd", "BLOB", blobOfSize("image/png", "1"), "FILE", strangeFile).Replace(c.body))
+			f.Add(strings.NewReplacer("DID", "alice.test", "KEY", "3l2345672abcd", "BLOB", blobOfSize("image/png", "1"),
+				"FILE", strangeFile).Replace(c.body))
 		}
 	}
-	f.Add(`{"repo":"alice.test","collection":"app.bsky.feed.post","rkey":"3l2345672abcd","record":{"text":"\ud800\u0000","createdAt":"0000-01-01T00:00:00Z","facets":[null,{"index":null,"features":[null]}]}}`)
+	f.Add(
+		`{"repo":"alice.test","collection":"app.bsky.feed.post","rkey":"3l2345672abcd","record":{"text":"\ud800\u0000","createdAt":"0000-01-01T00:00:00Z","facets":[null,{"index":null,"features":[null]}]}}`)
 	f.Add(`null`)
 	server, err := Open(f.TempDir(), Options{After: func(time.Duration) <-chan time.Time { return time.After(0) }})
 	if err != nil {
@@ -177,7 +182,8 @@ func FuzzPut(f *testing.F) {
 	b := &bluesky{Server: server}
 	f.Fuzz(func(t *testing.T, body string) {
 		token := b.token(accessType, blueskyDID("alice.test"), fuzzSession(t, server), "")
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/bluesky/xrpc/com.atproto.repo.putRecord", strings.NewReader(body))
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/bluesky/xrpc/com.atproto.repo.putRecord",
+			strings.NewReader(body))
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("Authorization", "Bearer "+token)
 		recorder := httptest.NewRecorder()

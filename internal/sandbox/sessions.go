@@ -38,7 +38,8 @@ func (t tx) liveSession(ctx context.Context, platform, id string) (bool, error) 
 }
 
 func (t tx) killSession(ctx context.Context, platform, id string) error {
-	if _, err := t.ExecContext(ctx, `update sessions set dead = 1 where platform = ? and id = ?`, platform, id); err != nil {
+	if _, err := t.ExecContext(ctx, `update sessions set dead = 1 where platform = ? and id = ?`, platform,
+		id); err != nil {
 		return fmt.Errorf("ending a session: %w", err)
 	}
 	return nil
@@ -46,7 +47,8 @@ func (t tx) killSession(ctx context.Context, platform, id string) error {
 
 // killSessionsOf ends all sessions of an account, as a network does that takes back what somebody allowed.
 func (t tx) killSessionsOf(ctx context.Context, platform, account string) error {
-	if _, err := t.ExecContext(ctx, `update sessions set dead = 1 where platform = ? and account = ?`, platform, account); err != nil {
+	if _, err := t.ExecContext(ctx, `update sessions set dead = 1 where platform = ? and account = ?`, platform,
+		account); err != nil {
 		return fmt.Errorf("ending the sessions of an account: %w", err)
 	}
 	return nil
@@ -57,7 +59,8 @@ func (t tx) refreshToken(ctx context.Context, platform, id string) (refreshToken
 	var next sql.NullString
 	var expires int64
 	found := refreshToken{id: id}
-	row := t.QueryRowContext(ctx, `select session, expires_at, next from refresh_tokens where platform = ? and id = ?`, platform, id)
+	row := t.QueryRowContext(ctx, `select session, expires_at, next from refresh_tokens where platform = ? and id = ?`,
+		platform, id)
 	err := row.Scan(&found.session, &expires, &next)
 	if errors.Is(err, sql.ErrNoRows) {
 		return refreshToken{}, false, nil
@@ -71,9 +74,11 @@ func (t tx) refreshToken(ctx context.Context, platform, id string) (refreshToken
 
 // keepRefreshToken makes the token or brings it up to date.
 func (t tx) keepRefreshToken(ctx context.Context, platform string, token refreshToken) error {
-	_, err := t.ExecContext(ctx, `insert into refresh_tokens (platform, id, session, expires_at, next) values (?, ?, ?, ?, ?)
+	_, err := t.ExecContext(ctx,
+		`insert into refresh_tokens (platform, id, session, expires_at, next) values (?, ?, ?, ?, ?)
 		on conflict (platform, id) do update set expires_at = excluded.expires_at, next = excluded.next`,
-		platform, token.id, token.session, token.expires.UnixMilli(), sql.NullString{String: token.next, Valid: token.next != ""})
+		platform, token.id, token.session, token.expires.UnixMilli(),
+		sql.NullString{String: token.next, Valid: token.next != ""})
 	if err != nil {
 		return fmt.Errorf("keeping a refresh token: %w", err)
 	}
@@ -81,7 +86,8 @@ func (t tx) keepRefreshToken(ctx context.Context, platform string, token refresh
 }
 
 func (t tx) dropRefreshToken(ctx context.Context, platform, id string) error {
-	if _, err := t.ExecContext(ctx, `delete from refresh_tokens where platform = ? and id = ?`, platform, id); err != nil {
+	if _, err := t.ExecContext(ctx, `delete from refresh_tokens where platform = ? and id = ?`, platform,
+		id); err != nil {
 		return fmt.Errorf("revoking a refresh token: %w", err)
 	}
 	return nil

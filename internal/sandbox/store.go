@@ -76,7 +76,8 @@ func (s *store) ownKey() ([]byte, error) {
 	ctx := context.Background()
 	var key []byte
 	err := s.in(ctx, func(t tx) error {
-		_, err := t.ExecContext(ctx, `insert into settings (name, value) values ('key', ?) on conflict do nothing`, []byte(rand.Text()+rand.Text()))
+		_, err := t.ExecContext(ctx, `insert into settings (name, value) values ('key', ?) on conflict do nothing`,
+			[]byte(rand.Text()+rand.Text()))
 		if err != nil {
 			return fmt.Errorf("making the key: %w", err)
 		}

@@ -50,11 +50,13 @@ func (n *threads) handler() http.Handler {
 // name.
 func (s *Server) EnsureThreadsAccount(handle, displayName string) error {
 	if !threadsHandleForm.MatchString(handle) {
-		return fmt.Errorf("making the Threads account %q: its name has to be of letters, digits, dots and underscores", handle)
+		return fmt.Errorf("making the Threads account %q: its name has to be of letters, digits, dots and underscores",
+			handle)
 	}
 	ctx := context.Background()
 	err := s.store.in(ctx, func(t tx) error {
-		return t.keepAccount(ctx, threadsName, account{id: threadsID(handle), handle: handle, displayName: displayName, password: []byte{}})
+		return t.keepAccount(ctx, threadsName,
+			account{id: threadsID(handle), handle: handle, displayName: displayName, password: []byte{}})
 	})
 	if err != nil {
 		return fmt.Errorf("making the Threads account %q: %w", handle, err)

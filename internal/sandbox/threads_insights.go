@@ -24,7 +24,8 @@ func (n *threads) accountInsights(r *http.Request) (any, error) {
 			return invalidParameter("metric has to be followers_count in this sandbox")
 		}
 		answer = map[string]any{"data": []map[string]any{{
-			"name": "followers_count", "period": "day", "total_value": map[string]any{"value": followers(threadsName, a.id, n.now())},
+			"name": "followers_count", "period": "day",
+			"total_value": map[string]any{"value": followers(threadsName, a.id, n.now())},
 		}}}
 		return nil
 	})

@@ -85,22 +85,33 @@ func TestThreadsContainerTakesAMoment(t *testing.T) {
 func TestThreadsRefusals(t *testing.T) {
 	b := start(t, Options{})
 	token := b.threadsToken(t)
-	item := b.threads(t, http.MethodPost, "me/threads", token, "media_type", "VIDEO", "video_url", "http://127.0.0.1:1/", "is_carousel_item", "true").id(t)
+	item := b.threads(t, http.MethodPost, "me/threads", token, "media_type", "VIDEO", "video_url",
+		"http://127.0.0.1:1/", "is_carousel_item", "true").id(t)
 	for name, c := range map[string]struct {
 		method, path string
 		values       []string
 		want         [2]int
 	}{
-		"no text":           {http.MethodPost, "me/threads", []string{"media_type", "TEXT"}, [2]int{100, 0}},
-		"too long":          {http.MethodPost, "me/threads", []string{"media_type", "TEXT", "text", strings.Repeat("👋", 126)}, [2]int{36004, 2207010}},
-		"links":             {http.MethodPost, "me/threads", []string{"media_type", "TEXT", "text", "http://a http://b http://c http://d http://e http://f"}, [2]int{100, 0}},
-		"no form":           {http.MethodPost, "me/threads", []string{"text", "x"}, [2]int{100, 0}},
-		"another's":         {http.MethodPost, "123/threads", []string{"media_type", "TEXT", "text", "x"}, [2]int{100, 33}},
-		"no address":        {http.MethodPost, "me/threads", []string{"media_type", "IMAGE"}, [2]int{9004, 2207052}},
-		"a small carousel":  {http.MethodPost, "me/threads", []string{"media_type", "CAROUSEL", "children", item}, [2]int{100, 2207028}},
-		"a large carousel":  {http.MethodPost, "me/threads", []string{"media_type", "CAROUSEL", "children", strings.Repeat("1,", 20) + "1"}, [2]int{100, 2207028}},
-		"no such part":      {http.MethodPost, "me/threads", []string{"media_type", "CAROUSEL", "children", "1,2"}, [2]int{100, 33}},
-		"a failed part":     {http.MethodPost, "me/threads", []string{"media_type", "CAROUSEL", "children", item + "," + item}, [2]int{9007, 2207027}},
+		"no text": {http.MethodPost, "me/threads", []string{"media_type", "TEXT"}, [2]int{100, 0}},
+		"too long": {
+			http.MethodPost, "me/threads", []string{"media_type", "TEXT", "text", strings.Repeat("👋", 126)}, [2]int{36004, 2207010},
+		},
+		"links": {
+			http.MethodPost, "me/threads",
+			[]string{"media_type", "TEXT", "text", "http://a http://b http://c http://d http://e http://f"}, [2]int{100, 0},
+		},
+		"no form":          {http.MethodPost, "me/threads", []string{"text", "x"}, [2]int{100, 0}},
+		"another's":        {http.MethodPost, "123/threads", []string{"media_type", "TEXT", "text", "x"}, [2]int{100, 33}},
+		"no address":       {http.MethodPost, "me/threads", []string{"media_type", "IMAGE"}, [2]int{9004, 2207052}},
+		"a small carousel": {http.MethodPost, "me/threads", []string{"media_type", "CAROUSEL", "children", item}, [2]int{100, 2207028}},
+		"a large carousel": {
+			http.MethodPost, "me/threads",
+			[]string{"media_type", "CAROUSEL", "children", strings.Repeat("1,", 20) + "1"}, [2]int{100, 2207028},
+		},
+		"no such part": {http.MethodPost, "me/threads", []string{"media_type", "CAROUSEL", "children", "1,2"}, [2]int{100, 33}},
+		"a failed part": {
+			http.MethodPost, "me/threads", []string{"media_type", "CAROUSEL", "children", item + "," + item}, [2]int{9007, 2207027},
+		},
 		"no container":      {http.MethodPost, "me/threads_publish", []string{"creation_id", "18x"}, [2]int{24, 2207006}},
 		"a part":            {http.MethodPost, "me/threads_publish", []string{"creation_id", item}, [2]int{24, 2207006}},
 		"nothing":           {http.MethodGet, "189", nil, [2]int{100, 33}},
@@ -125,7 +136,8 @@ func TestThreadsTokens(t *testing.T) {
 	b := start(t, Options{Now: func() time.Time { return now }})
 	token := b.threadsToken(t)
 	trade := func(path, grant, token string) answer {
-		return b.form(t, http.MethodGet, "/threads/"+path, url.Values{"grant_type": {grant}, "client_secret": {"s"}, "access_token": {token}})
+		return b.form(t, http.MethodGet, "/threads/"+path,
+			url.Values{"grant_type": {grant}, "client_secret": {"s"}, "access_token": {token}})
 	}
 	long := trade("access_token", "th_exchange_token", token).member("access_token")
 	if a := trade("refresh_access_token", "th_refresh_token", long); a.status != http.StatusBadRequest {
@@ -160,7 +172,8 @@ func TestThreadsRateLimit(t *testing.T) {
 	token := b.threadsToken(t)
 	id := b.threads(t, http.MethodPost, "me/threads", token, "media_type", "TEXT", "text", "[sandbox:rate-limit]").id(t)
 	a := b.threads(t, http.MethodPost, "me/threads_publish", token, "creation_id", id)
-	if a.graphCode() != [2]int{4, 0} || a.header.Get("Retry-After") != "2" || !strings.Contains(a.header.Get("X-Business-Use-Case-Usage"), `"estimated_time_to_regain_access":1`) {
+	if a.graphCode() != [2]int{4, 0} || a.header.Get("Retry-After") != "2" ||
+		!strings.Contains(a.header.Get("X-Business-Use-Case-Usage"), `"estimated_time_to_regain_access":1`) {
 		t.Errorf("HTTP %d, %v: %s", a.status, a.header, a.body)
 	}
 }

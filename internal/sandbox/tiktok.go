@@ -13,7 +13,8 @@ import (
 const tiktokName = "tiktok"
 
 // tiktok is the part of TikTok's API that publishes: the consent and its tokens, the upload of videos, photos that are
-// fetched, and the state of what was posted. Every app is known to it, whatever its secret, and every domain is verified.
+// fetched, and the state of what was posted. Every app is known to it, whatever its secret, and every domain is
+// verified.
 type tiktok struct {
 	*oauth
 
@@ -23,7 +24,9 @@ type tiktok struct {
 func newTikTok(s *Server) *tiktok {
 	return &tiktok{
 		oauth: &oauth{Server: s, platform: tiktokName, title: "TikTok"},
-		fetch: &http.Client{Timeout: fetchTimeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+		fetch: &http.Client{Timeout: fetchTimeout, CheckRedirect: func(*http.Request, []*http.Request) error {
+			return http.ErrUseLastResponse
+		}},
 	}
 }
 
@@ -118,7 +121,8 @@ func (n *tiktok) grant(w http.ResponseWriter, r *http.Request) (any, error) {
 	case "client_credentials":
 		return n.clientToken(r)
 	default:
-		return nil, tiktokBadRequest("unsupported_grant_type", "grant_type has to be authorization_code, refresh_token or client_credentials")
+		return nil, tiktokBadRequest("unsupported_grant_type",
+			"grant_type has to be authorization_code, refresh_token or client_credentials")
 	}
 	var answer map[string]any
 	err = n.store.in(r.Context(), func(t tx) error {
@@ -196,7 +200,10 @@ func (n *tiktok) caller(r *http.Request, t tx, scope string) (tiktokCaller, erro
 	}
 	scopes, err := t.scopes(ctx, tiktokName, token.session)
 	if err == nil && !slices.Contains(scopes, scope) {
-		err = &tiktokError{http.StatusUnauthorized, "scope_not_authorized", "The user did not authorize the scope required for completing this request."}
+		err = &tiktokError{
+			http.StatusUnauthorized, "scope_not_authorized",
+			"The user did not authorize the scope required for completing this request.",
+		}
 	}
 	return tiktokCaller{a, token.session}, err
 }
@@ -211,7 +218,8 @@ func (n *tiktok) userInfo(r *http.Request) (any, error) {
 		return err
 	})
 	all := map[string]any{
-		"open_id": a.id, "username": a.handle, "display_name": a.displayName, "follower_count": followers(tiktokName, a.id, n.now()),
+		"open_id": a.id, "username": a.handle, "display_name": a.displayName,
+		"follower_count": followers(tiktokName, a.id, n.now()),
 	}
 	return map[string]any{"user": tiktokPick(fields, all)}, err
 }

@@ -10,12 +10,14 @@ import (
 // tiktokScopes are what the fields of an account need; the others are in the basic one.
 var tiktokScopes = map[string]string{
 	"username":       "user.info.profile",
-	"follower_count": "user.info.stats", "following_count": "user.info.stats", "likes_count": "user.info.stats", "video_count": "user.info.stats",
+	"follower_count": "user.info.stats", "following_count": "user.info.stats", "likes_count": "user.info.stats",
+	"video_count": "user.info.stats",
 }
 
 // tiktokFields are those of a post that the list knows.
 var tiktokFields = []string{
-	"id", "create_time", "cover_image_url", "share_url", "video_description", "duration", "height", "width", "title", "embed_html", "embed_link",
+	"id", "create_time", "cover_image_url", "share_url", "video_description", "duration", "height", "width", "title",
+	"embed_html", "embed_link",
 	"like_count", "comment_count", "share_count", "view_count", "is_aigc",
 }
 
@@ -54,5 +56,8 @@ func (n *tiktok) figures(r *http.Request, t tx, p tiktokPublish) (map[string]any
 		return nil, err
 	}
 	counted := count(kept, n.now())
-	return map[string]any{"view_count": counted.views, "like_count": counted.likes, "comment_count": counted.comments, "share_count": counted.shares}, nil
+	return map[string]any{
+		"view_count": counted.views, "like_count": counted.likes, "comment_count": counted.comments,
+		"share_count": counted.shares,
+	}, nil
 }

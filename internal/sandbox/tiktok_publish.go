@@ -38,7 +38,8 @@ func (n *tiktok) creatorInfo(r *http.Request) (any, error) {
 	})
 	return map[string]any{
 		"creator_username": a.handle, "creator_nickname": a.displayName, "privacy_level_options": tiktokAudiences,
-		"comment_disabled": false, "duet_disabled": a.handle == "mira.keller", "stitch_disabled": a.handle == "mira.keller",
+		"comment_disabled": false, "duet_disabled": a.handle == "mira.keller",
+		"stitch_disabled":             a.handle == "mira.keller",
 		"max_video_post_duration_sec": 600,
 	}, err
 }
@@ -78,7 +79,8 @@ func tiktokLength(text string) int { return len(utf16.Encode([]rune(text))) }
 func (p tiktokPost) checkParts() error {
 	s := p.Source
 	whole := s.Parts == 1 && s.Chunk == s.Size && s.Size <= maxTikTokChunk
-	cut := s.Chunk >= minTikTokChunk && s.Chunk <= maxTikTokChunk && s.Parts >= 1 && s.Parts <= maxTikTokParts && s.Parts == s.Size/s.Chunk
+	cut := s.Chunk >= minTikTokChunk && s.Chunk <= maxTikTokChunk && s.Parts >= 1 && s.Parts <= maxTikTokParts &&
+		s.Parts == s.Size/s.Chunk
 	switch {
 	case s.Source != "FILE_UPLOAD":
 		return tiktokInvalid("This sandbox takes videos by FILE_UPLOAD alone")
@@ -105,7 +107,8 @@ func (n *tiktok) beginVideo(r *http.Request) (any, error) {
 		return nil, err
 	}
 	p := tiktokPublish{
-		text: asked.Info.Title, privacy: asked.Info.Privacy, size: asked.Source.Size, chunk: asked.Source.Chunk, parts: asked.Source.Parts,
+		text: asked.Info.Title, privacy: asked.Info.Privacy, size: asked.Source.Size, chunk: asked.Source.Chunk,
+		parts: asked.Source.Parts,
 		token: newID() + newID(), made: n.now(),
 	}
 	var out launch
@@ -124,7 +127,9 @@ func (n *tiktok) beginVideo(r *http.Request) (any, error) {
 		err = out.refused
 	}
 	return map[string]any{
-		"publish_id": p.id(), "upload_url": n.baseURL(r) + "/" + tiktokName + "/upload/video/?upload_id=" + p.id() + "&upload_token=" + p.token,
+		"publish_id": p.id(),
+		"upload_url": n.baseURL(r) + "/" + tiktokName + "/upload/video/?upload_id=" + p.id() + "&upload_token=" +
+			p.token,
 	}, err
 }
 
@@ -342,7 +347,9 @@ func (n *tiktok) listVideos(r *http.Request) (any, error) {
 		if err != nil {
 			return err
 		}
-		found, err := t.tiktokAll(r.Context(), `where account = ? and posted and privacy = ? and done_at <= ? order by done_at desc, seq desc limit ?`, a.id, tiktokEveryone, before, asked.Most+1)
+		found, err := t.tiktokAll(r.Context(),
+			`where account = ? and posted and privacy = ? and done_at <= ? order by done_at desc, seq desc limit ?`,
+			a.id, tiktokEveryone, before, asked.Most+1)
 		more = len(found) > asked.Most
 		for _, p := range found[:min(len(found), asked.Most)] {
 			counted, err := n.figures(r, t, p)
@@ -369,7 +376,9 @@ func (n *tiktok) listed(r *http.Request, a tiktokCaller, p tiktokPublish) map[st
 		form, title, seconds = "photo", "", 0
 	}
 	return map[string]any{
-		"id": strconv.FormatInt(p.postID(), 10), "create_time": p.done.Unix(), "duration": seconds, "title": title, "video_description": p.text,
-		"share_url": n.baseURL(r) + "/" + tiktokName + "/web/@" + a.handle + "/" + form + "/" + strconv.FormatInt(p.postID(), 10),
+		"id": strconv.FormatInt(p.postID(), 10), "create_time": p.done.Unix(), "duration": seconds, "title": title,
+		"video_description": p.text,
+		"share_url": n.baseURL(r) + "/" + tiktokName + "/web/@" + a.handle + "/" + form + "/" +
+			strconv.FormatInt(p.postID(), 10),
 	}
 }

@@ -44,7 +44,8 @@ func (p tiktokPublish) postID() int64 { return 7_500_000_000_000_000_000 + p.seq
 
 const tiktokEveryone = "PUBLIC_TO_EVERYONE"
 
-// public tells whether everybody can see the post: it is looked at first, for as long again as the network worked on it.
+// public tells whether everybody can see the post: it is looked at first, for as long again as the network worked on
+// it.
 func (p tiktokPublish) public(now time.Time, work time.Duration) bool {
 	return p.posted && p.privacy == tiktokEveryone && now.Sub(p.done) >= 2*work
 }
@@ -69,7 +70,8 @@ func (p tiktokPublish) status(now time.Time, work time.Duration) map[string]any 
 }
 
 func (t tx) keepTikTok(ctx context.Context, p *tiktokPublish, hash []byte) error {
-	err := t.QueryRowContext(ctx, `insert into tiktok_publishes (account, photos, text, privacy, secret, size, chunk, parts, made_at) values (?, ?, ?, ?, ?, ?, ?, ?, ?) returning seq`,
+	err := t.QueryRowContext(ctx,
+		`insert into tiktok_publishes (account, photos, text, privacy, secret, size, chunk, parts, made_at) values (?, ?, ?, ?, ?, ?, ?, ?, ?) returning seq`,
 		p.account, p.photos, p.text, p.privacy, hash, p.size, p.chunk, p.parts, p.made.UnixMilli()).Scan(&p.seq)
 	if err != nil {
 		return fmt.Errorf("keeping a post that was begun: %w", err)
@@ -98,7 +100,8 @@ func (t tx) tiktokAll(ctx context.Context, condition string, args ...any) ([]tik
 	for rows.Next() {
 		var p tiktokPublish
 		var made, done int64
-		if err := rows.Scan(&p.seq, &p.account, &p.photos, &p.text, &p.privacy, &p.size, &p.chunk, &p.parts, &p.uploaded, &p.failure, &made, &done, &p.posted); err != nil {
+		if err := rows.Scan(&p.seq, &p.account, &p.photos, &p.text, &p.privacy, &p.size, &p.chunk, &p.parts,
+			&p.uploaded, &p.failure, &made, &done, &p.posted); err != nil {
 			return nil, fmt.Errorf("reading what was begun: %w", err)
 		}
 		p.made = time.UnixMilli(made)
@@ -121,7 +124,8 @@ func (t tx) tiktokByID(ctx context.Context, account, id string) (tiktokPublish, 
 
 // keepTikTokPart notes a part of an upload that has arrived.
 func (t tx) keepTikTokPart(ctx context.Context, p *tiktokPublish, part blobRef) error {
-	_, err := t.ExecContext(ctx, `insert into tiktok_parts (publish, first, cid) values (?, ?, ?)`, p.seq, p.uploaded, part.cid)
+	_, err := t.ExecContext(ctx, `insert into tiktok_parts (publish, first, cid) values (?, ?, ?)`, p.seq, p.uploaded,
+		part.cid)
 	if err == nil {
 		p.uploaded += part.size
 		_, err = t.ExecContext(ctx, `update tiktok_publishes set uploaded = ? where seq = ?`, p.uploaded, p.seq)
@@ -135,7 +139,8 @@ func (t tx) keepTikTokPart(ctx context.Context, p *tiktokPublish, part blobRef) 
 // tiktokParts are the parts of an upload in their order.
 func (t tx) tiktokParts(ctx context.Context, seq int64) ([]string, error) {
 	var joined sql.NullString
-	err := t.QueryRowContext(ctx, `select group_concat(cid, ' ' order by first) from tiktok_parts where publish = ?`, seq).Scan(&joined)
+	err := t.QueryRowContext(ctx, `select group_concat(cid, ' ' order by first) from tiktok_parts where publish = ?`,
+		seq).Scan(&joined)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return nil, fmt.Errorf("reading the parts: %w", err)
 	}
@@ -145,7 +150,8 @@ func (t tx) tiktokParts(ctx context.Context, seq int64) ([]string, error) {
 // finishTikTok shows the post to everybody who may see it, unless it failed.
 func (t tx) finishTikTok(ctx context.Context, p *tiktokPublish, files []blobRef) error {
 	p.posted = p.failure == ""
-	_, err := t.ExecContext(ctx, `update tiktok_publishes set done_at = ?, failure = ?, posted = ? where seq = ?`, p.done.UnixMilli(), p.failure, p.posted, p.seq)
+	_, err := t.ExecContext(ctx, `update tiktok_publishes set done_at = ?, failure = ?, posted = ? where seq = ?`,
+		p.done.UnixMilli(), p.failure, p.posted, p.seq)
 	if err != nil {
 		return fmt.Errorf("noting a publication: %w", err)
 	}
@@ -164,6 +170,7 @@ func (t tx) finishTikTok(ctx context.Context, p *tiktokPublish, files []blobRef)
 		return fmt.Errorf("writing a post: %w", err)
 	}
 	return t.keepPost(ctx, post{
-		platform: tiktokName, account: p.account, id: strconv.FormatInt(p.postID(), 10), text: p.text, media: media, at: p.done, version: p.id(), body: body,
+		platform: tiktokName, account: p.account, id: strconv.FormatInt(p.postID(), 10), text: p.text, media: media,
+		at: p.done, version: p.id(), body: body,
 	})
 }

@@ -37,7 +37,8 @@ const tiktokAll = "user.info.basic,user.info.profile,video.publish,video.list"
 // tiktok makes a call of the API.
 func (b *box) tiktok(t *testing.T, path, token, body string) answer {
 	t.Helper()
-	return b.tiktokSend(t, http.MethodPost, b.url+"/tiktok/v2/"+path, strings.NewReader(body), "Authorization", "Bearer "+token, "Content-Type", "application/json")
+	return b.tiktokSend(t, http.MethodPost, b.url+"/tiktok/v2/"+path, strings.NewReader(body), "Authorization",
+		"Bearer "+token, "Content-Type", "application/json")
 }
 
 func (b *box) tiktokSend(t *testing.T, method, target string, body io.Reader, header ...string) answer {
@@ -78,7 +79,8 @@ func (a answer) tiktok(t *testing.T) tiktokSaid {
 }
 
 func tiktokInit(text string, size, chunk, parts int) string {
-	return `{"post_info":{"title":"` + text + `","privacy_level":"PUBLIC_TO_EVERYONE"},"source_info":{"source":"FILE_UPLOAD","video_size":` +
+	return `{"post_info":{"title":"` + text +
+		`","privacy_level":"PUBLIC_TO_EVERYONE"},"source_info":{"source":"FILE_UPLOAD","video_size":` +
 		strconv.Itoa(size) + `,"chunk_size":` + strconv.Itoa(chunk) + `,"total_chunk_count":` + strconv.Itoa(parts) + `}}`
 }
 
@@ -86,7 +88,8 @@ func tiktokInit(text string, size, chunk, parts int) string {
 func (b *box) tiktokPart(t *testing.T, target string, film []byte, from, to int, header ...string) answer {
 	t.Helper()
 	header = append([]string{
-		"Content-Type", "video/mp4", "Content-Range", "bytes " + strconv.Itoa(from) + "-" + strconv.Itoa(to-1) + "/" + strconv.Itoa(len(film)),
+		"Content-Type", "video/mp4", "Content-Range",
+		"bytes " + strconv.Itoa(from) + "-" + strconv.Itoa(to-1) + "/" + strconv.Itoa(len(film)),
 	}, header...)
 	return b.tiktokSend(t, http.MethodPut, target, bytes.NewReader(film[from:to]), header...)
 }
@@ -112,12 +115,16 @@ func TestTikTokUpload(t *testing.T) {
 	}{
 		"the last part first": {begun.UploadURL, chunk, len(film), nil, http.StatusRequestedRangeNotSatisfiable},
 		"too short a part":    {begun.UploadURL, 0, chunk - 1, nil, http.StatusRequestedRangeNotSatisfiable},
-		"another length":      {begun.UploadURL, 0, chunk - 1, []string{"Content-Range", "bytes 0-4999999/10000007"}, http.StatusBadRequest},
-		"another whole":       {begun.UploadURL, 0, chunk, []string{"Content-Range", "bytes 0-4999999/10000008"}, http.StatusRequestedRangeNotSatisfiable},
-		"no range":            {begun.UploadURL, 0, chunk, []string{"Content-Range", "0-4999999"}, http.StatusBadRequest},
-		"no video":            {begun.UploadURL, 0, chunk, []string{"Content-Type", "text/plain"}, http.StatusBadRequest},
-		"another address":     {begun.UploadURL + "x", 0, chunk, nil, http.StatusNotFound},
-		"no address":          {b.url + "/tiktok/upload/video/", 0, chunk, nil, http.StatusNotFound},
+		"another length": {
+			begun.UploadURL, 0, chunk - 1, []string{"Content-Range", "bytes 0-4999999/10000007"}, http.StatusBadRequest,
+		},
+		"another whole": {
+			begun.UploadURL, 0, chunk, []string{"Content-Range", "bytes 0-4999999/10000008"}, http.StatusRequestedRangeNotSatisfiable,
+		},
+		"no range":        {begun.UploadURL, 0, chunk, []string{"Content-Range", "0-4999999"}, http.StatusBadRequest},
+		"no video":        {begun.UploadURL, 0, chunk, []string{"Content-Type", "text/plain"}, http.StatusBadRequest},
+		"another address": {begun.UploadURL + "x", 0, chunk, nil, http.StatusNotFound},
+		"no address":      {b.url + "/tiktok/upload/video/", 0, chunk, nil, http.StatusNotFound},
 	} {
 		if a := b.tiktokPart(t, c.target, film, c.from, c.to, c.header...); a.status != c.want {
 			t.Errorf("%s: HTTP %d: %s", name, a.status, a.body)
@@ -185,28 +192,45 @@ func TestTikTokRefusals(t *testing.T) {
 		status            int
 		code              string
 	}{
-		"no token":           {"post/publish/creator_info/query/", "", "{}", 401, "access_token_invalid"},
-		"a scope less":       {"post/publish/creator_info/query/", less, "{}", 401, "scope_not_authorized"},
-		"a list without":     {"video/list/?fields=id", less, "{}", 401, "scope_not_authorized"},
-		"no fields":          {"video/list/", token, "{}", 400, "invalid_params"},
-		"a page":             {"video/list/?fields=id", token, `{"max_count":21}`, 400, "invalid_params"},
-		"no JSON":            {"video/list/?fields=id", token, `{`, 400, "invalid_params"},
-		"no such post":       {"post/publish/status/fetch/", token, `{"publish_id":"v_pub_file~v2-1.7000000000000000001"}`, 400, "invalid_publish_id"},
-		"nothing like one":   {"post/publish/status/fetch/", token, `{"publish_id":"x"}`, 400, "invalid_publish_id"},
-		"no path":            {"post/publish/likes/", token, "{}", 404, "unsupported_path"},
-		"a long title":       {"post/publish/video/init/", token, tiktokInit(strings.Repeat("👋", 1101), 9, 9, 1), 400, "invalid_params"},
-		"nothing":            {"post/publish/video/init/", token, tiktokInit("", 0, 0, 1), 400, "invalid_params"},
-		"a large video":      {"post/publish/video/init/", token, tiktokInit("", maxTikTokVideo+1, minTikTokChunk, 858), 400, "invalid_params"},
-		"small parts":        {"post/publish/video/init/", token, tiktokInit("", 9_000_000, 4_000_000, 2), 400, "invalid_params"},
-		"one part too many":  {"post/publish/video/init/", token, tiktokInit("", 14_000_000, 5_000_000, 3), 400, "invalid_params"},
-		"large and whole":    {"post/publish/video/init/", token, tiktokInit("", 65<<20, 65<<20, 1), 400, "invalid_params"},
-		"a video by address": {"post/publish/video/init/", token, strings.Replace(tiktokInit("", 9, 9, 1), "FILE_UPLOAD", "PULL_FROM_URL", 1), 400, "invalid_params"},
-		"for whom":           {"post/publish/video/init/", token, strings.Replace(tiktokInit("", 9, 9, 1), "PUBLIC_TO_EVERYONE", "ALL", 1), 400, "privacy_level_option_mismatch"},
-		"a long description": {"post/publish/content/init/", token, photo(strings.Repeat("é", 4001), tiktokEveryone, `"x"`), 400, "invalid_params"},
-		"no photos":          {"post/publish/content/init/", token, photo("", tiktokEveryone, ""), 400, "invalid_params"},
-		"thirty-six":         {"post/publish/content/init/", token, photo("", tiktokEveryone, strings.Repeat(`"x",`, 35)+`"x"`), 400, "invalid_params"},
-		"an inbox":           {"post/publish/content/init/", token, strings.Replace(photo("", tiktokEveryone, `"x"`), "DIRECT_POST", "MEDIA_UPLOAD", 1), 400, "invalid_params"},
-		"photos without":     {"post/publish/content/init/", less, photo("", tiktokEveryone, `"x"`), 401, "scope_not_authorized"},
+		"no token":       {"post/publish/creator_info/query/", "", "{}", 401, "access_token_invalid"},
+		"a scope less":   {"post/publish/creator_info/query/", less, "{}", 401, "scope_not_authorized"},
+		"a list without": {"video/list/?fields=id", less, "{}", 401, "scope_not_authorized"},
+		"no fields":      {"video/list/", token, "{}", 400, "invalid_params"},
+		"a page":         {"video/list/?fields=id", token, `{"max_count":21}`, 400, "invalid_params"},
+		"no JSON":        {"video/list/?fields=id", token, `{`, 400, "invalid_params"},
+		"no such post": {
+			"post/publish/status/fetch/", token, `{"publish_id":"v_pub_file~v2-1.7000000000000000001"}`, 400, "invalid_publish_id",
+		},
+		"nothing like one": {"post/publish/status/fetch/", token, `{"publish_id":"x"}`, 400, "invalid_publish_id"},
+		"no path":          {"post/publish/likes/", token, "{}", 404, "unsupported_path"},
+		"a long title":     {"post/publish/video/init/", token, tiktokInit(strings.Repeat("👋", 1101), 9, 9, 1), 400, "invalid_params"},
+		"nothing":          {"post/publish/video/init/", token, tiktokInit("", 0, 0, 1), 400, "invalid_params"},
+		"a large video": {
+			"post/publish/video/init/", token, tiktokInit("", maxTikTokVideo+1, minTikTokChunk, 858), 400, "invalid_params",
+		},
+		"small parts":       {"post/publish/video/init/", token, tiktokInit("", 9_000_000, 4_000_000, 2), 400, "invalid_params"},
+		"one part too many": {"post/publish/video/init/", token, tiktokInit("", 14_000_000, 5_000_000, 3), 400, "invalid_params"},
+		"large and whole":   {"post/publish/video/init/", token, tiktokInit("", 65<<20, 65<<20, 1), 400, "invalid_params"},
+		"a video by address": {
+			"post/publish/video/init/", token,
+			strings.Replace(tiktokInit("", 9, 9, 1), "FILE_UPLOAD", "PULL_FROM_URL", 1), 400, "invalid_params",
+		},
+		"for whom": {
+			"post/publish/video/init/", token, strings.Replace(tiktokInit("", 9, 9, 1), "PUBLIC_TO_EVERYONE", "ALL", 1),
+			400, "privacy_level_option_mismatch",
+		},
+		"a long description": {
+			"post/publish/content/init/", token, photo(strings.Repeat("é", 4001), tiktokEveryone, `"x"`), 400, "invalid_params",
+		},
+		"no photos": {"post/publish/content/init/", token, photo("", tiktokEveryone, ""), 400, "invalid_params"},
+		"thirty-six": {
+			"post/publish/content/init/", token, photo("", tiktokEveryone, strings.Repeat(`"x",`, 35)+`"x"`), 400, "invalid_params",
+		},
+		"an inbox": {
+			"post/publish/content/init/", token,
+			strings.Replace(photo("", tiktokEveryone, `"x"`), "DIRECT_POST", "MEDIA_UPLOAD", 1), 400, "invalid_params",
+		},
+		"photos without": {"post/publish/content/init/", less, photo("", tiktokEveryone, `"x"`), 401, "scope_not_authorized"},
 	} {
 		a := b.tiktok(t, c.path, c.token, c.body)
 		if a.status != c.status || a.tiktok(t).Error.Code != c.code {
@@ -228,7 +252,8 @@ func TestTikTokTokens(t *testing.T) {
 	me := func(token string) answer {
 		return b.tiktokSend(t, http.MethodGet, b.url+"/tiktok/v2/user/info/?fields=open_id,username", nil, "Authorization", "Bearer "+token)
 	}
-	if got := me(first.member("access_token")).tiktok(t).Data.User; got["username"] != "mira.keller" || got["open_id"] != first.member("open_id") {
+	if got := me(first.member("access_token")).tiktok(t).Data.User; got["username"] != "mira.keller" ||
+		got["open_id"] != first.member("open_id") {
 		t.Errorf("user %v", got)
 	}
 	for name, c := range map[string]struct {
@@ -236,9 +261,15 @@ func TestTikTokTokens(t *testing.T) {
 		values []string
 		want   string
 	}{
-		"no app":                {"refresh_token", []string{"client_key", "", "refresh_token", first.member("refresh_token")}, "invalid_client"},
-		"no secret":             {"refresh_token", []string{"client_secret", "", "refresh_token", first.member("refresh_token")}, "invalid_client"},
-		"another app":           {"refresh_token", []string{"client_key", "other", "refresh_token", first.member("refresh_token")}, "invalid_grant"},
+		"no app": {
+			"refresh_token", []string{"client_key", "", "refresh_token", first.member("refresh_token")}, "invalid_client",
+		},
+		"no secret": {
+			"refresh_token", []string{"client_secret", "", "refresh_token", first.member("refresh_token")}, "invalid_client",
+		},
+		"another app": {
+			"refresh_token", []string{"client_key", "other", "refresh_token", first.member("refresh_token")}, "invalid_grant",
+		},
 		"another grant":         {"password", nil, "unsupported_grant_type"},
 		"no token":              {"refresh_token", nil, "invalid_grant"},
 		"no code":               {"authorization_code", nil, "invalid_grant"},
@@ -275,8 +306,10 @@ func TestTikTokListPages(t *testing.T) {
 		now = now.Add(time.Second)
 	}
 	first := b.tiktok(t, "video/list/?fields=title", token, `{"max_count":2}`).tiktok(t).Data
-	rest := b.tiktok(t, "video/list/?fields=title", token, `{"max_count":2,"cursor":`+strconv.FormatInt(first.Cursor, 10)+`}`).tiktok(t).Data
-	if len(first.Videos) != 2 || first.Videos[0]["title"] != "2" || !first.More || len(rest.Videos) != 1 || rest.Videos[0]["title"] != "0" || rest.More {
+	rest := b.tiktok(t, "video/list/?fields=title", token,
+		`{"max_count":2,"cursor":`+strconv.FormatInt(first.Cursor, 10)+`}`).tiktok(t).Data
+	if len(first.Videos) != 2 || first.Videos[0]["title"] != "2" || !first.More || len(rest.Videos) != 1 ||
+		rest.Videos[0]["title"] != "0" || rest.More {
 		t.Errorf("%+v, then %+v", first, rest)
 	}
 }

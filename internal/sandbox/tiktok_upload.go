@@ -20,7 +20,9 @@ const tiktokUploadLife = time.Hour // not confirmed
 var tiktokRange = regexp.MustCompile(`^bytes ([0-9]{1,18})-([0-9]{1,18})/([0-9]{1,18})$`)
 
 // errTikTokRange refuses a part that is not the next one.
-var errTikTokRange = &tiktokError{http.StatusRequestedRangeNotSatisfiable, "invalid_range", "Content-Range is not that of the next part"}
+var errTikTokRange = &tiktokError{
+	http.StatusRequestedRangeNotSatisfiable, "invalid_range", "Content-Range is not that of the next part",
+}
 
 // upload takes a part of a video. Whoever knows the address may send it.
 func (n *tiktok) upload(w http.ResponseWriter, r *http.Request) {

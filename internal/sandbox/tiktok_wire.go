@@ -16,9 +16,15 @@ type tiktokError struct {
 func (e *tiktokError) Error() string { return e.message }
 
 var (
-	errTikTokToken    = &tiktokError{http.StatusUnauthorized, "access_token_invalid", "The access token is invalid or not found in the request."}
-	errTikTokRate     = &tiktokError{http.StatusTooManyRequests, "rate_limit_exceeded", "The API rate limit was exceeded. Please try again later."}
-	errTikTokInternal = &tiktokError{http.StatusInternalServerError, "internal_error", "Something is wrong. Please try again later."}
+	errTikTokToken = &tiktokError{
+		http.StatusUnauthorized, "access_token_invalid", "The access token is invalid or not found in the request.",
+	}
+	errTikTokRate = &tiktokError{
+		http.StatusTooManyRequests, "rate_limit_exceeded", "The API rate limit was exceeded. Please try again later.",
+	}
+	errTikTokInternal = &tiktokError{
+		http.StatusInternalServerError, "internal_error", "Something is wrong. Please try again later.",
+	}
 )
 
 func tiktokBadRequest(code, message string) *tiktokError {
@@ -53,7 +59,9 @@ func (n *tiktok) api(do func(*http.Request) (any, error)) http.HandlerFunc {
 }
 
 func tiktokEnvelope(data any, said *tiktokError) any {
-	return map[string]any{"data": data, "error": map[string]any{"code": said.code, "message": said.message, "log_id": newID()}}
+	return map[string]any{
+		"data": data, "error": map[string]any{"code": said.code, "message": said.message, "log_id": newID()},
+	}
 }
 
 // write answers, with a refusal in the form that it has there.

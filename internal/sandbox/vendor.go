@@ -21,8 +21,10 @@ const (
 
 // vendorTypes are those that a platform's profiles have; true where they come in pages.
 var vendorTypes = map[string]map[string]bool{
-	"instagram": {"profile": true, "avatar": false, "posts": true, "reels": true, "stories": false, "highlights": false},
-	"tiktok":    {"profile": true, "avatar": false, "posts": true, "playlists": false},
+	"instagram": {
+		"profile": true, "avatar": false, "posts": true, "reels": true, "stories": false, "highlights": false,
+	},
+	"tiktok": {"profile": true, "avatar": false, "posts": true, "playlists": false},
 }
 
 var vendorName = regexp.MustCompile(`^[a-z0-9._]{1,30}$`)

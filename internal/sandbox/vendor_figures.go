@@ -117,8 +117,10 @@ func postURL(base, platform, name string, post worldPost) string {
 func vendorPostOf(post worldPost, now int64, url string) vendorPost {
 	figures := post.figures(now)
 	told := vendorPost{
-		ID: post.id, Format: post.format, TakenAt: time.Unix(post.at, 0).UTC().Format(time.RFC3339), Caption: post.caption, URL: url,
-		Hashtags: post.tags, Likes: &figures.likes, Comments: figures.comments, Shares: figures.shares, Duration: post.file.seconds,
+		ID: post.id, Format: post.format, TakenAt: time.Unix(post.at, 0).UTC().Format(time.RFC3339),
+		Caption: post.caption, URL: url,
+		Hashtags: post.tags, Likes: &figures.likes, Comments: figures.comments, Shares: figures.shares,
+		Duration: post.file.seconds,
 	}
 	if post.views > 0 {
 		told.Views = &figures.views
@@ -164,7 +166,8 @@ func (h worldHashtag) figures(now time.Time, limit int, base string) vendorHasht
 	recent, _, cut := h.recent(h.lately(now.Unix()), limit)
 	from := now.Unix() - secondsPerDay + 1
 	for _, post := range recent {
-		answer.Recent = append(answer.Recent, vendorPostOf(post, now.Unix(), postURL(base, h.platform, "someone", post)))
+		answer.Recent = append(answer.Recent,
+			vendorPostOf(post, now.Unix(), postURL(base, h.platform, "someone", post)))
 		if cut {
 			from = post.at + 1 // others of that second may be missing
 		}

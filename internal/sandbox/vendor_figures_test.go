@@ -55,7 +55,8 @@ func TestVendorFiguresAgreeWithMedia(t *testing.T) {
 		for i, post := range posts {
 			item := media[i]
 			video := post.Format == worldVideo || post.Format == worldReel
-			if post.ID != item.ID || post.Caption != item.Caption || post.TakenAt != item.TakenAt || post.Duration != item.Duration || video != (item.Kind == "video") {
+			if post.ID != item.ID || post.Caption != item.Caption || post.TakenAt != item.TakenAt ||
+				post.Duration != item.Duration || video != (item.Kind == "video") {
 				t.Errorf("%s: %+v is not %+v", profile, post, item)
 			}
 			for _, tag := range post.Hashtags {
@@ -80,7 +81,8 @@ func TestVendorFiguresSince(t *testing.T) {
 	if diff := cmp.Diff(all[:len(all)/2+1], some); diff != "" {
 		t.Error(diff)
 	}
-	if none := b.figures(t, "tiktok/profiles/x.y", "since="+url.QueryEscape(now.Format(time.RFC3339))).Posts; none == nil || len(none) != 0 {
+	if none := b.figures(t, "tiktok/profiles/x.y",
+		"since="+url.QueryEscape(now.Format(time.RFC3339))).Posts; none == nil || len(none) != 0 {
 		t.Errorf("since now: %v", none)
 	}
 }

@@ -251,13 +251,17 @@ func TestVendorFilesInParts(t *testing.T) {
 		_, _ = body.ReadFrom(response.Body)
 		return answer{status: response.StatusCode, header: response.Header, body: body.Bytes()}
 	}
-	if a := ask(http.MethodGet, http.Header{"Range": {"bytes=10-19"}}); a.status != http.StatusPartialContent || !bytes.Equal(a.body, whole[10:20]) {
+	if a := ask(http.MethodGet, http.Header{"Range": {"bytes=10-19"}}); a.status != http.StatusPartialContent ||
+		!bytes.Equal(a.body, whole[10:20]) {
 		t.Errorf("a part: HTTP %d: %d bytes", a.status, len(a.body))
 	}
 	if a := ask(http.MethodHead, http.Header{}); a.status != http.StatusOK || len(a.body) != 0 || a.header.Get("Accept-Ranges") != "bytes" {
 		t.Errorf("HEAD: HTTP %d: %d bytes", a.status, len(a.body))
 	}
-	for _, path := range []string{"1x1/0000000000000000001.jpg", "640x360/0000000000000000001.jpg", "640x360/1.mp4", "99999x99999/0000000000000000001.jpg", "640x360/0000000000000000001.gif"} {
+	for _, path := range []string{
+		"1x1/0000000000000000001.jpg", "640x360/0000000000000000001.jpg", "640x360/1.mp4",
+		"99999x99999/0000000000000000001.jpg", "640x360/0000000000000000001.gif",
+	} {
 		if a := b.get(t, "/vendor/files/"+path); a.status != http.StatusNotFound {
 			t.Errorf("%s: HTTP %d", path, a.status)
 		}

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// media is all that there is of one type at the day of the cursor, the newest first. Of stories, which last 24 hours, it
-// is what stands at the moment.
+// media is all that there is of one type at the day of the cursor, the newest first. Of stories, which last 24 hours,
+// it is what stands at the moment.
 func (a *vendorAsk) media() []vendorItem {
 	avatar := vendorItemOf(a.profile.avatar(), time.Time{}, "")
 	switch {
@@ -72,9 +72,12 @@ func (p worldProfile) storiesOf(day int64) []vendorItem {
 		}
 		format := []string{worldImage, worldReel}[throw.IntN(2)]
 		at := time.Unix(startOf(day)+throw.Int64N(secondsPerDay), 0)
-		items = append(items, vendorItemOf(newFile(throw, worldID(throw), format), at, sentences(throw, language(throw))))
+		items = append(items,
+			vendorItemOf(newFile(throw, worldID(throw), format), at, sentences(throw, language(throw))))
 	}
-	slices.SortFunc(items, func(a, b vendorItem) int { return cmp.Or(cmp.Compare(b.TakenAt, a.TakenAt), cmp.Compare(b.ID, a.ID)) })
+	slices.SortFunc(items, func(a, b vendorItem) int {
+		return cmp.Or(cmp.Compare(b.TakenAt, a.TakenAt), cmp.Compare(b.ID, a.ID))
+	})
 	return items
 }
 
@@ -92,7 +95,8 @@ func (p worldProfile) highlights(day int64) []vendorItem {
 // vendorItemOf tells of a file, whose address is still without its beginning.
 func vendorItemOf(file worldFile, at time.Time, caption string) vendorItem {
 	item := vendorItem{
-		ID: file.id, Kind: "image", URL: file.path(), Caption: caption, Width: file.width, Height: file.height, Duration: file.seconds,
+		ID: file.id, Kind: "image", URL: file.path(), Caption: caption, Width: file.width, Height: file.height,
+		Duration: file.seconds,
 	}
 	if file.video {
 		item.Kind = "video"

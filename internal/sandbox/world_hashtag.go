@@ -27,7 +27,9 @@ var hashtagForm = regexp.MustCompile(`^[\p{L}\p{M}\p{N}_]+$`) // a bound in it w
 func hashtagNamed(platform, name string) (worldHashtag, bool) {
 	name = strings.ToLower(name)
 	letters := strings.ContainsFunc(name, func(r rune) bool { return r < '0' || r > '9' })
-	return worldHashtag{platform, name}, letters && utf8.RuneCountInString(name) <= longestHashtag && hashtagForm.MatchString(name) && !strings.HasPrefix(name, markNoHashtag)
+	return worldHashtag{platform, name},
+		letters && utf8.RuneCountInString(name) <= longestHashtag && hashtagForm.MatchString(name) &&
+			!strings.HasPrefix(name, markNoHashtag)
 }
 
 // life is how a hashtag came to its posts: their number is size·(age/days)^power.
@@ -43,7 +45,10 @@ func (h worldHashtag) life() life {
 	if slices.Contains(themeOf(h.name), h.name) {
 		least = 1e5 // what many people write about
 	}
-	return life{size: logBetween(throw, least, math.Pow(10, 7.5)), days: logBetween(throw, 400, 3600), power: between(throw, 0.7, 2)}
+	return life{
+		size: logBetween(throw, least, math.Pow(10, 7.5)), days: logBetween(throw, 400, 3600),
+		power: between(throw, 0.7, 2),
+	}
 }
 
 func (l life) began() float64 { return float64(worldMeasured) - l.days*secondsPerDay }
@@ -80,8 +85,8 @@ func (h worldHashtag) arrivals(l life, bucket int64) []worldPost {
 	return posts
 }
 
-// poisson is how many come where so many are expected (Knuth, The Art of Computer Programming 2, 3.4.1). It knows no more
-// than some hundreds.
+// poisson is how many come where so many are expected (Knuth, The Art of Computer Programming 2, 3.4.1). It knows no
+// more than some hundreds.
 func poisson(throw *rand.Rand, expected float64) int {
 	count := 0
 	for left := math.Exp(-min(expected, 500)) / throw.Float64(); left < 1; left /= throw.Float64() {
@@ -128,8 +133,8 @@ func (h worldHashtag) recent(place hashtagPlace, most int) ([]worldPost, hashtag
 const topPosts = 120
 
 // top are a hashtag's best when a day begins, the best first. Each place holds a post of the whole life, any as likely
-// as another: over the logarithm of the hashtag's size, newcomers take a place at a rate of one, which is what drawing a
-// fair sample from a growing set comes to.
+// as another: over the logarithm of the hashtag's size, newcomers take a place at a rate of one, which is what drawing
+// a fair sample from a growing set comes to.
 func (h worldHashtag) top(day int64) []worldPost {
 	now := float64(startOf(day))
 	l := h.life()

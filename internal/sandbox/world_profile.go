@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// worldProfile is one public profile. What is told of a day is how it stood when the day began: posts of the days before,
-// with the reactions that they had by then.
+// worldProfile is one public profile. What is told of a day is how it stood when the day began: posts of the days
+// before, with the reactions that they had by then.
 type worldProfile struct{ platform, name string }
 
 func (p worldProfile) dice(words ...string) *rand.Rand {
@@ -101,7 +101,9 @@ func habitTags(throw *rand.Rand, home phrases) []habitTag {
 
 // formats are those of a platform, one with more reactions and one with fewer.
 func (p worldProfile) formats(throw *rand.Rand) []habitFormat {
-	formats := []habitFormat{{worldImage, 0.35, 1}, {worldReel, 0.35, 1}, {worldCarousel, 0.25, 1}, {worldVideo, 0.05, 1}}
+	formats := []habitFormat{
+		{worldImage, 0.35, 1}, {worldReel, 0.35, 1}, {worldCarousel, 0.25, 1}, {worldVideo, 0.05, 1},
+	}
 	if p.platform == tiktokName {
 		formats = []habitFormat{{worldVideo, 0.8, 1}, {worldCarousel, 0.12, 1}, {worldImage, 0.08, 1}}
 	}
@@ -131,7 +133,8 @@ func dayOf(now time.Time) int64 { return now.Unix() / secondsPerDay }
 // followersOn is how many there are when a day begins.
 func (p worldProfile) followersOn(h habits, day int64) float64 {
 	since := math.Max(-3000, math.Min(3000, float64(day-worldMeasured/secondsPerDay)))
-	swing := 1 + 0.004*math.Sin(2*math.Pi*since/h.wave) + 0.0004*p.dice("followers", strconv.FormatInt(day, 10)).Float64()
+	swing := 1 + 0.004*math.Sin(2*math.Pi*since/h.wave) + 0.0004*p.dice("followers", strconv.FormatInt(day, 10)).
+		Float64()
 	return h.followers * math.Exp(h.growth*since) * swing
 }
 
@@ -165,7 +168,10 @@ func (p worldProfile) posts(day int64) []worldPost {
 func (p worldProfile) post(h habits, throw *rand.Rand, day int64) worldPost {
 	const fourHours = 4 * 60 * 60
 	block := chosen(throw, h.blocks)
-	post := worldPost{id: worldID(throw), at: startOf(day) + int64(block)*fourHours + throw.Int64N(fourHours), size: 1, tags: []string{}}
+	post := worldPost{
+		id: worldID(throw), at: startOf(day) + int64(block)*fourHours + throw.Int64N(fourHours), size: 1,
+		tags: []string{},
+	}
 	effect := 1.0
 	if blockOf(post.at) == h.best {
 		effect *= blockEffect
@@ -178,7 +184,8 @@ func (p worldProfile) post(h habits, throw *rand.Rand, day int64) worldPost {
 	}
 	format := anyFormat(throw, h.formats)
 	post.format = format.name
-	post.reactions = h.reactions * math.Pow(p.followersOn(h, day), followerPower) * effect * format.effect * spread(throw, reactionSigma)
+	post.reactions = h.reactions * math.Pow(p.followersOn(h, day),
+		followerPower) * effect * format.effect * spread(throw, reactionSigma)
 	post.comments, post.shares = h.comments*spread(throw, 0.2), h.shares*spread(throw, 0.2)
 	if post.format != worldImage && post.format != worldCarousel || p.platform == tiktokName {
 		post.views = post.reactions / h.viewed * spread(throw, 0.2)
@@ -224,7 +231,8 @@ func (p worldProfile) face(day int64, posts int) worldFace {
 		face.biography += " " + h.language.Emoji[throw.IntN(len(h.language.Emoji))]
 	}
 	if throw.IntN(3) > 0 {
-		face.website = "https://" + strings.Trim(strings.NewReplacer("_", "-", ".", "-").Replace(p.name), "-") + ".example/"
+		face.website = "https://" + strings.Trim(strings.NewReplacer("_", "-", ".", "-").Replace(p.name),
+			"-") + ".example/"
 	}
 	return face
 }

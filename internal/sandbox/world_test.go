@@ -243,7 +243,8 @@ func TestWorldArrivals(t *testing.T) {
 		}
 		last := now + 1
 		for _, post := range posts {
-			if post.at > last || post.at <= now-secondsPerDay || !strings.Contains(post.caption+" ", "#"+h.name+" ") && !strings.HasSuffix(post.caption, "#"+h.name) {
+			if post.at > last || post.at <= now-secondsPerDay || !strings.Contains(post.caption+" ",
+				"#"+h.name+" ") && !strings.HasSuffix(post.caption, "#"+h.name) {
 				t.Errorf("#%s: %+v", h.name, post)
 			}
 			if last = post.at; post.at > now+3600-secondsPerDay && !later[post.id] {
@@ -272,7 +273,8 @@ func TestWorldAtOtherTimes(t *testing.T) {
 		}
 		for _, h := range someHashtags(20) {
 			posts, _, _ := h.recent(h.lately(now.Unix()), 20)
-			if top := h.top(dayOf(now)); (len(top) > 0) != (year > 2014) && h.life().days > 3500 || year > 2030 && len(posts) == 0 && h.life().perDay() > 10 {
+			if top := h.top(dayOf(now)); (len(top) > 0) != (year > 2014) && h.life().days > 3500 ||
+				year > 2030 && len(posts) == 0 && h.life().perDay() > 10 {
 				t.Errorf("in %d #%s has %d best and %d recent posts", year, h.name, len(top), len(posts))
 			}
 		}

@@ -16,16 +16,25 @@ type xAPI struct{ *xREST }
 
 func newX(s *Server) *xAPI {
 	n := &xREST{
-		oauth:   &oauth{Server: s, platform: xName, title: "X"},
-		codeFor: 30 * time.Second, accessFor: 2 * time.Hour, refreshFor: 180 * 24 * time.Hour, // the last is not told by the network
+		oauth: &oauth{Server: s, platform: xName, title: "X"},
+		// the last is not told by the network
+		codeFor: 30 * time.Second, accessFor: 2 * time.Hour, refreshFor: 180 * 24 * time.Hour,
 		says: xRefusals{
-			unread:    xInvalid("One or more parameters to your request was invalid."),
-			nowhere:   &xError{status: http.StatusNotFound, kind: "resource-not-found", message: "Could not find what was asked for."},
-			noToken:   &xError{status: http.StatusUnauthorized, message: "Unauthorized"},
-			grantDead: &xError{status: http.StatusBadRequest, kind: xOAuth + "invalid_request", message: "Value passed for the token was invalid."},
-			rejected:  xInvalid("This content cannot be posted (asked for by a sandbox marker)."),
-			rate:      &xError{status: http.StatusTooManyRequests, message: "Too Many Requests"},
-			broken:    &xError{status: http.StatusInternalServerError, kind: "internal-error", message: "Something went wrong on our side."},
+			unread: xInvalid("One or more parameters to your request was invalid."),
+			nowhere: &xError{
+				status: http.StatusNotFound, kind: "resource-not-found", message: "Could not find what was asked for.",
+			},
+			noToken: &xError{status: http.StatusUnauthorized, message: "Unauthorized"},
+			grantDead: &xError{
+				status: http.StatusBadRequest, kind: xOAuth + "invalid_request",
+				message: "Value passed for the token was invalid.",
+			},
+			rejected: xInvalid("This content cannot be posted (asked for by a sandbox marker)."),
+			rate:     &xError{status: http.StatusTooManyRequests, message: "Too Many Requests"},
+			broken: &xError{
+				status: http.StatusInternalServerError, kind: "internal-error",
+				message: "Something went wrong on our side.",
+			},
 		},
 	}
 	api := &xAPI{n}
@@ -103,11 +112,13 @@ func (n *xAPI) tell(w http.ResponseWriter, refused *xError) {
 		return
 	}
 	if len(refused.kind) > len(xOAuth) && refused.kind[:len(xOAuth)] == xOAuth {
-		writeJSON(w, refused.status, map[string]string{"error": refused.kind[len(xOAuth):], "error_description": refused.message})
+		writeJSON(w, refused.status,
+			map[string]string{"error": refused.kind[len(xOAuth):], "error_description": refused.message})
 		return
 	}
 	problem := map[string]any{
-		"type": "about:blank", "title": http.StatusText(refused.status), "detail": refused.message, "status": refused.status,
+		"type": "about:blank", "title": http.StatusText(refused.status), "detail": refused.message,
+		"status": refused.status,
 	}
 	if refused.kind != "" {
 		problem["type"] = "https://api.x.com/2/problems/" + refused.kind
@@ -122,7 +133,8 @@ func (n *xAPI) tell(w http.ResponseWriter, refused *xError) {
 func (n *xAPI) tokens(r *http.Request) (any, error) {
 	given, err := n.trade(r)
 	answer := map[string]any{
-		"token_type": "bearer", "expires_in": int64(n.accessFor / time.Second), "access_token": given.access, "scope": strings.Join(given.scopes, " "),
+		"token_type": "bearer", "expires_in": int64(n.accessFor / time.Second), "access_token": given.access,
+		"scope": strings.Join(given.scopes, " "),
 	}
 	if slices.Contains(given.scopes, "offline.access") {
 		answer["refresh_token"] = given.refresh

@@ -27,7 +27,9 @@ type xPage struct {
 // readPage is from when on, how many, and which page. A parameter that is not known is refused.
 func (n *xAPI) readPage(form url.Values) (xPage, error) {
 	for name := range form {
-		if !slices.Contains([]string{"start_time", "max_results", "post.fields", "pagination_token", "exclude", "expansions", "media.fields"}, name) {
+		if !slices.Contains([]string{
+			"start_time", "max_results", "post.fields", "pagination_token", "exclude", "expansions", "media.fields",
+		}, name) {
 			return xPage{}, n.says.unread
 		}
 	}
@@ -101,8 +103,10 @@ func (n *xAPI) keptBack(a account, p post, fields string) []map[string]any {
 	for field := range strings.SplitSeq(fields, ",") {
 		if slices.Contains(xPrivate, field) {
 			kept = append(kept, map[string]any{
-				"type": "https://api.x.com/2/problems/not-authorized-for-field", "title": "Field Authorization Error", "parameter": "ids",
-				"detail": "Sorry, you are not authorized to access '" + field + "' on the Post with ids : [" + p.id + "].", "section": "data",
+				"type": "https://api.x.com/2/problems/not-authorized-for-field", "title": "Field Authorization Error",
+				"parameter": "ids",
+				"detail": "Sorry, you are not authorized to access '" + field + "' on the Post with ids : [" + p.id +
+					"].", "section": "data",
 				"field": field, "resource_type": "post", "resource_id": p.id, "value": p.id,
 			})
 		}
@@ -125,11 +129,15 @@ func (n *xAPI) told(p post, fields string) map[string]any {
 			told[field] = map[string]any{"media_keys": shown.Keys}
 		case field == "public_metrics":
 			told[field] = map[string]int64{
-				"impression_count": counted.views, "like_count": counted.likes, "reply_count": counted.comments, "bookmark_count": counted.saves,
-				"repost_count": counted.shares - counted.shares/4, "quote_count": counted.shares / 4,
+				"impression_count": counted.views, "like_count": counted.likes, "reply_count": counted.comments,
+				"bookmark_count": counted.saves,
+				"repost_count":   counted.shares - counted.shares/4, "quote_count": counted.shares / 4,
 			}
 		case slices.Contains(xPrivate, field):
-			told[field] = map[string]int64{"impression_count": counted.views, "url_link_clicks": counted.clicks, "user_profile_clicks": counted.clicks / 3}
+			told[field] = map[string]int64{
+				"impression_count": counted.views, "url_link_clicks": counted.clicks,
+				"user_profile_clicks": counted.clicks / 3,
+			}
 		}
 	}
 	return told
@@ -169,7 +177,8 @@ func xIncluded(form url.Values, posts []post) map[string]any {
 func (n *xAPI) figures(told map[string]any, fields, id string, posts int) {
 	if slices.Contains(strings.Split(fields, ","), "public_metrics") {
 		told["public_metrics"] = map[string]int64{
-			"followers_count": followers(xName, id, n.now()), "following_count": 100, "post_count": int64(posts), "listed_count": 0,
+			"followers_count": followers(xName, id, n.now()), "following_count": 100, "post_count": int64(posts),
+			"listed_count": 0,
 		}
 	}
 }

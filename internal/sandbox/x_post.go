@@ -81,9 +81,12 @@ func (n *xAPI) compose(ctx context.Context, t tx, a account, asked xAsked) (xSho
 	case xWeight(asked.Text) > xMaxText:
 		return xShown{}, xInvalid("Your Post text is too long.")
 	}
-	twins, err := t.posts(ctx, `where p.platform = ? and p.account = ? and p.text = ? and p.at > ?`, xName, a.id, asked.Text, n.now().Add(-xRepeats).UnixMilli())
+	twins, err := t.posts(ctx, `where p.platform = ? and p.account = ? and p.text = ? and p.at > ?`, xName, a.id,
+		asked.Text, n.now().Add(-xRepeats).UnixMilli())
 	if err == nil && len(twins) > 0 {
-		err = &xError{status: http.StatusForbidden, message: "You are not allowed to create a Post with duplicate content."}
+		err = &xError{
+			status: http.StatusForbidden, message: "You are not allowed to create a Post with duplicate content.",
+		}
 	}
 	return xShow(a, asked.Text, uploads), err
 }
@@ -101,7 +104,8 @@ func (n *xAPI) attached(ctx context.Context, t tx, a account, ids []string) ([]x
 			return nil, err
 		}
 		alone := u.category != "tweet_image"
-		if u.cid == "" || u.failed || alone && n.now().Before(u.ended.Add(n.ready)) || alone && len(ids) > 1 || i > 3 || slices.Contains(ids[:i], id) {
+		if u.cid == "" || u.failed || alone && n.now().
+			Before(u.ended.Add(n.ready)) || alone && len(ids) > 1 || i > 3 || slices.Contains(ids[:i], id) {
 			return nil, unfit
 		}
 		found = append(found, u)
@@ -126,7 +130,8 @@ func xShow(a account, text string, uploads []xUpload) xShown {
 		short := "https://t.co/" + newID()[:10]
 		start := utf8.RuneCountInString(out.String())
 		out.WriteString(short)
-		shown.Links = append(shown.Links, xLink{Start: start, End: start + len(short), Short: short, Full: full, Media: media})
+		shown.Links = append(shown.Links,
+			xLink{Start: start, End: start + len(short), Short: short, Full: full, Media: media})
 	}
 	at := 0
 	for _, found := range linkForm.FindAllStringIndex(text, -1) {
@@ -142,7 +147,8 @@ func xShow(a account, text string, uploads []xUpload) xShown {
 			link("https://x.com/"+a.handle+"/status/1/photo/1", xMediaKey(u))
 		}
 		shown.Keys = append(shown.Keys, xMediaKey(u))
-		shown.Files = append(shown.Files, medium{Path: xName + "/media/" + a.id + "/" + u.cid, Type: u.mime, Alt: u.alt})
+		shown.Files = append(shown.Files,
+			medium{Path: xName + "/media/" + a.id + "/" + u.cid, Type: u.mime, Alt: u.alt})
 	}
 	shown.Text = strings.TrimSpace(out.String())
 	return shown
@@ -176,7 +182,8 @@ func (n *xAPI) list(r *http.Request) (any, error) {
 		if _, _, err := n.caller(r, t); err != nil {
 			return err
 		}
-		held, err := t.posts(r.Context(), `where p.platform = ? and p.account = ? and p.at >= ? order by p.seq desc limit ? offset ?`,
+		held, err := t.posts(r.Context(),
+			`where p.platform = ? and p.account = ? and p.at >= ? order by p.seq desc limit ? offset ?`,
 			xName, r.PathValue("id"), page.from.UnixMilli(), page.limit+1, page.skip)
 		if len(held) > page.limit {
 			held = held[:page.limit]

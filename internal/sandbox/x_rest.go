@@ -101,7 +101,8 @@ type xTokens struct {
 	scopes          []string
 }
 
-// trade gives out tokens for a code or for a refresh token, each of which is good once (RFC 6749, sections 4.1.3 and 6).
+// trade gives out tokens for a code or for a refresh token, each of which is good once (RFC 6749, sections 4.1.3 and
+// 6).
 func (n *xREST) trade(r *http.Request) (xTokens, error) {
 	client := r.Form.Get("client_id")
 	if id, _, basic := r.BasicAuth(); basic {

@@ -40,7 +40,8 @@ func (b *box) json(t *testing.T, method, path, token, body string) answer {
 func (b *box) connected(t *testing.T, page, tokens, account string, more url.Values) string {
 	t.Helper()
 	query := url.Values{
-		"client_id": {"app"}, "redirect_uri": {"https://app.test/back"}, "response_type": {"code"}, "scope": {"post"}, "account": {account}, "decision": {"allow"},
+		"client_id": {"app"}, "redirect_uri": {"https://app.test/back"}, "response_type": {"code"}, "scope": {"post"},
+		"account": {account}, "decision": {"allow"},
 	}
 	maps.Copy(query, more)
 	back, err := url.Parse(b.form(t, http.MethodGet, page, query).header.Get("Location"))
@@ -48,7 +49,8 @@ func (b *box) connected(t *testing.T, page, tokens, account string, more url.Val
 		t.Fatal(err)
 	}
 	form := url.Values{
-		"grant_type": {"authorization_code"}, "code": {back.Query().Get("code")}, "redirect_uri": {"https://app.test/back"}, "code_verifier": {xVerifier},
+		"grant_type": {"authorization_code"}, "code": {back.Query().Get("code")},
+		"redirect_uri": {"https://app.test/back"}, "code_verifier": {xVerifier},
 	}
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.url+tokens, strings.NewReader(form.Encode()))
 	if err != nil {
@@ -80,7 +82,8 @@ func (b *box) xToken(t *testing.T, account string) string {
 func TestXInsistsOnPKCE(t *testing.T) {
 	b := start(t, Options{})
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
-		if a := b.form(t, method, "/x/i/oauth2/authorize", with(asked(), "decision", "allow", "account", "mira.keller")); a.status != http.StatusBadRequest {
+		if a := b.form(t, method, "/x/i/oauth2/authorize",
+			with(asked(), "decision", "allow", "account", "mira.keller")); a.status != http.StatusBadRequest {
 			t.Errorf("%s: HTTP %d: %s", method, a.status, a.body)
 		}
 	}
@@ -93,18 +96,25 @@ func TestXRefuses(t *testing.T) {
 		method, path, token, body string
 		status                    int
 	}{
-		"no token":             {"POST", "/2/tweets", "", `{"text":"x"}`, 401},
-		"another token":        {"GET", "/2/users/me", "other", ``, 401},
-		"an unknown member":    {"POST", "/2/tweets", token, `{"text":"x","colour":"red"}`, 400},
-		"no JSON":              {"POST", "/2/tweets", token, `text=x`, 400},
-		"nothing":              {"POST", "/2/tweets", token, `{"text":" "}`, 400},
-		"too long":             {"POST", "/2/tweets", token, `{"text":"` + strings.Repeat("x", 281) + `"}`, 400},
-		"media that are none":  {"POST", "/2/tweets", token, `{"text":"x","media":{"media_ids":["1000000000000000001"]}}`, 400},
-		"an unknown category":  {"POST", "/2/media/upload/initialize", token, `{"media_type":"image/png","media_category":"poster","total_bytes":5}`, 400},
-		"a large image":        {"POST", "/2/media/upload/initialize", token, `{"media_type":"image/png","media_category":"tweet_image","total_bytes":6000000}`, 400},
-		"an unknown upload":    {"GET", "/2/media/upload?media_id=5&command=STATUS", token, ``, 404},
-		"an unknown end":       {"POST", "/2/media/upload/1000000000000000009/finalize", token, ``, 404},
-		"a long description":   {"POST", "/2/media/metadata", token, `{"id":"5","metadata":{"alt_text":{"text":"` + strings.Repeat("x", 1001) + `"}}}`, 400},
+		"no token":            {"POST", "/2/tweets", "", `{"text":"x"}`, 401},
+		"another token":       {"GET", "/2/users/me", "other", ``, 401},
+		"an unknown member":   {"POST", "/2/tweets", token, `{"text":"x","colour":"red"}`, 400},
+		"no JSON":             {"POST", "/2/tweets", token, `text=x`, 400},
+		"nothing":             {"POST", "/2/tweets", token, `{"text":" "}`, 400},
+		"too long":            {"POST", "/2/tweets", token, `{"text":"` + strings.Repeat("x", 281) + `"}`, 400},
+		"media that are none": {"POST", "/2/tweets", token, `{"text":"x","media":{"media_ids":["1000000000000000001"]}}`, 400},
+		"an unknown category": {
+			"POST", "/2/media/upload/initialize", token, `{"media_type":"image/png","media_category":"poster","total_bytes":5}`, 400,
+		},
+		"a large image": {
+			"POST", "/2/media/upload/initialize", token,
+			`{"media_type":"image/png","media_category":"tweet_image","total_bytes":6000000}`, 400,
+		},
+		"an unknown upload": {"GET", "/2/media/upload?media_id=5&command=STATUS", token, ``, 404},
+		"an unknown end":    {"POST", "/2/media/upload/1000000000000000009/finalize", token, ``, 404},
+		"a long description": {
+			"POST", "/2/media/metadata", token, `{"id":"5","metadata":{"alt_text":{"text":"` + strings.Repeat("x", 1001) + `"}}}`, 400,
+		},
 		"too few":              {"GET", "/2/users/5/tweets?max_results=4", token, ``, 400},
 		"no time":              {"GET", "/2/users/5/tweets?start_time=noon", token, ``, 400},
 		"an unknown parameter": {"GET", "/2/users/5/tweets?colour=red", token, ``, 400},
@@ -140,7 +150,8 @@ const xGIF = "GIF89a and more"
 
 func (b *box) xBegin(t *testing.T, token string) string {
 	t.Helper()
-	a := b.json(t, http.MethodPost, "/x/2/media/upload/initialize", token, fmt.Sprintf(`{"media_type":"image/gif","media_category":"tweet_gif","total_bytes":%d}`, len(xGIF)))
+	a := b.json(t, http.MethodPost, "/x/2/media/upload/initialize", token,
+		fmt.Sprintf(`{"media_type":"image/gif","media_category":"tweet_gif","total_bytes":%d}`, len(xGIF)))
 	var begun struct{ Data struct{ ID string } }
 	if err := json.Unmarshal(a.body, &begun); err != nil || a.status != http.StatusOK {
 		t.Fatalf("HTTP %d: %s", a.status, a.body)

@@ -85,14 +85,20 @@ func xStrictly(body io.Reader, into any) error {
 
 // describe is an upload as the API tells it.
 func (n *xAPI) describe(u xUpload) map[string]any {
-	told := map[string]any{"id": u.id(), "media_key": xMediaKey(u), "expires_after_secs": int64(u.made.Add(xUploadLife).Sub(n.now()) / time.Second)}
+	told := map[string]any{
+		"id": u.id(), "media_key": xMediaKey(u),
+		"expires_after_secs": int64(u.made.Add(xUploadLife).Sub(n.now()) / time.Second),
+	}
 	if u.category == "tweet_image" || u.ended.IsZero() {
 		return told
 	}
 	left := u.ended.Add(n.ready).Sub(n.now())
 	switch {
 	case left > 0:
-		told["processing_info"] = map[string]any{"state": "in_progress", "check_after_secs": int64((left + time.Second - 1) / time.Second), "progress_percent": 50}
+		told["processing_info"] = map[string]any{
+			"state": "in_progress", "check_after_secs": int64((left + time.Second - 1) / time.Second),
+			"progress_percent": 50,
+		}
 	case u.failed:
 		told["processing_info"] = map[string]any{"state": "failed", "progress_percent": 0}
 	default:
@@ -115,7 +121,8 @@ func (n *xAPI) appendUpload(w http.ResponseWriter, r *http.Request) (any, error)
 		return nil, err
 	}
 	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(uploadTimeout)) // not every writer can; the segment is bounded all the same
+	// not every writer can; the segment is bounded all the same
+	_ = control.SetReadDeadline(time.Now().Add(uploadTimeout))
 	r.Body = http.MaxBytesReader(w, r.Body, xSegment+4096)
 	place, segment, err := n.segment(r)
 	_ = control.SetReadDeadline(time.Time{})
@@ -283,7 +290,8 @@ func (n *xAPI) describeUpload(r *http.Request) (any, error) {
 
 // keepXUpload makes the upload and gives it its number.
 func (t tx) keepXUpload(ctx context.Context, u *xUpload) error {
-	err := t.QueryRowContext(ctx, `insert into x_uploads (account, type, category, total, made_at) values (?, ?, ?, ?, ?) returning seq`,
+	err := t.QueryRowContext(ctx,
+		`insert into x_uploads (account, type, category, total, made_at) values (?, ?, ?, ?, ?) returning seq`,
 		u.account, u.mime, u.category, u.total, u.made.UnixMilli()).Scan(&u.seq)
 	if err != nil {
 		return fmt.Errorf("keeping an upload: %w", err)
@@ -299,7 +307,9 @@ func (t tx) xUpload(ctx context.Context, id string) (xUpload, bool, error) {
 		return xUpload{}, false, nil
 	}
 	var made, ended int64
-	err := t.QueryRowContext(ctx, `select account, type, category, total, cid, failed, alt, made_at, ended_at from x_uploads where seq = ?`, u.seq).
+	err := t.QueryRowContext(ctx,
+		`select account, type, category, total, cid, failed, alt, made_at, ended_at from x_uploads where seq = ?`,
+		u.seq).
 		Scan(&u.account, &u.mime, &u.category, &u.total, &u.cid, &u.failed, &u.alt, &made, &ended)
 	if errors.Is(err, sql.ErrNoRows) {
 		return xUpload{}, false, nil
@@ -320,7 +330,8 @@ func (t tx) endXUpload(ctx context.Context, u xUpload) error {
 	if !u.ended.IsZero() {
 		ended = u.ended.UnixMilli()
 	}
-	_, err := t.ExecContext(ctx, `update x_uploads set cid = ?, failed = ?, alt = ?, ended_at = ? where seq = ?`, u.cid, u.failed, u.alt, ended, u.seq)
+	_, err := t.ExecContext(ctx, `update x_uploads set cid = ?, failed = ?, alt = ?, ended_at = ? where seq = ?`, u.cid,
+		u.failed, u.alt, ended, u.seq)
 	if err != nil {
 		return fmt.Errorf("bringing an upload up to date: %w", err)
 	}
@@ -328,7 +339,8 @@ func (t tx) endXUpload(ctx context.Context, u xUpload) error {
 }
 
 func (t tx) keepXSegment(ctx context.Context, u xUpload, place int, segment blobRef) error {
-	_, err := t.ExecContext(ctx, `insert into x_segments (upload, place, cid) values (?, ?, ?) on conflict (upload, place) do update set cid = excluded.cid`,
+	_, err := t.ExecContext(ctx,
+		`insert into x_segments (upload, place, cid) values (?, ?, ?) on conflict (upload, place) do update set cid = excluded.cid`,
 		u.seq, place, segment.cid)
 	if err != nil {
 		return fmt.Errorf("keeping a segment: %w", err)

@@ -23,8 +23,9 @@ const (
 	youtubeScopeRead   = youtubeScope + ".readonly"
 )
 
-// youtube is the part of Google's sign-in and of the YouTube Data API that publishes: the consent and its tokens, upload
-// sessions, lists of channels and videos. Every app is known to it, whatever its secret, and everybody has one channel.
+// youtube is the part of Google's sign-in and of the YouTube Data API that publishes: the consent and its tokens,
+// upload sessions, lists of channels and videos. Every app is known to it, whatever its secret, and everybody has one
+// channel.
 type youtube struct{ *oauth }
 
 func newYouTube(s *Server) *youtube {
@@ -135,7 +136,8 @@ func (n *youtube) access(ctx context.Context, t tx, of oauthToken) (map[string]a
 	}
 	text, err := n.issue(ctx, t, of, youtubeAccessLife)
 	return map[string]any{
-		"access_token": text, "token_type": "Bearer", "expires_in": int64(youtubeAccessLife / time.Second), "scope": strings.Join(scopes, " "),
+		"access_token": text, "token_type": "Bearer", "expires_in": int64(youtubeAccessLife / time.Second),
+		"scope": strings.Join(scopes, " "),
 	}, err
 }
 

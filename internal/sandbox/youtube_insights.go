@@ -24,8 +24,9 @@ func (n *youtube) channelStatistics(a account, videos []post) map[string]any {
 		views += count(p, n.now()).views
 	}
 	return map[string]any{
-		"viewCount": strconv.FormatInt(views, 10), "videoCount": strconv.Itoa(len(videos)), "hiddenSubscriberCount": false,
-		"subscriberCount": strconv.FormatInt(youtubeRounded(followers(youtubeName, a.id, n.now())), 10),
+		"viewCount": strconv.FormatInt(views, 10), "videoCount": strconv.Itoa(len(videos)),
+		"hiddenSubscriberCount": false,
+		"subscriberCount":       strconv.FormatInt(youtubeRounded(followers(youtubeName, a.id, n.now())), 10),
 	}
 }
 
@@ -70,13 +71,16 @@ func (n *youtube) report(r *http.Request) (any, error) {
 		return nil
 	})
 	rows := [][]any{}
-	for _, id := range slices.SortedFunc(maps.Keys(shared), func(a, b string) int { return cmp.Or(cmp.Compare(shared[b], shared[a]), cmp.Compare(a, b)) }) {
+	for _, id := range slices.SortedFunc(maps.Keys(shared), func(a, b string) int {
+		return cmp.Or(cmp.Compare(shared[b], shared[a]), cmp.Compare(a, b))
+	}) {
 		rows = append(rows, []any{id, shared[id]})
 	}
 	return map[string]any{
 		"kind": "youtubeAnalytics#resultTable",
 		"columnHeaders": []map[string]string{
-			{"name": "video", "columnType": "DIMENSION", "dataType": "STRING"}, {"name": "shares", "columnType": "METRIC", "dataType": "INTEGER"},
+			{"name": "video", "columnType": "DIMENSION", "dataType": "STRING"},
+			{"name": "shares", "columnType": "METRIC", "dataType": "INTEGER"},
 		},
 		"rows": rows,
 	}, err
@@ -91,7 +95,8 @@ func readYouTubeReport(query url.Values) ([]string, error) {
 	}
 	list, ofVideos := strings.CutPrefix(query.Get("filters"), "video==")
 	ids := strings.Split(list, ",")
-	known := query.Get("ids") == "channel==MINE" && query.Get("metrics") == "shares" && query.Get("dimensions") == "video"
+	known := query.Get("ids") == "channel==MINE" && query.Get("metrics") == "shares" &&
+		query.Get("dimensions") == "video"
 	if !known || !ofVideos || len(ids) > mostReported {
 		return nil, youtubeInvalid("badRequest", "The query is not supported.")
 	}

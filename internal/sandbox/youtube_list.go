@@ -28,7 +28,9 @@ func youtubePart(query url.Values) map[string]bool {
 }
 
 // list answers with a list of resources for the request's account.
-func (n *youtube) list(r *http.Request, kind string, known []string, find func(tx, account) ([]map[string]any, error)) (map[string]any, error) {
+func (n *youtube) list(
+	r *http.Request, kind string, known []string, find func(tx, account) ([]map[string]any, error),
+) (map[string]any, error) {
 	answer := map[string]any{"kind": "youtube#" + kind + "ListResponse", "etag": newID()}
 	err := n.store.in(r.Context(), func(t tx) error {
 		a, _, err := n.bearer(r, t, youtubeScopeRead)
@@ -66,24 +68,32 @@ func youtubeResource(kind, id string, asked map[string]bool, parts map[string]an
 // listChannels lists the caller's own channel, asked for as such or by its id.
 func (n *youtube) listChannels(r *http.Request) (any, error) {
 	query := r.URL.Query()
-	return n.list(r, "channel", []string{"id", "snippet", "contentDetails", "statistics", "status"}, func(t tx, a account) ([]map[string]any, error) {
-		ids := strings.Split(query.Get("id"), ",")
-		if query.Get("mine") != "true" && query.Get("id") == "" {
-			return nil, youtubeInvalid("missingRequiredParameter", "No filter selected. Expected one of: mine, id")
-		}
-		if query.Get("mine") != "true" && !slices.Contains(ids, a.id) {
-			return []map[string]any{}, nil
-		}
-		held, err := t.posts(r.Context(), `where p.platform = ? and p.account = ?`, youtubeName, a.id)
-		return []map[string]any{youtubeResource("channel", a.id, youtubePart(query), map[string]any{
-			"snippet": map[string]any{
-				"title": a.displayName, "description": "", "customUrl": "@" + a.handle, "publishedAt": "2020-01-01T00:00:00Z", "thumbnails": map[string]any{},
-			},
-			"contentDetails": map[string]any{"relatedPlaylists": map[string]string{"likes": "", "uploads": youtubeUploads(a.id)}},
-			"statistics":     n.channelStatistics(a, held),
-			"status":         map[string]any{"privacyStatus": "public", "isLinked": true, "longUploadsStatus": "allowed"},
-		})}, err
-	})
+	return n.list(r, "channel",
+		[]string{
+			"id", "snippet", "contentDetails", "statistics", "status",
+		}, func(t tx, a account) ([]map[string]any, error) {
+			ids := strings.Split(query.Get("id"), ",")
+			if query.Get("mine") != "true" && query.Get("id") == "" {
+				return nil, youtubeInvalid("missingRequiredParameter", "No filter selected. Expected one of: mine, id")
+			}
+			if query.Get("mine") != "true" && !slices.Contains(ids, a.id) {
+				return []map[string]any{}, nil
+			}
+			held, err := t.posts(r.Context(), `where p.platform = ? and p.account = ?`, youtubeName, a.id)
+			return []map[string]any{youtubeResource("channel", a.id, youtubePart(query), map[string]any{
+				"snippet": map[string]any{
+					"title": a.displayName, "description": "", "customUrl": "@" + a.handle,
+					"publishedAt": "2020-01-01T00:00:00Z", "thumbnails": map[string]any{},
+				},
+				"contentDetails": map[string]any{
+					"relatedPlaylists": map[string]string{"likes": "", "uploads": youtubeUploads(a.id)},
+				},
+				"statistics": n.channelStatistics(a, held),
+				"status": map[string]any{
+					"privacyStatus": "public", "isLinked": true, "longUploadsStatus": "allowed",
+				},
+			})}, err
+		})
 }
 
 // listUploads lists the videos of the caller's channel, the newest first.
@@ -94,21 +104,27 @@ func (n *youtube) listUploads(r *http.Request) (any, error) {
 		return nil, err
 	}
 	more := false
-	answer, err := n.list(r, "playlistItem", []string{"id", "snippet", "contentDetails", "status"}, func(t tx, a account) ([]map[string]any, error) {
-		if query.Get("playlistId") != youtubeUploads(a.id) {
-			return nil, &youtubeError{http.StatusNotFound, "youtube.playlistItem", "playlistNotFound", "NOT_FOUND", "The playlist identified with the request's playlistId parameter cannot be found."}
-		}
-		held, err := t.posts(r.Context(), `where p.platform = ? and p.account = ? order by p.seq desc limit ? offset ?`, youtubeName, a.id, limit+1, skip)
-		if err == nil {
-			err = untoldAmong(held, n.now())
-		}
-		more = len(held) > limit
-		items := []map[string]any{}
-		for i, p := range held[:min(limit, len(held))] {
-			items = append(items, youtubeItem(a, p, skip+i, youtubePart(query)))
-		}
-		return items, err
-	})
+	answer, err := n.list(r, "playlistItem",
+		[]string{"id", "snippet", "contentDetails", "status"}, func(t tx, a account) ([]map[string]any, error) {
+			if query.Get("playlistId") != youtubeUploads(a.id) {
+				return nil, &youtubeError{
+					http.StatusNotFound, "youtube.playlistItem", "playlistNotFound", "NOT_FOUND",
+					"The playlist identified with the request's playlistId parameter cannot be found.",
+				}
+			}
+			held, err := t.posts(r.Context(),
+				`where p.platform = ? and p.account = ? order by p.seq desc limit ? offset ?`, youtubeName, a.id,
+				limit+1, skip)
+			if err == nil {
+				err = untoldAmong(held, n.now())
+			}
+			more = len(held) > limit
+			items := []map[string]any{}
+			for i, p := range held[:min(limit, len(held))] {
+				items = append(items, youtubeItem(a, p, skip+i, youtubePart(query)))
+			}
+			return items, err
+		})
 	if more && err == nil {
 		answer["nextPageToken"] = strconv.Itoa(skip + limit)
 	}
@@ -126,7 +142,8 @@ func youtubePage(query url.Values) (int, int, error) {
 		skip, err = strconv.Atoi(text)
 	}
 	if err != nil || limit < 1 || limit > mostYouTube || skip < 0 {
-		return 0, 0, youtubeInvalid("invalidPageToken", "maxResults has to be from 1 to 50, and pageToken one that was given out.")
+		return 0, 0, youtubeInvalid("invalidPageToken",
+			"maxResults has to be from 1 to 50, and pageToken one that was given out.")
 	}
 	return limit, skip, nil
 }
@@ -136,8 +153,9 @@ func youtubeItem(a account, p post, position int, asked map[string]bool) map[str
 	insert, at := youtubeKept(p).Insert, p.at.Format(time.RFC3339)
 	return youtubeResource("playlistItem", youtubeID("item "+p.id, 24), asked, map[string]any{
 		"snippet": map[string]any{
-			"publishedAt": at, "channelId": a.id, "channelTitle": a.displayName, "title": insert.Snippet.Title, "description": insert.Snippet.Description,
-			"thumbnails": map[string]any{}, "playlistId": youtubeUploads(a.id), "position": position,
+			"publishedAt": at, "channelId": a.id, "channelTitle": a.displayName, "title": insert.Snippet.Title,
+			"description": insert.Snippet.Description,
+			"thumbnails":  map[string]any{}, "playlistId": youtubeUploads(a.id), "position": position,
 			"resourceId": map[string]string{"kind": "youtube#video", "videoId": p.id},
 		},
 		"contentDetails": map[string]string{"videoId": p.id, "videoPublishedAt": at},
@@ -148,23 +166,27 @@ func youtubeItem(a account, p post, position int, asked map[string]bool) map[str
 // listVideos lists videos of the caller by their ids.
 func (n *youtube) listVideos(r *http.Request) (any, error) {
 	query := r.URL.Query()
-	return n.list(r, "video", []string{"id", "snippet", "status", "processingDetails", "statistics", "contentDetails"}, func(t tx, a account) ([]map[string]any, error) {
-		ids := strings.Split(query.Get("id"), ",")
-		if query.Get("id") == "" || len(ids) > mostYouTube {
-			return nil, youtubeInvalid("missingRequiredParameter", "No filter selected. Expected one of: id, of at most 50")
-		}
-		items := []map[string]any{}
-		for _, id := range ids {
-			p, found, err := t.post(r.Context(), youtubeName, id)
-			if err != nil {
-				return nil, err
+	return n.list(r, "video",
+		[]string{
+			"id", "snippet", "status", "processingDetails", "statistics", "contentDetails",
+		}, func(t tx, a account) ([]map[string]any, error) {
+			ids := strings.Split(query.Get("id"), ",")
+			if query.Get("id") == "" || len(ids) > mostYouTube {
+				return nil, youtubeInvalid("missingRequiredParameter",
+					"No filter selected. Expected one of: id, of at most 50")
 			}
-			if found && p.account == a.id {
-				items = append(items, n.video(p, youtubePart(query)))
+			items := []map[string]any{}
+			for _, id := range ids {
+				p, found, err := t.post(r.Context(), youtubeName, id)
+				if err != nil {
+					return nil, err
+				}
+				if found && p.account == a.id {
+					items = append(items, n.video(p, youtubePart(query)))
+				}
 			}
-		}
-		return items, nil
-	})
+			return items, nil
+		})
 }
 
 // youtubeKept is what is kept of a video beside its text.
@@ -178,7 +200,10 @@ func youtubeKept(p post) youtubeBody {
 func (n *youtube) video(p post, asked map[string]bool) map[string]any {
 	kept := youtubeKept(p)
 	insert := kept.Insert
-	status := map[string]any{"uploadStatus": "processed", "privacyStatus": insert.Status.PrivacyStatus, "license": "youtube", "embeddable": true, "publicStatsViewable": true}
+	status := map[string]any{
+		"uploadStatus": "processed", "privacyStatus": insert.Status.PrivacyStatus, "license": "youtube",
+		"embeddable": true, "publicStatsViewable": true,
+	}
 	processing := "succeeded"
 	switch {
 	case n.now().Sub(p.at) < n.ready:
@@ -188,13 +213,17 @@ func (n *youtube) video(p post, asked map[string]bool) map[string]any {
 	}
 	return youtubeResource("video", p.id, asked, map[string]any{
 		"snippet": map[string]any{
-			"publishedAt": p.at.Format(time.RFC3339), "channelId": p.account, "channelTitle": p.displayName, "title": insert.Snippet.Title,
-			"description": insert.Snippet.Description, "tags": append([]string{}, insert.Snippet.Tags...), "categoryId": "22",
+			"publishedAt": p.at.Format(time.RFC3339), "channelId": p.account, "channelTitle": p.displayName,
+			"title":       insert.Snippet.Title,
+			"description": insert.Snippet.Description, "tags": append([]string{}, insert.Snippet.Tags...),
+			"categoryId": "22",
 			"thumbnails": map[string]any{}, "liveBroadcastContent": "none",
 		},
-		"status":            status,
-		"statistics":        n.statistics(p),
-		"contentDetails":    map[string]any{"duration": "PT15S", "dimension": "2d", "definition": "hd", "caption": "false", "licensedContent": false},
+		"status":     status,
+		"statistics": n.statistics(p),
+		"contentDetails": map[string]any{
+			"duration": "PT15S", "dimension": "2d", "definition": "hd", "caption": "false", "licensedContent": false,
+		},
 		"processingDetails": map[string]string{"processingStatus": processing},
 	})
 }

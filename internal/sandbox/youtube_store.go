@@ -21,7 +21,8 @@ type youtubeUpload struct {
 }
 
 func (t tx) youtubeKeepUpload(ctx context.Context, u youtubeUpload) error {
-	_, err := t.ExecContext(ctx, `insert into youtube_uploads (id, platform, account, body, type, total, begun_at) values (?, ?, ?, ?, ?, ?, ?)`,
+	_, err := t.ExecContext(ctx,
+		`insert into youtube_uploads (id, platform, account, body, type, total, begun_at) values (?, ?, ?, ?, ?, ?, ?)`,
 		u.id, youtubeName, u.account, u.insert, u.mime, u.total, u.begun.UnixMilli())
 	if err != nil {
 		return fmt.Errorf("keeping an upload: %w", err)
@@ -33,7 +34,8 @@ func (t tx) youtubeKeepUpload(ctx context.Context, u youtubeUpload) error {
 func (t tx) youtubeUpload(ctx context.Context, account, id string) (youtubeUpload, bool, error) {
 	u := youtubeUpload{id: id, account: account}
 	var begun int64
-	err := t.QueryRowContext(ctx, `select body, type, total, begun_at, video, coalesce((select sum(size) from youtube_parts p where p.upload = u.id), 0)
+	err := t.QueryRowContext(ctx,
+		`select body, type, total, begun_at, video, coalesce((select sum(size) from youtube_parts p where p.upload = u.id), 0)
 		from youtube_uploads u where id = ? and account = ?`, id, account).
 		Scan(&u.insert, &u.mime, &u.total, &begun, &u.video, &u.have)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -48,7 +50,8 @@ func (t tx) youtubeUpload(ctx context.Context, account, id string) (youtubeUploa
 
 // youtubeKeepPart keeps a part that was received. Its bytes stand in a file.
 func (t tx) youtubeKeepPart(ctx context.Context, upload string, start int64, file blobRef) error {
-	_, err := t.ExecContext(ctx, `insert into youtube_parts (upload, start, size, cid) values (?, ?, ?, ?)`, upload, start, file.size, file.cid)
+	_, err := t.ExecContext(ctx, `insert into youtube_parts (upload, start, size, cid) values (?, ?, ?, ?)`, upload,
+		start, file.size, file.cid)
 	if err != nil {
 		return fmt.Errorf("keeping a part: %w", err)
 	}
@@ -83,7 +86,8 @@ func (t tx) youtubeComplete(ctx context.Context, upload, video string) error {
 
 // youtubeExtend lets a refresh token that was used live on.
 func (t tx) youtubeExtend(ctx context.Context, hash []byte, until time.Time) error {
-	_, err := t.ExecContext(ctx, `update oauth_tokens set expires_at = ? where platform = ? and hash = ?`, until.UnixMilli(), youtubeName, hash)
+	_, err := t.ExecContext(ctx, `update oauth_tokens set expires_at = ? where platform = ? and hash = ?`,
+		until.UnixMilli(), youtubeName, hash)
 	if err != nil {
 		return fmt.Errorf("extending a token: %w", err)
 	}

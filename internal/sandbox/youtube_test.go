@@ -21,7 +21,8 @@ func (b *box) youtubeToken(t *testing.T) answer {
 // youtubeAllowed are tokens for what mira.keller allowed.
 func (b *box) youtubeAllowed(t *testing.T, scopes string) answer {
 	t.Helper()
-	allowed := b.form(t, http.MethodPost, "/youtube/o/oauth2/v2/auth", with(asked(), "scope", scopes, "decision", "allow", "account", "mira.keller"))
+	allowed := b.form(t, http.MethodPost, "/youtube/o/oauth2/v2/auth",
+		with(asked(), "scope", scopes, "decision", "allow", "account", "mira.keller"))
 	back, err := url.Parse(allowed.header.Get("Location"))
 	if err != nil || allowed.status != http.StatusSeeOther {
 		t.Fatalf("HTTP %d: %s", allowed.status, allowed.body)
@@ -65,7 +66,8 @@ const (
 // youtubeBegin begins an upload: the answer.
 func (b *box) youtubeBegin(t *testing.T, token, said string, total int) answer {
 	t.Helper()
-	return b.youtube(t, http.MethodPost, youtubeStart, token, []byte(said), "X-Upload-Content-Length", strconv.Itoa(total), "X-Upload-Content-Type", "video/mp4")
+	return b.youtube(t, http.MethodPost, youtubeStart, token, []byte(said), "X-Upload-Content-Length",
+		strconv.Itoa(total), "X-Upload-Content-Type", "video/mp4")
 }
 
 func (b *box) youtubeBegun(t *testing.T, token string, total int) string {
@@ -104,7 +106,8 @@ func TestYouTubeUpload(t *testing.T) {
 	ask := func(have int) {
 		t.Helper()
 		a := b.youtube(t, http.MethodPut, address, token, nil, "Content-Range", fmt.Sprintf("bytes */%d", total))
-		if want := fmt.Sprintf("bytes=0-%d", have-1); a.status != http.StatusPermanentRedirect || have > 0 && a.header.Get("Range") != want {
+		if want := fmt.Sprintf("bytes=0-%d", have-1); a.status != http.StatusPermanentRedirect ||
+			have > 0 && a.header.Get("Range") != want {
 			t.Errorf("asked: HTTP %d, %q", a.status, a.header.Get("Range"))
 		}
 	}
@@ -150,10 +153,12 @@ func TestYouTubeOutlives(t *testing.T) {
 	token := b.youtubeToken(t).member("access_token")
 	film := youtubeFilm(youtubeUnit + 9)
 	address := b.youtubeBegun(t, token, len(film))
-	b.youtube(t, http.MethodPut, address, token, film[:youtubeUnit], "Content-Range", fmt.Sprintf("bytes 0-%d/%d", youtubeUnit-1, len(film)))
+	b.youtube(t, http.MethodPut, address, token, film[:youtubeUnit], "Content-Range",
+		fmt.Sprintf("bytes 0-%d/%d", youtubeUnit-1, len(film)))
 	again := startIn(t, b.dir, Options{})
 	address = strings.Replace(address, b.url, again.url, 1)
-	a := again.youtube(t, http.MethodPut, address, token, film[youtubeUnit:], "Content-Range", fmt.Sprintf("bytes %d-%d/%d", youtubeUnit, len(film)-1, len(film)))
+	a := again.youtube(t, http.MethodPut, address, token, film[youtubeUnit:], "Content-Range",
+		fmt.Sprintf("bytes %d-%d/%d", youtubeUnit, len(film)-1, len(film)))
 	if held := again.texts(t, nil); a.status != http.StatusOK || len(held) != 1 {
 		t.Errorf("HTTP %d: %s; held: %q", a.status, a.body, held)
 	}
@@ -185,7 +190,8 @@ func TestYouTubeRefusals(t *testing.T) {
 	b := start(t, Options{})
 	token := b.youtubeToken(t).member("access_token")
 	said := func(title, text, tags, privacy string) string {
-		return fmt.Sprintf(`{"snippet":{"title":%q,"description":%q,"tags":[%s]},"status":{"privacyStatus":%q}}`, title, text, tags, privacy)
+		return fmt.Sprintf(`{"snippet":{"title":%q,"description":%q,"tags":[%s]},"status":{"privacyStatus":%q}}`, title,
+			text, tags, privacy)
 	}
 	for name, c := range map[string]struct{ said, want string }{
 		"no title":    {said(" ", "", "", "public"), "invalidTitle"},
@@ -214,13 +220,16 @@ func TestYouTubeRefusals(t *testing.T) {
 		"not in full": {"/upload/youtube/v3/videos?uploadType=resumable&part=snippet", "9", "video/mp4", "unexpectedPart"},
 		"at once":     {"/upload/youtube/v3/videos?part=snippet,status", "9", "video/mp4", "mediaBodyRequired"},
 	} {
-		a := b.youtube(t, http.MethodPost, c.path, token, []byte(youtubeSaid), "X-Upload-Content-Length", c.total, "X-Upload-Content-Type", c.kind)
+		a := b.youtube(t, http.MethodPost, c.path, token, []byte(youtubeSaid), "X-Upload-Content-Length", c.total,
+			"X-Upload-Content-Type", c.kind)
 		if a.status != http.StatusBadRequest || a.youtubeReason() != c.want {
 			t.Errorf("%s: HTTP %d: %s", name, a.status, a.body)
 		}
 	}
 	address := b.youtubeBegun(t, token, 9)
-	for _, part := range []string{"bytes 0-9/9", "bytes 0-8/10", "bytes 5-4/9", "bytes 0-3/9", "bytes=0-8", "bytes */10", "bytes 0-99999999999999999999/9"} {
+	for _, part := range []string{
+		"bytes 0-9/9", "bytes 0-8/10", "bytes 5-4/9", "bytes 0-3/9", "bytes=0-8", "bytes */10", "bytes 0-99999999999999999999/9",
+	} {
 		if a := b.youtube(t, http.MethodPut, address, token, youtubeFilm(9), "Content-Range", part); a.status != http.StatusBadRequest {
 			t.Errorf("%s: HTTP %d: %s", part, a.status, a.body)
 		}
@@ -265,7 +274,8 @@ func TestYouTubeLists(t *testing.T) {
 		"videos?part=snippet":                           {http.StatusBadRequest, "missingRequiredParameter"},
 		"search?part=snippet":                           {http.StatusNotFound, "notFound"},
 	} {
-		if a := b.youtube(t, http.MethodGet, "/youtube/v3/"+path, token, nil); a.status != want.status || !strings.Contains(string(a.body), want.part) {
+		if a := b.youtube(t, http.MethodGet, "/youtube/v3/"+path, token, nil); a.status != want.status ||
+			!strings.Contains(string(a.body), want.part) {
 			t.Errorf("%s: HTTP %d: %s", path, a.status, a.body)
 		}
 	}
@@ -280,7 +290,8 @@ func TestYouTubeTokens(t *testing.T) {
 	tokens := b.youtubeToken(t)
 	trade := func(changes ...string) answer {
 		return b.form(t, http.MethodPost, "/youtube/token", with(url.Values{
-			"client_id": {"app"}, "client_secret": {"s"}, "grant_type": {"refresh_token"}, "refresh_token": {tokens.member("refresh_token")},
+			"client_id": {"app"}, "client_secret": {"s"}, "grant_type": {"refresh_token"},
+			"refresh_token": {tokens.member("refresh_token")},
 		}, changes...))
 	}
 	mine := func(token string) int {
@@ -292,7 +303,8 @@ func TestYouTubeTokens(t *testing.T) {
 			t.Errorf("%s: HTTP %d", name, status)
 		}
 	}
-	if fresh.member("refresh_token") != "" || fresh.member("scope") != youtubeScopeUpload+" "+youtubeScopeRead || tokens.member("refresh_token") == "" {
+	if fresh.member("refresh_token") != "" || fresh.member("scope") != youtubeScopeUpload+" "+youtubeScopeRead ||
+		tokens.member("refresh_token") == "" {
 		t.Errorf("refreshed: %s", fresh.body)
 	}
 	for want, changes := range map[string][]string{
@@ -350,7 +362,8 @@ func TestYouTubeScopes(t *testing.T) {
 		youtubeScopeRead: {http.StatusForbidden, http.StatusOK},
 	} {
 		token := b.youtubeAllowed(t, scope).member("access_token")
-		upload, list := b.youtubeBegin(t, token, youtubeSaid, 9), b.youtube(t, http.MethodGet, "/youtube/v3/channels?part=id&mine=true", token, nil)
+		upload, list := b.youtubeBegin(t, token, youtubeSaid, 9), b.youtube(t, http.MethodGet,
+			"/youtube/v3/channels?part=id&mine=true", token, nil)
 		if upload.status != want[0] || list.status != want[1] {
 			t.Errorf("%s: HTTP %d, HTTP %d: %s%s", scope, upload.status, list.status, upload.body, list.body)
 		}

@@ -61,7 +61,9 @@ func (n *youtube) beginUpload(r *http.Request) (any, error) {
 	}
 	u.begun = n.now()
 	err = n.store.in(r.Context(), func(t tx) error { return t.youtubeKeepUpload(r.Context(), u) })
-	address := n.baseURL(r) + "/" + youtubeName + "/upload/youtube/v3/videos?" + url.Values{"uploadType": {"resumable"}, "upload_id": {u.id}}.Encode()
+	address := n.baseURL(r) + "/" + youtubeName + "/upload/youtube/v3/videos?" + url.Values{
+		"uploadType": {"resumable"}, "upload_id": {u.id},
+	}.Encode()
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Location", address) }), err
 }
 
@@ -71,12 +73,14 @@ func readYouTubeUpload(r *http.Request, u *youtubeUpload) error {
 		return youtubeInvalid("mediaBodyRequired", "The request does not include the video content.")
 	}
 	var err error
-	if u.total, err = strconv.ParseInt(r.Header.Get("X-Upload-Content-Length"), 10, 64); err != nil || u.total <= 0 || u.total > maxYouTubeVideo {
+	if u.total, err = strconv.ParseInt(r.Header.Get("X-Upload-Content-Length"), 10, 64); err != nil || u.total <= 0 ||
+		u.total > maxYouTubeVideo {
 		return youtubeInvalid("badRequest", "X-Upload-Content-Length has to be from 1 to 256 GB.")
 	}
 	u.mime, _, err = mime.ParseMediaType(r.Header.Get("X-Upload-Content-Type"))
 	if err != nil || !strings.HasPrefix(u.mime, "video/") && u.mime != "application/octet-stream" {
-		return youtubeInvalid("badContent", "Media type '"+u.mime+"' is not supported. Valid media types: [video/*, application/octet-stream]")
+		return youtubeInvalid("badContent",
+			"Media type '"+u.mime+"' is not supported. Valid media types: [video/*, application/octet-stream]")
 	}
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -109,11 +113,14 @@ func (i youtubeInsert) check(query url.Values) error {
 	switch {
 	case !parts["snippet"] || !parts["status"]:
 		return youtubeInvalid("unexpectedPart", "The part parameter does not name what the resource has.")
-	case strings.TrimSpace(title) == "" || utf8.RuneCountInString(title) > maxYouTubeTitle || strings.ContainsAny(title, "<>"):
+	case strings.TrimSpace(title) == "" || utf8.RuneCountInString(title) > maxYouTubeTitle || strings.ContainsAny(title,
+		"<>"):
 		return youtubeInvalid("invalidTitle", "The request metadata specifies an invalid or empty video title.")
 	case len(text) > maxYouTubeText || strings.ContainsAny(text, "<>"):
 		return youtubeInvalid("invalidDescription", "The request metadata specifies an invalid video description.")
-	case tags > maxYouTubeTags || slices.ContainsFunc(i.Snippet.Tags, func(tag string) bool { return tag == "" || strings.ContainsAny(tag, "<>") }):
+	case tags > maxYouTubeTags || slices.ContainsFunc(i.Snippet.Tags, func(tag string) bool {
+		return tag == "" || strings.ContainsAny(tag, "<>")
+	}):
 		return youtubeInvalid("invalidTags", "The request metadata specifies invalid video keywords.")
 	case !slices.Contains([]string{"public", "unlisted", "private"}, i.Status.PrivacyStatus):
 		return youtubeInvalid("invalidVideoMetadata", "The request metadata is invalid.")
@@ -147,7 +154,8 @@ func readYouTubeRange(r *http.Request, total int64) (youtubeRange, error) {
 	}
 	size := part.end - part.start
 	if size <= 0 || part.end > total || r.ContentLength != size || part.end < total && size%youtubeUnit != 0 {
-		return part, youtubeInvalid("badRequest", "Invalid request. There were not as many bytes as told, or no multiple of 262144.")
+		return part, youtubeInvalid("badRequest",
+			"Invalid request. There were not as many bytes as told, or no multiple of 262144.")
 	}
 	return part, nil
 }

@@ -85,7 +85,9 @@ func (n *youtube) assemble(r *http.Request, last blobRef) (blobRef, error) {
 }
 
 // tryLaunch lets the markers act, then keeps the video.
-func (n *youtube) tryLaunch(ctx context.Context, t tx, u youtubeUpload, token oauthToken, file blobRef, waited bool) (youtubeLaunch, error) {
+func (n *youtube) tryLaunch(
+	ctx context.Context, t tx, u youtubeUpload, token oauthToken, file blobRef, waited bool,
+) (youtubeLaunch, error) {
 	var body youtubeBody
 	if err := json.Unmarshal(u.insert, &body.Insert); err != nil {
 		return youtubeLaunch{}, fmt.Errorf("reading what is said of a video: %w", err)
@@ -119,7 +121,8 @@ func (n *youtube) tryLaunch(ctx context.Context, t tx, u youtubeUpload, token oa
 // actBefore lets the markers act that keep a video from being made: the refusal of the one that did.
 func (n *youtube) actBefore(ctx context.Context, t tx, marks markers, key, session string) (error, error) {
 	if marks.has(markReject) {
-		return youtubeInvalid("invalidVideoMetadata", "This video cannot be published (asked for by a sandbox marker)"), nil
+		return youtubeInvalid("invalidVideoMetadata", "This video cannot be published (asked for by a sandbox marker)"),
+			nil
 	}
 	if dead, err := once(ctx, t, youtubeName, marks, key, markExpiredToken); dead || err != nil {
 		if err == nil {
@@ -145,7 +148,8 @@ func (n *youtube) keepVideo(ctx context.Context, t tx, u youtubeUpload, body you
 		return err
 	}
 	err = t.keepPost(ctx, post{
-		platform: youtubeName, account: u.account, id: u.video, text: body.Insert.Snippet.Description, media: body.Media, at: n.now(), version: u.id, body: kept,
+		platform: youtubeName, account: u.account, id: u.video, text: body.Insert.Snippet.Description,
+		media: body.Media, at: n.now(), version: u.id, body: kept,
 	})
 	if err != nil {
 		return err

@@ -23,12 +23,26 @@ type youtubeTokenError struct {
 func (e *youtubeTokenError) Error() string { return e.message }
 
 var (
-	errYouTubeToken    = &youtubeError{http.StatusUnauthorized, "global", "authError", "UNAUTHENTICATED", "Request had invalid authentication credentials."}
-	errYouTubeScope    = &youtubeError{http.StatusForbidden, "global", "insufficientPermissions", "PERMISSION_DENIED", "Request had insufficient authentication scopes."}
-	errYouTubeRate     = &youtubeError{http.StatusForbidden, "usageLimits", "rateLimitExceeded", "RESOURCE_EXHAUSTED", "The request cannot be completed because you have sent too many requests."}
-	errYouTubeInternal = &youtubeError{http.StatusInternalServerError, "youtube.coreErrorDomain", "backendError", "INTERNAL", "Internal error encountered."}
-	errYouTubeNoUpload = &youtubeError{http.StatusNotFound, "global", "notFound", "NOT_FOUND", "The upload session was not found."}
-	errYouTubeNoFile   = &youtubeError{http.StatusNotFound, "global", "notFound", "NOT_FOUND", "There is no such file."}
+	errYouTubeToken = &youtubeError{
+		http.StatusUnauthorized, "global", "authError", "UNAUTHENTICATED",
+		"Request had invalid authentication credentials.",
+	}
+	errYouTubeScope = &youtubeError{
+		http.StatusForbidden, "global", "insufficientPermissions", "PERMISSION_DENIED",
+		"Request had insufficient authentication scopes.",
+	}
+	errYouTubeRate = &youtubeError{
+		http.StatusForbidden, "usageLimits", "rateLimitExceeded", "RESOURCE_EXHAUSTED",
+		"The request cannot be completed because you have sent too many requests.",
+	}
+	errYouTubeInternal = &youtubeError{
+		http.StatusInternalServerError, "youtube.coreErrorDomain", "backendError", "INTERNAL",
+		"Internal error encountered.",
+	}
+	errYouTubeNoUpload = &youtubeError{
+		http.StatusNotFound, "global", "notFound", "NOT_FOUND", "The upload session was not found.",
+	}
+	errYouTubeNoFile = &youtubeError{http.StatusNotFound, "global", "notFound", "NOT_FOUND", "There is no such file."}
 )
 
 // youtubeInvalid is a request that cannot be done as it is.
@@ -92,5 +106,7 @@ func (e *youtubeError) write(w http.ResponseWriter) {
 }
 
 func (n *youtube) nowhere(*http.Request) (any, error) {
-	return nil, &youtubeError{http.StatusNotFound, "global", "notFound", "NOT_FOUND", "The requested URL was not found on this server."}
+	return nil, &youtubeError{
+		http.StatusNotFound, "global", "notFound", "NOT_FOUND", "The requested URL was not found on this server.",
+	}
 }

@@ -16,7 +16,8 @@ import (
 )
 
 const (
-	// registrations an hour that one address may make in the long run, and at once. Programs register once for each person.
+	// registrations an hour that one address may make in the long run, and at once. Programs register once for each
+	// person.
 	registrationsAnHour, registrationsAtOnce = 60, 20
 	// documentWithin is how long a program's description of itself may take to arrive.
 	documentWithin = 5 * time.Second
@@ -29,7 +30,10 @@ func (s *Server) buildAssistants() error {
 		return fmt.Errorf("reading the public address: %w", err)
 	}
 	// A document is where its address says, or nowhere: redirects are not followed.
-	opts := safehttp.Options{Allow: s.cfg.ImportAllow, RootCAs: s.cfg.ImportRoots, Redirects: -1, Timeout: documentWithin, Idle: documentWithin}
+	opts := safehttp.Options{
+		Allow: s.cfg.ImportAllow, RootCAs: s.cfg.ImportRoots, Redirects: -1, Timeout: documentWithin,
+		Idle: documentWithin,
+	}
 	if own.Hostname() != "" {
 		opts.Own = []string{own.Hostname()}
 	}
@@ -42,13 +46,15 @@ func (s *Server) buildAssistants() error {
 		return err
 	}
 	s.Programs = oauth.New(oauth.Options{
-		DB: s.db, PublicURL: s.cfg.PublicURL, Tools: mcpPath, Connections: connections{s.Teams, s.cfg.SecondFactor == string(shell.Everyone)}, RegistrationDelay: pace.Step,
+		DB: s.db, PublicURL: s.cfg.PublicURL, Tools: mcpPath,
+		Connections: connections{s.Teams, s.cfg.SecondFactor == string(shell.Everyone)}, RegistrationDelay: pace.Step,
 		Fetch: func(ctx context.Context, address string, most int64, into io.Writer) error {
 			_, err := documents.Get(ctx, address, most, into)
 			return err
 		},
 	})
-	s.toolPipe = s.pipeline(s.Teams.AtTools(s.Programs)) // where tools are called, assistants' tokens are good beside keys
+	// where tools are called, assistants' tokens are good beside keys
+	s.toolPipe = s.pipeline(s.Teams.AtTools(s.Programs))
 	return nil
 }
 
@@ -60,7 +66,11 @@ type connections struct {
 
 // Connect makes one.
 func (c connections) Connect(ctx context.Context, tx *db.Tx, n oauth.Connection) (int64, error) {
-	return c.teams.Connect(ctx, tx, team.NewConnection{TeamID: n.Team, PersonID: n.Person, Client: n.Program, ClientID: n.ClientID, Host: n.Host, Capabilities: n.Capabilities})
+	return c.teams.Connect(ctx, tx,
+		team.NewConnection{
+			TeamID: n.Team, PersonID: n.Person, Client: n.Program, ClientID: n.ClientID, Host: n.Host,
+			Capabilities: n.Capabilities,
+		})
 }
 
 // Disconnect ends one.

@@ -19,8 +19,8 @@ import (
 	"pressroom/internal/platform/restoreguard"
 )
 
-// Backup backs up the database and the files of an installation to a folder, beside the service that goes on. The database
-// is taken as it is: a program that would have to migrate it first refuses.
+// Backup backs up the database and the files of an installation to a folder, beside the service that goes on. The
+// database is taken as it is: a program that would have to migrate it first refuses.
 func Backup(ctx context.Context, cfg Config, folder string, opts backup.Options) (backup.Made, error) {
 	sealer, err := tokencrypt.New(cfg.SealingKey)
 	if err != nil {
@@ -34,7 +34,8 @@ func Backup(ctx context.Context, cfg Config, folder string, opts backup.Options)
 	if err != nil {
 		return backup.Made{}, err
 	}
-	made, err := backUp(ctx, backup.Source{DB: d, Blobs: files, SealingKeys: sealer.IDs(), Program: cfg.Version}, folder, opts)
+	made, err := backUp(ctx, backup.Source{DB: d, Blobs: files, SealingKeys: sealer.IDs(), Program: cfg.Version},
+		folder, opts)
 	return made, errors.Join(err, d.Close())
 }
 
@@ -44,7 +45,9 @@ func backUp(ctx context.Context, from backup.Source, folder string, opts backup.
 		return backup.Made{}, err
 	}
 	if is != could {
-		return backup.Made{}, fmt.Errorf("the database has the version %d and this program makes %d: back up with the program that serves it", is, could)
+		return backup.Made{},
+			fmt.Errorf("the database has the version %d and this program makes %d: back up with the program "+
+				"that serves it", is, could)
 	}
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return backup.Made{}, fmt.Errorf("making the backup's folder: %w", err)
@@ -75,7 +78,10 @@ func VerifyBackup(ctx context.Context, cfg Config, folder string) (Verified, err
 	if err != nil {
 		return Verified{}, err
 	}
-	out := Verified{Folder: folder, MadeAt: w.MadeAt, Database: w.Database.Kind, SealingKeys: w.SealingKeys, Files: len(w.Files), Missing: append([]string{}, w.Missing...)}
+	out := Verified{
+		Folder: folder, MadeAt: w.MadeAt, Database: w.Database.Kind, SealingKeys: w.SealingKeys, Files: len(w.Files),
+		Missing: append([]string{}, w.Missing...),
+	}
 	if out.Findings, err = w.Verify(ctx); err != nil {
 		return out, err
 	}
@@ -112,7 +118,8 @@ func auditIn(ctx context.Context, cfg Config, dir, file string) ([]backup.Findin
 	}
 	var found []backup.Finding
 	for _, c := range report.Complaints {
-		found = append(found, backup.Finding{Rule: "ledger", Name: fmt.Sprintf("%s of team %d", c.Rule, c.Team), Text: c.Text})
+		found = append(found,
+			backup.Finding{Rule: "ledger", Name: fmt.Sprintf("%s of team %d", c.Rule, c.Team), Text: c.Text})
 	}
 	return found, nil
 }
@@ -125,8 +132,8 @@ type Restored struct {
 	Held     bool      `json:"held"` // always: until pressroom admin resume
 }
 
-// Restore fills an empty installation from a backup: refused where anything stands there, where the key is another one, or
-// where the backup is not whole. What it made is held. One that was cut off is repeated.
+// Restore fills an empty installation from a backup: refused where anything stands there, where the key is another
+// one, or where the backup is not whole. What it made is held. One that was cut off is repeated.
 func Restore(ctx context.Context, cfg Config, folder string) (Restored, error) {
 	w, err := backup.Open(ctx, folder)
 	if err != nil {
@@ -149,7 +156,9 @@ func Restore(ctx context.Context, cfg Config, folder string) (Restored, error) {
 		return Restored{}, err
 	}
 	if len(found) > 0 {
-		return Restored{}, fmt.Errorf("the backup is not whole, %d files are wrong: %s: %s (pressroom admin verify-backup tells all)", len(found), found[0].Name, found[0].Text)
+		return Restored{},
+			fmt.Errorf("the backup is not whole, %d files are wrong: %s: %s (pressroom admin verify-backup tells all)",
+				len(found), found[0].Name, found[0].Text)
 	}
 	files, err := blob.Open(ctx, cfg.Blobs, blob.Options{Scratch: cfg.Scratch})
 	if err != nil {
@@ -176,7 +185,8 @@ func mayRestore(cfg Config, w *backup.Whole) error {
 	}
 	for _, id := range w.SealingKeys {
 		if !sealer.Has(id) {
-			return fmt.Errorf("the sealing key %s is missing: the backup was sealed with %s, and what is given has %s; give all, separated by commas, by PRESSROOM_SEALING_KEY (--sealing-key)",
+			return fmt.Errorf("the sealing key %s is missing: the backup was sealed with %s, and what is given has "+
+				"%s; give all, separated by commas, by PRESSROOM_SEALING_KEY (--sealing-key)",
 				id, strings.Join(w.SealingKeys, " and "), strings.Join(sealer.IDs(), " and "))
 		}
 	}
@@ -196,7 +206,8 @@ const restoringEnd = ".restoring"
 func freeFile(file string) error {
 	for _, end := range []string{"", "-wal", "-shm"} {
 		if _, err := os.Lstat(file + end); !errors.Is(err, fs.ErrNotExist) {
-			return errors.Join(fmt.Errorf("%s is there already: a backup is restored to an empty place alone; move it away, or name another file by PRESSROOM_DATABASE (--database)", file+end), err)
+			return errors.Join(fmt.Errorf("%s is there already: a backup is restored to an empty place alone; move it "+
+				"away, or name another file by PRESSROOM_DATABASE (--database)", file+end), err)
 		}
 	}
 	return nil
@@ -210,7 +221,8 @@ func freeDatabase(ctx context.Context, cfg Config) error {
 	}
 	stands, err := d.Stands(ctx)
 	if err == nil && stands != "" {
-		err = fmt.Errorf("the database is not empty: %s stands there; a backup is restored to an empty place alone", stands)
+		err = fmt.Errorf("the database is not empty: %s stands there; a backup is restored to an empty place alone",
+			stands)
 	}
 	return errors.Join(err, d.Close())
 }
@@ -246,7 +258,8 @@ func holdFile(ctx context.Context, cfg Config, w *backup.Whole, part string) err
 	}
 	is, could, err := d.Version(ctx)
 	if err == nil && is > could {
-		err = fmt.Errorf("the backup's database has the version %d, and this program knows none after %d: take a newer program", is, could)
+		err = fmt.Errorf("the backup's database has the version %d, and this program knows none after %d: take a "+
+			"newer program", is, could)
 	}
 	if err == nil {
 		err = d.InTx(ctx, "restore.hold", func(ctx context.Context, tx *db.Tx) error {

@@ -20,23 +20,34 @@ const (
 // installation is what /metrics tells of the whole installation, by the names that the measures give their figures. All
 // nodes tell the same.
 var installation = map[string]*prometheus.Desc{
-	"posts_due":               told("posts_due", "Scheduled posts whose time has come and that were not handed over yet, by whether their team is closed or publishing is paused.", "held"),
-	"posts_due_age":           told("posts_due_oldest_age_seconds", "How long the post that is due longest has been due; 0 where there is none.", "held"),
-	"deliveries":              told("deliveries", "Deliveries that have not ended, by phase.", "phase"),
-	"deliveries_age":          told("deliveries_oldest_age_seconds", "How long ago the oldest delivery of a phase was made; 0 where there is none.", "phase"),
-	"posts_unconfirmed":       told("posts_unconfirmed", "Accounts of posts of which nobody knows whether they went out: a person has to say."),
-	"posts_unconfirmed_age":   told("posts_unconfirmed_oldest_age_seconds", "How long the oldest of them has been in doubt; 0 where there is none."),
-	"jobs":                    told("jobs", "Jobs that have not ended, by type and state.", "type", "state"),
-	"jobs_age":                told("jobs_oldest_age_seconds", "How long ago the oldest of them was made; 0 where there is none.", "type", "state"),
-	"reservations_open":       told("reservations_open", "Reservations of credits whose work has not ended."),
-	"reservations_open_sum":   told("reservations_open_credits", "Credits that are set aside by them."),
-	"reservations_open_age":   told("reservations_open_oldest_age_seconds", "How long ago the oldest of them was made; 0 where there is none."),
-	"accounts_lost":           told("accounts_needing_reconnection", "Social accounts that a person has to connect again, by network.", "platform"),
-	"pauses":                  told("pauses", "What is paused or switched off, by scope and action.", "scope", "action"),
+	"posts_due": told("posts_due",
+		"Scheduled posts whose time has come and that were not handed over yet, by whether their team is closed or "+
+			"publishing is paused.", "held"),
+	"posts_due_age": told("posts_due_oldest_age_seconds",
+		"How long the post that is due longest has been due; 0 where there is none.", "held"),
+	"deliveries": told("deliveries", "Deliveries that have not ended, by phase.", "phase"),
+	"deliveries_age": told("deliveries_oldest_age_seconds",
+		"How long ago the oldest delivery of a phase was made; 0 where there is none.", "phase"),
+	"posts_unconfirmed": told("posts_unconfirmed",
+		"Accounts of posts of which nobody knows whether they went out: a person has to say."),
+	"posts_unconfirmed_age": told("posts_unconfirmed_oldest_age_seconds",
+		"How long the oldest of them has been in doubt; 0 where there is none."),
+	"jobs": told("jobs", "Jobs that have not ended, by type and state.", "type", "state"),
+	"jobs_age": told("jobs_oldest_age_seconds",
+		"How long ago the oldest of them was made; 0 where there is none.", "type", "state"),
+	"reservations_open":     told("reservations_open", "Reservations of credits whose work has not ended."),
+	"reservations_open_sum": told("reservations_open_credits", "Credits that are set aside by them."),
+	"reservations_open_age": told("reservations_open_oldest_age_seconds",
+		"How long ago the oldest of them was made; 0 where there is none."),
+	"accounts_lost": told("accounts_needing_reconnection",
+		"Social accounts that a person has to connect again, by network.", "platform"),
+	"pauses": told("pauses", "What is paused or switched off, by scope and action.", "scope",
+		"action"),
 	"ledger_audit_complaints": told("ledger_audit_complaints", "What did not add up when the ledger was audited last."),
 }
 
-var measuredAge = told("measured_age_seconds", "How long ago figures of the whole installation were measured: loads, and the audit of the ledger.", "measure")
+var measuredAge = told("measured_age_seconds",
+	"How long ago figures of the whole installation were measured: loads, and the audit of the ledger.", "measure")
 
 func told(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc("pressroom_"+name, help, labels, nil)
@@ -48,13 +59,17 @@ func (s *Server) buildStanding() {
 		clusterstats.Measure{Name: "loads", Every: loadsEvery, Do: s.measureLoads},
 		clusterstats.Measure{Name: "ledger", Every: ledgerEvery, Do: s.measureLedger})
 	s.checks = s.dependencies()
-	s.metrics.registry.MustRegister(&standingState{s.standing, s.db.Now}, s.checks, &poolState{s.db}, &expiryState{s.certs})
+	s.metrics.registry.MustRegister(&standingState{s.standing, s.db.Now}, s.checks, &poolState{s.db},
+		&expiryState{s.certs})
 	s.metrics.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "pressroom_clock_ahead_seconds", Help: "How far the machine's clock is ahead of PostgreSQL's, by which all nodes go; below zero where it is behind.",
+		Name: "pressroom_clock_ahead_seconds",
+		Help: "How far the machine's clock is ahead of PostgreSQL's, by which all nodes go; below zero where it " +
+			"is behind.",
 	}, func() float64 { return s.db.ClockAhead().Seconds() }))
 	if s.cfg.Role != RoleAPI {
 		s.metrics.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "pressroom_queue_pulse_age_seconds", Help: "How long ago the queue last brought this node something; it is sent a trial every 5 seconds.",
+			Name: "pressroom_queue_pulse_age_seconds",
+			Help: "How long ago the queue last brought this node something; it is sent a trial every 5 seconds.",
 		}, func() float64 { return s.db.Now().Sub(s.waker.LastPulse()).Seconds() }))
 	}
 }
@@ -98,14 +113,16 @@ func (c *standingState) Collect(out chan<- prometheus.Metric) {
 
 func (c *standingState) age(since time.Time) float64 { return max(0, c.now().Sub(since).Seconds()) }
 
-// counts gathers figures that come in pairs: how many, and since when. What is expected is told as 0 where there is none.
+// counts gathers figures that come in pairs: how many, and since when. What is expected is told as 0 where there is
+// none.
 type counts struct {
 	figures []clusterstats.Figure
 	told    map[[2]string]bool
 }
 
 func (c *counts) add(name string, n int64, oldest time.Time, labels ...string) {
-	c.figures = append(c.figures, clusterstats.Figure{Name: name, Labels: labels, Value: float64(n)}, clusterstats.Figure{Name: name + "_age", Labels: labels, Since: oldest})
+	c.figures = append(c.figures, clusterstats.Figure{Name: name, Labels: labels, Value: float64(n)},
+		clusterstats.Figure{Name: name + "_age", Labels: labels, Since: oldest})
 	c.told[key(name, labels)] = true
 }
 
@@ -122,7 +139,9 @@ func key(name string, labels []string) [2]string {
 // measureLoads counts what waits or is under way.
 func (s *Server) measureLoads(ctx context.Context) ([]clusterstats.Figure, error) {
 	c := &counts{told: map[[2]string]bool{}}
-	for _, measure := range []func(context.Context, *counts) error{s.countPosts, s.countDeliveries, s.countJobs, s.countReservations, s.countAccounts, s.countPauses} {
+	for _, measure := range []func(context.Context, *counts) error{
+		s.countPosts, s.countDeliveries, s.countJobs, s.countReservations, s.countAccounts, s.countPauses,
+	} {
 		if err := measure(ctx, c); err != nil {
 			return nil, err
 		}
@@ -170,7 +189,9 @@ func (s *Server) countJobs(ctx context.Context, c *counts) error {
 	for _, l := range loads {
 		c.add("jobs", l.Jobs, l.Oldest, string(l.Type), string(l.State))
 	}
-	for _, kind := range []job.Type{job.ProfileReport, job.HashtagReport, job.SocialPost, job.HashtagSearch, job.MediaImport, job.ContentFetch} {
+	for _, kind := range []job.Type{
+		job.ProfileReport, job.HashtagReport, job.SocialPost, job.HashtagSearch, job.MediaImport, job.ContentFetch,
+	} {
 		c.expect("jobs", string(kind), string(job.Pending))
 		c.expect("jobs", string(kind), string(job.Running))
 	}
@@ -200,7 +221,8 @@ func (s *Server) countAccounts(ctx context.Context, c *counts) error {
 		of[l.Platform] = l.Accounts
 	}
 	for platform, n := range of {
-		c.figures = append(c.figures, clusterstats.Figure{Name: "accounts_lost", Labels: []string{platform}, Value: float64(n)})
+		c.figures = append(c.figures,
+			clusterstats.Figure{Name: "accounts_lost", Labels: []string{platform}, Value: float64(n)})
 	}
 	return nil
 }
@@ -218,7 +240,8 @@ func (s *Server) countPauses(ctx context.Context, c *counts) error {
 		of[[2]string{string(p.Scope), string(p.Action)}]++
 	}
 	for what, n := range of {
-		c.figures = append(c.figures, clusterstats.Figure{Name: "pauses", Labels: []string{what[0], what[1]}, Value: float64(n)})
+		c.figures = append(c.figures,
+			clusterstats.Figure{Name: "pauses", Labels: []string{what[0], what[1]}, Value: float64(n)})
 	}
 	return nil
 }
@@ -230,7 +253,8 @@ func (s *Server) measureLedger(ctx context.Context) ([]clusterstats.Figure, erro
 		return nil, err
 	}
 	if !report.Sound() {
-		s.cfg.Log.ErrorContext(ctx, "the ledger of credits does not add up: see pressroom admin audit", "complaints", report.Total)
+		s.cfg.Log.ErrorContext(ctx, "the ledger of credits does not add up: see pressroom admin audit", "complaints",
+			report.Total)
 	}
 	return []clusterstats.Figure{{Name: "ledger_audit_complaints", Value: float64(report.Total)}}, nil
 }

@@ -77,7 +77,10 @@ func (q *Quickstart) connectByPage(ctx context.Context, owner int64, platform st
 	if err != nil {
 		return err
 	}
-	end, err := q.Connects.Return(ctx, owner, account.Returned{Platform: platform, State: answer.Get("state"), Code: answer.Get("code"), Error: answer.Get("error")})
+	end, err := q.Connects.Return(ctx, owner,
+		account.Returned{
+			Platform: platform, State: answer.Get("state"), Code: answer.Get("code"), Error: answer.Get("error"),
+		})
 	if err == nil && end.Choice != 0 {
 		_, err = q.Connects.Choose(ctx, owner, end.Choice, demoChoice[platform])
 	}

@@ -11,8 +11,8 @@ import (
 	"pressroom/internal/sandbox"
 )
 
-// demoEarlier are posts of the demo team from before it had pressroom, so that its accounts have figures. Their times are
-// days before the first start, and hours of the demo team's day.
+// demoEarlier are posts of the demo team from before it had pressroom, so that its accounts have figures. Their times
+// are days before the first start, and hours of the demo team's day.
 var demoEarlier = []struct {
 	days, hour int
 	text       string
@@ -39,7 +39,8 @@ func (q *Quickstart) earlierPosts(ctx context.Context) error {
 		return fmt.Errorf("loading the demo team's time zone: %w", err)
 	}
 	var picture bytes.Buffer
-	if err := jpeg.Encode(&picture, harbour(360, color.RGBA{200, 170, 200, 255}, color.RGBA{50, 70, 110, 255}), nil); err != nil {
+	if err := jpeg.Encode(&picture, harbour(360, color.RGBA{200, 170, 200, 255}, color.RGBA{50, 70, 110, 255}),
+		nil); err != nil {
 		return fmt.Errorf("drawing a sample picture: %w", err)
 	}
 	year, month, day := q.db.Now().In(zone).Date()

@@ -13,8 +13,8 @@ import (
 // demoList is the ready-made list whose figures the demo team finds: that on coffee and baking.
 const demoList = int64(2)
 
-// sampleHashtags has hashtags measured that no list of the team holds. The sandbox networks tell of them within seconds, as
-// long as there are no more than the operator's accounts may ask for in the background.
+// sampleHashtags has hashtags measured that no list of the team holds. The sandbox networks tell of them within
+// seconds, as long as there are no more than the operator's accounts may ask for in the background.
 func (q *Quickstart) sampleHashtags(ctx context.Context) error {
 	out, err := q.ask(ctx, "get_hashtag_list", operation.Arguments{"list_id": demoList})
 	if err != nil {

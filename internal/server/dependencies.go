@@ -17,8 +17,8 @@ const (
 	checkWithin = 5 * time.Second // longer is no answer
 )
 
-// dependencies are what this node needs others for. They are asked in the background, so that whoever reads /metrics waits
-// for none of them.
+// dependencies are what this node needs others for. They are asked in the background, so that whoever reads /metrics
+// waits for none of them.
 type dependencies struct {
 	ask map[string]func(context.Context) error
 	log *slog.Logger
@@ -36,7 +36,10 @@ type answer struct {
 var errSilent = errors.New("it does not answer")
 
 func (s *Server) dependencies() *dependencies {
-	d := &dependencies{last: map[string]answer{}, log: s.cfg.Log, ask: map[string]func(context.Context) error{"database": s.db.Ping, "files": s.blobs.Ping}}
+	d := &dependencies{
+		last: map[string]answer{}, log: s.cfg.Log,
+		ask: map[string]func(context.Context) error{"database": s.db.Ping, "files": s.blobs.Ping},
+	}
 	if s.cfg.Redis != "" {
 		d.ask["redis"] = func(ctx context.Context) error {
 			if _, answering := s.rates.Shared(ctx); !answering {
@@ -90,13 +93,16 @@ func (d *dependencies) note(name string, began time.Time, err error) {
 	case !now.up:
 		now.since = last.since
 	case asked && !last.up:
-		d.log.Info("what this node depends on answers again", "dependency", name, "after", time.Since(last.since).Round(time.Second).String())
+		d.log.Info("what this node depends on answers again", "dependency", name, "after", time.Since(last.since).
+			Round(time.Second).String())
 	}
 	d.last[name] = now
 }
 
 var (
-	dependencyUp   = told("dependency_up", "1 where what this node depends on answered when it was asked last: the database, the store of files, Redis where one is set.", "dependency")
+	dependencyUp = told("dependency_up",
+		"1 where what this node depends on answered when it was asked last: the database, the store of files, Redis "+
+			"where one is set.", "dependency")
 	dependencyTook = told("dependency_check_seconds", "How long it took to answer that.", "dependency")
 )
 
@@ -124,10 +130,11 @@ func (d *dependencies) Collect(out chan<- prometheus.Metric) {
 type poolState struct{ db *db.DB }
 
 var (
-	poolConnections = told("database_connections", "Connections to the database, by pool and whether they are in_use or idle.", "pool", "state")
-	poolMost        = told("database_connections_max", "How many connections a pool may have.", "pool")
-	poolWaits       = told("database_connection_waits_total", "How often somebody had to wait for a connection.", "pool")
-	poolWaited      = told("database_connection_wait_seconds_total", "How long they waited in all.", "pool")
+	poolConnections = told("database_connections",
+		"Connections to the database, by pool and whether they are in_use or idle.", "pool", "state")
+	poolMost   = told("database_connections_max", "How many connections a pool may have.", "pool")
+	poolWaits  = told("database_connection_waits_total", "How often somebody had to wait for a connection.", "pool")
+	poolWaited = told("database_connection_wait_seconds_total", "How long they waited in all.", "pool")
 )
 
 // Describe names what Collect tells.
@@ -140,7 +147,8 @@ func (*poolState) Describe(out chan<- *prometheus.Desc) {
 // Collect tells how the pools stand.
 func (p *poolState) Collect(out chan<- prometheus.Metric) {
 	for pool, stats := range p.db.Pools() {
-		out <- prometheus.MustNewConstMetric(poolConnections, prometheus.GaugeValue, float64(stats.InUse), pool, "in_use")
+		out <- prometheus.MustNewConstMetric(poolConnections, prometheus.GaugeValue, float64(stats.InUse), pool,
+			"in_use")
 		out <- prometheus.MustNewConstMetric(poolConnections, prometheus.GaugeValue, float64(stats.Idle), pool, "idle")
 		out <- prometheus.MustNewConstMetric(poolMost, prometheus.GaugeValue, float64(stats.MaxOpenConnections), pool)
 		out <- prometheus.MustNewConstMetric(poolWaits, prometheus.CounterValue, float64(stats.WaitCount), pool)

@@ -27,8 +27,11 @@ func (s *Server) diskReserve() (*disk.Reserve, error) {
 }
 
 var (
-	diskFreeMetric = prometheus.NewDesc("pressroom_disk_free_bytes", "Free space on the volumes that this node writes to: files as they arrive, and the SQLite database.", []string{"volume"}, nil)
-	diskLowMetric  = prometheus.NewDesc("pressroom_disk_low", "1 while files are refused because a volume has less free space than --disk-reserve.", nil, nil)
+	diskFreeMetric = prometheus.NewDesc("pressroom_disk_free_bytes",
+		"Free space on the volumes that this node writes to: files as they arrive, and the SQLite database.",
+		[]string{"volume"}, nil)
+	diskLowMetric = prometheus.NewDesc("pressroom_disk_low",
+		"1 while files are refused because a volume has less free space than --disk-reserve.", nil, nil)
 )
 
 // diskState is what Prometheus reads of the volumes as it asks.

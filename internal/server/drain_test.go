@@ -49,7 +49,8 @@ func TestWhatIsCutOffIsTold(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	s := &Server{cfg: Config{Log: slog.New(slog.NewTextHandler(&log, nil))}}
-	if err := s.cutOff("work", fmt.Errorf("stopping the queue: %w", context.DeadlineExceeded)); err != nil || !strings.Contains(log.String(), "what=work") {
+	if err := s.cutOff("work", fmt.Errorf("stopping the queue: %w", context.DeadlineExceeded)); err != nil ||
+		!strings.Contains(log.String(), "what=work") {
 		t.Errorf("%v, and the log says %q", err, &log)
 	}
 	broken := errors.New("broken")

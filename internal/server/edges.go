@@ -30,10 +30,13 @@ func (s *Server) buildEdges() error {
 	}
 	// Writing it takes longer than all else at the start, and whoever reads it keeps it.
 	describe := sync.OnceValues(func() ([]byte, error) {
-		return openapi.Build(s.registry, openapi.Info{Version: openapi.Version, ServerURL: s.cfg.PublicURL + rest.Prefix})
+		return openapi.Build(s.registry,
+			openapi.Info{Version: openapi.Version, ServerURL: s.cfg.PublicURL + rest.Prefix})
 	})
-	api := rest.New(s.registry, s.pipe, rest.Options{PublicURL: s.cfg.PublicURL, Describe: describe, Log: s.cfg.Log, Observe: s.metrics.answered})
-	tools := mcp.New(s.registry, s.toolPipe, mcp.Options{PublicURL: s.cfg.PublicURL, Version: s.cfg.Version, Log: s.cfg.Log, Observe: s.metrics.called})
+	api := rest.New(s.registry, s.pipe,
+		rest.Options{PublicURL: s.cfg.PublicURL, Describe: describe, Log: s.cfg.Log, Observe: s.metrics.answered})
+	tools := mcp.New(s.registry, s.toolPipe,
+		mcp.Options{PublicURL: s.cfg.PublicURL, Version: s.cfg.Version, Log: s.cfg.Log, Observe: s.metrics.called})
 	pages := http.NewServeMux()
 	pages.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) {
 		tell(w, http.StatusOK, map[string]string{"status": "alive"})
@@ -43,14 +46,24 @@ func (s *Server) buildEdges() error {
 	if err != nil {
 		return err
 	}
-	figures := settings.Services{Credits: s.Credits, Calls: s.calls, Accounts: s.Accounts, Posts: s.Posts, Media: s.Media, Lists: s.Lists, Reports: s.Reports,
+	figures := settings.Services{Credits: s.Credits, Calls: s.calls, Accounts: s.Accounts, Posts: s.Posts,
+		Media: s.Media, Lists: s.Lists, Reports: s.Reports,
 		DirectoryOnly: from != nil && from.Only}
 	if s.app, err = web.New(web.Options{
-		Frame:   shell.Options{PublicURL: s.cfg.PublicURL, TrustedProxies: s.cfg.TrustedProxies, Teams: s.Teams, Letters: s.Letters, Registry: s.registry, Pipeline: s.pipe, DB: s.db, Unread: s.Notices.Unread, Rooms: s.rooms, Away: away, Answers: s.answers, SecondFactor: shell.Requirement(s.cfg.SecondFactor), Log: s.cfg.Log},
-		Library: s.Media, Connector: s.Connects, Approvals: s.Approvals, Posts: s.Posts, Delivery: s.Delivery, Jobs: s.jobs, Reports: s.Reports, Insight: s.Insight, Lists: s.Lists, Voices: s.Voices, Media: s.Media, Settings: figures,
-		Leaving:   s.Leaving,
-		Programs:  s.Programs,
-		Operator:  operator.Services{Credits: s.Credits, Delivery: s.Delivery, Jobs: s.jobs, Posts: s.Posts, Platforms: s.platforms, Hold: s.Hold},
+		Frame: shell.Options{
+			PublicURL: s.cfg.PublicURL, TrustedProxies: s.cfg.TrustedProxies, Teams: s.Teams, Letters: s.Letters,
+			Registry: s.registry, Pipeline: s.pipe, DB: s.db, Unread: s.Notices.Unread, Rooms: s.rooms, Away: away,
+			Answers: s.answers, SecondFactor: shell.Requirement(s.cfg.SecondFactor), Log: s.cfg.Log,
+		},
+		Library: s.Media, Connector: s.Connects, Approvals: s.Approvals, Posts: s.Posts, Delivery: s.Delivery,
+		Jobs: s.jobs, Reports: s.Reports, Insight: s.Insight, Lists: s.Lists, Voices: s.Voices, Media: s.Media,
+		Settings: figures,
+		Leaving:  s.Leaving,
+		Programs: s.Programs,
+		Operator: operator.Services{
+			Credits: s.Credits, Delivery: s.Delivery, Jobs: s.jobs, Posts: s.Posts, Platforms: s.platforms,
+			Hold: s.Hold,
+		},
 		Directory: from, Describe: describe, Notices: s.Notices, TOTP: s.TOTP, SecurityContact: s.cfg.SecurityContact,
 	}); err != nil {
 		return fmt.Errorf("building the app: %w", err)
@@ -116,8 +129,9 @@ func (s *Server) directory() (*oidc.Directory, error) {
 }
 
 const (
-	readyWithin = 2 * time.Second  // how long the database may take to answer
-	holdWithin  = readyWithin / 4  // as long, of the one that is read by the pool that calls share: on a full node it stays untold
+	readyWithin = 2 * time.Second // how long the database may take to answer
+	// as long, of the one that is read by the pool that calls share: on a full node it stays untold
+	holdWithin  = readyWithin / 4
 	queueSilent = 30 * time.Second // how long the queue may carry nothing although it is sent a pulse every 5 s
 )
 
@@ -137,8 +151,8 @@ func (s *Server) readyDetails(w http.ResponseWriter, r *http.Request) {
 	tell(w, status, checks)
 }
 
-// readiness returns 200 if this node can do its work and goes on to: the database answers, the queue of a node that works in
-// the background brings it something, and the node was not told to end. It also returns every check in words.
+// readiness returns 200 if this node can do its work and goes on to: the database answers, the queue of a node that
+// works in the background brings it something, and the node was not told to end. It also returns every check in words.
 func (s *Server) readiness(ctx context.Context) (int, map[string]string) {
 	ctx, cancel := context.WithTimeout(ctx, readyWithin)
 	defer cancel()
@@ -197,7 +211,8 @@ func (s *Server) tellHold(ctx context.Context, checks map[string]string) {
 	}
 	checks["publishing"] = "ok"
 	if state.Held() {
-		checks["publishing"] = "held since " + state.HeldAt.Format(time.RFC3339) + ", as " + state.Why.Text() + ": pressroom admin resume"
+		checks["publishing"] = "held since " + state.HeldAt.Format(time.RFC3339) + ", as " + state.Why.Text() +
+			": pressroom admin resume"
 	}
 }
 

@@ -15,7 +15,10 @@ import (
 func (s *Server) buildLeaving() {
 	secrets := map[string]string{}
 	if s.cfg.Networks.Secret != nil {
-		for platform, name := range map[string]string{"facebook": "FACEBOOK", "instagram": "INSTAGRAM", erasure.InstagramByFacebook: "INSTAGRAM_FACEBOOK", "threads": "THREADS"} {
+		for platform, name := range map[string]string{
+			"facebook": "FACEBOOK", "instagram": "INSTAGRAM", erasure.InstagramByFacebook: "INSTAGRAM_FACEBOOK",
+			"threads": "THREADS",
+		} {
 			secrets[platform] = s.cfg.Networks.Secret(name)
 		}
 	}

@@ -105,7 +105,8 @@ var errWithoutTLS = apierr.New(apierr.MalformedRequest, "This port speaks TLS. U
 // refuse ends a connection whose handshake failed. A client that speaks HTTP without TLS is told so.
 func (h *handshakes) refuse(c net.Conn, err error) {
 	reason := err.Error()
-	if head, ok := errors.AsType[tls.RecordHeaderError](err); ok && head.Conn != nil && looksLikeHTTP(head.RecordHeader) {
+	if head, ok := errors.AsType[tls.RecordHeaderError](err); ok && head.Conn != nil &&
+		looksLikeHTTP(head.RecordHeader) {
 		reason = "client sent an HTTP request to an HTTPS server"
 		_, _ = head.Conn.Write(h.refusals.document(errWithoutTLS)) // the client may be gone
 	}

@@ -18,10 +18,15 @@ import (
 // and searches asked for.
 func (s *Server) buildHashtags(from sources, offered plan.Terms) error {
 	var err error
-	if s.Lists, err = list.New(list.Options{DB: s.db, Figures: s.figures, Terms: offered, HasSource: !from.none()}); err != nil {
+	if s.Lists, err = list.New(list.Options{
+		DB: s.db, Figures: s.figures, Terms: offered, HasSource: !from.none(),
+	}); err != nil {
 		return fmt.Errorf("the hashtags that the terms ban: %w", err)
 	}
-	o := search.Options{DB: s.db, Jobs: s.jobs, Worker: s.worker, Credits: s.Credits, Reports: s.Reports, Figures: s.figures, Terms: offered, Limiter: s.limiter, Log: s.cfg.Log}
+	o := search.Options{
+		DB: s.db, Jobs: s.jobs, Worker: s.worker, Credits: s.Credits, Reports: s.Reports, Figures: s.figures,
+		Terms: offered, Limiter: s.limiter, Log: s.cfg.Log,
+	}
 	if !from.none() {
 		figures, err := from.figures()
 		if err != nil {
@@ -29,7 +34,8 @@ func (s *Server) buildHashtags(from sources, offered plan.Terms) error {
 		}
 		o.Source = figures
 		s.measuring = stats.NewMeasurer(s.figures, stats.Options{
-			Source: figures, MaxAge: time.Duration(offered.Limits.HashtagDays) * 24 * time.Hour, InAnyList: s.Lists.InAnyList, Limiter: s.limiter, Log: s.cfg.Log,
+			Source: figures, MaxAge: time.Duration(offered.Limits.HashtagDays) * 24 * time.Hour,
+			InAnyList: s.Lists.InAnyList, Limiter: s.limiter, Log: s.cfg.Log,
 			ReadyMade: s.Lists.ReadyMadeHashtags, ReadyMadeInterval: s.cfg.MeasureReadyEvery,
 		})
 	}
@@ -46,12 +52,16 @@ type hearer struct {
 // Hashtag keeps what a source told of a hashtag.
 func (h hearer) Hashtag(ctx context.Context, platform string, f provider.HashtagFigures) error {
 	learned := stats.Analyze(platform, f, h.db.Now())
-	return h.db.InTx(ctx, "hashtag.learned", func(ctx context.Context, tx *db.Tx) error { return h.figures.Record(ctx, tx, learned) })
+	return h.db.InTx(ctx, "hashtag.learned", func(ctx context.Context, tx *db.Tx) error {
+		return h.figures.Record(ctx, tx, learned)
+	})
 }
 
 // Posts remembers which hashtags posts carry.
 func (h hearer) Posts(ctx context.Context, platform string, posts []provider.Post) error {
-	return h.db.InTx(ctx, "hashtag.seen", func(ctx context.Context, tx *db.Tx) error { return h.figures.RecordPosts(ctx, tx, platform, posts) })
+	return h.db.InTx(ctx, "hashtag.seen", func(ctx context.Context, tx *db.Tx) error {
+		return h.figures.RecordPosts(ctx, tx, platform, posts)
+	})
 }
 
 // collected remembers which hashtags the posts of connected accounts carry, where hashtags are looked after.

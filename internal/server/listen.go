@@ -46,7 +46,9 @@ func (s *Server) doors(listener net.Listener) ([]door, error) {
 	for _, more := range []struct {
 		addr, what string
 		answers    http.Handler
-	}{{s.cfg.MetricsAddr, "for /metrics (--metrics-addr)", s.MetricsHandler()}, {s.cfg.PlainAddr, "for plain HTTP (--plain-addr)", s.plain()}} {
+	}{{s.cfg.MetricsAddr, "for /metrics (--metrics-addr)", s.MetricsHandler()}, {
+		s.cfg.PlainAddr, "for plain HTTP (--plain-addr)", s.plain(),
+	}} {
 		if more.addr == "" {
 			continue
 		}
@@ -122,8 +124,8 @@ const (
 	idleFor       = 2 * time.Minute
 	maxHeaders    = 64 << 10 // bytes
 
-	// Of HTTP/2: how many requests a connection may have under way, after how long without a word it is asked whether it is
-	// still there, how long it has to answer that, and how long it may take nothing that is written to it.
+	// Of HTTP/2: how many requests a connection may have under way, after how long without a word it is asked whether
+	// it is still there, how long it has to answer that, and how long it may take nothing that is written to it.
 	maxStreams  = 128
 	pingAfter   = 30 * time.Second
 	pingWithin  = 15 * time.Second
@@ -131,14 +133,18 @@ const (
 )
 
 func newHTTPServer(h http.Handler) *http.Server {
-	return &http.Server{Handler: alone(h), ReadHeaderTimeout: headersWithin, ReadTimeout: readWithin, WriteTimeout: writeWithin, IdleTimeout: idleFor, MaxHeaderBytes: maxHeaders,
-		HTTP2:                        &http.HTTP2Config{MaxConcurrentStreams: maxStreams, SendPingTimeout: pingAfter, PingTimeout: pingWithin, WriteByteTimeout: takesWithin},
+	return &http.Server{Handler: alone(h), ReadHeaderTimeout: headersWithin, ReadTimeout: readWithin,
+		WriteTimeout: writeWithin, IdleTimeout: idleFor, MaxHeaderBytes: maxHeaders,
+		HTTP2: &http.HTTP2Config{
+			MaxConcurrentStreams: maxStreams, SendPingTimeout: pingAfter, PingTimeout: pingWithin,
+			WriteByteTimeout: takesWithin,
+		},
 		DisableGeneralOptionsHandler: true} // OPTIONS is no method of any address
 }
 
-// alone ends the connection after a request that came in chunks. It may have told a length too, which net/http passes over
-// and a proxy before us may not: what follows on the connection would be one request for it and another one for us (RFC
-// 9112, section 6.1).
+// alone ends the connection after a request that came in chunks. It may have told a length too, which net/http passes
+// over and a proxy before us may not: what follows on the connection would be one request for it and another one for
+// us (RFC 9112, section 6.1).
 func alone(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if len(r.TransferEncoding) > 0 {
@@ -158,8 +164,8 @@ func openCertificates(cfg Config) (*tlscert.Certificates, error) {
 	return tlscert.Open(opts)
 }
 
-// plain answers what comes without TLS: challenges of an ACME server, and people, who are led to the same page by TLS. A
-// program is not led on: it would send its key in the clear each time, and nobody would see.
+// plain answers what comes without TLS: challenges of an ACME server, and people, who are led to the same page by TLS.
+// A program is not led on: it would send its key in the clear each time, and nobody would see.
 func (s *Server) plain() http.Handler {
 	h := http.Handler(http.HandlerFunc(s.lead))
 	if s.certs != nil {
@@ -171,11 +177,15 @@ func (s *Server) plain() http.Handler {
 // lead leads a browser to TLS, and tells a program what it has done.
 func (s *Server) lead(w http.ResponseWriter, r *http.Request) {
 	path := r.URL.Path
-	program := path == rest.Prefix || strings.HasPrefix(path, rest.Prefix+"/") || path == mcpPath || r.Header.Get("Authorization") != ""
+	program := path == rest.Prefix || strings.HasPrefix(path, rest.Prefix+"/") || path == mcpPath ||
+		r.Header.Get("Authorization") != ""
 	if program || r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Cache-Control", "no-store")
 		w.Header().Set("Connection", "close")
-		problem.Write(w, apierr.New(apierr.EndpointNotFound, "Nothing is answered here without TLS: use https. A key that was sent here went through the network in the clear: revoke it."), s.cfg.PublicURL)
+		problem.Write(w,
+			apierr.New(apierr.EndpointNotFound,
+				"Nothing is answered here without TLS: use https. A key that was sent here went through the network "+
+					"in the clear: revoke it."), s.cfg.PublicURL)
 		return
 	}
 	// The address that the operator named, and not the Host of the request, which is anybody's.
@@ -190,7 +200,8 @@ func (s *Server) lead(w http.ResponseWriter, r *http.Request) {
 // expiryState is what Prometheus reads of certificates as it asks.
 type expiryState struct{ certs *tlscert.Certificates }
 
-var expiryMetric = told("certificate_expiry_timestamp_seconds", "When the certificate of a name ends, in seconds since 1970, where the program speaks TLS itself.", "name")
+var expiryMetric = told("certificate_expiry_timestamp_seconds",
+	"When the certificate of a name ends, in seconds since 1970, where the program speaks TLS itself.", "name")
 
 // Describe names what Collect tells.
 func (*expiryState) Describe(out chan<- *prometheus.Desc) { out <- expiryMetric }

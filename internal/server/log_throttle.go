@@ -46,11 +46,12 @@ func (s *sparing) due(what string) (int, bool) {
 	return last.unsaid, true
 }
 
-// outageEvery is how often the log is told that the same thing fails for want of the database or the store of files: many
-// parts meet it several times a second.
+// outageEvery is how often the log is told that the same thing fails for want of the database or the store of files:
+// many parts meet it several times a second.
 const outageEvery = 30 * time.Second
 
-// failed tells the log of what failed. What differs from what was told before is told at once: an outage says the same each time.
+// failed tells the log of what failed. What differs from what was told before is told at once: an outage says the same
+// each time.
 func (s *Server) failed(ctx context.Context, what string, err error) {
 	said := []any{"error", err}
 	if away(err) {
@@ -65,8 +66,8 @@ func (s *Server) failed(ctx context.Context, what string, err error) {
 	s.cfg.Log.ErrorContext(ctx, what, said...)
 }
 
-// quiet is a log for the queue's library, which says much: what warns or is worse, and the same once in a while. What is about
-// one job is told each time.
+// quiet is a log for the queue's library, which says much: what warns or is worse, and the same once in a while. What
+// is about one job is told each time.
 func quiet(log *slog.Logger) *slog.Logger {
 	return slog.New(&quieted{log.Handler(), newSparing(outageEvery)})
 }

@@ -13,8 +13,8 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// While the database is away the log is told of each part that misses it at once, and then once in a while; what fails for
-// another reason is told each time.
+// While the database is away the log is told of each part that misses it at once, and then once in a while; what fails
+// for another reason is told each time.
 func TestOutagesAreToldOnceInAWhile(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

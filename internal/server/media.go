@@ -32,8 +32,10 @@ func (s *Server) buildMedia(sealer *tokencrypt.Sealer, offered plan.Terms) (sour
 	if err != nil {
 		return sources{}, err
 	}
-	o := media.Options{Disk: reserve, DB: s.db, Blobs: s.blobs, Jobs: s.jobs, Worker: s.worker, Keys: s.Teams, Credits: s.Credits, Terms: offered, Fetch: fetcher, Sealer: sealer,
-		PublicURL: s.cfg.PublicURL, Log: s.cfg.Log, TeamUploads: max(teamUploadsLeast, s.rooms.Uploads.Size()/teamUploadsPart)}
+	o := media.Options{Disk: reserve, DB: s.db, Blobs: s.blobs, Jobs: s.jobs, Worker: s.worker, Keys: s.Teams,
+		Credits: s.Credits, Terms: offered, Fetch: fetcher, Sealer: sealer,
+		PublicURL: s.cfg.PublicURL, Log: s.cfg.Log,
+		TeamUploads: max(teamUploadsLeast, s.rooms.Uploads.Size()/teamUploadsPart)}
 	from, err := s.openSources(fetcher)
 	if err != nil {
 		return sources{}, err

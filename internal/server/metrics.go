@@ -32,28 +32,35 @@ type metrics struct {
 func newMetrics(version string, role Role) *metrics {
 	m := &metrics{registry: prometheus.NewRegistry()}
 	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "pressroom_build_info", Help: "1 for the program that runs: its version, the Go it was built with, and what this node does.",
+		Name: "pressroom_build_info",
+		Help: "1 for the program that runs: its version, the Go it was built with, and what this node does.",
 	}, []string{"version", "go_version", "role"})
 	build.WithLabelValues(version, runtime.Version(), string(role)).Set(1)
 	m.lines = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "pressroom_log_lines_total", Help: "Lines of the log that warn or tell of an error, by level.",
 	}, []string{"level"})
 	m.requests = prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "pressroom_request_duration_seconds", Help: "Time to answer a request of the API, by operation and status.",
+		Name:    "pressroom_request_duration_seconds",
+		Help:    "Time to answer a request of the API, by operation and status.",
 		Buckets: prometheus.ExponentialBuckets(0.0005, 2, 14),
 	}, []string{"operation", "status"})
 	m.tools = prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "pressroom_tool_duration_seconds", Help: "Time to answer a tool call, by tool and whether it was refused.",
+		Name:    "pressroom_tool_duration_seconds",
+		Help:    "Time to answer a tool call, by tool and whether it was refused.",
 		Buckets: prometheus.ExponentialBuckets(0.0005, 2, 14),
 	}, []string{"tool", "refused"})
 	m.networks = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "pressroom_network_calls_total", Help: "Calls to networks: prepare, commit, resolve and permalink of a post, and collect of what became of an account's posts; by ok, the class of the error, or failed for a fault of ours.",
+		Name: "pressroom_network_calls_total",
+		Help: "Calls to networks: prepare, commit, resolve and permalink of a post, and collect of what became of an " +
+			"account's posts; by ok, the class of the error, or failed for a fault of ours.",
 	}, []string{"platform", "call", "result"})
 	m.lateness = prometheus.NewHistogram(prometheus.HistogramOpts{
-		Name: "pressroom_delivery_lateness_seconds", Help: "Time from when a post was due at an account to when it stood there.",
+		Name:    "pressroom_delivery_lateness_seconds",
+		Help:    "Time from when a post was due at an account to when it stood there.",
 		Buckets: prometheus.ExponentialBuckets(0.125, 2, 16),
 	})
-	m.registry.MustRegister(build, m.lines, m.requests, m.tools, m.networks, m.lateness, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.registry.MustRegister(build, m.lines, m.requests, m.tools, m.networks, m.lateness, collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 
@@ -74,7 +81,9 @@ func (m *metrics) stood(late time.Duration) { m.lateness.Observe(late.Seconds())
 // tellHeld has the figures say whether all is held; nothing while the database does not.
 func (m *metrics) tellHeld(s *restoreguard.Service) {
 	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "pressroom_held", Help: "1 while nothing is published or charged by itself, as the database was restored or copied, or the operator holds it.",
+		Name: "pressroom_held",
+		Help: "1 while nothing is published or charged by itself, as the database was restored or copied, or the " +
+			"operator holds it.",
 	}, func() float64 {
 		ctx, cancel := context.WithTimeout(context.Background(), readyWithin)
 		defer cancel()
@@ -90,8 +99,10 @@ func (m *metrics) tellHeld(s *restoreguard.Service) {
 }
 
 var (
-	circuitMetric  = prometheus.NewDesc("pressroom_network_circuit", "1 for how this node stands to a network: closed, half_open or open.", []string{"platform", "state"}, nil)
-	inFlightMetric = prometheus.NewDesc("pressroom_deliveries_in_flight", "Deliveries that this node works on, by network.", []string{"platform"}, nil)
+	circuitMetric = prometheus.NewDesc("pressroom_network_circuit",
+		"1 for how this node stands to a network: closed, half_open or open.", []string{"platform", "state"}, nil)
+	inFlightMetric = prometheus.NewDesc("pressroom_deliveries_in_flight",
+		"Deliveries that this node works on, by network.", []string{"platform"}, nil)
 )
 
 // deliveryState is what Prometheus reads of deliveries as it asks.
@@ -122,11 +133,14 @@ func (d *deliveryState) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// expect begins the counters of the calls to some networks at 0: what counts up from nowhere is no increase to Prometheus.
+// expect begins the counters of the calls to some networks at 0: what counts up from nowhere is no increase to
+// Prometheus.
 func (m *metrics) expect(platforms []string) {
 	for _, platform := range platforms {
 		for _, call := range []string{"prepare", "commit", "resolve", "permalink", "collect"} {
-			for _, result := range []string{"ok", "failed", string(network.Transient), string(network.Uncertain), string(network.AuthDead)} {
+			for _, result := range []string{
+				"ok", "failed", string(network.Transient), string(network.Uncertain), string(network.AuthDead),
+			} {
 				m.networks.WithLabelValues(platform, call, result)
 			}
 		}
@@ -168,9 +182,12 @@ func (c *counting) WithGroup(name string) slog.Handler {
 }
 
 var (
-	runningMetric = prometheus.NewDesc("pressroom_calls_running", "Places that are taken on this node, by calls, pages or uploads.", []string{"room"}, nil)
-	waitingMetric = prometheus.NewDesc("pressroom_calls_waiting", "Who waits for a place on this node.", []string{"room"}, nil)
-	refusedMetric = prometheus.NewDesc("pressroom_calls_refused_total", "Who found no place on this node in time and was told to come again.", []string{"room"}, nil)
+	runningMetric = prometheus.NewDesc("pressroom_calls_running",
+		"Places that are taken on this node, by calls, pages or uploads.", []string{"room"}, nil)
+	waitingMetric = prometheus.NewDesc("pressroom_calls_waiting", "Who waits for a place on this node.",
+		[]string{"room"}, nil)
+	refusedMetric = prometheus.NewDesc("pressroom_calls_refused_total",
+		"Who found no place on this node in time and was told to come again.", []string{"room"}, nil)
 )
 
 // roomState is what Prometheus reads of a node's rooms as it asks.

@@ -31,7 +31,8 @@ func openForFigures(t *testing.T, url string, now func() time.Time) *Server {
 		t.Fatal(err)
 	}
 	lines := slog.New(slog.NewTextHandler(io.Discard, nil)) //nolint:sloglint // lines that nobody wants are not counted
-	s, err := Open(t.Context(), Config{Version: "test", Database: url, SealingKey: key, Role: RoleWorker, Blobs: testkit.Blobs(t), Log: lines, Now: now})
+	s, err := Open(t.Context(),
+		Config{Version: "test", Database: url, SealingKey: key, Role: RoleWorker, Blobs: testkit.Blobs(t), Log: lines, Now: now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,18 +89,27 @@ func scrape(t *testing.T, s *Server) map[string]float64 {
 // planted is something of each kind that waits, made at 12:00 on the clock.
 var planted = []string{
 	`INSERT INTO people (id, name, email, created_at) VALUES (1, 'Ada', 'ada@example.com', 1)`,
-	`INSERT INTO teams (id, name, timezone, content_language, plan, created_at) VALUES (1, 'A', 'UTC', 'en', 'team', 1), (2, 'B', 'UTC', 'en', 'team', 1)`,
-	`INSERT INTO posts (id, team_id, person_id, status, caption, excerpt, scheduled_at, created_at, updated_at) VALUES ('p1', 1, 1, 'scheduled', '', '', @, 1, 1), ('p2', 1, 1, 'scheduled', '', '', @, 1, 1), ('p3', 2, 1, 'scheduled', '', '', @, 1, 1)`,
-	`INSERT INTO social_accounts (id, team_id, platform, network_id, username, display_name, connection_state, account_status, sealed_grant, created_at, updated_at, disconnected_at)
-		VALUES (1, 1, 'bluesky', 'a', 'a', 'a', 'lost', 'needs_reauth', '', 1, 1, 0), (2, 1, 'bluesky', 'b', 'b', 'b', 'active', '', '', 1, 1, 0), (3, 1, 'bluesky', 'c', 'c', 'c', 'lost', 'needs_reauth', '', 1, 1, 5)`,
+	`INSERT INTO teams (id, name, timezone, content_language, plan, created_at)
+		VALUES (1, 'A', 'UTC', 'en', 'team', 1), (2, 'B', 'UTC', 'en', 'team', 1)`,
+	`INSERT INTO posts (id, team_id, person_id, status, caption, excerpt, scheduled_at, created_at, updated_at)
+		VALUES ('p1', 1, 1, 'scheduled', '', '', @, 1, 1), ('p2', 1, 1, 'scheduled', '', '', @, 1, 1), ('p3', 2, 1,
+		'scheduled', '', '', @, 1, 1)`,
+	`INSERT INTO social_accounts (id, team_id, platform, network_id, username, display_name, connection_state,
+		account_status, sealed_grant, created_at, updated_at, disconnected_at)
+		VALUES (1, 1, 'bluesky', 'a', 'a', 'a', 'lost', 'needs_reauth', '', 1, 1, 0), (2, 1, 'bluesky', 'b', 'b',
+		'b', 'active', '', '', 1, 1, 0), (3, 1, 'bluesky', 'c', 'c', 'c', 'lost', 'needs_reauth', '', 1, 1, 5)`,
 	`INSERT INTO jobs (id, team_id, type, state, subject, created_at) VALUES ('social_post:1', 1, 'social_post', 'running', 'p1', @)`,
-	`INSERT INTO deliveries (id, team_id, post_id, account_id, job_id, phase, first_at, created_at, outcome, ended_at) VALUES ('d1', 1, 'p1', 1, 'social_post:1', 'committing', @, @, '', 0), ('d2', 1, 'p2', 2, 'social_post:1', 'doubtful', @, @, 'unconfirmed', @)`,
-	`INSERT INTO reservations (id, team_id, person_id, key_id, operation, idempotency_key, request_hash, state, amount, charged, created_at) VALUES (1, 1, 1, 0, 'x', '', '', 'open', 5, 5, @), (2, 1, 1, 0, 'x', '', '', 'settled', 5, 5, @)`,
+	`INSERT INTO deliveries (id, team_id, post_id, account_id, job_id, phase, first_at, created_at, outcome,
+		ended_at)
+		VALUES ('d1', 1, 'p1', 1, 'social_post:1', 'committing', @, @, '', 0), ('d2', 1, 'p2', 2, 'social_post:1',
+		'doubtful', @, @, 'unconfirmed', @)`,
+	`INSERT INTO reservations (id, team_id, person_id, key_id, operation, idempotency_key, request_hash, state,
+		amount, charged, created_at) VALUES (1, 1, 1, 0, 'x', '', '', 'open', 5, 5, @), (2, 1, 1, 0, 'x', '', '', 'settled', 5, 5, @)`,
 	`INSERT INTO pauses (scope, target, action, created_at) VALUES ('team', 2, 'publish', 1)`,
 }
 
-// What waits is counted, with its age, and what does not is 0. An open reservation without its transfers is what the audit
-// complains of.
+// What waits is counted, with its age, and what does not is 0. An open reservation without its transfers is what the
+// audit complains of.
 func TestTheInstallationsFigures(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -130,10 +140,12 @@ func TestTheInstallationsFigures(t *testing.T) {
 			`pressroom_deliveries{phase="planned"`: 0, `pressroom_deliveries_oldest_age_seconds{phase="planned"`: 0,
 			`pressroom_posts_unconfirmed`: 1, `pressroom_posts_unconfirmed_oldest_age_seconds`: 660,
 			`pressroom_jobs{state="running",type="social_post"`: 1, `pressroom_jobs{state="pending",type="media_import"`: 0,
-			`pressroom_reservations_open`: 1, `pressroom_reservations_open_credits`: 5, `pressroom_reservations_open_oldest_age_seconds`: 660,
+			`pressroom_reservations_open`: 1, `pressroom_reservations_open_credits`: 5,
+			`pressroom_reservations_open_oldest_age_seconds`:             660,
 			`pressroom_accounts_needing_reconnection{platform="bluesky"`: 1,
 			`pressroom_pauses{action="publish",scope="team"`:             1, `pressroom_pauses{action="everything",scope="service"`: 0,
-			`pressroom_measured_age_seconds{measure="loads"`: 60, `pressroom_dependency_up{dependency="database"`: 1, `pressroom_dependency_up{dependency="files"`: 1,
+			`pressroom_measured_age_seconds{measure="loads"`: 60, `pressroom_dependency_up{dependency="database"`: 1,
+			`pressroom_dependency_up{dependency="files"`:                                        1,
 			`pressroom_network_calls_total{call="commit",platform="bluesky",result="uncertain"`: 0,
 		} {
 			if have, told := got[name]; !told || have != want {
@@ -141,7 +153,8 @@ func TestTheInstallationsFigures(t *testing.T) {
 			}
 		}
 		if got["pressroom_ledger_audit_complaints"] < 1 || got[`pressroom_log_lines_total{level="error"`] != 1 {
-			t.Errorf("a reservation without transfers is no complaint (%v), or the log did not tell (%v)", got["pressroom_ledger_audit_complaints"], got[`pressroom_log_lines_total{level="error"`])
+			t.Errorf("a reservation without transfers is no complaint (%v), or the log did not tell (%v)",
+				got["pressroom_ledger_audit_complaints"], got[`pressroom_log_lines_total{level="error"`])
 		}
 	})
 }

@@ -115,7 +115,8 @@ var makers = map[string]func(*opening) network.Network{
 	"instagram": func(o *opening) network.Network {
 		opts := instagram.Options{App: o.app}
 		o.read(&opts)
-		opts.ClientSecret, opts.Facebook.ClientSecret = o.secretOf("INSTAGRAM", opts.ClientID), o.secretOf("INSTAGRAM_FACEBOOK", opts.Facebook.ClientID)
+		opts.ClientSecret, opts.Facebook.ClientSecret = o.secretOf("INSTAGRAM", opts.ClientID),
+			o.secretOf("INSTAGRAM_FACEBOOK", opts.Facebook.ClientID)
 		return ifJoined(opts.ClientID+opts.Facebook.ClientID, instagram.New(opts))
 	},
 	"linkedin":  maker("LINKEDIN", func(o linkedin.Options) network.Network { return linkedin.New(o) }),
@@ -124,7 +125,8 @@ var makers = map[string]func(*opening) network.Network{
 	"tiktok": func(o *opening) network.Network {
 		opts := tiktok.Options{App: o.app}
 		o.read(&opts)
-		opts.ClientSecret, opts.Business.ClientSecret = o.secretOf("TIKTOK", opts.ClientID), o.secretOf("TIKTOK_BUSINESS", opts.Business.ClientID)
+		opts.ClientSecret, opts.Business.ClientSecret = o.secretOf("TIKTOK", opts.ClientID),
+			o.secretOf("TIKTOK_BUSINESS", opts.Business.ClientID)
 		return ifJoined(opts.ClientID+opts.Business.ClientID, tiktok.New(opts))
 	},
 	"x": func(o *opening) network.Network {
@@ -181,7 +183,10 @@ func (s *Server) networks() ([]network.Network, error) {
 	var missing []string // all are told at once
 	for _, platform := range slices.Sorted(maps.Keys(makers)) {
 		rules, _ := network.Today(platform)
-		o := &opening{app: network.App{HTTP: &http.Client{Transport: s.reach}, Now: s.cfg.Now, Rules: &rules}, given: s.cfg.Networks.Of[platform], secret: s.secret}
+		o := &opening{
+			app:   network.App{HTTP: &http.Client{Transport: s.reach}, Now: s.cfg.Now, Rules: &rules},
+			given: s.cfg.Networks.Of[platform], secret: s.secret,
+		}
 		if platform == "bluesky" && !s.cfg.AnyServer {
 			var err error
 			if o.app.HTTP, err = s.strangers(); err != nil {
@@ -230,7 +235,8 @@ func (s *Server) strangers() (*http.Client, error) {
 	if s.guard, err = guardOf(s.cfg.BlueskyServers); err != nil {
 		return nil, err
 	}
-	return &http.Client{Transport: &barring{next: s.guard.Transport(), log: s.cfg.Log, told: newSparing(barredEvery)}}, nil
+	return &http.Client{Transport: &barring{next: s.guard.Transport(), log: s.cfg.Log, told: newSparing(barredEvery)}},
+		nil
 }
 
 // guardOf calls public servers, and those of these addresses.
@@ -252,7 +258,9 @@ func guardOf(servers []string) (*safehttp.Client, error) {
 
 // buildConnects makes what people connect accounts by.
 func (s *Server) buildConnects(offered plan.Terms) {
-	s.Connects = account.NewConnector(account.ConnectorOptions{Accounts: s.Accounts, Terms: offered, PublicURL: s.cfg.PublicURL, CheckServer: s.mayConnectTo})
+	s.Connects = account.NewConnector(account.ConnectorOptions{
+		Accounts: s.Accounts, Terms: offered, PublicURL: s.cfg.PublicURL, CheckServer: s.mayConnectTo,
+	})
 }
 
 // blueskysOwn is the entry to the network's own servers.

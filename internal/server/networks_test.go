@@ -38,7 +38,11 @@ func TestNetworkSettings(t *testing.T) {
 			if err := json.Unmarshal([]byte(c.settings), &settings.Of); err != nil {
 				t.Fatal(err)
 			}
-			s, err := server.Open(t.Context(), server.Config{Database: testkit.SQLite(t), SealingKey: key, Role: server.RoleAPI, Blobs: testkit.Blobs(t), Log: silent(), Networks: settings})
+			s, err := server.Open(t.Context(),
+				server.Config{
+					Database: testkit.SQLite(t), SealingKey: key, Role: server.RoleAPI, Blobs: testkit.Blobs(t),
+					Log: silent(), Networks: settings,
+				})
 			if err == nil {
 				err = s.Close()
 			}

@@ -80,7 +80,8 @@ func OpenQuickstart(ctx context.Context, dir string, cfg Config) (*Quickstart, e
 		return nil, fmt.Errorf("making the directory of --data: %w", err)
 	}
 	// A second process would move the sandbox networks away from under the first.
-	lock, err := Lock(filepath.Join(dir, "pressroom.db.lock"), "another pressroom runs on this directory: stop it, or choose another with --data")
+	lock, err := Lock(filepath.Join(dir, "pressroom.db.lock"),
+		"another pressroom runs on this directory: stop it, or choose another with --data")
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +95,8 @@ func OpenQuickstart(ctx context.Context, dir string, cfg Config) (*Quickstart, e
 	}
 	cfg.Database, cfg.SealingKey, cfg.Role = "sqlite:"+filepath.Join(dir, "pressroom.db"), key, RoleAll
 	cfg.Blobs, cfg.BridgeURL = "file:"+filepath.Join(dir, "pressroom.db.media"), q.Greeting.SandboxURL+"/vendor"
-	cfg.BlueskyServers, cfg.Networks = []string{q.Greeting.SandboxURL + "/bluesky"}, SandboxNetworks(q.Greeting.SandboxURL)
+	cfg.BlueskyServers, cfg.Networks = []string{q.Greeting.SandboxURL + "/bluesky"},
+		SandboxNetworks(q.Greeting.SandboxURL)
 	if cfg.Sources, err = q.sandboxSources(ctx); err != nil {
 		return nil, errors.Join(err, q.closeSandbox())
 	}
@@ -155,7 +157,8 @@ func (q *Quickstart) openSandbox(dir string) error {
 		return errors.Join(fmt.Errorf("remembering the sandbox's address: %w", err), listener.Close())
 	}
 	q.Greeting.SandboxURL = "http://" + listener.Addr().String()
-	if q.box, err = sandbox.Open(filepath.Join(dir, "sandbox"), sandbox.Options{URL: q.Greeting.SandboxURL}); err != nil {
+	if q.box, err = sandbox.Open(filepath.Join(dir, "sandbox"),
+		sandbox.Options{URL: q.Greeting.SandboxURL}); err != nil {
 		return errors.Join(fmt.Errorf("opening the sandbox networks: %w", err), listener.Close())
 	}
 	q.boxHTTP = newHTTPServer(q.box.Handler())
@@ -178,7 +181,8 @@ func (q *Quickstart) furnish(ctx context.Context, dir string) error {
 		return err
 	}
 	q.Greeting.Team = GreetingTeam{demo.ID, demo.Timezone}
-	q.Greeting.AppURL, q.Greeting.BaseURL, q.Greeting.MCPURL = q.cfg.PublicURL, q.cfg.PublicURL+rest.Prefix, q.cfg.PublicURL+mcpPath
+	q.Greeting.AppURL, q.Greeting.BaseURL, q.Greeting.MCPURL = q.cfg.PublicURL, q.cfg.PublicURL+rest.Prefix,
+		q.cfg.PublicURL+mcpPath
 	if q.Greeting.Owner, err = q.demoOwner(ctx, password); err != nil {
 		return err
 	}
@@ -234,7 +238,8 @@ func (q *Quickstart) ensureTeam(ctx context.Context, password string) (team.Team
 	return teams[0], first, nil
 }
 
-// demoOwner returns how the demo team's owner signs in. The kept password is left out once it has been changed in the app.
+// demoOwner returns how the demo team's owner signs in. The kept password is left out once it has been changed in the
+// app.
 func (q *Quickstart) demoOwner(ctx context.Context, kept string) (GreetingOwner, error) {
 	works, err := q.Teams.HasPassword(ctx, demoEmail, kept)
 	if err != nil {
@@ -243,7 +248,8 @@ func (q *Quickstart) demoOwner(ctx context.Context, kept string) (GreetingOwner,
 	if works {
 		return GreetingOwner{Email: demoEmail, Password: kept}, nil
 	}
-	command := "pressroom admin people recover " + demoEmail + " --database " + shellQuote(q.cfg.Database) + " --public-url " + q.cfg.PublicURL
+	command := "pressroom admin people recover " + demoEmail + " --database " + shellQuote(q.cfg.Database) +
+		" --public-url " + q.cfg.PublicURL
 	return GreetingOwner{Email: demoEmail, Recover: command}, nil
 }
 
@@ -256,7 +262,8 @@ func (q *Quickstart) goOn(ctx context.Context) error {
 	if err != nil || !state.Held() || state.Why == restoreguard.ByHand {
 		return err
 	}
-	_, err = q.Resume(ctx, delivery.ResumeOptions{MaxLateness: LateByDefault, AllowUnreachable: true}) // its networks are a sandbox's
+	// its networks are a sandbox's
+	_, err = q.Resume(ctx, delivery.ResumeOptions{MaxLateness: LateByDefault, AllowUnreachable: true})
 	return err
 }
 
@@ -309,7 +316,8 @@ func (q *Quickstart) makeTeam(ctx context.Context, password string) (team.Team, 
 		return team.Team{}, err
 	}
 	q.owner = owner.ID
-	return q.Teams.AddTeam(ctx, team.Team{Name: "Harbour Coffee", Timezone: demoTimezone, Language: "en", Plan: "agency"}, owner.ID)
+	return q.Teams.AddTeam(ctx,
+		team.Team{Name: "Harbour Coffee", Timezone: demoTimezone, Language: "en", Plan: "agency"}, owner.ID)
 }
 
 // demoKeysLast is how long the keys of one start are good: each start makes new ones and keeps the earlier ones.
@@ -319,7 +327,10 @@ const demoKeysLast = 30 * 24 * time.Hour
 func (q *Quickstart) makeKeys(ctx context.Context, teamID int64) error {
 	q.Greeting.Keys = map[string]string{}
 	for _, level := range access.Levels() {
-		key, value, err := q.Teams.AddKey(ctx, team.NewKey{Team: teamID, Name: "quickstart " + string(level), Level: level, Expires: q.db.Now().Add(demoKeysLast)})
+		key, value, err := q.Teams.AddKey(ctx,
+			team.NewKey{
+				Team: teamID, Name: "quickstart " + string(level), Level: level, Expires: q.db.Now().Add(demoKeysLast),
+			})
 		if err != nil {
 			return err
 		}
@@ -336,11 +347,13 @@ func (q *Quickstart) makeKeys(ctx context.Context, teamID int64) error {
 func (q *Quickstart) connectDemo(ctx context.Context, teamID int64, password string) (int64, error) {
 	server := q.Greeting.SandboxURL + "/bluesky"
 	if id, there := q.Accounts.Find(ctx, teamID, "bluesky", demoHandle); there {
-		if g, err := q.Accounts.Grant(ctx, id); err == nil && !g.Lost && strings.HasPrefix(g.Server, q.Greeting.SandboxURL) {
+		if g, err := q.Accounts.Grant(ctx, id); err == nil && !g.Lost && strings.HasPrefix(g.Server,
+			q.Greeting.SandboxURL) {
 			return id, nil
 		}
 	}
-	a, err := q.Accounts.Connect(ctx, teamID, "bluesky", network.Credentials{Server: server, Identifier: demoHandle, Password: password})
+	a, err := q.Accounts.Connect(ctx, teamID, "bluesky",
+		network.Credentials{Server: server, Identifier: demoHandle, Password: password})
 	if err != nil {
 		return 0, fmt.Errorf("connecting the demo account: %w", err)
 	}
@@ -371,14 +384,16 @@ func (q *Quickstart) samplePosts(ctx context.Context, account int64, shown []any
 	return err
 }
 
-// publishSample has a first post go out to two accounts, through the API's own path, a moment after the service answers.
+// publishSample has a first post go out to two accounts, through the API's own path, a moment after the service
+// answers.
 func (q *Quickstart) publishSample(ctx context.Context, team, account int64) error {
 	threads, there := q.Accounts.FindFirst(ctx, team, "threads")
 	if !there {
 		return errors.New("the demo team has no Threads account")
 	}
 	out, err := q.ask(ctx, "create_post", operation.Arguments{
-		"caption": "We are on the quay, and from today also where you are reading this. #coffee", "account_ids": []any{account, threads},
+		"caption":     "We are on the quay, and from today also where you are reading this. #coffee",
+		"account_ids": []any{account, threads},
 	})
 	if err != nil {
 		return err

@@ -154,7 +154,8 @@ var refused = map[string]error{
 	"505": apierr.New(apierr.HTTPVersionUnsupported, "Use HTTP/1.1 or HTTP/2."),
 }
 
-var errMalformedPath = apierr.New(apierr.EndpointNotFound, "The path holds a percent sign that no two hexadecimal digits follow.")
+var errMalformedPath = apierr.New(apierr.EndpointNotFound,
+	"The path holds a percent sign that no two hexadecimal digits follow.")
 
 // refusalOf returns what to answer in place of a refusal of net/http, and nil for other bytes.
 func refusalOf(p []byte, badPath bool) error {
@@ -185,7 +186,8 @@ func (r *refusals) document(refusal error) []byte {
 	h.Set("Content-Type", "application/problem+json")
 	h.Set("Date", time.Now().UTC().Format(http.TimeFormat))
 	h.Set("X-Request-Id", id)
-	r.log.Info("request refused before it was read", "request_id", id, "status", doc.Status, "refused", string(doc.Code))
+	r.log.Info("request refused before it was read", "request_id", id, "status", doc.Status, "refused",
+		string(doc.Code))
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "HTTP/1.1 %d %s\r\n", doc.Status, http.StatusText(doc.Status))
 	_ = h.Write(&out) // to memory
@@ -195,13 +197,14 @@ func (r *refusals) document(refusal error) []byte {
 }
 
 var (
-	errNoPath  = apierr.New(apierr.EndpointNotFound, "The request asks for no path. Ask for one that begins with a slash; the service is no proxy.")
+	errNoPath = apierr.New(apierr.EndpointNotFound,
+		"The request asks for no path. Ask for one that begins with a slash; the service is no proxy.")
 	errPreface = apierr.New(apierr.HTTPVersionUnsupported, "HTTP/2 needs TLS here. Use HTTP/1.1, or https.")
 )
 
 // onlyPaths answers requests whose target is no path: those for *, tunnels by CONNECT (RFC 9112, section 3.2), and the
-// preface of HTTP/2 without TLS, which reads like a request (RFC 9113, section 3.4). A mux would answer them with an empty
-// body or as plain text.
+// preface of HTTP/2 without TLS, which reads like a request (RFC 9113, section 3.4). A mux would answer them with an
+// empty body or as plain text.
 func onlyPaths(publicURL string, log *slog.Logger, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.RequestURI != "*" && r.Method != http.MethodConnect {

@@ -46,7 +46,9 @@ func entrance(t *testing.T, secure bool, h http.Handler) string {
 	d := door{server: newHTTPServer(h), listener: l, tls: secure}
 	d.server.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelWarn)
 	if secure {
-		d.server.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}, Certificates: []tls.Certificate{ownCertificate(t)}}
+		d.server.TLSConfig = &tls.Config{
+			MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}, Certificates: []tls.Certificate{ownCertificate(t)},
+		}
 	}
 	(&refusals{"https://press.test", slog.New(slog.DiscardHandler), http.Header{"X-Frame-Options": {"DENY"}}}).attach(&d)
 	ended := make(chan error, 1)
@@ -151,11 +153,13 @@ func mustBeProblem(t *testing.T, name string, resp *http.Response, status int, c
 	if err == nil {
 		err = json.Unmarshal(raw, &doc)
 	}
-	if err != nil || resp.StatusCode != status || doc.Status != status || string(doc.Code) != code || doc.Type != "https://press.test/docs/errors#"+code || doc.Title == "" || doc.Detail == "" {
+	if err != nil || resp.StatusCode != status || doc.Status != status || string(doc.Code) != code ||
+		doc.Type != "https://press.test/docs/errors#"+code || doc.Title == "" || doc.Detail == "" {
 		t.Errorf("%s: %d %s (%v)", name, resp.StatusCode, raw, err)
 	}
 	h := resp.Header
-	if h.Get("X-Frame-Options") != "DENY" || h.Get("Content-Type") != "application/problem+json" || h.Get("Cache-Control") != "no-store" || len(h.Get("X-Request-Id")) != 36 || !resp.Close {
+	if h.Get("X-Frame-Options") != "DENY" || h.Get("Content-Type") != "application/problem+json" ||
+		h.Get("Cache-Control") != "no-store" || len(h.Get("X-Request-Id")) != 36 || !resp.Close {
 		t.Errorf("%s: %v", name, h)
 	}
 }
@@ -269,14 +273,19 @@ func TestGuardAllocatesNothing(t *testing.T) {
 	}
 }
 
-// A request for no path is refused as all others are, on the whole program: by a problem document with the security headers.
+// A request for no path is refused as all others are, on the whole program: by a problem document with the security
+// headers.
 func TestRequestsWithoutAPath(t *testing.T) {
 	t.Parallel()
 	key, err := tokencrypt.NewKey()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(t.Context(), Config{PublicURL: "https://press.test", Database: testkit.SQLite(t), SealingKey: key, Role: RoleAPI, Blobs: testkit.Blobs(t), Log: slog.New(slog.DiscardHandler)})
+	s, err := Open(t.Context(),
+		Config{
+			PublicURL: "https://press.test", Database: testkit.SQLite(t), SealingKey: key, Role: RoleAPI,
+			Blobs: testkit.Blobs(t), Log: slog.New(slog.DiscardHandler),
+		})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,8 +19,12 @@ func (q *Quickstart) sampleMedia(ctx context.Context, team int64) ([]any, error)
 		name, alt string
 		sky, sea  color.RGBA
 	}{
-		{"Harbour at sunrise.png", "The sun rises over a calm harbour.", color.RGBA{250, 190, 120, 255}, color.RGBA{60, 90, 140, 255}},
-		{"Harbour at noon.png", "The sun stands over a calm harbour.", color.RGBA{150, 205, 245, 255}, color.RGBA{30, 110, 150, 255}},
+		{"Harbour at sunrise.png", "The sun rises over a calm harbour.", color.RGBA{250, 190, 120, 255}, color.RGBA{
+			60, 90, 140, 255,
+		}},
+		{"Harbour at noon.png", "The sun stands over a calm harbour.", color.RGBA{150, 205, 245, 255}, color.RGBA{
+			30, 110, 150, 255,
+		}},
 	} {
 		var raw bytes.Buffer
 		if err := png.Encode(&raw, harbour(1080, p.sky, p.sea)); err != nil {

@@ -77,20 +77,22 @@ type Config struct {
 	Workers         int           // deliveries worked on at once
 	PerNetwork      int           // see delivery.Options
 	Lease           time.Duration // see delivery.Options
-	ShutdownDelay   time.Duration // for how long a node that is told to end says so in /readyz before it takes no more requests
-	Terms           *plan.Terms   // plans, prices and limits; the shipped ones where nil
-	Redis           string        // redis://…, where nodes count request rates together; each counts for itself where empty
-	AtOnce          int           // calls that are served at once, and as many pages and uploads beside them; by the processors where 0
-	MetricsAddr     string        // where /metrics listens; nowhere where empty
-	// Certificates are what the program speaks TLS with; a proxy before it does where there are none. PlainAddr is where
-	// plain HTTP is answered then, with the way to TLS; nowhere where empty.
+	// for how long a node that is told to end says so in /readyz before it takes no more requests
+	ShutdownDelay time.Duration
+	Terms         *plan.Terms // plans, prices and limits; the shipped ones where nil
+	Redis         string      // redis://…, where nodes count request rates together; each counts for itself where empty
+	// calls that are served at once, and as many pages and uploads beside them; by the processors where 0
+	AtOnce      int
+	MetricsAddr string // where /metrics listens; nowhere where empty
+	// Certificates are what the program speaks TLS with; a proxy before it does where there are none. PlainAddr is
+	// where plain HTTP is answered then, with the way to TLS; nowhere where empty.
 	Certificates tlscert.Options
 	PlainAddr    string
 	// Blobs is where the library's files lie: file:FOLDER or s3://BUCKET… (package blob). Scratch is where those for S3
 	// are received.
 	Blobs, Scratch string
-	// DiskReserve is how many bytes stay free where files are received and where an SQLite database lies; disk.Auto for the
-	// usual, 0 for none.
+	// DiskReserve is how many bytes stay free where files are received and where an SQLite database lies; disk.Auto
+	// for the usual, 0 for none.
 	DiskReserve int64
 	// CollectEvery is how often an account's own figures are collected; 6 hours where 0.
 	CollectEvery time.Duration
@@ -112,12 +114,14 @@ type Config struct {
 	AnyServer bool
 	Networks  NetworkSettings
 	Mail      notification.Server // by which people are told of things; none where it has no address
-	// SecurityContact is a URI by which vulnerabilities are reported, told at /.well-known/security.txt; empty for none.
+	// SecurityContact is a URI by which vulnerabilities are reported, told at /.well-known/security.txt; empty for
+	// none.
 	SecurityContact string
 	Directory       oidc.Options // the operator's own, by which people may sign in; none where it names no issuer
 	Log             *slog.Logger
 	Now             func() time.Time // the clock; PostgreSQL's, and with SQLite the machine's, where nil
-	SecondFactor    string           // whom the operator requires to sign in with two factors: nobody, operators or everyone; nobody if empty
+	// whom the operator requires to sign in with two factors: nobody, operators or everyone; nobody if empty
+	SecondFactor string
 	// Extend adds operations to those of the program, and the work behind them. Results reads what their jobs produced.
 	Extend  func(Parts) []operation.Operation
 	Results map[job.Type]job.Result
@@ -203,7 +207,10 @@ func Open(ctx context.Context, cfg Config) (*Server, error) {
 		return nil, errors.Join(err, tracer.Close(ctx))
 	}
 	cfg.Now = d.Now // by which everything goes
-	s := &Server{tracer: tracer, cfg: cfg, outage: newSparing(outageEvery), db: d, certs: certs, metrics: newMetrics(cfg.Version, cfg.Role)}
+	s := &Server{
+		tracer: tracer, cfg: cfg, outage: newSparing(outageEvery), db: d, certs: certs,
+		metrics: newMetrics(cfg.Version, cfg.Role),
+	}
 	s.cfg.Log = s.metrics.counted(cfg.Log)
 	if s.blobs, err = blob.Open(ctx, cfg.Blobs, blob.Options{Scratch: cfg.Scratch, Look: cfg.LookAtFiles}); err != nil {
 		return nil, errors.Join(err, d.Close())
@@ -252,7 +259,8 @@ const askAgain = 250 * time.Millisecond
 func awaitDatabase(ctx context.Context, cfg Config) (*db.DB, error) {
 	limit := time.Now().Add(cfg.WaitForDatabase)
 	for try := 1; ; try++ {
-		d, err := db.Open(ctx, cfg.Database, db.Options{Now: cfg.Now, Connected: restoreguard.NewFailover(cfg.TrustReplica || cfg.Beside).Connected})
+		d, err := db.Open(ctx, cfg.Database,
+			db.Options{Now: cfg.Now, Connected: restoreguard.NewFailover(cfg.TrustReplica || cfg.Beside).Connected})
 		if err == nil || !db.Away(err) || time.Now().After(limit) {
 			return d, err
 		}
@@ -301,7 +309,11 @@ func (s *Server) build(sealer *tokencrypt.Sealer) error {
 	s.Posts = post.New(s.db, s.Accounts, s.jobs, s.Media, post.DefaultLimits, offered)
 	s.Approvals = post.NewApprovals(post.ApprovalsOptions{Posts: s.Posts, Sealer: sealer, PublicURL: s.cfg.PublicURL})
 	s.buildDelivery(networks)
-	s.Insight = analytics.New(s.db, s.Accounts, analytics.Options{Terms: offered, Every: s.cfg.CollectEvery, Called: s.metrics.calledNetwork, Posts: hearer{s.db, s.figures}.collected, Log: s.cfg.Log})
+	s.Insight = analytics.New(s.db, s.Accounts,
+		analytics.Options{
+			Terms: offered, Every: s.cfg.CollectEvery, Called: s.metrics.calledNetwork,
+			Posts: hearer{s.db, s.figures}.collected, Log: s.cfg.Log,
+		})
 	s.buildLeaving()
 	s.Voices = voice.New(voice.Options{DB: s.db})
 	s.buildOperations(offered)
@@ -330,14 +342,16 @@ func (s *Server) buildGround(offered plan.Terms) error {
 	if s.queue, err = job.NewQueue(s.db, max(1, s.cfg.Workers), quiet(s.cfg.Log)); err != nil {
 		return err
 	}
-	if s.rates, err = ratelimit.NewRates(offered.Limits, ratelimit.RatesOptions{Redis: s.cfg.Redis, Now: s.cfg.Now, Log: s.cfg.Log}); err != nil {
+	if s.rates, err = ratelimit.NewRates(offered.Limits,
+		ratelimit.RatesOptions{Redis: s.cfg.Redis, Now: s.cfg.Now, Log: s.cfg.Log}); err != nil {
 		return err
 	}
 	file, _ := strings.CutPrefix(s.cfg.Database, "sqlite:")
 	if s.db.Postgres() {
 		file = ""
 	}
-	s.Hold = restoreguard.New(s.db, restoreguard.Options{File: file, TrustReplica: s.cfg.TrustReplica, Beside: s.cfg.Beside, Log: s.cfg.Log})
+	s.Hold = restoreguard.New(s.db,
+		restoreguard.Options{File: file, TrustReplica: s.cfg.TrustReplica, Beside: s.cfg.Beside, Log: s.cfg.Log})
 	s.metrics.tellHeld(s.Hold)
 	s.calls = ratelimit.NewCalls(s.db)
 	s.Credits = credit.New(s.db)
@@ -352,7 +366,9 @@ func (s *Server) buildGround(offered plan.Terms) error {
 
 // buildOperations lists what can be done, and makes the way that each call goes.
 func (s *Server) buildOperations(offered plan.Terms) {
-	groups := [][]operation.Operation{team.Operations(), s.Credits.Operations(), s.calls.Operations(offered), s.jobs.Operations(), s.Accounts.Operations(), s.Connects.Operations(), s.Posts.Operations(), s.Media.Operations(), s.Reports.Operations(), s.Insight.Operations(),
+	groups := [][]operation.Operation{team.Operations(), s.Credits.Operations(), s.calls.Operations(offered),
+		s.jobs.Operations(), s.Accounts.Operations(), s.Connects.Operations(), s.Posts.Operations(),
+		s.Media.Operations(), s.Reports.Operations(), s.Insight.Operations(),
 		s.Lists.Operations(), s.Searches.Operations(), s.Voices.Operations()}
 	if s.cfg.Extend != nil {
 		groups = append(groups, s.cfg.Extend(Parts{s.db, s.jobs, s.queue, s.Credits}))
@@ -363,13 +379,17 @@ func (s *Server) buildOperations(offered plan.Terms) {
 
 // pipeline is the way of every call, by keys as somebody knows them.
 func (s *Server) pipeline(keys pipeline.Keys) *pipeline.Pipeline {
-	return pipeline.New(pipeline.Ports{Keys: keys, Replay: s.replay, Rates: s.rates, FreeCalls: s.calls, Credits: s.Credits, Room: s.rooms.Calls, Away: away, Answers: s.answers}, s.db.Now)
+	return pipeline.New(pipeline.Ports{
+		Keys: keys, Replay: s.replay, Rates: s.rates, FreeCalls: s.calls, Credits: s.Credits, Room: s.rooms.Calls,
+		Away: away, Answers: s.answers,
+	}, s.db.Now)
 }
 
 // away tells whether an error says that the database or the store of files cannot be reached.
 func away(err error) bool { return db.Away(err) || blob.Away(err) }
 
-// answersWithin is how long the database and the store of files may take to say that they are there, to whoever waited for them in vain.
+// answersWithin is how long the database and the store of files may take to say that they are there, to whoever waited
+// for them in vain.
 const answersWithin = time.Second
 
 // answers tells whether the database and the store of files answer at this moment.
@@ -408,7 +428,8 @@ func (s *Server) sendLetter() func(context.Context, team.Letter) error {
 // buildDelivery makes what hands posts to the networks.
 func (s *Server) buildDelivery(networks []network.Network) {
 	opts := delivery.DefaultOptions
-	opts.Workers, opts.PerNetwork, opts.OnCall, opts.OnPublished = max(1, s.cfg.Workers), s.cfg.PerNetwork, s.metrics.calledNetwork, s.metrics.stood
+	opts.Workers, opts.PerNetwork, opts.OnCall, opts.OnPublished = max(1, s.cfg.Workers), s.cfg.PerNetwork,
+		s.metrics.calledNetwork, s.metrics.stood
 	opts.Hosts = s.cfg.Networks.namedHosts()
 	if s.cfg.Lease > 0 {
 		opts.Lease = s.cfg.Lease
@@ -489,11 +510,12 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	return errors.Join(err, s.calls.Close(giving))
 }
 
-// cutOff tells the log of what takes longer than the end of a node waits for, which is no failure of the end: work and deliveries are
-// taken up once their lease is over, and callers repeat their requests.
+// cutOff tells the log of what takes longer than the end of a node waits for, which is no failure of the end: work and
+// deliveries are taken up once their lease is over, and callers repeat their requests.
 func (s *Server) cutOff(what string, err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
-		s.cfg.Log.Warn("cut off what takes longer than the end of a node waits for", "what", what, "waited", drain.String())
+		s.cfg.Log.Warn("cut off what takes longer than the end of a node waits for", "what", what, "waited",
+			drain.String())
 		return nil
 	}
 	return err
@@ -522,7 +544,8 @@ func (s *Server) background(ctx context.Context, tasks *sync.WaitGroup) {
 	tasks.Go(func() { s.Posts.RunSeries(ctx, report("making posts of recurring series")) })
 	tasks.Go(func() { s.Reports.RunTracking(ctx, report("refreshing tracked reports")) })
 	tasks.Go(func() { s.worker.Run(ctx, report("waking jobs")) })
-	// What uses grants, which may be another installation's too, sends mail or takes files away rests while all is held.
+	// What uses grants, which may be another installation's too, sends mail or takes files away rests while all is
+	// held.
 	unheld := func(work func(context.Context)) {
 		tasks.Go(func() { s.Hold.While(ctx, report("looking whether all is held"), work) })
 	}
@@ -543,7 +566,11 @@ func (s *Server) sweep(ctx context.Context, report func(error)) {
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
 	for {
-		for _, sweep := range []func(context.Context) (int64, error){s.replay.Sweep, s.jobs.Sweep, s.Media.Sweep, s.Reports.Sweep, s.Searches.Sweep, s.figures.Sweep, s.Connects.Sweep, s.Notices.Sweep, s.app.SweepSessions, s.Teams.SweepSignIns, s.Leaving.Sweep, s.Programs.Sweep} {
+		for _, sweep := range []func(context.Context) (int64, error){
+			s.replay.Sweep, s.jobs.Sweep, s.Media.Sweep, s.Reports.Sweep, s.Searches.Sweep, s.figures.Sweep,
+			s.Connects.Sweep, s.Notices.Sweep, s.app.SweepSessions, s.Teams.SweepSignIns, s.Leaving.Sweep,
+			s.Programs.Sweep,
+		} {
 			if _, err := sweep(ctx); err != nil && ctx.Err() == nil {
 				report(err)
 			}

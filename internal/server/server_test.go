@@ -48,7 +48,8 @@ func TestReady(t *testing.T) {
 		}
 		clock, blobs := testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)), testkit.Blobs(t)
 		open := func(role server.Role) *server.Server {
-			s, err := server.Open(t.Context(), server.Config{Database: url, SealingKey: key, Role: role, Blobs: blobs, Log: silent(), Now: clock.Now})
+			s, err := server.Open(t.Context(),
+				server.Config{Database: url, SealingKey: key, Role: role, Blobs: blobs, Log: silent(), Now: clock.Now})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -89,8 +90,8 @@ func ready(t *testing.T, s *server.Server, status int, says string) {
 	}
 }
 
-// Every answer of the public listener is bound to its type, framed by nobody and, with an https public URL, has browsers use
-// TLS only: pages, the API, the tools, and what is not there.
+// Every answer of the public listener is bound to its type, framed by nobody and, with an https public URL, has
+// browsers use TLS only: pages, the API, the tools, and what is not there.
 func TestSecurityHeaders(t *testing.T) {
 	t.Parallel()
 	key, err := tokencrypt.NewKey()
@@ -98,16 +99,24 @@ func TestSecurityHeaders(t *testing.T) {
 		t.Fatal(err)
 	}
 	for public, hsts := range map[string]string{"https://press.example.com": "max-age=31536000", "http://127.0.0.1:8080": ""} {
-		s, err := server.Open(t.Context(), server.Config{PublicURL: public, Database: testkit.SQLite(t), SealingKey: key, Role: server.RoleAPI, Blobs: testkit.Blobs(t), Log: silent()})
+		s, err := server.Open(t.Context(),
+			server.Config{
+				PublicURL: public, Database: testkit.SQLite(t), SealingKey: key, Role: server.RoleAPI,
+				Blobs: testkit.Blobs(t), Log: silent(),
+			})
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = s.Close() })
-		for _, path := range []string{"/", "/sign-in", "/nowhere", "/livez", "/readyz", "/api/v1/me", "/api/v1/nowhere", "/mcp", "/oauth/token", "/files/x/y", "/assets/x"} {
+		for _, path := range []string{
+			"/", "/sign-in", "/nowhere", "/livez", "/readyz", "/api/v1/me", "/api/v1/nowhere", "/mcp", "/oauth/token",
+			"/files/x/y", "/assets/x",
+		} {
 			w := httptest.NewRecorder()
 			s.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
 			for name, want := range map[string]string{
-				"Strict-Transport-Security": hsts, "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Cross-Origin-Resource-Policy": "same-origin",
+				"Strict-Transport-Security": hsts, "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY",
+				"Cross-Origin-Resource-Policy": "same-origin",
 			} {
 				if got := w.Result().Header.Values(name); len(got) > 1 || w.Header().Get(name) != want {
 					t.Errorf("%s %s: %s is %q, want %q", public, path, name, got, want)
@@ -126,7 +135,8 @@ func TestAnotherStoreOfFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		open := func(blobs string, look bool) error {
-			s, err := server.Open(t.Context(), server.Config{Database: url, SealingKey: key, Role: server.RoleAPI, Blobs: blobs, LookAtFiles: look, Log: silent()})
+			s, err := server.Open(t.Context(),
+				server.Config{Database: url, SealingKey: key, Role: server.RoleAPI, Blobs: blobs, LookAtFiles: look, Log: silent()})
 			if err == nil {
 				err = s.Close()
 			}

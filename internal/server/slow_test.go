@@ -76,7 +76,8 @@ func drip(text string, every time.Duration) func(net.Conn) {
 	}
 }
 
-// Nobody holds a connection for longer than a request may take, whether by sending slowly, not at all, or by not reading.
+// Nobody holds a connection for longer than a request may take, whether by sending slowly, not at all, or by not
+// reading.
 func TestSlowClientsAreGivenUp(t *testing.T) {
 	const head = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n"
 	reads := func(text string) func(net.Conn) {
@@ -94,8 +95,11 @@ func TestSlowClientsAreGivenUp(t *testing.T) {
 			reads("GET / HTTP/1.1\r\n")(c)
 			drip("Host: x\r\n"+strings.Repeat("X: y\r\n", 100), time.Second)(c)
 		}, 10 * time.Second},
-		"the body does not come":        {reads(head), time.Minute},
-		"the body comes slowly":         {func(c net.Conn) { reads(head)(c); drip(strings.Repeat("x", 1000), 5*time.Second)(c) }, time.Minute},
+		"the body does not come": {reads(head), time.Minute},
+		"the body comes slowly": {func(c net.Conn) {
+			reads(head)(c)
+			drip(strings.Repeat("x", 1000), 5*time.Second)(c)
+		}, time.Minute},
 		"the answer is not read":        {drip("GET / HTTP/1.1\r\nHost: x\r\n\r\n", 0), 2 * time.Minute},
 		"nothing follows on the answer": {reads("GET / HTTP/1.1\r\nHost: x\r\n\r\n"), 2 * time.Minute},
 		"chunks that do not end": {func(c net.Conn) {

@@ -83,7 +83,8 @@ func (s *Server) openSources(fetcher *safehttp.Client) (sources, error) {
 	var out sources
 	if o := s.cfg.Sources.InstagramGraph; o != nil {
 		opts := *o
-		opts.HashtagStore, opts.FetchPublic, opts.Now, opts.Log = instagramgraph.NewDBHashtagStore(s.db), public(fetcher), s.cfg.Now, s.cfg.Log
+		opts.HashtagStore, opts.FetchPublic, opts.Now, opts.Log = instagramgraph.NewDBHashtagStore(s.db),
+			public(fetcher), s.cfg.Now, s.cfg.Log
 		made, err := instagramgraph.New(opts)
 		if err != nil {
 			return out, fmt.Errorf("joining Instagram's API (--sources): %w", err)
@@ -100,7 +101,9 @@ func (s *Server) openSources(fetcher *safehttp.Client) (sources, error) {
 		out.official = append(out.official, joined.Named{Name: "tiktok_research", Source: made})
 	}
 	if s.cfg.BridgeURL != "" {
-		made, err := bridge.New(bridge.Options{URL: s.cfg.BridgeURL, Token: s.cfg.BridgeToken, FetchPublic: public(fetcher), Now: s.cfg.Now})
+		made, err := bridge.New(bridge.Options{
+			URL: s.cfg.BridgeURL, Token: s.cfg.BridgeToken, FetchPublic: public(fetcher), Now: s.cfg.Now,
+		})
 		if err != nil {
 			return out, fmt.Errorf("joining the source of --bridge: %w", err)
 		}
@@ -111,7 +114,10 @@ func (s *Server) openSources(fetcher *safehttp.Client) (sources, error) {
 
 // buildReports makes what makes reports.
 func (s *Server) buildReports(from sources, offered plan.Terms) error {
-	o := report.Options{DB: s.db, Jobs: s.jobs, Worker: s.worker, Credits: s.Credits, Terms: offered, Observer: hearer{s.db, s.figures}, Limiter: s.limiter, Log: s.cfg.Log}
+	o := report.Options{
+		DB: s.db, Jobs: s.jobs, Worker: s.worker, Credits: s.Credits, Terms: offered, Observer: hearer{s.db, s.figures},
+		Limiter: s.limiter, Log: s.cfg.Log,
+	}
 	if !from.none() {
 		figures, err := from.figures()
 		if err != nil {

@@ -40,13 +40,14 @@ func (b *barring) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // barredServer tells what keeps a server from being called, and the setting that changes it.
-const barredServer = "it has a private address, or a port other than 443; PRESSROOM_BLUESKY_SERVERS (--bluesky-servers) of serve allows it by its address"
+const barredServer = "it has a private address, or a port other than 443; PRESSROOM_BLUESKY_SERVERS " +
+	"(--bluesky-servers) of serve allows it by its address"
 
 // lookUpWithin is how long the addresses of one server may take to be found.
 const lookUpWithin = 5 * time.Second
 
-// warn tells the log at the start of a node what keeps posts from going out although nothing fails, and of a public URL that
-// is not safe.
+// warn tells the log at the start of a node what keeps posts from going out although nothing fails, and of a public
+// URL that is not safe.
 func (s *Server) warn(ctx context.Context, report func(error)) {
 	s.warnOfPlainHTTP(ctx)
 	if err := errors.Join(s.warnOfUnserved(ctx), s.warnOfBarred(ctx)); err != nil && ctx.Err() == nil {
@@ -61,8 +62,11 @@ func (s *Server) warnOfPlainHTTP(ctx context.Context) {
 	if err != nil || u.Scheme != "http" || isLoopback(u.Hostname()) {
 		return
 	}
-	s.cfg.Log.WarnContext(ctx, "INSECURE: the public URL is http, so passwords, session cookies and API keys travel in the clear and anybody on the way can "+
-		"take them. Put a proxy that speaks TLS in front, or use --tls-cert or --acme-domain, and set PRESSROOM_PUBLIC_URL (--public-url) to the https address", "public_url", s.cfg.PublicURL)
+	s.cfg.Log.WarnContext(ctx,
+		"INSECURE: the public URL is http, so passwords, session cookies and API keys travel in the clear and anybody "+
+			"on the way can "+
+			"take them. Put a proxy that speaks TLS in front, or use --tls-cert or --acme-domain, and set "+
+			"PRESSROOM_PUBLIC_URL (--public-url) to the https address", "public_url", s.cfg.PublicURL)
 }
 
 // isLoopback reports whether a host is this machine.
@@ -84,7 +88,9 @@ func (s *Server) warnOfUnserved(ctx context.Context) error {
 		}
 	}
 	if len(unserved) > 0 {
-		s.cfg.Log.WarnContext(ctx, "posts of connected accounts will not go out, as this node has no app at their networks: PRESSROOM_NETWORKS (--networks) of serve names them", "networks", unserved)
+		s.cfg.Log.WarnContext(ctx,
+			"posts of connected accounts will not go out, as this node has no app at their networks: "+
+				"PRESSROOM_NETWORKS (--networks) of serve names them", "networks", unserved)
 	}
 	return nil
 }
@@ -100,7 +106,9 @@ func (s *Server) warnOfBarred(ctx context.Context) error {
 	}
 	for _, server := range slices.Sorted(maps.Keys(servers)) {
 		if barred(ctx, s.guard, server) {
-			s.cfg.Log.WarnContext(ctx, "posts of connected accounts will not go out, as their server is not called: "+barredServer, "server", server, "accounts", servers[server])
+			s.cfg.Log.WarnContext(ctx,
+				"posts of connected accounts will not go out, as their server is not called: "+barredServer, "server",
+				server, "accounts", servers[server])
 		}
 	}
 	return nil
@@ -125,8 +133,8 @@ func barred(ctx context.Context, guard *safehttp.Client, server string) bool {
 	return err == nil && !reached
 }
 
-// BarredServer says why serve will not call a Bluesky server, where only these servers are allowed; empty where it will,
-// or where the server's name cannot be looked up.
+// BarredServer says why serve will not call a Bluesky server, where only these servers are allowed; empty where it
+// will, or where the server's name cannot be looked up.
 func BarredServer(ctx context.Context, server string, allowed []string) (string, error) {
 	guard, err := guardOf(allowed)
 	if err != nil || !barred(ctx, guard, server) {

@@ -56,9 +56,9 @@ func (l *lines) await(t *testing.T, text string) {
 	}
 }
 
-// A Bluesky server on a private address that serve is not told of is not called: that is no failure of the network, and the
-// log names the setting, when it is called and at the start. So it does with networks that accounts are at and that this
-// node has no app at, and where all is held.
+// A Bluesky server on a private address that serve is not told of is not called: that is no failure of the network,
+// and the log names the setting, when it is called and at the start. So it does with networks that accounts are at and
+// that this node has no app at, and where all is held.
 func TestWhatKeepsPostsBackIsWarnedOf(t *testing.T) {
 	t.Parallel()
 	box, err := sandbox.Open(t.TempDir(), sandbox.Options{})
@@ -75,7 +75,9 @@ func TestWhatKeepsPostsBackIsWarnedOf(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := server.Config{Database: testkit.SQLite(t), SealingKey: key, Role: server.RoleAPI, Blobs: testkit.Blobs(t), Log: silent(), AnyServer: true}
+	cfg := server.Config{
+		Database: testkit.SQLite(t), SealingKey: key, Role: server.RoleAPI, Blobs: testkit.Blobs(t), Log: silent(), AnyServer: true,
+	}
 	admin, err := server.Open(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -88,7 +90,8 @@ func TestWhatKeepsPostsBackIsWarnedOf(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	account, err := admin.Accounts.Connect(t.Context(), made.ID, "bluesky", network.Credentials{Server: front.URL + "/bluesky", Identifier: "shop.test", Password: "open-sesame"})
+	account, err := admin.Accounts.Connect(t.Context(), made.ID, "bluesky",
+		network.Credentials{Server: front.URL + "/bluesky", Identifier: "shop.test", Password: "open-sesame"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +103,9 @@ func TestWhatKeepsPostsBackIsWarnedOf(t *testing.T) {
 	}
 	d := testkit.Open(t, cfg.Database, nil)
 	err = d.InTx(t.Context(), "test.elsewhere", func(ctx context.Context, tx *db.Tx) error {
-		_, err := tx.Exec(ctx, `INSERT INTO social_accounts (team_id, platform, network_id, username, display_name, connection_state, sealed_grant, created_at, updated_at)
+		_, err := tx.Exec(ctx,
+			`INSERT INTO social_accounts (team_id, platform, network_id, username, display_name, connection_state,
+		sealed_grant, created_at, updated_at)
 			SELECT team_id, 'threads', '1', 'shop', '', connection_state, x'', created_at, updated_at FROM social_accounts`)
 		return err
 	})
@@ -171,8 +176,8 @@ func serving(t *testing.T, cfg server.Config) *server.Server {
 	return s
 }
 
-// Requests that a peer forwards which is not a trusted proxy are warned of, once an hour and not more; those of a trusted
-// one and those that nobody forwarded are not.
+// Requests that a peer forwards which is not a trusted proxy are warned of, once an hour and not more; those of a
+// trusted one and those that nobody forwarded are not.
 func TestUntrustedProxyIsWarnedOf(t *testing.T) {
 	t.Parallel()
 	key, err := tokencrypt.NewKey()
@@ -180,7 +185,8 @@ func TestUntrustedProxyIsWarnedOf(t *testing.T) {
 		t.Fatal(err)
 	}
 	log, clock := &lines{}, testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
-	s, err := server.Open(t.Context(), server.Config{PublicURL: "https://press.example", Database: testkit.SQLite(t), SealingKey: key, Role: server.RoleAPI, Blobs: testkit.Blobs(t),
+	s, err := server.Open(t.Context(), server.Config{PublicURL: "https://press.example", Database: testkit.SQLite(t),
+		SealingKey: key, Role: server.RoleAPI, Blobs: testkit.Blobs(t),
 		TrustedProxies: []string{"10.0.0.0/8"}, Log: slog.New(slog.NewTextHandler(log, nil)), Now: clock.Now})
 	if err != nil {
 		t.Fatal(err)
@@ -224,7 +230,11 @@ func TestPlainPublicURLIsWarnedOf(t *testing.T) {
 		"https://press.example.com": false, "http://127.0.0.1:8080": false, "http://localhost:8080": false, "http://[::1]:8080": false,
 	} {
 		log := &lines{}
-		s, err := server.Open(t.Context(), server.Config{PublicURL: public, Database: testkit.SQLite(t), SealingKey: key, Role: server.RoleAPI, Blobs: testkit.Blobs(t), Log: slog.New(slog.NewTextHandler(log, nil))})
+		s, err := server.Open(t.Context(),
+			server.Config{
+				PublicURL: public, Database: testkit.SQLite(t), SealingKey: key, Role: server.RoleAPI,
+				Blobs: testkit.Blobs(t), Log: slog.New(slog.NewTextHandler(log, nil)),
+			})
 		if err != nil {
 			t.Fatal(err)
 		}

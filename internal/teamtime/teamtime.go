@@ -108,7 +108,8 @@ func StartOfMonth(t time.Time, zone *time.Location) (time.Time, time.Time) {
 func Day(t time.Time, zone *time.Location) (time.Time, time.Time) {
 	local := t.In(zone)
 	next := time.Date(local.Year(), local.Month(), local.Day()+1, 0, 0, 0, 0, time.UTC)
-	return StartOfDay(local.Year(), local.Month(), local.Day(), zone), StartOfDay(next.Year(), next.Month(), next.Day(), zone)
+	return StartOfDay(local.Year(), local.Month(), local.Day(), zone), StartOfDay(next.Year(), next.Month(), next.Day(),
+		zone)
 }
 
 // cutDate reads the date that a text begins with, in the extended or the basic format, and returns it as midnight in

@@ -115,7 +115,10 @@ func TestUnusualZones(t *testing.T) {
 // Whatever instant an answer shows, both of its strings are the same instant as an argument.
 func TestMomentsAreArguments(t *testing.T) {
 	t.Parallel()
-	zones := []string{"UTC", "Europe/Berlin", "America/St_Johns", "Asia/Kathmandu", "Australia/Lord_Howe", "Africa/Cairo", "Pacific/Apia", "America/Sao_Paulo"}
+	zones := []string{
+		"UTC", "Europe/Berlin", "America/St_Johns", "Asia/Kathmandu", "Australia/Lord_Howe", "Africa/Cairo",
+		"Pacific/Apia", "America/Sao_Paulo",
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		z := zone(t, rapid.SampledFrom(zones).Draw(t, "zone"))
 		at := time.UnixMicro(rapid.Int64Range(0, 4_102_444_800_000_000).Draw(t, "at")).UTC()
@@ -133,7 +136,8 @@ func TestMomentsAreArguments(t *testing.T) {
 func TestWallClocks(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		z := zone(t, rapid.SampledFrom([]string{"Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Africa/Cairo"}).Draw(t, "zone"))
+		z := zone(t,
+			rapid.SampledFrom([]string{"Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Africa/Cairo"}).Draw(t, "zone"))
 		wall := time.Unix(rapid.Int64Range(1_700_000_000, 1_900_000_000).Draw(t, "wall")/60*60, 0).UTC().Format("2006-01-02T15:04")
 		got, err := teamtime.Parse(wall, z)
 		if err != nil {
@@ -155,14 +159,16 @@ func TestFormsAgree(t *testing.T) {
 	t.Parallel()
 	berlin := zone(t, "Europe/Berlin")
 	rapid.Check(t, func(t *rapid.T) {
-		at := time.Unix(rapid.Int64Range(-62_135_596_800, 253_402_300_799).Draw(t, "at"), rapid.Int64Range(0, 999_999).Draw(t, "micros")*1000)
+		at := time.Unix(rapid.Int64Range(-62_135_596_800, 253_402_300_799).Draw(t, "at"), rapid.Int64Range(0, 999_999).
+			Draw(t, "micros")*1000)
 		offset := rapid.IntRange(-23*60-59, 23*60+59).Draw(t, "offset")
 		local := at.In(time.FixedZone("", offset*60))
 		if local.Year() < 1 || local.Year() > 9999 {
 			return
 		}
 		for _, layout := range []string{
-			"2006-01-02T15:04:05.999999Z07:00", "2006-01-02t15:04:05,000000-0700", "2006-01-02 15:04:05.999999999Z07:00", "20060102T150405.999999Z0700",
+			"2006-01-02T15:04:05.999999Z07:00", "2006-01-02t15:04:05,000000-0700",
+			"2006-01-02 15:04:05.999999999Z07:00", "20060102T150405.999999Z0700",
 		} {
 			text := local.Format(layout)
 			got, err := teamtime.Parse(text, berlin)
@@ -212,7 +218,10 @@ func TestOpenEnd(t *testing.T) {
 var grammar = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$`)
 
 func FuzzParse(f *testing.F) {
-	for _, text := range []string{"20270504T10,5 02", "2026-12-31T23:59:60Z", "2027-05-04T24:00", "2026-03-29T02:30", "2026-10-25T02:30:00.5+01:00", "2026-01-01", "T", "2026-07-01T10:15:00 05:30", "-"} {
+	for _, text := range []string{
+		"20270504T10,5 02", "2026-12-31T23:59:60Z", "2027-05-04T24:00", "2026-03-29T02:30",
+		"2026-10-25T02:30:00.5+01:00", "2026-01-01", "T", "2026-07-01T10:15:00 05:30", "-",
+	} {
 		f.Add(text)
 	}
 	berlin := zone(f, "Europe/Berlin")
@@ -258,7 +267,10 @@ func TestDay(t *testing.T) {
 // The days of a zone follow one another without a gap, and each instant lies in its own.
 func TestDaysFollowOneAnother(t *testing.T) {
 	t.Parallel()
-	zones := []string{"UTC", "Europe/Berlin", "America/Havana", "Africa/Cairo", "Asia/Kathmandu", "America/Santiago", "Pacific/Apia", "Australia/Lord_Howe", "Asia/Beirut", "America/Scoresbysund"}
+	zones := []string{
+		"UTC", "Europe/Berlin", "America/Havana", "Africa/Cairo", "Asia/Kathmandu", "America/Santiago", "Pacific/Apia",
+		"Australia/Lord_Howe", "Asia/Beirut", "America/Scoresbysund",
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		zone, err := time.LoadLocation(rapid.SampledFrom(zones).Draw(t, "zone"))
 		if err != nil {

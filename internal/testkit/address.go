@@ -22,8 +22,9 @@ var ports struct {
 	left int            // how many of it are left
 }
 
-// FreeAddr gives an address of this machine at which nobody listens. Nobody is given it again, neither in this test program nor in
-// one that runs beside it: a server that is killed and started again finds it free, and no client of it finds another server.
+// FreeAddr gives an address of this machine at which nobody listens. Nobody is given it again, neither in this test
+// program nor in one that runs beside it: a server that is killed and started again finds it free, and no client of it
+// finds another server.
 func FreeAddr() (string, error) {
 	ports.Lock()
 	defer ports.Unlock()

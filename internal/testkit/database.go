@@ -97,7 +97,8 @@ func Postgres(tb testing.TB) string {
 	return postgres(tb, " TEMPLATE "+template)
 }
 
-// AtHome lets a copied database live where it is: the program holds every copy, and tests make some that stand for the original.
+// AtHome lets a copied database live where it is: the program holds every copy, and tests make some that stand for the
+// original.
 func AtHome(url string) error {
 	d, err := db.Open(context.Background(), url, db.Options{})
 	if err != nil {

@@ -30,13 +30,14 @@ type approvalView struct {
 // Bare tells whether an account shows no media in place of the post's.
 func (v approvalView) Bare(t post.Target) bool { return t.Media != nil && len(t.Media) == 0 }
 
-// When says when the post goes out and what that takes. Approval alone sends nothing: a draft stays one until somebody of
-// the team schedules it. It is empty of a post that was handed over.
+// When says when the post goes out and what that takes. Approval alone sends nothing: a draft stays one until somebody
+// of the team schedules it. It is empty of a post that was handed over.
 func (v approvalView) When() string {
 	at := v.inWords(v.ScheduledAt)
 	switch {
 	case v.PassedUnapproved() && at != "":
-		return "It was scheduled for " + at + " and was not published, because it was not approved by then. " + v.afterwards()
+		return "It was scheduled for " + at + " and was not published, because it was not approved by then. " +
+			v.afterwards()
 	case v.Status != post.Draft && v.Status != post.Scheduled:
 		return ""
 	case v.Approval == post.Rejected:
@@ -48,11 +49,13 @@ func (v approvalView) When() string {
 	case v.Approval == post.Approved && at == "":
 		return "The team has not set a time yet. It is not published until somebody of the team schedules it."
 	case v.Approval == post.Approved:
-		return "The team plans to publish it at " + at + ". It is not published until somebody of the team schedules it."
+		return "The team plans to publish it at " + at +
+			". It is not published until somebody of the team schedules it."
 	case at == "":
 		return "The team has not set a time yet. It does so after you have approved the post."
 	}
-	return "The team plans to publish it at " + at + ". After you have approved it, somebody of the team still has to schedule it."
+	return "The team plans to publish it at " + at +
+		". After you have approved it, somebody of the team still has to schedule it."
 }
 
 // afterwards says what becomes of a post whose time has passed.
@@ -94,8 +97,8 @@ func (a *App) showApproval(w http.ResponseWriter, r *http.Request, status int, v
 // deadLink is the page of a link that shows nothing. Comment is what the client wrote, which was not sent.
 type deadLink struct{ Heading, Why, Comment string }
 
-// refuseLink tells a client that a link shows nothing, and shows what the client wrote. Posts that were deleted and posts
-// that never existed look alike.
+// refuseLink tells a client that a link shows nothing, and shows what the client wrote. Posts that were deleted and
+// posts that never existed look alike.
 func (a *App) refuseLink(w http.ResponseWriter, r *http.Request, err error, said post.Decision) {
 	f := apierr.Of(err)
 	if f.Ours() {
@@ -105,7 +108,8 @@ func (a *App) refuseLink(w http.ResponseWriter, r *http.Request, err error, said
 	page := deadLink{"This link no longer works", f.Detail, said.Comment}
 	switch state, _ := f.Context["state"].(string); {
 	case f.Code == apierr.NotFound:
-		page.Heading, page.Why = "No longer up for approval", "This post is no longer up for approval. Ask the team that sent you the link."
+		page.Heading, page.Why = "No longer up for approval",
+			"This post is no longer up for approval. Ask the team that sent you the link."
 	case state == "changed":
 		page.Heading = "The post has changed"
 	}
@@ -117,7 +121,10 @@ func (a *App) decide(w http.ResponseWriter, r *http.Request) {
 	if !a.ReadLongForm(w, r, maxDecision) {
 		return
 	}
-	said := post.Decision{Approve: r.PostForm.Get("decision") == "approve", Name: r.PostForm.Get("name"), Comment: r.PostForm.Get("comment")}
+	said := post.Decision{
+		Approve: r.PostForm.Get("decision") == "approve", Name: r.PostForm.Get("name"),
+		Comment: r.PostForm.Get("comment"),
+	}
 	said.Round, _ = strconv.ParseInt(r.PostForm.Get("round"), 10, 64) // what is no number is no version
 	var err error
 	if !said.Approve && r.PostForm.Get("decision") != "reject" {
@@ -135,7 +142,8 @@ func (a *App) decide(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// maxLinkFiles is how many files of one approval link are sent at once: more than a post has, and a part of a node's places.
+// maxLinkFiles is how many files of one approval link are sent at once: more than a post has, and a part of a node's
+// places.
 const maxLinkFiles = 48
 
 // fieldOf returns the field of a form that a refusal is about; empty for none.
@@ -145,15 +153,17 @@ func fieldOf(f *apierr.Error) string {
 }
 
 // errManyFiles refuses a link of which more files are on their way than any page of a post shows.
-var errManyFiles = apierr.New(apierr.RateLimited, "Too many files of this link are being loaded. Try again in a moment.").With("scope", "approval_link").After(time.Second)
+var errManyFiles = apierr.New(apierr.RateLimited,
+	"Too many files of this link are being loaded. Try again in a moment.").With("scope", "approval_link").
+	After(time.Second)
 
 // approvalPicture sends the thumbnail of an image of a post to anybody who has the post's approval link.
 func (a *App) approvalPicture(w http.ResponseWriter, r *http.Request) {
 	a.approvalFile(w, r, network.Image, a.Media.ThumbnailOf)
 }
 
-// approvalImage sends an image of a post in full size, without metadata. An item that is stored without metadata is sent as
-// it is; a copy of an older one is made once and kept.
+// approvalImage sends an image of a post in full size, without metadata. An item that is stored without metadata is
+// sent as it is; a copy of an older one is made once and kept.
 func (a *App) approvalImage(w http.ResponseWriter, r *http.Request) {
 	a.approvalFile(w, r, network.Image, a.Media.OpenOf)
 }
@@ -164,7 +174,10 @@ func (a *App) approvalVideo(w http.ResponseWriter, r *http.Request) {
 }
 
 // approvalFile sends a file of a kind that a post has. It is counted for the link before anything is looked up.
-func (a *App) approvalFile(w http.ResponseWriter, r *http.Request, kind string, open func(ctx context.Context, team, id int64) (media.Opened, error)) {
+func (a *App) approvalFile(
+	w http.ResponseWriter, r *http.Request, kind string,
+	open func(ctx context.Context, team, id int64) (media.Opened, error),
+) {
 	token := r.PathValue("token")
 	if !a.linkFiles.Enter(token) {
 		a.tellProblem(w, r, errManyFiles)

@@ -27,7 +27,8 @@ func (g gated) Open(ctx context.Context, key string) (blob.Reader, error) {
 	return g.Store.Open(ctx, key)
 }
 
-// TestAnApprovalLinkOpensPicturesInFullSize checks that the page shows thumbnails, and that each leads to the whole picture.
+// TestAnApprovalLinkOpensPicturesInFullSize checks that the page shows thumbnails, and that each leads to the whole
+// picture.
 func TestAnApprovalLinkOpensPicturesInFullSize(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		page := w.browser(t).in("ada@example.com").sent(w.batch(t).page, "menu.png", pictureOf(t, 1200, 1600))
@@ -39,7 +40,8 @@ func TestAnApprovalLinkOpensPicturesInFullSize(t *testing.T) {
 		for path, want := range map[string]image.Point{full: {1200, 1600}, a.page + "/media/" + id: {384, 512}} {
 			p := client.get(path)
 			got, _, err := image.DecodeConfig(strings.NewReader(p.text))
-			if err != nil || got.Width != want.X || got.Height != want.Y || p.Header.Get("Content-Security-Policy") != "sandbox; default-src 'none'" {
+			if err != nil || got.Width != want.X || got.Height != want.Y ||
+				p.Header.Get("Content-Security-Policy") != "sandbox; default-src 'none'" {
 				t.Errorf("%s: %d, %d × %d (%v), %v", path, p.StatusCode, got.Width, got.Height, err, p.Header)
 			}
 		}
@@ -58,8 +60,8 @@ func pictureOf(t *testing.T, width, height int) []byte {
 	return out.Bytes()
 }
 
-// However often a link's pictures are asked for, nothing is scaled: the thumbnail is sent that was made when the file arrived.
-// A link has so many files under way at once and no more; other links have their own.
+// However often a link's pictures are asked for, nothing is scaled: the thumbnail is sent that was made when the file
+// arrived. A link has so many files under way at once and no more; other links have their own.
 func TestAnApprovalLinkCostsNoPictureWork(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		const bound = 48

@@ -49,7 +49,8 @@ func (w *world) approving(t *testing.T, caption string, media ...int64) *approvi
 	sealer, err := tokencrypt.New(key)
 	must(err)
 	accounts := account.New(w.db, sealer, takesAll{})
-	account, err := accounts.Connect(t.Context(), w.harbour.ID, "bluesky", network.Credentials{Server: "https://pds.test", Identifier: "harbour.test", Password: "app-pass"})
+	account, err := accounts.Connect(t.Context(), w.harbour.ID, "bluesky",
+		network.Credentials{Server: "https://pds.test", Identifier: "harbour.test", Password: "app-pass"})
 	must(err)
 	a := &approving{world: w, posts: post.New(w.db, accounts, job.NewStore(w.db, nil, 5), w.media, post.DefaultLimits, plan.Shipped())}
 	a.approvals = post.NewApprovals(post.ApprovalsOptions{Posts: a.posts, Sealer: sealer, PublicURL: "http://press.example"})
@@ -57,7 +58,11 @@ func (w *world) approving(t *testing.T, caption string, media ...int64) *approvi
 	link, err := a.approvals.RequestApproval(t.Context(), w.bea.ID, a.id)
 	must(err)
 	a.page = strings.TrimPrefix(link, "http://press.example")
-	app, err := web.New(web.Options{Frame: shell.Options{PublicURL: "http://press.example", Teams: w.teams, DB: w.db, Log: logOf(t)}, Library: w.media, Connector: w.connects, Approvals: a.approvals, Media: w.media, Programs: w.programs("http://press.example"), Describe: describe, TOTP: w.apps(t)})
+	app, err := web.New(web.Options{
+		Frame:   shell.Options{PublicURL: "http://press.example", Teams: w.teams, DB: w.db, Log: logOf(t)},
+		Library: w.media, Connector: w.connects, Approvals: a.approvals, Media: w.media,
+		Programs: w.programs("http://press.example"), Describe: describe, TOTP: w.apps(t),
+	})
 	must(err)
 	server := httptest.NewServer(app)
 	t.Cleanup(server.Close)
@@ -76,7 +81,12 @@ func (a *approving) do(t *testing.T, tool string, args map[string]any) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		call := operation.Call{Actor: &access.Actor{TeamID: a.harbour.ID, PersonID: a.ada.ID, Plan: "team", Zone: time.UTC, Capabilities: access.Effective(access.Full, access.Owner)}, Now: a.clock.Now()}
+		call := operation.Call{
+			Actor: &access.Actor{
+				TeamID: a.harbour.ID, PersonID: a.ada.ID, Plan: "team", Zone: time.UTC,
+				Capabilities: access.Effective(access.Full, access.Owner),
+			}, Now: a.clock.Now(),
+		}
 		if _, err := op.Run(t.Context(), call, raw); err != nil {
 			t.Fatal(err)
 		}
@@ -92,7 +102,9 @@ func (a *approving) do(t *testing.T, tool string, args map[string]any) string {
 func (a *approving) state(t *testing.T) string {
 	t.Helper()
 	var approval, name, comment string
-	err := a.db.QueryRow(t.Context(), `SELECT p.approval, r.client_name, r.comment FROM posts p JOIN post_approvals r ON r.post_id = p.id AND r.round = p.approval_round`).Scan(&approval, &name, &comment)
+	err := a.db.QueryRow(t.Context(),
+		`SELECT p.approval, r.client_name, r.comment FROM posts p
+		JOIN post_approvals r ON r.post_id = p.id AND r.round = p.approval_round`).Scan(&approval, &name, &comment)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,46 +124,62 @@ func TestApproving(t *testing.T) {
 		client := w.browser(t)
 		shown := client.get(a.page)
 		image := a.page + "/media/" + itoa(item.MediaID)
-		shown.wants(t, 200, "A post from Harbour &amp; Sons", "<p dir=\"auto\">Open &lt;b&gt;from&lt;/b&gt; eight.</p><p dir=\"auto\">Be there!</p>", "Bluesky: ", "harbour.test", "The team has not set a time yet. It does so after you have approved the post.", "The owner, the admins and the editors of Harbour &amp; Sons see your decision", `src="`+image+`"`, "It is waiting for you")
+		shown.wants(t, 200, "A post from Harbour &amp; Sons",
+			"<p dir=\"auto\">Open &lt;b&gt;from&lt;/b&gt; eight.</p><p dir=\"auto\">Be there!</p>", "Bluesky: ",
+			"harbour.test", "The team has not set a time yet. It does so after you have approved the post.",
+			"The owner, the admins and the editors of Harbour &amp; Sons see your decision", `src="`+image+`"`, "It is waiting for you")
 		if csp := shown.Header.Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'none'") || len(shown.Cookies()) > 0 {
 			t.Errorf("%v", shown.Header)
 		}
 		small := client.get(image)
-		if small.StatusCode != http.StatusOK || !strings.HasPrefix(small.Header.Get("Content-Type"), "image/") || small.Header.Get("Content-Security-Policy") != "sandbox; default-src 'none'" || small.text == "" {
+		if small.StatusCode != http.StatusOK || !strings.HasPrefix(small.Header.Get("Content-Type"), "image/") ||
+			small.Header.Get("Content-Security-Policy") != "sandbox; default-src 'none'" || small.text == "" {
 			t.Errorf("%d %v", small.StatusCode, small.Header)
 		}
-		for _, path := range []string{a.page + "/media/" + itoa(other.MediaID), a.page + "/media/x", a.page + "/media/-1", a.page[:len(a.page)-2] + "/media/" + itoa(item.MediaID), "/media/" + itoa(item.MediaID) + "/file"} {
+		for _, path := range []string{
+			a.page + "/media/" + itoa(other.MediaID), a.page + "/media/x", a.page + "/media/-1",
+			a.page[:len(a.page)-2] + "/media/" + itoa(item.MediaID), "/media/" + itoa(item.MediaID) + "/file",
+		} {
 			if p := client.get(path); p.StatusCode == http.StatusOK {
 				t.Errorf("%s is open", path)
 			}
 		}
-		client.post(a.page, says("approve", "1", "", "kept")).wants(t, 422, `aria-invalid="true" autofocus><p class="wrong" id="wrong" role="alert">Enter your name.`, ">kept</textarea>")
+		client.post(a.page, says("approve", "1", "", "kept")).
+			wants(t, 422, `aria-invalid="true" autofocus><p class="wrong" id="wrong" role="alert">Enter your name.`, ">kept</textarea>")
 		client.post(a.page, says("", "1", "Cleo", "")).wants(t, 422, "Choose whether", `value="Cleo"`)
 		client.post(a.page, says("reject", "1", "Cleo", strings.Repeat("ä", 2001))).wants(t, 422, "at most 2000 characters")
 		client.post(a.page, says("reject", "1", "Cleo", strings.Repeat("x", 100_000))).wants(t, 400)
 		client.post(a.page, says("approve", "x", "Cleo", "")).wants(t, 422, "The post has changed, so your decision was not saved")
-		client.do("POST", a.page, strings.NewReader(says("approve", "1", "Mallory", "").Encode()), "Content-Type", "application/x-www-form-urlencoded", "Sec-Fetch-Site", "cross-site").wants(t, 403, "came from another site")
+		client.do("POST", a.page, strings.NewReader(says("approve", "1", "Mallory", "").Encode()), "Content-Type",
+			"application/x-www-form-urlencoded", "Sec-Fetch-Site", "cross-site").wants(t, 403, "came from another site")
 		if got := a.state(t); got != `waiting by "": ""` {
 			t.Error(got)
 		}
 		client.post(a.page, says("approve", "1", "Cleo <3", strings.Repeat("ä\r\n", 1000))).leads(t, a.page)
-		client.get(a.page).wants(t, 200, "Approved by <strong><bdi>Cleo &lt;3</bdi></strong> at 13:00 on Saturday 21 November 2026 (Europe/Berlin)", "It is not published until somebody of the team schedules it.")
-		client.post(a.page, says("reject", "1", "Mallory", "Not the <quay>.")).wants(t, 422, "This version has already been decided.", "Approved by", "What you wrote was not sent.", "Not the &lt;quay&gt;.")
+		client.get(a.page).
+			wants(t, 200,
+				"Approved by <strong><bdi>Cleo &lt;3</bdi></strong> at 13:00 on Saturday 21 November 2026 "+
+					"(Europe/Berlin)", "It is not published until somebody of the team schedules it.")
+		client.post(a.page, says("reject", "1", "Mallory", "Not the <quay>.")).
+			wants(t, 422, "This version has already been decided.", "Approved by", "What you wrote was not sent.", "Not the &lt;quay&gt;.")
 		if got := a.state(t); !strings.HasPrefix(got, `approved by "Cleo <3"`) {
 			t.Error(got)
 		}
 	})
 }
 
-// After a change a link shows nothing and decides nothing, and what the client wrote is shown to the client; a link to the new
-// version works until it ends or is revoked.
+// After a change a link shows nothing and decides nothing, and what the client wrote is shown to the client; a link to
+// the new version works until it ends or is revoked.
 func TestApprovingAnOldVersion(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		a := w.approving(t, "first")
 		client := w.browser(t)
 		client.get(a.page).wants(t, 200, "first", `name="round" value="1"`)
 		a.do(t, "update_post", map[string]any{"id": a.id, "caption": "second", "scheduled_at": "2026-12-01T10:00Z"})
-		for _, p := range []page{client.get(a.page), client.post(a.page, says("approve", "1", "Cleo", "fine <3")), client.post(a.page, says("approve", "2", "Cleo", ""))} {
+		for _, p := range []page{
+			client.get(a.page), client.post(a.page, says("approve", "1", "Cleo", "fine <3")),
+			client.post(a.page, says("approve", "2", "Cleo", "")),
+		} {
 			p.wants(t, 422, "<h1>The post has changed</h1>", "Ask the team that sent it for a link to the new version.")
 			for _, not := range []string{"first", "second", ">Approve</button>"} {
 				if strings.Contains(p.text, not) {
@@ -171,7 +199,10 @@ func TestApprovingAnOldVersion(t *testing.T) {
 			return strings.TrimPrefix(link, "http://press.example")
 		}
 		second := asked()
-		client.get(second).wants(t, 200, "second", "The team plans to publish it at 11:00 on Tuesday 1 December 2026 (Europe/Berlin). After you have approved it, somebody of the team still has to schedule it")
+		client.get(second).
+			wants(t, 200, "second",
+				"The team plans to publish it at 11:00 on Tuesday 1 December 2026 (Europe/Berlin). After you have "+
+					"approved it, somebody of the team still has to schedule it")
 		client.post(second, says("reject", "2", "Cleo", "Not yet.")).leads(t, second)
 		client.get(second).wants(t, 200, "Rejected by", "It is not published until you approve a new version.")
 		if got := a.state(t); got != `rejected by "Cleo": "Not yet."` {

@@ -39,7 +39,9 @@ func (a *App) showConnect(w http.ResponseWriter, r *http.Request, status int, vi
 		for _, way := range view.Ways {
 			allowed = append(allowed, way.Origin)
 		}
-		w.Header().Set("Content-Security-Policy", strings.Replace(shell.Policy, "form-action 'self'", strings.Join(allowed, " "), 1))
+		w.Header().
+			Set("Content-Security-Policy",
+				strings.Replace(shell.Policy, "form-action 'self'", strings.Join(allowed, " "), 1))
 	}
 	a.Show(w, r, status, pages["connect"], "Connect "+shell.NetworkName(view.Platform), view)
 }
@@ -67,7 +69,10 @@ func (a *App) connect(w http.ResponseWriter, r *http.Request) {
 }
 
 func (a *App) connectHere(w http.ResponseWriter, r *http.Request, person int64, token string) {
-	given := network.Credentials{Server: strings.TrimSpace(r.PostForm.Get("server")), Identifier: strings.TrimSpace(r.PostForm.Get("identifier")), Password: r.PostForm.Get("password")}
+	given := network.Credentials{
+		Server:     strings.TrimSpace(r.PostForm.Get("server")),
+		Identifier: strings.TrimSpace(r.PostForm.Get("identifier")), Password: r.PostForm.Get("password"),
+	}
 	account, err := a.Connector.SignIn(r.Context(), person, token, given)
 	a.noteRefusal(r, err)
 	switch f := apierr.Of(err); {
@@ -76,14 +81,16 @@ func (a *App) connectHere(w http.ResponseWriter, r *http.Request, person int64, 
 	case f.Ours() || f.Code == apierr.NotFound:
 		a.Refuse(w, r, err)
 	default:
-		a.showConnect(w, r, shell.StatusOf(err), connectView{Server: given.Server, Identifier: given.Identifier, Wrong: f.Detail})
+		a.showConnect(w, r, shell.StatusOf(err),
+			connectView{Server: given.Server, Identifier: given.Identifier, Wrong: f.Detail})
 	}
 }
 
 // noteRefusal tells the operator what a network answered, but for its words and ours to it: these may hold secrets.
 func (a *App) noteRefusal(r *http.Request, err error) {
 	if failed, ok := errors.AsType[*network.Error](err); ok {
-		a.Log.WarnContext(r.Context(), "an account was not connected", "route", r.Pattern, "class", failed.Class, "status", failed.Status, "code", failed.Code)
+		a.Log.WarnContext(r.Context(), "an account was not connected", "route", r.Pattern, "class", failed.Class,
+			"status", failed.Status, "code", failed.Code)
 	}
 }
 
@@ -100,13 +107,17 @@ func (a *App) connectReturn(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	q := r.URL.Query()
-	out, err := a.Connector.Return(r.Context(), v.ID, account.Returned{Platform: r.PathValue("platform"), State: q.Get("state"), Code: q.Get("code"), Error: q.Get("error")})
+	out, err := a.Connector.Return(r.Context(), v.ID,
+		account.Returned{
+			Platform: r.PathValue("platform"), State: q.Get("state"), Code: q.Get("code"), Error: q.Get("error"),
+		})
 	a.noteRefusal(r, err)
 	switch f := apierr.Of(err); {
 	case err != nil && (out.Retry == "" || f.Ours() || f.Code == apierr.NotFound):
 		a.Refuse(w, r, err)
 	case err != nil:
-		a.Show(w, r, shell.StatusOf(err), pages["connectend"], "Not connected", connectEnd{f.Detail, account.ConnectPath + out.Retry})
+		a.Show(w, r, shell.StatusOf(err), pages["connectend"], "Not connected",
+			connectEnd{f.Detail, account.ConnectPath + out.Retry})
 	case out.Choice != 0:
 		shell.Redirect(w, r, choicePath(out.Choice))
 	default:

@@ -85,7 +85,9 @@ func (c consents) Platform() string { return "instagram" }
 func (c consents) Kinds() []string { return []string{""} }
 
 func (c consents) Authorize(a network.Authorization) string {
-	return c.at + "/authorize?" + url.Values{"state": {a.State}, "challenge": {challenge(a.Verifier)}, "redirect_uri": {a.Redirect}}.Encode()
+	return c.at + "/authorize?" + url.Values{
+		"state": {a.State}, "challenge": {challenge(a.Verifier)}, "redirect_uri": {a.Redirect},
+	}.Encode()
 }
 
 func (c consents) Exchange(ctx context.Context, a network.Authorization, code string) ([]network.Candidate, error) {
@@ -109,7 +111,12 @@ func (c consents) Exchange(ctx context.Context, a network.Authorization, code st
 	}
 	var out []network.Candidate
 	for _, name := range names {
-		out = append(out, network.Candidate{Grant: network.Grant{Account: "id of " + name, Username: name, Access: "secret access", Refresh: "secret refresh"}, DisplayName: "<b>" + name})
+		out = append(out,
+			network.Candidate{
+				Grant: network.Grant{
+					Account: "id of " + name, Username: name, Access: "secret access", Refresh: "secret refresh",
+				}, DisplayName: "<b>" + name,
+			})
 	}
 	return out, nil
 }
@@ -126,7 +133,9 @@ func (passwords) Connect(_ context.Context, c network.Credentials) (network.Gran
 	case c.Password != "app-pass":
 		return network.Grant{}, &network.Error{Class: network.AuthDead, Message: "the network's own words"}
 	}
-	return network.Grant{Server: c.Server, Account: "did:" + c.Identifier, Username: c.Identifier, Access: "secret access", Refresh: "secret refresh"}, nil
+	return network.Grant{
+		Server: c.Server, Account: "did:" + c.Identifier, Username: c.Identifier, Access: "secret access", Refresh: "secret refresh",
+	}, nil
 }
 
 func (w *world) connecting(t *testing.T) (*networks, *account.Connector) {
@@ -157,14 +166,21 @@ func (w *world) connecting(t *testing.T) (*networks, *account.Connector) {
 		}
 		return nil
 	}
-	return n, account.NewConnector(account.ConnectorOptions{Accounts: account.New(w.db, sealer, consents{at: n.URL}, passwords{}), Terms: offered, PublicURL: "http://press.example", CheckServer: public})
+	return n,
+		account.NewConnector(account.ConnectorOptions{
+			Accounts: account.New(w.db, sealer, consents{at: n.URL}, passwords{}), Terms: offered,
+			PublicURL: "http://press.example", CheckServer: public,
+		})
 }
 
 // link asks for a link with Ada's key and gives the path of its page.
 func (w *world) link(t *testing.T, args string) string {
 	t.Helper()
 	op := w.connects.Operations()[0]
-	got, err := op.Run(t.Context(), operation.Call{Actor: &access.Actor{TeamID: w.harbour.ID, PersonID: w.ada.ID, KeyID: 1, Plan: "team", Zone: time.UTC}, Now: w.clock.Now()}, []byte(args))
+	got, err := op.Run(t.Context(),
+		operation.Call{
+			Actor: &access.Actor{TeamID: w.harbour.ID, PersonID: w.ada.ID, KeyID: 1, Plan: "team", Zone: time.UTC}, Now: w.clock.Now(),
+		}, []byte(args))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +216,9 @@ func (b *browser) consent(page string) string {
 func (w *world) connected(t *testing.T) string {
 	t.Helper()
 	var all string
-	err := w.db.QueryRow(t.Context(), `SELECT COUNT(*) || ' ' || COALESCE(MAX(username), '') || ' ' || COALESCE(MAX(connection_state), '') FROM social_accounts`).Scan(&all)
+	err := w.db.QueryRow(t.Context(),
+		`SELECT COUNT(*) || ' ' || COALESCE(MAX(username), '') || ' ' || COALESCE(MAX(connection_state), '')
+		FROM social_accounts`).Scan(&all)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,8 +238,10 @@ func TestConnecting(t *testing.T) {
 		w.browser(t).get(page).leads(t, "/sign-in?"+url.Values{"next": {page}}.Encode())
 		ada := w.browser(t).in("ada@example.com")
 		shown := ada.get(page)
-		shown.wants(t, 200, "<h1>Connect Instagram</h1>", "Harbour &amp; Sons", "A program or an assistant that acts for <bdi>Ada &lt;Okafor&gt;</bdi> asked for this.", "Continue to Instagram")
-		if policy := shown.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "form-action 'self' https: "+w.networks.URL+";") {
+		shown.wants(t, 200, "<h1>Connect Instagram</h1>", "Harbour &amp; Sons",
+			"A program or an assistant that acts for <bdi>Ada &lt;Okafor&gt;</bdi> asked for this.", "Continue to Instagram")
+		if policy := shown.Header.Get("Content-Security-Policy"); !strings.Contains(policy,
+			"form-action 'self' https: "+w.networks.URL+";") {
 			t.Errorf("the form cannot lead there: %s", policy)
 		}
 		w.wantAccounts(t, "0  ")
@@ -235,7 +255,8 @@ func TestConnecting(t *testing.T) {
 		ada.get(page).wants(t, 422, "has already been used")
 		ada.post(page, nil).wants(t, 422)
 		var by int64
-		if err := w.db.QueryRow(t.Context(), `SELECT person_id FROM events WHERE kind = 'social_account.connected'`).Scan(&by); err != nil || by != w.ada.ID {
+		if err := w.db.QueryRow(t.Context(), `SELECT person_id FROM events WHERE kind = 'social_account.connected'`).
+			Scan(&by); err != nil || by != w.ada.ID {
 			t.Errorf("done by %d (%v)", by, err)
 		}
 	})
@@ -252,7 +273,10 @@ func TestLinksAreForFew(t *testing.T) {
 			t.Fatal(err)
 		}
 		bea.get(page).wants(t, 200)
-		for _, forged := range []string{page + "A", page[:len(page)-1], page[:20] + "A" + page[21:], "/connect/x", "/connect/" + strings.Repeat("A", 5000), "/connect/%00"} {
+		for _, forged := range []string{
+			page + "A", page[:len(page)-1], page[:20] + "A" + page[21:], "/connect/x",
+			"/connect/" + strings.Repeat("A", 5000), "/connect/%00",
+		} {
 			if forged != page {
 				ada.get(forged).wants(t, 404)
 			}
@@ -260,7 +284,10 @@ func TestLinksAreForFew(t *testing.T) {
 		w.clock.Advance(time.Hour)
 		ada.get(page).wants(t, 422, "This link has expired.")
 		ada.post(page, nil).wants(t, 422)
-		for _, path := range []string{"/connect/choose/0", "/connect/choose/x", "/connect/choose/9", "/connected/9", "/connected/-1", "/connect/callback/x?state=a&code=b", "/connect/callback/bluesky", "/connect/callback/%ff"} {
+		for _, path := range []string{
+			"/connect/choose/0", "/connect/choose/x", "/connect/choose/9", "/connected/9", "/connected/-1",
+			"/connect/callback/x?state=a&code=b", "/connect/callback/bluesky", "/connect/callback/%ff",
+		} {
 			ada.get(path).wants(t, 404)
 		}
 	})
@@ -318,7 +345,9 @@ func TestDenied(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		page := w.link(t, newInstagram)
 		ada := w.browser(t).in("ada@example.com")
-		for deny, text := range map[string]string{"access_denied": "You did not allow access", "server_error": "The network did not complete the sign-in"} {
+		for deny, text := range map[string]string{
+			"access_denied": "You did not allow access", "server_error": "The network did not complete the sign-in",
+		} {
 			w.networks.set(deny)
 			ada.get(ada.consent(page)).wants(t, 422, text, `href="`+page+`"`)
 		}

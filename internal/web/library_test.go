@@ -47,7 +47,8 @@ func (w *world) library(t *testing.T, log *slog.Logger) *media.Service {
 	must(err)
 	offered := plan.Shipped()
 	offered.Limits.MaxImageBytes, offered.Limits.MaxVideoBytes = 1<<20, 2<<20
-	return media.New(media.Options{DB: w.db, Blobs: blobs, Jobs: job.NewStore(w.db, nil, 5), Worker: job.NewWorker(w.db, queue, log), Keys: w.teams, Terms: offered,
+	return media.New(media.Options{DB: w.db, Blobs: blobs, Jobs: job.NewStore(w.db, nil, 5),
+		Worker: job.NewWorker(w.db, queue, log), Keys: w.teams, Terms: offered,
 		Fetch: client, Sealer: sealer, PublicURL: "http://press.example", Log: log})
 }
 
@@ -66,14 +67,18 @@ func (w *world) batch(t *testing.T, files ...[]byte) opened {
 	in := []any{}
 	for i, f := range files {
 		sum := sha256.Sum256(f)
-		in = append(in, map[string]any{"sha256": hex.EncodeToString(sum[:]), "size_bytes": len(f), "file_name": fmt.Sprintf("described %d.png", i)})
+		in = append(in,
+			map[string]any{"sha256": hex.EncodeToString(sum[:]), "size_bytes": len(f), "file_name": fmt.Sprintf("described %d.png", i)})
 	}
 	args, err := json.Marshal(map[string]any{"files": in})
 	if err != nil {
 		t.Fatal(err)
 	}
 	create := operation.NewRegistry(w.media.Operations()).Tool("create_uploads")
-	out, err := create.Run(t.Context(), operation.Call{Actor: &access.Actor{TeamID: w.harbour.ID, PersonID: w.ada.ID, KeyID: w.key, Zone: time.UTC}, Now: w.clock.Now()}, args)
+	out, err := create.Run(t.Context(),
+		operation.Call{
+			Actor: &access.Actor{TeamID: w.harbour.ID, PersonID: w.ada.ID, KeyID: w.key, Zone: time.UTC}, Now: w.clock.Now(),
+		}, args)
 	if err != nil {
 		t.Fatal(err)
 	}

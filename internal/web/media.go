@@ -15,8 +15,8 @@ import (
 // filePolicy keeps whatever a file holds from running as if it were ours.
 const filePolicy = "sandbox; default-src 'none'"
 
-// videoPolicy is the same for a video, which a browser puts into a page of its own that has to be let play it. It asks for
-// the file once more, with the cookies that a sandbox would not have.
+// videoPolicy is the same for a video, which a browser puts into a page of its own that has to be let play it. It asks
+// for the file once more, with the cookies that a sandbox would not have.
 const videoPolicy = "default-src 'none'; media-src 'self'; img-src 'self'"
 
 // policyOf is what a file of a type is opened with. No browser takes a video for a page: it is told not to guess.
@@ -72,7 +72,8 @@ func (a *App) publicFile(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer file.Close()
-	w.Header().Set("Cross-Origin-Resource-Policy", "cross-origin") // a network's own page may show what it was told to fetch
+	// a network's own page may show what it was told to fetch
+	w.Header().Set("Cross-Origin-Resource-Policy", "cross-origin")
 	send(w, r, file)
 }
 

@@ -33,7 +33,8 @@ func TestMediaFiles(t *testing.T) {
 		if d := b.get(item.file() + "?download=1").Header.Get("Content-Disposition"); !strings.HasPrefix(d, "attachment; ") {
 			t.Error(d)
 		}
-		if p := b.do(http.MethodGet, item.file(), nil, "Range", "bytes=2-5"); p.StatusCode != http.StatusPartialContent || p.text != string(raw[2:6]) {
+		if p := b.do(http.MethodGet, item.file(), nil, "Range",
+			"bytes=2-5"); p.StatusCode != http.StatusPartialContent || p.text != string(raw[2:6]) {
 			t.Errorf("a part: %d %q", p.StatusCode, p.text)
 		}
 		b.do(http.MethodGet, item.file(), nil, "Range", "bytes=900000-").wants(t, 416)
@@ -52,7 +53,9 @@ func TestMediaFiles(t *testing.T) {
 		if err := w.teams.RemoveMember(t.Context(), w.harbour.ID, w.bea.ID); err != nil {
 			t.Fatal(err)
 		}
-		for _, path := range []string{item.file(), item.thumbnail(), "/media/99/file", "/media/-1/file", "/media/x/thumbnail", "/media/99999999999999999999/file"} {
+		for _, path := range []string{
+			item.file(), item.thumbnail(), "/media/99/file", "/media/-1/file", "/media/x/thumbnail", "/media/99999999999999999999/file",
+		} {
 			bea.get(path).wants(t, 404)
 			w.browser(t).get(path).wants(t, 303)
 		}
@@ -71,14 +74,17 @@ func TestPublicFiles(t *testing.T) {
 		path := strings.TrimPrefix(link, "http://press.example")
 		b := w.browser(t)
 		p := b.get(path)
-		if p.StatusCode != http.StatusOK || p.text != string(raw) || len(p.Cookies()) > 0 || p.Header.Get("Vary") != "" || p.Header.Get("Content-Security-Policy") != "sandbox; default-src 'none'" {
+		if p.StatusCode != http.StatusOK || p.text != string(raw) || len(p.Cookies()) > 0 ||
+			p.Header.Get("Vary") != "" || p.Header.Get("Content-Security-Policy") != "sandbox; default-src 'none'" {
 			t.Errorf("%d %v", p.StatusCode, p.Header)
 		}
 		if p := b.do(http.MethodHead, path, nil); p.StatusCode != http.StatusOK || p.ContentLength != int64(len(raw)) {
 			t.Errorf("HEAD: %d %v", p.StatusCode, p.Header)
 		}
 		b.do(http.MethodGet, path, nil, "Range", "bytes=-4").wants(t, 206)
-		for _, other := range []string{"/files/x/a.png", "/files/" + strings.Repeat("A", 44) + "/a.png", strings.Replace(path, "/files/A", "/files/B", 1)} {
+		for _, other := range []string{
+			"/files/x/a.png", "/files/" + strings.Repeat("A", 44) + "/a.png", strings.Replace(path, "/files/A", "/files/B", 1),
+		} {
 			p := b.get(other)
 			p.wants(t, 404)
 			if !strings.Contains(p.text, `"not_found"`) {

@@ -47,7 +47,8 @@ func TestFullNode(t *testing.T) {
 		for _, path := range []string{"/oauth/token", "/oauth/register", "/oauth/revoke"} {
 			p := programs.post(path, url.Values{"client_id": {"x"}, "token": {"x"}})
 			p.wants(t, 503, `"error":"temporarily_unavailable"`)
-			if p.Header.Get("Retry-After") == "" || p.Header.Get("Access-Control-Allow-Origin") != "*" || p.Header.Get("Content-Type") != "application/json" {
+			if p.Header.Get("Retry-After") == "" || p.Header.Get("Access-Control-Allow-Origin") != "*" ||
+				p.Header.Get("Content-Type") != "application/json" {
 				t.Errorf("%s: %v", path, p.Header)
 			}
 		}
@@ -64,7 +65,10 @@ func TestFilesNeedNoPlace(t *testing.T) {
 		for _, route := range w.app.Routes() {
 			urgent[route.Pattern] = route.Urgent
 		}
-		for _, pattern := range []string{"GET /media/{id}/file", "GET /approval/{token}/images/{id}", "GET /approval/{token}/videos/{id}", "GET /settings/export.zip", "GET /settings/credits/statement.csv", "GET /reports/{id}/posts.csv"} {
+		for _, pattern := range []string{
+			"GET /media/{id}/file", "GET /approval/{token}/images/{id}", "GET /approval/{token}/videos/{id}",
+			"GET /settings/export.zip", "GET /settings/credits/statement.csv", "GET /reports/{id}/posts.csv",
+		} {
 			if !urgent[pattern] {
 				t.Errorf("%s takes a place for as long as it is read", pattern)
 			}
@@ -106,7 +110,8 @@ func TestWhatComesSlowlyHoldsNoPlace(t *testing.T) {
 			out := httptest.NewRecorder()
 			w.app.ServeHTTP(out, r)
 			if out.Code != c.status || body.read == 0 || body.most != 0 || c.room.State().Running != 0 {
-				t.Errorf("%s %s: %d, read %d times in %d places, and %+v is left", c.method, c.path, out.Code, body.read, body.most, c.room.State())
+				t.Errorf("%s %s: %d, read %d times in %d places, and %+v is left", c.method, c.path, out.Code,
+					body.read, body.most, c.room.State())
 			}
 		}
 	})

@@ -68,7 +68,8 @@ func TestTokensAreRenewed(t *testing.T) {
 			t.Error("the planted token is signed in")
 		}
 		var n int
-		if err := w.db.QueryRow(t.Context(), `SELECT COUNT(*) FROM sessions WHERE CAST(token_hash AS TEXT) LIKE ? OR CAST(data AS TEXT) LIKE ?`,
+		if err := w.db.QueryRow(t.Context(),
+			`SELECT COUNT(*) FROM sessions WHERE CAST(token_hash AS TEXT) LIKE ? OR CAST(data AS TEXT) LIKE ?`,
 			"%"+b.cookie().Value+"%", "%"+b.cookie().Value+"%").Scan(&n); err != nil || n > 0 {
 			t.Errorf("%d sessions hold their token (%v)", n, err)
 		}
@@ -78,8 +79,11 @@ func TestTokensAreRenewed(t *testing.T) {
 func TestCookies(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		for publicURL, want := range map[string][]string{
-			"http://press.example":  {"pressroom-known=; Path=/; HttpOnly; SameSite=Lax", "pressroom=; Path=/; HttpOnly; SameSite=Lax"},
-			"https://press.example": {"__Host-pressroom-known=; Path=/; HttpOnly; Secure; SameSite=Lax", "__Host-pressroom=; Path=/; HttpOnly; Secure; SameSite=Lax"},
+			"http://press.example": {"pressroom-known=; Path=/; HttpOnly; SameSite=Lax", "pressroom=; Path=/; HttpOnly; SameSite=Lax"},
+			"https://press.example": {
+				"__Host-pressroom-known=; Path=/; HttpOnly; Secure; SameSite=Lax",
+				"__Host-pressroom=; Path=/; HttpOnly; Secure; SameSite=Lax",
+			},
 		} {
 			w.serve(t, publicURL)
 			cookies := w.browser(t).signIn("ada@example.com", password, "").Cookies()
@@ -88,7 +92,8 @@ func TestCookies(t *testing.T) {
 			}
 			for i, days := range []int{400, 14} {
 				c := cookies[i]
-				if age := time.Duration(c.MaxAge) * time.Second; age < time.Duration(days-1)*24*time.Hour || age > time.Duration(days+1)*24*time.Hour || len(c.Value) < 26 {
+				if age := time.Duration(c.MaxAge) * time.Second; age < time.Duration(days-1)*24*time.Hour ||
+					age > time.Duration(days+1)*24*time.Hour || len(c.Value) < 26 {
 					t.Errorf("%+v", c)
 				}
 				c.Value, c.MaxAge, c.Expires = "", 0, time.Time{}
@@ -98,7 +103,8 @@ func TestCookies(t *testing.T) {
 			}
 		}
 		var n int
-		if err := w.db.QueryRow(t.Context(), `SELECT COUNT(*) FROM known_browsers WHERE LENGTH(token_hash) = 32`).Scan(&n); err != nil || n != 2 {
+		if err := w.db.QueryRow(t.Context(), `SELECT COUNT(*) FROM known_browsers WHERE LENGTH(token_hash) = 32`).
+			Scan(&n); err != nil || n != 2 {
 			t.Errorf("%d browsers are known (%v)", n, err)
 		}
 	})
@@ -128,7 +134,9 @@ func TestSessionsEnd(t *testing.T) {
 		}
 		bea := w.browser(t).in("bea@example.com")
 		for name, change := range map[string][2]func() error{
-			"on hold": {func() error { return w.teams.SetHold(t.Context(), w.bea.ID, true) }, func() error { return w.teams.SetHold(t.Context(), w.bea.ID, false) }},
+			"on hold": {func() error {
+				return w.teams.SetHold(t.Context(), w.bea.ID, true)
+			}, func() error { return w.teams.SetHold(t.Context(), w.bea.ID, false) }},
 			"in no team": {func() error { return w.teams.RemoveMember(t.Context(), w.harbour.ID, w.bea.ID) },
 				func() error { return w.teams.SetMember(t.Context(), w.harbour.ID, w.bea.ID, access.Viewer) }},
 		} {
@@ -173,7 +181,9 @@ func TestOtherSitesChangeNothing(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		b := w.browser(t).in("ada@example.com")
 		for _, path := range []string{"/sign-out", "/sign-in", "/team", "/upload/x/files", "/media/1/description"} {
-			for _, header := range [][2]string{{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}, {"Origin", "https://evil.example"}, {"Origin", "null"}} {
+			for _, header := range [][2]string{
+				{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}, {"Origin", "https://evil.example"}, {"Origin", "null"},
+			} {
 				b.do(http.MethodPost, path, nil, header[0], header[1]).wants(t, 403, "Nothing was changed.")
 			}
 		}

@@ -33,9 +33,12 @@ type fileView struct {
 
 // reasons are what a file was refused for, in words (contract, job error codes).
 var reasons = map[string]string{
-	"type_refused": "This file type is not supported, or the file is damaged. Upload an image or video of a type listed above.",
-	"too_large":    "The file is larger than the limit above. Make it smaller and upload it again.",
-	"storage_full": "Your team’s storage or the service’s disk is full. Delete files that you do not need, or ask the operator of the service.",
+	"type_refused": "This file type is not supported, or the file is damaged. Upload an image or video of a type " +
+		"listed above.",
+	"too_large": "The file is larger than the limit above. Make it smaller and upload it again.",
+	"storage_full": "Your team’s storage or the service’s disk is full. Delete files that you do not need, " +
+		"or ask the " +
+		"operator of the service.",
 }
 
 // Why says why a file was refused; nothing of one that was not.
@@ -69,7 +72,10 @@ func (a *App) showBatch(w http.ResponseWriter, r *http.Request, status int, prob
 		a.Turn(w, r, shell.LookedAt(v.Account, batch.TeamID), r.URL.RequestURI())
 		return
 	}
-	view := uploadView{Batch: batch, Until: inZone(batch.ExpiresAt, shell.LookedAt(v.Account, batch.TeamID).Timezone), Problems: problems}
+	view := uploadView{
+		Batch: batch, Until: inZone(batch.ExpiresAt, shell.LookedAt(v.Account, batch.TeamID).Timezone),
+		Problems: problems,
+	}
 	for _, f := range batch.Files {
 		view.Files = append(view.Files, fileView{f, "/upload/" + id})
 	}
@@ -128,7 +134,10 @@ func (a *App) uploadFile(r *http.Request, body *shell.Arriving) (media.Arrived, 
 		return media.Arrived{}, err
 	}
 	defer leave()
-	return a.add(r, media.Incoming{Name: r.URL.Query().Get("name"), Type: r.Header.Get("Content-Type"), Size: r.ContentLength, Body: body})
+	return a.add(r,
+		media.Incoming{
+			Name: r.URL.Query().Get("name"), Type: r.Header.Get("Content-Type"), Size: r.ContentLength, Body: body,
+		})
 }
 
 // add adds a file in a place among uploads.
@@ -200,7 +209,8 @@ func (a *App) addParts(r *http.Request) ([]string, error) {
 		if files++; files > media.MaxFormFiles {
 			return append(problems, media.TooManyFormFiles), nil
 		}
-		_, err = a.add(r, media.Incoming{Name: part.FileName(), Type: part.Header.Get("Content-Type"), Size: -1, Body: part})
+		_, err = a.add(r,
+			media.Incoming{Name: part.FileName(), Type: part.Header.Get("Content-Type"), Size: -1, Body: part})
 		switch f := apierr.Of(err); {
 		case err == nil:
 		case f.Code == apierr.NotFound, f.Code == apierr.Internal, f.Ours() && files == 1:
@@ -294,7 +304,8 @@ func (a *App) receive(w http.ResponseWriter, r *http.Request) {
 	tell(w, http.StatusCreated, received{receivedData{arrived.MediaID}})
 }
 
-// takeIn receives the file of a link in a place among uploads. The library bounds how many a link and a team have under way.
+// takeIn receives the file of a link in a place among uploads. The library bounds how many a link and a team have
+// under way.
 func (a *App) takeIn(r *http.Request, body *shell.Arriving) (media.Arrived, error) {
 	leave, err := a.EnterUpload(r)
 	if err != nil {
@@ -305,7 +316,8 @@ func (a *App) takeIn(r *http.Request, body *shell.Arriving) (media.Arrived, erro
 	if err != nil {
 		return media.Arrived{}, err
 	}
-	return a.Library.Receive(r.Context(), link, media.Incoming{Type: r.Header.Get("Content-Type"), Size: r.ContentLength, Body: body})
+	return a.Library.Receive(r.Context(), link,
+		media.Incoming{Type: r.Header.Get("Content-Type"), Size: r.ContentLength, Body: body})
 }
 
 func tell(w http.ResponseWriter, status int, value any) {

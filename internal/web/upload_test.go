@@ -22,12 +22,16 @@ import (
 func TestWhoSeesTheUploadPage(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		at := w.batch(t).page
-		w.browser(t).in("ada@example.com").get(at).wants(t, 200, "Harbour &amp; Sons", "open until 14:00 on Saturday 21 November (Europe/Berlin)", "JPEG, PNG, WebP, GIF, MP4, QuickTime. Images up to 1 MiB, videos up to 2 MiB.")
+		w.browser(t).in("ada@example.com").get(at).
+			wants(t, 200, "Harbour &amp; Sons", "open until 14:00 on Saturday 21 November (Europe/Berlin)",
+				"JPEG, PNG, WebP, GIF, MP4, QuickTime. Images up to 1 MiB, videos up to 2 MiB.")
 		bea := w.browser(t).in("bea@example.com")
 		bea.get(at).wants(t, 200)
 		missing := bea.get("/upload/0190a5b2-7c1e-7f00-8000-000000000001")
 		missing.wants(t, 404)
-		for _, other := range []string{"/upload/x", "/upload/" + strings.ToUpper(at[8:]), "/upload/{" + at[8:] + "}", "/upload/urn:uuid:" + at[8:], "/upload/%00"} {
+		for _, other := range []string{
+			"/upload/x", "/upload/" + strings.ToUpper(at[8:]), "/upload/{" + at[8:] + "}", "/upload/urn:uuid:" + at[8:], "/upload/%00",
+		} {
 			bea.get(other).wants(t, 404)
 		}
 		if err := w.teams.SetMember(t.Context(), w.harbour.ID, w.bea.ID, access.Viewer); err != nil {
@@ -94,7 +98,8 @@ func TestUploadingByTheForm(t *testing.T) {
 		}
 		form(map[string][]byte{"a.png": picture(t, 1), "b.png": picture(t, 2)}).leads(t, at)
 		form(map[string][]byte{"c.png": picture(t, 3), "<d>.txt": []byte("x")}).wants(t, 422, "a.png", "c.png", "&lt;d&gt;.txt: ")
-		b.do(http.MethodPost, at+"/files", strings.NewReader("--x\r\nno form"), "Content-Type", "multipart/form-data; boundary=x").wants(t, 422, "cannot be read")
+		b.do(http.MethodPost, at+"/files", strings.NewReader("--x\r\nno form"), "Content-Type",
+			"multipart/form-data; boundary=x").wants(t, 422, "cannot be read")
 		b.do(http.MethodPost, at+"/files", strings.NewReader(""), "Content-Type", "multipart/form-data").wants(t, 422, "cannot be read")
 		b.post(at+"/done", nil).wants(t, 303)
 		b.get(at).wants(t, 200, "This upload is closed.")
@@ -110,7 +115,8 @@ func TestDescribing(t *testing.T) {
 		b.post(path, url.Values{"alt": {`A <red> "square"`}, "next": {at}}).leads(t, at)
 		b.get(at).wants(t, 200, "A &lt;red&gt; &#34;square&#34;</textarea>")
 		script := func(b *browser, path, alt string) page {
-			return b.do(http.MethodPost, path, strings.NewReader(url.Values{"alt": {alt}}.Encode()), "Content-Type", "application/x-www-form-urlencoded", "Accept", "application/json")
+			return b.do(http.MethodPost, path, strings.NewReader(url.Values{"alt": {alt}}.Encode()), "Content-Type",
+				"application/x-www-form-urlencoded", "Accept", "application/json")
 		}
 		script(b, path, strings.Repeat("ü", 1001)).wants(t, 422, "1000 characters")
 		script(w.browser(t), path, "x").wants(t, 401)
@@ -134,7 +140,8 @@ func TestUploadLinks(t *testing.T) {
 		at, late := batch.links[0], batch.links[1]
 		b := w.browser(t)
 		put := func(at link, raw []byte) page {
-			return b.do(http.MethodPut, at.path, bytes.NewReader(raw), "Authorization", at.authorization, "Content-Type", "image/png", "Origin", "https://elsewhere.example")
+			return b.do(http.MethodPut, at.path, bytes.NewReader(raw), "Authorization", at.authorization,
+				"Content-Type", "image/png", "Origin", "https://elsewhere.example")
 		}
 		for _, method := range []string{"GET", "HEAD", "POST", "DELETE", "OPTIONS", "PATCH"} {
 			if p := b.do(method, at.path, nil); p.StatusCode != http.StatusMethodNotAllowed || p.Header.Get("Allow") != "PUT" {
@@ -186,7 +193,9 @@ func TestUploadsThatBreakOff(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer conn.Close()
-		fmt.Fprintf(conn, "PUT %s HTTP/1.1\r\nHost: press.example\r\nAuthorization: %s\r\nContent-Type: image/png\r\nContent-Length: %d\r\n\r\n%s", at.path, at.authorization, len(raw), raw[:20])
+		fmt.Fprintf(conn,
+			"PUT %s HTTP/1.1\r\nHost: press.example\r\nAuthorization: %s\r\nContent-Type: "+
+				"image/png\r\nContent-Length: %d\r\n\r\n%s", at.path, at.authorization, len(raw), raw[:20])
 		if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
 			t.Fatal(err)
 		}
@@ -208,7 +217,9 @@ func TestRefusedBeforeTheBody(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer conn.Close()
-		fmt.Fprintf(conn, "PUT %s HTTP/1.1\r\nHost: press.example\r\nAuthorization: Bearer wrong\r\nExpect: 100-continue\r\nContent-Length: 4000000000\r\n\r\n", at.path)
+		fmt.Fprintf(conn,
+			"PUT %s HTTP/1.1\r\nHost: press.example\r\nAuthorization: Bearer wrong\r\nExpect: "+
+				"100-continue\r\nContent-Length: 4000000000\r\n\r\n", at.path)
 		resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
 		if err != nil || resp.StatusCode != http.StatusUnauthorized {
 			t.Errorf("%+v (%v)", resp, err)
@@ -235,7 +246,8 @@ func TestARefusalReachesTheSender(t *testing.T) {
 					t.Fatalf("%d bytes: %v", size, err)
 				}
 				told, err := io.ReadAll(resp.Body)
-				if err := errors.Join(err, resp.Body.Close()); err != nil || resp.StatusCode != want || !strings.Contains(string(told), `"code"`) {
+				if err := errors.Join(err, resp.Body.Close()); err != nil || resp.StatusCode != want ||
+					!strings.Contains(string(told), `"code"`) {
 					t.Fatalf("%d bytes: %d %s (%v)", size, resp.StatusCode, told, err)
 				}
 			}

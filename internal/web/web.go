@@ -1,7 +1,7 @@
 // Package web is the app in the browser: the pages on which a person uploads files and connects accounts,
 // the one on which a client approves a post, the media's own addresses, and the links by which machines upload and
-// networks fetch. What every page stands in is package shell; further pages are packages of their own beside it. It works
-// without scripts, but for showing progress.
+// networks fetch. What every page stands in is package shell; further pages are packages of their own beside it. It
+// works without scripts, but for showing progress.
 package web
 
 import (
@@ -90,7 +90,11 @@ func New(opts Options) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &App{Frame: made, Options: opts, reference: reference.New(made, opts.Describe), account: accountpages.New(made, team.NewSignIns(opts.Frame.Teams), passkeys, opts.Directory, opts.TOTP), linkFiles: loadshed.NewShares(maxLinkFiles)}
+	a := &App{
+		Frame: made, Options: opts, reference: reference.New(made, opts.Describe),
+		account:   accountpages.New(made, team.NewSignIns(opts.Frame.Teams), passkeys, opts.Directory, opts.TOTP),
+		linkFiles: loadshed.NewShares(maxLinkFiles),
+	}
 	all, pages := http.NewServeMux(), http.NewServeMux()
 	a.Mount(all, a.plain()...)
 	a.Mount(pages, a.pages()...)
@@ -141,7 +145,8 @@ func (a *App) own() []shell.Route {
 		{Pattern: "GET " + problem.ReferencePath, For: shell.Anyone, Do: a.errorReference, OneFactor: true},
 		{Pattern: "POST /team", For: shell.People, Do: a.switchTeam},
 		{Pattern: "GET /upload/{batch}", For: shell.People, Do: a.uploadPage},
-		{Pattern: "POST /upload/{batch}/files", For: shell.Anyone, Do: a.upload, Urgent: true}, // a script is told otherwise than a person
+		// a script is told otherwise than a person
+		{Pattern: "POST /upload/{batch}/files", For: shell.Anyone, Do: a.upload, Urgent: true},
 		{Pattern: "POST /upload/{batch}/done", For: shell.People, Do: a.uploadDone},
 		{Pattern: "GET /connect/{token}", For: shell.People, Do: a.connectPage},
 		{Pattern: "POST /connect/{token}", For: shell.People, Do: a.connect},
@@ -154,7 +159,8 @@ func (a *App) own() []shell.Route {
 		{Pattern: "GET /approval/{token}/media/{id}", For: shell.Anyone, Do: a.approvalPicture, OneFactor: true},
 		{Pattern: "GET /approval/{token}/images/{id}", For: shell.Anyone, Do: a.approvalImage, Urgent: true, OneFactor: true}, // bounded for each link
 		{Pattern: "GET /approval/{token}/videos/{id}", For: shell.Anyone, Do: a.approvalVideo, Urgent: true, OneFactor: true}, // bounded for each link
-		{Pattern: "POST /media/{id}/description", For: shell.Anyone, Do: a.describe},                                          // as above
+		// as above
+		{Pattern: "POST /media/{id}/description", For: shell.Anyone, Do: a.describe},
 		{Pattern: "GET /media/{id}/file", For: shell.People, Do: a.mediaFile(false), Urgent: true},
 		{Pattern: "GET /media/{id}/original", For: shell.People, Do: a.originalFile, Urgent: true},
 		{Pattern: "GET /media/{id}/thumbnail", For: shell.People, Do: a.mediaFile(true)},

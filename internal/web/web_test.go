@@ -82,9 +82,11 @@ func (w *world) furnish(t *testing.T) {
 	must(err)
 	w.bea, err = w.teams.AddPerson(t.Context(), "Bea", "bea@example.com", password)
 	must(err)
-	w.harbour, err = w.teams.AddTeam(t.Context(), team.Team{Name: "Harbour & Sons", Timezone: "Europe/Berlin", Language: "en", Plan: "team"}, w.ada.ID)
+	w.harbour, err = w.teams.AddTeam(t.Context(),
+		team.Team{Name: "Harbour & Sons", Timezone: "Europe/Berlin", Language: "en", Plan: "team"}, w.ada.ID)
 	must(err)
-	w.roastery, err = w.teams.AddTeam(t.Context(), team.Team{Name: "Roastery", Timezone: "America/Lima", Language: "en", Plan: "team"}, w.ada.ID)
+	w.roastery, err = w.teams.AddTeam(t.Context(),
+		team.Team{Name: "Roastery", Timezone: "America/Lima", Language: "en", Plan: "team"}, w.ada.ID)
 	must(err)
 	must(w.teams.SetMember(t.Context(), w.harbour.ID, w.bea.ID, access.Editor))
 	key, _, err := w.teams.AddKey(t.Context(), team.NewKey{Team: w.harbour.ID, Name: "test", Level: access.Full})
@@ -109,7 +111,11 @@ func (w *world) programs(publicURL string) *oauth.Service {
 func (w *world) serve(t *testing.T, publicURL string) {
 	t.Helper()
 	var err error
-	w.app, err = web.New(web.Options{Frame: shell.Options{PublicURL: publicURL, TrustedProxies: []string{"127.0.0.1"}, Rooms: w.rooms, Teams: w.teams, DB: w.db, Log: logOf(t)}, Library: w.media, Connector: w.connects, Posts: w.posts, Programs: w.programs(publicURL), Describe: describe, TOTP: w.apps(t)})
+	w.app, err = web.New(web.Options{
+		Frame: shell.Options{
+			PublicURL: publicURL, TrustedProxies: []string{"127.0.0.1"}, Rooms: w.rooms, Teams: w.teams, DB: w.db, Log: logOf(t),
+		}, Library: w.media, Connector: w.connects, Posts: w.posts, Programs: w.programs(publicURL), Describe: describe, TOTP: w.apps(t),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +138,9 @@ func (w *world) browser(t *testing.T) *browser {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &browser{&http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}, t, w}
+	return &browser{&http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error {
+		return http.ErrUseLastResponse
+	}}, t, w}
 }
 
 // page is an answer, read to its end.
@@ -226,14 +234,16 @@ func TestHeaders(t *testing.T) {
 		for _, path := range []string{"/", "/docs/errors", "/nothing", "/upload/x", "/assets/x", "/uploads/x"} {
 			h := b.get(path).Header
 			for name, want := range map[string]string{
-				"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
-				"Referrer-Policy":         "same-origin", "Cache-Control": "no-store", "Cross-Origin-Opener-Policy": "same-origin",
+				"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; " +
+					"media-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+				"Referrer-Policy": "same-origin", "Cache-Control": "no-store", "Cross-Origin-Opener-Policy": "same-origin",
 			} {
 				if h.Get(name) != want {
 					t.Errorf("%s: %s is %q", path, name, h.Get(name))
 				}
 			}
-			if allowed := h.Get("Permissions-Policy"); !strings.Contains(allowed, "camera=()") || !strings.Contains(allowed, "publickey-credentials-get=(self)") {
+			if allowed := h.Get("Permissions-Policy"); !strings.Contains(allowed, "camera=()") ||
+				!strings.Contains(allowed, "publickey-credentials-get=(self)") {
 				t.Errorf("%s: Permissions-Policy is %q", path, allowed)
 			}
 		}
@@ -260,7 +270,8 @@ func TestAssets(t *testing.T) {
 		for i, kind := range []string{"image/svg+xml", "text/css; charset=utf-8"} {
 			p := b.get(found[i])
 			p.wants(t, 200)
-			if p.Header.Get("Cache-Control") != "public, max-age=31536000, immutable" || p.Header.Get("Content-Type") != kind || p.Header.Get("Vary") != "" {
+			if p.Header.Get("Cache-Control") != "public, max-age=31536000, immutable" ||
+				p.Header.Get("Content-Type") != kind || p.Header.Get("Vary") != "" {
 				t.Errorf("%s: %v", found[i], p.Header)
 			}
 		}
@@ -287,7 +298,9 @@ func TestTeams(t *testing.T) {
 func TestSecurityText(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.browser(t).get("/.well-known/security.txt").wants(t, 404, "There is no such page")
-		app, err := web.New(web.Options{Frame: shell.Options{PublicURL: "https://press.example", Teams: w.teams, DB: w.db, Log: logOf(t)}, Library: w.media, Connector: w.connects,
+		app, err := web.New(web.Options{Frame: shell.Options{
+			PublicURL: "https://press.example", Teams: w.teams, DB: w.db, Log: logOf(t),
+		}, Library: w.media, Connector: w.connects,
 			Programs: w.programs("https://press.example"), Describe: describe, SecurityContact: "mailto:security@example.com"})
 		if err != nil {
 			t.Fatal(err)
@@ -297,7 +310,8 @@ func TestSecurityText(t *testing.T) {
 			out := httptest.NewRecorder()
 			app.ServeHTTP(out, httptest.NewRequest(http.MethodGet, "/.well-known/security.txt", nil))
 			expires := now.Truncate(24*time.Hour).AddDate(0, 0, 181).Format(time.RFC3339)
-			want := "Contact: mailto:security@example.com\nExpires: " + expires + "\nPreferred-Languages: en\nCanonical: https://press.example/.well-known/security.txt\n"
+			want := "Contact: mailto:security@example.com\nExpires: " + expires +
+				"\nPreferred-Languages: en\nCanonical: https://press.example/.well-known/security.txt\n"
 			if out.Code != http.StatusOK || out.Body.String() != want || out.Header().Get("Content-Type") != "text/plain; charset=utf-8" {
 				t.Errorf("%d %v\n%s\nwant\n%s", out.Code, out.Header(), out.Body, want)
 			}

@@ -18,8 +18,8 @@ import (
 	"pressroom/internal/testkit"
 )
 
-// A right code signs the person in although the invitation that it came with was replaced meanwhile. Codes are spent, so
-// they must not be lost.
+// A right code signs the person in although the invitation that it came with was replaced meanwhile. Codes are spent,
+// so they must not be lost.
 func TestCodeOutlivesItsInvitation(t *testing.T) {
 	houses(t, func(t *testing.T, h *house) {
 		c, other := h.crew(t), h.crew(t)
@@ -97,8 +97,8 @@ func TestMembersOfTheDirectory(t *testing.T) {
 	}
 }
 
-// Recovery and a change of the password name the API keys and invitations that were made in the account, and revoke those
-// that the person chooses. Recovery offers to revoke invitations unless the person objects.
+// Recovery and a change of the password name the API keys and invitations that were made in the account, and revoke
+// those that the person chooses. Recovery offers to revoke invitations unless the person objects.
 func TestNewPasswordNamesWhatWasIssued(t *testing.T) {
 	houses(t, func(t *testing.T, h *house) {
 		c := h.crew(t)
@@ -114,7 +114,9 @@ func TestNewPasswordNamesWhatWasIssued(t *testing.T) {
 			return h.count(t, "api_keys WHERE name = ? AND revoked_at = 0", name) == 1
 		}
 
-		changes := intruder.open("/account/password").wants(200, "API key Nightly <export> ("+c.team.Name+")", "never used", "Invitation mallory@evil.example as admin").form("Change password")
+		changes := intruder.open("/account/password").
+			wants(200, "API key Nightly <export> ("+c.team.Name+")", "never used",
+				"Invitation mallory@evil.example as admin").form("Change password")
 		if changes.values.Has("revoke") {
 			t.Error("a change of the password revokes by default")
 		}
@@ -127,7 +129,8 @@ func TestNewPasswordNamesWhatWasIssued(t *testing.T) {
 		b.open("/settings/keys/new").form("Make the key").fill("name", "Made since").fill("level", "full").press().wants(200, "Made since")
 		r, err := h.Teams.Recover(t.Context(), owner.Email)
 		must(t, err)
-		recovers := h.browser(t).open(team.RecoveryPath+r.Token).wants(200, "API key Back door", "work without your password", "check the members of your teams").form("Set password")
+		recovers := h.browser(t).open(team.RecoveryPath+r.Token).
+			wants(200, "API key Back door", "work without your password", "check the members of your teams").form("Set password")
 		var key string
 		must(t, h.db.QueryRow(t.Context(), `SELECT CAST(id AS TEXT) FROM api_keys WHERE name = 'Made since'`).Scan(&key))
 		if got := recovers.values["revoke"]; len(got) != 2 || got[0] != "key-"+key || !strings.HasPrefix(got[1], "invitation-") {
@@ -164,12 +167,13 @@ func TestNewPasswordCountsWhatItDoesNotList(t *testing.T) {
 		}
 		r, err := h.Teams.Recover(t.Context(), owner.Email)
 		must(t, err)
-		h.browser(t).open(team.RecoveryPath+r.Token).wants(200, "Key 151", "Invitation mallory@evil.example", "2 older API keys are not listed and keep working").lacks("Key 1 (")
+		h.browser(t).open(team.RecoveryPath+r.Token).
+			wants(200, "Key 151", "Invitation mallory@evil.example", "2 older API keys are not listed and keep working").lacks("Key 1 (")
 	})
 }
 
-// Somebody whose session ended while writing signs in by the directory in a second tab. The first tab then shows the form
-// again as it was, and does nothing, whether the form is sent to the address of its page or to another one.
+// Somebody whose session ended while writing signs in by the directory in a second tab. The first tab then shows the
+// form again as it was, and does nothing, whether the form is sent to the address of its page or to another one.
 func TestFormIsShownAgainAfterTheDirectory(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, at string) {
@@ -185,7 +189,9 @@ func TestFormIsShownAgainAfterTheDirectory(t *testing.T) {
 		}
 		b := h.browser(t)
 		comes(b)
-		for _, one := range []struct{ page, button, field string }{{"/settings/keys/new", "Make the key", "name"}, {"/hashtags/new", "Make the list", "name"}} {
+		for _, one := range []struct{ page, button, field string }{
+			{"/settings/keys/new", "Make the key", "name"}, {"/hashtags/new", "Make the list", "name"},
+		} {
 			form := b.open(one.page).form(one.button).fill(one.field, "Typed <before>")
 			must(t, h.Teams.EndSessions(t.Context(), c.people[access.Owner].ID))
 			kept := form.press().wants(200, "is not lost").form("I have signed in: show the form again")
@@ -210,7 +216,8 @@ func TestRecoveryCodesAsAFile(t *testing.T) {
 		b := h.crew(t).as(t, access.Editor)
 		h.addApp(t, b)
 		made := b.open("/account/authenticator").form("Make new recovery codes").press().wants(200, "Save your recovery codes")
-		found := regexp.MustCompile(`href="data:text/plain;charset=utf-8;base64,([^"]+)" download="pressroom-recovery-codes.txt"`).FindStringSubmatch(made.source)
+		found := regexp.MustCompile(
+			`href="data:text/plain;charset=utf-8;base64,([^"]+)" download="pressroom-recovery-codes.txt"`).FindStringSubmatch(made.source)
 		if found == nil {
 			t.Fatalf("no file: %s", made.source)
 		}

@@ -44,7 +44,9 @@ func TestAccountPage(t *testing.T) {
 	houses(t, func(t *testing.T, h *house) {
 		c := h.crew(t)
 		for _, role := range access.Roles() {
-			p := c.as(t, role).open("/").follow("Ada "+string(role)).wants(200, "Your account", c.people[role].Email, "Change password", c.team.Name, "This browser", "need an address with a domain name")
+			p := c.as(t, role).open("/").follow("Ada "+string(role)).
+				wants(200, "Your account", c.people[role].Email, "Change password", c.team.Name, "This browser",
+					"need an address with a domain name")
 			if len(p.source) > 100<<10 {
 				t.Errorf("the page has %d bytes", len(p.source))
 			}
@@ -53,11 +55,16 @@ func TestAccountPage(t *testing.T) {
 		for _, path := range []string{"/account", "/account/password", "/account/passkeys/new", "/account/passkeys/1"} {
 			signedOut.open(path).wants(200, "Sign in").lacks(c.team.Name)
 		}
-		for _, path := range []string{"/account/password", "/account/passkeys", "/account/passkeys/options", "/account/passkeys/1", "/account/passkeys/1/remove", "/account/sessions/end", "/account/sessions/x/end"} {
+		for _, path := range []string{
+			"/account/password", "/account/passkeys", "/account/passkeys/options", "/account/passkeys/1",
+			"/account/passkeys/1/remove", "/account/sessions/end", "/account/sessions/x/end",
+		} {
 			signedOut.send(http.MethodPost, path, url.Values{}).wants(200, "Sign in")
 		}
 		viewer := c.as(t, access.Viewer)
-		for _, path := range []string{"/account/passkeys/1", "/account/passkeys/1/remove", "/account/passkeys/x", "/account/sessions/none/end"} {
+		for _, path := range []string{
+			"/account/passkeys/1", "/account/passkeys/1/remove", "/account/passkeys/x", "/account/sessions/none/end",
+		} {
 			viewer.send(http.MethodPost, path, url.Values{}).wants(404, "There is no such page")
 		}
 		viewer.send(http.MethodPost, "/account/passkeys/options", url.Values{}).wants(422, "no passkeys at this address")
@@ -71,7 +78,8 @@ func TestNameIsChanged(t *testing.T) {
 	houses(t, func(t *testing.T, h *house) {
 		c := h.crew(t)
 		b := c.as(t, access.Viewer)
-		p := b.open("/account").form("Save name").fill("name", "  Grace <Hopper> ").press().wants(200, "Your name is changed.", "Grace <Hopper>")
+		p := b.open("/account").form("Save name").fill("name", "  Grace <Hopper> ").press().
+			wants(200, "Your name is changed.", "Grace <Hopper>")
 		for _, wrong := range []string{" ", "two\nlines", strings.Repeat("x", 201)} {
 			p.form("Save name").fill("name", wrong).press().wants(422, "You need a name")
 		}
@@ -79,7 +87,8 @@ func TestNameIsChanged(t *testing.T) {
 		if n := h.count(t, "people WHERE name = 'Grace <Hopper>'"); n != 1 {
 			t.Errorf("%d people are called so", n)
 		}
-		if out := h.browser(t).send(http.MethodPost, "/account/name", url.Values{"name": {"Eve"}}); !strings.HasPrefix(out.path, "/sign-in") {
+		if out := h.browser(t).
+			send(http.MethodPost, "/account/name", url.Values{"name": {"Eve"}}); !strings.HasPrefix(out.path, "/sign-in") {
 			t.Errorf("signed out, it is answered by %s", out.path)
 		}
 	})
@@ -91,7 +100,8 @@ func TestPasswordIsChanged(t *testing.T) {
 		c := h.crew(t)
 		here, there := c.as(t, access.Editor), c.as(t, access.Editor)
 		form := func() *form { return here.open("/account").follow("Change password").form("Change password") }
-		form().fill("old", "wrong").fill("password", newPassword).press().wants(422, "Your current password is incorrect.").lacks(newPassword)
+		form().fill("old", "wrong").fill("password", newPassword).press().
+			wants(422, "Your current password is incorrect.").lacks(newPassword)
 		form().fill("old", password).fill("password", "short").press().wants(422, "at least 12 characters").lacks(password)
 		token := here.token()
 		form().fill("old", password).fill("password", newPassword).press().wants(200, "Your password is changed.", "Your account")
@@ -229,21 +239,26 @@ func TestInvitations(t *testing.T) {
 		c, other := h.crew(t), h.crew(t)
 		path := c.invite(t, "new@harbour.example", access.Editor)
 		b := h.browser(t)
-		b.open(path).wants(200, "Join "+c.team.Name, "Ada owner has invited", "new@harbour.example", "as editor", "I’m new here", "I have an account")
+		b.open(path).
+			wants(200, "Join "+c.team.Name, "Ada owner has invited", "new@harbour.example", "as editor", "I’m new here",
+				"I have an account")
 		join := func() *form { return b.open(path).form("Create account and join") }
 		join().fill("name", "").fill("password", newPassword).press().wants(422, "Say your name")
-		p := join().fill("name", "Nora & New").fill("password", "aaaaaaaaaaaaaaaa").press().wants(422, "easily guessed").lacks("aaaaaaaaaaaaaaaa")
+		p := join().fill("name", "Nora & New").fill("password", "aaaaaaaaaaaaaaaa").press().
+			wants(422, "easily guessed").lacks("aaaaaaaaaaaaaaaa")
 		if got := p.form("Create account and join").values.Get("name"); got != "Nora & New" {
 			t.Errorf("the name is lost: %q", got)
 		}
-		join().fill("name", "Nora & New").fill("password", newPassword).press().wants(200, "You are in the team now.", "Nora & New", "editor")
+		join().fill("name", "Nora & New").fill("password", newPassword).press().
+			wants(200, "You are in the team now.", "Nora & New", "editor")
 		h.browser(t).open(path).wants(422, "accepted already", "Sign in").lacks(c.team.Name, "Go to the home page", "Not done")
 		if !h.enter(t, "new@harbour.example", newPassword).in() {
 			t.Error("the new person cannot sign in")
 		}
 
 		// A signed-in person whose address is proved joins by a button, and sees the new team.
-		h.change(t, `UPDATE people SET email_proved_at = 1 WHERE id IN (?, ?)`, other.people[access.Viewer].ID, other.people[access.Admin].ID)
+		h.change(t, `UPDATE people SET email_proved_at = 1 WHERE id IN (?, ?)`, other.people[access.Viewer].ID,
+			other.people[access.Admin].ID)
 		path = c.invite(t, other.people[access.Viewer].Email, access.Viewer)
 		visitor := other.as(t, access.Viewer)
 		visitor.open(path).form("Join the team").press().wants(200, "You are in the team now.")
@@ -255,13 +270,15 @@ func TestInvitations(t *testing.T) {
 		stranger.open(path).wants(200, "which is another address")
 		stranger.send(http.MethodPost, path+"/accept", url.Values{}).wants(404)
 		other.as(t, access.Client).open(path).form("Sign out and continue").press().wants(200, "Join "+c.team.Name, "I’m new here")
-		stranger.send(http.MethodPost, path+"/sign-in", url.Values{"password": {password}}).wants(401, "Incorrect password, or no account with this e-mail address.")
+		stranger.send(http.MethodPost, path+"/sign-in", url.Values{"password": {password}}).
+			wants(401, "Incorrect password, or no account with this e-mail address.")
 		h.browser(t).send(http.MethodPost, path+"/accept", url.Values{}).wants(200, "Sign in")
 
 		// Somebody known signs in on the page.
 		path = c.invite(t, other.people[access.Admin].Email, access.Client)
 		known := h.browser(t)
-		known.open(path).form("Sign in and join").fill("password", "wrong").press().wants(401, "Incorrect password, or no account with this e-mail address.")
+		known.open(path).form("Sign in and join").fill("password", "wrong").press().
+			wants(401, "Incorrect password, or no account with this e-mail address.")
 		known.send(http.MethodPost, path+"/join", url.Values{"name": {"Thief"}, "password": {newPassword}}).wants(422, "That did not work.")
 		known.open(path).form("Sign in and join").fill("password", password).press().wants(200, "You are in the team now.", c.team.Name)
 	})
@@ -318,7 +335,10 @@ func TestOtherSitesAreRefused(t *testing.T) {
 		c := h.crew(t)
 		b := c.as(t, access.Owner)
 		path := c.invite(t, "x@harbour.example", access.Editor)
-		for _, at := range []string{"/sign-in", "/sign-in/passkey", "/sign-in/passkey/options", "/sign-out", "/account/password", "/account/sessions/end", path + "/join", path + "/accept", team.RecoveryPath + "x"} {
+		for _, at := range []string{
+			"/sign-in", "/sign-in/passkey", "/sign-in/passkey/options", "/sign-out", "/account/password",
+			"/account/sessions/end", path + "/join", path + "/accept", team.RecoveryPath + "x",
+		} {
 			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, h.root+at, strings.NewReader(""))
 			must(t, err)
 			r.Header.Set("Origin", "https://evil.example")
@@ -400,8 +420,13 @@ func TestDirectoryAlone(t *testing.T) {
 		b := h.browser(t)
 		b.open("/sign-in").wants(200, byDirectory).lacks("password")
 		b.open(path).wants(200, "Join with your organization").lacks("password")
-		for _, at := range []string{"/sign-in", "/sign-in/passkey", "/sign-in/passkey/options", path + "/join", path + "/sign-in", path + "/options", team.RecoveryPath + "x"} {
-			b.send(http.MethodPost, at, url.Values{"email": {c.people[access.Owner].Email}, "password": {password}, "name": {"New"}}).wants(403, "by the directory alone")
+		for _, at := range []string{
+			"/sign-in", "/sign-in/passkey", "/sign-in/passkey/options", path + "/join", path + "/sign-in",
+			path + "/options", team.RecoveryPath + "x",
+		} {
+			b.send(http.MethodPost, at,
+				url.Values{"email": {c.people[access.Owner].Email}, "password": {password}, "name": {"New"}}).
+				wants(403, "by the directory alone")
 		}
 		provider.Knows("owner", c.people[access.Owner].Email)
 		b.open("/sign-in").follow(byDirectory).wants(200, c.team.Name)

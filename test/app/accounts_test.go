@@ -18,15 +18,21 @@ func TestAccounts(t *testing.T) {
 	houses(t, func(t *testing.T, h *house) {
 		c := h.crew(t)
 		b := c.as(t, access.Owner)
-		b.open("/accounts").wants(http.StatusOK, c.handle(), "Connected", "Your plan has room for any number of accounts.", "TikTok for Business")
+		b.open("/accounts").
+			wants(http.StatusOK, c.handle(), "Connected", "Your plan has room for any number of accounts.", "TikTok for Business")
 		page := b.open("/accounts").follow("Disconnect " + c.handle())
-		page.wants(http.StatusOK, "No scheduled post goes out to it.", "What was published stays at the network").follow("Keep it connected").wants(http.StatusOK, "How it does")
-		page.form("Disconnect").press().wants(http.StatusOK, "The Bluesky account "+c.handle()+" is disconnected. Bluesky was told that the permission is over.", "No account is connected yet.")
+		page.wants(http.StatusOK, "No scheduled post goes out to it.", "What was published stays at the network").
+			follow("Keep it connected").wants(http.StatusOK, "How it does")
+		page.form("Disconnect").press().
+			wants(http.StatusOK,
+				"The Bluesky account "+c.handle()+" is disconnected. Bluesky was told that the permission is over.",
+				"No account is connected yet.")
 		b.open(fmt.Sprint("/accounts/", c.account)).wants(http.StatusNotFound)
 		page.form("Disconnect").press().wants(http.StatusNotFound)
 
 		sign := b.open("/accounts").form("Bluesky").press()
-		sign.wants(http.StatusOK, "Connect Bluesky", "App password").form("Connect").fill("server", h.box.URL+"/bluesky").fill("identifier", c.handle()).fill("password", "open-sesame-1234").press().
+		sign.wants(http.StatusOK, "Connect Bluesky", "App password").form("Connect").
+			fill("server", h.box.URL+"/bluesky").fill("identifier", c.handle()).fill("password", "open-sesame-1234").press().
 			wants(http.StatusOK, "posts can go out to it")
 		b.open(fmt.Sprint("/accounts/", c.account)).wants(http.StatusOK, "Connected")
 	})
@@ -38,11 +44,15 @@ func TestLostAccount(t *testing.T) {
 		c := h.crew(t)
 		must(t, h.Accounts.MarkLost(t.Context(), c.account, account.AnyGrant))
 		path := fmt.Sprint("/accounts/", c.account)
-		c.as(t, access.Viewer).open(path).wants(http.StatusOK, "The connection is lost: the network refused us.", "An owner or admin of the team can do that.").lacks("Connect again</button>")
+		c.as(t, access.Viewer).open(path).
+			wants(http.StatusOK, "The connection is lost: the network refused us.",
+				"An owner or admin of the team can do that.").lacks("Connect again</button>")
 		b := c.as(t, access.Admin)
 		b.open("/accounts").wants(http.StatusOK, "Connection lost", "The network refused us")
-		again := b.open(path).form("Connect again").press().wants(http.StatusOK, "is connected again. It has to be the same account.").lacks("A program with the key", "asked for this")
-		again.form("Connect").fill("server", h.box.URL+"/bluesky").fill("identifier", c.handle()).fill("password", "open-sesame-1234").press().wants(http.StatusOK, "posts can go out to it")
+		again := b.open(path).form("Connect again").press().
+			wants(http.StatusOK, "is connected again. It has to be the same account.").lacks("A program with the key", "asked for this")
+		again.form("Connect").fill("server", h.box.URL+"/bluesky").fill("identifier", c.handle()).
+			fill("password", "open-sesame-1234").press().wants(http.StatusOK, "posts can go out to it")
 		b.open(path).wants(http.StatusOK, "Connected").lacks("The connection is lost")
 	})
 }
@@ -64,7 +74,10 @@ func TestDisconnectWithScheduledPosts(t *testing.T) {
 				continue
 			}
 			h.advance(2 * time.Hour)
-			for end := time.Now().Add(20 * time.Second); c.count(t, "post_targets t JOIN posts p ON p.id = t.post_id WHERE p.team_id = ? AND t.error_code = 'account_needs_reauth'", c.team.ID) < 2; <-time.After(20 * time.Millisecond) {
+			for end := time.Now().
+				Add(20 * time.Second); c.count(t,
+				"post_targets t JOIN posts p ON p.id = t.post_id WHERE p.team_id = ? AND t.error_code = "+
+					"'account_needs_reauth'", c.team.ID) < 2; <-time.After(20 * time.Millisecond) {
 				if time.Now().After(end) {
 					t.Fatal("the posts do not fail")
 				}
@@ -83,7 +96,9 @@ func (c *crew) waiting(t *testing.T, n int) {
 			text string
 			args []any
 		}{
-			{`INSERT INTO posts (id, team_id, person_id, key_id, status, caption, excerpt, scheduled_at, slot_at, created_at, updated_at) VALUES (?, ?, ?, 0, 'scheduled', 'Fresh', 'Fresh', ?, ?, ?, ?)`, []any{id, c.team.ID, c.people[access.Owner].ID, at, at, at, at}},
+			{`INSERT INTO posts (id, team_id, person_id, key_id, status, caption, excerpt, scheduled_at, slot_at,
+		created_at, updated_at) VALUES (?, ?, ?, 0, 'scheduled', 'Fresh', 'Fresh', ?, ?, ?, ?)`,
+				[]any{id, c.team.ID, c.people[access.Owner].ID, at, at, at, at}},
 			{`INSERT INTO post_targets (post_id, account_id, position) VALUES (?, ?, 0)`, []any{id, c.account}},
 		} {
 			c.change(t, statement.text, statement.args...)
@@ -103,22 +118,29 @@ func TestAccountFigures(t *testing.T) {
 		year, month, date := h.now().In(zone).Date()
 		today := time.Date(year, month, date, 0, 0, 0, 0, zone) // the first moment of the team's day is in it at any time of it
 		c.change(t, `INSERT INTO account_collections (account_id, due_at, collected_at, known_from) VALUES (?, ?, ?, ?)
-			ON CONFLICT (account_id) DO UPDATE SET due_at = excluded.due_at, collected_at = excluded.collected_at, known_from = excluded.known_from, epoch = account_collections.epoch + 1`,
+			ON CONFLICT (account_id) DO UPDATE
+		SET due_at = excluded.due_at, collected_at = excluded.collected_at, known_from = excluded.known_from, epoch =
+		account_collections.epoch + 1`,
 			c.account, now+int64(time.Hour/time.Microsecond), now, now-int64(400*24*time.Hour/time.Microsecond))
 		for day := range 9 {
 			at := today.AddDate(0, 0, -day).UnixMicro()
-			c.change(t, `INSERT INTO account_posts (account_id, network_id, posted_at, format, excerpt, url, likes, comments, collected_at) VALUES (?, ?, ?, 'image', ?, 'https://example.test/p', ?, 2, ?)`,
+			c.change(t,
+				`INSERT INTO account_posts (account_id, network_id, posted_at, format, excerpt, url, likes, comments,
+		collected_at) VALUES (?, ?, ?, 'image', ?, 'https://example.test/p', ?, 2, ?)`,
 				c.account, fmt.Sprint("p", day), at, fmt.Sprint("<b>Fresh</b> ", day), 10+day, now)
 			c.change(t, `INSERT INTO account_days (account_id, day, followers, measured_at) VALUES (?, ?, ?, ?)
-				ON CONFLICT (account_id, day) DO UPDATE SET followers = excluded.followers`, c.account, h.now().AddDate(0, 0, -day).Format(time.DateOnly), 300-day, at)
+				ON CONFLICT (account_id, day) DO UPDATE SET followers = excluded.followers`, c.account, h.now().
+				AddDate(0, 0, -day).Format(time.DateOnly), 300-day, at)
 		}
-		p := b.open(path).wants(http.StatusOK, "Engagement", "Best post", "<b>Fresh</b> 8", "When posts appear", "Followers", "Formats", "Take it along")
+		p := b.open(path).
+			wants(http.StatusOK, "Engagement", "Best post", "<b>Fresh</b> 8", "When posts appear", "Followers", "Formats", "Take it along")
 		p.lacks("<b>Fresh")
 		if !strings.Contains(p.source, `<svg class="plot"`) {
 			t.Error("no drawing of followers")
 		}
 		b.open(path+"?period=7").wants(http.StatusOK, "Of 7 posts").lacks("Fresh&lt;/b&gt; 8")
-		file := b.open(path+"/figures.csv?period=7").wants(http.StatusOK, "figure,of,value,low,high,posts", "likes,account,91,,,7", "posts,image,7")
+		file := b.open(path+"/figures.csv?period=7").
+			wants(http.StatusOK, "figure,of,value,low,high,posts", "likes,account,91,,,7", "posts,image,7")
 		if !strings.Contains(file.header.Get("Content-Disposition"), "7-days.csv") {
 			t.Error(file.header)
 		}
@@ -156,7 +178,8 @@ func TestAccountsAreForTheirTeam(t *testing.T) {
 		}
 		must(t, h.Teams.SetMember(t.Context(), c.team.ID, other.people[access.Owner].ID, access.Viewer))
 		stranger.open(path).wants(http.StatusOK, c.handle(), c.team.Name)
-		if a, err := h.Accounts.Of(t.Context(), h.db, c.team.ID, []int64{c.account}); err != nil || a[c.account].Connection != account.Connected {
+		if a, err := h.Accounts.Of(t.Context(), h.db, c.team.ID, []int64{c.account}); err != nil ||
+			a[c.account].Connection != account.Connected {
 			t.Errorf("%+v (%v)", a, err)
 		}
 	})

@@ -115,7 +115,8 @@ func TestDescriptionIsPartOfTheVersion(t *testing.T) {
 		at := c.pictureOf(t, "quay", 100)
 		image, err := strconv.ParseInt(strings.TrimPrefix(at, "/media/"), 10, 64)
 		must(t, err)
-		id, _ := c.does(t, "create_post", map[string]any{"caption": "The quay", "account_ids": []int64{c.account}, "media_ids": []int64{image}})["id"].(string)
+		id, _ := c.does(t, "create_post",
+			map[string]any{"caption": "The quay", "account_ids": []int64{c.account}, "media_ids": []int64{image}})["id"].(string)
 		other := c.draft(t, "Without the image", "")
 		for _, made := range []string{id, other} {
 			guest.open(editor.clientsLink(made)).form("Approve").fill("name", "Cleo").press().wants(http.StatusOK, "Approved by")
@@ -136,7 +137,8 @@ func TestDescriptionIsPartOfTheVersion(t *testing.T) {
 			t.Errorf("%d events", n)
 		}
 		sent := editor.open("/posts/"+id).form("Send the new version").press().wants(http.StatusOK, "The client’s link")
-		guest.open(strings.TrimPrefix(sent.field("link"), h.root)).form("Approve").fill("name", "Cleo").press().wants(http.StatusOK, "Approved by")
+		guest.open(strings.TrimPrefix(sent.field("link"), h.root)).form("Approve").fill("name", "Cleo").press().
+			wants(http.StatusOK, "Approved by")
 		describe()
 		approval(id, "approved")
 	})

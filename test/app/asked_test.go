@@ -22,8 +22,8 @@ func (b *browser) clientsLink(id string) string {
 	return ""
 }
 
-// A post whose time passes before its client has approved it says so on each page, is decided still, and is sent again by
-// nobody before that.
+// A post whose time passes before its client has approved it says so on each page, is decided still, and is sent again
+// by nobody before that.
 func TestATimePassesUnapproved(t *testing.T) {
 	houses(t, func(t *testing.T, h *house) {
 		c := h.crew(t)
@@ -34,27 +34,35 @@ func TestATimePassesUnapproved(t *testing.T) {
 		client.open("/").lacks("Waiting for you")
 		link, guest, at := editor.clientsLink(id), h.browser(t), "/posts/"+id
 		editor.open("/").wants(http.StatusOK, "Waits for the client").lacks("Waiting for you")
-		client.open("/").wants(http.StatusOK, "Waiting for you", "The team asks you whether these posts may go out.").follow("For the client").wants(http.StatusOK, "The post waits for you")
+		client.open("/").wants(http.StatusOK, "Waiting for you", "The team asks you whether these posts may go out.").
+			follow("For the client").wants(http.StatusOK, "The post waits for you")
 		guest.open(link).wants(http.StatusOK, "It is waiting for you and will not be published until you approve it.")
 
 		h.advance(3 * time.Hour)
 		must(t, c.Posts.Release(t.Context(), id))
-		editor.handedOver(id).wants(http.StatusOK, "Its time passed without the client’s approval", "It waits for the client still.", "it may be sent again once the client has approved the post").lacks("Send these again")
-		guest.open(link).wants(http.StatusOK, "was not published, because it was not approved by then. After you have approved it, the team chooses a new time.", "Approve").lacks("will not be published until you approve it")
+		editor.handedOver(id).
+			wants(http.StatusOK, "Its time passed without the client’s approval", "It waits for the client still.",
+				"it may be sent again once the client has approved the post").lacks("Send these again")
+		guest.open(link).
+			wants(http.StatusOK,
+				"was not published, because it was not approved by then. After you have approved it, the team chooses "+
+					"a new time.", "Approve").lacks("will not be published until you approve it")
 		client.open("/").wants(http.StatusOK, "Waiting for you").follow("For the client")
-		client.open(at).wants(http.StatusOK, "The post waits for you still. Its time has passed").lacks("You can look at the post.", "Revoke links").form("Approve").press().
+		client.open(at).wants(http.StatusOK, "The post waits for you still. Its time has passed").
+			lacks("You can look at the post.", "Revoke links").form("Approve").press().
 			wants(http.StatusOK, "Approved. The team is told.", "The client has approved it since")
 		guest.open(link).wants(http.StatusOK, "Approved by", "The team has to choose a new time.")
 		client.open("/").lacks("Waiting for you")
 		editor.open("/notices").wants(http.StatusOK, "The client approved a post whose time had passed.")
-		editor.open(at).wants(http.StatusOK, "stop working when the post changes: then send the new version").form("Send these again").press().wants(http.StatusOK, "1 account is sent again.")
+		editor.open(at).wants(http.StatusOK, "stop working when the post changes: then send the new version").
+			form("Send these again").press().wants(http.StatusOK, "1 account is sent again.")
 		editor.handedOver(id).wants(http.StatusOK, "Published")
 		guest.open(link).wants(http.StatusOK, "Approved by").lacks("not approved by then")
 	})
 }
 
-// A change that sends a post back to its client has the team send the new version: the link of the old one shows nothing. Links
-// can be revoked, and made anew.
+// A change that sends a post back to its client has the team send the new version: the link of the old one shows
+// nothing. Links can be revoked, and made anew.
 func TestTheNewVersionIsSent(t *testing.T) {
 	houses(t, func(t *testing.T, h *house) {
 		c := h.crew(t)
@@ -64,8 +72,11 @@ func TestTheNewVersionIsSent(t *testing.T) {
 		guest.open(first).form("Approve").fill("name", "Cleo").press().wants(http.StatusOK, "Approved by")
 		editor.open(at).lacks("Send the new version")
 		c.does(t, "update_post", map[string]any{"id": id, "caption": "For the client, better"})
-		guest.open(first).wants(http.StatusUnprocessableEntity, "The post has changed", "Ask the team that sent it for a link to the new version.").lacks("better", "For the client")
-		sent := editor.open(at).wants(http.StatusOK, "The post has changed since it was sent to the client.").form("Send the new version").press().
+		guest.open(first).
+			wants(http.StatusUnprocessableEntity, "The post has changed",
+				"Ask the team that sent it for a link to the new version.").lacks("better", "For the client")
+		sent := editor.open(at).wants(http.StatusOK, "The post has changed since it was sent to the client.").
+			form("Send the new version").press().
 			wants(http.StatusOK, "The client’s link", "Create another approval link").lacks("Send the new version")
 		second := strings.TrimPrefix(sent.field("link"), h.root)
 		guest.open(second).wants(http.StatusOK, "For the client, better", "Approve")
@@ -90,7 +101,8 @@ func TestARejectionWithoutAComment(t *testing.T) {
 		editor.open("/notices").wants(http.StatusOK, "The client rejected a post.").lacks("left a comment.")
 		editor.open("/posts/" + id + "/delete").form("Delete the draft").press().wants(http.StatusOK)
 		for _, path := range []string{link, "/approval/AAAA"} {
-			h.browser(t).open(path).wants(http.StatusNotFound, "This post is no longer up for approval. Ask the team that sent you the link.")
+			h.browser(t).open(path).
+				wants(http.StatusNotFound, "This post is no longer up for approval. Ask the team that sent you the link.")
 		}
 	})
 }
@@ -103,6 +115,8 @@ func TestALostConnectionIsBack(t *testing.T) {
 		b.open("/posts/" + id + "/publish").form("Publish to 1 account").press().wants(http.StatusOK)
 		b.handedOver(id)
 		h.change(t, `UPDATE post_targets SET error_code = 'account_needs_reauth' WHERE post_id = ?`, id)
-		b.open("/posts/"+id).wants(http.StatusOK, "The connection to the account was lost then. It is connected again.", "Send these again").lacks("Somebody has to connect it again")
+		b.open("/posts/"+id).
+			wants(http.StatusOK, "The connection to the account was lost then. It is connected again.",
+				"Send these again").lacks("Somebody has to connect it again")
 	})
 }

@@ -44,8 +44,8 @@ func (b *browser) leaves() *browser {
 	return b
 }
 
-// consents opens a program's address, chooses a level where one is given, answers by the button and gives what comes back
-// to the program.
+// consents opens a program's address, chooses a level where one is given, answers by the button and gives what comes
+// back to the program.
 func (b *browser) consents(address, level, button string) url.Values {
 	b.t.Helper()
 	p := b.leaves().open(strings.TrimPrefix(address, b.root)).wants(http.StatusOK, "Let an assistant in?")
@@ -94,8 +94,8 @@ func (c *crew) sdkClient(t *testing.T, person *browser, level string) (*sdk.Clie
 	return session, err
 }
 
-// A program that knows nothing but the address of the tools finds everything else, a person lets it in, and it may do what
-// the person chose.
+// A program that knows nothing but the address of the tools finds everything else, a person lets it in, and it may do
+// what the person chose.
 func TestAssistantOfTheSDK(t *testing.T) {
 	houses(t, func(t *testing.T, h *house) {
 		c := h.crew(t)
@@ -113,12 +113,16 @@ func TestAssistantOfTheSDK(t *testing.T) {
 		if who.IsError || !strings.Contains(string(raw), `"capabilities":["read","write"]`) || !strings.Contains(string(raw), c.team.Name) {
 			t.Errorf("it is %s", raw)
 		}
-		wrote, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "create_post", Arguments: map[string]any{"caption": "Fresh buns", "account_ids": []int64{c.account}}})
+		wrote, err := session.CallTool(t.Context(),
+			&sdk.CallToolParams{Name: "create_post", Arguments: map[string]any{"caption": "Fresh buns", "account_ids": []int64{c.account}}})
 		must(t, err)
 		if wrote.IsError {
 			t.Errorf("a draft: %+v", wrote.Content[0])
 		}
-		published, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "search_hashtags", Arguments: map[string]any{"keyword": "buns", "platform": "instagram", "idempotency_key": "k"}})
+		published, err := session.CallTool(t.Context(),
+			&sdk.CallToolParams{
+				Name: "search_hashtags", Arguments: map[string]any{"keyword": "buns", "platform": "instagram", "idempotency_key": "k"},
+			})
 		must(t, err)
 		if text := published.Content[0].(*sdk.TextContent).Text; !published.IsError || !strings.Contains(text, "spend_not_allowed") {
 			t.Errorf("spending: %s", text)
@@ -179,7 +183,8 @@ func (p *program) post(path, kind, body string) (int, map[string]any) {
 // asks is the address that the program sends a person to, with some of it changed; an empty value is left out.
 func (p *program) asks(change ...string) string {
 	q := url.Values{
-		"response_type": {"code"}, "client_id": {p.id}, "redirect_uri": {comesBack}, "state": {"a state/of=its own"}, "scope": {"read write publish spend"},
+		"response_type": {"code"}, "client_id": {p.id}, "redirect_uri": {comesBack}, "state": {"a state/of=its own"},
+		"scope":          {"read write publish spend"},
 		"code_challenge": {oauth2.S256ChallengeFromVerifier(p.verifier)}, "code_challenge_method": {"S256"}, "resource": {p.root + "/mcp"},
 	}
 	for pair := range slices.Chunk(change, 2) {
@@ -217,7 +222,10 @@ func (p *program) token(change ...string) (int, map[string]any) {
 // exchange asks for tokens by a code.
 func (p *program) exchange(code string, change ...string) (int, map[string]any) {
 	p.t.Helper()
-	return p.token(append([]string{"grant_type", "authorization_code", "code", code, "redirect_uri", comesBack, "code_verifier", p.verifier, "resource", p.root + "/mcp"}, change...)...)
+	return p.token(append([]string{
+		"grant_type", "authorization_code", "code", code, "redirect_uri", comesBack, "code_verifier", p.verifier,
+		"resource", p.root + "/mcp",
+	}, change...)...)
 }
 
 // refresh asks for the next tokens.
@@ -232,7 +240,8 @@ type pair struct{ access, refresh string }
 func (p *program) wantTokens(status int, got map[string]any) pair {
 	p.t.Helper()
 	out := pair{fmt.Sprint(got["access_token"]), fmt.Sprint(got["refresh_token"])}
-	if status != http.StatusOK || got["token_type"] != "Bearer" || got["expires_in"] != 3600.0 || !strings.HasPrefix(out.access, "pra_") || !strings.HasPrefix(out.refresh, "prr_") {
+	if status != http.StatusOK || got["token_type"] != "Bearer" || got["expires_in"] != 3600.0 ||
+		!strings.HasPrefix(out.access, "pra_") || !strings.HasPrefix(out.refresh, "prr_") {
 		p.t.Fatalf("no tokens: %d %v", status, got)
 	}
 	return out
@@ -248,7 +257,8 @@ func (p *program) wantError(what string, status int, got map[string]any, code st
 // calls asks the tools for who the token acts for, and gives the status and the header that says how to get in.
 func (h *house) calls(t *testing.T, token string) (int, string) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, h.root+"/mcp", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_identity","arguments":{}}}`))
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, h.root+"/mcp",
+		strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_identity","arguments":{}}}`))
 	must(t, err)
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json, text/event-stream")
@@ -416,7 +426,8 @@ func TestAssistantsTokensEnd(t *testing.T) {
 
 		revoke := func(by *program, token string) {
 			t.Helper()
-			if status, got := by.post("/oauth/revoke", "application/x-www-form-urlencoded", url.Values{"client_id": {by.id}, "token": {token}}.Encode()); status != http.StatusOK {
+			if status, got := by.post("/oauth/revoke", "application/x-www-form-urlencoded",
+				url.Values{"client_id": {by.id}, "token": {token}}.Encode()); status != http.StatusOK {
 				t.Errorf("taking back: %d %v", status, got)
 			}
 		}
@@ -448,10 +459,14 @@ func TestAssistantsRequests(t *testing.T) {
 		p := c.registers(t, comesBack, "https://app.example/back?x=1")
 		for name, change := range map[string][]string{
 			"unknown program": {"client_id", "program-none"}, "no program": {"client_id", ""}, "no address": {"redirect_uri", ""},
-			"another host": {"redirect_uri", "http://127.0.0.2:33418/callback"}, "another path": {"redirect_uri", "http://127.0.0.1:33418/callback/x"},
-			"below it": {"redirect_uri", comesBack + "/.."}, "with a query": {"redirect_uri", comesBack + "?a=b"}, "elsewhere": {"redirect_uri", "https://elsewhere.example/"},
-			"with a user": {"redirect_uri", "http://127.0.0.1:33418@elsewhere.example/callback"}, "script": {"redirect_uri", "javascript:alert(1)"}, "relative": {"redirect_uri", "/"},
-			"without its query": {"redirect_uri", "https://app.example/back"}, "upper case": {"redirect_uri", "HTTPS://app.example/back?x=1"},
+			"another host": {"redirect_uri", "http://127.0.0.2:33418/callback"},
+			"another path": {"redirect_uri", "http://127.0.0.1:33418/callback/x"},
+			"below it":     {"redirect_uri", comesBack + "/.."}, "with a query": {"redirect_uri", comesBack + "?a=b"},
+			"elsewhere":   {"redirect_uri", "https://elsewhere.example/"},
+			"with a user": {"redirect_uri", "http://127.0.0.1:33418@elsewhere.example/callback"},
+			"script":      {"redirect_uri", "javascript:alert(1)"}, "relative": {"redirect_uri", "/"},
+			"without its query": {"redirect_uri", "https://app.example/back"},
+			"upper case":        {"redirect_uri", "HTTPS://app.example/back?x=1"},
 		} {
 			for _, b := range []*browser{owner, nobody} {
 				if got := b.open(p.asks(change...)); got.status < 400 || got.status >= 500 || got.header.Get("Location") != "" {
@@ -463,22 +478,29 @@ func TestAssistantsRequests(t *testing.T) {
 			change []string
 			want   string
 		}{
-			"no PKCE": {[]string{"code_challenge", ""}, "invalid_request"}, "plain PKCE": {[]string{"code_challenge_method", "plain"}, "invalid_request"},
-			"no method": {[]string{"code_challenge_method", ""}, "invalid_request"}, "a short challenge": {[]string{"code_challenge", "abc"}, "invalid_request"},
-			"implicit": {[]string{"response_type", "token"}, "unsupported_response_type"}, "no scope of ours": {[]string{"scope", "openid profile"}, "invalid_scope"},
-			"another audience": {[]string{"resource", "https://elsewhere.example/mcp"}, "invalid_target"},
+			"no PKCE":           {[]string{"code_challenge", ""}, "invalid_request"},
+			"plain PKCE":        {[]string{"code_challenge_method", "plain"}, "invalid_request"},
+			"no method":         {[]string{"code_challenge_method", ""}, "invalid_request"},
+			"a short challenge": {[]string{"code_challenge", "abc"}, "invalid_request"},
+			"implicit":          {[]string{"response_type", "token"}, "unsupported_response_type"},
+			"no scope of ours":  {[]string{"scope", "openid profile"}, "invalid_scope"},
+			"another audience":  {[]string{"resource", "https://elsewhere.example/mcp"}, "invalid_target"},
 		} {
 			for _, b := range []*browser{owner, nobody} {
-				if got := b.open(p.asks(c.change...)).back(); got.Get("error") != c.want || got.Get("state") != "a state/of=its own" || got.Get("iss") != h.root || got.Has("code") {
+				if got := b.open(p.asks(c.change...)).
+					back(); got.Get("error") != c.want || got.Get("state") != "a state/of=its own" ||
+					got.Get("iss") != h.root || got.Has("code") {
 					t.Errorf("%s: %v", name, got)
 				}
 			}
 		}
-		page := owner.open(p.asks("redirect_uri", "https://app.example/back?x=1", "code_challenge", "")).wants(http.StatusBadRequest, "PKCE is required", "Go back to app.example")
+		page := owner.open(p.asks("redirect_uri", "https://app.example/back?x=1", "code_challenge", "")).
+			wants(http.StatusBadRequest, "PKCE is required", "Go back to app.example")
 		page.holds(`href="https://app.example/back?x=1&amp;error=invalid_request&amp;`).lacks("<script>")
 		port := strings.Replace(comesBack, "33418", "50123", 1)
 		owner.open(p.asks("redirect_uri", port, "resource", h.root+"/mcp/")).wants(http.StatusOK, "127.0.0.1:50123")
-		kept := owner.open(p.asks("redirect_uri", "https://app.example/back?x=1")).wants(http.StatusOK, "app.example").form("Refuse").press()
+		kept := owner.open(p.asks("redirect_uri", "https://app.example/back?x=1")).wants(http.StatusOK, "app.example").
+			form("Refuse").press()
 		if to := kept.header.Get("Location"); !strings.HasPrefix(to, "https://app.example/back?x=1&error=access_denied&") {
 			t.Errorf("a refusal leads to %s", to)
 		}
@@ -491,9 +513,11 @@ func TestAssistantsConsent(t *testing.T) {
 		c := h.crew(t)
 		p := c.registers(t)
 		signedOut := h.browser(t).leaves()
-		page := signedOut.open(p.asks("scope", "")).wants(http.StatusOK, "Sign in").form("Sign in").fill("email", c.people[access.Owner].Email).fill("password", password).press()
+		page := signedOut.open(p.asks("scope", "")).wants(http.StatusOK, "Sign in").form("Sign in").
+			fill("email", c.people[access.Owner].Email).fill("password", password).press()
 		page.wants(http.StatusOK, "Harbour helper", "Nobody has checked that name", "127.0.0.1:33418", c.team.Name, "Drafts", "Full")
-		if policy := page.header.Get("Content-Security-Policy"); !strings.Contains(policy, "form-action 'self' https: http://127.0.0.1:33418;") || !strings.Contains(policy, "frame-ancestors 'none'") {
+		if policy := page.header.Get("Content-Security-Policy"); !strings.Contains(policy,
+			"form-action 'self' https: http://127.0.0.1:33418;") || !strings.Contains(policy, "frame-ancestors 'none'") {
 			t.Errorf("the policy is %s", policy)
 		}
 		for name, want := range map[string]struct {
@@ -521,9 +545,11 @@ func TestAssistantsConsent(t *testing.T) {
 				t.Errorf("%s: %v, want %s", name, got["scope"], want.granted)
 			}
 		}
-		c.as(t, access.Client).leaves().open(p.asks()).wants(http.StatusOK, "Assistants are for the team’s own people").form("Go back").press().back()
+		c.as(t, access.Client).leaves().open(p.asks()).wants(http.StatusOK, "Assistants are for the team’s own people").
+			form("Go back").press().back()
 		foreign := h.crew(t)
-		c.as(t, access.Owner).leaves().open(p.asks()).form("Allow").fill("team", fmt.Sprint(foreign.team.ID)).press().wants(http.StatusUnprocessableEntity, "Choose one of your teams.")
+		c.as(t, access.Owner).leaves().open(p.asks()).form("Allow").fill("team", fmt.Sprint(foreign.team.ID)).press().
+			wants(http.StatusUnprocessableEntity, "Choose one of your teams.")
 	})
 }
 
@@ -534,11 +560,16 @@ func TestAssistantsNotWanted(t *testing.T) {
 		p, owner := c.registers(t), c.as(t, access.Owner).leaves()
 		code := p.code(owner, "full")
 		must(t, h.Teams.SetAccess(t.Context(), c.team.ID, false))
-		owner.open(p.asks()).wants(http.StatusOK, "The owner has switched access for assistants and keys off.", "There is no team of yours that it can work in.").lacks(`value="allow"`)
+		owner.open(p.asks()).
+			wants(http.StatusOK, "The owner has switched access for assistants and keys off.",
+				"There is no team of yours that it can work in.").lacks(`value="allow"`)
 		must(t, h.Teams.SetAccess(t.Context(), c.team.ID, true))
-		lesser, err := h.Teams.AddTeam(t.Context(), team.Team{Name: "Small Harbour", Timezone: "Europe/Berlin", Language: "en", Plan: "free"}, c.people[access.Owner].ID)
+		lesser, err := h.Teams.AddTeam(t.Context(),
+			team.Team{Name: "Small Harbour", Timezone: "Europe/Berlin", Language: "en", Plan: "free"}, c.people[access.Owner].ID)
 		must(t, err)
-		answer := owner.open(p.asks()).wants(http.StatusOK, "This team’s plan has no access for assistants.", c.team.Name).form("Allow").fill("team", fmt.Sprint(lesser.ID)).press()
+		answer := owner.open(p.asks()).
+			wants(http.StatusOK, "This team’s plan has no access for assistants.", c.team.Name).form("Allow").
+			fill("team", fmt.Sprint(lesser.ID)).press()
 		answer.wants(http.StatusUnprocessableEntity, "This team’s plan has no access for assistants.")
 		p.wantTokens(p.exchange(code))
 	})
@@ -563,7 +594,8 @@ func TestAssistantsMetadata(t *testing.T) {
 			body, err := io.ReadAll(resp.Body)
 			must(t, err)
 			must(t, resp.Body.Close())
-			if !strings.Contains(string(body), want) || strings.Contains(string(body), "elsewhere") || resp.Header.Get("Access-Control-Allow-Origin") != "*" {
+			if !strings.Contains(string(body), want) || strings.Contains(string(body), "elsewhere") ||
+				resp.Header.Get("Access-Control-Allow-Origin") != "*" {
 				t.Errorf("%s: %s", path, body)
 			}
 		}
@@ -582,21 +614,29 @@ func TestAssistantsRegistration(t *testing.T) {
 			"a fragment":        {`{"redirect_uris":["https://app.example/#x"]}`, "invalid_redirect_uri"},
 			"a pattern":         {`{"redirect_uris":["https://*.example/"]}`, "invalid_redirect_uri"},
 			"one that is wrong": {`{"redirect_uris":["https://app.example/","javascript:alert(1)"]}`, "invalid_redirect_uri"},
-			"too many":          {`{"redirect_uris":["https://app.example/"` + strings.Repeat(`,"https://app.example/"`, 10) + `]}`, "invalid_redirect_uri"},
-			"another way":       {`{"redirect_uris":["https://app.example/"],"grant_types":["implicit"]}`, "invalid_client_metadata"},
-			"too long":          {`{"redirect_uris":["https://app.example/"],"client_name":"` + strings.Repeat("x", 20_000) + `"}`, "invalid_client_metadata"},
+			"too many": {
+				`{"redirect_uris":["https://app.example/"` + strings.Repeat(`,"https://app.example/"`, 10) + `]}`, "invalid_redirect_uri",
+			},
+			"another way": {`{"redirect_uris":["https://app.example/"],"grant_types":["implicit"]}`, "invalid_client_metadata"},
+			"too long": {
+				`{"redirect_uris":["https://app.example/"],"client_name":"` + strings.Repeat("x", 20_000) + `"}`, "invalid_client_metadata",
+			},
 		} {
 			status, got := p.post("/oauth/register", "application/json", refused[0])
 			p.wantError(name, status, got, refused[1])
 		}
-		status, got := p.post("/oauth/register", "application/json", `{"redirect_uris":["`+comesBack+`"],"client_name":"<b>Bank\u202e\u0000\n `+strings.Repeat("x", 200)+`","token_endpoint_auth_method":"client_secret_post"}`)
-		if status != http.StatusCreated || got["token_endpoint_auth_method"] != "none" || got["client_secret"] != nil || len(fmt.Sprint(got["client_name"])) != 80 {
+		status, got := p.post("/oauth/register", "application/json",
+			`{"redirect_uris":["`+comesBack+`"],"client_name":"<b>Bank\u202e\u0000\n `+strings.Repeat("x",
+				200)+`","token_endpoint_auth_method":"client_secret_post"}`)
+		if status != http.StatusCreated || got["token_endpoint_auth_method"] != "none" || got["client_secret"] != nil ||
+			len(fmt.Sprint(got["client_name"])) != 80 {
 			t.Errorf("registered: %d %v", status, got)
 		}
 		p.id, _ = got["client_id"].(string)
 		c.as(t, access.Owner).open(p.asks()).wants(http.StatusOK, "<b>Bank xxx").lacks("<b>Bank", "\u202e")
 		for range 30 {
-			if status, got = p.post("/oauth/register", "application/json", `{"redirect_uris":["`+comesBack+`"]}`); status != http.StatusCreated {
+			if status, got = p.post("/oauth/register", "application/json",
+				`{"redirect_uris":["`+comesBack+`"]}`); status != http.StatusCreated {
 				break
 			}
 		}
@@ -629,7 +669,9 @@ func TestAssistantsLeave(t *testing.T) {
 		}
 		p.works(owners.access)
 		must(t, h.Leaving.RequestDeletion(t.Context(), c.people[access.Owner].ID, c.team.ID, c.team.Name, false))
-		for until := time.Now().Add(20 * time.Second); h.count(t, "oauth_grants")+h.count(t, "oauth_tokens")+h.count(t, "api_keys WHERE team_id = ?", c.team.ID) > 0; {
+		for until := time.Now().
+			Add(20 * time.Second); h.count(t, "oauth_grants")+h.count(t, "oauth_tokens")+h.count(t,
+			"api_keys WHERE team_id = ?", c.team.ID) > 0; {
 			must(t, h.Leaving.Work(t.Context()))
 			if time.Now().After(until) {
 				t.Fatal("what was granted stays when its team is deleted")
@@ -638,8 +680,8 @@ func TestAssistantsLeave(t *testing.T) {
 	})
 }
 
-// A program that describes itself is let in once somebody is signed in: nobody else makes us fetch what it says, and nothing
-// private is fetched.
+// A program that describes itself is let in once somebody is signed in: nobody else makes us fetch what it says, and
+// nothing private is fetched.
 func TestAssistantsByDocument(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, address string) {
@@ -651,7 +693,11 @@ func TestAssistantsByDocument(t *testing.T) {
 				http.Redirect(w, r, "/client.json", http.StatusFound)
 				return
 			}
-			_ = json.NewEncoder(w).Encode(map[string]any{"client_id": "https://" + r.Host + r.URL.Path, "client_name": "Described helper", "redirect_uris": []string{"http://127.0.0.1/callback"}})
+			_ = json.NewEncoder(w).
+				Encode(map[string]any{
+					"client_id": "https://" + r.Host + r.URL.Path, "client_name": "Described helper",
+					"redirect_uris": []string{"http://127.0.0.1/callback"},
+				})
 		}))
 		t.Cleanup(documents.Close)
 		h := open(t, address, func(cfg *server.Config) {
@@ -662,11 +708,13 @@ func TestAssistantsByDocument(t *testing.T) {
 		p := &program{crew: c, t: t, id: documents.URL + "/client.json", verifier: oauth2.GenerateVerifier()}
 		h.browser(t).leaves().open(p.asks()).wants(http.StatusOK, "Sign in")
 		owner := c.as(t, access.Owner).leaves()
-		owner.open(p.asks("client_id", strings.Replace(p.id, "127.0.0.1", "127.0.0.2", 1))).wants(http.StatusUnprocessableEntity, "The metadata document of this application is invalid")
+		owner.open(p.asks("client_id", strings.Replace(p.id, "127.0.0.1", "127.0.0.2", 1))).
+			wants(http.StatusUnprocessableEntity, "The metadata document of this application is invalid")
 		if fetched.Load() != 0 {
 			t.Errorf("%d documents were fetched too many", fetched.Load())
 		}
-		owner.open(p.asks("client_id", documents.URL+"/moved.json")).wants(http.StatusUnprocessableEntity, "The metadata document of this application is invalid")
+		owner.open(p.asks("client_id", documents.URL+"/moved.json")).
+			wants(http.StatusUnprocessableEntity, "The metadata document of this application is invalid")
 		owner.open(p.asks()).wants(http.StatusOK, "Described helper", "It describes itself at 127.0.0.1")
 		p.works(p.wantTokens(p.exchange(p.code(owner, "drafts"))).access)
 		if fetched.Load() != 2 {

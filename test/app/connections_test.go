@@ -22,7 +22,10 @@ func (c *crew) assistant(tb testing.TB, of access.Role, name string, may ...acce
 	var made int64
 	must(tb, c.db.InTx(tb.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 		var err error
-		made, err = c.Teams.Connect(ctx, tx, team.NewConnection{TeamID: c.team.ID, PersonID: c.people[of].ID, Client: name, ClientID: "c1", Host: "assistant.example", Capabilities: may})
+		made, err = c.Teams.Connect(ctx, tx,
+			team.NewConnection{
+				TeamID: c.team.ID, PersonID: c.people[of].ID, Client: name, ClientID: "c1", Host: "assistant.example", Capabilities: may,
+			})
 		return err
 	}))
 	return made
@@ -47,9 +50,11 @@ func TestConnections(t *testing.T) {
 		}
 		empty.follow("More about connecting assistants").wants(200)
 		c.as(t, access.Client).open("/settings/assistants").wants(200, "Clients of a team let no assistants work in it").lacks("/mcp")
-		editors, viewers := c.assistant(t, access.Editor, "<Robot>", access.Read, access.Publish), c.assistant(t, access.Viewer, "Reader", access.Read)
+		editors, viewers := c.assistant(t, access.Editor, "<Robot>", access.Read, access.Publish), c.assistant(t,
+			access.Viewer, "Reader", access.Read)
 
-		owner.open("/settings/assistants").wants(200, "<Robot>", "Reader", "May read and publish", "not used yet", "answers at assistant.example", "by Ada editor")
+		owner.open("/settings/assistants").
+			wants(200, "<Robot>", "Reader", "May read and publish", "not used yet", "answers at assistant.example", "by Ada editor")
 		editor.open("/settings/assistants").wants(200, "<Robot>").lacks("Reader")
 		at := fmt.Sprint("/settings/assistants/", editors)
 		for _, path := range []string{at, at + "/end"} {
@@ -68,21 +73,29 @@ func TestConnections(t *testing.T) {
 		owner.open("/settings/assistants").wants(200, "25 credits")
 
 		editor.open("/account").wants(200, "<Robot>", c.team.Name, "assistant.example")
-		editor.open(at).follow("End this connection").wants(200, "not used yet", "no tracking", "Upload links").form("End the connection").press().wants(200, "The connection is ended", "Ended")
+		editor.open(at).follow("End this connection").wants(200, "not used yet", "no tracking", "Upload links").
+			form("End the connection").press().wants(200, "The connection is ended", "Ended")
 		if h.standing(t, editors) || !h.standing(t, viewers) {
 			t.Error("the wrong connection ended, or none")
 		}
 		editor.open("/account").wants(200, "You have not connected an assistant").lacks("Robot")
 		editor.send("POST", at+"/end", nil).wants(422, "has ended already")
 		c.as(t, access.Admin).send("POST", at+"/forget", nil).wants(403)
-		owner.open(at).wants(200, "Ended").lacks("Save").follow("Forget this assistant…").wants(200).form("Forget the assistant").press().wants(200, "The assistant is forgotten").lacks("Robot")
+		owner.open(at).wants(200, "Ended").lacks("Save").follow("Forget this assistant…").wants(200).
+			form("Forget the assistant").press().wants(200, "The assistant is forgotten").lacks("Robot")
 		owner.open(at).wants(404)
 		owner.send("POST", fmt.Sprint("/settings/assistants/", viewers, "/forget"), nil).wants(422, "End it first")
-		owner.open(fmt.Sprint("/settings/assistants/", viewers, "/end")).form("End the connection").press().wants(200, "The connection is ended")
-		owner.open("/settings/audit").wants(200, "connected an assistant, which may read and publish", "set the daily limit of an assistant to 25 credits", "ended the connection of an assistant", "forgot an assistant")
+		owner.open(fmt.Sprint("/settings/assistants/", viewers, "/end")).form("End the connection").press().
+			wants(200, "The connection is ended")
+		owner.open("/settings/audit").
+			wants(200, "connected an assistant, which may read and publish",
+				"set the daily limit of an assistant to 25 credits", "ended the connection of an assistant", "forgot an assistant")
 		key, _, err := h.Teams.AddKey(t.Context(), team.NewKey{Team: c.team.ID, Name: "A key", Level: access.Full})
 		must(t, err)
-		for _, neither := range []string{fmt.Sprint("/settings/keys/", admins), fmt.Sprint("/settings/keys/", admins, "/forget"), fmt.Sprint("/settings/assistants/", key.ID, "/forget"), fmt.Sprint("/settings/assistants/", key.ID)} {
+		for _, neither := range []string{
+			fmt.Sprint("/settings/keys/", admins), fmt.Sprint("/settings/keys/", admins, "/forget"),
+			fmt.Sprint("/settings/assistants/", key.ID, "/forget"), fmt.Sprint("/settings/assistants/", key.ID),
+		} {
 			owner.open(neither).wants(404)
 		}
 		owner.open("/settings/keys").wants(200, "A key").lacks("Robot")
@@ -95,13 +108,15 @@ func TestConnectionsEndWithTheirPerson(t *testing.T) {
 	houses(t, func(t *testing.T, h *house) {
 		c := h.crew(t)
 		admin := c.as(t, access.Admin)
-		editors, owners := c.assistant(t, access.Editor, "Writer", access.Read, access.Write), c.assistant(t, access.Owner, "Chief", access.Read)
+		editors, owners := c.assistant(t, access.Editor, "Writer", access.Read, access.Write), c.assistant(t,
+			access.Owner, "Chief", access.Read)
 		person := fmt.Sprintf("/settings/members/%d", c.people[access.Editor].ID)
 		admin.open(person).wants(200, "cannot publish").form("Change the role").fill("role", "viewer").press().wants(200)
 		if h.standing(t, editors) || !h.standing(t, owners) {
 			t.Error("the wrong connection ended, or none")
 		}
-		admin.open(fmt.Sprint("/settings/assistants/", editors)).wants(200, "Whoever connected it has a lower role now", "connected anew").lacks("End this connection")
+		admin.open(fmt.Sprint("/settings/assistants/", editors)).
+			wants(200, "Whoever connected it has a lower role now", "connected anew").lacks("End this connection")
 		again := c.assistant(t, access.Editor, "Reader", access.Read)
 		admin.open(person+"/remove").wants(200, "Assistants that the person let work").form("Remove from the team").press().wants(200)
 		if h.standing(t, again) {
@@ -110,20 +125,25 @@ func TestConnectionsEndWithTheirPerson(t *testing.T) {
 		admin.open(fmt.Sprint("/settings/assistants/", again)).wants(200, "left the team")
 
 		viewers := c.assistant(t, access.Viewer, "Looker", access.Read)
-		c.as(t, access.Viewer).open(fmt.Sprintf("/account/teams/%d/leave", c.team.ID)).wants(200, "Assistants that you let work").form("Leave the team").press()
+		c.as(t, access.Viewer).open(fmt.Sprintf("/account/teams/%d/leave", c.team.ID)).
+			wants(200, "Assistants that you let work").form("Leave the team").press()
 		if h.standing(t, viewers) {
 			t.Error("an assistant works on for somebody who left")
 		}
 	})
 }
 
-// Ending a connection says which trackings it has switched on, and ends those that are chosen; only who may spend ends any.
+// Ending a connection says which trackings it has switched on, and ends those that are chosen; only who may spend ends
+// any.
 func TestConnectionsTrackings(t *testing.T) {
 	houses(t, func(t *testing.T, h *house) {
 		c := h.crew(t)
 		made := c.assistant(t, access.Editor, "Tracker", access.Read)
 		id := uuid.Must(uuid.NewV7()).String()
-		h.change(t, `INSERT INTO reports (id, team_id, kind, platform, subject, status, tracked, frequency_days, next_refresh_at, tracked_key, available_until, created_at) VALUES (?, ?, 'hashtag', 'instagram', 'coffee', 'ready', 1, 3, ?, ?, ?, 1)`,
+		h.change(t,
+			`INSERT INTO reports (id, team_id, kind, platform, subject, status, tracked, frequency_days,
+		next_refresh_at, tracked_key, available_until, created_at)
+		VALUES (?, ?, 'hashtag', 'instagram', 'coffee', 'ready', 1, 3, ?, ?, ?, 1)`,
 			id, c.team.ID, db.Micros(h.now().Add(time.Hour)), made, db.Micros(h.now().Add(time.Hour)))
 		must(t, h.Teams.Pause(t.Context(), team.Pause{Scope: team.ForKey, Target: made, Action: team.Spending}))
 		at := fmt.Sprintf("/settings/assistants/%d/end", made)
@@ -132,20 +152,23 @@ func TestConnectionsTrackings(t *testing.T) {
 		}
 		owner := c.as(t, access.Owner)
 		owner.open("/settings/assistants").wants(200, "Paused", "The operator has paused spending")
-		owner.open(at).wants(200, "#coffee on Instagram", "every 3 days").form("End the connection").press().wants(200, "1 tracking is ended, and nothing more is charged.")
+		owner.open(at).wants(200, "#coffee on Instagram", "every 3 days").form("End the connection").press().
+			wants(200, "1 tracking is ended, and nothing more is charged.")
 		if n := h.count(t, "reports WHERE tracked = 1 OR next_refresh_at > 0"); n != 0 || h.standing(t, made) {
 			t.Errorf("%d reports are tracked", n)
 		}
 	})
 }
 
-// A new assistant is told of to the owner, the admins and whoever connected it, and a changed limit to owner and admins.
+// A new assistant is told of to the owner, the admins and whoever connected it, and a changed limit to owner and
+// admins.
 func TestNoticesOfConnections(t *testing.T) {
 	houses(t, func(t *testing.T, h *house) {
 		c := h.crew(t)
 		h.db.Listen(h.Notices.HandleEvent) // as the program's own
 		made := c.assistant(t, access.Editor, "<Robot>", access.Read, access.Write, access.Publish)
-		const said = "An assistant was connected. It can read, create drafts and publish. If nobody on your team connected it, revoke the connection."
+		const said = "An assistant was connected. It can read, create drafts and publish. If nobody on your team " +
+			"connected it, revoke the connection."
 		for _, role := range []access.Role{access.Owner, access.Admin, access.Editor} {
 			c.as(t, role).open("/notices").wants(200, said, "<Robot>").follow(said).wants(200, "nobody has checked it")
 		}
@@ -163,7 +186,8 @@ func TestKeysAndConnectionsArePaged(t *testing.T) {
 	houses(t, func(t *testing.T, h *house) {
 		c := h.crew(t)
 		for n := range 51 {
-			_, _, err := h.Teams.AddKey(t.Context(), team.NewKey{Team: c.team.ID, Name: fmt.Sprintf("Key-%02d.", n), Level: access.ReadOnly})
+			_, _, err := h.Teams.AddKey(t.Context(),
+				team.NewKey{Team: c.team.ID, Name: fmt.Sprintf("Key-%02d.", n), Level: access.ReadOnly})
 			must(t, err)
 			c.assistant(t, access.Owner, fmt.Sprintf("Assistant-%02d.", n), access.Read)
 		}

@@ -33,26 +33,31 @@ func TestAPostWithADisconnectedAccount(t *testing.T) {
 		b.open("/posts/"+id).wants(200, "It goes out by itself at").lacks("it will fail")
 		c.leaves(t)
 
-		b.open("/posts/"+id).wants(200, "to Threads ( second ).", "For Bluesky ( "+c.handle()+" ) it will fail, as the account is not connected.", "Keeps it from this account").
+		b.open("/posts/"+id).
+			wants(200, "to Threads ( second ).",
+				"For Bluesky ( "+c.handle()+" ) it will fail, as the account is not connected.", "Keeps it from this account").
 			lacks("Keeps it from going out", "It cannot go out like this")
-		edit := b.open("/posts/"+id+"/edit").wants(200, "It is disconnected, so nothing goes out to it.", "it will fail, as the account is not connected.", own)
+		edit := b.open("/posts/"+id+"/edit").
+			wants(200, "It is disconnected, so nothing goes out to it.", "it will fail, as the account is not connected.", own)
 		edit.lacks("would keep this post from going out")
 		edit.form("Save").fill("caption", "For all of you").press().wants(200, "Saved.")
 		held := c.stored(t, "/posts/"+id)
 		if held.Caption != "For all of you" || len(held.Targets) != 2 || held.Targets[0].Caption == nil || *held.Targets[0].Caption != own {
 			t.Errorf("%+v", held)
 		}
-		made := b.open("/posts/"+id).form("Duplicate as a draft").press().wants(200, "It does not go to Bluesky ("+c.handle()+"), as the original does: 1 account is not connected any more.")
+		made := b.open("/posts/"+id).form("Duplicate as a draft").press().
+			wants(200, "It does not go to Bluesky ("+c.handle()+"), as the original does: 1 account is not connected any more.")
 		if copied := c.stored(t, made.path); len(copied.Targets) != 1 || copied.Targets[0].AccountID != second {
 			t.Errorf("%+v", copied.Targets)
 		}
 		c.change(t, `UPDATE social_accounts SET connection_state = 'lost', disconnected_at = 1 WHERE id = ?`, second)
-		b.open("/posts/"+id).wants(200, "none of its accounts is connected.").form("Duplicate as a draft").press().wants(422, "none of its accounts is connected any more").lacks("for this key")
+		b.open("/posts/"+id).wants(200, "none of its accounts is connected.").form("Duplicate as a draft").press().
+			wants(422, "none of its accounts is connected any more").lacks("for this key")
 	})
 }
 
-// The form of a series that stands says why it has no day, keeps its rule, and does not offer to end it; its posts are counted alike
-// wherever they are.
+// The form of a series that stands says why it has no day, keeps its rule, and does not offer to end it; its posts are
+// counted alike wherever they are.
 func TestTheFormOfASeriesThatStands(t *testing.T) {
 	houses(t, func(t *testing.T, h *house) {
 		c := h.crew(t)
@@ -63,13 +68,16 @@ func TestTheFormOfASeriesThatStands(t *testing.T) {
 		b.open(fmt.Sprintf("/accounts/%d/disconnect", c.account)).wants(200, "1 scheduled post and 1 series go out to it.")
 		b.open("/settings/delete").wants(200, "1 post, of which 1 scheduled, and 1 series: they are cancelled.")
 		b.open("/posts/" + id).form("Pause the series").press().wants(200)
-		edit := b.open("/posts/"+id+"/edit").wants(200, "Series, paused", "The series stands still", "If the series went on now, it would go out:")
+		edit := b.open("/posts/"+id+"/edit").
+			wants(200, "Series, paused", "The series stands still", "If the series went on now, it would go out:")
 		edit.lacks("Once only", "Also on this day")
 		edit.form("Save").fill("repeat", "monthly").press().wants(200, "Saved. The series stands still", "Every month")
 		if rule := c.stored(t, "/posts/"+id).Series.Rule; !strings.HasPrefix(rule, "FREQ=MONTHLY") {
 			t.Errorf("it goes by %s", rule)
 		}
-		b.open("/posts/"+id+"/edit").form("Save and let it go on").fill("repeat", "").press().wants(422, "Choose how often it recurs.").lacks("not everything was done")
-		b.open("/posts/"+id+"/edit").form("Save and let it go on").fill("repeat", "daily").press().wants(200, "The series goes on", "Every day")
+		b.open("/posts/"+id+"/edit").form("Save and let it go on").fill("repeat", "").press().
+			wants(422, "Choose how often it recurs.").lacks("not everything was done")
+		b.open("/posts/"+id+"/edit").form("Save and let it go on").fill("repeat", "daily").press().
+			wants(200, "The series goes on", "Every day")
 	})
 }

@@ -26,7 +26,8 @@ func (b *browser) addPasskey(origin string) *authenticator.Device {
 	device := &authenticator.Device{Origin: origin}
 	made, err := device.Create(b.asks("/account/passkeys/options"))
 	must(b.t, err)
-	b.send(http.MethodPost, "/account/passkeys", url.Values{"name": {"Phone"}, "passkey": {string(made)}}).wants(200, "The passkey is added.")
+	b.send(http.MethodPost, "/account/passkeys", url.Values{"name": {"Phone"}, "passkey": {string(made)}}).
+		wants(200, "The passkey is added.")
 	return device
 }
 
@@ -53,7 +54,9 @@ func TestPasswordAloneChangesNoFactor(t *testing.T) {
 		var passkey int64
 		must(t, h.db.QueryRow(t.Context(), `SELECT id FROM passkeys WHERE person_id = ?`, person.ID).Scan(&passkey))
 		leave := fmt.Sprintf("/account/teams/%d/leave", c.team.ID)
-		for _, path := range []string{"/", "/account/authenticator/new", "/account/passkeys/new", "/account/password", "/account/delete", leave} {
+		for _, path := range []string{
+			"/", "/account/authenticator/new", "/account/passkeys/new", "/account/password", "/account/delete", leave,
+		} {
 			thief.open(path).wants(200, asked)
 		}
 		for path, form := range map[string]url.Values{
@@ -111,8 +114,8 @@ func TestLastFactorStays(t *testing.T) {
 	})
 }
 
-// A change of the password keeps the app unless its box is cleared; a recovery link removes it unless the box is ticked,
-// and then still asks for a code.
+// A change of the password keeps the app unless its box is cleared; a recovery link removes it unless the box is
+// ticked, and then still asks for a code.
 func TestNewPasswordAndTheApp(t *testing.T) {
 	houses(t, func(t *testing.T, h *house) {
 		c := h.crew(t)
@@ -125,7 +128,8 @@ func TestNewPasswordAndTheApp(t *testing.T) {
 				t.Errorf("%d authenticator apps, want %d", n, want)
 			}
 		}
-		b.open("/account/password").form("Change password").fill("old", password).fill("password", newPassword).press().wants(200, "Your password is changed.")
+		b.open("/account/password").form("Change password").fill("old", password).fill("password", newPassword).press().
+			wants(200, "Your password is changed.")
 		has(1)
 		recovery := func() *form {
 			t.Helper()
@@ -169,11 +173,15 @@ func TestNoWayPastTheFactorByAnotherTeam(t *testing.T) {
 		strict.require(t)
 		for _, of := range []*crew{lax, strict} {
 			b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(of.team.ID)}}).wants(200, "Set up two-factor authentication")
-			for _, path := range []string{"/", "/posts", "/posts/new", "/media", "/accounts", "/notices", "/settings/team", "/settings/members", "/settings/keys/new", "/settings/export.zip"} {
+			for _, path := range []string{
+				"/", "/posts", "/posts/new", "/media", "/accounts", "/notices", "/settings/team", "/settings/members",
+				"/settings/keys/new", "/settings/export.zip",
+			} {
 				b.open(path).wants(200, "Set up two-factor authentication")
 			}
 		}
-		b.send(http.MethodPost, "/settings/keys", url.Values{"name": {"Key"}, "level": {"full"}}).wants(200, "Set up two-factor authentication")
+		b.send(http.MethodPost, "/settings/keys", url.Values{"name": {"Key"}, "level": {"full"}}).
+			wants(200, "Set up two-factor authentication")
 		if n := h.count(t, "api_keys"); n != 0 {
 			t.Errorf("%d keys", n)
 		}
@@ -211,8 +219,8 @@ func TestConsentNeedsRecentSignIn(t *testing.T) {
 	})
 }
 
-// What somebody granted in a session with one factor is worth nothing once the team requires two: neither a code that was
-// not collected yet nor a refresh token. A grant from a session with two factors goes on.
+// What somebody granted in a session with one factor is worth nothing once the team requires two: neither a code that
+// was not collected yet nor a refresh token. A grant from a session with two factors goes on.
 func TestOneFactorGrantsEnd(t *testing.T) {
 	houses(t, func(t *testing.T, h *house) {
 		c := h.crew(t)
@@ -231,7 +239,8 @@ func TestOneFactorGrantsEnd(t *testing.T) {
 			"a refresh token": func() (int, map[string]any) { return weak.refresh(tokens.refresh) },
 		} {
 			status, got := try()
-			if text := fmt.Sprint(got["error_description"]); status != http.StatusBadRequest || got["error"] != "invalid_grant" || !strings.Contains(text, "requires a second factor") {
+			if text := fmt.Sprint(got["error_description"]); status != http.StatusBadRequest ||
+				got["error"] != "invalid_grant" || !strings.Contains(text, "requires a second factor") {
 				t.Errorf("%s: %d %v", what, status, got)
 			}
 		}

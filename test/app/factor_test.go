@@ -138,14 +138,16 @@ func TestRecoveryCodeWorksOnce(t *testing.T) {
 		a := h.addApp(t, c.as(t, access.Editor))
 		_, asked := c.begin(t, access.Editor)
 		b, other := c.begin(t, access.Editor)
-		other.form("Sign in with a recovery code").fill("recovery", strings.ToLower(a.codes[2])).press().wants(200, c.team.Name, "You have 9 recovery codes left")
+		other.form("Sign in with a recovery code").fill("recovery", strings.ToLower(a.codes[2])).press().
+			wants(200, c.team.Name, "You have 9 recovery codes left")
 		asked.form("Sign in with a recovery code").fill("recovery", a.codes[2]).press().wants(401, "used before")
 		if n := h.count(t, "events WHERE kind = 'totp.recovery_code_used'"); n != 1 {
 			t.Errorf("%d events", n)
 		}
 		made := b.open("/account/authenticator").form("Make new recovery codes").press().wants(200, "Save your recovery codes")
 		asked.form("Sign in with a recovery code").fill("recovery", a.codes[3]).press().wants(401, "used before")
-		asked.form("Sign in with a recovery code").fill("recovery", codeShown.FindStringSubmatch(made.source)[1]).press().wants(200, c.team.Name)
+		asked.form("Sign in with a recovery code").fill("recovery", codeShown.FindStringSubmatch(made.source)[1]).
+			press().wants(200, c.team.Name)
 		h.advance(stale)
 		b.send(http.MethodPost, "/account/authenticator/codes", url.Values{}).wants(200, "Sign in again")
 		b.send(http.MethodPost, "/account/authenticator/remove", url.Values{}).wants(200, "Sign in again")
@@ -164,7 +166,8 @@ func TestCodeKeepsWhatWasTyped(t *testing.T) {
 		a := h.addApp(t, b)
 		form := b.open("/settings/keys/new").form("Make the key").fill("name", "Kept <name>")
 		must(t, h.Teams.EndSessions(t.Context(), c.people[access.Owner].ID))
-		asked := form.press().wants(200, "is not lost").form("Sign in").fill("email", c.people[access.Owner].Email).fill("password", password).press().wants(200, "Two-factor authentication")
+		asked := form.press().wants(200, "is not lost").form("Sign in").fill("email", c.people[access.Owner].Email).
+			fill("password", password).press().wants(200, "Two-factor authentication")
 		asked.form("Sign in").fill("code", "123").press().wants(401)
 		page := asked.form("Sign in").fill("code", a.code(t)).press().wants(200, "New API key")
 		if got := page.form("Make the key").values.Get("name"); got != "Kept <name>" {
@@ -173,8 +176,8 @@ func TestCodeKeepsWhatWasTyped(t *testing.T) {
 	})
 }
 
-// There is no way past the code: not by an invitation, and not by signing in as somebody else in between. A recovery link
-// of the operator's removes the app.
+// There is no way past the code: not by an invitation, and not by signing in as somebody else in between. A recovery
+// link of the operator's removes the app.
 func TestNoWayPastTheCode(t *testing.T) {
 	houses(t, func(t *testing.T, h *house) {
 		c, other := h.crew(t), h.crew(t)
@@ -182,7 +185,8 @@ func TestNoWayPastTheCode(t *testing.T) {
 		h.change(t, `UPDATE people SET email_proved_at = 1 WHERE id = ?`, c.people[access.Editor].ID)
 		path := other.invite(t, c.people[access.Editor].Email, access.Viewer)
 		b := h.browser(t)
-		asked := b.send(http.MethodPost, path+"/sign-in", url.Values{"password": {password}}).wants(200, "Two-factor authentication").lacks(c.team.Name)
+		asked := b.send(http.MethodPost, path+"/sign-in", url.Values{"password": {password}}).
+			wants(200, "Two-factor authentication").lacks(c.team.Name)
 		if b.in() || h.count(t, "memberships WHERE team_id = ? AND person_id = ?", other.team.ID, c.people[access.Editor].ID) != 0 {
 			t.Error("the password of somebody with an app accepts an invitation")
 		}
@@ -191,7 +195,8 @@ func TestNoWayPastTheCode(t *testing.T) {
 
 		// A code ends the sign-in of the person who entered the password, also if another person is signed in.
 		b = c.as(t, access.Viewer)
-		asked = b.send(http.MethodPost, "/sign-in", url.Values{"email": {c.people[access.Editor].Email}, "password": {password}}).wants(200, "Two-factor authentication")
+		asked = b.send(http.MethodPost, "/sign-in",
+			url.Values{"email": {c.people[access.Editor].Email}, "password": {password}}).wants(200, "Two-factor authentication")
 		b.open("/account").wants(200, c.people[access.Viewer].Email)
 		asked.form("Sign in").fill("code", a.code(t)).press()
 		b.open("/account").wants(200, c.people[access.Editor].Email)
@@ -200,7 +205,8 @@ func TestNoWayPastTheCode(t *testing.T) {
 		must(t, err)
 		b = h.browser(t)
 		b.open("/recovery/"+recovery.Token).form("Set password").fill("password", newPassword).press().wants(200)
-		if n := h.count(t, "totp_secrets") + h.count(t, "totp_recovery_codes"); n != 0 || h.count(t, "events WHERE kind = 'totp.removed'") != 1 {
+		if n := h.count(t, "totp_secrets") + h.count(t, "totp_recovery_codes"); n != 0 || h.count(t,
+			"events WHERE kind = 'totp.removed'") != 1 {
 			t.Errorf("%d rows of the app are left", n)
 		}
 		if !h.enter(t, c.people[access.Editor].Email, newPassword).in() {
@@ -212,11 +218,14 @@ func TestNoWayPastTheCode(t *testing.T) {
 // opens reports whether an answer shows or does anything but lead to the second factor or the person's own account.
 func (a *asker) ownOnly(pattern string, got answer) bool {
 	switch {
-	case got.status == http.StatusSeeOther && got.location == shell.FactorPath, got.status == http.StatusForbidden && strings.Contains(got.body, "Second factor required"):
+	case got.status == http.StatusSeeOther && got.location == shell.FactorPath,
+		got.status == http.StatusForbidden && strings.Contains(got.body, "Second factor required"):
 		return true
 	}
 	path := strings.Fields(pattern)[len(strings.Fields(pattern))-1]
-	for _, own := range []string{"/account", "/sign-in", "/sign-out", "/invitation/", "/recovery/", "/confirm-email/", "/docs", "/approval/", "/networks/"} {
+	for _, own := range []string{
+		"/account", "/sign-in", "/sign-out", "/invitation/", "/recovery/", "/confirm-email/", "/docs", "/approval/", "/networks/",
+	} {
 		if strings.HasPrefix(path, own) {
 			return true
 		}
@@ -232,7 +241,8 @@ func TestOwnerRequiresSecondFactor(t *testing.T) {
 		owner.open("/settings/team").form("Require two-factor authentication").press().wants(422, "to your own account first")
 		h.addApp(t, owner)
 		owner.open("/settings/members").wants(200, "authenticator app", "no two-factor authentication")
-		owner.open("/settings/team").form("Require two-factor authentication").press().wants(200, "Members now need two-factor authentication.")
+		owner.open("/settings/team").form("Require two-factor authentication").press().
+			wants(200, "Members now need two-factor authentication.")
 		if n := h.count(t, "events WHERE kind = 'team.second_factor' AND team_id = ?", m.team.ID); n != 1 {
 			t.Errorf("%d events", n)
 		}
@@ -240,7 +250,9 @@ func TestOwnerRequiresSecondFactor(t *testing.T) {
 		admin := m.asker("admin")
 		tried := 0
 		for _, route := range m.program {
-			if strings.HasPrefix(route.Pattern, "GET /assets/") || strings.HasPrefix(route.Pattern, "GET /files/") || strings.HasPrefix(route.Pattern, "/uploads/") || strings.Contains(route.Pattern, "/.well-known/") || strings.HasPrefix(route.Pattern, "OPTIONS ") || matrix[route.Pattern].open {
+			if strings.HasPrefix(route.Pattern, "GET /assets/") || strings.HasPrefix(route.Pattern, "GET /files/") ||
+				strings.HasPrefix(route.Pattern, "/uploads/") || strings.Contains(route.Pattern, "/.well-known/") ||
+				strings.HasPrefix(route.Pattern, "OPTIONS ") || matrix[route.Pattern].open {
 				continue // these know no session
 			}
 			method, path := m.at(route.Pattern, m.real)
@@ -267,7 +279,8 @@ func TestOwnerRequiresSecondFactor(t *testing.T) {
 
 		// Adding one opens what was asked for.
 		b := m.as2(t, access.Viewer)
-		p := b.open("/posts").wants(200, "Set up two-factor authentication", m.team.Name, "API keys keep working meanwhile", "stops within an hour")
+		p := b.open("/posts").
+			wants(200, "Set up two-factor authentication", m.team.Name, "API keys keep working meanwhile", "stops within an hour")
 		p.follow("Add an authenticator app").wants(200, "Scan this QR code")
 		h.addApp(t, b)
 		b.open("/posts").wants(200, "Posts")
@@ -316,7 +329,9 @@ func TestOperatorRequiresSecondFactor(t *testing.T) {
 			_, err := h.Teams.SetOperator(t.Context(), c.people[access.Owner].Email, true)
 			must(t, err)
 			b := c.as2(t, access.Owner)
-			for _, path := range []string{"/operator", "/operator/people", "/operator/events.jsonl", fmt.Sprint("/operator/teams/", c.team.ID)} {
+			for _, path := range []string{
+				"/operator", "/operator/people", "/operator/events.jsonl", fmt.Sprint("/operator/teams/", c.team.ID),
+			} {
 				b.open(path).wants(200, "Set up two-factor authentication")
 			}
 			closed := who == "everyone"

@@ -23,9 +23,12 @@ func TestHashtagLists(t *testing.T) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
 		b.open("/hashtags").wants(200, "There is no list yet.", "Ready-made lists").in100()
-		form := b.open("/hashtags").follow("Make a list").form("Make the list").fill("name", "Bar").fill("platform", "instagram").fill("color", "#12AB9F").
+		form := b.open("/hashtags").follow("Make a list").form("Make the list").fill("name", "Bar").
+			fill("platform", "instagram").fill("color", "#12AB9F").
 			fill("icon", "ri-cup-line").fill("hashtags", "#coffee, Latteart\r\nbad-one #espresso")
-		made := form.press().wants(200, "The list is made. 3 hashtags are added. Not taken: “bad-one” (it holds what no hashtag holds).", "For Instagram", "#latteart", "#coffee #latteart #espresso")
+		made := form.press().
+			wants(200, "The list is made. 3 hashtags are added. Not taken: “bad-one” (it holds what no hashtag holds).",
+				"For Instagram", "#latteart", "#coffee #latteart #espresso")
 		if again := form.press(); again.path != made.path {
 			t.Errorf("sent twice, it made %s and %s", made.path, again.path)
 		}
@@ -37,7 +40,8 @@ func TestHashtagLists(t *testing.T) {
 
 		made = b.open(made.path).form("Add them").fill("hashtags", "coffee roast").fill("subcategory", "Craft").press().
 			wants(200, "1 hashtag is added. 1 was there already.", "4 hashtags", "Craft")
-		if got := made.form("Show").fill("group", "Craft").press().wants(200, "1 hashtag in Craft", "#roast").text(); strings.Contains(got, "#coffee") {
+		if got := made.form("Show").fill("group", "Craft").press().wants(200, "1 hashtag in Craft", "#roast").
+			text(); strings.Contains(got, "#coffee") {
 			t.Error("another subcategory is shown")
 		}
 		sorted := made.follow("Hashtag").wants(200).text()
@@ -54,15 +58,18 @@ func TestHashtagLists(t *testing.T) {
 		}
 		edit.fill("color_typed", "red").press().wants(422, "The field “Colour” must be # and six hexadecimal digits.")
 		edit.fill("color_typed", "").fill("name", "Café <b>").press().wants(200, "The list is changed.", "Café <b>").lacks("<b>")
-		again := b.open(made.path).follow("Change name and looks").form("Save").fill("color", "#2f7dc4").fill("color_typed", "#000000").press()
+		again := b.open(made.path).follow("Change name and looks").form("Save").fill("color", "#2f7dc4").
+			fill("color_typed", "#000000").press()
 		if !strings.Contains(again.source, `stroke="#2f7dc4"`) {
 			t.Error("the colour that was chosen is not the icon's")
 		}
-		copied := b.open(made.path).form("Copy into a list of our own").press().wants(200, "This is your own list now. 3 hashtags are added.", "Craft")
+		copied := b.open(made.path).form("Copy into a list of our own").press().
+			wants(200, "This is your own list now. 3 hashtags are added.", "Craft")
 		if copied.path == made.path {
 			t.Error("the copy is the list itself")
 		}
-		copied.follow("Delete").wants(200, "The list goes with its 3 hashtags.").form("Delete this list").press().wants(200, "The hashtag list is deleted.")
+		copied.follow("Delete").wants(200, "The list goes with its 3 hashtags.").form("Delete this list").press().
+			wants(200, "The hashtag list is deleted.")
 		b.open(copied.path).wants(404)
 		if n := h.count(t, "hashtag_lists WHERE team_id = ?", c.team.ID); n != 1 {
 			t.Errorf("%d lists", n)
@@ -79,20 +86,25 @@ func TestLongAndReadyMadeLists(t *testing.T) {
 			tags[i] = fmt.Sprintf("tag%03d%s", i, strings.Repeat("ä", 40))
 		}
 		at := c.listOf(t, "Long", tags...)
-		b.open(at).in100().wants(200, "#tag099").lacks("tag100").follow("Next page").wants(200, "#tag100").lacks("tag200").follow("Next page").in100().wants(200, "#tag229").follow("First page").wants(200, "#tag000")
+		b.open(at).in100().wants(200, "#tag099").lacks("tag100").follow("Next page").wants(200, "#tag100").
+			lacks("tag200").follow("Next page").in100().wants(200, "#tag229").follow("First page").wants(200, "#tag000")
 		b.open(at+"?sort=name&page=77").wants(200, "#tag229")
 
 		ready := b.open("/hashtags?scope=system")
 		var first string
 		for d := range ready.doc.Descendants() {
-			if href := attribute(d, "href"); strings.HasPrefix(href, "/hashtags/") && !strings.Contains(href, "new") && !strings.Contains(href, "search") && first == "" {
+			if href := attribute(d, "href"); strings.HasPrefix(href, "/hashtags/") && !strings.Contains(href,
+				"new") && !strings.Contains(href, "search") && first == "" {
 				first = href
 			}
 		}
 		p := b.open(first).wants(200, "Ready-made", "Subcategory").in100()
 		p.lacks("/edit", "Take out", "Add them")
 		for _, action := range []string{"/edit", "/delete", "/remove", "/add"} {
-			b.send(http.MethodPost, first+action, url.Values{"name": {"x"}, "hashtags": {"x"}, "once": {p.form("Copy into a list of our own").values.Get("once")}}).wants(422, "Ready-made lists cannot be changed.")
+			b.send(http.MethodPost, first+action,
+				url.Values{
+					"name": {"x"}, "hashtags": {"x"}, "once": {p.form("Copy into a list of our own").values.Get("once")},
+				}).wants(422, "Ready-made lists cannot be changed.")
 		}
 		b.open(first+"/edit").wants(422, "cannot be changed")
 		own := p.form("Copy into a list of our own").press().wants(200, "This is your own list now.", "Take out")
@@ -111,7 +123,9 @@ func TestHashtagSearch(t *testing.T) {
 		f := b.open("/hashtags").follow("Search hashtags").wants(200, "costs at most 3 credits").form("Search for at most 3 credits")
 		f.fill("query", "https://example.com/x").press().wants(422, "This link is not a hashtag page")
 		begun := f.p.b.open("/hashtags/search").form("Search for at most 3 credits").fill("query", "latte art").press().wants(200, "Search")
-		found := b.until(begun.path, "Done").wants(200, "3 credits charged", "Hashtags for “ latte art ” on Instagram", "by score, the highest first", "#latteart", "There is no list of your own yet.").in100()
+		found := b.until(begun.path, "Done").
+			wants(200, "3 credits charged", "Hashtags for “ latte art ” on Instagram", "by score, the highest first",
+				"#latteart", "There is no list of your own yet.").in100()
 		fresh := found.form("Make a list of them")
 		fresh.press().wants(422, "Choose the hashtags that you want in the list.")
 		fresh.values["hashtag"] = []string{"latteart"}
@@ -122,7 +136,8 @@ func TestHashtagSearch(t *testing.T) {
 		keep := found.form("Add them to the list")
 		keep.press().wants(422, "Choose the hashtags that you want in the list.")
 		keep.values["hashtag"] = []string{"latteart", "latte"}
-		keep.fill("list", strings.TrimPrefix(at, "/hashtags/")).fill("subcategory", "Found").press().wants(200, "2 hashtags are added.", "Keep", "Found")
+		keep.fill("list", strings.TrimPrefix(at, "/hashtags/")).fill("subcategory", "Found").press().
+			wants(200, "2 hashtags are added.", "Keep", "Found")
 		if n := h.count(t, "hashtag_list_items WHERE list_id = ?", strings.TrimPrefix(at, "/hashtags/")); n != 2 {
 			t.Errorf("%d hashtags are in the list", n)
 		}
@@ -131,7 +146,8 @@ func TestHashtagSearch(t *testing.T) {
 		b.until(again.path, "Done").wants(200, "nothing was charged")
 
 		poor := h.crew(t)
-		poor.as(t, access.Owner).open("/hashtags/search").form("Search for at most 3 credits").fill("query", "latte").press().wants(402, "credits")
+		poor.as(t, access.Owner).open("/hashtags/search").form("Search for at most 3 credits").fill("query", "latte").
+			press().wants(402, "credits")
 		stranger := poor.as(t, access.Viewer)
 		for _, path := range []string{begun.path, "/hashtags/search?job=x", "/hashtags/search?job=social_post:x"} {
 			stranger.open(path).wants(404).lacks("latteart")

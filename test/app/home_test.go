@@ -14,7 +14,9 @@ func TestHome(t *testing.T) {
 	houses(t, func(t *testing.T, h *house) {
 		c := h.crew(t)
 		owner, viewer := c.as(t, access.Owner), c.as(t, access.Viewer)
-		owner.open("/").wants(http.StatusOK, c.team.Name, "Nothing goes out in the next two weeks.", "Nothing was published yet.", "Write a post", "New report", "Your teams").lacks("How to begin")
+		owner.open("/").
+			wants(http.StatusOK, c.team.Name, "Nothing goes out in the next two weeks.", "Nothing was published yet.",
+				"Write a post", "New report", "Your teams").lacks("How to begin")
 		viewer.open("/").lacks("Write a post", "New report", "Add files")
 
 		wish := c.draft(t, "Wished for Sunday", h.wish(48*time.Hour))
@@ -28,7 +30,9 @@ func TestHome(t *testing.T) {
 		c.draft(t, "Missed its time", h.wish(time.Hour))
 		owner.open("/").lacks("Waiting for you")
 		owner.open("/posts").lacks("Waiting for you")
-		h.change(t, `UPDATE posts SET scheduled_at = scheduled_at - 7200000000, slot_at = slot_at - 7200000000 WHERE caption = 'Missed its time' AND team_id = ?`, c.team.ID)
+		h.change(t,
+			`UPDATE posts SET scheduled_at = scheduled_at - 7200000000, slot_at = slot_at - 7200000000
+		WHERE caption = 'Missed its time' AND team_id = ?`, c.team.ID)
 		for _, path := range []string{"/", "/posts"} {
 			owner.open(path).wants(http.StatusOK, "Waiting for you", "Missed its time", "another time, publish it now, or delete it")
 		}

@@ -10,8 +10,8 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Once the deletion of a team has begun, what was scheduled and what waited to be sent goes nowhere, and what one node left
-// undone another one finds.
+// Once the deletion of a team has begun, what was scheduled and what waited to be sent goes nowhere, and what one node
+// left undone another one finds.
 func TestNothingIsPublishedByADeletedTeam(t *testing.T) {
 	houses(t, func(t *testing.T, h *house) {
 		c := h.crew(t)
@@ -19,11 +19,14 @@ func TestNothingIsPublishedByADeletedTeam(t *testing.T) {
 		id := b.draft(c, "Too late.")
 		soon := db.Micros(h.now().Add(time.Hour))
 		must(t, h.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
-			if _, err := tx.Exec(ctx, `UPDATE posts SET status = 'scheduled', scheduled_at = ?, slot_at = ? WHERE id = ?`, soon, soon, id); err != nil {
+			if _, err := tx.Exec(ctx,
+				`UPDATE posts SET status = 'scheduled', scheduled_at = ?, slot_at = ? WHERE id = ?`, soon, soon, id); err != nil {
 				return err
 			}
 			// A delivery that a call made which had passed every check before.
-			_, err := tx.Exec(ctx, `INSERT INTO deliveries (id, team_id, post_id, account_id, job_id, phase, first_at, wake_at, created_at) VALUES ('late', ?, ?, ?, '', 'planned', ?, ?, ?)`,
+			_, err := tx.Exec(ctx,
+				`INSERT INTO deliveries (id, team_id, post_id, account_id, job_id, phase, first_at, wake_at,
+		created_at) VALUES ('late', ?, ?, ?, '', 'planned', ?, ?, ?)`,
 				c.team.ID, id, c.account, soon, soon, soon)
 			return err
 		}))
@@ -59,7 +62,8 @@ func TestOldLinksAreSwept(t *testing.T) {
 			_, err := h.Leaving.Sweep(t.Context())
 			must(t, err)
 			if i, r := h.count(t, "invitations"), h.count(t, "recoveries"); i != invitations || r != recoveries {
-				t.Errorf("after %d more days %d invitations and %d recoveries are left, want %d and %d", days, i, r, invitations, recoveries)
+				t.Errorf("after %d more days %d invitations and %d recoveries are left, want %d and %d", days, i, r,
+					invitations, recoveries)
 			}
 		}
 		left(29, 1, 1)

@@ -25,7 +25,8 @@ import (
 // draft makes a draft and gives its id.
 func (b *browser) draft(c *crew, caption string) string {
 	b.t.Helper()
-	b.open("/posts/new").form("Save as a draft").fill("caption", caption).fill("account", fmt.Sprint(c.account)).press().wants(http.StatusOK)
+	b.open("/posts/new").form("Save as a draft").fill("caption", caption).fill("account", fmt.Sprint(c.account)).
+		press().wants(http.StatusOK)
 	var id string
 	must(b.t, c.db.QueryRow(b.t.Context(), `SELECT id FROM posts WHERE team_id = ? ORDER BY id DESC LIMIT 1`, c.team.ID).Scan(&id))
 	return id
@@ -51,8 +52,8 @@ var kept = map[string]string{
 	"team_deletions":   "that it was deleted, and when",
 }
 
-// An owner takes the data along and deletes the team by its name. Nothing of it is left but the ledger and the record, nothing
-// of it is published, and another team keeps all it has.
+// An owner takes the data along and deletes the team by its name. Nothing of it is left but the ledger and the record,
+// nothing of it is published, and another team keeps all it has.
 func TestDeletingATeam(t *testing.T) {
 	houses(t, func(t *testing.T, h *house) {
 		c, other := h.crew(t), h.crew(t)
@@ -63,8 +64,11 @@ func TestDeletingATeam(t *testing.T) {
 		b.made(c, "profile", "instagram", "@harbour_cafe")
 		sessions := h.count(t, "sessions WHERE person_id = ?", c.people[access.Owner].ID)
 
-		b.open("/settings/delete").wants(http.StatusOK, "1 post", "1 connected account", "1 report", "95 credits", "as long as the law asks for them").lacks("style=").
-			form("Delete the team for good").fill("name", "Harbour").press().wants(http.StatusUnprocessableEntity, "This is not the team’s name.")
+		b.open("/settings/delete").
+			wants(http.StatusOK, "1 post", "1 connected account", "1 report", "95 credits",
+				"as long as the law asks for them").lacks("style=").
+			form("Delete the team for good").fill("name", "Harbour").press().
+			wants(http.StatusUnprocessableEntity, "This is not the team’s name.")
 		c.archive(t, b, id)
 		if n := h.count(t, "posts WHERE team_id = ?", c.team.ID); n != 1 {
 			t.Fatalf("%d posts", n)
@@ -80,7 +84,8 @@ func TestDeletingATeam(t *testing.T) {
 		if n := h.count(t, "sessions WHERE person_id = ?", c.people[access.Owner].ID); n != 0 || sessions == 0 {
 			t.Errorf("%d sessions are left of %d", n, sessions)
 		}
-		if n := h.count(t, "people WHERE id = ? AND name = '' AND email NOT LIKE '%@%' AND deleted_at > 0", c.people[access.Owner].ID); n != 1 {
+		if n := h.count(t, "people WHERE id = ? AND name = '' AND email NOT LIKE '%@%' AND deleted_at > 0",
+			c.people[access.Owner].ID); n != 1 {
 			t.Error("the owner’s account is left")
 		}
 		report, err := h.Credits.Audit(t.Context())
@@ -93,8 +98,8 @@ func TestDeletingATeam(t *testing.T) {
 	})
 }
 
-// Whoever deletes the only team is told what happens, and by the right password alone, at the next sign-in, why no page is
-// left. The last person who runs the service keeps a team to sign in for.
+// Whoever deletes the only team is told what happens, and by the right password alone, at the next sign-in, why no
+// page is left. The last person who runs the service keeps a team to sign in for.
 func TestWithoutATeam(t *testing.T) {
 	houses(t, func(t *testing.T, h *house) {
 		c, other := h.crew(t), h.crew(t)
@@ -102,7 +107,9 @@ func TestWithoutATeam(t *testing.T) {
 		_, err := h.Teams.SetOperator(t.Context(), owner.Email, true)
 		must(t, err)
 		deleting := b.open("/settings/delete").form("Delete the team for good").fill("name", c.team.Name)
-		deleting.press().wants(http.StatusUnprocessableEntity, "The only person who runs this service is in no other team", "add that person to another team")
+		deleting.press().
+			wants(http.StatusUnprocessableEntity, "The only person who runs this service is in no other team",
+				"add that person to another team")
 		if n := h.count(t, "team_deletions"); n != 0 {
 			t.Fatal("the last operator’s only team is being deleted")
 		}
@@ -111,13 +118,16 @@ func TestWithoutATeam(t *testing.T) {
 		must(t, err)
 		leaving := other.as(t, access.Editor)
 		deleting.press().wants(http.StatusOK, "The team is being deleted", "nothing else is to be done", "It was your only team")
-		leaving.send(http.MethodPost, fmt.Sprintf("/account/teams/%d/leave", other.team.ID), url.Values{}).wants(http.StatusUnprocessableEntity, "The only person who runs this service")
-		leaving.send(http.MethodPost, "/account/delete", url.Values{"email": {other.people[access.Editor].Email}}).wants(http.StatusUnprocessableEntity, "You are the only person who runs this service.")
+		leaving.send(http.MethodPost, fmt.Sprintf("/account/teams/%d/leave", other.team.ID), url.Values{}).
+			wants(http.StatusUnprocessableEntity, "The only person who runs this service")
+		leaving.send(http.MethodPost, "/account/delete", url.Values{"email": {other.people[access.Editor].Email}}).
+			wants(http.StatusUnprocessableEntity, "You are the only person who runs this service.")
 		c.gone(t)
 		b.open("/settings").wants(http.StatusOK, "Sign in")
 		in := h.browser(t).open("/sign-in").form("Sign in").fill("email", owner.Email)
 		in.fill("password", "wrong").press().wants(http.StatusUnauthorized, "Incorrect e-mail or password.").lacks("no team")
-		in.fill("password", password).press().wants(http.StatusForbidden, "You no longer belong to a team", "for an invitation").lacks("is wrong")
+		in.fill("password", password).press().
+			wants(http.StatusForbidden, "You no longer belong to a team", "for an invitation").lacks("is wrong")
 	})
 }
 
@@ -136,7 +146,10 @@ func (c *crew) archive(t *testing.T, b *browser, post string) {
 		must(t, err)
 		all[f.Name] = string(raw)
 	}
-	for name, holds := range map[string]string{"posts.jsonl": "Fresh fish at eight.", "members.jsonl": "Ada owner", "accounts.jsonl": "bluesky", "reports.jsonl": "harbour_cafe", "events.jsonl": "team.created", "credits.jsonl": "grant", "post_accounts.jsonl": post} {
+	for name, holds := range map[string]string{
+		"posts.jsonl": "Fresh fish at eight.", "members.jsonl": "Ada owner", "accounts.jsonl": "bluesky",
+		"reports.jsonl": "harbour_cafe", "events.jsonl": "team.created", "credits.jsonl": "grant", "post_accounts.jsonl": post,
+	} {
 		if !strings.Contains(all[name], holds) {
 			t.Errorf("%s does not hold %q: %.300s", name, holds, all[name])
 		}
@@ -195,16 +208,20 @@ func TestLeaving(t *testing.T) {
 		other.as(t, access.Owner).send(http.MethodPost, "/posts/"+id+"/delete", url.Values{}).wants(http.StatusNotFound)
 		owner.send(http.MethodPost, "/posts/none/delete", url.Values{}).wants(http.StatusNotFound)
 
-		editor.open("/posts/"+id+"/delete").wants(http.StatusOK, "Delete this draft?").form("Delete the draft").press().wants(http.StatusOK, "The draft is deleted.")
+		editor.open("/posts/"+id+"/delete").wants(http.StatusOK, "Delete this draft?").form("Delete the draft").press().
+			wants(http.StatusOK, "The draft is deleted.")
 		if n := h.count(t, "posts WHERE id = ?", id); n != 0 {
 			t.Error("the draft is left")
 		}
 
 		owner.open(fmt.Sprintf("/account/teams/%d/leave", c.team.ID)).wants(http.StatusOK, "You own this team.")
-		owner.send(http.MethodPost, fmt.Sprintf("/account/teams/%d/leave", c.team.ID), url.Values{}).wants(http.StatusUnprocessableEntity, "You own this team.")
-		owner.send(http.MethodPost, "/account/delete", url.Values{"email": {c.people[access.Owner].Email}}).wants(http.StatusUnprocessableEntity, "You own a team.")
+		owner.send(http.MethodPost, fmt.Sprintf("/account/teams/%d/leave", c.team.ID), url.Values{}).
+			wants(http.StatusUnprocessableEntity, "You own this team.")
+		owner.send(http.MethodPost, "/account/delete", url.Values{"email": {c.people[access.Owner].Email}}).
+			wants(http.StatusUnprocessableEntity, "You own a team.")
 		viewer.open(fmt.Sprintf("/account/teams/%d/leave", other.team.ID)).wants(http.StatusNotFound)
-		viewer.open(fmt.Sprintf("/account/teams/%d/leave", c.team.ID)).wants(http.StatusOK, "You are in no other team").form("Leave the team").press().wants(http.StatusOK, "Sign in")
+		viewer.open(fmt.Sprintf("/account/teams/%d/leave", c.team.ID)).wants(http.StatusOK, "You are in no other team").
+			form("Leave the team").press().wants(http.StatusOK, "Sign in")
 
 		gone := editor.open("/account/delete").form("Delete my account for good")
 		gone.fill("email", "somebody@else.example").press().wants(http.StatusUnprocessableEntity, "This is not your e-mail address.")
@@ -240,8 +257,12 @@ func (c *crew) pagesGo(t *testing.T, h *house, asks func(string) *page) {
 	for _, p := range []struct {
 		team         int64
 		page, holder string
-	}{{c.team.ID, "101", "facebook:99"}, {c.team.ID, "102", "facebook:99"}, {other.team.ID, "101", "facebook:99"}, {other.team.ID, "103", "facebook:98"}} {
-		h.change(t, `INSERT INTO social_accounts (team_id, platform, network_id, username, display_name, connection_state, sealed_grant, grant_holder, created_at, updated_at) VALUES (?, 'facebook', ?, 'a page', 'a page', 'connected', ?, ?, 1, 1)`,
+	}{{c.team.ID, "101", "facebook:99"}, {c.team.ID, "102", "facebook:99"}, {other.team.ID, "101", "facebook:99"}, {
+		other.team.ID, "103", "facebook:98",
+	}} {
+		h.change(t,
+			`INSERT INTO social_accounts (team_id, platform, network_id, username, display_name, connection_state,
+		sealed_grant, grant_holder, created_at, updated_at) VALUES (?, 'facebook', ?, 'a page', 'a page', 'connected', ?, ?, 1, 1)`,
 			p.team, p.page, []byte("sealed"), p.holder)
 	}
 	request := signedBy(pagesSecret, `{"algorithm":"HMAC-SHA256","user_id":"99","issued_at":1767225600}`)
@@ -253,7 +274,10 @@ func (c *crew) pagesGo(t *testing.T, h *house, asks func(string) *page) {
 	_, rest, _ := strings.Cut(first.source, `"url":"`)
 	address, _, _ := strings.Cut(rest, `"`)
 	h.browser(t).open(strings.TrimPrefix(address, h.root)).wants(http.StatusOK, "It is done. 3 accounts")
-	h.change(t, `INSERT INTO social_accounts (team_id, platform, network_id, username, display_name, connection_state, sealed_grant, grant_holder, created_at, updated_at) VALUES (?, 'facebook', '101', 'a page', 'a page', 'connected', ?, 'facebook:99', 1, 1)`, c.team.ID, []byte("sealed"))
+	h.change(t,
+		`INSERT INTO social_accounts (team_id, platform, network_id, username, display_name, connection_state,
+		sealed_grant, grant_holder, created_at, updated_at)
+		VALUES (?, 'facebook', '101', 'a page', 'a page', 'connected', ?, 'facebook:99', 1, 1)`, c.team.ID, []byte("sealed"))
 	if again := asks(request).wants(http.StatusOK); again.source != first.source {
 		t.Errorf("the same request once more has the answer %s, and had %s", again.source, first.source)
 	}
@@ -262,7 +286,8 @@ func (c *crew) pagesGo(t *testing.T, h *house, asks func(string) *page) {
 	}
 }
 
-// A network's request is believed by its signature alone, deletes what is kept of the account, and says what became of it.
+// A network's request is believed by its signature alone, deletes what is kept of the account, and says what became of
+// it.
 func TestNetworkAsksToDelete(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -290,8 +315,10 @@ func TestNetworkAsksToDelete(t *testing.T) {
 		}
 		good := `{"algorithm":"HMAC-SHA256","user_id":"4711","issued_at":1767225600}`
 		for name, request := range map[string]string{
-			"nothing": "", "no signature": "." + good, "another secret": signedBy("guessed", good), "no secret": signedBy("", good), "another payload": strings.Replace(signedBy(metaSecret, good), ".", ".e", 1),
-			"another algorithm": signedBy(metaSecret, `{"algorithm":"none","user_id":"4711"}`), "nobody": signedBy(metaSecret, `{"algorithm":"HMAC-SHA256"}`),
+			"nothing": "", "no signature": "." + good, "another secret": signedBy("guessed", good),
+			"no secret": signedBy("", good), "another payload": strings.Replace(signedBy(metaSecret, good), ".", ".e", 1),
+			"another algorithm": signedBy(metaSecret, `{"algorithm":"none","user_id":"4711"}`),
+			"nobody":            signedBy(metaSecret, `{"algorithm":"HMAC-SHA256"}`),
 		} {
 			if p := asks(request); p.status != http.StatusUnprocessableEntity {
 				t.Errorf("%s: %d", name, p.status)
@@ -306,7 +333,9 @@ func TestNetworkAsksToDelete(t *testing.T) {
 			address, _, _ := strings.Cut(rest, `"`)
 			b.open(strings.TrimPrefix(address, h.root)).wants(http.StatusOK, says)
 		}
-		if n := h.count(t, "social_accounts WHERE id = ? AND username = 'deleted' AND network_id <> '4711' AND LENGTH(sealed_grant) = 0", c.account); n != 1 {
+		if n := h.count(t,
+			"social_accounts WHERE id = ? AND username = 'deleted' AND network_id <> '4711' AND "+
+				"LENGTH(sealed_grant) = 0", c.account); n != 1 {
 			t.Error("the account’s data is left")
 		}
 		b.open("/networks/deletions/guessed").wants(http.StatusNotFound)

@@ -56,14 +56,16 @@ func TestLibrary(t *testing.T) {
 		}
 		b.open("/media?folder=77").wants(404)
 
-		made := b.open("/media").follow("New folder").form("Make the folder").fill("name", "Spring").press().wants(200, "The folder is made.", "Folder Spring", "Nothing here")
+		made := b.open("/media").follow("New folder").form("Make the folder").fill("name", "Spring").press().
+			wants(200, "The folder is made.", "Folder Spring", "Nothing here")
 		b.open("/media/folder").form("Make the folder").fill("name", "Spring").press().wants(422, "Another folder goes by this name.")
 		b.open("/media/folder").form("Make the folder").fill("name", " . ").press().wants(422, "It needs a name")
 		item := b.open(at).wants(200, "quay.png", "40 × 30 pixels", "No post has it.").in100()
 		folder := strings.TrimPrefix(made.path, "/media?folder=")
 		item = item.form("Move").fill("folder", folder).press().wants(200, "The file is moved.", "Folder Spring")
 		b.send(http.MethodPost, at+"/move", url.Values{"folder": {"99"}}).wants(404, "no such folder")
-		item = item.form("Rename").fill("name", "<i>The quay</i>").press().wants(200, "The file has another name.", "_i_The quay__i_").lacks("<i>The")
+		item = item.form("Rename").fill("name", "<i>The quay</i>").press().
+			wants(200, "The file has another name.", "_i_The quay__i_").lacks("<i>The")
 		item.form("Rename").fill("name", " .. ").press().wants(422, "It needs a name")
 		item.form("Save the description").fill("alt", "A quay in the morning.").press().wants(200, "A quay in the morning.")
 		b.open("/media?query=the+quay&folder="+folder).wants(200, "_i_The quay").lacks("roaster")
@@ -88,7 +90,8 @@ func TestMetadataOnTheItemPage(t *testing.T) {
 			return slices.Concat(raw[:33], []byte(text), binary.BigEndian.AppendUint32(nil, crc32.ChecksumIEEE([]byte(text[4:]))), raw[33:])
 		}
 		add := func(raw []byte) string {
-			arrived, err := c.Media.Add(t.Context(), media.Owner{TeamID: c.team.ID}, media.Incoming{Name: "quay.png", Size: -1, Body: bytes.NewReader(raw)})
+			arrived, err := c.Media.Add(t.Context(), media.Owner{TeamID: c.team.ID},
+				media.Incoming{Name: "quay.png", Size: -1, Body: bytes.NewReader(raw)})
 			must(t, err)
 			return fmt.Sprintf("/media/%d", arrived.MediaID)
 		}
@@ -118,11 +121,13 @@ func TestFilesAreDeleted(t *testing.T) {
 		id := strings.TrimPrefix(at, "/media/")
 		draft := c.draft(t, "With a picture", "")
 		c.does(t, "update_post", map[string]any{"id": draft, "media_ids": []int64{int64(mustNumber(t, id))}})
-		b.open(at).wants(200, "With a picture", "Draft").follow("Delete the file").wants(200, "These drafts lose it:", "With a picture").follow("Keep it").wants(200, "quay.png")
+		b.open(at).wants(200, "With a picture", "Draft").follow("Delete the file").
+			wants(200, "These drafts lose it:", "With a picture").follow("Keep it").wants(200, "quay.png")
 		scheduled := c.draft(t, "Goes out", h.wish(1<<42))
 		c.does(t, "update_post", map[string]any{"id": scheduled, "media_ids": []int64{int64(mustNumber(t, id))}})
 		h.change(t, "UPDATE posts SET status = 'scheduled' WHERE id = ?", scheduled)
-		unchosen := b.open(at+"/delete").wants(200, "These posts have it and have not gone out", "Goes out").form("Delete this file").press().wants(422, "Choose below what becomes of the posts.", "Goes out")
+		unchosen := b.open(at+"/delete").wants(200, "These posts have it and have not gone out", "Goes out").
+			form("Delete this file").press().wants(422, "Choose below what becomes of the posts.", "Goes out")
 		if n := strings.Count(unchosen.source, `aria-invalid="true" aria-describedby="wrong"`); n != 2 {
 			t.Errorf("%d choices are marked as wrong", n)
 		}
@@ -155,19 +160,22 @@ func TestAFileOfAnApprovedPostIsDeleted(t *testing.T) {
 		at := c.pictureOf(t, "quay", 10)
 		id, plain := c.draft(t, "For the client", ""), c.draft(t, "Not for the client", "")
 		for _, post := range []string{id, plain} {
-			c.does(t, "update_post", map[string]any{"id": post, "media_ids": []int64{int64(mustNumber(t, strings.TrimPrefix(at, "/media/")))}})
+			c.does(t, "update_post",
+				map[string]any{"id": post, "media_ids": []int64{int64(mustNumber(t, strings.TrimPrefix(at, "/media/")))}})
 		}
-		b.open("/posts/"+id).form("Send to the client for approval").press().wants(200, "version 1", "send the new version to the client").lacks("shown from")
+		b.open("/posts/"+id).form("Send to the client for approval").press().
+			wants(200, "version 1", "send the new version to the client").lacks("shown from")
 		h.change(t, "UPDATE posts SET approval = 'approved' WHERE id = ?", id)
 		b.open(at+"/delete").wants(200, "send the client a new link").form("Delete this file").fill("posts", "take_out").press().
 			wants(200, "The file is deleted", "It was taken out of 2 posts.", "nobody writes to the client").lacks("Not for the client").
-			follow("For the client").wants(200, "version 2", "The post has changed since it was sent to the client.", "Send the new version").lacks("shown from")
+			follow("For the client").
+			wants(200, "version 2", "The post has changed since it was sent to the client.", "Send the new version").lacks("shown from")
 		b.open(at).wants(404)
 	})
 }
 
-// A file is taken out of what is scheduled, if a person chooses so, and goes; what was published keeps its record without it,
-// in the app and for assistants, and is duplicated without it.
+// A file is taken out of what is scheduled, if a person chooses so, and goes; what was published keeps its record
+// without it, in the app and for assistants, and is duplicated without it.
 func TestAPublishedFileIsDeleted(t *testing.T) {
 	houses(t, func(t *testing.T, h *house) {
 		c := h.crew(t)
@@ -182,7 +190,8 @@ func TestAPublishedFileIsDeleted(t *testing.T) {
 		c.does(t, "publish_post", map[string]any{"post_id": sent})
 		b.handedOver(sent).wants(200, "Published")
 		b.open(at+"/delete").wants(200, "have not gone out", "Goes out", "These posts went out with it", "Went out").
-			form("Delete this file").fill("posts", "take_out").press().wants(200, "The file is deleted. It was taken out of 1 post.", "0 bytes of")
+			form("Delete this file").fill("posts", "take_out").press().
+			wants(200, "The file is deleted. It was taken out of 1 post.", "0 bytes of")
 		b.open("/posts/"+ahead).wants(200, "A draft.", "A file that it showed was deleted")
 		b.open("/posts/"+sent).wants(200, "quay", "deleted", "Files of this post that are gone", "PNG").lacks(at + "/thumbnail")
 		for _, path := range []string{at, at + "/file", at + "/thumbnail"} {
@@ -225,10 +234,14 @@ func TestFilesComeIn(t *testing.T) {
 		if got := again.form("Bring it in").values; got.Get("filename") != "typed" {
 			t.Errorf("what was typed is lost: %v", got)
 		}
-		b.open("/media/add").form("Bring it in").fill("url", "https://files.example.com/x.png").press().wants(200, "Bringing files into the library")
-		b.open("/media/add").wants(200, "This costs 2 credits").form("Download for 2 credits").fill("username", "not a name!").press().wants(422, "Give a user name of the platform")
-		b.open("/media/add").form("Download for 2 credits").fill("type", "playlists").fill("username", "harbour_cafe").press().wants(422, "Profiles of this platform have")
-		b.open("/media/add").form("Download for 2 credits").fill("username", "harbour_cafe").press().wants(200, "Downloading a profile’s media")
+		b.open("/media/add").form("Bring it in").fill("url", "https://files.example.com/x.png").press().
+			wants(200, "Bringing files into the library")
+		b.open("/media/add").wants(200, "This costs 2 credits").form("Download for 2 credits").
+			fill("username", "not a name!").press().wants(422, "Give a user name of the platform")
+		b.open("/media/add").form("Download for 2 credits").fill("type", "playlists").fill("username", "harbour_cafe").
+			press().wants(422, "Profiles of this platform have")
+		b.open("/media/add").form("Download for 2 credits").fill("username", "harbour_cafe").press().
+			wants(200, "Downloading a profile’s media")
 		c.as(t, access.Editor).open("/media/add").wants(200, "your role in this team may not spend them")
 	})
 }
@@ -238,7 +251,10 @@ func TestWhoUsesTheLibrary(t *testing.T) {
 		c, other := h.crew(t), h.crew(t)
 		at := c.pictureOf(t, "oursalone", 10)
 		pages := []string{"/media/add", "/media/folder", at + "/delete"}
-		actions := []string{"/media/uploads", "/media/imports", "/media/downloads", "/media/folder/new", "/media/folder/rename", "/media/folder/delete", at + "/rename", at + "/move", at + "/delete", at + "/description"}
+		actions := []string{
+			"/media/uploads", "/media/imports", "/media/downloads", "/media/folder/new", "/media/folder/rename",
+			"/media/folder/delete", at + "/rename", at + "/move", at + "/delete", at + "/description",
+		}
 		viewer, client, stranger, signedOut := c.as(t, access.Viewer), c.as(t, access.Client), other.as(t, access.Owner), h.browser(t)
 		viewer.open("/media").wants(200, "oursalone").lacks("Add files", "New folder")
 		viewer.open(at).wants(200, "oursalone").lacks("Rename", "Delete the file", "Save the description")

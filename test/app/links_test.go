@@ -26,38 +26,42 @@ type linked struct {
 
 // linking has a call of every operation.
 var linking = map[string]linked{
-	"get_identity":           {says: "API keys"},
-	"get_credits":            {says: "Credits"},
-	"get_limits":             {says: "Plan"},
-	"list_social_accounts":   {says: "Accounts"},
-	"get_connect_link":       {args: map[string]any{"platform": "bluesky"}, says: "Accounts"},
-	"get_account_analytics":  {args: map[string]any{"account_id": "accounts{id}"}, says: marked},
-	"create_post":            {args: map[string]any{"caption": marked + " again.", "account_ids": []any{"accounts{id}"}}, says: marked + " again."},
-	"get_post":               {args: map[string]any{"id": "posts{id}"}, says: marked + " opens"},
-	"list_posts":             {says: "Posts"},
-	"update_post":            {args: map[string]any{"id": "posts{id}", "caption": marked + " opens at nine."}, says: marked + " opens"},
-	"validate_post":          {args: map[string]any{"post_id": "posts{id}"}, says: marked + " opens"},
-	"schedule_post":          {args: map[string]any{"post_id": "planned", "scheduled_at": "later"}, says: marked + " plans"},
-	"publish_post":           {args: map[string]any{"post_id": "fresh"}, says: marked + " tells"},
-	"cancel_post":            {args: map[string]any{"post_id": "scheduled"}, says: marked + " waits"},
-	"retry_post":             {args: map[string]any{"post_id": "failed"}, says: marked + " fails"},
-	"get_job":                {args: map[string]any{"job_id": "jobs{id}"}, says: marked + " is sent"},
-	"list_media":             {says: "Media"},
-	"import_media":           {args: map[string]any{"url": "https://127.0.0.1/none.png"}, says: "Media"},
-	"create_uploads":         {args: map[string]any{}, says: "Upload files"},
-	"download_profile_media": {args: map[string]any{"platform": "instagram", "type": "posts", "username": "harbour_cafe", "limit": 1}, says: "Media"},
-	"create_report":          {args: map[string]any{"type": "profile", "platform": "instagram", "subject": "quay_cafe"}, says: "quay_cafe"},
-	"get_report":             {args: map[string]any{"type": "profile", "id": "reports{id}"}, says: "harbour_cafe"},
-	"list_reports":           {says: "Reports"},
-	"refresh_report":         {args: map[string]any{"type": "profile", "id": "reports{id}"}, says: "harbour_cafe"},
-	"set_report_tracking":    {args: map[string]any{"type": "profile", "id": "reports{id}", "enabled": true}, says: "harbour_cafe"},
-	"list_hashtag_lists":     {says: "Hashtag"},
-	"create_hashtag_list":    {args: map[string]any{"name": marked + " two", "platform": "instagram"}, says: marked + " two"},
-	"get_hashtag_list":       {args: map[string]any{"list_id": "hashtags{id}"}, says: marked},
-	"add_hashtags":           {args: map[string]any{"list_id": "hashtags{id}", "hashtags": []any{"roast"}}, says: marked},
-	"search_hashtags":        {args: map[string]any{"query": "coffee", "platform": "instagram"}, says: "Search for something else"},
-	"list_brand_voices":      {says: "Brand voices"},
-	"get_brand_voice":        {args: map[string]any{"id": "voices{id}"}, says: marked},
+	"get_identity":          {says: "API keys"},
+	"get_credits":           {says: "Credits"},
+	"get_limits":            {says: "Plan"},
+	"list_social_accounts":  {says: "Accounts"},
+	"get_connect_link":      {args: map[string]any{"platform": "bluesky"}, says: "Accounts"},
+	"get_account_analytics": {args: map[string]any{"account_id": "accounts{id}"}, says: marked},
+	"create_post": {
+		args: map[string]any{"caption": marked + " again.", "account_ids": []any{"accounts{id}"}}, says: marked + " again.",
+	},
+	"get_post":       {args: map[string]any{"id": "posts{id}"}, says: marked + " opens"},
+	"list_posts":     {says: "Posts"},
+	"update_post":    {args: map[string]any{"id": "posts{id}", "caption": marked + " opens at nine."}, says: marked + " opens"},
+	"validate_post":  {args: map[string]any{"post_id": "posts{id}"}, says: marked + " opens"},
+	"schedule_post":  {args: map[string]any{"post_id": "planned", "scheduled_at": "later"}, says: marked + " plans"},
+	"publish_post":   {args: map[string]any{"post_id": "fresh"}, says: marked + " tells"},
+	"cancel_post":    {args: map[string]any{"post_id": "scheduled"}, says: marked + " waits"},
+	"retry_post":     {args: map[string]any{"post_id": "failed"}, says: marked + " fails"},
+	"get_job":        {args: map[string]any{"job_id": "jobs{id}"}, says: marked + " is sent"},
+	"list_media":     {says: "Media"},
+	"import_media":   {args: map[string]any{"url": "https://127.0.0.1/none.png"}, says: "Media"},
+	"create_uploads": {args: map[string]any{}, says: "Upload files"},
+	"download_profile_media": {
+		args: map[string]any{"platform": "instagram", "type": "posts", "username": "harbour_cafe", "limit": 1}, says: "Media",
+	},
+	"create_report":       {args: map[string]any{"type": "profile", "platform": "instagram", "subject": "quay_cafe"}, says: "quay_cafe"},
+	"get_report":          {args: map[string]any{"type": "profile", "id": "reports{id}"}, says: "harbour_cafe"},
+	"list_reports":        {says: "Reports"},
+	"refresh_report":      {args: map[string]any{"type": "profile", "id": "reports{id}"}, says: "harbour_cafe"},
+	"set_report_tracking": {args: map[string]any{"type": "profile", "id": "reports{id}", "enabled": true}, says: "harbour_cafe"},
+	"list_hashtag_lists":  {says: "Hashtag"},
+	"create_hashtag_list": {args: map[string]any{"name": marked + " two", "platform": "instagram"}, says: marked + " two"},
+	"get_hashtag_list":    {args: map[string]any{"list_id": "hashtags{id}"}, says: marked},
+	"add_hashtags":        {args: map[string]any{"list_id": "hashtags{id}", "hashtags": []any{"roast"}}, says: marked},
+	"search_hashtags":     {args: map[string]any{"query": "coffee", "platform": "instagram"}, says: "Search for something else"},
+	"list_brand_voices":   {says: "Brand voices"},
+	"get_brand_voice":     {args: map[string]any{"id": "voices{id}"}, says: marked},
 }
 
 // Wherever an answer of the API points, a member of the team finds the very item, also one who looks at another team.
@@ -66,7 +70,8 @@ func TestAnswersLeadIntoTheApp(t *testing.T) {
 		c, s := h.sampleTeam(t)
 		c.moreSamples(t, s)
 		member := c.people[access.Admin]
-		elsewhere, err := h.Teams.AddTeam(t.Context(), team.Team{Name: "Elsewhere", Timezone: "Europe/Berlin", Language: "en", Plan: "agency"}, member.ID)
+		elsewhere, err := h.Teams.AddTeam(t.Context(),
+			team.Team{Name: "Elsewhere", Timezone: "Europe/Berlin", Language: "en", Plan: "agency"}, member.ID)
 		must(t, err)
 		b, stranger := c.as(t, access.Admin), h.crew(t).as(t, access.Owner)
 		_, key, err := h.Teams.AddKey(t.Context(), team.NewKey{Team: c.team.ID, Name: "Links", Level: access.Full})
@@ -85,7 +90,9 @@ func TestAnswersLeadIntoTheApp(t *testing.T) {
 			if p := b.open("/"); !strings.Contains(p.source, c.team.Name+"</a>") {
 				t.Errorf("%s leads to %s, and the team is not looked at", op.Tool, leads)
 			}
-			if p := stranger.open(leads).wants(http.StatusNotFound); strings.Contains(p.text(), c.team.Name) || strings.Contains(p.text(), call.says) && call.says == marked {
+			if p := stranger.open(leads).
+				wants(http.StatusNotFound); strings.Contains(p.text(), c.team.Name) || strings.Contains(p.text(),
+				call.says) && call.says == marked {
 				t.Errorf("%s leads somebody of another team to %s: %.600s", op.Tool, leads, p.text())
 			}
 		}
@@ -102,12 +109,14 @@ func TestAnswersLeadIntoTheApp(t *testing.T) {
 				}
 			}
 		}
-		b.from("cross-site", list+"&status=draft").form("Switch team").press().wants(http.StatusOK, marked+" waits").lacks(marked + " tells")
+		b.from("cross-site", list+"&status=draft").form("Switch team").press().wants(http.StatusOK, marked+" waits").
+			lacks(marked + " tells")
 		b.from("cross-site", list).wants(http.StatusOK).lacks("Switch to")
 		for _, wrong := range []string{"/posts?team_id=", "/posts?team_id=x", "/posts?team_id=-1", "/posts?team_id=999999999"} {
 			b.open(wrong).wants(http.StatusNotFound)
 		}
-		c.browser(t).open(list).form("Sign in").fill("email", member.Email).fill("password", password).press().wants(http.StatusOK, marked+" opens")
+		c.browser(t).open(list).form("Sign in").fill("email", member.Email).fill("password", password).press().
+			wants(http.StatusOK, marked+" opens")
 		at := "/settings/keys/" + s["keys{key}"]
 		b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(elsewhere.ID)}}).wants(http.StatusOK)
 		b.open(at).wants(http.StatusOK, "This is of the team "+c.team.Name, marked)

@@ -108,7 +108,8 @@ func TestMailedInvitationIsNotShown(t *testing.T) {
 		send("new@harbour.example").wants(200, "We sent an invitation to new@harbour.example.", "sent by e-mail").lacks(team.InvitationPath)
 		link := box.link("new@harbour.example")
 		b := h.browser(t)
-		b.open(link).form("Create account and join").fill("name", "Nora").fill("password", newPassword).press().wants(200, "You are in the team now.")
+		b.open(link).form("Create account and join").fill("name", "Nora").fill("password", newPassword).press().
+			wants(200, "You are in the team now.")
 		b.open("/account").wants(200, "Confirmed").lacks("Not confirmed")
 
 		box.refuse(true)
@@ -146,9 +147,11 @@ func TestMailedRecovery(t *testing.T) {
 		c := h.crew(t)
 		operator := c.operates(t, access.Owner)
 		p := c.people[access.Viewer]
-		operator.open(fmt.Sprint("/operator/people/", p.ID)).form("Send recovery link").press().wants(200, "We sent a recovery link to "+p.Email).lacks(team.RecoveryPath)
+		operator.open(fmt.Sprint("/operator/people/", p.ID)).form("Send recovery link").press().
+			wants(200, "We sent a recovery link to "+p.Email).lacks(team.RecoveryPath)
 		b := h.browser(t)
-		b.open(box.link(p.Email)).form("Set password").fill("password", newPassword).press().wants(200, "Your new password is set.").lacks("Not confirmed")
+		b.open(box.link(p.Email)).form("Set password").fill("password", newPassword).press().
+			wants(200, "Your new password is set.").lacks("Not confirmed")
 	})
 }
 
@@ -159,7 +162,8 @@ func TestSecondTeamIsEnteredByConfirmation(t *testing.T) {
 		person := other.people[access.Viewer]
 		b := other.as(t, access.Viewer)
 		path := c.invite(t, person.Email, access.Editor)
-		b.open(path).form("Join the team").press().wants(200, "Waiting for confirmation", "An owner or admin of "+c.team.Name+" has to confirm")
+		b.open(path).form("Join the team").press().
+			wants(200, "Waiting for confirmation", "An owner or admin of "+c.team.Name+" has to confirm")
 		b.open("/account").wants(200, other.team.Name).lacks(c.team.Name)
 		b.open(path).wants(422, "has to confirm that it is you")
 		if n := h.count(t, "memberships WHERE team_id = ? AND person_id = ?", c.team.ID, person.ID); n != 0 {
@@ -177,7 +181,9 @@ func TestSecondTeamIsEnteredByConfirmation(t *testing.T) {
 		// By password on the page, and declined.
 		path = c.invite(t, other.people[access.Editor].Email, access.Admin)
 		h.browser(t).open(path).form("Sign in and join").fill("password", password).press().wants(200, "Waiting for confirmation")
-		owner.open("/settings/members").form("Decline "+other.people[access.Editor].Name+", "+other.people[access.Editor].Email).press().wants(200, "The person was declined.")
+		owner.open("/settings/members").
+			form("Decline "+other.people[access.Editor].Name+", "+other.people[access.Editor].Email).press().
+			wants(200, "The person was declined.")
 		h.browser(t).open(path).wants(422, "was revoked")
 	})
 }
@@ -196,12 +202,14 @@ func TestInvitationTellsNothingOfAccounts(t *testing.T) {
 			t.Errorf("the pages differ:\n%s\n%s", is, isNone)
 		}
 		wrong := func(path string) *page {
-			return b.send(http.MethodPost, path+"/sign-in", url.Values{"password": {"not this one at all"}, "name": {"Typed Name"}}).wants(401)
+			return b.send(http.MethodPost, path+"/sign-in",
+				url.Values{"password": {"not this one at all"}, "name": {"Typed Name"}}).wants(401)
 		}
 		if is, isNone := plain(wrong(a), known, a), plain(wrong(z), unknown, z); is != isNone || !strings.Contains(is, "Typed Name") {
 			t.Errorf("the answers to a wrong password differ, or lose the name:\n%s\n%s", is, isNone)
 		}
-		p := b.send(http.MethodPost, a+"/join", url.Values{"name": {"Typed Name"}, "password": {newPassword}}).wants(422, "That did not work.")
+		p := b.send(http.MethodPost, a+"/join", url.Values{"name": {"Typed Name"}, "password": {newPassword}}).
+			wants(422, "That did not work.")
 		if got := p.form("Create account and join").values.Get("name"); got != "Typed Name" {
 			t.Errorf("the name is lost: %q", got)
 		}

@@ -16,13 +16,16 @@ import (
 // anyTeam are the audiences whose addresses do the same whatever team is looked at: an item or a person says which.
 var anyTeam = []shell.Audience{shell.Anyone, shell.People, shell.Operators}
 
-// astray sends every form of the sample team's pages after its owner has turned to another team in a second tab. Each says
-// whose form it is; nothing is done in either team, and the form's team is looked at again.
+// astray sends every form of the sample team's pages after its owner has turned to another team in a second tab. Each
+// says whose form it is; nothing is done in either team, and the form's team is looked at again.
 func (m *gauge) astray() {
 	m.t.Helper()
 	ctx, owner := m.t.Context(), m.crew.people[access.Owner].ID
 	var second int64
-	must(m.t, m.db.QueryRow(ctx, `SELECT m.team_id FROM memberships m JOIN people p ON p.id = m.person_id WHERE p.email = 'operator@other.example'`).Scan(&second))
+	must(m.t,
+		m.db.QueryRow(ctx,
+			`SELECT m.team_id FROM memberships m JOIN people p ON p.id = m.person_id
+		WHERE p.email = 'operator@other.example'`).Scan(&second))
 	must(m.t, m.Teams.SetMember(ctx, second, owner, access.Admin))
 	m.remember()
 	asks, tried := m.asker("owner"), 0
@@ -62,7 +65,8 @@ func (m *gauge) turnsBack(asks *asker, of shell.Route, form url.Values) {
 		id = parts[2]
 	}
 	back := cmp.Or(strings.ReplaceAll(of.Page, "{id}", id), path)
-	if got := asks.ask(method, path, form, http.Header{"Sec-Fetch-Dest": {"empty"}}); got.status != http.StatusConflict || strings.Contains(got.body, marked+".test") {
+	if got := asks.ask(method, path, form,
+		http.Header{"Sec-Fetch-Dest": {"empty"}}); got.status != http.StatusConflict || strings.Contains(got.body, marked+".test") {
 		m.t.Errorf("%s of another team is answered with %d to a script", route, got.status)
 	}
 	got := asks.ask(method, path, form, http.Header{"Referer": {m.root + "/settings"}})
@@ -71,7 +75,8 @@ func (m *gauge) turnsBack(asks *asker, of shell.Route, form url.Values) {
 		return
 	}
 	page := asks.ask(http.MethodGet, got.location, nil, nil)
-	if page.status != http.StatusOK || !strings.Contains(page.body, "you look at that team again now") || !strings.Contains(page.body, marked+" Ltd") {
+	if page.status != http.StatusOK || !strings.Contains(page.body, "you look at that team again now") ||
+		!strings.Contains(page.body, marked+" Ltd") {
 		m.t.Errorf("%s of another team leads to %s, which does not say so: %d", route, got.location, page.status)
 	}
 }

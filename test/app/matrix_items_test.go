@@ -30,11 +30,16 @@ type samples map[string]string
 // nothing are ids of the same form that nobody has.
 var nothing = samples{
 	"assets{name}": "none.css", "files{token}": "AAAA", "files{name}": "none.png", "uploads{link}": "nobodys", "upload{batch}": nobody,
-	"connect{token}": "AAAA", "callback{platform}": "bluesky", "choose{attempt}": "987654", "connected{account}": "987654", "approval{token}": "AAAA",
-	"media{id}": "987654", "images{id}": "987654", "videos{id}": "987654", "passkeys{passkey}": "987654", "sessions{session}": "NOBODYSSESSION", "invitation{token}": "AAAA", "recovery{token}": "AAAA", "confirm-email{token}": "AAAA",
-	"accounts{id}": "987654", "accounts{account}": "987654", "posts{id}": nobody, "hashtags{id}": "987654", "keys{key}": "987654", "assistants{connection}": "987654",
-	"teams{team}": "987654", "deletions{code}": "NONE", "api{chapter}": "none", "notices{id}": "987654", "people{person}": "987654", "members{person}": "987654",
-	"invitations{invitation}": "987654", "jobs{id}": "social_post:" + nobody, "reports{id}": nobody, "voices{id}": "987654", "material{material}": "987654",
+	"connect{token}": "AAAA", "callback{platform}": "bluesky", "choose{attempt}": "987654",
+	"connected{account}": "987654", "approval{token}": "AAAA",
+	"media{id}": "987654", "images{id}": "987654", "videos{id}": "987654", "passkeys{passkey}": "987654",
+	"sessions{session}": "NOBODYSSESSION", "invitation{token}": "AAAA", "recovery{token}": "AAAA", "confirm-email{token}": "AAAA",
+	"accounts{id}": "987654", "accounts{account}": "987654", "posts{id}": nobody, "hashtags{id}": "987654",
+	"keys{key}": "987654", "assistants{connection}": "987654",
+	"teams{team}": "987654", "deletions{code}": "NONE", "api{chapter}": "none", "notices{id}": "987654",
+	"people{person}": "987654", "members{person}": "987654",
+	"invitations{invitation}": "987654", "jobs{id}": "social_post:" + nobody, "reports{id}": nobody,
+	"voices{id}": "987654", "material{material}": "987654",
 	"folder": "987654", "doubtful": nobody,
 }
 
@@ -46,11 +51,15 @@ func (h *house) sampleTeam(tb testing.TB) (*crew, samples) {
 	c := h.crew(tb)
 	c.team.Name = marked + " Ltd"
 	h.change(tb, `UPDATE teams SET name = ? WHERE id = ?`, c.team.Name, c.team.ID)
-	h.change(tb, `UPDATE people SET name = 'Ada ' || ? WHERE id IN (SELECT person_id FROM memberships WHERE team_id = ?)`, marked, c.team.ID)
+	h.change(tb,
+		`UPDATE people SET name = 'Ada ' || ? WHERE id IN (SELECT person_id FROM memberships WHERE team_id = ?)`, marked, c.team.ID)
 	h.change(tb, `UPDATE social_accounts SET username = ?, display_name = ? WHERE team_id = ?`, marked+".test", marked, c.team.ID)
 	c.grant(tb, 1000)
 	owner := c.as(tb, access.Owner)
-	s := samples{"teams{team}": fmt.Sprint(c.team.ID), "callback{platform}": "bluesky", "choose{attempt}": "987654", "files{token}": "AAAA", "files{name}": "none.png", "deletions{code}": "MATRIX", "api{chapter}": "posts"}
+	s := samples{
+		"teams{team}": fmt.Sprint(c.team.ID), "callback{platform}": "bluesky", "choose{attempt}": "987654",
+		"files{token}": "AAAA", "files{name}": "none.png", "deletions{code}": "MATRIX", "api{chapter}": "posts",
+	}
 	s["accounts{id}"], s["accounts{account}"], s["connected{account}"] = c.id(), c.id(), c.id()
 	s["people{person}"] = fmt.Sprint(c.people[access.Viewer].ID)
 	s["members{person}"] = s["people{person}"]
@@ -73,7 +82,11 @@ func (c *crew) samplePosts(tb testing.TB, owner *browser, s samples) {
 	media := strings.TrimPrefix(c.pictureOf(tb, marked, 20), "/media/")
 	film := c.film(tb)
 	s["media{id}"], s["images{id}"], s["videos{id}"] = media, media, strconv.FormatInt(film, 10)
-	draft, _ := c.does(tb, "create_post", map[string]any{"caption": marked + " opens at eight.", "account_ids": []int64{c.account}, "media_ids": []int64{int64(mustNumber(tb, media)), film}})["id"].(string)
+	draft, _ := c.does(tb, "create_post",
+		map[string]any{
+			"caption": marked + " opens at eight.", "account_ids": []int64{c.account},
+			"media_ids": []int64{int64(mustNumber(tb, media)), film},
+		})["id"].(string)
 	c.does(tb, "update_post", map[string]any{"id": draft, "scheduled_at": c.wish(48 * time.Hour)})
 	s["posts{id}"] = draft
 	link, err := c.Approvals.RequestApproval(tb.Context(), c.people[access.Owner].ID, draft)
@@ -90,7 +103,8 @@ func (c *crew) sampleFiles(tb testing.TB, owner *browser, s samples) {
 	tb.Helper()
 	made := owner.open("/media/folder").form("Make the folder").fill("name", marked).press()
 	s["folder"] = strings.TrimPrefix(made.path, "/media?folder=")
-	batch := c.does(tb, "create_uploads", map[string]any{"files": []map[string]any{{"name": marked + ".png", "content_type": "image/png", "size_bytes": 100}}})
+	batch := c.does(tb, "create_uploads",
+		map[string]any{"files": []map[string]any{{"name": marked + ".png", "content_type": "image/png", "size_bytes": 100}}})
 	id, _ := batch["job_id"].(string)
 	s["upload{batch}"] = strings.TrimPrefix(id, "media_import:")
 	var link string
@@ -104,7 +118,8 @@ func (c *crew) sampleWords(tb testing.TB, s samples) {
 	s["voices{id}"] = fmt.Sprint(c.voiceOf(tb, marked))
 	actor, err := c.Teams.InApp(tb.Context(), c.people[access.Owner].ID, c.team.ID)
 	must(tb, err)
-	m, err := c.Voices.AddMaterial(tb.Context(), operation.Call{Actor: actor, Now: c.now()}, int64(mustNumber(tb, s["voices{id}"])), voice.NewMaterial{Text: marked + " wrote this."})
+	m, err := c.Voices.AddMaterial(tb.Context(), operation.Call{Actor: actor, Now: c.now()},
+		int64(mustNumber(tb, s["voices{id}"])), voice.NewMaterial{Text: marked + " wrote this."})
 	must(tb, err)
 	s["material{material}"] = fmt.Sprint(m.ID)
 }
@@ -124,8 +139,11 @@ func (c *crew) samplePeople(tb testing.TB, s samples) {
 	s["recovery{token}"] = r.Token
 	s["confirm-email{token}"] = "MATRIXPROOF"
 	proof := apikey.Hash(s["confirm-email{token}"])
-	c.change(tb, `INSERT INTO email_proofs (token_hash, person_id, created_at, expires_at) VALUES (?, ?, ?, ?)`, proof[:], ownerID, db.Micros(c.now()), db.Micros(c.now().Add(time.Hour)))
-	c.change(tb, `INSERT INTO passkeys (person_id, credential_id, name, credential, created_at) VALUES (?, ?, ?, '{}', ?)`, ownerID, []byte(marked), marked, db.Micros(c.now()))
+	c.change(tb, `INSERT INTO email_proofs (token_hash, person_id, created_at, expires_at) VALUES (?, ?, ?, ?)`,
+		proof[:], ownerID, db.Micros(c.now()), db.Micros(c.now().Add(time.Hour)))
+	c.change(tb,
+		`INSERT INTO passkeys (person_id, credential_id, name, credential, created_at) VALUES (?, ?, ?, '{}', ?)`,
+		ownerID, []byte(marked), marked, db.Micros(c.now()))
 	var passkey, notice int64
 	must(tb, c.db.QueryRow(ctx, `SELECT id FROM passkeys WHERE person_id = ?`, ownerID).Scan(&passkey))
 	must(tb, c.db.QueryRow(ctx, `SELECT id FROM notices WHERE person_id = ? LIMIT 1`, ownerID).Scan(&notice))
@@ -203,5 +221,7 @@ func (m *gauge) forms(b *browser) map[string]url.Values {
 
 // ofTeam tells whether an audience is one of a team's people.
 func ofTeam(a shell.Audience) bool {
-	return slices.Contains([]shell.Audience{staff, shell.Members, shell.Writers, shell.Publishers, shell.Spenders, shell.Managers, shell.Owners, shell.Clients}, a)
+	return slices.Contains([]shell.Audience{
+		staff, shell.Members, shell.Writers, shell.Publishers, shell.Spenders, shell.Managers, shell.Owners, shell.Clients,
+	}, a)
 }

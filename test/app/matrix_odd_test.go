@@ -14,10 +14,17 @@ import (
 const script = `"><script>alert(1)</script>`
 
 // oddities are texts that no page asks for.
-var oddities = []string{"", "0", "-1", "9223372036854775808", "\x00", "\xff\xfe", script, "💥", "9999-99-99", strings.Repeat("a", 5000), "01890000-0000-7000-8000-00000000000G", "social_post:"}
+var oddities = []string{
+	"", "0", "-1", "9223372036854775808", "\x00", "\xff\xfe", script, "💥", "9999-99-99", strings.Repeat("a", 5000),
+	"01890000-0000-7000-8000-00000000000G", "social_post:",
+}
 
 // asked are names in queries, of all pages.
-var asked = []string{"account", "again", "before", "after", "at", "code", "cursor", "date", "day", "download", "folder", "from", "group", "ids", "job", "kind", "month", "next", "page", "platform", "post", "q", "query", "scope", "sort", "state", "status", "to", "type", "view", "week"}
+var asked = []string{
+	"account", "again", "before", "after", "at", "code", "cursor", "date", "day", "download", "folder", "from", "group",
+	"ids", "job", "kind", "month", "next", "page", "platform", "post", "q", "query", "scope", "sort", "state", "status",
+	"to", "type", "view", "week",
+}
 
 // keeper is who may do most at an address: the team's owner, or who runs the service.
 func (m *gauge) keeper(route string) *asker {
@@ -27,8 +34,8 @@ func (m *gauge) keeper(route string) *asker {
 	return m.asker("owner")
 }
 
-// odd asks for what nobody asks for: ids that are none, queries that no page makes, methods that no address has. None of it
-// is a failure of ours, or stands on a page as it was sent, or changes anything.
+// odd asks for what nobody asks for: ids that are none, queries that no page makes, methods that no address has. None
+// of it is a failure of ours, or stands on a page as it was sent, or changes anything.
 func (m *gauge) odd() {
 	m.t.Helper()
 	for i, route := range m.routes {
@@ -37,10 +44,14 @@ func (m *gauge) odd() {
 		}
 		who := m.keeper(route)
 		method, path := m.at(route, m.real)
-		for _, other := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions, http.MethodTrace, "BREW"} {
+		for _, other := range []string{
+			http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions,
+			http.MethodTrace, "BREW",
+		} {
 			r, err := http.NewRequestWithContext(m.t.Context(), other, path, nil)
 			must(m.t, err)
-			if _, is := m.mux.Handler(r); other == method || is == http.MethodPost+" "+strings.TrimPrefix(route, "GET ") || is != "" && strings.HasPrefix(is, other) {
+			if _, is := m.mux.Handler(r); other == method || is == http.MethodPost+" "+strings.TrimPrefix(route,
+				"GET ") || is != "" && strings.HasPrefix(is, other) {
 				continue
 			}
 			if got := who.ask(other, path, nil, nil); got.status != http.StatusNotFound && got.status != http.StatusMethodNotAllowed {
@@ -114,7 +125,8 @@ func (m *gauge) sent() {
 		method, path := m.at(route, m.real)
 		who := m.least(e)
 		got := who.ask(method, path, m.form(route, m.real), nil)
-		if e.gone == 0 && (got.status == http.StatusNotFound || strings.Contains(got.body, "Your role in this team does not allow this.") || strings.Contains(got.body, "Nothing was changed.")) {
+		if e.gone == 0 && (got.status == http.StatusNotFound || strings.Contains(got.body,
+			"Your role in this team does not allow this.") || strings.Contains(got.body, "Nothing was changed.")) {
 			m.t.Errorf("%s: %s is answered with %d", who.name, route, got.status)
 		}
 		if got.status < http.StatusBadRequest && !strings.HasPrefix(got.location, "/sign-in") {
@@ -140,7 +152,8 @@ func (m *gauge) least(e entry) *asker {
 	return found
 }
 
-// oddForms sends a form without its fields, with each of them twice, with texts that no field takes, and as what is no form.
+// oddForms sends a form without its fields, with each of them twice, with texts that no field takes, and as what is no
+// form.
 func (m *gauge) oddForms(route string, turn int) {
 	m.t.Helper()
 	method, path := m.at(route, m.real)
@@ -168,8 +181,11 @@ func (m *gauge) oddForms(route string, turn int) {
 	}
 	twice.Set("once", strings.Repeat("1", 300))
 	m.escaped(route, who.ask(method, path, twice, nil))
-	m.escaped(route, who.ask(method, path, url.Values{"text": {strings.Repeat("long ", 1<<18)}, "caption": {strings.Repeat("long ", 1<<18)}}, nil))
-	for _, kind := range []string{"application/json", "multipart/form-data; boundary=x", "text/plain", "application/x-www-form-urlencoded; charset=%%"} {
+	m.escaped(route,
+		who.ask(method, path, url.Values{"text": {strings.Repeat("long ", 1<<18)}, "caption": {strings.Repeat("long ", 1<<18)}}, nil))
+	for _, kind := range []string{
+		"application/json", "multipart/form-data; boundary=x", "text/plain", "application/x-www-form-urlencoded; charset=%%",
+	} {
 		m.escaped(route, who.ask(method, path, meant, http.Header{"Content-Type": {kind}}))
 	}
 }

@@ -55,8 +55,8 @@ type gauge struct {
 	before  map[string]string
 }
 
-// Every address of the app is asked for by everybody, for what is there and for what nobody has. Who is not meant is told
-// the same of both, and nothing changes.
+// Every address of the app is asked for by everybody, for what is there and for what nobody has. Who is not meant is
+// told the same of both, and nothing changes.
 func TestMatrix(t *testing.T) {
 	houses(t, func(t *testing.T, h *house) {
 		m := newGauge(t, h)
@@ -138,7 +138,8 @@ func (m *gauge) people() {
 		case "in no team":
 			must(t, m.Teams.RemoveMember(ctx, m.team.ID, p.ID))
 		default: // an owner elsewhere, who looks at the sample team at the time of leaving it
-			_, err := m.Teams.AddTeam(ctx, team.Team{Name: "Team of " + name, Timezone: "Europe/Berlin", Language: "en", Plan: "agency"}, p.ID)
+			_, err := m.Teams.AddTeam(ctx,
+				team.Team{Name: "Team of " + name, Timezone: "Europe/Berlin", Language: "en", Plan: "agency"}, p.ID)
 			must(t, err)
 			a.post("/team", url.Values{"team": {m.real["teams{team}"]}})
 			must(t, m.Teams.RemoveMember(ctx, m.team.ID, p.ID))
@@ -313,7 +314,8 @@ func unmarked(form url.Values) url.Values {
 // tellsNothing holds an answer against the marks of the sample team, for those who are not in it.
 func (m *gauge) tellsNothing(a *asker, route string, sent url.Values, got answer) {
 	m.t.Helper()
-	if a.role == "" && !strings.Contains(sent.Encode(), marked) && strings.Contains(strings.ToLower(got.body+got.location), strings.ToLower(marked)) {
+	if a.role == "" && !strings.Contains(sent.Encode(),
+		marked) && strings.Contains(strings.ToLower(got.body+got.location), strings.ToLower(marked)) {
 		at := strings.Index(strings.ToLower(got.body), strings.ToLower(marked))
 		m.t.Errorf("%s: %s tells of the team: %q", a.name, route, got.body[max(0, at-100):min(len(got.body), max(0, at)+100)])
 	}
@@ -346,7 +348,8 @@ func (m *gauge) same(a *asker, route string, got, none answer) {
 	for at < min(len(is), len(isNone)) && is[at] == isNone[at] {
 		at++
 	}
-	m.t.Errorf("%s: %s is answered with %d …%.80q, and with %d …%.80q where nothing is", a.name, route, got.status, is[at:], none.status, isNone[at:])
+	m.t.Errorf("%s: %s is answered with %d …%.80q, and with %d …%.80q where nothing is", a.name, route, got.status,
+		is[at:], none.status, isNone[at:])
 }
 
 // wantRefusal holds the answer against what people are told who are not meant.
@@ -359,7 +362,8 @@ func (m *gauge) wantRefusal(a *asker, route, method string, got answer) {
 			m.t.Errorf("%s: %s is answered with %d", a.name, route, got.status)
 		}
 	case a.out: // a form that is long to write is kept by the sign-in page
-		if got.status != http.StatusSeeOther && (got.status != http.StatusTemporaryRedirect || method == http.MethodGet) || !strings.HasPrefix(got.location, "/sign-in?next=") {
+		if got.status != http.StatusSeeOther && (got.status != http.StatusTemporaryRedirect ||
+			method == http.MethodGet) || !strings.HasPrefix(got.location, "/sign-in?next=") {
 			m.t.Errorf("%s: %s is answered with %d %s", a.name, route, got.status, got.location)
 		}
 	case a.role != "" && ofTeam(e.who):
@@ -382,7 +386,10 @@ func (m *gauge) foreign(route string) {
 	if matrix[route].who == shell.Operators {
 		who = m.asker("operator")
 	}
-	elsewhere := []http.Header{{"Sec-Fetch-Site": {"cross-site"}}, {"Sec-Fetch-Site": {"same-site"}}, {"Origin": {"https://elsewhere.example"}}, {"Origin": {"null"}}}
+	elsewhere := []http.Header{
+		{"Sec-Fetch-Site": {"cross-site"}}, {"Sec-Fetch-Site": {"same-site"}},
+		{"Origin": {"https://elsewhere.example"}}, {"Origin": {"null"}},
+	}
 	for _, header := range elsewhere {
 		got := who.ask(method, path, m.form(route, m.real), header)
 		if got.status != http.StatusForbidden || !strings.Contains(got.body, "Nothing was changed.") {
@@ -410,7 +417,8 @@ func (m *gauge) allowed(route string) {
 		}
 		for _, way := range []string{http.MethodGet, http.MethodHead} {
 			got := a.ask(way, path, nil, nil)
-			if led := got.status == http.StatusSeeOther && e.gone == 0 && !strings.HasPrefix(got.location, "/sign-in"); got.status != want && !led {
+			if led := got.status == http.StatusSeeOther && e.gone == 0 && !strings.HasPrefix(got.location,
+				"/sign-in"); got.status != want && !led {
 				m.t.Errorf("%s: %s %s is answered with %d, want %d", a.name, way, route, got.status, want)
 			}
 		}
@@ -421,13 +429,16 @@ func (m *gauge) allowed(route string) {
 }
 
 // work are the tables that background work and sign-ins write to; no page does but by what the others show.
-var work = regexp.MustCompile(`^(river_|goose_|sqlite_|sessions$|free_calls$|account_|hashtag_(offsets|grams|posts|links|versions)$|hashtags$|instagram_|standings$|nodes$)`)
+var work = regexp.MustCompile(
+	`^(river_|goose_|sqlite_|sessions$|free_calls$|account_|hashtag_(offsets|grams|posts|links|versions)$|hashtags$|instagram_|standings$|nodes$)`)
 
 func (m *gauge) readTables() {
 	m.ofTeams = map[string]bool{}
-	query := `SELECT m.name, MAX(CASE WHEN c.name = 'team_id' THEN 1 ELSE 0 END) FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' GROUP BY m.name ORDER BY m.name`
+	query := `SELECT m.name, MAX(CASE WHEN c.name = 'team_id' THEN 1 ELSE 0 END) FROM sqlite_master m
+		JOIN pragma_table_info(m.name) c WHERE m.type = 'table' GROUP BY m.name ORDER BY m.name`
 	if m.db.Postgres() {
-		query = `SELECT table_name, MAX(CASE WHEN column_name = 'team_id' THEN 1 ELSE 0 END) FROM information_schema.columns WHERE table_schema = 'public' GROUP BY table_name ORDER BY table_name`
+		query = `SELECT table_name, MAX(CASE WHEN column_name = 'team_id' THEN 1 ELSE 0 END)
+		FROM information_schema.columns WHERE table_schema = 'public' GROUP BY table_name ORDER BY table_name`
 	}
 	rows, err := m.db.Query(m.t.Context(), query)
 	must(m.t, err)

@@ -14,8 +14,8 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// A person is told of a failed post, comes from the notice to the post, and has read it then. Who can do nothing about it
-// is told nothing.
+// A person is told of a failed post, comes from the notice to the post, and has read it then. Who can do nothing about
+// it is told nothing.
 func TestNoticesOfAFailedPost(t *testing.T) {
 	houses(t, func(t *testing.T, h *house) {
 		c := h.crew(t)
@@ -58,12 +58,17 @@ func TestNoticesOfEachEffect(t *testing.T) {
 		key, _, err := h.Teams.AddKey(t.Context(), team.NewKey{Team: c.team.ID, Name: "<Robot>", Level: access.Drafts})
 		must(t, err)
 		must(t, h.Teams.SetKeyLevel(t.Context(), key.ID, access.Full))
-		p = owner.open("/notices").wants(200, "An API key was created. It can read and create drafts.", "An API key was changed. It can read, write, publish and spend credits.", "<Robot>")
-		p.follow("An API key was changed. It can read, write, publish and spend credits. If nobody on your team changed it, revoke it.").wants(200, "<Robot>")
+		p = owner.open("/notices").
+			wants(200, "An API key was created. It can read and create drafts.",
+				"An API key was changed. It can read, write, publish and spend credits.", "<Robot>")
+		p.follow("An API key was changed. It can read, write, publish and spend credits. If nobody on your team "+
+			"changed it, revoke it.").wants(200, "<Robot>")
 		keyForm := owner.open(fmt.Sprint("/settings/keys/", key.ID)).form("Save")
 		keyForm.press().wants(200) // as it is
 		keyForm.fill("daily_credits", "50").press().wants(200)
-		owner.open("/notices").wants(200, "An API key was changed: its daily limit was none and is 50 credits now. If nobody on your team changed it, revoke it.")
+		owner.open("/notices").
+			wants(200,
+				"An API key was changed: its daily limit was none and is 50 credits now. If nobody on your team changed it, revoke it.")
 		keyForm.fill("level", "read_only").fill("daily_credits", "1").press().wants(200)
 		owner.open("/notices").wants(200, "An API key was changed. It can read. Its daily limit was 50 credits and is 1 credit now.")
 		if n := h.count(t, "notices WHERE kind = 'key_changed' AND team_id = ?", c.team.ID); n != 4 {
@@ -93,11 +98,14 @@ func TestNoticesOfOnesOwnAccount(t *testing.T) {
 		c.as(t, access.Viewer).open("/notices").wants(200, "No notices yet.") // another session of the same browser
 		stranger := h.enter(t, c.people[access.Viewer].Email, password)
 		p := usual.open("/notices").wants(200, text, "Notices 1 unread", "Your account · Unknown browser")
-		if at := p.follow(text + " If this was not you, change your password, remove passkeys and authenticator apps that are not yours, and sign out of all sessions."); at.path != "/account" {
+		if at := p.follow(text +
+			" If this was not you, change your password, remove passkeys and authenticator apps that are not yours, " +
+			"and sign out of all sessions."); at.path != "/account" {
 			t.Errorf("the notice leads to %s", at.path)
 		}
 		usual.open("/notices").lacks("unread")
-		stranger.open("/account").follow("Change password").form("Change password").fill("old", password).fill("password", newPassword).press().wants(200, "Your password is changed.")
+		stranger.open("/account").follow("Change password").form("Change password").fill("old", password).
+			fill("password", newPassword).press().wants(200, "Your password is changed.")
 		stranger.open("/notices").wants(200, "Your password was set or changed", "Notices 1 unread")
 		c.as(t, access.Owner).open("/notices").wants(200, "No notices yet.")
 
@@ -125,7 +133,8 @@ func TestNoticesTellTheTeamsTime(t *testing.T) {
 		c := h.crew(t)
 		must(t, h.Teams.SetTimezone(t.Context(), c.team.ID, "Asia/Tokyo"))
 		must(t, h.Accounts.MarkLost(t.Context(), c.account, account.AnyGrant))
-		c.change(t, `UPDATE notices SET created_at = ? WHERE team_id = ?`, db.Micros(time.Date(2026, 11, 21, 20, 15, 0, 0, time.UTC)), c.team.ID)
+		c.change(t, `UPDATE notices SET created_at = ? WHERE team_id = ?`,
+			db.Micros(time.Date(2026, 11, 21, 20, 15, 0, 0, time.UTC)), c.team.ID)
 		c.as(t, access.Owner).open("/notices").wants(200, "Sun 22 Nov 2026, 05:15")
 	})
 }
@@ -155,7 +164,8 @@ func TestNoticesAreAPersonsOwn(t *testing.T) {
 
 		// Whoever has left the team is told nothing of it any more.
 		admin := c.as(t, access.Admin)
-		_, err := h.Teams.AddTeam(t.Context(), team.Team{Name: "Elsewhere", Timezone: "UTC", Language: "en", Plan: "agency"}, c.people[access.Admin].ID)
+		_, err := h.Teams.AddTeam(t.Context(),
+			team.Team{Name: "Elsewhere", Timezone: "UTC", Language: "en", Plan: "agency"}, c.people[access.Admin].ID)
 		must(t, err)
 		admin.open("/notices").wants(200, "An account was disconnected.")
 		must(t, h.Teams.RemoveMember(t.Context(), c.team.ID, c.people[access.Admin].ID))
@@ -171,7 +181,8 @@ func TestNoticeSettings(t *testing.T) {
 		c := h.crew(t)
 		owner := c.as(t, access.Owner)
 		p := owner.open("/notices/settings").wants(200, "This service sends no mail.", "Leave it empty to turn this off.")
-		p.form("Save threshold").fill("credits", "few").press().wants(422, "Enter a threshold from 0").form("Save threshold").fill("credits", "-3").press().wants(422)
+		p.form("Save threshold").fill("credits", "few").press().wants(422, "Enter a threshold from 0").
+			form("Save threshold").fill("credits", "-3").press().wants(422)
 		p.form("Save threshold").fill("credits", "40").press().wants(200, "The threshold is kept.")
 		c.as(t, access.Admin).open("/notices/settings").wants(200).lacks("Save threshold")
 		c.as(t, access.Admin).send(http.MethodPost, "/notices/threshold", url.Values{"credits": {"1"}}).wants(403)
@@ -187,8 +198,10 @@ func TestTheReference(t *testing.T) {
 	houses(t, func(t *testing.T, h *house) {
 		c := h.crew(t)
 		for _, b := range []*browser{h.browser(t), c.as(t, access.Viewer)} {
-			b.open("/docs").wants(200, "API reference", "POST /posts").follow("Draft a post").wants(200, "Bearer $PRESSROOM_KEY", h.root+"/api/v1/posts", "PostFull")
-			b.open("/docs").follow("Using the app").wants(200, "What each part is for", "Calendar", "From the first sign-in to the first post").in100()
+			b.open("/docs").wants(200, "API reference", "POST /posts").follow("Draft a post").
+				wants(200, "Bearer $PRESSROOM_KEY", h.root+"/api/v1/posts", "PostFull")
+			b.open("/docs").follow("Using the app").
+				wants(200, "What each part is for", "Calendar", "From the first sign-in to the first post").in100()
 			b.open("/docs/start").wants(200, h.root+"/api/v1/me")
 			b.open("/docs/assistants").wants(200, h.root+"/mcp")
 			b.open("/docs/nothing").wants(404)

@@ -34,8 +34,12 @@ func TestOperatorPagesAreForOperatorsAlone(t *testing.T) {
 			nobody.open("/operator"+page).wants(http.StatusOK, "Sign in").lacks("Operator")
 		}
 		for _, form := range []string{"/api", "/pauses", "/pauses/end", "/queue/wake", "/posts", "/ledger",
-			fmt.Sprintf("/teams/%d/credits", c.team.ID), fmt.Sprintf("/teams/%d/close", c.team.ID), fmt.Sprintf("/people/%d/hold", c.people[access.Viewer].ID), fmt.Sprintf("/people/%d/recovery", c.people[access.Viewer].ID)} {
-			b.send(http.MethodPost, "/operator"+form, map[string][]string{"api": {"off"}, "scope": {"service"}, "action": {"everything"}, "held": {"yes"}, "credits": {"5"}, "reference": {"x"}}).wants(http.StatusNotFound)
+			fmt.Sprintf("/teams/%d/credits", c.team.ID), fmt.Sprintf("/teams/%d/close", c.team.ID),
+			fmt.Sprintf("/people/%d/hold", c.people[access.Viewer].ID), fmt.Sprintf("/people/%d/recovery", c.people[access.Viewer].ID)} {
+			b.send(http.MethodPost, "/operator"+form,
+				map[string][]string{
+					"api": {"off"}, "scope": {"service"}, "action": {"everything"}, "held": {"yes"}, "credits": {"5"}, "reference": {"x"},
+				}).wants(http.StatusNotFound)
 		}
 		if n := h.count(t, "pauses"); n != 0 {
 			t.Errorf("%d pauses hold", n)
@@ -53,7 +57,8 @@ func TestOperatorLooksAfterTeams(t *testing.T) {
 	houses(t, func(t *testing.T, h *house) {
 		c := h.crew(t)
 		b := c.operates(t, access.Viewer)
-		b.open("/operator/teams").form("Search").fill("q", strings.ToUpper(c.team.Name)).press().wants(http.StatusOK, c.team.Name, "as the plan says")
+		b.open("/operator/teams").form("Search").fill("q", strings.ToUpper(c.team.Name)).press().
+			wants(http.StatusOK, c.team.Name, "as the plan says")
 		b.open("/operator/teams?q=nobody").wants(http.StatusOK, "No team is called so.")
 		path := fmt.Sprintf("/operator/teams/%d", c.team.ID)
 		p := b.open(path)
@@ -61,7 +66,8 @@ func TestOperatorLooksAfterTeams(t *testing.T) {
 
 		p = p.form("Change the plan").fill("plan", "team").fill("until", "2000-01-01").press()
 		p.wants(http.StatusUnprocessableEntity, "The last day is over already")
-		p.form("Change the plan").fill("until", "2090-01-01").press().wants(http.StatusOK, "The plan is changed.", "It lapses Mon 2 Jan 2090, 00:00")
+		p.form("Change the plan").fill("until", "2090-01-01").press().
+			wants(http.StatusOK, "The plan is changed.", "It lapses Mon 2 Jan 2090, 00:00")
 
 		grant := p.form("Grant").fill("credits", "50").fill("reference", "invoice 7").fill("note", "thank you")
 		grant.press().wants(http.StatusOK, "50 credits granted. The team has 50 left.", "invoice 7", "thank you")
@@ -76,7 +82,8 @@ func TestOperatorLooksAfterTeams(t *testing.T) {
 		p.form("Set the limit").fill("limit", "some").press().wants(http.StatusUnprocessableEntity, "whole number")
 		p.form("Set the limit").fill("limit", "7").press().wants(http.StatusOK, "The daily limit is changed.")
 
-		p.follow("Close the team…").wants(http.StatusOK, "What is scheduled waits.").form("Close the team").press().wants(http.StatusOK, "The team is closed.")
+		p.follow("Close the team…").wants(http.StatusOK, "What is scheduled waits.").form("Close the team").press().
+			wants(http.StatusOK, "The team is closed.")
 		if found, err := h.Teams.Team(t.Context(), c.team.ID); err != nil || !found.Closed || *found.DailyCredits != 7 {
 			t.Errorf("the team is %+v (%v)", found, err)
 		}
@@ -110,12 +117,14 @@ func TestOperatorLooksAfterPeople(t *testing.T) {
 		token, _, _ := strings.Cut(rest, `"`)
 		h.browser(t).open(team.RecoveryPath+token).wants(http.StatusOK, "password")
 
-		b.open(p.path).form("Make operator").press().wants(http.StatusUnprocessableEntity, "Nobody has proved that this e-mail address belongs to the person")
+		b.open(p.path).form("Make operator").press().
+			wants(http.StatusUnprocessableEntity, "Nobody has proved that this e-mail address belongs to the person")
 		b.open(p.path).form("Make operator").fill("unconfirmed", "yes").press().wants(http.StatusOK, "This person runs the service now.")
 		b.open(p.path).form("Remove operator access").press().wants(http.StatusOK, "runs the service no more")
 		own := fmt.Sprintf("/operator/people/%d", c.people[access.Viewer].ID)
 		b.open(own).wants(http.StatusOK, "This is your own account.")
-		b.send(http.MethodPost, own+"/operator", map[string][]string{"operator": {"no"}}).wants(http.StatusUnprocessableEntity, "ask another operator")
+		b.send(http.MethodPost, own+"/operator", map[string][]string{"operator": {"no"}}).
+			wants(http.StatusUnprocessableEntity, "ask another operator")
 	})
 }
 
@@ -125,12 +134,16 @@ func TestOperatorPauses(t *testing.T) {
 		c := h.crew(t)
 		b := c.operates(t, access.Owner)
 		p := b.open("/operator/pauses")
-		p.form("Pause").fill("scope", "team").fill("target", "x").fill("action", "publish").press().wants(http.StatusUnprocessableEntity, "Say which team, key or assistant by its number.")
-		p.form("Pause").fill("scope", "team").fill("target", "987654").fill("action", "publish").press().wants(http.StatusUnprocessableEntity, "There is no such team or key")
-		p = p.form("Pause").fill("scope", "team").fill("target", fmt.Sprint(c.team.ID)).fill("action", "publish").fill("reason", "odd posts").press()
+		p.form("Pause").fill("scope", "team").fill("target", "x").fill("action", "publish").press().
+			wants(http.StatusUnprocessableEntity, "Say which team, key or assistant by its number.")
+		p.form("Pause").fill("scope", "team").fill("target", "987654").fill("action", "publish").press().
+			wants(http.StatusUnprocessableEntity, "There is no such team or key")
+		p = p.form("Pause").fill("scope", "team").fill("target", fmt.Sprint(c.team.ID)).fill("action", "publish").
+			fill("reason", "odd posts").press()
 		p.wants(http.StatusOK, "It holds everywhere within a second.", "odd posts")
 		b.open(fmt.Sprintf("/operator/teams/%d", c.team.ID)).wants(http.StatusOK, "Publishing is paused: odd posts")
-		p.form(fmt.Sprintf("End the pause: Publishing of team %d", c.team.ID)).press().wants(http.StatusOK, "The pause is ended.", "Nothing is paused.")
+		p.form(fmt.Sprintf("End the pause: Publishing of team %d", c.team.ID)).press().
+			wants(http.StatusOK, "The pause is ended.", "Nothing is paused.")
 		p.form("Switch the API off").press().wants(http.StatusOK, "The API is off for every key and assistant.")
 		b.open("/operator").wants(http.StatusOK, "The API is off for every key and assistant. Switch it on again")
 		b.open("/operator/pauses").form("Switch the API on").press().wants(http.StatusOK, "The API is on.")
@@ -157,7 +170,8 @@ func TestOperatorSeesWhatWaits(t *testing.T) {
 		must(t, h.Teams.Pause(t.Context(), team.Pause{Scope: team.ForTeam, Target: c.team.ID, Action: team.Publishing}))
 		id := c.draft(t, "It waits for the end of the pause", "")
 		h.change(t, `UPDATE posts SET status = 'scheduled', scheduled_at = ? WHERE id = ?`, h.now().Add(-time.Hour).UnixMicro(), id)
-		b.open("/operator/queue").wants(http.StatusOK, "as publishing is paused or the team is closed").lacks("Nothing is late").follow("What is paused").wants(http.StatusOK, fmt.Sprintf("Publishing of team %d", c.team.ID))
+		b.open("/operator/queue").wants(http.StatusOK, "as publishing is paused or the team is closed").
+			lacks("Nothing is late").follow("What is paused").wants(http.StatusOK, fmt.Sprintf("Publishing of team %d", c.team.ID))
 		b.open("/operator").lacks("All is well")
 	})
 }
@@ -170,7 +184,9 @@ func TestOperatorSeesAHold(t *testing.T) {
 		b.open("/operator").lacks("Nothing is published or charged by itself")
 		_, err := h.Hold.Hold(t.Context(), "a flood in the cellar")
 		must(t, err)
-		b.open("/operator").wants(http.StatusOK, "Nothing is published or charged by itself", "the operator holds it (a flood in the cellar)", "pressroom admin resume").lacks("All is well")
+		b.open("/operator").
+			wants(http.StatusOK, "Nothing is published or charged by itself",
+				"the operator holds it (a flood in the cellar)", "pressroom admin resume").lacks("All is well")
 		b.open("/posts/new").wants(http.StatusOK, "Publishing rests: the operator first looks at what went out already.")
 	})
 }
@@ -187,7 +203,9 @@ func TestOperatorIsToldOfAnUntrustedProxy(t *testing.T) {
 	resp, err := http.DefaultClient.Do(req)
 	must(t, err)
 	must(t, resp.Body.Close())
-	b.open("/operator").wants(http.StatusOK, "A peer that is not a trusted proxy (127.0.0.1) sends X-Forwarded-For", "PRESSROOM_TRUSTED_PROXIES").lacks("All is well")
+	b.open("/operator").
+		wants(http.StatusOK, "A peer that is not a trusted proxy (127.0.0.1) sends X-Forwarded-For",
+			"PRESSROOM_TRUSTED_PROXIES").lacks("All is well")
 	h.advance(time.Hour)
 	b.open("/operator").wants(http.StatusOK).lacks("X-Forwarded-For")
 }

@@ -18,35 +18,50 @@ const (
 	mostTime  = 100 * time.Millisecond // of the server, for a page
 )
 
-// manyPages are addresses of every page of the app for a team with much of everything: each as it is linked to, and with
-// the filters that have to look at most.
+// manyPages are addresses of every page of the app for a team with much of everything: each as it is linked to, and
+// with the filters that have to look at most.
 func (m *gauge) manyPages(f *filled) []string {
 	var out []string
 	for _, route := range m.routes {
 		method, path := m.at(route, m.real)
 		e := matrix[route]
-		if method == http.MethodGet && e.gone == 0 && e.who != invited && !strings.HasSuffix(path, ".zip") && !strings.HasSuffix(path, ".csv") && !strings.HasSuffix(path, ".jsonl") &&
-			!strings.HasSuffix(path, "/file") && !strings.HasSuffix(path, "/thumbnail") && !strings.HasPrefix(path, "/assets/") && !strings.HasPrefix(path, "/notices/"+m.real["notices{id}"]) {
+		if method == http.MethodGet && e.gone == 0 && e.who != invited && !strings.HasSuffix(path,
+			".zip") && !strings.HasSuffix(path, ".csv") && !strings.HasSuffix(path, ".jsonl") &&
+			!strings.HasSuffix(path, "/file") && !strings.HasSuffix(path, "/thumbnail") && !strings.HasPrefix(path,
+			"/assets/") && !strings.HasPrefix(path, "/notices/"+m.real["notices{id}"]) {
 			out = append(out, path)
 		}
 	}
 	var lonely, account, picture int64
-	must(m.t, m.db.QueryRow(m.t.Context(), `SELECT MIN(id) FROM social_accounts WHERE team_id = ? AND network_id LIKE 'filled %'`, m.team.ID).Scan(&account))
-	must(m.t, m.db.QueryRow(m.t.Context(), `SELECT id FROM social_accounts WHERE team_id = ? AND network_id = 'lonely'`, m.team.ID).Scan(&lonely))
-	must(m.t, m.db.QueryRow(m.t.Context(), `SELECT MIN(id) FROM media WHERE team_id = ? AND blob LIKE 'filled/%'`, m.team.ID).Scan(&picture))
+	must(m.t,
+		m.db.QueryRow(m.t.Context(),
+			`SELECT MIN(id) FROM social_accounts WHERE team_id = ? AND network_id LIKE 'filled %'`, m.team.ID).Scan(&account))
+	must(m.t,
+		m.db.QueryRow(m.t.Context(), `SELECT id FROM social_accounts WHERE team_id = ? AND network_id = 'lonely'`, m.team.ID).Scan(&lonely))
+	must(m.t,
+		m.db.QueryRow(m.t.Context(), `SELECT MIN(id) FROM media WHERE team_id = ? AND blob LIKE 'filled/%'`, m.team.ID).Scan(&picture))
 	past, ahead := m.now().AddDate(0, -3, 0).Format(time.DateOnly), m.now().AddDate(0, 3, 0).Format(time.DateOnly)
 	sent, planned := f.id(f.posts/4+1), f.id(f.posts*3/4+1)
 	list := 2_000_000 + m.team.ID*1000
 	out = append(out,
-		"/posts?status=draft", "/posts?status=published", "/posts?status=partially_published", "/posts?status=failed&account="+fmt.Sprint(account), fmt.Sprintf("/posts?account=%d", account), fmt.Sprintf("/posts?account=%d", lonely),
+		"/posts?status=draft", "/posts?status=published", "/posts?status=partially_published",
+		"/posts?status=failed&account="+fmt.Sprint(account), fmt.Sprintf("/posts?account=%d", account),
+		fmt.Sprintf("/posts?account=%d", lonely),
 		"/posts?from="+past+"&to="+ahead, fmt.Sprintf("/posts?from=%s&to=%s&account=%d&status=failed", past, ahead, lonely),
-		"/calendar?day="+past, "/calendar?view=week", "/calendar?view=week&day="+ahead, fmt.Sprintf("/calendar?account=%d", account), fmt.Sprintf("/calendar?account=%d", lonely),
-		"/posts/"+sent, "/posts/"+planned, "/posts/"+planned+"/edit", fmt.Sprintf("/posts/%s/accounts/%d", sent, m.accountOf(sent)), "/jobs/social_post:"+sent,
+		"/calendar?day="+past, "/calendar?view=week", "/calendar?view=week&day="+ahead,
+		fmt.Sprintf("/calendar?account=%d", account), fmt.Sprintf("/calendar?account=%d", lonely),
+		"/posts/"+sent, "/posts/"+planned, "/posts/"+planned+"/edit",
+		fmt.Sprintf("/posts/%s/accounts/%d", sent, m.accountOf(sent)), "/jobs/social_post:"+sent,
 		fmt.Sprintf("/accounts/%d", account), fmt.Sprintf("/accounts/%d/disconnect", account),
-		"/media?query=quay", "/media?query=nothing+like+that", "/media?kind=video", fmt.Sprintf("/media/%d", picture), fmt.Sprintf("/media/%d/delete", picture),
-		"/hashtags?scope=own", fmt.Sprintf("/hashtags/%d", list), fmt.Sprintf("/hashtags/%d?sort=hashtag", list), fmt.Sprintf("/hashtags/%d?group=Group+1", list), fmt.Sprintf("/hashtags/%d/edit", list),
+		"/media?query=quay", "/media?query=nothing+like+that", "/media?kind=video", fmt.Sprintf("/media/%d", picture),
+		fmt.Sprintf("/media/%d/delete", picture),
+		"/hashtags?scope=own", fmt.Sprintf("/hashtags/%d", list), fmt.Sprintf("/hashtags/%d?sort=hashtag", list),
+		fmt.Sprintf("/hashtags/%d?group=Group+1", list), fmt.Sprintf("/hashtags/%d/edit", list),
 	)
-	for _, page := range []string{"/posts", "/media", "/notices", "/settings/audit", "/reports", "/accounts", "/hashtags", "/settings/members", "/settings/keys", "/settings/assistants", "/settings/credits"} {
+	for _, page := range []string{
+		"/posts", "/media", "/notices", "/settings/audit", "/reports", "/accounts", "/hashtags", "/settings/members",
+		"/settings/keys", "/settings/assistants", "/settings/credits",
+	} {
 		out = append(out, m.second(page)...)
 	}
 	return out

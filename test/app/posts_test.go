@@ -78,9 +78,14 @@ func (h *house) change(tb testing.TB, statement string, args ...any) {
 // doubt makes a published account one of which nobody knows.
 func (h *house) doubt(tb testing.TB, id string) {
 	tb.Helper()
-	h.change(tb, `UPDATE deliveries SET phase = 'doubtful', outcome = 'unconfirmed', error_code = 'not_confirmed', network_text = 'try <later>', permalink = '', wake_at = ?, not_before = ? WHERE post_id = ?`,
+	h.change(tb,
+		`UPDATE deliveries SET phase = 'doubtful', outcome = 'unconfirmed', error_code = 'not_confirmed',
+		network_text = 'try <later>', permalink = '', wake_at = ?, not_before = ? WHERE post_id = ?`,
 		db.Micros(h.now().Add(time.Hour)), db.Micros(h.now().Add(time.Hour)), id)
-	h.change(tb, `UPDATE post_targets SET state = 'unconfirmed', error_code = 'not_confirmed', network_text = 'try <later>', permalink = '', published_at = 0 WHERE post_id = ?`, id)
+	h.change(tb,
+		`UPDATE post_targets
+		SET state = 'unconfirmed', error_code = 'not_confirmed', network_text = 'try <later>', permalink = '',
+		published_at = 0 WHERE post_id = ?`, id)
 	h.change(tb, `UPDATE posts SET status = 'failed', published_at = 0 WHERE id = ?`, id)
 }
 
@@ -101,10 +106,13 @@ func TestPostsAreListed(t *testing.T) {
 		day := c.now().Add(50 * time.Hour).In(berlin(t)).Format(time.DateOnly)
 		form := first.form("Show").fill("from", day).fill("to", day).fill("status", "draft").fill("account", fmt.Sprint(c.account))
 		form.press().wants(200, "Wished for", "the latest first").lacks("Number 31")
-		first.form("Show").fill("status", "failed").press().wants(200, "No post fits these filters.").follow("Show all posts").wants(200, "Wished for")
+		first.form("Show").fill("status", "failed").press().wants(200, "No post fits these filters.").
+			follow("Show all posts").wants(200, "Wished for")
 		tried, missed := c.draft(t, "Tried in vain", ""), c.draft(t, "Never there in time", c.wish(50*time.Hour))
 		h.change(t, `UPDATE posts SET status = 'failed', submitted_at = ? WHERE id IN (?, ?)`, db.Micros(h.now()), tried, missed)
-		b.open("/posts?status=failed").wants(200, "Tried "+h.now().In(berlin(t)).Format("Mon 2 Jan 2006, 15:04"), "Was to go out "+c.now().Add(50*time.Hour).In(berlin(t)).Format("Mon 2 Jan 2006"))
+		b.open("/posts?status=failed").
+			wants(200, "Tried "+h.now().In(berlin(t)).Format("Mon 2 Jan 2006, 15:04"), "Was to go out "+c.now().
+				Add(50*time.Hour).In(berlin(t)).Format("Mon 2 Jan 2006"))
 		first.form("Show").fill("to", "soon").press().wants(422, "has to be a date").lacks("There are no posts yet")
 		b.open("/posts?from=2026-99-01").wants(422)
 		b.open("/posts?account=x").wants(422, "Choose one of the accounts.")
@@ -134,8 +142,10 @@ func TestAPostIsPublishedAndDuplicated(t *testing.T) {
 		if n := h.count(t, "deliveries WHERE post_id = ?", id); n != 1 {
 			t.Errorf("%d deliveries", n)
 		}
-		done := b.handedOver(id).wants(200, "Published", "the account has it", "See it at the network", "What was done", "Handed to the network – it stands")
-		done.follow("The last job").wants(200, "Publishing a post", "Done", "See it at the network").follow("Open the post").wants(200, "Open from eight")
+		done := b.handedOver(id).
+			wants(200, "Published", "the account has it", "See it at the network", "What was done", "Handed to the network – it stands")
+		done.follow("The last job").wants(200, "Publishing a post", "Done", "See it at the network").
+			follow("Open the post").wants(200, "Open from eight")
 		b.open("/posts/"+id+"/publish").wants(200, "Published") // there is nothing to confirm any more
 
 		copying := done.form("Duplicate as a draft")
@@ -170,8 +180,11 @@ func TestAScheduledPostIsTakenBack(t *testing.T) {
 		id := c.draft(t, "On Monday", c.wish(48*time.Hour))
 		b := c.as(t, access.Editor)
 		at := c.now().Add(48 * time.Hour).In(berlin(t)).Format("Mon 2 Jan, 15:04")
-		p := b.open("/posts/"+id).form("Schedule for "+at).press().wants(200, "Scheduled. It goes out by itself.", "It goes out by itself at")
-		p.form("Unschedule").press().wants(200, "Unscheduled: it is a draft now. It was set for "+c.now().Add(48*time.Hour).In(berlin(t)).Format("Mon 2 Jan 2006, 15:04")+".", "A draft.").lacks("Schedule for")
+		p := b.open("/posts/"+id).form("Schedule for "+at).press().
+			wants(200, "Scheduled. It goes out by itself.", "It goes out by itself at")
+		p.form("Unschedule").press().
+			wants(200, "Unscheduled: it is a draft now. It was set for "+c.now().Add(48*time.Hour).In(berlin(t)).
+				Format("Mon 2 Jan 2006, 15:04")+".", "A draft.").lacks("Schedule for")
 		id = c.draft(t, "On Tuesday", c.wish(48*time.Hour))
 		stale := b.open("/posts/" + id)
 		h.advance(72 * time.Hour)
@@ -191,14 +204,20 @@ func TestAFailedAccountIsSentAgain(t *testing.T) {
 		b := c.as(t, access.Editor)
 		id := c.draft(t, "No [sandbox:reject]", "")
 		b.open("/posts/" + id + "/publish").form("Publish to 1 account").press().wants(200)
-		p := b.handedOver(id).wants(200, "No account is known to have it.", "The network rejected the content.", "The network said:", "It may be sent again 3 times.", "refused")
+		p := b.handedOver(id).
+			wants(200, "No account is known to have it.", "The network rejected the content.", "The network said:",
+				"It may be sent again 3 times.", "refused")
 		c.as(t, access.Viewer).open("/posts/"+id).wants(200, "The network rejected the content.").lacks("Send these again")
 		empty := p.form("Send these again")
 		delete(empty.values, "account")
 		empty.press().wants(422, "Choose at least one account.")
 		p.form("Send these again").press().wants(200, "1 account is sent again.")
-		c.as(t, access.Admin).open("/settings/audit").wants(200, fmt.Sprintf("could not publish a post on an account: rejected content : No [sandbox:reject] ( Bluesky, harbour%d.test ).", c.team.ID))
-		b.handedOver(id).wants(200, "It was sent again moments ago. It may be sent again in ", "second").lacks("Send these again", "from Sun")
+		c.as(t, access.Admin).open("/settings/audit").
+			wants(200,
+				fmt.Sprintf("could not publish a post on an account: rejected content : No [sandbox:reject] ( "+
+					"Bluesky, harbour%d.test ).", c.team.ID))
+		b.handedOver(id).wants(200, "It was sent again moments ago. It may be sent again in ", "second").
+			lacks("Send these again", "from Sun")
 		h.advance(2 * time.Minute)
 		one := b.open("/posts/" + id).follow(fmt.Sprintf("Bluesky: harbour%d.test", c.team.ID))
 		one.wants(200, "What was done", "Handed to the network – refused").form("Send again").press().wants(200, "1 account is sent again.")
@@ -223,7 +242,8 @@ func TestAFailedAccountIsSentAgain(t *testing.T) {
 func TestAPersonDecides(t *testing.T) {
 	houses(t, func(t *testing.T, h *house) {
 		for found, want := range map[string][]string{
-			"yes": {"Noted: it is there.", "the account has it", "See it at the network"}, "no": {"Noted: it is not there.", "Ada editor looked at the network and said that it is not there.", "Send these again"},
+			"yes": {"Noted: it is there.", "the account has it", "See it at the network"},
+			"no":  {"Noted: it is not there.", "Ada editor looked at the network and said that it is not there.", "Send these again"},
 		} {
 			c := h.crew(t)
 			b := c.as(t, access.Editor)
@@ -231,34 +251,41 @@ func TestAPersonDecides(t *testing.T) {
 			b.open("/posts/" + id + "/publish").form("Publish to 1 account").press().wants(200)
 			b.handedOver(id).wants(200, "the account has it")
 			h.doubt(t, id)
-			p := b.open("/posts/"+id).wants(200, "Not confirmed", "try <later>", "The network is asked again whether it stands at", "A network may have this post already").lacks("Failed")
+			p := b.open("/posts/"+id).
+				wants(200, "Not confirmed", "try <later>", "The network is asked again whether it stands at",
+					"A network may have this post already").lacks("Failed")
 			for _, path := range []string{"/posts", "/calendar", "/"} {
 				b.open(path).wants(200, "Is it there? "+found, "Not confirmed").lacks("· Failed", ">Failed</span>")
 			}
-			one := p.follow(fmt.Sprintf("Look at the network, then say what is there : harbour%d.test", c.team.ID)).wants(200, "Is it there?")
+			one := p.follow(fmt.Sprintf("Look at the network, then say what is there : harbour%d.test", c.team.ID)).
+				wants(200, "Is it there?")
 			form := one.form("Note what I found")
 			form.press().wants(422, "Choose what you found.")
 			form.values.Set("found", found)
 			if found == "yes" {
 				wrong := form.fill("permalink", "javascript:alert(1)").press().wants(422, "must be a full URL")
-				if again := wrong.form("Note what I found"); again.values.Get("found") != "yes" || again.values.Get("permalink") != "javascript:alert(1)" {
+				if again := wrong.form("Note what I found"); again.values.Get("found") != "yes" ||
+					again.values.Get("permalink") != "javascript:alert(1)" {
 					t.Errorf("what was typed is gone: %v", again.values)
 				}
 				form.fill("permalink", "https://bsky.example/it").press().wants(422, "must start with https://", "bsky.app")
 				form.fill("permalink", "https://bsky.app/profile/harbour.test/post/1")
 			} else {
-				form.fill("permalink", "https://bsky.app/profile/harbour.test/post/1").press().wants(422, "A permalink requires a published post.")
+				form.fill("permalink", "https://bsky.app/profile/harbour.test/post/1").press().
+					wants(422, "A permalink requires a published post.")
 				form.fill("permalink", "")
 			}
 			form.press().wants(200, want...).lacks("The network could not be reached", "A network may have this post already")
 			b.open("/notices").wants(200).lacks("checked the network")
 			if others := c.as(t, access.Owner).open("/notices"); found == "no" {
-				others.wants(200, "A member of your team checked the network and did not find a post.").lacks("A post could not be published.")
+				others.wants(200, "A member of your team checked the network and did not find a post.").
+					lacks("A post could not be published.")
 			} else {
 				others.wants(200).lacks("checked the network")
 			}
 			b.open(one.path).wants(200, "Decided by a person", "by Ada editor").lacks("Note what I found")
-			if n := h.count(t, "events WHERE kind = 'post.account_decided' AND subject = ? AND person_id = ?", id, c.people[access.Editor].ID); n != 1 {
+			if n := h.count(t, "events WHERE kind = 'post.account_decided' AND subject = ? AND person_id = ?", id,
+				c.people[access.Editor].ID); n != 1 {
 				t.Errorf("%d events tell who decided", n)
 			}
 		}
@@ -270,7 +297,9 @@ func TestAClientIsAsked(t *testing.T) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
 		id := c.draft(t, "For the client", "")
-		asked := b.open("/posts/"+id).form("Send to the client for approval").press().wants(200, "Send the link below to the client", "Waits for the client", "A draft. It does not go out by itself. It waits for the client: it cannot go out before", "The client’s link")
+		asked := b.open("/posts/"+id).form("Send to the client for approval").press().
+			wants(200, "Send the link below to the client", "Waits for the client",
+				"A draft. It does not go out by itself. It waits for the client: it cannot go out before", "The client’s link")
 		link := ""
 		for d := range asked.doc.Descendants() {
 			if attribute(d, "id") == "link" {
@@ -283,11 +312,15 @@ func TestAClientIsAsked(t *testing.T) {
 		}
 		b.open("/posts/"+id).wants(200, "Create another approval link").lacks(path)
 		b.open("/posts/" + id).lacks("Publish now")
-		h.browser(t).open(path).form("Reject").fill("name", "Ms <Client>").fill("comment", "Not the\nsecond <picture>.").press().wants(200, "Rejected")
+		h.browser(t).open(path).form("Reject").fill("name", "Ms <Client>").
+			fill("comment", "Not the\nsecond <picture>.").press().wants(200, "Rejected")
 		b.open("/posts/"+id).wants(200, "Rejected", "By Ms <Client>", "The client wrote:", "Not the second <picture>.")
 		b.open("/posts/"+id).form("Send to the client for approval").press().wants(200, "The client’s link", "version 2")
-		record := c.as(t, access.Admin).open("/settings/audit").wants(200, "The client , by the name of Ms <Client> , rejected a post : For the client .", "asked a client to approve a post : For the client .")
-		record.form("Show").fill("kind", "post.rejected").press().wants(200, "Client rejected", "Ms <Client>").lacks("asked a client to approve")
+		record := c.as(t, access.Admin).open("/settings/audit").
+			wants(200, "The client , by the name of Ms <Client> , rejected a post : For the client .",
+				"asked a client to approve a post : For the client .")
+		record.form("Show").fill("kind", "post.rejected").press().wants(200, "Client rejected", "Ms <Client>").
+			lacks("asked a client to approve")
 	})
 }
 
@@ -296,10 +329,15 @@ func TestClientsDecideInTheApp(t *testing.T) {
 	houses(t, func(t *testing.T, h *house) {
 		c, other := h.crew(t), h.crew(t)
 		shown, hidden := c.pictureOf(t, "For the client", 20), c.pictureOf(t, "Of nobody", 21)
-		id, _ := c.does(t, "create_post", map[string]any{"caption": "For the client", "account_ids": []int64{c.account}, "media_ids": []int64{int64(mustNumber(t, strings.TrimPrefix(shown, "/media/")))}})["id"].(string)
+		id, _ := c.does(t, "create_post",
+			map[string]any{
+				"caption": "For the client", "account_ids": []int64{c.account},
+				"media_ids": []int64{int64(mustNumber(t, strings.TrimPrefix(shown, "/media/")))},
+			})["id"].(string)
 		editor, client := c.as(t, access.Editor), c.as(t, access.Client)
 		at, decision := "/posts/"+id, "/posts/"+id+"/approval/decision"
-		client.open(at).wants(200, "The team asks you here once it is to be approved by you.").holds(`<img src="`+shown+`/file"`).lacks("Approve</button>", `href="`+shown+`"`)
+		client.open(at).wants(200, "The team asks you here once it is to be approved by you.").
+			holds(`<img src="`+shown+`/file"`).lacks("Approve</button>", `href="`+shown+`"`)
 		client.open(shown + "/thumbnail").wants(200)
 		client.open(shown).wants(404)
 		for _, path := range []string{hidden, hidden + "/file", hidden + "/thumbnail", "/media"} {
@@ -311,21 +349,28 @@ func TestClientsDecideInTheApp(t *testing.T) {
 		client.open("/notices").wants(200, "A post waits for the client’s approval. Clients in the team can decide on its page.")
 		editor.send(http.MethodPost, decision, says).wants(403)
 		other.as(t, access.Client).send(http.MethodPost, decision, says).wants(404)
-		long := client.open(at).wants(200, "You decide as Ada client").form("Reject").fill("comment", strings.Repeat("ä", 2001)).press().wants(422, "at most 2000 characters")
+		long := client.open(at).wants(200, "You decide as Ada client").form("Reject").
+			fill("comment", strings.Repeat("ä", 2001)).press().wants(422, "at most 2000 characters")
 		if got := long.form("Reject").values.Get("comment"); len([]rune(got)) != 2001 {
 			t.Errorf("%d characters of the comment are left", len([]rune(got)))
 		}
-		long.form("Reject").fill("comment", "Not so <loud>.").press().wants(200, "Rejected. The team is told", "By Ada client", "Not so <loud>.").lacks("Approve</button>")
+		long.form("Reject").fill("comment", "Not so <loud>.").press().
+			wants(200, "Rejected. The team is told", "By Ada client", "Not so <loud>.").lacks("Approve</button>")
 		editor.open(at+"/edit").form("Save").fill("caption", "Quieter").press().wants(200)
 		client.send(http.MethodPost, decision, says).wants(422, "has changed, so your decision was not saved")
 		client.open(at).form("Approve").press().wants(200, "Approved. The team is told.", "version 2")
-		client.send(http.MethodPost, decision, url.Values{"decision": {"reject"}, "round": {"2"}, "comment": {"Not <this> way."}}).wants(422, "This version has already been decided.", "Ada client approved the post", "What you wrote was not sent.", "Not <this> way.")
+		client.send(http.MethodPost, decision,
+			url.Values{"decision": {"reject"}, "round": {"2"}, "comment": {"Not <this> way."}}).
+			wants(422, "This version has already been decided.", "Ada client approved the post",
+				"What you wrote was not sent.", "Not <this> way.")
 		for _, kind := range []string{"post.rejected", "post.approved"} {
 			if n := h.count(t, "events WHERE kind = ? AND subject = ? AND person_id = ?", kind, id, c.people[access.Client].ID); n != 1 {
 				t.Errorf("%d events tell that the client decided: %s", n, kind)
 			}
 		}
-		editor.open("/notices").wants(200, "The client approved a post. It is still a draft: schedule or publish it.", "The client rejected a post and left a comment.")
+		editor.open("/notices").
+			wants(200, "The client approved a post. It is still a draft: schedule or publish it.",
+				"The client rejected a post and left a comment.")
 		c.as(t, access.Admin).open("/settings/audit").wants(200, "Ada client approved a post : Quieter").lacks("by the name of")
 		editor.open(at).wants(200, "A draft. It does not go out by itself")
 	})
@@ -344,7 +389,10 @@ func TestAnOccurrenceIsSkipped(t *testing.T) {
 		}
 		first := b.open("/posts/"+id).follow(next(1)).wants(200, "Skip this one", "Pause the series").lacks("Unschedule")
 		b.send(http.MethodPost, "/posts/"+id+"/skip", url.Values{}).wants(422, "nothing to skip")
-		first.form("Skip this one").press().wants(200, "Skipped: this post is a draft now, and the series goes on with the next one. It was set for "+next(1)+".", "A draft.").lacks("Schedule for", "Skip this one")
+		first.form("Skip this one").press().
+			wants(200,
+				"Skipped: this post is a draft now, and the series goes on with the next one. It was set for "+next(1)+
+					".", "A draft.").lacks("Schedule for", "Skip this one")
 		must(t, c.Posts.CreateOccurrences(t.Context()))
 		second := b.open("/posts/"+id).lacks(next(1)).follow(next(2)).wants(200, "It goes out by itself at")
 		second.form("Pause the series").press().wants(200, "The series is paused", "If it went on now, it would go out:", next(2), next(3))
@@ -364,21 +412,29 @@ func TestASeriesIsPausedAndEnded(t *testing.T) {
 		p := b.open("/posts/"+id).wants(200, "A series is made from this post", "Every 2 weeks, 20 times, in Europe/Berlin.", "Next:")
 		p.lacks("Publish now", "/edit\"")
 		day := c.now().Add(24 * time.Hour).In(berlin(t))
-		occurrence := p.follow(day.Format("Mon 2 Jan 2006, 15:04")).wants(200, "It goes out by itself at", "The post that the series is made from")
+		occurrence := p.follow(day.Format("Mon 2 Jan 2006, 15:04")).
+			wants(200, "It goes out by itself at", "The post that the series is made from")
 		month := b.open("/calendar?day="+day.AddDate(0, 0, 14).Format(time.DateOnly)).wants(200, "Every week")
 		if n := strings.Count(month.text(), "To come · series"); n == 0 {
 			t.Errorf("the calendar tells nothing to come: %s", month.text())
 		}
-		paused := p.form("Pause the series").press().wants(200, "The series is paused: nothing of it goes out", "stands still", "If it went on now, it would go out:", "Drafts updated from the template: 1.").lacks("Unscheduled", "Nothing of it is to come")
+		paused := p.form("Pause the series").press().
+			wants(200, "The series is paused: nothing of it goes out", "stands still",
+				"If it went on now, it would go out:", "Drafts updated from the template: 1.").
+			lacks("Unscheduled", "Nothing of it is to come")
 		b.open(occurrence.path).wants(200, "A draft.")
 		paused.follow(day.Format("Mon 2 Jan 2006, 15:04")).wants(200, "A draft.")
 		paused.follow("Change").form("Save").fill("caption", "Every week anew").press().wants(200, "Saved. The series stands still")
-		b.open("/posts/"+id).form("Let the series go on").press().wants(200, "The series goes on. Drafts updated from the template: 1.", "Next:").lacks("keep their own")
-		b.open(occurrence.path).wants(200, "It goes out by itself at", "Every week anew").follow("Change").form("Save").fill("caption", "By hand").press().wants(200, "It goes out at its time.")
+		b.open("/posts/"+id).form("Let the series go on").press().
+			wants(200, "The series goes on. Drafts updated from the template: 1.", "Next:").lacks("keep their own")
+		b.open(occurrence.path).wants(200, "It goes out by itself at", "Every week anew").follow("Change").form("Save").
+			fill("caption", "By hand").press().wants(200, "It goes out at its time.")
 		b.open("/posts/"+id).form("Pause the series").press().wants(200, "changed by hand", "Drafts that keep their own changes: 1.")
-		b.open("/posts/"+id+"/edit").form("Save and let it go on").press().wants(200, "The series goes on, next on "+day.Format("Mon 2 Jan 2006, 15:04"), "Drafts that keep their own changes: 1.")
+		b.open("/posts/"+id+"/edit").form("Save and let it go on").press().
+			wants(200, "The series goes on, next on "+day.Format("Mon 2 Jan 2006, 15:04"), "Drafts that keep their own changes: 1.")
 		b.open(occurrence.path).wants(200, "It goes out by itself at", "By hand")
-		b.open("/posts/"+id).follow("End the series…").wants(200, "The series ends for good", "stays as a draft").form("End the series").press().wants(200, "The series has ended.", "Publish now…")
+		b.open("/posts/"+id).follow("End the series…").wants(200, "The series ends for good", "stays as a draft").
+			form("End the series").press().wants(200, "The series has ended.", "Publish now…")
 		b.open("/posts/"+id+"/series/end").wants(200, "Publish now…")
 		b.send(http.MethodPost, "/posts/"+id+"/series/resume", url.Values{}).wants(422, "No series is made from this post.")
 	})
@@ -394,7 +450,8 @@ func TestASeriesWithoutItsAccount(t *testing.T) {
 		b := c.as(t, access.Editor)
 		goOn := b.open("/posts/" + id).form("Pause the series").press().wants(200).form("Let the series go on")
 		c.change(t, `UPDATE social_accounts SET connection_state = 'lost' WHERE id = ?`, c.account)
-		for _, p := range []*page{b.open("/posts/"+id).wants(200, "What the networks say to it"), goOn.press().wants(422, "It cannot go out like this.")} {
+		for _, p := range []*page{b.open("/posts/"+id).wants(200, "What the networks say to it"), goOn.press().
+			wants(422, "It cannot go out like this.")} {
 			p.wants(p.status, "The series cannot go on like this", "The account is disconnected.", "connect it again under Accounts")
 			p.holds(`href="/accounts"`, `href="/posts/`+id+`/edit"`).lacks("account_inactive", "validation tells", "Let the series go on")
 		}
@@ -406,10 +463,13 @@ func TestTheCalendarKnowsItsZone(t *testing.T) {
 		c := h.crew(t)
 		b := c.as(t, access.Viewer)
 		b.open("/calendar").wants(200, "Nothing is planned here yet.", h.now().In(berlin(t)).Format("January 2006")).lacks("/posts/new")
-		for i, at := range []string{"2027-03-27T23:30:00Z", "2027-03-28T00:30:00Z", "2027-03-28T22:30:00Z", "2027-10-31T00:30:00Z", "2027-10-31T01:30:00Z"} {
+		for i, at := range []string{
+			"2027-03-27T23:30:00Z", "2027-03-28T00:30:00Z", "2027-03-28T22:30:00Z", "2027-10-31T00:30:00Z", "2027-10-31T01:30:00Z",
+		} {
 			c.draft(t, fmt.Sprint("Wish ", i), at)
 		}
-		march := b.open("/calendar?day=2027-03-05").wants(200, "March 2027", "Clocks go forward", "00:30 CET Wish 0", "01:30 CET Wish 1", "00:30 Wish 2")
+		march := b.open("/calendar?day=2027-03-05").
+			wants(200, "March 2027", "Clocks go forward", "00:30 CET Wish 0", "01:30 CET Wish 1", "00:30 Wish 2")
 		march.follow("Month after").wants(200, "April 2027", "00:30 Wish 2").lacks("Wish 3")
 		march.follow("Month before").wants(200, "February 2027")
 		b.open("/calendar?day=2027-10-01").wants(200, "Clocks go back", "02:30 CEST Wish 3", "02:30 CET Wish 4")
@@ -433,8 +493,11 @@ func (c *crew) second(t *testing.T) int64 {
 	t.Helper()
 	var id int64
 	must(t, c.db.InTx(t.Context(), "test.second", func(ctx context.Context, tx *db.Tx) error {
-		return tx.QueryRow(ctx, `INSERT INTO social_accounts (team_id, platform, network_id, username, display_name, connection_state, sealed_grant, created_at, updated_at)
-			VALUES (?, 'threads', ?, 'second', '', 'connected', '', 1, 1) RETURNING id`, c.team.ID, fmt.Sprint("second of ", c.team.ID)).Scan(&id)
+		return tx.QueryRow(ctx,
+			`INSERT INTO social_accounts (team_id, platform, network_id, username, display_name, connection_state,
+		sealed_grant, created_at, updated_at)
+			VALUES (?, 'threads', ?, 'second', '', 'connected', '', 1, 1) RETURNING id`, c.team.ID,
+			fmt.Sprint("second of ", c.team.ID)).Scan(&id)
 	}))
 	return id
 }
@@ -452,8 +515,10 @@ func TestTheCalendarOfAnAccount(t *testing.T) {
 		must(t, err)
 		b := c.as(t, access.Editor)
 		june := b.open("/calendar?day=2027-06-01").wants(200, "On the first", "On the second", "To come")
-		one := june.form("Show").fill("account", fmt.Sprint(second)).press().wants(200, "On the second").lacks("on the first", "On the first")
-		one.follow("Month after").wants(200, "July 2027", "Nothing is planned here for this account yet.").follow("Month before").wants(200, "On the second").lacks("On the first")
+		one := june.form("Show").fill("account", fmt.Sprint(second)).press().wants(200, "On the second").
+			lacks("on the first", "On the first")
+		one.follow("Month after").wants(200, "July 2027", "Nothing is planned here for this account yet.").
+			follow("Month before").wants(200, "On the second").lacks("On the first")
 		one.follow("Week").wants(200, "Week of").lacks("On the first")
 		form := one.follow("Write a post for Friday 18 June").wants(200, "New post").form("Check")
 		if form.values.Get("date") != "2027-06-18" || form.values.Get("account") != fmt.Sprint(second) {
@@ -476,8 +541,10 @@ func TestListsTellPostsApart(t *testing.T) {
 		waits := c.draft(t, "For the client", "")
 		b.open("/posts/" + waits).form("Send to the client for approval").press().wants(200)
 		media := strings.TrimPrefix(c.pictureOf(t, "cup", 3), "/media/")
-		c.does(t, "create_post", map[string]any{"caption": "With a picture", "account_ids": []int64{c.account}, "media_ids": []int{mustNumber(t, media)}})
-		b.open("/posts").wants(200, "Every day anew Series From", "Waits for the client Draft", "With a picture").holds(fmt.Sprintf(`src="/media/%s/thumbnail"`, media))
+		c.does(t, "create_post",
+			map[string]any{"caption": "With a picture", "account_ids": []int64{c.account}, "media_ids": []int{mustNumber(t, media)}})
+		b.open("/posts").wants(200, "Every day anew Series From", "Waits for the client Draft", "With a picture").
+			holds(fmt.Sprintf(`src="/media/%s/thumbnail"`, media))
 		b.open("/posts/" + series).form("Pause the series").press().wants(200)
 		b.open("/posts").wants(200, "Every day anew Series, paused")
 	})
@@ -492,7 +559,8 @@ func TestPausesHoldInTheApp(t *testing.T) {
 		_, err := c.Posts.Repeat(t.Context(), c.people[access.Owner].ID, series, "FREQ=DAILY")
 		must(t, err)
 		draft := c.draft(t, "A draft", c.wish(50*time.Hour))
-		ask, end := b.open("/posts/"+draft).form("Send to the client for approval"), b.open("/posts/"+series+"/series/end").form("End the series")
+		ask, end := b.open("/posts/"+draft).
+			form("Send to the client for approval"), b.open("/posts/"+series+"/series/end").form("End the series")
 		must(t, h.Teams.Pause(t.Context(), team.Pause{Scope: team.ForTeam, Target: c.team.ID, Action: team.Publishing}))
 		const why = "Publishing is paused."
 		end.press().wants(403, why)
@@ -517,8 +585,15 @@ func TestWhoMayDoWhatWithPosts(t *testing.T) {
 		c.does(t, "publish_post", map[string]any{"post_id": id})
 		job, _ := c.does(t, "publish_post", map[string]any{"post_id": id})["job_id"].(string)
 		account := fmt.Sprintf("/posts/%s/accounts/%d", id, c.account)
-		reads := []string{"/posts", "/calendar", "/posts/" + id, "/posts/" + id + "/live", account, "/posts/" + id + "/publish", "/posts/" + id + "/series/end", "/jobs/" + job, "/jobs/" + job + "/live"}
-		writes := []string{account + "/decision", "/posts/" + id + "/publish", "/posts/" + id + "/schedule", "/posts/" + id + "/cancel", "/posts/" + id + "/retry", "/posts/" + id + "/duplicate", "/posts/" + id + "/approval", "/posts/" + id + "/series/resume", "/posts/" + id + "/series/end"}
+		reads := []string{
+			"/posts", "/calendar", "/posts/" + id, "/posts/" + id + "/live", account, "/posts/" + id + "/publish",
+			"/posts/" + id + "/series/end", "/jobs/" + job, "/jobs/" + job + "/live",
+		}
+		writes := []string{
+			account + "/decision", "/posts/" + id + "/publish", "/posts/" + id + "/schedule",
+			"/posts/" + id + "/cancel", "/posts/" + id + "/retry", "/posts/" + id + "/duplicate",
+			"/posts/" + id + "/approval", "/posts/" + id + "/series/resume", "/posts/" + id + "/series/end",
+		}
 		c.as(t, access.Owner).handedOver(id)
 		before := h.count(t, "events WHERE kind <> 'person.signed_in'")
 		out := h.browser(t)
@@ -535,8 +610,12 @@ func TestWhoMayDoWhatWithPosts(t *testing.T) {
 		for _, path := range reads[2:] {
 			stranger.open(path).wants(404, "There is no such page, or it is not for you.").lacks("Ours alone", c.team.Name)
 		}
-		once := viewer.open("/posts/"+id).wants(200, "Ours alone", "Your role lets you look at the post.").lacks("<form method=\"post\" action=\"/posts").header.Get("Date")
-		form := url.Values{"once": {c.now().UTC().Format("20060102T150405") + "-" + once}, "found": {"yes"}, "account": {fmt.Sprint(c.account)}, "at": {c.wish(time.Hour)}}
+		once := viewer.open("/posts/"+id).wants(200, "Ours alone",
+			"Your role lets you look at the post.").lacks("<form method=\"post\" action=\"/posts").header.Get("Date")
+		form := url.Values{
+			"once": {c.now().UTC().Format("20060102T150405") + "-" + once}, "found": {"yes"},
+			"account": {fmt.Sprint(c.account)}, "at": {c.wish(time.Hour)},
+		}
 		for _, path := range writes {
 			stranger.send(http.MethodPost, path, form).wants(404).lacks("Ours alone", c.team.Name)
 			viewer.send(http.MethodPost, path, form).wants(403, "Your role in this team does not allow this.")
@@ -544,7 +623,10 @@ func TestWhoMayDoWhatWithPosts(t *testing.T) {
 		for _, path := range []string{"/posts/" + id + "/publish", "/posts/" + id + "/series/end"} {
 			viewer.open(path).wants(403)
 		}
-		for _, path := range []string{"/posts/x_y", "/posts/x_y/live", "/posts/" + id + "/accounts/x", "/posts/" + id + "/accounts/99999", "/jobs/none", "/jobs/social_post:1"} {
+		for _, path := range []string{
+			"/posts/x_y", "/posts/x_y/live", "/posts/" + id + "/accounts/x", "/posts/" + id + "/accounts/99999",
+			"/jobs/none", "/jobs/social_post:1",
+		} {
 			viewer.open(path).wants(404)
 		}
 		if after := h.count(t, "events WHERE kind <> 'person.signed_in'"); after != before {
@@ -564,8 +646,10 @@ func TestJobsAreShown(t *testing.T) {
 			t.Errorf("the page does not lead to the files: %s", p.source)
 		}
 		b.open("/jobs/"+waiting+"/live").wants(200, "Waiting").lacks("<html")
-		h.change(t, `UPDATE jobs SET state = 'failed', error_code = 'upload_expired', finished_at = ? WHERE id = ?`, db.Micros(h.now()), waiting)
-		b.open("/jobs/"+waiting).wants(200, "Failed", "Ended", "Not every file arrived before the links expired.").lacks("This page follows")
+		h.change(t, `UPDATE jobs SET state = 'failed', error_code = 'upload_expired', finished_at = ? WHERE id = ?`,
+			db.Micros(h.now()), waiting)
+		b.open("/jobs/"+waiting).wants(200, "Failed", "Ended", "Not every file arrived before the links expired.").
+			lacks("This page follows")
 	})
 }
 
@@ -576,7 +660,9 @@ func TestAnItemOfAnotherTeamOfMine(t *testing.T) {
 		id := c.draft(t, "Over there", "")
 		job, _ := c.does(t, "publish_post", map[string]any{"post_id": id})["job_id"].(string)
 		must(t, h.Teams.SetMember(t.Context(), others.team.ID, c.people[access.Viewer].ID, access.Viewer))
-		reads := map[string]string{"/posts/" + id: "harbour", "/jobs/" + job: "Open the post", fmt.Sprintf("/posts/%s/accounts/%d", id, c.account): "harbour"}
+		reads := map[string]string{
+			"/posts/" + id: "harbour", "/jobs/" + job: "Open the post", fmt.Sprintf("/posts/%s/accounts/%d", id, c.account): "harbour",
+		}
 		for path, says := range reads {
 			b := c.as(t, access.Viewer)
 			b.send(http.MethodPost, "/team", url.Values{"team": {fmt.Sprint(others.team.ID)}}).wants(200, others.team.Name)
@@ -596,7 +682,10 @@ func TestPagesOfPostsStaySmall(t *testing.T) {
 			c.draft(t, long, fmt.Sprintf("2027-06-%02dT10:%02d:00Z", 1+i%30, i))
 		}
 		b := c.as(t, access.Owner)
-		for _, path := range []string{"/posts", "/posts?from=2027-01-01", "/calendar?day=2027-06-01", "/calendar?view=week&day=2027-06-15", "/posts/" + id, fmt.Sprintf("/posts/%s/accounts/%d", id, c.account)} {
+		for _, path := range []string{
+			"/posts", "/posts?from=2027-01-01", "/calendar?day=2027-06-01", "/calendar?view=week&day=2027-06-15",
+			"/posts/" + id, fmt.Sprintf("/posts/%s/accounts/%d", id, c.account),
+		} {
 			if p := b.open(path).wants(200); len(p.source) > 100_000 {
 				t.Errorf("%s has %d bytes", path, len(p.source))
 			}

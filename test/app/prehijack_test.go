@@ -94,8 +94,10 @@ func (h *house) personOf(t *testing.T, email string) int64 {
 // assistantOf connects an assistant in a person's name to one of the person's teams.
 func (h *house) assistantOf(t *testing.T, person int64) {
 	t.Helper()
-	h.change(t, `INSERT INTO api_keys (team_id, person_id, kind, name, level, capabilities, client_id, client_host, hash, created_at, daily_credits)
-		SELECT m.team_id, m.person_id, 'assistant', 'Planted assistant', 'read_only', 'read', 'planted', '', ?, ?, -1 FROM memberships m WHERE m.person_id = ?`,
+	h.change(t,
+		`INSERT INTO api_keys (team_id, person_id, kind, name, level, capabilities, client_id, client_host, hash, created_at, daily_credits)
+		SELECT m.team_id, m.person_id, 'assistant', 'Planted assistant', 'read_only', 'read', 'planted', '', ?, ?, -1
+		FROM memberships m WHERE m.person_id = ?`,
 		[]byte("32 bytes that are no key's hash."), db.Micros(h.now()), person)
 }
 
@@ -110,7 +112,8 @@ func TestPrehijackedAccountIsTakenBackByRecovery(t *testing.T) {
 		device := &authenticator.Device{Origin: "http://press.example"}
 		made, err := device.Create(mallory.asks("/account/passkeys/options"))
 		must(t, err)
-		mallory.send(http.MethodPost, "/account/passkeys", url.Values{"name": {"Planted passkey"}, "passkey": {string(made)}}).wants(200, "The passkey is added.")
+		mallory.send(http.MethodPost, "/account/passkeys",
+			url.Values{"name": {"Planted passkey"}, "passkey": {string(made)}}).wants(200, "The passkey is added.")
 		person := h.personOf(t, victim)
 		h.assistantOf(t, person)
 

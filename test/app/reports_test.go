@@ -46,12 +46,15 @@ func TestReport(t *testing.T) {
 		b.open("/reports").follow("Make the first report").wants(http.StatusOK, "The team has 100 credits left.")
 		wrong := b.open("/reports/new").form("Make the report").fill("platform", "tiktok").fill("subject", "not a name!").press()
 		wrong.wants(http.StatusUnprocessableEntity, "Give a user name of the platform")
-		if again := wrong.form("Make the report"); again.values.Get("subject") != "not a name!" || again.values.Get("platform") != "tiktok" {
+		if again := wrong.form("Make the report"); again.values.Get("subject") != "not a name!" ||
+			again.values.Get("platform") != "tiktok" {
 			t.Errorf("what was typed is gone: %v", again.values)
 		}
 
 		p := b.made(c, "profile", "instagram", "@Harbour_Cafe")
-		p.wants(http.StatusOK, "@harbour_cafe", "Followers", "What the score is made of", "logarithmic", "What was observed", "Goes with more", "Engagement over time Measured", "By blocks of the week Estimated", "Written by the account", "Captions are quoted", "Best posts Measured", "Hours and days are those of",
+		p.wants(http.StatusOK, "@harbour_cafe", "Followers", "What the score is made of", "logarithmic",
+			"What was observed", "Goes with more", "Engagement over time Measured", "By blocks of the week Estimated",
+			"Written by the account", "Captions are quoted", "Best posts Measured", "Hours and days are those of",
 			"Costs 2 credits. The team has 95 credits left.").lacks("style=")
 		for _, drawing := range []string{"Engagement over time, as a drawing", "Engagement by weekday and hour, as a drawing"} {
 			if !strings.Contains(p.source, drawing) {
@@ -87,7 +90,9 @@ func TestReport(t *testing.T) {
 // exports reads the files of a report.
 func (b *browser) exports(report string) {
 	b.t.Helper()
-	for name, columns := range map[string]string{"posts": "id,shown,taken_at,format,likes", "hashtags": "hashtag,posts,share,ratio", "times": "days,from_hour,hours,posts,ratio"} {
+	for name, columns := range map[string]string{
+		"posts": "id,shown,taken_at,format,likes", "hashtags": "hashtag,posts,share,ratio", "times": "days,from_hour,hours,posts,ratio",
+	} {
 		file := b.open(report + "/" + name + ".csv").wants(http.StatusOK)
 		if kind := file.header.Get("Content-Disposition"); !strings.Contains(kind, "instagram-profile-harbour_cafe-"+name+".csv") {
 			b.t.Errorf("%s: %s", name, kind)
@@ -113,8 +118,11 @@ func TestHashtagReport(t *testing.T) {
 		c.grant(t, 100)
 		b := c.as(t, access.Owner)
 		p := b.made(c, "hashtag", "tiktok", "#LatteArt") // hashtags are Instagram's, whatever the form says of the network
-		p.wants(http.StatusOK, "#latteart", "Hashtag on Instagram", "New posts a day", "What posts are met with", "Shown as best", "the first comes at once")
-		p.form("Switch tracking on").fill("frequency", "7").press().wants(http.StatusOK, "Tracking is on: the report is refreshed every 7 days. The first refresh begins now: 5 credits are set aside for it.")
+		p.wants(http.StatusOK, "#latteart", "Hashtag on Instagram", "New posts a day", "What posts are met with",
+			"Shown as best", "the first comes at once")
+		p.form("Switch tracking on").fill("frequency", "7").press().
+			wants(http.StatusOK,
+				"Tracking is on: the report is refreshed every 7 days. The first refresh begins now: 5 credits are set aside for it.")
 		b.worked(c, p.path).wants(http.StatusOK, "Each refresh charges 5 credits", "85 credits left", "available as long as that is on")
 	})
 }
@@ -126,7 +134,8 @@ func TestFailedReport(t *testing.T) {
 		c.grant(t, 10)
 		b := c.as(t, access.Admin)
 		p := b.made(c, "profile", "instagram", "missing.cafe")
-		p.wants(http.StatusOK, "The network has no public profile with this name.", "Given back: 5 credits.", "The team has 10 credits left.")
+		p.wants(http.StatusOK, "The network has no public profile with this name.", "Given back: 5 credits.",
+			"The team has 10 credits left.")
 		p.form("Try again").press().wants(http.StatusOK, "5 credits are set aside for it.")
 		b.worked(c, p.path).wants(http.StatusOK, "Given back: 5 credits.")
 		b.open("/reports?status=error").wants(http.StatusOK, "@missing.cafe").lacks("No report fits")
@@ -141,7 +150,8 @@ func TestPendingReport(t *testing.T) {
 		b := c.as(t, access.Owner)
 		p := b.open("/reports/new").form("Make the report").fill("subject", "slow.cafe").press()
 		p.wants(http.StatusOK, "It is being made", "Being made")
-		if !strings.Contains(p.source, "data-follow") || !strings.Contains(p.source, `http-equiv="refresh"`) || !strings.Contains(p.source, "<progress") {
+		if !strings.Contains(p.source, "data-follow") || !strings.Contains(p.source, `http-equiv="refresh"`) ||
+			!strings.Contains(p.source, "<progress") {
 			t.Error("the page does not follow the work")
 		}
 		b.open("/reports?status=pending").wants(http.StatusOK, "@slow.cafe")
@@ -166,12 +176,15 @@ func TestTracking(t *testing.T) {
 		// One credit is left, and a refresh costs two.
 		b.open(p.path).form("Switch tracking on").fill("frequency", "1").press().wants(http.StatusOK)
 		h.advance(25 * time.Hour)
-		for end := time.Now().Add(10 * time.Second); c.count(t, "reports WHERE team_id = ? AND tracking_ended <> ''", c.team.ID) == 0; <-time.After(20 * time.Millisecond) {
+		for end := time.Now().
+			Add(10 * time.Second); c.count(t, "reports WHERE team_id = ? AND tracking_ended <> ''",
+			c.team.ID) == 0; <-time.After(20 * time.Millisecond) {
 			if time.Now().After(end) {
 				t.Fatal("tracking does not end")
 			}
 		}
-		c.as(t, access.Viewer).open(p.path).wants(http.StatusOK, "Tracking has stopped: the team had too few credits for the next automatic refresh.")
+		c.as(t, access.Viewer).open(p.path).
+			wants(http.StatusOK, "Tracking has stopped: the team had too few credits for the next automatic refresh.")
 	})
 }
 
@@ -187,7 +200,8 @@ func TestCompareProfiles(t *testing.T) {
 		}
 		tag := strings.TrimPrefix(b.made(c, "hashtag", "instagram", "latteart").path, "/reports/")
 		form := b.open("/reports").form("Compare the chosen profiles")
-		form.fill("ids", ids...).press().wants(http.StatusOK, "@harbour_cafe", "@harbour_bar", "@studio.north", "Score, of 100", "Engagement for each follower")
+		form.fill("ids", ids...).press().
+			wants(http.StatusOK, "@harbour_cafe", "@harbour_bar", "@studio.north", "Score, of 100", "Engagement for each follower")
 		b.open("/reports/compare?ids="+ids[0]+","+ids[1]).wants(http.StatusOK, "@harbour_cafe", "@harbour_bar")
 		b.open("/reports/compare?ids="+ids[0]).wants(http.StatusBadRequest, "Choose at least two")
 		b.open("/reports/compare?ids=" + ids[0] + "," + tag).wants(http.StatusNotFound)
@@ -203,7 +217,9 @@ func TestReportsAreForTheirTeam(t *testing.T) {
 	houses(t, func(t *testing.T, h *house) {
 		c, other := h.crew(t), h.crew(t)
 		c.grant(t, 50)
-		must(t, h.Reports.CreateFree(t.Context(), c.team.ID, report.CreateInput{Type: report.Profile, Platform: "instagram", Subject: "harbour_cafe"}))
+		must(t,
+			h.Reports.CreateFree(t.Context(), c.team.ID,
+				report.CreateInput{Type: report.Profile, Platform: "instagram", Subject: "harbour_cafe"}))
 		var id string
 		must(t, h.db.QueryRow(t.Context(), `SELECT id FROM reports WHERE team_id = ?`, c.team.ID).Scan(&id))
 		path := "/reports/" + id
@@ -222,7 +238,9 @@ func TestReportsAreForTheirTeam(t *testing.T) {
 		}
 
 		stranger := other.as(t, access.Owner)
-		for _, address := range []string{path, path + "/posts.csv", path + "/hashtags.csv", path + "/times.csv", "/reports/compare?ids=" + id + ",x", "/reports/none"} {
+		for _, address := range []string{
+			path, path + "/posts.csv", path + "/hashtags.csv", path + "/times.csv", "/reports/compare?ids=" + id + ",x", "/reports/none",
+		} {
 			stranger.open(address).wants(http.StatusNotFound, "There is no such page, or it is not for you.").lacks("harbour_cafe")
 			out := h.browser(t).open(address)
 			if out.wants(http.StatusOK); !strings.HasPrefix(out.path, "/sign-in") {

@@ -41,15 +41,18 @@ func TestSettingsKeys(t *testing.T) {
 		owner := c.as(t, access.Owner)
 		owner.open("/settings").wants(200, c.team.Name, "API keys").follow("API keys").wants(200, "There is no key yet")
 		blank := owner.open("/settings/keys/new").wants(200)
-		blank.form("Make the key").fill("name", "Robot").fill("daily_credits", "many").press().wants(422, "Enter a daily limit of 0 or more credits").lacks("prk_")
-		filled := blank.form("Make the key").fill("name", "Calendar robot").fill("level", "drafts").fill("daily_credits", "25").fill("expires", "2099-12-31")
+		blank.form("Make the key").fill("name", "Robot").fill("daily_credits", "many").press().
+			wants(422, "Enter a daily limit of 0 or more credits").lacks("prk_")
+		filled := blank.form("Make the key").fill("name", "Calendar robot").fill("level", "drafts").
+			fill("daily_credits", "25").fill("expires", "2099-12-31")
 		made := filled.press().wants(200, "Calendar robot", "25 credits", "Copy it now")
 		value := keyValue.FindString(made.source)
 		if !apikey.WellFormed(apikey.APIKey, value) || made.header.Get("Cache-Control") != "no-store" || h.me(t, value) != 200 {
 			t.Fatalf("the key %q does not work, or its page may be kept (%v)", value, made.header)
 		}
 		filled.press().wants(422, "made already").lacks(value)
-		list := owner.open("/settings/keys").wants(200, "Calendar robot", "Works", "Drafts", "25 credits", "last used", "Ada owner").lacks(value)
+		list := owner.open("/settings/keys").
+			wants(200, "Calendar robot", "Works", "Drafts", "25 credits", "last used", "Ada owner").lacks(value)
 		key := list.follow("Calendar robot").wants(200, "1 Jan 2100, 00:00").lacks(value)
 		if h.count(t, "api_keys WHERE team_id = ?", c.team.ID) != 1 {
 			t.Error("the form made several keys")
@@ -57,7 +60,8 @@ func TestSettingsKeys(t *testing.T) {
 		key.form("Save").fill("level", "full").fill("daily_credits", "-3").press().wants(422, "0 or more")
 		key.form("Save").fill("level", "read_only").fill("daily_credits", "").press().wants(200, "The key is changed")
 		owner.open("/settings/keys").wants(200, "Read only", "no limit")
-		owner.open("/settings/audit").wants(200, "made an API key of the level “Drafts”", "Calendar robot", "set an API key to the level “Read only”")
+		owner.open("/settings/audit").
+			wants(200, "made an API key of the level “Drafts”", "Calendar robot", "set an API key to the level “Read only”")
 		revoke := key.follow("Revoke this key").wants(200, "last used", "no tracking")
 		revoke.form("Revoke the key").press().wants(200, "The key is revoked", "Revoked")
 		if h.me(t, value) != 401 {
@@ -76,19 +80,23 @@ func TestSettingsKeyTouches(t *testing.T) {
 		must(t, err)
 		id := uuid.Must(uuid.NewV7()).String()
 		must(t, h.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
-			_, err := tx.Exec(ctx, `INSERT INTO reports (id, team_id, kind, platform, subject, status, tracked, frequency_days, next_refresh_at, tracked_key, created_at) VALUES (?, ?, 'hashtag', 'instagram', 'coffee', 'ready', 1, 3, ?, ?, 1)`,
+			_, err := tx.Exec(ctx,
+				`INSERT INTO reports (id, team_id, kind, platform, subject, status, tracked, frequency_days,
+		next_refresh_at, tracked_key, created_at) VALUES (?, ?, 'hashtag', 'instagram', 'coffee', 'ready', 1, 3, ?, ?, 1)`,
 				id, c.team.ID, db.Micros(h.now().Add(time.Hour)), k.ID)
 			return err
 		}))
 		must(t, h.Teams.Pause(t.Context(), team.Pause{Scope: team.ForKey, Target: k.ID, Action: team.Spending}))
 		owner := c.as(t, access.Owner)
-		page := owner.open(fmt.Sprintf("/settings/keys/%d/revoke", k.ID)).wants(200, "#coffee on Instagram", "every 3 days", "goes on and is charged")
+		page := owner.open(fmt.Sprintf("/settings/keys/%d/revoke", k.ID)).
+			wants(200, "#coffee on Instagram", "every 3 days", "goes on and is charged")
 		must(t, h.Teams.Pause(t.Context(), team.Pause{Scope: team.ForTeam, Target: c.team.ID, Action: team.Spending}))
 		if !strings.Contains(page.source, "/reports/"+id) {
 			t.Error("the tracked report is not linked")
 		}
 		owner.open("/settings/keys").wants(200, "Paused", "The operator has paused spending")
-		page.form("Revoke the key").press().wants(200, "The key is revoked. It works no more. 1 tracking is ended, and nothing more is charged.")
+		page.form("Revoke the key").press().
+			wants(200, "The key is revoked. It works no more. 1 tracking is ended, and nothing more is charged.")
 		if n := h.count(t, "reports WHERE tracked = 1 OR next_refresh_at > 0"); n != 0 {
 			t.Errorf("%d reports are tracked", n)
 		}
@@ -105,7 +113,9 @@ func TestTrackingEndsWhilePaused(t *testing.T) {
 		var ids []string
 		for _, tag := range []string{"coffee", "tea"} {
 			id := uuid.Must(uuid.NewV7()).String()
-			h.change(t, `INSERT INTO reports (id, team_id, kind, platform, subject, status, tracked, frequency_days, next_refresh_at, tracked_key, available_until, created_at) VALUES (?, ?, 'hashtag', 'instagram', ?, 'ready', 1, 3, ?, ?, ?, 1)`,
+			h.change(t,
+				`INSERT INTO reports (id, team_id, kind, platform, subject, status, tracked, frequency_days,
+		next_refresh_at, tracked_key, available_until, created_at) VALUES (?, ?, 'hashtag', 'instagram', ?, 'ready', 1, 3, ?, ?, ?, 1)`,
 				id, c.team.ID, tag, db.Micros(h.now().Add(time.Hour)), k.ID, db.Micros(h.now().Add(time.Hour)))
 			ids = append(ids, id)
 		}
@@ -113,13 +123,17 @@ func TestTrackingEndsWhilePaused(t *testing.T) {
 			must(t, h.Teams.Pause(t.Context(), team.Pause{Scope: team.ForService, Action: action}))
 		}
 		off := url.Values{"tracking": {"off"}}
-		for who, b := range map[string]*browser{"an editor": c.as(t, access.Editor), "a viewer": c.as(t, access.Viewer), "a stranger": other.as(t, access.Owner), "nobody": h.browser(t)} {
+		for who, b := range map[string]*browser{
+			"an editor": c.as(t, access.Editor), "a viewer": c.as(t, access.Viewer),
+			"a stranger": other.as(t, access.Owner), "nobody": h.browser(t),
+		} {
 			b.send(http.MethodPost, "/reports/"+ids[0]+"/tracking", off)
 			if n := h.count(t, "reports WHERE tracked = 1"); n != 2 {
 				t.Fatalf("%s switched tracking off", who)
 			}
 		}
-		c.as(t, access.Admin).send(http.MethodPost, "/reports/"+ids[0]+"/tracking", off).wants(200, "Tracking is off. Nothing more is charged.")
+		c.as(t, access.Admin).send(http.MethodPost, "/reports/"+ids[0]+"/tracking", off).
+			wants(200, "Tracking is off. Nothing more is charged.")
 		owner := c.as(t, access.Owner)
 		page := fmt.Sprintf("/settings/keys/%d/revoke", k.ID)
 		owner.open(page).wants(200, "#tea").lacks("#coffee")
@@ -141,7 +155,8 @@ func TestSettingsKeyOfAFormerOwner(t *testing.T) {
 		k, _, err := h.Teams.AddKey(t.Context(), team.NewKey{Team: c.team.ID, Name: "Tracker", Level: access.Full})
 		must(t, err)
 		must(t, h.Teams.SetMember(t.Context(), c.team.ID, c.people[access.Admin].ID, access.Owner))
-		c.as(t, access.Admin).open(fmt.Sprintf("/settings/keys/%d", k.ID)).wants(200, "owns the team no more", "Make a new one").lacks("Revoke this key")
+		c.as(t, access.Admin).open(fmt.Sprintf("/settings/keys/%d", k.ID)).
+			wants(200, "owns the team no more", "Make a new one").lacks("Revoke this key")
 	})
 }
 
@@ -155,19 +170,28 @@ func TestSettingsAreGuarded(t *testing.T) {
 		must(t, err)
 		key, person := fmt.Sprintf("/settings/keys/%d", k.ID), fmt.Sprintf("/settings/members/%d", c.people[access.Editor].ID)
 		everybody, managers, owners := access.Roles(), access.Roles()[:2], access.Roles()[:1]
-		form := url.Values{"level": {"full"}, "access": {"off"}, "role": {"viewer"}, "email": {"x@harbour.example"}, "name": {"X"}, "timezone": {"UTC"}, "content_language": {"de"}, "daily_credits": {"1"}, "once": {"x"}}
+		form := url.Values{
+			"level": {"full"}, "access": {"off"}, "role": {"viewer"}, "email": {"x@harbour.example"}, "name": {"X"},
+			"timezone": {"UTC"}, "content_language": {"de"}, "daily_credits": {"1"}, "once": {"x"},
+		}
 		addresses := []struct {
 			method, path string
 			may          []access.Role
 			item         bool // of the team, which is not there for others
 		}{
-			{"GET", "/settings", everybody, false}, {"GET", "/settings/team", everybody, false}, {"GET", "/settings/plan", everybody, false}, {"GET", "/settings/credits", everybody, false},
-			{"GET", "/settings/keys", managers, false}, {"GET", "/settings/access", managers, false}, {"GET", "/settings/members", managers, false}, {"GET", "/settings/audit", managers, false},
-			{"GET", "/settings/credits/statement.csv", managers, false}, {"GET", key, managers, true}, {"GET", person, managers, true}, {"GET", person + "/remove", managers, true},
+			{"GET", "/settings", everybody, false}, {"GET", "/settings/team", everybody, false},
+			{"GET", "/settings/plan", everybody, false}, {"GET", "/settings/credits", everybody, false},
+			{"GET", "/settings/keys", managers, false}, {"GET", "/settings/access", managers, false},
+			{"GET", "/settings/members", managers, false}, {"GET", "/settings/audit", managers, false},
+			{"GET", "/settings/credits/statement.csv", managers, false}, {"GET", key, managers, true},
+			{"GET", person, managers, true}, {"GET", person + "/remove", managers, true},
 			{"GET", "/settings/keys/new", owners, false}, {"GET", key + "/revoke", owners, true}, {"GET", person + "/owner", owners, true},
-			{"POST", "/settings/keys", owners, false}, {"POST", key, owners, true}, {"POST", key + "/revoke", owners, true}, {"POST", "/settings/access", owners, false},
-			{"POST", "/settings/credits/limit", owners, false}, {"POST", person + "/owner", owners, true}, {"POST", "/settings/team", managers, false}, {"POST", person, managers, true},
-			{"POST", person + "/remove", managers, true}, {"POST", "/settings/invitations", managers, false}, {"POST", fmt.Sprintf("/settings/invitations/%d/revoke", i.ID), managers, true},
+			{"POST", "/settings/keys", owners, false}, {"POST", key, owners, true},
+			{"POST", key + "/revoke", owners, true}, {"POST", "/settings/access", owners, false},
+			{"POST", "/settings/credits/limit", owners, false}, {"POST", person + "/owner", owners, true},
+			{"POST", "/settings/team", managers, false}, {"POST", person, managers, true},
+			{"POST", person + "/remove", managers, true}, {"POST", "/settings/invitations", managers, false},
+			{"POST", fmt.Sprintf("/settings/invitations/%d/revoke", i.ID), managers, true},
 		}
 		before := h.events(t, c.team.ID)
 		out, stranger := h.browser(t), others.as(t, access.Owner)
@@ -187,7 +211,8 @@ func TestSettingsAreGuarded(t *testing.T) {
 					b.open(a.path).wants(200)
 				}
 			}
-			if p := out.send(a.method, a.path, values).wants(200, "Sign in").lacks("Secret robot", "nora@", c.team.Name); !strings.HasPrefix(p.path, "/sign-in") {
+			if p := out.send(a.method, a.path, values).wants(200, "Sign in").
+				lacks("Secret robot", "nora@", c.team.Name); !strings.HasPrefix(p.path, "/sign-in") {
 				t.Errorf("%s leads the signed-out to %s", a.path, p.path)
 			}
 			if a.item {
@@ -222,7 +247,8 @@ func TestSettingsTeam(t *testing.T) {
 		_, key, err := h.Teams.AddKey(t.Context(), team.NewKey{Team: c.team.ID, Name: "k", Level: access.Full})
 		must(t, err)
 		owner, admin, viewer := c.as(t, access.Owner), c.as(t, access.Admin), c.as(t, access.Viewer)
-		off := owner.open("/settings/access").wants(200, "On", "refused within a second").form("Switch access off").press().wants(200, "access is off")
+		off := owner.open("/settings/access").wants(200, "On", "refused within a second").form("Switch access off").
+			press().wants(200, "access is off")
 		if h.me(t, key) != 403 {
 			t.Error("a key works although access is off")
 		}
@@ -236,10 +262,15 @@ func TestSettingsTeam(t *testing.T) {
 		if !strings.Contains(page.source, `<option value="de-AT">`) || !strings.Contains(page.source, `<option value="Asia/Tokyo">`) {
 			t.Error("no zones or languages are offered")
 		}
-		page.form("Save").fill("timezone", "Berlin").fill("name", "Kept name").press().wants(422, "from the list").lacks(`value="` + c.team.Name + `"`)
-		page.form("Save").fill("name", "<b>Hafen & Co</b>").fill("timezone", "Asia/Tokyo").fill("content_language", "ja").fill("keep_originals", "1").press().wants(200, "Saved. All times are shown by the clock of Asia/Tokyo", "<b>Hafen & Co</b>")
+		page.form("Save").fill("timezone", "Berlin").fill("name", "Kept name").press().wants(422, "from the list").
+			lacks(`value="` + c.team.Name + `"`)
+		page.form("Save").fill("name", "<b>Hafen & Co</b>").fill("timezone", "Asia/Tokyo").
+			fill("content_language", "ja").fill("keep_originals", "1").press().
+			wants(200, "Saved. All times are shown by the clock of Asia/Tokyo", "<b>Hafen & Co</b>")
 		viewer.open("/settings/team").wants(200, "Asia/Tokyo", "ja", "Originals are kept with their metadata").lacks("<b>Hafen", "Save")
-		owner.open("/settings/plan").wants(200, "Agency", "Social accounts", "no limit", "Media library", "1000 GiB", "Free calls today", "100,000", "Tracked reports")
+		owner.open("/settings/plan").
+			wants(200, "Agency", "Social accounts", "no limit", "Media library", "1000 GiB", "Free calls today",
+				"100,000", "Tracked reports")
 	})
 }
 
@@ -253,17 +284,20 @@ func TestSettingsMembers(t *testing.T) {
 		editor.form("Change the role").fill("role", "viewer").press().wants(200, "The role is changed", "Viewer")
 		list.follow("Open Ada owner").wants(200, "only when the owner hands the team on").lacks("Change the role")
 		list.follow("Open Ada admin").wants(200, "This is you").lacks("Change the role")
-		list.follow("Open Ada client").follow("Remove from the team").wants(200, "sees nothing of this team any more").form("Remove from the team").press().wants(200, "no member any more", "4 people")
+		list.follow("Open Ada client").follow("Remove from the team").wants(200, "sees nothing of this team any more").
+			form("Remove from the team").press().wants(200, "no member any more", "4 people")
 
 		list.form("Create invitation").fill("email", "nonsense").press().wants(422, "valid e-mail address")
-		made := list.form("Create invitation").fill("email", "Nora@harbour.example").fill("role", "viewer").press().wants(200, "nora@harbour.example", "shown only once")
+		made := list.form("Create invitation").fill("email", "Nora@harbour.example").fill("role", "viewer").press().
+			wants(200, "nora@harbour.example", "shown only once")
 		link := regexp.MustCompile(`/invitation/[A-Z2-7]+`).FindString(made.source)
 		h.browser(t).open(link).wants(200, c.team.Name)
 		admin.open("/settings/members").wants(200, "1 open invitation", "nora@harbour.example").lacks(link).
 			form("Revoke the invitation of nora@harbour.example").press().wants(200, "The invitation is revoked", "No open invitations")
 		h.browser(t).open(link).wants(422, "was revoked")
 
-		on := owner.open(fmt.Sprintf("/settings/members/%d", c.people[access.Admin].ID)).follow("Make the owner").wants(200, "You stay in the team as an admin")
+		on := owner.open(fmt.Sprintf("/settings/members/%d", c.people[access.Admin].ID)).follow("Make the owner").
+			wants(200, "You stay in the team as an admin")
 		on.form("Hand the team on").press().wants(200, "another owner now")
 		on.form("Hand the team on").press().wants(403)
 		admin.open("/settings/keys/new").wants(200)
@@ -282,7 +316,9 @@ func TestSettingsCredits(t *testing.T) {
 		if status != 202 {
 			t.Fatalf("asking for a report is %d", status)
 		}
-		page := owner.open("/settings/credits").wants(200, "Credits granted", "The operator", "+500", "Report: set aside", "−5", "495", "Key =cmd()", "@", " on Instagram", "Paid work has two lines")
+		page := owner.open("/settings/credits").
+			wants(200, "Credits granted", "The operator", "+500", "Report: set aside", "−5", "495", "Key =cmd()", "@",
+				" on Instagram", "Paid work has two lines")
 		page.follow("Report: set aside")
 		if !strings.Contains(page.source, `<a href="/reports/`) {
 			t.Error("the statement does not lead to the report")
@@ -297,7 +333,8 @@ func TestSettingsCredits(t *testing.T) {
 		}
 		sheet := c.as(t, access.Admin).open("/settings/credits/statement.csv").wants(200)
 		rows, err := csv.NewReader(strings.NewReader(sheet.source)).ReadAll()
-		if err != nil || len(rows) < 3 || rows[len(rows)-1][6] != "500" || !strings.Contains(sheet.source, "Key =cmd()") || !strings.Contains(sheet.header.Get("Content-Type"), "text/csv") {
+		if err != nil || len(rows) < 3 || rows[len(rows)-1][6] != "500" || !strings.Contains(sheet.source,
+			"Key =cmd()") || !strings.Contains(sheet.header.Get("Content-Type"), "text/csv") {
 			t.Errorf("%v (%v)", rows, err)
 		}
 		c.as(t, access.Editor).open("/settings/credits").wants(200, "Charged today").lacks("Statement", "495", "500")
@@ -346,7 +383,8 @@ func TestSettingsPaging(t *testing.T) {
 		if seen != 120 {
 			t.Errorf("%d events of 120", seen)
 		}
-		owner.open("/settings/audit").wants(200, "The operator granted 120 credits", "Everything").form("Show").fill("kind", "team.created").press().wants(200, "made the team on the plan agency").lacks("granted 1 credits")
+		owner.open("/settings/audit").wants(200, "The operator granted 120 credits", "Everything").form("Show").
+			fill("kind", "team.created").press().wants(200, "made the team on the plan agency").lacks("granted 1 credits")
 		owner.open("/settings/audit?kind=no.such").wants(200, "Nothing of this kind has happened")
 		owner.open("/settings/audit?before=x").wants(422)
 	})
@@ -356,7 +394,8 @@ func TestSettingsPaging(t *testing.T) {
 func (h *house) paid(t *testing.T, key string) (int, string) {
 	t.Helper()
 	n := h.people.Add(1)
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, h.root+"/api/v1/reports", strings.NewReader(fmt.Sprintf(`{"type":"profile","subject":"harbour.%d"}`, n)))
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, h.root+"/api/v1/reports",
+		strings.NewReader(fmt.Sprintf(`{"type":"profile","subject":"harbour.%d"}`, n)))
 	must(t, err)
 	r.Header.Set("Authorization", "Bearer "+key)
 	r.Header.Set("Content-Type", "application/json")

@@ -26,7 +26,8 @@ func TestKeyNeedsRecentSignIn(t *testing.T) {
 	houses(t, func(t *testing.T, h *house) {
 		c := h.crew(t)
 		b := c.as(t, access.Owner)
-		form := b.open("/settings/keys/new").form("Make the key").fill("name", "Nightly <export>").fill("level", "full").fill("daily_credits", "41")
+		form := b.open("/settings/keys/new").form("Make the key").fill("name", "Nightly <export>").
+			fill("level", "full").fill("daily_credits", "41")
 		h.advance(stale)
 		asked := form.press().wants(200, "Sign in again")
 		if n := h.count(t, "api_keys WHERE team_id = ?", c.team.ID); n != 0 {
@@ -99,7 +100,12 @@ func TestStepUp(t *testing.T) {
 		for _, path := range []string{"/settings/export.zip", "/account/passkeys/new"} {
 			b.open(path).wants(200, "Sign in again")
 		}
-		for _, none := range []string{"api_keys WHERE level = 'full'", "memberships WHERE role IN ('owner', 'admin') AND person_id = " + viewer, "invitations", "teams WHERE closed_at > 0 OR deleted_at > 0", "people WHERE operator = 1 AND id = " + viewer, "recoveries", "people WHERE deleted_at > 0 OR held_at > 0", "api_keys WHERE daily_credits > 0", "teams WHERE daily_credits > 0 OR own_daily_credits > 0 OR access_off_at = 0"} {
+		for _, none := range []string{
+			"api_keys WHERE level = 'full'", "memberships WHERE role IN ('owner', 'admin') AND person_id = " + viewer,
+			"invitations", "teams WHERE closed_at > 0 OR deleted_at > 0",
+			"people WHERE operator = 1 AND id = " + viewer, "recoveries", "people WHERE deleted_at > 0 OR held_at > 0",
+			"api_keys WHERE daily_credits > 0", "teams WHERE daily_credits > 0 OR own_daily_credits > 0 OR access_off_at = 0",
+		} {
 			if n := h.count(t, none); n != 0 {
 				t.Errorf("%d %s", n, none)
 			}
@@ -107,8 +113,8 @@ func TestStepUp(t *testing.T) {
 	})
 }
 
-// Somebody with an authenticator app steps up by the password and a code, or by a passkey: a password that was seen over a
-// shoulder is not enough at a browser left open.
+// Somebody with an authenticator app steps up by the password and a code, or by a passkey: a password that was seen
+// over a shoulder is not enough at a browser left open.
 func TestStepUpAsksForTheSecondFactor(t *testing.T) {
 	withPasskeys(t, func(t *testing.T, h *house, origin string) {
 		c := h.crew(t)
@@ -161,7 +167,8 @@ func TestPasswordChangeIsNoStepUp(t *testing.T) {
 		asked := form.fill("old", password).fill("password", newPassword).press().wants(200, "Sign in again").form("Sign in").
 			fill("password", password).press().wants(200, "Two-factor authentication").form("Sign in")
 		again := asked.fill("code", a.code(t)).press().wants(200, "Change your password").lacks(newPassword).form("Change password")
-		if keep, revoke := again.values["keep"], again.values["revoke"]; len(keep) != 1 || keep[0] != team.AppID || len(revoke) != 1 || again.values.Get("password") != "" {
+		if keep, revoke := again.values["keep"], again.values["revoke"]; len(keep) != 1 || keep[0] != team.AppID ||
+			len(revoke) != 1 || again.values.Get("password") != "" {
 			t.Errorf("the form has %q to keep and %q to revoke", keep, revoke)
 		}
 		h.advance(10 * time.Minute)
@@ -173,7 +180,8 @@ func TestPasswordChangeIsNoStepUp(t *testing.T) {
 		device := editor.addPasskey(origin)
 		editor.byPasskey(device)
 		h.advance(stale)
-		editor.send(http.MethodPost, "/account/password", url.Values{"old": {password}, "password": {newPassword}}).wants(200, "Sign in again")
+		editor.send(http.MethodPost, "/account/password", url.Values{"old": {password}, "password": {newPassword}}).
+			wants(200, "Sign in again")
 		editor.open("/account/passkeys/new").wants(200, "Sign in again")
 		if n := h.count(t, "passkeys WHERE person_id = ?", c.people[access.Editor].ID); n != 1 {
 			t.Errorf("%d passkeys are left", n)
@@ -196,7 +204,8 @@ func TestStepUpIsBySamePerson(t *testing.T) {
 		b.open("/account").wants(200, c.people[access.Owner].Email)
 
 		// A sign-in that is no step-up ends the first session: nothing of it is left to the other person.
-		b.send(http.MethodPost, "/sign-in", url.Values{"email": {other}, "password": {password}, "next": {"/settings/keys/new"}}).lacks("secret plan")
+		b.send(http.MethodPost, "/sign-in",
+			url.Values{"email": {other}, "password": {password}, "next": {"/settings/keys/new"}}).lacks("secret plan")
 		must(t, h.Teams.SetMember(t.Context(), c.team.ID, c.people[access.Admin].ID, access.Owner))
 		b.open("/settings/keys/new").wants(200, "New API key").lacks("secret plan")
 	})
@@ -239,7 +248,8 @@ func TestStepUpByDirectory(t *testing.T) {
 		b := h.browser(t)
 		comes(owner, h.now().Add(-time.Hour)) // signed in at the directory this morning
 		b.open("/sign-in").follow(byDirectory).wants(200, c.team.Name)
-		asked := b.open("/settings/keys/new").form("Make the key").fill("name", "Nightly").fill("level", "full").press().wants(200, "Sign in again", "What you entered is kept")
+		asked := b.open("/settings/keys/new").form("Make the key").fill("name", "Nightly").fill("level", "full").
+			press().wants(200, "Sign in again", "What you entered is kept")
 		comes(owner, time.Time{})
 		asked.follow(byDirectory).wants(401, "did not ask you to sign in again", "Sign in again")
 		comes(owner, h.now().Add(-time.Hour))

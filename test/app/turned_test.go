@@ -10,8 +10,8 @@ import (
 	"pressroom/internal/core/access"
 )
 
-// What was typed stands in the form again after another tab has turned to another team, and nothing is done before it is
-// sent once more.
+// What was typed stands in the form again after another tab has turned to another team, and nothing is done before it
+// is sent once more.
 func TestTypedTextIsKept(t *testing.T) {
 	houses(t, func(t *testing.T, h *house) {
 		c, other := h.crew(t), h.crew(t)

@@ -36,23 +36,30 @@ func TestVoices(t *testing.T) {
 		c := h.crew(t)
 		b := c.as(t, access.Editor)
 		b.open("/voices").wants(200, "There is no brand voice yet.").follow("Make the first one").form("Make the voice").
-			fill("name", "  Harbour ").fill("business_description", "A roastery\r\nat the quay.").fill("tone", "Warm.").fill("point_of_view", "first_person_plural").
-			fill("audience_name", "Regulars", "").fill("audience_description", "They live nearby.", "").fill("emoji_policy", "sparing").fill("use.words", "quay\r\nblend\r\n").
+			fill("name", "  Harbour ").fill("business_description", "A roastery\r\nat the quay.").fill("tone", "Warm.").
+			fill("point_of_view", "first_person_plural").
+			fill("audience_name", "Regulars", "").fill("audience_description", "They live nearby.", "").
+			fill("emoji_policy", "sparing").fill("use.words", "quay\r\nblend\r\n").
 			fill("avoid.phrases", "limited offer").fill("custom_instructions", "Say the farm.").press().
-			wants(200, "The brand voice is made.", "Harbour", "Default", "A roastery", "Regulars", "quay", "limited offer", "Say the farm.").in100()
+			wants(200, "The brand voice is made.", "Harbour", "Default", "A roastery", "Regulars", "quay",
+				"limited offer", "Say the farm.").in100()
 		voices := b.open("/voices").wants(200, "Harbour", "Default")
 		shown := voices.follow("Harbour")
 		edit := shown.follow("Change").form("Save")
-		if edit.values.Get("business_description") != "A roastery\nat the quay." || edit.values.Get("use.words") != "quay\nblend" || edit.values.Get("point_of_view") != "first_person_plural" ||
-			edit.values.Get("content_language") != "" || len(edit.values["audience_name"]) != 3 || edit.values["audience_description"][0] != "They live nearby." {
+		if edit.values.Get("business_description") != "A roastery\nat the quay." ||
+			edit.values.Get("use.words") != "quay\nblend" || edit.values.Get("point_of_view") != "first_person_plural" ||
+			edit.values.Get("content_language") != "" || len(edit.values["audience_name"]) != 3 ||
+			edit.values["audience_description"][0] != "They live nearby." {
 			t.Errorf("the form holds %v", edit.values)
 		}
-		edit.fill("tone", "<script>dry</script>").fill("audience_name", "Regulars", "Visitors", "").fill("audience_description", "They live nearby.", "", "").fill("content_language", "pt-br").press().
+		edit.fill("tone", "<script>dry</script>").fill("audience_name", "Regulars", "Visitors", "").
+			fill("audience_description", "They live nearby.", "", "").fill("content_language", "pt-br").press().
 			wants(200, "The brand voice is changed.", "<script>dry</script>", "Visitors", "Texts are in pt-BR").lacks("<script>dry")
 
 		for field, wrong := range map[string][2]string{
-			"name": {strings.Repeat("n", 101), "The field “Name” is limited to 100 characters."}, "content_language": {"klingonish-", "The field “Language” must be a BCP 47 language tag"},
-			"avoid.words": {"quay", "The field “Words to avoid” has items that are also to be used."},
+			"name":             {strings.Repeat("n", 101), "The field “Name” is limited to 100 characters."},
+			"content_language": {"klingonish-", "The field “Language” must be a BCP 47 language tag"},
+			"avoid.words":      {"quay", "The field “Words to avoid” has items that are also to be used."},
 		} {
 			f := shown.follow("Change").form("Save").fill(field, wrong[0]).fill("custom_instructions", "typed just now")
 			again := f.press().wants(422, wrong[1])
@@ -62,7 +69,8 @@ func TestVoices(t *testing.T) {
 		}
 
 		c.voiceOf(t, "Second")
-		b.open("/voices/new").form("Make the voice").fill("name", "HARBOUR").press().wants(422, "The team already has a brand voice with this name.")
+		b.open("/voices/new").form("Make the voice").fill("name", "HARBOUR").press().
+			wants(422, "The team already has a brand voice with this name.")
 		second := b.open("/voices").follow("Second").form("Make it the default").press().wants(200, "This is the default now")
 		second.follow("Delete").wants(200, "Delete “ Second ”?", "This cannot be undone").follow("Keep it").wants(200, "Second")
 		second.follow("Delete").form("Delete this voice").press().wants(200, "The brand voice is deleted.").lacks("Second")
@@ -79,18 +87,24 @@ func TestMaterialOfVoices(t *testing.T) {
 		at := "/voices/" + strconv.FormatInt(c.voiceOf(t, "Plain"), 10)
 		b.open(at).follow("Material").wants(200, "There is nothing yet.", "There are no posts with a text yet.")
 		long := strings.Repeat("Ä word and another. ", 2000)
-		b.open(at+"/material").form("Add the text").fill("text", long).press().wants(200, "It is kept with the voice.", "Ä word and another.").in100()
-		whole := b.open(at+"/material").follow("Read all of it (39,999 characters): Ä word and another. Ä word and another.…").wants(200, "part 1 of 3").in100()
-		whole.follow("Next part").wants(200, "part 2 of 3").follow("Next part").wants(200, "part 3 of 3").follow("First part").wants(200, "part 1 of 3")
-		b.open(at+"/material").form("Add the link").fill("link", "https://harbour.example.com/about").press().wants(200, "https://harbour.example.com/about")
-		refused := b.open(at+"/material").form("Add the link").fill("link", "http://10.0.0.1/x").press().wants(422, "The address has to begin with https://.")
+		b.open(at+"/material").form("Add the text").fill("text", long).press().
+			wants(200, "It is kept with the voice.", "Ä word and another.").in100()
+		whole := b.open(at+"/material").
+			follow("Read all of it (39,999 characters): Ä word and another. Ä word and another.…").wants(200, "part 1 of 3").in100()
+		whole.follow("Next part").wants(200, "part 2 of 3").follow("Next part").wants(200, "part 3 of 3").
+			follow("First part").wants(200, "part 1 of 3")
+		b.open(at+"/material").form("Add the link").fill("link", "https://harbour.example.com/about").press().
+			wants(200, "https://harbour.example.com/about")
+		refused := b.open(at+"/material").form("Add the link").fill("link", "http://10.0.0.1/x").press().
+			wants(422, "The address has to begin with https://.")
 		if got := refused.form("Add the link").values.Get("link"); got != "http://10.0.0.1/x" {
 			t.Errorf("the field holds %q", got)
 		}
 		b.send(http.MethodPost, at+"/material", url.Values{}).wants(422, "exactly one of")
 		b.send(http.MethodPost, at+"/material", url.Values{"post_id": {"none"}}).wants(422, "The team has no such post.")
 		c.draft(t, "Our winter blend is back", "")
-		b.open(at+"/material").form("Add the post").press().wants(200, "Post of yours", "Our winter blend is back").form("Remove: Our winter blend is back").press().
+		b.open(at+"/material").form("Add the post").press().wants(200, "Post of yours", "Our winter blend is back").
+			form("Remove: Our winter blend is back").press().
 			wants(200, "It is removed.", "Our winter blend is back")
 		if n := h.count(t, "voice_materials"); n != 2 {
 			t.Errorf("%d pieces of material", n)

@@ -69,10 +69,12 @@ func open(tb testing.TB, url string, change ...func(*server.Config)) *house {
 	generous := plan.Shipped().Faster(1000)
 	generous.Limits.JobsInFlight = 100
 	cfg := server.Config{
-		Version: "test", PublicURL: h.root, Database: url, Blobs: testkit.Blobs(tb), SealingKey: sealing, Role: server.RoleAll, Workers: 4, Terms: &generous, Now: h.now,
+		Version: "test", PublicURL: h.root, Database: url, Blobs: testkit.Blobs(tb), SealingKey: sealing,
+		Role: server.RoleAll, Workers: 4, Terms: &generous, Now: h.now,
 		ImportAllow: []string{"127.0.0.1"}, BridgeURL: h.box.URL + "/vendor",
-		BlueskyServers: []string{h.box.URL + "/bluesky"}, Networks: server.SandboxNetworks(h.box.URL), SecurityContact: "mailto:security@harbour.example",
-		Log: slog.New(slog.DiscardHandler),
+		BlueskyServers: []string{h.box.URL + "/bluesky"}, Networks: server.SandboxNetworks(h.box.URL),
+		SecurityContact: "mailto:security@harbour.example",
+		Log:             slog.New(slog.DiscardHandler),
 	}
 	for _, c := range change {
 		c(&cfg)
@@ -129,14 +131,18 @@ func (h *house) crew(tb testing.TB) *crew {
 		c.people[role] = h.person(tb, "Ada "+string(role), fmt.Sprintf("%s%d@harbour.example", role, h.people.Add(1)))
 	}
 	var err error
-	c.team, err = h.Teams.AddTeam(tb.Context(), team.Team{Name: fmt.Sprint("Harbour ", h.people.Add(1)), Timezone: "Europe/Berlin", Language: "en", Plan: "agency"}, c.people[access.Owner].ID)
+	c.team, err = h.Teams.AddTeam(tb.Context(),
+		team.Team{
+			Name: fmt.Sprint("Harbour ", h.people.Add(1)), Timezone: "Europe/Berlin", Language: "en", Plan: "agency",
+		}, c.people[access.Owner].ID)
 	must(tb, err)
 	for _, role := range access.Roles()[1:] {
 		must(tb, h.Teams.SetMember(tb.Context(), c.team.ID, c.people[role].ID, role))
 	}
 	handle := fmt.Sprintf("harbour%d.test", c.team.ID)
 	must(tb, h.sandbox.EnsureBlueskyAccount(handle, handle, "open-sesame-1234"))
-	a, err := h.Accounts.Connect(tb.Context(), c.team.ID, "bluesky", network.Credentials{Server: h.box.URL + "/bluesky", Identifier: handle, Password: "open-sesame-1234"})
+	a, err := h.Accounts.Connect(tb.Context(), c.team.ID, "bluesky",
+		network.Credentials{Server: h.box.URL + "/bluesky", Identifier: handle, Password: "open-sesame-1234"})
 	must(tb, err)
 	c.account = a.ID
 	return c

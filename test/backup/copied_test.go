@@ -76,8 +76,8 @@ func TestCopiedSQLite(t *testing.T) {
 	}
 }
 
-// A PostgreSQL database that was copied within its server starts held, the original does not, and neither does one whose
-// role may not ask for the cluster's identifier.
+// A PostgreSQL database that was copied within its server starts held, the original does not, and neither does one
+// whose role may not ask for the cluster's identifier.
 func TestCopiedPostgres(t *testing.T) {
 	t.Parallel()
 	if os.Getenv(testkit.PostgresVariable) == "" {

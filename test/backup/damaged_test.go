@@ -105,7 +105,8 @@ func TestMended(t *testing.T) {
 			must(t, err)
 			now, err := backup.Read(folder)
 			must(t, err)
-			if !slices.Equal(now.Files, first.Files) || made.Copied != len(first.Files) || !c.manifest && len(made.Mended) != len(first.Files) || len(made.Damaged) > 0 {
+			if !slices.Equal(now.Files, first.Files) || made.Copied != len(first.Files) ||
+				!c.manifest && len(made.Mended) != len(first.Files) || len(made.Damaged) > 0 {
 				t.Errorf("%s: the files are %v, and were %v: %+v", name, now.Files, first.Files, made)
 			}
 			found, err := server.VerifyBackup(t.Context(), cfg, folder)
@@ -171,7 +172,8 @@ func TestTwoKeys(t *testing.T) {
 		must(t, err)
 		target := w.config(empty(t, url), testkit.Blobs(t))
 		target.SealingKey = newer
-		if _, err := server.Restore(t.Context(), target, folder); len(made.SealingKeys) != 2 || err == nil || !strings.Contains(err.Error(), made.SealingKeys[1]+" is missing") {
+		if _, err := server.Restore(t.Context(), target, folder); len(made.SealingKeys) != 2 || err == nil ||
+			!strings.Contains(err.Error(), made.SealingKeys[1]+" is missing") {
 			t.Errorf("%v: without the old key: %v", made.SealingKeys, err)
 		}
 		target.SealingKey = old + "," + newer
@@ -214,7 +216,8 @@ func TestRefused(t *testing.T) {
 		_, err = server.Restore(t.Context(), target, folder)
 		must(t, err)
 		refused("a second time", target, "to an empty place alone")
-		if _, err := server.Backup(t.Context(), cfg, filepath.Dir(folder), backup.Options{}); err == nil || !strings.Contains(err.Error(), "no part of a backup") {
+		if _, err := server.Backup(t.Context(), cfg, filepath.Dir(folder), backup.Options{}); err == nil ||
+			!strings.Contains(err.Error(), "no part of a backup") {
 			t.Errorf("a backup to a folder with something else: %v", err)
 		}
 	})

@@ -26,8 +26,8 @@ func (w *world) added(cfg server.Config, email string, above int64) []auditlog.E
 	return out
 }
 
-// Whoever takes events along goes on after a restore with the last id, and misses nothing that the restored database records,
-// although that does not know what was recorded after the backup.
+// Whoever takes events along goes on after a restore with the last id, and misses nothing that the restored database
+// records, although that does not know what was recorded after the backup.
 func TestEventsAfterARestore(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {

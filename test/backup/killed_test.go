@@ -36,7 +36,9 @@ func TestKilled(t *testing.T) {
 		cfg, folder := w.small(url, testkit.Blobs(t))
 		run := func(at string, of server.Config, args ...string) {
 			t.Helper()
-			cmd := exec.CommandContext(t.Context(), program, append([]string{"admin"}, append(args, "--database", of.Database, "--blobs", of.Blobs, "--sealing-key", of.SealingKey)...)...)
+			cmd := exec.CommandContext(t.Context(), program,
+				append([]string{"admin"},
+					append(args, "--database", of.Database, "--blobs", of.Blobs, "--sealing-key", of.SealingKey)...)...)
 			cmd.Env = append(os.Environ(), "PRESSROOM_CRASH_AT="+at)
 			var said bytes.Buffer
 			cmd.Stderr = &said

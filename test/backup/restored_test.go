@@ -27,8 +27,9 @@ var everywhere = []string{"bluesky", "facebook", "instagram", "linkedin", "pinte
 // reticent are those that do not list all posts: of one that is not found there a person has to decide.
 var reticent = []string{"tiktok", "youtube"}
 
-// A backup that is made while the service works is restored elsewhere: it answers as the original did, publishes nothing
-// by itself, and after resume what went out from the original since does not go out again, while what did not does, once.
+// A backup that is made while the service works is restored elsewhere: it answers as the original did, publishes
+// nothing by itself, and after resume what went out from the original since does not go out again, while what did not
+// does, once.
 func TestRestored(t *testing.T) {
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		w := newWorld(t)
@@ -120,7 +121,9 @@ func (h *house) furnish(all, some *home) day {
 	h.publish(some, d.under)
 	eventually(h.t, func() bool {
 		var n int
-		must(h.t, h.db.QueryRow(context.Background(), `SELECT COUNT(*) FROM deliveries WHERE post_id = ? AND phase = 'committing'`, d.under).Scan(&n))
+		must(h.t,
+			h.db.QueryRow(context.Background(),
+				`SELECT COUNT(*) FROM deliveries WHERE post_id = ? AND phase = 'committing'`, d.under).Scan(&n))
 		return n == 1
 	})
 	return d
@@ -221,8 +224,12 @@ func (h *house) rests(of *home, d day) {
 		}
 	}
 	id := h.draft(of, "bluesky", "Drafted while held")
-	for _, call := range []answer{h.call(of, http.MethodPost, "/posts/"+id+"/publish", nil), h.call(of, http.MethodPost, "/posts/"+id+"/schedule", map[string]any{"scheduled_at": "2031-01-01T10:00:00Z"})} {
-		if call.status != http.StatusForbidden || call.code != "connection_suspended" || !strings.Contains(fmt.Sprint(call.body["detail"]), "operator") {
+	for _, call := range []answer{
+		h.call(of, http.MethodPost, "/posts/"+id+"/publish", nil),
+		h.call(of, http.MethodPost, "/posts/"+id+"/schedule", map[string]any{"scheduled_at": "2031-01-01T10:00:00Z"}),
+	} {
+		if call.status != http.StatusForbidden || call.code != "connection_suspended" ||
+			!strings.Contains(fmt.Sprint(call.body["detail"]), "operator") {
 			h.t.Errorf("publishing while all is held: %d %v", call.status, call.body)
 		}
 	}
@@ -235,13 +242,19 @@ func (h *house) rests(of *home, d day) {
 
 // tally counts what a resumption found.
 func tally(r delivery.ResumeReport) map[delivery.Fate]int {
-	return map[delivery.Fate]int{delivery.FateWentOut: r.WentOut, delivery.FateUnconfirmed: r.Unconfirmed, delivery.FateGoesLate: r.GoesLate, delivery.FateMissed: r.Missed}
+	return map[delivery.Fate]int{
+		delivery.FateWentOut: r.WentOut, delivery.FateUnconfirmed: r.Unconfirmed, delivery.FateGoesLate: r.GoesLate,
+		delivery.FateMissed: r.Missed,
+	}
 }
 
 // resumes has it go on, after a try that changes nothing.
 func (h *house) resumes(all, some *home, d day) {
 	h.t.Helper()
-	want := map[delivery.Fate]int{delivery.FateWentOut: len(d.soon) + 2, delivery.FateUnconfirmed: len(reticent), delivery.FateGoesLate: len(d.later) - len(reticent), delivery.FateMissed: 0}
+	want := map[delivery.Fate]int{
+		delivery.FateWentOut: len(d.soon) + 2, delivery.FateUnconfirmed: len(reticent),
+		delivery.FateGoesLate: len(d.later) - len(reticent), delivery.FateMissed: 0,
+	}
 	tried, err := h.Resume(h.t.Context(), delivery.ResumeOptions{NoWait: true, MaxLateness: time.Hour, DryRun: true})
 	must(h.t, err)
 	if diff := cmp.Diff(want, tally(tried)); diff != "" || tried.Resumed || tried.Held != restoreguard.Restored {
@@ -281,7 +294,8 @@ func (h *house) resumes(all, some *home, d day) {
 	if is := h.status(some, d.next); is != "scheduled" {
 		h.t.Errorf("what is due in days is %s", is)
 	}
-	if _, err := h.Resume(h.t.Context(), delivery.ResumeOptions{NoWait: true, MaxLateness: time.Hour}); err == nil || !strings.Contains(err.Error(), "nothing is on hold") {
+	if _, err := h.Resume(h.t.Context(), delivery.ResumeOptions{NoWait: true, MaxLateness: time.Hour}); err == nil ||
+		!strings.Contains(err.Error(), "nothing is on hold") {
 		h.t.Errorf("a second resumption: %v", err)
 	}
 }

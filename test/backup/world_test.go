@@ -61,8 +61,8 @@ const (
 	lease     = 30 * time.Second
 )
 
-// world is the networks, a clock and a sealing key: what an installation and the one that is restored from its backup have
-// in common.
+// world is the networks, a clock and a sealing key: what an installation and the one that is restored from its backup
+// have in common.
 type world struct {
 	t     *testing.T
 	clock clock
@@ -92,8 +92,10 @@ func (w *world) config(database, blobs string) server.Config {
 	offered := plan.Shipped().Faster(1000)
 	offered.Limits.JobsInFlight = 10_000
 	return server.Config{
-		Version: "test", PublicURL: "http://press.example", Database: database, Blobs: blobs, SealingKey: w.key, Role: server.RoleAll, Workers: 16, Lease: lease, Now: w.clock.now, Terms: &offered,
-		BlueskyServers: []string{w.front.URL + "/bluesky"}, Networks: server.SandboxNetworks(w.front.URL), Log: slog.New(slog.DiscardHandler), CollectEvery: 1000 * time.Hour,
+		Version: "test", PublicURL: "http://press.example", Database: database, Blobs: blobs, SealingKey: w.key,
+		Role: server.RoleAll, Workers: 16, Lease: lease, Now: w.clock.now, Terms: &offered,
+		BlueskyServers: []string{w.front.URL + "/bluesky"}, Networks: server.SandboxNetworks(w.front.URL),
+		Log: slog.New(slog.DiscardHandler), CollectEvery: 1000 * time.Hour,
 	}
 }
 
@@ -152,7 +154,8 @@ func (h *house) home(networks ...string) *home {
 	ctx, n := h.t.Context(), homes.Add(1)
 	owner, err := h.Teams.AddPerson(ctx, "Ada Okafor", fmt.Sprintf("ada%d@harbour.example", n), "")
 	must(h.t, err)
-	made, err := h.Teams.AddTeam(ctx, team.Team{Name: fmt.Sprint("Harbour ", n), Timezone: "Europe/Berlin", Language: "en", Plan: "agency"}, owner.ID)
+	made, err := h.Teams.AddTeam(ctx,
+		team.Team{Name: fmt.Sprint("Harbour ", n), Timezone: "Europe/Berlin", Language: "en", Plan: "agency"}, owner.ID)
 	must(h.t, err)
 	t := &home{id: made.ID, owner: owner.ID, accounts: map[string]int64{}, media: map[string][]int64{}}
 	_, t.key, err = h.Teams.AddKey(ctx, team.NewKey{Team: made.ID, Name: "test", Level: access.Full})
@@ -191,7 +194,8 @@ func (h *house) upload(of *home, name string, raw []byte) int64 {
 	arrived, err := h.Media.Add(context.Background(), media.Owner{TeamID: of.id}, media.Incoming{Name: name, Body: bytes.NewReader(raw)})
 	must(h.t, err)
 	if path.Ext(name) == ".jpg" {
-		fitted, err := h.Media.Files(of.id).Open(context.Background(), arrived.MediaID, network.Fit{Types: []string{"image/jpeg"}, MaxSide: 10})
+		fitted, err := h.Media.Files(of.id).
+			Open(context.Background(), arrived.MediaID, network.Fit{Types: []string{"image/jpeg"}, MaxSide: 10})
 		must(h.t, err)
 		must(h.t, fitted.Close())
 	}
@@ -204,7 +208,8 @@ func (h *house) connect(of *home, platform string, n int64) int64 {
 	if platform == "bluesky" {
 		handle := fmt.Sprintf("harbour%d.test", n)
 		must(h.t, h.w.box.EnsureBlueskyAccount(handle, handle, "open-sesame-1234"))
-		a, err := h.Accounts.Connect(ctx, of.id, platform, network.Credentials{Server: h.w.front.URL + "/bluesky", Identifier: handle, Password: "open-sesame-1234"})
+		a, err := h.Accounts.Connect(ctx, of.id, platform,
+			network.Credentials{Server: h.w.front.URL + "/bluesky", Identifier: handle, Password: "open-sesame-1234"})
 		must(h.t, err)
 		return a.ID
 	}
@@ -216,7 +221,8 @@ func (h *house) connect(of *home, platform string, n int64) int64 {
 	must(h.t, err)
 	answer, err := sandbox.Allow(ctx, consent, "harbour.coffee")
 	must(h.t, err)
-	out, err := h.Connects.Return(ctx, of.owner, account.Returned{Platform: platform, State: answer.Get("state"), Code: answer.Get("code"), Error: answer.Get("error")})
+	out, err := h.Connects.Return(ctx, of.owner,
+		account.Returned{Platform: platform, State: answer.Get("state"), Code: answer.Get("code"), Error: answer.Get("error")})
 	if err == nil && out.Choice != 0 {
 		out.Account, err = h.Connects.Choose(ctx, of.owner, out.Choice, map[string]int{"linkedin": 1}[platform])
 	}
@@ -288,7 +294,8 @@ func (h *house) draft(of *home, platform, text string) string {
 func (h *house) schedule(of *home, platform, text string, in time.Duration) string {
 	h.t.Helper()
 	id := h.draft(of, platform, text)
-	set := h.call(of, http.MethodPost, "/posts/"+id+"/schedule", map[string]any{"scheduled_at": h.w.clock.now().Add(in).UTC().Format(time.RFC3339Nano)})
+	set := h.call(of, http.MethodPost, "/posts/"+id+"/schedule",
+		map[string]any{"scheduled_at": h.w.clock.now().Add(in).UTC().Format(time.RFC3339Nano)})
 	if set.status != http.StatusOK {
 		h.t.Fatalf("scheduling %q: %d %v", text, set.status, set.body)
 	}
@@ -331,7 +338,9 @@ func (h *house) becomes(of *home, id, status string) {
 func (h *house) idle() bool {
 	h.t.Helper()
 	var held, left int
-	err := h.db.QueryRow(context.Background(), `SELECT COALESCE(SUM(CASE WHEN owner <> '' THEN 1 ELSE 0 END), 0), COUNT(*) FROM deliveries WHERE phase <> 'ended'`).Scan(&held, &left)
+	err := h.db.QueryRow(context.Background(),
+		`SELECT COALESCE(SUM(CASE WHEN owner <> '' THEN 1 ELSE 0 END), 0), COUNT(*) FROM deliveries
+		WHERE phase <> 'ended'`).Scan(&held, &left)
 	must(h.t, err)
 	return held == 0 && left > 0
 }

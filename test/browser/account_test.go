@@ -24,7 +24,8 @@ func TestAccount(t *testing.T) {
 func link(t *testing.T, run greeting, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), run["binary"].(string), append([]string{"admin", "--json"}, args...)...)
-	cmd.Env = append(os.Environ(), "PRESSROOM_DATABASE=sqlite:"+filepath.Join(run["data"].(string), "pressroom.db"), "PRESSROOM_PUBLIC_URL="+run["app_url"].(string))
+	cmd.Env = append(os.Environ(), "PRESSROOM_DATABASE=sqlite:"+filepath.Join(run["data"].(string), "pressroom.db"),
+		"PRESSROOM_PUBLIC_URL="+run["app_url"].(string))
 	cmd.Stderr = t.Output()
 	out, err := cmd.Output()
 	if err != nil {

@@ -141,9 +141,11 @@ func TestUpload(t *testing.T) {
 	run := quickstart(t)
 	dir := t.TempDir()
 	world["pictures"] = map[string]string{
-		"red": picture(t, dir, "red", color.RGBA{R: 200, G: 30, B: 30, A: 255}), "green": picture(t, dir, "green", color.RGBA{R: 30, G: 160, B: 60, A: 255}),
-		"blue": picture(t, dir, "blue", color.RGBA{R: 40, G: 60, B: 200, A: 255}), "yellow": picture(t, dir, "yellow", color.RGBA{R: 230, G: 200, B: 40, A: 255}),
-		"large": largePicture(t, dir),
+		"red":    picture(t, dir, "red", color.RGBA{R: 200, G: 30, B: 30, A: 255}),
+		"green":  picture(t, dir, "green", color.RGBA{R: 30, G: 160, B: 60, A: 255}),
+		"blue":   picture(t, dir, "blue", color.RGBA{R: 40, G: 60, B: 200, A: 255}),
+		"yellow": picture(t, dir, "yellow", color.RGBA{R: 230, G: 200, B: 40, A: 255}),
+		"large":  largePicture(t, dir),
 	}
 	world["upload_page_url"] = openPage(t, run)
 	drive(t, "upload.js", run, world)

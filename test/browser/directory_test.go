@@ -36,8 +36,11 @@ func servedWith(t *testing.T, provider *oidcserver.Provider) greeting {
 	if err := os.WriteFile(trusted, provider.PEM, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	env := append(os.Environ(), "SSL_CERT_FILE="+trusted, "PRESSROOM_DATABASE=sqlite:"+filepath.Join(dir, "pressroom.db"), "PRESSROOM_ADDR=127.0.0.1:0", "PRESSROOM_METRICS_ADDR=", "PRESSROOM_LOG_FORMAT=json",
-		"PRESSROOM_OIDC_ISSUER="+provider.Issuer(), "PRESSROOM_OIDC_CLIENT_ID="+provider.ClientID, "PRESSROOM_OIDC_CLIENT_SECRET="+provider.ClientSecret, "PRESSROOM_OIDC_ONLY=true")
+	env := append(os.Environ(), "SSL_CERT_FILE="+trusted,
+		"PRESSROOM_DATABASE=sqlite:"+filepath.Join(dir, "pressroom.db"), "PRESSROOM_ADDR=127.0.0.1:0",
+		"PRESSROOM_METRICS_ADDR=", "PRESSROOM_LOG_FORMAT=json",
+		"PRESSROOM_OIDC_ISSUER="+provider.Issuer(), "PRESSROOM_OIDC_CLIENT_ID="+provider.ClientID,
+		"PRESSROOM_OIDC_CLIENT_SECRET="+provider.ClientSecret, "PRESSROOM_OIDC_ONLY=true")
 	for _, args := range [][]string{
 		{binary, "admin", "people", "add", "--name", "Ada", "--email", "ada@harbour.example"},
 		{binary, "admin", "teams", "add", "--name", "Harbour", "--owner", "1"},

@@ -81,7 +81,8 @@ func TestPosts(t *testing.T) {
 	}
 	bluesky := networks["bluesky"]
 	soon := time.Now().Add(30 * time.Hour).UTC().Format(time.RFC3339)
-	world["draft"] = drafts(t, run, "The new summer menu is here: cold brew, lemon tart, and a very long table by the water.", soon, accounts...)
+	world["draft"] = drafts(t, run,
+		"The new summer menu is here: cold brew, lemon tart, and a very long table by the water.", soon, accounts...)
 	world["slow"] = drafts(t, run, "Slowly [sandbox:slow=3]", "", bluesky)
 	world["failed"] = drafts(t, run, "Half of it [sandbox:reject@bluesky]", "", bluesky, networks["x"])
 	publishes(t, run, world["failed"].(string))
@@ -93,7 +94,9 @@ func TestPosts(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = d.Close() })
-	if err := d.InTx(t.Context(), "test.doubt", func(ctx context.Context, tx *db.Tx) error { return unsettle(ctx, tx, world) }); err != nil {
+	if err := d.InTx(t.Context(), "test.doubt", func(ctx context.Context, tx *db.Tx) error {
+		return unsettle(ctx, tx, world)
+	}); err != nil {
 		t.Fatal(err)
 	}
 	drive(t, "posts.js", run, world)
@@ -106,11 +109,17 @@ func unsettle(ctx context.Context, tx *db.Tx, world greeting) error {
 		statement string
 		args      []any
 	}{
-		{`UPDATE deliveries SET phase = 'doubtful', outcome = 'unconfirmed', error_code = 'not_confirmed', permalink = '', wake_at = ?, not_before = ? WHERE post_id = ?`, []any{later, later, world["doubtful"]}},
-		{`UPDATE post_targets SET state = 'unconfirmed', error_code = 'not_confirmed', permalink = '', published_at = 0 WHERE post_id = ?`, []any{world["doubtful"]}},
+		{`UPDATE deliveries SET phase = 'doubtful', outcome = 'unconfirmed', error_code = 'not_confirmed', permalink
+		= '', wake_at = ?, not_before = ? WHERE post_id = ?`, []any{later, later, world["doubtful"]}},
+		{`UPDATE post_targets
+		SET state = 'unconfirmed', error_code = 'not_confirmed', permalink = '', published_at = 0 WHERE post_id = ?`,
+			[]any{world["doubtful"]}},
 		{`UPDATE posts SET status = 'failed', published_at = 0 WHERE id = ?`, []any{world["doubtful"]}},
-		{`INSERT INTO post_series (team_id, template_id, rule, timezone, starts_at, last_at, wake_at, created_at) SELECT team_id, id, 'FREQ=DAILY', 'Europe/Berlin', '2026-01-01T10:00:00', ?, ?, ? FROM posts WHERE id = ?`, []any{now, now, now, world["series"]}},
-		{`UPDATE posts SET is_template = 1, status = 'scheduled', slot_at = 0, series_id = (SELECT MAX(id) FROM post_series) WHERE id = ?`, []any{world["series"]}},
+		{`INSERT INTO post_series (team_id, template_id, rule, timezone, starts_at, last_at, wake_at, created_at)
+		SELECT team_id, id, 'FREQ=DAILY', 'Europe/Berlin', '2026-01-01T10:00:00', ?, ?, ? FROM posts WHERE id = ?`,
+			[]any{now, now, now, world["series"]}},
+		{`UPDATE posts SET is_template = 1, status = 'scheduled', slot_at = 0, series_id = (SELECT MAX(id)
+		FROM post_series) WHERE id = ?`, []any{world["series"]}},
 	} {
 		n, err := tx.Exec(ctx, change.statement, change.args...)
 		if err == nil && n == 0 {

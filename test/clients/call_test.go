@@ -95,12 +95,15 @@ func TestEveryOperationIsACommand(t *testing.T) {
 func TestCalls(t *testing.T) {
 	t.Parallel()
 	g := quickstart(t)
-	post := at[string](t, g.call(t, "create_post", "--caption", "by hand", "--account-ids", "1,2", "--idempotency-key", "hand"), "data", "id")
-	again := at[string](t, g.call(t, "create_post", "--idempotency-key", "hand", "--json", `{"caption":"by hand","account_ids":[1,2]}`), "data", "id")
+	post := at[string](t,
+		g.call(t, "create_post", "--caption", "by hand", "--account-ids", "1,2", "--idempotency-key", "hand"), "data", "id")
+	again := at[string](t,
+		g.call(t, "create_post", "--idempotency-key", "hand", "--json", `{"caption":"by hand","account_ids":[1,2]}`), "data", "id")
 	if post != again {
 		t.Error("the same key made two posts")
 	}
-	if got := at[string](t, g.callWith(t, `{"caption":"changed"}`, nil, "update_post", post, "--json", "-"), "data", "caption"); got != "changed" {
+	if got := at[string](t, g.callWith(t, `{"caption":"changed"}`, nil, "update_post", post, "--json", "-"), "data",
+		"caption"); got != "changed" {
 		t.Errorf("the caption is %q", got)
 	}
 	file := filepath.Join(t.TempDir(), "accounts.json")
@@ -121,7 +124,8 @@ func TestCalls(t *testing.T) {
 	if len(one) != 1 || len(pages) < 3 {
 		t.Errorf("%d posts of one page, %d pages", len(one), len(pages))
 	}
-	accounts := at[[]any](t, g.call(t, "--url", g.BaseURL, "list_social_accounts", "--active-only=false", "--platform=bluesky"), "data", "social_accounts")
+	accounts := at[[]any](t,
+		g.call(t, "--url", g.BaseURL, "list_social_accounts", "--active-only=false", "--platform=bluesky"), "data", "social_accounts")
 	if len(accounts) != 1 {
 		t.Errorf("%d accounts", len(accounts))
 	}
@@ -144,7 +148,9 @@ func TestCalls(t *testing.T) {
 	if err := os.WriteFile(keyFile, []byte(g.Keys.ReadOnly+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if level := at[string](t, g.callWith(t, "", []string{"PRESSROOM_KEY=prk_wrong"}, "get_identity", "--key-file", keyFile), "data", "key", "level"); level != "read_only" {
+	if level := at[string](t,
+		g.callWith(t, "", []string{"PRESSROOM_KEY=prk_wrong"}, "get_identity", "--key-file", keyFile), "data", "key",
+		"level"); level != "read_only" {
 		t.Errorf("the key of the file is %s", level)
 	}
 }
@@ -162,7 +168,9 @@ func TestStatuses(t *testing.T) {
 	}{
 		{nil, []string{"no_such"}, apicli.StatusUsage, []string{"no_such"}},
 		{nil, []string{"create_post", "--caption", "x"}, apicli.StatusUsage, []string{"--account-ids"}},
-		{nil, []string{"create_post", "--caption", "x", "--caption", "y", "--account-ids", "1"}, apicli.StatusUsage, []string{"-caption", "twice"}},
+		{nil, []string{
+			"create_post", "--caption", "x", "--caption", "y", "--account-ids", "1",
+		}, apicli.StatusUsage, []string{"-caption", "twice"}},
 		{nil, []string{"list_posts", "--limit", "prk_wrong"}, apicli.StatusUsage, []string{"limit", "not an integer"}},
 		{nil, []string{"list_posts", "--key", "prk_wrong"}, apicli.StatusUsage, []string{"unknown flag"}},
 		{nil, []string{"list_posts", "--wait"}, apicli.StatusUsage, []string{"not start a job"}},
@@ -171,8 +179,12 @@ func TestStatuses(t *testing.T) {
 		{nil, []string{"update_post", "a", "--json", "[]"}, apicli.StatusUsage, []string{"JSON object"}},
 		{nil, []string{"upload"}, apicli.StatusUsage, []string{"FILE"}},
 		{nil, []string{"upload", "sm\xf8rrebr\xf8d.png"}, apicli.StatusUsage, []string{"UTF-8"}},
-		{nil, []string{"create_post", "--caption", "sm\xf8rrebr\xf8d", "--account-ids", "1"}, apicli.StatusUsage, []string{"caption", "UTF-8"}},
-		{nil, []string{"create_post", "--json", "{\"caption\":\"sm\xf8rrebr\xf8d\",\"account_ids\":[1]}"}, apicli.StatusUsage, []string{"--json", "UTF-8"}},
+		{nil, []string{
+			"create_post", "--caption", "sm\xf8rrebr\xf8d", "--account-ids", "1",
+		}, apicli.StatusUsage, []string{"caption", "UTF-8"}},
+		{nil, []string{
+			"create_post", "--json", "{\"caption\":\"sm\xf8rrebr\xf8d\",\"account_ids\":[1]}",
+		}, apicli.StatusUsage, []string{"--json", "UTF-8"}},
 		{nil, []string{"create_post", "--json", "\ufeff{}"}, apicli.StatusUsage, []string{"byte order mark"}},
 		{nil, []string{"get_identity", "--timeout", "0"}, apicli.StatusUsage, []string{"--timeout"}},
 		{nil, []string{"get_identity", "--attempts", "0"}, apicli.StatusUsage, []string{"--attempts"}},
@@ -180,12 +192,18 @@ func TestStatuses(t *testing.T) {
 		{nil, []string{"--url", "http://press.example.com", "get_identity"}, apicli.StatusUsage, []string{"--plain-http"}},
 		{[]string{"PRESSROOM_KEY="}, []string{"get_identity"}, apicli.StatusUsage, []string{"PRESSROOM_KEY"}},
 		{[]string{"PRESSROOM_KEY=prk_wrong"}, []string{"get_identity"}, apicli.StatusRefused, []string{"unauthorized", "401"}},
-		{[]string{"PRESSROOM_KEY=" + g.Keys.ReadOnly}, []string{"create_post", "--caption", "x", "--account-ids", "1"}, apicli.StatusRefused, []string{"write_not_allowed"}},
+		{[]string{"PRESSROOM_KEY=" + g.Keys.ReadOnly}, []string{
+			"create_post", "--caption", "x", "--account-ids", "1",
+		}, apicli.StatusRefused, []string{"write_not_allowed"}},
 		{nil, []string{"get_post", "01a204d0-a906-77ca-b29e-bac35cd41dbd"}, apicli.StatusNotFound, []string{"not_found", "request"}},
 		{nil, []string{"list_posts", "--limit", "99"}, apicli.StatusInvalid, []string{"validation_failed", "limit", "out_of_range"}},
 		{nil, []string{"publish_post", rejected, "--wait"}, apicli.StatusJob, []string{"rejected_content"}},
-		{nil, []string{"get_job", "social_post:01a204d0-a906-77ca-b29e-bac35cd41dbd", "--wait"}, apicli.StatusNotFound, []string{"not_found"}},
-		{[]string{"PRESSROOM_URL=http://127.0.0.1:1"}, []string{"create_post", "--attempts", "2", "--caption", "x", "--account-ids", "1"}, apicli.StatusUnavailable, []string{"no answer", "nothing was done"}},
+		{nil, []string{
+			"get_job", "social_post:01a204d0-a906-77ca-b29e-bac35cd41dbd", "--wait",
+		}, apicli.StatusNotFound, []string{"not_found"}},
+		{[]string{"PRESSROOM_URL=http://127.0.0.1:1"}, []string{
+			"create_post", "--attempts", "2", "--caption", "x", "--account-ids", "1",
+		}, apicli.StatusUnavailable, []string{"no answer", "nothing was done"}},
 	} {
 		got := g.callWith(t, "", c.env, c.args...)
 		if got.status != c.status {
@@ -224,7 +242,8 @@ func says(status int, kind, body string) http.HandlerFunc {
 	}
 }
 
-// A job that was accepted is told as such, however the waiting for it ends: with its id, its key, and what is known of it.
+// A job that was accepted is told as such, however the waiting for it ends: with its id, its key, and what is known of
+// it.
 func TestJobsThatWereNotSeenToEnd(t *testing.T) {
 	t.Parallel()
 	running := `{"data":{"job_id":"j:1","state":"running","finished":false},"meta":{"request_id":"r"}}`
@@ -248,7 +267,9 @@ func TestJobsThatWereNotSeenToEnd(t *testing.T) {
 				t.Errorf("%s: it does not say %q: %s", name, word, got.err)
 			}
 		}
-		if again := g.call(t, "get_job", "j:1", "--wait", "--timeout", "1s"); name == "still running" && (again.status != apicli.StatusUnfinished || !strings.Contains(again.out, "running") || !strings.Contains(again.err, "get_job j:1 --wait")) {
+		if again := g.call(t, "get_job", "j:1", "--wait", "--timeout",
+			"1s"); name == "still running" && (again.status != apicli.StatusUnfinished || !strings.Contains(again.out,
+			"running") || !strings.Contains(again.err, "get_job j:1 --wait")) {
 			t.Errorf("%s, waited on: %+v", name, again)
 		}
 	}
@@ -259,7 +280,8 @@ func TestAnswersAreNotLost(t *testing.T) {
 	t.Parallel()
 	g := quickstart(t)
 	got := g.call(t, "create_post", "--caption", "kept", "--account-ids", "1", "--field", "data.idd", "--idempotency-key", "mine")
-	if got.status != apicli.StatusFailed || got.out != "" || !strings.Contains(got.err, "no data.idd") || !strings.Contains(got.err, `"caption":"kept"`) || !strings.Contains(got.err, "--idempotency-key mine") {
+	if got.status != apicli.StatusFailed || got.out != "" || !strings.Contains(got.err, "no data.idd") ||
+		!strings.Contains(got.err, `"caption":"kept"`) || !strings.Contains(got.err, "--idempotency-key mine") {
 		t.Errorf("%+v", got)
 	}
 	post := at[string](t, g.call(t, "create_post", "--caption", "kept", "--account-ids", "1", "--idempotency-key", "mine"), "data", "id")
@@ -275,11 +297,13 @@ func TestAnswersAreNotLost(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), binary, "call", "create_post", "--caption", "on a full disk", "--account-ids", "1")
 	var said bytes.Buffer
 	cmd.Env, cmd.Stdout, cmd.Stderr = g.environment(), full, &said
-	if err := cmd.Run(); err == nil || !strings.Contains(said.String(), "on a full disk") || !strings.Contains(said.String(), "--idempotency-key") {
+	if err := cmd.Run(); err == nil || !strings.Contains(said.String(), "on a full disk") ||
+		!strings.Contains(said.String(), "--idempotency-key") {
 		t.Errorf("%v: %s", err, said.String())
 	}
 	secrets := g.call(t, "create_uploads", "--json", `{"files":[]}`, "--field", "nothing")
-	if secrets.status != apicli.StatusFailed || strings.Contains(secrets.err, "upload_page_url") || !strings.Contains(secrets.err, "--idempotency-key") {
+	if secrets.status != apicli.StatusFailed || strings.Contains(secrets.err, "upload_page_url") ||
+		!strings.Contains(secrets.err, "--idempotency-key") {
 		t.Errorf("one-time secrets: %+v", secrets)
 	}
 }
@@ -314,7 +338,10 @@ func TestKeysAreTold(t *testing.T) {
 	}{
 		"a page in place of the API": {says(http.StatusOK, "text/html", "<h1>Sign in</h1>"), apicli.StatusUnavailable, true},
 		"a redirect":                 {says(http.StatusFound, "text/html", ""), apicli.StatusFailed, false},
-		"a network's own no":         {says(http.StatusBadGateway, "application/problem+json", `{"code":"provider_unavailable","detail":"D."}`), apicli.StatusUnavailable, false},
+		"a network's own no": {
+			says(http.StatusBadGateway, "application/problem+json", `{"code":"provider_unavailable","detail":"D."}`),
+			apicli.StatusUnavailable, false,
+		},
 	} {
 		g := stub(t, map[string]http.HandlerFunc{"POST /posts/p/publish": c.answer})
 		got := g.call(t, "publish_post", "p", "--idempotency-key", "kept")
@@ -334,7 +361,8 @@ func TestInterrupted(t *testing.T) {
 	}))
 	defer silent.Close()
 	defer close(held)
-	cmd := exec.CommandContext(t.Context(), binary, "call", "create_post", "--caption", "x", "--account-ids", "1", "--idempotency-key", "kept")
+	cmd := exec.CommandContext(t.Context(), binary, "call", "create_post", "--caption", "x", "--account-ids", "1",
+		"--idempotency-key", "kept")
 	cmd.Env = greeting{AppURL: silent.URL}.environment("PRESSROOM_KEY=prk_none")
 	var said bytes.Buffer
 	cmd.Stderr = &said
@@ -346,7 +374,8 @@ func TestInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // the status tells
-	if status := cmd.ProcessState.ExitCode(); status != apicli.StatusInterrupted || !strings.Contains(said.String(), "--idempotency-key kept") {
+	if status := cmd.ProcessState.ExitCode(); status != apicli.StatusInterrupted || !strings.Contains(said.String(),
+		"--idempotency-key kept") {
 		t.Errorf("it ended with %d: %s", status, said.String())
 	}
 }

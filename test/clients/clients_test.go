@@ -1,4 +1,5 @@
-// Package clients tries the clients of pressroom and the examples made with them, in front of the program as it is built.
+// Package clients tries the clients of pressroom and the examples made with them, in front of the program as it is
+// built.
 package clients
 
 import (

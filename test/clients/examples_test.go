@@ -65,7 +65,8 @@ func TestNightlyReport(t *testing.T) {
 	}
 }
 
-// What failed and was refunded is asked for anew by the next run of the day; a run that cannot write its page asks for nothing.
+// What failed and was refunded is asked for anew by the next run of the day; a run that cannot write its page asks for
+// nothing.
 func TestNightlyReportRecovers(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -85,15 +86,18 @@ func TestNightlyReportRecovers(t *testing.T) {
 			}
 			says(http.StatusAccepted, "application/json", `{"data":{"job_id":"`+job+`"},"billing":{"credits_charged":5},`+meta+`}`)(w, r)
 		},
-		"GET /jobs/profile_report:1": says(http.StatusOK, "application/json", `{"data":{"job_id":"profile_report:1","state":"failed","finished":true,"error":{"code":"source_unavailable","message":"M."}},`+meta+`}`),
-		"GET /jobs/profile_report:2": says(http.StatusOK, "application/json", `{"data":{"job_id":"profile_report:2","state":"succeeded","finished":true,"result":{"report":{"id":"i"}}},`+meta+`}`),
-		"GET /reports/profile/i":     says(http.StatusOK, "application/json", `{"data":{"id":"i","subject":"night.owl"},`+meta+`}`),
+		"GET /jobs/profile_report:1": says(http.StatusOK, "application/json",
+			`{"data":{"job_id":"profile_report:1","state":"failed","finished":true,"error":{"code":"source_unavailable","message":"M."}},`+meta+`}`),
+		"GET /jobs/profile_report:2": says(http.StatusOK, "application/json",
+			`{"data":{"job_id":"profile_report:2","state":"succeeded","finished":true,"result":{"report":{"id":"i"}}},`+meta+`}`),
+		"GET /reports/profile/i": says(http.StatusOK, "application/json", `{"data":{"id":"i","subject":"night.owl"},`+meta+`}`),
 	})
 	program := filepath.Join(t.TempDir(), "nightly-report")
 	g.must(t, filepath.Join(examplesDir, "nightly-report"), nil, "go", "build", "-o", program, ".")
 	dir := t.TempDir()
 	link := "https://www.instagram.com/night.owl/"
-	if out, err := g.run(t, dir, nil, program, "-profile", link, "-out", "missing"); err == nil || !strings.Contains(out, "preparing the page") {
+	if out, err := g.run(t, dir, nil, program, "-profile", link, "-out", "missing"); err == nil ||
+		!strings.Contains(out, "preparing the page") {
 		t.Errorf("a folder that there is not: %v\n%s", err, out)
 	}
 	if out, err := g.run(t, dir, nil, program, "-profile", link); err == nil || !strings.Contains(out, "source_unavailable") {
@@ -221,7 +225,8 @@ func TestPublishFromRepository(t *testing.T) {
 	}
 }
 
-// A post goes out once also with another API key, under another name, and after the service has forgotten the keys of its calls.
+// A post goes out once also with another API key, under another name, and after the service has forgotten the keys of
+// its calls.
 func TestPublishedOnceForGood(t *testing.T) {
 	t.Parallel()
 	p := newPoster(t)
@@ -311,7 +316,8 @@ func TestPublishingAfterTornLines(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.SplitAfter(strings.TrimSuffix(string(whole), "\n"), "\n")
-	for n, step := range []string{"published", "drafted", "asked"} { // the hash is cut in its midst, every other field at its edges and at each third byte
+	// the hash is cut in its midst, every other field at its edges and at each third byte
+	for n, step := range []string{"published", "drafted", "asked"} {
 		last := lines[len(lines)-1-n]
 		before := strings.Join(lines[:len(lines)-1-n], "")
 		from, _, _ := strings.Cut(last, "\t"+step+"\t")
@@ -381,7 +387,8 @@ func TestPublishingTellsWhy(t *testing.T) {
 	}
 	p.write(t, "bad.json", "") // refused, so that it may be asked for again
 	for range 2 {
-		if out, err := p.run(t, filepath.Join(p.dir, "posts"), []string{"PRESSROOM_RECORD=" + p.record}, "../publish.sh"); err == nil || !strings.Contains(out, "caption") {
+		if out, err := p.run(t, filepath.Join(p.dir, "posts"), []string{"PRESSROOM_RECORD=" + p.record},
+			"../publish.sh"); err == nil || !strings.Contains(out, "caption") {
 			t.Errorf("in the folder of the posts: %v\n%s", err, out)
 		}
 	}
@@ -393,7 +400,8 @@ func TestPublishingTellsWhy(t *testing.T) {
 		"a second beginning":       {p.dir, "already", []string{"--begin"}},
 		"outside of a repository":  {t.TempDir(), "no git repository", nil},
 	} {
-		if out, err := p.run(t, c.dir, []string{"PRESSROOM_RECORD=" + p.record}, filepath.Join(p.dir, "publish.sh"), c.args...); err == nil || !strings.Contains(out, c.says) {
+		if out, err := p.run(t, c.dir, []string{"PRESSROOM_RECORD=" + p.record}, filepath.Join(p.dir, "publish.sh"),
+			c.args...); err == nil || !strings.Contains(out, c.says) {
 			t.Errorf("%s: %v\n%s", name, err, out)
 		}
 	}
@@ -460,7 +468,8 @@ func TestImportPictures(t *testing.T) {
 	write("empty.png", nil)
 	write("notes.md", []byte("not for the library"))
 	out, err := g.run(t, folder, nil, "node", program, folder, "1", "2")
-	if err == nil || !strings.Contains(out, "2 new, 2 failed") || !strings.Contains(out, "broken.png: validation_failed type_refused") || !strings.Contains(out, "empty.png: the file is empty") {
+	if err == nil || !strings.Contains(out, "2 new, 2 failed") || !strings.Contains(out,
+		"broken.png: validation_failed type_refused") || !strings.Contains(out, "empty.png: the file is empty") {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for _, name := range []string{"broken.png", "empty.png"} {
@@ -486,10 +495,12 @@ func TestImportPictures(t *testing.T) {
 			t.Errorf("the account %q: %v\n%s", account, err, out)
 		}
 	}
-	if out, err := g.run(t, folder, []string{"PRESSROOM_KEY="}, "node", program, folder, "1"); err == nil || !strings.Contains(out, "usage") {
+	if out, err := g.run(t, folder, []string{"PRESSROOM_KEY="}, "node", program, folder, "1"); err == nil ||
+		!strings.Contains(out, "usage") {
 		t.Errorf("without a key: %v\n%s", err, out)
 	}
-	if out, err := g.run(t, folder, nil, "node", program, filepath.Join(folder, "missing"), "1"); err == nil || !strings.Contains(out, "no such file") || strings.Contains(out, "at async") {
+	if out, err := g.run(t, folder, nil, "node", program, filepath.Join(folder, "missing"), "1"); err == nil ||
+		!strings.Contains(out, "no such file") || strings.Contains(out, "at async") {
 		t.Errorf("a folder that there is not: %v\n%s", err, out)
 	}
 }

@@ -23,7 +23,8 @@ func snippet(t *testing.T, language string) []byte {
 	return found[0][1]
 }
 
-// The programs of the guide do what they say. The one in Go is a module of its own, which needs no other module than ours.
+// The programs of the guide do what they say. The one in Go is a module of its own, which needs no other module than
+// ours.
 func TestGuideInGo(t *testing.T) {
 	t.Parallel()
 	g := quickstart(t)

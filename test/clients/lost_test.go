@@ -43,11 +43,13 @@ func TestLostAnswers(t *testing.T) {
 	c := g.client(t, client.WithHTTPClient(&http.Client{Transport: transport}))
 	before := balance(t, g.client(t))
 
-	results, err := c.Upload(t.Context(), []client.File{client.FileOf("a.png", picture(t, 1, 20)), client.FileOf("b.png", picture(t, 2, 20))}, client.UploadInput{})
+	results, err := c.Upload(t.Context(),
+		[]client.File{client.FileOf("a.png", picture(t, 1, 20)), client.FileOf("b.png", picture(t, 2, 20))}, client.UploadInput{})
 	if err != nil || results[0].MediaID == 0 || results[1].MediaID == 0 {
 		t.Fatalf("%v: %v", results, err)
 	}
-	post, err := c.CreatePost(t.Context(), client.CreatePostInput{Caption: "kept-once", AccountIDs: []int64{1}, MediaIDs: []int64{results[0].MediaID}})
+	post, err := c.CreatePost(t.Context(),
+		client.CreatePostInput{Caption: "kept-once", AccountIDs: []int64{1}, MediaIDs: []int64{results[0].MediaID}})
 	if err != nil || !post.Replayed {
 		t.Fatalf("%+v: %v", post, err)
 	}
@@ -100,7 +102,8 @@ func balance(t *testing.T, c *client.Client) int64 {
 	return *credits.Data.Balance
 }
 
-// A large file goes out without being held in memory, one that was changed on the way is told, and what is there is not sent again.
+// A large file goes out without being held in memory, one that was changed on the way is told, and what is there is
+// not sent again.
 func TestUploads(t *testing.T) {
 	t.Parallel()
 	g := quickstart(t)
@@ -122,7 +125,9 @@ func TestUploads(t *testing.T) {
 		t.Fatal(err)
 	}
 	item := func(p *client.Answer[client.MediaList]) bool {
-		return slices.ContainsFunc(p.Data.Media, func(m client.MediaItem) bool { return m.ID == first[0].MediaID && m.SizeBytes == int64(len(large)) })
+		return slices.ContainsFunc(p.Data.Media, func(m client.MediaItem) bool {
+			return m.ID == first[0].MediaID && m.SizeBytes == int64(len(large))
+		})
 	}
 	if list, err := c.ListMedia(t.Context(), client.ListMediaInput{}); err != nil || !item(list) {
 		t.Errorf("%+v: %v", list, err)
@@ -144,7 +149,8 @@ func TestUploads(t *testing.T) {
 	}
 	growing := client.FileOf("growing.png", picture(t, 6, 30))
 	growing.Size -= 10
-	results, err := c.Upload(t.Context(), []client.File{shrinking, growing, client.FileOf("well.png", picture(t, 5, 10))}, client.UploadInput{})
+	results, err := c.Upload(t.Context(),
+		[]client.File{shrinking, growing, client.FileOf("well.png", picture(t, 5, 10))}, client.UploadInput{})
 	if err == nil || results[2].MediaID == 0 {
 		t.Errorf("%v: %v", results, err)
 	}
@@ -237,7 +243,8 @@ func TestReasonsAreTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := drafts.PublishPost(t.Context(), client.PublishPostInput{PostID: post.Data.ID}); client.CodeOf(err) != client.CodePublishNotAllowed {
+	if _, err := drafts.PublishPost(t.Context(),
+		client.PublishPostInput{PostID: post.Data.ID}); client.CodeOf(err) != client.CodePublishNotAllowed {
 		t.Errorf("%v", err)
 	}
 }

@@ -49,14 +49,17 @@ func TestResults(t *testing.T) {
 		}
 		return ended(job.JobID, nil)
 	}
-	if r := strictly[client.ReportResult](t, start("create_report", map[string]any{"type": "hashtag", "subject": "#coffee"})); r.Report.ID == "" || r.Report.Status != client.ReportStatusReady {
+	if r := strictly[client.ReportResult](t,
+		start("create_report", map[string]any{"type": "hashtag", "subject": "#coffee"})); r.Report.ID == "" ||
+		r.Report.Status != client.ReportStatusReady {
 		t.Errorf("%+v", r)
 	}
 	search := strictly[client.SearchResult](t, start("search_hashtags", map[string]any{"query": "coffee"}))
 	if len(search.Hashtags) == 0 || search.Hashtags[0].Hashtag == "" || search.Hashtags[0].MeasuredAt == nil {
 		t.Errorf("%+v", search)
 	}
-	download := strictly[client.DownloadResult](t, start("download_profile_media", map[string]any{"platform": "instagram", "type": "posts", "username": "studio.north", "limit": 2}))
+	download := strictly[client.DownloadResult](t,
+		start("download_profile_media", map[string]any{"platform": "instagram", "type": "posts", "username": "studio.north", "limit": 2}))
 	if len(download.Items) != 2 || download.Items[0].MediaID == 0 {
 		t.Errorf("%+v", download)
 	}
@@ -64,11 +67,13 @@ func TestResults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := strictly[client.PostResult](t, start("publish_post", map[string]any{"post_id": post.Data.ID})); len(r.Accounts) != 1 || r.Accounts[0].Permalink == "" {
+	if r := strictly[client.PostResult](t,
+		start("publish_post", map[string]any{"post_id": post.Data.ID})); len(r.Accounts) != 1 || r.Accounts[0].Permalink == "" {
 		t.Errorf("%+v", r)
 	}
 	file := client.FileOf("results.png", picture(t, 31, 5))
-	batch, err := c.CreateUploads(t.Context(), client.CreateUploadsInput{Files: []client.UploadFile{{SHA256: file.SHA256, SizeBytes: file.Size}}})
+	batch, err := c.CreateUploads(t.Context(),
+		client.CreateUploadsInput{Files: []client.UploadFile{{SHA256: file.SHA256, SizeBytes: file.Size}}})
 	if err != nil {
 		t.Fatal(err)
 	}

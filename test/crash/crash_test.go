@@ -58,7 +58,10 @@ func TestKilledAtEveryStep(t *testing.T) {
 			plans = append(plans, []string{point})
 		}
 		// Killed again while it asks what became of the first try, and while it works on the second.
-		for _, second := range []string{"before resolve call", "after resolve call", "before delivery.resolve", "after delivery.resolve", "before delivery.published", "after delivery.published"} {
+		for _, second := range []string{
+			"before resolve call", "after resolve call", "before delivery.resolve", "after delivery.resolve",
+			"before delivery.published", "after delivery.published",
+		} {
 			plans = append(plans, []string{"after commit call", second})
 		}
 		for _, second := range []string{"before commit call", "after commit call", "before delivery.later", "after delivery.later"} {
@@ -68,7 +71,8 @@ func TestKilledAtEveryStep(t *testing.T) {
 		// A scheduled post: released by itself, by whichever start of the program is there at its time.
 		plans = nil
 		for _, point := range c.points(t, s, true) {
-			if strings.Contains(point, " replay.once") || strings.Contains(point, " post.release") || strings.Contains(point, " delivery.claim") || strings.Contains(point, " commit call") {
+			if strings.Contains(point, " replay.once") || strings.Contains(point, " post.release") ||
+				strings.Contains(point, " delivery.claim") || strings.Contains(point, " commit call") {
 				plans = append(plans, []string{point})
 			}
 		}
@@ -83,7 +87,9 @@ func newCastle(t *testing.T) *castle {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &castle{binary: build(t), sealingKey: key, blobs: testkit.Blobs(t), server: server, terms: filepath.Join(t.TempDir(), "terms.json")}
+	c := &castle{
+		binary: build(t), sealingKey: key, blobs: testkit.Blobs(t), server: server, terms: filepath.Join(t.TempDir(), "terms.json"),
+	}
 	raw, err := json.Marshal(plan.Shipped().Faster(1000))
 	if err != nil {
 		t.Fatal(err)
@@ -100,7 +106,8 @@ func (c *castle) seed(t *testing.T, url string) seeded {
 	owner := c.admin(t, url, "", "people", "add", "--name", "Ada", "--email", "ada@example.com")
 	team := c.admin(t, url, "", "teams", "add", "--name", "Harbour", "--owner", fmt.Sprint(owner["id"]))
 	key := c.admin(t, url, "", "keys", "add", "--team", fmt.Sprint(team["id"]), "--level", "full")
-	account := c.admin(t, url, c.password+"\n", "accounts", "connect", "--team", fmt.Sprint(team["id"]), "--server", c.server.URL, "--identifier", c.handle)
+	account := c.admin(t, url, c.password+"\n", "accounts", "connect", "--team", fmt.Sprint(team["id"]), "--server",
+		c.server.URL, "--identifier", c.handle)
 	return seeded{url, key["key"].(string), int64(account["id"].(float64))}
 }
 
@@ -120,13 +127,18 @@ func (c *castle) points(t *testing.T, s seeded, scheduled bool) []string {
 		name = strings.TrimSpace(name)
 		seen[name]++
 		_, what, _ := strings.Cut(name, " ")
-		ours := strings.HasPrefix(what, "post.") || strings.HasPrefix(what, "delivery.") || strings.HasPrefix(what, "media") || what == "replay.once" || strings.HasSuffix(what, " call")
+		ours := strings.HasPrefix(what, "post.") || strings.HasPrefix(what, "delivery.") || strings.HasPrefix(what,
+			"media") || what == "replay.once" || strings.HasSuffix(what, " call")
 		idle := what == "delivery.pulse" || what == "delivery.renew" || what == "delivery.wake"
 		if ours && !idle {
 			points = append(points, fmt.Sprintf("%s#%d", name, seen[name]))
 		}
 	}
-	for _, needed := range []string{"before replay.once#2", "before media put#1", "after media put#1", "before media.add#1", "after media.add#1", "after delivery.claim#1", "before prepare call#1", "after delivery.commit#1", "before commit call#1", "after commit call#1", "after delivery.published#1"} {
+	for _, needed := range []string{
+		"before replay.once#2", "before media put#1", "after media put#1", "before media.add#1", "after media.add#1",
+		"after delivery.claim#1", "before prepare call#1", "after delivery.commit#1", "before commit call#1",
+		"after commit call#1", "after delivery.published#1",
+	} {
 		if !strings.Contains(strings.Join(points, "\n"), needed) {
 			t.Fatalf("the step %q is not among those seen: %v", needed, points)
 		}
@@ -196,7 +208,8 @@ func (k *client) tell(ctx context.Context, p *process) bool {
 		case k.image == 0:
 			k.image = k.upload(ctx, p)
 		case k.post == "":
-			k.post = k.ask(ctx, p, "POST", "/posts", map[string]any{"caption": k.text, "account_ids": []int64{k.account}, "media_ids": []int64{k.image}}, "id")
+			k.post = k.ask(ctx, p, "POST", "/posts",
+				map[string]any{"caption": k.text, "account_ids": []int64{k.account}, "media_ids": []int64{k.image}}, "id")
 		case k.later && !k.scheduled:
 			k.scheduled = k.schedule(ctx, p)
 		case k.later && !k.over(ctx, p):
@@ -253,8 +266,8 @@ func picture(text string) []byte {
 	return out.Bytes()
 }
 
-// schedule asks for a time that leaves enough to be killed and started before it. Where nothing was kept of a request and
-// its time has gone by meanwhile, another time is asked for.
+// schedule asks for a time that leaves enough to be killed and started before it. Where nothing was kept of a request
+// and its time has gone by meanwhile, another time is asked for.
 func (k *client) schedule(ctx context.Context, p *process) bool {
 	if k.at.IsZero() {
 		k.at = time.Now().Add(5 * time.Second)

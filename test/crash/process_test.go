@@ -44,7 +44,8 @@ func (c *castle) launch(ctx context.Context, database, at, trace string) (*proce
 		return nil, err
 	}
 	p := &process{base: "http://" + addr + "/api/v1", log: &bytes.Buffer{}, exited: make(chan struct{})}
-	p.cmd = exec.CommandContext(ctx, c.binary, "serve", "--addr", addr, "--database", database, "--sealing-key", c.sealingKey, "--blobs", c.blobs, "--metrics-addr", "", "--terms", c.terms, "--lease", "2s", "--log-level", "warn")
+	p.cmd = exec.CommandContext(ctx, c.binary, "serve", "--addr", addr, "--database", database, "--sealing-key",
+		c.sealingKey, "--blobs", c.blobs, "--metrics-addr", "", "--terms", c.terms, "--lease", "2s", "--log-level", "warn")
 	p.cmd.Env = append(os.Environ(), "PRESSROOM_CRASH_AT="+at, "PRESSROOM_CRASH_TRACE="+trace, "PRESSROOM_BLUESKY_SERVERS=http://localhost")
 	p.cmd.Stderr = p.log
 	if err := p.cmd.Start(); err != nil {
@@ -109,7 +110,8 @@ func (p *process) put(ctx context.Context, link, secret string, raw []byte) {
 // admin runs an operator's command and gives its answer.
 func (c *castle) admin(t *testing.T, database, stdin string, args ...string) map[string]any {
 	t.Helper()
-	cmd := exec.Command(c.binary, append([]string{"admin", "--json"}, append(args, "--database", database, "--sealing-key", c.sealingKey, "--blobs", c.blobs)...)...)
+	cmd := exec.Command(c.binary,
+		append([]string{"admin", "--json"}, append(args, "--database", database, "--sealing-key", c.sealingKey, "--blobs", c.blobs)...)...)
 	cmd.Stdin = strings.NewReader(stdin)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

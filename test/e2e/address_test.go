@@ -24,10 +24,14 @@ func TestAddresses(t *testing.T) {
 		first := w.raw(http.MethodGet, w.base+"/nowhere", nil, nil)
 		first.mustRefuse(t, http.StatusNotFound, "endpoint_not_found", "")
 		for _, path := range []string{
-			"", "/", "//", "/nowhere", "/me/", "//me", "/ME", "/me/me", "/posts/", "/posts/" + id + "/", "/posts/" + id + "/nowhere", "/posts/" + id + "/cancel/now",
-			"/posts/bad_id", "/posts/a.b", "/posts/" + strings.Repeat("a", 65), "/posts/%00", "/posts/a%2Fb", "/posts/..", "/posts/%2e%2e/me", "/posts/é",
-			"/jobs", "/jobs/social_post", "/jobs/Social:abc", "/jobs/" + strings.Repeat("a", 33) + ":abc", "/jobs/social_post:" + strings.Repeat("a", 65), "/jobs/:abc", "/jobs/a:b:c",
-			"/social-accounts/1", "/hashtag-lists/one", "/hashtag-lists/01", "/hashtag-lists/-1/hashtags", "/hashtags", "/brand-voices/" + noSuchID, "/mcp", "/../v1/me", "/openapi.yaml", "/me;x=1", "/{id}",
+			"", "/", "//", "/nowhere", "/me/", "//me", "/ME", "/me/me", "/posts/", "/posts/" + id + "/",
+			"/posts/" + id + "/nowhere", "/posts/" + id + "/cancel/now",
+			"/posts/bad_id", "/posts/a.b", "/posts/" + strings.Repeat("a", 65), "/posts/%00", "/posts/a%2Fb",
+			"/posts/..", "/posts/%2e%2e/me", "/posts/é",
+			"/jobs", "/jobs/social_post", "/jobs/Social:abc", "/jobs/" + strings.Repeat("a", 33) + ":abc",
+			"/jobs/social_post:" + strings.Repeat("a", 65), "/jobs/:abc", "/jobs/a:b:c",
+			"/social-accounts/1", "/hashtag-lists/one", "/hashtag-lists/01", "/hashtag-lists/-1/hashtags", "/hashtags",
+			"/brand-voices/" + noSuchID, "/mcp", "/../v1/me", "/openapi.yaml", "/me;x=1", "/{id}",
 		} {
 			for name, header := range callers(w) {
 				got := w.raw(http.MethodGet, w.base+path, header, nil)
@@ -115,7 +119,8 @@ func TestJobAddress(t *testing.T) {
 			got.mustHold(t, map[string]any{"data.job_id": job})
 		}
 		made := w.full("create_post", map[string]any{"caption": "x", "account_ids": w.accounts})
-		w.raw(http.MethodGet, made.header.Get("Location"), bearer(full(w)), nil).mustHold(t, map[string]any{"data.id": made.text("data.id")})
+		w.raw(http.MethodGet, made.header.Get("Location"), bearer(full(w)), nil).
+			mustHold(t, map[string]any{"data.id": made.text("data.id")})
 	})
 }
 
@@ -126,12 +131,14 @@ func TestDescription(t *testing.T) {
 		first := w.raw(http.MethodGet, w.base+"/openapi.json", nil, nil)
 		first.mustBe(t, http.StatusOK)
 		etag := first.header.Get("ETag")
-		if etag == "" || !strings.Contains(first.header.Get("Cache-Control"), "max-age=") || first.header.Get("Content-Type") != "application/json" {
+		if etag == "" || !strings.Contains(first.header.Get("Cache-Control"), "max-age=") ||
+			first.header.Get("Content-Type") != "application/json" {
 			t.Errorf("headers: %v", first.header)
 		}
 		golden, err := os.ReadFile("../../api/openapi.json")
 		must(t, err)
-		if served := regexp.MustCompile(`"url":"[^"]*/api/v1"`); served.ReplaceAllString(squeeze(string(first.raw)), "") != served.ReplaceAllString(squeeze(string(golden)), "") {
+		if served := regexp.MustCompile(`"url":"[^"]*/api/v1"`); served.ReplaceAllString(squeeze(string(first.raw)),
+			"") != served.ReplaceAllString(squeeze(string(golden)), "") {
 			t.Error("it is not api/openapi.json")
 		}
 		for held, want := range map[string]int{

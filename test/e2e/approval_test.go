@@ -44,7 +44,8 @@ func TestClientApproves(t *testing.T) {
 		link, err := w.Approvals.RequestApproval(t.Context(), w.owner, id)
 		must(t, err)
 		w.browses(client.Get(link)).mustShow("for the client", "/media/"+w.its("0"))
-		if picture := w.browses(client.Get(link + "/media/" + w.its("0"))); picture.status != http.StatusOK || !strings.HasPrefix(picture.kind, "image/") {
+		if picture := w.browses(client.Get(link + "/media/" + w.its("0"))); picture.status != http.StatusOK ||
+			!strings.HasPrefix(picture.kind, "image/") {
 			t.Errorf("%d %s", picture.status, picture.kind)
 		}
 		when := map[string]any{"post_id": id, "scheduled_at": ahead(48 * time.Hour)}
@@ -67,10 +68,12 @@ func TestClientRejects(t *testing.T) {
 		id := w.full("create_post", toFirst(map[string]any{"caption": "for the client"})(w)).text("data.id")
 		link, err := w.Approvals.RequestApproval(t.Context(), w.owner, id)
 		must(t, err)
-		w.browses(client.PostForm(link, url.Values{"decision": {"reject"}, "round": {"1"}, "name": {"Cleo"}, "comment": {"Not this picture."}})).mustShow("Rejected by")
+		w.browses(client.PostForm(link,
+			url.Values{"decision": {"reject"}, "round": {"1"}, "name": {"Cleo"}, "comment": {"Not this picture."}})).mustShow("Rejected by")
 		told := w.post(id)
 		told.mustHold(t, map[string]any{
-			"data.approval": "rejected", "data.client_review.comment.untrusted": "u1", "untrusted_content.0.text": "Not this picture.", "untrusted_content.0.source.kind": "client_comment",
+			"data.approval": "rejected", "data.client_review.comment.untrusted": "u1",
+			"untrusted_content.0.text": "Not this picture.", "untrusted_content.0.source.kind": "client_comment",
 		})
 		if told.text("data.client_review.decided_at.utc") == "" {
 			t.Error("it is not told when the client decided")

@@ -10,7 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// taken is what an operation takes, as a client of one edge reads it: the schema of every argument, and which are required.
+// taken is what an operation takes, as a client of one edge reads it: the schema of every argument, and which are
+// required.
 type taken struct {
 	arguments map[string]any
 	required  map[string]bool

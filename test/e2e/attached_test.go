@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// heldMedia are how many media each of the posts has that the networks hold with some words. Each of them can be fetched.
+// heldMedia are how many media each of the posts has that the networks hold with some words. Each of them can be
+// fetched.
 func (w *world) heldMedia(words string) []int {
 	w.t.Helper()
 	var got struct{ Posts []struct{ Media []string } }
@@ -44,9 +45,12 @@ func TestPublishingMedia(t *testing.T) {
 	worlds(t, options{}, func(t *testing.T, w *world) {
 		shots(4)(w)
 		draft := func(caption string, names ...string) string {
-			return w.full("create_post", merged(w.showing(names...), map[string]any{"caption": caption, "account_ids": w.accounts})).text("data.id")
+			return w.full("create_post",
+				merged(w.showing(names...), map[string]any{"caption": caption, "account_ids": w.accounts})).text("data.id")
 		}
-		for caption, names := range map[string][]string{"four shots": {"3", "1", "0", "2"}, "one clip": {"video"}, "no words and no shots": {}} {
+		for caption, names := range map[string][]string{
+			"four shots": {"3", "1", "0", "2"}, "one clip": {"video"}, "no words and no shots": {},
+		} {
 			w.publish(draft(caption, names...)).mustHold(t, map[string]any{"data.state": "succeeded"})
 			if got, want := w.heldMedia(caption), []int{len(names), len(names)}; !slices.Equal(got, want) {
 				t.Errorf("%s: held %v, want %v", caption, got, want)
@@ -55,7 +59,8 @@ func TestPublishingMedia(t *testing.T) {
 		again := draft("mended [sandbox:reject]", "0", "1")
 		w.publish(again).mustHold(t, map[string]any{"data.state": "failed"})
 		w.exec("UPDATE posts SET caption = 'mended' WHERE id = ?", again)
-		w.finished(w.full("retry_post", map[string]any{"post_id": again}).text("data.job_id")).mustHold(t, map[string]any{"data.state": "succeeded"})
+		w.finished(w.full("retry_post", map[string]any{"post_id": again}).text("data.job_id")).
+			mustHold(t, map[string]any{"data.state": "succeeded"})
 		if got := w.heldMedia("mended"); !slices.Equal(got, []int{2, 2}) {
 			t.Errorf("held after a retry: %v", got)
 		}
@@ -68,7 +73,9 @@ func TestMediaMadeToFit(t *testing.T) {
 	t.Parallel()
 	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
 		w.keepID("gif", w.library(0, aGIF("moving.gif"))[0])
-		w.publish(w.full("create_post", toFirst(merged(w.showing("gif"), map[string]any{"caption": "its first frame"}))(w)).text("data.id")).mustHold(t, map[string]any{"data.state": "succeeded"})
+		w.publish(w.full("create_post",
+			toFirst(merged(w.showing("gif"), map[string]any{"caption": "its first frame"}))(w)).text("data.id")).
+			mustHold(t, map[string]any{"data.state": "succeeded"})
 		if got := w.heldMedia("its first frame"); !slices.Equal(got, []int{1}) {
 			t.Errorf("held: %v", got)
 		}

@@ -46,22 +46,28 @@ func TestEveryFailedAuthenticationIsTheSame(t *testing.T) {
 			}
 		}
 		for name, values := range map[string][]string{
-			"empty": {""}, "the scheme alone": {"Bearer"}, "nothing behind the scheme": {"Bearer "}, "no scheme": {key}, "another scheme": {"Basic " + key},
-			"mistyped": {"Bearer " + mistyped(key)}, "cut short": {"Bearer " + key[:len(key)-1]}, "too long": {"Bearer " + key + "a"},
-			"in capitals": {"Bearer " + strings.ToUpper(key)}, "two keys": {"Bearer " + key + " " + key}, "two headers": {"Bearer " + key, "Bearer " + key},
-			"never made": {"Bearer " + apikey.New(apikey.APIKey)}, "an upload secret": {"Bearer " + apikey.New(apikey.Upload)}, "revoked": {"Bearer " + revokedKey},
-			"expired": {"Bearer " + expiredKey}, "an assistant's token": {"Bearer eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl"}, "in quotes": {`Bearer "` + key + `"`},
+			"empty": {""}, "the scheme alone": {"Bearer"}, "nothing behind the scheme": {"Bearer "}, "no scheme": {key},
+			"another scheme": {"Basic " + key},
+			"mistyped":       {"Bearer " + mistyped(key)}, "cut short": {"Bearer " + key[:len(key)-1]}, "too long": {"Bearer " + key + "a"},
+			"in capitals": {"Bearer " + strings.ToUpper(key)}, "two keys": {"Bearer " + key + " " + key},
+			"two headers":      {"Bearer " + key, "Bearer " + key},
+			"never made":       {"Bearer " + apikey.New(apikey.APIKey)},
+			"an upload secret": {"Bearer " + apikey.New(apikey.Upload)}, "revoked": {"Bearer " + revokedKey},
+			"expired":              {"Bearer " + expiredKey},
+			"an assistant's token": {"Bearer eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl"}, "in quotes": {`Bearer "` + key + `"`},
 			"very long": {"Bearer " + strings.Repeat("a", 30_000)},
 		} {
 			same(name, w.raw(http.MethodGet, w.base+"/me", http.Header{"Authorization": values}, nil))
 		}
 		for name, header := range map[string]http.Header{
-			"in a cookie": {"Cookie": {"key=" + key}}, "in another header": {"X-Api-Key": {key}}, "for a proxy": {"Proxy-Authorization": {"Bearer " + key}},
+			"in a cookie": {"Cookie": {"key=" + key}}, "in another header": {"X-Api-Key": {key}},
+			"for a proxy": {"Proxy-Authorization": {"Bearer " + key}},
 		} {
 			same(name, w.raw(http.MethodGet, w.base+"/me", header, nil))
 		}
 		same("in the address", w.raw(http.MethodGet, w.base+"/me?api_key="+key+"&access_token="+key, nil, nil))
-		same("in the body", w.raw(http.MethodPost, w.base+"/posts", jsonType, []byte(`{"api_key":"`+key+`","caption":"x","account_ids":[1]}`)))
+		same("in the body",
+			w.raw(http.MethodPost, w.base+"/posts", jsonType, []byte(`{"api_key":"`+key+`","caption":"x","account_ids":[1]}`)))
 		same("of a write", w.raw(http.MethodPost, w.base+"/posts/"+noSuchID+"/publish", nil, nil))
 		same("with rubbish in the body", w.raw(http.MethodPost, w.base+"/posts", jsonType, []byte("{")))
 		same("with a key of no use", w.raw(http.MethodGet, w.base+"/me", http.Header{"Idempotency-Key": {"x"}}, nil))
@@ -90,12 +96,14 @@ func TestRepeatedWrongKeyIsSlowedDown(t *testing.T) {
 			}
 			slowed.mustRefuse(t, http.StatusTooManyRequests, "rate_limited", "")
 			wait, err := strconv.Atoi(slowed.header.Get("Retry-After"))
-			if err != nil || wait < 1 || wait > 60 || slowed.number("context.retry_after_seconds") != int64(wait) || slowed.text("context.scope") != "failed_authentication" {
+			if err != nil || wait < 1 || wait > 60 || slowed.number("context.retry_after_seconds") != int64(wait) ||
+				slowed.text("context.scope") != "failed_authentication" {
 				t.Errorf("Retry-After %q: %s", slowed.header.Get("Retry-After"), slowed.raw)
 			}
 			w.tool(wrong, "get_identity", nil, "").mustRefuse(t, http.StatusTooManyRequests, "rate_limited", "")
 			// What is wrong with the request besides is not told to it either.
-			w.raw(http.MethodPost, w.base+"/posts", bearer(wrong), []byte("{")).mustRefuse(t, http.StatusTooManyRequests, "rate_limited", "")
+			w.raw(http.MethodPost, w.base+"/posts", bearer(wrong), []byte("{")).
+				mustRefuse(t, http.StatusTooManyRequests, "rate_limited", "")
 			w.raw(http.MethodGet, w.base+"/nowhere", bearer(wrong), nil).mustRefuse(t, http.StatusNotFound, "endpoint_not_found", "")
 		}
 		w.rest(apikey.New(apikey.APIKey), "get_identity", nil, "").mustRefuse(t, http.StatusUnauthorized, "unauthorized", "")

@@ -19,7 +19,8 @@ func pngChunk(kind string, content []byte) []byte {
 
 func pngOf(width, height uint32) []byte {
 	size := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, width), height)
-	return slices.Concat([]byte("\x89PNG\r\n\x1a\n"), pngChunk("IHDR", append(size, 8, 6, 0, 0, 0)), pngChunk("IDAT", []byte{0x78, 0x9c, 0x63, 0, 0}), pngChunk("IEND", nil))
+	return slices.Concat([]byte("\x89PNG\r\n\x1a\n"), pngChunk("IHDR", append(size, 8, 6, 0, 0, 0)),
+		pngChunk("IDAT", []byte{0x78, 0x9c, 0x63, 0, 0}), pngChunk("IEND", nil))
 }
 
 // boxes nests boxes of MP4, so deep.
@@ -43,22 +44,27 @@ func bombs() map[string][]byte {
 		return slices.Concat([]byte("RIFF\x16\x00\x00\x00WEBPVP8X\x0a\x00\x00\x00"), canvas)
 	}
 	return map[string][]byte{
-		"a PNG of 4 billion squared":     pngOf(1<<31-1, 1<<31-1),
-		"a PNG of 60,000 squared":        pngOf(60_000, 60_000),
-		"a PNG that is one line":         pngOf(1, 1<<31-1),
-		"a PNG of nothing":               pngOf(0, 0),
-		"a PNG of chunks without end":    slices.Concat(pngOf(10, 10)[:33], bytes.Repeat(pngChunk("tEXt", nil), 100_000)),
-		"a PNG with a chunk of 4 GB":     append(pngOf(10, 10)[:33], "\xff\xff\xff\xffIDAT"...),
-		"a GIF of 65,535 squared":        []byte("GIF89a\xff\xff\xff\xff\x00\x00\x00,\x00\x00\x00\x00\xff\xff\xff\xff\x00\x08\x01\x00\x00;"),
-		"a GIF of frames without end":    append([]byte("GIF89a\x01\x00\x01\x00\x00\x00\x00"), bytes.Repeat([]byte("!\xf9\x04\x00\x00\x00\x00\x00"), 100_000)...),
-		"a JPEG of 65,500 squared":       []byte("\xff\xd8\xff\xc0\x00\x11\x08\xff\xdc\xff\xdc\x03\x01\x22\x00\x02\x11\x01\x03\x11\x01\xff\xda\x00\x0c\x03\x01\x00\x02\x11\x03\x11\x00\x3f\x00\x00\xff\xd9"),
-		"a JPEG of segments":             append([]byte("\xff\xd8"), bytes.Repeat([]byte("\xff\xe0\x00\x02"), 100_000)...),
-		"a WebP of 16 million squared":   webp(1<<24-1, 1<<24-1),
-		"an MP4 of boxes in boxes":       append(slices.Clone(mp4), boxes("moov", 100_000, nil)...),
-		"an MP4 of containers":           append(slices.Clone(mp4), boxes("moov", 1, boxes("trak", 1, boxes("mdia", 1, boxes("minf", 1, boxes("stbl", 50_000, table)))))...),
-		"an MP4 with a box of 8 EB":      append(slices.Clone(mp4), large...),
-		"an MP4 with boxes of no size":   append(slices.Clone(mp4), bytes.Repeat([]byte("\x00\x00\x00\x02moov"), 1000)...),
-		"an MP4 with a table of 4 G":     append(slices.Clone(mp4), boxes("moov", 1, boxes("trak", 1, boxes("mdia", 1, boxes("minf", 1, boxes("stbl", 1, table)))))...),
+		"a PNG of 4 billion squared":  pngOf(1<<31-1, 1<<31-1),
+		"a PNG of 60,000 squared":     pngOf(60_000, 60_000),
+		"a PNG that is one line":      pngOf(1, 1<<31-1),
+		"a PNG of nothing":            pngOf(0, 0),
+		"a PNG of chunks without end": slices.Concat(pngOf(10, 10)[:33], bytes.Repeat(pngChunk("tEXt", nil), 100_000)),
+		"a PNG with a chunk of 4 GB":  append(pngOf(10, 10)[:33], "\xff\xff\xff\xffIDAT"...),
+		"a GIF of 65,535 squared": []byte(
+			"GIF89a\xff\xff\xff\xff\x00\x00\x00,\x00\x00\x00\x00\xff\xff\xff\xff\x00\x08\x01\x00\x00;"),
+		"a GIF of frames without end": append([]byte("GIF89a\x01\x00\x01\x00\x00\x00\x00"),
+			bytes.Repeat([]byte("!\xf9\x04\x00\x00\x00\x00\x00"), 100_000)...),
+		"a JPEG of 65,500 squared": []byte(
+			"\xff\xd8\xff\xc0\x00\x11\x08\xff\xdc\xff\xdc\x03\x01\x22\x00\x02\x11\x01\x03\x11\x01\xff\xda\x00\x0c\x03\x01\x00\x02\x11\x03\x11\x00\x3f\x00\x00\xff\xd9"),
+		"a JPEG of segments":           append([]byte("\xff\xd8"), bytes.Repeat([]byte("\xff\xe0\x00\x02"), 100_000)...),
+		"a WebP of 16 million squared": webp(1<<24-1, 1<<24-1),
+		"an MP4 of boxes in boxes":     append(slices.Clone(mp4), boxes("moov", 100_000, nil)...),
+		"an MP4 of containers": append(slices.Clone(mp4),
+			boxes("moov", 1, boxes("trak", 1, boxes("mdia", 1, boxes("minf", 1, boxes("stbl", 50_000, table)))))...),
+		"an MP4 with a box of 8 EB":    append(slices.Clone(mp4), large...),
+		"an MP4 with boxes of no size": append(slices.Clone(mp4), bytes.Repeat([]byte("\x00\x00\x00\x02moov"), 1000)...),
+		"an MP4 with a table of 4 G": append(slices.Clone(mp4),
+			boxes("moov", 1, boxes("trak", 1, boxes("mdia", 1, boxes("minf", 1, boxes("stbl", 1, table)))))...),
 		"an MP4 with 100,000 tracks":     append(slices.Clone(mp4), boxes("moov", 1, bytes.Repeat(boxes("trak", 1, nil), 100_000))...),
 		"an archive that unpacks itself": append([]byte("PK\x03\x04"), make([]byte, 5000)...),
 	}

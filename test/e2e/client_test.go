@@ -237,8 +237,8 @@ func (w *world) toolAnswer(tool string, got answer) answer {
 	return out
 }
 
-// mustHoldInBlocks holds the blocks of text against the object: what others wrote is in the last block alone, and all blocks
-// together are the whole.
+// mustHoldInBlocks holds the blocks of text against the object: what others wrote is in the last block alone, and all
+// blocks together are the whole.
 func (w *world) mustHoldInBlocks(tool string, got answer, quotes bool) {
 	w.t.Helper()
 	structured, _ := got.at("result.structuredContent").(map[string]any)

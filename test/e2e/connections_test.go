@@ -36,7 +36,8 @@ func (w *world) connected(role access.Role, may ...access.Capability) connection
 		c.person = p.ID
 	}
 	const back = "http://127.0.0.1/back"
-	program, err := w.Programs.Register(ctx, fmt.Sprint("test ", w.people.Add(1)), oauth.Registration{Name: "Harbour helper", Redirects: []string{back}})
+	program, err := w.Programs.Register(ctx, fmt.Sprint("test ", w.people.Add(1)),
+		oauth.Registration{Name: "Harbour helper", Redirects: []string{back}})
 	must(w.t, err)
 	verifier := oauth2.GenerateVerifier()
 	asked, err := w.Programs.ParseRequest(ctx, "test", url.Values{
@@ -48,7 +49,10 @@ func (w *world) connected(role access.Role, may ...access.Capability) connection
 	must(w.t, err)
 	came, err := url.Parse(to)
 	must(w.t, err)
-	got, err := w.Programs.Exchange(ctx, program.ID, url.Values{"grant_type": {"authorization_code"}, "code": {came.Query().Get("code")}, "redirect_uri": {back}, "code_verifier": {verifier}})
+	got, err := w.Programs.Exchange(ctx, program.ID,
+		url.Values{
+			"grant_type": {"authorization_code"}, "code": {came.Query().Get("code")}, "redirect_uri": {back}, "code_verifier": {verifier},
+		})
 	must(w.t, err)
 	c.token = got.Access
 	var found bool
@@ -85,8 +89,8 @@ func (w *world) mustRefuseAll(c connection, code string) {
 	}
 }
 
-// Every set of capabilities that can be granted, at every operation: what is among them goes on, and what is not is refused
-// by its own code. One that may not read is told so.
+// Every set of capabilities that can be granted, at every operation: what is among them goes on, and what is not is
+// refused by its own code. One that may not read is told so.
 func TestWhatConnectionsMay(t *testing.T) {
 	t.Parallel()
 	o := options{accounts: 1, extend: refreshing}
@@ -105,7 +109,8 @@ func TestWhatConnectionsMay(t *testing.T) {
 			for _, op := range w.Registry().All() {
 				status, code := goesOn(op)
 				refusal := notAllowed(op, may)
-				if refusal == "" && slices.Contains([]string{"create_report", "download_profile_media"}, op.Tool) && !slices.Contains(may, access.Write) {
+				if refusal == "" && slices.Contains([]string{"create_report", "download_profile_media"},
+					op.Tool) && !slices.Contains(may, access.Write) {
 					refusal = "write_not_allowed" // they keep what they find
 				}
 				if refusal != "" {
@@ -150,8 +155,8 @@ func TestGatesOfConnections(t *testing.T) {
 	})
 }
 
-// A connection ends with its person's membership, and with a role that can publish: its token is told so as long as it is
-// good, there are no new ones, and nothing brings the connection back. Others' go on.
+// A connection ends with its person's membership, and with a role that can publish: its token is told so as long as it
+// is good, there are no new ones, and nothing brings the connection back. Others' go on.
 func TestConnectionsThatAreLost(t *testing.T) {
 	t.Parallel()
 	houses(t, options{accounts: 1}, func(t *testing.T, h *house) {
@@ -159,7 +164,9 @@ func TestConnectionsThatAreLost(t *testing.T) {
 			loses func(w *world, c connection) error
 			code  string
 		}{
-			"the membership": {func(w *world, c connection) error { return w.Teams.RemoveMember(w.t.Context(), w.team, c.person) }, "membership_lost"},
+			"the membership": {func(w *world, c connection) error {
+				return w.Teams.RemoveMember(w.t.Context(), w.team, c.person)
+			}, "membership_lost"},
 			"the role": {func(w *world, c connection) error {
 				return w.Teams.SetMember(w.t.Context(), w.team, c.person, access.Viewer)
 			}, "role_lost"},
@@ -199,17 +206,19 @@ func TestConnectionOfADeletedPerson(t *testing.T) {
 	})
 }
 
-// The owner who hands the team on stays a member: the keys end, and what acts as a member goes on with the new role. A role
-// that can still publish, but not spend, takes the spending alone.
+// The owner who hands the team on stays a member: the keys end, and what acts as a member goes on with the new role. A
+// role that can still publish, but not spend, takes the spending alone.
 func TestConnectionsOutliveOwnership(t *testing.T) {
 	t.Parallel()
 	worlds(t, options{accounts: 1, extend: refreshing}, func(t *testing.T, w *world) {
 		c := w.connected(access.Owner, access.Capabilities()...)
 		must(t, w.handOn())
 		w.tool(full(w), "get_identity", map[string]any{}, "").mustRefuse(t, http.StatusForbidden, "ownership_lost", "")
-		w.tool(c.token, "get_identity", map[string]any{}, "").mustHold(t, map[string]any{"data.role": "admin", "data.capabilities": "[read write publish spend]"})
+		w.tool(c.token, "get_identity", map[string]any{}, "").
+			mustHold(t, map[string]any{"data.role": "admin", "data.capabilities": "[read write publish spend]"})
 		must(t, w.Teams.SetMember(t.Context(), w.team, c.person, access.Editor))
-		w.tool(c.token, "get_identity", map[string]any{}, "").mustHold(t, map[string]any{"data.role": "editor", "data.key.level": "full", "data.capabilities": "[read write publish]"})
+		w.tool(c.token, "get_identity", map[string]any{}, "").
+			mustHold(t, map[string]any{"data.role": "editor", "data.key.level": "full", "data.capabilities": "[read write publish]"})
 		w.calls(c, w.Registry().Tool("refresh_standin")).mustRefuse(t, http.StatusForbidden, "spend_not_allowed", "")
 	})
 }
@@ -232,8 +241,9 @@ func TestIdentityOfAConnection(t *testing.T) {
 			c := w.connected(access.Editor, may...)
 			w.tool(c.token, "get_identity", map[string]any{}, "").mustHold(t, map[string]any{
 				"data.person.id": c.person, "data.person.name": "Cleo Marsh", "data.team.id": w.team, "data.role": "editor",
-				"data.key.id": c.id, "data.key.name": "Harbour helper", "data.key.level": string(level), "data.capabilities": fmt.Sprint(may),
-				"meta.app_url": fmt.Sprintf("%s/settings/assistants/%d?team_id=%d", w.root, c.id, w.team),
+				"data.key.id": c.id, "data.key.name": "Harbour helper", "data.key.level": string(level),
+				"data.capabilities": fmt.Sprint(may),
+				"meta.app_url":      fmt.Sprintf("%s/settings/assistants/%d?team_id=%d", w.root, c.id, w.team),
 			})
 		}
 	})
@@ -319,7 +329,8 @@ func TestOneLimitForBothEdges(t *testing.T) {
 		key, value := w.newKey(w.team, access.Full, time.Time{})
 		must(t, w.Teams.SetKeyLimit(t.Context(), key, 2*refreshPrice))
 
-		// Credits: two refreshes are the key's whole day, one over each edge; the connection has none of its own so far.
+		// Credits: two refreshes are the key's whole day, one over each edge; the connection has none of its own so
+		// far.
 		w.rest(value, "refresh_standin", paid, "one").mustBe(t, http.StatusOK)
 		w.tool(value, "refresh_standin", paid, "two").mustBe(t, http.StatusOK)
 		for _, call := range []edgeCall{w.rest, w.tool} {
@@ -327,16 +338,20 @@ func TestOneLimitForBothEdges(t *testing.T) {
 			got.mustRefuse(t, http.StatusTooManyRequests, "daily_credit_limit_reached", "")
 			got.mustHold(t, map[string]any{"context.scope": "connection"})
 		}
-		w.tool(c.token, "refresh_standin", paid, "one").mustHold(t, map[string]any{"billing.credits_charged": refreshPrice}) // its own first
-		w.tool(c.token, "get_credits", map[string]any{}, "").mustHold(t, map[string]any{"data.used_today.keys_and_tools": 3 * refreshPrice, "data.daily_limits.key": -1})
+		w.tool(c.token, "refresh_standin", paid, "one").
+			mustHold(t, map[string]any{"billing.credits_charged": refreshPrice}) // its own first
+		w.tool(c.token, "get_credits", map[string]any{}, "").
+			mustHold(t, map[string]any{"data.used_today.keys_and_tools": 3 * refreshPrice, "data.daily_limits.key": -1})
 		must(t, w.Teams.SetKeyLimit(t.Context(), c.id, refreshPrice))
-		w.tool(c.token, "refresh_standin", paid, "four").mustHold(t, map[string]any{"code": "daily_credit_limit_reached", "context.scope": "connection"})
+		w.tool(c.token, "refresh_standin", paid, "four").
+			mustHold(t, map[string]any{"code": "daily_credit_limit_reached", "context.scope": "connection"})
 		must(t, w.Teams.SetKeyLimit(t.Context(), c.id, plan.Unlimited))
 		four := int64(4 * refreshPrice)
 		must(t, w.Teams.SetDailyCredits(t.Context(), w.team, &four))
 		w.tool(c.token, "refresh_standin", paid, "five").mustBe(t, http.StatusOK)
 		for credential, call := range map[string]edgeCall{full(w): w.rest, c.token: w.tool} {
-			call(credential, "refresh_standin", paid, "six").mustHold(t, map[string]any{"code": "daily_credit_limit_reached", "context.scope": "team"})
+			call(credential, "refresh_standin", paid, "six").
+				mustHold(t, map[string]any{"code": "daily_credit_limit_reached", "context.scope": "team"})
 		}
 
 		// The memory of Idempotency-Keys, and of which batch is whose.
@@ -353,10 +368,13 @@ func TestOneLimitForBothEdges(t *testing.T) {
 
 		// Requests and writes: each has its own, on both edges together.
 		_, fresh := w.newKey(w.team, access.Full, time.Time{})
-		w.rest(fresh, "create_post", draft, "").mustStand(t, `"credential";q=40;w=400, "connection";q=12;w=120`, `"credential";r=39;t=10, "connection";r=11;t=10`)
-		w.tool(fresh, "create_post", draft, "").mustStand(t, `"credential";q=40;w=400, "connection";q=12;w=120`, `"credential";r=38;t=20, "connection";r=10;t=20`)
+		w.rest(fresh, "create_post", draft, "").
+			mustStand(t, `"credential";q=40;w=400, "connection";q=12;w=120`, `"credential";r=39;t=10, "connection";r=11;t=10`)
+		w.tool(fresh, "create_post", draft, "").
+			mustStand(t, `"credential";q=40;w=400, "connection";q=12;w=120`, `"credential";r=38;t=20, "connection";r=10;t=20`)
 		own := w.connected(access.Owner, access.Capabilities()...)
-		w.tool(own.token, "create_post", draft, "").mustStand(t, `"credential";q=40;w=400, "connection";q=12;w=120`, `"credential";r=39;t=10, "connection";r=11;t=10`)
+		w.tool(own.token, "create_post", draft, "").
+			mustStand(t, `"credential";q=40;w=400, "connection";q=12;w=120`, `"credential";r=39;t=10, "connection";r=11;t=10`)
 	})
 }
 

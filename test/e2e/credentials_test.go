@@ -40,8 +40,8 @@ var ended = map[string]func(w *world) string{
 	},
 }
 
-// Whatever operation is asked for by what is no key any more, on either edge, is refused as by no key at all, and nothing
-// comes of it. What slows down whoever repeats a wrong key is met by few of them alike.
+// Whatever operation is asked for by what is no key any more, on either edge, is refused as by no key at all, and
+// nothing comes of it. What slows down whoever repeats a wrong key is met by few of them alike.
 func TestEndedCredentialsAtEveryOperation(t *testing.T) {
 	t.Parallel()
 	o := options{accounts: 1, extend: refreshing}
@@ -70,7 +70,9 @@ func (w *world) mustNotBeLetIn(op *operation.Operation, credential string) {
 	if !op.Reads() {
 		idem = "a key"
 	}
-	for edge, got := range map[string]answer{"REST": w.rest(credential, op.Tool, w.sample(op), idem), "tools": w.tool(credential, op.Tool, w.sample(op), idem)} {
+	for edge, got := range map[string]answer{
+		"REST": w.rest(credential, op.Tool, w.sample(op), idem), "tools": w.tool(credential, op.Tool, w.sample(op), idem),
+	} {
 		if got.status != http.StatusUnauthorized || got.code() != "unauthorized" {
 			w.t.Errorf("%s over %s: %d %s", op.Tool, edge, got.status, got.raw)
 		}

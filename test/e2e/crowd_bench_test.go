@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// BenchmarkReadsBesideReports measures reads of a list while nothing else is done, and while a hundred reports are made:
-// both p99 in milliseconds, and the second as a multiple of the first.
+// BenchmarkReadsBesideReports measures reads of a list while nothing else is done, and while a hundred reports are
+// made: both p99 in milliseconds, and the second as a multiple of the first.
 func BenchmarkReadsBesideReports(b *testing.B) {
 	for range b.N {
 		alone, beside := readsBesideReports(b)
@@ -54,7 +54,9 @@ func (w *world) serveOneProfile(t *testing.T) {
 func readsBesideReports(b *testing.B) (time.Duration, time.Duration) {
 	b.Helper()
 	var alone, beside time.Duration
-	done := testing.RunTests(func(string, string) (bool, error) { return true, nil }, []testing.InternalTest{{Name: "crowd", F: func(t *testing.T) {
+	done := testing.RunTests(func(string, string) (bool, error) {
+		return true, nil
+	}, []testing.InternalTest{{Name: "crowd", F: func(t *testing.T) {
 		worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
 			w.grant(10_000)
 			w.draft("read me")
@@ -72,7 +74,8 @@ func readsBesideReports(b *testing.B) (time.Duration, time.Duration) {
 			read(func() bool { return true }) // warm
 			alone = read(func() bool { return true })
 			for i := range crowd + 1 {
-				w.rest(full(w), "create_report", about(map[string]any{"subject": fmt.Sprint("crowd.", i)})(w), fmt.Sprint(i)).mustBe(t, http.StatusAccepted)
+				w.rest(full(w), "create_report", about(map[string]any{"subject": fmt.Sprint("crowd.", i)})(w),
+					fmt.Sprint(i)).mustBe(t, http.StatusAccepted)
 			}
 			beside = read(func() bool { return w.count(underWay, w.team) == 0 })
 		})

@@ -22,8 +22,8 @@ import (
 	"pressroom/internal/testkit/s3"
 )
 
-// A node whose database is gone says so to everybody, and to its operator; it goes on by itself once the database is there again; and
-// what was asked of it meanwhile can be asked again with its key and is done once.
+// A node whose database is gone says so to everybody, and to its operator; it goes on by itself once the database is
+// there again; and what was asked of it meanwhile can be asked again with its key and is done once.
 func TestCutOffFromPostgres(t *testing.T) {
 	t.Parallel()
 	s := postgres.Start(t)
@@ -44,7 +44,8 @@ func TestCutOffFromPostgres(t *testing.T) {
 			call(full(w), "cancel_post", map[string]any{"post_id": planned}, "").mustBeLater(t, "cut_off")
 		}
 		w.put(to, f).mustBeLater(t, "cut_off")
-		if page := w.browses(client.Do(visit)); page.status != http.StatusServiceUnavailable || !strings.Contains(page.text, "does not reach its data") {
+		if page := w.browses(client.Do(visit)); page.status != http.StatusServiceUnavailable ||
+			!strings.Contains(page.text, "does not reach its data") {
 			t.Errorf("%s: a page: %d %s", name, page.status, page.text)
 		}
 		if got := w.says("database"); got != "503 does not answer" {
@@ -75,8 +76,8 @@ func (w *world) says(what string) string {
 	return fmt.Sprint(recorder.Code, " ", checks[what])
 }
 
-// Callers who repeat with their keys until they are answered lose nothing and make nothing twice, however often the database is killed
-// under them; and nobody is told that something failed on our side.
+// Callers who repeat with their keys until they are answered lose nothing and make nothing twice, however often the
+// database is killed under them; and nobody is told that something failed on our side.
 func TestKilledDatabaseUnderCallers(t *testing.T) {
 	t.Parallel()
 	const callers, each, kills = 6, 40, 3
@@ -114,7 +115,8 @@ func TestKilledDatabaseUnderCallers(t *testing.T) {
 	}
 	all.Wait()
 	for status := range statuses {
-		if status != http.StatusCreated && status != http.StatusServiceUnavailable && status != http.StatusConflict { // the last while the first call ends
+		// the last while the first call ends
+		if status != http.StatusCreated && status != http.StatusServiceUnavailable && status != http.StatusConflict {
 			t.Errorf("callers were answered %v", statuses)
 		}
 	}
@@ -162,7 +164,8 @@ func TestFullDiskUnderSQLite(t *testing.T) {
 	}
 }
 
-// A node whose store of files is away refuses what needs it and does the rest; once it is there again the link is as good as before.
+// A node whose store of files is away refuses what needs it and does the rest; once it is there again the link is as
+// good as before.
 func TestCutOffFromFiles(t *testing.T) { // not beside others, as credentials come from the environment
 	s := s3.Start(t)
 	t.Setenv("AWS_ACCESS_KEY_ID", s.ID)
@@ -182,7 +185,8 @@ func TestCutOffFromFiles(t *testing.T) { // not beside others, as credentials co
 	}))
 	defer front.Close()
 	bucket := s.Bucket(t)
-	h := newHouse(t, testkit.SQLite(t), options{accounts: 1, blobs: strings.Replace(bucket, url.QueryEscape(s.Endpoint), url.QueryEscape(front.URL), 1)})
+	h := newHouse(t, testkit.SQLite(t),
+		options{accounts: 1, blobs: strings.Replace(bucket, url.QueryEscape(s.Endpoint), url.QueryEscape(front.URL), 1)})
 	w := h.world(t, options{accounts: 1})
 	f := aPNG("boat.png")
 	_, link := w.opened(f)

@@ -23,22 +23,34 @@ func TestUnconfirmed(t *testing.T) {
 		w.meddle.Store(&silent)
 		id := w.draft("is it there? [sandbox:lost-answer]")
 		job := w.publishHurried(id)
-		job.mustHold(t, map[string]any{"data.state": "failed", "data.error.code": "not_confirmed", "data.result.accounts.0.state": "unconfirmed", "data.result.accounts.0.error_code": "not_confirmed"})
-		w.post(id).mustHold(t, map[string]any{"data.status": "failed", "data.accounts.0.state": "unconfirmed", "data.accounts.0.error_code": "not_confirmed"})
+		job.mustHold(t,
+			map[string]any{
+				"data.state": "failed", "data.error.code": "not_confirmed",
+				"data.result.accounts.0.state": "unconfirmed", "data.result.accounts.0.error_code": "not_confirmed",
+			})
+		w.post(id).
+			mustHold(t,
+				map[string]any{
+					"data.status": "failed", "data.accounts.0.state": "unconfirmed", "data.accounts.0.error_code": "not_confirmed",
+				})
 		for _, args := range []map[string]any{{"post_id": id}, {"post_id": id, "account_ids": w.accounts[:1]}} {
-			w.full("retry_post", args).mustHold(t, map[string]any{"data.skipped.0.reason": "unconfirmed", "data.job_id": job.text("data.job_id")})
+			w.full("retry_post", args).
+				mustHold(t, map[string]any{"data.skipped.0.reason": "unconfirmed", "data.job_id": job.text("data.job_id")})
 		}
-		w.full("publish_post", map[string]any{"post_id": id}).mustHold(t, map[string]any{"data.already_submitted": true, "data.job_id": job.text("data.job_id")})
+		w.full("publish_post", map[string]any{"post_id": id}).
+			mustHold(t, map[string]any{"data.already_submitted": true, "data.job_id": job.text("data.job_id")})
 		if held := w.held("is it there?"); len(held) != 1 {
 			t.Fatalf("held: %v", held)
 		}
 		w.meddle.Store(nil)
 		w.until("the network to be asked again", func() bool {
-			w.exec("UPDATE deliveries SET wake_at = 1 WHERE post_id = ? AND phase = 'doubtful' AND wake_at > ? AND lease_until = 0", id, time.Now().UnixMicro())
+			w.exec("UPDATE deliveries SET wake_at = 1 WHERE post_id = ? AND phase = 'doubtful' AND wake_at > ? AND "+
+				"lease_until = 0", id, time.Now().UnixMicro())
 			return w.post(id).text("data.status") == "published"
 		})
 		w.post(id).mustHold(t, map[string]any{"data.accounts.0.state": "published", "data.accounts.0.error_code": nil})
-		w.full("get_job", map[string]any{"job_id": job.text("data.job_id")}).mustHold(t, map[string]any{"data.state": "succeeded", "data.error": nil, "data.result.accounts.0.state": "published"})
+		w.full("get_job", map[string]any{"job_id": job.text("data.job_id")}).
+			mustHold(t, map[string]any{"data.state": "succeeded", "data.error": nil, "data.result.accounts.0.state": "published"})
 		w.full("retry_post", map[string]any{"post_id": id}).mustHold(t, map[string]any{"data.skipped.0.reason": "not_failed"})
 		if held := w.held("is it there?"); len(held) != 1 {
 			t.Errorf("held: %v", held)
@@ -60,7 +72,11 @@ func TestNetworkOutOfReach(t *testing.T) {
 		}
 		w.meddle.Store(&down)
 		id := w.draft("out of reach", w.accounts...)
-		w.publishHurried(id).mustHold(t, map[string]any{"data.state": "failed", "data.error.code": "rate_limited", "data.progress.done": 2, "data.progress.total": 2})
+		w.publishHurried(id).
+			mustHold(t,
+				map[string]any{
+					"data.state": "failed", "data.error.code": "rate_limited", "data.progress.done": 2, "data.progress.total": 2,
+				})
 		w.post(id).mustHold(t, map[string]any{"data.status": "failed"})
 		w.meddle.Store(nil)
 		retry := w.full("retry_post", map[string]any{"post_id": id})
@@ -96,7 +112,9 @@ func TestNetworkKeepsFailing(t *testing.T) {
 		if n := commits.Load(); n > 20 {
 			t.Fatalf("the network was asked %d times, and on it goes", n)
 		}
-		w.finished(job).mustHold(t, map[string]any{"data.state": "failed", "data.error.code": "network_error", "data.result.accounts.0.state": "failed"})
+		w.finished(job).
+			mustHold(t,
+				map[string]any{"data.state": "failed", "data.error.code": "network_error", "data.result.accounts.0.state": "failed"})
 		w.meddle.Store(nil)
 		retry := w.full("retry_post", map[string]any{"post_id": id})
 		w.finished(retry.text("data.job_id")).mustHold(t, map[string]any{"data.state": "succeeded"})
@@ -116,9 +134,13 @@ func TestWithheldAtItsTime(t *testing.T) {
 		}{
 			"waiting": {func(w *world, id string) {
 				w.exec("UPDATE posts SET approval = 'approved' WHERE id = ?", id)
-				w.full("update_post", map[string]any{"id": id, "caption": "withheld from " + number(w.team) + ", changed"}).mustHold(w.t, map[string]any{"data.status": "scheduled", "data.approval": "waiting"})
+				w.full("update_post",
+					map[string]any{"id": id, "caption": "withheld from " + number(w.team) + ", changed"}).
+					mustHold(w.t, map[string]any{"data.status": "scheduled", "data.approval": "waiting"})
 			}, "missed_waiting_approval"},
-			"rejected": {func(w *world, id string) { w.exec("UPDATE posts SET approval = 'rejected' WHERE id = ?", id) }, "missed_waiting_approval"},
+			"rejected": {func(w *world, id string) {
+				w.exec("UPDATE posts SET approval = 'rejected' WHERE id = ?", id)
+			}, "missed_waiting_approval"},
 			"too long": {func(w *world, id string) {
 				got := w.full("update_post", map[string]any{"id": id, "caption": "withheld from " + number(w.team) + " " + words(301)})
 				got.mustHold(w.t, map[string]any{"data.status": "scheduled", "data.problems.0.code": "caption_too_long"})
@@ -134,7 +156,11 @@ func TestWithheldAtItsTime(t *testing.T) {
 				w.due(id)
 				w.until("the post to fail", func() bool { return w.post(id).text("data.status") == "failed" })
 				got := w.post(id)
-				got.mustHold(t, map[string]any{"data.accounts.0.error_code": c.code, "data.accounts.1.error_code": c.code, "data.accounts.0.state": "failed", "data.published_at": nil})
+				got.mustHold(t,
+					map[string]any{
+						"data.accounts.0.error_code": c.code, "data.accounts.1.error_code": c.code,
+						"data.accounts.0.state": "failed", "data.published_at": nil,
+					})
 				if got.text("data.accounts.0.explanation") == "" {
 					t.Errorf("no explanation: %s", got.raw)
 				}

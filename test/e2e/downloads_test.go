@@ -25,7 +25,8 @@ func (a answer) itemsOf() []string {
 	return out
 }
 
-// Everything that a platform's profiles have can be asked for over both edges; only what has further pages has a cursor.
+// Everything that a platform's profiles have can be asked for over both edges; only what has further pages has a
+// cursor.
 func TestWhatProfilesHave(t *testing.T) {
 	t.Parallel()
 	houses(t, options{}, func(t *testing.T, h *house) {
@@ -39,16 +40,22 @@ func TestWhatProfilesHave(t *testing.T) {
 				w.grant(1000)
 				for kind, pages := range types {
 					for n, call := range []edgeCall{w.rest, w.tool} {
-						got := call(full(w), "download_profile_media", ofProfile(map[string]any{"platform": platform, "type": kind, "limit": 3})(w), fmt.Sprint(kind, n))
+						got := call(full(w), "download_profile_media",
+							ofProfile(map[string]any{"platform": platform, "type": kind, "limit": 3})(w), fmt.Sprint(kind, n))
 						job := w.finished(got.text("data.job_id"))
-						job.mustHold(t, map[string]any{"data.type": "content_fetch", "data.state": "succeeded", "data.result.credits_charged": downloadPrice})
-						if items := len(job.itemsOf()); items > 3 || items == 0 && kind != "stories" || kind == "avatar" && items != 1 || (job.text("data.result.next_cursor") != "") != pages {
+						job.mustHold(t,
+							map[string]any{
+								"data.type": "content_fetch", "data.state": "succeeded", "data.result.credits_charged": downloadPrice,
+							})
+						if items := len(job.itemsOf()); items > 3 || items == 0 && kind != "stories" ||
+							kind == "avatar" && items != 1 || (job.text("data.result.next_cursor") != "") != pages {
 							t.Errorf("%s: %s", kind, job.raw)
 						}
 						w.mustNotLead(job)
 					}
 				}
-				w.full("get_credits", nil).mustHold(t, map[string]any{"data.balance": 1000 - 2*downloadPrice*len(types), "data.reserved_today.team": 0})
+				w.full("get_credits", nil).
+					mustHold(t, map[string]any{"data.balance": 1000 - 2*downloadPrice*len(types), "data.reserved_today.team": 0})
 			})
 		}
 	})
@@ -82,11 +89,19 @@ func TestFurtherFetches(t *testing.T) {
 			by   *world
 			more map[string]any
 		}{
-			"of another type": {w, map[string]any{"cursor": first, "type": "reels"}}, "of another profile": {w, map[string]any{"cursor": first, "username": "harbour_bar"}},
-			"of another platform": {w, map[string]any{"cursor": first, "platform": "tiktok"}}, "of a type without pages": {w, map[string]any{"cursor": first, "type": "stories"}},
-			"of another team": {other, map[string]any{"cursor": first}}, "of a fetch that ended": {w, map[string]any{"type": "avatar", "cursor": "f1-" + avatar.text("data.job_id")[len("content_fetch:"):]}},
-			"of a fetch that failed": {w, map[string]any{"username": "missing.harbour", "cursor": "f1-" + failed.text("data.job_id")[len("content_fetch:"):]}},
-			"cut off":                {w, map[string]any{"cursor": first[:len(first)-1]}}, "of a job": {w, map[string]any{"cursor": avatar.text("data.job_id")}}, "of SQL": {w, map[string]any{"cursor": "f1-%"}},
+			"of another type":         {w, map[string]any{"cursor": first, "type": "reels"}},
+			"of another profile":      {w, map[string]any{"cursor": first, "username": "harbour_bar"}},
+			"of another platform":     {w, map[string]any{"cursor": first, "platform": "tiktok"}},
+			"of a type without pages": {w, map[string]any{"cursor": first, "type": "stories"}},
+			"of another team":         {other, map[string]any{"cursor": first}},
+			"of a fetch that ended": {
+				w, map[string]any{"type": "avatar", "cursor": "f1-" + avatar.text("data.job_id")[len("content_fetch:"):]},
+			},
+			"of a fetch that failed": {
+				w, map[string]any{"username": "missing.harbour", "cursor": "f1-" + failed.text("data.job_id")[len("content_fetch:"):]},
+			},
+			"cut off":  {w, map[string]any{"cursor": first[:len(first)-1]}},
+			"of a job": {w, map[string]any{"cursor": avatar.text("data.job_id")}}, "of SQL": {w, map[string]any{"cursor": "f1-%"}},
 		} {
 			for n, call := range []edgeCall{c.by.rest, c.by.tool} {
 				got := call(full(c.by), "download_profile_media", ofProfile(c.more)(w), fmt.Sprint(name, n))
@@ -134,7 +149,12 @@ func TestProfileWithoutRoom(t *testing.T) {
 	worlds(t, options{accounts: 1, terms: tight, plan: "tight"}, func(t *testing.T, w *world) {
 		rich(w)
 		job := w.download(map[string]any{"type": "avatar", "save_to_library": true})
-		job.mustHold(t, map[string]any{"data.state": "partially_succeeded", "data.error.code": "storage_full", "data.result.items.0.reason": "storage_full", "data.result.items.0.media_id": nil, "data.result.credits_charged": downloadPrice})
+		job.mustHold(t,
+			map[string]any{
+				"data.state": "partially_succeeded", "data.error.code": "storage_full",
+				"data.result.items.0.reason": "storage_full", "data.result.items.0.media_id": nil,
+				"data.result.credits_charged": downloadPrice,
+			})
 		w.full("list_media", nil).mustHold(t, map[string]any{"data.media": "[]", "data.storage.used_bytes": 0})
 		w.mustNotLead(job)
 		w.mustBeSound()
@@ -149,18 +169,21 @@ func TestPagesOfADownload(t *testing.T) {
 		job := w.download(map[string]any{"limit": 25})
 		args := map[string]any{"job_id": job.text("data.job_id"), "limit": 50}
 		whole := w.full("get_job", args)
-		if len(whole.itemsOf()) != 25 || len(job.itemsOf()) != 20 || job.text("data.result.next_cursor") != whole.text("data.result.next_cursor") {
+		if len(whole.itemsOf()) != 25 || len(job.itemsOf()) != 20 ||
+			job.text("data.result.next_cursor") != whole.text("data.result.next_cursor") {
 			t.Errorf("%d items, 20 of them by default: %d", len(whole.itemsOf()), len(job.itemsOf()))
 		}
 		for _, call := range []edgeCall{w.rest, w.tool} {
 			for _, limit := range []int{7, 24, 25} {
-				if got := w.walk(call, "get_job", merged(args, map[string]any{"limit": limit}), "data.result.items", "item", nil); !slices.Equal(got, whole.itemsOf()) {
+				if got := w.walk(call, "get_job", merged(args, map[string]any{"limit": limit}), "data.result.items",
+					"item", nil); !slices.Equal(got, whole.itemsOf()) {
 					t.Errorf("by %d: %v", limit, got)
 				}
 			}
 		}
 		page := w.full("get_job", merged(args, map[string]any{"limit": 2}))
-		page.mustHold(t, map[string]any{"data.result.items.0.caption.untrusted": "u1", "untrusted_content.0.id": "u1", "untrusted_content.2": nil})
+		page.mustHold(t,
+			map[string]any{"data.result.items.0.caption.untrusted": "u1", "untrusted_content.0.id": "u1", "untrusted_content.2": nil})
 		second := w.download(nil)
 		got := w.rest(full(w), "get_job", map[string]any{"job_id": second.text("data.job_id"), "cursor": page.text("page.cursor")}, "")
 		got.mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "invalid_cursor")
@@ -190,9 +213,12 @@ func TestDownloadWithoutASource(t *testing.T) {
 		rich(w)
 		before := w.footprint()
 		for _, call := range []edgeCall{w.rest, w.tool} {
-			call(full(w), "download_profile_media", ofProfile(nil)(w), paying).mustRefuse(t, http.StatusBadGateway, "provider_unavailable", "")
-			call(full(w), "download_profile_media", ofProfile(map[string]any{"type": "playlists"})(w), paying).mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "not_allowed_value")
-			call(drafts(w), "download_profile_media", ofProfile(nil)(w), paying).mustRefuse(t, http.StatusForbidden, "spend_not_allowed", "")
+			call(full(w), "download_profile_media", ofProfile(nil)(w), paying).
+				mustRefuse(t, http.StatusBadGateway, "provider_unavailable", "")
+			call(full(w), "download_profile_media", ofProfile(map[string]any{"type": "playlists"})(w), paying).
+				mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "not_allowed_value")
+			call(drafts(w), "download_profile_media", ofProfile(nil)(w), paying).
+				mustRefuse(t, http.StatusForbidden, "spend_not_allowed", "")
 		}
 		if effects := w.footprint().since(before); effects != (rows{}) {
 			t.Errorf("changed %+v", effects)
@@ -221,13 +247,17 @@ func TestNeverOffered(t *testing.T) {
 			return w.finished(got.text("data.job_id"))
 		}
 		searched := w.finished(w.rest(full(w), "search_hashtags", looksFor(nil)(w), "k").text("data.job_id"))
-		for name, job := range map[string]answer{"a search": searched, "a download": w.download(map[string]any{"type": "stories"}), "a report": report(nil), "a report of a hashtag": report(aHashtag)} {
+		for name, job := range map[string]answer{
+			"a search": searched, "a download": w.download(map[string]any{"type": "stories"}), "a report": report(nil),
+			"a report of a hashtag": report(aHashtag),
+		} {
 			job.mustHold(t, map[string]any{"data.state": "failed", "data.error.code": "not_offered", "data.result.credits_charged": 0})
 			if strings.Contains(job.text("data.error.message"), "again") {
 				t.Errorf("%s: %s", name, job.raw)
 			}
 		}
-		w.full("get_credits", nil).mustHold(t, map[string]any{"data.balance": 1000, "data.used_today.team": 0, "data.reserved_today.team": 0})
+		w.full("get_credits", nil).
+			mustHold(t, map[string]any{"data.balance": 1000, "data.used_today.team": 0, "data.reserved_today.team": 0})
 	})
 }
 
@@ -250,7 +280,8 @@ func TestMediaJobsInFlight(t *testing.T) {
 		w.full("get_credits", nil).mustHold(t, map[string]any{"data.balance": 1000, "data.reserved_today.team": 0})
 		h.open()
 		w.finished(slow).mustHold(t, map[string]any{"data.state": "succeeded"})
-		w.finished(w.rest(full(w), "import_media", fromWeb("/files/b.png", nil)(w), "k").text("data.job_id")).mustHold(t, map[string]any{"data.state": "succeeded"})
+		w.finished(w.rest(full(w), "import_media", fromWeb("/files/b.png", nil)(w), "k").text("data.job_id")).
+			mustHold(t, map[string]any{"data.state": "succeeded"})
 	})
 }
 

@@ -54,7 +54,10 @@ func canaries(op *operation.Operation, name string) []any {
 		return []any{strings.Repeat(canary, 1000), []any{canary}, map[string]any{canary: canary}}
 	}
 	if name == "files" {
-		return []any{canary, []any{map[string]any{"sha256": canary, "size_bytes": 1}}, []any{map[string]any{"zq_unknown": canary}}, []any{map[string]any{"size_bytes": canary}}}
+		return []any{
+			canary, []any{map[string]any{"sha256": canary, "size_bytes": 1}},
+			[]any{map[string]any{"zq_unknown": canary}}, []any{map[string]any{"size_bytes": canary}},
+		}
 	}
 	if s.Type == "array" {
 		return []any{canary, []any{canary}, map[string]any{"a": canary}}
@@ -126,8 +129,10 @@ func TestNoHeaderIsEchoed(t *testing.T) {
 	t.Parallel()
 	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
 		for name, value := range map[string]string{
-			"Authorization": "Bearer " + canary, "Content-Type": canary + "/json", "X-Request-Id": canary, "Origin": "https://" + canary, "User-Agent": canary,
-			"Accept": canary, "Cookie": canary + "=1", "X-Forwarded-Host": canary, "Idempotency-Key": canary + "\t", "If-None-Match": canary,
+			"Authorization": "Bearer " + canary, "Content-Type": canary + "/json", "X-Request-Id": canary,
+			"Origin": "https://" + canary, "User-Agent": canary,
+			"Accept": canary, "Cookie": canary + "=1", "X-Forwarded-Host": canary, "Idempotency-Key": canary + "\t",
+			"If-None-Match": canary,
 		} {
 			header := bearer(full(w))
 			header["Content-Type"] = []string{"application/json"}
@@ -183,6 +188,7 @@ func TestSecretsAreNotKept(t *testing.T) {
 			}
 		}
 		w.post(id).mustHold(t, map[string]any{"data.status": "draft", "data.caption": "a draft"})
-		w.full("list_hashtag_lists", map[string]any{"scope": "own"}).mustHold(t, map[string]any{"data.hashtag_lists.0.id": list, "data.hashtag_lists.0.size": 0, "data.hashtag_lists.1": nil})
+		w.full("list_hashtag_lists", map[string]any{"scope": "own"}).
+			mustHold(t, map[string]any{"data.hashtag_lists.0.id": list, "data.hashtag_lists.0.size": 0, "data.hashtag_lists.1": nil})
 	})
 }

@@ -56,7 +56,8 @@ var footprintOf = [28]string{
 // freeCalls is how the team's free calls of the day are counted.
 const freeCalls = `SELECT starts_at, ends_at, used FROM free_calls WHERE team_id = ?`
 
-// footprint looks at the team's rows once nothing of it is under way. An open upload batch waits for others, not for us.
+// footprint looks at the team's rows once nothing of it is under way. An open upload batch waits for others, not for
+// us.
 func (w *world) footprint() footprint {
 	w.t.Helper()
 	w.until("the team's work to end", func() bool { return w.count(underWay, w.team) == 0 })
@@ -109,7 +110,10 @@ func (f footprint) since(before footprint) rows {
 		}
 		n[i] += max(0, len(before[i])-len(f[i]))
 	}
-	return rows{n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8], n[9], n[10], n[11], n[12], n[13], n[14], n[15], n[16], n[17], n[18], n[19], n[20], n[21], n[22], n[23], n[24], n[25], n[26], n[27]}
+	return rows{
+		n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8], n[9], n[10], n[11], n[12], n[13], n[14], n[15], n[16],
+		n[17], n[18], n[19], n[20], n[21], n[22], n[23], n[24], n[25], n[26], n[27],
+	}
 }
 
 // The look at effects itself can tell one that is there.

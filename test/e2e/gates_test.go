@@ -219,7 +219,8 @@ func (w *world) eachCell(do func(*operation.Operation, access.Level)) {
 // goesOn is what a call of the matrix answers that nothing is in the way of: its item is not there.
 func goesOn(op *operation.Operation) (int, string) {
 	switch op.Tool {
-	case "get_identity", "get_credits", "get_limits", "list_social_accounts", "list_posts", "list_media", "list_reports", "list_brand_voices", "list_hashtag_lists":
+	case "get_identity", "get_credits", "get_limits", "list_social_accounts", "list_posts", "list_media",
+		"list_reports", "list_brand_voices", "list_hashtag_lists":
 		return http.StatusOK, ""
 	case "schedule_post":
 		return http.StatusUnprocessableEntity, "validation_failed" // its time is over
@@ -250,7 +251,8 @@ func (w *world) mustAnswer(g gate, op *operation.Operation, level access.Level, 
 		"REST": w.rest(w.keys[level], op.Tool, w.sample(op), idem), "tools": w.tool(w.keys[level], op.Tool, w.sample(op), idem),
 	} {
 		if got.status != status || got.code() != code {
-			w.t.Errorf("%s: %s by a %s key over %s: got %d %s, want %d %s", g.name, op.Tool, level, edge, got.status, got.code(), status, code)
+			w.t.Errorf("%s: %s by a %s key over %s: got %d %s, want %d %s", g.name, op.Tool, level, edge, got.status,
+				got.code(), status, code)
 		}
 	}
 }
@@ -278,5 +280,6 @@ func (w *world) message(credential, method, params string) answer {
 	header["Content-Type"] = []string{"application/json"}
 	header["Accept"] = []string{"application/json, text/event-stream"}
 	header["Mcp-Protocol-Version"] = []string{"2025-06-18"}
-	return w.raw(http.MethodPost, w.root+"/mcp", header, fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`, method, params))
+	return w.raw(http.MethodPost, w.root+"/mcp", header,
+		fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`, method, params))
 }

@@ -68,7 +68,8 @@ func (w *world) mustStayLost(g gate) {
 	must(w.t, w.Teams.SetMember(w.t.Context(), w.team, w.owner, access.Owner))
 	w.mustTellAll(g)
 	_, fresh := w.newKey(w.team, access.Full, time.Time{})
-	w.rest(fresh, "get_identity", nil, "").mustHold(w.t, map[string]any{"data.person.id": w.owner, "data.capabilities": "[read write publish spend]"})
+	w.rest(fresh, "get_identity", nil, "").
+		mustHold(w.t, map[string]any{"data.person.id": w.owner, "data.capabilities": "[read write publish spend]"})
 	for _, level := range access.Levels() {
 		must(w.t, w.Teams.RevokeKey(w.t.Context(), w.keyIDs[level]))
 		w.rest(w.keys[level], "get_identity", nil, "").mustRefuse(w.t, http.StatusUnauthorized, "unauthorized", "")
@@ -79,7 +80,10 @@ func (w *world) mustStayLost(g gate) {
 func TestFirstOfManyGates(t *testing.T) {
 	t.Parallel()
 	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
-		order := []string{"rest_disabled", "mcp_disabled_for_team", "plan_lapsed", "connection_suspended", "team_closed", "account_not_approved", "ownership_lost"}
+		order := []string{
+			"rest_disabled", "mcp_disabled_for_team", "plan_lapsed", "connection_suspended", "team_closed",
+			"account_not_approved", "ownership_lost",
+		}
 		all := map[string]gate{}
 		for _, g := range append(gates(), serviceGates()...) {
 			if g.code != "membership_lost" { // a key has ended for one reason alone
@@ -89,7 +93,8 @@ func TestFirstOfManyGates(t *testing.T) {
 		for _, code := range slices.Backward(order) {
 			// Whoever has handed the team on is not the one on hold.
 			if code == "account_not_approved" {
-				w.exec("UPDATE people SET held_at = 1 WHERE id = (SELECT person_id FROM memberships WHERE team_id = ? AND role = 'owner')", w.team)
+				w.exec("UPDATE people SET held_at = 1 WHERE id = (SELECT person_id FROM memberships WHERE team_id = ? "+
+					"AND role = 'owner')", w.team)
 				w.exec("UPDATE access_version SET version = version + 1")
 			} else {
 				must(t, all[code].closes(w))
@@ -148,7 +153,9 @@ func TestScheduledPostWhilePublishingIsPaused(t *testing.T) {
 				w := h.world(t, options{accounts: 1})
 				id, draft := w.scheduled("waits", 48*time.Hour), w.draft("a draft")
 				must(t, w.eachPause(scope, team.Publishing, func(p team.Pause) error { return w.Teams.Pause(t.Context(), p) }))
-				for level, code := range map[access.Level]string{access.Full: "connection_suspended", access.Drafts: "publish_not_allowed"} {
+				for level, code := range map[access.Level]string{
+					access.Full: "connection_suspended", access.Drafts: "publish_not_allowed",
+				} {
 					for _, call := range []edgeCall{w.rest, w.tool} {
 						got := call(w.keys[level], "update_post", map[string]any{"id": id, "caption": "changed"}, "")
 						got.mustRefuse(t, http.StatusForbidden, code, "")
@@ -170,7 +177,8 @@ func TestRoles(t *testing.T) {
 	t.Parallel()
 	o := options{accounts: 1, extend: refreshing}
 	may := map[access.Role][]access.Capability{
-		access.Owner: {"read", "write", "publish", "spend"}, access.Admin: {"read", "write", "publish", "spend"}, access.Editor: {"read", "write", "publish"},
+		access.Owner: {"read", "write", "publish", "spend"}, access.Admin: {"read", "write", "publish", "spend"},
+		access.Editor: {"read", "write", "publish"},
 		access.Viewer: {"read"}, access.Client: {"read"},
 	}
 	houses(t, o, func(t *testing.T, h *house) {

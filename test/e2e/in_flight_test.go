@@ -59,7 +59,8 @@ func TestJobsInFlight(t *testing.T) {
 		h.open()
 		w.finished(jobs[0])
 		w.finished(jobs[1])
-		w.finished(w.rest(full(w), "publish_post", third, "a key").text("data.job_id")).mustHold(t, map[string]any{"data.state": "succeeded"})
+		w.finished(w.rest(full(w), "publish_post", third, "a key").text("data.job_id")).
+			mustHold(t, map[string]any{"data.state": "succeeded"})
 	})
 }
 

@@ -26,9 +26,15 @@ func TestKeyChangesHoldWithinASecond(t *testing.T) {
 			args   map[string]any
 			after  int
 		}{
-			"revoked":                  {func(w *world, key int64) error { return elsewhere.RevokeKey(w.t.Context(), key) }, "get_identity", nil, http.StatusUnauthorized},
-			"lowered":                  {func(w *world, key int64) error { return elsewhere.SetKeyLevel(w.t.Context(), key, access.ReadOnly) }, "cancel_post", nil, http.StatusForbidden},
-			"of a team that is closed": {func(w *world, _ int64) error { return elsewhere.Close(w.t.Context(), w.team) }, "get_identity", nil, http.StatusForbidden},
+			"revoked": {func(w *world, key int64) error {
+				return elsewhere.RevokeKey(w.t.Context(), key)
+			}, "get_identity", nil, http.StatusUnauthorized},
+			"lowered": {func(w *world, key int64) error {
+				return elsewhere.SetKeyLevel(w.t.Context(), key, access.ReadOnly)
+			}, "cancel_post", nil, http.StatusForbidden},
+			"of a team that is closed": {func(w *world, _ int64) error {
+				return elsewhere.Close(w.t.Context(), w.team)
+			}, "get_identity", nil, http.StatusForbidden},
 			"paused": {func(w *world, key int64) error {
 				return elsewhere.Pause(w.t.Context(), team.Pause{Scope: team.ForKey, Target: key, Action: team.Everything})
 			}, "get_identity", nil, http.StatusForbidden},

@@ -140,7 +140,8 @@ func (w *world) toLink(req *http.Request, authorization string) (answer, error) 
 	if got.status >= 400 {
 		kind = "application/problem+json"
 	}
-	if got.header.Get("Cache-Control") != "no-store" || got.header.Get("X-Content-Type-Options") != "nosniff" || got.header.Get("Content-Type") != kind {
+	if got.header.Get("Cache-Control") != "no-store" || got.header.Get("X-Content-Type-Options") != "nosniff" ||
+		got.header.Get("Content-Type") != kind {
 		w.t.Errorf("%s %s: %d with headers %v", req.Method, req.URL, got.status, got.header)
 	}
 	if _, secret, _ := strings.Cut(authorization, " "); secret != "" && bytes.Contains(raw, []byte(secret)) {
@@ -149,7 +150,8 @@ func (w *world) toLink(req *http.Request, authorization string) (answer, error) 
 	return got, nil
 }
 
-// library puts files into the team's library by upload links, into a folder where it is not 0, and gives their items' ids.
+// library puts files into the team's library by upload links, into a folder where it is not 0, and gives their items'
+// ids.
 func (w *world) library(folder int64, files ...file) []int64 {
 	w.t.Helper()
 	opened := w.rest(w.keys[access.Full], "create_uploads", described(map[string]any{"folder_id": folder}, files...), "")

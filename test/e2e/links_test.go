@@ -124,7 +124,9 @@ func (w *world) mustTakeOnce(job string, to link, f file) {
 	w.finished(job).mustHold(w.t, map[string]any{"data.state": "succeeded", "data.result.files.0.media_id": got.at("data.media_id")})
 	w.put(to, f).mustRefuse(w.t, http.StatusConflict, "upload_link_used", "")
 	w.put(link{to.url, ""}, f).mustRefuse(w.t, http.StatusUnauthorized, "unauthorized", "")
-	w.full("list_media", nil).mustHold(w.t, map[string]any{"data.media.0.id": got.at("data.media_id"), "data.media.1": nil, "data.storage.used_bytes": len(f.bytes)})
+	w.full("list_media", nil).
+		mustHold(w.t,
+			map[string]any{"data.media.0.id": got.at("data.media_id"), "data.media.1": nil, "data.storage.used_bytes": len(f.bytes)})
 	w.mustBeSound()
 }
 
@@ -170,7 +172,9 @@ func TestMethodsOfLinks(t *testing.T) {
 	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
 		f := aPNG("a.png")
 		job, to := w.opened(f)
-		for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodDelete, http.MethodPatch, http.MethodOptions} {
+		for _, method := range []string{
+			http.MethodGet, http.MethodHead, http.MethodPost, http.MethodDelete, http.MethodPatch, http.MethodOptions,
+		} {
 			for _, authorization := range []string{"", to.authorization} {
 				req, err := http.NewRequestWithContext(t.Context(), method, to.url, bytes.NewReader(f.bytes))
 				must(t, err)
@@ -197,7 +201,8 @@ func TestUploadThatBreaksOff(t *testing.T) {
 		job, to := w.opened(f)
 		for _, length := range []int64{int64(len(f.bytes)), -1} {
 			ctx, cut := context.WithCancel(t.Context())
-			req, err := http.NewRequestWithContext(ctx, http.MethodPut, to.url, io.MultiReader(bytes.NewReader(f.bytes[:len(f.bytes)/2]), cutting{cut}))
+			req, err := http.NewRequestWithContext(ctx, http.MethodPut, to.url,
+				io.MultiReader(bytes.NewReader(f.bytes[:len(f.bytes)/2]), cutting{cut}))
 			must(t, err)
 			req.ContentLength = length
 			req.Header.Set("Content-Type", f.mime)
@@ -272,9 +277,15 @@ func TestLinksEndWithTheirKey(t *testing.T) {
 			status int
 			code   string
 		}{
-			"the key revoked": {func(w *world, key int64) { must(w.t, w.Teams.RevokeKey(w.t.Context(), key)) }, http.StatusUnauthorized, "unauthorized"},
-			"the key expired": {func(w *world, key int64) { w.exec("UPDATE api_keys SET expires_at = 1 WHERE id = ?", key) }, http.StatusUnauthorized, "unauthorized"},
-			"the key lowered": {func(w *world, key int64) { must(w.t, w.Teams.SetKeyLevel(w.t.Context(), key, access.ReadOnly)) }, http.StatusForbidden, "write_not_allowed"},
+			"the key revoked": {func(w *world, key int64) {
+				must(w.t, w.Teams.RevokeKey(w.t.Context(), key))
+			}, http.StatusUnauthorized, "unauthorized"},
+			"the key expired": {func(w *world, key int64) {
+				w.exec("UPDATE api_keys SET expires_at = 1 WHERE id = ?", key)
+			}, http.StatusUnauthorized, "unauthorized"},
+			"the key lowered": {func(w *world, key int64) {
+				must(w.t, w.Teams.SetKeyLevel(w.t.Context(), key, access.ReadOnly))
+			}, http.StatusForbidden, "write_not_allowed"},
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()

@@ -12,7 +12,8 @@ func (w *world) hurry(id string) {
 	w.t.Helper()
 	const waiting = "post_id = ? AND phase <> 'ended' AND owner = '' AND lease_until = 0 AND not_before > ?"
 	now, minute := time.Now().UnixMicro(), time.Minute.Microseconds()
-	w.exec("UPDATE delivery_attempts SET started_at = started_at - ?, ended_at = ended_at - ? WHERE ended_at > 0 AND delivery_id IN (SELECT id FROM deliveries WHERE "+waiting+")", minute, minute, id, now)
+	w.exec("UPDATE delivery_attempts SET started_at = started_at - ?, ended_at = ended_at - ? WHERE ended_at > 0 AND "+
+		"delivery_id IN (SELECT id FROM deliveries WHERE "+waiting+")", minute, minute, id, now)
 	w.exec("UPDATE deliveries SET not_before = 1, wake_at = 1 WHERE "+waiting, id, now)
 }
 
@@ -61,7 +62,10 @@ func TestMarkers(t *testing.T) {
 				text := "marked " + number(w.team) + ": " + c.marker
 				id := w.draft(text)
 				job := w.publishHurried(id)
-				want := map[string]any{"data.state": c.job, "data.finished": true, "data.result.accounts.0.state": c.state, "data.result.accounts.0.error_code": nil, "data.error": nil}
+				want := map[string]any{
+					"data.state": c.job, "data.finished": true, "data.result.accounts.0.state": c.state,
+					"data.result.accounts.0.error_code": nil, "data.error": nil,
+				}
 				if c.code != "" {
 					want["data.result.accounts.0.error_code"] = c.code
 					delete(want, "data.error")
@@ -92,7 +96,8 @@ func (w *world) mustExplain(got answer, account, code string) {
 		w.t.Errorf("explanation of %q: %s", code, got.raw)
 	}
 	said := got.text("untrusted_content.0.text")
-	if said != "" && (strings.Contains(got.text("data"), said) || got.text(account+".network_message.untrusted") != got.text("untrusted_content.0.id")) {
+	if said != "" && (strings.Contains(got.text("data"), said) ||
+		got.text(account+".network_message.untrusted") != got.text("untrusted_content.0.id")) {
 		w.t.Errorf("the network's words are not beside the data: %s", got.raw)
 	}
 	if code == "rejected_content" && said == "" {
@@ -108,16 +113,20 @@ func TestWhileTheNetworkIsSlow(t *testing.T) {
 		job := w.full("publish_post", map[string]any{"post_id": id}).text("data.job_id")
 		w.until("the account to be sent", func() bool { return w.post(id).text("data.accounts.0.state") == "sending" })
 		w.post(id).mustHold(t, map[string]any{"data.status": "processing"})
-		w.full("get_job", map[string]any{"job_id": job}).mustHold(t, map[string]any{"data.finished": false, "data.result": nil, "data.finished_at": nil})
+		w.full("get_job", map[string]any{"job_id": job}).
+			mustHold(t, map[string]any{"data.finished": false, "data.result": nil, "data.finished_at": nil})
 		for tool, args := range map[string]map[string]any{
-			"cancel_post": {"post_id": id}, "update_post": {"id": id, "caption": "late"}, "schedule_post": {"post_id": id, "scheduled_at": ahead(time.Hour)},
+			"cancel_post": {"post_id": id}, "update_post": {"id": id, "caption": "late"},
+			"schedule_post": {"post_id": id, "scheduled_at": ahead(time.Hour)},
 		} {
 			got := w.rest(full(w), tool, args, "")
 			got.mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "wrong_state")
 			got.mustHold(t, map[string]any{"context.state": "processing"})
 		}
-		w.full("publish_post", map[string]any{"post_id": id}).mustHold(t, map[string]any{"data.already_submitted": true, "data.job_id": job, "data.finished": false})
-		w.full("retry_post", map[string]any{"post_id": id}).mustHold(t, map[string]any{"data.skipped.0.reason": "not_failed", "data.job_id": job})
+		w.full("publish_post", map[string]any{"post_id": id}).
+			mustHold(t, map[string]any{"data.already_submitted": true, "data.job_id": job, "data.finished": false})
+		w.full("retry_post", map[string]any{"post_id": id}).
+			mustHold(t, map[string]any{"data.skipped.0.reason": "not_failed", "data.job_id": job})
 		if held := w.held("in no hurry"); len(held) != 0 {
 			t.Errorf("held before its time: %v", held)
 		}
@@ -138,20 +147,31 @@ func TestConnectAgain(t *testing.T) {
 		id := w.draft("after all [sandbox:expired-token]")
 		w.publishHurried(id).mustHold(t, map[string]any{"data.error.code": "account_needs_reauth"})
 		w.full("list_social_accounts", map[string]any{"active_only": false}).mustHold(t, map[string]any{
-			"data.social_accounts.1.id": w.accounts[0], "data.social_accounts.1.active": false, "data.social_accounts.1.connection_state": "lost",
-			"data.social_accounts.1.account_status": "needs_reauth", "data.social_accounts.1.connection_probe": "refused", "data.social_accounts.0.active": true,
+			"data.social_accounts.1.id": w.accounts[0], "data.social_accounts.1.active": false,
+			"data.social_accounts.1.connection_state": "lost",
+			"data.social_accounts.1.account_status":   "needs_reauth",
+			"data.social_accounts.1.connection_probe": "refused", "data.social_accounts.0.active": true,
 		})
-		w.full("validate_post", map[string]any{"post_id": next}).mustHold(t, map[string]any{"data.problems.0.code": "account_inactive", "data.problems.0.blocking": true})
-		w.rest(full(w), "publish_post", map[string]any{"post_id": next}, "").mustRefuse(t, http.StatusUnprocessableEntity, "preflight_blocked", "")
-		w.rest(full(w), "schedule_post", map[string]any{"post_id": next, "scheduled_at": ahead(time.Hour)}, "").mustRefuse(t, http.StatusUnprocessableEntity, "preflight_blocked", "")
+		w.full("validate_post", map[string]any{"post_id": next}).
+			mustHold(t, map[string]any{"data.problems.0.code": "account_inactive", "data.problems.0.blocking": true})
+		w.rest(full(w), "publish_post", map[string]any{"post_id": next}, "").
+			mustRefuse(t, http.StatusUnprocessableEntity, "preflight_blocked", "")
+		w.rest(full(w), "schedule_post", map[string]any{"post_id": next, "scheduled_at": ahead(time.Hour)}, "").
+			mustRefuse(t, http.StatusUnprocessableEntity, "preflight_blocked", "")
 		if again := w.connect(w.team, "harbour.test"); again != w.accounts[0] {
 			t.Fatalf("connected again as another account, %d", again)
 		}
-		w.full("list_social_accounts", nil).mustHold(t, map[string]any{"data.social_accounts.1.connection_state": "connected", "data.social_accounts.1.account_status": nil, "data.social_accounts.1.connection_probe": nil})
+		w.full("list_social_accounts", nil).
+			mustHold(t,
+				map[string]any{
+					"data.social_accounts.1.connection_state": "connected",
+					"data.social_accounts.1.account_status":   nil, "data.social_accounts.1.connection_probe": nil,
+				})
 		w.full("validate_post", map[string]any{"post_id": next}).mustHold(t, map[string]any{"data.problems": "[]"})
 		retry := w.full("retry_post", map[string]any{"post_id": id})
 		w.finished(retry.text("data.job_id")).mustHold(t, map[string]any{"data.state": "succeeded"})
-		w.post(id).mustHold(t, map[string]any{"data.status": "published", "data.accounts.0.error_code": nil, "data.accounts.0.retries_left": 0})
+		w.post(id).
+			mustHold(t, map[string]any{"data.status": "published", "data.accounts.0.error_code": nil, "data.accounts.0.retries_left": 0})
 		w.publish(next)
 		for _, text := range []string{"after all", "the next post"} {
 			if held := w.held(text); len(held) != 1 {
@@ -172,7 +192,8 @@ func TestRetriesRunOut(t *testing.T) {
 			w.finished(got.text("data.job_id")).mustHold(t, map[string]any{"data.state": "failed", "data.error.code": "rejected_content"})
 			w.post(id).mustHold(t, map[string]any{"data.status": "failed", "data.accounts.0.retries_left": left})
 			if left > 0 {
-				w.full("retry_post", map[string]any{"post_id": id}).mustHold(t, map[string]any{"data.skipped.0.reason": "retried_moments_ago"})
+				w.full("retry_post", map[string]any{"post_id": id}).
+					mustHold(t, map[string]any{"data.skipped.0.reason": "retried_moments_ago"})
 			}
 			w.exec("UPDATE post_targets SET retried_at = retried_at - 60000000 WHERE post_id = ?", id)
 		}

@@ -73,11 +73,14 @@ func TestMediaPaging(t *testing.T) {
 		}
 		added := 0
 		for name, filter := range map[string]map[string]any{
-			"all": {}, "a kind": {"kind": "image"}, "a folder": {"folder_id": spring}, "no folder": {"folder_id": 0}, "a query": {"query": "photo"},
-			"a folder and a kind": {"folder_id": spring, "kind": "image"}, "all filters": {"folder_id": spring, "kind": "image", "query": "p"},
+			"all": {}, "a kind": {"kind": "image"}, "a folder": {"folder_id": spring}, "no folder": {"folder_id": 0},
+			"a query":             {"query": "photo"},
+			"a folder and a kind": {"folder_id": spring, "kind": "image"},
+			"all filters":         {"folder_id": spring, "kind": "image", "query": "p"},
 		} {
 			whole := pages(w.rest, merged(filter, map[string]any{"limit": 50}), nil)
-			if unique := slices.Compact(slices.Sorted(slices.Values(whole))); len(whole) < 3 || len(unique) != len(whole) || slices.Contains(whole, "picture of others") {
+			if unique := slices.Compact(slices.Sorted(slices.Values(whole))); len(whole) < 3 ||
+				len(unique) != len(whole) || slices.Contains(whole, "picture of others") {
 				t.Fatalf("%s: %v", name, whole)
 			}
 			for _, limit := range []int{1, 2, 3, len(whole)} {
@@ -107,12 +110,16 @@ func TestMediaCursors(t *testing.T) {
 		}
 		other := w.stranger()
 		for _, call := range []edgeCall{w.rest, w.tool} {
-			call(full(w), "list_media", with(map[string]any{"limit": 50}), "").mustHold(t, map[string]any{"data.media.0.name": "b", "data.media.1.name": "a"})
+			call(full(w), "list_media", with(map[string]any{"limit": 50}), "").
+				mustHold(t, map[string]any{"data.media.0.name": "b", "data.media.1.name": "a"})
 			for name, got := range map[string]answer{
-				"with another kind": call(full(w), "list_media", with(map[string]any{"kind": "video"}), ""), "with a query": call(full(w), "list_media", with(map[string]any{"query": "a"}), ""),
-				"in no folder": call(full(w), "list_media", with(map[string]any{"folder_id": 0}), ""), "without filters": call(full(w), "list_media", map[string]any{"cursor": cursor}, ""),
-				"of another list": call(full(w), "list_posts", map[string]any{"cursor": cursor}, ""), "of another team": call(full(other), "list_media", map[string]any{"cursor": cursor}, ""),
-				"changed": call(full(w), "list_media", with(map[string]any{"cursor": swapped(cursor)}), ""),
+				"with another kind": call(full(w), "list_media", with(map[string]any{"kind": "video"}), ""),
+				"with a query":      call(full(w), "list_media", with(map[string]any{"query": "a"}), ""),
+				"in no folder":      call(full(w), "list_media", with(map[string]any{"folder_id": 0}), ""),
+				"without filters":   call(full(w), "list_media", map[string]any{"cursor": cursor}, ""),
+				"of another list":   call(full(w), "list_posts", map[string]any{"cursor": cursor}, ""),
+				"of another team":   call(full(other), "list_media", map[string]any{"cursor": cursor}, ""),
+				"changed":           call(full(w), "list_media", with(map[string]any{"cursor": swapped(cursor)}), ""),
 			} {
 				if got.mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "invalid_cursor"); t.Failed() {
 					t.Fatalf("a cursor %s", name)

@@ -33,7 +33,8 @@ func filmed(f file) file {
 }
 
 // TestNoPlaceLeaves publishes a photo and a video that say where they were taken, shows them to a client, and looks for
-// the place in all that leaves: of new files, of files from before metadata was removed, and of a team that keeps originals.
+// the place in all that leaves: of new files, of files from before metadata was removed, and of a team that keeps
+// originals.
 func TestNoPlaceLeaves(t *testing.T) {
 	t.Parallel()
 	worlds(t, options{}, func(t *testing.T, w *world) {

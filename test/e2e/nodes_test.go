@@ -37,18 +37,38 @@ func accessChanges() []accessChange {
 	level, team2 := member("data.key.level"), int64(9)
 	return []accessChange{
 		{"a key revoked", func(w *world) error { return w.Teams.RevokeKey(ctx(w), key(w)) }, me, code, "200 ", "401 unauthorized"},
-		{"a key lowered", func(w *world) error { return w.Teams.SetKeyLevel(ctx(w), key(w), access.ReadOnly) }, me, level, "full", "read_only"},
-		{"a key's end moved", func(w *world) error { return w.Teams.SetKeyEnd(ctx(w), key(w), time.Now().Add(-time.Second)) }, me, code, "200 ", "401 unauthorized"},
-		{"a key's daily credits", func(w *world) error { return w.Teams.SetKeyLimit(ctx(w), key(w), 5) }, "get_credits", member("data.daily_limits.key"), "-1", "5"},
+		{"a key lowered", func(w *world) error {
+			return w.Teams.SetKeyLevel(ctx(w), key(w), access.ReadOnly)
+		}, me, level, "full", "read_only"},
+		{"a key's end moved", func(w *world) error {
+			return w.Teams.SetKeyEnd(ctx(w), key(w), time.Now().Add(-time.Second))
+		}, me, code, "200 ", "401 unauthorized"},
+		{"a key's daily credits", func(w *world) error {
+			return w.Teams.SetKeyLimit(ctx(w), key(w), 5)
+		}, "get_credits", member("data.daily_limits.key"), "-1", "5"},
 		{"a key paused", func(w *world) error { return pausesOf(team.ForKey)[0].closes(w) }, me, code, "200 ", "403 connection_suspended"},
-		{"publishing paused", func(w *world) error { return pausesOf(team.ForTeam)[2].closes(w) }, me, member("data.capabilities"), "[read write publish spend]", "[read write spend]"},
+		{"publishing paused", func(w *world) error {
+			return pausesOf(team.ForTeam)[2].closes(w)
+		}, me, member("data.capabilities"), "[read write publish spend]", "[read write spend]"},
 		{"a team closed", func(w *world) error { return w.Teams.Close(ctx(w), w.team) }, me, code, "200 ", "403 team_closed"},
-		{"a team switched off", func(w *world) error { return w.Teams.SetAccess(ctx(w), w.team, false) }, me, code, "200 ", "403 mcp_disabled_for_team"},
-		{"a team's plan", func(w *world) error { return w.Teams.SetPlan(ctx(w), w.team, "creator", time.Time{}) }, "get_limits", member("data.plan.id"), "agency", "creator"},
-		{"a plan without keys", func(w *world) error { return w.Teams.SetPlan(ctx(w), w.team, "free", time.Time{}) }, me, code, "200 ", "403 plan_lapsed"},
-		{"a team's daily credits", func(w *world) error { return w.Teams.SetDailyCredits(ctx(w), w.team, &team2) }, "get_credits", member("data.daily_limits.team"), "1000", "9"},
-		{"a team's time zone", func(w *world) error { return w.Teams.SetTimezone(ctx(w), w.team, "Asia/Tokyo") }, me, member("data.timezone"), "Europe/Berlin", "Asia/Tokyo"},
-		{"an owner on hold", func(w *world) error { return w.Teams.SetHold(ctx(w), w.owner, true) }, me, code, "200 ", "403 account_not_approved"},
+		{"a team switched off", func(w *world) error {
+			return w.Teams.SetAccess(ctx(w), w.team, false)
+		}, me, code, "200 ", "403 mcp_disabled_for_team"},
+		{"a team's plan", func(w *world) error {
+			return w.Teams.SetPlan(ctx(w), w.team, "creator", time.Time{})
+		}, "get_limits", member("data.plan.id"), "agency", "creator"},
+		{"a plan without keys", func(w *world) error {
+			return w.Teams.SetPlan(ctx(w), w.team, "free", time.Time{})
+		}, me, code, "200 ", "403 plan_lapsed"},
+		{"a team's daily credits", func(w *world) error {
+			return w.Teams.SetDailyCredits(ctx(w), w.team, &team2)
+		}, "get_credits", member("data.daily_limits.team"), "1000", "9"},
+		{"a team's time zone", func(w *world) error {
+			return w.Teams.SetTimezone(ctx(w), w.team, "Asia/Tokyo")
+		}, me, member("data.timezone"), "Europe/Berlin", "Asia/Tokyo"},
+		{"an owner on hold", func(w *world) error {
+			return w.Teams.SetHold(ctx(w), w.owner, true)
+		}, me, code, "200 ", "403 account_not_approved"},
 		{"a team handed on", (*world).handOn, me, code, "200 ", "403 ownership_lost"},
 	}
 }
@@ -131,7 +151,8 @@ func TestReadsAskLittle(t *testing.T) {
 			if w.db.Postgres() {
 				_, err := tx.Exec(ctx, `LOCK TABLE api_keys, people, memberships, pauses IN ACCESS EXCLUSIVE MODE`)
 				must(t, err)
-				_, err = tx.Exec(ctx, `LOCK TABLE teams, posts, post_targets, free_calls, idempotency_records, events, jobs, wallets IN EXCLUSIVE MODE`)
+				_, err = tx.Exec(ctx,
+					`LOCK TABLE teams, posts, post_targets, free_calls, idempotency_records, events, jobs, wallets IN EXCLUSIVE MODE`)
 				must(t, err)
 			} else {
 				_, err := tx.Exec(ctx, `UPDATE access_version SET version = version`)

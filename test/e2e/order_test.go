@@ -43,7 +43,9 @@ var flaws = []flaw{
 	{"request_rate", "rate_limited credential", "rate_limited credential", func(a *attempt) { a.requests = requestBurst }},
 	{"gates", "connection_suspended", "connection_suspended", func(a *attempt) { a.paused = true }},
 	{"capability", "write_not_allowed", "spend_not_allowed", func(a *attempt) { a.level = access.ReadOnly }},
-	{"arguments", "validation_failed unknown_argument", "validation_failed unknown_argument", func(a *attempt) { a.body = `{"colour":"red"}` }},
+	{"arguments", "validation_failed unknown_argument", "validation_failed unknown_argument", func(a *attempt) {
+		a.body = `{"colour":"red"}`
+	}},
 	{"room", "service_unavailable busy", "service_unavailable busy", func(a *attempt) { a.full = true }},
 	{"conditional_capability", "publish_not_allowed", "", func(a *attempt) {
 		if a.level == access.Full {
@@ -51,7 +53,9 @@ var flaws = []flaw{
 		}
 	}},
 	{"idempotency", "idempotency_key_reused", "idempotency_key_reused charge_key_spent", func(a *attempt) { a.idem = "used before" }},
-	{"action_limits", "rate_limited connection", "rate_limited connection", func(a *attempt) { a.before = append(a.before, "cancel_post", "cancel_post") }},
+	{"action_limits", "rate_limited connection", "rate_limited connection", func(a *attempt) {
+		a.before = append(a.before, "cancel_post", "cancel_post")
+	}},
 	{"action_limits", "", "rate_limited provider", func(a *attempt) { a.before = append(a.before, "publish_post") }},
 	{"daily_calls", "daily_call_limit_reached", "", func(a *attempt) { a.dry = true }},
 	{"credits", "", "insufficient_credits", func(a *attempt) { a.broke = true }},
@@ -112,7 +116,9 @@ func tryPairs(t *testing.T, h *house, o options) {
 			if slices.ContainsFunc(with, func(f flaw) bool { return f.check == "credits" }) {
 				w = poor
 			}
-			return w.attempt(attempt{method: http.MethodPost, path: "/hashtags/standins/" + aReport + "/refresh", level: access.Full, body: `{}`, idem: "new"}, with)
+			return w.attempt(attempt{
+				method: http.MethodPost, path: "/hashtags/standins/" + aReport + "/refresh", level: access.Full, body: `{}`, idem: "new",
+			}, with)
 		})
 	})
 }
@@ -184,7 +190,8 @@ func (w *world) useBefore(key int64, a attempt, send func() answer) {
 	w.t.Helper()
 	if a.method == http.MethodPatch {
 		now := time.Now().UnixMicro()
-		w.exec("INSERT INTO idempotency_records (key_id, key, operation, request_hash, created_at, expires_at) VALUES (?, ?, 'create_post', ?, ?, ?)",
+		w.exec("INSERT INTO idempotency_records (key_id, key, operation, request_hash, created_at, expires_at) VALUES "+
+			"(?, ?, 'create_post', ?, ?, ?)",
 			key, a.idem, []byte("of another request"), now, now+time.Hour.Microseconds())
 		return
 	}

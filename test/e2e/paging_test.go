@@ -81,8 +81,10 @@ func TestPaging(t *testing.T) {
 			}
 		}
 		for name, filter := range map[string]map[string]any{
-			"all": {}, "a status": {"status": "scheduled"}, "an account": {"account_id": w.accounts[1]}, "an account and a status": {"account_id": w.accounts[0], "status": "scheduled"},
-			"from": {"from": ahead(time.Hour)}, "to": {"to": ahead(99 * time.Hour)}, "both": {"from": ahead(48 * time.Hour), "to": ahead(50 * time.Hour)},
+			"all": {}, "a status": {"status": "scheduled"}, "an account": {"account_id": w.accounts[1]},
+			"an account and a status": {"account_id": w.accounts[0], "status": "scheduled"},
+			"from":                    {"from": ahead(time.Hour)}, "to": {"to": ahead(99 * time.Hour)},
+			"both":                {"from": ahead(48 * time.Hour), "to": ahead(50 * time.Hour)},
 			"an account and from": {"account_id": w.accounts[1], "from": ahead(0)}, "a date": {"from": ahead(0)[:10]},
 		} {
 			whole := w.ids(byREST, merged(filter, map[string]any{"limit": 50}), nil)
@@ -178,7 +180,8 @@ func TestCursors(t *testing.T) {
 					t.Fatalf("a cursor %s", name)
 				}
 			}
-			edge(full(w), "list_posts", map[string]any{"cursor": strings.Repeat("a", 1001)}, "").mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "too_long")
+			edge(full(w), "list_posts", map[string]any{"cursor": strings.Repeat("a", 1001)}, "").
+				mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "too_long")
 		}
 	})
 }
@@ -220,7 +223,8 @@ func (w *world) tryTheirs(theirs map[string]any) int {
 			if op.Tool == "schedule_post" {
 				missing["scheduled_at"], foreign["scheduled_at"] = ahead(time.Hour), ahead(time.Hour)
 			}
-			if a, b := w.rest(full(w), op.Tool, missing, idem), w.rest(full(w), op.Tool, foreign, idem); steady(a) != steady(b) || a.code() != "not_found" {
+			if a, b := w.rest(full(w), op.Tool, missing, idem), w.rest(full(w), op.Tool, foreign,
+				idem); steady(a) != steady(b) || a.code() != "not_found" {
 				w.t.Errorf("%s:\n%s\n\n%s", op.Tool, steady(a), steady(b))
 			}
 			tried++

@@ -17,15 +17,21 @@ import (
 
 // What the shipped plans say (contract, Keys, plans, prices), as GET /limits tells it.
 var shipped = map[string]map[string]any{
-	"creator": {"plan": map[string]any{"id": "creator", "name": "Creator"}, "api_access": true, "free_calls_left_today": 1000.0, "limits": map[string]any{
-		"social_accounts": 10.0, "posts_per_month": 200.0, "seats": 1.0, "storage_bytes": 10737418240.0, "analytics_retention_days": 90.0, "profiles_comparable": 3.0,
-		"free_calls_per_day": 1000.0, "hashtag_lists": 20.0, "tracked_reports": 5.0}},
-	"team": {"plan": map[string]any{"id": "team", "name": "Team"}, "api_access": true, "free_calls_left_today": 10000.0, "limits": map[string]any{
-		"social_accounts": 30.0, "posts_per_month": 2000.0, "seats": 10.0, "storage_bytes": 107374182400.0, "analytics_retention_days": 365.0, "profiles_comparable": 10.0,
-		"free_calls_per_day": 10000.0, "hashtag_lists": 100.0, "tracked_reports": 25.0}},
-	"agency": {"plan": map[string]any{"id": "agency", "name": "Agency"}, "api_access": true, "free_calls_left_today": 100000.0, "limits": map[string]any{
-		"social_accounts": -1.0, "posts_per_month": -1.0, "seats": 50.0, "storage_bytes": 1073741824000.0, "analytics_retention_days": 730.0, "profiles_comparable": 25.0,
-		"free_calls_per_day": 100000.0, "hashtag_lists": 500.0, "tracked_reports": 100.0}},
+	"creator": {"plan": map[string]any{"id": "creator", "name": "Creator"}, "api_access": true,
+		"free_calls_left_today": 1000.0, "limits": map[string]any{
+			"social_accounts": 10.0, "posts_per_month": 200.0, "seats": 1.0, "storage_bytes": 10737418240.0,
+			"analytics_retention_days": 90.0, "profiles_comparable": 3.0,
+			"free_calls_per_day": 1000.0, "hashtag_lists": 20.0, "tracked_reports": 5.0}},
+	"team": {"plan": map[string]any{"id": "team", "name": "Team"}, "api_access": true, "free_calls_left_today": 10000.0,
+		"limits": map[string]any{
+			"social_accounts": 30.0, "posts_per_month": 2000.0, "seats": 10.0, "storage_bytes": 107374182400.0,
+			"analytics_retention_days": 365.0, "profiles_comparable": 10.0,
+			"free_calls_per_day": 10000.0, "hashtag_lists": 100.0, "tracked_reports": 25.0}},
+	"agency": {"plan": map[string]any{"id": "agency", "name": "Agency"}, "api_access": true,
+		"free_calls_left_today": 100000.0, "limits": map[string]any{
+			"social_accounts": -1.0, "posts_per_month": -1.0, "seats": 50.0, "storage_bytes": 1073741824000.0,
+			"analytics_retention_days": 730.0, "profiles_comparable": 25.0,
+			"free_calls_per_day": 100000.0, "hashtag_lists": 500.0, "tracked_reports": 100.0}},
 }
 
 var dailyCredits = map[string]float64{"creator": 50, "team": 250, "agency": 1000}
@@ -45,7 +51,8 @@ func TestLimitsAndCreditsOfPlans(t *testing.T) {
 				}
 				w.grant(200)
 				limit := int64(7)
-				_, key, err := w.Teams.AddKey(t.Context(), team.NewKey{Team: w.team, Name: "limited", Level: access.ReadOnly, DailyCredits: &limit})
+				_, key, err := w.Teams.AddKey(t.Context(),
+					team.NewKey{Team: w.team, Name: "limited", Level: access.ReadOnly, DailyCredits: &limit})
 				must(t, err)
 				w.rest(key, "get_credits", nil, "").mustHoldAll(t, credits(200, 0, 0, 7, dailyCredits[plan]))
 			})
@@ -61,7 +68,8 @@ func TestLimitsAndCreditsOfPlans(t *testing.T) {
 // credits is what GET /credits tells of a team whose keys alone have used some.
 func credits(balance, used, reserved, key, team float64) map[string]any {
 	return map[string]any{
-		"balance": balance, "used_today": map[string]any{"team": used, "keys_and_tools": used}, "daily_limits": map[string]any{"key": key, "team": team},
+		"balance": balance, "used_today": map[string]any{"team": used, "keys_and_tools": used},
+		"daily_limits":   map[string]any{"key": key, "team": team},
 		"reserved_today": map[string]any{"key": reserved, "team": reserved},
 	}
 }
@@ -90,12 +98,15 @@ func TestCreditsOfTheDay(t *testing.T) {
 			w.rest(key, "get_credits", nil, "").mustHoldAll(t, want)
 		}
 		// What is under way is set aside, for the key that asked.
-		w.exec(`INSERT INTO reservations (team_id, person_id, key_id, operation, idempotency_key, request_hash, state, amount, charged, created_at)
+		w.exec(`INSERT INTO reservations (team_id, person_id, key_id, operation, idempotency_key, request_hash,
+		state, amount, charged, created_at)
 			VALUES (?, ?, ?, 'x', 'open', ?, 'open', 5, 5, ?)`, w.team, w.owner, w.keyIDs[access.Full], []byte("x"), time.Now().UnixMicro())
-		w.full("get_credits", nil).mustHold(t, map[string]any{"data.reserved_today.key": 5, "data.reserved_today.team": 5, "data.used_today.team": 6})
+		w.full("get_credits", nil).
+			mustHold(t, map[string]any{"data.reserved_today.key": 5, "data.reserved_today.team": 5, "data.used_today.team": 6})
 		w.rest(second, "get_credits", nil, "").mustHold(t, map[string]any{"data.reserved_today.key": 0, "data.reserved_today.team": 5})
 		// What the team's automatic work used is nobody's key's.
-		w.exec(`INSERT INTO reservations (team_id, person_id, key_id, operation, idempotency_key, request_hash, state, amount, charged, created_at, ended_at)
+		w.exec(`INSERT INTO reservations (team_id, person_id, key_id, operation, idempotency_key, request_hash,
+		state, amount, charged, created_at, ended_at)
 			VALUES (?, ?, 0, 'x', '', ?, 'settled', 5, 5, ?, 1)`, w.team, w.owner, []byte("x"), time.Now().UnixMicro())
 		w.full("get_credits", nil).mustHold(t, map[string]any{"data.used_today.team": 11, "data.used_today.keys_and_tools": 6})
 		none := int64(0)
@@ -122,7 +133,8 @@ func TestDailyCreditsBeginAnew(t *testing.T) {
 				got.mustRefuse(t, http.StatusTooManyRequests, "daily_credit_limit_reached", "")
 				got.mustHold(t, map[string]any{"context.scope": "connection", "context.retry_after_seconds": wait})
 			}
-			w.full("get_credits", nil).mustHold(t, map[string]any{"data.used_today.team": refreshPrice, "data.balance": 100 - refreshPrice*(day+1)})
+			w.full("get_credits", nil).
+				mustHold(t, map[string]any{"data.used_today.team": refreshPrice, "data.balance": 100 - refreshPrice*(day+1)})
 			clock.Advance(time.Duration(wait)*time.Second - time.Microsecond)
 			pay("second").mustRefuse(t, http.StatusTooManyRequests, "daily_credit_limit_reached", "")
 			clock.Advance(time.Microsecond)
@@ -135,7 +147,9 @@ func TestDailyCreditsBeginAnew(t *testing.T) {
 func TestWhoSeesTheBalance(t *testing.T) {
 	t.Parallel()
 	houses(t, options{extend: refreshing}, func(t *testing.T, h *house) {
-		for role, sees := range map[access.Role]bool{access.Owner: true, access.Admin: true, access.Editor: false, access.Viewer: false, access.Client: false} {
+		for role, sees := range map[access.Role]bool{
+			access.Owner: true, access.Admin: true, access.Editor: false, access.Viewer: false, access.Client: false,
+		} {
 			t.Run(string(role), func(t *testing.T) {
 				t.Parallel()
 				w := h.world(t, options{accounts: 1})
@@ -144,7 +158,8 @@ func TestWhoSeesTheBalance(t *testing.T) {
 				for _, call := range []edgeCall{w.rest, w.tool} {
 					got := call(full(w), "get_credits", map[string]any{}, "")
 					got.mustBe(t, http.StatusOK)
-					if shown := bytes.Contains(got.raw, []byte(`"balance":77`)); shown != sees || !sees && bytes.Contains(got.raw, []byte("balance")) {
+					if shown := bytes.Contains(got.raw, []byte(`"balance":77`)); shown != sees ||
+						!sees && bytes.Contains(got.raw, []byte("balance")) {
 						t.Errorf("%s", got.raw)
 					}
 					got.mustHold(t, map[string]any{"data.daily_limits.team": 1000, "data.used_today.team": 0})

@@ -36,7 +36,8 @@ func (h *house) publicFiles() http.Handler {
 		}
 	})
 	for from, to := range map[string]string{
-		"/moved.png": "/files/moved-there.png", "/loop.png": "/loop.png", "/inside.png": "https://10.0.0.1/inside.png", "/cloud.png": "https://169.254.169.254/latest/meta-data/",
+		"/moved.png": "/files/moved-there.png", "/loop.png": "/loop.png", "/inside.png": "https://10.0.0.1/inside.png",
+		"/cloud.png": "https://169.254.169.254/latest/meta-data/",
 		"/named.png": "https://localhost/inside.png", "/plain.png": "http://127.0.0.1/plain.png", "/local.png": "file:///etc/passwd",
 	} {
 		mux.Handle("GET "+from, http.RedirectHandler(to, http.StatusFound))

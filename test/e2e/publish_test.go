@@ -17,7 +17,8 @@ func TestPublish(t *testing.T) {
 			t.Fatalf("job: %s", job.raw)
 		}
 		post := w.post(id)
-		if post.text("data.status") != "published" || post.text("data.accounts.0.permalink") == "" || post.text("data.published_at.utc") == "" {
+		if post.text("data.status") != "published" || post.text("data.accounts.0.permalink") == "" ||
+			post.text("data.published_at.utc") == "" {
 			t.Fatalf("post: %s", post.raw)
 		}
 		if held := w.held("hello from #pressroom"); len(held) != 2 {

@@ -89,7 +89,8 @@ func (w *world) mustBeHandedOver(got answer) {
 func (w *world) due(ids ...string) {
 	w.t.Helper()
 	for _, id := range ids {
-		w.exec("UPDATE posts SET scheduled_at = ?, slot_at = ? WHERE id = ? AND status = 'scheduled'", time.Now().UnixMicro(), time.Now().UnixMicro(), id)
+		w.exec("UPDATE posts SET scheduled_at = ?, slot_at = ? WHERE id = ? AND status = 'scheduled'", time.Now().
+			UnixMicro(), time.Now().UnixMicro(), id)
 	}
 }
 
@@ -237,7 +238,8 @@ func TestLastPlaceAtOnce(t *testing.T) {
 		}
 		won := 0
 		for _, got := range w.together(len(ids), func(i int) (answer, error) {
-			return w.tryRest(w.base, w.keys[access.Full], "schedule_post", map[string]any{"post_id": ids[i], "scheduled_at": stamp(oneMonth())}, "")
+			return w.tryRest(w.base, w.keys[access.Full], "schedule_post",
+				map[string]any{"post_id": ids[i], "scheduled_at": stamp(oneMonth())}, "")
 		}) {
 			if got.status == http.StatusOK {
 				won++

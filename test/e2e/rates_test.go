@@ -60,7 +60,8 @@ func TestRequestsOfAKey(t *testing.T) {
 			w.tool(full(w), "get_identity", nil, "").mustStand(t, policy, fmt.Sprintf(`"credential";r=%d;t=%d`, 4-2*i, 20*i+20))
 		}
 		for _, got := range []answer{
-			w.rest(full(w), "get_identity", nil, ""), w.tool(full(w), "get_identity", nil, ""), w.rest(full(w), "create_post", map[string]any{"caption": 1}, ""),
+			w.rest(full(w), "get_identity", nil, ""), w.tool(full(w), "get_identity", nil, ""),
+			w.rest(full(w), "create_post", map[string]any{"caption": 1}, ""),
 			w.message(full(w), "tools/list", "{}"), w.message(full(w), "nowhere/list", "{}"), w.toolVerbatim(full(w), "no_such_tool", "{}"),
 		} {
 			got.mustSlow(t, "credential", 10)
@@ -84,7 +85,8 @@ func TestWhichRequestsCount(t *testing.T) {
 		oddly := func(body, accept, version string) func(string) answer {
 			return func(key string) answer {
 				header := bearer(key)
-				header["Content-Type"], header["Accept"], header["Mcp-Protocol-Version"] = []string{"application/json"}, []string{accept}, []string{version}
+				header["Content-Type"], header["Accept"], header["Mcp-Protocol-Version"] = []string{"application/json"},
+					[]string{accept}, []string{version}
 				return w.raw(http.MethodPost, w.root+"/mcp", header, []byte(body))
 			}
 		}
@@ -101,7 +103,8 @@ func TestWhichRequestsCount(t *testing.T) {
 			"a tool beyond the level":       func(key string) answer { return w.tool(key, "create_post", map[string]any{}, "") },
 			"a tool that is not there":      func(key string) answer { return w.message(key, "tools/call", `{"name":"no_such_tool"}`) },
 			"initialize": func(key string) answer {
-				return w.message(key, "initialize", `{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"a","version":"1"}}`)
+				return w.message(key, "initialize",
+					`{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"a","version":"1"}}`)
 			},
 			"tools/list":                     func(key string) answer { return w.message(key, "tools/list", "{}") },
 			"ping":                           func(key string) answer { return w.message(key, "ping", "{}") },
@@ -153,7 +156,8 @@ func TestWritesOfAConnection(t *testing.T) {
 		draft := map[string]any{"caption": "a draft", "account_ids": w.accounts}
 		stands := func(got answer, writes string) {
 			t.Helper()
-			got.mustStand(t, `"credential";q=100;w=100, "connection";q=3;w=30`, fmt.Sprintf(`"credential";r=%s, "connection";%s`, got.requestsLeft(), writes))
+			got.mustStand(t, `"credential";q=100;w=100, "connection";q=3;w=30`,
+				fmt.Sprintf(`"credential";r=%s, "connection";%s`, got.requestsLeft(), writes))
 		}
 		made := w.rest(full(w), "create_post", draft, "a key")
 		stands(made, "r=2;t=10")
@@ -162,7 +166,8 @@ func TestWritesOfAConnection(t *testing.T) {
 			again.mustStand(t, `"credential";q=100;w=100`, fmt.Sprintf(`"credential";r=%d;t=%d`, 98-i, 2+i)) // a request it is
 		}
 		w.rest(full(w), "create_post", map[string]any{"caption": 5}, "").mustBe(t, http.StatusUnprocessableEntity)
-		w.rest(full(w), "create_post", merged(draft, map[string]any{"caption": "other"}), "a key").mustRefuse(t, http.StatusUnprocessableEntity, "idempotency_key_reused", "")
+		w.rest(full(w), "create_post", merged(draft, map[string]any{"caption": "other"}), "a key").
+			mustRefuse(t, http.StatusUnprocessableEntity, "idempotency_key_reused", "")
 		w.rest(readOnly(w), "create_post", draft, "").mustRefuse(t, http.StatusForbidden, "write_not_allowed", "")
 		w.rest(full(w), "list_posts", nil, "").mustBe(t, http.StatusOK)
 		stands(w.tool(full(w), "cancel_post", map[string]any{"post_id": noSuchID}, ""), "r=1;t=20")
@@ -197,7 +202,8 @@ func TestCallsToNetworks(t *testing.T) {
 		nowhere := map[string]any{"post_id": noSuchID}
 		got := w.rest(full(w), "publish_post", nowhere, "")
 		got.mustRefuse(t, http.StatusNotFound, "not_found", "")
-		got.mustStand(t, `"credential";q=100;w=100, "connection";q=3;w=30, "provider";q=1;w=30`, `"credential";r=99;t=1, "connection";r=2;t=10, "provider";r=0;t=30`)
+		got.mustStand(t, `"credential";q=100;w=100, "connection";q=3;w=30, "provider";q=1;w=30`,
+			`"credential";r=99;t=1, "connection";r=2;t=10, "provider";r=0;t=30`)
 		w.tool(full(w), "retry_post", nowhere, "").mustSlow(t, "provider", 30)
 		w.rest(full(w), "refresh_standin", of(aReport)(w), "k").mustSlow(t, "provider", 30)
 		w.rest(full(w), "publish_post", nowhere, "").mustSlow(t, "connection", 10)
@@ -208,7 +214,8 @@ func TestCallsToNetworks(t *testing.T) {
 		w.rest(full(w), "refresh_standin", of(aReport)(w), "k").mustBe(t, http.StatusOK)
 		w.rest(full(w), "refresh_standin", of(aReport)(w), "k").mustBe(t, http.StatusOK) // a repeat reaches no network
 		w.rest(full(w), "publish_post", nowhere, "").mustSlow(t, "provider", 30)
-		w.rest(full(w), "schedule_post", merged(nowhere, map[string]any{"scheduled_at": ahead(48 * time.Hour)}), "").mustRefuse(t, http.StatusNotFound, "not_found", "")
+		w.rest(full(w), "schedule_post", merged(nowhere, map[string]any{"scheduled_at": ahead(48 * time.Hour)}), "").
+			mustRefuse(t, http.StatusNotFound, "not_found", "")
 	})
 }
 
@@ -220,7 +227,8 @@ func TestTrackingThatReachesNetworks(t *testing.T) {
 	metered(t, slow, func(t *testing.T, w *world, clock *testkit.Clock) {
 		hasReport(aHashtag)(w) // one call
 		track := func(enabled bool, days int, key string) answer {
-			return w.rest(full(w), "set_report_tracking", its("hashtag", map[string]any{"enabled": enabled, "frequency_days": days})(w), key)
+			return w.rest(full(w), "set_report_tracking",
+				its("hashtag", map[string]any{"enabled": enabled, "frequency_days": days})(w), key)
 		}
 		track(false, 3, "off before").mustBe(t, http.StatusOK)
 		track(true, 3, "on").mustBe(t, http.StatusOK)
@@ -230,7 +238,8 @@ func TestTrackingThatReachesNetworks(t *testing.T) {
 		track(true, 7, "on again").mustSlow(t, "provider", 30)
 		clock.Advance(30 * time.Second)
 		track(true, 7, "on again").mustBe(t, http.StatusOK)
-		w.rest(full(w), "set_report_tracking", its("hashtag", map[string]any{"id": noSuchID, "enabled": true})(w), "nothing").mustRefuse(t, http.StatusNotFound, "not_found", "")
+		w.rest(full(w), "set_report_tracking", its("hashtag", map[string]any{"id": noSuchID, "enabled": true})(w),
+			"nothing").mustRefuse(t, http.StatusNotFound, "not_found", "")
 	})
 }
 
@@ -247,7 +256,8 @@ func TestWhoReachesNetworks(t *testing.T) {
 				some = append(some, op.Tool)
 			}
 		}
-		if slices.Sort(reach); !slices.Equal(reach, []string{"create_report", "download_profile_media", "publish_post", "refresh_report", "retry_post", "search_hashtags"}) {
+		if slices.Sort(reach); !slices.Equal(reach,
+			[]string{"create_report", "download_profile_media", "publish_post", "refresh_report", "retry_post", "search_hashtags"}) {
 			t.Errorf("these do: %v", reach)
 		}
 		if !slices.Equal(some, []string{"set_report_tracking"}) {

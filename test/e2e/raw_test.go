@@ -116,13 +116,22 @@ func bodyCases() []rawCase {
 		return rawCase{name: "body: " + name, method: http.MethodPost, path: "/posts", header: header, body: body, want: expected}
 	}
 	takes := func(name string, header http.Header, body string) rawCase {
-		return rawCase{name: "body: " + name, method: http.MethodPost, path: "/posts", header: header, body: body, success: http.StatusCreated, effects: oneDraft}
+		return rawCase{
+			name: "body: " + name, method: http.MethodPost, path: "/posts", header: header, body: body,
+			success: http.StatusCreated, effects: oneDraft,
+		}
 	}
 	cancel := func(name string, header http.Header, body string, expected want) rawCase {
-		return rawCase{name: "no members: " + name, method: http.MethodPost, path: "/posts/{post}/cancel", header: header, body: body, want: expected, success: http.StatusOK}
+		return rawCase{
+			name: "no members: " + name, method: http.MethodPost, path: "/posts/{post}/cancel", header: header,
+			body: body, want: expected, success: http.StatusOK,
+		}
 	}
 	change := func(name string, header http.Header, body string, expected want) rawCase {
-		return rawCase{name: "all optional: " + name, method: http.MethodPatch, path: "/posts/{post}", header: header, body: body, want: expected, success: http.StatusOK}
+		return rawCase{
+			name: "all optional: " + name, method: http.MethodPatch, path: "/posts/{post}", header: header, body: body,
+			want: expected, success: http.StatusOK,
+		}
 	}
 	padded := good + strings.Repeat(" ", 1<<20-len(good)+len("{account}")-20)
 	cases := []rawCase{
@@ -130,8 +139,10 @@ func bodyCases() []rawCase {
 		takes("just under 1 MiB", jsonType, padded),
 		create("over 1 MiB", jsonType, good+strings.Repeat(" ", 1<<20), invalid("too_large", "")),
 		create("over 1 MiB of one text", jsonType, `{"caption":"`+strings.Repeat("x", 1<<20)+`"}`, invalid("too_large", "")),
-		create("nested 20,000 deep", jsonType, `{"caption":`+strings.Repeat("[", 20_000)+strings.Repeat("]", 20_000)+`}`, invalid("malformed", "")),
-		create("objects nested 20,000 deep", jsonType, strings.Repeat(`{"a":`, 20_000)+"1"+strings.Repeat("}", 20_000), invalid("malformed", "")),
+		create("nested 20,000 deep", jsonType,
+			`{"caption":`+strings.Repeat("[", 20_000)+strings.Repeat("]", 20_000)+`}`, invalid("malformed", "")),
+		create("objects nested 20,000 deep", jsonType, strings.Repeat(`{"a":`, 20_000)+"1"+strings.Repeat("}", 20_000),
+			invalid("malformed", "")),
 		create("invalid UTF-8", jsonType, "{\"caption\":\"a\xff\xfe\",\"account_ids\":[{account}]}", notAnObject),
 		create("an overlong encoding", jsonType, "{\"caption\":\"\xc0\xaf\",\"account_ids\":[{account}]}", notAnObject),
 		create("a lone high surrogate", jsonType, `{"caption":"\ud800","account_ids":[{account}]}`, notAnObject),
@@ -140,10 +151,15 @@ func bodyCases() []rawCase {
 		takes("a pair of surrogates", jsonType, `{"caption":"\ud83c\udf0d","account_ids":[{account}]}`),
 		create("a NUL byte", jsonType, "{\"caption\":\"a\x00b\",\"account_ids\":[{account}]}", notAnObject),
 		saying("BOM", create("a byte order mark", jsonType, "\ufeff"+good, notAnObject)),
-		saying("Content-Encoding", create("plain JSON that says it is packed", http.Header{"Content-Type": {"application/json"}, "Content-Encoding": {"br"}}, good, notAnObject)),
-		saying("Content-Encoding", create("packed twice", http.Header{"Content-Type": {"application/json"}, "Content-Encoding": {"identity", "gzip"}}, good, notAnObject)),
+		saying("Content-Encoding",
+			create("plain JSON that says it is packed",
+				http.Header{"Content-Type": {"application/json"}, "Content-Encoding": {"br"}}, good, notAnObject)),
+		saying("Content-Encoding",
+			create("packed twice",
+				http.Header{"Content-Type": {"application/json"}, "Content-Encoding": {"identity", "gzip"}}, good, notAnObject)),
 		takes("said to be plain", http.Header{"Content-Type": {"application/json"}, "Content-Encoding": {"identity"}}, good),
-		saying("Content-Encoding", cancel("packed", http.Header{"Content-Type": {"application/json"}, "Content-Encoding": {"gzip"}}, "{}", notAnObject)),
+		saying("Content-Encoding",
+			cancel("packed", http.Header{"Content-Type": {"application/json"}, "Content-Encoding": {"gzip"}}, "{}", notAnObject)),
 		create("two objects", jsonType, good+good, notAnObject),
 		create("rubbish behind it", jsonType, good+"x", notAnObject),
 		create("a list", jsonType, "["+good+"]", notAnObject),
@@ -204,10 +220,16 @@ func queryCases() []rawCase {
 		return rawCase{name: "query: " + name, method: http.MethodGet, path: path, want: expected, success: http.StatusOK}
 	}
 	write := func(name, method, path, body string) rawCase {
-		return rawCase{name: "query of a write: " + name, method: method, path: path, header: jsonType, body: body, want: invalid("arguments_in_query", "")}
+		return rawCase{
+			name: "query of a write: " + name, method: method, path: path, header: jsonType, body: body,
+			want: invalid("arguments_in_query", ""),
+		}
 	}
 	body := func(name, path, text string, chunked bool) rawCase {
-		return rawCase{name: "body of a read: " + name, method: http.MethodGet, path: path, header: jsonType, body: text, chunked: chunked, want: invalid("body_not_allowed", "")}
+		return rawCase{
+			name: "body of a read: " + name, method: http.MethodGet, path: path, header: jsonType, body: text,
+			chunked: chunked, want: invalid("body_not_allowed", ""),
+		}
 	}
 	return []rawCase{
 		read("a name twice counts once, with its last value", "/posts?limit=abc&limit=1", want{}),
@@ -249,7 +271,10 @@ func queryCases() []rawCase {
 func keyCases() []rawCase {
 	const good = `{"caption":"hello","account_ids":[{account}]}`
 	sent := func(name, path, body string, expected want, keys ...string) rawCase {
-		return rawCase{name: "key: " + name, method: http.MethodPost, path: path, header: http.Header{"Content-Type": {"application/json"}, "Idempotency-Key": keys}, body: body, want: expected}
+		return rawCase{
+			name: "key: " + name, method: http.MethodPost, path: path,
+			header: http.Header{"Content-Type": {"application/json"}, "Idempotency-Key": keys}, body: body, want: expected,
+		}
 	}
 	kept := func(name string, keys ...string) rawCase {
 		c := sent(name, "/posts", good, want{}, keys...)
@@ -262,11 +287,17 @@ func keyCases() []rawCase {
 		sent("empty", "/posts", good, invalid("idempotency_key_empty", ""), ""),
 		sent("twice, in two headers", "/posts", good, invalid("idempotency_key_given_twice", ""), "a", "b"),
 		sent("twice, the same", "/posts", good, invalid("idempotency_key_given_twice", ""), "a", "a"),
-		sent("in header and body", "/posts", `{"caption":"hello","account_ids":[{account}],"idempotency_key":"a"}`, invalid("idempotency_key_given_twice", ""), "a"),
-		sent("in the body alone", "/posts", `{"caption":"hello","account_ids":[{account}],"idempotency_key":"a"}`, invalid("unknown_argument", "idempotency_key")),
+		sent("in header and body", "/posts", `{"caption":"hello","account_ids":[{account}],"idempotency_key":"a"}`,
+			invalid("idempotency_key_given_twice", ""), "a"),
+		sent("in the body alone", "/posts", `{"caption":"hello","account_ids":[{account}],"idempotency_key":"a"}`,
+			invalid("unknown_argument", "idempotency_key")),
 		sent("not UTF-8", "/posts", good, invalid("malformed", ""), "a\xffb"),
-		{name: "key: of a read, twice", method: http.MethodGet, path: "/me", header: http.Header{"Idempotency-Key": {"a", "b"}}, want: invalid("idempotency_key_not_accepted", "")},
-		{name: "key: of a read, empty", method: http.MethodGet, path: "/posts", header: http.Header{"Idempotency-Key": {""}}, want: invalid("idempotency_key_not_accepted", "")},
+		{name: "key: of a read, twice", method: http.MethodGet, path: "/me", header: http.Header{
+			"Idempotency-Key": {"a", "b"},
+		}, want: invalid("idempotency_key_not_accepted", "")},
+		{name: "key: of a read, empty", method: http.MethodGet, path: "/posts", header: http.Header{
+			"Idempotency-Key": {""},
+		}, want: invalid("idempotency_key_not_accepted", "")},
 	}
 }
 
@@ -278,15 +309,19 @@ func TestWire(t *testing.T) {
 		if got := w.wire("GET /api/v1/me HTTP/1.1\n" + head + "Transfer-Encoding: chunked\n\n0\n\n"); got.status != http.StatusOK {
 			t.Errorf("a read with a body that turns out empty: %d %s", got.status, got.raw)
 		}
-		if got := w.wire("GET /api/v1/me HTTP/1.1\n" + head + "Transfer-Encoding: chunked\n\n1\nx\n0\n\n"); !bytes.Contains(got.raw, []byte("body_not_allowed")) {
+		if got := w.wire("GET /api/v1/me HTTP/1.1\n" + head +
+			"Transfer-Encoding: chunked\n\n1\nx\n0\n\n"); !bytes.Contains(got.raw, []byte("body_not_allowed")) {
 			t.Errorf("a read with a body in pieces: %d %s", got.status, got.raw)
 		}
-		if got := w.wire("POST /api/v1/posts HTTP/1.1\n" + head + "Content-Type: application/json\nContent-Length: 50\nExpect: 100-continue\n\n"); got.status != http.StatusContinue {
+		if got := w.wire("POST /api/v1/posts HTTP/1.1\n" + head +
+			"Content-Type: application/json\nContent-Length: 50\nExpect: 100-continue\n\n"); got.status != http.StatusContinue {
 			t.Errorf("a body that waits to be asked for: %d", got.status)
 		}
 		for _, line := range []string{"GET /api/v1/posts/%zz HTTP/1.1", "GET /api/v1/me HTTP/9.9", "GET  HTTP/1.1"} {
 			got := w.wire(line + "\n" + head + "\n")
-			if got.header.Get("Content-Type") != "application/problem+json" || got.header.Get("Cache-Control") != "no-store" || got.header.Get("X-Request-Id") == "" || !bytes.Contains(got.raw, fmt.Appendf(nil, `"status":%d`, got.status)) {
+			if got.header.Get("Content-Type") != "application/problem+json" ||
+				got.header.Get("Cache-Control") != "no-store" || got.header.Get("X-Request-Id") == "" ||
+				!bytes.Contains(got.raw, fmt.Appendf(nil, `"status":%d`, got.status)) {
 				t.Errorf("%.60q: %v, %s", line, got.header, got.raw)
 			}
 			if got.status < 400 || got.status > 505 || bytes.Contains(got.raw, []byte(full(w))) {

@@ -42,7 +42,8 @@ func refreshing(p server.Parts) []operation.Operation {
 		return refreshPrice, nil
 	})
 	return []operation.Operation{operation.Define(operation.Spec{
-		Tool: "refresh_standin", Method: http.MethodPost, Path: "/hashtags/standins/{id}/refresh", Needs: access.Spend, Key: operation.KeyRequired, Price: price,
+		Tool: "refresh_standin", Method: http.MethodPost, Path: "/hashtags/standins/{id}/refresh", Needs: access.Spend,
+		Key: operation.KeyRequired, Price: price,
 		Success: http.StatusOK, Networks: true, Summary: "Refresh a report", Description: "Fetches today's figures.",
 		Example: operation.Example{Arguments: map[string]any{"id": aReport}, Data: refreshed{aReport}},
 	}, func(ctx context.Context, call operation.Call, in refreshInput) (operation.Answer[refreshed], error) {
@@ -85,6 +86,9 @@ func TestRefreshIsAnOperation(t *testing.T) {
 		got := w.raw(http.MethodGet, w.base+"/openapi.json", nil, nil)
 		described, _ := got.at("paths").(map[string]any)["/hashtags/standins/{id}/refresh"].(map[string]any)
 		post := answer{body: described}
-		post.mustHold(t, map[string]any{"post.x-tool": "refresh_standin", "post.x-capability": "spend", "post.x-price.min": 0, "post.x-price.max": refreshPrice})
+		post.mustHold(t,
+			map[string]any{
+				"post.x-tool": "refresh_standin", "post.x-capability": "spend", "post.x-price.min": 0, "post.x-price.max": refreshPrice,
+			})
 	})
 }

@@ -136,11 +136,13 @@ func TestKeyIsRemembered(t *testing.T) {
 		same("as a tool", w.tool(full(w), "create_post", args, "a key"))
 		clock.advance(24*time.Hour - time.Minute)
 		same("a minute before the day is over", w.restAt(other, full(w), "create_post", args, "a key"))
-		w.rest(full(w), "create_post", map[string]any{"caption": "other", "account_ids": w.accounts}, "a key").mustRefuse(t, 422, "idempotency_key_reused", "")
+		w.rest(full(w), "create_post", map[string]any{"caption": "other", "account_ids": w.accounts}, "a key").
+			mustRefuse(t, 422, "idempotency_key_reused", "")
 		w.rest(w.keys[access.Drafts], "create_post", args, "a key").mustBe(t, http.StatusCreated)
 		clock.advance(2 * time.Minute)
 		again := w.rest(full(w), "create_post", args, "a key")
-		if again.mustBe(t, http.StatusCreated); again.text("data.id") == first.text("data.id") || again.header.Get("Idempotent-Replayed") != "" {
+		if again.mustBe(t, http.StatusCreated); again.text("data.id") == first.text("data.id") ||
+			again.header.Get("Idempotent-Replayed") != "" {
 			t.Errorf("after a day the key is still known: %s", again.raw)
 		}
 		same2 := w.tool(full(w), "create_post", args, "a key")
@@ -231,7 +233,8 @@ func TestRepeatWithTheSameInstant(t *testing.T) {
 			first.mustBe(t, http.StatusOK)
 			for _, form := range forms {
 				again := w.rest(full(w), tool, args(form), tool)
-				if again.status != http.StatusOK || again.header.Get("Idempotent-Replayed") != "true" || fmt.Sprint(again.at("data")) != fmt.Sprint(first.at("data")) {
+				if again.status != http.StatusOK || again.header.Get("Idempotent-Replayed") != "true" ||
+					fmt.Sprint(again.at("data")) != fmt.Sprint(first.at("data")) {
 					t.Errorf("%s %s: %d %s", tool, form, again.status, again.raw)
 				}
 				if got := w.tool(full(w), tool, args(form), tool); fmt.Sprint(got.at("data")) != fmt.Sprint(first.at("data")) {
@@ -276,9 +279,11 @@ func TestSweepingKeys(t *testing.T) {
 	t.Parallel()
 	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
 		for i := range 3 {
-			w.rest(full(w), "create_post", map[string]any{"caption": "x", "account_ids": w.accounts}, fmt.Sprint("key ", i)).mustBe(t, http.StatusCreated)
+			w.rest(full(w), "create_post", map[string]any{"caption": "x", "account_ids": w.accounts},
+				fmt.Sprint("key ", i)).mustBe(t, http.StatusCreated)
 		}
-		w.exec("UPDATE idempotency_records SET expires_at = expires_at + 1000000000 WHERE key_id = ? AND key = 'key 2'", w.keyIDs[access.Full])
+		w.exec("UPDATE idempotency_records SET expires_at = expires_at + 1000000000 WHERE key_id = ? AND key = 'key 2'",
+			w.keyIDs[access.Full])
 		swept := func(at time.Time) int64 {
 			n, err := idempotency.New(testkit.Open(t, w.url, testkit.NewClock(at))).Sweep(t.Context())
 			must(t, err)
@@ -306,7 +311,9 @@ func TestRepeatWhileTheFirstCallRuns(t *testing.T) {
 		args := map[string]any{"caption": "slow", "account_ids": w.accounts}
 		stopped := errors.New("the first call failed after all")
 		err := w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
-			_, err := tx.Exec(ctx, `INSERT INTO idempotency_records (key_id, key, operation, request_hash, created_at, expires_at) VALUES (?, 'a key', 'create_post', ?, ?, ?)`,
+			_, err := tx.Exec(ctx,
+				`INSERT INTO idempotency_records (key_id, key, operation, request_hash, created_at, expires_at)
+		VALUES (?, 'a key', 'create_post', ?, ?, ?)`,
 				w.keyIDs[access.Full], []byte("x"), time.Now().UnixMicro(), time.Now().Add(time.Hour).UnixMicro())
 			must(t, err)
 			got := w.rest(full(w), "create_post", args, "a key")

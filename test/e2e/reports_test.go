@@ -22,7 +22,8 @@ func TestOneReportAtOnce(t *testing.T) {
 		var wg sync.WaitGroup
 		for i := range 12 {
 			wg.Go(func() {
-				got, err := w.try(http.MethodPost, w.base+"/reports", merged2(bearer(full(w)), fmt.Sprint("k", i)), []byte(`{"type":"profile","subject":"harbour_cafe"}`))
+				got, err := w.try(http.MethodPost, w.base+"/reports", merged2(bearer(full(w)), fmt.Sprint("k", i)),
+					[]byte(`{"type":"profile","subject":"harbour_cafe"}`))
 				mu.Lock()
 				defer mu.Unlock()
 				if err != nil || got.status != http.StatusAccepted {
@@ -57,20 +58,28 @@ func TestReportList(t *testing.T) {
 	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
 		rich(w)
 		ids := map[string]string{}
-		for name, more := range map[string]map[string]any{"cafe": nil, "bar": {"subject": "harbour_bar"}, "tok": {"platform": "tiktok", "subject": "harbour_cafe"}, "tag": aHashtag} {
+		for name, more := range map[string]map[string]any{
+			"cafe": nil, "bar": {"subject": "harbour_bar"}, "tok": {"platform": "tiktok", "subject": "harbour_cafe"}, "tag": aHashtag,
+		} {
 			ids[name] = w.report(more)
 		}
 		w.finished(w.rest(full(w), "create_report", about(map[string]any{"subject": "missing.cafe"})(w), "k").text("data.job_id"))
-		w.rest(full(w), "set_report_tracking", map[string]any{"type": "profile", "id": ids["bar"], "enabled": true}, "t").mustBe(t, http.StatusOK)
+		w.rest(full(w), "set_report_tracking", map[string]any{"type": "profile", "id": ids["bar"], "enabled": true},
+			"t").mustBe(t, http.StatusOK)
 		hasReport(nil)(w.stranger())
 		for filter, c := range map[string]struct {
 			args map[string]any
 			want []string
 		}{
-			"profiles": {map[string]any{"type": "profile", "status": "ready"}, []string{"cafe", "bar", "tok"}}, "hashtags": {map[string]any{"type": "hashtag"}, []string{"tag"}},
-			"TikTok": {map[string]any{"platform": "tiktok"}, []string{"tok"}}, "tracked": {map[string]any{"tracked_only": true}, []string{"bar"}},
-			"ready": {map[string]any{"status": "ready"}, []string{"cafe", "bar", "tok", "tag"}}, "named": {map[string]any{"query": "@CAFE", "status": "ready"}, []string{"cafe", "tok"}},
-			"a part of a hashtag": {map[string]any{"query": "dough"}, []string{"tag"}}, "a sign that stands for any": {map[string]any{"query": "%"}, nil}, "an underscore": {map[string]any{"query": "r_b"}, []string{"bar"}},
+			"profiles":                   {map[string]any{"type": "profile", "status": "ready"}, []string{"cafe", "bar", "tok"}},
+			"hashtags":                   {map[string]any{"type": "hashtag"}, []string{"tag"}},
+			"TikTok":                     {map[string]any{"platform": "tiktok"}, []string{"tok"}},
+			"tracked":                    {map[string]any{"tracked_only": true}, []string{"bar"}},
+			"ready":                      {map[string]any{"status": "ready"}, []string{"cafe", "bar", "tok", "tag"}},
+			"named":                      {map[string]any{"query": "@CAFE", "status": "ready"}, []string{"cafe", "tok"}},
+			"a part of a hashtag":        {map[string]any{"query": "dough"}, []string{"tag"}},
+			"a sign that stands for any": {map[string]any{"query": "%"}, nil},
+			"an underscore":              {map[string]any{"query": "r_b"}, []string{"bar"}},
 		} {
 			var want []string
 			for _, name := range c.want {
@@ -103,7 +112,9 @@ func TestEveryReportHasABestTime(t *testing.T) {
 	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
 		rich(w)
 		dated, guesses := 0, 0
-		for _, c := range []map[string]any{nil, {"subject": "alpha.coffee"}, {"subject": "delta.art"}, {"platform": "tiktok", "subject": "gamma.fit"}, aHashtag} {
+		for _, c := range []map[string]any{
+			nil, {"subject": "alpha.coffee"}, {"subject": "delta.art"}, {"platform": "tiktok", "subject": "gamma.fit"}, aHashtag,
+		} {
 			args := map[string]any{"type": "profile", "id": w.report(c), "sections": []any{"posts"}, "limit": 50}
 			if c["type"] != nil {
 				args["type"] = c["type"]
@@ -115,7 +126,8 @@ func TestEveryReportHasABestTime(t *testing.T) {
 			}
 			dated++
 			standsOut, told := got.at("data.best_time.stands_out").(bool)
-			if low, high := got.at("data.best_time.low"), got.at("data.best_time.high"); !told || low == nil || high == nil || got.text("data.best_time.weekday") == "" {
+			if low, high := got.at("data.best_time.low"), got.at("data.best_time.high"); !told || low == nil ||
+				high == nil || got.text("data.best_time.weekday") == "" {
 				t.Errorf("%v: no whole best time: %v", c, got.at("data.best_time"))
 			}
 			if guess := strings.Contains(string(got.raw), "best time is a guess"); guess == standsOut {
@@ -188,7 +200,8 @@ func TestTracking(t *testing.T) {
 	worlds(t, options{accounts: 1, now: ahead.now}, func(t *testing.T, w *world) {
 		w.grant(profilePrice + 2*profileRefreshPrice + 1)
 		w.notes["report"] = w.report(nil)
-		w.rest(full(w), "set_report_tracking", its("profile", map[string]any{"enabled": true, "frequency_days": 1})(w), "on").mustBe(t, http.StatusOK)
+		w.rest(full(w), "set_report_tracking", its("profile", map[string]any{"enabled": true, "frequency_days": 1})(w),
+			"on").mustBe(t, http.StatusOK)
 		report := func() answer { return w.full("get_report", its("profile", nil)(w)) }
 		for n := 1; n <= 2; n++ {
 			before := report().text("data.measured_at.utc")
@@ -215,7 +228,9 @@ func TestTrackingWaitsWhileSpendingIsPaused(t *testing.T) {
 		pause := pausesOf("team")[1]
 		must(t, pause.closes(w))
 		w.exec("UPDATE reports SET next_refresh_at = 1 WHERE id = ?", w.notes["report"])
-		w.until("the refresh to be put off", func() bool { return w.count("reports WHERE id = ? AND next_refresh_at > 1", w.notes["report"]) == 1 })
+		w.until("the refresh to be put off", func() bool {
+			return w.count("reports WHERE id = ? AND next_refresh_at > 1", w.notes["report"]) == 1
+		})
 		w.full("get_report", its("profile", nil)(w)).mustHold(t, map[string]any{"data.tracked": true})
 		w.full("get_credits", nil).mustHold(t, map[string]any{"data.balance": 1000 - profilePrice})
 		must(t, pause.opens(w))
@@ -243,8 +258,10 @@ func TestSourceOutOfReach(t *testing.T) {
 		ahead.advance(time.Minute)
 		before := w.footprint()
 		for _, call := range []edgeCall{w.rest, w.tool} {
-			call(full(w), "create_report", about(map[string]any{"subject": "harbour_bar"})(w), "k").mustRefuse(t, http.StatusBadGateway, "provider_unavailable", "")
-			call(full(w), "create_report", about(nil)(w), "has it").mustHold(t, map[string]any{"data.result.report.id": w.notes["report"], "billing.credits_charged": 0})
+			call(full(w), "create_report", about(map[string]any{"subject": "harbour_bar"})(w), "k").
+				mustRefuse(t, http.StatusBadGateway, "provider_unavailable", "")
+			call(full(w), "create_report", about(nil)(w), "has it").
+				mustHold(t, map[string]any{"data.result.report.id": w.notes["report"], "billing.credits_charged": 0})
 		}
 		if effects := w.footprint().since(before); effects != (rows{paid: 1}) {
 			t.Errorf("changed %+v", effects)
@@ -259,8 +276,8 @@ func TestSourceOutOfReach(t *testing.T) {
 	})
 }
 
-// A refresh that was begun while its report was there ends with it there, although its time was over meanwhile and what is
-// over is swept.
+// A refresh that was begun while its report was there ends with it there, although its time was over meanwhile and
+// what is over is swept.
 func TestRefreshOutlivesTheReportsTime(t *testing.T) {
 	t.Parallel()
 	ahead := &clock{}
@@ -284,19 +301,26 @@ func TestRefreshOutlivesTheReportsTime(t *testing.T) {
 			t.Error(err)
 		}
 		close(answered)
-		w.finished(got.text("data.job_id")).mustHold(t, map[string]any{"data.state": "succeeded", "data.result.report.id": w.notes["report"], "data.result.credits_charged": profileRefreshPrice})
+		w.finished(got.text("data.job_id")).
+			mustHold(t,
+				map[string]any{
+					"data.state": "succeeded", "data.result.report.id": w.notes["report"],
+					"data.result.credits_charged": profileRefreshPrice,
+				})
 		w.full("get_report", its("profile", nil)(w)).mustBe(t, http.StatusOK)
 		w.mustBeSound()
 	})
 }
 
-// A refresh that fetched nothing leaves a report its time: asked for again and again it would keep the report for nothing.
+// A refresh that fetched nothing leaves a report its time: asked for again and again it would keep the report for
+// nothing.
 func TestARefreshForNothingAddsNoTime(t *testing.T) {
 	t.Parallel()
 	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
 		hasReport(nil)(w)
 		until := db.Micros(time.Now().Add(time.Hour))
-		w.exec("UPDATE reports SET subject = 'missing.harbour', refreshed_at = refreshed_at - (available_until - ?), available_until = ? WHERE id = ?", until, until, w.notes["report"])
+		w.exec("UPDATE reports SET subject = 'missing.harbour', refreshed_at = refreshed_at - (available_until - ?), "+
+			"available_until = ? WHERE id = ?", until, until, w.notes["report"])
 		got := w.rest(full(w), "refresh_report", its("profile", nil)(w), "k")
 		got.mustBe(t, http.StatusAccepted)
 		w.finished(got.text("data.job_id")).mustHold(t, map[string]any{"data.state": "failed", "data.error.code": "profile_not_found"})

@@ -26,7 +26,8 @@ type placeKept struct {
 // extend adds the operation that keeps its place, whatever becomes of who asked.
 func (c *throng) extend(p server.Parts) []operation.Operation {
 	return append(refreshing(p), operation.Define(operation.Spec{
-		Tool: "keep_place", Method: http.MethodGet, Path: "/hashtags/standins/place", Needs: access.Read, Success: http.StatusOK, Uncounted: true,
+		Tool: "keep_place", Method: http.MethodGet, Path: "/hashtags/standins/place", Needs: access.Read,
+		Success: http.StatusOK, Uncounted: true,
 		Summary: "Keep a place", Description: "Keeps its place until it is let go.", Example: operation.Example{Data: placeKept{true}},
 	}, func(context.Context, operation.Call, struct{}) (operation.Answer[placeKept], error) {
 		c.in <- struct{}{}
@@ -67,8 +68,9 @@ func (a answer) mustBeLater(t *testing.T, reason string) {
 	}
 }
 
-// A full node refuses what finds no place, over both edges and in the app, with nothing done or charged; what ends something and what
-// tells of the node gets through; and once there is room the same call with the same key is done, once.
+// A full node refuses what finds no place, over both edges and in the app, with nothing done or charged; what ends
+// something and what tells of the node gets through; and once there is room the same call with the same key is done,
+// once.
 func TestAFullNode(t *testing.T) {
 	t.Parallel()
 	crowded(t, options{accounts: 1, atOnce: 2}, func(t *testing.T, h *house, o options, c *throng) {
@@ -84,7 +86,8 @@ func TestAFullNode(t *testing.T) {
 			call(full(w), "list_posts", map[string]any{}, "").mustBeLater(t, "busy")
 			call(full(w), "create_post", post, "rush").mustBeLater(t, "busy")
 			call(full(w), "create_report", report, "a report").mustBeLater(t, "busy")
-			call(full(w), "create_post", map[string]any{"colour": "red"}, "").mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "unknown_argument")
+			call(full(w), "create_post", map[string]any{"colour": "red"}, "").
+				mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "unknown_argument")
 			call("no key", "list_posts", map[string]any{}, "").mustBe(t, http.StatusUnauthorized)
 		}
 		for _, path := range []string{"/livez", "/readyz", "/sign-in"} {
@@ -141,8 +144,8 @@ func TestWaitingHoldsNoPlace(t *testing.T) {
 	})
 }
 
-// Files that come in have places of their own: slow ones hold up no call, and one that finds no place is told to come again, with its
-// link as good as before.
+// Files that come in have places of their own: slow ones hold up no call, and one that finds no place is told to come
+// again, with its link as good as before.
 func TestUploadsHaveRoomOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	houses(t, options{accounts: 1, atOnce: 1}, func(t *testing.T, h *house) {
@@ -173,7 +176,8 @@ func TestUploadsHaveRoomOfTheirOwn(t *testing.T) {
 	})
 }
 
-// Slow senders of forms hold no place, however much they have sent: pages, calls and further forms are answered beside them.
+// Slow senders of forms hold no place, however much they have sent: pages, calls and further forms are answered beside
+// them.
 func TestPagesHaveRoomOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	houses(t, options{accounts: 1, atOnce: 1}, func(t *testing.T, h *house) {
@@ -200,7 +204,8 @@ func TestPagesHaveRoomOfTheirOwn(t *testing.T) {
 		}
 		_, err = sender.Write(bytes.Repeat([]byte("x"), 1<<20))
 		must(t, err)
-		for _, path := range []string{"/sign-in", "/livez", "/readyz", "/settings/keys", "/operator"} { // where who is signed out is led to the sign-in
+		// where who is signed out is led to the sign-in
+		for _, path := range []string{"/sign-in", "/livez", "/readyz", "/settings/keys", "/operator"} {
 			resp, err := noRedirects.Get(w.root + path)
 			if got := w.browses(resp, err); got.status >= http.StatusInternalServerError {
 				t.Errorf("%s beside a long form that comes slowly: %d", path, got.status)
@@ -218,4 +223,6 @@ func TestPagesHaveRoomOfTheirOwn(t *testing.T) {
 	})
 }
 
-var noRedirects = &http.Client{Timeout: client.Timeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+var noRedirects = &http.Client{Timeout: client.Timeout, CheckRedirect: func(*http.Request, []*http.Request) error {
+	return http.ErrUseLastResponse
+}}

@@ -55,7 +55,8 @@ func (w *world) mustBeWrapped(a answer, id string, wrong func(string, any)) {
 			wrong("a problem that lacks something", "")
 		case !strings.Contains(link, "/docs/errors#"+a.code()):
 			wrong("a type that is no link to the code", link)
-		case a.status == http.StatusTooManyRequests && a.text("context.retry_after_seconds") == "" || a.header.Get("Retry-After") != a.text("context.retry_after_seconds"):
+		case a.status == http.StatusTooManyRequests && a.text("context.retry_after_seconds") == "" ||
+			a.header.Get("Retry-After") != a.text("context.retry_after_seconds"):
 			wrong("a Retry-After that its context does not tell", a.header.Get("Retry-After"))
 		}
 		return

@@ -81,8 +81,10 @@ func these(args map[string]any) func(*world) map[string]any {
 
 // scenarios gathers those of every subject.
 func scenarios() []scenario {
-	return slices.Concat(accountScenarios(), listScenarios(), readScenarios(), createScenarios(), argumentScenarios(), updateScenarios(), changeRuleScenarios(),
-		scheduleScenarios(), cancelScenarios(), publishScenarios(), retryScenarios(), accessScenarios(), replayScenarios(), timeScenarios(), mediaScenarios(), connectScenarios(), voiceScenarios())
+	return slices.Concat(accountScenarios(), listScenarios(), readScenarios(), createScenarios(), argumentScenarios(),
+		updateScenarios(), changeRuleScenarios(),
+		scheduleScenarios(), cancelScenarios(), publishScenarios(), retryScenarios(), accessScenarios(),
+		replayScenarios(), timeScenarios(), mediaScenarios(), connectScenarios(), voiceScenarios())
 }
 
 func TestScenarios(t *testing.T) {
@@ -165,11 +167,12 @@ func asTool(w *world, s scenario, credential string) answer {
 // What is told at each edge of a credential that is nobody's: at the tools it may have been got by signing in.
 const (
 	restWants  = "Send a valid API key as a Bearer token in the Authorization header."
-	toolsWants = "Sign in: let the assistant connect again, as its access has run out or was ended. Or send a team API key that works in the Authorization header, as a Bearer token."
+	toolsWants = "Sign in: let the assistant connect again, as its access has run out or was ended. Or send a team " +
+		"API key that works in the Authorization header, as a Bearer token."
 )
 
-// inRESTWords holds that a tool's refusal speaks of the argument idempotency_key and names it, and gives it as REST words
-// it, which has a header in its place.
+// inRESTWords holds that a tool's refusal speaks of the argument idempotency_key and names it, and gives it as REST
+// words it, which has a header in its place.
 func (w *world) inRESTWords(a answer) answer {
 	w.t.Helper()
 	const argument, header = "idempotency_key", "Idempotency-Key"

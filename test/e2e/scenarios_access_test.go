@@ -15,7 +15,9 @@ func accessScenarios() []scenario {
 		return scenario{name: "key: " + name, tool: "create_post", as: as, args: toFirst(nil), want: refused(401, "unauthorized")}
 	}
 	role := func(role access.Role, tool string, args func(*world) map[string]any, expected want, effects rows) scenario {
-		return scenario{name: "role: " + string(role) + " and " + tool, tool: tool, prepare: with(aDraft, func(w *world) { w.role(role) }), args: args, want: expected, effects: effects}
+		return scenario{name: "role: " + string(role) + " and " + tool, tool: tool, prepare: with(aDraft, func(w *world) {
+			w.role(role)
+		}), args: args, want: expected, effects: effects}
 	}
 	return []scenario{
 		unauthorized("none", func(*world) string { return "" }),
@@ -78,31 +80,39 @@ func replayScenarios() []scenario {
 		}
 	}
 	return []scenario{
-		{name: "replay: a new key", tool: "create_post", args: toFirst(nil), idem: key, effects: rows{posts: 1, targets: 1, events: 1, keys: 1}, check: func(w *world, got answer) {
-			if got.header.Get("Idempotent-Replayed") != "" {
-				w.t.Errorf("a first answer says it is repeated")
-			}
-		}},
+		{name: "replay: a new key", tool: "create_post", args: toFirst(nil), idem: key,
+			effects: rows{posts: 1, targets: 1, events: 1, keys: 1}, check: func(w *world, got answer) {
+				if got.header.Get("Idempotent-Replayed") != "" {
+					w.t.Errorf("a first answer says it is repeated")
+				}
+			}},
 		{name: "replay: the same again", tool: "create_post", prepare: first, args: toFirst(nil), idem: key, check: same},
-		{name: "replay: the same again, quoted", tool: "create_post", prepare: first, args: toFirst(nil), idem: `"` + key + `"`, check: same},
+		{name: "replay: the same again, quoted", tool: "create_post", prepare: first, args: toFirst(nil), idem: `"` +
+			key + `"`, check: same},
 		{name: "replay: the same with a default written out", tool: "create_post", prepare: first, args: func(w *world) map[string]any {
 			return map[string]any{"caption": "hello", "account_ids": []float64{float64(w.accounts[0])}}
 		}, idem: key, check: same},
-		{name: "replay: other arguments", tool: "create_post", prepare: first, args: toFirst(map[string]any{"caption": "other"}), idem: key, want: refused(422, "idempotency_key_reused")},
-		{name: "replay: another operation", tool: "cancel_post", prepare: first, args: post(nil), idem: key, want: refused(422, "idempotency_key_reused")},
-		{name: "replay: another item", tool: "cancel_post", idem: key, args: post(nil), want: refused(422, "idempotency_key_reused"), prepare: func(w *world) {
-			w.rest(full(w), "cancel_post", map[string]any{"post_id": w.draft("one")}, key)
-			aDraft(w)
-		}},
+		{name: "replay: other arguments", tool: "create_post", prepare: first, args: toFirst(map[string]any{
+			"caption": "other",
+		}), idem: key, want: refused(422, "idempotency_key_reused")},
+		{name: "replay: another operation", tool: "cancel_post", prepare: first, args: post(
+			nil), idem: key, want: refused(422, "idempotency_key_reused")},
+		{name: "replay: another item", tool: "cancel_post", idem: key, args: post(nil),
+			want: refused(422, "idempotency_key_reused"), prepare: func(w *world) {
+				w.rest(full(w), "cancel_post", map[string]any{"post_id": w.draft("one")}, key)
+				aDraft(w)
+			}},
 		{name: "replay: another API key's is another key", tool: "create_post", as: drafts, prepare: first, args: toFirst(map[string]any{"caption": "other"}), idem: key, effects: rows{posts: 1, targets: 1, events: 1, keys: 1}},
-		{name: "replay: a refusal leaves the key free", tool: "create_post", args: toFirst(nil), idem: key, effects: rows{posts: 1, targets: 1, events: 1, keys: 1}, prepare: func(w *world) {
-			w.rest(full(w), "create_post", toFirst(map[string]any{"account_ids": []int64{999999999}})(w), key).mustRefuse(w.t, 404, "not_found", "")
-			aDraft(w)
-			w.rest(full(w), "retry_post", post(nil)(w), key).mustRefuse(w.t, 422, "validation_failed", "wrong_state")
-			if n := w.count("idempotency_records WHERE key_id = ?", w.keyIDs[access.Full]); n != 0 {
-				w.t.Errorf("a refusal is kept")
-			}
-		}},
+		{name: "replay: a refusal leaves the key free", tool: "create_post", args: toFirst(nil), idem: key,
+			effects: rows{posts: 1, targets: 1, events: 1, keys: 1}, prepare: func(w *world) {
+				w.rest(full(w), "create_post", toFirst(map[string]any{"account_ids": []int64{999999999}})(w), key).
+					mustRefuse(w.t, 404, "not_found", "")
+				aDraft(w)
+				w.rest(full(w), "retry_post", post(nil)(w), key).mustRefuse(w.t, 422, "validation_failed", "wrong_state")
+				if n := w.count("idempotency_records WHERE key_id = ?", w.keyIDs[access.Full]); n != 0 {
+					w.t.Errorf("a refusal is kept")
+				}
+			}},
 		{name: "replay: publishing again", tool: "publish_post", idem: key, args: post(nil), prepare: func(w *world) {
 			aDraft(w)
 			w.keep("job", w.rest(full(w), "publish_post", post(nil)(w), key).text("data.job_id"))
@@ -110,8 +120,10 @@ func replayScenarios() []scenario {
 			// The first answer, not what became of it since.
 			got.mustHold(w.t, map[string]any{"data.job_id": w.its("job"), "data.already_submitted": false, "data.finished": false})
 		}},
-		{name: "replay: 128 characters", tool: "create_post", args: toFirst(nil), idem: strings.Repeat("k", 128), effects: rows{posts: 1, targets: 1, events: 1, keys: 1}},
-		{name: "replay: 128 characters in quotes", tool: "create_post", args: toFirst(nil), idem: `"` + strings.Repeat("k", 128) + `"`, effects: rows{posts: 1, targets: 1, events: 1, keys: 1}},
+		{name: "replay: 128 characters", tool: "create_post", args: toFirst(nil), idem: strings.Repeat("k",
+			128), effects: rows{posts: 1, targets: 1, events: 1, keys: 1}},
+		{name: "replay: 128 characters in quotes", tool: "create_post", args: toFirst(nil), idem: `"` +
+			strings.Repeat("k", 128) + `"`, effects: rows{posts: 1, targets: 1, events: 1, keys: 1}},
 		bad("129 characters", strings.Repeat("k", 129), invalid("idempotency_key_too_long", "")),
 		bad("129 characters in quotes", `"`+strings.Repeat("k", 129)+`"`, invalid("idempotency_key_too_long", "")),
 		bad("129 characters for a change", strings.Repeat("k", 129), invalid("idempotency_key_too_long", "")),
@@ -129,12 +141,16 @@ func timeScenarios() []scenario {
 	ahead := strconv.Itoa(year)
 	march, october := lastSunday(year, time.March), lastSunday(year, time.October)
 	reads := func(name, zone, text, utc, team string) scenario {
-		return scenario{name: "time: " + name, tool: "schedule_post", zone: zone, prepare: aDraft, args: when(text), effects: oneChange, check: func(w *world, got answer) {
-			got.mustHold(w.t, map[string]any{"data.scheduled_at.utc": utc, "data.scheduled_at.team": team})
-		}}
+		return scenario{name: "time: " + name, tool: "schedule_post", zone: zone, prepare: aDraft, args: when(text),
+			effects: oneChange, check: func(w *world, got answer) {
+				got.mustHold(w.t, map[string]any{"data.scheduled_at.utc": utc, "data.scheduled_at.team": team})
+			}}
 	}
 	skipped := func(name, zone, text string) scenario {
-		return scenario{name: "time: " + name, tool: "schedule_post", zone: zone, prepare: aDraft, args: when(text), want: invalid("time_does_not_exist", "scheduled_at")}
+		return scenario{
+			name: "time: " + name, tool: "schedule_post", zone: zone, prepare: aDraft, args: when(text),
+			want: invalid("time_does_not_exist", "scheduled_at"),
+		}
 	}
 	all := []scenario{
 		reads("in winter", "", ahead+"-01-10T12:00", ahead+"-01-10T11:00:00Z", ahead+"-01-10T12:00:00+01:00"),
@@ -152,15 +168,19 @@ func timeScenarios() []scenario {
 		reads("after the skipped hour", "", march+"T03:00", march+"T01:00:00Z", march+"T03:00:00+02:00"),
 		reads("in the skipped hour with an offset", "", march+"T02:30:00+01:00", march+"T01:30:00Z", march+"T03:30:00+02:00"),
 		reads("in the doubled hour, the earlier", "", october+"T02:30", october+"T00:30:00Z", october+"T02:30:00+02:00"),
-		reads("in the doubled hour, the later by its offset", "", october+"T02:30:00+01:00", october+"T01:30:00Z", october+"T02:30:00+01:00"),
+		reads("in the doubled hour, the later by its offset", "", october+"T02:30:00+01:00", october+"T01:30:00Z",
+			october+"T02:30:00+01:00"),
 		reads("in half-hour zones", "Asia/Kolkata", ahead+"-07-10T12:00", ahead+"-07-10T06:30:00Z", ahead+"-07-10T12:00:00+05:30"),
 		skipped("in the skipped hour", "", march+"T02:30"),
 		skipped("at the first skipped instant", "", march+"T02:00"),
 		skipped("at the last skipped second", "", march+"T02:59:59"),
-		{name: "time: what an answer tells may be sent back", tool: "update_post", prepare: aScheduled, args: func(w *world) map[string]any {
-			return map[string]any{"id": w.its("post"), "scheduled_at": w.post(w.its("post")).text("data.scheduled_at.team")}
-		}},
-		{name: "time: a change reads it alike", tool: "update_post", prepare: aDraft, args: byID(map[string]any{"scheduled_at": march + "T02:30"}), want: invalid("time_does_not_exist", "scheduled_at")},
+		{name: "time: what an answer tells may be sent back", tool: "update_post", prepare: aScheduled,
+			args: func(w *world) map[string]any {
+				return map[string]any{"id": w.its("post"), "scheduled_at": w.post(w.its("post")).text("data.scheduled_at.team")}
+			}},
+		{name: "time: a change reads it alike", tool: "update_post", prepare: aDraft, args: byID(map[string]any{
+			"scheduled_at": march + "T02:30",
+		}), want: invalid("time_does_not_exist", "scheduled_at")},
 	}
 	return all
 }

@@ -36,7 +36,9 @@ func connectScenarios() []scenario {
 				w.t.Errorf("no null: %s", got.raw)
 			}
 		}},
-		{name: "a link on a full plan", tool: "get_connect_link", plan: small, prepare: func(w *world) { w.accounts = append(w.accounts, w.connect(w.team, "third.test")) },
+		{name: "a link on a full plan", tool: "get_connect_link", plan: small, prepare: func(w *world) {
+			w.accounts = append(w.accounts, w.connect(w.team, "third.test"))
+		},
 			args: bluesky, check: linked(map[string]any{"data.slots_left": 0})},
 		{name: "a link for a lost account", tool: "get_connect_link", prepare: lost, args: first, check: func(w *world, got answer) {
 			linked(nil)(w, got)
@@ -45,21 +47,32 @@ func connectScenarios() []scenario {
 			}
 		}},
 		{name: "a link for an account that works", tool: "get_connect_link", args: first, want: wrongState("connected")},
-		{name: "a link for an account that expires", tool: "get_connect_link", args: first, want: wrongState("expiring"), prepare: func(w *world) {
-			w.exec("UPDATE social_accounts SET connection_state = 'expiring' WHERE id = ?", w.accounts[0])
-		}},
+		{name: "a link for an account that expires", tool: "get_connect_link", args: first,
+			want: wrongState("expiring"), prepare: func(w *world) {
+				w.exec("UPDATE social_accounts SET connection_state = 'expiring' WHERE id = ?", w.accounts[0])
+			}},
 		{name: "a link for another team's account", tool: "get_connect_link", want: notFound, args: func(w *world) map[string]any {
 			return map[string]any{"account_id": w.stranger().accounts[0]}
 		}},
 		{name: "a link for no account", tool: "get_connect_link", args: these(map[string]any{"account_id": 1 << 40}), want: notFound},
-		{name: "a link for account 0", tool: "get_connect_link", args: these(map[string]any{"account_id": 0}), want: invalid("out_of_range", "account_id")},
-		{name: "a link for an account that is a word", tool: "get_connect_link", args: these(map[string]any{"account_id": "first"}), want: invalid("not_an_integer", "account_id")},
+		{name: "a link for account 0", tool: "get_connect_link", args: these(map[string]any{
+			"account_id": 0,
+		}), want: invalid("out_of_range", "account_id")},
+		{name: "a link for an account that is a word", tool: "get_connect_link", args: these(map[string]any{
+			"account_id": "first",
+		}), want: invalid("not_an_integer", "account_id")},
 		{name: "a link for nothing", tool: "get_connect_link", args: noArgs, want: invalid("exactly_one_of", "platform")},
-		{name: "a link for both", tool: "get_connect_link", want: invalid("exactly_one_of", "platform"), args: func(w *world) map[string]any {
-			return merged(first(w), map[string]any{"platform": "bluesky"})
-		}},
-		{name: "a link for a network that is none", tool: "get_connect_link", args: these(map[string]any{"platform": "myspace"}), want: invalid("not_allowed_value", "platform")},
-		{name: "a link for an account of a business", tool: "get_connect_link", args: these(map[string]any{"platform": "tiktok_business"}), check: linked(nil)},
-		{name: "a link takes no key", tool: "get_connect_link", args: bluesky, idem: "k", want: invalid("idempotency_key_not_accepted", "")},
+		{name: "a link for both", tool: "get_connect_link", want: invalid("exactly_one_of", "platform"),
+			args: func(w *world) map[string]any {
+				return merged(first(w), map[string]any{"platform": "bluesky"})
+			}},
+		{name: "a link for a network that is none", tool: "get_connect_link", args: these(map[string]any{
+			"platform": "myspace",
+		}), want: invalid("not_allowed_value", "platform")},
+		{name: "a link for an account of a business", tool: "get_connect_link", args: these(map[string]any{
+			"platform": "tiktok_business",
+		}), check: linked(nil)},
+		{name: "a link takes no key", tool: "get_connect_link", args: bluesky, idem: "k", want: invalid(
+			"idempotency_key_not_accepted", "")},
 	}
 }

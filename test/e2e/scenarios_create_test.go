@@ -52,31 +52,44 @@ func createScenarios() []scenario {
 		}
 	}
 	return []scenario{
-		{name: "create: a draft", tool: "create_post", as: drafts, args: toFirst(nil), effects: oneDraft, check: func(w *world, got answer) {
-			got.mustHold(w.t, map[string]any{"data.status": "draft", "data.caption": "hello", "data.approval": "not_needed", "data.media": "[]",
-				"data.scheduled_at": nil, "data.accounts.0.state": "pending", "data.accounts.0.username": "harbour.test"})
-			if location := got.header.Get("Location"); location != "" && location != w.root+"/api/v1/posts/"+got.text("data.id") {
-				w.t.Errorf("Location %q", location)
-			}
-			if held := w.held("hello"); len(held) > 0 && w.count("deliveries WHERE team_id = ?", w.team) > 0 {
-				w.t.Errorf("something was sent: %v", held)
-			}
-		}},
-		{name: "create: to two accounts, in their order", tool: "create_post", args: to(1, 0), effects: rows{posts: 1, targets: 2, events: 1}, check: accounts(1, 0)},
-		{name: "create: an account named twice is one target", tool: "create_post", args: to(0, 1, 0), effects: rows{posts: 1, targets: 2, events: 1}, check: accounts(0, 1)},
+		{name: "create: a draft", tool: "create_post", as: drafts, args: toFirst(nil), effects: oneDraft,
+			check: func(w *world, got answer) {
+				got.mustHold(w.t, map[string]any{"data.status": "draft", "data.caption": "hello",
+					"data.approval": "not_needed", "data.media": "[]",
+					"data.scheduled_at": nil, "data.accounts.0.state": "pending", "data.accounts.0.username": "harbour.test"})
+				if location := got.header.Get("Location"); location != "" && location != w.root+"/api/v1/posts/"+got.text("data.id") {
+					w.t.Errorf("Location %q", location)
+				}
+				if held := w.held("hello"); len(held) > 0 && w.count("deliveries WHERE team_id = ?", w.team) > 0 {
+					w.t.Errorf("something was sent: %v", held)
+				}
+			}},
+		{name: "create: to two accounts, in their order", tool: "create_post", args: to(1, 0), effects: rows{
+			posts: 1, targets: 2, events: 1,
+		}, check: accounts(1, 0)},
+		{name: "create: an account named twice is one target", tool: "create_post", args: to(0, 1, 0), effects: rows{
+			posts: 1, targets: 2, events: 1,
+		}, check: accounts(0, 1)},
 		makes("a caption as long as may be", map[string]any{"caption": words(10_000)}, caption(words(10_000))),
-		makes("a long caption of wide characters", map[string]any{"caption": strings.Repeat("🌍", 10_000)}, caption(strings.Repeat("🌍", 10_000))),
-		makes("a caption of many scripts", map[string]any{"caption": "  Grüße, 東京 \u202eabc\u0301\n\tend  "}, caption("  Grüße, 東京 \u202eabc\u0301\n\tend  ")),
+		makes("a long caption of wide characters", map[string]any{"caption": strings.Repeat("🌍", 10_000)},
+			caption(strings.Repeat("🌍", 10_000))),
+		makes("a caption of many scripts", map[string]any{"caption": "  Grüße, 東京 \u202eabc\u0301\n\tend  "},
+			caption("  Grüße, 東京 \u202eabc\u0301\n\tend  ")),
 		makes("an empty caption", map[string]any{"caption": ""}, caption("")),
 		makes("no media", map[string]any{"media_ids": []int64{}}, nil),
 		makes("what looks like SQL", map[string]any{"caption": "'); DROP TABLE posts; -- ?"}, caption("'); DROP TABLE posts; -- ?")),
 		makes("a text that only begins as a key does", map[string]any{"caption": "prk_ABCDEFGHabcdefgh"}, nil),
-		{name: "create: an account that is not there", tool: "create_post", args: toFirst(map[string]any{"account_ids": []int64{999999999}}), want: missing("account_ids")},
+		{name: "create: an account that is not there", tool: "create_post", args: toFirst(map[string]any{
+			"account_ids": []int64{999999999},
+		}), want: missing("account_ids")},
 		{name: "create: an account of another team", tool: "create_post", want: missing("account_ids"), prepare: func(w *world) {
 			w.accounts = append(w.accounts, w.stranger().accounts[0])
 		}, args: to(0, 2)},
-		{name: "create: media while there is no library", tool: "create_post", args: toFirst(map[string]any{"media_ids": []int64{1}}), want: missing("media_ids")},
-		{name: "create: by a key that only reads", tool: "create_post", as: readOnly, args: toFirst(nil), want: refused(403, "write_not_allowed")},
+		{name: "create: media while there is no library", tool: "create_post", args: toFirst(map[string]any{
+			"media_ids": []int64{1},
+		}), want: missing("media_ids")},
+		{name: "create: by a key that only reads", tool: "create_post", as: readOnly, args: toFirst(nil), want: refused(
+			403, "write_not_allowed")},
 	}
 }
 
@@ -95,7 +108,8 @@ func argumentScenarios() []scenario {
 	key := apikey.New(apikey.APIKey)
 	all := []scenario{
 		{name: "arguments: no caption", tool: "create_post", args: without("caption"), want: invalid("missing_argument", "caption")},
-		{name: "arguments: no accounts", tool: "create_post", args: without("account_ids"), want: invalid("missing_argument", "account_ids")},
+		{name: "arguments: no accounts", tool: "create_post", args: without("account_ids"), want: invalid(
+			"missing_argument", "account_ids")},
 		{name: "arguments: none at all", tool: "create_post", args: noArgs, want: invalid("missing_argument", "caption")},
 		bad("a caption one too long", map[string]any{"caption": words(10_001)}, "too_long", "caption"),
 		bad("a caption that is a number", map[string]any{"caption": 5}, "malformed", "caption"),
@@ -122,7 +136,8 @@ func argumentScenarios() []scenario {
 		bad("an argument of another case", map[string]any{"Caption": "x"}, "unknown_argument", "Caption"),
 		bad("a key in the caption", map[string]any{"caption": "mine is " + key + "!"}, "secret_in_argument", "caption"),
 		bad("an upload secret in the caption", map[string]any{"caption": apikey.New(apikey.Upload)}, "secret_in_argument", "caption"),
-		bad("a key deep in an argument that is none", map[string]any{"a": []any{map[string]any{"b": []any{key}}}}, "secret_in_argument", ""),
+		bad("a key deep in an argument that is none", map[string]any{"a": []any{map[string]any{"b": []any{key}}}},
+			"secret_in_argument", ""),
 		bad("a key as the name of a member", map[string]any{"a": map[string]any{key: 1}}, "secret_in_argument", ""),
 		bad("a key as the name of an argument", map[string]any{key: 1}, "secret_in_argument", ""),
 	}
@@ -138,7 +153,8 @@ func verbatimScenarios() []scenario {
 		bad("an argument twice", `{"caption":"a","caption":"b","account_ids":[1]}`, "argument_given_twice", ""),
 		bad("an argument twice, once escaped", `{"caption":"a","\u0063aption":"b","account_ids":[1]}`, "argument_given_twice", ""),
 		bad("a member twice, deep down", `{"caption":"a","account_ids":[1],"x":[{"a":1,"a":2}]}`, "argument_given_twice", ""),
-		bad("nested a hundred deep", `{"caption":`+strings.Repeat("[", 100)+strings.Repeat("]", 100)+`,"account_ids":[1]}`, "malformed", ""),
+		bad("nested a hundred deep",
+			`{"caption":`+strings.Repeat("[", 100)+strings.Repeat("]", 100)+`,"account_ids":[1]}`, "malformed", ""),
 		bad("a NUL as an escape", `{"caption":"a\u0000b","account_ids":[1]}`, "malformed", "caption"),
 		bad("an account beyond all numbers", `{"caption":"a","account_ids":[1e400]}`, "not_an_integer", "account_ids"),
 		bad("an account of 31 digits", `{"caption":"a","account_ids":[1000000000000000000000000000000]}`, "not_an_integer", "account_ids"),

@@ -12,7 +12,9 @@ const downloadPrice = 2
 
 // ofProfile asks for what a profile shows, described only, with more or otherwise.
 func ofProfile(more map[string]any) func(*world) map[string]any {
-	return these(merged(map[string]any{"platform": "instagram", "type": "posts", "username": "harbour_cafe", "limit": 2, "save_to_library": false}, more))
+	return these(merged(map[string]any{
+		"platform": "instagram", "type": "posts", "username": "harbour_cafe", "limit": 2, "save_to_library": false,
+	}, more))
 }
 
 // fetched is what a download leaves that was charged and found so many items; unfetched one that was refunded.
@@ -30,26 +32,42 @@ func (r rows) saved(media, folders, events int) rows {
 
 func downloadScenarios() []scenario {
 	gets := func(name string, more map[string]any, effects rows, check func(*world, answer)) scenario {
-		return scenario{name: "download: " + name, tool: "download_profile_media", prepare: rich, args: ofProfile(more), idem: paying, effects: effects, check: func(w *world, got answer) {
-			got.mustHold(w.t, map[string]any{"billing.credits_charged": downloadPrice, "billing.credits_refunded": 0, "billing.balance": 1000 - downloadPrice})
-			job := w.finished(got.text("data.job_id"))
-			w.mustNotLead(job)
-			check(w, job)
-		}}
+		return scenario{name: "download: " + name, tool: "download_profile_media", prepare: rich, args: ofProfile(more),
+			idem: paying, effects: effects, check: func(w *world, got answer) {
+				got.mustHold(w.t,
+					map[string]any{
+						"billing.credits_charged": downloadPrice, "billing.credits_refunded": 0, "billing.balance": 1000 - downloadPrice,
+					})
+				job := w.finished(got.text("data.job_id"))
+				w.mustNotLead(job)
+				check(w, job)
+			}}
 	}
 	described := func(items int) func(*world, answer) {
 		return func(w *world, job answer) {
-			job.mustHold(w.t, map[string]any{"data.state": "succeeded", "data.error": nil, "data.result.credits_charged": downloadPrice, "data.progress.done": items, "data.progress.total": items})
+			job.mustHold(w.t,
+				map[string]any{
+					"data.state": "succeeded", "data.error": nil, "data.result.credits_charged": downloadPrice,
+					"data.progress.done": items, "data.progress.total": items,
+				})
 			if len(job.list("data.result.items")) != items {
 				w.t.Errorf("want %d items: %s", items, job.raw)
 			}
-			w.full("get_credits", nil).mustHold(w.t, map[string]any{"data.balance": 1000 - downloadPrice, "data.used_today.team": downloadPrice, "data.reserved_today.team": 0})
+			w.full("get_credits", nil).
+				mustHold(w.t,
+					map[string]any{
+						"data.balance": 1000 - downloadPrice, "data.used_today.team": downloadPrice, "data.reserved_today.team": 0,
+					})
 		}
 	}
 	fails := func(name, username, code string) scenario {
 		return gets(name, map[string]any{"username": username}, unfetched, func(w *world, job answer) {
-			job.mustHold(w.t, map[string]any{"data.state": "failed", "data.error.code": code, "data.result.items": "[]", "data.result.credits_charged": 0})
-			w.full("get_credits", nil).mustHold(w.t, map[string]any{"data.balance": 1000, "data.used_today.team": 0, "data.reserved_today.team": 0})
+			job.mustHold(w.t,
+				map[string]any{
+					"data.state": "failed", "data.error.code": code, "data.result.items": "[]", "data.result.credits_charged": 0,
+				})
+			w.full("get_credits", nil).
+				mustHold(w.t, map[string]any{"data.balance": 1000, "data.used_today.team": 0, "data.reserved_today.team": 0})
 		})
 	}
 	sameProfile := func(name, username string) scenario {
@@ -79,8 +97,15 @@ func downloadScenarios() []scenario {
 func mustBeSaved(w *world, job answer) {
 	w.t.Helper()
 	media := w.full("list_media", nil)
-	job.mustHold(w.t, map[string]any{"data.state": "succeeded", "data.result.items.0.media_id": media.at("data.media.0.id"), "data.result.items.0.reason": nil})
-	media.mustHold(w.t, map[string]any{"data.media.0.folder.name": "Downloads", "data.folders.0.name": "Downloads", "data.media.0.type": "image/jpeg", "data.storage.used_bytes": media.at("data.media.0.size_bytes")})
+	job.mustHold(w.t,
+		map[string]any{
+			"data.state": "succeeded", "data.result.items.0.media_id": media.at("data.media.0.id"), "data.result.items.0.reason": nil,
+		})
+	media.mustHold(w.t,
+		map[string]any{
+			"data.media.0.folder.name": "Downloads", "data.folders.0.name": "Downloads",
+			"data.media.0.type": "image/jpeg", "data.storage.used_bytes": media.at("data.media.0.size_bytes"),
+		})
 	if !strings.HasPrefix(media.text("data.media.0.name"), "harbour_cafe ") {
 		w.t.Errorf("called %q", media.text("data.media.0.name"))
 	}
@@ -103,7 +128,8 @@ func (w *world) mustQuote(job answer, platform, account string) {
 	data := fmt.Sprint(job.at("data"))
 	for i := range job.list("untrusted_content") {
 		at := func(name string) string { return job.text(fmt.Sprintf("untrusted_content.%d.%s", i, name)) }
-		if at("source.kind") != "caption" || at("source.platform") != platform || at("source.account") != account || at("source.url") == "" || at("text") == "" || strings.Contains(data, at("text")) {
+		if at("source.kind") != "caption" || at("source.platform") != platform || at("source.account") != account ||
+			at("source.url") == "" || at("text") == "" || strings.Contains(data, at("text")) {
 			w.t.Errorf("a caption is not beside the data: %s", job.raw)
 		}
 	}
@@ -121,7 +147,10 @@ func paidDownloadScenarios() []scenario {
 		w.finished(w.its("job"))
 	}
 	not := func(name string, as func(*world) string, prepare func(*world), more map[string]any, expected want) scenario {
-		return scenario{name: "download: " + name, tool: "download_profile_media", as: as, prepare: prepare, args: ofProfile(more), idem: paying, want: expected}
+		return scenario{
+			name: "download: " + name, tool: "download_profile_media", as: as, prepare: prepare, args: ofProfile(more),
+			idem: paying, want: expected,
+		}
 	}
 	keyTo := func(credits int64) func(*world) {
 		return func(w *world) { must(w.t, w.Teams.SetKeyLimit(w.t.Context(), w.keyIDs[access.Full], credits)) }
@@ -142,23 +171,33 @@ func paidDownloadScenarios() []scenario {
 		not("without credits", full, func(*world) {}, nil, refused(402, "insufficient_credits")),
 		not("with a credit too few", full, func(w *world) { w.grant(downloadPrice - 1) }, nil, refused(402, "insufficient_credits")),
 		not("beyond the key's day", full, with(rich, keyTo(downloadPrice-1)), nil, refused(429, "daily_credit_limit_reached")),
-		{name: "download: without a key", tool: "download_profile_media", prepare: rich, args: ofProfile(nil), want: invalid("idempotency_key_required", "")},
+		{name: "download: without a key", tool: "download_profile_media", prepare: rich, args: ofProfile(
+			nil), want: invalid("idempotency_key_required", "")},
 		{name: "download: only described beside a full library", tool: "download_profile_media", plan: small, prepare: crowded, args: ofProfile(nil), idem: paying, effects: fetched(2)},
-		{name: "download: again with its key", tool: "download_profile_media", prepare: hadPaid, args: ofProfile(nil), idem: paying, check: func(w *world, got answer) {
-			got.mustHold(w.t, map[string]any{"data.job_id": w.its("job"), "billing.credits_charged": downloadPrice, "billing.balance": 1000 - downloadPrice})
-		}},
-		{name: "download: again with a default written out", tool: "download_profile_media", prepare: hadPaid, args: ofProfile(map[string]any{"username": "harbour_cafe", "limit": 2.0}), idem: paying, check: func(w *world, got answer) {
-			got.mustHold(w.t, map[string]any{"data.job_id": w.its("job")})
-		}},
+		{name: "download: again with its key", tool: "download_profile_media", prepare: hadPaid, args: ofProfile(nil),
+			idem: paying, check: func(w *world, got answer) {
+				got.mustHold(w.t,
+					map[string]any{
+						"data.job_id": w.its("job"), "billing.credits_charged": downloadPrice, "billing.balance": 1000 - downloadPrice,
+					})
+			}},
+		{name: "download: again with a default written out", tool: "download_profile_media", prepare: hadPaid,
+			args: ofProfile(map[string]any{"username": "harbour_cafe", "limit": 2.0}), idem: paying, check: func(w *world, got answer) {
+				got.mustHold(w.t, map[string]any{"data.job_id": w.its("job")})
+			}},
 		{name: "download: another one with its key is another call", tool: "download_profile_media", prepare: hadPaid, args: ofProfile(map[string]any{"limit": 1}), idem: paying, effects: fetched(1)},
-		{name: "download: again when it is no longer kept", tool: "download_profile_media", args: ofProfile(nil), idem: paying, want: want{status: 422, code: "idempotency_key_reused", reason: "charge_key_spent"},
+		{name: "download: again when it is no longer kept", tool: "download_profile_media", args: ofProfile(nil),
+			idem: paying, want: want{status: 422, code: "idempotency_key_reused", reason: "charge_key_spent"},
 			prepare: with(hadPaid, func(w *world) { w.exec("DELETE FROM paid_requests WHERE key_id = ?", w.keyIDs[access.Full]) })},
 	}
 }
 
 func badDownloadScenarios() []scenario {
 	bad := func(name string, more map[string]any, reason, argument string) scenario {
-		return scenario{name: "download: " + name, tool: "download_profile_media", prepare: rich, args: ofProfile(more), idem: paying, want: invalid(reason, argument)}
+		return scenario{
+			name: "download: " + name, tool: "download_profile_media", prepare: rich, args: ofProfile(more),
+			idem: paying, want: invalid(reason, argument),
+		}
 	}
 	all := []scenario{
 		bad("of no platform", map[string]any{"platform": "bluesky"}, "not_allowed_value", "platform"),
@@ -177,7 +216,9 @@ func badDownloadScenarios() []scenario {
 		bad("too long a cursor", map[string]any{"cursor": strings.Repeat("c", 201)}, "too_long", "cursor"),
 		bad("an argument that is none", map[string]any{"quality": "high"}, "unknown_argument", "quality"),
 	}
-	for _, name := range []string{"two words", "https://www.tiktok.com/@harbour_cafe", "https://www.instagram.com/p/C0ffee/", "harbour/../cafe", "explore", "häfen"} {
+	for _, name := range []string{
+		"two words", "https://www.tiktok.com/@harbour_cafe", "https://www.instagram.com/p/C0ffee/", "harbour/../cafe", "explore", "häfen",
+	} {
 		all = append(all, bad(fmt.Sprintf("of %q", name), map[string]any{"username": name}, "malformed", "username"))
 	}
 	for platform, types := range map[string][]string{"instagram": {"playlists"}, "tiktok": {"reels", "stories", "highlights"}} {

@@ -16,7 +16,8 @@ func TestHashtagListScenarios(t *testing.T) {
 }
 
 func hashtagListScenarios() []scenario {
-	return slices.Concat(listsScenarios(), openedListScenarios(), createListScenarios(), badListScenarios(), repeatedListScenarios(), addScenarios(), badAddScenarios())
+	return slices.Concat(listsScenarios(), openedListScenarios(), createListScenarios(), badListScenarios(),
+		repeatedListScenarios(), addScenarios(), badAddScenarios())
 }
 
 // travelList is a ready-made list, which keeps its id on every installation.
@@ -81,28 +82,31 @@ func listsScenarios() []scenario {
 		}
 	}
 	shows := func(name string, args map[string]any, readyMade bool, want ...string) scenario {
-		return scenario{name: "hashtag lists: " + name, tool: "list_hashtag_lists", as: readOnly, prepare: three, args: these(args), check: func(w *world, got answer) {
-			var own []string
-			others := 0
-			for i := range got.list("data.hashtag_lists") {
-				at := fmt.Sprintf("data.hashtag_lists.%d.", i)
-				if got.at(at+"ready_made") == true {
-					others++
-					continue
+		return scenario{name: "hashtag lists: " + name, tool: "list_hashtag_lists", as: readOnly, prepare: three,
+			args: these(args), check: func(w *world, got answer) {
+				var own []string
+				others := 0
+				for i := range got.list("data.hashtag_lists") {
+					at := fmt.Sprintf("data.hashtag_lists.%d.", i)
+					if got.at(at+"ready_made") == true {
+						others++
+						continue
+					}
+					if others > 0 {
+						w.t.Errorf("an own list behind a ready-made one: %s", got.raw)
+					}
+					own = append(own, strings.TrimPrefix(got.text(at+"name"), "for "))
+					got.mustHold(w.t, map[string]any{at + "id": w.itsID(own[len(own)-1]), at + "size": 1, at + "hashtags": nil})
 				}
-				if others > 0 {
-					w.t.Errorf("an own list behind a ready-made one: %s", got.raw)
+				if !slices.Equal(own, want) || (others > 0) != readyMade {
+					w.t.Errorf("%q and %d ready-made ones, want %q: %s", own, others, want, got.raw)
 				}
-				own = append(own, strings.TrimPrefix(got.text(at+"name"), "for "))
-				got.mustHold(w.t, map[string]any{at + "id": w.itsID(own[len(own)-1]), at + "size": 1, at + "hashtags": nil})
-			}
-			if !slices.Equal(own, want) || (others > 0) != readyMade {
-				w.t.Errorf("%q and %d ready-made ones, want %q: %s", own, others, want, got.raw)
-			}
-		}}
+			}}
 	}
 	refuses := func(name string, args map[string]any, reason, argument string) scenario {
-		return scenario{name: "hashtag lists: " + name, tool: "list_hashtag_lists", prepare: three, args: these(args), want: invalid(reason, argument)}
+		return scenario{
+			name: "hashtag lists: " + name, tool: "list_hashtag_lists", prepare: three, args: these(args), want: invalid(reason, argument),
+		}
 	}
 	return []scenario{
 		shows("the team's own before the ready-made ones, the newest first", nil, true, "<nil>", "tiktok", "instagram"),
@@ -112,7 +116,9 @@ func listsScenarios() []scenario {
 		shows("for TikTok", map[string]any{"platform": "tiktok"}, true, "<nil>", "tiktok"),
 		shows("its own for Instagram", map[string]any{"platform": "instagram", "scope": "own"}, false, "<nil>", "instagram"),
 		shows("one", map[string]any{"limit": 1}, false, "<nil>"),
-		{name: "hashtag lists: of another team", tool: "list_hashtag_lists", prepare: func(w *world) { three(w.stranger()) }, args: these(map[string]any{"scope": "own"}), check: func(w *world, got answer) {
+		{name: "hashtag lists: of another team", tool: "list_hashtag_lists", prepare: func(w *world) {
+			three(w.stranger())
+		}, args: these(map[string]any{"scope": "own"}), check: func(w *world, got answer) {
 			got.mustHold(w.t, map[string]any{"data.hashtag_lists": "[]", "page": nil, "billing": nil})
 		}},
 		refuses("another scope", map[string]any{"scope": "mine"}, "not_allowed_value", "scope"),
@@ -121,35 +127,50 @@ func listsScenarios() []scenario {
 		refuses("51 items", map[string]any{"limit": 51}, "out_of_range", "limit"),
 		refuses("a cursor of nothing", map[string]any{"cursor": "rubbish"}, "invalid_cursor", "cursor"),
 		refuses("an argument that is none", map[string]any{"name": "Harbour"}, "unknown_argument", "name"),
-		{name: "hashtag lists: a key", tool: "list_hashtag_lists", args: noArgs, idem: "k", want: invalid("idempotency_key_not_accepted", "")},
+		{name: "hashtag lists: a key", tool: "list_hashtag_lists", args: noArgs, idem: "k", want: invalid(
+			"idempotency_key_not_accepted", "")},
 	}
 }
 
 func openedListScenarios() []scenario {
 	opens := func(name string, prepare func(*world), args func(*world) map[string]any, expected want, check func(*world, answer)) scenario {
-		return scenario{name: "opened list: " + name, tool: "get_hashtag_list", as: readOnly, prepare: prepare, args: args, want: expected, check: check}
+		return scenario{
+			name: "opened list: " + name, tool: "get_hashtag_list", as: readOnly, prepare: prepare, args: args,
+			want: expected, check: check,
+		}
 	}
 	full := hasList(map[string]any{"platform": "instagram", "color": "#C0643A", "icon": "ri-cup-line", "hashtags": []any{"zander", "#Aal"}})
 	travel := these(map[string]any{"list_id": travelList})
 	return []scenario{
 		opens("one of the team's own", full, theList(nil), want{}, func(w *world, got answer) {
-			got.mustHold(w.t, map[string]any{"data.id": w.itsID("list"), "data.name": "Harbour", "data.platform": "instagram", "data.color": "#c0643a", "data.icon": "ri-cup-line", "data.ready_made": false,
-				"data.size": 2, "data.hashtags.0.hashtag": "zander", "data.hashtags.0.subcategory": nil, "data.hashtags.1.hashtag": "aal", "data.hashtags.2": nil, "page": nil, "untrusted_content": nil})
+			got.mustHold(w.t, map[string]any{"data.id": w.itsID("list"), "data.name": "Harbour",
+				"data.platform": "instagram", "data.color": "#c0643a", "data.icon": "ri-cup-line", "data.ready_made": false,
+				"data.size": 2, "data.hashtags.0.hashtag": "zander", "data.hashtags.0.subcategory": nil,
+				"data.hashtags.1.hashtag": "aal", "data.hashtags.2": nil, "page": nil, "untrusted_content": nil})
 		}),
 		opens("an empty one that is tied to no network", hasList(nil), theList(nil), want{}, func(w *world, got answer) {
-			got.mustHold(w.t, map[string]any{"data.platform": nil, "data.color": nil, "data.icon": nil, "data.size": 0, "data.hashtags": "[]"})
+			got.mustHold(w.t,
+				map[string]any{"data.platform": nil, "data.color": nil, "data.icon": nil, "data.size": 0, "data.hashtags": "[]"})
 		}),
 		opens("a ready-made one", nil, travel, want{}, func(w *world, got answer) {
-			got.mustHold(w.t, map[string]any{"data.id": travelList, "data.name": "Travel", "data.ready_made": true, "data.size": len(got.list("data.hashtags")), "data.hashtags.0.hashtag": "travel", "data.hashtags.0.subcategory": "Everyday"})
+			got.mustHold(w.t,
+				map[string]any{
+					"data.id": travelList, "data.name": "Travel", "data.ready_made": true,
+					"data.size": len(got.list("data.hashtags")), "data.hashtags.0.hashtag": "travel",
+					"data.hashtags.0.subcategory": "Everyday",
+				})
 		}),
-		opens("longer than any page", hasList(map[string]any{"hashtags": numberedTags(1, 120)}), theList(nil), want{}, func(w *world, got answer) {
-			if n := len(got.list("data.hashtags")); n != 120 || got.at("page") != nil || got.header.Get("Link") != "" {
-				w.t.Errorf("%d hashtags, page %v, Link %q", n, got.at("page"), got.header.Get("Link"))
-			}
-		}),
+		opens("longer than any page", hasList(map[string]any{"hashtags": numberedTags(1, 120)}), theList(nil),
+			want{}, func(w *world, got answer) {
+				if n := len(got.list("data.hashtags")); n != 120 || got.at("page") != nil || got.header.Get("Link") != "" {
+					w.t.Errorf("%d hashtags, page %v, Link %q", n, got.at("page"), got.header.Get("Link"))
+				}
+			}),
 		opens("one that is not there", nil, these(map[string]any{"list_id": 999999999}), notFound, nil),
 		opens("a ready-made one that is not there", nil, these(map[string]any{"list_id": 999999}), notFound, nil),
-		opens("one of another team", func(w *world) { w.keepID("list", w.stranger().listed([]any{"harbour"})) }, theList(nil), notFound, nil),
+		opens("one of another team", func(w *world) {
+			w.keepID("list", w.stranger().listed([]any{"harbour"}))
+		}, theList(nil), notFound, nil),
 		opens("a page", full, theList(map[string]any{"limit": 20}), invalid("unknown_argument", "limit"), nil),
 		opens("a cursor", full, theList(map[string]any{"cursor": "x"}), invalid("unknown_argument", "cursor"), nil),
 		{name: "opened list: a key", tool: "get_hashtag_list", args: travel, idem: "k", want: invalid("idempotency_key_not_accepted", "")},
@@ -158,50 +179,78 @@ func openedListScenarios() []scenario {
 
 func createListScenarios() []scenario {
 	makes := func(name string, more map[string]any, size int, holds map[string]any) scenario {
-		return scenario{name: "new list: " + name, tool: "create_hashtag_list", as: drafts, args: aListWith(more), effects: rows{lists: 1, tags: size, events: 1}, check: func(w *world, got answer) {
-			got.mustHold(w.t, merged(map[string]any{"data.name": "Harbour", "data.size": size, "data.ready_made": false, "data.already_present": "[]", "billing": nil, "data.hashtags": nil}, holds))
-			if where := got.header.Get("Location"); where != "" && where != w.root+"/api/v1/hashtag-lists/"+number(got.number("data.id")) {
-				w.t.Errorf("it leads to %s", where)
-			}
-			if n := w.count("events WHERE team_id = ? AND kind = 'hashtag_list.created' AND subject = ?", w.team, number(got.number("data.id"))); n != 1 {
-				w.t.Errorf("%d events say that it was made", n)
-			}
-			w.full("get_hashtag_list", map[string]any{"list_id": got.number("data.id")}).mustHold(w.t, map[string]any{"data.size": size})
-		}}
+		return scenario{name: "new list: " + name, tool: "create_hashtag_list", as: drafts, args: aListWith(more),
+			effects: rows{lists: 1, tags: size, events: 1}, check: func(w *world, got answer) {
+				got.mustHold(w.t,
+					merged(map[string]any{
+						"data.name": "Harbour", "data.size": size, "data.ready_made": false,
+						"data.already_present": "[]", "billing": nil, "data.hashtags": nil,
+					}, holds))
+				if where := got.header.Get("Location"); where != "" &&
+					where != w.root+"/api/v1/hashtag-lists/"+number(got.number("data.id")) {
+					w.t.Errorf("it leads to %s", where)
+				}
+				if n := w.count("events WHERE team_id = ? AND kind = 'hashtag_list.created' AND subject = ?", w.team,
+					number(got.number("data.id"))); n != 1 {
+					w.t.Errorf("%d events say that it was made", n)
+				}
+				w.full("get_hashtag_list", map[string]any{"list_id": got.number("data.id")}).
+					mustHold(w.t, map[string]any{"data.size": size})
+			}}
 	}
 	bare := map[string]any{"data.platform": nil, "data.color": nil, "data.icon": nil, "data.added": "[]", "data.refused": "[]"}
 	atPlan := makes("as long as the plan has it", map[string]any{"hashtags": append(numberedTags(1, 501), "#")}, 500,
-		map[string]any{"data.added.499": "harbour_500", "data.refused.0.hashtag": "#", "data.refused.0.reason": "empty", "data.refused.1.hashtag": "harbour_501", "data.refused.1.reason": "list_full", "data.refused.2": nil})
+		map[string]any{
+			"data.added.499": "harbour_500", "data.refused.0.hashtag": "#", "data.refused.0.reason": "empty",
+			"data.refused.1.hashtag": "harbour_501", "data.refused.1.reason": "list_full", "data.refused.2": nil,
+		})
 	atPlan.plan = small
 	return []scenario{
 		atPlan,
 		makes("a name alone", nil, 0, bare),
 		makes("no hashtags", map[string]any{"hashtags": []any{}}, 0, bare),
-		makes("everything", map[string]any{"platform": "tiktok", "color": "#C0643A", "icon": "ri-cup-line", "hashtags": []any{"harbour"}}, 1,
+		makes("everything",
+			map[string]any{"platform": "tiktok", "color": "#C0643A", "icon": "ri-cup-line", "hashtags": []any{"harbour"}}, 1,
 			map[string]any{"data.platform": "tiktok", "data.color": "#c0643a", "data.icon": "ri-cup-line", "data.added": "[harbour]"}),
 		makes("spaces around the name", map[string]any{"name": "  Harbour "}, 0, bare),
-		makes("a name of 50 characters", map[string]any{"name": strings.Repeat("ä", 50)}, 0, merged(bare, map[string]any{"data.name": strings.Repeat("ä", 50)})),
-		makes("hashtags however they are written", map[string]any{"hashtags": []any{"once", "#once", "ONCE", "＃Once", "https://www.instagram.com/explore/tags/once/"}}, 1,
+		makes("a name of 50 characters", map[string]any{"name": strings.Repeat("ä", 50)}, 0,
+			merged(bare, map[string]any{"data.name": strings.Repeat("ä", 50)})),
+		makes("hashtags however they are written",
+			map[string]any{"hashtags": []any{"once", "#once", "ONCE", "＃Once", "https://www.instagram.com/explore/tags/once/"}}, 1,
 			map[string]any{"data.added": "[once]", "data.refused": "[]"}),
-		makes("hashtags of other scripts", map[string]any{"hashtags": []any{"旅行", "café", "море", "हिन्दी"}}, 4, map[string]any{"data.added": "[旅行 café море हिन्दी]", "data.refused": "[]"}),
-		makes("what is no hashtag", map[string]any{"hashtags": []any{"", "#", "two words", "2026", strings.Repeat("l", 101), strings.Repeat("l", 100), "a-b"}}, 1, map[string]any{
-			"data.added.0": strings.Repeat("l", 100), "data.added.1": nil, "data.refused.0.reason": "empty", "data.refused.0.hashtag": "", "data.refused.1.reason": "empty", "data.refused.1.hashtag": "#",
-			"data.refused.2.reason": "bad_characters", "data.refused.2.hashtag": "two words", "data.refused.3.reason": "bad_characters", "data.refused.4.reason": "too_long",
-			"data.refused.4.hashtag": strings.Repeat("l", 100), "data.refused.5.hashtag": "a-b", "data.refused.6": nil,
-		}),
-		makes("a link to another network", map[string]any{"platform": "tiktok", "hashtags": []any{"https://www.instagram.com/explore/tags/once/"}}, 0, map[string]any{"data.refused.0.reason": "bad_characters"}),
-		{name: "new list: of the same name", tool: "create_hashtag_list", prepare: hasList(nil), args: aListWith(nil), effects: rows{lists: 1, events: 1}, check: func(w *world, got answer) {
-			if got.number("data.id") <= w.itsID("list") {
-				w.t.Errorf("not another list: %s", got.raw)
-			}
-		}},
-		{name: "new list: more than the plan has", tool: "create_hashtag_list", plan: small, prepare: with(hasList(nil), hasList(nil), hasList(nil)), args: aListWith(nil), want: planLimit, check: func(w *world, got answer) {
-			got.mustHold(w.t, map[string]any{"context.limit": "hashtag_lists"})
-		}},
-		{name: "new list: the plan's last", tool: "create_hashtag_list", plan: small, prepare: with(hasList(nil), hasList(nil)), args: aListWith(nil), effects: rows{lists: 1, events: 1}},
-		{name: "new list: more hashtags in one that is full of lists", tool: "add_hashtags", plan: small, prepare: with(hasList(nil), hasList(nil), hasList(nil)), args: theList(map[string]any{"hashtags": []any{"harbour"}}),
+		makes("hashtags of other scripts", map[string]any{"hashtags": []any{"旅行", "café", "море", "हिन्दी"}}, 4,
+			map[string]any{"data.added": "[旅行 café море हिन्दी]", "data.refused": "[]"}),
+		makes("what is no hashtag",
+			map[string]any{
+				"hashtags": []any{"", "#", "two words", "2026", strings.Repeat("l", 101), strings.Repeat("l", 100), "a-b"},
+			}, 1, map[string]any{
+				"data.added.0": strings.Repeat("l", 100), "data.added.1": nil, "data.refused.0.reason": "empty",
+				"data.refused.0.hashtag": "", "data.refused.1.reason": "empty", "data.refused.1.hashtag": "#",
+				"data.refused.2.reason": "bad_characters", "data.refused.2.hashtag": "two words",
+				"data.refused.3.reason": "bad_characters", "data.refused.4.reason": "too_long",
+				"data.refused.4.hashtag": strings.Repeat("l", 100), "data.refused.5.hashtag": "a-b", "data.refused.6": nil,
+			}),
+		makes("a link to another network",
+			map[string]any{"platform": "tiktok", "hashtags": []any{"https://www.instagram.com/explore/tags/once/"}}, 0,
+			map[string]any{"data.refused.0.reason": "bad_characters"}),
+		{name: "new list: of the same name", tool: "create_hashtag_list", prepare: hasList(nil), args: aListWith(nil),
+			effects: rows{lists: 1, events: 1}, check: func(w *world, got answer) {
+				if got.number("data.id") <= w.itsID("list") {
+					w.t.Errorf("not another list: %s", got.raw)
+				}
+			}},
+		{name: "new list: more than the plan has", tool: "create_hashtag_list", plan: small,
+			prepare: with(hasList(nil), hasList(nil), hasList(nil)), args: aListWith(nil), want: planLimit,
+			check: func(w *world, got answer) {
+				got.mustHold(w.t, map[string]any{"context.limit": "hashtag_lists"})
+			}},
+		{name: "new list: the plan's last", tool: "create_hashtag_list", plan: small, prepare: with(hasList(nil),
+			hasList(nil)), args: aListWith(nil), effects: rows{lists: 1, events: 1}},
+		{name: "new list: more hashtags in one that is full of lists", tool: "add_hashtags", plan: small,
+			prepare: with(hasList(nil), hasList(nil), hasList(nil)), args: theList(map[string]any{"hashtags": []any{"harbour"}}),
 			effects: rows{lists: 1, tags: 1, events: 1}},
-		{name: "new list: by a key that only reads", tool: "create_hashtag_list", as: readOnly, args: aListWith(nil), want: refused(403, "write_not_allowed")},
+		{name: "new list: by a key that only reads", tool: "create_hashtag_list", as: readOnly, args: aListWith(
+			nil), want: refused(403, "write_not_allowed")},
 	}
 }
 
@@ -225,7 +274,8 @@ func badListScenarios() []scenario {
 		bad("5,001 hashtags", map[string]any{"hashtags": numberedTags(1, 5001)}, "too_long", "hashtags"),
 		bad("an argument that is none", map[string]any{"shared": true}, "unknown_argument", "shared"),
 		bad("an API key as the name", map[string]any{"name": apikey.New(apikey.APIKey)}, "secret_in_argument", "name"),
-		bad("an upload secret among the hashtags", map[string]any{"hashtags": []any{"harbour", "#" + apikey.New(apikey.Upload)}}, "secret_in_argument", "hashtags"),
+		bad("an upload secret among the hashtags",
+			map[string]any{"hashtags": []any{"harbour", "#" + apikey.New(apikey.Upload)}}, "secret_in_argument", "hashtags"),
 		bad("an icon that the set does not have", map[string]any{"icon": "ri-no-such-icon"}, "not_allowed_value", "icon"),
 	}
 	for _, color := range []string{"red", "12ab9f", "#abc", "#12ab9fff", "#12ab9g", "#12ab9f\n", ""} {
@@ -239,10 +289,13 @@ func badListScenarios() []scenario {
 
 func repeatedListScenarios() []scenario {
 	made := func(w *world) {
-		w.keepID("list", w.rest(full(w), "create_hashtag_list", aListWith(map[string]any{"hashtags": []any{"harbour"}})(w), "a key").number("data.id"))
+		w.keepID("list",
+			w.rest(full(w), "create_hashtag_list", aListWith(map[string]any{"hashtags": []any{"harbour"}})(w), "a key").number("data.id"))
 	}
 	again := func(name string, more map[string]any, expected want) scenario {
-		s := scenario{name: "list again: " + name, tool: "create_hashtag_list", prepare: made, args: aListWith(more), idem: "a key", want: expected}
+		s := scenario{
+			name: "list again: " + name, tool: "create_hashtag_list", prepare: made, args: aListWith(more), idem: "a key", want: expected,
+		}
 		if expected == (want{}) {
 			s.check = func(w *world, got answer) {
 				got.mustHold(w.t, map[string]any{"data.id": w.itsID("list"), "data.added": "[harbour]", "data.size": 1})
@@ -255,49 +308,74 @@ func repeatedListScenarios() []scenario {
 	}
 	return []scenario{
 		again("with its key", map[string]any{"hashtags": []any{"harbour"}}, want{}),
-		again("with its key and another name", map[string]any{"name": "Quay", "hashtags": []any{"harbour"}}, refused(422, "idempotency_key_reused")),
+		again("with its key and another name", map[string]any{"name": "Quay", "hashtags": []any{"harbour"}},
+			refused(422, "idempotency_key_reused")),
 		again("with its key and other hashtags", nil, refused(422, "idempotency_key_reused")),
-		{name: "list again: a key of 128 characters", tool: "create_hashtag_list", args: aListWith(nil), idem: strings.Repeat("k", 128), effects: rows{lists: 1, events: 1, keys: 1}},
-		{name: "list again: a key of 129 characters", tool: "create_hashtag_list", args: aListWith(nil), idem: strings.Repeat("k", 129), want: invalid("idempotency_key_too_long", "")},
-		{name: "list again: an addition with its key", tool: "add_hashtags", args: theList(map[string]any{"hashtags": []any{"kept"}}), idem: "a key", prepare: func(w *world) {
-			hasList(nil)(w)
-			w.rest(full(w), "add_hashtags", theList(map[string]any{"hashtags": []any{"kept"}})(w), "a key").mustBe(w.t, 200)
-		}, check: func(w *world, got answer) {
-			got.mustHold(w.t, map[string]any{"data.added": "[kept]", "data.already_present": "[]"})
-		}},
-		{name: "list again: another addition with its key", tool: "add_hashtags", args: theList(map[string]any{"hashtags": []any{"other"}}), idem: "a key", want: refused(422, "idempotency_key_reused"), prepare: func(w *world) {
-			hasList(nil)(w)
-			w.rest(full(w), "add_hashtags", theList(map[string]any{"hashtags": []any{"kept"}})(w), "a key").mustBe(w.t, 200)
-		}},
+		{name: "list again: a key of 128 characters", tool: "create_hashtag_list", args: aListWith(
+			nil), idem: strings.Repeat("k", 128), effects: rows{lists: 1, events: 1, keys: 1}},
+		{name: "list again: a key of 129 characters", tool: "create_hashtag_list", args: aListWith(
+			nil), idem: strings.Repeat("k", 129), want: invalid("idempotency_key_too_long", "")},
+		{name: "list again: an addition with its key", tool: "add_hashtags",
+			args: theList(map[string]any{"hashtags": []any{"kept"}}), idem: "a key", prepare: func(w *world) {
+				hasList(nil)(w)
+				w.rest(full(w), "add_hashtags", theList(map[string]any{"hashtags": []any{"kept"}})(w), "a key").mustBe(w.t, 200)
+			}, check: func(w *world, got answer) {
+				got.mustHold(w.t, map[string]any{"data.added": "[kept]", "data.already_present": "[]"})
+			}},
+		{name: "list again: another addition with its key", tool: "add_hashtags",
+			args: theList(map[string]any{"hashtags": []any{"other"}}), idem: "a key",
+			want: refused(422, "idempotency_key_reused"), prepare: func(w *world) {
+				hasList(nil)(w)
+				w.rest(full(w), "add_hashtags", theList(map[string]any{"hashtags": []any{"kept"}})(w), "a key").mustBe(w.t, 200)
+			}},
 	}
 }
 
 func addScenarios() []scenario {
 	has := hasList(map[string]any{"platform": "instagram", "hashtags": []any{"one", "two"}})
 	adds := func(name string, prepare func(*world), more map[string]any, effects rows, holds map[string]any, want ...string) scenario {
-		return scenario{name: "add: " + name, tool: "add_hashtags", as: drafts, prepare: prepare, args: theList(more), effects: effects, check: func(w *world, got answer) {
-			got.mustHold(w.t, merged(map[string]any{"data.id": w.itsID("list"), "data.size": len(want), "billing": nil}, holds))
-			w.mustRead(w.itsID("list"), want...)
-		}}
+		return scenario{name: "add: " + name, tool: "add_hashtags", as: drafts, prepare: prepare, args: theList(more),
+			effects: effects, check: func(w *world, got answer) {
+				got.mustHold(w.t, merged(map[string]any{"data.id": w.itsID("list"), "data.size": len(want), "billing": nil}, holds))
+				w.mustRead(w.itsID("list"), want...)
+			}}
 	}
 	grown := func(by int) rows { return rows{lists: 1, tags: by, events: 1} }
-	full := adds("as far as the plan has room", with(hasList(map[string]any{"hashtags": numberedTags(1, 499)})), map[string]any{"hashtags": []any{"harbour_7", "last", "beyond"}}, grown(1),
-		map[string]any{"data.added": "[last]", "data.already_present": "[harbour_7]", "data.refused.0.hashtag": "beyond", "data.refused.0.reason": "list_full"})
+	full := adds("as far as the plan has room", with(hasList(map[string]any{"hashtags": numberedTags(1, 499)})),
+		map[string]any{"hashtags": []any{"harbour_7", "last", "beyond"}}, grown(1),
+		map[string]any{
+			"data.added": "[last]", "data.already_present": "[harbour_7]", "data.refused.0.hashtag": "beyond",
+			"data.refused.0.reason": "list_full",
+		})
 	full.plan = small
 	full.check = func(w *world, got answer) { // what is in it already is no addition, however full it is
-		got.mustHold(w.t, map[string]any{"data.added": "[last]", "data.already_present": "[harbour_7]", "data.refused.0.hashtag": "beyond", "data.refused.0.reason": "list_full", "data.size": 500})
+		got.mustHold(w.t,
+			map[string]any{
+				"data.added": "[last]", "data.already_present": "[harbour_7]", "data.refused.0.hashtag": "beyond",
+				"data.refused.0.reason": "list_full", "data.size": 500,
+			})
 	}
 	return []scenario{
 		full,
-		adds("behind those that are there", has, map[string]any{"hashtags": []any{"#Three", "zero"}}, grown(2), map[string]any{"data.added": "[three zero]", "data.already_present": "[]", "data.refused": "[]"}, "one", "two", "three", "zero"),
-		adds("what is there already", has, map[string]any{"hashtags": []any{"TWO", "#one"}}, rows{}, map[string]any{"data.added": "[]", "data.already_present": "[two one]", "data.refused": "[]"}, "one", "two"),
+		adds("behind those that are there", has, map[string]any{"hashtags": []any{"#Three", "zero"}}, grown(2),
+			map[string]any{"data.added": "[three zero]", "data.already_present": "[]", "data.refused": "[]"}, "one",
+			"two", "three", "zero"),
+		adds("what is there already", has, map[string]any{"hashtags": []any{"TWO", "#one"}}, rows{},
+			map[string]any{"data.added": "[]", "data.already_present": "[two one]", "data.refused": "[]"}, "one", "two"),
 		adds("some of each", has, map[string]any{"hashtags": []any{"two", "a b", "three", "#three"}}, grown(1),
-			map[string]any{"data.added": "[three]", "data.already_present": "[two]", "data.refused.0.hashtag": "a b", "data.refused.0.reason": "bad_characters", "data.refused.1": nil}, "one", "two", "three"),
-		adds("nothing", has, map[string]any{"hashtags": []any{}}, rows{}, map[string]any{"data.added": "[]", "data.already_present": "[]", "data.refused": "[]"}, "one", "two"),
-		adds("under a label, which what is there does not get", has, map[string]any{"hashtags": []any{"two", "three"}, "subcategory": " Boats "}, grown(1), map[string]any{"data.added": "[three]"}, "one", "two", "three/Boats"),
+			map[string]any{
+				"data.added": "[three]", "data.already_present": "[two]", "data.refused.0.hashtag": "a b",
+				"data.refused.0.reason": "bad_characters", "data.refused.1": nil,
+			}, "one", "two", "three"),
+		adds("nothing", has, map[string]any{"hashtags": []any{}}, rows{},
+			map[string]any{"data.added": "[]", "data.already_present": "[]", "data.refused": "[]"}, "one", "two"),
+		adds("under a label, which what is there does not get", has,
+			map[string]any{"hashtags": []any{"two", "three"}, "subcategory": " Boats "}, grown(1),
+			map[string]any{"data.added": "[three]"}, "one", "two", "three/Boats"),
 		adds("under another label, which what is there keeps", with(has, func(w *world) {
 			w.full("add_hashtags", theList(map[string]any{"hashtags": []any{"three"}, "subcategory": "Boats"})(w))
-		}), map[string]any{"hashtags": []any{"three", "four"}, "subcategory": "Ships"}, grown(1), map[string]any{"data.already_present": "[three]"}, "one", "two", "three/Boats", "four/Ships"),
+		}), map[string]any{"hashtags": []any{"three", "four"}, "subcategory": "Ships"}, grown(1),
+			map[string]any{"data.already_present": "[three]"}, "one", "two", "three/Boats", "four/Ships"),
 	}
 }
 
@@ -305,26 +383,35 @@ func badAddScenarios() []scenario {
 	has := hasList(map[string]any{"hashtags": []any{"one"}})
 	one := map[string]any{"hashtags": []any{"intruder"}}
 	bad := func(name string, more map[string]any, reason, argument string) scenario {
-		return scenario{name: "bad addition: " + name, tool: "add_hashtags", prepare: has, args: theList(more), want: invalid(reason, argument)}
+		return scenario{
+			name: "bad addition: " + name, tool: "add_hashtags", prepare: has, args: theList(more), want: invalid(reason, argument),
+		}
 	}
 	to := func(name string, list any, expected want) scenario {
-		return scenario{name: "bad addition: " + name, tool: "add_hashtags", args: these(merged(one, map[string]any{"list_id": list})), want: expected}
+		return scenario{
+			name: "bad addition: " + name, tool: "add_hashtags", args: these(merged(one, map[string]any{"list_id": list})), want: expected,
+		}
 	}
 	return []scenario{
 		bad("without hashtags", nil, "missing_argument", "hashtags"),
 		bad("hashtags that are a text", map[string]any{"hashtags": "intruder"}, "not_a_list", "hashtags"),
 		bad("hashtags that are null", map[string]any{"hashtags": nil}, "not_a_list", "hashtags"),
-		bad("a hashtag that is an object", map[string]any{"hashtags": []any{map[string]any{"hashtag": "x"}}}, "not_a_single_value", "hashtags"),
+		bad("a hashtag that is an object", map[string]any{"hashtags": []any{map[string]any{"hashtag": "x"}}},
+			"not_a_single_value", "hashtags"),
 		bad("5,001 hashtags", map[string]any{"hashtags": numberedTags(1, 5001)}, "too_long", "hashtags"),
 		bad("a label of 51 characters", merged(one, map[string]any{"subcategory": strings.Repeat("l", 51)}), "too_long", "subcategory"),
 		bad("a label of two lines", merged(one, map[string]any{"subcategory": "two\nlines"}), "malformed", "subcategory"),
 		bad("an argument that is none", merged(one, map[string]any{"platform": "tiktok"}), "unknown_argument", "platform"),
-		bad("an API key among the hashtags", map[string]any{"hashtags": []any{apikey.New(apikey.APIKey)}}, "secret_in_argument", "hashtags"),
-		bad("an API key as the label", merged(one, map[string]any{"subcategory": apikey.New(apikey.APIKey)}), "secret_in_argument", "subcategory"),
+		bad("an API key among the hashtags", map[string]any{"hashtags": []any{apikey.New(apikey.APIKey)}},
+			"secret_in_argument", "hashtags"),
+		bad("an API key as the label", merged(one, map[string]any{"subcategory": apikey.New(apikey.APIKey)}),
+			"secret_in_argument", "subcategory"),
 		to("to a list that is not there", 999999999, notFound),
 		to("to a ready-made list", travelList, wrongState("ready_made")),
 		to("to a ready-made list that is not there", 999999, notFound),
-		{name: "bad addition: to a list of another team", tool: "add_hashtags", prepare: func(w *world) { w.keepID("list", w.stranger().listed(nil)) }, args: theList(one), want: notFound},
+		{name: "bad addition: to a list of another team", tool: "add_hashtags", prepare: func(w *world) {
+			w.keepID("list", w.stranger().listed(nil))
+		}, args: theList(one), want: notFound},
 		{name: "bad addition: by a key that only reads", tool: "add_hashtags", as: readOnly, prepare: has, args: theList(one), want: refused(403, "write_not_allowed")},
 	}
 }

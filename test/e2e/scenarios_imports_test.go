@@ -23,7 +23,11 @@ var (
 func (w *world) mustBeStarted(got answer, kind string, total int) {
 	w.t.Helper()
 	id := got.text("data.job_id")
-	got.mustHold(w.t, map[string]any{"data.type": kind, "data.state": "pending", "data.finished": false, "data.result": nil, "data.progress.done": 0, "data.progress.total": total})
+	got.mustHold(w.t,
+		map[string]any{
+			"data.type": kind, "data.state": "pending", "data.finished": false, "data.result": nil,
+			"data.progress.done": 0, "data.progress.total": total,
+		})
 	if len(id) != len(kind)+1+36 || !strings.HasPrefix(id, kind+":") {
 		w.t.Errorf("no job: %s", got.raw)
 	}
@@ -38,26 +42,36 @@ func importScenarios() []scenario {
 		if filename != "" {
 			more["filename"] = filename
 		}
-		return scenario{name: "import: " + name, tool: "import_media", as: drafts, args: fromWeb(path, more), effects: oneImport, check: func(w *world, got answer) {
-			w.mustBeStarted(got, "media_import", 1)
-			job := w.finished(got.text("data.job_id"))
-			item := w.full("list_media", nil)
-			job.mustHold(w.t, map[string]any{"data.state": "succeeded", "data.result.already_in_library": false, "data.result.media.id": item.at("data.media.0.id"), "data.error": nil, "data.progress.done": 1})
-			item.mustHold(w.t, map[string]any{"data.media.0.name": called, "data.media.0.file_name": fileName, "data.media.0.type": "image/png", "data.media.0.folder": nil})
-			w.mustNotTell(job, w.public.URL)
-		}}
+		return scenario{name: "import: " + name, tool: "import_media", as: drafts, args: fromWeb(path, more),
+			effects: oneImport, check: func(w *world, got answer) {
+				w.mustBeStarted(got, "media_import", 1)
+				job := w.finished(got.text("data.job_id"))
+				item := w.full("list_media", nil)
+				job.mustHold(w.t,
+					map[string]any{
+						"data.state": "succeeded", "data.result.already_in_library": false,
+						"data.result.media.id": item.at("data.media.0.id"), "data.error": nil, "data.progress.done": 1,
+					})
+				item.mustHold(w.t,
+					map[string]any{
+						"data.media.0.name": called, "data.media.0.file_name": fileName,
+						"data.media.0.type": "image/png", "data.media.0.folder": nil,
+					})
+				w.mustNotTell(job, w.public.URL)
+			}}
 	}
 	fails := func(name, path, code string) scenario {
-		return scenario{name: "import: " + name, tool: "import_media", args: fromWeb(path, nil), effects: noImport, check: func(w *world, got answer) {
-			job := w.finished(got.text("data.job_id"))
-			job.mustHold(w.t, map[string]any{"data.state": "failed", "data.error.code": code, "data.result": nil})
-			if job.text("data.error.message") == "" {
-				w.t.Errorf("no message: %s", job.raw)
-			}
-			w.mustNotTell(job, w.public.URL)
-			w.mustNotTell(job, "10.0.0.1")
-			shelf()(w, w.full("list_media", nil))
-		}}
+		return scenario{name: "import: " + name, tool: "import_media", args: fromWeb(path, nil), effects: noImport,
+			check: func(w *world, got answer) {
+				job := w.finished(got.text("data.job_id"))
+				job.mustHold(w.t, map[string]any{"data.state": "failed", "data.error.code": code, "data.result": nil})
+				if job.text("data.error.message") == "" {
+					w.t.Errorf("no message: %s", job.raw)
+				}
+				w.mustNotTell(job, w.public.URL)
+				w.mustNotTell(job, "10.0.0.1")
+				shelf()(w, w.full("list_media", nil))
+			}}
 	}
 	all := []scenario{
 		brings("by the address's name", "/files/roastery.png", "", "roastery", "roastery.png"),
@@ -105,52 +119,78 @@ func importPlaceScenarios() []scenario {
 		}
 	}
 	return []scenario{
-		{name: "import: into a folder", tool: "import_media", prepare: func(w *world) { w.keepID("folder", w.folder("Spring")) }, effects: oneImport,
-			args: func(w *world) map[string]any { return merged(inFolder(nil)(w), fromWeb("/files/a.png", nil)(w)) }, check: func(w *world, _ answer) {
+		{name: "import: into a folder", tool: "import_media", prepare: func(w *world) {
+			w.keepID("folder", w.folder("Spring"))
+		}, effects: oneImport,
+			args: func(w *world) map[string]any {
+				return merged(inFolder(nil)(w), fromWeb("/files/a.png", nil)(w))
+			}, check: func(w *world, _ answer) {
 				w.full("list_media", nil).mustHold(w.t, map[string]any{"data.media.0.folder.name": "Spring"})
 			}},
-		{name: "import: into a folder that is not there", tool: "import_media", args: fromWeb("/files/a.png", map[string]any{"folder_id": 999999999}), want: folderNotFound},
+		{name: "import: into a folder that is not there", tool: "import_media", args: fromWeb("/files/a.png",
+			map[string]any{"folder_id": 999999999}), want: folderNotFound},
 		{name: "import: into a folder of another team", tool: "import_media", prepare: aStrangersFolder, want: folderNotFound,
 			args: func(w *world) map[string]any { return merged(inFolder(nil)(w), fromWeb("/files/a.png", nil)(w)) }},
-		{name: "import: what the library has already", tool: "import_media", prepare: func(w *world) { w.keepID("item", w.library(0, aPNG("a.png"))[0]) },
+		{name: "import: what the library has already", tool: "import_media", prepare: func(w *world) {
+			w.keepID("item", w.library(0, aPNG("a.png"))[0])
+		},
 			args: fromWeb("/files/a.png", map[string]any{"filename": "another"}), effects: noImport, check: func(w *world, got answer) {
-				w.finished(got.text("data.job_id")).mustHold(w.t, map[string]any{"data.state": "succeeded", "data.result.already_in_library": true, "data.result.media.id": w.its("item")})
+				w.finished(got.text("data.job_id")).
+					mustHold(w.t,
+						map[string]any{
+							"data.state": "succeeded", "data.result.already_in_library": true, "data.result.media.id": w.its("item"),
+						})
 				shelf("a")(w, w.full("list_media", nil))
 			}},
-		{name: "import: with a key", tool: "import_media", args: fromWeb("/files/a.png", nil), idem: "k", effects: rows{jobs: 1, imports: 1, media: 1, storage: 1, events: 2, keys: 1}},
-		{name: "import: again with its key", tool: "import_media", prepare: keyed, args: fromWeb("/files/a.png", nil), idem: "k", check: func(w *world, got answer) {
-			got.mustHold(w.t, map[string]any{"data.job_id": w.its("job"), "data.finished": false}) // the first answer
+		{name: "import: with a key", tool: "import_media", args: fromWeb("/files/a.png", nil), idem: "k", effects: rows{
+			jobs: 1, imports: 1, media: 1, storage: 1, events: 2, keys: 1,
 		}},
-		{name: "import: another one with its key", tool: "import_media", prepare: keyed, args: fromWeb("/files/b.png", nil), idem: "k", want: refused(422, "idempotency_key_reused")},
-		{name: "import: no room left", tool: "import_media", plan: small, prepare: nearlyFull(0), args: fromWeb("/files/a.png", nil), want: planLimit, check: func(w *world, got answer) {
-			got.mustHold(w.t, map[string]any{"context.limit": "storage_bytes"})
-		}},
-		{name: "import: too little room left", tool: "import_media", plan: small, prepare: nearlyFull(10), args: fromWeb("/files/a.png", nil), effects: noImport, check: func(w *world, got answer) {
-			w.finished(got.text("data.job_id")).mustHold(w.t, map[string]any{"data.state": "failed", "data.error.code": "storage_full"})
-		}},
-		{name: "import: just enough room left", tool: "import_media", plan: small, prepare: nearlyFull(len(aPNG("a.png").bytes)), args: fromWeb("/files/a.png", nil), effects: oneImport},
-		{name: "import: room that open links were promised", tool: "import_media", plan: small, args: fromWeb("/files/a.png", nil), effects: noImport, prepare: func(w *world) {
-			nearlyFull(len(aPNG("a.png").bytes) + 1)(w)
-			w.full("create_uploads", map[string]any{"files": []any{map[string]any{"sha256": strings.Repeat("0", 64), "size_bytes": 2}}})
-		}, check: func(w *world, got answer) {
-			w.finished(got.text("data.job_id")).mustHold(w.t, map[string]any{"data.state": "failed", "data.error.code": "storage_full"})
-		}},
+		{name: "import: again with its key", tool: "import_media", prepare: keyed, args: fromWeb("/files/a.png", nil),
+			idem: "k", check: func(w *world, got answer) {
+				got.mustHold(w.t, map[string]any{"data.job_id": w.its("job"), "data.finished": false}) // the first answer
+			}},
+		{name: "import: another one with its key", tool: "import_media", prepare: keyed, args: fromWeb("/files/b.png",
+			nil), idem: "k", want: refused(422, "idempotency_key_reused")},
+		{name: "import: no room left", tool: "import_media", plan: small, prepare: nearlyFull(0),
+			args: fromWeb("/files/a.png", nil), want: planLimit, check: func(w *world, got answer) {
+				got.mustHold(w.t, map[string]any{"context.limit": "storage_bytes"})
+			}},
+		{name: "import: too little room left", tool: "import_media", plan: small, prepare: nearlyFull(10),
+			args: fromWeb("/files/a.png", nil), effects: noImport, check: func(w *world, got answer) {
+				w.finished(got.text("data.job_id")).mustHold(w.t, map[string]any{"data.state": "failed", "data.error.code": "storage_full"})
+			}},
+		{name: "import: just enough room left", tool: "import_media", plan: small, prepare: nearlyFull(
+			len(aPNG("a.png").bytes)), args: fromWeb("/files/a.png", nil), effects: oneImport},
+		{name: "import: room that open links were promised", tool: "import_media", plan: small,
+			args: fromWeb("/files/a.png", nil), effects: noImport, prepare: func(w *world) {
+				nearlyFull(len(aPNG("a.png").bytes) + 1)(w)
+				w.full("create_uploads", map[string]any{"files": []any{map[string]any{"sha256": strings.Repeat("0", 64), "size_bytes": 2}}})
+			}, check: func(w *world, got answer) {
+				w.finished(got.text("data.job_id")).mustHold(w.t, map[string]any{"data.state": "failed", "data.error.code": "storage_full"})
+			}},
 	}
 }
 
 // hostile are addresses that are refused before anything is looked up.
 var hostile = []string{
-	"http://files.harbour.example.org/a.png", "ftp://files.harbour.example.org/a.png", "//files.harbour.example.org/a.png", "files.harbour.example.org/a.png", "file:///etc/passwd", "nonsense",
-	"https://", "https:///a.png", "https://localhost/a.png", "https://printer.local/a.png", "https://vault.internal/a.png", "https://intranet/a.png", "https://files.harbour.test/a.png",
-	"https://10.0.0.1/a.png", "https://169.254.169.254/latest/meta-data/", "https://127.0.0.2/a.png", "https://192.168.1.1/a.png", "https://8.8.8.8/a.png", "https://[::1]/a.png", "https://[::ffff:10.0.0.1]/a.png",
+	"http://files.harbour.example.org/a.png", "ftp://files.harbour.example.org/a.png",
+	"//files.harbour.example.org/a.png", "files.harbour.example.org/a.png", "file:///etc/passwd", "nonsense",
+	"https://", "https:///a.png", "https://localhost/a.png", "https://printer.local/a.png",
+	"https://vault.internal/a.png", "https://intranet/a.png", "https://files.harbour.test/a.png",
+	"https://10.0.0.1/a.png", "https://169.254.169.254/latest/meta-data/", "https://127.0.0.2/a.png",
+	"https://192.168.1.1/a.png", "https://8.8.8.8/a.png", "https://[::1]/a.png", "https://[::ffff:10.0.0.1]/a.png",
 	"https://2130706433/a.png", "https://0x7f000001/a.png", "https://0177.0.0.1/a.png", "https://127.1/a.png", "https://①②⑦.⓪.⓪.①/a.png",
-	"https://ada:secret@files.harbour.example.org/a.png", "https://files.harbour.example.org@10.0.0.1/a.png", "https://files.harbour.example.org:8443/a.png", "https://files.harbour.example.org:22/a.png",
-	`https://files.harbour.example.org\@10.0.0.1/a.png`, "https://files.harbour.example.org/a b.png", "https://files.harbour.example.org/\u202ea.png", "https://files%2eharbour.example.org/a.png",
+	"https://ada:secret@files.harbour.example.org/a.png", "https://files.harbour.example.org@10.0.0.1/a.png",
+	"https://files.harbour.example.org:8443/a.png", "https://files.harbour.example.org:22/a.png",
+	`https://files.harbour.example.org\@10.0.0.1/a.png`, "https://files.harbour.example.org/a b.png",
+	"https://files.harbour.example.org/\u202ea.png", "https://files%2eharbour.example.org/a.png",
 }
 
 func badImportScenarios() []scenario {
 	bad := func(name string, as func(*world) string, prepare func(*world), more map[string]any, expected want) scenario {
-		return scenario{name: "import: " + name, tool: "import_media", as: as, prepare: prepare, args: fromWeb("/files/a.png", more), want: expected}
+		return scenario{
+			name: "import: " + name, tool: "import_media", as: as, prepare: prepare, args: fromWeb("/files/a.png", more), want: expected,
+		}
 	}
 	nothing := func(*world) {}
 	all := []scenario{
@@ -158,21 +198,28 @@ func badImportScenarios() []scenario {
 		bad("by a key that only reads", readOnly, nothing, nil, refused(403, "write_not_allowed")),
 		bad("for a viewer", full, func(w *world) { w.role(access.Viewer) }, nil, refused(403, "write_not_allowed")),
 		bad("an empty address", full, nothing, map[string]any{"url": ""}, invalid("too_short", "url")),
-		bad("too long an address", full, nothing, map[string]any{"url": "https://files.harbour.example.org/" + strings.Repeat("a", 2048)}, invalid("too_long", "url")),
-		bad("an address that is a list", full, nothing, map[string]any{"url": []string{"https://files.harbour.example.org/a.png"}}, invalid("not_a_single_value", "url")),
+		bad("too long an address", full, nothing,
+			map[string]any{"url": "https://files.harbour.example.org/" + strings.Repeat("a", 2048)}, invalid("too_long", "url")),
+		bad("an address that is a list", full, nothing,
+			map[string]any{"url": []string{"https://files.harbour.example.org/a.png"}}, invalid("not_a_single_value", "url")),
 		bad("too long a name", full, nothing, map[string]any{"filename": strings.Repeat("n", 256)}, invalid("too_long", "filename")),
 		bad("a name with a NUL", full, nothing, map[string]any{"filename": "a\x00"}, invalid("malformed", "filename")),
-		bad("an address with a NUL", full, nothing, map[string]any{"url": "https://files.harbour.example.org/\x00"}, invalid("malformed", "url")),
+		bad("an address with a NUL", full, nothing, map[string]any{"url": "https://files.harbour.example.org/\x00"},
+			invalid("malformed", "url")),
 		bad("an argument that is none", full, nothing, map[string]any{"headers": "x"}, invalid("unknown_argument", "headers")),
-		bad("a key in the address", full, nothing, map[string]any{"url": "https://files.harbour.example.org/?key=" + apikey.New(apikey.APIKey)}, invalid("secret_in_argument", "url")),
-		bad("an upload secret as the name", full, nothing, map[string]any{"filename": apikey.New(apikey.Upload)}, invalid("secret_in_argument", "filename")),
+		bad("a key in the address", full, nothing,
+			map[string]any{"url": "https://files.harbour.example.org/?key=" + apikey.New(apikey.APIKey)},
+			invalid("secret_in_argument", "url")),
+		bad("an upload secret as the name", full, nothing, map[string]any{"filename": apikey.New(apikey.Upload)},
+			invalid("secret_in_argument", "filename")),
 	}
 	for i, address := range hostile {
-		all = append(all, scenario{name: fmt.Sprintf("import: hostile address %d", i), tool: "import_media", args: these(map[string]any{"url": address}), want: invalid("not_allowed_value", "url"), check: func(w *world, got answer) {
-			for _, part := range []string{address, "harbour", "169.254", "secret", "passwd"} {
-				w.mustNotTell(got, part)
-			}
-		}})
+		all = append(all, scenario{name: fmt.Sprintf("import: hostile address %d", i), tool: "import_media",
+			args: these(map[string]any{"url": address}), want: invalid("not_allowed_value", "url"), check: func(w *world, got answer) {
+				for _, part := range []string{address, "harbour", "169.254", "secret", "passwd"} {
+					w.mustNotTell(got, part)
+				}
+			}})
 	}
 	return all
 }

@@ -47,16 +47,21 @@ func fivePosts(w *world) {
 	w.keep("april", w.draft("in april"))
 	w.keep("may", w.draft("in may", w.accounts...))
 	w.keep("new", w.draft("new"))
-	for name, at := range map[string]string{"march": "2026-03-31T22:30:00Z", "april": "2026-04-15T10:00:00Z", "may": "2026-04-30T22:00:00Z"} {
+	for name, at := range map[string]string{
+		"march": "2026-03-31T22:30:00Z", "april": "2026-04-15T10:00:00Z", "may": "2026-04-30T22:00:00Z",
+	} {
 		stamp, err := time.Parse(time.RFC3339, at)
 		must(w.t, err)
-		w.exec("UPDATE posts SET status = 'published', published_at = ?, slot_at = ? WHERE id = ?", stamp.UnixMicro(), stamp.UnixMicro(), w.its(name))
+		w.exec("UPDATE posts SET status = 'published', published_at = ?, slot_at = ? WHERE id = ?", stamp.UnixMicro(),
+			stamp.UnixMicro(), w.its(name))
 	}
 }
 
 func listScenarios() []scenario {
 	list := func(name string, args map[string]any, posts ...string) scenario {
-		return scenario{name: "posts: " + name, tool: "list_posts", as: readOnly, prepare: fivePosts, args: these(args), check: listed(posts...)}
+		return scenario{
+			name: "posts: " + name, tool: "list_posts", as: readOnly, prepare: fivePosts, args: these(args), check: listed(posts...),
+		}
 	}
 	bad := func(name string, args map[string]any, reason, argument string) scenario {
 		return scenario{name: "posts: " + name, tool: "list_posts", args: these(args), want: invalid(reason, argument)}
@@ -69,7 +74,8 @@ func listScenarios() []scenario {
 		list("from a date", map[string]any{"from": "2026-04-01"}, "may", "april", "march"),
 		list("from the next date", map[string]any{"from": "2026-04-02"}, "may", "april"),
 		list("to a date, which is exclusive", map[string]any{"to": "2026-05-01"}, "april", "march"),
-		list("between times with an offset", map[string]any{"from": "2026-03-31T22:30:00Z", "to": "2026-05-01T00:00:00+02:00"}, "april", "march"),
+		list("between times with an offset",
+			map[string]any{"from": "2026-03-31T22:30:00Z", "to": "2026-05-01T00:00:00+02:00"}, "april", "march"),
 		list("from a time of the team's", map[string]any{"from": "2026-04-01T00:31"}, "may", "april"),
 		explained(list("from after to", map[string]any{"from": "2026-05-02", "to": "2026-04-01"})),
 		explained(list("from and to the same date", map[string]any{"from": "2026-04-15", "to": "2026-04-15"})),
@@ -110,24 +116,33 @@ func listAccountScenarios() []scenario {
 			}
 		}},
 		{name: "posts: of an account", tool: "list_posts", prepare: fivePosts, args: account(1), check: listed("may", "march")},
-		{name: "posts: of an account and a status", tool: "list_posts", prepare: fivePosts, check: listed("new", "old"), args: func(w *world) map[string]any {
-			return map[string]any{"account_id": w.accounts[0], "status": "draft"}
-		}},
-		{name: "posts: of an account within times", tool: "list_posts", prepare: fivePosts, check: listed("may", "march"), args: func(w *world) map[string]any {
-			return map[string]any{"account_id": w.accounts[1], "from": "2026-01-01"}
-		}},
-		{name: "posts: of an account that is none", tool: "list_posts", prepare: fivePosts, args: these(map[string]any{"account_id": 999999999}), check: listed()},
-		{name: "posts: of account 0, which is none", tool: "list_posts", prepare: fivePosts, args: these(map[string]any{"account_id": 0}), check: listed()},
+		{name: "posts: of an account and a status", tool: "list_posts", prepare: fivePosts, check: listed("new", "old"),
+			args: func(w *world) map[string]any {
+				return map[string]any{"account_id": w.accounts[0], "status": "draft"}
+			}},
+		{name: "posts: of an account within times", tool: "list_posts", prepare: fivePosts,
+			check: listed("may", "march"), args: func(w *world) map[string]any {
+				return map[string]any{"account_id": w.accounts[1], "from": "2026-01-01"}
+			}},
+		{name: "posts: of an account that is none", tool: "list_posts", prepare: fivePosts, args: these(map[string]any{
+			"account_id": 999999999,
+		}), check: listed()},
+		{name: "posts: of account 0, which is none", tool: "list_posts", prepare: fivePosts, args: these(map[string]any{
+			"account_id": 0,
+		}), check: listed()},
 		{name: "posts: of another team's account", tool: "list_posts", check: listed(), prepare: func(w *world) {
 			w.keep("account", fmt.Sprint(w.stranger().accounts[0]))
 		}, args: func(w *world) map[string]any { return map[string]any{"account_id": jsonNumber(w.its("account"))} }},
-		{name: "posts: what an entry tells", tool: "list_posts", prepare: with(aScheduled), args: noArgs, check: func(w *world, got answer) {
-			got.mustHold(w.t, map[string]any{
-				"data.posts.0.id": w.its("post"), "data.posts.0.status": "scheduled", "data.posts.0.scheduled_at.utc": ahead(48 * time.Hour), "data.posts.0.published_at": nil,
-				"data.posts.0.accounts.0.id": w.accounts[0], "data.posts.0.accounts.0.platform": "bluesky", "data.posts.0.accounts.0.username": "harbour.test",
-				"data.posts.0.excerpt": "a scheduled post", "page": nil,
-			})
-		}},
+		{name: "posts: what an entry tells", tool: "list_posts", prepare: with(aScheduled), args: noArgs,
+			check: func(w *world, got answer) {
+				got.mustHold(w.t, map[string]any{
+					"data.posts.0.id": w.its("post"), "data.posts.0.status": "scheduled",
+					"data.posts.0.scheduled_at.utc": ahead(48 * time.Hour), "data.posts.0.published_at": nil,
+					"data.posts.0.accounts.0.id": w.accounts[0], "data.posts.0.accounts.0.platform": "bluesky",
+					"data.posts.0.accounts.0.username": "harbour.test",
+					"data.posts.0.excerpt":             "a scheduled post", "page": nil,
+				})
+			}},
 		{name: "posts: an excerpt is one short line", tool: "list_posts", args: noArgs, prepare: func(w *world) {
 			w.keep("post", w.draft("two\nlines and "+words(500)))
 		}, check: func(w *world, got answer) {

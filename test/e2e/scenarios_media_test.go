@@ -10,7 +10,8 @@ import (
 
 // mediaScenarios are those of the media library.
 func mediaScenarios() []scenario {
-	return slices.Concat(libraryScenarios(), uploadScenarios(), replacingScenarios(), importScenarios(), downloadScenarios(), attachScenarios())
+	return slices.Concat(libraryScenarios(), uploadScenarios(), replacingScenarios(), importScenarios(),
+		downloadScenarios(), attachScenarios())
 }
 
 // aLibrary holds five files, the newest last, two of them in the folder Spring.
@@ -71,8 +72,10 @@ func libraryScenarios() []scenario {
 		list("videos in a folder", inFolder(map[string]any{"kind": "video"})),
 		list("by all filters at once", inFolder(map[string]any{"kind": "image", "query": "roast"}), "Roastery"),
 		holding("ROAST", "Roastery"), holding("%", "50% off_sale"), holding("_", "50% off_sale"), holding("% OFF_", "50% off_sale"),
-		holding(`\`), holding(`\%`), holding("'"), holding("ärger", "ÄRGER in der Straße"), holding("A\u0308RGER", "ÄRGER in der Straße"), holding("STRASSE", "ÄRGER in der Straße"),
-		holding(".jpeg", "50% off_sale"), holding(".PNG", "plain", "Roastery"), holding("", "plain", "clip", "ÄRGER in der Straße", "50% off_sale", "Roastery"), holding("absent"),
+		holding(`\`), holding(`\%`), holding("'"), holding("ärger", "ÄRGER in der Straße"),
+		holding("A\u0308RGER", "ÄRGER in der Straße"), holding("STRASSE", "ÄRGER in der Straße"),
+		holding(".jpeg", "50% off_sale"), holding(".PNG", "plain", "Roastery"),
+		holding("", "plain", "clip", "ÄRGER in der Straße", "50% off_sale", "Roastery"), holding("absent"),
 		bad("a kind that is none", map[string]any{"kind": "sound"}, "not_allowed_value", "kind"),
 		bad("a folder by its name", map[string]any{"folder_id": "Spring"}, "not_an_integer", "folder_id"),
 		bad("too long a query", map[string]any{"query": strings.Repeat("q", 201)}, "too_long", "query"),
@@ -82,12 +85,15 @@ func libraryScenarios() []scenario {
 		bad("limit 51", map[string]any{"limit": 51}, "out_of_range", "limit"),
 		bad("a cursor of nothing", map[string]any{"cursor": "rubbish"}, "invalid_cursor", "cursor"),
 		bad("an argument that is none", map[string]any{"colour": "red"}, "unknown_argument", "colour"),
-		{name: "media: a folder that is not there", tool: "list_media", args: these(map[string]any{"folder_id": 999999999}), want: folderNotFound},
+		{name: "media: a folder that is not there", tool: "list_media", args: these(map[string]any{
+			"folder_id": 999999999,
+		}), want: folderNotFound},
 		{name: "media: a folder below zero", tool: "list_media", args: these(map[string]any{"folder_id": -1}), want: folderNotFound},
 		{name: "media: a folder of another team", tool: "list_media", prepare: aStrangersFolder, args: inFolder(nil), want: folderNotFound},
-		{name: "media: nothing of another team", tool: "list_media", prepare: aStrangersFolder, args: noArgs, check: func(w *world, got answer) {
-			got.mustHold(w.t, map[string]any{"data.media": "[]", "data.folders": "[]", "data.storage.used_bytes": 0, "page": nil})
-		}},
+		{name: "media: nothing of another team", tool: "list_media", prepare: aStrangersFolder, args: noArgs,
+			check: func(w *world, got answer) {
+				got.mustHold(w.t, map[string]any{"data.media": "[]", "data.folders": "[]", "data.storage.used_bytes": 0, "page": nil})
+			}},
 		{name: "media: takes no key", tool: "list_media", args: noArgs, idem: "k", want: invalid("idempotency_key_not_accepted", "")},
 	}
 	return append(all, entryScenarios()...)
@@ -102,18 +108,24 @@ func entryScenarios() []scenario {
 			must(w.t, w.Media.Describe(w.t.Context(), w.owner, id, " A drum roaster. "))
 		}, args: noArgs, check: func(w *world, got answer) {
 			got.mustHold(w.t, map[string]any{
-				"data.media.0.id": w.its("item"), "data.media.0.name": "Roastery", "data.media.0.file_name": "Roastery.png", "data.media.0.type": "image/png", "data.media.0.kind": "image",
-				"data.media.0.size_bytes": len(aPNG("Roastery.PNG").bytes), "data.media.0.width": 12, "data.media.0.height": 8, "data.media.0.duration_seconds": nil,
+				"data.media.0.id": w.its("item"), "data.media.0.name": "Roastery",
+				"data.media.0.file_name": "Roastery.png", "data.media.0.type": "image/png", "data.media.0.kind": "image",
+				"data.media.0.size_bytes": len(aPNG("Roastery.PNG").bytes), "data.media.0.width": 12,
+				"data.media.0.height": 8, "data.media.0.duration_seconds": nil,
 				"data.media.0.alt_text": "A drum roaster.", "data.media.0.folder.id": w.its("folder"), "data.media.0.folder.name": "Spring",
-				"data.folders.0.id": w.its("folder"), "data.folders.0.name": "Spring", "data.storage.used_bytes": len(aPNG("Roastery.PNG").bytes), "data.storage.limit_bytes": int64(1000) << 30,
+				"data.folders.0.id": w.its("folder"), "data.folders.0.name": "Spring",
+				"data.storage.used_bytes": len(aPNG("Roastery.PNG").bytes), "data.storage.limit_bytes": int64(1000) << 30,
 			})
 			if got.text("data.media.0.created_at.utc") == "" || got.text("meta.app_url") != w.root+"/media?team_id="+number(w.team) {
 				w.t.Errorf("got %s", got.raw)
 			}
 		}},
-		{name: "media: what a video's entry tells", tool: "list_media", prepare: func(w *world) { w.library(0, aVideo(w.t, "clip.MP4")) }, args: noArgs, check: func(w *world, got answer) {
+		{name: "media: what a video's entry tells", tool: "list_media", prepare: func(w *world) {
+			w.library(0, aVideo(w.t, "clip.MP4"))
+		}, args: noArgs, check: func(w *world, got answer) {
 			got.mustHold(w.t, map[string]any{
-				"data.media.0.file_name": "clip.mp4", "data.media.0.type": "video/mp4", "data.media.0.kind": "video", "data.media.0.width": 640, "data.media.0.height": 360,
+				"data.media.0.file_name": "clip.mp4", "data.media.0.type": "video/mp4", "data.media.0.kind": "video",
+				"data.media.0.width": 640, "data.media.0.height": 360,
 				"data.media.0.duration_seconds": 1, "data.media.0.frame_rate": 15, "data.media.0.folder": nil, "data.media.0.alt_text": nil,
 			})
 		}},

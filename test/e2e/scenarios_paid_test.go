@@ -43,26 +43,36 @@ func paidScenarios() []scenario {
 
 func priceScenarios() []scenario {
 	costs := func(name, id string, effects rows, billing map[string]any) scenario {
-		return scenario{name: "price: " + name, tool: "refresh_standin", prepare: rich, args: of(id), idem: paying, effects: effects, check: func(w *world, got answer) { got.mustHold(w.t, billing) }}
+		return scenario{name: "price: " + name, tool: "refresh_standin", prepare: rich, args: of(id), idem: paying,
+			effects: effects, check: func(w *world, got answer) {
+				got.mustHold(w.t, billing)
+			}}
 	}
 	seenBy := func(role access.Role, balance any) scenario {
-		return scenario{name: "price: the balance for " + string(role), tool: "refresh_standin", args: of(aReport), idem: paying, effects: onePaid,
+		return scenario{name: "price: the balance for " + string(role), tool: "refresh_standin", args: of(aReport),
+			idem: paying, effects: onePaid,
 			prepare: with(rich, func(w *world) { w.role(role) }), check: func(w *world, got answer) {
 				got.mustHold(w.t, map[string]any{"billing.credits_charged": refreshPrice, "billing.balance": balance})
 			}}
 	}
 	not := func(name string, as func(*world) string, prepare func(*world), args func(*world) map[string]any, expected want) scenario {
-		return scenario{name: "price: " + name, tool: "refresh_standin", as: as, prepare: with(rich, prepare), args: args, idem: paying, want: expected}
+		return scenario{
+			name: "price: " + name, tool: "refresh_standin", as: as, prepare: with(rich, prepare), args: args, idem: paying, want: expected,
+		}
 	}
 	nothing := func(*world) {}
 	return []scenario{
-		costs("what is charged", aReport, onePaid, map[string]any{"billing.credits_charged": 3, "billing.credits_refunded": 0, "billing.balance": 997}),
-		costs("what costs nothing", newReport, oneFree, map[string]any{"billing.credits_charged": 0, "billing.credits_refunded": 0, "billing.balance": 1000}),
-		costs("what is refunded", sameOne, oneRefund, map[string]any{"billing.credits_charged": 3, "billing.credits_refunded": 3, "billing.balance": 1000}),
+		costs("what is charged", aReport, onePaid,
+			map[string]any{"billing.credits_charged": 3, "billing.credits_refunded": 0, "billing.balance": 997}),
+		costs("what costs nothing", newReport, oneFree,
+			map[string]any{"billing.credits_charged": 0, "billing.credits_refunded": 0, "billing.balance": 1000}),
+		costs("what is refunded", sameOne, oneRefund,
+			map[string]any{"billing.credits_charged": 3, "billing.credits_refunded": 3, "billing.balance": 1000}),
 		seenBy(access.Owner, 997), seenBy(access.Admin, 997),
 		not("a report that is not there", full, nothing, of("nowhere"), notFound),
 		not("what fails once it is paid for", full, nothing, of(brokenOne), refused(500, "internal_error")),
-		not("an argument that is none", full, nothing, these(map[string]any{"id": aReport, "colour": "red"}), invalid("unknown_argument", "colour")),
+		not("an argument that is none", full, nothing, these(map[string]any{"id": aReport, "colour": "red"}),
+			invalid("unknown_argument", "colour")),
 		not("by a key for drafts", drafts, nothing, of(aReport), refused(403, "spend_not_allowed")),
 		not("by a key that only reads", readOnly, nothing, of(aReport), refused(403, "spend_not_allowed")),
 		not("what costs nothing, by a key for drafts", drafts, nothing, of(newReport), refused(403, "spend_not_allowed")),
@@ -70,9 +80,10 @@ func priceScenarios() []scenario {
 		{name: "price: reads tell no billing", tool: "list_posts", prepare: rich, args: noArgs, check: func(w *world, got answer) {
 			got.mustHold(w.t, map[string]any{"billing": nil})
 		}},
-		{name: "price: a write without money tells no billing", tool: "create_post", prepare: rich, args: toFirst(nil), effects: oneDraft, check: func(w *world, got answer) {
-			got.mustHold(w.t, map[string]any{"billing": nil})
-		}},
+		{name: "price: a write without money tells no billing", tool: "create_post", prepare: rich, args: toFirst(nil),
+			effects: oneDraft, check: func(w *world, got answer) {
+				got.mustHold(w.t, map[string]any{"billing": nil})
+			}},
 	}
 }
 
@@ -92,49 +103,66 @@ func paidKeyScenarios() []scenario {
 		bad("none", "", invalid("idempotency_key_required", "")),
 		bad("empty", " ", invalid("idempotency_key_empty", "")),
 		bad("256 characters", strings.Repeat("k", 256), invalid("idempotency_key_too_long", "")),
-		{name: "paid key: 255 characters", tool: "refresh_standin", prepare: rich, args: of(aReport), idem: strings.Repeat("k", 255), effects: onePaid},
+		{name: "paid key: 255 characters", tool: "refresh_standin", prepare: rich, args: of(
+			aReport), idem: strings.Repeat("k", 255), effects: onePaid},
 		{name: "paid key: the same again", tool: "refresh_standin", prepare: hadPaid, args: of(aReport), idem: paying, check: replayed},
-		{name: "paid key: the same again, quoted", tool: "refresh_standin", prepare: hadPaid, args: of(aReport), idem: `"` + paying + `"`, check: replayed},
-		{name: "paid key: the same again with nothing left", tool: "refresh_standin", args: of(aReport), idem: paying, check: replayed, prepare: with(hadPaid, func(w *world) {
-			_, err := w.Credits.Withdraw(w.t.Context(), w.team, 997, "all of it", "")
-			must(w.t, err)
-		})},
-		{name: "paid key: the same again by a lower key", tool: "refresh_standin", args: of(aReport), idem: paying, want: refused(403, "spend_not_allowed"), prepare: with(hadPaid, func(w *world) {
-			must(w.t, w.Teams.SetKeyLevel(w.t.Context(), w.keyIDs[access.Full], access.Drafts))
-		})},
-		{name: "paid key: the same again while spending is paused", tool: "refresh_standin", args: of(aReport), idem: paying, want: refused(403, "connection_suspended"), prepare: with(hadPaid, func(w *world) {
-			must(w.t, pausesOf("team")[1].closes(w))
-		})},
-		{name: "paid key: another request is another call", tool: "refresh_standin", prepare: hadPaid, args: of(sameOne), idem: paying, effects: oneRefund},
-		{name: "paid key: other arguments are another call", tool: "refresh_standin", prepare: hadPaid, args: these(map[string]any{"id": aReport, "note": "again"}), idem: paying, effects: onePaid},
-		{name: "paid key: a result that is no longer kept", tool: "refresh_standin", prepare: with(hadPaid, forgotten), args: of(aReport), idem: paying, want: spent},
-		{name: "paid key: a result whose day is over", tool: "refresh_standin", prepare: with(hadPaid, expired), args: of(aReport), idem: paying, want: spent},
-		{name: "paid key: another request under a spent key", tool: "refresh_standin", prepare: with(hadPaid, forgotten), args: these(map[string]any{"id": aReport, "note": "again"}), idem: paying, effects: onePaid},
-		{name: "paid key: a refusal leaves it free", tool: "refresh_standin", args: of(aReport), idem: paying, effects: onePaid, prepare: func(w *world) {
-			w.rest(full(w), "refresh_standin", of(aReport)(w), paying).mustRefuse(w.t, 402, "insufficient_credits", "")
-			rich(w)
-		}},
-		{name: "paid key: for a write without money", tool: "create_post", prepare: hadPaid, args: toFirst(nil), idem: paying, want: refused(422, "idempotency_key_reused")},
-		{name: "paid key: of a write without money", tool: "refresh_standin", args: of(aReport), idem: paying, effects: onePaid, prepare: func(w *world) {
-			rich(w)
-			w.rest(full(w), "create_post", toFirst(nil)(w), paying).mustBe(w.t, 201)
-		}},
-		{name: "paid key: another API key pays again", tool: "refresh_standin", args: of(aReport), idem: paying, effects: onePaid, prepare: hadPaid, as: func(w *world) string {
-			_, key := w.newKey(w.team, access.Full, begun.AddDate(1, 0, 0))
-			return key
-		}},
+		{name: "paid key: the same again, quoted", tool: "refresh_standin", prepare: hadPaid, args: of(
+			aReport), idem: `"` + paying + `"`, check: replayed},
+		{name: "paid key: the same again with nothing left", tool: "refresh_standin", args: of(aReport), idem: paying,
+			check: replayed, prepare: with(hadPaid, func(w *world) {
+				_, err := w.Credits.Withdraw(w.t.Context(), w.team, 997, "all of it", "")
+				must(w.t, err)
+			})},
+		{name: "paid key: the same again by a lower key", tool: "refresh_standin", args: of(aReport), idem: paying,
+			want: refused(403, "spend_not_allowed"), prepare: with(hadPaid, func(w *world) {
+				must(w.t, w.Teams.SetKeyLevel(w.t.Context(), w.keyIDs[access.Full], access.Drafts))
+			})},
+		{name: "paid key: the same again while spending is paused", tool: "refresh_standin", args: of(aReport),
+			idem: paying, want: refused(403, "connection_suspended"), prepare: with(hadPaid, func(w *world) {
+				must(w.t, pausesOf("team")[1].closes(w))
+			})},
+		{name: "paid key: another request is another call", tool: "refresh_standin", prepare: hadPaid, args: of(
+			sameOne), idem: paying, effects: oneRefund},
+		{name: "paid key: other arguments are another call", tool: "refresh_standin", prepare: hadPaid, args: these(
+			map[string]any{"id": aReport, "note": "again"}), idem: paying, effects: onePaid},
+		{name: "paid key: a result that is no longer kept", tool: "refresh_standin", prepare: with(hadPaid,
+			forgotten), args: of(aReport), idem: paying, want: spent},
+		{name: "paid key: a result whose day is over", tool: "refresh_standin", prepare: with(hadPaid,
+			expired), args: of(aReport), idem: paying, want: spent},
+		{name: "paid key: another request under a spent key", tool: "refresh_standin", prepare: with(hadPaid,
+			forgotten), args: these(map[string]any{"id": aReport, "note": "again"}), idem: paying, effects: onePaid},
+		{name: "paid key: a refusal leaves it free", tool: "refresh_standin", args: of(aReport), idem: paying,
+			effects: onePaid, prepare: func(w *world) {
+				w.rest(full(w), "refresh_standin", of(aReport)(w), paying).mustRefuse(w.t, 402, "insufficient_credits", "")
+				rich(w)
+			}},
+		{name: "paid key: for a write without money", tool: "create_post", prepare: hadPaid, args: toFirst(
+			nil), idem: paying, want: refused(422, "idempotency_key_reused")},
+		{name: "paid key: of a write without money", tool: "refresh_standin", args: of(aReport), idem: paying,
+			effects: onePaid, prepare: func(w *world) {
+				rich(w)
+				w.rest(full(w), "create_post", toFirst(nil)(w), paying).mustBe(w.t, 201)
+			}},
+		{name: "paid key: another API key pays again", tool: "refresh_standin", args: of(aReport), idem: paying,
+			effects: onePaid, prepare: hadPaid, as: func(w *world) string {
+				_, key := w.newKey(w.team, access.Full, begun.AddDate(1, 0, 0))
+				return key
+			}},
 	}
 }
 
 func creditLimitScenarios() []scenario {
 	limited := func(name string, prepare func(*world), scope string) scenario {
-		return scenario{name: "credits: " + name, tool: "refresh_standin", args: of(aReport), idem: "k", prepare: with(rich, prepare), want: refused(429, "daily_credit_limit_reached"), check: func(w *world, got answer) {
-			got.mustHold(w.t, map[string]any{"context.scope": scope})
-			w.mustWaitForMidnight(got)
-		}}
+		return scenario{name: "credits: " + name, tool: "refresh_standin", args: of(aReport), idem: "k",
+			prepare: with(rich, prepare), want: refused(429, "daily_credit_limit_reached"), check: func(w *world, got answer) {
+				got.mustHold(w.t, map[string]any{"context.scope": scope})
+				w.mustWaitForMidnight(got)
+			}}
 	}
 	goes := func(name string, prepare func(*world)) scenario {
-		return scenario{name: "credits: " + name, tool: "refresh_standin", args: of(aReport), idem: "k", prepare: with(rich, prepare), effects: onePaid}
+		return scenario{
+			name: "credits: " + name, tool: "refresh_standin", args: of(aReport), idem: "k", prepare: with(rich, prepare), effects: onePaid,
+		}
 	}
 	keyTo := func(credits int64) func(*world) {
 		return func(w *world) { must(w.t, w.Teams.SetKeyLimit(w.t.Context(), w.keyIDs[access.Full], credits)) }
@@ -160,16 +188,22 @@ func creditLimitScenarios() []scenario {
 		goes("a key whose other calls were refunded", with(keyTo(3), refunded)),
 		goes("a key beside another that has spent", with(keyTo(3), otherPays)),
 		{name: "credits: none left", tool: "refresh_standin", args: of(aReport), idem: "k", want: refused(402, "insufficient_credits")},
-		{name: "credits: too few left", tool: "refresh_standin", args: of(aReport), idem: "k", prepare: func(w *world) { w.grant(2) }, want: refused(402, "insufficient_credits")},
-		{name: "credits: just enough left", tool: "refresh_standin", args: of(aReport), idem: "k", prepare: func(w *world) { w.grant(3) }, effects: onePaid},
-		{name: "credits: what costs nothing needs none", tool: "refresh_standin", args: of(newReport), idem: "k", prepare: keyTo(0), effects: oneFree},
-		{name: "credits: an error sells nothing", tool: "refresh_standin", args: of(aReport), idem: "k", want: refused(402, "insufficient_credits"), check: func(w *world, got answer) {
-			for _, word := range []string{"buy", "top up", "purchase", "upgrade"} {
-				if strings.Contains(strings.ToLower(string(got.raw)), word) {
-					w.t.Errorf("it says %q: %s", word, got.raw)
+		{name: "credits: too few left", tool: "refresh_standin", args: of(aReport), idem: "k", prepare: func(w *world) {
+			w.grant(2)
+		}, want: refused(402, "insufficient_credits")},
+		{name: "credits: just enough left", tool: "refresh_standin", args: of(aReport), idem: "k", prepare: func(w *world) {
+			w.grant(3)
+		}, effects: onePaid},
+		{name: "credits: what costs nothing needs none", tool: "refresh_standin", args: of(
+			newReport), idem: "k", prepare: keyTo(0), effects: oneFree},
+		{name: "credits: an error sells nothing", tool: "refresh_standin", args: of(aReport), idem: "k",
+			want: refused(402, "insufficient_credits"), check: func(w *world, got answer) {
+				for _, word := range []string{"buy", "top up", "purchase", "upgrade"} {
+					if strings.Contains(strings.ToLower(string(got.raw)), word) {
+						w.t.Errorf("it says %q: %s", word, got.raw)
+					}
 				}
-			}
-		}},
+			}},
 	}
 }
 
@@ -200,7 +234,8 @@ func TestPaidReplay(t *testing.T) {
 		if first.header.Get("Idempotent-Replayed") != "" || again.header.Get("Idempotent-Replayed") != "true" {
 			t.Errorf("Idempotent-Replayed: %v, then %v", first.header, again.header)
 		}
-		w.full("get_credits", nil).mustHold(t, map[string]any{"data.balance": 997, "data.used_today.team": 3, "data.used_today.keys_and_tools": 3})
+		w.full("get_credits", nil).
+			mustHold(t, map[string]any{"data.balance": 997, "data.used_today.team": 3, "data.used_today.keys_and_tools": 3})
 	})
 }
 
@@ -212,7 +247,9 @@ func TestPaidAtOnce(t *testing.T) {
 		w.together(50, func(int) (answer, error) {
 			return w.tryRest(w.base, full(w), "refresh_standin", of(aReport)(w), paying)
 		})
-		w.full("get_credits", nil).mustHold(t, map[string]any{"data.balance": 3 * refreshPrice, "data.used_today.team": refreshPrice, "data.reserved_today.team": 0})
+		w.full("get_credits", nil).
+			mustHold(t,
+				map[string]any{"data.balance": 3 * refreshPrice, "data.used_today.team": refreshPrice, "data.reserved_today.team": 0})
 		paid := 0
 		for _, got := range w.together(50, func(i int) (answer, error) {
 			return w.tryRest(w.base, full(w), "refresh_standin", of(aReport)(w), fmt.Sprint("call ", i))

@@ -13,12 +13,14 @@ var oneSent = rows{posts: 1, targets: 1, events: 2, jobs: 1, deliveries: 1}
 
 func publishScenarios() []scenario {
 	goes := func(name string, prepare func(*world), effects rows) scenario {
-		return scenario{name: "publish: " + name, tool: "publish_post", prepare: prepare, args: post(nil), effects: effects, check: func(w *world, got answer) {
-			w.mustBeJob(got)
-			got.mustHold(w.t, map[string]any{"data.already_submitted": false, "data.state": "pending", "data.finished": false})
-			w.finished(got.text("data.job_id")).mustHold(w.t, map[string]any{"data.state": "succeeded", "data.result.post_id": w.its("post")})
-			w.post(w.its("post")).mustHold(w.t, map[string]any{"data.status": "published"})
-		}}
+		return scenario{name: "publish: " + name, tool: "publish_post", prepare: prepare, args: post(nil),
+			effects: effects, check: func(w *world, got answer) {
+				w.mustBeJob(got)
+				got.mustHold(w.t, map[string]any{"data.already_submitted": false, "data.state": "pending", "data.finished": false})
+				w.finished(got.text("data.job_id")).
+					mustHold(w.t, map[string]any{"data.state": "succeeded", "data.result.post_id": w.its("post")})
+				w.post(w.its("post")).mustHold(w.t, map[string]any{"data.status": "published"})
+			}}
 	}
 	not := func(name string, prepare func(*world), expected want) scenario {
 		return scenario{name: "publish: " + name, tool: "publish_post", prepare: prepare, args: post(nil), want: expected}
@@ -27,10 +29,14 @@ func publishScenarios() []scenario {
 		w.exec("UPDATE social_accounts SET connection_state = 'lost' WHERE id = ?", w.accounts[0])
 	}
 	again := func(name, idem string, prepare func(*world), effects rows, state string) scenario {
-		return scenario{name: "publish: " + name, tool: "publish_post", prepare: prepare, args: post(nil), idem: idem, effects: effects, check: func(w *world, got answer) {
-			w.mustBeJob(got)
-			got.mustHold(w.t, map[string]any{"data.already_submitted": true, "data.finished": true, "data.state": state, "data.result.post_id": w.its("post")})
-		}}
+		return scenario{name: "publish: " + name, tool: "publish_post", prepare: prepare, args: post(nil), idem: idem,
+			effects: effects, check: func(w *world, got answer) {
+				w.mustBeJob(got)
+				got.mustHold(w.t,
+					map[string]any{
+						"data.already_submitted": true, "data.finished": true, "data.state": state, "data.result.post_id": w.its("post"),
+					})
+			}}
 	}
 	return []scenario{
 		goes("a draft", aDraft, oneSent),
@@ -51,9 +57,12 @@ func publishScenarios() []scenario {
 		not("an account without a connection", with(aDraft, lost), preflightBlocked),
 		not("another team's post", aStrangersOne, notFound),
 		{name: "publish: a post that is not there", tool: "publish_post", args: these(map[string]any{"post_id": noSuchID}), want: notFound},
-		{name: "publish: by a key for drafts", tool: "publish_post", as: drafts, prepare: aDraft, args: post(nil), want: refused(403, "publish_not_allowed")},
+		{name: "publish: by a key for drafts", tool: "publish_post", as: drafts, prepare: aDraft, args: post(
+			nil), want: refused(403, "publish_not_allowed")},
 		{name: "publish: what was sent, by a key for drafts", tool: "publish_post", as: drafts, prepare: aPublished, args: post(nil), want: refused(403, "publish_not_allowed")},
-		{name: "publish: takes no members", tool: "publish_post", prepare: aDraft, args: post(map[string]any{"now": true}), want: invalid("unknown_argument", "now")},
+		{name: "publish: takes no members", tool: "publish_post", prepare: aDraft, args: post(map[string]any{
+			"now": true,
+		}), want: invalid("unknown_argument", "now")},
 	}
 }
 
@@ -80,7 +89,9 @@ func aPartOne(w *world) {
 	aWideDraft(w)
 	w.exec("UPDATE post_targets SET caption = '[sandbox:reject]' WHERE post_id = ? AND account_id = ?", w.its("post"), w.accounts[1])
 	w.publish(w.its("post"))
-	w.post(w.its("post")).mustHold(w.t, map[string]any{"data.status": "partially_published", "data.accounts.0.state": "published", "data.accounts.1.state": "failed"})
+	w.post(w.its("post")).
+		mustHold(w.t,
+			map[string]any{"data.status": "partially_published", "data.accounts.0.state": "published", "data.accounts.1.state": "failed"})
 	w.exec("UPDATE post_targets SET caption = NULL WHERE post_id = ?", w.its("post"))
 }
 
@@ -93,13 +104,14 @@ func second(columns string, args ...any) func(*world) {
 
 func retryScenarios() []scenario {
 	again := func(name string, prepare func(*world), args func(*world) map[string]any, skipped string) scenario {
-		return scenario{name: "retry: " + name, tool: "retry_post", prepare: prepare, args: args, effects: rows{posts: 1, targets: 1, events: 2, jobs: 1, deliveries: 1}, check: func(w *world, got answer) {
-			w.mustBeJob(got)
-			got.mustHold(w.t, map[string]any{"data.finished": false, "data.progress.total": 1})
-			w.mustSkip(got, skipped)
-			w.finished(got.text("data.job_id")).mustHold(w.t, map[string]any{"data.state": "succeeded"})
-			w.post(w.its("post")).mustHold(w.t, map[string]any{"data.status": "published"})
-		}}
+		return scenario{name: "retry: " + name, tool: "retry_post", prepare: prepare, args: args,
+			effects: rows{posts: 1, targets: 1, events: 2, jobs: 1, deliveries: 1}, check: func(w *world, got answer) {
+				w.mustBeJob(got)
+				got.mustHold(w.t, map[string]any{"data.finished": false, "data.progress.total": 1})
+				w.mustSkip(got, skipped)
+				w.finished(got.text("data.job_id")).mustHold(w.t, map[string]any{"data.state": "succeeded"})
+				w.post(w.its("post")).mustHold(w.t, map[string]any{"data.status": "published"})
+			}}
 	}
 	// Where there is nothing to send, the job is the one that sent the post last.
 	skips := func(name string, prepare func(*world), args func(*world) map[string]any, skipped string) scenario {
@@ -136,18 +148,21 @@ func retryScenarios() []scenario {
 		skips("the account that stands, by name", aPartOne, naming(0), "0 not_failed"),
 		skips("moments after the last time", with(aPartOne, justNow), naming(1), "1 retried_moments_ago"),
 		skips("with no retries left", with(aPartOne, second("retries_used = 3, retried_at = 5")), naming(1), "1 no_retries_left"),
-		skips("what the network could not confirm", with(aPartOne, second("state = 'unconfirmed', error_code = 'not_confirmed'")), post(nil), "0 not_failed, 1 unconfirmed"),
+		skips("what the network could not confirm",
+			with(aPartOne, second("state = 'unconfirmed', error_code = 'not_confirmed'")), post(nil), "0 not_failed, 1 unconfirmed"),
 		not("a draft", aDraft, nil, wrongState("draft")),
 		not("a scheduled post", aScheduled, nil, wrongState("scheduled")),
 		not("what waits for the client", with(aPartOne, set("approval = 'waiting'")), nil, awaitingApproval),
 		not("what the client rejected", with(aPartOne, set("approval = 'rejected'")), nil, awaitingApproval),
 		not("another team's post", aStrangersOne, nil, notFound),
-		not("an account that the post does not have", aFailedOne, map[string]any{"account_ids": []int64{999999999}}, missing("account_ids")),
+		not("an account that the post does not have", aFailedOne, map[string]any{"account_ids": []int64{999999999}},
+			missing("account_ids")),
 		not("no account", aFailedOne, map[string]any{"account_ids": []int64{}}, invalid("too_short", "account_ids")),
 		not("accounts that are a text", aFailedOne, map[string]any{"account_ids": "all"}, invalid("not_a_list", "account_ids")),
 		not("an argument that is none", aFailedOne, map[string]any{"force": true}, invalid("unknown_argument", "force")),
 		{name: "retry: a post that is not there", tool: "retry_post", args: these(map[string]any{"post_id": noSuchID}), want: notFound},
-		{name: "retry: by a key for drafts", tool: "retry_post", as: drafts, prepare: aFailedOne, args: post(nil), want: refused(403, "publish_not_allowed")},
+		{name: "retry: by a key for drafts", tool: "retry_post", as: drafts, prepare: aFailedOne, args: post(
+			nil), want: refused(403, "publish_not_allowed")},
 	}
 }
 

@@ -17,14 +17,17 @@ func getScenarios() []scenario {
 	return []scenario{
 		{name: "a draft in full", tool: "get_post", as: readOnly, prepare: aWideDraft, args: byID(nil), check: func(w *world, got answer) {
 			got.mustHold(w.t, map[string]any{
-				"data.id": w.its("post"), "data.status": "draft", "data.caption": "a draft", "data.media": "[]", "data.approval": "not_needed", "data.scheduled_at": nil,
+				"data.id": w.its("post"), "data.status": "draft", "data.caption": "a draft", "data.media": "[]",
+				"data.approval": "not_needed", "data.scheduled_at": nil,
 				"data.published_at": nil, "data.recurrence": nil, "data.accounts.0.id": w.accounts[0], "data.accounts.1.id": w.accounts[1],
-				"data.accounts.0.state": "pending", "data.accounts.0.retries_left": 3, "data.accounts.0.error_code": nil, "data.accounts.0.caption": nil,
+				"data.accounts.0.state": "pending", "data.accounts.0.retries_left": 3,
+				"data.accounts.0.error_code": nil, "data.accounts.0.caption": nil,
 			})
 		}},
 		{name: "a published post in full", tool: "get_post", prepare: aPublished, args: byID(nil), check: func(w *world, got answer) {
 			got.mustHold(w.t, map[string]any{"data.status": "published", "data.accounts.0.state": "published"})
-			if got.text("data.published_at.utc") == "" || got.text("data.accounts.0.published_at.utc") == "" || got.text("data.accounts.0.permalink") == "" {
+			if got.text("data.published_at.utc") == "" || got.text("data.accounts.0.published_at.utc") == "" ||
+				got.text("data.accounts.0.permalink") == "" {
 				w.t.Errorf("times or link are missing: %s", got.raw)
 			}
 		}},
@@ -33,7 +36,8 @@ func getScenarios() []scenario {
 		}, check: func(w *world, got answer) {
 			got.mustHold(w.t, map[string]any{
 				"data.status": "failed", "data.accounts.0.state": "failed", "data.accounts.0.error_code": "rejected_content",
-				"data.accounts.0.network_message.untrusted": "u1", "untrusted_content.0.source.kind": "network_error", "untrusted_content.0.source.platform": "bluesky",
+				"data.accounts.0.network_message.untrusted": "u1", "untrusted_content.0.source.kind": "network_error",
+				"untrusted_content.0.source.platform": "bluesky",
 			})
 			if got.text("data.accounts.0.explanation") == "" || got.text("untrusted_content.0.text") == "" {
 				w.t.Errorf("no explanation: %s", got.raw)
@@ -44,13 +48,17 @@ func getScenarios() []scenario {
 		}), check: func(w *world, got answer) {
 			got.mustHold(w.t, map[string]any{"data.accounts.0.caption": nil, "data.accounts.1.caption": "just here"})
 		}},
-		{name: "a post of a series", tool: "get_post", args: byID(nil), prepare: with(aDraft, inSeries(true)), check: func(w *world, got answer) {
-			got.mustHold(w.t, map[string]any{"data.recurrence.template": true, "data.recurrence.paused": false})
-		}},
+		{name: "a post of a series", tool: "get_post", args: byID(nil), prepare: with(aDraft, inSeries(true)),
+			check: func(w *world, got answer) {
+				got.mustHold(w.t, map[string]any{"data.recurrence.template": true, "data.recurrence.paused": false})
+			}},
 		{name: "a post that is not there", tool: "get_post", args: these(map[string]any{"id": noSuchID}), want: notFound},
 		{name: "a post of another team", tool: "get_post", prepare: aStrangersOne, args: byID(nil), want: notFound},
-		{name: "a post with an argument that is none", tool: "get_post", prepare: aDraft, args: byID(map[string]any{"fields": "all"}), want: invalid("unknown_argument", "fields")},
-		{name: "reading a post takes no key", tool: "get_post", prepare: aDraft, args: byID(nil), idem: "k", want: invalid("idempotency_key_not_accepted", "")},
+		{name: "a post with an argument that is none", tool: "get_post", prepare: aDraft, args: byID(map[string]any{
+			"fields": "all",
+		}), want: invalid("unknown_argument", "fields")},
+		{name: "reading a post takes no key", tool: "get_post", prepare: aDraft, args: byID(
+			nil), idem: "k", want: invalid("idempotency_key_not_accepted", "")},
 	}
 }
 
@@ -70,7 +78,10 @@ func validateScenarios() []scenario {
 		}
 	}
 	finds := func(name string, prepare func(*world), want ...string) scenario {
-		return scenario{name: "validation: " + name, tool: "validate_post", prepare: prepare, args: post(nil), check: func(w *world, got answer) { problems(w, got, want...) }}
+		return scenario{name: "validation: " + name, tool: "validate_post", prepare: prepare, args: post(nil),
+			check: func(w *world, got answer) {
+				problems(w, got, want...)
+			}}
 	}
 	lost := func(w *world) {
 		w.exec("UPDATE social_accounts SET connection_state = 'lost' WHERE id = ?", w.accounts[0])
@@ -81,10 +92,11 @@ func validateScenarios() []scenario {
 		}
 	}
 	return []scenario{
-		{name: "validation: nothing wrong", tool: "validate_post", as: readOnly, prepare: aDraft, args: post(nil), check: func(w *world, got answer) {
-			problems(w, got)
-			got.mustHold(w.t, map[string]any{"data.waits_for_approval": false, "data.posts_left_this_month": -1, "data.problems": "[]"})
-		}},
+		{name: "validation: nothing wrong", tool: "validate_post", as: readOnly, prepare: aDraft, args: post(nil),
+			check: func(w *world, got answer) {
+				problems(w, got)
+				got.mustHold(w.t, map[string]any{"data.waits_for_approval": false, "data.posts_left_this_month": -1, "data.problems": "[]"})
+			}},
 		finds("too long a text", aBlocked, "caption_too_long true"),
 		finds("no text", func(w *world) { w.keep("post", w.draft("")) }, "caption_missing true"),
 		finds("an account without a connection", with(aDraft, lost), "account_inactive true"),
@@ -92,28 +104,42 @@ func validateScenarios() []scenario {
 			w.exec("UPDATE post_targets SET caption = '' WHERE post_id = ? AND account_id = ?", w.its("post"), w.accounts[1])
 		}), "account_inactive true", "caption_missing true"),
 		finds("a wished time that is over", with(aDraft, set("scheduled_at = 1000000")), "time_in_the_past false"),
-		{name: "validation: of one account", tool: "validate_post", prepare: with(aWideDraft, lost), args: one(0), check: func(w *world, got answer) {
-			problems(w, got, "account_inactive true")
-			got.mustHold(w.t, map[string]any{"data.problems.0.account_id": w.accounts[0]})
-		}},
-		{name: "validation: of the other account", tool: "validate_post", prepare: with(aWideDraft, lost), args: one(1), check: func(w *world, got answer) { problems(w, got) }},
+		{name: "validation: of one account", tool: "validate_post", prepare: with(aWideDraft, lost), args: one(0),
+			check: func(w *world, got answer) {
+				problems(w, got, "account_inactive true")
+				got.mustHold(w.t, map[string]any{"data.problems.0.account_id": w.accounts[0]})
+			}},
+		{name: "validation: of the other account", tool: "validate_post", prepare: with(aWideDraft, lost), args: one(1),
+			check: func(w *world, got answer) {
+				problems(w, got)
+			}},
 		{name: "validation: of an account that the post does not have", tool: "validate_post", prepare: aDraft, args: one(1), want: missing("account_id")},
-		{name: "validation: of account 0, which is none", tool: "validate_post", prepare: aDraft, args: post(map[string]any{"account_id": 0}), want: missing("account_id")},
-		{name: "validation: waiting for approval", tool: "validate_post", prepare: with(aDraft, set("approval = 'waiting'")), args: post(nil), check: func(w *world, got answer) {
-			got.mustHold(w.t, map[string]any{"data.waits_for_approval": true})
-		}},
-		{name: "validation: approved", tool: "validate_post", prepare: with(aDraft, set("approval = 'approved'")), args: post(nil), check: func(w *world, got answer) {
-			got.mustHold(w.t, map[string]any{"data.waits_for_approval": false})
-		}},
-		{name: "validation: posts left", tool: "validate_post", plan: small, prepare: with(aDraft, fill(thisMonth, 18)), args: post(nil), check: func(w *world, got answer) {
-			got.mustHold(w.t, map[string]any{"data.posts_left_this_month": 2})
-		}},
-		{name: "validation: more than the plan has", tool: "validate_post", plan: small, prepare: with(aDraft, fill(thisMonth, 21)), args: post(nil), check: func(w *world, got answer) {
-			got.mustHold(w.t, map[string]any{"data.posts_left_this_month": 0})
-		}},
-		{name: "validation: a post that is not there", tool: "validate_post", args: these(map[string]any{"post_id": noSuchID}), want: notFound},
+		{name: "validation: of account 0, which is none", tool: "validate_post", prepare: aDraft, args: post(
+			map[string]any{"account_id": 0}), want: missing("account_id")},
+		{name: "validation: waiting for approval", tool: "validate_post",
+			prepare: with(aDraft, set("approval = 'waiting'")), args: post(nil), check: func(w *world, got answer) {
+				got.mustHold(w.t, map[string]any{"data.waits_for_approval": true})
+			}},
+		{name: "validation: approved", tool: "validate_post", prepare: with(aDraft, set("approval = 'approved'")),
+			args: post(nil), check: func(w *world, got answer) {
+				got.mustHold(w.t, map[string]any{"data.waits_for_approval": false})
+			}},
+		{name: "validation: posts left", tool: "validate_post", plan: small, prepare: with(aDraft, fill(thisMonth, 18)),
+			args: post(nil), check: func(w *world, got answer) {
+				got.mustHold(w.t, map[string]any{"data.posts_left_this_month": 2})
+			}},
+		{name: "validation: more than the plan has", tool: "validate_post", plan: small,
+			prepare: with(aDraft, fill(thisMonth, 21)), args: post(nil), check: func(w *world, got answer) {
+				got.mustHold(w.t, map[string]any{"data.posts_left_this_month": 0})
+			}},
+		{name: "validation: a post that is not there", tool: "validate_post", args: these(map[string]any{
+			"post_id": noSuchID,
+		}), want: notFound},
 		{name: "validation: a post of another team", tool: "validate_post", prepare: aStrangersOne, args: post(nil), want: notFound},
-		{name: "validation: account_id first", tool: "validate_post", prepare: aDraft, args: post(map[string]any{"account_id": "first"}), want: invalid("not_an_integer", "account_id")},
-		{name: "validation: takes no key", tool: "validate_post", prepare: aDraft, args: post(nil), idem: "k", want: invalid("idempotency_key_not_accepted", "")},
+		{name: "validation: account_id first", tool: "validate_post", prepare: aDraft, args: post(map[string]any{
+			"account_id": "first",
+		}), want: invalid("not_an_integer", "account_id")},
+		{name: "validation: takes no key", tool: "validate_post", prepare: aDraft, args: post(
+			nil), idem: "k", want: invalid("idempotency_key_not_accepted", "")},
 	}
 }

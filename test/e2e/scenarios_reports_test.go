@@ -67,26 +67,48 @@ var aHashtag = map[string]any{"type": "hashtag", "subject": "#Sourdough"}
 
 func createReportScenarios() []scenario {
 	makes := func(name string, more map[string]any, price int, kind string) scenario {
-		return scenario{name: "report: " + name, tool: "create_report", prepare: rich, args: about(more), idem: paying, effects: reported, check: func(w *world, got answer) {
-			got.mustHold(w.t, map[string]any{"billing.credits_charged": price, "billing.credits_refunded": 0, "billing.balance": 1000 - price, "data.type": kind + "_report"})
-			job := w.finished(got.text("data.job_id"))
-			job.mustHold(w.t, map[string]any{"data.state": "succeeded", "data.error": nil, "data.result.report.kind": kind, "data.result.report.status": "ready", "data.result.credits_charged": price})
-			w.mustBeSound()
-		}}
+		return scenario{name: "report: " + name, tool: "create_report", prepare: rich, args: about(more), idem: paying,
+			effects: reported, check: func(w *world, got answer) {
+				got.mustHold(w.t,
+					map[string]any{
+						"billing.credits_charged": price, "billing.credits_refunded": 0,
+						"billing.balance": 1000 - price, "data.type": kind + "_report",
+					})
+				job := w.finished(got.text("data.job_id"))
+				job.mustHold(w.t,
+					map[string]any{
+						"data.state": "succeeded", "data.error": nil, "data.result.report.kind": kind,
+						"data.result.report.status": "ready", "data.result.credits_charged": price,
+					})
+				w.mustBeSound()
+			}}
 	}
 	fails := func(name, code string, more map[string]any, price int) scenario {
-		return scenario{name: "report: " + name, tool: "create_report", prepare: rich, args: about(more), idem: paying, effects: unreported, check: func(w *world, got answer) {
-			got.mustHold(w.t, map[string]any{"billing.credits_charged": price})
-			w.finished(got.text("data.job_id")).mustHold(w.t, map[string]any{"data.state": "failed", "data.error.code": code, "data.result.report.status": "error", "data.result.credits_charged": 0})
-			w.full("get_credits", nil).mustHold(w.t, map[string]any{"data.balance": 1000, "data.used_today.team": 0, "data.reserved_today.team": 0})
-			w.full("list_reports", map[string]any{"status": "error"}).mustHold(w.t, map[string]any{"data.reports.0.status": "error", "data.reports.0.available_until": nil})
-			w.mustBeSound()
-		}}
+		return scenario{name: "report: " + name, tool: "create_report", prepare: rich, args: about(more), idem: paying,
+			effects: unreported, check: func(w *world, got answer) {
+				got.mustHold(w.t, map[string]any{"billing.credits_charged": price})
+				w.finished(got.text("data.job_id")).
+					mustHold(w.t,
+						map[string]any{
+							"data.state": "failed", "data.error.code": code, "data.result.report.status": "error",
+							"data.result.credits_charged": 0,
+						})
+				w.full("get_credits", nil).
+					mustHold(w.t, map[string]any{"data.balance": 1000, "data.used_today.team": 0, "data.reserved_today.team": 0})
+				w.full("list_reports", map[string]any{"status": "error"}).
+					mustHold(w.t, map[string]any{"data.reports.0.status": "error", "data.reports.0.available_until": nil})
+				w.mustBeSound()
+			}}
 	}
 	again := func(name string, more map[string]any) scenario {
-		return scenario{name: "report again: " + name, tool: "create_report", prepare: hasReport(nil), args: about(more), idem: paying, effects: rows{paid: 1}, check: func(w *world, got answer) {
-			got.mustHold(w.t, map[string]any{"billing.credits_charged": 0, "billing.balance": 1000 - profilePrice, "data.finished": true, "data.state": "succeeded", "data.result.report.id": w.notes["report"]})
-		}}
+		return scenario{name: "report again: " + name, tool: "create_report", prepare: hasReport(nil),
+			args: about(more), idem: paying, effects: rows{paid: 1}, check: func(w *world, got answer) {
+				got.mustHold(w.t,
+					map[string]any{
+						"billing.credits_charged": 0, "billing.balance": 1000 - profilePrice, "data.finished": true,
+						"data.state": "succeeded", "data.result.report.id": w.notes["report"],
+					})
+			}}
 	}
 	return []scenario{
 		makes("a profile", nil, profilePrice, "profile"),
@@ -97,12 +119,14 @@ func createReportScenarios() []scenario {
 		fails("a private profile", "profile_private", map[string]any{"subject": "private.harbour"}, profilePrice),
 		fails("a profile while the source fails", "source_unavailable", map[string]any{"subject": "error.harbour"}, profilePrice),
 		fails("a hashtag that is not there", "nothing_found", map[string]any{"type": "hashtag", "subject": "missingtag"}, hashtagPrice),
-		again("the same", nil), again("its handle", map[string]any{"subject": "@Harbour_Cafe"}), again("its link", map[string]any{"subject": "https://www.instagram.com/harbour_cafe/?hl=en"}),
-		{name: "report again: after it failed", tool: "create_report", args: about(map[string]any{"subject": "missing.harbour"}), idem: "another", effects: unreported, prepare: func(w *world) {
-			rich(w)
-			got := w.rest(full(w), "create_report", about(map[string]any{"subject": "missing.harbour"})(w), "one")
-			w.finished(got.text("data.job_id")).mustHold(w.t, map[string]any{"data.state": "failed"})
-		}},
+		again("the same", nil), again("its handle", map[string]any{"subject": "@Harbour_Cafe"}),
+		again("its link", map[string]any{"subject": "https://www.instagram.com/harbour_cafe/?hl=en"}),
+		{name: "report again: after it failed", tool: "create_report",
+			args: about(map[string]any{"subject": "missing.harbour"}), idem: "another", effects: unreported, prepare: func(w *world) {
+				rich(w)
+				got := w.rest(full(w), "create_report", about(map[string]any{"subject": "missing.harbour"})(w), "one")
+				w.finished(got.text("data.job_id")).mustHold(w.t, map[string]any{"data.state": "failed"})
+			}},
 		{name: "report again: with the same key", tool: "create_report", idem: paying, args: about(nil), prepare: func(w *world) {
 			rich(w)
 			got := w.rest(full(w), "create_report", about(nil)(w), paying)
@@ -111,13 +135,16 @@ func createReportScenarios() []scenario {
 		}, check: func(w *world, got answer) {
 			got.mustHold(w.t, map[string]any{"data.job_id": w.notes["job"], "billing.credits_charged": profilePrice})
 		}},
-		{name: "report again: once its time is over", tool: "create_report", idem: paying, args: about(nil), effects: rows{jobs: 1, reports: 1, makings: 1, events: 1, reservations: 1, transfers: 4, wallets: 1, paid: 1}, prepare: func(w *world) {
-			hasReport(nil)(w)
-			w.exec("UPDATE reports SET available_until = 1 WHERE id = ?", w.notes["report"])
-			w.full("list_reports", nil).mustHold(w.t, map[string]any{"data.reports": "[]"})
-		}, check: func(w *world, got answer) {
-			got.mustHold(w.t, map[string]any{"billing.credits_charged": profilePrice})
-		}},
+		{name: "report again: once its time is over", tool: "create_report", idem: paying, args: about(nil),
+			effects: rows{
+				jobs: 1, reports: 1, makings: 1, events: 1, reservations: 1, transfers: 4, wallets: 1, paid: 1,
+			}, prepare: func(w *world) {
+				hasReport(nil)(w)
+				w.exec("UPDATE reports SET available_until = 1 WHERE id = ?", w.notes["report"])
+				w.full("list_reports", nil).mustHold(w.t, map[string]any{"data.reports": "[]"})
+			}, check: func(w *world, got answer) {
+				got.mustHold(w.t, map[string]any{"billing.credits_charged": profilePrice})
+			}},
 	}
 }
 
@@ -126,10 +153,13 @@ func badReportScenarios() []scenario {
 		return scenario{name: "bad report: " + name, tool: "create_report", prepare: rich, args: about(more), idem: paying, want: expected}
 	}
 	by := func(name string, as func(*world) string, expected want) scenario {
-		return scenario{name: "bad report: " + name, tool: "create_report", as: as, prepare: rich, args: about(nil), idem: paying, want: expected}
+		return scenario{
+			name: "bad report: " + name, tool: "create_report", as: as, prepare: rich, args: about(nil), idem: paying, want: expected,
+		}
 	}
 	return []scenario{
-		bad("a hashtag on TikTok", map[string]any{"type": "hashtag", "platform": "tiktok", "subject": "x1"}, invalid("not_allowed_value", "platform")),
+		bad("a hashtag on TikTok", map[string]any{"type": "hashtag", "platform": "tiktok", "subject": "x1"},
+			invalid("not_allowed_value", "platform")),
 		bad("another type", map[string]any{"type": "story"}, invalid("not_allowed_value", "type")),
 		bad("another platform", map[string]any{"platform": "facebook"}, invalid("not_allowed_value", "platform")),
 		bad("no subject", map[string]any{"subject": ""}, invalid("too_short", "subject")),
@@ -139,9 +169,12 @@ func badReportScenarios() []scenario {
 		bad("two hashtags", map[string]any{"type": "hashtag", "subject": "#one #two"}, invalid("malformed", "subject")),
 		bad("an argument that is none", map[string]any{"limit": 5}, invalid("unknown_argument", "limit")),
 		bad("a list", map[string]any{"subject": []any{"harbour_cafe"}}, invalid("not_a_single_value", "subject")),
-		by("by a key for drafts", drafts, refused(403, "spend_not_allowed")), by("by a key that only reads", readOnly, refused(403, "spend_not_allowed")),
-		{name: "bad report: without credits", tool: "create_report", args: about(nil), idem: paying, want: refused(402, "insufficient_credits")},
-		{name: "bad report: without an Idempotency-Key", tool: "create_report", prepare: rich, args: about(nil), want: invalid("idempotency_key_required", "")},
+		by("by a key for drafts", drafts, refused(403, "spend_not_allowed")),
+		by("by a key that only reads", readOnly, refused(403, "spend_not_allowed")),
+		{name: "bad report: without credits", tool: "create_report", args: about(nil), idem: paying, want: refused(402,
+			"insufficient_credits")},
+		{name: "bad report: without an Idempotency-Key", tool: "create_report", prepare: rich, args: about(
+			nil), want: invalid("idempotency_key_required", "")},
 	}
 }
 
@@ -154,9 +187,15 @@ func readReportScenarios() []scenario {
 	}
 	return []scenario{
 		reads("a profile", "profile", hasReport(nil), nil, func(w *world, got answer) {
-			got.mustHold(w.t, map[string]any{"data.id": w.notes["report"], "data.kind": "profile", "data.subject": "harbour_cafe", "data.status": "ready", "data.tracked": false,
-				"data.profile.username": "harbour_cafe", "data.sections": nil, "data.sections_available.0": "posts", "data.profile.biography.untrusted": got.at("untrusted_content.1.id")})
-			for _, path := range []string{"data.profile.followers", "data.engagement.rate_by_followers.median", "data.score.value", "data.top_hashtags.0.hashtag", "data.top_words.0.word", "data.measured_at.utc", "data.refreshed_at.utc", "data.available_until.utc"} {
+			got.mustHold(w.t, map[string]any{"data.id": w.notes["report"], "data.kind": "profile",
+				"data.subject": "harbour_cafe", "data.status": "ready", "data.tracked": false,
+				"data.profile.username": "harbour_cafe", "data.sections": nil, "data.sections_available.0": "posts",
+				"data.profile.biography.untrusted": got.at("untrusted_content.1.id")})
+			for _, path := range []string{
+				"data.profile.followers", "data.engagement.rate_by_followers.median", "data.score.value",
+				"data.top_hashtags.0.hashtag", "data.top_words.0.word", "data.measured_at.utc", "data.refreshed_at.utc",
+				"data.available_until.utc",
+			} {
 				if got.at(path) == nil {
 					w.t.Errorf("nothing at %s: %s", path, got.raw)
 				}
@@ -164,7 +203,8 @@ func readReportScenarios() []scenario {
 			w.mustSetApart(got)
 		}),
 		reads("a hashtag", "hashtag", hasReport(aHashtag), nil, func(w *world, got answer) {
-			got.mustHold(w.t, map[string]any{"data.kind": "hashtag", "data.subject": "sourdough", "data.hashtag.name": "sourdough", "data.profile": nil})
+			got.mustHold(w.t,
+				map[string]any{"data.kind": "hashtag", "data.subject": "sourdough", "data.hashtag.name": "sourdough", "data.profile": nil})
 			for _, path := range []string{"data.hashtag.posts_per_day.value", "data.engagement.likes.median", "data.score.value"} {
 				if got.at(path) == nil {
 					w.t.Errorf("nothing at %s: %s", path, got.raw)
@@ -183,14 +223,16 @@ func readReportScenarios() []scenario {
 		}),
 		refuses("of the other kind", "hashtag", nil, notFound),
 		refuses("a section that is none", "profile", map[string]any{"sections": []any{"gossip"}}, invalid("not_allowed_value", "sections")),
-		refuses("a cursor that is none", "profile", map[string]any{"sections": []any{"posts"}, "cursor": "x"}, invalid("invalid_cursor", "cursor")),
+		refuses("a cursor that is none", "profile", map[string]any{"sections": []any{"posts"}, "cursor": "x"},
+			invalid("invalid_cursor", "cursor")),
 		refuses("an argument that is none", "profile", map[string]any{"fields": "score"}, invalid("unknown_argument", "fields")),
 		{name: "read report: another team's", tool: "get_report", args: its("profile", nil), want: notFound, prepare: func(w *world) {
 			other := w.stranger()
 			hasReport(nil)(other)
 			w.notes["report"] = other.notes["report"]
 		}},
-		{name: "read report: with a key that only reads", tool: "get_report", as: readOnly, prepare: hasReport(nil), args: its("profile", nil)},
+		{name: "read report: with a key that only reads", tool: "get_report", as: readOnly, prepare: hasReport(
+			nil), args: its("profile", nil)},
 	}
 }
 
@@ -209,17 +251,24 @@ func (w *world) mustSetApart(got answer) {
 func refreshScenarios() []scenario {
 	refreshed := func(name, kind string, prepare func(*world), price, had int) scenario {
 		effects := rows{jobs: 1, reports: 1, makings: 1, events: 1, reservations: 1, transfers: 4, wallets: 1, paid: 1}
-		return scenario{name: "refresh: " + name, tool: "refresh_report", prepare: prepare, args: its(kind, nil), idem: paying, effects: effects, check: func(w *world, got answer) {
-			got.mustHold(w.t, map[string]any{"billing.credits_charged": price, "billing.balance": 1000 - had - price})
-			w.finished(got.text("data.job_id")).mustHold(w.t, map[string]any{"data.state": "succeeded", "data.result.report.id": w.notes["report"], "data.result.credits_charged": price})
-			again := w.rest(full(w), "refresh_report", its(kind, nil)(w), "at once")
-			again.mustRefuse(w.t, http.StatusTooManyRequests, "rate_limited", "")
-			again.mustHold(w.t, map[string]any{"context.scope": "connection"})
-			w.mustBeSound()
-		}}
+		return scenario{name: "refresh: " + name, tool: "refresh_report", prepare: prepare, args: its(kind, nil),
+			idem: paying, effects: effects, check: func(w *world, got answer) {
+				got.mustHold(w.t, map[string]any{"billing.credits_charged": price, "billing.balance": 1000 - had - price})
+				w.finished(got.text("data.job_id")).
+					mustHold(w.t,
+						map[string]any{
+							"data.state": "succeeded", "data.result.report.id": w.notes["report"], "data.result.credits_charged": price,
+						})
+				again := w.rest(full(w), "refresh_report", its(kind, nil)(w), "at once")
+				again.mustRefuse(w.t, http.StatusTooManyRequests, "rate_limited", "")
+				again.mustHold(w.t, map[string]any{"context.scope": "connection"})
+				w.mustBeSound()
+			}}
 	}
 	refuses := func(name string, prepare func(*world), more map[string]any, expected want) scenario {
-		return scenario{name: "refresh: " + name, tool: "refresh_report", prepare: prepare, args: its("profile", more), idem: paying, want: expected}
+		return scenario{
+			name: "refresh: " + name, tool: "refresh_report", prepare: prepare, args: its("profile", more), idem: paying, want: expected,
+		}
 	}
 	broken := func(w *world) { // its profile has gone since
 		hasReport(nil)(w)
@@ -229,8 +278,14 @@ func refreshScenarios() []scenario {
 		refreshed("a profile", "profile", hasReport(nil), profileRefreshPrice, profilePrice),
 		refreshed("a hashtag", "hashtag", hasReport(aHashtag), hashtagRefreshPrice, hashtagPrice),
 		{name: "refresh: that fetches nothing", tool: "refresh_report", prepare: broken, args: its("profile", nil), idem: paying,
-			effects: rows{jobs: 1, reports: 1, makings: 1, events: 1, reservations: 1, transfers: 4, paid: 1}, check: func(w *world, got answer) {
-				w.finished(got.text("data.job_id")).mustHold(w.t, map[string]any{"data.state": "failed", "data.error.code": "profile_not_found", "data.result.report.status": "ready", "data.result.credits_charged": 0})
+			effects: rows{jobs: 1, reports: 1, makings: 1, events: 1, reservations: 1, transfers: 4, paid: 1},
+			check: func(w *world, got answer) {
+				w.finished(got.text("data.job_id")).
+					mustHold(w.t,
+						map[string]any{
+							"data.state": "failed", "data.error.code": "profile_not_found",
+							"data.result.report.status": "ready", "data.result.credits_charged": 0,
+						})
 				w.full("get_credits", nil).mustHold(w.t, map[string]any{"data.balance": 1000 - profilePrice})
 				w.full("get_report", its("profile", nil)(w)).mustHold(w.t, map[string]any{"data.status": "ready"})
 				w.rest(full(w), "refresh_report", its("profile", nil)(w), "at once").mustBe(w.t, http.StatusAccepted)
@@ -241,26 +296,32 @@ func refreshScenarios() []scenario {
 			hasReport(nil)(w)
 			w.exec("UPDATE reports SET status = 'error' WHERE id = ?", w.notes["report"])
 		}, nil, wrongState("error")),
-		{name: "refresh: by a key for drafts", tool: "refresh_report", as: drafts, prepare: hasReport(nil), args: its("profile", nil), idem: paying, want: refused(403, "spend_not_allowed")},
+		{name: "refresh: by a key for drafts", tool: "refresh_report", as: drafts, prepare: hasReport(nil), args: its(
+			"profile", nil), idem: paying, want: refused(403, "spend_not_allowed")},
 	}
 }
 
 func trackingScenarios() []scenario {
 	switches := func(name, kind string, prepare func(*world), more map[string]any, effects rows, holds, credits map[string]any) scenario {
-		return scenario{name: "tracking: " + name, tool: "set_report_tracking", prepare: prepare, args: its(kind, more), idem: paying, effects: effects, check: func(w *world, got answer) {
-			got.mustHold(w.t, holds)
-			w.full("get_credits", nil).mustHold(w.t, credits)
-			w.mustBeSound()
-		}}
+		return scenario{name: "tracking: " + name, tool: "set_report_tracking", prepare: prepare, args: its(kind, more),
+			idem: paying, effects: effects, check: func(w *world, got answer) {
+				got.mustHold(w.t, holds)
+				w.full("get_credits", nil).mustHold(w.t, credits)
+				w.mustBeSound()
+			}}
 	}
 	tracked := func(more map[string]any) func(*world) {
 		return func(w *world) {
 			hasReport(nil)(w)
-			w.rest(full(w), "set_report_tracking", its("profile", merged(map[string]any{"enabled": true}, more))(w), "on").mustBe(w.t, http.StatusOK)
+			w.rest(full(w), "set_report_tracking", its("profile", merged(map[string]any{"enabled": true}, more))(w),
+				"on").mustBe(w.t, http.StatusOK)
 		}
 	}
 	refuses := func(name string, prepare func(*world), more map[string]any, expected want) scenario {
-		return scenario{name: "tracking: " + name, tool: "set_report_tracking", prepare: prepare, args: its("profile", more), idem: paying, want: expected}
+		return scenario{
+			name: "tracking: " + name, tool: "set_report_tracking", prepare: prepare, args: its("profile", more),
+			idem: paying, want: expected,
+		}
 	}
 	on, off := map[string]any{"enabled": true}, map[string]any{"enabled": false}
 	is := func(enabled bool, days, credits int) map[string]any {
@@ -268,23 +329,42 @@ func trackingScenarios() []scenario {
 	}
 	had := 1000 - profilePrice
 	return []scenario{
-		switches("a profile, on", "profile", hasReport(nil), on, rows{reports: 1, events: 1, holds: 1, paid: 1}, merged(is(true, 3, profileRefreshPrice), map[string]any{"billing.credits_charged": 0}),
-			map[string]any{"data.balance": had, "data.reserved_today.key": profileRefreshPrice, "data.reserved_today.team": profileRefreshPrice, "data.used_today.team": profilePrice}),
-		switches("a profile, on again", "profile", tracked(nil), on, rows{paid: 1}, is(true, 3, profileRefreshPrice), map[string]any{"data.balance": had, "data.reserved_today.key": profileRefreshPrice}),
-		switches("a profile, more often", "profile", tracked(nil), map[string]any{"enabled": true, "frequency_days": 1}, rows{reports: 1, events: 1, paid: 1}, is(true, 1, profileRefreshPrice), map[string]any{"data.reserved_today.key": profileRefreshPrice}),
-		switches("a profile, off", "profile", tracked(map[string]any{"frequency_days": 7}), off, rows{reports: 1, events: 1, holds: 1, paid: 1}, merged(is(false, 3, profileRefreshPrice), map[string]any{"data.next_refresh_at": nil}),
+		switches("a profile, on", "profile", hasReport(nil), on, rows{reports: 1, events: 1, holds: 1, paid: 1},
+			merged(is(true, 3, profileRefreshPrice), map[string]any{"billing.credits_charged": 0}),
+			map[string]any{
+				"data.balance": had, "data.reserved_today.key": profileRefreshPrice,
+				"data.reserved_today.team": profileRefreshPrice, "data.used_today.team": profilePrice,
+			}),
+		switches("a profile, on again", "profile", tracked(nil), on, rows{paid: 1}, is(true, 3, profileRefreshPrice),
+			map[string]any{"data.balance": had, "data.reserved_today.key": profileRefreshPrice}),
+		switches("a profile, more often", "profile", tracked(nil), map[string]any{"enabled": true, "frequency_days": 1},
+			rows{reports: 1, events: 1, paid: 1}, is(true, 1, profileRefreshPrice),
+			map[string]any{"data.reserved_today.key": profileRefreshPrice}),
+		switches("a profile, off", "profile", tracked(map[string]any{"frequency_days": 7}), off,
+			rows{reports: 1, events: 1, holds: 1, paid: 1},
+			merged(is(false, 3, profileRefreshPrice), map[string]any{"data.next_refresh_at": nil}),
 			map[string]any{"data.balance": had, "data.reserved_today.key": 0, "data.reserved_today.team": 0}),
-		switches("a profile, off and weekly", "profile", tracked(nil), merged(off, map[string]any{"frequency_days": 7}), rows{reports: 1, events: 1, holds: 1, paid: 1}, merged(is(false, 7, profileRefreshPrice), map[string]any{"data.next_refresh_at": nil}),
+		switches("a profile, off and weekly", "profile", tracked(nil), merged(off, map[string]any{"frequency_days": 7}),
+			rows{reports: 1, events: 1, holds: 1, paid: 1},
+			merged(is(false, 7, profileRefreshPrice), map[string]any{"data.next_refresh_at": nil}),
 			map[string]any{"data.balance": had, "data.reserved_today.key": 0}),
-		switches("a profile, weekly while it is off", "profile", hasReport(nil), merged(off, map[string]any{"frequency_days": 7}), rows{reports: 1, events: 1, paid: 1}, merged(is(false, 7, profileRefreshPrice), map[string]any{"data.next_refresh_at": nil}),
+		switches("a profile, weekly while it is off", "profile", hasReport(nil),
+			merged(off, map[string]any{"frequency_days": 7}), rows{reports: 1, events: 1, paid: 1},
+			merged(is(false, 7, profileRefreshPrice), map[string]any{"data.next_refresh_at": nil}),
 			map[string]any{"data.balance": had, "data.reserved_today.key": 0}),
-		switches("a profile, off although it is off", "profile", hasReport(nil), off, rows{paid: 1}, is(false, 3, profileRefreshPrice), map[string]any{"data.balance": had}),
-		switches("a hashtag, on", "hashtag", hasReport(aHashtag), on, rows{reports: 1, events: 1, jobs: 1, makings: 1, reservations: 1, transfers: 4, wallets: 1, paid: 1},
+		switches("a profile, off although it is off", "profile", hasReport(nil), off, rows{paid: 1},
+			is(false, 3, profileRefreshPrice), map[string]any{"data.balance": had}),
+		switches("a hashtag, on", "hashtag", hasReport(aHashtag), on,
+			rows{reports: 1, events: 1, jobs: 1, makings: 1, reservations: 1, transfers: 4, wallets: 1, paid: 1},
 			merged(is(true, 3, hashtagRefreshPrice), map[string]any{"billing.credits_charged": hashtagRefreshPrice}),
-			map[string]any{"data.balance": 1000 - hashtagPrice - hashtagRefreshPrice, "data.reserved_today.key": 0, "data.used_today.team": hashtagPrice + hashtagRefreshPrice}),
+			map[string]any{
+				"data.balance": 1000 - hashtagPrice - hashtagRefreshPrice, "data.reserved_today.key": 0,
+				"data.used_today.team": hashtagPrice + hashtagRefreshPrice,
+			}),
 		refuses("without saying which", hasReport(nil), nil, invalid("missing_argument", "enabled")),
 		refuses("a word", hasReport(nil), map[string]any{"enabled": "yes"}, invalid("not_a_boolean", "enabled")),
-		refuses("every other day", hasReport(nil), map[string]any{"enabled": true, "frequency_days": 2}, invalid("not_allowed_value", "frequency_days")),
+		refuses("every other day", hasReport(nil), map[string]any{"enabled": true, "frequency_days": 2},
+			invalid("not_allowed_value", "frequency_days")),
 		refuses("of one that is not there", rich, map[string]any{"id": noSuchID, "enabled": true}, notFound),
 		refuses("of one that failed", func(w *world) {
 			hasReport(nil)(w)
@@ -294,10 +374,12 @@ func trackingScenarios() []scenario {
 			hasReport(nil)(w)
 			must(w.t, w.Teams.SetKeyLimit(w.t.Context(), w.keyIDs[access.Full], profilePrice+1))
 		}, on, refused(429, "daily_credit_limit_reached")),
-		{name: "tracking: on a plan that tracks none", tool: "set_report_tracking", plan: small, args: its("profile", on), idem: paying, want: planLimit, prepare: func(w *world) {
-			must(w.t, w.Teams.SetDailyCredits(w.t.Context(), w.team, new(int64(-1))))
-			hasReport(nil)(w)
-		}},
-		{name: "tracking: by a key for drafts", tool: "set_report_tracking", as: drafts, prepare: hasReport(nil), args: its("profile", on), idem: paying, want: refused(403, "spend_not_allowed")},
+		{name: "tracking: on a plan that tracks none", tool: "set_report_tracking", plan: small,
+			args: its("profile", on), idem: paying, want: planLimit, prepare: func(w *world) {
+				must(w.t, w.Teams.SetDailyCredits(w.t.Context(), w.team, new(int64(-1))))
+				hasReport(nil)(w)
+			}},
+		{name: "tracking: by a key for drafts", tool: "set_report_tracking", as: drafts, prepare: hasReport(
+			nil), args: its("profile", on), idem: paying, want: refused(403, "spend_not_allowed")},
 	}
 }

@@ -12,16 +12,20 @@ var inTwoDays = when(ahead(48 * time.Hour))
 
 func scheduleScenarios() []scenario {
 	goes := func(name string, prepare func(*world)) scenario {
-		return scenario{name: "schedule: " + name, tool: "schedule_post", prepare: prepare, args: inTwoDays, effects: oneChange, check: func(w *world, got answer) {
-			got.mustHold(w.t, map[string]any{"data.status": "scheduled", "data.scheduled_at.utc": ahead(48 * time.Hour)})
-			w.post(w.its("post")).mustHold(w.t, map[string]any{"data.status": "scheduled", "data.scheduled_at.utc": ahead(48 * time.Hour)})
-		}}
+		return scenario{name: "schedule: " + name, tool: "schedule_post", prepare: prepare, args: inTwoDays,
+			effects: oneChange, check: func(w *world, got answer) {
+				got.mustHold(w.t, map[string]any{"data.status": "scheduled", "data.scheduled_at.utc": ahead(48 * time.Hour)})
+				w.post(w.its("post")).
+					mustHold(w.t, map[string]any{"data.status": "scheduled", "data.scheduled_at.utc": ahead(48 * time.Hour)})
+			}}
 	}
 	not := func(name string, prepare func(*world), expected want) scenario {
 		return scenario{name: "schedule: " + name, tool: "schedule_post", prepare: prepare, args: inTwoDays, want: expected}
 	}
 	bad := func(name string, value any, reason string) scenario {
-		return scenario{name: "schedule: " + name, tool: "schedule_post", prepare: aDraft, args: when(value), want: invalid(reason, "scheduled_at")}
+		return scenario{
+			name: "schedule: " + name, tool: "schedule_post", prepare: aDraft, args: when(value), want: invalid(reason, "scheduled_at"),
+		}
 	}
 	lost := func(w *world) {
 		w.exec("UPDATE social_accounts SET connection_state = 'lost' WHERE id = ?", w.accounts[0])
@@ -30,21 +34,29 @@ func scheduleScenarios() []scenario {
 		goes("a draft", aDraft),
 		goes("an approved draft", with(aDraft, set("approval = 'approved'"))),
 		goes("a draft with another wished time", with(aDraft, set("scheduled_at = 99999999999999999"))),
-		goes("a cancelled post again", with(aScheduled, func(w *world) { w.full("cancel_post", map[string]any{"post_id": w.its("post")}) })),
+		goes("a cancelled post again", with(aScheduled, func(w *world) {
+			w.full("cancel_post", map[string]any{"post_id": w.its("post")})
+		})),
 		not("a waiting draft", with(aDraft, set("approval = 'waiting'")), awaitingApproval),
 		not("a rejected draft", with(aDraft, set("approval = 'rejected'")), awaitingApproval),
 		not("a template", with(aDraft, inSeries(true)), wrongState("recurring_template")),
 		not("too long a text", aBlocked, preflightBlocked),
 		not("an account without a connection", with(aDraft, lost), preflightBlocked),
 		not("another team's post", aStrangersOne, notFound),
-		{name: "schedule: a post that is not there", tool: "schedule_post", args: these(map[string]any{"post_id": noSuchID, "scheduled_at": ahead(time.Hour)}), want: notFound},
+		{name: "schedule: a post that is not there", tool: "schedule_post", args: these(map[string]any{
+			"post_id": noSuchID, "scheduled_at": ahead(time.Hour),
+		}), want: notFound},
 		{name: "schedule: by a key for drafts", tool: "schedule_post", as: drafts, prepare: aDraft, args: inTwoDays, want: refused(403, "publish_not_allowed")},
 		{name: "schedule: by a key that only reads", tool: "schedule_post", as: readOnly, prepare: aDraft, args: inTwoDays, want: refused(403, "publish_not_allowed")},
-		{name: "schedule: which problems block", tool: "schedule_post", prepare: with(aBlocked, lost), args: inTwoDays, want: preflightBlocked, check: func(w *world, got answer) {
-			got.mustHold(w.t, map[string]any{"context.problems": "[account_inactive caption_too_long]"})
-		}},
-		{name: "schedule: no time", tool: "schedule_post", prepare: aDraft, args: post(nil), want: invalid("missing_argument", "scheduled_at")},
-		{name: "schedule: an argument that is none", tool: "schedule_post", prepare: aDraft, args: post(map[string]any{"scheduled_at": ahead(time.Hour), "at": "x"}), want: invalid("unknown_argument", "at")},
+		{name: "schedule: which problems block", tool: "schedule_post", prepare: with(aBlocked, lost), args: inTwoDays,
+			want: preflightBlocked, check: func(w *world, got answer) {
+				got.mustHold(w.t, map[string]any{"context.problems": "[account_inactive caption_too_long]"})
+			}},
+		{name: "schedule: no time", tool: "schedule_post", prepare: aDraft, args: post(nil), want: invalid(
+			"missing_argument", "scheduled_at")},
+		{name: "schedule: an argument that is none", tool: "schedule_post", prepare: aDraft, args: post(map[string]any{
+			"scheduled_at": ahead(time.Hour), "at": "x",
+		}), want: invalid("unknown_argument", "at")},
 		bad("a date", ahead(48 * time.Hour)[:10], "no_time_part"),
 		bad("a time that is over", ahead(-time.Hour), "in_the_past"),
 		bad("tomorrow", "tomorrow", "malformed"),
@@ -58,13 +70,19 @@ func scheduleScenarios() []scenario {
 		bad("an offset beyond all zones", "2099-02-03T10:00:00+25:00", "malformed"),
 		bad("words after a time", "2099-02-03T10:00:00Z and so on", "malformed"),
 		bad("a time whose year in UTC has five digits", "9999-12-31T23:00:00-05:00", "out_of_range"),
-		{name: "schedule: more than a year ahead", tool: "schedule_post", prepare: aDraft, args: when(farAhead), effects: oneChange, check: func(w *world, got answer) {
-			got.mustHold(w.t, map[string]any{"data.status": "scheduled", "notes.0": "scheduled_at is more than a year ahead, in " + farAhead[:4] + ". Check the year."})
-		}},
+		{name: "schedule: more than a year ahead", tool: "schedule_post", prepare: aDraft, args: when(farAhead),
+			effects: oneChange, check: func(w *world, got answer) {
+				got.mustHold(w.t,
+					map[string]any{
+						"data.status": "scheduled",
+						"notes.0":     "scheduled_at is more than a year ahead, in " + farAhead[:4] + ". Check the year.",
+					})
+			}},
 		not("a scheduled post that waits", with(aScheduled, set("approval = 'waiting'")), awaitingApproval),
 	}
 	for _, status := range []string{"scheduled", "processing", "published", "partially_published", "failed"} {
-		all = append(all, not("a post that is "+status, with(aDraft, set("status = ?, scheduled_at = 99999999999999999", status)), wrongState(status)))
+		all = append(all,
+			not("a post that is "+status, with(aDraft, set("status = ?, scheduled_at = 99999999999999999", status)), wrongState(status)))
 	}
 	return append(all, allowanceScenarios()...)
 }
@@ -91,7 +109,8 @@ func stamp(at time.Time) string { return at.Format(time.RFC3339) }
 func fill(month func() time.Time, n int) func(*world) {
 	return func(w *world) {
 		for i := range n {
-			w.exec(`INSERT INTO posts (id, team_id, person_id, status, caption, excerpt, slot_at, created_at, updated_at) VALUES (?, ?, ?, 'published', 'x', 'x', ?, 1, 1)`,
+			w.exec(`INSERT INTO posts (id, team_id, person_id, status, caption, excerpt, slot_at, created_at,
+		updated_at) VALUES (?, ?, ?, 'published', 'x', 'x', ?, 1, 1)`,
 				// Ids that sort before all others.
 				noSuchID[:24]+stampOf(w.team, i), w.team, w.owner, month().UnixMicro())
 		}
@@ -116,53 +135,80 @@ func allowanceScenarios() []scenario {
 		}
 	}
 	return []scenario{
-		{name: "allowance: the last post of a month", tool: "schedule_post", plan: small, prepare: with(aDraft, fill(oneMonth, 19)), args: at(oneMonth), effects: oneChange},
-		{name: "allowance: one post too many", tool: "schedule_post", plan: small, prepare: with(aDraft, fill(oneMonth, 20)), args: at(oneMonth), want: planLimit},
-		{name: "allowance: another month is another count", tool: "schedule_post", plan: small, prepare: with(aDraft, fill(oneMonth, 20)), args: at(otherMonth), effects: oneChange},
+		{name: "allowance: the last post of a month", tool: "schedule_post", plan: small, prepare: with(aDraft,
+			fill(oneMonth, 19)), args: at(oneMonth), effects: oneChange},
+		{name: "allowance: one post too many", tool: "schedule_post", plan: small, prepare: with(aDraft,
+			fill(oneMonth, 20)), args: at(oneMonth), want: planLimit},
+		{name: "allowance: another month is another count", tool: "schedule_post", plan: small, prepare: with(aDraft,
+			fill(oneMonth, 20)), args: at(otherMonth), effects: oneChange},
 		{name: "allowance: drafts with a wished time use none", tool: "schedule_post", plan: small, args: at(oneMonth), effects: oneChange,
-			prepare: with(aDraft, fill(oneMonth, 20), func(w *world) { w.exec("UPDATE posts SET status = 'draft' WHERE team_id = ? AND slot_at > 0", w.team) })},
-		{name: "allowance: a cancelled post gives its place back", tool: "schedule_post", plan: small, args: at(oneMonth), effects: oneChange,
+			prepare: with(aDraft, fill(oneMonth, 20), func(w *world) {
+				w.exec("UPDATE posts SET status = 'draft' WHERE team_id = ? AND slot_at > 0", w.team)
+			})},
+		{name: "allowance: a cancelled post gives its place back", tool: "schedule_post", plan: small,
+			args: at(oneMonth), effects: oneChange,
 			prepare: with(fill(oneMonth, 19), scheduledIn(oneMonth), func(w *world) {
 				w.full("cancel_post", map[string]any{"post_id": w.its("post")})
 				aDraft(w)
 			})},
-		{name: "allowance: moving within a full month", tool: "update_post", plan: small, prepare: with(fill(oneMonth, 19), scheduledIn(oneMonth)), args: move(oneMonth, time.Hour), effects: oneChange},
-		{name: "allowance: moving into a full month", tool: "update_post", plan: small, prepare: with(fill(oneMonth, 20), scheduledIn(otherMonth)), args: move(oneMonth, 0), want: planLimit},
-		{name: "allowance: moving into a month with a place", tool: "update_post", plan: small, prepare: with(fill(oneMonth, 19), scheduledIn(otherMonth)), args: move(oneMonth, 0), effects: oneChange},
-		{name: "allowance: a draft's wish for a full month", tool: "update_post", plan: small, prepare: with(fill(oneMonth, 20), aDraft), args: move(oneMonth, 0), effects: oneChange},
-		{name: "allowance: the creator plan has 200", tool: "schedule_post", plan: "creator", prepare: with(aDraft, fill(oneMonth, 20)), args: at(oneMonth), effects: oneChange},
-		{name: "allowance: publishing the last post of this month", tool: "publish_post", plan: small, prepare: with(aDraft, fill(thisMonth, 19)), args: post(nil), effects: oneSent},
-		{name: "allowance: publishing one too many", tool: "publish_post", plan: small, prepare: with(aDraft, fill(thisMonth, 20)), args: post(nil), want: planLimit},
-		{name: "allowance: publishing now what has a place in a later month", tool: "publish_post", plan: small, prepare: with(scheduledIn(oneMonth), fill(thisMonth, 20)), args: post(nil), want: planLimit},
-		{name: "allowance: publishing again uses none", tool: "publish_post", plan: small, prepare: with(aPublished, fill(thisMonth, 20)), args: post(nil), check: func(w *world, got answer) {
-			got.mustHold(w.t, map[string]any{"data.already_submitted": true})
-		}},
-		{name: "allowance: sending again uses none", tool: "retry_post", plan: small, effects: rows{posts: 1, targets: 1, events: 2, jobs: 1, deliveries: 1},
+		{name: "allowance: moving within a full month", tool: "update_post", plan: small, prepare: with(fill(oneMonth,
+			19), scheduledIn(oneMonth)), args: move(oneMonth, time.Hour), effects: oneChange},
+		{name: "allowance: moving into a full month", tool: "update_post", plan: small, prepare: with(fill(oneMonth,
+			20), scheduledIn(otherMonth)), args: move(oneMonth, 0), want: planLimit},
+		{name: "allowance: moving into a month with a place", tool: "update_post", plan: small, prepare: with(
+			fill(oneMonth, 19), scheduledIn(otherMonth)), args: move(oneMonth, 0), effects: oneChange},
+		{name: "allowance: a draft's wish for a full month", tool: "update_post", plan: small, prepare: with(
+			fill(oneMonth, 20), aDraft), args: move(oneMonth, 0), effects: oneChange},
+		{name: "allowance: the creator plan has 200", tool: "schedule_post", plan: "creator", prepare: with(aDraft,
+			fill(oneMonth, 20)), args: at(oneMonth), effects: oneChange},
+		{name: "allowance: publishing the last post of this month", tool: "publish_post", plan: small, prepare: with(
+			aDraft, fill(thisMonth, 19)), args: post(nil), effects: oneSent},
+		{name: "allowance: publishing one too many", tool: "publish_post", plan: small, prepare: with(aDraft,
+			fill(thisMonth, 20)), args: post(nil), want: planLimit},
+		{name: "allowance: publishing now what has a place in a " +
+			"later month", tool: "publish_post", plan: small, prepare: with(scheduledIn(oneMonth), fill(thisMonth, 20)),
+			args: post(nil), want: planLimit},
+		{name: "allowance: publishing again uses none", tool: "publish_post", plan: small,
+			prepare: with(aPublished, fill(thisMonth, 20)), args: post(nil), check: func(w *world, got answer) {
+				got.mustHold(w.t, map[string]any{"data.already_submitted": true})
+			}},
+		{name: "allowance: sending again uses none", tool: "retry_post", plan: small,
+			effects: rows{posts: 1, targets: 1, events: 2, jobs: 1, deliveries: 1},
 			prepare: with(aFailedOne, fill(thisMonth, 20)), args: post(nil)},
 	}
 }
 
 func cancelScenarios() []scenario {
 	cancels := func(name string, as func(*world) string, prepare func(*world), effects rows, hold map[string]any) scenario {
-		return scenario{name: "cancel: " + name, tool: "cancel_post", as: as, prepare: prepare, args: post(nil), effects: effects, check: func(w *world, got answer) { got.mustHold(w.t, hold) }}
+		return scenario{name: "cancel: " + name, tool: "cancel_post", as: as, prepare: prepare, args: post(nil),
+			effects: effects, check: func(w *world, got answer) {
+				got.mustHold(w.t, hold)
+			}}
 	}
 	not := func(name string, prepare func(*world), expected want) scenario {
 		return scenario{name: "cancel: " + name, tool: "cancel_post", prepare: prepare, args: post(nil), want: expected}
 	}
 	all := []scenario{
-		cancels("a scheduled post", full, aScheduled, oneChange, map[string]any{"data.status": "draft", "data.caption": "a scheduled post", "data.accounts.0.username": "harbour.test"}),
+		cancels("a scheduled post", full, aScheduled, oneChange,
+			map[string]any{"data.status": "draft", "data.caption": "a scheduled post", "data.accounts.0.username": "harbour.test"}),
 		cancels("a scheduled post by a key for drafts", drafts, aScheduled, oneChange, map[string]any{"data.status": "draft"}),
-		cancels("a scheduled post that waits for the client", full, with(aScheduled, set("approval = 'waiting'")), oneChange, map[string]any{"data.status": "draft", "data.approval": "waiting"}),
+		cancels("a scheduled post that waits for the client", full, with(aScheduled, set("approval = 'waiting'")),
+			oneChange, map[string]any{"data.status": "draft", "data.approval": "waiting"}),
 		cancels("a draft, which changes nothing", full, aDraft, rows{}, map[string]any{"data.status": "draft"}),
-		cancels("a template that is a draft, which changes nothing", full, with(aDraft, inSeries(true)), rows{}, map[string]any{"data.status": "draft", "data.recurrence.paused": false}),
-		cancels("a post of a series leaves the series as it is", full, with(aScheduled, inSeries(false)), oneChange, map[string]any{"data.status": "draft", "data.recurrence.paused": false, "data.recurrence.template": false}),
+		cancels("a template that is a draft, which changes nothing", full, with(aDraft, inSeries(true)), rows{},
+			map[string]any{"data.status": "draft", "data.recurrence.paused": false}),
+		cancels("a post of a series leaves the series as it is", full, with(aScheduled, inSeries(false)), oneChange,
+			map[string]any{"data.status": "draft", "data.recurrence.paused": false, "data.recurrence.template": false}),
 		cancels("a post of a series that is paused already", full, with(aScheduled, inSeries(false), func(w *world) {
 			w.exec("UPDATE post_series SET paused_at = 5 WHERE team_id = ?", w.team)
 		}), oneChange, map[string]any{"data.status": "draft", "data.recurrence.paused": true}),
 		not("another team's post", aStrangersOne, notFound),
 		{name: "cancel: a post that is not there", tool: "cancel_post", args: these(map[string]any{"post_id": noSuchID}), want: notFound},
-		{name: "cancel: by a key that only reads", tool: "cancel_post", as: readOnly, prepare: aScheduled, args: post(nil), want: refused(403, "write_not_allowed")},
-		{name: "cancel: takes no members", tool: "cancel_post", prepare: aScheduled, args: post(map[string]any{"why": "rain"}), want: invalid("unknown_argument", "why")},
+		{name: "cancel: by a key that only reads", tool: "cancel_post", as: readOnly, prepare: aScheduled, args: post(
+			nil), want: refused(403, "write_not_allowed")},
+		{name: "cancel: takes no members", tool: "cancel_post", prepare: aScheduled, args: post(map[string]any{
+			"why": "rain",
+		}), want: invalid("unknown_argument", "why")},
 	}
 	for _, status := range []string{"processing", "published", "partially_published", "failed"} {
 		all = append(all, not("a post that is "+status, with(aDraft, set("status = ?", status)), wrongState(status)))

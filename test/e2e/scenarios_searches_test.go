@@ -20,7 +20,8 @@ func TestSearchScenarios(t *testing.T) {
 }
 
 func searchScenarios() []scenario {
-	return slices.Concat(newSearchScenarios(), searchAgainScenarios(), freeSearchScenarios(), refusedSearchScenarios(), badSearchScenarios())
+	return slices.Concat(newSearchScenarios(), searchAgainScenarios(), freeSearchScenarios(), refusedSearchScenarios(),
+		badSearchScenarios())
 }
 
 // looksFor searches for a keyword, with more or otherwise.
@@ -47,7 +48,8 @@ func hasSearched(more map[string]any) func(*world) {
 	}
 }
 
-// mustShowFigures checks the result of a search that found something: each hashtag with its size, its rate, a tier and a score.
+// mustShowFigures checks the result of a search that found something: each hashtag with its size, its rate, a tier and
+// a score.
 func (w *world) mustShowFigures(job answer) {
 	w.t.Helper()
 	if len(job.list("data.result.hashtags")) == 0 || job.at("data.result.related") == nil || job.at("data.result.incomplete") == nil {
@@ -57,7 +59,9 @@ func (w *world) mustShowFigures(job answer) {
 		at := func(name string) any { return job.at(fmt.Sprintf("data.result.hashtags.%d.%s", i, name)) }
 		score, scored := at("score").(float64)
 		count, counted := at("posts.count").(float64)
-		if basis := at("posts.basis"); basis != "measured" && basis != "estimated" || !counted || at("tier") != tierOf(count) || at("posts_per_day") == nil || !scored || score < 0 || score > 100 || at("measured_at.utc") == nil {
+		if basis := at("posts.basis"); basis != "measured" && basis != "estimated" || !counted ||
+			at("tier") != tierOf(count) || at("posts_per_day") == nil || !scored || score < 0 || score > 100 ||
+			at("measured_at.utc") == nil {
 			w.t.Errorf("a hashtag without figures: %v", job.list("data.result.hashtags")[i])
 		}
 	}
@@ -87,21 +91,39 @@ func tierOf(posts float64) string {
 
 func newSearchScenarios() []scenario {
 	finds := func(name, first string, more map[string]any) scenario {
-		return scenario{name: "search: " + name, tool: "search_hashtags", prepare: rich, args: looksFor(more), idem: paying, effects: searched, check: func(w *world, got answer) {
-			got.mustHold(w.t, map[string]any{"billing.credits_charged": searchPrice, "billing.credits_refunded": 0, "billing.balance": 1000 - searchPrice, "data.type": "hashtag_search", "data.result": nil})
-			job := w.finished(got.text("data.job_id"))
-			job.mustHold(w.t, map[string]any{"data.state": "succeeded", "data.error": nil, "data.result.credits_charged": searchPrice, "data.result.hashtags.0.hashtag": first, "untrusted_content": nil})
-			w.mustShowFigures(job)
-			w.full("get_credits", nil).mustHold(w.t, map[string]any{"data.balance": 1000 - searchPrice, "data.used_today.team": searchPrice, "data.used_today.keys_and_tools": searchPrice, "data.reserved_today.team": 0})
-		}}
+		return scenario{name: "search: " + name, tool: "search_hashtags", prepare: rich, args: looksFor(more),
+			idem: paying, effects: searched, check: func(w *world, got answer) {
+				got.mustHold(w.t,
+					map[string]any{
+						"billing.credits_charged": searchPrice, "billing.credits_refunded": 0,
+						"billing.balance": 1000 - searchPrice, "data.type": "hashtag_search", "data.result": nil,
+					})
+				job := w.finished(got.text("data.job_id"))
+				job.mustHold(w.t,
+					map[string]any{
+						"data.state": "succeeded", "data.error": nil, "data.result.credits_charged": searchPrice,
+						"data.result.hashtags.0.hashtag": first, "untrusted_content": nil,
+					})
+				w.mustShowFigures(job)
+				w.full("get_credits", nil).
+					mustHold(w.t,
+						map[string]any{
+							"data.balance": 1000 - searchPrice, "data.used_today.team": searchPrice,
+							"data.used_today.keys_and_tools": searchPrice, "data.reserved_today.team": 0,
+						})
+			}}
 	}
 	fails := func(name, query, code string) scenario {
-		return scenario{name: "search: " + name, tool: "search_hashtags", prepare: rich, args: looksFor(map[string]any{"query": query}), idem: paying, effects: unsearched, check: func(w *world, got answer) {
-			got.mustHold(w.t, map[string]any{"billing.credits_charged": searchPrice})
-			w.finished(got.text("data.job_id")).mustHold(w.t, map[string]any{"data.state": "failed", "data.error.code": code, "data.result.hashtags": "[]", "data.result.incomplete": "[]", "data.result.related": "[]",
-				"data.result.credits_charged": 0, "page": nil})
-			w.full("get_credits", nil).mustHold(w.t, map[string]any{"data.balance": 1000, "data.used_today.team": 0, "data.reserved_today.team": 0})
-		}}
+		return scenario{name: "search: " + name, tool: "search_hashtags", prepare: rich,
+			args: looksFor(map[string]any{"query": query}), idem: paying, effects: unsearched, check: func(w *world, got answer) {
+				got.mustHold(w.t, map[string]any{"billing.credits_charged": searchPrice})
+				w.finished(got.text("data.job_id")).
+					mustHold(w.t, map[string]any{"data.state": "failed", "data.error.code": code,
+						"data.result.hashtags": "[]", "data.result.incomplete": "[]", "data.result.related": "[]",
+						"data.result.credits_charged": 0, "page": nil})
+				w.full("get_credits", nil).
+					mustHold(w.t, map[string]any{"data.balance": 1000, "data.used_today.team": 0, "data.reserved_today.team": 0})
+			}}
 	}
 	return []scenario{
 		finds("a phrase", "summerbeach", nil),
@@ -121,18 +143,26 @@ func newSearchScenarios() []scenario {
 
 func searchAgainScenarios() []scenario {
 	again := func(name, idem string, more map[string]any, effects rows, holds map[string]any) scenario {
-		return scenario{name: "search again: " + name, tool: "search_hashtags", prepare: hasSearched(nil), args: looksFor(more), idem: idem, effects: effects, check: func(w *world, got answer) {
-			got.mustHold(w.t, holds)
-			w.mustShowFigures(w.finished(got.text("data.job_id")))
-		}}
+		return scenario{name: "search again: " + name, tool: "search_hashtags", prepare: hasSearched(nil),
+			args: looksFor(more), idem: idem, effects: effects, check: func(w *world, got answer) {
+				got.mustHold(w.t, holds)
+				w.mustShowFigures(w.finished(got.text("data.job_id")))
+			}}
 	}
 	free := func(name, query string) scenario {
-		s := again(name, "another", map[string]any{"query": query}, foundAgain, map[string]any{"billing.credits_charged": 0, "billing.balance": 1000 - searchPrice, "data.finished": true, "data.state": "succeeded", "data.result.credits_charged": 0, "page": nil})
+		s := again(name, "another", map[string]any{"query": query}, foundAgain,
+			map[string]any{
+				"billing.credits_charged": 0, "billing.balance": 1000 - searchPrice, "data.finished": true,
+				"data.state": "succeeded", "data.result.credits_charged": 0, "page": nil,
+			})
 		shows := s.check
 		s.check = func(w *world, got answer) {
 			shows(w, got)
 			w.mustShowFigures(got)
-			if first := w.full("get_job", map[string]any{"job_id": w.its("job"), "limit": 50}); got.text("data.result.hashtags") != first.text("data.result.hashtags") || got.text("data.job_id") == w.its("job") {
+			if first := w.full("get_job",
+				map[string]any{
+					"job_id": w.its("job"), "limit": 50,
+				}); got.text("data.result.hashtags") != first.text("data.result.hashtags") || got.text("data.job_id") == w.its("job") {
 				w.t.Errorf("not what was found before:\n%s\n%s", got.raw, first.raw)
 			}
 			if !strings.Contains(got.text("notes.0"), "paid") {
@@ -142,35 +172,49 @@ func searchAgainScenarios() []scenario {
 		return s
 	}
 	charged := map[string]any{"billing.credits_charged": searchPrice, "billing.balance": 1000 - 2*searchPrice}
-	same := again("with its key", paying, nil, rows{}, map[string]any{"billing.credits_charged": searchPrice, "billing.balance": 1000 - searchPrice})
+	same := again("with its key", paying, nil, rows{},
+		map[string]any{"billing.credits_charged": searchPrice, "billing.balance": 1000 - searchPrice})
 	same.check = func(w *world, got answer) { got.mustHold(w.t, map[string]any{"data.job_id": w.its("job")}) }
 	return []scenario{
-		same, free("the same", "summer beach"), free("the words the other way round", "beach summer"), free("in capitals", "SUMMER Beach"), free("with more spaces", "  summer   beach "), free("as hashtags", "#summer #beach"),
-		again("with the platform written out", paying, map[string]any{"platform": "instagram"}, rows{}, map[string]any{"billing.credits_charged": searchPrice}),
+		same, free("the same", "summer beach"), free("the words the other way round", "beach summer"),
+		free("in capitals", "SUMMER Beach"), free("with more spaces", "  summer   beach "), free("as hashtags", "#summer #beach"),
+		again("with the platform written out", paying, map[string]any{"platform": "instagram"}, rows{},
+			map[string]any{"billing.credits_charged": searchPrice}),
 		again("another keyword with its key is another call", paying, map[string]any{"query": "winter beach"}, searched, charged),
 		again("the words as one are another keyword", "another", map[string]any{"query": "summerbeach"}, searched, charged),
 		again("on the other platform", "another", map[string]any{"platform": "tiktok"}, searched, charged),
 		{name: "search again: when its time is over", tool: "search_hashtags", args: looksFor(nil), idem: "another", effects: searched,
-			prepare: with(hasSearched(nil), func(w *world) { w.exec("UPDATE hashtag_searches SET paid_until = 1 WHERE team_id = ?", w.team) }), check: func(w *world, got answer) { got.mustHold(w.t, charged) }},
-		{name: "search again: after nothing was found", tool: "search_hashtags", args: looksFor(map[string]any{"query": "missingharbour"}), idem: "another", effects: rows{looks: 1, jobs: 1, events: 1, reservations: 1, transfers: 4, paid: 1}, prepare: func(w *world) {
-			rich(w)
-			w.finished(w.rest(full(w), "search_hashtags", looksFor(map[string]any{"query": "missingharbour"})(w), "one").text("data.job_id"))
-		}},
-		{name: "search again: with its key, which is no longer kept", tool: "search_hashtags", args: looksFor(nil), idem: paying, want: want{status: 422, code: "idempotency_key_reused", reason: "charge_key_spent"},
-			prepare: with(hasSearched(nil), func(w *world) { w.exec("DELETE FROM paid_requests WHERE key_id = ?", w.keyIDs[access.Full]) })},
-		{name: "search again: by another team", tool: "search_hashtags", args: looksFor(map[string]any{"query": "boathouse"}), idem: paying, effects: searched, prepare: func(w *world) {
-			rich(w)
-			hasSearched(map[string]any{"query": "boathouse"})(w.stranger())
-		}},
+			prepare: with(hasSearched(nil), func(w *world) {
+				w.exec("UPDATE hashtag_searches SET paid_until = 1 WHERE team_id = ?", w.team)
+			}), check: func(w *world, got answer) { got.mustHold(w.t, charged) }},
+		{name: "search again: after nothing was found", tool: "search_hashtags",
+			args: looksFor(map[string]any{"query": "missingharbour"}), idem: "another",
+			effects: rows{looks: 1, jobs: 1, events: 1, reservations: 1, transfers: 4, paid: 1}, prepare: func(w *world) {
+				rich(w)
+				w.finished(w.rest(full(w), "search_hashtags", looksFor(map[string]any{"query": "missingharbour"})(w),
+					"one").text("data.job_id"))
+			}},
+		{name: "search again: with its key, which is no longer kept", tool: "search_hashtags", args: looksFor(nil),
+			idem: paying, want: want{status: 422, code: "idempotency_key_reused", reason: "charge_key_spent"},
+			prepare: with(hasSearched(nil), func(w *world) {
+				w.exec("DELETE FROM paid_requests WHERE key_id = ?", w.keyIDs[access.Full])
+			})},
+		{name: "search again: by another team", tool: "search_hashtags",
+			args: looksFor(map[string]any{"query": "boathouse"}), idem: paying, effects: searched, prepare: func(w *world) {
+				rich(w)
+				hasSearched(map[string]any{"query": "boathouse"})(w.stranger())
+			}},
 	}
 }
 
 func freeSearchScenarios() []scenario {
 	free := func(name string, as func(*world) string, prepare func(*world), query string, effects rows) scenario {
-		return scenario{name: "free search: " + name, tool: "search_hashtags", as: as, prepare: prepare, args: looksFor(map[string]any{"query": query}), idem: "another", effects: effects, check: func(w *world, got answer) {
-			got.mustHold(w.t, map[string]any{"billing.credits_charged": 0, "billing.credits_refunded": 0})
-			w.finished(got.text("data.job_id")).mustHold(w.t, map[string]any{"data.state": "succeeded", "data.result.credits_charged": 0})
-		}}
+		return scenario{name: "free search: " + name, tool: "search_hashtags", as: as, prepare: prepare,
+			args: looksFor(map[string]any{"query": query}), idem: "another", effects: effects, check: func(w *world, got answer) {
+				got.mustHold(w.t, map[string]any{"billing.credits_charged": 0, "billing.credits_refunded": 0})
+				w.finished(got.text("data.job_id")).
+					mustHold(w.t, map[string]any{"data.state": "succeeded", "data.result.credits_charged": 0})
+			}}
 	}
 	another := func(w *world) string {
 		_, key := w.newKey(w.team, access.Full, begun.AddDate(1, 0, 0))
@@ -188,14 +232,19 @@ func freeSearchScenarios() []scenario {
 		free("with nothing left", full, spent, "beach summer", foundAgain),
 		free("by a key that may spend none", full, limited, "summer beach", foundAgain),
 		free("of a hashtag that the team has a report on", full, hasReport(aHashtag), "sourdough", asReport),
-		{name: "free search: a report on a hashtag pays for no phrase", tool: "search_hashtags", prepare: hasReport(aHashtag), args: looksFor(map[string]any{"query": "sourdough bread"}), idem: paying, effects: searched},
-		{name: "free search: nor on the other platform", tool: "search_hashtags", prepare: hasReport(aHashtag), args: looksFor(map[string]any{"query": "sourdough", "platform": "tiktok"}), idem: paying, effects: searched},
+		{name: "free search: a report on a hashtag pays for no phrase", tool: "search_hashtags", prepare: hasReport(
+			aHashtag), args: looksFor(map[string]any{"query": "sourdough bread"}), idem: paying, effects: searched},
+		{name: "free search: nor on the other platform", tool: "search_hashtags", prepare: hasReport(
+			aHashtag), args: looksFor(map[string]any{"query": "sourdough", "platform": "tiktok"}), idem: paying, effects: searched},
 	}
 }
 
 func refusedSearchScenarios() []scenario {
 	not := func(name string, as func(*world) string, prepare func(*world), expected want) scenario {
-		return scenario{name: "refused search: " + name, tool: "search_hashtags", as: as, prepare: prepare, args: looksFor(nil), idem: "another", want: expected}
+		return scenario{
+			name: "refused search: " + name, tool: "search_hashtags", as: as, prepare: prepare, args: looksFor(nil),
+			idem: "another", want: expected,
+		}
 	}
 	keyTo := func(credits int64) func(*world) {
 		return func(w *world) { must(w.t, w.Teams.SetKeyLimit(w.t.Context(), w.keyIDs[access.Full], credits)) }
@@ -213,21 +262,30 @@ func refusedSearchScenarios() []scenario {
 		not("by a key that only reads", readOnly, rich, refused(403, "spend_not_allowed")),
 		not("by a key for drafts, of what is paid for", drafts, hasSearched(nil), refused(403, "spend_not_allowed")),
 		not("for an editor", full, with(rich, func(w *world) { w.role(access.Editor) }), refused(403, "spend_not_allowed")),
-		not("while spending is paused", full, with(hasSearched(nil), func(w *world) { must(w.t, pausesOf("team")[1].closes(w)) }), refused(403, "connection_suspended")),
+		not("while spending is paused", full, with(hasSearched(nil), func(w *world) {
+			must(w.t, pausesOf("team")[1].closes(w))
+		}), refused(403, "connection_suspended")),
 		not("without credits", full, func(*world) {}, refused(402, "insufficient_credits")),
 		not("with a credit too few", full, func(w *world) { w.grant(searchPrice - 1) }, refused(402, "insufficient_credits")),
 		not("beyond the key's day", full, with(rich, keyTo(searchPrice-1)), refused(429, "daily_credit_limit_reached")),
 		not("beyond the team's day", full, with(rich, teamTo(searchPrice-1)), refused(429, "daily_credit_limit_reached")),
-		{name: "refused search: without a key", tool: "search_hashtags", prepare: rich, args: looksFor(nil), want: invalid("idempotency_key_required", "")},
-		{name: "refused search: what is paid for, without a key", tool: "search_hashtags", prepare: hasSearched(nil), args: looksFor(nil), want: invalid("idempotency_key_required", "")},
-		{name: "refused search: a key of 256 characters", tool: "search_hashtags", prepare: rich, args: looksFor(nil), idem: strings.Repeat("k", 256), want: invalid("idempotency_key_too_long", "")},
-		{name: "refused search: a key of 255 characters", tool: "search_hashtags", prepare: rich, args: looksFor(nil), idem: strings.Repeat("k", 255), effects: searched},
+		{name: "refused search: without a key", tool: "search_hashtags", prepare: rich, args: looksFor(
+			nil), want: invalid("idempotency_key_required", "")},
+		{name: "refused search: what is paid for, without a key", tool: "search_hashtags", prepare: hasSearched(
+			nil), args: looksFor(nil), want: invalid("idempotency_key_required", "")},
+		{name: "refused search: a key of 256 characters", tool: "search_hashtags", prepare: rich, args: looksFor(
+			nil), idem: strings.Repeat("k", 256), want: invalid("idempotency_key_too_long", "")},
+		{name: "refused search: a key of 255 characters", tool: "search_hashtags", prepare: rich, args: looksFor(
+			nil), idem: strings.Repeat("k", 255), effects: searched},
 	}
 }
 
 func badSearchScenarios() []scenario {
 	bad := func(name string, more map[string]any, reason, argument string) scenario {
-		return scenario{name: "bad search: " + name, tool: "search_hashtags", prepare: rich, args: looksFor(more), idem: paying, want: invalid(reason, argument)}
+		return scenario{
+			name: "bad search: " + name, tool: "search_hashtags", prepare: rich, args: looksFor(more), idem: paying,
+			want: invalid(reason, argument),
+		}
 	}
 	all := []scenario{
 		{name: "bad search: for nothing", tool: "search_hashtags", prepare: rich, args: noArgs, idem: paying, want: invalid("missing_argument", "query")},
@@ -242,7 +300,9 @@ func badSearchScenarios() []scenario {
 		bad("an API key", map[string]any{"query": "my key " + apikey.New(apikey.APIKey)}, "secret_in_argument", "query"),
 		bad("an upload secret", map[string]any{"query": "#" + apikey.New(apikey.Upload)}, "secret_in_argument", "query"),
 	}
-	for _, query := range []string{"?!", "##", "  ", "https://example.org/harbour", "https://www.tiktok.com/tag/harbour", "https://www.instagram.com/harbour_cafe/"} {
+	for _, query := range []string{
+		"?!", "##", "  ", "https://example.org/harbour", "https://www.tiktok.com/tag/harbour", "https://www.instagram.com/harbour_cafe/",
+	} {
 		all = append(all, bad(fmt.Sprintf("%q", query), map[string]any{"query": query}, "malformed", "query"))
 	}
 	return all

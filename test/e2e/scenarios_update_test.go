@@ -11,20 +11,24 @@ var oneChange = rows{posts: 1, events: 1}
 // updateScenarios are what PATCH changes.
 func updateScenarios() []scenario {
 	changes := func(name string, prepare func(*world), more map[string]any, effects rows, hold map[string]any) scenario {
-		return scenario{name: "change: " + name, tool: "update_post", prepare: prepare, args: byID(more), effects: effects, check: func(w *world, got answer) {
-			got.mustHold(w.t, hold)
-			for path := range hold {
-				if path != "data.problems" && w.post(w.its("post")).text(path) != got.text(path) {
-					w.t.Errorf("%s is stored otherwise", path)
+		return scenario{name: "change: " + name, tool: "update_post", prepare: prepare, args: byID(more),
+			effects: effects, check: func(w *world, got answer) {
+				got.mustHold(w.t, hold)
+				for path := range hold {
+					if path != "data.problems" && w.post(w.its("post")).text(path) != got.text(path) {
+						w.t.Errorf("%s is stored otherwise", path)
+					}
 				}
-			}
-		}}
+			}}
 	}
 	bad := func(name string, more map[string]any, expected want) scenario {
 		return scenario{name: "change: " + name, tool: "update_post", prepare: aDraft, args: byID(more), want: expected}
 	}
 	return []scenario{
-		changes("the text of a draft", aDraft, map[string]any{"caption": "new"}, oneChange, map[string]any{"data.caption": "new", "data.status": "draft", "data.accounts.0.username": "harbour.test", "data.problems": "[]"}),
+		changes("the text of a draft", aDraft, map[string]any{"caption": "new"}, oneChange,
+			map[string]any{
+				"data.caption": "new", "data.status": "draft", "data.accounts.0.username": "harbour.test", "data.problems": "[]",
+			}),
 		changes("the text of a scheduled post", aScheduled, map[string]any{"caption": "new"}, oneChange,
 			map[string]any{"data.caption": "new", "data.status": "scheduled", "data.scheduled_at.utc": ahead(48 * time.Hour)}),
 		changes("the wished time of a draft, which stays one", aDraft, map[string]any{"scheduled_at": ahead(72 * time.Hour)}, oneChange,
@@ -32,42 +36,56 @@ func updateScenarios() []scenario {
 		changes("the time of a scheduled post", aScheduled, map[string]any{"scheduled_at": ahead(72 * time.Hour)}, oneChange,
 			map[string]any{"data.status": "scheduled", "data.scheduled_at.utc": ahead(72 * time.Hour)}),
 		changes("nothing", aDraft, nil, rows{}, map[string]any{"data.caption": "a draft", "data.status": "draft"}),
-		changes("to what is there already", aScheduled, map[string]any{"caption": "a scheduled post", "scheduled_at": ahead(48 * time.Hour)}, rows{},
+		changes("to what is there already", aScheduled,
+			map[string]any{"caption": "a scheduled post", "scheduled_at": ahead(48 * time.Hour)}, rows{},
 			map[string]any{"data.caption": "a scheduled post", "data.status": "scheduled"}),
 		changes("no media to no media", aDraft, map[string]any{"media_ids": []int64{}}, rows{}, map[string]any{"data.media": "[]"}),
-		changes("to a text that is too long for the network", aDraft, map[string]any{"caption": words(301)}, oneChange, map[string]any{"data.status": "draft", "data.caption": words(301)}),
-		{name: "change: the accounts", tool: "update_post", prepare: aDraft, effects: rows{posts: 1, targets: 1, events: 1}, args: func(w *world) map[string]any {
-			return map[string]any{"id": w.its("post"), "account_ids": w.accounts[1:2]}
-		}, check: func(w *world, got answer) {
-			got.mustHold(w.t, map[string]any{"data.accounts.0.id": w.accounts[1], "data.accounts.1": nil, "data.caption": "a draft"})
-		}},
-		{name: "change: one account more", tool: "update_post", prepare: aDraft, effects: rows{posts: 1, targets: 1, events: 1}, args: func(w *world) map[string]any {
-			return map[string]any{"id": w.its("post"), "account_ids": w.accounts}
-		}, check: func(w *world, got answer) {
-			got.mustHold(w.t, map[string]any{"data.accounts.0.id": w.accounts[0], "data.accounts.1.id": w.accounts[1]})
-		}},
-		{name: "change: an account that stays keeps its own text", tool: "update_post", effects: rows{posts: 1, targets: 2, events: 1}, prepare: with(aWideDraft, func(w *world) {
-			w.exec("UPDATE post_targets SET caption = 'just here' WHERE post_id = ? AND account_id = ?", w.its("post"), w.accounts[1])
-		}), args: func(w *world) map[string]any {
-			return map[string]any{"id": w.its("post"), "account_ids": w.accounts[1:2]}
-		}, check: func(w *world, got answer) {
-			got.mustHold(w.t, map[string]any{"data.accounts.0.id": w.accounts[1], "data.accounts.0.caption": "just here", "data.accounts.1": nil})
-		}},
-		{name: "change: the problems found after it", tool: "update_post", prepare: aWideDraft, args: byID(map[string]any{"caption": words(301)}), effects: oneChange, check: func(w *world, got answer) {
-			for i, account := range w.accounts {
-				at := fmt.Sprintf("data.problems.%d.", i)
-				got.mustHold(w.t, map[string]any{at + "code": "caption_too_long", at + "blocking": true, at + "account_id": account})
-			}
-		}},
-		{name: "change: a draft by a key for drafts", tool: "update_post", as: drafts, prepare: aDraft, args: byID(map[string]any{"caption": "new"}), effects: oneChange},
+		changes("to a text that is too long for the network", aDraft, map[string]any{"caption": words(301)}, oneChange,
+			map[string]any{"data.status": "draft", "data.caption": words(301)}),
+		{name: "change: the accounts", tool: "update_post", prepare: aDraft,
+			effects: rows{posts: 1, targets: 1, events: 1}, args: func(w *world) map[string]any {
+				return map[string]any{"id": w.its("post"), "account_ids": w.accounts[1:2]}
+			}, check: func(w *world, got answer) {
+				got.mustHold(w.t, map[string]any{"data.accounts.0.id": w.accounts[1], "data.accounts.1": nil, "data.caption": "a draft"})
+			}},
+		{name: "change: one account more", tool: "update_post", prepare: aDraft,
+			effects: rows{posts: 1, targets: 1, events: 1}, args: func(w *world) map[string]any {
+				return map[string]any{"id": w.its("post"), "account_ids": w.accounts}
+			}, check: func(w *world, got answer) {
+				got.mustHold(w.t, map[string]any{"data.accounts.0.id": w.accounts[0], "data.accounts.1.id": w.accounts[1]})
+			}},
+		{name: "change: an account that stays keeps its own text", tool: "update_post",
+			effects: rows{posts: 1, targets: 2, events: 1}, prepare: with(aWideDraft, func(w *world) {
+				w.exec("UPDATE post_targets SET caption = 'just here' WHERE post_id = ? AND account_id = ?", w.its("post"), w.accounts[1])
+			}), args: func(w *world) map[string]any {
+				return map[string]any{"id": w.its("post"), "account_ids": w.accounts[1:2]}
+			}, check: func(w *world, got answer) {
+				got.mustHold(w.t,
+					map[string]any{"data.accounts.0.id": w.accounts[1], "data.accounts.0.caption": "just here", "data.accounts.1": nil})
+			}},
+		{name: "change: the problems found after it", tool: "update_post", prepare: aWideDraft,
+			args: byID(map[string]any{"caption": words(301)}), effects: oneChange, check: func(w *world, got answer) {
+				for i, account := range w.accounts {
+					at := fmt.Sprintf("data.problems.%d.", i)
+					got.mustHold(w.t, map[string]any{at + "code": "caption_too_long", at + "blocking": true, at + "account_id": account})
+				}
+			}},
+		{name: "change: a draft by a key for drafts", tool: "update_post", as: drafts, prepare: aDraft, args: byID(
+			map[string]any{"caption": "new"}), effects: oneChange},
 		{name: "change: a scheduled post by a key for drafts", tool: "update_post", as: drafts, prepare: aScheduled, args: byID(map[string]any{"caption": "new"}), want: refused(403, "publish_not_allowed")},
 		{name: "change: nothing of a scheduled post by a key for drafts", tool: "update_post", as: drafts, prepare: aScheduled, args: byID(nil), want: refused(403, "publish_not_allowed")},
-		{name: "change: by a key that only reads", tool: "update_post", as: readOnly, prepare: aDraft, args: byID(map[string]any{"caption": "new"}), want: refused(403, "write_not_allowed")},
-		{name: "change: another team's post", tool: "update_post", prepare: aStrangersOne, args: byID(map[string]any{"caption": "new"}), want: notFound},
+		{name: "change: by a key that only reads", tool: "update_post", as: readOnly, prepare: aDraft, args: byID(
+			map[string]any{"caption": "new"}), want: refused(403, "write_not_allowed")},
+		{name: "change: another team's post", tool: "update_post", prepare: aStrangersOne, args: byID(map[string]any{
+			"caption": "new",
+		}), want: notFound},
 		{name: "change: another team's post by a key for drafts", tool: "update_post", as: drafts, prepare: aStrangersOne, args: byID(map[string]any{"caption": "new"}), want: notFound},
-		{name: "change: another team's scheduled post by a key for drafts", tool: "update_post", as: drafts, prepare: with(aStrangersOne, set("status = 'scheduled', scheduled_at = 99999999999999999")),
-			args: byID(map[string]any{"caption": "new"}), want: notFound},
-		{name: "change: a post that is not there", tool: "update_post", args: these(map[string]any{"id": noSuchID, "caption": "new"}), want: notFound},
+		{name: "change: another team's scheduled post by a key for drafts", tool: "update_post", as: drafts,
+			prepare: with(aStrangersOne, set("status = 'scheduled', scheduled_at = 99999999999999999")),
+			args:    byID(map[string]any{"caption": "new"}), want: notFound},
+		{name: "change: a post that is not there", tool: "update_post", args: these(map[string]any{
+			"id": noSuchID, "caption": "new",
+		}), want: notFound},
 		bad("to an account that is not there", map[string]any{"account_ids": []int64{999999999}}, missing("account_ids")),
 		bad("to media while there is no library", map[string]any{"media_ids": []int64{7}}, missing("media_ids")),
 		bad("to no account", map[string]any{"account_ids": []int64{}}, invalid("too_short", "account_ids")),
@@ -77,7 +95,8 @@ func updateScenarios() []scenario {
 		bad("to a time that is over", map[string]any{"scheduled_at": ahead(-48 * time.Hour)}, invalid("in_the_past", "scheduled_at")),
 		bad("to a date", map[string]any{"scheduled_at": ahead(72 * time.Hour)[:10]}, invalid("no_time_part", "scheduled_at")),
 		bad("to an empty time", map[string]any{"scheduled_at": ""}, invalid("malformed", "scheduled_at")),
-		bad("to a time more than ten years ahead", map[string]any{"scheduled_at": stamp(time.Now().UTC().AddDate(10, 0, 2))}, invalid("out_of_range", "scheduled_at")),
+		bad("to a time more than ten years ahead",
+			map[string]any{"scheduled_at": stamp(time.Now().UTC().AddDate(10, 0, 2))}, invalid("out_of_range", "scheduled_at")),
 		{name: "change: to no time", tool: "update_post", prepare: with(aDraft, func(w *world) {
 			w.full("update_post", map[string]any{"id": w.its("post"), "scheduled_at": ahead(48 * time.Hour)})
 		}), args: byID(map[string]any{"scheduled_at": nil}), effects: oneChange, check: func(w *world, got answer) {
@@ -86,16 +105,22 @@ func updateScenarios() []scenario {
 				w.t.Errorf("it is listed by its time still: %v", listed)
 			}
 		}},
-		{name: "change: to no time, of a draft without one", tool: "update_post", prepare: aDraft, args: byID(map[string]any{"scheduled_at": nil})},
-		{name: "change: a scheduled post to no time", tool: "update_post", prepare: aScheduled, args: byID(map[string]any{"scheduled_at": nil}),
+		{name: "change: to no time, of a draft without one", tool: "update_post", prepare: aDraft, args: byID(
+			map[string]any{"scheduled_at": nil})},
+		{name: "change: a scheduled post to no time", tool: "update_post", prepare: aScheduled,
+			args: byID(map[string]any{"scheduled_at": nil}),
 			want: want{status: 422, code: "validation_failed", reason: "wrong_state", argument: "scheduled_at", state: "scheduled"}},
-		{name: "change: to a time more than a year ahead", tool: "update_post", prepare: aDraft, args: byID(map[string]any{"scheduled_at": farAhead}), effects: oneChange, check: func(w *world, got answer) {
-			got.mustHold(w.t, map[string]any{"notes.0": "scheduled_at is more than a year ahead, in " + farAhead[:4] + ". Check the year."})
-		}},
-		{name: "change: an approved post says that it goes back to the client", tool: "update_post", prepare: with(aScheduled, set("approval = 'approved'")),
-			args: byID(map[string]any{"caption": "new"}), effects: oneChange, check: func(w *world, got answer) {
+		{name: "change: to a time more than a year ahead", tool: "update_post", prepare: aDraft,
+			args: byID(map[string]any{"scheduled_at": farAhead}), effects: oneChange, check: func(w *world, got answer) {
+				got.mustHold(w.t,
+					map[string]any{"notes.0": "scheduled_at is more than a year ahead, in " + farAhead[:4] + ". Check the year."})
+			}},
+		{name: "change: an approved post says that it goes back to the client", tool: "update_post",
+			prepare: with(aScheduled, set("approval = 'approved'")),
+			args:    byID(map[string]any{"caption": "new"}), effects: oneChange, check: func(w *world, got answer) {
 				got.mustHold(w.t, map[string]any{"data.approval": "waiting"})
-				if note := got.text("notes.0"); !strings.Contains(note, "needs the client's approval again") || !strings.Contains(note, "missed_waiting_approval") {
+				if note := got.text("notes.0"); !strings.Contains(note, "needs the client's approval again") ||
+					!strings.Contains(note, "missed_waiting_approval") {
 					w.t.Errorf("notes: %s", got.raw)
 				}
 			}},
@@ -108,27 +133,43 @@ func changeRuleScenarios() []scenario {
 	all := []scenario{}
 	for _, status := range []string{"processing", "published", "partially_published", "failed"} {
 		all = append(all,
-			scenario{name: "change: a post that is " + status, tool: "update_post", prepare: with(aDraft, set("status = ?", status)), args: change, want: wrongState(status)},
+			scenario{
+				name: "change: a post that is " + status, tool: "update_post",
+				prepare: with(aDraft, set("status = ?", status)), args: change, want: wrongState(status),
+			},
 			// It is the state that counts, not what the client thinks of it.
-			scenario{name: "change: an approved post that is " + status, tool: "update_post", prepare: with(aDraft, set("status = ?, approval = 'approved'", status)), args: change, want: wrongState(status)})
+			scenario{
+				name: "change: an approved post that is " + status, tool: "update_post",
+				prepare: with(aDraft, set("status = ?, approval = 'approved'", status)), args: change, want: wrongState(status),
+			})
 	}
 	for _, status := range []string{"draft", "scheduled"} {
-		all = append(all, scenario{name: "change: a template that is " + status, tool: "update_post", prepare: with(aDraft, inSeries(true), set("status = ?, scheduled_at = 99999999999999999", status)), args: change, want: wrongState("recurring_template")})
+		all = append(all,
+			scenario{
+				name: "change: a template that is " + status, tool: "update_post",
+				prepare: with(aDraft, inSeries(true), set("status = ?, scheduled_at = 99999999999999999", status)),
+				args:    change, want: wrongState("recurring_template"),
+			})
 	}
 	approval := func(name string, prepare func(*world), before, after string, args map[string]any, effects rows) scenario {
-		return scenario{name: "change: " + name, tool: "update_post", prepare: with(prepare, set("approval = ?", before)), args: byID(args), effects: effects, check: func(w *world, got answer) {
-			got.mustHold(w.t, map[string]any{"data.approval": after})
-			if stored := w.post(w.its("post")).text("data.approval"); stored != after {
-				w.t.Errorf("the stored post is %s, want %s", stored, after)
-			}
-		}}
+		return scenario{name: "change: " + name, tool: "update_post",
+			prepare: with(prepare, set("approval = ?", before)), args: byID(args), effects: effects, check: func(w *world, got answer) {
+				got.mustHold(w.t, map[string]any{"data.approval": after})
+				if stored := w.post(w.its("post")).text("data.approval"); stored != after {
+					w.t.Errorf("the stored post is %s, want %s", stored, after)
+				}
+			}}
 	}
 	text := map[string]any{"caption": "new"}
 	return append(all,
-		scenario{name: "change: a post of a series that is no template", tool: "update_post", prepare: with(aDraft, inSeries(false)), args: change, effects: oneChange},
+		scenario{
+			name: "change: a post of a series that is no template", tool: "update_post",
+			prepare: with(aDraft, inSeries(false)), args: change, effects: oneChange,
+		},
 		approval("an approved draft goes back to the client", aDraft, "approved", "waiting", text, oneChange),
 		approval("an approved scheduled post goes back to the client", aScheduled, "approved", "waiting", text, oneChange),
-		approval("another time goes back to the client", aScheduled, "approved", "waiting", map[string]any{"scheduled_at": ahead(73 * time.Hour)}, oneChange),
+		approval("another time goes back to the client", aScheduled, "approved", "waiting",
+			map[string]any{"scheduled_at": ahead(73 * time.Hour)}, oneChange),
 		approval("a rejected draft goes to the client again", aDraft, "rejected", "waiting", text, oneChange),
 		approval("a waiting draft waits on", aDraft, "waiting", "waiting", text, oneChange),
 		approval("a draft without a client stays so", aDraft, "not_needed", "not_needed", text, oneChange),

@@ -25,8 +25,13 @@ var (
 func (w *world) mustWait(got answer, n int, f file) {
 	w.t.Helper()
 	at := func(name string) string { return fmt.Sprintf("data.upload.uploads.%d.%s", n, name) }
-	got.mustHold(w.t, map[string]any{at("state"): "waiting", at("method"): "PUT", at("media_id"): nil, at("file.sha256"): f.digest(), at("file.size_bytes"): len(f.bytes), at("file.file_name"): f.name, at("file.mime_type"): f.mime})
-	if !linkForm.MatchString(got.text(at("url"))) || !secretForm.MatchString(got.text(at("headers.Authorization"))) || got.text(at("expires_at.utc")) == "" {
+	got.mustHold(w.t,
+		map[string]any{
+			at("state"): "waiting", at("method"): "PUT", at("media_id"): nil, at("file.sha256"): f.digest(),
+			at("file.size_bytes"): len(f.bytes), at("file.file_name"): f.name, at("file.mime_type"): f.mime,
+		})
+	if !linkForm.MatchString(got.text(at("url"))) || !secretForm.MatchString(got.text(at("headers.Authorization"))) ||
+		got.text(at("expires_at.utc")) == "" {
 		w.t.Errorf("no link: %s", got.raw)
 	}
 }
@@ -36,7 +41,8 @@ func (w *world) mustBeBatch(got answer) {
 	w.t.Helper()
 	id := got.text("data.job_id")
 	location := got.header.Get("Location") // tools have none
-	if !mediaImport.MatchString(id) || location != "" && location != w.root+"/api/v1/jobs/"+strings.Replace(id, ":", "%3A", 1) || !pageForm.MatchString(got.text("data.upload_page_url")) {
+	if !mediaImport.MatchString(id) || location != "" && location != w.root+"/api/v1/jobs/"+strings.Replace(id, ":",
+		"%3A", 1) || !pageForm.MatchString(got.text("data.upload_page_url")) {
 		w.t.Errorf("no batch: Location %q, %s", location, got.raw)
 	}
 	got.mustHold(w.t, map[string]any{
@@ -64,33 +70,47 @@ func (w *world) mustStandFor(job string, states ...string) {
 
 func uploadScenarios() []scenario {
 	opens := func(name string, args func(*world) map[string]any, effects rows, check func(*world, answer)) scenario {
-		return scenario{name: "uploads: " + name, tool: "create_uploads", as: drafts, args: args, effects: effects, check: func(w *world, got answer) {
-			w.mustBeBatch(got)
-			check(w, got)
-		}}
+		return scenario{name: "uploads: " + name, tool: "create_uploads", as: drafts, args: args, effects: effects,
+			check: func(w *world, got answer) {
+				w.mustBeBatch(got)
+				check(w, got)
+			}}
 	}
 	one, two := aPNG("one.png"), aJPEG("two.jpg")
 	there := func(w *world) { w.keepID("item", w.library(0, one)[0]) }
 	waits := func(w *world, got answer) {
-		got.mustHold(w.t, map[string]any{"data.state": "pending", "data.finished": false, "data.progress.done": 0, "data.progress.total": 1})
+		got.mustHold(w.t,
+			map[string]any{"data.state": "pending", "data.finished": false, "data.progress.done": 0, "data.progress.total": 1})
 		w.mustWait(got, 0, one)
 		w.mustStandFor(got.text("data.job_id"), "waiting")
 	}
 	partly := opens("one of them is there already", sends(nil, one, two), batchOf(2), func(w *world, got answer) {
-		got.mustHold(w.t, map[string]any{"data.upload.uploads.0.state": "stored", "data.upload.uploads.0.media_id": w.its("item"), "data.upload.uploads.0.url": nil, "data.upload.uploads.0.headers": nil, "data.finished": false})
+		got.mustHold(w.t,
+			map[string]any{
+				"data.upload.uploads.0.state": "stored", "data.upload.uploads.0.media_id": w.its("item"),
+				"data.upload.uploads.0.url": nil, "data.upload.uploads.0.headers": nil, "data.finished": false,
+			})
 		w.mustWait(got, 1, two)
 		w.put(got.linkOf(1), two).mustBe(w.t, 201)
-		w.finished(got.text("data.job_id")).mustHold(w.t, map[string]any{"data.state": "succeeded", "data.result.files.0.media_id": w.its("item")})
+		w.finished(got.text("data.job_id")).
+			mustHold(w.t, map[string]any{"data.state": "succeeded", "data.result.files.0.media_id": w.its("item")})
 	})
 	partly.prepare = there
 	wholly := opens("all are there already", sends(nil, one), batchOf(1), func(w *world, got answer) {
-		got.mustHold(w.t, map[string]any{"data.state": "succeeded", "data.finished": true, "data.upload.uploads.0.media_id": w.its("item"), "data.upload.uploads.0.url": nil})
+		got.mustHold(w.t,
+			map[string]any{
+				"data.state": "succeeded", "data.finished": true, "data.upload.uploads.0.media_id": w.its("item"),
+				"data.upload.uploads.0.url": nil,
+			})
 		w.mustStandFor(got.text("data.job_id"), "stored")
 	})
 	wholly.prepare = there
-	foldered := opens("into a folder", func(w *world) map[string]any { return described(inFolder(nil)(w), one) }, batchOf(1), func(w *world, got answer) {
+	foldered := opens("into a folder", func(w *world) map[string]any {
+		return described(inFolder(nil)(w), one)
+	}, batchOf(1), func(w *world, got answer) {
 		w.put(got.linkOf(0), one).mustBe(w.t, 201)
-		w.full("list_media", inFolder(nil)(w)).mustHold(w.t, map[string]any{"data.media.0.name": "one", "data.media.0.folder.name": "Spring"})
+		w.full("list_media", inFolder(nil)(w)).
+			mustHold(w.t, map[string]any{"data.media.0.name": "one", "data.media.0.folder.name": "Spring"})
 	})
 	foldered.prepare = func(w *world) { w.keepID("folder", w.folder("Spring")) }
 	keyed := opens("with a key", sends(nil, one), rows{jobs: 1, batches: 1, links: 1, events: 1, keys: 1}, waits)
@@ -107,7 +127,8 @@ func uploadScenarios() []scenario {
 			job := got.text("data.job_id")
 			w.put(got.linkOf(1), two).mustBe(w.t, 201)
 			w.mustStandFor(job, "waiting", "stored")
-			w.full("get_job", map[string]any{"job_id": job}).mustHold(w.t, map[string]any{"data.finished": false, "data.progress.done": 1, "data.progress.total": 2})
+			w.full("get_job", map[string]any{"job_id": job}).
+				mustHold(w.t, map[string]any{"data.finished": false, "data.progress.done": 1, "data.progress.total": 2})
 			w.put(got.linkOf(0), one).mustBe(w.t, 201)
 			w.finished(job).mustHold(w.t, map[string]any{"data.state": "succeeded", "data.error": nil, "data.progress.done": 2})
 			w.mustStandFor(job, "stored", "stored")
@@ -146,15 +167,20 @@ func badUploadScenarios() []scenario {
 		bad("by a key that only reads", readOnly, nothing, sends(nil, one), refused(403, "write_not_allowed")),
 		bad("for a viewer", full, func(w *world) { w.role(access.Viewer) }, sends(nil, one), refused(403, "write_not_allowed")),
 		bad("into a folder that is not there", full, nothing, sends(map[string]any{"folder_id": 999999999}, one), folderNotFound),
-		bad("into a folder of another team", full, aStrangersFolder, func(w *world) map[string]any { return described(inFolder(nil)(w), one) }, folderNotFound),
+		bad("into a folder of another team", full, aStrangersFolder, func(w *world) map[string]any {
+			return described(inFolder(nil)(w), one)
+		}, folderNotFound),
 		bad("an argument that is none", full, nothing, sends(map[string]any{"colour": "red"}, one), invalid("unknown_argument", "colour")),
 		bad("51 files", full, nothing, sends(nil, fifty...), invalid("too_long", "files")),
 		bad("files that are a text", full, nothing, these(map[string]any{"files": "one"}), invalid("not_a_list", "files")),
 		bad("files that are null", full, nothing, these(map[string]any{"files": nil}), invalid("not_a_list", "files")),
-		bad("a batch to replace that is no job's id", full, nothing, sends(map[string]any{"replaces_batch": "social_post:" + noSuchID}, one), invalid("malformed", "replaces_batch")),
-		bad("a batch to replace that is empty", full, nothing, sends(map[string]any{"replaces_batch": ""}, one), invalid("malformed", "replaces_batch")),
+		bad("a batch to replace that is no job's id", full, nothing,
+			sends(map[string]any{"replaces_batch": "social_post:" + noSuchID}, one), invalid("malformed", "replaces_batch")),
+		bad("a batch to replace that is empty", full, nothing, sends(map[string]any{"replaces_batch": ""}, one),
+			invalid("malformed", "replaces_batch")),
 		bad("a key as a file's name", full, nothing, sends(nil, aPNG(apikey.New(apikey.APIKey))), invalid("secret_in_argument", "files")),
-		bad("an upload secret as a file's name", full, nothing, sends(nil, aPNG("a "+apikey.New(apikey.Upload))), invalid("secret_in_argument", "files")),
+		bad("an upload secret as a file's name", full, nothing, sends(nil, aPNG("a "+apikey.New(apikey.Upload))),
+			invalid("secret_in_argument", "files")),
 	}
 }
 
@@ -179,8 +205,10 @@ func badFileScenarios() []scenario {
 		bad("half a byte", map[string]any{"size_bytes": 0.5}, "not_an_integer", "files.size_bytes"),
 		bad("a size that is a text", map[string]any{"size_bytes": "12"}, "not_an_integer", "files.size_bytes"),
 		bad("an image larger than images may be", map[string]any{"size_bytes": 50<<20 + 1}, "out_of_range", "files.size_bytes"),
-		bad("a video larger than videos may be", map[string]any{"size_bytes": int64(4)<<30 + 1, "mime_type": "video/mp4"}, "out_of_range", "files.size_bytes"),
-		bad("a file of no type that is larger than any", map[string]any{"size_bytes": int64(4)<<30 + 1, "mime_type": left}, "out_of_range", "files.size_bytes"),
+		bad("a video larger than videos may be",
+			map[string]any{"size_bytes": int64(4)<<30 + 1, "mime_type": "video/mp4"}, "out_of_range", "files.size_bytes"),
+		bad("a file of no type that is larger than any",
+			map[string]any{"size_bytes": int64(4)<<30 + 1, "mime_type": left}, "out_of_range", "files.size_bytes"),
 		bad("too long a name", map[string]any{"file_name": strings.Repeat("n", 256)}, "too_long", "files.file_name"),
 		bad("a name with a NUL", map[string]any{"file_name": "a\x00.png"}, "malformed", "files.file_name"),
 		bad("a type with a NUL", map[string]any{"mime_type": "image/png\x00"}, "malformed", "files.mime_type"),
@@ -212,15 +240,17 @@ func replacingScenarios() []scenario {
 		return described(map[string]any{"replaces_batch": w.its("batch")}, two)
 	}
 	replaces := func(name string, prepare func(*world), effects rows, state string, states []string, note string) scenario {
-		return scenario{name: "replaces: " + name, tool: "create_uploads", prepare: prepare, args: args, effects: effects, check: func(w *world, got answer) {
-			if len(got.list("notes")) != 1 || !strings.Contains(got.text("notes.0"), note) {
-				w.t.Errorf("notes %v, want %q", got.list("notes"), note)
-			}
-			w.mustWait(got, 0, two)
-			w.full("get_job", map[string]any{"job_id": w.its("batch")}).mustHold(w.t, map[string]any{"data.state": state, "data.finished": state != "running"})
-			w.mustStandFor(w.its("batch"), states...)
-			w.put(got.linkOf(0), two).mustBe(w.t, 201)
-		}}
+		return scenario{name: "replaces: " + name, tool: "create_uploads", prepare: prepare, args: args,
+			effects: effects, check: func(w *world, got answer) {
+				if len(got.list("notes")) != 1 || !strings.Contains(got.text("notes.0"), note) {
+					w.t.Errorf("notes %v, want %q", got.list("notes"), note)
+				}
+				w.mustWait(got, 0, two)
+				w.full("get_job", map[string]any{"job_id": w.its("batch")}).
+					mustHold(w.t, map[string]any{"data.state": state, "data.finished": state != "running"})
+				w.mustStandFor(w.its("batch"), states...)
+				w.put(got.linkOf(0), two).mustBe(w.t, 201)
+			}}
 	}
 	both := rows{jobs: 2, batches: 2, links: 3, events: 2} // the old batch with its two files, and the new one
 	not := func(name string, prepare func(*world)) scenario {
@@ -231,10 +261,17 @@ func replacingScenarios() []scenario {
 		replaces("a batch for the page", func(w *world) {
 			w.keep("batch", w.full("create_uploads", nil).text("data.job_id"))
 		}, rows{jobs: 2, batches: 2, links: 1, events: 2}, "failed", []string{}, "was replaced"),
-		replaces("a batch of which a file was there", with(func(w *world) { w.library(0, one) }, opened(full, one, aPNG("three.png"))), rows{jobs: 2, batches: 2, links: 2, events: 2}, "partially_succeeded", []string{"stored", "replaced"}, "was replaced"),
-		replaces("a batch of which a file has arrived", with(opened(full, one, aPNG("three.png")), arrives(one)), batchOf(1), "running", []string{"stored", "waiting"}, "was not replaced"),
-		replaces("a batch that has ended", with(opened(full, one), arrives(one)), batchOf(1), "succeeded", []string{"stored"}, "not replaced"),
-		replaces("a batch that was replaced", with(opened(full, one), func(w *world) { w.full("create_uploads", args(w)) }), batchOf(1), "failed", []string{"replaced"}, "ended already"),
+		replaces("a batch of which a file was there", with(func(w *world) {
+			w.library(0, one)
+		}, opened(full, one, aPNG("three.png"))), rows{jobs: 2, batches: 2, links: 2, events: 2}, "partially_succeeded",
+			[]string{"stored", "replaced"}, "was replaced"),
+		replaces("a batch of which a file has arrived", with(opened(full, one, aPNG("three.png")), arrives(one)),
+			batchOf(1), "running", []string{"stored", "waiting"}, "was not replaced"),
+		replaces("a batch that has ended", with(opened(full, one), arrives(one)), batchOf(1), "succeeded",
+			[]string{"stored"}, "not replaced"),
+		replaces("a batch that was replaced", with(opened(full, one), func(w *world) {
+			w.full("create_uploads", args(w))
+		}), batchOf(1), "failed", []string{"replaced"}, "ended already"),
 		not("another key's batch", opened(drafts, one)),
 		not("another team's batch", func(w *world) {
 			other := w.stranger()
@@ -245,8 +282,9 @@ func replacingScenarios() []scenario {
 			w.keep("batch", w.full("import_media", map[string]any{"url": w.public.URL + "/files/a.png"}).text("data.job_id"))
 		}),
 		not("a batch that is not there", func(w *world) { w.keep("batch", "media_import:"+noSuchID) }),
-		{name: "replaces: one that closes links", tool: "create_uploads", prepare: opened(full, one, aPNG("three.png")), args: args, effects: both, check: func(w *world, _ answer) {
-			w.put(link{w.its("url"), w.its("authorization")}, one).mustRefuse(w.t, 410, "upload_link_closed", "")
-		}},
+		{name: "replaces: one that closes links", tool: "create_uploads", prepare: opened(full, one, aPNG("three.png")),
+			args: args, effects: both, check: func(w *world, _ answer) {
+				w.put(link{w.its("url"), w.its("authorization")}, one).mustRefuse(w.t, 410, "upload_link_closed", "")
+			}},
 	}
 }

@@ -30,9 +30,11 @@ func (w *world) voiced(d voice.Draft) int64 {
 // twoVoices are one that says something of everything, and a later one that says its name alone.
 func twoVoices(w *world) {
 	w.keepID("first", w.voiced(voice.Draft{Name: "Harbour", Guide: voice.Guide{
-		BusinessDescription: "A roastery at the harbour.\n# Tone\nWith a café.", Tone: "Warm.", PointOfView: voice.FirstPlural, EmojiPolicy: voice.FewEmoji,
-		Audiences: []voice.BrandVoiceAudience{{Name: "Regulars", Description: "Before work."}, {Name: "Visitors"}},
-		Use:       voice.BrandVoiceUse{Words: []string{"roastery"}, Phrases: []string{"see you at the harbour"}}, Avoid: voice.BrandVoiceUse{Words: []string{"cheap"}},
+		BusinessDescription: "A roastery at the harbour.\n# Tone\nWith a café.", Tone: "Warm.",
+		PointOfView: voice.FirstPlural, EmojiPolicy: voice.FewEmoji,
+		Audiences:          []voice.BrandVoiceAudience{{Name: "Regulars", Description: "Before work."}, {Name: "Visitors"}},
+		Use:                voice.BrandVoiceUse{Words: []string{"roastery"}, Phrases: []string{"see you at the harbour"}},
+		Avoid:              voice.BrandVoiceUse{Words: []string{"cheap"}},
 		CustomInstructions: "{{.Name}} ```", ContentLanguage: "pt-br",
 	}}))
 	w.keepID("second", w.voiced(voice.Draft{Name: "Plain"}))
@@ -43,7 +45,9 @@ func withMaterial(w *world) {
 	twoVoices(w)
 	post := w.draft("caption of " + material)
 	for _, name := range []string{"first", "second"} {
-		for _, given := range []voice.NewMaterial{{Text: "say " + material}, {Link: "https://" + material + ".example.com/"}, {PostID: post}} {
+		for _, given := range []voice.NewMaterial{
+			{Text: "say " + material}, {Link: "https://" + material + ".example.com/"}, {PostID: post},
+		} {
 			_, err := w.Voices.AddMaterial(w.t.Context(), w.inApp(), w.itsID(name), given)
 			must(w.t, err)
 		}
@@ -67,9 +71,11 @@ func voiceScenarios() []scenario {
 	}
 	inFull := func(prefix string) map[string]any {
 		return map[string]any{
-			prefix + ".name": "Harbour", prefix + ".default": true, prefix + ".business_description": "A roastery at the harbour.\n# Tone\nWith a café.", prefix + ".tone": "Warm.",
+			prefix + ".name": "Harbour", prefix + ".default": true,
+			prefix + ".business_description": "A roastery at the harbour.\n# Tone\nWith a café.", prefix + ".tone": "Warm.",
 			prefix + ".point_of_view": "first_person_plural", prefix + ".emoji_policy": "sparing", prefix + ".audiences.0.name": "Regulars",
-			prefix + ".audiences.0.description": "Before work.", prefix + ".audiences.1.description": nil, prefix + ".use.words": "[roastery]",
+			prefix + ".audiences.0.description": "Before work.", prefix + ".audiences.1.description": nil,
+			prefix + ".use.words":   "[roastery]",
 			prefix + ".use.phrases": "[see you at the harbour]", prefix + ".avoid.words": "[cheap]", prefix + ".avoid.phrases": "[]",
 			prefix + ".custom_instructions": "{{.Name}} ```", prefix + ".content_language": "pt-BR",
 		}
@@ -81,66 +87,92 @@ func voiceScenarios() []scenario {
 				w.t.Errorf("no note says where one is made: %s", got.raw)
 			}
 		}},
-		{name: "voices: each by name and the default in full", tool: "list_brand_voices", as: readOnly, prepare: twoVoices, args: noArgs, check: func(w *world, got answer) {
-			got.mustHold(w.t, inFull("data.default_voice"))
-			got.mustHold(w.t, map[string]any{
-				"data.brand_voices.0.id": w.itsID("second"), "data.brand_voices.0.default": false, "data.brand_voices.0.text": nil,
-				"data.brand_voices.1.id": w.itsID("first"), "data.brand_voices.1.default": true, "data.brand_voices.1.text": nil,
-				"data.default_voice.id": w.itsID("first"), "notes": nil, "page": nil, "untrusted_content": nil,
-			})
-			for _, line := range []string{"# The business\n  A roastery at the harbour.\n  # Tone\n  With a café.\n\n# Whom", "\n# Tone\n  Warm.\n", "\n  - see you at the harbour\n", "\n  {{.Name}} ```\n"} {
-				if !strings.Contains(got.text("data.default_voice.text"), line) {
-					w.t.Errorf("the text lacks %q: %s", line, got.raw)
+		{name: "voices: each by name and the default in full", tool: "list_brand_voices", as: readOnly,
+			prepare: twoVoices, args: noArgs, check: func(w *world, got answer) {
+				got.mustHold(w.t, inFull("data.default_voice"))
+				got.mustHold(w.t, map[string]any{
+					"data.brand_voices.0.id": w.itsID("second"), "data.brand_voices.0.default": false, "data.brand_voices.0.text": nil,
+					"data.brand_voices.1.id": w.itsID("first"), "data.brand_voices.1.default": true, "data.brand_voices.1.text": nil,
+					"data.default_voice.id": w.itsID("first"), "notes": nil, "page": nil, "untrusted_content": nil,
+				})
+				for _, line := range []string{
+					"# The business\n  A roastery at the harbour.\n  # Tone\n  With a café.\n\n# Whom",
+					"\n# Tone\n  Warm.\n", "\n  - see you at the harbour\n", "\n  {{.Name}} ```\n",
+				} {
+					if !strings.Contains(got.text("data.default_voice.text"), line) {
+						w.t.Errorf("the text lacks %q: %s", line, got.raw)
+					}
 				}
-			}
-		}},
+			}},
 		{name: "voices: another default", tool: "list_brand_voices", args: noArgs, prepare: with(twoVoices, func(w *world) {
 			must(w.t, w.Voices.MakeDefault(w.t.Context(), w.inApp(), w.itsID("second")))
 		}), check: func(w *world, got answer) {
-			got.mustHold(w.t, map[string]any{"data.default_voice.id": w.itsID("second"), "data.brand_voices.0.default": true, "data.brand_voices.1.default": false})
+			got.mustHold(w.t,
+				map[string]any{
+					"data.default_voice.id": w.itsID("second"), "data.brand_voices.0.default": true, "data.brand_voices.1.default": false,
+				})
 		}},
 		{name: "voices: the default deleted", tool: "list_brand_voices", args: noArgs, prepare: with(twoVoices, func(w *world) {
 			must(w.t, w.Voices.Delete(w.t.Context(), w.inApp(), w.itsID("first")))
 		}), check: func(w *world, got answer) {
-			got.mustHold(w.t, map[string]any{"data.default_voice.id": w.itsID("second"), "data.brand_voices.0.default": true, "data.brand_voices.1": nil})
+			got.mustHold(w.t,
+				map[string]any{"data.default_voice.id": w.itsID("second"), "data.brand_voices.0.default": true, "data.brand_voices.1": nil})
 		}},
-		{name: "voices: of another team", tool: "list_brand_voices", prepare: func(w *world) { twoVoices(w.stranger()) }, args: noArgs, check: func(w *world, got answer) {
+		{name: "voices: of another team", tool: "list_brand_voices", prepare: func(w *world) {
+			twoVoices(w.stranger())
+		}, args: noArgs, check: func(w *world, got answer) {
 			got.mustHold(w.t, map[string]any{"data.brand_voices": "[]", "data.default_voice": nil})
 		}},
-		{name: "voices: for a viewer", tool: "list_brand_voices", args: noArgs, prepare: with(twoVoices, func(w *world) { w.role(access.Viewer) }), check: func(w *world, got answer) {
+		{name: "voices: for a viewer", tool: "list_brand_voices", args: noArgs, prepare: with(twoVoices, func(w *world) {
+			w.role(access.Viewer)
+		}), check: func(w *world, got answer) {
 			got.mustHold(w.t, inFull("data.default_voice"))
 		}},
-		{name: "voices: a cursor", tool: "list_brand_voices", args: these(map[string]any{"cursor": "x"}), want: invalid("unknown_argument", "cursor")},
+		{name: "voices: a cursor", tool: "list_brand_voices", args: these(map[string]any{
+			"cursor": "x",
+		}), want: invalid("unknown_argument", "cursor")},
 		{name: "voices: a key", tool: "list_brand_voices", args: noArgs, idem: "k", want: invalid("idempotency_key_not_accepted", "")},
-		{name: "voice: in full", tool: "get_brand_voice", as: readOnly, prepare: twoVoices, args: of("first"), check: func(w *world, got answer) {
-			got.mustHold(w.t, inFull("data"))
-			got.mustHold(w.t, map[string]any{"data.id": w.itsID("first"), "meta.app_url": w.root + "/voices/" + w.its("first") + "?team_id=" + number(w.team)})
-		}},
-		{name: "voice: with a name alone", tool: "get_brand_voice", prepare: twoVoices, args: of("second"), check: func(w *world, got answer) {
-			got.mustHold(w.t, map[string]any{
-				"data.default": false, "data.business_description": nil, "data.tone": nil, "data.point_of_view": nil, "data.emoji_policy": nil, "data.custom_instructions": nil,
-				"data.audiences": "[]", "data.use.words": "[]", "data.use.phrases": "[]", "data.avoid.words": "[]", "data.avoid.phrases": "[]", "data.content_language": "en",
-				"data.text": "How this team writes. Each heading is followed by what the team has decided, indented.\n\n# Brand voice\n  Plain\n\n# Language of the texts (BCP 47)\n  en\n",
-			})
-		}},
-		{name: "voice: the text of the list and of the voice", tool: "get_brand_voice", prepare: twoVoices, args: of("first"), check: func(w *world, got answer) {
-			if list := w.full("list_brand_voices", nil); list.text("data.default_voice.text") != got.text("data.text") {
-				w.t.Errorf("two texts of one voice: %s %s", list.raw, got.raw)
-			}
-		}},
+		{name: "voice: in full", tool: "get_brand_voice", as: readOnly, prepare: twoVoices, args: of("first"),
+			check: func(w *world, got answer) {
+				got.mustHold(w.t, inFull("data"))
+				got.mustHold(w.t,
+					map[string]any{
+						"data.id": w.itsID("first"), "meta.app_url": w.root + "/voices/" + w.its("first") + "?team_id=" + number(w.team),
+					})
+			}},
+		{name: "voice: with a name alone", tool: "get_brand_voice", prepare: twoVoices, args: of("second"),
+			check: func(w *world, got answer) {
+				got.mustHold(w.t, map[string]any{
+					"data.default": false, "data.business_description": nil, "data.tone": nil,
+					"data.point_of_view": nil, "data.emoji_policy": nil, "data.custom_instructions": nil,
+					"data.audiences": "[]", "data.use.words": "[]", "data.use.phrases": "[]", "data.avoid.words": "[]",
+					"data.avoid.phrases": "[]", "data.content_language": "en",
+					"data.text": "How this team writes. Each heading is followed by what the team has decided, " +
+						"indented.\n\n# Brand voice\n  Plain\n\n# Language of the texts (BCP 47)\n  en\n",
+				})
+			}},
+		{name: "voice: the text of the list and of the voice", tool: "get_brand_voice", prepare: twoVoices,
+			args: of("first"), check: func(w *world, got answer) {
+				if list := w.full("list_brand_voices", nil); list.text("data.default_voice.text") != got.text("data.text") {
+					w.t.Errorf("two texts of one voice: %s %s", list.raw, got.raw)
+				}
+			}},
 		{name: "voice: one that is not there", tool: "get_brand_voice", args: these(map[string]any{"id": 999999999}), want: notFound},
 		{name: "voice: one of another team", tool: "get_brand_voice", args: of("first"), want: notFound, prepare: func(w *world) {
 			other := w.stranger()
 			twoVoices(other)
 			w.keep("first", other.its("first"))
 		}},
-		{name: "voice: one that was deleted", tool: "get_brand_voice", args: of("first"), want: notFound, prepare: with(twoVoices, func(w *world) {
-			must(w.t, w.Voices.Delete(w.t.Context(), w.inApp(), w.itsID("first")))
-		})},
-		{name: "voice: its material asked for", tool: "get_brand_voice", prepare: withMaterial, want: invalid("unknown_argument", "material"), args: func(w *world) map[string]any {
-			return map[string]any{"id": w.itsID("first"), "material": true}
-		}},
-		{name: "voice: a key", tool: "get_brand_voice", prepare: twoVoices, args: of("first"), idem: "k", want: invalid("idempotency_key_not_accepted", "")},
+		{name: "voice: one that was deleted", tool: "get_brand_voice", args: of("first"), want: notFound,
+			prepare: with(twoVoices, func(w *world) {
+				must(w.t, w.Voices.Delete(w.t.Context(), w.inApp(), w.itsID("first")))
+			})},
+		{name: "voice: its material asked for", tool: "get_brand_voice", prepare: withMaterial,
+			want: invalid("unknown_argument", "material"), args: func(w *world) map[string]any {
+				return map[string]any{"id": w.itsID("first"), "material": true}
+			}},
+		{name: "voice: a key", tool: "get_brand_voice", prepare: twoVoices, args: of("first"), idem: "k", want: invalid(
+			"idempotency_key_not_accepted", "")},
 	}
 }
 
@@ -160,7 +192,9 @@ func TestMaterialIsInNoAnswer(t *testing.T) {
 				args["id"] = w.itsID("first")
 			}
 			for _, level := range access.Levels() {
-				for edge, got := range map[string]answer{"REST": w.rest(w.keys[level], op.Tool, args, ""), "tools": w.tool(w.keys[level], op.Tool, args, "")} {
+				for edge, got := range map[string]answer{
+					"REST": w.rest(w.keys[level], op.Tool, args, ""), "tools": w.tool(w.keys[level], op.Tool, args, ""),
+				} {
 					if answers++; strings.Contains(string(got.raw)+fmt.Sprint(got.header), material) {
 						t.Errorf("%s by a %s key over %s: %s", op.Tool, level, edge, got.raw)
 					}

@@ -32,7 +32,8 @@ func TestSearchedAtOnce(t *testing.T) {
 				queries := []string{"summer beach", "beach summer", "Summer BEACH", "#summer #beach"}
 				charged, jobs := int64(0), map[string]bool{}
 				for _, got := range w.together(50, func(i int) (answer, error) {
-					return w.tryRest(bases[i%len(bases)], keys[i%len(keys)], "search_hashtags", map[string]any{"query": queries[i%len(queries)]}, fmt.Sprint("call ", i))
+					return w.tryRest(bases[i%len(bases)], keys[i%len(keys)], "search_hashtags",
+						map[string]any{"query": queries[i%len(queries)]}, fmt.Sprint("call ", i))
 				}) {
 					got.mustBe(t, http.StatusAccepted)
 					charged += got.number("billing.credits_charged")
@@ -44,10 +45,15 @@ func TestSearchedAtOnce(t *testing.T) {
 					job.mustHold(t, map[string]any{"data.state": "succeeded"})
 					found[job.text("data.result.hashtags")] = true
 				}
-				if reserved := w.count("reservations WHERE team_id = ?", w.team); charged != searchPrice || reserved != 1 || len(found) != 1 {
+				if reserved := w.count("reservations WHERE team_id = ?", w.team); charged != searchPrice ||
+					reserved != 1 || len(found) != 1 {
 					t.Errorf("%d credits by %d reservations for %d results", charged, reserved, len(found))
 				}
-				w.full("get_credits", nil).mustHold(t, map[string]any{"data.balance": 1000 - searchPrice, "data.used_today.team": searchPrice, "data.reserved_today.team": 0})
+				w.full("get_credits", nil).
+					mustHold(t,
+						map[string]any{
+							"data.balance": 1000 - searchPrice, "data.used_today.team": searchPrice, "data.reserved_today.team": 0,
+						})
 			})
 		}
 	})
@@ -63,7 +69,8 @@ func TestListsAtOnce(t *testing.T) {
 		hasList(nil)(w)
 		made := 0
 		for _, got := range w.together(20, func(i int) (answer, error) {
-			return w.tryRest(bases[i%2], full(w), "create_hashtag_list", map[string]any{"name": fmt.Sprint("list ", i), "hashtags": []any{"harbour"}}, "")
+			return w.tryRest(bases[i%2], full(w), "create_hashtag_list",
+				map[string]any{"name": fmt.Sprint("list ", i), "hashtags": []any{"harbour"}}, "")
 		}) {
 			if got.status == http.StatusCreated {
 				made++
@@ -87,7 +94,8 @@ func TestAddedAtOnce(t *testing.T) {
 		hasList(map[string]any{"hashtags": numberedTags(1, 490)})(w)
 		added, full500 := map[string]int{}, 0
 		for _, got := range w.together(30, func(i int) (answer, error) {
-			return w.tryRest(bases[i%2], full(w), "add_hashtags", theList(map[string]any{"hashtags": []any{"same", fmt.Sprint("other_", i)}})(w), "")
+			return w.tryRest(bases[i%2], full(w), "add_hashtags",
+				theList(map[string]any{"hashtags": []any{"same", fmt.Sprint("other_", i)}})(w), "")
 		}) {
 			got.mustBe(t, http.StatusOK)
 			for _, tag := range got.list("data.added") {
@@ -99,7 +107,8 @@ func TestAddedAtOnce(t *testing.T) {
 			}
 		}
 		opened := w.full("get_hashtag_list", theList(nil)(w))
-		if n := len(opened.list("data.hashtags")); n != 500 || opened.number("data.size") != 500 || len(added) != 10 || added["same"] != 1 || full500 != 21 {
+		if n := len(opened.list("data.hashtags")); n != 500 || opened.number("data.size") != 500 || len(added) != 10 ||
+			added["same"] != 1 || full500 != 21 {
 			t.Errorf("%d hashtags, %d said to be added, %d refused, one of them %d times", n, len(added), full500, added["same"])
 		}
 	})
@@ -118,7 +127,8 @@ func TestHashtagListPages(t *testing.T) {
 			w.full("create_hashtag_list", args)
 		}
 		for name, filter := range map[string]map[string]any{
-			"all": nil, "own": {"scope": "own"}, "ready-made": {"scope": "system"}, "TikTok's": {"platform": "tiktok"}, "own for Instagram": {"scope": "own", "platform": "instagram"},
+			"all": nil, "own": {"scope": "own"}, "ready-made": {"scope": "system"}, "TikTok's": {"platform": "tiktok"},
+			"own for Instagram": {"scope": "own", "platform": "instagram"},
 		} {
 			whole := w.pages(t, "list_hashtag_lists", "hashtag_lists", "id", merged(filter, map[string]any{"limit": 50}), nil)
 			if len(whole) < 3 || len(slices.Compact(slices.Sorted(slices.Values(whole)))) != len(whole) {
@@ -135,7 +145,9 @@ func TestHashtagListPages(t *testing.T) {
 			}
 		}
 		cursor := w.full("list_hashtag_lists", map[string]any{"limit": 1, "scope": "own"}).text("page.cursor")
-		for name, args := range map[string]map[string]any{"without its scope": {}, "of another scope": {"scope": "system"}, "with a platform": {"scope": "own", "platform": "tiktok"}} {
+		for name, args := range map[string]map[string]any{
+			"without its scope": {}, "of another scope": {"scope": "system"}, "with a platform": {"scope": "own", "platform": "tiktok"},
+		} {
 			got := w.rest(full(w), "list_hashtag_lists", merged(args, map[string]any{"cursor": cursor}), "")
 			if got.mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "invalid_cursor"); t.Failed() {
 				t.Fatalf("a cursor %s", name)
@@ -144,8 +156,8 @@ func TestHashtagListPages(t *testing.T) {
 	})
 }
 
-// pages reads a collection of an answer page by page, by the Link header, and gives a member of each item. More is called
-// behind the first page.
+// pages reads a collection of an answer page by page, by the Link header, and gives a member of each item. More is
+// called behind the first page.
 func (w *world) pages(t *testing.T, tool, collection, member string, args map[string]any, more func()) []string {
 	t.Helper()
 	var out []string
@@ -177,7 +189,8 @@ func (w *world) pages(t *testing.T, tool, collection, member string, args map[st
 	}
 }
 
-// What a search found comes a page at a time from its job, each hashtag once, and what belongs to it whole on each page.
+// What a search found comes a page at a time from its job, each hashtag once, and what belongs to it whole on each
+// page.
 func TestSearchPages(t *testing.T) {
 	t.Parallel()
 	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
@@ -188,14 +201,19 @@ func TestSearchPages(t *testing.T) {
 			t.Fatalf("found %q", whole)
 		}
 		for _, limit := range []int{1, 2, 20} {
-			if got := w.pages(t, "get_job", "result.hashtags", "hashtag", merged(job, map[string]any{"limit": limit}), nil); !slices.Equal(got, whole) {
+			if got := w.pages(t, "get_job", "result.hashtags", "hashtag", merged(job, map[string]any{"limit": limit}),
+				nil); !slices.Equal(got, whole) {
 				t.Errorf("by %d: %q, want %q", limit, got, whole)
 			}
 		}
 		one := w.full("get_job", merged(job, map[string]any{"limit": 1}))
-		one.mustHold(t, map[string]any{"data.result.related": w.full("get_job", job).at("data.result.related"), "data.result.credits_charged": searchPrice})
+		one.mustHold(t,
+			map[string]any{
+				"data.result.related": w.full("get_job", job).at("data.result.related"), "data.result.credits_charged": searchPrice,
+			})
 		for _, limit := range []int{0, 51} {
-			w.rest(full(w), "get_job", merged(job, map[string]any{"limit": limit}), "").mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "out_of_range")
+			w.rest(full(w), "get_job", merged(job, map[string]any{"limit": limit}), "").
+				mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "out_of_range")
 		}
 		again := w.rest(full(w), "search_hashtags", map[string]any{"query": "travel beach summer"}, "another")
 		if n := len(again.list("data.result.hashtags")); n != len(whole) || again.at("page") != nil {
@@ -204,7 +222,8 @@ func TestSearchPages(t *testing.T) {
 	})
 }
 
-// A list leads to itself, and what is in it gets its figures in the background, for a list that is tied to no network too.
+// A list leads to itself, and what is in it gets its figures in the background, for a list that is tied to no network
+// too.
 func TestFiguresOfListsCome(t *testing.T) {
 	t.Parallel()
 	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
@@ -255,8 +274,8 @@ func TestBannedHashtags(t *testing.T) {
 	})
 }
 
-// A search that cost nothing, and one that was refunded, is a free call of the day; one that is charged and a repeat are
-// none.
+// A search that cost nothing, and one that was refunded, is a free call of the day; one that is charged and a repeat
+// are none.
 func TestFreeSearchesAreCounted(t *testing.T) {
 	t.Parallel()
 	o := options{accounts: 1, terms: ample()}
@@ -304,7 +323,9 @@ func TestSearchWindow(t *testing.T) {
 		for n, step := range []struct {
 			after time.Duration
 			costs int64
-		}{{0, searchPrice}, {47 * time.Hour, 0}, {30 * time.Minute, 0}, {time.Hour, searchPrice}, {47 * time.Hour, 0}, {2 * time.Hour, searchPrice}} {
+		}{{0, searchPrice}, {47 * time.Hour, 0}, {30 * time.Minute, 0}, {time.Hour, searchPrice}, {47 * time.Hour, 0}, {
+			2 * time.Hour, searchPrice,
+		}} {
 			ahead.advance(step.after)
 			if got := costs(n); got != step.costs {
 				t.Errorf("%v later it costs %d, want %d", step.after, got, step.costs)
@@ -314,8 +335,8 @@ func TestSearchWindow(t *testing.T) {
 	})
 }
 
-// Where a part of what a keyword stands for is not told, the rest is found and charged, and what is missing is asked for
-// later without charge. Where no source is joined at all, that is said, and refunded.
+// Where a part of what a keyword stands for is not told, the rest is found and charged, and what is missing is asked
+// for later without charge. Where no source is joined at all, that is said, and refunded.
 func TestSearchesOfSilentSources(t *testing.T) {
 	t.Parallel()
 	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
@@ -324,7 +345,10 @@ func TestSearchesOfSilentSources(t *testing.T) {
 			got := w.rest(full(w), "search_hashtags", map[string]any{"query": "jetty errorjetty"}, fmt.Sprint(i))
 			got.mustHold(t, map[string]any{"billing.credits_charged": charged})
 			job := w.finished(got.text("data.job_id"))
-			job.mustHold(t, map[string]any{"data.state": "partially_succeeded", "data.error.code": "source_unavailable", "data.result.credits_charged": charged})
+			job.mustHold(t,
+				map[string]any{
+					"data.state": "partially_succeeded", "data.error.code": "source_unavailable", "data.result.credits_charged": charged,
+				})
 			w.mustShowFigures(job)
 		}
 		w.full("get_credits", nil).mustHold(t, map[string]any{"data.balance": 1000 - searchPrice, "data.reserved_today.team": 0})
@@ -335,11 +359,17 @@ func TestSearchesOfSilentSources(t *testing.T) {
 		rich(w)
 		w.onPlan(dry) // a search that can tell nothing is free, and needs a free call
 		for _, call := range []edgeCall{w.rest, w.tool} {
-			call(full(w), "search_hashtags", looksFor(nil)(w), "k").mustRefuse(t, http.StatusTooManyRequests, "daily_call_limit_reached", "")
+			call(full(w), "search_hashtags", looksFor(nil)(w), "k").
+				mustRefuse(t, http.StatusTooManyRequests, "daily_call_limit_reached", "")
 		}
 		w.onPlan("few")
 		got := w.rest(full(w), "search_hashtags", looksFor(nil)(w), "k")
-		w.finished(got.text("data.job_id")).mustHold(t, map[string]any{"data.state": "failed", "data.error.code": "not_offered", "data.result.hashtags": "[]", "data.result.credits_charged": 0})
+		w.finished(got.text("data.job_id")).
+			mustHold(t,
+				map[string]any{
+					"data.state": "failed", "data.error.code": "not_offered", "data.result.hashtags": "[]",
+					"data.result.credits_charged": 0,
+				})
 		w.full("get_credits", nil).mustHold(t, map[string]any{"data.balance": 1000, "data.used_today.team": 0})
 		w.mustLeave(2, "a search that told nothing")
 	})

@@ -52,7 +52,10 @@ func (s *safe) keep(what, value string) {
 // forms are the ways in which a secret may stand somewhere.
 func forms(value string) [][]byte {
 	raw := []byte(value)
-	out := [][]byte{raw, []byte(url.QueryEscape(value)), []byte(base64.StdEncoding.EncodeToString(raw)), []byte(base64.RawURLEncoding.EncodeToString(raw)), []byte(hex.EncodeToString(raw))}
+	out := [][]byte{
+		raw, []byte(url.QueryEscape(value)), []byte(base64.StdEncoding.EncodeToString(raw)),
+		[]byte(base64.RawURLEncoding.EncodeToString(raw)), []byte(hex.EncodeToString(raw)),
+	}
 	if quoted, err := json.Marshal(value); err == nil {
 		out = append(out, quoted[1:len(quoted)-1])
 	}
@@ -92,7 +95,10 @@ func TestSafe(t *testing.T) {
 	const value = `a "secret" / of ours`
 	s := &safe{held: map[string]string{}}
 	s.keep("a word", value)
-	for _, text := range []string{`x a "secret" / of ours x`, `a \"secret\" / of ours`, "q=a+%22secret%22+%2F+of+ours", "YSAic2VjcmV0IiAvIG9mIG91cnM=", "61202273656372657422202f206f66206f757273"} {
+	for _, text := range []string{
+		`x a "secret" / of ours x`, `a \"secret\" / of ours`, "q=a+%22secret%22+%2F+of+ours",
+		"YSAic2VjcmV0IiAvIG9mIG91cnM=", "61202273656372657422202f206f66206f757273",
+	} {
 		if found := s.in([]byte(text)); len(found) != 1 {
 			t.Errorf("%s: %v", text, found)
 		}
@@ -104,7 +110,9 @@ func TestSafe(t *testing.T) {
 
 var (
 	givenToken  = regexp.MustCompile(`"(accessJwt|refreshJwt|access_token|refresh_token|id_token)"\s*:\s*"([^"]+)"`)
-	formSecrets = []string{"client_secret", "code", "code_verifier", "refresh_token", "access_token", "fb_exchange_token", "appsecret_proof", "password"}
+	formSecrets = []string{
+		"client_secret", "code", "code_verifier", "refresh_token", "access_token", "fb_exchange_token", "appsecret_proof", "password",
+	}
 )
 
 // watch keeps what goes between the program and the networks.
@@ -115,11 +123,13 @@ func (s *safe) watch(h *house) {
 		if err != nil {
 			return false
 		}
-		if kind, credential, _ := strings.Cut(r.Header.Get("Authorization"), " "); strings.EqualFold(kind, "bearer") || strings.EqualFold(kind, "oauth") {
+		if kind, credential, _ := strings.Cut(r.Header.Get("Authorization"), " "); strings.EqualFold(kind, "bearer") ||
+			strings.EqualFold(kind, "oauth") {
 			s.keep("a network's token", credential)
 		}
 		sent := r.URL.Query()
-		if form, err := url.ParseQuery(string(body)); err == nil && strings.HasPrefix(r.Header.Get("Content-Type"), "application/x-www-form-urlencoded") {
+		if form, err := url.ParseQuery(string(body)); err == nil && strings.HasPrefix(r.Header.Get("Content-Type"),
+			"application/x-www-form-urlencoded") {
 			maps.Copy(sent, form)
 		}
 		for _, name := range formSecrets {
@@ -163,9 +173,9 @@ const (
 	passphrase   = "a long passphrase 5531"
 )
 
-// A team uses every kind of secret that there is. None of them is anywhere afterwards but with whom it belongs: not in the
-// log at its most talkative, not in the database, its file or the library, not in what others are answered, the figures
-// or a crash's stacks.
+// A team uses every kind of secret that there is. None of them is anywhere afterwards but with whom it belongs: not in
+// the log at its most talkative, not in the database, its file or the library, not in what others are answered, the
+// figures or a crash's stacks.
 func TestSecretsStayWhereTheyBelong(t *testing.T) {
 	t.Parallel()
 	log := &journal{}
@@ -183,7 +193,9 @@ func TestSecretsStayWhereTheyBelong(t *testing.T) {
 		s.watch(h)
 		w := h.world(t, options{})
 		w.useEverySecret(s)
-		for _, what := range []string{"a network's accessJwt", "a network's client_secret", "a network's code", "an upload secret", "an access token", "a session"} {
+		for _, what := range []string{
+			"a network's accessJwt", "a network's client_secret", "a network's code", "an upload secret", "an access token", "a session",
+		} {
 			if !slices.Contains(slices.Collect(maps.Values(s.held)), what) {
 				t.Errorf("%s was not used: %v", what, slices.Sorted(maps.Values(s.held)))
 			}
@@ -216,7 +228,8 @@ func (w *world) useEverySecret(s *safe) {
 	never := apikey.New(apikey.APIKey) // one that is nobody's is no less one that somebody mistyped
 	s.keep("an API key", never)
 	w.rest(never, "get_identity", nil, "").mustBe(t, http.StatusUnauthorized)
-	w.rest(full(w), "create_post", map[string]any{"caption": "it is " + never, "account_ids": w.accounts}, "").mustBe(t, http.StatusUnprocessableEntity)
+	w.rest(full(w), "create_post", map[string]any{"caption": "it is " + never, "account_ids": w.accounts}, "").
+		mustBe(t, http.StatusUnprocessableEntity)
 	for _, platform := range []string{"threads", "x", "youtube", "pinterest", "tiktok"} {
 		w.connectInBrowser(s, platform)
 	}
@@ -225,7 +238,8 @@ func (w *world) useEverySecret(s *safe) {
 	w.uploadBySecret(s)
 	w.signInAndRecover(s)
 	w.letInAssistant(s)
-	got := w.rest(full(w), "download_profile_media", map[string]any{"platform": "instagram", "type": "posts", "username": "harbour_cafe", "limit": 1}, "a download")
+	got := w.rest(full(w), "download_profile_media",
+		map[string]any{"platform": "instagram", "type": "posts", "username": "harbour_cafe", "limit": 1}, "a download")
 	got.mustBe(t, http.StatusAccepted)
 	w.finished(got.text("data.job_id"))
 	id := w.draft("for the client")
@@ -306,15 +320,23 @@ func (w *world) letInAssistant(s *safe) {
 	must(t, err)
 	verifier := oauth2.GenerateVerifier()
 	s.keep("a code verifier", verifier)
-	asked, err := w.Programs.ParseRequest(ctx, "test", url.Values{"client_id": {program.ID}, "redirect_uri": {back}, "response_type": {"code"}, "scope": {"read write"}, "code_challenge": {oauth2.S256ChallengeFromVerifier(verifier)}, "code_challenge_method": {"S256"}})
+	asked, err := w.Programs.ParseRequest(ctx, "test",
+		url.Values{
+			"client_id": {program.ID}, "redirect_uri": {back}, "response_type": {"code"}, "scope": {"read write"},
+			"code_challenge": {oauth2.S256ChallengeFromVerifier(verifier)}, "code_challenge_method": {"S256"},
+		})
 	must(t, err)
-	to, err := w.Programs.Allow(ctx, asked, oauth.Consent{Team: w.team, Person: w.owner, Capabilities: []access.Capability{access.Read, access.Write}})
+	to, err := w.Programs.Allow(ctx, asked,
+		oauth.Consent{Team: w.team, Person: w.owner, Capabilities: []access.Capability{access.Read, access.Write}})
 	must(t, err)
 	came, err := url.Parse(to)
 	must(t, err)
 	code := came.Query().Get("code")
 	s.keep("an authorisation code", code)
-	form := url.Values{"client_id": {program.ID}, "grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {back}, "code_verifier": {verifier}}
+	form := url.Values{
+		"client_id": {program.ID}, "grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {back},
+		"code_verifier": {verifier},
+	}
 	for range 3 {
 		resp, err := client.PostForm(w.root+"/oauth/token", form)
 		must(t, err)
@@ -392,8 +414,8 @@ func (h *house) column(t *testing.T, query string) map[string]bool {
 	return out
 }
 
-// eachFile goes through the files of the library, and those of the database where it is files: what was deleted may still
-// stand there.
+// eachFile goes through the files of the library, and those of the database where it is files: what was deleted may
+// still stand there.
 func (h *house) eachFile(t *testing.T, look func(path string, content []byte)) {
 	t.Helper()
 	roots := []string{strings.TrimPrefix(h.blobs, "file:")}

@@ -56,44 +56,56 @@ func seriesScenarios() []scenario {
 	}
 	return []scenario{
 		{name: "series: the template", tool: "get_post", prepare: aSeries, args: byID(nil), check: stands("post", map[string]any{
-			"data.status": "scheduled", "data.recurrence.template": true, "data.recurrence.rule": "FREQ=DAILY", "data.recurrence.timezone": "Europe/Berlin",
-			"data.recurrence.paused": false, "data.recurrence.next_at.utc": ahead(time.Hour), "notes": nil})},
+			"data.status": "scheduled", "data.recurrence.template": true, "data.recurrence.rule": "FREQ=DAILY",
+			"data.recurrence.timezone": "Europe/Berlin",
+			"data.recurrence.paused":   false, "data.recurrence.next_at.utc": ahead(time.Hour), "notes": nil})},
 		{name: "series: an occurrence", tool: "get_post", prepare: anOccurrence, args: byID(nil), check: func(w *world, got answer) {
-			got.mustHold(w.t, map[string]any{"data.status": "scheduled", "data.caption": "every day", "data.scheduled_at.utc": ahead(time.Hour), "data.media.0.name": "shot 0",
+			got.mustHold(w.t, map[string]any{"data.status": "scheduled", "data.caption": "every day",
+				"data.scheduled_at.utc": ahead(time.Hour), "data.media.0.name": "shot 0",
 				"data.recurrence.template": false, "data.recurrence.template_id": w.its("template")})
 		}},
-		{name: "series: the template is not changed", tool: "update_post", prepare: aSeries, args: byID(map[string]any{"caption": "new"}), want: wrongState(state)},
+		{name: "series: the template is not changed", tool: "update_post", prepare: aSeries, args: byID(map[string]any{
+			"caption": "new",
+		}), want: wrongState(state)},
 		{name: "series: the template is not published", tool: "publish_post", prepare: aSeries, args: post(nil), want: wrongState(state)},
 		{name: "series: the template is not retried", tool: "retry_post", prepare: aSeries, args: post(nil), want: wrongState("scheduled")},
-		{name: "series: the template takes no place of the month", tool: "schedule_post", plan: small, prepare: with(fill(oneMonth, 18), seriesFrom(stamp(oneMonth())), aDraft),
-			args: post(map[string]any{"scheduled_at": stamp(oneMonth())}), effects: oneChange},
-		{name: "series: cancelling the template pauses it", tool: "cancel_post", as: drafts, prepare: aSeries, args: post(nil), effects: rows{posts: 2, events: 2},
+		{name: "series: the template takes no place of the month", tool: "schedule_post", plan: small,
+			prepare: with(fill(oneMonth, 18), seriesFrom(stamp(oneMonth())), aDraft),
+			args:    post(map[string]any{"scheduled_at": stamp(oneMonth())}), effects: oneChange},
+		{name: "series: cancelling the template pauses it", tool: "cancel_post", as: drafts, prepare: aSeries,
+			args: post(nil), effects: rows{posts: 2, events: 2},
 			check: stands("post", map[string]any{"data.status": "draft", "data.recurrence.paused": true, "data.recurrence.next_at": nil})},
-		{name: "series: cancelling one occurrence pauses it", tool: "cancel_post", as: drafts, prepare: anOccurrence, args: post(nil), check: func(w *world, got answer) {
-			stands("post", map[string]any{"data.status": "draft", "data.recurrence.paused": true, "data.scheduled_at": nil})(w, got)
-			w.post(w.its("template")).mustHold(w.t, map[string]any{"data.status": "draft", "data.recurrence.paused": true})
-			if note := got.text("notes.0"); !strings.HasPrefix(note, "The series is paused") {
-				w.t.Errorf("notes: %s", got.raw)
-			}
-		}, effects: rows{posts: 2, events: 2}},
-		{name: "series: what a list says of it", tool: "list_posts", prepare: anOccurrence, args: these(map[string]any{"status": "scheduled"}), check: func(w *world, got answer) {
-			listed := map[string]any{}
-			for i, post := range got.list("data.posts") {
-				listed[post.(map[string]any)["id"].(string)] = got.at(fmt.Sprintf("data.posts.%d.recurrence.template", i))
-				got.mustHold(w.t, map[string]any{fmt.Sprintf("data.posts.%d.recurrence.paused", i): false})
-			}
-			if len(listed) != 2 || listed[w.its("template")] != true || listed[w.its("post")] != false {
-				w.t.Errorf("%s", got.raw)
-			}
-		}},
-		{name: "series: what a list says of a paused one", tool: "list_posts", prepare: with(anOccurrence, func(w *world) { w.full("cancel_post", map[string]any{"post_id": w.its("post")}) }),
-			args: these(map[string]any{"status": "draft"}), check: func(w *world, got answer) {
-				got.mustHold(w.t, map[string]any{"data.posts.0.recurrence.paused": true, "data.posts.1.recurrence.paused": true, "data.posts.2": nil})
+		{name: "series: cancelling one occurrence pauses it", tool: "cancel_post", as: drafts, prepare: anOccurrence,
+			args: post(nil), check: func(w *world, got answer) {
+				stands("post", map[string]any{"data.status": "draft", "data.recurrence.paused": true, "data.scheduled_at": nil})(w, got)
+				w.post(w.its("template")).mustHold(w.t, map[string]any{"data.status": "draft", "data.recurrence.paused": true})
+				if note := got.text("notes.0"); !strings.HasPrefix(note, "The series is paused") {
+					w.t.Errorf("notes: %s", got.raw)
+				}
+			}, effects: rows{posts: 2, events: 2}},
+		{name: "series: what a list says of it", tool: "list_posts", prepare: anOccurrence,
+			args: these(map[string]any{"status": "scheduled"}), check: func(w *world, got answer) {
+				listed := map[string]any{}
+				for i, post := range got.list("data.posts") {
+					listed[post.(map[string]any)["id"].(string)] = got.at(fmt.Sprintf("data.posts.%d.recurrence.template", i))
+					got.mustHold(w.t, map[string]any{fmt.Sprintf("data.posts.%d.recurrence.paused", i): false})
+				}
+				if len(listed) != 2 || listed[w.its("template")] != true || listed[w.its("post")] != false {
+					w.t.Errorf("%s", got.raw)
+				}
 			}},
-		{name: "series: changing one occurrence", tool: "update_post", prepare: anOccurrence, args: byID(map[string]any{"caption": "today"}), effects: oneChange, check: func(w *world, got answer) {
-			got.mustHold(w.t, map[string]any{"data.status": "scheduled", "data.caption": "today"})
-			w.post(w.its("template")).mustHold(w.t, map[string]any{"data.caption": "every day"})
-		}},
+		{name: "series: what a list says of a paused one", tool: "list_posts", prepare: with(anOccurrence, func(w *world) {
+			w.full("cancel_post", map[string]any{"post_id": w.its("post")})
+		}),
+			args: these(map[string]any{"status": "draft"}), check: func(w *world, got answer) {
+				got.mustHold(w.t,
+					map[string]any{"data.posts.0.recurrence.paused": true, "data.posts.1.recurrence.paused": true, "data.posts.2": nil})
+			}},
+		{name: "series: changing one occurrence", tool: "update_post", prepare: anOccurrence,
+			args: byID(map[string]any{"caption": "today"}), effects: oneChange, check: func(w *world, got answer) {
+				got.mustHold(w.t, map[string]any{"data.status": "scheduled", "data.caption": "today"})
+				w.post(w.its("template")).mustHold(w.t, map[string]any{"data.caption": "every day"})
+			}},
 	}
 }
 
@@ -108,19 +120,23 @@ func approvalScenarios() []scenario {
 		return func(w *world, got answer) { got.mustHold(w.t, map[string]any{"data.waits_for_approval": want}) }
 	}
 	return []scenario{
-		{name: "approval: a post that was sent to the client", tool: "get_post", prepare: asked(aDraft), args: byID(nil), check: func(w *world, got answer) {
-			got.mustHold(w.t, map[string]any{"data.status": "draft", "data.approval": "waiting"})
-		}},
+		{name: "approval: a post that was sent to the client", tool: "get_post", prepare: asked(aDraft),
+			args: byID(nil), check: func(w *world, got answer) {
+				got.mustHold(w.t, map[string]any{"data.status": "draft", "data.approval": "waiting"})
+			}},
 		{name: "approval: it waits", tool: "validate_post", prepare: asked(aDraft), args: post(nil), check: waits(true)},
 		{name: "approval: a scheduled one waits", tool: "validate_post", prepare: asked(aScheduled), args: post(nil), check: waits(true)},
 		{name: "approval: it is not scheduled", tool: "schedule_post", prepare: asked(aDraft), args: inTwoDays, want: awaitingApproval},
 		{name: "approval: it is not retried", tool: "retry_post", prepare: asked(aDraft), args: post(nil), want: awaitingApproval},
-		{name: "approval: a scheduled one is not retried", tool: "retry_post", prepare: asked(aScheduled), args: post(nil), want: awaitingApproval},
+		{name: "approval: a scheduled one is not retried", tool: "retry_post", prepare: asked(aScheduled), args: post(
+			nil), want: awaitingApproval},
 		{name: "approval: it is not published", tool: "publish_post", prepare: asked(aDraft), args: post(nil), want: awaitingApproval},
-		{name: "approval: a scheduled one is not published", tool: "publish_post", prepare: asked(aScheduled), args: post(nil), want: awaitingApproval},
-		{name: "approval: it can be changed", tool: "update_post", prepare: asked(aDraft), args: byID(map[string]any{"caption": "new"}), effects: oneChange, check: func(w *world, got answer) {
-			got.mustHold(w.t, map[string]any{"data.approval": "waiting"})
-		}},
+		{name: "approval: a scheduled one is not published", tool: "publish_post", prepare: asked(
+			aScheduled), args: post(nil), want: awaitingApproval},
+		{name: "approval: it can be changed", tool: "update_post", prepare: asked(aDraft),
+			args: byID(map[string]any{"caption": "new"}), effects: oneChange, check: func(w *world, got answer) {
+				got.mustHold(w.t, map[string]any{"data.approval": "waiting"})
+			}},
 	}
 }
 
@@ -161,7 +177,8 @@ func TestSeriesGoesOut(t *testing.T) {
 		if id := next(); id == last {
 			t.Errorf("what was over is scheduled again")
 		}
-		w.rest(full(w), "update_post", map[string]any{"id": w.its("template"), "caption": "x"}, "").mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "wrong_state")
+		w.rest(full(w), "update_post", map[string]any{"id": w.its("template"), "caption": "x"}, "").
+			mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "wrong_state")
 		if held := w.held("every day"); len(held) != 2 {
 			t.Errorf("held %v", held)
 		}

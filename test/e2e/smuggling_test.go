@@ -55,14 +55,16 @@ func (c *conversation) statuses() []int {
 // heads begin requests in ways by which two programs on one way may see two different requests. What follows them is a
 // request of its own for whoever is taken in. {key} is a key, {length} all that follows, {more} a line.
 var heads = map[string]string{
-	"a length and chunks":                "Content-Length: {length}\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-	"chunks and a length":                "Transfer-Encoding: chunked\r\nContent-Length: {length}\r\n\r\n0\r\n\r\n",
-	"a short length and chunks":          "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-	"chunks alone":                       "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-	"chunks by another name":             "Content-Length: {length}\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\n",
-	"chunks within something":            "Content-Length: {length}\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
-	"chunks twice":                       "Content-Length: {length}\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-	"chunks and something else":          "Content-Length: {length}\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n",
+	"a length and chunks":       "Content-Length: {length}\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+	"chunks and a length":       "Transfer-Encoding: chunked\r\nContent-Length: {length}\r\n\r\n0\r\n\r\n",
+	"a short length and chunks": "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+	"chunks alone":              "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+	"chunks by another name":    "Content-Length: {length}\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\n",
+	"chunks within something":   "Content-Length: {length}\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+	"chunks twice": "Content-Length: {length}\r\nTransfer-Encoding: " +
+		"chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+	"chunks and something else": "Content-Length: {length}\r\nTransfer-Encoding: " +
+		"chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n",
 	"chunks with a space before":         "Content-Length: {length}\r\nTransfer-Encoding : chunked\r\n\r\n0\r\n\r\n",
 	"chunks with a tab":                  "Content-Length: {length}\r\nTransfer-Encoding:\tchunked\r\n\r\n0\r\n\r\n",
 	"chunks with a vertical tab":         "Content-Length: {length}\r\nTransfer-Encoding: \vchunked\r\n\r\n0\r\n\r\n",
@@ -98,17 +100,21 @@ var heads = map[string]string{
 // follows tells whether a head leaves no doubt where its request ends, so that the next one may follow.
 func follows(name string) bool { return slices.Contains([]string{"a length that is none"}, name) }
 
-// What one program may take for a body and another for a request is no request: after a request that says in two ways, or
-// in a wrong one, how long it is, the connection ends, whatever comes behind it.
+// What one program may take for a body and another for a request is no request: after a request that says in two ways,
+// or in a wrong one, how long it is, the connection ends, whatever comes behind it.
 func TestSmuggling(t *testing.T) {
 	t.Parallel()
 	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
 		hidden := fmt.Sprintf(`{"caption":"smuggled","account_ids":[%d]}`, w.accounts[0])
-		inner := fmt.Sprintf("POST /api/v1/posts HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", full(w), len(hidden), hidden)
+		inner := fmt.Sprintf("POST /api/v1/posts HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: "+
+			"application/json\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", full(w), len(hidden), hidden)
 		for name, head := range heads {
-			for _, line := range []string{"POST /api/v1/posts/" + noSuchID + "/cancel", "PUT /uploads/" + noSuchID, "POST /sign-in", "POST /mcp", "GET /livez"} {
+			for _, line := range []string{
+				"POST /api/v1/posts/" + noSuchID + "/cancel", "PUT /uploads/" + noSuchID, "POST /sign-in", "POST /mcp", "GET /livez",
+			} {
 				c := w.converse(t)
-				c.say(line + " HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n" + strings.ReplaceAll(head, "{length}", fmt.Sprint(len(inner)+5)) + inner)
+				c.say(line + " HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n" + strings.ReplaceAll(head,
+					"{length}", fmt.Sprint(len(inner)+5)) + inner)
 				got := c.statuses()
 				if len(got) > 1 && !follows(name) {
 					t.Errorf("%s, %s: %v", name, line, got)
@@ -138,9 +144,13 @@ func TestMalformedRequests(t *testing.T) {
 			"two hosts":                  {"GET /livez HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n", 400, "malformed_request"},
 			"no path":                    {"GET\r\n\r\n", 400, "malformed_request"},
 			"a length that is no number": {"POST /api/v1/posts HTTP/1.1\r\nHost: x\r\nContent-Length: x\r\n\r\n", 400, "malformed_request"},
-			"headers without end":        {"GET /livez HTTP/1.1\r\nHost: x\r\nX: " + strings.Repeat("x", 2<<20) + "\r\n\r\n", 431, "headers_too_large"},
-			"another coding":             {"POST /api/v1/posts HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n", 501, "transfer_coding_not_supported"},
-			"another version":            {"GET /livez HTTP/3.7\r\nHost: x\r\n\r\n", 505, "http_version_not_supported"},
+			"headers without end": {
+				"GET /livez HTTP/1.1\r\nHost: x\r\nX: " + strings.Repeat("x", 2<<20) + "\r\n\r\n", 431, "headers_too_large",
+			},
+			"another coding": {
+				"POST /api/v1/posts HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n", 501, "transfer_coding_not_supported",
+			},
+			"another version": {"GET /livez HTTP/3.7\r\nHost: x\r\n\r\n", 505, "http_version_not_supported"},
 		} {
 			c := w.converse(t)
 			go c.say(tt.text)
@@ -193,26 +203,48 @@ func TestFloods(t *testing.T) {
 			text   string
 			status []int
 		}{
-			"a long address":                     {"GET /api/v1/" + long + " HTTP/1.1\r\nHost: x\r\n\r\n", []int{431}},
-			"a long query":                       {"GET /api/v1/me?" + long + " HTTP/1.1\r\nHost: x\r\n\r\n", []int{431}},
-			"a long method":                      {long + " / HTTP/1.1\r\nHost: x\r\n\r\n", []int{431}},
-			"a long name":                        {"GET /api/v1/me HTTP/1.1\r\nHost: x\r\n" + long + ": y\r\n\r\n", []int{431}},
-			"a long value":                       {"GET /api/v1/me HTTP/1.1\r\nHost: x\r\nX: " + long + "\r\n\r\n", []int{431}},
-			"a long cookie":                      {"GET / HTTP/1.1\r\nHost: x\r\nCookie: " + long + "\r\n\r\n", []int{431}},
-			"a line without end":                 {long + long, []int{431, 400}},
-			"many fields":                        {"GET /api/v1/me HTTP/1.1\r\nHost: x\r\n" + lines.String() + "\r\n", []int{431}},
-			"a fold without end":                 {"GET /api/v1/me HTTP/1.1\r\nHost: x\r\nX: y\r\n" + strings.Repeat(" z\r\n", 1<<18) + "\r\n", []int{431}},
-			"a chunk's long extension":           {"POST /api/v1/posts HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + full(w) + "\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n2;" + long + "\r\n{}\r\n0\r\n\r\n", []int{422}},
-			"chunks of one byte with extensions": {"POST /api/v1/posts HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + full(w) + "\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n" + strings.Repeat("1;"+long[:1000]+"\r\nx\r\n", 1000) + "0\r\n\r\n", []int{422}},
-			"a trailer without end":              {"POST /api/v1/posts HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + full(w) + "\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n2\r\n{}\r\n0\r\nX: " + long + "\r\n\r\n", []int{422}},
-			"a body of no end":                   {"POST /api/v1/posts HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + full(w) + "\r\nContent-Type: application/json\r\nContent-Length: 999999999999\r\nConnection: close\r\n\r\n" + long + long, []int{422}},
-			"HTTP/2":                             {"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", []int{400, 505}},
-			"HTTP/0.9":                           {"GET /api/v1/me\r\n\r\n", []int{400}},
-			"TLS":                                {"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + long[:500], []int{400}},
-			"no host":                            {"GET /api/v1/me HTTP/1.1\r\n\r\n", []int{400}},
-			"a host that is none":                {"GET /api/v1/me HTTP/1.1\r\nHost: a b/c\r\n\r\n", []int{400}},
-			"a tunnel":                           {"CONNECT 127.0.0.1:22 HTTP/1.1\r\nHost: 127.0.0.1:22\r\nConnection: close\r\n\r\n", []int{400, 404, 405}},
-			"another program's server":           {"GET http://127.0.0.1:1/api/v1/me HTTP/1.1\r\nHost: 127.0.0.1:1\r\nConnection: close\r\n\r\n", []int{401}},
+			"a long address":     {"GET /api/v1/" + long + " HTTP/1.1\r\nHost: x\r\n\r\n", []int{431}},
+			"a long query":       {"GET /api/v1/me?" + long + " HTTP/1.1\r\nHost: x\r\n\r\n", []int{431}},
+			"a long method":      {long + " / HTTP/1.1\r\nHost: x\r\n\r\n", []int{431}},
+			"a long name":        {"GET /api/v1/me HTTP/1.1\r\nHost: x\r\n" + long + ": y\r\n\r\n", []int{431}},
+			"a long value":       {"GET /api/v1/me HTTP/1.1\r\nHost: x\r\nX: " + long + "\r\n\r\n", []int{431}},
+			"a long cookie":      {"GET / HTTP/1.1\r\nHost: x\r\nCookie: " + long + "\r\n\r\n", []int{431}},
+			"a line without end": {long + long, []int{431, 400}},
+			"many fields":        {"GET /api/v1/me HTTP/1.1\r\nHost: x\r\n" + lines.String() + "\r\n", []int{431}},
+			"a fold without end": {
+				"GET /api/v1/me HTTP/1.1\r\nHost: x\r\nX: y\r\n" + strings.Repeat(" z\r\n", 1<<18) + "\r\n", []int{431},
+			},
+			"a chunk's long extension": {
+				"POST /api/v1/posts HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + full(w) +
+					"\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n2;" +
+					long + "\r\n{}\r\n0\r\n\r\n", []int{422},
+			},
+			"chunks of one byte with extensions": {
+				"POST /api/v1/posts HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + full(w) +
+					"\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n" +
+					strings.Repeat("1;"+long[:1000]+"\r\nx\r\n", 1000) + "0\r\n\r\n", []int{422},
+			},
+			"a trailer without end": {
+				"POST /api/v1/posts HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + full(w) +
+					"\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\nConnection: " +
+					"close\r\n\r\n2\r\n{}\r\n0\r\nX: " + long + "\r\n\r\n", []int{422},
+			},
+			"a body of no end": {
+				"POST /api/v1/posts HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + full(w) +
+					"\r\nContent-Type: application/json\r\nContent-Length: 999999999999\r\nConnection: close\r\n\r\n" +
+					long + long, []int{422},
+			},
+			"HTTP/2":              {"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", []int{400, 505}},
+			"HTTP/0.9":            {"GET /api/v1/me\r\n\r\n", []int{400}},
+			"TLS":                 {"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + long[:500], []int{400}},
+			"no host":             {"GET /api/v1/me HTTP/1.1\r\n\r\n", []int{400}},
+			"a host that is none": {"GET /api/v1/me HTTP/1.1\r\nHost: a b/c\r\n\r\n", []int{400}},
+			"a tunnel": {
+				"CONNECT 127.0.0.1:22 HTTP/1.1\r\nHost: 127.0.0.1:22\r\nConnection: close\r\n\r\n", []int{400, 404, 405},
+			},
+			"another program's server": {
+				"GET http://127.0.0.1:1/api/v1/me HTTP/1.1\r\nHost: 127.0.0.1:1\r\nConnection: close\r\n\r\n", []int{401},
+			},
 		} {
 			conv := w.converse(t)
 			go conv.say(c.text)
@@ -246,7 +278,8 @@ func TestPackedBodies(t *testing.T) {
 			must(t, to.Close())
 			for _, how := range []string{"gzip", "x-gzip", "deflate", "br", "gzip, gzip"} {
 				header := http.Header{"Content-Type": {"application/json"}, "Content-Encoding": {how}}
-				w.bytes(http.MethodPost, w.base+"/posts", header, packed.String(), false).mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "body_not_a_json_object")
+				w.bytes(http.MethodPost, w.base+"/posts", header, packed.String(), false).
+					mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "body_not_a_json_object")
 			}
 		}
 		if n := w.count("posts WHERE team_id = ?", w.team); n != 0 {
@@ -263,7 +296,8 @@ func TestManyIdleConnections(t *testing.T) {
 		for i := range many {
 			c := w.converse(t)
 			if i%2 == 0 {
-				c.say("POST /api/v1/posts HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + full(w) + "\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{")
+				c.say("POST /api/v1/posts HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + full(w) +
+					"\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{")
 			} else {
 				c.say("GET /api/v1/me HTTP/1.1\r\nHost: ")
 			}

@@ -48,7 +48,10 @@ func TestHints(t *testing.T) {
 			said, _ := tool.(map[string]any)
 			name := fmt.Sprint(said["name"])
 			marks, _ := said["annotations"].(map[string]any)
-			got := hints{marks["readOnlyHint"] == true, marks["destructiveHint"] == true, marks["idempotentHint"] == true, marks["openWorldHint"] == true}
+			got := hints{
+				marks["readOnlyHint"] == true, marks["destructiveHint"] == true, marks["idempotentHint"] == true,
+				marks["openWorldHint"] == true,
+			}
 			want, writes := hintsOfWrites[name]
 			if !writes {
 				want = hints{ReadOnly: true, Idempotent: true}
@@ -67,7 +70,8 @@ func TestHints(t *testing.T) {
 func TestRepeatsAreAsHinted(t *testing.T) {
 	t.Parallel()
 	worlds(t, options{accounts: 1}, func(t *testing.T, w *world) {
-		draft, scheduled, cancelled, sent := w.draft("repeated"), w.scheduled("repeated", 48*time.Hour), w.scheduled("repeated", 72*time.Hour), w.draft("repeated")
+		draft, scheduled, cancelled, sent := w.draft("repeated"), w.scheduled("repeated", 48*time.Hour),
+			w.scheduled("repeated", 72*time.Hour), w.draft("repeated")
 		list := w.full("create_hashtag_list", map[string]any{"name": "Repeated"}).number("data.id")
 		for tool, args := range map[string]map[string]any{
 			"create_post":         toFirst(nil)(w),
@@ -106,7 +110,9 @@ func TestToolsNameToolsThatAreThere(t *testing.T) {
 				t.Errorf("%s does not say what comes after it: %s", op.Tool, op.Told())
 			}
 		}
-		texts = append(texts, w.message(full(w), "initialize", `{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}`).text("result.instructions"))
+		texts = append(texts,
+			w.message(full(w), "initialize",
+				`{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}`).text("result.instructions"))
 		for _, p := range w.list("prompts/list", "prompts") {
 			args := map[string]string{}
 			for _, a := range p["arguments"].([]any) {
@@ -157,13 +163,15 @@ func TestResources(t *testing.T) {
 			t.Errorf("otherwise than REST (-REST +resource):\n%s", diff)
 		}
 		listed := w.list("resources/list", "resources")
-		if len(listed) == 0 || len(listed) > 30 || listed[0]["uri"] != "pressroom://posts/"+id || listed[0]["title"] != "as a resource, draft" {
+		if len(listed) == 0 || len(listed) > 30 || listed[0]["uri"] != "pressroom://posts/"+id ||
+			listed[0]["title"] != "as a resource, draft" {
 			t.Errorf("listed: %v", listed)
 		}
 		if templates := w.list("resources/templates/list", "resourceTemplates"); len(templates) != 3 {
 			t.Errorf("templates: %v", templates)
 		}
-		for _, uri := range []string{"pressroom://posts/" + w.stranger().its("post"), "pressroom://posts/" + noSuchID, "pressroom://reports/profile/" + noSuchID, "pressroom://brand-voices/999999999"} {
+		for _, uri := range []string{"pressroom://posts/" + w.stranger().
+			its("post"), "pressroom://posts/" + noSuchID, "pressroom://reports/profile/" + noSuchID, "pressroom://brand-voices/999999999"} {
 			if got := w.resource(full(w), uri); got.number("error.code") != -32002 || got.text("error.data.code") != "not_found" {
 				t.Errorf("%s: %s", uri, got.raw)
 			}
@@ -217,7 +225,8 @@ func TestCompletions(t *testing.T) {
 			{"write_post", "voice_id", "", "[]"},
 			{"write_post", "topic", "a", "[]"},
 		} {
-			got := w.message(readOnly(w), "completion/complete", fmt.Sprintf(`{"ref":{"type":"ref/prompt","name":%q},"argument":{"name":%q,"value":%q}}`, c.prompt, c.argument, c.typed))
+			got := w.message(readOnly(w), "completion/complete",
+				fmt.Sprintf(`{"ref":{"type":"ref/prompt","name":%q},"argument":{"name":%q,"value":%q}}`, c.prompt, c.argument, c.typed))
 			if values := fmt.Sprint(got.at("result.completion.values")); values != c.want {
 				t.Errorf("%s of %s, %q: %s, want %s (%s)", c.argument, c.prompt, c.typed, values, c.want, got.raw)
 			}
@@ -239,7 +248,8 @@ func TestResourcesAreRefusedByGates(t *testing.T) {
 			"resources/read": `{"uri":"pressroom://posts/` + id + `"}`, "resources/list": `{}`,
 			"completion/complete": `{"ref":{"type":"ref/prompt","name":"write_post"},"argument":{"name":"account_id","value":""}}`,
 		} {
-			if got := w.message(full(w), method, params); got.text("error.data.code") != "mcp_disabled_for_team" || got.number("error.code") != -32000 {
+			if got := w.message(full(w), method, params); got.text("error.data.code") != "mcp_disabled_for_team" ||
+				got.number("error.code") != -32000 {
 				t.Errorf("%s: %s", method, got.raw)
 			}
 		}
@@ -255,14 +265,18 @@ func TestWaitingForAJob(t *testing.T) {
 		w.finished(ended)
 
 		began := time.Now()
-		w.rest(full(w), "get_job", map[string]any{"job_id": ended, "wait_seconds": 25}, "").mustHold(t, map[string]any{"data.finished": true})
+		w.rest(full(w), "get_job", map[string]any{"job_id": ended, "wait_seconds": 25}, "").
+			mustHold(t, map[string]any{"data.finished": true})
 		if took := time.Since(began); took > 10*time.Second {
 			t.Errorf("a job that had ended was waited for: %v", took)
 		}
 		for _, call := range []edgeCall{w.rest, w.tool} {
-			call(full(w), "get_job", map[string]any{"job_id": job, "wait_seconds": 1}, "").mustHold(t, map[string]any{"data.finished": false})
-			call(full(w), "get_job", map[string]any{"job_id": job, "wait_seconds": 26}, "").mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "out_of_range")
-			call(full(w), "get_job", map[string]any{"job_id": "social_post:" + noSuchID, "wait_seconds": 25}, "").mustRefuse(t, http.StatusNotFound, "not_found", "")
+			call(full(w), "get_job", map[string]any{"job_id": job, "wait_seconds": 1}, "").
+				mustHold(t, map[string]any{"data.finished": false})
+			call(full(w), "get_job", map[string]any{"job_id": job, "wait_seconds": 26}, "").
+				mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "out_of_range")
+			call(full(w), "get_job", map[string]any{"job_id": "social_post:" + noSuchID, "wait_seconds": 25}, "").
+				mustRefuse(t, http.StatusNotFound, "not_found", "")
 		}
 		byREST := make(chan answer, 1)
 		go func() {
@@ -291,11 +305,13 @@ func TestRevokedDuringAWait(t *testing.T) {
 			must(t, w.Teams.RevokeKey(t.Context(), id))
 			must(t, w.Teams.RevokeKey(t.Context(), c.id))
 			w.mustSoon(func() bool {
-				return w.tool(c.token, "get_identity", map[string]any{}, "").status == http.StatusUnauthorized && w.rest(value, "get_identity", nil, "").status == http.StatusUnauthorized
+				return w.tool(c.token, "get_identity", map[string]any{},
+					"").status == http.StatusUnauthorized && w.rest(value, "get_identity", nil, "").status == http.StatusUnauthorized
 			})
 			w.open()
 		})
-		if strings.Contains(told, `"finished":true`) || strings.Count(told, `"progressToken"`) != 1 || !strings.Contains(told, `unauthorized`) {
+		if strings.Contains(told, `"finished":true`) || strings.Count(told, `"progressToken"`) != 1 ||
+			!strings.Contains(told, `unauthorized`) {
 			t.Errorf("a connection that is no more was told: %s", told)
 		}
 		(<-byREST).mustRefuse(t, http.StatusUnauthorized, "unauthorized", "")
@@ -306,7 +322,8 @@ func TestRevokedDuringAWait(t *testing.T) {
 // was, it does what the job waits for.
 func (w *world) following(credential, job string, then func()) string {
 	w.t.Helper()
-	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_job","arguments":{"job_id":%q,"wait_seconds":25},"_meta":{"progressToken":"p"}}}`, job)
+	body := fmt.Sprintf(
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_job","arguments":{"job_id":%q,"wait_seconds":25},"_meta":{"progressToken":"p"}}}`, job)
 	r, err := http.NewRequestWithContext(w.t.Context(), http.MethodPost, w.root+"/mcp", strings.NewReader(body))
 	must(w.t, err)
 	r.Header = bearer(credential)

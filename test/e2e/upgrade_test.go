@@ -27,13 +27,16 @@ func TestANodeOnANewerSchema(t *testing.T) {
 			w.full("update_post", map[string]any{"id": id, "caption": words + ", changed"})
 			w.publish(id).mustHold(t, map[string]any{"data.state": "succeeded"})
 			w.full("cancel_post", map[string]any{"post_id": w.scheduled("planned "+words, 48*time.Hour)})
-			job := w.rest(full(w), "create_report", map[string]any{"type": "profile", "platform": "instagram", "subject": "harbour"}, words).text("data.job_id")
+			job := w.rest(full(w), "create_report",
+				map[string]any{"type": "profile", "platform": "instagram", "subject": "harbour"}, words).text("data.job_id")
 			w.finished(job)
 			w.rest(full(w), "search_hashtags", map[string]any{"query": words}, words).mustBe(t, 202)
 			f := aPNG(words + ".png")
 			_, to := w.opened(f)
 			w.put(to, f).mustBe(t, 201)
-			for _, tool := range []string{"list_posts", "list_media", "list_reports", "list_hashtag_lists", "get_credits", "get_limits", "list_brand_voices"} {
+			for _, tool := range []string{
+				"list_posts", "list_media", "list_reports", "list_hashtag_lists", "get_credits", "get_limits", "list_brand_voices",
+			} {
 				w.full(tool, nil)
 			}
 			if held := w.held(words); len(held) != 1 {
@@ -44,7 +47,8 @@ func TestANodeOnANewerSchema(t *testing.T) {
 		w.bringFurther()
 		use("after")
 
-		restarted, err := server.OpenDatabase(t.Context(), server.Config{Database: w.url, Terms: new(plan.Shipped()), Log: slog.New(slog.DiscardHandler)})
+		restarted, err := server.OpenDatabase(t.Context(),
+			server.Config{Database: w.url, Terms: new(plan.Shipped()), Log: slog.New(slog.DiscardHandler)})
 		must(t, err)
 		must(t, restarted.Close())
 	})

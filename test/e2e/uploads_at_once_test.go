@@ -96,7 +96,8 @@ func TestOneFileByManyWays(t *testing.T) {
 		for _, job := range jobs {
 			w.finished(job).mustHold(t, map[string]any{"data.state": "succeeded"})
 		}
-		w.full("list_media", nil).mustHold(t, map[string]any{"data.media.0.name": "a", "data.media.1": nil, "data.storage.used_bytes": len(f.bytes)})
+		w.full("list_media", nil).
+			mustHold(t, map[string]any{"data.media.0.name": "a", "data.media.1": nil, "data.storage.used_bytes": len(f.bytes)})
 		w.mustBeSound()
 	})
 }
@@ -115,7 +116,8 @@ func TestFreeCallsOfTheLibrary(t *testing.T) {
 		w.mustLeave(before-2, "an import")
 		w.full("list_media", nil)
 		w.mustLeave(before-3, "a list")
-		w.rest(full(w), "import_media", map[string]any{"url": "https://localhost/a.png"}, "").mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "not_allowed_value")
+		w.rest(full(w), "import_media", map[string]any{"url": "https://localhost/a.png"}, "").
+			mustRefuse(t, http.StatusUnprocessableEntity, "validation_failed", "not_allowed_value")
 		w.mustLeave(before-3, "a refusal")
 	})
 }

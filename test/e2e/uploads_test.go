@@ -31,15 +31,26 @@ func TestRepeatedUploads(t *testing.T) {
 				w.put(first.linkOf(0), one).mustRefuse(t, http.StatusUnauthorized, "unauthorized", "")
 				w.put(again.linkOf(0), one).mustBe(t, http.StatusCreated)
 				third := asked()
-				third.mustHold(t, map[string]any{"data.job_id": first.text("data.job_id"), "data.finished": false, "data.upload.uploads.0.state": "stored", "data.upload.uploads.0.url": nil, "data.upload.uploads.0.headers": nil})
+				third.mustHold(t,
+					map[string]any{
+						"data.job_id": first.text("data.job_id"), "data.finished": false,
+						"data.upload.uploads.0.state": "stored", "data.upload.uploads.0.url": nil, "data.upload.uploads.0.headers": nil,
+					})
 				if third.number("data.upload.uploads.0.media_id") < 1 {
 					t.Errorf("no media_id: %s", third.raw)
 				}
 				w.put(again.linkOf(1), two).mustRefuse(t, http.StatusUnauthorized, "unauthorized", "")
 				w.put(third.linkOf(1), two).mustBe(t, http.StatusCreated)
-				asked().mustHold(t, map[string]any{"data.finished": true, "data.state": "succeeded", "data.upload.uploads.1.state": "stored", "data.upload.uploads.1.url": nil})
-				call(full(w), "create_uploads", described(nil, two, one), "order 7").mustRefuse(t, http.StatusUnprocessableEntity, "idempotency_key_reused", "")
-				call(drafts(w), "create_uploads", described(nil, one), "order 7").mustHold(t, map[string]any{"data.upload.uploads.0.state": "stored"})
+				asked().
+					mustHold(t,
+						map[string]any{
+							"data.finished": true, "data.state": "succeeded", "data.upload.uploads.1.state": "stored",
+							"data.upload.uploads.1.url": nil,
+						})
+				call(full(w), "create_uploads", described(nil, two, one), "order 7").
+					mustRefuse(t, http.StatusUnprocessableEntity, "idempotency_key_reused", "")
+				call(drafts(w), "create_uploads", described(nil, one), "order 7").
+					mustHold(t, map[string]any{"data.upload.uploads.0.state": "stored"})
 				if n := w.count("upload_batches WHERE team_id = ?", w.team); n != 2 {
 					t.Errorf("%d batches, want 2", n)
 				}
@@ -51,7 +62,10 @@ func TestRepeatedUploads(t *testing.T) {
 // mustRenew checks that a repeat is the first answer but for its secrets.
 func mustRenew(t *testing.T, first, again answer) {
 	t.Helper()
-	for _, same := range []string{"data.job_id", "data.upload_page_url", "data.upload.uploads.0.url", "data.upload.uploads.1.url", "data.upload.uploads.0.expires_at.utc", "data.upload.uploads.0.state"} {
+	for _, same := range []string{
+		"data.job_id", "data.upload_page_url", "data.upload.uploads.0.url", "data.upload.uploads.1.url",
+		"data.upload.uploads.0.expires_at.utc", "data.upload.uploads.0.state",
+	} {
 		if first.text(same) == "" || first.text(same) != again.text(same) {
 			t.Errorf("%s: %q, then %q", same, first.text(same), again.text(same))
 		}
@@ -61,7 +75,8 @@ func mustRenew(t *testing.T, first, again answer) {
 			t.Errorf("no new secret of file %d", n)
 		}
 	}
-	if location := first.header.Get("Location"); location != again.header.Get("Location") || location != "" && again.header.Get("Idempotent-Replayed") != "true" {
+	if location := first.header.Get("Location"); location != again.header.Get("Location") ||
+		location != "" && again.header.Get("Idempotent-Replayed") != "true" {
 		t.Errorf("headers %v, then %v", first.header, again.header)
 	}
 }
@@ -97,7 +112,8 @@ func TestUploadsExpire(t *testing.T) {
 		w.put(partly.linkOf(0), one).mustBe(t, http.StatusCreated)
 		clock.Advance(time.Microsecond)
 		w.put(partly.linkOf(1), two).mustRefuse(t, http.StatusGone, "upload_link_closed", "")
-		w.finished(partly.text("data.job_id")).mustHold(t, map[string]any{"data.state": "partially_succeeded", "data.error.code": "upload_expired"})
+		w.finished(partly.text("data.job_id")).
+			mustHold(t, map[string]any{"data.state": "partially_succeeded", "data.error.code": "upload_expired"})
 		w.mustStandFor(partly.text("data.job_id"), "stored", "expired")
 		w.finished(wholly.text("data.job_id")).mustHold(t, map[string]any{"data.state": "failed", "data.error.code": "upload_expired"})
 		w.mustStandFor(wholly.text("data.job_id"), "expired")
@@ -106,7 +122,11 @@ func TestUploadsExpire(t *testing.T) {
 			w.put(to, two).mustRefuse(t, http.StatusGone, "upload_link_closed", "")
 		}
 		again := asked()
-		again.mustHold(t, map[string]any{"data.job_id": partly.text("data.job_id"), "data.finished": true, "data.upload.uploads.0.state": "stored", "data.upload.uploads.1.state": "expired", "data.upload.uploads.1.url": nil})
+		again.mustHold(t,
+			map[string]any{
+				"data.job_id": partly.text("data.job_id"), "data.finished": true,
+				"data.upload.uploads.0.state": "stored", "data.upload.uploads.1.state": "expired", "data.upload.uploads.1.url": nil,
+			})
 		clock.Advance(24 * time.Hour)
 		anew := asked()
 		if anew.mustBe(t, http.StatusCreated); anew.text("data.job_id") == partly.text("data.job_id") {
@@ -152,8 +172,8 @@ func TestOpenUploads(t *testing.T) {
 	})
 }
 
-// Repeats of a request for an upload page lock nobody out: the connection's oldest page that nothing was uploaded to gives way,
-// to a page and to files. Pages of other connections and those with a file stay.
+// Repeats of a request for an upload page lock nobody out: the connection's oldest page that nothing was uploaded to
+// gives way, to a page and to files. Pages of other connections and those with a file stay.
 func TestEmptyUploadPagesGiveWay(t *testing.T) {
 	t.Parallel()
 	few := func(t *plan.Terms) { t.Limits.OpenUploadBatches = 2 }
@@ -166,11 +186,13 @@ func TestEmptyUploadPagesGiveWay(t *testing.T) {
 				clock.Advance(time.Second)
 				got := call(full(w), "create_uploads", map[string]any{}, "")
 				pages = append(pages, got.text("data.job_id"))
-				if replaced := strings.Contains(fmt.Sprint(got.at("notes")), "An older request was replaced"); replaced != (len(pages) > 1) {
+				if replaced := strings.Contains(fmt.Sprint(got.at("notes")),
+					"An older request was replaced"); replaced != (len(pages) > 1) {
 					t.Errorf("page %d: the notes are %v", len(pages), got.at("notes"))
 				}
 			}
-			w.full("get_job", map[string]any{"job_id": pages[3]}).mustHold(t, map[string]any{"data.finished": true, "data.state": "failed", "data.error.code": "upload_replaced"})
+			w.full("get_job", map[string]any{"job_id": pages[3]}).
+				mustHold(t, map[string]any{"data.finished": true, "data.state": "failed", "data.error.code": "upload_replaced"})
 			w.full("get_job", map[string]any{"job_id": pages[4]}).mustHold(t, map[string]any{"data.finished": false})
 			f := aPNG(fmt.Sprint("after pages ", pages[0]))
 			got := call(full(w), "create_uploads", described(nil, f), "")

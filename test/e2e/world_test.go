@@ -178,9 +178,11 @@ func (h *house) start(o options, role server.Role) (*server.Server, string) {
 	roots.AddCert(h.public.Certificate())
 	said := &said{}
 	cfg := server.Config{
-		Version: "test", PublicURL: root, Database: h.url, Blobs: h.blobs, SealingKey: h.sealing, Role: role, Workers: 8, Now: o.now, Terms: o.terms,
+		Version: "test", PublicURL: root, Database: h.url, Blobs: h.blobs, SealingKey: h.sealing, Role: role,
+		Workers: 8, Now: o.now, Terms: o.terms,
 		ImportAllow: []string{"127.0.0.1"}, ImportRoots: roots, BridgeURL: h.box.URL + "/vendor",
-		BlueskyServers: []string{h.box.URL + "/bluesky"}, Networks: server.SandboxNetworks(h.box.URL), Extend: o.extend, AtOnce: o.atOnce, DiskReserve: o.reserve, Log: slog.New(slog.NewTextHandler(said, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		BlueskyServers: []string{h.box.URL + "/bluesky"}, Networks: server.SandboxNetworks(h.box.URL), Extend: o.extend,
+		AtOnce: o.atOnce, DiskReserve: o.reserve, Log: slog.New(slog.NewTextHandler(said, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	}
 	if o.unjoined {
 		cfg.BridgeURL = ""
@@ -232,7 +234,9 @@ func (s *said) String() string {
 func (h *house) world(t *testing.T, o options) *world {
 	t.Helper()
 	w := &world{house: h, t: t, base: h.base, keys: map[access.Level]string{}, keyIDs: map[access.Level]int64{}, notes: map[string]string{}}
-	w.team, w.owner = w.newTeam(team.Team{Name: "Harbour Coffee", Timezone: or(o.zone, "Europe/Berlin"), Language: "en", Plan: or(o.plan, "agency")})
+	w.team, w.owner = w.newTeam(team.Team{
+		Name: "Harbour Coffee", Timezone: or(o.zone, "Europe/Berlin"), Language: "en", Plan: or(o.plan, "agency"),
+	})
 	for _, level := range access.Levels() {
 		w.keyIDs[level], w.keys[level] = w.newKey(w.team, level, time.Time{})
 	}
@@ -267,7 +271,8 @@ func (w *world) newKey(of int64, level access.Level, expires time.Time) (int64, 
 func (w *world) connect(team int64, handle string) int64 {
 	w.t.Helper()
 	must(w.t, w.sandbox.EnsureBlueskyAccount(handle, handle, appPassword))
-	a, err := w.Accounts.Connect(w.t.Context(), team, "bluesky", network.Credentials{Server: w.box.URL + "/bluesky", Identifier: handle, Password: appPassword})
+	a, err := w.Accounts.Connect(w.t.Context(), team, "bluesky",
+		network.Credentials{Server: w.box.URL + "/bluesky", Identifier: handle, Password: appPassword})
 	must(w.t, err)
 	return a.ID
 }

@@ -47,8 +47,9 @@ type home struct {
 	owner int64
 }
 
-// plan is where a deletion is killed: at one point at each start, and where it says so at the last one again and again. The
-// second pass of a point is named where the first would be reached by every start anew, without anything done between.
+// plan is where a deletion is killed: at one point at each start, and where it says so at the last one again and
+// again. The second pass of a point is named where the first would be reached by every start anew, without anything
+// done between.
 type plan struct {
 	at    []string
 	again bool
@@ -56,15 +57,18 @@ type plan struct {
 }
 
 var plans = []plan{
-	{at: []string{"before leaving.ask", "after leaving.ask", "before social.disconnect", "after social.disconnect", "before revoke call", "after revoke call", "before social.revoked", "after social.revoked"}, least: 8},
+	{at: []string{
+		"before leaving.ask", "after leaving.ask", "before social.disconnect", "after social.disconnect",
+		"before revoke call", "after revoke call", "before social.revoked", "after social.revoked",
+	}, least: 8},
 	{at: []string{"after revoke call"}, least: 1},
 	{at: []string{"before leaving.remove#2"}, again: true, least: 10},
 	{at: []string{"after leaving.remove"}, again: true, least: 10},
 	{at: []string{"after media.doom", "before media.forget", "after media.forget", "after media.doom", "before media.forget"}, least: 5},
 }
 
-// However often the deletion of a team is killed, it comes to its end: nothing of the team is left but what the law of the
-// ledger keeps, no bytes and no grant, and another team has all that it had.
+// However often the deletion of a team is killed, it comes to its end: nothing of the team is left but what the law of
+// the ledger keeps, no bytes and no grant, and another team has all that it had.
 func TestDeletionKilledAtEachStep(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes half a minute")
@@ -125,7 +129,8 @@ func open(t *testing.T, url, worker string) *house {
 		_ = h.sandbox.Close()
 	})
 	h.Server, err = server.Open(t.Context(), server.Config{
-		Version: "test", PublicURL: "http://press.example", Database: url, Blobs: h.blobs, SealingKey: key, Role: server.RoleAll, Workers: 1,
+		Version: "test", PublicURL: "http://press.example", Database: url, Blobs: h.blobs, SealingKey: key,
+		Role: server.RoleAll, Workers: 1,
 		BlueskyServers: []string{box.URL + "/bluesky"}, Networks: server.SandboxNetworks(box.URL), Log: slog.New(slog.DiscardHandler),
 	})
 	must(t, err)
@@ -147,7 +152,8 @@ func (h *house) home(t *testing.T) home {
 	homes++
 	owner, err := h.Teams.AddPerson(t.Context(), "Ada", fmt.Sprintf("ada%d@example.com", homes), "")
 	must(t, err)
-	made, err := h.Teams.AddTeam(t.Context(), team.Team{Name: fmt.Sprint("Harbour ", homes), Timezone: "UTC", Language: "en", Plan: "agency"}, owner.ID)
+	made, err := h.Teams.AddTeam(t.Context(),
+		team.Team{Name: fmt.Sprint("Harbour ", homes), Timezone: "UTC", Language: "en", Plan: "agency"}, owner.ID)
 	must(t, err)
 	_, _, err = h.Teams.AddKey(t.Context(), team.NewKey{Team: made.ID, Name: "Assistant", Level: "full"})
 	must(t, err)
@@ -173,7 +179,8 @@ func (h *house) picture(t *testing.T, team, person int64, n int) int64 {
 	img.Set(homes%20, n, color.White)
 	var out bytes.Buffer
 	must(t, png.Encode(&out, img))
-	arrived, err := h.Media.Add(t.Context(), media.Owner{TeamID: team, PersonID: person}, media.Incoming{Name: fmt.Sprint("picture ", n), Type: "image/png", Size: int64(out.Len()), Body: &out})
+	arrived, err := h.Media.Add(t.Context(), media.Owner{TeamID: team, PersonID: person},
+		media.Incoming{Name: fmt.Sprint("picture ", n), Type: "image/png", Size: int64(out.Len()), Body: &out})
 	must(t, err)
 	fitted, err := h.Media.Files(team).Open(t.Context(), arrived.MediaID, network.Fit{Types: []string{"image/jpeg"}})
 	must(t, err)
@@ -186,7 +193,8 @@ func (h *house) connect(t *testing.T, team int64) int64 {
 	t.Helper()
 	handle := fmt.Sprintf("harbour%d.test", homes)
 	must(t, h.sandbox.EnsureBlueskyAccount(handle, handle, "open-sesame-1234"))
-	a, err := h.Accounts.Connect(t.Context(), team, "bluesky", network.Credentials{Server: h.root + "/bluesky", Identifier: handle, Password: "open-sesame-1234"})
+	a, err := h.Accounts.Connect(t.Context(), team, "bluesky",
+		network.Credentials{Server: h.root + "/bluesky", Identifier: handle, Password: "open-sesame-1234"})
 	must(t, err)
 	return a.ID
 }
@@ -198,24 +206,32 @@ func (h *house) furnish(ctx context.Context, tx *db.Tx, team, owner, account int
 		statement string
 		args      []any
 	}{
-		{`INSERT INTO posts (id, team_id, person_id, key_id, status, caption, excerpt, has_media, created_at, updated_at) VALUES (?, ?, ?, 0, 'published', 'Fish', 'Fish', 1, 1, 1)`, []any{id("post"), team, owner}},
+		{`INSERT INTO posts (id, team_id, person_id, key_id, status, caption, excerpt, has_media, created_at,
+		updated_at) VALUES (?, ?, ?, 0, 'published', 'Fish', 'Fish', 1, 1, 1)`, []any{id("post"), team, owner}},
 		{`INSERT INTO post_targets (post_id, account_id, position, state) VALUES (?, ?, 0, 'published')`, []any{id("post"), account}},
 		{`INSERT INTO post_media (post_id, position, media_id) VALUES (?, 0, ?)`, []any{id("post"), files[0]}},
-		{`INSERT INTO posts (id, team_id, person_id, key_id, status, caption, excerpt, scheduled_at, created_at, updated_at) VALUES (?, ?, ?, 0, 'scheduled', 'Bread', 'Bread', 9000000000000000, 1, 1)`, []any{id("later"), team, owner}},
+		{`INSERT INTO posts (id, team_id, person_id, key_id, status, caption, excerpt, scheduled_at, created_at,
+		updated_at) VALUES (?, ?, ?, 0, 'scheduled', 'Bread', 'Bread', 9000000000000000, 1, 1)`, []any{id("later"), team, owner}},
 		{`INSERT INTO post_targets (post_id, account_id, position) VALUES (?, ?, 0)`, []any{id("later"), account}},
 		{`INSERT INTO post_approvals (post_id, round, opened_at) VALUES (?, 1, 1)`, []any{id("later")}},
-		{`INSERT INTO deliveries (id, team_id, post_id, account_id, job_id, phase, first_at, created_at) VALUES (?, ?, ?, ?, 'j', 'ended', 1, 1)`, []any{id("delivery"), team, id("post"), account}},
+		{`INSERT INTO deliveries (id, team_id, post_id, account_id, job_id, phase, first_at, created_at)
+		VALUES (?, ?, ?, ?, 'j', 'ended', 1, 1)`, []any{id("delivery"), team, id("post"), account}},
 		{`INSERT INTO delivery_attempts (delivery_id, epoch, call, started_at) VALUES (?, 1, 'commit', 1)`, []any{id("delivery")}},
 		{`INSERT INTO post_series (team_id, rule, template_id, created_at) VALUES (?, 'FREQ=DAILY', ?, 1)`, []any{team, id("post")}},
 		{`INSERT INTO media_folders (team_id, name, created_at) VALUES (?, 'Spring', 1)`, []any{team}},
-		{`INSERT INTO reports (id, team_id, kind, platform, subject, status, tracked, created_at) VALUES (?, ?, 'profile', 'instagram', 'harbour', 'ready', 1, 1)`, []any{id("report"), team}},
+		{`INSERT INTO reports (id, team_id, kind, platform, subject, status, tracked, created_at)
+		VALUES (?, ?, 'profile', 'instagram', 'harbour', 'ready', 1, 1)`, []any{id("report"), team}},
 		{`INSERT INTO report_posts (report_id, shown, post) VALUES (?, 'posts', 'p')`, []any{id("report")}},
-		{`INSERT INTO jobs (id, team_id, type, state, subject, created_at) VALUES (?, ?, 'report', 'running', '', 1)`, []any{id("job"), team}},
-		{`INSERT INTO brand_voices (team_id, name, folded, guide, created_at, updated_at) VALUES (?, 'Ours', 'ours', '{}', 1, 1)`, []any{team}},
+		{`INSERT INTO jobs (id, team_id, type, state, subject, created_at)
+		VALUES (?, ?, 'report', 'running', '', 1)`, []any{id("job"), team}},
+		{`INSERT INTO brand_voices (team_id, name, folded, guide, created_at, updated_at)
+		VALUES (?, 'Ours', 'ours', '{}', 1, 1)`, []any{team}},
 		{`INSERT INTO hashtag_lists (team_id, name, created_at) VALUES (?, 'Fish', 1)`, []any{team}},
 		{`INSERT INTO hashtag_searches (team_id, platform, keyword) VALUES (?, 'instagram', 'fish')`, []any{team}},
-		{`INSERT INTO paid_subjects (reservation_id, team_id, kind, report_id, platform, subject) SELECT id, team_id, 'profile', '', 'instagram', 'harbour' FROM reservations WHERE team_id = ?`, []any{team}},
-		{`INSERT INTO notices (person_id, team_id, kind, event_id, subject, created_at) VALUES (?, ?, 'post.failed', ?, 'x', 1)`, []any{owner, team, -team}},
+		{`INSERT INTO paid_subjects (reservation_id, team_id, kind, report_id, platform, subject) SELECT id, team_id,
+		'profile', '', 'instagram', 'harbour' FROM reservations WHERE team_id = ?`, []any{team}},
+		{`INSERT INTO notices (person_id, team_id, kind, event_id, subject, created_at)
+		VALUES (?, ?, 'post.failed', ?, 'x', 1)`, []any{owner, team, -team}},
 		{`INSERT INTO account_days (account_id, day, followers, measured_at) VALUES (?, '2026-11-20', 7, 1)`, []any{account}},
 	} {
 		if _, err := tx.Exec(ctx, row.statement, row.args...); err != nil {
@@ -233,7 +249,8 @@ func (h *house) deletion(t *testing.T, of home, p plan) int {
 	t.Helper()
 	for n := range mostKills {
 		cmd := exec.CommandContext(t.Context(), h.worker, "-database", h.url, "-blobs", h.blobs, "-key", h.key, "-sandbox", h.root,
-			"-team", fmt.Sprint(of.ID), "-person", fmt.Sprint(of.owner), "-name", of.Name, "-ahead", fmt.Sprint(time.Duration(n)*2*time.Minute))
+			"-team", fmt.Sprint(of.ID), "-person", fmt.Sprint(of.owner), "-name", of.Name, "-ahead",
+			fmt.Sprint(time.Duration(n)*2*time.Minute))
 		point := ""
 		if n < len(p.at) {
 			point = p.at[n]

@@ -129,7 +129,8 @@ func (doc *document) operation(t *testing.T, method, path string, problem *jsons
 	body := op.RequestBody.Content["application/json"]
 	for _, name := range slices.Sorted(maps.Keys(body.Schema.below("properties"))) {
 		of, _ := body.Schema.below("properties")[name].(map[string]any)
-		d.arguments = append(d.arguments, argument{name, "body", of, slices.Contains(body.Schema.list("required"), any(name)), body.Example[name]})
+		d.arguments = append(d.arguments,
+			argument{name, "body", of, slices.Contains(body.Schema.list("required"), any(name)), body.Example[name]})
 	}
 	for status, answer := range op.Responses {
 		code, err := strconv.Atoi(status)

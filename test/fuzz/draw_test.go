@@ -109,9 +109,14 @@ func (c *chance) words(s schema, name string) any {
 		}
 	}
 	if s.moment(name) {
-		return time.Now().Add(time.Duration(c.IntN(2000)-200) * time.Hour).Format(pick(c, []string{time.RFC3339, "2006-01-02T15:04", "2006-01-02T15:04:05"}))
+		return time.Now().Add(time.Duration(c.IntN(2000)-200) * time.Hour).
+			Format(pick(c, []string{time.RFC3339, "2006-01-02T15:04", "2006-01-02T15:04:05"}))
 	}
-	text := pick(c, []string{"harbour " + marker, "quay #harbour " + marker, marker, "漁港 " + marker, marker + " https://files.harbour.example/a", "harbour_cafe", "coffee"})
+	text := pick(c,
+		[]string{
+			"harbour " + marker, "quay #harbour " + marker, marker, "漁港 " + marker,
+			marker + " https://files.harbour.example/a", "harbour_cafe", "coffee",
+		})
 	if most := s.number("maxLength", 0); most > 0 && len(text) > most {
 		return text[:most]
 	}
@@ -122,14 +127,24 @@ func (c *chance) words(s schema, name string) any {
 func (c *chance) hostile() any {
 	deep := 1 << c.IntN(16)
 	return pick(c, []any{
-		nil, true, "", marker, " " + marker + " ", "0", -1, 0, 1.5, 9223372036854775807, verbatim("9223372036854775808"), verbatim("1e400"), verbatim("-0"), verbatim("1e-400"), verbatim("00"),
-		verbatim("1" + strings.Repeat("0", 5000)), strings.Repeat(marker, 4000), marker + "\x00", "\u202e" + marker + "\u2066", "\ufeff" + marker, marker + "\n\r\t", "e\u0301" + strings.Repeat("\u0301", 500) + marker,
-		verbatim(`"\ud800` + marker + `"`), verbatim(`"\udc00\ud800` + marker + `"`), verbatim("\"" + marker + "\xff\xfe\""), verbatim("\"" + marker + "\xc0\xaf\""), verbatim("\"" + marker + "\x00\""), verbatim(`"\u0000` + marker + `"`),
-		"../../etc/" + marker, "' OR 1=1 --" + marker, "%00" + marker, "${" + marker + "}", "{{" + marker + "}}", "<script>" + marker, "javascript:" + marker, "https://127.0.0.1/" + marker, "http://[::1]:1/" + marker, "file:///" + marker,
-		"2026-03-29T02:30", "2026-13-45T99:99" + marker, "0000-00-00T00:00Z", "9999-12-31T23:59:59.999999999Z", "+292278994-08-17T07:12:55Z", "2026-06-30T23:59:60Z",
-		[]any{}, []any{marker}, []any{nil}, []any{1, 1}, map[string]any{}, map[string]any{marker: marker}, map[string]any{"__proto__": marker}, slices.Repeat([]any{1}, 200), slices.Repeat([]any{marker}, 1000),
-		verbatim(strings.Repeat("[", deep) + strings.Repeat("]", deep)), verbatim(strings.Repeat(`{"a":`, deep) + "1" + strings.Repeat("}", deep)), verbatim(`{"a":1,"a":` + `"` + marker + `"}`), verbatim("NaN"), verbatim("'" + marker + "'"), verbatim(""),
-		"00000000-0000-0000-0000-000000000000", "social_post:00000000-0000-0000-0000-000000000000", "prk_" + strings.Repeat("a", 38), marker + "!#/?&=%",
+		nil, true, "", marker, " " + marker + " ", "0", -1, 0, 1.5, 9223372036854775807,
+		verbatim("9223372036854775808"), verbatim("1e400"), verbatim("-0"), verbatim("1e-400"), verbatim("00"),
+		verbatim("1" + strings.Repeat("0", 5000)), strings.Repeat(marker, 4000), marker + "\x00",
+		"\u202e" + marker + "\u2066", "\ufeff" + marker, marker + "\n\r\t", "e\u0301" + strings.Repeat("\u0301", 500) + marker,
+		verbatim(`"\ud800` + marker + `"`), verbatim(`"\udc00\ud800` + marker + `"`),
+		verbatim("\"" + marker + "\xff\xfe\""), verbatim("\"" + marker + "\xc0\xaf\""),
+		verbatim("\"" + marker + "\x00\""), verbatim(`"\u0000` + marker + `"`),
+		"../../etc/" + marker, "' OR 1=1 --" + marker, "%00" + marker, "${" + marker + "}", "{{" + marker + "}}",
+		"<script>" + marker, "javascript:" + marker, "https://127.0.0.1/" + marker, "http://[::1]:1/" + marker, "file:///" + marker,
+		"2026-03-29T02:30", "2026-13-45T99:99" + marker, "0000-00-00T00:00Z", "9999-12-31T23:59:59.999999999Z",
+		"+292278994-08-17T07:12:55Z", "2026-06-30T23:59:60Z",
+		[]any{}, []any{marker}, []any{nil}, []any{1, 1}, map[string]any{}, map[string]any{marker: marker},
+		map[string]any{"__proto__": marker}, slices.Repeat([]any{1}, 200), slices.Repeat([]any{marker}, 1000),
+		verbatim(strings.Repeat("[", deep) + strings.Repeat("]", deep)),
+		verbatim(strings.Repeat(`{"a":`, deep) + "1" + strings.Repeat("}", deep)),
+		verbatim(`{"a":1,"a":` + `"` + marker + `"}`), verbatim("NaN"), verbatim("'" + marker + "'"), verbatim(""),
+		"00000000-0000-0000-0000-000000000000", "social_post:00000000-0000-0000-0000-000000000000",
+		"prk_" + strings.Repeat("a", 38), marker + "!#/?&=%",
 	})
 }
 
@@ -165,7 +180,10 @@ func (c *chance) spoil(k *call) {
 	}
 	switch chosen := c.IntN(10); {
 	case len(names) == 0 || chosen == 0:
-		k.args[pick(c, []string{nameless, marker + "[]", "idempotency_key", "api_key", "__proto__", "\u202e" + marker, strings.Repeat(marker, 500)})] = c.hostile()
+		k.args[pick(c,
+			[]string{
+				nameless, marker + "[]", "idempotency_key", "api_key", "__proto__", "\u202e" + marker, strings.Repeat(marker, 500),
+			})] = c.hostile()
 	case chosen == 1:
 		delete(k.args, pick(c, names))
 	case chosen == 2:

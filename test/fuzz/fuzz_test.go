@@ -55,7 +55,10 @@ func TestRequests(t *testing.T) {
 		t.Parallel()
 		h := newHouse(t, url)
 		random := rand.New(rand.NewPCG(seed, uint64(requests)))
-		r := &run{house: h, t: t, ops: h.describe(), met: map[int]int{}, deep: map[string]int{}, chance: &chance{Rand: random, pool: &pool{random: random, values: map[string][]any{}}}}
+		r := &run{
+			house: h, t: t, ops: h.describe(), met: map[int]int{}, deep: map[string]int{},
+			chance: &chance{Rand: random, pool: &pool{random: random, values: map[string][]any{}}},
+		}
 		r.begin()
 		until := time.Now().Add(atMost)
 		for round := range rounds {
@@ -180,7 +183,8 @@ func (r *run) one() {
 	}
 	small := r.shrink(req, broken)
 	got, _ := r.ask(small)
-	r.t.Errorf("request %d, %s: %s\n\n%.6000s\n\nis answered with %d %v\n%.3000s", r.number, req.op.tool, broken, shown(small.String()), got.status, got.header, got.body)
+	r.t.Errorf("request %d, %s: %s\n\n%.6000s\n\nis answered with %d %v\n%.3000s", r.number, req.op.tool, broken,
+		shown(small.String()), got.status, got.header, got.body)
 }
 
 // shown is a request as text in which every byte can be seen.
@@ -307,7 +311,10 @@ func (r *run) mustHaveBeenDeep() {
 			r.t.Logf("no %s succeeded", op.tool)
 		}
 	}
-	for _, status := range []int{http.StatusOK, http.StatusCreated, http.StatusAccepted, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusUnprocessableEntity} {
+	for _, status := range []int{
+		http.StatusOK, http.StatusCreated, http.StatusAccepted, http.StatusUnauthorized, http.StatusForbidden,
+		http.StatusNotFound, http.StatusUnprocessableEntity,
+	} {
 		if r.met[status] == 0 {
 			r.t.Errorf("no request was answered with %d", status)
 		}

@@ -65,9 +65,11 @@ func newHouse(t *testing.T, url string) *house {
 	sealing, err := tokencrypt.NewKey()
 	must(t, err)
 	h := &house{t: t, cfg: server.Config{
-		Version: "test", PublicURL: "http://127.0.0.1:1", Database: url, Blobs: testkit.Blobs(t), SealingKey: sealing, Role: server.RoleAPI, Workers: 8,
-		Terms: boundless(), ImportAllow: []string{"127.0.0.1"}, BridgeURL: networks.URL + "/vendor", BlueskyServers: []string{networks.URL + "/bluesky"},
-		Networks: server.SandboxNetworks(networks.URL), Log: slog.New(slog.DiscardHandler),
+		Version: "test", PublicURL: "http://127.0.0.1:1", Database: url, Blobs: testkit.Blobs(t), SealingKey: sealing,
+		Role: server.RoleAPI, Workers: 8,
+		Terms: boundless(), ImportAllow: []string{"127.0.0.1"}, BridgeURL: networks.URL + "/vendor",
+		BlueskyServers: []string{networks.URL + "/bluesky"},
+		Networks:       server.SandboxNetworks(networks.URL), Log: slog.New(slog.DiscardHandler),
 	}}
 	h.Server, err = server.Open(t.Context(), h.cfg)
 	must(t, err)
@@ -105,13 +107,15 @@ func (h *house) newCrew(box *sandbox.Server, networks, name string) crew {
 	must(t, err)
 	for _, handle := range []string{name + ".test", name + "-two.test"} {
 		must(t, box.EnsureBlueskyAccount(handle, handle, appPassword))
-		a, err := h.Accounts.Connect(ctx, made.ID, "bluesky", network.Credentials{Server: networks + "/bluesky", Identifier: handle, Password: appPassword})
+		a, err := h.Accounts.Connect(ctx, made.ID, "bluesky",
+			network.Credentials{Server: networks + "/bluesky", Identifier: handle, Password: appPassword})
 		must(t, err)
 		c.accounts = append(c.accounts, a.ID)
 	}
 	actor, err := h.Teams.InApp(ctx, owner.ID, made.ID)
 	must(t, err)
-	_, err = h.Voices.Create(ctx, operation.Call{Actor: actor, Now: time.Now()}, voice.Draft{Name: "Voice of " + name}) // no operation makes one
+	// no operation makes one
+	_, err = h.Voices.Create(ctx, operation.Call{Actor: actor, Now: time.Now()}, voice.Draft{Name: "Voice of " + name})
 	must(t, err)
 	return c
 }
@@ -122,7 +126,8 @@ var passing = []string{"free_calls", "goose_db_version"}
 func (h *house) findTables() {
 	query := `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name`
 	if h.db.Postgres() {
-		query = `SELECT table_name FROM information_schema.tables WHERE table_schema = 'public' AND table_type = 'BASE TABLE' ORDER BY table_name`
+		query = `SELECT table_name FROM information_schema.tables
+		WHERE table_schema = 'public' AND table_type = 'BASE TABLE' ORDER BY table_name`
 	}
 	rows, err := h.db.Query(h.t.Context(), query)
 	must(h.t, err)

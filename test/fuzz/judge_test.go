@@ -61,7 +61,8 @@ func (h *house) ask(r *request) (answer, string) {
 func (a *answer) unwrap(op *described) {
 	result, _ := a.members["result"].(map[string]any)
 	content, _ := result["content"].([]any)
-	a.plain = a.status < 300 && len(content) < 2 || a.status == http.StatusBadRequest || a.status == http.StatusRequestEntityTooLarge || a.members["jsonrpc"] != nil && result == nil
+	a.plain = a.status < 300 && len(content) < 2 || a.status == http.StatusBadRequest ||
+		a.status == http.StatusRequestEntityTooLarge || a.members["jsonrpc"] != nil && result == nil
 	if a.plain || result == nil {
 		return
 	}
@@ -93,7 +94,8 @@ func (a *answer) wrong(r *request) string {
 // failed: nothing that a client sends is our failure. The description names those that a network can be the cause of.
 func (a *answer) failed(r *request) string {
 	code, _ := a.members["code"].(string)
-	if a.status >= 500 && (a.status != http.StatusServiceUnavailable && r.op.answers[a.status] == nil || code == "" || code == "internal_error") {
+	if a.status >= 500 && (a.status != http.StatusServiceUnavailable && r.op.answers[a.status] == nil || code == "" ||
+		code == "internal_error") {
 		return fmt.Sprintf("it fails with %d", a.status)
 	}
 	return ""
@@ -160,7 +162,8 @@ func (a *answer) strange(r *request) string {
 // operation.
 func (a *answer) undescribed(r *request) string {
 	code, _ := a.members["code"].(string)
-	if a.plain || r.edge() == atPages || r.method == http.MethodHead || code == "endpoint_not_found" || code == "method_not_allowed" || a.members == nil {
+	if a.plain || r.edge() == atPages || r.method == http.MethodHead || code == "endpoint_not_found" ||
+		code == "method_not_allowed" || a.members == nil {
 		return ""
 	}
 	if !r.tool && (r.method != r.op.method || !r.asWritten()) {

@@ -146,7 +146,10 @@ func (c *chance) twist(r *request) {
 	case 0:
 		c.twistHeader(r)
 	case 1:
-		r.method = pick(c, []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT", "PROPFIND", "get", strings.ToUpper(marker)})
+		r.method = pick(c,
+			[]string{
+				"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT", "PROPFIND", "get", strings.ToUpper(marker),
+			})
 	case 2:
 		c.twistTarget(r)
 	default:
@@ -159,18 +162,37 @@ func (c *chance) twistHeader(r *request) {
 	name := "Content-Type"
 	switch c.IntN(4) {
 	case 0:
-		value = pick(c, []string{"", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=" + marker, "application/json; charset=utf-16", "application/json;" + marker, "application/" + marker + "+json", "application/json, application/json", ";;;"})
+		value = pick(c,
+			[]string{
+				"", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=" + marker,
+				"application/json; charset=utf-16", "application/json;" + marker, "application/" + marker + "+json",
+				"application/json, application/json", ";;;",
+			})
 		r.header = slices.DeleteFunc(r.header, func(h [2]string) bool { return h[0] == name })
 	case 1:
-		name, value = "Idempotency-Key", pick(c, []string{"", marker, strings.Repeat(marker, 40), marker + "\xff", "\"" + marker, `"a\"` + marker + `"`})
+		name, value = "Idempotency-Key", pick(c,
+			[]string{"", marker, strings.Repeat(marker, 40), marker + "\xff", "\"" + marker, `"a\"` + marker + `"`})
 	case 2:
-		name, value = "Authorization", pick(c, []string{"", "Bearer", "Basic " + marker, "Bearer " + marker, "Bearer prk_" + marker, "Bearer " + strings.Repeat(marker, 4000), "Bearer \xff"})
+		name, value = "Authorization", pick(c,
+			[]string{
+				"", "Bearer", "Basic " + marker, "Bearer " + marker, "Bearer prk_" + marker,
+				"Bearer " + strings.Repeat(marker, 4000), "Bearer \xff",
+			})
 		if c.in(2) {
 			r.header = slices.DeleteFunc(r.header, func(h [2]string) bool { return h[0] == name })
 		}
 	default:
-		name = pick(c, []string{"Origin", "Accept", "Cookie", "X-Forwarded-For", "X-Forwarded-Host", "X-HTTP-Method-Override", "Content-Encoding", "Range", "If-None-Match", "If-Modified-Since", "Expect", "X-Request-Id", "Mcp-Protocol-Version", "Mcp-Session-Id", "Last-Event-Id", "Upgrade", "Prefer", "Traceparent"})
-		value = pick(c, []string{marker, "", "gzip", "*", "DELETE", "bytes=0-", "127.0.0.1", "null", "2025-06-18", "1999-01-01", "\xff" + marker, strings.Repeat(marker, 1000)})
+		name = pick(c,
+			[]string{
+				"Origin", "Accept", "Cookie", "X-Forwarded-For", "X-Forwarded-Host", "X-HTTP-Method-Override",
+				"Content-Encoding", "Range", "If-None-Match", "If-Modified-Since", "Expect", "X-Request-Id",
+				"Mcp-Protocol-Version", "Mcp-Session-Id", "Last-Event-Id", "Upgrade", "Prefer", "Traceparent",
+			})
+		value = pick(c,
+			[]string{
+				marker, "", "gzip", "*", "DELETE", "bytes=0-", "127.0.0.1", "null", "2025-06-18", "1999-01-01",
+				"\xff" + marker, strings.Repeat(marker, 1000),
+			})
 	}
 	r.set(name, value)
 }
@@ -179,14 +201,20 @@ func (c *chance) twistTarget(r *request) {
 	path, query, _ := strings.Cut(r.target, "?")
 	switch c.IntN(4) {
 	case 0:
-		path += pick(c, []string{"/", "//", "/" + marker, "/..", "%2f", ";" + marker, "%00", "%zz", "?", "/%2e%2e/me", "\\", "%ff", "." + marker})
+		path += pick(c,
+			[]string{"/", "//", "/" + marker, "/..", "%2f", ";" + marker, "%00", "%zz", "?", "/%2e%2e/me", "\\", "%ff", "." + marker})
 	case 1:
 		at := strings.LastIndex(path, "/")
 		path = path[:at] + pick(c, []string{"//", "/./", "/../", "/%2F", "/;/"}) + path[at+1:]
 	case 2:
 		path = strings.ToUpper(path)
 	default:
-		query += pick(c, []string{"&" + nameless + "=" + marker, "&limit=%zz", "&limit", "&=" + marker, "&&&", ";" + marker, "&%ff=" + marker, "&limit=1&limit=2", "&limit[]=" + marker, "&cursor=" + marker, "&cursor=%00", "&" + strings.Repeat("a", 20_000) + "=" + marker})
+		query += pick(c,
+			[]string{
+				"&" + nameless + "=" + marker, "&limit=%zz", "&limit", "&=" + marker, "&&&", ";" + marker,
+				"&%ff=" + marker, "&limit=1&limit=2", "&limit[]=" + marker, "&cursor=" + marker, "&cursor=%00",
+				"&" + strings.Repeat("a", 20_000) + "=" + marker,
+			})
 	}
 	if r.target = path; query != "" {
 		r.target += "?" + query
@@ -195,7 +223,8 @@ func (c *chance) twistTarget(r *request) {
 
 func (c *chance) twistBody(r *request) {
 	if r.body == "" {
-		r.body = pick(c, []string{"{}", " ", "null", "[]", `"` + marker + `"`, `{"` + marker + `":1}`, "\x00", strings.Repeat(" ", 1<<20+1)})
+		r.body = pick(c,
+			[]string{"{}", " ", "null", "[]", `"` + marker + `"`, `{"` + marker + `":1}`, "\x00", strings.Repeat(" ", 1<<20+1)})
 		return
 	}
 	body, at := []byte(r.body), c.IntN(len(r.body))

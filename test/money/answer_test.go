@@ -69,7 +69,9 @@ func (o order) asTool(root, credential string) *http.Request {
 	if o.idem != "" {
 		args["idempotency_key"] = o.idem
 	}
-	body, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": o.tool, "arguments": args}})
+	body, _ := json.Marshal(map[string]any{
+		"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": o.tool, "arguments": args},
+	})
 	r := post(http.MethodPost, root+"/mcp", credential, body)
 	r.Header.Set("Accept", "application/json, text/event-stream")
 	r.Header.Set("Mcp-Protocol-Version", "2025-06-18")
@@ -129,7 +131,10 @@ func (b *billing) String() string {
 
 // read reads an answer of REST.
 func read(status int, header http.Header, raw []byte) (answer, error) {
-	a := answer{status: status, raw: raw, replayed: header.Get("Idempotent-Replayed") == "true", after: header.Get("Retry-After"), location: header.Get("Location")}
+	a := answer{
+		status: status, raw: raw, replayed: header.Get("Idempotent-Replayed") == "true",
+		after: header.Get("Retry-After"), location: header.Get("Location"),
+	}
 	return a, json.Unmarshal(raw, &a)
 }
 

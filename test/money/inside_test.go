@@ -61,7 +61,10 @@ func newInside(t *testing.T, url string, nodes int, allowed int64) *inside {
 	t.Helper()
 	key, err := tokencrypt.NewKey()
 	must(t, err)
-	in := &inside{url: url, blobs: testkit.Blobs(t), sealing: key, clock: testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)), allowed: allowed}
+	in := &inside{
+		url: url, blobs: testkit.Blobs(t), sealing: key,
+		clock: testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)), allowed: allowed,
+	}
 	for range nodes {
 		in.nodes = append(in.nodes, in.open(t))
 	}

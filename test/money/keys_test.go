@@ -18,7 +18,9 @@ func TestKeyOfAPaidCallAndOfAWrite(t *testing.T) {
 		m := in.team(t, "UTC", 1)
 		in.grant(t, m, 10, "start")
 		const reused = "422 idempotency_key_reused"
-		write, other := order{tool: standin.Note, query: "free", idem: "a key"}, order{tool: standin.Note, query: "free of charge", idem: "a key"}
+		write, other := order{tool: standin.Note, query: "free", idem: "a key"}, order{
+			tool: standin.Note, query: "free of charge", idem: "a key",
+		}
 		pay := order{tool: standin.Tracking, report: "r", query: "2 all", idem: "a key"}
 		begin := in.clock.Now()
 		for _, step := range []struct {

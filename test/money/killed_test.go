@@ -56,7 +56,9 @@ func TestPaidCallKilledAtEveryStep(t *testing.T) {
 			plans = append(plans, []string{point})
 		}
 		// Killed again while it mends what the first kill left.
-		for _, second := range []string{"before stand_in.wake#1", "before replay.once#1", "inside stand_in.settled#1", "after stand_in.end#1"} {
+		for _, second := range []string{
+			"before stand_in.wake#1", "before replay.once#1", "inside stand_in.settled#1", "after stand_in.end#1",
+		} {
 			plans = append(plans, []string{"after replay.once#1", second})
 		}
 		k.storm(t, plans)
@@ -99,7 +101,8 @@ func (k *castle) points(t *testing.T) []string {
 			points = append(points, fmt.Sprintf("%s#%d", name, seen[name]))
 		}
 	}
-	for _, needed := range []string{"after replay.once#5", "inside stand_in.price#6", "inside stand_in.started#3", "inside stand_in.at_once#2", "after stand_in.try#1", "inside stand_in.settled#3",
+	for _, needed := range []string{"after replay.once#5", "inside stand_in.price#6", "inside stand_in.started#3",
+		"inside stand_in.at_once#2", "after stand_in.try#1", "inside stand_in.settled#3",
 		"before stand_in.end#3", "after limit.lease_calls#1", "before stand_in.wake#1"} {
 		if !slices.Contains(points, needed) {
 			t.Fatalf("the step %q is not among those seen: %v", needed, points)
@@ -218,7 +221,8 @@ func (s *teller) rightly(a answer) bool {
 		switch name, _, _ := strings.Cut(at, "#"); name {
 		case "after replay.once":
 			return a.replayed
-		case "before replay.once", "inside stand_in.price", "inside stand_in.started", "inside stand_in.at_once", "before limit.lease_calls", "after limit.lease_calls":
+		case "before replay.once", "inside stand_in.price", "inside stand_in.started", "inside stand_in.at_once",
+			"before limit.lease_calls", "after limit.lease_calls":
 		default: // work was killed, and whatever call was under way with it
 			return true
 		}
@@ -253,9 +257,13 @@ func (k *castle) whole(t *testing.T, o *outside) error {
 	}
 	defer d.Close()
 	var torn int
-	err = d.QueryRow(t.Context(), `SELECT (SELECT COUNT(*) FROM jobs j JOIN reservations r ON r.id = j.reservation_id WHERE (r.state = 'settled') <> (j.finished_at > 0))
-		+ (SELECT COUNT(*) FROM reservations r WHERE NOT EXISTS (SELECT 1 FROM paid_requests p WHERE p.key_id = r.key_id AND p.key = r.idempotency_key AND p.request_hash = r.request_hash AND p.answer IS NOT NULL))
-		+ (SELECT COUNT(*) FROM reservations r WHERE r.operation = ? AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.reservation_id = r.id))`, standin.Search).Scan(&torn)
+	err = d.QueryRow(t.Context(),
+		`SELECT (SELECT COUNT(*) FROM jobs j JOIN reservations r ON r.id = j.reservation_id
+		WHERE (r.state = 'settled') <> (j.finished_at > 0))
+		+ (SELECT COUNT(*) FROM reservations r WHERE NOT EXISTS (SELECT 1 FROM paid_requests p
+		WHERE p.key_id = r.key_id AND p.key = r.idempotency_key AND p.request_hash = r.request_hash AND p.answer IS NOT NULL))
+		+ (SELECT COUNT(*) FROM reservations r WHERE r.operation = ? AND NOT EXISTS (SELECT 1 FROM jobs j
+		WHERE j.reservation_id = r.id))`, standin.Search).Scan(&torn)
 	if err == nil && torn > 0 {
 		err = fmt.Errorf("%d charges without their work, or work without its charge", torn)
 	}
@@ -274,8 +282,11 @@ func (k *castle) check(t *testing.T, o *outside) error {
 		return fmt.Errorf("the audit: %w %+v", err, report.Complaints)
 	}
 	var balance, reservations, open, jobs, records, free int64
-	err = d.QueryRow(t.Context(), `SELECT (SELECT available FROM wallets WHERE team_id = ?), (SELECT COUNT(*) FROM reservations), (SELECT COUNT(*) FROM reservations WHERE state <> 'settled'),
-		(SELECT COUNT(*) FROM jobs), (SELECT COUNT(*) FROM paid_requests), (SELECT used FROM free_calls WHERE team_id = ?)`, k.team.id, k.team.id).
+	err = d.QueryRow(t.Context(),
+		`SELECT (SELECT available FROM wallets WHERE team_id = ?), (SELECT COUNT(*)
+		FROM reservations), (SELECT COUNT(*) FROM reservations WHERE state <> 'settled'),
+		(SELECT COUNT(*) FROM jobs), (SELECT COUNT(*) FROM paid_requests), (SELECT used FROM free_calls
+		WHERE team_id = ?)`, k.team.id, k.team.id).
 		Scan(&balance, &reservations, &open, &jobs, &records, &free)
 	switch {
 	case err != nil:
@@ -345,7 +356,9 @@ func copyFile(from, to string) error {
 
 // operate runs an operator's command, which is killed at a point; nowhere where that is empty.
 func (o *outside) operate(at string, args ...string) (map[string]any, error) {
-	cmd := exec.Command(o.programs.admin, append([]string{"admin", "--json"}, append(args, "--database", o.url, "--sealing-key", o.sealing, "--blobs", "file:"+filepath.Join(o.controls.Dir, "media"))...)...)
+	cmd := exec.Command(o.programs.admin,
+		append([]string{"admin", "--json"},
+			append(args, "--database", o.url, "--sealing-key", o.sealing, "--blobs", "file:"+filepath.Join(o.controls.Dir, "media"))...)...)
 	cmd.Env = append(os.Environ(), "PRESSROOM_CRASH_AT="+at)
 	raw, err := cmd.Output()
 	out := map[string]any{}
@@ -370,12 +383,17 @@ func TestTopUpKilled(t *testing.T) {
 		for i, c := range []struct {
 			at       string
 			repeated bool
-		}{{"before credit.grant", false}, {"after credit.grant", true}, {"before credit.withdraw", false}, {"after credit.withdraw", true}} {
+		}{{"before credit.grant", false}, {"after credit.grant", true}, {"before credit.withdraw", false}, {
+			"after credit.withdraw", true,
+		}} {
 			verb, want := "grant", float64(20*(i+1))
 			if i > 1 {
 				verb, want = "withdraw", float64(40-10*(i-1))
 			}
-			args := []string{"credits", verb, "--team", fmt.Sprint(m.id), "--credits", map[string]string{"grant": "20", "withdraw": "10"}[verb], "--reference", c.at}
+			args := []string{
+				"credits", verb, "--team", fmt.Sprint(m.id), "--credits",
+				map[string]string{"grant": "20", "withdraw": "10"}[verb], "--reference", c.at,
+			}
 			if out, err := o.operate(c.at, args...); err == nil {
 				t.Fatalf("it was not killed %s: %v", c.at, out)
 			}

@@ -61,7 +61,8 @@ func readLedger(ctx context.Context, d *db.DB, m *modelTeam) (*ledger, error) {
 			at.paid.line = at.id
 		}
 		return err
-	}, `SELECT t.id, t.kind, t.reservation_id, COALESCE(e.amount, 0) FROM ledger_transfers t LEFT JOIN ledger_entries e ON e.transfer_id = t.id AND e.account = 'available'
+	}, `SELECT t.id, t.kind, t.reservation_id, COALESCE(e.amount, 0) FROM ledger_transfers t LEFT
+		JOIN ledger_entries e ON e.transfer_id = t.id AND e.account = 'available'
 		WHERE t.team_id = ? ORDER BY t.id`, m.id)
 	return l, err
 }
@@ -135,7 +136,8 @@ func (l *ledger) justified(r *request, a attempt) error {
 	found := false
 	var last int64
 	err := l.each(func(s standing, next *line) error {
-		// How it stood after the transfer before next; that is the last one that the call saw for certain, or a later one.
+		// How it stood after the transfer before next; that is the last one that the call saw for certain, or a later
+		// one.
 		seen := next == nil || next.id > a.before
 		if seen && last <= a.after {
 			for _, at := range []time.Time{a.sent, a.done} {

@@ -29,7 +29,8 @@ func TestAnswerToTheCommitIsLost(t *testing.T) {
 		in.grant(t, m, 100, "start")
 		key := m.keys[0]
 		for _, o := range []order{
-			{tool: standin.Search, query: "7 part", idem: "a"}, {tool: standin.Search, query: "7 none", idem: "b"}, {tool: standin.Tracking, report: "r", query: "7 part", idem: "a"},
+			{tool: standin.Search, query: "7 part", idem: "a"}, {tool: standin.Search, query: "7 none", idem: "b"},
+			{tool: standin.Tracking, report: "r", query: "7 part", idem: "a"},
 		} {
 			got, err := in.nodes[0].ask(between.lose(t.Context(), workPoint[o.tool]), key, o, false)
 			if err != nil || got.refusal() != "503 service_unavailable cut_off" {

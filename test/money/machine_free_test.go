@@ -79,7 +79,8 @@ func (m *machine) row(t *rapid.T, team *modelTeam) *freeDay {
 // stored is the count of free calls as it was last written.
 func (m *machine) stored(t *rapid.T, team *modelTeam) *freeDay {
 	var since, until, used int64
-	err := m.db.QueryRow(context.Background(), `SELECT COALESCE(MAX(starts_at), 0), COALESCE(MAX(ends_at), 0), COALESCE(MAX(used), 0) FROM free_calls WHERE team_id = ?`, team.id).
+	err := m.db.QueryRow(context.Background(),
+		`SELECT COALESCE(MAX(starts_at), 0), COALESCE(MAX(ends_at), 0), COALESCE(MAX(used), 0) FROM free_calls WHERE team_id = ?`, team.id).
 		Scan(&since, &until, &used)
 	must(t, err)
 	return &freeDay{since: db.Time(since), until: db.Time(until), used: used}

@@ -48,8 +48,10 @@ func TestPaidCallsByModel(t *testing.T) {
 				m.teams, m.days[team] = append(m.teams, team), &freeDay{others: map[time.Time]int64{}}
 			}
 			t.Repeat(map[string]func(*rapid.T){
-				"": m.check, "call": m.call, "call more": m.call, "call on": m.call, "repeat": m.repeat, "repeat on": m.repeat, "other": m.other,
-				"remember": m.remember, "work": m.work, "work on": m.work, "work twice": m.workTwice, "book": m.book, "limit": m.limit, "move": m.move,
+				"": m.check, "call": m.call, "call more": m.call, "call on": m.call, "repeat": m.repeat,
+				"repeat on": m.repeat, "other": m.other,
+				"remember": m.remember, "work": m.work, "work on": m.work, "work twice": m.workTwice, "book": m.book,
+				"limit": m.limit, "move": m.move,
 				"pass": m.pass, "look after": m.lookAfter,
 			})
 			m.checkAll(t)
@@ -334,11 +336,14 @@ func (m *machine) checkRows(t *rapid.T, team *modelTeam) {
 	}
 	want := fmt.Sprint(len(team.charges), open, len(team.searches), working, paid, plain)
 	var got [6]int
-	err := m.db.QueryRow(context.Background(), `SELECT (SELECT COUNT(*) FROM reservations WHERE team_id = ?), (SELECT COUNT(*) FROM reservations WHERE team_id = ? AND state = 'open'),
+	err := m.db.QueryRow(context.Background(),
+		`SELECT (SELECT COUNT(*) FROM reservations WHERE team_id = ?), (SELECT COUNT(*) FROM reservations
+		WHERE team_id = ? AND state = 'open'),
 		(SELECT COUNT(*) FROM jobs WHERE team_id = ?), (SELECT COUNT(*) FROM jobs WHERE team_id = ? AND finished_at = 0),
 		(SELECT COUNT(*) FROM paid_requests WHERE key_id IN (?, ?) AND answer IS NOT NULL AND expires_at > ?),
 		(SELECT COUNT(*) FROM idempotency_records WHERE key_id IN (?, ?) AND answer IS NOT NULL AND expires_at > ?)`,
-		team.id, team.id, team.id, team.id, team.keys[0].id, team.keys[1].id, db.Micros(now), team.keys[0].id, team.keys[1].id, db.Micros(now)).
+		team.id, team.id, team.id, team.id, team.keys[0].id, team.keys[1].id, db.Micros(now), team.keys[0].id,
+		team.keys[1].id, db.Micros(now)).
 		Scan(&got[0], &got[1], &got[2], &got[3], &got[4], &got[5])
 	must(t, err)
 	if text := fmt.Sprint(got[0], got[1], got[2], got[3], got[4], got[5]); text != want {

@@ -48,7 +48,9 @@ type modelKey struct {
 }
 
 func newKey(id int64, value string, limit int64) *modelKey {
-	return &modelKey{id: id, value: value, limit: limit, records: map[string]*record{}, plain: map[string]*record{}, spent: map[string]*charge{}}
+	return &modelKey{
+		id: id, value: value, limit: limit, records: map[string]*record{}, plain: map[string]*record{}, spent: map[string]*charge{},
+	}
 }
 
 // GoString is how a counterexample tells of a key.

@@ -40,7 +40,8 @@ var built = sync.OnceValues(func() (programs, error) {
 	}
 	p := programs{dir, filepath.Join(dir, "cmd"), filepath.Join(dir, "pressroom")}
 	// Without what debuggers need, as that is most of the time that linking takes.
-	out, err := exec.Command("go", "build", "-tags", "crashpoints", "-ldflags=-s -w", "-o", dir, "pressroom/test/money/standin/cmd", "pressroom/cmd/pressroom").CombinedOutput()
+	out, err := exec.Command("go", "build", "-tags", "crashpoints", "-ldflags=-s -w", "-o", dir,
+		"pressroom/test/money/standin/cmd", "pressroom/cmd/pressroom").CombinedOutput()
 	if err != nil {
 		return p, fmt.Errorf("building: %w\n%s", err, out)
 	}
@@ -113,7 +114,8 @@ func (o *outside) look(t *testing.T) {
 	t.Helper()
 	var err error
 	o.admin, err = server.Open(context.Background(), server.Config{
-		Version: "test", PublicURL: root, Database: o.url, SealingKey: o.sealing, Role: server.RoleAPI, Workers: 1, Blobs: "file:" + filepath.Join(o.controls.Dir, "media"),
+		Version: "test", PublicURL: root, Database: o.url, SealingKey: o.sealing, Role: server.RoleAPI, Workers: 1,
+		Blobs: "file:" + filepath.Join(o.controls.Dir, "media"),
 		Terms: standin.Terms(o.allowed), Log: slog.New(slog.DiscardHandler), Now: o.controls.Now,
 	})
 	must(t, err)
@@ -170,7 +172,8 @@ func (p *process) start(at, trace string) error {
 		}
 	}
 	p.at, p.log, p.ended = at, &bytes.Buffer{}, make(chan struct{})
-	p.cmd = exec.Command(p.serve, "-addr", p.addr, "-database", p.url, "-sealing-key", p.sealing, "-controls", p.controls.Dir, "-free-calls", fmt.Sprint(p.allowed))
+	p.cmd = exec.Command(p.serve, "-addr", p.addr, "-database", p.url, "-sealing-key", p.sealing, "-controls",
+		p.controls.Dir, "-free-calls", fmt.Sprint(p.allowed))
 	p.cmd.Env = append(os.Environ(), "PRESSROOM_CRASH_AT="+at, "PRESSROOM_CRASH_TRACE="+trace)
 	p.cmd.Stderr = p.log
 	if err := p.cmd.Start(); err != nil {

@@ -46,7 +46,10 @@ func (m *pressMachine) checkDesk(d *desk) {
 func (m *pressMachine) checkFreeCalls(d *desk) {
 	var since, until, stored int64
 	now := m.clock.Now()
-	must(m.t, m.db.QueryRow(context.Background(), `SELECT COALESCE(MAX(starts_at), 0), COALESCE(MAX(ends_at), 0), COALESCE(MAX(used), 0) FROM free_calls WHERE team_id = ?`, d.id).Scan(&since, &until, &stored))
+	must(m.t,
+		m.db.QueryRow(context.Background(),
+			`SELECT COALESCE(MAX(starts_at), 0), COALESCE(MAX(ends_at), 0), COALESCE(MAX(used), 0) FROM free_calls
+		WHERE team_id = ?`, d.id).Scan(&since, &until, &stored))
 	stored = (&freeDay{db.Time(since), db.Time(until), stored, nil, 0, db.Time(0)}).at(now, d.zone).used
 	used := stored
 	for _, n := range m.nodes {
@@ -74,7 +77,8 @@ func (m *pressMachine) checkPapers(d *desk) {
 	must(m.t, err)
 	var want []string
 	for _, p := range d.papers {
-		want = append(want, fmt.Sprint(p.id, p.status, p.job.id, p.tracked, p.days, db.Micros(p.next), db.Micros(p.refreshed), db.Micros(p.until)))
+		want = append(want,
+			fmt.Sprint(p.id, p.status, p.job.id, p.tracked, p.days, db.Micros(p.next), db.Micros(p.refreshed), db.Micros(p.until)))
 	}
 	slices.Sort(got)
 	slices.Sort(want)
@@ -100,7 +104,9 @@ func (m *pressMachine) checkCounts(d *desk) {
 	}
 	want := fmt.Sprint(len(d.tolls), open, len(d.errands), len(d.unfinished(nil)), kept, len(d.holds))
 	var got [6]int
-	err := m.db.QueryRow(context.Background(), `SELECT (SELECT COUNT(*) FROM reservations WHERE team_id = ?), (SELECT COUNT(*) FROM reservations WHERE team_id = ? AND state = 'open'),
+	err := m.db.QueryRow(context.Background(),
+		`SELECT (SELECT COUNT(*) FROM reservations WHERE team_id = ?), (SELECT COUNT(*) FROM reservations
+		WHERE team_id = ? AND state = 'open'),
 		(SELECT COUNT(*) FROM jobs WHERE team_id = ?), (SELECT COUNT(*) FROM jobs WHERE team_id = ? AND finished_at = 0),
 		(SELECT COUNT(*) FROM paid_requests WHERE key_id IN (?, ?) AND answer IS NOT NULL AND expires_at > ?),
 		(SELECT COUNT(*) FROM credit_holds WHERE team_id = ? AND released_at = 0)`,
@@ -175,7 +181,9 @@ func (r shownReport) line() string {
 }
 
 func (p *paper) line() string {
-	return strings.Join([]string{p.id, p.kind, p.platform, p.subject, p.status, stamp(p.refreshed), stamp(p.until), fmt.Sprint(p.tracked)}, " ")
+	return strings.Join([]string{
+		p.id, p.kind, p.platform, p.subject, p.status, stamp(p.refreshed), stamp(p.until), fmt.Sprint(p.tracked),
+	}, " ")
 }
 
 // lookAtJob asks how far some job is.

@@ -300,7 +300,8 @@ type due struct {
 	ended string // why tracking ended; empty where it goes on
 }
 
-// comesOf is what should come of a due report: whether a refresh begins, when the next one is due, and why tracking ends.
+// comesOf is what should come of a due report: whether a refresh begins, when the next one is due, and why tracking
+// ends.
 func (d *desk) comesOf(now time.Time, p *paper, balance int64, tracked int) (bool, time.Time, string) {
 	switch {
 	case d.paused || p.job.running():

@@ -23,9 +23,10 @@ import (
 	"pressroom/test/money/standin"
 )
 
-// Clients have reports made and refreshed and hashtags searched for, and insist on an answer to every call, reports refresh
-// themselves, and all the while the programs are killed, at any moment or at the edge of a transaction. Afterwards everything has ended,
-// and every report and keyword was paid for once, or not at all where its source had nothing.
+// Clients have reports made and refreshed and hashtags searched for, and insist on an answer to every call, reports
+// refresh themselves, and all the while the programs are killed, at any moment or at the edge of a transaction.
+// Afterwards everything has ended, and every report and keyword was paid for once, or not at all where its source had
+// nothing.
 func TestReportsKilled(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -100,7 +101,8 @@ func (r *raid) start(p *process, at string) {
 		must(r.t, err)
 	}
 	p.at, p.log, p.ended = at, &bytes.Buffer{}, make(chan struct{})
-	p.cmd = exec.Command(r.programs.admin, "serve", "--addr", p.addr, "--public-url", root, "--database", r.url, "--sealing-key", r.sealing, "--metrics-addr=",
+	p.cmd = exec.Command(r.programs.admin, "serve", "--addr", p.addr, "--public-url", root, "--database", r.url,
+		"--sealing-key", r.sealing, "--metrics-addr=",
 		"--blobs", "file:"+filepath.Join(r.controls.Dir, "media"), "--bridge", r.box+"/vendor", "--terms", r.terms)
 	p.cmd.Env = append(os.Environ(), "PRESSROOM_CRASH_AT="+at)
 	p.cmd.Stderr = p.log
@@ -151,7 +153,9 @@ func (r *raid) buy(ctx context.Context) {
 
 // track has some reports made and tracked, before anything is killed.
 func (r *raid) track() {
-	for i, w := range []wish{{kind: "profile", subject: "empty.tracked"}, {kind: "profile", subject: "tracked"}, {kind: "hashtag", subject: "tracked"}} {
+	for i, w := range []wish{
+		{kind: "profile", subject: "empty.tracked"}, {kind: "profile", subject: "tracked"}, {kind: "hashtag", subject: "tracked"},
+	} {
 		w.verb, w.platform, w.text, w.idem = "create", "instagram", w.subject, fmt.Sprint("tracked ", i)
 		id := r.insist(r.t.Context(), w).reportID()
 		r.calm()
@@ -164,7 +168,8 @@ func (r *raid) track() {
 
 // calm waits until everything that was begun has ended.
 func (r *raid) calm() {
-	const open = `SELECT (SELECT COUNT(*) FROM jobs WHERE finished_at = 0) + (SELECT COUNT(*) FROM reports WHERE tracked = 1 AND next_refresh_at < 2)`
+	const open = `SELECT (SELECT COUNT(*) FROM jobs WHERE finished_at = 0) + (SELECT COUNT(*) FROM reports
+		WHERE tracked = 1 AND next_refresh_at < 2)`
 	left := int64(0)
 	if until(r.t.Context(), func() bool {
 		left = r.number(open)
@@ -231,7 +236,9 @@ func (r *raid) nudge(ctx context.Context) {
 		var n int64
 		must(r.t, r.db.InTx(context.Background(), "test", func(ctx context.Context, tx *db.Tx) error {
 			var err error
-			n, err = tx.Exec(ctx, `UPDATE reports SET next_refresh_at = 1 WHERE id = ? AND next_refresh_at > 1 AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.id = reports.job_id AND jobs.finished_at = 0)`, id)
+			n, err = tx.Exec(ctx,
+				`UPDATE reports SET next_refresh_at = 1 WHERE id = ? AND next_refresh_at > 1 AND NOT EXISTS (SELECT 1
+		FROM jobs WHERE jobs.id = reports.job_id AND jobs.finished_at = 0)`, id)
 			return err
 		}))
 		r.nudged[id] += n
@@ -321,7 +328,10 @@ func (r *raid) check() {
 // judge holds the answer to a request against what was paid for it.
 func (r *raid) judge(o *insisted) error {
 	var n, amount, charged int64
-	must(r.t, r.db.QueryRow(r.t.Context(), `SELECT COUNT(*), COALESCE(SUM(amount), 0), COALESCE(SUM(charged), 0) FROM reservations WHERE key_id = ? AND idempotency_key = ?`, o.key.id, o.wish.idem).Scan(&n, &amount, &charged))
+	must(r.t,
+		r.db.QueryRow(r.t.Context(),
+			`SELECT COUNT(*), COALESCE(SUM(amount), 0), COALESCE(SUM(charged), 0) FROM reservations
+		WHERE key_id = ? AND idempotency_key = ?`, o.key.id, o.wish.idem).Scan(&n, &amount, &charged))
 	price := int64(0)
 	switch {
 	case o.answer.refusal() == "422 validation_failed wrong_state" && o.wish.verb == "refresh": // its making had failed
@@ -354,7 +364,8 @@ func (r *raid) judgeJob(o *insisted, price, charged int64) error {
 		return fmt.Errorf("the job goes on: %+v", job)
 	case o.wish.verb != "refresh" && (job.State == "succeeded") != ((&paper{subject: o.wish.subject}).natural(served) == served):
 		return fmt.Errorf("the job ended otherwise: %+v", job)
-	case price > 0 && job.Result.Charged != charged, price > 0 && (charged == price) != (job.State == "succeeded"), price > 0 && charged != 0 && charged != price:
+	case price > 0 && job.Result.Charged != charged, price > 0 && (charged == price) != (job.State == "succeeded"),
+		price > 0 && charged != 0 && charged != price:
 		return fmt.Errorf("it was charged %d of %d: %+v", charged, price, job)
 	}
 	return nil
@@ -375,7 +386,8 @@ func (r *raid) checkOnce() {
 			*line = fmt.Sprintf("%s %s is %s instead of %s, charged %d instead of %d", kind, subject, status, want, charged, wantCharged)
 		}
 		return err
-	}, `SELECT p.kind, p.subject, p.status, CAST(COALESCE((SELECT SUM(r.charged) FROM report_jobs b JOIN jobs j ON j.id = b.job_id JOIN reservations r ON r.id = j.reservation_id
+	}, `SELECT p.kind, p.subject, p.status, CAST(COALESCE((SELECT SUM(r.charged) FROM report_jobs b
+		JOIN jobs j ON j.id = b.job_id JOIN reservations r ON r.id = j.reservation_id
 		WHERE b.report_id = p.id AND b.purpose = 'make'), 0) AS BIGINT) FROM reports p`)
 	must(r.t, err)
 	for _, line := range lines {
@@ -397,11 +409,13 @@ func (r *raid) checkSearches() {
 			want = 0
 		}
 		if found++; charged != want || job != "" {
-			*line = fmt.Sprintf("%s on %s: %d searches were charged %d instead of %d, and %q goes on", text, platform, begun, charged, want, job)
+			*line = fmt.Sprintf("%s on %s: %d searches were charged %d instead of %d, and %q goes on", text, platform,
+				begun, charged, want, job)
 		}
 		return err
 	}, `SELECT s.platform, s.keyword, s.job_id, CAST(COALESCE(SUM(r.charged), 0) AS BIGINT), COUNT(r.id) FROM hashtag_searches s
-		LEFT JOIN hashtag_search_jobs l ON l.search_id = s.id LEFT JOIN jobs j ON j.id = l.job_id LEFT JOIN reservations r ON r.id = j.reservation_id GROUP BY s.id, s.platform, s.keyword, s.job_id`)
+		LEFT JOIN hashtag_search_jobs l ON l.search_id = s.id LEFT JOIN jobs j ON j.id = l.job_id LEFT
+		JOIN reservations r ON r.id = j.reservation_id GROUP BY s.id, s.platform, s.keyword, s.job_id`)
 	must(r.t, err)
 	for _, line := range lines {
 		if line != "" {
@@ -418,8 +432,10 @@ func (r *raid) checkAutomatic() {
 	all := int64(0)
 	for _, id := range r.tracked {
 		all += r.nudged[id]
-		began, good := r.number(`SELECT COUNT(*) FROM jobs j JOIN report_jobs b ON b.job_id = j.id JOIN reservations r ON r.id = j.reservation_id WHERE b.report_id = ? AND b.purpose = 'automatic' AND r.key_id = 0`, id),
-			r.number(`SELECT COUNT(*) FROM jobs j JOIN report_jobs b ON b.job_id = j.id JOIN reservations r ON r.id = j.reservation_id WHERE b.report_id = ? AND b.purpose = 'automatic' AND r.key_id = 0
+		began, good := r.number(`SELECT COUNT(*) FROM jobs j JOIN report_jobs b ON b.job_id = j.id
+		JOIN reservations r ON r.id = j.reservation_id WHERE b.report_id = ? AND b.purpose = 'automatic' AND r.key_id = 0`, id),
+			r.number(`SELECT COUNT(*) FROM jobs j JOIN report_jobs b ON b.job_id = j.id
+		JOIN reservations r ON r.id = j.reservation_id WHERE b.report_id = ? AND b.purpose = 'automatic' AND r.key_id = 0
 				AND j.state = 'succeeded' AND r.charged = r.amount AND r.amount > 0`, id)
 		if began != r.nudged[id] || good != began {
 			r.t.Errorf("report %s was due %d times, %d refreshes began and %d succeeded and were charged", id, r.nudged[id], began, good)

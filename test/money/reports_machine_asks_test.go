@@ -9,7 +9,8 @@ import (
 
 // subjects are what a team may ask for: profiles and hashtags that are there, and then some that are not.
 var subjects = []wish{
-	{kind: "profile", platform: "instagram", subject: "empty.a"}, {kind: "profile", platform: "instagram", subject: "b"}, {kind: "profile", platform: "tiktok", subject: "empty.a"},
+	{kind: "profile", platform: "instagram", subject: "empty.a"},
+	{kind: "profile", platform: "instagram", subject: "b"}, {kind: "profile", platform: "tiktok", subject: "empty.a"},
 	{kind: "hashtag", platform: "instagram", subject: "c"}, {kind: "hashtag", platform: "instagram", subject: "d"},
 	{kind: "profile", platform: "instagram", subject: "missing.e"}, {kind: "profile", platform: "tiktok", subject: "private.f"},
 	{kind: "profile", platform: "instagram", subject: "error.g"}, {kind: "hashtag", platform: "instagram", subject: "missingh"},

@@ -22,9 +22,9 @@ type pressMachine struct {
 	counts  map[string]int
 }
 
-// Whatever is asked of reports and searches, in whatever order, at whatever time, by whichever node, and however the source ends it:
-// every call and every job ends as the model says, reports refresh themselves when the model does, and the money is
-// what the model says.
+// Whatever is asked of reports and searches, in whatever order, at whatever time, by whichever node, and however the
+// source ends it: every call and every job ends as the model says, reports refresh themselves when the model does, and
+// the money is what the model says.
 func TestReportsByModel(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -46,7 +46,8 @@ func playReports(t *testing.T, p *press) {
 	t.Helper()
 	counts, began, tried, failed := map[string]int{}, time.Now(), 0, false
 	rapid.Check(t, func(t *rapid.T) {
-		// A round is long, so that few of those that rapid asks for are made; after a failure, all, to find the smallest.
+		// A round is long, so that few of those that rapid asks for are made; after a failure, all, to find the
+		// smallest.
 		if tried++; tried > reportRounds && !failed {
 			return
 		}
@@ -67,7 +68,8 @@ const (
 // pressZones are those of the two teams. In the second one, clocks change at midnight.
 var pressZones = []string{"Europe/Berlin", "America/Santiago"}
 
-// longest is how long a round may last by the clock: reports whose making failed, and jobs, are forgotten after 30 days.
+// longest is how long a round may last by the clock: reports whose making failed, and jobs, are forgotten after 30
+// days.
 const longest = 28 * 24 * time.Hour
 
 func (m *pressMachine) run() {
@@ -81,8 +83,10 @@ func (m *pressMachine) run() {
 	}
 	m.letAllGo()
 	actions := []func(){
-		m.create, m.create, m.refresh, m.refresh, m.refresh, m.track, m.track, m.track, m.track, m.track, m.repeat, m.repeat, m.twins, m.letGo, m.letGo, m.letAllGo,
-		m.search, m.search, m.search, m.search, m.pass, m.pass, m.pass, m.pass, m.pass, m.book, m.book, m.limit, m.pause, m.move, m.look, m.lookAtJob, m.outage,
+		m.create, m.create, m.refresh, m.refresh, m.refresh, m.track, m.track, m.track, m.track, m.track, m.repeat,
+		m.repeat, m.twins, m.letGo, m.letGo, m.letAllGo,
+		m.search, m.search, m.search, m.search, m.pass, m.pass, m.pass, m.pass, m.pass, m.book, m.book, m.limit,
+		m.pause, m.move, m.look, m.lookAtJob, m.outage,
 	}
 	for range reportSteps/2 + index(m.t, reportSteps/2, "steps") {
 		m.letSomeGo()

@@ -115,7 +115,8 @@ func (m *pressMachine) lookAfter(d *desk) {
 	}()
 	left := int64(-1)
 	good := until(ctx, func() bool {
-		left = m.number(m.t, `SELECT COUNT(*) FROM reports WHERE team_id = ? AND tracked = 1 AND next_refresh_at <= ?`, d.id, db.Micros(m.clock.Now()))
+		left = m.number(m.t, `SELECT COUNT(*) FROM reports WHERE team_id = ? AND tracked = 1 AND next_refresh_at <= ?`,
+			d.id, db.Micros(m.clock.Now()))
 		return left == 0
 	})
 	stop()
@@ -129,7 +130,10 @@ func (m *pressMachine) cameOf(p *paper) due {
 	came := due{paper: p}
 	var job string
 	var tracked, next int64
-	must(m.t, m.db.QueryRow(context.Background(), `SELECT job_id, tracked, next_refresh_at, tracking_ended FROM reports WHERE id = ?`, p.id).Scan(&job, &tracked, &next, &came.ended))
+	must(m.t,
+		m.db.QueryRow(context.Background(),
+			`SELECT job_id, tracked, next_refresh_at, tracking_ended FROM reports WHERE id = ?`, p.id).
+			Scan(&job, &tracked, &next, &came.ended))
 	came.next = db.Time(next)
 	if p.job == nil || p.job.id != job {
 		came.job = job

@@ -119,7 +119,9 @@ func (m *pressMachine) finish(all []*errand, ends map[*errand]ending) {
 // wakeUp sets the clock on a second where some of the work rests for one.
 func (m *pressMachine) wakeUp(ids []any) {
 	now := m.clock.Now()
-	if m.number(m.t, `SELECT COUNT(*) FROM jobs WHERE state = 'running' AND owner = '' AND wake_at > ? AND wake_at <= ? AND id IN (`+db.Marks(len(ids))+`)`,
+	if m.number(m.t,
+		`SELECT COUNT(*) FROM jobs WHERE state = 'running' AND owner = '' AND wake_at > ? AND wake_at <= ? AND id IN (`+
+			db.Marks(len(ids))+`)`,
 		append([]any{db.Micros(now), db.Micros(now.Add(time.Second))}, ids...)...) > 0 {
 		m.clock.Advance(time.Second)
 		m.counts["rests"]++
@@ -130,7 +132,8 @@ func (m *pressMachine) wakeUp(ids []any) {
 func (m *pressMachine) mustHaveEnded(e *errand) {
 	job := m.jobOf(e)
 	e.takes(job)
-	if !job.Finished || job.State != e.state || job.Error.Code != e.code || job.Result.Charged != e.charged() || job.Result.Report.ID != e.paper.id {
+	if !job.Finished || job.State != e.state || job.Error.Code != e.code || job.Result.Charged != e.charged() ||
+		job.Result.Report.ID != e.paper.id {
 		m.t.Fatalf("the job of %+v, to %s, ended as %+v instead of %s %s charged %d", e.paper, e.purpose, job, e.state, e.code, e.charged())
 	}
 }

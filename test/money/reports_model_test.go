@@ -305,7 +305,8 @@ func (d *desk) forget(now time.Time) {
 
 func (d *desk) about(w wish) *paper {
 	for _, p := range d.papers {
-		if w.verb == "create" && p.kind == w.kind && p.platform == w.platform && p.subject == w.subject || w.verb != "create" && p.kind == w.kind && p.id == w.id {
+		if w.verb == "create" && p.kind == w.kind && p.platform == w.platform && p.subject == w.subject ||
+			w.verb != "create" && p.kind == w.kind && p.id == w.id {
 			return p
 		}
 	}
@@ -335,7 +336,10 @@ func (d *desk) pay(now time.Time, key *deskKey, amount int64) *toll {
 }
 
 func (d *desk) begin(p *paper, id, purpose string, c *toll) *errand {
-	e := &errand{desk: d, id: id, purpose: purpose, paper: p, toll: c, place: purpose == making || purpose == refreshing || purpose == searching, state: "pending", real: time.Now()}
+	e := &errand{
+		desk: d, id: id, purpose: purpose, paper: p, toll: c,
+		place: purpose == making || purpose == refreshing || purpose == searching, state: "pending", real: time.Now(),
+	}
 	d.errands = append(d.errands, e)
 	p.job = e
 	return e

@@ -21,7 +21,8 @@ const keyword = "keyword"
 var window = time.Duration(plan.Shipped().Limits.HashtagDays) * 24 * time.Hour
 
 var keywords = []wish{
-	{platform: "instagram", subject: "quay"}, {platform: "instagram", subject: "pier"}, {platform: "tiktok", subject: "quay"}, {platform: "instagram", subject: "missingquay"},
+	{platform: "instagram", subject: "quay"}, {platform: "instagram", subject: "pier"},
+	{platform: "tiktok", subject: "quay"}, {platform: "instagram", subject: "missingquay"},
 }
 
 // anySearch draws a search. Each team of each round has its own keywords, which may be written in several ways.
@@ -124,7 +125,8 @@ func (m *pressMachine) checkHunts(d *desk) {
 		err := rows.Scan(&platform, &text, &job, &until)
 		*line = fmt.Sprint(platform, " ", text, " ", job, " ", max(until, db.Micros(now)))
 		return err
-	}, `SELECT platform, keyword, job_id, paid_until FROM hashtag_searches WHERE team_id = ? AND (job_id <> '' OR paid_until > ?)`, d.id, db.Micros(now))
+	}, `SELECT platform, keyword, job_id, paid_until FROM hashtag_searches
+		WHERE team_id = ? AND (job_id <> '' OR paid_until > ?)`, d.id, db.Micros(now))
 	must(m.t, err)
 	var want []string
 	for _, p := range d.hunts {

@@ -85,7 +85,8 @@ func (s *storm) predict(m *modelTeam, key *modelKey, idem string) {
 	must(s.t, repeats(*got, *again))
 }
 
-// forgotten repeats what was bought before the day: what was paid for is spent, and its key is good for another request.
+// forgotten repeats what was bought before the day: what was paid for is spent, and its key is good for another
+// request.
 func (s *storm) forgotten() {
 	bought := slices.DeleteFunc(slices.Clone(s.requests), func(r *request) bool {
 		return r.order.words().Price == 0 || !s.has(r) || strings.HasPrefix(r.order.idem, certainly)

@@ -165,7 +165,9 @@ func (s *storm) checkFigures(m *modelTeam) {
 // checkJobs holds the jobs against the charges: each has its own, and ended as it was ordered.
 func (s *storm) checkJobs() {
 	paid := map[string]string{}
-	rows, err := s.db.Query(s.t.Context(), `SELECT j.id, j.subject, j.state, j.reservation_id, COALESCE(r.charged, 0), COALESCE(r.idempotency_key, '') FROM jobs j LEFT JOIN reservations r ON r.id = j.reservation_id`)
+	rows, err := s.db.Query(s.t.Context(),
+		`SELECT j.id, j.subject, j.state, j.reservation_id, COALESCE(r.charged, 0), COALESCE(r.idempotency_key, '')
+		FROM jobs j LEFT JOIN reservations r ON r.id = j.reservation_id`)
 	must(s.t, err)
 	defer rows.Close()
 	for rows.Next() {
@@ -185,7 +187,8 @@ func (s *storm) checkJobs() {
 	must(s.t, rows.Err())
 	for _, r := range s.requests {
 		for _, a := range r.attempts {
-			if a.answer != nil && a.answer.ok() && a.answer.job() != "" && r.order.words().Price > 0 && paid[r.order.query] != a.answer.job() {
+			if a.answer != nil && a.answer.ok() && a.answer.job() != "" && r.order.words().Price > 0 &&
+				paid[r.order.query] != a.answer.job() {
 				s.t.Errorf("%+v was told of job %s and has %s", r.order, a.answer.job(), paid[r.order.query])
 			}
 		}

@@ -138,7 +138,8 @@ func (s *storm) tell(began time.Time) {
 		return true
 	})
 	slices.Sort(points)
-	s.t.Logf("%d requests, %d calls, %d without an answer, %d kills at random and %d at %v, %v: %v", len(s.requests), calls, unanswered, s.kills.ours.Load(), s.kills.own.Load(), points, time.Since(began), outcomes)
+	s.t.Logf("%d requests, %d calls, %d without an answer, %d kills at random and %d at %v, %v: %v", len(s.requests),
+		calls, unanswered, s.kills.ours.Load(), s.kills.own.Load(), points, time.Since(began), outcomes)
 }
 
 // phase lets the clients buy while everything else happens to them.
@@ -181,8 +182,10 @@ func (s *storm) moveOn(phase int) {
 	s.moveTo(midnight.Add(-200 * time.Millisecond))
 }
 
-var deaths = []string{"before replay.once", "after replay.once", "inside stand_in.price", "inside stand_in.started", "inside stand_in.at_once", "before stand_in.try", "after stand_in.try",
-	"inside stand_in.settled", "before stand_in.end", "after stand_in.end", "before limit.lease_calls", "after limit.lease_calls", "before stand_in.wake", "after stand_in.wake"}
+var deaths = []string{"before replay.once", "after replay.once", "inside stand_in.price", "inside stand_in.started",
+	"inside stand_in.at_once", "before stand_in.try", "after stand_in.try",
+	"inside stand_in.settled", "before stand_in.end", "after stand_in.end", "before limit.lease_calls",
+	"after limit.lease_calls", "before stand_in.wake", "after stand_in.wake"}
 
 // kill kills a node again and again, or has it kill itself, and starts it again.
 func (s *storm) kill(ctx context.Context, p *process) {

@@ -22,7 +22,9 @@ func TestSweptWhileTakenOver(t *testing.T) {
 		}
 		in := newInside(t, url, 1, -1)
 		m := in.team(t, "UTC", 1)
-		for _, o := range []order{{tool: standin.Note, query: "free", idem: "a note"}, {tool: standin.Search, query: "free", idem: "a search"}} {
+		for _, o := range []order{
+			{tool: standin.Note, query: "free", idem: "a note"}, {tool: standin.Search, query: "free", idem: "a search"},
+		} {
 			before := in.mustAnswer(t, t.Context(), m, o)
 			in.clock.Advance(idempotency.Memory)
 			arrived, goOn, swept := make(chan struct{}), make(chan struct{}), make(chan error, 1)
@@ -41,7 +43,9 @@ func TestSweptWhileTakenOver(t *testing.T) {
 				swept <- err
 			}()
 			if !until(t.Context(), func() bool {
-				return in.number(t, `SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE 'DELETE%'`) == 1
+				return in.number(t,
+					`SELECT COUNT(*) FROM pg_stat_activity
+		WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE 'DELETE%'`) == 1
 			}) {
 				t.Fatal("the sweep does not wait for the call")
 			}

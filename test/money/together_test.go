@@ -120,8 +120,10 @@ func (c *cluster) mustHold(m *modelTeam, balance int64, charges, jobs int) {
 	}) {
 		c.t.Fatalf("work does not end")
 	}
-	got := fmt.Sprint(c.number(`SELECT available FROM wallets WHERE team_id = ?`, m.id), c.number(`SELECT COUNT(*) FROM reservations WHERE team_id = ? AND state = 'settled'`, m.id),
-		c.number(`SELECT COUNT(*) FROM reservations WHERE team_id = ?`, m.id), c.number(`SELECT COUNT(*) FROM jobs WHERE team_id = ?`, m.id))
+	got := fmt.Sprint(c.number(`SELECT available FROM wallets WHERE team_id = ?`, m.id),
+		c.number(`SELECT COUNT(*) FROM reservations WHERE team_id = ? AND state = 'settled'`, m.id),
+		c.number(`SELECT COUNT(*) FROM reservations WHERE team_id = ?`, m.id),
+		c.number(`SELECT COUNT(*) FROM jobs WHERE team_id = ?`, m.id))
 	if want := fmt.Sprint(balance, charges, charges, jobs); got != want {
 		c.t.Errorf("balance, charges settled, charges, jobs: %s instead of %s", got, want)
 	}
@@ -139,7 +141,10 @@ const inProgress = "409 idempotency_key_in_progress"
 func TestRepeatsTogether(t *testing.T) {
 	t.Parallel()
 	clusters(t, -1, func(t *testing.T, c *cluster) {
-		for _, o := range []order{{tool: standin.Search, query: "7 part <&>", idem: "a key"}, {tool: standin.Tracking, report: "r", query: "7 part <&>", idem: "a key"}} {
+		for _, o := range []order{
+			{tool: standin.Search, query: "7 part <&>", idem: "a key"},
+			{tool: standin.Tracking, report: "r", query: "7 part <&>", idem: "a key"},
+		} {
 			m := newTeam(t, c.admin, "UTC", -1, -1)
 			grant(t, c.admin, m, 1000, "start")
 			answers := c.together(200, func(int) (*modelKey, order) { return m.keys[0], o })
@@ -194,7 +199,8 @@ func TestRepeatWhileTheFirstCallRuns(t *testing.T) {
 		o := order{tool: standin.Search, query: "7 all", idem: "a key"}
 		stopped := errors.New("the first call failed after all")
 		err := c.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
-			_, err := tx.Exec(ctx, `INSERT INTO paid_requests (key_id, key, operation, request_hash, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)`,
+			_, err := tx.Exec(ctx,
+				`INSERT INTO paid_requests (key_id, key, operation, request_hash, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)`,
 				m.keys[0].id, o.idem, o.tool, o.hash(), db.Micros(tx.Now()), db.Micros(tx.Now())+1)
 			must(t, err)
 			for _, a := range c.together(3, func(int) (*modelKey, order) { return m.keys[0], o }) {

@@ -13,11 +13,12 @@ import (
 	"pressroom/internal/testkit"
 )
 
-// leaderlessFor is how late a post may be that falls due after the node that leads the queue was killed. It has a lease; what wakes
-// posts up by itself is a sweep of every node.
+// leaderlessFor is how late a post may be that falls due after the node that leads the queue was killed. It has a
+// lease; what wakes posts up by itself is a sweep of every node.
 const leaderlessFor = 20 * time.Second
 
-// Of two nodes that work, the one that leads the queue is killed: what falls due then leaves all the same, once, and the other leads.
+// Of two nodes that work, the one that leads the queue is killed: what falls due then leaves all the same, once, and
+// the other leads.
 func TestTheLeaderIsKilled(t *testing.T) {
 	binary := build(t)
 	testkit.EachDatabase(t, func(t *testing.T, database string) {

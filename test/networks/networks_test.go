@@ -28,7 +28,10 @@ const (
 	noImages = "not sent: `media_type`"
 )
 
-var noText = map[string]string{"instagram": "not sent: `media_missing`", "tiktok": "not sent: `media_missing`", "youtube": "not sent: `media_missing`", "pinterest": "not sent: `media_missing`"}
+var noText = map[string]string{
+	"instagram": "not sent: `media_missing`", "tiktok": "not sent: `media_missing`",
+	"youtube": "not sent: `media_missing`", "pinterest": "not sent: `media_missing`",
+}
 
 // tries are the cases that a marker or the content makes.
 var tries = []try{
@@ -36,7 +39,8 @@ var tries = []try{
 	{name: "an image", media: images(1), want: once, but: map[string]string{"youtube": noImages}},
 	{name: "three images", media: images(3), want: once, but: map[string]string{"youtube": "not sent: `media_too_many, media_type`"}},
 	{name: "a video", media: film, want: once},
-	{name: "a text of 9,000 characters", text: strings.Repeat("abcdefgh ", 999), want: "not sent: `caption_too_long`", but: map[string]string{"facebook": once}},
+	{name: "a text of 9,000 characters", text: strings.Repeat("abcdefgh ",
+		999), want: "not sent: `caption_too_long`", but: map[string]string{"facebook": once}},
 	{name: "the network refuses the content", text: "[sandbox:reject]", want: "fails: `rejected_content`"},
 	{name: "the network fails for a moment", text: "[sandbox:error]", want: once},
 	{name: "the network refuses for a while, and goes on refusing", text: "[sandbox:rate-limit]", want: "fails: `rate_limited`"},
@@ -66,8 +70,12 @@ func TestNetworks(t *testing.T) {
 		w.aged(table)
 		w.cancelled(table)
 		w.each(table, "an answer is lost, at each step", func(which int, begin func() []sent) []sent { return w.interrupted(which, begin) })
-		w.each(table, "the program is killed, before each step", func(which int, begin func() []sent) []sent { return w.killed(which, heldFirst, begin) })
-		w.each(table, "the program is killed, after each step", func(which int, begin func() []sent) []sent { return w.killed(which, heldLast, begin) })
+		w.each(table, "the program is killed, before each step", func(which int, begin func() []sent) []sent {
+			return w.killed(which, heldFirst, begin)
+		})
+		w.each(table, "the program is killed, after each step", func(which int, begin func() []sent) []sent {
+			return w.killed(which, heldLast, begin)
+		})
 		table.check(t)
 	})
 }
@@ -143,7 +151,9 @@ func (s sent) again() sent {
 func (w *world) twice(table *table) {
 	w.t.Helper()
 	const name = "the same text a second time"
-	refuse := map[string]string{"x": "fails: `duplicate_content`", "linkedin": "fails: `duplicate_content`", "facebook": "fails: `duplicate_content`"}
+	refuse := map[string]string{
+		"x": "fails: `duplicate_content`", "linkedin": "fails: `duplicate_content`", "facebook": "fails: `duplicate_content`",
+	}
 	again := func() []sent {
 		var posts []sent
 		for _, platform := range w.networks {

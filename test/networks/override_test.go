@@ -19,7 +19,11 @@ func TestOverrides(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t, database)
 		made := w.call(http.MethodPost, "/posts", map[string]any{
-			"caption": "for everybody", "media_ids": w.images[:1], "account_ids": []int64{w.accounts["bluesky"][usual], w.accounts["x"][usual], w.accounts["tiktok"][usual], w.accounts["pinterest"][usual], w.accounts["instagram"][usual]},
+			"caption": "for everybody", "media_ids": w.images[:1],
+			"account_ids": []int64{
+				w.accounts["bluesky"][usual], w.accounts["x"][usual], w.accounts["tiktok"][usual],
+				w.accounts["pinterest"][usual], w.accounts["instagram"][usual],
+			},
 		})
 		id, _ := made.data["id"].(string)
 		own := "for X alone"
@@ -36,7 +40,8 @@ func TestOverrides(t *testing.T) {
 		must(t, err)
 		shown, _ := w.get("/posts/" + id)["accounts"].([]any)
 		x, _ := shown[1].(map[string]any)
-		if diff := cmp.Diff([]any{own, []any{float64(w.images[2]), float64(w.images[1])}}, []any{x["caption"], x["media_ids"]}); diff != "" {
+		if diff := cmp.Diff([]any{own, []any{float64(w.images[2]), float64(w.images[1])}},
+			[]any{x["caption"], x["media_ids"]}); diff != "" {
 			t.Error(diff)
 		}
 		w.wire.listen()

@@ -87,7 +87,9 @@ func (w *world) settled(s sent) {
 func (w *world) idle() bool {
 	w.t.Helper()
 	var held, left int
-	err := w.looks.QueryRow(w.t.Context(), `SELECT COALESCE(SUM(CASE WHEN owner <> '' THEN 1 ELSE 0 END), 0), COUNT(*) FROM deliveries WHERE phase <> 'ended'`).Scan(&held, &left)
+	err := w.looks.QueryRow(w.t.Context(),
+		`SELECT COALESCE(SUM(CASE WHEN owner <> '' THEN 1 ELSE 0 END), 0), COUNT(*) FROM deliveries
+		WHERE phase <> 'ended'`).Scan(&held, &left)
 	must(w.t, err)
 	return held == 0 && left > 0
 }

@@ -52,7 +52,8 @@ func (r *rush) fall(many int, apart time.Duration) {
 	for n := range many {
 		platform := r.networks[n%len(r.networks)]
 		s := r.draft(platform, usual, fmt.Sprintf("rush %d of %s, %v apart", n, platform, apart), r.least(platform))
-		r.ok(http.MethodPost, "/posts/"+s.id+"/schedule", map[string]any{"scheduled_at": due.Add(time.Duration(n) * apart).UTC().Format(time.RFC3339Nano)})
+		r.ok(http.MethodPost, "/posts/"+s.id+"/schedule",
+			map[string]any{"scheduled_at": due.Add(time.Duration(n) * apart).UTC().Format(time.RFC3339Nano)})
 		r.ids = append(r.ids, s.id)
 	}
 	for left := 1; left > 0; <-time.After(settledLook) {

@@ -144,7 +144,9 @@ func (s *storm) launch(addr string, alone bool) *exec.Cmd {
 		"--sealing-key", s.cfg.SealingKey, "--blobs", s.cfg.Blobs, "--metrics-addr", "", "--lease", "2s", "--log-level", "error",
 		"--networks", s.settings, "--bluesky-servers", s.front.URL+"/bluesky")
 	cmd.Env = os.Environ()
-	for _, name := range []string{"THREADS", "INSTAGRAM", "INSTAGRAM_FACEBOOK", "FACEBOOK", "TIKTOK", "TIKTOK_BUSINESS", "YOUTUBE", "LINKEDIN", "X", "PINTEREST"} {
+	for _, name := range []string{
+		"THREADS", "INSTAGRAM", "INSTAGRAM_FACEBOOK", "FACEBOOK", "TIKTOK", "TIKTOK_BUSINESS", "YOUTUBE", "LINKEDIN", "X", "PINTEREST",
+	} {
 		cmd.Env = append(cmd.Env, "PRESSROOM_"+name+"_CLIENT_SECRET=sandbox")
 	}
 	var said bytes.Buffer
@@ -193,8 +195,10 @@ func (s *storm) reckon() {
 		state := said[post.id]
 		counts[post.platform+": "+state]++
 		n, _ := s.held(post.platform, post.text)
-		// A grant is lost for good where a program is killed between the network's answer with a new one and its own disk.
-		right := state == "unconfirmed not_confirmed" && n <= 1 && s.lost(post.platform) || state == "published" && n == 1 || strings.HasPrefix(state, "failed") && n == 0
+		// A grant is lost for good where a program is killed between the network's answer with a new one and its own
+		// disk.
+		right := state == "unconfirmed not_confirmed" && n <= 1 && s.lost(post.platform) ||
+			state == "published" && n == 1 || strings.HasPrefix(state, "failed") && n == 0
 		if !right {
 			s.t.Errorf("%q is held %d times and said to be %s", post.text, n, state)
 		}

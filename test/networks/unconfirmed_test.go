@@ -37,7 +37,8 @@ func TestUnconfirmed(t *testing.T) {
 	})
 }
 
-// untold publishes what every network keeps to itself: one post of each kind that it is asked about in a way of its own.
+// untold publishes what every network keeps to itself: one post of each kind that it is asked about in a way of its
+// own.
 func (w *world) untold() []sent {
 	w.t.Helper()
 	var posts []sent

@@ -168,7 +168,8 @@ func (w *world) furnish() {
 	ctx := w.t.Context()
 	owner, err := w.node.Teams.AddPerson(ctx, "Ada Okafor", "ada@harbour.example", "")
 	must(w.t, err)
-	made, err := w.node.Teams.AddTeam(ctx, team.Team{Name: "Harbour Coffee", Timezone: "Europe/Berlin", Language: "en", Plan: "agency"}, owner.ID)
+	made, err := w.node.Teams.AddTeam(ctx,
+		team.Team{Name: "Harbour Coffee", Timezone: "Europe/Berlin", Language: "en", Plan: "agency"}, owner.ID)
 	must(w.t, err)
 	w.team, w.owner = made.ID, owner.ID
 	_, w.key, err = w.node.Teams.AddKey(ctx, team.NewKey{Team: made.ID, Name: "test", Level: access.Full})
@@ -226,7 +227,8 @@ func (w *world) connect(platform, person string, asked url.Values) int64 {
 	must(w.t, err)
 	answer, err := sandbox.Allow(ctx, consent, person)
 	must(w.t, err)
-	out, err := w.node.Connects.Return(ctx, w.owner, account.Returned{Platform: platform, State: answer.Get("state"), Code: answer.Get("code"), Error: answer.Get("error")})
+	out, err := w.node.Connects.Return(ctx, w.owner,
+		account.Returned{Platform: platform, State: answer.Get("state"), Code: answer.Get("code"), Error: answer.Get("error")})
 	if err == nil && out.Choice != 0 {
 		out.Account, err = w.node.Connects.Choose(ctx, w.owner, out.Choice, which[platform])
 	}
@@ -239,7 +241,8 @@ func (w *world) connect(platform, person string, asked url.Values) int64 {
 func (w *world) connectBluesky(handle string) int64 {
 	w.t.Helper()
 	must(w.t, w.box.EnsureBlueskyAccount(handle, handle, "open-sesame-1234"))
-	a, err := w.node.Accounts.Connect(w.t.Context(), w.team, "bluesky", network.Credentials{Server: w.front.URL + "/bluesky", Identifier: handle, Password: "open-sesame-1234"})
+	a, err := w.node.Accounts.Connect(w.t.Context(), w.team, "bluesky",
+		network.Credentials{Server: w.front.URL + "/bluesky", Identifier: handle, Password: "open-sesame-1234"})
 	must(w.t, err)
 	return a.ID
 }

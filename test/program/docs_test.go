@@ -40,7 +40,8 @@ type guide struct {
 	real   [][2]string
 }
 
-const started = "pressroom quickstart --data data\nuntil grep -q 'Stop with' \"$RUNNING/out\"; do sleep 0.05; done\nexport KEY=$(grep -o 'full  *prk_.*' \"$RUNNING/out\" | sed 's/full *//')\n"
+const started = "pressroom quickstart --data data\nuntil grep -q 'Stop with' \"$RUNNING/out\"; do sleep 0.05; " +
+	"done\nexport KEY=$(grep -o 'full  *prk_.*' \"$RUNNING/out\" | sed 's/full *//')\n"
 
 // Every command of the guides works as it is written there.
 func TestGuidesWork(t *testing.T) {
@@ -49,14 +50,18 @@ func TestGuidesWork(t *testing.T) {
 	guides := []guide{
 		{file: "README.md", before: started, leave: []string{"make run", "make test"}, real: [][2]string{{"export KEY=prk_…\n", ""}}},
 		{file: "docs/running.md", leave: []string{"printf '%s\\n' \"$APP_PASSWORD\""}, real: [][2]string{
-			{"# Restart the service so that it knows both keys. Then:\n", "[ -n \"${PRESSROOM_DATABASE:-}\" ] || pressroom serve --database sqlite:pressroom.db\n"}, // where PostgreSQL is, it took its place
+			{"# Restart the service so that it knows both keys. Then:\n", "[ -n \"${PRESSROOM_DATABASE:-}\" ] || " +
+				"pressroom serve --database sqlite:pressroom.db\n"}, // where PostgreSQL is, it took its place
 		}},
-		{file: "docs/app.md", before: "pressroom quickstart --data pressroom-data\nuntil grep -q 'Stop with' \"$RUNNING/out\"; do sleep 0.05; done\n" +
-			"pressroom serve --database sqlite:pressroom.db\npressroom admin people add --name Ada --email ada@example.com\n"},
+		{file: "docs/app.md",
+			before: "pressroom quickstart --data pressroom-data\nuntil grep -q 'Stop with' \"$RUNNING/out\"; do sleep 0.05; done\n" +
+				"pressroom serve --database sqlite:pressroom.db\npressroom admin people add --name Ada --email ada@example.com\n"},
 		{file: "docs/backup.md", before: "export PRESSROOM_RESUME_NO_WAIT=true\n"},
-		{file: "docs/deploy.md", before: "pressroom admin people add --name Ada --email ada@example.com\npressroom admin teams add --name Harbour --owner 1 --plan team\n"},
+		{file: "docs/deploy.md", before: "pressroom admin people add --name Ada --email ada@example.com\npressroom " +
+			"admin teams add --name Harbour --owner 1 --plan team\n"},
 		{file: "docs/upgrading.md"},
-		{file: "docs/publishing.md", before: started + newest + `curl -sf -X POST -H "Authorization: Bearer $KEY" http://127.0.0.1:8080/api/v1/posts/$ID/publish` + "\n"},
+		{file: "docs/publishing.md", before: started + newest +
+			`curl -sf -X POST -H "Authorization: Bearer $KEY" http://127.0.0.1:8080/api/v1/posts/$ID/publish` + "\n"},
 		{file: "docs/idempotency.md", before: started},
 		{file: "docs/limits.md", before: started},
 		{file: "docs/errors.md"},
@@ -67,7 +72,8 @@ func TestGuidesWork(t *testing.T) {
 		{file: "docs/voices.md", before: started},
 		{file: "docs/assistants.md", before: started},
 		{file: "docs/tools.md", before: started},
-		{file: "docs/clients.md", before: started, leave: []string{"(cd ", "npm install", "node examples/"}}, // test/clients runs the examples as they are built there
+		// test/clients runs the examples as they are built there
+		{file: "docs/clients.md", before: started, leave: []string{"(cd ", "npm install", "node examples/"}},
 		{file: "docs/bridge.md"},
 	}
 	for _, g := range guides {
@@ -87,7 +93,8 @@ func (g guide) run(t *testing.T) {
 	}
 	script := g.before
 	for _, block := range blocks.FindAllStringSubmatch(string(raw), -1) {
-		if !strings.Contains(block[1], "postgres://") && !strings.Contains(block[1], "--role worker") || os.Getenv(testkit.PostgresVariable) != "" {
+		if !strings.Contains(block[1], "postgres://") && !strings.Contains(block[1], "--role worker") ||
+			os.Getenv(testkit.PostgresVariable) != "" {
 			script += block[1]
 		}
 	}

@@ -27,7 +27,8 @@ func family(name string) string {
 	return name
 }
 
-// A program that was used tells every figure that the guide lists; and the alert rules and the dashboard ask for no others.
+// A program that was used tells every figure that the guide lists; and the alert rules and the dashboard ask for no
+// others.
 func TestFigures(t *testing.T) {
 	t.Parallel()
 	o, key := newOperator(t, "agency")
@@ -35,11 +36,13 @@ func TestFigures(t *testing.T) {
 	certFile, keyFile := filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key")
 	roots := certified(t, certFile, keyFile)
 	addr, figures := "127.0.0.1:"+freePort(t), "127.0.0.1:"+freePort(t)
-	start(t, append(o.env, "PRESSROOM_METRICS_ADDR="+figures), "serve", "--addr", addr, "--tls-cert", certFile, "--tls-key", keyFile, "--public-url", "https://press.test")
+	start(t, append(o.env, "PRESSROOM_METRICS_ADDR="+figures), "serve", "--addr", addr, "--tls-cert", certFile,
+		"--tls-key", keyFile, "--public-url", "https://press.test")
 	client := browser(roots, addr)
 	o.answers(client, "https://press.test/readyz")
 	for _, ask := range []struct{ method, path, body string }{
-		{http.MethodGet, "/api/v1/me", ""}, {http.MethodPost, "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_posts","arguments":{"limit":1}}}`},
+		{http.MethodGet, "/api/v1/me", ""},
+		{http.MethodPost, "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_posts","arguments":{"limit":1}}}`},
 	} {
 		req, err := http.NewRequestWithContext(t.Context(), ask.method, "https://press.test"+ask.path, strings.NewReader(ask.body))
 		if err != nil {

@@ -99,7 +99,8 @@ func (o *operator) does(args ...string) any {
 	return printed
 }
 
-// cannot runs a command that has to fail, with a word of what is wrong, and prints nothing that a program could take for an answer.
+// cannot runs a command that has to fail, with a word of what is wrong, and prints nothing that a program could take
+// for an answer.
 func (o *operator) cannot(word string, args ...string) {
 	o.t.Helper()
 	out, log, err := o.run(args...)
@@ -264,7 +265,10 @@ func TestKeysByCommand(t *testing.T) {
 	done := time.Now()
 	o.until("the key to end", func() bool { return o.asks(short, "/me", "") == "401 unauthorized" })
 	o.ended("the key", asked, done, time.Second)
-	for _, args := range []string{"keys level --key 2 --level full", "keys limit --key 2 --daily-credits 1", "keys expire --key 2", "keys revoke --key 2", "pause --key 2"} {
+	for _, args := range []string{
+		"keys level --key 2 --level full", "keys limit --key 2 --daily-credits 1", "keys expire --key 2",
+		"keys revoke --key 2", "pause --key 2",
+	} {
 		o.cannot("no such", strings.Fields(args)...)
 	}
 }
@@ -275,7 +279,8 @@ func TestCreditsByCommand(t *testing.T) {
 	o, key := newOperator(t, "team")
 	o.serve()
 	balance := func() string { return o.asks(key, "/credits", "balance") }
-	if got := value(o.does("credits", "grant", "--team", "1", "--credits", "1000", "--reference", "invoice-1", "--note", "spring"), "balance"); got != "1000" {
+	if got := value(o.does("credits", "grant", "--team", "1", "--credits", "1000", "--reference", "invoice-1", "--note",
+		"spring"), "balance"); got != "1000" {
 		t.Errorf("the grant tells a balance of %s", got)
 	}
 	o.soon("a grant", "200 1000", balance)
@@ -287,10 +292,12 @@ func TestCreditsByCommand(t *testing.T) {
 	o.soon("a withdrawal", "200 999", balance)
 	o.cannot("available", "credits", "withdraw", "--team", "1", "--credits", "1000", "--reference", "mistake-2")
 	statement, _ := o.does("credits", "statement", "--team", "1").([]any)
-	if len(statement) != 2 || value(statement, "kind") != "grant" || value(statement, "note") != "spring" || value(statement[0], "balance") != "999" {
+	if len(statement) != 2 || value(statement, "kind") != "grant" || value(statement, "note") != "spring" ||
+		value(statement[0], "balance") != "999" {
 		t.Errorf("statement: %v", statement)
 	}
-	if short, _ := o.does("credits", "statement", "--team", "1", "--limit", "1").([]any); len(short) != 1 || value(short, "change") != "-1" {
+	if short, _ := o.does("credits", "statement", "--team", "1", "--limit", "1").([]any); len(short) != 1 ||
+		value(short, "change") != "-1" {
 		t.Errorf("a statement of one line: %v", short)
 	}
 	if got := value(o.does("audit"), "complaints_total"); got != "0" {
@@ -310,7 +317,8 @@ func TestPausesAreListed(t *testing.T) {
 	o.does("pause", "--team", "1", "--only", "spend", "--reason", "a dispute")
 	o.does("pause", "--team", "1", "--only", "spend", "--reason", "a long dispute")
 	listed, _ := o.does("pauses").([]any)
-	if len(listed) != 2 || value(listed[:1], "action") != "api" || value(listed, "reason") != "a long dispute" || value(listed, "target") != "1" {
+	if len(listed) != 2 || value(listed[:1], "action") != "api" || value(listed, "reason") != "a long dispute" ||
+		value(listed, "target") != "1" {
 		t.Errorf("pauses: %v", listed)
 	}
 	o.does("api", "on")
@@ -404,8 +412,10 @@ func TestTermsByCommand(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"lapsed_plan": "free",
-		"prices":      "map[hashtag_refresh:5 hashtag_report:10 hashtag_search:3 profile_media_download:2 profile_refresh:2 profile_report:5]",
-		"limits": "map[hashtag_days:7 jobs_in_flight:5 max_image_bytes:5.24288e+07 max_video_bytes:4.294967296e+09 networks:map[burst:10 per_minute:20] open_upload_batches:5 open_upload_links:100 " +
+		"prices": "map[hashtag_refresh:5 hashtag_report:10 hashtag_search:3 profile_media_download:2 " +
+			"profile_refresh:2 profile_report:5]",
+		"limits": "map[hashtag_days:7 jobs_in_flight:5 max_image_bytes:5.24288e+07 max_video_bytes:4.294967296e+09 " +
+			"networks:map[burst:10 per_minute:20] open_upload_batches:5 open_upload_links:100 " +
 			"refresh_minutes:10 requests:map[burst:30 per_minute:120] upload_minutes:60 writes:map[burst:20 per_minute:60]]",
 	} {
 		if got := fmt.Sprint(shipped[name]); got != want {

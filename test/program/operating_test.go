@@ -32,14 +32,16 @@ func does(t *testing.T, env []string, stdin string, args ...string) string {
 	return string(out)
 }
 
-// A key of a team whose plan has none is made with a warning, on standard error and in the JSON; another team's is not warned of.
+// A key of a team whose plan has none is made with a warning, on standard error and in the JSON; another team's is not
+// warned of.
 func TestKeyOfAPlanWithoutKeys(t *testing.T) {
 	t.Parallel()
 	database := "sqlite:" + filepath.Join(t.TempDir(), "press.db")
 	does(t, nil, "", "admin", "people", "add", "--name", "Ada", "--email", "ada@example.com", "--database", database)
 	for team, plan := range []string{"free", "creator"} {
 		does(t, nil, "", "admin", "teams", "add", "--name", "Harbour", "--owner", "1", "--plan", plan, "--database", database)
-		cmd := exec.CommandContext(t.Context(), binary, "admin", "--json", "keys", "add", "--team", strconv.Itoa(team+1), "--database", database)
+		cmd := exec.CommandContext(t.Context(), binary, "admin", "--json", "keys", "add", "--team",
+			strconv.Itoa(team+1), "--database", database)
 		var told, warned bytes.Buffer
 		cmd.Dir, cmd.Stdout, cmd.Stderr = t.TempDir(), &told, &warned
 		if err := cmd.Run(); err != nil {
@@ -49,7 +51,8 @@ func TestKeyOfAPlanWithoutKeys(t *testing.T) {
 		if err := json.Unmarshal(told.Bytes(), &key); err != nil || !strings.HasPrefix(key.Key, "prk_") {
 			t.Fatalf("%v: %s", err, &told)
 		}
-		if lapsed := plan == "free"; strings.Contains(key.Warning, "plan_lapsed") != lapsed || strings.Contains(warned.String(), "plan_lapsed") != lapsed {
+		if lapsed := plan == "free"; strings.Contains(key.Warning, "plan_lapsed") != lapsed ||
+			strings.Contains(warned.String(), "plan_lapsed") != lapsed {
 			t.Errorf("%s: the JSON warns %q, standard error %q", plan, key.Warning, &warned)
 		}
 	}
@@ -59,7 +62,8 @@ func TestKeyOfAPlanWithoutKeys(t *testing.T) {
 func TestAnotherKindOfDatabase(t *testing.T) {
 	t.Parallel()
 	for _, command := range [][]string{{"serve"}, {"admin", "people", "list"}} {
-		if said := fails(t, nil, append(command, "--database", "mysql://root@127.0.0.1/press")...); !strings.Contains(said, "sqlite:PATH or postgres://") {
+		if said := fails(t, nil,
+			append(command, "--database", "mysql://root@127.0.0.1/press")...); !strings.Contains(said, "sqlite:PATH or postgres://") {
 			t.Errorf("%v: %s", command, said)
 		}
 	}
@@ -111,8 +115,10 @@ func TestRefusedRestoreLeavesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	does(t, []string{"PRESSROOM_SEALING_KEY=" + strings.TrimSpace(string(key))}, "", "admin", "restore", backup, "--database", "sqlite:"+restored)
-	fails(t, []string{"PRESSROOM_SEALING_KEY=" + strings.TrimSpace(string(key))}, "admin", "restore", backup, "--database", "sqlite:"+restored)
+	does(t, []string{"PRESSROOM_SEALING_KEY=" + strings.TrimSpace(string(key))}, "", "admin", "restore", backup,
+		"--database", "sqlite:"+restored)
+	fails(t, []string{"PRESSROOM_SEALING_KEY=" + strings.TrimSpace(string(key))}, "admin", "restore", backup,
+		"--database", "sqlite:"+restored)
 	if _, err := os.Stat(restored + ".lock"); err != nil {
 		t.Errorf("the lock of a database that is there: %v", err)
 	}
@@ -157,8 +163,8 @@ func TestResealBeforeTheNodesAreReady(t *testing.T) {
 	}
 }
 
-// An account whose server serve may not call is warned of as it is connected and as serve starts, and its posts say why they
-// do not go out.
+// An account whose server serve may not call is warned of as it is connected and as serve starts, and its posts say
+// why they do not go out.
 func TestAServerThatMayNotBeCalled(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -173,7 +179,9 @@ func TestAServerThatMayNotBeCalled(t *testing.T) {
 	database := "sqlite:" + filepath.Join(dir, "press.db")
 	does(t, nil, "", "admin", "people", "add", "--name", "Ada", "--email", "ada@example.com", "--database", database)
 	does(t, nil, "", "admin", "teams", "add", "--name", "Harbour", "--owner", "1", "--plan", "team", "--database", database)
-	connect := []string{"admin", "accounts", "connect", "--team", "1", "--server", sandbox, "--identifier", "shop.test", "--database", database}
+	connect := []string{
+		"admin", "accounts", "connect", "--team", "1", "--server", sandbox, "--identifier", "shop.test", "--database", database,
+	}
 	if said := does(t, nil, "open-sesame\n", connect...); !strings.Contains(said, "PRESSROOM_BLUESKY_SERVERS") {
 		t.Errorf("it was connected without a warning: %s", said)
 	}
@@ -184,7 +192,8 @@ func TestAServerThatMayNotBeCalled(t *testing.T) {
 	var key struct {
 		Value string `json:"key"`
 	}
-	if err := json.Unmarshal([]byte(does(t, nil, "", "admin", "--json", "keys", "add", "--team", "1", "--level", "full", "--database", database)), &key); err != nil {
+	if err := json.Unmarshal([]byte(does(t, nil, "", "admin", "--json", "keys", "add", "--team", "1", "--level", "full",
+		"--database", database)), &key); err != nil {
 		t.Fatal(err)
 	}
 	node, err := testkit.FreeAddr()
@@ -204,7 +213,8 @@ func TestAServerThatMayNotBeCalled(t *testing.T) {
 	id := strings.TrimSpace(does(t, env, "", "call", "create_post", "--caption", "hello", "--account-ids", "1", "--field", "data.id"))
 	publish := exec.CommandContext(t.Context(), binary, "call", "publish_post", id, "--wait") // six tries take half a minute
 	publish.Env = append(os.Environ(), env...)
-	if said, err := publish.Output(); err == nil || !strings.Contains(string(said), "server_not_allowed") || strings.Contains(string(said), sandbox) {
+	if said, err := publish.Output(); err == nil || !strings.Contains(string(said), "server_not_allowed") ||
+		strings.Contains(string(said), sandbox) {
 		t.Errorf("why it did not go out: %s, %v", said, err)
 	}
 	if _, ready := get(t, "http://"+figures+"/readyz", ""); ready["network_bluesky"] != "closed" {
@@ -215,7 +225,8 @@ func TestAServerThatMayNotBeCalled(t *testing.T) {
 	}
 }
 
-// A node that was told to end answers 503 before it takes no more requests, so that what stands before it sends it no more.
+// A node that was told to end answers 503 before it takes no more requests, so that what stands before it sends it no
+// more.
 func TestANodeThatIsToEndSaysSo(t *testing.T) {
 	t.Parallel()
 	addr, err := testkit.FreeAddr()
@@ -248,7 +259,8 @@ func TestANodeThatIsToEndSaysSo(t *testing.T) {
 	}
 }
 
-// Whoever takes longer than the end of a node waits for is cut off: the log tells it, and the node ends well all the same.
+// Whoever takes longer than the end of a node waits for is cut off: the log tells it, and the node ends well all the
+// same.
 func TestWhatOutlastsANodeIsCutOff(t *testing.T) {
 	t.Parallel()
 	addr, err := testkit.FreeAddr()
@@ -265,7 +277,9 @@ func TestWhatOutlastsANodeIsCutOff(t *testing.T) {
 	}
 	defer conn.Close()
 	// The program says so once it reads the body, which then never comes.
-	if _, err := io.WriteString(conn, "POST /sign-in HTTP/1.1\r\nHost: "+addr+"\r\nContent-Type: application/x-www-form-urlencoded\r\nExpect: 100-continue\r\nContent-Length: 100\r\n\r\n"); err != nil {
+	if _, err := io.WriteString(conn,
+		"POST /sign-in HTTP/1.1\r\nHost: "+addr+
+			"\r\nContent-Type: application/x-www-form-urlencoded\r\nExpect: 100-continue\r\nContent-Length: 100\r\n\r\n"); err != nil {
 		t.Fatal(err)
 	}
 	if said, err := bufio.NewReader(conn).ReadString('\n'); err != nil || !strings.Contains(said, "100 Continue") {

@@ -24,8 +24,11 @@ func TestLinksForPeople(t *testing.T) {
 			t.Errorf("no %q: %s", want, text)
 		}
 	}
-	invitation := value(o.does(append([]string{"teams", "invite", "--team", "1", "--email", "carol@example.com", "--role", "editor"}, at...)...), "link")
-	if text := sent(t, &http.Client{Jar: newJar(t)}, invitation+"/join", url.Values{"name": {"Carol"}, "password": {"five plain words are here"}}); !strings.Contains(text, "You are in the team now.") {
+	invitation := value(o.does(append([]string{
+		"teams", "invite", "--team", "1", "--email", "carol@example.com", "--role", "editor",
+	}, at...)...), "link")
+	if text := sent(t, &http.Client{Jar: newJar(t)}, invitation+"/join",
+		url.Values{"name": {"Carol"}, "password": {"five plain words are here"}}); !strings.Contains(text, "You are in the team now.") {
 		t.Errorf("%s", text)
 	}
 	o.cannot("--unconfirmed", "people", "operator", "carol@example.com", "--on")
@@ -51,7 +54,8 @@ func TestLinksForPeople(t *testing.T) {
 	o.cannot("linked to the directory", "people", "unlink", "ada@example.com")
 	o.cannot("absolute URL", "people", "recover", "ada@example.com", "--public-url", "press")
 	o.cannot("public-url", "people", "recover", "ada@example.com")
-	o.cannot("already in the team", append([]string{"teams", "invite", "--team", "1", "--email", "ada@example.com", "--role", "editor"}, at...)...)
+	o.cannot("already in the team",
+		append([]string{"teams", "invite", "--team", "1", "--email", "ada@example.com", "--role", "editor"}, at...)...)
 	o.cannot("role", append([]string{"teams", "invite", "--team", "1", "--email", "x@example.com", "--role", "owner"}, at...)...)
 	o.cannot("such", append([]string{"teams", "invite", "--team", "9", "--email", "x@example.com", "--role", "editor"}, at...)...)
 }

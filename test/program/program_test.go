@@ -195,7 +195,8 @@ func TestQuickstartKeepsItsDirectory(t *testing.T) {
 			t.Errorf("ended with %d: %s", status, p.log)
 		}
 	}
-	if said := does(t, nil, "", "admin", "--json", "keys", "list", "--team", "1", "--database", "sqlite:"+filepath.Join(data, "pressroom.db")); strings.Count(said, `"expires_at":"2`) != 6 {
+	if said := does(t, nil, "", "admin", "--json", "keys", "list", "--team", "1", "--database",
+		"sqlite:"+filepath.Join(data, "pressroom.db")); strings.Count(said, `"expires_at":"2`) != 6 {
 		t.Errorf("keys of a start have no end: %s", said)
 	}
 	if greetings[0].Keys["full"] == greetings[1].Keys["full"] {
@@ -206,8 +207,8 @@ func TestQuickstartKeepsItsDirectory(t *testing.T) {
 	}
 }
 
-// TestQuickstartSaysThatThePasswordChanged checks that quickstart prints a way back in, which works as it is printed, in
-// place of a password that no longer does.
+// TestQuickstartSaysThatThePasswordChanged checks that quickstart prints a way back in, which works as it is printed,
+// in place of a password that no longer does.
 func TestQuickstartSaysThatThePasswordChanged(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "it's data")
@@ -285,7 +286,8 @@ func TestASecondProcessIsKeptOff(t *testing.T) {
 	if out := fails(t, nil, "serve", "--database", database, "--addr", "127.0.0.1:0"); !strings.Contains(out, "PRESSROOM_SEALING_KEY") {
 		t.Errorf("without its key: %s", out)
 	}
-	if out := fails(t, nil, "serve", "--database", database, "--sealing-key", newSealingKey(t), "--addr", "127.0.0.1:0"); !strings.Contains(out, "lacks a key that encrypted accounts") {
+	if out := fails(t, nil, "serve", "--database", database, "--sealing-key", newSealingKey(t), "--addr",
+		"127.0.0.1:0"); !strings.Contains(out, "lacks a key that encrypted accounts") {
 		t.Errorf("with another key: %s", out)
 	}
 }
@@ -298,14 +300,22 @@ func TestConfigurationErrorsNameTheMend(t *testing.T) {
 		args []string
 		want []string
 	}{
-		{[]string{"PRESSROOM_DATABASE=mysql://x"}, []string{"serve", "--sealing-key", newSealingKey(t)}, []string{"sqlite:PATH", "postgres://"}},
-		{[]string{"PRESSROOM_DATABASE=postgres://x@127.0.0.1:1/x"}, []string{"serve"}, []string{"PRESSROOM_SEALING_KEY", "admin sealing-key"}},
+		{[]string{"PRESSROOM_DATABASE=mysql://x"}, []string{"serve", "--sealing-key", newSealingKey(t)}, []string{
+			"sqlite:PATH", "postgres://",
+		}},
+		{[]string{"PRESSROOM_DATABASE=postgres://x@127.0.0.1:1/x"}, []string{"serve"}, []string{
+			"PRESSROOM_SEALING_KEY", "admin sealing-key",
+		}},
 		{[]string{"PRESSROOM_SEALING_KEY=short"}, []string{"serve"}, []string{"sealing key", "admin sealing-key"}},
 		{[]string{"PRESSROOM_PUBLIC_URL=press.example.com"}, []string{"serve"}, []string{"PRESSROOM_PUBLIC_URL", "https://"}},
 		{[]string{"PRESSROOM_LEASE=1ms"}, []string{"serve"}, []string{"PRESSROOM_LEASE", "1s"}},
 		{[]string{"PRESSROOM_TLS_CERT=/no/such/tls.crt"}, []string{"serve"}, []string{"--tls-cert", "--tls-key"}},
-		{[]string{"PRESSROOM_TLS_CERT=/no/such/tls.crt", "PRESSROOM_TLS_KEY=/no/such/tls.key"}, []string{"serve"}, []string{"certificate", "/no/such/tls.crt"}},
-		{[]string{"PRESSROOM_ACME_DOMAIN=press.test"}, []string{"serve", "--public-url", "http://press.test"}, []string{"PRESSROOM_PUBLIC_URL", "https://"}},
+		{[]string{"PRESSROOM_TLS_CERT=/no/such/tls.crt", "PRESSROOM_TLS_KEY=/no/such/tls.key"}, []string{
+			"serve",
+		}, []string{"certificate", "/no/such/tls.crt"}},
+		{[]string{"PRESSROOM_ACME_DOMAIN=press.test"}, []string{"serve", "--public-url", "http://press.test"}, []string{
+			"PRESSROOM_PUBLIC_URL", "https://",
+		}},
 		{[]string{"PRESSROOM_PLAIN_ADDR=127.0.0.1:0"}, []string{"serve"}, []string{"PRESSROOM_PLAIN_ADDR", "--tls-cert"}},
 		{nil, []string{"serve", "--role", "boss"}, []string{"--role", "worker"}},
 		{nil, []string{"serve", "--addr", "nowhere:http:x"}, []string{"--addr"}},

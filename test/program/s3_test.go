@@ -57,7 +57,9 @@ func noise(t *testing.T) []byte {
 // sends opens a link for a file and sends it there.
 func (o *operator) sends(key string, file []byte) {
 	o.t.Helper()
-	described, err := json.Marshal(map[string]any{"files": []any{map[string]any{"sha256": fmt.Sprintf("%x", sha256.Sum256(file)), "size_bytes": len(file)}}})
+	described, err := json.Marshal(map[string]any{
+		"files": []any{map[string]any{"sha256": fmt.Sprintf("%x", sha256.Sum256(file)), "size_bytes": len(file)}},
+	})
 	if err != nil {
 		o.t.Fatal(err)
 	}

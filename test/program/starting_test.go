@@ -38,7 +38,8 @@ func TestStartingBeforeTheDatabase(t *testing.T) {
 		t.Errorf("it ended with %d: %s", status, p.log)
 	}
 	began := time.Now()
-	if said := fails(t, env, "serve", "--database", s.URL("nowhere"), "--addr", addr, "--metrics-addr", ""); !strings.Contains(said, "nowhere") || time.Since(began) > 20*time.Second {
+	if said := fails(t, env, "serve", "--database", s.URL("nowhere"), "--addr", addr, "--metrics-addr",
+		""); !strings.Contains(said, "nowhere") || time.Since(began) > 20*time.Second {
 		t.Errorf("a database that is not there, after %v: %s", time.Since(began), said)
 	}
 }

@@ -29,7 +29,8 @@ func certified(t *testing.T, certFile, keyFile string) *x509.CertPool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: "press.test"}, DNSNames: []string{"press.test"},
+	template := &x509.Certificate{SerialNumber: big.NewInt(time.Now().UnixNano()),
+		Subject: pkix.Name{CommonName: "press.test"}, DNSNames: []string{"press.test"},
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {
@@ -39,7 +40,9 @@ func certified(t *testing.T, certFile, keyFile string) *x509.CertPool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for file, block := range map[string]*pem.Block{keyFile: {Type: "PRIVATE KEY", Bytes: rawKey}, certFile: {Type: "CERTIFICATE", Bytes: der}} {
+	for file, block := range map[string]*pem.Block{
+		keyFile: {Type: "PRIVATE KEY", Bytes: rawKey}, certFile: {Type: "CERTIFICATE", Bytes: der},
+	} {
 		if err := os.WriteFile(file, pem.EncodeToMemory(block), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -87,8 +90,8 @@ func (o *operator) answers(client *http.Client, url string) *http.Response {
 	return got
 }
 
-// The program speaks TLS by files and takes new ones without a stop; plain HTTP leads people there, and tells programs that
-// they have shown their key.
+// The program speaks TLS by files and takes new ones without a stop; plain HTTP leads people there, and tells programs
+// that they have shown their key.
 func TestTLSByFiles(t *testing.T) {
 	t.Parallel()
 	o, key := newOperator(t, "agency")
@@ -96,7 +99,8 @@ func TestTLSByFiles(t *testing.T) {
 	certFile, keyFile := filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key")
 	roots := certified(t, certFile, keyFile)
 	addr, plain := "127.0.0.1:"+freePort(t), "127.0.0.1:"+freePort(t)
-	p := start(t, o.env, "serve", "--addr", addr, "--tls-cert", certFile, "--tls-key", keyFile, "--plain-addr", plain, "--public-url", "https://press.test")
+	p := start(t, o.env, "serve", "--addr", addr, "--tls-cert", certFile, "--tls-key", keyFile, "--plain-addr", plain,
+		"--public-url", "https://press.test")
 	ready := o.answers(browser(roots, addr), "https://press.test/readyz")
 	if ready.StatusCode != http.StatusOK || ready.ProtoMajor != 2 || ready.Header.Get("Strict-Transport-Security") == "" {
 		t.Errorf("%s %s %v", ready.Proto, ready.Status, ready.Header)
@@ -132,7 +136,8 @@ func TestTLSByFiles(t *testing.T) {
 		if resp.StatusCode != c.status || resp.Header.Get("Location") != c.leads {
 			t.Errorf("%s %s: %s to %q", c.method, c.url, resp.Status, resp.Header.Get("Location"))
 		}
-		if c.status == http.StatusNotFound && (resp.Header.Get("Content-Type") != "application/problem+json" || !strings.Contains(string(body), "revoke it") || strings.Contains(string(body), key)) {
+		if c.status == http.StatusNotFound && (resp.Header.Get("Content-Type") != "application/problem+json" ||
+			!strings.Contains(string(body), "revoke it") || strings.Contains(string(body), key)) {
 			t.Errorf("%s %s: %s %s", c.method, c.url, resp.Header.Get("Content-Type"), body)
 		}
 	}
@@ -148,15 +153,18 @@ func TestTLSByFiles(t *testing.T) {
 	}
 }
 
-// With nothing but its name the program gets a certificate from an ACME server, and has it still after it was started anew.
+// With nothing but its name the program gets a certificate from an ACME server, and has it still after it was started
+// anew.
 func TestTLSByACME(t *testing.T) { //nolint:paralleltest // see acme.Start
 	o, _ := newOperator(t, "agency")
 	over, plain := freePort(t), freePort(t)
 	authority := acme.Start(t, number(t, plain), number(t, over))
 	for _, server := range []string{authority.Directory, authority.Directory} {
-		p := start(t, append(o.env, "PRESSROOM_ACME_DOMAIN=press.test"), "serve", "--addr", "127.0.0.1:"+over, "--plain-addr", "127.0.0.1:"+plain,
+		p := start(t, append(o.env, "PRESSROOM_ACME_DOMAIN=press.test"), "serve", "--addr", "127.0.0.1:"+over,
+			"--plain-addr", "127.0.0.1:"+plain,
 			"--acme-email", "ada@press.test", "--acme-ca", server, "--acme-roots", authority.Roots)
-		if ready := o.answers(browser(authority.Issued, "127.0.0.1:"+over), "https://press.test/readyz"); ready.StatusCode != http.StatusOK {
+		if ready := o.answers(browser(authority.Issued, "127.0.0.1:"+over),
+			"https://press.test/readyz"); ready.StatusCode != http.StatusOK {
 			t.Errorf("%s", ready.Status)
 		}
 		if led := o.answers(browser(nil, "127.0.0.1:"+plain), "http://press.test/").Header.Get("Location"); led != "https://press.test/" {
@@ -166,7 +174,8 @@ func TestTLSByACME(t *testing.T) { //nolint:paralleltest // see acme.Start
 			t.Errorf("ended with %d: %s", status, p.log)
 		}
 	}
-	kept, err := filepath.Glob(filepath.Join(filepath.Dir(strings.TrimPrefix(o.env[0], "PRESSROOM_DATABASE=sqlite:")), "pressroom.db.certificates", "certificates", "*", "press.test", "press.test.crt"))
+	kept, err := filepath.Glob(filepath.Join(filepath.Dir(strings.TrimPrefix(o.env[0], "PRESSROOM_DATABASE=sqlite:")),
+		"pressroom.db.certificates", "certificates", "*", "press.test", "press.test.crt"))
 	if err != nil || len(kept) != 1 {
 		t.Errorf("kept: %v %v", kept, err)
 	}

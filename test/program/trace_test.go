@@ -11,12 +11,13 @@ import (
 	"pressroom/internal/testkit/collector"
 )
 
-// A published post can be followed from its request to the network's call, and nothing that is told on the way is a secret, a name
-// or what somebody wrote.
+// A published post can be followed from its request to the network's call, and nothing that is told on the way is a
+// secret, a name or what somebody wrote.
 func TestTraces(t *testing.T) {
 	t.Parallel()
 	taker := collector.Start(t)
-	p := start(t, []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + taker.URL, "OTEL_BSP_SCHEDULE_DELAY=50"}, "quickstart", "--data", filepath.Join(t.TempDir(), "data"), "--addr", "127.0.0.1:0", "--json")
+	p := start(t, []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + taker.URL, "OTEL_BSP_SCHEDULE_DELAY=50"}, "quickstart",
+		"--data", filepath.Join(t.TempDir(), "data"), "--addr", "127.0.0.1:0", "--json")
 	var g greeting
 	if err := json.Unmarshal([]byte(p.line()), &g); err != nil {
 		t.Fatal(err)
@@ -68,7 +69,9 @@ func TestTraces(t *testing.T) {
 		t.Error("no transaction is told of")
 	}
 	told := taker.Everything()
-	for _, secret := range []string{key, g.Owner["password"], g.Owner["email"], "Nobody else", "harbour", "Harbour", "Ada", "Bearer", g.Keys["drafts"]} {
+	for _, secret := range []string{
+		key, g.Owner["password"], g.Owner["email"], "Nobody else", "harbour", "Harbour", "Ada", "Bearer", g.Keys["drafts"],
+	} {
 		if strings.Contains(told, secret) {
 			t.Errorf("%q was told", secret)
 		}

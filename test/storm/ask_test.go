@@ -149,7 +149,9 @@ func (c *client) askTool(ctx context.Context, k call) (answer, error) {
 	if k.idem != "" {
 		args["idempotency_key"] = k.idem
 	}
-	raw, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": k.tool, "arguments": args}})
+	raw, err := json.Marshal(map[string]any{
+		"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": k.tool, "arguments": args},
+	})
 	if err != nil {
 		return answer{}, err
 	}
@@ -157,7 +159,10 @@ func (c *client) askTool(ctx context.Context, k call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	r.Header = http.Header{"Authorization": {"Bearer " + k.key.value}, "Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Mcp-Protocol-Version": {"2025-06-18"}}
+	r.Header = http.Header{
+		"Authorization": {"Bearer " + k.key.value}, "Content-Type": {"application/json"},
+		"Accept": {"application/json, text/event-stream"}, "Mcp-Protocol-Version": {"2025-06-18"},
+	}
 	status, header, raw, err := c.send(r)
 	if err != nil {
 		return answer{}, err

@@ -25,7 +25,10 @@ type book struct {
 }
 
 func newBook() *book {
-	return &book{posts: map[string]*posted{}, writes: map[string]int{}, free: map[*crew]int{}, asked: map[string]int{}, answers: map[string]int{}, faults: map[string]int{}, waits: map[string][]time.Duration{}}
+	return &book{
+		posts: map[string]*posted{}, writes: map[string]int{}, free: map[*crew]int{}, asked: map[string]int{},
+		answers: map[string]int{}, faults: map[string]int{}, waits: map[string][]time.Duration{},
+	}
 }
 
 // complaint is something that must not be.

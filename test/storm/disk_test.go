@@ -22,7 +22,8 @@ func newDisk(t *testing.T, dir string) disk {
 		return disk{}
 	}
 	d := disk{filepath.Join(dir, "disk.so"), filepath.Join(dir, "disk.control")}
-	if out, err := exec.CommandContext(t.Context(), compiler, "-O2", "-shared", "-fPIC", "-o", d.library, "testdata/disk.c", "-ldl").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), compiler, "-O2", "-shared", "-fPIC", "-o", d.library,
+		"testdata/disk.c", "-ldl").CombinedOutput(); err != nil {
 		t.Fatalf("building the disk's library: %v\n%s", err, out)
 	}
 	must(t, os.WriteFile(d.control, []byte("-"), 0o644))

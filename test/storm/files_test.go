@@ -35,8 +35,11 @@ func storedDigest(raw []byte) string {
 // sendFile opens a batch and sends its file, until the file has arrived.
 func (c *client) sendFile(raw []byte) {
 	digest := sha256.Sum256(raw)
-	k := call{tool: "create_uploads", method: http.MethodPost, path: "/uploads", key: c.key("drafts"), idem: newIdem(), asTool: c.chance(40),
-		body: map[string]any{"files": []any{map[string]any{"sha256": hex.EncodeToString(digest[:]), "size_bytes": len(raw), "file_name": "storm.jpg"}}}}
+	k := call{tool: "create_uploads", method: http.MethodPost, path: "/uploads", key: c.key("drafts"), idem: newIdem(),
+		asTool: c.chance(40),
+		body: map[string]any{
+			"files": []any{map[string]any{"sha256": hex.EncodeToString(digest[:]), "size_bytes": len(raw), "file_name": "storm.jpg"}},
+		}}
 	opened := false
 	for c.calls.Err() == nil {
 		a := c.do(k)

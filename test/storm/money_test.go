@@ -22,10 +22,13 @@ func (c *client) spending(ctx context.Context) {
 		case dice < 75 && len(reports) > 0:
 			c.buy("refresh_report", http.MethodPost, "/reports/profile/"+reports[c.dice.IntN(len(reports))]+"/refresh", nil, "")
 		case dice < 80 && len(reports) > 0:
-			c.buy("set_report_tracking", http.MethodPut, "/reports/profile/"+reports[c.dice.IntN(len(reports))]+"/tracking", map[string]any{"enabled": c.chance(50)}, "")
+			c.buy("set_report_tracking", http.MethodPut,
+				"/reports/profile/"+reports[c.dice.IntN(len(reports))]+"/tracking", map[string]any{"enabled": c.chance(50)}, "")
 		default:
 			c.buy("download_profile_media", http.MethodPost, "/profile-media-downloads",
-				map[string]any{"platform": "instagram", "type": "posts", "username": c.name(), "limit": 2, "save_to_library": c.chance(30)}, "")
+				map[string]any{
+					"platform": "instagram", "type": "posts", "username": c.name(), "limit": 2, "save_to_library": c.chance(30),
+				}, "")
 		}
 		c.rest(time.Duration(c.dice.IntN(200)) * time.Millisecond)
 	}
@@ -61,7 +64,9 @@ func (c *client) report() string {
 			}
 		}
 		id := a.job()
-		c.do(call{tool: "get_job", method: http.MethodGet, path: "/jobs/" + id, more: map[string]any{"job_id": id}, key: c.team.keys[0]}).into(&job)
+		c.do(call{
+			tool: "get_job", method: http.MethodGet, path: "/jobs/" + id, more: map[string]any{"job_id": id}, key: c.team.keys[0],
+		}).into(&job)
 		if job.Finished && job.Result.Report.Status == "ready" {
 			return job.Result.Report.ID
 		}
@@ -74,7 +79,10 @@ func (c *client) report() string {
 }
 
 // refusals that a paid call may meet.
-var refusals = []string{"insufficient_credits", "daily_credit_limit_reached", "daily_call_limit_reached", "provider_unavailable", "rate_limited", "validation_failed", "plan_limit_reached"}
+var refusals = []string{
+	"insufficient_credits", "daily_credit_limit_reached", "daily_call_limit_reached", "provider_unavailable",
+	"rate_limited", "validation_failed", "plan_limit_reached",
+}
 
 // begins are the events of paid calls that begin a job of their own.
 var begins = map[string]string{"search_hashtags": "hashtag.search", "download_profile_media": "media.download"}

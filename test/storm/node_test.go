@@ -26,7 +26,8 @@ var folder string
 // built builds the program with its crash points, whose clock a test can set, once.
 var built = sync.OnceValues(func() (string, error) {
 	path := filepath.Join(folder, "pressroom")
-	if out, err := exec.Command("go", "build", "-tags", "crashpoints", "-ldflags=-s -w", "-o", path, "pressroom/cmd/pressroom").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-tags", "crashpoints", "-ldflags=-s -w", "-o", path,
+		"pressroom/cmd/pressroom").CombinedOutput(); err != nil {
 		return path, fmt.Errorf("building: %w\n%s", err, out)
 	}
 	return path, nil
@@ -86,7 +87,10 @@ func (s *site) newNode(name string, roles ...string) *node {
 	s.t.Helper()
 	addr, err := testkit.FreeAddr()
 	must(s.t, err)
-	n := &node{site: s, name: name, addr: addr, clock: filepath.Join(s.dir, name+".clock"), roles: roles, log: &logged{}, ended: make(chan struct{})}
+	n := &node{
+		site: s, name: name, addr: addr, clock: filepath.Join(s.dir, name+".clock"), roles: roles, log: &logged{},
+		ended: make(chan struct{}),
+	}
 	must(s.t, os.WriteFile(n.clock, []byte("0s"), 0o600))
 	s.gate.lead(addr)
 	go n.keep()
@@ -166,14 +170,21 @@ func killed(cmd *exec.Cmd) bool {
 
 // deaths are points at which a node may kill itself.
 var deaths = []string{
-	"before replay.once", "after replay.once", "after prepare call", "before delivery.commit", "after delivery.commit", "after commit call", "before delivery.published", "after delivery.published",
-	"before post.release", "after post.release", "after resolve call", "before delivery.later", "after delivery.later", "before report.measured", "after report.measured", "before search.end", "after search.end",
-	"before media.add", "after media.add", "after media put", "before media.downloaded", "after media.downloaded", "before job.claim", "after job.claim", "before delivery.claim", "after delivery.claim",
-	"before social.refreshed", "after social.refreshed", "before limit.lease_calls", "after limit.lease_calls", "before team.by_hand", "after team.by_hand",
+	"before replay.once", "after replay.once", "after prepare call", "before delivery.commit", "after delivery.commit",
+	"after commit call", "before delivery.published", "after delivery.published",
+	"before post.release", "after post.release", "after resolve call", "before delivery.later", "after delivery.later",
+	"before report.measured", "after report.measured", "before search.end", "after search.end",
+	"before media.add", "after media.add", "after media put", "before media.downloaded", "after media.downloaded",
+	"before job.claim", "after job.claim", "before delivery.claim", "after delivery.claim",
+	"before social.refreshed", "after social.refreshed", "before limit.lease_calls", "after limit.lease_calls",
+	"before team.by_hand", "after team.by_hand",
 }
 
 // standstills are points at which a node may hang: where it has begun what others may take over meanwhile.
-var standstills = []string{"before commit call", "before prepare call", "before resolve call", "after commit call", "after delivery.commit", "after job.claim", "before report.measured", "before search.end", "before delivery.published"}
+var standstills = []string{
+	"before commit call", "before prepare call", "before resolve call", "after commit call", "after delivery.commit",
+	"after job.claim", "before report.measured", "before search.end", "before delivery.published",
+}
 
 // death is where the next run kills itself, or hangs: in the weather two of three do.
 func (n *node) death() (string, string) {
@@ -229,10 +240,14 @@ func (n *node) command() *exec.Cmd {
 	role := n.roles[n.dice(len(n.roles))]
 	cmd := exec.Command(n.binary, "serve", "--addr", n.addr, "--public-url", n.gate.url(), "--role", role, "--database", n.database,
 		"--blobs", n.blobs, "--terms", n.terms, "--redis", n.redis.URL(), "--bridge", n.front.URL+"/vendor", "--import-allow", "127.0.0.1",
-		"--networks", n.settings, "--bluesky-servers", n.front.URL+"/bluesky", "--metrics-addr", "", "--lease", "2s", "--log-level", "error", "--log-format", "text")
-	cmd.Env = append(os.Environ(), "PRESSROOM_SEALING_KEY="+n.sealing, "PRESSROOM_CRASH_CLOCK="+n.clock, "PRESSROOM_CRASH_AT="+n.dies, "PRESSROOM_CRASH_HANG="+n.freezes)
+		"--networks", n.settings, "--bluesky-servers", n.front.URL+"/bluesky", "--metrics-addr", "", "--lease", "2s",
+		"--log-level", "error", "--log-format", "text")
+	cmd.Env = append(os.Environ(), "PRESSROOM_SEALING_KEY="+n.sealing, "PRESSROOM_CRASH_CLOCK="+n.clock,
+		"PRESSROOM_CRASH_AT="+n.dies, "PRESSROOM_CRASH_HANG="+n.freezes)
 	cmd.Env = append(cmd.Env, n.disk.env()...)
-	for _, name := range []string{"THREADS", "INSTAGRAM", "INSTAGRAM_FACEBOOK", "FACEBOOK", "TIKTOK", "TIKTOK_BUSINESS", "YOUTUBE", "LINKEDIN", "X", "PINTEREST"} {
+	for _, name := range []string{
+		"THREADS", "INSTAGRAM", "INSTAGRAM_FACEBOOK", "FACEBOOK", "TIKTOK", "TIKTOK_BUSINESS", "YOUTUBE", "LINKEDIN", "X", "PINTEREST",
+	} {
 		cmd.Env = append(cmd.Env, "PRESSROOM_"+name+"_CLIENT_SECRET=sandbox")
 	}
 	cmd.Stderr = n.log

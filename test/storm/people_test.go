@@ -13,7 +13,10 @@ import (
 )
 
 // pages are those that people look at.
-var pages = []string{"/", "/posts", "/calendar", "/media", "/reports", "/accounts", "/hashtags", "/voices", "/notices", "/settings", "/settings/keys", "/settings/audit", "/settings/credits"}
+var pages = []string{
+	"/", "/posts", "/calendar", "/media", "/reports", "/accounts", "/hashtags", "/voices", "/notices", "/settings",
+	"/settings/keys", "/settings/audit", "/settings/credits",
+}
 
 var (
 	keyValue = regexp.MustCompile(`prk_[0-9A-Za-z]+`)
@@ -135,8 +138,10 @@ var uncounted = []string{"get_identity", "get_credits", "get_limits"}
 // reading reads by keys, and tries what they may not do.
 func (c *client) reading(ctx context.Context) {
 	reads := []call{
-		{tool: "get_identity", path: "/me"}, {tool: "list_posts", path: "/posts"}, {tool: "get_credits", path: "/credits"}, {tool: "get_limits", path: "/limits"},
-		{tool: "list_media", path: "/media"}, {tool: "list_reports", path: "/reports"}, {tool: "list_social_accounts", path: "/social-accounts"}, {tool: "list_hashtag_lists", path: "/hashtag-lists"},
+		{tool: "get_identity", path: "/me"}, {tool: "list_posts", path: "/posts"},
+		{tool: "get_credits", path: "/credits"}, {tool: "get_limits", path: "/limits"},
+		{tool: "list_media", path: "/media"}, {tool: "list_reports", path: "/reports"},
+		{tool: "list_social_accounts", path: "/social-accounts"}, {tool: "list_hashtag_lists", path: "/hashtag-lists"},
 	}
 	for ctx.Err() == nil {
 		k := reads[c.dice.IntN(len(reads))]
@@ -149,7 +154,11 @@ func (c *client) reading(ctx context.Context) {
 			c.book.complainf("refused", "%s: %s", k.tool, a.raw)
 		}
 		if c.chance(10) {
-			a := c.do(call{tool: "create_post", method: http.MethodPost, path: "/posts", body: map[string]any{"caption": "storm: nobody may write this", "account_ids": []int64{1}}, key: c.key("read_only"), idem: newIdem()})
+			a := c.do(call{
+				tool: "create_post", method: http.MethodPost, path: "/posts",
+				body: map[string]any{"caption": "storm: nobody may write this", "account_ids": []int64{1}},
+				key:  c.key("read_only"), idem: newIdem(),
+			})
 			if a.Code != "write_not_allowed" && !a.passing() {
 				c.book.complainf("allowed", "a read-only key wrote: %s", a.raw)
 			}
@@ -168,7 +177,10 @@ func (c *client) list() {
 		l.name = fmt.Sprintf("storm list %05d", len(c.book.lists)+1)
 		c.book.lists = append(c.book.lists, l)
 	})
-	k := call{tool: "create_hashtag_list", method: http.MethodPost, path: "/hashtag-lists", body: map[string]any{"name": l.name, "hashtags": []string{"coffee", "harbour"}}, key: c.key("drafts"), asTool: c.chance(40)}
+	k := call{
+		tool: "create_hashtag_list", method: http.MethodPost, path: "/hashtag-lists",
+		body: map[string]any{"name": l.name, "hashtags": []string{"coffee", "harbour"}}, key: c.key("drafts"), asTool: c.chance(40),
+	}
 	if l.once {
 		k.idem = newIdem()
 	}
@@ -192,7 +204,8 @@ func (c *client) reconnect() bool {
 	whole := true
 	for platform, id := range c.team.accounts {
 		var state string
-		if err := c.looks.QueryRow(c.calls, `SELECT connection_state FROM social_accounts WHERE id = ?`, id).Scan(&state); err != nil || state != "lost" {
+		if err := c.looks.QueryRow(c.calls, `SELECT connection_state FROM social_accounts WHERE id = ?`, id).
+			Scan(&state); err != nil || state != "lost" {
 			whole = whole && err == nil
 			continue
 		}

@@ -17,8 +17,8 @@ import (
 // calmUse is how long clients use the program before something is planted.
 const calmUse = 5 * time.Second
 
-// TestPlanted shows that the reckoning finds what it looks for: a calm use of the program leaves nothing to complain of,
-// and whatever is then done behind the program's back is found.
+// TestPlanted shows that the reckoning finds what it looks for: a calm use of the program leaves nothing to complain
+// of, and whatever is then done behind the program's back is found.
 func TestPlanted(t *testing.T) {
 	if testing.Short() {
 		t.Skip("clients use the program for a while first")
@@ -63,29 +63,71 @@ func (s *site) plants() []plant {
 	}), s.one(func(p *posted) bool {
 		return p.fate == drafted && p.id != "" && slices.Contains(platforms(p), "bluesky")
 	}), s.one(func(p *posted) bool { return p.bad && p.fate == handed })
-	file, bought := s.book.sent[0], s.text(`SELECT CAST(id AS TEXT) FROM reservations WHERE state = 'settled' AND charged > 1 AND key_id > 0 LIMIT 1`)
+	file, bought := s.book.sent[0],
+		s.text(`SELECT CAST(id AS TEXT) FROM reservations WHERE state = 'settled' AND charged > 1 AND key_id > 0 LIMIT 1`)
 	return []plant{
-		{"a post that was accepted is gone", []string{"lost"}, s.sql(`UPDATE posts SET team_id = 3 WHERE id = '%s'`, published.id), s.sql(`UPDATE posts SET team_id = %d WHERE id = '%s'`, published.team.ID, published.id)},
-		{"a post that was handed over is a draft", []string{"lost"}, s.sql(`UPDATE posts SET status = 'draft' WHERE id = '%s'`, published.id), s.sql(`UPDATE posts SET status = 'published' WHERE id = '%s'`, published.id)},
-		{"an account stands and is said to have failed", []string{"untold"}, s.sql(`UPDATE post_targets SET state = 'failed' WHERE post_id = '%s'`, published.id), s.sql(`UPDATE post_targets SET state = 'published' WHERE post_id = '%s'`, published.id)},
+		{"a post that was accepted is gone", []string{"lost"}, s.sql(`UPDATE posts SET team_id = 3 WHERE id = '%s'`,
+			published.id), s.sql(`UPDATE posts SET team_id = %d WHERE id = '%s'`, published.team.ID, published.id)},
+		{"a post that was handed over is a draft", []string{
+			"lost",
+		}, s.sql(`UPDATE posts SET status = 'draft' WHERE id = '%s'`, published.id),
+			s.sql(`UPDATE posts SET status = 'published' WHERE id = '%s'`, published.id)},
+		{"an account stands and is said to have failed", []string{
+			"untold",
+		}, s.sql(`UPDATE post_targets SET state = 'failed' WHERE post_id = '%s'`, published.id),
+			s.sql(`UPDATE post_targets SET state = 'published' WHERE post_id = '%s'`, published.id)},
 		{"a network holds a post twice", []string{"doubled"}, s.hold("bluesky", published.mark), nil},
 		{"a network holds a draft", []string{"untold"}, s.hold("bluesky", cancelled.mark), nil},
 		{"a network holds what nobody asked for", []string{"sent"}, s.hold("bluesky", "storm post 999999."), nil},
-		{"an account is said to be published and is not", []string{"lost"}, s.sql(`UPDATE post_targets SET state = 'published' WHERE post_id = '%s'`, failed.id), s.sql(`UPDATE post_targets SET state = 'failed' WHERE post_id = '%s'`, failed.id)},
-		{"a post says something else", []string{"changed"}, s.sql(`UPDATE posts SET caption = 'x' || caption WHERE id = '%s'`, published.id), nil},
-		{"a call is charged too little", []string{"charge", "audit"}, s.sql(`UPDATE reservations SET charged = charged - 1 WHERE id = %s`, bought), s.sql(`UPDATE reservations SET charged = charged + 1 WHERE id = %s`, bought)},
-		{"a call that was accepted has no charge", []string{"charge"}, s.sql(`UPDATE reservations SET idempotency_key = 'another' WHERE id = %s`, bought), nil},
-		{"credits are set aside for good", []string{"stuck", "audit"}, s.sql(`UPDATE reservations SET state = 'open' WHERE id = %s`, bought), s.sql(`UPDATE reservations SET state = 'settled' WHERE id = %s`, bought)},
-		{"a wallet has lost credits", []string{"charge", "audit"}, s.sql(`UPDATE wallets SET available = available - 1 WHERE team_id = 1`), s.sql(`UPDATE wallets SET available = available + 1 WHERE team_id = 1`)},
-		{"a key has spent more than its day allows", []string{"limit"}, s.sql(`UPDATE reservations SET amount = 1000, charged = 1000 WHERE id = (SELECT MAX(id) FROM reservations WHERE team_id = 2)`), nil},
-		{"a job never ends", []string{"stuck"}, s.sql(`UPDATE jobs SET finished_at = 0, wake_at = 0, lease_until = 0 WHERE id = (SELECT MIN(id) FROM jobs)`), nil},
-		{"a delivery never ends", []string{"stuck"}, s.sql(`UPDATE deliveries SET phase = 'prepared', wake_at = 0, not_before = %d WHERE id = (SELECT MIN(id) FROM deliveries)`, time.Now().Add(time.Hour).UnixMicro()), nil},
-		{"a link is open for good", []string{"stuck"}, s.sql(`UPDATE upload_files SET state = 'waiting' WHERE id = (SELECT MIN(id) FROM upload_files)`), nil},
+		{"an account is said to be published and is not", []string{
+			"lost",
+		}, s.sql(`UPDATE post_targets SET state = 'published' WHERE post_id = '%s'`, failed.id),
+			s.sql(`UPDATE post_targets SET state = 'failed' WHERE post_id = '%s'`, failed.id)},
+		{"a post says something else", []string{
+			"changed",
+		}, s.sql(`UPDATE posts SET caption = 'x' || caption WHERE id = '%s'`, published.id), nil},
+		{"a call is charged too little", []string{
+			"charge", "audit",
+		}, s.sql(`UPDATE reservations SET charged = charged - 1 WHERE id = %s`, bought),
+			s.sql(`UPDATE reservations SET charged = charged + 1 WHERE id = %s`, bought)},
+		{"a call that was accepted has no charge", []string{
+			"charge",
+		}, s.sql(`UPDATE reservations SET idempotency_key = 'another' WHERE id = %s`, bought), nil},
+		{"credits are set aside for good", []string{
+			"stuck", "audit",
+		}, s.sql(`UPDATE reservations SET state = 'open' WHERE id = %s`, bought),
+			s.sql(`UPDATE reservations SET state = 'settled' WHERE id = %s`, bought)},
+		{"a wallet has lost credits", []string{
+			"charge", "audit",
+		}, s.sql(`UPDATE wallets SET available = available - 1 WHERE team_id = 1`),
+			s.sql(`UPDATE wallets SET available = available + 1 WHERE team_id = 1`)},
+		{"a key has spent more than its day allows", []string{
+			"limit",
+		}, s.sql(`UPDATE reservations SET amount = 1000, charged = 1000 WHERE id = (SELECT MAX(id) FROM reservations
+		WHERE team_id = 2)`), nil},
+		{"a job never ends", []string{
+			"stuck",
+		}, s.sql(`UPDATE jobs SET finished_at = 0, wake_at = 0, lease_until = 0 WHERE id = (SELECT MIN(id) FROM jobs)`), nil},
+		{"a delivery never ends", []string{
+			"stuck",
+		}, s.sql(`UPDATE deliveries SET phase = 'prepared', wake_at = 0, not_before = %d WHERE id = (SELECT MIN(id)
+		FROM deliveries)`, time.Now().Add(time.Hour).UnixMicro()), nil},
+		{"a link is open for good", []string{
+			"stuck",
+		}, s.sql(`UPDATE upload_files SET state = 'waiting' WHERE id = (SELECT MIN(id) FROM upload_files)`), nil},
 		{"a file has other bytes", []string{"bytes"}, s.spoil(file), nil},
 		{"a file is gone", []string{"lost"}, s.sql(`UPDATE media SET team_id = 3 WHERE id = %d`, file.media), nil},
-		{"an event is gone", []string{"event"}, s.sql(`DROP TRIGGER events_are_not_deleted; DELETE FROM events WHERE kind = 'post.created' AND subject = '%s'`, published.id), nil},
-		{"an event tells of no write", []string{"event"}, s.sql(`INSERT INTO events (team_id, at, key_id, kind, subject) VALUES (1, 1, 1, 'post.handed_over', '%s')`, cancelled.id), nil},
-		{"a key is there twice", []string{"doubled"}, s.sql(`UPDATE api_keys SET name = '%s' WHERE id IN (SELECT id FROM api_keys WHERE team_id = %d AND name LIKE 'storm key%%' LIMIT 2)`, s.book.keys[0].name, s.book.keys[0].team.ID), nil},
+		{"an event is gone", []string{
+			"event",
+		}, s.sql(
+			`DROP TRIGGER events_are_not_deleted; DELETE FROM events WHERE kind = 'post.created' AND subject = '%s'`, published.id), nil},
+		{"an event tells of no write", []string{
+			"event",
+		}, s.sql(`INSERT INTO events (team_id, at, key_id, kind, subject) VALUES (1, 1, 1, 'post.handed_over', '%s')`, cancelled.id), nil},
+		{"a key is there twice", []string{
+			"doubled",
+		}, s.sql(`UPDATE api_keys SET name = '%s' WHERE id IN (SELECT id FROM api_keys
+		WHERE team_id = %d AND name LIKE 'storm key%%' LIMIT 2)`, s.book.keys[0].name, s.book.keys[0].team.ID), nil},
 		{"a program ends by itself", []string{"died"}, s.crash, nil},
 		{"a call is never answered", []string{"unanswered"}, s.unanswered, nil},
 	}

@@ -23,7 +23,9 @@ var groups = []struct {
 var markers = []struct {
 	percent int
 	text    string
-}{{3, "[sandbox:reject]"}, {3, "[sandbox:error]"}, {1, "[sandbox:rate-limit]"}, {5, "[sandbox:lost-answer]"}, {4, "[sandbox:slow=1]"}, {1, "[sandbox:expired-token]"}}
+}{{3, "[sandbox:reject]"}, {3, "[sandbox:error]"}, {1, "[sandbox:rate-limit]"}, {5, "[sandbox:lost-answer]"}, {
+	4, "[sandbox:slow=1]",
+}, {1, "[sandbox:expired-token]"}}
 
 // posting makes posts and sees to them, one after the other.
 func (c *client) posting(ctx context.Context) {
@@ -108,7 +110,10 @@ func (c *client) draft(p *posted) {
 	if c.chance(30) {
 		level = "drafts"
 	}
-	k := call{tool: "create_post", method: http.MethodPost, path: "/posts", body: c.content(p), key: c.key(level), idem: newIdem(), asTool: c.chance(40)}
+	k := call{
+		tool: "create_post", method: http.MethodPost, path: "/posts", body: c.content(p), key: c.key(level),
+		idem: newIdem(), asTool: c.chance(40),
+	}
 	if c.chance(5) {
 		k.idem = "" // whether it was done stays open where no answer comes
 	}
@@ -156,8 +161,8 @@ func (c *client) handed(p *posted, a answer) {
 
 func (c *client) fated(p *posted, fate postFate) { c.book.change(func() { p.fate = fate }) }
 
-// refusedPost holds a refusal against what may refuse a post: an account that has lost its connection, and what the network
-// says of its text.
+// refusedPost holds a refusal against what may refuse a post: an account that has lost its connection, and what the
+// network says of its text.
 func (c *client) refusedPost(p *posted, what string, a answer) {
 	if a.Code != "preflight_blocked" {
 		c.book.complainf("refused", "%s %s: %s", what, p.mark, a.raw)
@@ -198,7 +203,8 @@ func (c *client) cancel(p *posted) {
 
 // rewrite changes a draft; what tells it from all others stays.
 func (c *client) rewrite(p *posted) {
-	k := call{tool: "update_post", method: http.MethodPatch, path: "/posts/" + p.id, body: map[string]any{"caption": p.mark + " Written anew."}, more: map[string]any{"id": p.id},
+	k := call{tool: "update_post", method: http.MethodPatch, path: "/posts/" + p.id,
+		body: map[string]any{"caption": p.mark + " Written anew."}, more: map[string]any{"id": p.id},
 		key: c.key("drafts"), idem: newIdem(), asTool: c.chance(40)}
 	a := c.do(k)
 	switch {
@@ -214,7 +220,9 @@ func (c *client) rewrite(p *posted) {
 func (c *client) follow(p *posted) {
 	for range 10 {
 		var post struct{ Status string }
-		c.do(call{tool: "get_post", method: http.MethodGet, path: "/posts/" + p.id, more: map[string]any{"id": p.id}, key: c.key("read_only")}).into(&post)
+		c.do(call{
+			tool: "get_post", method: http.MethodGet, path: "/posts/" + p.id, more: map[string]any{"id": p.id}, key: c.key("read_only"),
+		}).into(&post)
 		switch post.Status {
 		case "published":
 			return

@@ -36,7 +36,8 @@ func (s *site) reckon() []complaint {
 		name string
 		look func(context.Context) error
 	}{
-		{"posts", r.posts}, {"what the networks hold", r.strangers}, {"events", r.events}, {"charges", r.charges}, {"limits", r.limits}, {"free calls", r.freeCalls}, {"files", r.files}, {"hashtag lists", r.lists},
+		{"posts", r.posts}, {"what the networks hold", r.strangers}, {"events", r.events}, {"charges", r.charges},
+		{"limits", r.limits}, {"free calls", r.freeCalls}, {"files", r.files}, {"hashtag lists", r.lists},
 		{"keys", r.keys}, {"what is under way", r.stuck}, {"the audit", r.audit}, {"the programs", r.programs},
 	} {
 		if err := part.look(ctx); err != nil {
@@ -153,11 +154,13 @@ func (r *reckoning) post(p *posted, now shown, copies map[string]map[string][]st
 		n := len(there)
 		switch {
 		case n > 1:
-			r.complainf("doubled", "%s stands %d times on %s (%s %s)%s%s", p.mark, n, a.Platform, a.State, a.ErrorCode, r.story(p.id, a.ID), r.wire.story(p.mark, there))
+			r.complainf("doubled", "%s stands %d times on %s (%s %s)%s%s", p.mark, n, a.Platform, a.State, a.ErrorCode,
+				r.story(p.id, a.ID), r.wire.story(p.mark, there))
 		case a.State == "published" && n == 0:
 			r.complainf("lost", "%s is said to stand on %s and does not%s", p.mark, a.Platform, r.story(p.id, a.ID))
 		case n == 1 && a.State != "published" && a.State != "unconfirmed":
-			r.complainf("untold", "%s stands on %s and is said to be %s %s%s", p.mark, a.Platform, a.State, a.ErrorCode, r.story(p.id, a.ID))
+			r.complainf("untold", "%s stands on %s and is said to be %s %s%s", p.mark, a.Platform, a.State, a.ErrorCode,
+				r.story(p.id, a.ID))
 		case a.State == "failed" && !p.mayFail(a.ErrorCode):
 			r.complainf("wrong", "%s failed on %s with %s", p.mark, a.Platform, a.ErrorCode)
 		case a.State == "published" && p.bad:
@@ -179,7 +182,8 @@ func (r *reckoning) story(post string, account int64) string {
 		}
 		*line += " " + result + " " + code
 		return err
-	}, `SELECT a.epoch, a.call, a.started_at, a.ended_at, a.result, a.network_code FROM delivery_attempts a JOIN deliveries d ON d.id = a.delivery_id
+	}, `SELECT a.epoch, a.call, a.started_at, a.ended_at, a.result, a.network_code FROM delivery_attempts a
+		JOIN deliveries d ON d.id = a.delivery_id
 		WHERE d.post_id = ? AND d.account_id = ? ORDER BY a.id`, post, account)
 	if err != nil {
 		return " (" + err.Error() + ")"
@@ -223,7 +227,9 @@ func platforms(p *posted) []string {
 func (r *reckoning) events(ctx context.Context) error {
 	there := map[string]int{}
 	type row struct{ kind, subject string }
-	rows, err := db.All(ctx, r.looks, func(rows *sql.Rows, e *row) error { return rows.Scan(&e.kind, &e.subject) }, `SELECT kind, subject FROM events WHERE key_id > 0`)
+	rows, err := db.All(ctx, r.looks, func(rows *sql.Rows, e *row) error {
+		return rows.Scan(&e.kind, &e.subject)
+	}, `SELECT kind, subject FROM events WHERE key_id > 0`)
 	if err != nil {
 		return err
 	}
@@ -250,7 +256,9 @@ func (r *reckoning) events(ctx context.Context) error {
 	}
 	for what, n := range there {
 		kind, subject, _ := strings.Cut(what, " ")
-		if slices.Contains([]string{"post.scheduled", "post.cancelled", "post.handed_over", "post.changed", "uploads.opened", "hashtag.search", "media.download"}, kind) && n > retried[what] {
+		if slices.Contains([]string{
+			"post.scheduled", "post.cancelled", "post.handed_over", "post.changed", "uploads.opened", "hashtag.search", "media.download",
+		}, kind) && n > retried[what] {
 			r.complainf("event", "%d events %s of %s of no write", n, kind, subject)
 		}
 	}
@@ -268,7 +276,8 @@ type charge struct {
 func (r *reckoning) charges(ctx context.Context) error {
 	rows, err := db.All(ctx, r.looks, func(rows *sql.Rows, c *charge) error {
 		return rows.Scan(&c.key, &c.amount, &c.charged, &c.idem, &c.tool, &c.state, &c.job, &c.ended)
-	}, `SELECT r.key_id, r.amount, r.charged, r.idempotency_key, r.operation, r.state, COALESCE(j.id, ''), COALESCE(j.state, '') FROM reservations r
+	}, `SELECT r.key_id, r.amount, r.charged, r.idempotency_key, r.operation, r.state, COALESCE(j.id, ''),
+		COALESCE(j.state, '') FROM reservations r
 		LEFT JOIN jobs j ON j.reservation_id = r.id`)
 	if err != nil {
 		return err
@@ -344,7 +353,8 @@ func (r *reckoning) limits(ctx context.Context) error {
 	moves, err := db.All(ctx, r.looks, func(rows *sql.Rows, m *move) error {
 		return rows.Scan(&m.team, &m.kind, &m.key, &m.amount, &m.charged, &m.at)
 	},
-		`SELECT t.team_id, t.kind, r.key_id, r.amount, r.charged, r.created_at FROM ledger_transfers t JOIN reservations r ON r.id = t.reservation_id ORDER BY t.id`)
+		`SELECT t.team_id, t.kind, r.key_id, r.amount, r.charged, r.created_at FROM ledger_transfers t
+		JOIN reservations r ON r.id = t.reservation_id ORDER BY t.id`)
 	if err != nil {
 		return err
 	}
@@ -395,7 +405,8 @@ func (r *reckoning) freeCalls(context.Context) error {
 func (r *reckoning) lists(ctx context.Context) error {
 	for _, l := range r.book.lists {
 		var n int
-		if err := r.looks.QueryRow(ctx, `SELECT COUNT(*) FROM hashtag_lists WHERE team_id = ? AND name = ?`, l.team.ID, l.name).Scan(&n); err != nil {
+		if err := r.looks.QueryRow(ctx, `SELECT COUNT(*) FROM hashtag_lists WHERE team_id = ? AND name = ?`, l.team.ID,
+			l.name).Scan(&n); err != nil {
 			return err
 		}
 		switch {
@@ -429,7 +440,8 @@ func (r *reckoning) files(ctx context.Context) error {
 		}
 	}
 	var double int
-	err = r.looks.QueryRow(ctx, `SELECT COUNT(*) FROM (SELECT team_id, sha256 FROM media GROUP BY team_id, sha256 HAVING COUNT(*) > 1) d`).Scan(&double)
+	err = r.looks.QueryRow(ctx,
+		`SELECT COUNT(*) FROM (SELECT team_id, sha256 FROM media GROUP BY team_id, sha256 HAVING COUNT(*) > 1) d`).Scan(&double)
 	if double > 0 {
 		r.complainf("doubled", "%d files are in a library twice", double)
 	}
@@ -453,7 +465,9 @@ func digestOf(ctx context.Context, store blob.Store, key string) (string, error)
 func (r *reckoning) keys(ctx context.Context) error {
 	for _, k := range r.book.keys {
 		var n, live int
-		err := r.looks.QueryRow(ctx, `SELECT COUNT(*), COALESCE(SUM(CASE WHEN revoked_at = 0 THEN 1 ELSE 0 END), 0) FROM api_keys WHERE team_id = ? AND name = ?`, k.team.ID, k.name).Scan(&n, &live)
+		err := r.looks.QueryRow(ctx,
+			`SELECT COUNT(*), COALESCE(SUM(CASE WHEN revoked_at = 0 THEN 1 ELSE 0 END), 0) FROM api_keys
+		WHERE team_id = ? AND name = ?`, k.team.ID, k.name).Scan(&n, &live)
 		switch {
 		case err != nil:
 			return err
@@ -481,10 +495,14 @@ func (r *reckoning) keys(ctx context.Context) error {
 // keyEvents looks for the events of a key: that it was made, and that it was revoked.
 func (r *reckoning) keyEvents(ctx context.Context, k *madeKey, made, revoked int) error {
 	var told, ended int
-	err := r.looks.QueryRow(ctx, `SELECT COALESCE(SUM(CASE WHEN e.kind = 'key.created' THEN 1 ELSE 0 END), 0), COALESCE(SUM(CASE WHEN e.kind = 'key.revoked' THEN 1 ELSE 0 END), 0)
-		FROM events e JOIN api_keys k ON CAST(k.id AS TEXT) = e.subject AND k.team_id = e.team_id WHERE k.team_id = ? AND k.name = ? AND e.kind IN ('key.created', 'key.revoked')`, k.team.ID, k.name).Scan(&told, &ended)
+	err := r.looks.QueryRow(ctx,
+		`SELECT COALESCE(SUM(CASE WHEN e.kind = 'key.created' THEN 1 ELSE 0 END), 0), COALESCE(SUM(CASE WHEN e.kind =
+		'key.revoked' THEN 1 ELSE 0 END), 0)
+		FROM events e JOIN api_keys k ON CAST(k.id AS TEXT) = e.subject AND k.team_id = e.team_id
+		WHERE k.team_id = ? AND k.name = ? AND e.kind IN ('key.created', 'key.revoked')`, k.team.ID, k.name).Scan(&told, &ended)
 	if err == nil && (told != made || ended != revoked) {
-		r.complainf("event", "%s was made %d times and revoked %d times, and its events tell of %d and %d", k.name, made, revoked, told, ended)
+		r.complainf("event", "%s was made %d times and revoked %d times, and its events tell of %d and %d", k.name,
+			made, revoked, told, ended)
 	}
 	return err
 }
@@ -520,7 +538,8 @@ func (r *reckoning) audit(ctx context.Context) error {
 	return nil
 }
 
-// readyAgain is how long a program may take to do all of its work again. What it has missed it learns of within half a minute.
+// readyAgain is how long a program may take to do all of its work again. What it has missed it learns of within half a
+// minute.
 const readyAgain = 40 * time.Second
 
 // programs looks whether all of them are well, and what they said.

@@ -99,7 +99,10 @@ func newSite(t *testing.T, onPostgres bool, seed uint64) *site {
 	must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	must(t, os.Chmod(dir, 0o755))
-	s := &site{t: t, began: time.Now(), book: newBook(), dir: dir, thrown: rand.New(rand.NewPCG(seed, 1)), disk: newDisk(t, dir), redis: redis.Start(t)}
+	s := &site{
+		t: t, began: time.Now(), book: newBook(), dir: dir, thrown: rand.New(rand.NewPCG(seed, 1)),
+		disk: newDisk(t, dir), redis: redis.Start(t),
+	}
 	s.binary, err = built()
 	must(t, err)
 	s.database, s.blobs = "sqlite:"+filepath.Join(dir, "press.db"), "file:"+filepath.Join(dir, "media")
@@ -168,7 +171,8 @@ func (s *site) openNetworks() {
 		s.wire.under.Wait()
 		must(s.t, s.box.Close())
 	})
-	hurried := strings.ReplaceAll(server.SandboxSettings(s.front.URL), networkSet, fmt.Sprintf(`"timeout": %q, "settled": %q`, networkTimeout, networkSettled))
+	hurried := strings.ReplaceAll(server.SandboxSettings(s.front.URL), networkSet,
+		fmt.Sprintf(`"timeout": %q, "settled": %q`, networkTimeout, networkSettled))
 	s.settings = filepath.Join(s.dir, "networks.json")
 	must(s.t, os.WriteFile(s.settings, []byte(hurried), 0o600))
 }
@@ -202,7 +206,8 @@ func (s *site) open() {
 	must(s.t, err)
 	must(s.t, json.Unmarshal(settings, &networks.Of))
 	s.admin, err = server.Open(ctx, server.Config{
-		Version: "test", PublicURL: s.gate.url(), Database: s.database, SealingKey: s.sealing, Blobs: s.blobs, Role: server.RoleAPI, Workers: 1, Terms: &chosen,
+		Version: "test", PublicURL: s.gate.url(), Database: s.database, SealingKey: s.sealing, Blobs: s.blobs,
+		Role: server.RoleAPI, Workers: 1, Terms: &chosen,
 		BlueskyServers: []string{s.front.URL + "/bluesky"}, Networks: networks, Log: slog.New(slog.DiscardHandler),
 	})
 	must(s.t, err)
@@ -263,7 +268,8 @@ func (s *site) furnish() {
 
 func (s *site) add(c *crew, name string, raw []byte) int64 {
 	s.t.Helper()
-	arrived, err := s.admin.Media.Add(context.Background(), media.Owner{TeamID: c.ID}, media.Incoming{Name: name, Body: bytes.NewReader(raw)})
+	arrived, err := s.admin.Media.Add(context.Background(), media.Owner{TeamID: c.ID},
+		media.Incoming{Name: name, Body: bytes.NewReader(raw)})
 	must(s.t, err)
 	return arrived.MediaID
 }
@@ -291,7 +297,8 @@ func picture(size int, seed uint64) []byte {
 // which of several accounts is connected, where it is not the first: at LinkedIn a company, whose posts can be read.
 var which = map[string]int{"linkedin": 1}
 
-// connect connects an account as a person does, or connects one again: by the link of the API and the network's consent page.
+// connect connects an account as a person does, or connects one again: by the link of the API and the network's
+// consent page.
 func (s *site) connect(c *crew, platform string, again int64) (int64, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), longestAnswer)
 	defer cancel()
@@ -300,7 +307,8 @@ func (s *site) connect(c *crew, platform string, again int64) (int64, error) {
 		if err := s.box.EnsureBlueskyAccount(handle, handle, "open-sesame-1234"); err != nil {
 			return 0, err
 		}
-		a, err := s.admin.Accounts.Connect(ctx, c.ID, "bluesky", network.Credentials{Server: s.front.URL + "/bluesky", Identifier: handle, Password: "open-sesame-1234"})
+		a, err := s.admin.Accounts.Connect(ctx, c.ID, "bluesky",
+			network.Credentials{Server: s.front.URL + "/bluesky", Identifier: handle, Password: "open-sesame-1234"})
 		return a.ID, err
 	}
 	asked := url.Values{"platform": {platform}}
@@ -326,7 +334,8 @@ func (s *site) connect(c *crew, platform string, again int64) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	out, err := s.admin.Connects.Return(ctx, c.owner.ID, account.Returned{Platform: platform, State: back.Get("state"), Code: back.Get("code"), Error: back.Get("error")})
+	out, err := s.admin.Connects.Return(ctx, c.owner.ID,
+		account.Returned{Platform: platform, State: back.Get("state"), Code: back.Get("code"), Error: back.Get("error")})
 	if err == nil && out.Choice != 0 {
 		out.Account, err = s.admin.Connects.Choose(ctx, c.owner.ID, out.Choice, which[platform])
 	}
@@ -340,7 +349,10 @@ func (s *site) client(calls context.Context, c *crew, seed uint64) *client {
 		panic(err) // it never fails
 	}
 	return &client{site: s, team: c, dice: rand.New(rand.NewPCG(seed, 2)), calls: calls,
-		http: &http.Client{Jar: jar, Timeout: longestAnswer, Transport: &http.Transport{MaxIdleConnsPerHost: 4, IdleConnTimeout: time.Second, DisableCompression: true}}}
+		http: &http.Client{
+			Jar: jar, Timeout: longestAnswer,
+			Transport: &http.Transport{MaxIdleConnsPerHost: 4, IdleConnTimeout: time.Second, DisableCompression: true},
+		}}
 }
 
 // standing is a post as a network holds it.

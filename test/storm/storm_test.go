@@ -114,11 +114,15 @@ type work struct {
 func (s *site) clients() []work {
 	var out []work
 	for _, team := range s.teams[:2] {
-		for _, do := range []func(*client, context.Context){(*client).posting, (*client).posting, (*client).posting, (*client).posting, (*client).spending, (*client).sending, (*client).reading} {
+		for _, do := range []func(*client, context.Context){
+			(*client).posting, (*client).posting, (*client).posting, (*client).posting, (*client).spending,
+			(*client).sending, (*client).reading,
+		} {
 			out = append(out, work{team, do})
 		}
 	}
-	return append(out, work{s.teams[0], (*client).looking}, work{s.teams[1], (*client).looking}, work{s.teams[2], (*client).spending}, work{s.teams[2], (*client).reading})
+	return append(out, work{s.teams[0], (*client).looking}, work{s.teams[1], (*client).looking},
+		work{s.teams[2], (*client).spending}, work{s.teams[2], (*client).reading})
 }
 
 // tell says what there was.
@@ -140,7 +144,9 @@ func (s *site) tell() {
 	for _, what := range slices.Sorted(maps.Keys(b.waits)) {
 		w := b.waits[what]
 		if !strings.HasPrefix(what, "outcome") {
-			lines = append(lines, fmt.Sprintf("  %-34s %6d at once of %6d, half under %v, 99 of 100 under %v, all under %v", what, len(w), b.asked[what], under(w, 500), under(w, 990), under(w, 1000)))
+			lines = append(lines,
+				fmt.Sprintf("  %-34s %6d at once of %6d, half under %v, 99 of 100 under %v, all under %v", what, len(w),
+					b.asked[what], under(w, 500), under(w, 990), under(w, 1000)))
 		}
 	}
 	s.t.Logf("answered at once:\n%s", strings.Join(lines, "\n"))

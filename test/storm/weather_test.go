@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// mostAhead is how far a node's clock is ahead of the machine's at most while the weather lasts: less than the time within
-// which a network lists what it was given, as docs/running.md asks it of clocks.
+// mostAhead is how far a node's clock is ahead of the machine's at most while the weather lasts: less than the time
+// within which a network lists what it was given, as docs/running.md asks it of clocks.
 const mostAhead = 5 * time.Second
 
 // front is one kind of weather: it begins, and ends after a while.
@@ -23,7 +23,9 @@ type front struct {
 // fronts are all kinds of weather that the site has, but for nodes that die.
 func (s *site) fronts() []front {
 	out := []front{
-		{"the networks fail, hang and lose answers", 4 * time.Second, func() { s.wire.foul.Store(true) }, func() { s.wire.foul.Store(false) }},
+		{"the networks fail, hang and lose answers", 4 * time.Second, func() {
+			s.wire.foul.Store(true)
+		}, func() { s.wire.foul.Store(false) }},
 		{"connections are cut off", 3 * time.Second, func() { s.gate.cuts.Store(true) }, func() { s.gate.cuts.Store(false) }},
 		{"the clock of a node jumps", 3 * time.Second, func() { s.jump() }, func() { s.jump() }},
 		{"the networks end access tokens", 0, s.endTokens, func() {}},
@@ -96,8 +98,8 @@ func (s *site) blow(ctx context.Context) {
 	s.wire.blows.Store(false)
 }
 
-// hangs is for how long a node hangs at most. Where there are others it is longer than the lease of what it holds, and than a
-// network takes to list what it was given, so that they go on with its work meanwhile.
+// hangs is for how long a node hangs at most. Where there are others it is longer than the lease of what it holds, and
+// than a network takes to list what it was given, so that they go on with its work meanwhile.
 func (s *site) hangs() time.Duration {
 	if len(s.nodes) == 1 {
 		return 3 * time.Second
@@ -105,8 +107,8 @@ func (s *site) hangs() time.Duration {
 	return networkSettled + 2*time.Second
 }
 
-// kill ends a node again and again: mostly at once, sometimes in order. Now and then it hangs, as a machine does that is
-// moved, and goes on as if nothing had been.
+// kill ends a node again and again: mostly at once, sometimes in order. Now and then it hangs, as a machine does that
+// is moved, and goes on as if nothing had been.
 func (s *site) kill(ctx context.Context, n *node) {
 	for pause(ctx, time.Second+s.upTo(10*time.Second)) {
 		if n.hung.Load() {
@@ -204,6 +206,7 @@ func (s *site) underWay() (string, bool) {
 		}
 	}
 	var held int
-	err := s.looks.QueryRow(context.Background(), `SELECT COUNT(*) FROM deliveries WHERE owner <> '' AND phase IN ('planned', 'prepared', 'committing')`).Scan(&held)
+	err := s.looks.QueryRow(context.Background(),
+		`SELECT COUNT(*) FROM deliveries WHERE owner <> '' AND phase IN ('planned', 'prepared', 'committing')`).Scan(&held)
 	return said, err == nil && held == 0 && said != ""
 }

@@ -115,7 +115,8 @@ func (w *wire) hear(r *http.Request, f fate) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.heard[mark] = append(w.heard[mark], fmt.Sprintf("\n  %s: %s %s, %s", time.Now().UTC().Format(time.StampMilli), r.Method, r.URL.Path, fates[f]))
+	w.heard[mark] = append(w.heard[mark],
+		fmt.Sprintf("\n  %s: %s %s, %s", time.Now().UTC().Format(time.StampMilli), r.Method, r.URL.Path, fates[f]))
 }
 
 // story is what came of a post, and when each that stands was made.

@@ -60,7 +60,10 @@ func bill(path string) ([]byte, error) {
 	for _, m := range under {
 		dirs[m.Path] = m
 	}
-	main := component{Type: "application", Ref: "pkg:golang/" + info.Main.Path, Name: info.Main.Path, Version: info.Main.Version, Properties: settings(info)}
+	main := component{
+		Type: "application", Ref: "pkg:golang/" + info.Main.Path, Name: info.Main.Path, Version: info.Main.Version,
+		Properties: settings(info),
+	}
 	main.Licences = []licensed{spdx("Apache-2.0")}
 	doc := billDocument{Format: "CycloneDX", Spec: "1.6", Version: 1, Metadata: metadata{main}}
 	on := dependency{Ref: main.Ref}

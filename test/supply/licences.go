@@ -60,7 +60,11 @@ func licences(to io.Writer) error {
 
 // needed are the modules that packages need, without our own.
 func needed(dir string, args ...string) ([]module, error) {
-	cmd := exec.Command("go", append([]string{"list", "-deps", "-f", `{{with .Module}}{{if not .Main}}{"Path":"{{.Path}}","Version":"{{.Version}}","Dir":"{{.Dir}}"}{{end}}{{end}}`}, args...)...)
+	cmd := exec.Command("go",
+		append([]string{
+			"list", "-deps", "-f",
+			`{{with .Module}}{{if not .Main}}{"Path":"{{.Path}}","Version":"{{.Version}}","Dir":"{{.Dir}}"}{{end}}{{end}}`,
+		}, args...)...)
 	var said bytes.Buffer
 	cmd.Dir, cmd.Stderr = dir, &said
 	out, err := cmd.Output()
@@ -136,7 +140,10 @@ var marks = []struct {
 	{"BSD-2-Clause", []string{"redistribution and use in source and binary forms"}},
 	{"MIT", []string{"permission is hereby granted, free of charge", "substantial portions of the software"}},
 	{"MIT-0", []string{"permission is hereby granted, free of charge"}},
-	{"ISC", []string{"permission to use, copy, modify, and", "distribute this software for any purpose", "copyright notice and this permission notice appear"}},
+	{"ISC", []string{
+		"permission to use, copy, modify, and", "distribute this software for any purpose",
+		"copyright notice and this permission notice appear",
+	}},
 	{"0BSD", []string{"permission to use, copy, modify, and/or distribute this software for any purpose"}},
 }
 

@@ -12,7 +12,9 @@ import (
 )
 
 // folders hold the npm packages of the tests' tools and of an example. None of them is in the program.
-var folders = []string{"test/bluesky-server", "test/browser", "test/contract", "test/tools", "clients/typescript", "examples/import-pictures"}
+var folders = []string{
+	"test/bluesky-server", "test/browser", "test/contract", "test/tools", "clients/typescript", "examples/import-pictures",
+}
 
 // lockFile is what is read of a package-lock.json (version 3).
 type lockFile struct {
@@ -24,8 +26,8 @@ type lockFile struct {
 	}
 }
 
-// packages holds the lock files against what they have to say, and what is installed against them: each package is pinned
-// by its SHA-512, and none is of another version or not in the file at all.
+// packages holds the lock files against what they have to say, and what is installed against them: each package is
+// pinned by its SHA-512, and none is of another version or not in the file at all.
 func packages(to io.Writer, root string) error {
 	var found []error
 	for _, folder := range folders {

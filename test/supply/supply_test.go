@@ -24,8 +24,10 @@ func TestLicences(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"GNU AFFERO GENERAL PUBLIC LICENSE\n Version 3": "AGPL-3.0", "GNU GENERAL PUBLIC LICENSE\n Version 3": "GPL-3.0", "Business Source License 1.1": "BUSL-1.1",
-		"Mozilla Public License Version 2.0 " + strings.Repeat("x", 900) + " GNU Affero General Public License": "MPL-2.0", "All rights reserved.": "",
+		"GNU AFFERO GENERAL PUBLIC LICENSE\n Version 3": "AGPL-3.0",
+		"GNU GENERAL PUBLIC LICENSE\n Version 3":        "GPL-3.0", "Business Source License 1.1": "BUSL-1.1",
+		"Mozilla Public License Version 2.0 " + strings.Repeat("x",
+			900) + " GNU Affero General Public License": "MPL-2.0", "All rights reserved.": "",
 	} {
 		if got := licenceOf(text); got != want || slices.Contains(taken, got) != (want == "MPL-2.0") {
 			t.Errorf("%.40q is %q, want %q", text, got, want)
@@ -60,7 +62,8 @@ func TestBill(t *testing.T) {
 		t.Errorf("%d components of %d modules and Go's own", len(doc.Components), linked)
 	}
 	for _, c := range doc.Components {
-		if c.Version == "" || len(c.Licences) != 1 || !slices.Contains(taken, c.Licences[0].Licence.ID) || c.Name != "std" && !strings.HasPrefix(c.Properties[0].Value, "h1:") {
+		if c.Version == "" || len(c.Licences) != 1 || !slices.Contains(taken, c.Licences[0].Licence.ID) ||
+			c.Name != "std" && !strings.HasPrefix(c.Properties[0].Value, "h1:") {
 			t.Errorf("%+v", c)
 		}
 	}

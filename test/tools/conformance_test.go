@@ -95,7 +95,8 @@ func TestConformance(t *testing.T) {
 	t.Parallel()
 	needs(t, suiteProgram)
 	results := t.TempDir()
-	cmd := exec.CommandContext(t.Context(), "node", "--import", "./older-node.mjs", suiteProgram, "server", "--url", withKey(t, quickstart(t)), "--suite", "all", "-o", results)
+	cmd := exec.CommandContext(t.Context(), "node", "--import", "./older-node.mjs", suiteProgram, "server", "--url",
+		withKey(t, quickstart(t)), "--suite", "all", "-o", results)
 	cmd.WaitDelay = time.Second
 	out, err := cmd.CombinedOutput() // it ends with 1, as some fail
 	passed, reasons := map[string]int{}, map[string]bool{}

@@ -34,11 +34,15 @@ type member struct {
 func (m *member) say(ctx context.Context, method, params string) ([]byte, error) {
 	m.id++
 	for {
-		r, err := http.NewRequestWithContext(ctx, http.MethodPost, m.url, strings.NewReader(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`, m.id, method, params)))
+		r, err := http.NewRequestWithContext(ctx, http.MethodPost, m.url,
+			strings.NewReader(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`, m.id, method, params)))
 		if err != nil {
 			return nil, err
 		}
-		r.Header = http.Header{"Authorization": {"Bearer " + m.key}, "Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Mcp-Protocol-Version": {"2025-11-25"}}
+		r.Header = http.Header{
+			"Authorization": {"Bearer " + m.key}, "Content-Type": {"application/json"},
+			"Accept": {"application/json, text/event-stream"}, "Mcp-Protocol-Version": {"2025-11-25"},
+		}
 		resp, err := m.client.Do(r)
 		if err != nil {
 			return nil, err
@@ -52,7 +56,8 @@ func (m *member) say(ctx context.Context, method, params string) ([]byte, error)
 			if err := wait(ctx, time.Second); err != nil {
 				return nil, err
 			}
-		case resp.StatusCode != http.StatusOK || bytes.Contains(body, []byte(`"isError":true`)) || bytes.Contains(body, []byte(`"error":{"code":`)):
+		case resp.StatusCode != http.StatusOK || bytes.Contains(body, []byte(`"isError":true`)) || bytes.Contains(body,
+			[]byte(`"error":{"code":`)):
 			return nil, fmt.Errorf("%s: HTTP %d %.300s", method, resp.StatusCode, body)
 		default:
 			return body, nil
@@ -79,7 +84,10 @@ func (m *member) attend(ctx context.Context, job string, waits bool) error {
 		{"tools/call", `{"name":"get_identity"}`}, {"tools/call", `{"name":"list_posts","arguments":{"limit":20}}`},
 	}
 	if waits {
-		calls = append(calls, [2]string{"tools/call", fmt.Sprintf(`{"name":"get_job","arguments":{"job_id":%q,"wait_seconds":2},"_meta":{"progressToken":1}}`, job)})
+		calls = append(calls,
+			[2]string{
+				"tools/call", fmt.Sprintf(`{"name":"get_job","arguments":{"job_id":%q,"wait_seconds":2},"_meta":{"progressToken":1}}`, job),
+			})
 	}
 	for _, c := range calls {
 		if _, err := m.say(ctx, c[0], c[1]); err != nil {

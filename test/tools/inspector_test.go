@@ -27,7 +27,8 @@ type inspector struct {
 // ask runs the inspector once and gives the result that it printed, and what it said beside it where it failed.
 func (i *inspector) ask(args ...string) (map[string]any, string) {
 	i.t.Helper()
-	all := append([]string{inspectorProgram, "--cli", i.run.MCPURL, "--transport", "http", "--quiet", "--format", "json", "--protocol-era", i.era,
+	all := append([]string{inspectorProgram, "--cli", i.run.MCPURL, "--transport", "http", "--quiet", "--format",
+		"json", "--protocol-era", i.era,
 		"--header", "Authorization: Bearer " + i.run.Keys.Full}, args...)
 	cmd := exec.CommandContext(i.t.Context(), "node", all...)
 	cmd.Env = append(os.Environ(), "HOME="+i.t.TempDir()) // it keeps what it knows of servers there
@@ -72,7 +73,8 @@ func at(value any, path ...any) any {
 	return value
 }
 
-// step is one tool call. Arguments may name what an earlier one made, in braces; what it makes itself is kept by a name.
+// step is one tool call. Arguments may name what an earlier one made, in braces; what it makes itself is kept by a
+// name.
 type step struct {
 	tool string
 	args map[string]string
@@ -83,7 +85,9 @@ type step struct {
 // steps call every tool, each with what the ones before have made.
 var steps = []step{
 	{tool: "get_identity"}, {tool: "get_credits"}, {tool: "get_limits"},
-	{tool: "list_social_accounts", args: map[string]string{"platform": "bluesky"}, keep: map[string][]any{"account": {"social_accounts", 0, "id"}}},
+	{tool: "list_social_accounts", args: map[string]string{"platform": "bluesky"}, keep: map[string][]any{
+		"account": {"social_accounts", 0, "id"},
+	}},
 	{tool: "get_account_analytics", args: map[string]string{"account_id": "{account}", "period_days": "30"}},
 	{tool: "get_connect_link", args: map[string]string{"platform": "bluesky"}},
 	{tool: "list_reports", keep: map[string][]any{"kind": {"reports", 0, "kind"}, "report": {"reports", 0, "id"}}},
@@ -92,20 +96,34 @@ var steps = []step{
 	{tool: "get_brand_voice", args: map[string]string{"id": "{voice}"}},
 	{tool: "list_media", args: map[string]string{"limit": "1"}},
 	{tool: "create_uploads"},
-	{tool: "import_media", args: map[string]string{"url": "https://127.0.0.1/a.png"}, code: "validation_failed"}, // nothing public is at hand
+	// nothing public is at hand
+	{tool: "import_media", args: map[string]string{"url": "https://127.0.0.1/a.png"}, code: "validation_failed"},
 	{tool: "list_hashtag_lists"},
 	{tool: "create_hashtag_list", args: map[string]string{"name": "Inspected"}, keep: map[string][]any{"list": {"id"}}},
 	{tool: "add_hashtags", args: map[string]string{"list_id": "{list}", "hashtags": `["coffee","latte"]`}},
 	{tool: "get_hashtag_list", args: map[string]string{"list_id": "{list}"}},
-	{tool: "search_hashtags", args: map[string]string{"query": "espresso {era}", "idempotency_key": "search-{era}"}, keep: map[string][]any{"search": {"job_id"}}},
+	{tool: "search_hashtags", args: map[string]string{
+		"query": "espresso {era}", "idempotency_key": "search-{era}",
+	}, keep: map[string][]any{"search": {"job_id"}}},
 	{tool: "get_job", args: map[string]string{"job_id": "{search}", "wait_seconds": "25"}},
-	{tool: "create_report", args: map[string]string{"type": "profile", "platform": "instagram", "subject": "inspected_{era}", "idempotency_key": "report-{era}"}, keep: map[string][]any{"making": {"job_id"}}},
-	{tool: "get_job", args: map[string]string{"job_id": "{making}", "wait_seconds": "25"}, keep: map[string][]any{"made": {"result", "report", "id"}}},
+	{tool: "create_report", args: map[string]string{
+		"type": "profile", "platform": "instagram", "subject": "inspected_{era}", "idempotency_key": "report-{era}",
+	}, keep: map[string][]any{"making": {"job_id"}}},
+	{tool: "get_job", args: map[string]string{"job_id": "{making}", "wait_seconds": "25"}, keep: map[string][]any{
+		"made": {"result", "report", "id"},
+	}},
 	{tool: "refresh_report", args: map[string]string{"type": "profile", "id": "{report}", "idempotency_key": "refresh-{era}"}},
-	{tool: "set_report_tracking", args: map[string]string{"type": "profile", "id": "{made}", "enabled": "true", "idempotency_key": "track-{era}"}},
-	{tool: "download_profile_media", args: map[string]string{"platform": "instagram", "type": "avatar", "username": "inspected_{era}", "save_to_library": "false", "idempotency_key": "download-{era}"}},
+	{tool: "set_report_tracking", args: map[string]string{
+		"type": "profile", "id": "{made}", "enabled": "true", "idempotency_key": "track-{era}",
+	}},
+	{tool: "download_profile_media", args: map[string]string{
+		"platform": "instagram", "type": "avatar", "username": "inspected_{era}", "save_to_library": "false",
+		"idempotency_key": "download-{era}",
+	}},
 	{tool: "list_posts", args: map[string]string{"limit": "2"}},
-	{tool: "create_post", args: map[string]string{"caption": "Inspected [sandbox:reject]", "account_ids": "[{account}]"}, keep: map[string][]any{"post": {"id"}}},
+	{tool: "create_post", args: map[string]string{
+		"caption": "Inspected [sandbox:reject]", "account_ids": "[{account}]",
+	}, keep: map[string][]any{"post": {"id"}}},
 	{tool: "validate_post", args: map[string]string{"post_id": "{post}"}},
 	{tool: "update_post", args: map[string]string{"id": "{post}", "caption": "Inspected again [sandbox:reject]"}},
 	{tool: "schedule_post", args: map[string]string{"post_id": "{post}", "scheduled_at": "{tomorrow}"}},
@@ -160,11 +178,15 @@ func TestInspector(t *testing.T) {
 	for _, era := range eras {
 		t.Run(era, func(t *testing.T) {
 			t.Parallel()
-			i := &inspector{t: t, run: quickstart(t), era: era, ids: map[string]string{"era": era, "tomorrow": time.Now().Add(24 * time.Hour).UTC().Format(time.RFC3339)}}
+			i := &inspector{
+				t: t, run: quickstart(t), era: era,
+				ids: map[string]string{"era": era, "tomorrow": time.Now().Add(24 * time.Hour).UTC().Format(time.RFC3339)},
+			}
 			i.everyTool()
 			i.resources()
 			i.prompts()
-			if _, wrong := i.ask("--method", "tools/call", "--tool-name", "get_post", "--tool-arg", "id=01890a5d-ac96-774b-bcce-b302099a8057"); !strings.Contains(wrong, "tool_is_error") {
+			if _, wrong := i.ask("--method", "tools/call", "--tool-name", "get_post", "--tool-arg",
+				"id=01890a5d-ac96-774b-bcce-b302099a8057"); !strings.Contains(wrong, "tool_is_error") {
 				t.Errorf("a refusal: %s", wrong)
 			}
 		})

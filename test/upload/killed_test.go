@@ -97,7 +97,9 @@ func (s site) swept(tb testing.TB, d *db.DB) {
 	if diff := cmp.Diff(items, s.lying(tb)); diff != "" {
 		tb.Errorf("after the sweep (-items +files)\n%s", diff)
 	}
-	if got := texts(tb, d, `SELECT team_id FROM storage s WHERE used_bytes <> (SELECT COALESCE(SUM(size_bytes), 0) FROM media m WHERE m.team_id = s.team_id)`); len(got) > 0 {
+	if got := texts(tb, d,
+		`SELECT team_id FROM storage s WHERE used_bytes <> (SELECT COALESCE(SUM(size_bytes), 0) FROM media m
+		WHERE m.team_id = s.team_id)`); len(got) > 0 {
 		tb.Errorf("the storage of teams %v is not the sum of their items", got)
 	}
 }
@@ -237,7 +239,9 @@ func (s site) run(t *testing.T, at, trace string) {
 	must(t, testkit.AtHome(s.database()))
 	var picture bytes.Buffer
 	must(t, png.Encode(&picture, image.NewGray(image.Rect(0, 0, 600, 400))))
-	k := &story{site: s, db: s.look(t), files: []file{fileOf(picture.Bytes(), 0), fileOf([]byte("no picture"), 0), film(1, 1<<20), film(2, 1<<20)}}
+	k := &story{
+		site: s, db: s.look(t), files: []file{fileOf(picture.Bytes(), 0), fileOf([]byte("no picture"), 0), film(1, 1<<20), film(2, 1<<20)},
+	}
 	p, kills := s.start(t, at, trace), 0
 	for ; !k.tell(t, p); kills++ {
 		<-p.exited
@@ -253,7 +257,8 @@ func (s site) run(t *testing.T, at, trace string) {
 			Error string `json:"error_code"`
 		} `json:"data"`
 	}
-	if _, err := p.call(t.Context(), http.MethodGet, "/jobs/"+url.PathEscape(k.batch.Data.JobID), nil, nil, &job); err == nil && job.Data.State != "partially_succeeded" {
+	if _, err := p.call(t.Context(), http.MethodGet, "/jobs/"+url.PathEscape(k.batch.Data.JobID), nil, nil,
+		&job); err == nil && job.Data.State != "partially_succeeded" {
 		t.Errorf("the job is %+v", job)
 	}
 	p.kill()
@@ -296,7 +301,10 @@ func points(t *testing.T, trace string) []string {
 		seen[name]++
 		out = append(out, fmt.Sprintf("%s#%d", name, seen[name]))
 	}
-	for _, needed := range []string{"after media.expect#1", "before media put#1", "after media put#1", "before media.add#1", "after media.add#1", "after media.refuse#1", "after media.doom#1", "before media.forget#1", "after replay.once#1"} {
+	for _, needed := range []string{
+		"after media.expect#1", "before media put#1", "after media put#1", "before media.add#1", "after media.add#1",
+		"after media.refuse#1", "after media.doom#1", "before media.forget#1", "after replay.once#1",
+	} {
 		if !slices.Contains(out, needed) {
 			t.Errorf("the step %q is not among those seen: %v", needed, out)
 		}

@@ -202,7 +202,8 @@ func (p *process) open(ctx context.Context, key string, files ...file) (batch, e
 		return batch{}, err
 	}
 	var out batch
-	status, err := p.call(ctx, http.MethodPost, "/uploads", bytes.NewReader(raw), map[string]string{"Idempotency-Key": key, "Content-Type": "application/json"}, &out)
+	status, err := p.call(ctx, http.MethodPost, "/uploads", bytes.NewReader(raw),
+		map[string]string{"Idempotency-Key": key, "Content-Type": "application/json"}, &out)
 	if err == nil && len(out.Data.Upload.Uploads) != len(files) {
 		err = fmt.Errorf("opening a batch: %d, %+v", status, out)
 	}

@@ -42,7 +42,8 @@ func read(t *testing.T, parts ...string) []byte {
 
 // The rules are what Prometheus loads, and every expression what it can work out.
 func TestPrometheusRules(t *testing.T) {
-	groups, errs := rulefmt.ParseFile(file("prometheus", "rules.yaml"), false, model.LegacyValidation, promql.NewParser(promql.Options{}), slog.New(slog.DiscardHandler))
+	groups, errs := rulefmt.ParseFile(file("prometheus", "rules.yaml"), false, model.LegacyValidation,
+		promql.NewParser(promql.Options{}), slog.New(slog.DiscardHandler))
 	for _, err := range errs {
 		t.Error(err)
 	}
@@ -73,7 +74,8 @@ func TestGrafanaDashboard(t *testing.T) {
 	for _, panel := range board.Panels {
 		for _, target := range panel.Targets {
 			asked++
-			if _, err := promql.NewParser(promql.Options{}).ParseExpr(strings.ReplaceAll(target.Expr, "$__rate_interval", "5m")); err != nil {
+			if _, err := promql.NewParser(promql.Options{}).
+				ParseExpr(strings.ReplaceAll(target.Expr, "$__rate_interval", "5m")); err != nil {
 				t.Errorf("%s: %s: %v", panel.Title, target.Expr, err)
 			}
 		}
@@ -89,8 +91,10 @@ var pinned = regexp.MustCompile(`^[a-z0-9./-]+:v?[0-9]+\.[0-9]+(\.[0-9]+)?(-[a-z
 func TestPinned(t *testing.T) {
 	digest := "@sha256:" + strings.Repeat("a", 64)
 	for image, want := range map[string]bool{
-		"caddy:2.11.4" + digest: true, "versity/versitygw:v1.8.0" + digest: true, "golang:1.26.8-bookworm" + digest: true, "postgres:17.11" + digest: true,
-		"caddy:2" + digest: false, "caddy:latest" + digest: false, "caddy" + digest: false, "caddy:2.11.4": false, "caddy:2.11.4@sha256:abc": false,
+		"caddy:2.11.4" + digest: true, "versity/versitygw:v1.8.0" + digest: true,
+		"golang:1.26.8-bookworm" + digest: true, "postgres:17.11" + digest: true,
+		"caddy:2" + digest: false, "caddy:latest" + digest: false, "caddy" + digest: false, "caddy:2.11.4": false,
+		"caddy:2.11.4@sha256:abc": false,
 	} {
 		if pinned.MatchString(image) != want {
 			t.Errorf("%s: want %t", image, want)
@@ -124,7 +128,8 @@ func TestPinImages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := digests.ReplaceAll(read(t, filepath.FromSlash(name)), []byte("@sha256:"+strings.Repeat("b", 64))); !bytes.Equal(got, want) {
+		if want := digests.ReplaceAll(read(t, filepath.FromSlash(name)),
+			[]byte("@sha256:"+strings.Repeat("b", 64))); !bytes.Equal(got, want) {
 			t.Errorf("%s:\n%s", name, got)
 		}
 	}
@@ -139,9 +144,10 @@ func TestContainerfile(t *testing.T) {
 	for _, warning := range parsed.Warnings {
 		t.Errorf("%+v", warning)
 	}
-	stages, _, err := instructions.Parse(parsed.AST, linter.New(&linter.Config{ExperimentalAll: true, Warn: func(rule, description, _, message string, at []parser.Range) {
-		t.Errorf("%s at %v: %s (%s)", rule, at, message, description)
-	}}))
+	stages, _, err := instructions.Parse(parsed.AST,
+		linter.New(&linter.Config{ExperimentalAll: true, Warn: func(rule, description, _, message string, at []parser.Range) {
+			t.Errorf("%s at %v: %s (%s)", rule, at, message, description)
+		}}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +191,8 @@ func TestContainerfile(t *testing.T) {
 	}
 }
 
-// imported are the module's own folders, those at its root, from which the Go files below some of them import; tests are left out.
+// imported are the module's own folders, those at its root, from which the Go files below some of them import; tests
+// are left out.
 func imported(t *testing.T, folders ...string) []string {
 	t.Helper()
 	found := map[string]bool{}
@@ -216,7 +223,8 @@ func imported(t *testing.T, folders ...string) []string {
 // The composition is one: every reference leads somewhere, and without its secrets it does not start.
 func TestCompose(t *testing.T) {
 	load := func(env ...string) ([]string, error) {
-		options, err := cli.NewProjectOptions([]string{file("compose", "compose.yaml")}, cli.WithEnv(env), cli.WithInterpolation(true), cli.WithResolvedPaths(true), cli.WithConsistency(true))
+		options, err := cli.NewProjectOptions([]string{file("compose", "compose.yaml")}, cli.WithEnv(env),
+			cli.WithInterpolation(true), cli.WithResolvedPaths(true), cli.WithConsistency(true))
 		if err != nil {
 			return nil, err
 		}
@@ -267,8 +275,8 @@ func TestCompose(t *testing.T) {
 	}
 }
 
-// checkProxy checks that the nodes believe the proxy's X-Forwarded-For: they trust the network that they share with it, and
-// that network publishes no port but the proxy's.
+// checkProxy checks that the nodes believe the proxy's X-Forwarded-For: they trust the network that they share with
+// it, and that network publishes no port but the proxy's.
 func checkProxy(t *testing.T, project *types.Project) {
 	t.Helper()
 	trusted := ""
@@ -278,7 +286,8 @@ func checkProxy(t *testing.T, project *types.Project) {
 		}
 	}
 	for name, service := range project.Services {
-		if said := service.Environment["PRESSROOM_TRUSTED_PROXIES"]; strings.HasPrefix(service.Image, "pressroom:") && (said == nil || trusted == "" || *said != trusted) {
+		if said := service.Environment["PRESSROOM_TRUSTED_PROXIES"]; strings.HasPrefix(service.Image,
+			"pressroom:") && (said == nil || trusted == "" || *said != trusted) {
 			t.Errorf("%s does not trust the proxy's network %s", name, trusted)
 		}
 		if len(service.Ports) > 0 && name != "proxy" {
@@ -300,7 +309,9 @@ func TestSystemd(t *testing.T) {
 	if err := os.WriteFile(program, []byte("#!/bin/true\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for name, instance := range map[string]string{"pressroom.service": "pressroom.service", "pressroom@.service": "pressroom@worker.service"} {
+	for name, instance := range map[string]string{
+		"pressroom.service": "pressroom.service", "pressroom@.service": "pressroom@worker.service",
+	} {
 		unit := bytes.ReplaceAll(read(t, "systemd", name), []byte("/usr/local/bin/pressroom"), []byte(program))
 		if err := os.WriteFile(filepath.Join(dir, name), unit, 0o600); err != nil {
 			t.Fatal(err)
@@ -309,7 +320,8 @@ func TestSystemd(t *testing.T) {
 		if err != nil || len(bytes.TrimSpace(out)) > 0 {
 			t.Errorf("%s: %v\n%s", name, err, out)
 		}
-		if out, err := exec.CommandContext(t.Context(), "systemd-analyze", "security", "--offline=true", "--threshold=20", filepath.Join(dir, name)).CombinedOutput(); err != nil {
+		if out, err := exec.CommandContext(t.Context(), "systemd-analyze", "security", "--offline=true",
+			"--threshold=20", filepath.Join(dir, name)).CombinedOutput(); err != nil {
 			t.Errorf("%s: %v\n%s", name, err, out)
 		}
 	}

@@ -36,12 +36,19 @@ func full() map[string]any {
 	v["settings"] = map[string]any{"PRESSROOM_WORKERS": 32, "PRESSROOM_LEASE": "10s"}
 	v["worker"] = map[string]any{"settings": map[string]any{"PRESSROOM_WORKERS": 64}}
 	v["api"] = map[string]any{"autoscaling": map[string]any{"enabled": false}, "replicas": 3}
-	v["ingress"] = map[string]any{"enabled": true, "className": "nginx", "host": "press.example.com", "tlsSecret": "tls", "annotations": map[string]any{"a": "b"}}
-	v["networkPolicy"] = map[string]any{"from": []any{map[string]any{"namespaceSelector": map[string]any{"matchLabels": map[string]any{"x": "y"}}}}, "metricsFrom": []any{map[string]any{"podSelector": map[string]any{}}}}
+	v["ingress"] = map[string]any{
+		"enabled": true, "className": "nginx", "host": "press.example.com", "tlsSecret": "tls", "annotations": map[string]any{"a": "b"},
+	}
+	v["networkPolicy"] = map[string]any{
+		"from":        []any{map[string]any{"namespaceSelector": map[string]any{"matchLabels": map[string]any{"x": "y"}}}},
+		"metricsFrom": []any{map[string]any{"podSelector": map[string]any{}}},
+	}
 	secrets, _ := v["secrets"].(map[string]any)
 	secrets["s3"], secrets["more"] = map[string]any{"name": "s3"}, []any{"mail"}
 	v["securityContact"] = "mailto:security@example.com"
-	v["image"] = map[string]any{"tag": "v1", "digest": "sha256:" + strings.Repeat("0", 64), "pullSecrets": []any{map[string]any{"name": "pull"}}}
+	v["image"] = map[string]any{
+		"tag": "v1", "digest": "sha256:" + strings.Repeat("0", 64), "pullSecrets": []any{map[string]any{"name": "pull"}},
+	}
 	v["nodeSelector"], v["podAnnotations"] = map[string]any{"a": "b"}, map[string]any{"c": "d"}
 	v["tolerations"] = []any{map[string]any{"key": "x", "operator": "Exists"}}
 	return v
@@ -53,7 +60,8 @@ func render(t *testing.T, values map[string]any) (map[string]string, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	given, err := chartutil.ToRenderValues(chart, values, chartutil.ReleaseOptions{Name: "press", Namespace: "press", IsInstall: true}, chartutil.DefaultCapabilities)
+	given, err := chartutil.ToRenderValues(chart, values,
+		chartutil.ReleaseOptions{Name: "press", Namespace: "press", IsInstall: true}, chartutil.DefaultCapabilities)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +75,8 @@ func objects(t *testing.T, values map[string]any) []runtime.Object {
 	if err != nil {
 		t.Fatal(err)
 	}
-	strict := json.NewSerializerWithOptions(json.DefaultMetaFactory, scheme.Scheme, scheme.Scheme, json.SerializerOptions{Yaml: true, Strict: true})
+	strict := json.NewSerializerWithOptions(json.DefaultMetaFactory, scheme.Scheme, scheme.Scheme,
+		json.SerializerOptions{Yaml: true, Strict: true})
 	out := []runtime.Object{}
 	for _, name := range slices.Sorted(maps.Keys(rendered)) {
 		if !strings.HasSuffix(name, ".yaml") {
@@ -100,8 +109,8 @@ func TestHelmLint(t *testing.T) {
 	}
 }
 
-// What the chart makes is what Kubernetes takes: nodes of both roles that are not root, told apart alive and ready, and given
-// as long to end as they may take. No secret is in it.
+// What the chart makes is what Kubernetes takes: nodes of both roles that are not root, told apart alive and ready,
+// and given as long to end as they may take. No secret is in it.
 func TestHelmObjects(t *testing.T) {
 	for _, values := range []map[string]any{least(), full()} {
 		kinds := map[string]int{}
@@ -147,7 +156,8 @@ func checkPod(t *testing.T, name string, pod core.PodTemplateSpec, selected map[
 	if c.LivenessProbe.HTTPGet.Path != "/livez" || c.ReadinessProbe.HTTPGet.Path != "/readyz" || c.StartupProbe == nil {
 		t.Errorf("%s: %+v %+v", name, c.LivenessProbe, c.ReadinessProbe)
 	}
-	if !*pod.Spec.SecurityContext.RunAsNonRoot || !*c.SecurityContext.ReadOnlyRootFilesystem || *c.SecurityContext.AllowPrivilegeEscalation || *pod.Spec.AutomountServiceAccountToken {
+	if !*pod.Spec.SecurityContext.RunAsNonRoot || !*c.SecurityContext.ReadOnlyRootFilesystem ||
+		*c.SecurityContext.AllowPrivilegeEscalation || *pod.Spec.AutomountServiceAccountToken {
 		t.Errorf("%s may do more than it needs", name)
 	}
 	// A video has up to 4 GiB, and several come at once: the node has to have room where they are received.
@@ -176,10 +186,12 @@ func checkPod(t *testing.T, name string, pod core.PodTemplateSpec, selected map[
 // What is missing or wrong is told before anything is made.
 func TestHelmRefuses(t *testing.T) {
 	for what, change := range map[string]func(map[string]any){
-		"publicURL is required":             func(v map[string]any) { delete(v, "publicURL") },
-		"secrets.database.name is required": func(v map[string]any) { v["secrets"] = map[string]any{"sealingKey": map[string]any{"name": "x"}} },
-		"publicURL":                         func(v map[string]any) { v["publicURL"] = "http://press.example.com" },
-		"terminationGracePeriodSeconds":     func(v map[string]any) { v["terminationGracePeriodSeconds"] = 30 },
+		"publicURL is required": func(v map[string]any) { delete(v, "publicURL") },
+		"secrets.database.name is required": func(v map[string]any) {
+			v["secrets"] = map[string]any{"sealingKey": map[string]any{"name": "x"}}
+		},
+		"publicURL":                     func(v map[string]any) { v["publicURL"] = "http://press.example.com" },
+		"terminationGracePeriodSeconds": func(v map[string]any) { v["terminationGracePeriodSeconds"] = 30 },
 		"tlsSecret is required": func(v map[string]any) {
 			v["ingress"], v["trustedProxies"] = map[string]any{"enabled": true, "host": "press.example.com"}, []any{"10.0.0.0/8"}
 		},

@@ -1,5 +1,5 @@
-// Language measures how Go code is written: whether doc comments follow Go's conventions, whether names of functions are
-// verbs or nouns, how long lines and files are, and where phrases stand that CONTRIBUTING.md tells to avoid.
+// Language measures how Go code is written: whether doc comments follow Go's conventions, whether names of functions
+// are verbs or nouns, how long lines and files are, and where phrases stand that CONTRIBUTING.md tells to avoid.
 //
 // Usage: language [-limits] [-wide NUMBER] FOLDER …
 //
@@ -31,7 +31,8 @@ const (
 )
 
 // phrases must not stand in comments.
-var phrases = regexp.MustCompile(`(?i)\b(tells? whether|says whether|tells? which|who(so)?ever|whatever|where (none|nil|0|not)\b|that is none|for want of|goes by|is no more)\b`)
+var phrases = regexp.MustCompile(
+	`(?i)\b(tells? whether|says whether|tells? which|who(so)?ever|whatever|where (none|nil|0|not)\b|that is none|for want of|goes by|is no more)\b`)
 
 // irregular are past participles that do not end in -ed.
 const irregular = `|begun|bound|broken|brought|built|bought|chosen|come|cut|done|drawn|driven|fallen|fed|felt|found|forgotten|given|gone|gotten|grown|heard|held|hidden|kept|known|laid|led|left|lent|lost|made|meant|met|paid|put|read|run|said|seen|sent|set|shown|shut|spent|split|spoken|stood|stolen|struck|stuck|sold|sought|taken|taught|thought|thrown|told|torn|understood|woken|won|worn|written|`
@@ -130,7 +131,8 @@ func (c *counts) function(set *token.FileSet, fn *ast.FuncDecl) {
 		return
 	}
 	c.docs++
-	if rest, ok := strings.CutPrefix(doc, name+" "); ok && (strings.HasPrefix(rest, "returns") || strings.HasPrefix(rest, "reports")) {
+	if rest, ok := strings.CutPrefix(doc,
+		name+" "); ok && (strings.HasPrefix(rest, "returns") || strings.HasPrefix(rest, "reports")) {
 		c.returns++
 	}
 }
@@ -169,8 +171,10 @@ func (c *counts) width(path, src string) int {
 // report prints the summary and reports whether a limit is exceeded.
 func (c *counts) report() bool {
 	returns, participles := share(c.returns, c.docs), share(c.participles, c.funcs)
-	fmt.Printf("functions %d, named by a participle %d (%.1f %%, limit %.0f %%)\n", c.funcs, c.participles, 100*participles, 100*maxParticiples)
-	fmt.Printf("documented %d, returns or reports %d (%.1f %%, at least %.0f %%)\n", c.docs, c.returns, 100*returns, 100*minReturns)
+	fmt.Printf("functions %d, named by a participle %d (%.1f %%, limit %.0f %%)\n", c.funcs, c.participles,
+		100*participles, 100*maxParticiples)
+	fmt.Printf("documented %d, returns or reports %d (%.1f %%, at least %.0f %%)\n", c.docs, c.returns, 100*returns,
+		100*minReturns)
 	fmt.Printf("lines %d, over %d columns %d (limit %d), over %d columns %d (%.1f %%)\n",
 		c.lines, maxLine, c.wide, c.maxWide, wishedLine, c.wished, 100*share(c.wished, c.lines))
 	fmt.Printf("phrases %d (limit 0), files over %d lines %d (limit 0), packages over %d lines %d (limit 0)\n",

@@ -1,5 +1,6 @@
-// Command passwords writes the dictionary of internal/auth/passwordcheck: common passwords, English words and names, each with
-// how soon it is guessed. The lists are those of zxcvbn (MIT), and the words for a password in other languages.
+// Command passwords writes the dictionary of internal/auth/passwordcheck: common passwords, English words and names,
+// each with how soon it is guessed. The lists are those of zxcvbn (MIT), and the words for a password in other
+// languages.
 //
 // Run it in this folder: go run . ../../internal/auth/passwordcheck/words.gz
 package main
@@ -17,15 +18,17 @@ import (
 	"github.com/ccojocar/zxcvbn-go/frequency"
 )
 
-// most is how many words of each list are taken, the most frequent ones. Words that are guessed later than that weigh as
-// much as letters do.
-var most = map[string]int{"Passwords": 50_000, "English": 25_000, "MaleNames": 1_000, "FemaleNames": 2_500, "Surname": 8_000}
+// most is how many words of each list are taken, the most frequent ones. Words that are guessed later than that weigh
+// as much as letters do.
+var most = map[string]int{
+	"Passwords": 50_000, "English": 25_000, "MaleNames": 1_000, "FemaleNames": 2_500, "Surname": 8_000,
+}
 
 // ownRank is the rank of the words of foreign, which zxcvbn's English lists lack: attackers try them early.
 const ownRank = 100
 
-// foreign are the words for a password in other languages, with and without their accents, and the best-known example of a
-// passphrase.
+// foreign are the words for a password in other languages, with and without their accents, and the best-known example
+// of a passphrase.
 var foreign = append(strings.Fields(`
 	contraseña contrasena clave contraclave
 	motdepasse mdp
@@ -48,8 +51,8 @@ func main() {
 	}
 }
 
-// write writes a line for each word, in the order of the words. A letter behind the word says how many bits it weighs: the
-// logarithm of its rank, from A for 0.
+// write writes a line for each word, in the order of the words. A letter behind the word says how many bits it weighs:
+// the logarithm of its rank, from A for 0.
 func write(path string) error {
 	weights := map[string]int{}
 	for name, list := range frequency.Lists {

@@ -21,11 +21,14 @@ const (
 )
 
 // errHeader refuses the key where it would be passed over, and the call be done again for a repeat.
-var errHeader = apierr.Invalid(apierr.KeyNotAccepted, "", "The tools read the key from no header: send it as the argument "+keyArgument+". Nothing was done.")
+var errHeader = apierr.Invalid(apierr.KeyNotAccepted, "",
+	"The tools read the key from no header: send it as the argument "+keyArgument+". Nothing was done.")
 
 // call answers one tool call. A refusal is a result too, never an error of the protocol, so that the assistant
 // sees what to mend.
-func (x *exchange) call(ctx context.Context, op *operation.Operation, raw json.RawMessage, tell func(operation.Progress)) *sdk.CallToolResult {
+func (x *exchange) call(
+	ctx context.Context, op *operation.Operation, raw json.RawMessage, tell func(operation.Progress),
+) *sdk.CallToolResult {
 	args, key, unfit := arguments(op, raw)
 	if len(x.r.Header.Values("Idempotency-Key")) > 0 {
 		unfit = errHeader
@@ -92,7 +95,9 @@ func takeKey(op *operation.Operation, args operation.Arguments) (pipeline.Key, e
 	case string:
 		return pipeline.Key{Given: true, Text: strings.TrimSpace(text)}, nil // as a header's value is read
 	case []any, map[string]any:
-		return pipeline.Key{}, apierr.Invalid(apierr.NotASingleValue, keyArgument, "The argument "+keyArgument+" takes one text.")
+		return pipeline.Key{}, apierr.Invalid(apierr.NotASingleValue, keyArgument,
+			"The argument "+keyArgument+" takes one text.")
 	}
-	return pipeline.Key{}, apierr.Invalid(apierr.Malformed, keyArgument, "The argument "+keyArgument+" has to be a text.")
+	return pipeline.Key{}, apierr.Invalid(apierr.Malformed, keyArgument,
+		"The argument "+keyArgument+" has to be a text.")
 }

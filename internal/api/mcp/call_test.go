@@ -30,7 +30,9 @@ func (w *world) call(t *testing.T, level, tool, arguments string) (result, strin
 	if arguments != "" {
 		arguments = `,"arguments":` + arguments
 	}
-	got := w.send(t, "POST", fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q%s}}`, tool, arguments), "Authorization", "Bearer "+level)
+	got := w.send(t, "POST",
+		fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q%s}}`, tool, arguments),
+		"Authorization", "Bearer "+level)
 	var out struct{ Result *result }
 	if err := json.Unmarshal([]byte(got.body), &out); err != nil || out.Result == nil || got.status != 200 {
 		t.Fatalf("%s: HTTP %d %s (%v)", tool, got.status, got.body, err)
@@ -83,27 +85,42 @@ func TestSuccess(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	w := newWorld(t)
 	for name, c := range map[string]struct{ level, tool, arguments, want string }{
-		"not there":             {"full", "get_note", `{"id":"n9"}`, "not_found"},
-		"level":                 {"read_only", "create_note", `{"text":1}`, "write_not_allowed"},
-		"level before form":     {"drafts", "buy_note", `[]`, "spend_not_allowed"},
-		"missing":               {"full", "create_note", ``, "validation_failed missing_argument text"},
-		"unknown":               {"full", "list_notes", `{"zq":1}`, "validation_failed unknown_argument zq"},
-		"a text for a number":   {"full", "list_notes", `{"limit":"3"}`, "validation_failed not_an_integer limit"},
-		"out of range":          {"full", "list_notes", `{"limit":51}`, "validation_failed out_of_range limit"},
-		"twice":                 {"full", "create_note", `{"text":"a","text":"b"}`, "validation_failed argument_given_twice"},
-		"no object":             {"full", "create_note", `"a"`, "validation_failed body_not_a_json_object"},
-		"nested deep":           {"full", "create_note", `{"text":` + strings.Repeat("[", 900) + strings.Repeat("]", 900) + `}`, "validation_failed malformed"},
-		"key missing":           {"full", "buy_note", `{"text":"c"}`, "validation_failed idempotency_key_required idempotency_key"},
-		"key empty":             {"full", "buy_note", `{"text":"c","idempotency_key":" "}`, "validation_failed idempotency_key_empty idempotency_key"},
-		"key too long":          {"full", "create_note", `{"text":"c","idempotency_key":"` + strings.Repeat("k", 129) + `"}`, "validation_failed idempotency_key_too_long idempotency_key"},
-		"key a number":          {"full", "buy_note", `{"text":"c","idempotency_key":1}`, "validation_failed malformed idempotency_key"},
-		"key null":              {"full", "create_note", `{"text":"c","idempotency_key":null}`, "validation_failed malformed idempotency_key"},
-		"key a list":            {"full", "create_note", `{"text":"c","idempotency_key":["k"]}`, "validation_failed not_a_single_value idempotency_key"},
-		"key of a read":         {"full", "list_notes", `{"idempotency_key":"k"}`, "validation_failed idempotency_key_not_accepted idempotency_key"},
-		"key of a read, a list": {"full", "list_notes", `{"idempotency_key":[]}`, "validation_failed idempotency_key_not_accepted idempotency_key"},
-		"an error inside":       {"full", "break_note", `{"text":"error"}`, "internal_error"},
-		"a panic inside":        {"full", "break_note", `{"text":"panic"}`, "internal_error"},
-		"not in its form":       {"full", "change_note", `{"id":"N 1"}`, "validation_failed malformed id"},
+		"not there":           {"full", "get_note", `{"id":"n9"}`, "not_found"},
+		"level":               {"read_only", "create_note", `{"text":1}`, "write_not_allowed"},
+		"level before form":   {"drafts", "buy_note", `[]`, "spend_not_allowed"},
+		"missing":             {"full", "create_note", ``, "validation_failed missing_argument text"},
+		"unknown":             {"full", "list_notes", `{"zq":1}`, "validation_failed unknown_argument zq"},
+		"a text for a number": {"full", "list_notes", `{"limit":"3"}`, "validation_failed not_an_integer limit"},
+		"out of range":        {"full", "list_notes", `{"limit":51}`, "validation_failed out_of_range limit"},
+		"twice":               {"full", "create_note", `{"text":"a","text":"b"}`, "validation_failed argument_given_twice"},
+		"no object":           {"full", "create_note", `"a"`, "validation_failed body_not_a_json_object"},
+		"nested deep": {
+			"full", "create_note", `{"text":` + strings.Repeat("[", 900) + strings.Repeat("]", 900) + `}`, "validation_failed malformed",
+		},
+		"key missing": {"full", "buy_note", `{"text":"c"}`, "validation_failed idempotency_key_required idempotency_key"},
+		"key empty": {
+			"full", "buy_note", `{"text":"c","idempotency_key":" "}`, "validation_failed idempotency_key_empty idempotency_key",
+		},
+		"key too long": {
+			"full", "create_note", `{"text":"c","idempotency_key":"` + strings.Repeat("k", 129) + `"}`,
+			"validation_failed idempotency_key_too_long idempotency_key",
+		},
+		"key a number": {"full", "buy_note", `{"text":"c","idempotency_key":1}`, "validation_failed malformed idempotency_key"},
+		"key null": {
+			"full", "create_note", `{"text":"c","idempotency_key":null}`, "validation_failed malformed idempotency_key",
+		},
+		"key a list": {
+			"full", "create_note", `{"text":"c","idempotency_key":["k"]}`, "validation_failed not_a_single_value idempotency_key",
+		},
+		"key of a read": {
+			"full", "list_notes", `{"idempotency_key":"k"}`, "validation_failed idempotency_key_not_accepted idempotency_key",
+		},
+		"key of a read, a list": {
+			"full", "list_notes", `{"idempotency_key":[]}`, "validation_failed idempotency_key_not_accepted idempotency_key",
+		},
+		"an error inside": {"full", "break_note", `{"text":"error"}`, "internal_error"},
+		"a panic inside":  {"full", "break_note", `{"text":"panic"}`, "internal_error"},
+		"not in its form": {"full", "change_note", `{"id":"N 1"}`, "validation_failed malformed id"},
 	} {
 		got, body := w.call(t, c.level, c.tool, c.arguments)
 		if said := problemOf(t, got); said != c.want {
@@ -135,7 +152,8 @@ func TestSecretsAreNotRepeated(t *testing.T) {
 		}
 	}
 	for _, message := range []string{
-		`{"jsonrpc":"2.0","id":1,"method":"` + key + `"}`, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + key + `"}}`, key,
+		`{"jsonrpc":"2.0","id":1,"method":"` + key + `"}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + key + `"}}`, key,
 	} {
 		if got := w.send(t, "POST", message); strings.Contains(got.body, key) {
 			t.Errorf("repeated: %s", got.body)
@@ -154,7 +172,8 @@ func TestARepeatIsOneCall(t *testing.T) {
 		t.Errorf("refused: %+v, %+v", first, again)
 	}
 	other, _ := w.call(t, "full", "buy_note", `{"text":"once","idempotency_key":"k2"}`)
-	if said := problemOf(t, other); said != "rate_limited" || !strings.Contains(other.Content[1].Text, `"retry_after_seconds":2`) || !strings.Contains(other.Content[0].Text, "Wait 2 seconds") {
+	if said := problemOf(t, other); said != "rate_limited" || !strings.Contains(other.Content[1].Text,
+		`"retry_after_seconds":2`) || !strings.Contains(other.Content[0].Text, "Wait 2 seconds") {
 		t.Errorf("with another key: %+v", other)
 	}
 }

@@ -48,7 +48,8 @@ func TestClientIsToldAboutTheTools(t *testing.T) {
 			t.Errorf("the instructions do not speak of %s", want)
 		}
 	}
-	if c := got.Capabilities; c.Tools == nil || c.Tools.ListChanged || c.Prompts == nil || c.Prompts.ListChanged || c.Resources == nil || c.Resources.ListChanged || c.Resources.Subscribe || c.Completions == nil {
+	if c := got.Capabilities; c.Tools == nil || c.Tools.ListChanged || c.Prompts == nil || c.Prompts.ListChanged ||
+		c.Resources == nil || c.Resources.ListChanged || c.Resources.Subscribe || c.Completions == nil {
 		t.Errorf("capabilities %+v", c)
 	}
 }

@@ -16,8 +16,8 @@ const (
 	maxCompletion = 50 // values; it is what a page of a list holds
 )
 
-// wanted is what a completion is asked for: an argument of an operation, and those of its arguments that are given already.
-// An argument that takes any text is known and has no operation.
+// wanted is what a completion is asked for: an argument of an operation, and those of its arguments that are given
+// already. An argument that takes any text is known and has no operation.
 type wanted struct {
 	known    bool
 	read     *operation.Operation
@@ -56,7 +56,8 @@ func (c catalogue) wanted(params *sdk.CompleteParams) wanted {
 		return c.wantedOfPrompt(params.Ref.Name, params.Argument.Name, given)
 	}
 	for _, op := range c.reads {
-		if params.Ref.Type == ofResource && params.Ref.URI == scheme+op.Resource.Address && slices.Contains(op.InPath, params.Argument.Name) {
+		if params.Ref.Type == ofResource && params.Ref.URI == scheme+op.Resource.Address && slices.Contains(op.InPath,
+			params.Argument.Name) {
 			return wanted{true, op, params.Argument.Name, given}
 		}
 	}

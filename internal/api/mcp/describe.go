@@ -21,9 +21,10 @@ func describe(op *operation.Operation) *sdk.Tool {
 		Name: op.Tool, Title: op.Summary, Description: description(op),
 		InputSchema: schemaText(op, inputSchema(op)), OutputSchema: schemaText(op, outputSchema(op)),
 		Annotations: &sdk.ToolAnnotations{
-			Title:           op.Summary,
-			ReadOnlyHint:    op.Reads(),
-			IdempotentHint:  op.Reads() || op.Repeatable || op.Key == operation.KeyRequired, // the same arguments hold the same idempotency key
+			Title:        op.Summary,
+			ReadOnlyHint: op.Reads(),
+			// the same arguments hold the same idempotency key
+			IdempotentHint:  op.Reads() || op.Repeatable || op.Key == operation.KeyRequired,
 			DestructiveHint: new(op.Final),
 			OpenWorldHint:   new(reachesOut(op)),
 		},
@@ -37,7 +38,8 @@ func reachesOut(op *operation.Operation) bool {
 }
 
 func description(op *operation.Operation) string {
-	out := strings.TrimSuffix(op.Summary, ".") + ". " + keyInTools(op.Told()) + " Needs the capability " + string(op.Needs)
+	out := strings.TrimSuffix(op.Summary,
+		".") + ". " + keyInTools(op.Told()) + " Needs the capability " + string(op.Needs)
 	if op.Also != nil {
 		out += ", and " + string(op.Also.Capability) + " when " + op.Also.When
 	}
@@ -80,7 +82,8 @@ func inputSchema(op *operation.Operation) *jsonschema.Schema {
 func keySchema(rule operation.KeyRule) *jsonschema.Schema {
 	return &jsonschema.Schema{
 		Type: "string", MinLength: new(1), MaxLength: new(rule.MaxKey()),
-		Description: "A new text of your own, such as a UUID, for each new intent. The same call repeated with the same key within 24 hours gives the first result and does nothing again.",
+		Description: "A new text of your own, such as a UUID, for each new intent. The same call repeated with the " +
+			"same key within 24 hours gives the first result and does nothing again.",
 	}
 }
 

@@ -152,7 +152,9 @@ func (x *exchange) body() ([]byte, func()) {
 }
 
 // unauthorized is what whoever calls the tools is told, who may have signed in at some time and have no key.
-var unauthorized = apierr.New(apierr.Unauthorized, "Sign in: let the assistant connect again, as its access has run out or was ended. Or send a team API key that works in the Authorization header, as a Bearer token.")
+var unauthorized = apierr.New(apierr.Unauthorized,
+	"Sign in: let the assistant connect again, as its access has run out or was ended. Or send a team API key that "+
+		"works in the Authorization header, as a Bearer token.")
 
 // atTools puts a refusal in the words of the tools.
 func atTools(err error) error {
@@ -198,8 +200,10 @@ func (x *exchange) log(took time.Duration) {
 		return
 	}
 	attrs := []slog.Attr{
-		slog.String("request_id", x.id), slog.String("rpc", x.rpc), slog.String("operation", x.tool), slog.Int("status", status),
-		slog.Float64("took_ms", float64(took.Microseconds())/1000), slog.Int64("team", x.team), slog.Int64("key", x.key),
+		slog.String("request_id", x.id), slog.String("rpc", x.rpc), slog.String("operation", x.tool),
+		slog.Int("status", status),
+		slog.Float64("took_ms", float64(took.Microseconds())/1000), slog.Int64("team", x.team),
+		slog.Int64("key", x.key),
 	}
 	if x.cause != nil && status != problem.ClientGone {
 		attrs = append(attrs, slog.String("refused", string(apierr.Of(x.cause).Code)))
@@ -222,7 +226,8 @@ func (a *answer) WriteHeader(status int) {
 	a.Header().Set("Cache-Control", "no-store")
 	a.exchange.countRefused()
 	if status == http.StatusUnauthorized { // where assistants learn how people let them in (RFC 9728, section 5.1)
-		a.Header().Set("WWW-Authenticate", `Bearer resource_metadata="`+a.exchange.edge.opts.PublicURL+resourceMetadata+`"`)
+		a.Header().
+			Set("WWW-Authenticate", `Bearer resource_metadata="`+a.exchange.edge.opts.PublicURL+resourceMetadata+`"`)
 	}
 	problem.SetRateLimits(a.Header(), a.exchange.rates)
 	a.ResponseWriter.WriteHeader(status)

@@ -23,8 +23,9 @@ import (
 type Options struct {
 	PublicURL string // every absolute link begins with it
 	Log       *slog.Logger
-	Version   string                                             // of the program, told to clients
-	Observe   func(tool string, failed bool, took time.Duration) // called after each answer; the tool is none where none was called
+	Version   string // of the program, told to clients
+	// called after each answer; the tool is none where none was called
+	Observe func(tool string, failed bool, took time.Duration)
 }
 
 type edge struct {
@@ -39,7 +40,8 @@ type edge struct {
 // New makes the edge over a registry. It serves one address, wherever it is mounted.
 func New(reg *operation.Registry, pipe *pipeline.Pipeline, opts Options) http.Handler {
 	e := &edge{shelf: newShelf(), reg: reg, pipe: pipe, opts: opts, origin: originOf(opts.PublicURL)}
-	// The descriptions of all tools take longer to write than all else at the start, and nobody but an assistant asks for them.
+	// The descriptions of all tools take longer to write than all else at the start, and nobody but an assistant asks
+	// for them.
 	e.protocols = sync.OnceValues(func() (http.Handler, http.Handler) {
 		server := newServer(reg, opts)
 		return protocol(server, true), protocol(server, false)
@@ -65,17 +67,22 @@ func protocol(server *sdk.Server, asJSON bool) http.Handler {
 		// The guard would refuse a proxy on the same machine that passes the public Host on. What it guards
 		// against cannot happen: a foreign Origin is refused, and nothing works without the key.
 		DisableLocalhostProtection: true,
-		// From 2026-07-28 on a client cancels by hanging up. Before, hanging up is no cancelling, and a change ends its work.
+		// From 2026-07-28 on a client cancels by hanging up. Before, hanging up is no cancelling, and a change ends
+		// its work.
 		PropagateRequestCancellation: true,
 	})
 }
 
 func newServer(reg *operation.Registry, opts Options) *sdk.Server {
 	c := newCatalogue(reg)
-	server := sdk.NewServer(&sdk.Implementation{Name: "pressroom", Title: "pressroom", Version: opts.Version, WebsiteURL: opts.PublicURL}, &sdk.ServerOptions{
+	server := sdk.NewServer(&sdk.Implementation{
+		Name: "pressroom", Title: "pressroom", Version: opts.Version, WebsiteURL: opts.PublicURL,
+	}, &sdk.ServerOptions{
 		Instructions: instructions,
 		// What is listed never changes while the program runs but for resources, of which nobody is told.
-		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}, Prompts: &sdk.PromptCapabilities{}, Resources: &sdk.ResourceCapabilities{}},
+		Capabilities: &sdk.ServerCapabilities{
+			Tools: &sdk.ToolCapabilities{}, Prompts: &sdk.PromptCapabilities{}, Resources: &sdk.ResourceCapabilities{},
+		},
 		PageSize:     max(1, len(reg.All())),
 		SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { c.CacheScope = "private" },
 		CompletionHandler: func(ctx context.Context, req *sdk.CompleteRequest) (*sdk.CompleteResult, error) {
@@ -101,7 +108,8 @@ func teller(ctx context.Context, req *sdk.CallToolRequest) func(operation.Progre
 	}
 	return func(p operation.Progress) {
 		// The client may be gone: then there is nobody to tell.
-		_ = req.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Progress: p.Done, Total: p.Total, Message: p.Words})
+		_ = req.Session.NotifyProgress(ctx,
+			&sdk.ProgressNotificationParams{ProgressToken: token, Progress: p.Done, Total: p.Total, Message: p.Words})
 	}
 }
 
@@ -118,7 +126,8 @@ func refuseUnknown(reg *operation.Registry, c catalogue) sdk.Middleware {
 				}
 			case *sdk.GetPromptRequest:
 				if promptNamed(r.Params.Name) == nil {
-					return nil, x.says(jsonrpc.CodeInvalidParams, "There is no such prompt. prompts/list names the prompts.")
+					return nil, x.says(jsonrpc.CodeInvalidParams,
+						"There is no such prompt. prompts/list names the prompts.")
 				}
 			case *sdk.ReadResourceRequest:
 				if r.Params.URI == "" {

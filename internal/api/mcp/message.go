@@ -21,7 +21,8 @@ const initialize = "initialize"
 // served holds the methods that are answered. All else of the protocol (logging, subscriptions) is not there, and the
 // server's capabilities say so.
 var served = map[string]bool{
-	initialize: true, "ping": true, "server/discover": true, listTools: true, toolCall: true, "prompts/list": true, "prompts/get": true,
+	initialize: true, "ping": true, "server/discover": true, listTools: true, toolCall: true, "prompts/list": true,
+	"prompts/get":              true,
 	"resources/templates/list": true, listResources: true, readResource: true, complete: true,
 }
 
@@ -33,10 +34,13 @@ var (
 	parseError    = rpcError{jsonrpc.CodeParseError, "The body is not JSON in UTF-8.", nil}
 	batchRefused  = rpcError{jsonrpc.CodeInvalidRequest, "Send one message a request; batches are not taken.", nil}
 	notAMessage   = rpcError{jsonrpc.CodeInvalidRequest, "The body is not a JSON-RPC message.", nil}
-	badID         = rpcError{jsonrpc.CodeInvalidRequest, "An id is a text, or a whole number between -9007199254740991 and 9007199254740991.", nil}
-	tooLarge      = rpcError{jsonrpc.CodeInvalidRequest, "The body is larger than 1 MiB. Nothing was done.", nil}
-	cutShort      = rpcError{jsonrpc.CodeParseError, "The body did not arrive whole.", nil}
-	noSuchMethod  = rpcError{jsonrpc.CodeMethodNotFound, "There is no such method here.", nil}
+	badID         = rpcError{
+		jsonrpc.CodeInvalidRequest,
+		"An id is a text, or a whole number between -9007199254740991 and 9007199254740991.", nil,
+	}
+	tooLarge     = rpcError{jsonrpc.CodeInvalidRequest, "The body is larger than 1 MiB. Nothing was done.", nil}
+	cutShort     = rpcError{jsonrpc.CodeParseError, "The body did not arrive whole.", nil}
+	noSuchMethod = rpcError{jsonrpc.CodeMethodNotFound, "There is no such method here.", nil}
 )
 
 type rpcError struct {
@@ -113,7 +117,8 @@ func (x *exchange) settle(body []byte) func() {
 	case m.ID.Kind() == '0' && !whole(m.ID):
 		return func() { x.reject(http.StatusBadRequest, badID) }
 	case m.ID == nil || m.Method == "":
-		return func() { x.w.WriteHeader(http.StatusAccepted) } // a notification, or an answer: without sessions there is nothing to do about either
+		// a notification, or an answer: without sessions there is nothing to do about either
+		return func() { x.w.WriteHeader(http.StatusAccepted) }
 	case !served[m.Method]:
 		return func() { x.rejectCall(m.ID, noSuchMethod) }
 	}
@@ -124,10 +129,11 @@ func (x *exchange) settle(body []byte) func() {
 	return nil
 }
 
-// speaks tells whether a version that a header asks for is spoken here. Where the message says another one than its header does,
-// that is what is wrong with it.
+// speaks tells whether a version that a header asks for is spoken here. Where the message says another one than its
+// header does, that is what is wrong with it.
 func (x *exchange) speaks(asked string) bool {
-	return asked == "" || slices.Contains(sdk.SupportedProtocolVersions(), asked) || asked > sessionless && x.version != "" && x.version != asked
+	return asked == "" || slices.Contains(sdk.SupportedProtocolVersions(), asked) ||
+		asked > sessionless && x.version != "" && x.version != asked
 }
 
 // sound tells whether an id is one, and whether a call of a served method has one: it would wait for its answer.

@@ -57,7 +57,9 @@ func TestPromptsSayWhatTheyWereGiven(t *testing.T) {
 		least, all := map[string]string{}, map[string]string{}
 		for i, a := range p.Arguments {
 			all[a.Name] = fmt.Sprintf("value-%d", i)
-			if fitting := map[string]string{"week_start": "2026-03-30", "posts": "7", "period_days": "365", "report_type": "hashtag"}[a.Name]; fitting != "" {
+			if fitting := map[string]string{
+				"week_start": "2026-03-30", "posts": "7", "period_days": "365", "report_type": "hashtag",
+			}[a.Name]; fitting != "" {
 				all[a.Name] = fitting
 			}
 			if a.Required {
@@ -82,7 +84,8 @@ func TestPromptsRefuseWhatDoesNotFit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for name, given := range map[string]map[string]string{
-		"missing": {}, "empty": {"topic": " "}, "too long": {"topic": strings.Repeat("é", 2001)}, "a secret": {"topic": "see " + apikey.New(apikey.APIKey)},
+		"missing": {}, "empty": {"topic": " "}, "too long": {"topic": strings.Repeat("é", 2001)},
+		"a secret":         {"topic": "see " + apikey.New(apikey.APIKey)},
 		"another argument": {"topic": "x", "no_such": "y"},
 	} {
 		if text, refused := w.prompt(t, "write_post", given); refused != "-32602" {
@@ -91,16 +94,20 @@ func TestPromptsRefuseWhatDoesNotFit(t *testing.T) {
 	}
 	for _, c := range []struct{ prompt, argument, value string }{
 		{"plan_week", "posts", "abc"}, {"plan_week", "posts", "-4"}, {"plan_week", "posts", "51"}, {"plan_week", "week_start", "next week"},
-		{"plan_week", "week_start", "2026-02-30"}, {"review_account", "period_days", "900"}, {"review_account", "period_days", "7.5"}, {"explain_report", "report_type", "weekly"},
+		{"plan_week", "week_start", "2026-02-30"}, {"review_account", "period_days", "900"},
+		{"review_account", "period_days", "7.5"}, {"explain_report", "report_type", "weekly"},
 	} {
 		given := map[string]string{c.argument: c.value}
-		maps.Copy(given, map[string]map[string]string{"review_account": {"account_id": "1"}, "explain_report": {"report_id": "r"}}[c.prompt])
+		maps.Copy(given,
+			map[string]map[string]string{"review_account": {"account_id": "1"}, "explain_report": {"report_id": "r"}}[c.prompt])
 		params, err := json.Marshal(map[string]any{"name": c.prompt, "arguments": given})
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := w.send(t, "POST", `{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":`+string(params)+`}`, "Authorization", "Bearer read_only")
-		if !strings.Contains(got.body, "-32602") || !strings.Contains(got.body, "The argument "+c.argument+" ") || strings.Contains(got.body, c.value) {
+		got := w.send(t, "POST", `{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":`+string(params)+`}`,
+			"Authorization", "Bearer read_only")
+		if !strings.Contains(got.body, "-32602") || !strings.Contains(got.body, "The argument "+c.argument+" ") ||
+			strings.Contains(got.body, c.value) {
 			t.Errorf("%s with %s %q: %s", c.prompt, c.argument, c.value, got.body)
 		}
 	}

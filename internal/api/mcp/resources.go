@@ -22,7 +22,8 @@ const (
 	notFoundOld = -32002 // how the versions before the sessionless one call a resource that is not there
 )
 
-// noResource is said of every address that leads to nothing, whether it has not the form of one here or its item is not there.
+// noResource is said of every address that leads to nothing, whether it has not the form of one here or its item is
+// not there.
 const noResource = "There is no such resource. resources/list names some, resources/templates/list their forms."
 
 // catalogue is what the registry offers as resources, and to complete arguments with.
@@ -49,7 +50,8 @@ func newCatalogue(reg *operation.Registry) catalogue {
 func (c catalogue) addTo(server *sdk.Server) {
 	for _, op := range c.reads {
 		server.AddResourceTemplate(&sdk.ResourceTemplate{
-			Name: op.Tool, Title: op.Resource.Title, Description: op.Told(), MIMEType: asDocument, URITemplate: scheme + op.Resource.Address,
+			Name: op.Tool, Title: op.Resource.Title, Description: op.Told(), MIMEType: asDocument,
+			URITemplate: scheme + op.Resource.Address,
 		}, func(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 			return exchangeOf(ctx).read(ctx, c, req.Params.URI)
 		})
@@ -94,14 +96,16 @@ func variableOf(part string) (string, bool) {
 	return strings.TrimSuffix(name, "}"), open
 }
 
-// read answers resources/read by the operation that a tool of the same item would call: the same checks, limits, counting
-// and refusals.
+// read answers resources/read by the operation that a tool of the same item would call: the same checks, limits,
+// counting and refusals.
 func (x *exchange) read(ctx context.Context, c catalogue, uri string) (*sdk.ReadResourceResult, error) {
 	op, args := c.find(uri)
 	if op == nil {
 		return nil, x.noSuch(noResource)
 	}
-	outcome, err := x.run(ctx, pipeline.Request{Operation: op, Arguments: func() (operation.Arguments, error) { return args, nil }})
+	outcome, err := x.run(ctx, pipeline.Request{Operation: op, Arguments: func() (operation.Arguments, error) {
+		return args, nil
+	}})
 	if err != nil {
 		return nil, x.rpcRefusal(err)
 	}
@@ -116,7 +120,11 @@ func (x *exchange) read(ctx context.Context, c catalogue, uri string) (*sdk.Read
 	}
 	contents := []*sdk.ResourceContents{{URI: uri, MIMEType: asDocument, Text: texts[0]}}
 	if len(texts) > 1 {
-		contents = append(contents, &sdk.ResourceContents{URI: uri + "#untrusted_content", MIMEType: "text/plain", Text: texts[1], Meta: sdk.Meta{untrustedMark: true}})
+		contents = append(contents,
+			&sdk.ResourceContents{
+				URI: uri + "#untrusted_content", MIMEType: "text/plain", Text: texts[1],
+				Meta: sdk.Meta{untrustedMark: true},
+			})
 	}
 	return &sdk.ReadResourceResult{Contents: contents}, nil
 }
@@ -135,7 +143,8 @@ func (x *exchange) listed(ctx context.Context, c catalogue) ([]*sdk.Resource, er
 		}
 		for _, it := range items {
 			out = append(out, &sdk.Resource{
-				URI: scheme + it.fill(read.Resource.Address), Name: it.fill(read.Resource.Address), Title: it.label, MIMEType: asDocument,
+				URI: scheme + it.fill(read.Resource.Address), Name: it.fill(read.Resource.Address), Title: it.label,
+				MIMEType:    asDocument,
 				Description: read.Resource.Title,
 			})
 		}
@@ -173,7 +182,9 @@ func (x *exchange) items(ctx context.Context, list *operation.Operation, limit i
 	if list.Input.Properties["limit"] != nil {
 		args["limit"] = int64(limit)
 	}
-	outcome, err := x.run(ctx, pipeline.Request{Operation: list, Arguments: func() (operation.Arguments, error) { return args, nil }})
+	outcome, err := x.run(ctx, pipeline.Request{Operation: list, Arguments: func() (operation.Arguments, error) {
+		return args, nil
+	}})
 	if err != nil {
 		return nil, false, x.rpcRefusal(err)
 	}
@@ -240,8 +251,8 @@ func shortened(text string) string {
 	return text
 }
 
-// rpcRefusal is a refusal as an error of the protocol, for what has no result that could say it. Its data is the problem
-// document.
+// rpcRefusal is a refusal as an error of the protocol, for what has no result that could say it. Its data is the
+// problem document.
 func (x *exchange) rpcRefusal(err error) error {
 	doc := x.refused(err)
 	data, err := json.Marshal(doc)
@@ -254,7 +265,10 @@ func (x *exchange) rpcRefusal(err error) error {
 }
 
 // codes are the protocol's numbers for kinds of refusals. What has none is refusedByRule.
-var codes = map[apierr.Code]int64{apierr.NotFound: jsonrpc.CodeInvalidParams, apierr.ValidationFailed: jsonrpc.CodeInvalidParams, apierr.Internal: jsonrpc.CodeInternalError}
+var codes = map[apierr.Code]int64{
+	apierr.NotFound: jsonrpc.CodeInvalidParams, apierr.ValidationFailed: jsonrpc.CodeInvalidParams,
+	apierr.Internal: jsonrpc.CodeInternalError,
+}
 
 // refusedByRule is in the range that JSON-RPC leaves to servers.
 const refusedByRule = -32000

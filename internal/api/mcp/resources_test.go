@@ -19,7 +19,8 @@ import (
 // the problem in it.
 func (w *world) rpc(t *testing.T, level, method, params string) (json.RawMessage, string) {
 	t.Helper()
-	got := w.send(t, "POST", fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`, method, params), "Authorization", "Bearer "+level)
+	got := w.send(t, "POST", fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`, method, params),
+		"Authorization", "Bearer "+level)
 	var out struct {
 		Result json.RawMessage
 		Error  *struct {
@@ -40,8 +41,10 @@ func TestResourcesAreRefusedAsTheirOperationsAre(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for uri, want := range map[string]string{
-		"pressroom://notes/n9": "-32002 not_found", "pressroom://notes/N1": "-32002", "pressroom://notes/n1/": "-32002", "pressroom://notes": "-32002",
-		"pressroom://notes/%zz": "-32002", "https://pressroom.example/notes/n1": "-32002", "": "-32602", "pressroom://pages/wide/n1": "-32002",
+		"pressroom://notes/n9": "-32002 not_found", "pressroom://notes/N1": "-32002", "pressroom://notes/n1/": "-32002",
+		"pressroom://notes":     "-32002",
+		"pressroom://notes/%zz": "-32002", "https://pressroom.example/notes/n1": "-32002", "": "-32602",
+		"pressroom://pages/wide/n1": "-32002",
 		"pressroom://pages/long/n1": "-32000 publish_not_allowed",
 	} {
 		if _, refused := w.rpc(t, "read_only", "resources/read", fmt.Sprintf(`{"uri":%q}`, uri)); refused != want {
@@ -50,7 +53,8 @@ func TestResourcesAreRefusedAsTheirOperationsAre(t *testing.T) {
 	}
 	key := apikey.New(apikey.APIKey)
 	for _, params := range []string{`{"uri":"pressroom://notes/` + key + `"}`, `{"uri":"` + key + `"}`} {
-		if got := w.send(t, "POST", `{"jsonrpc":"2.0","id":1,"method":"resources/read","params":`+params+`}`); strings.Contains(got.body, key) {
+		if got := w.send(t, "POST",
+			`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":`+params+`}`); strings.Contains(got.body, key) {
 			t.Errorf("repeated: %s", got.body)
 		}
 	}
@@ -67,7 +71,8 @@ func TestReadingAResourceIsTheToolsAnswer(t *testing.T) {
 		t.Fatalf("%s %s (%v)", result, refused, err)
 	}
 	tool, _ := w.call(t, "full", "get_note", `{"id":"n1"}`)
-	if diff := cmp.Diff(anyUUID.ReplaceAllString(tool.Content[1].Text, ""), anyUUID.ReplaceAllString(got.Contents[0].Text, "")); diff != "" {
+	if diff := cmp.Diff(anyUUID.ReplaceAllString(tool.Content[1].Text, ""),
+		anyUUID.ReplaceAllString(got.Contents[0].Text, "")); diff != "" {
 		t.Errorf("otherwise than the tool (-tool +resource):\n%s", diff)
 	}
 	if got.Contents[1].Text != tool.Content[2].Text || got.Contents[1].URI == got.Contents[0].URI {
@@ -81,7 +86,8 @@ func TestCompletion(t *testing.T) {
 	of := func(ref, argument, value, given string) string {
 		return fmt.Sprintf(`{"ref":%s,"argument":{"name":%q,"value":%q},"context":{"arguments":%s}}`, ref, argument, value, given)
 	}
-	note, page, prompt := `{"type":"ref/resource","uri":"pressroom://notes/{id}"}`, `{"type":"ref/resource","uri":"pressroom://pages/{kind}/{id}"}`, `{"type":"ref/prompt","name":"write_post"}`
+	note, page, prompt := `{"type":"ref/resource","uri":"pressroom://notes/{id}"}`,
+		`{"type":"ref/resource","uri":"pressroom://pages/{kind}/{id}"}`, `{"type":"ref/prompt","name":"write_post"}`
 	for params, want := range map[string]string{
 		of(note, "id", "", `{}`):                                      `["n1","n7"]`,
 		of(note, "id", "N7", `{}`):                                    `["n7"]`,
@@ -121,7 +127,8 @@ func TestEveryRequestIsCountedOnce(t *testing.T) {
 		`"tools/call","params":{"name":"get_note","arguments":{"id":"n9"}}`,
 		`"tools/call","params":{"name":"no_such_tool"}`, `"tools/call","params":{"name":1}`, `"tools/call"`,
 		`"tools/call","params":{"name":"watch_note","arguments":{"id":"n1"},"_meta":{"progressToken":1}}`,
-		`"prompts/get","params":{"name":"write_post","arguments":{"topic":"x"}}`, `"prompts/get","params":{"name":"no_such"}`, `"prompts/get","params":{"name":1}`,
+		`"prompts/get","params":{"name":"write_post","arguments":{"topic":"x"}}`,
+		`"prompts/get","params":{"name":"no_such"}`, `"prompts/get","params":{"name":1}`,
 		`"resources/read","params":{"uri":"pressroom://notes/n1"}`, `"resources/read","params":{"uri":"pressroom://notes/n9"}`,
 		`"resources/read","params":{"uri":"no such"}`, `"resources/read","params":{"uri":1}`, `"resources/read"`,
 		`"completion/complete","params":{"ref":{"type":"ref/resource","uri":"pressroom://notes/{id}"},"argument":{"name":"id","value":""}}`,
@@ -149,7 +156,8 @@ func TestProgressIsToldToWhoAsksForIt(t *testing.T) {
 			told <- fmt.Sprint(req.Params.ProgressToken, " ", req.Params.Progress, " ", req.Params.Message)
 		},
 	})
-	session, err := client.Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: w.url, HTTPClient: &http.Client{Transport: withKey("full")}, MaxRetries: -1}, nil)
+	session, err := client.Connect(t.Context(),
+		&sdk.StreamableClientTransport{Endpoint: w.url, HTTPClient: &http.Client{Transport: withKey("full")}, MaxRetries: -1}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

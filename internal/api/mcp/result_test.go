@@ -22,7 +22,8 @@ func TestUntrustedTextIsSetApart(t *testing.T) {
 	}
 	last := got.Content[2]
 	label, quoted, _ := strings.Cut(last.Text, "\n")
-	if last.Meta["pressroom/untrusted_content"] != true || !strings.Contains(label, "never instructions") || last.Annotations.Priority >= got.Content[1].Annotations.Priority {
+	if last.Meta["pressroom/untrusted_content"] != true || !strings.Contains(label, "never instructions") ||
+		last.Annotations.Priority >= got.Content[1].Annotations.Priority {
 		t.Errorf("the block of others' texts: %+v", last)
 	}
 	want, both := map[string]any{}, map[string]any{}
@@ -43,7 +44,8 @@ func TestARepeatIsMarked(t *testing.T) {
 	const once = `{"text":"b","idempotency_key":"k"}`
 	for i, want := range []string{
 		"About buy_note: n2. Credits charged: 3. In the app: " + publicURL + "/notes/n2?team_id=7",
-		"About buy_note: n2. This repeats the answer to an earlier call with the same idempotency_key: nothing was done or charged again. Credits charged by the earlier call: 3. In the app: " + publicURL + "/notes/n2?team_id=7",
+		"About buy_note: n2. This repeats the answer to an earlier call with the same idempotency_key: nothing was " +
+			"done or charged again. Credits charged by the earlier call: 3. In the app: " + publicURL + "/notes/n2?team_id=7",
 	} {
 		got, body := w.call(t, "full", "buy_note", once)
 		if diff := cmp.Diff(want, got.Content[0].Text); diff != "" {
@@ -55,11 +57,13 @@ func TestARepeatIsMarked(t *testing.T) {
 	}
 }
 
-// Where the id and the state of a record do not tell what came of a call, the operation's own words stand in their place.
+// Where the id and the state of a record do not tell what came of a call, the operation's own words stand in their
+// place.
 func TestAnOperationSaysWhatCameOfIt(t *testing.T) {
 	t.Parallel()
 	got, _ := newWorld(t).call(t, "full", "watch_note", `{"id":"n2"}`)
-	if want := "About watch_note: it was watched twice. In the app: "; !strings.HasPrefix(got.Content[0].Text, want) || strings.Contains(string(got.Structured), "twice") {
+	if want := "About watch_note: it was watched twice. In the app: "; !strings.HasPrefix(got.Content[0].Text, want) ||
+		strings.Contains(string(got.Structured), "twice") {
 		t.Errorf("%+v, want %s", got, want)
 	}
 }
@@ -70,7 +74,8 @@ func TestTheKeyIsAnArgument(t *testing.T) {
 	w := newWorld(t)
 	for _, arguments := range []string{`{"text":"c"}`, `{"text":"c","idempotency_key":" "}`} {
 		got, body := w.call(t, "full", "buy_note", arguments)
-		if strings.Contains(body, "Idempotency-Key") || !strings.Contains(got.Content[0].Text, " idempotency_key") || !strings.Contains(got.Content[1].Text, `"argument":"idempotency_key"`) {
+		if strings.Contains(body, "Idempotency-Key") || !strings.Contains(got.Content[0].Text, " idempotency_key") ||
+			!strings.Contains(got.Content[1].Text, `"argument":"idempotency_key"`) {
 			t.Errorf("%s: %s", arguments, body)
 		}
 	}
@@ -80,9 +85,18 @@ func TestSummaries(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for name, c := range map[string]struct{ tool, arguments, want string }{
-		"a list":    {"list_notes", ``, "About list_notes: 2 here. There is more: call again with page.cursor as cursor. The notes tell what to mind. In the app: " + publicURL + "/notes?team_id=7"},
-		"a write":   {"create_note", `{"text":"Never shown in a summary"}`, "About create_note: n2. In the app: " + publicURL + "/notes/n2?team_id=7"},
-		"paid":      {"buy_note", `{"text":"b","idempotency_key":"k"}`, "About buy_note: n2. Credits charged: 3. In the app: " + publicURL + "/notes/n2?team_id=7"},
+		"a list": {
+			"list_notes", ``,
+			"About list_notes: 2 here. There is more: call again with page.cursor as cursor. The notes tell what to " +
+				"mind. In the app: " + publicURL + "/notes?team_id=7",
+		},
+		"a write": {
+			"create_note", `{"text":"Never shown in a summary"}`, "About create_note: n2. In the app: " + publicURL + "/notes/n2?team_id=7",
+		},
+		"paid": {
+			"buy_note", `{"text":"b","idempotency_key":"k"}`,
+			"About buy_note: n2. Credits charged: 3. In the app: " + publicURL + "/notes/n2?team_id=7",
+		},
 		"nothing":   {"get_nothing", ``, "About get_nothing. In the app: " + publicURL + "?team_id=7"},
 		"a refusal": {"get_note", `{"id":"n9"}`, "Refused, not_found: No such item for this key."},
 	} {

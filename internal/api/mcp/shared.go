@@ -12,7 +12,8 @@ const (
 )
 
 // shelf keeps what tools/list answers once for everybody who asks. It is long and the same for all, and a client that
-// takes its time to read it must not hold a copy of its own: a thousand assistants would fill a small machine with them.
+// takes its time to read it must not hold a copy of its own: a thousand assistants would fill a small machine with
+// them.
 type shelf struct {
 	places chan struct{}
 	mu     sync.Mutex
@@ -39,8 +40,8 @@ func (s *shelf) share(text []byte) []byte {
 // resultBegins is where, in an answer, what is the same for everybody begins: before it is the id of the call.
 var resultBegins = []byte(`,"result":`)
 
-// serveList answers tools/list: it is made while nobody's connection is waited for, and sent while nothing of its making
-// is held any more.
+// serveList answers tools/list: it is made while nobody's connection is waited for, and sent while nothing of its
+// making is held any more.
 func (x *exchange) serveList() {
 	status, head, tail := x.list()
 	if status == 0 {
@@ -49,8 +50,8 @@ func (x *exchange) serveList() {
 	x.deliver(status, head, tail)
 }
 
-// list lets the protocol write the answer down, and gives its status, its own part and the part that it shares; no status
-// where the client has gone meanwhile.
+// list lets the protocol write the answer down, and gives its status, its own part and the part that it shares; no
+// status where the client has gone meanwhile.
 func (x *exchange) list() (int, []byte, []byte) {
 	select {
 	case x.edge.shelf.places <- struct{}{}:

@@ -32,7 +32,9 @@ func (w *world) send(t *testing.T, method, body string, headers ...string) reply
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Header = http.Header{"Authorization": {"Bearer full"}, "Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}}
+	r.Header = http.Header{
+		"Authorization": {"Bearer full"}, "Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"},
+	}
 	for pair := range slices.Chunk(headers, 2) {
 		r.Header.Set(pair[0], pair[1])
 		if pair[1] == "" {
@@ -83,14 +85,17 @@ func TestEveryRequestNeedsItsKey(t *testing.T) {
 	} {
 		for _, method := range []string{"POST", "GET", "DELETE", "OPTIONS"} {
 			got := w.send(t, method, ping, headers...)
-			want, err := json.Marshal(problem.Of(apierr.New(apierr.Unauthorized, "Sign in: let the assistant connect again, as its access has run out or was ended. Or send a team API key that works in the Authorization header, as a Bearer token."), publicURL))
+			want, err := json.Marshal(problem.Of(apierr.New(apierr.Unauthorized,
+				"Sign in: let the assistant connect again, as its access has run out or was ended. Or send a team API "+
+					"key that works in the Authorization header, as a Bearer token."), publicURL))
 			if err != nil {
 				t.Fatal(err)
 			}
 			if got.status != http.StatusUnauthorized || got.body != string(want)+"\n" {
 				t.Errorf("%s, %s: HTTP %d %s, want %s", name, method, got.status, got.body, want)
 			}
-			if got.header.Get("Www-Authenticate") != `Bearer resource_metadata="`+publicURL+`/.well-known/oauth-protected-resource/mcp"` || got.header.Get("Content-Type") != "application/problem+json" {
+			if got.header.Get("Www-Authenticate") != `Bearer resource_metadata="`+publicURL+
+				`/.well-known/oauth-protected-resource/mcp"` || got.header.Get("Content-Type") != "application/problem+json" {
 				t.Errorf("%s, %s: headers %v", name, method, got.header)
 			}
 		}
@@ -114,7 +119,8 @@ func TestRefusedBeforeTheProtocol(t *testing.T) {
 		if err := json.Unmarshal([]byte(got.body), &doc); err != nil {
 			t.Fatalf("%s: %v in %s", name, err, got.body)
 		}
-		if got.status != c.status || string(doc.Code) != c.code || !strings.Contains(got.body, c.has) || strings.Contains(got.body, "hidden") {
+		if got.status != c.status || string(doc.Code) != c.code || !strings.Contains(got.body, c.has) ||
+			strings.Contains(got.body, "hidden") {
 			t.Errorf("%s: HTTP %d %s", name, got.status, got.body)
 		}
 		if after := got.header.Get("Retry-After"); (c.status == 429) != (after == "41") {
@@ -128,7 +134,9 @@ func TestRefusedBeforeTheProtocol(t *testing.T) {
 
 func TestOrigins(t *testing.T) {
 	w := newWorld(t)
-	for origin, want := range map[string]int{"": 200, publicURL: 200, "https://elsewhere.example": 403, "null": 403, "http://127.0.0.1:9": 403} {
+	for origin, want := range map[string]int{
+		"": 200, publicURL: 200, "https://elsewhere.example": 403, "null": 403, "http://127.0.0.1:9": 403,
+	} {
 		if got := w.send(t, "POST", ping, "Origin", origin); got.status != want {
 			t.Errorf("Origin %q: HTTP %d %s, want %d", origin, got.status, got.body, want)
 		}

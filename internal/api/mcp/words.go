@@ -26,7 +26,8 @@ func (w *written) Header() http.Header { return w.header }
 // WriteHeader keeps the status, or lets the stream begin.
 func (w *written) WriteHeader(status int) {
 	w.status = status
-	w.passes = w.stream != nil && status == http.StatusOK && strings.HasPrefix(w.header.Get("Content-Type"), "text/event-stream")
+	w.passes = w.stream != nil && status == http.StatusOK && strings.HasPrefix(w.header.Get("Content-Type"),
+		"text/event-stream")
 	if w.passes {
 		w.stream.WriteHeader(status)
 	}
@@ -72,8 +73,8 @@ func (x *exchange) made(by http.Handler) *written {
 	return w
 }
 
-// reword says in our own words what the SDK refuses by itself: its words are for those who write programs with it, and repeat
-// what was sent.
+// reword says in our own words what the SDK refuses by itself: its words are for those who write programs with it, and
+// repeat what was sent.
 func (x *exchange) reword(w *written) {
 	var said struct {
 		Error struct {
@@ -118,7 +119,8 @@ func (x *exchange) wordsFor(code int64) string {
 	switch code {
 	case jsonrpc.CodeInvalidParams:
 		if x.r.Header.Get(versionHeader) >= sessionless {
-			return "The params have not the form that this method takes. Their _meta has to hold " + sdk.MetaKeyProtocolVersion + " and " + sdk.MetaKeyClientCapabilities + "."
+			return "The params have not the form that this method takes. Their _meta has to hold " +
+				sdk.MetaKeyProtocolVersion + " and " + sdk.MetaKeyClientCapabilities + "."
 		}
 		return "The params have not the form that this method takes."
 	case jsonrpc.CodeMethodNotFound:
@@ -138,12 +140,15 @@ const versionHeader = "Mcp-Protocol-Version"
 // versionForm is how versions are written, those of the protocol as dates: a few numbers, in which nothing is hidden.
 var versionForm = regexp.MustCompile(`^v?\d{1,4}(?:[.-]\d{1,4}){1,2}$`)
 
-// unspoken refuses a version of the protocol. Its data names those that are spoken, and the one that was asked for where it has
-// the form of one, as the protocol wants both.
+// unspoken refuses a version of the protocol. Its data names those that are spoken, and the one that was asked for
+// where it has the form of one, as the protocol wants both.
 func unspoken(asked string) rpcError {
 	data := sdk.UnsupportedProtocolVersionData{Supported: sdk.SupportedProtocolVersions()}
 	if versionForm.MatchString(asked) {
 		data.Requested = asked
 	}
-	return rpcError{sdk.CodeUnsupportedProtocolVersion, "This version of the protocol is not spoken here; data names those that are.", data}
+	return rpcError{
+		sdk.CodeUnsupportedProtocolVersion,
+		"This version of the protocol is not spoken here; data names those that are.", data,
+	}
 }

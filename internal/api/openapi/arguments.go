@@ -40,8 +40,10 @@ func argument(op *operation.Operation, name, in string) parameter {
 
 func idempotencyKey(rule operation.KeyRule) parameter {
 	p := parameter{Name: "Idempotency-Key", In: "header", Required: rule == operation.KeyRequired,
-		Schema:      &jsonschema.Schema{Type: "string", MinLength: new(1), MaxLength: new(rule.MaxKey())},
-		Description: "Any text of your own. The same request with the same key within 24 hours does nothing again and gets the first answer."}
+		Schema: &jsonschema.Schema{Type: "string", MinLength: new(1), MaxLength: new(rule.MaxKey())},
+		Description: "Any text of your own. The same request with the same key within 24 hours does nothing " +
+			"again and " +
+			"gets the first answer."}
 	if p.Required {
 		p.Description += " Without it nothing is done or charged."
 	}

@@ -42,7 +42,10 @@ func Build(reg *operation.Registry, info Info) ([]byte, error) {
 	}
 	return write(document{
 		OpenAPI: "3.1.0",
-		Info:    infoObject{Title: "pressroom", Summary: "Analytics and social publishing for one team", Description: about, Version: info.Version, License: licenseObject{"Apache License 2.0", "Apache-2.0"}},
+		Info: infoObject{
+			Title: "pressroom", Summary: "Analytics and social publishing for one team", Description: about,
+			Version: info.Version, License: licenseObject{"Apache License 2.0", "Apache-2.0"},
+		},
 		Dialect: dialect,
 		Servers: []server{{URL: info.ServerURL}},
 		Security: []map[string][]string{
@@ -59,18 +62,22 @@ const about = `A REST API that works in exactly one team, the one its API key wa
 Reads take their arguments in the query string alone, every other method takes one JSON object. Only the declared
 arguments are accepted. Times are ISO 8601; a time without an offset is read in the team's time zone.
 
-A success is one JSON object: ` + "`data`" + ` holds the answer, and a member with nothing in it is left out. A refusal is a
+A success is one JSON object: ` + "`data`" +
+	` holds the answer, and a member with nothing in it is left out. A refusal is a
 problem document (RFC 9457); programs act on its ` + "`code`" + ` and ` + "`status`" + ` alone.
 
 Within v1 only additions are made: new addresses, new optional members, new values of the vocabularies and new
 codes. A client passes over members it does not know.
 
 ` + "`x-tool`" + ` names the matching tool for assistants, ` + "`x-capability`" + ` what the key has to be allowed, and
-` + "`x-additional-capability`" + ` what it has to be allowed besides, and when. ` + "`x-price`" + ` is what a call costs in credits, one amount or the
-least and the most; ` + "`x-recurring-price`" + ` what it may commit the team to over and over, when that repeats and how it stops.
+` + "`x-additional-capability`" + ` what it has to be allowed besides, and when. ` + "`x-price`" +
+	` is what a call costs in credits, one amount or the
+least and the most; ` + "`x-recurring-price`" +
+	` what it may commit the team to over and over, when that repeats and how it stops.
 
 Limits. Requests are counted for each key, over REST and as tools together; writes, and calls that reach social networks, are
-counted besides. ` + "`RateLimit`" + ` and ` + "`RateLimit-Policy`" + ` tell how those limits stand. Calls that charge nothing draw on the team's
+counted besides. ` + "`RateLimit`" + ` and ` + "`RateLimit-Policy`" +
+	` tell how those limits stand. Calls that charge nothing draw on the team's
 daily allowance, which ` + "`GET /limits`" + ` tells.`
 
 // builder gathers the components while the operations are described.

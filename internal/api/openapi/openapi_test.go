@@ -97,7 +97,8 @@ func versionRose(recorded, now string) error {
 	oldVersion, oldHash, _ := strings.Cut(recorded, " ")
 	version, hash, _ := strings.Cut(now, " ")
 	if oldHash != hash && oldVersion == version {
-		return fmt.Errorf("the description is not the one recorded as version %s: raise Version in internal/api/openapi/version.go, then run: go test ./internal/api/openapi -update", version)
+		return fmt.Errorf("the description is not the one recorded as version %s: raise Version in "+
+			"internal/api/openapi/version.go, then run: go test ./internal/api/openapi -update", version)
 	}
 	return nil
 }

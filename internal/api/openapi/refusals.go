@@ -31,15 +31,20 @@ var refusals = []refusal{
 		example: apierr.New(apierr.WriteNotAllowed, "This key may not create or change anything.")},
 	{component: "NotFound", meets: namesAnItem, example: apierr.Missing()},
 	{component: "Conflict", meets: takesKey, header: "Retry-After", as: "RetryAfter",
-		example: apierr.New(apierr.KeyInProgress, "The first call with this Idempotency-Key is still running.").After(time.Second)},
+		example: apierr.New(apierr.KeyInProgress, "The first call with this Idempotency-Key is still running.").
+			After(time.Second)},
 	{component: "Unprocessable", meets: every,
-		example: apierr.Invalid(apierr.UnknownArgument, "colour", "Only the arguments of the description are accepted: name, platform.")},
+		example: apierr.Invalid(apierr.UnknownArgument, "colour",
+			"Only the arguments of the description are accepted: name, platform.")},
 	{component: "TooManyRequests", meets: every, header: "Retry-After", as: "RetryAfter",
-		example: apierr.New(apierr.RateLimited, "Too many requests with this key.").With("scope", "credential").After(2 * time.Second)},
+		example: apierr.New(apierr.RateLimited, "Too many requests with this key.").With("scope", "credential").
+			After(2 * time.Second)},
 	{component: "Failed", meets: every, example: apierr.Of(nil)},
-	{component: "Unavailable", meets: every, header: "Retry-After", as: "RetryAfter", example: apierr.Full(time.Second)},
+	{component: "Unavailable", meets: every, header: "Retry-After", as: "RetryAfter", example: apierr.Full(
+		time.Second)},
 	{component: "NotConfirmed", meets: reachesProvider,
-		example: apierr.New(apierr.ProviderUnavailable, "The network did not confirm. Look at the post before publishing it again.")},
+		example: apierr.New(apierr.ProviderUnavailable,
+			"The network did not confirm. Look at the post before publishing it again.")},
 }
 
 func every(*operation.Operation) bool { return true }

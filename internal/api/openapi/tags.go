@@ -11,11 +11,15 @@ var headings = []struct {
 	name, description string
 	begins            []string
 }{
-	{"Account", "Who the key acts for, what it may use, and the work that runs in the background.", []string{"me", "credits", "limits", "jobs"}},
+	{"Account", "Who the key acts for, what it may use, and the work that runs in the background.", []string{
+		"me", "credits", "limits", "jobs",
+	}},
 	{"Reports", "Analytics of profiles and hashtags.", []string{"reports"}},
 	{"Social accounts", "The accounts that the team has connected.", []string{"social-accounts", "connect-link"}},
 	{"Posts", "Drafting, scheduling and publishing.", []string{"posts"}},
-	{"Media", "The media library, and how files come into it.", []string{"media", "uploads", "profile-media-downloads"}},
+	{"Media", "The media library, and how files come into it.", []string{
+		"media", "uploads", "profile-media-downloads",
+	}},
 	{"Brand voices", "How the team writes.", []string{"brand-voices"}},
 	{"Hashtags", "Hashtag lists and hashtag search.", []string{"hashtag-lists", "hashtags"}},
 }

@@ -8,7 +8,8 @@ import (
 	"pressroom/internal/api/problem"
 )
 
-// What a caller who hung up was refused for on our side is none of our failures; what was said before is noted as it was.
+// What a caller who hung up was refused for on our side is none of our failures; what was said before is noted as it
+// was.
 func TestNoted(t *testing.T) {
 	t.Parallel()
 	gone, hangUp := context.WithCancel(t.Context())

@@ -39,10 +39,12 @@ var entries = []Entry{
 	{apierr.RestDisabled, http.StatusForbidden, "The operator has switched the API off."},
 	{apierr.TeamSwitchedOff, http.StatusForbidden, "The team's owner has switched API and tool access off."},
 	{apierr.PlanLapsed, http.StatusForbidden, "The team's plan no longer includes API and tool access."},
-	{apierr.ConnectionSuspended, http.StatusForbidden, "This key or connection, the service or this kind of action is paused."},
+	{apierr.ConnectionSuspended, http.StatusForbidden, "This key or connection, the service or this kind of action " +
+		"is paused."},
 	{apierr.TeamClosed, http.StatusForbidden, "The team is closed."},
 	{apierr.AccountNotApproved, http.StatusForbidden, "The owner's account is on hold."},
-	{apierr.MembershipLost, http.StatusForbidden, "The person whom this key or connection acts for is no longer a member of the team."},
+	{apierr.MembershipLost, http.StatusForbidden, "The person whom this key or connection acts for is no longer a " +
+		"member of the team."},
 	{apierr.OwnershipLost, http.StatusForbidden, "The key's person no longer owns the team."},
 	{apierr.RoleLost, http.StatusForbidden, "The connection's person no longer has a role that can publish."},
 	{apierr.EndpointNotFound, http.StatusNotFound, "There is no such address."},
@@ -63,7 +65,8 @@ var entries = []Entry{
 	{apierr.KeyInProgress, http.StatusConflict, "The first call with this Idempotency-Key is still running."},
 	{apierr.PreflightBlocked, http.StatusUnprocessableEntity, "The post breaks a network's rules."},
 	{apierr.AwaitingApproval, http.StatusForbidden, "The post waits for the client's approval."},
-	{apierr.ProviderUnavailable, http.StatusBadGateway, "A network, or a source of figures, did not answer or confirm."},
+	{apierr.ProviderUnavailable, http.StatusBadGateway, "A network, or a source of figures, did not answer " +
+		"or confirm."},
 	{apierr.Internal, http.StatusInternalServerError, "Something failed on our side."},
 	{apierr.Unavailable, http.StatusServiceUnavailable, "The service cannot take the call at the moment."},
 	{apierr.UploadLinkUsed, http.StatusConflict, "The upload link was used."},
@@ -90,14 +93,18 @@ const ReferencePath = "/docs/errors"
 func Of(err error, publicURL string) Document {
 	f := apierr.Of(err)
 	e := byCode[f.Code]
-	return Document{Type: publicURL + ReferencePath + "#" + string(f.Code), Title: e.Title, Status: e.Status, Detail: f.Detail, Code: f.Code, Context: f.Context}
+	return Document{
+		Type: publicURL + ReferencePath + "#" + string(f.Code), Title: e.Title, Status: e.Status, Detail: f.Detail,
+		Code: f.Code, Context: f.Context,
+	}
 }
 
-// ClientGone is the status by which logs and figures know a request whose caller hung up before it was answered: none that anybody
-// was sent. Proxies know it by the same number.
+// ClientGone is the status by which logs and figures know a request whose caller hung up before it was answered: none
+// that anybody was sent. Proxies know it by the same number.
 const ClientGone = 499
 
-// Noted is the status by which logs and figures know a request: what a caller who hung up was refused for is no failure of ours.
+// Noted is the status by which logs and figures know a request: what a caller who hung up was refused for is no
+// failure of ours.
 func Noted(r *http.Request, status int) int {
 	if status >= http.StatusInternalServerError && errors.Is(r.Context().Err(), context.Canceled) {
 		return ClientGone
@@ -105,8 +112,9 @@ func Noted(r *http.Request, status int) int {
 	return status
 }
 
-// Level is how loudly a request is logged. What failed on our side is an error; that a node is cut off is worth a word each time, and that
-// it is full, which its figures tell, is not: it is short of time. Where the caller has gone nothing of ours failed.
+// Level is how loudly a request is logged. What failed on our side is an error; that a node is cut off is worth a word
+// each time, and that it is full, which its figures tell, is not: it is short of time. Where the caller has gone
+// nothing of ours failed.
 func Level(r *http.Request, status int, cause error) slog.Level {
 	switch {
 	case r.Context().Err() != nil:

@@ -78,8 +78,10 @@ func TestStrangersTellNothing(t *testing.T) {
 func TestWrite(t *testing.T) {
 	t.Parallel()
 	w := httptest.NewRecorder()
-	status := problem.Write(w, apierr.New(apierr.RateLimited, "Slow.").With("scope", "credential").After(1500*time.Millisecond), "https://press.example")
-	if status != 429 || w.Code != 429 || w.Header().Get("Retry-After") != "2" || w.Header().Get("Content-Type") != "application/problem+json" {
+	status := problem.Write(w, apierr.New(apierr.RateLimited, "Slow.").With("scope", "credential").
+		After(1500*time.Millisecond), "https://press.example")
+	if status != 429 || w.Code != 429 || w.Header().Get("Retry-After") != "2" || w.Header().
+		Get("Content-Type") != "application/problem+json" {
 		t.Errorf("%d %v", w.Code, w.Header())
 	}
 	var doc map[string]any
@@ -87,7 +89,8 @@ func TestWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	context, _ := doc["context"].(map[string]any)
-	if doc["type"] != "https://press.example/docs/errors#rate_limited" || context["retry_after_seconds"] != 2.0 || context["scope"] != "credential" {
+	if doc["type"] != "https://press.example/docs/errors#rate_limited" || context["retry_after_seconds"] != 2.0 ||
+		context["scope"] != "credential" {
 		t.Errorf("%s", w.Body)
 	}
 }

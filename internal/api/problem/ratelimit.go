@@ -8,15 +8,16 @@ import (
 	"pressroom/internal/core/pipeline"
 )
 
-// RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers-11). The fields as net/http writes them; clients compare names without regard to case.
+// RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers-11). The fields as net/http writes them;
+// clients compare names without regard to case.
 const (
 	policyField = "Ratelimit-Policy"
 	limitField  = "Ratelimit"
 )
 
-// SetRateLimits sets both fields to lists with one member for each rate, in their order; no rates, no fields. The policy
-// says how many calls may come at once (q) and within how many seconds as many are there again (w); the limit, how
-// many may come now (r) and for how many seconds no more than those (t): until the whole quota is there again, or,
+// SetRateLimits sets both fields to lists with one member for each rate, in their order; no rates, no fields. The
+// policy says how many calls may come at once (q) and within how many seconds as many are there again (w); the limit,
+// how many may come now (r) and for how many seconds no more than those (t): until the whole quota is there again, or,
 // where a call was refused, until the next one may come, so that Retry-After says the same. Seconds are rounded up.
 func SetRateLimits(h http.Header, rates []pipeline.Rate) {
 	if len(rates) == 0 {
@@ -29,7 +30,8 @@ func SetRateLimits(h http.Header, rates []pipeline.Rate) {
 		if r.Limited {
 			until = r.RetryAfter
 		}
-		policy = member(policy, i, r.Scope, ";q=", int64(r.Quota), ";w=", max(seconds(r.Window), 1)) // the window is never 0
+		// the window is never 0
+		policy = member(policy, i, r.Scope, ";q=", int64(r.Quota), ";w=", max(seconds(r.Window), 1))
 		limit = member(limit, i, r.Scope, ";r=", int64(r.Remaining), ";t=", seconds(until))
 	}
 	h.Set(policyField, string(policy))

@@ -26,11 +26,15 @@ func TestSetRateLimits(t *testing.T) {
 			`"credential";q=30;w=15`, `"credential";r=29;t=1`,
 		},
 		"two limits": {
-			[]pipeline.Rate{first, {Scope: "connection", Quota: 20, Window: 20 * time.Second, Remaining: 3, Reset: 16_001 * time.Millisecond}},
+			[]pipeline.Rate{
+				first, {Scope: "connection", Quota: 20, Window: 20 * time.Second, Remaining: 3, Reset: 16_001 * time.Millisecond},
+			},
 			`"credential";q=30;w=15, "connection";q=20;w=20`, `"credential";r=29;t=1, "connection";r=3;t=17`,
 		},
 		"refused": {
-			[]pipeline.Rate{{Scope: "provider", Quota: 10, Window: 30 * time.Second, Reset: 30 * time.Second, Limited: true, RetryAfter: 2001 * time.Millisecond}},
+			[]pipeline.Rate{
+				{Scope: "provider", Quota: 10, Window: 30 * time.Second, Reset: 30 * time.Second, Limited: true, RetryAfter: 2001 * time.Millisecond},
+			},
 			`"provider";q=10;w=30`, `"provider";r=0;t=3`,
 		},
 		"whole, and of less than a second": {

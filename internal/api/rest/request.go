@@ -33,11 +33,13 @@ func (x *exchange) arguments(op *operation.Operation, inPath map[string]string) 
 	}
 	for name := range args {
 		if _, given := inPath[name]; given {
-			return nil, apierr.Invalid(apierr.ArgumentGivenTwice, name, "The argument "+name+" stands in the path already.")
+			return nil, apierr.Invalid(apierr.ArgumentGivenTwice, name,
+				"The argument "+name+" stands in the path already.")
 		}
 	}
 	if _, given := args["idempotency_key"]; given && len(x.r.Header.Values("Idempotency-Key")) > 0 {
-		return nil, apierr.Invalid(apierr.KeyGivenTwice, "", "The Idempotency-Key stands in the header and in the body. Send it in the header alone.")
+		return nil, apierr.Invalid(apierr.KeyGivenTwice, "",
+			"The Idempotency-Key stands in the header and in the body. Send it in the header alone.")
 	}
 	for name, text := range inPath {
 		args[name] = op.PathValue(name, text)
@@ -48,7 +50,8 @@ func (x *exchange) arguments(op *operation.Operation, inPath map[string]string) 
 func (x *exchange) sent(op *operation.Operation) (operation.Arguments, error) {
 	if op.Reads() {
 		if hasBody(x.r) {
-			return nil, apierr.Invalid(apierr.BodyNotAllowed, "", "A GET takes its arguments in the query string and no body.")
+			return nil, apierr.Invalid(apierr.BodyNotAllowed, "",
+				"A GET takes its arguments in the query string and no body.")
 		}
 		return op.ParseQuery(x.r.URL.RawQuery)
 	}
@@ -77,11 +80,15 @@ func (x *exchange) body(op *operation.Operation) (operation.Arguments, error) {
 	case len(raw) == 0 && !op.NeedsBody():
 		return operation.Arguments{}, nil
 	case encoded(x.r.Header.Values("Content-Encoding")):
-		return nil, apierr.Invalid(apierr.BodyNotAnObject, "", "Request bodies with a Content-Encoding are not accepted. Send plain JSON and remove the header.")
+		return nil, apierr.Invalid(apierr.BodyNotAnObject, "",
+			"Request bodies with a Content-Encoding are not accepted. Send plain JSON and remove the header.")
 	case bytes.HasPrefix(raw, byteOrderMark):
-		return nil, apierr.Invalid(apierr.BodyNotAnObject, "", "The body starts with a byte order mark (BOM). Send UTF-8 without a BOM.")
-	case !isJSON(x.r.Header.Values("Content-Type")) && (len(x.r.Header.Values("Content-Type")) != 0 || string(raw) != "{}" || op.TakesBody()):
-		return nil, apierr.Invalid(apierr.BodyNotAnObject, "", "Send one JSON object with Content-Type: application/json.")
+		return nil, apierr.Invalid(apierr.BodyNotAnObject, "",
+			"The body starts with a byte order mark (BOM). Send UTF-8 without a BOM.")
+	case !isJSON(x.r.Header.Values("Content-Type")) && (len(x.r.Header.Values("Content-Type")) != 0 ||
+		string(raw) != "{}" || op.TakesBody()):
+		return nil, apierr.Invalid(apierr.BodyNotAnObject, "",
+			"Send one JSON object with Content-Type: application/json.")
 	}
 	return operation.ParseObject(raw)
 }

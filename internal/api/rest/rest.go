@@ -41,7 +41,9 @@ type Edge struct {
 
 // New makes the edge over a registry.
 func New(reg *operation.Registry, pipe *pipeline.Pipeline, opts Options) *Edge {
-	e := &Edge{router: newRouter(), pipe: pipe, opts: opts, description: sync.OnceValues(func() (document, error) { return newDocument(opts.Describe) })}
+	e := &Edge{router: newRouter(), pipe: pipe, opts: opts, description: sync.OnceValues(func() (document, error) {
+		return newDocument(opts.Describe)
+	})}
 	for _, op := range reg.All() {
 		e.router.add(op.Method, op.Path, op)
 	}
@@ -80,7 +82,8 @@ func (x *exchange) serve() {
 	op, values, methods, found := x.edge.router.find(x.r)
 	switch {
 	case !found:
-		x.refuse(apierr.New(apierr.EndpointNotFound, "No endpoint has this path, or an identifier in it has the wrong form."))
+		x.refuse(apierr.New(apierr.EndpointNotFound,
+			"No endpoint has this path, or an identifier in it has the wrong form."))
 	case methods != nil:
 		x.w.Header().Set("Allow", strings.Join(methods, ", "))
 		x.refuse(apierr.New(apierr.MethodNotAllowed, "This address takes other methods; the Allow header lists them."))
@@ -177,8 +180,10 @@ func (x *exchange) log(took time.Duration) {
 		return
 	}
 	attrs := []slog.Attr{
-		slog.String("request_id", x.id), slog.String("method", x.r.Method), slog.String("operation", x.tool), slog.Int("status", status),
-		slog.Float64("took_ms", float64(took.Microseconds())/1000), slog.Int64("team", x.team), slog.Int64("key", x.key),
+		slog.String("request_id", x.id), slog.String("method", x.r.Method), slog.String("operation", x.tool),
+		slog.Int("status", status),
+		slog.Float64("took_ms", float64(took.Microseconds())/1000), slog.Int64("team", x.team),
+		slog.Int64("key", x.key),
 	}
 	if x.cause != nil && status != problem.ClientGone {
 		attrs = append(attrs, slog.String("refused", string(apierr.Of(x.cause).Code)))

@@ -46,8 +46,8 @@ func Holding(granted []Capability) Level {
 	return Full
 }
 
-// Reached is the highest level of which everything is among some capabilities, read_only where none is: what can be said
-// of them without promising too much.
+// Reached is the highest level of which everything is among some capabilities, read_only where none is: what can be
+// said of them without promising too much.
 func Reached(granted []Capability) Level {
 	out := ReadOnly
 	for _, l := range Levels() {

@@ -47,7 +47,8 @@ func TestReached(t *testing.T) {
 	}
 }
 
-// A person in the app may what the role has, a key what level and role have, a connection what was granted and the role has.
+// A person in the app may what the role has, a key what level and role have, a connection what was granted and the
+// role has.
 func TestAllowed(t *testing.T) {
 	t.Parallel()
 	both := []access.Capability{access.Write, access.Publish}
@@ -55,12 +56,22 @@ func TestAllowed(t *testing.T) {
 		actor access.Actor
 		want  []access.Capability
 	}{
-		"a viewer in the app":              {access.Actor{Role: access.Viewer}, []access.Capability{access.Read}},
-		"a key of drafts":                  {access.Actor{KeyID: 1, Role: access.Owner, Level: access.Drafts}, []access.Capability{access.Read, access.Write}},
-		"a full key of an editor":          {access.Actor{KeyID: 1, Role: access.Editor, Level: access.Full}, []access.Capability{access.Read, access.Write, access.Publish}},
-		"a connection that may not read":   {access.Actor{KeyID: 1, Assistant: true, Role: access.Owner, Level: access.Full, Granted: both}, both},
-		"one whose person became a viewer": {access.Actor{KeyID: 1, Assistant: true, Role: access.Viewer, Level: access.Full, Granted: both}, []access.Capability{}},
-		"one whose person is no member":    {access.Actor{KeyID: 1, Assistant: true, Level: access.Full, Granted: both}, []access.Capability{}},
+		"a viewer in the app": {access.Actor{Role: access.Viewer}, []access.Capability{access.Read}},
+		"a key of drafts": {
+			access.Actor{KeyID: 1, Role: access.Owner, Level: access.Drafts}, []access.Capability{access.Read, access.Write},
+		},
+		"a full key of an editor": {
+			access.Actor{KeyID: 1, Role: access.Editor, Level: access.Full}, []access.Capability{access.Read, access.Write, access.Publish},
+		},
+		"a connection that may not read": {
+			access.Actor{KeyID: 1, Assistant: true, Role: access.Owner, Level: access.Full, Granted: both}, both,
+		},
+		"one whose person became a viewer": {
+			access.Actor{KeyID: 1, Assistant: true, Role: access.Viewer, Level: access.Full, Granted: both}, []access.Capability{},
+		},
+		"one whose person is no member": {
+			access.Actor{KeyID: 1, Assistant: true, Level: access.Full, Granted: both}, []access.Capability{},
+		},
 	} {
 		if diff := cmp.Diff(c.want, c.actor.Allowed()); diff != "" {
 			t.Errorf("%s:\n%s", name, diff)
@@ -71,7 +82,9 @@ func TestAllowed(t *testing.T) {
 // Whoever can publish is told apart from whoever cannot by the capabilities of the role.
 func TestPublishes(t *testing.T) {
 	t.Parallel()
-	for role, want := range map[access.Role]bool{access.Owner: true, access.Admin: true, access.Editor: true, access.Viewer: false, access.Client: false, "": false} {
+	for role, want := range map[access.Role]bool{
+		access.Owner: true, access.Admin: true, access.Editor: true, access.Viewer: false, access.Client: false, "": false,
+	} {
 		if role.Publishes() != want {
 			t.Errorf("%q publishes: %v", role, !want)
 		}

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Actor is who a call is made for: a person, in one team, through one API key or one assistant's connection or, where KeyID
-// is 0, in the app. A connection is a key in all but where it says otherwise.
+// Actor is who a call is made for: a person, in one team, through one API key or one assistant's connection or, where
+// KeyID is 0, in the app. A connection is a key in all but where it says otherwise.
 type Actor struct {
 	TeamID       int64
 	TeamName     string
@@ -45,7 +45,8 @@ type Gates struct {
 	NotOwner    bool         // the key's person does not own the team any more
 	NotRole     bool         // the role of the connection's person can publish no more
 	PausedKinds []Capability // kinds of action that are paused: spend, publish
-	Held        bool         // publishing and spending are, as the service was restored or copied, until its operator resumes it
+	// publishing and spending are, as the service was restored or copied, until its operator resumes it
+	Held bool
 }
 
 // InApp tells whether the person acts in the app: no key limits it.

@@ -26,7 +26,9 @@ type Arguments map[string]any
 // defaults as canonical JSON (sorted names, plain integers), which is what two calls are compared by.
 func (op *Operation) Check(args Arguments) ([]byte, error) {
 	if !op.Reads() && holdsSecret(args) {
-		return nil, apierr.Invalid(apierr.SecretInArgument, op.secretive(args), "An argument holds an API key or an upload secret. Nothing was done with it; take it out, and replace the secret if others can have seen it.")
+		return nil, apierr.Invalid(apierr.SecretInArgument, op.secretive(args),
+			"An argument holds an API key or an upload secret. Nothing was done with it; take it out, and replace the "+
+				"secret if others can have seen it.")
 	}
 	for name := range args {
 		if op.Input.Properties[name] == nil {
@@ -90,7 +92,8 @@ func Without(canonical []byte, names ...string) []byte {
 }
 
 // Instants returns canonical arguments with every time of the operation as an instant in UTC; a time without an offset
-// is read in the zone. It returns nil if there is no time among the arguments. A time that cannot be read stays as it is.
+// is read in the zone. It returns nil if there is no time among the arguments. A time that cannot be read stays as it
+// is.
 func (op *Operation) Instants(canonical []byte, zone *time.Location) []byte {
 	if len(op.Times) == 0 || len(canonical) == 0 {
 		return nil
@@ -131,7 +134,8 @@ func unknown(name, within string, s *jsonschema.Schema) error {
 	said := "The description names no arguments, and none is accepted."
 	switch {
 	case within != "":
-		said = "An object of " + strings.TrimSuffix(within, ".") + " takes: " + strings.Join(s.PropertyOrder, ", ") + "."
+		said = "An object of " + strings.TrimSuffix(within, ".") + " takes: " + strings.Join(s.PropertyOrder,
+			", ") + "."
 	case len(s.PropertyOrder) > 0:
 		said = "Only the arguments of the description are accepted: " + strings.Join(s.PropertyOrder, ", ") + "."
 	}
@@ -193,11 +197,14 @@ func checkString(value any, s *jsonschema.Schema, at place, pattern *regexp.Rege
 	case strings.ContainsRune(text, 0) || !utf8.ValidString(text):
 		return nil, apierr.Invalid(apierr.Malformed, at.name, at.one()+" holds a NUL or is not valid Unicode.")
 	case s.MinLength != nil && length < *s.MinLength:
-		return nil, apierr.Invalid(apierr.TooShort, at.name, fmt.Sprintf("%s is shorter than %d.", at.one(), *s.MinLength))
+		return nil, apierr.Invalid(apierr.TooShort, at.name,
+			fmt.Sprintf("%s is shorter than %d.", at.one(), *s.MinLength))
 	case s.MaxLength != nil && length > *s.MaxLength:
-		return nil, apierr.Invalid(apierr.TooLong, at.name, fmt.Sprintf("%s takes at most %d characters. It is not shortened.", at.each(), *s.MaxLength))
+		return nil, apierr.Invalid(apierr.TooLong, at.name,
+			fmt.Sprintf("%s takes at most %d characters. It is not shortened.", at.each(), *s.MaxLength))
 	case len(s.Enum) > 0 && !slices.Contains(s.Enum, any(text)):
-		return nil, apierr.Invalid(apierr.NotAllowedValue, at.name, fmt.Sprintf("%s takes one of: %s.", at.each(), words(s.Enum)))
+		return nil, apierr.Invalid(apierr.NotAllowedValue, at.name,
+			fmt.Sprintf("%s takes one of: %s.", at.each(), words(s.Enum)))
 	case pattern != nil && !pattern.MatchString(text):
 		return nil, apierr.Invalid(apierr.Malformed, at.name, at.one()+" does not have its form.")
 	}
@@ -215,7 +222,8 @@ func notText(value any, s *jsonschema.Schema, at place) error {
 	case nil:
 		return apierr.Invalid(apierr.Malformed, at.name, at.each()+" must be a string and cannot be null.")
 	case bool:
-		return apierr.Invalid(apierr.Malformed, at.name, at.each()+" must be "+kind+", not a boolean. Put it in quotes.")
+		return apierr.Invalid(apierr.Malformed, at.name,
+			at.each()+" must be "+kind+", not a boolean. Put it in quotes.")
 	}
 	return apierr.Invalid(apierr.Malformed, at.name, at.each()+" must be "+kind+", not a number. Put it in quotes.")
 }
@@ -229,7 +237,8 @@ func checkInteger(value any, s *jsonschema.Schema, at place) (any, error) {
 		return nil, apierr.Invalid(apierr.OutOfRange, at.name, at.one()+" is out of its range"+bounds(s)+".")
 	}
 	if len(s.Enum) > 0 && !slices.Contains(s.Enum, any(n)) {
-		return nil, apierr.Invalid(apierr.NotAllowedValue, at.name, fmt.Sprintf("%s takes one of: %s.", at.each(), words(s.Enum)))
+		return nil, apierr.Invalid(apierr.NotAllowedValue, at.name,
+			fmt.Sprintf("%s takes one of: %s.", at.each(), words(s.Enum)))
 	}
 	return n, nil
 }
@@ -270,10 +279,12 @@ func checkList(value any, s *jsonschema.Schema, at place, forms patterns) (any, 
 		return nil, apierr.Invalid(apierr.NotAList, at.name, at.each()+" has to be a list.")
 	}
 	if s.MinItems != nil && len(list) < *s.MinItems {
-		return nil, apierr.Invalid(apierr.TooShort, at.name, fmt.Sprintf("%s needs at least %d items.", at.each(), *s.MinItems))
+		return nil, apierr.Invalid(apierr.TooShort, at.name,
+			fmt.Sprintf("%s needs at least %d items.", at.each(), *s.MinItems))
 	}
 	if s.MaxItems != nil && len(list) > *s.MaxItems {
-		return nil, apierr.Invalid(apierr.TooLong, at.name, fmt.Sprintf("%s takes at most %d items.", at.each(), *s.MaxItems))
+		return nil, apierr.Invalid(apierr.TooLong, at.name,
+			fmt.Sprintf("%s takes at most %d items.", at.each(), *s.MaxItems))
 	}
 	out := make([]any, len(list))
 	for i, item := range list {
@@ -315,7 +326,8 @@ func checkObject(value any, s *jsonschema.Schema, at place, forms patterns) (any
 	}
 	for _, member := range s.Required {
 		if _, ok := out[member]; !ok {
-			return nil, apierr.Invalid(apierr.MissingArgument, name+"."+member, "An object of "+name+" lacks "+member+".")
+			return nil, apierr.Invalid(apierr.MissingArgument, name+"."+member,
+				"An object of "+name+" lacks "+member+".")
 		}
 	}
 	return out, nil

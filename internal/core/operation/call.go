@@ -26,7 +26,8 @@ type Call struct {
 	Filters []byte // the arguments without cursor, limit and wait_seconds, canonical; a cursor is good for these alone
 	// Tell is told how far a call is that waits; nil where nobody listens. It has to be quick.
 	Tell func(Progress)
-	// Resting gives the call's place on the node to another; nil where it has none. An operation calls it before it waits.
+	// Resting gives the call's place on the node to another; nil where it has none. An operation calls it before it
+	// waits.
 	Resting func()
 }
 
@@ -75,7 +76,10 @@ type Answer[T any] struct {
 }
 
 func (a Answer[T]) erase() Result {
-	out := Result{Data: a.Data, Page: a.Page, Billing: a.Billing, Untrusted: a.Untrusted, Notes: a.Notes, App: a.App, Location: a.Location, Said: a.Said}
+	out := Result{
+		Data: a.Data, Page: a.Page, Billing: a.Billing, Untrusted: a.Untrusted, Notes: a.Notes, App: a.App,
+		Location: a.Location, Said: a.Said,
+	}
 	if a.Keep != nil {
 		out.Keep = *a.Keep
 	}

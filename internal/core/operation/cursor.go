@@ -25,7 +25,8 @@ func (c Call) Cursor(position string) string {
 
 // Position reads a cursor back; one that was not made for this team, operation and filters is refused.
 func (c Call) Position(cursor string) (string, error) {
-	refused := apierr.Invalid(apierr.InvalidCursor, "cursor", "The cursor does not belong to this list with these filters. Start again without it.")
+	refused := apierr.Invalid(apierr.InvalidCursor, "cursor",
+		"The cursor does not belong to this list with these filters. Start again without it.")
 	buf, err := cursorText.DecodeString(cursor)
 	if err != nil || len(buf) < 1+cursorSum || buf[0] != cursorVersion {
 		return "", refused

@@ -24,7 +24,9 @@ func TestCursorsAreBound(t *testing.T) {
 		if got, err := mine.Position(cursor); err != nil || got != position {
 			t.Fatalf("%q came back as %q (%v)", position, got, err)
 		}
-		for _, other := range []operation.Call{call(8, "list_posts", `{"status":"draft"}`), call(7, "list_media", `{"status":"draft"}`), call(7, "list_posts", ``)} {
+		for _, other := range []operation.Call{
+			call(8, "list_posts", `{"status":"draft"}`), call(7, "list_media", `{"status":"draft"}`), call(7, "list_posts", ``),
+		} {
 			if _, err := other.Position(cursor); !apierr.Is(err, apierr.ValidationFailed) {
 				t.Fatalf("taken by %s %s of team %d", other.Operation, other.Filters, other.TeamID)
 			}

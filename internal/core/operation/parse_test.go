@@ -39,7 +39,9 @@ func define(method string) operation.Operation {
 	if method == "GET" {
 		key = operation.KeyRefused
 	}
-	return operation.Define(operation.Spec{Tool: "test", Method: method, Path: "/things/{id}", Summary: "s", Description: "d", Needs: access.Read, Key: key, Success: 200},
+	return operation.Define(operation.Spec{
+		Tool: "test", Method: method, Path: "/things/{id}", Summary: "s", Description: "d", Needs: access.Read, Key: key, Success: 200,
+	},
 		func(_ context.Context, _ operation.Call, in input) (operation.Answer[input], error) {
 			return operation.Answer[input]{Data: in}, nil
 		})
@@ -50,17 +52,19 @@ func TestRefusalsSayWhatIsMeant(t *testing.T) {
 	t.Parallel()
 	op := define("POST")
 	for body, want := range map[string]string{
-		`{"ids":["seven"]}`:           "Each item of ids has to be a whole number.",
-		`{"ids":7}`:                   "The argument ids has to be a list.",
-		`{"words":[7]}`:               "Each item of words must be a string, not a number. Put it in quotes.",
-		`{"words":[["x"]]}`:           "Each item of words takes one text.",
-		`{"words":["blue"]}`:          "Each item of words takes one of: red, green.",
-		`{"parts":["seven"]}`:         "Each item of parts has to be an object.",
-		`{"parts":[{"name":7}]}`:      "The argument parts.name must be a string, not a number. Put it in quotes.",
-		`{"number":"seven"}`:          "The argument number has to be a whole number.",
-		`{"colour":"seven"}`:          "Only the arguments of the description are accepted: id, text, number, ratio, flag, ids, words, days, parts, color, more.",
+		`{"ids":["seven"]}`:      "Each item of ids has to be a whole number.",
+		`{"ids":7}`:              "The argument ids has to be a list.",
+		`{"words":[7]}`:          "Each item of words must be a string, not a number. Put it in quotes.",
+		`{"words":[["x"]]}`:      "Each item of words takes one text.",
+		`{"words":["blue"]}`:     "Each item of words takes one of: red, green.",
+		`{"parts":["seven"]}`:    "Each item of parts has to be an object.",
+		`{"parts":[{"name":7}]}`: "The argument parts.name must be a string, not a number. Put it in quotes.",
+		`{"number":"seven"}`:     "The argument number has to be a whole number.",
+		`{"colour":"seven"}`: "Only the arguments of the description are accepted: id, text, number, ratio, " +
+			"flag, ids, words, days, parts, color, more.",
 		`{"parts":[{"colour":"se"}]}`: "An object of parts takes: name, size.",
-		`{"not a name":"seven"}`:      "Only the arguments of the description are accepted: id, text, number, ratio, flag, ids, words, days, parts, color, more.",
+		`{"not a name":"seven"}`: "Only the arguments of the description are accepted: id, text, number, ratio, " +
+			"flag, ids, words, days, parts, color, more.",
 	} {
 		args, err := operation.ParseObject([]byte(body))
 		if err != nil {
@@ -246,7 +250,9 @@ func itoa(n int) string {
 }
 
 func FuzzParseObject(f *testing.F) {
-	for _, seed := range []string{`{"id":"a","text":"x"}`, `{"a":{"b":[1,2,{"c":null}]}}`, `{"a":1e999}`, "{\"\xff\":1}", `{"a":"\ud83d\ude00"}`} {
+	for _, seed := range []string{
+		`{"id":"a","text":"x"}`, `{"a":{"b":[1,2,{"c":null}]}}`, `{"a":1e999}`, "{\"\xff\":1}", `{"a":"\ud83d\ude00"}`,
+	} {
 		f.Add([]byte(seed))
 	}
 	op := define("POST")

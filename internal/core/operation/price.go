@@ -31,7 +31,9 @@ func Costs[In any](least, most int64, of func(context.Context, Call, In) (int64,
 
 // Fixed makes a price that is always the same.
 func Fixed(credits int64) *Price {
-	return &Price{Min: credits, Max: credits, of: func(context.Context, Call, []byte) (int64, error) { return credits, nil }}
+	return &Price{Min: credits, Max: credits, of: func(context.Context, Call, []byte) (int64, error) {
+		return credits, nil
+	}}
 }
 
 // Repeating adds a recurring charge.

@@ -41,9 +41,13 @@ func (p *Pipeline) actionLimits(ctx context.Context, f *flight, next handler) er
 }
 
 var tooFast = map[Scope]*apierr.Error{
-	PerCredential: apierr.New(apierr.RateLimited, "Too many requests with this key or connection, over REST and as tools together.").With("scope", string(PerCredential)),
-	PerConnection: apierr.New(apierr.RateLimited, "Too many changes through this connection.").With("scope", string(PerConnection)),
-	PerProvider:   apierr.New(apierr.RateLimited, "Too many calls that reach social networks.").With("scope", string(PerProvider)),
+	PerCredential: apierr.New(apierr.RateLimited,
+		"Too many requests with this key or connection, over REST and as tools together.").
+		With("scope", string(PerCredential)),
+	PerConnection: apierr.New(apierr.RateLimited, "Too many changes through this connection.").
+		With("scope", string(PerConnection)),
+	PerProvider: apierr.New(apierr.RateLimited, "Too many calls that reach social networks.").
+		With("scope", string(PerProvider)),
 }
 
 // count counts a call by a limit and refuses it where it is one too many.
@@ -68,29 +72,41 @@ var closed = []struct {
 }{
 	{func(g access.Gates) bool { return g.APIOff }, apierr.RestDisabled,
 		"The operator has switched the API off. Your key stays as it is and works again once the API is on.",
-		"The operator has switched the API off, and the tools with it. Your connection stays as it is and works again once the API is on."},
+		"The operator has switched the API off, and the tools with it. Your connection stays as it is and " +
+			"works again " +
+			"once the API is on."},
 	{func(g access.Gates) bool { return g.TeamOff }, apierr.TeamSwitchedOff,
 		"The team's owner has switched API and tool access off. The owner can switch it on in the app.",
 		"The team's owner has switched API and tool access off. The owner can switch it on in the app."},
 	{func(g access.Gates) bool { return g.PlanLapsed }, apierr.PlanLapsed,
 		"The team's plan does not include API keys. This key works again once the team is on a plan that does.",
-		"The team's plan does not include API and tool access. This connection works again once the team is on a plan that does."},
+		"The team's plan does not include API and tool access. This connection works again once the team is " +
+			"on a plan " +
+			"that does."},
 	{func(g access.Gates) bool { return g.Paused }, apierr.ConnectionSuspended,
 		"This key, its team or the service is paused. Nothing was done; try again once it is resumed.",
 		"This connection, its team or the service is paused. Nothing was done; try again once it is resumed."},
-	{func(g access.Gates) bool { return g.TeamClosed }, apierr.TeamClosed, "The team is closed.", "The team is closed."},
+	{func(g access.Gates) bool {
+		return g.TeamClosed
+	}, apierr.TeamClosed, "The team is closed.", "The team is closed."},
 	{func(g access.Gates) bool { return g.OwnerHeld }, apierr.AccountNotApproved,
 		"The account of the team's owner is on hold. The owner has to clear that with the operator.",
-		"The account of the team's owner, or of the person this connection acts for, is on hold. That person has to clear it with the operator."},
+		"The account of the team's owner, or of the person this connection acts for, is on hold. That person has to " +
+			"clear it with the operator."},
 	{func(g access.Gates) bool { return g.NotMember }, apierr.MembershipLost,
 		"The person this key acts for has left the team. The key is revoked; the owner can make a new one.",
-		"The person this connection acts for has left the team. The connection is revoked; a member can connect the assistant anew."},
+		"The person this connection acts for has left the team. The connection is revoked; a member can connect the " +
+			"assistant anew."},
 	{func(g access.Gates) bool { return g.NotOwner }, apierr.OwnershipLost,
-		"The person who made this key does not own the team any more. The key is revoked; the owner can make a new one.",
-		"The person who made this key does not own the team any more. The key is revoked; the owner can make a new one."},
+		"The person who made this key does not own the team any more. The key is revoked; the owner can make " +
+			"a new one.",
+		"The person who made this key does not own the team any more. The key is revoked; the owner can make " +
+			"a new one."},
 	{func(g access.Gates) bool { return g.NotRole }, apierr.RoleLost,
-		"The person this connection acts for no longer has a role that can publish, or is a client of the team now. The connection is revoked; with a role that lets assistants in it can be connected anew.",
-		"The person this connection acts for no longer has a role that can publish, or is a client of the team now. The connection is revoked; with a role that lets assistants in it can be connected anew."},
+		"The person this connection acts for no longer has a role that can publish, or is a client of the team now. " +
+			"The connection is revoked; with a role that lets assistants in it can be connected anew.",
+		"The person this connection acts for no longer has a role that can publish, or is a client of the team now. " +
+			"The connection is revoked; with a role that lets assistants in it can be connected anew."},
 }
 
 func (p *Pipeline) gates(ctx context.Context, f *flight, next handler) error {
@@ -115,8 +131,9 @@ func Gates(a *access.Actor) error {
 }
 
 var (
-	errCallsUsed = apierr.New(apierr.DailyCallLimit, "The team's free calls of the day are used up. There are new ones from midnight in the team's time zone.")
-	errNoCalls   = apierr.New(apierr.DailyCallLimit, "The team's plan has no free calls.")
+	errCallsUsed = apierr.New(apierr.DailyCallLimit,
+		"The team's free calls of the day are used up. There are new ones from midnight in the team's time zone.")
+	errNoCalls = apierr.New(apierr.DailyCallLimit, "The team's plan has no free calls.")
 )
 
 // dailyCalls refuses a call that costs nothing when the team's free calls of the day are used up.
@@ -143,7 +160,8 @@ func (p *Pipeline) credits(ctx context.Context, f *flight, next handler) error {
 	f.outcome.Call.Reservation = 0
 	if f.cost > 0 {
 		var err error
-		if f.outcome.Call.Reservation, err = p.Credits.Reserve(ctx, f.outcome.Call.Tx, Charge{Call: f.outcome.Call, Claim: f.claim(), Amount: f.cost}); err != nil {
+		if f.outcome.Call.Reservation, err = p.Credits.Reserve(ctx, f.outcome.Call.Tx,
+			Charge{Call: f.outcome.Call, Claim: f.claim(), Amount: f.cost}); err != nil {
 			return err
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"pressroom/internal/core/pipeline"
 )
 
-// Each gate is told by its code, to keys and connections in their own words, and of several closed ones the first of the
-// contract's table is told.
+// Each gate is told by its code, to keys and connections in their own words, and of several closed ones the first of
+// the contract's table is told.
 func TestGates(t *testing.T) {
 	t.Parallel()
 	var all access.Gates
@@ -34,7 +34,8 @@ func TestGates(t *testing.T) {
 			if !apierr.Is(err, closed.code) {
 				t.Errorf("with %d gates closed: %v, want %s", i+1, err, closed.code)
 			}
-			if text := apierr.Of(err).Detail; assistant && closed.code != apierr.OwnershipLost && strings.Contains(strings.ToLower(text), "key") {
+			if text := apierr.Of(err).Detail; assistant && closed.code != apierr.OwnershipLost &&
+				strings.Contains(strings.ToLower(text), "key") {
 				t.Errorf("an assistant is told of a key: %s", text)
 			}
 		}

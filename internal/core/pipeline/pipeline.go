@@ -21,8 +21,8 @@ import (
 type Request struct {
 	Operation  *operation.Operation
 	Credential string // what was presented as a bearer token; empty where there was none
-	// Person is who acts in the app, where that is who asks: a person who is signed in, and no key. Neither the limits of
-	// keys nor the free calls of the day bound what people do there; money and rules do.
+	// Person is who acts in the app, where that is who asks: a person who is signed in, and no key. Neither the limits
+	// of keys nor the free calls of the day bound what people do there; money and rules do.
 	Person *access.Actor
 	// Arguments reads what was sent, once the caller is known to be allowed to call.
 	Arguments func() (operation.Arguments, error)
@@ -82,7 +82,15 @@ func (p *Pipeline) Call(ctx context.Context, r Request) (Outcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, deadline)
 	defer cancel()
 	ctx, span := tracing.Start(ctx, r.Operation.Tool)
-	f := &flight{request: r, outcome: Outcome{Call: operation.Call{Operation: r.Operation.Tool, RequestID: r.RequestID, Tell: r.Tell, Now: p.now().UTC().Truncate(time.Microsecond)}}}
+	f := &flight{
+		request: r,
+		outcome: Outcome{
+			Call: operation.Call{
+				Operation: r.Operation.Tool, RequestID: r.RequestID, Tell: r.Tell,
+				Now: p.now().UTC().Truncate(time.Microsecond),
+			},
+		},
+	}
 	err := p.guarded(ctx, f)
 	f.tell(span)
 	span.End(err)
@@ -102,10 +110,12 @@ func (f *flight) tell(span tracing.Span) {
 	}
 }
 
-// told says service_unavailable of what failed only because the node is cut off from what it stands on. What was refused stays as it is,
-// and so does what took all the time that a call has while the database answers: it would take as long again.
+// told says service_unavailable of what failed only because the node is cut off from what it stands on. What was
+// refused stays as it is, and so does what took all the time that a call has while the database answers: it would take
+// as long again.
 func (p *Pipeline) told(ctx context.Context, err error) error {
-	if err == nil || apierr.Of(err).Code != apierr.Internal || !p.Away(err) || errors.Is(ctx.Err(), context.DeadlineExceeded) && p.Answers() {
+	if err == nil || apierr.Of(err).Code != apierr.Internal || !p.Away(err) || errors.Is(ctx.Err(),
+		context.DeadlineExceeded) && p.Answers() {
 		return err
 	}
 	return apierr.Away(err)

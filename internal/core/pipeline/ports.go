@@ -20,7 +20,8 @@ type Ports struct {
 	Credits   Credits
 	Room      *loadshed.Room   // for calls; one of its own where nil
 	Away      func(error) bool // whether an error says that what the node stands on cannot be reached; never where nil
-	Answers   func() bool      // whether what it stands on answers now: then what took too long did so by itself; never where nil
+	// whether what it stands on answers now: then what took too long did so by itself; never where nil
+	Answers func() bool
 }
 
 // The ports.
@@ -31,7 +32,8 @@ type (
 	}
 	// Replay does work once for a key and gives the first result to every repeat.
 	Replay interface {
-		// The work and its record commit in one transaction. The work may run again when another transaction got in the way.
+		// The work and its record commit in one transaction. The work may run again when another transaction got in
+		// the way.
 		Once(ctx context.Context, claim Claim, work func(context.Context, *db.Tx) (operation.Result, error)) (
 			result operation.Result, replayed bool, err error)
 	}

@@ -70,8 +70,9 @@ func (p *Pipeline) readArguments(ctx context.Context, f *flight, next handler) e
 	return next(ctx, f)
 }
 
-// takePlace takes the call's place on the node until it is answered. It comes once the whole request is there, as a slow sender must
-// hold no place, and before the database is asked for the call alone. What a page does has the page's own place.
+// takePlace takes the call's place on the node until it is answered. It comes once the whole request is there, as a
+// slow sender must hold no place, and before the database is asked for the call alone. What a page does has the page's
+// own place.
 func (p *Pipeline) takePlace(ctx context.Context, f *flight, next handler) error {
 	if f.request.Operation.Urgent || f.outcome.Call.InApp() {
 		return next(ctx, f)
@@ -108,8 +109,9 @@ func (p *Pipeline) conditionalCapability(ctx context.Context, f *flight, next ha
 	return next(ctx, f)
 }
 
-// idempotency does the rest once for a key. What lies outside is looked at, and a free call is taken, before the transaction that this may open, and
-// given back where the call turns out to be none: a repeat, a refusal, or one that is paid for.
+// idempotency does the rest once for a key. What lies outside is looked at, and a free call is taken, before the
+// transaction that this may open, and given back where the call turns out to be none: a repeat, a refusal, or one that
+// is paid for.
 func (p *Pipeline) idempotency(ctx context.Context, f *flight, next handler) error {
 	f.outcome.Call.Ahead = f.request.Operation.LookAhead(ctx, f.outcome.Call, f.arguments)
 	if f.counted() {
@@ -182,7 +184,8 @@ func (f *flight) checkKey() error {
 	case key.Twice:
 		return refuse(apierr.KeyGivenTwice, "The Idempotency-Key is there more than once. Send it in one place.")
 	case rule == operation.KeyRequired && !key.Given:
-		return refuse(apierr.KeyRequired, "A paid operation needs an Idempotency-Key, so that a repeat is not charged twice.")
+		return refuse(apierr.KeyRequired,
+			"A paid operation needs an Idempotency-Key, so that a repeat is not charged twice.")
 	case !key.Given:
 		return nil
 	case text == "":
@@ -190,7 +193,8 @@ func (f *flight) checkKey() error {
 	case !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }):
 		return refuse(apierr.Malformed, "The Idempotency-Key holds characters that are not text.")
 	case apikey.In(text):
-		return refuse(apierr.SecretInArgument, "The Idempotency-Key holds an API key or an upload secret. Nothing was done; take a key that is none.")
+		return refuse(apierr.SecretInArgument,
+			"The Idempotency-Key holds an API key or an upload secret. Nothing was done; take a key that is none.")
 	case utf8.RuneCountInString(text) > rule.MaxKey():
 		return refuse(apierr.KeyTooLong, "The Idempotency-Key is longer than this operation takes.")
 	}

@@ -14,8 +14,8 @@ import (
 	"pressroom/internal/core/pipeline"
 )
 
-// What takes all the time of a call while the database answers will not go better in a moment: nobody is asked to repeat it as
-// if it would.
+// What takes all the time of a call while the database answers will not go better in a moment: nobody is asked to
+// repeat it as if it would.
 func TestSlowIsNotAway(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("the connection broke")
@@ -31,7 +31,8 @@ func TestSlowIsNotAway(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			op := operation.Define(operation.Spec{
-				Tool: "read_it", Method: http.MethodGet, Path: "/it", Summary: "Reads", Description: "Reads.", Needs: access.Read, Success: http.StatusOK, Uncounted: true,
+				Tool: "read_it", Method: http.MethodGet, Path: "/it", Summary: "Reads", Description: "Reads.",
+				Needs: access.Read, Success: http.StatusOK, Uncounted: true,
 			}, func(ctx context.Context, _ operation.Call, _ struct{}) (operation.Answer[struct{}], error) {
 				if c.err != nil {
 					return operation.Answer[struct{}]{}, c.err
@@ -44,7 +45,10 @@ func TestSlowIsNotAway(t *testing.T) {
 				Keys: &changing{&who}, Rates: unbound{}, Answers: func() bool { return c.answers },
 				Away: func(err error) bool { return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, broken) },
 			}, time.Now)
-			_, err := p.Call(t.Context(), pipeline.Request{Operation: &op, Credential: "a key", Arguments: func() (operation.Arguments, error) { return operation.Arguments{}, nil }})
+			_, err := p.Call(t.Context(), pipeline.Request{Operation: &op, Credential: "a key",
+				Arguments: func() (operation.Arguments, error) {
+					return operation.Arguments{}, nil
+				}})
 			if apierr.Of(err).Code != c.code {
 				t.Errorf("%s: %v, want %s", name, err, c.code)
 			}

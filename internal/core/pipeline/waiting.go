@@ -6,9 +6,9 @@ import (
 	"pressroom/internal/core/operation"
 )
 
-// waiting does the work of an operation that may wait, for a key or a connection. Meanwhile it may be revoked, or something may
-// come in its way; so it is looked at again before each word of how far the work is, which ends the wait where that stands, and
-// before the answer.
+// waiting does the work of an operation that may wait, for a key or a connection. Meanwhile it may be revoked, or
+// something may come in its way; so it is looked at again before each word of how far the work is, which ends the wait
+// where that stands, and before the answer.
 func (p *Pipeline) waiting(ctx context.Context, f *flight) error {
 	during, end := context.WithCancel(ctx)
 	defer end()

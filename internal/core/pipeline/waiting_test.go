@@ -54,7 +54,8 @@ func TestWhoWaitsIsLookedAtAgain(t *testing.T) {
 			who, heard := &changing{&reader}, 0
 			ended := errors.New("the wait was not ended")
 			op := operation.Define(operation.Spec{
-				Tool: "watch_it", Method: http.MethodGet, Path: "/it", Summary: "Watches", Description: "Waits.", Needs: access.Read, Success: http.StatusOK, Uncounted: true, Waits: true,
+				Tool: "watch_it", Method: http.MethodGet, Path: "/it", Summary: "Watches", Description: "Waits.",
+				Needs: access.Read, Success: http.StatusOK, Uncounted: true, Waits: true,
 			}, func(ctx context.Context, call operation.Call, _ struct{}) (operation.Answer[struct{}], error) {
 				call.Tell(operation.Progress{Done: 1})
 				who.actor = c.then
@@ -67,7 +68,8 @@ func TestWhoWaitsIsLookedAtAgain(t *testing.T) {
 				Operation: &op, Credential: "a key", Tell: func(operation.Progress) { heard++ },
 				Arguments: func() (operation.Arguments, error) { return operation.Arguments{}, nil },
 			})
-			if c.code == "" && (err != nil || got.App != "/it" || ended != nil) || c.code != "" && (!apierr.Is(err, c.code) || got.App != "" || ended == nil) {
+			if c.code == "" && (err != nil || got.App != "/it" || ended != nil) ||
+				c.code != "" && (!apierr.Is(err, c.code) || got.App != "" || ended == nil) {
 				t.Errorf("answered %+v, %v; the wait: %v", got.Result, err, ended)
 			}
 			if heard != c.heard {

@@ -64,7 +64,8 @@ type Limits struct {
 
 	RefreshMinutes int `json:"refresh_minutes"` // between two refreshes of one report that the same person asks for
 
-	HashtagDays int `json:"hashtag_days"` // how long a hashtag search that a team paid for is served again, and how old figures of hashtags may be
+	// how long a hashtag search that a team paid for is served again, and how old figures of hashtags may be
+	HashtagDays int `json:"hashtag_days"`
 
 	OpenUploadBatches int   `json:"open_upload_batches"` // of one team
 	OpenUploadLinks   int   `json:"open_upload_links"`   // of one team
@@ -94,10 +95,15 @@ func Shipped() Terms {
 			{"agency", "Agency", true, Unlimited, Unlimited, 50, 1_000 * gib, 730, 25, 100_000, 500, 5_000, 100, 1_000},
 		},
 		Lapsed: "free",
-		Prices: Prices{ProfileReport: 5, HashtagReport: 10, ProfileRefresh: 2, HashtagRefresh: 5, HashtagSearch: 3, ProfileMediaDownload: 2},
+		Prices: Prices{
+			ProfileReport: 5, HashtagReport: 10, ProfileRefresh: 2, HashtagRefresh: 5, HashtagSearch: 3,
+			ProfileMediaDownload: 2,
+		},
 		Limits: Limits{
-			Requests: Rate{120, 30}, Writes: Rate{60, 20}, Networks: Rate{20, 10}, JobsInFlight: 5, RefreshMinutes: 10, HashtagDays: 7,
-			OpenUploadBatches: 5, OpenUploadLinks: 100, UploadMinutes: 60, MaxImageBytes: 50 * mib, MaxVideoBytes: 4 * gib,
+			Requests: Rate{120, 30}, Writes: Rate{60, 20}, Networks: Rate{20, 10}, JobsInFlight: 5, RefreshMinutes: 10,
+			HashtagDays:       7,
+			OpenUploadBatches: 5, OpenUploadLinks: 100, UploadMinutes: 60, MaxImageBytes: 50 * mib,
+			MaxVideoBytes: 4 * gib,
 		},
 		BannedHashtags: map[string][]string{"instagram": {}, "tiktok": {}},
 	}
@@ -187,14 +193,17 @@ func (t Terms) check() error {
 }
 
 func (p Plan) numbers() []int64 {
-	return []int64{p.SocialAccounts, p.PostsPerMonth, p.Seats, p.StorageBytes, p.AnalyticsRetentionDays, p.ProfilesComparable, p.FreeCallsPerDay,
+	return []int64{p.SocialAccounts, p.PostsPerMonth, p.Seats, p.StorageBytes, p.AnalyticsRetentionDays,
+		p.ProfilesComparable, p.FreeCallsPerDay,
 		p.HashtagLists, p.HashtagsPerList, p.TrackedReports, p.DailyCredits}
 }
 
 const maxPrice = 1_000_000
 
 func (p Prices) check() error {
-	for _, n := range []int64{p.ProfileReport, p.HashtagReport, p.ProfileRefresh, p.HashtagRefresh, p.HashtagSearch, p.ProfileMediaDownload} {
+	for _, n := range []int64{
+		p.ProfileReport, p.HashtagReport, p.ProfileRefresh, p.HashtagRefresh, p.HashtagSearch, p.ProfileMediaDownload,
+	} {
 		if n < 0 || n > maxPrice {
 			return fmt.Errorf("prices are whole credits from 0 to %d", maxPrice)
 		}
@@ -235,7 +244,8 @@ func (l Limits) checkTimes() error {
 
 func (l Limits) checkMedia() error {
 	if l.OpenUploadBatches < 1 || l.OpenUploadLinks < 1 || l.UploadMinutes < 1 || l.UploadMinutes > maxUploadMinutes {
-		return fmt.Errorf("open_upload_batches and open_upload_links have to be at least 1, upload_minutes from 1 to %d", maxUploadMinutes)
+		return fmt.Errorf("open_upload_batches and open_upload_links have to be at least 1, upload_minutes "+
+			"from 1 to %d", maxUploadMinutes)
 	}
 	if l.MaxImageBytes < 1 || l.MaxVideoBytes < l.MaxImageBytes {
 		return errors.New("max_image_bytes has to be at least 1, and max_video_bytes no less")

@@ -38,7 +38,8 @@ func TestFileIsLaidOverTheShipped(t *testing.T) {
 // The plans of a file take the place of the shipped ones, each whole: nothing of a shipped plan shines through.
 func TestPlansOfAFile(t *testing.T) {
 	t.Parallel()
-	got, err := plan.Read(file(t, `{"lapsed_plan":"none","plans":[{"id":"none","name":"None"},{"id":"all","name":"All","api_keys":true,"free_calls_per_day":-1}]}`))
+	got, err := plan.Read(file(t,
+		`{"lapsed_plan":"none","plans":[{"id":"none","name":"None"},{"id":"all","name":"All","api_keys":true,"free_calls_per_day":-1}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -58,8 +58,9 @@ func (s *Service) Operations() []operation.Operation {
 				"link to reconnect it.",
 			Listing: &operation.Listing{Member: "social_accounts", Item: "get_account_analytics",
 				Arguments: map[string]string{"account_id": "id"}, Label: []string{"username", "platform"}},
-			Example: operation.Example{Data: SocialAccountList{[]SocialAccount{{ID: 1, Platform: "bluesky", Username: "harbour.example",
-				Active: true, ConnectionState: Connected}}}},
+			Example: operation.Example{Data: SocialAccountList{[]SocialAccount{{ID: 1, Platform: "bluesky",
+				Username: "harbour.example",
+				Active:   true, ConnectionState: Connected}}}},
 		}, s.list),
 	}
 }
@@ -99,7 +100,9 @@ func (c *Connector) Operations() []operation.Operation {
 	}
 }
 
-func (c *Connector) link(ctx context.Context, call operation.Call, in LinkInput) (operation.Answer[ConnectLink], error) {
+func (c *Connector) link(
+	ctx context.Context, call operation.Call, in LinkInput,
+) (operation.Answer[ConnectLink], error) {
 	out := operation.Answer[ConnectLink]{App: "/accounts"}
 	if (in.Platform == "") == (in.AccountID == 0) {
 		return out, apierr.Invalid(apierr.ExactlyOneOf, "platform", "Give exactly one of platform and account_id.")
@@ -144,7 +147,9 @@ func scan(rows *sql.Rows, a *Account) error {
 	return err
 }
 
-func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (operation.Answer[SocialAccountList], error) {
+func (s *Service) list(
+	ctx context.Context, call operation.Call, in ListInput,
+) (operation.Answer[SocialAccountList], error) {
 	out := operation.Answer[SocialAccountList]{App: "/accounts"}
 	where, args := []string{"team_id = ?", "disconnected_at = 0"}, []any{call.TeamID}
 	if in.Platform != "" {

@@ -330,7 +330,8 @@ func (s *Service) markLost(ctx context.Context, account, version int64, probe st
 
 func markLostTx(ctx context.Context, tx *db.Tx, account, version int64, probe string) error {
 	var team int64
-	err := tx.QueryRow(ctx, `UPDATE social_accounts SET connection_state = ?, connection_probe = ?, account_status = 'needs_reauth',
+	err := tx.QueryRow(ctx,
+		`UPDATE social_accounts SET connection_state = ?, connection_probe = ?, account_status = 'needs_reauth',
 		refreshing_until = 0, refresh_at = 0, ends_at = 0, updated_at = ?
 		WHERE id = ? AND grant_version <= ? AND connection_state <> ? RETURNING team_id`,
 		string(Lost), probe, db.Micros(tx.Now()), account, version, string(Lost)).Scan(&team)

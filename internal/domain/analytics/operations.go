@@ -147,7 +147,9 @@ func (s *Service) Operations() []operation.Operation {
 var errNotInPlan = apierr.New(apierr.PlanLimitReached, "The team's plan does not include analytics.").With("limit",
 	"analytics_retention_days")
 
-func (s *Service) analytics(ctx context.Context, call operation.Call, in Input) (operation.Answer[AccountAnalytics], error) {
+func (s *Service) analytics(
+	ctx context.Context, call operation.Call, in Input,
+) (operation.Answer[AccountAnalytics], error) {
 	out := operation.Answer[AccountAnalytics]{App: "/accounts/" + strconv.FormatInt(in.AccountID, 10)}
 	plan, _ := s.opts.Terms.Plan(call.Plan) // a removed plan has none
 	kept := keptDays(plan)
@@ -296,13 +298,18 @@ var exampleAnalytics = func() AccountAnalytics {
 	return AccountAnalytics{
 		AccountID: 4, Period: AccountAnalyticsPeriod{30, before, at(30, 17)}, MeasuredAt: &asked,
 		Reach: &AccountAnalyticsReach{4_812, basis, 1}, Views: &AccountAnalyticsReach{7_350, basis, 1},
-		Engagement: &AccountAnalyticsEngagement{Posts: 1, Likes: &likes, Comments: &comments, Shares: &shares, Saves: &saves,
-			PerPost: &AccountAnalyticsEngagementPerPost{383, nil, 1}, RateByFollowers: &AccountAnalyticsEngagementPerPost{0.125, nil, 1}, RateByViews: &AccountAnalyticsEngagementPerPost{0.052109,
+		Engagement: &AccountAnalyticsEngagement{Posts: 1, Likes: &likes, Comments: &comments, Shares: &shares,
+			Saves:           &saves,
+			PerPost:         &AccountAnalyticsEngagementPerPost{383, nil, 1},
+			RateByFollowers: &AccountAnalyticsEngagementPerPost{0.125, nil, 1},
+			RateByViews: &AccountAnalyticsEngagementPerPost{0.052109,
 				nil, 1}},
-		BestPost: &AccountAnalyticsBestPost{URL: "https://www.instagram.com/p/C8x/", PostedAt: at(18, 9), Format: "reel",
-			Text: &operation.Pointer{Untrusted: "u1"},
-			Counts: AccountAnalyticsBestPostCounts{Reach: &reach, Views: &views, Likes: &likes, Comments: &comments, Shares: &shares,
-				Saves: &saves}},
+		BestPost: &AccountAnalyticsBestPost{URL: "https://www.instagram.com/p/C8x/", PostedAt: at(18, 9),
+			Format: "reel",
+			Text:   &operation.Pointer{Untrusted: "u1"},
+			Counts: AccountAnalyticsBestPostCounts{Reach: &reach, Views: &views, Likes: &likes, Comments: &comments,
+				Shares: &shares,
+				Saves:  &saves}},
 		Cadence: cadence([]storedPost{{postedAt: time.Date(2026, 6, 18, 9, 0, 0, 0, berlin)}},
 			time.Date(2026, 6, 1, 0, 0, 0, 0, berlin), time.Date(2026, 6, 30, 17, 0, 0, 0, berlin), berlin),
 		Formats:   []AccountAnalyticsFormat{{"reel", 1, &AccountAnalyticsEngagementPerPost{383, nil, 1}}},

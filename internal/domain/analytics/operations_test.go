@@ -55,9 +55,10 @@ func TestArithmetic(t *testing.T) {
 			Engagement: &analytics.AccountAnalyticsEngagement{
 				Posts: 3, Likes: new(int64(70)), Comments: new(int64(5)), Shares: new(int64(3)), Saves: new(int64(2)),
 				Clicks:          clicks,
-				PerPost:         &analytics.AccountAnalyticsEngagementPerPost{Median: 20, Posts: 3},                    // 50, 10 and 20
-				RateByFollowers: &analytics.AccountAnalyticsEngagementPerPost{Median: 0.019231, Posts: 3},              //
-				RateByViews:     &analytics.AccountAnalyticsEngagementPerPost{Median: (0.05 + 10.0/400) / 2, Posts: 2}, // of those with views
+				PerPost:         &analytics.AccountAnalyticsEngagementPerPost{Median: 20, Posts: 3},       // 50, 10 and 20
+				RateByFollowers: &analytics.AccountAnalyticsEngagementPerPost{Median: 0.019231, Posts: 3}, //
+				// of those with views
+				RateByViews: &analytics.AccountAnalyticsEngagementPerPost{Median: (0.05 + 10.0/400) / 2, Posts: 2},
 			},
 			BestPost: &analytics.AccountAnalyticsBestPost{URL: "https://www.example.com/p/c",
 				PostedAt: at("2026-11-24T09:00:00+01:00"), Format: "reel", Text: got.BestPost.Text,

@@ -159,7 +159,9 @@ const tail = 0.025
 func best(newestFirst []storedPost) (storedPost, bool) {
 	var found storedPost
 	most := int64(-1)
-	for _, weigh := range []func(AccountAnalyticsBestPostCounts) (int64, bool){AccountAnalyticsBestPostCounts.interactions, AccountAnalyticsBestPostCounts.timesSeen} {
+	for _, weigh := range []func(AccountAnalyticsBestPostCounts) (int64, bool){
+		AccountAnalyticsBestPostCounts.interactions, AccountAnalyticsBestPostCounts.timesSeen,
+	} {
 		for _, p := range newestFirst {
 			if n, told := weigh(p.figures); told && n > most {
 				found, most = p, n
@@ -184,8 +186,9 @@ func (c AccountAnalyticsBestPostCounts) timesSeen() (int64, bool) {
 // cadence returns how posts are distributed over the days between two instants in a zone.
 func cadence(posts []storedPost, from, to time.Time, zone *time.Location) *AccountAnalyticsCadence {
 	days := daysBetween(from, to, zone)
-	out := &AccountAnalyticsCadence{Posts: len(posts), Days: days, PostsPerWeek: roundRate(float64(7*len(posts)) / float64(days)),
-		ByWeekday: make([]AccountAnalyticsCadenceByWeekday, len(weekdays))}
+	out := &AccountAnalyticsCadence{Posts: len(posts), Days: days,
+		PostsPerWeek: roundRate(float64(7*len(posts)) / float64(days)),
+		ByWeekday:    make([]AccountAnalyticsCadenceByWeekday, len(weekdays))}
 	for i, name := range weekdays {
 		out.ByWeekday[i].Weekday = name
 	}

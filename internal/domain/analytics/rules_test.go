@@ -105,8 +105,12 @@ func TestSpread(t *testing.T) {
 		{[]float64{7}, &AccountAnalyticsEngagementPerPost{Median: 7, Posts: 1}},
 		{[]float64{9, 1}, &AccountAnalyticsEngagementPerPost{Median: 5, Posts: 2}},
 		{[]float64{5, 1, 4, 2, 3}, &AccountAnalyticsEngagementPerPost{Median: 3, Posts: 5}},
-		{[]float64{6, 5, 1, 4, 2, 3}, &AccountAnalyticsEngagementPerPost{Median: 3.5, Posts: 6, Interval: &AccountAnalyticsEngagementPerPostInterval{1, 6}}},
-		{[]float64{9, 8, 7, 6, 5, 4, 3, 2, 1}, &AccountAnalyticsEngagementPerPost{Median: 5, Posts: 9, Interval: &AccountAnalyticsEngagementPerPostInterval{2, 8}}},
+		{[]float64{6, 5, 1, 4, 2, 3}, &AccountAnalyticsEngagementPerPost{
+			Median: 3.5, Posts: 6, Interval: &AccountAnalyticsEngagementPerPostInterval{1, 6},
+		}},
+		{[]float64{9, 8, 7, 6, 5, 4, 3, 2, 1}, &AccountAnalyticsEngagementPerPost{
+			Median: 5, Posts: 9, Interval: &AccountAnalyticsEngagementPerPostInterval{2, 8},
+		}},
 	} {
 		before := slices.Clone(c.figures)
 		if diff := cmp.Diff(c.want, spread(c.figures)); diff != "" || !slices.Equal(before, c.figures) {

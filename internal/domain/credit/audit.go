@@ -117,7 +117,8 @@ func (f *finding) into(r *Report) {
 
 func (f *finding) text() string {
 	number := func(n int64) string { return strconv.FormatInt(n, 10) }
-	words := strings.NewReplacer("{team}", number(f.team), "{id}", number(f.id), "{got}", number(f.got), "{to}", number(f.to), "{job}", f.job)
+	words := strings.NewReplacer("{team}", number(f.team), "{id}", number(f.id), "{got}", number(f.got), "{to}",
+		number(f.to), "{job}", f.job)
 	for _, c := range checks {
 		if c.rule == f.rule {
 			return words.Replace(c.text)

@@ -20,7 +20,8 @@ func TestTheLedgerIsKept(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		w.rich(t, 100)
 		for _, statement := range []string{
-			`UPDATE ledger_transfers SET note = 'x'`, `DELETE FROM ledger_transfers`, `UPDATE ledger_entries SET amount = 1`, `DELETE FROM ledger_entries`,
+			`UPDATE ledger_transfers SET note = 'x'`, `DELETE FROM ledger_transfers`,
+			`UPDATE ledger_entries SET amount = 1`, `DELETE FROM ledger_entries`,
 		} {
 			err := w.db.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 				_, err := tx.Exec(ctx, statement)
@@ -56,9 +57,12 @@ func keep(t *testing.T, w world) books {
 	w.settle(t, b.partly, 7)
 	w.settle(t, b.refunded, 0)
 	w.exec(t, `INSERT INTO jobs (id, team_id, type, state, subject, created_at, reservation_id) VALUES
-		('report:1', ?, 'report', 'running', '', 1, ?), ('report:2', ?, 'report', 'running', '', 1, ?), ('report:3', ?, 'report', 'running', '', 1, 0)`,
+		('report:1', ?, 'report', 'running', '', 1, ?), ('report:2', ?, 'report', 'running', '', 1, ?), ('report:3',
+		?, 'report', 'running', '', 1, 0)`,
 		b.team, b.running, b.other, b.automatic, b.other)
-	w.exec(t, `INSERT INTO jobs (id, team_id, type, state, subject, created_at, finished_at, reservation_id) VALUES ('report:4', ?, 'report', 'failed', '', 1, 2, ?)`,
+	w.exec(t,
+		`INSERT INTO jobs (id, team_id, type, state, subject, created_at, finished_at, reservation_id)
+		VALUES ('report:4', ?, 'report', 'failed', '', 1, 2, ?)`,
 		b.team, b.partly)
 	return b
 }
@@ -108,14 +112,24 @@ type damage struct {
 }
 
 var damages = []damage{
-	{"an entry is changed", "transfer_balance transfer_form transfer_sum wallet_available", []string{`UPDATE ledger_entries SET amount = amount + 1 WHERE transfer_id = {grant} AND account = 'available'`}},
-	{"an entry is deleted", "transfer_form transfer_sum wallet_granted", []string{`DELETE FROM ledger_entries WHERE transfer_id = {withdrawal} AND account = 'granted'`}},
-	{"a grant is doubled in both entries", "transfer_balance wallet_available wallet_granted", []string{`UPDATE ledger_entries SET amount = amount * 2 WHERE transfer_id = {grant}`}},
-	{"a grant is gone", "entry_transfer*2 transfer_balance wallet_available wallet_granted", []string{`DELETE FROM ledger_transfers WHERE id = {grant}`}},
+	{"an entry is changed", "transfer_balance transfer_form transfer_sum wallet_available", []string{
+		`UPDATE ledger_entries SET amount = amount + 1 WHERE transfer_id = {grant} AND account = 'available'`,
+	}},
+	{"an entry is deleted", "transfer_form transfer_sum wallet_granted", []string{
+		`DELETE FROM ledger_entries WHERE transfer_id = {withdrawal} AND account = 'granted'`,
+	}},
+	{"a grant is doubled in both entries", "transfer_balance wallet_available wallet_granted", []string{
+		`UPDATE ledger_entries SET amount = amount * 2 WHERE transfer_id = {grant}`,
+	}},
+	{"a grant is gone", "entry_transfer*2 transfer_balance wallet_available wallet_granted", []string{
+		`DELETE FROM ledger_transfers WHERE id = {grant}`,
+	}},
 	{"a grant is gone with its entries", "transfer_balance wallet_available wallet_granted", []string{
 		`DELETE FROM ledger_entries WHERE transfer_id = {grant}`, `DELETE FROM ledger_transfers WHERE id = {grant}`,
 	}},
-	{"a transfer without entries", "transfer_balance transfer_empty transfer_form", []string{`INSERT INTO ledger_transfers (id, team_id, kind, created_at) VALUES (900, {team}, 'grant', 1)`}},
+	{"a transfer without entries", "transfer_balance transfer_empty transfer_form", []string{
+		`INSERT INTO ledger_transfers (id, team_id, kind, created_at) VALUES (900, {team}, 'grant', 1)`,
+	}},
 	{"a grant into nobody's account", "entry_account transfer_balance transfer_form wallet_available", []string{
 		`UPDATE ledger_entries SET account = 'mine' WHERE transfer_id = {grant} AND account = 'available'`,
 	}},
@@ -134,32 +148,53 @@ var damages = []damage{
 	{"a transfer is moved to another team", "transfer_balance*3 transfer_team wallet_available*2 wallet_reserved*2", []string{
 		`UPDATE ledger_transfers SET team_id = {other} WHERE reservation_id = {running}`,
 	}},
-	{"a reservation is moved to another team", "job_team transfer_team wallet_open*2", []string{`UPDATE reservations SET team_id = {other} WHERE id = {running}`}},
-	{"a reservation is gone", "job_reservation transfer_reservation wallet_open", []string{`DELETE FROM reservations WHERE id = {running}`}},
+	{"a reservation is moved to another team", "job_team transfer_team wallet_open*2", []string{
+		`UPDATE reservations SET team_id = {other} WHERE id = {running}`,
+	}},
+	{"a reservation is gone", "job_reservation transfer_reservation wallet_open", []string{
+		`DELETE FROM reservations WHERE id = {running}`,
+	}},
 	{"a settled reservation is gone", "job_reservation transfer_reservation*2", []string{`DELETE FROM reservations WHERE id = {partly}`}},
 	{"a wallet has more", "wallet_available wallet_sum", []string{`UPDATE wallets SET available = available + 1 WHERE team_id = {team}`}},
-	{"a wallet has more, and was granted it", "wallet_available wallet_granted", []string{`UPDATE wallets SET available = available + 1, granted = granted - 1 WHERE team_id = {team}`}},
+	{"a wallet has more, and was granted it", "wallet_available wallet_granted", []string{
+		`UPDATE wallets SET available = available + 1, granted = granted - 1 WHERE team_id = {team}`,
+	}},
 	{"a wallet lost what it spent", "wallet_spent wallet_sum", []string{`UPDATE wallets SET spent = 0 WHERE team_id = {team}`}},
 	{"a wallet forgot what it set aside", "wallet_available wallet_open wallet_reserved", []string{
 		`UPDATE wallets SET available = available + reserved, reserved = 0 WHERE team_id = {team}`,
 	}},
-	{"a wallet is below none", "wallet_available wallet_sign wallet_spent", []string{`UPDATE wallets SET available = available - 1000, spent = spent + 1000 WHERE team_id = {team}`}},
-	{"a wallet owes", "wallet_available wallet_granted wallet_sign", []string{`UPDATE wallets SET granted = 1, available = granted + available - 1 WHERE team_id = {team}`}},
+	{"a wallet is below none", "wallet_available wallet_sign wallet_spent", []string{
+		`UPDATE wallets SET available = available - 1000, spent = spent + 1000 WHERE team_id = {team}`,
+	}},
+	{"a wallet owes", "wallet_available wallet_granted wallet_sign", []string{
+		`UPDATE wallets SET granted = 1, available = granted + available - 1 WHERE team_id = {team}`,
+	}},
 	{"a wallet is gone", "wallet_missing", []string{`DELETE FROM wallets WHERE team_id = {team}`}},
 	{"a wallet without transfers", "wallet_available wallet_granted", []string{
 		`INSERT INTO teams (id, name, timezone, content_language, plan, created_at) VALUES (900, 'x', 'UTC', 'en', 'team', 1)`,
 		`INSERT INTO wallets (team_id, granted, available) VALUES (900, -5, 5)`,
 	}},
 	{"a state that there is not", "reservation_state settle_count", []string{`UPDATE reservations SET state = 'lost' WHERE id = {partly}`}},
-	{"settled by hand", "reservation_state settle_count wallet_open", []string{`UPDATE reservations SET state = 'settled' WHERE id = {running}`}},
-	{"settled by hand with its time", "settle_count wallet_open", []string{`UPDATE reservations SET state = 'settled', ended_at = 1 WHERE id = {running}`}},
-	{"opened again", "open_after_job settle_count wallet_open", []string{`UPDATE reservations SET state = 'open', charged = amount, ended_at = 0 WHERE id = {partly}`}},
+	{"settled by hand", "reservation_state settle_count wallet_open", []string{
+		`UPDATE reservations SET state = 'settled' WHERE id = {running}`,
+	}},
+	{"settled by hand with its time", "settle_count wallet_open", []string{
+		`UPDATE reservations SET state = 'settled', ended_at = 1 WHERE id = {running}`,
+	}},
+	{"opened again", "open_after_job settle_count wallet_open", []string{
+		`UPDATE reservations SET state = 'open', charged = amount, ended_at = 0 WHERE id = {partly}`,
+	}},
 	{"charged less than was spent", "settle_parts", []string{`UPDATE reservations SET charged = 1 WHERE id = {partly}`}},
-	{"charged more than was set aside", "reservation_state settle_parts", []string{`UPDATE reservations SET charged = 11 WHERE id = {partly}`}},
+	{"charged more than was set aside", "reservation_state settle_parts", []string{
+		`UPDATE reservations SET charged = 11 WHERE id = {partly}`,
+	}},
 	{"an open one that is charged less", "reservation_state", []string{`UPDATE reservations SET charged = 1 WHERE id = {running}`}},
-	{"an amount that was not set aside", "reserve_amount wallet_open", []string{`UPDATE reservations SET amount = 9, charged = 9 WHERE id = {running}`}},
+	{"an amount that was not set aside", "reserve_amount wallet_open", []string{
+		`UPDATE reservations SET amount = 9, charged = 9 WHERE id = {running}`,
+	}},
 	{"a settlement gave more back", "settle_parts transfer_balance transfer_sum wallet_available", []string{
-		`UPDATE ledger_entries SET amount = amount + 1 WHERE account = 'available' AND transfer_id = (SELECT id FROM ledger_transfers WHERE reservation_id = {partly} AND kind = 'settle')`,
+		`UPDATE ledger_entries SET amount = amount + 1 WHERE account = 'available' AND transfer_id = (SELECT id
+		FROM ledger_transfers WHERE reservation_id = {partly} AND kind = 'settle')`,
 	}},
 	{"a balance is changed", "transfer_balance*2", []string{`UPDATE ledger_transfers SET balance = balance + 1 WHERE id = {grant}`}},
 	{"settled twice", "settle_count settle_parts transfer_balance wallet_available wallet_spent", []string{
@@ -181,18 +216,28 @@ var damages = []damage{
 	}},
 	{"a job that ended and settled nothing", "open_after_job", []string{`UPDATE jobs SET finished_at = 5 WHERE id = 'report:1'`}},
 	{"a job is gone", "", []string{`DELETE FROM jobs WHERE id = 'report:1'`}},
-	{"a job is gone for a day", "open_without_job", []string{`DELETE FROM jobs WHERE id = 'report:1'`, `UPDATE reservations SET created_at = created_at - 86400000001 WHERE id = {running}`}},
-	{"a day has passed for work with a job", "", []string{`UPDATE reservations SET created_at = created_at - 86400000001 WHERE id = {running}`}},
-	{"not quite a day has passed for work without one", "", []string{`UPDATE reservations SET created_at = created_at - 86400000000 WHERE id = {quick}`}},
-	{"a day has passed for work without one", "open_without_job", []string{`UPDATE reservations SET created_at = created_at - 86400000001 WHERE id = {quick}`}},
+	{"a job is gone for a day", "open_without_job", []string{
+		`DELETE FROM jobs WHERE id = 'report:1'`, `UPDATE reservations SET created_at = created_at - 86400000001 WHERE id = {running}`,
+	}},
+	{"a day has passed for work with a job", "", []string{
+		`UPDATE reservations SET created_at = created_at - 86400000001 WHERE id = {running}`,
+	}},
+	{"not quite a day has passed for work without one", "", []string{
+		`UPDATE reservations SET created_at = created_at - 86400000000 WHERE id = {quick}`,
+	}},
+	{"a day has passed for work without one", "open_without_job", []string{
+		`UPDATE reservations SET created_at = created_at - 86400000001 WHERE id = {quick}`,
+	}},
 	{"a job of a reservation that there is not", "job_reservation", []string{`UPDATE jobs SET reservation_id = 999 WHERE id = 'report:3'`}},
 	{"a job of another team's reservation", "job_team", []string{`UPDATE jobs SET reservation_id = {refunded} WHERE id = 'report:3'`}},
 }
 
 func (b books) named(statement string) string {
 	number := func(n int64) string { return fmt.Sprint(n) }
-	return strings.NewReplacer("{team}", number(b.team), "{other}", number(b.other), "{grant}", number(b.grant), "{withdrawal}", number(b.withdrawal),
-		"{partly}", number(b.partly), "{refunded}", number(b.refunded), "{running}", number(b.running), "{quick}", number(b.quick)).Replace(statement)
+	return strings.NewReplacer("{team}", number(b.team), "{other}", number(b.other), "{grant}", number(b.grant),
+		"{withdrawal}", number(b.withdrawal),
+		"{partly}", number(b.partly), "{refunded}", number(b.refunded), "{running}", number(b.running), "{quick}",
+		number(b.quick)).Replace(statement)
 }
 
 // Whatever is damaged behind the service's back, the audit says what; what is no damage it lets stand.

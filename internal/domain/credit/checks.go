@@ -18,8 +18,10 @@ const views = `WITH moved AS (
 	SELECT r.id, r.team_id, r.state, r.amount, r.charged,
 		COUNT(m.id) FILTER (WHERE m.kind = 'reserve') AS reserves,
 		COUNT(m.id) FILTER (WHERE m.kind = 'settle') AS settles,
-		COUNT(m.id) FILTER (WHERE m.kind = 'reserve' AND m.granted = 0 AND m.available = -r.amount AND m.reserved = r.amount AND m.spent = 0) AS right_reserves,
-		COUNT(m.id) FILTER (WHERE m.kind = 'settle' AND m.granted = 0 AND m.available = r.amount - r.charged AND m.reserved = -r.amount AND m.spent = r.charged) AS right_settles
+		COUNT(m.id) FILTER (WHERE m.kind = 'reserve' AND m.granted = 0 AND m.available = -r.amount AND m.reserved =
+		r.amount AND m.spent = 0) AS right_reserves,
+		COUNT(m.id) FILTER (WHERE m.kind = 'settle' AND m.granted = 0 AND m.available = r.amount - r.charged AND
+		m.reserved = -r.amount AND m.spent = r.charged) AS right_settles
 	FROM reservations r LEFT JOIN moved m ON m.reservation_id = r.id GROUP BY r.id
 )
 `
@@ -48,7 +50,8 @@ var checks = []check{
 		"transfer_sum", `team_id, id, total, 0, '' FROM moved WHERE total <> 0`,
 		"the entries of transfer {id} add up to {got} instead of {to}",
 	}, {
-		"transfer_kind", `team_id, id, 0, 0, '' FROM moved WHERE kind NOT IN ('grant', 'withdraw', 'reserve', 'settle')`,
+		"transfer_kind",
+		`team_id, id, 0, 0, '' FROM moved WHERE kind NOT IN ('grant', 'withdraw', 'reserve', 'settle')`,
 		"transfer {id} is of a kind that there is not",
 	}, {
 		// What those of reservations move is held against the reservation.
@@ -57,11 +60,13 @@ var checks = []check{
 			OR kind = 'grant' AND available <= 0 OR kind = 'withdraw' AND available >= 0`,
 		"transfer {id} is not what one of its kind is",
 	}, {
-		"transfer_reservation", `m.team_id, m.id, m.reservation_id, 0, '' FROM moved m LEFT JOIN reservations r ON r.id = m.reservation_id
+		"transfer_reservation",
+		`m.team_id, m.id, m.reservation_id, 0, '' FROM moved m LEFT JOIN reservations r ON r.id = m.reservation_id
 			WHERE m.reservation_id <> 0 AND r.id IS NULL`,
 		"transfer {id} belongs to reservation {got}, which there is not",
 	}, {
-		"transfer_team", `m.team_id, m.id, m.team_id, r.team_id, '' FROM moved m JOIN reservations r ON r.id = m.reservation_id WHERE m.team_id <> r.team_id`,
+		"transfer_team",
+		`m.team_id, m.id, m.team_id, r.team_id, '' FROM moved m JOIN reservations r ON r.id = m.reservation_id WHERE m.team_id <> r.team_id`,
 		"transfer {id} is of team {got}, its reservation of team {to}",
 	}, {
 		// One that is wrong complains by itself, not with all that came later.
@@ -70,22 +75,27 @@ var checks = []check{
 			WHERE balance <> former + available`,
 		"transfer {id} says that {got} credits are left after it instead of {to}",
 	}, {
-		"entry_account", `t.team_id, t.id, 0, 0, '' FROM ledger_entries e JOIN ledger_transfers t ON t.id = e.transfer_id
+		"entry_account",
+		`t.team_id, t.id, 0, 0, '' FROM ledger_entries e JOIN ledger_transfers t ON t.id = e.transfer_id
 			WHERE e.account NOT IN ('granted', 'available', 'reserved', 'spent')`,
 		"transfer {id} has an entry of an account that there is not",
 	}, {
-		"entry_transfer", `0, e.transfer_id, 0, 0, '' FROM ledger_entries e LEFT JOIN ledger_transfers t ON t.id = e.transfer_id WHERE t.id IS NULL`,
+		"entry_transfer",
+		`0, e.transfer_id, 0, 0, '' FROM ledger_entries e LEFT JOIN ledger_transfers t ON t.id = e.transfer_id WHERE t.id IS NULL`,
 		"an entry belongs to transfer {id}, which there is not",
 	}, {
-		"wallet_missing", `l.team_id, 0, 0, 0, '' FROM ledger l LEFT JOIN wallets w ON w.team_id = l.team_id WHERE w.team_id IS NULL`,
+		"wallet_missing",
+		`l.team_id, 0, 0, 0, '' FROM ledger l LEFT JOIN wallets w ON w.team_id = l.team_id WHERE w.team_id IS NULL`,
 		"team {team} has transfers and no wallet",
 	},
 	balanceOf("granted"), balanceOf("available"), balanceOf("reserved"), balanceOf("spent"),
 	{
-		"wallet_sum", `team_id, 0, granted + available + reserved + spent, 0, '' FROM wallets WHERE granted + available + reserved + spent <> 0`,
+		"wallet_sum",
+		`team_id, 0, granted + available + reserved + spent, 0, '' FROM wallets WHERE granted + available + reserved + spent <> 0`,
 		"the accounts of team {team} add up to {got} instead of {to}",
 	}, {
-		"wallet_sign", `team_id, 0, 0, 0, '' FROM wallets WHERE granted > 0 OR available < 0 OR reserved < 0 OR spent < 0`,
+		"wallet_sign",
+		`team_id, 0, 0, 0, '' FROM wallets WHERE granted > 0 OR available < 0 OR reserved < 0 OR spent < 0`,
 		"the wallet of team {team} has an account on the wrong side of 0",
 	}, {
 		"wallet_open", `w.team_id, 0, w.reserved, COALESCE(o.amount, 0), '' FROM wallets w
@@ -93,7 +103,8 @@ var checks = []check{
 			WHERE w.reserved <> COALESCE(o.amount, 0)`,
 		"the wallet of team {team} has {got} credits reserved, its open reservations {to}",
 	}, {
-		"reservation_state", `team_id, id, 0, 0, '' FROM reservations WHERE NOT (state = 'open' AND charged = amount AND ended_at = 0
+		"reservation_state",
+		`team_id, id, 0, 0, '' FROM reservations WHERE NOT (state = 'open' AND charged = amount AND ended_at = 0
 			OR state = 'settled' AND charged BETWEEN 0 AND amount AND ended_at > 0)`,
 		"reservation {id} is neither rightly open nor rightly settled",
 	}, {
@@ -107,7 +118,8 @@ var checks = []check{
 			WHERE settles <> CASE WHEN state = 'settled' THEN 1 ELSE 0 END`,
 		"reservation {id} has {got} settlements instead of {to}",
 	}, {
-		"settle_parts", `team_id, id, charged, amount, '' FROM paid WHERE state = 'settled' AND right_settles <> settles`,
+		"settle_parts",
+		`team_id, id, charged, amount, '' FROM paid WHERE state = 'settled' AND right_settles <> settles`,
 		"the settlement of reservation {id} is not {got} credits out of {to}",
 	}, {
 		"open_after_job", `r.team_id, r.id, 0, 0, j.id FROM reservations r JOIN jobs j ON j.reservation_id = r.id
@@ -118,11 +130,13 @@ var checks = []check{
 			AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.reservation_id = r.id AND j.reservation_id > 0)`,
 		"reservation {id} is open for more than a day and has no job",
 	}, {
-		"job_reservation", `j.team_id, j.reservation_id, 0, 0, j.id FROM jobs j LEFT JOIN reservations r ON r.id = j.reservation_id
+		"job_reservation",
+		`j.team_id, j.reservation_id, 0, 0, j.id FROM jobs j LEFT JOIN reservations r ON r.id = j.reservation_id
 			WHERE j.reservation_id > 0 AND r.id IS NULL`,
 		"job {job} names reservation {id}, which there is not",
 	}, {
-		"job_team", `j.team_id, r.id, j.team_id, r.team_id, j.id FROM jobs j JOIN reservations r ON r.id = j.reservation_id
+		"job_team",
+		`j.team_id, r.id, j.team_id, r.team_id, j.id FROM jobs j JOIN reservations r ON r.id = j.reservation_id
 			WHERE j.reservation_id > 0 AND j.team_id <> r.team_id`,
 		"job {job} is of team {got}, its reservation {id} of team {to}",
 	},
@@ -132,7 +146,8 @@ var checks = []check{
 func balanceOf(account string) check {
 	return check{
 		"wallet_" + account,
-		`w.team_id, 0, w.` + account + `, COALESCE(l.` + account + `, 0), '' FROM wallets w LEFT JOIN ledger l ON l.team_id = w.team_id
+		`w.team_id, 0, w.` + account + `, COALESCE(l.` + account +
+			`, 0), '' FROM wallets w LEFT JOIN ledger l ON l.team_id = w.team_id
 			WHERE w.` + account + ` <> COALESCE(l.` + account + `, 0)`,
 		"the wallet of team {team} has {got} credits " + account + ", its ledger {to}",
 	}

@@ -78,7 +78,9 @@ func (s *Service) Unspent(ctx context.Context, tx *db.Tx, claim pipeline.Claim) 
 }
 
 func spentKey() error {
-	return apierr.New(apierr.KeyReused, "This Idempotency-Key paid for this request before, and the result is no longer kept. Nothing was done or charged; take a new key to pay for it anew.").
+	return apierr.New(apierr.KeyReused,
+		"This Idempotency-Key paid for this request before, and the result is no longer kept. Nothing was done or "+
+			"charged; take a new key to pay for it anew.").
 		With("reason", apierr.ChargeKeySpent)
 }
 
@@ -104,7 +106,8 @@ func (s *Service) Today(ctx context.Context, q db.Querier, actor *access.Actor, 
 	team, key, from, to := actor.TeamID, actor.KeyID, db.Micros(begins), db.Micros(ends)
 	var heldKey, heldTeam int64
 	err := q.QueryRow(ctx, usageOfDay, key, key, team, team, from, to, key, team, from, to, team, from, to).
-		Scan(&u.UsedTeam, &u.UsedKeys, &u.ReservedKey, &u.ReservedTeam, &u.countedKey, &u.countedKeys, &u.Balance, &heldKey, &heldTeam)
+		Scan(&u.UsedTeam, &u.UsedKeys, &u.ReservedKey, &u.ReservedTeam, &u.countedKey, &u.countedKeys, &u.Balance,
+			&heldKey, &heldTeam)
 	if err != nil {
 		return u, fmt.Errorf("reading what team %d used today: %w", actor.TeamID, err)
 	}

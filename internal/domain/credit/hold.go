@@ -31,7 +31,8 @@ func (s *Service) Hold(ctx context.Context, tx *db.Tx, call operation.Call, subj
 	if err := s.withinDay(ctx, tx, call, amount); err != nil {
 		return err
 	}
-	_, err := tx.Exec(ctx, `INSERT INTO credit_holds (team_id, key_id, subject, amount, created_at) VALUES (?, ?, ?, ?, ?)`,
+	_, err := tx.Exec(ctx,
+		`INSERT INTO credit_holds (team_id, key_id, subject, amount, created_at) VALUES (?, ?, ?, ?, ?)`,
 		call.TeamID, call.KeyID, subject, amount, db.Micros(tx.Now()))
 	if err != nil {
 		return fmt.Errorf("holding %d credits of team %d: %w", amount, call.TeamID, err)
@@ -41,7 +42,8 @@ func (s *Service) Hold(ctx context.Context, tx *db.Tx, call operation.Call, subj
 
 // Release gives back what is held for a subject.
 func (s *Service) Release(ctx context.Context, tx *db.Tx, subject string) error {
-	if _, err := tx.Exec(ctx, `UPDATE credit_holds SET released_at = ? WHERE subject = ? AND released_at = 0`, db.Micros(tx.Now()), subject); err != nil {
+	if _, err := tx.Exec(ctx, `UPDATE credit_holds SET released_at = ? WHERE subject = ? AND released_at = 0`,
+		db.Micros(tx.Now()), subject); err != nil {
 		return fmt.Errorf("releasing what is held for %s: %w", subject, err)
 	}
 	return nil

@@ -18,7 +18,9 @@ type Open struct {
 func (s *Service) Open(ctx context.Context) (Open, error) {
 	var out Open
 	var oldest int64
-	err := s.db.QueryRow(ctx, `SELECT COUNT(*), COALESCE(SUM(charged), 0), COALESCE(MIN(created_at), 0) FROM reservations WHERE state = 'open'`).
+	err := s.db.QueryRow(ctx,
+		`SELECT COUNT(*), COALESCE(SUM(charged), 0), COALESCE(MIN(created_at), 0) FROM reservations
+		WHERE state = 'open'`).
 		Scan(&out.Reservations, &out.Credits, &oldest)
 	if err != nil {
 		return out, fmt.Errorf("counting open reservations: %w", err)

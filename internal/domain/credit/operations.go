@@ -39,12 +39,20 @@ func (s *Service) Operations() []operation.Operation {
 	balance := int64(974)
 	return []operation.Operation{
 		operation.Define(operation.Spec{
-			Tool: "get_credits", Method: http.MethodGet, Path: "/credits", Needs: access.Read, Success: http.StatusOK, Uncounted: true,
-			Summary:     "Credits left, used and reserved",
-			Description: "The team's balance, what was used and reserved today, and the daily limits of this key and of the team. Ask it before anything that costs credits. A day is the team's, from midnight to midnight in its time zone; what was reserved today and settled later counts for today. Changes nothing and never counts against the daily free-call allowance.",
-			Next:        "balance is left out where the person's role may not see it. A paid operation beyond what is left is refused as insufficient_credits, beyond a day's limit as daily_credit_limit_reached, and charges nothing.",
+			Tool: "get_credits", Method: http.MethodGet, Path: "/credits", Needs: access.Read, Success: http.StatusOK,
+			Uncounted: true,
+			Summary:   "Credits left, used and reserved",
+			Description: "The team's balance, what was used and reserved today, and the daily limits of this key and " +
+				"of the team. Ask it before anything that costs credits. A day is the team's, from midnight to " +
+				"midnight in its time zone; what was reserved today and settled later counts for today. Changes " +
+				"nothing and never counts against the daily free-call allowance.",
+			Next: "balance is left out where the person's role may not see it. A paid operation beyond what is left " +
+				"is refused as insufficient_credits, beyond a day's limit as daily_credit_limit_reached, and " +
+				"charges nothing.",
 			Example: operation.Example{Data: Credits{
-				Balance: &balance, UsedToday: CreditsUsedToday{Team: 21, KeysAndTools: 16}, DailyLimits: CreditsDailyLimits{Key: 100, Team: 250}, ReservedToday: CreditsReservedToday{Key: 5, Team: 5},
+				Balance: &balance, UsedToday: CreditsUsedToday{Team: 21, KeysAndTools: 16},
+				DailyLimits:   CreditsDailyLimits{Key: 100, Team: 250},
+				ReservedToday: CreditsReservedToday{Key: 5, Team: 5},
 			}},
 		}, s.credits),
 	}

@@ -79,15 +79,20 @@ func (b booking) earlier(ctx context.Context, tx *db.Tx, a accounts) (Booking, e
 	out := Booking{Balance: a.available, Repeated: true}
 	var kind string
 	var moved int64
-	err := tx.QueryRow(ctx, `SELECT t.id, t.kind, e.amount FROM ledger_transfers t JOIN ledger_entries e ON e.transfer_id = t.id AND e.account = 'available'
-		WHERE t.team_id = ? AND t.reference = ? AND t.reference <> ''`, b.team, b.reference).Scan(&out.TransferID, &kind, &moved)
+	err := tx.QueryRow(ctx,
+		`SELECT t.id, t.kind, e.amount FROM ledger_transfers t
+		JOIN ledger_entries e ON e.transfer_id = t.id AND e.account = 'available'
+		WHERE t.team_id = ? AND t.reference = ? AND t.reference <> ''`, b.team, b.reference).
+		Scan(&out.TransferID, &kind, &moved)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return Booking{}, nil
 	case err != nil:
 		return Booking{}, fmt.Errorf("looking for an earlier booking of team %d: %w", b.team, err)
 	case moved != b.moves.available: // it is above 0 for a grant alone
-		return Booking{}, invalid("this reference stands for the %s of %d credits already (transfer %d); take another one", kind, max(moved, -moved), out.TransferID)
+		return Booking{},
+			invalid("this reference stands for the %s of %d credits already (transfer %d); take another one", kind,
+				max(moved, -moved), out.TransferID)
 	}
 	return out, nil
 }
@@ -100,7 +105,8 @@ func (b booking) book(ctx context.Context, tx *db.Tx, a accounts) (Booking, erro
 	if err != nil {
 		return Booking{}, err
 	}
-	err = auditlog.Record(ctx, tx, b.team, auditlog.Actor{}, b.event, strconv.FormatInt(id, 10), map[string]any{"credits": b.credits})
+	err = auditlog.Record(ctx, tx, b.team, auditlog.Actor{}, b.event, strconv.FormatInt(id, 10),
+		map[string]any{"credits": b.credits})
 	return Booking{TransferID: id, Balance: a.available + b.moves.available}, err
 }
 
@@ -131,10 +137,12 @@ func (s *Service) Statement(ctx context.Context, team int64, limit int) ([]Line,
 	lines, err := db.AllOf(ctx, s.db, limit, func(rows *sql.Rows, l *Line) error {
 		var kind string
 		var created int64
-		err := rows.Scan(&l.ID, &kind, &l.Operation, &l.ReservationID, &l.Reference, &l.Note, &l.Change, &created, &l.Balance)
+		err := rows.Scan(&l.ID, &kind, &l.Operation, &l.ReservationID, &l.Reference, &l.Note, &l.Change, &created,
+			&l.Balance)
 		l.Kind, l.CreatedAt = Kind(kind), db.Time(created)
 		return err
-	}, `SELECT t.id, t.kind, COALESCE(r.operation, ''), t.reservation_id, t.reference, t.note, COALESCE(e.amount, 0), t.created_at, t.balance
+	}, `SELECT t.id, t.kind, COALESCE(r.operation, ''), t.reservation_id, t.reference, t.note, COALESCE(e.amount, 0),
+		t.created_at, t.balance
 		FROM ledger_transfers t LEFT JOIN ledger_entries e ON e.transfer_id = t.id AND e.account = 'available'
 		LEFT JOIN reservations r ON r.id = t.reservation_id
 		WHERE t.team_id = ? ORDER BY t.id DESC LIMIT ?`, team, limit)

@@ -34,7 +34,9 @@ func TestGrantAndWithdraw(t *testing.T) {
 			t.Errorf("%+v", f)
 		}
 		for kind, detail := range map[string]string{"credits.granted": `{"credits":100}`, "credits.withdrawn": `{"credits":30}`} {
-			if n := w.number(t, `SELECT COUNT(*) FROM events WHERE team_id = ? AND kind = ? AND detail = ? AND person_id = 0 AND key_id = 0`, a.TeamID, kind, detail); n != 1 {
+			if n := w.number(t,
+				`SELECT COUNT(*) FROM events
+		WHERE team_id = ? AND kind = ? AND detail = ? AND person_id = 0 AND key_id = 0`, a.TeamID, kind, detail); n != 1 {
 				t.Errorf("%d events of the kind %s", n, kind)
 			}
 		}
@@ -81,7 +83,8 @@ func TestBookingsThatCannotBe(t *testing.T) {
 			if c.team != 0 {
 				team = c.team
 			}
-			if b, err := do(t.Context(), team, c.credits, c.reference, c.note); err == nil || !strings.Contains(err.Error(), c.says) || b != (Booking{}) {
+			if b, err := do(t.Context(), team, c.credits, c.reference, c.note); err == nil ||
+				!strings.Contains(err.Error(), c.says) || b != (Booking{}) {
 				t.Errorf("%s: %+v (%v)", c.name, b, err)
 			}
 		}
@@ -149,7 +152,8 @@ func TestStatementsAreOfATeamAndBounded(t *testing.T) {
 		a, other := w.rich(t, 100), w.rich(t, 1)
 		w.settle(t, w.reserve(t, a, 10), 4)
 		w.reserve(t, a, 3)
-		if latest, err := w.Statement(t.Context(), a.TeamID, 2); err != nil || len(latest) != 2 || latest[0].Balance != 93 || latest[1].Balance != 96 {
+		if latest, err := w.Statement(t.Context(), a.TeamID, 2); err != nil || len(latest) != 2 ||
+			latest[0].Balance != 93 || latest[1].Balance != 96 {
 			t.Errorf("the latest two: %+v (%v)", latest, err)
 		}
 		if lines, err := w.Statement(t.Context(), other.TeamID, 5); err != nil || len(lines) != 1 {

@@ -16,8 +16,10 @@ func TestQuestionsOfEveryCallUseTheirIndexes(t *testing.T) {
 			w.actor(t)
 		}
 		w.exec(t, `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
-			INSERT INTO reservations (team_id, person_id, key_id, operation, idempotency_key, request_hash, state, amount, charged, created_at, ended_at)
-			SELECT i % 50 + 1, 7, i % 70 + 1, 'search_hashtags', CAST(i AS TEXT), ?, 'settled', 3, 3, CAST(? AS BIGINT) + CAST(i AS BIGINT) * 600000000, 1 FROM n`, []byte("hash"), db.Micros(noon))
+			INSERT INTO reservations (team_id, person_id, key_id, operation, idempotency_key, request_hash, state,
+		amount, charged, created_at, ended_at)
+			SELECT i % 50 + 1, 7, i % 70 + 1, 'search_hashtags', CAST(i AS TEXT), ?, 'settled', 3, 3, CAST(? AS
+		BIGINT) + CAST(i AS BIGINT) * 600000000, 1 FROM n`, []byte("hash"), db.Micros(noon))
 		w.exec(t, `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
 			INSERT INTO credit_holds (team_id, key_id, subject, amount, created_at)
 			SELECT i % 50 + 1, i % 70 + 1, CAST(i AS TEXT), 2, CAST(? AS BIGINT) + CAST(i AS BIGINT) * 600000000 FROM n`, db.Micros(noon))
@@ -36,7 +38,8 @@ func TestQuestionsOfEveryCallUseTheirIndexes(t *testing.T) {
 			{"reservations_by_key", paidBefore, []any{int64(7), "77", []byte("hash")}},
 		} {
 			plan := testkit.Plan(t, w.db, c.query, c.args...)
-			if !strings.Contains(plan, c.index) || strings.Contains(plan, "Seq Scan on reservations") || strings.Contains(plan, "SCAN reservations") {
+			if !strings.Contains(plan, c.index) || strings.Contains(plan, "Seq Scan on reservations") ||
+				strings.Contains(plan, "SCAN reservations") {
 				t.Errorf("no use of %s:\n%s", c.index, plan)
 			}
 		}

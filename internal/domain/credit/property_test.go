@@ -96,9 +96,13 @@ type machine struct {
 	calls map[int64]int // that were refunded wholly
 }
 
-var zones = []string{"UTC", "Europe/Berlin", "America/Santiago", "Africa/Cairo", "Asia/Kathmandu", "Pacific/Kiritimati", "America/Los_Angeles"}
+var zones = []string{
+	"UTC", "Europe/Berlin", "America/Santiago", "Africa/Cairo", "Asia/Kathmandu", "Pacific/Kiritimati", "America/Los_Angeles",
+}
 
-var starts = []string{"2026-10-24T21:59:00Z", "2027-03-27T22:30:00Z", "2026-04-23T21:58:00Z", "2026-09-06T03:59:59Z", "2026-11-21T12:00:00Z"}
+var starts = []string{
+	"2026-10-24T21:59:00Z", "2027-03-27T22:30:00Z", "2026-04-23T21:58:00Z", "2026-09-06T03:59:59Z", "2026-11-21T12:00:00Z",
+}
 
 func (m *machine) team(t *rapid.T) *modelTeam { return rapid.SampledFrom(m.teams).Draw(t, "team") }
 
@@ -110,7 +114,8 @@ func (m *machine) key(t *rapid.T, team *modelTeam) *access.Actor {
 // book grants or withdraws; a reference comes back now and then.
 func (m *machine) book(t *rapid.T) {
 	team := m.team(t)
-	b := modelBooking{rapid.Bool().Draw(t, "withdraw"), rapid.Int64Range(1, 60).Draw(t, "credits"), fmt.Sprint("r", rapid.IntRange(0, 12).Draw(t, "reference"))}
+	b := modelBooking{rapid.Bool().Draw(t, "withdraw"), rapid.Int64Range(1, 60).
+		Draw(t, "credits"), fmt.Sprint("r", rapid.IntRange(0, 12).Draw(t, "reference"))}
 	do, signed := m.Grant, b.credits
 	if b.withdraw {
 		do, signed = m.Withdraw, -b.credits
@@ -144,7 +149,8 @@ func (m *machine) reserve(t *rapid.T) {
 	id, err := m.reserveFor(t.Context(), c)
 	m.judge(t, want, err)
 	if err == nil {
-		m.begin(t, team, &modelWork{id: id, key: c.Call.KeyID, amount: c.Amount, charged: c.Amount, open: true, at: m.clock.Now(), charge: c})
+		m.begin(t, team,
+			&modelWork{id: id, key: c.Call.KeyID, amount: c.Amount, charged: c.Amount, open: true, at: m.clock.Now(), charge: c})
 	}
 }
 
@@ -165,7 +171,9 @@ func (m *machine) automatic(t *rapid.T) {
 
 func (m *machine) begin(t *rapid.T, team *modelTeam, r *modelWork) {
 	team.reserved(r)
-	m.exec(t, `INSERT INTO jobs (id, team_id, type, state, subject, created_at, reservation_id) VALUES (?, ?, 'hashtag_search', 'running', '', 1, ?)`,
+	m.exec(t,
+		`INSERT INTO jobs (id, team_id, type, state, subject, created_at, reservation_id)
+		VALUES (?, ?, 'hashtag_search', 'running', '', 1, ?)`,
 		fmt.Sprint("hashtag_search:", r.id), team.actor.TeamID, r.id)
 }
 
@@ -251,7 +259,9 @@ func (m *machine) move(t *rapid.T) {
 }
 
 func (m *machine) limit(t *rapid.T) {
-	m.team(t).limits = access.Daily{KeyCredits: rapid.Int64Range(-1, 30).Draw(t, "of a key"), TeamCredits: rapid.Int64Range(-1, 50).Draw(t, "of the team")}
+	m.team(t).limits = access.Daily{
+		KeyCredits: rapid.Int64Range(-1, 30).Draw(t, "of a key"), TeamCredits: rapid.Int64Range(-1, 50).Draw(t, "of the team"),
+	}
 }
 
 // check holds every figure against the model and audits the ledger.
@@ -275,7 +285,8 @@ func (m *machine) check(t *rapid.T) {
 
 func (m *machine) wallet(t *rapid.T, team int64) [4]int64 {
 	var out [4]int64
-	err := m.db.QueryRow(t.Context(), `SELECT granted, available, reserved, spent FROM wallets WHERE team_id = ?`, team).Scan(&out[0], &out[1], &out[2], &out[3])
+	err := m.db.QueryRow(t.Context(), `SELECT granted, available, reserved, spent FROM wallets WHERE team_id = ?`,
+		team).Scan(&out[0], &out[1], &out[2], &out[3])
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		t.Fatal(err)
 	}

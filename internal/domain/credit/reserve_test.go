@@ -31,7 +31,9 @@ func TestReserveAndSettle(t *testing.T) {
 		if f != (Figures{Teams: 1, Transfers: 7, Entries: 15, Reservations: 3, Granted: 100, Available: 91, Spent: 9}) {
 			t.Errorf("%+v", f)
 		}
-		if n := w.number(t, `SELECT COUNT(*) FROM reservations WHERE team_id = ? AND person_id = 7 AND ended_at = ? AND state = 'settled'`, a.TeamID, db.Micros(noon)); n != 3 {
+		if n := w.number(t,
+			`SELECT COUNT(*) FROM reservations
+		WHERE team_id = ? AND person_id = 7 AND ended_at = ? AND state = 'settled'`, a.TeamID, db.Micros(noon)); n != 3 {
 			t.Errorf("%d reservations ended now", n)
 		}
 	})
@@ -231,7 +233,9 @@ func TestChargesThatNoCallHas(t *testing.T) {
 		anothers := charge(a, 1)
 		anothers.Claim.APIKey++
 		for name, c := range map[string]pipeline.Charge{
-			"nothing": charge(a, 0), "less than nothing": charge(a, -1), "no key": charge(with(a, func(a *access.Actor) { a.KeyID = 0 }), 1), "another key's claim": anothers,
+			"nothing": charge(a, 0), "less than nothing": charge(a, -1), "no key": charge(with(a, func(a *access.Actor) {
+				a.KeyID = 0
+			}), 1), "another key's claim": anothers,
 		} {
 			if _, err := w.reserveFor(t.Context(), c); err == nil || apierr.Of(err).Code != apierr.Internal {
 				t.Errorf("%s: %v", name, err)
@@ -317,13 +321,17 @@ func atOnce(t *testing.T, w world, c func(i int) pipeline.Charge) map[string]int
 func TestFiftyAtOnce(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		poor := w.rich(t, 40)
-		if got := atOnce(t, w, func(int) pipeline.Charge { return charge(poor, 2) }); got["reserved"] != 20 || got["insufficient_credits <nil> <nil>"] != 30 {
+		if got := atOnce(t, w, func(int) pipeline.Charge {
+			return charge(poor, 2)
+		}); got["reserved"] != 20 || got["insufficient_credits <nil> <nil>"] != 30 {
 			t.Errorf("on 40 credits: %v", got)
 		}
 		w.wants(t, poor, 0, 0, 0, 40, 40)
 
 		bounded := with(w.rich(t, 1000), func(a *access.Actor) { a.Daily.KeyCredits = 15 })
-		if got := atOnce(t, w, func(int) pipeline.Charge { return charge(bounded, 2) }); got["reserved"] != 7 || got["daily_credit_limit_reached connection <nil>"] != 43 {
+		if got := atOnce(t, w, func(int) pipeline.Charge {
+			return charge(bounded, 2)
+		}); got["reserved"] != 7 || got["daily_credit_limit_reached connection <nil>"] != 43 {
 			t.Errorf("under a limit of 15 for the key: %v", got)
 		}
 
@@ -336,7 +344,9 @@ func TestFiftyAtOnce(t *testing.T) {
 		}
 
 		same := charge(w.rich(t, 1000), 1)
-		if got := atOnce(t, w, func(int) pipeline.Charge { return same }); got["reserved"] != 1 || got["idempotency_key_reused <nil> charge_key_spent"] != 49 {
+		if got := atOnce(t, w, func(int) pipeline.Charge {
+			return same
+		}); got["reserved"] != 1 || got["idempotency_key_reused <nil> charge_key_spent"] != 49 {
 			t.Errorf("with one Idempotency-Key: %v", got)
 		}
 	})

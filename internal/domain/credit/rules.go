@@ -23,7 +23,9 @@ type entry struct {
 // entries are the accounts that change.
 func (m movement) entries() []entry {
 	var out []entry
-	for _, e := range []entry{{"granted", m.granted}, {"available", m.available}, {"reserved", m.reserved}, {"spent", m.spent}} {
+	for _, e := range []entry{
+		{"granted", m.granted}, {"available", m.available}, {"reserved", m.reserved}, {"spent", m.spent},
+	} {
 		if e.amount != 0 {
 			out = append(out, e)
 		}
@@ -65,7 +67,8 @@ func (b booking) check() error {
 }
 
 func fits(text string, length int) bool {
-	return utf8.ValidString(text) && utf8.RuneCountInString(text) <= length && !strings.ContainsFunc(text, unicode.IsControl)
+	return utf8.ValidString(text) && utf8.RuneCountInString(text) <= length && !strings.ContainsFunc(text,
+		unicode.IsControl)
 }
 
 // against refuses a booking that the team's accounts do not allow.
@@ -74,7 +77,8 @@ func (b booking) against(a accounts) error {
 	case b.kind == Withdrawn && b.credits > a.available:
 		return invalid("team %d has %d credits available; %d cannot be withdrawn", b.team, a.available, b.credits)
 	case b.kind == Granted && b.credits > maxGranted+a.granted:
-		return invalid("team %d was granted %d credits so far; more than %d in all cannot be kept", b.team, -a.granted, int64(maxGranted))
+		return invalid("team %d was granted %d credits so far; more than %d in all cannot be kept", b.team, -a.granted,
+			int64(maxGranted))
 	}
 	return nil
 }
@@ -84,9 +88,11 @@ func (b booking) against(a accounts) error {
 func (u Usage) within(limits access.Daily, amount int64, now time.Time) error {
 	switch {
 	case crosses(limits.KeyCredits, u.countedKey, amount):
-		return overDay("connection", "This call would cross the daily credit limit of this key or connection.", u.Ends.Sub(now))
+		return overDay("connection", "This call would cross the daily credit limit of this key or connection.",
+			u.Ends.Sub(now))
 	case crosses(limits.TeamCredits, u.countedKeys, amount):
-		return overDay("team", "This call would cross the team's daily credit limit for keys and assistants.", u.Ends.Sub(now))
+		return overDay("team", "This call would cross the team's daily credit limit for keys and assistants.",
+			u.Ends.Sub(now))
 	}
 	return nil
 }
@@ -95,14 +101,16 @@ func (u Usage) within(limits access.Daily, amount int64, now time.Time) error {
 func crosses(limit, counted, amount int64) bool { return limit >= 0 && amount > limit-counted }
 
 func overDay(scope, detail string, wait time.Duration) error {
-	return apierr.New(apierr.DailyCreditLimit, detail+" Nothing was done or charged. The limit begins anew at midnight in the team's time zone.").
+	return apierr.New(apierr.DailyCreditLimit,
+		detail+" Nothing was done or charged. The limit begins anew at midnight in the team's time zone.").
 		With("scope", scope).After(wait)
 }
 
 // enough refuses an amount that the team does not have. The text names no figures: not every role may see the balance.
 func enough(available, amount int64) error {
 	if amount > available {
-		return apierr.New(apierr.InsufficientCredits, "The team has fewer credits left than this call may cost. Nothing was done or charged.")
+		return apierr.New(apierr.InsufficientCredits,
+			"The team has fewer credits left than this call may cost. Nothing was done or charged.")
 	}
 	return nil
 }

@@ -34,7 +34,8 @@ func (s *Service) settle(ctx context.Context, tx *db.Tx, reservation int64, char
 	}
 	charged := charge(r)
 	if charged < 0 || charged > r.amount {
-		return false, fmt.Errorf("reservation %d set %d credits aside and cannot be charged %d", reservation, r.amount, charged)
+		return false, fmt.Errorf("reservation %d set %d credits aside and cannot be charged %d", reservation, r.amount,
+			charged)
 	}
 	n, err := tx.Exec(ctx, `UPDATE reservations SET state = ?, charged = ?, ended_at = ? WHERE id = ? AND state = ?`,
 		settled, charged, db.Micros(tx.Now()), reservation, open)
@@ -47,7 +48,9 @@ func (s *Service) settle(ctx context.Context, tx *db.Tx, reservation int64, char
 	if err := keepAbout(ctx, tx, r.team, reservation); err != nil {
 		return false, err
 	}
-	if _, err := (transfer{team: r.team, kind: Settled, reservation: reservation, moves: settling(r.amount, charged)}).book(ctx, tx); err != nil {
+	if _, err := (transfer{
+		team: r.team, kind: Settled, reservation: reservation, moves: settling(r.amount, charged),
+	}).book(ctx, tx); err != nil {
 		return false, err
 	}
 	return true, s.countFree(ctx, tx, r, charged)
@@ -71,14 +74,17 @@ type begun struct {
 // everywhere, so that nobody waits in a circle.
 func (s *Service) lockReservation(ctx context.Context, tx *db.Tx, id int64) (begun, error) {
 	var r begun
-	err := tx.QueryRow(ctx, `SELECT team_id FROM wallets WHERE team_id = (SELECT team_id FROM reservations WHERE id = ?)`+s.db.ForUpdate(), id).Scan(&r.team)
+	err := tx.QueryRow(ctx,
+		`SELECT team_id FROM wallets WHERE team_id = (SELECT team_id FROM reservations WHERE id = ?)`+s.db.ForUpdate(),
+		id).Scan(&r.team)
 	if errors.Is(err, sql.ErrNoRows) {
 		return r, fmt.Errorf("there is no reservation %d to settle", id)
 	}
 	if err != nil {
 		return r, fmt.Errorf("locking the wallet of reservation %d: %w", id, err)
 	}
-	if err := tx.QueryRow(ctx, `SELECT key_id, amount, state FROM reservations WHERE id = ?`, id).Scan(&r.key, &r.amount, &r.state); err != nil {
+	if err := tx.QueryRow(ctx, `SELECT key_id, amount, state FROM reservations WHERE id = ?`, id).
+		Scan(&r.key, &r.amount, &r.state); err != nil {
 		return r, fmt.Errorf("reading reservation %d: %w", id, err)
 	}
 	return r, nil
@@ -97,7 +103,8 @@ func (s *Service) Charged(ctx context.Context, q db.Querier, reservation int64) 
 // Returned is what was given back of a reservation; 0 of none, and of one that is open.
 func (s *Service) Returned(ctx context.Context, reservation int64) (int64, error) {
 	var returned int64
-	err := s.db.QueryRow(ctx, `SELECT amount - charged FROM reservations WHERE id = ? AND state = 'settled'`, reservation).Scan(&returned)
+	err := s.db.QueryRow(ctx, `SELECT amount - charged FROM reservations WHERE id = ? AND state = 'settled'`,
+		reservation).Scan(&returned)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return 0, fmt.Errorf("reading reservation %d: %w", reservation, err)
 	}

@@ -16,7 +16,8 @@ type Item struct {
 	Kind      Kind
 	Operation string // what was paid for; empty for the operator's bookings
 	Person    string // who did it or switched it on; empty for the operator
-	Key       string // the API key, or the assistant, by which it was asked for; empty in the app and for automatic work
+	// the API key, or the assistant, by which it was asked for; empty in the app and for automatic work
+	Key       string
 	Assistant bool   // it was an assistant's connection, and no key
 	Automatic bool   // nobody asked for it: tracking did
 	Job       string // where the record of the work is still kept
@@ -66,7 +67,8 @@ func (s *Service) Items(ctx context.Context, team int64, span Span) ([]Item, err
 		before = ` AND (t.created_at, t.id) < (?, ?)`
 		args = append(args, db.Micros(span.After.At), span.After.ID)
 	}
-	out, err := db.AllOf(ctx, s.db, span.Most, scanItem, itemsOf+before+` ORDER BY t.created_at DESC, t.id DESC LIMIT ?`, append(args, span.Most)...)
+	out, err := db.AllOf(ctx, s.db, span.Most, scanItem,
+		itemsOf+before+` ORDER BY t.created_at DESC, t.id DESC LIMIT ?`, append(args, span.Most)...)
 	if err != nil {
 		return nil, fmt.Errorf("reading the statement of team %d: %w", team, err)
 	}
@@ -113,7 +115,8 @@ const (
 	LEFT JOIN media_downloads m ON m.job_id = j.id WHERE j.team_id = ? `
 	aboutOf = `SELECT j.id, ` + workOf + `AND j.id IN (`
 	// keptAbout keeps it for good, by the index jobs_of_reservation.
-	keptAbout = `INSERT INTO paid_subjects (reservation_id, team_id, kind, report_id, platform, subject) SELECT j.reservation_id, j.team_id, ` + workOf +
+	keptAbout = `INSERT INTO paid_subjects (reservation_id, team_id, kind, report_id, platform, subject) SELECT
+		j.reservation_id, j.team_id, ` + workOf +
 		`AND j.reservation_id = ? AND j.reservation_id > 0 AND COALESCE(r.subject, h.words, m.username, '') <> '' ORDER BY j.id LIMIT 1`
 )
 
@@ -126,20 +129,25 @@ func keepAbout(ctx context.Context, tx *db.Tx, team, reservation int64) error {
 }
 
 // itemsOf reads by the index ledger_transfers_by_time. An automatic charge has neither a key nor an Idempotency-Key.
-const itemsOf = `SELECT t.id, t.created_at, t.kind, COALESCE(r.operation, ''), COALESCE(p.name, ''), COALESCE(k.name, ''), CASE WHEN k.kind = 'assistant' THEN 1 ELSE 0 END,
+const itemsOf = `SELECT t.id, t.created_at, t.kind, COALESCE(r.operation, ''), COALESCE(p.name, ''), COALESCE(k.name,
+		''), CASE WHEN k.kind = 'assistant' THEN 1 ELSE 0 END,
 	CASE WHEN r.key_id = 0 AND r.idempotency_key = '' THEN 1 ELSE 0 END,
-	COALESCE((SELECT j.id FROM jobs j WHERE j.reservation_id = t.reservation_id AND j.reservation_id > 0 ORDER BY j.id LIMIT 1), ''),
+	COALESCE((SELECT j.id FROM jobs j WHERE j.reservation_id = t.reservation_id AND j.reservation_id > 0
+		ORDER BY j.id LIMIT 1), ''),
 	t.reference, t.note, COALESCE(r.amount, 0), COALESCE(r.charged, 0), COALESCE(e.amount, 0), t.balance,
-	COALESCE(s.kind, ''), COALESCE((SELECT o.id FROM reports o WHERE o.id = s.report_id AND o.team_id = t.team_id), ''), COALESCE(s.platform, ''), COALESCE(s.subject, '')
+	COALESCE(s.kind, ''), COALESCE((SELECT o.id FROM reports o
+		WHERE o.id = s.report_id AND o.team_id = t.team_id), ''), COALESCE(s.platform, ''), COALESCE(s.subject, '')
 	FROM ledger_transfers t LEFT JOIN ledger_entries e ON e.transfer_id = t.id AND e.account = 'available'
-	LEFT JOIN reservations r ON r.id = t.reservation_id LEFT JOIN people p ON p.id = r.person_id LEFT JOIN api_keys k ON k.id = r.key_id
+	LEFT JOIN reservations r ON r.id = t.reservation_id LEFT JOIN people p ON p.id = r.person_id LEFT
+		JOIN api_keys k ON k.id = r.key_id
 	LEFT JOIN paid_subjects s ON s.reservation_id = t.reservation_id
 	WHERE t.team_id = ? AND t.created_at >= ? AND t.created_at < ?`
 
 func scanItem(rows *sql.Rows, i *Item) error {
 	var at, assistant, automatic int64
 	var kind string
-	err := rows.Scan(&i.ID, &at, &kind, &i.Operation, &i.Person, &i.Key, &assistant, &automatic, &i.Job, &i.Reference, &i.Note, &i.Amount, &i.Charged, &i.Change, &i.Balance,
+	err := rows.Scan(&i.ID, &at, &kind, &i.Operation, &i.Person, &i.Key, &assistant, &automatic, &i.Job, &i.Reference,
+		&i.Note, &i.Amount, &i.Charged, &i.Change, &i.Balance,
 		&i.Of.Kind, &i.Of.Report, &i.Of.Platform, &i.Of.Subject)
 	i.At, i.Kind, i.Assistant, i.Automatic = db.Time(at), Kind(kind), assistant > 0, automatic > 0
 	switch i.Kind {
@@ -155,7 +163,8 @@ func scanItem(rows *sql.Rows, i *Item) error {
 // Begins is when a team's first transfer was; the zero time where there is none.
 func (s *Service) Begins(ctx context.Context, team int64) (time.Time, error) {
 	var first int64
-	err := s.db.QueryRow(ctx, `SELECT COALESCE(MIN(created_at), 0) FROM ledger_transfers WHERE team_id = ?`, team).Scan(&first)
+	err := s.db.QueryRow(ctx, `SELECT COALESCE(MIN(created_at), 0) FROM ledger_transfers WHERE team_id = ?`, team).
+		Scan(&first)
 	if err != nil {
 		return time.Time{}, fmt.Errorf("looking for the first transfer of team %d: %w", team, err)
 	}

@@ -18,16 +18,21 @@ func TestItems(t *testing.T) {
 		other := w.rich(t, 9)
 		var ada, key int64
 		w.write(t, func(ctx context.Context, tx *db.Tx) error {
-			return tx.QueryRow(ctx, `INSERT INTO people (name, email, created_at) VALUES ('Ada', 'ada@example.com', 1) RETURNING id`).Scan(&ada)
+			return tx.QueryRow(ctx,
+				`INSERT INTO people (name, email, created_at) VALUES ('Ada', 'ada@example.com', 1) RETURNING id`).Scan(&ada)
 		})
 		a := with(w.rich(t, 100), func(a *access.Actor) { a.PersonID = ada })
 		w.write(t, func(ctx context.Context, tx *db.Tx) error {
-			return tx.QueryRow(ctx, `INSERT INTO api_keys (team_id, person_id, name, level, hash, created_at) VALUES (?, ?, 'robot', 'full', ?, 1) RETURNING id`, a.TeamID, ada, []byte{1}).Scan(&key)
+			return tx.QueryRow(ctx,
+				`INSERT INTO api_keys (team_id, person_id, name, level, hash, created_at)
+		VALUES (?, ?, 'robot', 'full', ?, 1) RETURNING id`, a.TeamID, ada, []byte{1}).Scan(&key)
 		})
 		a.KeyID = key
 		w.clock.Advance(time.Minute)
 		first := w.reserve(t, a, 10)
-		w.exec(t, `INSERT INTO jobs (id, team_id, type, state, subject, created_at, reservation_id) VALUES ('job-1', ?, 'search', 'succeeded', '', 1, ?)`, a.TeamID, first)
+		w.exec(t,
+			`INSERT INTO jobs (id, team_id, type, state, subject, created_at, reservation_id)
+		VALUES ('job-1', ?, 'search', 'succeeded', '', 1, ?)`, a.TeamID, first)
 		w.clock.Advance(time.Minute)
 		w.write(t, func(ctx context.Context, tx *db.Tx) error {
 			_, err := w.Settle(ctx, tx, first, 4)
@@ -39,9 +44,15 @@ func TestItems(t *testing.T) {
 			return err
 		})
 		want := []Item{
-			{At: noon.Add(3 * time.Minute), Kind: Reserved, Operation: "refresh_report", Person: "Ada", Automatic: true, Amount: 2, Change: -2, Balance: 94},
-			{At: noon.Add(2 * time.Minute), Kind: Settled, Operation: "search_hashtags", Person: "Ada", Key: "robot", Job: "job-1", Amount: 10, Charged: 4, Change: 6, Balance: 96},
-			{At: noon.Add(time.Minute), Kind: Reserved, Operation: "search_hashtags", Person: "Ada", Key: "robot", Job: "job-1", Amount: 10, Change: -10, Balance: 90},
+			{At: noon.Add(
+				3 * time.Minute), Kind: Reserved, Operation: "refresh_report", Person: "Ada", Automatic: true,
+				Amount: 2, Change: -2, Balance: 94},
+			{At: noon.Add(
+				2 * time.Minute), Kind: Settled, Operation: "search_hashtags", Person: "Ada", Key: "robot",
+				Job: "job-1", Amount: 10, Charged: 4, Change: 6, Balance: 96},
+			{At: noon.Add(
+				time.Minute), Kind: Reserved, Operation: "search_hashtags", Person: "Ada", Key: "robot", Job: "job-1",
+				Amount: 10, Change: -10, Balance: 90},
 			{At: noon, Kind: Granted, Reference: "start", Amount: 100, Change: 100, Balance: 100},
 		}
 		span := Span{From: noon, To: noon.Add(time.Hour), Most: 10}
@@ -61,12 +72,16 @@ func TestItems(t *testing.T) {
 		if all[1].Refunded() != 6 || all[2].Refunded() != 0 {
 			t.Errorf("refunded %d and %d", all[1].Refunded(), all[2].Refunded())
 		}
-		for name, s := range map[string]Span{"before": {From: noon.Add(-time.Hour), To: noon, Most: 10}, "after": {From: noon.Add(4 * time.Minute), To: noon.Add(time.Hour), Most: 10}} {
+		for name, s := range map[string]Span{
+			"before": {From: noon.Add(-time.Hour), To: noon, Most: 10},
+			"after":  {From: noon.Add(4 * time.Minute), To: noon.Add(time.Hour), Most: 10},
+		} {
 			if got, err := w.Items(t.Context(), a.TeamID, s); err != nil || len(got) != 0 {
 				t.Errorf("%s: %v (%v)", name, got, err)
 			}
 		}
-		if got, err := w.Items(t.Context(), other.TeamID, Span{From: noon, To: noon.Add(time.Hour), Most: 10}); err != nil || len(got) != 1 || got[0].Balance != 9 {
+		if got, err := w.Items(t.Context(), other.TeamID,
+			Span{From: noon, To: noon.Add(time.Hour), Most: 10}); err != nil || len(got) != 1 || got[0].Balance != 9 {
 			t.Errorf("another team's: %v (%v)", got, err)
 		}
 		if at, err := w.Begins(t.Context(), a.TeamID); err != nil || !at.Equal(noon) {
@@ -78,20 +93,25 @@ func TestItems(t *testing.T) {
 	})
 }
 
-// What paid work was about is told while it goes on, and for good once it has ended: also when its record and the report
-// are no more.
+// What paid work was about is told while it goes on, and for good once it has ended: also when its record and the
+// report are no more.
 func TestSubjects(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		a := w.rich(t, 100)
-		w.exec(t, `INSERT INTO reports (id, team_id, kind, platform, subject, status, created_at) VALUES ('report-1', ?, 'profile', 'instagram', 'harbour', 'ready', 1)`, a.TeamID)
+		w.exec(t,
+			`INSERT INTO reports (id, team_id, kind, platform, subject, status, created_at)
+		VALUES ('report-1', ?, 'profile', 'instagram', 'harbour', 'ready', 1)`, a.TeamID)
 		begin := func(job, subject string) int64 {
 			id := w.reserve(t, a, 10)
-			w.exec(t, `INSERT INTO jobs (id, team_id, type, state, subject, created_at, reservation_id) VALUES (?, ?, 'work', 'running', ?, 1, ?)`, job, a.TeamID, subject, id)
+			w.exec(t,
+				`INSERT INTO jobs (id, team_id, type, state, subject, created_at, reservation_id)
+		VALUES (?, ?, 'work', 'running', ?, 1, ?)`, job, a.TeamID, subject, id)
 			return id
 		}
 		report, search, nameless := begin("job-1", "report-1"), begin("job-2", ""), begin("job-3", "")
 		w.exec(t, `INSERT INTO hashtag_search_jobs (job_id, search_id, platform, words) VALUES ('job-2', 1, 'tiktok', 'harbour coffee')`)
-		profile, keyword := Worked{Kind: "profile", Report: "report-1", Platform: "instagram", Subject: "harbour"}, Worked{Platform: "tiktok", Subject: "harbour coffee"}
+		profile, keyword := Worked{Kind: "profile", Report: "report-1", Platform: "instagram", Subject: "harbour"},
+			Worked{Platform: "tiktok", Subject: "harbour coffee"}
 		w.tells(t, a.TeamID, map[string]Worked{"job-1": profile, "job-2": keyword, "job-3": {}})
 		for _, id := range []int64{report, search, nameless} {
 			w.write(t, func(ctx context.Context, tx *db.Tx) error {

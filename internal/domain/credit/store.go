@@ -20,12 +20,15 @@ const usageOfDay = `SELECT
 	CAST(COALESCE(SUM(charged) FILTER (WHERE key_id = ?), 0) AS BIGINT),
 	CAST(COALESCE(SUM(charged) FILTER (WHERE key_id > 0), 0) AS BIGINT),
 	COALESCE((SELECT available FROM wallets WHERE team_id = ?), 0),
-	CAST(COALESCE((SELECT SUM(amount) FROM credit_holds WHERE team_id = ? AND created_at >= ? AND created_at < ? AND released_at = 0 AND key_id = ?), 0) AS BIGINT),
-	CAST(COALESCE((SELECT SUM(amount) FROM credit_holds WHERE team_id = ? AND created_at >= ? AND created_at < ? AND released_at = 0), 0) AS BIGINT)
+	CAST(COALESCE((SELECT SUM(amount) FROM credit_holds
+		WHERE team_id = ? AND created_at >= ? AND created_at < ? AND released_at = 0 AND key_id = ?), 0) AS BIGINT),
+	CAST(COALESCE((SELECT SUM(amount) FROM credit_holds
+		WHERE team_id = ? AND created_at >= ? AND created_at < ? AND released_at = 0), 0) AS BIGINT)
 	FROM reservations WHERE team_id = ? AND created_at >= ? AND created_at < ?`
 
 // paidBefore looks among the reservations that keys and assistants made, as their index does.
-const paidBefore = `SELECT id FROM reservations WHERE key_id = ? AND key_id > 0 AND idempotency_key = ? AND request_hash = ?`
+const paidBefore = `SELECT id FROM reservations
+		WHERE key_id = ? AND key_id > 0 AND idempotency_key = ? AND request_hash = ?`
 
 // accounts are the balances of a team.
 type accounts struct{ granted, available int64 }
@@ -34,7 +37,8 @@ type accounts struct{ granted, available int64 }
 // first grant makes one.
 func (s *Service) lock(ctx context.Context, tx *db.Tx, team int64) (accounts, error) {
 	var a accounts
-	err := tx.QueryRow(ctx, `SELECT granted, available FROM wallets WHERE team_id = ?`+s.db.ForUpdate(), team).Scan(&a.granted, &a.available)
+	err := tx.QueryRow(ctx, `SELECT granted, available FROM wallets WHERE team_id = ?`+s.db.ForUpdate(), team).
+		Scan(&a.granted, &a.available)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return a, fmt.Errorf("locking the wallet of team %d: %w", team, err)
 	}
@@ -43,7 +47,8 @@ func (s *Service) lock(ctx context.Context, tx *db.Tx, team int64) (accounts, er
 
 // openWallet makes the team's wallet where there is none.
 func openWallet(ctx context.Context, tx *db.Tx, team int64) error {
-	if _, err := tx.Exec(ctx, `INSERT INTO wallets (team_id) VALUES (?) ON CONFLICT (team_id) DO NOTHING`, team); err != nil {
+	if _, err := tx.Exec(ctx, `INSERT INTO wallets (team_id) VALUES (?) ON CONFLICT (team_id) DO NOTHING`,
+		team); err != nil {
 		return fmt.Errorf("opening the wallet of team %d: %w", team, err)
 	}
 	return nil
@@ -79,7 +84,9 @@ func (t transfer) book(ctx context.Context, tx *db.Tx) (int64, error) {
 		return 0, err
 	}
 	var id int64
-	err = tx.QueryRow(ctx, `INSERT INTO ledger_transfers (team_id, kind, reservation_id, reference, note, balance, created_at) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+	err = tx.QueryRow(ctx,
+		`INSERT INTO ledger_transfers (team_id, kind, reservation_id, reference, note, balance, created_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id`,
 		t.team, string(t.kind), t.reservation, t.reference, t.note, balance, db.Micros(tx.Now())).Scan(&id)
 	if err != nil {
 		return 0, fmt.Errorf("adding a transfer of team %d: %w", t.team, err)
@@ -90,7 +97,8 @@ func (t transfer) book(ctx context.Context, tx *db.Tx) (int64, error) {
 		args = append(args, id, e.account, e.amount)
 	}
 	values := strings.TrimSuffix(strings.Repeat("(?, ?, ?), ", len(entries)), ", ")
-	if _, err := tx.Exec(ctx, `INSERT INTO ledger_entries (transfer_id, account, amount) VALUES `+values, args...); err != nil {
+	if _, err := tx.Exec(ctx, `INSERT INTO ledger_entries (transfer_id, account, amount) VALUES `+values,
+		args...); err != nil {
 		return 0, fmt.Errorf("adding the entries of transfer %d: %w", id, err)
 	}
 	return id, nil
@@ -99,7 +107,9 @@ func (t transfer) book(ctx context.Context, tx *db.Tx) (int64, error) {
 // move changes the wallet and tells what is available then.
 func (t transfer) move(ctx context.Context, tx *db.Tx) (int64, error) {
 	var balance int64
-	err := tx.QueryRow(ctx, `UPDATE wallets SET granted = granted + ?, available = available + ?, reserved = reserved + ?, spent = spent + ? WHERE team_id = ? RETURNING available`,
+	err := tx.QueryRow(ctx,
+		`UPDATE wallets SET granted = granted + ?, available = available + ?, reserved = reserved + ?, spent = spent
+		+ ? WHERE team_id = ? RETURNING available`,
 		t.moves.granted, t.moves.available, t.moves.reserved, t.moves.spent, t.team).Scan(&balance)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, fmt.Errorf("team %d has no wallet to book a transfer in", t.team)

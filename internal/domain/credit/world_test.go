@@ -78,9 +78,13 @@ func (w world) actor(t fatal) *access.Actor {
 	t.Helper()
 	var id int64
 	w.write(t, func(ctx context.Context, tx *db.Tx) error {
-		return tx.QueryRow(ctx, `INSERT INTO teams (name, timezone, content_language, plan, created_at) VALUES ('Harbour', 'UTC', 'en', 'team', 1) RETURNING id`).Scan(&id)
+		return tx.QueryRow(ctx,
+			`INSERT INTO teams (name, timezone, content_language, plan, created_at)
+		VALUES ('Harbour', 'UTC', 'en', 'team', 1) RETURNING id`).Scan(&id)
 	})
-	return &access.Actor{TeamID: id, PersonID: 7, KeyID: id * 10, Role: access.Owner, Zone: time.UTC, Daily: access.Daily{KeyCredits: -1, TeamCredits: -1}}
+	return &access.Actor{
+		TeamID: id, PersonID: 7, KeyID: id * 10, Role: access.Owner, Zone: time.UTC, Daily: access.Daily{KeyCredits: -1, TeamCredits: -1},
+	}
 }
 
 // rich is an actor whose team has credits.
@@ -105,7 +109,10 @@ var claims atomic.Int64
 // charge is a call that nobody made before.
 func charge(a *access.Actor, amount int64) pipeline.Charge {
 	call := operation.Call{Actor: a, Operation: "search_hashtags"}
-	claim := pipeline.Claim{APIKey: a.KeyID, Key: fmt.Sprint("key-", claims.Add(1)), Operation: call.Operation, Arguments: []byte(`{"query":"coffee"}`), Paid: true}
+	claim := pipeline.Claim{
+		APIKey: a.KeyID, Key: fmt.Sprint("key-", claims.Add(1)), Operation: call.Operation,
+		Arguments: []byte(`{"query":"coffee"}`), Paid: true,
+	}
 	return pipeline.Charge{Call: call, Claim: claim, Amount: amount}
 }
 

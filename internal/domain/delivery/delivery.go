@@ -1,15 +1,15 @@
 // Package delivery publishes posts on networks exactly once, even if the process ends at any point.
 //
 // A delivery is one account of one submission. It moves through phases, and each phase is committed to the database
-// before the network call that it describes: planned (nothing is fixed), prepared (the request is fixed), committing (the
-// call that publishes the post was started) and ended. A delivery found in committing is never committed again blindly:
-// the network is asked first.
+// before the network call that it describes: planned (nothing is fixed), prepared (the request is fixed), committing
+// (the call that publishes the post was started) and ended. A delivery found in committing is never committed again
+// blindly: the network is asked first.
 //
 // The files follow an attempt, and each calls only later ones: worker_pool.go and fair_queue.go start it, attempt.go
 // claims the delivery and goes from phase to phase, prepare.go, lookup.go, commit.go and permalink.go make the calls,
-// poll.go and retry.go decide about waits and failures, record.go writes what happened, and lease.go holds the lease. An
-// epoch in every write keeps out a holder that lost its lease. The job queue only wakes deliveries; wake_at in the record
-// makes sure that a lost wake is repeated.
+// poll.go and retry.go decide about waits and failures, record.go writes what happened, and lease.go holds the lease.
+// An epoch in every write keeps out a holder that lost its lease. The job queue only wakes deliveries; wake_at in the
+// record makes sure that a lost wake is repeated.
 package delivery
 
 import (

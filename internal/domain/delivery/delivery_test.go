@@ -332,8 +332,8 @@ func TestOneHolderAtATime(t *testing.T) {
 	})
 }
 
-// With any behavior of a network without idempotency, nothing is published twice, an account shown as published is held,
-// and one shown as failed is not.
+// With any behavior of a network without idempotency, nothing is published twice, an account shown as published is
+// held, and one shown as failed is not.
 func TestNeverTwice(t *testing.T) {
 	t.Parallel()
 	clock := testkit.NewClock(noon)

@@ -99,7 +99,8 @@ var (
 	schemePattern = regexp.MustCompile(`(?i)https?://`)
 	slashPattern  = regexp.MustCompile(`/(\s|$)`)
 	// Scripts without spaces between words are excluded, because the start of a domain cannot be found there.
-	domainPattern = regexp.MustCompile(`(?:[\p{Latin}\p{Greek}\p{Cyrillic}\pN_-]+\.)+[\p{Latin}\p{Greek}\p{Cyrillic}]{2,}(?:[:/?#][^\s<>"「」『』（）、。，]*)?`)
+	domainPattern = regexp.MustCompile(
+		`(?:[\p{Latin}\p{Greek}\p{Cyrillic}\pN_-]+\.)+[\p{Latin}\p{Greek}\p{Cyrillic}]{2,}(?:[:/?#][^\s<>"「」『』（）、。，]*)?`)
 )
 
 // normalizeText removes what networks change in texts and links: whitespace, Unicode form, the scheme of a link

@@ -27,7 +27,9 @@ func New(d *db.DB) *Store { return &Store{db: d} }
 
 // Once does the work for a new key and tells the kept result of one that is known. The same key with other
 // arguments is idempotency_key_reused; one whose first call still runs elsewhere is idempotency_key_in_progress.
-func (s *Store) Once(ctx context.Context, c pipeline.Claim, work func(context.Context, *db.Tx) (operation.Result, error)) (operation.Result, bool, error) {
+func (s *Store) Once(
+	ctx context.Context, c pipeline.Claim, work func(context.Context, *db.Tx) (operation.Result, error),
+) (operation.Result, bool, error) {
 	var (
 		out      operation.Result
 		replayed bool
@@ -77,7 +79,8 @@ func claim(ctx context.Context, tx *db.Tx, c pipeline.Claim, hash []byte) (bool,
 }
 
 // errInProgress hides why the database gave up waiting, so that the transaction is not tried again at once.
-var errInProgress = apierr.New(apierr.KeyInProgress, "The first call with this Idempotency-Key is still running. Repeat it for its result.").After(time.Second)
+var errInProgress = apierr.New(apierr.KeyInProgress,
+	"The first call with this Idempotency-Key is still running. Repeat it for its result.").After(time.Second)
 
 func claiming(err error) error {
 	if db.Blocked(err) {
@@ -90,27 +93,35 @@ func claiming(err error) error {
 }
 
 const (
-	claimUnpaid = `INSERT INTO idempotency_records (key_id, key, operation, request_hash, created_at, expires_at, instant_hash) VALUES (?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (key_id, key) DO UPDATE SET operation = excluded.operation, request_hash = excluded.request_hash, answer = NULL,
+	claimUnpaid = `INSERT INTO idempotency_records (key_id, key, operation, request_hash, created_at, expires_at,
+		instant_hash) VALUES (?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (key_id, key) DO UPDATE
+		SET operation = excluded.operation, request_hash = excluded.request_hash, answer = NULL,
 			created_at = excluded.created_at, expires_at = excluded.expires_at, instant_hash = excluded.instant_hash
 		WHERE idempotency_records.expires_at <= excluded.created_at`
 	// The same key with another request is another call where money is involved.
-	claimPaid = `INSERT INTO paid_requests (key_id, key, operation, request_hash, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)
-		ON CONFLICT (key_id, key, request_hash) DO UPDATE SET answer = NULL, created_at = excluded.created_at, expires_at = excluded.expires_at
+	claimPaid = `INSERT INTO paid_requests (key_id, key, operation, request_hash, created_at, expires_at)
+		VALUES (?, ?, ?, ?, ?, ?)
+		ON CONFLICT (key_id, key, request_hash) DO UPDATE
+		SET answer = NULL, created_at = excluded.created_at, expires_at = excluded.expires_at
 		WHERE paid_requests.expires_at <= excluded.created_at`
 	// A write without money that comes with the key of a paid call finds this record, which never has an answer.
-	markPaid = `INSERT INTO idempotency_records (key_id, key, operation, request_hash, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)
-		ON CONFLICT (key_id, key) DO UPDATE SET operation = excluded.operation, request_hash = excluded.request_hash, answer = NULL,
+	markPaid = `INSERT INTO idempotency_records (key_id, key, operation, request_hash, created_at, expires_at)
+		VALUES (?, ?, ?, ?, ?, ?)
+		ON CONFLICT (key_id, key) DO UPDATE
+		SET operation = excluded.operation, request_hash = excluded.request_hash, answer = NULL,
 			created_at = excluded.created_at, expires_at = excluded.expires_at, instant_hash = NULL
 		WHERE idempotency_records.answer IS NULL OR idempotency_records.expires_at <= excluded.created_at`
 )
 
-var reused = apierr.New(apierr.KeyReused, "This Idempotency-Key was used before for another request. Nothing was done; take a new key for a new request.")
+var reused = apierr.New(apierr.KeyReused,
+	"This Idempotency-Key was used before for another request. Nothing was done; take a new key for a new request.")
 
 // unused refuses a key for a write without money that a paid call used when an earlier write still had the record.
 func unused(ctx context.Context, tx *db.Tx, c pipeline.Claim) error {
 	var n int64
-	err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM paid_requests WHERE key_id = ? AND key = ? AND expires_at > ?`, c.APIKey, c.Key, db.Micros(tx.Now())).Scan(&n)
+	err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM paid_requests WHERE key_id = ? AND key = ? AND expires_at > ?`,
+		c.APIKey, c.Key, db.Micros(tx.Now())).Scan(&n)
 	if err != nil {
 		return fmt.Errorf("reading paid requests: %w", err)
 	}
@@ -122,9 +133,11 @@ func unused(ctx context.Context, tx *db.Tx, c pipeline.Claim) error {
 
 func kept(ctx context.Context, tx *db.Tx, c pipeline.Claim, hash []byte) (operation.Result, error) {
 	var first, instants, answer []byte
-	query, args := `SELECT request_hash, instant_hash, answer FROM idempotency_records WHERE key_id = ? AND key = ?`, []any{c.APIKey, c.Key}
+	query, args := `SELECT request_hash, instant_hash, answer FROM idempotency_records WHERE key_id = ? AND key = ?`,
+		[]any{c.APIKey, c.Key}
 	if c.Paid {
-		query, args = `SELECT request_hash, NULL, answer FROM paid_requests WHERE key_id = ? AND key = ? AND request_hash = ?`, append(args, hash)
+		query, args = `SELECT request_hash, NULL, answer FROM paid_requests
+		WHERE key_id = ? AND key = ? AND request_hash = ?`, append(args, hash)
 	}
 	if err := tx.QueryRow(ctx, query, args...).Scan(&first, &instants, &answer); err != nil {
 		return operation.Result{}, fmt.Errorf("reading an idempotency record: %w", err)
@@ -147,9 +160,12 @@ func keep(ctx context.Context, tx *db.Tx, c pipeline.Claim, hash []byte, out ope
 	if err := enc.Encode(out.Memory()); err != nil {
 		return fmt.Errorf("writing an answer to keep: %w", err)
 	}
-	update, args := `UPDATE idempotency_records SET answer = ? WHERE key_id = ? AND key = ?`, []any{raw.Bytes(), c.APIKey, c.Key}
+	update, args := `UPDATE idempotency_records SET answer = ? WHERE key_id = ? AND key = ?`, []any{
+		raw.Bytes(), c.APIKey, c.Key,
+	}
 	if c.Paid {
-		update, args = `UPDATE paid_requests SET answer = ? WHERE key_id = ? AND key = ? AND request_hash = ?`, append(args, hash)
+		update, args = `UPDATE paid_requests SET answer = ? WHERE key_id = ? AND key = ? AND request_hash = ?`,
+			append(args, hash)
 	}
 	if _, err := tx.Exec(ctx, update, args...); err != nil {
 		return fmt.Errorf("keeping an answer: %w", err)
@@ -168,11 +184,13 @@ func (s *Store) Sweep(ctx context.Context) (int64, error) {
 		n = 0
 		now := db.Micros(tx.Now())
 		for _, forget := range []string{
-			// The time stands outside as well: a record that a new call takes over meanwhile is looked at anew by that alone.
+			// The time stands outside as well: a record that a new call takes over meanwhile is looked at anew by that
+			// alone.
 			`DELETE FROM idempotency_records WHERE expires_at <= ? AND (key_id, key) IN
 				(SELECT key_id, key FROM idempotency_records WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)`,
 			`DELETE FROM paid_requests WHERE expires_at <= ? AND (key_id, key, request_hash) IN
-				(SELECT key_id, key, request_hash FROM paid_requests WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)`,
+				(SELECT key_id, key, request_hash FROM paid_requests WHERE expires_at <= ?
+		ORDER BY expires_at LIMIT ?)`,
 		} {
 			gone, err := tx.Exec(ctx, forget, now, now, sweepBatch)
 			if err != nil {

@@ -44,7 +44,8 @@ func (s *Service) Audit(ctx context.Context) ([]Finding, error) {
 		}
 		named, err := s.named(ctx, b.Key)
 		if err == nil && !named {
-			found = append(found, Finding{Rule: "no_item", Blob: b.Key, Text: "bytes without an item; the sweep takes them away"})
+			found = append(found,
+				Finding{Rule: "no_item", Blob: b.Key, Text: "bytes without an item; the sweep takes them away"})
 		}
 		return err
 	})
@@ -52,13 +53,17 @@ func (s *Service) Audit(ctx context.Context) ([]Finding, error) {
 		return nil, fmt.Errorf("listing the blob store: %w", err)
 	}
 	miscounted, err := s.miscounted(ctx)
-	return append([]Finding{}, slices.Concat(found, withoutBytes(items, sizes), derivedWithoutBytes(made, sizes), miscounted)...), err
+	return append([]Finding{},
+		slices.Concat(found, withoutBytes(items, sizes), derivedWithoutBytes(made, sizes), miscounted)...), err
 }
 
 // named reports whether an item or a derived file names a blob.
 func (s *Service) named(ctx context.Context, key string) (bool, error) {
 	var n int64
-	if err := s.db.QueryRow(ctx, `SELECT (SELECT COUNT(*) FROM media WHERE blob = ?) + (SELECT COUNT(*) FROM media WHERE thumbnail = ? AND thumbnail <> '') + (SELECT COUNT(*) FROM media_derived WHERE blob = ? AND blob <> '')`, key, key, key).Scan(&n); err != nil {
+	if err := s.db.QueryRow(ctx,
+		`SELECT (SELECT COUNT(*) FROM media WHERE blob = ?) + (SELECT COUNT(*) FROM media
+		WHERE thumbnail = ? AND thumbnail <> '') + (SELECT COUNT(*) FROM media_derived WHERE blob = ? AND blob <> '')`,
+		key, key, key).Scan(&n); err != nil {
 		return false, fmt.Errorf("looking for the item of a blob: %w", err)
 	}
 	return n > 0, nil
@@ -67,7 +72,8 @@ func (s *Service) named(ctx context.Context, key string) (bool, error) {
 func (s *Service) everyItem(ctx context.Context) ([]Item, error) {
 	items, err := db.All(ctx, s.db, func(rows *sql.Rows, i *Item) error {
 		return rows.Scan(&i.ID, &i.TeamID, &i.Blob, &i.Thumbnail, &i.Stored)
-	}, `SELECT id, team_id, blob, thumbnail, COALESCE(NULLIF(stored_bytes, 0), size_bytes) FROM media WHERE deleted_at = 0 ORDER BY id`)
+	}, `SELECT id, team_id, blob, thumbnail, COALESCE(NULLIF(stored_bytes, 0), size_bytes) FROM media
+		WHERE deleted_at = 0 ORDER BY id`)
 	if err != nil {
 		return nil, fmt.Errorf("listing every item: %w", err)
 	}
@@ -90,9 +96,14 @@ func derivedWithoutBytes(all []derived, sizes map[string]int64) []Finding {
 		size, there := sizes[d.blob]
 		switch {
 		case !there:
-			found = append(found, Finding{"no_bytes", d.blob, d.team, d.media, "a derived file without its bytes; it is made again when it is needed"})
+			found = append(found,
+				Finding{
+					"no_bytes", d.blob, d.team, d.media,
+					"a derived file without its bytes; it is made again when it is needed",
+				})
 		case size != d.size:
-			found = append(found, Finding{"other_size", d.blob, d.team, d.media, "a derived file whose bytes have another size"})
+			found = append(found,
+				Finding{"other_size", d.blob, d.team, d.media, "a derived file whose bytes have another size"})
 		}
 	}
 	return found
@@ -106,7 +117,8 @@ func withoutBytes(items []Item, sizes map[string]int64) []Finding {
 		case !there:
 			found = append(found, Finding{"no_bytes", i.Blob, i.TeamID, i.ID, "an item without its bytes"})
 		case size != i.Stored:
-			found = append(found, Finding{"other_size", i.Blob, i.TeamID, i.ID, "an item whose bytes have another size"})
+			found = append(found,
+				Finding{"other_size", i.Blob, i.TeamID, i.ID, "an item whose bytes have another size"})
 		}
 		if _, there := sizes[i.Thumbnail]; i.Thumbnail != "" && !there {
 			found = append(found, Finding{"no_bytes", i.Thumbnail, i.TeamID, i.ID, "an item without its thumbnail"})
@@ -121,7 +133,8 @@ func (s *Service) miscounted(ctx context.Context) ([]Finding, error) {
 		f.Rule, f.Text = "storage", "the storage used is not the sum of the items"
 		return rows.Scan(&f.Team)
 	}, `SELECT t.id FROM teams t LEFT JOIN storage s ON s.team_id = t.id
-		WHERE COALESCE(s.used_bytes, 0) <> (SELECT COALESCE(SUM(m.size_bytes), 0) FROM media m WHERE m.team_id = t.id AND m.deleted_at = 0) ORDER BY t.id`)
+		WHERE COALESCE(s.used_bytes, 0) <> (SELECT COALESCE(SUM(m.size_bytes), 0) FROM media m
+		WHERE m.team_id = t.id AND m.deleted_at = 0) ORDER BY t.id`)
 	if err != nil {
 		return nil, fmt.Errorf("adding up items: %w", err)
 	}

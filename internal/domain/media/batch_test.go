@@ -171,8 +171,8 @@ func (m *model) open(t *rapid.T) {
 	m.batches = append(m.batches, b)
 }
 
-// mayOpen is why a batch is refused that may replace another, empty where it is not; and the batch without files that gives
-// way to it, nil if there is room for both.
+// mayOpen is why a batch is refused that may replace another, empty where it is not; and the batch without files that
+// gives way to it, nil if there is room for both.
 func (m *model) mayOpen(b, old *modelBatch) (apierr.Code, *modelBatch) {
 	links, bytes := m.promised()
 	batches := 0
@@ -363,7 +363,9 @@ func (m *model) agrees(t *rapid.T) {
 		}
 		r, err := job.Get(t.Context(), m.db, m.team, b.job)
 		must(t, err)
-		want := job.Record{ID: b.job, TeamID: m.team, Type: job.MediaImport, State: job.Pending, Subject: uploadWork, Total: int64(len(b.files))}
+		want := job.Record{
+			ID: b.job, TeamID: m.team, Type: job.MediaImport, State: job.Pending, Subject: uploadWork, Total: int64(len(b.files)),
+		}
 		if b.touched {
 			want.State, want.Done = job.Running, want.Total-int64(b.waiting())
 		}
@@ -371,14 +373,16 @@ func (m *model) agrees(t *rapid.T) {
 			want.State, want.ErrorCode = b.outcome()
 			want.Done = want.Total
 		}
-		if diff := cmp.Diff(want, r, cmpopts.IgnoreFields(job.Record{}, "CreatedAt", "FinishedAt")); diff != "" || r.Finished() != b.closed || stored.closed != b.closed {
+		if diff := cmp.Diff(want, r, cmpopts.IgnoreFields(job.Record{}, "CreatedAt", "FinishedAt")); diff != "" ||
+			r.Finished() != b.closed || stored.closed != b.closed {
 			t.Fatalf("batch %d, closed %t (-model +stored)\n%s", n, b.closed, diff)
 		}
 	}
 	links, bytes := m.promised()
 	gotLinks, gotBytes, err := waiting(t.Context(), m.db, m.team)
 	must(t, err)
-	if got, want := fmt.Sprint(gotLinks, gotBytes, m.usedBytes(t), len(m.items(t))), fmt.Sprint(links, bytes, m.used(), len(m.library)); got != want {
+	if got, want := fmt.Sprint(gotLinks, gotBytes, m.usedBytes(t), len(m.items(t))), fmt.Sprint(links, bytes, m.used(),
+		len(m.library)); got != want {
 		t.Fatalf("open links, their bytes, bytes used, items: %s instead of %s", got, want)
 	}
 }

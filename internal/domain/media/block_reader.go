@@ -17,8 +17,8 @@ const (
 	readThrough = 8
 )
 
-// blocks reads a blob at any offset, in blocks of which it holds the ones that were used last. A file in S3 is read by few
-// requests so, although a video is looked at in many small places. It is for one goroutine at a time.
+// blocks reads a blob at any offset, in blocks of which it holds the ones that were used last. A file in S3 is read by
+// few requests so, although a video is looked at in many small places. It is for one goroutine at a time.
 type blocks struct {
 	from blob.Reader
 	next int64    // the block at which the blob is read on

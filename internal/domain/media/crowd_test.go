@@ -94,7 +94,8 @@ func storm(t *testing.T, w world) {
 	var others sync.WaitGroup
 	for n := range 8 { // people on a page meanwhile, one of them with a file that comes by a link too
 		others.Go(func() {
-			_, err := w.AddToBatch(t.Context(), w.person, page, Incoming{Name: "by hand.mp4", Size: -1, Body: bytes.NewReader(film(uint64(4+n), 10_004))})
+			_, err := w.AddToBatch(t.Context(), w.person, page,
+				Incoming{Name: "by hand.mp4", Size: -1, Body: bytes.NewReader(film(uint64(4+n), 10_004))})
 			if err != nil && !apierr.Is(err, apierr.PlanLimitReached) {
 				t.Errorf("on the page: %v", err)
 			}
@@ -173,7 +174,8 @@ func TestOneFileByManyLinks(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		file := pngOf(noise(1, 50, 50))
 		uploads := make([]*upload, 16)
-		for n, link := range w.open(t, [][]byte{file, file, file, file, file, file, file, file, file, file, file, file, file, file, file, file}...).Upload.Uploads {
+		for n, link := range w.open(t,
+			[][]byte{file, file, file, file, file, file, file, file, file, file, file, file, file, file, file, file}...).Upload.Uploads {
 			uploads[n] = &upload{link: link, file: file}
 		}
 		together(t, []*Service{w.Service}, uploads)
@@ -255,8 +257,11 @@ func TestAPageFillsUp(t *testing.T) {
 func TestNamesOfAnyBytes(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		page := path.Base(w.open(t).PageURL)
-		for n, name := range []string{"a\x00b.png", "\xff\xfe.png", "\x00", strings.Repeat("ü", 300) + ".png", "../../etc/passwd", "con\u202egnp.png"} {
-			arrived, err := w.AddToBatch(t.Context(), w.person, page, Incoming{Name: name, Size: -1, Body: bytes.NewReader(pngOf(noise(uint64(n), 9, 9)))})
+		for n, name := range []string{
+			"a\x00b.png", "\xff\xfe.png", "\x00", strings.Repeat("ü", 300) + ".png", "../../etc/passwd", "con\u202egnp.png",
+		} {
+			arrived, err := w.AddToBatch(t.Context(), w.person, page,
+				Incoming{Name: name, Size: -1, Body: bytes.NewReader(pngOf(noise(uint64(n), 9, 9)))})
 			if err != nil {
 				t.Errorf("%q: %v", name, err)
 			}
@@ -272,7 +277,8 @@ func TestNamesOfAnyBytes(t *testing.T) {
 		for _, f := range b.Files {
 			kinds = append(kinds, string(f.State)+f.Reason)
 		}
-		if diff := cmp.Diff([]string{"stored", "stored", "stored", "stored", "stored", "stored", "refusedtype_refused"}, kinds); diff != "" {
+		if diff := cmp.Diff([]string{"stored", "stored", "stored", "stored", "stored", "stored", "refusedtype_refused"},
+			kinds); diff != "" {
 			t.Error(diff)
 		}
 		w.sound(t)

@@ -23,8 +23,10 @@ type UseKind string
 
 // The kinds of uses, those that stand most in the way first.
 const (
-	UsedNow     UseKind = "1 now"    // it is on its way to a network, or nobody knows whether it arrived: the file stays until that is over
-	UsedAhead   UseKind = "2 ahead"  // scheduled, shown to a client, or what a series repeats: a person takes the file out of it first
+	// it is on its way to a network, or nobody knows whether it arrived: the file stays until that is over
+	UsedNow UseKind = "1 now"
+	// scheduled, shown to a client, or what a series repeats: a person takes the file out of it first
+	UsedAhead   UseKind = "2 ahead"
 	UsedInDraft UseKind = "3 draft"  // a plain draft, which loses the file with it
 	UsedBefore  UseKind = "4 before" // it was sent: its record keeps what the file was
 )
@@ -35,14 +37,15 @@ const MostUses = 50
 const (
 	// having is the condition of posts that have an item, for all their accounts or for some.
 	having = `p.team_id = ? AND p.id IN (SELECT post_id FROM post_media WHERE media_id = ? UNION SELECT post_id FROM post_target_media WHERE media_id = ?)`
-	// loses is the condition of drafts that may lose an item: what a client was asked to approve stays as it is, and so does
-	// what a series repeats.
+	// loses is the condition of drafts that may lose an item: what a client was asked to approve stays as it is, and
+	// so does what a series repeats.
 	loses = `p.status = 'draft' AND p.approval = 'not_needed' AND p.is_template = 0`
-	// moving is the condition of posts that are under way, or of which nobody knows whether they arrived. One that only asks
-	// where it stands needs no file any more.
+	// moving is the condition of posts that are under way, or of which nobody knows whether they arrived. One that
+	// only asks where it stands needs no file any more.
 	moving = `(p.status = 'processing' OR EXISTS (SELECT 1 FROM deliveries d WHERE d.post_id = p.id AND d.phase IN ('planned', 'prepared', 'committing', 'doubtful'))
 		OR EXISTS (SELECT 1 FROM post_targets t WHERE t.post_id = p.id AND t.state IN ('sending', 'unconfirmed')))`
-	usesOf = `SELECT p.id, p.status, p.excerpt, CASE WHEN ` + moving + ` THEN '1 now' WHEN ` + loses + ` THEN '3 draft' WHEN p.status IN ('draft', 'scheduled') THEN '2 ahead' ELSE '4 before' END
+	usesOf = `SELECT p.id, p.status, p.excerpt, CASE WHEN ` + moving + ` THEN '1 now' WHEN ` + loses +
+		` THEN '3 draft' WHEN p.status IN ('draft', 'scheduled') THEN '2 ahead' ELSE '4 before' END
 		FROM posts p WHERE ` + having + ` ORDER BY 4, p.id DESC LIMIT ?`
 )
 
@@ -67,8 +70,11 @@ func uses(ctx context.Context, q db.Querier, team, id int64, most int) ([]Use, e
 const tryAgain = time.Minute // most posts are through by then
 
 var (
-	errInUse = apierr.BadState("in_use", "Scheduled posts, posts that a client was shown or series have this file. Take it out of them first.")
-	errMoves = apierr.BadState("sending", "A post with this file is being sent, or a network has not said whether it has it. Try again once it has gone out or failed; where it is not confirmed, say on its page what became of it.").After(tryAgain)
+	errInUse = apierr.BadState("in_use",
+		"Scheduled posts, posts that a client was shown or series have this file. Take it out of them first.")
+	errMoves = apierr.BadState("sending",
+		"A post with this file is being sent, or a network has not said whether it has it. Try again once it has gone "+
+			"out or failed; where it is not confirmed, say on its page what became of it.").After(tryAgain)
 )
 
 // Delete takes an item out of the library and out of the plain drafts that have it. Of a file that went out with a post
@@ -80,7 +86,8 @@ func (s *Service) Delete(ctx context.Context, call operation.Call, id int64) err
 		if _, err := s.used(ctx, tx, call.TeamID); err != nil {
 			return err
 		}
-		err := tx.QueryRow(ctx, `SELECT id FROM media WHERE id = ? AND team_id = ? AND deleted_at = 0`+s.db.ForUpdate(), id, call.TeamID).Scan(&id)
+		err := tx.QueryRow(ctx, `SELECT id FROM media WHERE id = ? AND team_id = ? AND deleted_at = 0`+s.db.ForUpdate(),
+			id, call.TeamID).Scan(&id)
 		if errors.Is(err, sql.ErrNoRows) {
 			return apierr.Missing()
 		}
@@ -95,10 +102,13 @@ func (s *Service) Delete(ctx context.Context, call operation.Call, id int64) err
 	})
 }
 
-// takeOut takes an item out of the plain drafts of a team, or refuses it. It tells whether posts that were sent have it.
+// takeOut takes an item out of the plain drafts of a team, or refuses it. It tells whether posts that were sent have
+// it.
 func (s *Service) takeOut(ctx context.Context, tx *db.Tx, team, id int64) (bool, error) {
 	// Held, so that none of them is scheduled or sent again meanwhile.
-	if _, err := db.All(ctx, tx, func(rows *sql.Rows, post *string) error { return rows.Scan(post) }, `SELECT p.id FROM posts p WHERE `+having+` ORDER BY p.id`+s.db.ForUpdate(), team, id, id); err != nil {
+	if _, err := db.All(ctx, tx, func(rows *sql.Rows, post *string) error {
+		return rows.Scan(post)
+	}, `SELECT p.id FROM posts p WHERE `+having+` ORDER BY p.id`+s.db.ForUpdate(), team, id, id); err != nil {
 		return false, fmt.Errorf("holding the posts that have a file: %w", err)
 	}
 	first, err := uses(ctx, tx, team, id, 1)
@@ -113,13 +123,16 @@ func (s *Service) takeOut(ctx context.Context, tx *db.Tx, team, id int64) (bool,
 		return false, errInUse
 	}
 	const mine = `FROM posts p WHERE p.team_id = ? AND ` + loses + ` AND p.id `
-	_, err = tx.Exec(ctx, `UPDATE posts SET updated_at = ? WHERE id IN (SELECT p.id `+mine+`IN (SELECT post_id FROM post_media WHERE media_id = ? UNION SELECT post_id FROM post_target_media WHERE media_id = ?))`,
+	_, err = tx.Exec(ctx,
+		`UPDATE posts SET updated_at = ? WHERE id IN (SELECT p.id `+mine+
+			`IN (SELECT post_id FROM post_media WHERE media_id = ? UNION SELECT post_id FROM post_target_media WHERE media_id = ?))`,
 		db.Micros(tx.Now()), team, id, id)
 	if err != nil {
 		return false, fmt.Errorf("noting that drafts change: %w", err)
 	}
 	for _, table := range []string{"post_media", "post_target_media"} {
-		if _, err := tx.Exec(ctx, `DELETE FROM `+table+` WHERE media_id = ? AND EXISTS (SELECT 1 `+mine+`= post_id)`, id, team); err != nil {
+		if _, err := tx.Exec(ctx, `DELETE FROM `+table+` WHERE media_id = ? AND EXISTS (SELECT 1 `+mine+`= post_id)`,
+			id, team); err != nil {
 			return false, fmt.Errorf("taking a file out of drafts: %w", err)
 		}
 	}
@@ -140,7 +153,9 @@ func (s *Service) forget(ctx context.Context, tx *db.Tx, call operation.Call, id
 	row := step{`DELETE FROM media WHERE id = ? AND team_id = ?`, []any{id, call.TeamID}}
 	if wasSent {
 		name := "deleted/" + text(id) // of no file; each row has its own
-		row = step{`UPDATE media SET deleted_at = ?, deleted_by = ?, sha256 = ?, original_sha256 = NULL, blob = ?, thumbnail = '', thumbnail_type = '', search = '', alt = '', detail = '{}', folder_id = 0 WHERE id = ? AND team_id = ?`,
+		row = step{`UPDATE media SET deleted_at = ?, deleted_by = ?, sha256 = ?, original_sha256 = NULL, blob = ?,
+		thumbnail = '', thumbnail_type = '', search = '', alt = '', detail = '{}', folder_id = 0
+		WHERE id = ? AND team_id = ?`,
 			[]any{db.Micros(tx.Now()), call.PersonID, []byte(name), name, id, call.TeamID}}
 	}
 	for _, step := range []step{
@@ -176,7 +191,9 @@ func (s *Service) Deletions(ctx context.Context, team int64, ids []int64) (map[i
 		err := rows.Scan(&r.id, &r.Name, &at, &r.By)
 		r.At = db.Time(at)
 		return err
-	}, `SELECT m.id, m.name, m.deleted_at, COALESCE(x.name, '') FROM media m LEFT JOIN people x ON x.id = m.deleted_by WHERE m.team_id = ? AND m.deleted_at > 0 AND m.id IN (`+db.Marks(len(ids))+`)`, db.Args(team, ids)...)
+	}, `SELECT m.id, m.name, m.deleted_at, COALESCE(x.name, '') FROM media m LEFT
+		JOIN people x ON x.id = m.deleted_by WHERE m.team_id = ? AND m.deleted_at > 0 AND m.id IN (`+db.Marks(len(ids))+
+		`)`, db.Args(team, ids)...)
 	if err != nil {
 		return nil, fmt.Errorf("reading which files were deleted: %w", err)
 	}

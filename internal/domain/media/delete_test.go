@@ -16,7 +16,9 @@ import (
 func (w world) post(t *testing.T, status string, i Item) string {
 	t.Helper()
 	id := fmt.Sprintf("%s-%d", status, w.number(t, `SELECT COUNT(*) FROM posts`))
-	w.exec(t, `INSERT INTO posts (id, team_id, person_id, key_id, status, caption, excerpt, has_media, created_at, updated_at) VALUES (?, ?, 0, 0, ?, '', '', 1, 1, 1)`, id, w.team, status)
+	w.exec(t,
+		`INSERT INTO posts (id, team_id, person_id, key_id, status, caption, excerpt, has_media, created_at,
+		updated_at) VALUES (?, ?, 0, 0, ?, '', '', 1, 1, 1)`, id, w.team, status)
 	w.exec(t, `INSERT INTO post_media (post_id, position, media_id) VALUES (?, 0, ?)`, id, i.ID)
 	return id
 }
@@ -24,7 +26,9 @@ func (w world) post(t *testing.T, status string, i Item) string {
 // target adds an account of a post in a state.
 func (w world) target(t *testing.T, post, state string) {
 	t.Helper()
-	w.exec(t, `INSERT INTO social_accounts (team_id, platform, network_id, username, display_name, connection_state, sealed_grant, created_at, updated_at) VALUES (?, 'bluesky', ?, 'a', 'a', 'connected', ?, 1, 1)`,
+	w.exec(t,
+		`INSERT INTO social_accounts (team_id, platform, network_id, username, display_name, connection_state,
+		sealed_grant, created_at, updated_at) VALUES (?, 'bluesky', ?, 'a', 'a', 'connected', ?, 1, 1)`,
 		w.team, post, []byte{})
 	account := w.number(t, `SELECT MAX(id) FROM social_accounts`)
 	w.exec(t, `INSERT INTO post_targets (post_id, account_id, position, state) VALUES (?, ?, 0, ?)`, post, account, state)
@@ -52,7 +56,8 @@ func TestAFileThatWentOut(t *testing.T) {
 			t.Errorf("it can be put into another post: %v", err)
 		}
 		told, err := w.Deletions(ctx, w.team, []int64{i.ID})
-		if err != nil || told[i.ID].By != "Ada" || !told[i.ID].At.Equal(w.clock.Now().Truncate(time.Microsecond)) || told[i.ID].Name != i.Name {
+		if err != nil || told[i.ID].By != "Ada" || !told[i.ID].At.Equal(w.clock.Now().Truncate(time.Microsecond)) ||
+			told[i.ID].Name != i.Name {
 			t.Errorf("who deleted it: %+v (%v)", told, err)
 		}
 		if told, err := w.Deletions(ctx, w.newTeam(t).team, []int64{i.ID}); err != nil || len(told) != 0 {
@@ -137,7 +142,9 @@ func TestAFileOfAPostThatIsLooked(t *testing.T) {
 		id := w.post(t, "published", i)
 		w.target(t, id, "published")
 		account := w.number(t, `SELECT account_id FROM post_targets WHERE post_id = ?`, id)
-		w.exec(t, `INSERT INTO deliveries (id, team_id, post_id, account_id, job_id, phase, first_at, created_at) VALUES ('d', ?, ?, ?, 'j', 'planned', 1, ?)`, w.team, id, account, db.Micros(w.clock.Now()))
+		w.exec(t,
+			`INSERT INTO deliveries (id, team_id, post_id, account_id, job_id, phase, first_at, created_at)
+		VALUES ('d', ?, ?, ?, 'j', 'planned', 1, ?)`, w.team, id, account, db.Micros(w.clock.Now()))
 		if err := w.Delete(t.Context(), w.acts(access.Editor), i.ID); apierr.Of(err).Context["state"] != "sending" {
 			t.Errorf("a delivery that begins loses its file: %v", err)
 		}

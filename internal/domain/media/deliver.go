@@ -24,7 +24,8 @@ type Opened struct {
 	Type    string // MIME
 	ETag    string // quoted, of the bytes
 	ModTime time.Time
-	Ends    time.Time // by the machine's clock, from when on none of its bytes may be given out any more; zero for never
+	// by the machine's clock, from when on none of its bytes may be given out any more; zero for never
+	Ends time.Time
 }
 
 // OpenFile opens an item of one of a person's teams without its metadata, or its thumbnail.
@@ -61,7 +62,10 @@ func (s *Service) openThumbnail(ctx context.Context, i Item) (Opened, error) {
 	if i.Thumbnail == "" {
 		return Opened{}, apierr.New(apierr.NotFound, "This file has no thumbnail.")
 	}
-	out := Opened{Name: "thumbnail of " + i.Name, Type: i.ThumbnailType, ETag: `"` + hex.EncodeToString(i.SHA256) + `-t"`, ModTime: i.CreatedAt}
+	out := Opened{
+		Name: "thumbnail of " + i.Name, Type: i.ThumbnailType, ETag: `"` + hex.EncodeToString(i.SHA256) + `-t"`,
+		ModTime: i.CreatedAt,
+	}
 	var err error
 	out.Reader, err = s.openBlob(ctx, i.Thumbnail)
 	return out, err
@@ -113,13 +117,16 @@ func (s *Service) token(g grant) string {
 // granted reads a token that this service signed and whose time is not over.
 func (s *Service) granted(token string) (grant, bool) {
 	raw, err := tokenText.DecodeString(token)
-	if err != nil || len(raw) != tokenBody+tokenSum || raw[0] != tokenVersion || !s.links.Verify(raw[:tokenBody], raw[tokenBody:]) {
+	if err != nil || len(raw) != tokenBody+tokenSum || raw[0] != tokenVersion || !s.links.Verify(raw[:tokenBody],
+		raw[tokenBody:]) {
 		return grant{}, false
 	}
 	g := grant{
-		item:  int64(binary.BigEndian.Uint64(raw[1:])),                                                                          //nolint:gosec // as it was written
-		until: time.Unix(int64(binary.BigEndian.Uint64(raw[9:])), 0),                                                            //nolint:gosec // as it was written
-		fit:   network.Fit{MaxBytes: int64(binary.BigEndian.Uint64(raw[17:])), MaxSide: int(binary.BigEndian.Uint32(raw[25:]))}, //nolint:gosec // as it was written
+		item:  int64(binary.BigEndian.Uint64(raw[1:])),               //nolint:gosec // as it was written
+		until: time.Unix(int64(binary.BigEndian.Uint64(raw[9:])), 0), //nolint:gosec // as it was written
+		fit: network.Fit{
+			MaxBytes: int64(binary.BigEndian.Uint64(raw[17:])), MaxSide: int(binary.BigEndian.Uint32(raw[25:])),
+		}, //nolint:gosec // as it was written
 	}
 	for n, mime := range Types {
 		if raw[29]&(1<<n) != 0 {
@@ -131,8 +138,8 @@ func (s *Service) granted(token string) (grant, bool) {
 
 var errNoSuchLink = apierr.New(apierr.NotFound, "There is no such file, or its link has expired.")
 
-// Public opens the item of a signed link, made to fit as the link says. The link's end is that of its bytes too: a network that gets
-// them later might show a post that is believed to be none by then, and was sent anew.
+// Public opens the item of a signed link, made to fit as the link says. The link's end is that of its bytes too: a
+// network that gets them later might show a post that is believed to be none by then, and was sent anew.
 func (s *Service) Public(ctx context.Context, token string) (Opened, error) {
 	g, ok := s.granted(token)
 	if !ok {
@@ -140,7 +147,8 @@ func (s *Service) Public(ctx context.Context, token string) (Opened, error) {
 	}
 	ends := time.Now().Add(g.until.Sub(s.db.Now()))
 	var i Item
-	err := scanItem(s.db.QueryRow(ctx, `SELECT `+columns+` FROM media m WHERE m.id = ? AND m.deleted_at = 0`, g.item), &i)
+	err := scanItem(s.db.QueryRow(ctx, `SELECT `+columns+` FROM media m WHERE m.id = ? AND m.deleted_at = 0`, g.item),
+		&i)
 	if errors.Is(err, sql.ErrNoRows) {
 		return Opened{}, errNoSuchLink
 	}

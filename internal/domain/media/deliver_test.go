@@ -43,7 +43,8 @@ func TestLinksThatFit(t *testing.T) {
 		raw, err := io.ReadAll(opened)
 		must(t, errors.Join(err, opened.Close()))
 		config, kind, err := image.DecodeConfig(bytes.NewReader(raw))
-		if err != nil || kind != "jpeg" || config.Width != 200 || opened.Type != "image/jpeg" || opened.Size() != int64(len(raw)) || !strings.HasSuffix(link, ".jpg") || !strings.HasSuffix(opened.Name, ".jpg") {
+		if err != nil || kind != "jpeg" || config.Width != 200 || opened.Type != "image/jpeg" ||
+			opened.Size() != int64(len(raw)) || !strings.HasSuffix(link, ".jpg") || !strings.HasSuffix(opened.Name, ".jpg") {
 			t.Errorf("%s: %s of %d pixels, %+v, %v", link, kind, config.Width, opened, err)
 		}
 		for name, c := range map[string]struct {
@@ -51,7 +52,8 @@ func TestLinksThatFit(t *testing.T) {
 			fit network.Fit
 		}{"a video": {video.ID, fit}, "another type": {photo.ID, network.Fit{Types: []string{"image/webp"}}}, "none": {9_999_999, fit}} {
 			var refused *network.Error
-			if _, err := w.Files(w.team).Link(t.Context(), c.id, c.fit, until); !errors.As(err, &refused) || refused.Class != network.RejectedMedia {
+			if _, err := w.Files(w.team).
+				Link(t.Context(), c.id, c.fit, until); !errors.As(err, &refused) || refused.Class != network.RejectedMedia {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -63,7 +65,8 @@ func TestSignedLinks(t *testing.T) {
 		file := film(1, 100)
 		i := w.add(t, file)
 		until := w.clock.Now().Add(time.Minute).Truncate(time.Second)
-		if url := w.linkTo(i, network.Fit{}, until); !strings.HasPrefix(url, "http://press.example/files/") || !strings.HasSuffix(url, "/a%20file.mp4") {
+		if url := w.linkTo(i, network.Fit{}, until); !strings.HasPrefix(url, "http://press.example/files/") ||
+			!strings.HasSuffix(url, "/a%20file.mp4") {
 			t.Error(url)
 		}
 		token := w.tokenOf(i, until)
@@ -141,7 +144,8 @@ func gifOf(t *testing.T, frames ...*image.Paletted) []byte {
 
 func TestFilesFit(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
-		photo, animation, movie := w.add(t, jpegOf(noise(1, 400, 300))), w.add(t, gifOf(t, noise(2, 90, 60), noise(3, 90, 60))), w.add(t, film(1, 5000))
+		photo, animation, movie := w.add(t, jpegOf(noise(1, 400, 300))), w.add(t,
+			gifOf(t, noise(2, 90, 60), noise(3, 90, 60))), w.add(t, film(1, 5000))
 		jpegs := []string{"image/jpeg"}
 		for name, c := range map[string]struct {
 			item          Item
@@ -161,13 +165,15 @@ func TestFilesFit(t *testing.T) {
 			must(t, err)
 			raw, err := io.ReadAll(f)
 			must(t, errors.Join(err, f.Close()))
-			if f.Size != int64(len(raw)) || c.fit.MaxBytes > 0 && f.Size > c.fit.MaxBytes || (f.Size == c.item.Size && f.Type == c.item.Type) != c.same {
+			if f.Size != int64(len(raw)) || c.fit.MaxBytes > 0 && f.Size > c.fit.MaxBytes ||
+				(f.Size == c.item.Size && f.Type == c.item.Type) != c.same {
 				t.Errorf("%s: %d bytes read of %+v", name, len(raw), f)
 			}
 			if c.width > 0 && (f.Width != c.width || f.Height != c.height) || c.fit.MaxSide > 0 && max(f.Width, f.Height) > c.fit.MaxSide {
 				t.Errorf("%s: %d×%d", name, f.Width, f.Height)
 			}
-			if config, format, err := image.DecodeConfig(bytes.NewReader(raw)); f.Type == "image/jpeg" && (err != nil || format != "jpeg" || config.Width != f.Width || config.Height != f.Height) {
+			if config, format, err := image.DecodeConfig(bytes.NewReader(raw)); f.Type == "image/jpeg" && (err != nil ||
+				format != "jpeg" || config.Width != f.Width || config.Height != f.Height) {
 				t.Errorf("%s: %s, %+v, %v", name, format, config, err)
 			}
 		}

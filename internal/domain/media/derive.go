@@ -61,8 +61,9 @@ type shape struct {
 // errUnchanged is returned by recipes for items that need no derived file.
 var errUnchanged = errors.New("the item's own bytes serve")
 
-// derive opens the file that a recipe makes from an item. It is made once, kept as a blob, and found by item and variant
-// from then on. Of concurrent calls on this node one makes it; between nodes the second one to finish drops its own.
+// derive opens the file that a recipe makes from an item. It is made once, kept as a blob, and found by item and
+// variant from then on. Of concurrent calls on this node one makes it; between nodes the second one to finish drops
+// its own.
 func (s *Service) derive(ctx context.Context, i Item, r recipe) (derived, blob.Reader, error) {
 	d, err := findDerived(ctx, s.db, i, r.variant)
 	switch {
@@ -132,7 +133,10 @@ func (s *Service) makeDerived(ctx context.Context, i Item, r recipe, lost string
 	}
 	defer staged.Discard()
 	made, err := r.make(ctx, i, from, staged)
-	d := derived{media: i.ID, team: i.TeamID, variant: r.variant, mime: made.mime, size: staged.Size(), width: made.width, height: made.height}
+	d := derived{
+		media: i.ID, team: i.TeamID, variant: r.variant, mime: made.mime, size: staged.Size(), width: made.width,
+		height: made.height,
+	}
 	switch {
 	case errors.Is(err, errUnchanged):
 		d.sha256, d.mime, d.size, d.width, d.height = i.SHA256, i.Type, i.Stored, i.Width, i.Height
@@ -186,7 +190,8 @@ func (s *Service) keepDerived(ctx context.Context, d derived, lost string) (deri
 
 func (s *Service) insertDerived(ctx context.Context, tx *db.Tx, d derived, lost string) (derived, error) {
 	var id int64 // held, so that the item is not deleted without its derived files
-	err := tx.QueryRow(ctx, `SELECT id FROM media WHERE id = ? AND team_id = ? AND deleted_at = 0`+s.db.ForUpdate(), d.media, d.team).Scan(&id)
+	err := tx.QueryRow(ctx, `SELECT id FROM media WHERE id = ? AND team_id = ? AND deleted_at = 0`+s.db.ForUpdate(),
+		d.media, d.team).Scan(&id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return d, apierr.Missing()
 	}
@@ -194,11 +199,14 @@ func (s *Service) insertDerived(ctx context.Context, tx *db.Tx, d derived, lost 
 		return d, fmt.Errorf("holding a media item: %w", err)
 	}
 	if lost != "" {
-		if _, err := tx.Exec(ctx, `DELETE FROM media_derived WHERE media_id = ? AND variant = ? AND blob = ?`, d.media, d.variant, lost); err != nil {
+		if _, err := tx.Exec(ctx, `DELETE FROM media_derived WHERE media_id = ? AND variant = ? AND blob = ?`, d.media,
+			d.variant, lost); err != nil {
 			return d, fmt.Errorf("forgetting a lost derived file: %w", err)
 		}
 	}
-	n, err := tx.Exec(ctx, `INSERT INTO media_derived (media_id, variant, team_id, blob, sha256, type, size_bytes, width, height, created_at)
+	n, err := tx.Exec(ctx,
+		`INSERT INTO media_derived (media_id, variant, team_id, blob, sha256, type, size_bytes, width, height,
+		created_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (media_id, variant) DO NOTHING`,
 		d.media, d.variant, d.team, d.blob, d.sha256, d.mime, d.size, d.width, d.height, db.Micros(tx.Now()))
 	if err != nil {
@@ -212,13 +220,16 @@ func (s *Service) insertDerived(ctx context.Context, tx *db.Tx, d derived, lost 
 			return d, err
 		}
 	}
-	return d, dropDerived(ctx, tx, `media_id = ? AND variant NOT IN (SELECT variant FROM media_derived WHERE media_id = ? ORDER BY created_at DESC, variant LIMIT ?)`, d.media, d.media, maxDerived)
+	return d, dropDerived(ctx, tx,
+		`media_id = ? AND variant NOT IN (SELECT variant FROM media_derived WHERE media_id = ? ORDER BY created_at DESC, variant LIMIT ?)`, d.media, d.media, maxDerived)
 }
 
 // findDerived reads a derived file; the error is sql.ErrNoRows if there is none.
 func findDerived(ctx context.Context, q db.Querier, i Item, variant string) (derived, error) {
 	d := derived{media: i.ID, team: i.TeamID, variant: variant}
-	err := q.QueryRow(ctx, `SELECT blob, sha256, type, size_bytes, width, height FROM media_derived WHERE media_id = ? AND variant = ? AND team_id = ?`, i.ID, variant, i.TeamID).
+	err := q.QueryRow(ctx,
+		`SELECT blob, sha256, type, size_bytes, width, height FROM media_derived
+		WHERE media_id = ? AND variant = ? AND team_id = ?`, i.ID, variant, i.TeamID).
 		Scan(&d.blob, &d.sha256, &d.mime, &d.size, &d.width, &d.height)
 	if err != nil {
 		return d, fmt.Errorf("looking for a derived file: %w", err)
@@ -229,7 +240,9 @@ func findDerived(ctx context.Context, q db.Querier, i Item, variant string) (der
 // dropDerived deletes the derived files that meet a condition, and leaves their bytes to the sweep.
 func dropDerived(ctx context.Context, tx *db.Tx, condition string, args ...any) error {
 	doomed := append([]any{db.Micros(tx.Now())}, args...)
-	if _, err := tx.Exec(ctx, `INSERT INTO media_pending (blob, doomed, created_at) SELECT blob, 1, ? FROM media_derived WHERE blob <> '' AND `+condition, doomed...); err != nil {
+	if _, err := tx.Exec(ctx,
+		`INSERT INTO media_pending (blob, doomed, created_at) SELECT blob, 1, ? FROM media_derived
+		WHERE blob <> '' AND `+condition, doomed...); err != nil {
 		return fmt.Errorf("dooming derived files: %w", err)
 	}
 	if _, err := tx.Exec(ctx, `DELETE FROM media_derived WHERE `+condition, args...); err != nil {
@@ -242,12 +255,15 @@ func dropDerived(ctx context.Context, tx *db.Tx, condition string, args ...any) 
 func (s *Service) expireDerived(ctx context.Context) error {
 	before := db.Micros(s.db.Now().Add(-derivedLife))
 	var n int64
-	if err := s.db.QueryRow(ctx, `SELECT COUNT(*) FROM (SELECT 1 FROM media_derived WHERE created_at < ? LIMIT 1) old`, before).Scan(&n); err != nil || n == 0 {
+	if err := s.db.QueryRow(ctx, `SELECT COUNT(*) FROM (SELECT 1 FROM media_derived WHERE created_at < ? LIMIT 1) old`,
+		before).Scan(&n); err != nil || n == 0 {
 		return err
 	}
 	return s.db.InTx(ctx, "media.expire_derived", func(ctx context.Context, tx *db.Tx) error {
 		var last int64 // of a batch; those of the same moment go together
-		err := tx.QueryRow(ctx, `SELECT MAX(created_at) FROM (SELECT created_at FROM media_derived WHERE created_at < ? ORDER BY created_at LIMIT ?) old`, before, sweepBatch).Scan(&last)
+		err := tx.QueryRow(ctx,
+			`SELECT MAX(created_at) FROM (SELECT created_at FROM media_derived WHERE created_at < ?
+		ORDER BY created_at LIMIT ?) old`, before, sweepBatch).Scan(&last)
 		if err != nil {
 			return fmt.Errorf("looking for old derived files: %w", err)
 		}

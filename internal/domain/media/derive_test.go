@@ -166,10 +166,11 @@ func TestDerivedFilesGo(t *testing.T) {
 
 		for n := range maxDerived + 3 {
 			w.clock.Advance(time.Second)
-			_, opened, err := w.derive(t.Context(), photo, recipe{fmt.Sprint("test ", n), func(_ context.Context, _ Item, _ blob.Reader, into io.Writer) (shape, error) {
-				_, err := into.Write([]byte{byte(n)})
-				return shape{mime: "text/plain"}, err
-			}})
+			_, opened, err := w.derive(t.Context(), photo,
+				recipe{fmt.Sprint("test ", n), func(_ context.Context, _ Item, _ blob.Reader, into io.Writer) (shape, error) {
+					_, err := into.Write([]byte{byte(n)})
+					return shape{mime: "text/plain"}, err
+				}})
 			must(t, err)
 			must(t, opened.Close())
 		}

@@ -47,7 +47,9 @@ func saves(_ context.Context, _ operation.Call, in DownloadInput) (bool, error) 
 }
 
 // downloadProfile starts a download.
-func (s *Service) downloadProfile(ctx context.Context, call operation.Call, in DownloadInput) (operation.Answer[job.Job], error) {
+func (s *Service) downloadProfile(
+	ctx context.Context, call operation.Call, in DownloadInput,
+) (operation.Answer[job.Job], error) {
 	var out operation.Answer[job.Job]
 	d, err := s.plan(ctx, call, in)
 	if err != nil {
@@ -63,14 +65,19 @@ func (s *Service) downloadProfile(ctx context.Context, call operation.Call, in D
 				return err
 			}
 		}
-		if record, err = s.Jobs.Start(ctx, tx, job.New{TeamID: call.TeamID, Type: job.ContentFetch, Subject: d.platform + "/" + d.username, Total: d.limit, Reservation: call.Reservation}); err != nil {
+		if record, err = s.Jobs.Start(ctx, tx,
+			job.New{
+				TeamID: call.TeamID, Type: job.ContentFetch, Subject: d.platform + "/" + d.username, Total: d.limit,
+				Reservation: call.Reservation,
+			}); err != nil {
 			return err
 		}
 		d.job = record.ID
 		if err := insertDownload(ctx, tx, d); err != nil {
 			return err
 		}
-		if err := auditlog.Record(ctx, tx, call.TeamID, auditlog.By(call), "media.download", record.ID, map[string]any{"platform": d.platform, "type": d.kind}); err != nil {
+		if err := auditlog.Record(ctx, tx, call.TeamID, auditlog.By(call), "media.download", record.ID,
+			map[string]any{"platform": d.platform, "type": d.kind}); err != nil {
 			return err
 		}
 		return s.Worker.Submit(ctx, tx, record.ID)
@@ -90,7 +97,10 @@ func (s *Service) price(ctx context.Context, call operation.Call, in DownloadInp
 
 // plan works out what is to be downloaded.
 func (s *Service) plan(ctx context.Context, call operation.Call, in DownloadInput) (download, error) {
-	d := download{team: call.TeamID, person: call.PersonID, key: call.KeyID, platform: in.Platform, kind: in.Type, limit: in.Limit, save: in.SaveToLibrary}
+	d := download{
+		team: call.TeamID, person: call.PersonID, key: call.KeyID, platform: in.Platform, kind: in.Type,
+		limit: in.Limit, save: in.SaveToLibrary,
+	}
 	if in.Type == provider.Avatar {
 		d.limit = 1
 	}
@@ -105,14 +115,18 @@ func (s *Service) plan(ctx context.Context, call operation.Call, in DownloadInpu
 // asked checks what is asked for beyond what a schema can say, and gives the profile's name.
 func (s *Service) asked(in DownloadInput) (string, error) {
 	if has := provider.MediaTypes(in.Platform); !slices.Contains(has, in.Type) {
-		return "", apierr.Invalid(apierr.NotAllowedValue, "type", "Profiles of this platform have "+strings.Join(has, ", ")+".")
+		return "", apierr.Invalid(apierr.NotAllowedValue, "type",
+			"Profiles of this platform have "+strings.Join(has, ", ")+".")
 	}
 	username, err := provider.ParseUsername(in.Platform, in.Username)
 	if err != nil {
-		return "", apierr.Invalid(apierr.Malformed, "username", "Give a user name of the platform, with or without @, or the link of a profile there.").Wrap(err)
+		return "",
+			apierr.Invalid(apierr.Malformed, "username",
+				"Give a user name of the platform, with or without @, or the link of a profile there.").Wrap(err)
 	}
 	if s.Source == nil {
-		return "", apierr.New(apierr.ProviderUnavailable, "This service has no source of profiles' media: its operator can join one. Nothing was charged.")
+		return "", apierr.New(apierr.ProviderUnavailable,
+			"This service has no source of profiles' media: its operator can join one. Nothing was charged.")
 	}
 	return username, nil
 }
@@ -120,7 +134,8 @@ func (s *Service) asked(in DownloadInput) (string, error) {
 // continuation is the form of next_cursor: a version, and the fetch that it continues.
 const continuation = "f1-"
 
-var errContinuation = apierr.Invalid(apierr.InvalidCursor, "cursor", "The cursor continues no finished fetch of this profile and type. Start again without it.")
+var errContinuation = apierr.Invalid(apierr.InvalidCursor, "cursor",
+	"The cursor continues no finished fetch of this profile and type. Start again without it.")
 
 // continued finds where an earlier fetch of the same profile left off.
 func continued(ctx context.Context, q db.Querier, d download, cursor string) (string, error) {
@@ -133,7 +148,8 @@ func continued(ctx context.Context, q db.Querier, d download, cursor string) (st
 	}
 	var next string
 	err := q.QueryRow(ctx, `SELECT d.next_cursor FROM media_downloads d JOIN jobs j ON j.id = d.job_id
-		WHERE d.job_id = ? AND d.team_id = ? AND d.platform = ? AND d.type = ? AND d.username = ? AND d.next_cursor <> '' AND j.finished_at > 0`,
+		WHERE d.job_id = ? AND d.team_id = ? AND d.platform = ? AND d.type = ? AND d.username = ? AND d.next_cursor
+		<> '' AND j.finished_at > 0`,
 		string(job.ContentFetch)+":"+id, d.team, d.platform, d.kind, d.username).Scan(&next)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", errContinuation
@@ -149,7 +165,9 @@ func insertDownload(ctx context.Context, tx *db.Tx, d download) error {
 	if d.save {
 		save = 1
 	}
-	_, err := tx.Exec(ctx, `INSERT INTO media_downloads (job_id, team_id, person_id, key_id, platform, type, username, at_cursor, to_fetch, save) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+	_, err := tx.Exec(ctx,
+		`INSERT INTO media_downloads (job_id, team_id, person_id, key_id, platform, type, username, at_cursor,
+		to_fetch, save) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		d.job, d.team, d.person, d.key, d.platform, d.kind, d.username, d.cursor, d.limit, save)
 	if err != nil {
 		return fmt.Errorf("writing a download: %w", err)
@@ -160,8 +178,11 @@ func insertDownload(ctx context.Context, tx *db.Tx, d download) error {
 func readDownload(ctx context.Context, q db.Querier, id string) (download, error) {
 	d := download{job: id}
 	var save, fetched int64
-	err := q.QueryRow(ctx, `SELECT team_id, person_id, key_id, platform, type, username, at_cursor, to_fetch, save, fetched, next_cursor FROM media_downloads WHERE job_id = ?`, id).
-		Scan(&d.team, &d.person, &d.key, &d.platform, &d.kind, &d.username, &d.cursor, &d.limit, &save, &fetched, &d.next)
+	err := q.QueryRow(ctx,
+		`SELECT team_id, person_id, key_id, platform, type, username, at_cursor, to_fetch, save, fetched, next_cursor
+		FROM media_downloads WHERE job_id = ?`, id).
+		Scan(&d.team, &d.person, &d.key, &d.platform, &d.kind, &d.username, &d.cursor, &d.limit, &save, &fetched,
+			&d.next)
 	d.save, d.fetched = save != 0, fetched != 0
 	if err != nil {
 		return d, fmt.Errorf("reading download %s: %w", id, err)
@@ -201,7 +222,8 @@ func (s *Service) describeProfile(ctx context.Context, h job.LeasedJob, d downlo
 	if s.Source == nil {
 		return "not_offered", nil
 	}
-	page, err := s.Source.ProfileMedia(ctx, provider.Query{Platform: d.platform, Type: d.kind, Username: d.username, Cursor: d.cursor, Limit: d.limit})
+	page, err := s.Source.ProfileMedia(ctx,
+		provider.Query{Platform: d.platform, Type: d.kind, Username: d.username, Cursor: d.cursor, Limit: d.limit})
 	switch {
 	case errors.Is(err, provider.ErrNotFound):
 		return "profile_not_found", nil
@@ -226,12 +248,16 @@ func (s *Service) keepPage(ctx context.Context, h job.LeasedJob, page provider.P
 		if err := h.Lock(ctx, tx); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, `UPDATE media_downloads SET fetched = 1, next_cursor = ? WHERE job_id = ?`, page.Next, h.ID); err != nil {
+		if _, err := tx.Exec(ctx, `UPDATE media_downloads SET fetched = 1, next_cursor = ? WHERE job_id = ?`, page.Next,
+			h.ID); err != nil {
 			return fmt.Errorf("keeping what a source answered: %w", err)
 		}
 		for n, i := range page.Items {
-			_, err := tx.Exec(ctx, `INSERT INTO media_download_items (job_id, position, item, kind, address, taken_at, caption, width, height, duration) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-				h.ID, n, i.ID, i.Kind, i.URL, db.Micros(i.TakenAt), i.Caption, i.Width, i.Height, i.Duration.Microseconds())
+			_, err := tx.Exec(ctx,
+				`INSERT INTO media_download_items (job_id, position, item, kind, address, taken_at, caption, width,
+		height, duration) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+				h.ID, n, i.ID, i.Kind, i.URL, db.Micros(i.TakenAt), i.Caption, i.Width, i.Height,
+				i.Duration.Microseconds())
 			if err != nil {
 				return fmt.Errorf("keeping an item of a profile: %w", err)
 			}
@@ -260,10 +286,12 @@ type profileItem struct {
 func profileItems(ctx context.Context, q db.Querier, id string, from, limit int) ([]profileItem, error) {
 	out, err := db.All(ctx, q, func(rows *sql.Rows, i *profileItem) error {
 		var taken, duration, done int64
-		err := rows.Scan(&i.position, &i.item, &i.kind, &i.address, &taken, &i.caption, &i.width, &i.height, &duration, &i.media, &done, &i.reason)
+		err := rows.Scan(&i.position, &i.item, &i.kind, &i.address, &taken, &i.caption, &i.width, &i.height, &duration,
+			&i.media, &done, &i.reason)
 		i.takenAt, i.duration, i.done = db.Time(taken), time.Duration(duration)*time.Microsecond, done != 0
 		return err
-	}, `SELECT position, item, kind, address, taken_at, caption, width, height, duration, media_id, done, reason FROM media_download_items
+	}, `SELECT position, item, kind, address, taken_at, caption, width, height, duration, media_id, done, reason
+		FROM media_download_items
 		WHERE job_id = ? AND position >= ? ORDER BY position LIMIT ?`, id, from, limit)
 	if err != nil {
 		return nil, fmt.Errorf("reading the items of download %s: %w", id, err)
@@ -313,7 +341,8 @@ func (s *Service) saveItem(ctx context.Context, h job.LeasedJob, d download, i p
 	e, err := s.examine(ctx, staged)
 	if err == nil {
 		_, _, err = s.keep(ctx, e, placement{
-			by: Owner{TeamID: d.team, PersonID: d.person, KeyID: d.key}, into: DownloadsFolder, name: downloadName(d, i),
+			by: Owner{TeamID: d.team, PersonID: d.person, KeyID: d.key}, into: DownloadsFolder,
+			name: downloadName(d, i),
 			settle: func(ctx context.Context, tx *db.Tx, stored Item, _ bool) error {
 				return itemDone(ctx, tx, h, i, stored.ID, "")
 			},
@@ -335,7 +364,9 @@ func downloadName(d download, i profileItem) string {
 }
 
 func (s *Service) noteItem(ctx context.Context, h job.LeasedJob, i profileItem, reason string) error {
-	return s.db.InTx(ctx, "media.item", func(ctx context.Context, tx *db.Tx) error { return itemDone(ctx, tx, h, i, 0, reason) })
+	return s.db.InTx(ctx, "media.item", func(ctx context.Context, tx *db.Tx) error {
+		return itemDone(ctx, tx, h, i, 0, reason)
+	})
 }
 
 // itemDone notes what became of an item. Its address, the network's own, is forgotten with it.
@@ -343,7 +374,9 @@ func itemDone(ctx context.Context, tx *db.Tx, h job.LeasedJob, i profileItem, me
 	if err := h.Lock(ctx, tx); err != nil {
 		return err
 	}
-	_, err := tx.Exec(ctx, `UPDATE media_download_items SET done = 1, media_id = ?, reason = ?, address = '' WHERE job_id = ? AND position = ?`, mediaID, reason, h.ID, i.position)
+	_, err := tx.Exec(ctx,
+		`UPDATE media_download_items SET done = 1, media_id = ?, reason = ?, address = ''
+		WHERE job_id = ? AND position = ?`, mediaID, reason, h.ID, i.position)
 	if err != nil {
 		return fmt.Errorf("noting a downloaded item: %w", err)
 	}

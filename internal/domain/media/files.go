@@ -41,7 +41,8 @@ func (f files) Open(ctx context.Context, id int64, fit network.Fit) (network.Fil
 	}
 	d, opened, err := f.s.outgoing(ctx, i, fit)
 	switch {
-	case errors.Is(err, mediainfo.ErrDamaged), errors.Is(err, thumbnail.ErrTooLarge), errors.Is(err, thumbnail.ErrUnsupported), errors.Is(err, thumbnail.ErrCannot):
+	case errors.Is(err, mediainfo.ErrDamaged), errors.Is(err, thumbnail.ErrTooLarge), errors.Is(err,
+		thumbnail.ErrUnsupported), errors.Is(err, thumbnail.ErrCannot):
 		return network.File{}, unfit("MediaDoesNotFit", err)
 	case err != nil:
 		return network.File{}, fmt.Errorf("opening a file for a network: %w", err)
@@ -89,7 +90,8 @@ func (f files) Link(ctx context.Context, id int64, fit network.Fit, until time.T
 // canFit refuses what cannot be made to fit: a video, and an image for a network that takes nothing that is made here.
 func canFit(i Item, fit network.Fit) error {
 	if i.Kind != Image || want(fit).Type() == "" {
-		return unfit("MediaDoesNotFit", fmt.Errorf("media item %d is of a kind that the network does not take and that is not converted", i.ID))
+		return unfit("MediaDoesNotFit",
+			fmt.Errorf("media item %d is of a kind that the network does not take and that is not converted", i.ID))
 	}
 	return nil
 }
@@ -99,7 +101,8 @@ func want(fit network.Fit) thumbnail.Want {
 }
 
 func fits(i Item, fit network.Fit) bool {
-	return (len(fit.Types) == 0 || slices.Contains(fit.Types, i.Type)) && (fit.MaxBytes == 0 || i.Stored <= fit.MaxBytes) && (fit.MaxSide == 0 || max(i.Width, i.Height) <= fit.MaxSide)
+	return (len(fit.Types) == 0 || slices.Contains(fit.Types, i.Type)) && (fit.MaxBytes == 0 ||
+		i.Stored <= fit.MaxBytes) && (fit.MaxSide == 0 || max(i.Width, i.Height) <= fit.MaxSide)
 }
 
 func unfit(code string, err error) error {
@@ -108,7 +111,10 @@ func unfit(code string, err error) error {
 
 // probed is what the item's bytes told when they arrived.
 func (i Item) probed() mediainfo.Info {
-	return mediainfo.Info{Type: i.Type, Kind: i.Kind, Width: i.Width, Height: i.Height, Orientation: i.Detail.Orientation, Animated: i.Detail.Animated, DecodeBytes: i.Detail.DecodeBytes}
+	return mediainfo.Info{
+		Type: i.Type, Kind: i.Kind, Width: i.Width, Height: i.Height, Orientation: i.Detail.Orientation,
+		Animated: i.Detail.Animated, DecodeBytes: i.Detail.DecodeBytes,
+	}
 }
 
 // Of tells a post's media as networks know them; not_found, by the argument's name, for one that the team lacks.
@@ -126,7 +132,9 @@ func told(ctx context.Context, q db.Querier, team int64, ids []int64, which stri
 	if len(ids) == 0 {
 		return out, nil
 	}
-	found, err := db.All(ctx, q, scanItems, `SELECT `+columns+` FROM media m WHERE m.team_id = ? AND m.id IN (`+db.Marks(len(ids))+`)`+which, db.Args(team, ids)...)
+	found, err := db.All(ctx, q, scanItems,
+		`SELECT `+columns+` FROM media m WHERE m.team_id = ? AND m.id IN (`+db.Marks(len(ids))+`)`+which,
+		db.Args(team, ids)...)
 	if err != nil {
 		return nil, fmt.Errorf("reading the media of a post: %w", err)
 	}
@@ -136,7 +144,10 @@ func told(ctx context.Context, q db.Querier, team int64, ids []int64, which stri
 			return nil, apierr.Missing().With("argument", "media_ids")
 		}
 		i := found[at]
-		out[n] = network.Media{ID: i.ID, Name: i.Name, Kind: i.Kind, Type: i.Type, Size: i.Stored, Width: i.Width, Height: i.Height, Duration: i.Duration, Alt: i.Alt, Gone: !i.DeletedAt.IsZero()}
+		out[n] = network.Media{
+			ID: i.ID, Name: i.Name, Kind: i.Kind, Type: i.Type, Size: i.Stored, Width: i.Width, Height: i.Height,
+			Duration: i.Duration, Alt: i.Alt, Gone: !i.DeletedAt.IsZero(),
+		}
 	}
 	return out, nil
 }

@@ -25,7 +25,9 @@ type ImportInput struct {
 const importWork = "import"
 
 // importFile starts an import. What the address alone tells to be forbidden is refused at once.
-func (s *Service) importFile(ctx context.Context, call operation.Call, in ImportInput) (operation.Answer[job.Job], error) {
+func (s *Service) importFile(
+	ctx context.Context, call operation.Call, in ImportInput,
+) (operation.Answer[job.Job], error) {
 	var out operation.Answer[job.Job]
 	var record job.Record
 	err := call.InTx(ctx, s.db, "media.import", func(ctx context.Context, tx *db.Tx) error {
@@ -46,10 +48,13 @@ func (s *Service) importFile(ctx context.Context, call operation.Call, in Import
 		if err := s.anyRoom(ctx, tx, call.TeamID); err != nil {
 			return err
 		}
-		if record, err = s.Jobs.Start(ctx, tx, job.New{TeamID: call.TeamID, Type: job.MediaImport, Subject: importWork, Total: 1}); err != nil {
+		if record, err = s.Jobs.Start(ctx, tx,
+			job.New{TeamID: call.TeamID, Type: job.MediaImport, Subject: importWork, Total: 1}); err != nil {
 			return err
 		}
-		_, err = tx.Exec(ctx, `INSERT INTO media_imports (job_id, team_id, person_id, key_id, address, file_name, folder_id) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+		_, err = tx.Exec(ctx,
+			`INSERT INTO media_imports (job_id, team_id, person_id, key_id, address, file_name, folder_id)
+		VALUES (?, ?, ?, ?, ?, ?, ?)`,
 			record.ID, call.TeamID, call.PersonID, call.KeyID, in.URL, in.Filename, target)
 		if err != nil {
 			return fmt.Errorf("writing an import: %w", err)
@@ -100,7 +105,8 @@ func (s *Service) doImport(ctx context.Context, h job.LeasedJob) error {
 	}
 	var address, name string
 	p := placement{by: Owner{TeamID: h.TeamID}}
-	err := s.db.QueryRow(ctx, `SELECT address, file_name, folder_id, person_id, key_id FROM media_imports WHERE job_id = ?`, h.ID).
+	err := s.db.QueryRow(ctx,
+		`SELECT address, file_name, folder_id, person_id, key_id FROM media_imports WHERE job_id = ?`, h.ID).
 		Scan(&address, &name, &p.folder, &p.by.PersonID, &p.by.KeyID)
 	if err != nil {
 		return fmt.Errorf("reading import %s: %w", h.ID, err)
@@ -138,7 +144,8 @@ func (s *Service) bringIn(ctx context.Context, h job.LeasedJob, address, name st
 	}
 	e, err := s.examine(ctx, staged)
 	if err == nil {
-		p.name, p.settle = importName(name, got.Name), func(ctx context.Context, tx *db.Tx, i Item, already bool) error {
+		p.name, p.settle = importName(name,
+			got.Name), func(ctx context.Context, tx *db.Tx, i Item, already bool) error {
 			return settleImport(ctx, tx, h, i, already)
 		}
 		_, _, err = s.keep(ctx, e, p)
@@ -172,7 +179,8 @@ func settleImport(ctx context.Context, tx *db.Tx, h job.LeasedJob, i Item, alrea
 	if already {
 		there = 1
 	}
-	if _, err := tx.Exec(ctx, `UPDATE media_imports SET media_id = ?, already = ?, address = '' WHERE job_id = ?`, i.ID, there, h.ID); err != nil {
+	if _, err := tx.Exec(ctx, `UPDATE media_imports SET media_id = ?, already = ?, address = '' WHERE job_id = ?`, i.ID,
+		there, h.ID); err != nil {
 		return fmt.Errorf("settling an import: %w", err)
 	}
 	return h.Finish(ctx, tx, job.Succeeded, "")

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// maxUploads is how many files a person sends to this node at once, and how often the file of one link is sent. A team
-	// sends as many as it may have links open, and at most Options.TeamUploads.
+	// maxUploads is how many files a person sends to this node at once, and how often the file of one link is sent. A
+	// team sends as many as it may have links open, and at most Options.TeamUploads.
 	maxUploads = 3
 	// stagedFiles is how many files of the largest size a team may have on their way to this node at once, in bytes.
 	stagedFiles = 2
@@ -31,11 +31,17 @@ const (
 )
 
 var (
-	errManyUploads = underWay(fmt.Sprintf("You are sending %d files already. Wait until one of them has arrived, then send this one.", maxUploads))
-	errManySends   = underWay("The file of this link is being sent already. Wait until that has ended, then send it again if it has not arrived.")
-	errManyFiles   = underWay("Too many files are being sent to this team's library. Wait until one of them has arrived, then send this one.")
-	errManyBytes   = underWay("The files that are being sent to this team's library are too large together. Wait until one of them has arrived, then send this one.")
-	errDiskFull    = apierr.New(apierr.Unavailable, "The service's disk is almost full, so it takes no files now. Nothing was kept. Try again later; the operator has to make room.").With("reason", apierr.DiskFull).After(diskWait)
+	errManyUploads = underWay(fmt.Sprintf("You are sending %d files already. Wait until one of them has arrived, then "+
+		"send this one.", maxUploads))
+	errManySends = underWay("The file of this link is being sent already. Wait until that has ended, then send it " +
+		"again if it has not arrived.")
+	errManyFiles = underWay("Too many files are being sent to this team's library. Wait until one of them has " +
+		"arrived, then send this one.")
+	errManyBytes = underWay("The files that are being sent to this team's library are too large together. Wait until " +
+		"one of them has arrived, then send this one.")
+	errDiskFull = apierr.New(apierr.Unavailable,
+		"The service's disk is almost full, so it takes no files now. Nothing was kept. Try again later; the operator "+
+			"has to make room.").With("reason", apierr.DiskFull).After(diskWait)
 )
 
 func underWay(detail string) *apierr.Error {
@@ -110,8 +116,8 @@ type bound struct {
 }
 
 // bound returns what a file of that size, -1 if unknown, is held to before its bytes are known: the largest size of any
-// type, and what the team's plan has left. A file of the same size as one of the library may be that one, which takes no
-// room.
+// type, and what the team's plan has left. A file of the same size as one of the library may be that one, which takes
+// no room.
 func (s *Service) bound(ctx context.Context, team, size int64) (bound, error) {
 	out := bound{s.Terms.Limits.MaxVideoBytes, errTooLarge}
 	left, err := s.roomLeft(ctx, team)
@@ -120,7 +126,9 @@ func (s *Service) bound(ctx context.Context, team, size int64) (bound, error) {
 	}
 	if size >= 0 {
 		var n int64
-		err := s.db.QueryRow(ctx, `SELECT COUNT(*) FROM (SELECT 1 FROM media WHERE team_id = ? AND size_bytes = ? AND deleted_at = 0 LIMIT 1) same`, team, size).Scan(&n)
+		err := s.db.QueryRow(ctx,
+			`SELECT COUNT(*) FROM (SELECT 1 FROM media WHERE team_id = ? AND size_bytes = ? AND deleted_at = 0
+		LIMIT 1) same`, team, size).Scan(&n)
 		if err != nil || n > 0 {
 			return bound{size, errStorageFull}, err
 		}
@@ -135,10 +143,11 @@ const MaxFormFiles = 100
 const formFrame = MaxFormFiles * 64 << 10
 
 // TooManyFormFiles tells people what became of a form's files beyond MaxFormFiles.
-var TooManyFormFiles = fmt.Sprintf("A form takes %d files at once. The files after those were not added: send them in another form.", MaxFormFiles)
+var TooManyFormFiles = fmt.Sprintf("A form takes %d files at once. The files after those were not added: send them in "+
+	"another form.", MaxFormFiles)
 
-// CheckForm refuses a form for a team's library before its files are read, if its length in bytes, -1 if unknown, is more
-// than the plan has left or than MaxFormFiles files of the largest size, or if the disk takes no file at all.
+// CheckForm refuses a form for a team's library before its files are read, if its length in bytes, -1 if unknown, is
+// more than the plan has left or than MaxFormFiles files of the largest size, or if the disk takes no file at all.
 func (s *Service) CheckForm(ctx context.Context, team, length int64) error {
 	return s.checkForm(ctx, team, 0, length)
 }
@@ -157,8 +166,8 @@ func (s *Service) checkForm(ctx context.Context, team, promised, length int64) e
 	return s.diskTakes(ctx, 0)
 }
 
-// roomLeft returns how many bytes the team's plan takes besides what its open links were promised; plan.Unlimited for any
-// number. The transaction that adds a file looks again.
+// roomLeft returns how many bytes the team's plan takes besides what its open links were promised; plan.Unlimited for
+// any number. The transaction that adds a file looks again.
 func (s *Service) roomLeft(ctx context.Context, team int64) (int64, error) {
 	limit, err := s.allowance(ctx, s.db, team, s.db.Now())
 	if err != nil || limit == plan.Unlimited {
@@ -178,14 +187,16 @@ func (s *Service) diskTakes(ctx context.Context, bytes int64) error {
 	if err == nil {
 		return nil
 	}
-	if now, last := time.Now().UnixNano(), s.diskTold.Load(); now-last > int64(diskLogged) && s.diskTold.CompareAndSwap(last, now) {
+	if now, last := time.Now().
+		UnixNano(), s.diskTold.Load(); now-last > int64(diskLogged) && s.diskTold.CompareAndSwap(last, now) {
 		s.Log.ErrorContext(ctx, "files are refused", "error", err)
 	}
 	return errDiskFull.Wrap(err)
 }
 
-// arrival is a file on its way in: it is staged as its bytes come, within the bounds of its sender, its team and the disk.
-// What it is beyond them is refused as soon as that is known. Discard gives back what it holds; it may be called again.
+// arrival is a file on its way in: it is staged as its bytes come, within the bounds of its sender, its team and the
+// disk. What it is beyond them is refused as soon as that is known. Discard gives back what it holds; it may be called
+// again.
 type arrival struct {
 	*blob.Staged
 	bound

@@ -80,12 +80,14 @@ func (w world) nothingUnderWay(t fatal) {
 	}
 }
 
-// A file for which the plan has no room is refused before its first byte, and as soon as it is too long where its size is
-// not said.
+// A file for which the plan has no room is refused before its first byte, and as soon as it is too long where its size
+// is not said.
 func TestThePlanIsLookedAtBeforeTheBytes(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		w.allow(1 << 30)
-		w.exec(t, `INSERT INTO storage (team_id, used_bytes) VALUES (?, ?) ON CONFLICT (team_id) DO UPDATE SET used_bytes = 924 * 1048576`, w.team, 924*mib)
+		w.exec(t,
+			`INSERT INTO storage (team_id, used_bytes) VALUES (?, ?) ON CONFLICT (team_id) DO UPDATE
+		SET used_bytes = 924 * 1048576`, w.team, 924*mib)
 		begun := 0
 		for name, send := range w.ways(t) {
 			w.Blobs = staging{w.Blobs, &begun}
@@ -105,7 +107,8 @@ func TestThePlanIsLookedAtBeforeTheBytes(t *testing.T) {
 	})
 }
 
-// A file of the size of one that the library has may be that one, which takes no room; so may one that the batch waits for.
+// A file of the size of one that the library has may be that one, which takes no room; so may one that the batch waits
+// for.
 func TestAFileThatTakesNoRoom(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		there, promised := film(1, 5000), film(2, 7000)
@@ -123,7 +126,8 @@ func TestAFileThatTakesNoRoom(t *testing.T) {
 				t.Errorf("%s, a file that is there: %v", name, err)
 			}
 		}
-		if _, err := w.AddToBatch(t.Context(), w.person, path.Base(b.PageURL), Incoming{Size: int64(len(promised)), Body: bytes.NewReader(promised)}); err != nil {
+		if _, err := w.AddToBatch(t.Context(), w.person, path.Base(b.PageURL),
+			Incoming{Size: int64(len(promised)), Body: bytes.NewReader(promised)}); err != nil {
 			t.Errorf("a file that was promised: %v", err)
 		}
 		w.sound(t)
@@ -184,7 +188,8 @@ func TestManyScansAreRefused(t *testing.T) {
 		}
 		for name, send := range ways {
 			err := send(Incoming{Name: "x.jpg", Size: int64(len(many)), Body: bytes.NewReader(many)})
-			if told := apierr.Of(err); told.Code != apierr.ValidationFailed || !strings.Contains(told.Detail, "save it again as a baseline") {
+			if told := apierr.Of(err); told.Code != apierr.ValidationFailed || !strings.Contains(told.Detail,
+				"save it again as a baseline") {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -193,7 +198,8 @@ func TestManyScansAreRefused(t *testing.T) {
 		}
 		stored, fit := w.insteadOf(t, w.add(t, plain), many), network.Fit{Types: []string{"image/png"}}
 		var refused *network.Error
-		if _, err := w.Files(w.team).Open(t.Context(), stored.ID, fit); !errors.As(err, &refused) || refused.Class != network.RejectedMedia {
+		if _, err := w.Files(w.team).
+			Open(t.Context(), stored.ID, fit); !errors.As(err, &refused) || refused.Class != network.RejectedMedia {
 			t.Errorf("for a network: %v", err)
 		}
 		if _, err := w.openFitted(t.Context(), stored, fit); apierr.Of(err).Context["state"] != "damaged" {
@@ -243,7 +249,8 @@ func TestTheReserveOfTheDisk(t *testing.T) {
 		for name, send := range ways {
 			body := bytes.NewReader(file)
 			err := send(Incoming{Size: int64(len(file)), Body: body})
-			if f := apierr.Of(err); f.Code != apierr.Unavailable || f.Context["reason"] != "disk_full" || f.RetryAfter == 0 || body.Len() != len(file) {
+			if f := apierr.Of(err); f.Code != apierr.Unavailable || f.Context["reason"] != "disk_full" ||
+				f.RetryAfter == 0 || body.Len() != len(file) {
 				t.Errorf("%s: %v with %d bytes left", name, err, body.Len())
 			}
 		}
@@ -254,7 +261,8 @@ func TestTheReserveOfTheDisk(t *testing.T) {
 		}
 		w.Disk = nil
 		body := &filling{generated: generated{head: film(1, 0), size: 300 * mib}, at: 20 * mib, fill: func() { w.Disk = full }}
-		if err := ways["a form"](Incoming{Size: -1, Body: body}); apierr.Of(err).Context["reason"] != "disk_full" || body.read > 20*mib+2*clearStep {
+		if err := ways["a form"](Incoming{Size: -1, Body: body}); apierr.Of(err).Context["reason"] != "disk_full" ||
+			body.read > 20*mib+2*clearStep {
 			t.Errorf("while it came: %v after %d bytes", err, body.read)
 		}
 		w.Disk = disk.NewReserve(1, volume)
@@ -263,8 +271,8 @@ func TestTheReserveOfTheDisk(t *testing.T) {
 	})
 }
 
-// A form whose length is more than all files that it may bring is refused, by the plan's room and by the largest size, and
-// so is every form while the disk is full.
+// A form whose length is more than all files that it may bring is refused, by the plan's room and by the largest size,
+// and so is every form while the disk is full.
 func TestFormsAreRefusedByTheirLength(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		page := path.Base(w.open(t).PageURL)

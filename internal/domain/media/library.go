@@ -62,9 +62,11 @@ type ListInput struct {
 }
 
 func show(call operation.Call, i Item) MediaItem {
-	e := MediaItem{ID: i.ID, Name: i.Name, FileName: i.FileName, Type: i.Type, Kind: i.Kind, SizeBytes: i.Size, Width: i.Width, Height: i.Height,
-		DurationSeconds: i.Duration.Seconds(), FrameRate: i.Detail.FrameRate, VideoCodec: i.Detail.VideoCodec, AudioCodec: i.Detail.AudioCodec,
-		AltText: i.Alt, CreatedAt: call.Moment(i.CreatedAt)}
+	e := MediaItem{ID: i.ID, Name: i.Name, FileName: i.FileName, Type: i.Type, Kind: i.Kind, SizeBytes: i.Size,
+		Width: i.Width, Height: i.Height,
+		DurationSeconds: i.Duration.Seconds(), FrameRate: i.Detail.FrameRate, VideoCodec: i.Detail.VideoCodec,
+		AudioCodec: i.Detail.AudioCodec,
+		AltText:    i.Alt, CreatedAt: call.Moment(i.CreatedAt)}
 	if i.FolderID != 0 {
 		e.Folder = &MediaFolder{i.FolderID, i.FolderName}
 	}
@@ -98,13 +100,14 @@ func (s *Service) list(ctx context.Context, call operation.Call, in ListInput) (
 	return out, err
 }
 
-// pageOf is a page of items that meet a condition. One that looks into names is met in an index that holds them, so that only
-// the items that are shown are read.
+// pageOf is a page of items that meet a condition. One that looks into names is met in an index that holds them, so
+// that only the items that are shown are read.
 func pageOf(where string, limit int, byName bool) string {
 	if !byName {
 		return `SELECT ` + columns + ` FROM media m WHERE ` + where + ` ORDER BY m.id DESC` + db.Page(limit)
 	}
-	return `SELECT ` + columns + ` FROM media m WHERE m.id IN (SELECT m.id FROM media m WHERE ` + where + ` ORDER BY m.id DESC` + db.Page(limit) + `) ORDER BY m.id DESC`
+	return `SELECT ` + columns + ` FROM media m WHERE m.id IN (SELECT m.id FROM media m WHERE ` + where +
+		` ORDER BY m.id DESC` + db.Page(limit) + `) ORDER BY m.id DESC`
 }
 
 // filters is the condition of one page, each a walk along an index of the team.

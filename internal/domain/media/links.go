@@ -31,9 +31,12 @@ type VerifiedLink struct {
 
 var (
 	errNoLink      = apierr.New(apierr.NotFound, "There is no such upload link.")
-	errWrongSecret = apierr.New(apierr.Unauthorized, "Send the upload secret of this link in the Authorization header, as the answer that opened the batch says. A repeat of that call makes a new one and ends the old.")
-	errLinkUsed    = apierr.New(apierr.UploadLinkUsed, "The file of this link has arrived already.")
-	errLinkClosed  = apierr.New(apierr.UploadLinkClosed, "This link has expired, or its batch was replaced. Open a new one.")
+	errWrongSecret = apierr.New(apierr.Unauthorized,
+		"Send the upload secret of this link in the Authorization header, as the answer that opened the batch says. A "+
+			"repeat of that call makes a new one and ends the old.")
+	errLinkUsed   = apierr.New(apierr.UploadLinkUsed, "The file of this link has arrived already.")
+	errLinkClosed = apierr.New(apierr.UploadLinkClosed,
+		"This link has expired, or its batch was replaced. Open a new one.")
 )
 
 // Link finds an upload link before any byte of the file is read. A link that is not there is not_found, another secret
@@ -114,7 +117,9 @@ func (s *Service) Receive(ctx context.Context, l VerifiedLink, f Incoming) (Arri
 	case staged.Size() != l.file.size:
 		return Arrived{}, errSizeDiffers
 	case subtle.ConstantTimeCompare(digest[:], l.file.digest) != 1:
-		return Arrived{}, apierr.Invalid(apierr.DigestDiffers, "", "The bytes are others than those described: their SHA-256 differs. Send the described file, or open another batch.")
+		return Arrived{}, apierr.Invalid(apierr.DigestDiffers, "",
+			"The bytes are others than those described: their SHA-256 differs. Send the described file, or open "+
+				"another batch.")
 	}
 	e, err := s.examine(ctx, staged)
 	if apierr.Is(err, apierr.ValidationFailed) || apierr.Is(err, apierr.UploadTooLarge) {
@@ -124,26 +129,31 @@ func (s *Service) Receive(ctx context.Context, l VerifiedLink, f Incoming) (Arri
 		return Arrived{}, err
 	}
 	i, already, err := s.keep(ctx, e, placement{
-		by: Owner{TeamID: l.batch.team, PersonID: l.batch.person, KeyID: l.batch.key}, folder: l.batch.folder, name: stem(l.file.name), ext: extension(l.file.name), promised: true,
+		by: Owner{TeamID: l.batch.team, PersonID: l.batch.person, KeyID: l.batch.key}, folder: l.batch.folder,
+		name: stem(l.file.name), ext: extension(l.file.name), promised: true,
 		settle: func(ctx context.Context, tx *db.Tx, i Item, _ bool) error { return s.settleLink(ctx, tx, l, i) },
 	})
 	return Arrived{MediaID: i.ID, Name: i.Name, Already: already}, err
 }
 
-var errSizeDiffers = apierr.Invalid(apierr.SizeDiffers, "", "The file has another size than described. Send the described file, or open another batch.")
+var errSizeDiffers = apierr.Invalid(apierr.SizeDiffers, "",
+	"The file has another size than described. Send the described file, or open another batch.")
 
 // mayBe refuses what cannot be the described file, before a byte of it is read.
 func (l VerifiedLink) mayBe(f Incoming) error {
 	kind, described := essence(f.Type), essence(l.file.mimeType)
 	switch {
 	case f.Size > l.file.size:
-		return apierr.New(apierr.UploadTooLarge, "The file is larger than described. Send the described file, or open another batch.")
+		return apierr.New(apierr.UploadTooLarge,
+			"The file is larger than described. Send the described file, or open another batch.")
 	case f.Size >= 0 && f.Size < l.file.size:
 		return errSizeDiffers
-	case f.Type == "" || kind == "application/octet-stream" || kind == "binary/octet-stream" || described != "" && kind == described || described == "" && slices.Contains(Types, kind):
+	case f.Type == "" || kind == "application/octet-stream" || kind == "binary/octet-stream" ||
+		described != "" && kind == described || described == "" && slices.Contains(Types, kind):
 		return nil
 	}
-	return apierr.Invalid(apierr.TypeDiffers, "", "Send the file's own Content-Type, as described, or application/octet-stream.")
+	return apierr.Invalid(apierr.TypeDiffers, "",
+		"Send the file's own Content-Type, as described, or application/octet-stream.")
 }
 
 // settleLink notes that the file of a link has arrived. It may have been replaced or used while the bytes came.
@@ -158,7 +168,9 @@ func (s *Service) settleLink(ctx context.Context, tx *db.Tx, l VerifiedLink, i I
 	if err := s.stillMeant(ctx, tx, b); err != nil { // it may have changed while the bytes came
 		return err
 	}
-	n, err := tx.Exec(ctx, `UPDATE upload_files SET state = ?, media_id = ?, arrived_at = ? WHERE id = ? AND state = ? AND secret_hash = ?`,
+	n, err := tx.Exec(ctx,
+		`UPDATE upload_files SET state = ?, media_id = ?, arrived_at = ?
+		WHERE id = ? AND state = ? AND secret_hash = ?`,
 		string(Stored), i.ID, db.Micros(tx.Now()), l.id, string(Waiting), l.hash[:])
 	if err != nil {
 		return fmt.Errorf("settling an upload link: %w", err)
@@ -197,7 +209,8 @@ func (s *Service) settleBatch(ctx context.Context, tx *db.Tx, id string) error {
 	if links == 0 && described {
 		return s.closeBatch(ctx, tx, id, "")
 	}
-	if _, err := tx.Exec(ctx, `UPDATE jobs SET total = ? WHERE id = ? AND finished_at = 0`, len(b.files), id); err != nil {
+	if _, err := tx.Exec(ctx, `UPDATE jobs SET total = ? WHERE id = ? AND finished_at = 0`, len(b.files),
+		id); err != nil {
 		return fmt.Errorf("counting the files of a batch: %w", err)
 	}
 	return job.Advance(ctx, tx, id, len(b.files)-links)
@@ -209,7 +222,9 @@ func (s *Service) refuse(ctx context.Context, l VerifiedLink, cause error) error
 		if _, err := s.readBatch(ctx, tx, l.batch.job, s.db.ForUpdate()); err != nil {
 			return err
 		}
-		n, err := tx.Exec(ctx, `UPDATE upload_files SET state = ?, reason = ?, arrived_at = ? WHERE id = ? AND state = ? AND secret_hash = ?`,
+		n, err := tx.Exec(ctx,
+			`UPDATE upload_files SET state = ?, reason = ?, arrived_at = ?
+		WHERE id = ? AND state = ? AND secret_hash = ?`,
 			string(Refused), reasonOf(cause), db.Micros(tx.Now()), l.id, string(Waiting), l.hash[:])
 		if err != nil {
 			return fmt.Errorf("refusing a file: %w", err)
@@ -239,7 +254,10 @@ func reasonOf(cause error) string {
 	if errors.Is(cause, disk.ErrLow) {
 		return "storage_full"
 	}
-	for code, reason := range map[apierr.Code]string{apierr.UploadTooLarge: "too_large", apierr.PlanLimitReached: "storage_full", apierr.ValidationFailed: "type_refused"} {
+	for code, reason := range map[apierr.Code]string{
+		apierr.UploadTooLarge: "too_large", apierr.PlanLimitReached: "storage_full",
+		apierr.ValidationFailed: "type_refused",
+	} {
 		if apierr.Is(cause, code) {
 			return reason
 		}
@@ -260,7 +278,8 @@ func (s *Service) expireBatch(ctx context.Context, h job.LeasedJob) error {
 		if tx.Now().Before(b.expires) {
 			return h.Postpone(ctx, tx, b.expires)
 		}
-		_, err = tx.Exec(ctx, `UPDATE upload_files SET state = ?, secret_hash = NULL WHERE job_id = ? AND state = ?`, string(Expired), h.ID, string(Waiting))
+		_, err = tx.Exec(ctx, `UPDATE upload_files SET state = ?, secret_hash = NULL WHERE job_id = ? AND state = ?`,
+			string(Expired), h.ID, string(Waiting))
 		if err != nil {
 			return fmt.Errorf("expiring upload links: %w", err)
 		}

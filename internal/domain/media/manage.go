@@ -64,7 +64,8 @@ func (s *Service) Rename(ctx context.Context, call operation.Call, id int64, nam
 			return err
 		}
 		_, file := called(name, extension(i.FileName), i.Type)
-		_, err = tx.Exec(ctx, `UPDATE media SET name = ?, file_name = ?, search = ? WHERE id = ? AND team_id = ?`, name, file, fold(name+"\n"+file), id, call.TeamID)
+		_, err = tx.Exec(ctx, `UPDATE media SET name = ?, file_name = ?, search = ? WHERE id = ? AND team_id = ?`, name,
+			file, fold(name+"\n"+file), id, call.TeamID)
 		return err
 	})
 }
@@ -75,7 +76,8 @@ func givenName(name string) (string, error) {
 		return "", errSecret.With("argument", "name")
 	}
 	if name = stem(slashes.Replace(name) + ".x"); name == "" { // nothing of it is a path or an extension
-		return "", apierr.Invalid(apierr.TooShort, "name", "It needs a name: letters or digits that a file's name can hold.")
+		return "", apierr.Invalid(apierr.TooShort, "name",
+			"It needs a name: letters or digits that a file's name can hold.")
 	}
 	return name, nil
 }
@@ -89,7 +91,8 @@ func (s *Service) Move(ctx context.Context, call operation.Call, id, into int64)
 		if err := holdFolder(ctx, tx, s.db, call.TeamID, into); err != nil {
 			return err
 		}
-		moved, err := tx.Exec(ctx, `UPDATE media SET folder_id = ? WHERE id = ? AND team_id = ? AND deleted_at = 0`, into, id, call.TeamID)
+		moved, err := tx.Exec(ctx, `UPDATE media SET folder_id = ? WHERE id = ? AND team_id = ? AND deleted_at = 0`,
+			into, id, call.TeamID)
 		if err == nil && moved == 0 {
 			err = apierr.Missing()
 		}
@@ -102,7 +105,8 @@ func holdFolder(ctx context.Context, tx *db.Tx, d *db.DB, team, id int64) error 
 	if id == 0 {
 		return nil
 	}
-	err := tx.QueryRow(ctx, `SELECT id FROM media_folders WHERE id = ? AND team_id = ?`+d.ForUpdate(), id, team).Scan(&id)
+	err := tx.QueryRow(ctx, `SELECT id FROM media_folders WHERE id = ? AND team_id = ?`+d.ForUpdate(), id, team).
+		Scan(&id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return folder(ctx, tx, team, id)
 	}
@@ -146,7 +150,8 @@ func (s *Service) RenameFolder(ctx context.Context, call operation.Call, id int6
 
 func freeName(ctx context.Context, tx *db.Tx, team, id int64, name string) error {
 	var taken int64
-	err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM media_folders WHERE team_id = ? AND name = ? AND id <> ?`, team, name, id).Scan(&taken)
+	err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM media_folders WHERE team_id = ? AND name = ? AND id <> ?`, team, name,
+		id).Scan(&taken)
 	if err == nil && taken > 0 {
 		err = apierr.Invalid(apierr.NotAllowedValue, "name", "Another folder goes by this name.")
 	}
@@ -156,13 +161,16 @@ func freeName(ctx context.Context, tx *db.Tx, team, id int64, name string) error
 // DeleteFolder takes away a folder that holds nothing.
 func (s *Service) DeleteFolder(ctx context.Context, call operation.Call, id int64) error {
 	return s.change(ctx, call, "media.folder_deleted", id, func(ctx context.Context, tx *db.Tx) error {
-		err := tx.QueryRow(ctx, `SELECT id FROM media_folders WHERE id = ? AND team_id = ?`+s.db.ForUpdate(), id, call.TeamID).Scan(&id)
+		err := tx.QueryRow(ctx, `SELECT id FROM media_folders WHERE id = ? AND team_id = ?`+s.db.ForUpdate(), id,
+			call.TeamID).Scan(&id)
 		if errors.Is(err, sql.ErrNoRows) {
 			return apierr.Missing()
 		}
 		var held int64
 		if err == nil {
-			err = tx.QueryRow(ctx, `SELECT COUNT(*) FROM (SELECT 1 FROM media WHERE team_id = ? AND folder_id = ? LIMIT 1) held`, call.TeamID, id).Scan(&held)
+			err = tx.QueryRow(ctx,
+				`SELECT COUNT(*) FROM (SELECT 1 FROM media WHERE team_id = ? AND folder_id = ? LIMIT 1) held`,
+				call.TeamID, id).Scan(&held)
 		}
 		switch {
 		case err != nil:
@@ -176,7 +184,9 @@ func (s *Service) DeleteFolder(ctx context.Context, call operation.Call, id int6
 }
 
 // change does something to a team's library for somebody who may write, and records it.
-func (s *Service) change(ctx context.Context, call operation.Call, kind string, id int64, work func(context.Context, *db.Tx) error) error {
+func (s *Service) change(
+	ctx context.Context, call operation.Call, kind string, id int64, work func(context.Context, *db.Tx) error,
+) error {
 	if err := call.Require(access.Write); err != nil {
 		return err
 	}

@@ -11,7 +11,11 @@ import (
 
 // acts is a call of somebody of a role, in the app.
 func (w world) acts(role access.Role) operation.Call {
-	return operation.Call{Actor: &access.Actor{TeamID: w.team, PersonID: w.person, Role: role, Capabilities: access.OfRole(role), Zone: time.UTC, Plan: "team"}, RequestID: "r1", Now: w.clock.Now()}
+	return operation.Call{
+		Actor: &access.Actor{
+			TeamID: w.team, PersonID: w.person, Role: role, Capabilities: access.OfRole(role), Zone: time.UTC, Plan: "team",
+		}, RequestID: "r1", Now: w.clock.Now(),
+	}
 }
 
 // What is done to a library is for those of the team who may write.

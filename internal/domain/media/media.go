@@ -127,8 +127,8 @@ type Options struct {
 	Log       *slog.Logger
 	// Described runs in the transaction that changes an item's alternative text; nil for nothing.
 	Described func(ctx context.Context, tx *db.Tx, person, team, media int64) error
-	// TeamUploads is how many files of one team may be on their way to this node at once, by whatever way they come. If it is
-	// 0, it is as many as a team may have upload links open.
+	// TeamUploads is how many files of one team may be on their way to this node at once, by whatever way they come.
+	// If it is 0, it is as many as a team may have upload links open.
 	TeamUploads int
 }
 
@@ -160,13 +160,16 @@ type Service struct {
 // 60 megapixels of a PNG, 85 of a JPEG.
 const pictureMemory = 256 << 20
 
-// videosAtOnce is how many videos this node removes metadata from at once on their way out. Each is read as a whole, and
-// written as a whole.
+// videosAtOnce is how many videos this node removes metadata from at once on their way out. Each is read as a whole,
+// and written as a whole.
 const videosAtOnce = 2
 
 // New makes the service.
 func New(o Options) *Service {
-	s := &Service{Options: o, db: o.DB, pictures: thumbnail.New(pictureMemory), videos: loadshed.NewTurns(videosAtOnce), intake: newIntake(), links: o.Sealer.Signer("public links to media")}
+	s := &Service{
+		Options: o, db: o.DB, pictures: thumbnail.New(pictureMemory), videos: loadshed.NewTurns(videosAtOnce),
+		intake: newIntake(), links: o.Sealer.Signer("public links to media"),
+	}
 	o.Worker.Handle(job.MediaImport, s.doImport)
 	o.Worker.Handle(job.ContentFetch, s.doDownload)
 	return s

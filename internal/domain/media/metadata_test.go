@@ -119,13 +119,15 @@ func TestMetadataIsRemoved(t *testing.T) {
 			ways := map[string]func(t *testing.T, w world, file []byte) int64{
 				"a link": func(t *testing.T, w world, file []byte) int64 { return w.add(t, file).ID },
 				"no link": func(t *testing.T, w world, file []byte) int64 {
-					arrived, err := w.Add(t.Context(), Owner{TeamID: w.team}, Incoming{Name: "a file", Size: -1, Body: bytes.NewReader(file)})
+					arrived, err := w.Add(t.Context(), Owner{TeamID: w.team},
+						Incoming{Name: "a file", Size: -1, Body: bytes.NewReader(file)})
 					must(t, err)
 					return arrived.MediaID
 				},
 				"the page": func(t *testing.T, w world, file []byte) int64 {
 					page := pageOfBatch(w.open(t))
-					arrived, err := w.AddToBatch(t.Context(), w.person, page, Incoming{Name: "a file", Size: -1, Body: bytes.NewReader(file)})
+					arrived, err := w.AddToBatch(t.Context(), w.person, page,
+						Incoming{Name: "a file", Size: -1, Body: bytes.NewReader(file)})
 					must(t, err)
 					return arrived.MediaID
 				},
@@ -135,7 +137,8 @@ func TestMetadataIsRemoved(t *testing.T) {
 				i, err := item(t.Context(), w.db, w.team, add(t, w, file))
 				must(t, err)
 				raw, digest := w.stored(t, i.Blob), sha256.Sum256(file)
-				if bytes.Contains(raw, place) || !i.Clean || !bytes.Equal(i.Original, digest[:]) || i.Size != int64(len(file)) || i.Stored != int64(len(raw)) {
+				if bytes.Contains(raw, place) || !i.Clean || !bytes.Equal(i.Original, digest[:]) ||
+					i.Size != int64(len(file)) || i.Stored != int64(len(raw)) {
 					t.Errorf("file %d by %s: %+v: %q", n, name, i, raw)
 				}
 				if i.Kind == Image && (i.Width != 40 || i.Height != 60 || i.Detail.Orientation != 6) {
@@ -283,7 +286,8 @@ func TestMetadataThatStays(t *testing.T) {
 			t.Errorf("%s, %s: %q", shown.Name, shown.Type, raw)
 		}
 		var refused *network.Error
-		if _, err := w.Files(w.team).Open(t.Context(), video.ID, network.Fit{}); !errors.As(err, &refused) || refused.Class != network.RejectedMedia {
+		if _, err := w.Files(w.team).
+			Open(t.Context(), video.ID, network.Fit{}); !errors.As(err, &refused) || refused.Class != network.RejectedMedia {
 			t.Errorf("the video for a network: %v", err)
 		}
 		if _, err := w.OpenFile(t.Context(), w.person, video.ID, false); apierr.Of(err).Context["state"] != "damaged" {

@@ -15,7 +15,8 @@ import (
 
 // extensions are those that files of a type go by; the first is given to files that have none of them.
 var extensions = map[string][]string{
-	"image/jpeg": {".jpg", ".jpeg", ".jpe", ".jfif"}, "image/png": {".png"}, "image/webp": {".webp"}, "image/gif": {".gif"},
+	"image/jpeg": {".jpg", ".jpeg", ".jpe", ".jfif"}, "image/png": {".png"}, "image/webp": {".webp"},
+	"image/gif": {".gif"},
 	"video/mp4": {".mp4", ".m4v"}, "video/quicktime": {".mov", ".qt"},
 }
 
@@ -86,7 +87,10 @@ func essence(contentType string) string {
 }
 
 // aliases are names that are no registered ones but in use.
-var aliases = map[string]string{"image/jpg": "image/jpeg", "image/pjpeg": "image/jpeg", "image/x-png": "image/png", "video/x-m4v": "video/mp4", "video/mov": "video/quicktime"}
+var aliases = map[string]string{
+	"image/jpg": "image/jpeg", "image/pjpeg": "image/jpeg", "image/x-png": "image/png", "video/x-m4v": "video/mp4",
+	"video/mov": "video/quicktime",
+}
 
 // extension is that of a file's name, with its dot.
 func extension(name string) string { return path.Ext(name) }

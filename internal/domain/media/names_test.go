@@ -46,7 +46,9 @@ func TestNames(t *testing.T) {
 // given is a name as anybody might send one.
 func given() *rapid.Generator[string] {
 	odd := rapid.SampledFrom([]rune("aAéßİ.. /\\:*?\"<>|\u0301\u0345\u00a0\u2028\u202e\u2066\x00\a\x7f\u0085\ufffdx"))
-	return rapid.OneOf(rapid.String(), rapid.StringOfN(odd, 0, 20, -1), rapid.Map(rapid.SliceOf(rapid.Byte()), func(p []byte) string { return string(p) }),
+	return rapid.OneOf(rapid.String(), rapid.StringOfN(odd, 0, 20, -1), rapid.Map(rapid.SliceOf(rapid.Byte()), func(p []byte) string {
+		return string(p)
+	}),
 		rapid.Map(rapid.IntRange(195, 210), func(n int) string { return strings.Repeat("n ", n/2) + ".. ." }))
 }
 

@@ -14,38 +14,72 @@ func (s *Service) Operations() []operation.Operation {
 	return []operation.Operation{
 		operation.Define(operation.Spec{
 			Tool: "list_media", Method: http.MethodGet, Path: "/media", Needs: access.Read, Success: http.StatusOK,
-			Summary:     "The team's media library",
-			Description: "Images and videos, the newest first, with the folders of the library and how much storage it takes up. Use it to find the ids that create_post takes as media_ids.",
-			Next:        "A name that a person gave finds it quicker with query. folder_not_found: there is no such folder; the folders stand in an answer without folder_id.",
+			Summary: "The team's media library",
+			Description: "Images and videos, the newest first, with the folders of the library and how much storage " +
+				"it takes up. Use it to find the ids that create_post takes as media_ids.",
+			Next: "A name that a person gave finds it quicker with query. folder_not_found: there is no such folder; " +
+				"the folders stand in an answer without folder_id.",
 			Example: operation.Example{Arguments: map[string]any{"kind": "image", "limit": 1}, Data: MediaList{
-				Media: []MediaItem{exampleEntry}, Storage: MediaListStorage{48_213_004, 1_073_741_824_000}, Folders: []MediaFolder{{3, "Spring"}}}},
+				Media: []MediaItem{exampleEntry}, Storage: MediaListStorage{48_213_004, 1_073_741_824_000},
+				Folders: []MediaFolder{{3, "Spring"}}}},
 		}, s.list),
 		operation.Define(operation.Spec{
-			Tool: "import_media", Method: http.MethodPost, Path: "/media/imports", Needs: access.Write, Key: operation.KeyOptional, Success: http.StatusAccepted,
-			Summary:     "Import a file from a public link",
-			Description: "Fetches an image or a video from a public https address into the library, for files that lie on the internet; create_uploads is for files that do not. What the file is follows from its bytes. Private, local and numeric addresses are refused. Uses storage, no credits; a file that the library has already gives the item that is there.",
-			Next:        "Follow the job with get_job; its result has the media id. type_refused, too_large and storage_full say what was wrong with the file.",
-			Example: operation.Example{Arguments: map[string]any{"url": "https://www.example.com/roastery.jpg", "filename": "roastery"},
-				Data: job.Job{JobID: exampleJob, Type: job.MediaImport, State: job.Pending, CreatedAt: exampleAt, Progress: job.JobProgress{Total: 1}}},
+			Tool: "import_media", Method: http.MethodPost, Path: "/media/imports", Needs: access.Write,
+			Key: operation.KeyOptional, Success: http.StatusAccepted,
+			Summary: "Import a file from a public link",
+			Description: "Fetches an image or a video from a public https address into the library, for files that " +
+				"lie on the internet; create_uploads is for files that do not. What the file is follows from its " +
+				"bytes. Private, local and numeric addresses are refused. Uses storage, no credits; a file that the " +
+				"library has already gives the item that is there.",
+			Next: "Follow the job with get_job; its result has the media id. type_refused, too_large and " +
+				"storage_full " +
+				"say what was wrong with the file.",
+			Example: operation.Example{Arguments: map[string]any{
+				"url": "https://www.example.com/roastery.jpg", "filename": "roastery",
+			},
+				Data: job.Job{
+					JobID: exampleJob, Type: job.MediaImport, State: job.Pending, CreatedAt: exampleAt,
+					Progress: job.JobProgress{Total: 1},
+				}},
 		}, s.importFile),
 		operation.Define(operation.Spec{
-			Tool: "create_uploads", Method: http.MethodPost, Path: "/uploads", Needs: access.Write, Key: operation.KeyOptional, Success: http.StatusCreated,
-			Again:       operation.Afresh(s.uploadsAgain),
-			Summary:     "Open upload links",
-			Description: "Opens a one-time link for each described file: send the bytes by PUT to its url with its Authorization. Or open a batch without files and give upload_page_url to a person, who uploads in a browser. A repeat with the same Idempotency-Key gives the same batch with new secrets and ends the old ones. Uses storage, no credits; a file that the library has already needs no upload.",
-			Next:        "The links are secrets that work once, for an hour: hand them to nobody but whoever uploads. The batch's job tells which files have arrived. rate_limited with scope open_upload_batches: end or use up a batch first.",
-			Final:       true,
-			Example:     operation.Example{Arguments: map[string]any{"files": []UploadFile{exampleFile}}, Data: exampleBatch},
+			Tool: "create_uploads", Method: http.MethodPost, Path: "/uploads", Needs: access.Write,
+			Key: operation.KeyOptional, Success: http.StatusCreated,
+			Again:   operation.Afresh(s.uploadsAgain),
+			Summary: "Open upload links",
+			Description: "Opens a one-time link for each described file: send the bytes by PUT to its url with its " +
+				"Authorization. Or open a batch without files and give upload_page_url to a person, who uploads in a " +
+				"browser. A repeat with the same Idempotency-Key gives the same batch with new secrets and ends the " +
+				"old ones. Uses storage, no credits; a file that the library has already needs no upload.",
+			Next: "The links are secrets that work once, for an hour: hand them to nobody but whoever uploads. The " +
+				"batch's job tells which files have arrived. rate_limited with scope open_upload_batches: end or use " +
+				"up a batch first.",
+			Final: true,
+			Example: operation.Example{
+				Arguments: map[string]any{"files": []UploadFile{exampleFile}}, Data: exampleBatch,
+			},
 		}, s.createUploads),
 		operation.Define(operation.Spec{
-			Tool: "download_profile_media", Method: http.MethodPost, Path: "/profile-media-downloads", Needs: access.Spend, Key: operation.KeyRequired, Success: http.StatusAccepted, Networks: true,
-			Also:        operation.When(access.Write, "save_to_library is true", saves),
-			Price:       operation.Costs(s.Terms.Prices.ProfileMediaDownload, s.Terms.Prices.ProfileMediaDownload, s.price),
-			Summary:     "Download media of a public profile",
-			Description: "Fetches what a public Instagram or TikTok profile shows and saves the files into the folder Downloads of the library, or only describes them. Charged per call, whatever is found; refunded where the profile does not exist, is private or cannot be read. Use it only when the person asked for it, and mind that the pictures are others' work.",
-			Next:        "Follow the job with get_job. Where its result has next_cursor, another call with that as cursor goes on, and costs again.",
-			Example: operation.Example{Arguments: map[string]any{"platform": "instagram", "type": "posts", "username": "harbour_cafe"},
-				Data: job.Job{JobID: "content_fetch:019d3889-2b11-7d5a-9e0c-0c8f1d3e0009", Type: job.ContentFetch, State: job.Pending, CreatedAt: exampleAt, Progress: job.JobProgress{Total: 12}}},
+			Tool: "download_profile_media", Method: http.MethodPost, Path: "/profile-media-downloads",
+			Needs: access.Spend, Key: operation.KeyRequired, Success: http.StatusAccepted, Networks: true,
+			Also: operation.When(access.Write, "save_to_library is true", saves),
+			Price: operation.Costs(s.Terms.Prices.ProfileMediaDownload, s.Terms.Prices.ProfileMediaDownload,
+				s.price),
+			Summary: "Download media of a public profile",
+			Description: "Fetches what a public Instagram or TikTok profile shows and saves the files into " +
+				"the folder " +
+				"Downloads of the library, or only describes them. Charged per call, whatever is found; refunded " +
+				"where the profile does not exist, is private or cannot be read. Use it only when the person asked " +
+				"for it, and mind that the pictures are others' work.",
+			Next: "Follow the job with get_job. Where its result has next_cursor, another call with that as cursor " +
+				"goes on, and costs again.",
+			Example: operation.Example{Arguments: map[string]any{
+				"platform": "instagram", "type": "posts", "username": "harbour_cafe",
+			},
+				Data: job.Job{
+					JobID: "content_fetch:019d3889-2b11-7d5a-9e0c-0c8f1d3e0009", Type: job.ContentFetch,
+					State: job.Pending, CreatedAt: exampleAt, Progress: job.JobProgress{Total: 12},
+				}},
 		}, s.downloadProfile),
 	}
 }
@@ -55,14 +89,25 @@ const exampleJob = "media_import:019d3889-2b11-7d5a-9e0c-0c8f1d3e0007"
 var (
 	exampleAt    = teamtime.Moment{Team: "2026-03-29T10:15:00+02:00", UTC: "2026-03-29T08:15:00Z"}
 	exampleUntil = teamtime.Moment{Team: "2026-03-29T11:15:00+02:00", UTC: "2026-03-29T09:15:00Z"}
-	exampleEntry = MediaItem{ID: 17, Name: "roastery", FileName: "roastery.jpg", Type: "image/jpeg", Kind: Image, SizeBytes: 482_113, Width: 1620, Height: 1080,
+	exampleEntry = MediaItem{ID: 17, Name: "roastery", FileName: "roastery.jpg", Type: "image/jpeg", Kind: Image,
+		SizeBytes: 482_113, Width: 1620, Height: 1080,
 		AltText: "A drum roaster with its door open.", Folder: &MediaFolder{3, "Spring"}, CreatedAt: exampleAt}
-	exampleFile  = UploadFile{SHA256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", SizeBytes: 482_113, FileName: "roastery.jpg", MIMEType: "image/jpeg"}
+	exampleFile = UploadFile{
+		SHA256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", SizeBytes: 482_113,
+		FileName: "roastery.jpg", MIMEType: "image/jpeg",
+	}
 	exampleBatch = UploadBatch{
-		Job: job.Job{JobID: exampleJob, Type: job.MediaImport, State: job.Pending, CreatedAt: exampleAt, Progress: job.JobProgress{Total: 1}},
-		Upload: Uploads{[]UploadLink{{File: exampleFile, URL: "https://pressroom.example" + LinkPath + "019d3889-2b12-7b63-8c1d-9a1b2c3d0008", Method: http.MethodPut,
+		Job: job.Job{
+			JobID: exampleJob, Type: job.MediaImport, State: job.Pending, CreatedAt: exampleAt,
+			Progress: job.JobProgress{Total: 1},
+		},
+		Upload: Uploads{[]UploadLink{{File: exampleFile,
+			URL:     "https://pressroom.example" + LinkPath + "019d3889-2b12-7b63-8c1d-9a1b2c3d0008",
+			Method:  http.MethodPut,
 			Headers: map[string]string{"Authorization": "Bearer …"}, ExpiresAt: &exampleUntil, State: Waiting}}},
 		PageURL: "https://pressroom.example/upload/019d3889-2b11-7d5a-9e0c-0c8f1d3e0007",
-		Limits:  UploadBatchLimits{Types: Types, MaxImageBytes: 52_428_800, MaxVideoBytes: 4_294_967_296, MaxFiles: MaxFiles},
+		Limits: UploadBatchLimits{
+			Types: Types, MaxImageBytes: 52_428_800, MaxVideoBytes: 4_294_967_296, MaxFiles: MaxFiles,
+		},
 	}
 )

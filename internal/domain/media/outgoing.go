@@ -64,7 +64,8 @@ var errNotClean = apierr.BadState("damaged",
 
 // errNotDecoded is the error about an image from before the bounds of decoding.
 var errNotDecoded = apierr.BadState("damaged",
-	"This image is damaged or out of bounds. Save it again, a photo as a baseline (not progressive) JPEG, and upload the new copy.")
+	"This image is damaged or out of bounds. Save it again, a photo as a baseline (not progressive) JPEG, and upload "+
+		"the new copy.")
 
 // openItem opens an item without its metadata.
 func (s *Service) openItem(ctx context.Context, i Item) (Opened, error) {

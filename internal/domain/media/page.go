@@ -53,7 +53,10 @@ func (s *Service) Batch(ctx context.Context, person int64, id string) (Batch, er
 	if err != nil {
 		return Batch{}, err
 	}
-	out := Batch{ID: id, TeamID: b.team, TeamName: name, ExpiresAt: b.expires, Open: b.open(s.db.Now()), Limits: s.uploadLimits()}
+	out := Batch{
+		ID: id, TeamID: b.team, TeamName: name, ExpiresAt: b.expires, Open: b.open(s.db.Now()),
+		Limits: s.uploadLimits(),
+	}
 	for _, f := range b.files {
 		shown := BatchFile{Name: tidy(f.name), Size: f.size, State: f.state, MediaID: f.media, Reason: f.reason}
 		if f.media != 0 {
@@ -97,7 +100,8 @@ func (s *Service) mayWrite(ctx context.Context, person, team int64) (string, err
 func (s *Service) roleOf(ctx context.Context, person, team int64) (string, access.Role, error) {
 	var name string
 	var role access.Role
-	err := s.db.QueryRow(ctx, `SELECT t.name, m.role FROM memberships m JOIN teams t ON t.id = m.team_id JOIN people p ON p.id = m.person_id
+	err := s.db.QueryRow(ctx,
+		`SELECT t.name, m.role FROM memberships m JOIN teams t ON t.id = m.team_id JOIN people p ON p.id = m.person_id
 		WHERE m.team_id = ? AND m.person_id = ? AND t.closed_at = 0 AND p.held_at = 0`, team, person).Scan(&name, &role)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", "", apierr.Missing()
@@ -164,21 +168,30 @@ func (s *Service) boundInBatch(ctx context.Context, b batch, size int64) (bound,
 }
 
 var (
-	errSecret     = apierr.Invalid(apierr.SecretInArgument, "", "This text holds an API key or an upload secret. Nothing was done with it; take it out, and replace the secret if others can have seen it.")
-	errPageClosed = apierr.New(apierr.UploadLinkClosed, "This page takes no more files: it was closed, or its time is over.")
-	errPageFull   = apierr.New(apierr.PlanLimitReached, "This page has as many files as it takes. Open another one.")
+	errSecret = apierr.Invalid(apierr.SecretInArgument, "",
+		"This text holds an API key or an upload secret. Nothing was done with it; take it out, and replace the "+
+			"secret if others can have seen it.")
+	errPageClosed = apierr.New(apierr.UploadLinkClosed,
+		"This page takes no more files: it was closed, or its time is over.")
+	errPageFull = apierr.New(apierr.PlanLimitReached, "This page has as many files as it takes. Open another one.")
 )
 
 func (s *Service) addToBatch(ctx context.Context, person int64, b batch, f Incoming, staged *arrival) (Arrived, error) {
 	digest := staged.Sum()
-	chosen := batchFile{id: uuid.Must(uuid.NewV7()).String(), digest: digest[:], size: staged.Size(), name: tidy(f.Name), byPage: true, state: Stored}
+	chosen := batchFile{
+		id: uuid.Must(uuid.NewV7()).String(), digest: digest[:], size: staged.Size(), name: tidy(f.Name), byPage: true,
+		state: Stored,
+	}
 	e, err := s.examine(ctx, staged)
 	var i Item
 	already := false
 	if err == nil {
 		i, already, err = s.keep(ctx, e, placement{
-			by: Owner{TeamID: b.team, PersonID: person}, folder: b.folder, name: stem(chosen.name), ext: extension(chosen.name),
-			promised: slices.ContainsFunc(b.files, func(f batchFile) bool { return f.state == Waiting && bytes.Equal(f.digest, digest[:]) }),
+			by: Owner{TeamID: b.team, PersonID: person}, folder: b.folder, name: stem(chosen.name),
+			ext: extension(chosen.name),
+			promised: slices.ContainsFunc(b.files, func(f batchFile) bool {
+				return f.state == Waiting && bytes.Equal(f.digest, digest[:])
+			}),
 			settle: func(ctx context.Context, tx *db.Tx, i Item, _ bool) error {
 				chosen.media = i.ID
 				return s.settlePage(ctx, tx, b.job, chosen)
@@ -187,7 +200,9 @@ func (s *Service) addToBatch(ctx context.Context, person int64, b batch, f Incom
 	}
 	if refusesFile(err) && !apierr.Is(err, apierr.UploadLinkClosed) {
 		chosen.state, chosen.reason = Refused, reasonOf(err)
-		noted := s.db.InTx(ctx, "media.page_refused", func(ctx context.Context, tx *db.Tx) error { return s.settlePage(ctx, tx, b.job, chosen) })
+		noted := s.db.InTx(ctx, "media.page_refused", func(ctx context.Context, tx *db.Tx) error {
+			return s.settlePage(ctx, tx, b.job, chosen)
+		})
 		return Arrived{}, errors.Join(err, noted)
 	}
 	return Arrived{MediaID: i.ID, Name: i.Name, Already: already}, err
@@ -212,7 +227,9 @@ func (s *Service) settlePage(ctx context.Context, tx *db.Tx, id string, f batchF
 	case known < 0:
 		err = insertFile(ctx, tx, b, len(b.files), f)
 	default:
-		_, err = tx.Exec(ctx, `UPDATE upload_files SET state = ?, media_id = ?, reason = ?, arrived_at = ? WHERE id = ?`, string(f.state), f.media, f.reason, f.arrived, b.files[known].id)
+		_, err = tx.Exec(ctx,
+			`UPDATE upload_files SET state = ?, media_id = ?, reason = ?, arrived_at = ? WHERE id = ?`, string(f.state),
+			f.media, f.reason, f.arrived, b.files[known].id)
 	}
 	if err != nil {
 		return fmt.Errorf("noting a file of the page: %w", err)
@@ -230,11 +247,13 @@ func (s *Service) CloseBatch(ctx context.Context, person int64, id string) error
 		if b, err = s.readBatch(ctx, tx, b.job, s.db.ForUpdate()); err != nil || b.closed {
 			return err
 		}
-		_, err := tx.Exec(ctx, `UPDATE upload_files SET state = ?, secret_hash = NULL WHERE job_id = ? AND state = ?`, string(Expired), b.job, string(Waiting))
+		_, err := tx.Exec(ctx, `UPDATE upload_files SET state = ?, secret_hash = NULL WHERE job_id = ? AND state = ?`,
+			string(Expired), b.job, string(Waiting))
 		if err != nil {
 			return fmt.Errorf("closing upload links: %w", err)
 		}
-		if err := auditlog.Record(ctx, tx, b.team, auditlog.Actor{PersonID: person}, "uploads.closed", b.job, nil); err != nil {
+		if err := auditlog.Record(ctx, tx, b.team, auditlog.Actor{PersonID: person}, "uploads.closed", b.job,
+			nil); err != nil {
 			return err
 		}
 		return s.closeBatch(ctx, tx, b.job, "upload_closed")

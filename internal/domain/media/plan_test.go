@@ -15,7 +15,8 @@ func fill(t *testing.T, w world, other int64) {
 	t.Helper()
 	must(t, w.db.InTx(t.Context(), "fill", func(ctx context.Context, tx *db.Tx) error {
 		for n := range 7 {
-			if _, err := tx.Exec(ctx, `INSERT INTO media_folders (id, team_id, name, created_at) VALUES (?, ?, ?, 1)`, n+1, w.team, fmt.Sprint(n)); err != nil {
+			if _, err := tx.Exec(ctx, `INSERT INTO media_folders (id, team_id, name, created_at) VALUES (?, ?, ?, 1)`,
+				n+1, w.team, fmt.Sprint(n)); err != nil {
 				return err
 			}
 		}
@@ -27,7 +28,9 @@ func fill(t *testing.T, w world, other int64) {
 			if n%3 == 0 {
 				team = other
 			}
-			_, err := tx.Exec(ctx, `INSERT INTO media (team_id, folder_id, sha256, blob, name, file_name, search, type, kind, size_bytes, width, height, created_at) VALUES (?, ?, ?, ?, 'n', 'n.png', ?, 'image/png', ?, 1, 1, 1, 1)`,
+			_, err := tx.Exec(ctx,
+				`INSERT INTO media (team_id, folder_id, sha256, blob, name, file_name, search, type, kind,
+		size_bytes, width, height, created_at) VALUES (?, ?, ?, ?, 'n', 'n.png', ?, 'image/png', ?, 1, 1, 1, 1)`,
 				team, n%8, fmt.Appendf(nil, "%032d", n), fmt.Sprint("blob-", n), fmt.Sprint("name ", n), kind)
 			if err != nil {
 				return err
@@ -45,8 +48,10 @@ func TestListsWalkAlongIndexes(t *testing.T) {
 		fill(t, w, other.team)
 		folder, cursor := int64(3), w.call("list_media").Cursor("1500")
 		for name, in := range map[string]ListInput{
-			"all": {}, "folder": {FolderID: &folder}, "kind": {Kind: Video}, "query": {Query: "NAME 1"}, "folder and kind": {FolderID: &folder, Kind: Image},
-			"on": {Cursor: &cursor}, "folder, on": {FolderID: &folder, Cursor: &cursor}, "kind, on": {Kind: Video, Cursor: &cursor}, "query, on": {Query: "1", Cursor: &cursor},
+			"all": {}, "folder": {FolderID: &folder}, "kind": {Kind: Video}, "query": {Query: "NAME 1"},
+			"folder and kind": {FolderID: &folder, Kind: Image},
+			"on":              {Cursor: &cursor}, "folder, on": {FolderID: &folder, Cursor: &cursor},
+			"kind, on": {Kind: Video, Cursor: &cursor}, "query, on": {Query: "1", Cursor: &cursor},
 		} {
 			where, args, err := w.filters(t.Context(), w.call("list_media"), in)
 			must(t, err)

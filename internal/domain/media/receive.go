@@ -57,7 +57,8 @@ func (s *sender) Read(p []byte) (int, error) {
 	return n, err //nolint:wrapcheck // io.Reader's own errors are what io.Copy looks for
 }
 
-var errCutOff = apierr.Invalid(apierr.SizeDiffers, "", "The bytes ended before the file did. Nothing was kept; send it again.")
+var errCutOff = apierr.Invalid(apierr.SizeDiffers, "",
+	"The bytes ended before the file did. Nothing was kept; send it again.")
 
 var errTooLarge = apierr.New(apierr.UploadTooLarge, "The file is larger than it may be.")
 
@@ -95,7 +96,8 @@ func (s *Service) examine(ctx context.Context, staged *arrival) (examined, error
 		return out, nil
 	}
 	// Every image of the library can be decoded: one that could not be made to fit a network later is refused now.
-	made, err := s.pictures.Thumbnail(ctx, staged.team, io.NewSectionReader(staged, 0, staged.Size()), out.info, thumbnailSide)
+	made, err := s.pictures.Thumbnail(ctx, staged.team, io.NewSectionReader(staged, 0, staged.Size()), out.info,
+		thumbnailSide)
 	switch {
 	case errors.Is(err, thumbnail.ErrTooLarge):
 		return out, errTooManyPixels
@@ -141,24 +143,34 @@ type readerAt func(p []byte, off int64) (int, error)
 func (r readerAt) ReadAt(p []byte, off int64) (int, error) { return r(p, off) }
 
 func (s *Service) errImageTooLarge() error {
-	return apierr.New(apierr.UploadTooLarge, fmt.Sprintf("An image may have at most %d bytes.", s.Terms.Limits.MaxImageBytes))
+	return apierr.New(apierr.UploadTooLarge,
+		fmt.Sprintf("An image may have at most %d bytes.", s.Terms.Limits.MaxImageBytes))
 }
 
-var errTooManyPixels = apierr.New(apierr.UploadTooLarge, "The image has more pixels than the library works with: about 60 megapixels of a PNG, 85 of a JPEG. Make it smaller.")
+var errTooManyPixels = apierr.New(apierr.UploadTooLarge,
+	"The image has more pixels than the library works with: about 60 megapixels of a PNG, 85 of a JPEG. Make "+
+		"it smaller.")
 
 // picturesWait is how long a caller waits before pictures of a team with a backlog are asked for again.
 const picturesWait = 5 * time.Second
 
-var errPicturesBusy = apierr.New(apierr.Unavailable, "Too many images of this team are being processed. Nothing was kept: send the file again after the wait.").With("reason", apierr.Busy).After(picturesWait)
-
-var errPictureSlow = apierr.New(apierr.Unavailable, "The image took too long to decode. Nothing was kept: send it again later, or save it again with fewer pixels or as a baseline JPEG.").
+var errPicturesBusy = apierr.New(apierr.Unavailable,
+	"Too many images of this team are being processed. Nothing was kept: send the file again after the wait.").
 	With("reason", apierr.Busy).After(picturesWait)
 
-var errVideosBusy = apierr.New(apierr.Unavailable, "Too many videos of this team are being processed. Nothing was changed: try again after the wait.").With("reason", apierr.Busy).After(picturesWait)
+var errPictureSlow = apierr.New(apierr.Unavailable,
+	"The image took too long to decode. Nothing was kept: send it again later, or save it again with fewer pixels or "+
+		"as a baseline JPEG.").
+	With("reason", apierr.Busy).After(picturesWait)
+
+var errVideosBusy = apierr.New(apierr.Unavailable,
+	"Too many videos of this team are being processed. Nothing was changed: try again after the wait.").
+	With("reason", apierr.Busy).After(picturesWait)
 
 // refusedType tells why a file is not taken; what a probe says is made for people.
 func refusedType(err error) error {
-	detail := "The library takes JPEG, PNG, WebP and GIF images and MP4 and QuickTime videos; the file's bytes are none of these."
+	detail := "The library takes JPEG, PNG, WebP and GIF images and MP4 and QuickTime videos; the file's bytes are " +
+		"none of these."
 	if damaged, ok := errors.AsType[*mediainfo.DamageError](err); ok {
 		detail = "The file is damaged or out of bounds: " + damaged.Reason + "."
 	}
@@ -272,7 +284,10 @@ func (s *Service) put(ctx context.Context, e examined, p placement) (Item, error
 	i := Item{TeamID: p.by.TeamID, FolderID: p.folder, SHA256: digest[:], Original: e.original, Clean: e.clean,
 		Size: e.arrived, Stored: e.staged.Size(), Type: e.info.Type, Kind: e.info.Kind,
 		Width: e.info.Width, Height: e.info.Height, Duration: e.info.Duration,
-		Detail: Detail{e.info.VideoCodec, e.info.AudioCodec, e.info.FrameRate, e.info.Orientation, e.info.Animated, e.info.DecodeBytes}}
+		Detail: Detail{
+			e.info.VideoCodec, e.info.AudioCodec, e.info.FrameRate, e.info.Orientation, e.info.Animated,
+			e.info.DecodeBytes,
+		}}
 	i.Name, i.FileName = called(p.name, p.ext, i.Type)
 	i.Blob = newKey(p.by.TeamID, digest[:])
 	if err := s.expect(ctx, i.Blob); err != nil {
@@ -372,7 +387,8 @@ func (s *Service) add(ctx context.Context, tx *db.Tx, i Item, p placement) (Item
 	return i, false, p.settle(ctx, tx, i, false)
 }
 
-// byDigests finds the item that a team has of a file, by the digest of what would be stored or of the file as it arrived.
+// byDigests finds the item that a team has of a file, by the digest of what would be stored or of the file as it
+// arrived.
 func byDigests(ctx context.Context, tx *db.Tx, team int64, i Item) (Item, bool, error) {
 	standing, already, err := byDigest(ctx, tx, team, i.SHA256)
 	if err != nil || already || i.Original == nil {
@@ -392,14 +408,17 @@ func create(ctx context.Context, tx *db.Tx, i *Item, p placement) error {
 	if err := insert(ctx, tx, i, p.by); err != nil {
 		return err
 	}
-	if _, err := tx.Exec(ctx, `UPDATE storage SET used_bytes = used_bytes + ? WHERE team_id = ?`, i.Size, i.TeamID); err != nil {
+	if _, err := tx.Exec(ctx, `UPDATE storage SET used_bytes = used_bytes + ? WHERE team_id = ?`, i.Size,
+		i.TeamID); err != nil {
 		return fmt.Errorf("counting a file: %w", err)
 	}
 	by := auditlog.Actor{PersonID: p.by.PersonID, KeyID: p.by.KeyID, RequestID: p.by.RequestID}
-	return auditlog.Record(ctx, tx, i.TeamID, by, "media.added", text(i.ID), map[string]any{"size_bytes": i.Size, "type": i.Type})
+	return auditlog.Record(ctx, tx, i.TeamID, by, "media.added", text(i.ID),
+		map[string]any{"size_bytes": i.Size, "type": i.Type})
 }
 
-var errStorageFull = apierr.New(apierr.PlanLimitReached, "The media library has too little room left for this. Make room in the app first.").With("limit", "storage_bytes")
+var errStorageFull = apierr.New(apierr.PlanLimitReached,
+	"The media library has too little room left for this. Make room in the app first.").With("limit", "storage_bytes")
 
 // fits refuses a file for which the plan has no room left. What open links were promised is kept free for them.
 func (s *Service) fits(ctx context.Context, tx *db.Tx, used, size int64, p placement) error {

@@ -58,7 +58,9 @@ type (
 )
 
 // ImportsAndBatches reads what a job of the type media_import produced; of a batch also while it waits.
-func ImportsAndBatches(ctx context.Context, q db.Querier, _ operation.Call, r job.Record, _ job.GetInput) (job.Produced, error) {
+func ImportsAndBatches(
+	ctx context.Context, q db.Querier, _ operation.Call, r job.Record, _ job.GetInput,
+) (job.Produced, error) {
 	if r.Subject == uploadWork {
 		return batchResult(ctx, q, r)
 	}
@@ -67,7 +69,8 @@ func ImportsAndBatches(ctx context.Context, q db.Querier, _ operation.Call, r jo
 		return job.Produced{App: "/media"}, nil
 	}
 	var already int64
-	if err := q.QueryRow(ctx, `SELECT media_id, already FROM media_imports WHERE job_id = ?`, r.ID).Scan(&out.Media.ID, &already); err != nil {
+	if err := q.QueryRow(ctx, `SELECT media_id, already FROM media_imports WHERE job_id = ?`, r.ID).
+		Scan(&out.Media.ID, &already); err != nil {
 		return job.Produced{}, fmt.Errorf("reading import %s: %w", r.ID, err)
 	}
 	out.Already = already != 0
@@ -81,14 +84,19 @@ func batchResult(ctx context.Context, q db.Querier, r job.Record) (job.Produced,
 	}
 	out := BatchResult{Files: []BatchResultFile{}}
 	for _, f := range files {
-		out.Files = append(out.Files, BatchResultFile{File: UploadFile{hex.EncodeToString(f.digest), f.size, f.name, f.mimeType}, State: f.state, MediaID: f.media, Reason: f.reason})
+		out.Files = append(out.Files,
+			BatchResultFile{
+				File: UploadFile{hex.EncodeToString(f.digest), f.size, f.name, f.mimeType}, State: f.state,
+				MediaID: f.media, Reason: f.reason,
+			})
 	}
 	return job.Produced{Result: out, App: pagePath(r.ID)}, nil
 }
 
 // Downloads returns what reads a page of what a finished job of the type content_fetch found.
 func Downloads(charged job.Charged) job.Result {
-	return func(ctx context.Context, q db.Querier, call operation.Call, r job.Record, in job.GetInput) (job.Produced, error) {
+	return func(ctx context.Context, q db.Querier, call operation.Call, r job.Record,
+		in job.GetInput) (job.Produced, error) {
 		return downloaded(ctx, q, charged, call, r, in)
 	}
 }
@@ -152,7 +160,11 @@ func start(call operation.Call, cursor *string) (int, error) {
 func showItem(call operation.Call, quotes *operation.Quotes, d download, i profileItem) DownloadItem {
 	return DownloadItem{
 		Item: i.item, Kind: i.kind, MediaID: i.media, Reason: i.reason, TakenAt: call.Maybe(i.takenAt),
-		Caption: quotes.Add(i.caption, operation.Source{Kind: "caption", Platform: d.platform, Account: d.username, URL: provider.ProfileURL(d.platform, d.username)}),
-		Width:   i.width, Height: i.height, DurationSeconds: i.duration.Seconds(),
+		Caption: quotes.Add(i.caption,
+			operation.Source{
+				Kind: "caption", Platform: d.platform, Account: d.username,
+				URL: provider.ProfileURL(d.platform, d.username),
+			}),
+		Width: i.width, Height: i.height, DurationSeconds: i.duration.Seconds(),
 	}
 }

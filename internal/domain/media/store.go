@@ -21,7 +21,8 @@ type scanner interface{ Scan(...any) error }
 func scanItem(row scanner, i *Item) error {
 	var duration, created, deleted, clean int64
 	var detail []byte
-	err := row.Scan(&i.ID, &i.TeamID, &i.FolderID, &i.FolderName, &i.SHA256, &i.Original, &clean, &i.Blob, &i.Thumbnail, &i.ThumbnailType, &i.Name, &i.FileName, &i.Type, &i.Kind,
+	err := row.Scan(&i.ID, &i.TeamID, &i.FolderID, &i.FolderName, &i.SHA256, &i.Original, &clean, &i.Blob, &i.Thumbnail,
+		&i.ThumbnailType, &i.Name, &i.FileName, &i.Type, &i.Kind,
 		&i.Size, &i.Stored, &i.Width, &i.Height, &duration, &detail, &i.Alt, &created, &deleted, &i.DeletedBy)
 	if err != nil {
 		return err
@@ -39,7 +40,8 @@ func scanItems(rows *sql.Rows, i *Item) error { return scanItem(rows, i) }
 // item reads an item of a team; a missing one, one that was deleted and another team's are the same not_found.
 func item(ctx context.Context, q db.Querier, team, id int64) (Item, error) {
 	var i Item
-	err := scanItem(q.QueryRow(ctx, `SELECT `+columns+` FROM media m WHERE m.id = ? AND m.team_id = ? AND m.deleted_at = 0`, id, team), &i)
+	err := scanItem(q.QueryRow(ctx,
+		`SELECT `+columns+` FROM media m WHERE m.id = ? AND m.team_id = ? AND m.deleted_at = 0`, id, team), &i)
 	if errors.Is(err, sql.ErrNoRows) {
 		return i, apierr.Missing()
 	}
@@ -49,9 +51,11 @@ func item(ctx context.Context, q db.Querier, team, id int64) (Item, error) {
 	return i, nil
 }
 
-// digestQuery looks up an index for each of the two digests. With OR, the plan would sort or walk all items by their ids.
+// digestQuery looks up an index for each of the two digests. With OR, the plan would sort or walk all items by their
+// ids.
 const digestQuery = `SELECT ` + columns + ` FROM media m WHERE m.id = (SELECT MIN(id) FROM
-	(SELECT m.id FROM media m WHERE m.team_id = ? AND m.sha256 = ? UNION ALL SELECT m.id FROM media m WHERE m.team_id = ? AND m.original_sha256 = ?) found)`
+	(SELECT m.id FROM media m WHERE m.team_id = ? AND m.sha256 = ? UNION ALL SELECT m.id FROM media m
+		WHERE m.team_id = ? AND m.original_sha256 = ?) found)`
 
 // byDigest finds the item that a team has of a file, by the digest of its stored bytes or of the file as it arrived.
 func byDigest(ctx context.Context, q db.Querier, team int64, digest []byte) (Item, bool, error) {
@@ -72,9 +76,13 @@ func insert(ctx context.Context, tx *db.Tx, i *Item, by Owner) error {
 		return fmt.Errorf("writing what a file tells: %w", err)
 	}
 	i.CreatedAt = tx.Now()
-	err = tx.QueryRow(ctx, `INSERT INTO media (team_id, folder_id, sha256, original_sha256, clean, blob, thumbnail, thumbnail_type, name, file_name, search, type, kind, size_bytes, stored_bytes, width, height, duration, detail, person_id, key_id, created_at)
+	err = tx.QueryRow(ctx,
+		`INSERT INTO media (team_id, folder_id, sha256, original_sha256, clean, blob, thumbnail, thumbnail_type,
+		name, file_name, search, type, kind, size_bytes, stored_bytes, width, height, duration, detail, person_id,
+		key_id, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
-		i.TeamID, i.FolderID, i.SHA256, i.Original, db.Flag(i.Clean), i.Blob, i.Thumbnail, i.ThumbnailType, i.Name, i.FileName, fold(i.Name+"\n"+i.FileName), i.Type, i.Kind, i.Size, i.Stored, i.Width, i.Height,
+		i.TeamID, i.FolderID, i.SHA256, i.Original, db.Flag(i.Clean), i.Blob, i.Thumbnail, i.ThumbnailType, i.Name,
+		i.FileName, fold(i.Name+"\n"+i.FileName), i.Type, i.Kind, i.Size, i.Stored, i.Width, i.Height,
 		i.Duration.Microseconds(), string(detail), by.PersonID, by.KeyID, db.Micros(i.CreatedAt)).Scan(&i.ID)
 	if err != nil {
 		return fmt.Errorf("adding a media item: %w", err)
@@ -82,13 +90,16 @@ func insert(ctx context.Context, tx *db.Tx, i *Item, by Owner) error {
 	return nil
 }
 
-// used holds the row of what a team's library takes up, so that two files cannot both take the last place, and reads it.
+// used holds the row of what a team's library takes up, so that two files cannot both take the last place, and reads
+// it.
 func (s *Service) used(ctx context.Context, tx *db.Tx, team int64) (int64, error) {
-	if _, err := tx.Exec(ctx, `INSERT INTO storage (team_id) VALUES (?) ON CONFLICT (team_id) DO NOTHING`, team); err != nil {
+	if _, err := tx.Exec(ctx, `INSERT INTO storage (team_id) VALUES (?) ON CONFLICT (team_id) DO NOTHING`,
+		team); err != nil {
 		return 0, fmt.Errorf("making a team's storage: %w", err)
 	}
 	var bytes int64
-	if err := tx.QueryRow(ctx, `SELECT used_bytes FROM storage WHERE team_id = ?`+s.db.ForUpdate(), team).Scan(&bytes); err != nil {
+	if err := tx.QueryRow(ctx, `SELECT used_bytes FROM storage WHERE team_id = ?`+s.db.ForUpdate(), team).
+		Scan(&bytes); err != nil {
 		return 0, fmt.Errorf("holding a team's storage: %w", err)
 	}
 	return bytes, nil
@@ -98,7 +109,9 @@ func (s *Service) used(ctx context.Context, tx *db.Tx, team int64) (int64, error
 func waiting(ctx context.Context, q db.Querier, team int64) (int, int64, error) {
 	var links int
 	var bytes int64
-	err := q.QueryRow(ctx, `SELECT COUNT(*), COALESCE(SUM(size_bytes), 0) FROM upload_files WHERE team_id = ? AND state = 'waiting'`, team).Scan(&links, &bytes)
+	err := q.QueryRow(ctx,
+		`SELECT COUNT(*), COALESCE(SUM(size_bytes), 0) FROM upload_files WHERE team_id = ? AND state = 'waiting'`,
+		team).Scan(&links, &bytes)
 	if err != nil {
 		return 0, 0, fmt.Errorf("counting open links: %w", err)
 	}
@@ -121,7 +134,8 @@ func folder(ctx context.Context, q db.Querier, team, id int64) error {
 		return nil
 	}
 	var n int64
-	if err := q.QueryRow(ctx, `SELECT COUNT(*) FROM media_folders WHERE id = ? AND team_id = ?`, id, team).Scan(&n); err != nil {
+	if err := q.QueryRow(ctx, `SELECT COUNT(*) FROM media_folders WHERE id = ? AND team_id = ?`, id, team).
+		Scan(&n); err != nil {
 		return fmt.Errorf("looking for a folder: %w", err)
 	}
 	if n == 0 {
@@ -132,12 +146,15 @@ func folder(ctx context.Context, q db.Querier, team, id int64) error {
 
 // ensureFolder finds a folder of a team by its name and makes it where it is not there.
 func ensureFolder(ctx context.Context, tx *db.Tx, team int64, name string) (int64, error) {
-	_, err := tx.Exec(ctx, `INSERT INTO media_folders (team_id, name, created_at) VALUES (?, ?, ?) ON CONFLICT (team_id, name) DO NOTHING`, team, name, db.Micros(tx.Now()))
+	_, err := tx.Exec(ctx,
+		`INSERT INTO media_folders (team_id, name, created_at) VALUES (?, ?, ?) ON CONFLICT (team_id, name) DO NOTHING`,
+		team, name, db.Micros(tx.Now()))
 	if err != nil {
 		return 0, fmt.Errorf("making a folder: %w", err)
 	}
 	var id int64
-	if err := tx.QueryRow(ctx, `SELECT id FROM media_folders WHERE team_id = ? AND name = ?`, team, name).Scan(&id); err != nil {
+	if err := tx.QueryRow(ctx, `SELECT id FROM media_folders WHERE team_id = ? AND name = ?`, team, name).
+		Scan(&id); err != nil {
 		return 0, fmt.Errorf("reading a folder: %w", err)
 	}
 	return id, nil

@@ -27,8 +27,10 @@ func (s *Service) CheckStore(ctx context.Context) error {
 	}
 	r, err := s.Blobs.Open(ctx, homeFolder+name)
 	if errors.Is(err, blob.ErrNotFound) {
-		return fmt.Errorf("the store of files is not the one of this database: it has no file %s; say where the files are by PRESSROOM_BLOBS (--blobs). "+
-			"Where they are lost for good, put a file of that name there: pressroom admin audit then tells what is missing", homeFolder+name)
+		return fmt.Errorf("the store of files is not the one of this database: it has no file %s; say where the files "+
+			"are by PRESSROOM_BLOBS (--blobs). "+
+			"Where they are lost for good, put a file of that name there: pressroom admin audit then tells what "+
+			"is missing", homeFolder+name)
 	}
 	if err != nil {
 		return fmt.Errorf("looking whether the store of files is this database's: %w", err)

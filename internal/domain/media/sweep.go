@@ -21,7 +21,8 @@ func (s *Service) Sweep(ctx context.Context) (int64, error) {
 		return 0, err
 	}
 	keys, err := db.All(ctx, s.db, func(rows *sql.Rows, key *string) error { return rows.Scan(key) },
-		`SELECT blob FROM media_pending WHERE created_at < ? OR doomed = 1 ORDER BY created_at LIMIT ?`, db.Micros(s.db.Now().Add(-Grace)), sweepBatch)
+		`SELECT blob FROM media_pending WHERE created_at < ? OR doomed = 1 ORDER BY created_at LIMIT ?`,
+		db.Micros(s.db.Now().Add(-Grace)), sweepBatch)
 	if err != nil {
 		return 0, fmt.Errorf("looking for bytes without an item: %w", err)
 	}

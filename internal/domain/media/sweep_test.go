@@ -30,7 +30,8 @@ type slow struct {
 // begin stores a file's bytes, as an arrival does that is cut off before its item.
 func (w world) begin(t fatal, file []byte) slow {
 	t.Helper()
-	staged, err := w.receive(t.Context(), w.team, uploader{}, Incoming{Size: int64(len(file)), Body: bytes.NewReader(file)}, bound{int64(len(file)), errTooLarge})
+	staged, err := w.receive(t.Context(), w.team, uploader{},
+		Incoming{Size: int64(len(file)), Body: bytes.NewReader(file)}, bound{int64(len(file)), errTooLarge})
 	must(t, err)
 	defer staged.Discard()
 	e, err := w.examine(t.Context(), staged)
@@ -43,7 +44,9 @@ func (w world) begin(t fatal, file []byte) slow {
 // end writes the item.
 func (w world) end(t fatal, a slow) error {
 	t.Helper()
-	_, _, err := w.enter(t.Context(), a.item, placement{by: Owner{TeamID: w.team}, settle: func(context.Context, *db.Tx, Item, bool) error { return nil }})
+	_, _, err := w.enter(t.Context(), a.item, placement{by: Owner{TeamID: w.team}, settle: func(context.Context, *db.Tx, Item, bool) error {
+		return nil
+	}})
 	return err
 }
 
@@ -60,7 +63,8 @@ func TestBytesWithoutTheirItem(t *testing.T) {
 		kept := w.add(t, pngOf(noise(1, 20, 20)))
 		b := w.open(t, pngOf(noise(2, 20, 20)))
 		l := b.Upload.Uploads[0]
-		link, err := w.Link(t.Context(), l.URL[len("http://press.example"+LinkPath):], strings.TrimPrefix(l.Headers["Authorization"], "Bearer "))
+		link, err := w.Link(t.Context(), l.URL[len("http://press.example"+LinkPath):],
+			strings.TrimPrefix(l.Headers["Authorization"], "Bearer "))
 		must(t, err)
 		blobs := w.Blobs
 		w.Blobs = closing{blobs, w.db}
@@ -163,7 +167,9 @@ func TestStuckBytesHoldUpNoOthers(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if left := w.pending(t); len(left) != 4 || slices.ContainsFunc(left, func(key string) bool { return !slices.Contains(stuck, key) }) {
+		if left := w.pending(t); len(left) != 4 || slices.ContainsFunc(left, func(key string) bool {
+			return !slices.Contains(stuck, key)
+		}) {
 			t.Errorf("%d are left: %v, want %v", len(left), left, stuck)
 		}
 		w.Blobs = whole
@@ -189,7 +195,9 @@ func (s stubborn) Delete(ctx context.Context, key string) error {
 // pending are the bytes without an item, the oldest first.
 func (w world) pending(t *testing.T) []string {
 	t.Helper()
-	keys, err := db.All(t.Context(), w.db, func(rows *sql.Rows, key *string) error { return rows.Scan(key) }, `SELECT blob FROM media_pending ORDER BY created_at`)
+	keys, err := db.All(t.Context(), w.db, func(rows *sql.Rows, key *string) error {
+		return rows.Scan(key)
+	}, `SELECT blob FROM media_pending ORDER BY created_at`)
 	must(t, err)
 	return keys
 }
@@ -293,10 +301,16 @@ func TestAuditFindsDamage(t *testing.T) {
 		do   func(t *testing.T, w world, i Item, bytes string)
 		want []Finding
 	}{
-		"none":               {func(*testing.T, world, Item, string) {}, []Finding{}},
-		"bytes removed":      {func(t *testing.T, w world, i Item, _ string) { must(t, w.Blobs.Delete(t.Context(), i.Blob)) }, []Finding{{Rule: "no_bytes"}}},
-		"thumbnail removed":  {func(t *testing.T, w world, i Item, _ string) { must(t, w.Blobs.Delete(t.Context(), i.Thumbnail)) }, []Finding{{Rule: "no_bytes"}}},
-		"truncated":          {func(t *testing.T, _ world, i Item, path string) { must(t, os.Truncate(path, i.Size-1)) }, []Finding{{Rule: "other_size"}}},
+		"none": {func(*testing.T, world, Item, string) {}, []Finding{}},
+		"bytes removed": {func(t *testing.T, w world, i Item, _ string) {
+			must(t, w.Blobs.Delete(t.Context(), i.Blob))
+		}, []Finding{{Rule: "no_bytes"}}},
+		"thumbnail removed": {func(t *testing.T, w world, i Item, _ string) {
+			must(t, w.Blobs.Delete(t.Context(), i.Thumbnail))
+		}, []Finding{{Rule: "no_bytes"}}},
+		"truncated": {func(t *testing.T, _ world, i Item, path string) {
+			must(t, os.Truncate(path, i.Size-1))
+		}, []Finding{{Rule: "other_size"}}},
 		"another file":       {func(t *testing.T, _ world, _ Item, path string) { write(t, path+".copy") }, []Finding{{Rule: "no_item"}}},
 		"another young file": {func(t *testing.T, w world, _ Item, path string) { young(t, w, path+".copy") }, []Finding{}},
 		"storage": {func(t *testing.T, w world, _ Item, _ string) {

@@ -85,7 +85,10 @@ type (
 )
 
 func (s *Service) uploadLimits() UploadBatchLimits {
-	return UploadBatchLimits{Types: Types, MaxImageBytes: s.Terms.Limits.MaxImageBytes, MaxVideoBytes: s.Terms.Limits.MaxVideoBytes, MaxFiles: min(MaxFiles, s.Terms.Limits.OpenUploadLinks)}
+	return UploadBatchLimits{
+		Types: Types, MaxImageBytes: s.Terms.Limits.MaxImageBytes, MaxVideoBytes: s.Terms.Limits.MaxVideoBytes,
+		MaxFiles: min(MaxFiles, s.Terms.Limits.OpenUploadLinks),
+	}
 }
 
 // uploadWork says in a job's record that the job is an upload batch; the others of its type are imports.
@@ -114,12 +117,17 @@ func (f batchFile) page() int64 {
 }
 
 // createUploads opens a batch.
-func (s *Service) createUploads(ctx context.Context, call operation.Call, in UploadsInput) (operation.Answer[UploadBatch], error) {
+func (s *Service) createUploads(
+	ctx context.Context, call operation.Call, in UploadsInput,
+) (operation.Answer[UploadBatch], error) {
 	var out operation.Answer[UploadBatch]
 	if err := s.checkFiles(in.Files); err != nil {
 		return out, err
 	}
-	b := batch{team: call.TeamID, person: call.PersonID, key: call.KeyID, expires: call.Now.Add(time.Duration(s.Terms.Limits.UploadMinutes) * time.Minute)}
+	b := batch{
+		team: call.TeamID, person: call.PersonID, key: call.KeyID,
+		expires: call.Now.Add(time.Duration(s.Terms.Limits.UploadMinutes) * time.Minute),
+	}
 	if in.FolderID != nil {
 		b.folder = *in.FolderID
 	}
@@ -159,9 +167,12 @@ func (s *Service) checkFiles(files []UploadFile) error {
 		kind := essence(f.MIMEType)
 		switch {
 		case f.MIMEType != "" && kind != "application/octet-stream" && !slices.Contains(Types, kind):
-			return apierr.Invalid(apierr.NotAllowedValue, "files.mime_type", "The library takes "+strings.Join(Types, ", ")+".").With("item", n)
+			return apierr.Invalid(apierr.NotAllowedValue, "files.mime_type",
+				"The library takes "+strings.Join(Types, ", ")+".").With("item", n)
 		case f.SizeBytes > s.maxBytes(kind):
-			return apierr.Invalid(apierr.OutOfRange, "files.size_bytes", fmt.Sprintf("The library takes images of up to %d bytes and videos of up to %d.", s.Terms.Limits.MaxImageBytes, s.Terms.Limits.MaxVideoBytes)).With("item", n)
+			return apierr.Invalid(apierr.OutOfRange, "files.size_bytes",
+				fmt.Sprintf("The library takes images of up to %d bytes and videos of up to %d.",
+					s.Terms.Limits.MaxImageBytes, s.Terms.Limits.MaxVideoBytes)).With("item", n)
 		}
 	}
 	return nil
@@ -183,7 +194,10 @@ func describe(ctx context.Context, tx *db.Tx, team int64, in []UploadFile) ([]ba
 		if err != nil {
 			return nil, fmt.Errorf("reading a checked digest: %w", err)
 		}
-		f := batchFile{id: uuid.Must(uuid.NewV7()).String(), digest: digest, size: d.SizeBytes, name: d.FileName, mimeType: d.MIMEType, state: Waiting}
+		f := batchFile{
+			id: uuid.Must(uuid.NewV7()).String(), digest: digest, size: d.SizeBytes, name: d.FileName,
+			mimeType: d.MIMEType, state: Waiting,
+		}
 		there, found, err := byDigest(ctx, tx, team, digest)
 		if err != nil {
 			return nil, err
@@ -198,18 +212,24 @@ func describe(ctx context.Context, tx *db.Tx, team int64, in []UploadFile) ([]ba
 	return out, nil
 }
 
-// roomFor refuses a batch beyond the limits on what is open, or for which the plan has no room. It adds a note if an empty
-// upload page had to be closed for it.
-func (s *Service) roomFor(ctx context.Context, tx *db.Tx, call operation.Call, b batch, used int64, notes []string) ([]string, error) {
+// roomFor refuses a batch beyond the limits on what is open, or for which the plan has no room. It adds a note if an
+// empty upload page had to be closed for it.
+func (s *Service) roomFor(
+	ctx context.Context, tx *db.Tx, call operation.Call, b batch, used int64, notes []string,
+) ([]string, error) {
 	links, bytes := b.waiting()
 	if links == 0 && len(b.files) > 0 {
 		return notes, nil
 	}
 	if links > s.Terms.Limits.OpenUploadLinks {
-		return nil, apierr.Invalid(apierr.TooLong, "files", fmt.Sprintf("A team has at most %d upload links open. Describe fewer files at once.", s.Terms.Limits.OpenUploadLinks))
+		return nil, apierr.Invalid(apierr.TooLong, "files",
+			fmt.Sprintf("A team has at most %d upload links open. Describe fewer files at once.",
+				s.Terms.Limits.OpenUploadLinks))
 	}
 	var open, first int64
-	err := tx.QueryRow(ctx, `SELECT COUNT(*), COALESCE(MIN(expires_at), 0) FROM upload_batches WHERE team_id = ? AND closed_at = 0`, call.TeamID).Scan(&open, &first)
+	err := tx.QueryRow(ctx,
+		`SELECT COUNT(*), COALESCE(MIN(expires_at), 0) FROM upload_batches WHERE team_id = ? AND closed_at = 0`,
+		call.TeamID).Scan(&open, &first)
 	if err != nil {
 		return nil, fmt.Errorf("counting open batches: %w", err)
 	}
@@ -224,12 +244,20 @@ func (s *Service) roomFor(ctx context.Context, tx *db.Tx, call operation.Call, b
 			return nil, err
 		}
 		if !closed {
-			return nil, apierr.New(apierr.RateLimited, "The team has as many upload batches open as it may. Use one of them, replace it, or wait until it expires.").With("scope", "open_upload_batches").After(wait)
+			return nil,
+				apierr.New(apierr.RateLimited,
+					"The team has as many upload batches open as it may. Use one of them, replace it, or wait until "+
+						"it expires.").With("scope", "open_upload_batches").After(wait)
 		}
-		notes = append(notes, "An older request was replaced: its upload page, to which nothing was uploaded, is closed, because the team has no more batches.")
+		notes = append(notes,
+			"An older request was replaced: its upload page, to which nothing was uploaded, is closed, because the "+
+				"team has no more batches.")
 	}
 	if openLinks+links > s.Terms.Limits.OpenUploadLinks {
-		return nil, apierr.New(apierr.RateLimited, "The team has as many upload links open as it may. Use them, replace their batch, or wait until they expire.").With("scope", "open_upload_links").After(wait)
+		return nil,
+			apierr.New(apierr.RateLimited,
+				"The team has as many upload links open as it may. Use them, replace their batch, or wait until "+
+					"they expire.").With("scope", "open_upload_links").After(wait)
 	}
 	limit, err := s.allowance(ctx, tx, call.TeamID, tx.Now())
 	if err != nil || limit == plan.Unlimited {
@@ -241,12 +269,14 @@ func (s *Service) roomFor(ctx context.Context, tx *db.Tx, call operation.Call, b
 	return notes, nil
 }
 
-// closeEmptyPage closes the oldest batch that the same connection opened without files and to which nothing was uploaded,
-// and reports whether there was one: repeats of a script must not keep the team from uploading.
+// closeEmptyPage closes the oldest batch that the same connection opened without files and to which nothing was
+// uploaded, and reports whether there was one: repeats of a script must not keep the team from uploading.
 func (s *Service) closeEmptyPage(ctx context.Context, tx *db.Tx, call operation.Call) (bool, error) {
 	var id string
-	err := tx.QueryRow(ctx, `SELECT job_id FROM upload_batches WHERE team_id = ? AND key_id = ? AND person_id = ? AND closed_at = 0
-		AND NOT EXISTS (SELECT 1 FROM upload_files WHERE upload_files.job_id = upload_batches.job_id) ORDER BY created_at, job_id LIMIT 1`,
+	err := tx.QueryRow(ctx,
+		`SELECT job_id FROM upload_batches WHERE team_id = ? AND key_id = ? AND person_id = ? AND closed_at = 0
+		AND NOT EXISTS (SELECT 1 FROM upload_files WHERE upload_files.job_id = upload_batches.job_id)
+		ORDER BY created_at, job_id LIMIT 1`,
 		call.TeamID, call.KeyID, call.PersonID).Scan(&id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
@@ -288,12 +318,15 @@ func (b batch) waiting() (int, int64) {
 
 // openBatch writes a batch with its job. One that waits for nothing has ended.
 func (s *Service) openBatch(ctx context.Context, tx *db.Tx, call operation.Call, b *batch) (job.Record, error) {
-	record, err := s.Jobs.Create(ctx, tx, job.New{TeamID: b.team, Type: job.MediaImport, Subject: uploadWork, Total: len(b.files)})
+	record, err := s.Jobs.Create(ctx, tx,
+		job.New{TeamID: b.team, Type: job.MediaImport, Subject: uploadWork, Total: len(b.files)})
 	if err != nil {
 		return record, err
 	}
 	b.job = record.ID
-	_, err = tx.Exec(ctx, `INSERT INTO upload_batches (job_id, team_id, person_id, key_id, folder_id, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+	_, err = tx.Exec(ctx,
+		`INSERT INTO upload_batches (job_id, team_id, person_id, key_id, folder_id, created_at, expires_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?)`,
 		b.job, b.team, b.person, b.key, b.folder, db.Micros(tx.Now()), db.Micros(b.expires))
 	if err != nil {
 		return record, fmt.Errorf("opening an upload batch: %w", err)
@@ -303,7 +336,8 @@ func (s *Service) openBatch(ctx context.Context, tx *db.Tx, call operation.Call,
 			return record, err
 		}
 	}
-	if err := auditlog.Record(ctx, tx, b.team, auditlog.By(call), "uploads.opened", b.job, map[string]any{"files": len(b.files)}); err != nil {
+	if err := auditlog.Record(ctx, tx, b.team, auditlog.By(call), "uploads.opened", b.job,
+		map[string]any{"files": len(b.files)}); err != nil {
 		return record, err
 	}
 	if links, _ := b.waiting(); links > 0 || len(b.files) == 0 {
@@ -321,8 +355,11 @@ func insertFile(ctx context.Context, tx *db.Tx, b batch, position int, f batchFi
 		sum := apikey.Hash(f.secret)
 		hash = sum[:]
 	}
-	_, err := tx.Exec(ctx, `INSERT INTO upload_files (id, job_id, team_id, position, sha256, size_bytes, file_name, mime_type, secret_hash, state, by_page, arrived_at, media_id, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		f.id, b.job, b.team, position, f.digest, f.size, f.name, f.mimeType, hash, string(f.state), f.page(), f.arrived, f.media, f.reason)
+	_, err := tx.Exec(ctx,
+		`INSERT INTO upload_files (id, job_id, team_id, position, sha256, size_bytes, file_name, mime_type,
+		secret_hash, state, by_page, arrived_at, media_id, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		f.id, b.job, b.team, position, f.digest, f.size, f.name, f.mimeType, hash, string(f.state), f.page(), f.arrived,
+		f.media, f.reason)
 	if err != nil {
 		return fmt.Errorf("opening an upload link: %w", err)
 	}
@@ -348,18 +385,22 @@ func (s *Service) replace(ctx context.Context, tx *db.Tx, call operation.Call, i
 	case old.closed:
 		return []string{"The earlier batch had ended already."}, nil
 	}
-	if _, err := tx.Exec(ctx, `UPDATE upload_files SET state = ?, secret_hash = NULL WHERE job_id = ? AND state = ?`, string(Replaced), id, string(Waiting)); err != nil {
+	if _, err := tx.Exec(ctx, `UPDATE upload_files SET state = ?, secret_hash = NULL WHERE job_id = ? AND state = ?`,
+		string(Replaced), id, string(Waiting)); err != nil {
 		return nil, fmt.Errorf("replacing a batch: %w", err)
 	}
 	if err := auditlog.Record(ctx, tx, old.team, auditlog.By(call), "uploads.replaced", id, nil); err != nil {
 		return nil, err
 	}
-	return []string{fmt.Sprintf("An older request was replaced: its batch is closed, with %d files that had not arrived.", links)}, s.closeBatch(ctx, tx, id, "upload_replaced")
+	return []string{
+		fmt.Sprintf("An older request was replaced: its batch is closed, with %d files that had not arrived.", links),
+	}, s.closeBatch(ctx, tx, id, "upload_replaced")
 }
 
 // closeBatch ends a batch and its job: no more files are taken. Why is the error code of files that did not come.
 func (s *Service) closeBatch(ctx context.Context, tx *db.Tx, id, why string) error {
-	if _, err := tx.Exec(ctx, `UPDATE upload_batches SET closed_at = ? WHERE job_id = ? AND closed_at = 0`, db.Micros(tx.Now()), id); err != nil {
+	if _, err := tx.Exec(ctx, `UPDATE upload_batches SET closed_at = ? WHERE job_id = ? AND closed_at = 0`,
+		db.Micros(tx.Now()), id); err != nil {
 		return fmt.Errorf("closing an upload batch: %w", err)
 	}
 	files, err := readFiles(ctx, tx, id)
@@ -395,7 +436,9 @@ func outcome(files []batchFile, why string) (job.State, string) {
 func (s *Service) readBatch(ctx context.Context, q db.Querier, id, lock string) (batch, error) {
 	b := batch{job: id}
 	var created, expires, closed int64
-	err := q.QueryRow(ctx, `SELECT team_id, person_id, key_id, folder_id, created_at, expires_at, closed_at FROM upload_batches WHERE job_id = ?`+lock, id).
+	err := q.QueryRow(ctx,
+		`SELECT team_id, person_id, key_id, folder_id, created_at, expires_at, closed_at FROM upload_batches
+		WHERE job_id = ?`+lock, id).
 		Scan(&b.team, &b.person, &b.key, &b.folder, &created, &expires, &closed)
 	if err != nil {
 		return b, fmt.Errorf("reading an upload batch: %w", err)
@@ -408,10 +451,12 @@ func (s *Service) readBatch(ctx context.Context, q db.Querier, id, lock string) 
 func readFiles(ctx context.Context, q db.Querier, id string) ([]batchFile, error) {
 	out, err := db.All(ctx, q, func(rows *sql.Rows, f *batchFile) error {
 		var page int64
-		err := rows.Scan(&f.id, &f.digest, &f.size, &f.name, &f.mimeType, &f.state, &page, &f.arrived, &f.media, &f.reason)
+		err := rows.Scan(&f.id, &f.digest, &f.size, &f.name, &f.mimeType, &f.state, &page, &f.arrived, &f.media,
+			&f.reason)
 		f.byPage = page != 0
 		return err
-	}, `SELECT id, sha256, size_bytes, file_name, mime_type, state, by_page, arrived_at, media_id, reason FROM upload_files WHERE job_id = ? ORDER BY position`, id)
+	}, `SELECT id, sha256, size_bytes, file_name, mime_type, state, by_page, arrived_at, media_id, reason
+		FROM upload_files WHERE job_id = ? ORDER BY position`, id)
 	if err != nil {
 		return nil, fmt.Errorf("reading the files of a batch: %w", err)
 	}
@@ -421,15 +466,21 @@ func readFiles(ctx context.Context, q db.Querier, id string) ([]batchFile, error
 // showBatch is the answer that opens a batch, its secrets in it; what is kept for repeats has none.
 func (s *Service) showBatch(call operation.Call, r job.Record, b batch) operation.Answer[UploadBatch] {
 	entry := job.Show(call, r)
-	data := UploadBatch{Job: entry, Upload: Uploads{[]UploadLink{}}, PageURL: s.PublicURL + pagePath(b.job), Limits: s.uploadLimits()}
+	data := UploadBatch{
+		Job: entry, Upload: Uploads{[]UploadLink{}}, PageURL: s.PublicURL + pagePath(b.job), Limits: s.uploadLimits(),
+	}
 	for _, f := range b.files {
 		data.Upload.Uploads = append(data.Upload.Uploads, s.showLink(call, f, b.expires))
 	}
-	return operation.Answer[UploadBatch]{Data: data, Keep: &UploadBatch{Job: job.Job{JobID: r.ID}}, Location: job.Location(r.ID), App: pagePath(b.job)}
+	return operation.Answer[UploadBatch]{
+		Data: data, Keep: &UploadBatch{Job: job.Job{JobID: r.ID}}, Location: job.Location(r.ID), App: pagePath(b.job),
+	}
 }
 
 func (s *Service) showLink(call operation.Call, f batchFile, expires time.Time) UploadLink {
-	out := UploadLink{File: UploadFile{hex.EncodeToString(f.digest), f.size, f.name, f.mimeType}, State: f.state, MediaID: f.media}
+	out := UploadLink{
+		File: UploadFile{hex.EncodeToString(f.digest), f.size, f.name, f.mimeType}, State: f.state, MediaID: f.media,
+	}
 	if f.state == Waiting {
 		at := call.Moment(expires)
 		out.URL, out.Method, out.ExpiresAt = s.PublicURL+LinkPath+f.id, "PUT", &at
@@ -446,7 +497,9 @@ func pagePath(jobID string) string {
 }
 
 // uploadsAgain answers a repeat: the same batch, with new secrets for what still waits. The old ones stop working.
-func (s *Service) uploadsAgain(ctx context.Context, call operation.Call, _ UploadsInput, kept UploadBatch) (operation.Answer[UploadBatch], error) {
+func (s *Service) uploadsAgain(
+	ctx context.Context, call operation.Call, _ UploadsInput, kept UploadBatch,
+) (operation.Answer[UploadBatch], error) {
 	var b batch
 	var record job.Record
 	err := s.db.InTx(ctx, "media.renew_uploads", func(ctx context.Context, tx *db.Tx) error {
@@ -471,7 +524,8 @@ func renewSecret(ctx context.Context, tx *db.Tx, f *batchFile) error {
 	}
 	f.secret = apikey.New(apikey.Upload)
 	sum := apikey.Hash(f.secret)
-	if _, err := tx.Exec(ctx, `UPDATE upload_files SET secret_hash = ? WHERE id = ? AND state = ?`, sum[:], f.id, string(Waiting)); err != nil {
+	if _, err := tx.Exec(ctx, `UPDATE upload_files SET secret_hash = ? WHERE id = ? AND state = ?`, sum[:], f.id,
+		string(Waiting)); err != nil {
 		return fmt.Errorf("renewing an upload secret: %w", err)
 	}
 	return nil

@@ -33,7 +33,8 @@ func drone(seed uint64, samples, span int) []byte {
 		copy(data[n*span:], place)
 		offsets = append(offsets, uint32(len(head)+8+n*span))
 	}
-	stbl := boxOf("stbl", boxOf("stco", u32(offsets...)), boxOf("stsc", u32(0, 1, 1, 1, 1)), boxOf("stsz", u32(0, uint32(len(place)), uint32(samples))))
+	stbl := boxOf("stbl", boxOf("stco", u32(offsets...)), boxOf("stsc", u32(0, 1, 1, 1, 1)),
+		boxOf("stsz", u32(0, uint32(len(place)), uint32(samples))))
 	shown := []uint32{0, uint32(samples)}
 	for _, at := range offsets[2:] {
 		shown = append(shown, at+uint32(len(place)))
@@ -69,8 +70,8 @@ func requests(t *testing.T, s *s3.Server) (*s3.Server, *atomic.Int64) {
 	return &counted, &reads
 }
 
-// The metadata of a video in S3 is removed by few requests, however many places it is in: near each other, or with other
-// data of some MiB between them.
+// The metadata of a video in S3 is removed by few requests, however many places it is in: near each other, or with
+// other data of some MiB between them.
 func TestAVideoIsReadByFewRequests(t *testing.T) {
 	t.Parallel()
 	server, reads := requests(t, s3.Start(t))
@@ -131,8 +132,8 @@ func (s *sequential) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Few videos are worked on at once on a node. While all turns are taken others wait, and a team for which too many wait is
-// told so.
+// Few videos are worked on at once on a node. While all turns are taken others wait, and a team for which too many
+// wait is told so.
 func TestVideosTakeTurns(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		film, photo := w.addAsBefore(t, locatedFilm(1)), w.addAsBefore(t, located(2))

@@ -108,7 +108,8 @@ func instance(t *testing.T, url string, clock *testkit.Clock, blobs blob.Store) 
 	must(t, err)
 	sealer, err := tokencrypt.New(key)
 	must(t, err)
-	return New(Options{DB: d, Blobs: blobs, Jobs: job.NewStore(d, nil, 5), Worker: job.NewWorker(d, queue, log), Keys: team.New(d, nil, plan.Shipped()), Terms: plan.Shipped(),
+	return New(Options{DB: d, Blobs: blobs, Jobs: job.NewStore(d, nil, 5), Worker: job.NewWorker(d, queue, log),
+		Keys: team.New(d, nil, plan.Shipped()), Terms: plan.Shipped(),
 		Fetch: client, Sealer: sealer, PublicURL: "http://press.example", Log: log})
 }
 
@@ -116,15 +117,21 @@ func instance(t *testing.T, url string, clock *testkit.Clock, blobs blob.Store) 
 func (w world) newTeam(t fatal) world {
 	t.Helper()
 	must(t, w.db.InTx(t.Context(), "furnish", func(ctx context.Context, tx *db.Tx) error {
-		err := tx.QueryRow(ctx, `INSERT INTO people (name, email, created_at) VALUES ('Ada', ?, 1) RETURNING id`, crand.Text()).Scan(&w.person)
+		err := tx.QueryRow(ctx, `INSERT INTO people (name, email, created_at) VALUES ('Ada', ?, 1) RETURNING id`,
+			crand.Text()).Scan(&w.person)
 		if err == nil {
-			err = tx.QueryRow(ctx, `INSERT INTO teams (name, timezone, content_language, plan, created_at) VALUES ('Harbour', 'UTC', 'en', 'team', 1) RETURNING id`).Scan(&w.team)
+			err = tx.QueryRow(ctx,
+				`INSERT INTO teams (name, timezone, content_language, plan, created_at)
+		VALUES ('Harbour', 'UTC', 'en', 'team', 1) RETURNING id`).Scan(&w.team)
 		}
 		if err == nil {
-			_, err = tx.Exec(ctx, `INSERT INTO memberships (team_id, person_id, role, created_at) VALUES (?, ?, 'owner', 1)`, w.team, w.person)
+			_, err = tx.Exec(ctx,
+				`INSERT INTO memberships (team_id, person_id, role, created_at) VALUES (?, ?, 'owner', 1)`, w.team, w.person)
 		}
 		if err == nil {
-			err = tx.QueryRow(ctx, `INSERT INTO api_keys (team_id, person_id, name, level, hash, created_at) VALUES (?, ?, 'k', 'full', ?, 1) RETURNING id`, w.team, w.person, []byte(crand.Text())).Scan(&w.key)
+			err = tx.QueryRow(ctx,
+				`INSERT INTO api_keys (team_id, person_id, name, level, hash, created_at)
+		VALUES (?, ?, 'k', 'full', ?, 1) RETURNING id`, w.team, w.person, []byte(crand.Text())).Scan(&w.key)
 		}
 		return err
 	}))

@@ -43,7 +43,9 @@ func (s *Service) create(ctx context.Context, call operation.Call, in CreateInpu
 
 // findTargets returns the accounts of a post, each once and in order. Disconnected accounts are found only
 // among those that the post had before.
-func (s *Service) findTargets(ctx context.Context, q db.Querier, call operation.Call, ids []int64, had []Target) ([]Target, error) {
+func (s *Service) findTargets(
+	ctx context.Context, q db.Querier, call operation.Call, ids []int64, had []Target,
+) ([]Target, error) {
 	found, err := s.accounts.Of(ctx, q, call.TeamID, ids)
 	if err != nil {
 		return nil, err
@@ -70,7 +72,9 @@ func (s *Service) findTargets(ctx context.Context, q db.Querier, call operation.
 }
 
 // change implements PATCH: fields that are given are replaced.
-func (s *Service) change(ctx context.Context, call operation.Call, in UpdateInput) (operation.Answer[PostChange], error) {
+func (s *Service) change(
+	ctx context.Context, call operation.Call, in UpdateInput,
+) (operation.Answer[PostChange], error) {
 	var at time.Time
 	if in.ScheduledAt.Value != nil {
 		var err error
@@ -146,7 +150,9 @@ func setCaption(p *Record, caption string) bool {
 
 // changeTime changes the scheduled time of a post or the planned time of a draft. The zero time clears the
 // latter.
-func (s *Service) changeTime(ctx context.Context, tx *db.Tx, call operation.Call, p *Record, at time.Time) (bool, error) {
+func (s *Service) changeTime(
+	ctx context.Context, tx *db.Tx, call operation.Call, p *Record, at time.Time,
+) (bool, error) {
 	switch {
 	case at.IsZero() && p.Status == Scheduled:
 		return false, errNeedsTime

@@ -9,14 +9,16 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// MediaDescribed sends posts that show a file back to their clients after its alternative text changed: the text goes out
-// with the post, so it is part of what a client approves. It runs in the transaction of that change.
+// MediaDescribed sends posts that show a file back to their clients after its alternative text changed: the text goes
+// out with the post, so it is part of what a client approves. It runs in the transaction of that change.
 func MediaDescribed(ctx context.Context, tx *db.Tx, person, team, media int64) error {
 	posts, err := db.All(ctx, tx, func(rows *sql.Rows, p *Record) error {
 		p.TeamID = team
 		return rows.Scan(&p.ID, &p.Approval, &p.Round)
-	}, `UPDATE posts SET updated_at = ? WHERE team_id = ? AND status IN ('draft', 'scheduled') AND approval <> 'not_needed'
-		AND id IN (SELECT post_id FROM post_media WHERE media_id = ? UNION SELECT post_id FROM post_target_media WHERE media_id = ?)
+	}, `UPDATE posts SET updated_at = ?
+		WHERE team_id = ? AND status IN ('draft', 'scheduled') AND approval <> 'not_needed'
+		AND id IN (SELECT post_id FROM post_media WHERE media_id = ? UNION SELECT post_id FROM post_target_media
+		WHERE media_id = ?)
 		RETURNING id, approval, approval_round`, db.Micros(tx.Now()), team, media, media)
 	if err != nil {
 		return fmt.Errorf("finding posts that show file %d: %w", media, err)
@@ -27,7 +29,8 @@ func MediaDescribed(ctx context.Context, tx *db.Tx, person, team, media int64) e
 		if err != nil {
 			return err
 		}
-		_, err = tx.Exec(ctx, `UPDATE posts SET approval = ?, approval_round = ? WHERE id = ?`, string(p.Approval), p.Round, p.ID)
+		_, err = tx.Exec(ctx, `UPDATE posts SET approval = ?, approval_round = ? WHERE id = ?`, string(p.Approval),
+			p.Round, p.ID)
 		if err != nil {
 			return fmt.Errorf("sending a post back to its client: %w", err)
 		}

@@ -25,7 +25,9 @@ type Override struct {
 
 // Override replaces the override of one account of a draft or scheduled post. It returns not_found for people
 // who may not do that and for media that the team does not have.
-func (s *Service) Override(ctx context.Context, person int64, postID string, account int64, o Override) (Record, error) {
+func (s *Service) Override(
+	ctx context.Context, person int64, postID string, account int64, o Override,
+) (Record, error) {
 	if o.Caption != nil && len([]rune(*o.Caption)) > maxOverrideCaption {
 		return Record{}, apierr.Invalid(apierr.TooLong, "caption", fmt.Sprintf("A text may have at most %d characters.",
 			maxOverrideCaption))

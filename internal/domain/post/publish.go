@@ -167,7 +167,9 @@ func (s *Service) submit(ctx context.Context, tx *db.Tx, p *Record, targets []Ta
 }
 
 // retry sends failed accounts again and lists the others.
-func (s *Service) retry(ctx context.Context, call operation.Call, in RetryInput) (operation.Answer[PublicationRetry], error) {
+func (s *Service) retry(
+	ctx context.Context, call operation.Call, in RetryInput,
+) (operation.Answer[PublicationRetry], error) {
 	var out operation.Answer[PublicationRetry]
 	err := call.InTx(ctx, s.db, "post.retry", func(ctx context.Context, tx *db.Tx) error {
 		p, err := s.lock(ctx, tx, call.TeamID, in.PostID)
@@ -192,8 +194,9 @@ func (s *Service) retry(ctx context.Context, call operation.Call, in RetryInput)
 			return err
 		}
 		view, err := s.jobs.View(ctx, tx, call, j, job.GetInput{})
-		out = operation.Answer[PublicationRetry]{Data: PublicationRetry{view.Data, skipped}, Untrusted: view.Untrusted, App: "/posts/" +
-			p.ID, Location: job.Location(j.ID), Said: summarizeRetry(len(again), skipped, view.Data)}
+		out = operation.Answer[PublicationRetry]{Data: PublicationRetry{view.Data, skipped}, Untrusted: view.Untrusted,
+			App: "/posts/" +
+				p.ID, Location: job.Location(j.ID), Said: summarizeRetry(len(again), skipped, view.Data)}
 		return err
 	})
 	return out, err

@@ -66,14 +66,35 @@ func TestAChangeOfZoneGivesNoSecondAllowance(t *testing.T) {
 		through int64
 	}
 	for name, steps := range map[string][]step{
-		"forth and back":                         {{"21 12", "Europe/Berlin", limit}, {"21 12", "Asia/Tokyo", 0}, {"21 12", "Europe/Berlin", 0}, {"21 22", "Europe/Berlin", 0}, {"21 23", "Europe/Berlin", limit}},
-		"to a later midnight":                    {{"21 12", "Europe/Berlin", limit}, {"21 13", "America/New_York", 0}, {"21 23", "America/New_York", 0}, {"22 05", "America/New_York", limit}},
-		"to an earlier midnight":                 {{"21 02", "Europe/Berlin", limit}, {"21 03", "Asia/Tokyo", 0}, {"21 14", "Asia/Tokyo", 0}, {"21 15", "Asia/Tokyo", limit}, {"21 23", "Asia/Tokyo", 0}, {"22 15", "Asia/Tokyo", limit}},
-		"back after the other zone's midnight":   {{"21 02", "Europe/Berlin", limit}, {"21 03", "Asia/Tokyo", 0}, {"21 16", "Europe/Berlin", 0}, {"21 23", "Europe/Berlin", limit}},
-		"back after the other zone's new day":    {{"21 02", "Europe/Berlin", limit}, {"21 03", "Asia/Tokyo", 0}, {"21 15", "Asia/Tokyo", limit}, {"21 16", "Europe/Berlin", 0}, {"21 23", "Europe/Berlin", limit}},
-		"unseen past the other zone's midnight":  {{"21 02", "Europe/Berlin", limit}, {"21 16", "Asia/Tokyo", 0}, {"22 14", "Asia/Tokyo", 0}, {"22 15", "Asia/Tokyo", limit}},
-		"at midnight itself, to a longer day":    {{"21 12", "Europe/Berlin", limit}, {"21 23", "America/New_York", 0}, {"22 05", "America/New_York", limit}},
-		"over the date line":                     {{"21 12", "Pacific/Kiritimati", limit}, {"21 12", "Pacific/Pago_Pago", 0}, {"22 10", "Pacific/Pago_Pago", 0}, {"22 11", "Pacific/Pago_Pago", limit}, {"22 11", "Pacific/Kiritimati", 0}},
+		"forth and back": {
+			{"21 12", "Europe/Berlin", limit}, {"21 12", "Asia/Tokyo", 0}, {"21 12", "Europe/Berlin", 0},
+			{"21 22", "Europe/Berlin", 0}, {"21 23", "Europe/Berlin", limit},
+		},
+		"to a later midnight": {
+			{"21 12", "Europe/Berlin", limit}, {"21 13", "America/New_York", 0}, {"21 23", "America/New_York", 0},
+			{"22 05", "America/New_York", limit},
+		},
+		"to an earlier midnight": {
+			{"21 02", "Europe/Berlin", limit}, {"21 03", "Asia/Tokyo", 0}, {"21 14", "Asia/Tokyo", 0},
+			{"21 15", "Asia/Tokyo", limit}, {"21 23", "Asia/Tokyo", 0}, {"22 15", "Asia/Tokyo", limit},
+		},
+		"back after the other zone's midnight": {
+			{"21 02", "Europe/Berlin", limit}, {"21 03", "Asia/Tokyo", 0}, {"21 16", "Europe/Berlin", 0}, {"21 23", "Europe/Berlin", limit},
+		},
+		"back after the other zone's new day": {
+			{"21 02", "Europe/Berlin", limit}, {"21 03", "Asia/Tokyo", 0}, {"21 15", "Asia/Tokyo", limit},
+			{"21 16", "Europe/Berlin", 0}, {"21 23", "Europe/Berlin", limit},
+		},
+		"unseen past the other zone's midnight": {
+			{"21 02", "Europe/Berlin", limit}, {"21 16", "Asia/Tokyo", 0}, {"22 14", "Asia/Tokyo", 0}, {"22 15", "Asia/Tokyo", limit},
+		},
+		"at midnight itself, to a longer day": {
+			{"21 12", "Europe/Berlin", limit}, {"21 23", "America/New_York", 0}, {"22 05", "America/New_York", limit},
+		},
+		"over the date line": {
+			{"21 12", "Pacific/Kiritimati", limit}, {"21 12", "Pacific/Pago_Pago", 0},
+			{"22 10", "Pacific/Pago_Pago", 0}, {"22 11", "Pacific/Pago_Pago", limit}, {"22 11", "Pacific/Kiritimati", 0},
+		},
 		"days later, in another zone altogether": {{"21 12", "Europe/Berlin", limit}, {"25 12", "Asia/Tokyo", limit}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -162,7 +183,9 @@ func TestALimitChangesMidday(t *testing.T) {
 		for range 200 {
 			take(t, c, w.berlin(1000))
 		}
-		for _, s := range []struct{ limit, through, left int64 }{{200, 0, 0}, {100, 0, 0}, {205, 5, 0}, {0, 0, 0}, {-1, 1, -1}, {1205, 1000, 0}, {1205, 0, 0}} {
+		for _, s := range []struct{ limit, through, left int64 }{
+			{200, 0, 0}, {100, 0, 0}, {205, 5, 0}, {0, 0, 0}, {-1, 1, -1}, {1205, 1000, 0}, {1205, 0, 0},
+		} {
 			wantThrough := s.through
 			if s.limit == -1 {
 				if take(t, c, w.berlin(-1)) == nil {

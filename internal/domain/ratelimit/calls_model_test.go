@@ -43,7 +43,9 @@ type callModel struct {
 }
 
 var (
-	callZones  = []string{"Europe/Berlin", "Asia/Tokyo", "America/New_York", "Pacific/Kiritimati", "Pacific/Pago_Pago", "Australia/Lord_Howe", "UTC"}
+	callZones = []string{
+		"Europe/Berlin", "Asia/Tokyo", "America/New_York", "Pacific/Kiritimati", "Pacific/Pago_Pago", "Australia/Lord_Howe", "UTC",
+	}
 	callLimits = []int64{0, 1, 7, 50, 300, 1000}
 )
 
@@ -68,7 +70,10 @@ func TestFreeCallsByModel(t *testing.T) {
 }
 
 func newCallModel(t *rapid.T, nodes []callNode) *callModel {
-	m := &callModel{steady: rapid.Bool().Draw(t, "steady"), net: map[int64]int64{}, counted: map[int64]int64{}, void: map[int64]int64{}, dates: map[string]int64{}}
+	m := &callModel{
+		steady: rapid.Bool().Draw(t, "steady"), net: map[int64]int64{}, counted: map[int64]int64{},
+		void: map[int64]int64{}, dates: map[string]int64{},
+	}
 	start := callNoon.Add(time.Duration(rapid.IntRange(0, 24*365).Draw(t, "hours")) * time.Hour)
 	m.highest = rapid.SampledFrom(callLimits).Draw(t, "limit")
 	for _, n := range nodes {
@@ -224,7 +229,8 @@ func (m *callModel) begun(t *rapid.T, by *callNode, since int64) {
 		midnight = midnight || db.Micros(begins) == since
 	}
 	if !midnight || since < m.day.until || since <= m.day.since {
-		t.Fatalf("a day that ends at %v is followed by one that begins at %v, with the clock at %v", db.Time(m.day.until), db.Time(since), by.clock.Now())
+		t.Fatalf("a day that ends at %v is followed by one that begins at %v, with the clock at %v",
+			db.Time(m.day.until), db.Time(since), by.clock.Now())
 	}
 }
 

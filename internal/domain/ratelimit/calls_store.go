@@ -79,7 +79,9 @@ func (c *Calls) CountFree(ctx context.Context, tx *db.Tx, team int64) error {
 }
 
 // count brings a team's count to the day that it is now and adds to it. The adding may hang on what is used already.
-func (c *Calls) count(ctx context.Context, tx *db.Tx, team int64, zone *time.Location, more func(used int64) int64) (day, error) {
+func (c *Calls) count(
+	ctx context.Context, tx *db.Tx, team int64, zone *time.Location, more func(used int64) int64,
+) (day, error) {
 	stored, err := c.locked(ctx, tx, team)
 	if err != nil {
 		return day{}, err
@@ -89,7 +91,8 @@ func (c *Calls) count(ctx context.Context, tx *db.Tx, team int64, zone *time.Loc
 	if today == stored {
 		return today, nil
 	}
-	_, err = tx.Exec(ctx, `UPDATE free_calls SET starts_at = ?, ends_at = ?, used = ? WHERE team_id = ?`, today.since, today.until, today.used, team)
+	_, err = tx.Exec(ctx, `UPDATE free_calls SET starts_at = ?, ends_at = ?, used = ? WHERE team_id = ?`, today.since,
+		today.until, today.used, team)
 	if err != nil {
 		return day{}, fmt.Errorf("counting free calls of team %d: %w", team, err)
 	}
@@ -103,7 +106,9 @@ func (c *Calls) locked(ctx context.Context, tx *db.Tx, team int64) (day, error) 
 		return d, err
 	}
 	// Two nodes may meet here; the second waits for the first and finds its row.
-	_, err = tx.Exec(ctx, `INSERT INTO free_calls (team_id, starts_at, ends_at, used) VALUES (?, 0, 0, 0) ON CONFLICT (team_id) DO NOTHING`, team)
+	_, err = tx.Exec(ctx,
+		`INSERT INTO free_calls (team_id, starts_at, ends_at, used) VALUES (?, 0, 0, 0)
+		ON CONFLICT (team_id) DO NOTHING`, team)
 	if err != nil {
 		return day{}, fmt.Errorf("beginning to count the free calls of team %d: %w", team, err)
 	}
@@ -113,7 +118,8 @@ func (c *Calls) locked(ctx context.Context, tx *db.Tx, team int64) (day, error) 
 
 func read(ctx context.Context, q db.Querier, team int64, lock string) (day, bool, error) {
 	var d day
-	err := q.QueryRow(ctx, `SELECT starts_at, ends_at, used FROM free_calls WHERE team_id = ?`+lock, team).Scan(&d.since, &d.until, &d.used)
+	err := q.QueryRow(ctx, `SELECT starts_at, ends_at, used FROM free_calls WHERE team_id = ?`+lock, team).
+		Scan(&d.since, &d.until, &d.used)
 	if errors.Is(err, sql.ErrNoRows) {
 		return day{}, false, nil
 	}

@@ -45,7 +45,9 @@ func addCallTeam(t failer, d *db.DB, zone string) int64 {
 	t.Helper()
 	var team int64
 	err := d.InTx(context.Background(), "test", func(ctx context.Context, tx *db.Tx) error {
-		return tx.QueryRow(ctx, `INSERT INTO teams (name, timezone, content_language, plan, created_at) VALUES ('Harbour', ?, 'en', 'creator', 1) RETURNING id`, zone).Scan(&team)
+		return tx.QueryRow(ctx,
+			`INSERT INTO teams (name, timezone, content_language, plan, created_at)
+		VALUES ('Harbour', ?, 'en', 'creator', 1) RETURNING id`, zone).Scan(&team)
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -41,13 +41,19 @@ type PlanLimitsLimits struct {
 func (c *Calls) Operations(t plan.Terms) []operation.Operation {
 	return []operation.Operation{
 		operation.Define(operation.Spec{
-			Tool: "get_limits", Method: http.MethodGet, Path: "/limits", Needs: access.Read, Success: http.StatusOK, Uncounted: true,
-			Summary:     "What the team's plan allows",
-			Description: "The team's plan and its limits, whether it includes access by API and tools, and how many free calls are left today. Ask it after plan_limit_reached or daily_call_limit_reached, and before work of many calls. -1 means unlimited, 0 means none. Never counts against the daily free-call allowance.",
+			Tool: "get_limits", Method: http.MethodGet, Path: "/limits", Needs: access.Read, Success: http.StatusOK,
+			Uncounted: true,
+			Summary:   "What the team's plan allows",
+			Description: "The team's plan and its limits, whether it includes access by API and tools, and how many " +
+				"free calls are left today. Ask it after plan_limit_reached or daily_call_limit_reached, and before " +
+				"work of many calls. -1 means unlimited, 0 means none. Never counts against the daily free-call " +
+				"allowance.",
 			Example: operation.Example{Data: PlanLimits{
 				Plan: PlanLimitsPlan{"agency", "Agency"}, APIAccess: true, FreeCallsLeftToday: 99_120,
-				Limits: PlanLimitsLimits{SocialAccounts: plan.Unlimited, PostsPerMonth: plan.Unlimited, Seats: 50, StorageBytes: 1_073_741_824_000,
-					AnalyticsRetentionDays: 730, ProfilesComparable: 25, FreeCallsPerDay: 100_000, HashtagLists: 500, TrackedReports: 100},
+				Limits: PlanLimitsLimits{SocialAccounts: plan.Unlimited, PostsPerMonth: plan.Unlimited, Seats: 50,
+					StorageBytes:           1_073_741_824_000,
+					AnalyticsRetentionDays: 730, ProfilesComparable: 25, FreeCallsPerDay: 100_000, HashtagLists: 500,
+					TrackedReports: 100},
 			}},
 		}, func(ctx context.Context, call operation.Call, _ struct{}) (operation.Answer[PlanLimits], error) {
 			return c.limits(ctx, t, call)
@@ -58,21 +64,24 @@ func (c *Calls) Operations(t plan.Terms) []operation.Operation {
 func (c *Calls) limits(ctx context.Context, t plan.Terms, call operation.Call) (operation.Answer[PlanLimits], error) {
 	plan, ok := t.Plan(call.Plan)
 	if !ok {
-		return operation.Answer[PlanLimits]{}, fmt.Errorf("the terms have no plan %q, which team %d is on", call.Plan, call.TeamID)
+		return operation.Answer[PlanLimits]{}, fmt.Errorf("the terms have no plan %q, which team %d is on", call.Plan,
+			call.TeamID)
 	}
 	left, err := c.Left(ctx, call.Actor)
 	if err != nil {
 		return operation.Answer[PlanLimits]{}, err
 	}
 	return operation.Answer[PlanLimits]{App: "/settings/plan", Data: PlanLimits{
-		Plan: PlanLimitsPlan{plan.ID, plan.Name}, Limits: figures(plan, call.Daily.FreeCalls), APIAccess: plan.APIKeys, FreeCallsLeftToday: left,
+		Plan: PlanLimitsPlan{plan.ID, plan.Name}, Limits: figures(plan, call.Daily.FreeCalls), APIAccess: plan.APIKeys,
+		FreeCallsLeftToday: left,
 	}}, nil
 }
 
 func figures(p plan.Plan, freeCalls int64) PlanLimitsLimits {
 	return PlanLimitsLimits{
 		SocialAccounts: p.SocialAccounts, PostsPerMonth: p.PostsPerMonth, Seats: p.Seats, StorageBytes: p.StorageBytes,
-		AnalyticsRetentionDays: p.AnalyticsRetentionDays, ProfilesComparable: p.ProfilesComparable, FreeCallsPerDay: freeCalls,
-		HashtagLists: p.HashtagLists, TrackedReports: p.TrackedReports,
+		AnalyticsRetentionDays: p.AnalyticsRetentionDays, ProfilesComparable: p.ProfilesComparable,
+		FreeCallsPerDay: freeCalls,
+		HashtagLists:    p.HashtagLists, TrackedReports: p.TrackedReports,
 	}
 }

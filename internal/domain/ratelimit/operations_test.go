@@ -15,7 +15,8 @@ func (w callDay) askLimits(t *testing.T, c *Calls, name string, freeCalls int64)
 	op := operation.NewRegistry(c.Operations(plan.Shipped())).Tool("get_limits")
 	actor := w.berlin(freeCalls)
 	actor.Plan = name
-	result, err := op.Run(t.Context(), operation.Call{Actor: actor, Operation: op.Tool, Now: w.clock.Now().UTC().Truncate(time.Microsecond)}, nil)
+	result, err := op.Run(t.Context(),
+		operation.Call{Actor: actor, Operation: op.Tool, Now: w.clock.Now().UTC().Truncate(time.Microsecond)}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -44,11 +45,14 @@ func TestGetLimits(t *testing.T) {
 			freeCalls int64
 			data      string
 		}{
-			{"free", 0, `{"plan":{"id":"free","name":"Free"},"api_access":false,"free_calls_left_today":0,"limits":{"social_accounts":3,"posts_per_month":20,"seats":1,
+			{"free", 0,
+				`{"plan":{"id":"free","name":"Free"},"api_access":false,"free_calls_left_today":0,"limits":{"social_accounts":3,"posts_per_month":20,"seats":1,
 				"storage_bytes":1073741824,"analytics_retention_days":30,"profiles_comparable":1,"free_calls_per_day":0,"hashtag_lists":3,"tracked_reports":0}}`},
-			{"creator", 1000, `{"plan":{"id":"creator","name":"Creator"},"api_access":true,"free_calls_left_today":997,"limits":{"social_accounts":10,"posts_per_month":200,"seats":1,
+			{"creator", 1000,
+				`{"plan":{"id":"creator","name":"Creator"},"api_access":true,"free_calls_left_today":997,"limits":{"social_accounts":10,"posts_per_month":200,"seats":1,
 				"storage_bytes":10737418240,"analytics_retention_days":90,"profiles_comparable":3,"free_calls_per_day":1000,"hashtag_lists":20,"tracked_reports":5}}`},
-			{"agency", -1, `{"plan":{"id":"agency","name":"Agency"},"api_access":true,"free_calls_left_today":-1,"limits":{"social_accounts":-1,"posts_per_month":-1,"seats":50,
+			{"agency", -1,
+				`{"plan":{"id":"agency","name":"Agency"},"api_access":true,"free_calls_left_today":-1,"limits":{"social_accounts":-1,"posts_per_month":-1,"seats":50,
 				"storage_bytes":1073741824000,"analytics_retention_days":730,"profiles_comparable":25,"free_calls_per_day":-1,"hashtag_lists":500,"tracked_reports":100}}`},
 		} {
 			for range 2 { // asking changes nothing

@@ -24,7 +24,8 @@ func NewPace(anHour, atOnce int) (*Pace, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making the store of a pace: %w", err)
 	}
-	limiter, err := throttled.NewGCRARateLimiterCtx(store, throttled.RateQuota{MaxRate: throttled.PerHour(anHour), MaxBurst: atOnce - 1})
+	limiter, err := throttled.NewGCRARateLimiterCtx(store,
+		throttled.RateQuota{MaxRate: throttled.PerHour(anHour), MaxBurst: atOnce - 1})
 	if err != nil {
 		return nil, fmt.Errorf("making a pace: %w", err)
 	}

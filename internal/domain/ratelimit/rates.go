@@ -23,7 +23,8 @@ const ratesKept = 65_536
 
 // RatesOptions say where rates are counted.
 type RatesOptions struct {
-	Redis string           // URL of the Redis that all nodes count in, redis://… or rediss://…; empty: each counts for itself
+	// URL of the Redis that all nodes count in, redis://… or rediss://…; empty: each counts for itself
+	Redis string
 	Now   func() time.Time // the time of what is counted in memory, and of outages; time.Now where nil
 	Log   *slog.Logger     // hears of outages; nobody does where nil
 }
@@ -50,7 +51,8 @@ func newRates(limits plan.Limits, opts RatesOptions, within time.Duration) (*Rat
 	}
 	r := &Rates{gauges: map[pipeline.Scope]*gauge{}}
 	for scope, rate := range map[pipeline.Scope]plan.Rate{
-		pipeline.PerCredential: limits.Requests, pipeline.PerConnection: limits.Writes, pipeline.PerProvider: limits.Networks,
+		pipeline.PerCredential: limits.Requests, pipeline.PerConnection: limits.Writes,
+		pipeline.PerProvider: limits.Networks,
 	} {
 		g, err := newGauge(scope, rate, opts.Now)
 		if err != nil {

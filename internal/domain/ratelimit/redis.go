@@ -31,9 +31,11 @@ const (
 
 // These do not repeat the address, nor wrap an error that does: it holds the password.
 var (
-	errRedisAddress = errors.New("the address of Redis has to look like redis://user:password@host:6379/0, or rediss://… for TLS; " +
+	errRedisAddress = errors.New("the address of Redis has to look like redis://user:password@host:6379/0, or " +
+		"rediss://… for TLS; " +
 		"what is neither a letter nor a digit in the password is written with a percent sign, such as %40 for @")
-	errRedisQuery = errors.New("the address of Redis may have db, client_name and skip_verify after a question mark, and nothing else; " +
+	errRedisQuery = errors.New("the address of Redis may have db, client_name and skip_verify after a question mark, " +
+		"and nothing else; " +
 		"a question mark in the password is written as %3F")
 )
 
@@ -59,11 +61,13 @@ func redisOptions(address string) (*redis.Options, error) {
 	return o, nil
 }
 
-// bound sets what is ours to say: how long everything may take, how often it is tried, and how many connections there are.
+// bound sets what is ours to say: how long everything may take, how often it is tried, and how many connections there
+// are.
 func bound(o *redis.Options) {
 	o.ContextTimeoutEnabled = true
-	o.ReadTimeout, o.WriteTimeout, o.PoolTimeout = startWithin, startWithin, startWithin // the call's own deadline comes first
-	o.MaxRetries = -1                                                                    // none: what is not answered is counted in memory
+	// the call's own deadline comes first
+	o.ReadTimeout, o.WriteTimeout, o.PoolTimeout = startWithin, startWithin, startWithin
+	o.MaxRetries = -1 // none: what is not answered is counted in memory
 	o.DialTimeout, o.DialerRetries, o.DialerRetryTimeout = redisDialing, 1, time.Nanosecond
 	o.PoolSize, o.ConnMaxIdleTime = redisPool, redisIdle
 	o.ReadBufferSize, o.WriteBufferSize = redisBuffer, redisBuffer
@@ -143,14 +147,16 @@ func (s *redisStore) said(err error) string {
 }
 
 // The store of a limiter. The limiter's own does the hard part, to change a count that nobody changed meanwhile. It
-// is not asked for the rest: it would lose the reason of a connection that is refused, and give counts too short a life.
+// is not asked for the rest: it would lose the reason of a connection that is refused, and give counts too short a
+// life.
 var _ throttled.GCRAStoreCtx = (*redisStore)(nil)
 
 // lifeRounding is what is added to a count's life, as that is rounded down to seconds: a count that is forgotten
 // before its time is quota given away.
 const lifeRounding = time.Second
 
-// GetWithTime reads a count, -1 where there is none, and the time by the clock of Redis, which is the same for all nodes.
+// GetWithTime reads a count, -1 where there is none, and the time by the clock of Redis, which is the same for all
+// nodes.
 func (s *redisStore) GetWithTime(ctx context.Context, key string) (int64, time.Time, error) {
 	pipe := s.current.Load().client.Pipeline()
 	now, count := pipe.Time(ctx), pipe.Get(ctx, redisPrefix+key)
@@ -169,7 +175,9 @@ func (s *redisStore) GetWithTime(ctx context.Context, key string) (int64, time.T
 
 // SetIfNotExistsWithTTL makes a count together with its life. Set one after the other, a late loser's life would
 // shorten that of a count which others have raised since, and a crash between would leave it there for ever.
-func (s *redisStore) SetIfNotExistsWithTTL(ctx context.Context, key string, value int64, life time.Duration) (bool, error) {
+func (s *redisStore) SetIfNotExistsWithTTL(
+	ctx context.Context, key string, value int64, life time.Duration,
+) (bool, error) {
 	made, err := s.current.Load().client.SetNX(ctx, redisPrefix+key, value, life+lifeRounding).Result()
 	if err != nil {
 		return false, fmt.Errorf("making a count: %w", err)
@@ -178,7 +186,9 @@ func (s *redisStore) SetIfNotExistsWithTTL(ctx context.Context, key string, valu
 }
 
 // CompareAndSwapWithTTL changes a count that nobody changed meanwhile.
-func (s *redisStore) CompareAndSwapWithTTL(ctx context.Context, key string, was, is int64, life time.Duration) (bool, error) {
+func (s *redisStore) CompareAndSwapWithTTL(
+	ctx context.Context, key string, was, is int64, life time.Duration,
+) (bool, error) {
 	changed, err := s.current.Load().store.CompareAndSwapWithTTL(ctx, key, was, is, life+lifeRounding)
 	if err != nil {
 		return false, fmt.Errorf("changing a count: %w", err)

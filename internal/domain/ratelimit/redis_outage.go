@@ -53,7 +53,8 @@ func (o *outage) answered(ctx context.Context, turn uint64) {
 	defer o.mu.Unlock()
 	o.asking = false
 	o.turn.Add(1)
-	o.log.InfoContext(ctx, "Redis answers again: all nodes count rates together", "away", o.now().Sub(o.since).Round(time.Millisecond).String())
+	o.log.InfoContext(ctx, "Redis answers again: all nodes count rates together", "away", o.now().Sub(o.since).
+		Round(time.Millisecond).String())
 }
 
 // failed notes that Redis did not answer what was asked in a turn, and tells whether an outage begins by that.

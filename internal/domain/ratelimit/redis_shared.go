@@ -30,7 +30,9 @@ func (r *Rates) share(opts RatesOptions, within time.Duration) error {
 	if err != nil {
 		return err
 	}
-	s := &shared{store: store, within: within, outage: &outage{now: opts.Now, log: opts.Log.With("redis", store.opts.Addr)}}
+	s := &shared{
+		store: store, within: within, outage: &outage{now: opts.Now, log: opts.Log.With("redis", store.opts.Addr)},
+	}
 	for i := range s.lanes {
 		s.lanes[i] = make(chan struct{}, 1)
 	}
@@ -40,7 +42,8 @@ func (r *Rates) share(opts RatesOptions, within time.Duration) error {
 		}
 	}
 	// Of a limit that nobody reaches.
-	if s.try, err = newLimiter(store, throttled.RateQuota{MaxRate: throttled.PerSec(1000), MaxBurst: 100_000}); err != nil {
+	if s.try, err = newLimiter(store,
+		throttled.RateQuota{MaxRate: throttled.PerSec(1000), MaxBurst: 100_000}); err != nil {
 		return err
 	}
 	r.shared = s
@@ -112,7 +115,8 @@ func (s *shared) settle(ctx context.Context, turn uint64, err error) {
 		s.outage.answered(ctx, turn)
 	case s.outage.failed(ctx, turn, s.store.said(err)):
 		if err := s.store.renew(); err != nil {
-			s.outage.log.DebugContext(ctx, "old connections to Redis were not closed as they should be", "error", s.store.said(err))
+			s.outage.log.DebugContext(ctx, "old connections to Redis were not closed as they should be", "error",
+				s.store.said(err))
 		}
 	}
 }

@@ -36,18 +36,22 @@ func TestRatesOfTwoNodes(t *testing.T) {
 	take := func(n *node) pipeline.Rate { return n.rates.Take(t.Context(), pipeline.PerCredential, 7) }
 	for i := range 25 {
 		for j, n := range []*node{a, b} {
-			if got := take(n); got.Limited || got.Remaining != 49-2*i-j || got.Quota != 50 || got.Window != 50*time.Minute || got.RetryAfter != 0 {
+			if got := take(n); got.Limited || got.Remaining != 49-2*i-j || got.Quota != 50 ||
+				got.Window != 50*time.Minute || got.RetryAfter != 0 {
 				t.Fatalf("call %d of node %d: %+v", i, j, got)
 			}
 		}
 	}
 	for _, n := range []*node{a, b, a, b} {
 		got := take(n)
-		if !got.Limited || got.Remaining != 0 || got.RetryAfter > time.Minute || got.RetryAfter < 50*time.Second || got.Reset > 50*time.Minute || got.Reset < 49*time.Minute {
+		if !got.Limited || got.Remaining != 0 || got.RetryAfter > time.Minute || got.RetryAfter < 50*time.Second ||
+			got.Reset > 50*time.Minute || got.Reset < 49*time.Minute {
 			t.Errorf("a call too many: %+v", got)
 		}
 	}
-	for _, free := range []pipeline.Rate{a.rates.Take(t.Context(), pipeline.PerCredential, 8), b.rates.Take(t.Context(), pipeline.PerConnection, 7)} {
+	for _, free := range []pipeline.Rate{
+		a.rates.Take(t.Context(), pipeline.PerCredential, 8), b.rates.Take(t.Context(), pipeline.PerConnection, 7),
+	} {
 		if free.Limited || free.Remaining != free.Quota-1 {
 			t.Errorf("another's call, or one of another scope: %+v", free)
 		}
@@ -215,9 +219,12 @@ func TestClosedRates(t *testing.T) {
 func TestAddressOfRedis(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{
-		"127.0.0.1:6379", "redis:127.0.0.1:6379", "redis://", "redis://:hidden@/0", "redis://:hidden@127.0.0.1:99999", "http://u:hidden@127.0.0.1", "unix:///hidden",
-		"redis://:hid#den@127.0.0.1", "redis://:hid/den@127.0.0.1", "redis://:hid?den@127.0.0.1", "redis://:hidden@127.0.0.1/none", "redis://:hidden@127.0.0.1/0/1",
-		"redis://u:12#hidden@127.0.0.1:6379", "redis://u:12/hidden@127.0.0.1:6379", "redis://u:12?hidden@127.0.0.1:6379", "redis://:%hidden@127.0.0.1",
+		"127.0.0.1:6379", "redis:127.0.0.1:6379", "redis://", "redis://:hidden@/0", "redis://:hidden@127.0.0.1:99999",
+		"http://u:hidden@127.0.0.1", "unix:///hidden",
+		"redis://:hid#den@127.0.0.1", "redis://:hid/den@127.0.0.1", "redis://:hid?den@127.0.0.1",
+		"redis://:hidden@127.0.0.1/none", "redis://:hidden@127.0.0.1/0/1",
+		"redis://u:12#hidden@127.0.0.1:6379", "redis://u:12/hidden@127.0.0.1:6379",
+		"redis://u:12?hidden@127.0.0.1:6379", "redis://:%hidden@127.0.0.1",
 		"redis://:hidden@127.0.0.1?read_timeout=1h", "redis://:hidden@127.0.0.1?db=hidden", "redis://:hidden@127.0.0.1\n",
 	} {
 		_, err := ratelimit.NewRates(fifty, ratelimit.RatesOptions{Redis: address})
@@ -231,7 +238,9 @@ func TestAddressOfRedis(t *testing.T) {
 			}
 		}
 	}
-	for _, address := range []string{"redis://127.0.0.1:1", "rediss://u:p%40@127.0.0.1:1/3?skip_verify=true", "redis://[::1]:1?client_name=boat&db=2"} {
+	for _, address := range []string{
+		"redis://127.0.0.1:1", "rediss://u:p%40@127.0.0.1:1/3?skip_verify=true", "redis://[::1]:1?client_name=boat&db=2",
+	} {
 		rates, err := ratelimit.NewRatesWithin(fifty, ratelimit.RatesOptions{Redis: address}, time.Millisecond)
 		if err != nil {
 			t.Errorf("%s: %v", address, err)
@@ -295,7 +304,8 @@ func newNode(t *testing.T, url string, within time.Duration) *node {
 	t.Helper()
 	n := &node{clock: testkit.NewClock(start), log: &record{}}
 	var err error
-	n.rates, err = ratelimit.NewRatesWithin(fifty, ratelimit.RatesOptions{Redis: url, Now: n.clock.Now, Log: slog.New(slog.NewTextHandler(n.log, nil))}, within)
+	n.rates, err = ratelimit.NewRatesWithin(fifty,
+		ratelimit.RatesOptions{Redis: url, Now: n.clock.Now, Log: slog.New(slog.NewTextHandler(n.log, nil))}, within)
 	if err != nil {
 		t.Fatal(err)
 	}

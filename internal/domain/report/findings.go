@@ -43,11 +43,12 @@ func (f findings) sections() []section {
 	has := f.Sections
 	out := []section{{name: postsSection}}
 	if h := has.Hashtags; h != nil {
-		out = append(out, section{name: "hashtags", count: len(h.Hashtags), write: func(into *ReportSections, from, to int) {
-			part := *h
-			part.Hashtags = h.Hashtags[from:to]
-			into.Hashtags = &part
-		}})
+		out = append(out, section{name: "hashtags", count: len(h.Hashtags),
+			write: func(into *ReportSections, from, to int) {
+				part := *h
+				part.Hashtags = h.Hashtags[from:to]
+				into.Hashtags = &part
+			}})
 	}
 	if w := has.Words; w != nil {
 		out = append(out, section{name: "words", count: len(w.Words), write: func(into *ReportSections, from, to int) {

@@ -84,7 +84,8 @@ func TestPagesOfSections(t *testing.T) {
 	t.Parallel()
 	var found findings
 	err := json.Unmarshal(
-		[]byte(`{"sections":{"words":{"posts":9,"different":3,"words":[{"word":"a","posts":3},{"word":"b","posts":2},{"word":"c","posts":1}]},"cadence":{"posts":9}}}`), &found)
+		[]byte(
+			`{"sections":{"words":{"posts":9,"different":3,"words":[{"word":"a","posts":3},{"word":"b","posts":2},{"word":"c","posts":1}]},"cadence":{"posts":9}}}`), &found)
 	if err != nil {
 		t.Fatal(err)
 	}

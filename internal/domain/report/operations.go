@@ -113,7 +113,8 @@ var (
 func exampleSummary() ReportSummary {
 	ratio := result.FindingRatio{Value: 1.62, Low: 1.31, High: 2.003, Shrunk: new(1.55)}
 	return ReportSummary{
-		ReportEntry: exampleEntry, MeasuredAt: &exampleAt, SectionsAvailable: []string{"posts", "hashtags", "words", "times",
+		ReportEntry: exampleEntry, MeasuredAt: &exampleAt,
+		SectionsAvailable: []string{"posts", "hashtags", "words", "times",
 			"formats", "cadence", "score"},
 		Profile: &ReportAccount{Username: "harbour.coffee", URL: "https://www.instagram.com/harbour.coffee",
 			Biography: &operation.Pointer{Untrusted: "u1"}, Followers: new(int64(18_204)), Follows: new(int64(310)),

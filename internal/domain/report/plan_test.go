@@ -21,7 +21,8 @@ func TestQueriesUseIndexes(t *testing.T) {
 				SELECT 'Harbour', 'UTC', 'en', 'team', 1 FROM n`,
 			`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
 				INSERT INTO reports (id, team_id, kind, platform, subject, status, tracked, next_refresh_at, available_until, created_at)
-				SELECT 'r' || CAST(i AS TEXT), i % 50 + 1, 'profile', 'instagram', 'name' || CAST(i AS TEXT), 'ready', CASE WHEN i % 100 = 0 THEN 1 ELSE 0 END, i, 2 * i, 1 FROM n`,
+				SELECT 'r' || CAST(i AS TEXT), i % 50 + 1, 'profile', 'instagram', 'name' || CAST(i AS TEXT),
+		'ready', CASE WHEN i % 100 = 0 THEN 1 ELSE 0 END, i, 2 * i, 1 FROM n`,
 			`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
 				INSERT INTO report_posts (report_id, shown, post, taken_at)
 				SELECT 'r' || CAST(i % 40 + 1 AS TEXT), 'posts', CAST(i AS TEXT), i FROM n`,

@@ -56,7 +56,8 @@ func insertPosts(ctx context.Context, tx *db.Tx, report, shown string, posts []p
 	}
 	row := "(" + db.Marks(12) + ")"
 	_, err := tx.Exec(ctx,
-		`INSERT INTO report_posts (report_id, shown, post, taken_at, format, caption, url, likes, comments, shares, views, duration) VALUES `+
+		`INSERT INTO report_posts (report_id, shown, post, taken_at, format, caption, url, likes, comments, shares,
+		views, duration) VALUES `+
 			strings.TrimSuffix(strings.Repeat(row+", ", len(posts)), ", ")+`
 		ON CONFLICT (report_id, shown, post) DO UPDATE
 		SET taken_at = excluded.taken_at, format = excluded.format, caption = excluded.caption, url = excluded.url,

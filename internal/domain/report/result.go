@@ -25,7 +25,8 @@ type Made struct {
 
 // ResultReader returns the function that reads the result of a report job.
 func ResultReader(charged job.Charged) job.Result {
-	return func(ctx context.Context, q db.Querier, _ operation.Call, r job.Record, _ job.GetInput) (job.Produced, error) {
+	return func(ctx context.Context, q db.Querier, _ operation.Call, r job.Record,
+		_ job.GetInput) (job.Produced, error) {
 		return readResult(ctx, q, charged, r)
 	}
 }

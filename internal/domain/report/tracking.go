@@ -101,7 +101,9 @@ func (s *Service) countTracked(ctx context.Context, tx *db.Tx, team int64) (int6
 
 // track changes the tracking of a report. A repeated call changes and charges nothing. The last frequency sent is
 // stored, even with tracking off.
-func (s *Service) track(ctx context.Context, call operation.Call, in TrackInput) (operation.Answer[ReportTracking], error) {
+func (s *Service) track(
+	ctx context.Context, call operation.Call, in TrackInput,
+) (operation.Answer[ReportTracking], error) {
 	var out operation.Answer[ReportTracking]
 	err := call.InTx(ctx, s.db, "report.track", func(ctx context.Context, tx *db.Tx) error {
 		r, err := s.lockForTracking(ctx, tx, call, in)

@@ -62,8 +62,9 @@ func identity(_ context.Context, call operation.Call, _ struct{}) (operation.Ans
 		app, level = "/settings/assistants/"+strconv.FormatInt(call.KeyID, 10), access.Reached(call.Granted)
 	}
 	return operation.Answer[Identity]{App: app, Data: Identity{
-		Person: IdentityPerson{call.PersonID, call.PersonName}, Team: IdentityPerson{call.TeamID, call.TeamName}, Role: call.Role,
-		Key: IdentityKey{call.KeyID, call.KeyName, level}, Capabilities: call.Capabilities,
+		Person: IdentityPerson{call.PersonID, call.PersonName}, Team: IdentityPerson{call.TeamID, call.TeamName},
+		Role: call.Role,
+		Key:  IdentityKey{call.KeyID, call.KeyName, level}, Capabilities: call.Capabilities,
 		Timezone: call.Zone.String(), ContentLanguage: call.Language,
 	}}, nil
 }

@@ -14,14 +14,17 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// ErrChooseInvitation is returned for somebody whom the directory recognizes, who is in no team and has open invitations.
+// ErrChooseInvitation is returned for somebody whom the directory recognizes, who is in no team and has open
+// invitations.
 var ErrChooseInvitation = apierr.New(apierr.Unauthorized, "You are in no team yet. Choose an invitation to accept.")
 
-const openTo = `SELECT i.id, i.email, i.role, COALESCE(b.name, ''), t.id, t.name FROM invitations i JOIN teams t ON t.id = i.team_id
-	LEFT JOIN people b ON b.id = i.invited_by WHERE i.email = ? AND t.closed_at = 0 AND i.waiting_person = 0 AND ` + isOpen
+const openTo = `SELECT i.id, i.email, i.role, COALESCE(b.name, ''), t.id, t.name FROM invitations i
+		JOIN teams t ON t.id = i.team_id
+	LEFT JOIN people b ON b.id = i.invited_by WHERE i.email = ? AND t.closed_at = 0 AND i.waiting_person = 0 AND ` +
+	isOpen
 
-// OpenOffers lists the open invitations to an e-mail address, oldest first. Only the proven owner of the address may see
-// them.
+// OpenOffers lists the open invitations to an e-mail address, oldest first. Only the proven owner of the address may
+// see them.
 func (s *Service) OpenOffers(ctx context.Context, email string) ([]Offer, error) {
 	out, err := db.All(ctx, s.db, scanOpen, openTo+` ORDER BY i.id`, foldEmail(email), db.Micros(s.db.Now()))
 	if err != nil {
@@ -61,7 +64,8 @@ func (s *Service) AcceptOpen(ctx context.Context, person, invitation int64) (Off
 	var o Offer
 	err := s.change(ctx, "team.accept_open_invitation", func(ctx context.Context, tx *db.Tx) error {
 		var email string
-		err := tx.QueryRow(ctx, `SELECT email FROM people WHERE id = ? AND held_at = 0 AND email_proved_at > 0`, person).Scan(&email)
+		err := tx.QueryRow(ctx, `SELECT email FROM people WHERE id = ? AND held_at = 0 AND email_proved_at > 0`,
+			person).Scan(&email)
 		if errors.Is(err, sql.ErrNoRows) {
 			return apierr.Missing()
 		}
@@ -80,18 +84,25 @@ func (s *Service) AcceptOpen(ctx context.Context, person, invitation int64) (Off
 // invitations: somebody else may have accepted them. What the operator or an earlier owner gave stays, and so does
 // ownership, so that no team loses its owner.
 func (s *Service) reofferMemberships(ctx context.Context, tx *db.Tx, person int64) error {
-	if _, err := tx.Exec(ctx, `UPDATE invitations SET waiting_person = 0, waiting_since = 0 WHERE waiting_person = ? AND accepted_at = 0`, person); err != nil {
+	if _, err := tx.Exec(ctx,
+		`UPDATE invitations SET waiting_person = 0, waiting_since = 0 WHERE waiting_person = ? AND accepted_at = 0`,
+		person); err != nil {
 		return fmt.Errorf("forgetting where a person waits: %w", err)
 	}
 	type accepted struct {
 		invitation, team int64
 		role             access.Role
 	}
-	all, err := db.All(ctx, tx, func(rows *sql.Rows, a *accepted) error { return rows.Scan(&a.invitation, &a.team, &a.role) },
-		`SELECT i.id, i.team_id, m.role FROM memberships m JOIN invitations i ON i.team_id = m.team_id AND i.accepted_by = m.person_id
+	all, err := db.All(ctx, tx, func(rows *sql.Rows, a *accepted) error {
+		return rows.Scan(&a.invitation, &a.team, &a.role)
+	},
+		`SELECT i.id, i.team_id, m.role FROM memberships m
+		JOIN invitations i ON i.team_id = m.team_id AND i.accepted_by = m.person_id
 		WHERE m.person_id = ? AND m.role <> 'owner' AND i.accepted_at > 0 AND i.mailed_at = 0
-			AND NOT EXISTS (SELECT 1 FROM invitations l WHERE l.team_id = i.team_id AND l.accepted_by = i.accepted_by AND l.id > i.id)
-			AND NOT EXISTS (SELECT 1 FROM events e WHERE e.team_id = 0 AND e.kind = 'person.email_confirmed' AND e.subject = ? AND e.at <= i.accepted_at)
+			AND NOT EXISTS (SELECT 1 FROM invitations l
+		WHERE l.team_id = i.team_id AND l.accepted_by = i.accepted_by AND l.id > i.id)
+			AND NOT EXISTS (SELECT 1 FROM events e
+		WHERE e.team_id = 0 AND e.kind = 'person.email_confirmed' AND e.subject = ? AND e.at <= i.accepted_at)
 		ORDER BY i.team_id`, person, id(person))
 	if err != nil {
 		return fmt.Errorf("reading the memberships of an unproved account: %w", err)
@@ -116,11 +127,14 @@ func (s *Service) reoffer(ctx context.Context, tx *db.Tx, person, team, invitati
 		return err
 	}
 	hash := apikey.Hash(rand.Text())
-	_, err := tx.Exec(ctx, `UPDATE invitations AS i SET accepted_at = 0, accepted_by = 0, waiting_person = 0, waiting_since = 0, role = ?, token_hash = ?,
+	_, err := tx.Exec(ctx,
+		`UPDATE invitations AS i
+		SET accepted_at = 0, accepted_by = 0, waiting_person = 0, waiting_since = 0, role = ?, token_hash = ?,
 		expires_at = ?, invited_by = CASE WHEN `+standsFor+` THEN i.invited_by ELSE 0 END WHERE i.id = ?`,
 		string(role), hash[:], db.Micros(tx.Now().Add(invitationLife)), invitation)
 	if err != nil {
 		return fmt.Errorf("opening an invitation again: %w", err)
 	}
-	return auditlog.Record(ctx, tx, team, auditlog.Actor{PersonID: person}, "member.left", id(person), map[string]any{"reason": "unconfirmed"})
+	return auditlog.Record(ctx, tx, team, auditlog.Actor{PersonID: person}, "member.left", id(person),
+		map[string]any{"reason": "unconfirmed"})
 }

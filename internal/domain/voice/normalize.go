@@ -109,8 +109,9 @@ func (t *normalizer) audiences(given []BrandVoiceAudience) []BrandVoiceAudience 
 }
 
 func (t *normalizer) wording(argument string, w BrandVoiceUse) BrandVoiceUse {
-	return BrandVoiceUse{Words: t.list(argument+".words", w.Words, MaxWords, MaxWord), Phrases: t.list(argument+".phrases",
-		w.Phrases, MaxPhrases, MaxPhrase)}
+	return BrandVoiceUse{Words: t.list(argument+".words", w.Words, MaxWords, MaxWord),
+		Phrases: t.list(argument+".phrases",
+			w.Phrases, MaxPhrases, MaxPhrase)}
 }
 
 func (t *normalizer) list(argument string, given []string, most, longest int) []string {

@@ -50,7 +50,9 @@ func (s *Service) Operations() []operation.Operation {
 			Next: "get_brand_voice returns another voice in full.",
 			Listing: &operation.Listing{Member: "brand_voices", Item: "get_brand_voice",
 				Arguments: map[string]string{"id": "id"}, Label: []string{"name"}},
-			Example: operation.Example{Data: BrandVoiceList{BrandVoices: []BrandVoiceEntry{example.BrandVoiceEntry}, DefaultVoice: &example}},
+			Example: operation.Example{
+				Data: BrandVoiceList{BrandVoices: []BrandVoiceEntry{example.BrandVoiceEntry}, DefaultVoice: &example},
+			},
 		}, s.list),
 		operation.Define(operation.Spec{
 			Tool: "get_brand_voice", Method: http.MethodGet, Path: "/brand-voices/{id}", Needs: access.Read,
@@ -71,7 +73,9 @@ const appPath = "/voices"
 const noVoices = "The team has no brand voice yet. A team member who may write can create one in the app under Brand " +
 	"voices."
 
-func (s *Service) list(ctx context.Context, call operation.Call, _ ListInput) (operation.Answer[BrandVoiceList], error) {
+func (s *Service) list(
+	ctx context.Context, call operation.Call, _ ListInput,
+) (operation.Answer[BrandVoiceList], error) {
 	out := operation.Answer[BrandVoiceList]{App: appPath, Data: BrandVoiceList{BrandVoices: []BrandVoiceEntry{}}}
 	found, err := listVoices(ctx, s.db, call.TeamID)
 	if err != nil {
@@ -126,8 +130,11 @@ var example = func() BrandVoice {
 	d := Draft{Name: "Harbour Coffee", Guide: Guide{
 		BusinessDescription: "A roastery with a café at the harbour.", Tone: "Warm and plain.",
 		PointOfView: FirstPlural,
-		Audiences:   []BrandVoiceAudience{{Name: "Regulars", Description: "They come for the coffee and stay for a chat."}},
-		EmojiPolicy: FewEmoji, Use: BrandVoiceUse{Words: []string{"roastery"}, Phrases: []string{"see you at the harbour"}},
+		Audiences: []BrandVoiceAudience{
+			{Name: "Regulars", Description: "They come for the coffee and stay for a chat."},
+		},
+		EmojiPolicy:        FewEmoji,
+		Use:                BrandVoiceUse{Words: []string{"roastery"}, Phrases: []string{"see you at the harbour"}},
 		Avoid:              BrandVoiceUse{Words: []string{"cheap"}, Phrases: []string{}},
 		CustomInstructions: "End with the opening hours.", ContentLanguage: "en-GB",
 	}}

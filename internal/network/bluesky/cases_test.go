@@ -220,7 +220,8 @@ func refresh(t *testing.T, w world) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if renewed.Refresh == old.Refresh || renewed.Account != old.Account || renewed.Username != old.Username || renewed.Server != old.Server {
+	if renewed.Refresh == old.Refresh || renewed.Account != old.Account || renewed.Username != old.Username ||
+		renewed.Server != old.Server {
 		t.Errorf("%+v became %+v", old, renewed)
 	}
 	// An access token is good until it expires, also after its pair was renewed.

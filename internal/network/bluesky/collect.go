@@ -38,7 +38,8 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 			Feed   []entry `json:"feed"`
 			Cursor string  `json:"cursor"`
 		}
-		err := n.read(ctx, g, "app.bsky.feed.getAuthorFeed", paged(url.Values{"actor": {g.Account}, "filter": {"posts_no_replies"}}, cursor), &answer)
+		err := n.read(ctx, g, "app.bsky.feed.getAuthorFeed",
+			paged(url.Values{"actor": {g.Account}, "filter": {"posts_no_replies"}}, cursor), &answer)
 		return n.feed(g, answer.Feed), answer.Cursor, err
 	})
 	found.Followers = profile.Followers
@@ -47,13 +48,18 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 
 // read asks the account's server.
 func (n *Network) read(ctx context.Context, g network.Grant, method string, params url.Values, out any) error {
-	return n.call(ctx, call{purpose: network.Reading, verb: http.MethodGet, method: method, server: g.Server, token: g.Access, params: params, out: out})
+	return n.call(ctx,
+		call{
+			purpose: network.Reading, verb: http.MethodGet, method: method, server: g.Server, token: g.Access,
+			params: params, out: out,
+		})
 }
 
 // viewless tells whether a server has no view of the whole network, or none that it reaches.
 func viewless(err error) bool {
 	said, ok := errors.AsType[*network.Error](err)
-	return ok && (said.Status == http.StatusNotImplemented || slices.Contains([]string{"MethodNotImplemented", "UpstreamFailure"}, said.Code))
+	return ok && (said.Status == http.StatusNotImplemented ||
+		slices.Contains([]string{"MethodNotImplemented", "UpstreamFailure"}, said.Code))
 }
 
 // seen is a place in a list. One that is not the account's own post is passed over.
@@ -64,7 +70,9 @@ type seen struct {
 }
 
 // walk reads a list, the newest first, until it comes to what is older than a time, or has so many.
-func (n *Network) walk(since time.Time, most int, next func(cursor string) ([]seen, string, error)) (network.Collected, error) {
+func (n *Network) walk(
+	since time.Time, most int, next func(cursor string) ([]seen, string, error),
+) (network.Collected, error) {
 	var found network.Collected
 	cursor := ""
 	for range mostLists {
@@ -143,7 +151,8 @@ func (n *Network) feed(g network.Grant, entries []entry) []seen {
 		if indexed := at(p.IndexedAt); !indexed.IsZero() && indexed.Before(out[i].PostedAt) {
 			out[i].PostedAt = indexed
 		}
-		out[i].Likes, out[i].Comments, out[i].Shares, out[i].Saves = p.Likes, p.Replies, network.Sum(p.Reposts, p.Quotes), p.Bookmarks
+		out[i].Likes, out[i].Comments, out[i].Shares, out[i].Saves = p.Likes, p.Replies, network.Sum(p.Reposts,
+			p.Quotes), p.Bookmarks
 	}
 	return out
 }
@@ -186,7 +195,9 @@ func (e embedded) format() string {
 }
 
 // collectRecords tells the posts of a server that has no view of the whole: nobody counts anything there.
-func (n *Network) collectRecords(ctx context.Context, g network.Grant, since time.Time, most int) (network.Collected, error) {
+func (n *Network) collectRecords(
+	ctx context.Context, g network.Grant, since time.Time, most int,
+) (network.Collected, error) {
 	return n.walk(since, most, func(cursor string) ([]seen, string, error) {
 		var answer struct {
 			Records []struct {
@@ -195,7 +206,8 @@ func (n *Network) collectRecords(ctx context.Context, g network.Grant, since tim
 			} `json:"records"`
 			Cursor string `json:"cursor"`
 		}
-		err := n.read(ctx, g, "com.atproto.repo.listRecords", paged(url.Values{"repo": {g.Account}, "collection": {collection}}, cursor), &answer)
+		err := n.read(ctx, g, "com.atproto.repo.listRecords",
+			paged(url.Values{"repo": {g.Account}, "collection": {collection}}, cursor), &answer)
 		out := make([]seen, len(answer.Records))
 		for i, r := range answer.Records {
 			out[i] = n.seen(g, r.URI, r.Value)

@@ -58,7 +58,8 @@ func (a answers) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestCollectReadsTheFeed(t *testing.T) {
 	t.Parallel()
 	entry := func(did, rkey, at, more string) string {
-		return fmt.Sprintf(`{"post":{"uri":"at://%s/app.bsky.feed.post/%s","author":{"did":"%s"},"indexedAt":"2026-11-20T10:00:00Z","likeCount":3,"repostCount":1,"quoteCount":1,"replyCount":0,
+		return fmt.Sprintf(
+			`{"post":{"uri":"at://%s/app.bsky.feed.post/%s","author":{"did":"%s"},"indexedAt":"2026-11-20T10:00:00Z","likeCount":3,"repostCount":1,"quoteCount":1,"replyCount":0,
 			"record":{"text":"text","createdAt":"%s"%s}}}`, did, rkey, did, at, more)
 	}
 	const me, other = "did:plc:me", "did:plc:other"
@@ -83,15 +84,20 @@ func TestCollectReadsTheFeed(t *testing.T) {
 			entry(me, "answer", late, `,"reply":{}`),
 			entry(me, "film", late, `,"embed":{"$type":"app.bsky.embed.recordWithMedia","media":{"$type":"app.bsky.embed.video"}}`)),
 		"app.bsky.feed.getAuthorFeed?next": page("more",
-			entry(me, "card", late, `,"embed":{"$type":"app.bsky.embed.external"}`), entry(me, "old", early, ""), entry(me, "older", late, "")),
+			entry(me, "card", late, `,"embed":{"$type":"app.bsky.embed.external"}`), entry(me, "old", early, ""),
+			entry(me, "older", late, "")),
 	}}}})
-	got, err := n.Collect(t.Context(), network.Grant{Server: "https://a.test", Account: me, Username: "me.test"}, plannedAt.Add(-30*time.Hour), 500)
+	got, err := n.Collect(t.Context(), network.Grant{Server: "https://a.test", Account: me, Username: "me.test"},
+		plannedAt.Add(-30*time.Hour), 500)
 	if err != nil || len(got.Posts) != 3 || *got.Followers != 12 {
 		t.Fatalf("%+v, %v", got, err)
 	}
-	for i, want := range []struct{ rkey, format, at string }{{"future", "carousel", "2026-11-20T10:00:00Z"}, {"film", "video", late}, {"card", "link", late}} {
+	for i, want := range []struct{ rkey, format, at string }{
+		{"future", "carousel", "2026-11-20T10:00:00Z"}, {"film", "video", late}, {"card", "link", late},
+	} {
 		p := got.Posts[i]
-		if p.URL != "https://bsky.app/profile/me.test/post/"+want.rkey || p.Format != want.format || p.PostedAt.Format(time.RFC3339) != want.at || *p.Shares != 2 || *p.Comments != 0 || p.Saves != nil {
+		if p.URL != "https://bsky.app/profile/me.test/post/"+want.rkey || p.Format != want.format ||
+			p.PostedAt.Format(time.RFC3339) != want.at || *p.Shares != 2 || *p.Comments != 0 || p.Saves != nil {
 			t.Errorf("post %+v, want %+v", p, want)
 		}
 	}

@@ -46,8 +46,9 @@ func (n *Network) Plan(i network.Intent) (network.Draft, error) {
 		return nil, fmt.Errorf("planning a Bluesky post: %w", err)
 	}
 	return writeDraft(draft{RKey: rkey, Media: i.Content.Media}, record{
-		Type:      collection,
-		Text:      strings.ToValidUTF8(i.Content.Text, "\uFFFD"), // or the stored text and the facets' offsets would differ
+		Type: collection,
+		// or the stored text and the facets' offsets would differ
+		Text:      strings.ToValidUTF8(i.Content.Text, "\uFFFD"),
 		Langs:     languages(i.Content.Languages),
 		CreatedAt: i.At.UTC().Format(createdAtFmt),
 	})
@@ -56,7 +57,9 @@ func (n *Network) Plan(i network.Intent) (network.Draft, error) {
 // Prepare adds what the server does not find by itself: links, tags and mentions; and it uploads the media. A
 // Draft that is prepared comes back as it is. Until then what was uploaded is uploaded again by a repeat: blobs go by
 // their content, so the server keeps one.
-func (n *Network) Prepare(ctx context.Context, g network.Grant, d network.Draft, files network.Files) (network.Draft, time.Duration, error) {
+func (n *Network) Prepare(
+	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
+) (network.Draft, time.Duration, error) {
 	given, rec, err := readDraft(d)
 	if err != nil {
 		return nil, 0, err

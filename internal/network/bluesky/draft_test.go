@@ -52,12 +52,18 @@ func TestPlanIsDeterministic(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		seed := rapid.StringN(1, 40, -1).Draw(t, "seed")
 		at := time.Unix(rapid.Int64Range(1, 9_000_000_000).Draw(t, "at"), 0)
-		c := network.Content{Text: rapid.String().Draw(t, "text"), Languages: rapid.SliceOf(rapid.String()).Draw(t, "languages"), Media: rapid.SliceOf(rapid.Make[network.Media]()).Draw(t, "media")}
+		c := network.Content{
+			Text: rapid.String().Draw(t, "text"), Languages: rapid.SliceOf(rapid.String()).Draw(t, "languages"),
+			Media: rapid.SliceOf(rapid.Make[network.Media]()).Draw(t, "media"),
+		}
 		first, err := newNetwork().Plan(network.Intent{Seed: seed, First: at, At: at, Content: c})
 		if err != nil {
 			t.Fatal(err)
 		}
-		second, err := newNetwork().Plan(network.Intent{Seed: seed, First: at.In(time.FixedZone("elsewhere", 3600)), At: at.In(time.FixedZone("elsewhere", 3600)), Content: c})
+		second, err := newNetwork().
+			Plan(network.Intent{
+				Seed: seed, First: at.In(time.FixedZone("elsewhere", 3600)), At: at.In(time.FixedZone("elsewhere", 3600)), Content: c,
+			})
 		if err != nil || string(first) != string(second) {
 			t.Fatalf("%s and %s, %v", first, second, err)
 		}
@@ -77,7 +83,8 @@ func TestPlannedRecord(t *testing.T) {
 	t.Parallel()
 	languages := []string{"no language", "pt-BR", "pt-BR", "zh-Hant-TW", "de-1996", "fr"}
 	at := time.Date(2026, 3, 29, 10, 15, 0, 123_456_789, time.FixedZone("CEST", 7200))
-	d, err := newNetwork().Plan(network.Intent{Seed: "seed", First: at, At: at, Content: network.Content{Text: "a\xffb <&>", Languages: languages}})
+	d, err := newNetwork().
+		Plan(network.Intent{Seed: "seed", First: at, At: at, Content: network.Content{Text: "a\xffb <&>", Languages: languages}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,12 +39,15 @@ type aspectRatio struct {
 
 // embed uploads a post's media, of which there is one at least, and is the part of its record that shows them.
 func (n *Network) embed(ctx context.Context, g network.Grant, media []network.Media, files network.Files) (any, error) {
-	if err := network.Blocked(n.Check(network.Content{Media: media})); err != nil { // or some would be left out, or uploaded in vain
+	// or some would be left out, or uploaded in vain
+	if err := network.Blocked(n.Check(network.Content{Media: media})); err != nil {
 		return nil, err
 	}
 	if m := media[0]; m.Kind == network.Video {
 		blob, ratio, err := n.upload(ctx, g, m, files)
-		return videoEmbed{Type: "app.bsky.embed.video", Video: blob, Alt: network.Clip(m.Alt, maxVideoAlt), Ratio: ratio}, err
+		return videoEmbed{
+			Type: "app.bsky.embed.video", Video: blob, Alt: network.Clip(m.Alt, maxVideoAlt), Ratio: ratio,
+		}, err
 	}
 	images := imagesEmbed{Type: "app.bsky.embed.images"}
 	for _, m := range media {
@@ -58,7 +61,9 @@ func (n *Network) embed(ctx context.Context, g network.Grant, media []network.Me
 }
 
 // upload sends a medium's bytes: the server's blob object for them, and their form where it is known.
-func (n *Network) upload(ctx context.Context, g network.Grant, m network.Media, files network.Files) (json.RawMessage, *aspectRatio, error) {
+func (n *Network) upload(
+	ctx context.Context, g network.Grant, m network.Media, files network.Files,
+) (json.RawMessage, *aspectRatio, error) {
 	file, err := files.Open(ctx, m.ID, n.opts.Rules.Fit(m.Kind))
 	if err != nil {
 		return nil, nil, network.FileFailed(err)

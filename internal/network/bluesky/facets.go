@@ -68,7 +68,9 @@ func (n *Network) facets(ctx context.Context, g network.Grant, text string) ([]f
 	return found, nil
 }
 
-func (n *Network) resolveOnce(ctx context.Context, g network.Grant, handle string, known map[string]string) (string, error) {
+func (n *Network) resolveOnce(
+	ctx context.Context, g network.Grant, handle string, known map[string]string,
+) (string, error) {
 	if did, ok := known[handle]; ok {
 		return did, nil
 	}

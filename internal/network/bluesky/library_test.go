@@ -62,7 +62,9 @@ func pngItem(t *testing.T, width, height int, alt string) item {
 	if err := png.Encode(&encoded, dots(width, height, uint8(len(alt)))); err != nil {
 		t.Fatal(err)
 	}
-	return item{Media: network.Media{Kind: network.Image, Type: "image/png", Width: width, Height: height, Alt: alt}, bytes: encoded.Bytes()}
+	return item{
+		Media: network.Media{Kind: network.Image, Type: "image/png", Width: width, Height: height, Alt: alt}, bytes: encoded.Bytes(),
+	}
 }
 
 func jpegItem(t *testing.T, alt string) item {

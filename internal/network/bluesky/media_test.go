@@ -75,7 +75,8 @@ func (l *lateness) RoundTrip(r *http.Request) (*http.Response, error) {
 // A draft that was stored before there were media is read as ever.
 func TestDraftOfBefore(t *testing.T) {
 	t.Parallel()
-	d := network.Draft(`{"rkey":"3miatogtx2c22","prepared":false,"record":{"$type":"app.bsky.feed.post","text":"#old","createdAt":"2026-11-21T09:30:00.000Z"}}`)
+	d := network.Draft(
+		`{"rkey":"3miatogtx2c22","prepared":false,"record":{"$type":"app.bsky.feed.post","text":"#old","createdAt":"2026-11-21T09:30:00.000Z"}}`)
 	prepared, _, err := newNetwork().Prepare(t.Context(), network.Grant{}, d, nil)
 	if err != nil {
 		t.Fatal(err)

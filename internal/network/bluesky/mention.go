@@ -55,7 +55,10 @@ func (n *Network) resolveHandle(ctx context.Context, g network.Grant, handle str
 		return "", err
 	}
 	if !didSyntax.MatchString(answer.DID) {
-		return "", &network.Error{Class: network.Transient, Status: http.StatusOK, Err: errors.New("resolving a handle: the answer has no DID")}
+		return "", &network.Error{
+			Class: network.Transient, Status: http.StatusOK,
+			Err: errors.New("resolving a handle: the answer has no DID"),
+		}
 	}
 	return answer.DID, nil
 }

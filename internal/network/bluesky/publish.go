@@ -16,7 +16,9 @@ import (
 
 // Commit creates the post's record. The server takes the same record again as often as it comes and keeps
 // one; should it hold another record under the key, it changes nothing and the error is Uncertain.
-func (n *Network) Commit(ctx context.Context, g network.Grant, d network.Draft, _ network.Files) (network.Receipt, error) {
+func (n *Network) Commit(
+	ctx context.Context, g network.Grant, d network.Draft, _ network.Files,
+) (network.Receipt, error) {
 	post, rec, err := readPrepared(d)
 	if err != nil {
 		return network.Receipt{}, err
@@ -59,7 +61,9 @@ func (n *Network) Commit(ctx context.Context, g network.Grant, d network.Draft, 
 // take effect and was edited afterwards; but what stands is not what was asked for. The answer is then
 // Unknown with an Uncertain error of the code RecordDiffers, to be shown to a person: repeating is refused for
 // ever, and a new key could show the post twice.
-func (n *Network) Resolve(ctx context.Context, g network.Grant, d network.Draft, _ network.Tried) (network.Verdict, network.Receipt, error) {
+func (n *Network) Resolve(
+	ctx context.Context, g network.Grant, d network.Draft, _ network.Tried,
+) (network.Verdict, network.Receipt, error) {
 	post, rec, err := readPrepared(d)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err

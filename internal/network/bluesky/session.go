@@ -47,8 +47,9 @@ func (n *Network) Connect(ctx context.Context, c network.Credentials) (network.G
 	}
 	if answer.Active != nil && !*answer.Active {
 		return network.Grant{}, &network.Error{
-			Class: network.AuthDead, Status: http.StatusOK, Code: "AccountInactive", Message: network.Clip(answer.Status, maxMessage),
-			Err: errors.New("signing in: the account is not active"),
+			Class: network.AuthDead, Status: http.StatusOK, Code: "AccountInactive",
+			Message: network.Clip(answer.Status, maxMessage),
+			Err:     errors.New("signing in: the account is not active"),
 		}
 	}
 	return answer.grant(c.Server)
@@ -77,7 +78,11 @@ func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, 
 
 // Revoke ends the session that a grant is of.
 func (n *Network) Revoke(ctx context.Context, g network.Grant) error {
-	return n.call(ctx, call{purpose: network.Signing, verb: http.MethodPost, method: "com.atproto.server.deleteSession", server: g.Server, token: g.Refresh})
+	return n.call(ctx,
+		call{
+			purpose: network.Signing, verb: http.MethodPost, method: "com.atproto.server.deleteSession",
+			server: g.Server, token: g.Refresh,
+		})
 }
 
 func (s session) grant(server string) (network.Grant, error) {
@@ -88,7 +93,9 @@ func (s session) grant(server string) (network.Grant, error) {
 	if !handleSyntax.MatchString(username) {
 		username = s.DID
 	}
-	return network.Grant{Server: s.home(server), Account: s.DID, Username: username, Access: s.Access, Refresh: s.Refresh}, nil
+	return network.Grant{
+		Server: s.home(server), Account: s.DID, Username: username, Access: s.Access, Refresh: s.Refresh,
+	}, nil
 }
 
 // home is the server that holds the account's repository, as the DID document says, else the one given. A

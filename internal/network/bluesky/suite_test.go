@@ -88,7 +88,9 @@ func TestSandbox(t *testing.T) {
 func sandboxWorld(t *testing.T) world {
 	t.Helper()
 	clock := testkit.NewClock(time.Now())
-	w := world{url: networktest.Sandbox(t, clock, 0, "alice.test", "bob.test") + "/bluesky", handle: "alice.test", password: networktest.Password}
+	w := world{
+		url: networktest.Sandbox(t, clock, 0, "alice.test", "bob.test") + "/bluesky", handle: "alice.test", password: networktest.Password,
+	}
 	w.did = w.connect(t).Account
 	w.expired = func(_ *testing.T, g network.Grant) network.Grant {
 		clock.Advance(2*time.Hour + time.Second)

@@ -42,7 +42,9 @@ func TestRecordKeyTellsSeedsApart(t *testing.T) {
 }
 
 func TestRecordKeyRefusals(t *testing.T) {
-	for _, at := range []time.Time{{}, time.Unix(0, 0), time.Date(1969, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2300, 1, 1, 0, 0, 0, 0, time.UTC)} {
+	for _, at := range []time.Time{
+		{}, time.Unix(0, 0), time.Date(1969, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2300, 1, 1, 0, 0, 0, 0, time.UTC),
+	} {
 		if key, err := recordKey("seed", at); err == nil {
 			t.Errorf("recordKey at %v = %q", at, key)
 		}

@@ -33,7 +33,8 @@ func (n *Network) call(ctx context.Context, c call) error {
 		return network.Unusable(err)
 	}
 	sent := network.Call{
-		Purpose: c.purpose, Name: c.method, Method: c.verb, URL: base.JoinPath("xrpc", c.method).String(), Query: c.params,
+		Purpose: c.purpose, Name: c.method, Method: c.verb, URL: base.JoinPath("xrpc", c.method).String(),
+		Query:  c.params,
 		Bearer: c.token, JSON: c.in,
 	}
 	if c.file != nil {

@@ -23,7 +23,9 @@ const (
 )
 
 // insightMetrics are those of posts since June 2026, when impressions and reach were renamed and the old ones removed.
-var insightMetrics = []string{"post_media_view", "post_total_media_view_unique", "post_clicks", "post_reactions_by_type_total"}
+var insightMetrics = []string{
+	"post_media_view", "post_total_media_view_unique", "post_clicks", "post_reactions_by_type_total",
+}
 
 // counted is a post with what stands below it.
 type counted struct {
@@ -51,7 +53,8 @@ func (n *Network) collect(ctx context.Context, g network.Grant, since time.Time,
 	var page struct {
 		Followers *int64 `json:"followers_count"`
 	}
-	if err := n.graph.Do(ctx, n.on(g, http.MethodGet, g.Account, url.Values{"fields": {"followers_count"}}, &page)); err != nil {
+	if err := n.graph.Do(ctx,
+		n.on(g, http.MethodGet, g.Account, url.Values{"fields": {"followers_count"}}, &page)); err != nil {
 		return network.Collected{}, err
 	}
 	out := network.Collected{Followers: page.Followers}
@@ -60,9 +63,10 @@ func (n *Network) collect(ctx context.Context, g network.Grant, since time.Time,
 	if err != nil {
 		return out, err
 	}
-	metrics := graph.Metrics{Names: insightMetrics, Ask: func(ctx context.Context, post string, metrics []string) (graph.Figures, error) {
-		return n.graph.Insights(ctx, n.on(g, http.MethodGet, post+"/insights", nil, nil), metrics)
-	}}
+	metrics := graph.Metrics{Names: insightMetrics,
+		Ask: func(ctx context.Context, post string, metrics []string) (graph.Figures, error) {
+			return n.graph.Insights(ctx, n.on(g, http.MethodGet, post+"/insights", nil, nil), metrics)
+		}}
 	for _, p := range posts {
 		if !graph.IsID(p.ID) {
 			out.Cut = true
@@ -80,7 +84,8 @@ func (n *Network) collect(ctx context.Context, g network.Grant, since time.Time,
 // posts lists the Page's posts with what stands below them, or without where that may not be read.
 func (n *Network) posts(ctx context.Context, g network.Grant, since time.Time, most int) ([]counted, bool, error) {
 	list := func(fields string) ([]counted, bool, error) {
-		return graph.Listed(ctx, n.graph, n.on(g, http.MethodGet, g.Account+"/published_posts", url.Values{"fields": {fields}}, nil), since, most,
+		return graph.Listed(ctx, n.graph,
+			n.on(g, http.MethodGet, g.Account+"/published_posts", url.Values{"fields": {fields}}, nil), since, most,
 			func(c counted) time.Time { return graph.Time(c.Created) })
 	}
 	posts, cut, err := list(countFields)
@@ -94,8 +99,10 @@ func (n *Network) posts(ctx context.Context, g network.Grant, since time.Time, m
 func (n *Network) figures(p counted, insights graph.Figures) network.Figures {
 	out := network.Figures{
 		ID: p.ID, URL: n.address(p.Permalink), Text: p.Message, Format: p.format(), PostedAt: graph.Time(p.Created),
-		Reach: insights.Told("post_total_media_view_unique"), Views: insights.Told("post_media_view"), Clicks: insights.Told("post_clicks"),
-		Likes: graph.Either(p.Reactions.Summary.Total, insights.Told("post_reactions_by_type_total")), Comments: p.Comments.Summary.Total,
+		Reach: insights.Told("post_total_media_view_unique"), Views: insights.Told("post_media_view"),
+		Clicks:   insights.Told("post_clicks"),
+		Likes:    graph.Either(p.Reactions.Summary.Total, insights.Told("post_reactions_by_type_total")),
+		Comments: p.Comments.Summary.Total,
 	}
 	if p.Shares != nil {
 		out.Shares = p.Shares.Count

@@ -42,10 +42,14 @@ func TestCallsAreDescribed(t *testing.T) {
 		case called == "GET ":
 			params, fields = []string{"access_token", "fields"}, post.Names()
 		default:
-			params, fields = page.Params(r.Method, edge), []string{"id", "success", "video_id", "upload_session_id", "start_offset", "end_offset"}
+			params, fields = page.Params(r.Method, edge), []string{
+				"id", "success", "video_id", "upload_session_id", "start_offset", "end_offset",
+			}
 		}
 		networktest.WantDescribed(t, r.Method+" "+parts[3], params, slices.Collect(maps.Keys(sent)))
-		networktest.WantDescribed(t, "the fields of "+parts[3], fields, strings.FieldsFunc(sent.Get("fields"), func(r rune) bool { return r == ',' }))
+		networktest.WantDescribed(t, "the fields of "+parts[3], fields, strings.FieldsFunc(sent.Get("fields"), func(r rune) bool {
+			return r == ','
+		}))
 		networktest.WantDescribed(t, "the answer to "+parts[3], fields, answered(t, r.Answer))
 	}
 }
@@ -68,8 +72,8 @@ func answered(t *testing.T, body []byte) []string {
 	return found
 }
 
-// The fields that are asked for are those of Pages and posts, and posts have insights. The metrics, and what stands below
-// a post, are in no description.
+// The fields that are asked for are those of Pages and posts, and posts have insights. The metrics, and what stands
+// below a post, are in no description.
 func TestCollectIsDescribed(t *testing.T) {
 	t.Parallel()
 	page, post := networktest.ObjectOf(t, "Page"), networktest.ObjectOf(t, "PagePost")

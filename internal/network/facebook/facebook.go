@@ -74,7 +74,9 @@ func (n *Network) Takes() network.Rules { return *n.opts.Rules }
 
 // on is a call of the versioned API by a Page.
 func (n *Network) on(g network.Grant, method, path string, params url.Values, out any) graph.Call {
-	return graph.Call{Method: method, Server: g.Server, Path: n.opts.Version + "/" + path, Token: g.Access, Params: params, Out: out}
+	return graph.Call{
+		Method: method, Server: g.Server, Path: n.opts.Version + "/" + path, Token: g.Access, Params: params, Out: out,
+	}
 }
 
 // Connect always fails: there are no passwords here.

@@ -32,18 +32,23 @@ func film(l *networktest.Library) []network.Media { return []network.Media{l.Vid
 var adapter = networktest.Case{
 	Platform: "facebook",
 	New: func(base string, app network.App) network.Network {
-		return facebook.New(facebook.Options{App: app, AuthorizeHost: base + "/www", GraphHost: base + "/graph", VideoHost: base + "/video"})
+		return facebook.New(facebook.Options{
+			App: app, AuthorizeHost: base + "/www", GraphHost: base + "/graph", VideoHost: base + "/video",
+		})
 	},
 	Signing: networktest.Signing{
 		Candidates: func(found []network.Candidate, url, _ string) []network.Candidate {
 			g, ends := found[0].Grant, networktest.Start.Add(60*day)
 			return []network.Candidate{{DisplayName: "Harbour Coffee", Grant: network.Grant{
-				Server: url + "/graph", Account: g.Account, Username: "harbour.coffee", Access: g.Access, Expires: ends, Refresh: g.Refresh, RefreshExpires: ends,
-				Scopes: []string{"pages_show_list", "pages_read_engagement", "pages_manage_posts", "read_insights"}, Holder: "facebook:" + strings.TrimPrefix(g.Holder, "facebook:"),
+				Server: url + "/graph", Account: g.Account, Username: "harbour.coffee", Access: g.Access, Expires: ends,
+				Refresh: g.Refresh, RefreshExpires: ends,
+				Scopes: []string{"pages_show_list", "pages_read_engagement", "pages_manage_posts", "read_insights"},
+				Holder: "facebook:" + strings.TrimPrefix(g.Holder, "facebook:"),
 			}}}
 		},
 		BadCode: "100", CodeLife: 10 * time.Minute,
-		Life: 60 * day, Renew: 30 * day, Ends: 61 * day, Rotates: true, Lasting: true, Unknown: networktest.Expected{Class: network.AuthDead, Code: "190"}, Dead: "190/463",
+		Life: 60 * day, Renew: 30 * day, Ends: 61 * day, Rotates: true, Lasting: true,
+		Unknown: networktest.Expected{Class: network.AuthDead, Code: "190"}, Dead: "190/463",
 		Revoked: "190/463", RevokedTwice: network.AuthDead,
 	},
 	Publishing: networktest.Publishing{
@@ -62,7 +67,9 @@ var adapter = networktest.Case{
 		Refusals: map[string]networktest.Refusal{
 			"too long": {Text: strings.Repeat("é", 63_207), Class: network.Rejected, Code: "caption_too_long"},
 			"nothing":  {Class: network.Rejected, Code: "caption_missing"},
-			"too many": {Media: func(*networktest.Library) []network.Media { return make([]network.Media, 11) }, Class: network.RejectedMedia},
+			"too many": {Media: func(*networktest.Library) []network.Media {
+				return make([]network.Media, 11)
+			}, Class: network.RejectedMedia},
 			"mixed": {Media: func(l *networktest.Library) []network.Media {
 				return []network.Media{l.Image("png", 9, 9), l.Video(100)}
 			}, Class: network.RejectedMedia, Code: "media_mix"},
@@ -88,39 +95,50 @@ var adapter = networktest.Case{
 	Failures: networktest.Failures{
 		Grant: network.Grant{Account: "10001"},
 		Calls: []networktest.Call{
-			networktest.PermalinkOf("17"), networktest.CommitOf(readyText), networktest.CommitOf(readyVideo), networktest.PrepareOf(plannedVideo),
+			networktest.PermalinkOf("17"), networktest.CommitOf(readyText), networktest.CommitOf(readyVideo),
+			networktest.PrepareOf(plannedVideo),
 			networktest.RefreshOf(""), networktest.ExchangeOf(""),
 		},
 		Quote: func(message string) networktest.Answer {
 			return networktest.Answer{Status: http.StatusBadRequest, Body: graph(`"code":190,"message":"` + message + `"`)}
 		},
 		Errors: map[string]networktest.Failure{
-			"expired":             networktest.Fails(400, graph(`"code":190,"error_subcode":463`), network.AuthDead, network.AuthDead, network.AuthDead),
-			"no session":          networktest.Fails(400, graph(`"code":102`), network.AuthDead, network.AuthDead, network.AuthDead),
-			"permission":          networktest.Fails(403, graph(`"code":200`), network.AuthDead, network.AuthDead, network.AuthDead),
-			"permission missing":  networktest.Fails(400, graph(`"code":10`), network.AuthDead, network.AuthDead, network.AuthDead),
-			"identity":            networktest.Fails(400, graph(`"code":100,"error_subcode":1404078`), network.AuthDead, network.AuthDead, network.AuthDead),
+			"expired": networktest.Fails(400, graph(`"code":190,"error_subcode":463`), network.AuthDead,
+				network.AuthDead, network.AuthDead),
+			"no session":         networktest.Fails(400, graph(`"code":102`), network.AuthDead, network.AuthDead, network.AuthDead),
+			"permission":         networktest.Fails(403, graph(`"code":200`), network.AuthDead, network.AuthDead, network.AuthDead),
+			"permission missing": networktest.Fails(400, graph(`"code":10`), network.AuthDead, network.AuthDead, network.AuthDead),
+			"identity": networktest.Fails(400, graph(`"code":100,"error_subcode":1404078`), network.AuthDead,
+				network.AuthDead, network.AuthDead),
 			"identity too":        networktest.Fails(400, graph(`"code":4854002`), network.AuthDead, network.AuthDead, network.AuthDead),
 			"throttled":           networktest.Fails(400, graph(`"code":32`), network.Rate, network.Rate, network.Rate),
 			"too fast":            networktest.Fails(400, graph(`"code":1390008`), network.Rate, network.Rate, network.Rate),
 			"policy":              networktest.Fails(400, graph(`"code":368`), network.Rate, network.Rate, network.Rate),
 			"throttled elsewhere": networktest.Fails(429, `slow down`, network.Rate, network.Rate, network.Rate),
-			"quota":               networktest.Fails(400, graph(`"code":9,"error_subcode":2207042`), network.Quota, network.Quota, network.Quota),
-			"content":             networktest.Fails(400, graph(`"code":100,"error_subcode":1346003`), network.Rejected, network.Rejected, network.Uncertain),
-			"content too":         networktest.Fails(400, graph(`"code":1404102`), network.Rejected, network.Rejected, network.Uncertain),
-			"link":                networktest.Fails(400, graph(`"code":1609005`), network.Rejected, network.Rejected, network.Uncertain),
-			"link too":            networktest.Fails(400, graph(`"code":100,"error_subcode":1609008`), network.Rejected, network.Rejected, network.Uncertain),
-			"photo":               networktest.Fails(400, graph(`"code":100,"error_subcode":1366046`), network.RejectedMedia, network.RejectedMedia, network.Uncertain),
-			"the same again":      networktest.Fails(400, graph(`"code":506`), network.Duplicate, network.Duplicate, network.Uncertain),
-			"posted photos":       networktest.Fails(400, graph(`"code":100,"error_subcode":1366051`), network.Duplicate, network.Duplicate, network.Uncertain),
-			"temporary":           networktest.Fails(500, graph(`"code":2`), network.Transient, network.Uncertain, network.Uncertain),
-			"service":             networktest.Fails(400, graph(`"code":1363047`), network.Transient, network.Uncertain, network.Uncertain),
-			"service too":         networktest.Fails(400, graph(`"code":100,"error_subcode":1609010`), network.Transient, network.Uncertain, network.Uncertain),
-			"says so":             networktest.Fails(400, graph(`"code":77777,"is_transient":true`), network.Transient, network.Uncertain, network.Uncertain),
-			"unknown":             networktest.Fails(400, graph(`"code":77777`), network.Rejected, network.Rejected, network.Uncertain),
-			"no Graph":            networktest.Fails(404, `<html>`, network.Transient, network.Uncertain, network.Uncertain),
-			"wrong types":         networktest.Fails(200, `{"id":5,"permalink_url":{},"success":"yes"}`, network.Transient, network.Uncertain, network.Uncertain),
-			"no id":               networktest.Fails(200, `{"permalink_url":"javascript:alert(1)"}`, "", network.Uncertain, network.Uncertain),
+			"quota": networktest.Fails(400, graph(`"code":9,"error_subcode":2207042`), network.Quota,
+				network.Quota, network.Quota),
+			"content": networktest.Fails(400, graph(`"code":100,"error_subcode":1346003`), network.Rejected,
+				network.Rejected, network.Uncertain),
+			"content too": networktest.Fails(400, graph(`"code":1404102`), network.Rejected, network.Rejected, network.Uncertain),
+			"link":        networktest.Fails(400, graph(`"code":1609005`), network.Rejected, network.Rejected, network.Uncertain),
+			"link too": networktest.Fails(400, graph(`"code":100,"error_subcode":1609008`), network.Rejected,
+				network.Rejected, network.Uncertain),
+			"photo": networktest.Fails(400, graph(`"code":100,"error_subcode":1366046`), network.RejectedMedia,
+				network.RejectedMedia, network.Uncertain),
+			"the same again": networktest.Fails(400, graph(`"code":506`), network.Duplicate, network.Duplicate, network.Uncertain),
+			"posted photos": networktest.Fails(400, graph(`"code":100,"error_subcode":1366051`), network.Duplicate,
+				network.Duplicate, network.Uncertain),
+			"temporary": networktest.Fails(500, graph(`"code":2`), network.Transient, network.Uncertain, network.Uncertain),
+			"service":   networktest.Fails(400, graph(`"code":1363047`), network.Transient, network.Uncertain, network.Uncertain),
+			"service too": networktest.Fails(400, graph(`"code":100,"error_subcode":1609010`), network.Transient,
+				network.Uncertain, network.Uncertain),
+			"says so": networktest.Fails(400, graph(`"code":77777,"is_transient":true`), network.Transient,
+				network.Uncertain, network.Uncertain),
+			"unknown":  networktest.Fails(400, graph(`"code":77777`), network.Rejected, network.Rejected, network.Uncertain),
+			"no Graph": networktest.Fails(404, `<html>`, network.Transient, network.Uncertain, network.Uncertain),
+			"wrong types": networktest.Fails(200, `{"id":5,"permalink_url":{},"success":"yes"}`, network.Transient,
+				network.Uncertain, network.Uncertain),
+			"no id": networktest.Fails(200, `{"permalink_url":"javascript:alert(1)"}`, "", network.Uncertain, network.Uncertain),
 		},
 		Repeats: map[string]networktest.Repeat{
 			"minutes":  later(`1390008`, usage, 7*time.Minute),
@@ -152,7 +170,9 @@ func later(code string, header http.Header, after time.Duration) networktest.Rep
 	if code == "190" {
 		class = network.AuthDead
 	}
-	r := networktest.Repeat{Call: 1, Answer: networktest.Answer{Status: http.StatusBadRequest, Header: header, Body: graph(`"code":` + code)}, Class: class}
+	r := networktest.Repeat{
+		Call: 1, Answer: networktest.Answer{Status: http.StatusBadRequest, Header: header, Body: graph(`"code":` + code)}, Class: class,
+	}
 	if after > 0 {
 		r.After = networktest.Start.Add(after)
 	}
@@ -161,27 +181,32 @@ func later(code string, header http.Header, after time.Duration) networktest.Rep
 
 // uploading is a network that takes uploads, and says the same of all videos.
 func uploading(video string, class network.Class, calls int) networktest.GiveUp {
-	return networktest.GiveUp{Draft: plannedVideo, Class: class, Calls: calls, Answer: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body := `{"video_id":"15001","upload_session_id":"16001","start_offset":"0","end_offset":"100"}`
-		switch {
-		case r.Method == http.MethodGet:
-			body = video
-		case strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/"):
-			body = `{"start_offset":"100","end_offset":"100"}`
-		}
-		networktest.Listing("", body, "").ServeHTTP(w, r)
-	})}
+	return networktest.GiveUp{Draft: plannedVideo, Class: class, Calls: calls,
+		Answer: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body := `{"video_id":"15001","upload_session_id":"16001","start_offset":"0","end_offset":"100"}`
+			switch {
+			case r.Method == http.MethodGet:
+				body = video
+			case strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/"):
+				body = `{"start_offset":"100","end_offset":"100"}`
+			}
+			networktest.Listing("", body, "").ServeHTTP(w, r)
+		})}
 }
 
 // looks are what is listed, or said of a video, and what is found in it.
 func looks() map[string]networktest.Look {
 	post := func(id, text, at, attached string) string {
-		return `{"id":"` + id + `","message":"` + text + `","created_time":"2026-11-21T` + at + `+0000","permalink_url":"javascript:x","attachments":{"data":[` + attached + `]}}`
+		return `{"id":"` + id + `","message":"` + text + `","created_time":"2026-11-21T` + at +
+			`+0000","permalink_url":"javascript:x","attachments":{"data":[` + attached + `]}}`
 	}
 	list := func(posts ...string) string { return `{"data":[` + strings.Join(posts, ",") + `]}` }
 	const photo, share = `{"type":"photo"}`, `{"type":"share"}`
 	look := func(draft, answer string, verdict network.Verdict, class network.Class, id string) networktest.Look {
-		l := networktest.Look{Draft: draft, Later: time.Hour, Answer: networktest.Listing("", answer, ""), Verdict: verdict, Class: class, Receipt: network.Receipt{ID: id}}
+		l := networktest.Look{
+			Draft: draft, Later: time.Hour, Answer: networktest.Listing("", answer, ""), Verdict: verdict, Class: class,
+			Receipt: network.Receipt{ID: id},
+		}
 		if strings.Contains(answer, "too dark") {
 			l.Message = "too dark"
 		}
@@ -191,35 +216,47 @@ func looks() map[string]networktest.Look {
 		return l
 	}
 	return map[string]networktest.Look{
-		"post: there":                  look(readyText, list(post("10_1", `x\n`, "09:00:01", "")), network.Stands, "", "10_1"),
-		"post: by a slow clock":        look(readyText, list(post("10_1", "x", "08:55:00", "")), network.Stands, "", "10_1"),
-		"post: with a preview":         look(readyText, list(post("10_1", "x", "09:00:01", share)), network.Stands, "", "10_1"),
-		"post: older":                  look(readyText, list(post("10_1", "x", "08:54:59", "")), network.Absent, "", ""),
-		"post: another text":           look(readyText, list(post("10_1", "y", "09:00:01", "")), network.Absent, "", ""),
-		"post: a photo":                look(readyText, list(post("10_1", "x", "09:00:01", photo)), network.Absent, "", ""),
-		"post: an album":               look(readyText, list(post("10_1", "x", "09:00:01", `{"type":"album","subattachments":{"data":[{},{}]}}`)), network.Absent, "", ""),
-		"post: no id":                  look(readyText, list(post("../me", "x", "09:00:01", "")), network.Absent, "", ""),
-		"post: no time":                look(readyText, list(post("10_1", "x", "noon", "")), network.Absent, "", ""),
-		"post: nothing":                look(readyText, list(), network.Absent, "", ""),
-		"post: two":                    look(readyText, list(post("10_1", "x", "09:00:00", ""), post("10_2", "x", "09:00:01", "")), network.Unknown, network.Uncertain, ""),
-		"post: two, one before":        look(readyText, list(post("10_1", "x", "08:59:59", ""), post("10_2", "x", "09:00:01", "")), network.Stands, "", "10_2"),
-		"post: throttled":              look(readyText, `{"error":{"code":4}}`, network.Unknown, network.Rate, ""),
-		"post: a dead token":           look(readyText, `{"error":{"code":190}}`, network.Unknown, network.AuthDead, ""),
-		"post: nothing to be asked":    look(readyText, `[`, network.Unknown, network.Transient, ""),
-		"video: published":             look(readyVideo, `{"published":true,"permalink_url":"/page/videos/1/","status":{"video_status":"ready"}}`, network.Stands, "", "15001"),
-		"video: published by phase":    look(readyVideo, `{"status":{"video_status":"ready","publishing_phase":{"status":"complete"}}}`, network.Stands, "", "15001"),
-		"video: ready, not published":  look(readyVideo, `{"status":{"video_status":"ready","publishing_phase":{"status":"not_started"}}}`, network.Unknown, network.Processing, ""),
-		"video: processing":            look(readyVideo, `{"published":true,"status":{"video_status":"processing"}}`, network.Unknown, network.Processing, ""),
-		"video: not ended":             look(readyVideo, `{"status":{"video_status":"upload_complete"}}`, network.Absent, "", ""),
-		"video: not uploaded":          look(readyVideo, `{"status":{"video_status":"uploading"}}`, network.Absent, "", ""),
-		"video: failed":                look(readyVideo, `{"status":{"video_status":"error","processing_phase":{"error":{"message":"too dark"}}}}`, network.Absent, network.RejectedMedia, ""),
-		"video: failed in several":     look(readyVideo, `{"status":{"video_status":"error","processing_phase":{"errors":[{},{"message":"too dark"}]}}}`, network.Absent, network.RejectedMedia, ""),
-		"video: expired":               look(readyVideo, `{"status":{"video_status":"expired"}}`, network.Absent, network.Transient, ""),
-		"video: an upload that failed": look(readyVideo, `{"status":{"video_status":"upload_failed"}}`, network.Absent, network.Transient, ""),
-		"video: a state that is new":   look(readyVideo, `{"status":{"video_status":"resting"}}`, network.Unknown, network.Transient, ""),
-		"video: no state":              look(readyVideo, `{}`, network.Unknown, network.Transient, ""),
-		"video: gone":                  look(readyVideo, `{"error":{"code":100,"error_subcode":33}}`, network.Unknown, network.Transient, ""),
-		"video: a dead token":          look(readyVideo, `{"error":{"code":190}}`, network.Unknown, network.AuthDead, ""),
+		"post: there":           look(readyText, list(post("10_1", `x\n`, "09:00:01", "")), network.Stands, "", "10_1"),
+		"post: by a slow clock": look(readyText, list(post("10_1", "x", "08:55:00", "")), network.Stands, "", "10_1"),
+		"post: with a preview":  look(readyText, list(post("10_1", "x", "09:00:01", share)), network.Stands, "", "10_1"),
+		"post: older":           look(readyText, list(post("10_1", "x", "08:54:59", "")), network.Absent, "", ""),
+		"post: another text":    look(readyText, list(post("10_1", "y", "09:00:01", "")), network.Absent, "", ""),
+		"post: a photo":         look(readyText, list(post("10_1", "x", "09:00:01", photo)), network.Absent, "", ""),
+		"post: an album": look(readyText,
+			list(post("10_1", "x", "09:00:01", `{"type":"album","subattachments":{"data":[{},{}]}}`)), network.Absent, "", ""),
+		"post: no id":   look(readyText, list(post("../me", "x", "09:00:01", "")), network.Absent, "", ""),
+		"post: no time": look(readyText, list(post("10_1", "x", "noon", "")), network.Absent, "", ""),
+		"post: nothing": look(readyText, list(), network.Absent, "", ""),
+		"post: two": look(readyText,
+			list(post("10_1", "x", "09:00:00", ""), post("10_2", "x", "09:00:01", "")), network.Unknown, network.Uncertain, ""),
+		"post: two, one before": look(readyText,
+			list(post("10_1", "x", "08:59:59", ""), post("10_2", "x", "09:00:01", "")), network.Stands, "", "10_2"),
+		"post: throttled":           look(readyText, `{"error":{"code":4}}`, network.Unknown, network.Rate, ""),
+		"post: a dead token":        look(readyText, `{"error":{"code":190}}`, network.Unknown, network.AuthDead, ""),
+		"post: nothing to be asked": look(readyText, `[`, network.Unknown, network.Transient, ""),
+		"video: published": look(readyVideo,
+			`{"published":true,"permalink_url":"/page/videos/1/","status":{"video_status":"ready"}}`, network.Stands, "", "15001"),
+		"video: published by phase": look(readyVideo,
+			`{"status":{"video_status":"ready","publishing_phase":{"status":"complete"}}}`, network.Stands, "", "15001"),
+		"video: ready, not published": look(readyVideo,
+			`{"status":{"video_status":"ready","publishing_phase":{"status":"not_started"}}}`, network.Unknown, network.Processing, ""),
+		"video: processing": look(readyVideo, `{"published":true,"status":{"video_status":"processing"}}`,
+			network.Unknown, network.Processing, ""),
+		"video: not ended":    look(readyVideo, `{"status":{"video_status":"upload_complete"}}`, network.Absent, "", ""),
+		"video: not uploaded": look(readyVideo, `{"status":{"video_status":"uploading"}}`, network.Absent, "", ""),
+		"video: failed": look(readyVideo,
+			`{"status":{"video_status":"error","processing_phase":{"error":{"message":"too dark"}}}}`, network.Absent,
+			network.RejectedMedia, ""),
+		"video: failed in several": look(readyVideo,
+			`{"status":{"video_status":"error","processing_phase":{"errors":[{},{"message":"too dark"}]}}}`,
+			network.Absent, network.RejectedMedia, ""),
+		"video: expired": look(readyVideo, `{"status":{"video_status":"expired"}}`, network.Absent, network.Transient, ""),
+		"video: an upload that failed": look(readyVideo, `{"status":{"video_status":"upload_failed"}}`, network.Absent,
+			network.Transient, ""),
+		"video: a state that is new": look(readyVideo, `{"status":{"video_status":"resting"}}`, network.Unknown, network.Transient, ""),
+		"video: no state":            look(readyVideo, `{}`, network.Unknown, network.Transient, ""),
+		"video: gone":                look(readyVideo, `{"error":{"code":100,"error_subcode":33}}`, network.Unknown, network.Transient, ""),
+		"video: a dead token":        look(readyVideo, `{"error":{"code":190}}`, network.Unknown, network.AuthDead, ""),
 	}
 }
 

@@ -34,7 +34,9 @@ func (n *Network) Authorize(a network.Authorization) string {
 }
 
 func (n *Network) login() graph.Login {
-	return graph.Login{Client: n.graph, ClientID: n.opts.ClientID, ClientSecret: n.opts.ClientSecret, Version: n.opts.Version}
+	return graph.Login{
+		Client: n.graph, ClientID: n.opts.ClientID, ClientSecret: n.opts.ClientSecret, Version: n.opts.Version,
+	}
 }
 
 // Exchange trades the code for a token of the person, that one for a token of sixty days, and reads the Pages on which
@@ -54,7 +56,8 @@ func (n *Network) Exchange(ctx context.Context, a network.Authorization, code st
 	for _, needed := range neededScopes { // people may take single ones back on the consent page
 		if !slices.Contains(person.Scopes, needed) {
 			return nil, &network.Error{
-				Class: network.AuthDead, Status: http.StatusOK, Code: needed, Err: fmt.Errorf("the permission %s was not given", needed),
+				Class: network.AuthDead, Status: http.StatusOK, Code: needed,
+				Err: fmt.Errorf("the permission %s was not given", needed),
 			}
 		}
 	}
@@ -78,7 +81,8 @@ func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, 
 		}
 	}
 	return network.Grant{}, &network.Error{
-		Class: network.AuthDead, Status: http.StatusOK, Code: mayPost, Err: errors.New("the person may not post on the Page any more"),
+		Class: network.AuthDead, Status: http.StatusOK, Code: mayPost,
+		Err: errors.New("the person may not post on the Page any more"),
 	}
 }
 

@@ -84,7 +84,8 @@ func TestTokenOfThePerson(t *testing.T) {
 
 func TestConsentPageOfTheRealNetwork(t *testing.T) {
 	t.Parallel()
-	address, err := url.Parse(facebook.New(facebook.Options{App: network.App{ClientID: "17"}}).Authorize(network.Authorization{State: "s", Redirect: "https://a.test/back"}))
+	address, err := url.Parse(facebook.New(facebook.Options{App: network.App{ClientID: "17"}}).
+		Authorize(network.Authorization{State: "s", Redirect: "https://a.test/back"}))
 	if err != nil || address.Scheme+"://"+address.Host+address.Path != "https://www.facebook.com/v25.0/dialog/oauth" {
 		t.Errorf("%s, %v", address, err)
 	}

@@ -16,10 +16,12 @@ const (
 	maxAlt   = 1000      // characters; the network's own bound is not known
 )
 
-// Prepare uploads the media, of which nobody sees anything. What an earlier call uploaded and lost is never shown. Asked
-// about a Draft that is ready, it makes sure that a video still is, and uploads it anew where the network has let go of
-// it.
-func (n *Network) Prepare(ctx context.Context, g network.Grant, d network.Draft, files network.Files) (network.Draft, time.Duration, error) {
+// Prepare uploads the media, of which nobody sees anything. What an earlier call uploaded and lost is never shown.
+// Asked about a Draft that is ready, it makes sure that a video still is, and uploads it anew where the network has
+// let go of it.
+func (n *Network) Prepare(
+	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
+) (network.Draft, time.Duration, error) {
 	return drafts.Prepare(d, func(p *draft) (time.Duration, error) { return 0, n.complete(ctx, g, p, files) })
 }
 
@@ -41,7 +43,9 @@ func (n *Network) complete(ctx context.Context, g network.Grant, p *draft, files
 }
 
 // photos creates the photos: their ids.
-func (n *Network) photos(ctx context.Context, g network.Grant, media []network.Media, files network.Files) ([]string, error) {
+func (n *Network) photos(
+	ctx context.Context, g network.Grant, media []network.Media, files network.Files,
+) ([]string, error) {
 	var made []string
 	for _, m := range media {
 		id, err := n.photo(ctx, g, m, files)

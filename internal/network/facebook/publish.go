@@ -18,7 +18,9 @@ import (
 const nextAsked = 5 * time.Second // when a network that has not decided is asked again
 
 // Commit shows the post. A video that the network still works on is Processing.
-func (n *Network) Commit(ctx context.Context, g network.Grant, d network.Draft, _ network.Files) (network.Receipt, error) {
+func (n *Network) Commit(
+	ctx context.Context, g network.Grant, d network.Draft, _ network.Files,
+) (network.Receipt, error) {
 	p, err := drafts.Read(d)
 	if err != nil {
 		return network.Receipt{}, err
@@ -85,7 +87,8 @@ func (n *Network) finish(ctx context.Context, g network.Grant, p draft) (network
 	}
 	if !answer.Success {
 		return network.Receipt{}, &network.Error{
-			Class: network.Uncertain, Status: http.StatusOK, Err: errors.New("ending an upload: the answer does not say that it succeeded"),
+			Class: network.Uncertain, Status: http.StatusOK,
+			Err: errors.New("ending an upload: the answer does not say that it succeeded"),
 		}
 	}
 	if now, err := n.state(ctx, g, p.Video); err == nil && now.stands() {
@@ -96,7 +99,8 @@ func (n *Network) finish(ctx context.Context, g network.Grant, p draft) (network
 
 func (n *Network) believed(ctx context.Context, g network.Grant, p draft, err error) error {
 	refusal, ok := errors.AsType[*network.Error](err)
-	if !ok || refusal.Status == 0 || !slices.Contains([]network.Class{network.Rejected, network.RejectedMedia, network.Duplicate}, refusal.Class) {
+	if !ok || refusal.Status == 0 ||
+		!slices.Contains([]network.Class{network.Rejected, network.RejectedMedia, network.Duplicate}, refusal.Class) {
 		return err
 	}
 	now, err := n.state(ctx, g, p.Video)
@@ -110,7 +114,9 @@ func (n *Network) believed(ctx context.Context, g network.Grant, p draft, err er
 
 // undecided is that the network is to be asked again.
 func (n *Network) undecided(code string) *network.Error {
-	return &network.Error{Class: network.Processing, Status: http.StatusOK, Code: code, After: n.opts.Now().Add(nextAsked).UTC()}
+	return &network.Error{
+		Class: network.Processing, Status: http.StatusOK, Code: code, After: n.opts.Now().Add(nextAsked).UTC(),
+	}
 }
 
 // shown is the receipt of a video that stands. When it was shown is not told: it counts as made when its upload began.
@@ -137,7 +143,8 @@ func (n *Network) Permalink(ctx context.Context, g network.Grant, r network.Rece
 	var answer struct {
 		Permalink string `json:"permalink_url"`
 	}
-	if err := n.graph.Do(ctx, n.on(g, http.MethodGet, r.ID, url.Values{"fields": {"id,permalink_url"}}, &answer)); err != nil {
+	if err := n.graph.Do(ctx,
+		n.on(g, http.MethodGet, r.ID, url.Values{"fields": {"id,permalink_url"}}, &answer)); err != nil {
 		return "", err
 	}
 	return n.address(answer.Permalink), nil

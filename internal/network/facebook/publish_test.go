@@ -33,7 +33,9 @@ func TestWhatIsSent(t *testing.T) {
 		params := r.Params()
 		chunks = append(chunks, params.Get("upload_phase")+" "+params.Get("start_offset")+" "+params.Get("video_file_chunk"))
 	}
-	if diff := cmp.Diff([]string{"start  ", "transfer 0 1048576", "transfer 1048576 1048576", "transfer 2097152 502872", "finish  "}, chunks); diff != "" {
+	if diff := cmp.Diff([]string{
+		"start  ", "transfer 0 1048576", "transfer 1048576 1048576", "transfer 2097152 502872", "finish  ",
+	}, chunks); diff != "" {
 		t.Error(diff)
 	}
 	f.WantHeld(3)

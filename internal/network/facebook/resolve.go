@@ -21,7 +21,9 @@ const (
 
 // Resolve asks for the video, or looks for the post among those of the Page. What is not found is not believed to be
 // absent before a minute has passed since the last attempt.
-func (n *Network) Resolve(ctx context.Context, g network.Grant, d network.Draft, t network.Tried) (network.Verdict, network.Receipt, error) {
+func (n *Network) Resolve(
+	ctx context.Context, g network.Grant, d network.Draft, t network.Tried,
+) (network.Verdict, network.Receipt, error) {
 	p, err := drafts.Read(d)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
@@ -36,7 +38,9 @@ func (n *Network) Resolve(ctx context.Context, g network.Grant, d network.Draft,
 	}
 	found = slices.DeleteFunc(found, func(l listed) bool { return t.Another(l.ID, l.Permalink) })
 	if len(found) > 1 { // as far as the clocks agree, those before the Draft are others
-		found = slices.DeleteFunc(found, func(l listed) bool { return graph.Time(l.Created).Before(p.Made.Truncate(time.Second)) })
+		found = slices.DeleteFunc(found, func(l listed) bool {
+			return graph.Time(l.Created).Before(p.Made.Truncate(time.Second))
+		})
 	}
 	switch len(found) {
 	case 0:
@@ -47,7 +51,8 @@ func (n *Network) Resolve(ctx context.Context, g network.Grant, d network.Draft,
 		return network.Stands, receipt, nil
 	}
 	return network.Unknown, network.Receipt{}, &network.Error{
-		Class: network.Uncertain, Status: http.StatusOK, Err: errors.New("looking back: several posts could be this one"),
+		Class: network.Uncertain, Status: http.StatusOK,
+		Err: errors.New("looking back: several posts could be this one"),
 	}
 }
 
@@ -61,7 +66,9 @@ func (n *Network) notFound(asked time.Time, t network.Tried) (network.Verdict, n
 
 // resolveVideo asks for the video. Ending its upload once more shows it once, whatever still arrives. One that the
 // network does not know proves nothing: it says the same of what the token may not see.
-func (n *Network) resolveVideo(ctx context.Context, g network.Grant, p draft, t network.Tried) (network.Verdict, network.Receipt, error) {
+func (n *Network) resolveVideo(
+	ctx context.Context, g network.Grant, p draft, t network.Tried,
+) (network.Verdict, network.Receipt, error) {
 	asked := n.opts.Now()
 	now, err := n.state(ctx, g, p.Video)
 	if err != nil {
@@ -80,7 +87,8 @@ func (n *Network) resolveVideo(ctx context.Context, g network.Grant, p draft, t 
 		}
 		return network.Unknown, network.Receipt{}, n.undecided(processing)
 	}
-	return network.Unknown, network.Receipt{}, network.Unreadable(errors.New("asking for a video: the answer has no known status"))
+	return network.Unknown, network.Receipt{},
+		network.Unreadable(errors.New("asking for a video: the answer has no known status"))
 }
 
 // listed is a post as the network lists it.
@@ -105,7 +113,8 @@ func (n *Network) lookBack(ctx context.Context, g network.Grant, p draft, since 
 		Data []listed `json:"data"`
 	}
 	err := n.graph.Do(ctx, n.on(g, http.MethodGet, g.Account+"/published_posts", url.Values{
-		"fields": {"id,message,created_time,permalink_url,attachments"}, "since": {strconv.FormatInt(since.Unix(), 10)}, "limit": {pageSize},
+		"fields": {"id,message,created_time,permalink_url,attachments"}, "since": {strconv.FormatInt(since.Unix(), 10)},
+		"limit": {pageSize},
 	}, &answer))
 	if err != nil {
 		return nil, err

@@ -92,7 +92,8 @@ func chunk(token, session string, s span, file io.Reader) (*network.Body, error)
 	var around bytes.Buffer
 	form := multipart.NewWriter(&around)
 	for _, field := range [][2]string{
-		{"access_token", token}, {"upload_phase", "transfer"}, {"upload_session_id", session}, {"start_offset", strconv.FormatInt(s.Start, 10)},
+		{"access_token", token}, {"upload_phase", "transfer"}, {"upload_session_id", session},
+		{"start_offset", strconv.FormatInt(s.Start, 10)},
 	} {
 		if err := form.WriteField(field[0], field[1]); err != nil {
 			return nil, fmt.Errorf("writing a chunk: %w", err)
@@ -107,8 +108,9 @@ func chunk(token, session string, s span, file io.Reader) (*network.Body, error)
 	}
 	written, size := around.Bytes(), s.End-s.Start
 	return &network.Body{
-		Reader: io.MultiReader(bytes.NewReader(written[:lead]), io.LimitReader(file, size), bytes.NewReader(written[lead:])),
-		Type:   form.FormDataContentType(), Size: int64(len(written)) + size,
+		Reader: io.MultiReader(bytes.NewReader(written[:lead]), io.LimitReader(file, size),
+			bytes.NewReader(written[lead:])),
+		Type: form.FormDataContentType(), Size: int64(len(written)) + size,
 	}, nil
 }
 
@@ -148,7 +150,8 @@ type state struct {
 
 func (n *Network) state(ctx context.Context, g network.Grant, id string) (state, error) {
 	var now state
-	err := n.graph.Do(ctx, n.on(g, http.MethodGet, id, url.Values{"fields": {"id,status,published,permalink_url"}}, &now))
+	err := n.graph.Do(ctx,
+		n.on(g, http.MethodGet, id, url.Values{"fields": {"id,status,published,permalink_url"}}, &now))
 	return now, err
 }
 
@@ -191,7 +194,9 @@ func (n *Network) keepVideo(ctx context.Context, g network.Grant, p *draft, file
 }
 
 // uploadAgain gives up after some times, for the reason given.
-func (n *Network) uploadAgain(ctx context.Context, g network.Grant, p *draft, files network.Files, reason *network.Error) error {
+func (n *Network) uploadAgain(
+	ctx context.Context, g network.Grant, p *draft, files network.Files, reason *network.Error,
+) error {
 	if p.Uploads >= maxUploads {
 		return reason
 	}
@@ -203,5 +208,8 @@ func (n *Network) uploadAgain(ctx context.Context, g network.Grant, p *draft, fi
 
 // gone is that the network has let go of an upload that was never shown.
 func gone(status string) *network.Error {
-	return &network.Error{Class: network.Transient, Status: http.StatusOK, Code: status, Err: errors.New("the network has let go of the upload")}
+	return &network.Error{
+		Class: network.Transient, Status: http.StatusOK, Code: status,
+		Err: errors.New("the network has let go of the upload"),
+	}
 }

@@ -19,7 +19,9 @@ const mostPages = 20 // of a list that are read
 
 // Listed reads a list page by page until it comes to what is older than a time, or to so many. The newest stand first;
 // at tells of when one is. It is true where there may be more since then.
-func Listed[T any](ctx context.Context, c *Client, call Call, since time.Time, most int, at func(T) time.Time) ([]T, bool, error) {
+func Listed[T any](
+	ctx context.Context, c *Client, call Call, since time.Time, most int, at func(T) time.Time,
+) ([]T, bool, error) {
 	params := maps.Clone(call.Params)
 	params.Set("since", strconv.FormatInt(since.Unix(), 10))
 	params.Set("limit", pageSize)
@@ -56,8 +58,8 @@ func Listed[T any](ctx context.Context, c *Client, call Call, since time.Time, m
 	return found, true, nil
 }
 
-// insight is one figure as the networks tell it: as the last of a row of values, or as a total. A value may be parted by
-// kinds, as reactions are.
+// insight is one figure as the networks tell it: as the last of a row of values, or as a total. A value may be parted
+// by kinds, as reactions are.
 type insight struct {
 	Name   string `json:"name"`
 	Values []struct {

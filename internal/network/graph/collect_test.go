@@ -65,7 +65,8 @@ func TestListed(t *testing.T) {
 		for i := range 100 {
 			items = append(items, fmt.Sprintf(`{"id":%d}`, first-i))
 		}
-		return 200, fmt.Sprintf(`{"data":[%s],"paging":{"cursors":{"after":"%d"},"next":"https://a.test"}}`, strings.Join(items, ","), first-100)
+		return 200, fmt.Sprintf(`{"data":[%s],"paging":{"cursors":{"after":"%d"},"next":"https://a.test"}}`,
+			strings.Join(items, ","), first-100)
 	})
 	at := func(i item) time.Time { return time.Unix(i.ID, 0) }
 	for _, c := range []struct{ since, most, found, calls int }{
@@ -187,7 +188,9 @@ func TestEndOfCollection(t *testing.T) {
 // A permission that is missing does not cost a connection, a dead token does.
 func TestSpare(t *testing.T) {
 	t.Parallel()
-	for code, want := range map[string]network.Class{"10": network.Unapproved, "200": network.Unapproved, "190/463": network.AuthDead, "102": network.AuthDead, "": network.AuthDead} {
+	for code, want := range map[string]network.Class{
+		"10": network.Unapproved, "200": network.Unapproved, "190/463": network.AuthDead, "102": network.AuthDead, "": network.AuthDead,
+	} {
 		said, _ := errors.AsType[*network.Error](graph.Spare(refusal(network.AuthDead, code)))
 		if said.Class != want {
 			t.Errorf("%q: %s, want %s", code, said.Class, want)

@@ -14,9 +14,9 @@ import (
 )
 
 // Containers is the way of publishing that Threads and Instagram share. A post is made in two steps. First a container
-// is created: the network fetches the media from addresses that it is given and works on them, and nobody sees anything.
-// Then the container is published. A container can be published once alone, and says whether it was, so no answer that
-// is lost makes two posts.
+// is created: the network fetches the media from addresses that it is given and works on them, and nobody sees
+// anything. Then the container is published. A container can be published once alone, and says whether it was, so no
+// answer that is lost makes two posts.
 type Containers struct {
 	Client  *Client
 	App     network.App // completed
@@ -70,11 +70,16 @@ func (c *Containers) Connect(context.Context, network.Credentials) (network.Gran
 
 // Plan fixes the text and the media. What makes two submissions one is the container, which Prepare keeps.
 func (c *Containers) Plan(i network.Intent) (network.Draft, error) {
-	return c.drafts().Plan(post{Network: c.Words.Platform, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media})
+	return c.drafts().
+		Plan(post{
+			Network: c.Words.Platform, Text: strings.ToValidUTF8(i.Content.Text, "\uFFFD"), Media: i.Content.Media,
+		})
 }
 
 func (c *Containers) drafts() network.Drafts[post] {
-	return network.Drafts[post]{Of: "a post on " + c.Words.Title, Foreign: c.foreign, Prepared: func(p post) bool { return IsID(p.Container) }}
+	return network.Drafts[post]{Of: "a post on " + c.Words.Title, Foreign: c.foreign, Prepared: func(p post) bool {
+		return IsID(p.Container)
+	}}
 }
 
 func (c *Containers) foreign(p post) error {
@@ -86,7 +91,9 @@ func (c *Containers) foreign(p post) error {
 
 // On is a call of the versioned API by an account.
 func (c *Containers) On(g network.Grant, method, path string, params url.Values, out any) Call {
-	return Call{Method: method, Server: g.Server, Path: c.Version + "/" + path, Token: g.Access, Params: params, Out: out}
+	return Call{
+		Method: method, Server: g.Server, Path: c.Version + "/" + path, Token: g.Access, Params: params, Out: out,
+	}
 }
 
 // owned is where the account has something.

@@ -57,10 +57,12 @@ var bySubcode = map[int]network.Class{
 }
 
 var byCode = map[int]network.Class{
-	-2: network.Transient, -1: network.Transient, 1: network.Transient, 2: network.Transient, // the network's own failures
-	4: network.Rate, 17: network.Rate, 32: network.Rate, 341: network.Rate, 613: network.Rate, 80001: network.Rate, 80002: network.Rate,
-	368: network.Rate, // blocked for a while by policy
-	10:  network.AuthDead, 102: network.AuthDead, 190: network.AuthDead,
+	// the network's own failures
+	-2: network.Transient, -1: network.Transient, 1: network.Transient, 2: network.Transient,
+	4: network.Rate, 17: network.Rate, 32: network.Rate, 341: network.Rate, 613: network.Rate, 80001: network.Rate,
+	80002: network.Rate,
+	368:   network.Rate, // blocked for a while by policy
+	10:    network.AuthDead, 102: network.AuthDead, 190: network.AuthDead,
 	506: network.Duplicate, // the same as the page's post before it
 }
 

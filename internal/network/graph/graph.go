@@ -45,7 +45,8 @@ func (c *Client) Do(ctx context.Context, call Call) error {
 		params.Set("access_token", call.Token)
 	}
 	sent := network.Call{
-		Purpose: call.Purpose, Name: nameless(call.Path), Method: call.Method, URL: strings.TrimRight(call.Server, "/") + "/" + call.Path,
+		Purpose: call.Purpose, Name: nameless(call.Path), Method: call.Method,
+		URL:    strings.TrimRight(call.Server, "/") + "/" + call.Path,
 		Header: call.Header, Secrets: append(call.Secrets, call.Token),
 	}
 	switch {
@@ -56,7 +57,9 @@ func (c *Client) Do(ctx context.Context, call Call) error {
 	default:
 		sent.Query = params
 	}
-	return c.client.Read(ctx, sent, call.Out, func(a network.Answer) *network.Error { return refusal(a, c.now()) }, http.StatusOK)
+	return c.client.Read(ctx, sent, call.Out, func(a network.Answer) *network.Error {
+		return refusal(a, c.now())
+	}, http.StatusOK)
 }
 
 var ids = regexp.MustCompile(`[0-9]{5,}`)

@@ -41,7 +41,11 @@ func (l Login) sign(ctx context.Context, server string, params url.Values) (Toke
 }
 
 func (l Login) read(ctx context.Context, person network.Grant, path string, params url.Values, out any) error {
-	return l.Client.Do(ctx, Call{Method: http.MethodGet, Server: person.Server, Path: l.Version + "/" + path, Token: person.Access, Params: params, Out: out})
+	return l.Client.Do(ctx,
+		Call{
+			Method: http.MethodGet, Server: person.Server, Path: l.Version + "/" + path, Token: person.Access,
+			Params: params, Out: out,
+		})
 }
 
 // Permissions are what a person allowed. People may take single ones back on the consent page.
@@ -87,7 +91,11 @@ func (l Login) TakeBack(ctx context.Context, server, who, token string) error {
 	var answer struct {
 		Success bool `json:"success"`
 	}
-	err := l.Client.Do(ctx, Call{Method: http.MethodDelete, Server: server, Path: l.Version + "/" + id + "/permissions", Token: token, Out: &answer})
+	err := l.Client.Do(ctx,
+		Call{
+			Method: http.MethodDelete, Server: server, Path: l.Version + "/" + id + "/permissions", Token: token,
+			Out: &answer,
+		})
 	if err == nil && !answer.Success {
 		err = network.Unreadable(errors.New("taking permissions back: the network does not say that it did"))
 	}

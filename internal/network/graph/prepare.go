@@ -19,14 +19,18 @@ const (
 )
 
 // Prepare creates the containers and waits until the network has fetched and converted what they show. Containers that
-// have expired, or that the network failed at, are created anew a few times. Asked about a Draft that is ready, it makes
-// sure that it still is.
-func (c *Containers) Prepare(ctx context.Context, g network.Grant, d network.Draft, files network.Files) (network.Draft, time.Duration, error) {
+// have expired, or that the network failed at, are created anew a few times. Asked about a Draft that is ready, it
+// makes sure that it still is.
+func (c *Containers) Prepare(
+	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
+) (network.Draft, time.Duration, error) {
 	return c.drafts().Prepare(d, func(p *post) (time.Duration, error) { return c.advance(ctx, g, p, files) })
 }
 
 // advance does the next steps up to one for which the network needs time: that time, or 0 when all are done.
-func (c *Containers) advance(ctx context.Context, g network.Grant, p *post, files network.Files) (time.Duration, error) {
+func (c *Containers) advance(
+	ctx context.Context, g network.Grant, p *post, files network.Files,
+) (time.Duration, error) {
 	if p.Container == "" {
 		if err := network.Blocked(c.Check(network.Content{Text: p.Text, Media: p.Media})); err != nil {
 			return 0, err
@@ -51,7 +55,9 @@ func (c *Containers) advance(ctx context.Context, g network.Grant, p *post, file
 }
 
 // makeItems creates what a carousel shows and waits for all of it.
-func (c *Containers) makeItems(ctx context.Context, g network.Grant, p *post, files network.Files) (time.Duration, error) {
+func (c *Containers) makeItems(
+	ctx context.Context, g network.Grant, p *post, files network.Files,
+) (time.Duration, error) {
 	if len(p.Items) == 0 {
 		var items []string
 		for _, m := range p.Media {

@@ -21,7 +21,9 @@ const (
 
 // Commit publishes the container. A refusal is believed only where the container is not published: also the second
 // of two calls is refused.
-func (c *Containers) Commit(ctx context.Context, g network.Grant, d network.Draft, _ network.Files) (network.Receipt, error) {
+func (c *Containers) Commit(
+	ctx context.Context, g network.Grant, d network.Draft, _ network.Files,
+) (network.Receipt, error) {
 	p, err := c.drafts().Read(d)
 	if err != nil {
 		return network.Receipt{}, err
@@ -58,7 +60,9 @@ func (c *Containers) believed(ctx context.Context, g network.Grant, p post, err 
 // account's posts; it is left empty where more than one could be it. One that is ready is Absent: publishing it again
 // makes one post, whatever still arrives. One that has expired or failed is Absent with the reason, and Prepare makes a
 // new one.
-func (c *Containers) Resolve(ctx context.Context, g network.Grant, d network.Draft, t network.Tried) (network.Verdict, network.Receipt, error) {
+func (c *Containers) Resolve(
+	ctx context.Context, g network.Grant, d network.Draft, t network.Tried,
+) (network.Verdict, network.Receipt, error) {
 	p, err := c.drafts().Read(d)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
@@ -80,7 +84,9 @@ func (c *Containers) Resolve(ctx context.Context, g network.Grant, d network.Dra
 			Class: network.Processing, Status: http.StatusOK, Code: inProgress, After: c.App.Now().Add(nextAsked).UTC(),
 		}
 	case expired:
-		return network.Absent, network.Receipt{}, &network.Error{Class: network.Transient, Status: http.StatusOK, Code: expired}
+		return network.Absent, network.Receipt{}, &network.Error{
+			Class: network.Transient, Status: http.StatusOK, Code: expired,
+		}
 	case failed:
 		reason, _ := c.Failure(now.reason)
 		return network.Absent, network.Receipt{}, reason
@@ -89,16 +95,21 @@ func (c *Containers) Resolve(ctx context.Context, g network.Grant, d network.Dra
 }
 
 // standing finds the id of a post that certainly stands. A network that will not list posts does not change that.
-func (c *Containers) standing(ctx context.Context, g network.Grant, p post, t network.Tried) (network.Verdict, network.Receipt, error) {
+func (c *Containers) standing(
+	ctx context.Context, g network.Grant, p post, t network.Tried,
+) (network.Verdict, network.Receipt, error) {
 	receipt, err := c.lookBack(ctx, g, p, t)
-	if said, ok := errors.AsType[*network.Error](err); ok && (said.Class == network.Transient || said.Class == network.Rate) {
+	if said, ok := errors.AsType[*network.Error](err); ok && (said.Class == network.Transient ||
+		said.Class == network.Rate) {
 		return network.Unknown, network.Receipt{}, err
 	}
 	return network.Stands, receipt, nil
 }
 
 // resolveWithout looks for the post of a container that is no more. That it is not found proves nothing.
-func (c *Containers) resolveWithout(ctx context.Context, g network.Grant, p post, t network.Tried, cause error) (network.Verdict, network.Receipt, error) {
+func (c *Containers) resolveWithout(
+	ctx context.Context, g network.Grant, p post, t network.Tried, cause error,
+) (network.Verdict, network.Receipt, error) {
 	receipt, err := c.lookBack(ctx, g, p, t)
 	switch {
 	case err != nil:
@@ -127,7 +138,8 @@ func (c *Containers) lookBack(ctx context.Context, g network.Grant, p post, t ne
 	}
 	since := p.Made.Add(-skew)
 	err := c.Client.Do(ctx, c.On(g, http.MethodGet, c.owned(g, c.Words.Edge), url.Values{
-		"fields": {"id," + c.Words.Text + ",timestamp,permalink,media_type"}, "since": {strconv.FormatInt(since.Unix(), 10)}, "limit": {pageSize},
+		"fields": {"id," + c.Words.Text + ",timestamp,permalink,media_type"},
+		"since":  {strconv.FormatInt(since.Unix(), 10)}, "limit": {pageSize},
 	}, &answer))
 	if err != nil {
 		return network.Receipt{}, err
@@ -141,13 +153,16 @@ func (c *Containers) lookBack(ctx context.Context, g network.Grant, p post, t ne
 	if len(found) != 1 {
 		return network.Receipt{}, nil
 	}
-	return network.Receipt{ID: found[0].ID, Permalink: network.WebAddress(found[0].Permalink), At: Time(found[0].Timestamp)}, nil
+	return network.Receipt{
+		ID: found[0].ID, Permalink: network.WebAddress(found[0].Permalink), At: Time(found[0].Timestamp),
+	}, nil
 }
 
 // is tells whether the post could be that of the draft. Networks tidy the white space of a text.
 func (l listed) is(p post) bool {
 	words := strings.Fields(cmp.Or(l.Text, l.Caption))
-	return strings.Join(words, " ") == strings.Join(strings.Fields(p.Text), " ") && (l.Type == "" || l.Type == p.listed())
+	return strings.Join(words, " ") == strings.Join(strings.Fields(p.Text),
+		" ") && (l.Type == "" || l.Type == p.listed())
 }
 
 // listed is what the networks call the form of the post where they list it.
@@ -172,7 +187,8 @@ func (c *Containers) Permalink(ctx context.Context, g network.Grant, r network.R
 		return "", network.Unusable(errors.New("the post's id is not one of " + c.Words.Title))
 	}
 	var answer listed
-	if err := c.Client.Do(ctx, c.On(g, http.MethodGet, r.ID, url.Values{"fields": {"id,permalink"}}, &answer)); err != nil {
+	if err := c.Client.Do(ctx,
+		c.On(g, http.MethodGet, r.ID, url.Values{"fields": {"id,permalink"}}, &answer)); err != nil {
 		return "", err
 	}
 	return network.WebAddress(answer.Permalink), nil

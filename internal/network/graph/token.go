@@ -47,7 +47,10 @@ func (c *Client) Sign(ctx context.Context, method, server, path string, params u
 	}
 	err := c.Do(ctx, Call{
 		Purpose: network.Signing, Method: method, Server: server, Path: path, Params: params, Out: &answer,
-		Secrets: []string{params.Get("client_secret"), params.Get("code"), params.Get("access_token"), params.Get("fb_exchange_token")},
+		Secrets: []string{
+			params.Get("client_secret"), params.Get("code"), params.Get("access_token"),
+			params.Get("fb_exchange_token"),
+		},
 	})
 	if err != nil {
 		return Token{}, err

@@ -40,19 +40,22 @@ func (n *Network) collect(ctx context.Context, g network.Grant, since time.Time,
 	var me struct {
 		Followers *int64 `json:"followers_count"`
 	}
-	if err := n.Client.Do(ctx, n.On(g, http.MethodGet, g.Account, url.Values{"fields": {"followers_count"}}, &me)); err != nil {
+	if err := n.Client.Do(ctx,
+		n.On(g, http.MethodGet, g.Account, url.Values{"fields": {"followers_count"}}, &me)); err != nil {
 		return network.Collected{}, err
 	}
 	out := network.Collected{Followers: me.Followers}
-	posts, cut, err := graph.Listed(ctx, n.Client, n.On(g, http.MethodGet, g.Account+"/media", url.Values{"fields": {collectFields}}, nil), since, most,
+	posts, cut, err := graph.Listed(ctx, n.Client,
+		n.On(g, http.MethodGet, g.Account+"/media", url.Values{"fields": {collectFields}}, nil), since, most,
 		func(m media) time.Time { return graph.Time(m.Timestamp) })
 	out.Cut = cut
 	if err != nil {
 		return out, err
 	}
-	metrics := graph.Metrics{Names: insightMetrics, Ask: func(ctx context.Context, post string, metrics []string) (graph.Figures, error) {
-		return n.Client.Insights(ctx, n.On(g, http.MethodGet, post+"/insights", nil, nil), metrics)
-	}}
+	metrics := graph.Metrics{Names: insightMetrics,
+		Ask: func(ctx context.Context, post string, metrics []string) (graph.Figures, error) {
+			return n.Client.Insights(ctx, n.On(g, http.MethodGet, post+"/insights", nil, nil), metrics)
+		}}
 	for _, m := range posts {
 		if !graph.IsID(m.ID) {
 			out.Cut = true
@@ -69,10 +72,12 @@ func (n *Network) collect(ctx context.Context, g network.Grant, since time.Time,
 
 func (m media) figures(insights graph.Figures) network.Figures {
 	return network.Figures{
-		ID: m.ID, URL: network.WebAddress(m.Permalink), Text: m.Caption, Format: m.format(), PostedAt: graph.Time(m.Timestamp),
-		Reach: insights.Told("reach"), Views: insights.Told("views"),
-		Likes: graph.Either(m.Likes, insights.Told("likes")), Comments: graph.Either(m.Comments, insights.Told("comments")),
-		Shares: insights.Told("shares"), Saves: insights.Told("saved"),
+		ID: m.ID, URL: network.WebAddress(m.Permalink), Text: m.Caption, Format: m.format(),
+		PostedAt: graph.Time(m.Timestamp),
+		Reach:    insights.Told("reach"), Views: insights.Told("views"),
+		Likes:    graph.Either(m.Likes, insights.Told("likes")),
+		Comments: graph.Either(m.Comments, insights.Told("comments")),
+		Shares:   insights.Told("shares"), Saves: insights.Told("saved"),
 	}
 }
 

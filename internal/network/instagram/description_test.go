@@ -54,5 +54,6 @@ func TestRequestsAreDescribed(t *testing.T) {
 func TestReadFieldsAreDescribed(t *testing.T) {
 	t.Parallel()
 	networktest.WantDescribed(t, "an account", networktest.ObjectOf(t, "IGUser").Names(), []string{"id", "username", "name"})
-	networktest.WantDescribed(t, "a Page", networktest.ObjectOf(t, "Page").Names(), []string{"id", "access_token", "instagram_business_account"})
+	networktest.WantDescribed(t, "a Page", networktest.ObjectOf(t, "Page").Names(),
+		[]string{"id", "access_token", "instagram_business_account"})
 }

@@ -22,7 +22,9 @@ func (n *Network) login() graph.Login {
 
 // exchangeFacebook is Exchange with Facebook Login: the account of each Page that the person chose, with the token of
 // its Page.
-func (n *Network) exchangeFacebook(ctx context.Context, a network.Authorization, code string) ([]network.Candidate, error) {
+func (n *Network) exchangeFacebook(
+	ctx context.Context, a network.Authorization, code string,
+) ([]network.Candidate, error) {
 	person := network.Grant{Server: n.opts.Facebook.GraphHost, Kind: byFacebook}
 	short, err := n.login().Redeem(ctx, person.Server, a.Redirect, code)
 	if err != nil {
@@ -86,7 +88,10 @@ func (n *Network) refreshFacebook(ctx context.Context, g network.Grant) (network
 		return network.Grant{}, err
 	}
 	if p.Access == "" {
-		return network.Grant{}, &network.Error{Class: network.AuthDead, Status: http.StatusOK, Err: errors.New("the person has no role on the Page any more")}
+		return network.Grant{}, &network.Error{
+			Class: network.AuthDead, Status: http.StatusOK,
+			Err: errors.New("the person has no role on the Page any more"),
+		}
 	}
 	p.ID = id
 	return onPage(person, p), nil

@@ -1,5 +1,5 @@
-// Package instagram publishes to professional accounts on Instagram by its Graph API, for accounts that are connected in
-// a browser: by Instagram Login, or by Facebook Login through the Page that an account belongs to.
+// Package instagram publishes to professional accounts on Instagram by its Graph API, for accounts that are connected
+// in a browser: by Instagram Login, or by Facebook Login through the Page that an account belongs to.
 package instagram
 
 import (
@@ -71,7 +71,8 @@ func New(opts Options) *Network {
 	return &Network{&graph.Containers{
 		Client: graph.New(opts.App), App: opts.App, Version: opts.Version,
 		Words: graph.Words{
-			Platform: platform, Title: "Instagram", Edge: "media", Publish: "media_publish", Text: "caption", State: "id,status_code,status",
+			Platform: platform, Title: "Instagram", Edge: "media", Publish: "media_publish", Text: "caption",
+			State: "id,status_code,status",
 		},
 		Show: show, Failure: failure,
 	}, opts}
@@ -85,7 +86,10 @@ func (o Options) complete() Options {
 	o.Version = cmp.Or(o.Version, defaultVersion)
 	f := &o.Facebook
 	if len(f.Scopes) == 0 {
-		f.Scopes = []string{"instagram_basic", facebookPublish, "instagram_manage_insights", "pages_show_list", "pages_read_engagement", "business_management"}
+		f.Scopes = []string{
+			"instagram_basic", facebookPublish, "instagram_manage_insights", "pages_show_list", "pages_read_engagement",
+			"business_management",
+		}
 	}
 	f.DialogHost = strings.TrimRight(cmp.Or(f.DialogHost, defaultDialog), "/")
 	f.GraphHost = strings.TrimRight(cmp.Or(f.GraphHost, defaultPageGraph), "/")
@@ -121,8 +125,9 @@ var unfetched = []int{2207003, 2207052}
 // failure tells what a creation anew may mend from what it cannot.
 func failure(status string) (*network.Error, bool) {
 	said := &network.Error{
-		Class: network.Transient, Status: http.StatusOK, Code: subcode.FindString(status), Message: network.Clip(status, maxMessage),
-		Err: errors.New("the network could not make the container ready"),
+		Class: network.Transient, Status: http.StatusOK, Code: subcode.FindString(status),
+		Message: network.Clip(status, maxMessage),
+		Err:     errors.New("the network could not make the container ready"),
 	}
 	number, _ := strconv.Atoi(said.Code)
 	class, known := graph.Subcode(number)

@@ -22,12 +22,17 @@ const (
 
 var (
 	picture = network.Media{Kind: network.Image, Type: "image/jpeg", Size: 8 << 20, Width: 1440, Height: 1800}
-	film    = network.Media{Kind: network.Video, Type: "video/mp4", Size: 300_000_000, Duration: 15 * time.Minute, Width: 1080, Height: 1920}
-	one     = []network.Media{picture}
-	kinds   = []string{"instagram", "facebook"}
-	scopes  = map[string][]string{
+	film    = network.Media{
+		Kind: network.Video, Type: "video/mp4", Size: 300_000_000, Duration: 15 * time.Minute, Width: 1080, Height: 1920,
+	}
+	one    = []network.Media{picture}
+	kinds  = []string{"instagram", "facebook"}
+	scopes = map[string][]string{
 		"instagram": {"instagram_business_basic", "instagram_business_content_publish", "instagram_business_manage_insights"},
-		"facebook":  {"instagram_basic", "instagram_content_publish", "instagram_manage_insights", "pages_show_list", "pages_read_engagement", "business_management"},
+		"facebook": {
+			"instagram_basic", "instagram_content_publish", "instagram_manage_insights", "pages_show_list",
+			"pages_read_engagement", "business_management",
+		},
 	}
 )
 
@@ -40,7 +45,10 @@ func of(m network.Media, change func(*network.Media)) []network.Media {
 func options(base string, app network.App) instagram.Options {
 	return instagram.Options{
 		App: app, AuthorizeHost: base + "/www", TokenHost: base + "/api", GraphHost: base + "/graph",
-		Facebook: instagram.Facebook{ClientID: "other-app", ClientSecret: app.ClientSecret, DialogHost: base + "/facebook", GraphHost: base + "/facebook", Scopes: app.Scopes},
+		Facebook: instagram.Facebook{
+			ClientID: "other-app", ClientSecret: app.ClientSecret, DialogHost: base + "/facebook",
+			GraphHost: base + "/facebook", Scopes: app.Scopes,
+		},
 	}
 }
 
@@ -66,8 +74,10 @@ var adapter = networktest.Case{
 		Candidates: func(found []network.Candidate, url, kind string) []network.Candidate {
 			g := found[0].Grant
 			want := network.Grant{
-				Server: url + "/graph", Kind: kind, Account: g.Account, Username: "harbour.coffee", Access: g.Access, Expires: networktest.Start.Add(60 * day),
-				Scopes: scopes[kind], Extra: map[string]string{"issued_at": "2026-11-21T09:30:00Z"}, Holder: "instagram:" + strings.TrimPrefix(g.Holder, "instagram:"),
+				Server: url + "/graph", Kind: kind, Account: g.Account, Username: "harbour.coffee", Access: g.Access,
+				Expires: networktest.Start.Add(60 * day),
+				Scopes:  scopes[kind], Extra: map[string]string{"issued_at": "2026-11-21T09:30:00Z"},
+				Holder: "instagram:" + strings.TrimPrefix(g.Holder, "instagram:"),
 			}
 			if kind == "facebook" {
 				want.Server, want.Holder = url+"/facebook", "facebook:"+strings.TrimPrefix(g.Holder, "facebook:")
@@ -76,7 +86,8 @@ var adapter = networktest.Case{
 			return []network.Candidate{{DisplayName: "Harbour Coffee", Grant: want}}
 		},
 		BadCode: "100", CodeLife: 10 * time.Minute, CodeSuffix: "#_",
-		Life: 60 * day, Renew: 59 * day, Ends: 61 * day, Recent: day, Unknown: networktest.Expected{Class: network.AuthDead, Code: "190"}, Dead: "190/463",
+		Life: 60 * day, Renew: 59 * day, Ends: 61 * day, Recent: day,
+		Unknown: networktest.Expected{Class: network.AuthDead, Code: "190"}, Dead: "190/463",
 		Revoked: "190/463", RevokedTwice: network.AuthDead,
 	},
 	Publishing: networktest.Publishing{
@@ -92,31 +103,40 @@ var adapter = networktest.Case{
 			{Types: []string{"video/mp4", "video/quicktime"}, MaxBytes: 300_000_000},
 		},
 		Checks: map[string]networktest.Checked{
-			"an image":        networktest.Checks(strings.Repeat("é", 2200), one),
-			"a reel":          networktest.Checks("", []network.Media{film}),
-			"both":            networktest.Checks("", []network.Media{film, picture}),
-			"a text":          networktest.Checks("words", nil, "!media_missing"),
-			"nothing":         networktest.Checks("", nil, "!media_missing"),
-			"too long":        networktest.Checks(strings.Repeat("é", 2201), one, "!caption_too_long"),
-			"emoji":           networktest.Checks(strings.Repeat("👋", 1100), one),
-			"an emoji more":   networktest.Checks(strings.Repeat("👋", 1101), one, "!caption_too_long"),
-			"hashtags":        networktest.Checks(strings.Repeat("#a ", 6), one, "hashtags_too_many"),
-			"many hashtags":   networktest.Checks(strings.Repeat("#a ", 31), one, "!hashtags_too_many"),
-			"many mentions":   networktest.Checks(strings.Repeat("@a ", 21), one, "!mentions_too_many"),
-			"a PNG":           networktest.Checks("", of(picture, func(m *network.Media) { m.Type = "image/png" }), "media_type"),
-			"no image":        networktest.Checks("", of(picture, func(m *network.Media) { m.Type = "application/pdf" }), "!media_type"),
-			"a large image":   networktest.Checks("", of(picture, func(m *network.Media) { m.Size++ }), "media_too_large"),
-			"a tall image":    networktest.Checks("", of(picture, func(m *network.Media) { m.Height = 1900 }), "!media_aspect"),
-			"a WebM":          networktest.Checks("", of(film, func(m *network.Media) { m.Type = "video/webm" }), "!media_type"),
-			"a large video":   networktest.Checks("", of(film, func(m *network.Media) { m.Size++ }), "!media_too_large"),
-			"a long video":    networktest.Checks("", of(film, func(m *network.Media) { m.Duration++ }), "!media_too_long"),
-			"a short video":   networktest.Checks("", of(film, func(m *network.Media) { m.Duration = 2 * time.Second }), "!media_too_short"),
-			"eleven pictures": networktest.Checks("", []network.Media{picture, picture, picture, picture, picture, picture, picture, picture, picture, picture, picture}, "!media_too_many"),
+			"an image":      networktest.Checks(strings.Repeat("é", 2200), one),
+			"a reel":        networktest.Checks("", []network.Media{film}),
+			"both":          networktest.Checks("", []network.Media{film, picture}),
+			"a text":        networktest.Checks("words", nil, "!media_missing"),
+			"nothing":       networktest.Checks("", nil, "!media_missing"),
+			"too long":      networktest.Checks(strings.Repeat("é", 2201), one, "!caption_too_long"),
+			"emoji":         networktest.Checks(strings.Repeat("👋", 1100), one),
+			"an emoji more": networktest.Checks(strings.Repeat("👋", 1101), one, "!caption_too_long"),
+			"hashtags":      networktest.Checks(strings.Repeat("#a ", 6), one, "hashtags_too_many"),
+			"many hashtags": networktest.Checks(strings.Repeat("#a ", 31), one, "!hashtags_too_many"),
+			"many mentions": networktest.Checks(strings.Repeat("@a ", 21), one, "!mentions_too_many"),
+			"a PNG":         networktest.Checks("", of(picture, func(m *network.Media) { m.Type = "image/png" }), "media_type"),
+			"no image":      networktest.Checks("", of(picture, func(m *network.Media) { m.Type = "application/pdf" }), "!media_type"),
+			"a large image": networktest.Checks("", of(picture, func(m *network.Media) { m.Size++ }), "media_too_large"),
+			"a tall image":  networktest.Checks("", of(picture, func(m *network.Media) { m.Height = 1900 }), "!media_aspect"),
+			"a WebM":        networktest.Checks("", of(film, func(m *network.Media) { m.Type = "video/webm" }), "!media_type"),
+			"a large video": networktest.Checks("", of(film, func(m *network.Media) { m.Size++ }), "!media_too_large"),
+			"a long video":  networktest.Checks("", of(film, func(m *network.Media) { m.Duration++ }), "!media_too_long"),
+			"a short video": networktest.Checks("", of(film, func(m *network.Media) {
+				m.Duration = 2 * time.Second
+			}), "!media_too_short"),
+			"eleven pictures": networktest.Checks("",
+				[]network.Media{
+					picture, picture, picture, picture, picture, picture, picture, picture, picture, picture, picture,
+				}, "!media_too_many"),
 		},
 		Refusals: map[string]networktest.Refusal{
 			"a text alone": {Text: "words", Class: network.RejectedMedia, Code: "media_missing"},
-			"too long":     {Text: strings.Repeat("é", 2201), Media: media(network.Image), Class: network.Rejected, Code: "caption_too_long"},
-			"too many":     {Media: func(*networktest.Library) []network.Media { return make([]network.Media, 11) }, Class: network.RejectedMedia},
+			"too long": {
+				Text: strings.Repeat("é", 2201), Media: media(network.Image), Class: network.Rejected, Code: "caption_too_long",
+			},
+			"too many": {Media: func(*networktest.Library) []network.Media {
+				return make([]network.Media, 11)
+			}, Class: network.RejectedMedia},
 			"too narrow": {Media: func(l *networktest.Library) []network.Media {
 				return []network.Media{l.Image("jpeg", 4, 44)}
 			}, Class: network.RejectedMedia, Code: "media_aspect"},
@@ -143,42 +163,70 @@ var adapter = networktest.Case{
 		Grant: network.Grant{Account: "101", Extra: map[string]string{"page": "301", "user_token": "most-secret"}},
 		Calls: []networktest.Call{
 			networktest.PermalinkOf("17"), networktest.CommitOf(ready), networktest.RefreshOf("instagram", networktest.AccessToken),
-			networktest.RefreshOf("facebook", "most-secret", "app-secret"), networktest.ExchangeOf("instagram"), networktest.ExchangeOf("facebook"),
+			networktest.RefreshOf("facebook", "most-secret", "app-secret"), networktest.ExchangeOf("instagram"),
+			networktest.ExchangeOf("facebook"),
 		},
 		Quote: func(message string) networktest.Answer {
 			return networktest.Answer{Status: http.StatusBadRequest, Body: graph(`"code":190,"message":"` + message + `"`)}
 		},
 		Errors: map[string]networktest.Failure{
-			"expired":             networktest.Fails(400, graph(`"code":190,"error_subcode":463`), network.AuthDead, network.AuthDead, network.AuthDead, network.AuthDead),
-			"checkpoint":          networktest.Fails(400, graph(`"code":190,"error_subcode":459`), network.AuthDead, network.AuthDead, network.AuthDead, network.AuthDead),
-			"session":             networktest.Fails(400, graph(`"code":102`), network.AuthDead, network.AuthDead, network.AuthDead, network.AuthDead),
-			"permission":          networktest.Fails(403, graph(`"code":10`), network.AuthDead, network.AuthDead, network.AuthDead, network.AuthDead),
-			"another permission":  networktest.Fails(403, graph(`"code":200`), network.AuthDead, network.AuthDead, network.AuthDead, network.AuthDead),
-			"restricted":          networktest.Fails(400, graph(`"code":25,"error_subcode":2207050`), network.AuthDead, network.AuthDead, network.AuthDead, network.AuthDead),
+			"expired": networktest.Fails(400, graph(`"code":190,"error_subcode":463`), network.AuthDead,
+				network.AuthDead, network.AuthDead, network.AuthDead),
+			"checkpoint": networktest.Fails(400, graph(`"code":190,"error_subcode":459`), network.AuthDead,
+				network.AuthDead, network.AuthDead, network.AuthDead),
+			"session": networktest.Fails(400, graph(`"code":102`), network.AuthDead, network.AuthDead,
+				network.AuthDead, network.AuthDead),
+			"permission": networktest.Fails(403, graph(`"code":10`), network.AuthDead, network.AuthDead,
+				network.AuthDead, network.AuthDead),
+			"another permission": networktest.Fails(403, graph(`"code":200`), network.AuthDead, network.AuthDead,
+				network.AuthDead, network.AuthDead),
+			"restricted": networktest.Fails(400, graph(`"code":25,"error_subcode":2207050`), network.AuthDead,
+				network.AuthDead, network.AuthDead, network.AuthDead),
 			"throttled":           networktest.Fails(400, graph(`"code":80002`), network.Rate, network.Rate, network.Rate, network.Rate),
 			"throttled elsewhere": networktest.Fails(429, `slow down`, network.Rate, network.Rate, network.Rate, network.Rate),
 			"policy":              networktest.Fails(400, graph(`"code":368`), network.Rate, network.Rate, network.Rate, network.Rate),
-			"spam":                networktest.Fails(400, graph(`"code":4,"error_subcode":2207051`), network.Rejected, network.Uncertain, network.AuthDead, network.AuthDead),
-			"quota":               networktest.Fails(400, graph(`"code":9,"error_subcode":2207042`), network.Quota, network.Quota, network.Quota, network.Quota),
-			"temporary":           networktest.Fails(500, graph(`"code":2`), network.Transient, network.Uncertain, network.Transient, network.Transient),
-			"its own":             networktest.Fails(400, graph(`"code":-1,"error_subcode":2207001`), network.Transient, network.Uncertain, network.Transient, network.Transient),
-			"its own, unknown":    networktest.Fails(400, graph(`"code":-2,"error_subcode":2299999`), network.Transient, network.Uncertain, network.Transient, network.Transient),
-			"says so":             networktest.Fails(400, graph(`"code":77777,"is_transient":true`), network.Transient, network.Uncertain, network.Transient, network.Transient),
-			"not fetched":         networktest.Fails(400, graph(`"code":9004,"error_subcode":2207052`), network.Transient, network.Uncertain, network.Transient, network.Transient),
-			"container expired":   networktest.Fails(400, graph(`"code":24,"error_subcode":2207008`), network.Transient, network.Uncertain, network.Transient, network.Transient),
-			"not ready":           networktest.Fails(400, graph(`"code":9007,"error_subcode":2207027`), network.Processing, network.Processing, network.Processing, network.Processing),
-			"format":              networktest.Fails(400, graph(`"code":36001,"error_subcode":2207005`), network.RejectedMedia, network.Uncertain, network.RejectedMedia, network.RejectedMedia),
-			"caption":             networktest.Fails(400, graph(`"code":36004,"error_subcode":2207010`), network.Rejected, network.Uncertain, network.AuthDead, network.AuthDead),
-			"product tag":         networktest.Fails(400, graph(`"code":100,"error_subcode":2207035`), network.Rejected, network.Uncertain, network.AuthDead, network.AuthDead),
-			"place":               networktest.Fails(400, graph(`"code":100,"message":"INSTAGRAM_PLATFORM_API__INVALID_LOCATION_ID"`), network.Rejected, network.Uncertain, network.AuthDead, network.AuthDead),
-			"unknown":             networktest.Fails(400, graph(`"code":77777`), network.Rejected, network.Uncertain, network.AuthDead, network.AuthDead),
-			"no Graph":            networktest.Fails(404, `<html>`, network.Transient, network.Uncertain, network.Transient, network.Transient),
-			"wrong types":         networktest.Fails(200, `{"id":5,"permalink":{},"access_token":7}`, network.Transient, network.Uncertain, network.Transient, network.Transient),
-			"nothing of use":      networktest.Fails(200, `{"permalink":"javascript:alert(1)"}`, "", network.Uncertain, network.Transient, network.Transient),
+			"spam": networktest.Fails(400, graph(`"code":4,"error_subcode":2207051`), network.Rejected,
+				network.Uncertain, network.AuthDead, network.AuthDead),
+			"quota": networktest.Fails(400, graph(`"code":9,"error_subcode":2207042`), network.Quota,
+				network.Quota, network.Quota, network.Quota),
+			"temporary": networktest.Fails(500, graph(`"code":2`), network.Transient, network.Uncertain,
+				network.Transient, network.Transient),
+			"its own": networktest.Fails(400, graph(`"code":-1,"error_subcode":2207001`), network.Transient,
+				network.Uncertain, network.Transient, network.Transient),
+			"its own, unknown": networktest.Fails(400, graph(`"code":-2,"error_subcode":2299999`), network.Transient,
+				network.Uncertain, network.Transient, network.Transient),
+			"says so": networktest.Fails(400, graph(`"code":77777,"is_transient":true`), network.Transient,
+				network.Uncertain, network.Transient, network.Transient),
+			"not fetched": networktest.Fails(400, graph(`"code":9004,"error_subcode":2207052`), network.Transient,
+				network.Uncertain, network.Transient, network.Transient),
+			"container expired": networktest.Fails(400, graph(`"code":24,"error_subcode":2207008`), network.Transient,
+				network.Uncertain, network.Transient, network.Transient),
+			"not ready": networktest.Fails(400, graph(`"code":9007,"error_subcode":2207027`), network.Processing,
+				network.Processing, network.Processing, network.Processing),
+			"format": networktest.Fails(400, graph(`"code":36001,"error_subcode":2207005`),
+				network.RejectedMedia, network.Uncertain, network.RejectedMedia, network.RejectedMedia),
+			"caption": networktest.Fails(400, graph(`"code":36004,"error_subcode":2207010`), network.Rejected,
+				network.Uncertain, network.AuthDead, network.AuthDead),
+			"product tag": networktest.Fails(400, graph(`"code":100,"error_subcode":2207035`), network.Rejected,
+				network.Uncertain, network.AuthDead, network.AuthDead),
+			"place": networktest.Fails(400,
+				graph(`"code":100,"message":"INSTAGRAM_PLATFORM_API__INVALID_LOCATION_ID"`), network.Rejected,
+				network.Uncertain, network.AuthDead, network.AuthDead),
+			"unknown": networktest.Fails(400, graph(`"code":77777`), network.Rejected, network.Uncertain,
+				network.AuthDead, network.AuthDead),
+			"no Graph": networktest.Fails(404, `<html>`, network.Transient, network.Uncertain, network.Transient, network.Transient),
+			"wrong types": networktest.Fails(200, `{"id":5,"permalink":{},"access_token":7}`, network.Transient,
+				network.Uncertain, network.Transient, network.Transient),
+			"nothing of use": networktest.Fails(200, `{"permalink":"javascript:alert(1)"}`, "", network.Uncertain,
+				network.Transient, network.Transient),
 		},
 		Repeats: map[string]networktest.Repeat{
-			"minutes":        later(`4`, http.Header{usage: {`{"1":[{"call_count":100,"estimated_time_to_regain_access":7},{"estimated_time_to_regain_access":3}]}`}}, 7*time.Minute),
-			"seconds":        later(`4`, http.Header{usage: {`{"1":[{"estimated_time_to_regain_access":1}]}`}, "Retry-After": {"2"}}, 2*time.Second),
+			"minutes": later(`4`,
+				http.Header{
+					usage: {`{"1":[{"call_count":100,"estimated_time_to_regain_access":7},{"estimated_time_to_regain_access":3}]}`},
+				}, 7*time.Minute),
+			"seconds": later(`4`,
+				http.Header{usage: {`{"1":[{"estimated_time_to_regain_access":1}]}`}, "Retry-After": {"2"}}, 2*time.Second),
 			"not told":       later(`17`, nil, 0),
 			"policy":         later(`368`, nil, 24*time.Hour),
 			"a day's quota":  later(`9,"error_subcode":2207042`, nil, 24*time.Hour),
@@ -208,7 +256,9 @@ func later(code string, header http.Header, after time.Duration) networktest.Rep
 	case `9,"error_subcode":2207042`:
 		class = network.Quota
 	}
-	r := networktest.Repeat{Answer: networktest.Answer{Status: http.StatusBadRequest, Header: header, Body: graph(`"code":` + code)}, Class: class}
+	r := networktest.Repeat{
+		Answer: networktest.Answer{Status: http.StatusBadRequest, Header: header, Body: graph(`"code":` + code)}, Class: class,
+	}
 	if after > 0 {
 		r.After = networktest.Start.Add(after)
 	}
@@ -234,7 +284,10 @@ func looks() map[string]networktest.Look {
 		failed    = `{"status_code":"ERROR","status":"Error: Media upload has failed with error code `
 	)
 	look := func(container, posts string, verdict network.Verdict, class network.Class, id string) networktest.Look {
-		return networktest.Look{Draft: ready, Answer: networktest.Listing("/media", posts, container), Verdict: verdict, Class: class, Receipt: network.Receipt{ID: id}}
+		return networktest.Look{
+			Draft: ready, Answer: networktest.Listing("/media", posts, container), Verdict: verdict, Class: class,
+			Receipt: network.Receipt{ID: id},
+		}
 	}
 	return map[string]networktest.Look{
 		"published":                      look(published, one, network.Stands, "", "171"),

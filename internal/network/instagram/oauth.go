@@ -86,7 +86,8 @@ func mayPublish(allowed []string, scope string) error {
 		return nil
 	}
 	return &network.Error{
-		Class: network.AuthDead, Status: http.StatusOK, Code: "permission_missing", Err: errors.New("publishing was not allowed at the consent: " + scope + " is missing"),
+		Class: network.AuthDead, Status: http.StatusOK, Code: "permission_missing",
+		Err: errors.New("publishing was not allowed at the consent: " + scope + " is missing"),
 	}
 }
 
@@ -98,9 +99,11 @@ func (n *Network) whose(ctx context.Context, g network.Grant) ([]network.Candida
 	var me struct {
 		graph.Professional
 
-		UserID string `json:"user_id"` // by which the account is called; its id is one for this app alone, which is not confirmed
+		// by which the account is called; its id is one for this app alone, which is not confirmed
+		UserID string `json:"user_id"`
 	}
-	if err := n.Client.Do(ctx, n.On(g, http.MethodGet, "me", url.Values{"fields": {"id,user_id,username,name"}}, &me)); err != nil {
+	if err := n.Client.Do(ctx,
+		n.On(g, http.MethodGet, "me", url.Values{"fields": {"id,user_id,username,name"}}, &me)); err != nil {
 		return nil, err
 	}
 	if graph.IsID(me.ID) {
@@ -123,8 +126,8 @@ func candidate(g network.Grant, p graph.Professional) (network.Candidate, bool) 
 }
 
 // Refresh trades the token for one of another sixty days. One that is not yet a day old comes back as it is, as the
-// network does not renew it; one that has expired is AuthDead. Either tells whose permission it is, where that was not noted
-// when the grant was made.
+// network does not renew it; one that has expired is AuthDead. Either tells whose permission it is, where that was not
+// noted when the grant was made.
 func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, error) {
 	fresh, err := n.renew(ctx, g)
 	if err == nil && fresh.Holder == "" {
@@ -133,8 +136,8 @@ func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, 
 	return fresh, err
 }
 
-// holder asks whose permission a grant is. It is empty where the network does not say: no renewal fails for that, and the
-// next one asks again.
+// holder asks whose permission a grant is. It is empty where the network does not say: no renewal fails for that, and
+// the next one asks again.
 func (n *Network) holder(ctx context.Context, g network.Grant) string {
 	if g.Kind == byFacebook {
 		g.Access = g.Extra[userToken]
@@ -147,7 +150,8 @@ func (n *Network) holder(ctx context.Context, g network.Grant) string {
 	var me struct {
 		ID string `json:"id"`
 	}
-	if err := n.Client.Do(ctx, n.On(g, http.MethodGet, "me", url.Values{"fields": {"id"}}, &me)); err != nil || !graph.IsID(me.ID) {
+	if err := n.Client.Do(ctx, n.On(g, http.MethodGet, "me", url.Values{"fields": {"id"}}, &me)); err != nil ||
+		!graph.IsID(me.ID) {
 		return ""
 	}
 	return holder + me.ID

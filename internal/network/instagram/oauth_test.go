@@ -133,12 +133,16 @@ func TestFormsOfAnswers(t *testing.T) {
 		short string
 		class network.Class
 	}{
-		"a list of permissions": {`{"access_token":"short","user_id":17841,"permissions":["instagram_business_basic","instagram_business_content_publish"]}`, ""},
-		"wrapped, one line":     {`{"data":[{"access_token":"short","user_id":"17841","permissions":"instagram_business_basic,instagram_business_content_publish"}]}`, ""},
-		"nothing told":          {`{"access_token":"short"}`, ""},
-		"not allowed":           {`{"access_token":"short","permissions":"instagram_business_basic"}`, network.AuthDead},
-		"no token":              {`{"data":[{}]}`, network.Transient},
-		"nonsense":              {`{"data":"x"}`, network.Transient},
+		"a list of permissions": {
+			`{"access_token":"short","user_id":17841,"permissions":["instagram_business_basic","instagram_business_content_publish"]}`, "",
+		},
+		"wrapped, one line": {
+			`{"data":[{"access_token":"short","user_id":"17841","permissions":"instagram_business_basic,instagram_business_content_publish"}]}`, "",
+		},
+		"nothing told": {`{"access_token":"short"}`, ""},
+		"not allowed":  {`{"access_token":"short","permissions":"instagram_business_basic"}`, network.AuthDead},
+		"no token":     {`{"data":[{}]}`, network.Transient},
+		"nonsense":     {`{"data":"x"}`, network.Transient},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -168,21 +172,27 @@ func TestPages(t *testing.T) {
 		lists []string
 		want  int
 	}{
-		"none":         {[]string{`{"data":[]}`}, 0},
-		"two lists":    {[]string{`{"data":[` + usable + `],` + more + `}`, `{"data":[` + usable + `]}`}, 2},
-		"without end":  {[]string{`{"data":[` + usable + `],` + more + `}`}, 20},
-		"no account":   {[]string{`{"data":[{"id":"301","access_token":"p"}]}`}, 0},
-		"no token":     {[]string{`{"data":[{"id":"301","instagram_business_account":{"id":"101","username":"a"}}]}`}, 0},
-		"bad ids":      {[]string{`{"data":[{"id":"../me","access_token":"p","instagram_business_account":{"id":"101","username":"a"}}]}`}, 0},
-		"bad accounts": {[]string{`{"data":[{"id":"301","access_token":"p","instagram_business_account":{"id":"../me","username":"a"}}]}`}, 0},
+		"none":        {[]string{`{"data":[]}`}, 0},
+		"two lists":   {[]string{`{"data":[` + usable + `],` + more + `}`, `{"data":[` + usable + `]}`}, 2},
+		"without end": {[]string{`{"data":[` + usable + `],` + more + `}`}, 20},
+		"no account":  {[]string{`{"data":[{"id":"301","access_token":"p"}]}`}, 0},
+		"no token":    {[]string{`{"data":[{"id":"301","instagram_business_account":{"id":"101","username":"a"}}]}`}, 0},
+		"bad ids": {
+			[]string{`{"data":[{"id":"../me","access_token":"p","instagram_business_account":{"id":"101","username":"a"}}]}`}, 0,
+		},
+		"bad accounts": {
+			[]string{`{"data":[{"id":"301","access_token":"p","instagram_business_account":{"id":"../me","username":"a"}}]}`}, 0,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			n := instagram.New(answers(t, map[string][]string{
-				tokens:                  {`{"access_token":"t"}`},
-				"/v25.0/me/permissions": {`{"data":[{"permission":"instagram_content_publish","status":"granted"},{"permission":"x","status":"declined"}]}`},
-				"/v25.0/me/accounts":    c.lists,
-				"/v25.0/me":             {`{"id":"7"}`},
+				tokens: {`{"access_token":"t"}`},
+				"/v25.0/me/permissions": {
+					`{"data":[{"permission":"instagram_content_publish","status":"granted"},{"permission":"x","status":"declined"}]}`,
+				},
+				"/v25.0/me/accounts": c.lists,
+				"/v25.0/me":          {`{"id":"7"}`},
 			}))
 			found, err := n.Exchange(t.Context(), network.Authorization{Kind: "facebook"}, "code")
 			if err != nil || len(found) != c.want {
@@ -206,7 +216,10 @@ func TestDeclinedPermission(t *testing.T) {
 // Who has lost their role on a Page has to connect again; a grant that names no Page is none of ours.
 func TestRefreshWithoutPage(t *testing.T) {
 	t.Parallel()
-	opts := answers(t, map[string][]string{"/v25.0/oauth/access_token": {`{"access_token":"t"}`}, "/v25.0/301": {`{"id":"301"}`}, "/v25.0/me": {`{"id":"7"}`}})
+	opts := answers(t,
+		map[string][]string{
+			"/v25.0/oauth/access_token": {`{"access_token":"t"}`}, "/v25.0/301": {`{"id":"301"}`}, "/v25.0/me": {`{"id":"7"}`},
+		})
 	g := network.Grant{Kind: "facebook", Server: opts.GraphHost, Extra: map[string]string{"page": "301", "user_token": "u"}}
 	_, err := instagram.New(opts).Refresh(t.Context(), g)
 	networktest.WantClass(t, err, network.AuthDead, "")

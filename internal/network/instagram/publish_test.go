@@ -56,7 +56,8 @@ func TestCollectWithoutInsights(t *testing.T) {
 	f.Scopes("instagram_business_basic", "instagram_business_content_publish")
 	g := f.Grant()
 	f.Post(g, "text", f.Media()...)
-	if got := f.Collect(g, networktest.Start, 500); len(got.Posts) != 1 || got.Posts[0].Likes == nil || got.Posts[0].Reach != nil || got.Posts[0].Saves != nil {
+	if got := f.Collect(g, networktest.Start, 500); len(got.Posts) != 1 || got.Posts[0].Likes == nil ||
+		got.Posts[0].Reach != nil || got.Posts[0].Saves != nil {
 		t.Errorf("%+v", got)
 	}
 }

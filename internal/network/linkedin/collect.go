@@ -26,7 +26,9 @@ var _ network.Collector = (*Network)(nil)
 // Unapproved, and nothing is asked.
 func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time, most int) (network.Collected, error) {
 	if g.Kind != organization && !slices.Contains(g.Scopes, readPosts) {
-		return network.Collected{}, &network.Error{Class: network.Unapproved, Code: readPosts, Err: errors.New("a member's posts cannot be listed")}
+		return network.Collected{}, &network.Error{
+			Class: network.Unapproved, Code: readPosts, Err: errors.New("a member's posts cannot be listed"),
+		}
 	}
 	posts, cut, err := n.own(ctx, g, since, most)
 	collected := network.Collected{Posts: network.Newest(posts, since, most), Cut: cut}
@@ -46,9 +48,11 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 	return collected, nil
 }
 
-// own are the author's posts since a moment, the newest first. It is true where there may be more: too many, or some that are
-// not published yet.
-func (n *Network) own(ctx context.Context, g network.Grant, since time.Time, most int) ([]network.Figures, bool, error) {
+// own are the author's posts since a moment, the newest first. It is true where there may be more: too many, or some
+// that are not published yet.
+func (n *Network) own(
+	ctx context.Context, g network.Grant, since time.Time, most int,
+) ([]network.Figures, bool, error) {
 	var posts []network.Figures
 	cut := false
 	for page := range mostListPages {
@@ -74,7 +78,10 @@ func (n *Network) own(ctx context.Context, g network.Grant, since time.Time, mos
 }
 
 func (l listed) figures(n *Network) network.Figures {
-	return network.Figures{ID: l.ID, URL: n.permalink(l.ID), Text: strings.TrimSpace(unescape(l.Commentary)), Format: l.format(), PostedAt: l.at()}
+	return network.Figures{
+		ID: l.ID, URL: n.permalink(l.ID), Text: strings.TrimSpace(unescape(l.Commentary)), Format: l.format(),
+		PostedAt: l.at(),
+	}
 }
 
 // hidden tells of a post that is a draft, or that its author took away.
@@ -108,8 +115,8 @@ func (n *Network) followers(ctx context.Context, g network.Grant) (*int64, error
 	return network.Told(about.Followers), err
 }
 
-// statistics reads what was counted at an organisation's posts since they are there. Posts of the two types are asked for
-// apart. One that LinkedIn tells nothing of has no figures.
+// statistics reads what was counted at an organisation's posts since they are there. Posts of the two types are asked
+// for apart. One that LinkedIn tells nothing of has no figures.
 func (n *Network) statistics(ctx context.Context, g network.Grant, posts []network.Figures) error {
 	for _, kind := range []struct{ urn, list string }{{"share", "shares"}, {"ugcPost", "ugcPosts"}} {
 		var urns []string
@@ -127,7 +134,9 @@ func (n *Network) statistics(ctx context.Context, g network.Grant, posts []netwo
 	return nil
 }
 
-func (n *Network) statisticsOf(ctx context.Context, g network.Grant, posts []network.Figures, list string, urns []string) error {
+func (n *Network) statisticsOf(
+	ctx context.Context, g network.Grant, posts []network.Figures, list string, urns []string,
+) error {
 	var answer struct {
 		Elements []struct {
 			Share string `json:"share"`
@@ -143,7 +152,8 @@ func (n *Network) statisticsOf(ctx context.Context, g network.Grant, posts []net
 		} `json:"elements"`
 	}
 	call := n.finder(g, "organizationalEntityShareStatistics")
-	call.URL += "?q=organizationalEntity&organizationalEntity=" + url.QueryEscape(g.Account) + "&" + list + "=" + restList(urns)
+	call.URL += "?q=organizationalEntity&organizationalEntity=" + url.QueryEscape(g.Account) + "&" + list + "=" +
+		restList(urns)
 	if _, err := n.ask(ctx, g, call, &answer); err != nil {
 		return err
 	}
@@ -184,8 +194,8 @@ var memberFigures = []memberFigure{
 	{"POST_SAVE", func(p *network.Figures) **int64 { return &p.Saves }},
 }
 
-// memberFigures reads what was counted at a member's newest posts, where the app may. A figure that LinkedIn refuses once
-// is not asked for again.
+// memberFigures reads what was counted at a member's newest posts, where the app may. A figure that LinkedIn refuses
+// once is not asked for again.
 func (n *Network) memberFigures(ctx context.Context, g network.Grant, posts []network.Figures) error {
 	if !slices.Contains(g.Scopes, readOwnFigures) {
 		return nil

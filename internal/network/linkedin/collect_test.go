@@ -51,7 +51,10 @@ func TestCollectMembers(t *testing.T) {
 				f.Post(g, fmt.Sprintf("number %d", i))
 			}
 			f.Clock.Advance(day)
-			refusing := networktest.Answering{RoundTripper: f.Wire, Part: "queryType=" + c.refused, Status: http.StatusBadRequest, Body: `{"status":400,"code":"ILLEGAL_ARGUMENT"}`}
+			refusing := networktest.Answering{
+				RoundTripper: f.Wire, Part: "queryType=" + c.refused, Status: http.StatusBadRequest,
+				Body: `{"status":400,"code":"ILLEGAL_ARGUMENT"}`,
+			}
 			calls := 0
 			collected, err := f.CollectThrough(transport(func(r *http.Request) (*http.Response, error) {
 				if strings.Contains(r.URL.String(), memberCall) {
@@ -59,12 +62,14 @@ func TestCollectMembers(t *testing.T) {
 				}
 				return refusing.RoundTrip(r)
 			}), g, networktest.Start, 100)
-			if networktest.Class(err) != c.class || c.class == "" && len(collected.Posts) != 22 || calls != c.calls || collected.Followers != nil {
+			if networktest.Class(err) != c.class || c.class == "" && len(collected.Posts) != 22 || calls != c.calls ||
+				collected.Followers != nil {
 				t.Fatalf("%d calls, %+v, %v", calls, collected, err)
 			}
 			for i, p := range collected.Posts {
 				told := c.figures && i < 20
-				if (p.Views != nil) != told || (p.Reach != nil) != told || (p.Likes != nil) != told || (p.Saves != nil) != (told && c.refused == none) {
+				if (p.Views != nil) != told || (p.Reach != nil) != told || (p.Likes != nil) != told ||
+					(p.Saves != nil) != (told && c.refused == none) {
 					t.Errorf("%d: %+v", i, p)
 				}
 			}
@@ -84,11 +89,16 @@ func TestCollectForms(t *testing.T) {
 	elements := []string{}
 	for id, more := range []string{
 		`"content":{"article":{"source":"https://example.org"}}`, `"content":{"media":{"id":"urn:li:document:1"}}`,
-		`"content":{"poll":{"question":"?"}}`, `"lifecycleState":"DRAFT"`, `"content":{"carousel":{"cards":[]}}`, `"content":{"media":{"id":"urn:li:video:1"}}`,
+		`"content":{"poll":{"question":"?"}}`, `"lifecycleState":"DRAFT"`, `"content":{"carousel":{"cards":[]}}`,
+		`"content":{"media":{"id":"urn:li:video:1"}}`,
 	} {
 		elements = append(elements, fmt.Sprintf(`{"id":"urn:li:ugcPost:%d","commentary":"a \\(b\\)","createdAt":%d,%s}`, id, at-id, more))
 	}
-	s := networktest.NewStub(t, adapter, network.App{}, networktest.Answer{Body: `{"elements":[` + strings.Join(elements, ",") + `,{"id":"urn:li:ugcPost:5","ugcPost":"urn:li:ugcPost:5","totalShareStatistics":{"likeCount":-1,"commentCount":2}}]}`})
+	s := networktest.NewStub(t, adapter, network.App{},
+		networktest.Answer{
+			Body: `{"elements":[` + strings.Join(elements,
+				",") + `,{"id":"urn:li:ugcPost:5","ugcPost":"urn:li:ugcPost:5","totalShareStatistics":{"likeCount":-1,"commentCount":2}}]}`,
+		})
 	collected, err := s.Network.(*linkedin.Network).Collect(t.Context(), s.Grant, networktest.Start.Add(-time.Hour), 10)
 	if err != nil {
 		t.Fatal(err)
@@ -103,7 +113,8 @@ func TestCollectForms(t *testing.T) {
 	if !collected.Cut { // of the draft
 		t.Error("the list is taken for whole although something was left out")
 	}
-	if last := collected.Posts[len(collected.Posts)-1]; last.Likes != nil || *last.Comments != 2 || last.Text != "a (b)" || collected.Followers != nil {
+	if last := collected.Posts[len(collected.Posts)-1]; last.Likes != nil || *last.Comments != 2 ||
+		last.Text != "a (b)" || collected.Followers != nil {
 		t.Errorf("%+v", collected)
 	}
 }

@@ -49,7 +49,8 @@ type Options struct {
 	APIHost       string `json:"api_host"`       // base URL of the API; an account keeps the one it was connected by
 	WebURL        string `json:"web_url"`        // base URL of posts
 	Version       string `json:"version"`        // of the API, as YYYYMM
-	Organizations *bool  `json:"organizations"`  // whether organisations may be connected; true by default, and of no use to an app that is not approved for it
+	// whether organisations may be connected; true by default, and of no use to an app that is not approved for it
+	Organizations *bool `json:"organizations"`
 }
 
 // Network is LinkedIn's publishing protocol. It keeps nothing between calls.

@@ -44,7 +44,9 @@ func film(size int) func(*networktest.Library) []network.Media {
 }
 
 var (
-	scopes   = []string{"openid", "profile", "email", "w_member_social", "w_organization_social", "r_organization_social", "rw_organization_admin"}
+	scopes = []string{
+		"openid", "profile", "email", "w_member_social", "w_organization_social", "r_organization_social", "rw_organization_admin",
+	}
 	midnight = time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
 	none     = "reach views likes comments shares clicks"
 )
@@ -80,10 +82,12 @@ var adapter = networktest.Case{
 				Name: "text", Text: "Grüße 👋 & more (really) @you\n\n*https://example.org/a_b?c=d#e* #tag_two <x> {y} | \\ ~ [z]",
 				Format: network.FormatText, Settled: time.Minute,
 			},
-			{Name: "an image", Media: images("png"), Format: network.FormatImage, Settled: time.Minute, Begins: "images?action=initializeUpload"},
+			{Name: "an image", Media: images(
+				"png"), Format: network.FormatImage, Settled: time.Minute, Begins: "images?action=initializeUpload"},
 			{Name: "a GIF", Media: images("gif"), Format: network.FormatImage, Variant: true},
 			{Name: "several", Media: images("jpeg", "gif", "png"), Format: network.FormatCarousel, Variant: true},
-			{Name: "a short video", Media: film(9000), Format: network.FormatVideo, Settled: time.Minute, Begins: "videos?action=initializeUpload"},
+			{Name: "a short video", Media: film(
+				9000), Format: network.FormatVideo, Settled: time.Minute, Begins: "videos?action=initializeUpload"},
 			{Name: "a video", Media: film(9 << 20), Format: network.FormatVideo, Variant: true},
 		},
 		Another: network.Duplicate, Duplicates: true, Again: 25 * time.Hour,
@@ -93,7 +97,9 @@ var adapter = networktest.Case{
 		},
 		Refusals: map[string]networktest.Refusal{
 			"too long": {Text: strings.Repeat("é", 3001), Class: network.Rejected, Code: "caption_too_long"},
-			"too many": {Media: func(*networktest.Library) []network.Media { return make([]network.Media, 21) }, Class: network.RejectedMedia},
+			"too many": {Media: func(*networktest.Library) []network.Media {
+				return make([]network.Media, 21)
+			}, Class: network.RejectedMedia},
 			"mixed": {Media: func(l *networktest.Library) []network.Media {
 				return []network.Media{l.Image("png", 9, 9), described(l.Video(9000))}
 			}, Class: network.RejectedMedia, Code: "media_mix"},
@@ -108,26 +114,35 @@ var adapter = networktest.Case{
 				return []network.Media{l.Remove(l.Image("png", 9, 9), true)}
 			}, Class: network.RejectedMedia, Code: "missing"},
 		},
-		Drafts: []string{`{"linkedin":true,"ready":true,"assets":["urn:li:image:1"]}`, `{"linkedin":true,"ready":true,"media":[{}],"assets":["../me"]}`},
+		Drafts: []string{
+			`{"linkedin":true,"ready":true,"assets":["urn:li:image:1"]}`, `{"linkedin":true,"ready":true,"media":[{}],"assets":["../me"]}`,
+		},
 	},
 	Failures: networktest.Failures{
 		Grant: network.Grant{Kind: "organization", Account: "urn:li:organization:1"},
 		Calls: []networktest.Call{
-			networktest.PrepareOf(uploaded), networktest.CommitOf(ready), networktest.RefreshOf(""), networktest.ExchangeOf(""), networktest.ResolveOf(ready),
+			networktest.PrepareOf(uploaded), networktest.CommitOf(ready), networktest.RefreshOf(""),
+			networktest.ExchangeOf(""), networktest.ResolveOf(ready),
 		},
 		Quote: func(message string) networktest.Answer {
 			return networktest.Answer{
 				Status: http.StatusBadRequest,
-				Body:   `{"status":400,"code":"ILLEGAL_ARGUMENT","message":"` + message + `","error":"invalid_request","error_description":"` + message + `"}`,
+				Body: `{"status":400,"code":"ILLEGAL_ARGUMENT","message":"` + message +
+					`","error":"invalid_request","error_description":"` + message + `"}`,
 			}
 		},
 		Errors: map[string]networktest.Failure{
-			"expired":           networktest.Fails(401, `{"status":401,"serviceErrorCode":65602,"code":"EXPIRED_ACCESS_TOKEN"}`, network.AuthRefresh, network.AuthRefresh),
-			"permission":        networktest.Fails(403, `{"status":403,"serviceErrorCode":100,"code":"ACCESS_DENIED"}`, "", network.AuthDead),
-			"a wrong member":    networktest.Fails(403, `{"status":403,"message":"Unpermitted fields present in REQUEST_BODY"}`, "", network.Unapproved),
-			"version":           networktest.Fails(426, `{"status":426,"code":"NONEXISTENT_VERSION"}`, network.Unapproved, network.Unapproved),
-			"throttled":         networktest.Fails(429, `slow down`, network.Rate, network.Rate),
-			"duplicate":         networktest.Fails(422, `{"status":422,"errorDetails":{"inputErrors":[{"code":"DUPLICATE_POST"}]}}`, network.Duplicate, network.Duplicate),
+			"expired": networktest.Fails(401,
+				`{"status":401,"serviceErrorCode":65602,"code":"EXPIRED_ACCESS_TOKEN"}`, network.AuthRefresh, network.AuthRefresh),
+			"permission": networktest.Fails(403, `{"status":403,"serviceErrorCode":100,"code":"ACCESS_DENIED"}`,
+				"", network.AuthDead),
+			"a wrong member": networktest.Fails(403,
+				`{"status":403,"message":"Unpermitted fields present in REQUEST_BODY"}`, "", network.Unapproved),
+			"version": networktest.Fails(426, `{"status":426,"code":"NONEXISTENT_VERSION"}`,
+				network.Unapproved, network.Unapproved),
+			"throttled": networktest.Fails(429, `slow down`, network.Rate, network.Rate),
+			"duplicate": networktest.Fails(422,
+				`{"status":422,"errorDetails":{"inputErrors":[{"code":"DUPLICATE_POST"}]}}`, network.Duplicate, network.Duplicate),
 			"duplicate, before": networktest.Fails(422, `{"status":422,"code":"DUPLICATE_POST"}`, network.Duplicate, network.Duplicate),
 			"content":           networktest.Fails(422, `{"status":422,"message":"no"}`, network.Rejected, network.Rejected),
 			"argument":          networktest.Fails(400, `{"status":400,"code":"ILLEGAL_ARGUMENT"}`, network.Rejected, network.Rejected),
@@ -136,12 +151,15 @@ var adapter = networktest.Case{
 			"on the way":        networktest.Fails(400, `<html>`, network.Transient, network.Uncertain),
 			"a status unknown":  networktest.Fails(200, `{"status":"RESTING"}`, network.Transient, network.Uncertain),
 			"no id":             networktest.Fails(201, `{"status":"AVAILABLE"}`, "", network.Uncertain),
-			"failed":            networktest.Fails(200, `{"status":"PROCESSING_FAILED","processingFailureReason":"no"}`, network.RejectedMedia, network.Uncertain),
-			"token: no token":   networktest.Fails(200, `{}`, networktest.Skip, networktest.Skip, network.Transient),
-			"token: dead":       networktest.Fails(400, `{"error":"invalid_grant","error_description":"old was revoked"}`, networktest.Skip, networktest.Skip, network.AuthDead),
-			"token: the app":    networktest.Fails(401, `{"error":"invalid_client"}`, networktest.Skip, networktest.Skip, network.Transient),
-			"token: request":    networktest.Fails(400, `{"error":"invalid_request"}`, networktest.Skip, networktest.Skip, network.Transient),
-			"token: too often":  networktest.Fails(429, ``, networktest.Skip, networktest.Skip, network.Rate),
+			"failed": networktest.Fails(200, `{"status":"PROCESSING_FAILED","processingFailureReason":"no"}`,
+				network.RejectedMedia, network.Uncertain),
+			"token: no token": networktest.Fails(200, `{}`, networktest.Skip, networktest.Skip, network.Transient),
+			"token: dead": networktest.Fails(400,
+				`{"error":"invalid_grant","error_description":"old was revoked"}`, networktest.Skip, networktest.Skip, network.AuthDead),
+			"token: the app": networktest.Fails(401, `{"error":"invalid_client"}`, networktest.Skip, networktest.Skip, network.Transient),
+			"token: request": networktest.Fails(400, `{"error":"invalid_request"}`, networktest.Skip,
+				networktest.Skip, network.Transient),
+			"token: too often": networktest.Fails(429, ``, networktest.Skip, networktest.Skip, network.Rate),
 		},
 		Repeats: map[string]networktest.Repeat{
 			"told":     later("2", networktest.Start.Add(2*time.Second)),
@@ -155,20 +173,34 @@ var adapter = networktest.Case{
 		Told: strings.Fields(none), Page: 50, Waits: day,
 		Fails: func(now time.Time) map[string]networktest.CollectFailure {
 			return map[string]networktest.CollectFailure{
-				"too often, the list":       networktest.Stops(networktest.Answering{Part: listCall, Status: 429, Body: `{"status":429}`}, network.Rate, midnight, 0),
-				"too often, the statistics": networktest.Stops(networktest.Answering{Part: statsCall, Status: 429, Header: map[string]string{"Retry-After": "7"}}, network.Rate, now.Add(7*time.Second), 1),
-				"too often, the followers":  networktest.Stops(networktest.Answering{Part: sizeCall, Status: 429, Body: `{"status":429}`}, network.Rate, midnight, 1),
-				"a dead token":              networktest.Stops(networktest.Answering{Part: listCall, Status: 401, Body: `{"status":401}`}, network.AuthRefresh, time.Time{}, 0),
-				"posts may not be read":     networktest.Stops(networktest.Answering{Part: listCall, Status: 403, Body: accessDenied}, network.Unapproved, time.Time{}, 0),
-				"a version that is no more": networktest.Stops(networktest.Answering{Part: "/rest/", Status: 426, Body: `{"status":426,"code":"NONEXISTENT_VERSION"}`}, network.Unapproved, time.Time{}, 0),
-				"a failure":                 networktest.Stops(networktest.Answering{Part: statsCall, Status: 503}, network.Transient, time.Time{}, 1),
-				"nonsense":                  networktest.Stops(networktest.Answering{Part: listCall, Status: 200, Body: "["}, network.Transient, time.Time{}, 0),
+				"too often, the list": networktest.Stops(networktest.Answering{
+					Part: listCall, Status: 429, Body: `{"status":429}`,
+				}, network.Rate, midnight, 0),
+				"too often, the statistics": networktest.Stops(networktest.Answering{
+					Part: statsCall, Status: 429, Header: map[string]string{"Retry-After": "7"},
+				}, network.Rate, now.Add(7*time.Second), 1),
+				"too often, the followers": networktest.Stops(networktest.Answering{
+					Part: sizeCall, Status: 429, Body: `{"status":429}`,
+				}, network.Rate, midnight, 1),
+				"a dead token": networktest.Stops(networktest.Answering{
+					Part: listCall, Status: 401, Body: `{"status":401}`,
+				}, network.AuthRefresh, time.Time{}, 0),
+				"posts may not be read": networktest.Stops(networktest.Answering{
+					Part: listCall, Status: 403, Body: accessDenied,
+				}, network.Unapproved, time.Time{}, 0),
+				"a version that is no more": networktest.Stops(networktest.Answering{
+					Part: "/rest/", Status: 426, Body: `{"status":426,"code":"NONEXISTENT_VERSION"}`,
+				}, network.Unapproved, time.Time{}, 0),
+				"a failure": networktest.Stops(networktest.Answering{Part: statsCall, Status: 503}, network.Transient, time.Time{}, 1),
+				"nonsense": networktest.Stops(networktest.Answering{Part: listCall, Status: 200, Body: "["},
+					network.Transient, time.Time{}, 0),
 			}
 		},
 		Withheld: map[string]networktest.Withheld{
-			"followers":    networktest.Without("followers", networktest.Answering{Part: sizeCall, Status: 403, Body: accessDenied}),
-			"an edge type": networktest.Without("followers", networktest.Answering{Part: sizeCall, Status: 400, Body: `{"status":400,"code":"ILLEGAL_ARGUMENT"}`}),
-			"statistics":   networktest.Without(none, networktest.Answering{Part: statsCall, Status: 403, Body: accessDenied}),
+			"followers": networktest.Without("followers", networktest.Answering{Part: sizeCall, Status: 403, Body: accessDenied}),
+			"an edge type": networktest.Without("followers",
+				networktest.Answering{Part: sizeCall, Status: 400, Body: `{"status":400,"code":"ILLEGAL_ARGUMENT"}`}),
+			"statistics": networktest.Without(none, networktest.Answering{Part: statsCall, Status: 403, Body: accessDenied}),
 			"unknown posts": networktest.Without(none, networktest.Answering{
 				Part: statsCall, Status: 200, Body: `{"elements":[{"share":"urn:li:share:1","totalShareStatistics":{"likeCount":1}}]}`,
 			}),
@@ -190,27 +222,30 @@ func looks() map[string]networktest.Look {
 	list := func(posts ...string) string { return `{"elements":[` + strings.Join(posts, ",") + `]}` }
 	look := func(status int, body string, verdict network.Verdict, class network.Class, id string) networktest.Look {
 		return networktest.Look{
-			Draft: ready, Later: time.Hour, Answer: networktest.Answer{Status: status, Body: body}, Verdict: verdict, Class: class, Receipt: network.Receipt{ID: id},
+			Draft: ready, Later: time.Hour, Answer: networktest.Answer{Status: status, Body: body}, Verdict: verdict,
+			Class: class, Receipt: network.Receipt{ID: id},
 		}
 	}
 	const first, second = "urn:li:share:1", "urn:li:ugcPost:2"
 	ours := post(first, " x\n", start.Add(time.Second), "")
 	return map[string]networktest.Look{
-		"listed":                   look(200, list(ours), network.Stands, "", first),
-		"by a clock that is late":  look(200, list(post(second, "x", start.Add(-4*time.Minute), "")), network.Stands, "", second),
-		"older":                    look(200, list(post(first, "x", start.Add(-6*time.Minute), "")), network.Absent, "", ""),
-		"another text":             look(200, list(post(first, "y", start, "")), network.Absent, "", ""),
-		"with an image":            look(200, list(post(first, "x", start, `,"content":{"media":{"id":"urn:li:image:1"}}`)), network.Absent, "", ""),
+		"listed":                  look(200, list(ours), network.Stands, "", first),
+		"by a clock that is late": look(200, list(post(second, "x", start.Add(-4*time.Minute), "")), network.Stands, "", second),
+		"older":                   look(200, list(post(first, "x", start.Add(-6*time.Minute), "")), network.Absent, "", ""),
+		"another text":            look(200, list(post(first, "y", start, "")), network.Absent, "", ""),
+		"with an image": look(200,
+			list(post(first, "x", start, `,"content":{"media":{"id":"urn:li:image:1"}}`)), network.Absent, "", ""),
 		"no post":                  look(200, list(post("../me", "x", start, "")), network.Absent, "", ""),
 		"two":                      look(200, list(ours, post(second, "x", start, "")), network.Unknown, network.Uncertain, ""),
 		"ours beside an older one": look(200, list(ours, post(second, "x", start.Add(-time.Hour), "")), network.Stands, "", first),
-		"many others":              look(200, list(strings.Split(strings.Repeat(post(first, "y", start, "")+";", 50), ";")[:50]...), network.Unknown, network.Uncertain, ""),
-		"none":                     look(200, list(), network.Absent, "", ""),
-		"nonsense":                 look(200, `[`, network.Unknown, network.Transient, ""),
-		"not allowed":              look(403, `{"status":403,"code":"ACCESS_DENIED"}`, network.Unknown, network.Uncertain, ""),
-		"too often":                look(429, `{"status":429}`, network.Unknown, network.Rate, ""),
-		"a dead token":             look(401, `{"status":401}`, network.Unknown, network.AuthRefresh, ""),
-		"a failure":                look(503, ``, network.Unknown, network.Transient, ""),
+		"many others": look(200,
+			list(strings.Split(strings.Repeat(post(first, "y", start, "")+";", 50), ";")[:50]...), network.Unknown, network.Uncertain, ""),
+		"none":         look(200, list(), network.Absent, "", ""),
+		"nonsense":     look(200, `[`, network.Unknown, network.Transient, ""),
+		"not allowed":  look(403, `{"status":403,"code":"ACCESS_DENIED"}`, network.Unknown, network.Uncertain, ""),
+		"too often":    look(429, `{"status":429}`, network.Unknown, network.Rate, ""),
+		"a dead token": look(401, `{"status":401}`, network.Unknown, network.AuthRefresh, ""),
+		"a failure":    look(503, ``, network.Unknown, network.Transient, ""),
 	}
 }
 

@@ -11,7 +11,8 @@ import (
 const reserved = `\|{}@[]()<>#*_~`
 
 // tokens finds hashtags, and before them what is none: addresses, and words with a # inside.
-var tokens = regexp.MustCompile(`(?i:https?)://[^\s<>]+|[\p{L}\p{N}\p{M}_]+(?:#[\p{L}\p{N}\p{M}_]+)*|#[\p{L}\p{N}\p{M}_]+`)
+var tokens = regexp.MustCompile(
+	`(?i:https?)://[^\s<>]+|[\p{L}\p{N}\p{M}_]+(?:#[\p{L}\p{N}\p{M}_]+)*|#[\p{L}\p{N}\p{M}_]+`)
 
 // escape writes a text as little text: a hashtag by LinkedIn's template for it, everything else as what it is, mentions
 // among it. LinkedIn counts the text as people see it.

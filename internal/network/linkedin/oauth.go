@@ -37,7 +37,8 @@ func (n *Network) Authorize(a network.Authorization) string {
 // Exchange trades the code for a token, and reads whose it is and which organisations that person speaks for: the
 // person comes first. All of them share the token. A code that the network does not take is AuthDead.
 func (n *Network) Exchange(ctx context.Context, a network.Authorization, code string) ([]network.Candidate, error) {
-	token, err := n.sign(ctx, url.Values{"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {a.Redirect}})
+	token, err := n.sign(ctx,
+		url.Values{"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {a.Redirect}})
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +139,9 @@ func (n *Network) organization(ctx context.Context, g network.Grant, urn string)
 // where the network says that the consent is over, it is AuthDead.
 func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, error) {
 	if g.Refresh == "" {
-		return network.Grant{}, &network.Error{Class: network.AuthDead, Err: errors.New("LinkedIn gave no refresh token")}
+		return network.Grant{}, &network.Error{
+			Class: network.AuthDead, Err: errors.New("LinkedIn gave no refresh token"),
+		}
 	}
 	fresh, err := n.sign(ctx, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {g.Refresh}})
 	if err != nil {
@@ -152,7 +155,8 @@ func (n *Network) sign(ctx context.Context, form url.Values) (network.Token, err
 	form.Set("client_id", n.opts.ClientID)
 	form.Set("client_secret", n.opts.ClientSecret)
 	answer, err := n.client.Do(ctx, network.Call{
-		Purpose: network.Signing, Name: "oauth/v2/accessToken", Method: http.MethodPost, URL: n.opts.AuthorizeHost + "/oauth/v2/accessToken",
+		Purpose: network.Signing, Name: "oauth/v2/accessToken", Method: http.MethodPost,
+		URL:  n.opts.AuthorizeHost + "/oauth/v2/accessToken",
 		Form: form, Secrets: []string{n.opts.ClientSecret, form.Get("code"), form.Get("refresh_token")},
 	})
 	if err != nil {

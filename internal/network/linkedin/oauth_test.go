@@ -48,7 +48,8 @@ func TestOrganizationsAreOptional(t *testing.T) {
 	}{
 		"forbidden": {403, `{"status":403}`, []string{"abc"}, ""},
 		"broken":    {500, ``, nil, network.Transient},
-		"offices": {200, `{"elements":[{"organization":"urn:li:organization:7","role":"ADMINISTRATOR"},{"organization":"urn:li:organization:7","role":"CONTENT_ADMIN"},
+		"offices": {200,
+			`{"elements":[{"organization":"urn:li:organization:7","role":"ADMINISTRATOR"},{"organization":"urn:li:organization:7","role":"CONTENT_ADMIN"},
 			{"organization":"urn:li:organization:8","role":"ANALYST"},{"organization":"urn:li:person:8","role":"ADMINISTRATOR"},
 			{"organizationTarget":"urn:li:organization:9","role":"CONTENT_ADMINISTRATOR"}]}`, []string{"abc", "7", "9"}, ""},
 	} {
@@ -65,7 +66,8 @@ func TestOrganizationsAreOptional(t *testing.T) {
 				w.WriteHeader(answer.status)
 				_, _ = w.Write([]byte(answer.body))
 			}))
-			found, err := linkedin.New(linkedin.Options{AuthorizeHost: front, APIHost: front}).Exchange(t.Context(), network.Authorization{}, "code")
+			found, err := linkedin.New(linkedin.Options{AuthorizeHost: front, APIHost: front}).
+				Exchange(t.Context(), network.Authorization{}, "code")
 			var names []string
 			for _, f := range found {
 				names = append(names, f.Grant.Username)
@@ -93,7 +95,8 @@ func TestRefreshTokens(t *testing.T) {
 		`{"access_token":"b"}`: "refresh-secret",
 	} {
 		s := networktest.NewStub(t, adapter, network.App{}, networktest.Answer{Body: body})
-		if fresh, err := s.Network.Refresh(t.Context(), s.Grant); err != nil || fresh.Refresh != want || fresh.Access != "b" || fresh.Account != s.Grant.Account {
+		if fresh, err := s.Network.Refresh(t.Context(), s.Grant); err != nil || fresh.Refresh != want ||
+			fresh.Access != "b" || fresh.Account != s.Grant.Account {
 			t.Errorf("grant %+v, %v", fresh, err)
 		}
 	}

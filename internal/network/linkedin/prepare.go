@@ -19,7 +19,9 @@ const (
 
 // Prepare uploads the media and waits until the network has made them ready. What was uploaded by a call whose Draft
 // was lost is never shown, and uploaded again.
-func (n *Network) Prepare(ctx context.Context, g network.Grant, d network.Draft, files network.Files) (network.Draft, time.Duration, error) {
+func (n *Network) Prepare(
+	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
+) (network.Draft, time.Duration, error) {
 	return drafts.Prepare(d, func(p *draft) (time.Duration, error) { return n.advance(ctx, g, p, files) })
 }
 
@@ -44,7 +46,9 @@ func (n *Network) advance(ctx context.Context, g network.Grant, p *draft, files 
 }
 
 // send uploads media: their URNs.
-func (n *Network) send(ctx context.Context, g network.Grant, media []network.Media, files network.Files) ([]string, error) {
+func (n *Network) send(
+	ctx context.Context, g network.Grant, media []network.Media, files network.Files,
+) ([]string, error) {
 	var sent []string
 	for _, m := range media {
 		urn, err := n.sendOne(ctx, g, m, files)
@@ -69,7 +73,9 @@ func (n *Network) sendOne(ctx context.Context, g network.Grant, m network.Media,
 }
 
 // initialize asks for a place to upload something to.
-func (n *Network) initialize(ctx context.Context, g network.Grant, path string, request map[string]any, ticket any) error {
+func (n *Network) initialize(
+	ctx context.Context, g network.Grant, path string, request map[string]any, ticket any,
+) error {
 	request["owner"] = g.Account
 	call := n.rest(g, http.MethodPost, path)
 	call.Query = url.Values{"action": {"initializeUpload"}}
@@ -80,12 +86,15 @@ func (n *Network) initialize(ctx context.Context, g network.Grant, path string, 
 }
 
 // put uploads bytes to an address that the network gave.
-func (n *Network) put(ctx context.Context, g network.Grant, address, bearer string, body network.Body) (network.Answer, error) {
+func (n *Network) put(
+	ctx context.Context, g network.Grant, address, bearer string, body network.Body,
+) (network.Answer, error) {
 	if !strings.HasPrefix(address, "https://") && strings.HasPrefix(g.Server, "https://") {
 		return network.Answer{}, network.Unreadable(errors.New("uploading: the address is not one of https"))
 	}
 	return n.ask(ctx, g, network.Call{
-		Purpose: network.Fetching, Name: "upload", Method: http.MethodPut, URL: address, Bearer: bearer, Secrets: []string{address}, Body: &body,
+		Purpose: network.Fetching, Name: "upload", Method: http.MethodPut, URL: address, Bearer: bearer,
+		Secrets: []string{address}, Body: &body,
 	}, nil)
 }
 
@@ -148,8 +157,9 @@ func (n *Network) ready(ctx context.Context, g network.Grant, urn string) (bool,
 		return false, nil
 	case "PROCESSING_FAILED":
 		return false, &network.Error{
-			Class: network.RejectedMedia, Status: http.StatusOK, Code: asset.Status, Message: network.Clip(asset.Reason, maxName),
-			Err: errors.New("the network could not make the " + kind + " ready"),
+			Class: network.RejectedMedia, Status: http.StatusOK, Code: asset.Status,
+			Message: network.Clip(asset.Reason, maxName),
+			Err:     errors.New("the network could not make the " + kind + " ready"),
 		}
 	}
 	return false, network.Unreadable(errors.New("asking for media: the answer has no known status"))

@@ -12,7 +12,9 @@ const maxAlt = 4086 // characters, as others name the bound; not confirmed
 
 // Commit makes the post. The refusal of a duplicate is no proof that it stands: LinkedIn also names posts that it does
 // not show.
-func (n *Network) Commit(ctx context.Context, g network.Grant, d network.Draft, _ network.Files) (network.Receipt, error) {
+func (n *Network) Commit(
+	ctx context.Context, g network.Grant, d network.Draft, _ network.Files,
+) (network.Receipt, error) {
 	p, err := drafts.Read(d)
 	if err != nil {
 		return network.Receipt{}, err
@@ -27,7 +29,8 @@ func (n *Network) Commit(ctx context.Context, g network.Grant, d network.Draft, 
 	id := answer.Header.Get("X-Restli-Id")
 	if answer.Status != http.StatusCreated || !isPost(id) {
 		return network.Receipt{}, &network.Error{
-			Class: network.Uncertain, Status: answer.Status, Err: errors.New("publishing: the answer has no post's URN"),
+			Class: network.Uncertain, Status: answer.Status,
+			Err: errors.New("publishing: the answer has no post's URN"),
 		}
 	}
 	return network.Receipt{ID: id, Permalink: n.permalink(id)}, nil

@@ -75,8 +75,14 @@ func TestResolveShortAddress(t *testing.T) {
 		`read \(https://lnkd.in/abc\), now`:         network.Unknown,
 		`read \(https://lnkd.in/abc\), later`:       network.Absent,
 	} {
-		s := networktest.NewStub(t, adapter, network.App{Now: func() time.Time { return networktest.Start.Add(time.Hour) }}, networktest.Answer{Body: fmt.Sprintf(`{"elements":[{"id":"urn:li:share:1","commentary":%q,"createdAt":%d}]}`, commentary, networktest.Start.UnixMilli())})
-		verdict, _, err := s.Network.Resolve(t.Context(), s.Grant, network.Draft(draft), network.Tried{First: networktest.Start, Last: networktest.Start})
+		s := networktest.NewStub(t, adapter, network.App{Now: func() time.Time {
+			return networktest.Start.Add(time.Hour)
+		}}, networktest.Answer{
+			Body: fmt.Sprintf(`{"elements":[{"id":"urn:li:share:1","commentary":%q,"createdAt":%d}]}`, commentary,
+				networktest.Start.UnixMilli()),
+		})
+		verdict, _, err := s.Network.Resolve(t.Context(), s.Grant, network.Draft(draft),
+			network.Tried{First: networktest.Start, Last: networktest.Start})
 		if verdict != want || (verdict == network.Unknown) != (networktest.Class(err) == network.Uncertain) {
 			t.Errorf("%s: verdict %v, %v", commentary, verdict, err)
 		}
@@ -106,7 +112,8 @@ func TestMediaOfMembers(t *testing.T) {
 		t.Fatalf("wait %v, %v", wait, err)
 	}
 	f.Clock.Advance(wait)
-	if d, wait, err = f.Network().Prepare(t.Context(), g, d, f.Library); err != nil || wait != 0 || f.Wire.Count("GET /linkedin/rest/images") != 1 {
+	if d, wait, err = f.Network().
+		Prepare(t.Context(), g, d, f.Library); err != nil || wait != 0 || f.Wire.Count("GET /linkedin/rest/images") != 1 {
 		t.Fatalf("wait %v, %v", wait, err)
 	}
 	f.Publish(g, d)
@@ -143,7 +150,8 @@ func TestAnyTextArrives(t *testing.T) {
 	f := networktest.New(t, adapter, 0)
 	g := f.Grant()
 	rapid.Check(t, func(t *rapid.T) {
-		text := "x" + rapid.OneOf(rapid.String(), rapid.StringMatching(`([#\\|{}@\[\]()<>*_~ ax1é]|https://a/|hashtag){0,30}`)).Draw(t, "text")
+		text := "x" + rapid.OneOf(rapid.String(),
+			rapid.StringMatching(`([#\\|{}@\[\]()<>*_~ ax1é]|https://a/|hashtag){0,30}`)).Draw(t, "text")
 		f.Clock.Advance(25 * time.Hour) // the same may be drawn again
 		if f.Clock.Now().After(g.Expires.Add(-2 * day)) {
 			g = f.Grant()

@@ -25,7 +25,9 @@ const (
 // Resolve looks for the post among those that the author has made since it was committed. For a member whose posts may
 // not be listed, and wherever more than one could be it, a person has to look: repeating the call would publish it
 // where it does not stand.
-func (n *Network) Resolve(ctx context.Context, g network.Grant, d network.Draft, t network.Tried) (network.Verdict, network.Receipt, error) {
+func (n *Network) Resolve(
+	ctx context.Context, g network.Grant, d network.Draft, t network.Tried,
+) (network.Verdict, network.Receipt, error) {
 	p, err := drafts.Read(d)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
@@ -42,11 +44,16 @@ func (n *Network) Resolve(ctx context.Context, g network.Grant, d network.Draft,
 	case err != nil:
 		return network.Unknown, network.Receipt{}, err
 	case len(found) == 1:
-		return network.Stands, network.Receipt{ID: found[0].ID, Permalink: n.permalink(found[0].ID), At: found[0].at(), Alike: true}, nil
+		return network.Stands, network.Receipt{
+			ID: found[0].ID, Permalink: n.permalink(found[0].ID), At: found[0].at(), Alike: true,
+		}, nil
 	case len(found) > 1 || doubt:
-		return network.Unknown, network.Receipt{}, uncertain(http.StatusOK, "the author's posts do not tell which one it is")
+		return network.Unknown, network.Receipt{}, uncertain(http.StatusOK,
+			"the author's posts do not tell which one it is")
 	case now.Sub(t.Last) < time.Duration(n.opts.Settled):
-		return network.Unknown, network.Receipt{}, &network.Error{Class: network.Processing, Status: http.StatusOK, After: now.Add(nextAsked)}
+		return network.Unknown, network.Receipt{}, &network.Error{
+			Class: network.Processing, Status: http.StatusOK, After: now.Add(nextAsked),
+		}
 	}
 	return network.Absent, network.Receipt{}, nil
 }
@@ -141,7 +148,8 @@ func (n *Network) page(ctx context.Context, g network.Grant, page int) ([]listed
 	}
 	call := n.finder(g, "posts")
 	call.Query = url.Values{
-		"q": {"author"}, "author": {g.Account}, "start": {strconv.Itoa(page * pageSize)}, "count": {strconv.Itoa(pageSize)}, "sortBy": {"CREATED"},
+		"q": {"author"}, "author": {g.Account}, "start": {strconv.Itoa(page * pageSize)},
+		"count": {strconv.Itoa(pageSize)}, "sortBy": {"CREATED"},
 	}
 	_, err := n.ask(ctx, g, call, &answer)
 	return answer.Elements, err

@@ -47,12 +47,15 @@ func (n *Network) sendVideo(ctx context.Context, g network.Grant, file network.F
 	}
 	into := ticket.Value
 	if !isURN(into.Video, network.Video) || !covers(into.Parts, file.Size) {
-		return "", network.Unreadable(errors.New("announcing a video: the answer lacks its URN, or its parts are not the whole file"))
+		return "",
+			network.Unreadable(errors.New("announcing a video: the answer lacks its URN, or its parts are not the " +
+				"whole file"))
 	}
 	marks := make([]string, 0, len(into.Parts))
 	for _, p := range into.Parts {
 		size := p.Last - p.First + 1
-		answer, err := n.put(ctx, g, p.URL, "", network.Body{Reader: io.LimitReader(file, size), Type: "application/octet-stream", Size: size})
+		answer, err := n.put(ctx, g, p.URL, "",
+			network.Body{Reader: io.LimitReader(file, size), Type: "application/octet-stream", Size: size})
 		if err != nil {
 			return "", err
 		}
@@ -64,7 +67,11 @@ func (n *Network) sendVideo(ctx context.Context, g network.Grant, file network.F
 	}
 	call := n.rest(g, http.MethodPost, "videos")
 	call.Query = url.Values{"action": {"finalizeUpload"}}
-	call.JSON = map[string]any{"finalizeUploadRequest": map[string]any{"video": into.Video, "uploadToken": into.Token, "uploadedPartIds": marks}}
+	call.JSON = map[string]any{
+		"finalizeUploadRequest": map[string]any{
+			"video": into.Video, "uploadToken": into.Token, "uploadedPartIds": marks,
+		},
+	}
 	call.Purpose = network.Fetching
 	call.Secrets = []string{into.Token}
 	_, err := n.ask(ctx, g, call, nil)

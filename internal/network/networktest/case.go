@@ -43,15 +43,16 @@ type Publishing struct {
 
 // Content is a form of posts.
 type Content struct {
-	Name      string
-	Text      string                         // a text with everything in it by default
-	Media     func(*Library) []network.Media // nil for none
-	Format    string                         // in Figures
-	Settled   time.Duration                  // after which a post that is not found was not published; 0 if that is certain at once
-	Begins    string                         // part of the request that begins an upload
-	Uploads   int                            // such requests for one draft; 1 by default
-	Local     bool                           // Prepare sends nothing
-	Elsewhere bool                           // it is listed under another id and address
+	Name   string
+	Text   string                         // a text with everything in it by default
+	Media  func(*Library) []network.Media // nil for none
+	Format string                         // in Figures
+	// after which a post that is not found was not published; 0 if that is certain at once
+	Settled   time.Duration
+	Begins    string // part of the request that begins an upload
+	Uploads   int    // such requests for one draft; 1 by default
+	Local     bool   // Prepare sends nothing
+	Elsewhere bool   // it is listed under another id and address
 	// Variant says that it is published by the same calls as another form, so that only what it shows is tested.
 	Variant     bool
 	MarkedEarly bool // the sandbox's markers also act when it is prepared
@@ -110,8 +111,9 @@ type Signing struct {
 	Rotates       bool          // a renewal gives another refresh token, though the old one stays good
 	Ends          time.Duration // after which a renewed grant is over; 0 for never
 	Dead          string        // code of the error for a refresh token that is over
-	Revoked       string        // code of the error for the refresh token of a revoked grant; "" if the network cannot revoke
-	RevokedTwice  network.Class // of the second of two revocations
+	// code of the error for the refresh token of a revoked grant; "" if the network cannot revoke
+	Revoked      string
+	RevokedTwice network.Class // of the second of two revocations
 }
 
 // Expected is an expected error.
@@ -122,15 +124,16 @@ type Expected struct {
 
 // Failures are a network's errors, and what follows from them.
 type Failures struct {
-	Grant   network.Grant                                     // of a Stub, which completes it
-	Before  func(w http.ResponseWriter, r *http.Request) bool // answers the requests that are not to fail; reports whether it did
-	Calls   []Call                                            // that fail in every way
-	Quote   func(message string) Answer                       // a refusal with a message
-	Errors  map[string]Failure                                // answers to all Calls
-	Repeats map[string]Repeat                                 // when a call may be repeated
-	Looks   map[string]Look                                   // what is found of a draft
-	Nothing map[string]http.Handler                           // answers that list no posts, by the draft that is looked for
-	GivesUp map[string]GiveUp                                 // what never becomes ready
+	Grant network.Grant // of a Stub, which completes it
+	// answers the requests that are not to fail; reports whether it did
+	Before  func(w http.ResponseWriter, r *http.Request) bool
+	Calls   []Call                      // that fail in every way
+	Quote   func(message string) Answer // a refusal with a message
+	Errors  map[string]Failure          // answers to all Calls
+	Repeats map[string]Repeat           // when a call may be repeated
+	Looks   map[string]Look             // what is found of a draft
+	Nothing map[string]http.Handler     // answers that list no posts, by the draft that is looked for
+	GivesUp map[string]GiveUp           // what never becomes ready
 }
 
 // Collecting is what a network tells of an account's posts.
@@ -163,7 +166,8 @@ func (c Case) account() string {
 func Run(t *testing.T, c Case) {
 	t.Helper()
 	subtests(t, c, map[string]func(*testing.T, Case){
-		"Signing": testSigning, "Publishing": testPublishing, "Failures": testFailures, "Collecting": testCollecting, "Containers": testContainers,
+		"Signing": testSigning, "Publishing": testPublishing, "Failures": testFailures, "Collecting": testCollecting,
+		"Containers": testContainers,
 	})
 }
 

@@ -28,7 +28,10 @@ type Withheld struct {
 }
 
 func testCollecting(t *testing.T, c Case) {
-	subtests(t, c, map[string]func(*testing.T, Case){"Figures": figures, "Pages": pages, "OldToken": oldToken, "Fails": collectFails, "Withheld": withheld})
+	subtests(t, c,
+		map[string]func(*testing.T, Case){
+			"Figures": figures, "Pages": pages, "OldToken": oldToken, "Fails": collectFails, "Withheld": withheld,
+		})
 }
 
 // Collect collects the figures of posts.
@@ -42,7 +45,9 @@ func (f *Fixture) Collect(g network.Grant, since time.Time, most int) network.Co
 }
 
 // CollectThrough collects through another transport.
-func (f *Fixture) CollectThrough(transport http.RoundTripper, g network.Grant, since time.Time, most int) (network.Collected, error) {
+func (f *Fixture) CollectThrough(
+	transport http.RoundTripper, g network.Grant, since time.Time, most int,
+) (network.Collected, error) {
 	f.t.Helper()
 	collector, ok := f.Through(transport).(network.Collector)
 	if !ok {
@@ -54,7 +59,8 @@ func (f *Fixture) CollectThrough(transport http.RoundTripper, g network.Grant, s
 // Figures returns the figures of a post by their names.
 func Figures(p network.Figures) map[string]*int64 {
 	return map[string]*int64{
-		"reach": p.Reach, "views": p.Views, "likes": p.Likes, "comments": p.Comments, "shares": p.Shares, "saves": p.Saves, "clicks": p.Clicks,
+		"reach": p.Reach, "views": p.Views, "likes": p.Likes, "comments": p.Comments, "shares": p.Shares,
+		"saves": p.Saves, "clicks": p.Clicks,
 	}
 }
 
@@ -111,7 +117,9 @@ func (f *Fixture) postForm(g network.Grant, p Content) network.Figures {
 	f.t.Helper()
 	at := f.Clock.Now().Truncate(time.Minute)
 	r := f.Post(g, "a form: "+p.Name, p.media(f.Library)...)
-	collected := network.Figures{ID: r.ID, URL: f.WantPermalink(g, r), Text: "a form: " + p.Name, Format: p.Format, PostedAt: at}
+	collected := network.Figures{
+		ID: r.ID, URL: f.WantPermalink(g, r), Text: "a form: " + p.Name, Format: p.Format, PostedAt: at,
+	}
 	if p.Elsewhere {
 		collected.ID, collected.URL = "", ""
 	}
@@ -124,7 +132,9 @@ func bare(t *testing.T, c Case, posts []network.Figures) []network.Figures {
 	var left []network.Figures
 	for i, p := range posts {
 		wantFigures(t, c, p)
-		one := network.Figures{ID: p.ID, URL: p.URL, Text: p.Text, Format: p.Format, PostedAt: p.PostedAt.Truncate(time.Minute)}
+		one := network.Figures{
+			ID: p.ID, URL: p.URL, Text: p.Text, Format: p.Format, PostedAt: p.PostedAt.Truncate(time.Minute),
+		}
 		if at := len(c.Posts) - 1 - i; p.ID != "" && p.URL != "" && at >= 0 && c.Posts[at].Elsewhere {
 			one.ID, one.URL = "", ""
 		}
@@ -190,7 +200,8 @@ func oldToken(t *testing.T, c Case) {
 	f.Clock.Advance(c.Renew)
 	_, err := f.CollectThrough(f.Wire, g, Start, 10)
 	wantClass(t, err, c.Old.Class, c.Old.Code)
-	if collected := f.Collect(f.Fresh(g), Start, 10); (collected.Followers != nil) == c.Silent || len(collected.Posts) != 0 {
+	if collected := f.Collect(f.Fresh(g), Start, 10); (collected.Followers != nil) == c.Silent ||
+		len(collected.Posts) != 0 {
 		t.Errorf("%+v", collected)
 	}
 }
@@ -205,7 +216,8 @@ func collectFails(t *testing.T, c Case) {
 	each(t, c.Fails(f.Clock.Now()), func(t *testing.T, fails CollectFailure) {
 		fails.Answer.RoundTripper = http.DefaultTransport
 		collected, err := f.CollectThrough(fails.Answer, g, Start, 10)
-		if failed := WantClass(t, err, fails.Class, ""); !failed.After.Equal(fails.After) || len(collected.Posts) != fails.Posts {
+		if failed := WantClass(t, err, fails.Class, ""); !failed.After.Equal(fails.After) ||
+			len(collected.Posts) != fails.Posts {
 			t.Errorf("not before %v, %+v", failed.After, collected)
 		}
 	})
@@ -226,7 +238,8 @@ func withheld(t *testing.T, c Case) {
 			transport = answer
 		}
 		collected, err := f.CollectThrough(transport, g, Start, 100)
-		if err != nil || len(collected.Posts) != max(c.WithheldPosts, 2) || (collected.Followers == nil) != slices.Contains(w.Lacks, "followers") {
+		if err != nil || len(collected.Posts) != max(c.WithheldPosts, 2) ||
+			(collected.Followers == nil) != slices.Contains(w.Lacks, "followers") {
 			t.Fatalf("%+v, %v", collected, err)
 		}
 		for _, p := range collected.Posts {

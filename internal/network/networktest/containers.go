@@ -16,7 +16,8 @@ type Containers struct {
 
 func testContainers(t *testing.T, c Case) {
 	if c.Containers.NotReady != "" {
-		subtests(t, c, map[string]func(*testing.T, Case){"NotReady": notReady, "FailedDownload": failedDownload, "Twins": twins})
+		subtests(t, c,
+			map[string]func(*testing.T, Case){"NotReady": notReady, "FailedDownload": failedDownload, "Twins": twins})
 	}
 }
 
@@ -61,8 +62,8 @@ func failedDownload(t *testing.T, c Case) {
 	f.WantShown("", []network.Media{film})
 }
 
-// twins publishes a text twice: at the same time it is not known which post is which, though both stand. An older post is
-// not taken for a newer one.
+// twins publishes a text twice: at the same time it is not known which post is which, though both stand. An older post
+// is not taken for a newer one.
 func twins(t *testing.T, c Case) {
 	for apart, found := range map[time.Duration]bool{0: false, time.Hour: true} {
 		f := New(t, c, 0)
@@ -72,7 +73,8 @@ func twins(t *testing.T, c Case) {
 		d := f.Ready(g, "twin")
 		second := f.Publish(g, d)
 		verdict, receipt, err := f.Resolve(g, d)
-		if err != nil || verdict != network.Stands || (receipt.ID == second.ID) != found || (receipt.ID == "") == found {
+		if err != nil || verdict != network.Stands || (receipt.ID == second.ID) != found ||
+			(receipt.ID == "") == found {
 			t.Errorf("verdict %v, receipt %+v, %v", verdict, receipt, err)
 		}
 		f.WantHeld(2)

@@ -53,7 +53,9 @@ func (o OpenAPI) find(method, path string) (*routers.Route, map[string]string) {
 	for template, item := range o.Paths.Map() {
 		got, ok := match(template, path)
 		if operation := item.GetOperation(method); ok && operation != nil && (found == nil || len(got) < len(params)) {
-			found, params = &routers.Route{Spec: o.T, Path: template, PathItem: item, Method: method, Operation: operation}, got
+			found, params = &routers.Route{
+				Spec: o.T, Path: template, PathItem: item, Method: method, Operation: operation,
+			}, got
 		}
 	}
 	return found, params
@@ -75,8 +77,8 @@ func match(template, path string) (map[string]string, bool) {
 	return params, true
 }
 
-// Check checks a request and its answer, and returns the path that describes it. Refusals without a type of their own are in
-// no description.
+// Check checks a request and its answer, and returns the path that describes it. Refusals without a type of their own
+// are in no description.
 func (o OpenAPI) Check(t *testing.T, r Request) string {
 	t.Helper()
 	path := strings.TrimPrefix(r.URL.Path, o.Base)
@@ -100,7 +102,8 @@ func (o OpenAPI) Check(t *testing.T, r Request) string {
 	}
 	request.Header = r.Header
 	input := &openapi3filter.RequestValidationInput{
-		Request: request, PathParams: params, Route: route, Options: &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc},
+		Request: request, PathParams: params, Route: route,
+		Options: &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc},
 	}
 	if err := openapi3filter.ValidateRequest(t.Context(), input); err != nil {
 		t.Errorf("%s %s: %v", r.Method, r.URL.Path, err)
@@ -194,7 +197,9 @@ func (f *Fixture) Everything() {
 		}
 		f.Clock.Advance(f.c.Recent)
 		f.Fresh(g)
-		for _, text := range []string{"[sandbox:reject]", "[sandbox:error]", "[sandbox:rate-limit]", "[sandbox:expired-token]"} {
+		for _, text := range []string{
+			"[sandbox:reject]", "[sandbox:error]", "[sandbox:rate-limit]", "[sandbox:expired-token]",
+		} {
 			g = f.Connect(kind, Account)
 			if d, err := f.Prepare(g, f.Plan(text+" "+kind, f.Media()...)); err == nil {
 				_, _ = f.Commit(g, d)

@@ -141,7 +141,8 @@ func RefreshOf(kind string, secrets ...string) Call {
 // ExchangeOf trades a code.
 func ExchangeOf(kind string) Call {
 	return Call{"exchange", network.Signing, []string{authCode, appSecret}, func(ctx context.Context, s *Stub) error {
-		_, err := s.Network.(network.Authorizer).Exchange(ctx, network.Authorization{Kind: kind, Redirect: redirect}, authCode) //nolint:forcetypeassert // only an Authorizer has such a call
+		_, err := s.Network.(network.Authorizer).Exchange(ctx, network.Authorization{Kind: kind, Redirect: redirect},
+			authCode) //nolint:forcetypeassert // only an Authorizer has such a call
 		return err
 	}}
 }
@@ -202,7 +203,8 @@ func testFailures(t *testing.T, c Case) {
 				wantClass(t, call.Do(t.Context(), s), call.lost(), "")
 			})
 			for name, test := range map[string]func(*testing.T, Case, Call){
-				"redirect": redirects, "deadline": deadline, "truncated": truncated, "unreachable": unreachable, "cancelled": cancelledCall, "secrets": secrets,
+				"redirect": redirects, "deadline": deadline, "truncated": truncated, "unreachable": unreachable,
+				"cancelled": cancelledCall, "secrets": secrets,
 			} {
 				t.Run(name, func(t *testing.T) {
 					t.Parallel()
@@ -235,7 +237,9 @@ var unreadable = map[string]Answer{
 
 // redirects answers with redirects: they would carry a token elsewhere.
 func redirects(t *testing.T, c Case, call Call) {
-	elsewhere := Serve(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the redirect was followed") }))
+	elsewhere := Serve(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		t.Error("the redirect was followed")
+	}))
 	for _, status := range []int{http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect} {
 		s := NewStub(t, c, network.App{}, Answer{Status: status, Header: http.Header{"Location": {elsewhere}}})
 		wantClass(t, call.Do(t.Context(), s), call.lost(), "")
@@ -244,7 +248,10 @@ func redirects(t *testing.T, c Case, call Call) {
 
 func deadline(t *testing.T, c Case, call Call) {
 	release := make(chan struct{})
-	s := NewStub(t, c, network.App{HTTP: &http.Client{Timeout: 100 * time.Millisecond}}, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release }))
+	s := NewStub(t, c, network.App{HTTP: &http.Client{Timeout: 100 * time.Millisecond}},
+		http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+			<-release
+		}))
 	t.Cleanup(func() { close(release) })
 	wantClass(t, call.Do(t.Context(), s), call.lost(), "")
 }
@@ -268,7 +275,8 @@ func unreachable(t *testing.T, c Case, call Call) {
 		s := c.stubAt(t, front.URL, network.App{})
 		s.Grant.Server = server
 		err := call.Do(t.Context(), s)
-		if class := Class(err); class != network.Transient && (class != network.Rejected || server == front.URL) || strings.Contains(err.Error(), AccessToken) {
+		if class := Class(err); class != network.Transient && (class != network.Rejected || server == front.URL) ||
+			strings.Contains(err.Error(), AccessToken) {
 			t.Errorf("%q: %v", server, err)
 		}
 	}
@@ -319,8 +327,10 @@ func repeat(t *testing.T, c Case, r Repeat) {
 
 func look(t *testing.T, c Case, l Look) {
 	s := NewStub(t, c, network.App{Now: func() time.Time { return Start.Add(l.Later) }}, l.Answer)
-	verdict, receipt, err := s.Network.Resolve(t.Context(), s.Grant, s.Draft(l.Draft), network.Tried{First: Start, Last: Start})
-	if verdict != l.Verdict || Class(err) != l.Class || receipt.ID != l.Receipt.ID || l.Receipt.Permalink != "" && receipt.Permalink != strings.ReplaceAll(l.Receipt.Permalink, "{server}", s.URL) {
+	verdict, receipt, err := s.Network.Resolve(t.Context(), s.Grant, s.Draft(l.Draft),
+		network.Tried{First: Start, Last: Start})
+	if verdict != l.Verdict || Class(err) != l.Class || receipt.ID != l.Receipt.ID ||
+		l.Receipt.Permalink != "" && receipt.Permalink != strings.ReplaceAll(l.Receipt.Permalink, "{server}", s.URL) {
 		t.Errorf("verdict %v, receipt %+v, %v", verdict, receipt, err)
 	}
 	if l.Message != "" && WantClass(t, err, l.Class, "").Message != l.Message {
@@ -340,15 +350,18 @@ func (p passing) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, err //nolint:wrapcheck // it is another's answer
 }
 
-// slowLook looks for a post soon after it was committed, and reads the answer only when the post would count as absent: what
-// it did not find proves nothing.
+// slowLook looks for a post soon after it was committed, and reads the answer only when the post would count as
+// absent: what it did not find proves nothing.
 func slowLook(t *testing.T, c Case, draft string, nothing http.Handler) {
 	t.Helper()
 	clock := testkit.NewClock(Start)
 	tried := network.Tried{First: clock.Now(), Last: clock.Now()}
 	clock.Advance(30 * time.Second)
-	s := NewStub(t, c, network.App{Now: clock.Now, Settled: network.Span(time.Minute), HTTP: &http.Client{Transport: passing{clock}}}, nothing)
-	if verdict, _, err := s.Network.Resolve(t.Context(), s.Grant, s.Draft(draft), tried); verdict != network.Unknown || Class(err) != network.Processing {
+	s := NewStub(t, c,
+		network.App{Now: clock.Now, Settled: network.Span(time.Minute), HTTP: &http.Client{Transport: passing{clock}}},
+		nothing)
+	if verdict, _, err := s.Network.Resolve(t.Context(), s.Grant, s.Draft(draft), tried); verdict != network.Unknown ||
+		Class(err) != network.Processing {
 		t.Errorf("verdict %v, %v", verdict, err)
 	}
 }

@@ -104,7 +104,8 @@ func (f *Fixture) Candidates(kind, account string) []network.Candidate {
 func (f *Fixture) Connect(kind, account string) network.Grant {
 	f.t.Helper()
 	if f.c.Passwords {
-		g, err := f.Network().Connect(f.t.Context(), network.Credentials{Server: f.URL, Identifier: account, Password: Password})
+		g, err := f.Network().
+			Connect(f.t.Context(), network.Credentials{Server: f.URL, Identifier: account, Password: Password})
 		if err != nil {
 			f.t.Fatal(err)
 		}
@@ -156,7 +157,8 @@ func (f *Fixture) WantHeld(count int) {
 func (f *Fixture) Plan(text string, media ...network.Media) network.Draft {
 	f.t.Helper()
 	now := f.Clock.Now()
-	d, err := f.Network().Plan(network.Intent{Seed: "post-1:1", First: now, At: now, Content: network.Content{Text: text, Media: media}})
+	d, err := f.Network().
+		Plan(network.Intent{Seed: "post-1:1", First: now, At: now, Content: network.Content{Text: text, Media: media}})
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -254,7 +256,9 @@ func (f *Fixture) Decide(g network.Grant, d network.Draft) (network.Verdict, net
 	return f.decide(g, d, f.Tried())
 }
 
-func (f *Fixture) decide(g network.Grant, d network.Draft, tried network.Tried) (network.Verdict, network.Receipt, error) {
+func (f *Fixture) decide(
+	g network.Grant, d network.Draft, tried network.Tried,
+) (network.Verdict, network.Receipt, error) {
 	f.t.Helper()
 	for range 200 {
 		verdict, receipt, err := f.Network().Resolve(f.t.Context(), g, d, tried)

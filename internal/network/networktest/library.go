@@ -166,7 +166,8 @@ func (l *Library) Image(format string, width, height int) network.Media {
 	if err := write(); err != nil {
 		l.t.Fatal(err)
 	}
-	return l.Add(network.Media{Kind: network.Image, Type: "image/" + format, Width: width, Height: height, Alt: "dots"}, content.Bytes())
+	return l.Add(network.Media{Kind: network.Image, Type: "image/" + format, Width: width, Height: height, Alt: "dots"},
+		content.Bytes())
 }
 
 // Fake adds a file that is not what it says.
@@ -180,5 +181,6 @@ func (l *Library) Video(size int) network.Media {
 	for i := 0; len(content) < size; i++ {
 		content = append(content, byte(i), byte(i>>8), byte(i>>16), 'f')
 	}
-	return l.Add(network.Media{Name: "film.mp4", Kind: network.Video, Type: "video/mp4", Duration: time.Minute}, content[:size])
+	return l.Add(network.Media{Name: "film.mp4", Kind: network.Video, Type: "video/mp4", Duration: time.Minute},
+		content[:size])
 }

@@ -23,8 +23,8 @@ const Password = "app-pass-word"
 // Start is when a test begins.
 var Start = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
 
-// Sandbox opens a sandbox that works on media for a while, and returns its address. It has the accounts of Bluesky, whose
-// password is Password.
+// Sandbox opens a sandbox that works on media for a while, and returns its address. It has the accounts of Bluesky,
+// whose password is Password.
 func Sandbox(t *testing.T, clock *testkit.Clock, ready time.Duration, accounts ...string) string {
 	t.Helper()
 	server, err := sandbox.Open(t.TempDir(), sandbox.Options{Now: clock.Now, Ready: ready})

@@ -35,8 +35,10 @@ func (p Content) media(l *Library) []network.Media {
 func testPublishing(t *testing.T, c Case) {
 	for _, p := range c.Posts {
 		tests := map[string]func(*testing.T, Case, Content){
-			"PrepareFromEachDraft": PrepareFromEachDraft, "LoseAnything": LoseAnything, "LoseAnswerOfCommit": loseAnswerOfCommit,
-			"NeverArrived": neverArrived, "Cancelled": cancelled, "CommitTwice": commitTwice, "CommitAtOnce": commitAtOnce,
+			"PrepareFromEachDraft": PrepareFromEachDraft, "LoseAnything": LoseAnything,
+			"LoseAnswerOfCommit": loseAnswerOfCommit,
+			"NeverArrived":       neverArrived, "Cancelled": cancelled, "CommitTwice": commitTwice,
+			"CommitAtOnce": commitAtOnce,
 		}
 		if p.Variant {
 			clear(tests)
@@ -50,11 +52,14 @@ func testPublishing(t *testing.T, c Case) {
 		}
 	}
 	subtests(t, c, map[string]func(*testing.T, Case){
-		"Fits": fits, "PlanIsTheSame": planIsTheSame, "ForeignDrafts": foreignDrafts, "Markers": markers, "Expiry": expiry, "Duplicate": duplicate,
+		"Fits": fits, "PlanIsTheSame": planIsTheSame, "ForeignDrafts": foreignDrafts, "Markers": markers,
+		"Expiry": expiry, "Duplicate": duplicate,
 		"Checks": func(t *testing.T, c Case) {
 			each(t, c.Checks, func(t *testing.T, checked Checked) { check(t, c, checked) })
 		},
-		"Refusals": func(t *testing.T, c Case) { each(t, c.Refusals, func(t *testing.T, r Refusal) { refuse(t, c, r) }) },
+		"Refusals": func(t *testing.T, c Case) {
+			each(t, c.Refusals, func(t *testing.T, r Refusal) { refuse(t, c, r) })
+		},
 	})
 }
 
@@ -79,8 +84,8 @@ func publish(t *testing.T, c Case, p Content) {
 	}
 }
 
-// PrepareFromEachDraft begins again with every draft that was stored: each comes to one that is ready, and what is ready
-// stays as it is.
+// PrepareFromEachDraft begins again with every draft that was stored: each comes to one that is ready, and what is
+// ready stays as it is.
 func PrepareFromEachDraft(t *testing.T, c Case, p Content) {
 	t.Helper()
 	f := New(t, c, 10*time.Second)
@@ -224,7 +229,8 @@ func neverArrived(t *testing.T, c Case, p Content) {
 			if c.PendingIDs && Class(err) == network.Uncertain {
 				break
 			}
-			if failed := WantClass(t, err, network.Processing, ""); verdict != network.Unknown || !failed.After.After(f.Clock.Now()) {
+			if failed := WantClass(t, err, network.Processing, ""); verdict != network.Unknown ||
+				!failed.After.After(f.Clock.Now()) {
 				t.Errorf("verdict %v, not before %v", verdict, failed.After)
 			}
 			f.Clock.Advance(p.Settled - time.Second)
@@ -276,7 +282,8 @@ func commitTwice(t *testing.T, c Case, p Content) {
 	d := f.Prepared(g, "once", p.media(f.Library)...)
 	first := f.Publish(g, d)
 	again, err := f.Commit(g, d)
-	if err != nil && Class(err) != c.Another && Class(err) != network.Uncertain || err == nil && !c.PendingIDs && again.ID != first.ID {
+	if err != nil && Class(err) != c.Another && Class(err) != network.Uncertain ||
+		err == nil && !c.PendingIDs && again.ID != first.ID {
 		t.Errorf("receipts %+v and %+v, %v", first, again, err)
 	}
 	f.WantStands(g, d)
@@ -351,7 +358,9 @@ func seen(fits []network.Fit, fit network.Fit) bool {
 
 func planIsTheSame(t *testing.T, c Case) {
 	f := New(t, c, 0)
-	intent := network.Intent{Seed: "s", First: Start, At: Start, Content: network.Content{Text: "same\xff", Media: f.Media()}}
+	intent := network.Intent{
+		Seed: "s", First: Start, At: Start, Content: network.Content{Text: "same\xff", Media: f.Media()},
+	}
 	first, err := f.Network().Plan(intent)
 	if err != nil {
 		t.Fatal(err)
@@ -366,7 +375,8 @@ func planIsTheSame(t *testing.T, c Case) {
 func foreignDrafts(t *testing.T, c Case) {
 	f := New(t, c, 0)
 	g := f.Grant()
-	drafts := append([]string{"", "{}", "[]", `{"network":"another","` + c.Platform + `":false,"container":"181"}`}, c.Drafts...)
+	drafts := append([]string{"", "{}", "[]", `{"network":"another","` + c.Platform + `":false,"container":"181"}`},
+		c.Drafts...)
 	for _, p := range c.Posts {
 		drafts = append(drafts, string(f.Plan("not prepared", p.media(f.Library)...)))
 	}
@@ -385,7 +395,8 @@ func foreignDrafts(t *testing.T, c Case) {
 // check finds what the network would not accept.
 func check(t *testing.T, c Case, checked Checked) {
 	var got []string
-	for _, p := range c.New("https://network.test", network.App{}).Check(network.Content{Text: checked.Text, Media: checked.Media}) {
+	for _, p := range c.New("https://network.test", network.App{}).
+		Check(network.Content{Text: checked.Text, Media: checked.Media}) {
 		if !strings.HasSuffix(p.Message, ".") {
 			t.Errorf("%q is not a sentence", p.Message)
 		}
@@ -462,7 +473,8 @@ func mark(t *testing.T, c Case, p Content, text string, m Marker) {
 		if Class(err) != want {
 			t.Errorf("commit %d: %v, want %q", i, err, want)
 		}
-		if failed, ok := errors.AsType[*network.Error](err); ok && want == network.Rate && failed.After.Sub(f.Clock.Now()) != 2*time.Second {
+		if failed, ok := errors.AsType[*network.Error](err); ok && want == network.Rate &&
+			failed.After.Sub(f.Clock.Now()) != 2*time.Second {
 			t.Errorf("commit %d: not before %v", i, failed.After)
 		}
 		if want == network.Uncertain {
@@ -483,7 +495,8 @@ func (f *Fixture) wantMarked(g network.Grant, d network.Draft, stands bool) {
 		f.WantStands(g, d)
 		return
 	}
-	if verdict, _, err := f.Decide(g, d); (verdict != network.Absent || err != nil) && (!f.c.PendingIDs || Class(err) != network.Uncertain) {
+	if verdict, _, err := f.Decide(g,
+		d); (verdict != network.Absent || err != nil) && (!f.c.PendingIDs || Class(err) != network.Uncertain) {
 		f.t.Errorf("verdict %v, %v", verdict, err)
 	}
 }
@@ -527,7 +540,8 @@ func duplicate(t *testing.T, c Case) {
 	tried := f.Tried()
 	tried.Others = []string{first.ID}
 	f.Clock.Advance(time.Minute)
-	if verdict, receipt, err := f.Network().Resolve(t.Context(), g, second, tried); verdict != network.Absent || err != nil {
+	if verdict, receipt, err := f.Network().
+		Resolve(t.Context(), g, second, tried); verdict != network.Absent || err != nil {
 		t.Errorf("verdict %v, %+v, %v", verdict, receipt, err)
 	}
 	f.WantHeld(1)

@@ -12,8 +12,14 @@ import (
 )
 
 func testSigning(t *testing.T, c Case) {
-	subtests(t, c, map[string]func(*testing.T, Case){"NoPasswords": noPasswords, "ConnectingAgain": connectingAgain, "UnknownToken": unknownToken, "Revoke": revoke})
-	tests := map[string]func(*testing.T, Case, string){"Connect": connect, "Denied": denied, "BadCodes": badCodes, "Refresh": refresh, "Recent": recent}
+	subtests(t, c,
+		map[string]func(*testing.T, Case){
+			"NoPasswords": noPasswords, "ConnectingAgain": connectingAgain, "UnknownToken": unknownToken,
+			"Revoke": revoke,
+		})
+	tests := map[string]func(*testing.T, Case, string){
+		"Connect": connect, "Denied": denied, "BadCodes": badCodes, "Refresh": refresh, "Recent": recent,
+	}
 	if c.Passwords {
 		tests = map[string]func(*testing.T, Case, string){"Refresh": refresh}
 	}
@@ -64,7 +70,8 @@ func badCodes(t *testing.T, c Case, kind string) {
 	refused := func(a network.Authorization, code string) {
 		t.Helper()
 		_, err := f.authorizer().Exchange(t.Context(), a, code)
-		if failed := WantClass(t, err, network.AuthDead, c.BadCode); strings.Contains(failed.Message+failed.Error(), code) {
+		if failed := WantClass(t, err, network.AuthDead, c.BadCode); strings.Contains(failed.Message+failed.Error(),
+			code) {
 			t.Error("the error has the code")
 		}
 	}
@@ -94,7 +101,8 @@ func noPasswords(t *testing.T, c Case) {
 	if c.Passwords {
 		return
 	}
-	_, err := c.New("https://network.test", network.App{}).Connect(t.Context(), network.Credentials{Identifier: Account, Password: "x"})
+	_, err := c.New("https://network.test", network.App{}).
+		Connect(t.Context(), network.Credentials{Identifier: Account, Password: "x"})
 	wantClass(t, err, network.Rejected, "")
 }
 
@@ -114,11 +122,13 @@ func refresh(t *testing.T, c Case, kind string) {
 	}
 	fresh := f.Fresh(g)
 	want := g
-	want.Access, want.Refresh, want.Expires, want.RefreshExpires, want.Extra = fresh.Access, fresh.Refresh, f.Clock.Now().Add(c.Life), fresh.RefreshExpires, fresh.Extra
+	want.Access, want.Refresh, want.Expires, want.RefreshExpires, want.Extra = fresh.Access, fresh.Refresh,
+		f.Clock.Now().Add(c.Life), fresh.RefreshExpires, fresh.Extra
 	if c.Life == 0 {
 		want.Expires = g.Expires
 	}
-	if diff := cmp.Diff(want, fresh); diff != "" || fresh.Access == g.Access || (fresh.Refresh != g.Refresh) != (c.Once || c.Rotates) {
+	if diff := cmp.Diff(want, fresh); diff != "" || fresh.Access == g.Access ||
+		(fresh.Refresh != g.Refresh) != (c.Once || c.Rotates) {
 		t.Errorf("grant %+v\n%s", fresh, diff)
 	}
 	if c.Once && c.Dead != "" {

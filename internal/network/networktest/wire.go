@@ -167,7 +167,9 @@ func (a Answering) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !strings.Contains(r.URL.String(), a.Part) {
 		return a.RoundTripper.RoundTrip(r) //nolint:wrapcheck // it is another's answer
 	}
-	response := &http.Response{StatusCode: a.Status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(a.Body)), Request: r}
+	response := &http.Response{
+		StatusCode: a.Status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(a.Body)), Request: r,
+	}
 	for name, value := range a.Header {
 		response.Header.Set(name, value)
 	}

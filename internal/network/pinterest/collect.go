@@ -15,11 +15,12 @@ import (
 )
 
 const (
-	mostPages     = 20                  // of a board whose pins are counted
-	mostReported  = 100                 // pins of a report on several
-	reportedFor   = 89 * 24 * time.Hour // how old pins of a report may be: it reaches back 90 days
-	mostAlone     = 50                  // pins that are reported one by one
-	notYours      = "7"                 // the code of a refusal to report on a pin, which may have the status of a dead token
+	mostPages    = 20                  // of a board whose pins are counted
+	mostReported = 100                 // pins of a report on several
+	reportedFor  = 89 * 24 * time.Hour // how old pins of a report may be: it reaches back 90 days
+	mostAlone    = 50                  // pins that are reported one by one
+	// the code of a refusal to report on a pin, which may have the status of a dead token
+	notYours      = "7"
 	saved         = "SAVE"
 	impressions   = "IMPRESSION"
 	pinClicks     = "PIN_CLICK"
@@ -89,7 +90,9 @@ type counted struct {
 // own are the account's pins on the board since a moment. That a board begins with its newest pins is believed of pages
 // in this order alone. It is true where
 // there are more than were read.
-func (n *Network) own(ctx context.Context, g network.Grant, on string, since time.Time, metrics bool) ([]network.Figures, bool, error) {
+func (n *Network) own(
+	ctx context.Context, g network.Grant, on string, since time.Time, metrics bool,
+) ([]network.Figures, bool, error) {
 	var posts []network.Figures
 	bookmark := ""
 	for range mostPages {
@@ -124,7 +127,8 @@ func (n *Network) own(ctx context.Context, g network.Grant, on string, since tim
 func (c counted) figures(n *Network) network.Figures {
 	told := c.Metrics.Lifetime
 	return network.Figures{
-		ID: c.ID, URL: n.receipt(c.ID).Permalink, Text: cmp.Or(strings.TrimSpace(c.Description), c.Title), Format: c.format(), PostedAt: c.at(),
+		ID: c.ID, URL: n.receipt(c.ID).Permalink, Text: cmp.Or(strings.TrimSpace(c.Description), c.Title),
+		Format: c.format(), PostedAt: c.at(),
 		Views: network.Told(told.Impressions), Likes: network.Told(told.Likes), Comments: network.Told(told.Comments),
 		Saves: network.Told(told.Saves), Clicks: network.Sum(told.PinClicks, known(told.Outbound, told.LinkClicks)),
 	}
@@ -142,7 +146,8 @@ func (p pin) format() string {
 func (n *Network) report(ctx context.Context, g network.Grant, posts []network.Figures) error {
 	var lacking []*network.Figures
 	for i := range posts {
-		if p := &posts[i]; n.opts.Now().Sub(p.PostedAt) < reportedFor && (p.Views == nil || p.Saves == nil || p.Clicks == nil) {
+		if p := &posts[i]; n.opts.Now().
+			Sub(p.PostedAt) < reportedFor && (p.Views == nil || p.Saves == nil || p.Clicks == nil) {
 			lacking = append(lacking, p)
 		}
 	}
@@ -223,7 +228,10 @@ func (n *Network) reportQuery(posts []*network.Figures, metrics []string) url.Va
 			first = p.PostedAt
 		}
 	}
-	return url.Values{"start_date": {first.Format(time.DateOnly)}, "end_date": {now.Format(time.DateOnly)}, "metric_types": {strings.Join(metrics, ",")}}
+	return url.Values{
+		"start_date": {first.Format(time.DateOnly)}, "end_date": {now.Format(time.DateOnly)},
+		"metric_types": {strings.Join(metrics, ",")},
+	}
 }
 
 // complete sets the figures that are not known yet.

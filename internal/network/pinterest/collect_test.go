@@ -38,19 +38,22 @@ func TestCollectSharedBoard(t *testing.T) {
 			return
 		}
 		calls++
-		_, _ = fmt.Fprint(w, `{"bookmark":"b","items":[{"id":"1","created_at":"2026-11-21T09:30:00","is_owner":true,"title":"t","pin_metrics":null,"media":{"media_type":"story"}},
+		_, _ = fmt.Fprint(w,
+			`{"bookmark":"b","items":[{"id":"1","created_at":"2026-11-21T09:30:00","is_owner":true,"title":"t","pin_metrics":null,"media":{"media_type":"story"}},
 			{"id":"2","created_at":"2026-11-21T09:31:00","is_owner":false},{"id":"3","created_at":"?"},{"id":"x","created_at":"2026-11-21T09:31:00"}]}`)
 	}))
 	n := pinterest.New(pinterest.Options{App: network.App{Now: func() time.Time { return networktest.Start.Add(time.Hour) }}})
 	collected, err := n.Collect(t.Context(), network.Grant{Server: url, Extra: map[string]string{"board": "8"}}, networktest.Start, 10)
-	want := network.Collected{Posts: []network.Figures{{ID: "1", URL: "https://www.pinterest.com/pin/1/", Text: "t", PostedAt: networktest.Start}}}
+	want := network.Collected{
+		Posts: []network.Figures{{ID: "1", URL: "https://www.pinterest.com/pin/1/", Text: "t", PostedAt: networktest.Start}},
+	}
 	if diff := cmp.Diff(want, collected); diff != "" || err != nil || calls != 2 {
 		t.Errorf("%d calls, %v%s", calls, err, diff)
 	}
 }
 
-// What is sent, and what the sandbox answers, fits what the network describes. It does not describe the store that takes
-// videos, nor, at the token endpoint, what the forms of the grants have.
+// What is sent, and what the sandbox answers, fits what the network describes. It does not describe the store that
+// takes videos, nor, at the token endpoint, what the forms of the grants have.
 func TestCallsAreDescribed(t *testing.T) {
 	t.Parallel()
 	api := networktest.DescribedBy(t, "pinterest-v5-openapi.json", "", "/pinterest/v5")
@@ -69,7 +72,9 @@ func TestCallsAreDescribed(t *testing.T) {
 	g := f.Grant()
 	f.Clock.Advance(time.Hour)
 	f.Collect(g, networktest.Start, 10)
-	refusing := networktest.Answering{RoundTripper: f.Wire, Part: severalCall, Status: http.StatusForbidden, Body: `{"code":29,"message":"no"}`}
+	refusing := networktest.Answering{
+		RoundTripper: f.Wire, Part: severalCall, Status: http.StatusForbidden, Body: `{"code":29,"message":"no"}`,
+	}
 	if _, err := f.CollectThrough(refusing, g, networktest.Start, 10); err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,8 @@ type draft struct {
 	Video  string          `json:"video,omitempty"`  // the network's id of the uploaded video
 	Made   time.Time       `json:"made,omitzero"`    // when that was uploaded
 	Builds int             `json:"builds,omitempty"` // how often it was uploaded anew
-	Ready  time.Time       `json:"ready,omitzero"`   // when it was prepared first: what was pinned before is something else
+	// when it was prepared first: what was pinned before is something else
+	Ready time.Time `json:"ready,omitzero"`
 }
 
 var drafts = network.Drafts[draft]{Of: "a pin", Foreign: draft.foreign, Prepared: draft.prepared}
@@ -85,7 +86,9 @@ func (d draft) alt() string {
 // pin is the request that shows the publication.
 func (d draft) pin(board string, source map[string]any) map[string]any {
 	body := map[string]any{"board_id": board, "media_source": source}
-	for name, text := range map[string]string{"title": d.title(), "description": d.Text, "link": d.link(), "alt_text": d.alt()} {
+	for name, text := range map[string]string{
+		"title": d.title(), "description": d.Text, "link": d.link(), "alt_text": d.alt(),
+	} {
 		if text != "" {
 			body[name] = text
 		}

@@ -29,7 +29,8 @@ func (n *Network) refusal(answer network.Answer) *network.Error {
 		code = strconv.Itoa(body.Code)
 	}
 	failed := answer.Refusal(class, code, body.Message)
-	if failed.Class == network.Rejected && body.has("unable to reach") { // the image's address; certainly no pin was made
+	// the image's address; certainly no pin was made
+	if failed.Class == network.Rejected && body.has("unable to reach") {
 		failed.Class = network.Transient
 	}
 	if failed.Class == network.Rate {

@@ -31,8 +31,8 @@ func (n *Network) Authorize(a network.Authorization) string {
 	}.Encode()
 }
 
-// Exchange trades the code for tokens and reads whose they are: a candidate for each board, at most 200. A code that the
-// network does not take is AuthDead.
+// Exchange trades the code for tokens and reads whose they are: a candidate for each board, at most 200. A code that
+// the network does not take is AuthDead.
 func (n *Network) Exchange(ctx context.Context, a network.Authorization, code string) ([]network.Candidate, error) {
 	token, err := n.sign(ctx, n.opts.APIHost, url.Values{
 		"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {a.Redirect},
@@ -112,7 +112,9 @@ func (b namedBoard) candidate(g network.Grant, account, username, business strin
 // Refresh trades the refresh token for new tokens, the refresh token's successor among them.
 func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, error) {
 	if g.Refresh == "" {
-		return network.Grant{}, &network.Error{Class: network.AuthDead, Err: errors.New("the grant has no refresh token")}
+		return network.Grant{}, &network.Error{
+			Class: network.AuthDead, Err: errors.New("the grant has no refresh token"),
+		}
 	}
 	token, err := n.sign(ctx, g.Server, url.Values{
 		"grant_type": {"refresh_token"}, "refresh_token": {g.Refresh}, "continuous_refresh": {"true"},

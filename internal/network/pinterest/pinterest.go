@@ -1,8 +1,8 @@
 // Package pinterest publishes to Pinterest by its API, version 5, for accounts that are connected in a browser.
 //
 // What a person connects is a board: a pin stands on one. Images are fetched by the network from addresses that it is
-// given; a video is uploaded first. One call then shows the pin. That call cannot be made repeatable, so where its answer
-// is lost the board's pins are looked through.
+// given; a video is uploaded first. One call then shows the pin. That call cannot be made repeatable, so where its
+// answer is lost the board's pins are looked through.
 package pinterest
 
 import (
@@ -54,7 +54,8 @@ func New(opts Options) *Network {
 	return &Network{network.NewClient(opts.HTTP), opts}
 }
 
-// defaultSettled leaves the network longer for the images, of which no byte is given out after half of it, than its answer is waited for.
+// defaultSettled leaves the network longer for the images, of which no byte is given out after half of it, than its
+// answer is waited for.
 const defaultSettled = network.Span(2 * time.Minute)
 
 func (o Options) complete() Options {

@@ -57,14 +57,16 @@ var adapter = networktest.Case{
 				want = append(want, network.Candidate{DisplayName: "Harbour Coffee: " + name, Grant: network.Grant{
 					Server: url, Account: person + "/" + board, Username: "harbour.coffee/" + name, Access: g.Access, Refresh: g.Refresh,
 					Expires: networktest.Start.Add(30 * day), RefreshExpires: networktest.Start.Add(60 * day),
-					Scopes: []string{"user_accounts:read", "boards:read", "boards:write", "pins:read", "pins:write"}, Extra: map[string]string{"board": board},
+					Scopes: []string{"user_accounts:read", "boards:read", "boards:write", "pins:read", "pins:write"},
+					Extra:  map[string]string{"board": board},
 				}})
 			}
 			return want
 		},
 		BadCode: "283", CodeLife: 10 * time.Minute,
 		Life: 30 * day, Renew: 31 * day, Ends: 60 * day, Once: true, ResolveSigned: true, Dead: "283",
-		Old: networktest.Expected{Class: network.AuthRefresh, Code: "2"}, Unknown: networktest.Expected{Class: network.AuthRefresh, Code: "2"},
+		Old:     networktest.Expected{Class: network.AuthRefresh, Code: "2"},
+		Unknown: networktest.Expected{Class: network.AuthRefresh, Code: "2"},
 	},
 	Publishing: networktest.Publishing{
 		Posts: []networktest.Content{
@@ -101,37 +103,49 @@ var adapter = networktest.Case{
 			}, Class: network.Rejected, Code: "1", Commit: true},
 		},
 		Drafts: []string{
-			`{"pinterest":true,"ready":"2026-11-21T09:00:00Z"}`, `{"pinterest":true,"ready":"2026-11-21T09:00:00Z","media":[{"id":1,"kind":"video"}]}`,
+			`{"pinterest":true,"ready":"2026-11-21T09:00:00Z"}`,
+			`{"pinterest":true,"ready":"2026-11-21T09:00:00Z","media":[{"id":1,"kind":"video"}]}`,
 			`{"pinterest":true,"video":"../me"}`,
 		},
 	},
 	Failures: networktest.Failures{
 		Grant: network.Grant{Extra: map[string]string{"board": "1"}},
 		Calls: []networktest.Call{
-			networktest.ResolveOf(ready), networktest.CommitOf(ready), networktest.RefreshOf(""), networktest.ExchangeOf(""), networktest.PrepareOf(planned),
+			networktest.ResolveOf(ready), networktest.CommitOf(ready), networktest.RefreshOf(""),
+			networktest.ExchangeOf(""), networktest.PrepareOf(planned),
 		},
 		Quote: func(message string) networktest.Answer {
 			return networktest.Answer{Status: http.StatusBadRequest, Body: `{"code":1,"message":"` + message + `"}`}
 		},
 		Errors: map[string]networktest.Failure{
-			"unauthorized":     networktest.Fails(401, `{"code":2,"message":"Authentication failed."}`, network.AuthRefresh, network.AuthRefresh, network.AuthDead),
-			"wrong secret":     networktest.Fails(401, `{"code":2,"message":"The client is unknown."}`, network.AuthRefresh, network.AuthRefresh, network.Unapproved),
-			"not ours":         networktest.Fails(403, `{"code":29,"message":"You are not permitted to access that resource."}`, network.AuthDead, network.AuthDead, network.AuthDead),
-			"trial":            networktest.Fails(403, `{"code":29,"message":"Apps with Trial access may not create Pins."}`, network.Unapproved, network.Unapproved, network.AuthDead),
-			"no board":         networktest.Fails(404, `{"code":40,"message":"Board not found."}`, network.Rejected, network.Rejected, network.Transient),
-			"invalid":          networktest.Fails(400, `{"code":1,"message":"no"}`, network.Rejected, network.Rejected, network.AuthDead),
-			"unreachable file": networktest.Fails(400, `{"code":1,"message":"Unable to reach the URL. Please check."}`, network.Transient, network.Transient, network.AuthDead),
-			"too many":         networktest.Fails(429, `{"code":8,"message":"no"}`, network.Rate, network.Rate, network.Rate),
-			"conflict":         networktest.Fails(409, `{"code":5}`, network.Transient, network.Uncertain, network.Transient),
-			"wrong id":         networktest.Fails(201, `{"id":"../x","items":{}}`, network.Transient, network.Uncertain, network.Transient),
+			"unauthorized": networktest.Fails(401, `{"code":2,"message":"Authentication failed."}`,
+				network.AuthRefresh, network.AuthRefresh, network.AuthDead),
+			"wrong secret": networktest.Fails(401, `{"code":2,"message":"The client is unknown."}`,
+				network.AuthRefresh, network.AuthRefresh, network.Unapproved),
+			"not ours": networktest.Fails(403,
+				`{"code":29,"message":"You are not permitted to access that resource."}`, network.AuthDead,
+				network.AuthDead, network.AuthDead),
+			"trial": networktest.Fails(403,
+				`{"code":29,"message":"Apps with Trial access may not create Pins."}`, network.Unapproved,
+				network.Unapproved, network.AuthDead),
+			"no board": networktest.Fails(404, `{"code":40,"message":"Board not found."}`, network.Rejected,
+				network.Rejected, network.Transient),
+			"invalid": networktest.Fails(400, `{"code":1,"message":"no"}`, network.Rejected, network.Rejected, network.AuthDead),
+			"unreachable file": networktest.Fails(400, `{"code":1,"message":"Unable to reach the URL. Please check."}`,
+				network.Transient, network.Transient, network.AuthDead),
+			"too many": networktest.Fails(429, `{"code":8,"message":"no"}`, network.Rate, network.Rate, network.Rate),
+			"conflict": networktest.Fails(409, `{"code":5}`, network.Transient, network.Uncertain, network.Transient),
+			"wrong id": networktest.Fails(201, `{"id":"../x","items":{}}`, network.Transient, network.Uncertain, network.Transient),
 		},
 		Repeats: map[string]networktest.Repeat{
-			"seconds":     later(http.Header{"X-Ratelimit-Reset": {"7"}}, 7*time.Second),
-			"a Unix time": later(http.Header{"X-Ratelimit-Reset": {strconv.FormatInt(networktest.Start.Add(10*time.Minute).Unix(), 10)}}, 10*time.Minute),
-			"usual":       later(http.Header{"X-Ratelimit-Reset": {"7"}, "Retry-After": {"3"}}, 3*time.Second),
-			"too long":    later(http.Header{"X-Ratelimit-Reset": {"99999999999"}}, 24*time.Hour),
-			"not told":    later(nil, 0),
-			"nonsense":    later(http.Header{"X-Ratelimit-Reset": {"-1"}}, 0),
+			"seconds": later(http.Header{"X-Ratelimit-Reset": {"7"}}, 7*time.Second),
+			"a Unix time": later(http.Header{
+				"X-Ratelimit-Reset": {strconv.FormatInt(networktest.Start.Add(10*time.Minute).Unix(), 10)},
+			}, 10*time.Minute),
+			"usual":    later(http.Header{"X-Ratelimit-Reset": {"7"}, "Retry-After": {"3"}}, 3*time.Second),
+			"too long": later(http.Header{"X-Ratelimit-Reset": {"99999999999"}}, 24*time.Hour),
+			"not told": later(nil, 0),
+			"nonsense": later(http.Header{"X-Ratelimit-Reset": {"-1"}}, 0),
 		},
 		Looks:   looks(),
 		Nothing: map[string]http.Handler{ready: networktest.Answer{Body: `{"items":[],"bookmark":null}`}},
@@ -144,33 +158,57 @@ var adapter = networktest.Case{
 		Told: []string{"views", "likes", "comments", "saves", "clicks"}, Page: 100,
 		Fails: func(now time.Time) map[string]networktest.CollectFailure {
 			return map[string]networktest.CollectFailure{
-				"too often, the account": networktest.Stops(networktest.Answering{Part: userCall, Status: 429, Header: late, Body: `{"code":8}`}, network.Rate, now.Add(7*time.Second), 0),
-				"too often, the list":    networktest.Stops(networktest.Answering{Part: listCall, Status: 429, Header: late, Body: `{"code":8}`}, network.Rate, now.Add(7*time.Second), 0),
-				"too often, the reports": networktest.Stops(networktest.Answering{Part: aloneCall, Status: 429, Header: late, Body: `{"code":8}`}, network.Rate, now.Add(7*time.Second), 1),
-				"a dead token":           networktest.Stops(networktest.Answering{Part: userCall, Status: 401, Body: dead}, network.AuthRefresh, time.Time{}, 0),
-				"a token that died":      networktest.Stops(networktest.Answering{Part: severalCall, Status: 401, Body: dead}, network.AuthRefresh, time.Time{}, 1),
-				"pins may not be read":   networktest.Stops(networktest.Answering{Part: listCall, Status: 403, Body: `{"code":7,"message":"no"}`}, network.Unapproved, time.Time{}, 0),
-				"the board is gone":      networktest.Stops(networktest.Answering{Part: listCall, Status: 404, Body: `{"code":40,"message":"Board not found."}`}, network.Rejected, time.Time{}, 0),
-				"a failure":              networktest.Stops(networktest.Answering{Part: severalCall, Status: 503}, network.Transient, time.Time{}, 1),
-				"nonsense":               networktest.Stops(networktest.Answering{Part: listCall, Status: 200, Body: "["}, network.Transient, time.Time{}, 0),
+				"too often, the account": networktest.Stops(networktest.Answering{
+					Part: userCall, Status: 429, Header: late, Body: `{"code":8}`,
+				}, network.Rate, now.Add(7*time.Second), 0),
+				"too often, the list": networktest.Stops(networktest.Answering{
+					Part: listCall, Status: 429, Header: late, Body: `{"code":8}`,
+				}, network.Rate, now.Add(7*time.Second), 0),
+				"too often, the reports": networktest.Stops(networktest.Answering{
+					Part: aloneCall, Status: 429, Header: late, Body: `{"code":8}`,
+				}, network.Rate, now.Add(7*time.Second), 1),
+				"a dead token": networktest.Stops(networktest.Answering{
+					Part: userCall, Status: 401, Body: dead,
+				}, network.AuthRefresh, time.Time{}, 0),
+				"a token that died": networktest.Stops(networktest.Answering{
+					Part: severalCall, Status: 401, Body: dead,
+				}, network.AuthRefresh, time.Time{}, 1),
+				"pins may not be read": networktest.Stops(networktest.Answering{
+					Part: listCall, Status: 403, Body: `{"code":7,"message":"no"}`,
+				}, network.Unapproved, time.Time{}, 0),
+				"the board is gone": networktest.Stops(networktest.Answering{
+					Part: listCall, Status: 404, Body: `{"code":40,"message":"Board not found."}`,
+				}, network.Rejected, time.Time{}, 0),
+				"a failure": networktest.Stops(networktest.Answering{Part: severalCall, Status: 503}, network.Transient, time.Time{}, 1),
+				"nonsense": networktest.Stops(networktest.Answering{Part: listCall, Status: 200, Body: "["},
+					network.Transient, time.Time{}, 0),
 			}
 		},
 		Withheld: map[string]networktest.Withheld{
-			"followers":              networktest.Without("followers", networktest.Answering{Part: userCall, Status: 403, Body: trial}),
-			"figures with the list":  networktest.Without("", networktest.Answering{Part: "pin_metrics", Status: 400, Body: invalid}),
-			"reports on several":     networktest.Without("", networktest.Answering{Part: severalCall, Status: 403, Body: trial}),
-			"not for this token":     networktest.Without("", networktest.Answering{Part: severalCall, Status: 401, Body: `{"code":7,"message":"Not authorized to access board or Pin."}`}),
-			"all reports":            networktest.Without("saves", networktest.Answering{Part: aloneCall, Status: 403, Body: trial}),
-			"one figure":             networktest.Without("", networktest.Answering{Part: "TOTAL_REACTIONS", Status: 400, Body: invalid}),
-			"saves":                  networktest.Without("saves", networktest.Answering{Part: "SAVE", Status: 400, Body: invalid}),
-			"one figure, one by one": networktest.Without("", networktest.Answering{Part: severalCall, Status: 404, Body: invalid}, networktest.Answering{Part: "TOTAL_REACTIONS", Status: 400, Body: invalid}),
-			"everything but pins":    networktest.Without("views likes comments clicks saves", networktest.Answering{Part: "pin_metrics", Status: 400, Body: invalid}, networktest.Answering{Part: aloneCall, Status: 403, Body: trial}),
+			"followers":             networktest.Without("followers", networktest.Answering{Part: userCall, Status: 403, Body: trial}),
+			"figures with the list": networktest.Without("", networktest.Answering{Part: "pin_metrics", Status: 400, Body: invalid}),
+			"reports on several":    networktest.Without("", networktest.Answering{Part: severalCall, Status: 403, Body: trial}),
+			"not for this token": networktest.Without("",
+				networktest.Answering{
+					Part: severalCall, Status: 401, Body: `{"code":7,"message":"Not authorized to access board or Pin."}`,
+				}),
+			"all reports": networktest.Without("saves", networktest.Answering{Part: aloneCall, Status: 403, Body: trial}),
+			"one figure":  networktest.Without("", networktest.Answering{Part: "TOTAL_REACTIONS", Status: 400, Body: invalid}),
+			"saves":       networktest.Without("saves", networktest.Answering{Part: "SAVE", Status: 400, Body: invalid}),
+			"one figure, one by one": networktest.Without("",
+				networktest.Answering{Part: severalCall, Status: 404, Body: invalid},
+				networktest.Answering{Part: "TOTAL_REACTIONS", Status: 400, Body: invalid}),
+			"everything but pins": networktest.Without("views likes comments clicks saves",
+				networktest.Answering{Part: "pin_metrics", Status: 400, Body: invalid},
+				networktest.Answering{Part: aloneCall, Status: 403, Body: trial}),
 		},
 	},
 }
 
 func later(header http.Header, after time.Duration) networktest.Repeat {
-	r := networktest.Repeat{Call: 1, Answer: networktest.Answer{Status: http.StatusTooManyRequests, Header: header, Body: `{"code":8}`}, Class: network.Rate}
+	r := networktest.Repeat{
+		Call: 1, Answer: networktest.Answer{Status: http.StatusTooManyRequests, Header: header, Body: `{"code":8}`}, Class: network.Rate,
+	}
 	if after > 0 {
 		r.After = networktest.Start.Add(after)
 	}
@@ -179,13 +217,16 @@ func later(header http.Header, after time.Duration) networktest.Repeat {
 
 // uploading is a network that takes videos, and says the same of all.
 func uploading(video networktest.Answer, class network.Class) networktest.GiveUp {
-	return networktest.GiveUp{Draft: planned, Class: class, Calls: 4, Answer: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodGet {
-			video.ServeHTTP(w, r)
-			return
-		}
-		networktest.Answer{Status: http.StatusCreated, Body: `{"media_id":"5","upload_url":"http://` + r.Host + `/upload"}`}.ServeHTTP(w, r)
-	})}
+	return networktest.GiveUp{Draft: planned, Class: class, Calls: 4,
+		Answer: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodGet {
+				video.ServeHTTP(w, r)
+				return
+			}
+			networktest.Answer{
+				Status: http.StatusCreated, Body: `{"media_id":"5","upload_url":"http://` + r.Host + `/upload"}`,
+			}.ServeHTTP(w, r)
+		})}
 }
 
 // looks are lists of pins, and what is found in them.
@@ -202,18 +243,21 @@ func looks() map[string]networktest.Look {
 	it := pin("5", "2026-11-21T09:00:30", " x ")
 	long := pin("1", "2026-11-21T08:00:00Z", "x")
 	other := strings.Join([]string{
-		pin("6", "2026-11-21T09:00:30", "y"), pin("7", "2026-11-21T08:58:59", "x"), pin("../x", "2026-11-21T09:00:30", "x"), pin("8", "noon", "x"),
+		pin("6", "2026-11-21T09:00:30", "y"), pin("7", "2026-11-21T08:58:59", "x"),
+		pin("../x", "2026-11-21T09:00:30", "x"), pin("8", "noon", "x"),
 		`{"id":"9","created_at":"2026-11-21T09:00:30","description":"x","media":{"media_type":"image"}}`,
 	}, ",")
 	return map[string]networktest.Look{
-		"nothing":           look(``, "null", network.Absent, "", ""),
-		"other pins":        look(other, "null", network.Absent, "", ""),
-		"it":                look(other+","+it, "null", network.Stands, "", "5"),
-		"media untold":      look(`{"id":"5","created_at":"2026-11-21T09:00:30","title":null,"description":"x"}`, "null", network.Stands, "", "5"),
-		"clocks differ":     look(pin("4", "2026-11-21T08:59:30+00:00", "x"), "null", network.Stands, "", "4"),
-		"twice":             look(it+","+it, "null", network.Unknown, network.Uncertain, ""),
-		"an older one too":  look(pin("4", "2026-11-21T08:59:30", "x")+","+it, "null", network.Stands, "", "5"),
-		"two older ones":    look(pin("4", "2026-11-21T08:59:30", "x")+","+pin("3", "2026-11-21T08:59:30", "x"), "null", network.Absent, "", ""),
+		"nothing":    look(``, "null", network.Absent, "", ""),
+		"other pins": look(other, "null", network.Absent, "", ""),
+		"it":         look(other+","+it, "null", network.Stands, "", "5"),
+		"media untold": look(`{"id":"5","created_at":"2026-11-21T09:00:30","title":null,"description":"x"}`,
+			"null", network.Stands, "", "5"),
+		"clocks differ":    look(pin("4", "2026-11-21T08:59:30+00:00", "x"), "null", network.Stands, "", "4"),
+		"twice":            look(it+","+it, "null", network.Unknown, network.Uncertain, ""),
+		"an older one too": look(pin("4", "2026-11-21T08:59:30", "x")+","+it, "null", network.Stands, "", "5"),
+		"two older ones": look(pin("4", "2026-11-21T08:59:30", "x")+","+pin("3", "2026-11-21T08:59:30", "x"), "null",
+			network.Absent, "", ""),
 		"newest first":      look(it+","+long, `"more"`, network.Stands, "", "5"),
 		"in no known order": look(long+","+pin("6", "2026-11-21T09:00:30", "y"), `"more"`, network.Unknown, network.Uncertain, ""),
 	}

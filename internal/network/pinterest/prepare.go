@@ -17,7 +17,9 @@ const (
 
 // Prepare uploads a video and waits until the network has worked on it. Images need nothing: the network fetches them
 // when the pin is made.
-func (n *Network) Prepare(ctx context.Context, g network.Grant, d network.Draft, files network.Files) (network.Draft, time.Duration, error) {
+func (n *Network) Prepare(
+	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
+) (network.Draft, time.Duration, error) {
 	return drafts.Prepare(d, func(p *draft) (time.Duration, error) {
 		wait, err := n.advance(ctx, g, p, files)
 		if wait == 0 && err == nil && p.Ready.IsZero() {
@@ -71,14 +73,15 @@ func (n *Network) ready(ctx context.Context, g network.Grant, p *draft) (time.Du
 		return max(firstRest, min(n.opts.Now().Sub(p.Made), lastRest)), nil
 	case "failed":
 		return n.rebuild(p, &network.Error{
-			Class: network.RejectedMedia, Status: http.StatusOK, Code: now.Status, Err: errors.New("the network could not work on the video"),
+			Class: network.RejectedMedia, Status: http.StatusOK, Code: now.Status,
+			Err: errors.New("the network could not work on the video"),
 		})
 	}
 	return 0, network.Unreadable(errors.New("asking for a video: the answer has no known status"))
 }
 
-// rebuild lets go of the video, which shows nothing, so that the next call uploads it anew; after some times it gives up
-// for the reason given.
+// rebuild lets go of the video, which shows nothing, so that the next call uploads it anew; after some times it gives
+// up for the reason given.
 func (n *Network) rebuild(p *draft, reason *network.Error) (time.Duration, error) {
 	if p.Builds >= maxBuilds {
 		return 0, reason

@@ -8,8 +8,11 @@ import (
 	"pressroom/internal/network"
 )
 
-// Commit makes the pin, with images by addresses that are made for this call: the network fetches them while it makes the pin.
-func (n *Network) Commit(ctx context.Context, g network.Grant, d network.Draft, files network.Files) (network.Receipt, error) {
+// Commit makes the pin, with images by addresses that are made for this call: the network fetches them while it makes
+// the pin.
+func (n *Network) Commit(
+	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
+) (network.Receipt, error) {
 	p, err := drafts.Read(d)
 	if err != nil {
 		return network.Receipt{}, err
@@ -31,7 +34,9 @@ func (n *Network) Commit(ctx context.Context, g network.Grant, d network.Draft, 
 		return network.Receipt{}, err
 	}
 	if !isID(made.ID) {
-		return network.Receipt{}, &network.Error{Class: network.Uncertain, Status: http.StatusOK, Err: errors.New("making a pin: the answer has no id")}
+		return network.Receipt{}, &network.Error{
+			Class: network.Uncertain, Status: http.StatusOK, Err: errors.New("making a pin: the answer has no id"),
+		}
 	}
 	return n.receipt(made.ID), nil
 }
@@ -39,7 +44,10 @@ func (n *Network) Commit(ctx context.Context, g network.Grant, d network.Draft, 
 // source is what the pin shows, and the addresses in it, which let the network in.
 func (n *Network) source(ctx context.Context, p draft, files network.Files) (map[string]any, []string, error) {
 	if p.film() {
-		return map[string]any{"source_type": "video_id", "media_id": p.Video, "cover_image_key_frame_time": int64(p.Media[0].Cover.Seconds())}, nil, nil
+		return map[string]any{
+			"source_type": "video_id", "media_id": p.Video,
+			"cover_image_key_frame_time": int64(p.Media[0].Cover.Seconds()),
+		}, nil, nil
 	}
 	var links []string
 	items := []map[string]string{}

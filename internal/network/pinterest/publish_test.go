@@ -18,8 +18,11 @@ func TestPin(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("word ", 30)
 	for name, c := range map[string]struct{ text, title, link string }{
-		"a line":        {" Hello \n\nworld", "Hello", ""},
-		"two links":     {"See ftp://a.b or https://example.org/a, then http://b.test", "See ftp://a.b or https://example.org/a, then http://b.test", "https://example.org/a"},
+		"a line": {" Hello \n\nworld", "Hello", ""},
+		"two links": {
+			"See ftp://a.b or https://example.org/a, then http://b.test",
+			"See ftp://a.b or https://example.org/a, then http://b.test", "https://example.org/a",
+		},
 		"a long line":   {long, strings.TrimSpace(long[:95]) + "…", ""},
 		"one long word": {strings.Repeat("é", 101), strings.Repeat("é", 99) + "…", ""},
 		"a long link":   {"x\nhttps://a.test/" + strings.Repeat("a", 2048), "x", ""},
@@ -30,10 +33,15 @@ func TestPin(t *testing.T) {
 			f := networktest.New(t, adapter, 0)
 			g := f.Grant()
 			text, _ := json.Marshal(c.text)
-			_, _ = f.Commit(g, network.Draft(`{"pinterest":true,"ready":"2026-11-21T09:00:00Z","media":[{"id":1,"kind":"image","alt":"seen"}],"text":`+string(text)+`}`))
+			_, _ = f.Commit(g,
+				network.Draft(
+					`{"pinterest":true,"ready":"2026-11-21T09:00:00Z","media":[{"id":1,"kind":"image","alt":"seen"}],"text":`+string(text)+`}`))
 			var sent map[string]any
 			_ = json.Unmarshal(f.Wire.Requests("POST /pinterest/v5/pins")[0].Body, &sent)
-			want := map[string]any{"board_id": g.Extra["board"], "alt_text": "seen", "media_source": map[string]any{"source_type": "image_url", "url": f.Library.URL + "/1"}}
+			want := map[string]any{
+				"board_id": g.Extra["board"], "alt_text": "seen",
+				"media_source": map[string]any{"source_type": "image_url", "url": f.Library.URL + "/1"},
+			}
 			for name, text := range map[string]string{"title": c.title, "link": c.link, "description": c.text} {
 				if text != "" {
 					want[name] = text
@@ -50,7 +58,8 @@ func TestPin(t *testing.T) {
 func TestUploadAddress(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{"", "file:///etc/passwd", "ftp://a.test/", "no address"} {
-		s := networktest.NewStub(t, adapter, network.App{}, networktest.Answer{Status: http.StatusCreated, Body: `{"media_id":"5","upload_url":"` + address + `"}`})
+		s := networktest.NewStub(t, adapter, network.App{},
+			networktest.Answer{Status: http.StatusCreated, Body: `{"media_id":"5","upload_url":"` + address + `"}`})
 		_, _, err := s.Network.Prepare(t.Context(), s.Grant, network.Draft(planned), s.Library)
 		networktest.WantClass(t, err, network.Transient, "")
 	}

@@ -21,9 +21,11 @@ const (
 	maxPages  = 10
 )
 
-// Resolve looks for the pin among those of the board since the Draft was prepared. That it is not there is believed only
-// some time after the last attempt. Of two that could be it none is.
-func (n *Network) Resolve(ctx context.Context, g network.Grant, d network.Draft, t network.Tried) (network.Verdict, network.Receipt, error) {
+// Resolve looks for the pin among those of the board since the Draft was prepared. That it is not there is believed
+// only some time after the last attempt. Of two that could be it none is.
+func (n *Network) Resolve(
+	ctx context.Context, g network.Grant, d network.Draft, t network.Tried,
+) (network.Verdict, network.Receipt, error) {
 	p, err := drafts.Read(d)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
@@ -35,7 +37,8 @@ func (n *Network) Resolve(ctx context.Context, g network.Grant, d network.Draft,
 	}
 	found = slices.DeleteFunc(found, func(f pin) bool { return t.Another(f.ID, "") })
 	if len(found) > 1 {
-		found = slices.DeleteFunc(found, func(f pin) bool { return f.at().Before(p.Ready.Truncate(time.Second)) }) // only looks like it
+		// only looks like it
+		found = slices.DeleteFunc(found, func(f pin) bool { return f.at().Before(p.Ready.Truncate(time.Second)) })
 		all = all && len(found) == 0
 	}
 	switch {
@@ -46,11 +49,13 @@ func (n *Network) Resolve(ctx context.Context, g network.Grant, d network.Draft,
 		return network.Stands, receipt, nil
 	case !all:
 		return network.Unknown, network.Receipt{}, &network.Error{
-			Class: network.Uncertain, Status: http.StatusOK, Err: fmt.Errorf("looking back: %d pins could be it", len(found)),
+			Class: network.Uncertain, Status: http.StatusOK,
+			Err: fmt.Errorf("looking back: %d pins could be it", len(found)),
 		}
 	case now.Before(t.Last.Add(time.Duration(n.opts.Settled))):
 		return network.Unknown, network.Receipt{}, &network.Error{
-			Class: network.Processing, Status: http.StatusOK, After: now.Add(nextAsked).UTC(), Err: errors.New("looking back: it is not there yet"),
+			Class: network.Processing, Status: http.StatusOK, After: now.Add(nextAsked).UTC(),
+			Err: errors.New("looking back: it is not there yet"),
 		}
 	}
 	return network.Absent, network.Receipt{}, nil
@@ -124,7 +129,8 @@ func (p pin) is(d draft) bool {
 		form = "multiple_images"
 	}
 	items := len(p.Media.Items)
-	return (p.Media.Type == form || p.Media.Type == "") && (items == len(d.Media) || items == 0) && plain(p.Description) == plain(d.Text)
+	return (p.Media.Type == form || p.Media.Type == "") && (items == len(d.Media) || items == 0) &&
+		plain(p.Description) == plain(d.Text)
 }
 
 // plain is a text without what a network may change of it.

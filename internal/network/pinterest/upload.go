@@ -40,7 +40,9 @@ func (n *Network) upload(ctx context.Context, g network.Grant, m network.Media, 
 	if err != nil {
 		return "", network.Unusable(err)
 	}
-	c = network.Call{Purpose: network.Fetching, Name: "the video's store", Method: http.MethodPost, URL: place.URL, Body: body}
+	c = network.Call{
+		Purpose: network.Fetching, Name: "the video's store", Method: http.MethodPost, URL: place.URL, Body: body,
+	}
 	for _, secret := range place.Fields {
 		c.Secrets = append(c.Secrets, secret)
 	}

@@ -39,23 +39,27 @@ func (n *Network) collect(ctx context.Context, g network.Grant, since time.Time,
 		}
 	}
 	var out network.Collected
-	account := graph.Metrics{Names: []string{"followers_count"}, Ask: func(ctx context.Context, _ string, metrics []string) (graph.Figures, error) {
-		return insights("me/threads_insights")(ctx, metrics)
-	}}
+	account := graph.Metrics{Names: []string{"followers_count"},
+		Ask: func(ctx context.Context, _ string, metrics []string) (graph.Figures, error) {
+			return insights("me/threads_insights")(ctx, metrics)
+		}}
 	figures, err := account.Of(ctx, "", "")
 	if err != nil {
 		return out, err
 	}
 	out.Followers = figures.Told("followers_count")
-	posts, cut, err := graph.Listed(ctx, n.Client, n.On(g, http.MethodGet, "me/threads", url.Values{"fields": {"id,text,timestamp,permalink,media_type"}}, nil), since, most,
+	posts, cut, err := graph.Listed(ctx, n.Client,
+		n.On(g, http.MethodGet, "me/threads", url.Values{"fields": {"id,text,timestamp,permalink,media_type"}}, nil),
+		since, most,
 		func(t thread) time.Time { return graph.Time(t.Timestamp) })
 	out.Cut = cut
 	if err != nil {
 		return out, err
 	}
-	metrics := graph.Metrics{Names: insightMetrics, Ask: func(ctx context.Context, post string, metrics []string) (graph.Figures, error) {
-		return insights(post+"/insights")(ctx, metrics)
-	}}
+	metrics := graph.Metrics{Names: insightMetrics,
+		Ask: func(ctx context.Context, post string, metrics []string) (graph.Figures, error) {
+			return insights(post+"/insights")(ctx, metrics)
+		}}
 	for _, t := range posts {
 		if !graph.IsID(t.ID) || t.Type == repost {
 			out.Cut = out.Cut || t.Type != repost
@@ -72,10 +76,14 @@ func (n *Network) collect(ctx context.Context, g network.Grant, since time.Time,
 
 func (t thread) figures(insights graph.Figures) network.Figures {
 	return network.Figures{
-		ID: t.ID, URL: network.WebAddress(t.Permalink), Text: t.Text, Format: formats[t.Type], PostedAt: graph.Time(t.Timestamp),
-		Views: insights.Told("views"), Likes: insights.Told("likes"), Comments: insights.Told("replies"),
+		ID: t.ID, URL: network.WebAddress(t.Permalink), Text: t.Text, Format: formats[t.Type],
+		PostedAt: graph.Time(t.Timestamp),
+		Views:    insights.Told("views"), Likes: insights.Told("likes"), Comments: insights.Told("replies"),
 		Shares: network.Sum(insights.Told("reposts"), insights.Told("quotes"), insights.Told("shares")),
 	}
 }
 
-var formats = map[string]string{"TEXT_POST": network.FormatText, "IMAGE": network.FormatImage, "VIDEO": network.FormatVideo, "CAROUSEL_ALBUM": network.FormatCarousel}
+var formats = map[string]string{
+	"TEXT_POST": network.FormatText, "IMAGE": network.FormatImage, "VIDEO": network.FormatVideo,
+	"CAROUSEL_ALBUM": network.FormatCarousel,
+}

@@ -58,7 +58,8 @@ func (n *Network) whose(ctx context.Context, g network.Grant) ([]network.Candida
 		Username string `json:"username"`
 		Name     string `json:"name"`
 	}
-	if err := n.Client.Do(ctx, n.On(g, http.MethodGet, "me", url.Values{"fields": {"id,username,name"}}, &me)); err != nil {
+	if err := n.Client.Do(ctx,
+		n.On(g, http.MethodGet, "me", url.Values{"fields": {"id,username,name"}}, &me)); err != nil {
 		return nil, err
 	}
 	if !graph.IsID(me.ID) || me.Username == "" {

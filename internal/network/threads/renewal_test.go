@@ -30,7 +30,8 @@ func TestCollectWithoutInsights(t *testing.T) {
 	f.Scopes("threads_basic", "threads_content_publish")
 	g := f.Grant()
 	f.Post(g, "text")
-	if got := f.Collect(g, networktest.Start.Add(-time.Hour), 500); len(got.Posts) != 1 || got.Posts[0].Likes != nil || got.Followers != nil {
+	if got := f.Collect(g, networktest.Start.Add(-time.Hour), 500); len(got.Posts) != 1 || got.Posts[0].Likes != nil ||
+		got.Followers != nil {
 		t.Errorf("%+v", got)
 	}
 }

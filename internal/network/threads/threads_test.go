@@ -40,18 +40,24 @@ var adapter = networktest.Case{
 			g := found[0].Grant
 			return []network.Candidate{{DisplayName: "Harbour Coffee", Grant: network.Grant{
 				Server: url, Account: g.Account, Username: "harbour.coffee", Access: g.Access, Expires: networktest.Start.Add(60 * day),
-				Scopes: []string{"threads_basic", "threads_content_publish", "threads_manage_insights"}, Extra: map[string]string{"issued_at": "2026-11-21T09:30:00Z"},
+				Scopes: []string{"threads_basic", "threads_content_publish", "threads_manage_insights"},
+				Extra:  map[string]string{"issued_at": "2026-11-21T09:30:00Z"},
 				Holder: "threads:" + g.Account,
 			}}}
 		},
 		BadCode: "100", CodeLife: 10 * time.Minute, CodeSuffix: "#_",
-		Life: 60 * day, Renew: 59 * day, Ends: 61 * day, Recent: day, Unknown: networktest.Expected{Class: network.AuthDead, Code: "190"}, Dead: "190/463",
+		Life: 60 * day, Renew: 59 * day, Ends: 61 * day, Recent: day,
+		Unknown: networktest.Expected{Class: network.AuthDead, Code: "190"}, Dead: "190/463",
 	},
 	Publishing: networktest.Publishing{
 		Posts: []networktest.Content{
 			{Name: "text", Format: network.FormatText, Begins: "/v1.0/me/threads"},
-			{Name: "an image", Media: func(l *networktest.Library) []network.Media { return []network.Media{l.Image("png", 40, 30)} }, Format: network.FormatImage},
-			{Name: "a video", Media: func(l *networktest.Library) []network.Media { return []network.Media{l.Video(20_000)} }, Format: network.FormatVideo, Variant: true},
+			{Name: "an image", Media: func(l *networktest.Library) []network.Media {
+				return []network.Media{l.Image("png", 40, 30)}
+			}, Format: network.FormatImage},
+			{Name: "a video", Media: func(l *networktest.Library) []network.Media {
+				return []network.Media{l.Video(20_000)}
+			}, Format: network.FormatVideo, Variant: true},
 			{Name: "several", Media: func(l *networktest.Library) []network.Media {
 				return []network.Media{l.Image("jpeg", 50, 40), l.Video(20_000), l.Image("png", 40, 30)}
 			}, Format: network.FormatCarousel},
@@ -70,24 +76,29 @@ var adapter = networktest.Case{
 			"a family":         networktest.Checks(strings.Repeat("x", 475)+"👨‍👩‍👧‍👦", nil),
 			"a family too far": networktest.Checks(strings.Repeat("x", 476)+"👨‍👩‍👧‍👦", nil, "!caption_too_long"),
 			"one link often":   networktest.Checks(strings.Repeat("https://a.test ", 6), nil),
-			"too many links":   networktest.Checks("http://a.a http://a.b http://a.c http://a.d http://a.e HTTPS://a.f", nil, "!links_too_many"),
-			"a hashtag":        networktest.Checks("#one a#no", nil),
-			"two hashtags":     networktest.Checks("#one #two #three", nil, "hashtags_too_many"),
-			"media alone":      networktest.Checks("", []network.Media{picture, film}),
-			"a GIF":            networktest.Checks("", of(picture, func(m *network.Media) { m.Type = "image/gif" }), "media_type"),
-			"no image":         networktest.Checks("", of(picture, func(m *network.Media) { m.Type = "application/pdf" }), "!media_type"),
-			"a large image":    networktest.Checks("", of(picture, func(m *network.Media) { m.Size++ }), "media_too_large"),
-			"a wide image":     networktest.Checks("", of(picture, func(m *network.Media) { m.Width++ }), "media_too_large"),
-			"a strip":          networktest.Checks("", of(picture, func(m *network.Media) { m.Height = 143 }), "!media_aspect"),
-			"a WebM":           networktest.Checks("", of(film, func(m *network.Media) { m.Type = "video/webm" }), "!media_type"),
-			"a large video":    networktest.Checks("", of(film, func(m *network.Media) { m.Size++ }), "!media_too_large"),
-			"twenty-one":       networktest.Checks("", slices.Repeat([]network.Media{picture}, 21), "!media_too_many"),
-			"a long video":     networktest.Checks("", of(film, func(m *network.Media) { m.Duration++ }), "!media_too_long"),
+			"too many links": networktest.Checks("http://a.a http://a.b http://a.c http://a.d http://a.e HTTPS://a.f",
+				nil, "!links_too_many"),
+			"a hashtag":     networktest.Checks("#one a#no", nil),
+			"two hashtags":  networktest.Checks("#one #two #three", nil, "hashtags_too_many"),
+			"media alone":   networktest.Checks("", []network.Media{picture, film}),
+			"a GIF":         networktest.Checks("", of(picture, func(m *network.Media) { m.Type = "image/gif" }), "media_type"),
+			"no image":      networktest.Checks("", of(picture, func(m *network.Media) { m.Type = "application/pdf" }), "!media_type"),
+			"a large image": networktest.Checks("", of(picture, func(m *network.Media) { m.Size++ }), "media_too_large"),
+			"a wide image":  networktest.Checks("", of(picture, func(m *network.Media) { m.Width++ }), "media_too_large"),
+			"a strip":       networktest.Checks("", of(picture, func(m *network.Media) { m.Height = 143 }), "!media_aspect"),
+			"a WebM":        networktest.Checks("", of(film, func(m *network.Media) { m.Type = "video/webm" }), "!media_type"),
+			"a large video": networktest.Checks("", of(film, func(m *network.Media) { m.Size++ }), "!media_too_large"),
+			"twenty-one":    networktest.Checks("", slices.Repeat([]network.Media{picture}, 21), "!media_too_many"),
+			"a long video":  networktest.Checks("", of(film, func(m *network.Media) { m.Duration++ }), "!media_too_long"),
 		},
 		Refusals: map[string]networktest.Refusal{
-			"too long":       {Text: strings.Repeat("é", 501), Class: network.Rejected, Code: "caption_too_long"},
-			"too many links": {Text: "http://a.b http://a.c http://a.d http://a.e http://a.f http://a.g", Class: network.Rejected, Code: "links_too_many"},
-			"too many":       {Media: func(*networktest.Library) []network.Media { return make([]network.Media, 21) }, Class: network.RejectedMedia},
+			"too long": {Text: strings.Repeat("é", 501), Class: network.Rejected, Code: "caption_too_long"},
+			"too many links": {
+				Text: "http://a.b http://a.c http://a.d http://a.e http://a.f http://a.g", Class: network.Rejected, Code: "links_too_many",
+			},
+			"too many": {Media: func(*networktest.Library) []network.Media {
+				return make([]network.Media, 21)
+			}, Class: network.RejectedMedia},
 			"too narrow, as only the file says": {Media: func(l *networktest.Library) []network.Media {
 				return of(l.Image("png", 4, 44), func(m *network.Media) { m.Width, m.Height = 0, 0 })
 			}, Class: network.RejectedMedia, Code: "36003/2207009"},
@@ -106,7 +117,8 @@ var adapter = networktest.Case{
 	},
 	Failures: networktest.Failures{
 		Calls: []networktest.Call{
-			networktest.PermalinkOf("17"), networktest.CommitOf(ready), networktest.RefreshOf("", networktest.AccessToken), networktest.ExchangeOf(""),
+			networktest.PermalinkOf("17"), networktest.CommitOf(ready),
+			networktest.RefreshOf("", networktest.AccessToken), networktest.ExchangeOf(""),
 		},
 		Quote: func(message string) networktest.Answer {
 			return networktest.Answer{Status: http.StatusBadRequest, Body: graph(`"code":190,"message":"` + message + `"`)}
@@ -121,16 +133,21 @@ var adapter = networktest.Case{
 			"temporary":           networktest.Fails(500, graph(`"code":2`), network.Transient, network.Uncertain),
 			"says so":             networktest.Fails(400, graph(`"code":77777,"is_transient":true`), network.Transient, network.Uncertain),
 			"restricted":          networktest.Fails(400, graph(`"code":25,"error_subcode":2207050`), network.AuthDead, network.AuthDead),
-			"format":              networktest.Fails(400, graph(`"code":36001,"error_subcode":2207005`), network.RejectedMedia, network.Uncertain),
-			"unknown":             networktest.Fails(400, graph(`"code":77777`), network.Rejected, network.Uncertain),
-			"no Graph":            networktest.Fails(404, `<html>`, network.Transient, network.Uncertain),
-			"not ready":           networktest.Fails(400, graph(`"code":9007,"error_subcode":2207027`), network.Processing, network.Processing),
-			"wrong types":         networktest.Fails(200, `{"id":5,"permalink":{}}`, network.Transient, network.Uncertain),
-			"no id":               networktest.Fails(200, `{"permalink":"javascript:alert(1)"}`, "", network.Uncertain),
+			"format": networktest.Fails(400, graph(`"code":36001,"error_subcode":2207005`),
+				network.RejectedMedia, network.Uncertain),
+			"unknown":     networktest.Fails(400, graph(`"code":77777`), network.Rejected, network.Uncertain),
+			"no Graph":    networktest.Fails(404, `<html>`, network.Transient, network.Uncertain),
+			"not ready":   networktest.Fails(400, graph(`"code":9007,"error_subcode":2207027`), network.Processing, network.Processing),
+			"wrong types": networktest.Fails(200, `{"id":5,"permalink":{}}`, network.Transient, network.Uncertain),
+			"no id":       networktest.Fails(200, `{"permalink":"javascript:alert(1)"}`, "", network.Uncertain),
 		},
 		Repeats: map[string]networktest.Repeat{
-			"minutes":        later(`4`, http.Header{usage: {`{"1":[{"call_count":100,"estimated_time_to_regain_access":7},{"estimated_time_to_regain_access":3}]}`}}, 7*time.Minute),
-			"seconds":        later(`4`, http.Header{usage: {`{"1":[{"estimated_time_to_regain_access":1}]}`}, "Retry-After": {"2"}}, 2*time.Second),
+			"minutes": later(`4`,
+				http.Header{
+					usage: {`{"1":[{"call_count":100,"estimated_time_to_regain_access":7},{"estimated_time_to_regain_access":3}]}`},
+				}, 7*time.Minute),
+			"seconds": later(`4`,
+				http.Header{usage: {`{"1":[{"estimated_time_to_regain_access":1}]}`}, "Retry-After": {"2"}}, 2*time.Second),
 			"too long":       later(`613`, http.Header{usage: {`{"1":[{"estimated_time_to_regain_access":99999999999}]}`}}, 24*time.Hour),
 			"not told":       later(`17`, nil, 0),
 			"nonsense":       later(`17`, http.Header{usage: {`[[["`}, "Retry-After": {"-1"}}, 0),
@@ -141,10 +158,11 @@ var adapter = networktest.Case{
 		},
 		Looks: looks(),
 		GivesUp: map[string]networktest.GiveUp{
-			"expired":           creating(`{"id":"181","status":"EXPIRED"}`, network.Transient, 4),
-			"unknown":           creating(`{"id":"181","status":"ERROR","error_message":"UNKNOWN"}`, network.Transient, 4),
-			"a failed download": creating(`{"id":"181","status":"ERROR","error_message":"FAILED_DOWNLOADING_VIDEO"}`, network.RejectedMedia, 4),
-			"a bad form":        creating(`{"id":"181","status":"ERROR","error_message":"INVALID_ASPEC_RATIO"}`, network.RejectedMedia, 1),
+			"expired": creating(`{"id":"181","status":"EXPIRED"}`, network.Transient, 4),
+			"unknown": creating(`{"id":"181","status":"ERROR","error_message":"UNKNOWN"}`, network.Transient, 4),
+			"a failed download": creating(`{"id":"181","status":"ERROR","error_message":"FAILED_DOWNLOADING_VIDEO"}`,
+				network.RejectedMedia, 4),
+			"a bad form": creating(`{"id":"181","status":"ERROR","error_message":"INVALID_ASPEC_RATIO"}`, network.RejectedMedia, 1),
 		},
 	},
 	Collecting: networktest.Collecting{Told: []string{"views", "likes", "comments", "shares"}},
@@ -162,7 +180,9 @@ func later(code string, header http.Header, after time.Duration) networktest.Rep
 	case `9,"error_subcode":2207042`:
 		class = network.Quota
 	}
-	r := networktest.Repeat{Answer: networktest.Answer{Status: http.StatusBadRequest, Header: header, Body: graph(`"code":` + code)}, Class: class}
+	r := networktest.Repeat{
+		Answer: networktest.Answer{Status: http.StatusBadRequest, Header: header, Body: graph(`"code":` + code)}, Class: class,
+	}
 	if after > 0 {
 		r.After = networktest.Start.Add(after)
 	}
@@ -187,7 +207,10 @@ func looks() map[string]networktest.Look {
 		published = `{"status":"PUBLISHED"}`
 	)
 	look := func(container, posts string, verdict network.Verdict, class network.Class, id string) networktest.Look {
-		return networktest.Look{Draft: ready, Answer: networktest.Listing("/threads", posts, container), Verdict: verdict, Class: class, Receipt: network.Receipt{ID: id}}
+		return networktest.Look{
+			Draft: ready, Answer: networktest.Listing("/threads", posts, container), Verdict: verdict, Class: class,
+			Receipt: network.Receipt{ID: id},
+		}
 	}
 	return map[string]networktest.Look{
 		"published":                      look(published, one, network.Stands, "", "171"),
@@ -197,13 +220,14 @@ func looks() map[string]networktest.Look {
 		"finished":                       look(`{"status":"FINISHED"}`, one, network.Absent, "", ""),
 		"in progress":                    look(`{"status":"IN_PROGRESS"}`, one, network.Unknown, network.Processing, ""),
 		"expired":                        look(`{"status":"EXPIRED"}`, one, network.Absent, network.Transient, ""),
-		"a bad video":                    look(`{"status":"ERROR","error_message":"INVALID_DURATION"}`, one, network.Absent, network.RejectedMedia, ""),
-		"an unknown failure":             look(`{"status":"ERROR","error_message":"UNKNOWN"}`, one, network.Absent, network.Transient, ""),
-		"a state that is new":            look(`{"status":"RESTING"}`, one, network.Unknown, network.Transient, ""),
-		"gone, listed":                   look(gone, one, network.Stands, "", "171"),
-		"gone, not listed":               look(gone, none, network.Unknown, network.Transient, ""),
-		"gone, lists are throttled":      look(gone, throt, network.Unknown, network.Rate, ""),
-		"a dead token":                   look(dead, one, network.Unknown, network.AuthDead, ""),
+		"a bad video": look(`{"status":"ERROR","error_message":"INVALID_DURATION"}`, one,
+			network.Absent, network.RejectedMedia, ""),
+		"an unknown failure":        look(`{"status":"ERROR","error_message":"UNKNOWN"}`, one, network.Absent, network.Transient, ""),
+		"a state that is new":       look(`{"status":"RESTING"}`, one, network.Unknown, network.Transient, ""),
+		"gone, listed":              look(gone, one, network.Stands, "", "171"),
+		"gone, not listed":          look(gone, none, network.Unknown, network.Transient, ""),
+		"gone, lists are throttled": look(gone, throt, network.Unknown, network.Rate, ""),
+		"a dead token":              look(dead, one, network.Unknown, network.AuthDead, ""),
 	}
 }
 

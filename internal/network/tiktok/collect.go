@@ -90,7 +90,9 @@ type counted struct {
 }
 
 // own are the account's posts since a moment, the newest first, as many pages as are needed for so many.
-func (n *Network) own(ctx context.Context, g network.Grant, since time.Time, most int, counts []string) ([]network.Figures, error) {
+func (n *Network) own(
+	ctx context.Context, g network.Grant, since time.Time, most int, counts []string,
+) ([]network.Figures, error) {
 	var posts []network.Figures
 	body := map[string]int64{"max_count": pageSize}
 	for range mostPages {
@@ -118,7 +120,8 @@ func (n *Network) own(ctx context.Context, g network.Grant, since time.Time, mos
 	return posts, nil
 }
 
-// figures are a post's. Photos are listed without a duration, which is not confirmed, and how many they are is not told.
+// figures are a post's. Photos are listed without a duration, which is not confirmed, and how many they are is not
+// told.
 func (v counted) figures(n *Network, g network.Grant) network.Figures {
 	r := v.receipt(n, g)
 	format := network.FormatVideo
@@ -126,7 +129,9 @@ func (v counted) figures(n *Network, g network.Grant) network.Figures {
 		format = network.FormatImage
 	}
 	return network.Figures{
-		ID: v.ID, URL: r.Permalink, Text: cmp.Or(strings.TrimSpace(v.Description), strings.TrimSpace(v.Title)), Format: format, PostedAt: r.At,
-		Views: network.Told(v.Views), Likes: network.Told(v.Likes), Comments: network.Told(v.Comments), Shares: network.Told(v.Shares),
+		ID: v.ID, URL: r.Permalink, Text: cmp.Or(strings.TrimSpace(v.Description), strings.TrimSpace(v.Title)),
+		Format: format, PostedAt: r.At,
+		Views: network.Told(v.Views), Likes: network.Told(v.Likes), Comments: network.Told(v.Comments),
+		Shares: network.Told(v.Shares),
 	}
 }

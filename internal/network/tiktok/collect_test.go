@@ -24,7 +24,8 @@ func TestCollectWithoutStats(t *testing.T) {
 	f.Post(g, "words", f.Media()...)
 	g.Scopes = slices.DeleteFunc(g.Scopes, func(scope string) bool { return scope == "user.info.stats" })
 	asked := f.Wire.Count(userCall)
-	if collected := f.Collect(g, networktest.Start, 10); collected.Followers != nil || len(collected.Posts) != 1 || f.Wire.Count(userCall) != asked {
+	if collected := f.Collect(g, networktest.Start, 10); collected.Followers != nil || len(collected.Posts) != 1 ||
+		f.Wire.Count(userCall) != asked {
 		t.Errorf("%+v", collected)
 	}
 }
@@ -42,10 +43,15 @@ func TestCollectEnds(t *testing.T) {
 			page := 0
 			front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 				page++
-				_, _ = fmt.Fprint(w, well(fmt.Sprintf(`{"videos":[{"id":"1","create_time":%d,"like_count":-1}],"has_more":true,"cursor":%d}`, networktest.Start.Unix(), cursor(page))))
+				_, _ = fmt.Fprint(w,
+					well(
+						fmt.Sprintf(
+							`{"videos":[{"id":"1","create_time":%d,"like_count":-1}],"has_more":true,"cursor":%d}`,
+							networktest.Start.Unix(), cursor(page))))
 			}))
 			t.Cleanup(front.Close)
-			collected, err := tiktok.New(tiktok.Options{}).Collect(t.Context(), network.Grant{Server: front.URL, Username: "u"}, time.Time{}, 1000)
+			collected, err := tiktok.New(tiktok.Options{}).
+				Collect(t.Context(), network.Grant{Server: front.URL, Username: "u"}, time.Time{}, 1000)
 			if err != nil || len(collected.Posts) != 1 || collected.Posts[0].Likes != nil || page > 100 {
 				t.Errorf("%d pages, %+v, %v", page, collected, err)
 			}
@@ -58,7 +64,10 @@ func TestPlanIsTheSame(t *testing.T) {
 	t.Parallel()
 	n := tiktok.New(tiktok.Options{})
 	rapid.Check(t, func(t *rapid.T) {
-		intent := network.Intent{Seed: "s", First: networktest.Start, At: networktest.Start, Content: network.Content{Text: string(rapid.SliceOf(rapid.Byte()).Draw(t, "text"))}}
+		intent := network.Intent{
+			Seed: "s", First: networktest.Start, At: networktest.Start,
+			Content: network.Content{Text: string(rapid.SliceOf(rapid.Byte()).Draw(t, "text"))},
+		}
 		first, err := n.Plan(intent)
 		intent.At = networktest.Start.Add(time.Hour)
 		second, again := n.Plan(intent)
@@ -75,7 +84,8 @@ func TestPermalinkOfNothing(t *testing.T) {
 		_, err := at(networktest.Start).Permalink(t.Context(), g, network.Receipt{ID: id})
 		networktest.WantClass(t, err, network.Rejected, "")
 	}
-	if link, err := at(networktest.Start).Permalink(t.Context(), g, network.Receipt{ID: "75"}); err != nil || link != "https://www.tiktok.com/@a%2Fb/video/75" {
+	if link, err := at(networktest.Start).
+		Permalink(t.Context(), g, network.Receipt{ID: "75"}); err != nil || link != "https://www.tiktok.com/@a%2Fb/video/75" {
 		t.Errorf("permalink %q, %v", link, err)
 	}
 }

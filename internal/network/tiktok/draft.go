@@ -14,7 +14,8 @@ type draft struct {
 	Text  string          `json:"text"`
 	Media []network.Media `json:"media,omitempty"`
 
-	Privacy   string `json:"privacy,omitempty"` // who may see it; empty until the network has said what it takes of the account
+	// who may see it; empty until the network has said what it takes of the account
+	Privacy   string `json:"privacy,omitempty"`
 	NoComment bool   `json:"no_comment,omitempty"`
 	NoDuet    bool   `json:"no_duet,omitempty"`
 	NoStitch  bool   `json:"no_stitch,omitempty"`

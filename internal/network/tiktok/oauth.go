@@ -64,7 +64,10 @@ func (n *Network) Exchange(ctx context.Context, a network.Authorization, code st
 		scopes = strings.Split(t.Scope, ",")
 	}
 	if !slices.Contains(scopes, videoPublish) {
-		return nil, &network.Error{Class: network.AuthDead, Code: "scope_not_authorized", Err: errors.New("the consent leaves out video.publish")}
+		return nil, &network.Error{
+			Class: network.AuthDead, Code: "scope_not_authorized",
+			Err: errors.New("the consent leaves out video.publish"),
+		}
 	}
 	return n.whose(ctx, t.Grant(network.Grant{Server: n.opts.APIHost, Kind: a.Kind, Scopes: scopes}, n.opts.Now()))
 }
@@ -122,8 +125,10 @@ func (n *Network) sign(ctx context.Context, server string, form url.Values) (net
 // oauth makes a call that is about tokens. Its refusals have a form of their own, and may have the status of a success.
 func (n *Network) oauth(ctx context.Context, server, path string, form url.Values) (network.Answer, error) {
 	answer, err := n.client.Do(ctx, network.Call{
-		Purpose: network.Signing, Name: path, Method: http.MethodPost, URL: strings.TrimRight(server, "/") + "/" + n.opts.Version + "/" + path,
-		Form: form, Secrets: []string{form.Get("client_secret"), form.Get("code"), form.Get("refresh_token"), form.Get("token")},
+		Purpose: network.Signing, Name: path, Method: http.MethodPost,
+		URL:     strings.TrimRight(server, "/") + "/" + n.opts.Version + "/" + path,
+		Form:    form,
+		Secrets: []string{form.Get("client_secret"), form.Get("code"), form.Get("refresh_token"), form.Get("token")},
 	})
 	if err != nil {
 		return answer, err

@@ -23,7 +23,9 @@ func TestKinds(t *testing.T) {
 		"no app":   {tiktok.Options{}, []string{}},
 		"one":      {tiktok.Options{App: network.App{ClientID: "a"}}, []string{""}},
 		"business": {tiktok.Options{Business: tiktok.Client{ClientID: "b"}}, []string{tiktok.Business}},
-		"both":     {tiktok.Options{App: network.App{ClientID: "a"}, Business: tiktok.Client{ClientID: "b"}}, []string{"", tiktok.Business}},
+		"both": {
+			tiktok.Options{App: network.App{ClientID: "a"}, Business: tiktok.Client{ClientID: "b"}}, []string{"", tiktok.Business},
+		},
 	} {
 		if diff := cmp.Diff(c.want, tiktok.New(c.opts).Kinds()); diff != "" {
 			t.Errorf("%s:\n%s", name, diff)
@@ -34,7 +36,9 @@ func TestKinds(t *testing.T) {
 // The consent page is asked for by each app in its own name, at today's address.
 func TestAuthorize(t *testing.T) {
 	t.Parallel()
-	n := tiktok.New(tiktok.Options{App: network.App{ClientID: "a"}, Business: tiktok.Client{ClientID: "b", Scopes: []string{"video.publish"}}})
+	n := tiktok.New(tiktok.Options{
+		App: network.App{ClientID: "a"}, Business: tiktok.Client{ClientID: "b", Scopes: []string{"video.publish"}},
+	})
 	for kind, want := range map[string]url.Values{
 		"":              {"client_key": {"a"}, "scope": {strings.Join(asked, ",")}},
 		tiktok.Business: {"client_key": {"b"}, "scope": {"video.publish"}},
@@ -71,7 +75,8 @@ func TestCodeOfAnotherApp(t *testing.T) {
 	networktest.WantClass(t, err, network.AuthDead, "invalid_grant")
 }
 
-// A grant is revoked also by an access token that has to be renewed for it; once more, it is not known what stands there.
+// A grant is revoked also by an access token that has to be renewed for it; once more, it is not known what stands
+// there.
 func TestRevokeLater(t *testing.T) {
 	t.Parallel()
 	f := networktest.New(t, adapter, 0)

@@ -13,7 +13,8 @@ import (
 )
 
 const (
-	linkLife    = 4 * time.Hour    // of photos' links: longer than a delivery waits for its turn and the network for a download
+	// of photos' links: longer than a delivery waits for its turn and the network for a download
+	linkLife    = 4 * time.Hour
 	linkSpare   = 2 * time.Hour    // what has to be left of it
 	uploadLife  = time.Hour        // of the address for an upload: not confirmed
 	uploadQuiet = time.Minute      // after the last call, in which a part that was under way may still come
@@ -22,10 +23,13 @@ const (
 	maxBuilds   = 3
 )
 
-// Prepare asks what the network takes of the account. Then it makes links to photos, or uploads a video but for its last
-// part. The id that the network gives a video comes back before the parts are sent, so that whoever takes over goes on
-// where the upload ended. An upload that failed, or was left too long, is begun anew a few times, which shows nothing.
-func (n *Network) Prepare(ctx context.Context, g network.Grant, d network.Draft, files network.Files) (network.Draft, time.Duration, error) {
+// Prepare asks what the network takes of the account. Then it makes links to photos, or uploads a video but for its
+// last part. The id that the network gives a video comes back before the parts are sent, so that whoever takes over
+// goes on where the upload ended. An upload that failed, or was left too long, is begun anew a few times, which shows
+// nothing.
+func (n *Network) Prepare(
+	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
+) (network.Draft, time.Duration, error) {
 	return drafts.Prepare(d, func(p *draft) (time.Duration, error) { return n.advance(ctx, g, p, files) })
 }
 
@@ -62,7 +66,8 @@ func (n *Network) askCreator(ctx context.Context, g network.Grant, p *draft) err
 		NoStitch  bool     `json:"stitch_disabled"`
 		Longest   int64    `json:"max_video_post_duration_sec"`
 	}
-	if err := n.ask(ctx, g, post(network.Reading, struct{}{}), "post/publish/creator_info/query/", &creator); err != nil {
+	if err := n.ask(ctx, g, post(network.Reading, struct{}{}), "post/publish/creator_info/query/",
+		&creator); err != nil {
 		return err
 	}
 	if p.isVideo() && creator.Longest > 0 && p.Media[0].Duration.Seconds() > float64(creator.Longest) {
@@ -74,14 +79,17 @@ func (n *Network) askCreator(ctx context.Context, g network.Grant, p *draft) err
 	}
 	widest := slices.IndexFunc(audiences, func(a string) bool { return slices.Contains(creator.Privacy, a) })
 	if widest < 0 {
-		return network.Unreadable(errors.New("asking for the account's settings: the answer names nobody who may see a post"))
+		return network.Unreadable(errors.New("asking for the account's settings: the answer names nobody who may " +
+			"see a post"))
 	}
-	p.Privacy, p.NoComment, p.NoDuet, p.NoStitch = audiences[widest], creator.NoComment, creator.NoDuet, creator.NoStitch
+	p.Privacy, p.NoComment, p.NoDuet, p.NoStitch = audiences[widest], creator.NoComment, creator.NoDuet,
+		creator.NoStitch
 	return nil
 }
 
-// link makes the addresses at which the network finds the photos. They are kept: the call that shows them is repeated as
-// it was, but where a post that is not found counts as none after a time, within which alone photos may then be fetched.
+// link makes the addresses at which the network finds the photos. They are kept: the call that shows them is repeated
+// as it was, but where a post that is not found counts as none after a time, within which alone photos may then be
+// fetched.
 func (n *Network) link(ctx context.Context, p *draft, files network.Files) error {
 	now := n.opts.Now().UTC()
 	if len(p.Links) == len(p.Media) && p.Until.Sub(now) > linkSpare {
@@ -170,7 +178,8 @@ func (n *Network) carryOn(ctx context.Context, g network.Grant, p *draft, files 
 	return n.sendParts(ctx, p, files, *now.Uploaded/p.Upload.Chunk)
 }
 
-// rebuild lets go of an upload, so that the next call begins another; after some times it gives up for the reason given.
+// rebuild lets go of an upload, so that the next call begins another; after some times it gives up for the reason
+// given.
 func (n *Network) rebuild(p *draft, reason *network.Error) (time.Duration, error) {
 	if p.Builds >= maxBuilds {
 		return 0, reason
@@ -232,7 +241,9 @@ func skip(file network.File, bytes int64) error {
 }
 
 // put sends one part, which the file is at. The address lets in whoever knows it, so no token goes with it.
-func (n *Network) put(ctx context.Context, purpose network.Purpose, u upload, part int64, file io.Reader) (network.Answer, error) {
+func (n *Network) put(
+	ctx context.Context, purpose network.Purpose, u upload, part int64, file io.Reader,
+) (network.Answer, error) {
 	from, size := u.part(part)
 	return n.client.Do(ctx, network.Call{
 		Purpose: purpose, Name: "upload", Method: http.MethodPut, URL: u.URL, Secrets: []string{u.URL},

@@ -25,7 +25,9 @@ const (
 
 // Commit sends the last part of a video, or asks the network to fetch the photos. Where the network has a verdict at
 // once, it is that.
-func (n *Network) Commit(ctx context.Context, g network.Grant, d network.Draft, files network.Files) (network.Receipt, error) {
+func (n *Network) Commit(
+	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
+) (network.Receipt, error) {
 	p, err := drafts.Read(d)
 	if err != nil {
 		return network.Receipt{}, err
@@ -38,7 +40,9 @@ func (n *Network) Commit(ctx context.Context, g network.Grant, d network.Draft, 
 
 // commitVideo sends the last part. Whether a refusal of it is one of the first time or the second, only the upload's
 // status tells.
-func (n *Network) commitVideo(ctx context.Context, g network.Grant, p draft, files network.Files) (network.Receipt, error) {
+func (n *Network) commitVideo(
+	ctx context.Context, g network.Grant, p draft, files network.Files,
+) (network.Receipt, error) {
 	file, err := n.open(ctx, &p, files)
 	if err != nil {
 		return network.Receipt{}, err
@@ -69,11 +73,14 @@ func (n *Network) commitVideo(ctx context.Context, g network.Grant, p draft, fil
 	return network.Receipt{}, n.processing(now.Status)
 }
 
-// commitPhotos makes the call by which the network fetches photos and shows them. Its answer alone tells their id, which
-// the Draft of what the network has not decided keeps.
-func (n *Network) commitPhotos(ctx context.Context, g network.Grant, p draft, files network.Files) (network.Receipt, error) {
+// commitPhotos makes the call by which the network fetches photos and shows them. Its answer alone tells their id,
+// which the Draft of what the network has not decided keeps.
+func (n *Network) commitPhotos(
+	ctx context.Context, g network.Grant, p draft, files network.Files,
+) (network.Receipt, error) {
 	links := p.Links
-	if within := n.opts.FetchWithin(); within > 0 { // photos that come late must not be shown beside those of the next call
+	// photos that come late must not be shown beside those of the next call
+	if within := n.opts.FetchWithin(); within > 0 {
 		if err := n.linkUntil(ctx, &p, files, n.opts.Now().UTC().Add(within)); err != nil {
 			return network.Receipt{}, err
 		}
@@ -94,7 +101,9 @@ func (n *Network) commitPhotos(ctx context.Context, g network.Grant, p draft, fi
 		return network.Receipt{}, err
 	}
 	if made.ID == "" || len(made.ID) > maxID {
-		return network.Receipt{}, &network.Error{Class: network.Uncertain, Status: http.StatusOK, Err: errors.New("publishing: the answer has no id")}
+		return network.Receipt{}, &network.Error{
+			Class: network.Uncertain, Status: http.StatusOK, Err: errors.New("publishing: the answer has no id"),
+		}
 	}
 	now, err := n.status(ctx, g, made.ID)
 	switch {
@@ -143,8 +152,9 @@ func (n *Network) status(ctx context.Context, g network.Grant, id string) (state
 // processing says that the network has not decided.
 func (n *Network) processing(status string) *network.Error {
 	return &network.Error{
-		Class: network.Processing, Status: http.StatusOK, Code: network.Clip(status, maxName), After: n.opts.Now().Add(nextAsked).UTC(),
-		Err: errors.New("the network still works on the post"),
+		Class: network.Processing, Status: http.StatusOK, Code: network.Clip(status, maxName),
+		After: n.opts.Now().Add(nextAsked).UTC(),
+		Err:   errors.New("the network still works on the post"),
 	}
 }
 
@@ -169,9 +179,11 @@ func form(id string) string {
 	return "video"
 }
 
-// Resolve asks for a post by its id. A video that lacks its last part is Absent, and the part may be sent again: it makes
-// the post once. Photos whose id got lost are looked for among the account's public posts.
-func (n *Network) Resolve(ctx context.Context, g network.Grant, d network.Draft, t network.Tried) (network.Verdict, network.Receipt, error) {
+// Resolve asks for a post by its id. A video that lacks its last part is Absent, and the part may be sent again: it
+// makes the post once. Photos whose id got lost are looked for among the account's public posts.
+func (n *Network) Resolve(
+	ctx context.Context, g network.Grant, d network.Draft, t network.Tried,
+) (network.Verdict, network.Receipt, error) {
 	p, err := drafts.Read(d)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
@@ -197,13 +209,18 @@ func (n *Network) Resolve(ctx context.Context, g network.Grant, d network.Draft,
 	case now.Status == uploading || now.Status == downloading:
 		return network.Unknown, network.Receipt{}, n.processing(now.Status)
 	}
-	return network.Unknown, network.Receipt{}, network.Unreadable(errors.New("asking for a post: the answer has no known status"))
+	return network.Unknown, network.Receipt{},
+		network.Unreadable(errors.New("asking for a post: the answer has no known status"))
 }
 
 // resolvePhotos looks for a post that may not be listed yet, or never: one that not everybody may see, and perhaps any
 // of photos. So that it is not found proves something only after the time that the operator has set for it.
-func (n *Network) resolvePhotos(ctx context.Context, g network.Grant, p draft, t network.Tried) (network.Verdict, network.Receipt, error) {
-	unknown := &network.Error{Class: network.Uncertain, Err: errors.New("the network cannot say whether the post stands")}
+func (n *Network) resolvePhotos(
+	ctx context.Context, g network.Grant, p draft, t network.Tried,
+) (network.Verdict, network.Receipt, error) {
+	unknown := &network.Error{
+		Class: network.Uncertain, Err: errors.New("the network cannot say whether the post stands"),
+	}
 	if !slices.Contains(g.Scopes, videoList) || p.Privacy != everyone {
 		return network.Unknown, network.Receipt{}, unknown
 	}

@@ -56,7 +56,9 @@ func TestCreator(t *testing.T) {
 		creator, privacy string
 		class            network.Class
 	}{
-		"for everybody":     {`{"privacy_level_options":["SELF_ONLY","PUBLIC_TO_EVERYONE"],"max_video_post_duration_sec":60}`, "PUBLIC_TO_EVERYONE", ""},
+		"for everybody": {
+			`{"privacy_level_options":["SELF_ONLY","PUBLIC_TO_EVERYONE"],"max_video_post_duration_sec":60}`, "PUBLIC_TO_EVERYONE", "",
+		},
 		"a private account": {`{"privacy_level_options":["SELF_ONLY","FOLLOWER_OF_CREATOR"]}`, "FOLLOWER_OF_CREATOR", ""},
 		"for oneself":       {`{"privacy_level_options":["SELF_ONLY"]}`, "SELF_ONLY", ""},
 		"too long":          {`{"privacy_level_options":["SELF_ONLY"],"max_video_post_duration_sec":59}`, "", network.RejectedMedia},
@@ -154,7 +156,8 @@ func TestPhotosStayUnknown(t *testing.T) {
 		"not for everybody": {at(networktest.Start.Add(time.Hour)), g, strings.Replace(photos, "PUBLIC_TO_EVERYONE", "SELF_ONLY", 1)},
 		"by default":        {tiktok.New(tiktok.Options{}), g, photos},
 	} {
-		verdict, _, err := c.network.Resolve(t.Context(), c.grant, network.Draft(c.draft), network.Tried{First: networktest.Start, Last: networktest.Start})
+		verdict, _, err := c.network.Resolve(t.Context(), c.grant, network.Draft(c.draft),
+			network.Tried{First: networktest.Start, Last: networktest.Start})
 		if verdict != network.Unknown || networktest.Class(err) != network.Uncertain {
 			t.Errorf("%s: verdict %v, %v", name, verdict, err)
 		}
@@ -167,7 +170,9 @@ func TestUploadsEndBeforeTheNextBegins(t *testing.T) {
 	g := scripted(t, map[string]string{"/status/fetch/": well(`{"status":"PROCESSING_UPLOAD","uploaded_bytes":99}`)})
 	now := networktest.Start.Add(2 * time.Hour)
 	for ago, want := range map[time.Duration]network.Verdict{30 * time.Second: network.Unknown, 2 * time.Minute: network.Absent} {
-		verdict, _, err := at(now).Resolve(t.Context(), g, network.Draft(strings.ReplaceAll(video, "{server}", g.Server)), network.Tried{First: networktest.Start, Last: now.Add(-ago)})
+		verdict, _, err := at(now).
+			Resolve(t.Context(), g, network.Draft(strings.ReplaceAll(video, "{server}", g.Server)),
+				network.Tried{First: networktest.Start, Last: now.Add(-ago)})
 		if verdict != want || err == nil {
 			t.Errorf("%v after the last call: verdict %v, %v", ago, verdict, err)
 		}
@@ -197,13 +202,18 @@ func TestDraftKeeps(t *testing.T) {
 	}
 }
 
-// Where a post that is not found counts as none after a time, photos can be fetched for half of it at most; where it never does, for hours.
+// Where a post that is not found counts as none after a time, photos can be fetched for half of it at most; where it
+// never does, for hours.
 func TestPhotosComeInTime(t *testing.T) {
 	t.Parallel()
 	for settled, life := range map[time.Duration]time.Duration{0: 4 * time.Hour, 10 * time.Minute: 5 * time.Minute} {
 		l := networktest.NewLibrary(t)
-		g := network.Grant{Server: networktest.Serve(t, networktest.Answer{Body: well(`{"publish_id":"p_pub_url~1","status":"PROCESSING_DOWNLOAD"}`)})}
-		n := tiktok.New(tiktok.Options{App: network.App{Now: func() time.Time { return networktest.Start }, Settled: network.Span(settled)}})
+		g := network.Grant{
+			Server: networktest.Serve(t, networktest.Answer{Body: well(`{"publish_id":"p_pub_url~1","status":"PROCESSING_DOWNLOAD"}`)}),
+		}
+		n := tiktok.New(tiktok.Options{App: network.App{Now: func() time.Time {
+			return networktest.Start
+		}, Settled: network.Span(settled)}})
 		d, _, err := n.Prepare(t.Context(), g, network.Draft(`{"tiktok":true,"media":[{"id":1,"kind":"image"}],"privacy":"SELF_ONLY"}`), l)
 		if err != nil {
 			t.Fatal(err)
@@ -274,13 +284,17 @@ func TestLinksAreNotQuoted(t *testing.T) {
 	t.Parallel()
 	body := `{"error":{"code":"invalid_params","message":"https://files.test/1 is not yours"}}`
 	n := tiktok.New(tiktok.Options{App: network.App{Now: func() time.Time { return networktest.Start }}})
-	_, err := n.Commit(t.Context(), network.Grant{Server: networktest.Serve(t, networktest.Answer{Status: http.StatusBadRequest, Body: body})}, network.Draft(photos), nil)
-	if failed := networktest.WantClass(t, err, network.Rejected, "invalid_params"); strings.Contains(failed.Message+failed.Error(), "files.test") {
+	_, err := n.Commit(t.Context(),
+		network.Grant{Server: networktest.Serve(t, networktest.Answer{Status: http.StatusBadRequest, Body: body})},
+		network.Draft(photos), nil)
+	if failed := networktest.WantClass(t, err, network.Rejected,
+		"invalid_params"); strings.Contains(failed.Message+failed.Error(), "files.test") {
 		t.Errorf("%q, %v", failed.Message, failed)
 	}
 }
 
-// A video of several parts is published once, whichever request or answer is lost, and whichever draft is prepared again.
+// A video of several parts is published once, whichever request or answer is lost, and whichever draft is prepared
+// again.
 func TestPartsOfVideos(t *testing.T) {
 	t.Parallel()
 	p := networktest.Content{Media: largeFilm, Begins: "/video/init/"}

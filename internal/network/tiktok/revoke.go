@@ -22,7 +22,10 @@ func (n *Network) Revoke(ctx context.Context, g network.Grant) error {
 		fresh, err := n.Refresh(ctx, g)
 		if refused, ok := errors.AsType[*network.Error](err); ok && refused.Class == network.AuthDead {
 			// A try before this one may have spent the refresh token: what the person allowed may stand all the same.
-			return &network.Error{Class: network.Rejected, Status: http.StatusBadRequest, Code: refused.Code, Err: errors.New("the access token is over and cannot be renewed")}
+			return &network.Error{
+				Class: network.Rejected, Status: http.StatusBadRequest, Code: refused.Code,
+				Err: errors.New("the access token is over and cannot be renewed"),
+			}
 		}
 		if err != nil {
 			return err
@@ -30,6 +33,7 @@ func (n *Network) Revoke(ctx context.Context, g network.Grant) error {
 		g = fresh
 	}
 	app := n.app(g.Kind)
-	_, err := n.oauth(ctx, g.Server, "oauth/revoke/", url.Values{"client_key": {app.ClientID}, "client_secret": {app.ClientSecret}, "token": {g.Access}})
+	_, err := n.oauth(ctx, g.Server, "oauth/revoke/",
+		url.Values{"client_key": {app.ClientID}, "client_secret": {app.ClientSecret}, "token": {g.Access}})
 	return err
 }

@@ -1,9 +1,9 @@
 // Package tiktok publishes to TikTok by its Content Posting API, for accounts that are connected in a browser.
 //
-// A video is uploaded in parts under an id that the network gives out beforehand; the last part is what makes it a post,
-// so that one is kept for Commit, and the id tells whether it arrived. Photos are fetched by the network from addresses
-// that it is given in one call, which has no id until it is answered: a lost answer to it is looked for among the
-// account's posts.
+// A video is uploaded in parts under an id that the network gives out beforehand; the last part is what makes it a
+// post, so that one is kept for Commit, and the id tells whether it arrived. Photos are fetched by the network from
+// addresses that it is given in one call, which has no id until it is answered: a lost answer to it is looked for
+// among the account's posts.
 package tiktok
 
 import (

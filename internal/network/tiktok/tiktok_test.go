@@ -37,7 +37,9 @@ func largeFilm(l *networktest.Library) []network.Media { return []network.Media{
 var (
 	asked = []string{"user.info.basic", "user.info.profile", "user.info.stats", "video.publish", "video.list"}
 	photo = network.Media{Kind: network.Image, Type: "image/jpeg", Size: 20_000_000, Width: 1920, Height: 1080}
-	film  = network.Media{Kind: network.Video, Type: "video/webm", Size: 4_000_000_000, Width: 360, Height: 4096, Duration: 10 * time.Minute}
+	film  = network.Media{
+		Kind: network.Video, Type: "video/webm", Size: 4_000_000_000, Width: 360, Height: 4096, Duration: 10 * time.Minute,
+	}
 )
 
 // of is a medium with a change.
@@ -60,7 +62,8 @@ var adapter = networktest.Case{
 		Candidates: func(found []network.Candidate, url, kind string) []network.Candidate {
 			g := found[0].Grant
 			return []network.Candidate{{DisplayName: "Harbour Coffee", Grant: network.Grant{
-				Server: url, Account: g.Account, Username: "harbour.coffee", Access: g.Access, Refresh: g.Refresh, Kind: kind, Expires: networktest.Start.Add(2 * time.Hour),
+				Server: url, Account: g.Account, Username: "harbour.coffee", Access: g.Access, Refresh: g.Refresh,
+				Kind: kind, Expires: networktest.Start.Add(2 * time.Hour),
 				RefreshExpires: networktest.Start.Add(180 * 24 * time.Hour), Scopes: asked, Holder: "tiktok:" + g.Account,
 			}}}
 		},
@@ -83,19 +86,21 @@ var adapter = networktest.Case{
 			{Types: []string{"video/mp4", "video/quicktime", "video/webm"}, MaxBytes: 4_000_000_000},
 		},
 		Checks: map[string]networktest.Checked{
-			"a photo":            networktest.Checks("", []network.Media{photo}),
-			"a video":            networktest.Checks(strings.Repeat("é", 2200), []network.Media{film}),
-			"a text alone":       networktest.Checks("x", nil, "!media_missing"),
-			"emoji of a photo":   networktest.Checks(strings.Repeat("👋", 2000), []network.Media{photo}),
-			"too many of these":  networktest.Checks(strings.Repeat("👋", 2001), []network.Media{photo}, "!caption_too_long"),
-			"too long a title":   networktest.Checks(strings.Repeat("é", 2201), []network.Media{film}, "!caption_too_long"),
-			"both":               networktest.Checks("", []network.Media{photo, film}, "!media_mix"),
-			"two videos":         networktest.Checks("", []network.Media{film, film}, "!media_too_many"),
-			"a PNG":              networktest.Checks("", of(photo, func(m *network.Media) { m.Type = "image/png" }), "media_type"),
-			"no photo":           networktest.Checks("", of(photo, func(m *network.Media) { m.Type = "application/pdf" }), "!media_type"),
-			"a wide photo":       networktest.Checks("", of(photo, func(m *network.Media) { m.Width++ }), "media_too_large"),
-			"a narrow video":     networktest.Checks("", of(film, func(m *network.Media) { m.Width-- }), "!media_aspect"),
-			"a short video":      networktest.Checks("", of(film, func(m *network.Media) { m.Duration = 3*time.Second - 1 }), "!media_too_short"),
+			"a photo":           networktest.Checks("", []network.Media{photo}),
+			"a video":           networktest.Checks(strings.Repeat("é", 2200), []network.Media{film}),
+			"a text alone":      networktest.Checks("x", nil, "!media_missing"),
+			"emoji of a photo":  networktest.Checks(strings.Repeat("👋", 2000), []network.Media{photo}),
+			"too many of these": networktest.Checks(strings.Repeat("👋", 2001), []network.Media{photo}, "!caption_too_long"),
+			"too long a title":  networktest.Checks(strings.Repeat("é", 2201), []network.Media{film}, "!caption_too_long"),
+			"both":              networktest.Checks("", []network.Media{photo, film}, "!media_mix"),
+			"two videos":        networktest.Checks("", []network.Media{film, film}, "!media_too_many"),
+			"a PNG":             networktest.Checks("", of(photo, func(m *network.Media) { m.Type = "image/png" }), "media_type"),
+			"no photo":          networktest.Checks("", of(photo, func(m *network.Media) { m.Type = "application/pdf" }), "!media_type"),
+			"a wide photo":      networktest.Checks("", of(photo, func(m *network.Media) { m.Width++ }), "media_too_large"),
+			"a narrow video":    networktest.Checks("", of(film, func(m *network.Media) { m.Width-- }), "!media_aspect"),
+			"a short video": networktest.Checks("", of(film, func(m *network.Media) {
+				m.Duration = 3*time.Second - 1
+			}), "!media_too_short"),
 			"a long video":       networktest.Checks("", of(film, func(m *network.Media) { m.Duration++ }), "!media_too_long"),
 			"thirty-six photos":  networktest.Checks("", slices.Repeat([]network.Media{photo}, 36), "!media_too_many"),
 			"thirty-five photos": networktest.Checks("", slices.Repeat([]network.Media{photo}, 35)),
@@ -110,7 +115,9 @@ var adapter = networktest.Case{
 			"a missing video": {Media: func(l *networktest.Library) []network.Media {
 				return []network.Media{l.Remove(l.Video(small), true)}
 			}, Class: network.RejectedMedia, Code: "missing"},
-			"an empty video": {Media: func(l *networktest.Library) []network.Media { return []network.Media{l.Video(0)} }, Class: network.RejectedMedia},
+			"an empty video": {Media: func(l *networktest.Library) []network.Media {
+				return []network.Media{l.Video(0)}
+			}, Class: network.RejectedMedia},
 			"not a video": {Media: func(l *networktest.Library) []network.Media {
 				return []network.Media{l.Fake(network.Video, "video/mp4", "no film")}
 			}, Commit: true, Class: network.RejectedMedia, Code: "file_format_check_failed"},
@@ -125,44 +132,72 @@ var adapter = networktest.Case{
 	},
 	Failures: networktest.Failures{
 		Grant: network.Grant{Username: "harbour.coffee", Scopes: []string{"video.publish", "video.list"}},
-		Calls: []networktest.Call{networktest.PermalinkOf("publish:v_pub_file~1"), networktest.CommitOf(photos), networktest.RefreshOf(""), networktest.ExchangeOf("")},
+		Calls: []networktest.Call{
+			networktest.PermalinkOf("publish:v_pub_file~1"), networktest.CommitOf(photos), networktest.RefreshOf(""),
+			networktest.ExchangeOf(""),
+		},
 		Quote: func(message string) networktest.Answer {
-			return networktest.Answer{Status: http.StatusBadRequest, Body: `{"error":{"code":"invalid_params","message":"` + message + `"},"error_description":"` + message + `"}`}
+			return networktest.Answer{
+				Status: http.StatusBadRequest,
+				Body:   `{"error":{"code":"invalid_params","message":"` + message + `"},"error_description":"` + message + `"}`,
+			}
 		},
 		Errors: map[string]networktest.Failure{
-			"access_token_invalid":                               networktest.Fails(401, refused("access_token_invalid"), network.AuthRefresh, network.AuthRefresh),
-			"scope_not_authorized":                               networktest.Fails(401, refused("scope_not_authorized"), network.AuthDead, network.AuthDead),
-			"scope_permission_missed":                            networktest.Fails(401, refused("scope_permission_missed"), network.AuthDead, network.AuthDead),
-			"spam_risk_user_banned_from_posting":                 networktest.Fails(403, refused("spam_risk_user_banned_from_posting"), network.AuthDead, network.AuthDead),
-			"rate_limit_exceeded":                                networktest.Fails(429, refused("rate_limit_exceeded"), network.Rate, network.Rate),
-			"internal_error":                                     networktest.Fails(500, refused("internal_error"), network.Transient, network.Uncertain),
-			"spam_risk_too_many_posts":                           networktest.Fails(403, refused("spam_risk_too_many_posts"), network.Quota, network.Quota),
-			"spam_risk_too_many_pending_share":                   networktest.Fails(403, refused("spam_risk_too_many_pending_share"), network.Quota, network.Quota),
-			"reached_active_user_cap":                            networktest.Fails(403, refused("reached_active_user_cap"), network.Quota, network.Quota),
-			"invalid_params":                                     networktest.Fails(400, refused("invalid_params"), network.Rejected, network.Rejected),
-			"invalid_file_upload":                                networktest.Fails(400, refused("invalid_file_upload"), network.Rejected, network.Rejected),
-			"privacy_level_option_mismatch":                      networktest.Fails(403, refused("privacy_level_option_mismatch"), network.Rejected, network.Rejected),
-			"url_ownership_unverified":                           networktest.Fails(403, refused("url_ownership_unverified"), network.Rejected, network.Rejected),
-			"unaudited_client_can_only_post_to_private_accounts": networktest.Fails(403, refused("unaudited_client_can_only_post_to_private_accounts"), network.Unapproved, network.Unapproved),
-			"new_code":                     networktest.Fails(400, refused("new_code"), network.Rejected, network.Rejected),
-			"new_code_of_tokens":           networktest.Fails(401, refused("new_code_of_tokens"), network.AuthRefresh, network.AuthRefresh),
-			"new_code_of_servers":          networktest.Fails(503, refused("new_code_of_servers"), network.Transient, network.Uncertain),
-			"new_code_of_200":              networktest.Fails(200, refused("new_code_of_200"), network.Transient, network.Uncertain),
-			"ok":                           networktest.Fails(500, refused("ok"), network.Transient, network.Uncertain),
-			"throttled elsewhere":          networktest.Fails(429, `slow down`, network.Rate, network.Rate),
-			"no TikTok":                    networktest.Fails(404, `<html>`, network.Transient, network.Uncertain),
-			"wrong types":                  networktest.Fails(200, well(`{"publish_id":5,"status":{}}`), network.Transient, network.Uncertain),
-			"no data":                      networktest.Fails(200, `{"error":{"code":"ok"}}`, network.Transient, network.Uncertain),
-			"no id":                        networktest.Fails(200, well(`{}`), "", network.Uncertain),
-			"token: dead":                  networktest.Fails(400, `{"error":"invalid_grant"}`, networktest.Skip, networktest.Skip, network.AuthDead),
-			"token: dead, with a success":  networktest.Fails(200, `{"error":"invalid_grant"}`, networktest.Skip, networktest.Skip, network.AuthDead),
-			"token: taken back":            networktest.Fails(400, `{"error":"access_denied"}`, networktest.Skip, networktest.Skip, network.AuthDead),
-			"token: another app":           networktest.Fails(401, `{"error":"invalid_client"}`, networktest.Skip, networktest.Skip, network.Unapproved),
-			"token: asked wrongly":         networktest.Fails(400, `{"error":"invalid_request"}`, networktest.Skip, networktest.Skip, network.Transient),
-			"token: an error of its own":   networktest.Fails(500, `{"error":"server_error"}`, networktest.Skip, networktest.Skip, network.Transient),
-			"token: throttled":             networktest.Fails(429, `slow down`, networktest.Skip, networktest.Skip, network.Rate),
-			"token: nothing":               networktest.Fails(200, `{}`, networktest.Skip, networktest.Skip, network.Transient),
-			"token: an error of new shape": networktest.Fails(400, `{"error":{"code":"invalid_grant"}}`, networktest.Skip, networktest.Skip, network.Transient),
+			"access_token_invalid": networktest.Fails(401,
+				refused("access_token_invalid"), network.AuthRefresh, network.AuthRefresh),
+			"scope_not_authorized": networktest.Fails(401,
+				refused("scope_not_authorized"), network.AuthDead, network.AuthDead),
+			"scope_permission_missed": networktest.Fails(401,
+				refused("scope_permission_missed"), network.AuthDead, network.AuthDead),
+			"spam_risk_user_banned_from_posting": networktest.Fails(403,
+				refused("spam_risk_user_banned_from_posting"), network.AuthDead, network.AuthDead),
+			"rate_limit_exceeded": networktest.Fails(429, refused("rate_limit_exceeded"),
+				network.Rate, network.Rate),
+			"internal_error": networktest.Fails(500, refused("internal_error"),
+				network.Transient, network.Uncertain),
+			"spam_risk_too_many_posts": networktest.Fails(403,
+				refused("spam_risk_too_many_posts"), network.Quota, network.Quota),
+			"spam_risk_too_many_pending_share": networktest.Fails(403,
+				refused("spam_risk_too_many_pending_share"), network.Quota, network.Quota),
+			"reached_active_user_cap": networktest.Fails(403,
+				refused("reached_active_user_cap"), network.Quota, network.Quota),
+			"invalid_params": networktest.Fails(400, refused("invalid_params"),
+				network.Rejected, network.Rejected),
+			"invalid_file_upload": networktest.Fails(400, refused("invalid_file_upload"),
+				network.Rejected, network.Rejected),
+			"privacy_level_option_mismatch": networktest.Fails(403,
+				refused("privacy_level_option_mismatch"), network.Rejected, network.Rejected),
+			"url_ownership_unverified": networktest.Fails(403,
+				refused("url_ownership_unverified"), network.Rejected, network.Rejected),
+			"unaudited_client_can_only_post_to_private_accounts": networktest.Fails(403,
+				refused("unaudited_client_can_only_post_to_private_accounts"), network.Unapproved, network.Unapproved),
+			"new_code":            networktest.Fails(400, refused("new_code"), network.Rejected, network.Rejected),
+			"new_code_of_tokens":  networktest.Fails(401, refused("new_code_of_tokens"), network.AuthRefresh, network.AuthRefresh),
+			"new_code_of_servers": networktest.Fails(503, refused("new_code_of_servers"), network.Transient, network.Uncertain),
+			"new_code_of_200":     networktest.Fails(200, refused("new_code_of_200"), network.Transient, network.Uncertain),
+			"ok":                  networktest.Fails(500, refused("ok"), network.Transient, network.Uncertain),
+			"throttled elsewhere": networktest.Fails(429, `slow down`, network.Rate, network.Rate),
+			"no TikTok":           networktest.Fails(404, `<html>`, network.Transient, network.Uncertain),
+			"wrong types": networktest.Fails(200, well(`{"publish_id":5,"status":{}}`),
+				network.Transient, network.Uncertain),
+			"no data": networktest.Fails(200, `{"error":{"code":"ok"}}`, network.Transient, network.Uncertain),
+			"no id":   networktest.Fails(200, well(`{}`), "", network.Uncertain),
+			"token: dead": networktest.Fails(400, `{"error":"invalid_grant"}`, networktest.Skip,
+				networktest.Skip, network.AuthDead),
+			"token: dead, with a success": networktest.Fails(200, `{"error":"invalid_grant"}`, networktest.Skip,
+				networktest.Skip, network.AuthDead),
+			"token: taken back": networktest.Fails(400, `{"error":"access_denied"}`, networktest.Skip,
+				networktest.Skip, network.AuthDead),
+			"token: another app": networktest.Fails(401, `{"error":"invalid_client"}`, networktest.Skip,
+				networktest.Skip, network.Unapproved),
+			"token: asked wrongly": networktest.Fails(400, `{"error":"invalid_request"}`, networktest.Skip,
+				networktest.Skip, network.Transient),
+			"token: an error of its own": networktest.Fails(500, `{"error":"server_error"}`, networktest.Skip,
+				networktest.Skip, network.Transient),
+			"token: throttled": networktest.Fails(429, `slow down`, networktest.Skip, networktest.Skip, network.Rate),
+			"token: nothing":   networktest.Fails(200, `{}`, networktest.Skip, networktest.Skip, network.Transient),
+			"token: an error of new shape": networktest.Fails(400, `{"error":{"code":"invalid_grant"}}`,
+				networktest.Skip, networktest.Skip, network.Transient),
 		},
 		Repeats: map[string]networktest.Repeat{
 			"seconds":        later("rate_limit_exceeded", http.Header{"Retry-After": {"2"}}, 2*time.Second),
@@ -178,20 +213,39 @@ var adapter = networktest.Case{
 		Told: []string{"views", "likes", "comments", "shares"}, Page: 20, WithheldPosts: 23,
 		Fails: func(now time.Time) map[string]networktest.CollectFailure {
 			return map[string]networktest.CollectFailure{
-				"too often, the account":   networktest.Stops(networktest.Answering{Part: userCall, Status: 429, Body: refused("rate_limit_exceeded")}, network.Rate, now.Add(time.Minute), 0),
-				"too often, with a time":   networktest.Stops(networktest.Answering{Part: listCall, Status: 429, Header: map[string]string{"Retry-After": "7"}}, network.Rate, now.Add(7*time.Second), 0),
-				"a dead token":             networktest.Stops(networktest.Answering{Part: userCall, Status: 401, Body: refused("access_token_invalid")}, network.AuthRefresh, time.Time{}, 0),
-				"a dead token at the list": networktest.Stops(networktest.Answering{Part: listCall, Status: 200, Body: refused("access_token_invalid")}, network.AuthRefresh, time.Time{}, 0),
-				"a scope is missing":       networktest.Stops(networktest.Answering{Part: listCall, Status: 401, Body: refused("scope_not_authorized")}, network.Unapproved, time.Time{}, 0),
-				"a scope is gone":          networktest.Stops(networktest.Answering{Part: listCall, Status: 401, Body: refused("scope_permission_missed")}, network.Unapproved, time.Time{}, 0),
-				"a failure":                networktest.Stops(networktest.Answering{Part: listCall, Status: 500, Body: refused("internal_error")}, network.Transient, time.Time{}, 0),
-				"nonsense":                 networktest.Stops(networktest.Answering{Part: listCall, Status: 200, Body: "["}, network.Transient, time.Time{}, 0),
-				"nothing is taken":         networktest.Stops(networktest.Answering{Part: listCall, Status: 400, Body: refused("invalid_params")}, network.Rejected, time.Time{}, 0),
+				"too often, the account": networktest.Stops(networktest.Answering{
+					Part: userCall, Status: 429, Body: refused("rate_limit_exceeded"),
+				}, network.Rate, now.Add(time.Minute), 0),
+				"too often, with a time": networktest.Stops(networktest.Answering{
+					Part: listCall, Status: 429, Header: map[string]string{"Retry-After": "7"},
+				}, network.Rate, now.Add(7*time.Second), 0),
+				"a dead token": networktest.Stops(networktest.Answering{
+					Part: userCall, Status: 401, Body: refused("access_token_invalid"),
+				}, network.AuthRefresh, time.Time{}, 0),
+				"a dead token at the list": networktest.Stops(networktest.Answering{
+					Part: listCall, Status: 200, Body: refused("access_token_invalid"),
+				}, network.AuthRefresh, time.Time{}, 0),
+				"a scope is missing": networktest.Stops(networktest.Answering{
+					Part: listCall, Status: 401, Body: refused("scope_not_authorized"),
+				}, network.Unapproved, time.Time{}, 0),
+				"a scope is gone": networktest.Stops(networktest.Answering{
+					Part: listCall, Status: 401, Body: refused("scope_permission_missed"),
+				}, network.Unapproved, time.Time{}, 0),
+				"a failure": networktest.Stops(networktest.Answering{
+					Part: listCall, Status: 500, Body: refused("internal_error"),
+				}, network.Transient, time.Time{}, 0),
+				"nonsense": networktest.Stops(networktest.Answering{Part: listCall, Status: 200, Body: "["},
+					network.Transient, time.Time{}, 0),
+				"nothing is taken": networktest.Stops(networktest.Answering{
+					Part: listCall, Status: 400, Body: refused("invalid_params"),
+				}, network.Rejected, time.Time{}, 0),
 			}
 		},
 		Withheld: map[string]networktest.Withheld{
-			"followers": networktest.Without("followers", networktest.Answering{Part: userCall, Status: 401, Body: refused("scope_not_authorized")}),
-			"no more":   networktest.Without("views", networktest.Answering{Part: "view_count", Status: 400, Body: refused("invalid_params")}),
+			"followers": networktest.Without("followers",
+				networktest.Answering{Part: userCall, Status: 401, Body: refused("scope_not_authorized")}),
+			"no more": networktest.Without("views",
+				networktest.Answering{Part: "view_count", Status: 400, Body: refused("invalid_params")}),
 		},
 	},
 }
@@ -216,7 +270,9 @@ func shows(r networktest.Request) bool {
 
 // later is a refusal, and when the call may be repeated.
 func later(code string, header http.Header, after time.Duration) networktest.Repeat {
-	class := map[string]network.Class{"rate_limit_exceeded": network.Rate, "spam_risk_too_many_posts": network.Quota, "invalid_params": network.Rejected}[code]
+	class := map[string]network.Class{
+		"rate_limit_exceeded": network.Rate, "spam_risk_too_many_posts": network.Quota, "invalid_params": network.Rejected,
+	}[code]
 	r := networktest.Repeat{Answer: networktest.Answer{Status: http.StatusBadRequest, Header: header, Body: refused(code)}, Class: class}
 	if after > 0 {
 		r.After = networktest.Start.Add(after)
@@ -224,8 +280,8 @@ func later(code string, header http.Header, after time.Duration) networktest.Rep
 	return r
 }
 
-// looks are what is said of a video, or listed of photos, and what is found in it. That photos are not listed proves nothing
-// before a settled time.
+// looks are what is said of a video, or listed of photos, and what is found in it. That photos are not listed proves
+// nothing before a settled time.
 func looks() map[string]networktest.Look {
 	one := func(id string, after time.Duration, rest string) string {
 		return fmt.Sprintf(`{"id":%q,"create_time":%d,%s}`, id, networktest.Start.Add(after).Unix(), rest)
@@ -233,42 +289,69 @@ func looks() map[string]networktest.Look {
 	list := func(videos ...string) string { return well(`{"videos":[` + strings.Join(videos, ",") + `]}`) }
 	const x = `"video_description":" x\n","share_url":"javascript:x"`
 	look := func(draft, end, answer string, later time.Duration, verdict network.Verdict, class network.Class, id string) networktest.Look {
-		return networktest.Look{Draft: draft, Answer: networktest.Listing(end, answer, ""), Later: later, Verdict: verdict, Class: class, Receipt: network.Receipt{ID: id}}
+		return networktest.Look{
+			Draft: draft, Answer: networktest.Listing(end, answer, ""), Later: later, Verdict: verdict, Class: class,
+			Receipt: network.Receipt{ID: id},
+		}
 	}
 	return map[string]networktest.Look{
-		"video: public":                 look(video, "/status/fetch/", published(`7512345678901234567`), 0, network.Stands, "", "7512345678901234567"),
-		"video: public, as a text":      look(video, "/status/fetch/", published(`"75"`), 0, network.Stands, "", "75"),
-		"video: in review":              look(video, "/status/fetch/", well(`{"status":"PUBLISH_COMPLETE"}`), 0, network.Stands, "", "publish:v_pub_file~1"),
-		"video: an id that is none":     look(video, "/status/fetch/", published(`-1.5`), 0, network.Stands, "", "publish:v_pub_file~1"),
-		"video: lacks bytes":            look(video, "/status/fetch/", well(`{"status":"PROCESSING_UPLOAD","uploaded_bytes":99}`), 0, network.Absent, "", ""),
-		"video: lacks bytes, too late":  look(video, "/status/fetch/", well(`{"status":"PROCESSING_UPLOAD","uploaded_bytes":99}`), 2*time.Hour, network.Absent, network.Transient, ""),
-		"video: has all":                look(video, "/status/fetch/", well(`{"status":"PROCESSING_UPLOAD","uploaded_bytes":100}`), 0, network.Unknown, network.Processing, ""),
-		"video: does not say":           look(video, "/status/fetch/", well(`{"status":"PROCESSING_UPLOAD"}`), 2*time.Hour, network.Unknown, network.Processing, ""),
-		"video: downloads":              look(video, "/status/fetch/", well(`{"status":"PROCESSING_DOWNLOAD"}`), 0, network.Unknown, network.Processing, ""),
-		"video: a bad file":             look(video, "/status/fetch/", well(`{"status":"FAILED","fail_reason":"frame_rate_check_failed"}`), 0, network.Absent, network.RejectedMedia, ""),
-		"video: spam":                   look(video, "/status/fetch/", well(`{"status":"FAILED","fail_reason":"spam_risk_text"}`), 0, network.Absent, network.Rejected, ""),
-		"video: cancelled":              look(video, "/status/fetch/", well(`{"status":"FAILED","fail_reason":"publish_cancelled"}`), 0, network.Absent, network.Rejected, ""),
-		"video: disconnected":           look(video, "/status/fetch/", well(`{"status":"FAILED","fail_reason":"auth_removed"}`), 0, network.Absent, network.AuthDead, ""),
-		"video: a failure of its own":   look(video, "/status/fetch/", well(`{"status":"FAILED","fail_reason":"internal"}`), 0, network.Absent, network.Transient, ""),
-		"video: too many":               look(video, "/status/fetch/", well(`{"status":"FAILED","fail_reason":"spam_risk_too_many_posts"}`), 0, network.Absent, network.Quota, ""),
-		"video: a failure that is new":  look(video, "/status/fetch/", well(`{"status":"FAILED","fail_reason":"weather"}`), 0, network.Absent, network.Rejected, ""),
-		"video: a state that is new":    look(video, "/status/fetch/", well(`{"status":"RESTING"}`), 0, network.Unknown, network.Transient, ""),
-		"video: only an inbox":          look(video, "/status/fetch/", well(`{"status":"SEND_TO_USER_INBOX"}`), 0, network.Unknown, network.Transient, ""),
-		"video: throttled":              look(video, "/status/fetch/", refused("rate_limit_exceeded"), 0, network.Unknown, network.Rate, ""),
-		"video: a token that is old":    look(video, "/status/fetch/", refused("access_token_invalid"), 0, network.Unknown, network.AuthRefresh, ""),
+		"video: public": look(video, "/status/fetch/", published(`7512345678901234567`), 0,
+			network.Stands, "", "7512345678901234567"),
+		"video: public, as a text": look(video, "/status/fetch/", published(`"75"`), 0, network.Stands, "", "75"),
+		"video: in review": look(video, "/status/fetch/", well(`{"status":"PUBLISH_COMPLETE"}`), 0,
+			network.Stands, "", "publish:v_pub_file~1"),
+		"video: an id that is none": look(video, "/status/fetch/", published(`-1.5`), 0, network.Stands, "", "publish:v_pub_file~1"),
+		"video: lacks bytes": look(video, "/status/fetch/",
+			well(`{"status":"PROCESSING_UPLOAD","uploaded_bytes":99}`), 0, network.Absent, "", ""),
+		"video: lacks bytes, too late": look(video, "/status/fetch/",
+			well(`{"status":"PROCESSING_UPLOAD","uploaded_bytes":99}`), 2*time.Hour, network.Absent, network.Transient, ""),
+		"video: has all": look(video, "/status/fetch/",
+			well(`{"status":"PROCESSING_UPLOAD","uploaded_bytes":100}`), 0, network.Unknown, network.Processing, ""),
+		"video: does not say": look(video, "/status/fetch/", well(`{"status":"PROCESSING_UPLOAD"}`),
+			2*time.Hour, network.Unknown, network.Processing, ""),
+		"video: downloads": look(video, "/status/fetch/", well(`{"status":"PROCESSING_DOWNLOAD"}`), 0,
+			network.Unknown, network.Processing, ""),
+		"video: a bad file": look(video, "/status/fetch/",
+			well(`{"status":"FAILED","fail_reason":"frame_rate_check_failed"}`), 0, network.Absent, network.RejectedMedia, ""),
+		"video: spam": look(video, "/status/fetch/",
+			well(`{"status":"FAILED","fail_reason":"spam_risk_text"}`), 0, network.Absent, network.Rejected, ""),
+		"video: cancelled": look(video, "/status/fetch/",
+			well(`{"status":"FAILED","fail_reason":"publish_cancelled"}`), 0, network.Absent, network.Rejected, ""),
+		"video: disconnected": look(video, "/status/fetch/",
+			well(`{"status":"FAILED","fail_reason":"auth_removed"}`), 0, network.Absent, network.AuthDead, ""),
+		"video: a failure of its own": look(video, "/status/fetch/",
+			well(`{"status":"FAILED","fail_reason":"internal"}`), 0, network.Absent, network.Transient, ""),
+		"video: too many": look(video, "/status/fetch/",
+			well(`{"status":"FAILED","fail_reason":"spam_risk_too_many_posts"}`), 0, network.Absent, network.Quota, ""),
+		"video: a failure that is new": look(video, "/status/fetch/",
+			well(`{"status":"FAILED","fail_reason":"weather"}`), 0, network.Absent, network.Rejected, ""),
+		"video: a state that is new": look(video, "/status/fetch/", well(`{"status":"RESTING"}`), 0, network.Unknown,
+			network.Transient, ""),
+		"video: only an inbox": look(video, "/status/fetch/", well(`{"status":"SEND_TO_USER_INBOX"}`), 0,
+			network.Unknown, network.Transient, ""),
+		"video: throttled": look(video, "/status/fetch/", refused("rate_limit_exceeded"), 0,
+			network.Unknown, network.Rate, ""),
+		"video: a token that is old": look(video, "/status/fetch/", refused("access_token_invalid"), 0,
+			network.Unknown, network.AuthRefresh, ""),
 		"video: nothing that makes any": look(video, "/status/fetch/", `<html>`, 0, network.Unknown, network.Transient, ""),
 		"photos: listed":                look(photos, "/video/list/", list(one("75", time.Minute, x)), 0, network.Stands, "", "75"),
-		"photos: listed by its title":   look(photos, "/video/list/", list(one("75", time.Minute, `"title":"x"`)), 0, network.Stands, "", "75"),
-		"photos: its clock is behind":   look(photos, "/video/list/", list(one("75", -time.Minute, x)), 0, network.Stands, "", "75"),
-		"photos: an older one of these": look(photos, "/video/list/", list(one("75", time.Second, x), one("74", -time.Second, x)), 0, network.Stands, "", "75"),
-		"photos: twins":                 look(photos, "/video/list/", list(one("75", 2*time.Second, x), one("74", time.Second, x)), 0, network.Unknown, network.Uncertain, ""),
-		"photos: none at first":         look(photos, "/video/list/", list(), 119*time.Second, network.Unknown, network.Processing, ""),
-		"photos: none for a while":      look(photos, "/video/list/", list(), 2*time.Minute, network.Unknown, network.Uncertain, ""),
-		"photos: none in the end":       look(photos, "/video/list/", list(), 10*time.Minute, network.Absent, "", ""),
-		"photos: others":                look(photos, "/video/list/", list(one("75", 0, `"title":"y"`), one("76", 0, x+`,"duration":7`), one("../me", 0, x), one("77", -time.Hour, x)), 10*time.Minute, network.Absent, "", ""),
-		"photos: throttled":             look(photos, "/video/list/", refused("rate_limit_exceeded"), time.Hour, network.Unknown, network.Rate, ""),
-		"photos: not allowed":           look(photos, "/video/list/", refused("scope_not_authorized"), time.Hour, network.Unknown, network.AuthDead, ""),
-		"photos: other things":          look(photos, "/video/list/", well(`[]`), time.Hour, network.Unknown, network.Transient, ""),
+		"photos: listed by its title": look(photos, "/video/list/", list(one("75", time.Minute, `"title":"x"`)), 0,
+			network.Stands, "", "75"),
+		"photos: its clock is behind": look(photos, "/video/list/", list(one("75", -time.Minute, x)), 0, network.Stands, "", "75"),
+		"photos: an older one of these": look(photos, "/video/list/",
+			list(one("75", time.Second, x), one("74", -time.Second, x)), 0, network.Stands, "", "75"),
+		"photos: twins": look(photos, "/video/list/",
+			list(one("75", 2*time.Second, x), one("74", time.Second, x)), 0, network.Unknown, network.Uncertain, ""),
+		"photos: none at first":    look(photos, "/video/list/", list(), 119*time.Second, network.Unknown, network.Processing, ""),
+		"photos: none for a while": look(photos, "/video/list/", list(), 2*time.Minute, network.Unknown, network.Uncertain, ""),
+		"photos: none in the end":  look(photos, "/video/list/", list(), 10*time.Minute, network.Absent, "", ""),
+		"photos: others": look(photos, "/video/list/",
+			list(one("75", 0, `"title":"y"`), one("76", 0, x+`,"duration":7`), one("../me", 0, x),
+				one("77", -time.Hour, x)), 10*time.Minute, network.Absent, "", ""),
+		"photos: throttled": look(photos, "/video/list/", refused("rate_limit_exceeded"), time.Hour, network.Unknown, network.Rate, ""),
+		"photos: not allowed": look(photos, "/video/list/", refused("scope_not_authorized"), time.Hour,
+			network.Unknown, network.AuthDead, ""),
+		"photos: other things": look(photos, "/video/list/", well(`[]`), time.Hour, network.Unknown, network.Transient, ""),
 	}
 }
 

@@ -19,7 +19,8 @@ const (
 	listedFrom  = 2011                // the year from which on start_time may be
 )
 
-// ownFields are what is asked for of each post; metrics are what everybody sees, and private what its author alone does.
+// ownFields are what is asked for of each post; metrics are what everybody sees, and private what its author alone
+// does.
 const (
 	ownFields      = "attachments,created_at,entities"
 	publicMetrics  = "public_metrics"
@@ -93,7 +94,9 @@ type countedPage struct {
 }
 
 // own are the account's posts since a moment, as many pages as are needed for so many.
-func (n *Network) own(ctx context.Context, g network.Grant, since time.Time, most int, fields string) ([]network.Figures, error) {
+func (n *Network) own(
+	ctx context.Context, g network.Grant, since time.Time, most int, fields string,
+) ([]network.Figures, error) {
 	var posts []network.Figures
 	next := ""
 	for len(posts) < most {
@@ -136,9 +139,11 @@ func (n *Network) figures(g network.Grant, page countedPage) []network.Figures {
 			reposts = p.Public.Retweets
 		}
 		posts = append(posts, network.Figures{
-			ID: p.ID, URL: n.receipt(g, p.ID).Permalink, Text: strings.TrimSpace(p.full()), Format: p.format(kinds), PostedAt: p.Created.UTC(),
-			Views: network.Told(p.Public.Impressions), Likes: network.Told(p.Public.Likes), Comments: network.Told(p.Public.Replies),
-			Shares: network.Sum(reposts, p.Public.Quotes), Saves: network.Told(p.Public.Bookmarks),
+			ID: p.ID, URL: n.receipt(g, p.ID).Permalink, Text: strings.TrimSpace(p.full()), Format: p.format(kinds),
+			PostedAt: p.Created.UTC(),
+			Views:    network.Told(p.Public.Impressions), Likes: network.Told(p.Public.Likes),
+			Comments: network.Told(p.Public.Replies),
+			Shares:   network.Sum(reposts, p.Public.Quotes), Saves: network.Told(p.Public.Bookmarks),
 		})
 	}
 	return posts
@@ -164,7 +169,9 @@ func (t tweet) format(kinds map[string]string) string {
 
 // clicks reads how often the addresses in posts were followed, which the network tells an author for 30 days.
 func (n *Network) clicks(ctx context.Context, g network.Grant, posts []network.Figures) error {
-	recent := slices.IndexFunc(posts, func(p network.Figures) bool { return n.opts.Now().Sub(p.PostedAt) >= privateFor })
+	recent := slices.IndexFunc(posts, func(p network.Figures) bool {
+		return n.opts.Now().Sub(p.PostedAt) >= privateFor
+	})
 	if recent < 0 {
 		recent = len(posts)
 	}

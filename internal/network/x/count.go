@@ -1,5 +1,5 @@
-// Package x publishes to X by its API, version 2, for accounts that are connected in a browser, and holds how X counts a
-// text.
+// Package x publishes to X by its API, version 2, for accounts that are connected in a browser, and holds how X counts
+// a text.
 //
 // Media are uploaded first, which shows nothing; one call then shows the post. That call cannot be made repeatable, so
 // where its answer is lost the account's newest posts are looked through.

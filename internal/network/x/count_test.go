@@ -44,8 +44,10 @@ func TestCountAgreesWithThePublishedLibrary(t *testing.T) {
 
 // pieces of texts in which the rules for emoji, addresses and letters meet.
 var pieces = []string{
-	"a", "Z", "9", "_", "-", ".", "..", "/", "@", "#", "＠", "\"", " ", "\n", "é", "e\u0301", "の", "한", "\u1100\u1161", "com", "co.jp", "рф", "xn--",
-	"http://", "HTTPS://", "t.co/", "example.com", "?q=1", "(", ")", ":80", "😀", "❤️", "\u200d", "\ufe0f", "\U0001F3FD", "🇩", "🇪", "1\u20e3", "\xff",
+	"a", "Z", "9", "_", "-", ".", "..", "/", "@", "#", "＠", "\"", " ", "\n", "é", "e\u0301", "の", "한", "\u1100\u1161",
+	"com", "co.jp", "рф", "xn--",
+	"http://", "HTTPS://", "t.co/", "example.com", "?q=1", "(", ")", ":80", "😀", "❤️", "\u200d", "\ufe0f", "\U0001F3FD",
+	"🇩", "🇪", "1\u20e3", "\xff",
 }
 
 func TestCountOfAnything(t *testing.T) {
@@ -97,7 +99,10 @@ func TestCountAddsUpOverASpace(t *testing.T) {
 // TestCountOfHostileTexts has texts that would take minutes, were every place of them tried against all behind it.
 func TestCountOfHostileTexts(t *testing.T) {
 	t.Parallel()
-	for _, part := range []string{"a.", "a_b.com.", "の", "の.", "a.com", "a.com/!", "a.com/(", "http://", "?a.com", "😀\u200d", "\u200d", "x_", ".", "xn--.", "한.中国", "🇩", "e\u0301"} {
+	for _, part := range []string{
+		"a.", "a_b.com.", "の", "の.", "a.com", "a.com/!", "a.com/(", "http://", "?a.com", "😀\u200d", "\u200d", "x_", ".",
+		"xn--.", "한.中国", "🇩", "e\u0301",
+	} {
 		if got := Count(strings.Repeat(part, 70_000/len(part))); got <= 0 {
 			t.Errorf("Count of many %q = %d", part, got)
 		}

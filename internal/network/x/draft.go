@@ -17,7 +17,8 @@ type draft struct {
 	Media   []network.Media `json:"media,omitempty"`
 	Uploads []upload        `json:"uploads,omitempty"` // of the media, in their order
 	Builds  int             `json:"builds,omitempty"`  // how often uploads were made anew
-	Ready   time.Time       `json:"ready,omitzero"`    // when it was prepared first: what the account posted before is something else
+	// when it was prepared first: what the account posted before is something else
+	Ready time.Time `json:"ready,omitzero"`
 }
 
 // upload is a medium that the network has.

@@ -13,8 +13,8 @@ import (
 
 const oneDay = 24 * time.Hour // when to repeat what is capped by the day or the month, which the network does not say
 
-// problem is a refusal in one of the forms that the API has: a problem document (RFC 9457), an older code with a message,
-// or an error of a token endpoint (RFC 6749, section 5.2).
+// problem is a refusal in one of the forms that the API has: a problem document (RFC 9457), an older code with a
+// message, or an error of a token endpoint (RFC 6749, section 5.2).
 type problem struct {
 	Type    string    `json:"type"`
 	Title   string    `json:"title"`

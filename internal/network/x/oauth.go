@@ -35,7 +35,8 @@ func (n *Network) Authorize(a network.Authorization) string {
 // does not take is AuthDead.
 func (n *Network) Exchange(ctx context.Context, a network.Authorization, code string) ([]network.Candidate, error) {
 	token, err := n.sign(ctx, n.opts.APIHost, url.Values{
-		"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {a.Redirect}, "code_verifier": {a.Verifier},
+		"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {a.Redirect},
+		"code_verifier": {a.Verifier},
 	}, code, a.Verifier)
 	if err != nil {
 		return nil, err
@@ -69,9 +70,12 @@ func (n *Network) whose(ctx context.Context, g network.Grant) ([]network.Candida
 // Refresh trades the refresh token for new tokens; the old one is dead from then on.
 func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, error) {
 	if g.Refresh == "" {
-		return network.Grant{}, &network.Error{Class: network.AuthDead, Err: errors.New("the grant has no refresh token")}
+		return network.Grant{}, &network.Error{
+			Class: network.AuthDead, Err: errors.New("the grant has no refresh token"),
+		}
 	}
-	token, err := n.sign(ctx, g.Server, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {g.Refresh}}, g.Refresh)
+	token, err := n.sign(ctx, g.Server, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {g.Refresh}},
+		g.Refresh)
 	if err != nil {
 		return network.Grant{}, err
 	}

@@ -17,7 +17,9 @@ const (
 )
 
 // Prepare uploads the media and waits until the network has worked on them. What it has forgotten is uploaded again.
-func (n *Network) Prepare(ctx context.Context, g network.Grant, d network.Draft, files network.Files) (network.Draft, time.Duration, error) {
+func (n *Network) Prepare(
+	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
+) (network.Draft, time.Duration, error) {
 	return drafts.Prepare(d, func(p *draft) (time.Duration, error) { return n.advance(ctx, g, p, files) })
 }
 
@@ -71,7 +73,10 @@ func (n *Network) ready(ctx context.Context, g network.Grant, p *draft, i int) (
 	}
 	err := n.do(ctx, c, &answer)
 	if said, ok := errors.AsType[*network.Error](err); ok && said.Status == http.StatusNotFound {
-		return n.rebuild(p, &network.Error{Class: network.Transient, Status: said.Status, Code: said.Code, Message: said.Message, Err: said.Err})
+		return n.rebuild(p,
+			&network.Error{
+				Class: network.Transient, Status: said.Status, Code: said.Code, Message: said.Message, Err: said.Err,
+			})
 	}
 	if err != nil {
 		return 0, err
@@ -88,7 +93,8 @@ func (n *Network) ready(ctx context.Context, g network.Grant, p *draft, i int) (
 		return max(firstRest, min(n.opts.Now().Sub(p.Uploads[i].Made), lastRest)), nil
 	case "failed":
 		return n.rebuild(p, &network.Error{
-			Class: network.RejectedMedia, Status: http.StatusOK, Code: now.State, Err: errors.New("the network could not work on the file"),
+			Class: network.RejectedMedia, Status: http.StatusOK, Code: now.State,
+			Err: errors.New("the network could not work on the file"),
 		})
 	}
 	return 0, network.Unreadable(errors.New("asking for a medium: the answer has no known state"))

@@ -12,13 +12,17 @@ import (
 const expiredMedia = "media_expired" // our own code
 
 // Commit posts. Media that the network has forgotten make no post: Resolve says then whether there is one.
-func (n *Network) Commit(ctx context.Context, g network.Grant, d network.Draft, _ network.Files) (network.Receipt, error) {
+func (n *Network) Commit(
+	ctx context.Context, g network.Grant, d network.Draft, _ network.Files,
+) (network.Receipt, error) {
 	p, err := drafts.Read(d)
 	if err != nil {
 		return network.Receipt{}, err
 	}
 	if p.expired(n.opts.Now()) {
-		return network.Receipt{}, &network.Error{Class: network.Uncertain, Code: expiredMedia, Err: errors.New("posting: the media have expired")}
+		return network.Receipt{}, &network.Error{
+			Class: network.Uncertain, Code: expiredMedia, Err: errors.New("posting: the media have expired"),
+		}
 	}
 	var answer struct {
 		Data struct {
@@ -31,7 +35,9 @@ func (n *Network) Commit(ctx context.Context, g network.Grant, d network.Draft, 
 		return network.Receipt{}, err
 	}
 	if !isID(answer.Data.ID) {
-		return network.Receipt{}, &network.Error{Class: network.Uncertain, Status: http.StatusOK, Err: errors.New("posting: the answer has no id")}
+		return network.Receipt{}, &network.Error{
+			Class: network.Uncertain, Status: http.StatusOK, Err: errors.New("posting: the answer has no id"),
+		}
 	}
 	return n.receipt(g, answer.Data.ID), nil
 }

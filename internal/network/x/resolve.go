@@ -23,7 +23,9 @@ const (
 
 // Resolve looks for the post among those that the account has made since the Draft was prepared. That it is not there
 // is believed only some time after the last attempt.
-func (n *Network) Resolve(ctx context.Context, g network.Grant, d network.Draft, t network.Tried) (network.Verdict, network.Receipt, error) {
+func (n *Network) Resolve(
+	ctx context.Context, g network.Grant, d network.Draft, t network.Tried,
+) (network.Verdict, network.Receipt, error) {
 	p, err := drafts.Read(d)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
@@ -46,14 +48,18 @@ func (n *Network) Resolve(ctx context.Context, g network.Grant, d network.Draft,
 		return network.Stands, receipt, nil
 	case !all:
 		return network.Unknown, network.Receipt{}, &network.Error{
-			Class: network.Uncertain, Status: http.StatusOK, Err: fmt.Errorf("looking back: %d posts could be it", len(found)),
+			Class: network.Uncertain, Status: http.StatusOK,
+			Err: fmt.Errorf("looking back: %d posts could be it", len(found)),
 		}
 	case now.Before(t.Last.Add(time.Duration(n.opts.Settled))):
 		return network.Unknown, network.Receipt{}, &network.Error{
-			Class: network.Processing, Status: http.StatusOK, After: now.Add(nextAsked).UTC(), Err: errors.New("looking back: it is not there yet"),
+			Class: network.Processing, Status: http.StatusOK, After: now.Add(nextAsked).UTC(),
+			Err: errors.New("looking back: it is not there yet"),
 		}
 	case p.expired(now):
-		return network.Absent, network.Receipt{}, &network.Error{Class: network.Transient, Code: expiredMedia, Err: errors.New("the media have expired")}
+		return network.Absent, network.Receipt{}, &network.Error{
+			Class: network.Transient, Code: expiredMedia, Err: errors.New("the media have expired"),
+		}
 	}
 	return network.Absent, network.Receipt{}, nil
 }
@@ -94,12 +100,15 @@ func (n *Network) lookBack(ctx context.Context, g network.Grant, p draft) ([]twe
 	from := p.Ready.Add(-skew)
 	c := n.on(g, http.MethodGet, "users/"+url.PathEscape(g.Account)+"/tweets")
 	c.Query = url.Values{
-		"start_time": {from.UTC().Format(time.RFC3339)}, "max_results": {pageSize}, "post.fields": {"attachments,created_at,entities,note_post"},
+		"start_time": {from.UTC().Format(time.RFC3339)}, "max_results": {pageSize},
+		"post.fields": {"attachments,created_at,entities,note_post"},
 	}
 	if err := n.do(ctx, c, &answer); err != nil {
 		return nil, false, err
 	}
-	found := slices.DeleteFunc(answer.Data, func(t tweet) bool { return !isID(t.ID) || t.Created.Before(from.Truncate(time.Second)) || !t.is(p) })
+	found := slices.DeleteFunc(answer.Data, func(t tweet) bool {
+		return !isID(t.ID) || t.Created.Before(from.Truncate(time.Second)) || !t.is(p)
+	})
 	return found, answer.Meta.Next == "" && len(answer.Errors) == 0, nil
 }
 

@@ -27,7 +27,8 @@ func listed(t *rapid.T, text string) tweet {
 		at = link.end
 	}
 	out.WriteString(escaped.Replace(text[at:]) + " https://t.co/media")
-	urls = append(urls, map[string]string{"url": "https://t.co/media", "expanded_url": "https://x.com/me/status/1/photo/1", "media_key": "3_1"})
+	urls = append(urls,
+		map[string]string{"url": "https://t.co/media", "expanded_url": "https://x.com/me/status/1/photo/1", "media_key": "3_1"})
 	written, err := json.Marshal(map[string]any{"text": out.String(), "entities": map[string]any{"urls": urls}})
 	if err != nil {
 		t.Fatal(err)
@@ -43,7 +44,8 @@ func listed(t *rapid.T, text string) tweet {
 func TestTextIsRecognised(t *testing.T) {
 	t.Parallel()
 	word := rapid.SampledFrom([]string{
-		"hello", "example.org", "https://example.org/?a=1&copy=2", "http://a.test/", "<b>", "&amp;", "AT&T", `"it's"`, "👋", "é", "e\u0301", "@me", "#tag", "\n", "…", "(https://a.test/b_(c))", ".",
+		"hello", "example.org", "https://example.org/?a=1&copy=2", "http://a.test/", "<b>", "&amp;", "AT&T", `"it's"`,
+		"👋", "é", "e\u0301", "@me", "#tag", "\n", "…", "(https://a.test/b_(c))", ".",
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(word, 1, 12).Draw(t, "words"), rapid.SampledFrom([]string{" ", "  ", "\n"}).Draw(t, "between"))

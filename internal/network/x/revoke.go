@@ -9,8 +9,8 @@ import (
 	"pressroom/internal/network"
 )
 
-// Revoke ends the tokens of a grant (X API, /2/oauth2/revoke): the refresh token first, so that none follows. Other grants
-// of the same account go on.
+// Revoke ends the tokens of a grant (X API, /2/oauth2/revoke): the refresh token first, so that none follows. Other
+// grants of the same account go on.
 func (n *Network) Revoke(ctx context.Context, g network.Grant) error {
 	for _, token := range []struct{ text, hint string }{{g.Refresh, "refresh_token"}, {g.Access, "access_token"}} {
 		if token.text == "" {

@@ -36,11 +36,16 @@ func (n *Network) upload(ctx context.Context, g network.Grant, m network.Media, 
 	}
 	defer file.Close()
 	if file.Size <= 0 || file.Size > segmentSize*maxSegments {
-		return upload{}, &network.Error{Class: network.RejectedMedia, Code: "media_too_large", Err: errors.New("uploading: the file is empty or too large")}
+		return upload{}, &network.Error{
+			Class: network.RejectedMedia, Code: "media_too_large",
+			Err: errors.New("uploading: the file is empty or too large"),
+		}
 	}
 	var begun stored
 	c := n.on(g, http.MethodPost, "media/upload/initialize")
-	c.JSON = map[string]any{"media_type": file.Type, "media_category": category(m.Kind, file.Type), "total_bytes": file.Size}
+	c.JSON = map[string]any{
+		"media_type": file.Type, "media_category": category(m.Kind, file.Type), "total_bytes": file.Size,
+	}
 	if err := n.media(ctx, c, &begun); err != nil {
 		return upload{}, err
 	}
@@ -125,7 +130,10 @@ func (n *Network) finish(ctx context.Context, g network.Grant, m network.Media, 
 	}
 	if m.Alt != "" {
 		c := n.on(g, http.MethodPost, "media/metadata")
-		c.JSON = map[string]any{"id": begun.Data.ID, "metadata": map[string]any{"alt_text": map[string]string{"text": network.Clip(m.Alt, maxAlt)}}}
+		c.JSON = map[string]any{
+			"id":       begun.Data.ID,
+			"metadata": map[string]any{"alt_text": map[string]string{"text": network.Clip(m.Alt, maxAlt)}},
+		}
 		if err := n.media(ctx, c, &struct{}{}); err != nil {
 			return upload{}, err
 		}
@@ -145,7 +153,8 @@ func ends(seconds int64, now time.Time) time.Time {
 	return now.Add(time.Duration(seconds) * time.Second)
 }
 
-// media is do for calls about a file: what is refused of these is the file, or an upload that the network has forgotten.
+// media is do for calls about a file: what is refused of these is the file, or an upload that the network has
+// forgotten.
 func (n *Network) media(ctx context.Context, c network.Call, data any) error {
 	err := n.do(ctx, c, data)
 	said, ok := errors.AsType[*network.Error](err)

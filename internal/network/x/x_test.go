@@ -43,18 +43,21 @@ var adapter = networktest.Case{
 		Candidates: func(found []network.Candidate, url, _ string) []network.Candidate {
 			g := found[0].Grant
 			return []network.Candidate{{DisplayName: "Harbour Coffee", Grant: network.Grant{
-				Server: url, Account: g.Account, Username: "harbour.coffee", Access: g.Access, Refresh: g.Refresh, Expires: networktest.Start.Add(2 * time.Hour),
-				Scopes: []string{"tweet.read", "tweet.write", "users.read", "media.write", "offline.access"},
+				Server: url, Account: g.Account, Username: "harbour.coffee", Access: g.Access, Refresh: g.Refresh,
+				Expires: networktest.Start.Add(2 * time.Hour),
+				Scopes:  []string{"tweet.read", "tweet.write", "users.read", "media.write", "offline.access"},
 			}}}
 		},
 		BadCode: "invalid_request", CodeLife: 30 * time.Second, PKCE: true,
-		Life: 2 * time.Hour, Renew: 3 * time.Hour, Old: networktest.Expected{Class: network.AuthRefresh}, Unknown: networktest.Expected{Class: network.AuthRefresh},
+		Life: 2 * time.Hour, Renew: 3 * time.Hour, Old: networktest.Expected{Class: network.AuthRefresh},
+		Unknown:       networktest.Expected{Class: network.AuthRefresh},
 		ResolveSigned: true, Dead: "invalid_request", Once: true, Revoked: "invalid_request",
 	},
 	Publishing: networktest.Publishing{
 		Posts: []networktest.Content{
 			{Name: "text", Format: network.FormatText, Settled: time.Minute},
-			{Name: "https://example.org/a", Text: "lost  <b> \"it's\"\nexample.org, https://Example.org/A/ http://a.test.", Format: network.FormatLink, Settled: time.Minute, Variant: true},
+			{Name: "https://example.org/a", Text: "lost  <b> \"it's\"\nexample.org, https://Example.org/A/ " +
+				"http://a.test.", Format: network.FormatLink, Settled: time.Minute, Variant: true},
 			{Name: "an image", Media: images(1), Format: network.FormatImage, Variant: true},
 			{Name: "four images", Media: images(4), Format: network.FormatCarousel, Settled: time.Minute},
 			{Name: "a GIF", Media: gif, Format: network.FormatImage, Variant: true},
@@ -89,32 +92,48 @@ var adapter = networktest.Case{
 			}, Class: network.RejectedMedia, Code: "failed"},
 		},
 		Drafts: []string{
-			`{"x":true,"ready":"2026-11-21T09:00:00Z","media":[{"id":1}]}`, `{"x":true,"ready":"2026-11-21T09:00:00Z","media":[{"id":1}],"uploads":[{"id":"../me"}]}`,
+			`{"x":true,"ready":"2026-11-21T09:00:00Z","media":[{"id":1}]}`,
+			`{"x":true,"ready":"2026-11-21T09:00:00Z","media":[{"id":1}],"uploads":[{"id":"../me"}]}`,
 		},
 		Expiry: networktest.Expiry{Post: 2, After: 25 * time.Hour, Commit: "media_expired", Resolve: "media_expired"},
 	},
 	Failures: networktest.Failures{
 		Grant: network.Grant{Account: "1", Username: "me"},
-		Calls: []networktest.Call{networktest.ResolveOf(ready), networktest.CommitOf(ready), networktest.RefreshOf(""), networktest.ExchangeOf("")},
+		Calls: []networktest.Call{
+			networktest.ResolveOf(ready), networktest.CommitOf(ready), networktest.RefreshOf(""), networktest.ExchangeOf(""),
+		},
 		Quote: func(message string) networktest.Answer {
-			return networktest.Answer{Status: 400, Body: `{"detail":"` + message + `","error":"invalid_request","error_description":"` + message + `"}`}
+			return networktest.Answer{
+				Status: 400, Body: `{"detail":"` + message + `","error":"invalid_request","error_description":"` + message + `"}`,
+			}
 		},
 		Errors: map[string]networktest.Failure{
-			"unauthorized":      networktest.Fails(401, `{"title":"Unauthorized","type":"about:blank","status":401,"detail":"Unauthorized"}`, network.AuthRefresh, network.AuthRefresh, network.Transient),
-			"duplicate":         networktest.Fails(403, `{"detail":"You are not allowed to create a Tweet with duplicate content."}`, network.Duplicate, network.Duplicate, network.Transient),
-			"suspended":         networktest.Fails(403, `{"detail":"Your account is suspended."}`, network.AuthDead, network.AuthDead, network.Transient),
-			"client forbidden":  networktest.Fails(403, problem("client-forbidden"), network.Unapproved, network.Unapproved, network.Transient),
-			"wrong way":         networktest.Fails(403, problem("unsupported-authentication"), network.Unapproved, network.Unapproved, network.Transient),
-			"invalid":           networktest.Fails(400, problem("invalid-request"), network.Rejected, network.Rejected, network.Transient),
-			"older form":        networktest.Fails(400, `{"errors":[{"code":187,"message":"no"}]}`, network.Rejected, network.Rejected, network.Transient),
-			"too many":          networktest.Fails(429, problem("rate-limit-exceeded"), network.Rate, network.Rate, network.Rate),
-			"capped":            networktest.Fails(429, problem("usage-capped"), network.Quota, network.Quota, network.Rate),
-			"no credit":         networktest.Fails(402, `{}`, network.Quota, network.Quota, network.Transient),
-			"no id":             networktest.Fails(201, `{"data":{"id":"../x"}}`, network.Transient, network.Uncertain, network.Transient),
-			"errors and no id":  networktest.Fails(200, `{"errors":[{"detail":"no"}]}`, network.Uncertain, network.Uncertain, network.Transient),
-			"dead refresh":      networktest.Fails(400, `{"error":"invalid_request","error_description":"no"}`, network.Rejected, network.Rejected, network.AuthDead),
-			"dead grant":        networktest.Fails(400, `{"error":"invalid_grant"}`, network.Rejected, network.Rejected, network.AuthDead),
-			"our app is no app": networktest.Fails(401, `{"error":"invalid_client"}`, network.AuthRefresh, network.AuthRefresh, network.Unapproved),
+			"unauthorized": networktest.Fails(401,
+				`{"title":"Unauthorized","type":"about:blank","status":401,"detail":"Unauthorized"}`,
+				network.AuthRefresh, network.AuthRefresh, network.Transient),
+			"duplicate": networktest.Fails(403,
+				`{"detail":"You are not allowed to create a Tweet with duplicate content."}`, network.Duplicate,
+				network.Duplicate, network.Transient),
+			"suspended": networktest.Fails(403, `{"detail":"Your account is suspended."}`, network.AuthDead,
+				network.AuthDead, network.Transient),
+			"client forbidden": networktest.Fails(403, problem("client-forbidden"), network.Unapproved,
+				network.Unapproved, network.Transient),
+			"wrong way": networktest.Fails(403, problem("unsupported-authentication"), network.Unapproved,
+				network.Unapproved, network.Transient),
+			"invalid": networktest.Fails(400, problem("invalid-request"), network.Rejected, network.Rejected, network.Transient),
+			"older form": networktest.Fails(400, `{"errors":[{"code":187,"message":"no"}]}`, network.Rejected,
+				network.Rejected, network.Transient),
+			"too many":  networktest.Fails(429, problem("rate-limit-exceeded"), network.Rate, network.Rate, network.Rate),
+			"capped":    networktest.Fails(429, problem("usage-capped"), network.Quota, network.Quota, network.Rate),
+			"no credit": networktest.Fails(402, `{}`, network.Quota, network.Quota, network.Transient),
+			"no id":     networktest.Fails(201, `{"data":{"id":"../x"}}`, network.Transient, network.Uncertain, network.Transient),
+			"errors and no id": networktest.Fails(200, `{"errors":[{"detail":"no"}]}`, network.Uncertain,
+				network.Uncertain, network.Transient),
+			"dead refresh": networktest.Fails(400, `{"error":"invalid_request","error_description":"no"}`,
+				network.Rejected, network.Rejected, network.AuthDead),
+			"dead grant": networktest.Fails(400, `{"error":"invalid_grant"}`, network.Rejected, network.Rejected, network.AuthDead),
+			"our app is no app": networktest.Fails(401, `{"error":"invalid_client"}`, network.AuthRefresh,
+				network.AuthRefresh, network.Unapproved),
 		},
 		Repeats: map[string]networktest.Repeat{
 			"told":     limited(`{}`, strconv.FormatInt(networktest.Start.Add(10*time.Minute).Unix(), 10), network.Rate, 10*time.Minute),
@@ -136,26 +155,40 @@ var adapter = networktest.Case{
 			reset := now.Add(9 * time.Minute).Truncate(time.Second)
 			late := map[string]string{"x-rate-limit-reset": strconv.FormatInt(reset.Unix(), 10)}
 			return map[string]networktest.CollectFailure{
-				"too often, the account": networktest.Stops(networktest.Answering{Part: "/users/me", Status: 429, Header: late}, network.Rate, reset, 0),
-				"too often, the list":    networktest.Stops(networktest.Answering{Part: listCall, Status: 429, Header: late}, network.Rate, reset, 0),
-				"too often, the clicks":  networktest.Stops(networktest.Answering{Part: clickCall, Status: 429, Header: late}, network.Rate, reset, 1),
-				"no credit left":         networktest.Stops(networktest.Answering{Part: listCall, Status: 402}, network.Quota, now.Add(24*time.Hour), 0),
-				"a dead token":           networktest.Stops(networktest.Answering{Part: "/users/me", Status: 401}, network.AuthRefresh, time.Time{}, 0),
-				"posts may not be read":  networktest.Stops(networktest.Answering{Part: listCall, Status: 403}, network.Unapproved, time.Time{}, 0),
-				"nothing is told":        networktest.Stops(networktest.Answering{Part: "/2/", Status: 403}, network.Unapproved, time.Time{}, 0),
-				"a failure":              networktest.Stops(networktest.Answering{Part: clickCall, Status: 503}, network.Transient, time.Time{}, 1),
-				"nonsense":               networktest.Stops(networktest.Answering{Part: listCall, Status: 200, Body: "["}, network.Transient, time.Time{}, 0),
+				"too often, the account": networktest.Stops(networktest.Answering{
+					Part: "/users/me", Status: 429, Header: late,
+				}, network.Rate, reset, 0),
+				"too often, the list": networktest.Stops(networktest.Answering{
+					Part: listCall, Status: 429, Header: late,
+				}, network.Rate, reset, 0),
+				"too often, the clicks": networktest.Stops(networktest.Answering{
+					Part: clickCall, Status: 429, Header: late,
+				}, network.Rate, reset, 1),
+				"no credit left": networktest.Stops(networktest.Answering{Part: listCall, Status: 402},
+					network.Quota, now.Add(24*time.Hour), 0),
+				"a dead token": networktest.Stops(networktest.Answering{Part: "/users/me", Status: 401},
+					network.AuthRefresh, time.Time{}, 0),
+				"posts may not be read": networktest.Stops(networktest.Answering{Part: listCall, Status: 403},
+					network.Unapproved, time.Time{}, 0),
+				"nothing is told": networktest.Stops(networktest.Answering{Part: "/2/", Status: 403}, network.Unapproved, time.Time{}, 0),
+				"a failure": networktest.Stops(networktest.Answering{Part: clickCall, Status: 503},
+					network.Transient, time.Time{}, 1),
+				"nonsense": networktest.Stops(networktest.Answering{Part: listCall, Status: 200, Body: "["},
+					network.Transient, time.Time{}, 0),
 			}
 		},
 		Withheld: map[string]networktest.Withheld{
 			"followers": networktest.Without("followers", networktest.Answering{Part: "/users/me", Status: 403, Body: forbidden}),
 			"views": networktest.Without("views likes comments shares saves", networktest.Answering{
-				Part: "%2Cpublic_metrics", Status: 400, Body: `{"title":"Invalid Request","type":"https://api.x.com/2/problems/invalid-request"}`,
+				Part: "%2Cpublic_metrics", Status: 400,
+				Body: `{"title":"Invalid Request","type":"https://api.x.com/2/problems/invalid-request"}`,
 			}),
-			"clicks":  networktest.Without("clicks", networktest.Answering{Part: clickCall, Status: 403, Body: forbidden}),
-			"a scope": networktest.Without("clicks", networktest.Answering{Part: clickCall, Status: 403, Body: `{"title":"Forbidden","detail":"scope"}`}),
+			"clicks": networktest.Without("clicks", networktest.Answering{Part: clickCall, Status: 403, Body: forbidden}),
+			"a scope": networktest.Without("clicks",
+				networktest.Answering{Part: clickCall, Status: 403, Body: `{"title":"Forbidden","detail":"scope"}`}),
 			"in part": networktest.Without("clicks", networktest.Answering{
-				Part: clickCall, Status: 200, Body: `{"errors":[{"title":"Field Authorization Error","field":"non_public_metrics","detail":"no",` +
+				Part: clickCall, Status: 200,
+				Body: `{"errors":[{"title":"Field Authorization Error","field":"non_public_metrics","detail":"no",` +
 					`"type":"https://api.x.com/2/problems/not-authorized-for-field"}]}`,
 			}),
 		},
@@ -167,7 +200,10 @@ func problem(kind string) string {
 }
 
 func limited(body, reset string, class network.Class, after time.Duration) networktest.Repeat {
-	r := networktest.Repeat{Call: 1, Class: class, Answer: networktest.Answer{Status: http.StatusTooManyRequests, Header: http.Header{"X-Rate-Limit-Reset": {reset}}, Body: body}}
+	r := networktest.Repeat{
+		Call: 1, Class: class,
+		Answer: networktest.Answer{Status: http.StatusTooManyRequests, Header: http.Header{"X-Rate-Limit-Reset": {reset}}, Body: body},
+	}
 	if after > 0 {
 		r.After = networktest.Start.Add(after)
 	}
@@ -201,8 +237,10 @@ func looks() map[string]networktest.Look {
 	)
 	list := func(posts, next string, verdict network.Verdict, class network.Class, id string) networktest.Look {
 		return networktest.Look{
-			Draft: `{"x":true,"text":"see http://example.org & b","ready":"2026-11-21T09:00:00Z"}`, Later: time.Hour, Verdict: verdict, Class: class,
-			Answer: networktest.Answer{Body: `{"data":[` + posts + `],"meta":{"next_token":"` + next + `"}}`}, Receipt: network.Receipt{ID: id},
+			Draft: `{"x":true,"text":"see http://example.org & b","ready":"2026-11-21T09:00:00Z"}`, Later: time.Hour,
+			Verdict: verdict, Class: class,
+			Answer:  networktest.Answer{Body: `{"data":[` + posts + `],"meta":{"next_token":"` + next + `"}}`},
+			Receipt: network.Receipt{ID: id},
 		}
 	}
 	return map[string]networktest.Look{
@@ -252,7 +290,9 @@ func TestCollectKeepsPages(t *testing.T) {
 	for i := range 101 {
 		f.Post(g, "number "+strconv.Itoa(i))
 	}
-	collected, err := f.CollectThrough(networktest.Answering{RoundTripper: http.DefaultTransport, Part: "pagination_token", Status: http.StatusTooManyRequests}, g, networktest.Start, 500)
+	collected, err := f.CollectThrough(networktest.Answering{
+		RoundTripper: http.DefaultTransport, Part: "pagination_token", Status: http.StatusTooManyRequests,
+	}, g, networktest.Start, 500)
 	if networktest.WantClass(t, err, network.Rate, ""); len(collected.Posts) != 100 || collected.Posts[0].Views == nil {
 		t.Errorf("%d posts", len(collected.Posts))
 	}

@@ -24,8 +24,8 @@ const (
 
 var _ network.Reticent = (*Network)(nil)
 
-// Reticent says that private videos, as all are where the app is set to upload so, are not listed, and that one without a
-// description is listed with its title for a text.
+// Reticent says that private videos, as all are where the app is set to upload so, are not listed, and that one
+// without a description is listed with its title for a text.
 func (*Network) Reticent() {}
 
 // Collect lists the channel's uploads that others can see, with their public figures. How often they were shared, which
@@ -47,7 +47,9 @@ func (n *Network) Collect(ctx context.Context, g network.Grant, since time.Time,
 }
 
 // own are the channel's videos since a moment, as far as others can see them.
-func (n *Network) own(ctx context.Context, g network.Grant, list string, since time.Time, most int) ([]network.Figures, error) {
+func (n *Network) own(
+	ctx context.Context, g network.Grant, list string, since time.Time, most int,
+) ([]network.Figures, error) {
 	ids, err := n.newest(ctx, g, list, since, most)
 	if err != nil {
 		return nil, err
@@ -83,7 +85,8 @@ func (n *Network) about(ctx context.Context, g network.Grant) (channel, error) {
 			} `json:"contentDetails"`
 		} `json:"items"`
 	}
-	if err := n.read(ctx, g, "channels", url.Values{"part": {"contentDetails,statistics"}, "id": {g.Account}}, &answer); err != nil {
+	if err := n.read(ctx, g, "channels", url.Values{"part": {"contentDetails,statistics"}, "id": {g.Account}},
+		&answer); err != nil {
 		return channel{}, err
 	}
 	if len(answer.Items) != 1 || !channelID.MatchString(answer.Items[0].ContentDetails.Related.Uploads) {
@@ -98,7 +101,9 @@ func (n *Network) about(ctx context.Context, g network.Grant) (channel, error) {
 }
 
 // newest are the ids of the videos that were uploaded since a moment, at most so many.
-func (n *Network) newest(ctx context.Context, g network.Grant, list string, since time.Time, most int) ([]string, error) {
+func (n *Network) newest(
+	ctx context.Context, g network.Grant, list string, since time.Time, most int,
+) ([]string, error) {
 	var ids []string
 	next := ""
 	for len(ids) < most {
@@ -173,8 +178,10 @@ func (n *Network) told(ctx context.Context, g network.Grant, ids []string) ([]ne
 			continue
 		}
 		posts = append(posts, network.Figures{
-			ID: c.ID, URL: n.watch(c.ID), Text: cmp.Or(strings.TrimSpace(c.Snippet.Description), c.Snippet.Title), Format: network.FormatVideo, PostedAt: at.UTC(),
-			Views: network.Told(c.Statistics.Views), Likes: network.Told(c.Statistics.Likes), Comments: network.Told(c.Statistics.Comments),
+			ID: c.ID, URL: n.watch(c.ID), Text: cmp.Or(strings.TrimSpace(c.Snippet.Description), c.Snippet.Title),
+			Format: network.FormatVideo, PostedAt: at.UTC(),
+			Views: network.Told(c.Statistics.Views), Likes: network.Told(c.Statistics.Likes),
+			Comments: network.Told(c.Statistics.Comments),
 		})
 	}
 	return posts, nil
@@ -194,8 +201,8 @@ func (n *Network) shares(ctx context.Context, g network.Grant, posts []network.F
 	return nil
 }
 
-// reports is a call of the Analytics API, which has a host of its own; the one that a channel was connected by elsewhere
-// has all.
+// reports is a call of the Analytics API, which has a host of its own; the one that a channel was connected by
+// elsewhere has all.
 func (n *Network) reports(g network.Grant) network.Call {
 	if g.Server == defaultAPI {
 		g.Server = n.opts.AnalyticsHost
@@ -214,8 +221,10 @@ func (n *Network) sharesOf(ctx context.Context, g network.Grant, posts []network
 	}
 	c := n.reports(g)
 	c.Query = url.Values{
-		"ids": {"channel==MINE"}, "startDate": {first.AddDate(0, 0, -1).UTC().Format(time.DateOnly)}, "endDate": {n.opts.Now().UTC().Format(time.DateOnly)}, "metrics": {"shares"},
-		"dimensions": {"video"}, "filters": {"video==" + strings.Join(ids, ",")}, "sort": {"-shares"}, "maxResults": {strconv.Itoa(mostVideos)},
+		"ids": {"channel==MINE"}, "startDate": {first.AddDate(0, 0, -1).UTC().Format(time.DateOnly)},
+		"endDate": {n.opts.Now().UTC().Format(time.DateOnly)}, "metrics": {"shares"},
+		"dimensions": {"video"}, "filters": {"video==" + strings.Join(ids, ",")}, "sort": {"-shares"},
+		"maxResults": {strconv.Itoa(mostVideos)},
 	}
 	var table struct {
 		Rows [][]json.RawMessage `json:"rows"`

@@ -36,17 +36,21 @@ func TestCollectHidden(t *testing.T) {
 		item := `{"snippet":{"publishedAt":"2026-11-21T09:30:00Z","resourceId":{"videoId":%q}}}`
 		switch {
 		case strings.HasSuffix(r.URL.Path, "/channels"):
-			_, _ = fmt.Fprint(w, `{"items":[{"contentDetails":{"relatedPlaylists":{"uploads":"UU1a"}},"statistics":{"subscriberCount":"0","hiddenSubscriberCount":true}}]}`)
+			_, _ = fmt.Fprint(w,
+				`{"items":[{"contentDetails":{"relatedPlaylists":{"uploads":"UU1a"}},"statistics":{"subscriberCount":"0","hiddenSubscriberCount":true}}]}`)
 		case strings.HasSuffix(r.URL.Path, "/playlistItems"):
 			_, _ = fmt.Fprintf(w, `{"items":[`+item+`,`+item+`,`+item+`]}`, "aaaaaaaaaaa", "bbbbbbbbbbb", "ccccccccccc")
 		default:
-			_, _ = fmt.Fprintf(w, `{"items":[`+video+`,`+video+`,`+video+`]}`, "aaaaaaaaaaa", "unlisted", "processed", "bbbbbbbbbbb", "private", "processed", "ccccccccccc", "public", "rejected")
+			_, _ = fmt.Fprintf(w, `{"items":[`+video+`,`+video+`,`+video+`]}`, "aaaaaaaaaaa", "unlisted", "processed",
+				"bbbbbbbbbbb", "private", "processed", "ccccccccccc", "public", "rejected")
 		}
 	}))
 	t.Cleanup(front.Close)
-	collected, err := youtube.New(youtube.Options{}).Collect(t.Context(), network.Grant{Server: front.URL, Account: "UC1a"}, networktest.Start, 10)
+	collected, err := youtube.New(youtube.Options{}).
+		Collect(t.Context(), network.Grant{Server: front.URL, Account: "UC1a"}, networktest.Start, 10)
 	want := network.Collected{Posts: []network.Figures{{
-		ID: "aaaaaaaaaaa", URL: "https://www.youtube.com/watch?v=aaaaaaaaaaa", Text: "t", Format: network.FormatVideo, PostedAt: networktest.Start, Views: new(int64(7)),
+		ID: "aaaaaaaaaaa", URL: "https://www.youtube.com/watch?v=aaaaaaaaaaa", Text: "t", Format: network.FormatVideo,
+		PostedAt: networktest.Start, Views: new(int64(7)),
 	}}}
 	if diff := cmp.Diff(want, collected); diff != "" || err != nil {
 		t.Errorf("%v%s", err, diff)
@@ -69,7 +73,9 @@ func TestCollectReportsElsewhere(t *testing.T) {
 		}
 		return `{"rows":[["aaaaaaaaaaa",3]]}`
 	})}}})
-	g := network.Grant{Server: "https://www.googleapis.com", Account: "UC1a", Scopes: []string{"https://www.googleapis.com/auth/yt-analytics.readonly"}}
+	g := network.Grant{
+		Server: "https://www.googleapis.com", Account: "UC1a", Scopes: []string{"https://www.googleapis.com/auth/yt-analytics.readonly"},
+	}
 	collected, err := n.Collect(t.Context(), g, networktest.Start, 10)
 	if err != nil || len(collected.Posts) != 1 || *collected.Posts[0].Shares != 3 {
 		t.Errorf("%+v, %v", collected, err)
@@ -87,7 +93,9 @@ func TestCollectReportsElsewhere(t *testing.T) {
 type transport func(*http.Request) string
 
 func (answer transport) RoundTrip(r *http.Request) (*http.Response, error) {
-	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(answer(r))), Request: r}, nil
+	return &http.Response{
+		StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(answer(r))), Request: r,
+	}, nil
 }
 
 // Private videos are not listed, so that what is missing proves nothing.

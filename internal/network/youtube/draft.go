@@ -40,7 +40,8 @@ var drafts = network.Drafts[draft]{Of: "a YouTube video", Foreign: draft.foreign
 func (n *Network) Plan(i network.Intent) (network.Draft, error) {
 	text := strings.ToValidUTF8(i.Content.Text, "\uFFFD")
 	return drafts.Plan(draft{
-		Post: true, Title: title(text, i.Content.Media), Description: text, Tags: tags(text), Privacy: n.opts.Privacy, Media: i.Content.Media,
+		Post: true, Title: title(text, i.Content.Media), Description: text, Tags: tags(text), Privacy: n.opts.Privacy,
+		Media: i.Content.Media,
 	})
 }
 

@@ -35,7 +35,9 @@ func TestPlan(t *testing.T) {
 		"nothing but signs": {"<>\nx", film("a.mp4"), planning{Title: "a"}},
 		"no name":           {" ", film(".mp4"), planning{Title: "Video"}},
 		"no video":          {"", nil, planning{Title: "Video"}},
-		"tags":              {"a #one #two#no #one #ünï", film("a.mp4"), planning{Title: "a #one #two#no #one #ünï", Tags: []string{"one", "two", "ünï"}}},
+		"tags": {
+			"a #one #two#no #one #ünï", film("a.mp4"), planning{Title: "a #one #two#no #one #ünï", Tags: []string{"one", "two", "ünï"}},
+		},
 		"too many tags": {
 			"x\n#" + strings.Repeat("a", 300) + " #" + strings.Repeat("b", 250) + " #" + strings.Repeat("c", 199) + " #d", film("a.mp4"),
 			planning{Title: "x", Tags: []string{strings.Repeat("a", 300), strings.Repeat("c", 199)}},
@@ -43,7 +45,8 @@ func TestPlan(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d, err := youtube.New(youtube.Options{Privacy: "unlisted"}).Plan(network.Intent{Content: network.Content{Text: c.text, Media: c.media}})
+			d, err := youtube.New(youtube.Options{Privacy: "unlisted"}).
+				Plan(network.Intent{Content: network.Content{Text: c.text, Media: c.media}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -17,8 +17,8 @@ type refused struct {
 	} `json:"errors"`
 }
 
-// byReason holds the reasons that the documentation of videos.insert, of playlistItems.list and of Google's common errors
-// names. It goes before byStatus.
+// byReason holds the reasons that the documentation of videos.insert, of playlistItems.list and of Google's common
+// errors names. It goes before byStatus.
 var byReason = map[string]network.Class{
 	"quotaExceeded": network.Quota, "dailyLimitExceeded": network.Quota, uploadLimit: network.Quota,
 	"rateLimitExceeded": network.Rate, "userRateLimitExceeded": network.Rate,
@@ -30,15 +30,17 @@ var byReason = map[string]network.Class{
 
 	"accessNotConfigured": network.Unapproved,
 
-	"mediaBodyRequired": network.RejectedMedia, "badContent": network.RejectedMedia, "unsupportedMediaType": network.RejectedMedia,
-	"uploadTooLarge": network.RejectedMedia,
+	"mediaBodyRequired": network.RejectedMedia, "badContent": network.RejectedMedia,
+	"unsupportedMediaType": network.RejectedMedia,
+	"uploadTooLarge":       network.RejectedMedia,
 
 	"backendError": network.Transient, "internalError": network.Transient,
 }
 
 // byStatus holds what says enough without a reason.
 var byStatus = map[int]network.Class{
-	http.StatusUnauthorized: network.AuthRefresh, http.StatusTooManyRequests: network.Rate, http.StatusRequestTimeout: network.Transient,
+	http.StatusUnauthorized: network.AuthRefresh, http.StatusTooManyRequests: network.Rate,
+	http.StatusRequestTimeout:        network.Transient,
 	http.StatusRequestEntityTooLarge: network.RejectedMedia,
 }
 

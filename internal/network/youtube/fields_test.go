@@ -10,7 +10,8 @@ import (
 	"pressroom/internal/network/networktest"
 )
 
-// What the API knows of each call: its parameters, and the members of what is networktest.Request and answered, as far as they are used.
+// What the API knows of each call: its parameters, and the members of what is networktest.Request and answered, as far
+// as they are used.
 var (
 	callQueries = map[string][]string{
 		"POST " + upload:                        {"uploadType", "part", "notifySubscribers"},
@@ -18,14 +19,19 @@ var (
 		"GET /youtube/youtube/v3/channels":      {"part", "mine", "id", "maxResults"},
 		"GET /youtube/youtube/v3/playlistItems": {"part", "playlistId", "maxResults", "pageToken"},
 		"GET /youtube/youtube/v3/videos":        {"part", "id", "maxResults"},
-		"GET /youtube/v2/reports":               {"ids", "startDate", "endDate", "metrics", "dimensions", "filters", "sort", "maxResults", "startIndex", "currency"},
-		"POST /youtube/token":                   nil,
-		"POST /youtube/revoke":                  nil,
+		"GET /youtube/v2/reports": {
+			"ids", "startDate", "endDate", "metrics", "dimensions", "filters", "sort", "maxResults", "startIndex", "currency",
+		},
+		"POST /youtube/token":  nil,
+		"POST /youtube/revoke": nil,
 	}
 	insertMembers = map[string][]string{
 		"":        {"snippet", "status"},
 		"snippet": {"title", "description", "tags", "categoryId", "defaultLanguage"},
-		"status":  {"privacyStatus", "publishAt", "selfDeclaredMadeForKids", "license", "embeddable", "publicStatsViewable", "containsSyntheticMedia"},
+		"status": {
+			"privacyStatus", "publishAt", "selfDeclaredMadeForKids", "license", "embeddable", "publicStatsViewable",
+			"containsSyntheticMedia",
+		},
 	}
 	listMembers = []string{"kind", "etag", "nextPageToken", "prevPageToken", "pageInfo", "items"}
 	resources   = map[string]map[string][]string{
@@ -46,11 +52,13 @@ var (
 			"":           {"kind", "etag", "id", "snippet", "status", "processingDetails", "statistics", "contentDetails"},
 			"statistics": {"viewCount", "likeCount", "dislikeCount", "favoriteCount", "commentCount"},
 			"snippet": {
-				"publishedAt", "channelId", "title", "description", "thumbnails", "channelTitle", "tags", "categoryId", "liveBroadcastContent",
+				"publishedAt", "channelId", "title", "description", "thumbnails", "channelTitle", "tags", "categoryId",
+				"liveBroadcastContent",
 				"defaultLanguage", "localized",
 			},
 			"status": {
-				"uploadStatus", "failureReason", "rejectionReason", "privacyStatus", "publishAt", "license", "embeddable", "publicStatsViewable",
+				"uploadStatus", "failureReason", "rejectionReason", "privacyStatus", "publishAt", "license",
+				"embeddable", "publicStatsViewable",
 				"madeForKids", "selfDeclaredMadeForKids",
 			},
 		},

@@ -77,13 +77,15 @@ func (n *Network) channels(ctx context.Context, g network.Grant) ([]network.Cand
 			} `json:"snippet"`
 		} `json:"items"`
 	}
-	if err := n.read(ctx, g, "channels", url.Values{"part": {"snippet"}, "mine": {"true"}, "maxResults": {mostListed}}, &answer); err != nil {
+	if err := n.read(ctx, g, "channels", url.Values{"part": {"snippet"}, "mine": {"true"}, "maxResults": {mostListed}},
+		&answer); err != nil {
 		return nil, err
 	}
 	if len(answer.Items) == 0 {
 		return nil, &network.Error{
-			Class: network.Rejected, Status: http.StatusOK, Code: noChannel, Message: "This Google account has no YouTube channel.",
-			Err: errors.New("reading the channels: there are none"),
+			Class: network.Rejected, Status: http.StatusOK, Code: noChannel,
+			Message: "This Google account has no YouTube channel.",
+			Err:     errors.New("reading the channels: there are none"),
 		}
 	}
 	var found []network.Candidate
@@ -105,7 +107,9 @@ func (n *Network) channels(ctx context.Context, g network.Grant) ([]network.Cand
 // Refresh trades the refresh token for another hour. The network gives out no new refresh token: the old one stays.
 func (n *Network) Refresh(ctx context.Context, g network.Grant) (network.Grant, error) {
 	if g.Refresh == "" {
-		return network.Grant{}, &network.Error{Class: network.AuthDead, Code: noneToRenew, Err: errors.New("renewing a grant: it has no refresh token")}
+		return network.Grant{}, &network.Error{
+			Class: network.AuthDead, Code: noneToRenew, Err: errors.New("renewing a grant: it has no refresh token"),
+		}
 	}
 	fresh, err := n.sign(ctx, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {g.Refresh}})
 	if err != nil {

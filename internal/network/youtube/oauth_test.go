@@ -18,11 +18,17 @@ const redirect = "https://pressroom.test/connect/back"
 func TestAuthorize(t *testing.T) {
 	t.Parallel()
 	n := youtube.New(youtube.Options{App: network.App{ClientID: "app"}})
-	address, query, _ := strings.Cut(n.Authorize(network.Authorization{State: "s", Redirect: redirect, Verifier: "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"}), "?")
+	address, query, _ := strings.Cut(n.Authorize(network.Authorization{
+		State: "s", Redirect: redirect, Verifier: "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk",
+	}), "?")
 	got, err := url.ParseQuery(query)
 	want := url.Values{
-		"client_id": {"app"}, "redirect_uri": {redirect}, "response_type": {"code"}, "state": {"s"}, "access_type": {"offline"}, "prompt": {"consent"},
-		"scope":          {"https://www.googleapis.com/auth/youtube.upload https://www.googleapis.com/auth/youtube.readonly https://www.googleapis.com/auth/yt-analytics.readonly"},
+		"client_id": {"app"}, "redirect_uri": {redirect}, "response_type": {"code"}, "state": {"s"},
+		"access_type": {"offline"}, "prompt": {"consent"},
+		"scope": {
+			"https://www.googleapis.com/auth/youtube.upload https://www.googleapis.com/auth/youtube.readonly " +
+				"https://www.googleapis.com/auth/yt-analytics.readonly",
+		},
 		"code_challenge": {"E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"}, "code_challenge_method": {"S256"}, // RFC 7636, appendix B
 	}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" || address != "https://accounts.google.com/o/oauth2/v2/auth" {

@@ -21,7 +21,9 @@ const (
 // Prepare begins an upload session, and once the Draft that holds it is kept, sends all of the file but its last part.
 // What a session has it keeps: after a failure the upload goes on where it was. A session that the network no longer
 // knows is begun anew.
-func (n *Network) Prepare(ctx context.Context, g network.Grant, d network.Draft, files network.Files) (network.Draft, time.Duration, error) {
+func (n *Network) Prepare(
+	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
+) (network.Draft, time.Duration, error) {
 	return drafts.Prepare(d, func(p *draft) (time.Duration, error) { return n.advance(ctx, g, p, files) })
 }
 
@@ -65,7 +67,9 @@ func (n *Network) begin(ctx context.Context, g network.Grant, p *draft, files ne
 		return 0, network.FileFailed(err)
 	}
 	if p.Total <= 0 {
-		return 0, &network.Error{Class: network.RejectedMedia, Err: errors.New("beginning an upload: the file is empty")}
+		return 0, &network.Error{
+			Class: network.RejectedMedia, Err: errors.New("beginning an upload: the file is empty"),
+		}
 	}
 	p.Began = n.opts.Now().UTC()
 	if p.Session, err = n.session(ctx, g, *p); err != nil {
@@ -77,17 +81,22 @@ func (n *Network) begin(ctx context.Context, g network.Grant, p *draft, files ne
 	return rest, nil
 }
 
-// session asks for the address of a new session. A session shows nothing, so a lost answer leaves only one that expires.
+// session asks for the address of a new session. A session shows nothing, so a lost answer leaves only one that
+// expires.
 func (n *Network) session(ctx context.Context, g network.Grant, p draft) (string, error) {
 	snippet := map[string]any{"title": p.Title, "description": p.Description}
 	if len(p.Tags) > 0 {
 		snippet["tags"] = p.Tags
 	}
 	answer, err := n.client.Do(ctx, network.Call{
-		Purpose: network.Fetching, Name: "upload videos", Method: http.MethodPost, URL: strings.TrimRight(g.Server, "/") + "/upload/youtube/" + n.opts.Version + "/videos",
-		Query:  url.Values{"uploadType": {"resumable"}, "part": {"snippet,status"}, "notifySubscribers": {"true"}},
-		Header: http.Header{"X-Upload-Content-Length": {strconv.FormatInt(p.Total, 10)}, "X-Upload-Content-Type": {p.Type}},
-		Bearer: g.Access, JSON: map[string]any{"snippet": snippet, "status": map[string]any{"privacyStatus": p.Privacy}},
+		Purpose: network.Fetching, Name: "upload videos", Method: http.MethodPost,
+		URL:   strings.TrimRight(g.Server, "/") + "/upload/youtube/" + n.opts.Version + "/videos",
+		Query: url.Values{"uploadType": {"resumable"}, "part": {"snippet,status"}, "notifySubscribers": {"true"}},
+		Header: http.Header{
+			"X-Upload-Content-Length": {strconv.FormatInt(p.Total, 10)}, "X-Upload-Content-Type": {p.Type},
+		},
+		Bearer: g.Access,
+		JSON:   map[string]any{"snippet": snippet, "status": map[string]any{"privacyStatus": p.Privacy}},
 	})
 	if err != nil {
 		return "", err

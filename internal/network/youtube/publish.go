@@ -19,7 +19,9 @@ const (
 
 // Commit sends the last part of the file, which makes the video. What else the session lacks is sent before. A session
 // that is complete already, or no more, is left as it is.
-func (n *Network) Commit(ctx context.Context, g network.Grant, d network.Draft, files network.Files) (network.Receipt, error) {
+func (n *Network) Commit(
+	ctx context.Context, g network.Grant, d network.Draft, files network.Files,
+) (network.Receipt, error) {
 	p, err := drafts.Read(d)
 	if err != nil {
 		return network.Receipt{}, err
@@ -52,7 +54,10 @@ func (n *Network) complete(ctx context.Context, g network.Grant, p draft, files 
 		return video{}, err
 	}
 	if now.made.ID == "" {
-		return video{}, &network.Error{Class: network.Uncertain, Status: http.StatusPermanentRedirect, Err: errors.New("completing an upload: the network did not keep all of it")}
+		return video{}, &network.Error{
+			Class: network.Uncertain, Status: http.StatusPermanentRedirect,
+			Err: errors.New("completing an upload: the network did not keep all of it"),
+		}
 	}
 	return now.made, nil
 }
@@ -64,9 +69,11 @@ func (n *Network) receipt(id, at string) network.Receipt {
 
 func (n *Network) watch(id string) string { return n.opts.WebURL + "/watch?v=" + url.QueryEscape(id) }
 
-// Resolve asks the session. One that is complete Stands; one that lacks a part is Absent: completing it makes one video,
-// whatever still arrives. One that is no more leaves only the channel's list of uploads.
-func (n *Network) Resolve(ctx context.Context, g network.Grant, d network.Draft, t network.Tried) (network.Verdict, network.Receipt, error) {
+// Resolve asks the session. One that is complete Stands; one that lacks a part is Absent: completing it makes one
+// video, whatever still arrives. One that is no more leaves only the channel's list of uploads.
+func (n *Network) Resolve(
+	ctx context.Context, g network.Grant, d network.Draft, t network.Tried,
+) (network.Verdict, network.Receipt, error) {
 	p, err := drafts.Read(d)
 	if err != nil {
 		return network.Unknown, network.Receipt{}, err
@@ -86,7 +93,9 @@ func (n *Network) Resolve(ctx context.Context, g network.Grant, d network.Draft,
 
 // lookBack finds the video among the channel's uploads since its session was begun. Where it is certainly not there, it
 // is Absent for the reason that the session is gone, and Prepare begins another.
-func (n *Network) lookBack(ctx context.Context, g network.Grant, p draft, asked time.Time, t network.Tried) (network.Verdict, network.Receipt, error) {
+func (n *Network) lookBack(
+	ctx context.Context, g network.Grant, p draft, asked time.Time, t network.Tried,
+) (network.Verdict, network.Receipt, error) {
 	since := p.Began.Add(-skew)
 	uploads, all, err := n.uploads(ctx, g, since)
 	if err != nil {
@@ -98,7 +107,9 @@ func (n *Network) lookBack(ctx context.Context, g network.Grant, p draft, asked 
 			found = append(found, u)
 		}
 	}
-	reason := &network.Error{Class: network.Transient, Code: sessionGone, Err: errors.New("the upload session is no more")}
+	reason := &network.Error{
+		Class: network.Transient, Code: sessionGone, Err: errors.New("the upload session is no more"),
+	}
 	switch until := t.Last.Add(time.Duration(n.opts.Settled)); {
 	case len(found) == 1:
 		receipt := n.receipt(found[0].Snippet.Resource.VideoID, found[0].Snippet.PublishedAt)
@@ -127,7 +138,8 @@ type upload struct {
 }
 
 func (u upload) is(p draft) bool {
-	return videoID.MatchString(u.Snippet.Resource.VideoID) && same(u.Snippet.Title, p.Title) && same(u.Snippet.Description, p.Description)
+	return videoID.MatchString(u.Snippet.Resource.VideoID) && same(u.Snippet.Title,
+		p.Title) && same(u.Snippet.Description, p.Description)
 }
 
 // same compares texts by their words: networks trim, and write line ends otherwise.
@@ -145,7 +157,8 @@ func (n *Network) uploads(ctx context.Context, g network.Grant, since time.Time)
 		Items []upload `json:"items"`
 		Next  string   `json:"nextPageToken"`
 	}
-	err = n.read(ctx, g, "playlistItems", url.Values{"part": {"snippet"}, "playlistId": {list}, "maxResults": {mostListed}}, &answer)
+	err = n.read(ctx, g, "playlistItems",
+		url.Values{"part": {"snippet"}, "playlistId": {list}, "maxResults": {mostListed}}, &answer)
 	if said, ok := errors.AsType[*network.Error](err); ok && said.Code == noUploads {
 		return nil, true, nil
 	}
@@ -176,7 +189,8 @@ func (n *Network) uploadsList(ctx context.Context, g network.Grant) (string, err
 			} `json:"contentDetails"`
 		} `json:"items"`
 	}
-	if err := n.read(ctx, g, "channels", url.Values{"part": {"contentDetails"}, "id": {g.Account}}, &answer); err != nil {
+	if err := n.read(ctx, g, "channels", url.Values{"part": {"contentDetails"}, "id": {g.Account}},
+		&answer); err != nil {
 		return "", err
 	}
 	if len(answer.Items) != 1 || !channelID.MatchString(answer.Items[0].ContentDetails.Related.Uploads) {

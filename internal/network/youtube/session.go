@@ -40,7 +40,9 @@ func (n *Network) ask(ctx context.Context, g network.Grant, p draft) (progress, 
 }
 
 // send sends a part of the file, up to a byte and without it.
-func (n *Network) send(ctx context.Context, g network.Grant, p draft, purpose network.Purpose, file *source, from, to int64) (progress, error) {
+func (n *Network) send(
+	ctx context.Context, g network.Grant, p draft, purpose network.Purpose, file *source, from, to int64,
+) (progress, error) {
 	part, err := file.part(from, to)
 	if err != nil {
 		return progress{}, err
@@ -49,7 +51,9 @@ func (n *Network) send(ctx context.Context, g network.Grant, p draft, purpose ne
 }
 
 // put makes the one call that a session knows.
-func (n *Network) put(ctx context.Context, g network.Grant, p draft, purpose network.Purpose, contentRange string, part []byte) (progress, error) {
+func (n *Network) put(
+	ctx context.Context, g network.Grant, p draft, purpose network.Purpose, contentRange string, part []byte,
+) (progress, error) {
 	if !belongs(p.Session, g.Server) {
 		return progress{}, network.Unusable(errors.New("the upload session is not one of this network"))
 	}
@@ -101,7 +105,8 @@ func (n *Network) incomplete(answer network.Answer, total int64) (progress, erro
 		return progress{}, answer.Call.Failed(errors.New("the answer's range cannot be read"), false)
 	case last == total-1:
 		return progress{}, &network.Error{
-			Class: network.Processing, Status: answer.Status, After: n.opts.Now().Add(nextAsked).UTC(), Err: errors.New("the network has the whole file and no video yet"),
+			Class: network.Processing, Status: answer.Status, After: n.opts.Now().Add(nextAsked).UTC(),
+			Err: errors.New("the network has the whole file and no video yet"),
 		}
 	}
 	return progress{next: last + 1}, nil

@@ -25,13 +25,16 @@ func TestInsert(t *testing.T) {
 	var got any
 	_ = json.Unmarshal(begun.Body, &got)
 	want := map[string]any{
-		"snippet": map[string]any{"title": "Opening day", "description": "Opening day\n#harbour #coffee", "tags": []any{"harbour", "coffee"}},
-		"status":  map[string]any{"privacyStatus": "public"},
+		"snippet": map[string]any{
+			"title": "Opening day", "description": "Opening day\n#harbour #coffee", "tags": []any{"harbour", "coffee"},
+		},
+		"status": map[string]any{"privacyStatus": "public"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if begun.Header.Get("X-Upload-Content-Length") != strconv.Itoa(chunk) || begun.Header.Get("X-Upload-Content-Type") != "video/mp4" || begun.URL.Query().Get("part") != "snippet,status" {
+	if begun.Header.Get("X-Upload-Content-Length") != strconv.Itoa(chunk) ||
+		begun.Header.Get("X-Upload-Content-Type") != "video/mp4" || begun.URL.Query().Get("part") != "snippet,status" {
 		t.Errorf("%v, %v", begun.Header, begun.URL)
 	}
 }
@@ -79,7 +82,8 @@ func TestChangedFile(t *testing.T) {
 // An address that leads elsewhere would carry the token there.
 func TestSessionElsewhere(t *testing.T) {
 	t.Parallel()
-	s := networktest.NewStub(t, adapter, network.App{}, networktest.Answer{Header: http.Header{"Location": {"https://elsewhere.test/upload?upload_id=1"}}})
+	s := networktest.NewStub(t, adapter, network.App{},
+		networktest.Answer{Header: http.Header{"Location": {"https://elsewhere.test/upload?upload_id=1"}}})
 	_, _, err := s.Network.Prepare(t.Context(), s.Grant, network.Draft(planned), s.Library)
 	networktest.WantClass(t, err, network.Transient, "")
 }

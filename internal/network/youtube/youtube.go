@@ -1,7 +1,7 @@
 // Package youtube publishes to YouTube by its Data API, for channels that are connected in a browser.
 //
-// A video is uploaded in an upload session of Google's resumable protocol, which is begun with all that is to be said of
-// it. The parts of the file show nothing until the last one is there: that one makes the video. A session makes one
+// A video is uploaded in an upload session of Google's resumable protocol, which is begun with all that is to be said
+// of it. The parts of the file show nothing until the last one is there: that one makes the video. A session makes one
 // video alone and says at any time how much of the file it has, or which video it became, so no answer that is lost
 // makes two.
 package youtube
@@ -29,8 +29,8 @@ const (
 	chunkUnit        = 256 << 10 // bytes; every part of a file but its last is a multiple, by Google's protocol
 )
 
-// defaultScopes are what publishing needs, what finding a lost post and reading the figures of posts needs, and what the
-// Analytics API needs, without which all else works.
+// defaultScopes are what publishing needs, what finding a lost post and reading the figures of posts needs, and what
+// the Analytics API needs, without which all else works.
 var defaultScopes = []string{
 	"https://www.googleapis.com/auth/youtube.upload", "https://www.googleapis.com/auth/youtube.readonly", reportScope,
 }
@@ -42,12 +42,15 @@ type Options struct {
 
 	AuthorizeHost string `json:"authorize_host"` // base URL of the consent page
 	TokenHost     string `json:"token_host"`     // base URL of the token endpoint
-	APIHost       string `json:"api_host"`       // base URL of the API and its uploads; an account keeps the one it was connected by
-	AnalyticsHost string `json:"analytics_host"` // base URL of the Analytics API, for accounts that were connected by the usual APIHost
-	WebURL        string `json:"web_url"`        // base URL of the pages of videos
-	Version       string `json:"version"`        // of the API
-	Privacy       string `json:"privacy"`        // of a video: public, unlisted or private
-	ChunkBytes    int64  `json:"chunk_bytes"`    // of a file sent at once and held in memory; a multiple of 256 KiB, or made one
+	// base URL of the API and its uploads; an account keeps the one it was connected by
+	APIHost string `json:"api_host"`
+	// base URL of the Analytics API, for accounts that were connected by the usual APIHost
+	AnalyticsHost string `json:"analytics_host"`
+	WebURL        string `json:"web_url"` // base URL of the pages of videos
+	Version       string `json:"version"` // of the API
+	Privacy       string `json:"privacy"` // of a video: public, unlisted or private
+	// of a file sent at once and held in memory; a multiple of 256 KiB, or made one
+	ChunkBytes int64 `json:"chunk_bytes"`
 }
 
 // Network is YouTube's publishing protocol. It keeps nothing between calls.

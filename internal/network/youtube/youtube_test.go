@@ -29,25 +29,32 @@ func film(size int) func(*networktest.Library) []network.Media {
 	return func(l *networktest.Library) []network.Media { return []network.Media{l.Video(size)} }
 }
 
-var scopes = []string{"https://www.googleapis.com/auth/youtube.upload", "https://www.googleapis.com/auth/youtube.readonly", "https://www.googleapis.com/auth/yt-analytics.readonly"}
+var scopes = []string{
+	"https://www.googleapis.com/auth/youtube.upload", "https://www.googleapis.com/auth/youtube.readonly",
+	"https://www.googleapis.com/auth/yt-analytics.readonly",
+}
 
 var adapter = networktest.Case{
 	Platform: "youtube",
 	New: func(base string, app network.App) network.Network {
-		return youtube.New(youtube.Options{App: app, AuthorizeHost: base, TokenHost: base, APIHost: base, WebURL: base + "/web", ChunkBytes: chunk})
+		return youtube.New(youtube.Options{
+			App: app, AuthorizeHost: base, TokenHost: base, APIHost: base, WebURL: base + "/web", ChunkBytes: chunk,
+		})
 	},
 	Wire: described,
 	Signing: networktest.Signing{
 		Candidates: func(found []network.Candidate, url, _ string) []network.Candidate {
 			g := found[0].Grant
 			return []network.Candidate{{DisplayName: "Harbour Coffee", Grant: network.Grant{
-				Server: url, Account: "UC" + strings.TrimPrefix(g.Account, "UC"), Username: "harbour.coffee", Access: g.Access, Refresh: g.Refresh,
+				Server: url, Account: "UC" + strings.TrimPrefix(g.Account, "UC"), Username: "harbour.coffee",
+				Access: g.Access, Refresh: g.Refresh,
 				Expires: networktest.Start.Add(time.Hour), Scopes: scopes, Holder: "youtube:" + g.Account,
 			}}}
 		},
 		BadCode: "invalid_grant", CodeLife: 10 * time.Minute, PKCE: true,
 		Life: time.Hour, Renew: time.Hour, Ends: 180 * 24 * time.Hour,
-		Old: networktest.Expected{Class: network.AuthRefresh, Code: "authError"}, Unknown: networktest.Expected{Class: network.AuthRefresh, Code: "authError"},
+		Old:           networktest.Expected{Class: network.AuthRefresh, Code: "authError"},
+		Unknown:       networktest.Expected{Class: network.AuthRefresh, Code: "authError"},
 		ResolveSigned: true, Dead: "invalid_grant", Revoked: "invalid_grant", RevokedTwice: network.AuthDead,
 	},
 	Publishing: networktest.Publishing{
@@ -74,13 +81,19 @@ var adapter = networktest.Case{
 			"a sign, no file": networktest.Checks("<", nil, "!caption_characters", "!media_missing"),
 		},
 		Refusals: map[string]networktest.Refusal{
-			"too long":       {Text: strings.Repeat("é", 2501), Media: film(9), Class: network.Rejected, Code: "caption_too_long"},
-			"a sign":         {Text: "1 < 2", Media: film(9), Class: network.Rejected, Code: "caption_characters"},
-			"no video":       {Text: "x", Class: network.RejectedMedia, Code: "media_missing"},
-			"an empty file":  {Media: film(0), Class: network.RejectedMedia},
-			"a missing file": {Media: func(l *networktest.Library) []network.Media { return []network.Media{l.Remove(l.Video(9), true)} }, Class: network.RejectedMedia, Code: "missing"},
-			"two videos":     {Media: func(l *networktest.Library) []network.Media { return []network.Media{l.Video(9), l.Video(9)} }, Class: network.RejectedMedia, Code: "media_too_many"},
-			"an image":       {Media: func(l *networktest.Library) []network.Media { return []network.Media{l.Image("jpeg", 9, 9)} }, Class: network.RejectedMedia, Code: "media_type"},
+			"too long":      {Text: strings.Repeat("é", 2501), Media: film(9), Class: network.Rejected, Code: "caption_too_long"},
+			"a sign":        {Text: "1 < 2", Media: film(9), Class: network.Rejected, Code: "caption_characters"},
+			"no video":      {Text: "x", Class: network.RejectedMedia, Code: "media_missing"},
+			"an empty file": {Media: film(0), Class: network.RejectedMedia},
+			"a missing file": {Media: func(l *networktest.Library) []network.Media {
+				return []network.Media{l.Remove(l.Video(9), true)}
+			}, Class: network.RejectedMedia, Code: "missing"},
+			"two videos": {Media: func(l *networktest.Library) []network.Media {
+				return []network.Media{l.Video(9), l.Video(9)}
+			}, Class: network.RejectedMedia, Code: "media_too_many"},
+			"an image": {Media: func(l *networktest.Library) []network.Media {
+				return []network.Media{l.Image("jpeg", 9, 9)}
+			}, Class: network.RejectedMedia, Code: "media_type"},
 		},
 		Drafts: []string{
 			`{"youtube":true,"session":"https://elsewhere.test/upload","total":9,"media":[{"id":1}]}`,
@@ -97,60 +110,77 @@ var adapter = networktest.Case{
 			w.WriteHeader(http.StatusPermanentRedirect)
 			return true
 		},
-		Calls: []networktest.Call{networktest.PrepareOf(planned), networktest.CommitOf(ready), networktest.RefreshOf(""), networktest.ExchangeOf("")},
+		Calls: []networktest.Call{
+			networktest.PrepareOf(planned), networktest.CommitOf(ready), networktest.RefreshOf(""), networktest.ExchangeOf(""),
+		},
 		Quote: func(message string) networktest.Answer {
-			return networktest.Answer{Status: 400, Body: `{"error":{"message":"` + message + `","errors":[{"reason":"somethingNew"}]},"error_description":"` + message + `"}`}
+			return networktest.Answer{
+				Status: 400,
+				Body: `{"error":{"message":"` + message +
+					`","errors":[{"reason":"somethingNew"}]},"error_description":"` + message + `"}`,
+			}
 		},
 		Errors: map[string]networktest.Failure{
-			"quota":                 networktest.Fails(403, google("quotaExceeded"), network.Quota, network.Quota),
-			"the day's":             networktest.Fails(403, google("dailyLimitExceeded"), network.Quota, network.Quota),
-			"uploads":               networktest.Fails(400, google("uploadLimitExceeded"), network.Quota, network.Quota),
-			"rate":                  networktest.Fails(403, google("rateLimitExceeded"), network.Rate, network.Rate),
-			"the user's rate":       networktest.Fails(403, google("userRateLimitExceeded"), network.Rate, network.Rate),
-			"throttled":             networktest.Fails(429, `slow down`, network.Rate, network.Rate),
-			"token":                 networktest.Fails(401, google("authError"), network.AuthRefresh, network.AuthRefresh),
-			"token, elsewhere":      networktest.Fails(401, `{"error":{"code":401,"status":"UNAUTHENTICATED"}}`, network.AuthRefresh, network.AuthRefresh),
-			"no channel":            networktest.Fails(401, google("youtubeSignupRequired"), network.AuthDead, network.AuthDead),
-			"suspended":             networktest.Fails(403, google("authenticatedUserAccountSuspended"), network.AuthDead, network.AuthDead),
-			"closed":                networktest.Fails(403, google("authenticatedUserAccountClosed"), network.AuthDead, network.AuthDead),
-			"scope":                 networktest.Fails(403, google("insufficientPermissions"), network.AuthDead, network.AuthDead),
-			"not enabled":           networktest.Fails(403, google("accessNotConfigured"), network.Unapproved, network.Unapproved),
-			"title":                 networktest.Fails(400, google("invalidTitle"), network.Rejected, network.Rejected),
-			"description":           networktest.Fails(400, google("invalidDescription"), network.Rejected, network.Rejected),
-			"unknown":               networktest.Fails(400, google("somethingNew"), network.Rejected, network.Rejected),
-			"no file":               networktest.Fails(400, google("mediaBodyRequired"), network.RejectedMedia, network.RejectedMedia),
-			"backend":               networktest.Fails(503, google("backendError"), network.Transient, network.Uncertain),
-			"no API":                networktest.Fails(400, `<html>`, network.Transient, network.Uncertain),
-			"wrong types":           networktest.Fails(200, `{"id":5}`, network.Transient, network.Uncertain),
-			"no id":                 networktest.Fails(200, `{"id":"../x"}`, network.Transient, network.Uncertain),
-			"gone":                  networktest.Fails(404, `Not Found`, network.Transient, network.Uncertain),
-			"gone, Google's way":    networktest.Fails(410, google("gone"), network.Rejected, network.Uncertain),
-			"not all":               networktest.Fails(308, ``, network.Transient, network.Uncertain),
-			"token: revoked":        networktest.Fails(http.StatusBadRequest, `{"error":"invalid_grant","error_description":"Token has been expired or revoked."}`, networktest.Skip, networktest.Skip, network.AuthDead, network.AuthDead),
-			"token: the app":        networktest.Fails(http.StatusUnauthorized, `{"error":"invalid_client"}`, networktest.Skip, networktest.Skip, network.Transient, network.Transient),
-			"token: Google's other": networktest.Fails(http.StatusForbidden, `{"error":{"code":403,"message":"x"}}`, networktest.Skip, networktest.Skip, network.Transient, network.Transient),
-			"token: no token":       networktest.Fails(http.StatusOK, `{}`, networktest.Skip, networktest.Skip, network.Transient, network.Transient),
+			"quota":           networktest.Fails(403, google("quotaExceeded"), network.Quota, network.Quota),
+			"the day's":       networktest.Fails(403, google("dailyLimitExceeded"), network.Quota, network.Quota),
+			"uploads":         networktest.Fails(400, google("uploadLimitExceeded"), network.Quota, network.Quota),
+			"rate":            networktest.Fails(403, google("rateLimitExceeded"), network.Rate, network.Rate),
+			"the user's rate": networktest.Fails(403, google("userRateLimitExceeded"), network.Rate, network.Rate),
+			"throttled":       networktest.Fails(429, `slow down`, network.Rate, network.Rate),
+			"token":           networktest.Fails(401, google("authError"), network.AuthRefresh, network.AuthRefresh),
+			"token, elsewhere": networktest.Fails(401, `{"error":{"code":401,"status":"UNAUTHENTICATED"}}`,
+				network.AuthRefresh, network.AuthRefresh),
+			"no channel": networktest.Fails(401, google("youtubeSignupRequired"), network.AuthDead, network.AuthDead),
+			"suspended": networktest.Fails(403, google("authenticatedUserAccountSuspended"),
+				network.AuthDead, network.AuthDead),
+			"closed":             networktest.Fails(403, google("authenticatedUserAccountClosed"), network.AuthDead, network.AuthDead),
+			"scope":              networktest.Fails(403, google("insufficientPermissions"), network.AuthDead, network.AuthDead),
+			"not enabled":        networktest.Fails(403, google("accessNotConfigured"), network.Unapproved, network.Unapproved),
+			"title":              networktest.Fails(400, google("invalidTitle"), network.Rejected, network.Rejected),
+			"description":        networktest.Fails(400, google("invalidDescription"), network.Rejected, network.Rejected),
+			"unknown":            networktest.Fails(400, google("somethingNew"), network.Rejected, network.Rejected),
+			"no file":            networktest.Fails(400, google("mediaBodyRequired"), network.RejectedMedia, network.RejectedMedia),
+			"backend":            networktest.Fails(503, google("backendError"), network.Transient, network.Uncertain),
+			"no API":             networktest.Fails(400, `<html>`, network.Transient, network.Uncertain),
+			"wrong types":        networktest.Fails(200, `{"id":5}`, network.Transient, network.Uncertain),
+			"no id":              networktest.Fails(200, `{"id":"../x"}`, network.Transient, network.Uncertain),
+			"gone":               networktest.Fails(404, `Not Found`, network.Transient, network.Uncertain),
+			"gone, Google's way": networktest.Fails(410, google("gone"), network.Rejected, network.Uncertain),
+			"not all":            networktest.Fails(308, ``, network.Transient, network.Uncertain),
+			"token: revoked": networktest.Fails(http.StatusBadRequest,
+				`{"error":"invalid_grant","error_description":"Token has been expired or revoked."}`, networktest.Skip,
+				networktest.Skip, network.AuthDead, network.AuthDead),
+			"token: the app": networktest.Fails(http.StatusUnauthorized, `{"error":"invalid_client"}`,
+				networktest.Skip, networktest.Skip, network.Transient, network.Transient),
+			"token: Google's other": networktest.Fails(http.StatusForbidden, `{"error":{"code":403,"message":"x"}}`,
+				networktest.Skip, networktest.Skip, network.Transient, network.Transient),
+			"token: no token": networktest.Fails(http.StatusOK, `{}`, networktest.Skip, networktest.Skip,
+				network.Transient, network.Transient),
 		},
 		Repeats: map[string]networktest.Repeat{
-			"a quota":                late(networktest.Start, "quotaExceeded", "", network.Quota, time.Date(2026, 11, 22, 8, 0, 0, 0, time.UTC)),
-			"a quota in summer":      late(summer, "quotaExceeded", "", network.Quota, time.Date(2026, 7, 1, 7, 0, 0, 0, time.UTC)),
-			"a quota after midnight": late(summer.Add(time.Minute), "dailyLimitExceeded", "", network.Quota, time.Date(2026, 7, 2, 7, 0, 0, 0, time.UTC)),
-			"as the clocks change":   late(time.Date(2026, 11, 1, 9, 30, 0, 0, time.UTC), "quotaExceeded", "", network.Quota, time.Date(2026, 11, 2, 8, 0, 0, 0, time.UTC)),
-			"uploads":                late(networktest.Start, "uploadLimitExceeded", "", network.Quota, networktest.Start.Add(24*time.Hour)),
-			"a rate":                 late(networktest.Start, "rateLimitExceeded", "2", network.Rate, networktest.Start.Add(2*time.Second)),
-			"a rate, too long":       late(networktest.Start, "rateLimitExceeded", "9999999", network.Rate, networktest.Start.Add(24*time.Hour)),
-			"a rate, not told":       late(networktest.Start, "rateLimitExceeded", "", network.Rate, time.Time{}),
-			"another, never":         late(networktest.Start, "invalidTitle", "2", network.Rejected, time.Time{}),
+			"a quota": late(networktest.Start, "quotaExceeded", "", network.Quota,
+				time.Date(2026, 11, 22, 8, 0, 0, 0, time.UTC)),
+			"a quota in summer": late(summer, "quotaExceeded", "", network.Quota, time.Date(2026, 7, 1, 7, 0, 0, 0, time.UTC)),
+			"a quota after midnight": late(summer.Add(time.Minute), "dailyLimitExceeded", "", network.Quota,
+				time.Date(2026, 7, 2, 7, 0, 0, 0, time.UTC)),
+			"as the clocks change": late(time.Date(2026, 11, 1, 9, 30, 0, 0, time.UTC), "quotaExceeded", "",
+				network.Quota, time.Date(2026, 11, 2, 8, 0, 0, 0, time.UTC)),
+			"uploads":          late(networktest.Start, "uploadLimitExceeded", "", network.Quota, networktest.Start.Add(24*time.Hour)),
+			"a rate":           late(networktest.Start, "rateLimitExceeded", "2", network.Rate, networktest.Start.Add(2*time.Second)),
+			"a rate, too long": late(networktest.Start, "rateLimitExceeded", "9999999", network.Rate, networktest.Start.Add(24*time.Hour)),
+			"a rate, not told": late(networktest.Start, "rateLimitExceeded", "", network.Rate, time.Time{}),
+			"another, never":   late(networktest.Start, "invalidTitle", "2", network.Rejected, time.Time{}),
 		},
 		Looks:   looks(),
 		Nothing: map[string]http.Handler{looked: uploads(http.StatusNotFound, "", "", `{"items":[]}`)},
 		GivesUp: map[string]networktest.GiveUp{
-			"every session is forgotten": {Draft: planned, Class: network.Transient, Calls: 5, Answer: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				w.Header().Set("Location", "http://"+r.Host+"/looked-at?upload_id=1")
-				if r.Method == http.MethodPut {
-					w.WriteHeader(http.StatusNotFound)
-				}
-			})},
+			"every session is forgotten": {Draft: planned, Class: network.Transient, Calls: 5,
+				Answer: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					w.Header().Set("Location", "http://"+r.Host+"/looked-at?upload_id=1")
+					if r.Method == http.MethodPut {
+						w.WriteHeader(http.StatusNotFound)
+					}
+				})},
 		},
 	},
 	Collecting: networktest.Collecting{
@@ -159,23 +189,41 @@ var adapter = networktest.Case{
 			soon := map[string]string{"Retry-After": "30"}
 			midnight := time.Date(2026, 11, 22, 8, 0, 0, 0, time.UTC) // of the network's zone
 			return map[string]networktest.CollectFailure{
-				"too often, the channel": networktest.Stops(networktest.Answering{Part: channelCall, Status: 403, Header: soon, Body: reason(403, "rateLimitExceeded")}, network.Rate, now.Add(30*time.Second), 0),
-				"too often, the videos":  networktest.Stops(networktest.Answering{Part: videoCall, Status: 429, Header: soon}, network.Rate, now.Add(30*time.Second), 0),
-				"too often, the reports": networktest.Stops(networktest.Answering{Part: reportCall, Status: 429, Header: soon}, network.Rate, now.Add(30*time.Second), 1),
-				"the day's quota":        networktest.Stops(networktest.Answering{Part: listCall, Status: 403, Body: reason(403, "quotaExceeded")}, network.Quota, midnight, 0),
-				"a dead token":           networktest.Stops(networktest.Answering{Part: channelCall, Status: 401, Body: reason(401, "authError")}, network.AuthRefresh, time.Time{}, 0),
-				"a scope is missing":     networktest.Stops(networktest.Answering{Part: channelCall, Status: 403, Body: reason(403, "insufficientPermissions")}, network.Unapproved, time.Time{}, 0),
-				"a failure":              networktest.Stops(networktest.Answering{Part: videoCall, Status: 503}, network.Transient, time.Time{}, 0),
-				"nonsense":               networktest.Stops(networktest.Answering{Part: videoCall, Status: 200, Body: "["}, network.Transient, time.Time{}, 0),
-				"no list":                networktest.Stops(networktest.Answering{Part: channelCall, Status: 200, Body: "{}"}, network.Transient, time.Time{}, 0),
+				"too often, the channel": networktest.Stops(networktest.Answering{
+					Part: channelCall, Status: 403, Header: soon, Body: reason(403, "rateLimitExceeded"),
+				}, network.Rate, now.Add(30*time.Second), 0),
+				"too often, the videos": networktest.Stops(networktest.Answering{
+					Part: videoCall, Status: 429, Header: soon,
+				}, network.Rate, now.Add(30*time.Second), 0),
+				"too often, the reports": networktest.Stops(networktest.Answering{
+					Part: reportCall, Status: 429, Header: soon,
+				}, network.Rate, now.Add(30*time.Second), 1),
+				"the day's quota": networktest.Stops(networktest.Answering{
+					Part: listCall, Status: 403, Body: reason(403, "quotaExceeded"),
+				}, network.Quota, midnight, 0),
+				"a dead token": networktest.Stops(networktest.Answering{
+					Part: channelCall, Status: 401, Body: reason(401, "authError"),
+				}, network.AuthRefresh, time.Time{}, 0),
+				"a scope is missing": networktest.Stops(networktest.Answering{
+					Part: channelCall, Status: 403, Body: reason(403, "insufficientPermissions"),
+				}, network.Unapproved, time.Time{}, 0),
+				"a failure": networktest.Stops(networktest.Answering{Part: videoCall, Status: 503}, network.Transient, time.Time{}, 0),
+				"nonsense": networktest.Stops(networktest.Answering{Part: videoCall, Status: 200, Body: "["},
+					network.Transient, time.Time{}, 0),
+				"no list": networktest.Stops(networktest.Answering{Part: channelCall, Status: 200, Body: "{}"},
+					network.Transient, time.Time{}, 0),
 			}
 		},
 		Withheld: map[string]networktest.Withheld{
-			"a metric that is no more": networktest.Without("shares", networktest.Answering{Part: reportCall, Status: 400, Body: reason(400, "badRequest")}),
-			"not for this app":         networktest.Without("shares", networktest.Answering{Part: reportCall, Status: 403, Body: reason(403, "accessNotConfigured")}),
-			"not allowed":              networktest.Without("shares", networktest.Answering{Part: reportCall, Status: 403, Body: reason(403, "insufficientPermissions")}),
-			"no rows":                  networktest.Without("shares", networktest.Answering{Part: reportCall, Status: 200, Body: `{}`}),
-			"rows of another form":     networktest.Without("shares", networktest.Answering{Part: reportCall, Status: 200, Body: `{"rows":[["x"],[1,"x"],["x",-1]]}`}),
+			"a metric that is no more": networktest.Without("shares",
+				networktest.Answering{Part: reportCall, Status: 400, Body: reason(400, "badRequest")}),
+			"not for this app": networktest.Without("shares",
+				networktest.Answering{Part: reportCall, Status: 403, Body: reason(403, "accessNotConfigured")}),
+			"not allowed": networktest.Without("shares",
+				networktest.Answering{Part: reportCall, Status: 403, Body: reason(403, "insufficientPermissions")}),
+			"no rows": networktest.Without("shares", networktest.Answering{Part: reportCall, Status: 200, Body: `{}`}),
+			"rows of another form": networktest.Without("shares",
+				networktest.Answering{Part: reportCall, Status: 200, Body: `{"rows":[["x"],[1,"x"],["x",-1]]}`}),
 		},
 	},
 }
@@ -237,33 +285,39 @@ func looks() map[string]networktest.Look {
 	}
 	session := func(status int, header, session, list string, verdict network.Verdict, class network.Class, id string) networktest.Look {
 		return networktest.Look{
-			Draft: looked, Later: time.Hour, Answer: uploads(status, header, session, list), Verdict: verdict, Class: class, Receipt: network.Receipt{ID: id},
+			Draft: looked, Later: time.Hour, Answer: uploads(status, header, session, list), Verdict: verdict,
+			Class: class, Receipt: network.Receipt{ID: id},
 		}
 	}
 	const now, old = "2026-11-21T09:31:00Z", "2026-11-20T09:31:00Z"
 	mine := list("", item("video1", " x\\r\\n", now))
 	return map[string]networktest.Look{
-		"complete":               session(200, "", `{"id":"video1"}`, "", network.Stands, "", "video1"),
-		"created":                session(201, "", `{"id":"video1"}`, "", network.Stands, "", "video1"),
-		"complete, no id":        session(200, "", `{}`, mine, network.Unknown, network.Transient, ""),
-		"nothing yet":            session(308, "", "", mine, network.Absent, "", ""),
-		"a part":                 session(308, "bytes=0-49", "", mine, network.Absent, "", ""),
-		"all, but no video":      session(308, "bytes=0-99", "", mine, network.Unknown, network.Processing, ""),
-		"more than all":          session(308, "bytes=0-100", "", mine, network.Unknown, network.Transient, ""),
-		"an odd range":           session(308, "bytes=5-49", "", mine, network.Unknown, network.Transient, ""),
-		"an outage":              session(503, "", "", mine, network.Unknown, network.Transient, ""),
-		"throttled":              session(429, "", "", mine, network.Unknown, network.Rate, ""),
-		"a dead token":           session(401, "", "", mine, network.Unknown, network.AuthRefresh, ""),
-		"gone, listed":           session(404, "", "", mine, network.Stands, "", "video1"),
-		"gone for good":          session(410, "", "", mine, network.Stands, "", "video1"),
-		"gone, other videos":     session(404, "", "", list("", item("video2", "y", now), item("video3", "x", old), item("../x", "x", now)), network.Absent, network.Transient, ""),
-		"gone, no videos":        session(404, "", "", list(""), network.Absent, network.Transient, ""),
-		"gone, no list yet":      session(404, "", "", `{"error":{"errors":[{"reason":"playlistNotFound"}]}}`, network.Absent, network.Transient, ""),
-		"gone, refused":          session(404, "", "", `{"error":{"errors":[{"reason":"quotaExceeded"}]}}`, network.Unknown, network.Quota, ""),
-		"gone, twice":            session(404, "", "", list("", item("video1", "x", now), item("video2", "x", now)), network.Unknown, network.Uncertain, ""),
+		"complete":          session(200, "", `{"id":"video1"}`, "", network.Stands, "", "video1"),
+		"created":           session(201, "", `{"id":"video1"}`, "", network.Stands, "", "video1"),
+		"complete, no id":   session(200, "", `{}`, mine, network.Unknown, network.Transient, ""),
+		"nothing yet":       session(308, "", "", mine, network.Absent, "", ""),
+		"a part":            session(308, "bytes=0-49", "", mine, network.Absent, "", ""),
+		"all, but no video": session(308, "bytes=0-99", "", mine, network.Unknown, network.Processing, ""),
+		"more than all":     session(308, "bytes=0-100", "", mine, network.Unknown, network.Transient, ""),
+		"an odd range":      session(308, "bytes=5-49", "", mine, network.Unknown, network.Transient, ""),
+		"an outage":         session(503, "", "", mine, network.Unknown, network.Transient, ""),
+		"throttled":         session(429, "", "", mine, network.Unknown, network.Rate, ""),
+		"a dead token":      session(401, "", "", mine, network.Unknown, network.AuthRefresh, ""),
+		"gone, listed":      session(404, "", "", mine, network.Stands, "", "video1"),
+		"gone for good":     session(410, "", "", mine, network.Stands, "", "video1"),
+		"gone, other videos": session(404, "", "",
+			list("", item("video2", "y", now), item("video3", "x", old), item("../x", "x", now)), network.Absent, network.Transient, ""),
+		"gone, no videos": session(404, "", "", list(""), network.Absent, network.Transient, ""),
+		"gone, no list yet": session(404, "", "", `{"error":{"errors":[{"reason":"playlistNotFound"}]}}`,
+			network.Absent, network.Transient, ""),
+		"gone, refused": session(404, "", "", `{"error":{"errors":[{"reason":"quotaExceeded"}]}}`,
+			network.Unknown, network.Quota, ""),
+		"gone, twice": session(404, "", "", list("", item("video1", "x", now), item("video2", "x", now)),
+			network.Unknown, network.Uncertain, ""),
 		"gone, too many to read": session(404, "", "", list("more", item("video2", "y", now)), network.Unknown, network.Uncertain, ""),
-		"gone, more of old ones": session(404, "", "", list("more", item("video2", "y", now), item("video3", "y", old)), network.Absent, network.Transient, ""),
-		"gone, no time":          session(404, "", "", list("", item("video1", "x", "noon")), network.Unknown, network.Transient, ""),
+		"gone, more of old ones": session(404, "", "", list("more", item("video2", "y", now), item("video3", "y", old)),
+			network.Absent, network.Transient, ""),
+		"gone, no time": session(404, "", "", list("", item("video1", "x", "noon")), network.Unknown, network.Transient, ""),
 	}
 }
 

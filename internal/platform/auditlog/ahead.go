@@ -10,15 +10,16 @@ import (
 // leap is how far ids are moved at least, where the clock tells too little.
 const leap = 1_000_000
 
-// Ahead moves the ids of events to come to the milliseconds since 1970, or a million ahead where they are beyond: a database
-// that was restored, copied or set back would else use ids again that whoever takes events along has read already. Events
-// do not come a thousand a second for long, so that the next time is beyond what was used since. It runs by a function that
-// executes a statement in the transaction that finds out that the database went back.
+// Ahead moves the ids of events to come to the milliseconds since 1970, or a million ahead where they are beyond: a
+// database that was restored, copied or set back would else use ids again that whoever takes events along has read
+// already. Events do not come a thousand a second for long, so that the next time is beyond what was used since. It
+// runs by a function that executes a statement in the transaction that finds out that the database went back.
 func Ahead(exec func(query string, args ...any) error, postgres bool, now time.Time) error {
 	if postgres {
 		return moved(exec(`SELECT ` + NextAhead(fmt.Sprint(db.Micros(now)))))
 	}
-	err := exec(`INSERT INTO sqlite_sequence (name, seq) SELECT 'events', 0 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'events')`)
+	err := exec(`INSERT INTO sqlite_sequence (name, seq) SELECT 'events', 0 WHERE NOT EXISTS (SELECT 1
+		FROM sqlite_sequence WHERE name = 'events')`)
 	if err != nil {
 		return moved(err)
 	}
@@ -32,8 +33,9 @@ func moved(err error) error {
 	return nil
 }
 
-// NextAhead is an expression of PostgreSQL's that does the same, by the microseconds of an expression, and is the id of the
-// next event.
+// NextAhead is an expression of PostgreSQL's that does the same, by the microseconds of an expression, and is the id
+// of the next event.
 func NextAhead(micros string) string {
-	return fmt.Sprintf(`setval(pg_get_serial_sequence('events', 'id'), GREATEST((SELECT COALESCE(MAX(id), 0) FROM events) + %d, (%s) / 1000))`, leap, micros)
+	return fmt.Sprintf(
+		`setval(pg_get_serial_sequence('events', 'id'), GREATEST((SELECT COALESCE(MAX(id), 0) FROM events) + %d, (%s) / 1000))`, leap, micros)
 }

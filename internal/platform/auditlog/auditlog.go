@@ -33,8 +33,8 @@ func Operating(ctx context.Context, person int64) context.Context {
 
 type browserKey struct{}
 
-// InBrowser notes in a context which browser a request came from, as people call it. What a person does about accounts of
-// people names it in its detail from then on.
+// InBrowser notes in a context which browser a request came from, as people call it. What a person does about accounts
+// of people names it in its detail from then on.
 func InBrowser(ctx context.Context, name string) context.Context {
 	return context.WithValue(ctx, browserKey{}, name)
 }
@@ -58,7 +58,9 @@ func Record(ctx context.Context, tx *db.Tx, team int64, by Actor, kind, subject 
 		return fmt.Errorf("writing event %s: %w", kind, err)
 	}
 	e := db.Recorded{Team: team, Person: by.PersonID, Key: by.KeyID, Kind: kind, Subject: subject, Detail: raw}
-	err = tx.QueryRow(ctx, `INSERT INTO events (team_id, at, person_id, key_id, request_id, kind, subject, detail) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+	err = tx.QueryRow(ctx,
+		`INSERT INTO events (team_id, at, person_id, key_id, request_id, kind, subject, detail)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
 		team, db.Micros(tx.Now()), by.PersonID, by.KeyID, by.RequestID, kind, subject, string(raw)).Scan(&e.ID)
 	if err != nil {
 		return fmt.Errorf("recording event %s: %w", kind, err)

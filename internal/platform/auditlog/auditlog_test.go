@@ -21,11 +21,13 @@ func TestList(t *testing.T) {
 		d := testkit.Open(t, url, clock)
 		err := d.InTx(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
 			var ada int64
-			if err := tx.QueryRow(ctx, `INSERT INTO people (name, email, created_at) VALUES ('Ada', 'ada@example.com', 1) RETURNING id`).Scan(&ada); err != nil {
+			if err := tx.QueryRow(ctx,
+				`INSERT INTO people (name, email, created_at) VALUES ('Ada', 'ada@example.com', 1) RETURNING id`).Scan(&ada); err != nil {
 				return err
 			}
 			for n := range 3 {
-				if err := auditlog.Record(ctx, tx, 1, auditlog.Actor{PersonID: ada}, "key.created", fmt.Sprint(n), map[string]any{"level": "full"}); err != nil {
+				if err := auditlog.Record(ctx, tx, 1, auditlog.Actor{PersonID: ada}, "key.created", fmt.Sprint(n),
+					map[string]any{"level": "full"}); err != nil {
 					return err
 				}
 			}
@@ -51,7 +53,9 @@ func TestList(t *testing.T) {
 		if diff := cmp.Diff(all[1:], append(keys, rest...)); diff != "" || len(all) != 4 {
 			t.Errorf("%d events; the keys' are not the last three: %s", len(all), diff)
 		}
-		want := auditlog.Event{ID: keys[0].ID, At: clock.Now(), Person: "Ada", Kind: "key.created", Subject: "2", Detail: map[string]any{"level": "full"}}
+		want := auditlog.Event{
+			ID: keys[0].ID, At: clock.Now(), Person: "Ada", Kind: "key.created", Subject: "2", Detail: map[string]any{"level": "full"},
+		}
 		if diff := cmp.Diff(want, keys[0]); diff != "" {
 			t.Error(diff)
 		}

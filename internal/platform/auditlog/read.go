@@ -39,8 +39,11 @@ func List(ctx context.Context, q db.Querier, team int64, page Page) ([]Event, er
 	if page.Before > 0 {
 		where, args = where+` AND e.id < ?`, append(args, page.Before)
 	}
-	out, err := db.AllOf(ctx, q, page.Most, scan, `SELECT e.id, e.at, COALESCE(p.name, ''), COALESCE(k.name, ''), CASE WHEN k.kind = 'assistant' THEN 1 ELSE 0 END, e.kind, e.subject, e.detail
-		FROM events e LEFT JOIN people p ON p.id = e.person_id LEFT JOIN api_keys k ON k.id = e.key_id AND k.team_id = e.team_id
+	out, err := db.AllOf(ctx, q, page.Most, scan,
+		`SELECT e.id, e.at, COALESCE(p.name, ''), COALESCE(k.name, ''), CASE WHEN k.kind = 'assistant' THEN 1 ELSE 0
+		END, e.kind, e.subject, e.detail
+		FROM events e LEFT JOIN people p ON p.id = e.person_id LEFT
+		JOIN api_keys k ON k.id = e.key_id AND k.team_id = e.team_id
 		WHERE `+where+` ORDER BY e.id DESC LIMIT ?`, append(args, page.Most)...)
 	if err != nil {
 		return nil, fmt.Errorf("reading the events of team %d: %w", team, err)

@@ -58,7 +58,8 @@ func Entries(ctx context.Context, q db.Querier, part Part) ([]Entry, error) {
 		err := rows.Scan(&e.ID, &at, &e.Team, &e.Person, &e.Key, &e.RequestID, &e.Kind, &e.Subject, &detail)
 		e.At, e.Detail = db.Time(at), json.RawMessage(detail)
 		return err
-	}, `SELECT id, at, team_id, person_id, key_id, request_id, kind, subject, detail FROM events WHERE `+where+` ORDER BY `+order+` LIMIT ?`, append(args, part.Most)...)
+	}, `SELECT id, at, team_id, person_id, key_id, request_id, kind, subject, detail FROM events WHERE `+where+
+		` ORDER BY `+order+` LIMIT ?`, append(args, part.Most)...)
 	if err != nil {
 		return nil, fmt.Errorf("reading events: %w", err)
 	}
@@ -70,10 +71,10 @@ const (
 	settledBatch = 1000
 )
 
-// Settled is the id up to which no event can come any more: whoever reads up to it, and later from it on, misses none. With
-// SQLite, which writes one transaction after the other, it is the newest of all. PostgreSQL hands out ids before their
-// transactions end, so that one may come to stand below others that were read already: it is the newest id before the first
-// event of the last two minutes, by the start of its transaction.
+// Settled is the id up to which no event can come any more: whoever reads up to it, and later from it on, misses none.
+// With SQLite, which writes one transaction after the other, it is the newest of all. PostgreSQL hands out ids before
+// their transactions end, so that one may come to stand below others that were read already: it is the newest id
+// before the first event of the last two minutes, by the start of its transaction.
 func Settled(ctx context.Context, d *db.DB) (int64, error) {
 	if !d.Postgres() {
 		return newest(ctx, d)

@@ -90,7 +90,9 @@ func TestNoEventIsPassedBy(t *testing.T) {
 			})
 		}()
 		<-recorded
-		if err := d.InTx(t.Context(), "quick", func(ctx context.Context, tx *db.Tx) error { return record(ctx, tx, 1, "quick") }); err != nil {
+		if err := d.InTx(t.Context(), "quick", func(ctx context.Context, tx *db.Tx) error {
+			return record(ctx, tx, 1, "quick")
+		}); err != nil {
 			t.Fatal(err)
 		}
 		early, last := taken(t, d, auditlog.Part{})

@@ -1,5 +1,5 @@
-// Package backup copies what the service keeps to a folder, while the service goes on, and finds out whether such a copy
-// is whole.
+// Package backup copies what the service keeps to a folder, while the service goes on, and finds out whether such a
+// copy is whole.
 //
 // A backup is a folder with a manifest, a folder of the database as it was at one moment, and the files that this
 // database names. Files never change, so that a further backup to the same folder copies the new ones alone. The

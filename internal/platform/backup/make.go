@@ -50,8 +50,8 @@ const mostTries = 5 // for files that are deleted between the moment of the data
 // errGone says that a file is not there which the database names.
 var errGone = errors.New("a file is not in the store that the database names")
 
-// Make backs up to a folder, which is made where it is not there. The service may go on meanwhile. What the store lacks for
-// good does not keep the rest from being backed up.
+// Make backs up to a folder, which is made where it is not there. The service may go on meanwhile. What the store
+// lacks for good does not keep the rest from being backed up.
 func Make(ctx context.Context, from Source, folder string, opts Options) (Made, error) {
 	if err := fits(folder); err != nil {
 		return Made{}, err
@@ -60,7 +60,10 @@ func Make(ctx context.Context, from Source, folder string, opts Options) (Made, 
 	if err != nil {
 		return Made{}, fmt.Errorf("opening the backup's files: %w", err)
 	}
-	m := maker{Source: from, Options: opts, folder: folder, files: files, had: map[string]File{}, kept: map[string]File{}, mended: []string{}}
+	m := maker{
+		Source: from, Options: opts, folder: folder, files: files, had: map[string]File{}, kept: map[string]File{},
+		mended: []string{},
+	}
 	if before, err := Read(folder); err == nil { // without it nothing that lies there is taken on trust
 		for _, f := range before.Files {
 			m.had[f.Name] = f
@@ -85,8 +88,10 @@ func fits(folder string) error {
 		return fmt.Errorf("reading the backup's folder: %w", err)
 	}
 	for _, e := range entries {
-		if name := e.Name(); name != filesName && name != LockName && !strings.HasPrefix(name, manifestName) && !strings.HasPrefix(name, databaseName) {
-			return fmt.Errorf("%s holds %s, which is no part of a backup: give an empty folder, or that of an earlier backup", folder, name)
+		if name := e.Name(); name != filesName && name != LockName && !strings.HasPrefix(name,
+			manifestName) && !strings.HasPrefix(name, databaseName) {
+			return fmt.Errorf("%s holds %s, which is no part of a backup: give an empty folder, or that of an "+
+				"earlier backup", folder, name)
 		}
 	}
 	return nil
@@ -115,7 +120,10 @@ type wanted struct{ key, sha256 string }
 
 func (m *maker) once(ctx context.Context) (Made, error) {
 	m.now = m.DB.Now()
-	out := Manifest{Format: Format, Program: m.Program, MadeAt: m.now, SealingKeys: m.SealingKeys, SealingKey: m.SealingKeys[0], Files: []File{}}
+	out := Manifest{
+		Format: Format, Program: m.Program, MadeAt: m.now, SealingKeys: m.SealingKeys, SealingKey: m.SealingKeys[0],
+		Files: []File{},
+	}
 	out.Database = Database{Kind: SQLite, Folder: databaseName + m.now.Format("20060102T150405.000000Z")}
 	if m.DB.Postgres() {
 		out.Database.Kind = Postgres
@@ -139,7 +147,8 @@ func (m *maker) once(ctx context.Context) (Made, error) {
 	}
 	failpoint.Point("after backup manifest")
 	made := Made{
-		Folder: m.folder, MadeAt: out.MadeAt, SealingKeys: out.SealingKeys, Files: len(out.Files), Copied: m.copied, Bytes: m.bytes,
+		Folder: m.folder, MadeAt: out.MadeAt, SealingKeys: out.SealingKeys, Files: len(out.Files), Copied: m.copied,
+		Bytes:  m.bytes,
 		Mended: m.mended, Damaged: damaged, Missing: append([]string{}, out.Missing...),
 	}
 	for _, f := range out.Database.Files {
@@ -185,7 +194,8 @@ func (m *maker) dump(ctx context.Context, dir string, d *Database) ([]wanted, er
 // derivedSince is the version of the schema that has derived files.
 const derivedSince = 43
 
-// named lists the files that a database with that version of the schema names, but for those of items that are being deleted.
+// named lists the files that a database with that version of the schema names, but for those of items that are being
+// deleted.
 func named(ctx context.Context, q db.Querier, version int64) ([]wanted, error) {
 	query := `SELECT blob, thumbnail, sha256 FROM media WHERE deleted_at = 0`
 	if version >= derivedSince {
@@ -225,8 +235,8 @@ func named(ctx context.Context, q db.Querier, version int64) ([]wanted, error) {
 // homePrefix begins the name of the file by which a store is known to be the database's.
 const homePrefix = "store/"
 
-// keepAll sees that the backup has all files, and tells which the store does not give back as they came. A store that does
-// not know the database is another one: nothing is backed up from there.
+// keepAll sees that the backup has all files, and tells which the store does not give back as they came. A store that
+// does not know the database is another one: nothing is backed up from there.
 func (m *maker) keepAll(ctx context.Context, names []wanted, out *Manifest) ([]string, error) {
 	damaged := []string{}
 	for _, w := range names {
@@ -267,8 +277,8 @@ const (
 	sound
 )
 
-// keep sees that the backup has a file. What lies there from an earlier backup is measured but not read again, unless that is
-// asked for: verifying does that. Only what is as the manifest and the database say is taken over.
+// keep sees that the backup has a file. What lies there from an earlier backup is measured but not read again, unless
+// that is asked for: verifying does that. Only what is as the manifest and the database say is taken over.
 func (m *maker) keep(ctx context.Context, w wanted) (File, error) {
 	there, is, err := m.there(ctx, w)
 	if err != nil || is == sound {

@@ -10,8 +10,8 @@ import (
 	"pressroom/internal/platform/blob"
 )
 
-// RestoreFiles copies the backup's files to a store that has none but some of these, as of a restore that was cut off. What
-// else lies there is refused.
+// RestoreFiles copies the backup's files to a store that has none but some of these, as of a restore that was cut off.
+// What else lies there is refused.
 func (w *Whole) RestoreFiles(ctx context.Context, to blob.Store) error {
 	named := map[string]File{}
 	for _, f := range w.Files {
@@ -28,7 +28,8 @@ func (w *Whole) RestoreFiles(ctx context.Context, to blob.Store) error {
 		return fmt.Errorf("looking what the store of files holds: %w", err)
 	}
 	if strangers > 0 {
-		return fmt.Errorf("the store of files is not empty: %d files lie there that are not of this backup, such as %s; give an empty one by PRESSROOM_BLOBS (--blobs)", strangers, one)
+		return fmt.Errorf("the store of files is not empty: %d files lie there that are not of this backup, such as "+
+			"%s; give an empty one by PRESSROOM_BLOBS (--blobs)", strangers, one)
 	}
 	for _, f := range w.Files {
 		if err := w.restoreFile(ctx, to, f); err != nil {

@@ -101,8 +101,8 @@ func (f File) against(size int64, sum string, err error) []Finding {
 	return nil
 }
 
-// opens reads the database and finds files that it names and the backup does not have. PostgreSQL's is not opened without
-// a server: its tables are counted.
+// opens reads the database and finds files that it names and the backup does not have. PostgreSQL's is not opened
+// without a server: its tables are counted.
 func (w *Whole) opens(ctx context.Context) ([]Finding, error) {
 	found := []Finding{}
 	if w.Database.Kind == Postgres {

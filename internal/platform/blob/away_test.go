@@ -59,7 +59,8 @@ func TestBucketGoesAndComes(t *testing.T) {
 	}
 }
 
-// A folder that was moved, or in whose place another one lies, is away for whatever would be written, and says so when it is asked.
+// A folder that was moved, or in whose place another one lies, is away for whatever would be written, and says so when
+// it is asked.
 func TestFolderGoesAndComes(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "files")

@@ -20,7 +20,8 @@ var (
 	// ErrExists says that the key has a blob already, which was left as it is.
 	ErrExists = errors.New("there is such a blob already")
 	// ErrKey says that a key is none.
-	ErrKey = errors.New("a key is 1 to 512 bytes of a-z, 0-9, '.', '_', '-' in segments of at most 255, parted by '/', and none of them '.', '..' or, as the first, 'incoming'")
+	ErrKey = errors.New("a key is 1 to 512 bytes of a-z, 0-9, '.', '_', '-' in segments of at most 255, parted by " +
+		"'/', and none of them '.', '..' or, as the first, 'incoming'")
 )
 
 // Store keeps blobs. Its methods may be called at the same time. A key is 1 to 512 bytes of a-z, 0-9, '.', '_', '-' and

@@ -88,7 +88,9 @@ func outlast(ctx context.Context) (context.Context, context.CancelFunc) {
 }
 
 // putWhole puts the object by one request. Its bytes are signed by their SHA-256, so that the server takes no others.
-func (b *bucket) putWhole(ctx context.Context, key, mark string, sum [sha256.Size]byte, file io.ReaderAt, size int64) error {
+func (b *bucket) putWhole(
+	ctx context.Context, key, mark string, sum [sha256.Size]byte, file io.ReaderAt, size int64,
+) error {
 	options := minio.PutObjectOptions{DisableContentSha256: true, UserMetadata: map[string]string{markName: mark}}
 	if b.conditional {
 		options.SetMatchETagExcept("*")

@@ -171,7 +171,9 @@ func TestRanges(t *testing.T) {
 	}
 	asked = nil
 	get(t, r, key)
-	if want := []string{"bytes=0-1048575", "bytes=1048576-3145727", "bytes=3145728-7340031", "bytes=7340032-10485759"}; !slices.Equal(asked, want) {
+	if want := []string{
+		"bytes=0-1048575", "bytes=1048576-3145727", "bytes=3145728-7340031", "bytes=7340032-10485759",
+	}; !slices.Equal(asked, want) {
 		t.Errorf("reading all of it asked for %q, want %q", asked, want)
 	}
 }

@@ -42,7 +42,9 @@ func openBucket(ctx context.Context, text string, opts Options) (Store, error) {
 	if !opts.Look {
 		staged, err := b.Stage(ctx)
 		if err != nil {
-			return nil, fmt.Errorf("%w; make the folder %s and let this user write to it, or name another for temporary files", err, b.scratch)
+			return nil,
+				fmt.Errorf("%w; make the folder %s and let this user write to it, or name another for temporary files",
+					err, b.scratch)
 		}
 		staged.Discard()
 	}
@@ -68,12 +70,16 @@ func openBucket(ctx context.Context, text string, opts Options) (Store, error) {
 func parsePlace(text string) (place, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Opaque != "" || u.Host == "" || u.Port() != "" || u.User != nil || u.Fragment != "" {
-		return place{}, errors.New("a bucket is written s3://BUCKET/PREFIX?endpoint=https://HOST:PORT&region=REGION, without credentials: those come from the environment")
+		return place{},
+			errors.New("a bucket is written s3://BUCKET/PREFIX?endpoint=https://HOST:PORT&region=REGION, without " +
+				"credentials: those come from the environment")
 	}
 	w := place{name: u.Host}
 	if prefix := strings.Trim(u.Path, "/"); prefix != "" {
 		if !isKey(prefix) || len(prefix) > maxPrefix {
-			return place{}, fmt.Errorf("the prefix in the bucket has to be at most %d bytes of a-z, 0-9, '.', '_', '-' and '/'", maxPrefix)
+			return place{},
+				fmt.Errorf("the prefix in the bucket has to be at most %d bytes of a-z, 0-9, '.', '_', '-' and '/'",
+					maxPrefix)
 		}
 		w.prefix = prefix + "/"
 	}
@@ -100,7 +106,8 @@ func parseEndpoint(text string) (*url.URL, error) {
 		text = amazon
 	}
 	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || strings.Trim(u.Path, "/") != "" {
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || strings.Trim(u.Path,
+		"/") != "" {
 		return nil, errors.New("the endpoint has to be https://HOST or https://HOST:PORT, without a path")
 	}
 	return u, nil
@@ -113,7 +120,8 @@ func connect(where place, given Credentials) (*minio.Client, error) {
 		return nil, fmt.Errorf("preparing connections: %w", err)
 	}
 	client, err := minio.New(where.endpoint.Host, &minio.Options{
-		Creds: credentialsOf(given), Secure: secure, Transport: marking{transport}, Region: where.region, MaxRetries: attempts,
+		Creds: credentialsOf(given), Secure: secure, Transport: marking{transport}, Region: where.region,
+		MaxRetries: attempts,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("preparing for S3: %w", err)
@@ -130,7 +138,8 @@ func credentialsOf(given Credentials) *credentials.Credentials {
 		return credentials.NewStaticV4(given.ID, given.Secret, "")
 	}
 	return credentials.NewChainCredentials([]credentials.Provider{
-		&credentials.EnvAWS{}, &credentials.FileAWSCredentials{}, &credentials.IAM{Client: &http.Client{Timeout: machineWithin}},
+		&credentials.EnvAWS{}, &credentials.FileAWSCredentials{},
+		&credentials.IAM{Client: &http.Client{Timeout: machineWithin}},
 	})
 }
 
@@ -155,7 +164,8 @@ func explain(err error, where place) error {
 	case said.Code == minio.AccessDenied:
 		what = "let the credentials list the bucket " + where.name + ", and read, write and delete in it"
 	case said.StatusCode == http.StatusForbidden, said.StatusCode == http.StatusNotFound: // as some say of an unknown key
-		what = "see that the credentials, such as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, are those of " + where.endpoint.Host
+		what = "see that the credentials, such as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, are those of " +
+			where.endpoint.Host
 	case said.StatusCode >= http.StatusMultipleChoices && said.StatusCode <= http.StatusBadRequest:
 		what = "see that the URL names the bucket's region, by region=, and its endpoint"
 	}

@@ -52,7 +52,9 @@ func openFolder(ctx context.Context, url string, opts Options) (Store, error) {
 	}
 	f.unnamed = false // not every file system can do without names
 	if err := try(ctx, f); err != nil {
-		return nil, fmt.Errorf("%w; the folder %s has to be writable for this user, on a file system with hard links and with space left", err, dir)
+		return nil,
+			fmt.Errorf("%w; the folder %s has to be writable for this user, on a file system with hard links and with "+
+				"space left", err, dir)
 	}
 	return f, nil
 }
@@ -127,8 +129,8 @@ func (f *folder) sweep(dir *os.File, before time.Time) error {
 	})
 }
 
-// inPlace refuses to write while another folder than the one that was opened lies at the path, or none does: it was moved, or what was
-// mounted there is gone, and nobody who opens the store later would find what is written now.
+// inPlace refuses to write while another folder than the one that was opened lies at the path, or none does: it was
+// moved, or what was mounted there is gone, and nobody who opens the store later would find what is written now.
 func (f *folder) inPlace() error {
 	there, err := os.Stat(f.path)
 	if err != nil {
@@ -144,7 +146,8 @@ func (f *folder) inPlace() error {
 	return nil
 }
 
-var errElsewhere = errors.New("another folder lies where that of the files was: it was moved, or what was mounted there is gone")
+var errElsewhere = errors.New("another folder lies where that of the files was: it was moved, or what was mounted " +
+	"there is gone")
 
 func (f *folder) Stage(context.Context) (*Staged, error) {
 	if err := f.inPlace(); err != nil {

@@ -22,11 +22,15 @@ func TestOpenRefusesURLs(t *testing.T) {
 	given := Options{Credentials: Credentials{ID: "id", Secret: "hunter2"}}
 	for url, says := range map[string]string{
 		"": "has to be file:FOLDER", "files": "has to be file:FOLDER", "http://files": "has to be file:FOLDER", "file:": "file:/var/lib",
-		"file://host/files": "file:/var/lib", "s3:files": "s3://BUCKET/PREFIX", "s3://": "s3://BUCKET/PREFIX", "s3://id:hunter2@files": "without credentials",
-		"s3://files:80": "s3://BUCKET/PREFIX", "s3://files/UP": "the prefix", "s3://files/..": "the prefix", "s3://files?acl=public": "parameters endpoint and region",
-		"s3://files?region=a&region=b": "once each", "s3://files?%zz": "cannot be read", "s3://files?endpoint=host": "the endpoint has to be",
-		"s3://files?endpoint=https://host/path": "the endpoint has to be", "s3://files?endpoint=https://id:hunter2@host": "the endpoint has to be",
-		"s3://UP?endpoint=https://127.0.0.1:1": "bucket",
+		"file://host/files": "file:/var/lib", "s3:files": "s3://BUCKET/PREFIX", "s3://": "s3://BUCKET/PREFIX",
+		"s3://id:hunter2@files": "without credentials",
+		"s3://files:80":         "s3://BUCKET/PREFIX", "s3://files/UP": "the prefix", "s3://files/..": "the prefix",
+		"s3://files?acl=public":        "parameters endpoint and region",
+		"s3://files?region=a&region=b": "once each", "s3://files?%zz": "cannot be read",
+		"s3://files?endpoint=host":                    "the endpoint has to be",
+		"s3://files?endpoint=https://host/path":       "the endpoint has to be",
+		"s3://files?endpoint=https://id:hunter2@host": "the endpoint has to be",
+		"s3://UP?endpoint=https://127.0.0.1:1":        "bucket",
 	} {
 		refused(t, url, given, says)
 	}

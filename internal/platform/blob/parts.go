@@ -48,7 +48,9 @@ func (b *bucket) begin(ctx context.Context, key, mark string) (string, error) {
 }
 
 // sendParts returns when no part is on its way any more, as one that arrives after an abort may stay.
-func (b *bucket) sendParts(ctx context.Context, key, upload string, file io.ReaderAt, size int64) ([]minio.CompletePart, error) {
+func (b *bucket) sendParts(
+	ctx context.Context, key, upload string, file io.ReaderAt, size int64,
+) ([]minio.CompletePart, error) {
 	length := max(partSize, (size+maxParts-1)/maxParts)
 	parts := make([]minio.CompletePart, (size+length-1)/length)
 	group, ctx := errgroup.WithContext(ctx)
@@ -65,7 +67,9 @@ func (b *bucket) sendParts(ctx context.Context, key, upload string, file io.Read
 }
 
 // sendPart signs a part by its SHA-256, so that the server takes no other bytes.
-func (b *bucket) sendPart(ctx context.Context, key, upload string, number int, part *io.SectionReader) (minio.CompletePart, error) {
+func (b *bucket) sendPart(
+	ctx context.Context, key, upload string, number int, part *io.SectionReader,
+) (minio.CompletePart, error) {
 	if ctx.Err() != nil {
 		return minio.CompletePart{}, context.Cause(ctx)
 	}

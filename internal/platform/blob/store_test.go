@@ -77,7 +77,8 @@ func servesRanges(t *testing.T, r rig) {
 	defer server.Close()
 	for asked, want := range map[string][]byte{
 		"": content, "bytes=0-0": content[:1], "bytes=1000000-3999999": content[1_000_000:4_000_000],
-		"bytes=-17": content[5<<20-17:], "bytes=5242879-": content[5<<20-1:], "bytes=5242880-": []byte("invalid range: failed to overlap\n"),
+		"bytes=-17": content[5<<20-17:], "bytes=5242879-": content[5<<20-1:],
+		"bytes=5242880-": []byte("invalid range: failed to overlap\n"),
 	} {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL, http.NoBody)
 		if err != nil {
@@ -186,7 +187,9 @@ func listsAll(t *testing.T, r rig) {
 	if diff := cmp.Diff(want, list(t, r, "")); diff != "" {
 		t.Errorf("all of them (-want +got):\n%s", diff)
 	}
-	for prefix, some := range map[string]int{"1": count / 3, "1/": count / 3, "1/04/": count / 3 / 16, "2/0": count / 3 * 10 / 16, "3": 0, "1/04/blob.0004": 1} {
+	for prefix, some := range map[string]int{
+		"1": count / 3, "1/": count / 3, "1/04/": count / 3 / 16, "2/0": count / 3 * 10 / 16, "3": 0, "1/04/blob.0004": 1,
+	} {
 		got := list(t, r, prefix)
 		if len(got) < some || some == 0 && len(got) > 0 {
 			t.Errorf("%d blobs begin with %q, want about %d", len(got), prefix, some)

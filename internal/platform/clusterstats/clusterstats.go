@@ -1,5 +1,5 @@
-// Package clusterstats measures figures of the whole installation. Each figure costs a query, so one node at a time measures it
-// at an interval and stores the result for all nodes.
+// Package clusterstats measures figures of the whole installation. Each figure costs a query, so one node at a time
+// measures it at an interval and stores the result for all nodes.
 package clusterstats
 
 import (
@@ -63,8 +63,9 @@ func (s *Service) Last() []Measurement {
 	return out
 }
 
-// Run reads the measurements until the context ends. If measures is true, it also takes those that are due. Measures run
-// concurrently, because some take long. Errors are passed to report and the measure is tried again; the last measurement stays.
+// Run reads the measurements until the context ends. If measures is true, it also takes those that are due. Measures
+// run concurrently, because some take long. Errors are passed to report and the measure is tried again; the last
+// measurement stays.
 func (s *Service) Run(ctx context.Context, measures bool, report func(error)) {
 	var all sync.WaitGroup
 	for i := range s.measures {

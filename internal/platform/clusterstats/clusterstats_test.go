@@ -33,7 +33,9 @@ func TestOneMeasuresForAll(t *testing.T) {
 		var times atomic.Int64
 		since := clock.Now().Add(-time.Hour)
 		measure := clusterstats.Measure{Name: "loads", Every: 15 * time.Second, Do: func(context.Context) ([]clusterstats.Figure, error) {
-			return []clusterstats.Figure{{Name: "jobs", Labels: []string{"a", "b"}, Value: float64(times.Add(1))}, {Name: "age", Since: since}}, nil
+			return []clusterstats.Figure{
+				{Name: "jobs", Labels: []string{"a", "b"}, Value: float64(times.Add(1))}, {Name: "age", Since: since},
+			}, nil
 		}}
 		d := open(t, url, clock)
 		nodes := []*clusterstats.Service{clusterstats.New(d, measure), clusterstats.New(d, measure), clusterstats.New(d, measure)}
@@ -56,7 +58,11 @@ func TestOneMeasuresForAll(t *testing.T) {
 			if err := reader.Once(t.Context(), false); err != nil {
 				t.Fatal(err)
 			}
-			want := []clusterstats.Measurement{{Name: "loads", MeasuredAt: clock.Now(), Figures: []clusterstats.Figure{{Name: "jobs", Labels: []string{"a", "b"}, Value: float64(round + 1)}, {Name: "age", Since: since}}}}
+			want := []clusterstats.Measurement{
+				{Name: "loads", MeasuredAt: clock.Now(), Figures: []clusterstats.Figure{
+					{Name: "jobs", Labels: []string{"a", "b"}, Value: float64(round + 1)}, {Name: "age", Since: since},
+				}},
+			}
 			if diff := cmp.Diff(want, reader.Last()); diff != "" {
 				t.Error(diff)
 			}
@@ -94,7 +100,10 @@ func TestAMeasureThatFails(t *testing.T) {
 		if err := s.Once(t.Context(), true); !errors.Is(err, broken) {
 			t.Errorf("the failure was told as %v", err)
 		}
-		want := []clusterstats.Measurement{{"one", began, []clusterstats.Figure{{Name: "x", Value: 1}}}, {"two", began.Add(time.Minute), []clusterstats.Figure{{Name: "y", Value: 2}}}}
+		want := []clusterstats.Measurement{
+			{"one", began, []clusterstats.Figure{{Name: "x", Value: 1}}},
+			{"two", began.Add(time.Minute), []clusterstats.Figure{{Name: "y", Value: 2}}},
+		}
 		if diff := cmp.Diff(want, s.Last()); diff != "" {
 			t.Error(diff)
 		}

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// firstRelease is the newest migration of the first release. Nodes of a release run on while a newer one migrates their database, so
-// what comes after it only adds. Raise it never.
+// firstRelease is the newest migration of the first release. Nodes of a release run on while a newer one migrates
+// their database, so what comes after it only adds. Raise it never.
 const firstRelease = 17
 
 // breaking is what a migration must not say of what is there, as an older program still reads and writes it.
@@ -18,7 +18,8 @@ var breaking = []struct{ says, why string }{
 	{`\bDROP\s+(TABLE|COLUMN|VIEW|FUNCTION|CONSTRAINT)\b`, "an older program still uses it"},
 	{`\bALTER\s+TABLE\s+\S+\s+DROP\b`, "an older program still uses it"},
 	{`\bRENAME\b`, "an older program knows it by its old name"},
-	{`\bADD\s+(COLUMN\s+)?(IF NOT EXISTS\s+)?\w+[^;]*\bNOT\s+NULL\b[^;]*`, "an older program leaves the column out when it writes a row: give it a DEFAULT"},
+	{`\bADD\s+(COLUMN\s+)?(IF NOT EXISTS\s+)?\w+[^;]*\bNOT\s+NULL\b[^;]*`, "an older program leaves the column out " +
+		"when it writes a row: give it a DEFAULT"},
 	{`\bALTER\s+(COLUMN\s+)?\w+\s+(SET\s+(NOT\s+NULL|DATA)|TYPE|DROP\s+DEFAULT)\b`, "an older program writes what the column took before"},
 	{`\bADD\s+(CONSTRAINT|CHECK|UNIQUE|PRIMARY|FOREIGN|EXCLUDE)\b`, "an older program may write what it refuses"},
 	{`\bCREATE\s+UNIQUE\s+INDEX\b`, "an older program may write what it refuses"},
@@ -119,8 +120,8 @@ func locks(migration string) []string {
 	return out
 }
 
-// A migration is one transaction. One that locks two tables stands in the way of nodes that write to them in another order,
-// and they in its way: a deadlock.
+// A migration is one transaction. One that locks two tables stands in the way of nodes that write to them in another
+// order, and they in its way: a deadlock.
 func TestMigrationsLockOneTable(t *testing.T) {
 	t.Parallel()
 	for name, text := range sinceRelease(t, postgresWords) {
@@ -128,7 +129,8 @@ func TestMigrationsLockOneTable(t *testing.T) {
 			t.Errorf("%s locks %s: give each a file of its own", name, strings.Join(found, " and "))
 		}
 	}
-	if found := locks("ALTER TABLE a ADD b TEXT; CREATE TABLE c (d TEXT); CREATE INDEX e ON c (d); CREATE INDEX g ON f (h);"); !slices.Equal(found, []string{"a", "f"}) {
+	if found := locks("ALTER TABLE a ADD b TEXT; CREATE TABLE c (d TEXT); CREATE INDEX e ON c (d); CREATE INDEX " +
+		"g ON f (h);"); !slices.Equal(found, []string{"a", "f"}) {
 		t.Errorf("it locks %v", found)
 	}
 }

@@ -16,8 +16,9 @@ import (
 	"pressroom/internal/platform/sqlite"
 )
 
-// awayClasses are the kinds of PostgreSQL's errors, by their first two letters, with which the server says that it, and not the statement,
-// is in trouble: connections fail, it lacks disk, memory or connections, it begins or ends, its disk fails.
+// awayClasses are the kinds of PostgreSQL's errors, by their first two letters, with which the server says that it,
+// and not the statement, is in trouble: connections fail, it lacks disk, memory or connections, it begins or ends, its
+// disk fails.
 var awayClasses = []string{"08", "53", "57", "58"}
 
 const (
@@ -27,13 +28,17 @@ const (
 )
 
 // ErrReplica says that a server is a replica, and so takes no writes. It is told as PostgreSQL itself would.
-var ErrReplica error = &pgconn.PgError{Severity: "ERROR", Code: readOnly, Message: "this PostgreSQL server is a replica, and takes no writes"}
+var ErrReplica error = &pgconn.PgError{
+	Severity: "ERROR", Code: readOnly, Message: "this PostgreSQL server is a replica, and takes no writes",
+}
 
-// Away tells whether an error says that the database cannot be used at the moment: it is stopped, cannot be reached, hangs, has no
-// connection left, or its disk is full. Whatever failed so may be tried again, and what was being committed may have been.
+// Away tells whether an error says that the database cannot be used at the moment: it is stopped, cannot be reached,
+// hangs, has no connection left, or its disk is full. Whatever failed so may be tried again, and what was being
+// committed may have been.
 func Away(err error) bool {
 	if pg, is := errors.AsType[*pgconn.PgError](err); is {
-		return pg.Code == readOnly || pg.Code != queryCanceled && len(pg.Code) == 5 && slices.Contains(awayClasses, pg.Code[:2])
+		return pg.Code == readOnly || pg.Code != queryCanceled && len(pg.Code) == 5 && slices.Contains(awayClasses,
+			pg.Code[:2])
 	}
 	_, noConnection := errors.AsType[*pgconn.ConnectError](err)
 	return noConnection || pgconn.SafeToRetry(err) || sqlite.Away(err) || cutOff(err)
@@ -41,9 +46,13 @@ func Away(err error) bool {
 
 // cutOff tells whether a connection broke, or gave no answer in time.
 func cutOff(err error) bool {
-	if broken, is := errors.AsType[*net.OpError](err); is && broken.Op != "dial" { // others dial too, and a connection to PostgreSQL is a ConnectError
+	// others dial too, and a connection to PostgreSQL is a ConnectError
+	if broken, is := errors.AsType[*net.OpError](err); is && broken.Op != "dial" {
 		return true
 	}
-	return slices.ContainsFunc([]error{driver.ErrBadConn, sql.ErrConnDone, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE, context.DeadlineExceeded},
+	return slices.ContainsFunc([]error{
+		driver.ErrBadConn, sql.ErrConnDone, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE,
+		context.DeadlineExceeded,
+	},
 		func(sign error) bool { return errors.Is(err, sign) })
 }

@@ -69,7 +69,9 @@ func TestPostgresGoesAndComes(t *testing.T) {
 			return err
 		})
 	}
-	for name, way := range map[string]struct{ goes, comes func() }{"stopped": {s.Stop, s.Start}, "killed": {s.Kill, s.Start}, "hangs": {s.Pause, s.Resume}} {
+	for name, way := range map[string]struct{ goes, comes func() }{
+		"stopped": {s.Stop, s.Start}, "killed": {s.Kill, s.Start}, "hangs": {s.Pause, s.Resume},
+	} {
 		way.goes()
 		for what, do := range map[string]func(context.Context) error{"a read": read, "a write": write} {
 			ctx, done := context.WithTimeout(t.Context(), 200*time.Millisecond)

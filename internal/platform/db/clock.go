@@ -16,9 +16,10 @@ const (
 	clockSlack  = 2 * time.Millisecond // that the two may differ by: clocks are told in microseconds, and slewed
 )
 
-// serverClock is PostgreSQL's clock as this process knows it, by which all nodes of a database go: leases, and the time after which a
-// network is believed not to hold a post, must not depend on how far the clocks of machines are apart. It is asked for its time now
-// and then and counted on from there, so that a machine's clock that is set changes nothing.
+// serverClock is PostgreSQL's clock as this process knows it, by which all nodes of a database go: leases, and the
+// time after which a network is believed not to hold a post, must not depend on how far the clocks of machines are
+// apart. It is asked for its time now and then and counted on from there, so that a machine's clock that is set
+// changes nothing.
 type serverClock struct {
 	machine func() time.Time // with Go's count of time beside it
 	last    atomic.Pointer[reading]
@@ -42,14 +43,15 @@ func (c *serverClock) now() time.Time {
 	return r.there.Add(c.machine().Sub(r.here))
 }
 
-// ask holds the clock against PostgreSQL's, whose answer was true at a moment between the question and its coming. What may be right is
-// left as it is: a slow answer moves nothing that a quick one has set.
+// ask holds the clock against PostgreSQL's, whose answer was true at a moment between the question and its coming.
+// What may be right is left as it is: a slow answer moves nothing that a quick one has set.
 func (c *serverClock) ask(ctx context.Context, pool *sql.DB) error {
 	ctx, cancel := context.WithTimeout(ctx, clockWithin)
 	defer cancel()
 	asked := c.machine()
 	var micros int64
-	if err := pool.QueryRowContext(ctx, `SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)`).Scan(&micros); err != nil {
+	if err := pool.QueryRowContext(ctx, `SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)`).
+		Scan(&micros); err != nil {
 		return fmt.Errorf("asking PostgreSQL for the time: %w", err)
 	}
 	c.learn(asked, Time(micros), c.machine())
@@ -101,8 +103,8 @@ func (c *serverClock) close() {
 	<-c.ended
 }
 
-// ClockAhead is how far the machine's clock is ahead of PostgreSQL's, below zero where it is behind. SQLite has none of its own, and
-// whoever brings a clock goes by that.
+// ClockAhead is how far the machine's clock is ahead of PostgreSQL's, below zero where it is behind. SQLite has none
+// of its own, and whoever brings a clock goes by that.
 func (d *DB) ClockAhead() time.Duration {
 	if d.clock == nil {
 		return 0

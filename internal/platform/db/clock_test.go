@@ -39,8 +39,8 @@ func TestPostgresTellsTheTime(t *testing.T) {
 	}
 }
 
-// Whatever readings come, in whatever time, the clock is no further from the server's than the last one can tell, and a reading that
-// can be right moves nothing.
+// Whatever readings come, in whatever time, the clock is no further from the server's than the last one can tell, and
+// a reading that can be right moves nothing.
 func TestServerClock(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -41,9 +41,10 @@ type Options struct {
 	Now func() time.Time // the clock; where nil PostgreSQL's own, and for SQLite the machine's
 	// machine is what the machine's clock is taken to be, in tests.
 	machine func() time.Time
-	// Connected looks at each new connection to PostgreSQL before it is used, by what runs a statement on it and what reads
-	// one row; an error refuses the connection. SQLite's are files, which nobody takes over.
-	Connected func(ctx context.Context, exec func(query string, args ...any) error, ask func(query string, dest ...any) error) error
+	// Connected looks at each new connection to PostgreSQL before it is used, by what runs a statement on it and what
+	// reads one row; an error refuses the connection. SQLite's are files, which nobody takes over.
+	Connected func(ctx context.Context, exec func(query string, args ...any) error, ask func(query string,
+		dest ...any) error) error
 }
 
 // errUnknown says what a database's URL has to be.
@@ -252,13 +253,14 @@ func Time(micros int64) time.Time {
 	return time.UnixMicro(micros).UTC()
 }
 
-// SomeTeam is the mark of a team's id in a query for a page. PostgreSQL does not look into it and so plans for a team of the usual size,
-// once for each connection; seeing the id of a team that has more than others, it plans anew at each use, which takes longer than the page.
+// SomeTeam is the mark of a team's id in a query for a page. PostgreSQL does not look into it and so plans for a team
+// of the usual size, once for each connection; seeing the id of a team that has more than others, it plans anew at
+// each use, which takes longer than the page.
 const SomeTeam = "(SELECT CAST(? AS BIGINT))"
 
-// Page ends a query for a page of so many rows and one more, which tells that there are others; it may give a few more than that.
-// The number stands in the text: PostgreSQL plans a query anew at each use where it cannot know how few rows are wanted. There
-// are few such texts, as each is kept.
+// Page ends a query for a page of so many rows and one more, which tells that there are others; it may give a few more
+// than that. The number stands in the text: PostgreSQL plans a query anew at each use where it cannot know how few
+// rows are wanted. There are few such texts, as each is kept.
 func Page(rows int) string {
 	most := 20
 	if rows > most {
@@ -294,7 +296,8 @@ func Args[T any](first any, rest []T) []any {
 // where the item is of none of them.
 func Home(ctx context.Context, q Querier, item string, id any, teams []int64) (int64, error) {
 	var home int64
-	err := q.QueryRow(ctx, `SELECT team_id FROM `+item+` AND team_id IN (`+Marks(len(teams))+`)`, Args(id, teams)...).Scan(&home)
+	err := q.QueryRow(ctx, `SELECT team_id FROM `+item+` AND team_id IN (`+Marks(len(teams))+`)`, Args(id, teams)...).
+		Scan(&home)
 	if err != nil {
 		return 0, fmt.Errorf("looking for the team of %s: %w", item, err)
 	}
@@ -302,12 +305,16 @@ func Home(ctx context.Context, q Querier, item string, id any, teams []int64) (i
 }
 
 // All scans every row of a query.
-func All[T any](ctx context.Context, q Querier, scan func(*sql.Rows, *T) error, query string, args ...any) ([]T, error) {
+func All[T any](
+	ctx context.Context, q Querier, scan func(*sql.Rows, *T) error, query string, args ...any,
+) ([]T, error) {
 	return AllOf(ctx, q, 0, scan, query, args...)
 }
 
 // AllOf is All where about so many rows are expected.
-func AllOf[T any](ctx context.Context, q Querier, expected int, scan func(*sql.Rows, *T) error, query string, args ...any) ([]T, error) {
+func AllOf[T any](
+	ctx context.Context, q Querier, expected int, scan func(*sql.Rows, *T) error, query string, args ...any,
+) ([]T, error) {
 	rows, err := q.Query(ctx, query, args...)
 	if err != nil {
 		return nil, err

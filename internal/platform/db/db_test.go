@@ -83,7 +83,8 @@ func TestWriteTakesEverythingBackOnAnError(t *testing.T) {
 		d := testkit.Open(t, url, nil)
 		stop := errors.New("stop")
 		err := d.InTx(t.Context(), "outer", func(ctx context.Context, tx *db.Tx) error {
-			if _, err := tx.Exec(ctx, `INSERT INTO people (name, email, created_at) VALUES (?, ?, ?)`, "Ada", "ada@example.com", 1); err != nil {
+			if _, err := tx.Exec(ctx, `INSERT INTO people (name, email, created_at) VALUES (?, ?, ?)`, "Ada",
+				"ada@example.com", 1); err != nil {
 				return err
 			}
 			return d.InTx(ctx, "inner", func(context.Context, *db.Tx) error { return stop })
@@ -202,10 +203,11 @@ func TestRefusedConnectionIsClosed(t *testing.T) {
 			return
 		}
 		var again func(query string, dest ...any) error
-		_, err := db.Open(t.Context(), url, db.Options{Connected: func(_ context.Context, _ func(string, ...any) error, ask func(string, ...any) error) error {
-			again = ask
-			return db.ErrReplica
-		}})
+		_, err := db.Open(t.Context(), url,
+			db.Options{Connected: func(_ context.Context, _ func(string, ...any) error, ask func(string, ...any) error) error {
+				again = ask
+				return db.ErrReplica
+			}})
 		if !db.Away(err) {
 			t.Errorf("opening: %v", err)
 		}
@@ -269,8 +271,8 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// Every connection to PostgreSQL waits five seconds for a lock, also the one that migrated, and knows that far pages cost little,
-// unless the address says otherwise.
+// Every connection to PostgreSQL waits five seconds for a lock, also the one that migrated, and knows that far pages
+// cost little, unless the address says otherwise.
 func TestConnectionsAreSetUp(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {

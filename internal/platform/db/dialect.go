@@ -97,17 +97,19 @@ func (d *DB) openSQLite(ctx context.Context, path string) error {
 }
 
 const (
-	postgresConns  = 4                         // for each core: more wait for one another in the server
-	setLockTimeout = "SET lock_timeout = '5s'" // longest wait for another transaction's row before the caller is told to come again
-	// postgresFarPage is what a page costs that lies elsewhere, of one that comes next: PostgreSQL's own 4 is a turning disk's. With it a
-	// page of posts reads all accounts of the service to name forty of them.
+	postgresConns = 4 // for each core: more wait for one another in the server
+	// longest wait for another transaction's row before the caller is told to come again
+	setLockTimeout = "SET lock_timeout = '5s'"
+	// postgresFarPage is what a page costs that lies elsewhere, of one that comes next: PostgreSQL's own 4 is a
+	// turning disk's. With it a page of posts reads all accounts of the service to name forty of them.
 	postgresFarPage = "1.1"
 )
 
 func (d *DB) openPostgres(ctx context.Context, url string, opts Options) error {
 	cfg, err := pgx.ParseConfig(url)
 	if err != nil {
-		return errors.New("the PostgreSQL address cannot be read; it has the form postgres://USER:PASSWORD@HOST:PORT/NAME")
+		return errors.New("the PostgreSQL address cannot be read; it has the form " +
+			"postgres://USER:PASSWORD@HOST:PORT/NAME")
 	}
 	cfg.RuntimeParams["application_name"] = "pressroom"
 	_, said := cfg.RuntimeParams["random_page_cost"]
@@ -166,7 +168,9 @@ func (o Options) look(ctx context.Context, conn *pgx.Conn) error {
 		_, err := conn.Exec(ctx, query, args...)
 		return err
 	}
-	err := o.Connected(ctx, exec, func(query string, dest ...any) error { return conn.QueryRow(ctx, query).Scan(dest...) })
+	err := o.Connected(ctx, exec, func(query string, dest ...any) error {
+		return conn.QueryRow(ctx, query).Scan(dest...)
+	})
 	if err != nil {
 		_ = conn.Close(ctx) // the driver leaves what is refused open, and a server has only so many
 	}
@@ -181,7 +185,8 @@ func (d *DB) refuseForgetful(ctx context.Context) error {
 			return fmt.Errorf("connecting to PostgreSQL: %w", err)
 		}
 		if value == "off" {
-			return fmt.Errorf("PostgreSQL runs with %s = off and may forget what it confirmed, so that a post could go out twice; set %s = on", setting, setting)
+			return fmt.Errorf("PostgreSQL runs with %s = off and may forget what it confirmed, so that a post could "+
+				"go out twice; set %s = on", setting, setting)
 		}
 	}
 	return nil

@@ -57,8 +57,8 @@ func (d *DB) Version(ctx context.Context) (int64, int64, error) {
 	return is, sources[len(sources)-1].Version, nil
 }
 
-// Dump writes all that the database holds at one moment as files of an empty folder, while others go on writing to it, and
-// shows that moment to look. The queue is left out of PostgreSQL's, as what is to be woken stands in the records.
+// Dump writes all that the database holds at one moment as files of an empty folder, while others go on writing to it,
+// and shows that moment to look. The queue is left out of PostgreSQL's, as what is to be woken stands in the records.
 func (d *DB) Dump(ctx context.Context, dir string, look func(context.Context, Querier) error) error {
 	if d.dialect.postgres {
 		return d.dumpPostgres(ctx, dir, look)
@@ -214,8 +214,11 @@ const notDumped = `c.relname NOT LIKE 'river\_%' AND c.relname <> 'goose_db_vers
 
 // tables lists the tables of the database, each behind those that it refers to.
 func tables(ctx context.Context, pg *pgx.Conn) ([]table, error) {
-	rows, err := pg.Query(ctx, `SELECT c.relname, array_agg(a.attname::text ORDER BY a.attnum) FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
-		WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r' AND `+notDumped+` GROUP BY c.relname ORDER BY c.relname`)
+	rows, err := pg.Query(ctx,
+		`SELECT c.relname, array_agg(a.attname::text ORDER BY a.attnum) FROM pg_class c
+		JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
+		WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r' AND `+notDumped+
+			` GROUP BY c.relname ORDER BY c.relname`)
 	if err != nil {
 		return nil, fmt.Errorf("listing tables: %w", err)
 	}
@@ -227,7 +230,10 @@ func tables(ctx context.Context, pg *pgx.Conn) ([]table, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listing tables: %w", err)
 	}
-	rows, err = pg.Query(ctx, `SELECT c.relname, f.relname FROM pg_constraint x JOIN pg_class c ON c.oid = x.conrelid JOIN pg_class f ON f.oid = x.confrelid WHERE x.contype = 'f' AND c.oid <> f.oid AND c.relnamespace = current_schema()::regnamespace`)
+	rows, err = pg.Query(ctx,
+		`SELECT c.relname, f.relname FROM pg_constraint x JOIN pg_class c ON c.oid = x.conrelid
+		JOIN pg_class f ON f.oid = x.confrelid
+		WHERE x.contype = 'f' AND c.oid <> f.oid AND c.relnamespace = current_schema()::regnamespace`)
 	if err != nil {
 		return nil, fmt.Errorf("listing what tables refer to: %w", err)
 	}
@@ -285,7 +291,10 @@ func (t *table) dump(ctx context.Context, pg *pgx.Conn, dir string) error {
 }
 
 func sequences(ctx context.Context, pg *pgx.Conn) ([]sequence, error) {
-	rows, err := pg.Query(ctx, `SELECT sequencename, last_value FROM pg_sequences WHERE schemaname = current_schema() AND last_value IS NOT NULL AND sequencename NOT LIKE 'river\_%' AND sequencename NOT LIKE 'goose\_%' ORDER BY 1`)
+	rows, err := pg.Query(ctx,
+		`SELECT sequencename, last_value FROM pg_sequences
+		WHERE schemaname = current_schema() AND last_value IS NOT NULL AND sequencename NOT LIKE 'river\_%' AND
+		sequencename NOT LIKE 'goose\_%' ORDER BY 1`)
 	if err != nil {
 		return nil, fmt.Errorf("listing sequences: %w", err)
 	}
@@ -306,21 +315,29 @@ func (d *DB) Stands(ctx context.Context) (string, error) {
 	if !d.dialect.postgres {
 		return "", errors.New("an SQLite file is restored as a whole")
 	}
-	has, err := d.counts(ctx, `SELECT (SELECT COUNT(*) FROM pg_class c WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p', 'v', 'm')), 0,
-		(SELECT COUNT(*) FROM pg_class c WHERE c.relnamespace = current_schema()::regnamespace AND c.relname IN ('goose_db_version', 'people', 'teams', 'events', 'hold'))`)
+	has, err := d.counts(ctx,
+		`SELECT (SELECT COUNT(*) FROM pg_class c
+		WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p', 'v', 'm')), 0,
+		(SELECT COUNT(*) FROM pg_class c
+		WHERE c.relnamespace = current_schema()::regnamespace AND c.relname IN ('goose_db_version', 'people',
+		'teams', 'events', 'hold'))`)
 	switch {
 	case err != nil:
 		return "", err
 	case has[0] == 0:
 		return "", nil
 	case has[2] < 5: //nolint:mnd // the five above
-		return fmt.Sprintf("%d tables of something else, or of a restore that was cut off while it made them: give an empty database", has[0]), nil
+		return fmt.Sprintf("%d tables of something else, or of a restore that was cut off while it made them: give an "+
+			"empty database", has[0]), nil
 	}
-	if has, err = d.counts(ctx, `SELECT (SELECT COUNT(*) FROM people), (SELECT COUNT(*) FROM teams), (SELECT COUNT(*) FROM events)`); err != nil {
+	if has, err = d.counts(ctx,
+		`SELECT (SELECT COUNT(*) FROM people), (SELECT COUNT(*) FROM teams), (SELECT COUNT(*)
+		FROM events)`); err != nil {
 		return "", err
 	}
 	if has[0]+has[1]+has[2] > 0 {
-		return fmt.Sprintf("a database of pressroom with %d people, %d teams and %d events", has[0], has[1], has[2]), nil
+		return fmt.Sprintf("a database of pressroom with %d people, %d teams and %d events", has[0], has[1], has[2]),
+			nil
 	}
 	return "", nil
 }
@@ -345,9 +362,13 @@ func (d *DB) Load(ctx context.Context, dir string, then func(exec func(query str
 		return err
 	}
 	if sources := p.ListSources(); sources[len(sources)-1].Version < from.Version {
-		return fmt.Errorf("the backup's database has the version %d, and this program knows none after %d: take a newer program", from.Version, sources[len(sources)-1].Version)
+		return fmt.Errorf("the backup's database has the version %d, and this program knows none after %d: take a "+
+			"newer program", from.Version, sources[len(sources)-1].Version)
 	}
-	if err := d.Alone(ctx, func(ctx context.Context) error { _, err := p.UpTo(ctx, from.Version); return err }); err != nil {
+	if err := d.Alone(ctx, func(ctx context.Context) error {
+		_, err := p.UpTo(ctx, from.Version)
+		return err
+	}); err != nil {
 		return fmt.Errorf("migrating the database to version %d: %w", from.Version, err)
 	}
 	return d.on(ctx, `BEGIN`, func(ctx context.Context, in session) error {
@@ -383,7 +404,8 @@ func (from *dumped) load(ctx context.Context, pg *pgx.Conn, dir string) error {
 		}
 	}
 	for _, s := range from.Sequences {
-		if _, err := pg.Exec(ctx, `SELECT setval($1::regclass, $2)`, pgx.Identifier{s.Name}.Sanitize(), s.Last); err != nil {
+		if _, err := pg.Exec(ctx, `SELECT setval($1::regclass, $2)`, pgx.Identifier{s.Name}.Sanitize(),
+			s.Last); err != nil {
 			return fmt.Errorf("setting the sequence %s: %w", s.Name, err)
 		}
 	}

@@ -20,7 +20,9 @@ func TestScalingKnowsTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	told := map[string]string{} // table -> kind
-	for _, row := range regexp.MustCompile(`(?m)^\| (of a team, with its number|of a team, by what they belong to|of people|of the service) \| ([^|]+)\|`).FindAllStringSubmatch(string(guide), -1) {
+	for _, row := range regexp.MustCompile(
+		`(?m)^\| (of a team, with its number|of a team, by what they belong to|of people|of the service) \| ([^|]+)\|`).
+		FindAllStringSubmatch(string(guide), -1) {
 		for _, name := range regexp.MustCompile("`([a-z_]+)`").FindAllStringSubmatch(row[2], -1) {
 			if told[name[1]] != "" {
 				t.Errorf("%s is named twice", name[1])
@@ -30,7 +32,8 @@ func TestScalingKnowsTables(t *testing.T) {
 	}
 	d := testkit.Open(t, testkit.SQLite(t), nil)
 	tables, err := db.All(t.Context(), d, func(rows *sql.Rows, r *[2]string) error { return rows.Scan(&r[0], &r[1]) },
-		`SELECT m.name, CASE WHEN EXISTS (SELECT 1 FROM pragma_table_info(m.name) c WHERE c.name = 'team_id') THEN 'yes' ELSE '' END FROM sqlite_master m WHERE m.type = 'table'`)
+		`SELECT m.name, CASE WHEN EXISTS (SELECT 1 FROM pragma_table_info(m.name) c
+		WHERE c.name = 'team_id') THEN 'yes' ELSE '' END FROM sqlite_master m WHERE m.type = 'table'`)
 	if err != nil || len(tables) < 50 {
 		t.Fatalf("%d tables: %v", len(tables), err)
 	}

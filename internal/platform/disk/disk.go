@@ -36,8 +36,8 @@ func NewReserve(bytes int64, volumes ...Volume) *Reserve {
 	return &Reserve{bytes: bytes, volumes: volumes}
 }
 
-// Check returns an ErrLow if writing more bytes would leave less than the reserve on a volume. Volumes whose free space cannot be
-// read pass.
+// Check returns an ErrLow if writing more bytes would leave less than the reserve on a volume. Volumes whose free
+// space cannot be read pass.
 func (r *Reserve) Check(more int64) error {
 	if r == nil || r.bytes == 0 {
 		return nil
@@ -48,7 +48,8 @@ func (r *Reserve) Check(more int64) error {
 			continue
 		}
 		if reserve := r.size(total); free-more < reserve {
-			return fmt.Errorf("%w: the volume of the %s has %d bytes free, %d are reserved (--disk-reserve)", ErrLow, v.Name, free, reserve)
+			return fmt.Errorf("%w: the volume of the %s has %d bytes free, %d are reserved (--disk-reserve)", ErrLow,
+				v.Name, free, reserve)
 		}
 	}
 	return nil
@@ -65,8 +66,8 @@ func (r *Reserve) size(total int64) int64 {
 // Volumes returns the volumes.
 func (r *Reserve) Volumes() []Volume { return r.volumes }
 
-// Free returns the number of bytes that this process can still write to the volume. It returns errors.ErrUnsupported on systems
-// that do not report free space.
+// Free returns the number of bytes that this process can still write to the volume. It returns errors.ErrUnsupported
+// on systems that do not report free space.
 func (v Volume) Free() (int64, error) {
 	free, _, err := usage(v.Folder)
 	return free, err

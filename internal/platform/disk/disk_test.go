@@ -46,7 +46,9 @@ func TestReserve(t *testing.T) {
 
 func TestParseSize(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]int64{"auto": disk.Auto, "0": 0, "1GiB": 1 << 30, "512 MiB": 512 << 20, "1KiB": 1 << 10, "2TiB": 2 << 40} {
+	for text, want := range map[string]int64{
+		"auto": disk.Auto, "0": 0, "1GiB": 1 << 30, "512 MiB": 512 << 20, "1KiB": 1 << 10, "2TiB": 2 << 40,
+	} {
 		if got, err := disk.ParseSize(text); err != nil || got != want {
 			t.Errorf("%q is %d (%v), want %d", text, got, err, want)
 		}

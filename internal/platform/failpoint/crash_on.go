@@ -3,8 +3,9 @@
 // Package failpoint marks the places at which tests end the process, to see that nothing is sent twice or lost.
 //
 // PRESSROOM_CRASH_AT="NAME" kills the process with SIGKILL at the first pass of the point NAME, "NAME#3" at
-// its third. PRESSROOM_CRASH_HANG="NAME#3" stops it there with SIGSTOP instead, until somebody lets it go on. PRESSROOM_CRASH_TRACE=FILE appends the name of every point passed to a file. PRESSROOM_CRASH_CLOCK=FILE has
-// the program's clock run ahead of the machine's, or behind it, by the duration that stands in the file.
+// its third. PRESSROOM_CRASH_HANG="NAME#3" stops it there with SIGSTOP instead, until somebody lets it go on.
+// PRESSROOM_CRASH_TRACE=FILE appends the name of every point passed to a file. PRESSROOM_CRASH_CLOCK=FILE has the
+// program's clock run ahead of the machine's, or behind it, by the duration that stands in the file.
 package failpoint
 
 import (

@@ -1,6 +1,6 @@
-// Package loadshed bounds how much a node does at once. A Room has places; whoever finds none waits in a queue for a while and is
-// then sent away, so that under a load that is too much for it a node serves as many calls as ever, each as quickly, and refuses
-// the rest soon.
+// Package loadshed bounds how much a node does at once. A Room has places; whoever finds none waits in a queue for a
+// while and is then sent away, so that under a load that is too much for it a node serves as many calls as ever, each
+// as quickly, and refuses the rest soon.
 package loadshed
 
 import (
@@ -21,13 +21,14 @@ const (
 	queuePlaces  = 4   // may wait for each place: what waits holds memory too
 
 	patience = 500 * time.Millisecond // how long one waits for a place in a burst
-	// A queue that has stood for so long is no burst. Waiting long in it helps nobody: everybody would wait as long, and as many would
-	// be sent away. See Nichols and Jacobson, Controlling Queue Delay (2012).
+	// A queue that has stood for so long is no burst. Waiting long in it helps nobody: everybody would wait as long,
+	// and as many would be sent away. See Nichols and Jacobson, Controlling Queue Delay (2012).
 	standing      = 250 * time.Millisecond
 	shortPatience = 20 * time.Millisecond
-	// calm is how long nobody may have been sent away from a queue that stood for the load to be over. Were it over whenever the queue
-	// runs empty for a moment, it would fill with those who may wait long, and be served to them, again and again. Who is sent away
-	// from a queue that has not stood tells of no load: else bursts would keep this up for ever that a longer wait would serve.
+	// calm is how long nobody may have been sent away from a queue that stood for the load to be over. Were it over
+	// whenever the queue runs empty for a moment, it would fill with those who may wait long, and be served to them,
+	// again and again. Who is sent away from a queue that has not stood tells of no load: else bursts would keep this
+	// up for ever that a longer wait would serve.
 	calm = time.Second
 
 	comeWithin = 3 // seconds
@@ -48,7 +49,8 @@ type Room struct {
 	refused int64
 }
 
-// waiter is somebody in the queue: told is true once a place is theirs, and false where it came free when they had waited for too long.
+// waiter is somebody in the queue: told is true once a place is theirs, and false where it came free when they had
+// waited for too long.
 type waiter struct {
 	told  chan bool
 	until time.Time
@@ -60,8 +62,8 @@ func New(places int) *Room { return &Room{places: max(1, places)} }
 // Size returns how many places the room has.
 func (r *Room) Size() int { return r.places }
 
-// Enter takes a place, which Leave gives back. It waits for one in the order of those who ask; where none comes free soon enough it
-// is ErrFull, and the context's error where that ends first.
+// Enter takes a place, which Leave gives back. It waits for one in the order of those who ask; where none comes free
+// soon enough it is ErrFull, and the context's error where that ends first.
 func (r *Room) Enter(ctx context.Context) error {
 	r.mu.Lock()
 	if r.running < r.places {
@@ -131,8 +133,8 @@ func answer(placed bool) error {
 	return ErrFull
 }
 
-// Leave gives a place back, to whoever has waited longest of those whose time is not over: a processor that is busy lets some wait
-// for longer than they may, and to serve them would make all others late too.
+// Leave gives a place back, to whoever has waited longest of those whose time is not over: a processor that is busy
+// lets some wait for longer than they may, and to serve them would make all others late too.
 func (r *Room) Leave() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -165,7 +167,8 @@ func (r *Room) State() State {
 	return State{Running: r.running, Waiting: r.waiting.Len(), Refused: r.refused}
 }
 
-// Rooms are those of a node. What holds a place for long, as its sender is slow, must not hold up what is quick: so there are several.
+// Rooms are those of a node. What holds a place for long, as its sender is slow, must not hold up what is quick: so
+// there are several.
 type Rooms struct {
 	Calls   *Room // of the API and of tools
 	Pages   *Room // of the app

@@ -78,8 +78,8 @@ func TestPlacesComeInOrder(t *testing.T) {
 	})
 }
 
-// In a burst one waits for half a second. Once the queue has stood for a quarter of one, it is a moment; and half a second again
-// once nobody has been sent away for a second, though not where the queue was empty for a moment.
+// In a burst one waits for half a second. Once the queue has stood for a quarter of one, it is a moment; and half a
+// second again once nobody has been sent away for a second, though not where the queue was empty for a moment.
 func TestPatience(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -14,7 +14,8 @@ type Shares struct {
 // NewShares returns Shares that let at most so many calls of a key be under way.
 func NewShares(most int) *Shares { return &Shares{most: most, now: map[string]int{}} }
 
-// Enter counts a call of a key. It reports false if the key has all its calls under way; otherwise the caller calls Leave.
+// Enter counts a call of a key. It reports false if the key has all its calls under way; otherwise the caller calls
+// Leave.
 func (s *Shares) Enter(key string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -17,9 +17,9 @@ var (
 // maxWaiting is how many calls of one share may wait.
 const maxWaiting = 32
 
-// Turns divides something of which there is so much, such as memory or workers, among shares, such as teams. Shares that
-// wait are served in turn, each in the order of its calls. While several wait none gets more than half, except for a single
-// call that needs more. The methods may be called at the same time.
+// Turns divides something of which there is so much, such as memory or workers, among shares, such as teams. Shares
+// that wait are served in turn, each in the order of its calls. While several wait none gets more than half, except
+// for a single call that needs more. The methods may be called at the same time.
 type Turns struct {
 	limit int64
 
@@ -106,8 +106,8 @@ func (t *Turns) Release(share, amount int64) {
 	t.grant()
 }
 
-// grant serves the shares that wait, in turn, until the next one has to wait: nobody overtakes it, else a call that needs
-// much would never be served. The caller holds the lock.
+// grant serves the shares that wait, in turn, until the next one has to wait: nobody overtakes it, else a call that
+// needs much would never be served. The caller holds the lock.
 func (t *Turns) grant() {
 	for at := 0; at < len(t.order); {
 		share := t.order[at]

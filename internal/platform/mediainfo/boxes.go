@@ -23,8 +23,8 @@ type Box struct {
 	End     int64
 }
 
-// NextBox reads the header of the box at offset at of r, in a file or a box that ends at end. The error is an ErrDamaged
-// or r's own.
+// NextBox reads the header of the box at offset at of r, in a file or a box that ends at end. The error is an
+// ErrDamaged or r's own.
 func NextBox(r io.ReaderAt, at, end int64) (Box, error) {
 	if end-at < 8 {
 		return Box{}, errBox

@@ -33,8 +33,9 @@ func colours(flags byte) int64 {
 	return 3 << (1 + flags&7)
 }
 
-// animatedGIF tells whether a second picture follows the first. Only the first has to be whole, and none has to follow. One that is too long
-// to be walked over is taken for the beginning of an animation, as stills of many megabytes are no GIFs in practice.
+// animatedGIF tells whether a second picture follows the first. Only the first has to be whole, and none has to
+// follow. One that is too long to be walked over is taken for the beginning of an animation, as stills of many
+// megabytes are no GIFs in practice.
 func animatedGIF(f *file, at int64) (bool, error) {
 	at, err := nextPicture(f, at)
 	if err != nil {

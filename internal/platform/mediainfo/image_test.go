@@ -31,7 +31,8 @@ func TestOrientation(t *testing.T) {
 			} {
 				info, err := read(data)
 				if err != nil || info.Orientation != want || info.Width != width {
-					t.Errorf("%s, %v, %d: orientation %d, width %d (%v), want %d and %d", name, order, value, info.Orientation, info.Width, err, want, width)
+					t.Errorf("%s, %v, %d: orientation %d, width %d (%v), want %d and %d", name, order, value,
+						info.Orientation, info.Width, err, want, width)
 				}
 			}
 		}

@@ -92,8 +92,8 @@ func Read(r io.ReaderAt, size int64) (Info, error) {
 // firstBoxes are what files of boxes begin with: all newer ones with the first, QuickTime's with any.
 var firstBoxes = []string{"ftyp", "moov", "mdat", "wide", "free", "skip"}
 
-// Sniff tells the kind of a file by its beginning, of which Beginning bytes are enough. The error is ErrType if it is of no
-// type that is taken. Read may still find that it is damaged.
+// Sniff tells the kind of a file by its beginning, of which Beginning bytes are enough. The error is ErrType if it is
+// of no type that is taken. Read may still find that it is damaged.
 func Sniff(beginning []byte) (string, error) {
 	switch typeOf(beginning) {
 	case MP4:
@@ -104,8 +104,8 @@ func Sniff(beginning []byte) (string, error) {
 	return Image, nil
 }
 
-// typeOf is the type of a file that begins so: MP4 of all files of boxes, whatever their brands mean to others; empty if it
-// is none that is taken.
+// typeOf is the type of a file that begins so: MP4 of all files of boxes, whatever their brands mean to others; empty
+// if it is none that is taken.
 func typeOf(head []byte) string {
 	if len(head) >= 8 && slices.Contains(firstBoxes, string(head[4:8])) {
 		return MP4

@@ -163,7 +163,8 @@ func (b broken) ReadAt(p []byte, off int64) (int, error) {
 func TestStorage(t *testing.T) {
 	t.Parallel()
 	data := load(t, "front.mp4")
-	if _, err := mediainfo.Read(bytes.NewReader(data[:3000]), int64(len(data))); !errors.Is(err, io.EOF) || errors.Is(err, mediainfo.ErrDamaged) {
+	if _, err := mediainfo.Read(bytes.NewReader(data[:3000]), int64(len(data))); !errors.Is(err, io.EOF) ||
+		errors.Is(err, mediainfo.ErrDamaged) {
 		t.Errorf("a file shorter than it was said to be: %v, want io.EOF", err)
 	}
 	gone := errors.New("the disk is gone")

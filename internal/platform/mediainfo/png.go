@@ -17,7 +17,8 @@ func readPNG(f *file) (Info, error) {
 		return Info{}, err
 	}
 	depth, colour, interlaced := p[16], p[17], p[20]
-	if binary.BigEndian.Uint32(p) != 13 || string(p[4:8]) != "IHDR" || !slices.Contains(depths[colour], depth) || interlaced > 1 {
+	if binary.BigEndian.Uint32(p) != 13 || string(p[4:8]) != "IHDR" || !slices.Contains(depths[colour], depth) ||
+		interlaced > 1 {
 		return Info{}, damaged("the image's header is broken")
 	}
 	info, err := still(PNG, int64(binary.BigEndian.Uint32(p[8:])), int64(binary.BigEndian.Uint32(p[12:])), 1)

@@ -152,9 +152,12 @@ func (m *movie) stsd(b box, t *track) error {
 var codecs = map[string]string{
 	"avc1": "h264", "avc3": "h264", "hvc1": "hevc", "hev1": "hevc", "dvh1": "hevc", "dvhe": "hevc", "av01": "av1",
 	"vp08": "vp8", "vp09": "vp9", "mp4v": "mpeg4", "s263": "h263", "h263": "h263", "jpeg": "mjpeg", "mjpa": "mjpeg",
-	"mjpb": "mjpeg", "apco": "prores", "apcs": "prores", "apcn": "prores", "apch": "prores", "ap4h": "prores", "ap4x": "prores",
-	"mp4a": "aac", ".mp3": "mp3", "Opus": "opus", "ac-3": "ac3", "ec-3": "eac3", "fLaC": "flac", "alac": "alac", "samr": "amr",
-	"lpcm": "pcm", "ipcm": "pcm", "fpcm": "pcm", "sowt": "pcm", "twos": "pcm", "in24": "pcm", "in32": "pcm", "fl32": "pcm",
+	"mjpb": "mjpeg", "apco": "prores", "apcs": "prores", "apcn": "prores", "apch": "prores", "ap4h": "prores",
+	"ap4x": "prores",
+	"mp4a": "aac", ".mp3": "mp3", "Opus": "opus", "ac-3": "ac3", "ec-3": "eac3", "fLaC": "flac", "alac": "alac",
+	"samr": "amr",
+	"lpcm": "pcm", "ipcm": "pcm", "fpcm": "pcm", "sowt": "pcm", "twos": "pcm", "in24": "pcm", "in32": "pcm",
+	"fl32": "pcm",
 }
 
 func codec(fourcc string) string {

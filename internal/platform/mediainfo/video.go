@@ -11,7 +11,8 @@ import (
 // otherBrands are major brands of files that are built of the same boxes and no videos: HEIF and AVIF images (ISO/IEC
 // 23008-12), raw photographs, and sound alone.
 var otherBrands = []string{
-	"heic", "heix", "heim", "heis", "hevc", "hevx", "hevm", "hevs", "mif1", "mif2", "msf1", "avif", "avis", "jpeg", "crx ",
+	"heic", "heix", "heim", "heis", "hevc", "hevx", "hevm", "hevs", "mif1", "mif2", "msf1", "avif", "avis", "jpeg",
+	"crx ",
 	"M4A ", "M4B ", "M4P ", "F4A ", "F4B ",
 }
 

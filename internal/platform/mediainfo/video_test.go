@@ -27,21 +27,31 @@ func TestFilms(t *testing.T) {
 		film func(*film)
 		want func(*mediainfo.Info)
 	}{
-		"plain":          {func(*film) {}, func(*mediainfo.Info) {}},
-		"QuickTime":      {func(f *film) { f.ftyp = boxOf("ftyp", []byte("qt  ")) }, func(i *mediainfo.Info) { i.Type = mediainfo.QuickTime }},
-		"old QuickTime":  {func(f *film) { f.ftyp = nil }, func(i *mediainfo.Info) { i.Type = mediainfo.QuickTime }},
-		"a quarter":      {func(f *film) { f.tkhd = tkhdOf(64, 48, matrix(0, 1, -1, 0)) }, func(i *mediainfo.Info) { i.Width, i.Height = 48, 64 }},
-		"three quarters": {func(f *film) { f.tkhd = tkhdOf(64, 48, matrix(0, -1, 1, 0)) }, func(i *mediainfo.Info) { i.Width, i.Height = 48, 64 }},
-		"half":           {func(f *film) { f.tkhd = tkhdOf(64, 48, matrix(-1, 0, 0, -1)) }, func(*mediainfo.Info) {}},
-		"wide pixels":    {func(f *film) { f.tkhd = tkhdOf(85, 48, matrix(1, 0, 0, 1)) }, func(i *mediainfo.Info) { i.Width = 85 }},
-		"as coded":       {func(f *film) { f.tkhd = tkhdOf(0, 0, matrix(1, 0, 0, 1)) }, func(*mediainfo.Info) {}},
+		"plain": {func(*film) {}, func(*mediainfo.Info) {}},
+		"QuickTime": {func(f *film) {
+			f.ftyp = boxOf("ftyp", []byte("qt  "))
+		}, func(i *mediainfo.Info) { i.Type = mediainfo.QuickTime }},
+		"old QuickTime": {func(f *film) { f.ftyp = nil }, func(i *mediainfo.Info) { i.Type = mediainfo.QuickTime }},
+		"a quarter": {func(f *film) {
+			f.tkhd = tkhdOf(64, 48, matrix(0, 1, -1, 0))
+		}, func(i *mediainfo.Info) { i.Width, i.Height = 48, 64 }},
+		"three quarters": {func(f *film) {
+			f.tkhd = tkhdOf(64, 48, matrix(0, -1, 1, 0))
+		}, func(i *mediainfo.Info) { i.Width, i.Height = 48, 64 }},
+		"half":        {func(f *film) { f.tkhd = tkhdOf(64, 48, matrix(-1, 0, 0, -1)) }, func(*mediainfo.Info) {}},
+		"wide pixels": {func(f *film) { f.tkhd = tkhdOf(85, 48, matrix(1, 0, 0, 1)) }, func(i *mediainfo.Info) { i.Width = 85 }},
+		"as coded":    {func(f *film) { f.tkhd = tkhdOf(0, 0, matrix(1, 0, 0, 1)) }, func(*mediainfo.Info) {}},
 		"long fields": {func(f *film) {
 			f.mvhd = long("mvhd", u32(0, 0, 0, 0, 1000, 0, 3000))
 			f.mdhd = long("mdhd", u32(0, 0, 0, 0, 30_000, 0, 90_000))
 			f.tkhd = long("tkhd", u32(0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0), matrix(1, 0, 0, 1), u32(64<<16, 48<<16))
 		}, func(*mediainfo.Info) {}},
-		"a codec of its own": {func(f *film) { f.stsd = boxOf("stsd", u32(0, 1), entryOf("cvid", 64, 48)) }, func(i *mediainfo.Info) { i.VideoCodec = "cvid" }},
-		"a codec of no name": {func(f *film) { f.stsd = boxOf("stsd", u32(0, 1), entryOf("\x00<\xff>", 64, 48)) }, func(i *mediainfo.Info) { i.VideoCodec = "unknown" }},
+		"a codec of its own": {func(f *film) {
+			f.stsd = boxOf("stsd", u32(0, 1), entryOf("cvid", 64, 48))
+		}, func(i *mediainfo.Info) { i.VideoCodec = "cvid" }},
+		"a codec of no name": {func(f *film) {
+			f.stsd = boxOf("stsd", u32(0, 1), entryOf("\x00<\xff>", 64, 48))
+		}, func(i *mediainfo.Info) { i.VideoCodec = "unknown" }},
 		"frames in no time":  {func(f *film) { f.stts = boxOf("stts", u32(0, 1, 90, 0)) }, func(i *mediainfo.Info) { i.FrameRate = 0 }},
 		"a million a second": {func(f *film) { f.stts = boxOf("stts", u32(0, 1, 1<<31, 1)) }, func(i *mediainfo.Info) { i.FrameRate = 0 }},
 		"movie of no length": {func(f *film) { f.mvhd = boxOf("mvhd", u32(0, 0, 0, 1000, 0xffffffff)) }, func(*mediainfo.Info) {}},
@@ -84,12 +94,14 @@ func TestDamagedFilms(t *testing.T) {
 		film func(*film)
 		want string
 	}{
-		"no pixels":        {func(f *film) { f.tkhd, f.stsd = tkhdOf(0, 0, matrix(1, 0, 0, 1)), boxOf("stsd", u32(0, 0)) }, "no pixels"},
-		"too wide":         {func(f *film) { f.tkhd = tkhdOf(16_385, 1, matrix(1, 0, 0, 1)) }, "wider or higher"},
-		"no pictures":      {func(f *film) { f.handler = "text" }, "no pictures"},
-		"no data":          {func(f *film) { f.mdat = nil }, "cut short"},
-		"two days":         {func(f *film) { f.mvhd = boxOf("mvhd", u32(0, 0, 0, 1, 2*86_400)) }, "more than a day"},
-		"for ever":         {func(f *film) { f.mvhd = boxOf("mvhd", u32(1<<24, 0, 0, 0, 0, 1, 0x7fffffff, 0xffffffff)) }, "more than a day"},
+		"no pixels":   {func(f *film) { f.tkhd, f.stsd = tkhdOf(0, 0, matrix(1, 0, 0, 1)), boxOf("stsd", u32(0, 0)) }, "no pixels"},
+		"too wide":    {func(f *film) { f.tkhd = tkhdOf(16_385, 1, matrix(1, 0, 0, 1)) }, "wider or higher"},
+		"no pictures": {func(f *film) { f.handler = "text" }, "no pictures"},
+		"no data":     {func(f *film) { f.mdat = nil }, "cut short"},
+		"two days":    {func(f *film) { f.mvhd = boxOf("mvhd", u32(0, 0, 0, 1, 2*86_400)) }, "more than a day"},
+		"for ever": {func(f *film) {
+			f.mvhd = boxOf("mvhd", u32(1<<24, 0, 0, 0, 0, 1, 0x7fffffff, 0xffffffff))
+		}, "more than a day"},
 		"no time":          {func(f *film) { f.mvhd, f.mdhd = nil, nil }, "no time"},
 		"no scale":         {func(f *film) { f.mvhd, f.mdhd = boxOf("mvhd", u32(0, 0, 0, 0, 9)), nil }, "no time"},
 		"a lying table":    {stts(0, 0xffffffff, 1, 1), "structure is broken"},

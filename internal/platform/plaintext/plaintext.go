@@ -1,5 +1,5 @@
-// Package plaintext makes text that strangers wrote safe to show beside our own: without control characters, and without the
-// invisible ones that reorder or hide what is around them, such as U+202E (Unicode Standard Annex 9).
+// Package plaintext makes text that strangers wrote safe to show beside our own: without control characters, and
+// without the invisible ones that reorder or hide what is around them, such as U+202E (Unicode Standard Annex 9).
 package plaintext
 
 import (
@@ -13,7 +13,8 @@ func Line(text string) string {
 	return strings.Join(strings.Fields(visible(text)), " ")
 }
 
-// Lines returns a text with its lines kept, however their ends are written, and without white space at the ends of the text.
+// Lines returns a text with its lines kept, however their ends are written, and without white space at the ends of the
+// text.
 func Lines(text string) string {
 	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
 	for i := range lines {

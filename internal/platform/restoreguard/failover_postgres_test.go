@@ -47,7 +47,9 @@ func TestFailoverHolds(t *testing.T) {
 		t.Errorf("the event has the id %d, %v", id, err)
 	}
 	var events, version int
-	if err := d.QueryRow(t.Context(), `SELECT (SELECT COUNT(*) FROM events WHERE kind = 'service.held'), (SELECT version FROM access_version)`).Scan(&events, &version); err != nil || events != 1 || version != 2 {
+	if err := d.QueryRow(t.Context(),
+		`SELECT (SELECT COUNT(*) FROM events WHERE kind = 'service.held'), (SELECT version FROM access_version)`).
+		Scan(&events, &version); err != nil || events != 1 || version != 2 {
 		t.Errorf("%d events, access %d, %v", events, version, err)
 	}
 }

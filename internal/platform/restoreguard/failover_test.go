@@ -10,8 +10,8 @@ import (
 	"pressroom/internal/platform/restoreguard"
 )
 
-// A connection to a server that is on another timeline holds the database before it is used; one to the same server, one
-// that cannot be asked, and any that is trusted do not.
+// A connection to a server that is on another timeline holds the database before it is used; one to the same server,
+// one that cannot be asked, and any that is trusted do not.
 func TestFailover(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -24,7 +24,8 @@ type place struct {
 
 // sameAs tells whether two places are one, as far as both are known, but for the timeline.
 func (p place) sameAs(other place) bool {
-	return same(p.Machine, other.Machine) && same(p.Inode, other.Inode) && same(p.System, other.System) && same(p.Database, other.Database)
+	return same(p.Machine, other.Machine) && same(p.Inode, other.Inode) && same(p.System,
+		other.System) && same(p.Database, other.Database)
 }
 
 func same[T comparable](a, b T) bool {
@@ -35,7 +36,8 @@ func same[T comparable](a, b T) bool {
 // and is a place with what another knows beside it.
 func (p place) and(other place) place {
 	p.Machine, p.System = either(p.Machine, other.Machine), either(p.System, other.System)
-	p.Inode, p.Database, p.Timeline = either(p.Inode, other.Inode), either(p.Database, other.Database), either(p.Timeline, other.Timeline)
+	p.Inode, p.Database, p.Timeline = either(p.Inode, other.Inode), either(p.Database, other.Database),
+		either(p.Timeline, other.Timeline)
 	return p
 }
 
@@ -110,12 +112,14 @@ func (s *Service) warn(ctx context.Context) error {
 	if !state.Held() || told != nil && told.HeldAt.Equal(state.HeldAt) && told.Why == state.Why {
 		return nil
 	}
-	s.opts.Log.WarnContext(ctx, "nothing is published or charged by itself until: pressroom admin resume", "because", state.Why.Text(), "since", state.HeldAt)
+	s.opts.Log.WarnContext(ctx, "nothing is published or charged by itself until: pressroom admin resume", "because",
+		state.Why.Text(), "since", state.HeldAt)
 	return nil
 }
 
-// judged is a place without what is for others to judge: whether a replica took over is known to a command only where the
-// database is held so that its end asks the networks. There it is noted, so that the same failover does not hold again.
+// judged is a place without what is for others to judge: whether a replica took over is known to a command only where
+// the database is held so that its end asks the networks. There it is noted, so that the same failover does not hold
+// again.
 func (s *Service) judged(ctx context.Context, tx *db.Tx, here place) (place, error) {
 	if !s.opts.Beside {
 		return here, nil
@@ -172,11 +176,12 @@ func live(ctx context.Context, tx *db.Tx, p place, starts int64) error {
 	return nil
 }
 
-// lastSign is when the database was last told of something: what a copy of it was told since is not known here. That it was
-// held is no sign of life, as the copy may have been held itself.
+// lastSign is when the database was last told of something: what a copy of it was told since is not known here. That
+// it was held is no sign of life, as the copy may have been held itself.
 func lastSign(ctx context.Context, tx *db.Tx) time.Time {
 	var at int64
-	if tx.QueryRow(ctx, `SELECT at FROM events WHERE kind <> 'service.held' ORDER BY id DESC LIMIT 1`).Scan(&at) != nil {
+	if tx.QueryRow(ctx, `SELECT at FROM events WHERE kind <> 'service.held' ORDER BY id DESC LIMIT 1`).
+		Scan(&at) != nil {
 		return tx.Now()
 	}
 	return db.Time(at)
@@ -197,16 +202,24 @@ func (s *Service) here(ctx context.Context) (place, error) {
 // cluster asks PostgreSQL. A role that may not ask for its identifier is served, and told what is missed.
 func (s *Service) cluster(ctx context.Context) (place, error) {
 	var p place
-	if err := s.db.QueryRow(ctx, `SELECT oid::bigint FROM pg_database WHERE datname = current_database()`).Scan(&p.Database); err != nil {
+	if err := s.db.QueryRow(ctx, `SELECT oid::bigint FROM pg_database WHERE datname = current_database()`).
+		Scan(&p.Database); err != nil {
 		return p, fmt.Errorf("asking for the number of the database: %w", err)
 	}
-	if err := s.db.QueryRow(ctx, `SELECT system_identifier::text FROM pg_control_system()`).Scan(&p.System); err != nil {
-		s.opts.Log.WarnContext(ctx, "PostgreSQL does not tell this role which cluster it is (GRANT EXECUTE ON FUNCTION pg_control_system() TO the role): a copy of the database on another server may not be noticed, "+
-			"so hold it by hand before it is served: pressroom admin hold", "error", err)
+	if err := s.db.QueryRow(ctx, `SELECT system_identifier::text FROM pg_control_system()`).
+		Scan(&p.System); err != nil {
+		s.opts.Log.WarnContext(ctx,
+			"PostgreSQL does not tell this role which cluster it is (GRANT EXECUTE ON FUNCTION pg_control_system() TO "+
+				"the role): a copy of the database on another server may not be noticed, "+
+				"so hold it by hand before it is served: pressroom admin hold", "error", err)
 	}
 	var err error
-	if p.Timeline, err = timeline(func(query string, dest ...any) error { return s.db.QueryRow(ctx, query).Scan(dest...) }); err != nil {
-		s.opts.Log.WarnContext(ctx, "PostgreSQL does not tell this role its timeline (GRANT EXECUTE ON FUNCTION pg_walfile_name(pg_lsn), pg_current_wal_lsn() TO the role): that a replica took over is not noticed", "error", err)
+	if p.Timeline, err = timeline(func(query string, dest ...any) error {
+		return s.db.QueryRow(ctx, query).Scan(dest...)
+	}); err != nil {
+		s.opts.Log.WarnContext(ctx,
+			"PostgreSQL does not tell this role its timeline (GRANT EXECUTE ON FUNCTION pg_walfile_name(pg_lsn), "+
+				"pg_current_wal_lsn() TO the role): that a replica took over is not noticed", "error", err)
 	}
 	return p, nil
 }
@@ -286,8 +299,8 @@ func (s *Service) Mark(ctx context.Context) error {
 // watchEvery is how often a database that is served is looked at and marked.
 const watchEvery = time.Minute
 
-// Watch marks and looks at a database that is served, until the context ends, and then marks it once more. The log is told
-// where it is held, at the start and when that is noticed.
+// Watch marks and looks at a database that is served, until the context ends, and then marks it once more. The log is
+// told where it is held, at the start and when that is noticed.
 func (s *Service) Watch(ctx context.Context, report func(error)) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()

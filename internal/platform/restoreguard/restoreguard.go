@@ -1,5 +1,5 @@
-// Package restoreguard keeps a database that was restored or copied from publishing and charging by itself until the operator
-// has looked at what went out meanwhile.
+// Package restoreguard keeps a database that was restored or copied from publishing and charging by itself until the
+// operator has looked at what went out meanwhile.
 //
 // The database remembers where it lives. Where it finds itself elsewhere, or older than it was, it is held: reads and
 // drafts go on, and what would publish or charge waits. The condition Free stands in the statements that begin such
@@ -58,8 +58,8 @@ type State struct {
 	HeldAt time.Time `json:"held_at,omitzero"` // zero where it is not
 	Why    Why       `json:"why,omitempty"`
 	Reason string    `json:"reason,omitempty"` // the operator's own words
-	// Since is from when on something may have gone out that this database does not know: the moment of the backup, or of
-	// the last event that a copy holds.
+	// Since is from when on something may have gone out that this database does not know: the moment of the backup, or
+	// of the last event that a copy holds.
 	Since time.Time `json:"since,omitzero"`
 }
 
@@ -88,7 +88,8 @@ func New(d *db.DB, opts Options) *Service { return &Service{db: d, opts: opts} }
 func Read(ctx context.Context, q db.Querier) (State, error) {
 	var s State
 	var held, since int64
-	err := q.QueryRow(ctx, `SELECT held_at, why, reason, since FROM hold WHERE id = 1`).Scan(&held, &s.Why, &s.Reason, &since)
+	err := q.QueryRow(ctx, `SELECT held_at, why, reason, since FROM hold WHERE id = 1`).
+		Scan(&held, &s.Why, &s.Reason, &since)
 	if err != nil {
 		return s, fmt.Errorf("reading whether the database is held: %w", err)
 	}
@@ -96,8 +97,8 @@ func Read(ctx context.Context, q db.Querier) (State, error) {
 	return s, nil
 }
 
-// Still tells whether a database is held as it was when that was read, and keeps it so until the transaction ends: nobody
-// lifts the hold, nor holds for another reason, meanwhile.
+// Still tells whether a database is held as it was when that was read, and keeps it so until the transaction ends:
+// nobody lifts the hold, nor holds for another reason, meanwhile.
 func Still(ctx context.Context, tx *db.Tx, was State) error {
 	if _, err := tx.Exec(ctx, `UPDATE hold SET held_at = held_at WHERE id = 1`); err != nil {
 		return fmt.Errorf("keeping the hold: %w", err)
@@ -109,7 +110,8 @@ func Still(ctx context.Context, tx *db.Tx, was State) error {
 	case !now.Held():
 		return apierr.Refusal("nothing is held any more: somebody else lifted the hold meanwhile")
 	case now.Why != was.Why || !now.HeldAt.Equal(was.HeldAt):
-		return apierr.Refusal("the database is held anew: " + now.Why.Text() + "; what was found out before does not hold for that, so begin again")
+		return apierr.Refusal("the database is held anew: " + now.Why.Text() +
+			"; what was found out before does not hold for that, so begin again")
 	}
 	return nil
 }
@@ -172,25 +174,28 @@ func Begin(exec func(query string, args ...any) error, postgres bool, now, since
 	if err := auditlog.Ahead(exec, postgres, now); err != nil {
 		return err
 	}
-	err := exec(`UPDATE hold SET place = '', starts = 0, held_at = ?, why = ?, reason = '', since = ? WHERE id = 1`, db.Micros(now), string(Restored), db.Micros(since))
+	err := exec(`UPDATE hold SET place = '', starts = 0, held_at = ?, why = ?, reason = '', since = ? WHERE id = 1`,
+		db.Micros(now), string(Restored), db.Micros(since))
 	if err != nil {
 		return fmt.Errorf("holding what was restored: %w", err)
 	}
-	err = exec(`INSERT INTO events (team_id, at, kind, subject, detail) VALUES (0, ?, 'service.held', '', '{"why":"restored"}')`, db.Micros(now))
+	err = exec(`INSERT INTO events (team_id, at, kind, subject, detail)
+		VALUES (0, ?, 'service.held', '', '{"why":"restored"}')`, db.Micros(now))
 	if err != nil {
 		return fmt.Errorf("recording that what was restored is held: %w", err)
 	}
 	return nil
 }
 
-// takes is an SQL condition on the row of hold that is true where a reason, its one argument, may hold the database: where
-// nothing is held, or by hand alone. What was held by hand is known without asking the networks, so that a hold by hand
-// may not hide a reason for asking them.
+// takes is an SQL condition on the row of hold that is true where a reason, its one argument, may hold the database:
+// where nothing is held, or by hand alone. What was held by hand is known without asking the networks, so that a hold
+// by hand may not hide a reason for asking them.
 const takes = `(held_at = 0 OR why = 'by_hand' AND ? <> 'by_hand')`
 
 // set holds the database unless it is held already for a reason that takes as much care; it tells whether it was not.
 func (s *Service) set(ctx context.Context, tx *db.Tx, why Why, since time.Time) (bool, error) {
-	n, err := tx.Exec(ctx, `UPDATE hold SET held_at = ?, why = ?, since = ? WHERE id = 1 AND `+takes, db.Micros(tx.Now()), string(why), db.Micros(since), string(why))
+	n, err := tx.Exec(ctx, `UPDATE hold SET held_at = ?, why = ?, since = ? WHERE id = 1 AND `+takes,
+		db.Micros(tx.Now()), string(why), db.Micros(since), string(why))
 	if err != nil {
 		return false, fmt.Errorf("holding the database: %w", err)
 	}

@@ -85,7 +85,8 @@ func TestHeldOnce(t *testing.T) {
 			t.Errorf("lifted again: %v", err)
 		}
 		var events int
-		if err := d.QueryRow(t.Context(), `SELECT COUNT(*) FROM events WHERE kind IN ('service.held', 'service.resumed')`).Scan(&events); err != nil || events != 2 {
+		if err := d.QueryRow(t.Context(),
+			`SELECT COUNT(*) FROM events WHERE kind IN ('service.held', 'service.resumed')`).Scan(&events); err != nil || events != 2 {
 			t.Errorf("%d events, %v", events, err)
 		}
 	})
@@ -148,8 +149,8 @@ func looksFor(t *testing.T, s *restoreguard.Service) restoreguard.State {
 	return state
 }
 
-// A hold by hand, which is lifted without asking the networks, hides no later reason for asking them; what it asks them for
-// is what came after the last sign of life, and that it was held is none.
+// A hold by hand, which is lifted without asking the networks, hides no later reason for asking them; what it asks
+// them for is what came after the last sign of life, and that it was held is none.
 func TestByHandHidesNothing(t *testing.T) {
 	t.Parallel()
 	for name, found := range map[string]func(t *testing.T, s *restoreguard.Service, d *db.DB) restoreguard.State{
@@ -178,7 +179,8 @@ func TestByHandHidesNothing(t *testing.T) {
 				if _, err := s.Hold(t.Context(), "a snapshot"); err != nil {
 					t.Fatal(err)
 				}
-				if state := found(t, s, d); state.Why != restoreguard.Copied || state.Reason != "a snapshot" || !state.Since.Equal(db.Time(1000)) {
+				if state := found(t, s, d); state.Why != restoreguard.Copied || state.Reason != "a snapshot" ||
+					!state.Since.Equal(db.Time(1000)) {
 					t.Errorf("%+v", state)
 				}
 				if state, err := s.Hold(t.Context(), "again"); err != nil || state.Why != restoreguard.Copied {
@@ -189,8 +191,8 @@ func TestByHandHidesNothing(t *testing.T) {
 	}
 }
 
-// A database that may have gone back uses no id of an event again that whoever takes events along may know; one that is held
-// by hand goes on counting.
+// A database that may have gone back uses no id of an event again that whoever takes events along may know; one that
+// is held by hand goes on counting.
 func TestIDsOfEventsGoAhead(t *testing.T) {
 	t.Parallel()
 	last := func(t *testing.T, d *db.DB) int64 {

@@ -26,8 +26,10 @@ func TestAddress(t *testing.T) {
 func TestAddressRefuses(t *testing.T) {
 	t.Parallel()
 	for _, given := range []string{
-		"", "harbour.example.com", "http://harbour.example.com/", "ftp://harbour.example.com/", "https://", "https://ada@harbour.example.com/",
-		"https://harbour.example.com:8443/", "https://127.0.0.1/", "https://[::1]/", "https://localhost/", "https://nas.local/", "https://intranet/",
+		"", "harbour.example.com", "http://harbour.example.com/", "ftp://harbour.example.com/", "https://",
+		"https://ada@harbour.example.com/",
+		"https://harbour.example.com:8443/", "https://127.0.0.1/", "https://[::1]/", "https://localhost/",
+		"https://nas.local/", "https://intranet/",
 		"https://harbour.example.com/\x00", "https://harbour.example.com/ a", "javascript:alert(1)",
 	} {
 		got, err := Address(given)

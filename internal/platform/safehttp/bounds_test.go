@@ -49,14 +49,16 @@ func TestAnswers(t *testing.T) {
 	t.Parallel()
 	const ok = "HTTP/1.1 200 OK\r\n"
 	for name, tt := range map[string]struct{ answer, more, code string }{
-		"a file":                  {ok + "Content-Length: 4\r\n\r\nfile", "", ""},
-		"in chunks":               {ok + "Transfer-Encoding: chunked\r\n\r\n4\r\nfile\r\n0\r\n\r\n", "", ""},
-		"until it closes":         {"HTTP/1.0 200 OK\r\n\r\nfile", "", ""},
-		"after early hints":       {"HTTP/1.1 103 Early Hints\r\n\r\n" + ok + "Content-Length: 4\r\n\r\nfile", "", ""},
-		"as long as it may be":    {ok + "Content-Length: 1000\r\n\r\n" + strings.Repeat("a", 1000), "", ""},
-		"one byte too long":       {ok + "Content-Length: 1001\r\n\r\n" + strings.Repeat("a", 1001), "", TooLarge},
-		"far too long":            {ok + "Content-Length: 9223372036854775807\r\n\r\na", "", TooLarge},
-		"chunks too long":         {ok + "Transfer-Encoding: chunked\r\n\r\n3E9\r\n" + strings.Repeat("a", 1001) + "\r\n0\r\n\r\n", "", TooLarge},
+		"a file":               {ok + "Content-Length: 4\r\n\r\nfile", "", ""},
+		"in chunks":            {ok + "Transfer-Encoding: chunked\r\n\r\n4\r\nfile\r\n0\r\n\r\n", "", ""},
+		"until it closes":      {"HTTP/1.0 200 OK\r\n\r\nfile", "", ""},
+		"after early hints":    {"HTTP/1.1 103 Early Hints\r\n\r\n" + ok + "Content-Length: 4\r\n\r\nfile", "", ""},
+		"as long as it may be": {ok + "Content-Length: 1000\r\n\r\n" + strings.Repeat("a", 1000), "", ""},
+		"one byte too long":    {ok + "Content-Length: 1001\r\n\r\n" + strings.Repeat("a", 1001), "", TooLarge},
+		"far too long":         {ok + "Content-Length: 9223372036854775807\r\n\r\na", "", TooLarge},
+		"chunks too long": {
+			ok + "Transfer-Encoding: chunked\r\n\r\n3E9\r\n" + strings.Repeat("a", 1001) + "\r\n0\r\n\r\n", "", TooLarge,
+		},
 		"chunks without end":      {ok + "Transfer-Encoding: chunked\r\n\r\n", "64\r\n" + strings.Repeat("a", 100) + "\r\n", TooLarge},
 		"no end at all":           {"HTTP/1.0 200 OK\r\n\r\n", strings.Repeat("a", 100), TooLarge},
 		"cut off":                 {ok + "Content-Length: 40\r\n\r\nfile", "", Unavailable},
@@ -74,8 +76,10 @@ func TestAnswers(t *testing.T) {
 		"another transfer coding": {ok + "Transfer-Encoding: gzip, chunked\r\n\r\n4\r\nfile\r\n0\r\n\r\n", "", Unavailable},
 		"switching":               {"HTTP/1.1 101 Switching Protocols\r\nUpgrade: a\r\nConnection: upgrade\r\n\r\nfile", "", Unavailable},
 		"header without end":      {ok, "A: b\r\n", Unavailable},
-		"a large header":          {ok + "A: " + strings.Repeat("b", maxHeader+5000) + "\r\nContent-Length: 4\r\n\r\nfile", "", Unavailable},
-		"hints without end":       {"", "HTTP/1.1 103 Early Hints\r\nA: b\r\n\r\n", Unavailable},
+		"a large header": {
+			ok + "A: " + strings.Repeat("b", maxHeader+5000) + "\r\nContent-Length: 4\r\n\r\nfile", "", Unavailable,
+		},
+		"hints without end": {"", "HTTP/1.1 103 Early Hints\r\nA: b\r\n\r\n", Unavailable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -135,7 +139,9 @@ func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
 func TestStalls(t *testing.T) {
 	t.Parallel()
-	for name, answer := range map[string]string{"before the header": "", "in the header": "HTTP/1.1 200 OK\r\n", "in the body": "HTTP/1.1 200 OK\r\nContent-Length: 40\r\n\r\nfile"} {
+	for name, answer := range map[string]string{
+		"before the header": "", "in the header": "HTTP/1.1 200 OK\r\n", "in the body": "HTTP/1.1 200 OK\r\nContent-Length: 40\r\n\r\nfile",
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -157,7 +163,9 @@ func TestStalls(t *testing.T) {
 // A source that sends a little all the time is ended by the time for the whole fetch.
 func TestDribble(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, raw(t, "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n", "a"), func(o *Options) { o.Timeout = 300 * time.Millisecond })
+	w := newWorld(t, raw(t, "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n", "a"), func(o *Options) {
+		o.Timeout = 300 * time.Millisecond
+	})
 	_, _, err := w.get(t, w.at(host, secretPath))
 	wantCode(t, err, Unavailable)
 	if !errors.Is(err, context.DeadlineExceeded) {
@@ -248,7 +256,8 @@ func TestCertificates(t *testing.T) {
 func TestReasons(t *testing.T) {
 	t.Parallel()
 	for _, err := range []error{
-		errors.New("dial tcp 10.0.0.1:443"), &net.AddrError{Err: "secret-7Qx", Addr: "10.0.0.1"}, &net.DNSError{Err: "read udp 10.0.0.1:53", Name: host, Server: "10.0.0.1"},
+		errors.New("dial tcp 10.0.0.1:443"), &net.AddrError{Err: "secret-7Qx", Addr: "10.0.0.1"},
+		&net.DNSError{Err: "read udp 10.0.0.1:53", Name: host, Server: "10.0.0.1"},
 		&net.OpError{Op: "dial", Err: errors.New(host)}, &net.DNSError{Name: host, IsTimeout: true},
 	} {
 		wantCode(t, unreached(err), Unavailable)

@@ -13,8 +13,8 @@ import (
 	"code.dny.dev/ssrf"
 )
 
-// ErrPrivate is met instead of a connection where none of a host's addresses is a public one, or its port is not 443, and
-// the operator does not allow the host.
+// ErrPrivate is met instead of a connection where none of a host's addresses is a public one, or its port is not 443,
+// and the operator does not allow the host.
 var ErrPrivate = errors.New("no public address behind the name")
 
 // wireServer is Azure's metadata service, on an address that looks like a public one; those of other clouds are in
@@ -64,7 +64,8 @@ func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, e
 	return idle{conn, c.opts.Idle}, nil
 }
 
-// whole is a host's name with a dot, by which this machine's search domains are not appended to it; an address stays itself.
+// whole is a host's name with a dot, by which this machine's search domains are not appended to it; an address stays
+// itself.
 func whole(host string) string {
 	if _, err := netip.ParseAddr(host); err == nil {
 		return host
@@ -72,8 +73,8 @@ func whole(host string) string {
 	return host + "."
 }
 
-// Reaches tells whether a host is called at a port, without calling it: false where all its addresses are refused. That a
-// name does not resolve is an error.
+// Reaches tells whether a host is called at a port, without calling it: false where all its addresses are refused.
+// That a name does not resolve is an error.
 func (c *Client) Reaches(ctx context.Context, host, port string) (bool, error) {
 	if c.allow.has(host) {
 		return true, nil

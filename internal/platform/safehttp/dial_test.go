@@ -10,12 +10,15 @@ import (
 // forbidden holds addresses of each network that is not public unicast: first, last, or one in between.
 var forbidden = []string{
 	"0.0.0.0", "0.1.2.3", "10.0.0.1", "10.255.255.255", "100.64.0.1", "100.127.255.255", "100.100.100.200", "127.0.0.2", "127.255.255.254",
-	"168.63.129.16", "169.254.0.1", "169.254.169.254", "172.16.0.1", "172.31.255.255", "192.0.0.1", "192.0.0.192", "192.0.2.1", "192.88.99.1",
+	"168.63.129.16", "169.254.0.1", "169.254.169.254", "172.16.0.1", "172.31.255.255", "192.0.0.1", "192.0.0.192",
+	"192.0.2.1", "192.88.99.1",
 	"192.168.0.1", "192.168.255.255", "198.18.0.1", "198.19.255.255", "198.51.100.1", "203.0.113.1", "224.0.0.1", "239.255.255.255",
 	"240.0.0.1", "255.255.255.254", "255.255.255.255",
 	"::", "::1", "::7f00:1", "::ffff:127.0.0.2", "::ffff:10.0.0.1", "::ffff:169.254.169.254", "::ffff:0:127.0.0.1", "64:ff9b::7f00:1",
-	"64:ff9b::a9fe:a9fe", "64:ff9b::808:808", "64:ff9b:1::1", "100::1", "100:0:0:1::1", "2001::1", "2001:0:7f00:1::1", "2001:2::1", "2001:20::1", "2001:1ff::1",
-	"2001:db8::1", "2002:7f00:1::1", "2002:a00:1::1", "2620:4f:8000::1", "3fff::1", "3fff:fff::1", "4000::1", "5f00::1", "fc00::1", "fd00:ec2::254",
+	"64:ff9b::a9fe:a9fe", "64:ff9b::808:808", "64:ff9b:1::1", "100::1", "100:0:0:1::1", "2001::1", "2001:0:7f00:1::1",
+	"2001:2::1", "2001:20::1", "2001:1ff::1",
+	"2001:db8::1", "2002:7f00:1::1", "2002:a00:1::1", "2620:4f:8000::1", "3fff::1", "3fff:fff::1", "4000::1", "5f00::1",
+	"fc00::1", "fd00:ec2::254",
 	"fdff::1", "fe80::1", "febf::1", "fec0::1", "feff::1", "ff02::1", "ff0e::1",
 }
 
@@ -43,11 +46,16 @@ func TestAllForbiddenAtOnce(t *testing.T) {
 func TestReaches(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nobody(t), nil)
-	for name, address := range map[string]string{"public.example.org": "1.1.1.1", "private.example.org": "10.0.0.1", "mapped.example.org": "::ffff:10.0.0.1"} {
+	for name, address := range map[string]string{
+		"public.example.org": "1.1.1.1", "private.example.org": "10.0.0.1", "mapped.example.org": "::ffff:10.0.0.1",
+	} {
 		w.zone.set(name, always(address))
 	}
 	w.zone.set("both.example.org", always("10.0.0.1", "1.1.1.1"))
-	for host, want := range map[string]bool{"public.example.org": true, "private.example.org": false, "mapped.example.org": false, "both.example.org": true, "127.0.0.9": false, "1.1.1.1": true, standsIn: true} {
+	for host, want := range map[string]bool{
+		"public.example.org": true, "private.example.org": false, "mapped.example.org": false, "both.example.org": true,
+		"127.0.0.9": false, "1.1.1.1": true, standsIn: true,
+	} {
 		if got, err := w.client.Reaches(t.Context(), host, w.port); err != nil || got != want {
 			t.Errorf("%s: %t, %v", host, got, err)
 		}
@@ -65,7 +73,8 @@ func TestGuard(t *testing.T) {
 	t.Parallel()
 	guard := newGuard(hosts{}, securePort)
 	for _, address := range []string{
-		"1.1.1.1", "9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0", "126.255.255.255", "128.0.0.0", "168.63.129.15", "169.253.255.255",
+		"1.1.1.1", "9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0", "126.255.255.255", "128.0.0.0",
+		"168.63.129.15", "169.253.255.255",
 		"172.15.255.255", "172.32.0.0", "192.0.1.0", "192.167.255.255", "198.17.255.255", "198.20.0.0", "223.255.255.255",
 		"[2606:4700:4700::1111]", "[2001:200::1]", "[2003::1]", "[2a00:1450::1]",
 	} {

@@ -14,9 +14,10 @@ import (
 
 // The codes of errors.
 const (
-	Refused     = "address_refused"    // it was never connected to
-	Unavailable = "source_unavailable" // not reached, not answered as it should be, too slow, cut off, redirected too often
-	TooLarge    = "too_large"          // it has more bytes than were asked for
+	Refused = "address_refused" // it was never connected to
+	// not reached, not answered as it should be, too slow, cut off, redirected too often
+	Unavailable = "source_unavailable"
+	TooLarge    = "too_large" // it has more bytes than were asked for
 )
 
 // Error says why there is no file. None of it holds the address that was given or one that it resolved to.
@@ -67,7 +68,9 @@ func broken(err error) *Error {
 // reason is what the log is told: errors of the network hold addresses in their texts, and an address may hold a
 // signature that opens the file to everybody.
 func reason(err error) error {
-	for _, known := range []error{context.Canceled, context.DeadlineExceeded, os.ErrDeadlineExceeded, io.ErrUnexpectedEOF, io.EOF} {
+	for _, known := range []error{
+		context.Canceled, context.DeadlineExceeded, os.ErrDeadlineExceeded, io.ErrUnexpectedEOF, io.EOF,
+	} {
 		if errors.Is(err, known) {
 			return known
 		}

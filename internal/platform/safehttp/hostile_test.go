@@ -72,16 +72,26 @@ https://com:PORT/ https://app.own.example.org:PORT/ https://APP.own.example.org.
 
 // byTextToo cannot be written in a list that is parted by spaces.
 var byTextToo = []string{
-	"", " ", "https://files.example.com:PORT/a b", " https://files.example.com:PORT/", "https://files.example.com:PORT/ ", "\thttps://files.example.com:PORT/",
-	"https://files.example.com:PORT/\n", "https://files.example.com:PORT/\r\nHost: localhost", "https://files.example.com:PORT/\r\n\r\nGET / HTTP/1.1", "https://files\t.example.com:PORT/",
-	"ht\ntps://files.example.com:PORT/", "https:\n//files.example.com:PORT/", "https://local\thost:PORT/", "https://127.0.0.1\n.example.com:PORT/", "https://127.0.0.1 .example.com:PORT/",
-	"https://files.example.com:PORT /", "https://files.example.com:\tPORT/", "https://127.0.0.1:PORT\x00.example.com/", "https://files.example.com:PORT/\x00", "https://files.example.com:PORT/\x7f",
-	"https://files.example.com:PORT/\x1b[0m", "https://files.example.com:PORT/\u0085", "https://files.example.com:PORT/\u2028", "https://files.example.com:PORT/\u00a0", "https://files.example.com\u3000:PORT/",
-	"https://local\u00adhost:PORT/", "https://127.0\u00ad.0.1:PORT/", "https://lo\u200bcalhost:PORT/", "https://lo\u200ccalhost:PORT/", "https://lo\u200dcalhost:PORT/", "https://lo\u2060calhost:PORT/",
-	"https://local\u034fhost:PORT/", "https://127\ufe0f.0.0.1:PORT/", "https://\ufefffiles.example.com:PORT/", "\ufeffhttps://files.example.com:PORT/", "https://files.example.com:PORT/\u202egpj.exe", "https://files\xff.example.com:PORT/",
-	"https://files.example.com:PORT/\xc0\xaf", "https://files.example.com:PORT/\xed\xa0\x80", "https://files.example.com:PORT/" + strings.Repeat("a", maxAddress),
-	"https://" + strings.Repeat("a", 64) + ".example.com:PORT/", "https://" + strings.Repeat("a.", 127) + "example.com:PORT/", "https://" + strings.Repeat("1", 1000) + ":PORT/",
-	"https://" + strings.Repeat("[", 1000) + ":PORT/", "https://xn--" + strings.Repeat("9", 1900) + ".com/", "https://" + strings.Repeat("ﷺ", 600) + "/",
+	"", " ", "https://files.example.com:PORT/a b", " https://files.example.com:PORT/",
+	"https://files.example.com:PORT/ ", "\thttps://files.example.com:PORT/",
+	"https://files.example.com:PORT/\n", "https://files.example.com:PORT/\r\nHost: localhost",
+	"https://files.example.com:PORT/\r\n\r\nGET / HTTP/1.1", "https://files\t.example.com:PORT/",
+	"ht\ntps://files.example.com:PORT/", "https:\n//files.example.com:PORT/", "https://local\thost:PORT/",
+	"https://127.0.0.1\n.example.com:PORT/", "https://127.0.0.1 .example.com:PORT/",
+	"https://files.example.com:PORT /", "https://files.example.com:\tPORT/", "https://127.0.0.1:PORT\x00.example.com/",
+	"https://files.example.com:PORT/\x00", "https://files.example.com:PORT/\x7f",
+	"https://files.example.com:PORT/\x1b[0m", "https://files.example.com:PORT/\u0085",
+	"https://files.example.com:PORT/\u2028", "https://files.example.com:PORT/\u00a0", "https://files.example.com\u3000:PORT/",
+	"https://local\u00adhost:PORT/", "https://127.0\u00ad.0.1:PORT/", "https://lo\u200bcalhost:PORT/",
+	"https://lo\u200ccalhost:PORT/", "https://lo\u200dcalhost:PORT/", "https://lo\u2060calhost:PORT/",
+	"https://local\u034fhost:PORT/", "https://127\ufe0f.0.0.1:PORT/", "https://\ufefffiles.example.com:PORT/",
+	"\ufeffhttps://files.example.com:PORT/", "https://files.example.com:PORT/\u202egpj.exe", "https://files\xff.example.com:PORT/",
+	"https://files.example.com:PORT/\xc0\xaf", "https://files.example.com:PORT/\xed\xa0\x80",
+	"https://files.example.com:PORT/" + strings.Repeat("a", maxAddress),
+	"https://" + strings.Repeat("a", 64) + ".example.com:PORT/",
+	"https://" + strings.Repeat("a.", 127) + "example.com:PORT/", "https://" + strings.Repeat("1", 1000) + ":PORT/",
+	"https://" + strings.Repeat("[", 1000) + ":PORT/", "https://xn--" + strings.Repeat("9", 1900) + ".com/",
+	"https://" + strings.Repeat("ﷺ", 600) + "/",
 }
 
 // byConnecting are addresses that read well; their names resolve to this machine.
@@ -184,7 +194,8 @@ func FuzzCheck(f *testing.F) {
 			t.Fatalf("%q was let through: %v", address, err)
 		}
 		last := topLevel(asked.Host)
-		if _, err := netip.ParseAddr(asked.Host); err == nil || last == asked.Host || strings.Trim(last, "0123456789") == "" || strings.HasPrefix(last, "0x") {
+		if _, err := netip.ParseAddr(asked.Host); err == nil || last == asked.Host || strings.Trim(last,
+			"0123456789") == "" || strings.HasPrefix(last, "0x") {
 			t.Fatalf("%q leads to %q", address, asked.Host)
 		}
 		again, err := client.parse(asked.String())

@@ -30,7 +30,8 @@ func newHosts(entries []string) (hosts, error) {
 		name, below := strings.CutPrefix(entry, ".")
 		name, err = hostname(name)
 		if err != nil || isNumeric(name) {
-			return hosts{}, fmt.Errorf("%q is neither a host name, nor an address, nor a network such as 10.1.0.0/16", entry)
+			return hosts{}, fmt.Errorf("%q is neither a host name, nor an address, nor a network such as 10.1.0.0/16",
+				entry)
 		}
 		if below {
 			name = "." + name

@@ -104,8 +104,10 @@ func TestRedirectTargets(t *testing.T) {
 		}
 	}
 	for _, location := range []string{
-		"https://private.example.org:PORT/", "//private.example.org:PORT/", "//127.0.0.2:PORT/", "//[::1]:PORT/", "///127.0.0.2:PORT/a b", "/\\127.0.0.2:PORT/", "\\\\127.0.0.2:PORT/",
-		"//user@127.0.0.2:PORT/", "//files.example.com:22/", "https:127.0.0.2", "https:/127.0.0.2:PORT/", "mailto:a@b.c", "/\xff", "/%zz", "/" + strings.Repeat("a", maxAddress),
+		"https://private.example.org:PORT/", "//private.example.org:PORT/", "//127.0.0.2:PORT/", "//[::1]:PORT/",
+		"///127.0.0.2:PORT/a b", "/\\127.0.0.2:PORT/", "\\\\127.0.0.2:PORT/",
+		"//user@127.0.0.2:PORT/", "//files.example.com:22/", "https:127.0.0.2", "https:/127.0.0.2:PORT/",
+		"mailto:a@b.c", "/\xff", "/%zz", "/" + strings.Repeat("a", maxAddress),
 	} {
 		t.Run(location, func(t *testing.T) { to(t, Refused, location) })
 	}

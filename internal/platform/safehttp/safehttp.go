@@ -1,5 +1,5 @@
-// Package safehttp gets a file from a public https address that a stranger gave, without ever touching anything private:
-// neither this machine, nor the network around it, nor the metadata service of a cloud.
+// Package safehttp gets a file from a public https address that a stranger gave, without ever touching anything
+// private: neither this machine, nor the network around it, nor the metadata service of a cloud.
 //
 // It looks twice. The text of an address is held against strict rules before anything is looked up, so that there is
 // nothing that we read differently from others; and every connection, after every redirect and for every one of a
@@ -89,7 +89,8 @@ func newClient(opts Options, port uint16) (*Client, error) {
 	return c, nil
 }
 
-// Transport is one for calls to servers that strangers name. It reaches what may be fetched from, and keeps connections.
+// Transport is one for calls to servers that strangers name. It reaches what may be fetched from, and keeps
+// connections.
 func (c *Client) Transport() *http.Transport {
 	t := c.transport.Clone()
 	t.DisableKeepAlives, t.IdleConnTimeout, t.MaxIdleConnsPerHost = false, c.opts.Idle/2, 16
@@ -99,8 +100,9 @@ func (c *Client) Transport() *http.Transport {
 
 // Got is what a fetch brought.
 type Got struct {
-	Size int64  // bytes
-	Name string // how the source names the file, chosen by a stranger: no path, nothing that does not print; may be empty
+	Size int64 // bytes
+	// how the source names the file, chosen by a stranger: no path, nothing that does not print; may be empty
+	Name string
 }
 
 // Get writes the file at an address into a writer, following redirects, as long as it has no more than most bytes.
@@ -166,7 +168,9 @@ func location(from *url.URL, values []string) (string, error) {
 func save(resp *http.Response, most int64, into io.Writer) (int64, error) {
 	switch {
 	case resp.StatusCode != http.StatusOK:
-		return 0, unavailable(fmt.Sprintf("The source answered with the status %d instead of the file.", resp.StatusCode), nil)
+		return 0,
+			unavailable(fmt.Sprintf("The source answered with the status %d instead of the file.", resp.StatusCode),
+				nil)
 	case len(resp.Header.Values("Content-Encoding")) > 0: // what was not asked for may be a bomb
 		return 0, unavailable("The source sent the file in an encoding that was not asked for.", nil)
 	case resp.ContentLength > most:

@@ -94,7 +94,8 @@ func TestAllowed(t *testing.T) {
 	})
 	for _, address := range []string{
 		"https://127.0.0.1/", "https://127.0.0.1:9000/", "https://10.1.2.3:1/", "https://[fd00::1]:65535/", "https://[FD00:0::1]/",
-		"https://minio:9000/", "https://MINIO./", "https://a.files.internal:8443/", "https://a.b.files.internal/", "https://own.example.org/",
+		"https://minio:9000/", "https://MINIO./", "https://a.files.internal:8443/", "https://a.b.files.internal/",
+		"https://own.example.org/",
 	} {
 		if err := w.client.Check(address); err != nil {
 			t.Errorf("%s: %v", address, err)
@@ -103,8 +104,10 @@ func TestAllowed(t *testing.T) {
 	for _, address := range []string{
 		"https://127.0.0.2/", "https://10.2.0.1/", "https://[fc00::1]/", "https://[::ffff:10.1.2.3]/", "https://[::ffff:127.0.0.1]/",
 		"https://[10.1.2.3]/", "https://fd00::1/", "https://010.1.2.3/", "https://10.1.515/", "https://0x7f000001/", "https://１２７.0.0.1/",
-		"https://[fd00::1%25eth0]/", "https://minio:0/", "https://minio:65536/", "https://minio:/", "https://minio:0443/", "https://minio:+443/",
-		"https://files.internal/", "https://afiles.internal/", "https://minio.lan/", "https://app.example.org/", "https://APP.example.org./",
+		"https://[fd00::1%25eth0]/", "https://minio:0/", "https://minio:65536/", "https://minio:/",
+		"https://minio:0443/", "https://minio:+443/",
+		"https://files.internal/", "https://afiles.internal/", "https://minio.lan/", "https://app.example.org/",
+		"https://APP.example.org./",
 		"https://localhost/", "http://minio/", "https://user@minio/",
 	} {
 		t.Run(address, func(t *testing.T) { wantCode(t, w.client.Check(address), Refused) })
@@ -128,7 +131,8 @@ func TestAllowedNameMayBePrivate(t *testing.T) {
 func TestBadOptions(t *testing.T) {
 	t.Parallel()
 	for _, entry := range []string{
-		"", ".", "..a", "*.example.org", "https://example.org", "example.org:443", "a b", "10.0.0.1/8", "10.0.0.0/33", "10.0.0", "0x7f.1", "256.1.1.1",
+		"", ".", "..a", "*.example.org", "https://example.org", "example.org:443", "a b", "10.0.0.1/8", "10.0.0.0/33",
+		"10.0.0", "0x7f.1", "256.1.1.1",
 		"[::1]", "fe80::1%eth0", "::ffff:10.0.0.1", "::ffff:10.0.0.0/104", "a..b", "user@example.org", strings.Repeat("a", 64) + ".org",
 	} {
 		if _, err := New(Options{Allow: []string{entry}}); err == nil {

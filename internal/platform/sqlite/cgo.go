@@ -17,7 +17,10 @@ const Driver = "sqlite3"
 
 // DSN is how a file is opened, for the one writer or for readers, which cannot write.
 func DSN(path string, writer bool) string {
-	v := url.Values{"_journal_mode": {"WAL"}, "_synchronous": {"FULL"}, "_busy_timeout": {"10000"}, "_foreign_keys": {"1"}, "_txlock": {"immediate"}}
+	v := url.Values{
+		"_journal_mode": {"WAL"}, "_synchronous": {"FULL"}, "_busy_timeout": {"10000"}, "_foreign_keys": {"1"},
+		"_txlock": {"immediate"},
+	}
 	if !writer {
 		v.Set("_query_only", "1")
 		v.Set("_txlock", "deferred")
@@ -39,8 +42,8 @@ func Busy(err error) bool {
 // away are the result codes of a file that cannot be used at the moment.
 var away = []sqlite3.ErrNo{sqlite3.ErrBusy, sqlite3.ErrFull, sqlite3.ErrIoErr, sqlite3.ErrCantOpen, sqlite3.ErrReadonly}
 
-// Away tells whether an error says that the file cannot be used at the moment: another process does not end, the disk is full or
-// fails, or may only be read.
+// Away tells whether an error says that the file cannot be used at the moment: another process does not end, the disk
+// is full or fails, or may only be read.
 func Away(err error) bool {
 	e, is := errors.AsType[sqlite3.Error](err)
 	return is && slices.Contains(away, e.Code)

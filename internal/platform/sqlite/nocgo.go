@@ -17,7 +17,10 @@ const Driver = "sqlite"
 
 // DSN is how a file is opened, for the one writer or for readers, which cannot write.
 func DSN(path string, writer bool) string {
-	v := url.Values{"_pragma": {"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)"}, "_txlock": {"immediate"}}
+	v := url.Values{
+		"_pragma": {"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)"},
+		"_txlock": {"immediate"},
+	}
 	if !writer {
 		v.Add("_pragma", "query_only(1)")
 		v.Set("_txlock", "deferred")
@@ -38,11 +41,12 @@ func Busy(err error) bool {
 	return errors.As(err, &e) && e.Code()&0xff == busy
 }
 
-// away are the result codes of a file that cannot be used at the moment: SQLITE_BUSY, _READONLY, _IOERR, _FULL, _CANTOPEN.
+// away are the result codes of a file that cannot be used at the moment: SQLITE_BUSY, _READONLY, _IOERR, _FULL,
+// _CANTOPEN.
 var away = []int{busy, 8, 10, 13, 14}
 
-// Away tells whether an error says that the file cannot be used at the moment: another process does not end, the disk is full or
-// fails, or may only be read.
+// Away tells whether an error says that the file cannot be used at the moment: another process does not end, the disk
+// is full or fails, or may only be read.
 func Away(err error) bool {
 	e, is := errors.AsType[*sqlite.Error](err)
 	return is && slices.Contains(away, e.Code()&0xff)

@@ -120,7 +120,8 @@ func (v *video) handlerName(b mediainfo.Box) error {
 
 // knownBrands are the brands of ftyp that stay: those of the standards, none of a maker.
 var knownBrands = []string{
-	"isom", "iso2", "iso3", "iso4", "iso5", "iso6", "iso7", "iso8", "iso9", "isoa", "isob", "isoc", "avc1", "hvc1", "hev1",
+	"isom", "iso2", "iso3", "iso4", "iso5", "iso6", "iso7", "iso8", "iso9", "isoa", "isob", "isoc", "avc1", "hvc1",
+	"hev1",
 	"av01", "mp41", "mp42", "mp71", "qt  ", "M4V ", "M4VH", "M4VP", "f4v ", "dash", "msdh", "msix", "cmfc", "cmf2",
 	"3gp4", "3gp5", "3gp6", "3gp7", "3gp8", "3gp9", "3g2a", "3g2b", "3g2c", "mmp4", "dby1",
 }

@@ -17,11 +17,13 @@ const (
 // profileTags are the tags of a color profile that rendering needs (ICC.1:2022, 9.2). Others name the device, its
 // serial number and who made the profile.
 var profileTags = []string{
-	"rXYZ", "gXYZ", "bXYZ", "rTRC", "gTRC", "bTRC", "kTRC", "wtpt", "bkpt", "chad", "cicp", "A2B0", "A2B1", "A2B2", "B2A0",
+	"rXYZ", "gXYZ", "bXYZ", "rTRC", "gTRC", "bTRC", "kTRC", "wtpt", "bkpt", "chad", "cicp", "A2B0", "A2B1", "A2B2",
+	"B2A0",
 	"B2A1", "B2A2", "D2B0", "D2B1", "D2B2", "D2B3", "B2D0", "B2D1", "B2D2", "B2D3", "gamt", "aarg", "aagg", "aabg",
 }
 
-// profile reads the color profile of n bytes at offset at, and returns it as it is and cleaned. The cleaned one is nil if it is none.
+// profile reads the color profile of n bytes at offset at, and returns it as it is and cleaned. The cleaned one is nil
+// if it is none.
 func (s *source) profile(at, n int64) ([]byte, []byte, error) {
 	if n < profileHeader+4 || n > maxProfile {
 		return nil, nil, nil

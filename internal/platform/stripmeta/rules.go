@@ -75,12 +75,14 @@ var rules = map[string]map[string]rule{
 	"dinf": {"dref": {do: dataEntries}},
 	"stbl": {
 		"stsd": {do: descriptions}, "stts": keepList(8, 8), "ctts": keepList(8, 8),
-		"cslg": {do: sized, size: 24, more: 20}, "stss": keepList(8, 4), "stps": keepList(8, 4), "stsc": keepList(8, 12),
+		"cslg": {do: sized, size: 24, more: 20}, "stss": keepList(8, 4), "stps": keepList(8, 4),
+		"stsc": keepList(8, 12),
 		"stsz": {do: sampleTable}, "stz2": {do: sampleTable}, "stco": keepList(8, 4), "co64": keepList(8, 8),
 		"sbgp": {do: groups}, "sgpd": {do: groupKinds},
 	},
 	"picture": {
-		"avcC": {do: parameterSets}, "hvcC": {do: parameterArrays}, "lhvC": {do: parameterArrays}, "esds": {do: decoder},
+		"avcC": {do: parameterSets}, "hvcC": {do: parameterArrays}, "lhvC": {do: parameterArrays},
+		"esds": {do: decoder},
 		"av1C": configuration, "vvcC": configuration, "vpcC": keepBytes(12), "d263": keepBytes(7),
 		"dvcC": keepBytes(24), "dvvC": keepBytes(24), "dvwC": keepBytes(24), "hvcE": {do: parameterArrays},
 		"pasp": keepBytes(8), "clap": keepBytes(32), "fiel": keepBytes(2), "gama": keepBytes(4), "btrt": keepBytes(12),
@@ -95,7 +97,8 @@ var rules = map[string]map[string]rule{
 	"cmfy": {"dadj": keepBytes(8)},
 	"pack": {"pkin": keepBytes(8)},
 	"sound": {
-		"esds": {do: decoder}, "wave": {do: enter}, "chan": keepList(16, 20), "dOps": configuration, "dac3": keepBytes(3),
+		"esds": {do: decoder}, "wave": {do: enter}, "chan": keepList(16, 20), "dOps": configuration,
+		"dac3": keepBytes(3),
 		"dec3": configuration, "dac4": configuration, "alac": keepBytes(28), "dfLa": {do: flac}, "damr": {do: vendor},
 		"btrt": keepBytes(12), "pcmC": keepBytes(6), "srat": keepBytes(8), "chnl": configuration,
 	},

@@ -18,9 +18,9 @@ import (
 	"pressroom/internal/platform/mediainfo"
 )
 
-// Scan finds the metadata in the first size bytes of r, a file of the MIME type that mediainfo.Read reported. It reads the
-// file at most about twice, decompresses at most 1 GiB of pixels and holds at most about 32 MiB of memory. The error is
-// a mediainfo.ErrDamaged, mediainfo.ErrType, or says what kept r from being read.
+// Scan finds the metadata in the first size bytes of r, a file of the MIME type that mediainfo.Read reported. It reads
+// the file at most about twice, decompresses at most 1 GiB of pixels and holds at most about 32 MiB of memory. The
+// error is a mediainfo.ErrDamaged, mediainfo.ErrType, or says what kept r from being read.
 func Scan(r io.ReaderAt, size int64, mime string) (Edits, error) {
 	scan := map[string]func(*source, *Edits) error{
 		mediainfo.JPEG: scanJPEG, mediainfo.PNG: scanPNG, mediainfo.WebP: scanWebP, mediainfo.GIF: scanGIF,

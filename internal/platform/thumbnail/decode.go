@@ -38,8 +38,8 @@ type reading func([]byte) (int, error)
 
 func (r reading) Read(p []byte) (int, error) { return r(p) }
 
-// decode decodes the first frame as it is stored. It stops at the next read once the context is done, or decodeWithin has
-// passed.
+// decode decodes the first frame as it is stored. It stops at the next read once the context is done, or decodeWithin
+// has passed.
 func decode(ctx context.Context, r io.Reader, info mediainfo.Info) (layer, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, decodeWithin, ErrSlow)
 	defer cancel()
@@ -128,7 +128,8 @@ func firstFrame(r io.Reader, info mediainfo.Info) (layer, error) {
 	if _, err := io.ReadFull(r, head); err != nil || length < int64(len(head)) {
 		return layer{}, errDamaged
 	}
-	if (1+uint24(head[6:]))*(1+uint24(head[9:])) > info.Width*info.Height { // the decoder believes it, and info is what memory is held for
+	// the decoder believes it, and info is what memory is held for
+	if (1+uint24(head[6:]))*(1+uint24(head[9:])) > info.Width*info.Height {
 		return layer{}, errDamaged
 	}
 	file := []byte("RIFF\x00\x00\x00\x00WEBPVP8X\x0a\x00\x00\x00\x00\x00\x00\x00")

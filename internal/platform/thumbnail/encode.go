@@ -73,7 +73,8 @@ func encode(picture *image.RGBA, mime string, quality int, maxBytes int64) (Made
 	if out.tooLong() {
 		return Made{}, out.written, nil
 	}
-	return Made{Bytes: out.kept.Bytes(), Type: mime, Width: picture.Rect.Dx(), Height: picture.Rect.Dy()}, out.written, nil
+	return Made{Bytes: out.kept.Bytes(), Type: mime, Width: picture.Rect.Dx(), Height: picture.Rect.Dy()}, out.written,
+		nil
 }
 
 // bounded keeps what is written until that is too long, and then counts.

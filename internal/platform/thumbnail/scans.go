@@ -15,7 +15,9 @@ const (
 	maxBlocks = 16 << 20 // blocks of 8 × 8 samples that all scans visit, about 10 seconds of work
 )
 
-var errScans = &mediainfo.DamageError{Reason: "the JPEG has more scans than the library decodes; save it again as a baseline (not progressive) JPEG"}
+var errScans = &mediainfo.DamageError{
+	Reason: "the JPEG has more scans than the library decodes; save it again as a baseline (not progressive) JPEG",
+}
 
 // The markers of ITU-T T.81, table B.1, that have no segment or begin a scan.
 const (

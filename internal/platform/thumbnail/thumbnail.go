@@ -15,7 +15,8 @@ import (
 	"pressroom/internal/platform/mediainfo"
 )
 
-// The errors besides mediainfo.ErrDamaged, of an image that turns out to be cut short or broken, and those of reading it.
+// The errors besides mediainfo.ErrDamaged, of an image that turns out to be cut short or broken, and those of reading
+// it.
 var (
 	ErrTooLarge    = errors.New("the image needs more memory than there is for images")
 	ErrUnsupported = errors.New("the image is of a variant that cannot be decoded")
@@ -23,8 +24,8 @@ var (
 	ErrBusy        = loadshed.ErrBusy // too many calls of the share wait for memory
 )
 
-// ErrSlow is the error about an image whose decoding took longer than 30 seconds. It is an ErrBusy, as a busy machine is a
-// more likely reason than the image, whose work is bounded.
+// ErrSlow is the error about an image whose decoding took longer than 30 seconds. It is an ErrBusy, as a busy machine
+// is a more likely reason than the image, whose work is bounded.
 var ErrSlow error = slowError{}
 
 type slowError struct{}

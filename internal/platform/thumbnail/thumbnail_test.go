@@ -108,7 +108,8 @@ func checkQuarters(t *testing.T, name string, made thumbnail.Made, want ...color
 func far(a, b uint8) bool { return max(a, b)-min(a, b) > 32 }
 
 func oriented(data []byte, orientation byte) []byte {
-	exif := "\xff\xe1\x00\x22Exif\x00\x00MM\x00\x2a\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01\x00" + string(orientation) + "\x00\x00\x00\x00\x00\x00"
+	exif := "\xff\xe1\x00\x22Exif\x00\x00MM\x00\x2a\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01\x00" +
+		string(orientation) + "\x00\x00\x00\x00\x00\x00"
 	return slices.Concat(data[:2], []byte(exif), data[2:])
 }
 
@@ -208,7 +209,8 @@ func TestPlacedFrame(t *testing.T) {
 		}
 		size := []byte{79, 0, 0, 39, 0, 0}
 		anmf := slices.Concat([]byte{40, 0, 0, 20, 0, 0}, size, []byte{9, 0, 0, 0}, frame)
-		body := slices.Concat([]byte("WEBPVP8X\x0a\x00\x00\x00\x12\x00\x00\x00\x9f\x00\x00\x4f\x00\x00"), riffChunk("ANIM", make([]byte, 6)), riffChunk("ANMF", anmf))
+		body := slices.Concat([]byte("WEBPVP8X\x0a\x00\x00\x00\x12\x00\x00\x00\x9f\x00\x00\x4f\x00\x00"),
+			riffChunk("ANIM", make([]byte, 6)), riffChunk("ANMF", anmf))
 		data := riffChunk("RIFF", body)
 		made, err := thumbnail.New(memory).Thumbnail(t.Context(), 1, bytes.NewReader(data), info(t, data), 0)
 		if err != nil || made.Width != 160 || made.Height != 80 {
@@ -297,7 +299,8 @@ func TestTooLarge(t *testing.T) {
 	if _, err := thumbnail.New(4_000_000+40_000).Thumbnail(t.Context(), 1, bytes.NewReader(data), about, 100); err != nil {
 		t.Errorf("with as much as it takes: %v", err)
 	}
-	if _, err := thumbnail.New(4_000_000+39_999).Thumbnail(t.Context(), 1, bytes.NewReader(data), about, 100); !errors.Is(err, thumbnail.ErrTooLarge) {
+	if _, err := thumbnail.New(4_000_000+39_999).
+		Thumbnail(t.Context(), 1, bytes.NewReader(data), about, 100); !errors.Is(err, thumbnail.ErrTooLarge) {
 		t.Errorf("with a byte less: %v, want ErrTooLarge", err)
 	}
 	for limit, want := range map[int64]int{8_000_000: 1000, 7_999_999: 990, 6_000_000: 700, 5_000_000: 495, 4_040_000: 99} {
@@ -306,7 +309,8 @@ func TestTooLarge(t *testing.T) {
 			t.Errorf("fit with %d bytes: %d pixels wide (%v), want %d", limit, made.Width, err, want)
 		}
 	}
-	if _, err := thumbnail.New(3_999_999).Fit(t.Context(), 1, bytes.NewReader(data), about, thumbnail.Want{}); !errors.Is(err, thumbnail.ErrTooLarge) {
+	if _, err := thumbnail.New(3_999_999).
+		Fit(t.Context(), 1, bytes.NewReader(data), about, thumbnail.Want{}); !errors.Is(err, thumbnail.ErrTooLarge) {
 		t.Errorf("fit with less: %v, want ErrTooLarge", err)
 	}
 }
@@ -315,7 +319,9 @@ func TestDamaged(t *testing.T) {
 	t.Parallel()
 	maker := thumbnail.New(memory)
 	img := noise(100, 80)
-	files := map[string][]byte{"webp": genuine(t, "lossy.webp"), "lossless": genuine(t, "lossless.webp"), "animated": genuine(t, "animated.webp")}
+	files := map[string][]byte{
+		"webp": genuine(t, "lossy.webp"), "lossless": genuine(t, "lossless.webp"), "animated": genuine(t, "animated.webp"),
+	}
 	for _, mime := range []string{mediainfo.JPEG, mediainfo.PNG, mediainfo.GIF} {
 		files[mime] = encoded(t, img, mime)
 	}
@@ -512,7 +518,8 @@ func FuzzThumbnail(f *testing.F) {
 		switch {
 		case err == nil && (max(made.Width, made.Height) > 50 || len(made.Bytes) == 0):
 			t.Errorf("%d bytes of %d × %d", len(made.Bytes), made.Width, made.Height)
-		case err != nil && !errors.Is(err, mediainfo.ErrDamaged) && !errors.Is(err, thumbnail.ErrTooLarge) && !errors.Is(err, thumbnail.ErrUnsupported):
+		case err != nil && !errors.Is(err, mediainfo.ErrDamaged) && !errors.Is(err,
+			thumbnail.ErrTooLarge) && !errors.Is(err, thumbnail.ErrUnsupported):
 			t.Error(err)
 		}
 	})

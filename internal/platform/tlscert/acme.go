@@ -18,8 +18,8 @@ type ACME struct {
 	CA      string // the authority's directory URL; Let's Encrypt if empty
 	Roots   string // PEM file with root certificates for the authority itself; the system's if empty
 	Folder  string // stores keys and certificates; shared by all nodes
-	// HTTPPort and TLSPort are the ports of this node. The authority connects to ports 80 and 443, which must be forwarded
-	// to them. A challenge whose port is 0 is turned off.
+	// HTTPPort and TLSPort are the ports of this node. The authority connects to ports 80 and 443, which must be
+	// forwarded to them. A challenge whose port is 0 is turned off.
 	HTTPPort, TLSPort int
 }
 

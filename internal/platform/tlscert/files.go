@@ -73,8 +73,8 @@ func unchanged(a, b os.FileInfo) bool {
 	return os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size()
 }
 
-// certificate returns the certificate in the files. While the files do not match, because only one has been replaced so far, it
-// returns the previous certificate.
+// certificate returns the certificate in the files. While the files do not match, because only one has been replaced
+// so far, it returns the previous certificate.
 func (p *pair) certificate() *tls.Certificate {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -56,8 +56,8 @@ func (c *Certificates) Expiry() map[string]time.Time { return c.expiry() }
 // Answer returns a handler that answers HTTP-01 challenges and passes all other requests to next.
 func (c *Certificates) Answer(next http.Handler) http.Handler { return c.answer(next) }
 
-// Manage obtains missing certificates and renews them in the background until the context ends. Failures are logged and tried
-// again.
+// Manage obtains missing certificates and renews them in the background until the context ends. Failures are logged
+// and tried again.
 func (c *Certificates) Manage(ctx context.Context) error { return c.manage(ctx) }
 
 // Close stops the management of certificates.

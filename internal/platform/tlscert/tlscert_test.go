@@ -33,7 +33,10 @@ func write(t *testing.T, files tlscert.Files, name string, serial int64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour)}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
+	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {
 		t.Fatal(err)
@@ -42,7 +45,9 @@ func write(t *testing.T, files tlscert.Files, name string, serial int64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for file, block := range map[string]*pem.Block{files.Certificate: {Type: "CERTIFICATE", Bytes: der}, files.Key: {Type: "PRIVATE KEY", Bytes: raw}} {
+	for file, block := range map[string]*pem.Block{
+		files.Certificate: {Type: "CERTIFICATE", Bytes: der}, files.Key: {Type: "PRIVATE KEY", Bytes: raw},
+	} {
 		if err := os.WriteFile(file, pem.EncodeToMemory(block), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -129,8 +134,8 @@ func TestInvalidOptions(t *testing.T) {
 	}
 }
 
-// A certificate is got from a real ACME server, by either challenge, and kept: a second node finds it in the folder and asks for
-// none.
+// A certificate is got from a real ACME server, by either challenge, and kept: a second node finds it in the folder
+// and asks for none.
 func TestACME(t *testing.T) { //nolint:paralleltest // see acme.Start
 	for _, byHTTP := range []bool{true, false} {
 		t.Run(map[bool]string{true: "by HTTP", false: "by TLS"}[byHTTP], func(t *testing.T) {
@@ -143,7 +148,8 @@ func TestACME(t *testing.T) { //nolint:paralleltest // see acme.Start
 			}
 			authority := acme.Start(t, max(offered, nobody), tlsSeen)
 			opts := tlscert.Options{Log: silent(), ACME: tlscert.ACME{
-				Domains: []string{"press.test"}, Email: "ada@press.test", CA: authority.Directory, Roots: authority.Roots, Folder: folder, HTTPPort: offered, TLSPort: asked,
+				Domains: []string{"press.test"}, Email: "ada@press.test", CA: authority.Directory,
+				Roots: authority.Roots, Folder: folder, HTTPPort: offered, TLSPort: asked,
 			}}
 			certs := serve(t, opts, over, plain)
 			want := fetch(t, over, authority.Issued)
@@ -181,7 +187,10 @@ func serve(t *testing.T, opts tlscert.Options, over, plain net.Listener) *tlscer
 	}
 	hello := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("hello")) })
 	ctx, stop := context.WithCancel(t.Context())
-	servers := []*http.Server{{Handler: hello, TLSConfig: certs.TLS(), ReadHeaderTimeout: time.Second, ErrorLog: slog.NewLogLogger(silent().Handler(), slog.LevelError)}, {Handler: certs.Answer(hello), ReadHeaderTimeout: time.Second}}
+	servers := []*http.Server{
+		{Handler: hello, TLSConfig: certs.TLS(), ReadHeaderTimeout: time.Second, ErrorLog: slog.NewLogLogger(silent().
+			Handler(), slog.LevelError)}, {Handler: certs.Answer(hello), ReadHeaderTimeout: time.Second},
+	}
 	go func() { _ = servers[0].ServeTLS(over, "", "") }()
 	go func() { _ = servers[1].Serve(plain) }()
 	t.Cleanup(func() {
@@ -197,10 +206,13 @@ func serve(t *testing.T, opts tlscert.Options, over, plain net.Listener) *tlscer
 	return certs
 }
 
-// fetch asks by TLS, as a browser that trusts the authority, until it is answered, and gives the certificate that was shown.
+// fetch asks by TLS, as a browser that trusts the authority, until it is answered, and gives the certificate that was
+// shown.
 func fetch(t *testing.T, l net.Listener, roots *x509.CertPool) *x509.Certificate {
 	t.Helper()
-	dialer := tls.Dialer{Config: &tls.Config{RootCAs: roots, ServerName: "press.test", MinVersion: tls.VersionTLS12, NextProtos: []string{"h2"}}}
+	dialer := tls.Dialer{
+		Config: &tls.Config{RootCAs: roots, ServerName: "press.test", MinVersion: tls.VersionTLS12, NextProtos: []string{"h2"}},
+	}
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	deadline := time.After(30 * time.Second)

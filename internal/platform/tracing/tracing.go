@@ -1,6 +1,6 @@
-// Package tracing sends traces to an OpenTelemetry collector: a request, its transactions, and the jobs and deliveries that follow
-// from it on any node. Spans contain ids, states and names of operations, never what people wrote, their names, or secrets. Without
-// a collector the package does nothing.
+// Package tracing sends traces to an OpenTelemetry collector: a request, its transactions, and the jobs and deliveries
+// that follow from it on any node. Spans contain ids, states and names of operations, never what people wrote, their
+// names, or secrets. Without a collector the package does nothing.
 package tracing
 
 import (
@@ -40,8 +40,8 @@ var openTracers atomic.Int32
 
 const library = "pressroom"
 
-// Open returns a tracer configured by OpenTelemetry's environment variables (OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_TRACES_SAMPLER
-// and so on), or nil if they name no collector.
+// Open returns a tracer configured by OpenTelemetry's environment variables (OTEL_EXPORTER_OTLP_ENDPOINT,
+// OTEL_TRACES_SAMPLER and so on), or nil if they name no collector.
 func Open(ctx context.Context, o Options) (*Tracer, error) {
 	if !configured() {
 		return nil, nil //nolint:nilnil // a nil tracer is one that does nothing
@@ -64,7 +64,9 @@ func Open(ctx context.Context, o Options) (*Tracer, error) {
 		return nil, fmt.Errorf("describing this node: %w", err)
 	}
 	if o.Log != nil { // the library has one handler for the process
-		otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { o.Log.Warn("sending traces failed", "error", err) }))
+		otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) {
+			o.Log.Warn("sending traces failed", "error", err)
+		}))
 	}
 	provider := sdk.NewTracerProvider(sdk.WithBatcher(exporter), sdk.WithResource(about))
 	openTracers.Add(1)
@@ -116,8 +118,8 @@ func Start(ctx context.Context, name string) (context.Context, Span) {
 	return ctx, Span{span}                                                //nolint:spancheck // as above
 }
 
-// Follow starts a new trace that is linked to an earlier one, which may have ended long ago on another node. The link is what
-// Link returned there.
+// Follow starts a new trace that is linked to an earlier one, which may have ended long ago on another node. The link
+// is what Link returned there.
 func Follow(ctx context.Context, name, link string) (context.Context, Span) {
 	if openTracers.Load() == 0 {
 		return ctx, Span{}
@@ -137,7 +139,8 @@ func Follow(ctx context.Context, name, link string) (context.Context, Span) {
 
 const parentHeader = "traceparent" // W3C Trace Context
 
-// Link returns the context's span as a W3C traceparent, to be stored with work that follows, or "" if nothing is traced.
+// Link returns the context's span as a W3C traceparent, to be stored with work that follows, or "" if nothing is
+// traced.
 func Link(ctx context.Context) string {
 	if openTracers.Load() == 0 {
 		return ""
@@ -161,7 +164,8 @@ func (s Span) SetID(key string, id int64) {
 	}
 }
 
-// End ends the span and marks it as failed if err is not nil. The error's text is left out, because it may quote user input.
+// End ends the span and marks it as failed if err is not nil. The error's text is left out, because it may quote user
+// input.
 func (s Span) End(err error) {
 	if s.span == nil {
 		return
@@ -172,8 +176,8 @@ func (s Span) End(err error) {
 	s.span.End()
 }
 
-// Handler starts a span for each request, within the trace that its traceparent names, if any. The function kind returns the name
-// of the span; request paths are not used, because they may contain secrets.
+// Handler starts a span for each request, within the trace that its traceparent names, if any. The function kind
+// returns the name of the span; request paths are not used, because they may contain secrets.
 func (t *Tracer) Handler(next http.Handler, kind func(*http.Request) string) http.Handler {
 	if t == nil {
 		return next
@@ -197,7 +201,8 @@ func (t *Tracer) Handler(next http.Handler, kind func(*http.Request) string) htt
 // method returns the request's method, or _OTHER for an unknown one, as OpenTelemetry's conventions ask.
 func method(r *http.Request) string {
 	switch r.Method {
-	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
+		http.MethodOptions:
 		return r.Method
 	}
 	return "_OTHER"
@@ -219,7 +224,8 @@ func (r *recorder) WriteHeader(status int) {
 }
 
 // Flush sends buffered data.
-func (r *recorder) Flush() { _ = http.NewResponseController(r.ResponseWriter).Flush() } // writers without Flush send everything at the end
+// writers without Flush send everything at the end
+func (r *recorder) Flush() { _ = http.NewResponseController(r.ResponseWriter).Flush() }
 
 // Unwrap returns the wrapped writer, for http.ResponseController.
 func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }

@@ -29,8 +29,8 @@ const (
 	traceID = "0af7651916cd43dd8448eb211c80319c"
 )
 
-// A request goes on with the way that it names, its parts belong to it, and what follows from it later is another way that leads
-// back to it.
+// A request goes on with the way that it names, its parts belong to it, and what follows from it later is another way
+// that leads back to it.
 func TestTheWayOfARequest(t *testing.T) { //nolint:paralleltest // it sets variables
 	tracer, taker := open(t)
 	var link string
@@ -99,7 +99,8 @@ func TestWhatIsNoWay(t *testing.T) { //nolint:paralleltest // it sets variables
 		t.Fatal(err)
 	}
 	app := taker.Span("app")
-	if app.Parent != "" || app.Attributes["http.request.method"] != "_OTHER" || app.Attributes["http.response.status_code"] != "200" || app.Failed || !answer.Flushed {
+	if app.Parent != "" || app.Attributes["http.request.method"] != "_OTHER" ||
+		app.Attributes["http.response.status_code"] != "200" || app.Failed || !answer.Flushed {
 		t.Errorf("%+v", app)
 	}
 	if given != "00-"+app.Trace+"-"+app.ID+"-01" {
@@ -110,9 +111,12 @@ func TestWhatIsNoWay(t *testing.T) { //nolint:paralleltest // it sets variables
 // Where nobody takes traces nothing is done, and nothing allocated.
 func TestNothingWithoutACollector(t *testing.T) { //nolint:paralleltest // it sets variables
 	for _, off := range []map[string]string{
-		{}, {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", "OTEL_SDK_DISABLED": "true"}, {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", "OTEL_TRACES_EXPORTER": "none"},
+		{}, {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", "OTEL_SDK_DISABLED": "true"},
+		{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", "OTEL_TRACES_EXPORTER": "none"},
 	} {
-		for _, name := range []string{"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_SDK_DISABLED", "OTEL_TRACES_EXPORTER"} {
+		for _, name := range []string{
+			"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_SDK_DISABLED", "OTEL_TRACES_EXPORTER",
+		} {
 			t.Setenv(name, off[name])
 		}
 		tracer, err := tracing.Open(t.Context(), tracing.Options{})

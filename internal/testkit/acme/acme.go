@@ -1,5 +1,5 @@
-// Package acme runs a real ACME server for tests: Pebble, which looks in earnest at what it gives certificates for. All names
-// lead to this machine.
+// Package acme runs a real ACME server for tests: Pebble, which looks in earnest at what it gives certificates for.
+// All names lead to this machine.
 package acme
 
 import (
@@ -35,7 +35,8 @@ func Start(t *testing.T, httpPort, tlsPort int) Server {
 	quiet := log.New(io.Discard, "", 0) //nolint:forbidigo // Pebble's own
 	store := db.NewMemoryStore()
 	authority := ca.New(quiet, store, "", "ecdsa", 0, 1, map[string]ca.Profile{"default": {}})
-	front := wfe.New(quiet, store, va.New(quiet, httpPort, tlsPort, true, names(t), store), authority, []string{"pebble.test"}, true, false, 0, 0)
+	front := wfe.New(quiet, store, va.New(quiet, httpPort, tlsPort, true, names(t), store), authority,
+		[]string{"pebble.test"}, true, false, 0, 0)
 	server := httptest.NewTLSServer(front.Handler())
 	t.Cleanup(server.Close)
 	roots := filepath.Join(t.TempDir(), "acme-roots.pem")
@@ -62,7 +63,8 @@ func names(t *testing.T) string {
 		answer := new(dns.Msg).SetReply(asked)
 		for _, q := range asked.Question {
 			if q.Qtype == dns.TypeA {
-				answer.Answer = append(answer.Answer, &dns.A{Hdr: dns.RR_Header{Name: q.Name, Rrtype: dns.TypeA, Class: dns.ClassINET, Ttl: 1}, A: net.IPv4(127, 0, 0, 1)})
+				answer.Answer = append(answer.Answer,
+					&dns.A{Hdr: dns.RR_Header{Name: q.Name, Rrtype: dns.TypeA, Class: dns.ClassINET, Ttl: 1}, A: net.IPv4(127, 0, 0, 1)})
 			}
 		}
 		_ = w.WriteMsg(answer) // the test shows what came of it

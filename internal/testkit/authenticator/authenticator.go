@@ -75,7 +75,10 @@ func (d *Device) Create(options []byte) ([]byte, error) {
 	data = append(append(data, d.id...), cose...)
 	object := []byte("\xa3\x63fmt\x64none\x67attStmt\xa0\x68authData\x59")
 	object = append(binary.BigEndian.AppendUint16(object, uint16(len(data))), data...)
-	return d.answer(map[string]any{"clientDataJSON": text.EncodeToString(d.client("webauthn.create", a)), "attestationObject": text.EncodeToString(object), "transports": []string{"internal"}})
+	return d.answer(map[string]any{
+		"clientDataJSON":    text.EncodeToString(d.client("webauthn.create", a)),
+		"attestationObject": text.EncodeToString(object), "transports": []string{"internal"},
+	})
 }
 
 // Get signs what a page asks for.
@@ -107,11 +110,15 @@ func (d *Device) data(rpID string, flags byte) []byte {
 }
 
 func (d *Device) client(kind string, a asked) []byte {
-	raw, _ := json.Marshal(map[string]any{"type": kind, "challenge": a.PublicKey.Challenge, "origin": d.Origin, "crossOrigin": false}) // texts alone
+	raw, _ := json.Marshal(map[string]any{
+		"type": kind, "challenge": a.PublicKey.Challenge, "origin": d.Origin, "crossOrigin": false,
+	}) // texts alone
 	return raw
 }
 
 func (d *Device) answer(response map[string]any) ([]byte, error) {
 	id := text.EncodeToString(d.id)
-	return json.Marshal(map[string]any{"id": id, "rawId": id, "type": "public-key", "response": response, "clientExtensionResults": map[string]any{}})
+	return json.Marshal(map[string]any{
+		"id": id, "rawId": id, "type": "public-key", "response": response, "clientExtensionResults": map[string]any{},
+	})
 }

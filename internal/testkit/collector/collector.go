@@ -67,7 +67,8 @@ func (c *Collector) take(w http.ResponseWriter, r *http.Request) {
 }
 
 func read(s *spans.Span) Span {
-	out := Span{Name: s.GetName(), Trace: hex.EncodeToString(s.GetTraceId()), ID: hex.EncodeToString(s.GetSpanId()), Parent: hex.EncodeToString(s.GetParentSpanId()),
+	out := Span{Name: s.GetName(), Trace: hex.EncodeToString(s.GetTraceId()), ID: hex.EncodeToString(s.GetSpanId()),
+		Parent:     hex.EncodeToString(s.GetParentSpanId()),
 		Attributes: map[string]string{}, Failed: s.GetStatus().GetCode() == spans.Status_STATUS_CODE_ERROR}
 	for _, l := range s.GetLinks() {
 		out.Links = append(out.Links, hex.EncodeToString(l.GetTraceId())+"/"+hex.EncodeToString(l.GetSpanId()))

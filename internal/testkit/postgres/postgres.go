@@ -1,5 +1,5 @@
-// Package postgres gives tests a genuine PostgreSQL of their own, on loopback and in memory where there is room, that can be
-// stopped, killed, made to hang and started again without losing what it confirmed.
+// Package postgres gives tests a genuine PostgreSQL of their own, on loopback and in memory where there is room, that
+// can be stopped, killed, made to hang and started again without losing what it confirmed.
 package postgres
 
 import (
@@ -28,8 +28,8 @@ type Server struct {
 	running *process // nil while it is stopped
 }
 
-// Start makes a PostgreSQL and runs it until the test ends. Where its programs are missing the test is skipped, and with CI=true it
-// fails. The server keeps fsync and synchronous_commit on, as pressroom demands.
+// Start makes a PostgreSQL and runs it until the test ends. Where its programs are missing the test is skipped, and
+// with CI=true it fails. The server keeps fsync and synchronous_commit on, as pressroom demands.
 func Start(tb testing.TB) *Server {
 	tb.Helper()
 	s := &Server{tb: tb, bin: programs(tb), dir: folder(tb), owner: owner(tb)}
@@ -89,7 +89,8 @@ func (s *Server) Start() {
 // Stop ends the server in order: what is under way is rolled back and every connection ends with a word why.
 func (s *Server) Stop() { s.end(syscall.SIGINT) }
 
-// Kill ends the server's processes without a word, as a machine that fails does. What it confirmed is there at the next start.
+// Kill ends the server's processes without a word, as a machine that fails does. What it confirmed is there at the
+// next start.
 func (s *Server) Kill() { s.end(syscall.SIGKILL) }
 
 func (s *Server) end(how syscall.Signal) {
@@ -114,7 +115,8 @@ func (s *Server) signal(what syscall.Signal) {
 
 func (s *Server) data() string { return filepath.Join(s.dir, "data") }
 
-// programs finds the folder of PostgreSQL's programs, where scripts/with-postgres looks, and ends the test where there is none.
+// programs finds the folder of PostgreSQL's programs, where scripts/with-postgres looks, and ends the test where there
+// is none.
 func programs(tb testing.TB) string {
 	tb.Helper()
 	installed, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres") // the pattern is well formed

@@ -25,8 +25,8 @@ const (
 	askAgain   = 10 * time.Millisecond
 )
 
-// under runs a server that is killed when our end of the shell's input closes, which the system does when the test binary ends,
-// however it ends. The first line tells the server's process.
+// under runs a server that is killed when our end of the shell's input closes, which the system does when the test
+// binary ends, however it ends. The first line tells the server's process.
 const under = `exec 3<&0; "$@" >&2 & server=$!; echo $server
 { read -r _ <&3; kill -QUIT $server; } >/dev/null 2>&1 & wait $server; kill $!`
 
@@ -181,7 +181,8 @@ func folder(tb testing.TB) string {
 	return dir
 }
 
-// owner is whom the server runs as: as PostgreSQL refuses to run as root, its own user there, and otherwise whoever runs the test.
+// owner is whom the server runs as: as PostgreSQL refuses to run as root, its own user there, and otherwise whoever
+// runs the test.
 func owner(tb testing.TB) *syscall.Credential {
 	tb.Helper()
 	if os.Getuid() != 0 {

@@ -93,7 +93,8 @@ func TestViolations(t *testing.T) {
 	}{
 		{"none", "", nil, nil},
 		{"one of each", `[{"location":["request","query","limit"],"severity":"Error","code":"maximum","message":"too large"},` +
-			`{"location":["response"],"severity":"Warning","code":401,"message":"odd"}]`, []string{"request.query.limit: too large"}, []string{"response: odd"}},
+			`{"location":["response"],"severity":"Warning","code":401,"message":"odd"}]`,
+			[]string{"request.query.limit: too large"}, []string{"response: odd"}},
 		{"place unknown", `[{"message":"odd"}]`, nil, []string{": odd"}},
 		{"cut off", cut, nil, []string{cut}},
 	} {

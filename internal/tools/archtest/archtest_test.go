@@ -5,23 +5,60 @@ import "testing"
 // rooms says where every package below internal/ belongs. A new package is in none until it is written here,
 // and the test fails until then.
 var rooms = map[string][]string{
-	"words":    {"internal/core/access", "internal/apierr", "internal/core/operation"},
-	"leaves":   {"internal/platform/failpoint", "internal/teamtime", "internal/auth/passwordcheck", "internal/platform/plaintext", "internal/platform/mediainfo", "internal/auth/apikey", "internal/platform/loadshed", "internal/domain/provider", "internal/platform/sqlite", "internal/core/plan", "internal/platform/tracing"},
+	"words": {"internal/core/access", "internal/apierr", "internal/core/operation"},
+	"leaves": {
+		"internal/platform/failpoint", "internal/teamtime", "internal/auth/passwordcheck",
+		"internal/platform/plaintext", "internal/platform/mediainfo", "internal/auth/apikey",
+		"internal/platform/loadshed", "internal/domain/provider", "internal/platform/sqlite", "internal/core/plan",
+		"internal/platform/tracing",
+	},
 	"pictures": {"internal/platform/thumbnail", "internal/platform/stripmeta"},
 	"pipeline": {"internal/core/pipeline"},
 	"edges":    {"internal/api/mcp", "internal/api/rest"},
 	"shared":   {"internal/api/openapi", "internal/api/problem"}, // by the edges
-	"ground":   {"internal/platform/backup", "internal/platform/blob", "internal/platform/tlscert", "internal/platform/db", "internal/auth/oidc", "internal/platform/disk", "internal/platform/auditlog", "internal/platform/safehttp", "internal/platform/restoreguard", "internal/auth/tokencrypt"},
-	"subjects": {"internal/domain/credit", "internal/domain/delivery", "internal/domain/hashtag/stats", "internal/domain/hashtag/list", "internal/domain/hashtag/search", "internal/domain/job", "internal/domain/analytics", "internal/domain/erasure", "internal/domain/ratelimit", "internal/domain/media", "internal/domain/notification", "internal/auth/oauth", "internal/auth/passkey", "internal/domain/post", "internal/domain/idempotency", "internal/domain/report", "internal/domain/account", "internal/platform/clusterstats", "internal/domain/team", "internal/auth/totp", "internal/domain/voice"},
-	"network":  {"internal/network", "internal/network/graph"},
-	"adapters": {"internal/network/bluesky", "internal/network/facebook", "internal/network/instagram", "internal/network/linkedin", "internal/network/pinterest", "internal/network/threads", "internal/network/tiktok", "internal/network/x", "internal/network/youtube"},
-	"analyses": {"internal/domain/report/analysis", "internal/domain/report/result", "internal/domain/report/hashtaganalysis", "internal/domain/report/words"},
-	"sources":  {"internal/domain/provider/bridge", "internal/domain/provider/instagramgraph", "internal/domain/provider/joined", "internal/domain/provider/tiktokresearch", "internal/domain/provider/wire"},
-	"sandbox":  {"internal/sandbox"},
-	"app":      {"internal/web", "internal/web/account", "internal/web/accounts", "internal/web/compose", "internal/web/consent", "internal/web/shell", "internal/web/hashtags", "internal/web/erasure", "internal/web/library", "internal/web/notifications", "internal/web/operator", "internal/web/plot", "internal/web/posts", "internal/web/reference", "internal/web/reports", "internal/web/settings", "internal/web/voices"},
-	"calling":  {"internal/apicli"},
-	"server":   {"internal/server"},
-	"tests":    {"internal/tools/archtest", "internal/tools/clientgen", "internal/domain/hashtag/syntheticrelated", "internal/network/networktest", "internal/domain/report/synthetic", "internal/domain/report/synthetichashtag", "internal/testkit", "internal/testkit/acme", "internal/testkit/authenticator", "internal/testkit/collector", "internal/testkit/oidcserver", "internal/testkit/pds", "internal/testkit/postgres", "internal/testkit/prism", "internal/testkit/redis", "internal/testkit/s3", "internal/testkit/whole"},
+	"ground": {
+		"internal/platform/backup", "internal/platform/blob", "internal/platform/tlscert", "internal/platform/db",
+		"internal/auth/oidc", "internal/platform/disk", "internal/platform/auditlog", "internal/platform/safehttp",
+		"internal/platform/restoreguard", "internal/auth/tokencrypt",
+	},
+	"subjects": {
+		"internal/domain/credit", "internal/domain/delivery", "internal/domain/hashtag/stats",
+		"internal/domain/hashtag/list", "internal/domain/hashtag/search", "internal/domain/job",
+		"internal/domain/analytics", "internal/domain/erasure", "internal/domain/ratelimit", "internal/domain/media",
+		"internal/domain/notification", "internal/auth/oauth", "internal/auth/passkey", "internal/domain/post",
+		"internal/domain/idempotency", "internal/domain/report", "internal/domain/account",
+		"internal/platform/clusterstats", "internal/domain/team", "internal/auth/totp", "internal/domain/voice",
+	},
+	"network": {"internal/network", "internal/network/graph"},
+	"adapters": {
+		"internal/network/bluesky", "internal/network/facebook", "internal/network/instagram",
+		"internal/network/linkedin", "internal/network/pinterest", "internal/network/threads",
+		"internal/network/tiktok", "internal/network/x", "internal/network/youtube",
+	},
+	"analyses": {
+		"internal/domain/report/analysis", "internal/domain/report/result", "internal/domain/report/hashtaganalysis",
+		"internal/domain/report/words",
+	},
+	"sources": {
+		"internal/domain/provider/bridge", "internal/domain/provider/instagramgraph", "internal/domain/provider/joined",
+		"internal/domain/provider/tiktokresearch", "internal/domain/provider/wire",
+	},
+	"sandbox": {"internal/sandbox"},
+	"app": {
+		"internal/web", "internal/web/account", "internal/web/accounts", "internal/web/compose", "internal/web/consent",
+		"internal/web/shell", "internal/web/hashtags", "internal/web/erasure", "internal/web/library",
+		"internal/web/notifications", "internal/web/operator", "internal/web/plot", "internal/web/posts",
+		"internal/web/reference", "internal/web/reports", "internal/web/settings", "internal/web/voices",
+	},
+	"calling": {"internal/apicli"},
+	"server":  {"internal/server"},
+	"tests": {
+		"internal/tools/archtest", "internal/tools/clientgen", "internal/domain/hashtag/syntheticrelated",
+		"internal/network/networktest", "internal/domain/report/synthetic", "internal/domain/report/synthetichashtag",
+		"internal/testkit", "internal/testkit/acme", "internal/testkit/authenticator", "internal/testkit/collector",
+		"internal/testkit/oidcserver", "internal/testkit/pds", "internal/testkit/postgres", "internal/testkit/prism",
+		"internal/testkit/redis", "internal/testkit/s3", "internal/testkit/whole",
+	},
 }
 
 // forbidden lists the arrows that must not be. The names are rooms, packages, FOLDER/... with all below it, ours
@@ -34,14 +71,16 @@ var forbidden = []rule{
 		who: names("ours"), notWho: names("internal/server", "cmd/...", "test/...", "bench/..."), what: names("edges"),
 		why: "nothing behind an edge knows who asks, so that REST and the tools cannot differ",
 	}, {
-		who: names("ours"), notWho: names("internal/api/mcp", "test/...", "bench/..."), what: names("github.com/modelcontextprotocol/go-sdk"),
-		why: "the tools' protocol is the tools' edge's affair",
+		who: names("ours"), notWho: names("internal/api/mcp", "test/...", "bench/..."),
+		what: names("github.com/modelcontextprotocol/go-sdk"),
+		why:  "the tools' protocol is the tools' edge's affair",
 	}, {
 		who: names("subjects"), what: names("net/http"),
 		why: "a subject serves no HTTP; its operations.go may name methods and statuses",
 	}, {
 		who: names("words"), what: names("ours"), notWhat: names("words", "leaves", "internal/platform/db"),
-		why: "what an operation, a fault and a capability are depends on nothing that does something with them; a call carries its transaction",
+		why: "what an operation, a fault and a capability are depends on nothing that does something with them; a " +
+			"call carries its transaction",
 	}, {
 		who: names("internal/core/access", "internal/apierr", "leaves"), what: names("ours"),
 		why: "everything leans on these, so they lean on nothing",
@@ -121,7 +160,8 @@ var forbidden = []rule{
 		who: names("ground"), what: names("ours"), notWhat: names("ground", "words", "leaves"),
 		why: "what subjects stand on does not know what stands on it",
 	}, {
-		who: names("ours"), notWho: names("cmd/...", "test/...", "bench/...", "internal/testkit/whole"), what: names("server"), inTests: true,
+		who: names("ours"), notWho: names("cmd/...", "test/...", "bench/...", "internal/testkit/whole"),
+		what: names("server"), inTests: true,
 		why: "the composition root knows everybody, so only the command line and tests of the whole program know it",
 	}, {
 		who: names("ours"), notWho: names("tests", "test/...", "bench/..."), what: names("tests"),
@@ -136,8 +176,9 @@ var forbidden = []rule{
 		who: names("ours"), notWho: names("internal/domain/job"), what: names("github.com/riverqueue/river"),
 		why: "the queue only wakes work up: nobody else sees its jobs or refers to their ids",
 	}, {
-		who: names("ours"), notWho: names("internal/domain/ratelimit", "tests"), what: names("github.com/redis/go-redis/v9", "github.com/throttled/throttled/v2"),
-		why: "one place counts how fast is asked; nothing else may come to need a Redis",
+		who: names("ours"), notWho: names("internal/domain/ratelimit", "tests"),
+		what: names("github.com/redis/go-redis/v9", "github.com/throttled/throttled/v2"),
+		why:  "one place counts how fast is asked; nothing else may come to need a Redis",
 	}, {
 		who: names("ours"), notWho: names("internal/auth/tokencrypt"), what: names("github.com/tink-crypto/tink-go/v2"),
 		why: "one place seals, so that one place is to be read when it matters how",
@@ -157,17 +198,24 @@ var allowed = []exception{
 	{"internal/domain/delivery", "internal/domain/account", "a delivery acts by an account's grant and may lose it"},
 	{"internal/domain/delivery", "internal/domain/job", "the last delivery ends the job; the queue wakes deliveries"},
 	{"internal/domain/analytics", "internal/domain/account", "figures are collected by an account's grant, which may be lost by that"},
-	{"internal/domain/report", "internal/domain/job", "a report is made by a job that clients follow, begun and ended in the same transactions"},
-	{"internal/domain/hashtag/list", "internal/domain/hashtag/stats", "an opened list shows what is known of its hashtags, and those that are added are to become known"},
-	{"internal/domain/hashtag/search", "internal/domain/job", "a search is a job that clients follow, begun and ended in the same transactions"},
+	{"internal/domain/report", "internal/domain/job", "a report is made by a job that clients follow, begun and ended " +
+		"in the same transactions"},
+	{"internal/domain/hashtag/list", "internal/domain/hashtag/stats", "an opened list shows what is known of its " +
+		"hashtags, and those that are added are to become known"},
+	{"internal/domain/hashtag/search", "internal/domain/job", "a search is a job that clients follow, begun and ended " +
+		"in the same transactions"},
 	{"internal/domain/hashtag/search", "internal/domain/hashtag/stats", "what searches find is what is known of hashtags, and feeds it"},
-	{"internal/domain/provider/instagramgraph", "internal/platform/db", "which account asked for which hashtag is kept for days, and shared by all nodes"},
-	{"internal/domain/media", "internal/domain/job", "an import, a download and an upload batch each have a job that clients follow, made and ended in the same transaction"},
-	{"internal/domain/media", "internal/core/pipeline", "an upload link is refused by what stands in the way of the key that opened it, with the pipeline's own words"},
+	{"internal/domain/provider/instagramgraph", "internal/platform/db", "which account asked for which hashtag is " +
+		"kept for days, and shared by all nodes"},
+	{"internal/domain/media", "internal/domain/job", "an import, a download and an upload batch each have a job that " +
+		"clients follow, made and ended in the same transaction"},
+	{"internal/domain/media", "internal/core/pipeline", "an upload link is refused by what stands in the way of the " +
+		"key that opened it, with the pipeline's own words"},
 	{"internal/domain/idempotency", "internal/core/pipeline", "it fills the pipeline's port and takes its claim"},
 	{"internal/domain/ratelimit", "internal/core/pipeline", "it fills the pipeline's ports for rates and free calls"},
 	{"internal/domain/credit", "internal/core/pipeline", "it fills the pipeline's port and takes its charge"},
-	{"internal/sandbox", "internal/platform/sqlite", "the sandbox keeps what it holds in a file of its own; how a file is opened is no part of the protocol"},
+	{"internal/sandbox", "internal/platform/sqlite", "the sandbox keeps what it holds in a file of its own; how a " +
+		"file is opened is no part of the protocol"},
 }
 
 func TestArrows(t *testing.T) {

@@ -95,7 +95,8 @@ func onlyWords(file *ast.File) bool {
 		if !ok {
 			return true
 		}
-		if x, ok := s.X.(*ast.Ident); ok && x.Name == "http" && !strings.HasPrefix(s.Sel.Name, "Method") && !strings.HasPrefix(s.Sel.Name, "Status") {
+		if x, ok := s.X.(*ast.Ident); ok && x.Name == "http" && !strings.HasPrefix(s.Sel.Name,
+			"Method") && !strings.HasPrefix(s.Sel.Name, "Status") {
 			only = false
 		}
 		return true

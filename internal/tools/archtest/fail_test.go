@@ -28,22 +28,48 @@ func TestCheckerFails(t *testing.T) {
 		exceptions []exception
 		want       []string
 	}{
-		"nothing wrong":       {},
-		"a forbidden import":  {more: []arrow{{from: "internal/low", to: "internal/high", file: "x.go"}}, want: []string{"x.go imports internal/high: it is low"}},
-		"inside a room":       {more: []arrow{{from: "internal/high", to: "internal/other", file: "x.go"}}, want: []string{"x.go imports internal/other: they are apart"}},
-		"a module's package":  {more: []arrow{{from: "internal/high", to: "example.com/queue/sub", file: "x.go"}}, want: []string{"x.go imports example.com/queue/sub: low alone queues"}},
-		"another module":      {more: []arrow{{from: "internal/high", to: "example.com/queues", file: "x.go"}}},
-		"more than words":     {more: []arrow{{from: "internal/high", to: "net/http", file: "x.go"}}, want: []string{"x.go imports net/http: no HTTP"}},
-		"in a test as well":   {more: []arrow{{from: "internal/high", to: "net/http", file: "x_test.go", test: true}}, want: []string{"x_test.go imports net/http: no HTTP"}},
-		"excepted":            {more: []arrow{{from: "internal/high", to: "internal/other", file: "x.go"}}, exceptions: []exception{excepted}},
-		"an unused exception": {exceptions: []exception{excepted}, want: []string{"the exception internal/high -> internal/other is not used any more: take it away"}},
-		"no reason": {more: []arrow{{from: "internal/high", to: "internal/other", file: "x.go"}}, exceptions: []exception{{"internal/high", "internal/other", ""}},
-			want: []string{"the exception internal/high -> internal/other is not used any more: take it away", "x.go imports internal/other: they are apart"}},
+		"nothing wrong": {},
+		"a forbidden import": {
+			more: []arrow{{from: "internal/low", to: "internal/high", file: "x.go"}},
+			want: []string{"x.go imports internal/high: it is low"},
+		},
+		"inside a room": {
+			more: []arrow{{from: "internal/high", to: "internal/other", file: "x.go"}},
+			want: []string{"x.go imports internal/other: they are apart"},
+		},
+		"a module's package": {
+			more: []arrow{{from: "internal/high", to: "example.com/queue/sub", file: "x.go"}},
+			want: []string{"x.go imports example.com/queue/sub: low alone queues"},
+		},
+		"another module": {more: []arrow{{from: "internal/high", to: "example.com/queues", file: "x.go"}}},
+		"more than words": {
+			more: []arrow{{from: "internal/high", to: "net/http", file: "x.go"}}, want: []string{"x.go imports net/http: no HTTP"},
+		},
+		"in a test as well": {
+			more: []arrow{{from: "internal/high", to: "net/http", file: "x_test.go", test: true}},
+			want: []string{"x_test.go imports net/http: no HTTP"},
+		},
+		"excepted": {
+			more: []arrow{{from: "internal/high", to: "internal/other", file: "x.go"}}, exceptions: []exception{excepted},
+		},
+		"an unused exception": {
+			exceptions: []exception{excepted},
+			want:       []string{"the exception internal/high -> internal/other is not used any more: take it away"},
+		},
+		"no reason": {more: []arrow{{from: "internal/high", to: "internal/other", file: "x.go"}},
+			exceptions: []exception{{"internal/high", "internal/other", ""}},
+			want: []string{
+				"the exception internal/high -> internal/other is not used any more: take it away",
+				"x.go imports internal/other: they are apart",
+			}},
 		"a new package": {packages: []string{"internal/new"}, want: []string{"internal/new is in no room: say in rooms where it belongs"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			g := graph{packages: map[string]bool{"internal/low": true, "internal/high": true, "internal/other": true}, arrows: slices.Concat(sound, c.more)}
+			g := graph{
+				packages: map[string]bool{"internal/low": true, "internal/high": true, "internal/other": true},
+				arrows:   slices.Concat(sound, c.more),
+			}
 			for _, p := range c.packages {
 				g.packages[p] = true
 			}

@@ -85,7 +85,8 @@ func (k *kind) UnmarshalJSON(raw []byte) error {
 }
 
 // keywords are those of JSON Schema that the clients heed, or that are the service's affair alone.
-var keywords = names(`$ref additionalProperties default description enum example format items maxItems maxLength maximum minItems minLength
+var keywords = names(
+	`$ref additionalProperties default description enum example format items maxItems maxLength maximum minItems minLength
 	minimum pattern properties required title type`)
 
 var kinds = names("string integer number boolean array object")
@@ -98,7 +99,8 @@ func names(list string) map[string]bool {
 	return known
 }
 
-// UnmarshalJSON reads a schema, and refuses what it does not know: a type that is guessed would be wrong in two languages.
+// UnmarshalJSON reads a schema, and refuses what it does not know: a type that is guessed would be wrong in two
+// languages.
 func (s *schema) UnmarshalJSON(raw []byte) error {
 	var written map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &written); err != nil {
@@ -192,7 +194,8 @@ func (o operation) arguments() []argument {
 	var found []argument
 	for _, p := range o.Parameters {
 		if p.In == "path" || p.In == "query" {
-			found = append(found, argument{Name: p.Name, In: p.In, Description: p.Description, Required: p.Required, schema: p.Schema})
+			found = append(found,
+				argument{Name: p.Name, In: p.In, Description: p.Description, Required: p.Required, schema: p.Schema})
 		}
 	}
 	if o.RequestBody == nil {
@@ -201,7 +204,8 @@ func (o operation) arguments() []argument {
 	body := o.RequestBody.Content["application/json"].Schema
 	for _, p := range body.Properties {
 		found = append(found, argument{
-			Name: p.Name, In: "body", Description: p.Value.Description, Required: slices.Contains(body.Required, p.Name), schema: p.Value,
+			Name: p.Name, In: "body", Description: p.Value.Description,
+			Required: slices.Contains(body.Required, p.Name), schema: p.Value,
 		})
 	}
 	return found

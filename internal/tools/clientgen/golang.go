@@ -6,7 +6,8 @@ import "slices"
 var told = map[string]bool{"PostAccount.caption": true}
 
 var goBasic = map[string]string{
-	"string": "string", "integer": "int64", "number": "float64", "boolean": "bool", "any": "json.RawMessage", "texts": "map[string]string",
+	"string": "string", "integer": "int64", "number": "float64", "boolean": "bool", "any": "json.RawMessage",
+	"texts": "map[string]string",
 }
 
 func goBase(s shape) string {
@@ -16,7 +17,8 @@ func goBase(s shape) string {
 	return goBasic[s.Base]
 }
 
-// goType is a field's type. What may be left out is a pointer where its zero value says something else than its absence.
+// goType is a field's type. What may be left out is a pointer where its zero value says something else than its
+// absence.
 func goType(r *record, f field) string {
 	base := goBase(f.Shape)
 	switch {
@@ -46,7 +48,8 @@ func (f field) zeroIsAbsent() bool {
 	case "string":
 		return f.schema.MinLength > 0 || f.query || f.schema.Pattern != ""
 	case "integer":
-		return f.schema.Minimum != nil && *f.schema.Minimum >= 0 && (*f.schema.Minimum > 0 || string(f.schema.Default) == "0")
+		return f.schema.Minimum != nil && *f.schema.Minimum >= 0 && (*f.schema.Minimum > 0 ||
+			string(f.schema.Default) == "0")
 	case "boolean":
 		return string(f.schema.Default) != "true"
 	}

@@ -198,7 +198,8 @@ func (b *builder) operation(method, path string, o operation) error {
 	}
 	data, _ := envelope.Properties.get("data")
 	c := &call{
-		Name: o.ID, Method: method, Path: path, Summary: o.Summary, Description: o.Description, Answer: component(data.Ref),
+		Name: o.ID, Method: method, Path: path, Summary: o.Summary, Description: o.Description,
+		Answer:    component(data.Ref),
 		KeyLength: length, Paid: o.Price != nil, Job: status == "202", Arguments: o.arguments(),
 	}
 	c.Paged = slices.ContainsFunc(c.Arguments, func(a argument) bool { return a.In == "query" && a.Name == "cursor" })

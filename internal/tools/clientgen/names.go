@@ -12,7 +12,9 @@ var initialisms = map[string]string{
 // exported is a name of the description as Go writes those that others may use: account_ids is AccountIDs.
 func exported(name string) string {
 	var out strings.Builder
-	for _, word := range strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+	for _, word := range strings.FieldsFunc(name, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}) {
 		if known, ok := initialisms[word]; ok {
 			out.WriteString(known)
 			continue

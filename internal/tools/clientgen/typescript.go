@@ -6,7 +6,8 @@ import (
 )
 
 var tsBasic = map[string]string{
-	"string": "string", "integer": "number", "number": "number", "boolean": "boolean", "any": "unknown", "texts": "Record<string, string>",
+	"string": "string", "integer": "number", "number": "number", "boolean": "boolean", "any": "unknown",
+	"texts": "Record<string, string>",
 }
 
 // tsType is a field's type. Lists of inputs may be read-only.

@@ -33,7 +33,9 @@ type Part struct {
 }
 
 // New makes them. The directory may be nil.
-func New(f *shell.Frame, signIns *team.SignIns, passkeys *passkey.Service, from *oidc.Directory, apps *totp.Service) *Part {
+func New(
+	f *shell.Frame, signIns *team.SignIns, passkeys *passkey.Service, from *oidc.Directory, apps *totp.Service,
+) *Part {
 	return &Part{f, signIns, passkeys, from, apps}
 }
 
@@ -58,11 +60,14 @@ func (p *Part) Routes() []shell.Route {
 		{Pattern: "GET /account/password", For: shell.People, Do: p.here(p.Proven(p.passwordPage))},
 		{Pattern: "POST /account/password", For: shell.People, Do: p.here(p.Proven(p.changePassword))},
 		{Pattern: "GET /account/passkeys/new", For: shell.People, Do: p.here(p.Proven(p.newPasskeyPage)), Recent: own},
-		{Pattern: "POST /account/passkeys/options", For: shell.People, Do: p.here(p.Proven(p.askOwnPasskey)), Recent: own},
-		{Pattern: "POST /account/passkeys", For: shell.People, Do: p.here(p.Proven(p.addPasskey)), Recent: own, Resumes: true, Page: "/account/passkeys/new"},
+		{Pattern: "POST /account/passkeys/options", For: shell.People, Do: p.here(
+			p.Proven(p.askOwnPasskey)), Recent: own},
+		{Pattern: "POST /account/passkeys", For: shell.People, Do: p.here(
+			p.Proven(p.addPasskey)), Recent: own, Resumes: true, Page: "/account/passkeys/new"},
 		{Pattern: "GET /account/passkeys/{passkey}", For: shell.People, Do: p.passkeyPage},
 		{Pattern: "POST /account/passkeys/{passkey}", For: shell.People, Do: p.renamePasskey},
-		{Pattern: "POST /account/passkeys/{passkey}/remove", For: shell.People, Do: p.Proven(p.removePasskey), Recent: own},
+		{Pattern: "POST /account/passkeys/{passkey}/remove", For: shell.People, Do: p.Proven(
+			p.removePasskey), Recent: own},
 		{Pattern: "POST /account/sessions/end", For: shell.People, Do: p.endSessions, Recent: true, Urgent: true},
 		{Pattern: "POST /account/sessions/{session}/end", For: shell.People, Do: p.endSession, Recent: true, Urgent: true},
 		{Pattern: "GET " + team.InvitationPath + "{token}", For: shell.Anyone, Do: p.invitationPage},
@@ -79,8 +84,10 @@ func (p *Part) Routes() []shell.Route {
 		{Pattern: "POST /account/authenticator/new", For: shell.People, Do: p.here(p.Proven(p.addApp)), Recent: own},
 		{Pattern: "GET " + replacePath, For: shell.People, Do: p.here(p.Proven(p.replaceAppPage)), Recent: own},
 		{Pattern: "POST " + replacePath, For: shell.People, Do: p.here(p.Proven(p.replaceApp)), Recent: own},
-		{Pattern: "POST /account/authenticator/codes", For: shell.People, Do: p.here(p.Proven(p.newCodes)), Recent: own},
-		{Pattern: "POST /account/authenticator/remove", For: shell.People, Do: p.here(p.Proven(p.removeApp)), Recent: own},
+		{Pattern: "POST /account/authenticator/codes", For: shell.People, Do: p.here(
+			p.Proven(p.newCodes)), Recent: own},
+		{Pattern: "POST /account/authenticator/remove", For: shell.People, Do: p.here(
+			p.Proven(p.removeApp)), Recent: own},
 	}
 	for i := range routes {
 		routes[i].OneFactor = true

@@ -99,8 +99,8 @@ type madeCodes struct {
 	Next     string
 }
 
-// File is a link to the codes as a text file. The link holds the file itself, so the codes are neither kept nor asked for
-// again, and no script is needed.
+// File is a link to the codes as a text file. The link holds the file itself, so the codes are neither kept nor asked
+// for again, and no script is needed.
 func (m madeCodes) File() template.URL {
 	text := "pressroom recovery codes. Each one signs you in once.\r\n\r\n" + strings.Join(m.Codes, "\r\n") + "\r\n"
 	return template.URL("data:text/plain;charset=utf-8;base64," + base64.StdEncoding.EncodeToString([]byte(text))) //nolint:gosec // of our own text
@@ -221,7 +221,8 @@ func (p *Part) newCodes(w http.ResponseWriter, r *http.Request) {
 		p.Refuse(w, r, err)
 		return
 	}
-	p.Show(w, r, http.StatusOK, pages["recoverycodes"], "Your recovery codes", madeCodes{Codes: codes, Next: "/account"})
+	p.Show(w, r, http.StatusOK, pages["recoverycodes"], "Your recovery codes",
+		madeCodes{Codes: codes, Next: "/account"})
 }
 
 func (p *Part) removeApp(w http.ResponseWriter, r *http.Request) {

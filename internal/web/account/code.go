@@ -124,13 +124,15 @@ func (p *Part) signInByCode(w http.ResponseWriter, r *http.Request) {
 	}
 	p.Take(r.Context(), codeKept)
 	if left >= 0 {
-		p.Say(r, "You signed in with a recovery code. You have "+shell.Plural(left, "recovery code", "recovery codes")+" left.")
+		p.Say(r,
+			"You signed in with a recovery code. You have "+shell.Plural(left, "recovery code",
+				"recovery codes")+" left.")
 	}
 	p.enterAfterCode(w, r, *of, form)
 }
 
-// checkCode returns how many recovery codes are left after one was used, and -1 after a code of the app. Wrong codes of the
-// app delay the person; recovery codes pass all the same.
+// checkCode returns how many recovery codes are left after one was used, and -1 after a code of the app. Wrong codes
+// of the app delay the person; recovery codes pass all the same.
 func (p *Part) checkCode(r *http.Request, of totp.Holder) (int, error) {
 	left, ctx := -1, r.Context()
 	if recovery := r.PostForm.Get("recovery"); recovery != "" {
@@ -141,7 +143,9 @@ func (p *Part) checkCode(r *http.Request, of totp.Holder) (int, error) {
 		})
 		return left, err
 	}
-	return left, p.signIns.GuessCode(ctx, of.Person, p.KnownBrowser(r), func() error { return p.totp.Check(ctx, of, r.PostForm.Get("code")) })
+	return left, p.signIns.GuessCode(ctx, of.Person, p.KnownBrowser(r), func() error {
+		return p.totp.Check(ctx, of, r.PostForm.Get("code"))
+	})
 }
 
 // refuseCode shows the page again, or the first one if the sign-in is over.

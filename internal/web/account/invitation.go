@@ -42,14 +42,16 @@ func (p *Part) showInvitation(w http.ResponseWriter, r *http.Request, status int
 		return
 	}
 	v := shell.VisitorOf(r.Context())
-	view.Ways, view.Path, view.Fits = p.ways(), team.InvitationPath+r.PathValue("token"), v != nil && v.Email == view.Email
+	view.Ways, view.Path, view.Fits = p.ways(), team.InvitationPath+r.PathValue("token"),
+		v != nil && v.Email == view.Email
 	p.Show(w, r, status, pages["invitation"], "Join "+view.TeamName, view)
 }
 
 // badLink refuses a link that somebody was sent. A link that is not known is explained: it may have been cut off.
 func (p *Part) badLink(w http.ResponseWriter, r *http.Request, err error) {
 	if apierr.Is(err, apierr.NotFound) {
-		p.Notice(w, r, http.StatusNotFound, "This link does not work", "Check that you opened the whole link. If you did, ask for a new one.")
+		p.Notice(w, r, http.StatusNotFound, "This link does not work",
+			"Check that you opened the whole link. If you did, ask for a new one.")
 		return
 	}
 	if f := apierr.Of(err); f.Context["state"] == "used" && strings.HasPrefix(r.URL.Path, team.InvitationPath) {
@@ -71,7 +73,8 @@ func (p *Part) refuseInvitation(w http.ResponseWriter, r *http.Request, err erro
 		if apierr.Is(err, apierr.Unauthorized) {
 			field = "present"
 		}
-		p.showInvitation(w, r, shell.StatusOf(err), invitationView{Name: r.PostForm.Get("name"), Wrong: wrong, Field: field})
+		p.showInvitation(w, r, shell.StatusOf(err),
+			invitationView{Name: r.PostForm.Get("name"), Wrong: wrong, Field: field})
 	}
 }
 
@@ -87,7 +90,8 @@ func (p *Part) accept(w http.ResponseWriter, r *http.Request) {
 	p.welcome(w, r, o)
 }
 
-// welcome shows the team that a signed-in person has joined, or what happens next if somebody has to confirm the person.
+// welcome shows the team that a signed-in person has joined, or what happens next if somebody has to confirm the
+// person.
 func (p *Part) welcome(w http.ResponseWriter, r *http.Request, o team.Offer) {
 	if o.Waiting {
 		p.tellWaiting(w, r, o, p.Letters.Possible())
@@ -100,7 +104,8 @@ func (p *Part) welcome(w http.ResponseWriter, r *http.Request, o team.Offer) {
 
 // tellWaiting says what happens next to a person who accepted an invitation and has to be confirmed.
 func (p *Part) tellWaiting(w http.ResponseWriter, r *http.Request, o team.Offer, mails bool) {
-	text := "It is not confirmed yet that " + o.Email + " is your address. An owner or admin of " + o.TeamName + " has to confirm that it is you. You join the team as soon as they do."
+	text := "It is not confirmed yet that " + o.Email + " is your address. An owner or admin of " + o.TeamName +
+		" has to confirm that it is you. You join the team as soon as they do."
 	if mails {
 		text += " To join without waiting, confirm your e-mail address on your account page."
 	}
@@ -127,7 +132,8 @@ func (p *Part) acceptKnown(w http.ResponseWriter, r *http.Request) {
 // authenticator app.
 func (p *Part) acceptByPassword(w http.ResponseWriter, r *http.Request) {
 	token := r.PathValue("token")
-	person, err := p.signIns.Invitee(r.Context(), token, team.Attempt{Password: r.PostForm.Get("password"), From: p.Client(r), Browser: p.KnownBrowser(r)})
+	person, err := p.signIns.Invitee(r.Context(), token,
+		team.Attempt{Password: r.PostForm.Get("password"), From: p.Client(r), Browser: p.KnownBrowser(r)})
 	if err != nil {
 		p.refuseInvitation(w, r, err)
 		return
@@ -138,7 +144,8 @@ func (p *Part) acceptByPassword(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if asked {
-		p.askCode(w, r, waiting{Person: person.ID, Epoch: person.Epoch, Invitation: token}, signInForm{ways: p.ways(), Next: "/"})
+		p.askCode(w, r, waiting{Person: person.ID, Epoch: person.Epoch, Invitation: token},
+			signInForm{ways: p.ways(), Next: "/"})
 		return
 	}
 	o, err := p.Teams.Accept(r.Context(), token, person.ID)
@@ -169,7 +176,8 @@ func (p *Part) acceptByPasskey(w http.ResponseWriter, r *http.Request) {
 
 var errOthers = apierr.New(apierr.Unauthorized, "This passkey is of another e-mail address than the invitation.")
 
-// settle signs somebody in who has accepted an invitation. Somebody who waits and is in no other team cannot sign in yet.
+// settle signs somebody in who has accepted an invitation. Somebody who waits and is in no other team cannot sign in
+// yet.
 func (p *Part) settle(w http.ResponseWriter, r *http.Request, o team.Offer, person int64, by shell.Method) {
 	account, err := p.Teams.Account(r.Context(), person)
 	if o.Waiting && apierr.Is(err, apierr.NotFound) {

@@ -175,7 +175,8 @@ func (p *Part) issued(r *http.Request, person int64, zone *time.Location) (issue
 		} else {
 			invitations++
 		}
-		if c.Kind == team.IssuedKey && keys > mostKeepable || c.Kind == team.IssuedInvitation && invitations > mostKeepable {
+		if c.Kind == team.IssuedKey && keys > mostKeepable ||
+			c.Kind == team.IssuedInvitation && invitations > mostKeepable {
 			continue
 		}
 		c.CreatedAt, c.UsedAt = in(c.CreatedAt, zone), in(c.UsedAt, zone)
@@ -257,7 +258,8 @@ func (p *Part) changePassword(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	person, err := p.signIns.ChangePassword(ctx, team.Change{
-		Person: v.ID, Old: r.PostForm.Get("old"), New: r.PostForm.Get("password"), Choice: choiceOf(r), NeedsFactor: p.NeedsFactor(v),
+		Person: v.ID, Old: r.PostForm.Get("old"), New: r.PostForm.Get("password"), Choice: choiceOf(r),
+		NeedsFactor: p.NeedsFactor(v),
 	})
 	if err != nil {
 		if wrong, ok := p.wrongOf(w, r, err); ok {
@@ -270,8 +272,8 @@ func (p *Part) changePassword(w http.ResponseWriter, r *http.Request) {
 	p.renew(w, r, person, proof, "Your password is changed. You are signed out everywhere else.")
 }
 
-// forgetOthers forgets the sessions and the browsers of a person whose sessions have all ended. This browser stays known
-// for the person.
+// forgetOthers forgets the sessions and the browsers of a person whose sessions have all ended. This browser stays
+// known for the person.
 func (p *Part) forgetOthers(r *http.Request, person int64) error {
 	if err := p.Forget(r.Context(), person); err != nil {
 		return err
@@ -306,7 +308,9 @@ func (p *Part) endSession(w http.ResponseWriter, r *http.Request) {
 func (p *Part) endSessions(w http.ResponseWriter, r *http.Request) {
 	ctx, person := r.Context(), shell.VisitorOf(r.Context()).ID
 	for _, step := range []func() error{
-		func() error { return p.Teams.EndSessions(ctx, person) }, func() error { return p.Forget(ctx, person) }, func() error { return p.SignOut(ctx) },
+		func() error {
+			return p.Teams.EndSessions(ctx, person)
+		}, func() error { return p.Forget(ctx, person) }, func() error { return p.SignOut(ctx) },
 	} {
 		if err := step(); err != nil {
 			p.Refuse(w, r, err)

@@ -94,9 +94,11 @@ func (p *Part) renamePasskey(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Part) removePasskey(w http.ResponseWriter, r *http.Request) {
-	p.changeOne(w, r, "The passkey is removed. It signs nobody in any more. Remove it from your device too.", func(k *passkey.Passkey) error {
-		return p.passkeys.Remove(r.Context(), shell.VisitorOf(r.Context()).ID, k.ID, p.keepsFactor(r))
-	})
+	p.changeOne(w, r,
+		"The passkey is removed. It signs nobody in any more. Remove it from your "+
+			"device too.", func(k *passkey.Passkey) error {
+			return p.passkeys.Remove(r.Context(), shell.VisitorOf(r.Context()).ID, k.ID, p.keepsFactor(r))
+		})
 }
 
 // changeOne changes the passkey of the address and tells so, or what is wrong.

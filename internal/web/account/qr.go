@@ -14,8 +14,8 @@ const quiet = 4
 // module is the size of a module in CSS pixels: a whole number, as scanners fail on modules of uneven sizes.
 const module = 5
 
-// qrCode draws a text as an SVG, dark on light whatever the page's colors are. It is part of the page, whose policy takes no
-// image from a data: address.
+// qrCode draws a text as an SVG, dark on light whatever the page's colors are. It is part of the page, whose policy
+// takes no image from a data: address.
 func qrCode(text string) (template.HTML, error) {
 	code, err := qr.Encode(text, qr.L, qr.Auto) // a screen shows it without damage, and fewer modules scan better
 	if err != nil {
@@ -31,7 +31,9 @@ func qrCode(text string) (template.HTML, error) {
 		}
 	}
 	all := side + 2*quiet
-	drawing := fmt.Sprintf(`<svg class="qr" viewBox="0 0 %[1]d %[1]d" width="%[2]d" height="%[2]d" role="img" aria-label="QR code" shape-rendering="crispEdges">`+
-		`<path fill="#fff" d="M0 0h%[1]dv%[1]dh-%[1]dz"/><path fill="#000" d="%[3]s"/></svg>`, all, all*module, path.String())
+	drawing := fmt.Sprintf(
+		`<svg class="qr" viewBox="0 0 %[1]d %[1]d" width="%[2]d" height="%[2]d" role="img" aria-label="QR code" shape-rendering="crispEdges">`+
+			`<path fill="#fff" d="M0 0h%[1]dv%[1]dh-%[1]dz"/><path fill="#000" d="%[3]s"/></svg>`, all, all*module,
+		path.String())
 	return template.HTML(drawing), nil //nolint:gosec // numbers alone
 }

@@ -45,8 +45,8 @@ func (p *Part) showRecovery(w http.ResponseWriter, r *http.Request, status int, 
 	p.Show(w, r, status, pages["recovery"], "Set a new password", view)
 }
 
-// suggestRevoking selects what an intruder may have made to get back in: open invitations, which are quickly made again,
-// and the API keys that were made since the password was last changed.
+// suggestRevoking selects what an intruder may have made to get back in: open invitations, which are quickly made
+// again, and the API keys that were made since the password was last changed.
 func (p *Part) suggestRevoking(r *http.Request, person int64, shown []revocable) error {
 	changed, err := p.Teams.PasswordChangedAt(r.Context(), person)
 	if err != nil {
@@ -84,7 +84,8 @@ func (p *Part) recover(w http.ResponseWriter, r *http.Request) {
 // renewOrTell signs the person in, or tells where that is not possible because no team has the person.
 func (p *Part) renewOrTell(w http.ResponseWriter, r *http.Request, person team.Person) {
 	if _, err := p.Teams.Account(r.Context(), person.ID); apierr.Is(err, apierr.NotFound) {
-		p.Notice(w, r, http.StatusOK, "Your password is set", "You are in no team yet. Ask an owner or admin of your team for an invitation.")
+		p.Notice(w, r, http.StatusOK, "Your password is set",
+			"You are in no team yet. Ask an owner or admin of your team for an invitation.")
 		return
 	}
 	has, err := p.Teams.Factors(r.Context(), person.ID)

@@ -16,7 +16,8 @@ import (
 	"pressroom/internal/web/shell"
 )
 
-// readSignIn reads a form that signs somebody in, with one that is kept meanwhile. The rest of it is as short as others.
+// readSignIn reads a form that signs somebody in, with one that is kept meanwhile. The rest of it is as short as
+// others.
 func (p *Part) readSignIn(w http.ResponseWriter, r *http.Request) bool {
 	if !p.ReadLongForm(w, r, 3*maxKept+shell.MaxForm) {
 		return false
@@ -86,7 +87,9 @@ func (p *Part) keep(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Part) signInPage(w http.ResponseWriter, r *http.Request) {
-	form := signInForm{ways: p.ways(), Next: shell.OwnPath(r.URL.Query().Get("next")), Undone: r.URL.Query().Get("undone") != ""}
+	form := signInForm{
+		ways: p.ways(), Next: shell.OwnPath(r.URL.Query().Get("next")), Undone: r.URL.Query().Get("undone") != "",
+	}
 	if v := shell.VisitorOf(r.Context()); v != nil {
 		if r.URL.Query().Get("again") == "" {
 			shell.Redirect(w, r, form.Next)
@@ -110,7 +113,10 @@ func (p *Part) byPassword(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	form := p.sentForm(r)
-	person, err := p.signIns.SignIn(r.Context(), team.Attempt{Email: form.Email, Password: r.PostForm.Get("password"), From: p.Client(r), Browser: p.KnownBrowser(r)})
+	person, err := p.signIns.SignIn(r.Context(),
+		team.Attempt{
+			Email: form.Email, Password: r.PostForm.Get("password"), From: p.Client(r), Browser: p.KnownBrowser(r),
+		})
 	if form.Again && apierr.Is(err, apierr.Unauthorized) && !errors.Is(err, team.ErrNoTeam) {
 		err = errWrongAgain
 	}
@@ -124,7 +130,8 @@ func (p *Part) byPassword(w http.ResponseWriter, r *http.Request) {
 // sentForm is the sign-in form that was sent.
 func (p *Part) sentForm(r *http.Request) signInForm {
 	form := signInForm{
-		ways: p.ways(), Email: r.PostForm.Get("email"), Next: shell.OwnPath(r.PostForm.Get("next")), Kept: r.PostForm.Get("kept"),
+		ways: p.ways(), Email: r.PostForm.Get("email"), Next: shell.OwnPath(r.PostForm.Get("next")),
+		Kept:  r.PostForm.Get("kept"),
 		Again: r.PostForm.Get("again") != "" && shell.VisitorOf(r.Context()) != nil,
 	}
 	form.Resuming = form.Again && p.Resuming(r.Context(), form.Next)
@@ -135,7 +142,8 @@ func (p *Part) sentForm(r *http.Request) signInForm {
 var errWrongAgain = apierr.New(apierr.Unauthorized, "Incorrect password. Try again.")
 
 // errOther refuses to let another person take over a session by signing in again.
-var errOther = apierr.BadState("other_account", "That is another account. Sign in again with the account that you are using, or sign out first.")
+var errOther = apierr.BadState("other_account",
+	"That is another account. Sign in again with the account that you are using, or sign out first.")
 
 // resumedText says what became of a form that was kept.
 const resumedText = "You are signed in again. What you wrote is in the form below. Nothing has been saved or sent yet."
@@ -177,11 +185,12 @@ func (p *Part) refuseSignIn(w http.ResponseWriter, r *http.Request, form signInF
 	p.Show(w, r, shell.StatusOf(err), pages["signin"], "Sign in", form)
 }
 
-// logRefused logs a refused sign-in with the client's address, for operators who watch for guessing. Nothing of the form
-// is logged.
+// logRefused logs a refused sign-in with the client's address, for operators who watch for guessing. Nothing of the
+// form is logged.
 func (p *Part) logRefused(r *http.Request, err error) {
 	if f := apierr.Of(err); !f.Ours() {
-		p.Log.InfoContext(r.Context(), "sign-in refused", "route", r.Pattern, "code", string(f.Code), "client", p.Client(r))
+		p.Log.InfoContext(r.Context(), "sign-in refused", "route", r.Pattern, "code", string(f.Code), "client",
+			p.Client(r))
 	}
 }
 
@@ -249,7 +258,8 @@ func (p *Part) byPasskey(r *http.Request) (int64, error) {
 	var person int64
 	err := p.signIns.CheckSecret(p.Client(r), func() error {
 		var err error
-		person, err = p.passkeys.SignIn(r.Context(), p.Take(r.Context(), passkeyKept), []byte(r.PostForm.Get("passkey")))
+		person, err = p.passkeys.SignIn(r.Context(), p.Take(r.Context(), passkeyKept),
+			[]byte(r.PostForm.Get("passkey")))
 		return err
 	})
 	return person, err

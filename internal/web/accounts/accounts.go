@@ -1,5 +1,5 @@
-// Package accounts is the pages of a team's connected accounts: how each connection stands, connecting and disconnecting
-// one, and what the networks tell of an account's own posts.
+// Package accounts is the pages of a team's connected accounts: how each connection stands, connecting and
+// disconnecting one, and what the networks tell of an account's own posts.
 package accounts
 
 import (

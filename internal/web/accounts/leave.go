@@ -18,9 +18,12 @@ func takenBack(platform string, state account.Revocation) string {
 	case account.RevocationRevoked:
 		return name + " was told that the permission is over."
 	case account.RevocationWaiting:
-		return name + " could not be told yet that the permission is over. It is told again for a day; this page says what came of it."
+		return name +
+			" could not be told yet that the permission is over. It is told again for a day; this page says what " +
+			"came of it."
 	case account.RevocationKept:
-		return "The permission at " + name + " goes on, as other connected accounts rest on it. It ends with the last of them."
+		return "The permission at " + name +
+			" goes on, as other connected accounts rest on it. It ends with the last of them."
 	case account.RevocationFailed:
 		return name + " could not be told that the permission is over. " + whereBack(platform)
 	case account.RevocationNoMeans:
@@ -95,7 +98,8 @@ func (p *Part) leave(w http.ResponseWriter, r *http.Request, a account.Account) 
 			p.Refuse(w, r, err)
 			return
 		}
-		n, err := p.posts.RemoveAccount(ctx, operation.Call{Actor: actor, Operation: "disconnect", Now: p.DB.Now()}, a.ID)
+		n, err := p.posts.RemoveAccount(ctx, operation.Call{Actor: actor, Operation: "disconnect", Now: p.DB.Now()},
+			a.ID)
 		if err != nil {
 			p.Refuse(w, r, err)
 			return

@@ -54,7 +54,10 @@ func (p *Part) list(w http.ResponseWriter, r *http.Request) {
 
 func (p *Part) showList(w http.ResponseWriter, r *http.Request, status int, wrong string) {
 	ctx, v := r.Context(), shell.VisitorOf(r.Context())
-	view := listView{Platform: r.URL.Query().Get("platform"), Manages: v.Is(shell.Managers), Offered: p.connector.OfferedPlatforms(), Wrong: wrong}
+	view := listView{
+		Platform: r.URL.Query().Get("platform"), Manages: v.Is(shell.Managers), Offered: p.connector.OfferedPlatforms(),
+		Wrong: wrong,
+	}
 	actor, err := p.actor(r)
 	if err == nil {
 		view.Slots, err = p.connector.SlotsLeft(ctx, actor)
@@ -108,7 +111,9 @@ func listPath(platform, cursor string) string {
 	return (&url.URL{Path: "/accounts", RawQuery: q.Encode()}).String()
 }
 
-func (p *Part) entries(r *http.Request, team int64, found []account.SocialAccount, quoted []operation.Untrusted, zone *time.Location) ([]entry, error) {
+func (p *Part) entries(
+	r *http.Request, team int64, found []account.SocialAccount, quoted []operation.Untrusted, zone *time.Location,
+) ([]entry, error) {
 	ids := make([]int64, len(found))
 	for i, a := range found {
 		ids[i] = a.ID
@@ -139,7 +144,8 @@ func (p *Part) connect(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	got, _, err := shell.Ask[account.ConnectLink](p.Frame, r, "get_connect_link", operation.Arguments{"platform": r.PostForm.Get("platform")})
+	got, _, err := shell.Ask[account.ConnectLink](p.Frame, r, "get_connect_link",
+		operation.Arguments{"platform": r.PostForm.Get("platform")})
 	if err != nil {
 		if wrong, ok := p.mendable(w, r, err); ok {
 			p.showList(w, r, shell.StatusOf(err), wrong)

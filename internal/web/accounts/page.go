@@ -58,7 +58,9 @@ func periodOf(r *http.Request) int {
 
 func (p *Part) page(w http.ResponseWriter, r *http.Request, a account.Account) {
 	v := shell.VisitorOf(r.Context())
-	out := view{Account: a, Days: periodOf(r), Periods: periods, Manages: v.Is(shell.Managers), ZoneName: v.Team.Timezone}
+	out := view{
+		Account: a, Days: periodOf(r), Periods: periods, Manages: v.Is(shell.Managers), ZoneName: v.Team.Timezone,
+	}
 	status := http.StatusOK
 	if err := p.read(r, &out); err != nil {
 		wrong, ok := p.mendable(w, r, err)
@@ -111,7 +113,8 @@ func (p *Part) readPosts(r *http.Request, zone *time.Location, out *view) error 
 	if !given {
 		behind = analytics.PostPosition{At: now.Add(time.Microsecond)}
 	}
-	found, err := p.insight.Posts(r.Context(), out.TeamID, out.ID, analytics.PeriodStart(now, zone, out.Days), behind, postsAPage+1)
+	found, err := p.insight.Posts(r.Context(), out.TeamID, out.ID, analytics.PeriodStart(now, zone, out.Days), behind,
+		postsAPage+1)
 	if err != nil {
 		return err
 	}
@@ -143,12 +146,14 @@ func placeIn(text string) (analytics.PostPosition, bool) {
 
 // figures asks for the analytics of an account.
 func (p *Part) figures(r *http.Request, account int64, days int) (analytics.AccountAnalytics, pipeline.Outcome, error) {
-	return shell.Ask[analytics.AccountAnalytics](p.Frame, r, "get_account_analytics", operation.Arguments{"account_id": account, "period_days": int64(days)})
+	return shell.Ask[analytics.AccountAnalytics](p.Frame, r, "get_account_analytics",
+		operation.Arguments{"account_id": account, "period_days": int64(days)})
 }
 
 // sizes are how many followed day by day, in the team's zone.
 func (p *Part) sizes(r *http.Request, zone *time.Location, out view) ([]analytics.FollowerCount, error) {
-	sizes, err := p.insight.FollowerHistory(r.Context(), out.TeamID, out.ID, p.DB.Now().In(zone).AddDate(0, 0, -out.Days))
+	sizes, err := p.insight.FollowerHistory(r.Context(), out.TeamID, out.ID, p.DB.Now().In(zone).
+		AddDate(0, 0, -out.Days))
 	for i := range sizes {
 		sizes[i].At = sizes[i].At.In(zone)
 	}
@@ -175,7 +180,8 @@ func (v view) Line() template.HTML {
 	line := plot.Line{Label: "Followers, day by day. The table below has the figures.", Spread: true}
 	for _, s := range v.Sizes {
 		count := float64(s.Followers)
-		line.Points = append(line.Points, plot.Point{Name: s.At.Format("2 Jan"), At: float64(s.At.Unix()), Value: &count})
+		line.Points = append(line.Points,
+			plot.Point{Name: s.At.Format("2 Jan"), At: float64(s.At.Unix()), Value: &count})
 	}
 	return line.Draw()
 }
@@ -203,7 +209,8 @@ func (p *Part) export(w http.ResponseWriter, r *http.Request, a account.Account)
 		p.Refuse(w, r, err)
 		return
 	}
-	out := shell.NewSheet(w, a.Platform+"-"+a.Username+"-"+strconv.Itoa(days)+"-days.csv", "figure", "of", "value", "low", "high", "posts")
+	out := shell.NewSheet(w, a.Platform+"-"+a.Username+"-"+strconv.Itoa(days)+"-days.csv", "figure", "of", "value",
+		"low", "high", "posts")
 	for _, row := range rows(found) {
 		out.Row(row...)
 	}
@@ -233,7 +240,8 @@ func rows(a analytics.AccountAnalytics) [][]string {
 	if e := a.Engagement; e != nil {
 		for _, c := range counted(*e) {
 			if c.Count != nil {
-				out = append(out, []string{c.Name, "account", strconv.FormatInt(*c.Count, 10), "", "", strconv.Itoa(e.Posts)})
+				out = append(out,
+					[]string{c.Name, "account", strconv.FormatInt(*c.Count, 10), "", "", strconv.Itoa(e.Posts)})
 			}
 		}
 		spread("interactions_of_a_post", "account", e.PerPost)
@@ -241,7 +249,9 @@ func rows(a analytics.AccountAnalytics) [][]string {
 		spread("rate_by_views", "account", e.RateByViews)
 	}
 	if c := a.Cadence; c != nil {
-		out = append(out, []string{"posts_per_week", "account", fraction(c.PostsPerWeek), "", "", strconv.Itoa(c.Posts)}, []string{"longest_gap_days", "account", strconv.Itoa(c.LongestGap), "", "", ""})
+		out = append(out,
+			[]string{"posts_per_week", "account", fraction(c.PostsPerWeek), "", "", strconv.Itoa(c.Posts)},
+			[]string{"longest_gap_days", "account", strconv.Itoa(c.LongestGap), "", "", ""})
 		for _, d := range c.ByWeekday {
 			out = append(out, []string{"posts", d.Weekday, strconv.Itoa(d.Posts), "", "", ""})
 		}
@@ -268,5 +278,7 @@ type counting struct {
 }
 
 func counted(e analytics.AccountAnalyticsEngagement) []counting {
-	return []counting{{"likes", e.Likes}, {"comments", e.Comments}, {"shares", e.Shares}, {"saves", e.Saves}, {"clicks", e.Clicks}}
+	return []counting{
+		{"likes", e.Likes}, {"comments", e.Comments}, {"shares", e.Shares}, {"saves", e.Saves}, {"clicks", e.Clicks},
+	}
 }

@@ -1,8 +1,8 @@
-// Package compose is where people write posts: text, accounts, media, what single accounts show in place of it, the time
-// or the rule by which it recurs; with a preview and the networks' own counts of what is not kept yet.
+// Package compose is where people write posts: text, accounts, media, what single accounts show in place of it, the
+// time or the rule by which it recurs; with a preview and the networks' own counts of what is not kept yet.
 //
-// All of a post stands in one form. Whatever a button does but saving only shows the form again, so that it works without
-// scripts and nothing is kept that nobody saved.
+// All of a post stands in one form. Whatever a button does but saving only shows the form again, so that it works
+// without scripts and nothing is kept that nobody saved.
 package compose
 
 import (
@@ -26,7 +26,11 @@ import (
 //go:embed templates/*.html
 var files embed.FS
 
-var pages = shell.Parse(files, template.FuncMap{"time": shell.Time, "parts": parts, "seconds": seconds, "clock": clock, "has": has[int64], "hasText": has[string], "often": often, "hour": hour})
+var pages = shell.Parse(files,
+	template.FuncMap{
+		"time": shell.Time, "parts": parts, "seconds": seconds, "clock": clock, "has": has[int64],
+		"hasText": has[string], "often": often, "hour": hour,
+	})
 
 // Library is what the composer asks of the media library.
 type Library interface {
@@ -61,24 +65,28 @@ func (p *Part) Routes() []shell.Route {
 	}
 }
 
-// own is for whoever may write in the team whose post it is. A post of another team of the person's has that team looked at.
+// own is for whoever may write in the team whose post it is. A post of another team of the person's has that team
+// looked at.
 func (p *Part) own(do http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		id := r.PathValue("id")
 		if _, err := p.held(r, id); err != nil {
-			p.Elsewhere(w, r, err, func(ctx context.Context, teams []int64) (int64, error) { return p.posts.FindTeam(ctx, id, teams) })
+			p.Elsewhere(w, r, err, func(ctx context.Context, teams []int64) (int64, error) {
+				return p.posts.FindTeam(ctx, id, teams)
+			})
 			return
 		}
 		p.writing(do)(w, r)
 	}
 }
 
-// writing is for whoever may write in the team that is looked at. Of a form with files its team is known once it is read:
-// upload asks again.
+// writing is for whoever may write in the team that is looked at. Of a form with files its team is known once it is
+// read: upload asks again.
 func (p *Part) writing(do http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if !hasFiles(r) && !shell.VisitorOf(r.Context()).Is(shell.Writers) {
-			p.Notice(w, r, http.StatusForbidden, "Not allowed", "Your role in this team does not allow this. An owner or admin of the team can give you another one.")
+			p.Notice(w, r, http.StatusForbidden, "Not allowed",
+				"Your role in this team does not allow this. An owner or admin of the team can give you another one.")
 			return
 		}
 		do(w, r)

@@ -54,7 +54,8 @@ func TestInstants(t *testing.T) {
 	for _, c := range []struct{ date, time, field, text string }{
 		{"2031-03-30", "", "time", "Choose the time of day, too."},
 		{"", "10:00", "date", "Choose the day, too."},
-		{"2031-03-30", "02:30", "time", "On 30 March 2031 the clocks in Europe/Berlin go from 02:00 to 03:00, so this time does not come. Choose another."},
+		{"2031-03-30", "02:30", "time", "On 30 March 2031 the clocks in Europe/Berlin go from 02:00 to 03:00, so this " +
+			"time does not come. Choose another."},
 		{"30.3.2031", "10:00", "date", "The day and the time cannot be read. Write them as 2026-03-29 and 10:15."},
 		{"2031-03-31", "25:00", "date", "The day and the time cannot be read. Write them as 2026-03-29 and 10:15."},
 	} {
@@ -73,7 +74,10 @@ func TestInstants(t *testing.T) {
 func TestInstantsComeBack(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		z := zone(t, rapid.SampledFrom([]string{"Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu", "America/St_Johns", "UTC"}).Draw(t, "zone"))
+		z := zone(t,
+			rapid.SampledFrom([]string{
+				"Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu", "America/St_Johns", "UTC",
+			}).Draw(t, "zone"))
 		at := time.Unix(rapid.Int64Range(1_700_000_000, 2_100_000_000).Draw(t, "at")/60*60, 0).UTC()
 		got, err := whenOf(at, z).meant(z)
 		if err != nil || !got.Equal(at) {
@@ -115,7 +119,8 @@ func TestRules(t *testing.T) {
 		}
 	}
 	for field, r := range map[string]repeat{
-		"repeat": {Often: "hourly"}, "every": {Often: "daily", Every: "0"}, "until": {Often: "daily", Ends: "until"}, "count": {Often: "daily", Ends: "count", Count: "many"},
+		"repeat": {Often: "hourly"}, "every": {Often: "daily", Every: "0"}, "until": {Often: "daily", Ends: "until"},
+		"count": {Often: "daily", Ends: "count", Count: "many"},
 	} {
 		if _, err := r.rule(third); apierr.Of(err).Context["argument"] != field {
 			t.Errorf("%+v: %v", r, err)
@@ -135,7 +140,8 @@ func TestRules(t *testing.T) {
 }
 
 func TestArranging(t *testing.T) {
-	form := url.Values{"media": {"7", "8", "9", "x", "-1"}, "account": {"3", "3", "2"}, "ownmedia-3": {"1"}, "media-3": {"8"}, "text-3": {"a\r\nb"}, "owntext-3": {"1"}, "text-2": {"kept"},
+	form := url.Values{"media": {"7", "8", "9", "x", "-1"}, "account": {"3", "3", "2"}, "ownmedia-3": {"1"},
+		"media-3": {"8"}, "text-3": {"a\r\nb"}, "owntext-3": {"1"}, "text-2": {"kept"},
 		"alt-7": {"Boats"}, "cover-9": {" 2,5 "}, "caption": {"x\x00\xff"}}
 	s := read(form)
 	if s.Caption != "x\uFFFD" || !slices.Equal(s.Accounts, []int64{2, 3}) || s.Alts[7] != "Boats" {
@@ -159,7 +165,8 @@ func TestArranging(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := "a\nb"
-	want := post.Composition{Caption: "x\uFFFD", Accounts: []int64{2, 3}, Media: []int64{9, 7, 8}, Own: map[int64]post.Override{3: {Caption: &text, Media: []int64{9}}},
+	want := post.Composition{Caption: "x\uFFFD", Accounts: []int64{2, 3}, Media: []int64{9, 7, 8},
+		Own:    map[int64]post.Override{3: {Caption: &text, Media: []int64{9}}},
 		Covers: map[int64]time.Duration{9: 2500 * time.Millisecond}}
 	if diff := cmp.Diff(want, c); diff != "" {
 		t.Error(diff)
@@ -176,13 +183,19 @@ func TestArranging(t *testing.T) {
 func TestSheetsComeBack(t *testing.T) {
 	text := "own"
 	film := network.Media{ID: 4, Kind: network.Video, Cover: 1500 * time.Millisecond}
-	p := post.Record{Caption: "all", Media: []network.Media{film, {ID: 5, Kind: network.Image}}, Targets: []post.Target{{AccountID: 2, Caption: &text, Media: []network.Media{}}, {AccountID: 3}}}
+	p := post.Record{
+		Caption: "all", Media: []network.Media{film, {ID: 5, Kind: network.Image}},
+		Targets: []post.Target{{AccountID: 2, Caption: &text, Media: []network.Media{}}, {AccountID: 3}},
+	}
 	s := sheetOf(p, time.UTC)
 	got, err := s.piece()
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := post.Composition{Caption: "all", Accounts: []int64{2, 3}, Media: []int64{4, 5}, Own: map[int64]post.Override{2: {Caption: &text, Media: []int64{}}}, Covers: map[int64]time.Duration{4: 1500 * time.Millisecond}}
+	want := post.Composition{
+		Caption: "all", Accounts: []int64{2, 3}, Media: []int64{4, 5},
+		Own: map[int64]post.Override{2: {Caption: &text, Media: []int64{}}}, Covers: map[int64]time.Duration{4: 1500 * time.Millisecond},
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

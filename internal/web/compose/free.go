@@ -16,7 +16,8 @@ const (
 	freeAhead = 10 * time.Minute // before it somebody can still change the mind
 )
 
-var errNoneFree = apierr.Invalid(apierr.NotAllowedValue, "date", "Of the 60 days from then on every hour between 9:00 and 18:00 has a post. Choose a time yourself.")
+var errNoneFree = apierr.Invalid(apierr.NotAllowedValue, "date",
+	"Of the 60 days from then on every hour between 9:00 and 18:00 has a post. Choose a time yourself.")
 
 // takeFree puts the next free hour into a form: from the day on that stands there, where it is to come.
 func (p *Part) takeFree(r *http.Request, s *sheet) error {

@@ -91,7 +91,9 @@ func (p *Part) newPage(w http.ResponseWriter, r *http.Request) {
 	if p.resumed(w, r) {
 		return
 	}
-	s := read(map[string][]string{"account": q["account"], "media": q["media"], "caption": q["caption"], "date": q["date"], "time": q["time"]})
+	s := read(map[string][]string{
+		"account": q["account"], "media": q["media"], "caption": q["caption"], "date": q["date"], "time": q["time"],
+	})
 	s.Repeat.Every = "1"
 	p.show(w, r, s, nil)
 }
@@ -175,7 +177,8 @@ func sentence(f *apierr.Error) string {
 		return "A network would not take the post: what stops it stands under “How it looks”."
 	}
 	if f.Code == apierr.NotFound {
-		return "An account or a file of this post is not there any more. It is taken out below; look at the post and save it again."
+		return "An account or a file of this post is not there any more. It is taken out below; look at the post and " +
+			"save it again."
 	}
 	return f.Detail
 }
@@ -251,7 +254,8 @@ type offered struct {
 	Left bool // it was disconnected; the post has it still
 }
 
-// offer are the connected accounts by network and name, with those that a post has still although they were disconnected.
+// offer are the connected accounts by network and name, with those that a post has still although they were
+// disconnected.
 func offer(accounts []account.SocialAccount, held *post.Record) []offered {
 	out := make([]offered, 0, len(accounts))
 	for _, a := range accounts {
@@ -260,12 +264,18 @@ func offer(accounts []account.SocialAccount, held *post.Record) []offered {
 	if held != nil {
 		for _, t := range held.Targets {
 			if !slices.ContainsFunc(accounts, func(a account.SocialAccount) bool { return a.ID == t.AccountID }) {
-				out = append(out, offered{account.SocialAccount{ID: t.AccountID, Platform: t.Platform, Username: t.Username, Active: t.Active}, !t.Active})
+				out = append(out,
+					offered{
+						account.SocialAccount{
+							ID: t.AccountID, Platform: t.Platform, Username: t.Username, Active: t.Active,
+						}, !t.Active,
+					})
 			}
 		}
 	}
 	slices.SortFunc(out, func(a, b offered) int {
-		return strings.Compare(shell.NetworkName(a.Platform)+"\x00"+strings.ToLower(a.Username), shell.NetworkName(b.Platform)+"\x00"+strings.ToLower(b.Username))
+		return strings.Compare(shell.NetworkName(a.Platform)+"\x00"+strings.ToLower(a.Username),
+			shell.NetworkName(b.Platform)+"\x00"+strings.ToLower(b.Username))
 	})
 	return out
 }
@@ -484,7 +494,8 @@ func (p *Part) forecast(out *outlook, weighed post.CompositionCheck, held *post.
 	out.count()
 }
 
-// when returns the time that a form has chosen, also with the error that refuses it. A post may keep the time that it has.
+// when returns the time that a form has chosen, also with the error that refuses it. A post may keep the time that it
+// has.
 func (p *Part) when(s sheet, zone *time.Location, held *post.Record) (time.Time, error) {
 	at, _, err := s.When.instant(zone)
 	if err == nil && !at.IsZero() && (held == nil || !held.ScheduledAt.Equal(at)) {
@@ -513,7 +524,10 @@ func (p *Part) beside(ctx context.Context, actor *access.Actor, s sheet, held *p
 		return nil //nolint:nilerr // as above
 	}
 	next := day.AddDate(0, 0, 1)
-	bounds := []time.Time{teamtime.StartOfDay(day.Year(), day.Month(), day.Day(), actor.Zone), teamtime.StartOfDay(next.Year(), next.Month(), next.Day(), actor.Zone)}
+	bounds := []time.Time{
+		teamtime.StartOfDay(day.Year(), day.Month(), day.Day(), actor.Zone),
+		teamtime.StartOfDay(next.Year(), next.Month(), next.Day(), actor.Zone),
+	}
 	spans, err := p.posts.Calendar(ctx, actor.TeamID, 0, bounds, neighbours+1)
 	if err != nil {
 		return err
@@ -530,7 +544,8 @@ func (p *Part) beside(ctx context.Context, actor *access.Actor, s sheet, held *p
 }
 
 // errOver is told of a time that nothing can go out at any more.
-var errOver = apierr.Invalid(apierr.InThePast, "date", "The time is over. Choose one that is to come, or publish the post now.")
+var errOver = apierr.Invalid(apierr.InThePast, "date",
+	"The time is over. Choose one that is to come, or publish the post now.")
 
 var errFar = apierr.Invalid(apierr.OutOfRange, "date", "That is more than ten years ahead. Check the year.")
 
@@ -566,7 +581,9 @@ func foreseen(s sheet, at time.Time, zone *time.Location) ([]time.Time, error) {
 }
 
 // next are the first times of a series, whether it is to begin or to go on.
-func (p *Part) next(ctx context.Context, s sheet, held post.Record, at time.Time, zone *time.Location) ([]time.Time, error) {
+func (p *Part) next(
+	ctx context.Context, s sheet, held post.Record, at time.Time, zone *time.Location,
+) ([]time.Time, error) {
 	if held.IsTemplate {
 		return p.goingOn(ctx, s, held, zone)
 	}

@@ -31,7 +31,10 @@ func often() []option {
 }
 
 // weekdays are the days of a week by their names in a rule.
-var weekdays = []struct{ Code, Name string }{{"MO", "Monday"}, {"TU", "Tuesday"}, {"WE", "Wednesday"}, {"TH", "Thursday"}, {"FR", "Friday"}, {"SA", "Saturday"}, {"SU", "Sunday"}}
+var weekdays = []struct{ Code, Name string }{
+	{"MO", "Monday"}, {"TU", "Tuesday"}, {"WE", "Wednesday"}, {"TH", "Thursday"}, {"FR", "Friday"}, {"SA", "Saturday"},
+	{"SU", "Sunday"},
+}
 
 // Weekdays are the days of a week, for the form.
 func (repeat) Weekdays() []struct{ Code, Name string } { return weekdays }
@@ -53,7 +56,8 @@ func (r repeat) rule(begin time.Time) (string, error) {
 	case !slices.Contains([]string{"daily", "weekly", "monthly"}, r.Often):
 		return "", apierr.Invalid(apierr.NotAllowedValue, "repeat", "Choose how often it recurs.")
 	case every < 1 || every > maxEvery:
-		return "", apierr.Invalid(apierr.OutOfRange, "every", fmt.Sprintf("Write a whole number from 1 to %d.", maxEvery))
+		return "", apierr.Invalid(apierr.OutOfRange, "every",
+			fmt.Sprintf("Write a whole number from 1 to %d.", maxEvery))
 	}
 	parts := []string{"FREQ=" + strings.ToUpper(r.Often)}
 	if every > 1 {
@@ -102,7 +106,8 @@ func (r repeat) end() ([]string, error) {
 	case "count":
 		times := number(r.Count)
 		if times < 1 || times > maxTimes {
-			return nil, apierr.Invalid(apierr.OutOfRange, "count", fmt.Sprintf("Write how often it goes out, from 1 to %d.", maxTimes))
+			return nil, apierr.Invalid(apierr.OutOfRange, "count",
+				fmt.Sprintf("Write how often it goes out, from 1 to %d.", maxTimes))
 		}
 		return []string{fmt.Sprintf("COUNT=%d", times)}, nil
 	}
@@ -118,7 +123,8 @@ func zoneOf(template post.Record) (*time.Location, error) {
 	return zone, nil
 }
 
-// ruleFor is the rule that a form gives the series of a template. A series recurs: to end it is done on the page of the post.
+// ruleFor is the rule that a form gives the series of a template. A series recurs: to end it is done on the page of
+// the post.
 func ruleFor(s sheet, template post.Record) (string, error) {
 	zone, err := zoneOf(template)
 	if err != nil {
@@ -126,7 +132,8 @@ func ruleFor(s sheet, template post.Record) (string, error) {
 	}
 	rule, err := s.Repeat.rule(template.ScheduledAt.In(zone))
 	if err == nil && rule == "" {
-		err = apierr.Invalid(apierr.MissingArgument, "repeat", "Choose how often it recurs. To end the series, use “End the series” on its page.")
+		err = apierr.Invalid(apierr.MissingArgument, "repeat",
+			"Choose how often it recurs. To end the series, use “End the series” on its page.")
 	}
 	return rule, err
 }
@@ -164,7 +171,8 @@ func inMonthWords(begin time.Time) (string, string) {
 	if begin.AddDate(0, 0, 7).Month() != begin.Month() {
 		return date, "On the last " + begin.Weekday().String() + " of the month"
 	}
-	return date, "On the " + []string{"first", "second", "third", "fourth"}[(begin.Day()-1)/7] + " " + begin.Weekday().String() + " of the month"
+	return date, "On the " + []string{"first", "second", "third", "fourth"}[(begin.Day()-1)/7] + " " + begin.Weekday().
+		String() + " of the month"
 }
 
 func ordinal(n int) string {

@@ -92,8 +92,8 @@ func (p *Part) upload(w http.ResponseWriter, r *http.Request) {
 	p.show(w, r, s, why)
 }
 
-// admit refuses a form with files before it is read: if the person has too many under way, or if its length shows that the
-// files cannot be taken. It returns who sends the form, and what ends the count of it.
+// admit refuses a form with files before it is read: if the person has too many under way, or if its length shows that
+// the files cannot be taken. It returns who sends the form, and what ends the count of it.
 func (p *Part) admit(r *http.Request) (*access.Actor, func(), error) {
 	leave, err := p.EnterUploads(r)
 	if err != nil {
@@ -113,7 +113,8 @@ func (p *Part) admit(r *http.Request) (*access.Actor, func(), error) {
 var errForm = apierr.Invalid(apierr.Malformed, "", "This form cannot be read.")
 
 // parts reads a form with files: its fields, the items that the files are now, and why a file was refused. Without
-// fields the form could not be read. Files of whoever may not add any, and those for another team's library, are left out.
+// fields the form could not be read. Files of whoever may not add any, and those for another team's library, are left
+// out.
 func (p *Part) parts(r *http.Request, actor *access.Actor, may bool) (url.Values, []int64, error) {
 	reader, err := r.MultipartReader()
 	if err != nil {
@@ -359,7 +360,8 @@ func (p *Part) keep(r *http.Request, s sheet, scheduling bool) (string, time.Tim
 	return id, c.At, p.describe(r, actor, s)
 }
 
-// ruled is the rule that a form gives a series that stands; empty where the post is none's template, or is changed by nobody.
+// ruled is the rule that a form gives a series that stands; empty where the post is none's template, or is changed by
+// nobody.
 func (p *Part) ruled(r *http.Request, s sheet, id string) (string, error) {
 	held, err := p.held(r, id)
 	if err != nil || !held.IsTemplate || held.CheckComposable() != nil {
@@ -375,7 +377,8 @@ func (p *Part) create(r *http.Request, c post.Composition) (post.Record, bool, e
 			return post.Record{}, false, err
 		}
 	}
-	got, err := p.Do(r, "create_post", operation.Arguments{"caption": c.Caption, "account_ids": list(c.Accounts), "media_ids": list(c.Media)})
+	got, err := p.Do(r, "create_post",
+		operation.Arguments{"caption": c.Caption, "account_ids": list(c.Accounts), "media_ids": list(c.Media)})
 	if err != nil {
 		return post.Record{}, false, err
 	}
@@ -429,7 +432,8 @@ func (p *Part) schedule(r *http.Request, s sheet, id string, at time.Time) (stri
 		if held.Status == post.Scheduled { // by the first sending of this form
 			return "It is scheduled.", nil
 		}
-		_, err := p.then(r, "schedule", "schedule_post", operation.Arguments{"post_id": id, "scheduled_at": at.UTC().Format(time.RFC3339)})
+		_, err := p.then(r, "schedule", "schedule_post",
+			operation.Arguments{"post_id": id, "scheduled_at": at.UTC().Format(time.RFC3339)})
 		return "It is scheduled, and goes out by itself.", err
 	}
 	actor, err := p.actor(r)

@@ -76,10 +76,19 @@ func read(form url.Values) sheet {
 	s := sheet{
 		Caption: textOf(form, "caption"), Accounts: numbers(form["account"]), Media: numbers(form["media"]),
 		Own: map[int64]own{}, Alts: map[int64]string{}, Covers: map[int64]string{},
-		When:   when{Date: form.Get("date"), Time: form.Get("time"), Second: form.Get("second") == "1", Told: form.Get("second") != ""},
-		Repeat: repeat{Every: form.Get("every"), Often: form.Get("repeat"), Days: form["day"], By: form.Get("by"), Ends: form.Get("ends"), Until: form.Get("until"), Count: form.Get("count")},
-		Picker: picker{Open: form.Get("picker") != "", Query: textOf(form, "q"), Cursor: form.Get("cursor"), Into: number(form.Get("into"))},
-		Seen:   number(form.Get("seen")),
+		When: when{
+			Date: form.Get("date"), Time: form.Get("time"), Second: form.Get("second") == "1",
+			Told: form.Get("second") != "",
+		},
+		Repeat: repeat{
+			Every: form.Get("every"), Often: form.Get("repeat"), Days: form["day"], By: form.Get("by"),
+			Ends: form.Get("ends"), Until: form.Get("until"), Count: form.Get("count"),
+		},
+		Picker: picker{
+			Open: form.Get("picker") != "", Query: textOf(form, "q"), Cursor: form.Get("cursor"),
+			Into: number(form.Get("into")),
+		},
+		Seen: number(form.Get("seen")),
 	}
 	slices.Sort(s.Accounts)
 	s.Accounts = slices.Compact(s.Accounts)
@@ -106,8 +115,9 @@ func read(form url.Values) sheet {
 
 // sheetOf is a post that is kept, as the form shows it.
 func sheetOf(p post.Record, zone *time.Location) sheet {
-	s := sheet{Caption: p.Caption, Media: idsOf(p.Media), Own: map[int64]own{}, Alts: map[int64]string{}, Covers: map[int64]string{},
-		When: whenOf(p.ScheduledAt, zone), Repeat: repeatOf(p.Series.Rule), Seen: p.UpdatedAt.UnixMicro()}
+	s := sheet{Caption: p.Caption, Media: idsOf(p.Media), Own: map[int64]own{}, Alts: map[int64]string{},
+		Covers: map[int64]string{},
+		When:   whenOf(p.ScheduledAt, zone), Repeat: repeatOf(p.Series.Rule), Seen: p.UpdatedAt.UnixMicro()}
 	covers(s.Covers, p.Media)
 	for _, t := range p.Targets {
 		s.Accounts = append(s.Accounts, t.AccountID)
@@ -143,7 +153,10 @@ func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), '
 
 // piece is what the sheet says, without its time. What cannot be read is refused by the name of its field.
 func (s *sheet) piece() (post.Composition, error) {
-	c := post.Composition{Caption: s.Caption, Accounts: s.Accounts, Media: s.Media, Own: map[int64]post.Override{}, Covers: map[int64]time.Duration{}}
+	c := post.Composition{
+		Caption: s.Caption, Accounts: s.Accounts, Media: s.Media, Own: map[int64]post.Override{},
+		Covers: map[int64]time.Duration{},
+	}
 	for _, account := range s.Accounts {
 		var o post.Override
 		if held := s.Own[account]; held.UsesText {
@@ -162,7 +175,8 @@ func (s *sheet) piece() (post.Composition, error) {
 		}
 		after, err := strconv.ParseFloat(strings.Replace(s.Covers[video], ",", ".", 1), 64)
 		if err != nil || !(after >= 0 && after <= 24*60*60) { // also what is no number
-			return c, apierr.Invalid(apierr.Malformed, "cover-"+strconv.FormatInt(video, 10), "Write the time of the cover in seconds, such as 2.5.")
+			return c, apierr.Invalid(apierr.Malformed, "cover-"+strconv.FormatInt(video, 10),
+				"Write the time of the cover in seconds, such as 2.5.")
 		}
 		c.Covers[video] = time.Duration(after * float64(time.Second)).Round(time.Millisecond)
 	}

@@ -49,7 +49,9 @@ func (w when) instant(zone *time.Location) (time.Time, bool, error) {
 	case errors.Is(err, teamtime.ErrSkipped):
 		return at, false, apierr.Invalid(apierr.TimeDoesNotExist, "time", skipped(w, zone))
 	case err != nil:
-		return at, false, apierr.Invalid(apierr.Malformed, "date", "The day and the time cannot be read. Write them as 2026-03-29 and 10:15.").Wrap(err)
+		return at, false,
+			apierr.Invalid(apierr.Malformed, "date",
+				"The day and the time cannot be read. Write them as 2026-03-29 and 10:15.").Wrap(err)
 	}
 	later, twice := other(at.In(zone))
 	if twice && w.Second {
@@ -64,14 +66,15 @@ func (w when) meant(zone *time.Location) (time.Time, error) {
 	at, twice, err := w.instant(zone)
 	if err == nil && twice && !w.Told {
 		local := at.In(zone)
-		err = apierr.Invalid(apierr.MissingArgument, "second", fmt.Sprintf("On %s the clocks in %s show %s twice. Choose which is meant; nothing is saved yet.",
-			local.Format("2 January 2006"), zone, local.Format(timeOnly)))
+		err = apierr.Invalid(apierr.MissingArgument, "second",
+			fmt.Sprintf("On %s the clocks in %s show %s twice. Choose which is meant; nothing is saved yet.",
+				local.Format("2 January 2006"), zone, local.Format(timeOnly)))
 	}
 	return at, err
 }
 
-// other is the second instant at which the clocks show what they show at an instant, earlier or later; false where there
-// is but one.
+// other is the second instant at which the clocks show what they show at an instant, earlier or later; false where
+// there is but one.
 func other(at time.Time) (time.Time, bool) {
 	begin, end := at.ZoneBounds()
 	_, here := at.Zone()
@@ -100,7 +103,8 @@ func skipped(w when, zone *time.Location) string {
 	}
 	_, before := wall.Add(-26 * time.Hour).In(zone).Zone()
 	old := time.FixedZone("", before)
-	gap, _ := wall.Add(-time.Duration(before) * time.Second).In(zone).ZoneBounds() // read by the old offset, it lies behind the gap
+	// read by the old offset, it lies behind the gap
+	gap, _ := wall.Add(-time.Duration(before) * time.Second).In(zone).ZoneBounds()
 	return fmt.Sprintf("On %s the clocks in %s go from %s to %s, so this time does not come. Choose another.",
 		gap.In(old).Format("2 January 2006"), zone, gap.In(old).Format(timeOnly), gap.In(zone).Format(timeOnly))
 }

@@ -1,5 +1,6 @@
-// Package consent is where people let programs in: the page on which they say yes or no, and the addresses by which programs
-// learn of it, register, and get and give back their tokens. What holds of codes and tokens is package oauth's affair.
+// Package consent is where people let programs in: the page on which they say yes or no, and the addresses by which
+// programs learn of it, register, and get and give back their tokens. What holds of codes and tokens is package
+// oauth's affair.
 package consent
 
 import (
@@ -52,8 +53,8 @@ func (p *Part) Plain() []shell.Route {
 // placed has a program wait for a place here and not before: it is refused as programs are, and not with a page.
 func (p *Part) placed(do http.HandlerFunc) http.HandlerFunc { return p.Placed(do, p.refuse).ServeHTTP }
 
-// open lets pages of every origin ask an address that knows no cookie: programs run in browsers too, and what they are told
-// here rests on what they send alone.
+// open lets pages of every origin ask an address that knows no cookie: programs run in browsers too, and what they are
+// told here rests on what they send alone.
 func open(method, path string, do http.HandlerFunc) []shell.Route {
 	return []shell.Route{
 		{Pattern: method + " " + path, For: shell.Anyone, Do: func(w http.ResponseWriter, r *http.Request) {
@@ -72,7 +73,8 @@ func open(method, path string, do http.HandlerFunc) []shell.Route {
 	}
 }
 
-// Routes are the page's addresses. Whoever is not signed in is asked to once it is known that the request is a sound one.
+// Routes are the page's addresses. Whoever is not signed in is asked to once it is known that the request is a sound
+// one.
 func (p *Part) Routes() []shell.Route {
 	return []shell.Route{
 		{Pattern: "GET " + authorizePath, For: shell.Anyone, Do: p.ask},

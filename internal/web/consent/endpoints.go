@@ -56,7 +56,11 @@ func (p *Part) resourceMetadata(w http.ResponseWriter, _ *http.Request) {
 func (p *Part) register(w http.ResponseWriter, r *http.Request) {
 	var asked oauth.Registration
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&asked); err != nil {
-		tell(w, http.StatusBadRequest, refusal{oauth.InvalidMetadata, "The body has to be a JSON object that describes the program, of 16 KiB at most."})
+		tell(w, http.StatusBadRequest,
+			refusal{
+				oauth.InvalidMetadata,
+				"The body has to be a JSON object that describes the program, of 16 KiB at most.",
+			})
 		return
 	}
 	c, err := p.server.Register(r.Context(), p.Client(r), asked)
@@ -66,8 +70,9 @@ func (p *Part) register(w http.ResponseWriter, r *http.Request) {
 	}
 	tell(w, http.StatusCreated, map[string]any{
 		"client_id": c.ID, "client_id_issued_at": c.Created.Unix(), "client_name": c.Name, "redirect_uris": c.Redirects,
-		"token_endpoint_auth_method": "none", "grant_types": []string{"authorization_code", "refresh_token"}, "response_types": []string{"code"},
-		"scope": strings.Join(oauth.Scopes(), " "),
+		"token_endpoint_auth_method": "none", "grant_types": []string{"authorization_code", "refresh_token"},
+		"response_types": []string{"code"},
+		"scope":          strings.Join(oauth.Scopes(), " "),
 	})
 }
 
@@ -83,7 +88,8 @@ func (p *Part) token(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	tell(w, http.StatusOK, map[string]any{
-		"access_token": got.Access, "token_type": "Bearer", "expires_in": int(got.Lives / time.Second), "refresh_token": got.Refresh, "scope": got.Scope,
+		"access_token": got.Access, "token_type": "Bearer", "expires_in": int(got.Lives / time.Second),
+		"refresh_token": got.Refresh, "scope": got.Scope,
 	})
 }
 
@@ -112,7 +118,8 @@ func readForm(w http.ResponseWriter, r *http.Request) (url.Values, string, bool)
 		named, err := url.QueryUnescape(name)
 		if err != nil || password != "" || client != "" && client != named {
 			w.Header().Set("WWW-Authenticate", `Basic realm="token"`)
-			tell(w, http.StatusUnauthorized, refusal{oauth.InvalidClient, "Programs have no password here: send client_id in the form."})
+			tell(w, http.StatusUnauthorized,
+				refusal{oauth.InvalidClient, "Programs have no password here: send client_id in the form."})
 			return nil, "", false
 		}
 		client = named
@@ -131,7 +138,8 @@ func (p *Part) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	told := apierr.Of(p.Told(r, err))
 	switch {
 	case errors.As(err, &known):
-		p.Log.InfoContext(r.Context(), "a program was refused", "route", r.Pattern, "error", known.Code, "why", known.Text)
+		p.Log.InfoContext(r.Context(), "a program was refused", "route", r.Pattern, "error", known.Code, "why",
+			known.Text)
 		tell(w, http.StatusBadRequest, refusal{known.Code, known.Text})
 	case told.Code == apierr.RateLimited:
 		w.Header().Set("Retry-After", strconv.Itoa(int((told.RetryAfter+time.Second-1)/time.Second)))

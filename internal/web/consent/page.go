@@ -19,13 +19,17 @@ import (
 )
 
 // passed are the fields of a request that the form sends again: all that a program may say.
-var passed = []string{"response_type", "client_id", "redirect_uri", "scope", "state", "code_challenge", "code_challenge_method", "resource", "response_mode"}
+var passed = []string{
+	"response_type", "client_id", "redirect_uri", "scope", "state", "code_challenge", "code_challenge_method",
+	"resource", "response_mode",
+}
 
-// ask shows a program's request to whoever is signed in. It is read before anybody is asked to sign in, so that the program
-// hears at once of what is wrong with it; but nobody else makes us fetch what describes a program.
+// ask shows a program's request to whoever is signed in. It is read before anybody is asked to sign in, so that the
+// program hears at once of what is wrong with it; but nobody else makes us fetch what describes a program.
 func (p *Part) ask(w http.ResponseWriter, r *http.Request) {
 	if len(r.URL.RequestURI()) > shell.MaxNext {
-		p.Notice(w, r, http.StatusRequestURITooLong, "Not done", "The program that sent you here sent too much along. Its maker has to mend that.")
+		p.Notice(w, r, http.StatusRequestURITooLong, "Not done",
+			"The program that sent you here sent too much along. Its maker has to mend that.")
 		return
 	}
 	request, err := url.ParseQuery(r.URL.RawQuery)
@@ -49,8 +53,8 @@ func (p *Part) ask(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// turn answers a request that is refused: the program hears of it where it is known, and nobody else does. The person leads
-// there, as the address may have been registered for nothing but that.
+// turn answers a request that is refused: the program hears of it where it is known, and nobody else does. The person
+// leads there, as the address may have been registered for nothing but that.
 func (p *Part) turn(w http.ResponseWriter, r *http.Request, err error) {
 	var turned *oauth.RedirectError
 	switch {
@@ -58,7 +62,8 @@ func (p *Part) turn(w http.ResponseWriter, r *http.Request, err error) {
 		http.Redirect(w, r, turned.Back, http.StatusSeeOther)
 		return
 	case turned != nil:
-		p.Show(w, r, http.StatusBadRequest, pages["turned"], "Not done", turnedPage{turned.Client.Name, turned.Place(), turned.Why.Text, template.URL(turned.Back)}) //nolint:gosec // a scheme that checkRedirect of package oauth has let through
+		p.Show(w, r, http.StatusBadRequest, pages["turned"], "Not done",
+			turnedPage{turned.Client.Name, turned.Place(), turned.Why.Text, template.URL(turned.Back)}) //nolint:gosec // a scheme that checkRedirect of package oauth has let through
 		return
 	}
 	told := apierr.Of(err)
@@ -84,8 +89,8 @@ type chosen struct {
 	level string
 }
 
-// in is what the program is given leave to by a choice among teams, of all that the person is able to give; or what is wrong
-// with the choice.
+// in is what the program is given leave to by a choice among teams, of all that the person is able to give; or what is
+// wrong with the choice.
 func (c chosen) in(teams []choice, able []access.Capability) ([]access.Capability, string) {
 	at := slices.IndexFunc(teams, func(t choice) bool { return t.ID == c.team })
 	switch {
@@ -138,7 +143,10 @@ type offer struct {
 }
 
 // show shows the request with what was chosen before, if anything was.
-func (p *Part) show(w http.ResponseWriter, r *http.Request, status int, asked oauth.AuthorizationRequest, sent url.Values, before chosen, wrong string) {
+func (p *Part) show(
+	w http.ResponseWriter, r *http.Request, status int, asked oauth.AuthorizationRequest, sent url.Values,
+	before chosen, wrong string,
+) {
 	v := shell.VisitorOf(r.Context())
 	if before.team == 0 {
 		before.team = v.Team.ID
@@ -167,8 +175,8 @@ func (p *Part) show(w http.ResponseWriter, r *http.Request, status int, asked oa
 	p.Show(w, r, status, pages["consent"], "Let an assistant in", out)
 }
 
-// policy lets the form's answer lead to the program. Browsers hold every redirect after a form against it, and programs lead
-// on between hosts of their own.
+// policy lets the form's answer lead to the program. Browsers hold every redirect after a form against it, and
+// programs lead on between hosts of their own.
 func policy(to *url.URL) string {
 	allowed := "form-action 'self' https:"
 	switch {
@@ -191,13 +199,18 @@ func fields(sent url.Values) []field {
 	return out
 }
 
-// choices are the person's teams, with why a program cannot be let into some; and what of its request the person's roles in
-// the others have.
-func (p *Part) choices(ctx context.Context, v *shell.Visitor, asked oauth.AuthorizationRequest, now int64) ([]choice, []access.Capability, error) {
+// choices are the person's teams, with why a program cannot be let into some; and what of its request the person's
+// roles in the others have.
+func (p *Part) choices(
+	ctx context.Context, v *shell.Visitor, asked oauth.AuthorizationRequest, now int64,
+) ([]choice, []access.Capability, error) {
 	var out []choice
 	var able []access.Capability
 	for _, t := range v.Teams {
-		c := choice{ID: t.ID, Name: t.Name, Role: roleNames[t.Role], Chosen: t.ID == now, has: access.Within(asked.Capabilities, t.Role)}
+		c := choice{
+			ID: t.ID, Name: t.Name, Role: roleNames[t.Role], Chosen: t.ID == now,
+			has: access.Within(asked.Capabilities, t.Role),
+		}
 		var err error
 		if c.Why, err = p.why(ctx, t, asked.Capabilities); err != nil {
 			return nil, nil, err
@@ -236,7 +249,8 @@ func (p *Part) why(ctx context.Context, t team.OwnTeam, asked []access.Capabilit
 	case err != nil:
 		return "", fmt.Errorf("looking what stands in a program's way: %w", err)
 	case t.Role == access.Client:
-		return "Your role there is for looking at posts and approving them. Assistants are for the team’s own people.", nil
+		return "Your role there is for looking at posts and approving them. Assistants are for the team’s own people.",
+			nil
 	case b.NoKeys:
 		return "This team’s plan has no access for assistants.", nil
 	case b.Off:
@@ -278,7 +292,8 @@ func (p *Part) decide(w http.ResponseWriter, r *http.Request) {
 	p.allow(w, r, asked, sent)
 }
 
-// resumed is what the person chose for this very request before signing in again. A choice for another program is dropped.
+// resumed is what the person chose for this very request before signing in again. A choice for another program is
+// dropped.
 func resumed(request, form url.Values) chosen {
 	if !slices.Equal(fields(request), fields(form)) {
 		return chosen{}
@@ -306,7 +321,8 @@ func (p *Part) allow(w http.ResponseWriter, r *http.Request, asked oauth.Authori
 		p.show(w, r, http.StatusUnprocessableEntity, asked, sent, was, wrong)
 		return
 	}
-	next, err := p.server.Allow(r.Context(), asked, oauth.Consent{Team: was.team, Person: v.ID, Capabilities: granted, OneFactor: !p.Strong(r.Context())})
+	next, err := p.server.Allow(r.Context(), asked,
+		oauth.Consent{Team: was.team, Person: v.ID, Capabilities: granted, OneFactor: !p.Strong(r.Context())})
 	if err != nil {
 		p.turn(w, r, err)
 		return

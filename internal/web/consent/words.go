@@ -8,31 +8,42 @@ import (
 )
 
 var roleNames = map[access.Role]string{
-	access.Owner: "Owner", access.Admin: "Admin", access.Editor: "Editor", access.Viewer: "Viewer", access.Client: "Client",
+	access.Owner: "Owner", access.Admin: "Admin", access.Editor: "Editor", access.Viewer: "Viewer",
+	access.Client: "Client",
 }
 
 // levelWords say what each level means for somebody who lets a program do it.
 var levelWords = map[access.Level][2]string{
-	access.ReadOnly: {"Read only", "It reads posts, reports, media, brand voices and hashtag lists, and changes nothing."},
-	access.Drafts:   {"Drafts", "It also writes drafts, media and lists, and can take scheduled posts back and pause series. Nothing of it is published before a person does that."},
-	access.Full:     {"Full", "It also publishes in the team’s name, and does what costs the team credits."},
+	access.ReadOnly: {
+		"Read only", "It reads posts, reports, media, brand voices and hashtag lists, and changes nothing.",
+	},
+	access.Drafts: {
+		"Drafts",
+		"It also writes drafts, media and lists, and can take scheduled posts back and pause series. " +
+			"Nothing of it is " +
+			"published before a person does that.",
+	},
+	access.Full: {"Full", "It also publishes in the team’s name, and does what costs the team credits."},
 }
 
 // capabilityWords say what each capability lets a program do.
 var capabilityWords = map[access.Capability]string{
-	access.Read: "read everything", access.Write: "write drafts, media and lists, take scheduled posts back and pause series", access.Publish: "publish and schedule posts", access.Spend: "spend the team’s credits",
+	access.Read:    "read everything",
+	access.Write:   "write drafts, media and lists, take scheduled posts back and pause series",
+	access.Publish: "publish and schedule posts", access.Spend: "spend the team’s credits",
 }
 
 // narrowWords say what somebody's role keeps a program from, each after "nor".
 var narrowWords = map[access.Capability]string{
-	access.Read: "read anything", access.Write: "write or change anything", access.Publish: "schedule or publish posts", access.Spend: "spend the team’s credits",
+	access.Read: "read anything", access.Write: "write or change anything", access.Publish: "schedule or publish posts",
+	access.Spend: "spend the team’s credits",
 }
 
 // all stands for everything that can be given, where that is none of the levels.
 const all = "all"
 
-// offers are what somebody may give leave to, of what they are able to give: each level that lies within it, and all of it
-// where that is none of them. As long as nothing was chosen it is the one that writes drafts, or else the first.
+// offers are what somebody may give leave to, of what they are able to give: each level that lies within it, and all
+// of it where that is none of them. As long as nothing was chosen it is the one that writes drafts, or else the first.
 func offers(able []access.Capability, now string) []offer {
 	var out []offer
 	exact := false
@@ -47,7 +58,11 @@ func offers(able []access.Capability, now string) []offer {
 	switch {
 	case exact:
 	case slices.Equal(able, publishing):
-		out = append(out, offer{Value: all, Name: "Publishing", Says: "It also publishes in the team’s name. It spends none of the team’s credits."})
+		out = append(out,
+			offer{
+				Value: all, Name: "Publishing",
+				Says: "It also publishes in the team’s name. It spends none of the team’s credits.",
+			})
 	default:
 		out = append(out, offer{Value: all, Name: "All that it can have", Says: "It may " + listed(able) + "."})
 	}

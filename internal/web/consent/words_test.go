@@ -13,8 +13,9 @@ import (
 func TestOffers(t *testing.T) {
 	t.Parallel()
 	for scope, want := range map[string]string{
-		"read": "read_only*", "read write": "read_only drafts*", "read write publish spend": "read_only drafts* full", "read write publish": "read_only drafts* all",
-		"read publish": "read_only* all", "publish": "all*", "write spend": "all*",
+		"read": "read_only*", "read write": "read_only drafts*", "read write publish spend": "read_only drafts* full",
+		"read write publish": "read_only drafts* all",
+		"read publish":       "read_only* all", "publish": "all*", "write spend": "all*",
 	} {
 		var able []access.Capability
 		for name := range strings.FieldsSeq(scope) {
@@ -53,12 +54,14 @@ func TestWords(t *testing.T) {
 			t.Errorf("%s says: %s", o.Value, o.Says)
 		}
 	}
-	if got, want := listed([]access.Capability{access.Write, access.Spend}), "write drafts, media and lists, take "+takes+"; and spend the team’s credits"; got != want {
+	if got, want := listed([]access.Capability{access.Write, access.Spend}),
+		"write drafts, media and lists, take "+takes+"; and spend the team’s credits"; got != want {
 		t.Errorf("it may %s, want %s", got, want)
 	}
 }
 
-// Whatever is chosen, a program is given nothing that was not asked for, or that the role in that very team does not have.
+// Whatever is chosen, a program is given nothing that was not asked for, or that the role in that very team does not
+// have.
 func TestGivesNoMoreThanAskedAndOwn(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -74,7 +77,8 @@ func TestGivesNoMoreThanAskedAndOwn(t *testing.T) {
 			}
 			teams = append(teams, c)
 		}
-		was := chosen{rapid.Int64Range(0, 5).Draw(t, "team"), rapid.SampledFrom([]string{"", "read_only", "drafts", "full", all, "other"}).Draw(t, "level")}
+		was := chosen{rapid.Int64Range(0, 5).
+			Draw(t, "team"), rapid.SampledFrom([]string{"", "read_only", "drafts", "full", all, "other"}).Draw(t, "level")}
 		granted, wrong := was.in(teams, access.Within(able, access.Owner))
 		if (wrong == "") != (len(granted) > 0) {
 			t.Fatalf("%v and %q", granted, wrong)

@@ -1,5 +1,5 @@
-// Package erasure is the pages by which data goes: deleting a team, a person's account, a draft and a revoked key, leaving
-// a team, taking a team's data along, and what networks ask to be deleted.
+// Package erasure is the pages by which data goes: deleting a team, a person's account, a draft and a revoked key,
+// leaving a team, taking a team's data along, and what networks ask to be deleted.
 package erasure
 
 import (
@@ -47,7 +47,8 @@ func (p *Part) Routes() []shell.Route {
 		{Pattern: "GET /account/teams/{team}/leave", For: shell.People, Do: p.Proven(p.leavePage), OneFactor: true},
 		{Pattern: "POST /account/teams/{team}/leave", For: shell.People, Do: p.Proven(p.leave), OneFactor: true},
 		{Pattern: "GET /account/delete", For: shell.People, Do: p.Proven(p.personPage), OneFactor: true},
-		{Pattern: "POST /account/delete", For: shell.People, Do: p.Proven(p.deletePerson), Recent: true, Resumes: true, OneFactor: true},
+		{Pattern: "POST /account/delete", For: shell.People, Do: p.Proven(
+			p.deletePerson), Recent: true, Resumes: true, OneFactor: true},
 		{Pattern: "POST /networks/meta/deletion", For: shell.Anyone, Do: p.metaAsks, OneFactor: true},
 		{Pattern: "GET /networks/deletions/{code}", For: shell.Anyone, Do: p.erased, OneFactor: true},
 	}
@@ -70,7 +71,9 @@ func (p *Part) teamPage(w http.ResponseWriter, r *http.Request) {
 
 func (p *Part) showTeam(w http.ResponseWriter, r *http.Request, status int, wrong string, typed url.Values) {
 	v := shell.VisitorOf(r.Context())
-	view := teamView{Only: len(v.Teams) == 1, Wrong: wrong, Name: typed.Get("name"), Account: typed.Get("account") == "yes"}
+	view := teamView{
+		Only: len(v.Teams) == 1, Wrong: wrong, Name: typed.Get("name"), Account: typed.Get("account") == "yes",
+	}
 	progress, err := p.leaving.Progress(r.Context(), v.Team.ID)
 	switch {
 	case err == nil:
@@ -97,15 +100,19 @@ func zone(v *shell.Visitor) *time.Location {
 }
 
 // onlyTeam is what people are told who delete the only team that they are in.
-const onlyTeam = "Nothing of it is published any more and no key of it works. What it has goes in the background, mostly within minutes; nothing else is to be done, and you can close this page. " +
-	"It was your only team: once it is gone you are signed out. If you keep your account, you can sign in again after somebody has invited you to another team."
+const onlyTeam = "Nothing of it is published any more and no key of it works. What it has goes in the background, " +
+	"mostly within minutes; nothing else is to be done, and you can close this page. " +
+	"It was your only team: once it is gone you are signed out. If you keep your account, you can sign in " +
+	"again after " +
+	"somebody has invited you to another team."
 
 func (p *Part) deleteTeam(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
 	v := shell.VisitorOf(r.Context())
-	if err := p.leaving.RequestDeletion(r.Context(), v.ID, v.Team.ID, r.PostForm.Get("name"), r.PostForm.Get("account") == "yes"); err != nil {
+	if err := p.leaving.RequestDeletion(r.Context(), v.ID, v.Team.ID, r.PostForm.Get("name"),
+		r.PostForm.Get("account") == "yes"); err != nil {
 		if told, ok := p.WrongAt(w, r, err, nil); ok {
 			p.showTeam(w, r, shell.StatusOf(err), told.Text, r.PostForm)
 		}
@@ -139,7 +146,8 @@ func (p *Part) export(w http.ResponseWriter, r *http.Request) {
 	team, control := shell.VisitorOf(r.Context()).Team.ID, http.NewResponseController(w)
 	w.Header().Set("Content-Type", "application/zip")
 	w.Header().Set("Content-Disposition", `attachment; filename="pressroom-team-`+strconv.FormatInt(team, 10)+`.zip"`)
-	alive := func() { _ = control.SetWriteDeadline(time.Now().Add(stalled)) } // a server that knows no deadlines has none to be moved
+	// a server that knows no deadlines has none to be moved
+	alive := func() { _ = control.SetWriteDeadline(time.Now().Add(stalled)) }
 	if err := p.leaving.Export(r.Context(), team, w, alive); err != nil {
 		if r.Context().Err() == nil {
 			p.Log.ErrorContext(r.Context(), "an export was cut off", "team", team, "error", err)
@@ -199,7 +207,10 @@ func (p *Part) showItem(w http.ResponseWriter, r *http.Request, page, name strin
 		}
 		status, view.Wrong = shell.StatusOf(err), told.Text
 	}
-	p.Show(w, r, status, pages[page], map[string]string{"key": "Forget the key", "assistant": "Forget the assistant", "draft": "Delete the draft"}[page], view)
+	p.Show(w, r, status, pages[page],
+		map[string]string{
+			"key": "Forget the key", "assistant": "Forget the assistant", "draft": "Delete the draft",
+		}[page], view)
 }
 
 func (p *Part) forgetKey(w http.ResponseWriter, r *http.Request) {

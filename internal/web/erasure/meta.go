@@ -5,8 +5,8 @@ import (
 	"net/http"
 )
 
-// metaAsks takes a request of Meta's to delete what is kept of a person, and answers where the person reads what became of
-// it, as Meta wants it.
+// metaAsks takes a request of Meta's to delete what is kept of a person, and answers where the person reads what
+// became of it, as Meta wants it.
 func (p *Part) metaAsks(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
@@ -17,7 +17,8 @@ func (p *Part) metaAsks(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(map[string]string{"url": p.PublicURL + "/networks/deletions/" + code, "confirmation_code": code}) //nolint:errchkjson // texts; the client may be gone
+	_ = json.NewEncoder(w).
+		Encode(map[string]string{"url": p.PublicURL + "/networks/deletions/" + code, "confirmation_code": code}) //nolint:errchkjson // texts; the client may be gone
 }
 
 func (p *Part) erased(w http.ResponseWriter, r *http.Request) {

@@ -84,7 +84,8 @@ func (p *Part) deletePerson(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	v := shell.VisitorOf(r.Context())
-	err := error(apierr.Invalid(apierr.NotAllowedValue, "email", "This is not your e-mail address. Type it as it stands above."))
+	err := error(apierr.Invalid(apierr.NotAllowedValue, "email",
+		"This is not your e-mail address. Type it as it stands above."))
 	if r.PostForm.Get("email") == v.Email {
 		err = p.leaving.DeletePerson(r.Context(), v.ID)
 	}
@@ -98,5 +99,6 @@ func (p *Part) deletePerson(w http.ResponseWriter, r *http.Request) {
 		p.Refuse(w, r, err)
 		return
 	}
-	p.Notice(w, r.WithContext(r.Context()), http.StatusOK, "Your account is deleted", "Nothing of it is left but a number in the records of the teams that you were in.")
+	p.Notice(w, r.WithContext(r.Context()), http.StatusOK, "Your account is deleted",
+		"Nothing of it is left but a number in the records of the teams that you were in.")
 }

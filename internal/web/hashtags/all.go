@@ -23,7 +23,9 @@ type pager struct{ First, Next string }
 
 func (p *Part) all(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	v := allView{Scope: q.Get("scope"), Platform: q.Get("platform"), Writes: shell.VisitorOf(r.Context()).Is(shell.Writers)}
+	v := allView{
+		Scope: q.Get("scope"), Platform: q.Get("platform"), Writes: shell.VisitorOf(r.Context()).Is(shell.Writers),
+	}
 	args := operation.Arguments{"limit": int64(50)}
 	keep := url.Values{}
 	for name, value := range map[string]string{"scope": v.Scope, "platform": v.Platform} {

@@ -15,7 +15,8 @@ const maxForm = 2 << 20
 
 // fieldNames are what fields are called on the page, by the arguments that refusals name.
 var fieldNames = map[string]string{
-	"name": "Name", "platform": "Network", "color": "Colour", "icon": "Icon", "hashtags": "Hashtags", "subcategory": "Subcategory", "query": "Keyword", "list_id": "List",
+	"name": "Name", "platform": "Network", "color": "Colour", "icon": "Icon", "hashtags": "Hashtags",
+	"subcategory": "Subcategory", "query": "Keyword", "list_id": "List",
 }
 
 // formView is the form of a list's name and looks.
@@ -93,7 +94,8 @@ func (p *Part) editPage(w http.ResponseWriter, a asked) {
 	case err != nil:
 		p.elsewhere(w, a.Request, err, a.list)
 	case l.ReadyMade:
-		p.Notice(w, a.Request, http.StatusUnprocessableEntity, "Not done", "Ready-made lists cannot be changed. Copy it into a list of your own.")
+		p.Notice(w, a.Request, http.StatusUnprocessableEntity, "Not done",
+			"Ready-made lists cannot be changed. Copy it into a list of your own.")
 	default:
 		fields := p.Resumed(a.Request)
 		if fields == nil {
@@ -108,7 +110,8 @@ func (p *Part) change(w http.ResponseWriter, a asked) {
 		return
 	}
 	given := func(name string) *string { return new(chosen(a.PostForm, name)) }
-	_, err := p.lists.Change(a.Context(), a.call.TeamID, a.by(), a.list, list.Change{Name: given("name"), Color: given("color"), Icon: given("icon")})
+	_, err := p.lists.Change(a.Context(), a.call.TeamID, a.by(), a.list,
+		list.Change{Name: given("name"), Color: given("color"), Icon: given("icon")})
 	if err != nil {
 		p.again(w, a.Request, a.list, err)
 		return
@@ -130,7 +133,8 @@ func (p *Part) deletePage(w http.ResponseWriter, a asked) {
 	case err != nil:
 		p.elsewhere(w, a.Request, err, a.list)
 	case l.ReadyMade:
-		p.Notice(w, a.Request, http.StatusUnprocessableEntity, "Not done", "Ready-made lists come with the service and stay.")
+		p.Notice(w, a.Request, http.StatusUnprocessableEntity, "Not done",
+			"Ready-made lists come with the service and stay.")
 	default:
 		p.Show(w, a.Request, http.StatusOK, pages["delete"], "Delete a hashtag list", deleteView{l.ID, l.Name, l.Size})
 	}

@@ -1,5 +1,5 @@
-// Package hashtags is where people keep hashtag lists, their own and copies of the ready-made ones, and where they search
-// for hashtags.
+// Package hashtags is where people keep hashtag lists, their own and copies of the ready-made ones, and where they
+// search for hashtags.
 package hashtags
 
 import (
@@ -46,7 +46,8 @@ func (p *Part) Routes() []shell.Route {
 		{Pattern: "POST /hashtags/search/add", For: shell.Writers, Do: p.addFound},
 		{Pattern: "GET /hashtags/{id}", For: shell.Members, Do: p.page},
 		{Pattern: "GET /hashtags/{id}/text", For: shell.Members, Do: p.text},
-		{Pattern: "POST /hashtags/{id}/add", For: shell.Writers, Do: p.of(p.add), Resumes: true, Page: "/hashtags/{id}"},
+		{Pattern: "POST /hashtags/{id}/add", For: shell.Writers, Do: p.of(
+			p.add), Resumes: true, Page: "/hashtags/{id}"},
 		{Pattern: "POST /hashtags/{id}/remove", For: shell.Writers, Do: p.of(p.remove)},
 		{Pattern: "POST /hashtags/{id}/copy", For: shell.Writers, Do: p.of(p.copyList)},
 		{Pattern: "GET /hashtags/{id}/edit", For: shell.Writers, Do: p.of(p.editPage)},
@@ -97,7 +98,9 @@ func (p *Part) opened(r *http.Request, id int64) (list.HashtagList, error) {
 
 // elsewhere shows a list of another of the person's teams, in that team.
 func (p *Part) elsewhere(w http.ResponseWriter, r *http.Request, err error, id int64) {
-	p.Elsewhere(w, r, err, func(ctx context.Context, teams []int64) (int64, error) { return p.lists.Home(ctx, id, teams) })
+	p.Elsewhere(w, r, err, func(ctx context.Context, teams []int64) (int64, error) {
+		return p.lists.Home(ctx, id, teams)
+	})
 }
 
 // pathOf is where a list is shown.

@@ -30,7 +30,8 @@ func TestLooks(t *testing.T) {
 func TestChosen(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ offered, typed, want, stays string }{
-		{"", "", "", ""}, {"#2f7dc4", "", "#2f7dc4", ""}, {"#2f7dc4", "#123456", "#2f7dc4", ""}, {"", " #123456 ", "#123456", "#123456"}, {"#12ab9f", "", "#12ab9f", "#12ab9f"},
+		{"", "", "", ""}, {"#2f7dc4", "", "#2f7dc4", ""}, {"#2f7dc4", "#123456", "#2f7dc4", ""},
+		{"", " #123456 ", "#123456", "#123456"}, {"#12ab9f", "", "#12ab9f", "#12ab9f"},
 	} {
 		form := url.Values{"color": {c.offered}, "color_typed": {c.typed}}
 		if got := chosen(form, "color"); got != c.want {

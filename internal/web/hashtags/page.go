@@ -100,9 +100,14 @@ func (p *Part) page(w http.ResponseWriter, r *http.Request) {
 	p.show(w, r, id, http.StatusOK, p.Resumed(r), shell.Wrong{})
 }
 
-func (p *Part) show(w http.ResponseWriter, r *http.Request, id int64, status int, fields url.Values, wrong shell.Wrong) {
+func (p *Part) show(
+	w http.ResponseWriter, r *http.Request, id int64, status int, fields url.Values, wrong shell.Wrong,
+) {
 	q := r.URL.Query()
-	v := &view{Group: q.Get("group"), Sort: q.Get("sort"), Writes: shell.VisitorOf(r.Context()).Is(shell.Writers), Fields: fields, Wrong: wrong}
+	v := &view{
+		Group: q.Get("group"), Sort: q.Get("sort"), Writes: shell.VisitorOf(r.Context()).Is(shell.Writers),
+		Fields: fields, Wrong: wrong,
+	}
 	v.Page, _ = strconv.Atoi(q.Get("page")) // anything else is the first
 	if err := p.fill(r, id, v); err != nil {
 		p.elsewhere(w, r, err, id)

@@ -63,14 +63,16 @@ func (p *Part) searchPage(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Part) showSearch(w http.ResponseWriter, r *http.Request, status int, fields url.Values, wrong shell.Wrong) {
-	p.Show(w, r, status, pages["search"], "Search hashtags", searchView{p.lists.Terms.Prices.HashtagSearch, shell.VisitorOf(r.Context()).Is(shell.Spenders), fields, wrong})
+	p.Show(w, r, status, pages["search"], "Search hashtags",
+		searchView{p.lists.Terms.Prices.HashtagSearch, shell.VisitorOf(r.Context()).Is(shell.Spenders), fields, wrong})
 }
 
 func (p *Part) search(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	outcome, err := p.Do(r, "search_hashtags", operation.Arguments{"query": r.PostForm.Get("query"), "platform": r.PostForm.Get("platform")})
+	outcome, err := p.Do(r, "search_hashtags",
+		operation.Arguments{"query": r.PostForm.Get("query"), "platform": r.PostForm.Get("platform")})
 	if err != nil {
 		if wrong, ok := p.WrongAt(w, r, err, fieldNames); ok {
 			p.showSearch(w, r, shell.StatusOf(err), r.PostForm, wrong)
@@ -96,7 +98,9 @@ func foundAt(id, cursor string) string {
 	return "/hashtags/search?" + q.Encode()
 }
 
-func (p *Part) showFound(w http.ResponseWriter, r *http.Request, id string, status int, fields url.Values, wrong shell.Wrong) {
+func (p *Part) showFound(
+	w http.ResponseWriter, r *http.Request, id string, status int, fields url.Values, wrong shell.Wrong,
+) {
 	v, err := p.found(r, id)
 	if err != nil {
 		p.Elsewhere(w, r, err, func(ctx context.Context, teams []int64) (int64, error) {
@@ -216,5 +220,6 @@ func (p *Part) listOfFound(r *http.Request, name string, tags []any) (list.Hasht
 	if err != nil {
 		return list.HashtagListChange{}, err
 	}
-	return p.changed(r, "create_hashtag_list", operation.Arguments{"name": name, "platform": asked.Platform, "hashtags": tags})
+	return p.changed(r, "create_hashtag_list",
+		operation.Arguments{"name": name, "platform": asked.Platform, "hashtags": tags})
 }

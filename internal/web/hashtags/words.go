@@ -32,7 +32,8 @@ func posts(p *hashtaganalysis.TagPosts) string {
 	case p.Low == nil || p.High == nil:
 		return "about " + plot.Number(float64(p.Count))
 	}
-	return "about " + plot.Number(float64(p.Count)) + " (" + plot.Number(float64(*p.Low)) + " to " + plot.Number(float64(*p.High)) + ")"
+	return "about " + plot.Number(float64(p.Count)) + " (" + plot.Number(float64(*p.Low)) + " to " +
+		plot.Number(float64(*p.High)) + ")"
 }
 
 // reasons say why a hashtag was refused.

@@ -30,8 +30,10 @@ func (v addView) Is(folder int64) bool { return folder > 0 && numberOf(v.Of("fol
 
 // kinds are what can be downloaded of a profile, with what people call it.
 var kinds = []struct{ Value, Text string }{
-	{provider.Posts, "Posts"}, {provider.Reels, "Reels (Instagram)"}, {provider.Stories, "Stories (Instagram)"}, {provider.Highlights, "Highlights (Instagram)"},
-	{provider.Playlists, "Playlists (TikTok)"}, {provider.Avatar, "Profile picture"}, {provider.Profile, "Profile picture and posts"},
+	{provider.Posts, "Posts"}, {provider.Reels, "Reels (Instagram)"}, {provider.Stories, "Stories (Instagram)"},
+	{provider.Highlights, "Highlights (Instagram)"},
+	{provider.Playlists, "Playlists (TikTok)"}, {provider.Avatar, "Profile picture"},
+	{provider.Profile, "Profile picture and posts"},
 }
 
 // Kinds are what the form offers.
@@ -99,7 +101,8 @@ func (p *Part) download(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p.begin(w, r, "download_profile_media", "download", operation.Arguments{
-		"platform": r.PostForm.Get("platform"), "type": r.PostForm.Get("type"), "username": r.PostForm.Get("username"), "limit": numberOf(r.PostForm.Get("limit")), "save_to_library": true,
+		"platform": r.PostForm.Get("platform"), "type": r.PostForm.Get("type"), "username": r.PostForm.Get("username"),
+		"limit": numberOf(r.PostForm.Get("limit")), "save_to_library": true,
 	})
 }
 

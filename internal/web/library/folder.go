@@ -44,7 +44,9 @@ func (p *Part) showFolder(w http.ResponseWriter, r *http.Request, status int, id
 }
 
 // inFolder does something with the folder that a form names.
-func (p *Part) inFolder(w http.ResponseWriter, r *http.Request, do func(operation.Call, int64) (string, string, error)) {
+func (p *Part) inFolder(
+	w http.ResponseWriter, r *http.Request, do func(operation.Call, int64) (string, string, error),
+) {
 	if !p.ReadForm(w, r) {
 		return
 	}
@@ -75,7 +77,8 @@ func (p *Part) makeFolder(w http.ResponseWriter, r *http.Request) {
 
 func (p *Part) renameFolder(w http.ResponseWriter, r *http.Request) {
 	p.inFolder(w, r, func(call operation.Call, id int64) (string, string, error) {
-		return "The folder has another name.", folderPath(id), p.media.RenameFolder(r.Context(), call, id, r.PostForm.Get("name"))
+		return "The folder has another name.", folderPath(id), p.media.RenameFolder(r.Context(), call, id,
+			r.PostForm.Get("name"))
 	})
 }
 

@@ -30,7 +30,10 @@ const perPage = 24
 
 func (p *Part) grid(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	v := gridView{Folder: q.Get("folder"), Kind: q.Get("kind"), Query: q.Get("query"), Writes: shell.VisitorOf(r.Context()).Is(shell.Writers)}
+	v := gridView{
+		Folder: q.Get("folder"), Kind: q.Get("kind"), Query: q.Get("query"),
+		Writes: shell.VisitorOf(r.Context()).Is(shell.Writers),
+	}
 	args, keep := operation.Arguments{"limit": int64(perPage)}, url.Values{}
 	add := func(argument, field, value string, as any) {
 		if value != "" {

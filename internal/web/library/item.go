@@ -132,7 +132,8 @@ func (p *Part) delete(w http.ResponseWriter, a asked) {
 	}
 	switch {
 	case err != nil && choice == "" && apierr.Of(err).Context["state"] == "in_use":
-		p.show(w, a, shell.StatusOf(err), "delete", shell.Wrong{Text: "Choose below what becomes of the posts.", Field: "posts"})
+		p.show(w, a, shell.StatusOf(err), "delete",
+			shell.Wrong{Text: "Choose below what becomes of the posts.", Field: "posts"})
 	case err != nil:
 		if wrong, ok := p.WrongAt(w, a.Request, err, fieldNames); ok {
 			p.show(w, a, shell.StatusOf(err), "delete", wrong)

@@ -1,5 +1,5 @@
-// Package library is where people look after their team's media: images and videos with their folders, how they come in,
-// what each is, where it is used, and how it goes.
+// Package library is where people look after their team's media: images and videos with their folders, how they come
+// in, what each is, where it is used, and how it goes.
 package library
 
 import (
@@ -45,7 +45,8 @@ func (p *Part) Routes() []shell.Route {
 		{Pattern: "POST /media/folder/rename", For: shell.Writers, Do: p.renameFolder},
 		{Pattern: "POST /media/folder/delete", For: shell.Writers, Do: p.deleteFolder},
 		{Pattern: "GET /media/{id}", For: shell.Members, Do: p.shown(p.page)},
-		{Pattern: "POST /media/{id}/rename", For: shell.Writers, Do: p.of(p.rename), Resumes: true, Page: "/media/{id}"},
+		{Pattern: "POST /media/{id}/rename", For: shell.Writers, Do: p.of(
+			p.rename), Resumes: true, Page: "/media/{id}"},
 		{Pattern: "POST /media/{id}/move", For: shell.Writers, Do: p.of(p.move)},
 		{Pattern: "GET /media/{id}/delete", For: shell.Writers, Do: p.of(p.deletePage)},
 		{Pattern: "POST /media/{id}/delete", For: shell.Writers, Do: p.of(p.delete)},
@@ -90,7 +91,9 @@ func (p *Part) of(do func(http.ResponseWriter, asked)) http.HandlerFunc {
 
 // elsewhere shows an item of another of the person's teams, in that team.
 func (p *Part) elsewhere(w http.ResponseWriter, r *http.Request, err error, id int64) {
-	p.Elsewhere(w, r, err, func(ctx context.Context, teams []int64) (int64, error) { return p.media.Home(ctx, id, teams) })
+	p.Elsewhere(w, r, err, func(ctx context.Context, teams []int64) (int64, error) {
+		return p.media.Home(ctx, id, teams)
+	})
 }
 
 // pathOf is where an item is shown.
@@ -113,5 +116,6 @@ func numberOf(text string) int64 {
 
 // fieldNames are what fields are called on the page, by the arguments that refusals name.
 var fieldNames = map[string]string{
-	"name": "Name", "folder_id": "Folder", "url": "Link", "filename": "Name", "platform": "Network", "type": "What", "username": "Profile", "limit": "How many", "query": "Name",
+	"name": "Name", "folder_id": "Folder", "url": "Link", "filename": "Name", "platform": "Network", "type": "What",
+	"username": "Profile", "limit": "How many", "query": "Name",
 }

@@ -1,5 +1,5 @@
-// Package notifications is where people see what happened in their teams and to their own accounts, and choose what they get
-// mail of.
+// Package notifications is where people see what happened in their teams and to their own accounts, and choose what
+// they get mail of.
 package notifications
 
 import (

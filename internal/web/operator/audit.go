@@ -20,7 +20,8 @@ func (p *Part) ledgerPage(w http.ResponseWriter, r *http.Request) {
 const auditWithin = 5 * time.Minute
 
 func (p *Part) audit(w http.ResponseWriter, r *http.Request) {
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(auditWithin)) // a server that knows no deadlines has none to be moved
+	// a server that knows no deadlines has none to be moved
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(auditWithin))
 	report, err := p.Credits.Audit(r.Context())
 	if err != nil {
 		p.Refuse(w, r, err)
@@ -44,7 +45,10 @@ func (p *Part) eventsPage(w http.ResponseWriter, r *http.Request) {
 		p.Refuse(w, r, err)
 		return
 	}
-	view := eventsView{Team: part.Team, Events: found[:min(len(found), atOnce)], File: eventsPath("/operator/events.jsonl", part.Team, 0)}
+	view := eventsView{
+		Team: part.Team, Events: found[:min(len(found), atOnce)],
+		File: eventsPath("/operator/events.jsonl", part.Team, 0),
+	}
 	if part.Below > 0 {
 		view.Pages.First = eventsPath("/operator/events", part.Team, 0)
 	}
@@ -85,7 +89,8 @@ func (p *Part) eventsFile(w http.ResponseWriter, r *http.Request) {
 			p.Log.ErrorContext(r.Context(), "a file of events was cut off", "error", err)
 			panic(http.ErrAbortHandler) // the client must not take a part for the whole
 		}
-		if err := control.SetWriteDeadline(time.Now().Add(batchWithin)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		if err := control.SetWriteDeadline(time.Now().Add(batchWithin)); err != nil && !errors.Is(err,
+			http.ErrNotSupported) {
 			panic(http.ErrAbortHandler)
 		}
 		for _, e := range found {

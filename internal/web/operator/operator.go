@@ -1,6 +1,6 @@
-// Package operator is where those who run the service look after it: teams and people, what is switched off or paused, the
-// work under way, how the networks stand, posts that nobody knows of whether they went out, the proof of the ledger, and
-// the record of events. For everybody else these pages are not there.
+// Package operator is where those who run the service look after it: teams and people, what is switched off or paused,
+// the work under way, how the networks stand, posts that nobody knows of whether they went out, the proof of the
+// ledger, and the record of events. For everybody else these pages are not there.
 package operator
 
 import (
@@ -25,7 +25,11 @@ import (
 //go:embed templates/*.html
 var files embed.FS
 
-var pages = shell.Parse(files, template.FuncMap{"time": utc, "limit": limitWords, "paused": pausedWords, "phase": phaseWords, "circuit": circuitWords, "job": jobWords})
+var pages = shell.Parse(files,
+	template.FuncMap{
+		"time": utc, "limit": limitWords, "paused": pausedWords, "phase": phaseWords, "circuit": circuitWords,
+		"job": jobWords,
+	})
 
 // Services are what the operator looks after.
 type Services struct {
@@ -78,7 +82,8 @@ func (p *Part) Routes() []shell.Route {
 		{Pattern: "GET /operator/events.jsonl", Do: p.eventsFile},
 	}
 	for i := range routes {
-		routes[i].For, routes[i].Do, routes[i].Urgent = shell.Operators, p.acting(routes[i].Do), true // who looks after a full node has to see it
+		// who looks after a full node has to see it
+		routes[i].For, routes[i].Do, routes[i].Urgent = shell.Operators, p.acting(routes[i].Do), true
 	}
 	return routes
 }

@@ -35,7 +35,8 @@ func (p *Part) pauses(ctx context.Context) ([]team.Pause, bool, error) {
 }
 
 func (p *Part) pausesPage(w http.ResponseWriter, r *http.Request) {
-	p.showPauses(w, r, http.StatusOK, pausesView{Form: url.Values{"scope": {"team"}, "target": {r.URL.Query().Get("team")}}})
+	p.showPauses(w, r, http.StatusOK,
+		pausesView{Form: url.Values{"scope": {"team"}, "target": {r.URL.Query().Get("team")}}})
 }
 
 func (p *Part) showPauses(w http.ResponseWriter, r *http.Request, status int, view pausesView) {
@@ -49,7 +50,10 @@ func (p *Part) showPauses(w http.ResponseWriter, r *http.Request, status int, vi
 
 // pauseIn reads which pause a form means.
 func pauseIn(form url.Values) (team.Pause, error) {
-	out := team.Pause{Scope: team.Scope(form.Get("scope")), Action: team.Action(form.Get("action")), Reason: strings.TrimSpace(form.Get("reason"))}
+	out := team.Pause{
+		Scope: team.Scope(form.Get("scope")), Action: team.Action(form.Get("action")),
+		Reason: strings.TrimSpace(form.Get("reason")),
+	}
 	if out.Scope == team.ForService {
 		return out, nil
 	}

@@ -24,7 +24,8 @@ func (p *Part) peoplePage(w http.ResponseWriter, r *http.Request) {
 		p.Refuse(w, r, err)
 		return
 	}
-	p.Show(w, r, http.StatusOK, pages["people"], "People", peopleView{q.Text, found.Items, searchPages("/operator/people", q, found.Next)})
+	p.Show(w, r, http.StatusOK, pages["people"], "People",
+		peopleView{q.Text, found.Items, searchPages("/operator/people", q, found.Next)})
 }
 
 // personView is a person's page.
@@ -63,7 +64,8 @@ func (p *Part) personPage(w http.ResponseWriter, r *http.Request) {
 	if found.Deleted {
 		title = "Deleted person"
 	}
-	p.Show(w, r, http.StatusOK, pages["person"], title, personView{found, teams, found.ID == shell.VisitorOf(r.Context()).ID, p.Letters.Possible()})
+	p.Show(w, r, http.StatusOK, pages["person"], title,
+		personView{found, teams, found.ID == shell.VisitorOf(r.Context()).ID, p.Letters.Possible()})
 }
 
 // onPerson does something to the person of the address. Nobody does it to themselves, so that an operator remains.
@@ -92,7 +94,8 @@ func (p *Part) hold(w http.ResponseWriter, r *http.Request) {
 		held := r.PostForm.Get("held") == "yes"
 		said := "The hold is ended."
 		if held {
-			said = "The account is on hold: the person cannot sign in, no assistant of the person works, and no key or assistant of the teams that the person owns."
+			said = "The account is on hold: the person cannot sign in, no assistant of the person works, and no key " +
+				"or assistant of the teams that the person owns."
 		}
 		return said, p.Teams.SetHold(r.Context(), found.ID, held)
 	})
@@ -117,7 +120,8 @@ func (p *Part) setOperator(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-var errUnconfirmed = apierr.Refusal("nobody has proved that this e-mail address belongs to the person; go back and tick the box if you know whose account it is")
+var errUnconfirmed = apierr.Refusal("nobody has proved that this e-mail address belongs to the person; go back and " +
+	"tick the box if you know whose account it is")
 
 // recoveryView is the one page that shows a recovery's link.
 type recoveryView struct {
@@ -143,7 +147,8 @@ func (p *Part) recover(w http.ResponseWriter, r *http.Request) {
 		p.refuse(w, r, err)
 		return
 	}
-	p.Show(w, r, http.StatusOK, pages["recovery"], "Recovery link", recoveryView{made, p.PublicURL + team.RecoveryPath + made.Token})
+	p.Show(w, r, http.StatusOK, pages["recovery"], "Recovery link",
+		recoveryView{made, p.PublicURL + team.RecoveryPath + made.Token})
 }
 
 // mailRecovery sends a recovery link to the person, so that nobody else sees it.

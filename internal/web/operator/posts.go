@@ -28,8 +28,8 @@ func (p *Part) showPosts(w http.ResponseWriter, r *http.Request, status int, wro
 	p.Show(w, r, status, pages["posts"], "Unconfirmed posts", postsView{doubts, wrong})
 }
 
-// decide settles an account of a post. The operator is named in the record by the event alone: the team sees that it was
-// the operator.
+// decide settles an account of a post. The operator is named in the record by the event alone: the team sees that it
+// was the operator.
 func (p *Part) decide(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
@@ -42,7 +42,10 @@ func (p *Part) decide(w http.ResponseWriter, r *http.Request) {
 	case found != "published" && found != "not_published":
 		err = apierr.Refusal("say what you found at the network")
 	default:
-		err = p.Delivery.Decide(r.Context(), 0, 0, r.PostForm.Get("post"), account, delivery.Decision{Published: found == "published", Permalink: strings.TrimSpace(r.PostForm.Get("permalink"))})
+		err = p.Delivery.Decide(r.Context(), 0, 0, r.PostForm.Get("post"), account,
+			delivery.Decision{
+				Published: found == "published", Permalink: strings.TrimSpace(r.PostForm.Get("permalink")),
+			})
 	}
 	if err != nil {
 		if text, status, ok := p.wrongOf(w, r, err); ok {

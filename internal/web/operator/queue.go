@@ -76,7 +76,8 @@ func (p *Part) wake(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case apierr.Is(err, apierr.NotFound):
-		p.did(w, r, "Nothing was woken: it has ended, somebody works on it, or it rests until a time.", "/operator/queue")
+		p.did(w, r, "Nothing was woken: it has ended, somebody works on it, or it rests until a time.",
+			"/operator/queue")
 	case err != nil:
 		p.Refuse(w, r, err)
 	default:

@@ -28,7 +28,8 @@ func (p *Part) teamsPage(w http.ResponseWriter, r *http.Request) {
 		p.Refuse(w, r, err)
 		return
 	}
-	p.Show(w, r, http.StatusOK, pages["teams"], "Teams", teamsView{q.Text, found.Items, searchPages("/operator/teams", q, found.Next)})
+	p.Show(w, r, http.StatusOK, pages["teams"], "Teams",
+		teamsView{q.Text, found.Items, searchPages("/operator/teams", q, found.Next)})
 }
 
 // searchPages lead through what was found.
@@ -192,7 +193,8 @@ func (p *Part) book(w http.ResponseWriter, r *http.Request) {
 		if booked.Repeated {
 			return "This was booked before by the same reference. Nothing was changed.", err
 		}
-		return fmt.Sprintf("%s %s. The team has %s left.", shell.Plural(credits, "credit", "credits"), did, shell.Count(booked.Balance)), err
+		return fmt.Sprintf("%s %s. The team has %s left.", shell.Plural(credits, "credit", "credits"), did,
+			shell.Count(booked.Balance)), err
 	})
 }
 
@@ -202,7 +204,9 @@ func (p *Part) setLimit(w http.ResponseWriter, r *http.Request) {
 		if text := strings.TrimSpace(r.PostForm.Get("limit")); text != "" {
 			n, err := strconv.ParseInt(text, 10, 64)
 			if err != nil {
-				return "", apierr.Refusal("the daily limit has to be a whole number, -1 for none; leave it empty for the plan's")
+				return "",
+					apierr.Refusal("the daily limit has to be a whole number, -1 for none; leave it empty for " +
+						"the plan's")
 			}
 			limit = &n
 		}
@@ -221,7 +225,8 @@ func (p *Part) closePage(w http.ResponseWriter, r *http.Request) {
 
 func (p *Part) closeTeam(w http.ResponseWriter, r *http.Request) {
 	p.onTeam(w, r, "closed", func(id int64) (string, error) {
-		return "The team is closed. None of its keys and assistants works and nothing of it is published until you open it again.", p.Teams.Close(r.Context(), id)
+		return "The team is closed. None of its keys and assistants works and nothing of it is published until you " +
+			"open it again.", p.Teams.Close(r.Context(), id)
 	})
 }
 

@@ -31,12 +31,15 @@ func limitWords(credits *int64) string {
 	return shell.Plural(*credits, "credit", "credits")
 }
 
-var actions = map[team.Action]string{team.API: "The API", team.Everything: "Everything", team.Spending: "Spending", team.Publishing: "Publishing"}
+var actions = map[team.Action]string{
+	team.API: "The API", team.Everything: "Everything", team.Spending: "Spending", team.Publishing: "Publishing",
+}
 
 func pausedWords(a team.Action) string { return actions[a] }
 
 var phases = map[string]string{
-	"planned": "Waiting to begin", "prepared": "Prepared at the network", "committing": "Being published", "doubtful": "Being asked for at the network", "linking": "Published, its address is looked for",
+	"planned": "Waiting to begin", "prepared": "Prepared at the network", "committing": "Being published",
+	"doubtful": "Being asked for at the network", "linking": "Published, its address is looked for",
 }
 
 func phaseWords(phase string) string {
@@ -46,13 +49,17 @@ func phaseWords(phase string) string {
 	return phase
 }
 
-var circuits = map[delivery.CircuitState]string{delivery.Closed: "Well", delivery.HalfOpen: "Failed: one delivery tries it again", delivery.Open: "Fails: deliveries rest"}
+var circuits = map[delivery.CircuitState]string{
+	delivery.Closed: "Well", delivery.HalfOpen: "Failed: one delivery tries it again",
+	delivery.Open: "Fails: deliveries rest",
+}
 
 func circuitWords(s delivery.CircuitState) string { return circuits[s] }
 
 var jobs = map[job.Type]string{
-	job.ProfileReport: "Profile report", job.HashtagReport: "Hashtag report", job.SocialPost: "Publishing a post", job.HashtagSearch: "Hashtag search",
-	job.MediaImport: "Files coming in", job.ContentFetch: "Download of a profile’s media",
+	job.ProfileReport: "Profile report", job.HashtagReport: "Hashtag report", job.SocialPost: "Publishing a post",
+	job.HashtagSearch: "Hashtag search",
+	job.MediaImport:   "Files coming in", job.ContentFetch: "Download of a profile’s media",
 }
 
 func jobWords(t job.Type) string {

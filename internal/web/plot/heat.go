@@ -42,7 +42,11 @@ func (h Heat) Draw() template.HTML {
 	for day, name := range weekdays {
 		view.Days = append(view.Days, tick{heatTop + (float64(day)+0.68)*cellHeight, name})
 		for hour, c := range h.Cells[day] {
-			view.Cells = append(view.Cells, heatCell{heatLeft + float64(hour)*cellWidth, heatTop + float64(day)*cellHeight, cellWidth - 2, cellHeight - 2, "h" + strconv.Itoa(c.Level), c.Text})
+			view.Cells = append(view.Cells,
+				heatCell{
+					heatLeft + float64(hour)*cellWidth, heatTop + float64(day)*cellHeight, cellWidth - 2,
+					cellHeight - 2, "h" + strconv.Itoa(c.Level), c.Text,
+				})
 		}
 	}
 	for hour := 0; hour < 24; hour += 3 {
@@ -55,7 +59,10 @@ func (h Heat) Draw() template.HTML {
 func Scale() template.HTML {
 	var view heatView
 	for level := 1; level <= 5; level++ {
-		view.Cells = append(view.Cells, heatCell{X: float64(level-1) * cellWidth, W: cellWidth - 2, H: cellHeight - 2, Class: "h" + strconv.Itoa(level)})
+		view.Cells = append(view.Cells,
+			heatCell{
+				X: float64(level-1) * cellWidth, W: cellWidth - 2, H: cellHeight - 2, Class: "h" + strconv.Itoa(level),
+			})
 	}
 	return draw("scale.svg", view)
 }

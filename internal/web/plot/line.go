@@ -54,7 +54,10 @@ func (l Line) Draw() template.HTML {
 		return ""
 	}
 	low, high, step := scale(low, high)
-	view := lineView{Label: l.Label, Left: left, Right: lineWidth - right, Bottom: lineHeight - bottom, Width: lineWidth, Height: lineHeight}
+	view := lineView{
+		Label: l.Label, Left: left, Right: lineWidth - right, Bottom: lineHeight - bottom, Width: lineWidth,
+		Height: lineHeight,
+	}
 	y := func(v float64) float64 { return top + (high-v)/(high-low)*(lineHeight-top-bottom) }
 	for v := low; v <= high+step/2; v += step {
 		view.Lines = append(view.Lines, tick{y(v), Number(v)})
@@ -65,7 +68,8 @@ func (l Line) Draw() template.HTML {
 			view.Names = append(view.Names, tick{l.x(i), p.Name})
 		}
 		if p.Value != nil {
-			view.Dots = append(view.Dots, dot{l.x(i), y(*p.Value), p.Name + ": " + Number(*p.Value) + between(p.Low, p.High)})
+			view.Dots = append(view.Dots,
+				dot{l.x(i), y(*p.Value), p.Name + ": " + Number(*p.Value) + between(p.Low, p.High)})
 		}
 		if p.Low != nil && p.High != nil {
 			view.Bars = append(view.Bars, bar{l.x(i), y(*p.High), y(*p.Low)})

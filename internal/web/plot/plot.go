@@ -1,6 +1,7 @@
-// Package plot draws figures as SVG for pages, without scripts and without style attributes: how a drawing looks is said
-// by classes of the stylesheet, so that it follows the page's colours in the dark and on paper. Every drawing says in
-// words what it shows; the numbers belong into a table beside it. It is pure: the same figures give the same text.
+// Package plot draws figures as SVG for pages, without scripts and without style attributes: how a drawing looks is
+// said by classes of the stylesheet, so that it follows the page's colours in the dark and on paper. Every drawing
+// says in words what it shows; the numbers belong into a table beside it. It is pure: the same figures give the same
+// text.
 package plot
 
 import (
@@ -15,7 +16,8 @@ import (
 //go:embed templates/*.svg
 var files embed.FS
 
-var drawings = template.Must(template.New("").Funcs(template.FuncMap{"at": coordinate}).ParseFS(files, "templates/*.svg"))
+var drawings = template.Must(template.New("").Funcs(template.FuncMap{"at": coordinate}).
+	ParseFS(files, "templates/*.svg"))
 
 // draw makes one. The templates are part of the program, so that they cannot fail but by a mistake in it.
 func draw(name string, data any) template.HTML {

@@ -32,9 +32,11 @@ func TestDrawings(t *testing.T) {
 	t.Parallel()
 	for name, drawn := range map[string]template.HTML{
 		"line": plot.Line{Label: `Engagement "over" time`, Zero: true, Points: []plot.Point{
-			{Name: "2 Mar", Value: new(120.0), Low: new(80.0), High: new(190.0)}, {Name: "9 Mar"}, {Name: "16 <Mar>", Value: new(1320.0)}, {Name: "23 Mar", Value: new(640.0)}}}.Draw(),
+			{Name: "2 Mar", Value: new(120.0), Low: new(80.0), High: new(190.0)}, {Name: "9 Mar"},
+			{Name: "16 <Mar>", Value: new(1320.0)}, {Name: "23 Mar", Value: new(640.0)}}}.Draw(),
 		"spread": plot.Line{Label: "Followers", Spread: true, Points: []plot.Point{
-			{Name: "2 Mar", At: 10, Value: new(18204.0)}, {Name: "3 Mar", At: 11, Value: new(18240.0)}, {Name: "12 Mar", At: 20, Value: new(18230.0)}}}.Draw(),
+			{Name: "2 Mar", At: 10, Value: new(18204.0)}, {Name: "3 Mar", At: 11, Value: new(18240.0)},
+			{Name: "12 Mar", At: 20, Value: new(18230.0)}}}.Draw(),
 		"one":   plot.Line{Label: "Followers", Spread: true, Points: []plot.Point{{Name: "2 Mar", At: 10, Value: new(7.0)}}}.Draw(),
 		"heat":  heat().Draw(),
 		"scale": plot.Scale(),
@@ -67,7 +69,11 @@ func golden(t *testing.T, path, got string) {
 
 func TestNumber(t *testing.T) {
 	t.Parallel()
-	for v, want := range map[float64]string{0: "0", 7: "7", 0.5: "0.5", 12.34: "12.3", 99.96: "100", 999.4: "999", 999.6: "1K", 1234: "1.23K", 18240: "18.2K", 999_960: "1M", 4_560_000: "4.56M", 2e9: "2B", -1500: "−1.5K", -0.001: "−0.001", 0.02184: "0.0218", 0.99951: "1", -1e-9: "0"} {
+	for v, want := range map[float64]string{
+		0: "0", 7: "7", 0.5: "0.5", 12.34: "12.3", 99.96: "100", 999.4: "999", 999.6: "1K", 1234: "1.23K",
+		18240: "18.2K", 999_960: "1M", 4_560_000: "4.56M", 2e9: "2B", -1500: "−1.5K", -0.001: "−0.001",
+		0.02184: "0.0218", 0.99951: "1", -1e-9: "0",
+	} {
 		if got := plot.Number(v); got != want {
 			t.Errorf("%v is %q, want %q", v, got, want)
 		}
@@ -87,16 +93,25 @@ func TestDrawingsAreSound(t *testing.T) {
 		var line plot.Line
 		line.Zero, line.Spread = rapid.Bool().Draw(t, "zero"), rapid.Bool().Draw(t, "spread")
 		for i := range rapid.IntRange(1, 40).Draw(t, "points") {
-			line.Points = append(line.Points, plot.Point{Name: rapid.String().Draw(t, "name"), At: float64(i), Value: value.Draw(t, "v"), Low: value.Draw(t, "low"), High: value.Draw(t, "high")})
+			line.Points = append(line.Points,
+				plot.Point{
+					Name: rapid.String().Draw(t, "name"), At: float64(i), Value: value.Draw(t, "v"),
+					Low: value.Draw(t, "low"), High: value.Draw(t, "high"),
+				})
 		}
 		sound(t, string(line.Draw()))
 		positive := rapid.Float64Range(0, 1e6)
-		sound(t, string(plot.Range{Value: positive.Draw(t, "value"), Low: positive.Draw(t, "low"), High: positive.Draw(t, "high"), Reach: plot.Reach(positive.Draw(t, "reach"))}.Draw()))
+		sound(t,
+			string(plot.Range{
+				Value: positive.Draw(t, "value"), Low: positive.Draw(t, "low"), High: positive.Draw(t, "high"),
+				Reach: plot.Reach(positive.Draw(t, "reach")),
+			}.Draw()))
 	})
 }
 
 func sound(t *rapid.T, drawn string) {
-	if strings.Contains(drawn, "NaN") || strings.Contains(drawn, "Inf") || strings.Contains(drawn, "style") && !strings.Contains(drawn, "aria-label") {
+	if strings.Contains(drawn, "NaN") || strings.Contains(drawn, "Inf") || strings.Contains(drawn,
+		"style") && !strings.Contains(drawn, "aria-label") {
 		t.Fatal(drawn)
 	}
 	for d := xml.NewDecoder(strings.NewReader(drawn)); ; {

@@ -17,7 +17,8 @@ func (p *Part) done(w http.ResponseWriter, r *http.Request, err error, said stri
 	if err != nil {
 		if wrong, ok := p.WrongAt(w, r, err, nil); ok {
 			if apierr.Is(err, apierr.PreflightBlocked) {
-				wrong.Text = "It cannot go out like this. What keeps it from going out stands below, under “What the networks say to it”."
+				wrong.Text = "It cannot go out like this. What keeps it from going out stands below, under “What the " +
+					"networks say to it”."
 			}
 			p.show(w, r, shell.StatusOf(err), wrong.Text)
 		}
@@ -94,7 +95,8 @@ func (p *Part) sendAgain(r *http.Request) (string, error) {
 	if len(chosen) == 0 {
 		return "", apierr.Invalid(apierr.MissingArgument, "account_ids", "Choose at least one account.")
 	}
-	told, _, err := shell.Ask[post.PublicationRetry](p.Frame, r, "retry_post", operation.Arguments{"post_id": id, "account_ids": chosen})
+	told, _, err := shell.Ask[post.PublicationRetry](p.Frame, r, "retry_post",
+		operation.Arguments{"post_id": id, "account_ids": chosen})
 	if err != nil {
 		return "", err
 	}
@@ -117,7 +119,8 @@ func (p *Part) duplicate(w http.ResponseWriter, r *http.Request) {
 	}
 	said := "This is the duplicate: a draft with the same text, media and accounts."
 	if len(left) > 0 {
-		said = "This is the duplicate: a draft with the same text and media. It does not go to " + places(left) + ", as the original does: " +
+		said = "This is the duplicate: a draft with the same text and media. It does not go to " + places(left) +
+			", as the original does: " +
 			shell.Plural(len(left), "account is", "accounts are") + " not connected any more."
 	}
 	p.Say(r, said)
@@ -133,7 +136,9 @@ func places(targets []post.Target) string {
 	return strings.Join(out, ", ")
 }
 
-var errNoneConnected = apierr.BadState("accounts_missing", "It cannot be duplicated: none of its accounts is connected any more. Connect one of them again under Accounts, or choose another account for this post first.")
+var errNoneConnected = apierr.BadState("accounts_missing",
+	"It cannot be duplicated: none of its accounts is connected any more. Connect one of them again under Accounts, "+
+		"or choose another account for this post first.")
 
 // copyOf gives where the duplicate is, and the accounts that it does not go to, as they were disconnected.
 func (p *Part) copyOf(r *http.Request) (string, []post.Target, error) {
@@ -157,7 +162,8 @@ func (p *Part) copyOf(r *http.Request) (string, []post.Target, error) {
 			media = append(media, m.ID)
 		}
 	}
-	made, _, err := shell.Ask[post.Post](p.Frame, r, "create_post", operation.Arguments{"caption": from.Caption, "account_ids": accounts, "media_ids": media})
+	made, _, err := shell.Ask[post.Post](p.Frame, r, "create_post",
+		operation.Arguments{"caption": from.Caption, "account_ids": accounts, "media_ids": media})
 	if err != nil {
 		return "", nil, err
 	}

@@ -72,7 +72,9 @@ func (p *Part) calendar(w http.ResponseWriter, r *http.Request) {
 	}
 	now := p.DB.Now().In(zone)
 	today := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.UTC)
-	view := &calendarView{Week: r.URL.Query().Get("view") == "week", Account: r.URL.Query().Get("account"), Zone: zone.String()}
+	view := &calendarView{
+		Week: r.URL.Query().Get("view") == "week", Account: r.URL.Query().Get("account"), Zone: zone.String(),
+	}
 	if view.Choices, err = p.choices(r, view.Account); err != nil {
 		p.Refuse(w, r, err)
 		return
@@ -80,7 +82,8 @@ func (p *Part) calendar(w http.ResponseWriter, r *http.Request) {
 	status, day := http.StatusOK, today
 	if text := r.URL.Query().Get("day"); text != "" {
 		if day, err = time.Parse(time.DateOnly, text); err != nil || day.Year() < 2000 || day.Year() > lastYear {
-			day, view.Wrong, status = today, "The day has to be a date from the year 2000 on, as 2026-03-29.", http.StatusUnprocessableEntity
+			day, view.Wrong, status = today, "The day has to be a date from the year 2000 on, as 2026-03-29.",
+				http.StatusUnprocessableEntity
 		}
 	}
 	account, err := accountOf(view.Account)
@@ -179,7 +182,8 @@ func (p *Part) fillCalendar(r *http.Request, view *calendarView, account int64, 
 	for i, span := range spans {
 		d := calendarDay{Date: from.AddDate(0, 0, i), More: span.More}
 		d.Past = d.Date.Before(today)
-		d.Beside, d.Today, d.Changes = !view.Week && d.Date.Month() != day.Month(), d.Date.Equal(today), clockChange(span.To.Sub(span.From))
+		d.Beside, d.Today, d.Changes = !view.Week && d.Date.Month() != day.Month(), d.Date.Equal(today),
+			clockChange(span.To.Sub(span.From))
 		for _, slot := range span.Slots {
 			d.Slots = append(d.Slots, daySlot{slot, glances[slot.PostID], timeOfDay(slot.At.In(zone), d.Changes != "")})
 		}

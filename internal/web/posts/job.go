@@ -45,9 +45,12 @@ type (
 
 // jobWords say what jobs do, and what the link to their item reads.
 var jobWords = map[job.Type][2]string{
-	job.SocialPost: {"Publishing a post", "Open the post"}, job.ProfileReport: {"Making a report of a profile", "Open the report"},
-	job.HashtagReport: {"Making a report of a hashtag", "Open the report"}, job.HashtagSearch: {"Searching hashtags", "Open the hashtags"},
-	job.MediaImport: {"Bringing files into the library", "Open the files"}, job.ContentFetch: {"Downloading a profile’s media", "Open the library"},
+	job.SocialPost:    {"Publishing a post", "Open the post"},
+	job.ProfileReport: {"Making a report of a profile", "Open the report"},
+	job.HashtagReport: {"Making a report of a hashtag", "Open the report"},
+	job.HashtagSearch: {"Searching hashtags", "Open the hashtags"},
+	job.MediaImport:   {"Bringing files into the library", "Open the files"},
+	job.ContentFetch:  {"Downloading a profile’s media", "Open the library"},
 }
 
 var jobForm = regexp.MustCompile(`^[a-z_]{1,32}:[A-Za-z0-9-]{1,64}$`)
@@ -80,7 +83,8 @@ func (p *Part) readJob(r *http.Request) (jobView, error) {
 	if !jobForm.MatchString(id) {
 		return jobView{}, apierr.Missing()
 	}
-	entry, outcome, err := shell.Ask[job.Job](p.Frame, r, "get_job", operation.Arguments{"job_id": id, "limit": int64(accountsPage)})
+	entry, outcome, err := shell.Ask[job.Job](p.Frame, r, "get_job",
+		operation.Arguments{"job_id": id, "limit": int64(accountsPage)})
 	if err != nil {
 		return jobView{}, err
 	}

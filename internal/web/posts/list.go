@@ -83,8 +83,9 @@ func accountOf(text string) (int64, error) {
 type listView struct {
 	filters
 
-	Posts       []listedPost
-	Passed      []post.Slot // drafts whose time has passed, for those who can decide about them, before the first of all posts
+	Posts []listedPost
+	// drafts whose time has passed, for those who can decide about them, before the first of all posts
+	Passed      []post.Slot
 	Choices     []choice
 	Statuses    []post.Status
 	First, Next string
@@ -104,8 +105,12 @@ type (
 
 func (p *Part) list(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	view := listView{filters: filters{Status: q.Get("status"), Account: q.Get("account"), From: q.Get("from"), To: q.Get("to")}, Zone: shell.VisitorOf(r.Context()).Team.Timezone,
-		Statuses: []post.Status{post.Draft, post.Scheduled, post.Processing, post.Published, post.PartiallyPublished, post.Failed}}
+	view := listView{filters: filters{
+		Status: q.Get("status"), Account: q.Get("account"), From: q.Get("from"), To: q.Get("to"),
+	}, Zone: shell.VisitorOf(r.Context()).Team.Timezone,
+		Statuses: []post.Status{
+			post.Draft, post.Scheduled, post.Processing, post.Published, post.PartiallyPublished, post.Failed,
+		}}
 	view.Any = view.any()
 	var err error
 	if view.Choices, err = p.choices(r, view.Account); err != nil {

@@ -64,7 +64,8 @@ type view struct {
 	Pause      pause
 }
 
-// pause says why nothing may be changed or published at present; empty where it may, or the role does not let the person.
+// pause says why nothing may be changed or published at present; empty where it may, or the role does not let the
+// person.
 type pause struct{ Changes, Publishing string }
 
 func pauseOf(call operation.Call) pause {
@@ -186,7 +187,11 @@ func (p *Part) moving(r *http.Request) (view, error) {
 	}
 	zone := outcome.Call.Zone
 	open := full.Status == post.Draft || full.Status == post.Scheduled
-	v := view{Post: full, Client: outcome.Call.Role == access.Client, Pause: pauseOf(outcome.Call), Editable: open && (full.Recurrence == nil || !full.Recurrence.Template), Notes: outcome.Notes, Zone: zone.String(), Head: cut(70, strings.Join(strings.Fields(full.Caption), " "))}
+	v := view{
+		Post: full, Client: outcome.Call.Role == access.Client, Pause: pauseOf(outcome.Call),
+		Editable: open && (full.Recurrence == nil || !full.Recurrence.Template), Notes: outcome.Notes,
+		Zone: zone.String(), Head: cut(70, strings.Join(strings.Fields(full.Caption), " ")),
+	}
 	if v.Head == "" {
 		v.Head = "A post without text"
 	}
@@ -292,7 +297,8 @@ func (v *view) allow(now time.Time, zone *time.Location) {
 	stored := v.Stored
 	held := stored.Approval == post.Waiting || stored.Approval == post.Rejected
 	v.Shown = stored.Media
-	v.MayAsk = v.Editable && stored.Approval != post.Approved || stored.Approval == post.Waiting && stored.PassedUnapproved()
+	v.MayAsk = v.Editable && stored.Approval != post.Approved ||
+		stored.Approval == post.Waiting && stored.PassedUnapproved()
 	v.MayPublish = v.Editable && !held
 	open := stored.Status == post.Draft || stored.Status == post.Scheduled
 	v.Decides = v.Client && (open || stored.PassedUnapproved()) && stored.Approval == post.Waiting
@@ -331,7 +337,8 @@ func (p *Part) lost(ctx context.Context, v *view, zone *time.Location) error {
 	}
 	taken, err := p.posts.LastChangeRemovedMedia(ctx, v.Stored)
 	if taken {
-		v.Notes = append(v.Notes, "A file that it showed was deleted, and taken out of it. Look at the post before it goes out.")
+		v.Notes = append(v.Notes,
+			"A file that it showed was deleted, and taken out of it. Look at the post before it goes out.")
 	}
 	return err
 }
@@ -380,7 +387,8 @@ func (p *Part) validate(r *http.Request, v *view) error {
 		names[a.ID] = shell.NetworkName(a.Platform) + ", " + a.Username
 	}
 	for _, one := range found.Problems {
-		v.Problems = append(v.Problems, problem{one, names[one.AccountID], v.Fate != nil && !v.Fate.Refused && one.Blocking})
+		v.Problems = append(v.Problems,
+			problem{one, names[one.AccountID], v.Fate != nil && !v.Fate.Refused && one.Blocking})
 		v.Blocked = v.Blocked || one.Blocking
 		v.Unlinked = v.Unlinked || one.Code == "account_inactive"
 	}
@@ -437,11 +445,17 @@ const (
 	fewLines    = 5  // of each
 )
 
-func (p *Part) accounts(full post.Post, stored post.Record, said []operation.Untrusted, coming []delivery.Next, lines []delivery.AttemptLine, zone *time.Location) []accountView {
+func (p *Part) accounts(
+	full post.Post, stored post.Record, said []operation.Untrusted, coming []delivery.Next,
+	lines []delivery.AttemptLine, zone *time.Location,
+) []accountView {
 	out := make([]accountView, len(full.Accounts))
 	for i, a := range full.Accounts {
 		one := &out[i]
-		*one = accountView{PostAccount: a, PostID: full.ID, Said: textOf(said, a.NetworkMessage), HasOwn: stored.Targets[i].Media != nil, Own: stored.Targets[i].Media}
+		*one = accountView{
+			PostAccount: a, PostID: full.ID, Said: textOf(said, a.NetworkMessage),
+			HasOwn: stored.Targets[i].Media != nil, Own: stored.Targets[i].Media,
+		}
 		one.Next = nextOf(coming, a.ID, p.DB.Now(), zone)
 		if a.State == post.TargetFailed {
 			p.mayRetry(one, stored, stored.Targets[i], zone)
@@ -518,7 +532,10 @@ func nextOf(coming []delivery.Next, account int64, now time.Time, zone *time.Loc
 const longestQuote = 400
 
 func lineOf(l delivery.AttemptLine, zone *time.Location) line {
-	out := line{At: l.At.In(zone), What: wordFor(callWords, l.Call), Result: wordFor(resultWords, l.Result), Code: cut(longestQuote, l.NetworkCode), To: cut(longestQuote, l.NetworkText)}
+	out := line{
+		At: l.At.In(zone), What: wordFor(callWords, l.Call), Result: wordFor(resultWords, l.Result),
+		Code: cut(longestQuote, l.NetworkCode), To: cut(longestQuote, l.NetworkText),
+	}
 	switch {
 	case l.Call == "decide" && l.By == "":
 		out.By = "the operator"

@@ -1,5 +1,5 @@
-// Package posts is where people look at posts: the list, the calendar, each post with the story of every account that it
-// goes to, what can be done with it, and the jobs that work on things in the background.
+// Package posts is where people look at posts: the list, the calendar, each post with the story of every account that
+// it goes to, what can be done with it, and the jobs that work on things in the background.
 package posts
 
 import (
@@ -19,7 +19,10 @@ import (
 //go:embed templates/*.html
 var files embed.FS
 
-var pages = shell.Parse(files, template.FuncMap{"time": shell.Time, "clock": clock, "cut": cut, "link": webAddress, "stateName": stateName, "moment": instant, "longestComment": func() int { return post.MaxComment }})
+var pages = shell.Parse(files, template.FuncMap{"time": shell.Time, "clock": clock, "cut": cut, "link": webAddress,
+	"stateName": stateName, "moment": instant, "longestComment": func() int {
+		return post.MaxComment
+	}})
 
 // Part is these pages.
 type Part struct {
@@ -33,7 +36,10 @@ type Part struct {
 }
 
 // New makes them.
-func New(f *shell.Frame, p *post.Service, approvals *post.Approvals, d *delivery.Service, jobs *job.Store, library *media.Service) *Part {
+func New(
+	f *shell.Frame, p *post.Service, approvals *post.Approvals, d *delivery.Service, jobs *job.Store,
+	library *media.Service,
+) *Part {
 	return &Part{f, p, approvals, d, jobs, library}
 }
 

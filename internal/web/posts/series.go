@@ -46,7 +46,8 @@ func (p *Part) cancel(w http.ResponseWriter, r *http.Request) {
 		full, _, err = shell.Ask[post.Post](p.Frame, r, "cancel_post", operation.Arguments{"post_id": held.ID})
 		said = "Unscheduled: it is a draft now." + p.wasSet(r, held)
 		if err == nil && full.Recurrence != nil && full.Recurrence.Paused {
-			said = "The series is paused: nothing of it goes out before somebody lets it go on. Its scheduled posts are drafts until then."
+			said = "The series is paused: nothing of it goes out before somebody lets it go on. Its scheduled posts " +
+				"are drafts until then."
 		}
 	}
 	p.done(w, r, err, said)

@@ -48,15 +48,20 @@ func webAddress(text string) string {
 // attemptWords say what was done, by delivery.AttemptLine's call, and what it met with.
 var (
 	callWords = map[string]string{
-		"prepare": "Made ready at the network", "commit": "Handed to the network", "resolve": "Asked the network whether it stands",
-		"rest": "Waited, as the network failed", "decide": "Decided by a person",
+		"prepare": "Made ready at the network", "commit": "Handed to the network",
+		"resolve": "Asked the network whether it stands",
+		"rest":    "Waited, as the network failed", "decide": "Decided by a person",
 	}
 	resultWords = map[string]string{
-		"published": "it stands", "not_published": "it does not stand", "answered": "the network answered", "": "no answer is known",
+		"published": "it stands", "not_published": "it does not stand", "answered": "the network answered",
+		"":              "no answer is known",
 		"network_fails": "the network failed", "patience_is_over": "given up, as it failed for too long",
-		"transient": "a failure that passes", "uncertain": "no clear answer", "processing": "the network works on it", "rate": "asked to slow down",
-		"quota": "the quota is used up", "rejected": "refused", "app": "the operator’s app lacks an approval", "rejected_media": "the media were refused", "duplicate": "held there already",
-		"barred": "this service may not call the account’s server: its operator has to allow it", "auth_refresh": "the sign-in had to be renewed", "auth_dead": "the connection is lost",
+		"transient": "a failure that passes", "uncertain": "no clear answer", "processing": "the network works on it",
+		"rate":  "asked to slow down",
+		"quota": "the quota is used up", "rejected": "refused", "app": "the operator’s app lacks an approval",
+		"rejected_media": "the media were refused", "duplicate": "held there already",
+		"barred":       "this service may not call the account’s server: its operator has to allow it",
+		"auth_refresh": "the sign-in had to be renewed", "auth_dead": "the connection is lost",
 	}
 )
 
@@ -69,19 +74,26 @@ func wordFor(words map[string]string, key string) string {
 
 // stepWords say what is done next: now, and where it has a time.
 var stepWords = map[delivery.Step][2]string{
-	delivery.StepSend:      {"It is being handed to the network now.", "It is handed to the network at"},
-	delivery.StepPrepare:   {"The network is making it ready.", "The network is making it ready; we look again at"},
-	delivery.StepRetry:     {"It is being handed over once more now.", "It is handed over once more at"},
-	delivery.StepRest:      {"The network fails; we try again now.", "The network fails; we try again at"},
-	delivery.StepResolve:   {"The network is being asked whether it took it.", "We wait, so that nothing goes out twice, and ask the network whether it took it at"},
-	delivery.StepLookUp:    {"The network is being asked whether it stands.", "The network is asked again whether it stands at"},
+	delivery.StepSend:    {"It is being handed to the network now.", "It is handed to the network at"},
+	delivery.StepPrepare: {"The network is making it ready.", "The network is making it ready; we look again at"},
+	delivery.StepRetry:   {"It is being handed over once more now.", "It is handed over once more at"},
+	delivery.StepRest:    {"The network fails; we try again now.", "The network fails; we try again at"},
+	delivery.StepResolve: {
+		"The network is being asked whether it took it.",
+		"We wait, so that nothing goes out twice, and ask the network whether it took it at",
+	},
+	delivery.StepLookUp: {
+		"The network is being asked whether it stands.", "The network is asked again whether it stands at",
+	},
 	delivery.StepPermalink: {"The network is being asked where it stands.", "The network is asked where it stands at"},
 }
 
 // skipWords say why an account may not be sent again, by post.Skip's reasons.
 var skipWords = map[string]string{
-	"no_retries_left": "It was sent again as often as it may be. Duplicate the post to begin anew.", "retried_moments_ago": "It was sent again moments ago.",
-	"account_gone": "The connection to the account is lost. Somebody has to connect it again, then it can be sent again.",
+	"no_retries_left":     "It was sent again as often as it may be. Duplicate the post to begin anew.",
+	"retried_moments_ago": "It was sent again moments ago.",
+	"account_gone": "The connection to the account is lost. Somebody has to connect it again, then it can be " +
+		"sent again.",
 }
 
 // heldWords say why no account of a post is sent again before its client has approved it.
@@ -91,11 +103,19 @@ var heldWords = map[post.Approval]string{
 }
 
 // days are what weekdays are called in rules.
-var days = map[string]string{"MO": "Monday", "TU": "Tuesday", "WE": "Wednesday", "TH": "Thursday", "FR": "Friday", "SA": "Saturday", "SU": "Sunday"}
+var days = map[string]string{
+	"MO": "Monday", "TU": "Tuesday", "WE": "Wednesday", "TH": "Thursday", "FR": "Friday", "SA": "Saturday",
+	"SU": "Sunday",
+}
 
 var (
-	units    = map[string][2]string{"DAILY": {"day", "days"}, "WEEKLY": {"week", "weeks"}, "MONTHLY": {"month", "months"}}
-	ordinals = map[string]string{"1": "first", "2": "second", "3": "third", "4": "fourth", "5": "fifth", "-1": "last", "-2": "second to last", "-3": "third to last", "-4": "fourth to last", "-5": "fifth to last"}
+	units = map[string][2]string{
+		"DAILY": {"day", "days"}, "WEEKLY": {"week", "weeks"}, "MONTHLY": {"month", "months"},
+	}
+	ordinals = map[string]string{
+		"1": "first", "2": "second", "3": "third", "4": "fourth", "5": "fifth", "-1": "last", "-2": "second to last",
+		"-3": "third to last", "-4": "fourth to last", "-5": "fifth to last",
+	}
 )
 
 // ruleWords say a series' rule (RFC 5545) as people do: Every 2 weeks on Monday and Friday, 10 times.
@@ -171,7 +191,8 @@ func and(list string, word func(string) string) string {
 
 // stateNames are what people call the states of posts.
 var stateNames = map[post.Status]string{
-	post.Draft: "Draft", post.Scheduled: "Scheduled", post.Processing: "Publishing", post.Published: "Published", post.PartiallyPublished: "Partly published", post.Failed: "Failed",
+	post.Draft: "Draft", post.Scheduled: "Scheduled", post.Processing: "Publishing", post.Published: "Published",
+	post.PartiallyPublished: "Partly published", post.Failed: "Failed",
 	post.Status(post.TargetUnconfirmed): "Not confirmed",
 }
 

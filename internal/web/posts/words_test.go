@@ -61,7 +61,8 @@ func TestNear(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
 	for wait, want := range map[time.Duration]string{
-		-time.Minute: "in a moment", 0: "in a moment", time.Second: "in 1 second", 19_600 * time.Millisecond: "in 20 seconds", 119 * time.Second: "in 119 seconds", 2 * time.Minute: "",
+		-time.Minute: "in a moment", 0: "in a moment", time.Second: "in 1 second",
+		19_600 * time.Millisecond: "in 20 seconds", 119 * time.Second: "in 119 seconds", 2 * time.Minute: "",
 	} {
 		if got := near(now, now.Add(wait)); got != want {
 			t.Errorf("%s: %q, want %q", wait, got, want)

@@ -71,7 +71,10 @@ func chapters(doc document) ([]chapter, error) {
 	var out []chapter
 	for _, tag := range doc.Tags {
 		m := &maker{doc: doc, common: common, placed: map[string]string{}}
-		c := chapter{Name: tag.Name, About: tag.Description, At: chaptersAt + strings.ReplaceAll(strings.ToLower(tag.Name), " ", "-")}
+		c := chapter{
+			Name: tag.Name, About: tag.Description,
+			At: chaptersAt + strings.ReplaceAll(strings.ToLower(tag.Name), " ", "-"),
+		}
 		for _, path := range doc.Paths {
 			for _, method := range path.Value {
 				if slices.Contains(method.Value.Tags, tag.Name) {
@@ -135,8 +138,9 @@ func (m *maker) types() []kind {
 
 func (m *maker) entry(method, path string, op operation) (entry, error) {
 	e := entry{
-		Tool: op.Tool, Method: method, Path: path, Summary: op.Summary, Description: op.Description, Capability: op.Capability,
-		Price: priceOf(op), Key: keyRule(op), Command: command(m.doc.Servers[0].URL, method, path, op),
+		Tool: op.Tool, Method: method, Path: path, Summary: op.Summary, Description: op.Description,
+		Capability: op.Capability,
+		Price:      priceOf(op), Key: keyRule(op), Command: command(m.doc.Servers[0].URL, method, path, op),
 	}
 	if a := op.Additional; a != nil {
 		e.Also, e.AlsoWhen = a.Capability, a.When
@@ -208,11 +212,13 @@ func keyRule(op operation) string {
 
 // missing are the codes of what a key is not allowed, with the capability that it lacks then.
 var missing = map[apierr.Code]string{
-	apierr.ReadNotAllowed: "read", apierr.WriteNotAllowed: "write", apierr.PublishNotAllowed: "publish", apierr.SpendNotAllowed: "spend",
+	apierr.ReadNotAllowed: "read", apierr.WriteNotAllowed: "write", apierr.PublishNotAllowed: "publish",
+	apierr.SpendNotAllowed: "spend",
 }
 
 // otherwise are codes that no operation of the reference answers with: addresses that are none, and upload links.
-var otherwise = []apierr.Code{apierr.EndpointNotFound, apierr.MethodNotAllowed, apierr.UploadLinkUsed, apierr.UploadLinkClosed, apierr.UploadTooLarge,
+var otherwise = []apierr.Code{apierr.EndpointNotFound, apierr.MethodNotAllowed, apierr.UploadLinkUsed,
+	apierr.UploadLinkClosed, apierr.UploadTooLarge,
 	apierr.MalformedRequest, apierr.HeadersTooLarge, apierr.TransferCodingUnsupported, apierr.HTTPVersionUnsupported}
 
 // refusalsOf are the codes of the statuses that an operation may be refused with.

@@ -1,5 +1,5 @@
-// Package reference is the API's reference in the app, for whoever wants to read it: made when it is first asked for, out
-// of the same OpenAPI document that programs are given, so that nothing in it is written by hand a second time.
+// Package reference is the API's reference in the app, for whoever wants to read it: made when it is first asked for,
+// out of the same OpenAPI document that programs are given, so that nothing in it is written by hand a second time.
 package reference
 
 import (
@@ -87,7 +87,8 @@ type contents struct {
 }
 
 func (p *Part) contents(w http.ResponseWriter, r *http.Request, b *book) {
-	p.Show(w, r, http.StatusOK, pages["contents"], "API reference", contents{b.doc.Info.Description, b.doc.Info.Version, b.chapters})
+	p.Show(w, r, http.StatusOK, pages["contents"], "API reference",
+		contents{b.doc.Info.Description, b.doc.Info.Version, b.chapters})
 }
 
 func (p *Part) chapter(w http.ResponseWriter, r *http.Request, b *book) {

@@ -126,10 +126,14 @@ func TestChapter(t *testing.T) {
 	root, _ := serve(t)
 	for at, texts := range map[string][]string{
 		"/docs/api/posts": {
-			"POST /posts", "The key has to be allowed to</dt><dd>write</dd>", "publish when the post is scheduled", "at most 10000 characters",
-			"&#39;https://press.example/api/v1/posts&#39;", "Bearer $PRESSROOM_KEY", "/docs/errors#awaiting_client_approval", "May have one.", `<a href="/docs/answers#Moment">Moment</a>`,
+			"POST /posts", "The key has to be allowed to</dt><dd>write</dd>", "publish when the post is scheduled",
+			"at most 10000 characters",
+			"&#39;https://press.example/api/v1/posts&#39;", "Bearer $PRESSROOM_KEY",
+			"/docs/errors#awaiting_client_approval", "May have one.", `<a href="/docs/answers#Moment">Moment</a>`,
 		},
-		"/docs/api/reports": {"0 to 10 credits.", "Has to have one.", "every frequency_days while tracking is on", "/docs/errors#spend_not_allowed"},
+		"/docs/api/reports": {
+			"0 to 10 credits.", "Has to have one.", "every frequency_days while tracking is on", "/docs/errors#spend_not_allowed",
+		},
 		"/docs/api/account": {"Nothing.", "Takes none"},
 		"/docs/assistants":  {"https://press.example/mcp"},
 		"/docs/start":       {"https://press.example/api/v1/me"},
@@ -164,7 +168,8 @@ func TestCommands(t *testing.T) {
 		run := exec.CommandContext(t.Context(), "sh", "-c", `curl() { printf '%s\n' "$@"; }; `+html.UnescapeString(c[1]))
 		run.Env = []string{"PRESSROOM_KEY=the-key"}
 		out, err := run.CombinedOutput()
-		if err != nil || !strings.Contains(string(out), "Authorization: Bearer the-key\n") || !strings.Contains(string(out), "https://press.example/api/v1/hashtag") {
+		if err != nil || !strings.Contains(string(out), "Authorization: Bearer the-key\n") ||
+			!strings.Contains(string(out), "https://press.example/api/v1/hashtag") {
 			t.Errorf("%s\n%s (%v)", c[1], out, err)
 		}
 	}
@@ -172,7 +177,11 @@ func TestCommands(t *testing.T) {
 
 func TestUnreadable(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{``, `{}`, `[]`, `{"servers":[{"url":"/"}],"tags":[{"name":"A"}],"paths":{"/a":{"get":{"tags":["A"],"responses":{}}}}}`, `{"servers":[{"url":"/"}],"paths":[]}`} {
+	for _, text := range []string{
+		``, `{}`, `[]`,
+		`{"servers":[{"url":"/"}],"tags":[{"name":"A"}],"paths":{"/a":{"get":{"tags":["A"],"responses":{}}}}}`,
+		`{"servers":[{"url":"/"}],"paths":[]}`,
+	} {
 		if err := reference.Write([]byte(text)); err == nil {
 			t.Errorf("%q is taken for a description", text)
 		}

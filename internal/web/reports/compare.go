@@ -47,7 +47,8 @@ func (p *Part) compare(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case int64(len(ids)) > most:
-		view.Wrong = "That are more reports than can be compared at once: your plan allows " + shell.Plural(most, "profile", "profiles") + "."
+		view.Wrong = "That are more reports than can be compared at once: your plan allows " + shell.Plural(most,
+			"profile", "profiles") + "."
 		p.Show(w, r, http.StatusForbidden, pages["compare"], "Compare profiles", view)
 		return
 	case len(ids) < 2:
@@ -56,7 +57,8 @@ func (p *Part) compare(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	for _, id := range ids {
-		one, _, err := shell.Ask[report.ReportSummary](p.Frame, r, "get_report", operation.Arguments{"type": report.Profile, "id": id})
+		one, _, err := shell.Ask[report.ReportSummary](p.Frame, r, "get_report",
+			operation.Arguments{"type": report.Profile, "id": id})
 		if err != nil {
 			if apierr.Is(err, apierr.ValidationFailed) {
 				err = apierr.Missing()

@@ -46,7 +46,8 @@ func (p *Part) exportPosts(w http.ResponseWriter, r *http.Request, kind, id stri
 		p.Refuse(w, r, err)
 		return
 	}
-	s := shell.NewSheet(w, fileName(detail, "posts"), "id", "shown", "taken_at", "format", "likes", "comments", "shares", "views", "duration_seconds", "url", "caption")
+	s := shell.NewSheet(w, fileName(detail, "posts"), "id", "shown", "taken_at", "format", "likes", "comments",
+		"shares", "views", "duration_seconds", "url", "caption")
 	err = p.reports.Export(r.Context(), v.Team.ID, kind, id, func(e report.ExportedPost) error {
 		taken, length := "", ""
 		if !e.TakenAt.IsZero() {
@@ -55,7 +56,8 @@ func (p *Part) exportPosts(w http.ResponseWriter, r *http.Request, kind, id stri
 		if e.Duration > 0 {
 			length = strconv.FormatFloat(e.Duration.Seconds(), 'f', -1, 64)
 		}
-		s.Row(e.ID, e.Shown, taken, e.Format, whole(e.Likes), whole(e.Comments), whole(e.Shares), whole(e.Views), length, e.URL, e.Caption)
+		s.Row(e.ID, e.Shown, taken, e.Format, whole(e.Likes), whole(e.Comments), whole(e.Shares), whole(e.Views),
+			length, e.URL, e.Caption)
 		return s.Err()
 	})
 	s.Flush()
@@ -68,18 +70,24 @@ func (p *Part) exportPosts(w http.ResponseWriter, r *http.Request, kind, id stri
 // exportHashtags gives all hashtags of a report.
 func (p *Part) exportHashtags(w http.ResponseWriter, r *http.Request, kind, id string) {
 	var all []result.FindingHashtag
-	err := p.everyPage(r, kind, id, "hashtags", func(s report.ReportSections) { all = append(all, s.Hashtags.Hashtags...) })
+	err := p.everyPage(r, kind, id, "hashtags", func(s report.ReportSections) {
+		all = append(all, s.Hashtags.Hashtags...)
+	})
 	if err != nil {
 		p.Refuse(w, r, err)
 		return
 	}
-	p.export(w, r, kind, id, "hashtags", []string{"hashtag", "posts", "share", "ratio", "ratio_low", "ratio_high", "works", "lift", "lift_low", "lift_high", "related"}, func(s shell.Sheet) {
-		for _, h := range all {
-			cells := append([]string{h.Hashtag, strconv.Itoa(h.Posts), fraction(h.Share)}, ratio(h.Ratio)...)
-			cells = append(append(cells, truth(h.Works)), ratio(h.Lift)...)
-			s.Row(append(cells, truth(h.Related))...)
-		}
-	})
+	p.export(w, r, kind, id, "hashtags",
+		[]string{
+			"hashtag", "posts", "share", "ratio", "ratio_low", "ratio_high", "works", "lift", "lift_low", "lift_high",
+			"related",
+		}, func(s shell.Sheet) {
+			for _, h := range all {
+				cells := append([]string{h.Hashtag, strconv.Itoa(h.Posts), fraction(h.Share)}, ratio(h.Ratio)...)
+				cells = append(append(cells, truth(h.Works)), ratio(h.Lift)...)
+				s.Row(append(cells, truth(h.Related))...)
+			}
+		})
 }
 
 // exportTimes gives the blocks of the week.
@@ -90,11 +98,13 @@ func (p *Part) exportTimes(w http.ResponseWriter, r *http.Request, kind, id stri
 		p.Refuse(w, r, err)
 		return
 	}
-	p.export(w, r, kind, id, "times", []string{"days", "from_hour", "hours", "posts", "ratio", "ratio_low", "ratio_high"}, func(s shell.Sheet) {
-		for _, b := range blocks {
-			s.Row(append([]string{b.Days, strconv.Itoa(b.Hour), strconv.Itoa(b.Hours), strconv.Itoa(b.Posts)}, ratio(b.Ratio)...)...)
-		}
-	})
+	p.export(w, r, kind, id, "times",
+		[]string{"days", "from_hour", "hours", "posts", "ratio", "ratio_low", "ratio_high"}, func(s shell.Sheet) {
+			for _, b := range blocks {
+				s.Row(append([]string{b.Days, strconv.Itoa(b.Hour), strconv.Itoa(b.Hours), strconv.Itoa(b.Posts)},
+					ratio(b.Ratio)...)...)
+			}
+		})
 }
 
 // everyPage reads a section to its end.
@@ -114,7 +124,9 @@ func (p *Part) everyPage(r *http.Request, kind, id, section string, take func(re
 }
 
 // export answers with a file that what has been read goes into.
-func (p *Part) export(w http.ResponseWriter, r *http.Request, kind, id, what string, columns []string, fill func(shell.Sheet)) {
+func (p *Part) export(
+	w http.ResponseWriter, r *http.Request, kind, id, what string, columns []string, fill func(shell.Sheet),
+) {
 	v := shell.VisitorOf(r.Context())
 	detail, err := p.reports.Detail(r.Context(), v.Team.ID, v.ID, kind, id)
 	if err != nil {

@@ -108,11 +108,14 @@ func (p *Part) create(w http.ResponseWriter, r *http.Request) {
 	if !p.ReadForm(w, r) {
 		return
 	}
-	view := newView{Type: r.PostForm.Get("type"), Platform: r.PostForm.Get("platform"), Subject: r.PostForm.Get("subject")}
+	view := newView{
+		Type: r.PostForm.Get("type"), Platform: r.PostForm.Get("platform"), Subject: r.PostForm.Get("subject"),
+	}
 	if view.Type == report.Hashtag {
 		view.Platform = "instagram" // the only one that has them
 	}
-	_, outcome, err := shell.Ask[job.Job](p.Frame, r, "create_report", operation.Arguments{"type": view.Type, "platform": view.Platform, "subject": view.Subject})
+	_, outcome, err := shell.Ask[job.Job](p.Frame, r, "create_report",
+		operation.Arguments{"type": view.Type, "platform": view.Platform, "subject": view.Subject})
 	if err != nil {
 		wrong, ok := p.mendable(w, r, err)
 		if ok {

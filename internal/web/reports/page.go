@@ -140,7 +140,8 @@ func (p *Part) readFigures(r *http.Request, kind, id string, out *view) error {
 		}
 	}
 	if len(wanted) > 0 {
-		whole, _, err := shell.Ask[report.ReportSummary](p.Frame, r, "get_report", named(operation.Arguments{"sections": wanted, "limit": int64(listed)}))
+		whole, _, err := shell.Ask[report.ReportSummary](p.Frame, r, "get_report",
+			named(operation.Arguments{"sections": wanted, "limit": int64(listed)}))
 		if err != nil {
 			return err
 		}
@@ -169,7 +170,8 @@ func (p *Part) readHistory(r *http.Request, id string, out *view) error {
 	if out.Kind != report.Profile || out.Engagement == nil {
 		return nil
 	}
-	found, err := p.reports.History(r.Context(), shell.VisitorOf(r.Context()).Team.ID, id, out.Engagement.Counts, out.zone)
+	found, err := p.reports.History(r.Context(), shell.VisitorOf(r.Context()).Team.ID, id, out.Engagement.Counts,
+		out.zone)
 	out.History = history{found, out.zone}
 	return err
 }
@@ -279,7 +281,10 @@ func (h history) Line() template.HTML {
 	if len(h.Spans) < 2 {
 		return ""
 	}
-	line := plot.Line{Label: "Engagement of a post over time, with the interval that holds the median with 95 of 100. The table below has the figures.", Zero: true}
+	line := plot.Line{
+		Label: "Engagement of a post over time, with the interval that holds the median with 95 of 100. The table " +
+			"below has the figures.", Zero: true,
+	}
 	for _, s := range h.Spans {
 		point := plot.Point{Name: h.Span(s.From)}
 		if e := s.Engagement; e != nil {
@@ -298,7 +303,8 @@ func (h history) Followers() template.HTML {
 	line := plot.Line{Label: "Followers at each measurement. The table below has the figures.", Spread: true}
 	for _, m := range h.Measured {
 		count := float64(m.Followers)
-		line.Points = append(line.Points, plot.Point{Name: m.At.In(h.zone).Format("2 Jan"), At: float64(m.At.Unix()), Value: &count})
+		line.Points = append(line.Points,
+			plot.Point{Name: m.At.In(h.zone).Format("2 Jan"), At: float64(m.At.Unix()), Value: &count})
 	}
 	return line.Draw()
 }
@@ -318,7 +324,8 @@ const (
 	levels     = 5
 )
 
-// Heat draws the hours of the week by the engagement of their posts: five levels, each of a fifth of the hours that tell.
+// Heat draws the hours of the week by the engagement of their posts: five levels, each of a fifth of the hours that
+// tell.
 func (h history) Heat() template.HTML {
 	var medians []float64
 	for _, day := range h.Week {
@@ -332,13 +339,19 @@ func (h history) Heat() template.HTML {
 		return ""
 	}
 	slices.Sort(medians)
-	heat := plot.Heat{Label: "Engagement of posts by weekday and hour, in a stronger colour for more. Hours with one post or none are empty. The table of blocks below says what can be claimed."}
+	heat := plot.Heat{
+		Label: "Engagement of posts by weekday and hour, in a stronger colour for more. Hours with one post or none " +
+			"are empty. The table of blocks below says what can be claimed.",
+	}
 	for d, day := range h.Week {
 		for o, hour := range day {
 			if hour.Posts == 0 {
 				continue
 			}
-			cell := plot.Cell{Text: weekdays[d] + ", " + hours(o, 1) + ": " + shell.Plural(hour.Posts, "post", "posts") + ", median " + plot.Number(hour.Median)}
+			cell := plot.Cell{
+				Text: weekdays[d] + ", " + hours(o, 1) + ": " + shell.Plural(hour.Posts, "post",
+					"posts") + ", median " + plot.Number(hour.Median),
+			}
 			if hour.Posts >= leastShown {
 				place, _ := slices.BinarySearch(medians, hour.Median)
 				cell.Level = 1 + place*levels/len(medians)

@@ -1,6 +1,6 @@
 // Package reports is the pages of reports on public profiles and hashtags: the list, making one, a report with its
-// drawings, refreshing and tracking it, taking its figures along as CSV, and several profiles side by side. What the API
-// can do, these pages do by the API's own operations.
+// drawings, refreshing and tracking it, taking its figures along as CSV, and several profiles side by side. What the
+// API can do, these pages do by the API's own operations.
 package reports
 
 import (

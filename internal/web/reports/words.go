@@ -13,8 +13,14 @@ import (
 
 // words are what the templates here say things with.
 var words = template.FuncMap{
-	"num": number, "times": times, "ranges": rangeOf, "share": shareOf, "date": date, "title": title, "hours": hours, "rate": rate, "component": component, "figure": figureName,
-	"subject": subject, "age": age, "scale": plot.Scale, "cut": cut, "basis": basis, "moment": shell.Time, "less": less, "logarithmic": logarithmic, "holds": func(b *bool) bool { return b != nil && *b }, "weekdays": func() [7]string { return weekdays }, "ratio": func(r result.FindingRatio) *result.FindingRatio { return &r },
+	"num": number, "times": times, "ranges": rangeOf, "share": shareOf, "date": date, "title": title, "hours": hours,
+	"rate": rate, "component": component, "figure": figureName,
+	"subject": subject, "age": age, "scale": plot.Scale, "cut": cut, "basis": basis, "moment": shell.Time, "less": less,
+	"logarithmic": logarithmic, "holds": func(b *bool) bool {
+		return b != nil && *b
+	}, "weekdays": func() [7]string {
+		return weekdays
+	}, "ratio": func(r result.FindingRatio) *result.FindingRatio { return &r },
 }
 
 // number is a figure in short; a dash where there is none.
@@ -111,7 +117,8 @@ func hours(from, count int) string { return fmt.Sprintf("%02d–%02d h", from, f
 
 // components are what people call the parts of the score.
 var components = map[string]string{
-	"engagement": "Engagement", "reach": "Reach", "growth": "Growth", "activity": "Activity", "consistency": "Consistency", "reactions": "Reactions", "competition": "Competition",
+	"engagement": "Engagement", "reach": "Reach", "growth": "Growth", "activity": "Activity",
+	"consistency": "Consistency", "reactions": "Reactions", "competition": "Competition",
 }
 
 func component(name string) string {
@@ -137,8 +144,10 @@ func age(days *float64) string {
 
 // figures are what people call the figures that the parts of the score are read from.
 var figures = map[string]string{
-	"rate_by_followers": "Engagement for each follower", "rate_by_views": "Engagement for each view", "views_by_followers": "Views for each follower", "percent_per_month": "Growth in a month, in %",
-	"posts_per_week": "Posts a week", "evenness": "How evenly posts come", "posts_per_day": "New posts a day", "median_likes": "Likes of a post", "top_likes_by_recent_likes": "Likes of top posts against recent ones",
+	"rate_by_followers": "Engagement for each follower", "rate_by_views": "Engagement for each view",
+	"views_by_followers": "Views for each follower", "percent_per_month": "Growth in a month, in %",
+	"posts_per_week": "Posts a week", "evenness": "How evenly posts come", "posts_per_day": "New posts a day",
+	"median_likes": "Likes of a post", "top_likes_by_recent_likes": "Likes of top posts against recent ones",
 }
 
 func figureName(name string) string {

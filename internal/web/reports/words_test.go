@@ -23,8 +23,10 @@ func TestAsked(t *testing.T) {
 func TestWords(t *testing.T) {
 	t.Parallel()
 	for got, want := range map[string]string{
-		subject("hashtag", "latteart"): "#latteart", subject("profile", "harbour"): "@harbour", hours(8, 4): "08–12 h", rate(0.01714): "1.71 %", rate((*float64)(nil)): "–",
-		number((*int64)(nil)): "–", number(int64(1234)): "1.23K", times(nil): "–", title("top_likes"): "Top likes", component("reach"): "Reach", string(shareOf(3, 0)): "",
+		subject("hashtag", "latteart"): "#latteart", subject("profile", "harbour"): "@harbour", hours(8, 4): "08–12 h",
+		rate(0.01714): "1.71 %", rate((*float64)(nil)): "–",
+		number((*int64)(nil)): "–", number(int64(1234)): "1.23K", times(nil): "–", title("top_likes"): "Top likes",
+		component("reach"): "Reach", string(shareOf(3, 0)): "",
 		age(nil): "–", age(new(0.206)): "5 hours", age(new(0.04)): "1 hour", age(new(30.2)): "30 days", age(new(1083.0)): "2.97 years",
 	} {
 		if got != want {
@@ -39,7 +41,9 @@ func TestObserved(t *testing.T) {
 	for _, c := range []struct {
 		ratio *result.FindingRatio
 		less  bool
-	}{{nil, false}, {&result.FindingRatio{Value: 0.5, Low: 0.3, High: 0.9}, true}, {&result.FindingRatio{Value: 0.9, Low: 0.8, High: 1.01}, false}, {&result.FindingRatio{Value: 1.5, Low: 1.2, High: 1.9}, false}} {
+	}{{nil, false}, {&result.FindingRatio{Value: 0.5, Low: 0.3, High: 0.9}, true}, {
+		&result.FindingRatio{Value: 0.9, Low: 0.8, High: 1.01}, false,
+	}, {&result.FindingRatio{Value: 1.5, Low: 1.2, High: 1.9}, false}} {
 		if got := less(c.ratio); got != c.less {
 			t.Errorf("%+v: %v", c.ratio, got)
 		}
@@ -56,8 +60,11 @@ func TestHours(t *testing.T) {
 	if got := h.Hours(); len(got) != 0 {
 		t.Errorf("hours of no posts are %v", got)
 	}
-	h.Week[0][9], h.Week[6][9], h.Week[2][23] = report.Hour{Posts: 3, Median: 40}, report.Hour{Posts: 1, Median: 7}, report.Hour{Posts: 2, Median: 12}
-	want := []hourOfWeek{{Hour: 9, Days: [7]report.Hour{0: h.Week[0][9], 6: h.Week[6][9]}}, {Hour: 23, Days: [7]report.Hour{2: h.Week[2][23]}}}
+	h.Week[0][9], h.Week[6][9], h.Week[2][23] = report.Hour{Posts: 3, Median: 40}, report.Hour{Posts: 1, Median: 7},
+		report.Hour{Posts: 2, Median: 12}
+	want := []hourOfWeek{
+		{Hour: 9, Days: [7]report.Hour{0: h.Week[0][9], 6: h.Week[6][9]}}, {Hour: 23, Days: [7]report.Hour{2: h.Week[2][23]}},
+	}
 	if diff := cmp.Diff(want, h.Hours()); diff != "" {
 		t.Error(diff)
 	}

@@ -104,8 +104,13 @@ func (p *Part) assistantPage(w http.ResponseWriter, r *http.Request) {
 }
 
 // showAssistant shows a connection, with what was typed where that was refused.
-func (p *Part) showAssistant(w http.ResponseWriter, r *http.Request, status int, k team.KeyLine, typed assistantPageView) {
-	out := assistantPageView{wrong: typed.wrong, keyView: p.viewOf(r, k), Limit: typed.Limit, Own: k.PersonID == shell.VisitorOf(r.Context()).ID}
+func (p *Part) showAssistant(
+	w http.ResponseWriter, r *http.Request, status int, k team.KeyLine, typed assistantPageView,
+) {
+	out := assistantPageView{
+		wrong: typed.wrong, keyView: p.viewOf(r, k), Limit: typed.Limit,
+		Own: k.PersonID == shell.VisitorOf(r.Context()).ID,
+	}
 	if out.Wrong == "" && !typed.typed && k.DailyCredits != plan.Unlimited {
 		out.Limit = strconv.FormatInt(k.DailyCredits, 10)
 	}
@@ -161,5 +166,9 @@ func (p *Part) endAssistantPage(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Part) endAssistant(w http.ResponseWriter, r *http.Request) {
-	p.endLine(w, r, ending{p.connectionIn, team.Admin.EndConnection, "The connection is ended. The assistant can do nothing here any more. ", "/settings/assistants"})
+	p.endLine(w, r,
+		ending{
+			p.connectionIn, team.Admin.EndConnection,
+			"The connection is ended. The assistant can do nothing here any more. ", "/settings/assistants",
+		})
 }

@@ -25,7 +25,8 @@ type kind struct{ Name, Group, Label, Sentence string }
 // kinds are what may stand in a team's record, in the order in which the filter offers them.
 var kinds = []kind{
 	{"key.created", "API keys", "API key made", "made an API key of the level {level}"},
-	{"key.changed", "API keys", "API key’s level and limit set", "set an API key to the level {level}, {daily_credits} in a day"},
+	{"key.changed", "API keys", "API key’s level and limit set", "set an API key to the level {level}, " +
+		"{daily_credits} in a day"},
 	{"key.level_changed", "API keys", "API key’s level changed", "set an API key to the level {level}"},
 	{"key.limit_changed", "API keys", "API key’s daily limit changed", "set the daily limit of an API key to {daily_credits}"},
 	{"key.end_changed", "API keys", "API key’s end moved", "moved the end of an API key"},
@@ -35,7 +36,9 @@ var kinds = []kind{
 	{"assistant.limit_changed", "Assistants", "Assistant’s daily limit changed", "set the daily limit of an assistant to {daily_credits}"},
 	{"assistant.end_changed", "Assistants", "Assistant’s end moved", "moved the end of an assistant’s connection"},
 	{"assistant.revoked", "Assistants", "Assistant’s connection ended", "ended the connection of an assistant"},
-	{"assistant.disconnected", "Assistants", "Assistant gone", "ended the connection of an assistant that revoked its access or let it expire"},
+	{"assistant.disconnected", "Assistants", "Assistant gone",
+		"ended the connection of an assistant that revoked its " +
+			"access or let it expire"},
 	{"assistant.forgotten", "Assistants", "Assistant forgotten", "forgot an assistant whose connection had ended"},
 	{"team.access", "The team", "API and tool access switched", "switched API and tool access {on}"},
 	{"team.second_factor", "The team", "Two-factor authentication requirement", "turned the two-factor authentication requirement {on}"},
@@ -64,7 +67,8 @@ var kinds = []kind{
 	{"social_account.expiring", "Social accounts", "Connection about to end", "noticed that an account’s connection is about to end"},
 	{"social_account.lost", "Social accounts", "Connection lost", "noticed that an account’s connection is lost"},
 	{"social_account.disconnected", "Social accounts", "Account disconnected", "disconnected an account on {platform}"},
-	{"social_account.erased", "Social accounts", "Account’s data deleted for the network", "deleted what was kept of an account on {platform}, as the network asked"},
+	{"social_account.erased", "Social accounts", "Account’s data deleted for the network", "deleted what was kept of " +
+		"an account on {platform}, as the network asked"},
 	{"post.created", "Posts", "Post made", "made a post"},
 	{"post.changed", "Posts", "Post changed", "changed a post"},
 	{"post.returned", "Posts", "Post changed and to be approved anew", "changed a post, so that it has to be approved anew"},
@@ -80,7 +84,8 @@ var kinds = []kind{
 	{"post.rejected", "Posts", "Client rejected", "rejected a post"},
 	{"post.account_published", "Posts", "Published on an account", "published a post on an account"},
 	{"post.account_failed", "Posts", "Failed on an account", "could not publish a post on an account: {error_code}"},
-	{"post.account_unconfirmed", "Posts", "Not confirmed on an account", "could not find out whether a post was published on an account"},
+	{"post.account_unconfirmed", "Posts", "Not confirmed on an account", "could not find out whether a post was " +
+		"published on an account"},
 	{"post.account_decided", "Posts", "Unconfirmed account decided", "decided whether a post is on a network: {decision}"},
 	{"series.started", "Posts", "Series begun", "began a series"},
 	{"series.paused", "Posts", "Series paused", "paused a series by cancelling one of its posts"},
@@ -139,7 +144,8 @@ var disconnections = map[string]string{
 // sentence says what happened, after the name of who did it.
 func sentence(e auditlog.Event) string {
 	text := kindOf(e.Kind).Sentence
-	if reason, ok := e.Detail["reason"].(string); ok && e.Kind == "assistant.disconnected" && disconnections[reason] != "" {
+	if reason, ok := e.Detail["reason"].(string); ok && e.Kind == "assistant.disconnected" &&
+		disconnections[reason] != "" {
 		return disconnections[reason]
 	}
 	for name, value := range e.Detail {
@@ -178,7 +184,9 @@ func changedWords(detail map[string]any) string {
 }
 
 // nouns are the names of one of what details count.
-var nouns = map[string]string{"accounts": "account", "skipped": "post", "hashtags": "hashtag", "files": "file", "credits": "credit"}
+var nouns = map[string]string{
+	"accounts": "account", "skipped": "post", "hashtags": "hashtag", "files": "file", "credits": "credit",
+}
 
 // detailWords says one detail of an event.
 func detailWords(name string, value any) string {
@@ -223,12 +231,17 @@ func capabilitiesIn(text string) []access.Capability {
 
 // places are where what events are about is shown, by the first part of their kind.
 var places = map[string]string{
-	"key": "/settings/keys/", "assistant": "/settings/assistants/", "post": "/posts/", "series": "/posts/", "report": "/reports/", "member": "/settings/members/", "hashtag_list": "/hashtags/",
+	"key": "/settings/keys/", "assistant": "/settings/assistants/", "post": "/posts/", "series": "/posts/",
+	"report": "/reports/", "member": "/settings/members/", "hashtag_list": "/hashtags/",
 	"social_account": "/accounts/", "media": "/media/", "brand_voice": "/voices/",
 }
 
 // gone are kinds of events after which there is nothing to be shown any more, or whose subject is no item with a page.
-var gone = []string{"key.forgotten", "assistant.forgotten", "member.left", "member.removed", "member.declined", "post.deleted", "social_account.disconnected", "social_account.erased", "hashtag_list.deleted", "brand_voice.deleted", "media.deleted", "media.import", "media.download"}
+var gone = []string{
+	"key.forgotten", "assistant.forgotten", "member.left", "member.removed", "member.declined", "post.deleted",
+	"social_account.disconnected", "social_account.erased", "hashtag_list.deleted", "brand_voice.deleted",
+	"media.deleted", "media.import", "media.download",
+}
 
 // linkOf is where what an event is about is shown; empty where it is nowhere.
 func linkOf(e auditlog.Event) string {
@@ -247,8 +260,9 @@ type line struct {
 	Who, Text, Link string
 	Client          string // the name that a client gave: a stranger's text
 	Post            string // the start of the post's text; empty where it is no post's event, or the post is gone
-	Name            string // of the API key or assistant that it is about; empty where it is about none, or that is forgotten
-	Account         string // the network and user name of the account that it is about
+	// of the API key or assistant that it is about; empty where it is about none, or that is forgotten
+	Name    string
+	Account string // the network and user name of the account that it is about
 }
 
 // operators are the groups in which what nobody of the team did was the operator's doing.
@@ -311,7 +325,9 @@ func (p *Part) auditPage(w http.ResponseWriter, r *http.Request) {
 	if before := query.Get("before"); before != "" {
 		var err error
 		if page.Before, err = strconv.ParseInt(before, 10, 64); err != nil || page.Before < 1 {
-			p.Refuse(w, r, apierr.Invalid(apierr.InvalidCursor, "before", "This page of the record is not there. Begin with the first."))
+			p.Refuse(w, r,
+				apierr.Invalid(apierr.InvalidCursor, "before",
+					"This page of the record is not there. Begin with the first."))
 			return
 		}
 		first = auditPath(view.Kind, 0)

@@ -171,7 +171,8 @@ func positionOf(text string) (credit.Position, error) {
 	micros, wrongAt := strconv.ParseInt(at, 10, 64)
 	n, wrongID := strconv.ParseInt(id, 10, 64)
 	if wrongAt != nil || wrongID != nil || micros < 1 || n < 1 {
-		return credit.Position{}, apierr.Invalid(apierr.InvalidCursor, "after", "This page of the statement is not there. Begin with the first.")
+		return credit.Position{}, apierr.Invalid(apierr.InvalidCursor, "after",
+			"This page of the statement is not there. Begin with the first.")
 	}
 	return credit.Position{At: db.Time(micros), ID: n}, nil
 }

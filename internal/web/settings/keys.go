@@ -32,7 +32,8 @@ type keyView struct {
 
 func (p *Part) viewOf(r *http.Request, k team.KeyLine) keyView {
 	z, out := zone(r), keyView{k, k.HasEnded(p.DB.Now())}
-	out.CreatedAt, out.ExpiresAt, out.RevokedAt, out.UsedAt = in(k.CreatedAt, z), in(k.ExpiresAt, z), in(k.RevokedAt, z), in(k.UsedAt, z)
+	out.CreatedAt, out.ExpiresAt, out.RevokedAt, out.UsedAt = in(k.CreatedAt, z), in(k.ExpiresAt, z), in(k.RevokedAt,
+		z), in(k.UsedAt, z)
 	return out
 }
 
@@ -96,7 +97,10 @@ type keyForm struct {
 }
 
 func keyFormOf(typed url.Values) keyForm {
-	return keyForm{Name: strings.TrimSpace(typed.Get("name")), Level: typed.Get("level"), Limit: strings.TrimSpace(typed.Get("daily_credits")), Expires: typed.Get("expires")}
+	return keyForm{
+		Name: strings.TrimSpace(typed.Get("name")), Level: typed.Get("level"),
+		Limit: strings.TrimSpace(typed.Get("daily_credits")), Expires: typed.Get("expires"),
+	}
 }
 
 func (p *Part) newKeyPage(w http.ResponseWriter, r *http.Request) {
@@ -151,7 +155,10 @@ func (p *Part) makeKey(r *http.Request, form keyForm) (team.Key, string, error) 
 	if err != nil {
 		return team.Key{}, "", err
 	}
-	return p.hand(r).AddKey(r.Context(), team.NewKey{Name: form.Name, Level: access.Level(form.Level), Expires: ends, DailyCredits: limit}, r.PostForm.Get("once"))
+	return p.hand(r).
+		AddKey(r.Context(),
+			team.NewKey{Name: form.Name, Level: access.Level(form.Level), Expires: ends, DailyCredits: limit},
+			r.PostForm.Get("once"))
 }
 
 // endOf is the first instant after a day of the team, which is written as browsers send days; none of an empty text.
@@ -161,7 +168,8 @@ func endOf(day string, zone *time.Location) (time.Time, error) {
 	}
 	last, err := time.Parse(time.DateOnly, day)
 	if err != nil {
-		return time.Time{}, apierr.Invalid(apierr.Malformed, "expires", "The last day has to be a date, such as 2027-01-31. Leave it empty for a key without an end.")
+		return time.Time{}, apierr.Invalid(apierr.Malformed, "expires",
+			"The last day has to be a date, such as 2027-01-31. Leave it empty for a key without an end.")
 	}
 	return teamtime.StartOfDay(last.Year(), last.Month(), last.Day()+1, zone), nil
 }
@@ -284,8 +292,8 @@ type ending struct {
 	next string // where the person goes on
 }
 
-// endLine ends a key or a connection, and those of its trackings that are chosen: itself first, so that it switches on none
-// meanwhile. Those of one that ended before can be ended too.
+// endLine ends a key or a connection, and those of its trackings that are chosen: itself first, so that it switches on
+// none meanwhile. Those of one that ended before can be ended too.
 func (p *Part) endLine(w http.ResponseWriter, r *http.Request, e ending) {
 	if !p.ReadForm(w, r) {
 		return
@@ -325,5 +333,6 @@ func (p *Part) endTrackings(r *http.Request, key int64, chosen []string) (int, e
 			those = append(those, report.Named{Type: t.Kind, ID: t.ID})
 		}
 	}
-	return p.Reports.DisableTracking(r.Context(), operation.Call{Actor: actor, Operation: "end_tracking", RequestID: uuid.NewString(), Now: p.DB.Now()}, those...)
+	return p.Reports.DisableTracking(r.Context(),
+		operation.Call{Actor: actor, Operation: "end_tracking", RequestID: uuid.NewString(), Now: p.DB.Now()}, those...)
 }

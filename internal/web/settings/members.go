@@ -149,7 +149,9 @@ func (p *Part) declineMember(w http.ResponseWriter, r *http.Request) {
 }
 
 // onWaiting decides about the person who waits by the invitation of the address.
-func (p *Part) onWaiting(w http.ResponseWriter, r *http.Request, said string, do func(team.Admin, context.Context, int64) error) {
+func (p *Part) onWaiting(
+	w http.ResponseWriter, r *http.Request, said string, do func(team.Admin, context.Context, int64) error,
+) {
 	id, err := numberIn(r, "invitation")
 	if err == nil {
 		err = do(p.hand(r), r.Context(), id)
@@ -220,8 +222,11 @@ func (p *Part) changeRole(w http.ResponseWriter, r *http.Request) {
 
 func memberPathOf(r *http.Request) string { return "/settings/members/" + r.PathValue("person") }
 
-// onMember does something about the member of the address, then leads on; a refusal is shown on a page about the member.
-func (p *Part) onMember(w http.ResponseWriter, r *http.Request, page, next, said string, do func(team.Admin, int64) error) {
+// onMember does something about the member of the address, then leads on; a refusal is shown on a page about the
+// member.
+func (p *Part) onMember(
+	w http.ResponseWriter, r *http.Request, page, next, said string, do func(team.Admin, int64) error,
+) {
 	id, err := numberIn(r, "person")
 	if err == nil {
 		err = do(p.hand(r), id)
@@ -240,9 +245,10 @@ func (p *Part) removePage(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Part) removeMember(w http.ResponseWriter, r *http.Request) {
-	p.onMember(w, r, "member", "/settings/members", "That person is no member any more.", func(h team.Admin, person int64) error {
-		return h.Remove(r.Context(), person)
-	})
+	p.onMember(w, r, "member", "/settings/members",
+		"That person is no member any more.", func(h team.Admin, person int64) error {
+			return h.Remove(r.Context(), person)
+		})
 }
 
 func (p *Part) handOnPage(w http.ResponseWriter, r *http.Request) {
@@ -250,7 +256,8 @@ func (p *Part) handOnPage(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Part) handOn(w http.ResponseWriter, r *http.Request) {
-	p.onMember(w, r, "member", "/settings/members", "The team has another owner now. You stay as an admin.", func(h team.Admin, person int64) error {
-		return h.HandOn(r.Context(), person)
-	})
+	p.onMember(w, r, "member", "/settings/members",
+		"The team has another owner now. You stay as an admin.", func(h team.Admin, person int64) error {
+			return h.HandOn(r.Context(), person)
+		})
 }

@@ -49,9 +49,10 @@ func (p *Part) counts(r *http.Request, limits plan.Plan) []counted {
 	size := func(n any) string { return shell.Bytes(n.(int64)) } //nolint:forcetypeassert // limits are numbers of bytes
 	return []counted{
 		{"Social accounts", limits.SocialAccounts, p.Accounts.CountUsed, shell.Count, "Accounts whose connection is lost keep their place."},
-		{"Posts in " + month.Format("January 2006"), limits.PostsPerMonth, func(ctx context.Context, team int64) (int64, error) {
-			return p.Posts.CountInMonth(ctx, team, month)
-		}, posts, "Published and scheduled for this month. A month begins at midnight in the team’s time zone."},
+		{"Posts in " + month.Format("January 2006"), limits.PostsPerMonth,
+			func(ctx context.Context, team int64) (int64, error) {
+				return p.Posts.CountInMonth(ctx, team, month)
+			}, posts, "Published and scheduled for this month. A month begins at midnight in the team’s time zone."},
 		{"Seats", limits.Seats, p.seatsUsed, shell.Count, "Members and open invitations."},
 		{"Media library", limits.StorageBytes, p.Media.Used, size, ""},
 		{"Hashtag lists", limits.HashtagLists, p.Lists.Count, shell.Count, ""},
@@ -79,7 +80,10 @@ func (p *Part) allowances(r *http.Request, limits plan.Plan) ([]allowance, error
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, allowance{c.name, c.write(used), limitOf(c.limit, c.write), c.note, c.limit != plan.Unlimited && used >= c.limit})
+		out = append(out,
+			allowance{
+				c.name, c.write(used), limitOf(c.limit, c.write), c.note, c.limit != plan.Unlimited && used >= c.limit,
+			})
 	}
 	calls, err := p.freeCalls(r, limits)
 	if err != nil {
@@ -103,7 +107,11 @@ func limitOf(n int64, write func(any) string) string {
 
 // freeCalls counts those that the team's keys and assistants made today.
 func (p *Part) freeCalls(r *http.Request, limits plan.Plan) (allowance, error) {
-	out := allowance{Name: "Free calls today", Limit: limitOf(limits.FreeCallsPerDay, shell.Count), Note: "Calls of keys and assistants that cost no credits. The count begins anew at midnight in the team’s time zone."}
+	out := allowance{
+		Name: "Free calls today", Limit: limitOf(limits.FreeCallsPerDay, shell.Count),
+		Note: "Calls of keys and assistants that cost no credits. The count begins anew at midnight in the team’s " +
+			"time zone.",
+	}
 	if limits.FreeCallsPerDay <= 0 {
 		return out, nil
 	}

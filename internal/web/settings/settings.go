@@ -1,5 +1,5 @@
-// Package settings is where people look after their team: its API keys, its assistants and their switch, its name, clock and language, its
-// members, its plan and its credits, and the record of who did what.
+// Package settings is where people look after their team: its API keys, its assistants and their switch, its name,
+// clock and language, its members, its plan and its credits, and the record of who did what.
 package settings
 
 import (
@@ -153,7 +153,8 @@ func creditsIn(text string) (*int64, error) {
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 {
-		return nil, apierr.Invalid(apierr.NotAnInteger, "daily_credits", "Enter a daily limit of 0 or more credits. Leave it empty for none.")
+		return nil, apierr.Invalid(apierr.NotAnInteger, "daily_credits",
+			"Enter a daily limit of 0 or more credits. Leave it empty for none.")
 	}
 	return &n, nil
 }

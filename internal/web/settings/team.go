@@ -65,12 +65,18 @@ type language struct{ Tag, Name string }
 
 // languages are offered; others that BCP 47 knows are taken too.
 var languages = []language{
-	{"ar", "Arabic"}, {"bg", "Bulgarian"}, {"bn", "Bengali"}, {"ca", "Catalan"}, {"cs", "Czech"}, {"da", "Danish"}, {"de", "German"}, {"de-AT", "German, Austria"},
-	{"de-CH", "German, Switzerland"}, {"el", "Greek"}, {"en", "English"}, {"en-GB", "English, United Kingdom"}, {"en-US", "English, United States"}, {"es", "Spanish"},
-	{"es-MX", "Spanish, Mexico"}, {"et", "Estonian"}, {"fa", "Persian"}, {"fi", "Finnish"}, {"fr", "French"}, {"fr-CA", "French, Canada"}, {"he", "Hebrew"},
-	{"hi", "Hindi"}, {"hr", "Croatian"}, {"hu", "Hungarian"}, {"id", "Indonesian"}, {"it", "Italian"}, {"ja", "Japanese"}, {"ko", "Korean"}, {"lt", "Lithuanian"},
-	{"lv", "Latvian"}, {"ms", "Malay"}, {"nb", "Norwegian"}, {"nl", "Dutch"}, {"pl", "Polish"}, {"pt", "Portuguese"}, {"pt-BR", "Portuguese, Brazil"}, {"ro", "Romanian"},
-	{"ru", "Russian"}, {"sk", "Slovak"}, {"sl", "Slovenian"}, {"sr", "Serbian"}, {"sv", "Swedish"}, {"sw", "Swahili"}, {"th", "Thai"}, {"tr", "Turkish"}, {"uk", "Ukrainian"},
+	{"ar", "Arabic"}, {"bg", "Bulgarian"}, {"bn", "Bengali"}, {"ca", "Catalan"}, {"cs", "Czech"}, {"da", "Danish"},
+	{"de", "German"}, {"de-AT", "German, Austria"},
+	{"de-CH", "German, Switzerland"}, {"el", "Greek"}, {"en", "English"}, {"en-GB", "English, United Kingdom"},
+	{"en-US", "English, United States"}, {"es", "Spanish"},
+	{"es-MX", "Spanish, Mexico"}, {"et", "Estonian"}, {"fa", "Persian"}, {"fi", "Finnish"}, {"fr", "French"},
+	{"fr-CA", "French, Canada"}, {"he", "Hebrew"},
+	{"hi", "Hindi"}, {"hr", "Croatian"}, {"hu", "Hungarian"}, {"id", "Indonesian"}, {"it", "Italian"},
+	{"ja", "Japanese"}, {"ko", "Korean"}, {"lt", "Lithuanian"},
+	{"lv", "Latvian"}, {"ms", "Malay"}, {"nb", "Norwegian"}, {"nl", "Dutch"}, {"pl", "Polish"}, {"pt", "Portuguese"},
+	{"pt-BR", "Portuguese, Brazil"}, {"ro", "Romanian"},
+	{"ru", "Russian"}, {"sk", "Slovak"}, {"sl", "Slovenian"}, {"sr", "Serbian"}, {"sv", "Swedish"}, {"sw", "Swahili"},
+	{"th", "Thai"}, {"tr", "Turkish"}, {"uk", "Ukrainian"},
 	{"ur", "Urdu"}, {"vi", "Vietnamese"}, {"zh-Hans", "Chinese, simplified"}, {"zh-Hant", "Chinese, traditional"},
 }
 
@@ -97,7 +103,8 @@ func (p *Part) showTeam(w http.ResponseWriter, r *http.Request, status int, f te
 	p.Show(w, r, status, pages["team"], "The team", f)
 }
 
-var errOwnFactor = apierr.BadState("no_second_factor", "Add a passkey or an authenticator app to your own account first, and sign in with it.")
+var errOwnFactor = apierr.BadState("no_second_factor",
+	"Add a passkey or an authenticator app to your own account first, and sign in with it.")
 
 // requireFactor sets whether members need a second factor. Owners who have not used one would lock themselves out.
 func (p *Part) requireFactor(w http.ResponseWriter, r *http.Request) {
@@ -117,7 +124,8 @@ func (p *Part) requireFactor(w http.ResponseWriter, r *http.Request) {
 	}
 	said := "Members no longer need two-factor authentication."
 	if required {
-		said = "Members now need two-factor authentication. Members without it set it up before they can open the team’s pages."
+		said = "Members now need two-factor authentication. Members without it set it up before they can open the " +
+			"team’s pages."
 	}
 	p.did(w, r, said, "/settings/team")
 }
@@ -144,7 +152,8 @@ func (p *Part) changeTeam(w http.ResponseWriter, r *http.Request) {
 	}
 	said := "Saved."
 	if form.Timezone != was {
-		said += " All times are shown by the clock of " + form.Timezone + " from now on. Scheduled posts stay at their instant."
+		said += " All times are shown by the clock of " + form.Timezone +
+			" from now on. Scheduled posts stay at their instant."
 	}
 	p.did(w, r, said, "/settings/team")
 }

@@ -14,30 +14,44 @@ import (
 
 // words are what this package's templates say things with.
 var words = template.FuncMap{
-	"time": shell.Time, "level": levelName, "levelsays": levelSays, "role": roleName, "rolesays": roleSays, "factors": factorWords, "paused": pausedWords, "limit": limitWords,
-	"lost": lostWords, "lostlink": lostConnectionWords, "capability": capabilitySays, "may": mayWords, "spends": spends, "what": whatOf, "subject": subjectOf, "by": byOf, "signed": signed,
+	"time": shell.Time, "level": levelName, "levelsays": levelSays, "role": roleName, "rolesays": roleSays,
+	"factors": factorWords, "paused": pausedWords, "limit": limitWords,
+	"lost": lostWords, "lostlink": lostConnectionWords, "capability": capabilitySays, "may": mayWords, "spends": spends,
+	"what": whatOf, "subject": subjectOf, "by": byOf, "signed": signed,
 }
 
 var levelNames = map[access.Level][2]string{
 	access.ReadOnly: {"Read only", "Reads everything and changes nothing."},
-	access.Drafts:   {"Drafts", "Also makes and changes drafts, media and hashtag lists, takes scheduled posts back and pauses series. Nothing of it is published."},
-	access.Full:     {"Full", "Also schedules and publishes, and does what costs credits."},
+	access.Drafts: {
+		"Drafts",
+		"Also makes and changes drafts, media and hashtag lists, takes scheduled posts back and pauses series. " +
+			"Nothing of it is published.",
+	},
+	access.Full: {"Full", "Also schedules and publishes, and does what costs credits."},
 }
 
 func levelName(l access.Level) string { return levelNames[l][0] }
 func levelSays(l access.Level) string { return levelNames[l][1] }
 
 var roleNames = map[access.Role][2]string{
-	access.Owner:  {"Owner", "Everything, and alone: API keys, the API switch and the daily limits."},
-	access.Admin:  {"Admin", "Everything but what is the owner’s alone: also members, credits and the record of events."},
+	access.Owner: {"Owner", "Everything, and alone: API keys, the API switch and the daily limits."},
+	access.Admin: {
+		"Admin", "Everything but what is the owner’s alone: also members, credits and the record of events.",
+	},
 	access.Editor: {"Editor", "Writes, schedules and publishes. Spends no credits."},
 	access.Viewer: {"Viewer", "Sees everything and changes nothing."},
-	access.Client: {"Client", "Approves or rejects posts that wait for the client, and changes nothing else. Sees posts and what they show, and not the media library. For people of the company that the posts are for."},
+	access.Client: {
+		"Client",
+		"Approves or rejects posts that wait for the client, and changes nothing else. Sees posts and what " +
+			"they show, " +
+			"and not the media library. For people of the company that the posts are for.",
+	},
 }
 
 func roleName(r access.Role) string { return roleNames[r][0] }
 
-// factorWords says which second factor a member has. A directory decides on the factors of people who sign in only by it.
+// factorWords says which second factor a member has. A directory decides on the factors of people who sign in only by
+// it.
 func factorWords(f team.Factors, only bool) string {
 	switch {
 	case f.Directory || only:
@@ -56,7 +70,9 @@ func roleSays(r access.Role) string { return roleNames[r][1] }
 
 // pausedWords says what pauses stop.
 func pausedWords(actions []team.Action) string {
-	names := map[team.Action]string{team.API: "the API", team.Everything: "everything", team.Spending: "spending", team.Publishing: "publishing"}
+	names := map[team.Action]string{
+		team.API: "the API", team.Everything: "everything", team.Spending: "spending", team.Publishing: "publishing",
+	}
 	var out []string
 	for _, a := range actions {
 		out = append(out, names[a])
@@ -92,7 +108,10 @@ func lostConnectionWords(why string) string {
 }
 
 var capabilityNames = map[access.Capability][2]string{
-	access.Read: {"read", "Read everything in the team"}, access.Write: {"write", "Make and change drafts, media and hashtag lists, take scheduled posts back and pause series"},
+	access.Read: {"read", "Read everything in the team"},
+	access.Write: {
+		"write", "Make and change drafts, media and hashtag lists, take scheduled posts back and pause series",
+	},
 	access.Publish: {"publish", "Schedule and publish posts"}, access.Spend: {"spend credits", "Do what costs credits"},
 }
 
@@ -118,7 +137,8 @@ func mayWords(may []access.Capability) string {
 }
 
 var operationNames = map[string]string{
-	"create_report": "Report", "refresh_report": "Refresh of a report", "set_report_tracking": "Tracking of a report", "search_hashtags": "Hashtag search",
+	"create_report": "Report", "refresh_report": "Refresh of a report", "set_report_tracking": "Tracking of a report",
+	"search_hashtags":        "Hashtag search",
 	"download_profile_media": "Download of a profile’s media",
 }
 
@@ -146,7 +166,8 @@ func whatOf(i credit.Item) string {
 	return name + ": charged"
 }
 
-// subjectOf says what the work of a line was about: @harbour on Instagram. It is empty where it was about nothing that has a name.
+// subjectOf says what the work of a line was about: @harbour on Instagram. It is empty where it was about nothing that
+// has a name.
 func subjectOf(i credit.Item) string {
 	if i.Of.Subject == "" {
 		return ""

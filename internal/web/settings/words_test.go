@@ -13,22 +13,40 @@ import (
 func TestSentences(t *testing.T) {
 	t.Parallel()
 	for want, e := range map[string]auditlog.Event{
-		"Ada, by the key robot, made a post /posts/p1":                                                                   {Person: "Ada", Key: "robot", Kind: "post.created", Subject: "p1"},
-		"The operator put the team on the plan agency ":                                                                  {Kind: "team.plan", Subject: "1", Detail: map[string]any{"plan": "agency", "until": 0.0}},
-		"Ada set an API key to the level “Full”, no limit in a day /settings/keys/3":                                     {Person: "Ada", Kind: "key.changed", Subject: "3", Detail: map[string]any{"level": "full", "daily_credits": -1.0}},
-		"Ada switched API and tool access off ":                                                                          {Person: "Ada", Kind: "team.access", Subject: "1", Detail: map[string]any{"on": false}},
-		"Ada set the team’s own daily limit to what the plan allows ":                                                    {Person: "Ada", Kind: "team.own_daily_credits", Detail: map[string]any{"credits": nil}},
-		"Ada changed the team’s settings: its name, its time zone to Asia/Tokyo ":                                        {Person: "Ada", Kind: "team.changed", Detail: map[string]any{"renamed": true, "timezone": "Asia/Tokyo"}},
-		"Ada changed the team’s settings: original files are kept with their metadata ":                                  {Person: "Ada", Kind: "team.changed", Detail: map[string]any{"renamed": false, "keep_originals": true}},
-		"Pressroom could not publish a post on an account: rejected content /posts/p2":                                   {Kind: "post.account_failed", Subject: "p2", Detail: map[string]any{"error_code": "rejected_content"}},
-		"Ada, by the assistant Claude, made a post /posts/p1":                                                            {Person: "Ada", Key: "Claude", Assistant: true, Kind: "post.created", Subject: "p1"},
-		"Ada connected an assistant, which may read and spend credits /settings/assistants/3":                            {Person: "Ada", Kind: "assistant.connected", Subject: "3", Detail: map[string]any{"may": "read,spend"}},
-		"The operator ended the connection of an assistant /settings/assistants/3":                                       {Kind: "assistant.revoked", Subject: "3"},
-		"Pressroom ended the connection of an assistant that revoked its access or let it expire /settings/assistants/3": {Kind: "assistant.disconnected", Subject: "3"},
-		"Pressroom noticed that an assistant ended its own connection /settings/assistants/3":                            {Kind: "assistant.disconnected", Subject: "3", Detail: map[string]any{"reason": "revoked"}},
-		"Ada took a member out of the team ":                                                                             {Person: "Ada", Kind: "member.removed", Subject: "4"},
-		"The client approved a post /posts/p3":                                                                           {Kind: "post.approved", Subject: "p3", Detail: map[string]any{"round": 1.0}},
-		"Ada thing: new kind ":                                                                                           {Person: "Ada", Kind: "thing.new_kind", Subject: "4"},
+		"Ada, by the key robot, made a post /posts/p1": {Person: "Ada", Key: "robot", Kind: "post.created", Subject: "p1"},
+		"The operator put the team on the plan agency ": {
+			Kind: "team.plan", Subject: "1", Detail: map[string]any{"plan": "agency", "until": 0.0},
+		},
+		"Ada set an API key to the level “Full”, no limit in a day " +
+			"/settings/keys/3": {
+			Person: "Ada", Kind: "key.changed", Subject: "3", Detail: map[string]any{"level": "full", "daily_credits": -1.0},
+		},
+		"Ada switched API and tool access off ": {Person: "Ada", Kind: "team.access", Subject: "1", Detail: map[string]any{"on": false}},
+		"Ada set the team’s own daily limit to what the " +
+			"plan allows ": {Person: "Ada", Kind: "team.own_daily_credits", Detail: map[string]any{"credits": nil}},
+		"Ada changed the team’s settings: its name, its time zone to " +
+			"Asia/Tokyo ": {Person: "Ada", Kind: "team.changed", Detail: map[string]any{"renamed": true, "timezone": "Asia/Tokyo"}},
+		"Ada changed the team’s settings: original files are kept with " +
+			"their metadata ": {Person: "Ada", Kind: "team.changed", Detail: map[string]any{"renamed": false, "keep_originals": true}},
+		"Pressroom could not publish a post on an account: rejected " +
+			"content /posts/p2": {Kind: "post.account_failed", Subject: "p2", Detail: map[string]any{"error_code": "rejected_content"}},
+		"Ada, by the assistant Claude, made a post /posts/p1": {
+			Person: "Ada", Key: "Claude", Assistant: true, Kind: "post.created", Subject: "p1",
+		},
+		"Ada connected an assistant, which may read and spend credits " +
+			"/settings/assistants/3": {
+			Person: "Ada", Kind: "assistant.connected", Subject: "3", Detail: map[string]any{"may": "read,spend"},
+		},
+		"The operator ended the connection of an assistant " +
+			"/settings/assistants/3": {Kind: "assistant.revoked", Subject: "3"},
+		"Pressroom ended the connection of an assistant that revoked its access or let it expire " +
+			"/settings/assistants/3": {Kind: "assistant.disconnected", Subject: "3"},
+		"Pressroom noticed that an assistant ended its own connection /settings/assistants/3": {
+			Kind: "assistant.disconnected", Subject: "3", Detail: map[string]any{"reason": "revoked"},
+		},
+		"Ada took a member out of the team ":   {Person: "Ada", Kind: "member.removed", Subject: "4"},
+		"The client approved a post /posts/p3": {Kind: "post.approved", Subject: "p3", Detail: map[string]any{"round": 1.0}},
+		"Ada thing: new kind ":                 {Person: "Ada", Kind: "thing.new_kind", Subject: "4"},
 	} {
 		if got := whoOf(e) + " " + sentence(e) + " " + linkOf(e); got != want {
 			t.Errorf("got %q, want %q", got, want)
@@ -41,7 +59,8 @@ func TestKinds(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for _, k := range kinds {
-		if seen[k.Name] || seen[k.Label] || k.Group == "" || k.Label == "" || strings.ContainsAny(k.Label, "{}") || strings.ToUpper(k.Label[:1]) != k.Label[:1] {
+		if seen[k.Name] || seen[k.Label] || k.Group == "" || k.Label == "" || strings.ContainsAny(k.Label, "{}") ||
+			strings.ToUpper(k.Label[:1]) != k.Label[:1] {
 			t.Errorf("%+v", k)
 		}
 		seen[k.Name], seen[k.Label] = true, true
@@ -51,14 +70,26 @@ func TestKinds(t *testing.T) {
 func TestStatementWords(t *testing.T) {
 	t.Parallel()
 	for want, i := range map[string]credit.Item{
-		"Credits granted by The operator":                                {Kind: credit.Granted},
-		"Report: set aside by Key robot":                                 {Kind: credit.Reserved, Operation: "create_report", Person: "Ada", Key: "robot", Amount: 5},
-		"Report: set aside by Assistant Claude":                          {Kind: credit.Reserved, Operation: "create_report", Person: "Ada", Key: "Claude", Assistant: true, Amount: 5},
-		"Hashtag search: charged by Ada":                                 {Kind: credit.Settled, Operation: "search_hashtags", Person: "Ada", Amount: 3, Charged: 3},
-		"Report: refunded by Ada":                                        {Kind: credit.Settled, Operation: "create_report", Person: "Ada", Amount: 5},
-		"Download of a profile’s media: charged in part by Ada":          {Kind: credit.Settled, Operation: "download_profile_media", Person: "Ada", Amount: 4, Charged: 2},
-		"Refresh of a report: set aside by Tracking, switched on by Ada": {Kind: credit.Reserved, Operation: "refresh_report", Person: "Ada", Automatic: true, Amount: 2},
-		"something new: charged by Ada":                                  {Kind: credit.Settled, Operation: "something_new", Person: "Ada", Amount: 1, Charged: 1},
+		"Credits granted by The operator": {Kind: credit.Granted},
+		"Report: set aside by Key robot": {
+			Kind: credit.Reserved, Operation: "create_report", Person: "Ada", Key: "robot", Amount: 5,
+		},
+		"Report: set aside by Assistant Claude": {
+			Kind: credit.Reserved, Operation: "create_report", Person: "Ada", Key: "Claude", Assistant: true, Amount: 5,
+		},
+		"Hashtag search: charged by Ada": {
+			Kind: credit.Settled, Operation: "search_hashtags", Person: "Ada", Amount: 3, Charged: 3,
+		},
+		"Report: refunded by Ada": {
+			Kind: credit.Settled, Operation: "create_report", Person: "Ada", Amount: 5,
+		},
+		"Download of a profile’s media: charged in part by Ada": {
+			Kind: credit.Settled, Operation: "download_profile_media", Person: "Ada", Amount: 4, Charged: 2,
+		},
+		"Refresh of a report: set aside by Tracking, switched on by Ada": {
+			Kind: credit.Reserved, Operation: "refresh_report", Person: "Ada", Automatic: true, Amount: 2,
+		},
+		"something new: charged by Ada": {Kind: credit.Settled, Operation: "something_new", Person: "Ada", Amount: 1, Charged: 1},
 	} {
 		if got := whatOf(i) + " by " + byOf(i); got != want {
 			t.Errorf("got %q, want %q", got, want)
@@ -73,7 +104,9 @@ func TestEndOf(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for day, want := range map[string]string{"2026-10-25": "2026-10-25T23:00:00Z", "2026-12-31": "2026-12-31T23:00:00Z", "2027-03-27": "2027-03-27T23:00:00Z"} {
+	for day, want := range map[string]string{
+		"2026-10-25": "2026-10-25T23:00:00Z", "2026-12-31": "2026-12-31T23:00:00Z", "2027-03-27": "2027-03-27T23:00:00Z",
+	} {
 		at, err := endOf(day, berlin)
 		if err != nil || at.UTC().Format(time.RFC3339) != want {
 			t.Errorf("%s ends %v, want %s (%v)", day, at.UTC(), want, err)
@@ -129,8 +162,12 @@ func TestPositions(t *testing.T) {
 func TestSubjects(t *testing.T) {
 	t.Parallel()
 	for want, i := range map[string]credit.Item{
-		"@harbour on Instagram":    {Operation: "create_report", Of: credit.Worked{Kind: "profile", Report: "r", Platform: "instagram", Subject: "harbour"}},
-		"#latteart on TikTok":      {Operation: "refresh_report", Of: credit.Worked{Kind: "hashtag", Report: "r", Platform: "tiktok", Subject: "latteart"}},
+		"@harbour on Instagram": {
+			Operation: "create_report", Of: credit.Worked{Kind: "profile", Report: "r", Platform: "instagram", Subject: "harbour"},
+		},
+		"#latteart on TikTok": {
+			Operation: "refresh_report", Of: credit.Worked{Kind: "hashtag", Report: "r", Platform: "tiktok", Subject: "latteart"},
+		},
 		"“latte art” on Instagram": {Operation: "search_hashtags", Of: credit.Worked{Platform: "instagram", Subject: "latte art"}},
 		"@pier on TikTok":          {Operation: "download_profile_media", Of: credit.Worked{Platform: "tiktok", Subject: "pier"}},
 		"":                         {Operation: "create_report"},

@@ -60,8 +60,8 @@ func Ask[T any](f *Frame, r *http.Request, tool string, args operation.Arguments
 // Wrong is what a form tells of a refusal: the sentence, and the field that it is about where that is known.
 type Wrong struct{ Text, Field string }
 
-// WrongAt is what a form has to tell of a refusal, with the names that its fields have on the page. It is false for what
-// no form can mend, which is answered.
+// WrongAt is what a form has to tell of a refusal, with the names that its fields have on the page. It is false for
+// what no form can mend, which is answered.
 func (f *Frame) WrongAt(w http.ResponseWriter, r *http.Request, err error, names map[string]string) (Wrong, bool) {
 	told := apierr.Of(err)
 	field, _ := told.Context["argument"].(string)
@@ -84,7 +84,9 @@ func (f *Frame) WrongAt(w http.ResponseWriter, r *http.Request, err error, names
 
 // Elsewhere leads a person to an item of another team of theirs, which is looked at from then on; whatever else is not
 // there stays so. Home tells which of some teams the item is of.
-func (f *Frame) Elsewhere(w http.ResponseWriter, r *http.Request, err error, home func(context.Context, []int64) (int64, error)) {
+func (f *Frame) Elsewhere(
+	w http.ResponseWriter, r *http.Request, err error, home func(context.Context, []int64) (int64, error),
+) {
 	if !apierr.Is(err, apierr.NotFound) || r.Method != http.MethodGet {
 		f.Refuse(w, r, err)
 		return

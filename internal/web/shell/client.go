@@ -35,7 +35,8 @@ func (p proxies) have(addr netip.Addr) bool {
 }
 
 // client tells clients apart by their addresses: the sender's, or where that is a proxy that is believed, the one
-// for which it says that it asks, and so on from proxy to proxy. Of IPv6 it is the network, as one client has all of it.
+// for which it says that it asks, and so on from proxy to proxy. Of IPv6 it is the network, as one client has all of
+// it.
 func (p proxies) client(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
@@ -85,8 +86,8 @@ func (u *untrusted) note(peer string, now time.Time) bool {
 	return true
 }
 
-// UntrustedProxy returns the address of the last peer that sent X-Forwarded-For or Forwarded without being a trusted proxy,
-// within the last hour; empty if there was none.
+// UntrustedProxy returns the address of the last peer that sent X-Forwarded-For or Forwarded without being a trusted
+// proxy, within the last hour; empty if there was none.
 func (f *Frame) UntrustedProxy() string {
 	f.untrusted.mu.Lock()
 	defer f.untrusted.mu.Unlock()
@@ -109,12 +110,17 @@ func (f *Frame) NoteForwarded(r *http.Request) {
 	if err != nil || f.proxies.have(addr.Unmap().WithZone("")) || !f.untrusted.note(addr.Unmap().String(), f.DB.Now()) {
 		return
 	}
-	f.Log.WarnContext(r.Context(), "X-Forwarded-For came from a peer that is not a trusted proxy and is ignored. If the peer is your proxy, everybody behind it "+
-		"shares one sign-in limit, and a stranger can use it up: add the peer's network to PRESSROOM_TRUSTED_PROXIES (--trusted-proxies). "+
-		"If clients reach this node directly, one of them sent the header, and nothing needs to be done", "peer", addr.Unmap().String())
+	f.Log.WarnContext(r.Context(),
+		"X-Forwarded-For came from a peer that is not a trusted proxy and is ignored. If the peer is your proxy, "+
+			"everybody behind it "+
+			"shares one sign-in limit, and a stranger can use it up: add the peer's network to "+
+			"PRESSROOM_TRUSTED_PROXIES (--trusted-proxies). "+
+			"If clients reach this node directly, one of them sent the header, and nothing needs to be done", "peer",
+		addr.Unmap().String())
 }
 
-// forwarded reads an entry of X-Forwarded-For. Some proxies write the client's port too: 192.0.2.1:4711, [2001:db8::1]:4711.
+// forwarded reads an entry of X-Forwarded-For. Some proxies write the client's port too: 192.0.2.1:4711,
+// [2001:db8::1]:4711.
 func forwarded(text string) (netip.Addr, error) {
 	if withPort, err := netip.ParseAddrPort(text); err == nil {
 		return withPort.Addr(), nil

@@ -25,7 +25,10 @@ func TestSheet(t *testing.T) {
 	if err != nil || s.Err() != nil {
 		t.Fatal(err, s.Err())
 	}
-	want := [][]string{{"caption", "likes"}, {`'=HYPERLINK("https://evil.example")`, "-5"}, {"'@harbour, \"fresh\"\nand hot", "12"}, {"a=b", "'\t=1"}, {"'\n@sum", "'+1+1"}}
+	want := [][]string{
+		{"caption", "likes"}, {`'=HYPERLINK("https://evil.example")`, "-5"}, {"'@harbour, \"fresh\"\nand hot", "12"},
+		{"a=b", "'\t=1"}, {"'\n@sum", "'+1+1"},
+	}
 	if diff := cmp.Diff(want, rows); diff != "" {
 		t.Error(diff)
 	}

@@ -23,8 +23,8 @@ const FactorPath = "/account/second-factor"
 // nextAfterFactor is where a session keeps what somebody asked for who has to set up a second factor first.
 const nextAfterFactor = "after factor"
 
-// NeedsFactor reports whether the visitor needs a session with two factors, for the operator or for one of the visitor's
-// teams. One such team is enough: people reach items of all their teams at some addresses.
+// NeedsFactor reports whether the visitor needs a session with two factors, for the operator or for one of the
+// visitor's teams. One such team is enough: people reach items of all their teams at some addresses.
 func (f *Frame) NeedsFactor(v *Visitor) bool {
 	return f.SecondFactor == Everyone || f.SecondFactor == OnlyOperators && v.Operator || len(v.RequiredBy()) > 0
 }
@@ -56,11 +56,12 @@ func (f *Frame) owes(ctx context.Context, route Route) bool {
 	return f.SecondFactor == Everyone || len(v.RequiredBy()) > 0 || route.For == Operators
 }
 
-// toFactor leads to where the visitor sets up or uses a second factor, and then back. A form is kept if its page takes it
-// back.
+// toFactor leads to where the visitor sets up or uses a second factor, and then back. A form is kept if its page takes
+// it back.
 func (f *Frame) toFactor(w http.ResponseWriter, r *http.Request, route Route) {
 	if byScript(r) {
-		f.Notice(w, r, http.StatusForbidden, "Two-factor authentication required", "Nothing was changed. Reload the page and set up two-factor authentication first.")
+		f.Notice(w, r, http.StatusForbidden, "Two-factor authentication required",
+			"Nothing was changed. Reload the page and set up two-factor authentication first.")
 		return
 	}
 	next := r.URL.RequestURI()

@@ -42,15 +42,16 @@ func (f *Frame) forPeople(back func(*http.Request) string, next http.HandlerFunc
 		case r.Method == http.MethodGet:
 			Redirect(w, r, "/sign-in?"+url.Values{"next": {r.URL.RequestURI()}}.Encode())
 		case back(r) != "" && !sendsFiles(r):
-			http.Redirect(w, r, "/sign-in?"+url.Values{"next": {back(r)}, "resume": {"1"}}.Encode(), http.StatusTemporaryRedirect)
+			http.Redirect(w, r, "/sign-in?"+url.Values{"next": {back(r)}, "resume": {"1"}}.Encode(),
+				http.StatusTemporaryRedirect)
 		default:
 			Redirect(w, r, "/sign-in?"+url.Values{"next": {f.cameFrom(r)}, "undone": {"1"}}.Encode())
 		}
 	}
 }
 
-// cameFrom is the page of ours on which a form was sent. A form that was refused stands at the address that it is sent to,
-// which may show nothing by itself: then it is the first page.
+// cameFrom is the page of ours on which a form was sent. A form that was refused stands at the address that it is sent
+// to, which may show nothing by itself: then it is the first page.
 func (f *Frame) cameFrom(r *http.Request) string {
 	from, err := url.Parse(r.Referer())
 	own, broken := url.Parse(f.PublicURL)
@@ -73,8 +74,8 @@ const resumeKept = "form"
 // maxResumed is how many bytes a form may have that a session keeps until its page takes it back.
 const maxResumed = 512 << 10
 
-// Resume keeps what was sent to a path without a session, until Resumed takes it. It looks at the team that the form was
-// shown for.
+// Resume keeps what was sent to a path without a session, until Resumed takes it. It looks at the team that the form
+// was shown for.
 func (f *Frame) Resume(ctx context.Context, path string, form url.Values) {
 	f.Keep(ctx, resumeKept, []byte(path+"\n"+form.Encode()))
 	if team, err := strconv.ParseInt(form.Get(TeamField), 10, 64); err == nil {

@@ -10,8 +10,8 @@ import (
 // isText tells what can be text in a database: PostgreSQL keeps neither NUL nor what is no UTF-8.
 func isText(s string) bool { return utf8.ValidString(s) && !strings.Contains(s, "\x00") }
 
-// textual has every address that is no text not be there, so that no page looks for such a thing. A file that is sent may
-// be called anything.
+// textual has every address that is no text not be there, so that no page looks for such a thing. A file that is sent
+// may be called anything.
 func (f *Frame) textual(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		query := url.Values{}

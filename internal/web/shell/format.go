@@ -13,8 +13,9 @@ import (
 // words are what templates say things with.
 var words = template.FuncMap{
 	"asset": assetPath, "bytes": Bytes, "type": typeName, "network": NetworkName, "way": WayName,
-	"when": When, "count": Count, "plural": Plural, "state": State, "bundle": bundle, "lines": lines, "percent": Percent,
-	"places": func() []place { return places },
+	"when": When, "count": Count, "plural": Plural, "state": State, "bundle": bundle, "lines": lines,
+	"percent": Percent,
+	"places":  func() []place { return places },
 }
 
 // place is a part of the app that the navigation leads to.
@@ -28,7 +29,8 @@ var places = []place{
 
 // networkNames are what people call the networks.
 var networkNames = map[string]string{
-	"instagram": "Instagram", "facebook": "Facebook", "tiktok": "TikTok", "tiktok_business": "TikTok for Business", "youtube": "YouTube",
+	"instagram": "Instagram", "facebook": "Facebook", "tiktok": "TikTok", "tiktok_business": "TikTok for Business",
+	"youtube":  "YouTube",
 	"linkedin": "LinkedIn", "x": "X", "threads": "Threads", "pinterest": "Pinterest", "bluesky": "Bluesky",
 }
 
@@ -42,7 +44,8 @@ func NetworkName(platform string) string {
 
 // wayNames are what people call a network's ways of signing in, where it has several.
 var wayNames = map[string]string{
-	"instagram/instagram": "Instagram", "instagram/facebook": "Facebook", "tiktok/": "TikTok", "tiktok/business": "TikTok for Business",
+	"instagram/instagram": "Instagram", "instagram/facebook": "Facebook", "tiktok/": "TikTok",
+	"tiktok/business": "TikTok for Business",
 }
 
 // WayName is what people call a way of signing in at a network: the network's name where it has none of its own.
@@ -68,7 +71,8 @@ func Bytes(n int64) string {
 
 // typeNames are what people call the MIME types of media.
 var typeNames = map[string]string{
-	"image/jpeg": "JPEG", "image/png": "PNG", "image/webp": "WebP", "image/gif": "GIF", "video/mp4": "MP4", "video/quicktime": "QuickTime",
+	"image/jpeg": "JPEG", "image/png": "PNG", "image/webp": "WebP", "image/gif": "GIF", "video/mp4": "MP4",
+	"video/quicktime": "QuickTime",
 }
 
 // typeName is the type itself where it has no name.
@@ -79,8 +83,8 @@ func typeName(kind string) string {
 	return kind
 }
 
-// When shows an instant as the team reads it, with the exact time for machines: "Sat 21 Nov 2026, 12:00". Nothing of one
-// that is not there.
+// When shows an instant as the team reads it, with the exact time for machines: "Sat 21 Nov 2026, 12:00". Nothing of
+// one that is not there.
 func When(m *teamtime.Moment) template.HTML {
 	if m == nil {
 		return ""
@@ -94,7 +98,8 @@ func When(m *teamtime.Moment) template.HTML {
 
 // Time shows an instant in the zone that it is given in.
 func Time(at time.Time) template.HTML {
-	return template.HTML(`<time datetime="` + at.Format(time.RFC3339) + `">` + at.Format("Mon 2 Jan 2006, 15:04") + `</time>`) //nolint:gosec // digits and English names alone
+	return template.HTML(`<time datetime="` + at.Format(time.RFC3339) + `">` + at.Format("Mon 2 Jan 2006, 15:04") +
+		`</time>`) //nolint:gosec // digits and English names alone
 }
 
 // Count writes a whole number with its thousands apart: 1,234,567. A figure that is not there is a dash.
@@ -144,10 +149,14 @@ func Plural(n any, one, many string) string {
 
 // states are what people call the states of things, with how a tag of it looks.
 var states = map[string][2]string{
-	"draft": {"Draft", "plain"}, "scheduled": {"Scheduled", ""}, "processing": {"Publishing", ""}, "published": {"Published", "good"},
-	"partially_published": {"Partly published", "bad"}, "failed": {"Failed", "bad"}, "pending": {"Waiting", "plain"}, "sending": {"Sending", ""},
-	"unconfirmed": {"Not confirmed", "bad"}, "running": {"Running", ""}, "succeeded": {"Done", "good"}, "partially_succeeded": {"Partly done", "bad"},
-	"ready": {"Ready", "good"}, "error": {"Failed", "bad"}, "connected": {"Connected", "good"}, "expiring": {"Expires soon", "bad"}, "lost": {"Connection lost", "bad"},
+	"draft": {"Draft", "plain"}, "scheduled": {"Scheduled", ""}, "processing": {"Publishing", ""},
+	"published":           {"Published", "good"},
+	"partially_published": {"Partly published", "bad"}, "failed": {"Failed", "bad"}, "pending": {"Waiting", "plain"},
+	"sending":     {"Sending", ""},
+	"unconfirmed": {"Not confirmed", "bad"}, "running": {"Running", ""}, "succeeded": {"Done", "good"},
+	"partially_succeeded": {"Partly done", "bad"},
+	"ready":               {"Ready", "good"}, "error": {"Failed", "bad"}, "connected": {"Connected", "good"},
+	"expiring": {"Expires soon", "bad"}, "lost": {"Connection lost", "bad"},
 	"waiting": {"Waits for the client", ""}, "approved": {"Approved", "good"}, "rejected": {"Rejected", "bad"},
 }
 

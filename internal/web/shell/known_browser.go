@@ -9,8 +9,8 @@ import (
 	"pressroom/internal/domain/team"
 )
 
-// knownCookie names the people who have signed in with a browser before. It signs nobody in and outlives sign-outs: with
-// it, wrong passwords that others send do not delay the person. See team.Service.NoteSignIn.
+// knownCookie names the people who have signed in with a browser before. It signs nobody in and outlives sign-outs:
+// with it, wrong passwords that others send do not delay the person. See team.Service.NoteSignIn.
 const knownCookie = "pressroom-known"
 
 func (f *Frame) knownCookieName() string {
@@ -32,7 +32,8 @@ func (f *Frame) KnownBrowser(r *http.Request) string {
 // noteSignIn records a sign-in and has the browser be known for the person from now on.
 func (f *Frame) noteSignIn(ctx context.Context, person int64, by Method) error {
 	v := visitOf(ctx)
-	held, err := f.Teams.NoteSignIn(ctx, team.SignedIn{Person: person, Method: string(by), Browser: v.known, BrowserName: browserName(v.browser)})
+	held, err := f.Teams.NoteSignIn(ctx,
+		team.SignedIn{Person: person, Method: string(by), Browser: v.known, BrowserName: browserName(v.browser)})
 	if err != nil {
 		return err
 	}

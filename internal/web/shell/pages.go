@@ -29,7 +29,8 @@ type page struct {
 
 // layout has what every page can use: the frame, and the small templates of parts.html.
 var layout = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("layout.html").Funcs(words).ParseFS(files, "templates/layout.html", "templates/parts.html"))
+	return template.Must(template.New("layout.html").Funcs(words).
+		ParseFS(files, "templates/layout.html", "templates/parts.html"))
 })
 
 // Page gives one page's part, laid out. It is read when it is first shown: whoever only uses the API needs none.

@@ -22,12 +22,15 @@ import (
 func bare(t *testing.T) *Frame {
 	t.Helper()
 	away := func(err error) bool { return errors.Is(err, context.DeadlineExceeded) }
-	f, err := New(Options{DB: testkit.Open(t, testkit.SQLite(t), nil), Rooms: loadshed.NewRooms(1), Away: away, Log: slog.New(slog.DiscardHandler)})
+	f, err := New(Options{
+		DB: testkit.Open(t, testkit.SQLite(t), nil), Rooms: loadshed.NewRooms(1), Away: away, Log: slog.New(slog.DiscardHandler),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	nothing := func(http.ResponseWriter, *http.Request) {}
-	f.Mount(http.NewServeMux(), Route{Pattern: "GET /page", Do: nothing}, Route{Pattern: "GET /file", Do: nothing, Urgent: true}, Route{Pattern: "POST /files", Do: nothing, Files: true})
+	f.Mount(http.NewServeMux(), Route{Pattern: "GET /page", Do: nothing},
+		Route{Pattern: "GET /file", Do: nothing, Urgent: true}, Route{Pattern: "POST /files", Do: nothing, Files: true})
 	return f
 }
 
@@ -51,7 +54,8 @@ func TestPagesAreBounded(t *testing.T) {
 			took               time.Duration
 		}{
 			{"GET", "/page", "", 503, pageWithin}, {"GET", "/nothing", "", 503, pageWithin}, {"GET", "/file", "", 204, time.Hour},
-			{"POST", "/files", "application/x-www-form-urlencoded", 503, pageWithin}, {"POST", "/files", "multipart/form-data; boundary=x", 204, time.Hour},
+			{"POST", "/files", "application/x-www-form-urlencoded", 503, pageWithin},
+			{"POST", "/files", "multipart/form-data; boundary=x", 204, time.Hour},
 		} {
 			began, out := time.Now(), httptest.NewRecorder()
 			r := httptest.NewRequestWithContext(t.Context(), c.method, c.path, nil)
@@ -130,8 +134,8 @@ func TestAhead(t *testing.T) {
 	}
 }
 
-// Senders of long forms who stall hold no place among pages: pages and short forms are answered. One network, of IPv4 or
-// IPv6, holds few of the places for long forms, and all together no more than there are.
+// Senders of long forms who stall hold no place among pages: pages and short forms are answered. One network, of IPv4
+// or IPv6, holds few of the places for long forms, and all together no more than there are.
 func TestStalledLongFormsHoldNoPlace(t *testing.T) {
 	t.Parallel()
 	f := bare(t)
@@ -179,7 +183,8 @@ func postFrom(ctx context.Context, client string, body io.Reader) *http.Request 
 	return r
 }
 
-// answers sends forms of a client, and compares the statuses of the answers with those wanted by the length of the form.
+// answers sends forms of a client, and compares the statuses of the answers with those wanted by the length of the
+// form.
 func answers(t *testing.T, h http.Handler, client string, wanted map[int]int) {
 	t.Helper()
 	for length, status := range wanted {

@@ -32,7 +32,8 @@ func (a Audience) ofTeam() bool { return a != Anyone && a != People && a != Oper
 // longestForm is more than any form has.
 const longestForm = 4 << 20
 
-// peek reads a form ahead of whoever reads it by its own rules. It is nil for what is no form, has files or is too long.
+// peek reads a form ahead of whoever reads it by its own rules. It is nil for what is no form, has files or is too
+// long.
 func peek(r *http.Request) url.Values {
 	if r.Method != http.MethodPost || sendsFiles(r) {
 		return nil
@@ -53,28 +54,34 @@ func peek(r *http.Request) url.Values {
 	return form
 }
 
-// Astray tells whether a form was shown for another team than the one that is looked at by now. One that does not say is
-// for this one.
+// Astray tells whether a form was shown for another team than the one that is looked at by now. One that does not say
+// is for this one.
 func Astray(r *http.Request, form url.Values) bool {
 	v, told := VisitorOf(r.Context()), form.Get(TeamField)
 	return v != nil && told != "" && told != strconv.FormatInt(v.Team.ID, 10)
 }
 
 // TurnBack answers a form that is astray, as somebody has turned to another team in a second tab: nothing is done, and
-// the form's team is looked at again. What was written is kept for Resumed where a page takes it back, which is empty for none.
+// the form's team is looked at again. What was written is kept for Resumed where a page takes it back, which is empty
+// for none.
 func (f *Frame) TurnBack(w http.ResponseWriter, r *http.Request, form url.Values, page string) {
 	v := VisitorOf(r.Context())
 	id, err := strconv.ParseInt(form.Get(TeamField), 10, 64)
 	meant := LookedAt(v.Account, id)
 	switch there := err == nil && meant.ID == id; {
 	case byScript(r) || !there && page == "":
-		f.Notice(w, r, http.StatusConflict, "Not done", "This form was shown for another team than the one that you look at now. Nothing was done.")
+		f.Notice(w, r, http.StatusConflict, "Not done",
+			"This form was shown for another team than the one that you look at now. Nothing was done.")
 		return
 	case !there:
-		f.Say(r, "You are not in the team of this form any more. You look at the team "+v.Team.Name+" now. Nothing was saved yet.")
+		f.Say(r,
+			"You are not in the team of this form any more. You look at the team "+v.Team.Name+
+				" now. Nothing was saved yet.")
 	default:
 		f.LookAt(r.Context(), id)
-		f.Say(r, "You had turned to the team "+v.Team.Name+" in this browser. This form is of the team "+meant.Name+": you look at that team again now. Nothing was saved or done yet.")
+		f.Say(r,
+			"You had turned to the team "+v.Team.Name+" in this browser. This form is of the team "+meant.Name+
+				": you look at that team again now. Nothing was saved or done yet.")
 	}
 	if page != "" {
 		f.Keep(r.Context(), resumeKept, []byte(page+"\n"+form.Encode()))

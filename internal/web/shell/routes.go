@@ -32,19 +32,19 @@ type Route struct {
 	Pattern string // as http.ServeMux takes it
 	For     Audience
 	Do      http.HandlerFunc
-	// Resumes is true of a form whose page takes back by Resumed what was sent by somebody whose session had ended, or who
-	// had turned to another team.
+	// Resumes is true of a form whose page takes back by Resumed what was sent by somebody whose session had ended, or
+	// who had turned to another team.
 	Resumes bool
-	// Page is the page with this route's form, if its address differs. Names in braces are those of the pattern. A GET route
-	// that needs a recent sign-in continues there as well.
+	// Page is the page with this route's form, if its address differs. Names in braces are those of the pattern. A GET
+	// route that needs a recent sign-in continues there as well.
 	Page string
-	// OneFactor routes are open to a visitor who still needs a second factor: signing in and out, the own account, and what
-	// strangers may open too.
+	// OneFactor routes are open to a visitor who still needs a second factor: signing in and out, the own account, and
+	// what strangers may open too.
 	OneFactor bool
 	// Recent routes need an authentication within the last 15 minutes; Frame.StepUp asks for one.
 	Recent bool
-	// Urgent routes get through on a node that is full: what they do is cheap or ends something, or has room of its own, or is
-	// a file, which leaves as slowly as somebody takes it. No time bounds them.
+	// Urgent routes get through on a node that is full: what they do is cheap or ends something, or has room of its
+	// own, or is a file, which leaves as slowly as somebody takes it. No time bounds them.
 	Urgent bool
 	// Files is true of a form that may bring files. One that does takes no place: its handler calls EnterUploads.
 	Files bool
@@ -70,9 +70,9 @@ func (route Route) page(r *http.Request) string {
 	})
 }
 
-// Mount puts routes at their addresses. Whoever is not signed in is asked to; who is not of the audience is told that the
-// role does not allow it, and operators' addresses are not there for others. A form that was shown for another team than
-// the one that is looked at by now does nothing.
+// Mount puts routes at their addresses. Whoever is not signed in is asked to; who is not of the audience is told that
+// the role does not allow it, and operators' addresses are not there for others. A form that was shown for another
+// team than the one that is looked at by now does nothing.
 func (f *Frame) Mount(mux *http.ServeMux, routes ...Route) {
 	for _, r := range routes {
 		mux.HandleFunc(r.Pattern, f.guarded(r))
@@ -118,7 +118,8 @@ func (f *Frame) guarded(route Route) http.HandlerFunc {
 
 // NotAllowed tells a person of the team that their role does not allow what they ask for.
 func (f *Frame) NotAllowed(w http.ResponseWriter, r *http.Request) {
-	f.Notice(w, r, http.StatusForbidden, "Not allowed", "Your role in this team does not allow this. An owner or admin of the team can give you another one.")
+	f.Notice(w, r, http.StatusForbidden, "Not allowed",
+		"Your role in this team does not allow this. An owner or admin of the team can give you another one.")
 }
 
 // Is tells whether the visitor is of an audience, in the team that is looked at.

@@ -81,7 +81,10 @@ const maxBrowser = 300
 func (f *Frame) noting(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		browser := strings.ToValidUTF8(strings.ReplaceAll(r.UserAgent(), "\x00", ""), "")
-		v := &visit{browser: strings.ToValidUTF8(browser[:min(len(browser), maxBrowser)], ""), known: f.KnownBrowser(r), header: w.Header()}
+		v := &visit{
+			browser: strings.ToValidUTF8(browser[:min(len(browser), maxBrowser)], ""), known: f.KnownBrowser(r),
+			header: w.Header(),
+		}
 		ctx := auditlog.InBrowser(r.Context(), browserName(v.browser))
 		next.ServeHTTP(w, r.WithContext(context.WithValue(ctx, visitKey{}, v)))
 	})
@@ -119,7 +122,8 @@ func (f *Frame) recognize(next http.Handler) http.Handler {
 			f.Broken(w, r, err)
 			return
 		case err == nil:
-			r = r.WithContext(context.WithValue(r.Context(), visitorKey{}, &Visitor{account, LookedAt(account, f.sessions.manager.GetInt64(r.Context(), teamKey))}))
+			r = r.WithContext(context.WithValue(r.Context(), visitorKey{},
+				&Visitor{account, LookedAt(account, f.sessions.manager.GetInt64(r.Context(), teamKey))}))
 		}
 		next.ServeHTTP(w, r)
 	})
@@ -209,7 +213,9 @@ func (s *store) FindCtx(ctx context.Context, token string) ([]byte, bool, error)
 	now := s.db.Now()
 	var data []byte
 	var person, created, used int64
-	err := s.db.QueryRow(ctx, `SELECT data, person_id, created_at, used_at FROM sessions WHERE token_hash = ? AND expires_at > ?`, hash[:], db.Micros(now)).Scan(&data, &person, &created, &used)
+	err := s.db.QueryRow(ctx,
+		`SELECT data, person_id, created_at, used_at FROM sessions WHERE token_hash = ? AND expires_at > ?`, hash[:],
+		db.Micros(now)).Scan(&data, &person, &created, &used)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, false, nil
 	}
@@ -221,7 +227,9 @@ func (s *store) FindCtx(ctx context.Context, token string) ([]byte, bool, error)
 		return data, true, nil
 	}
 	// Only what is there is changed: a sign-out at this moment stays one.
-	return data, true, s.write(ctx, "web.use_session", `UPDATE sessions SET used_at = ?, expires_at = ? WHERE token_hash = ?`, db.Micros(now), db.Micros(end(now, db.Time(created))), hash[:])
+	return data, true, s.write(ctx, "web.use_session",
+		`UPDATE sessions SET used_at = ?, expires_at = ? WHERE token_hash = ?`, db.Micros(now),
+		db.Micros(end(now, db.Time(created))), hash[:])
 }
 
 // end is when a session that is used now ends.
@@ -232,8 +240,8 @@ func end(now, created time.Time) time.Time {
 	return now.Add(idle)
 }
 
-// CommitCtx keeps what a session holds. When it ends follows from our clock, not from the time that is given. One that was
-// there when the request came is changed only where it still is.
+// CommitCtx keeps what a session holds. When it ends follows from our clock, not from the time that is given. One that
+// was there when the request came is changed only where it still is.
 func (s *store) CommitCtx(ctx context.Context, token string, data []byte, _ time.Time) error {
 	hash := sha256.Sum256([]byte(token))
 	v := visitOf(ctx)
@@ -252,7 +260,9 @@ func (s *store) CommitCtx(ctx context.Context, token string, data []byte, _ time
 		ends = end(now, created)
 	}
 	v.found = token
-	err = s.write(ctx, "web.begin_session", `INSERT INTO sessions (token_hash, id, person_id, browser, data, created_at, used_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+	err = s.write(ctx, "web.begin_session",
+		`INSERT INTO sessions (token_hash, id, person_id, browser, data, created_at, used_at, expires_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
 		hash[:], rand.Text(), person, v.browser, data, db.Micros(created), db.Micros(now), db.Micros(ends))
 	if err != nil || person != 0 || s.begun.Add(1)%s.every != 0 {
 		return err
@@ -279,7 +289,9 @@ func (s *store) sweep(ctx context.Context) (int64, error) {
 	var n int64
 	err := s.db.InTx(ctx, "web.sweep_sessions", func(ctx context.Context, tx *db.Tx) error {
 		var err error
-		n, err = tx.Exec(ctx, `DELETE FROM sessions WHERE token_hash IN (SELECT token_hash FROM sessions WHERE expires_at <= ? ORDER BY expires_at LIMIT 1000)`, db.Micros(tx.Now()))
+		n, err = tx.Exec(ctx,
+			`DELETE FROM sessions WHERE token_hash IN (SELECT token_hash FROM sessions WHERE expires_at <= ?
+		ORDER BY expires_at LIMIT 1000)`, db.Micros(tx.Now()))
 		return err
 	})
 	if err != nil {
@@ -291,8 +303,8 @@ func (s *store) sweep(ctx context.Context) (int64, error) {
 // Method is how somebody signs in.
 type Method string
 
-// The methods. A passkey counts as two factors: the device verifies its user. What a directory asks for is the directory's
-// own policy.
+// The methods. A passkey counts as two factors: the device verifies its user. What a directory asks for is the
+// directory's own policy.
 const (
 	Password  Method = "password"
 	Code      Method = "code" // a password and a code of an authenticator app, or a recovery code

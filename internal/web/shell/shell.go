@@ -20,7 +20,8 @@ import (
 
 // Options say what the frame stands on.
 type Options struct {
-	PublicURL string // the service's address, without a slash at its end; cookies are for HTTPS alone where it begins with https:
+	// the service's address, without a slash at its end; cookies are for HTTPS alone where it begins with https:
+	PublicURL string
 	Teams     *team.Service
 	Registry  *operation.Registry
 	Pipeline  *pipeline.Pipeline
@@ -91,15 +92,18 @@ func (f *Frame) People(pages http.Handler) http.Handler {
 }
 
 // Policy lets a page have what comes from our own address and is no part of the page itself.
-const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; " +
+	"connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
 // permissions denies pages every browser feature that they do not use (Permissions Policy, W3C).
-const permissions = "accelerometer=(), camera=(), display-capture=(), encrypted-media=(), geolocation=(), gyroscope=(), hid=(), idle-detection=(), " +
-	"local-fonts=(), magnetometer=(), microphone=(), midi=(), payment=(), screen-wake-lock=(), serial=(), usb=(), xr-spatial-tracking=(), " +
+const permissions = "accelerometer=(), camera=(), display-capture=(), encrypted-media=(), geolocation=(), " +
+	"gyroscope=(), hid=(), idle-detection=(), " +
+	"local-fonts=(), magnetometer=(), microphone=(), midi=(), payment=(), screen-wake-lock=(), serial=(), usb=(), " +
+	"xr-spatial-tracking=(), " +
 	"clipboard-write=(self), publickey-credentials-create=(self), publickey-credentials-get=(self)"
 
-// openerPolicy returns the Cross-Origin-Opener-Policy of a path. Applications open the consent page in a window of their own
-// and are told the outcome through it: the pages of that flow must not cut the tie to their opener.
+// openerPolicy returns the Cross-Origin-Opener-Policy of a path. Applications open the consent page in a window of
+// their own and are told the outcome through it: the pages of that flow must not cut the tie to their opener.
 func openerPolicy(path string) string {
 	if path == "/oauth/authorize" || path == "/sign-in" || strings.HasPrefix(path, "/sign-in/") {
 		return "unsafe-none"
@@ -138,7 +142,8 @@ func (f *Frame) Broken(w http.ResponseWriter, r *http.Request, err error) {
 		return
 	}
 	f.Log.ErrorContext(r.Context(), "a page failed", "method", r.Method, "route", r.Pattern, "error", err)
-	f.Notice(w, r, http.StatusInternalServerError, "Something failed", "Something failed on our side. Try again in a moment.")
+	f.Notice(w, r, http.StatusInternalServerError, "Something failed",
+		"Something failed on our side. Try again in a moment.")
 }
 
 // Refuse shows what came back from a service. What is not there and what one may not see are the same.

@@ -29,9 +29,11 @@ func (f *Frame) Sessions(ctx context.Context) ([]Session, error) {
 		var hash []byte
 		var since, used int64
 		err := rows.Scan(&hash, &s.ID, &s.Browser, &since, &used)
-		s.Browser, s.Since, s.Used, s.Here = browserName(s.Browser), db.Time(since), db.Time(used), string(hash) == string(here[:])
+		s.Browser, s.Since, s.Used, s.Here = browserName(s.Browser), db.Time(since), db.Time(used),
+			string(hash) == string(here[:])
 		return err
-	}, `SELECT token_hash, id, browser, created_at, used_at FROM sessions WHERE person_id = ? AND expires_at > ? ORDER BY used_at DESC, id LIMIT 100`,
+	}, `SELECT token_hash, id, browser, created_at, used_at FROM sessions WHERE person_id = ? AND expires_at > ?
+		ORDER BY used_at DESC, id LIMIT 100`,
 		VisitorOf(ctx).ID, db.Micros(f.DB.Now()))
 	if err != nil {
 		return nil, fmt.Errorf("reading sessions: %w", err)
@@ -67,10 +69,17 @@ func (f *Frame) Forget(ctx context.Context, person int64) error {
 	return f.sessions.store.write(ctx, "web.end_sessions", `DELETE FROM sessions WHERE person_id = ?`, person)
 }
 
-// browsers and systems are told by these parts of what a browser calls itself, the first that fits: most name others too.
+// browsers and systems are told by these parts of what a browser calls itself, the first that fits: most name others
+// too.
 var (
-	browsers = [][2]string{{"Edg", "Edge"}, {"OPR/", "Opera"}, {"SamsungBrowser", "Samsung Internet"}, {"Firefox", "Firefox"}, {"FxiOS", "Firefox"}, {"CriOS", "Chrome"}, {"Chrome", "Chrome"}, {"Safari", "Safari"}, {"curl", "curl"}}
-	systems  = [][2]string{{"iPhone", "iPhone"}, {"iPad", "iPad"}, {"Android", "Android"}, {"Windows", "Windows"}, {"Macintosh", "macOS"}, {"CrOS", "ChromeOS"}, {"Linux", "Linux"}}
+	browsers = [][2]string{
+		{"Edg", "Edge"}, {"OPR/", "Opera"}, {"SamsungBrowser", "Samsung Internet"}, {"Firefox", "Firefox"},
+		{"FxiOS", "Firefox"}, {"CriOS", "Chrome"}, {"Chrome", "Chrome"}, {"Safari", "Safari"}, {"curl", "curl"},
+	}
+	systems = [][2]string{
+		{"iPhone", "iPhone"}, {"iPad", "iPad"}, {"Android", "Android"}, {"Windows", "Windows"}, {"Macintosh", "macOS"},
+		{"CrOS", "ChromeOS"}, {"Linux", "Linux"},
+	}
 )
 
 // browserName is what people call a browser by: Firefox on Windows.

@@ -42,8 +42,8 @@ type turning struct {
 	Next string
 }
 
-// Turn leads a person to a page of another of their teams, which is looked at from then on. A link on another site must not
-// change what a session works in, so it leads to a page that asks first (Fetch Metadata Request Headers, W3C).
+// Turn leads a person to a page of another of their teams, which is looked at from then on. A link on another site
+// must not change what a session works in, so it leads to a page that asks first (Fetch Metadata Request Headers, W3C).
 func (f *Frame) Turn(w http.ResponseWriter, r *http.Request, to team.OwnTeam, page string) {
 	if site := r.Header.Get("Sec-Fetch-Site"); site == "cross-site" || site == "same-site" {
 		f.Show(w, r, http.StatusOK, turns, "Switch team", turning{to, page})

@@ -8,10 +8,11 @@ import (
 )
 
 const (
-	stalled     = time.Minute      // without a byte the other side is given up
-	moveEvery   = time.Second      // how often deadlines are moved at most
-	answering   = 5 * time.Minute  // how long the work may take after the last byte
-	discardable = 8 << 20          // bytes of a refused file that are still read, as clients read no answer before they have sent
+	stalled   = time.Minute     // without a byte the other side is given up
+	moveEvery = time.Second     // how often deadlines are moved at most
+	answering = 5 * time.Minute // how long the work may take after the last byte
+	// bytes of a refused file that are still read, as clients read no answer before they have sent
+	discardable = 8 << 20
 	discarding  = 30 * time.Second // how long they are still read, whoever sends them
 
 	// An upload that is slower than the slowest line holds a connection for its own sake.
@@ -19,8 +20,8 @@ const (
 	pace      = 1 << 10          // bytes a second after that, on average
 )
 
-// Arriving is the body of an upload. It replaces the server's deadlines: an upload may last as long as it keeps a pace that
-// a poor line has.
+// Arriving is the body of an upload. It replaces the server's deadlines: an upload may last as long as it keeps a pace
+// that a poor line has.
 type Arriving struct {
 	io.ReadCloser
 	control *http.ResponseController
@@ -41,8 +42,8 @@ func ArrivingIn(w http.ResponseWriter, r *http.Request) *Arriving {
 // Err returns why the upload broke off; nil if it did not.
 func (b *Arriving) Err() error { return b.err }
 
-// Refuse answers a request before its body has ended. Clients that read while they send see the answer and stop. From the
-// others a little more is read, as they read no answer before they have sent everything.
+// Refuse answers a request before its body has ended. Clients that read while they send see the answer and stop. From
+// the others a little more is read, as they read no answer before they have sent everything.
 func (b *Arriving) Refuse(w http.ResponseWriter, r *http.Request, answer func()) {
 	_ = b.control.EnableFullDuplex()
 	if r.ProtoMajor == 1 && !b.ended && (r.ContentLength < 0 || r.ContentLength-b.came > discardable) {
@@ -134,8 +135,8 @@ func (l *Leaving) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// over tells whether the end has come, by the machine's clock, which may be set, or by its own count of time, which may stand still
-// where the machine does.
+// over tells whether the end has come, by the machine's clock, which may be set, or by its own count of time, which
+// may stand still where the machine does.
 func (l *Leaving) over(now time.Time) bool {
 	return l.limited() && (!now.Before(l.Ends) || !now.Round(0).Before(l.Ends.Round(0)))
 }

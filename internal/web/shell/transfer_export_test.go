@@ -84,7 +84,8 @@ func TestUploadsMayTakeLong(t *testing.T) {
 			}
 			w.WriteHeader(http.StatusCreated)
 		})
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, "http://press.example/", &slow{left: 30, every: 40 * time.Second, end: io.EOF})
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, "http://press.example/",
+			&slow{left: 30, every: 40 * time.Second, end: io.EOF})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -105,13 +106,15 @@ func TestStalledUploadsEnd(t *testing.T) {
 		client := serving(t, func(w http.ResponseWriter, r *http.Request) {
 			body := ArrivingIn(w, r)
 			_, err := io.Copy(io.Discard, body)
-			if took := time.Since(began); !errors.Is(err, os.ErrDeadlineExceeded) || !errors.Is(body.Err(), os.ErrDeadlineExceeded) || took < 160*time.Second || took > 163*time.Second {
+			if took := time.Since(began); !errors.Is(err, os.ErrDeadlineExceeded) || !errors.Is(body.Err(),
+				os.ErrDeadlineExceeded) || took < 160*time.Second || took > 163*time.Second {
 				t.Errorf("%v after %v", err, took)
 			}
 			body.discard()
 			close(stop)
 		})
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, "http://press.example/", &slow{left: 5, every: 20 * time.Second, stop: stop})
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, "http://press.example/",
+			&slow{left: 5, every: 20 * time.Second, stop: stop})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -133,7 +136,8 @@ func drips(t *testing.T, read func(*Arriving)) time.Duration {
 			took = time.Since(began)
 			close(stop)
 		})
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, "http://press.example/", &slow{left: 1000, every: 50 * time.Second, stop: stop})
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, "http://press.example/",
+			&slow{left: 1000, every: 50 * time.Second, stop: stop})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,8 +150,8 @@ func drips(t *testing.T, read func(*Arriving)) time.Duration {
 	return took
 }
 
-// Who sends a byte now and then, so that a connection is held, is given up too; and of what is refused anyway nothing is
-// waited for.
+// Who sends a byte now and then, so that a connection is held, is given up too; and of what is refused anyway nothing
+// is waited for.
 func TestDrippingUploadsEnd(t *testing.T) {
 	whole := drips(t, func(body *Arriving) {
 		if _, err := io.Copy(io.Discard, body); !errors.Is(err, os.ErrDeadlineExceeded) {
@@ -188,13 +192,15 @@ func TestDownloadsMayTakeLong(t *testing.T) {
 	})
 }
 
-// From its end on nothing of a file is given out: neither by a process that stood still since it opened it, nor to whoever takes its
-// time, and what was given is not taken for the whole.
+// From its end on nothing of a file is given out: neither by a process that stood still since it opened it, nor to
+// whoever takes its time, and what was given is not taken for the whole.
 func TestNothingLeavesLate(t *testing.T) {
 	for name, c := range map[string]struct {
 		still, taking time.Duration
 		least, most   int // bytes that arrive
-	}{"in time": {0, 0, 100_000, 100_000}, "a process that stood still": {11 * time.Second, 0, 0, 0}, "one that takes its time": {0, 4 * time.Second, 1, 20_000}} {
+	}{"in time": {0, 0, 100_000, 100_000}, "a process that stood still": {
+		11 * time.Second, 0, 0, 0,
+	}, "one that takes its time": {0, 4 * time.Second, 1, 20_000}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				client := serving(t, func(w http.ResponseWriter, r *http.Request) {

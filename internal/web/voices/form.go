@@ -15,10 +15,13 @@ const maxForm = 1 << 20
 
 // fieldNames are what the fields of a voice are called on the page, by the arguments that refusals name.
 var fieldNames = map[string]string{
-	"name": "Name", "business_description": "What the business is and does", "tone": "Tone", "audiences": "Audiences", "audiences.name": "Name of an audience",
-	"audiences.description": "About an audience", "use.words": "Words to use", "use.phrases": "Phrases to use", "avoid.words": "Words to avoid", "avoid.phrases": "Phrases to avoid",
-	"custom_instructions": "Further instructions", "content_language": "Language", "point_of_view": "Who speaks", "emoji_policy": "Emoji",
-	"text": "Text", "link": "Link", "post_id": "Post",
+	"name": "Name", "business_description": "What the business is and does", "tone": "Tone", "audiences": "Audiences",
+	"audiences.name":        "Name of an audience",
+	"audiences.description": "About an audience", "use.words": "Words to use", "use.phrases": "Phrases to use",
+	"avoid.words": "Words to avoid", "avoid.phrases": "Phrases to avoid",
+	"custom_instructions": "Further instructions", "content_language": "Language", "point_of_view": "Who speaks",
+	"emoji_policy": "Emoji",
+	"text":         "Text", "link": "Link", "post_id": "Post",
 }
 
 // formView is the form in which people say what a voice says.
@@ -66,8 +69,10 @@ func (v formView) Of(name string) string { return v.Fields.Get(name) }
 func fieldsOf(d voice.Draft) url.Values {
 	lines := func(list []string) []string { return []string{strings.Join(list, "\n")} }
 	out := url.Values{
-		"name": {d.Name}, "business_description": {d.BusinessDescription}, "tone": {d.Tone}, "point_of_view": {string(d.PointOfView)}, "emoji_policy": {string(d.EmojiPolicy)},
-		"use.words": lines(d.Use.Words), "use.phrases": lines(d.Use.Phrases), "avoid.words": lines(d.Avoid.Words), "avoid.phrases": lines(d.Avoid.Phrases),
+		"name": {d.Name}, "business_description": {d.BusinessDescription}, "tone": {d.Tone},
+		"point_of_view": {string(d.PointOfView)}, "emoji_policy": {string(d.EmojiPolicy)},
+		"use.words": lines(d.Use.Words), "use.phrases": lines(d.Use.Phrases), "avoid.words": lines(d.Avoid.Words),
+		"avoid.phrases":       lines(d.Avoid.Phrases),
 		"custom_instructions": {d.CustomInstructions}, "content_language": {d.ContentLanguage},
 	}
 	for _, a := range d.Audiences {
@@ -83,8 +88,10 @@ func draftOf(fields url.Values) voice.Draft {
 		return strings.Split(strings.ReplaceAll(fields.Get(name), "\r\n", "\n"), "\n")
 	}
 	d := voice.Draft{Name: fields.Get("name"), Guide: voice.Guide{
-		BusinessDescription: fields.Get("business_description"), Tone: fields.Get("tone"), PointOfView: voice.PointOfView(fields.Get("point_of_view")),
-		EmojiPolicy: voice.EmojiPolicy(fields.Get("emoji_policy")), Use: voice.BrandVoiceUse{Words: list("use.words"), Phrases: list("use.phrases")},
+		BusinessDescription: fields.Get("business_description"), Tone: fields.Get("tone"),
+		PointOfView:        voice.PointOfView(fields.Get("point_of_view")),
+		EmojiPolicy:        voice.EmojiPolicy(fields.Get("emoji_policy")),
+		Use:                voice.BrandVoiceUse{Words: list("use.words"), Phrases: list("use.phrases")},
 		Avoid:              voice.BrandVoiceUse{Words: list("avoid.words"), Phrases: list("avoid.phrases")},
 		CustomInstructions: fields.Get("custom_instructions"), ContentLanguage: fields.Get("content_language"),
 	}}
@@ -158,10 +165,14 @@ type choice struct{ Value, Text string }
 // choices of the form; the first says nothing.
 var (
 	views = []choice{
-		{"", "Not said"}, {string(voice.FirstSingular), "I – one person speaks"}, {string(voice.FirstPlural), "We – the business speaks of itself"},
+		{"", "Not said"}, {string(voice.FirstSingular), "I – one person speaks"},
+		{string(voice.FirstPlural), "We – the business speaks of itself"},
 		{string(voice.Second), "You – the reader is spoken to"}, {string(voice.Third), "The business by its name"},
 	}
-	emoji = []choice{{"", "Not said"}, {string(voice.NoEmoji), "None"}, {string(voice.FewEmoji), "A few"}, {string(voice.EmojiAtWill), "As many as one likes"}}
+	emoji = []choice{
+		{"", "Not said"}, {string(voice.NoEmoji), "None"}, {string(voice.FewEmoji), "A few"},
+		{string(voice.EmojiAtWill), "As many as one likes"},
+	}
 )
 
 // Views and Emoji are what the form offers.

@@ -53,7 +53,10 @@ const (
 )
 
 func pieceFor(call operation.Call, id int64, m voice.Material) piece {
-	return piece{Material: m, Voice: id, Excerpt: cut(m.Content, excerpt), Short: cut(m.Content, short), Letters: utf8.RuneCountInString(m.Content), At: inZone(call, m.AddedAt)}
+	return piece{
+		Material: m, Voice: id, Excerpt: cut(m.Content, excerpt), Short: cut(m.Content, short),
+		Letters: utf8.RuneCountInString(m.Content), At: inZone(call, m.AddedAt),
+	}
 }
 
 // cut is the start of a text, of a number of characters at the most.
@@ -112,7 +115,10 @@ func (p *Part) addMaterial(w http.ResponseWriter, a asked) {
 	if !p.ReadLongForm(w, a.Request, maxForm) {
 		return
 	}
-	_, err := p.voices.AddMaterial(a.Context(), a.call, a.voice, voice.NewMaterial{Text: a.PostForm.Get("text"), Link: a.PostForm.Get("link"), PostID: a.PostForm.Get("post_id")})
+	_, err := p.voices.AddMaterial(a.Context(), a.call, a.voice,
+		voice.NewMaterial{
+			Text: a.PostForm.Get("text"), Link: a.PostForm.Get("link"), PostID: a.PostForm.Get("post_id"),
+		})
 	if err != nil {
 		if apierr.Is(err, apierr.NotFound) && apierr.Of(err).Context["argument"] == "post_id" {
 			err = apierr.Invalid(apierr.NotAllowedValue, "post_id", "The team has no such post.")

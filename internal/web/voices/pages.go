@@ -38,7 +38,8 @@ func (p *Part) list(w http.ResponseWriter, r *http.Request) {
 		return 1
 	})
 	p.Show(w, r, http.StatusOK, pages["list"], "Brand voices",
-		listView{found.BrandVoices, found.DefaultVoice, shell.VisitorOf(r.Context()).Is(shell.Writers), len(found.BrandVoices) >= voice.MaxVoices})
+		listView{found.BrandVoices, found.DefaultVoice, shell.VisitorOf(r.Context()).
+			Is(shell.Writers), len(found.BrandVoices) >= voice.MaxVoices})
 }
 
 // view is one voice.
@@ -94,7 +95,8 @@ func (p *Part) deletePage(w http.ResponseWriter, a asked) {
 		p.Refuse(w, a.Request, err)
 		return
 	}
-	p.Show(w, a.Request, http.StatusOK, pages["delete"], "Delete a brand voice", deleteView{a.voice, d.Name, len(material)})
+	p.Show(w, a.Request, http.StatusOK, pages["delete"], "Delete a brand voice",
+		deleteView{a.voice, d.Name, len(material)})
 }
 
 func (p *Part) delete(w http.ResponseWriter, a asked) {

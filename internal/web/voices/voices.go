@@ -45,7 +45,8 @@ func (p *Part) Routes() []shell.Route {
 		{Pattern: "GET /voices/{id}/material", For: shell.Writers, Do: p.of(p.materialPage)},
 		{Pattern: "POST /voices/{id}/material", For: shell.Writers, Do: p.of(p.addMaterial), Resumes: true},
 		{Pattern: "GET /voices/{id}/material/{material}", For: shell.Writers, Do: p.of(p.pieceOf(p.onePage))},
-		{Pattern: "POST /voices/{id}/material/{material}/remove", For: shell.Writers, Do: p.of(p.pieceOf(p.removeMaterial))},
+		{Pattern: "POST /voices/{id}/material/{material}/remove", For: shell.Writers, Do: p.of(
+			p.pieceOf(p.removeMaterial))},
 	}
 }
 
@@ -89,7 +90,9 @@ func (p *Part) pieceOf(do func(http.ResponseWriter, asked)) func(http.ResponseWr
 
 // elsewhere shows a voice of another of the person's teams, in that team.
 func (p *Part) elsewhere(w http.ResponseWriter, r *http.Request, err error, id int64) {
-	p.Elsewhere(w, r, err, func(ctx context.Context, teams []int64) (int64, error) { return p.voices.Home(ctx, id, teams) })
+	p.Elsewhere(w, r, err, func(ctx context.Context, teams []int64) (int64, error) {
+		return p.voices.Home(ctx, id, teams)
+	})
 }
 
 // pathOf is where a voice is shown.

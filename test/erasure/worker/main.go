@@ -1,5 +1,5 @@
-// The worker deletes a team as a node of the program would in the background, and ends once nothing of it is left. It is
-// built with crash points and killed at them.
+// The worker deletes a team as a node of the program would in the background, and ends once nothing of it is left. It
+// is built with crash points and killed at them.
 package main
 
 import (
@@ -27,8 +27,11 @@ func work(ctx context.Context) error {
 	team, person, name := flag.Int64("team", 0, ""), flag.Int64("person", 0, ""), flag.String("name", "", "")
 	flag.Parse()
 	s, err := server.Open(ctx, server.Config{
-		Version: "test", PublicURL: "http://press.example", Database: *database, Blobs: *blobs, SealingKey: *key, Role: server.RoleAll, Workers: 1,
-		Now: func() time.Time { return time.Now().Add(*ahead) }, BlueskyServers: []string{*box + "/bluesky"}, Networks: server.SandboxNetworks(*box), Log: slog.New(slog.DiscardHandler),
+		Version: "test", PublicURL: "http://press.example", Database: *database, Blobs: *blobs, SealingKey: *key,
+		Role: server.RoleAll, Workers: 1,
+		Now: func() time.Time {
+			return time.Now().Add(*ahead)
+		}, BlueskyServers: []string{*box + "/bluesky"}, Networks: server.SandboxNetworks(*box), Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		return err

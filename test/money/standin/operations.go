@@ -39,23 +39,30 @@ var example = Receipt{"5 all", 5, teamtime.Moment{Team: "2026-03-29T10:15:00+02:
 func (s *Service) Operations() []operation.Operation {
 	return []operation.Operation{
 		operation.Define(operation.Spec{
-			Tool: Search, Method: http.MethodPost, Path: "/hashtags/stand-in-search", Needs: access.Spend, Key: operation.KeyRequired, Success: http.StatusAccepted,
+			Tool: Search, Method: http.MethodPost, Path: "/hashtags/stand-in-search", Needs: access.Spend,
+			Key: operation.KeyRequired, Success: http.StatusAccepted,
 			Summary: "A search", Description: "A paid job.", Price: operation.Costs(0, maxPrice, price[Input](s)),
 			Example: operation.Example{Arguments: map[string]any{"query": "5 all"}, Data: job.Job{
-				JobID: "hashtag_search:019d3889-2b11-7d5a-9e0c-0c8f1d3e0002", Type: searching, State: job.Pending, CreatedAt: example.At, Progress: job.JobProgress{Total: tries}}},
+				JobID: "hashtag_search:019d3889-2b11-7d5a-9e0c-0c8f1d3e0002", Type: searching, State: job.Pending,
+				CreatedAt: example.At, Progress: job.JobProgress{Total: tries}}},
 		}, s.search),
 		operation.Define(operation.Spec{
-			Tool: Tracking, Method: http.MethodPut, Path: "/reports/{type}/{id}/stand-in-tracking", Needs: access.Spend, Key: operation.KeyRequired, Success: http.StatusOK,
-			Summary: "A switch", Description: "A paid switch that is done at once.", Price: operation.Costs(0, maxPrice, price[TrackingInput](s)),
+			Tool: Tracking, Method: http.MethodPut, Path: "/reports/{type}/{id}/stand-in-tracking", Needs: access.Spend,
+			Key: operation.KeyRequired, Success: http.StatusOK,
+			Summary: "A switch", Description: "A paid switch that is done at once.",
+			Price:   operation.Costs(0, maxPrice, price[TrackingInput](s)),
 			Example: operation.Example{Arguments: map[string]any{"type": "profile", "id": "1", "query": "5 all"}, Data: example},
 		}, s.track),
 		operation.Define(operation.Spec{
-			Tool: Faulty, Method: http.MethodPost, Path: "/reports/stand-in-faulty", Needs: access.Spend, Key: operation.KeyRequired, Success: http.StatusOK,
-			Summary: "A fault", Description: "Fails once it has reserved, the first time that a node meets the order.", Price: operation.Costs(0, maxPrice, price[Input](s)),
+			Tool: Faulty, Method: http.MethodPost, Path: "/reports/stand-in-faulty", Needs: access.Spend,
+			Key: operation.KeyRequired, Success: http.StatusOK,
+			Summary: "A fault", Description: "Fails once it has reserved, the first time that a node meets the order.",
+			Price:   operation.Costs(0, maxPrice, price[Input](s)),
 			Example: operation.Example{Arguments: map[string]any{"query": "5 error"}, Data: example},
 		}, s.faulty),
 		operation.Define(operation.Spec{
-			Tool: Note, Method: http.MethodPost, Path: "/hashtags/stand-in-note", Needs: access.Write, Key: operation.KeyOptional, Success: http.StatusOK,
+			Tool: Note, Method: http.MethodPost, Path: "/hashtags/stand-in-note", Needs: access.Write,
+			Key: operation.KeyOptional, Success: http.StatusOK,
 			Summary: "A note", Description: "A write without money.",
 			Example: operation.Example{Arguments: map[string]any{"query": "free"}, Data: example},
 		}, s.note),
@@ -83,7 +90,8 @@ func (s *Service) search(ctx context.Context, call operation.Call, in Input) (op
 	var started job.Record
 	err := call.InTx(ctx, s.parts.DB, "stand_in.start", func(ctx context.Context, tx *db.Tx) error {
 		var err error
-		started, err = s.parts.Jobs.Start(ctx, tx, job.New{TeamID: call.TeamID, Type: searching, Subject: in.Query, Total: tries, Reservation: call.Reservation})
+		started, err = s.parts.Jobs.Start(ctx, tx,
+			job.New{TeamID: call.TeamID, Type: searching, Subject: in.Query, Total: tries, Reservation: call.Reservation})
 		if err != nil {
 			return err
 		}
@@ -151,6 +159,8 @@ func (s *Service) first(query string) bool {
 }
 
 func (s *Service) note(ctx context.Context, call operation.Call, in Input) (operation.Answer[Receipt], error) {
-	err := call.InTx(ctx, s.parts.DB, "stand_in.note", func(ctx context.Context, tx *db.Tx) error { return s.inside(ctx, tx, "stand_in.note") })
+	err := call.InTx(ctx, s.parts.DB, "stand_in.note", func(ctx context.Context, tx *db.Tx) error {
+		return s.inside(ctx, tx, "stand_in.note")
+	})
 	return operation.Answer[Receipt]{Data: Receipt{Query: in.Query, At: call.Moment(call.Now)}}, err
 }

@@ -26,7 +26,8 @@ var (
 func (s *Service) Do(ctx context.Context, id string) error {
 	var query string
 	var reservation, done, finished int64
-	err := s.parts.DB.QueryRow(ctx, `SELECT subject, reservation_id, done, finished_at FROM jobs WHERE id = ?`, id).Scan(&query, &reservation, &done, &finished)
+	err := s.parts.DB.QueryRow(ctx, `SELECT subject, reservation_id, done, finished_at FROM jobs WHERE id = ?`, id).
+		Scan(&query, &reservation, &done, &finished)
 	if err == nil {
 		err = meddle(ctx, nil, "stand_in.read")
 	}
@@ -97,7 +98,9 @@ func (s *Service) sweep(ctx context.Context) error {
 		return err
 	}
 	failpoint.Point("inside stand_in.sweep")
-	return s.parts.DB.InTx(ctx, "stand_in.wake", func(ctx context.Context, tx *db.Tx) error { return s.parts.Queue.Wake(ctx, tx, wake, ids...) })
+	return s.parts.DB.InTx(ctx, "stand_in.wake", func(ctx context.Context, tx *db.Tx) error {
+		return s.parts.Queue.Wake(ctx, tx, wake, ids...)
+	})
 }
 
 // found is what a finished search produced.

@@ -14,7 +14,9 @@ import (
 )
 
 // create creates a team's list with the accepted hashtags.
-func (s *Service) create(ctx context.Context, call operation.Call, in CreateInput) (operation.Answer[HashtagListChange], error) {
+func (s *Service) create(
+	ctx context.Context, call operation.Call, in CreateInput,
+) (operation.Answer[HashtagListChange], error) {
 	var out operation.Answer[HashtagListChange]
 	l, err := in.newList(call.TeamID)
 	if err != nil {
@@ -88,7 +90,9 @@ func checkListCount(ctx context.Context, q db.Querier, call operation.Call, p pl
 }
 
 // add adds hashtags to a list. Existing ones are unchanged, so the call is idempotent.
-func (s *Service) add(ctx context.Context, call operation.Call, in AddInput) (operation.Answer[HashtagListChange], error) {
+func (s *Service) add(
+	ctx context.Context, call operation.Call, in AddInput,
+) (operation.Answer[HashtagListChange], error) {
 	var out operation.Answer[HashtagListChange]
 	subcategory, err := parseSubcategory(in.Subcategory)
 	if err != nil {

@@ -72,7 +72,8 @@ func (w env) long(b *testing.B, platform string) int64 {
 	l := w.make(b, CreateInput{Platform: platform, Hashtags: tags})
 	w.exec(b, `ANALYZE`)
 	w.exec(b, `UPDATE hashtags
-		SET posts = id * 1000, posts_low = id * 900, posts_high = id * 1100, basis = 'estimated', posts_per_day = id * 1.5, score = 61.5, measured_at = 1 WHERE posts IS NULL`)
+		SET posts = id * 1000, posts_low = id * 900, posts_high = id * 1100, basis = 'estimated', posts_per_day = id
+		* 1.5, score = 61.5, measured_at = 1 WHERE posts IS NULL`)
 	return l.ID
 }
 
@@ -80,12 +81,15 @@ func (w env) long(b *testing.B, platform string) int64 {
 func (w env) posts(b *testing.B) {
 	b.Helper()
 	for n := range 2 {
-		w.exec(b, `INSERT INTO social_accounts (team_id, platform, network_id, username, display_name, connection_state, sealed_grant, created_at, updated_at)
+		w.exec(b,
+			`INSERT INTO social_accounts (team_id, platform, network_id, username, display_name, connection_state,
+		sealed_grant, created_at, updated_at)
 			VALUES (?, 'bluesky', ?, 'harbour', 'Harbour', 'connected', '', 1, 1)`, w.team, formatID(int64(n)))
 	}
 	w.exec(b, `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
 		INSERT INTO posts (id, team_id, person_id, status, caption, excerpt, scheduled_at, slot_at, created_at, updated_at)
-		SELECT 'post' || CAST(i AS TEXT), CAST(? AS BIGINT), 1, 'scheduled', 'A caption of some words', 'A caption of some words', i, i + 0, 1, 1 FROM n`, w.team)
+		SELECT 'post' || CAST(i AS TEXT), CAST(? AS BIGINT), 1, 'scheduled', 'A caption of some words',
+		'A caption of some words', i, i + 0, 1, 1 FROM n`, w.team)
 	w.exec(b, `INSERT INTO post_targets (post_id, account_id, position) SELECT p.id, a.id, a.id FROM posts p
 		JOIN social_accounts a ON a.team_id = p.team_id`)
 }

@@ -28,13 +28,17 @@ func (s *Service) CopyHashtags(ctx context.Context, call operation.Call, from, i
 		if err != nil {
 			return err
 		}
-		out = HashtagListChange{HashtagListEntry: entry(l), Added: []string{}, AlreadyPresent: []string{}, Refused: []HashtagListChangeRefused{}}
+		out = HashtagListChange{
+			HashtagListEntry: entry(l), Added: []string{}, AlreadyPresent: []string{},
+			Refused: []HashtagListChangeRefused{},
+		}
 		for _, group := range groupBySubcategory(items) {
 			c, err := s.addHashtags(ctx, tx, call, &l, group.tags, group.name)
 			if err != nil {
 				return err
 			}
-			out = HashtagListChange{c.HashtagListEntry, append(out.Added, c.Added...), append(out.AlreadyPresent, c.AlreadyPresent...),
+			out = HashtagListChange{c.HashtagListEntry, append(out.Added, c.Added...),
+				append(out.AlreadyPresent, c.AlreadyPresent...),
 				append(out.Refused, c.Refused...)}
 		}
 		if len(out.Added) == 0 {

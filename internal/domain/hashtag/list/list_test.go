@@ -20,7 +20,8 @@ func TestCreate(t *testing.T) {
 	each(t, func(t *testing.T, w env) {
 		c := w.make(t, CreateInput{Name: "  Bar  ", Platform: "instagram", Color: "#12AB9F", Icon: "ri-cup-line",
 			Hashtags: []string{"travel", "#Sunset", "two words", "#forbidden", "TRAVEL"}})
-		want := HashtagListChange{HashtagListEntry: HashtagListEntry{ID: firstTeamListID, Name: "Bar", Platform: "instagram", Size: 2, Color: "#12ab9f",
+		want := HashtagListChange{HashtagListEntry: HashtagListEntry{ID: firstTeamListID, Name: "Bar",
+			Platform: "instagram", Size: 2, Color: "#12ab9f",
 			Icon: "ri-cup-line"},
 			Added: []string{"travel", "sunset"}, AlreadyPresent: []string{},
 			Refused: []HashtagListChangeRefused{{"two words", "bad_characters"}, {"forbidden", "banned"}}}
@@ -153,8 +154,9 @@ func TestAdd(t *testing.T) {
 		in.Subcategory, in.Hashtags = "Other", []string{"zebra", "apple", "first"}
 		answer, err = w.add(t.Context(), w.call("add_hashtags"), in)
 		must(t, err)
-		if diff := cmp.Diff(HashtagListChange{HashtagListEntry: want.HashtagListEntry, Added: []string{}, AlreadyPresent: []string{"zebra", "apple",
-			"first"}, Refused: []HashtagListChangeRefused{}}, answer.Data); diff != "" {
+		if diff := cmp.Diff(HashtagListChange{HashtagListEntry: want.HashtagListEntry, Added: []string{},
+			AlreadyPresent: []string{"zebra", "apple",
+				"first"}, Refused: []HashtagListChangeRefused{}}, answer.Data); diff != "" {
 			t.Error(diff)
 		}
 		if diff := cmp.Diff(shown, w.look(t, l.ID).Hashtags); diff != "" {

@@ -80,8 +80,9 @@ type (
 )
 
 func entry(l List) HashtagListEntry {
-	return HashtagListEntry{ID: l.ID, Name: l.Name, Platform: l.Platform, Size: l.Size, ReadyMade: l.isReadyMade(), Color: l.Color,
-		Icon: l.Icon}
+	return HashtagListEntry{ID: l.ID, Name: l.Name, Platform: l.Platform, Size: l.Size, ReadyMade: l.isReadyMade(),
+		Color: l.Color,
+		Icon:  l.Icon}
 }
 
 // Operations returns the operations on hashtag lists.
@@ -91,7 +92,8 @@ func (s *Service) Operations() []operation.Operation {
 			Tool: "list_hashtag_lists", Method: http.MethodGet, Path: "/hashtag-lists", Needs: access.Read,
 			Success: http.StatusOK,
 			Summary: "List hashtag lists",
-			Description: "Returns the team's hashtag lists, newest first, followed by the ready-made ones. Check here " +
+			Description: "Returns the team's hashtag lists, newest first, followed by the ready-made ones. " +
+				"Check here " +
 				"before search_hashtags: lists are free. The platform filter keeps lists for all networks.",
 			Next: "get_hashtag_list returns the hashtags of a list.",
 			Listing: &operation.Listing{Member: "hashtag_lists", Item: "get_hashtag_list",
@@ -118,7 +120,8 @@ func (s *Service) Operations() []operation.Operation {
 			Summary: "Create a hashtag list",
 			Description: "Creates a list, empty or with hashtags. Refused hashtags are listed with the reason; the " +
 				"others are added. Figures of new hashtags are measured in the background. Without an " +
-				"Idempotency-Key, each call creates another list. Free of charge. The plan limits the number and size " +
+				"Idempotency-Key, each call creates another list. Free of charge. The plan limits the " +
+				"number and size " +
 				"of lists.",
 			Next: "add_hashtags adds more. plan_limit_reached: the team has reached the list limit of its plan.",
 			Example: operation.Example{Arguments: map[string]any{"name": exampleEntry.Name, "platform": "instagram",
@@ -140,7 +143,9 @@ func (s *Service) Operations() []operation.Operation {
 			Repeatable: true,
 			Example: operation.Example{Arguments: map[string]any{"list_id": exampleEntry.ID,
 				"hashtags": []string{"coffee", "#espresso"}, "subcategory": "Drinks"},
-				Data: HashtagListChange{exampleGrown, []string{"espresso"}, []string{"coffee"}, []HashtagListChangeRefused{}}},
+				Data: HashtagListChange{
+					exampleGrown, []string{"espresso"}, []string{"coffee"}, []HashtagListChangeRefused{},
+				}},
 		}, s.add),
 	}
 }

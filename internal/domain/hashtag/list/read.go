@@ -13,7 +13,9 @@ import (
 )
 
 // lists returns a page of the team's lists followed by the ready-made ones, by descending id.
-func (s *Service) lists(ctx context.Context, call operation.Call, in ListInput) (operation.Answer[HashtagLists], error) {
+func (s *Service) lists(
+	ctx context.Context, call operation.Call, in ListInput,
+) (operation.Answer[HashtagLists], error) {
 	out := operation.Answer[HashtagLists]{App: appPage, Data: HashtagLists{HashtagLists: []HashtagListEntry{}}}
 	before := int64(math.MaxInt64)
 	if in.Cursor != nil {

@@ -178,7 +178,8 @@ func (f findings) rows() []row {
 }
 
 const (
-	unansweredNote = "The provider did not answer for every hashtag of the keyword. The result has stored figures for " +
+	unansweredNote = "The provider did not answer for every hashtag of the keyword. The result has stored " +
+		"figures for " +
 		"the others."
 	notChargedNote = "Nothing was measured for this search and the stored figures are not current. Nothing was charged."
 	incompleteNote = "Too little is known about the hashtags under incomplete to give their number of posts or posts " +

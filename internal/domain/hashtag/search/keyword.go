@@ -80,7 +80,8 @@ func (k keyword) key() string {
 func (k keyword) hashtags() []string {
 	var out []string
 	for _, word := range append([]string{strings.Join(k, "")}, k.significantWords()...) {
-		if tag, err := provider.ParseHashtag(word); err == nil && !slices.Contains(out, tag) && len(out) < maxOwnHashtags {
+		if tag, err := provider.ParseHashtag(word); err == nil && !slices.Contains(out,
+			tag) && len(out) < maxOwnHashtags {
 			out = append(out, tag)
 		}
 	}

@@ -47,7 +47,8 @@ func appPath(job string) string { return "/hashtags/search?" + url.Values{"job":
 
 // ResultReader returns the function that reads a page of the result of a finished search.
 func ResultReader(charged job.Charged) job.Result {
-	return func(ctx context.Context, q db.Querier, call operation.Call, r job.Record, in job.GetInput) (job.Produced, error) {
+	return func(ctx context.Context, q db.Querier, call operation.Call, r job.Record,
+		in job.GetInput) (job.Produced, error) {
 		return readResult(ctx, q, charged, call, r, in)
 	}
 }

@@ -189,7 +189,9 @@ func (w env) report(t *testing.T, hashtag string, age time.Duration, tracked boo
 	if tracked {
 		follows = 1
 	}
-	w.exec(t, `INSERT INTO reports (id, team_id, kind, platform, subject, status, measured_at, available_until, tracked, created_at) VALUES (?, ?, 'hashtag', 'instagram', ?, 'ready', ?, ?, ?, ?)`,
+	w.exec(t,
+		`INSERT INTO reports (id, team_id, kind, platform, subject, status, measured_at, available_until, tracked,
+		created_at) VALUES (?, ?, 'hashtag', 'instagram', ?, 'ready', ?, ?, ?, ?)`,
 		fmt.Sprint("report-", w.actor.TeamID, hashtag), w.actor.TeamID, hashtag, db.Micros(at),
 		db.Micros(w.clock.Now().Add(30*day)), follows, db.Micros(at))
 }

@@ -92,7 +92,8 @@ func (s *Service) measureOwn(ctx context.Context, h job.LeasedJob, t task, met t
 	silent := map[string]error{}
 	for _, tag := range own {
 		if _, answered := answers[tag]; !answered && !s.isFresh(t, known[tag]) {
-			err := s.measure(ctx, h, provider.HashtagQuery{Platform: t.platform, Hashtag: tag, PostLimit: s.PostLimit}, met)
+			err := s.measure(ctx, h, provider.HashtagQuery{Platform: t.platform, Hashtag: tag, PostLimit: s.PostLimit},
+				met)
 			if refused, ok := errors.AsType[*sourceError](err); ok {
 				silent[tag] = refused.err
 			} else if err != nil {

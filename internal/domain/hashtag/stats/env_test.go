@@ -155,7 +155,8 @@ func (w *env) audit() {
 		w.t.Errorf("%d posts are linked with nothing", n)
 	}
 	for _, line := range w.lines(
-		`SELECT p.platform || '|' || h.platform || '|' || h.hashtag || '|' || p.hashtags || '|' || p.found_by || '|' || CAST(l.found AS TEXT)
+		`SELECT p.platform || '|' || h.platform || '|' || h.hashtag || '|' || p.hashtags || '|' || p.found_by || '|'
+		|| CAST(l.found AS TEXT)
 		FROM hashtag_links l JOIN hashtags h ON h.id = l.hashtag_id JOIN hashtag_posts p ON p.id = l.post_id`) {
 		part := strings.Split(line, "|")
 		found := slices.Contains(strings.Fields(part[4]), part[2])

@@ -243,7 +243,8 @@ func (b *Measurer) measure(ctx context.Context, c claim) error {
 	defer b.recoverPanic(ctx, c)
 	ctx, end := b.opts.Limiter.Begin(ctx)
 	defer end()
-	figures, err := b.fetch(ctx, provider.HashtagQuery{Platform: c.platform, Hashtag: c.hashtag, PostLimit: b.opts.PostLimit,
+	figures, err := b.fetch(ctx, provider.HashtagQuery{Platform: c.platform, Hashtag: c.hashtag,
+		PostLimit:  b.opts.PostLimit,
 		Background: true})
 	if ctx.Err() != nil {
 		return nil // due again when the lease expires

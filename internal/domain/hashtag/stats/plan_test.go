@@ -20,7 +20,8 @@ func TestQueriesUseIndexes(t *testing.T) {
 			without,
 			`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
 				INSERT INTO hashtags (platform, hashtag, measured_at, due_at, turn, seen)
-				SELECT 'instagram', 'tag' || CAST(i AS TEXT), CASE WHEN i % 2 = 0 THEN i ELSE 0 END, CASE WHEN i % 3 = 0 THEN i ELSE 0 END, i, i % 1010 FROM n`,
+				SELECT 'instagram', 'tag' || CAST(i AS TEXT), CASE WHEN i % 2 = 0 THEN i ELSE 0 END, CASE WHEN i % 3
+		= 0 THEN i ELSE 0 END, i, i % 1010 FROM n`,
 			`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
 				INSERT INTO hashtag_posts (platform, post, dice, seen_at)
 				SELECT 'instagram', CAST(i AS TEXT), (i * 7919) % 20011, i FROM n`,

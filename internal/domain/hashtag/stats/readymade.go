@@ -79,7 +79,8 @@ func (b *Measurer) measureOneReadyMade(ctx context.Context, platform, hashtag st
 	defer b.recoverPanic(ctx, c)
 	ctx, end := b.opts.Limiter.Begin(ctx)
 	defer end()
-	figures, err := b.fetch(ctx, provider.HashtagQuery{Platform: platform, Hashtag: hashtag, PostLimit: b.opts.PostLimit,
+	figures, err := b.fetch(ctx, provider.HashtagQuery{Platform: platform, Hashtag: hashtag,
+		PostLimit:  b.opts.PostLimit,
 		Background: true, LowPriority: true})
 	unavailable, isUnavailable := errors.AsType[*provider.Unavailable](err)
 	switch {

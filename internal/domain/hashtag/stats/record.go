@@ -125,7 +125,8 @@ func (k storedFigures) write(ctx context.Context, tx *db.Tx, id int64) error {
 	}
 	_, err := tx.Exec(ctx,
 		`UPDATE hashtags
-		SET posts = ?, posts_low = ?, posts_high = ?, basis = ?, posts_at = ?, posts_per_day = ?, score = ?, measured_at = ?,
+		SET posts = ?, posts_low = ?, posts_high = ?, basis = ?, posts_at = ?, posts_per_day = ?, score = ?,
+		measured_at = ?,
 		missing_at = 0, fails = 0, due_at = CASE WHEN due_at = 0 THEN 0 ELSE CAST(? AS BIGINT) END WHERE id = ?`,
 		toNull(count), toNull(low), toNull(high), basis, db.Micros(k.postsAt), toNull(k.PostsPerDay), toNull(k.Score),
 		db.Micros(k.MeasuredAt), db.Micros(tx.Now()), id)

@@ -106,14 +106,16 @@ func uniqueItems(raw []json.RawMessage, limit int, now time.Time) []provider.Ite
 
 func readItem(text json.RawMessage, now time.Time) (provider.Item, bool) {
 	var parsed item
-	if !wire.Decode(text, &parsed) || parsed.ID == "" || parsed.Kind != provider.Image && parsed.Kind != provider.Video ||
+	if !wire.Decode(text, &parsed) || parsed.ID == "" ||
+		parsed.Kind != provider.Image && parsed.Kind != provider.Video ||
 		!wire.IsURL(parsed.URL) {
 		return provider.Item{}, false
 	}
 	found := provider.Item{
 		ID: wire.ID(parsed.ID), Kind: parsed.Kind, URL: parsed.URL, TakenAt: wire.ParseTime(parsed.TakenAt,
 			now.AddDate(0, 0, 1)),
-		Caption: wire.Text(parsed.Caption, wire.MaxText), Width: dimension(parsed.Width), Height: dimension(parsed.Height),
+		Caption: wire.Text(parsed.Caption, wire.MaxText), Width: dimension(parsed.Width),
+		Height: dimension(parsed.Height),
 	}
 	if parsed.Kind == provider.Video {
 		found.Duration = wire.VideoDuration(parsed.Duration)

@@ -156,7 +156,8 @@ func (s measuredPosts) bestTime(samples []Sample, zone *time.Location) (*result.
 	}
 	best := slices.MaxFunc(all, compareCandidates)
 	ratio, reach := math.Exp(best.log), math.Exp(normal95*best.err)
-	out := best.block.best(byDay, int(best.posts), result.FindingRatio{Value: ratio, Low: ratio / reach, High: ratio * reach})
+	out := best.block.best(byDay, int(best.posts),
+		result.FindingRatio{Value: ratio, Low: ratio / reach, High: ratio * reach})
 	out.StandsOut = enough && best.posts >= minSupport && best.low() > 0
 	out.Low, out.High = result.ClampInterval(best.low(), 2*best.log-best.low())
 	return out, enough

@@ -29,7 +29,9 @@ func growth(now Sample, earlier []Sample) *result.FindingGrowth {
 		return nil
 	}
 	ratio := present.rateRatio(before).Round()
-	return &result.FindingGrowth{Measurements: len(whole), Days: result.Round4(daysBetween(now, whole)), PostsPerDay: &ratio}
+	return &result.FindingGrowth{
+		Measurements: len(whole), Days: result.Round4(daysBetween(now, whole)), PostsPerDay: &ratio,
+	}
 }
 
 // rateRatio returns the ratio of two Poisson rates. Conditional on the total, one count is binomial (Przyborowski and

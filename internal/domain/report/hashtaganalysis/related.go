@@ -30,7 +30,9 @@ func byTag(posts []provider.Post, tags map[string][]string) tally {
 func (t tally) shareOf(name string) proportion { return proportion{t.with[name], t.of} }
 
 // relatedHashtags returns the hashtags that co-occur with the analyzed one.
-func (s measuredPosts) relatedHashtags(own string, tags map[string][]string, background Background) *result.FindingHashtags {
+func (s measuredPosts) relatedHashtags(
+	own string, tags map[string][]string, background Background,
+) *result.FindingHashtags {
 	all, top, recent := byTag(s.all, tags), byTag(s.top, tags), byTag(s.recent, tags)
 	delete(all.with, own)
 	supported := 0
@@ -43,7 +45,8 @@ func (s measuredPosts) relatedHashtags(own string, tags map[string][]string, bac
 	z := bonferroniZ(supported)
 	out := result.FindingHashtags{Posts: all.of, Different: len(all.with), Hashtags: []result.FindingHashtag{}}
 	for name, posts := range all.with {
-		b := result.FindingHashtag{Hashtag: name, Posts: posts, Share: new(result.Round4(float64(posts) / float64(all.of))),
+		b := result.FindingHashtag{Hashtag: name, Posts: posts,
+			Share:   new(result.Round4(float64(posts) / float64(all.of))),
 			Related: new(bool)}
 		if posts >= minSupport {
 			b = addLift(b, all, elsewhere, z)

@@ -47,7 +47,8 @@ func score(rate *TagRate, a result.FindingAudience) *result.FindingScoreSection 
 		}
 		known = append(known, result.FindingComponentCause{
 			FindingComponent: result.FindingComponent{Name: part.name, Value: result.Round4(part.value(*part.figure))},
-			Figure:           part.scale.figure, Measured: result.Round4(*part.figure), Worst: &part.worst, Best: &part.best,
+			Figure:           part.scale.figure, Measured: result.Round4(*part.figure), Worst: &part.worst,
+			Best:       &part.best,
 			FullWeight: part.weight,
 		})
 	}

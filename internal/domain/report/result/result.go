@@ -28,8 +28,8 @@ type Result struct {
 	Notes       []string          `json:"notes"`
 }
 
-// FindingEngagement summarizes reactions to a profile's posts, or to recent posts of a hashtag (top posts if the provider has
-// no recent ones). Rates are shares: 0.034 is 3.4 %.
+// FindingEngagement summarizes reactions to a profile's posts, or to recent posts of a hashtag (top posts if the
+// provider has no recent ones). Rates are shares: 0.034 is 3.4 %.
 type FindingEngagement struct {
 	Basis           string         `json:"basis" enum:"measured"`
 	Of              string         `json:"of,omitempty" enum:"recent|top" jsonschema:"Hashtag: recent posts still gather reactions."`
@@ -86,8 +86,8 @@ type FindingWord struct {
 	Posts int    `json:"posts" jsonschema:"Posts with the word in the caption."`
 }
 
-// FindingBestTime is the block of hours with the best estimate: the one whose posts do better than others (profile), or with
-// the highest share of top posts relative to all posts (hashtag).
+// FindingBestTime is the block of hours with the best estimate: the one whose posts do better than others (profile),
+// or with the highest share of top posts relative to all posts (hashtag).
 type FindingBestTime struct {
 	Weekday   string       `json:"weekday" enum:"monday|tuesday|wednesday|thursday|friday|saturday|sunday" title:"Weekday" jsonschema:"Best day of the block."`
 	Hour      int          `json:"hour" min:"0" max:"23" jsonschema:"First hour of the block in the team's time zone."`

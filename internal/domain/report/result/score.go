@@ -20,8 +20,8 @@ type FindingScoreSection struct {
 	Missing    []string                `json:"missing" jsonschema:"Unknown components."`
 }
 
-// FindingComponentCause is a component with its figure and scale. For a profile, floor maps to 0 and ceiling to 100; for a
-// hashtag, worst maps to 0 and best to 100.
+// FindingComponentCause is a component with its figure and scale. For a profile, floor maps to 0 and ceiling to 100;
+// for a hashtag, worst maps to 0 and best to 100.
 type FindingComponentCause struct {
 	FindingComponent
 

@@ -54,8 +54,8 @@ type FindingFormat struct {
 	RecentShare *float64       `json:"recent_share,omitempty" jsonschema:"Hashtag: share of recent posts of known format."`
 }
 
-// FindingGrowth is the change in a profile's followers between measurements, or in a hashtag's posts per day compared with
-// earlier measurements over at least a day.
+// FindingGrowth is the change in a profile's followers between measurements, or in a hashtag's posts per day compared
+// with earlier measurements over at least a day.
 type FindingGrowth struct {
 	Snapshots       int              `json:"snapshots,omitempty" jsonschema:"Profile: number of measurements."`
 	Measurements    int              `json:"measurements,omitempty" jsonschema:"Hashtag: number of earlier measurements compared."`

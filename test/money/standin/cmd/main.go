@@ -40,7 +40,8 @@ func run(ctx context.Context) error {
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
 	var work *standin.Service
 	program, err := server.Open(ctx, standin.Into(server.Config{
-		Version: "test", PublicURL: "http://press.test", Database: database, SealingKey: key, Role: server.RoleAll, Workers: 8, Blobs: "file:" + filepath.Join(dir, "media"),
+		Version: "test", PublicURL: "http://press.test", Database: database, SealingKey: key, Role: server.RoleAll,
+		Workers: 8, Blobs: "file:" + filepath.Join(dir, "media"),
 		Terms: standin.Terms(freeCalls), Log: log, Now: controls.Now,
 	}, controls.Held, func(s *standin.Service) { work = s }))
 	if err != nil {
