@@ -1,32 +1,26 @@
 package sandbox
 
 import (
-	"bufio"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"mime"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
-	"time"
 )
 
 const (
-	uploadMethod  = "com.atproto.repo.uploadBlob"
-	maxBlob       = 50 << 20         // bytes
-	uploadTimeout = 10 * time.Minute // for the whole of a file
-	sniffed       = 512              // bytes that tell a file's type
+	uploadMethod = "com.atproto.repo.uploadBlob"
+	maxBlob      = 50 << 20 // bytes
 )
 
 var (
 	errTooLarge     = &xrpcError{http.StatusRequestEntityTooLarge, "PayloadTooLarge", "request entity too large"}
+	errUnreadable   = invalidRequest("The body could not be read")
 	errBlobNotFound = invalidRequest("Blob not found")
 )
 
-// blobObject is what a record names an uploaded file by.
+// blobObject is a record's reference to an uploaded file.
 type blobObject struct {
 	Type string            `json:"$type"`
 	Ref  map[string]string `json:"ref"`
@@ -34,7 +28,7 @@ type blobObject struct {
 	Size int64             `json:"size"`
 }
 
-// uploadBlob keeps a file for the account, under its content's identifier. It is not served before a record names it.
+// uploadBlob saves a file of the account. It is served once a record refers to it.
 func (b *bluesky) uploadBlob(w http.ResponseWriter, r *http.Request) (any, error) {
 	var a account
 	err := b.store.in(r.Context(), func(t tx) error {
@@ -49,17 +43,18 @@ func (b *bluesky) uploadBlob(w http.ResponseWriter, r *http.Request) (any, error
 	if err != nil {
 		return nil, err
 	}
-	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(uploadTimeout)) // not every writer can; the file is bounded all the same
-	body := bufio.NewReader(http.MaxBytesReader(w, r.Body, maxBlob))
-	head, _ := body.Peek(sniffed) // what keeps it from being read is met again
-	kind := mediaType(head, given)
-	blob, err := b.store.keepFile(body)
-	_ = control.SetReadDeadline(time.Time{})
-	if err != nil {
-		return nil, uploadFailed(err)
+	end := allowUpload(w)
+	blob, err := b.store.saveTyped(http.MaxBytesReader(w, r.Body, maxBlob), given)
+	end()
+	switch uploadError(err) {
+	case errBodyTooLarge:
+		return nil, errTooLarge
+	case errBodyUnreadable:
+		return nil, errUnreadable
 	}
-	blob.mime = kind
+	if err != nil {
+		return nil, err
+	}
 	ctx, cancel := work(r)
 	defer cancel()
 	err = b.store.in(ctx, func(t tx) error { return t.keepBlob(ctx, blueskyName, a.id, blob) })
@@ -67,18 +62,7 @@ func (b *bluesky) uploadBlob(w http.ResponseWriter, r *http.Request) (any, error
 	return map[string]blobObject{"blob": answer}, err
 }
 
-// uploadFailed tells what a client did from what happened on our side.
-func uploadFailed(err error) error {
-	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return errTooLarge
-	}
-	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, os.ErrDeadlineExceeded) {
-		return invalidRequest("The body could not be read")
-	}
-	return err
-}
-
-// checkUpload is the type that the client gives its file.
+// checkUpload returns the type that the client declares.
 func checkUpload(r *http.Request) (string, error) {
 	given, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || !strings.Contains(given, "/") {
@@ -90,27 +74,7 @@ func checkUpload(r *http.Request) (string, error) {
 	return given, nil
 }
 
-// mediaType is what the bytes say; for all but images, films and sounds it is what the client says.
-func mediaType(head []byte, given string) string {
-	if len(head) >= 12 && string(head[4:8]) == "ftyp" {
-		switch string(head[8:12]) { // the brand
-		case "qt  ":
-			return "video/quicktime"
-		case "avif":
-			return "image/avif"
-		case "heic":
-			return "image/heic"
-		}
-		return "video/mp4"
-	}
-	found := http.DetectContentType(head)
-	if family, _, _ := strings.Cut(found, "/"); family == "image" || family == "video" || family == "audio" {
-		return found
-	}
-	return given
-}
-
-// blobPath is where a file can be had, below the sandbox's address.
+// blobPath returns the path of a file on the sandbox.
 func blobPath(did, cid string) string {
 	return blueskyName + "/xrpc/com.atproto.sync.getBlob?" + url.Values{"did": {did}, "cid": {cid}}.Encode()
 }
@@ -141,39 +105,21 @@ func (b *bluesky) getBlob(r *http.Request) (any, error) {
 	return b.blobAnswer(blob), nil
 }
 
-// blobAnswer sends a file in a way that no browser takes for a page.
-func (s *Server) blobAnswer(blob blobRef) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		file, err := os.Open(s.store.filePath(blob.cid))
-		if err != nil {
-			writeJSON(w, http.StatusInternalServerError, internalError)
-			return
-		}
-		defer file.Close()
-		header := w.Header()
-		header.Set("Content-Type", blob.mime)
-		header.Set("X-Content-Type-Options", "nosniff")
-		header.Set("Content-Disposition", `attachment; filename="`+blob.cid+`"`)
-		header.Set("Content-Security-Policy", "default-src 'none'; sandbox")
-		http.ServeContent(w, r, "", time.Time{}, file)
-	})
-}
-
-// checkBlobs refuses a record for a file that the account has not uploaded, or that it describes wrongly.
+// checkBlobs refuses references to files that the account has not uploaded or that the record describes wrongly.
 func checkBlobs(ctx context.Context, t tx, did string, named []blobRef) error {
 	for _, ref := range named {
-		kept, found, err := t.blob(ctx, blueskyName, did, ref.cid)
+		stored, found, err := t.blob(ctx, blueskyName, did, ref.cid)
 		switch {
 		case err != nil:
 			return err
 		case !found:
 			return &xrpcError{http.StatusBadRequest, "BlobNotFound", "Could not find blob: " + ref.cid}
-		case kept.mime != ref.mime:
+		case stored.mime != ref.mime:
 			return &xrpcError{http.StatusBadRequest, "InvalidMimeType", fmt.Sprintf(
-				"Referenced Mimetype does not match stored blob. Expected: %s, Got: %s", kept.mime, ref.mime)}
-		case kept.size != ref.size:
+				"Referenced Mimetype does not match stored blob. Expected: %s, Got: %s", stored.mime, ref.mime)}
+		case stored.size != ref.size:
 			return &xrpcError{http.StatusBadRequest, "InvalidSize", fmt.Sprintf(
-				"Referenced Size does not match stored blob. Expected: %d, Got: %d", kept.size, ref.size)}
+				"Referenced Size does not match stored blob. Expected: %d, Got: %d", stored.size, ref.size)}
 		}
 	}
 	return nil

@@ -13,24 +13,17 @@ const (
 	maxVideoBytes = 100_000_000
 )
 
-// rawCIDForm is an uploaded file's identifier: CIDv1, raw, SHA-256.
+// rawCIDForm matches an uploaded file's id: CIDv1, raw, SHA-256.
 var rawCIDForm = regexp.MustCompile(`^bafkrei[a-z2-7]{52}$`)
 
-// blobRef is a record's naming of an uploaded file.
-type blobRef struct {
-	cid, mime string
-	size      int64
-}
-
-// shownBlob is a file that a post shows.
+// shownBlob is an embedded file.
 type shownBlob struct {
 	blobRef
 
 	alt string
 }
 
-// readEmbed checks an embed by the rules of app.bsky.embed.images and app.bsky.embed.video. Embeds of other types are
-// open to everybody.
+// readEmbed parses an embed by the rules of app.bsky.embed.images and app.bsky.embed.video. Other types are open.
 func readEmbed(members map[string]any) ([]shownBlob, error) {
 	value, given := members["embed"]
 	if !given {
@@ -60,7 +53,7 @@ func readImages(path string, embed map[string]any) ([]shownBlob, error) {
 	if err != nil {
 		return nil, err
 	}
-	var shown []shownBlob
+	var media []shownBlob
 	for i, value := range images {
 		at := fmt.Sprintf("%s.images[%d]", path, i)
 		image, ok := value.(map[string]any)
@@ -74,12 +67,12 @@ func readImages(path string, embed map[string]any) ([]shownBlob, error) {
 		if err := has(at, image, "alt"); err != nil {
 			return nil, err
 		}
-		shown = append(shown, one)
+		media = append(media, one)
 	}
-	return shown, nil
+	return media, nil
 }
 
-// readShown reads what images and videos have in common: the file, the description and the form.
+// readShown parses what images and videos have in common: the file, the alt text and the aspect ratio.
 func readShown(path string, members map[string]any, name, accept string, maxSize int64) (shownBlob, error) {
 	if err := has(path, members, name); err != nil {
 		return shownBlob{}, err
@@ -88,7 +81,7 @@ func readShown(path string, members map[string]any, name, accept string, maxSize
 	if err != nil {
 		return shownBlob{}, err
 	}
-	shown := shownBlob{blobRef: ref}
+	media := shownBlob{blobRef: ref}
 	if value, given := members["alt"]; given {
 		alt, ok := value.(string)
 		if !ok {
@@ -99,9 +92,9 @@ func readShown(path string, members map[string]any, name, accept string, maxSize
 				return shownBlob{}, err
 			}
 		}
-		shown.alt = alt
+		media.alt = alt
 	}
-	return shown, checkRatio(path+".aspectRatio", members)
+	return media, checkRatio(path+".aspectRatio", members)
 }
 
 func readBlob(path string, value any, accept string, maxSize int64) (blobRef, error) {
@@ -119,7 +112,7 @@ func readBlob(path string, value any, accept string, maxSize int64) (blobRef, er
 	return ref, nil
 }
 
-// blobOf reads a blob object, which has these four members and no others.
+// blobOf parses a blob object, which has exactly these four members.
 func blobOf(value any) (blobRef, bool) {
 	members, _ := value.(map[string]any)
 	link, _ := members["ref"].(map[string]any)
@@ -133,7 +126,7 @@ func blobOf(value any) (blobRef, bool) {
 	return ref, wellFormed && strings.Contains(ref.mime, "/") && err == nil && ref.size >= 0
 }
 
-// blobsIn finds the blobs that a record names, wherever it does.
+// blobsIn returns the blobs anywhere in a record.
 func blobsIn(value any) []blobRef {
 	if ref, ok := blobOf(value); ok {
 		return []blobRef{ref}
@@ -183,7 +176,7 @@ func has(path string, members map[string]any, name string) error {
 	return nil
 }
 
-// got is a value as the genuine server tells it in an error, with objects and arrays told by their kind alone.
+// got returns a value as the genuine server writes it in errors: objects and arrays by their kind.
 func got(value any) string {
 	switch v := value.(type) {
 	case nil:

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// list is a member, of what stands at path, that has to be an array of at most limit values; nil where it is not given.
+// list returns a member that must be an array of at most limit values. It returns nil for a missing one.
 func list(path string, members map[string]any, name string, limit int) ([]any, error) {
 	value, given := members[name]
 	if !given {
@@ -47,10 +47,10 @@ func checkTags(members map[string]any) error {
 	return nil
 }
 
-// maxFacets is far more than a text of 300 characters can hold; the genuine server sets no number.
+// maxFacets is far more than 300 characters can hold. The genuine server has no limit.
 const maxFacets = 3000
 
-// checkFacets checks the facets' form. Like the genuine server it does not compare their offsets with the text.
+// checkFacets checks the form of facets. Like the genuine server it does not compare their offsets with the text.
 func checkFacets(members map[string]any) error {
 	facets, err := list("$.record", members, "facets", maxFacets)
 	if err != nil {
@@ -110,5 +110,5 @@ func checkFeature(path string, value any) error {
 			return invalidRecord("Invalid DID (got %q) at %s.did", did, path)
 		}
 	}
-	return nil // features of other types are open to everybody
+	return nil // other types are open
 }

@@ -52,7 +52,7 @@ func (b *bluesky) describeRepo(r *http.Request) (any, error) {
 	}, err
 }
 
-// nextTID is a timestamp identifier later than every one before it in this process.
+// nextTID returns a timestamp identifier that is later than all others of this process.
 func (b *bluesky) nextTID() string {
 	b.tid.Lock()
 	defer b.tid.Unlock()
@@ -60,7 +60,7 @@ func (b *bluesky) nextTID() string {
 	return tidAt(b.lastTID)
 }
 
-// tidAt is the key of a moment, in microseconds since 1970.
+// tidAt returns the key of a time in microseconds since 1970.
 func tidAt(micros int64) string {
 	const digits = "234567abcdefghijklmnopqrstuvwxyz"
 	value := uint64(micros) << 10

@@ -7,10 +7,8 @@ import (
 	"time"
 )
 
-// The network's view of the whole, as far as an account's own posts are concerned. The server passes these calls on for
-// whoever is signed in, so a token is needed here.
-
-// getProfile tells how many follow an account.
+// getProfile returns an account's profile with its number of followers. It needs a token, as the server passes the call
+// on to the network's view.
 func (b *bluesky) getProfile(r *http.Request) (any, error) {
 	actor := r.URL.Query().Get("actor")
 	if err := need("actor", actor); err != nil {
@@ -25,9 +23,9 @@ func (b *bluesky) getProfile(r *http.Request) (any, error) {
 		if err != nil {
 			return err
 		}
-		held, err := t.posts(r.Context(), `where p.platform = ? and p.account = ?`, blueskyName, a.id)
+		posts, err := t.posts(r.Context(), `where p.platform = ? and p.account = ?`, blueskyName, a.id)
 		answer = map[string]any{
-			"did": a.id, "handle": a.handle, "displayName": a.displayName, "postsCount": len(held), "followsCount": 0,
+			"did": a.id, "handle": a.handle, "displayName": a.displayName, "postsCount": len(posts), "followsCount": 0,
 			"followersCount": followers(blueskyName, a.id, b.now()),
 		}
 		return err
@@ -43,7 +41,7 @@ func (b *bluesky) actor(r *http.Request, t tx, name string) (account, error) {
 	return a, err
 }
 
-// getAuthorFeed lists an account's posts with what was counted at them, the newest first.
+// getAuthorFeed lists an account's posts with their counts, the newest first. It needs a token too.
 func (b *bluesky) getAuthorFeed(r *http.Request) (any, error) {
 	query := r.URL.Query()
 	limit, read := 50, 0
@@ -66,15 +64,15 @@ func (b *bluesky) getAuthorFeed(r *http.Request) (any, error) {
 		if err != nil {
 			return err
 		}
-		held, err := t.posts(r.Context(),
+		posts, err := t.posts(r.Context(),
 			`where p.platform = ? and p.account = ? order by p.at desc, p.seq desc limit ? offset ?`, blueskyName, a.id,
 			limit, read)
-		feed := make([]map[string]any, len(held))
-		for i, p := range held {
+		feed := make([]map[string]any, len(posts))
+		for i, p := range posts {
 			feed[i] = map[string]any{"post": b.viewed(p)}
 		}
 		answer["feed"] = feed
-		if len(held) == limit {
+		if len(posts) == limit {
 			answer["cursor"] = strconv.Itoa(read + limit)
 		}
 		return err
@@ -82,14 +80,14 @@ func (b *bluesky) getAuthorFeed(r *http.Request) (any, error) {
 	return answer, err
 }
 
-// viewed is a post as the network's view shows it.
+// viewed returns a post as the network's view shows it.
 func (b *bluesky) viewed(p post) map[string]any {
-	counted := count(p, b.now())
+	counts := count(p, b.now())
 	return map[string]any{
 		"uri": p.id, "cid": p.version,
 		"author": map[string]any{"did": p.account, "handle": p.handle, "displayName": p.displayName},
 		"record": json.RawMessage(p.body), "indexedAt": p.at.Format(time.RFC3339Nano),
-		"likeCount": counted.likes, "repostCount": counted.shares - counted.shares/4, "quoteCount": counted.shares / 4,
-		"replyCount": counted.comments, "bookmarkCount": counted.saves,
+		"likeCount": counts.likes, "repostCount": counts.shares - counts.shares/4, "quoteCount": counts.shares / 4,
+		"replyCount": counts.comments, "bookmarkCount": counts.saves,
 	}
 }

@@ -12,7 +12,7 @@ func recordURI(did, rkey string) string { return "at://" + did + "/" + blueskyCo
 
 func recordKeyOf(uri string) string { return uri[strings.LastIndexByte(uri, '/')+1:] }
 
-// owns refuses a write to a repository that is not the signed-in account's.
+// owns refuses a write to a repository of another account.
 func (b *bluesky) owns(ctx context.Context, t tx, a account, repo string) error {
 	target, found, err := t.account(ctx, blueskyName, strings.ToLower(repo))
 	if err != nil {
@@ -59,7 +59,7 @@ func (b *bluesky) getRecord(r *http.Request) (any, error) {
 	return answer, err
 }
 
-// repo is the account whose repository is named by handle or DID.
+// repo returns the account of a repository, named by handle or DID.
 func (b *bluesky) repo(ctx context.Context, t tx, repo string) (account, error) {
 	a, found, err := t.account(ctx, blueskyName, strings.ToLower(repo))
 	if err == nil && !found {
@@ -75,7 +75,7 @@ func (b *bluesky) listRecords(r *http.Request) (any, error) {
 	}
 	limit := 50
 	if given := query.Get("limit"); given != "" {
-		limit, _ = strconv.Atoi(given) // nonsense is 0, which is refused
+		limit, _ = strconv.Atoi(given) // an invalid limit is 0, which is refused
 	}
 	if limit < 1 || limit > 100 {
 		return nil, invalidRequest("limit must be between 1 and 100")
@@ -100,7 +100,7 @@ func (b *bluesky) listRecords(r *http.Request) (any, error) {
 	return answer, err
 }
 
-// page lists an account's posts by record key, the greatest first unless reverse, beyond cursor.
+// page lists an account's posts after cursor by record key, the greatest first unless reverse.
 func page(ctx context.Context, t tx, did, cursor string, reverse bool, limit int) ([]post, error) {
 	if reverse {
 		return t.posts(ctx, `where p.platform = ? and p.account = ? and p.id > ? order by p.id limit ?`,

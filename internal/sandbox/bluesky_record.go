@@ -2,24 +2,21 @@ package sandbox
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/base32"
 	"encoding/json"
 	"fmt"
 	"regexp"
-	"strings"
 	"time"
 
 	"github.com/rivo/uniseg"
 )
 
-// blueskyRecord is a post's record that the server takes.
+// blueskyRecord is a valid record of a post.
 type blueskyRecord struct {
 	text  string
 	at    time.Time
 	media []shownBlob
-	blobs []blobRef // every blob that it names
-	body  []byte    // JSON with its members in order
+	blobs []blobRef // all that it refers to
+	body  []byte    // JSON with sorted members
 	cid   string
 }
 
@@ -31,8 +28,7 @@ var (
 	languageForm = regexp.MustCompile(`^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$`)
 )
 
-// readRecord checks a record by the rules of app.bsky.feed.post. Replies, labels and embeds other than images and
-// videos are kept as they come.
+// readRecord parses a record by the rules of app.bsky.feed.post. Replies, labels and other embeds are not checked.
 func readRecord(raw json.RawMessage) (blueskyRecord, error) {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
@@ -59,26 +55,9 @@ func readRecord(raw json.RawMessage) (blueskyRecord, error) {
 	if err != nil {
 		return blueskyRecord{}, fmt.Errorf("writing the record: %w", err)
 	}
-	text, _ := members["text"].(string) // checked
+	text, _ := members["text"].(string) // checkRecord checked its type
 	return blueskyRecord{text: text, at: at, media: media, blobs: blobsIn(members), body: body, cid: contentID(body)},
 		nil
-}
-
-// contentID has the form of the genuine identifiers (CIDv1, DAG-CBOR, SHA-256) and, like them, is the same
-// for the same content; what it hashes is JSON.
-func contentID(content []byte) string {
-	return cidOf(recordCodec, sha256.Sum256(content))
-}
-
-// The codecs of content identifiers, from the multicodec table.
-const (
-	rawCodec    = 0x55
-	recordCodec = 0x71
-)
-
-func cidOf(codec byte, digest [sha256.Size]byte) string {
-	id := append([]byte{0x01, codec, 0x12, 0x20}, digest[:]...)
-	return "b" + strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(id))
 }
 
 func checkRecord(members map[string]any) (time.Time, error) {
@@ -107,7 +86,7 @@ func invalidRecord(format string, args ...any) error {
 	return invalidRequest("Invalid "+blueskyCollection+" record: "+format, args...)
 }
 
-// missing turns the error about a member into one about its absence where it is not there at all.
+// missing returns otherwise, or an error about a missing member.
 func missing(name string, members map[string]any, otherwise error) error {
 	if _, given := members[name]; given {
 		return otherwise
@@ -129,7 +108,7 @@ func checkText(path string, value any, maxBytes, maxGraphemes int) error {
 	return nil
 }
 
-// checkNumbers refuses what is not a whole number anywhere in value: the protocol has no others.
+// checkNumbers refuses numbers that are not integers, as the protocol has no others.
 func checkNumbers(path string, value any) error {
 	switch v := value.(type) {
 	case json.Number:

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// sessionAnswer is what a sign-in and a renewal answer; without tokens, what a session says of itself.
+// sessionAnswer is the answer to a sign-in or a renewal. Without tokens it describes a session.
 type sessionAnswer struct {
 	Access         string         `json:"accessJwt,omitempty"`
 	Refresh        string         `json:"refreshJwt,omitempty"`
@@ -50,7 +50,7 @@ func (b *bluesky) begin(r *http.Request, t tx, a account) (sessionAnswer, error)
 	return b.pair(r, t, a, session, newID())
 }
 
-// pair makes a session's next tokens; tokenID is the refresh token's.
+// pair returns a session's next tokens. tokenID is the id of the refresh token.
 func (b *bluesky) pair(r *http.Request, t tx, a account, session, tokenID string) (sessionAnswer, error) {
 	_, known, err := t.refreshToken(r.Context(), blueskyName, tokenID)
 	if err == nil && !known {
@@ -80,8 +80,8 @@ func (b *bluesky) refreshSession(r *http.Request) (any, error) {
 	return answer, err
 }
 
-// rotate trades a refresh token. The old one lives on for a while and is always traded for the same new one,
-// so that an answer which was lost can be had again.
+// rotate exchanges a refresh token. The old one stays valid for a while and yields the same new one, in case the answer
+// was lost.
 func (b *bluesky) rotate(r *http.Request, t tx, c claims) (sessionAnswer, error) {
 	token, known, err := t.refreshToken(r.Context(), blueskyName, c.ID)
 	if err != nil {

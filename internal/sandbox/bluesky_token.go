@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"crypto/hmac"
-	"crypto/rand"
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
@@ -13,14 +12,13 @@ import (
 const (
 	accessLife   = 2 * time.Hour
 	refreshLife  = 90 * 24 * time.Hour
-	refreshGrace = 2 * time.Hour // how long a refresh token that was traded may be traded again
+	refreshGrace = 2 * time.Hour // how long an exchanged refresh token stays valid
 
 	accessType  = "at+jwt"
 	refreshType = "refresh+jwt"
 )
 
-// claims are what a token says. Session is the sandbox's own addition: by it a marker can kill the tokens of
-// one sign-in.
+// claims are the claims of a token. Session is the sandbox's own: it lets a marker end the tokens of one sign-in.
 type claims struct {
 	Scope   string `json:"scope"`
 	Aud     string `json:"aud"`
@@ -45,7 +43,7 @@ var (
 	errAuthorization = &xrpcError{http.StatusBadRequest, "InvalidToken", "Unexpected authorization type"}
 )
 
-// token signs a JSON web token for one session of an account.
+// token returns a signed JSON Web Token for a session.
 func (b *bluesky) token(kind, account, session, id string) string {
 	now := b.now()
 	c := claims{
@@ -65,7 +63,7 @@ func encodePart(part any) string {
 	return base64.RawURLEncoding.EncodeToString(body)
 }
 
-// bearer reads and checks the request's token of a kind. Its errors are the genuine server's, in its order.
+// bearer parses the request's token of a kind. It checks in the genuine server's order.
 func (b *bluesky) bearer(r *http.Request, kind string) (claims, error) {
 	scheme, text, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if scheme == "" {
@@ -99,7 +97,7 @@ func decodePart(part string, into any) bool {
 	return err == nil && json.Unmarshal(body, into) == nil
 }
 
-// authorize is the account that the request's access token speaks for.
+// authorize returns the account of the request's access token.
 func (b *bluesky) authorize(r *http.Request, t tx) (account, claims, error) {
 	c, err := b.bearer(r, accessType)
 	if err != nil {
@@ -118,5 +116,3 @@ func (b *bluesky) authorize(r *http.Request, t tx) (account, claims, error) {
 	}
 	return a, c, err
 }
-
-func newID() string { return rand.Text() }

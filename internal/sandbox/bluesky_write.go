@@ -4,16 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"time"
 )
 
-// swap is a precondition on the record that stands: nothing, none may stand, or this one.
+// swap is a precondition on the current record: nothing, no record, or a certain one.
 type swap struct {
 	given bool
-	cid   string // empty: none may stand
+	cid   string // empty: no record
 }
 
-// UnmarshalJSON tells a null, which is a condition, from a member that is not there.
+// UnmarshalJSON distinguishes null, which is a condition, from a missing member.
 func (s *swap) UnmarshalJSON(raw []byte) error {
 	s.given = true
 	if string(raw) == "null" {
@@ -27,7 +26,7 @@ func (s *swap) UnmarshalJSON(raw []byte) error {
 
 func (s swap) allows(standing string) bool { return !s.given || s.cid == standing }
 
-// recordInput is the body of the three calls that write.
+// recordInput is the body of calls that write.
 type recordInput struct {
 	Repo       string          `json:"repo"`
 	Collection string          `json:"collection"`
@@ -71,7 +70,7 @@ func (b *bluesky) writeRecord(r *http.Request, create bool) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := write{in: in, record: rec, create: create, markKey: given, marks: readMarkers(rec.text, blueskyName)}
+	w := write{in: in, record: rec, create: create, markKey: given}
 	if given == "" {
 		w.markKey = contentID([]byte(rec.text)) // the record's key is new each time
 	}
@@ -92,47 +91,41 @@ func (in recordInput) check() error {
 	return nil
 }
 
-// write is one record on its way in.
+// write is a record that is to be stored.
 type write struct {
 	in      recordInput
 	record  blueskyRecord
 	create  bool
-	marks   markers
-	markKey string // what a marker that acts once knows the post by
-	waited  bool
+	markKey string // identifies the post to markers that act once
 }
 
-// outcome is what a write came to. Also a refusal may have changed something: a marker has acted.
-type outcome struct {
-	answer  writeAnswer
-	refused error
-	wait    time.Duration // come back after this
-}
-
-// carryOut does the write, on disk when it returns.
+// carryOut stores the record, on disk when it returns.
 func (b *bluesky) carryOut(r *http.Request, w write) (any, error) {
-	for {
+	var answer writeAnswer
+	_, err := b.publish(errClosing, func(waited bool) (outcome, error) {
 		var out outcome
 		err := b.store.in(r.Context(), func(t tx) error {
 			var err error
-			out, err = b.tryWrite(r, t, w)
+			out, err = b.tryWrite(r, t, w, waited, &answer)
 			return err
 		})
-		if err != nil {
-			return nil, err
-		}
-		if out.wait == 0 {
-			return out.answer, out.refused
-		}
-		if !b.pause(out.wait) {
-			return nil, &xrpcError{http.StatusServiceUnavailable, "NotEnoughResources", "The sandbox is closing"}
-		}
-		w.waited = true
-	}
+		return out, err
+	})
+	return answer, err
 }
 
+var (
+	errClosing      = &xrpcError{http.StatusServiceUnavailable, "NotEnoughResources", "The sandbox is closing"}
+	blueskyRefusals = refusals{
+		rejected:    invalidRequest("This content cannot be posted (asked for by a sandbox marker)"),
+		expired:     errTokenExpired,
+		rateLimited: &xrpcError{http.StatusTooManyRequests, "RateLimitExceeded", "Rate Limit Exceeded"},
+		failed:      errInternal,
+	}
+)
+
 // tryWrite is one transaction's part of a write.
-func (b *bluesky) tryWrite(r *http.Request, t tx, w write) (outcome, error) {
+func (b *bluesky) tryWrite(r *http.Request, t tx, w write, waited bool, answer *writeAnswer) (outcome, error) {
 	ctx := r.Context()
 	a, c, err := b.authorize(r, t)
 	if err != nil {
@@ -142,59 +135,46 @@ func (b *bluesky) tryWrite(r *http.Request, t tx, w write) (outcome, error) {
 		return outcome{}, err
 	}
 	uri := recordURI(a.id, w.in.RKey)
-	standing, stands, err := t.post(ctx, blueskyName, uri)
+	current, exists, err := t.post(ctx, blueskyName, uri)
 	if err != nil {
 		return outcome{}, err
 	}
-	if stands && w.create {
-		return outcome{
-			refused: &xrpcError{http.StatusInternalServerError, "InternalServerError", "Internal Server Error"},
-		}, nil
+	*answer = writeAnswer{URI: uri, CID: w.record.cid, ValidationStatus: "valid"}
+	switch {
+	case exists && w.create:
+		return outcome{refused: errInternal}, nil
+	case exists && current.version == w.record.cid:
+		return outcome{}, nil
+	case !w.in.Swap.allows(current.version):
+		return outcome{refused: swapRefused(current.version)}, nil
 	}
-	if stands && standing.version == w.record.cid {
-		return outcome{answer: written(uri, w.record.cid)}, nil
+	publication := attempt{
+		platform: blueskyName, text: w.record.text, key: recordURI(a.id, w.markKey), session: c.Session, waited: waited,
 	}
-	if !w.in.Swap.allows(standing.version) {
-		return outcome{refused: swapRefused(standing.version)}, nil
-	}
-	if out, acted, err := b.actBefore(ctx, t, w, recordURI(a.id, w.markKey), c.Session); err != nil || acted {
-		return out, err
-	}
-	return b.keep(ctx, t, w, a, standing)
+	return publication.publish(ctx, t, blueskyRefusals, func() (string, error) {
+		rev := b.nextTID()
+		answer.Commit = &commitAnswer{CID: contentID([]byte(uri + rev)), Rev: rev}
+		return uri, b.keep(ctx, t, w, a, current)
+	})
 }
 
-// keep puts the record in the place of the standing one, if there is one.
-func (b *bluesky) keep(ctx context.Context, t tx, w write, a account, standing post) (outcome, error) {
-	uri := recordURI(a.id, w.in.RKey)
+// keep stores the record in place of the current one.
+func (b *bluesky) keep(ctx context.Context, t tx, w write, a account, current post) error {
 	if err := checkBlobs(ctx, t, a.id, w.record.blobs); err != nil {
-		return outcome{}, err
+		return err
 	}
 	var media []medium
 	for _, m := range w.record.media {
 		media = append(media, medium{Path: blobPath(a.id, m.cid), Type: m.mime, Alt: m.alt})
 	}
 	err := t.keepPost(ctx, post{
-		platform: blueskyName, account: a.id, id: uri, text: w.record.text, media: media, at: w.record.at,
-		version: w.record.cid, body: w.record.body,
+		platform: blueskyName, account: a.id, id: recordURI(a.id, w.in.RKey), text: w.record.text, media: media,
+		at: w.record.at, version: w.record.cid, body: w.record.body,
 	})
 	if err != nil {
-		return outcome{}, err
+		return err
 	}
-	if err := t.dropBlobs(ctx, blueskyName, a.id, standing.body); err != nil {
-		return outcome{}, err
-	}
-	out := outcome{answer: written(uri, w.record.cid)}
-	rev := b.nextTID()
-	out.answer.Commit = &commitAnswer{CID: contentID([]byte(uri + rev)), Rev: rev}
-	lost, err := loses(ctx, t, blueskyName, w.marks, recordURI(a.id, w.markKey))
-	if lost {
-		out.refused = errCut
-	}
-	return out, err
-}
-
-func written(uri, cid string) writeAnswer {
-	return writeAnswer{URI: uri, CID: cid, ValidationStatus: "valid"}
+	return t.dropBlobs(ctx, blueskyName, a.id, current.body)
 }
 
 func swapRefused(standing string) error {

@@ -4,13 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
 )
 
-// xrpcError is a refusal in the protocol's own form.
+// xrpcError is a refusal in the protocol's form.
 type xrpcError struct {
 	status  int
 	name    string
@@ -23,11 +22,7 @@ func invalidRequest(format string, args ...any) *xrpcError {
 	return &xrpcError{http.StatusBadRequest, "InvalidRequest", fmt.Sprintf(format, args...)}
 }
 
-// errCut asks for the connection to be cut instead of an answer.
-var errCut = errors.New("the answer is lost on purpose")
-
-// xrpcMethod is one method of the protocol. Its answer is sent as JSON, unless it is an http.Handler; a nil one has
-// no body.
+// xrpcMethod is a method of the protocol. A nil answer has no body.
 type xrpcMethod struct {
 	verb string
 	do   func(*bluesky, *http.Request) (any, error)
@@ -58,29 +53,22 @@ func (b *bluesky) health(*http.Request) (any, error) {
 func (b *bluesky) serveXRPC(w http.ResponseWriter, r *http.Request) {
 	b.rate.tell(w.Header(), b.now())
 	answer, err := b.answerXRPC(w, r)
-	raw, isRaw := answer.(http.Handler)
-	var refused *xrpcError
-	switch {
-	case errors.Is(err, errCut):
-		cut(w)
-	case errors.As(err, &refused):
-		if refused.status == http.StatusTooManyRequests {
+	refuse := func(e *xrpcError) {
+		if e.status == http.StatusTooManyRequests {
 			b.rate.exhausted(w.Header(), b.now())
 		}
-		writeJSON(w, refused.status, map[string]string{"error": refused.name, "message": refused.message})
-	case err != nil:
-		slog.Error("sandbox: answering a Bluesky call", "path", r.URL.Path, "err", err)
-		writeJSON(w, http.StatusInternalServerError, internalError)
+		writeJSON(w, e.status, map[string]string{"error": e.name, "message": e.message})
+	}
+	switch {
+	case respond(w, r, blueskyName, answer, err, errInternal, refuse):
 	case answer == nil:
 		w.WriteHeader(http.StatusOK)
-	case isRaw:
-		raw.ServeHTTP(w, r)
 	default:
 		writeJSON(w, http.StatusOK, answer)
 	}
 }
 
-var internalError = map[string]string{"error": "InternalServerError", "message": "Internal Server Error"}
+var errInternal = &xrpcError{http.StatusInternalServerError, "InternalServerError", "Internal Server Error"}
 
 func (b *bluesky) answerXRPC(w http.ResponseWriter, r *http.Request) (any, error) {
 	name, below := strings.CutPrefix(r.URL.Path, "/xrpc/")
@@ -96,8 +84,12 @@ func (b *bluesky) answerXRPC(w http.ResponseWriter, r *http.Request) (any, error
 			fmt.Sprintf("Incorrect HTTP method (%s) expected %s", r.Method, method.verb)}
 	}
 	if method.verb == http.MethodPost {
-		if err := bufferBody(w, r); err != nil {
-			return nil, err
+		switch err := bufferBody(w, r); err {
+		case nil:
+		case errBodyTooLarge:
+			return nil, &xrpcError{http.StatusRequestEntityTooLarge, "PayloadTooLargeError", "request entity too large"}
+		default:
+			return nil, errUnreadable
 		}
 	}
 	ctx, cancel := work(r)
@@ -105,7 +97,7 @@ func (b *bluesky) answerXRPC(w http.ResponseWriter, r *http.Request) (any, error
 	return method.do(b, r.WithContext(ctx))
 }
 
-// readInput reads a call's JSON body.
+// readInput parses a call's JSON body.
 func readInput(r *http.Request, into any) error {
 	kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
 	switch strings.TrimSpace(strings.ToLower(kind)) {
@@ -129,7 +121,7 @@ func readInput(r *http.Request, into any) error {
 	return &xrpcError{http.StatusBadRequest, "SyntaxError", "The body is not JSON: " + err.Error()}
 }
 
-// need refuses a call that lacks one of the named values; given are names and values in turn.
+// need refuses a call that lacks a value. Its arguments alternate names and values.
 func need(given ...string) error {
 	for pair := range slices.Chunk(given, 2) {
 		if pair[1] == "" {

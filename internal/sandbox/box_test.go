@@ -11,19 +11,19 @@ import (
 	"testing"
 )
 
-// box is a sandbox that answers on loopback.
-type box struct {
+// fixture is a sandbox on loopback.
+type fixture struct {
 	*Server
 	url string
 	dir string
 }
 
-func start(t *testing.T, opts Options) *box {
+func start(t *testing.T, opts Options) *fixture {
 	t.Helper()
 	return startIn(t, t.TempDir(), opts)
 }
 
-func startIn(t *testing.T, dir string, opts Options) *box {
+func startIn(t *testing.T, dir string, opts Options) *fixture {
 	t.Helper()
 	server, err := Open(dir, opts)
 	if err != nil {
@@ -34,32 +34,32 @@ func startIn(t *testing.T, dir string, opts Options) *box {
 		server.Close()
 		front.Close()
 	})
-	return &box{Server: server, url: front.URL, dir: dir}
+	return &fixture{Server: server, url: front.URL, dir: dir}
 }
 
-func (b *box) account(t *testing.T, handle string) {
+func (b *fixture) account(t *testing.T, handle string) {
 	t.Helper()
 	if err := b.EnsureBlueskyAccount(handle, "Alice A.", "password"); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// answer is what a call came to.
+// answer is the answer to a call.
 type answer struct {
 	status int
 	header http.Header
 	body   []byte
-	err    error // the connection ended without one
+	err    error // the connection was closed without one
 }
 
-// name is the refusal's name.
+// name returns the name of a refusal.
 func (a answer) name() string {
-	var said struct{ Error string }
-	_ = json.Unmarshal(a.body, &said)
-	return said.Error
+	var result struct{ Error string }
+	_ = json.Unmarshal(a.body, &result)
+	return result.Error
 }
 
-func (b *box) call(t *testing.T, method, token string, in any) answer {
+func (b *fixture) call(t *testing.T, method, token string, in any) answer {
 	t.Helper()
 	body, err := json.Marshal(in)
 	if err != nil {
@@ -71,22 +71,22 @@ func (b *box) call(t *testing.T, method, token string, in any) answer {
 	}
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("Authorization", "Bearer "+token)
-	return sent(request)
+	return doRequest(request)
 }
 
-// sent is the answer to a request.
-func sent(request *http.Request) answer {
+// doRequest sends a request and returns its answer.
+func doRequest(request *http.Request) answer {
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return answer{err: err}
 	}
 	defer response.Body.Close()
-	said, err := io.ReadAll(response.Body)
-	return answer{response.StatusCode, response.Header, said, err}
+	result, err := io.ReadAll(response.Body)
+	return answer{response.StatusCode, response.Header, result, err}
 }
 
-// session signs in: an access and a refresh token.
-func (b *box) session(t *testing.T, handle string) (string, string) {
+// session signs in and returns an access token and a refresh token.
+func (b *fixture) session(t *testing.T, handle string) (string, string) {
 	t.Helper()
 	a := b.call(t, "com.atproto.server.createSession", "", map[string]string{"identifier": handle, "password": "password"})
 	var session struct{ AccessJWT, RefreshJWT string }
@@ -96,26 +96,26 @@ func (b *box) session(t *testing.T, handle string) (string, string) {
 	return session.AccessJWT, session.RefreshJWT
 }
 
-// put publishes text under a key made from name, which is at most twelve digits of a TID.
-func (b *box) put(t *testing.T, token, name, text string) answer {
+// put publishes text under a record key made from name, which has at most twelve characters of a TID.
+func (b *fixture) put(t *testing.T, token, name, text string) answer {
 	t.Helper()
 	return b.call(t, "com.atproto.repo.putRecord", token, map[string]any{
-		"repo": "alice.test", "collection": blueskyCollection, "rkey": "3" + name + strings.Repeat("2", 12-len(name)), "swapRecord": nil,
-		"record": map[string]string{"$type": blueskyCollection, "text": text, "createdAt": "2026-01-01T00:00:00.000Z"},
+		"repo": "alice.test", "collection": "app.bsky.feed.post", "rkey": "3" + name + strings.Repeat("2", 12-len(name)), "swapRecord": nil,
+		"record": map[string]string{"$type": "app.bsky.feed.post", "text": text, "createdAt": "2026-01-01T00:00:00.000Z"},
 	})
 }
 
-// texts are those of what the networks hold, as GET /held lists them.
-func (b *box) texts(t *testing.T, query url.Values) []string {
+// texts returns the texts of GET /held.
+func (b *fixture) texts(t *testing.T, query url.Values) []string {
 	t.Helper()
 	var texts []string
-	for _, p := range b.heldPosts(t, query) {
+	for _, p := range b.listPosts(t, query) {
 		texts = append(texts, p.Text)
 	}
 	return texts
 }
 
-func (b *box) heldPosts(t *testing.T, query url.Values) []heldPost {
+func (b *fixture) listPosts(t *testing.T, query url.Values) []heldPost {
 	t.Helper()
 	var answer struct{ Posts []heldPost }
 	if err := json.Unmarshal(b.get(t, "/held?"+query.Encode()).body, &answer); err != nil || answer.Posts == nil {
@@ -124,7 +124,7 @@ func (b *box) heldPosts(t *testing.T, query url.Values) []heldPost {
 	return answer.Posts
 }
 
-func (b *box) get(t *testing.T, path string) answer {
+func (b *fixture) get(t *testing.T, path string) answer {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, b.url+path, nil)
 	if err != nil {

@@ -11,20 +11,20 @@ import (
 	"time"
 )
 
-// container is a post that is made ready before it is published.
+// container is a post that is prepared before it is published.
 type container struct {
 	seq     int64
 	account string
-	form    string // what the network calls the kind of post
-	item    bool   // a part of another container
+	form    string // the network's name for the kind of post
+	item    bool   // part of another container
 	text    string
 	media   []medium
-	failure string // what it failed by
+	failure string // why it failed
 	made    time.Time
-	post    string // as which it was published
+	post    string // id of its publication
 }
 
-// The ids of containers and of the posts that come of them.
+// Prefixes of the ids of containers and of their posts.
 const (
 	containerFront = "18"
 	postFront      = "17"
@@ -33,7 +33,7 @@ const (
 func (c container) id() string     { return fmt.Sprintf(containerFront+"%015d", c.seq) }
 func (c container) postID() string { return fmt.Sprintf(postFront+"%015d", c.seq) }
 
-// status is what the network says of the container, on which it works for a while.
+// status returns the container's status. The network processes it for a while.
 func (c container) status(now time.Time, work time.Duration) string {
 	age := now.Sub(c.made)
 	switch {
@@ -49,7 +49,7 @@ func (c container) status(now time.Time, work time.Duration) string {
 	return "FINISHED"
 }
 
-// untold is errCut where asking for the container would tell of a post that is to stay unconfirmed.
+// untold returns marker.ErrLost if the container must not be shown, as a marker keeps its post unconfirmed.
 func (c container) untold(platform string, now time.Time) error {
 	if c.post == "" {
 		return nil
@@ -57,24 +57,25 @@ func (c container) untold(platform string, now time.Time) error {
 	return untold(platform, c.text, c.made, now)
 }
 
-// keepContainer makes the container and gives it its number.
-func (t tx) keepContainer(ctx context.Context, platform string, c *container) error {
+// insertContainer stores the container and sets its number.
+func insertContainer(ctx context.Context, t tx, platform string, c *container) error {
 	media, err := json.Marshal(append([]medium{}, c.media...))
 	if err != nil {
 		return fmt.Errorf("writing a container's media: %w", err)
 	}
 	err = t.QueryRowContext(ctx,
-		`insert into containers (platform, account, form, item, text, media, failure, made_at) values (?, ?, ?, ?, ?, ?, ?, ?) returning seq`,
+		`insert into containers (platform, account, form, item, text, media, failure, made_at)
+		values (?, ?, ?, ?, ?, ?, ?, ?) returning seq`,
 		platform, c.account, c.form, c.item, c.text, string(media), c.failure, c.made.UnixMilli()).Scan(&c.seq)
 	if err != nil {
-		return fmt.Errorf("keeping a container: %w", err)
+		return fmt.Errorf("saving a container: %w", err)
 	}
 	return nil
 }
 
-// container finds a container by its id. It is false where there is none.
-func (t tx) container(ctx context.Context, platform, id string) (container, bool, error) {
-	// anything else is not this container's id
+// findContainer returns a container by its id, and reports whether it exists.
+func findContainer(ctx context.Context, t tx, platform, id string) (container, bool, error) {
+	// any other id differs from the container's
 	seq, _ := strconv.ParseInt(strings.TrimPrefix(id, containerFront), 10, 64)
 	c := container{seq: seq}
 	if c.id() != id {
@@ -83,7 +84,8 @@ func (t tx) container(ctx context.Context, platform, id string) (container, bool
 	var media string
 	var made int64
 	err := t.QueryRowContext(ctx,
-		`select account, form, item, text, media, failure, made_at, post from containers where platform = ? and seq = ?`, platform, seq).
+		`select account, form, item, text, media, failure, made_at, post from containers
+		where platform = ? and seq = ?`, platform, seq).
 		Scan(&c.account, &c.form, &c.item, &c.text, &media, &c.failure, &made, &c.post)
 	if errors.Is(err, sql.ErrNoRows) {
 		return container{}, false, nil
@@ -98,10 +100,10 @@ func (t tx) container(ctx context.Context, platform, id string) (container, bool
 	return c, true, nil
 }
 
-// publishContainer notes as which post a container was published.
-func (t tx) publishContainer(ctx context.Context, c container) error {
+// markContainerPublished records the publication of a container.
+func markContainerPublished(ctx context.Context, t tx, c container) error {
 	if _, err := t.ExecContext(ctx, `update containers set post = ? where seq = ?`, c.postID(), c.seq); err != nil {
-		return fmt.Errorf("noting a publication: %w", err)
+		return fmt.Errorf("recording a publication: %w", err)
 	}
 	return nil
 }

@@ -8,10 +8,8 @@ import (
 	"time"
 )
 
-// What Instagram tells of professional accounts other than the caller's own, and of hashtags, is told by Facebook Login
-// alone.
-
-// discoveryCalls are the calls for public data.
+// discoveryCalls returns the calls for the public data of other accounts and of hashtags, which only Facebook Login can
+// make.
 func (n *instagram) discoveryCalls() map[string]func(*http.Request) (any, error) {
 	return map[string]func(*http.Request) (any, error){
 		"GET /facebook/{version}/{id}":                              n.look,
@@ -22,7 +20,7 @@ func (n *instagram) discoveryCalls() map[string]func(*http.Request) (any, error)
 	}
 }
 
-// errNotProfessional is what an account that is not there and one that is private or a person's come to alike.
+// Missing, private and personal accounts are refused alike.
 var (
 	errNotProfessional = &graphError{
 		status: http.StatusBadRequest, code: 110, subcode: 2207013, message: "Invalid user id",
@@ -35,7 +33,7 @@ var (
 	}
 )
 
-// look answers for whatever has the id, and for other accounts where it is asked to discover one.
+// look returns the object with an id. For a request of business discovery it returns another account.
 func (n *instagram) look(r *http.Request) (any, error) {
 	if strings.Contains(r.Form.Get("fields"), "business_discovery") {
 		return n.discover(r)
@@ -46,8 +44,8 @@ func (n *instagram) look(r *http.Request) (any, error) {
 	return n.describe(r)
 }
 
-// operator is the account whose token the request has, where that has the scopes and the account is the one that is
-// named.
+// operator returns the account of the request's token. It refuses a token without the scopes or of an account that is
+// not the named one.
 func (n *instagram) operator(r *http.Request, named string, scopes ...string) (account, error) {
 	var caller account
 	err := n.caller(r, func(t tx, a account, token oauthToken) error {
@@ -66,9 +64,9 @@ func (n *instagram) operator(r *http.Request, named string, scopes ...string) (a
 	return caller, err
 }
 
-// discover answers for the caller's account, and with it for another one.
+// discover returns the caller's account, and with it another one.
 func (n *instagram) discover(r *http.Request) (any, error) {
-	asked, good := parseGraphFields(r.Form.Get("fields"))
+	fields, good := parseGraphFields(r.Form.Get("fields"))
 	if !good {
 		return nil, errGraphSyntax
 	}
@@ -76,13 +74,13 @@ func (n *instagram) discover(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return told(asked, map[string]any{
+	return told(fields, map[string]any{
 		"id": a.id, "username": a.handle, "name": a.displayName,
 		"business_discovery": graphEdge(func(f graphField) (any, error) { return n.discovered(r, f) }),
 	})
 }
 
-// discovered is the profile that a field names.
+// discovered returns the profile that a field names.
 func (n *instagram) discovered(r *http.Request, f graphField) (any, error) {
 	name := strings.ToLower(f.args["username"])
 	switch err := f.only("username"); {
@@ -90,18 +88,18 @@ func (n *instagram) discovered(r *http.Request, f graphField) (any, error) {
 		return nil, err
 	case name == "":
 		return nil, invalidParameter("(#100) The parameter username is required")
-	case !vendorName.MatchString(name) || strings.HasPrefix(name, markMissing) || strings.HasPrefix(name, markPrivate):
+	case !usernamePattern.MatchString(name) || strings.HasPrefix(name, markMissing) || strings.HasPrefix(name, markPrivate):
 		return nil, errNotProfessional
 	case strings.HasPrefix(name, markFailing):
 		return nil, errGraphInternal
 	case strings.HasPrefix(name, markSlowly) && !n.pause(slowWorld):
-		return nil, errCut
+		return nil, errLost
 	}
-	d := discovery{profile: worldProfile{instagramName, name}, day: dayOf(n.now()), base: n.baseURL(r)}
+	d := discovery{profile: worldProfile{platform: instagramName, name: name}, day: dayOf(n.now()), base: n.baseURL(r)}
 	return told(f.fields, d.fields())
 }
 
-// discovery is a profile as it is told on a day.
+// discovery is a profile on a day.
 type discovery struct {
 	profile worldProfile
 	day     int64
@@ -120,7 +118,7 @@ func (d discovery) fields() map[string]any {
 	}
 }
 
-// orNothing leaves an empty text out of an answer.
+// orNothing returns nil, which is left out of an answer, for an empty text.
 func orNothing(text string) any {
 	if text == "" {
 		return nil
@@ -128,7 +126,7 @@ func orNothing(text string) any {
 	return text
 }
 
-// media is a page of the profile's posts.
+// media returns a page of the profile's posts.
 func (d discovery) media(f graphField) (any, error) {
 	if err := f.only("limit", "after"); err != nil {
 		return nil, err
@@ -162,7 +160,7 @@ func (d discovery) media(f graphField) (any, error) {
 	return answer, nil
 }
 
-// post is one of the profile's posts, without what its owner does not let others have.
+// post returns one of the profile's posts without what its owner hides.
 func (d discovery) post(post worldPost) map[string]any {
 	all, h := graphMedia(d.base, post, startOf(d.day)), d.profile.habits()
 	all["username"], all["owner"] = d.profile.name, map[string]any{"id": instagramID("world " + d.profile.name)}
@@ -182,7 +180,7 @@ func (d discovery) post(post worldPost) map[string]any {
 	return all
 }
 
-// orID asks for the id where nothing is asked for.
+// orID returns the field id if there are no fields.
 func orID(fields []graphField) []graphField {
 	if len(fields) == 0 {
 		return []graphField{{name: "id"}}
@@ -190,7 +188,7 @@ func orID(fields []graphField) []graphField {
 	return fields
 }
 
-// graphLimit reads how many are asked for.
+// graphLimit parses a limit.
 func graphLimit(text string, most int) (int, error) {
 	if text == "" {
 		return usualPage, nil
@@ -202,12 +200,12 @@ func graphLimit(text string, most int) (int, error) {
 	return limit, nil
 }
 
-// graphTypes are what the API calls the formats.
+// graphTypes are the API's names of formats.
 var graphTypes = map[string]string{
 	worldImage: "IMAGE", worldVideo: "VIDEO", worldReel: "VIDEO", worldCarousel: "CAROUSEL_ALBUM",
 }
 
-// graphMedia is a post as everybody is told of it at a moment, in Unix seconds.
+// graphMedia returns a post as the public sees it at a time in Unix seconds.
 func graphMedia(base string, post worldPost, now int64) map[string]any {
 	figures := post.figures(now)
 	all := map[string]any{
@@ -223,12 +221,12 @@ func graphMedia(base string, post worldPost, now int64) map[string]any {
 	return all
 }
 
-// graphChildren are the parts of a carousel.
+// graphChildren returns the parts of a carousel.
 func graphChildren(base string, post worldPost, f graphField) (any, error) {
 	data := []map[string]any{}
 	for _, file := range post.children() {
 		id := file.id
-		if id == post.id { // a part is an object of its own
+		if id == post.id { // the part has an id of its own
 			id = worldID(dice("part", post.id))
 		}
 		one, err := told(orID(f.fields), map[string]any{

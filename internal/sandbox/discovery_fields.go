@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// graphField is one field that the Graph API is asked for, as in media.limit(5){id,caption}.
+// graphField is a requested field, as in media.limit(5){id,caption}.
 type graphField struct {
 	name   string
-	args   map[string]string // by the modifiers' names
-	fields []graphField      // of what the field holds
+	args   map[string]string // by the names of the modifiers
+	fields []graphField      // fields of the objects that the field holds
 }
 
 const (
@@ -17,14 +17,14 @@ const (
 	maxFieldsDepth = 5
 )
 
-// parseGraphFields reads what stands in the parameter fields. It is false where that is not well-formed.
+// parseGraphFields parses the parameter fields, and reports whether it is well-formed.
 func parseGraphFields(text string) ([]graphField, bool) {
 	p := fieldParser{rest: text}
 	fields, good := p.list(0)
 	return fields, good && p.rest == "" && len(text) <= maxFieldsText
 }
 
-// fieldParser reads field lists: names with modifiers in parentheses, and lists in braces.
+// fieldParser parses lists of fields: names with modifiers in parentheses, and nested lists in braces.
 type fieldParser struct{ rest string }
 
 func (p *fieldParser) skip(mark string) bool {
@@ -73,7 +73,7 @@ func (p *fieldParser) field(depth int) (graphField, bool) {
 	return field, good
 }
 
-// modifier reads one such as limit(5), whose argument holds no parentheses.
+// modifier parses a modifier such as limit(5). Its argument has no parentheses.
 func (p *fieldParser) modifier(args map[string]string) bool {
 	name, good := p.word()
 	if !good || !p.skip("(") {
@@ -85,14 +85,13 @@ func (p *fieldParser) modifier(args map[string]string) bool {
 	return closed && !strings.Contains(argument, "(")
 }
 
-// told keeps what a list of fields asks for, and the id. A field that is none is refused; one that is there but not
-// told is left out, as a nil in all says.
-func told(asked []graphField, all map[string]any) (map[string]any, error) {
+// told returns the requested fields and the id. It refuses an unknown field, and leaves out one whose value is nil.
+func told(fields []graphField, all map[string]any) (map[string]any, error) {
 	answer := map[string]any{}
 	if id, has := all["id"]; has {
 		answer["id"] = id
 	}
-	for _, field := range asked {
+	for _, field := range fields {
 		value, known := all[field.name]
 		if !known {
 			return nil, invalidParameter("(#100) Tried accessing nonexisting field (" + field.name + ")")
@@ -110,7 +109,7 @@ func told(asked []graphField, all map[string]any) (map[string]any, error) {
 	return answer, nil
 }
 
-// graphEdge answers for a field that holds other objects.
+// graphEdge returns the value of a field that holds other objects.
 type graphEdge func(graphField) (any, error)
 
 // only refuses modifiers that a field does not have.

@@ -13,12 +13,12 @@ import (
 )
 
 const (
-	hashtagQuota  = 30 // different ones that an account may ask for in hashtagWindow
+	hashtagQuota  = 30 // different hashtags that an account may query in hashtagWindow
 	hashtagWindow = 7 * 24 * time.Hour
-	hashtagPage   = 50 // posts at most
+	hashtagPage   = 50 // maximum number of posts
 )
 
-// The network's documents name neither code; these are what it is known to answer.
+// The network's documentation does not name these codes. They are what it is known to answer.
 var (
 	errNoHashtag = &graphError{
 		status: http.StatusBadRequest, code: 24, subcode: 2207024, message: "The requested resource does not exist",
@@ -29,10 +29,10 @@ var (
 	}
 )
 
-// hashtagID gives a hashtag the same id in every sandbox.
-func hashtagID(name string) string { return graphID("17", "instagram hashtag "+name) }
+// hashtagID returns a hashtag's id, which is the same in every sandbox.
+func hashtagID(name string) string { return stableID("17", "instagram hashtag "+name) }
 
-// searchHashtag is the id of a hashtag.
+// searchHashtag returns the id of a hashtag.
 func (n *instagram) searchHashtag(r *http.Request) (any, error) {
 	a, err := n.operator(r, r.Form.Get("user_id"), "instagram_basic")
 	if err != nil {
@@ -51,15 +51,15 @@ func (n *instagram) searchHashtag(r *http.Request) (any, error) {
 	}
 	id := hashtagID(hashtag.name)
 	err = n.store.in(r.Context(), func(t tx) error {
-		if err := t.keepHashtag(r.Context(), id, hashtag.name); err != nil {
+		if err := insertHashtag(r.Context(), t, id, hashtag.name); err != nil {
 			return err
 		}
-		return t.countHashtag(r.Context(), a.id, id, n.now())
+		return countHashtag(r.Context(), t, a.id, id, n.now())
 	})
 	return map[string]any{"data": []map[string]string{{"id": id}}}, err
 }
 
-// hashtagOf is the name of the hashtag that the path names by its id; empty where there is none. Everybody may know it.
+// hashtagOf returns the name of the hashtag with the path's id, or "" if there is none.
 func (n *instagram) hashtagOf(r *http.Request) (string, error) {
 	var name string
 	err := n.store.in(r.Context(), func(t tx) error {
@@ -67,13 +67,13 @@ func (n *instagram) hashtagOf(r *http.Request) (string, error) {
 			return err
 		}
 		var err error
-		name, err = t.hashtag(r.Context(), r.PathValue("id"))
+		name, err = findHashtagName(r.Context(), t, r.PathValue("id"))
 		return err
 	})
 	return name, err
 }
 
-// askHashtag counts that an account asks for a hashtag's posts, and finds the hashtag and who asks.
+// askHashtag counts a query for a hashtag's posts. It returns the hashtag and the account that queries it.
 func (n *instagram) askHashtag(r *http.Request) (worldHashtag, account, error) {
 	a, err := n.operator(r, r.Form.Get("user_id"), "instagram_basic")
 	if err != nil {
@@ -82,18 +82,18 @@ func (n *instagram) askHashtag(r *http.Request) (worldHashtag, account, error) {
 	var name string
 	err = n.store.in(r.Context(), func(t tx) error {
 		var err error
-		if name, err = t.hashtag(r.Context(), r.PathValue("id")); err != nil {
+		if name, err = findHashtagName(r.Context(), t, r.PathValue("id")); err != nil {
 			return err
 		}
 		if name == "" {
 			return errNoObject
 		}
-		return t.countHashtag(r.Context(), a.id, r.PathValue("id"), n.now())
+		return countHashtag(r.Context(), t, a.id, r.PathValue("id"), n.now())
 	})
-	return worldHashtag{instagramName, name}, a, err
+	return worldHashtag{platform: instagramName, name: name}, a, err
 }
 
-// topMedia is a page of a hashtag's best posts.
+// topMedia returns a page of a hashtag's top posts.
 func (n *instagram) topMedia(r *http.Request) (any, error) {
 	hashtag, _, err := n.askHashtag(r)
 	if err != nil {
@@ -115,18 +115,18 @@ func (n *instagram) topMedia(r *http.Request) (any, error) {
 	return n.hashtagPosts(r, posts[from:to], startOf(cursor.Day+1), next)
 }
 
-// hashtagPosts is a page of posts, of which nobody is told who posted them.
+// hashtagPosts returns a page of posts, without their authors.
 func (n *instagram) hashtagPosts(r *http.Request, posts []worldPost, now int64, next string) (any, error) {
-	asked := []graphField{{name: "id"}}
+	fields := []graphField{{name: "id"}}
 	if text := r.Form.Get("fields"); text != "" {
 		var good bool
-		if asked, good = parseGraphFields(text); !good {
+		if fields, good = parseGraphFields(text); !good {
 			return nil, errGraphSyntax
 		}
 	}
 	data := []map[string]any{}
 	for _, post := range posts {
-		one, err := told(asked, graphMedia(n.baseURL(r), post, now))
+		one, err := told(fields, graphMedia(n.baseURL(r), post, now))
 		if err != nil {
 			return nil, err
 		}
@@ -144,14 +144,14 @@ func (n *instagram) hashtagPosts(r *http.Request, posts []worldPost, now int64, 
 	return answer, nil
 }
 
-// hashtagWalks are where each account stands in each hashtag's recent posts: the network's cursor is the same on every
-// page of them, so that it has to remember.
+// hashtagWalks hold the position of each account in each hashtag's recent posts, as the network's cursor is the same on
+// every page.
 type hashtagWalks struct {
 	mu    sync.Mutex
 	stand map[string]hashtagPlace
 }
 
-// mostWalks bounds what is remembered; past it, all walks begin anew.
+// mostWalks limits the number of positions. At the limit all are dropped.
 const mostWalks = 10_000
 
 func (w *hashtagWalks) keep(key string, place hashtagPlace, going bool) {
@@ -173,7 +173,7 @@ func (w *hashtagWalks) at(key string) (hashtagPlace, bool) {
 	return place, known
 }
 
-// recentMedia is the next page of a hashtag's posts of the last 24 hours.
+// recentMedia returns the next page of a hashtag's posts of the last 24 hours.
 func (n *instagram) recentMedia(r *http.Request) (any, error) {
 	hashtag, a, err := n.askHashtag(r)
 	if err != nil {
@@ -201,7 +201,7 @@ func (n *instagram) recentMedia(r *http.Request) (any, error) {
 	return answer, err
 }
 
-// searchedHashtags are those that count for the account now.
+// searchedHashtags lists the hashtags that count against the account's quota.
 func (n *instagram) searchedHashtags(r *http.Request) (any, error) {
 	a, err := n.operator(r, r.PathValue("user"), "instagram_basic")
 	if err != nil {
@@ -213,7 +213,7 @@ func (n *instagram) searchedHashtags(r *http.Request) (any, error) {
 	}
 	data := []map[string]string{}
 	err = n.store.in(r.Context(), func(t tx) error {
-		ids, err := t.searches(r.Context(), a.id, n.now())
+		ids, err := listHashtagSearches(r.Context(), t, a.id, n.now())
 		for _, id := range ids[:min(limit, len(ids))] {
 			data = append(data, map[string]string{"id": id})
 		}
@@ -222,16 +222,16 @@ func (n *instagram) searchedHashtags(r *http.Request) (any, error) {
 	return map[string]any{"data": data}, err
 }
 
-func (t tx) keepHashtag(ctx context.Context, id, name string) error {
+func insertHashtag(ctx context.Context, t tx, id, name string) error {
 	if _, err := t.ExecContext(ctx, `insert into instagram_hashtags (id, name) values (?, ?) on conflict do nothing`,
 		id, name); err != nil {
-		return fmt.Errorf("keeping a hashtag: %w", err)
+		return fmt.Errorf("saving a hashtag: %w", err)
 	}
 	return nil
 }
 
-// hashtag is the name of one; empty where the id is of none.
-func (t tx) hashtag(ctx context.Context, id string) (string, error) {
+// findHashtagName returns the name of a hashtag, or "" if there is none with this id.
+func findHashtagName(ctx context.Context, t tx, id string) (string, error) {
 	var name string
 	err := t.QueryRowContext(ctx, `select name from instagram_hashtags where id = ?`, id).Scan(&name)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
@@ -240,8 +240,8 @@ func (t tx) hashtag(ctx context.Context, id string) (string, error) {
 	return name, nil
 }
 
-// searches are the hashtags that an account has asked for in the last days, the first ones first.
-func (t tx) searches(ctx context.Context, account string, now time.Time) ([]string, error) {
+// listHashtagSearches returns the hashtags that an account queried within hashtagWindow, the oldest first.
+func listHashtagSearches(ctx context.Context, t tx, account string, now time.Time) ([]string, error) {
 	rows, err := t.QueryContext(ctx,
 		`select hashtag from instagram_searches where account = ? and at > ? order by at, hashtag`,
 		account, now.Add(-hashtagWindow).UnixMilli())
@@ -263,9 +263,9 @@ func (t tx) searches(ctx context.Context, account string, now time.Time) ([]stri
 	return ids, nil
 }
 
-// countHashtag counts that an account asks for a hashtag: once in the window, from the first time on.
-func (t tx) countHashtag(ctx context.Context, account, id string, now time.Time) error {
-	ids, err := t.searches(ctx, account, now)
+// countHashtag counts a query for a hashtag against the account's quota, once in the window.
+func countHashtag(ctx context.Context, t tx, account, id string, now time.Time) error {
+	ids, err := listHashtagSearches(ctx, t, account, now)
 	if err != nil {
 		return err
 	}

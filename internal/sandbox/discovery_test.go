@@ -4,9 +4,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
-	"os"
-	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -15,10 +12,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// operated is a sandbox with an operator's account.
-func operated(t *testing.T, now *time.Time) (*box, OperatorAccount) {
+// startWithOperator is a sandbox with an operator.
+func startWithOperator(t *testing.T, now *time.Time) (*fixture, OperatorAccount) {
 	t.Helper()
-	b := vendor(t, now)
+	b := startBridge(t, now)
 	accounts, err := b.Operator(t.Context(), 1)
 	if err != nil {
 		t.Fatal(err)
@@ -26,16 +23,19 @@ func operated(t *testing.T, now *time.Time) (*box, OperatorAccount) {
 	return b, accounts[0]
 }
 
-// ask makes a call of Facebook Login's host with the operator's token.
-func (o OperatorAccount) ask(t *testing.T, b *box, path string, values ...string) answer {
+// ask calls Facebook Login's host with the operator's token.
+func (o OperatorAccount) ask(t *testing.T, b *fixture, path string, values ...string) answer {
 	t.Helper()
 	return b.instagram(t, http.MethodGet, instagramFacebook+path, o.Token, values...)
 }
 
-func (o OperatorAccount) discover(t *testing.T, b *box, name, fields string) answer {
+func (o OperatorAccount) discover(t *testing.T, b *fixture, name, fields string) answer {
 	t.Helper()
 	return o.ask(t, b, o.ID, "fields", "business_discovery.username("+name+"){"+fields+"}")
 }
+
+// mediaTypes are Instagram's names of formats.
+var mediaTypes = map[string]string{"image": "IMAGE", "video": "VIDEO", "reel": "VIDEO", "carousel": "CAROUSEL_ALBUM"}
 
 // graphList is a page of objects.
 type graphList struct {
@@ -56,34 +56,34 @@ type discoveredProfile struct {
 	} `json:"business_discovery"`
 }
 
-func graphSaid[T any](t *testing.T, a answer) T {
+func decodeGraph[T any](t *testing.T, a answer) T {
 	t.Helper()
-	var said T
-	if err := json.Unmarshal(a.body, &said); err != nil || a.status != http.StatusOK {
+	var result T
+	if err := json.Unmarshal(a.body, &result); err != nil || a.status != http.StatusOK {
 		t.Fatalf("HTTP %d: %s", a.status, a.body)
 	}
-	return said
+	return result
 }
 
-// Business discovery tells the figures that the vendor tells, page by page.
+// Business discovery and the bridge return the same figures, page by page.
 func TestDiscoveryAgreesWithVendor(t *testing.T) {
 	t.Parallel()
 	now := vendorNow
-	b, o := operated(t, &now)
+	b, o := startWithOperator(t, &now)
 	for _, p := range someProfiles(60) {
-		if p.platform != instagramName {
+		if p.platform != "instagram" {
 			continue
 		}
 		figures := b.allFigures(t, "instagram/profiles/"+p.name, "limit=200", func() {})
 		const fields = "id,caption,comments_count,like_count,view_count,media_type,media_product_type,timestamp,media_url"
-		said := graphSaid[discoveredProfile](t, o.discover(t, b, p.name, "followers_count,media_count,media.limit(100){"+fields+"}"))
+		result := decodeGraph[discoveredProfile](t, o.discover(t, b, p.name, "followers_count,media_count,media.limit(100){"+fields+"}"))
 		face := b.figures(t, "instagram/profiles/"+p.name, "limit=1").Profile
-		if said.Discovered.Followers != face.Followers || said.Discovered.Posts != face.Posts || said.ID != o.ID {
-			t.Errorf("%s: %+v, want %+v", p.name, said.Discovered, face)
+		if result.Discovered.Followers != face.Followers || result.Discovered.Posts != face.Posts || result.ID != o.ID {
+			t.Errorf("%s: %+v, want %+v", p.name, result.Discovered, face)
 		}
-		media := said.Discovered.Media.Data
-		for next := said.Discovered.Media.Paging.Cursors.After; next != ""; {
-			page := graphSaid[discoveredProfile](t,
+		media := result.Discovered.Media.Data
+		for next := result.Discovered.Media.Paging.Cursors.After; next != ""; {
+			page := decodeGraph[discoveredProfile](t,
 				o.discover(t, b, p.name, "media.after("+next+").limit(100){"+fields+"}")).Discovered.Media
 			media, next = append(media, page.Data...), page.Paging.Cursors.After
 		}
@@ -95,7 +95,7 @@ func TestDiscoveryAgreesWithVendor(t *testing.T) {
 			want := map[string]any{
 				"id": post.ID, "caption": post.Caption, "comments_count": float64(post.Comments),
 				"timestamp":          strings.Replace(post.TakenAt, "Z", "+0000", 1),
-				"media_type":         graphTypes[post.Format],
+				"media_type":         mediaTypes[post.Format],
 				"media_product_type": map[bool]string{true: "REELS", false: "FEED"}[post.Format == worldReel],
 			}
 			if post.Likes != nil {
@@ -118,15 +118,15 @@ func TestDiscoveryAgreesWithVendor(t *testing.T) {
 func TestDiscoveryTellsWhatIsAskedFor(t *testing.T) {
 	t.Parallel()
 	now := vendorNow
-	b, o := operated(t, &now)
+	b, o := startWithOperator(t, &now)
 	a := o.ask(t, b, o.ID, "fields",
 		"username,business_discovery.username(Harbour.Bread){username,media.limit(40){children{media_type,media_url}}}")
-	var said map[string]any
-	if err := json.Unmarshal(a.body, &said); err != nil || said["username"] != "operator.1" || a.header.Get("X-App-Usage") == "" {
+	var result map[string]any
+	if err := json.Unmarshal(a.body, &result); err != nil || result["username"] != "operator.1" || a.header.Get("X-App-Usage") == "" {
 		t.Fatalf("HTTP %d: %s", a.status, a.body)
 	}
-	found := said["business_discovery"].(map[string]any)
-	if len(said) != 3 || len(found) != 3 || found["username"] != "harbour.bread" {
+	found := result["business_discovery"].(map[string]any)
+	if len(result) != 3 || len(found) != 3 || found["username"] != "harbour.bread" {
 		t.Errorf("%s", a.body)
 	}
 	rows := 0
@@ -154,7 +154,7 @@ func TestDiscoveryTellsWhatIsAskedFor(t *testing.T) {
 func TestDiscoveryRefusals(t *testing.T) {
 	t.Parallel()
 	now := vendorNow
-	b, o := operated(t, &now)
+	b, o := startWithOperator(t, &now)
 	person := b.personToken(t, "mira.keller")
 	mine := instagramID("mira.keller")
 	ofHarbour := "business_discovery.username(harbour.bread)"
@@ -187,13 +187,13 @@ func TestDiscoveryRefusals(t *testing.T) {
 	if a := b.instagram(t, http.MethodGet, instagramGraph+o.ID, o.Token, "fields", ofHarbour+"{id}"); a.graphCode() != [2]int{100, 0} {
 		t.Errorf("by Instagram Login's host: HTTP %d: %s", a.status, a.body)
 	}
-	empty := graphSaid[discoveredProfile](t, o.discover(t, b, "empty.room", "media_count,media{id}"))
+	empty := decodeGraph[discoveredProfile](t, o.discover(t, b, "empty.room", "media_count,media{id}"))
 	if empty.Discovered.Posts != 0 || empty.Discovered.Media.Data == nil || len(empty.Discovered.Media.Data) != 0 {
 		t.Errorf("an empty profile: %+v", empty)
 	}
 }
 
-// The operator's accounts are the same each time, and nobody is offered to be one.
+// Operators are the same on each call, and nobody can sign in as one.
 func TestOperatorAccounts(t *testing.T) {
 	t.Parallel()
 	b := start(t, Options{})
@@ -210,7 +210,7 @@ func TestOperatorAccounts(t *testing.T) {
 			t.Errorf("HTTP %d: %s", a.status, a.body)
 		}
 	}
-	if a := b.form(t, http.MethodGet, instagramFacebook+"dialog/oauth", asked()); strings.Contains(string(a.body),
+	if a := b.form(t, http.MethodGet, instagramFacebook+"dialog/oauth", consentQuery()); strings.Contains(string(a.body),
 		"operator") || !strings.Contains(string(a.body), "mira.keller") {
 		t.Errorf("on the consent page: %s", a.body)
 	}
@@ -220,23 +220,23 @@ func TestOperatorAccounts(t *testing.T) {
 	}
 }
 
-func (o OperatorAccount) search(t *testing.T, b *box, hashtag string) answer {
+func (o OperatorAccount) search(t *testing.T, b *fixture, hashtag string) answer {
 	t.Helper()
 	return o.ask(t, b, "ig_hashtag_search", "user_id", o.ID, "q", hashtag)
 }
 
-func (o OperatorAccount) hashtag(t *testing.T, b *box, name string) string {
+func (o OperatorAccount) hashtag(t *testing.T, b *fixture, name string) string {
 	t.Helper()
-	return graphSaid[graphList](t, o.search(t, b, name)).Data[0]["id"].(string)
+	return decodeGraph[graphList](t, o.search(t, b, name)).Data[0]["id"].(string)
 }
 
-// hashtagWalk asks page after page by the cursor.
-func (o OperatorAccount) hashtagWalk(t *testing.T, b *box, path string, limit int, between func()) []map[string]any {
+// hashtagPages returns all pages.
+func (o OperatorAccount) hashtagPages(t *testing.T, b *fixture, path string, limit int, between func()) []map[string]any {
 	t.Helper()
 	var all []map[string]any
 	after := ""
 	for {
-		page := graphSaid[graphList](t,
+		page := decodeGraph[graphList](t,
 			o.ask(t, b, path, "user_id", o.ID, "fields",
 				"id,caption,media_type,like_count,comments_count,permalink,timestamp", "limit", strconv.Itoa(limit), "after", after))
 		all = append(all, page.Data...)
@@ -251,11 +251,12 @@ func (o OperatorAccount) hashtagWalk(t *testing.T, b *box, path string, limit in
 	}
 }
 
-// smallHashtag is one of Instagram's with some posts a day.
+// smallHashtag returns a hashtag of Instagram with some posts a day.
 func smallHashtag(t *testing.T) worldHashtag {
 	t.Helper()
 	for _, h := range someHashtags(300) {
-		if perDay := h.life().perDay(); h.platform == instagramName && perDay > 120 && perDay < 300 {
+		now := vendorNow.Unix()
+		if perDay := h.size(now) - h.size(now-24*60*60); h.platform == "instagram" && perDay > 120 && perDay < 300 {
 			return h
 		}
 	}
@@ -266,16 +267,16 @@ func smallHashtag(t *testing.T) worldHashtag {
 func TestHashtagMedia(t *testing.T) {
 	t.Parallel()
 	now := vendorNow
-	b, o := operated(t, &now)
+	b, o := startWithOperator(t, &now)
 	h := smallHashtag(t)
 	id := o.hashtag(t, b, strings.ToUpper(h.name))
 	if a := o.ask(t, b, id, "fields", "id,name"); a.member("name") != h.name {
 		t.Errorf("the hashtag by its id: %s", a.body)
 	}
-	want := vendorSaid[vendorHashtagFigures](t, b, "instagram/hashtags/"+h.name+"?limit=1000")
+	want := decodeBridge[vendorHashtagFigures](t, b, "instagram/hashtags/"+h.name+"?limit=1000")
 	for path, posts := range map[string][]vendorPost{"/top_media": want.Top, "/recent_media": want.Recent} {
 		began := now
-		media := o.hashtagWalk(t, b, id+path, 23, func() { now = now.Add(time.Minute) })
+		media := o.hashtagPages(t, b, id+path, 23, func() { now = now.Add(time.Minute) })
 		now = began
 		if len(media) != len(posts) || len(posts) < 60 {
 			t.Fatalf("%s: %d media, %d posts", path, len(media), len(posts))
@@ -286,12 +287,12 @@ func TestHashtagMedia(t *testing.T) {
 			}
 		}
 	}
-	page := graphSaid[graphList](t, o.ask(t, b, id+"/top_media", "user_id", o.ID, "limit", "3"))
+	page := decodeGraph[graphList](t, o.ask(t, b, id+"/top_media", "user_id", o.ID, "limit", "3"))
 	next, err := url.Parse(page.Paging.Next)
 	if err != nil || len(page.Data) != 3 || len(page.Data[0]) != 1 {
 		t.Fatalf("%v: %+v", err, page)
 	}
-	if second := graphSaid[graphList](t, b.get(t, next.RequestURI())); second.Data[0]["id"] != want.Top[3].ID {
+	if second := decodeGraph[graphList](t, b.get(t, next.RequestURI())); second.Data[0]["id"] != want.Top[3].ID {
 		t.Errorf("the next page begins with %v", second.Data[0])
 	}
 }
@@ -299,7 +300,7 @@ func TestHashtagMedia(t *testing.T) {
 func TestHashtagRefusals(t *testing.T) {
 	t.Parallel()
 	now := vendorNow
-	b, o := operated(t, &now)
+	b, o := startWithOperator(t, &now)
 	id := o.hashtag(t, b, "bread")
 	for name, c := range map[string]struct {
 		path   string
@@ -326,32 +327,31 @@ func TestHashtagRefusals(t *testing.T) {
 	}
 }
 
-// An account may ask for thirty hashtags in seven days; one that it has asked for counts once, and not for longer
-// because it asks again.
+// An account may query thirty hashtags in seven days. A repeated query neither counts nor prolongs.
 func TestHashtagQuota(t *testing.T) {
 	t.Parallel()
 	now := vendorNow
-	b, o := operated(t, &now)
+	b, o := startWithOperator(t, &now)
 	first := o.hashtag(t, b, "first")
-	for i := range hashtagQuota - 1 {
+	for i := range 30 - 1 {
 		now = now.Add(time.Minute)
 		o.hashtag(t, b, "more"+strconv.Itoa(i))
 	}
 	if a := o.search(t, b, "toomany"); a.graphCode() != [2]int{18, 2207034} {
 		t.Errorf("one more: HTTP %d: %s", a.status, a.body)
 	}
-	now = vendorNow.Add(hashtagWindow - time.Hour)
+	now = vendorNow.Add(7*24*time.Hour - time.Hour)
 	if a := o.ask(t, b, first+"/top_media", "user_id", o.ID); a.status != http.StatusOK || o.hashtag(t, b, "First") != first {
 		t.Errorf("again: HTTP %d: %s", a.status, a.body)
 	}
 	counted := func() []map[string]any {
-		return graphSaid[graphList](t, o.ask(t, b, o.ID+"/recently_searched_hashtags", "limit", "30")).Data
+		return decodeGraph[graphList](t, o.ask(t, b, o.ID+"/recently_searched_hashtags", "limit", "30")).Data
 	}
-	if all := counted(); len(all) != hashtagQuota || all[0]["id"] != first {
+	if all := counted(); len(all) != 30 || all[0]["id"] != first {
 		t.Errorf("%d count, first %v", len(all), all[0])
 	}
-	now = vendorNow.Add(hashtagWindow)
-	if all := counted(); len(all) != hashtagQuota-1 {
+	now = vendorNow.Add(7 * 24 * time.Hour)
+	if all := counted(); len(all) != 30-1 {
 		t.Errorf("seven days later %d count", len(all))
 	}
 	if a := o.search(t, b, "toomany"); a.status != http.StatusOK {
@@ -367,85 +367,4 @@ func TestHashtagQuota(t *testing.T) {
 	if a := other[1].search(t, b, "first"); a.status != http.StatusOK {
 		t.Errorf("by another account: HTTP %d: %s", a.status, a.body)
 	}
-}
-
-// What can be asked for is what the network describes.
-func TestDiscoveryIsDescribed(t *testing.T) {
-	t.Parallel()
-	described := func(name string) []string {
-		text, err := os.ReadFile(filepath.Join("..", "..", "..", "shared", "api-descriptions", name))
-		if err != nil {
-			t.Skip("the network's description is not here")
-		}
-		var d struct {
-			Fields []struct{ Name string }
-			APIs   []struct{ Method, Endpoint string }
-		}
-		if err := json.Unmarshal(text, &d); err != nil {
-			t.Fatal(err)
-		}
-		names := []string{"media"} // an edge that business discovery alone has as a field
-		for _, field := range d.Fields {
-			names = append(names, field.Name)
-		}
-		for _, api := range d.APIs {
-			if api.Method == http.MethodGet {
-				names = append(names, api.Endpoint)
-			}
-		}
-		return names
-	}
-	d := discovery{profile: worldProfile{instagramName, "harbour.bread"}, day: worldDay}
-	check := func(file string, names ...string) {
-		known := described(file)
-		for _, name := range names {
-			if !slices.Contains(known, name) {
-				t.Errorf("%s: %s is not described", file, name)
-			}
-		}
-	}
-	check("meta-IGUser.json", append(fieldNames(d.fields()), "business_discovery", "recently_searched_hashtags")...)
-	check("meta-IGMedia.json", fieldNames(d.post(d.profile.posts(worldDay)[0]))...)
-	check("meta-ShadowIGHashtag.json", "id", "name", "top_media", "recent_media")
-}
-
-func fieldNames(all map[string]any) []string {
-	var names []string
-	for name := range all {
-		names = append(names, name)
-	}
-	return names
-}
-
-func TestGraphFields(t *testing.T) {
-	t.Parallel()
-	got, good := parseGraphFields("id,a.b(1).c(){d{e},f}")
-	want := []graphField{
-		{name: "id", args: map[string]string{}},
-		{name: "a", args: map[string]string{"b": "1", "c": ""}, fields: []graphField{
-			{name: "d", args: map[string]string{}, fields: []graphField{{name: "e", args: map[string]string{}}}},
-			{name: "f", args: map[string]string{}},
-		}},
-	}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(graphField{})); diff != "" || !good {
-		t.Error(diff)
-	}
-	for _, bad := range []string{
-		"", ",", "a,", "a b", "a{", "a{}", "a}", "a.b", "a.(1)", "a.b(1", "a.b((1))", "A", "a{b}c",
-		strings.Repeat("a{", 9) + "a" + strings.Repeat("}", 9), strings.Repeat("a,", 4000) + "a",
-	} {
-		if fields, good := parseGraphFields(bad); good {
-			t.Errorf("%.20q is read as %v", bad, fields)
-		}
-	}
-}
-
-func FuzzGraphFields(f *testing.F) {
-	f.Add("id,business_discovery.username(a){media.limit(3).after(x){id}}")
-	f.Fuzz(func(t *testing.T, text string) {
-		fields, good := parseGraphFields(text)
-		if good && (len(fields) == 0 || fields[0].name == "") {
-			t.Errorf("%q holds nothing", text)
-		}
-	})
 }

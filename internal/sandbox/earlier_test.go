@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// A network tells of earlier posts as of those that it was sent: with their times, and what was counted at them since.
+// Earlier posts are shown like others, with their times and counts.
 func TestEarlierPosts(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
@@ -24,10 +24,10 @@ func TestEarlierPosts(t *testing.T) {
 	}
 	first, second := now.AddDate(0, 0, -30), now.AddDate(0, 0, -3)
 	for platform, handle := range map[string]string{
-		blueskyName: "alice.test", threadsName: "harbour.coffee", instagramName: "harbour.coffee",
+		"bluesky": "alice.test", "threads": "harbour.coffee", "instagram": "harbour.coffee",
 	} {
 		posts := []Earlier{{Text: "The first", At: first}, {Text: "The second", At: second}}
-		if platform == instagramName {
+		if platform == "instagram" {
 			posts[0].Image, posts[1].Image = picture.Bytes(), picture.Bytes()
 		}
 		if err := b.KeepEarlier(t.Context(), platform, handle, posts); err != nil {
@@ -44,20 +44,20 @@ func TestEarlierPosts(t *testing.T) {
 			t.Errorf("%s has counted %+v at %s", platform, counted, held[0].id)
 		}
 		for _, m := range held[1].media {
-			if got := fetched(t, b.url+"/"+m.Path); !bytes.Equal(got, picture.Bytes()) {
+			if got := fetch(t, b.url+"/"+m.Path); !bytes.Equal(got, picture.Bytes()) {
 				t.Errorf("%s gives %d bytes of the picture", platform, len(got))
 			}
 		}
-		if listed := len(held[1].media); (platform == instagramName) != (listed == 1) {
+		if listed := len(held[1].media); (platform == "instagram") != (listed == 1) {
 			t.Errorf("%s shows %d pictures", platform, listed)
 		}
 	}
-	if err := b.KeepEarlier(t.Context(), threadsName, "nobody", nil); err == nil || !strings.Contains(err.Error(), "no such account") {
+	if err := b.KeepEarlier(t.Context(), "threads", "nobody", nil); err == nil || !strings.Contains(err.Error(), "no account with this handle") {
 		t.Errorf("of an account that is not there: %v", err)
 	}
 }
 
-func fetched(t *testing.T, address string) []byte {
+func fetch(t *testing.T, address string) []byte {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
 	if err != nil {

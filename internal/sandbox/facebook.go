@@ -10,25 +10,23 @@ import (
 
 const (
 	facebookName     = "facebook"
-	facebookKindPage = "page"                    // of a token; the person's is kindAccess
-	facebookForEver  = 10 * 365 * 24 * time.Hour // what a Page's token lives that was read with a long-lived one
+	facebookKindPage = "page"                    // kind of a Page's token; a person's is oauth.KindAccess
+	facebookForEver  = 10 * 365 * 24 * time.Hour // of a Page's token that a long-lived one read
 )
 
-// facebook is the part of the Graph API that publishes on Pages: the consent and its tokens, photos, videos, posts.
-// Each person has one Page, of their name; it is the Page that the accounts are.
+// facebook is the part of the Graph API for Pages: the consent and its tokens, photos, videos and posts. Each person
+// has one Page of the same name, which is the account.
 type facebook struct{ *graphAPI }
 
-func newFacebook(s *Server) *facebook {
+func newFacebook(s *shared) *facebook {
 	return &facebook{newGraphAPI(s, facebookName, "Facebook", "fb", "pages")}
 }
 
 func (n *facebook) settle(ctx context.Context) error { return n.people(ctx, facebookPageID) }
 
-func facebookPageID(handle string) string   { return graphID("10", "facebook page "+handle) }
-func facebookPersonID(handle string) string { return graphID("11", "facebook person "+handle) }
+func facebookPageID(handle string) string { return stableID("10", "facebook page "+handle) }
 
-// handler answers below graph/ and video/ what the network's two API hosts do, and below www/ the consent page and the
-// addresses of posts.
+// handler serves the network's two API hosts below graph/ and video/, and the consent page and posts below www/.
 func (n *facebook) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /www/{version}/dialog/oauth", n.dialog)
@@ -44,7 +42,7 @@ func (n *facebook) handler() http.Handler {
 		"POST /graph/{version}/{user}/feed":            n.post,
 		"GET /graph/{version}/{id}":                    n.describe,
 		"GET /graph/{version}/{id}/insights":           n.postInsights,
-		"GET /media/{account}/{cid}":                   n.mediaFile,
+		"GET /media/{account}/{cid}":                   n.mediaFile(n.platform, errNoObject),
 		"/":                                            n.nowhere,
 	} {
 		mux.HandleFunc(pattern, n.graph(do))
@@ -54,20 +52,20 @@ func (n *facebook) handler() http.Handler {
 	return mux
 }
 
-// dialog is the consent page. A person may take permissions back, which a test names in declined.
+// dialog is the consent page. A test can decline permissions by naming them in declined.
 func (n *facebook) dialog(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	if r.ParseForm() == nil {
 		declined := strings.Split(r.Form.Get("declined"), ",")
-		asked := slices.DeleteFunc(strings.Split(r.Form.Get("scope"), ","), func(scope string) bool {
+		scopes := slices.DeleteFunc(strings.Split(r.Form.Get("scope"), ","), func(scope string) bool {
 			return slices.Contains(declined, scope)
 		})
-		r.Form.Set("scope", strings.Join(asked, ","))
+		r.Form.Set("scope", strings.Join(scopes, ","))
 	}
 	n.authorize(w, r)
 }
 
-// giveToken trades a code for a token of an hour, or any token of a person for one of sixty days.
+// giveToken exchanges a code for a token of one hour, or a person's token for one of sixty days.
 func (n *facebook) giveToken(r *http.Request) (any, error) {
 	switch {
 	case r.Form.Get("client_id") == "" || r.Form.Get("client_secret") == "":
@@ -79,21 +77,8 @@ func (n *facebook) giveToken(r *http.Request) (any, error) {
 	return n.exchangeToken(r)
 }
 
-// permissions tells what the person allowed.
-func (n *facebook) permissions(r *http.Request) (any, error) {
-	data := []map[string]string{}
-	err := n.caller(r, func(t tx, _ account, token oauthToken) error {
-		scopes, err := t.scopes(r.Context(), facebookName, token.session)
-		for _, scope := range scopes {
-			data = append(data, map[string]string{"permission": scope, "status": "granted"})
-		}
-		return err
-	})
-	return map[string]any{"data": data}, err
-}
-
-// pages lists the person's Pages, each with a token of its own. It dies with the consent, and no sooner if the person's
-// token is a long-lived one.
+// pages lists the person's Pages, each with its own token. A long-lived token reads tokens that last as long as the
+// consent.
 func (n *facebook) pages(r *http.Request) (any, error) {
 	var data []map[string]any
 	err := n.caller(r, func(t tx, a account, token oauthToken) error {
@@ -117,8 +102,7 @@ func facebookPage(a account) map[string]any {
 	return map[string]any{"id": a.id, "name": a.displayName, "username": a.handle}
 }
 
-// page does something in a transaction for the Page whose token the request has; a path that names another one is
-// refused.
+// page calls do in a transaction with the Page of the request's token. It refuses a path that names another Page.
 func (n *facebook) page(r *http.Request, do func(tx, account, oauthToken) error) error {
 	return n.store.in(r.Context(), func(t tx) error {
 		token, good, err := n.find(r.Context(), t, facebookKindPage, r.Form.Get("access_token"))
@@ -141,7 +125,7 @@ func (n *facebook) page(r *http.Request, do func(tx, account, oauthToken) error)
 	})
 }
 
-// notPage refuses a token that is no Page's.
+// notPage refuses a token that is not a Page's.
 func (n *facebook) notPage(r *http.Request, t tx) error {
 	if _, _, err := n.bearer(r, t); err != nil {
 		return err
@@ -149,13 +133,13 @@ func (n *facebook) notPage(r *http.Request, t tx) error {
 	return &graphError{status: http.StatusForbidden, code: 200, message: "A page access token is required"}
 }
 
-// describe answers for whatever has the id: the person or the Page, and a post or a video of the Page alone.
+// describe returns the object with an id: the person, the Page, or a post or video of the Page.
 func (n *facebook) describe(r *http.Request) (any, error) {
 	var answer map[string]any
 	var err error
 	if id := r.PathValue("id"); id == "me" {
 		err = n.caller(r, func(_ tx, a account, _ oauthToken) error {
-			answer = map[string]any{"id": facebookPersonID(a.handle), "name": a.displayName}
+			answer = map[string]any{"id": personID(a.handle), "name": a.displayName}
 			return nil
 		})
 	} else {
@@ -172,11 +156,11 @@ func (n *facebook) describe(r *http.Request) (any, error) {
 
 func (n *facebook) object(r *http.Request, t tx, a account, id string) (map[string]any, error) {
 	if id == a.id {
-		told := facebookPage(a)
-		told["followers_count"] = followers(facebookName, a.id, n.now())
-		return told, nil
+		page := facebookPage(a)
+		page["followers_count"] = followers(facebookName, a.id, n.now())
+		return page, nil
 	}
-	v, found, err := t.facebookVideo(r.Context(), `id = ? and account = ?`, id, a.id)
+	v, found, err := findFacebookVideo(r.Context(), t, `id = ? and account = ?`, id, a.id)
 	if found && !v.finished.IsZero() {
 		err = n.untoldVideo(r, t, v)
 	}

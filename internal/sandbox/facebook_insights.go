@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// facebookMetrics are those of posts that the network still has.
+// facebookMetrics are the metrics of posts that the network still offers.
 var facebookMetrics = metrics{
 	"post_media_view":              func(c tally) any { return c.views },
 	"post_total_media_view_unique": func(c tally) any { return c.reach },
@@ -24,7 +24,7 @@ func (n *facebook) postInsights(r *http.Request) (any, error) {
 			return err
 		}
 		var err error
-		p, err = t.facebookShown(r, a)
+		p, err = findFacebookPost(r, t, a)
 		return err
 	})
 	if err != nil {
@@ -33,8 +33,8 @@ func (n *facebook) postInsights(r *http.Request) (any, error) {
 	return facebookMetrics.told(r, r.PathValue("id"), count(p, n.now()))
 }
 
-// facebookShown is the Page's post that a path names; that of a video is kept by the video's id alone.
-func (t tx) facebookShown(r *http.Request, a account) (post, error) {
+// findFacebookPost returns the Page's post that the path names. A video's post is stored under the video's id.
+func findFacebookPost(r *http.Request, t tx, a account) (post, error) {
 	id := r.PathValue("id")
 	for _, id := range []string{id, strings.TrimPrefix(id, a.id+"_")} {
 		p, found, err := t.post(r.Context(), facebookName, id)
@@ -45,14 +45,14 @@ func (t tx) facebookShown(r *http.Request, a account) (post, error) {
 	return post{}, errNoObject
 }
 
-// counted adds what is shown below a post to what the API tells of it. Shares are left out while there are none.
-func (c tally) counted(told map[string]any) map[string]any {
+// facebookCounts adds the counts below a post. Shares are left out if there are none.
+func facebookCounts(c tally, answer map[string]any) map[string]any {
 	summary := func(total int64) map[string]any {
 		return map[string]any{"data": []any{}, "summary": map[string]int64{"total_count": total}}
 	}
-	told["reactions"], told["comments"] = summary(c.likes), summary(c.comments)
+	answer["reactions"], answer["comments"] = summary(c.likes), summary(c.comments)
 	if c.shares > 0 {
-		told["shares"] = map[string]int64{"count": c.shares}
+		answer["shares"] = map[string]int64{"count": c.shares}
 	}
-	return told
+	return answer
 }

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	_ "image/gif" // beside JPEG and PNG, which are registered already
+	_ "image/gif" // the graph package registers JPEG and PNG
 	"math"
 	"net/http"
 	"net/url"
@@ -17,7 +17,7 @@ import (
 const (
 	maxFacebookText   = 63_206 // UTF-16 code units
 	maxFacebookPhotos = 10
-	facebookPhoto     = "PHOTO" // the forms of containers here
+	facebookPhoto     = "PHOTO" // forms of containers
 	facebookPost      = "POST"
 )
 
@@ -42,7 +42,7 @@ var (
 	}
 )
 
-// createPhoto fetches a photo that a post will show. Those that are shown at once, by themselves, are not taken here.
+// createPhoto fetches a photo for a later post. Photos that are published at once are not supported.
 func (n *facebook) createPhoto(r *http.Request) (any, error) {
 	if r.Form.Get("published") != "false" {
 		return nil, invalidParameter("published has to be false in this sandbox")
@@ -55,67 +55,67 @@ func (n *facebook) createPhoto(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	shown, err := n.getImage(r.Context(), c.account, r.Form.Get("url"), facebookPhotos)
+	m, err := n.getImage(r.Context(), c.account, r.Form.Get("url"), facebookPhotos)
 	if errors.Is(err, errImageType) || errors.Is(err, errImageSize) {
 		err = errFacebookPhoto
 	}
 	if err != nil {
 		return nil, err
 	}
-	shown.Alt = r.Form.Get("alt_text_custom")
-	c.media = []medium{shown}
+	m.Alt = r.Form.Get("alt_text_custom")
+	c.media = []medium{m}
 	err = n.page(r, func(t tx, _ account, _ oauthToken) error {
 		c.made = n.now()
-		return t.keepContainer(r.Context(), facebookName, &c)
+		return insertContainer(r.Context(), t, facebookName, &c)
 	})
 	return map[string]string{"id": c.id()}, err
 }
 
-// shown makes something visible by try, on disk when it returns, after the wait that try may ask for.
-func (n *facebook) shown(
-	r *http.Request, try func(t tx, a account, token oauthToken, waited bool) (launch, error),
-) (launch, error) {
-	for waited := false; ; waited = true {
-		var out launch
+// show publishes a post, on disk when it returns: prepare checks the request, and save stores the post.
+func (n *facebook) show(
+	r *http.Request, prepare func(t tx, a account) (*post, error), save func(t tx, p *post) error,
+) (string, error) {
+	return n.shared.publish(errGraphInternal, func(waited bool) (outcome, error) {
+		var out outcome
 		err := n.page(r, func(t tx, a account, token oauthToken) error {
-			var err error
-			out, err = try(t, a, token, waited)
+			p, err := prepare(t, a)
+			if err != nil {
+				return err
+			}
+			publication := attempt{
+				platform: facebookName, account: a.id, text: p.text, session: token.session, waited: waited,
+			}
+			out, err = publication.publish(r.Context(), t, facebookRefusals, func() (string, error) {
+				err := save(t, p)
+				return p.id, err
+			})
 			return err
 		})
-		if err != nil || out.wait == 0 {
-			return out, err
-		}
-		if !n.pause(out.wait) {
-			return launch{}, errGraphInternal
-		}
-	}
-}
-
-// post shows a text, a link or photos.
-func (n *facebook) post(r *http.Request) (any, error) {
-	out, err := n.shown(r, func(t tx, a account, token oauthToken, waited bool) (launch, error) {
-		photos, err := t.facebookPhotos(r, a)
-		if err != nil {
-			return launch{}, err
-		}
-		p := post{platform: facebookName, account: a.id, text: r.Form.Get("message")}
-		if err := checkFacebookPost(r.Form, photos); err != nil {
-			return launch{}, err
-		}
-		out, held, err := n.before(r.Context(), t, p, token.session, waited)
-		if held || err != nil {
-			return out, err
-		}
-		return n.keepFacebookPost(r, t, p, photos)
+		return out, err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return map[string]string{"id": out.post}, out.refused
 }
 
-// facebookPhotos are the photos that a post is to show.
-func (t tx) facebookPhotos(r *http.Request, a account) ([]container, error) {
+// facebookRefusals are the refusals that markers ask for.
+var facebookRefusals = refusals{
+	rejected: errFacebookText, expired: errSessionExpired, rateLimited: errRate, failed: errGraphInternal,
+}
+
+// post publishes a text, a link or photos.
+func (n *facebook) post(r *http.Request) (any, error) {
+	var photos []container
+	id, err := n.show(r, func(t tx, a account) (*post, error) {
+		var err error
+		if photos, err = findFacebookPhotos(r, t, a); err != nil {
+			return nil, err
+		}
+		p := &post{platform: facebookName, account: a.id, text: r.Form.Get("message")}
+		return p, checkFacebookPost(r.Form, photos)
+	}, func(t tx, p *post) error { return n.keepFacebookPost(r, t, p, photos) })
+	return map[string]string{"id": id}, err
+}
+
+// findFacebookPhotos returns the photos of a post.
+func findFacebookPhotos(r *http.Request, t tx, a account) ([]container, error) {
 	var named []struct {
 		ID string `json:"media_fbid"`
 	}
@@ -125,7 +125,7 @@ func (t tx) facebookPhotos(r *http.Request, a account) ([]container, error) {
 	}
 	photos := make([]container, len(named))
 	for i := range named {
-		c, found, err := t.container(r.Context(), facebookName, named[i].ID)
+		c, found, err := findContainer(r.Context(), t, facebookName, named[i].ID)
 		switch {
 		case err != nil:
 			return nil, err
@@ -148,7 +148,7 @@ func checkFacebookPost(form url.Values, photos []container) error {
 		return invalidParameter("A post needs message, link or attached_media")
 	case !fitsFacebook(text):
 		return invalidParameter("The message is too long")
-	case link != "" && !linkForm.MatchString(link):
+	case link != "" && !linkPattern.MatchString(link):
 		return errFacebookLink
 	}
 	return nil
@@ -156,64 +156,40 @@ func checkFacebookPost(form url.Values, photos []container) error {
 
 func fitsFacebook(text string) bool { return len(utf16.Encode([]rune(text))) <= maxFacebookText }
 
-// before lets the markers act. It is true where the post is not to be shown now.
-func (n *facebook) before(ctx context.Context, t tx, p post, session string, waited bool) (launch, bool, error) {
-	marks := readMarkers(p.text, facebookName)
-	if marks.has(markReject) {
-		return launch{refused: errFacebookText}, true, nil
-	}
-	out, acted, err := n.actBefore(ctx, t, marks, facebookKey(p), session)
-	if acted || err != nil {
-		return out, acted, err
-	}
-	return launch{wait: marks.slow}, marks.slow > 0 && !waited, nil
-}
-
-// facebookKey names a post for its markers, however often it is sent.
-func facebookKey(p post) string { return p.account + " " + contentID([]byte(p.text)) }
-
-// keepFacebookPost keeps a post that is not the same as the one before it, and notes that its photos are used.
-func (n *facebook) keepFacebookPost(r *http.Request, t tx, p post, photos []container) (launch, error) {
+// keepFacebookPost stores a post that differs from the last one, and marks its photos as used.
+func (n *facebook) keepFacebookPost(r *http.Request, t tx, p *post, photos []container) error {
 	last, err := t.posts(r.Context(), `where p.platform = ? and p.account = ? order by p.seq desc limit 1`,
 		facebookName, p.account)
 	if err != nil {
-		return launch{}, err
+		return err
 	}
 	if len(photos) == 0 && len(last) > 0 && len(last[0].media) == 0 && last[0].text == p.text {
-		return launch{}, errFacebookTwin
+		return errFacebookTwin
 	}
 	number := container{account: p.account, form: facebookPost, text: p.text, made: n.now()}
-	if err := t.keepContainer(r.Context(), facebookName, &number); err != nil {
-		return launch{}, err
+	if err := insertContainer(r.Context(), t, facebookName, &number); err != nil {
+		return err
 	}
 	for _, photo := range photos {
 		p.media = append(p.media, photo.media...)
 	}
 	for _, used := range append(slices.Clone(photos), number) {
-		if err := t.publishContainer(r.Context(), used); err != nil {
-			return launch{}, err
+		if err := markContainerPublished(r.Context(), t, used); err != nil {
+			return err
 		}
 	}
 	p.id = p.account + "_" + number.postID()
 	return n.keepShown(r.Context(), t, p, map[string]any{"media": p.media, "link": r.Form.Get("link")})
 }
 
-// keepShown keeps the post with what the network knows of it, and loses the answer where a marker asks for that.
-func (n *facebook) keepShown(ctx context.Context, t tx, p post, known map[string]any) (launch, error) {
+// keepShown stores the post with a body.
+func (n *facebook) keepShown(ctx context.Context, t tx, p *post, known map[string]any) error {
 	body, err := json.Marshal(known)
 	if err != nil {
-		return launch{}, fmt.Errorf("writing a post: %w", err)
+		return fmt.Errorf("writing a post: %w", err)
 	}
 	p.body, p.at, p.version = body, n.now(), p.id
-	if err := t.keepPost(ctx, p); err != nil {
-		return launch{}, err
-	}
-	out := launch{post: p.id}
-	lost, err := loses(ctx, t, facebookName, readMarkers(p.text, facebookName), facebookKey(p))
-	if lost {
-		out.refused = errCut
-	}
-	return out, err
+	return t.keepPost(ctx, *p)
 }
 
 func (n *facebook) listPosts(r *http.Request) (any, error) {
@@ -227,40 +203,40 @@ func (n *facebook) listPosts(r *http.Request) (any, error) {
 	}
 	data := []map[string]any{}
 	err = n.page(r, func(t tx, a account, _ oauthToken) error {
-		held, err := t.posts(r.Context(),
+		posts, err := t.posts(r.Context(),
 			`where p.platform = ? and p.account = ? and p.at >= ? order by p.seq desc limit ? offset ?`, facebookName,
 			a.id, since, limit, read)
 		if err == nil {
-			err = untoldAmong(held, n.now())
+			err = untoldAmong(posts, n.now())
 		}
-		for _, p := range held {
-			data = append(data, pick(r, count(p, n.now()).counted(n.tellPost(r, p))))
+		for _, p := range posts {
+			data = append(data, pick(r, facebookCounts(count(p, n.now()), n.tellPost(r, p))))
 		}
 		return err
 	})
 	return n.leaf(r, data, limit, read), err
 }
 
-// tellPost is a post as the API tells it; one of a video has an id beside the video's.
+// tellPost returns a post in the API's form. The post of a video has an id besides the video's.
 func (n *facebook) tellPost(r *http.Request, p post) map[string]any {
 	id := p.id
 	if !strings.Contains(id, "_") {
 		id = p.account + "_" + id
 	}
-	told := map[string]any{
+	answer := map[string]any{
 		"id": id, "created_time": p.at.Format(graphTime),
 		"permalink_url": n.baseURL(r) + "/" + facebookName + "/www/" + p.handle + "/posts/" + p.id,
 	}
 	if p.text != "" {
-		told["message"] = p.text
+		answer["message"] = p.text
 	}
 	if attached := facebookAttachments(p); attached != nil {
-		told["attachments"] = map[string]any{"data": []any{attached}}
+		answer["attachments"] = map[string]any{"data": []any{attached}}
 	}
-	return told
+	return answer
 }
 
-// facebookAttachments is what a post shows: one thing, which may have parts.
+// facebookAttachments returns the attachment of a post, which can have parts.
 func facebookAttachments(p post) map[string]any {
 	parts := make([]map[string]any, len(p.media))
 	for i, m := range p.media {
@@ -272,7 +248,7 @@ func facebookAttachments(p post) map[string]any {
 	var known struct {
 		Link string `json:"link"`
 	}
-	_ = json.Unmarshal(p.body, &known) // it was written by keepShown
+	_ = json.Unmarshal(p.body, &known) // keepShown wrote it
 	switch {
 	case len(parts) > 1:
 		return map[string]any{"type": "album", "subattachments": map[string]any{"data": parts}}

@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// facebook makes a call of the API at one of its hosts; the values are names and values in turn.
-func (b *box) facebook(t *testing.T, method, path, token string, values ...string) answer {
+// facebook calls the API at one of its hosts; values alternates names and values.
+func (b *fixture) facebook(t *testing.T, method, path, token string, values ...string) answer {
 	t.Helper()
 	return b.form(t, method, "/facebook/"+path, with(url.Values{"access_token": {token}}, values...))
 }
 
-// facebookTokens sign in: a token of the person of an hour, and one of the Page with its id.
-func (b *box) facebookTokens(t *testing.T) (string, string, string) {
+// facebookTokens returns a person's token of one hour, a Page's token, and the Page's id.
+func (b *fixture) facebookTokens(t *testing.T) (string, string, string) {
 	t.Helper()
 	consent := url.Values{
 		"client_id": {"app"}, "redirect_uri": {"https://app.test/back"}, "response_type": {"code"},
@@ -45,7 +45,7 @@ func (b *box) facebookTokens(t *testing.T) (string, string, string) {
 }
 
 // chunk sends a part of a video.
-func (b *box) chunk(t *testing.T, page, token, session, offset string, part []byte) answer {
+func (b *fixture) chunk(t *testing.T, page, token, session, offset string, part []byte) answer {
 	t.Helper()
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
@@ -67,32 +67,33 @@ func (b *box) chunk(t *testing.T, page, token, session, offset string, part []by
 		t.Fatal(err)
 	}
 	request.Header.Set("Content-Type", form.FormDataContentType())
-	return sent(request)
+	return doRequest(request)
 }
 
-// TestFacebookVideo uploads a video in two parts to a sandbox that is killed in between, and is worked on for a while.
+// TestFacebookVideo uploads a video in two parts to a sandbox that is killed in between, and that processes it for a
+// while.
 func TestFacebookVideo(t *testing.T) {
 	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 	opts := Options{Now: func() time.Time { return now }, Ready: 3 * time.Second}
 	b := start(t, opts)
 	_, token, page := b.facebookTokens(t)
-	film := append([]byte("\x00\x00\x00\x18ftypmp42"), bytes.Repeat([]byte("film"), facebookChunk/4)...)
+	film := append([]byte("\x00\x00\x00\x18ftypmp42"), bytes.Repeat([]byte("film"), (1<<20)/4)...)
 	videos := "video/v25.0/" + page + "/videos"
 	begun := b.facebook(t, http.MethodPost, videos, token, "upload_phase", "start", "file_size", "1048588")
 	id, session := begun.member("video_id"), begun.member("upload_session_id")
 	status := func() string {
-		var said struct {
+		var result struct {
 			Status struct {
 				Video string `json:"video_status"`
 			}
 		}
-		_ = json.Unmarshal(b.facebook(t, http.MethodGet, "graph/v25.0/"+id, token, "fields", "status").body, &said)
-		return said.Status.Video
+		_ = json.Unmarshal(b.facebook(t, http.MethodGet, "graph/v25.0/"+id, token, "fields", "status").body, &result)
+		return result.Status.Video
 	}
 	finish := func() answer {
 		return b.facebook(t, http.MethodPost, videos, token, "upload_phase", "finish", "upload_session_id", session, "description", "kept")
 	}
-	if a := b.chunk(t, page, token, session, "0", film[:facebookChunk]); a.member("start_offset") != "1048576" ||
+	if a := b.chunk(t, page, token, session, "0", film[:(1<<20)]); a.member("start_offset") != "1048576" ||
 		a.member("end_offset") != "1048588" {
 		t.Fatalf("HTTP %d: %s", a.status, a.body)
 	}
@@ -101,11 +102,11 @@ func TestFacebookVideo(t *testing.T) {
 		t.Errorf("ended half-way: HTTP %d: %s", a.status, a.body)
 	}
 	for _, offset := range []string{"0", "1048577", ""} {
-		if a := b.chunk(t, page, token, session, offset, film[facebookChunk:]); a.graphCode() != [2]int{100, 1363037} {
+		if a := b.chunk(t, page, token, session, offset, film[(1<<20):]); a.graphCode() != [2]int{100, 1363037} {
 			t.Errorf("at %q: HTTP %d: %s", offset, a.status, a.body)
 		}
 	}
-	if a := b.chunk(t, page, token, session, "1048576", film[facebookChunk:]); a.member("start_offset") != "1048588" ||
+	if a := b.chunk(t, page, token, session, "1048576", film[(1<<20):]); a.member("start_offset") != "1048588" ||
 		status() != "upload_complete" {
 		t.Errorf("HTTP %d: %s", a.status, a.body)
 	}
@@ -116,11 +117,11 @@ func TestFacebookVideo(t *testing.T) {
 	if a := finish(); a.graphCode() != [2]int{100, 0} || status() != "ready" {
 		t.Errorf("ended twice: HTTP %d: %s, then %s", a.status, a.body, status())
 	}
-	held := b.heldPosts(t, url.Values{"platform": {facebookName}})
-	if len(held) != 1 || held[0].Text != "kept" || held[0].Account != "mira.keller" {
-		t.Fatalf("held: %+v", held)
+	posts := b.listPosts(t, url.Values{"platform": {"facebook"}})
+	if len(posts) != 1 || posts[0].Text != "kept" || posts[0].Account != "mira.keller" {
+		t.Fatalf("held: %+v", posts)
 	}
-	if a := b.get(t, strings.TrimPrefix(held[0].Media[0], b.url)); !bytes.Equal(a.body, film) {
+	if a := b.get(t, strings.TrimPrefix(posts[0].Media[0], b.url)); !bytes.Equal(a.body, film) {
 		t.Errorf("%d bytes are shown", len(a.body))
 	}
 }
@@ -135,7 +136,7 @@ func TestFacebookRefusals(t *testing.T) {
 		want         [2]int
 	}{
 		"nothing":         {http.MethodPost, feed, nil, [2]int{100, 0}},
-		"too long":        {http.MethodPost, feed, []string{"message", strings.Repeat("👋", maxFacebookText/2+1)}, [2]int{100, 0}},
+		"too long":        {http.MethodPost, feed, []string{"message", strings.Repeat("👋", 63_206/2+1)}, [2]int{100, 0}},
 		"no link":         {http.MethodPost, feed, []string{"link", "javascript:alert(1)"}, [2]int{100, 1609005}},
 		"not published":   {http.MethodPost, feed, []string{"message", "x", "published", "false"}, [2]int{100, 0}},
 		"no photo":        {http.MethodPost, feed, []string{"attached_media", `[{"media_fbid":"181"}]`}, [2]int{100, 33}},
@@ -166,24 +167,24 @@ func TestFacebookRefusals(t *testing.T) {
 			t.Errorf("%s: HTTP %d: %s", name, a.status, a.body)
 		}
 	}
-	if held := b.texts(t, nil); len(held) != 0 {
-		t.Errorf("held: %q", held)
+	if posts := b.texts(t, nil); len(posts) != 0 {
+		t.Errorf("held: %q", posts)
 	}
 }
 
-// A chunk that is larger than what was asked for ends there.
+// A chunk that is too large is refused.
 func TestFacebookLargeChunk(t *testing.T) {
 	b := start(t, Options{})
 	_, token, page := b.facebookTokens(t)
 	session := b.facebook(t, http.MethodPost, "video/v25.0/"+page+"/videos", token, "upload_phase", "start",
 		"file_size", "9000000").member("upload_session_id")
 	if a := b.chunk(t, page, token, session, "0",
-		make([]byte, facebookChunk+facebookAround)); a.err == nil && a.graphCode() != [2]int{100, 0} {
+		make([]byte, (1<<20)+(64<<10))); a.err == nil && a.graphCode() != [2]int{100, 0} {
 		t.Errorf("HTTP %d: %s", a.status, a.body)
 	}
 }
 
-// What a Page's token lives: as long as the person's that it was read with, or for ever.
+// A Page's token lives as long as the person's token that read it, or for years.
 func TestFacebookTokens(t *testing.T) {
 	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 	b := start(t, Options{Now: func() time.Time { return now }})
@@ -196,7 +197,7 @@ func TestFacebookTokens(t *testing.T) {
 		}
 	}
 	_ = json.Unmarshal(b.facebook(t, http.MethodGet, "graph/v25.0/me/accounts", long, "fields", "access_token").body, &list)
-	now = now.Add(longLife)
+	now = now.Add(60 * 24 * time.Hour)
 	for name, c := range map[string]struct {
 		path, token string
 		want        [2]int

@@ -6,9 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -17,7 +15,7 @@ import (
 const (
 	maxFacebookVideo   = 10_000_000_000 // bytes
 	facebookChunk      = 1 << 20        // bytes
-	facebookAround     = 64 << 10       // bytes of a form around a chunk
+	facebookAround     = 64 << 10       // bytes of a form besides the chunk
 	facebookUploadLife = 24 * time.Hour
 )
 
@@ -27,10 +25,10 @@ type facebookVideo struct {
 	account     string
 	size        int64
 	received    int64
-	chunks      []string // cids, in their order
+	chunks      []string // cids, in order
 	failure     string
 	made        time.Time
-	finished    time.Time // when the upload was ended; zero before
+	finished    time.Time // when the upload ended; zero before
 }
 
 var (
@@ -43,7 +41,7 @@ var (
 	}
 )
 
-// takeVideo answers the three phases of an upload. Files come in a form with parts, all else as everywhere.
+// takeVideo handles the three phases of an upload. Files come in a multipart form.
 func (n *facebook) takeVideo(w http.ResponseWriter, r *http.Request) {
 	if !strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/form-data") {
 		n.graph(n.video)(w, r)
@@ -52,11 +50,10 @@ func (n *facebook) takeVideo(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := work(r)
 	defer cancel()
 	r = r.WithContext(ctx)
-	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(uploadTimeout)) // not every writer can; the body is bounded all the same
+	end := allowUpload(w)
 	r.Body = http.MaxBytesReader(w, r.Body, facebookChunk+facebookAround)
 	err := r.ParseMultipartForm(facebookChunk + facebookAround)
-	_ = control.SetReadDeadline(time.Time{})
+	end()
 	if err != nil {
 		n.writeGraph(w, r, nil, invalidParameter("The request cannot be read"))
 		return
@@ -85,14 +82,14 @@ func (n *facebook) startVideo(r *http.Request) (any, error) {
 	v := facebookVideo{size: size}
 	err = n.page(r, func(t tx, a account, _ oauthToken) error {
 		v.account, v.made = a.id, n.now()
-		return t.makeFacebookVideo(r.Context(), &v)
+		return insertFacebookVideo(r.Context(), t, &v)
 	})
 	answer := v.wants()
 	answer["video_id"], answer["upload_session_id"] = v.id, v.session
 	return answer, err
 }
 
-// wants is the part of the file that is to come next.
+// wants returns the range of the next chunk.
 func (v facebookVideo) wants() map[string]string {
 	return map[string]string{
 		"start_offset": strconv.FormatInt(v.received, 10),
@@ -100,9 +97,9 @@ func (v facebookVideo) wants() map[string]string {
 	}
 }
 
-// upload is the caller's upload that is not ended yet.
+// upload returns the caller's unfinished upload.
 func (n *facebook) upload(r *http.Request, t tx, a account) (facebookVideo, error) {
-	v, found, err := t.facebookVideo(r.Context(), `session = ? and account = ?`, r.Form.Get("upload_session_id"), a.id)
+	v, found, err := findFacebookVideo(r.Context(), t, `session = ? and account = ?`, r.Form.Get("upload_session_id"), a.id)
 	if err == nil && (!found || !v.finished.IsZero() || n.now().Sub(v.made) >= facebookUploadLife) {
 		err = errFacebookUpload
 	}
@@ -131,45 +128,41 @@ func (n *facebook) transferVideo(r *http.Request) (any, error) {
 		}
 		v.received += chunk.size
 		v.chunks = append(v.chunks, chunk.cid)
-		return t.keepFacebookVideo(r.Context(), v)
+		return updateFacebookVideo(r.Context(), t, v)
 	})
 	return v.wants(), err
 }
 
-// finishVideo ends an upload: the video is shown once the network has worked on it.
+// finishVideo ends an upload. The video is shown once the network has processed it.
 func (n *facebook) finishVideo(r *http.Request) (any, error) {
 	file, failure, err := n.assemble(r)
 	if err != nil {
 		return nil, err
 	}
-	out, err := n.shown(r, func(t tx, a account, token oauthToken, waited bool) (launch, error) {
-		v, err := n.upload(r, t, a)
-		if err != nil {
-			return launch{}, err
+	var v facebookVideo
+	_, err = n.show(r, func(t tx, a account) (*post, error) {
+		var err error
+		if v, err = n.upload(r, t, a); err != nil {
+			return nil, err
 		}
-		p := post{
+		p := &post{
 			platform: facebookName, account: a.id, id: v.id, text: r.Form.Get("description"), media: []medium{file},
 		}
 		if !fitsFacebook(p.text) {
-			return launch{}, invalidParameter("The description is too long")
+			return nil, invalidParameter("The description is too long")
 		}
-		out, held, err := n.before(r.Context(), t, p, token.session, waited)
-		if held || err != nil {
-			return out, err
-		}
+		return p, nil
+	}, func(t tx, p *post) error {
 		v.finished, v.failure = n.now(), failure
-		if err := t.keepFacebookVideo(r.Context(), v); err != nil || failure != "" {
-			return launch{}, err
+		if err := updateFacebookVideo(r.Context(), t, v); err != nil || failure != "" {
+			return err
 		}
 		return n.keepShown(r.Context(), t, p, map[string]any{"media": p.media})
 	})
-	if err != nil {
-		return nil, err
-	}
-	return map[string]bool{"success": true}, out.refused
+	return map[string]bool{"success": true}, err
 }
 
-// assemble makes one file of the chunks: the medium, or what is wrong with it.
+// assemble joins the chunks. It returns the medium, or what is wrong with it.
 func (n *facebook) assemble(r *http.Request) (medium, string, error) {
 	var v facebookVideo
 	err := n.page(r, func(t tx, a account, _ oauthToken) error {
@@ -183,58 +176,18 @@ func (n *facebook) assemble(r *http.Request) (medium, string, error) {
 	if err != nil {
 		return medium{}, "", err
 	}
-	whole := &chunkReader{store: n.store, left: v.chunks}
-	defer whole.Close()
-	head := make([]byte, min(sniffed, v.size))
-	if _, err := io.ReadFull(whole, head); err != nil {
-		return medium{}, "", fmt.Errorf("reading a video: %w", err)
-	}
-	blob, err := n.store.keepFile(io.MultiReader(strings.NewReader(string(head)), whole))
+	blob, err := n.store.join(v.chunks)
 	if err != nil {
 		return medium{}, "", err
 	}
-	if blob.mime = mediaType(head, ""); blob.mime != "video/mp4" && blob.mime != "video/quicktime" {
+	if blob.mime != "video/mp4" && blob.mime != "video/quicktime" {
 		return medium{}, "The video cannot be read", nil
 	}
-	file, err := n.keep(r.Context(), v.account, blob)
+	file, err := n.saveMedium(r.Context(), facebookName, v.account, blob)
 	return file, "", err
 }
 
-// chunkReader reads files one behind the other.
-type chunkReader struct {
-	store *store
-	left  []string // cids
-	open  *os.File
-}
-
-func (c *chunkReader) Read(p []byte) (int, error) {
-	for {
-		if c.open != nil {
-			count, err := c.open.Read(p)
-			if count > 0 || !errors.Is(err, io.EOF) {
-				return count, err //nolint:wrapcheck // a reader's errors are its own
-			}
-			c.Close()
-		}
-		if len(c.left) == 0 {
-			return 0, io.EOF
-		}
-		var err error
-		if c.open, err = os.Open(c.store.filePath(c.left[0])); err != nil {
-			return 0, fmt.Errorf("opening a chunk: %w", err)
-		}
-		c.left = c.left[1:]
-	}
-}
-
-func (c *chunkReader) Close() {
-	if c.open != nil {
-		_ = c.open.Close() // it was only read
-		c.open = nil
-	}
-}
-
-// tellVideo is a video as the API tells it. Its address has no host.
+// tellVideo returns a video in the API's form. Its address has no host.
 func (n *facebook) tellVideo(v facebookVideo, a account) map[string]any {
 	status := map[string]any{"video_status": n.videoStatus(v)}
 	published := status["video_status"] == "ready"
@@ -257,7 +210,7 @@ func (n *facebook) tellVideo(v facebookVideo, a account) map[string]any {
 	}
 }
 
-// untoldVideo is errCut where asking for the video would tell of a post that is to stay unconfirmed.
+// untoldVideo returns marker.ErrLost if a marker keeps the video's post unconfirmed.
 func (n *facebook) untoldVideo(r *http.Request, t tx, v facebookVideo) error {
 	p, found, err := t.post(r.Context(), facebookName, v.id)
 	if err != nil || !found {
@@ -282,8 +235,8 @@ func (n *facebook) videoStatus(v facebookVideo) string {
 	return "uploading"
 }
 
-// makeFacebookVideo begins an upload and gives it its ids.
-func (t tx) makeFacebookVideo(ctx context.Context, v *facebookVideo) error {
+// insertFacebookVideo stores a new upload and sets its ids.
+func insertFacebookVideo(ctx context.Context, t tx, v *facebookVideo) error {
 	var seq int64
 	if err := t.QueryRowContext(ctx, `select coalesce(max(seq), 0) + 1 from facebook_videos`).Scan(&seq); err != nil {
 		return fmt.Errorf("counting videos: %w", err)
@@ -298,8 +251,8 @@ func (t tx) makeFacebookVideo(ctx context.Context, v *facebookVideo) error {
 	return nil
 }
 
-// keepFacebookVideo brings a video up to date.
-func (t tx) keepFacebookVideo(ctx context.Context, v facebookVideo) error {
+// updateFacebookVideo updates a video.
+func updateFacebookVideo(ctx context.Context, t tx, v facebookVideo) error {
 	chunks, err := json.Marshal(v.chunks)
 	if err != nil {
 		return fmt.Errorf("writing a video's chunks: %w", err)
@@ -309,19 +262,20 @@ func (t tx) keepFacebookVideo(ctx context.Context, v facebookVideo) error {
 		`update facebook_videos set received = ?, chunks = ?, failure = ?, finished_at = ? where id = ?`,
 		v.received, string(chunks), v.failure, finished, v.id)
 	if err != nil {
-		return fmt.Errorf("keeping a video: %w", err)
+		return fmt.Errorf("saving a video: %w", err)
 	}
 	return nil
 }
 
-// facebookVideo finds the video that the condition selects. It is false where there is none.
-func (t tx) facebookVideo(ctx context.Context, condition string, args ...any) (facebookVideo, bool, error) {
+// findFacebookVideo returns the video that the condition selects, and reports whether it exists.
+func findFacebookVideo(ctx context.Context, t tx, condition string, args ...any) (facebookVideo, bool, error) {
 	var v facebookVideo
 	var chunks string
 	var made int64
 	var finished sql.NullInt64
 	err := t.QueryRowContext(ctx,
-		`select id, session, account, size, received, chunks, failure, made_at, finished_at from facebook_videos where `+condition, args...).
+		`select id, session, account, size, received, chunks, failure, made_at, finished_at from facebook_videos
+		where `+condition, args...).
 		Scan(&v.id, &v.session, &v.account, &v.size, &v.received, &chunks, &v.failure, &made, &finished)
 	if errors.Is(err, sql.ErrNoRows) {
 		return facebookVideo{}, false, nil

@@ -13,13 +13,12 @@ import (
 	"pressroom/internal/testkit/pds"
 )
 
-// These calls are made to the genuine server and to the sandbox, in this order, and have to be answered alike:
-// the status, the error's name and its message. In paths and bodies DID, KEY and CID stand for the account's
-// id, a record key and the id of the content that was stored last; BLOB for the object of the file that was uploaded
-// last, and FILE for its id.
+// rawCall is a call that the genuine server and the sandbox must answer alike: with the same status, error and message.
+// In paths and bodies DID, KEY and CID stand for the account's id, a record key and the id of the last stored content;
+// BLOB and FILE for the object and the id of the last uploaded file.
 type rawCall struct {
 	name, method, token, body string
-	kind                      string // Content-Type, that of JSON where empty
+	kind                      string // Content-Type; by default JSON
 	loose                     bool   // the messages may differ
 }
 
@@ -36,7 +35,7 @@ func put(name, record string) rawCall {
 	return rawCall{name: name, method: putMethod, token: "access", body: putBody("3l2345672abce", record, "")}
 }
 
-func loosely(c rawCall) rawCall {
+func ignoringMessage(c rawCall) rawCall {
 	c.loose = true
 	return c
 }
@@ -52,7 +51,7 @@ const (
 	strangeFile = "bafkreigq3exe2m23sojzoachuyucow4vu7eyatati4uy6scr4ixt6xwlhi"
 	dot         = `{"image":BLOB,"alt":"a dot"}`
 
-	// picture is one pixel of PNG.
+	// picture is a PNG of one pixel.
 	picture = "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x00\x00\x00\x00:~\x9bU" +
 		"\x00\x00\x00\nIDATx\x9cc\xf8\x0f\x00\x01\x01\x01\x00\x1b\xb6\xeeV\x00\x00\x00\x00IEND\xaeB`\x82"
 )
@@ -131,7 +130,7 @@ var rawCalls = []rawCall{
 	put("facet before the text", facets(`{"index":{"byteStart":-1,"byteEnd":2},"features":[]}`)),
 	put("facet without an index", facets(`{"features":[]}`)),
 	put("facet without features", facets(`{"index":{"byteStart":0,"byteEnd":2}}`)),
-	loosely(put("feature without a type", feature(`{"uri":"https://example.com"}`))),
+	ignoringMessage(put("feature without a type", feature(`{"uri":"https://example.com"}`))),
 	put("feature of another type", feature(`{"$type":"x.y.z","a":1}`)),
 	put("link", feature(`{"$type":"app.bsky.richtext.facet#link","uri":"https://example.com/ä"}`)),
 	put("no link", feature(`{"$type":"app.bsky.richtext.facet#link","uri":"example"}`)),
@@ -169,7 +168,7 @@ var rawCalls = []rawCall{
 	put("images are a text", embedding(`"$type":"app.bsky.embed.images","images":"x"`)),
 	put("image is a text", images(`"x"`)),
 	put("blob is a text", images(`{"image":"x","alt":""}`)),
-	loosely(put("blob without a type", images(`{"image":{"ref":{"$link":"FILE"},"mimeType":"image/png","size":1},"alt":""}`))),
+	ignoringMessage(put("blob without a type", images(`{"image":{"ref":{"$link":"FILE"},"mimeType":"image/png","size":1},"alt":""}`))),
 	put("image of before", images(dot)),
 	upload("upload of it again", "image/png", picture+"2"),
 	put("image with a form", images(`{"image":BLOB,"alt":"","aspectRatio":{"width":2000,"height":1}}`)),
@@ -224,8 +223,8 @@ var rawCalls = []rawCall{
 	{name: "session after that", method: "GET com.atproto.server.getSession", token: "access"},
 }
 
-// rawWorld is one server's side of the calls.
-type rawWorld struct {
+// rawServer is a server with the values of its placeholders.
+type rawServer struct {
 	url                string
 	names              map[string]string
 	access, refreshJWT string
@@ -241,10 +240,10 @@ func TestAnswersAsTheGenuineServerDoes(t *testing.T) {
 	t.Parallel()
 	server := pds.Start(t)
 	handle, _, password := server.NewAccount(t)
-	genuine := signedIn(t, server.URL, handle, password)
+	genuine := signIn(t, server.URL, handle, password)
 	box := start(t, Options{})
 	box.account(t, "alice.test")
-	ours := signedIn(t, box.url+"/bluesky", "alice.test", "password")
+	ours := signIn(t, box.url+"/bluesky", "alice.test", "password")
 	for _, c := range rawCalls {
 		want, got := genuine.do(t, c), ours.do(t, c)
 		if c.loose {
@@ -256,9 +255,9 @@ func TestAnswersAsTheGenuineServerDoes(t *testing.T) {
 	}
 }
 
-func signedIn(t *testing.T, url, handle, password string) *rawWorld {
+func signIn(t *testing.T, url, handle, password string) *rawServer {
 	t.Helper()
-	w := &rawWorld{url: url, names: map[string]string{"HANDLE": handle, "KEY": "3l2345672abcd"}}
+	w := &rawServer{url: url, names: map[string]string{"HANDLE": handle, "KEY": "3l2345672abcd"}}
 	var session struct{ DID, AccessJWT, RefreshJWT string }
 	body := `{"identifier":"` + handle + `","password":"` + password + `"}`
 	_, answer := w.send(t, rawCall{method: "POST com.atproto.server.createSession", body: body})
@@ -269,7 +268,7 @@ func signedIn(t *testing.T, url, handle, password string) *rawWorld {
 	return w
 }
 
-func (w *rawWorld) do(t *testing.T, c rawCall) rawAnswer {
+func (w *rawServer) do(t *testing.T, c rawCall) rawAnswer {
 	t.Helper()
 	status, body := w.send(t, c)
 	answer := rawAnswer{Status: status}
@@ -285,7 +284,7 @@ func (w *rawWorld) do(t *testing.T, c rawCall) rawAnswer {
 		t.Fatalf("%s: %v: %s", c.name, err, body)
 	}
 	if status == http.StatusOK {
-		delete(members, "didDoc") // where the genuine server has no directory at hand it leaves it out
+		delete(members, "didDoc") // the genuine server leaves it out if it reaches no directory
 		delete(members, "email")
 		answer.Members = sortedNames(members)
 		if cid, ok := members["cid"]; ok {
@@ -293,7 +292,7 @@ func (w *rawWorld) do(t *testing.T, c rawCall) rawAnswer {
 		}
 		if blob, ok := members["blob"]; ok {
 			answer.Members += string(blob)
-			w.uploaded(t, blob)
+			w.saveBlob(t, blob)
 		}
 		return answer
 	}
@@ -305,22 +304,22 @@ func (w *rawWorld) do(t *testing.T, c rawCall) rawAnswer {
 	return answer
 }
 
-func (w *rawWorld) uploaded(t *testing.T, blob json.RawMessage) {
+func (w *rawServer) saveBlob(t *testing.T, blob json.RawMessage) {
 	t.Helper()
-	var said struct {
+	var result struct {
 		Ref map[string]string
 	}
-	if err := json.Unmarshal(blob, &said); err != nil {
+	if err := json.Unmarshal(blob, &result); err != nil {
 		t.Fatal(err)
 	}
-	w.names["BLOB"], w.names["FILE"] = string(blob), said.Ref["$link"]
+	w.names["BLOB"], w.names["FILE"] = string(blob), result.Ref["$link"]
 }
 
 func sortedNames(members map[string]json.RawMessage) string {
 	return strings.Join(slices.Sorted(maps.Keys(members)), " ")
 }
 
-func (w *rawWorld) send(t *testing.T, c rawCall) (int, []byte) {
+func (w *rawServer) send(t *testing.T, c rawCall) (int, []byte) {
 	t.Helper()
 	verb, path, _ := strings.Cut(c.method, " ")
 	body := c.body

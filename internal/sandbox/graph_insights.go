@@ -12,12 +12,11 @@ var errWithheld = &graphError{
 	status: http.StatusBadRequest, code: 10, message: "Application does not have permission for this action",
 }
 
-// metrics are what a network tells of posts, by their names.
+// metrics are the metrics of a network's posts by name.
 type metrics map[string]func(tally) any
 
-// told are the figures that a request asks for, each as the last of a row of values. One that the network does not have
-// costs all.
-func (m metrics) told(r *http.Request, id string, counted tally) (any, error) {
+// told returns the requested metrics. An unknown one fails the request.
+func (m metrics) told(r *http.Request, id string, counts tally) (any, error) {
 	data := []map[string]any{}
 	for i, name := range strings.Split(r.Form.Get("metric"), ",") {
 		of, known := m[name]
@@ -27,13 +26,13 @@ func (m metrics) told(r *http.Request, id string, counted tally) (any, error) {
 		}
 		data = append(data, map[string]any{
 			"name": name, "period": "lifetime", "title": name, "id": id + "/insights/" + name + "/lifetime",
-			"values": []map[string]any{{"value": of(counted)}},
+			"values": []map[string]any{{"value": of(counts)}},
 		})
 	}
 	return map[string]any{"data": data}, nil
 }
 
-// may refuses a session at whose consent a scope was not given.
+// may refuses a session that was granted none of the scopes.
 func (n *graphAPI) may(ctx context.Context, t tx, token oauthToken, scopes ...string) error {
 	given, err := t.scopes(ctx, n.platform, token.session)
 	if err == nil && !slices.ContainsFunc(scopes, func(scope string) bool { return slices.Contains(given, scope) }) {
@@ -42,7 +41,7 @@ func (n *graphAPI) may(ctx context.Context, t tx, token oauthToken, scopes ...st
 	return err
 }
 
-// insights tells the figures of the caller's own post, where one of the scopes was given.
+// insights returns the call for the metrics of the caller's own post, which needs one of the scopes.
 func (n *graphAPI) insights(m metrics, scopes ...string) func(*http.Request) (any, error) {
 	return func(r *http.Request) (any, error) {
 		var p post
@@ -65,7 +64,7 @@ func (n *graphAPI) insights(m metrics, scopes ...string) func(*http.Request) (an
 	}
 }
 
-// behind is how many of a list a request has read already, by the cursor that it got.
+// behind returns the offset of the request's cursor.
 func behind(r *http.Request) (int, error) {
 	text := r.Form.Get("after")
 	if text == "" {
@@ -78,7 +77,7 @@ func behind(r *http.Request) (int, error) {
 	return read, nil
 }
 
-// leaf is a page of a list, with a cursor to the next where there may be one.
+// leaf returns a page of a list, with a cursor unless the page is the last.
 func (n *graphAPI) leaf(r *http.Request, data []map[string]any, limit, read int) map[string]any {
 	if len(data) < limit {
 		return map[string]any{"data": data}

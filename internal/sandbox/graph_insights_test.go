@@ -8,20 +8,20 @@ import (
 	"testing"
 )
 
-// threadsInsights is a token of mira.keller by which insights may be read.
-func (b *box) threadsInsights(t *testing.T) string {
+// threadsInsights returns a token of mira.keller that allows insights.
+func (b *fixture) threadsInsights(t *testing.T) string {
 	t.Helper()
-	code := b.allowed(t, with(asked(), "scope", "threads_basic,threads_manage_insights")).Get("code")
+	code := b.consentRedirect(t, with(consentQuery(), "scope", "threads_basic,threads_manage_insights")).Get("code")
 	return b.form(t, http.MethodPost, "/threads/oauth/access_token", exchange(code)).member("access_token")
 }
 
-func (b *box) thread(t *testing.T, token, text string) string {
+func (b *fixture) thread(t *testing.T, token, text string) string {
 	t.Helper()
 	made := b.threads(t, http.MethodPost, "me/threads", token, "media_type", "TEXT", "text", text).id(t)
 	return b.threads(t, http.MethodPost, "me/threads_publish", token, "creation_id", made).id(t)
 }
 
-// Who asks for figures wrongly, or without a right to them, is told so in the network's form.
+// Invalid and unauthorized requests for insights are refused in the network's form.
 func TestInsightsRefused(t *testing.T) {
 	b := start(t, Options{})
 	plain, token := b.threadsToken(t), b.threadsInsights(t)
@@ -52,7 +52,7 @@ func TestInsightsRefused(t *testing.T) {
 	}
 }
 
-// A list is read page by page by its cursors, and tells of no further page at its end.
+// A list can be read page by page with its cursors, and its last page has none.
 func TestGraphListHasPages(t *testing.T) {
 	b := start(t, Options{})
 	token := b.threadsToken(t)
@@ -93,7 +93,7 @@ func TestGraphListHasPages(t *testing.T) {
 	}
 }
 
-// The network's view is told to whoever is signed in, of whom there is.
+// The network's view needs a token and an existing account.
 func TestBlueskyViewRefused(t *testing.T) {
 	b := start(t, Options{})
 	b.account(t, "alice.test")
@@ -128,7 +128,7 @@ func TestBlueskyViewRefused(t *testing.T) {
 			t.Errorf("%s: HTTP %d, want %d", name, response.StatusCode, c.status)
 		}
 	}
-	if texts := b.texts(t, url.Values{"platform": {blueskyName}}); len(texts) != 0 {
+	if texts := b.texts(t, url.Values{"platform": {"bluesky"}}); len(texts) != 0 {
 		t.Errorf("held: %q", texts)
 	}
 }

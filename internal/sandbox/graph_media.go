@@ -1,12 +1,11 @@
 package sandbox
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"image"
-	_ "image/png" // beside JPEG, which is registered already
-	"io"
+	_ "image/jpeg"
+	_ "image/png"
 	"net/http"
 	"os"
 	"slices"
@@ -14,16 +13,13 @@ import (
 	"time"
 )
 
-const (
-	containerLife = 24 * time.Hour
-	fetchTimeout  = time.Minute
-)
+const containerLife = 24 * time.Hour
 
-// graphImages are the images that a network takes.
+// graphImages are a network's limits on images.
 type graphImages struct {
 	types           []string // MIME
 	most            int64    // bytes
-	tallest, widest float64  // width by height
+	tallest, widest float64  // width divided by height
 }
 
 var (
@@ -48,9 +44,9 @@ var (
 	}
 )
 
-// getImage fetches an image; what is wrong with it is told at once.
+// getImage fetches an image, and refuses an unsuitable one.
 func (n *graphAPI) getImage(ctx context.Context, account, address string, taken graphImages) (medium, error) {
-	blob, fetched, err := n.get(ctx, address, taken.most)
+	blob, fetched, err := n.shared.fetch(ctx, n.client, address, taken.most)
 	switch {
 	case err != nil:
 		return medium{}, err
@@ -73,18 +69,18 @@ func (n *graphAPI) getImage(ctx context.Context, account, address string, taken 
 	if shape := float64(config.Width) / float64(config.Height); shape < taken.tallest || shape > taken.widest {
 		return medium{}, errImageShape
 	}
-	return n.keep(ctx, account, blob)
+	return n.saveMedium(ctx, n.platform, account, blob)
 }
 
-// The ways in which a video fails.
+// The ways in which a video can fail.
 const (
 	videoUnfetched = "FAILED_DOWNLOADING_VIDEO"
 	videoUnread    = "FAILED_PROCESSING_VIDEO"
 )
 
-// getVideo fetches a video; what is wrong with it is told by the container.
+// getVideo fetches a video. It returns how an unsuitable one fails, which the container shows.
 func (n *graphAPI) getVideo(ctx context.Context, account, address string, most int64) (medium, string, error) {
-	blob, fetched, err := n.get(ctx, address, most)
+	blob, fetched, err := n.shared.fetch(ctx, n.client, address, most)
 	switch {
 	case err != nil:
 		return medium{}, "", err
@@ -93,63 +89,11 @@ func (n *graphAPI) getVideo(ctx context.Context, account, address string, most i
 	case blob.size > most, blob.mime != "video/mp4" && blob.mime != "video/quicktime":
 		return medium{}, videoUnread, nil
 	}
-	shown, err := n.keep(ctx, account, blob)
-	return shown, "", err
+	m, err := n.saveMedium(ctx, n.platform, account, blob)
+	return m, "", err
 }
 
-func (n *graphAPI) keep(ctx context.Context, account string, blob blobRef) (medium, error) {
-	err := n.store.in(ctx, func(t tx) error { return t.keepBlob(ctx, n.platform, account, blob) })
-	return medium{Path: n.platform + "/media/" + account + "/" + blob.cid, Type: blob.mime}, err
-}
-
-// get fetches a file, from anywhere, as this is a sandbox. It is false where there is none; one that is larger than
-// most ends there.
-func (n *graphAPI) get(ctx context.Context, address string, most int64) (blobRef, bool, error) {
-	response, ok := n.open(ctx, address)
-	if !ok {
-		return blobRef{}, false, nil
-	}
-	defer response.Close()
-	body := bufio.NewReader(io.LimitReader(response, most+1))
-	head, _ := body.Peek(sniffed) // what keeps it from being read is met again
-	kind := mediaType(head, "")
-	blob, err := n.store.keepFile(body)
-	blob.mime = kind
-	return blob, err == nil, err
-}
-
-func (n *graphAPI) open(ctx context.Context, address string) (io.ReadCloser, bool) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil) //nolint:gosec // the networks fetch what they are told to
-	if err != nil {
-		return nil, false
-	}
-	response, err := n.fetch.Do(request) //nolint:gosec // as above
-	if err != nil {
-		return nil, false
-	}
-	if response.StatusCode != http.StatusOK {
-		_ = response.Body.Close()
-		return nil, false
-	}
-	return response.Body, true
-}
-
-// mediaFile gives out a file that a post shows.
-func (n *graphAPI) mediaFile(r *http.Request) (any, error) {
-	var blob blobRef
-	err := n.store.in(r.Context(), func(t tx) error {
-		var found bool
-		var err error
-		blob, found, err = t.namedBlob(r.Context(), n.platform, r.PathValue("account"), r.PathValue("cid"))
-		if err == nil && !found {
-			err = errNoObject
-		}
-		return err
-	})
-	return n.blobAnswer(blob), err
-}
-
-// makeContainer keeps a container of the caller once fill has got what it shows.
+// makeContainer stores a container of the caller after fill has set its content.
 func (n *graphAPI) makeContainer(r *http.Request, fill func(*container) error) (any, error) {
 	c := container{item: r.Form.Get("is_carousel_item") == "true"}
 	err := n.caller(r, func(_ tx, a account, _ oauthToken) error {
@@ -164,7 +108,7 @@ func (n *graphAPI) makeContainer(r *http.Request, fill func(*container) error) (
 	}
 	err = n.store.in(r.Context(), func(t tx) error {
 		c.made = n.now()
-		return t.keepContainer(r.Context(), n.platform, &c)
+		return insertContainer(r.Context(), t, n.platform, &c)
 	})
 	return map[string]string{"id": c.id()}, err
 }
@@ -180,7 +124,7 @@ func (n *graphAPI) gather(r *http.Request, c *container, most int) error {
 	}
 	return n.store.in(r.Context(), func(t tx) error {
 		for _, id := range children {
-			child, found, err := t.container(r.Context(), n.platform, id)
+			child, found, err := findContainer(r.Context(), t, n.platform, id)
 			switch {
 			case err != nil:
 				return err

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"time"
 )
 
 const (
@@ -14,126 +13,91 @@ const (
 	mostPage  = 100
 )
 
-// launch is what a publication came to. Also a refusal may have changed something: a marker has acted.
-type launch struct {
-	post    string
-	refused error
-	wait    time.Duration // come back after this
-}
-
-// publish shows a container's post to everybody, on disk when it returns.
+// publish publishes a container's post, on disk when it returns.
 func (n *graphAPI) publish(r *http.Request) (any, error) {
-	for waited := false; ; waited = true {
-		var out launch
+	id, err := n.shared.publish(errGraphInternal, func(waited bool) (outcome, error) {
+		var out outcome
 		err := n.caller(r, func(t tx, a account, token oauthToken) error {
-			var err error
-			out, err = n.tryPublish(r, t, a, token, waited)
+			c, err := n.publishable(r, t, a)
+			if err == nil {
+				out, err = n.tryPublish(r.Context(), t, c, token, waited)
+			}
 			return err
 		})
-		if err != nil {
-			return nil, err
-		}
-		if out.wait == 0 {
-			return map[string]string{"id": out.post}, out.refused
-		}
-		if !n.pause(out.wait) {
-			return nil, errGraphInternal
-		}
-	}
+		return out, err
+	})
+	return map[string]string{"id": id}, err
 }
 
-func (n *graphAPI) tryPublish(r *http.Request, t tx, a account, token oauthToken, waited bool) (launch, error) {
-	c, found, err := t.container(r.Context(), n.platform, r.Form.Get("creation_id"))
+// publishable returns the container that a request publishes, and fails if it is not ready.
+func (n *graphAPI) publishable(r *http.Request, t tx, a account) (container, error) {
+	c, found, err := findContainer(r.Context(), t, n.platform, r.Form.Get("creation_id"))
 	if err != nil {
-		return launch{}, err
+		return container{}, err
 	}
 	if !found || c.account != a.id || c.item {
-		return launch{}, &graphError{
+		return container{}, &graphError{
 			status: http.StatusBadRequest, code: 24, subcode: 2207006, message: "The requested resource does not exist",
 		}
 	}
 	switch c.status(n.now(), n.ready) {
 	case "PUBLISHED":
-		return launch{}, invalidParameter("The container has been published already")
+		return container{}, invalidParameter("The container has been published already")
 	case "EXPIRED":
-		return launch{}, &graphError{
+		return container{}, &graphError{
 			status: http.StatusBadRequest, code: 24, subcode: 2207008, message: "The container has expired",
 		}
 	case "FINISHED":
-		return n.launch(r.Context(), t, c, token, waited)
+		return c, nil
 	}
-	return launch{}, errNotReady
+	return container{}, errNotReady
 }
 
-// launch lets the markers act, then keeps the post.
-func (n *graphAPI) launch(ctx context.Context, t tx, c container, token oauthToken, waited bool) (launch, error) {
-	marks := readMarkers(c.text, n.platform)
-	key := c.account + " " + contentID([]byte(c.text)) // containers are new each time
-	if out, acted, err := n.actBefore(ctx, t, marks, key, token.session); err != nil || acted {
-		return out, err
-	}
-	if marks.slow > 0 && !waited {
-		return launch{wait: marks.slow}, nil
-	}
-	body, err := json.Marshal(map[string]any{"media_type": listedForms[c.form], "media": c.media})
-	if err != nil {
-		return launch{}, fmt.Errorf("writing a post: %w", err)
-	}
-	err = t.keepPost(ctx, post{
-		platform: n.platform, account: c.account, id: c.postID(), text: c.text, media: c.media, at: n.now(),
-		version: c.id(), body: body,
-	})
-	if err == nil {
-		err = t.publishContainer(ctx, c)
-	}
-	if err != nil {
-		return launch{}, err
-	}
-	out := launch{post: c.postID()}
-	lost, err := loses(ctx, t, n.platform, marks, key)
-	if lost {
-		out.refused = errCut
-	}
-	return out, err
+// graphRefusals are the refusals that markers ask for.
+var graphRefusals = refusals{
+	rejected: &graphError{
+		status: http.StatusBadRequest, code: 4, subcode: 2207051,
+		message: "This content cannot be posted (asked for by a sandbox marker)",
+	},
+	expired: errSessionExpired, rateLimited: errRate, failed: errGraphInternal,
 }
 
-// actBefore lets the markers act that keep a post from being published. It is true where one did.
-func (n *graphAPI) actBefore(ctx context.Context, t tx, marks markers, key, session string) (launch, bool, error) {
-	if marks.has(markReject) {
-		return launch{refused: &graphError{
-			status: http.StatusBadRequest, code: 4, subcode: 2207051,
-			message: "This content cannot be posted (asked for by a sandbox marker)",
-		}}, true, nil
+func (n *graphAPI) tryPublish(ctx context.Context, t tx, c container, token oauthToken, waited bool) (outcome, error) {
+	publication := attempt{
+		platform: n.platform, account: c.account, text: c.text, session: token.session, waited: waited,
 	}
-	if dead, err := once(ctx, t, n.platform, marks, key, markExpiredToken); err != nil || dead {
-		if err == nil {
-			err = t.killSession(ctx, n.platform, session)
+	return publication.publish(ctx, t, graphRefusals, func() (string, error) {
+		body, err := json.Marshal(map[string]any{"media_type": listedForms[c.form], "media": c.media})
+		if err != nil {
+			return "", fmt.Errorf("writing a post: %w", err)
 		}
-		return launch{refused: errSessionExpired}, true, err
-	}
-	if marks.has(markRateLimit) {
-		return launch{refused: errRate}, true, nil
-	}
-	failing, err := once(ctx, t, n.platform, marks, key, markError)
-	return launch{refused: errGraphInternal}, failing, err
+		err = t.keepPost(ctx, post{
+			platform: n.platform, account: c.account, id: c.postID(), text: c.text, media: c.media, at: n.now(),
+			version: c.id(), body: body,
+		})
+		if err == nil {
+			err = markContainerPublished(ctx, t, c)
+		}
+		return c.postID(), err
+	})
 }
 
-// listedForms are what posts are called once they are published.
+// listedForms maps the forms of containers to the media types of posts.
 var listedForms = map[string]string{
 	"TEXT": "TEXT_POST", "IMAGE": "IMAGE", "VIDEO": "VIDEO", "REELS": "VIDEO", "CAROUSEL": "CAROUSEL_ALBUM",
 }
 
-// listed is what the API calls the form of a post.
-func (p post) listed() string {
-	var kept struct {
+// mediaTypeOf returns the media type of a post.
+func mediaTypeOf(p post) string {
+	var body struct {
 		Type string `json:"media_type"`
 	}
-	_ = json.Unmarshal(p.body, &kept) // it was written by launch
-	return kept.Type
+	_ = json.Unmarshal(p.body, &body) // tryPublish wrote it
+	return body.Type
 }
 
-// list lists the caller's posts, the newest first, from a Unix time on, each as tell tells it.
-func (n *graphAPI) list(r *http.Request, tell func(post) (map[string]any, error)) (any, error) {
+// list lists the caller's posts since a Unix time, the newest first, each in the form of view.
+func (n *graphAPI) list(r *http.Request, view func(post) (map[string]any, error)) (any, error) {
 	since, limit, err := readPage(r)
 	if err != nil {
 		return nil, err
@@ -144,17 +108,17 @@ func (n *graphAPI) list(r *http.Request, tell func(post) (map[string]any, error)
 	}
 	data := []map[string]any{}
 	err = n.caller(r, func(t tx, a account, _ oauthToken) error {
-		held, err := t.posts(r.Context(),
+		posts, err := t.posts(r.Context(),
 			`where p.platform = ? and p.account = ? and p.at >= ? order by p.seq desc limit ? offset ?`, n.platform,
 			a.id, since, limit, read)
 		if err == nil {
-			err = untoldAmong(held, n.now())
+			err = untoldAmong(posts, n.now())
 		}
-		for _, p := range held {
+		for _, p := range posts {
 			if err == nil {
-				var told map[string]any
-				told, err = tell(p)
-				data = append(data, told)
+				var item map[string]any
+				item, err = view(p)
+				data = append(data, item)
 			}
 		}
 		return err
@@ -162,7 +126,7 @@ func (n *graphAPI) list(r *http.Request, tell func(post) (map[string]any, error)
 	return n.leaf(r, data, limit, read), err
 }
 
-// readPage is from when on, in Unix milliseconds, and how many.
+// readPage returns the start in Unix milliseconds and the limit of a list.
 func readPage(r *http.Request) (int64, int, error) {
 	since, limit := int64(0), usualPage
 	var err error
@@ -176,4 +140,22 @@ func readPage(r *http.Request) (int64, int, error) {
 		return 0, 0, invalidParameter("since has to be a Unix time, and limit a number from 1 to 100")
 	}
 	return since * 1000, limit, nil
+}
+
+// earlierPrefix is the prefix of the ids of earlier posts.
+const earlierPrefix = "16"
+
+// formEarlierMedia sets the id and the body of an earlier post on Instagram or Threads.
+func formEarlierMedia(p *post) error {
+	form := "TEXT"
+	if len(p.media) > 0 {
+		form = "IMAGE"
+	}
+	var err error
+	p.id = fmt.Sprintf(earlierPrefix+"%015d", p.at.UnixMilli())
+	p.version = p.id
+	if p.body, err = json.Marshal(map[string]any{"media_type": listedForms[form], "media": p.media}); err != nil {
+		return fmt.Errorf("writing a post: %w", err)
+	}
+	return nil
 }

@@ -14,9 +14,9 @@ func (n *graphAPI) exchangeCode(r *http.Request) (any, error) {
 	return n.redeemed(r, nil)
 }
 
-// redeemed trades a code for a token of an hour. What more is said with it comes from tell, where that is not nil.
+// redeemed exchanges a code for a token of one hour. If extend is not nil, it adds to the answer.
 func (n *graphAPI) redeemed(
-	r *http.Request, tell func(t tx, code oauthToken, answer map[string]any) error,
+	r *http.Request, extend func(t tx, code oauthToken, answer map[string]any) error,
 ) (map[string]any, error) {
 	var answer map[string]any
 	err := n.store.in(r.Context(), func(t tx) error {
@@ -28,15 +28,15 @@ func (n *graphAPI) redeemed(
 			return invalidParameter("Invalid verification code, or one that has been used, or another redirect_uri")
 		}
 		answer, err = n.token(r.Context(), t, code, shortLife)
-		if err == nil && tell != nil {
-			err = tell(t, code, answer)
+		if err == nil && extend != nil {
+			err = extend(t, code, answer)
 		}
 		return err
 	})
 	return answer, err
 }
 
-// token answers with a new token of a session.
+// token returns the answer with a new token of a session.
 func (n *graphAPI) token(ctx context.Context, t tx, of oauthToken, life time.Duration) (map[string]any, error) {
 	of.kind, of.redirect, of.challenge = kindAccess, "", ""
 	text, err := n.issue(ctx, t, of, life)
@@ -57,7 +57,7 @@ func (n *graphAPI) refreshToken(r *http.Request) (any, error) {
 	return n.trade(r, renewAge)
 }
 
-// giveToken trades a code of Facebook Login, or a person's token for one of sixty days.
+// giveToken exchanges a code of Facebook Login, or a person's token for one of sixty days.
 func (n *graphAPI) giveToken(r *http.Request) (any, error) {
 	if r.Form.Get("client_secret") == "" || r.Form.Get("client_id") == "" {
 		return nil, invalidParameter("client_id and client_secret are required")
@@ -69,7 +69,7 @@ func (n *graphAPI) giveToken(r *http.Request) (any, error) {
 	return n.trade(r, 0)
 }
 
-// permissions tells what a person allowed.
+// permissions lists what a person allowed.
 func (n *graphAPI) permissions(r *http.Request) (any, error) {
 	data := []map[string]any{}
 	err := n.caller(r, func(t tx, _ account, token oauthToken) error {
@@ -82,7 +82,7 @@ func (n *graphAPI) permissions(r *http.Request) (any, error) {
 	return map[string]any{"data": data}, err
 }
 
-// trade gives a token of a certain age for one of sixty days. The old one stays good for as long as it was.
+// trade exchanges a token of a minimum age for one of sixty days. The old one keeps its lifetime.
 func (n *graphAPI) trade(r *http.Request, age time.Duration) (any, error) {
 	var answer map[string]any
 	err := n.caller(r, func(t tx, _ account, old oauthToken) error {
@@ -96,8 +96,8 @@ func (n *graphAPI) trade(r *http.Request, age time.Duration) (any, error) {
 	return answer, err
 }
 
-// caller does something in a transaction for the account whose token the request has; a path that names another one
-// is refused.
+// caller calls do in a transaction with the account of the request's token. It refuses a path that names another
+// account.
 func (n *graphAPI) caller(r *http.Request, do func(tx, account, oauthToken) error) error {
 	return n.store.in(r.Context(), func(t tx) error {
 		a, token, err := n.bearer(r, t)
@@ -111,7 +111,7 @@ func (n *graphAPI) caller(r *http.Request, do func(tx, account, oauthToken) erro
 	})
 }
 
-// bearer is the account that the request's token speaks for.
+// bearer returns the account of the request's token.
 func (n *graphAPI) bearer(r *http.Request, t tx) (account, oauthToken, error) {
 	text := r.Form.Get("access_token")
 	if text == "" {
@@ -134,3 +134,17 @@ func (n *graphAPI) bearer(r *http.Request, t tx) (account, oauthToken, error) {
 	}
 	return a, token, err
 }
+
+// takeBack revokes the permissions of the person whose token the request has.
+func (n *graphAPI) takeBack(r *http.Request) (any, error) {
+	err := n.caller(r, func(t tx, a account, _ oauthToken) error {
+		if person := r.PathValue("person"); person != "me" && person != personID(a.handle) {
+			return errNoObject
+		}
+		return t.killSessionsOf(r.Context(), n.platform, a.id)
+	})
+	return map[string]any{"success": true}, err
+}
+
+// personID returns the id of a person in Facebook Login, which differs from those of Pages and accounts.
+func personID(handle string) string { return stableID("11", "facebook person "+handle) }

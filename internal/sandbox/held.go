@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// heldPost is a publication as GET /held lists it.
+// heldPost is a publication in the answer to GET /held.
 type heldPost struct {
 	Platform string   `json:"platform"`
 	Account  string   `json:"account"` // handle
@@ -17,8 +17,8 @@ type heldPost struct {
 	At       string   `json:"at"`    // RFC 3339, UTC
 }
 
-// heldHandler answers with what the networks hold, in the order in which it came. The filters "platform" and
-// "contains" (a part of the text) may be left out.
+// heldHandler lists the posts in the order of their publication. The optional filters are "platform" and "contains", a
+// part of the text.
 func (s *Server) heldHandler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := work(r)
@@ -26,7 +26,7 @@ func (s *Server) heldHandler() http.Handler {
 		query := r.URL.Query()
 		held, err := s.held(ctx, query.Get("platform"), query.Get("contains"))
 		if err != nil {
-			slog.Error("sandbox: listing what is held", "err", err)
+			slog.Error("sandbox: listing posts", "err", err)
 			writeJSON(w, http.StatusInternalServerError, internalError)
 			return
 		}

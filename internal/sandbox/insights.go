@@ -5,33 +5,33 @@ import (
 	"time"
 )
 
-// tally is what a network has counted at a post.
+// tally holds the counts of a post.
 type tally struct{ views, reach, likes, comments, shares, saves, clicks int64 }
 
 const (
-	tallySettles = 30 * time.Hour // after which a post has had about two thirds of what it will ever have
+	tallySettles = 30 * time.Hour // by which a post has about two thirds of its final counts
 	oneDay       = 24 * time.Hour
 )
 
-// followersSince is when the accounts had the followers that they began with.
+// followersSince is when accounts have their initial number of followers.
 var followersSince = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-// followers is how many follow an account at a moment. It follows from the account and the moment alone.
+// followers returns an account's number of followers at a time. Nothing else affects it.
 func followers(platform, account string, now time.Time) int64 {
-	throw := dice("followers", platform, account)
-	first := math.Exp(7.6 + 0.7*throw.NormFloat64())
-	daily := 0.0002 + 0.0008*throw.Float64()
+	rng := dice("followers", platform, account)
+	first := math.Exp(7.6 + 0.7*rng.NormFloat64())
+	daily := 0.0002 + 0.0008*rng.Float64()
 	days := max(0, now.Sub(followersSince).Hours()/oneDay.Hours())
 	return int64(first * (1 + daily*days))
 }
 
-// count is what the network has counted at a post at a moment. It follows from the post and its age alone: the end of
-// it is log-normal, and grows with the followers that the account had when it posted.
+// count returns the counts of a post at a time, which depend only on the post and its age. Final counts are log-normal
+// and grow with the followers that the account had when it posted.
 func count(p post, now time.Time) tally {
-	throw := dice("tally", p.platform, p.id)
-	normal := func(middle, spread float64) float64 { return math.Exp(middle + spread*throw.NormFloat64()) }
-	views := float64(followers(p.platform, p.account, p.at)) * normal(-0.6, 0.8) * p.draw() * settled(now.Sub(p.at))
-	seen := 0.6 + 0.35*throw.Float64() // parts of the views that are of different people
+	rng := dice("tally", p.platform, p.id)
+	normal := func(middle, spread float64) float64 { return math.Exp(middle + spread*rng.NormFloat64()) }
+	views := float64(followers(p.platform, p.account, p.at)) * normal(-0.6, 0.8) * attraction(p) * settled(now.Sub(p.at))
+	seen := 0.6 + 0.35*rng.Float64() // share of views by different people
 	part := func(middle, spread float64) int64 { return int64(views * min(normal(middle, spread), 0.5)) }
 	return tally{
 		views: int64(views), reach: int64(views * seen),
@@ -40,12 +40,12 @@ func count(p post, now time.Time) tally {
 	}
 }
 
-// draw is how much more a post is looked at for what it shows.
-func (p post) draw() float64 {
+// attraction returns the factor by which a post's media raise its views.
+func attraction(p post) float64 {
 	switch {
 	case len(p.media) > 1:
 		return 1.4
-	case len(p.media) == 1 && p.media[0].film():
+	case len(p.media) == 1 && p.media[0].Video():
 		return 1.6
 	case len(p.media) == 1:
 		return 1.2
@@ -53,10 +53,7 @@ func (p post) draw() float64 {
 	return 1
 }
 
-// film tells whether a medium is a video.
-func (m medium) film() bool { return len(m.Type) > len("video/") && m.Type[:len("video/")] == "video/" }
-
-// settled is the part that a post of an age has had, of what it will ever have.
+// settled returns the share of the final counts that a post of an age has.
 func settled(age time.Duration) float64 {
 	return 1 - math.Exp(-max(0, age.Hours())/tallySettles.Hours())
 }

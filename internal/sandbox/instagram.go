@@ -8,16 +8,15 @@ import (
 
 const instagramName = "instagram"
 
-// instagram is the part of the Instagram API that publishes: the consents and tokens of both ways of signing in,
-// containers, posts; and the part that tells of the public world. Its hosts are folders here, so that the calls of one
-// are none of another: www, api and graph for Instagram Login, facebook for both hosts of Facebook Login.
+// instagram is the Instagram API: both ways to sign in, containers and posts, and the public data of others. Its hosts
+// are folders here: www, api and graph for Instagram Login, facebook for both hosts of Facebook Login.
 type instagram struct {
 	*graphAPI
 
 	walks hashtagWalks
 }
 
-func newInstagram(s *Server) *instagram {
+func newInstagram(s *shared) *instagram {
 	api := newGraphAPI(s, instagramName, "Instagram", "ig", "instagram")
 	api.cannotSignIn = isOperator
 	return &instagram{graphAPI: api}
@@ -25,10 +24,10 @@ func newInstagram(s *Server) *instagram {
 
 func (n *instagram) settle(ctx context.Context) error { return n.people(ctx, instagramID) }
 
-// instagramID gives a handle the same id in every sandbox.
-func instagramID(handle string) string { return graphID("1", "instagram account "+handle) }
+// instagramID returns an account's id, which is the same in every sandbox.
+func instagramID(handle string) string { return stableID("1", "instagram account "+handle) }
 
-// handler answers the APIs, the consent pages, and at the addresses of posts the sandbox's page.
+// handler serves the APIs, the consent pages, and redirects from posts to the sandbox's page.
 func (n *instagram) handler() http.Handler {
 	mux := http.NewServeMux()
 	for _, pattern := range []string{"/www/oauth/authorize", "/facebook/{version}/dialog/oauth"} {
@@ -45,7 +44,7 @@ func (n *instagram) handler() http.Handler {
 		"DELETE /facebook/{version}/{person}/permissions": n.takeBack,
 		"GET /facebook/{version}/me":                      n.facebookMe,
 		"GET /facebook/{version}/me/accounts":             n.instagramPages,
-		"GET /media/{account}/{cid}":                      n.mediaFile,
+		"GET /media/{account}/{cid}":                      n.mediaFile(n.platform, errNoObject),
 		"/":                                               n.nowhere,
 	}
 	for _, host := range []string{"/graph", "/facebook"} {

@@ -13,7 +13,7 @@ const (
 	maxInstagramVideo   = 300_000_000 // bytes
 )
 
-// The shapes are a little wider than 4:5 and 1.91:1, as pixels are whole.
+// The ratios are a little wider than 4:5 and 1.91:1, as pixels are whole.
 var instagramImages = graphImages{types: []string{"image/jpeg"}, most: 8 << 20, tallest: 0.79, widest: 1.92}
 
 var instagramTag = regexp.MustCompile(`#[\pL\pN_]+`)
@@ -32,7 +32,7 @@ func (n *instagram) createContainer(r *http.Request) (any, error) {
 	})
 }
 
-// fill gets what the container shows. A video by itself is a reel, one among others is not.
+// fill sets the content of the container. A single video is a reel, one in a carousel is not.
 func (n *instagram) fill(r *http.Request, c *container) error {
 	switch {
 	case c.form == "" || c.form == "IMAGE":
@@ -52,13 +52,13 @@ func (n *instagram) fillImage(r *http.Request, c *container) error {
 	if address == "" {
 		return invalidParameter("The parameter image_url is required")
 	}
-	shown, err := n.getImage(r.Context(), c.account, address, instagramImages)
-	shown.Alt = r.Form.Get("alt_text")
-	c.media = []medium{shown}
+	m, err := n.getImage(r.Context(), c.account, address, instagramImages)
+	m.Alt = r.Form.Get("alt_text")
+	c.media = []medium{m}
 	return err
 }
 
-// instagramFailures are the subcodes by which a container tells why it failed.
+// instagramFailures are the subcodes of a failed container.
 var instagramFailures = map[string]string{videoUnfetched: "2207052", videoUnread: "2207026"}
 
 func (n *instagram) fillVideo(r *http.Request, c *container) error {
@@ -66,7 +66,7 @@ func (n *instagram) fillVideo(r *http.Request, c *container) error {
 	if address == "" {
 		return invalidParameter("The parameter video_url is required")
 	}
-	shown, failure, err := n.getVideo(r.Context(), c.account, address, maxInstagramVideo)
-	c.media, c.failure = []medium{shown}, instagramFailures[failure]
+	m, failure, err := n.getVideo(r.Context(), c.account, address, maxInstagramVideo)
+	c.media, c.failure = []medium{m}, instagramFailures[failure]
 	return err
 }

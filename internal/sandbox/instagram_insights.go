@@ -1,6 +1,6 @@
 package sandbox
 
-// instagramMetrics are those of posts and reels.
+// instagramMetrics are the metrics of posts and reels.
 var instagramMetrics = metrics{
 	"views":              func(c tally) any { return c.views },
 	"reach":              func(c tally) any { return c.reach },
@@ -11,9 +11,9 @@ var instagramMetrics = metrics{
 	"total_interactions": func(c tally) any { return c.likes + c.comments + c.shares + c.saves },
 }
 
-// product is where a post stands: a video by itself is a reel.
-func (p post) product() string {
-	if p.listed() == listedForms["REELS"] {
+// instagramProduct returns where a post is shown: a single video is a reel.
+func instagramProduct(p post) string {
+	if mediaTypeOf(p) == listedForms["REELS"] {
 		return "REELS"
 	}
 	return "FEED"

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// describe answers for whatever has the id: an account, a Page, a container or a post, of the caller alone.
+// describe returns the object with an id: an account, a Page, a container or a post of the caller.
 func (n *instagram) describe(r *http.Request) (any, error) {
 	var answer map[string]any
 	err := n.caller(r, func(t tx, a account, token oauthToken) error {
@@ -18,7 +18,7 @@ func (n *instagram) describe(r *http.Request) (any, error) {
 	return answer, err
 }
 
-// instagramPick is pick for a network that refuses a field which it does not know.
+// instagramPick is graph.PickFields for a network that refuses unknown fields.
 func instagramPick(r *http.Request, all map[string]any) (map[string]any, error) {
 	for field := range strings.SplitSeq(r.Form.Get("fields"), ",") {
 		if _, known := all[field]; !known && field != "" {
@@ -43,7 +43,7 @@ func (n *instagram) object(r *http.Request, t tx, a account, token oauthToken) (
 	if found {
 		return n.openPage(r, t, page, token)
 	}
-	c, found, err := t.container(r.Context(), n.platform, id)
+	c, found, err := findContainer(r.Context(), t, n.platform, id)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func (n *instagram) object(r *http.Request, t tx, a account, token oauthToken) (
 	return n.told(r, p), err
 }
 
-// instagramStatus is how a container's state is put into words; a failure is told with its subcode.
+// instagramStatus describes the statuses of containers. A failure is followed by its subcode.
 var instagramStatus = map[string]string{
 	"IN_PROGRESS": "In Progress: Media is still being processed.",
 	"FINISHED":    "Finished: Media has been uploaded and it is ready to be published.",
@@ -70,12 +70,12 @@ var instagramStatus = map[string]string{
 	"ERROR":       "Error: Media upload has failed with error code ",
 }
 
-// told is a post as the API tells it.
+// told returns a post in the API's form.
 func (n *instagram) told(r *http.Request, p post) map[string]any {
-	counted := count(p, n.now())
+	counts := count(p, n.now())
 	return map[string]any{
-		"id": p.id, "caption": p.text, "media_type": p.listed(), "media_product_type": p.product(),
-		"like_count": counted.likes, "comments_count": counted.comments, "timestamp": p.at.Format(graphTime),
+		"id": p.id, "caption": p.text, "media_type": mediaTypeOf(p), "media_product_type": instagramProduct(p),
+		"like_count": counts.likes, "comments_count": counts.comments, "timestamp": p.at.Format(graphTime),
 		"username":  p.handle,
 		"permalink": n.baseURL(r) + "/" + n.platform + "/web/p/" + p.id,
 	}

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// exchangeInstagramCode trades a code of Instagram Login, and tells what was allowed.
+// exchangeInstagramCode exchanges a code of Instagram Login, and lists what was allowed.
 func (n *instagram) exchangeInstagramCode(r *http.Request) (any, error) {
 	if r.Form.Get("client_secret") == "" || r.Form.Get("grant_type") != "authorization_code" {
 		return nil, invalidParameter("client_secret and grant_type are required")
@@ -17,13 +17,13 @@ func (n *instagram) exchangeInstagramCode(r *http.Request) (any, error) {
 	})
 }
 
-// instagramMe is who has signed in by Instagram Login. The id is another than the one that the account is called by.
+// instagramMe returns the person of Instagram Login. Its id differs from the account's.
 func (n *instagram) instagramMe(r *http.Request) (any, error) {
 	var answer map[string]any
 	err := n.caller(r, func(_ tx, a account, _ oauthToken) error {
 		var err error
 		answer, err = instagramPick(r, map[string]any{
-			"id": graphID("2", "instagram app's person "+a.handle), "user_id": a.id, "username": a.handle,
+			"id": stableID("2", "instagram app's person "+a.handle), "user_id": a.id, "username": a.handle,
 			"name": a.displayName,
 		})
 		return err
@@ -32,19 +32,19 @@ func (n *instagram) instagramMe(r *http.Request) (any, error) {
 }
 
 const (
-	// who has a role on the Pages of all others too, and on one without an account
+	// has a role on the Pages of all others, and on one without an account
 	instagramAgency = "studio.north"
-	// a Page's token that was read with a long-lived one does not end by time
+	// a Page's token does not expire if a long-lived one read it
 	instagramPageLife = 100 * 365 * 24 * time.Hour
 )
 
-// instagramPage is a Page and the account that belongs to it.
+// instagramPage is a Page and its account.
 type instagramPage struct {
 	id, name string
 	account  account
 }
 
-// pagesOf are those on which the person has a role.
+// pagesOf returns the Pages on which a person has a role.
 func (n *instagram) pagesOf(r *http.Request, t tx, person account) ([]instagramPage, error) {
 	accounts, err := t.accounts(r.Context(), n.platform)
 	if err != nil {
@@ -53,16 +53,16 @@ func (n *instagram) pagesOf(r *http.Request, t tx, person account) ([]instagramP
 	var found []instagramPage
 	for _, a := range accounts {
 		if a.id == person.id || person.handle == instagramAgency && !isOperator(a) {
-			found = append(found, instagramPage{graphID("3", "instagram page of "+a.handle), a.displayName, a})
+			found = append(found, instagramPage{stableID("3", "instagram page of "+a.handle), a.displayName, a})
 		}
 	}
 	if person.handle == instagramAgency {
-		found = append(found, instagramPage{id: graphID("3", "instagram page of nobody"), name: "An empty Page"})
+		found = append(found, instagramPage{id: stableID("3", "instagram page of nobody"), name: "An empty Page"})
 	}
 	return found, nil
 }
 
-// pageOf is a Page on which the person has a role. It is false for any other id.
+// pageOf returns a Page on which the person has a role, and reports whether it exists.
 func (n *instagram) pageOf(r *http.Request, t tx, person account, id string) (instagramPage, bool, error) {
 	pages, err := n.pagesOf(r, t, person)
 	for _, p := range pages {
@@ -73,10 +73,10 @@ func (n *instagram) pageOf(r *http.Request, t tx, person account, id string) (in
 	return instagramPage{}, false, err
 }
 
-// openPage is a Page as the API tells it, with a token that speaks for its account.
+// openPage returns a Page in the API's form, with a token for its account.
 func (n *instagram) openPage(r *http.Request, t tx, p instagramPage, token oauthToken) (map[string]any, error) {
 	all := map[string]any{"id": p.id, "name": p.name}
-	owner := token.account // a token has to be somebody's, even that of a Page without an account
+	owner := token.account // even a Page without an account has a token with an owner
 	if p.account.id != "" {
 		owner = p.account.id
 		all["instagram_business_account"] = map[string]any{
@@ -107,4 +107,14 @@ func (n *instagram) instagramPages(r *http.Request) (any, error) {
 		return err
 	})
 	return map[string]any{"data": data}, err
+}
+
+// facebookMe returns the person of Facebook Login.
+func (n *instagram) facebookMe(r *http.Request) (any, error) {
+	var answer map[string]any
+	err := n.caller(r, func(_ tx, a account, _ oauthToken) error {
+		answer = map[string]any{"id": personID(a.handle), "name": a.displayName}
+		return nil
+	})
+	return answer, err
 }

@@ -15,10 +15,10 @@ import (
 
 const instagramGraph, instagramFacebook = "/instagram/graph/v25.0/", "/instagram/facebook/v25.0/"
 
-// instagramCode is the code that comes back when a person allows what is asked for on a page.
-func (b *box) instagramCode(t *testing.T, page, person string) string {
+// instagramCode returns the code for a person who allows the request of a consent page.
+func (b *fixture) instagramCode(t *testing.T, page, person string) string {
 	t.Helper()
-	a := b.form(t, http.MethodPost, page, with(asked(), "decision", "allow", "account", person))
+	a := b.form(t, http.MethodPost, page, with(consentQuery(), "decision", "allow", "account", person))
 	back, err := url.Parse(a.header.Get("Location"))
 	if err != nil || a.status != http.StatusSeeOther {
 		t.Fatalf("HTTP %d: %s", a.status, a.body)
@@ -26,26 +26,26 @@ func (b *box) instagramCode(t *testing.T, page, person string) string {
 	return back.Query().Get("code")
 }
 
-// instagramToken is a token by Instagram Login.
-func (b *box) instagramToken(t *testing.T, person string) string {
+// instagramToken returns a token by Instagram Login.
+func (b *fixture) instagramToken(t *testing.T, person string) string {
 	t.Helper()
 	return b.form(t, http.MethodPost, "/instagram/api/oauth/access_token",
 		exchange(b.instagramCode(t, "/instagram/www/oauth/authorize", person))).member("access_token")
 }
 
-// personToken is a person's token by Facebook Login.
-func (b *box) personToken(t *testing.T, person string) string {
+// personToken returns a person's token by Facebook Login.
+func (b *fixture) personToken(t *testing.T, person string) string {
 	t.Helper()
 	code := b.instagramCode(t, instagramFacebook+"dialog/oauth", person)
 	return b.form(t, http.MethodGet, instagramFacebook+"oauth/access_token", exchange(code, "grant_type", "")).member("access_token")
 }
 
-func (b *box) instagram(t *testing.T, method, path, token string, values ...string) answer {
+func (b *fixture) instagram(t *testing.T, method, path, token string, values ...string) answer {
 	t.Helper()
 	return b.form(t, method, path, with(url.Values{"access_token": {token}}, values...))
 }
 
-// jpegFile is the address of a small image.
+// jpegFile returns the address of a small image.
 func jpegFile(t *testing.T) string {
 	t.Helper()
 	var file bytes.Buffer
@@ -57,8 +57,8 @@ func jpegFile(t *testing.T) string {
 	return front.URL
 }
 
-// photo makes a container of one image.
-func (b *box) photo(t *testing.T, token, account, caption string) string {
+// photo returns the id of a container of one image.
+func (b *fixture) photo(t *testing.T, token, account, caption string) string {
 	t.Helper()
 	return b.instagram(t, http.MethodPost, instagramGraph+account+"/media", token, "image_url", jpegFile(t), "caption", caption).id(t)
 }
@@ -126,13 +126,12 @@ func TestInstagramRefusals(t *testing.T) {
 		"status_code,status"); a.member("status_code") != "ERROR" || !strings.HasSuffix(a.member("status"), " 2207052") {
 		t.Errorf("a failed part: %s", a.body)
 	}
-	if held := b.texts(t, nil); len(held) != 0 {
-		t.Errorf("held: %q", held)
+	if posts := b.texts(t, nil); len(posts) != 0 {
+		t.Errorf("held: %q", posts)
 	}
 }
 
-// TestInstagramPages shows whose Pages a person is told of, and that the token of each speaks for its own account
-// alone.
+// TestInstagramPages checks whose Pages a person sees, and that each one's token is only for its own account.
 func TestInstagramPages(t *testing.T) {
 	b := start(t, Options{})
 	for person, want := range map[string][]string{
@@ -190,7 +189,7 @@ func TestInstagramTokens(t *testing.T) {
 		t.Errorf("no secret: HTTP %d: %s", a.status, a.body)
 	}
 	kept := lengthen(person, "s").member("access_token")
-	now = now.Add(renewAge)
+	now = now.Add(24 * time.Hour)
 	for name, dead := range map[string]answer{
 		"a token of an hour": b.instagram(t, http.MethodGet, instagramGraph+"me", short), "a person's": lengthen(person, "s"),
 	} {
@@ -215,7 +214,7 @@ func TestInstagramOutlives(t *testing.T) {
 	id := b.photo(t, token, mira, "kept")
 	again := startIn(t, b.dir, Options{})
 	again.instagram(t, http.MethodPost, instagramGraph+mira+"/media_publish", token, "creation_id", id).id(t)
-	if held := again.texts(t, url.Values{"platform": {instagramName}}); len(held) != 1 || held[0] != "kept" {
-		t.Errorf("held: %q", held)
+	if posts := again.texts(t, url.Values{"platform": {"instagram"}}); len(posts) != 1 || posts[0] != "kept" {
+		t.Errorf("held: %q", posts)
 	}
 }

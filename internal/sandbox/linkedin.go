@@ -13,26 +13,23 @@ import (
 
 const (
 	linkedinName    = "linkedin"
-	linkedinCompany = ".company" // behind the handle of whoever administers an organisation
+	linkedinCompany = ".company" // suffix of the handle of an organization, after that of its administrator
 
 	linkedinAccessLife  = 60 * 24 * time.Hour
 	linkedinRefreshLife = 365 * 24 * time.Hour
 )
 
 // linkedin is the part of LinkedIn's API that publishes: the consent and its tokens, images and videos, posts of
-// members and of their organisations. Every app is known to it, whatever its secret; one that asks for the
-// organisations' scopes counts as approved and is given refresh tokens. Each member administers one organisation.
+// members and of their organizations. It accepts every app and any secret. An app with the organizations' scopes counts
+// as approved and gets refresh tokens. Each member administers one organization.
 type linkedin struct{ *oauth }
 
-func newLinkedin(s *Server) *linkedin {
+func newLinkedin(s *shared) *linkedin {
 	return &linkedin{&oauth{
-		Server: s, platform: linkedinName, title: "LinkedIn",
+		shared: s, platform: linkedinName, displayName: "LinkedIn",
 		cannotSignIn: func(a account) bool { return strings.HasSuffix(a.handle, linkedinCompany) },
 	}}
 }
-
-func (n *linkedin) name() string  { return linkedinName }
-func (n *linkedin) title() string { return n.oauth.title }
 
 func (n *linkedin) settle(ctx context.Context) error {
 	if err := n.people(ctx, linkedinPerson); err != nil {
@@ -52,19 +49,19 @@ func (n *linkedin) settle(ctx context.Context) error {
 	})
 }
 
-// linkedinPerson gives a handle the same URN in every sandbox.
+// linkedinPerson returns a member's URN, which is the same in every sandbox.
 func linkedinPerson(handle string) string {
 	sum := sha256.Sum256([]byte("sandbox linkedin person " + handle))
 	return "urn:li:person:" + base64.RawURLEncoding.EncodeToString(sum[:7])
 }
 
-// linkedinOrganization is the URN of the organisation that somebody administers.
+// linkedinOrganization returns the URN of the organization that a member administers.
 func linkedinOrganization(handle string) string {
 	sum := sha256.Sum256([]byte("sandbox linkedin organization " + handle))
 	return fmt.Sprintf("urn:li:organization:%d", 1e7+binary.BigEndian.Uint64(sum[:8])%9e7)
 }
 
-// handler answers the API, the consent page, uploads, and at the addresses of posts the sandbox's page.
+// handler serves the API, the consent page, uploads, and redirects from posts to the sandbox's page.
 func (n *linkedin) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /oauth/v2/authorization", n.authorize)
@@ -83,14 +80,12 @@ func (n *linkedin) handler() http.Handler {
 		"GET /rest/networkSizes/{urn}":                  linkedinVersioned(n.networkSize),
 		"GET /rest/organizationalEntityShareStatistics": linkedinVersioned(n.shareStatistics),
 		"GET /rest/memberCreatorPostAnalytics":          linkedinVersioned(n.memberAnalytics),
-		"GET /media/{account}/{cid}":                    n.mediaFile,
+		"GET /media/{account}/{cid}":                    n.mediaFile(linkedinName, errLinkedinMissing),
 		"/":                                             n.nowhere,
 	} {
 		mux.HandleFunc(pattern, n.answer(do))
 	}
 	mux.HandleFunc("PUT /dms-uploads/{secret}", n.upload)
-	mux.HandleFunc("GET /web/feed/update/{id}/{$}", func(w http.ResponseWriter, r *http.Request) {
-		http.Redirect(w, r, n.baseURL(r)+"/#"+anchor(linkedinName, r.PathValue("id")), http.StatusSeeOther)
-	})
+	mux.HandleFunc("GET /web/feed/update/{id}/{$}", n.toPage)
 	return mux
 }

@@ -8,52 +8,52 @@ import (
 	"time"
 )
 
-// linkedinAsset is an image or a video that LinkedIn was told of.
+// linkedinAsset is an image or a video.
 type linkedinAsset struct {
 	id, owner string // URNs
 	video     bool
-	blob      blobRef   // with a cid once all of it has arrived
-	wholeAt   time.Time // when it had
+	blob      blobRef   // has a cid when the upload is complete
+	wholeAt   time.Time // when it was complete
 }
 
-// linkedinPart is what goes to one address: an image, or a range of a video.
+// linkedinPart is what is uploaded to one address: an image, or a range of a video.
 type linkedinPart struct {
 	secret, asset string
-	first, size   int64 // bytes; a size of 0 is not told
+	first, size   int64 // bytes; a size of 0 is unknown
 	cid           string
 }
 
-// status is what the network says of the asset, on which it works for a while.
+// status returns the asset's status. The network processes it for a while.
 func (a linkedinAsset) status(now time.Time, work time.Duration) string {
 	switch {
 	case a.blob.cid == "":
 		return "WAITING_UPLOAD"
 	case now.Sub(a.wholeAt) < work:
 		return "PROCESSING"
-	case a.blob.mime == "": // it was none that the network takes
+	case a.blob.mime == "": // the file is not supported
 		return "PROCESSING_FAILED"
 	}
 	return "AVAILABLE"
 }
 
-func (t tx) keepLinkedinAsset(ctx context.Context, a linkedinAsset, parts []linkedinPart) error {
+func insertLinkedinAsset(ctx context.Context, t tx, a linkedinAsset, parts []linkedinPart) error {
 	_, err := t.ExecContext(ctx, `insert into linkedin_assets (id, owner, video) values (?, ?, ?)`, a.id, a.owner,
 		a.video)
 	if err != nil {
-		return fmt.Errorf("keeping an asset: %w", err)
+		return fmt.Errorf("saving an asset: %w", err)
 	}
 	for _, p := range parts {
 		_, err := t.ExecContext(ctx, `insert into linkedin_parts (secret, asset, first, size) values (?, ?, ?, ?)`,
 			p.secret, a.id, p.first, p.size)
 		if err != nil {
-			return fmt.Errorf("keeping a part: %w", err)
+			return fmt.Errorf("saving a part: %w", err)
 		}
 	}
 	return nil
 }
 
-// linkedinAsset finds an asset by its URN. It is false where there is none.
-func (t tx) linkedinAsset(ctx context.Context, id string) (linkedinAsset, bool, error) {
+// findLinkedinAsset returns an asset by its URN, and reports whether it exists.
+func findLinkedinAsset(ctx context.Context, t tx, id string) (linkedinAsset, bool, error) {
 	a := linkedinAsset{id: id}
 	var whole int64
 	err := t.QueryRowContext(ctx, `select owner, video, cid, type, whole_at from linkedin_assets where id = ?`, id).
@@ -68,18 +68,18 @@ func (t tx) linkedinAsset(ctx context.Context, id string) (linkedinAsset, bool, 
 	return a, true, nil
 }
 
-// wholeLinkedinAsset notes that all of an asset has arrived.
-func (t tx) wholeLinkedinAsset(ctx context.Context, a linkedinAsset) error {
+// completeLinkedinAsset records that an upload is complete.
+func completeLinkedinAsset(ctx context.Context, t tx, a linkedinAsset) error {
 	_, err := t.ExecContext(ctx, `update linkedin_assets set cid = ?, type = ?, whole_at = ? where id = ?`, a.blob.cid,
 		a.blob.mime, a.wholeAt.UnixMilli(), a.id)
 	if err != nil {
-		return fmt.Errorf("noting an upload: %w", err)
+		return fmt.Errorf("recording an upload: %w", err)
 	}
 	return t.keepBlob(ctx, linkedinName, a.owner, a.blob)
 }
 
-// linkedinPart finds where an upload goes to. It is false where that is nowhere.
-func (t tx) linkedinPart(ctx context.Context, secret string) (linkedinPart, bool, error) {
+// findLinkedinPart returns the part of an upload address, and reports whether it exists.
+func findLinkedinPart(ctx context.Context, t tx, secret string) (linkedinPart, bool, error) {
 	p := linkedinPart{secret: secret}
 	err := t.QueryRowContext(ctx, `select asset, first, size, cid from linkedin_parts where secret = ?`, secret).
 		Scan(&p.asset, &p.first, &p.size, &p.cid)
@@ -92,16 +92,16 @@ func (t tx) linkedinPart(ctx context.Context, secret string) (linkedinPart, bool
 	return p, true, nil
 }
 
-// arriveLinkedinPart notes what came to an address.
-func (t tx) arriveLinkedinPart(ctx context.Context, p linkedinPart) error {
+// updateLinkedinPart records what was uploaded to an address.
+func updateLinkedinPart(ctx context.Context, t tx, p linkedinPart) error {
 	if _, err := t.ExecContext(ctx, `update linkedin_parts set cid = ? where secret = ?`, p.cid, p.secret); err != nil {
-		return fmt.Errorf("noting a part: %w", err)
+		return fmt.Errorf("recording a part: %w", err)
 	}
 	return nil
 }
 
-// linkedinParts are an asset's, in the order of the file.
-func (t tx) linkedinParts(ctx context.Context, asset string) ([]linkedinPart, error) {
+// listLinkedinParts returns an asset's parts in order.
+func listLinkedinParts(ctx context.Context, t tx, asset string) ([]linkedinPart, error) {
 	rows, err := t.QueryContext(ctx,
 		`select secret, first, size, cid from linkedin_parts where asset = ? order by first`, asset)
 	if err != nil {

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// linkedinReadFigures is the scope for the figures of a member's posts.
+// linkedinReadFigures is the scope for analytics of a member's posts.
 const linkedinReadFigures = "r_member_postAnalytics"
 
-// networkSize tells how many follow an organisation.
+// networkSize returns an organization's number of followers.
 func (n *linkedin) networkSize(r *http.Request) (any, error) {
 	if r.URL.Query().Get("edgeType") != "COMPANY_FOLLOWED_BY_MEMBER" {
 		return nil, linkedinInvalid("edgeType has to be COMPANY_FOLLOWED_BY_MEMBER")
@@ -26,7 +26,7 @@ func (n *linkedin) networkSize(r *http.Request) (any, error) {
 	return map[string]int64{"firstDegreeSize": size}, err
 }
 
-// shareStatistics tells what was counted at posts of an organisation. One that nobody has seen is left out.
+// shareStatistics returns the counts of an organization's posts. Posts without views are left out.
 func (n *linkedin) shareStatistics(r *http.Request) (any, error) {
 	query := r.URL.Query()
 	if query.Get("q") != "organizationalEntity" {
@@ -47,8 +47,8 @@ func (n *linkedin) shareStatistics(r *http.Request) (any, error) {
 			if err != nil {
 				return err
 			}
-			if counted := count(p, n.now()); found && p.account == owner && counted.views > 0 {
-				elements = append(elements, linkedinStatistics(p, counted))
+			if counts := count(p, n.now()); found && p.account == owner && counts.views > 0 {
+				elements = append(elements, linkedinStatistics(p, counts))
 			}
 		}
 		return nil
@@ -58,21 +58,21 @@ func (n *linkedin) shareStatistics(r *http.Request) (any, error) {
 	}, err
 }
 
-func linkedinStatistics(p post, counted tally) map[string]any {
+func linkedinStatistics(p post, counts tally) map[string]any {
 	return map[string]any{
 		"organizationalEntity": p.account, "share": p.id,
 		"totalShareStatistics": map[string]any{
-			"impressionCount": counted.views, "uniqueImpressionsCount": counted.reach, "likeCount": counted.likes,
-			"commentCount": counted.comments,
-			"shareCount":   counted.shares, "clickCount": counted.clicks,
-			"engagement": float64(counted.likes+counted.comments+counted.shares+
-				counted.clicks) / float64(counted.views),
+			"impressionCount": counts.views, "uniqueImpressionsCount": counts.reach, "likeCount": counts.likes,
+			"commentCount": counts.comments,
+			"shareCount":   counts.shares, "clickCount": counts.clicks,
+			"engagement": float64(counts.likes+counts.comments+counts.shares+
+				counts.clicks) / float64(counts.views),
 		},
 	}
 }
 
-// linkedinList reads the posts that a query names by a list of the Rest.li protocol, whose brackets and commas may not
-// be escaped.
+// linkedinList parses the posts in a query's List of the Rest.li protocol, whose brackets and commas must not be
+// escaped.
 func linkedinList(query string) ([]string, error) {
 	var urns []string
 	for pair := range strings.SplitSeq(query, "&") {
@@ -95,7 +95,7 @@ func linkedinList(query string) ([]string, error) {
 	return urns, nil
 }
 
-// memberAnalytics tells one figure of a member's post.
+// memberAnalytics returns one count of a member's post.
 func (n *linkedin) memberAnalytics(r *http.Request) (any, error) {
 	query := r.URL.Query()
 	urn, isShare := strings.CutPrefix(strings.TrimSuffix(query.Get("entity"), ")"), "(share:")
@@ -114,11 +114,11 @@ func (n *linkedin) memberAnalytics(r *http.Request) (any, error) {
 		case !found || p.account != c.id:
 			return errLinkedinMissing
 		}
-		counted := count(p, n.now())
+		counts := count(p, n.now())
 		figure, known := map[string]int64{
-			"IMPRESSION": counted.views, "MEMBERS_REACHED": counted.reach, "REACTION": counted.likes,
-			"COMMENT": counted.comments,
-			"RESHARE": counted.shares, "POST_SAVE": counted.saves,
+			"IMPRESSION": counts.views, "MEMBERS_REACHED": counts.reach, "REACTION": counts.likes,
+			"COMMENT": counts.comments,
+			"RESHARE": counts.shares, "POST_SAVE": counts.saves,
 		}[query.Get("queryType")]
 		if !known {
 			return linkedinInvalid("queryType is none that the API knows")

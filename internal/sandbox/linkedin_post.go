@@ -13,14 +13,14 @@ import (
 )
 
 const (
-	maxLinkedinText   = 3000 // UTF-16 code units, of the text as people see it
+	maxLinkedinText   = 3000 // UTF-16 code units of the visible text
 	maxLinkedinImages = 20
-	linkedinSame      = 24 * time.Hour // how long the same text is refused
+	linkedinSame      = 24 * time.Hour // for which a repeated text is refused
 	usualLinkedinPage = 10
 	mostLinkedinPage  = 100
 )
 
-// linkedinMedium is an image or a video as a post names it.
+// linkedinMedium is a post's reference to an image or a video.
 type linkedinMedium struct {
 	ID    string `json:"id"`
 	Alt   string `json:"altText,omitempty"`
@@ -36,7 +36,7 @@ type linkedinContent struct {
 	Several *linkedinImageSet `json:"multiImage,omitempty"`
 }
 
-// linkedinPost is a post in the API's own form.
+// linkedinPost is a post in the API's form.
 type linkedinPost struct {
 	Author       string `json:"author"`
 	Commentary   string `json:"commentary"` // little text
@@ -51,7 +51,7 @@ type linkedinPost struct {
 	NoReshare bool             `json:"isReshareDisabledByAuthor"`
 }
 
-// media are what the post shows.
+// media returns the media of the post.
 func (p linkedinPost) media() []linkedinMedium {
 	switch {
 	case p.Content == nil:
@@ -64,7 +64,7 @@ func (p linkedinPost) media() []linkedinMedium {
 	return nil
 }
 
-// good tells whether the content is of one form, and complete.
+// good reports whether the content is complete and of one form.
 func (c linkedinContent) good() bool {
 	if c.Several == nil {
 		return c.Media != nil
@@ -73,7 +73,7 @@ func (c linkedinContent) good() bool {
 	return c.Media == nil && images >= 2 && images <= maxLinkedinImages
 }
 
-// check refuses what does not depend on what the network holds.
+// check refuses an invalid post.
 func (p linkedinPost) check(text string) error {
 	switch {
 	case p.Visibility != "PUBLIC" || p.Lifecycle != "PUBLISHED" || p.Distribution.Feed != "MAIN_FEED":
@@ -91,35 +91,57 @@ func (p linkedinPost) check(text string) error {
 	return nil
 }
 
-// publish shows a post to everybody, on disk when it returns.
+// publish publishes a post, on disk when it returns.
 func (n *linkedin) publish(r *http.Request) (any, error) {
 	var in linkedinPost
 	if err := readLinkedin(r, &in); err != nil {
 		return nil, err
 	}
-	for waited := false; ; waited = true {
-		var out launch
+	urn, err := n.shared.publish(errLinkedinInternal, func(waited bool) (outcome, error) {
+		var out outcome
 		err := n.caller(r, func(t tx, c linkedinCaller) error {
 			var err error
 			out, err = n.tryPublish(r.Context(), t, c, in, waited)
 			return err
 		})
-		if err == nil {
-			err = out.refused
-		}
-		if err != nil {
-			return nil, err
-		}
-		if out.wait == 0 {
-			return linkedinMade(out.post), nil
-		}
-		if !n.pause(out.wait) {
-			return nil, errLinkedinInternal
-		}
-	}
+		return out, err
+	})
+	return linkedinMade(urn), err
 }
 
-// linkedinMade answers that a post was made: its URN is in the header alone.
+// linkedinRefusals are the refusals that markers ask for.
+var linkedinRefusals = refusals{
+	rejected: refuseLinkedinInput("INVALID_CONTENT", "This content cannot be posted",
+		"This content cannot be posted (asked for by a sandbox marker)"),
+	expired: errLinkedinRevoked, rateLimited: errLinkedinRate, failed: errLinkedinInternal,
+}
+
+func (n *linkedin) tryPublish(
+	ctx context.Context, t tx, c linkedinCaller, in linkedinPost, waited bool,
+) (outcome, error) {
+	if err := c.writesAs(in.Author); err != nil {
+		return outcome{}, err
+	}
+	text := readLittleText(in.Commentary)
+	if err := in.check(text); err != nil {
+		return outcome{}, err
+	}
+	media, err := n.gather(ctx, t, in)
+	if err != nil {
+		return outcome{}, err
+	}
+	publication := attempt{
+		platform: linkedinName, account: in.Author, text: text, session: c.session, waited: waited,
+	}
+	return publication.publish(ctx, t, linkedinRefusals, func() (string, error) {
+		if err := n.refuseTwin(ctx, t, in.Author, text); err != nil {
+			return "", err
+		}
+		return n.keep(ctx, t, in, text, media)
+	})
+}
+
+// linkedinMade returns the answer for a new post, whose URN is only in the header.
 func linkedinMade(urn string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("X-Restli-Id", urn)
@@ -128,47 +150,9 @@ func linkedinMade(urn string) http.Handler {
 	})
 }
 
-// tryPublish checks a post, lets the markers act, then keeps it.
-func (n *linkedin) tryPublish(
-	ctx context.Context, t tx, c linkedinCaller, in linkedinPost, waited bool,
-) (launch, error) {
-	if err := c.writesAs(in.Author); err != nil {
-		return launch{}, err
-	}
-	text := readLittleText(in.Commentary)
-	if err := in.check(text); err != nil {
-		return launch{}, err
-	}
-	media, err := n.gather(ctx, t, in)
-	if err != nil {
-		return launch{}, err
-	}
-	marks := readMarkers(text, linkedinName)
-	key := in.Author + " " + contentID([]byte(text)) // media are new each time
-	if out, acted, err := n.actBefore(ctx, t, marks, key, c.session); err != nil || acted {
-		return out, err
-	}
-	if marks.slow > 0 && !waited {
-		return launch{wait: marks.slow}, nil
-	}
-	if err := n.refuseTwin(ctx, t, in.Author, text); err != nil {
-		return launch{}, err
-	}
-	urn, err := n.keep(ctx, t, in, text, media)
-	if err != nil {
-		return launch{}, err
-	}
-	out := launch{post: urn}
-	lost, err := loses(ctx, t, linkedinName, marks, key)
-	if lost {
-		out.refused = errCut
-	}
-	return out, err
-}
-
-// asset is an image or a video that the caller may show.
+// asset returns an image or a video that the caller may use.
 func (c linkedinCaller) asset(ctx context.Context, t tx, urn string) (linkedinAsset, error) {
-	a, found, err := t.linkedinAsset(ctx, urn)
+	a, found, err := findLinkedinAsset(ctx, t, urn)
 	switch {
 	case err != nil:
 		return linkedinAsset{}, err
@@ -178,11 +162,11 @@ func (c linkedinCaller) asset(ctx context.Context, t tx, urn string) (linkedinAs
 	return a, c.writesAs(a.owner)
 }
 
-// gather finds what the post shows: its author's, and ready.
+// gather returns the media of a post, which must be its author's and ready.
 func (n *linkedin) gather(ctx context.Context, t tx, in linkedinPost) ([]medium, error) {
 	var media []medium
 	for _, m := range in.media() {
-		a, found, err := t.linkedinAsset(ctx, m.ID)
+		a, found, err := findLinkedinAsset(ctx, t, m.ID)
 		switch {
 		case err != nil:
 			return nil, err
@@ -191,31 +175,9 @@ func (n *linkedin) gather(ctx context.Context, t tx, in linkedinPost) ([]medium,
 		case a.status(n.now(), n.ready) != "AVAILABLE":
 			return nil, linkedinInvalid("The media are not ready to be shown")
 		}
-		media = append(media,
-			medium{Path: linkedinName + "/media/" + a.owner + "/" + a.blob.cid, Type: a.blob.mime, Alt: m.Alt})
+		media = append(media, newMedium(linkedinName, a.owner, a.blob, m.Alt))
 	}
 	return media, nil
-}
-
-// actBefore lets the markers act that keep a post from being published. It is true where one did.
-func (n *linkedin) actBefore(ctx context.Context, t tx, marks markers, key, session string) (launch, bool, error) {
-	if marks.has(markReject) {
-		return launch{
-			refused: refuseLinkedinInput("INVALID_CONTENT", "This content cannot be posted",
-				"This content cannot be posted (asked for by a sandbox marker)"),
-		}, true, nil
-	}
-	if dead, err := once(ctx, t, linkedinName, marks, key, markExpiredToken); err != nil || dead {
-		if err == nil {
-			err = t.killSession(ctx, linkedinName, session)
-		}
-		return launch{refused: errLinkedinRevoked}, true, err
-	}
-	if marks.has(markRateLimit) {
-		return launch{refused: errLinkedinRate}, true, nil
-	}
-	failing, err := once(ctx, t, linkedinName, marks, key, markError)
-	return launch{refused: errLinkedinInternal}, failing, err
 }
 
 // refuseTwin refuses a text that the author has published within a day.
@@ -232,17 +194,17 @@ func (n *linkedin) refuseTwin(ctx context.Context, t tx, author, text string) er
 	return err
 }
 
-// keep keeps the post under a new URN.
+// keep stores the post under a new URN.
 func (n *linkedin) keep(ctx context.Context, t tx, in linkedinPost, text string, media []medium) (string, error) {
-	var count int64
-	if err := t.QueryRowContext(ctx, `select coalesce(max(seq), 0) from posts`).Scan(&count); err != nil {
-		return "", fmt.Errorf("counting posts: %w", err)
+	next, err := t.nextPost(ctx)
+	if err != nil {
+		return "", err
 	}
 	body, err := json.Marshal(map[string]any{"post": in, "media": media})
 	if err != nil {
 		return "", fmt.Errorf("writing a post: %w", err)
 	}
-	urn := fmt.Sprintf("urn:li:share:7%018d", count+1)
+	urn := fmt.Sprintf("urn:li:share:7%018d", next)
 	return urn, t.keepPost(ctx,
 		post{
 			platform: linkedinName, account: in.Author, id: urn, text: text, media: media, at: n.now(),
@@ -272,14 +234,14 @@ func (n *linkedin) listPosts(r *http.Request) (any, error) {
 		if err := c.speaksFor(author, linkedinReadMember, linkedinReadCompany); err != nil {
 			return err
 		}
-		held, err := t.posts(r.Context(),
+		posts, err := t.posts(r.Context(),
 			`where p.platform = ? and p.account = ? order by p.at desc, p.seq desc limit ? offset ?`, linkedinName,
 			author, count, start)
 		if err == nil {
-			err = untoldAmong(held, n.now())
+			err = untoldAmong(posts, n.now())
 		}
-		for _, p := range held {
-			elements = append(elements, p.toldByLinkedin())
+		for _, p := range posts {
+			elements = append(elements, linkedinView(p))
 		}
 		return err
 	})
@@ -288,25 +250,25 @@ func (n *linkedin) listPosts(r *http.Request) (any, error) {
 	}, err
 }
 
-func (p post) toldByLinkedin() map[string]any {
-	var kept struct {
+func linkedinView(p post) map[string]any {
+	var body struct {
 		Post linkedinPost `json:"post"`
 	}
-	_ = json.Unmarshal(p.body, &kept) // it was written by keep
-	told := map[string]any{
-		"id": p.id, "author": kept.Post.Author, "commentary": kept.Post.Commentary, "visibility": kept.Post.Visibility,
-		"distribution": kept.Post.Distribution, "lifecycleState": kept.Post.Lifecycle,
-		"isReshareDisabledByAuthor": kept.Post.NoReshare,
+	_ = json.Unmarshal(p.body, &body) // keep wrote it
+	answer := map[string]any{
+		"id": p.id, "author": body.Post.Author, "commentary": body.Post.Commentary, "visibility": body.Post.Visibility,
+		"distribution": body.Post.Distribution, "lifecycleState": body.Post.Lifecycle,
+		"isReshareDisabledByAuthor": body.Post.NoReshare,
 		"createdAt":                 p.at.UnixMilli(), "publishedAt": p.at.UnixMilli(),
 		"lastModifiedAt": p.at.UnixMilli(),
 	}
-	if kept.Post.Content != nil {
-		told["content"] = kept.Post.Content
+	if body.Post.Content != nil {
+		answer["content"] = body.Post.Content
 	}
-	return told
+	return answer
 }
 
-// describeAsset tells how far an image or a video is. Those who may only write for members may not ask.
+// describeAsset returns the status of an image or a video. It needs a scope that may read.
 func (n *linkedin) describeAsset(r *http.Request) (any, error) {
 	var answer map[string]any
 	err := n.caller(r, func(t tx, c linkedinCaller) error {
@@ -321,19 +283,4 @@ func (n *linkedin) describeAsset(r *http.Request) (any, error) {
 		return err
 	})
 	return answer, err
-}
-
-// mediaFile gives out a file that a post shows.
-func (n *linkedin) mediaFile(r *http.Request) (any, error) {
-	var blob blobRef
-	err := n.store.in(r.Context(), func(t tx) error {
-		var found bool
-		var err error
-		blob, found, err = t.namedBlob(r.Context(), linkedinName, r.PathValue("account"), r.PathValue("cid"))
-		if err == nil && !found {
-			err = errLinkedinMissing
-		}
-		return err
-	})
-	return n.blobAnswer(blob), err
 }

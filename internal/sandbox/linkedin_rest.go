@@ -2,8 +2,6 @@ package sandbox
 
 import (
 	"encoding/json"
-	"errors"
-	"log/slog"
 	"net/http"
 	"strings"
 	"time"
@@ -13,7 +11,7 @@ import (
 type linkedinError struct {
 	status int
 	body   map[string]any
-	again  bool // whether the answer says when to come back
+	again  bool // whether Retry-After is sent
 }
 
 func (e *linkedinError) Error() string {
@@ -29,7 +27,7 @@ func refuseLinkedin(status, service int, code, message string) *linkedinError {
 	return &linkedinError{status: status, body: body}
 }
 
-// refuseLinkedinInput is the refusal of a post.
+// refuseLinkedinInput returns the refusal of a post.
 func refuseLinkedinInput(code, description, message string) *linkedinError {
 	return &linkedinError{status: http.StatusUnprocessableEntity, body: map[string]any{
 		"status": http.StatusUnprocessableEntity, "message": message,
@@ -40,7 +38,7 @@ func refuseLinkedinInput(code, description, message string) *linkedinError {
 	}}
 }
 
-// refuseLinkedinToken is a refusal of the token endpoint (RFC 6749, section 5.2).
+// refuseLinkedinToken returns a refusal of the token endpoint (RFC 6749, section 5.2).
 func refuseLinkedinToken(status int, name, description string) *linkedinError {
 	return &linkedinError{status: status, body: map[string]any{"error": name, "error_description": description}}
 }
@@ -69,7 +67,7 @@ var (
 	}
 )
 
-// answer answers with what do comes to, as JSON or, where that is an http.Handler, by it.
+// answer returns the handler of a call. It does not parse the form, as Rest.li queries are read raw.
 func (n *linkedin) answer(do func(*http.Request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := work(r)
@@ -87,40 +85,28 @@ func (n *linkedin) answer(do func(*http.Request) (any, error)) http.HandlerFunc 
 }
 
 func writeLinkedin(w http.ResponseWriter, r *http.Request, answer any, err error) {
-	raw, isRaw := answer.(http.Handler)
-	refused, isRefused := errors.AsType[*linkedinError](err)
-	switch {
-	case errors.Is(err, errCut):
-		cut(w)
-		return
-	case err != nil && !isRefused:
-		slog.Error("sandbox: answering a call", "platform", linkedinName, "path", r.URL.Path, "err", err)
-		refused = errLinkedinInternal
-	case err == nil && isRaw:
-		raw.ServeHTTP(w, r)
-		return
+	refuse := func(e *linkedinError) {
+		if e.again {
+			w.Header().Set("Retry-After", "2")
+		}
+		writeJSON(w, e.status, e.body)
 	}
-	if refused == nil {
+	if !respond(w, r, linkedinName, answer, err, errLinkedinInternal, refuse) {
 		writeJSON(w, http.StatusOK, answer)
-		return
 	}
-	if refused.again {
-		w.Header().Set("Retry-After", "2")
-	}
-	writeJSON(w, refused.status, refused.body)
 }
 
 func (n *linkedin) nowhere(*http.Request) (any, error) {
 	return nil, refuseLinkedin(http.StatusNotFound, 0, "RESOURCE_NOT_FOUND", "No virtual resource found")
 }
 
-// The versions that the API has.
+// Oldest and newest supported version of the API.
 const (
 	linkedinOldest = "202601"
 	linkedinNewest = "202612"
 )
 
-// linkedinVersioned refuses calls that do not say which version they mean, or mean one that is no more.
+// linkedinVersioned refuses calls without a supported version.
 func linkedinVersioned(do func(*http.Request) (any, error)) func(*http.Request) (any, error) {
 	return func(r *http.Request) (any, error) {
 		version := r.Header.Get("LinkedIn-Version")
@@ -139,7 +125,7 @@ func linkedinVersioned(do func(*http.Request) (any, error)) func(*http.Request) 
 	}
 }
 
-// readLinkedin reads a body that has no members but those of out.
+// readLinkedin parses a body, which must have no members other than those of out.
 func readLinkedin(r *http.Request, out any) error {
 	body := json.NewDecoder(r.Body)
 	body.DisallowUnknownFields()
@@ -147,7 +133,7 @@ func readLinkedin(r *http.Request, out any) error {
 	switch {
 	case err == nil:
 		return nil
-	case strings.Contains(err.Error(), "unknown field"): // the decoder has no error of its own for it
+	case strings.Contains(err.Error(), "unknown field"): // the decoder has no error value for it
 		return refuseLinkedin(http.StatusForbidden, 100, "ACCESS_DENIED", "Unpermitted fields present in REQUEST_BODY")
 	}
 	return linkedinInvalid("The body cannot be read")

@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// linkedin makes a call of LinkedIn's API with what every call needs; the headers are names and values in turn, and an
-// empty value leaves one out.
-func (b *box) linkedin(t *testing.T, method, path, token, body string, headers ...string) answer {
+// linkedin calls the API with the headers that every call needs; headers alternates names and values, and an empty
+// value removes one.
+func (b *fixture) linkedin(t *testing.T, method, path, token, body string, headers ...string) answer {
 	t.Helper()
 	if !strings.HasPrefix(path, b.url) {
 		path = b.url + "/linkedin/" + path
@@ -30,16 +30,16 @@ func (b *box) linkedin(t *testing.T, method, path, token, body string, headers .
 			request.Header.Del(all[i])
 		}
 	}
-	return sent(request)
+	return doRequest(request)
 }
 
 const linkedinAll = "openid profile w_member_social w_organization_social r_organization_social rw_organization_admin"
 
-// linkedinToken signs mira.keller in: the answer of the token endpoint, with these scopes.
-func (b *box) linkedinToken(t *testing.T, scopes string) answer {
+// linkedinToken returns the token endpoint's answer for mira.keller with these scopes.
+func (b *fixture) linkedinToken(t *testing.T, scopes string) answer {
 	t.Helper()
 	a := b.form(t, http.MethodPost, "/linkedin/oauth/v2/authorization",
-		with(asked(), "scope", scopes, "decision", "allow", "account", "mira.keller"))
+		with(consentQuery(), "scope", scopes, "decision", "allow", "account", "mira.keller"))
 	back, err := url.Parse(a.header.Get("Location"))
 	if err != nil || a.status != http.StatusSeeOther {
 		t.Fatalf("HTTP %d: %s", a.status, a.body)
@@ -47,8 +47,8 @@ func (b *box) linkedinToken(t *testing.T, scopes string) answer {
 	return b.form(t, http.MethodPost, "/linkedin/oauth/v2/accessToken", exchange(back.Query().Get("code")))
 }
 
-// linkedinPosting is the body of a post by mira.keller; the changes are members, and their JSON, in turn.
-func linkedinPosting(commentary string, changes ...string) string {
+// linkedinBody returns the body of a post by mira.keller; changes alternates members and their JSON.
+func linkedinBody(commentary string, changes ...string) string {
 	members := map[string]any{
 		"author": linkedinPerson("mira.keller"), "commentary": commentary, "visibility": "PUBLIC", "lifecycleState": "PUBLISHED",
 		"distribution": map[string]any{
@@ -63,41 +63,19 @@ func linkedinPosting(commentary string, changes ...string) string {
 	return string(body)
 }
 
-// linkedinCode is the code of a refusal, before it that of what was wrong with the input.
+// linkedinCode returns the code of a refusal, preferably that of the input error.
 func (a answer) linkedinCode() string {
-	var said struct {
+	var result struct {
 		Code    string
 		Details struct {
 			Inputs []struct{ Code string } `json:"inputErrors"`
 		} `json:"errorDetails"`
 	}
-	_ = json.Unmarshal(a.body, &said)
-	if len(said.Details.Inputs) > 0 {
-		return said.Details.Inputs[0].Code
+	_ = json.Unmarshal(a.body, &result)
+	if len(result.Details.Inputs) > 0 {
+		return result.Details.Inputs[0].Code
 	}
-	return said.Code
-}
-
-func TestLittleText(t *testing.T) {
-	for little, want := range map[string]string{
-		"":                             "",
-		"plain, 100%!":                 "plain, 100%!",
-		`a \(b\) \\ \#c`:               `a (b) \ #c`,
-		"cut (here)":                   "cut ",
-		"cut_here":                     "cut",
-		"a <b":                         "a ",
-		"end\\":                        "end",
-		`{hashtag|\#|two\_words} more`: "#two_words more",
-		"a #bare tag":                  "a #bare tag",
-		"no # tag":                     "no ",
-		"@[Mira](urn:li:person:a_b) x": "Mira x",
-		"@nobody":                      "",
-		`{hashtag|\#|} x`:              "",
-	} {
-		if got := readLittleText(little); got != want {
-			t.Errorf("%s became %q, not %q", little, got, want)
-		}
-	}
+	return result.Code
 }
 
 func TestLinkedinRefusals(t *testing.T) {
@@ -117,25 +95,25 @@ func TestLinkedinRefusals(t *testing.T) {
 		status int
 		code   string
 	}{
-		"no version":        {posts(linkedinPosting("x"), "LinkedIn-Version", ""), 400, "VERSION_MISSING"},
-		"an old version":    {posts(linkedinPosting("x"), "LinkedIn-Version", "202506"), 426, "NONEXISTENT_VERSION"},
-		"a version to come": {posts(linkedinPosting("x"), "LinkedIn-Version", "202701"), 426, "NONEXISTENT_VERSION"},
-		"no version at all": {posts(linkedinPosting("x"), "LinkedIn-Version", "202613"), 426, "NONEXISTENT_VERSION"},
-		"an old protocol":   {posts(linkedinPosting("x"), "X-Restli-Protocol-Version", "1.0.0"), 400, "ILLEGAL_ARGUMENT"},
-		"no token":          {posts(linkedinPosting("x"), "Authorization", ""), 401, "INVALID_ACCESS_TOKEN"},
-		"another's":         {posts(linkedinPosting("x", "author", `"urn:li:person:other"`)), 403, "ACCESS_DENIED"},
-		"a member unknown":  {posts(linkedinPosting("x", "mood", `"good"`)), 403, "ACCESS_DENIED"},
+		"no version":        {posts(linkedinBody("x"), "LinkedIn-Version", ""), 400, "VERSION_MISSING"},
+		"an old version":    {posts(linkedinBody("x"), "LinkedIn-Version", "202506"), 426, "NONEXISTENT_VERSION"},
+		"a version to come": {posts(linkedinBody("x"), "LinkedIn-Version", "202701"), 426, "NONEXISTENT_VERSION"},
+		"no version at all": {posts(linkedinBody("x"), "LinkedIn-Version", "202613"), 426, "NONEXISTENT_VERSION"},
+		"an old protocol":   {posts(linkedinBody("x"), "X-Restli-Protocol-Version", "1.0.0"), 400, "ILLEGAL_ARGUMENT"},
+		"no token":          {posts(linkedinBody("x"), "Authorization", ""), 401, "INVALID_ACCESS_TOKEN"},
+		"another's":         {posts(linkedinBody("x", "author", `"urn:li:person:other"`)), 403, "ACCESS_DENIED"},
+		"a member unknown":  {posts(linkedinBody("x", "mood", `"good"`)), 403, "ACCESS_DENIED"},
 		"no JSON":           {posts(`{`), 400, "ILLEGAL_ARGUMENT"},
-		"a draft":           {posts(linkedinPosting("x", "lifecycleState", `"DRAFT"`)), 400, "ILLEGAL_ARGUMENT"},
-		"nothing":           {posts(linkedinPosting("")), 422, "MISSING_FIELD"},
-		"too long":          {posts(linkedinPosting(strings.Repeat("👋", 1501))), 422, "FIELD_LENGTH_TOO_LONG"},
-		"no content":        {posts(linkedinPosting("x", "content", `{}`)), 400, "ILLEGAL_ARGUMENT"},
+		"a draft":           {posts(linkedinBody("x", "lifecycleState", `"DRAFT"`)), 400, "ILLEGAL_ARGUMENT"},
+		"nothing":           {posts(linkedinBody("")), 422, "MISSING_FIELD"},
+		"too long":          {posts(linkedinBody(strings.Repeat("👋", 1501))), 422, "FIELD_LENGTH_TOO_LONG"},
+		"no content":        {posts(linkedinBody("x", "content", `{}`)), 400, "ILLEGAL_ARGUMENT"},
 		"one of several": {
-			posts(linkedinPosting("x", "content", `{"multiImage":{"images":[{"id":"urn:li:image:1"}]}}`)), 400, "ILLEGAL_ARGUMENT",
+			posts(linkedinBody("x", "content", `{"multiImage":{"images":[{"id":"urn:li:image:1"}]}}`)), 400, "ILLEGAL_ARGUMENT",
 		},
-		"no such image": {posts(linkedinPosting("x", "content", `{"media":{"id":"urn:li:image:1"}}`)), 400, "ILLEGAL_ARGUMENT"},
+		"no such image": {posts(linkedinBody("x", "content", `{"media":{"id":"urn:li:image:1"}}`)), 400, "ILLEGAL_ARGUMENT"},
 		"without the scope": {
-			as(member, http.MethodPost, "rest/posts", linkedinPosting("x", "author", company)), 403, "ACCESS_DENIED",
+			as(member, http.MethodPost, "rest/posts", linkedinBody("x", "author", company)), 403, "ACCESS_DENIED",
 		},
 		"offices":                 {as(member, http.MethodGet, "rest/organizationAcls?q=roleAssignee", ""), 403, "ACCESS_DENIED"},
 		"offices of others":       {as(token, http.MethodGet, "rest/organizationAcls?q=organization", ""), 400, "ILLEGAL_ARGUMENT"},
@@ -165,28 +143,28 @@ func TestLinkedinRefusals(t *testing.T) {
 			t.Errorf("%s: HTTP %d: %s", name, a.status, a.body)
 		}
 	}
-	if held := b.texts(t, nil); len(held) != 0 {
-		t.Errorf("held: %q", held)
+	if posts := b.texts(t, nil); len(posts) != 0 {
+		t.Errorf("held: %q", posts)
 	}
 }
 
 func TestLinkedinPost(t *testing.T) {
 	b := start(t, Options{})
 	token := b.linkedinToken(t, linkedinAll).member("access_token")
-	a := b.linkedin(t, http.MethodPost, "rest/posts", token, linkedinPosting(`Kept \(all\) but (this)`))
+	a := b.linkedin(t, http.MethodPost, "rest/posts", token, linkedinBody(`Kept \(all\) but (this)`))
 	urn := a.header.Get("X-Restli-Id")
 	if a.status != http.StatusCreated || len(a.body) != 0 || !strings.HasPrefix(urn, "urn:li:share:") {
 		t.Fatalf("HTTP %d, %v: %s", a.status, a.header, a.body)
 	}
-	a = b.linkedin(t, http.MethodPost, "rest/posts", token, linkedinPosting(`Kept \(all\) but `))
+	a = b.linkedin(t, http.MethodPost, "rest/posts", token, linkedinBody(`Kept \(all\) but `))
 	if a.status != http.StatusUnprocessableEntity || a.linkedinCode() != "DUPLICATE_POST" || !strings.Contains(string(a.body), urn) {
 		t.Errorf("HTTP %d: %s", a.status, a.body)
 	}
-	a = b.linkedin(t, http.MethodPost, "rest/posts", token, linkedinPosting("cut off [sandbox:rate-limit]"))
+	a = b.linkedin(t, http.MethodPost, "rest/posts", token, linkedinBody("cut off [sandbox:rate-limit]"))
 	if a.status != http.StatusCreated {
 		t.Errorf("a marker that was cut off: HTTP %d", a.status)
 	}
-	a = b.linkedin(t, http.MethodPost, "rest/posts", token, linkedinPosting(`\[sandbox:rate-limit\]`))
+	a = b.linkedin(t, http.MethodPost, "rest/posts", token, linkedinBody(`\[sandbox:rate-limit\]`))
 	if a.status != http.StatusTooManyRequests || a.header.Get("Retry-After") != "2" {
 		t.Errorf("HTTP %d, %v: %s", a.status, a.header, a.body)
 	}
@@ -195,15 +173,15 @@ func TestLinkedinPost(t *testing.T) {
 	}
 }
 
-// An organisation is nobody who can consent.
+// Nobody can sign in as an organization.
 func TestLinkedinConsent(t *testing.T) {
 	b := start(t, Options{})
 	if page := string(b.form(t, http.MethodGet, "/linkedin/oauth/v2/authorization",
-		asked()).body); !strings.Contains(page, "mira.keller") || strings.Contains(page, linkedinCompany) {
+		consentQuery()).body); !strings.Contains(page, "mira.keller") || strings.Contains(page, ".company") {
 		t.Errorf("the page offers an organisation:\n%s", page)
 	}
 	a := b.form(t, http.MethodPost, "/linkedin/oauth/v2/authorization",
-		with(asked(), "decision", "allow", "account", "mira.keller"+linkedinCompany))
+		with(consentQuery(), "decision", "allow", "account", "mira.keller"+".company"))
 	if a.status != http.StatusBadRequest {
 		t.Errorf("HTTP %d", a.status)
 	}
@@ -243,17 +221,17 @@ func TestLinkedinTokens(t *testing.T) {
 	}
 }
 
-// A video is whole once its parts are named in their order, and is worked on for a while.
+// A video is complete when its parts are named in order, and is then processed for a while.
 func TestLinkedinVideo(t *testing.T) {
 	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 	b := start(t, Options{Now: func() time.Time { return now }, Ready: time.Minute})
 	token := b.linkedinToken(t, linkedinAll).member("access_token")
 	owner := linkedinPerson("mira.keller")
-	film := "\x00\x00\x00\x18ftypmp42" + strings.Repeat("film", linkedinPartSize/4)
+	film := "\x00\x00\x00\x18ftypmp42" + strings.Repeat("film", (4<<20)/4)
 	announced := b.linkedin(t, http.MethodPost, "rest/videos?action=initializeUpload", token,
 		`{"initializeUploadRequest":{"owner":"`+owner+`","fileSizeBytes":`+strconv.Itoa(len(film))+
 			`,"uploadCaptions":false,"uploadThumbnail":false}}`)
-	var said struct {
+	var result struct {
 		Value struct {
 			Video        string
 			Instructions []struct {
@@ -261,35 +239,35 @@ func TestLinkedinVideo(t *testing.T) {
 			} `json:"uploadInstructions"`
 		}
 	}
-	if err := json.Unmarshal(announced.body, &said); err != nil || len(said.Value.Instructions) != 2 {
+	if err := json.Unmarshal(announced.body, &result); err != nil || len(result.Value.Instructions) != 2 {
 		t.Fatalf("HTTP %d: %s", announced.status, announced.body)
 	}
 	put := func(part int, bytes string) answer {
-		return b.linkedin(t, http.MethodPut, said.Value.Instructions[part].URL, "", bytes)
+		return b.linkedin(t, http.MethodPut, result.Value.Instructions[part].URL, "", bytes)
 	}
 	finish := func(marks ...string) answer {
 		return b.linkedin(t, http.MethodPost, "rest/videos?action=finalizeUpload", token,
-			`{"finalizeUploadRequest":{"video":"`+said.Value.Video+`","uploadToken":"","uploadedPartIds":["`+
+			`{"finalizeUploadRequest":{"video":"`+result.Value.Video+`","uploadToken":"","uploadedPartIds":["`+
 				strings.Join(marks, `","`)+`"]}}`)
 	}
 	status := func() string {
-		return b.linkedin(t, http.MethodGet, "rest/videos/"+url.QueryEscape(said.Value.Video), token, "").member("status")
+		return b.linkedin(t, http.MethodGet, "rest/videos/"+url.QueryEscape(result.Value.Video), token, "").member("status")
 	}
 	if a := put(1, film); a.status != http.StatusBadRequest {
 		t.Errorf("another part: HTTP %d", a.status)
 	}
-	first := put(0, film[:linkedinPartSize]).header.Get("ETag")
+	first := put(0, film[:(4<<20)]).header.Get("ETag")
 	if a := finish(first); a.status != http.StatusBadRequest || status() != "WAITING_UPLOAD" {
 		t.Errorf("half of it: HTTP %d", a.status)
 	}
-	second := put(1, film[linkedinPartSize:]).header.Get("ETag")
+	second := put(1, film[(4<<20):]).header.Get("ETag")
 	if a := finish(second, first); a.status != http.StatusBadRequest {
 		t.Errorf("in another order: HTTP %d", a.status)
 	}
 	if a := finish(first, second); a.status != http.StatusOK || status() != "PROCESSING" {
 		t.Errorf("HTTP %d: %s, %s", a.status, a.body, status())
 	}
-	posting := linkedinPosting("a film", "content", `{"media":{"id":"`+said.Value.Video+`"}}`)
+	posting := linkedinBody("a film", "content", `{"media":{"id":"`+result.Value.Video+`"}}`)
 	if a := b.linkedin(t, http.MethodPost, "rest/posts", token, posting); a.status != http.StatusBadRequest {
 		t.Errorf("published too soon: HTTP %d", a.status)
 	}
@@ -297,11 +275,11 @@ func TestLinkedinVideo(t *testing.T) {
 	if a := b.linkedin(t, http.MethodPost, "rest/posts", token, posting); a.status != http.StatusCreated || status() != "AVAILABLE" {
 		t.Errorf("HTTP %d: %s, %s", a.status, a.body, status())
 	}
-	held := b.heldPosts(t, nil)
-	if len(held) != 1 || len(held[0].Media) != 1 {
-		t.Fatalf("held: %+v", held)
+	posts := b.listPosts(t, nil)
+	if len(posts) != 1 || len(posts[0].Media) != 1 {
+		t.Fatalf("held: %+v", posts)
 	}
-	if shown := b.get(t, strings.TrimPrefix(held[0].Media[0], b.url)); string(shown.body) != film ||
+	if shown := b.get(t, strings.TrimPrefix(posts[0].Media[0], b.url)); string(shown.body) != film ||
 		shown.header.Get("Content-Type") != "video/mp4" {
 		t.Errorf("%d bytes of %s", len(shown.body), shown.header.Get("Content-Type"))
 	}
@@ -311,12 +289,12 @@ func TestLinkedinVideo(t *testing.T) {
 func TestLinkedinOutlives(t *testing.T) {
 	b := start(t, Options{})
 	token := b.linkedinToken(t, linkedinAll).member("access_token")
-	if a := b.linkedin(t, http.MethodPost, "rest/posts", token, linkedinPosting(`\[sandbox:lost-answer\]`)); a.err == nil {
+	if a := b.linkedin(t, http.MethodPost, "rest/posts", token, linkedinBody(`\[sandbox:lost-answer\]`)); a.err == nil {
 		t.Errorf("HTTP %d", a.status)
 	}
 	again := startIn(t, b.dir, Options{})
-	a := again.linkedin(t, http.MethodPost, "rest/posts", token, linkedinPosting(`\[sandbox:lost-answer\]`))
-	if held := again.texts(t, nil); a.linkedinCode() != "DUPLICATE_POST" || len(held) != 1 {
-		t.Errorf("HTTP %d: %s, held %q", a.status, a.body, held)
+	a := again.linkedin(t, http.MethodPost, "rest/posts", token, linkedinBody(`\[sandbox:lost-answer\]`))
+	if posts := again.texts(t, nil); a.linkedinCode() != "DUPLICATE_POST" || len(posts) != 1 {
+		t.Errorf("HTTP %d: %s, held %q", a.status, a.body, posts)
 	}
 }

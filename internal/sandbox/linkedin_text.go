@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// What little text is made of, at its beginning: a hashtag's template, a mention, a bare hashtag, an escaped character,
-// one that has no meaning.
+// Elements of little text: a hashtag template, a mention, a bare hashtag, an escaped character, plain text.
 var (
 	littleTag     = regexp.MustCompile(`^\{hashtag\|\\?#\|((?:\\.|[^\\{}|])+)\}`)
 	littleMention = regexp.MustCompile(`^@\[([^\[\]]+)\]\(urn:li:(?:person|organization):[A-Za-z0-9_-]+\)`)
@@ -15,8 +14,8 @@ var (
 	littlePlain   = regexp.MustCompile(`(?s)^[^\\|{}@\[\]()<>#*_~]+`)
 )
 
-// readLittleText is the text that people see. Like the real one it ends, and nobody is told, at the first character
-// that should have been escaped.
+// readLittleText returns the visible text. Like the genuine one it ends at the first character that should have been
+// escaped.
 func readLittleText(little string) string {
 	var seen strings.Builder
 	for little != "" {
@@ -30,7 +29,7 @@ func readLittleText(little string) string {
 	return seen.String()
 }
 
-// littlePiece is how many bytes the first piece of a little text has, and what is seen of it.
+// littlePiece returns the length of the first element in bytes, and its visible text.
 func littlePiece(little string) (int, string) {
 	for _, form := range []*regexp.Regexp{littlePlain, littleEscaped, littleMention, littleBare} {
 		if match := form.FindStringSubmatch(little); match != nil {
@@ -38,7 +37,7 @@ func littlePiece(little string) (int, string) {
 		}
 	}
 	if match := littleTag.FindStringSubmatch(little); match != nil {
-		return len(match[0]), "#" + readLittleText(match[1]) // no template is inside one
+		return len(match[0]), "#" + readLittleText(match[1]) // templates do not nest
 	}
 	return 0, ""
 }

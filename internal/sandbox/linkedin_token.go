@@ -11,7 +11,7 @@ import (
 
 const linkedinRefresh = "refresh" // a kind of token
 
-// The scopes that the sandbox looks at.
+// The scopes that matter here.
 const (
 	linkedinAdmin        = "rw_organization_admin"
 	linkedinReadCompany  = "r_organization_social"
@@ -20,8 +20,8 @@ const (
 	linkedinWriteMember  = "w_member_social"
 )
 
-// giveToken trades a code, or a refresh token, for an access token. A refresh token stays the same, and its life runs
-// from the consent.
+// giveToken exchanges a code or a refresh token for an access token. The refresh token stays the same and expires a
+// year after the consent.
 func (n *linkedin) giveToken(r *http.Request) (any, error) {
 	if err := r.ParseForm(); err != nil {
 		return nil, refuseLinkedinToken(http.StatusBadRequest, "invalid_request", "The form cannot be read")
@@ -93,7 +93,7 @@ func (n *linkedin) nextToken(ctx context.Context, t tx, form url.Values) (map[st
 	return answer, err
 }
 
-// linkedinCaller is who a request comes from.
+// linkedinCaller is the member who makes a request.
 type linkedinCaller struct {
 	account // the member
 
@@ -101,7 +101,7 @@ type linkedinCaller struct {
 	scopes  []string
 }
 
-// caller does something in a transaction for the member whose token the request has.
+// caller calls do in a transaction with the member of the request's token.
 func (n *linkedin) caller(r *http.Request, do func(tx, linkedinCaller) error) error {
 	ctx := r.Context()
 	return n.store.in(ctx, func(t tx) error {
@@ -130,7 +130,7 @@ func (n *linkedin) caller(r *http.Request, do func(tx, linkedinCaller) error) er
 
 func (c linkedinCaller) organization() string { return linkedinOrganization(c.handle) }
 
-// writesAs refuses what is to be made in the name of a member or an organisation that the caller does not speak for.
+// writesAs refuses to write for a member or an organization that the caller does not speak for.
 func (c linkedinCaller) writesAs(urn string) error {
 	return c.speaksFor(urn, linkedinWriteMember, linkedinWriteCompany)
 }
@@ -160,7 +160,7 @@ func (n *linkedin) userinfo(r *http.Request) (any, error) {
 	return answer, err
 }
 
-// listOffices lists what the caller administers.
+// listOffices lists the caller's roles.
 func (n *linkedin) listOffices(r *http.Request) (any, error) {
 	query := r.URL.Query()
 	if query.Get("q") != "roleAssignee" {

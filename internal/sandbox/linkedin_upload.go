@@ -1,12 +1,12 @@
 package sandbox
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"image"
-	_ "image/gif" // beside JPEG and PNG, which are registered already
-	"io"
+	_ "image/gif"
+	_ "image/jpeg"
+	_ "image/png"
 	"net/http"
 	"os"
 	"slices"
@@ -15,26 +15,26 @@ import (
 
 const (
 	maxLinkedinImage  = 20 << 20   // bytes
-	maxLinkedinPixels = 36_152_320 // of an image
+	maxLinkedinPixels = 36_152_320 // per image
 	maxLinkedinVideo  = 500 << 20  // bytes
-	linkedinPartSize  = 4 << 20    // bytes of a part of a video, but the last
+	linkedinPartSize  = 4 << 20    // bytes of each part of a video except the last
 	linkedinMark      = "/sandbox-video/signed/"
 )
 
 var linkedinImages = []string{"image/jpeg", "image/png", "image/gif"}
 
-// uploadAddress is where a part goes to. Whoever has it may send it.
+// uploadAddress returns the address of a part. It needs no token for a video.
 func (n *linkedin) uploadAddress(r *http.Request, p linkedinPart) string {
 	return n.baseURL(r) + "/" + linkedinName + "/dms-uploads/" + p.secret + "?ca=sandbox&v=beta"
 }
 
-// announce keeps an asset of the caller, or of the caller's organisation.
+// announce stores an asset of the caller, or of the caller's organization.
 func (n *linkedin) announce(r *http.Request, a linkedinAsset, parts []linkedinPart) error {
 	return n.caller(r, func(t tx, c linkedinCaller) error {
 		if err := c.writesAs(a.owner); err != nil {
 			return err
 		}
-		return t.keepLinkedinAsset(r.Context(), a, parts)
+		return insertLinkedinAsset(r.Context(), t, a, parts)
 	})
 }
 
@@ -86,24 +86,23 @@ func (n *linkedin) announceVideo(r *http.Request) (any, error) {
 	}
 	a := linkedinAsset{id: "urn:li:video:" + newID(), owner: in.Request.Owner, video: true}
 	var parts []linkedinPart
-	told := []any{}
+	instructions := []any{}
 	for first := int64(0); first < size; first += linkedinPartSize {
 		p := linkedinPart{secret: newID(), first: first, size: min(linkedinPartSize, size-first)}
 		parts = append(parts, p)
-		told = append(told,
+		instructions = append(instructions,
 			map[string]any{"uploadUrl": n.uploadAddress(r, p), "firstByte": first, "lastByte": first + p.size - 1})
 	}
 	err := n.announce(r, a, parts)
 	return map[string]any{"value": map[string]any{
-		"video": a.id, "uploadToken": "", "uploadInstructions": told,
+		"video": a.id, "uploadToken": "", "uploadInstructions": instructions,
 		"uploadUrlsExpireAt": n.now().Add(24 * time.Hour).UnixMilli(),
 	}}, err
 }
 
-// upload takes an image from whoever is signed in, and a part of a video from whoever has its address.
+// upload takes an image from its owner, and a part of a video from anybody who has its address.
 func (n *linkedin) upload(w http.ResponseWriter, r *http.Request) {
-	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(uploadTimeout)) // not every writer can; the file is bounded all the same
+	end := allowUpload(w)
 	p, a, err := n.findPart(r)
 	if err == nil && !a.video {
 		err = n.caller(r, func(_ tx, c linkedinCaller) error { return c.writesAs(a.owner) })
@@ -114,7 +113,7 @@ func (n *linkedin) upload(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		err = n.arrived(r, p, a)
 	}
-	_ = control.SetReadDeadline(time.Time{})
+	end()
 	writeLinkedin(w, r, linkedinUploaded(p, a), err)
 }
 
@@ -124,19 +123,19 @@ func (n *linkedin) findPart(r *http.Request) (linkedinPart, linkedinAsset, error
 	err := n.store.in(r.Context(), func(t tx) error {
 		var found bool
 		var err error
-		if p, found, err = t.linkedinPart(r.Context(), r.PathValue("secret")); err == nil && !found {
+		if p, found, err = findLinkedinPart(r.Context(), t, r.PathValue("secret")); err == nil && !found {
 			err = errLinkedinMissing
 		}
 		if err != nil {
 			return err
 		}
-		a, _, err = t.linkedinAsset(r.Context(), p.asset) // a part has one
+		a, _, err = findLinkedinAsset(r.Context(), t, p.asset) // every part has an asset
 		return err
 	})
 	return p, a, err
 }
 
-// takePart keeps the bytes.
+// takePart saves the bytes of a part.
 func (n *linkedin) takePart(w http.ResponseWriter, r *http.Request, p linkedinPart) (string, error) {
 	most := p.size
 	if most == 0 {
@@ -146,33 +145,33 @@ func (n *linkedin) takePart(w http.ResponseWriter, r *http.Request, p linkedinPa
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok || err == nil && p.size != 0 && blob.size != p.size {
 		return "", linkedinInvalid("The bytes are not those that were announced")
 	}
-	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, os.ErrDeadlineExceeded) {
+	if uploadError(err) != nil {
 		return "", linkedinInvalid("The body could not be read")
 	}
 	return blob.cid, err
 }
 
-// arrived notes a part; an image is whole with it.
+// arrived records a part. An image is then complete.
 func (n *linkedin) arrived(r *http.Request, p linkedinPart, a linkedinAsset) error {
 	ctx, cancel := work(r)
 	defer cancel()
 	if !a.video {
-		blob, err := n.store.readLinkedinImage(p.cid)
+		blob, err := readLinkedinImage(n.store, p.cid)
 		if err != nil {
 			return err
 		}
 		a.blob, a.wholeAt = blob, n.now()
 	}
 	return n.store.in(ctx, func(t tx) error {
-		if err := t.arriveLinkedinPart(ctx, p); err != nil || a.video {
+		if err := updateLinkedinPart(ctx, t, p); err != nil || a.video {
 			return err
 		}
-		return t.wholeLinkedinAsset(ctx, a)
+		return completeLinkedinAsset(ctx, t, a)
 	})
 }
 
-// readLinkedinImage looks at an image; one that the network does not take has no type.
-func (s *store) readLinkedinImage(cid string) (blobRef, error) {
+// readLinkedinImage returns the blob of an image. An unsupported one has no type.
+func readLinkedinImage(s *store, cid string) (blobRef, error) {
 	file, err := os.Open(s.filePath(cid))
 	if err != nil {
 		return blobRef{}, fmt.Errorf("opening an image: %w", err)
@@ -180,7 +179,7 @@ func (s *store) readLinkedinImage(cid string) (blobRef, error) {
 	defer file.Close()
 	about, err := file.Stat()
 	if err != nil {
-		return blobRef{}, fmt.Errorf("looking at an image: %w", err)
+		return blobRef{}, fmt.Errorf("inspecting an image: %w", err)
 	}
 	blob := blobRef{cid: cid, size: about.Size()}
 	config, format, err := image.DecodeConfig(file)
@@ -202,7 +201,7 @@ func linkedinUploaded(p linkedinPart, a linkedinAsset) http.Handler {
 	})
 }
 
-// finishVideo makes one file of a video's parts, which have to be named in their order.
+// finishVideo joins a video's parts, which must be named in order.
 func (n *linkedin) finishVideo(r *http.Request) (any, error) {
 	var in struct {
 		Request struct {
@@ -221,50 +220,29 @@ func (n *linkedin) finishVideo(r *http.Request) (any, error) {
 		if a, err = c.asset(r.Context(), t, in.Request.Video); err != nil {
 			return err
 		}
-		parts, err = t.linkedinParts(r.Context(), a.id)
+		parts, err = listLinkedinParts(r.Context(), t, a.id)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	var marks []string
+	var marks, cids []string
 	for _, p := range parts {
 		if p.cid == "" {
 			return nil, linkedinInvalid("A part of the video has not arrived")
 		}
-		marks = append(marks, linkedinMark+p.cid)
+		marks, cids = append(marks, linkedinMark+p.cid), append(cids, p.cid)
 	}
 	if !slices.Equal(marks, in.Request.Marks) || in.Request.Token != "" || !a.video {
 		return nil, linkedinInvalid("uploadedPartIds are not those of the parts in their order")
 	}
-	if a.blob, err = n.store.joinLinkedinVideo(parts); err != nil {
+	if a.blob, err = n.store.join(cids); err != nil {
 		return nil, err
+	}
+	if a.blob.mime != "video/mp4" {
+		a.blob.mime = ""
 	}
 	a.wholeAt = n.now()
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) }),
-		n.store.in(r.Context(), func(t tx) error { return t.wholeLinkedinAsset(r.Context(), a) })
-}
-
-// joinLinkedinVideo makes one file of parts; one that is no MP4 has no type.
-func (s *store) joinLinkedinVideo(parts []linkedinPart) (blobRef, error) {
-	var head bytes.Buffer
-	var files []io.Reader
-	for _, p := range parts {
-		file, err := os.Open(s.filePath(p.cid))
-		if err != nil {
-			return blobRef{}, fmt.Errorf("opening a part: %w", err)
-		}
-		defer file.Close()
-		files = append(files, file)
-	}
-	_, err := io.CopyN(&head, files[0], sniffed)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return blobRef{}, fmt.Errorf("reading a part: %w", err)
-	}
-	kind := mediaType(head.Bytes(), "")
-	blob, err := s.keepFile(io.MultiReader(append([]io.Reader{&head}, files...)...))
-	if kind == "video/mp4" {
-		blob.mime = kind
-	}
-	return blob, err
+		n.store.in(r.Context(), func(t tx) error { return completeLinkedinAsset(r.Context(), t, a) })
 }

@@ -2,35 +2,38 @@ package sandbox
 
 import (
 	"context"
+	"errors"
 	"regexp"
 	"strconv"
 	"time"
 )
 
-// The markers that a post's text may hold. Each acts on every network, or with @NAME on that one alone, as
-// in "[sandbox:slow=3@bluesky]". Several may stand in one text; they act in this order.
+// The markers that a post's text can contain. A marker acts on every network, or with @NAME on one, as in
+// "[sandbox:slow=3@bluesky]". A text can have several, which act in this order.
 const (
-	markReject       = "reject"        // the content is refused, each time
-	markExpiredToken = "expired-token" // once: the session that sent the post is dead from now on
-	markRateLimit    = "rate-limit"    // refused as too frequent, each time
-	markError        = "error"         // once: an internal error
-	markSlow         = "slow"          // slow=SECONDS: waits before it stores
-	markLostAnswer   = "lost-answer"   // once: stored, and the connection cut before the answer
-	// like lost-answer, and nothing that would tell of the post is answered afterwards
+	markReject       = "reject"        // refuses the content
+	markExpiredToken = "expired-token" // once: ends the session that sent the post
+	markRateLimit    = "rate-limit"    // refuses the post as too frequent
+	markError        = "error"         // once: fails with an internal error
+	markSlow         = "slow"          // slow=SECONDS: waits before the post is stored
+	markLostAnswer   = "lost-answer"   // once: stores the post and closes the connection without an answer
+	// like lost-answer, and calls that would show the post get no answer either
 	markUnconfirmed = "unconfirmed"
 )
 
-// maxSlow is the longest that a marker may make an answer wait.
+// maxSlow is the longest wait that a marker can ask for.
 const maxSlow = 60 * time.Second
 
-// untoldFor is how long nothing tells of a post that is to stay unconfirmed: a little longer than the day for which it
-// is asked about.
+// untoldFor is how long an unconfirmed post stays hidden: a little more than the day for which a service looks for it.
 const untoldFor = 25 * time.Hour
+
+// errLost closes the connection instead of answering.
+var errLost = errors.New("the answer is lost on purpose")
 
 var markerForm = regexp.MustCompile(
 	`\[sandbox:(reject|expired-token|rate-limit|error|lost-answer|unconfirmed|slow=([0-9]{1,4}))(?:@([a-z]+))?\]`)
 
-// markers are those of a text that concern one network.
+// markers are the markers of a text that concern one network.
 type markers struct {
 	names map[string]bool
 	slow  time.Duration
@@ -38,7 +41,7 @@ type markers struct {
 
 func (m markers) has(name string) bool { return m.names[name] }
 
-// readMarkers finds the markers of text that concern platform. Of several waits the longest counts.
+// readMarkers returns the markers of text that concern platform. Of several waits the longest counts.
 func readMarkers(text, platform string) markers {
 	found := markers{names: map[string]bool{}}
 	for _, match := range markerForm.FindAllStringSubmatch(text, -1) {
@@ -55,7 +58,7 @@ func readMarkers(text, platform string) markers {
 	return found
 }
 
-// once tells whether the post has the marker and it has not acted yet; from then on it has.
+// once reports whether the post has the marker and the marker has not acted on it before.
 func once(ctx context.Context, t tx, platform string, m markers, postID, marker string) (bool, error) {
 	if !m.has(marker) {
 		return false, nil
@@ -63,7 +66,7 @@ func once(ctx context.Context, t tx, platform string, m markers, postID, marker 
 	return t.spend(ctx, platform, postID, marker)
 }
 
-// loses tells whether the answer to the publication that is kept now gets lost.
+// loses reports whether the answer to a publication gets lost.
 func loses(ctx context.Context, t tx, platform string, m markers, postID string) (bool, error) {
 	for _, marker := range []string{markLostAnswer, markUnconfirmed} {
 		if lost, err := once(ctx, t, platform, m, postID, marker); lost || err != nil {
@@ -73,16 +76,15 @@ func loses(ctx context.Context, t tx, platform string, m markers, postID string)
 	return false, nil
 }
 
-// untold is errCut where a network that was asked would tell of a text that is to stay unconfirmed: it was published at
-// that time.
+// untold returns errLost if a network must not show a post yet because a marker keeps it unconfirmed.
 func untold(platform, text string, at, now time.Time) error {
 	if now.Sub(at) < untoldFor && readMarkers(text, platform).has(markUnconfirmed) {
-		return errCut
+		return errLost
 	}
 	return nil
 }
 
-// untoldAmong is untold of the posts that a network would list.
+// untoldAmong is untold for several posts.
 func untoldAmong(posts []post, now time.Time) error {
 	for _, p := range posts {
 		if err := untold(p.platform, p.text, p.at, now); err != nil {

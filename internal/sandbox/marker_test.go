@@ -6,38 +6,9 @@ import (
 	"strconv"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 )
 
-func TestReadMarkers(t *testing.T) {
-	for text, want := range map[string]markers{
-		"":                              {},
-		"[sandbox:reject]":              {names: map[string]bool{markReject: true}},
-		"a[sandbox:reject@bluesky]b":    {names: map[string]bool{markReject: true}},
-		"[sandbox:reject@threads]":      {},
-		"[sandbox:slow=3]":              {slow: 3 * time.Second},
-		"[sandbox:slow=9999]":           {slow: maxSlow},
-		"[sandbox:slow=0]":              {},
-		"[sandbox:slow] [sandbox:slow=": {},
-		"[sandbox:unknown] [Sandbox:reject] sandbox:reject":          {},
-		"[sandbox:slow=2@bluesky][sandbox:slow=1][sandbox:slow=9@x]": {slow: 2 * time.Second},
-		"[sandbox:error][sandbox:lost-answer][sandbox:rate-limit][sandbox:expired-token]": {
-			names: map[string]bool{markError: true, markLostAnswer: true, markRateLimit: true, markExpiredToken: true},
-		},
-		"[sandbox:unconfirmed@bluesky] [sandbox:unconfirmed@x]": {names: map[string]bool{markUnconfirmed: true}},
-	} {
-		got := readMarkers(text, blueskyName)
-		if len(got.names) == 0 {
-			got.names = nil
-		}
-		if diff := cmp.Diff(want, got, cmp.AllowUnexported(markers{})); diff != "" {
-			t.Errorf("%q:\n%s", text, diff)
-		}
-	}
-}
-
-func signedUp(t *testing.T, opts Options) (*box, string, string) {
+func startSignedUp(t *testing.T, opts Options) (*fixture, string, string) {
 	t.Helper()
 	b := start(t, opts)
 	b.account(t, "alice.test")
@@ -46,7 +17,7 @@ func signedUp(t *testing.T, opts Options) (*box, string, string) {
 }
 
 func TestReject(t *testing.T) {
-	b, access, _ := signedUp(t, Options{})
+	b, access, _ := startSignedUp(t, Options{})
 	for range 2 {
 		if a := b.put(t, access, "a", "[sandbox:reject]"); a.status != http.StatusBadRequest || a.name() != "InvalidRequest" {
 			t.Errorf("HTTP %d: %s", a.status, a.body)
@@ -62,7 +33,7 @@ func TestReject(t *testing.T) {
 
 func TestRateLimit(t *testing.T) {
 	now := time.Date(2026, 11, 21, 9, 0, 0, 1, time.UTC)
-	b, access, _ := signedUp(t, Options{Now: func() time.Time { return now }})
+	b, access, _ := startSignedUp(t, Options{Now: func() time.Time { return now }})
 	for range 2 {
 		a := b.put(t, access, "a", "[sandbox:rate-limit]")
 		reset, err := strconv.ParseInt(a.header.Get("ratelimit-reset"), 10, 64)
@@ -76,7 +47,7 @@ func TestRateLimit(t *testing.T) {
 }
 
 func TestOneError(t *testing.T) {
-	b, access, _ := signedUp(t, Options{})
+	b, access, _ := startSignedUp(t, Options{})
 	for i, want := range []int{http.StatusInternalServerError, http.StatusOK, http.StatusOK} {
 		if a := b.put(t, access, "a", "[sandbox:error]"); a.status != want {
 			t.Errorf("call %d: HTTP %d, want %d", i, a.status, want)
@@ -88,7 +59,7 @@ func TestOneError(t *testing.T) {
 }
 
 func TestExpiredToken(t *testing.T) {
-	b, access, refresh := signedUp(t, Options{})
+	b, access, refresh := startSignedUp(t, Options{})
 	other, _ := b.session(t, "alice.test")
 	text := "[sandbox:expired-token]"
 	for range 2 {
@@ -109,7 +80,7 @@ func TestExpiredToken(t *testing.T) {
 }
 
 func TestLostAnswer(t *testing.T) {
-	b, access, _ := signedUp(t, Options{})
+	b, access, _ := startSignedUp(t, Options{})
 	if a := b.put(t, access, "a", "[sandbox:lost-answer]"); a.err == nil {
 		t.Fatalf("an answer: HTTP %d: %s", a.status, a.body)
 	}
@@ -124,10 +95,10 @@ func TestLostAnswer(t *testing.T) {
 	}
 }
 
-// TestSlowClientGone has the client leave while the answer waits: the post is stored all the same.
+// TestSlowClientGone checks that a post is stored even if the client disconnects while the answer waits.
 func TestSlowClientGone(t *testing.T) {
 	waits, goOn := make(chan time.Duration, 1), make(chan time.Time)
-	b, access, _ := signedUp(t, Options{After: func(d time.Duration) <-chan time.Time {
+	b, access, _ := startSignedUp(t, Options{After: func(d time.Duration) <-chan time.Time {
 		waits <- d
 		return goOn
 	}})
@@ -154,7 +125,7 @@ func TestSlowClientGone(t *testing.T) {
 
 func TestCloseEndsWaiting(t *testing.T) {
 	waits := make(chan time.Duration, 1)
-	b, access, _ := signedUp(t, Options{After: func(d time.Duration) <-chan time.Time {
+	b, access, _ := startSignedUp(t, Options{After: func(d time.Duration) <-chan time.Time {
 		waits <- d
 		return nil
 	}})

@@ -28,33 +28,32 @@ const (
 	kindCode   = "code"
 	kindAccess = "access"
 
-	codeLife = 10 * time.Minute // the longest that RFC 6749, 4.1.2, recommends
+	codeLife = 10 * time.Minute // the maximum that RFC 6749, section 4.1.2, recommends
 )
 
-// oauth is the consent page and the tokens of one network that is connected by OAuth 2.0 (RFC 6749). A person chooses
-// on the page who to be; a test asks for its outcome by adding account and decision (allow or deny) to the address, or
-// posts them.
+// oauth is the consent page and the tokens of a network that uses OAuth 2.0 (RFC 6749). A person chooses an account on
+// the page. A test adds account and decision (allow or deny) to the address, or posts them.
 type oauth struct {
-	*Server
+	*shared
 
-	platform, title string
-	// true of accounts that people act for, such as an organisation's; nobody's where nil
+	platform, displayName string
+	// reports whether people only act for the account, as for an organization's; may be nil
 	cannotSignIn func(account) bool
 }
 
-// people are on every network that is connected by OAuth, so that there is somebody to be.
+// people are the accounts that every network with OAuth has from the start.
 var people = []struct{ handle, displayName string }{
 	{"harbour.coffee", "Harbour Coffee"}, {"mira.keller", "Mira Keller"}, {"studio.north", "Studio North"},
 }
 
-// consent is what the page was asked for.
+// consent holds the parameters of the consent page.
 type consent struct {
 	client, redirect, state, challenge string
 	scopes                             []string
 }
 
-// readConsent reads the parameters of the consent page. Its error is shown to the person: a client whose address for
-// the answer is unclear gets none.
+// readConsent parses the parameters of the consent page. Its error is shown to the person, as there is no address to
+// redirect to.
 func readConsent(form url.Values) (consent, error) {
 	c := consent{
 		client: form.Get("client_id"), redirect: form.Get("redirect_uri"), state: form.Get("state"),
@@ -77,7 +76,7 @@ func readConsent(form url.Values) (consent, error) {
 	return c, nil
 }
 
-// authorize shows the page, or does what was decided on it.
+// authorize shows the page, or carries out the decision made on it.
 func (o *oauth) authorize(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := work(r)
 	defer cancel()
@@ -86,25 +85,25 @@ func (o *oauth) authorize(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "The form cannot be read.", http.StatusBadRequest)
 		return
 	}
-	asked, err := readConsent(r.Form)
+	request, err := readConsent(r.Form)
 	if err != nil {
 		http.Error(w, "The app asks wrongly: "+err.Error()+".", http.StatusBadRequest)
 		return
 	}
 	switch r.Form.Get("decision") {
 	case "":
-		err = o.ask(ctx, w, asked, r.Form)
+		err = o.ask(ctx, w, request, r.Form)
 	case "allow":
-		err = o.allow(ctx, w, r, asked)
+		err = o.allow(ctx, w, r, request)
 	default:
-		back(w, r, asked,
+		back(w, r, request,
 			url.Values{
 				"error": {"access_denied"}, "error_reason": {"user_denied"},
 				"error_description": {"The user denied your request"},
 			})
 	}
 	if err != nil {
-		slog.Error("sandbox: answering a consent", "platform", o.platform, "err", err)
+		slog.Error("sandbox: consent failed", "platform", o.platform, "err", err)
 		http.Error(w, "The sandbox cannot do this; its log says why.", http.StatusInternalServerError)
 	}
 }
@@ -114,23 +113,23 @@ type consentField struct{ Name, Value string }
 type consentAccount struct{ Handle, Name string }
 
 // ask shows the page.
-func (o *oauth) ask(ctx context.Context, w http.ResponseWriter, asked consent, form url.Values) error {
-	shown := struct {
+func (o *oauth) ask(ctx context.Context, w http.ResponseWriter, request consent, form url.Values) error {
+	data := struct {
 		Title    string
 		Scopes   []string
 		Fields   []consentField
 		Accounts []consentAccount
-	}{Title: o.title, Scopes: asked.scopes}
+	}{Title: o.displayName, Scopes: request.scopes}
 	for _, name := range []string{
 		"client_id", "redirect_uri", "response_type", "scope", "state", "code_challenge", "code_challenge_method",
 	} {
-		shown.Fields = append(shown.Fields, consentField{name, form.Get(name)})
+		data.Fields = append(data.Fields, consentField{name, form.Get(name)})
 	}
 	err := o.store.in(ctx, func(t tx) error {
 		accounts, err := t.accounts(ctx, o.platform)
 		for _, a := range accounts {
 			if o.signsIn(a) {
-				shown.Accounts = append(shown.Accounts, consentAccount{a.handle, a.displayName})
+				data.Accounts = append(data.Accounts, consentAccount{a.handle, a.displayName})
 			}
 		}
 		return err
@@ -139,12 +138,12 @@ func (o *oauth) ask(ctx context.Context, w http.ResponseWriter, asked consent, f
 		return err
 	}
 	var page bytes.Buffer
-	if err := consentTemplate.Execute(&page, shown); err != nil {
+	if err := consentTemplate.Execute(&page, data); err != nil {
 		return fmt.Errorf("writing the consent page: %w", err)
 	}
 	header := w.Header()
 	header.Set("Content-Type", "text/html; charset=utf-8")
-	// No form-action: browsers hold the redirect to the app, which follows the form, to it too.
+	// No form-action: browsers apply it to the redirect to the app too.
 	header.Set("Content-Security-Policy",
 		"default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'")
 	header.Set("X-Content-Type-Options", "nosniff")
@@ -153,8 +152,8 @@ func (o *oauth) ask(ctx context.Context, w http.ResponseWriter, asked consent, f
 	return nil
 }
 
-// allow begins a session of the account and sends its code back.
-func (o *oauth) allow(ctx context.Context, w http.ResponseWriter, r *http.Request, asked consent) error {
+// allow begins a session of the account and redirects with its code.
+func (o *oauth) allow(ctx context.Context, w http.ResponseWriter, r *http.Request, request consent) error {
 	var code string
 	known := false
 	err := o.store.in(ctx, func(t tx) error {
@@ -165,13 +164,13 @@ func (o *oauth) allow(ctx context.Context, w http.ResponseWriter, r *http.Reques
 			return err
 		}
 		grant := oauthToken{
-			kind: kindCode, session: newID(), account: a.id, client: asked.client, redirect: asked.redirect,
-			challenge: asked.challenge,
+			kind: kindCode, session: newID(), account: a.id, client: request.client, redirect: request.redirect,
+			challenge: request.challenge,
 		}
 		if err := t.beginSession(ctx, o.platform, grant.session, a.id); err != nil {
 			return err
 		}
-		if err := t.keepScopes(ctx, o.platform, grant.session, asked.scopes); err != nil {
+		if err := t.keepScopes(ctx, o.platform, grant.session, request.scopes); err != nil {
 			return err
 		}
 		code, err = o.issue(ctx, t, grant, codeLife)
@@ -183,18 +182,18 @@ func (o *oauth) allow(ctx context.Context, w http.ResponseWriter, r *http.Reques
 	case !known:
 		http.Error(w, "There is nobody of this name.", http.StatusBadRequest)
 	default:
-		back(w, r, asked, url.Values{"code": {code}})
+		back(w, r, request, url.Values{"code": {code}})
 	}
 	return nil
 }
 
 func (o *oauth) signsIn(a account) bool { return o.cannotSignIn == nil || !o.cannotSignIn(a) }
 
-// back sends the browser to the app with an answer.
-func back(w http.ResponseWriter, r *http.Request, asked consent, answer url.Values) {
-	target, _ := url.Parse(asked.redirect) // readConsent has read it
-	if asked.state != "" {
-		answer.Set("state", asked.state)
+// back redirects the browser to the app with an answer.
+func back(w http.ResponseWriter, r *http.Request, request consent, answer url.Values) {
+	target, _ := url.Parse(request.redirect) // readConsent has parsed it
+	if request.state != "" {
+		answer.Set("state", request.state)
 	}
 	query := target.Query()
 	maps.Copy(query, answer)
@@ -203,7 +202,7 @@ func back(w http.ResponseWriter, r *http.Request, asked consent, answer url.Valu
 	http.Redirect(w, r, target.String(), http.StatusSeeOther)
 }
 
-// issue makes a code or a token: its text.
+// issue returns the text of a new code or token.
 func (o *oauth) issue(ctx context.Context, t tx, token oauthToken, life time.Duration) (string, error) {
 	text := newID() + newID()
 	token.issued = o.now()
@@ -211,8 +210,8 @@ func (o *oauth) issue(ctx context.Context, t tx, token oauthToken, life time.Dur
 	return text, t.keepOAuthToken(ctx, o.platform, o.seal(text), token)
 }
 
-// find is the token with this text, of one kind, that has neither expired nor been spent. It is false where there is
-// none; the token then says as much of it as is known.
+// find returns the token of a kind with this text, and reports whether it is valid. It returns what is known of an
+// invalid token.
 func (o *oauth) find(ctx context.Context, t tx, kind, text string) (oauthToken, bool, error) {
 	token, err := t.oauthToken(ctx, o.platform, o.seal(text))
 	if err != nil || token.kind != kind {
@@ -222,7 +221,7 @@ func (o *oauth) find(ctx context.Context, t tx, kind, text string) (oauthToken, 
 	return token, alive && !token.spent && o.now().Before(token.expires), err
 }
 
-// redeem spends a code once. It is false where it does not fit what the consent was asked with.
+// redeem spends a code, and reports whether it was valid and matches the consent.
 func (o *oauth) redeem(ctx context.Context, t tx, form url.Values) (oauthToken, bool, error) {
 	code, good, err := o.find(ctx, t, kindCode, form.Get("code"))
 	if err != nil || !good || code.client != form.Get("client_id") || code.redirect != form.Get("redirect_uri") ||
@@ -232,18 +231,18 @@ func (o *oauth) redeem(ctx context.Context, t tx, form url.Values) (oauthToken, 
 	return code, true, t.spendOAuthToken(ctx, o.platform, o.seal(form.Get("code")))
 }
 
-// proves checks PKCE (RFC 7636, 4.6), where a challenge was sent.
+// proves reports whether the verifier matches the challenge of PKCE (RFC 7636, section 4.6), if there is one.
 func proves(verifier, challenge string) bool {
 	sum := sha256.Sum256([]byte(verifier))
 	return challenge == "" || subtle.ConstantTimeCompare([]byte(base64.RawURLEncoding.EncodeToString(sum[:])),
 		[]byte(challenge)) == 1
 }
 
-// people makes those that the network's page offers.
+// people creates the accounts that the page offers.
 func (o *oauth) people(ctx context.Context, id func(handle string) string) error {
 	return o.store.in(ctx, func(t tx) error {
 		for _, p := range people {
-			// nobody has one here
+			// people sign in without a password here
 			a := account{id: id(p.handle), handle: p.handle, displayName: p.displayName, password: []byte{}}
 			if err := t.keepAccount(ctx, o.platform, a); err != nil {
 				return err
@@ -252,3 +251,14 @@ func (o *oauth) people(ctx context.Context, id func(handle string) string) error
 		return nil
 	})
 }
+
+// toPage redirects from the address of a post to the sandbox's page.
+func (o *oauth) toPage(w http.ResponseWriter, r *http.Request) {
+	o.redirectToPost(w, r, o.platform, r.PathValue("id"))
+}
+
+// name returns the network's name in addresses.
+func (o *oauth) name() string { return o.platform }
+
+// title returns the network's name for people.
+func (o *oauth) title() string { return o.displayName }

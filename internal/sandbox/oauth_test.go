@@ -12,14 +12,14 @@ import (
 	"time"
 )
 
-func asked() url.Values {
+func consentQuery() url.Values {
 	return url.Values{
 		"client_id": {"app"}, "redirect_uri": {"https://app.test/back?kept=1"}, "response_type": {"code"},
 		"scope": {"threads_basic,threads_content_publish"}, "state": {"<state>"},
 	}
 }
 
-// with is the values with some changed; an empty one is left out.
+// with returns the values with some changed; an empty one is removed.
 func with(values url.Values, changes ...string) url.Values {
 	for i := 0; i < len(changes); i += 2 {
 		values.Set(changes[i], changes[i+1])
@@ -30,8 +30,8 @@ func with(values url.Values, changes ...string) url.Values {
 	return values
 }
 
-// form sends a form and follows no redirect.
-func (b *box) form(t *testing.T, method, path string, values url.Values) answer {
+// form sends a form without following redirects.
+func (b *fixture) form(t *testing.T, method, path string, values url.Values) answer {
 	t.Helper()
 	target, body := b.url+path, strings.NewReader(values.Encode())
 	if method == http.MethodGet {
@@ -50,12 +50,12 @@ func (b *box) form(t *testing.T, method, path string, values url.Values) answer 
 		return answer{err: err}
 	}
 	defer response.Body.Close()
-	said, err := io.ReadAll(response.Body)
-	return answer{response.StatusCode, response.Header, said, err}
+	result, err := io.ReadAll(response.Body)
+	return answer{response.StatusCode, response.Header, result, err}
 }
 
-// allowed is where the browser is sent after an account was chosen on the page.
-func (b *box) allowed(t *testing.T, values url.Values) url.Values {
+// consentRedirect returns the query of the redirect after the consent.
+func (b *fixture) consentRedirect(t *testing.T, values url.Values) url.Values {
 	t.Helper()
 	a := b.form(t, http.MethodPost, "/threads/oauth/authorize", with(values, "decision", "allow", "account", "mira.keller"))
 	back, err := url.Parse(a.header.Get("Location"))
@@ -74,10 +74,13 @@ func exchange(code string, changes ...string) url.Values {
 
 func TestConsentPage(t *testing.T) {
 	b := start(t, Options{})
-	if err := b.EnsureThreadsAccount("anna.b", `Anna <b>`); err != nil {
+	err := b.store.in(t.Context(), func(t1 tx) error {
+		return t1.keepAccount(t.Context(), "threads", account{id: "1", handle: "anna.b", displayName: `Anna <b>`, password: []byte{}})
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
-	a := b.form(t, http.MethodGet, "/threads/oauth/authorize", asked())
+	a := b.form(t, http.MethodGet, "/threads/oauth/authorize", consentQuery())
 	page := string(a.body)
 	for _, part := range []string{
 		"@harbour.coffee", "Anna &lt;b&gt;", "&lt;state&gt;", "threads_content_publish", `value="allow"`, `value="deny"`, "<legend>",
@@ -92,7 +95,7 @@ func TestConsentPage(t *testing.T) {
 	}
 }
 
-// A page that was asked for wrongly sends nobody anywhere.
+// The page does not redirect an invalid request.
 func TestConsentAskedWrongly(t *testing.T) {
 	b := start(t, Options{})
 	for _, changes := range [][]string{
@@ -101,7 +104,7 @@ func TestConsentAskedWrongly(t *testing.T) {
 		{"response_type", "token"}, {"scope", ""}, {"code_challenge", "x"}, {"account", "nobody"}, {"account", ""},
 	} {
 		a := b.form(t, http.MethodGet, "/threads/oauth/authorize",
-			with(with(asked(), "account", "mira.keller", "decision", "allow"), changes...))
+			with(with(consentQuery(), "account", "mira.keller", "decision", "allow"), changes...))
 		if a.status != http.StatusBadRequest || a.header.Get("Location") != "" {
 			t.Errorf("%q: HTTP %d to %q", changes, a.status, a.header.Get("Location"))
 		}
@@ -124,8 +127,8 @@ func TestCodes(t *testing.T) {
 		"another address": {nil, []string{"redirect_uri", "https://app.test/back"}, 0, http.StatusBadRequest},
 		"no secret":       {nil, []string{"client_secret", ""}, 0, http.StatusBadRequest},
 		"another grant":   {nil, []string{"grant_type", "password"}, 0, http.StatusBadRequest},
-		"nearly too late": {nil, nil, codeLife - time.Second, http.StatusOK},
-		"too late":        {nil, nil, codeLife, http.StatusBadRequest},
+		"nearly too late": {nil, nil, 10*time.Minute - time.Second, http.StatusOK},
+		"too late":        {nil, nil, 10 * time.Minute, http.StatusBadRequest},
 		"proved": {
 			[]string{"code_challenge", challenge, "code_challenge_method", "S256"}, []string{"code_verifier", verifier}, 0, http.StatusOK,
 		},
@@ -137,13 +140,13 @@ func TestCodes(t *testing.T) {
 		"nothing to prove":   {nil, []string{"code_verifier", verifier}, 0, http.StatusOK},
 		"an account's token": {nil, []string{"code", "made up"}, 0, http.StatusBadRequest},
 	} {
-		back := b.allowed(t, with(asked(), c.consent...))
+		back := b.consentRedirect(t, with(consentQuery(), c.consent...))
 		if back.Get("state") != "<state>" {
 			t.Errorf("%s: back with %v", name, back)
 		}
 		before := now
 		now = now.Add(c.later)
-		for i, want := range []int{c.status, http.StatusBadRequest} { // never twice
+		for i, want := range []int{c.status, http.StatusBadRequest} { // a code can be used once
 			if i > 0 && c.status != http.StatusOK {
 				break
 			}
@@ -155,15 +158,15 @@ func TestCodes(t *testing.T) {
 	}
 }
 
-// threadsToken is an access token of mira.keller.
-func (b *box) threadsToken(t *testing.T) string {
+// threadsToken returns an access token of mira.keller.
+func (b *fixture) threadsToken(t *testing.T) string {
 	t.Helper()
-	a := b.form(t, http.MethodPost, "/threads/oauth/access_token", exchange(b.allowed(t, asked()).Get("code")))
-	var said struct {
+	a := b.form(t, http.MethodPost, "/threads/oauth/access_token", exchange(b.consentRedirect(t, consentQuery()).Get("code")))
+	var result struct {
 		Token string `json:"access_token"`
 	}
-	if err := json.Unmarshal(a.body, &said); err != nil || said.Token == "" {
+	if err := json.Unmarshal(a.body, &result); err != nil || result.Token == "" {
 		t.Fatalf("HTTP %d: %s", a.status, a.body)
 	}
-	return said.Token
+	return result.Token
 }

@@ -6,8 +6,6 @@ import (
 	"html/template"
 	"log/slog"
 	"net/http"
-	"net/url"
-	"strings"
 )
 
 var (
@@ -19,7 +17,7 @@ var (
 	pageTemplate = template.Must(template.New("page").Parse(pageSource))
 )
 
-const maxShown = 200 // posts of each network, the newest
+const maxShown = 200 // the newest posts of each network
 
 type shownNetwork struct {
 	Name, Title string
@@ -34,7 +32,7 @@ type shownPost struct {
 	Machine, Human     string // its time
 }
 
-// pageHandler shows what each network holds as its public would see it.
+// pageHandler shows the posts of each network as its public would see them.
 func (s *Server) pageHandler(platforms []platform) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var page bytes.Buffer
@@ -43,7 +41,7 @@ func (s *Server) pageHandler(platforms []platform) http.Handler {
 			err = pageTemplate.Execute(&page, networks)
 		}
 		if err != nil {
-			slog.Error("sandbox: showing what is held", "err", err)
+			slog.Error("sandbox: showing posts", "err", err)
 			http.Error(w, "The sandbox cannot show what it holds; its log says why.", http.StatusInternalServerError)
 			return
 		}
@@ -89,14 +87,6 @@ func show(p platform, posts []post) shownNetwork {
 		})
 	}
 	return shown
-}
-
-// Video tells how the page shows it.
-func (m medium) Video() bool { return strings.HasPrefix(m.Type, "video/") }
-
-// anchor is where a post stands on the page, by the last part of its id or of its address.
-func anchor(platform, id string) string {
-	return platform + "-" + url.PathEscape(id[strings.LastIndexByte(id, '/')+1:])
 }
 
 func styleHandler() http.Handler {

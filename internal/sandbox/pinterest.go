@@ -11,17 +11,17 @@ import (
 
 const pinterestName = "pinterest"
 
-// pinterest is the part of Pinterest's API, version 5, that publishes: the consent and its tokens, boards, videos,
+// pinterest is the part of Pinterest's API, version 5, that publishes: the consent and its tokens, boards, videos and
 // pins.
 type pinterest struct {
 	*xREST
 
-	files *graphAPI // fetches images
+	client *http.Client // for fetching images
 }
 
-func newPinterest(s *Server) *pinterest {
+func newPinterest(s *shared) *pinterest {
 	n := &xREST{
-		oauth:   &oauth{Server: s, platform: pinterestName, title: "Pinterest"},
+		oauth:   &oauth{shared: s, platform: pinterestName, displayName: "Pinterest"},
 		codeFor: codeLife, accessFor: 30 * 24 * time.Hour, refreshFor: 60 * 24 * time.Hour,
 		says: xRefusals{
 			unread:  pinterestInvalid("Invalid request"),
@@ -41,20 +41,16 @@ func newPinterest(s *Server) *pinterest {
 			},
 		},
 	}
-	api := &pinterest{n, newGraphAPI(s, pinterestName, "", "", "")}
+	api := &pinterest{n, &http.Client{Timeout: fetchTimeout}}
 	n.write = api.tell
 	return api
 }
 
-func (n *pinterest) name() string  { return pinterestName }
-func (n *pinterest) title() string { return n.oauth.title }
-
 func (n *pinterest) settle(ctx context.Context) error {
-	return n.people(ctx, func(handle string) string { return graphID("5", "pinterest account "+handle) })
+	return n.people(ctx, func(handle string) string { return stableID("5", "pinterest account "+handle) })
 }
 
-// handler answers the API, the consent page, the store that takes videos, and at the addresses of pins the sandbox's
-// page.
+// handler serves the API, the consent page, the upload of videos, and redirects from pins to the sandbox's page.
 func (n *pinterest) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /oauth/", n.authorize)
@@ -67,7 +63,7 @@ func (n *pinterest) handler() http.Handler {
 		"GET /v5/pins/{id}/analytics": n.analytics,
 		"GET /v5/pins/analytics":      n.severalAnalytics,
 		"GET /v5/media/{id}":          n.videoStatus,
-		"GET /media/{account}/{cid}":  n.mediaFile,
+		"GET /media/{account}/{cid}":  n.mediaFile(pinterestName, n.says.nowhere),
 		"/":                           n.nowhere,
 	} {
 		mux.HandleFunc(pattern, n.answer(http.StatusOK, do))
@@ -83,7 +79,7 @@ func pinterestInvalid(message string) *xError {
 	return &xError{status: http.StatusBadRequest, code: 1, message: message}
 }
 
-// tell writes the headers about rates, and a refusal.
+// tell writes the rate headers, and a refusal.
 func (n *pinterest) tell(w http.ResponseWriter, refused *xError) {
 	header := w.Header()
 	header.Set("x-ratelimit-limit", "100, 100;w=1")
@@ -98,7 +94,7 @@ func (n *pinterest) tell(w http.ResponseWriter, refused *xError) {
 	}
 }
 
-// tokens is the token endpoint, where a client shows its secret by Basic authentication.
+// tokens is the token endpoint, where a client authenticates by Basic authentication.
 func (n *pinterest) tokens(r *http.Request) (any, error) {
 	if _, secret, basic := r.BasicAuth(); !basic || secret == "" {
 		return nil, &xError{status: http.StatusUnauthorized, code: 2, message: "The client's authentication failed."}
@@ -117,7 +113,7 @@ func (n *pinterest) tokens(r *http.Request) (any, error) {
 	return answer, err
 }
 
-// byCaller does what is asked of the API by an account, in one transaction.
+// byCaller calls do in a transaction with the account of the request's token.
 func (n *pinterest) byCaller(r *http.Request, do func(tx, account, oauthToken) error) error {
 	return n.store.in(r.Context(), func(t tx) error {
 		a, token, err := n.caller(r, t)
@@ -129,25 +125,25 @@ func (n *pinterest) byCaller(r *http.Request, do func(tx, account, oauthToken) e
 }
 
 func (n *pinterest) me(r *http.Request) (any, error) {
-	var told map[string]any
+	var answer map[string]any
 	err := n.byCaller(r, func(_ tx, a account, _ oauthToken) error {
-		told = map[string]any{
+		answer = map[string]any{
 			"id": a.id, "username": a.handle, "account_type": "BUSINESS", "business_name": a.displayName,
 			"follower_count": followers(pinterestName, a.id, n.now()),
 		}
 		return nil
 	})
-	return told, err
+	return answer, err
 }
 
-// pinterestBoards are what everybody has boards of.
+// pinterestBoards are the names of everybody's boards.
 var pinterestBoards = []string{"Ideas", "Recipes", "Places"}
 
 func pinterestBoard(a account, name string) string {
-	return graphID("8", "pinterest board "+a.handle+" "+name)
+	return stableID("8", "pinterest board "+a.handle+" "+name)
 }
 
-// hasBoard tells whether the board is the account's.
+// hasBoard reports whether the board belongs to the account.
 func (n *pinterest) hasBoard(a account, id string) bool {
 	for _, name := range pinterestBoards {
 		if id == pinterestBoard(a, name) {
@@ -174,7 +170,7 @@ func (n *pinterest) listBoards(r *http.Request) (any, error) {
 	return page, err
 }
 
-// page is the part of all that a request asks for, and the bookmark of what follows.
+// page returns the requested page of all, and the bookmark of the next one.
 func (n *pinterest) page(r *http.Request, all []map[string]any) (any, error) {
 	size, from := 25, 0
 	var err error
@@ -187,15 +183,14 @@ func (n *pinterest) page(r *http.Request, all []map[string]any) (any, error) {
 	if err != nil || size < 1 || size > 250 || from < 0 || from > len(all) {
 		return nil, n.says.unread
 	}
-	told := map[string]any{"items": all[from:min(from+size, len(all))], "bookmark": nil}
+	answer := map[string]any{"items": all[from:min(from+size, len(all))], "bookmark": nil}
 	if from+size < len(all) {
-		told["bookmark"] = strconv.Itoa(from + size)
+		answer["bookmark"] = strconv.Itoa(from + size)
 	}
-	return told, nil
+	return answer, nil
 }
 
-// pinterestPin is a pin as a client sends it; members of it that the sandbox makes nothing of are let pass, as the
-// network lets unknown ones pass.
+// pinterestPin is a pin as a client sends it. Like the network it ignores unknown members.
 type pinterestPin struct {
 	Board       string          `json:"board_id"`
 	Title       string          `json:"title"`
@@ -219,14 +214,14 @@ type pinterestSource struct {
 }
 
 func readPinterestPin(r *http.Request) (pinterestPin, error) {
-	var asked pinterestPin
-	err := json.NewDecoder(r.Body).Decode(&asked)
+	var in pinterestPin
+	err := json.NewDecoder(r.Body).Decode(&in)
 	switch {
 	case err != nil:
-		return asked, pinterestInvalid("The body cannot be read")
-	case len([]rune(asked.Title)) > 100, len([]rune(asked.Description)) > 800, len([]rune(asked.Link)) > 2048,
-		len([]rune(asked.Alt)) > 500:
-		return asked, pinterestInvalid("A text of the pin is too long")
+		return in, pinterestInvalid("The body cannot be read")
+	case len([]rune(in.Title)) > 100, len([]rune(in.Description)) > 800, len([]rune(in.Link)) > 2048,
+		len([]rune(in.Alt)) > 500:
+		return in, pinterestInvalid("A text of the pin is too long")
 	}
-	return asked, nil
+	return in, nil
 }

@@ -9,23 +9,23 @@ import (
 )
 
 const (
-	pinterestReach    = 90 * 24 * time.Hour // of a report
-	pinterestReported = 100                 // pins of a report
+	pinterestReach    = 90 * 24 * time.Hour // that a report can go back
+	pinterestReported = 100                 // maximum of a report
 )
 
-// pinterestMetrics are the figures that a report knows.
+// pinterestMetrics are the metrics of reports.
 var pinterestMetrics = []string{
 	"IMPRESSION", "OUTBOUND_CLICK", "PIN_CLICK", "SAVE", "SAVE_RATE", "TOTAL_COMMENTS", "TOTAL_REACTIONS",
 	"USER_FOLLOW", "PROFILE_VISIT",
 }
 
-// metrics are a pin's figures as they are told with the pin itself: without how often it was saved.
+// metrics returns the counts that are listed with a pin. Saves are not among them.
 func (n *pinterest) metrics(p post) map[string]any {
-	counted := count(p, n.now())
+	counts := count(p, n.now())
 	all := map[string]int64{
-		"impression": counted.views, "pin_click": counted.clicks, "clickthrough": counted.clicks / 2,
+		"impression": counts.views, "pin_click": counts.clicks, "clickthrough": counts.clicks / 2,
 	}
-	lifetime := map[string]int64{"reaction": counted.likes, "comment": counted.comments}
+	lifetime := map[string]int64{"reaction": counts.likes, "comment": counts.comments}
 	maps.Copy(lifetime, all)
 	return map[string]any{"90d": all, "lifetime_metrics": lifetime}
 }
@@ -70,7 +70,7 @@ func (n *pinterest) reports(r *http.Request, ids []string) (map[string]any, erro
 	return reports, err
 }
 
-// readReport are the figures that a report is asked for.
+// readReport returns the requested metrics of a report.
 func (n *pinterest) readReport(r *http.Request) ([]string, error) {
 	start, startErr := time.Parse(time.DateOnly, r.Form.Get("start_date"))
 	end, endErr := time.Parse(time.DateOnly, r.Form.Get("end_date"))
@@ -84,13 +84,13 @@ func (n *pinterest) readReport(r *http.Request) ([]string, error) {
 	return metrics, nil
 }
 
-// pinterestReport is a report without its days, which may be empty.
-func pinterestReport(counted tally, metrics []string) map[string]any {
+// pinterestReport returns a report without daily metrics, which are optional.
+func pinterestReport(counts tally, metrics []string) map[string]any {
 	summary := map[string]int64{
-		"IMPRESSION": counted.views, "PIN_CLICK": counted.clicks, "OUTBOUND_CLICK": counted.clicks / 2,
-		"SAVE": counted.saves,
+		"IMPRESSION": counts.views, "PIN_CLICK": counts.clicks, "OUTBOUND_CLICK": counts.clicks / 2,
+		"SAVE": counts.saves,
 	}
-	lifetime := map[string]int64{"TOTAL_COMMENTS": counted.comments, "TOTAL_REACTIONS": counted.likes}
+	lifetime := map[string]int64{"TOTAL_COMMENTS": counts.comments, "TOTAL_REACTIONS": counts.likes}
 	for _, of := range []map[string]int64{summary, lifetime} {
 		for name := range of {
 			if !slices.Contains(metrics, name) {

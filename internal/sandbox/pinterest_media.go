@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"bufio"
 	"context"
 	"database/sql"
 	"errors"
@@ -18,22 +17,22 @@ const (
 	pinterestVideo = 2 << 30  // bytes
 )
 
-// pinterestTypes are those of the images that the network takes.
+// pinterestTypes are the supported types of images.
 var pinterestTypes = []string{"image/jpeg", "image/png", "image/webp", "image/gif", "image/bmp", "image/tiff"}
 
-// pinterestUpload is a video that a pin may show.
+// pinterestUpload is a video that a pin can show.
 type pinterestUpload struct {
 	seq     int64
 	account string
-	key     string // lets the holder put the file
-	cid     string // of the file, once it is there; empty before
+	key     string // authorizes the upload
+	cid     string // of the file; empty before the upload
 	kind    string // MIME
 	arrived time.Time
 }
 
 func (u pinterestUpload) id() string { return fmt.Sprintf("6%017d", u.seq) }
 
-// status is what the network says of the video, on which it works for a while.
+// status returns the video's status. The network processes it for a while.
 func (u pinterestUpload) status(now time.Time, work time.Duration) string {
 	switch {
 	case u.cid == "":
@@ -50,7 +49,7 @@ func (n *pinterest) registerVideo(r *http.Request) (any, error) {
 	u := pinterestUpload{key: newID()}
 	err := n.byCaller(r, func(t tx, a account, _ oauthToken) error {
 		u.account = a.id
-		return t.keepPinterestUpload(r.Context(), &u)
+		return insertPinterestUpload(r.Context(), t, &u)
 	})
 	return map[string]any{
 		"media_id": u.id(), "media_type": "video",
@@ -61,13 +60,13 @@ func (n *pinterest) registerVideo(r *http.Request) (any, error) {
 	}, err
 }
 
-// takeVideo is the store that a video is sent to, in a form whose last field is the file.
+// takeVideo receives a video in a form whose last field is the file.
 func (n *pinterest) takeVideo(w http.ResponseWriter, r *http.Request) (any, error) {
 	var u pinterestUpload
 	found := false
 	err := n.store.in(r.Context(), func(t tx) error {
 		var err error
-		u, found, err = t.pinterestUpload(r.Context(), r.PathValue("id"))
+		u, found, err = findPinterestUpload(r.Context(), t, r.PathValue("id"))
 		return err
 	})
 	if err != nil {
@@ -77,9 +76,7 @@ func (n *pinterest) takeVideo(w http.ResponseWriter, r *http.Request) (any, erro
 	if err != nil || !found {
 		return nil, n.says.nowhere
 	}
-	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(uploadTimeout)) // not every writer can; the file is bounded all the same
-	defer func() { _ = control.SetReadDeadline(time.Time{}) }()
+	defer allowUpload(w)()
 	for key := ""; ; {
 		part, err := form.NextPart()
 		if err != nil {
@@ -91,7 +88,7 @@ func (n *pinterest) takeVideo(w http.ResponseWriter, r *http.Request) (any, erro
 			}
 			return nil, n.keepVideo(r.Context(), u, part)
 		}
-		field, _ := io.ReadAll(io.LimitReader(part, 1<<10)) // what keeps it from being read is met again
+		field, _ := io.ReadAll(io.LimitReader(part, 1<<10)) // reading the next part meets the same error
 		if part.FormName() == "key" {
 			key = string(field)
 		}
@@ -99,37 +96,33 @@ func (n *pinterest) takeVideo(w http.ResponseWriter, r *http.Request) (any, erro
 }
 
 func (n *pinterest) keepVideo(ctx context.Context, u pinterestUpload, file io.Reader) error {
-	body := bufio.NewReader(io.LimitReader(file, pinterestVideo))
-	head, _ := body.Peek(sniffed) // what keeps it from being read is met again
-	kind := mediaType(head, "")
-	blob, err := n.store.keepFile(body)
+	blob, err := n.store.saveTyped(io.LimitReader(file, pinterestVideo), "")
 	if err != nil {
 		return err
 	}
-	blob.mime = kind
-	u.cid, u.kind, u.arrived = blob.cid, kind, n.now()
+	u.cid, u.kind, u.arrived = blob.cid, blob.mime, n.now()
 	return n.store.in(ctx, func(t tx) error {
 		if err := t.keepBlob(ctx, pinterestName, u.account, blob); err != nil {
 			return err
 		}
-		return t.putPinterestUpload(ctx, u)
+		return updatePinterestUpload(ctx, t, u)
 	})
 }
 
 func (n *pinterest) videoStatus(r *http.Request) (any, error) {
-	var told map[string]any
+	var answer map[string]any
 	err := n.byCaller(r, func(t tx, a account, _ oauthToken) error {
-		u, found, err := t.pinterestUpload(r.Context(), r.PathValue("id"))
+		u, found, err := findPinterestUpload(r.Context(), t, r.PathValue("id"))
 		if err == nil && (!found || u.account != a.id) {
 			err = n.says.nowhere
 		}
-		told = map[string]any{"media_id": u.id(), "media_type": "video", "status": u.status(n.now(), n.ready)}
+		answer = map[string]any{"media_id": u.id(), "media_type": "video", "status": u.status(n.now(), n.ready)}
 		return err
 	})
-	return told, err
+	return answer, err
 }
 
-// images fetches what a pin shows, one or two to five; nothing for a video.
+// images fetches the one to five images of a pin. It returns none for a video.
 func (n *pinterest) images(ctx context.Context, owner string, source pinterestSource) ([]medium, error) {
 	addresses := []string{source.URL}
 	switch source.Type {
@@ -147,19 +140,19 @@ func (n *pinterest) images(ctx context.Context, owner string, source pinterestSo
 	default:
 		return nil, pinterestInvalid("The source_type is not one that the sandbox takes")
 	}
-	shown := []medium{}
+	media := []medium{}
 	for _, address := range addresses {
 		m, err := n.image(ctx, owner, address)
 		if err != nil {
 			return nil, err
 		}
-		shown = append(shown, m)
+		media = append(media, m)
 	}
-	return shown, nil
+	return media, nil
 }
 
 func (n *pinterest) image(ctx context.Context, owner, address string) (medium, error) {
-	blob, fetched, err := n.files.get(ctx, address, pinterestImage)
+	blob, fetched, err := n.fetch(ctx, n.client, address, pinterestImage)
 	switch {
 	case err != nil:
 		return medium{}, err
@@ -168,33 +161,33 @@ func (n *pinterest) image(ctx context.Context, owner, address string) (medium, e
 	case blob.size > pinterestImage || !slices.Contains(pinterestTypes, blob.mime):
 		return medium{}, pinterestInvalid("The image is too large, or not one")
 	}
-	return n.files.keep(ctx, owner, blob)
+	return n.saveMedium(ctx, pinterestName, owner, blob)
 }
 
-// keepPinterestUpload makes the upload and gives it its number.
-func (t tx) keepPinterestUpload(ctx context.Context, u *pinterestUpload) error {
+// insertPinterestUpload stores a new upload and sets its number.
+func insertPinterestUpload(ctx context.Context, t tx, u *pinterestUpload) error {
 	err := t.QueryRowContext(ctx, `insert into pinterest_uploads (account, key) values (?, ?) returning seq`, u.account,
 		u.key).Scan(&u.seq)
 	if err != nil {
-		return fmt.Errorf("keeping an upload: %w", err)
+		return fmt.Errorf("saving an upload: %w", err)
 	}
 	return nil
 }
 
-// putPinterestUpload notes that the file has arrived.
-func (t tx) putPinterestUpload(ctx context.Context, u pinterestUpload) error {
+// updatePinterestUpload records an uploaded file.
+func updatePinterestUpload(ctx context.Context, t tx, u pinterestUpload) error {
 	_, err := t.ExecContext(ctx, `update pinterest_uploads set cid = ?, type = ?, arrived_at = ? where seq = ?`, u.cid,
 		u.kind, u.arrived.UnixMilli(), u.seq)
 	if err != nil {
-		return fmt.Errorf("noting a file: %w", err)
+		return fmt.Errorf("recording a file: %w", err)
 	}
 	return nil
 }
 
-// pinterestUpload finds an upload by its id. It is false where there is none.
-func (t tx) pinterestUpload(ctx context.Context, id string) (pinterestUpload, bool, error) {
+// findPinterestUpload returns an upload by its id, and reports whether it exists.
+func findPinterestUpload(ctx context.Context, t tx, id string) (pinterestUpload, bool, error) {
 	const front = 6e17
-	seq, _ := strconv.ParseInt(id, 10, 64) // anything else is no upload's id
+	seq, _ := strconv.ParseInt(id, 10, 64) // no other text is an upload's id
 	u := pinterestUpload{seq: seq - front}
 	if u.seq < 0 || u.id() != id {
 		return pinterestUpload{}, false, nil

@@ -11,13 +11,13 @@ import (
 	"testing"
 )
 
-func (b *box) pinterestToken(t *testing.T, account string) string {
+func (b *fixture) pinterestToken(t *testing.T, account string) string {
 	t.Helper()
-	return b.connected(t, "/pinterest/oauth/", "/pinterest/v5/oauth/token", account, nil)
+	return b.accessToken(t, "/pinterest/oauth/", "/pinterest/v5/oauth/token", account, nil)
 }
 
-// pinterestBoard is one of the token's boards.
-func (b *box) pinterestBoard(t *testing.T, token string) string {
+// pinterestBoard returns the id of one of the account's boards.
+func (b *fixture) pinterestBoard(t *testing.T, token string) string {
 	t.Helper()
 	var page struct {
 		Items    []struct{ ID string }
@@ -74,15 +74,15 @@ func TestPinterestRefuses(t *testing.T) {
 			t.Errorf("%s: HTTP %d: %s", name, a.status, a.body)
 		}
 	}
-	if held := b.heldPosts(t, url.Values{"platform": {"pinterest"}}); len(held) != 0 {
-		t.Errorf("held %+v", held)
+	if posts := b.listPosts(t, url.Values{"platform": {"pinterest"}}); len(posts) != 0 {
+		t.Errorf("held %+v", posts)
 	}
 	if a := b.json(t, http.MethodPost, "/pinterest/v5/pins", token, pin(board, image)); a.status != http.StatusCreated {
 		t.Errorf("HTTP %d: %s", a.status, a.body)
 	}
 }
 
-// The store takes a file from whoever has its key, and a video is pinned with a cover alone.
+// An upload needs the key, and a video needs a cover.
 func TestPinterestVideo(t *testing.T) {
 	b := start(t, Options{})
 	token := b.pinterestToken(t, "mira.keller")
@@ -131,7 +131,7 @@ func TestPinterestVideo(t *testing.T) {
 	if status := pin(cover); status != http.StatusCreated {
 		t.Errorf("HTTP %d", status)
 	}
-	if held := b.heldPosts(t, url.Values{"platform": {"pinterest"}}); len(held) != 1 || len(held[0].Media) != 1 {
-		t.Errorf("held %+v", held)
+	if posts := b.listPosts(t, url.Values{"platform": {"pinterest"}}); len(posts) != 1 || len(posts[0].Media) != 1 {
+		t.Errorf("held %+v", posts)
 	}
 }

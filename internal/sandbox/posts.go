@@ -6,10 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
-// account is somebody on one of the networks.
+// account is an account of one of the networks.
 type account struct {
 	id          string // the network's own id
 	handle      string
@@ -17,18 +18,18 @@ type account struct {
 	password    []byte // keyed hash
 }
 
-// post is what a network holds of one publication.
+// post is a publication as its network stores it.
 type post struct {
 	platform    string
 	account     string // the network's own id of the account
-	handle      string // like the display name only filled when read
+	handle      string // like the display name set only when read
 	displayName string
 	id          string
 	text        string
 	media       []medium
 	at          time.Time
 	version     string
-	body        []byte // the network's own form
+	body        []byte // in the network's own format
 }
 
 // medium is an image or a video of a post.
@@ -38,9 +39,12 @@ type medium struct {
 	Alt  string `json:"alt"`
 }
 
+// Video reports whether the medium is a video.
+func (m medium) Video() bool { return strings.HasPrefix(m.Type, "video/") }
+
 const accountColumns = `select id, handle, display_name, password from accounts where platform = ? and `
 
-// account finds an account by its id or handle. It is false where there is none.
+// account returns the account with an id or handle, and reports whether it exists.
 func (t tx) account(ctx context.Context, platform, idOrHandle string) (account, bool, error) {
 	var a account
 	row := t.QueryRowContext(ctx, accountColumns+`(id = ? or handle = ?)`, platform, idOrHandle, idOrHandle)
@@ -54,14 +58,14 @@ func (t tx) account(ctx context.Context, platform, idOrHandle string) (account, 
 	return a, true, nil
 }
 
-// keepAccount makes the account or brings it up to date.
+// keepAccount inserts or updates the account.
 func (t tx) keepAccount(ctx context.Context, platform string, a account) error {
 	_, err := t.ExecContext(ctx,
 		`insert into accounts (platform, id, handle, display_name, password) values (?, ?, ?, ?, ?)
 		on conflict (platform, id) do update set display_name = excluded.display_name, password = excluded.password`,
 		platform, a.id, a.handle, a.displayName, a.password)
 	if err != nil {
-		return fmt.Errorf("keeping an account: %w", err)
+		return fmt.Errorf("saving an account: %w", err)
 	}
 	return nil
 }
@@ -69,7 +73,7 @@ func (t tx) keepAccount(ctx context.Context, platform string, a account) error {
 const postColumns = `select p.platform, p.account, a.handle, a.display_name, p.id, p.text, p.media, p.at, p.version, p.body
 	from posts p join accounts a on a.platform = p.platform and a.id = p.account `
 
-// post finds a post by the network's own id. It is false where there is none.
+// post returns the post with the network's own id, and reports whether it exists.
 func (t tx) post(ctx context.Context, platform, id string) (post, bool, error) {
 	found, err := t.posts(ctx, `where p.platform = ? and p.id = ?`, platform, id)
 	if err != nil || len(found) == 0 {
@@ -78,7 +82,7 @@ func (t tx) post(ctx context.Context, platform, id string) (post, bool, error) {
 	return found[0], true, nil
 }
 
-// posts are those that the condition, and what stands behind it, selects.
+// posts returns the posts that the condition selects. It may end in an order and a limit.
 func (t tx) posts(ctx context.Context, condition string, args ...any) ([]post, error) {
 	rows, err := t.QueryContext(ctx, postColumns+condition, args...)
 	if err != nil {
@@ -114,7 +118,7 @@ func scanPost(rows *sql.Rows) (post, error) {
 	return p, nil
 }
 
-// keepPost makes the post or puts it in the place of the one with its id.
+// keepPost inserts the post, or replaces the one with its id.
 func (t tx) keepPost(ctx context.Context, p post) error {
 	media, err := json.Marshal(append([]medium{}, p.media...))
 	if err != nil {
@@ -126,7 +130,7 @@ func (t tx) keepPost(ctx context.Context, p post) error {
 			version = excluded.version, body = excluded.body`,
 		p.platform, p.account, p.id, p.text, string(media), p.at.UnixMilli(), p.version, p.body)
 	if err != nil {
-		return fmt.Errorf("keeping a post: %w", err)
+		return fmt.Errorf("saving a post: %w", err)
 	}
 	return nil
 }
@@ -138,22 +142,22 @@ func (t tx) dropPost(ctx context.Context, platform, id string) error {
 	return nil
 }
 
-// spend lets a marker act once for each post: it is true the first time.
+// spend reports whether a marker acts on a post for the first time.
 func (t tx) spend(ctx context.Context, platform, postID, marker string) (bool, error) {
 	done, err := t.ExecContext(ctx,
 		`insert into spent_markers (platform, post, marker) values (?, ?, ?) on conflict do nothing`,
 		platform, postID, marker)
 	if err != nil {
-		return false, fmt.Errorf("noting a marker: %w", err)
+		return false, fmt.Errorf("recording a marker: %w", err)
 	}
 	changed, err := done.RowsAffected()
 	if err != nil {
-		return false, fmt.Errorf("noting a marker: %w", err)
+		return false, fmt.Errorf("recording a marker: %w", err)
 	}
 	return changed > 0, nil
 }
 
-// accounts are those of a network, in the order in which they were made.
+// accounts returns the accounts of a network in the order of their creation.
 func (t tx) accounts(ctx context.Context, platform string) ([]account, error) {
 	rows, err := t.QueryContext(ctx,
 		`select id, handle, display_name, password from accounts where platform = ? order by rowid`, platform)
@@ -170,4 +174,13 @@ func (t tx) accounts(ctx context.Context, platform string) ([]account, error) {
 		found = append(found, a)
 	}
 	return found, rows.Err()
+}
+
+// nextPost returns the number of the next post of any network, for its id.
+func (t tx) nextPost(ctx context.Context) (int64, error) {
+	var next int64
+	if err := t.QueryRowContext(ctx, `select coalesce(max(seq), 0) + 1 from posts`).Scan(&next); err != nil {
+		return 0, fmt.Errorf("numbering a post: %w", err)
+	}
+	return next, nil
 }

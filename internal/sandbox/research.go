@@ -11,19 +11,17 @@ import (
 	"time"
 )
 
-// TikTok's Research API tells researchers of the public world. Any app counts as one that was let in.
-
 const (
-	tiktokClient     = "client" // the kind of token that speaks for an app and nobody else
+	tiktokClient     = "client" // kind of a token that speaks only for an app
 	tiktokClientLife = 2 * time.Hour
-	researchQuota    = 1000 // requests of a client on a day, by UTC
+	researchQuota    = 1000 // requests of a client per UTC day
 )
 
 var errResearchQuota = &tiktokError{
 	http.StatusTooManyRequests, "daily_quota_limit_exceeded", "The daily quota of requests is used up.",
 }
 
-// clientToken is a token of an app.
+// clientToken issues a token of an app.
 func (n *tiktok) clientToken(r *http.Request) (any, error) {
 	text := "clt." + newID() + newID()
 	now := n.now()
@@ -53,11 +51,11 @@ func (n *tiktok) researcher(r *http.Request) error {
 		if !good {
 			return errTikTokToken
 		}
-		return t.countResearch(ctx, token.client, dayOf(n.now()))
+		return countResearch(ctx, t, token.client, dayOf(n.now()))
 	})
 }
 
-func (t tx) countResearch(ctx context.Context, client string, day int64) error {
+func countResearch(ctx context.Context, t tx, client string, day int64) error {
 	var used int
 	err := t.QueryRowContext(ctx, `insert into tiktok_research (client, day, used) values (?, ?, 1)
 		on conflict (client, day) do update set used = used + 1 returning used`, client, day).Scan(&used)
@@ -70,8 +68,7 @@ func (t tx) countResearch(ctx context.Context, client string, day int64) error {
 	return nil
 }
 
-// researchFields are what can be asked for of a profile and of a video. Of those that are true, the world holds
-// something.
+// The fields of a profile and of a video. The world has values for those that are true.
 var (
 	researchUserFields = map[string]bool{
 		"display_name": true, "bio_description": true, "avatar_url": true, "is_verified": true, "follower_count": true,
@@ -88,7 +85,7 @@ var (
 	}
 )
 
-// researchAsked are the fields that a request asks for.
+// researchAsked returns the requested fields, and refuses unknown ones.
 func researchAsked(r *http.Request, known map[string]bool) ([]string, error) {
 	fields := strings.Split(r.URL.Query().Get("fields"), ",")
 	for _, field := range fields {
@@ -99,7 +96,7 @@ func researchAsked(r *http.Request, known map[string]bool) ([]string, error) {
 	return fields, nil
 }
 
-// researchUser tells of a profile.
+// researchUser returns a profile.
 func (n *tiktok) researchUser(r *http.Request) (any, error) {
 	if err := n.researcher(r); err != nil {
 		return nil, err
@@ -114,7 +111,7 @@ func (n *tiktok) researchUser(r *http.Request) (any, error) {
 	if err := readTikTok(r, &in); err != nil {
 		return nil, err
 	}
-	profile := worldProfile{tiktokName, strings.ToLower(in.Username)}
+	profile := worldProfile{platform: tiktokName, name: strings.ToLower(in.Username)}
 	if err := n.researchable(profile.name); err != nil {
 		return nil, err
 	}
@@ -133,27 +130,27 @@ func (n *tiktok) researchUser(r *http.Request) (any, error) {
 	}), nil
 }
 
-// researchable refuses profiles of which nothing is told.
+// researchable refuses profiles that are not visible.
 func (n *tiktok) researchable(name string) error {
 	switch {
 	case strings.HasPrefix(name, markPrivate):
-		return tiktokInvalid("user is private") // these two are said in words alone
+		return tiktokInvalid("user is private") // these two have no code of their own
 	case !researchShows(name):
 		return tiktokInvalid("cannot find the user")
 	case strings.HasPrefix(name, markFailing):
 		return errTikTokInternal
 	case strings.HasPrefix(name, markSlowly) && !n.pause(slowWorld):
-		return errCut
+		return errLost
 	}
 	return nil
 }
 
 func researchShows(name string) bool {
-	return vendorName.MatchString(name) && !strings.HasPrefix(name, markMissing) && !strings.HasPrefix(name,
+	return usernamePattern.MatchString(name) && !strings.HasPrefix(name, markMissing) && !strings.HasPrefix(name,
 		markPrivate)
 }
 
-// researchVideos are the videos that a query finds.
+// researchVideos returns the videos that a query matches.
 func (n *tiktok) researchVideos(r *http.Request) (any, error) {
 	if err := n.researcher(r); err != nil {
 		return nil, err
@@ -175,9 +172,9 @@ func (n *tiktok) researchVideos(r *http.Request) (any, error) {
 		case strings.HasPrefix(name, markFailing):
 			return nil, errTikTokInternal
 		case strings.HasPrefix(name, markSlowly) && !n.pause(slowWorld):
-			return nil, errCut
+			return nil, errLost
 		case researchShows(name):
-			found = append(found, in.of(worldProfile{tiktokName, name})...)
+			found = append(found, in.of(worldProfile{platform: tiktokName, name: name})...)
 		}
 	}
 	slices.SortFunc(found, func(a, b researchVideo) int {

@@ -21,7 +21,7 @@ type researchSearch struct {
 	Cursor    int    `json:"cursor"`
 	SearchID  string `json:"search_id"`
 
-	from, to int64 // Unix seconds; to is not part of it
+	from, to int64 // Unix seconds; to is exclusive
 	day      int64 // on which the search began
 }
 
@@ -33,12 +33,12 @@ type researchCondition struct {
 
 const (
 	researchDate   = "20060102"
-	researchWindow = 30 // days from the first to the last
+	researchWindow = 30 // days
 	researchPage   = 20
-	maxResearch    = 100 // videos on a page
+	maxResearch    = 100 // videos per page
 )
 
-// check reads the search on a day, and refuses one that is not well-formed.
+// check validates the search and resolves its dates.
 func (s *researchSearch) check(today int64) error {
 	first, err := time.Parse(researchDate, s.StartDate)
 	if err != nil {
@@ -67,7 +67,7 @@ func (s *researchSearch) check(today int64) error {
 	return s.resume(today)
 }
 
-// resume begins a search, or goes on with the one that is named: by what it saw on the day on which it began.
+// resume begins a search, or continues the one with search_id as of the day on which it began.
 func (s *researchSearch) resume(today int64) error {
 	s.day = today
 	if s.SearchID == "" {
@@ -77,7 +77,7 @@ func (s *researchSearch) resume(today int64) error {
 		s.SearchID = s.id(today)
 		return nil
 	}
-	for ; s.day > today-maxVendorWalks; s.day-- {
+	for ; s.day > today-cursorDays; s.day-- {
 		if s.SearchID == s.id(s.day) {
 			return nil
 		}
@@ -85,7 +85,7 @@ func (s *researchSearch) resume(today int64) error {
 	return tiktokInvalid("Search Id is invalid or expired")
 }
 
-// id names the search of a day.
+// id returns the search_id of a search that began on a day.
 func (s *researchSearch) id(day int64) string {
 	sum := fnv.New64a()
 	for _, part := range []string{s.StartDate, s.EndDate, strconv.FormatInt(day, 10)} {
@@ -108,7 +108,7 @@ func (s *researchSearch) conditions() []researchCondition {
 	return slices.Concat(s.Query.And, s.Query.Or, s.Query.Not)
 }
 
-// usernames are those whose videos can be among what is found.
+// usernames returns the names of the profiles whose videos can match.
 func (s *researchSearch) usernames() []string {
 	var names []string
 	for _, condition := range slices.Concat(s.Query.And, s.Query.Or) {
@@ -122,7 +122,7 @@ func (s *researchSearch) usernames() []string {
 	return slices.Compact(names)
 }
 
-// researchOperations are what can be asked of each field.
+// researchOperations are the operations of each field.
 var researchOperations = map[string][]string{
 	"username": {"EQ", "IN"}, "hashtag_name": {"EQ", "IN"}, "keyword": {"EQ", "IN"}, "region_code": {"EQ", "IN"},
 	"video_id": {"EQ", "IN"},
@@ -141,14 +141,14 @@ func (c researchCondition) check() error {
 	return nil
 }
 
-// researchVideo is a video and whose it is.
+// researchVideo is a video and its profile.
 type researchVideo struct {
 	worldPost
 
 	profile worldProfile
 }
 
-// of are the profile's videos that the search finds.
+// of returns the profile's videos that match.
 func (s *researchSearch) of(profile worldProfile) []researchVideo {
 	var found []researchVideo
 	for _, post := range profile.posts(s.day) {
@@ -160,7 +160,7 @@ func (s *researchSearch) of(profile worldProfile) []researchVideo {
 	return found
 }
 
-// finds tells whether all of the first conditions hold, one of the second, where there are any, and none of the third.
+// finds reports whether all of "and", any of "or" and none of "not" hold.
 func (s *researchSearch) finds(video researchVideo) bool {
 	holds := func(c researchCondition) bool { return c.holds(video) }
 	fails := func(c researchCondition) bool { return !c.holds(video) }
@@ -172,7 +172,7 @@ func (c researchCondition) holds(video researchVideo) bool {
 	return slices.ContainsFunc(c.Values, func(value string) bool { return c.fits(video, value) })
 }
 
-// fits compares one value. What the world holds nothing of fits nothing.
+// fits compares one value. Fields that the world lacks never match.
 func (c researchCondition) fits(video researchVideo, value string) bool {
 	switch c.Field {
 	case "username":
@@ -182,18 +182,18 @@ func (c researchCondition) fits(video researchVideo, value string) bool {
 	case "keyword":
 		return strings.Contains(strings.ToLower(video.caption), strings.ToLower(value))
 	case "region_code":
-		return value == video.profile.region()
+		return value == regionOf(video.profile)
 	case "video_id":
 		return value == strings.TrimLeft(video.id, "0")
 	case "video_length":
-		return value == "SHORT" // all are of a few seconds
+		return value == "SHORT" // all last a few seconds
 	case "create_date":
 		return compares(c.Operation, strings.Compare(time.Unix(video.at, 0).UTC().Format(researchDate), value))
 	}
 	return false
 }
 
-// compares tells whether an operation holds for how two things compare.
+// compares reports whether an operation holds for the order of two values.
 func compares(operation string, order int) bool {
 	switch operation {
 	case "GT":
@@ -208,17 +208,17 @@ func compares(operation string, order int) bool {
 	return order == 0
 }
 
-// regions are where profiles may be.
+// regions are the regions of profiles.
 var regions = []string{"DE", "ES", "BR", "JP", "EG", "US", "IN", "KR", "TR", "GB"}
 
-func (p worldProfile) region() string { return regions[p.dice("region").IntN(len(regions))] }
+func regionOf(p worldProfile) string { return regions[p.dice("region").IntN(len(regions))] }
 
-// told is the video as the API tells it, with the figures of a moment in Unix seconds.
+// told returns the video in the API's form, with the counts at a time in Unix seconds.
 func (v researchVideo) told(now int64) map[string]any {
 	figures := v.figures(now)
-	id, _ := strconv.ParseInt(v.id, 10, 64) // 19 digits, from a number of that size
+	id, _ := strconv.ParseInt(v.id, 10, 64) // always 19 digits
 	return map[string]any{
-		"id": id, "video_description": v.caption, "create_time": v.at, "region_code": v.profile.region(),
+		"id": id, "video_description": v.caption, "create_time": v.at, "region_code": regionOf(v.profile),
 		"share_count": figures.shares,
 		"view_count":  figures.views, "like_count": figures.likes, "comment_count": figures.comments,
 		"hashtag_names": v.tags,

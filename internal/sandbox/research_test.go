@@ -13,24 +13,24 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// researcher is a token of an app.
-func (b *box) researcher(t *testing.T) string {
+// researcher returns a token of an app.
+func (b *fixture) researcher(t *testing.T) string {
 	t.Helper()
 	a := b.form(t, http.MethodPost, "/tiktok/v2/oauth/token/",
 		url.Values{"client_key": {"app"}, "client_secret": {"s"}, "grant_type": {"client_credentials"}})
-	var said struct {
+	var result struct {
 		Token string `json:"access_token"`
 		Life  int    `json:"expires_in"`
 		Type  string `json:"token_type"`
 	}
-	if err := json.Unmarshal(a.body, &said); err != nil || !strings.HasPrefix(said.Token, "clt.") ||
-		said.Life != 7200 || said.Type != "Bearer" {
+	if err := json.Unmarshal(a.body, &result); err != nil || !strings.HasPrefix(result.Token, "clt.") ||
+		result.Life != 7200 || result.Type != "Bearer" {
 		t.Fatalf("HTTP %d: %s", a.status, a.body)
 	}
-	return said.Token
+	return result.Token
 }
 
-type researchSaid struct {
+type researchAnswer struct {
 	Data struct {
 		Videos []map[string]any
 		Cursor int
@@ -47,16 +47,16 @@ type researchSaid struct {
 	}
 }
 
-func (b *box) research(t *testing.T, token, path, fields, body string) researchSaid {
+func (b *fixture) research(t *testing.T, token, path, fields, body string) researchAnswer {
 	t.Helper()
 	a := b.tiktok(t, "research/"+path+"/?fields="+fields, token, body)
-	var said researchSaid
+	var result researchAnswer
 	decoder := json.NewDecoder(strings.NewReader(string(a.body)))
 	decoder.UseNumber() // ids have more digits than a float64
-	if err := decoder.Decode(&said); err != nil || said.Error.LogID == "" || (a.status == http.StatusOK) != (said.Error.Code == "ok") {
+	if err := decoder.Decode(&result); err != nil || result.Error.LogID == "" || (a.status == http.StatusOK) != (result.Error.Code == "ok") {
 		t.Fatalf("HTTP %d: %s", a.status, a.body)
 	}
-	return said
+	return result
 }
 
 func researchBody(query, more string) string {
@@ -70,17 +70,17 @@ func username(names ...string) string {
 
 const researchFields = "id,video_description,create_time,like_count,comment_count,share_count,view_count,username,video_duration"
 
-// Research tells the figures that the vendor tells: of one profile in windows, and of several at once, page by page.
+// Research returns the bridge's figures: of one profile in windows, and of several at once, page by page.
 func TestResearchAgreesWithVendor(t *testing.T) {
 	t.Parallel()
 	now := vendorNow
-	b := vendor(t, &now)
+	b := startBridge(t, &now)
 	token := b.researcher(t)
 	for _, name := range []string{"stranger.1", "stranger.7", "x.y"} {
 		face := b.figures(t, "tiktok/profiles/"+name, "limit=1").Profile
-		said := b.research(t, token, "user/info", "display_name,follower_count,video_count", `{"username":"`+name+`"}`).Data
-		if said.Name != face.DisplayName || said.Followers != face.Followers || said.Count != face.Posts {
-			t.Errorf("%s: %+v, want %+v", name, said, face)
+		result := b.research(t, token, "user/info", "display_name,follower_count,video_count", `{"username":"`+name+`"}`).Data
+		if result.Name != face.DisplayName || result.Followers != face.Followers || result.Count != face.Posts {
+			t.Errorf("%s: %+v, want %+v", name, result, face)
 		}
 		posts := b.allFigures(t, "tiktok/profiles/"+name, "limit=200&since=2026-10-22T00:00:00Z", func() {})
 		more, videos := `,"max_count":7`, []map[string]any{}
@@ -116,11 +116,11 @@ func TestResearchAgreesWithVendor(t *testing.T) {
 	}
 }
 
-// busyProfile is one of TikTok's that has posted a lot lately, from a number on.
+// busyProfile returns a profile of TikTok with many recent posts; its number is at least from.
 func busyProfile(t *testing.T, from int) worldProfile {
 	t.Helper()
 	for _, p := range someProfiles(200)[from:] {
-		if posts := p.posts(worldDay); p.platform == tiktokName && len(posts) > 20 && worldDay-posts[20].at/secondsPerDay < 25 {
+		if posts := p.posts(worldDay); p.platform == "tiktok" && len(posts) > 20 && worldDay-posts[20].at/secondsPerDay < 25 {
 			return p
 		}
 	}
@@ -131,14 +131,14 @@ func busyProfile(t *testing.T, from int) worldProfile {
 func TestResearchQueries(t *testing.T) {
 	t.Parallel()
 	now := vendorNow
-	b := vendor(t, &now)
+	b := startBridge(t, &now)
 	token := b.researcher(t)
 	count := func(query string) int {
-		said := b.research(t, token, "video/query", "id", researchBody(query, `,"max_count":100`))
-		if said.Error.Code != "ok" || said.Data.More {
-			t.Fatalf("%s: %+v", query, said)
+		result := b.research(t, token, "video/query", "id", researchBody(query, `,"max_count":100`))
+		if result.Error.Code != "ok" || result.Data.More {
+			t.Fatalf("%s: %+v", query, result)
 		}
-		return len(said.Data.Videos)
+		return len(result.Data.Videos)
 	}
 	first, second := busyProfile(t, 1), busyProfile(t, 100)
 	one, other := username(first.name), username(second.name)
@@ -169,7 +169,7 @@ func TestResearchQueries(t *testing.T) {
 func TestResearchRefusals(t *testing.T) {
 	t.Parallel()
 	now := vendorNow
-	b := vendor(t, &now)
+	b := startBridge(t, &now)
 	token := b.researcher(t)
 	person := b.tiktokTokens(t, tiktokAll).member("access_token")
 	one := `{"and":[` + username("stranger.1") + `]}`
@@ -204,29 +204,25 @@ func TestResearchRefusals(t *testing.T) {
 			researchBody(`{"and":[{"operation":"EQ","field_name":"username","field_values":["a","b"]}]}`, ""), "invalid_params",
 		},
 	} {
-		if said := b.research(t, c.token, c.path, c.fields, c.body); said.Error.Code != c.code {
-			t.Errorf("%s: %+v", name, said)
+		if result := b.research(t, c.token, c.path, c.fields, c.body); result.Error.Code != c.code {
+			t.Errorf("%s: %+v", name, result)
 		}
 	}
-	now = now.Add(tiktokClientLife)
-	if said := b.research(t, token, "user/info", "display_name", `{"username":"stranger.1"}`); said.Error.Code != "access_token_invalid" {
-		t.Errorf("two hours later: %+v", said)
+	now = now.Add(2 * time.Hour)
+	if result := b.research(t, token, "user/info", "display_name", `{"username":"stranger.1"}`); result.Error.Code != "access_token_invalid" {
+		t.Errorf("two hours later: %+v", result)
 	}
 }
 
-// A client has a thousand requests on a day.
+// A client has a thousand requests a day.
 func TestResearchQuota(t *testing.T) {
 	t.Parallel()
 	now := vendorNow
-	b := vendor(t, &now)
+	b := startBridge(t, &now)
 	token := b.researcher(t)
-	err := b.store.in(t.Context(), func(tx tx) error {
-		for range researchQuota - 1 {
-			if err := tx.countResearch(t.Context(), "app", worldDay); err != nil {
-				return err
-			}
-		}
-		return nil
+	err := b.store.in(t.Context(), func(t1 tx) error {
+		_, err := t1.ExecContext(t.Context(), `insert into tiktok_research (client, day, used) values ('app', ?, 999)`, worldDay)
+		return err
 	})
 	if err != nil {
 		t.Fatal(err)

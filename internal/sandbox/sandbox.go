@@ -1,10 +1,9 @@
-// Package sandbox is a set of social networks to try pressroom with: one HTTP server that speaks each
-// network's official protocol, keeps what was published, and misbehaves on request.
+// Package sandbox is a set of stand-ins for social networks to try pressroom with: an HTTP server that speaks each
+// network's official protocol, stores what is published, and fails on request.
 //
-// Each network is mounted under its own name, so Bluesky's calls go to /bluesky/xrpc/…; GET /held counts
-// what the networks hold and GET / shows it. A marker in a post's text asks for a certain outcome, as in
-// "[sandbox:reject]"; see marker.go for all of them. Nothing that a sandbox has confirmed is lost, even if the
-// process is killed.
+// Each network is mounted under its own name, so Bluesky's calls go to /bluesky/xrpc/…; GET /held lists all posts, and
+// GET / shows them. A marker in a post's text asks for a certain outcome, as in "[sandbox:reject]"; package marker has
+// all of them. What the sandbox has confirmed survives a killed process.
 package sandbox
 
 import (
@@ -12,45 +11,27 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
-	"sync"
-	"time"
 )
 
-// Options are what a caller may set. The zero value is right outside tests.
-type Options struct {
-	Now   func() time.Time                     // time.Now by default
-	After func(time.Duration) <-chan time.Time // time.After by default; what [sandbox:slow=…] waits for
-	URL   string                               // base URL that clients use; taken from each request where empty
-	// how long a network works on what it was given before it can be published; not at all by default
-	Ready time.Duration
-}
-
-// Server holds the sandbox networks' data and answers for them. It is safe for use by many goroutines.
+// Server is a sandbox. It is safe for concurrent use.
 type Server struct {
-	store   *store
-	now     func() time.Time
-	after   func(time.Duration) <-chan time.Time
-	url     string
-	ready   time.Duration
-	key     []byte // for passwords and tokens
+	*shared
+
 	handler http.Handler
-	closing chan struct{}
-	once    sync.Once
 }
 
-// platform is one network: it answers everything below its name.
+// platform is a network. It serves everything below its name.
 type platform interface {
-	name() string  // in the contract, such as "bluesky"
+	name() string  // in addresses, such as "bluesky"
 	title() string // for people
 	handler() http.Handler
-	settle(context.Context) error // makes the people that it begins with
+	settle(context.Context) error // creates its initial accounts
 }
 
-// platforms are all networks, in the order of the page.
-func (s *Server) platforms() []platform {
+// platforms returns all networks in the order of the page.
+func platforms(s *shared) []platform {
 	return []platform{
-		&bluesky{Server: s},
+		&bluesky{shared: s},
 		newInstagram(s),
 		newThreads(s),
 		newLinkedin(s),
@@ -62,80 +43,52 @@ func (s *Server) platforms() []platform {
 	}
 }
 
-// Open opens the sandbox that keeps its data in dir, and makes it where there is none.
+// Open opens the sandbox with the data in dir, which it creates if it does not exist.
 func Open(dir string, opts Options) (*Server, error) {
-	held, err := openStore(dir)
+	s, err := newShared(dir, opts)
 	if err != nil {
 		return nil, fmt.Errorf("opening the sandbox in %s: %w", dir, err)
 	}
-	key, err := held.ownKey()
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("opening the sandbox in %s: %w", dir, err), held.close())
-	}
-	s := &Server{
-		key: key, store: held, now: opts.Now, after: opts.After, url: strings.TrimRight(opts.URL, "/"),
-		ready: opts.Ready, closing: make(chan struct{}),
-	}
-	if s.now == nil {
-		s.now = time.Now
-	}
-	if s.after == nil {
-		s.after = time.After
-	}
-	platforms := s.platforms()
-	for _, p := range platforms {
+	all := platforms(s)
+	for _, p := range all {
 		if err := p.settle(context.Background()); err != nil {
-			return nil, errors.Join(fmt.Errorf("opening the sandbox in %s: %w", dir, err), held.close())
+			return nil, errors.Join(fmt.Errorf("opening the sandbox in %s: %w", dir, err), s.close())
 		}
 	}
-	s.handler = s.routes(platforms...)
-	return s, nil
+	server := &Server{shared: s}
+	server.handler = server.routes(all)
+	return server, nil
 }
 
-func (s *Server) routes(platforms ...platform) http.Handler {
+func (s *Server) routes(platforms []platform) http.Handler {
 	mux := http.NewServeMux()
 	for _, p := range platforms {
 		prefix := "/" + p.name()
 		mux.Handle(prefix+"/", http.StripPrefix(prefix, p.handler()))
 	}
-	mux.Handle("/vendor/", http.StripPrefix("/vendor", s.vendorHandler()))
+	mux.Handle("/vendor/", http.StripPrefix("/vendor", newVendor(s.shared).handler()))
 	mux.Handle("GET /held", s.heldHandler())
 	mux.Handle("GET /{$}", s.pageHandler(platforms))
 	mux.Handle("GET /style.css", styleHandler())
 	return mux
 }
 
-// Handler answers every request to the sandbox.
+// Handler returns the handler of all requests to the sandbox.
 func (s *Server) Handler() http.Handler { return s.handler }
 
-// Close ends waiting answers and lets go of the data.
-func (s *Server) Close() error {
-	s.once.Do(func() { close(s.closing) })
-	return s.store.close()
+// Close ends the calls that wait and closes the data.
+func (s *Server) Close() error { return s.close() }
+
+// EnsureBlueskyAccount creates an account that signs in with appPassword, or gives the one with this handle the name
+// and the password. The handle is a domain name such as "demo.test".
+func (s *Server) EnsureBlueskyAccount(handle, displayName, appPassword string) error {
+	return ensureBlueskyAccount(s.shared, handle, displayName, appPassword)
 }
 
-// baseURL is where the client that sent r reaches the sandbox.
-func (s *Server) baseURL(r *http.Request) string {
-	if s.url != "" {
-		return s.url
-	}
-	return "http://" + r.Host
-}
+// OperatorAccount is a professional account of Instagram that can read the public data of others.
+type OperatorAccount = Operator
 
-// pause waits for d. It is false when the sandbox closes first.
-func (s *Server) pause(d time.Duration) bool {
-	select {
-	case <-s.after(d):
-		return true
-	case <-s.closing:
-		return false
-	}
+// Operator returns n professional accounts of Instagram with new tokens. They are the same on each call.
+func (s *Server) Operator(ctx context.Context, n int) ([]OperatorAccount, error) {
+	return Operators(ctx, s.shared, n)
 }
-
-// work is the context of what a request sets off. A real network does not notice a client that goes away, so
-// the sandbox stores what it was sent all the same, but never works on it without end.
-func work(r *http.Request) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(r.Context()), workTimeout)
-}
-
-const workTimeout = maxSlow + 30*time.Second

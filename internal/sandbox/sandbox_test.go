@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -11,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// discard is an answer that nobody reads.
+// discard is a writer that drops the answer.
 type discard struct{}
 
 func (discard) Header() http.Header            { return http.Header{} }
@@ -29,7 +30,7 @@ func putRequest(t *testing.T, token, text string) *http.Request {
 }
 
 func TestHeld(t *testing.T) {
-	b, access, _ := signedUp(t, Options{})
+	b, access, _ := startSignedUp(t, Options{})
 	for name, text := range map[string]string{"a": "100% sure", "b": "1000 sure", "c": "ünïcode"} {
 		if a := b.put(t, access, name, text); a.status != http.StatusOK {
 			t.Fatalf("HTTP %d: %s", a.status, a.body)
@@ -39,19 +40,19 @@ func TestHeld(t *testing.T) {
 		Platform: "bluesky", Account: "alice.test", Text: "100% sure", Media: []string{}, At: "2026-01-01T00:00:00Z",
 		ID: "at://" + blueskyDID("alice.test") + "/app.bsky.feed.post/3a22222222222",
 	}}
-	if diff := cmp.Diff(want, b.heldPosts(t, url.Values{"platform": {"bluesky"}, "contains": {"100%"}})); diff != "" {
+	if diff := cmp.Diff(want, b.listPosts(t, url.Values{"platform": {"bluesky"}, "contains": {"100%"}})); diff != "" {
 		t.Error(diff)
 	}
 	for query, count := range map[string]int{"": 3, "contains=sure": 2, "contains=Sure": 0, "platform=threads": 0, "contains=ïco": 1} {
 		values, _ := url.ParseQuery(query)
-		if held := b.heldPosts(t, values); len(held) != count {
-			t.Errorf("%q: %d posts, want %d", query, len(held), count)
+		if posts := b.listPosts(t, values); len(posts) != count {
+			t.Errorf("%q: %d posts, want %d", query, len(posts), count)
 		}
 	}
 }
 
 func TestPage(t *testing.T) {
-	b, access, _ := signedUp(t, Options{})
+	b, access, _ := startSignedUp(t, Options{})
 	if page := string(b.get(t, "/").body); !strings.Contains(page, "Nothing has been published here yet.") {
 		t.Error("an empty network is not called one")
 	}
@@ -75,7 +76,7 @@ func TestPage(t *testing.T) {
 
 // TestOutlives opens the data of a sandbox that was never closed, as after a kill.
 func TestOutlives(t *testing.T) {
-	b, access, refresh := signedUp(t, Options{})
+	b, access, refresh := startSignedUp(t, Options{})
 	b.put(t, access, "a", "[sandbox:error] kept")
 	b.put(t, access, "a", "[sandbox:error] kept")
 	again := startIn(t, b.dir, Options{})
@@ -94,8 +95,8 @@ func TestOutlives(t *testing.T) {
 
 func TestTokensExpire(t *testing.T) {
 	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
-	b, access, refresh := signedUp(t, Options{Now: func() time.Time { return now }})
-	now = now.Add(accessLife - time.Second)
+	b, access, refresh := startSignedUp(t, Options{Now: func() time.Time { return now }})
+	now = now.Add(2*time.Hour - time.Second)
 	if a := b.put(t, access, "a", "in time"); a.status != http.StatusOK {
 		t.Errorf("HTTP %d: %s", a.status, a.body)
 	}
@@ -110,18 +111,18 @@ func TestTokensExpire(t *testing.T) {
 		}
 	}
 	renew(http.StatusOK)
-	now = now.Add(refreshGrace - time.Second)
+	now = now.Add(2*time.Hour - time.Second)
 	renew(http.StatusOK)
-	now = now.Add(refreshGrace)
+	now = now.Add(2 * time.Hour)
 	renew(http.StatusBadRequest)
 	_, refresh = b.session(t, "alice.test")
-	now = now.Add(refreshLife)
+	now = now.Add(90 * 24 * time.Hour)
 	renew(http.StatusBadRequest)
 }
 
 func TestDIDDocumentLeadsHere(t *testing.T) {
 	for url, want := range map[string]string{"": "", "https://sandbox.example/": "https://sandbox.example"} {
-		b, _, _ := signedUp(t, Options{URL: url})
+		b, _, _ := startSignedUp(t, Options{URL: url})
 		if want == "" {
 			want = b.url
 		}
@@ -160,7 +161,7 @@ func TestUnknownAddresses(t *testing.T) {
 	}
 }
 
-// FuzzPut sends any body as a signed-in account: never a panic, never a 500 that the body did not ask for.
+// FuzzPut sends any body as a signed-in account. It must not panic, nor fail with 500 unless a marker asks for it.
 func FuzzPut(f *testing.F) {
 	for _, c := range rawCalls {
 		if c.method == putMethod && len(c.body) < 2000 {
@@ -179,34 +180,30 @@ func FuzzPut(f *testing.F) {
 	if err := server.EnsureBlueskyAccount("alice.test", "", "password"); err != nil {
 		f.Fatal(err)
 	}
-	b := &bluesky{Server: server}
 	f.Fuzz(func(t *testing.T, body string) {
-		token := b.token(accessType, blueskyDID("alice.test"), fuzzSession(t, server), "")
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/bluesky/xrpc/com.atproto.repo.putRecord",
-			strings.NewReader(body))
-		r.Header.Set("Content-Type", "application/json")
-		r.Header.Set("Authorization", "Bearer "+token)
-		recorder := httptest.NewRecorder()
-		server.Handler().ServeHTTP(recorder, r)
+		var session struct{ AccessJWT string }
+		signIn := postRecorded(t, server, "server.createSession", "", `{"identifier":"alice.test","password":"password"}`)
+		if err := json.Unmarshal(signIn.Body.Bytes(), &session); err != nil {
+			t.Fatal(err)
+		}
+		recorder := postRecorded(t, server, "repo.putRecord", session.AccessJWT, body)
 		if recorder.Code >= http.StatusInternalServerError && !strings.Contains(body, "sandbox:") {
 			t.Errorf("HTTP %d: %s", recorder.Code, recorder.Body)
 		}
 	})
 }
 
-func fuzzSession(t *testing.T, s *Server) string {
+func postRecorded(t *testing.T, server *Server, method, token, body string) *httptest.ResponseRecorder {
 	t.Helper()
-	id := newID()
-	err := s.store.in(t.Context(), func(t1 tx) error {
-		return t1.beginSession(t.Context(), blueskyName, id, blueskyDID("alice.test"))
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return id
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/bluesky/xrpc/com.atproto."+method, strings.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Authorization", "Bearer "+token)
+	recorder := httptest.NewRecorder()
+	server.Handler().ServeHTTP(recorder, r)
+	return recorder
 }
 
-// A post's address in the network's web client leads to the post on the page.
+// A post's address in the network's web client redirects to the post on the page.
 func TestPermalinksLeadToThePage(t *testing.T) {
 	t.Parallel()
 	w := httptest.NewRecorder()

@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// refreshToken is one link in a session's chain of refresh tokens.
+// refreshToken is a link in a session's chain of refresh tokens.
 type refreshToken struct {
 	id      string
 	session string
 	expires time.Time
-	next    string // empty until it is traded
+	next    string // id of the token it was exchanged for; empty before
 }
 
 func (t tx) beginSession(ctx context.Context, platform, id, account string) error {
@@ -24,7 +24,7 @@ func (t tx) beginSession(ctx context.Context, platform, id, account string) erro
 	return nil
 }
 
-// liveSession tells whether the session exists and has not been killed.
+// liveSession reports whether the session exists and has not ended.
 func (t tx) liveSession(ctx context.Context, platform, id string) (bool, error) {
 	var dead bool
 	err := t.QueryRowContext(ctx, `select dead from sessions where platform = ? and id = ?`, platform, id).Scan(&dead)
@@ -45,7 +45,7 @@ func (t tx) killSession(ctx context.Context, platform, id string) error {
 	return nil
 }
 
-// killSessionsOf ends all sessions of an account, as a network does that takes back what somebody allowed.
+// killSessionsOf ends all sessions of an account, as when its owner revokes an app's access.
 func (t tx) killSessionsOf(ctx context.Context, platform, account string) error {
 	if _, err := t.ExecContext(ctx, `update sessions set dead = 1 where platform = ? and account = ?`, platform,
 		account); err != nil {
@@ -54,7 +54,7 @@ func (t tx) killSessionsOf(ctx context.Context, platform, account string) error 
 	return nil
 }
 
-// refreshToken finds a refresh token. It is false where there is none.
+// refreshToken returns a refresh token, and reports whether it exists.
 func (t tx) refreshToken(ctx context.Context, platform, id string) (refreshToken, bool, error) {
 	var next sql.NullString
 	var expires int64
@@ -72,7 +72,7 @@ func (t tx) refreshToken(ctx context.Context, platform, id string) (refreshToken
 	return found, true, nil
 }
 
-// keepRefreshToken makes the token or brings it up to date.
+// keepRefreshToken inserts or updates the token.
 func (t tx) keepRefreshToken(ctx context.Context, platform string, token refreshToken) error {
 	_, err := t.ExecContext(ctx,
 		`insert into refresh_tokens (platform, id, session, expires_at, next) values (?, ?, ?, ?, ?)
@@ -80,7 +80,7 @@ func (t tx) keepRefreshToken(ctx context.Context, platform string, token refresh
 		platform, token.id, token.session, token.expires.UnixMilli(),
 		sql.NullString{String: token.next, Valid: token.next != ""})
 	if err != nil {
-		return fmt.Errorf("keeping a refresh token: %w", err)
+		return fmt.Errorf("saving a refresh token: %w", err)
 	}
 	return nil
 }

@@ -16,22 +16,22 @@ import (
 //go:embed schema.sql
 var schema string
 
-// store is the sandbox's own SQLite file, and the folder of uploaded files beside it.
+// store is the sandbox's SQLite file and the folder of uploaded files beside it.
 type store struct {
 	db    *sql.DB
 	blobs string
 }
 
-// tx is one transaction; all reading and writing goes through one.
+// tx is a transaction. All reads and writes go through one.
 type tx struct{ *sql.Tx }
 
 func openStore(dir string) (*store, error) {
 	blobs := filepath.Join(dir, "blobs")
-	if err := os.RemoveAll(filepath.Join(blobs, incoming)); err != nil { // what a kill left half-written
+	if err := os.RemoveAll(filepath.Join(blobs, incoming)); err != nil { // files that a killed process left incomplete
 		return nil, fmt.Errorf("clearing the folder: %w", err)
 	}
 	if err := os.MkdirAll(filepath.Join(blobs, incoming), 0o700); err != nil {
-		return nil, fmt.Errorf("making the folder: %w", err)
+		return nil, fmt.Errorf("creating the folder: %w", err)
 	}
 	path, err := filepath.Abs(filepath.Join(dir, "sandbox.db"))
 	if err != nil {
@@ -41,9 +41,9 @@ func openStore(dir string) (*store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening %s: %w", path, err)
 	}
-	db.SetMaxOpenConns(1) // one writer is all that SQLite has; waiting for it here is fairer than in SQLite
+	db.SetMaxOpenConns(1) // SQLite has one writer; waiting here is fairer than in SQLite
 	if _, err := db.ExecContext(context.Background(), schema); err != nil {
-		return nil, errors.Join(fmt.Errorf("making the tables of %s: %w", path, err), db.Close())
+		return nil, errors.Join(fmt.Errorf("creating the tables of %s: %w", path, err), db.Close())
 	}
 	return &store{db: db, blobs: blobs}, nil
 }
@@ -55,23 +55,23 @@ func (s *store) close() error {
 	return nil
 }
 
-// in runs do in one transaction, which is kept if do returns nil and is on disk when in returns nil.
+// in runs do in a transaction, which commits if do returns nil. The data is on disk when in returns.
 func (s *store) in(ctx context.Context, do func(tx) error) error {
 	begun, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
 		return fmt.Errorf("beginning a transaction: %w", err)
 	}
 	if err := do(tx{begun}); err != nil {
-		_ = begun.Rollback() // the first error is the one to tell
+		_ = begun.Rollback() // the first error is the one to return
 		return err
 	}
 	if err := begun.Commit(); err != nil {
-		return fmt.Errorf("keeping a transaction: %w", err)
+		return fmt.Errorf("committing a transaction: %w", err)
 	}
 	return nil
 }
 
-// ownKey is the secret that passwords and tokens are hashed with, made when it is first asked for.
+// ownKey returns the secret that passwords and tokens are hashed with. The first call creates it.
 func (s *store) ownKey() ([]byte, error) {
 	ctx := context.Background()
 	var key []byte
@@ -79,7 +79,7 @@ func (s *store) ownKey() ([]byte, error) {
 		_, err := t.ExecContext(ctx, `insert into settings (name, value) values ('key', ?) on conflict do nothing`,
 			[]byte(rand.Text()+rand.Text()))
 		if err != nil {
-			return fmt.Errorf("making the key: %w", err)
+			return fmt.Errorf("creating the key: %w", err)
 		}
 		if err := t.QueryRowContext(ctx, `select value from settings where name = 'key'`).Scan(&key); err != nil {
 			return fmt.Errorf("reading the key: %w", err)

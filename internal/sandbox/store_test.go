@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// TestDurable holds the store to what its comments promise, also in a folder whose name would mean something
-// in a URL.
+// TestDurable checks the durability of the store, also in a folder whose name has a meaning in URLs.
 func TestDurable(t *testing.T) {
 	s := startIn(t, filepath.Join(t.TempDir(), "a folder", "100%?x=y#z"), Options{})
 	err := s.store.in(t.Context(), func(t1 tx) error {

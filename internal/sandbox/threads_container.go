@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -16,8 +15,6 @@ const (
 
 var threadsImages = graphImages{types: []string{"image/jpeg", "image/png"}, most: 8 << 20, tallest: 0.1, widest: 10}
 
-var linkForm = regexp.MustCompile(`https?://\S+`)
-
 func (n *threads) createContainer(r *http.Request) (any, error) {
 	return n.makeContainer(r, func(c *container) error {
 		c.form, c.text = r.Form.Get("media_type"), r.Form.Get("text")
@@ -28,8 +25,7 @@ func (n *threads) createContainer(r *http.Request) (any, error) {
 	})
 }
 
-// checkThreadsText counts more leniently than the network may: an emoji beyond the basic plane by its bytes, all else
-// by character.
+// checkThreadsText counts more leniently than the network: an emoji beyond the basic plane as four characters.
 func checkThreadsText(text string) error {
 	count := 0
 	for _, r := range text {
@@ -41,7 +37,7 @@ func checkThreadsText(text string) error {
 	if count > maxThreadsText {
 		return errTextLength
 	}
-	links := linkForm.FindAllString(text, -1)
+	links := linkPattern.FindAllString(text, -1)
 	slices.Sort(links)
 	if len(slices.Compact(links)) > maxThreadsLinks {
 		return invalidParameter("THREADS_API__LINK_LIMIT_EXCEEDED")
@@ -49,7 +45,7 @@ func checkThreadsText(text string) error {
 	return nil
 }
 
-// fill gets what the container shows.
+// fill sets the content of the container.
 func (n *threads) fill(r *http.Request, c *container) error {
 	alt := r.Form.Get("alt_text")
 	switch c.form {
@@ -59,14 +55,14 @@ func (n *threads) fill(r *http.Request, c *container) error {
 		}
 		return nil
 	case "IMAGE":
-		shown, err := n.getImage(r.Context(), c.account, r.Form.Get("image_url"), threadsImages)
-		shown.Alt = alt
-		c.media = []medium{shown}
+		m, err := n.getImage(r.Context(), c.account, r.Form.Get("image_url"), threadsImages)
+		m.Alt = alt
+		c.media = []medium{m}
 		return err
 	case "VIDEO":
-		shown, failure, err := n.getVideo(r.Context(), c.account, r.Form.Get("video_url"), maxThreadsVideo)
-		shown.Alt = alt
-		c.media, c.failure = []medium{shown}, failure
+		m, failure, err := n.getVideo(r.Context(), c.account, r.Form.Get("video_url"), maxThreadsVideo)
+		m.Alt = alt
+		c.media, c.failure = []medium{m}, failure
 		return err
 	case "CAROUSEL":
 		return n.gather(r, c, maxThreadsItems)

@@ -13,7 +13,7 @@ var threadsMetrics = metrics{
 
 const threadsInsightsScope = "threads_manage_insights"
 
-// accountInsights tells how many follow the caller; the other figures of accounts are not kept here.
+// accountInsights returns the number of the caller's followers. Other metrics of accounts are not supported.
 func (n *threads) accountInsights(r *http.Request) (any, error) {
 	var answer any
 	err := n.caller(r, func(t tx, a account, token oauthToken) error {

@@ -2,7 +2,7 @@ package sandbox
 
 import "net/http"
 
-// describe answers for whatever has the id: an account, a container or a post, of the caller alone.
+// describe returns the object with an id: an account, a container or a post of the caller.
 func (n *threads) describe(r *http.Request) (any, error) {
 	var answer map[string]any
 	err := n.caller(r, func(t tx, a account, _ oauthToken) error {
@@ -17,7 +17,7 @@ func (n *threads) object(r *http.Request, t tx, a account, id string) (map[strin
 	if id == "me" || id == a.id {
 		return pick(r, map[string]any{"id": a.id, "username": a.handle, "name": a.displayName}), nil
 	}
-	c, found, err := t.container(r.Context(), threadsName, id)
+	c, found, err := findContainer(r.Context(), t, threadsName, id)
 	if err != nil {
 		return nil, err
 	}
@@ -41,10 +41,10 @@ func (n *threads) object(r *http.Request, t tx, a account, id string) (map[strin
 	return pick(r, n.thread(r, p)), nil
 }
 
-// thread is a post as the API tells it.
+// thread returns a post in the API's form.
 func (n *threads) thread(r *http.Request, p post) map[string]any {
 	return map[string]any{
-		"id": p.id, "text": p.text, "media_type": p.listed(), "timestamp": p.at.Format(graphTime), "username": p.handle,
+		"id": p.id, "text": p.text, "media_type": mediaTypeOf(p), "timestamp": p.at.Format(graphTime), "username": p.handle,
 		"permalink": n.baseURL(r) + "/" + threadsName + "/web/@" + p.handle + "/post/" + p.id,
 	}
 }

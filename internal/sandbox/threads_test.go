@@ -9,38 +9,38 @@ import (
 	"time"
 )
 
-// graphCode is the code and the subcode of a refusal.
+// graphCode returns the code and the subcode of a refusal.
 func (a answer) graphCode() [2]int {
-	var said struct {
+	var result struct {
 		Error struct {
 			Code    int
 			Subcode int `json:"error_subcode"`
 		}
 	}
-	_ = json.Unmarshal(a.body, &said)
-	return [2]int{said.Error.Code, said.Error.Subcode}
+	_ = json.Unmarshal(a.body, &result)
+	return [2]int{result.Error.Code, result.Error.Subcode}
 }
 
-// threads makes a call of the API; the values are names and values in turn.
-func (b *box) threads(t *testing.T, method, path, token string, values ...string) answer {
+// threads calls the API; values alternates names and values.
+func (b *fixture) threads(t *testing.T, method, path, token string, values ...string) answer {
 	t.Helper()
 	return b.form(t, method, "/threads/v1.0/"+path, with(url.Values{"access_token": {token}}, values...))
 }
 
 func (a answer) id(t *testing.T) string {
 	t.Helper()
-	var said struct{ ID string }
-	if err := json.Unmarshal(a.body, &said); err != nil || a.status != http.StatusOK || said.ID == "" {
+	var result struct{ ID string }
+	if err := json.Unmarshal(a.body, &result); err != nil || a.status != http.StatusOK || result.ID == "" {
 		t.Fatalf("HTTP %d: %s", a.status, a.body)
 	}
-	return said.ID
+	return result.ID
 }
 
-// member is a string member of the answer.
+// member returns a string member of the answer.
 func (a answer) member(name string) string {
-	var said map[string]any
-	_ = json.Unmarshal(a.body, &said)
-	text, _ := said[name].(string)
+	var result map[string]any
+	_ = json.Unmarshal(a.body, &result)
+	text, _ := result[name].(string)
 	return text
 }
 
@@ -68,14 +68,14 @@ func TestThreadsContainerTakesAMoment(t *testing.T) {
 		t.Errorf("published twice: HTTP %d", a.status)
 	}
 	late := b.threads(t, http.MethodPost, "me/threads", token, "media_type", "TEXT", "text", "late").id(t)
-	now = now.Add(containerLife - time.Minute) // the token is of an hour
+	now = now.Add(24*time.Hour - time.Minute) // the token expires after one hour
 	token = b.threadsToken(t)
 	now = now.Add(time.Minute)
 	if got := b.threads(t, http.MethodGet, late, token, "fields", "status").member("status"); got != "EXPIRED" {
 		t.Errorf("after a day: %s", got)
 	}
-	if held := b.texts(t, url.Values{"platform": {threadsName}}); len(held) != 1 {
-		t.Errorf("held: %q", held)
+	if posts := b.texts(t, url.Values{"platform": {"threads"}}); len(posts) != 1 {
+		t.Errorf("held: %q", posts)
 	}
 	if page := string(b.get(t, "/").body); !strings.Contains(page, `id="threads-`+post+`"`) {
 		t.Error("the page lacks the post")
@@ -119,15 +119,15 @@ func TestThreadsRefusals(t *testing.T) {
 		"a page":            {http.MethodGet, "me/threads", []string{"limit", "101"}, [2]int{100, 0}},
 		"a time":            {http.MethodGet, "me/threads", []string{"since", "yesterday"}, [2]int{100, 0}},
 		"no token":          {http.MethodGet, "me", []string{"access_token", ""}, [2]int{190, 0}},
-		"a code as a token": {http.MethodGet, "me", []string{"access_token", b.allowed(t, asked()).Get("code")}, [2]int{190, 0}},
+		"a code as a token": {http.MethodGet, "me", []string{"access_token", b.consentRedirect(t, consentQuery()).Get("code")}, [2]int{190, 0}},
 	} {
 		a := b.threads(t, c.method, c.path, token, c.values...)
 		if a.status != http.StatusBadRequest || a.graphCode() != c.want {
 			t.Errorf("%s: HTTP %d: %s", name, a.status, a.body)
 		}
 	}
-	if held := b.texts(t, nil); len(held) != 0 {
-		t.Errorf("held: %q", held)
+	if posts := b.texts(t, nil); len(posts) != 0 {
+		t.Errorf("held: %q", posts)
 	}
 }
 
@@ -143,7 +143,7 @@ func TestThreadsTokens(t *testing.T) {
 	if a := trade("refresh_access_token", "th_refresh_token", long); a.status != http.StatusBadRequest {
 		t.Errorf("a young token: HTTP %d: %s", a.status, a.body)
 	}
-	now = now.Add(renewAge)
+	now = now.Add(24 * time.Hour)
 	if a := b.threads(t, http.MethodGet, "me", token); a.graphCode() != [2]int{190, 463} {
 		t.Errorf("a token of an hour after a day: HTTP %d: %s", a.status, a.body)
 	}
@@ -162,8 +162,8 @@ func TestThreadsOutlives(t *testing.T) {
 	id := b.threads(t, http.MethodPost, "me/threads", token, "media_type", "TEXT", "text", "kept").id(t)
 	again := startIn(t, b.dir, Options{})
 	again.threads(t, http.MethodPost, "me/threads_publish", token, "creation_id", id).id(t)
-	if held := again.texts(t, nil); len(held) != 1 || held[0] != "kept" {
-		t.Errorf("held: %q", held)
+	if posts := again.texts(t, nil); len(posts) != 1 || posts[0] != "kept" {
+		t.Errorf("held: %q", posts)
 	}
 }
 
@@ -175,14 +175,5 @@ func TestThreadsRateLimit(t *testing.T) {
 	if a.graphCode() != [2]int{4, 0} || a.header.Get("Retry-After") != "2" ||
 		!strings.Contains(a.header.Get("X-Business-Use-Case-Usage"), `"estimated_time_to_regain_access":1`) {
 		t.Errorf("HTTP %d, %v: %s", a.status, a.header, a.body)
-	}
-}
-
-func TestThreadsAccountNames(t *testing.T) {
-	b := start(t, Options{})
-	for _, handle := range []string{"", "A", "a b", "a/b", strings.Repeat("a", 31)} {
-		if b.EnsureThreadsAccount(handle, "") == nil {
-			t.Errorf("%q was made", handle)
-		}
 	}
 }

@@ -12,36 +12,33 @@ import (
 
 const tiktokName = "tiktok"
 
-// tiktok is the part of TikTok's API that publishes: the consent and its tokens, the upload of videos, photos that are
-// fetched, and the state of what was posted. Every app is known to it, whatever its secret, and every domain is
-// verified.
+// tiktok is the part of TikTok's API that publishes: the consent and its tokens, uploads of videos, photos that are
+// fetched, and the status of posts. It accepts every app and any secret, and every domain is verified. The Research API
+// shows the public world to any app.
 type tiktok struct {
 	*oauth
 
-	fetch *http.Client // for photos
+	client *http.Client // for fetching photos
 }
 
-func newTikTok(s *Server) *tiktok {
+func newTikTok(s *shared) *tiktok {
 	return &tiktok{
-		oauth: &oauth{Server: s, platform: tiktokName, title: "TikTok"},
-		fetch: &http.Client{Timeout: fetchTimeout, CheckRedirect: func(*http.Request, []*http.Request) error {
+		oauth: &oauth{shared: s, platform: tiktokName, displayName: "TikTok"},
+		client: &http.Client{Timeout: fetchTimeout, CheckRedirect: func(*http.Request, []*http.Request) error {
 			return http.ErrUseLastResponse
 		}},
 	}
 }
 
-func (n *tiktok) name() string  { return tiktokName }
-func (n *tiktok) title() string { return n.oauth.title }
-
 func (n *tiktok) settle(ctx context.Context) error { return n.people(ctx, tiktokID) }
 
-// tiktokID gives a handle the same id in every sandbox.
+// tiktokID returns an account's id, which is the same in every sandbox.
 func tiktokID(handle string) string {
 	sum := sha256.Sum256([]byte("sandbox tiktok account " + handle))
 	return "-000" + strings.ToLower(base32.StdEncoding.EncodeToString(sum[:20]))
 }
 
-// handler answers the API, the upload server, the consent page, and at the addresses of posts the sandbox's page.
+// handler serves the API, the upload server, the consent page, and redirects from posts to the sandbox's page.
 func (n *tiktok) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v2/auth/authorize/{$}", n.consent)
@@ -58,18 +55,16 @@ func (n *tiktok) handler() http.Handler {
 		"POST /v2/video/list/{$}":                      n.listVideos,
 		"POST /v2/research/user/info/{$}":              n.researchUser,
 		"POST /v2/research/video/query/{$}":            n.researchVideos,
-		"GET /media/{account}/{cid}":                   n.mediaFile,
+		"GET /media/{account}/{cid}":                   n.mediaFile(tiktokName, errTikTokNoFile),
 		"/":                                            n.nowhere,
 	} {
 		mux.HandleFunc(pattern, n.api(do))
 	}
-	mux.HandleFunc("GET /web/{handle}/{form}/{id}", func(w http.ResponseWriter, r *http.Request) {
-		http.Redirect(w, r, n.baseURL(r)+"/#"+anchor(tiktokName, r.PathValue("id")), http.StatusSeeOther)
-	})
+	mux.HandleFunc("GET /web/{handle}/{form}/{id}", n.toPage)
 	return mux
 }
 
-// consent is authorize, where an app is called by its key.
+// consent is the consent page, where an app is identified by its client_key.
 func (n *tiktok) consent(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	if err := r.ParseForm(); err != nil {
@@ -88,16 +83,14 @@ const (
 	tiktokRefreshLife = 180 * 24 * time.Hour
 )
 
-// token is the token endpoint, whose refusals are those of RFC 6749.
+// token is the token endpoint, with the refusals of RFC 6749.
 func (n *tiktok) token(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := work(r)
 	defer cancel()
 	r = r.WithContext(ctx)
 	answer, err := n.grant(w, r)
 	w.Header().Set("Cache-Control", "no-store")
-	n.write(w, r, answer, err, func(refused *tiktokError) any {
-		return map[string]any{"error": refused.code, "error_description": refused.message, "log_id": newID()}
-	})
+	n.write(w, r, answer, err, tiktokOAuthRefusal)
 }
 
 func (n *tiktok) grant(w http.ResponseWriter, r *http.Request) (any, error) {
@@ -144,7 +137,7 @@ func (n *tiktok) spendCode(r *http.Request, t tx) (oauthToken, error) {
 	return code, err
 }
 
-// spendRefresh is the end of a refresh token, as each is good once.
+// spendRefresh spends a refresh token, which can be used once.
 func (n *tiktok) spendRefresh(r *http.Request, t tx) (oauthToken, error) {
 	text := r.Form.Get("refresh_token")
 	old, good, err := n.find(r.Context(), t, tiktokRefresh, text)
@@ -157,7 +150,7 @@ func (n *tiktok) spendRefresh(r *http.Request, t tx) (oauthToken, error) {
 	return old, t.spendOAuthToken(r.Context(), tiktokName, n.seal(text))
 }
 
-// pair answers with new tokens of both sorts.
+// pair returns the answer with a new access token and refresh token.
 func (n *tiktok) pair(ctx context.Context, t tx, of oauthToken) (map[string]any, error) {
 	of.kind, of.redirect, of.challenge = kindAccess, "", ""
 	access, err := n.issue(ctx, t, of, tiktokAccessLife)
@@ -177,14 +170,14 @@ func (n *tiktok) pair(ctx context.Context, t tx, of oauthToken) (map[string]any,
 	}, err
 }
 
-// tiktokCaller is who makes a call, and by which consent.
+// tiktokCaller is the account and the session of a request.
 type tiktokCaller struct {
 	account
 
 	session string
 }
 
-// caller is whom the request's token speaks for, where that has the scope.
+// caller returns the caller of a request, whose token must have the scope.
 func (n *tiktok) caller(r *http.Request, t tx, scope string) (tiktokCaller, error) {
 	ctx := r.Context()
 	token, good, err := n.find(ctx, t, kindAccess, strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
@@ -208,7 +201,7 @@ func (n *tiktok) caller(r *http.Request, t tx, scope string) (tiktokCaller, erro
 	return tiktokCaller{a, token.session}, err
 }
 
-// userInfo tells what the caller asks of its account.
+// userInfo returns the requested fields of the caller's account.
 func (n *tiktok) userInfo(r *http.Request) (any, error) {
 	fields := strings.Split(r.Form.Get("fields"), ",")
 	var a tiktokCaller
@@ -222,4 +215,33 @@ func (n *tiktok) userInfo(r *http.Request) (any, error) {
 		"follower_count": followers(tiktokName, a.id, n.now()),
 	}
 	return map[string]any{"user": tiktokPick(fields, all)}, err
+}
+
+// revoke ends the account's sessions, by an access token. Its answer is empty.
+func (n *tiktok) revoke(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := work(r)
+	defer cancel()
+	r = r.WithContext(ctx)
+	err := bufferBody(w, r)
+	if err == nil {
+		err = r.ParseForm()
+	}
+	switch {
+	case err != nil:
+		err = tiktokBadRequest("invalid_request", "The request cannot be read")
+	case r.Form.Get("client_key") == "" || r.Form.Get("client_secret") == "":
+		err = tiktokBadRequest("invalid_client", "client_key and client_secret are required")
+	default:
+		err = n.store.in(ctx, func(t tx) error {
+			token, good, err := n.find(ctx, t, kindAccess, r.Form.Get("token"))
+			if err != nil {
+				return err
+			}
+			if !good {
+				return tiktokBadRequest("invalid_grant", "The access token is invalid or expired")
+			}
+			return t.killSessionsOf(ctx, tiktokName, token.account)
+		})
+	}
+	n.write(w, r, map[string]any{}, err, tiktokOAuthRefusal)
 }

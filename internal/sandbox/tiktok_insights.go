@@ -7,21 +7,21 @@ import (
 	"strconv"
 )
 
-// tiktokScopes are what the fields of an account need; the others are in the basic one.
+// tiktokScopes are the scopes that fields of an account need besides the basic one.
 var tiktokScopes = map[string]string{
 	"username":       "user.info.profile",
 	"follower_count": "user.info.stats", "following_count": "user.info.stats", "likes_count": "user.info.stats",
 	"video_count": "user.info.stats",
 }
 
-// tiktokFields are those of a post that the list knows.
+// tiktokFields are the fields of a listed post.
 var tiktokFields = []string{
 	"id", "create_time", "cover_image_url", "share_url", "video_description", "duration", "height", "width", "title",
 	"embed_html", "embed_link",
 	"like_count", "comment_count", "share_count", "view_count", "is_aigc",
 }
 
-// tiktokUnknown is the refusal of a field that the list does not know; nil where it knows all.
+// tiktokUnknown refuses fields that a listed post does not have.
 func tiktokUnknown(fields []string) error {
 	for _, field := range fields {
 		if !slices.Contains(tiktokFields, field) {
@@ -31,7 +31,7 @@ func tiktokUnknown(fields []string) error {
 	return nil
 }
 
-// callerFor is whom the request's token speaks for, where that may know all of these fields of the account.
+// callerFor returns the caller of a request, whose token must have the scopes of these fields.
 func (n *tiktok) callerFor(r *http.Request, t tx, fields []string) (tiktokCaller, error) {
 	scopes := map[string]bool{"user.info.basic": true}
 	for _, field := range fields {
@@ -49,15 +49,15 @@ func (n *tiktok) callerFor(r *http.Request, t tx, fields []string) (tiktokCaller
 	return a, nil
 }
 
-// figures are what is counted at a post, as the list tells it.
+// figures returns the counts of a post.
 func (n *tiktok) figures(r *http.Request, t tx, p tiktokPublish) (map[string]any, error) {
 	kept, found, err := t.post(r.Context(), tiktokName, strconv.FormatInt(p.postID(), 10))
 	if err != nil || !found {
 		return nil, err
 	}
-	counted := count(kept, n.now())
+	counts := count(kept, n.now())
 	return map[string]any{
-		"view_count": counted.views, "like_count": counted.likes, "comment_count": counted.comments,
-		"share_count": counted.shares,
+		"view_count": counts.views, "like_count": counts.likes, "comment_count": counts.comments,
+		"share_count": counts.shares,
 	}, nil
 }

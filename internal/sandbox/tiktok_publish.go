@@ -1,9 +1,7 @@
 package sandbox
 
 import (
-	"bufio"
 	"context"
-	"io"
 	"maps"
 	"net/http"
 	"slices"
@@ -13,7 +11,7 @@ import (
 )
 
 const (
-	maxTikTokTitle       = 2200 // UTF-16 units, as are the others
+	maxTikTokTitle       = 2200 // UTF-16 code units, as the next two
 	maxTikTokPhotoTitle  = 90
 	maxTikTokDescription = 4000
 	maxTikTokPhotos      = 35
@@ -25,10 +23,10 @@ const (
 	tiktokPageSize       = 20
 )
 
-// tiktokAudiences are who may see a post here.
+// tiktokAudiences are the privacy levels that are supported.
 var tiktokAudiences = []string{tiktokEveryone, "MUTUAL_FOLLOW_FRIENDS", "SELF_ONLY"}
 
-// creatorInfo tells what the caller's account may post.
+// creatorInfo returns what the caller's account may post.
 func (n *tiktok) creatorInfo(r *http.Request) (any, error) {
 	var a tiktokCaller
 	err := n.store.in(r.Context(), func(t tx) error {
@@ -44,7 +42,7 @@ func (n *tiktok) creatorInfo(r *http.Request) (any, error) {
 	}, err
 }
 
-// tiktokPost is what a post is begun with.
+// tiktokPost is the request that begins a post.
 type tiktokPost struct {
 	MediaType string `json:"media_type"` // as is the next, of photos
 	Mode      string `json:"post_mode"`
@@ -75,7 +73,7 @@ func (p tiktokPost) check(title, description int) error {
 
 func tiktokLength(text string) int { return len(utf16.Encode([]rune(text))) }
 
-// checkParts refuses what the upload server would not take.
+// checkParts refuses an invalid division of the file.
 func (p tiktokPost) checkParts() error {
 	s := p.Source
 	whole := s.Parts == 1 && s.Chunk == s.Size && s.Size <= maxTikTokChunk
@@ -92,26 +90,26 @@ func (p tiktokPost) checkParts() error {
 	return nil
 }
 
-// beginVideo gives out a place to upload a video to. The markers act that keep a post from being taken at all; the
-// others act on the upload's last part.
+// beginVideo returns the address to upload a video to. Markers that refuse the post act here, the others when the
+// upload ends.
 func (n *tiktok) beginVideo(r *http.Request) (any, error) {
-	var asked tiktokPost
-	err := readTikTok(r, &asked)
+	var in tiktokPost
+	err := readTikTok(r, &in)
 	if err == nil {
-		err = asked.check(maxTikTokTitle, 0)
+		err = in.check(maxTikTokTitle, 0)
 	}
 	if err == nil {
-		err = asked.checkParts()
+		err = in.checkParts()
 	}
 	if err != nil {
 		return nil, err
 	}
 	p := tiktokPublish{
-		text: asked.Info.Title, privacy: asked.Info.Privacy, size: asked.Source.Size, chunk: asked.Source.Chunk,
-		parts: asked.Source.Parts,
+		text: in.Info.Title, privacy: in.Info.Privacy, size: in.Source.Size, chunk: in.Source.Chunk,
+		parts: in.Source.Parts,
 		token: newID() + newID(), made: n.now(),
 	}
-	var out launch
+	var out outcome
 	err = n.store.in(r.Context(), func(t tx) error {
 		a, err := n.caller(r, t, "video.publish")
 		if err != nil {
@@ -121,7 +119,7 @@ func (n *tiktok) beginVideo(r *http.Request) (any, error) {
 		if out, err = n.actBefore(r.Context(), t, p, a.session); err != nil || out.refused != nil {
 			return err
 		}
-		return t.keepTikTok(r.Context(), &p, n.seal(p.token))
+		return insertTikTok(r.Context(), t, &p, n.seal(p.token))
 	})
 	if err == nil {
 		err = out.refused
@@ -135,66 +133,63 @@ func (n *tiktok) beginVideo(r *http.Request) (any, error) {
 
 func (p tiktokPublish) marks() markers { return readMarkers(p.text, tiktokName) }
 
-// markerKey is what markers act once for: ids are new each time.
-func (p tiktokPublish) markerKey() string { return p.account + " " + contentID([]byte(p.text)) }
-
-// actBefore lets the markers act that refuse a call before anything is kept.
-func (n *tiktok) actBefore(ctx context.Context, t tx, p tiktokPublish, session string) (launch, error) {
-	dead, err := once(ctx, t, tiktokName, p.marks(), p.markerKey(), markExpiredToken)
+// actBefore returns the refusal by a marker, before anything is stored.
+func (n *tiktok) actBefore(ctx context.Context, t tx, p tiktokPublish, session string) (outcome, error) {
+	dead, err := once(ctx, t, tiktokName, p.marks(), markerKey(p.account, p.text), markExpiredToken)
 	switch {
 	case err != nil:
-		return launch{}, err
+		return outcome{}, err
 	case dead:
-		return launch{refused: errTikTokToken}, t.killSession(ctx, tiktokName, session)
+		return outcome{refused: errTikTokToken}, t.killSession(ctx, tiktokName, session)
 	case p.marks().has(markRateLimit):
-		return launch{refused: errTikTokRate}, nil
+		return outcome{refused: errTikTokRate}, nil
 	}
-	return launch{}, nil
+	return outcome{}, nil
 }
 
-// conclude is the moment in which a post has arrived: the markers act that belong there, then it is kept.
-func (n *tiktok) conclude(ctx context.Context, t tx, p *tiktokPublish, files []blobRef, waited bool) (launch, error) {
-	failing, err := once(ctx, t, tiktokName, p.marks(), p.markerKey(), markError)
+// conclude stores a complete post and applies its markers.
+func (n *tiktok) conclude(ctx context.Context, t tx, p *tiktokPublish, files []blobRef, waited bool) (outcome, error) {
+	failing, err := once(ctx, t, tiktokName, p.marks(), markerKey(p.account, p.text), markError)
 	if err != nil || failing {
-		return launch{refused: errTikTokInternal}, err
+		return outcome{refused: errTikTokInternal}, err
 	}
 	if wait := p.marks().slow; wait > 0 && !waited {
-		return launch{wait: wait}, nil
+		return outcome{wait: wait}, nil
 	}
 	if p.marks().has(markReject) {
 		p.failure = "spam_risk_text"
 	}
 	p.done = n.now()
 	if p.seq == 0 {
-		if err := t.keepTikTok(ctx, p, nil); err != nil {
-			return launch{}, err
+		if err := insertTikTok(ctx, t, p, nil); err != nil {
+			return outcome{}, err
 		}
 	}
-	if err := t.finishTikTok(ctx, p, files); err != nil {
-		return launch{}, err
+	if err := finishTikTok(ctx, t, p, files); err != nil {
+		return outcome{}, err
 	}
-	out := launch{post: p.id()}
-	lost, err := loses(ctx, t, tiktokName, p.marks(), p.markerKey())
+	out := outcome{post: p.id()}
+	lost, err := loses(ctx, t, tiktokName, p.marks(), markerKey(p.account, p.text))
 	if lost {
-		out.refused = errCut
+		out.refused = errLost
 	}
 	return out, err
 }
 
-// postPhotos fetches photos and shows them. What is wrong with them is told by the post's state, as it is there.
+// postPhotos fetches photos and publishes them. The post's status shows what is wrong with them.
 func (n *tiktok) postPhotos(r *http.Request) (any, error) {
-	var asked tiktokPost
-	err := readTikTok(r, &asked)
+	var in tiktokPost
+	err := readTikTok(r, &in)
 	if err == nil {
-		err = asked.check(maxTikTokPhotoTitle, maxTikTokDescription)
+		err = in.check(maxTikTokPhotoTitle, maxTikTokDescription)
 	}
 	if err == nil {
-		err = asked.checkPhotos()
+		err = in.checkPhotos()
 	}
 	if err != nil {
 		return nil, err
 	}
-	p := tiktokPublish{photos: true, text: asked.Info.Description, privacy: asked.Info.Privacy, made: n.now()}
+	p := tiktokPublish{photos: true, text: in.Info.Description, privacy: in.Info.Privacy, made: n.now()}
 	err = n.store.in(r.Context(), func(t tx) error {
 		a, err := n.caller(r, t, "video.publish")
 		p.account = a.id
@@ -203,7 +198,7 @@ func (n *tiktok) postPhotos(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	files, err := n.fetchPhotos(r.Context(), &p, asked.Source.Photos)
+	files, err := n.fetchPhotos(r.Context(), &p, in.Source.Photos)
 	if err != nil {
 		return nil, err
 	}
@@ -222,8 +217,8 @@ func (p tiktokPost) checkPhotos() error {
 }
 
 func (n *tiktok) showPhotos(r *http.Request, p tiktokPublish, files []blobRef) (any, error) {
-	for waited := false; ; waited = true {
-		var out launch
+	id, err := n.publish(errTikTokInternal, func(waited bool) (outcome, error) {
+		var out outcome
 		err := n.store.in(r.Context(), func(t tx) error {
 			a, err := n.caller(r, t, "video.publish")
 			if err != nil {
@@ -235,23 +230,16 @@ func (n *tiktok) showPhotos(r *http.Request, p tiktokPublish, files []blobRef) (
 			out, err = n.conclude(r.Context(), t, &p, files, waited)
 			return err
 		})
-		if err != nil {
-			return nil, err
-		}
-		if out.wait == 0 {
-			return map[string]any{"publish_id": out.post}, out.refused
-		}
-		if !n.pause(out.wait) {
-			return nil, errTikTokInternal
-		}
-	}
+		return out, err
+	})
+	return map[string]any{"publish_id": id}, err
 }
 
-// fetchPhotos gets what a post shows; the first that cannot be had, or shown, fails it.
+// fetchPhotos fetches the photos of a post, which fails with the first unsuitable one.
 func (n *tiktok) fetchPhotos(ctx context.Context, p *tiktokPublish, addresses []string) ([]blobRef, error) {
 	var files []blobRef
 	for _, address := range addresses {
-		file, fetched, err := n.get(ctx, address)
+		file, fetched, err := n.fetch(ctx, n.client, address, maxTikTokPhoto)
 		switch {
 		case err != nil:
 			return nil, err
@@ -270,64 +258,42 @@ func (n *tiktok) fetchPhotos(ctx context.Context, p *tiktokPublish, addresses []
 	return files, nil
 }
 
-// get fetches a photo, from anywhere, as this is a sandbox, but follows nothing. It is false where there is none.
-func (n *tiktok) get(ctx context.Context, address string) (blobRef, bool, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
-	if err != nil {
-		return blobRef{}, false, nil
-	}
-	response, err := n.fetch.Do(request)
-	if err != nil {
-		return blobRef{}, false, nil
-	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return blobRef{}, false, nil
-	}
-	body := bufio.NewReader(io.LimitReader(response.Body, maxTikTokPhoto+1))
-	head, _ := body.Peek(sniffed) // what keeps it from being read is met again
-	kind := mediaType(head, "")
-	file, err := n.store.keepFile(body)
-	file.mime = kind
-	return file, err == nil, err
-}
-
-// fetchStatus tells what became of a post.
+// fetchStatus returns the status of a post.
 func (n *tiktok) fetchStatus(r *http.Request) (any, error) {
-	var asked struct {
+	var in struct {
 		ID string `json:"publish_id"`
 	}
-	if err := readTikTok(r, &asked); err != nil {
+	if err := readTikTok(r, &in); err != nil {
 		return nil, err
 	}
-	var told map[string]any
+	var answer map[string]any
 	err := n.store.in(r.Context(), func(t tx) error {
 		a, err := n.caller(r, t, "video.publish")
 		if err != nil {
 			return err
 		}
-		p, found, err := t.tiktokByID(r.Context(), a.id, asked.ID)
+		p, found, err := findTikTokByID(r.Context(), t, a.id, in.ID)
 		if err == nil && !found {
 			err = tiktokBadRequest("invalid_publish_id", "The publish_id does not exist")
 		}
 		if err == nil && !p.done.IsZero() {
 			err = untold(tiktokName, p.text, p.done, n.now())
 		}
-		told = p.status(n.now(), n.ready)
+		answer = p.status(n.now(), n.ready)
 		return err
 	})
-	return told, err
+	return answer, err
 }
 
-// listVideos lists the account's public posts, the newest first, from before a time in Unix milliseconds.
+// listVideos lists the account's public posts before a time in Unix milliseconds, the newest first.
 func (n *tiktok) listVideos(r *http.Request) (any, error) {
-	asked := struct {
+	in := struct {
 		Most   int   `json:"max_count"`
 		Cursor int64 `json:"cursor"`
 	}{Most: 10}
 	fields := strings.Split(r.Form.Get("fields"), ",")
-	err := readTikTok(r, &asked)
-	if err == nil && (asked.Most < 1 || asked.Most > tiktokPageSize || r.Form.Get("fields") == "") {
+	err := readTikTok(r, &in)
+	if err == nil && (in.Most < 1 || in.Most > tiktokPageSize || r.Form.Get("fields") == "") {
 		err = tiktokInvalid("max_count has to be from 1 to 20, and fields are required")
 	}
 	if err == nil {
@@ -337,22 +303,22 @@ func (n *tiktok) listVideos(r *http.Request) (any, error) {
 		return nil, err
 	}
 	before := n.now().Add(-2 * n.ready).UnixMilli()
-	if asked.Cursor > 0 {
-		before = min(before, asked.Cursor-1)
+	if in.Cursor > 0 {
+		before = min(before, in.Cursor-1)
 	}
 	videos := []map[string]any{}
-	cursor, more := asked.Cursor, false
+	cursor, more := in.Cursor, false
 	err = n.store.in(r.Context(), func(t tx) error {
 		a, err := n.caller(r, t, "video.list")
 		if err != nil {
 			return err
 		}
-		found, err := t.tiktokAll(r.Context(),
+		found, err := listTikTok(r.Context(), t,
 			`where account = ? and posted and privacy = ? and done_at <= ? order by done_at desc, seq desc limit ?`,
-			a.id, tiktokEveryone, before, asked.Most+1)
-		more = len(found) > asked.Most
-		for _, p := range found[:min(len(found), asked.Most)] {
-			counted, err := n.figures(r, t, p)
+			a.id, tiktokEveryone, before, in.Most+1)
+		more = len(found) > in.Most
+		for _, p := range found[:min(len(found), in.Most)] {
+			counts, err := n.figures(r, t, p)
 			if err == nil {
 				err = untold(tiktokName, p.text, p.done, n.now())
 			}
@@ -360,16 +326,16 @@ func (n *tiktok) listVideos(r *http.Request) (any, error) {
 				return err
 			}
 			cursor = p.done.UnixMilli()
-			told := n.listed(r, a, p)
-			maps.Copy(told, counted)
-			videos = append(videos, tiktokPick(fields, told))
+			answer := n.listed(r, a, p)
+			maps.Copy(answer, counts)
+			videos = append(videos, tiktokPick(fields, answer))
 		}
 		return err
 	})
 	return map[string]any{"videos": videos, "cursor": cursor, "has_more": more}, err
 }
 
-// listed is a post as the list tells it. What the network says there of photos is not confirmed.
+// listed returns a post in the list's form. The form of photos is not confirmed.
 func (n *tiktok) listed(r *http.Request, a tiktokCaller, p tiktokPublish) map[string]any {
 	form, title, seconds := "video", p.text, 15
 	if p.photos {

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// tiktokTokens connects mira.keller for all scopes: the answer of the token endpoint.
-func (b *box) tiktokTokens(t *testing.T, scopes string) answer {
+// tiktokTokens returns the token endpoint's answer for mira.keller with all scopes.
+func (b *fixture) tiktokTokens(t *testing.T, scopes string) answer {
 	t.Helper()
 	a := b.form(t, http.MethodPost, "/tiktok/v2/auth/authorize/", url.Values{
 		"client_key": {"app"}, "redirect_uri": {"https://app.test/back"}, "response_type": {"code"}, "scope": {scopes}, "state": {"s"},
@@ -26,7 +26,7 @@ func (b *box) tiktokTokens(t *testing.T, scopes string) answer {
 	return b.tiktokToken(t, "authorization_code", "code", back.Query().Get("code"), "redirect_uri", "https://app.test/back")
 }
 
-func (b *box) tiktokToken(t *testing.T, grant string, values ...string) answer {
+func (b *fixture) tiktokToken(t *testing.T, grant string, values ...string) answer {
 	t.Helper()
 	return b.form(t, http.MethodPost, "/tiktok/v2/oauth/token/",
 		with(url.Values{"client_key": {"app"}, "client_secret": {"s"}, "grant_type": {grant}}, values...))
@@ -34,14 +34,14 @@ func (b *box) tiktokToken(t *testing.T, grant string, values ...string) answer {
 
 const tiktokAll = "user.info.basic,user.info.profile,video.publish,video.list"
 
-// tiktok makes a call of the API.
-func (b *box) tiktok(t *testing.T, path, token, body string) answer {
+// tiktok calls the API.
+func (b *fixture) tiktok(t *testing.T, path, token, body string) answer {
 	t.Helper()
 	return b.tiktokSend(t, http.MethodPost, b.url+"/tiktok/v2/"+path, strings.NewReader(body), "Authorization",
 		"Bearer "+token, "Content-Type", "application/json")
 }
 
-func (b *box) tiktokSend(t *testing.T, method, target string, body io.Reader, header ...string) answer {
+func (b *fixture) tiktokSend(t *testing.T, method, target string, body io.Reader, header ...string) answer {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), method, target, body)
 	if err != nil {
@@ -50,7 +50,7 @@ func (b *box) tiktokSend(t *testing.T, method, target string, body io.Reader, he
 	for i := 0; i < len(header); i += 2 {
 		request.Header.Set(header[i], header[i+1])
 	}
-	return sent(request)
+	return doRequest(request)
 }
 
 type tiktokSaid struct {
@@ -59,7 +59,7 @@ type tiktokSaid struct {
 		UploadURL string `json:"upload_url"`
 		Status    string
 		Reason    string  `json:"fail_reason"`
-		Posts     []int64 `json:"publicaly_available_post_id"` //nolint:misspell // so it is called
+		Posts     []int64 `json:"publicaly_available_post_id"` //nolint:misspell // the API's own spelling
 		Uploaded  int64   `json:"uploaded_bytes"`
 		Videos    []map[string]any
 		Cursor    int64
@@ -71,11 +71,11 @@ type tiktokSaid struct {
 
 func (a answer) tiktok(t *testing.T) tiktokSaid {
 	t.Helper()
-	var said tiktokSaid
-	if err := json.Unmarshal(a.body, &said); err != nil || (said.Error.Code == "ok") != (a.status == http.StatusOK) {
+	var result tiktokSaid
+	if err := json.Unmarshal(a.body, &result); err != nil || (result.Error.Code == "ok") != (a.status == http.StatusOK) {
 		t.Fatalf("HTTP %d: %s", a.status, a.body)
 	}
-	return said
+	return result
 }
 
 func tiktokInit(text string, size, chunk, parts int) string {
@@ -84,8 +84,8 @@ func tiktokInit(text string, size, chunk, parts int) string {
 		strconv.Itoa(size) + `,"chunk_size":` + strconv.Itoa(chunk) + `,"total_chunk_count":` + strconv.Itoa(parts) + `}}`
 }
 
-// tiktokPart sends a part of a film.
-func (b *box) tiktokPart(t *testing.T, target string, film []byte, from, to int, header ...string) answer {
+// tiktokPart sends a part of a video.
+func (b *fixture) tiktokPart(t *testing.T, target string, film []byte, from, to int, header ...string) answer {
 	t.Helper()
 	header = append([]string{
 		"Content-Type", "video/mp4", "Content-Range",
@@ -104,7 +104,7 @@ func TestTikTokUpload(t *testing.T) {
 	opts := Options{Now: func() time.Time { return now }, Ready: 3 * time.Second}
 	b := start(t, opts)
 	token := b.tiktokTokens(t, tiktokAll).member("access_token")
-	const chunk = minTikTokChunk
+	const chunk = 5_000_000
 	film := tiktokFilm(2*chunk + 7)
 	begun := b.tiktok(t, "post/publish/video/init/", token, tiktokInit("film", len(film), chunk, 2)).tiktok(t).Data
 	for name, c := range map[string]struct {
@@ -162,8 +162,8 @@ func TestTikTokUpload(t *testing.T) {
 		}
 		now = now.Add(3 * time.Second)
 	}
-	if held := b.texts(t, url.Values{"platform": {tiktokName}}); len(held) != 1 || held[0] != "film" {
-		t.Errorf("held: %q", held)
+	if posts := b.texts(t, url.Values{"platform": {"tiktok"}}); len(posts) != 1 || posts[0] != "film" {
+		t.Errorf("held: %q", posts)
 	}
 }
 
@@ -173,7 +173,7 @@ func TestTikTokUploadExpires(t *testing.T) {
 	token := b.tiktokTokens(t, tiktokAll).member("access_token")
 	film := tiktokFilm(100)
 	begun := b.tiktok(t, "post/publish/video/init/", token, tiktokInit("late", 100, 100, 1)).tiktok(t).Data
-	now = now.Add(tiktokUploadLife)
+	now = now.Add(time.Hour)
 	if a := b.tiktokPart(t, begun.UploadURL, film, 0, 100); a.status != http.StatusForbidden {
 		t.Errorf("HTTP %d: %s", a.status, a.body)
 	}
@@ -206,7 +206,7 @@ func TestTikTokRefusals(t *testing.T) {
 		"a long title":     {"post/publish/video/init/", token, tiktokInit(strings.Repeat("👋", 1101), 9, 9, 1), 400, "invalid_params"},
 		"nothing":          {"post/publish/video/init/", token, tiktokInit("", 0, 0, 1), 400, "invalid_params"},
 		"a large video": {
-			"post/publish/video/init/", token, tiktokInit("", maxTikTokVideo+1, minTikTokChunk, 858), 400, "invalid_params",
+			"post/publish/video/init/", token, tiktokInit("", (4<<30)+1, 5_000_000, 858), 400, "invalid_params",
 		},
 		"small parts":       {"post/publish/video/init/", token, tiktokInit("", 9_000_000, 4_000_000, 2), 400, "invalid_params"},
 		"one part too many": {"post/publish/video/init/", token, tiktokInit("", 14_000_000, 5_000_000, 3), 400, "invalid_params"},
@@ -220,25 +220,25 @@ func TestTikTokRefusals(t *testing.T) {
 			400, "privacy_level_option_mismatch",
 		},
 		"a long description": {
-			"post/publish/content/init/", token, photo(strings.Repeat("é", 4001), tiktokEveryone, `"x"`), 400, "invalid_params",
+			"post/publish/content/init/", token, photo(strings.Repeat("é", 4001), "PUBLIC_TO_EVERYONE", `"x"`), 400, "invalid_params",
 		},
-		"no photos": {"post/publish/content/init/", token, photo("", tiktokEveryone, ""), 400, "invalid_params"},
+		"no photos": {"post/publish/content/init/", token, photo("", "PUBLIC_TO_EVERYONE", ""), 400, "invalid_params"},
 		"thirty-six": {
-			"post/publish/content/init/", token, photo("", tiktokEveryone, strings.Repeat(`"x",`, 35)+`"x"`), 400, "invalid_params",
+			"post/publish/content/init/", token, photo("", "PUBLIC_TO_EVERYONE", strings.Repeat(`"x",`, 35)+`"x"`), 400, "invalid_params",
 		},
 		"an inbox": {
 			"post/publish/content/init/", token,
-			strings.Replace(photo("", tiktokEveryone, `"x"`), "DIRECT_POST", "MEDIA_UPLOAD", 1), 400, "invalid_params",
+			strings.Replace(photo("", "PUBLIC_TO_EVERYONE", `"x"`), "DIRECT_POST", "MEDIA_UPLOAD", 1), 400, "invalid_params",
 		},
-		"photos without": {"post/publish/content/init/", less, photo("", tiktokEveryone, `"x"`), 401, "scope_not_authorized"},
+		"photos without": {"post/publish/content/init/", less, photo("", "PUBLIC_TO_EVERYONE", `"x"`), 401, "scope_not_authorized"},
 	} {
 		a := b.tiktok(t, c.path, c.token, c.body)
 		if a.status != c.status || a.tiktok(t).Error.Code != c.code {
 			t.Errorf("%s: HTTP %d: %s", name, a.status, a.body)
 		}
 	}
-	if held := b.texts(t, nil); len(held) != 0 {
-		t.Errorf("held: %q", held)
+	if posts := b.texts(t, nil); len(posts) != 0 {
+		t.Errorf("held: %q", posts)
 	}
 }
 
@@ -287,7 +287,7 @@ func TestTikTokTokens(t *testing.T) {
 	if a := b.tiktokToken(t, "refresh_token", "refresh_token", first.member("refresh_token")); a.member("error") != "invalid_grant" {
 		t.Errorf("a refresh token twice: HTTP %d: %s", a.status, a.body)
 	}
-	now = now.Add(tiktokAccessLife)
+	now = now.Add(2 * time.Hour)
 	if a := me(second.member("access_token")); a.status != http.StatusUnauthorized {
 		t.Errorf("an old access token: HTTP %d", a.status)
 	}

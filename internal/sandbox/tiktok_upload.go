@@ -1,13 +1,8 @@
 package sandbox
 
 import (
-	"bytes"
 	"context"
-	"errors"
-	"fmt"
-	"io"
 	"net/http"
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -16,7 +11,7 @@ import (
 
 const tiktokUploadLife = time.Hour // not confirmed
 
-// tiktokRange is the form of Content-Range (RFC 9110, section 14.4) that an upload needs.
+// tiktokRange matches the Content-Range of an upload (RFC 9110, section 14.4).
 var tiktokRange = regexp.MustCompile(`^bytes ([0-9]{1,18})-([0-9]{1,18})/([0-9]{1,18})$`)
 
 // errTikTokRange refuses a part that is not the next one.
@@ -24,7 +19,7 @@ var errTikTokRange = &tiktokError{
 	http.StatusRequestedRangeNotSatisfiable, "invalid_range", "Content-Range is not that of the next part",
 }
 
-// upload takes a part of a video. Whoever knows the address may send it.
+// upload receives a part of a video. It needs the address but no token.
 func (n *tiktok) upload(w http.ResponseWriter, r *http.Request) {
 	last, err := n.takePart(w, r)
 	var done http.Handler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -37,7 +32,7 @@ func (n *tiktok) upload(w http.ResponseWriter, r *http.Request) {
 	n.write(w, r, done, err, func(refused *tiktokError) any { return map[string]string{"message": refused.message} })
 }
 
-// takePart is true for the last part.
+// takePart saves a part, and reports whether it is the last.
 func (n *tiktok) takePart(w http.ResponseWriter, r *http.Request) (bool, error) {
 	p, before, err := n.uploadOf(r)
 	if err != nil {
@@ -54,7 +49,7 @@ func (n *tiktok) takePart(w http.ResponseWriter, r *http.Request) (bool, error) 
 	last := p.uploaded+size == p.size
 	whole := part
 	if last {
-		if whole, err = n.join(append(before, part.cid)); err != nil {
+		if whole, err = n.store.join(append(before, part.cid)); err != nil {
 			return false, err
 		}
 	}
@@ -63,7 +58,7 @@ func (n *tiktok) takePart(w http.ResponseWriter, r *http.Request) (bool, error) 
 	return last, n.keepPart(ctx, p, part, whole)
 }
 
-// uploadOf finds the upload that the address is of, and the parts that it has.
+// uploadOf returns the upload of the address, and its parts.
 func (n *tiktok) uploadOf(r *http.Request) (tiktokPublish, []string, error) {
 	ctx, cancel := work(r)
 	defer cancel()
@@ -72,7 +67,7 @@ func (n *tiktok) uploadOf(r *http.Request) (tiktokPublish, []string, error) {
 	err := n.store.in(ctx, func(t tx) error {
 		var found bool
 		var err error
-		p, found, err = t.tiktokOne(ctx, `where secret = ?`, n.seal(r.URL.Query().Get("upload_token")))
+		p, found, err = findTikTok(ctx, t, `where secret = ?`, n.seal(r.URL.Query().Get("upload_token")))
 		switch {
 		case err != nil:
 			return err
@@ -81,13 +76,13 @@ func (n *tiktok) uploadOf(r *http.Request) (tiktokPublish, []string, error) {
 		case n.now().Sub(p.made) >= tiktokUploadLife:
 			return &tiktokError{http.StatusForbidden, "expired", "The address has expired"}
 		}
-		before, err = t.tiktokParts(ctx, p.seq)
+		before, err = listTikTokParts(ctx, t, p.seq)
 		return err
 	})
 	return p, before, err
 }
 
-// next is how long the next part is, if the request is of that one.
+// next returns the length of the next part, and refuses any other part.
 func (p tiktokPublish) next(r *http.Request) (int64, error) {
 	if !slices.Contains([]string{"video/mp4", "video/quicktime", "video/webm"}, r.Header.Get("Content-Type")) {
 		return 0, tiktokBadRequest("invalid_file_upload", "Content-Type is not that of a video")
@@ -102,7 +97,7 @@ func (p tiktokPublish) next(r *http.Request) (int64, error) {
 	}
 	size := p.chunk
 	if left := p.size - p.uploaded; left < 2*p.chunk {
-		size = left // the last part has the rest
+		size = left // the last part contains the rest
 	}
 	switch {
 	case size <= 0 || numbers != [3]int64{p.uploaded, p.uploaded + size - 1, p.size}:
@@ -113,33 +108,12 @@ func (p tiktokPublish) next(r *http.Request) (int64, error) {
 	return size, nil
 }
 
-// join makes one file of its parts.
-func (n *tiktok) join(parts []string) (blobRef, error) {
-	var files []io.Reader
-	for _, cid := range parts {
-		file, err := os.Open(n.store.filePath(cid))
-		if err != nil {
-			return blobRef{}, fmt.Errorf("opening a part: %w", err)
-		}
-		defer file.Close()
-		files = append(files, file)
-	}
-	head := make([]byte, sniffed)
-	read, err := io.ReadFull(files[0], head)
-	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return blobRef{}, fmt.Errorf("reading a part: %w", err)
-	}
-	whole, err := n.store.keepFile(io.MultiReader(append([]io.Reader{bytes.NewReader(head[:read])}, files...)...))
-	whole.mime = mediaType(head[:read], "")
-	return whole, err
-}
-
-// keepPart keeps a part, and with the last one the post, on disk when it returns.
+// keepPart stores a part, and with the last one the post, on disk when it returns.
 func (n *tiktok) keepPart(ctx context.Context, p tiktokPublish, part, whole blobRef) error {
-	for waited := false; ; waited = true {
-		var out launch
+	_, err := n.publish(errTikTokInternal, func(waited bool) (outcome, error) {
+		var out outcome
 		err := n.store.in(ctx, func(t tx) error {
-			now, _, err := t.tiktokOne(ctx, `where seq = ?`, p.seq)
+			now, _, err := findTikTok(ctx, t, `where seq = ?`, p.seq)
 			if err != nil {
 				return err
 			}
@@ -151,22 +125,15 @@ func (n *tiktok) keepPart(ctx context.Context, p tiktokPublish, part, whole blob
 					return err
 				}
 			}
-			return t.keepTikTokPart(ctx, &now, part)
+			return insertTikTokPart(ctx, t, &now, part)
 		})
-		if err != nil {
-			return err
-		}
-		if out.wait == 0 {
-			return out.refused
-		}
-		if !n.pause(out.wait) {
-			return errTikTokInternal
-		}
-	}
+		return out, err
+	})
+	return err
 }
 
-// arrive concludes a video, or fails it by what it is.
-func (n *tiktok) arrive(ctx context.Context, t tx, p *tiktokPublish, whole blobRef, waited bool) (launch, error) {
+// arrive finishes a video. One of an unsupported type fails.
+func (n *tiktok) arrive(ctx context.Context, t tx, p *tiktokPublish, whole blobRef, waited bool) (outcome, error) {
 	if !slices.Contains([]string{"video/mp4", "video/quicktime", "video/webm"}, whole.mime) {
 		p.failure = "file_format_check_failed"
 	}

@@ -2,12 +2,10 @@ package sandbox
 
 import (
 	"encoding/json"
-	"errors"
-	"log/slog"
 	"net/http"
 )
 
-// tiktokError is a refusal as TikTok's API makes it.
+// tiktokError is a refusal of TikTok's API.
 type tiktokError struct {
 	status        int
 	code, message string
@@ -27,35 +25,23 @@ var (
 	}
 )
 
+var errTikTokNoFile = &tiktokError{http.StatusNotFound, "unsupported_path", "There is no such file"}
+
 func tiktokBadRequest(code, message string) *tiktokError {
 	return &tiktokError{http.StatusBadRequest, code, message}
 }
 
 func tiktokInvalid(message string) *tiktokError { return tiktokBadRequest("invalid_params", message) }
 
-// api answers with what do comes to, in the API's envelope or, where that is an http.Handler, by it.
-func (n *tiktok) api(do func(*http.Request) (any, error)) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := work(r)
-		defer cancel()
-		r = r.WithContext(ctx)
-		var answer any
-		err := bufferBody(w, r)
-		if err == nil {
-			err = r.ParseForm()
-		}
-		if err != nil {
-			err = tiktokInvalid("The request cannot be read")
-		} else {
-			answer, err = do(r)
-		}
-		if err == nil {
-			if _, isRaw := answer.(http.Handler); !isRaw {
-				answer = tiktokEnvelope(answer, &tiktokError{code: "ok"})
-			}
+// api returns the handler of a call, whose answer is written in the API's envelope.
+func (n *tiktok) api(call apiCall) http.HandlerFunc {
+	write := func(w http.ResponseWriter, r *http.Request, answer any, err error) {
+		if _, isHandler := answer.(http.Handler); err == nil && !isHandler {
+			answer = tiktokEnvelope(answer, &tiktokError{code: "ok"})
 		}
 		n.write(w, r, answer, err, func(refused *tiktokError) any { return tiktokEnvelope(struct{}{}, refused) })
 	}
+	return handle(tiktokInvalid("The request cannot be read"), call, write)
 }
 
 func tiktokEnvelope(data any, said *tiktokError) any {
@@ -64,36 +50,29 @@ func tiktokEnvelope(data any, said *tiktokError) any {
 	}
 }
 
-// write answers, with a refusal in the form that it has there.
+// write answers a call; form returns the body of a refusal.
 func (n *tiktok) write(w http.ResponseWriter, r *http.Request, answer any, err error, form func(*tiktokError) any) {
-	raw, isRaw := answer.(http.Handler)
-	refused, isRefused := errors.AsType[*tiktokError](err)
-	switch {
-	case errors.Is(err, errCut):
-		cut(w)
-		return
-	case err != nil && !isRefused:
-		slog.Error("sandbox: answering a call", "platform", tiktokName, "path", r.URL.Path, "err", err)
-		refused = errTikTokInternal
-	case err == nil && isRaw:
-		raw.ServeHTTP(w, r)
-		return
+	refuse := func(e *tiktokError) {
+		if e == errTikTokRate {
+			w.Header().Set("Retry-After", "2") // that the network sends it is not confirmed
+		}
+		writeJSON(w, e.status, form(e))
 	}
-	if refused == nil {
+	if !respond(w, r, tiktokName, answer, err, errTikTokInternal, refuse) {
 		writeJSON(w, http.StatusOK, answer)
-		return
 	}
-	if refused == errTikTokRate {
-		w.Header().Set("Retry-After", "2") // that the network tells it so is not confirmed
-	}
-	writeJSON(w, refused.status, form(refused))
+}
+
+// tiktokOAuthRefusal returns the body of a refusal by the token endpoints.
+func tiktokOAuthRefusal(e *tiktokError) any {
+	return map[string]any{"error": e.code, "error_description": e.message, "log_id": newID()}
 }
 
 func (n *tiktok) nowhere(*http.Request) (any, error) {
 	return nil, &tiktokError{http.StatusNotFound, "unsupported_path", "Unsupported path"}
 }
 
-// readTikTok reads a request's JSON.
+// readTikTok parses a request's JSON.
 func readTikTok(r *http.Request, into any) error {
 	if json.NewDecoder(r.Body).Decode(into) != nil {
 		return tiktokInvalid("The body is not JSON of the right types")
@@ -101,7 +80,7 @@ func readTikTok(r *http.Request, into any) error {
 	return nil
 }
 
-// tiktokPick keeps the fields that were asked for.
+// tiktokPick returns the requested fields.
 func tiktokPick(fields []string, all map[string]any) map[string]any {
 	picked := map[string]any{}
 	for _, field := range fields {
@@ -110,19 +89,4 @@ func tiktokPick(fields []string, all map[string]any) map[string]any {
 		}
 	}
 	return picked
-}
-
-// mediaFile gives out a file that a post shows.
-func (n *tiktok) mediaFile(r *http.Request) (any, error) {
-	var blob blobRef
-	err := n.store.in(r.Context(), func(t tx) error {
-		var found bool
-		var err error
-		blob, found, err = t.namedBlob(r.Context(), tiktokName, r.PathValue("account"), r.PathValue("cid"))
-		if err == nil && !found {
-			err = &tiktokError{http.StatusNotFound, "unsupported_path", "There is no such file"}
-		}
-		return err
-	})
-	return n.blobAnswer(blob), err
 }

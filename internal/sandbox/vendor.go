@@ -1,25 +1,19 @@
 package sandbox
 
 import (
-	"encoding/base64"
-	"encoding/json"
 	"net/http"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// The data vendor answers for the public world by pressroom's bridge contract (docs/bridge.md), without a token.
-
 const (
-	vendorPage     = 20 // items where no limit is given
-	maxVendorPage  = 50
-	maxVendorWalks = 7 // days for which a cursor leads on
+	vendorPage    = 20 // items
+	maxVendorPage = 50
 )
 
-// vendorTypes are those that a platform's profiles have; true where they come in pages.
+// vendorTypes are the media types of a platform's profiles. True marks those that are paged.
 var vendorTypes = map[string]map[string]bool{
 	"instagram": {
 		"profile": true, "avatar": false, "posts": true, "reels": true, "stories": false, "highlights": false,
@@ -27,13 +21,16 @@ var vendorTypes = map[string]map[string]bool{
 	"tiktok": {"profile": true, "avatar": false, "posts": true, "playlists": false},
 }
 
-var vendorName = regexp.MustCompile(`^[a-z0-9._]{1,30}$`)
-
 type vendorError struct {
 	Error string `json:"error"`
 }
 
-func (s *Server) vendorHandler() http.Handler {
+// vendor serves the public world by pressroom's bridge contract (docs/bridge.md), without a token.
+type vendor struct{ *shared }
+
+func newVendor(s *shared) *vendor { return &vendor{s} }
+
+func (s *vendor) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/{platform}/profiles/{username}/media", s.vendorMedia)
 	mux.HandleFunc("GET /v1/{platform}/profiles/{username}", s.vendorProfile)
@@ -42,10 +39,10 @@ func (s *Server) vendorHandler() http.Handler {
 	return mux
 }
 
-// vendorShows answers for a profile that is not shown, whatever is asked of it. It is true where the profile is.
-func (s *Server) vendorShows(w http.ResponseWriter, name string) bool {
+// vendorShows reports whether a profile is public. If not, it answers the request.
+func (s *vendor) vendorShows(w http.ResponseWriter, name string) bool {
 	switch {
-	case !vendorName.MatchString(name) || strings.HasPrefix(name, markMissing):
+	case !usernamePattern.MatchString(name) || strings.HasPrefix(name, markMissing):
 		writeJSON(w, http.StatusNotFound, vendorError{"profile_not_found"})
 	case strings.HasPrefix(name, markPrivate):
 		writeJSON(w, http.StatusForbidden, vendorError{"profile_private"})
@@ -59,22 +56,22 @@ func (s *Server) vendorShows(w http.ResponseWriter, name string) bool {
 	return false
 }
 
-func (s *Server) vendorMedia(w http.ResponseWriter, r *http.Request) {
+func (s *vendor) vendorMedia(w http.ResponseWriter, r *http.Request) {
 	if !s.vendorShows(w, r.PathValue("username")) {
 		return
 	}
-	ask, refused := s.vendorAsk(r)
+	request, refused := s.vendorAsk(r)
 	if refused != "" {
 		writeJSON(w, http.StatusBadRequest, vendorError{refused})
 		return
 	}
-	writeJSON(w, http.StatusOK, ask.answer(s.vendorFiles(r)))
+	writeJSON(w, http.StatusOK, request.answer(s.vendorFiles(r)))
 }
 
-// vendorFiles is what the addresses of files begin with.
-func (s *Server) vendorFiles(r *http.Request) string { return s.baseURL(r) + "/vendor/files/" }
+// vendorFiles returns the prefix of the files' addresses.
+func (s *vendor) vendorFiles(r *http.Request) string { return s.baseURL(r) + "/vendor/files/" }
 
-// vendorAsk is what is asked of one profile.
+// vendorAsk is a request for media of a profile.
 type vendorAsk struct {
 	profile worldProfile
 	kind    string // of media
@@ -83,39 +80,31 @@ type vendorAsk struct {
 	now     time.Time
 }
 
-// vendorCursor says where a page begins. It names the day on which the walk began, so that what is walked stays the
-// same when a day ends meanwhile.
-type vendorCursor struct {
-	Type string `json:"t"`
-	Day  int64  `json:"d"` // since 1970
-	From int    `json:"f"` // items passed by
-}
-
-// vendorAsk reads a request, or says what is wrong with it.
-func (s *Server) vendorAsk(r *http.Request) (vendorAsk, string) {
+// vendorAsk parses a request. It returns the error code of an invalid one.
+func (s *vendor) vendorAsk(r *http.Request) (vendorAsk, string) {
 	query, now := r.URL.Query(), s.now().UTC()
-	ask := vendorAsk{
+	request := vendorAsk{
 		profile: worldProfile{platform: r.PathValue("platform"), name: r.PathValue("username")},
 		kind:    query.Get("type"), now: now, cursor: vendorCursor{Type: query.Get("type"), Day: dayOf(now)},
 	}
-	if _, known := vendorTypes[ask.profile.platform][ask.kind]; !known {
-		return ask, "invalid_type"
+	if _, known := vendorTypes[request.profile.platform][request.kind]; !known {
+		return request, "invalid_type"
 	}
 	limit, good := vendorLimit(query.Get("limit"), maxVendorPage)
 	if !good {
-		return ask, "invalid_limit"
+		return request, "invalid_limit"
 	}
-	ask.limit = limit
+	request.limit = limit
 	if text := query.Get("cursor"); text != "" {
 		var good bool
-		if ask.cursor, good = ask.cursor.resumed(text); !good || !vendorTypes[ask.profile.platform][ask.kind] {
-			return ask, "invalid_cursor"
+		if request.cursor, good = request.cursor.resumed(text); !good || !vendorTypes[request.profile.platform][request.kind] {
+			return request, "invalid_cursor"
 		}
 	}
-	return ask, ""
+	return request, ""
 }
 
-// vendorLimit reads how many items are asked for.
+// vendorLimit parses a limit, and reports whether it is valid.
 func vendorLimit(text string, most int) (int, bool) {
 	if text == "" {
 		return vendorPage, true
@@ -124,37 +113,7 @@ func vendorLimit(text string, most int) (int, bool) {
 	return limit, err == nil && limit >= 1 && limit <= most
 }
 
-// resumed goes on where a page ended, in a walk that would begin at c. It is false where the cursor is not one of this
-// list's, or an old one.
-func (c vendorCursor) resumed(text string) (vendorCursor, bool) {
-	raw, err := base64.RawURLEncoding.DecodeString(text)
-	if err != nil {
-		return c, false
-	}
-	var given vendorCursor
-	if err := json.Unmarshal(raw, &given); err != nil {
-		return c, false
-	}
-	return given, given.Type == c.Type && given.From > 0 && given.Day <= c.Day && given.Day > c.Day-maxVendorWalks
-}
-
-func (c vendorCursor) String() string {
-	raw, _ := json.Marshal(c) //nolint:errchkjson // two numbers and a word
-	return base64.RawURLEncoding.EncodeToString(raw)
-}
-
-// page is what of so many items a page shows, and the cursor of the next one; empty on the last.
-func (c vendorCursor) page(items, limit int) (int, int, string) {
-	from := min(c.From, items)
-	to := min(from+limit, items)
-	if to == items {
-		return from, to, ""
-	}
-	c.From = to
-	return from, to, c.String()
-}
-
-// vendorItem is an item as the contract has it.
+// vendorItem is an item of the contract.
 type vendorItem struct {
 	ID       string  `json:"id"`
 	Kind     string  `json:"kind"`

@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// The most that one page of figures holds.
+// Limits of a page of figures.
 const (
 	maxVendorFigures = 200
 	maxVendorRecent  = 1000
 )
 
-// vendorPost is a post with its figures, as the contract has it. What the network does not show is left out.
+// vendorPost is a post with its figures. Figures that the network hides are left out.
 type vendorPost struct {
 	ID       string   `json:"id"`
 	Format   string   `json:"format"`
@@ -43,9 +43,9 @@ type vendorFigures struct {
 	Next    string       `json:"next_cursor,omitempty"`
 }
 
-// vendorProfile answers with the figures of a profile, as they stood when the day began.
-func (s *Server) vendorProfile(w http.ResponseWriter, r *http.Request) {
-	profile, query := worldProfile{r.PathValue("platform"), r.PathValue("username")}, r.URL.Query()
+// vendorProfile serves the figures of a profile as they were when the day began.
+func (s *vendor) vendorProfile(w http.ResponseWriter, r *http.Request) {
+	profile, query := worldProfile{platform: r.PathValue("platform"), name: r.PathValue("username")}, r.URL.Query()
 	if _, known := vendorTypes[profile.platform]; !known {
 		writeJSON(w, http.StatusNotFound, vendorError{"not_offered"})
 		return
@@ -68,11 +68,11 @@ func (s *Server) vendorProfile(w http.ResponseWriter, r *http.Request) {
 	case !going:
 		writeJSON(w, http.StatusBadRequest, vendorError{"invalid_cursor"})
 	default:
-		writeJSON(w, http.StatusOK, profile.figures(cursor, limit, since, s.baseURL(r)))
+		writeJSON(w, http.StatusOK, vendorProfileFigures(profile, cursor, limit, since, s.baseURL(r)))
 	}
 }
 
-// vendorSince reads from when on posts are wanted: always, where nothing is said.
+// vendorSince parses the time of the oldest post. The default is no limit.
 func vendorSince(text string) (int64, error) {
 	if text == "" {
 		return 0, nil
@@ -81,8 +81,8 @@ func vendorSince(text string) (int64, error) {
 	return since.Unix(), err
 }
 
-// figures are a page of the profile at the day of the cursor, with the posts from a moment on.
-func (p worldProfile) figures(cursor vendorCursor, limit int, since int64, base string) vendorFigures {
+// vendorProfileFigures returns a page of the profile on the day of the cursor, with posts since a time.
+func vendorProfileFigures(p worldProfile, cursor vendorCursor, limit int, since int64, base string) vendorFigures {
 	posts, h := p.posts(cursor.Day), p.habits()
 	face := p.face(cursor.Day, len(posts))
 	answer := vendorFigures{Profile: vendorFace{
@@ -95,37 +95,29 @@ func (p worldProfile) figures(cursor vendorCursor, limit int, since int64, base 
 	}
 	from, to, next := cursor.page(wanted, limit)
 	for _, post := range posts[from:to] {
-		told := vendorPostOf(post, startOf(cursor.Day), postURL(base, p.platform, p.name, post))
+		figures := vendorPostOf(post, startOf(cursor.Day), postURL(base, p.platform, p.name, post))
 		if h.hidesLikes {
-			told.Likes = nil
+			figures.Likes = nil
 		}
-		answer.Posts = append(answer.Posts, told)
+		answer.Posts = append(answer.Posts, figures)
 	}
 	answer.Next = next
 	return answer
 }
 
-// postURL is where people would see a post: on the sandbox, as the world is nowhere else.
-func postURL(base, platform, name string, post worldPost) string {
-	if platform == tiktokName {
-		return base + "/tiktok/web/@" + name + "/video/" + post.id
-	}
-	return base + "/instagram/web/p/" + post.id
-}
-
-// vendorPostOf tells of a post as it stood at a moment, in Unix seconds.
+// vendorPostOf returns a post as it was at a time in Unix seconds.
 func vendorPostOf(post worldPost, now int64, url string) vendorPost {
 	figures := post.figures(now)
-	told := vendorPost{
+	answer := vendorPost{
 		ID: post.id, Format: post.format, TakenAt: time.Unix(post.at, 0).UTC().Format(time.RFC3339),
 		Caption: post.caption, URL: url,
 		Hashtags: post.tags, Likes: &figures.likes, Comments: figures.comments, Shares: figures.shares,
 		Duration: post.file.seconds,
 	}
 	if post.views > 0 {
-		told.Views = &figures.views
+		answer.Views = &figures.views
 	}
-	return told
+	return answer
 }
 
 type vendorHashtagFigures struct {
@@ -137,8 +129,8 @@ type vendorHashtagFigures struct {
 	RecentFrom string       `json:"recent_from"`
 }
 
-// vendorHashtag answers with the figures of a hashtag: its size, its best of the day, and its newest up to this second.
-func (s *Server) vendorHashtag(w http.ResponseWriter, r *http.Request) {
+// vendorHashtag serves the figures of a hashtag: its size, today's top posts, and the most recent ones.
+func (s *vendor) vendorHashtag(w http.ResponseWriter, r *http.Request) {
 	platform, name := r.PathValue("platform"), r.PathValue("hashtag")
 	hashtag, good := hashtagNamed(platform, name)
 	limit, fits := vendorLimit(r.URL.Query().Get("limit"), maxVendorRecent)
@@ -153,13 +145,13 @@ func (s *Server) vendorHashtag(w http.ResponseWriter, r *http.Request) {
 	case !fits:
 		writeJSON(w, http.StatusBadRequest, vendorError{"invalid_limit"})
 	default:
-		writeJSON(w, http.StatusOK, hashtag.figures(s.now(), limit, s.baseURL(r)))
+		writeJSON(w, http.StatusOK, vendorHashtagAnswer(hashtag, s.now(), limit, s.baseURL(r)))
 	}
 }
 
-func (h worldHashtag) figures(now time.Time, limit int, base string) vendorHashtagFigures {
+func vendorHashtagAnswer(h worldHashtag, now time.Time, limit int, base string) vendorHashtagFigures {
 	answer := vendorHashtagFigures{Top: []vendorPost{}, Recent: []vendorPost{}}
-	answer.Hashtag.Posts = int64(h.life().posts(float64(now.Unix())))
+	answer.Hashtag.Posts = h.size(now.Unix())
 	for _, post := range firstOf(h.top(dayOf(now)), limit) {
 		answer.Top = append(answer.Top, vendorPostOf(post, topMoment(now), postURL(base, h.platform, "someone", post)))
 	}
@@ -169,7 +161,7 @@ func (h worldHashtag) figures(now time.Time, limit int, base string) vendorHasht
 		answer.Recent = append(answer.Recent,
 			vendorPostOf(post, now.Unix(), postURL(base, h.platform, "someone", post)))
 		if cut {
-			from = post.at + 1 // others of that second may be missing
+			from = post.at + 1 // the page may lack others of that second
 		}
 	}
 	answer.RecentFrom = time.Unix(min(from, now.Unix()), 0).UTC().Format(time.RFC3339)
@@ -178,6 +170,6 @@ func (h worldHashtag) figures(now time.Time, limit int, base string) vendorHasht
 
 func firstOf(posts []worldPost, most int) []worldPost { return posts[:min(most, len(posts))] }
 
-// topMoment is when a hashtag's best are measured: at the end of the day, so that they are the same all day and the
-// youngest have had some time.
+// topMoment returns when top posts are counted: at the end of the day, so that the day's figures do not change and the
+// newest posts have some.
 func topMoment(now time.Time) int64 { return startOf(dayOf(now) + 1) }

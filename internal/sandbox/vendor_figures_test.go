@@ -12,23 +12,23 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func (b *box) figures(t *testing.T, profile, query string) vendorFigures {
+func (b *fixture) figures(t *testing.T, profile, query string) vendorFigures {
 	t.Helper()
-	return vendorSaid[vendorFigures](t, b, profile+"?"+query)
+	return decodeBridge[vendorFigures](t, b, profile+"?"+query)
 }
 
-func vendorSaid[T any](t *testing.T, b *box, path string) T {
+func decodeBridge[T any](t *testing.T, b *fixture, path string) T {
 	t.Helper()
 	a := b.get(t, "/vendor/v1/"+path)
-	var said T
-	if err := json.Unmarshal(a.body, &said); err != nil || a.status != http.StatusOK {
+	var result T
+	if err := json.Unmarshal(a.body, &result); err != nil || a.status != http.StatusOK {
 		t.Fatalf("%s: HTTP %d: %s", path, a.status, a.body)
 	}
-	return said
+	return result
 }
 
-// allFigures asks page after page.
-func (b *box) allFigures(t *testing.T, profile, query string, between func()) []vendorPost {
+// allFigures returns the figures of all pages.
+func (b *fixture) allFigures(t *testing.T, profile, query string, between func()) []vendorPost {
 	t.Helper()
 	page := b.figures(t, profile, query)
 	all := page.Posts
@@ -40,13 +40,13 @@ func (b *box) allFigures(t *testing.T, profile, query string, between func()) []
 	return all
 }
 
-// The figures are of the posts that the media are of, and the same all day.
+// The figures have the posts that the media have, and stay the same all day.
 func TestVendorFiguresAgreeWithMedia(t *testing.T) {
 	t.Parallel()
 	now := vendorNow
-	b := vendor(t, &now)
+	b := startBridge(t, &now)
 	for _, profile := range []string{"instagram/profiles/harbour.bread", "tiktok/profiles/x.y"} {
-		media := b.walk(t, profile, "type=posts&limit=50", func() {})
+		media := b.allMedia(t, profile, "type=posts&limit=50", func() {})
 		posts := b.allFigures(t, profile, "limit=60", func() { now = now.Add(2 * time.Hour) })
 		now = vendorNow
 		if len(posts) != len(media) || int64(len(posts)) != b.figures(t, profile, "").Profile.Posts {
@@ -74,7 +74,7 @@ func TestVendorFiguresAgreeWithMedia(t *testing.T) {
 func TestVendorFiguresSince(t *testing.T) {
 	t.Parallel()
 	now := vendorNow
-	b := vendor(t, &now)
+	b := startBridge(t, &now)
 	all := b.allFigures(t, "tiktok/profiles/x.y", "limit=200", func() {})
 	since := all[len(all)/2].TakenAt
 	some := b.allFigures(t, "tiktok/profiles/x.y", "limit=9&since="+url.QueryEscape(since), func() {})
@@ -87,16 +87,16 @@ func TestVendorFiguresSince(t *testing.T) {
 	}
 }
 
-// Likes are hidden on some profiles, and views are told of videos alone on Instagram.
+// Some profiles hide likes, and on Instagram only videos have views.
 func TestVendorFiguresThatAreNotTold(t *testing.T) {
 	t.Parallel()
 	now := vendorNow
-	b := vendor(t, &now)
+	b := startBridge(t, &now)
 	hidden := 0
 	for _, p := range someProfiles(60) {
-		said := b.figures(t, p.platform+"/profiles/"+p.name, "limit=5")
-		for _, post := range said.Posts {
-			still := p.platform == instagramName && (post.Format == worldImage || post.Format == worldCarousel)
+		result := b.figures(t, p.platform+"/profiles/"+p.name, "limit=5")
+		for _, post := range result.Posts {
+			still := p.platform == "instagram" && (post.Format == worldImage || post.Format == worldCarousel)
 			if (post.Likes == nil) != p.habits().hidesLikes || (post.Views == nil) != still {
 				t.Errorf("%s: %+v", p.name, post)
 			}
@@ -147,13 +147,13 @@ func TestVendorFiguresMarkers(t *testing.T) {
 	}
 }
 
-// A later look at a hashtag shows what there was and what came since, and its best stay for the day.
+// Later answers add only newer posts, and the top posts stay the same all day.
 func TestVendorHashtag(t *testing.T) {
 	t.Parallel()
 	now := vendorNow
-	b := vendor(t, &now)
+	b := startBridge(t, &now)
 	ask := func(limit string) vendorHashtagFigures {
-		return vendorSaid[vendorHashtagFigures](t, b, "instagram/hashtags/bread?limit="+limit)
+		return decodeBridge[vendorHashtagFigures](t, b, "instagram/hashtags/bread?limit="+limit)
 	}
 	first := ask("1000")
 	if diff := cmp.Diff(first, ask("1000")); diff != "" {
@@ -178,18 +178,18 @@ func TestVendorHashtag(t *testing.T) {
 	}
 }
 
-// What has no end to its 24 hours is told whole.
+// A small hashtag's posts of 24 hours fit on one page.
 func TestVendorSmallHashtag(t *testing.T) {
 	t.Parallel()
 	now := vendorNow
-	b := vendor(t, &now)
+	b := startBridge(t, &now)
 	for _, h := range someHashtags(100) {
 		if h.life().perDay() > 200 {
 			continue
 		}
-		said := vendorSaid[vendorHashtagFigures](t, b, h.platform+"/hashtags/"+h.name+"?limit=1000")
-		if want := now.Add(time.Second - 24*time.Hour).Format(time.RFC3339); said.RecentFrom != want || said.Hashtag.Posts < 100 {
-			t.Errorf("#%s: %d posts, since %s", h.name, said.Hashtag.Posts, said.RecentFrom)
+		result := decodeBridge[vendorHashtagFigures](t, b, h.platform+"/hashtags/"+h.name+"?limit=1000")
+		if want := now.Add(time.Second - 24*time.Hour).Format(time.RFC3339); result.RecentFrom != want || result.Hashtag.Posts < 100 {
+			t.Errorf("#%s: %d posts, since %s", h.name, result.Hashtag.Posts, result.RecentFrom)
 		}
 	}
 }

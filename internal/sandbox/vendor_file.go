@@ -22,28 +22,14 @@ import (
 //	ffmpeg -f lavfi -i testsrc=size=SIZE:rate=15:duration=SECONDS -c:v libx264 -profile:v main -preset slow -crf 32 \
 //	  -pix_fmt yuv420p -movflags +faststart -map_metadata -1 -fflags +bitexact -flags:v +bitexact NAME.mp4
 //
-//go:embed vendor/upright.mp4 vendor/wide.mp4
+//go:embed bridge/upright.mp4 bridge/wide.mp4
 var vendorVideos embed.FS
-
-type vendorClip struct {
-	file          string
-	width, height int
-	seconds       float64
-}
-
-var vendorClips = []vendorClip{{"vendor/upright.mp4", 360, 640, 2}, {"vendor/wide.mp4", 640, 360, 1}}
-
-// The sizes of pictures. Others are not drawn, so that nobody can ask for one that fills the memory.
-var (
-	avatarSize  = image.Pt(320, 320)
-	vendorSizes = []image.Point{{1080, 1350}, {1080, 1080}, {1080, 810}}
-)
 
 var vendorFileName = regexp.MustCompile(`^([0-9]{19})\.(jpg|mp4)$`)
 
 var errNoFile = errors.New("there is no such file")
 
-// vendorFile answers with the file of an item, which follows from its address.
+// vendorFile serves the file of an item, which depends only on its address.
 func vendorFile(w http.ResponseWriter, r *http.Request) {
 	name := vendorFileName.FindStringSubmatch(r.PathValue("file"))
 	if name == nil {
@@ -66,7 +52,7 @@ func vendorFile(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
 }
 
-// vendorBytes makes a file, the same each time. errNoFile says that there is none of this size.
+// vendorBytes returns the content of a file. It fails with errNoFile if no file has this size.
 func vendorBytes(size, id, kind string) ([]byte, error) {
 	if kind == "mp4" {
 		return vendorVideo(size, id)
@@ -82,7 +68,8 @@ func vendorBytes(size, id, kind string) ([]byte, error) {
 // skippedBox begins a box of 27 bytes: these and the 19 digits of an id.
 const skippedBox = "\x00\x00\x00\x1bfree"
 
-// vendorVideo is a clip with a box that players skip (ISO/IEC 14496-12, 8.1.2), so that no two items are the same file.
+// vendorVideo returns a clip followed by a box that players skip (ISO/IEC 14496-12, section 8.1.2). The box makes every
+// item's file different.
 func vendorVideo(size, id string) ([]byte, error) {
 	for _, clip := range vendorClips {
 		if size != fmt.Sprintf("%dx%d", clip.width, clip.height) {
@@ -98,12 +85,12 @@ func vendorVideo(size, id string) ([]byte, error) {
 }
 
 // vendorPicture draws a gradient with some discs on it.
-func vendorPicture(size image.Point, throw *rand.Rand) ([]byte, error) {
+func vendorPicture(size image.Point, rng *rand.Rand) ([]byte, error) {
 	picture := image.NewRGBA(image.Rectangle{Max: size})
-	gradient(picture, anyColor(throw), anyColor(throw))
-	for range 3 + throw.IntN(5) {
-		at := image.Pt(throw.IntN(size.X), throw.IntN(size.Y))
-		disc(picture, at, size.X/20+throw.IntN(size.X/5), anyColor(throw))
+	gradient(picture, anyColor(rng), anyColor(rng))
+	for range 3 + rng.IntN(5) {
+		at := image.Pt(rng.IntN(size.X), rng.IntN(size.Y))
+		disc(picture, at, size.X/20+rng.IntN(size.X/5), anyColor(rng))
 	}
 	var out bytes.Buffer
 	if err := jpeg.Encode(&out, picture, &jpeg.Options{Quality: 80}); err != nil {
@@ -112,15 +99,15 @@ func vendorPicture(size image.Point, throw *rand.Rand) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-func anyColor(throw *rand.Rand) color.RGBA {
-	parts := binary.BigEndian.AppendUint32(nil, throw.Uint32())
+func anyColor(rng *rand.Rand) color.RGBA {
+	parts := binary.BigEndian.AppendUint32(nil, rng.Uint32())
 	return color.RGBA{R: parts[0], G: parts[1], B: parts[2], A: 255}
 }
 
 func gradient(picture *image.RGBA, top, bottom color.RGBA) {
 	size := picture.Bounds().Size()
 	for y := range size.Y {
-		mix := func(a, b uint8) uint8 { return uint8((int(a)*(size.Y-y) + int(b)*y) / size.Y) } //nolint:gosec // between the two
+		mix := func(a, b uint8) uint8 { return uint8((int(a)*(size.Y-y) + int(b)*y) / size.Y) } //nolint:gosec // a value between the two
 		row := color.RGBA{mix(top.R, bottom.R), mix(top.G, bottom.G), mix(top.B, bottom.B), 255}
 		for x := range size.X {
 			picture.SetRGBA(x, y, row)

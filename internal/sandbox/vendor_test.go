@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"image/jpeg"
 	"net/http"
 	"net/url"
@@ -16,24 +17,45 @@ import (
 
 var vendorNow = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
 
-// vendor is a sandbox whose clock stands where now says.
-func vendor(t *testing.T, now *time.Time) *box {
+var worldDay = dayOf(vendorNow)
+
+// someProfiles returns profiles of both platforms.
+func someProfiles(count int) []worldProfile {
+	var profiles []worldProfile
+	for i := range count {
+		platform := []string{"instagram", "tiktok"}[i%2]
+		profiles = append(profiles, worldProfile{platform: platform, name: fmt.Sprintf("stranger.%d", i)})
+	}
+	return profiles
+}
+
+func someHashtags(count int) []worldHashtag {
+	var hashtags []worldHashtag
+	for i := range count {
+		platform := []string{"instagram", "tiktok"}[i%2]
+		hashtags = append(hashtags, worldHashtag{platform: platform, name: fmt.Sprintf("thing%d", i)})
+	}
+	return hashtags
+}
+
+// startBridge starts a sandbox with a clock.
+func startBridge(t *testing.T, now *time.Time) *fixture {
 	t.Helper()
 	return start(t, Options{Now: func() time.Time { return *now }, URL: "http://sandbox.example"})
 }
 
-func (b *box) media(t *testing.T, profile, query string) vendorAnswer {
+func (b *fixture) media(t *testing.T, profile, query string) vendorAnswer {
 	t.Helper()
 	a := b.get(t, "/vendor/v1/"+profile+"/media?"+query)
-	var said vendorAnswer
-	if err := json.Unmarshal(a.body, &said); err != nil || a.status != http.StatusOK {
+	var result vendorAnswer
+	if err := json.Unmarshal(a.body, &result); err != nil || a.status != http.StatusOK {
 		t.Fatalf("%s %s: HTTP %d: %s", profile, query, a.status, a.body)
 	}
-	return said
+	return result
 }
 
-// walk asks page after page.
-func (b *box) walk(t *testing.T, profile, query string, between func()) []vendorItem {
+// allMedia returns all pages.
+func (b *fixture) allMedia(t *testing.T, profile, query string, between func()) []vendorItem {
 	t.Helper()
 	var all []vendorItem
 	page := b.media(t, profile, query)
@@ -47,9 +69,12 @@ func (b *box) walk(t *testing.T, profile, query string, between func()) []vendor
 func TestVendorTellsTheSameAllDay(t *testing.T) {
 	t.Parallel()
 	now := vendorNow
-	b, other := vendor(t, &now), vendor(t, &now)
-	for platform, types := range vendorTypes {
-		for kind := range types {
+	b, other := startBridge(t, &now), startBridge(t, &now)
+	for platform, types := range map[string][]string{
+		"instagram": {"profile", "avatar", "posts", "reels", "stories", "highlights"},
+		"tiktok":    {"profile", "avatar", "posts", "playlists"},
+	} {
+		for _, kind := range types {
 			profile, query := platform+"/profiles/harbour.bread", "limit=50&type="+kind
 			first := b.media(t, profile, query)
 			if diff := cmp.Diff(first, other.media(t, profile, query)); diff != "" {
@@ -84,17 +109,17 @@ func ids(items []vendorItem) string {
 	return all.String()
 }
 
-// A walk shows everything once, the newest first, although a day ends on the way.
+// Pages list each item once, the newest first, even if a new day begins.
 func TestVendorPages(t *testing.T) {
 	t.Parallel()
 	now := vendorNow
-	b := vendor(t, &now)
+	b := startBridge(t, &now)
 	for profile, kind := range map[string]string{
 		"instagram/profiles/harbour.bread": "posts", "instagram/profiles/studio_nord": "reels", "tiktok/profiles/x.y": "profile",
 	} {
 		began := now
-		want := ids(b.walk(t, profile, "limit=50&type="+kind, func() {}))
-		items := b.walk(t, profile, "limit=7&type="+kind, func() { now = now.Add(time.Hour) })
+		want := ids(b.allMedia(t, profile, "limit=50&type="+kind, func() {}))
+		items := b.allMedia(t, profile, "limit=7&type="+kind, func() { now = now.Add(time.Hour) })
 		if got := ids(items); got != want || len(items) < 30 || len(items) > 450 {
 			t.Errorf("%s %s: %d items: %s, want %s", profile, kind, len(items), got, want)
 		}
@@ -114,7 +139,7 @@ func TestVendorPages(t *testing.T) {
 func TestVendorStoriesLastADay(t *testing.T) {
 	t.Parallel()
 	now := vendorNow
-	b := vendor(t, &now)
+	b := startBridge(t, &now)
 	shown := 0
 	for range 30 {
 		now = now.Add(7 * time.Hour)
@@ -162,7 +187,7 @@ func TestVendorMarkers(t *testing.T) {
 			t.Errorf("%s: HTTP %d: %s", path, a.status, a.body)
 		}
 	}
-	if waited := <-waits; waited != slowWorld {
+	if waited := <-waits; waited != 3*time.Second {
 		t.Errorf("it was slow by %s", waited)
 	}
 	empty := "instagram/profiles/empty.room"
@@ -175,11 +200,11 @@ func TestVendorMarkers(t *testing.T) {
 	}
 }
 
-// Every file is what its item says, the same each time and unlike every other.
+// Every file matches its item, never changes, and differs from the others.
 func TestVendorFiles(t *testing.T) {
 	t.Parallel()
 	now := vendorNow
-	b := vendor(t, &now)
+	b := startBridge(t, &now)
 	items := b.media(t, "instagram/profiles/harbour.bread", "type=profile&limit=8").Items
 	items = append(items, b.media(t, "instagram/profiles/studio_nord", "type=reels&limit=8").Items...)
 	seen := map[[sha256.Size]byte]bool{}
@@ -212,7 +237,7 @@ func checkPicture(t *testing.T, item vendorItem, file answer) {
 	}
 }
 
-// checkVideo walks the boxes of an MP4, which have to end with the file.
+// checkVideo reads the boxes of an MP4, which must end with the file.
 func checkVideo(t *testing.T, item vendorItem, file answer) {
 	t.Helper()
 	var boxes []string
@@ -236,7 +261,7 @@ func checkVideo(t *testing.T, item vendorItem, file answer) {
 func TestVendorFilesInParts(t *testing.T) {
 	t.Parallel()
 	now := vendorNow
-	b := vendor(t, &now)
+	b := startBridge(t, &now)
 	path := "/vendor/files/640x360/0000000000000000001.mp4"
 	whole := b.get(t, path).body
 	ask := func(method string, header http.Header) answer {

@@ -15,16 +15,13 @@ import (
 	"time"
 )
 
-// The public world is what stands on Instagram and TikTok: profiles, hashtags and their posts. The vendor, Instagram's
-// business discovery and TikTok's research all tell of this one. Nothing of it is kept: a profile follows from its name
-// and the day, a hashtag from its name and the second, so that what has passed is never told differently.
-
 const secondsPerDay = 24 * 60 * 60
 
-// worldMeasured is the moment for which sizes are thrown. From there the world grows on, and back it began smaller.
+// worldMeasured is the time at which profiles and hashtags have their drawn sizes. They grow from there, and were
+// smaller before.
 var worldMeasured = time.Date(2026, time.November, 1, 0, 0, 0, 0, time.UTC).Unix()
 
-// The formats of posts, by pressroom's names.
+// Formats of posts, by pressroom's names.
 const (
 	worldImage    = "image"
 	worldVideo    = "video"
@@ -32,44 +29,44 @@ const (
 	worldCarousel = "carousel"
 )
 
-// Every profile and hashtag has a beginning of its name that asks for a certain outcome, or is there and has posts.
+// Prefixes of the names of profiles and hashtags that ask for a certain outcome. Any other name exists and has posts.
 const (
-	markMissing = "missing." // there is no such profile
-	markPrivate = "private." // not shown to the public
-	markEmpty   = "empty."   // an avatar and nothing else
+	markMissing = "missing." // the profile does not exist
+	markPrivate = "private." // the profile is not public
+	markEmpty   = "empty."   // the profile has only an avatar
 	markFailing = "error."   // the network fails
-	markSlowly  = "slow."    // the network takes slowWorld
+	markSlowly  = "slow."    // the network takes SlowDelay
 
-	markNoHashtag      = "missing" // there is no such hashtag
+	markNoHashtag      = "missing" // the hashtag does not exist
 	markFailingHashtag = "error"   // the network fails
 )
 
 const slowWorld = 3 * time.Second
 
-// dice are thrown alike for the same words.
+// dice returns a random source that is the same for the same words.
 func dice(words ...string) *rand.Rand {
 	sum := sha256.Sum256([]byte(strings.Join(words, "\x00")))
-	return rand.New(rand.NewPCG(binary.BigEndian.Uint64(sum[:8]), binary.BigEndian.Uint64(sum[8:16]))) //nolint:gosec // a world, not a secret
+	return rand.New(rand.NewPCG(binary.BigEndian.Uint64(sum[:8]), binary.BigEndian.Uint64(sum[8:16]))) //nolint:gosec // not for secrets
 }
 
-// between is a number of a range, each alike.
-func between(throw *rand.Rand, low, high float64) float64 { return low + throw.Float64()*(high-low) }
+// between returns a uniformly distributed number of a range.
+func between(rng *rand.Rand, low, high float64) float64 { return low + rng.Float64()*(high-low) }
 
-// logBetween is a number of a range, each order of magnitude alike.
-func logBetween(throw *rand.Rand, low, high float64) float64 {
-	return low * math.Pow(high/low, throw.Float64())
+// logBetween returns a log-uniformly distributed number of a range.
+func logBetween(rng *rand.Rand, low, high float64) float64 {
+	return low * math.Pow(high/low, rng.Float64())
 }
 
-// spread multiplies by a log-normal number of median one.
-func spread(throw *rand.Rand, sigma float64) float64 { return math.Exp(sigma * throw.NormFloat64()) }
+// spread returns a log-normally distributed factor of median one.
+func spread(rng *rand.Rand, sigma float64) float64 { return math.Exp(sigma * rng.NormFloat64()) }
 
-// chosen is an index, each as often as its weight says.
-func chosen(throw *rand.Rand, weights []float64) int {
+// chosen returns a random index, distributed by the weights.
+func chosen(rng *rand.Rand, weights []float64) int {
 	sum := 0.0
 	for _, w := range weights {
 		sum += w
 	}
-	at := throw.Float64() * sum
+	at := rng.Float64() * sum
 	for i, w := range weights {
 		if at -= w; at < 0 {
 			return i
@@ -78,10 +75,10 @@ func chosen(throw *rand.Rand, weights []float64) int {
 	return len(weights) - 1
 }
 
-// some picks count different ones.
-func some(throw *rand.Rand, from []string, count int) []string {
+// some returns count different elements.
+func some(rng *rand.Rand, from []string, count int) []string {
 	var picked []string
-	for _, i := range throw.Perm(len(from))[:min(count, len(from))] {
+	for _, i := range rng.Perm(len(from))[:min(count, len(from))] {
 		picked = append(picked, from[i])
 	}
 	return picked
@@ -90,7 +87,7 @@ func some(throw *rand.Rand, from []string, count int) []string {
 //go:embed world/phrases.json world/themes.json
 var worldFiles embed.FS
 
-// phrases are the words of one language.
+// phrases are the words of a language.
 type phrases struct {
 	Names     []string `json:"names"`     // of profiles
 	Lines     []string `json:"lines"`     // of biographies
@@ -101,7 +98,7 @@ type phrases struct {
 
 var (
 	worldLanguages = builtIn[[]phrases]("world/phrases.json")
-	worldThemes    = builtIn[[][]string]("world/themes.json") // hashtags that stand together
+	worldThemes    = builtIn[[][]string]("world/themes.json") // hashtags that occur together
 )
 
 func builtIn[T any](name string) T {
@@ -116,7 +113,7 @@ func builtIn[T any](name string) T {
 	return content
 }
 
-// worldPost is a post of a profile or under a hashtag.
+// worldPost is a post of a profile or with a hashtag.
 type worldPost struct {
 	id      string // 19 digits
 	format  string
@@ -126,22 +123,22 @@ type worldPost struct {
 	file    worldFile // of a carousel, its first
 	size    int       // files of a carousel; 1 otherwise
 
-	reactions        float64 // likes, comments and shares together, once they have settled
-	comments, shares float64 // parts of the reactions
-	views            float64 // once they have settled; 0 where the network counts none
+	reactions        float64 // final likes, comments and shares together
+	comments, shares float64 // shares of the reactions
+	views            float64 // final views; 0 if the network counts none
 }
 
 func newestFirst(posts []worldPost) {
 	slices.SortFunc(posts, func(a, b worldPost) int { return cmp.Or(cmp.Compare(b.at, a.at), cmp.Compare(b.id, a.id)) })
 }
 
-// worldFigures are what can be counted of a post at a moment.
+// worldFigures are the counts of a post at a time.
 type worldFigures struct{ likes, comments, shares, views int64 }
 
-// settling is how long a post takes to get most of its reactions: 63 % of them, in seconds.
+// settling is the time in which a post gets 63 % of its reactions.
 const settling = 18 * 60 * 60
 
-// figures grow with the post's age, and never fall.
+// figures returns the counts at a time in Unix seconds. They never fall.
 func (p worldPost) figures(now int64) worldFigures {
 	share := 1 - math.Exp(-float64(max(now-p.at, 0))/settling)
 	count := func(settled float64) int64 { return int64(settled * share) }
@@ -152,68 +149,38 @@ func (p worldPost) figures(now int64) worldFigures {
 	}
 }
 
-// worldFile is a file of a post, which the vendor gives out.
-type worldFile struct {
-	id            string
-	video         bool
-	width, height int
-	seconds       float64 // of a video
-}
+func worldID(rng *rand.Rand) string { return fmt.Sprintf("%019d", rng.Int64()) }
 
-// path is where it stands below the vendor's files.
-func (f worldFile) path() string {
-	kind := "jpg"
-	if f.video {
-		kind = "mp4"
-	}
-	return fmt.Sprintf("%dx%d/%s.%s", f.width, f.height, f.id, kind)
-}
-
-func worldID(throw *rand.Rand) string { return fmt.Sprintf("%019d", throw.Int64()) }
-
-// newFile is a picture of any size, or a clip.
-func newFile(throw *rand.Rand, id, format string) worldFile {
-	clip := vendorClips[1]
-	switch format {
-	case worldImage, worldCarousel:
-		size := vendorSizes[throw.IntN(len(vendorSizes))]
-		return worldFile{id: id, width: size.X, height: size.Y}
-	case worldReel:
-		clip = vendorClips[0]
-	}
-	return worldFile{id: id, video: true, width: clip.width, height: clip.height, seconds: clip.seconds}
-}
-
-// children are the files of a carousel, made from its first.
+// children returns the files of a carousel.
 func (p worldPost) children() []worldFile {
 	files := []worldFile{p.file}
-	for throw := dice("children", p.id); len(files) < p.size; {
-		files = append(files, newFile(throw, worldID(throw), worldImage))
+	for rng := dice("children", p.id); len(files) < p.size; {
+		files = append(files, newFile(rng, worldID(rng), worldImage))
 	}
 	return files
 }
 
-// sentences are one to three, with an emoji now and then. A fifth of them are in English whatever the language.
-func sentences(throw *rand.Rand, home phrases) string {
-	if throw.IntN(5) == 0 {
+// sentences returns one to three sentences, sometimes with an emoji. One in five texts is in English.
+func sentences(rng *rand.Rand, home phrases) string {
+	if rng.IntN(5) == 0 {
 		home = worldLanguages[0]
 	}
-	text := strings.Join(some(throw, home.Sentences, 1+throw.IntN(3)), " ")
-	if throw.IntN(2) == 0 {
-		text += " " + home.Emoji[throw.IntN(len(home.Emoji))]
+	text := strings.Join(some(rng, home.Sentences, 1+rng.IntN(3)), " ")
+	if rng.IntN(2) == 0 {
+		text += " " + home.Emoji[rng.IntN(len(home.Emoji))]
 	}
 	return text
 }
 
-// language is English for every second, and any for the others.
-func language(throw *rand.Rand) phrases {
-	if throw.IntN(2) == 0 {
+// language returns English half of the time, and else any language.
+func language(rng *rand.Rand) phrases {
+	if rng.IntN(2) == 0 {
 		return worldLanguages[0]
 	}
-	return worldLanguages[throw.IntN(len(worldLanguages))]
+	return worldLanguages[rng.IntN(len(worldLanguages))]
 }
 
-// withTags puts hashtags below a text.
+// withTags appends hashtags to a text.
 func withTags(text string, tags []string) string {
 	if len(tags) == 0 {
 		return text
@@ -221,7 +188,7 @@ func withTags(text string, tags []string) string {
 	return text + "\n\n#" + strings.Join(tags, " #")
 }
 
-// themeOf is the theme that a hashtag belongs to: one that names it, or any.
+// themeOf returns the theme that contains a hashtag, or else any.
 func themeOf(tag string) []string {
 	for _, theme := range worldThemes {
 		if slices.Contains(theme, tag) {

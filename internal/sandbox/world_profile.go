@@ -9,46 +9,46 @@ import (
 	"time"
 )
 
-// worldProfile is one public profile. What is told of a day is how it stood when the day began: posts of the days
-// before, with the reactions that they had by then.
+// worldProfile is a public profile. A day shows it as it was when the day began: the posts of earlier days with the
+// reactions that they had by then.
 type worldProfile struct{ platform, name string }
 
 func (p worldProfile) dice(words ...string) *rand.Rand {
 	return dice(append([]string{p.platform, p.name}, words...)...)
 }
 
-// The effects that are planted into every profile.
+// The effects that every profile's posts have.
 const (
 	blockEffect   = 2.0 // of one of the twelve blocks
 	hashtagEffect = 1.5 // of each of workingTags hashtags
 	workingTags   = 3
-	workingShare  = 0.3 // of the posts have each of them
+	workingShare  = 0.3 // share of posts with each of them
 	reactionSigma = 0.6 // of the logarithm
 )
 
-// habits are what a profile is like, for ever.
+// habits are the constant traits of a profile.
 type habits struct {
-	posts     float64 // at worldMeasured
-	days      float64 // for which it had posted by then
-	followers float64 // at worldMeasured
-	growth    float64 // of the followers' logarithm in a day
-	wave      float64 // days of a swing of the followers
+	posts     float64 // at MeasuredAt
+	days      float64 // since its first post, at MeasuredAt
+	followers float64 // at MeasuredAt
+	growth    float64 // change of the followers' logarithm per day
+	wave      float64 // period of the followers' swing, in days
 	follows   int64
 
 	language phrases
-	blocks   []float64 // how often it posts in each four hours of a day
+	blocks   []float64 // weights of each four hours of a day
 	best     int       // the block with the effect: 0–5 on weekdays, 6–11 at weekends
 	tags     []habitTag
 	formats  []habitFormat
 
-	reactions        float64 // of a post without effects, for each follower to the power of followerPower
-	comments, shares float64 // parts of the reactions
-	viewed           float64 // reactions for each view
-	hidesLikes       bool    // from business discovery and the vendor
-	keepsReels       bool    // does not let others download them
+	reactions        float64 // of a post without effects, per follower^followerPower
+	comments, shares float64 // shares of the reactions
+	viewed           float64 // reactions per view
+	hidesLikes       bool    // from business discovery and the bridge
+	keepsReels       bool    // prevents others from downloading them
 }
 
-// followerPower makes large profiles get fewer reactions for each follower.
+// followerPower gives large profiles fewer reactions per follower.
 const followerPower = 0.8
 
 type habitTag struct {
@@ -62,75 +62,75 @@ type habitFormat struct {
 }
 
 func (p worldProfile) habits() habits {
-	throw := p.dice("habits")
+	rng := p.dice("habits")
 	h := habits{
-		posts: logBetween(throw, 36, 390), days: logBetween(throw, 200, 1200),
-		followers: logBetween(throw, 1e3, 2e6), growth: between(throw, -0.0004, 0.0016), wave: between(throw, 20, 70),
-		follows: int64(logBetween(throw, 40, 3000)), language: language(throw), best: throw.IntN(12),
-		reactions: 0.2 * spread(throw, 0.3), comments: between(throw, 0.01, 0.05), shares: between(throw, 0.005, 0.04),
-		viewed: between(throw, 0.04, 0.12), hidesLikes: throw.IntN(16) == 0, keepsReels: throw.IntN(12) == 0,
+		posts: logBetween(rng, 36, 390), days: logBetween(rng, 200, 1200),
+		followers: logBetween(rng, 1e3, 2e6), growth: between(rng, -0.0004, 0.0016), wave: between(rng, 20, 70),
+		follows: int64(logBetween(rng, 40, 3000)), language: language(rng), best: rng.IntN(12),
+		reactions: 0.2 * spread(rng, 0.3), comments: between(rng, 0.01, 0.05), shares: between(rng, 0.005, 0.04),
+		viewed: between(rng, 0.04, 0.12), hidesLikes: rng.IntN(16) == 0, keepsReels: rng.IntN(12) == 0,
 	}
 	for block := range 6 {
-		often := between(throw, 0.7, 1.4)
+		often := between(rng, 0.7, 1.4)
 		if block == 0 { // at night
 			often = 0.5
 		}
 		h.blocks = append(h.blocks, often)
 	}
-	h.tags = habitTags(throw, h.language)
-	h.formats = p.formats(throw)
+	h.tags = habitTags(rng, h.language)
+	h.formats = p.formats(rng)
 	return h
 }
 
-// habitTags are eight hashtags of a theme and a language; the first ones work.
-func habitTags(throw *rand.Rand, home phrases) []habitTag {
-	theme := worldThemes[throw.IntN(len(worldThemes))]
+// habitTags returns eight hashtags of a theme and a language. The first ones have an effect.
+func habitTags(rng *rand.Rand, home phrases) []habitTag {
+	theme := worldThemes[rng.IntN(len(worldThemes))]
 	own := slices.DeleteFunc(slices.Clone(home.Tags), func(tag string) bool { return slices.Contains(theme, tag) })
-	names := slices.Concat(some(throw, theme, 5), some(throw, own, 3))
-	throw.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+	names := slices.Concat(some(rng, theme, 5), some(rng, own, 3))
+	rng.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
 	var tags []habitTag
 	for i, name := range names {
 		if i < workingTags {
 			tags = append(tags, habitTag{name, workingShare, hashtagEffect})
 		} else {
-			tags = append(tags, habitTag{name, between(throw, 0.1, 0.35), 1})
+			tags = append(tags, habitTag{name, between(rng, 0.1, 0.35), 1})
 		}
 	}
 	return tags
 }
 
-// formats are those of a platform, one with more reactions and one with fewer.
-func (p worldProfile) formats(throw *rand.Rand) []habitFormat {
+// formats returns a platform's formats, one with more reactions and one with fewer.
+func (p worldProfile) formats(rng *rand.Rand) []habitFormat {
 	formats := []habitFormat{
 		{worldImage, 0.35, 1}, {worldReel, 0.35, 1}, {worldCarousel, 0.25, 1}, {worldVideo, 0.05, 1},
 	}
 	if p.platform == tiktokName {
 		formats = []habitFormat{{worldVideo, 0.8, 1}, {worldCarousel, 0.12, 1}, {worldImage, 0.08, 1}}
 	}
-	order := throw.Perm(3)
+	order := rng.Perm(3)
 	formats[order[0]].effect, formats[order[1]].effect = 1.4, 0.8
 	for i := range formats {
-		formats[i].share *= between(throw, 0.7, 1.3)
+		formats[i].share *= between(rng, 0.7, 1.3)
 	}
 	return formats
 }
 
-// anyFormat is one of them, each as often as its share says.
-func anyFormat(throw *rand.Rand, formats []habitFormat) habitFormat {
+// anyFormat returns a random format, distributed by the shares.
+func anyFormat(rng *rand.Rand, formats []habitFormat) habitFormat {
 	var shares []float64
 	for _, format := range formats {
 		shares = append(shares, format.share)
 	}
-	return formats[chosen(throw, shares)]
+	return formats[chosen(rng, shares)]
 }
 
-// startOf is when a day begins, in Unix seconds.
+// startOf returns the start of a day in Unix seconds.
 func startOf(day int64) int64 { return day * secondsPerDay }
 
-// dayOf is the day of a moment, since 1970.
+// dayOf returns the day of a time, counted from 1970.
 func dayOf(now time.Time) int64 { return now.Unix() / secondsPerDay }
 
-// followersOn is how many there are when a day begins.
+// followersOn returns the number of followers when a day begins.
 func (p worldProfile) followersOn(h habits, day int64) float64 {
 	since := math.Max(-3000, math.Min(3000, float64(day-worldMeasured/secondsPerDay)))
 	swing := 1 + 0.004*math.Sin(2*math.Pi*since/h.wave) + 0.0004*p.dice("followers", strconv.FormatInt(day, 10)).
@@ -138,10 +138,10 @@ func (p worldProfile) followersOn(h habits, day int64) float64 {
 	return h.followers * math.Exp(h.growth*since) * swing
 }
 
-// mostPosts bounds a profile, however far the clock stands ahead.
+// mostPosts limits a profile's posts at any time.
 const mostPosts = 5000
 
-// posts are all that there are when a day begins, the newest first.
+// posts returns the profile's posts when a day begins, the newest first.
 func (p worldProfile) posts(day int64) []worldPost {
 	if strings.HasPrefix(p.name, markEmpty) {
 		return nil
@@ -155,21 +155,21 @@ func (p worldProfile) posts(day int64) []worldPost {
 		if due >= float64(day) {
 			break
 		}
-		throw := p.dice("post", strconv.Itoa(k))
-		if on := int64(due + between(throw, 0, 1.6)*pace); on < day { // a little uneven, and not always in turn
-			posts = append(posts, p.post(h, throw, on))
+		rng := p.dice("post", strconv.Itoa(k))
+		if on := int64(due + between(rng, 0, 1.6)*pace); on < day { // posts are a little irregular, and not always in order
+			posts = append(posts, p.post(h, rng, on))
 		}
 	}
 	newestFirst(posts)
 	return posts
 }
 
-// post makes the one of a day, by the next throws.
-func (p worldProfile) post(h habits, throw *rand.Rand, day int64) worldPost {
+// post returns a random post of a day.
+func (p worldProfile) post(h habits, rng *rand.Rand, day int64) worldPost {
 	const fourHours = 4 * 60 * 60
-	block := chosen(throw, h.blocks)
+	block := chosen(rng, h.blocks)
 	post := worldPost{
-		id: worldID(throw), at: startOf(day) + int64(block)*fourHours + throw.Int64N(fourHours), size: 1,
+		id: worldID(rng), at: startOf(day) + int64(block)*fourHours + rng.Int64N(fourHours), size: 1,
 		tags: []string{},
 	}
 	effect := 1.0
@@ -177,29 +177,29 @@ func (p worldProfile) post(h habits, throw *rand.Rand, day int64) worldPost {
 		effect *= blockEffect
 	}
 	for _, tag := range h.tags {
-		if throw.Float64() < tag.share {
+		if rng.Float64() < tag.share {
 			post.tags = append(post.tags, tag.name)
 			effect *= tag.effect
 		}
 	}
-	format := anyFormat(throw, h.formats)
+	format := anyFormat(rng, h.formats)
 	post.format = format.name
 	post.reactions = h.reactions * math.Pow(p.followersOn(h, day),
-		followerPower) * effect * format.effect * spread(throw, reactionSigma)
-	post.comments, post.shares = h.comments*spread(throw, 0.2), h.shares*spread(throw, 0.2)
+		followerPower) * effect * format.effect * spread(rng, reactionSigma)
+	post.comments, post.shares = h.comments*spread(rng, 0.2), h.shares*spread(rng, 0.2)
 	if post.format != worldImage && post.format != worldCarousel || p.platform == tiktokName {
-		post.views = post.reactions / h.viewed * spread(throw, 0.2)
+		post.views = post.reactions / h.viewed * spread(rng, 0.2)
 	}
 	if post.format == worldCarousel {
-		post.size = 2 + throw.IntN(4)
+		post.size = 2 + rng.IntN(4)
 	}
-	post.file = newFile(throw, post.id, post.format)
-	throw.Shuffle(len(post.tags), func(i, j int) { post.tags[i], post.tags[j] = post.tags[j], post.tags[i] })
-	post.caption = withTags(sentences(throw, h.language), post.tags)
+	post.file = newFile(rng, post.id, post.format)
+	rng.Shuffle(len(post.tags), func(i, j int) { post.tags[i], post.tags[j] = post.tags[j], post.tags[i] })
+	post.caption = withTags(sentences(rng, h.language), post.tags)
 	return post
 }
 
-// blockOf is which of the twelve a moment is in: six of four hours, on weekdays and then at weekends, by UTC.
+// blockOf returns the block of a time: six of four hours on weekdays and six on weekends, in UTC.
 func blockOf(at int64) int {
 	moment := time.Unix(at, 0).UTC()
 	block := moment.Hour() / 4
@@ -209,35 +209,35 @@ func blockOf(at int64) int {
 	return block
 }
 
-// worldFace is what stands at the head of a profile.
+// worldFace is the head of a profile.
 type worldFace struct {
 	displayName, biography, website string
 	followers, follows, posts       int64
 }
 
-// face is the head of the profile when a day begins.
+// face returns the head of the profile when a day begins.
 func (p worldProfile) face(day int64, posts int) worldFace {
 	h := p.habits()
-	throw := p.dice("face")
+	rng := p.dice("face")
 	face := worldFace{
-		displayName: h.language.Names[throw.IntN(len(h.language.Names))],
-		biography:   strings.Join(some(throw, h.language.Lines, 1+throw.IntN(3)), "\n"),
+		displayName: h.language.Names[rng.IntN(len(h.language.Names))],
+		biography:   strings.Join(some(rng, h.language.Lines, 1+rng.IntN(3)), "\n"),
 		followers:   int64(p.followersOn(h, day)), follows: h.follows, posts: int64(posts),
 	}
-	if throw.IntN(2) == 0 {
+	if rng.IntN(2) == 0 {
 		face.displayName = spoken(p.name)
 	}
-	if throw.IntN(3) > 0 {
-		face.biography += " " + h.language.Emoji[throw.IntN(len(h.language.Emoji))]
+	if rng.IntN(3) > 0 {
+		face.biography += " " + h.language.Emoji[rng.IntN(len(h.language.Emoji))]
 	}
-	if throw.IntN(3) > 0 {
+	if rng.IntN(3) > 0 {
 		face.website = "https://" + strings.Trim(strings.NewReplacer("_", "-", ".", "-").Replace(p.name),
 			"-") + ".example/"
 	}
 	return face
 }
 
-// spoken is a username as people would write it.
+// spoken returns a display name for a username.
 func spoken(name string) string {
 	words := strings.FieldsFunc(name, func(r rune) bool { return r == '.' || r == '_' })
 	for i, word := range words {
@@ -246,7 +246,7 @@ func spoken(name string) string {
 	return strings.Join(words, " ")
 }
 
-// avatar is the profile's own picture.
+// avatar returns the profile's picture.
 func (p worldProfile) avatar() worldFile {
 	return worldFile{id: worldID(p.dice("avatar")), width: avatarSize.X, height: avatarSize.Y}
 }

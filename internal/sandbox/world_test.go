@@ -12,16 +12,19 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// someProfiles are profiles of both platforms, of which nothing is known.
-func someProfiles(count int) []worldProfile {
+// testProfiles returns profiles of both platforms.
+func testProfiles(count int) []worldProfile {
 	var profiles []worldProfile
 	for i := range count {
-		profiles = append(profiles, worldProfile{[]string{instagramName, tiktokName}[i%2], fmt.Sprintf("stranger.%d", i)})
+		profiles = append(profiles, worldProfile{[]string{"instagram", "tiktok"}[i%2], fmt.Sprintf("stranger.%d", i)})
 	}
 	return profiles
 }
 
-var worldDay = dayOf(vendorNow)
+var (
+	worldNow = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
+	today    = dayOf(worldNow)
+)
 
 func mean(of []float64) float64 {
 	sum := 0.0
@@ -51,13 +54,13 @@ func TestWorldProfilesAreVaried(t *testing.T) {
 	scripts := map[string]bool{}
 	var few, many int
 	blocks := map[int]bool{}
-	for _, p := range someProfiles(150) {
-		posts := p.posts(worldDay)
+	for _, p := range testProfiles(150) {
+		posts := p.posts(today)
 		first := posts[len(posts)-1]
-		if n := len(posts); n < 30 || n > 450 || worldDay-first.at/secondsPerDay < 150 {
+		if n := len(posts); n < 30 || n > 450 || today-first.at/secondsPerDay < 150 {
 			t.Errorf("%s has %d posts since %s", p.name, n, time.Unix(first.at, 0))
 		}
-		face := p.face(worldDay, len(posts))
+		face := p.face(today, len(posts))
 		if face.followers < 500 || face.biography == "" || face.displayName == "" {
 			t.Errorf("%s: %+v", p.name, face)
 		}
@@ -85,12 +88,12 @@ func TestWorldProfilesAreVaried(t *testing.T) {
 	}
 }
 
-// A day that has passed stays as it was told, and figures only grow.
+// Later days change nothing about a day, and counts only grow.
 func TestWorldKeepsWhatWas(t *testing.T) {
 	t.Parallel()
-	for _, p := range someProfiles(20) {
-		before, after := p.posts(worldDay), p.posts(worldDay+30)
-		if diff := cmp.Diff(before, p.posts(worldDay), cmp.AllowUnexported(worldPost{}, worldFile{})); diff != "" {
+	for _, p := range testProfiles(20) {
+		before, after := p.posts(today), p.posts(today+30)
+		if diff := cmp.Diff(before, p.posts(today), cmp.AllowUnexported(worldPost{}, worldFile{})); diff != "" {
 			t.Errorf("%s, asked twice: %s", p.name, diff)
 		}
 		later := map[string]worldPost{}
@@ -101,10 +104,10 @@ func TestWorldKeepsWhatWas(t *testing.T) {
 			t.Errorf("%s: %d posts of %d ids, after %d", p.name, len(after), len(later), len(before))
 		}
 		for _, post := range before {
-			if post.at >= startOf(worldDay) {
+			if post.at >= startOf(today) {
 				t.Errorf("%s has a post of a day that has not passed", p.name)
 			}
-			was, is := post.figures(startOf(worldDay)), later[post.id].figures(startOf(worldDay+30))
+			was, is := post.figures(startOf(today)), later[post.id].figures(startOf(today+30))
 			if is.likes < was.likes || is.comments < was.comments || is.shares < was.shares || is.views < was.views {
 				t.Errorf("%s: %+v became %+v", p.name, was, is)
 			}
@@ -124,11 +127,11 @@ func TestWorldFiguresSettle(t *testing.T) {
 	}
 }
 
-// contrast is by how much the logarithm of the reactions of a profile's posts is higher where something holds of them,
-// once for each of those.
+// contrast returns how much higher the log reactions are of a profile's posts for which holds returns true, once per
+// such post.
 func (p worldProfile) contrast(holds func(worldPost) bool) []float64 {
 	var with, without []float64
-	for _, post := range p.posts(worldDay) {
+	for _, post := range p.posts(today) {
 		if holds(post) {
 			with = append(with, math.Log(post.reactions))
 		} else {
@@ -141,7 +144,7 @@ func (p worldProfile) contrast(holds func(worldPost) bool) []float64 {
 	return slices.Repeat([]float64{mean(with) - mean(without)}, len(with))
 }
 
-// effect is what is planted in a post of a format.
+// effect returns the planted effect on a post.
 func (h habits) effect(post worldPost) float64 {
 	effect := 1.0
 	for _, format := range h.formats {
@@ -160,11 +163,11 @@ func (h habits) effect(post worldPost) float64 {
 	return effect
 }
 
-// The effects are there to be found by somebody who knows nothing of the others.
+// Each planted effect can be measured on its own.
 func TestWorldPlantedEffects(t *testing.T) {
 	t.Parallel()
 	var block, tag, idle, format []float64
-	for _, p := range someProfiles(80) {
+	for _, p := range testProfiles(80) {
 		h := p.habits()
 		tagged := func(i int) func(worldPost) bool {
 			return func(post worldPost) bool { return slices.Contains(post.tags, h.tags[i].name) }
@@ -183,13 +186,13 @@ func TestWorldPlantedEffects(t *testing.T) {
 	near(t, "the best format", mean(format), math.Log(1.4/0.9), 0.12)
 }
 
-// What is left without the effects is chance of the spread that was planted.
+// Without the effects only the planted spread remains.
 func TestWorldSpread(t *testing.T) {
 	t.Parallel()
 	var rest []float64
-	for _, p := range someProfiles(40) {
+	for _, p := range testProfiles(40) {
 		h := p.habits()
-		for _, post := range p.posts(worldDay) {
+		for _, post := range p.posts(today) {
 			usual := h.reactions * math.Pow(p.followersOn(h, post.at/secondsPerDay), followerPower)
 			rest = append(rest, math.Log(post.reactions/usual/h.effect(post)))
 		}
@@ -198,15 +201,15 @@ func TestWorldSpread(t *testing.T) {
 	near(t, "its spread", deviation(rest), reactionSigma, 0.02)
 }
 
-func someHashtags(count int) []worldHashtag {
+func testHashtags(count int) []worldHashtag {
 	var hashtags []worldHashtag
 	for i := range count {
-		hashtags = append(hashtags, worldHashtag{[]string{instagramName, tiktokName}[i%2], fmt.Sprintf("thing%d", i)})
+		hashtags = append(hashtags, worldHashtag{[]string{"instagram", "tiktok"}[i%2], fmt.Sprintf("thing%d", i)})
 	}
 	return hashtags
 }
 
-// recentAll walks through all recent posts, so many at a time.
+// recentAll returns all recent posts, page by page.
 func (h worldHashtag) recentAll(now int64, most int) []worldPost {
 	var all []worldPost
 	place, more := h.lately(now), true
@@ -218,13 +221,13 @@ func (h worldHashtag) recentAll(now int64, most int) []worldPost {
 	return all
 }
 
-// As many come as the growth says, and each later look shows the same and newer ones.
+// As many posts arrive as the growth says, and later listings add only newer ones.
 func TestWorldArrivals(t *testing.T) {
 	t.Parallel()
-	now := vendorNow.Unix()
+	now := worldNow.Unix()
 	var surplus, squares float64
 	tried := 0
-	for _, h := range someHashtags(300) {
+	for _, h := range testHashtags(300) {
 		l := h.life()
 		expected := l.posts(float64(now)) - l.posts(float64(now-secondsPerDay))
 		if expected > 150 {
@@ -260,18 +263,18 @@ func TestWorldArrivals(t *testing.T) {
 	}
 }
 
-// Clocks that stand far away find a world that is small or large, but there.
+// The world exists at any time, if smaller or larger.
 func TestWorldAtOtherTimes(t *testing.T) {
 	t.Parallel()
 	for _, year := range []int{1990, 2015, 2024, 2040, 2200} {
 		now := time.Date(year, 7, 1, 12, 0, 0, 0, time.UTC)
-		for _, p := range someProfiles(4) {
+		for _, p := range testProfiles(4) {
 			posts := p.posts(dayOf(now))
 			if face := p.face(dayOf(now), len(posts)); face.followers < 1 || len(posts) > mostPosts || year > 2030 && len(posts) < 30 {
 				t.Errorf("in %d %s has %d posts and %d followers", year, p.name, len(posts), face.followers)
 			}
 		}
-		for _, h := range someHashtags(20) {
+		for _, h := range testHashtags(20) {
 			posts, _, _ := h.recent(h.lately(now.Unix()), 20)
 			if top := h.top(dayOf(now)); (len(top) > 0) != (year > 2014) && h.life().days > 3500 ||
 				year > 2030 && len(posts) == 0 && h.life().perDay() > 10 {
@@ -281,14 +284,14 @@ func TestWorldAtOtherTimes(t *testing.T) {
 	}
 }
 
-// A large hashtag is not walked through for a page.
+// A page of a large hashtag does not list all its posts.
 func TestWorldLargeHashtag(t *testing.T) {
 	t.Parallel()
-	for _, h := range someHashtags(300) {
+	for _, h := range testHashtags(300) {
 		if l := h.life(); l.size < 1e7 {
 			continue
 		}
-		now := vendorNow.Unix()
+		now := worldNow.Unix()
 		posts, _, more := h.recent(h.lately(now), 50)
 		if len(posts) != 50 || !more || now-posts[49].at > 2*3600 {
 			t.Errorf("#%s: %d posts, the last of %s", h.name, len(posts), time.Unix(posts[len(posts)-1].at, 0))
@@ -296,28 +299,28 @@ func TestWorldLargeHashtag(t *testing.T) {
 	}
 }
 
-// The best are of the whole life: as a part of all posts by then, their places are spread evenly.
+// The top posts are a uniform sample of all posts.
 func TestWorldTopIsAFairSample(t *testing.T) {
 	t.Parallel()
 	var places []float64
 	kept, all := 0, 0
-	for _, h := range someHashtags(60) {
+	for _, h := range testHashtags(60) {
 		l := h.life()
-		top := h.top(worldDay)
+		top := h.top(today)
 		if len(top) < topPosts*9/10 {
 			t.Errorf("#%s has %d", h.name, len(top))
 		}
 		later := map[string]bool{}
-		for _, post := range h.top(worldDay + 1) {
+		for _, post := range h.top(today + 1) {
 			later[post.id] = true
 		}
 		for _, post := range top {
-			places = append(places, l.posts(float64(post.at))/l.posts(float64(startOf(worldDay))))
+			places = append(places, l.posts(float64(post.at))/l.posts(float64(startOf(today))))
 			all++
 			if later[post.id] {
 				kept++
 			}
-			if post.at >= startOf(worldDay) {
+			if post.at >= startOf(today) {
 				t.Errorf("#%s: one of the best is of today", h.name)
 			}
 		}
@@ -332,7 +335,7 @@ func TestWorldTopIsAFairSample(t *testing.T) {
 func TestWorldHashtagSizes(t *testing.T) {
 	t.Parallel()
 	var sizes []float64
-	for _, h := range someHashtags(400) {
+	for _, h := range testHashtags(400) {
 		l := h.life()
 		sizes = append(sizes, math.Log10(l.size))
 		near(t, "the moment of a size", l.reached(l.posts(1.78e9)), 1.78e9, 10)

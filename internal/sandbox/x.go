@@ -11,13 +11,13 @@ import (
 
 const xName = "x"
 
-// xAPI is the part of X's API, version 2, that publishes: the consent with PKCE, tokens, uploads, posts.
+// xAPI is the part of X's API, version 2, that publishes: the consent with PKCE, tokens, uploads and posts.
 type xAPI struct{ *xREST }
 
-func newX(s *Server) *xAPI {
+func newX(s *shared) *xAPI {
 	n := &xREST{
-		oauth: &oauth{Server: s, platform: xName, title: "X"},
-		// the last is not told by the network
+		oauth: &oauth{shared: s, platform: xName, displayName: "X"},
+		// the network does not document the last one
 		codeFor: 30 * time.Second, accessFor: 2 * time.Hour, refreshFor: 180 * 24 * time.Hour,
 		says: xRefusals{
 			unread: xInvalid("One or more parameters to your request was invalid."),
@@ -42,14 +42,11 @@ func newX(s *Server) *xAPI {
 	return api
 }
 
-func (n *xAPI) name() string  { return xName }
-func (n *xAPI) title() string { return n.oauth.title }
-
 func (n *xAPI) settle(ctx context.Context) error {
-	return n.people(ctx, func(handle string) string { return graphID("1", "x account "+handle) })
+	return n.people(ctx, func(handle string) string { return stableID("1", "x account "+handle) })
 }
 
-// handler answers the API, the consent page, and at the addresses of posts the sandbox's page.
+// handler serves the API, the consent page, and redirects from posts to the sandbox's page.
 func (n *xAPI) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /i/oauth2/authorize", n.consent)
@@ -64,7 +61,7 @@ func (n *xAPI) handler() http.Handler {
 		"POST /2/media/upload/{id}/finalize": n.endUpload,
 		"GET /2/media/upload":                n.uploadStatus,
 		"POST /2/media/metadata":             n.describeUpload,
-		"GET /media/{account}/{cid}":         n.mediaFile,
+		"GET /media/{account}/{cid}":         n.mediaFile(xName, n.says.nowhere),
 		"/":                                  n.nowhere,
 	} {
 		mux.HandleFunc(pattern, n.answer(http.StatusOK, do))
@@ -75,7 +72,7 @@ func (n *xAPI) handler() http.Handler {
 	return mux
 }
 
-// consent insists on PKCE before it shows the page.
+// consent requires PKCE before it shows the page.
 func (n *xAPI) consent(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	if r.FormValue("code_challenge") == "" {
@@ -97,8 +94,7 @@ const (
 	xPerWindow = 100
 )
 
-// tell writes the headers about rates, and a refusal as a problem document. What the network has no type for is
-// about:blank.
+// tell writes the rate headers, and a refusal as a problem document.
 func (n *xAPI) tell(w http.ResponseWriter, refused *xError) {
 	left, reset := xPerWindow-1, n.now().Add(xWindow)
 	if refused == n.says.rate {
@@ -129,7 +125,7 @@ func (n *xAPI) tell(w http.ResponseWriter, refused *xError) {
 	writeJSON(w, refused.status, problem)
 }
 
-// tokens is the token endpoint. A client shows its secret by Basic authentication, or has none.
+// tokens is the token endpoint. A client authenticates by Basic authentication, or has no secret.
 func (n *xAPI) tokens(r *http.Request) (any, error) {
 	given, err := n.trade(r)
 	answer := map[string]any{
@@ -143,18 +139,39 @@ func (n *xAPI) tokens(r *http.Request) (any, error) {
 }
 
 func (n *xAPI) me(r *http.Request) (any, error) {
-	told := map[string]any{}
+	answer := map[string]any{}
 	err := n.store.in(r.Context(), func(t tx) error {
 		me, _, err := n.caller(r, t)
 		if err != nil {
 			return err
 		}
-		held, err := t.posts(r.Context(), `where p.platform = ? and p.account = ?`, xName, me.id)
-		told["id"], told["username"], told["name"] = me.id, me.handle, me.displayName
-		n.figures(told, r.Form.Get("user.fields"), me.id, len(held))
+		posts, err := t.posts(r.Context(), `where p.platform = ? and p.account = ?`, xName, me.id)
+		answer["id"], answer["username"], answer["name"] = me.id, me.handle, me.displayName
+		n.figures(answer, r.Form.Get("user.fields"), me.id, len(posts))
 		return err
 	})
-	return xData(told), err
+	return xData(answer), err
 }
 
 func xData(data any) map[string]any { return map[string]any{"data": data} }
+
+// revoke ends a valid token of an app.
+func (n *xAPI) revoke(r *http.Request) (any, error) {
+	text, client := r.Form.Get("token"), r.Form.Get("client_id")
+	if id, _, basic := r.BasicAuth(); basic {
+		client = id
+	}
+	err := n.store.in(r.Context(), func(t tx) error {
+		for _, kind := range []string{kindAccess, xKindRefresh} {
+			token, good, err := n.find(r.Context(), t, kind, text)
+			if err != nil {
+				return err
+			}
+			if good && token.client == client {
+				return t.spendOAuthToken(r.Context(), n.platform, n.seal(text))
+			}
+		}
+		return n.says.grantDead
+	})
+	return map[string]any{"revoked": true}, err
+}

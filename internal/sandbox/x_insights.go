@@ -12,19 +12,19 @@ import (
 
 const (
 	xMostLooked = 100
-	xPrivateFor = 30 * 24 * time.Hour // for which the network tells of a post what only its author may know
+	xPrivateFor = 30 * 24 * time.Hour // for which the private fields of a post are available
 )
 
-// xPrivate are the fields of a post that only its author may know.
+// xPrivate are the fields of a post that only its author may read.
 var xPrivate = []string{"non_public_metrics", "organic_metrics"}
 
-// xPage is what a request asks for of a list.
+// xPage selects a page of a list.
 type xPage struct {
 	from        time.Time
 	limit, skip int
 }
 
-// readPage is from when on, how many, and which page. A parameter that is not known is refused.
+// readPage parses the page of a list. It refuses unknown parameters.
 func (n *xAPI) readPage(form url.Values) (xPage, error) {
 	for name := range form {
 		if !slices.Contains([]string{
@@ -50,7 +50,7 @@ func (n *xAPI) readPage(form url.Values) (xPage, error) {
 	return page, nil
 }
 
-// lookup tells of posts by their ids.
+// lookup returns posts by their ids.
 func (n *xAPI) lookup(r *http.Request) (any, error) {
 	ids := strings.Split(r.Form.Get("ids"), ",")
 	if r.Form.Get("ids") == "" || len(ids) > xMostLooked {
@@ -68,8 +68,8 @@ func (n *xAPI) lookup(r *http.Request) (any, error) {
 				return err
 			}
 			if found {
-				told, kept := n.lookedUp(a, p, r.Form.Get("post.fields"))
-				data, refused = append(data, told), append(refused, kept...)
+				view, errs := n.lookedUp(a, p, r.Form.Get("post.fields"))
+				data, refused = append(data, view), append(refused, errs...)
 			}
 		}
 		return nil
@@ -83,26 +83,26 @@ func (n *xAPI) lookup(r *http.Request) (any, error) {
 	return answer, err
 }
 
-// lookedUp is a post without what the caller may not know, and the errors for that.
+// lookedUp returns a post without the fields that the caller may not read, and the errors for those.
 func (n *xAPI) lookedUp(a account, p post, fields string) (map[string]any, []map[string]any) {
-	told, kept := n.told(p, fields), n.keptBack(a, p, fields)
-	if len(kept) > 0 {
+	view, errs := n.told(p, fields), n.keptBack(a, p, fields)
+	if len(errs) > 0 {
 		for _, field := range xPrivate {
-			delete(told, field)
+			delete(view, field)
 		}
 	}
-	return told, kept
+	return view, errs
 }
 
-// keptBack are the errors for the fields of a post that the caller may not know, or not any more.
+// keptBack returns the errors for the fields that the caller may not read, or no longer.
 func (n *xAPI) keptBack(a account, p post, fields string) []map[string]any {
 	if p.account == a.id && n.now().Sub(p.at) <= xPrivateFor {
 		return nil
 	}
-	var kept []map[string]any
+	var errs []map[string]any
 	for field := range strings.SplitSeq(fields, ",") {
 		if slices.Contains(xPrivate, field) {
-			kept = append(kept, map[string]any{
+			errs = append(errs, map[string]any{
 				"type": "https://api.x.com/2/problems/not-authorized-for-field", "title": "Field Authorization Error",
 				"parameter": "ids",
 				"detail": "Sorry, you are not authorized to access '" + field + "' on the Post with ids : [" + p.id +
@@ -111,45 +111,45 @@ func (n *xAPI) keptBack(a account, p post, fields string) []map[string]any {
 			})
 		}
 	}
-	return kept
+	return errs
 }
 
-// told is a post with the fields that were asked for.
+// told returns a post with the requested fields.
 func (n *xAPI) told(p post, fields string) map[string]any {
-	shown := xShownOf(p)
-	told := map[string]any{"id": p.id, "text": shown.Text, "edit_history_post_ids": []string{p.id}}
-	counted := count(p, n.now())
+	body := xShownOf(p)
+	view := map[string]any{"id": p.id, "text": body.Text, "edit_history_post_ids": []string{p.id}}
+	counts := count(p, n.now())
 	for field := range strings.SplitSeq(fields, ",") {
 		switch {
 		case field == "created_at":
-			told[field] = p.at.Truncate(time.Second).Format(xTime)
-		case field == "entities" && len(shown.Links) > 0:
-			told[field] = map[string]any{"urls": shown.Links}
-		case field == "attachments" && len(shown.Keys) > 0:
-			told[field] = map[string]any{"media_keys": shown.Keys}
+			view[field] = p.at.Truncate(time.Second).Format(xTime)
+		case field == "entities" && len(body.Links) > 0:
+			view[field] = map[string]any{"urls": body.Links}
+		case field == "attachments" && len(body.Keys) > 0:
+			view[field] = map[string]any{"media_keys": body.Keys}
 		case field == "public_metrics":
-			told[field] = map[string]int64{
-				"impression_count": counted.views, "like_count": counted.likes, "reply_count": counted.comments,
-				"bookmark_count": counted.saves,
-				"repost_count":   counted.shares - counted.shares/4, "quote_count": counted.shares / 4,
+			view[field] = map[string]int64{
+				"impression_count": counts.views, "like_count": counts.likes, "reply_count": counts.comments,
+				"bookmark_count": counts.saves,
+				"repost_count":   counts.shares - counts.shares/4, "quote_count": counts.shares / 4,
 			}
 		case slices.Contains(xPrivate, field):
-			told[field] = map[string]int64{
-				"impression_count": counted.views, "url_link_clicks": counted.clicks,
-				"user_profile_clicks": counted.clicks / 3,
+			view[field] = map[string]int64{
+				"impression_count": counts.views, "url_link_clicks": counts.clicks,
+				"user_profile_clicks": counts.clicks / 3,
 			}
 		}
 	}
-	return told
+	return view
 }
 
 func xShownOf(p post) xShown {
-	var shown xShown
-	_ = json.Unmarshal(p.body, &shown) // it was written by number
-	return shown
+	var body xShown
+	_ = json.Unmarshal(p.body, &body) // number wrote it
+	return body
 }
 
-// xIncluded are the media of posts, where a request asks for them too.
+// xIncluded returns the media of posts if the request expands them.
 func xIncluded(form url.Values, posts []post) map[string]any {
 	if form.Get("expansions") != "attachments.media_keys" {
 		return nil
@@ -159,7 +159,7 @@ func xIncluded(form url.Values, posts []post) map[string]any {
 		for i, key := range xShownOf(p).Keys {
 			kind := "photo"
 			switch {
-			case p.media[i].film():
+			case p.media[i].Video():
 				kind = "video"
 			case p.media[i].Type == "image/gif":
 				kind = "animated_gif"
@@ -173,10 +173,10 @@ func xIncluded(form url.Values, posts []post) map[string]any {
 	return map[string]any{"media": media}
 }
 
-// figures adds to what is told of an account what was asked for of its figures.
-func (n *xAPI) figures(told map[string]any, fields, id string, posts int) {
+// figures adds an account's counts if they are requested.
+func (n *xAPI) figures(view map[string]any, fields, id string, posts int) {
 	if slices.Contains(strings.Split(fields, ","), "public_metrics") {
-		told["public_metrics"] = map[string]int64{
+		view["public_metrics"] = map[string]int64{
 			"followers_count": followers(xName, id, n.now()), "following_count": 100, "post_count": int64(posts),
 			"listed_count": 0,
 		}

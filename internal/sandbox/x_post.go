@@ -16,11 +16,11 @@ import (
 const (
 	xMaxText    = 280
 	xLinkWeight = 23
-	xRepeats    = 24 * time.Hour // for which the same text is refused
+	xRepeats    = 24 * time.Hour // for which a repeated text is refused
 	xTime       = "2006-01-02T15:04:05.000Z"
 )
 
-// xAsked is a post as a client sends it; a member that is not here is refused.
+// xAsked is a post as a client sends it. Other members are refused.
 type xAsked struct {
 	Text  string `json:"text"`
 	Media struct {
@@ -28,8 +28,8 @@ type xAsked struct {
 	} `json:"media"`
 }
 
-// xShown is a post's text as the network shows it: every address is one of its own short ones, and one more stands for
-// the media.
+// xShown is a post's text as the network shows it. Each link is replaced by a short one, and one more stands for the
+// media.
 type xShown struct {
 	Text  string   `json:"text"`
 	Links []xLink  `json:"links"`
@@ -45,53 +45,50 @@ type xLink struct {
 	Media string `json:"media_key,omitempty"`
 }
 
-// create shows a post to everybody, on disk when it answers.
+// create publishes a post, on disk when it answers.
 func (n *xAPI) create(r *http.Request) (any, error) {
-	var asked xAsked
-	if xStrictly(r.Body, &asked) != nil {
+	var in xAsked
+	if xStrictly(r.Body, &in) != nil {
 		return nil, n.says.unread
 	}
-	var shown xShown
-	id, err := n.show(r, func(t tx, waited bool) (launch, error) {
+	var body xShown
+	id, err := n.show(r, func(t tx) (post, oauthToken, error) {
 		a, token, err := n.caller(r, t)
 		if err != nil {
-			return launch{}, err
+			return post{}, token, err
 		}
-		p := post{platform: xName, account: a.id, text: asked.Text, at: n.now()}
-		if shown, err = n.compose(r.Context(), t, a, asked); err != nil {
-			return launch{}, err
+		p := post{platform: xName, account: a.id, text: in.Text, at: n.now()}
+		if body, err = n.compose(r.Context(), t, a, in); err != nil {
+			return post{}, token, err
 		}
-		p.media = shown.Files
-		if err := n.number(r.Context(), t, &p, shown); err != nil {
-			return launch{}, err
-		}
-		return n.launch(r.Context(), t, p, token, waited)
+		p.media = body.Files
+		return p, token, n.number(r.Context(), t, &p, body)
 	})
-	return xData(map[string]any{"id": id, "text": shown.Text, "edit_history_post_ids": []string{id}}), err
+	return xData(map[string]any{"id": id, "text": body.Text, "edit_history_post_ids": []string{id}}), err
 }
 
-// compose checks a post and makes what is shown of it.
-func (n *xAPI) compose(ctx context.Context, t tx, a account, asked xAsked) (xShown, error) {
-	uploads, err := n.attached(ctx, t, a, asked.Media.IDs)
+// compose checks a post and returns its body.
+func (n *xAPI) compose(ctx context.Context, t tx, a account, in xAsked) (xShown, error) {
+	uploads, err := n.attached(ctx, t, a, in.Media.IDs)
 	switch {
 	case err != nil:
 		return xShown{}, err
-	case strings.TrimSpace(asked.Text) == "" && len(uploads) == 0:
+	case strings.TrimSpace(in.Text) == "" && len(uploads) == 0:
 		return xShown{}, xInvalid("A post needs a text or media.")
-	case xWeight(asked.Text) > xMaxText:
+	case xWeight(in.Text) > xMaxText:
 		return xShown{}, xInvalid("Your Post text is too long.")
 	}
 	twins, err := t.posts(ctx, `where p.platform = ? and p.account = ? and p.text = ? and p.at > ?`, xName, a.id,
-		asked.Text, n.now().Add(-xRepeats).UnixMilli())
+		in.Text, n.now().Add(-xRepeats).UnixMilli())
 	if err == nil && len(twins) > 0 {
 		err = &xError{
 			status: http.StatusForbidden, message: "You are not allowed to create a Post with duplicate content.",
 		}
 	}
-	return xShow(a, asked.Text, uploads), err
+	return xShow(a, in.Text, uploads), err
 }
 
-// attached are the uploads that a post names: up to four images, or one that moves.
+// attached returns a post's uploads: up to four images, or one video or GIF.
 func (n *xAPI) attached(ctx context.Context, t tx, a account, ids []string) ([]xUpload, error) {
 	unfit := xInvalid("Your media IDs are invalid.")
 	var found []xUpload
@@ -113,28 +110,28 @@ func (n *xAPI) attached(ctx context.Context, t tx, a account, ids []string) ([]x
 	return found, nil
 }
 
-// xWeight counts more leniently than the network: an address by its fixed weight, the rest by character.
+// xWeight counts more leniently than the network: a link by its fixed weight, the rest by character.
 func xWeight(text string) int {
-	rest := linkForm.ReplaceAllLiteralString(text, "")
-	return utf8.RuneCountInString(rest) + xLinkWeight*len(linkForm.FindAllString(text, -1))
+	rest := linkPattern.ReplaceAllLiteralString(text, "")
+	return utf8.RuneCountInString(rest) + xLinkWeight*len(linkPattern.FindAllString(text, -1))
 }
 
-// xEscapes are the three characters that the network writes otherwise.
+// xEscapes escapes three characters as the network does.
 var xEscapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
-// xShow writes the text as the network shows it.
+// xShow returns the body of a post.
 func xShow(a account, text string, uploads []xUpload) xShown {
-	shown := xShown{Keys: []string{}, Files: []medium{}}
+	body := xShown{Keys: []string{}, Files: []medium{}}
 	var out strings.Builder
 	link := func(full, media string) {
 		short := "https://t.co/" + newID()[:10]
 		start := utf8.RuneCountInString(out.String())
 		out.WriteString(short)
-		shown.Links = append(shown.Links,
+		body.Links = append(body.Links,
 			xLink{Start: start, End: start + len(short), Short: short, Full: full, Media: media})
 	}
 	at := 0
-	for _, found := range linkForm.FindAllStringIndex(text, -1) {
+	for _, found := range linkPattern.FindAllStringIndex(text, -1) {
 		full := strings.TrimRight(text[found[0]:found[1]], ".,;:!?)")
 		out.WriteString(xEscapes.Replace(text[at:found[0]]))
 		link(full, "")
@@ -146,30 +143,29 @@ func xShow(a account, text string, uploads []xUpload) xShown {
 			out.WriteString(" ")
 			link("https://x.com/"+a.handle+"/status/1/photo/1", xMediaKey(u))
 		}
-		shown.Keys = append(shown.Keys, xMediaKey(u))
-		shown.Files = append(shown.Files,
-			medium{Path: xName + "/media/" + a.id + "/" + u.cid, Type: u.mime, Alt: u.alt})
+		body.Keys = append(body.Keys, xMediaKey(u))
+		body.Files = append(body.Files, newMedium(xName, a.id, blobRef{cid: u.cid, mime: u.mime}, u.alt))
 	}
-	shown.Text = strings.TrimSpace(out.String())
-	return shown
+	body.Text = strings.TrimSpace(out.String())
+	return body
 }
 
-// number gives the post its id, which as all of X's tells its time.
-func (n *xAPI) number(ctx context.Context, t tx, p *post, shown xShown) error {
+// number sets the post's id, which like all of X's contains its time.
+func (n *xAPI) number(ctx context.Context, t tx, p *post, body xShown) error {
 	next, err := t.nextPost(ctx)
 	if err != nil {
-		return fmt.Errorf("numbering a post: %w", err)
+		return err
 	}
-	const epoch, bits = 1288834974657, 22 // of its ids, in milliseconds
+	const epoch, bits = 1288834974657, 22 // of X's ids, in milliseconds
 	p.id = strconv.FormatInt((p.at.UnixMilli()-epoch)<<bits|next%(1<<bits), 10)
 	p.version = p.id
-	if p.body, err = json.Marshal(shown); err != nil {
+	if p.body, err = json.Marshal(body); err != nil {
 		return fmt.Errorf("writing a post: %w", err)
 	}
 	return nil
 }
 
-// list lists an account's posts, the newest first, from a time on.
+// list lists an account's posts since a time, the newest first.
 func (n *xAPI) list(r *http.Request) (any, error) {
 	page, err := n.readPage(r.Form)
 	if err != nil {
@@ -182,20 +178,20 @@ func (n *xAPI) list(r *http.Request) (any, error) {
 		if _, _, err := n.caller(r, t); err != nil {
 			return err
 		}
-		held, err := t.posts(r.Context(),
+		posts, err := t.posts(r.Context(),
 			`where p.platform = ? and p.account = ? and p.at >= ? order by p.seq desc limit ? offset ?`,
 			xName, r.PathValue("id"), page.from.UnixMilli(), page.limit+1, page.skip)
-		if len(held) > page.limit {
-			held = held[:page.limit]
+		if len(posts) > page.limit {
+			posts = posts[:page.limit]
 			meta["next_token"] = strconv.Itoa(page.skip + page.limit)
 		}
 		if err == nil {
-			err = untoldAmong(held, n.now())
+			err = untoldAmong(posts, n.now())
 		}
-		for _, p := range held {
+		for _, p := range posts {
 			data = append(data, n.told(p, r.Form.Get("post.fields")))
 		}
-		if included := xIncluded(r.Form, held); included != nil {
+		if included := xIncluded(r.Form, posts); included != nil {
 			answer["includes"] = included
 		}
 		return err

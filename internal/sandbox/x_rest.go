@@ -1,9 +1,6 @@
 package sandbox
 
 import (
-	"context"
-	"errors"
-	"log/slog"
 	"net/http"
 	"strings"
 	"time"
@@ -11,30 +8,30 @@ import (
 
 const xKindRefresh = "refresh"
 
-// xREST is what the APIs of X and Pinterest share: answers in JSON, access tokens beside refresh tokens that are good
-// once, and posts that one call shows. Every app is known to it, whatever its secret.
+// xREST is what the APIs of X and Pinterest share: answers in JSON, access tokens, refresh tokens that can be used
+// once, and posts that a single call publishes. It accepts every app and any secret.
 type xREST struct {
 	*oauth
 
-	codeFor, accessFor, refreshFor time.Duration // how long codes and tokens live
+	codeFor, accessFor, refreshFor time.Duration // lifetimes of codes and tokens
 	says                           xRefusals
-	write                          func(http.ResponseWriter, *xError) // nil is no refusal: the headers of any answer
+	write                          func(http.ResponseWriter, *xError) // writes headers, and the refusal unless it is nil
 }
 
-// xError is what a network says no with.
+// xError is a refusal.
 type xError struct {
 	status  int
 	code    int    // Pinterest's own
-	kind    string // the end of X's problem type, or of a token endpoint's error
+	kind    string // the end of X's problem type, or the token endpoint's error
 	message string
 }
 
 func (e *xError) Error() string { return e.message }
 
-// xRefusals are those that each of the networks has in words of its own.
+// xRefusals are the refusals that each network words differently.
 type xRefusals struct{ unread, nowhere, noToken, grantDead, rejected, rate, broken *xError }
 
-// answer is what a call comes to: a file where that is an http.Handler, else JSON with the status.
+// answer returns the handler of a call that answers with a status.
 func (n *xREST) answer(status int, do func(*http.Request) (any, error)) http.HandlerFunc {
 	return n.stream(status, func(w http.ResponseWriter, r *http.Request) (any, error) {
 		err := bufferBody(w, r)
@@ -48,25 +45,16 @@ func (n *xREST) answer(status int, do func(*http.Request) (any, error)) http.Han
 	})
 }
 
-// stream is answer for calls with a body that is too large to be kept in memory.
+// stream is answer for calls whose body is too large for memory.
 func (n *xREST) stream(status int, do func(http.ResponseWriter, *http.Request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := work(r)
 		defer cancel()
 		r = r.WithContext(ctx)
 		answer, err := do(w, r)
-		file, isFile := answer.(http.Handler)
-		refused, isRefused := errors.AsType[*xError](err)
+		refuse := func(e *xError) { n.write(w, e) }
 		switch {
-		case errors.Is(err, errCut):
-			cut(w)
-		case isRefused:
-			n.write(w, refused)
-		case err != nil:
-			slog.Error("sandbox: answering a call", "platform", n.platform, "path", r.URL.Path, "err", err)
-			n.write(w, n.says.broken)
-		case isFile:
-			file.ServeHTTP(w, r)
+		case respond(w, r, n.platform, answer, err, n.says.broken, refuse):
 		case answer == nil:
 			w.WriteHeader(status)
 		default:
@@ -78,7 +66,7 @@ func (n *xREST) stream(status int, do func(http.ResponseWriter, *http.Request) (
 
 func (n *xREST) nowhere(*http.Request) (any, error) { return nil, n.says.nowhere }
 
-// caller is the account that the request's token speaks for.
+// caller returns the account of the request's token.
 func (n *xREST) caller(r *http.Request, t tx) (account, oauthToken, error) {
 	text, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if !bearer {
@@ -95,14 +83,13 @@ func (n *xREST) caller(r *http.Request, t tx) (account, oauthToken, error) {
 	return a, token, err
 }
 
-// xTokens are what a token endpoint gives out.
+// xTokens are new tokens.
 type xTokens struct {
 	access, refresh string
 	scopes          []string
 }
 
-// trade gives out tokens for a code or for a refresh token, each of which is good once (RFC 6749, sections 4.1.3 and
-// 6).
+// trade issues tokens for a code or a refresh token, each of which can be used once (RFC 6749, sections 4.1.3 and 6).
 func (n *xREST) trade(r *http.Request) (xTokens, error) {
 	client := r.Form.Get("client_id")
 	if id, _, basic := r.BasicAuth(); basic {
@@ -132,7 +119,7 @@ func (n *xREST) trade(r *http.Request) (xTokens, error) {
 	return given, err
 }
 
-// spent is the code or the refresh token that the request spends. It is false where that is not good.
+// spent spends the code or refresh token of the request, and reports whether it is valid.
 func (n *xREST) spent(r *http.Request, t tx) (oauthToken, bool, error) {
 	switch r.Form.Get("grant_type") {
 	case "authorization_code":
@@ -149,95 +136,26 @@ func (n *xREST) spent(r *http.Request, t tx) (oauthToken, bool, error) {
 	return oauthToken{}, false, n.says.unread
 }
 
-// show does what try comes to, again after the wait that a marker asks for.
-func (n *xREST) show(r *http.Request, try func(t tx, waited bool) (launch, error)) (string, error) {
-	for waited := false; ; waited = true {
-		var out launch
+// show publishes the post that try prepares, on disk when it returns.
+func (n *xREST) show(r *http.Request, try func(t tx) (post, oauthToken, error)) (string, error) {
+	return n.publish(n.says.broken, func(waited bool) (outcome, error) {
+		var out outcome
 		err := n.store.in(r.Context(), func(t tx) error {
-			var err error
-			out, err = try(t, waited)
+			p, token, err := try(t)
+			if err != nil {
+				return err
+			}
+			publication := attempt{
+				platform: n.platform, account: p.account, text: p.text, session: token.session, waited: waited,
+			}
+			answers := refusals{
+				rejected: n.says.rejected, expired: n.says.noToken, rateLimited: n.says.rate, failed: n.says.broken,
+			}
+			out, err = publication.publish(r.Context(), t, answers, func() (string, error) {
+				return p.id, t.keepPost(r.Context(), p)
+			})
 			return err
 		})
-		if err != nil {
-			return "", err
-		}
-		if out.wait == 0 {
-			return out.post, out.refused
-		}
-		if !n.pause(out.wait) {
-			return "", n.says.broken
-		}
-	}
-}
-
-// launch lets the markers of the text act, and keeps the post in their midst.
-func (n *xREST) launch(ctx context.Context, t tx, p post, token oauthToken, waited bool) (launch, error) {
-	marks := readMarkers(p.text, n.platform)
-	key := p.account + " " + contentID([]byte(p.text)) // posts are new each time
-	if refused, err := n.refuses(ctx, t, marks, key, token.session); err != nil || refused != nil {
-		return launch{refused: refused}, err
-	}
-	if marks.slow > 0 && !waited {
-		return launch{wait: marks.slow}, nil
-	}
-	if err := t.keepPost(ctx, p); err != nil {
-		return launch{}, err
-	}
-	out := launch{post: p.id}
-	lost, err := loses(ctx, t, n.platform, marks, key)
-	if lost {
-		out.refused = errCut
-	}
-	return out, err
-}
-
-// refuses is the refusal that a marker asks for; nil where none does.
-func (n *xREST) refuses(ctx context.Context, t tx, marks markers, key, session string) (*xError, error) {
-	if marks.has(markReject) {
-		return n.says.rejected, nil
-	}
-	dead, err := once(ctx, t, n.platform, marks, key, markExpiredToken)
-	if err != nil {
-		return nil, err
-	}
-	if dead {
-		return n.says.noToken, t.killSession(ctx, n.platform, session)
-	}
-	if marks.has(markRateLimit) {
-		return n.says.rate, nil
-	}
-	if failing, err := once(ctx, t, n.platform, marks, key, markError); failing || err != nil {
-		return n.says.broken, err
-	}
-	return nil, nil //nolint:nilnil // no marker asks for a refusal
-}
-
-// nextPost numbers the posts of all networks, for their ids.
-func (t tx) nextPost(ctx context.Context) (int64, error) {
-	var next int64
-	err := t.QueryRowContext(ctx, `select coalesce(max(seq), 0) + 1 from posts`).Scan(&next)
-	return next, err
-}
-
-// mediaFile gives out a file that a post shows.
-func (n *xREST) mediaFile(r *http.Request) (any, error) {
-	var blob blobRef
-	err := n.store.in(r.Context(), func(t tx) error {
-		var found bool
-		var err error
-		blob, found, err = t.namedBlob(r.Context(), n.platform, r.PathValue("account"), r.PathValue("cid"))
-		if err == nil && !found {
-			err = n.says.nowhere
-		}
-		return err
+		return out, err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return n.blobAnswer(blob), nil
-}
-
-// toPage leads from the address of a post to the sandbox's page.
-func (n *xREST) toPage(w http.ResponseWriter, r *http.Request) {
-	http.Redirect(w, r, n.baseURL(r)+"/#"+anchor(n.platform, r.PathValue("id")), http.StatusSeeOther) //nolint:gosec // the base is our own, and what is appended is escaped
 }

@@ -16,8 +16,8 @@ import (
 
 const xVerifier = "a-verifier-of-at-least-forty-three-characters-0"
 
-// rest makes a call with a JSON body of a network's API.
-func (b *box) rest(t *testing.T, method, path, token, kind string, body io.Reader) answer {
+// rest calls a network's API with a JSON body.
+func (b *fixture) rest(t *testing.T, method, path, token, kind string, body io.Reader) answer {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), method, b.url+path, body)
 	if err != nil {
@@ -27,17 +27,17 @@ func (b *box) rest(t *testing.T, method, path, token, kind string, body io.Reade
 	if token != "" {
 		request.Header.Set("Authorization", "Bearer "+token)
 	}
-	return sent(request)
+	return doRequest(request)
 }
 
-// json makes a call with a JSON body.
-func (b *box) json(t *testing.T, method, path, token, body string) answer {
+// json calls X with a JSON body.
+func (b *fixture) json(t *testing.T, method, path, token, body string) answer {
 	t.Helper()
 	return b.rest(t, method, path, token, "application/json", strings.NewReader(body))
 }
 
-// connected is an access token of a network, for one of the people.
-func (b *box) connected(t *testing.T, page, tokens, account string, more url.Values) string {
+// accessToken returns an access token of a network for a person.
+func (b *fixture) accessToken(t *testing.T, page, tokens, account string, more url.Values) string {
 	t.Helper()
 	query := url.Values{
 		"client_id": {"app"}, "redirect_uri": {"https://app.test/back"}, "response_type": {"code"}, "scope": {"post"},
@@ -72,9 +72,9 @@ func (b *box) connected(t *testing.T, page, tokens, account string, more url.Val
 	return given.Access
 }
 
-func (b *box) xToken(t *testing.T, account string) string {
+func (b *fixture) xToken(t *testing.T, account string) string {
 	t.Helper()
-	return b.connected(t, "/x/i/oauth2/authorize", "/x/2/oauth2/token", account, url.Values{
+	return b.accessToken(t, "/x/i/oauth2/authorize", "/x/2/oauth2/token", account, url.Values{
 		"code_challenge": {"S6xMLfJrdwhXm9EJRqmQw6nyYWcpLlPsCEOqmhPUIcs"}, "code_challenge_method": {"S256"},
 	})
 }
@@ -83,7 +83,7 @@ func TestXInsistsOnPKCE(t *testing.T) {
 	b := start(t, Options{})
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
 		if a := b.form(t, method, "/x/i/oauth2/authorize",
-			with(asked(), "decision", "allow", "account", "mira.keller")); a.status != http.StatusBadRequest {
+			with(consentQuery(), "decision", "allow", "account", "mira.keller")); a.status != http.StatusBadRequest {
 			t.Errorf("%s: HTTP %d: %s", method, a.status, a.body)
 		}
 	}
@@ -125,13 +125,13 @@ func TestXRefuses(t *testing.T) {
 			t.Errorf("%s: HTTP %d: %s", name, a.status, a.body)
 		}
 	}
-	if held := b.heldPosts(t, url.Values{"platform": {"x"}}); len(held) != 0 {
-		t.Errorf("held %+v", held)
+	if posts := b.listPosts(t, url.Values{"platform": {"x"}}); len(posts) != 0 {
+		t.Errorf("held %+v", posts)
 	}
 }
 
-// xSegmentOf sends a segment, or what is none.
-func (b *box) xSegmentOf(t *testing.T, token, id string, fields ...string) answer {
+// xSegmentOf sends a segment, or an invalid one.
+func (b *fixture) xSegmentOf(t *testing.T, token, id string, fields ...string) answer {
 	t.Helper()
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
@@ -148,7 +148,7 @@ func (b *box) xSegmentOf(t *testing.T, token, id string, fields ...string) answe
 
 const xGIF = "GIF89a and more"
 
-func (b *box) xBegin(t *testing.T, token string) string {
+func (b *fixture) xBegin(t *testing.T, token string) string {
 	t.Helper()
 	a := b.json(t, http.MethodPost, "/x/2/media/upload/initialize", token,
 		fmt.Sprintf(`{"media_type":"image/gif","media_category":"tweet_gif","total_bytes":%d}`, len(xGIF)))
@@ -159,7 +159,7 @@ func (b *box) xBegin(t *testing.T, token string) string {
 	return begun.Data.ID
 }
 
-// Segments come in any order and more than once, outlive the process, and are the uploader's alone.
+// Segments can be sent in any order and repeatedly, survive a restart, and belong to the uploader.
 func TestXSegments(t *testing.T) {
 	dir := t.TempDir()
 	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
@@ -202,8 +202,8 @@ func TestXSegments(t *testing.T) {
 	if a := b.json(t, http.MethodPost, "/x/2/tweets", token, post); a.status != http.StatusCreated {
 		t.Errorf("HTTP %d: %s", a.status, a.body)
 	}
-	held := b.heldPosts(t, url.Values{"platform": {"x"}})
-	if len(held) != 1 || string(b.get(t, strings.TrimPrefix(held[0].Media[0], b.url)).body) != xGIF {
-		t.Errorf("held %+v", held)
+	posts := b.listPosts(t, url.Values{"platform": {"x"}})
+	if len(posts) != 1 || string(b.get(t, strings.TrimPrefix(posts[0].Media[0], b.url)).body) != xGIF {
+		t.Errorf("held %+v", posts)
 	}
 }

@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"bufio"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -9,14 +8,13 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"slices"
 	"strconv"
 	"time"
 )
 
 const (
-	xSegment     = 5 << 20 // bytes that one may have
+	xSegment     = 5 << 20 // bytes
 	xMaxSegments = 1000
 	xUploadLife  = 24 * time.Hour
 	xMaxAlt      = 1000
@@ -26,10 +24,10 @@ const (
 type xUpload struct {
 	seq      int64
 	account  string
-	mime     string // as it was announced
+	mime     string // declared type
 	category string
 	total    int64
-	cid      string // of the whole, once it is there; empty before
+	cid      string // of the joined file; empty before
 	failed   bool
 	alt      string
 	made     time.Time
@@ -38,7 +36,7 @@ type xUpload struct {
 
 func (u xUpload) id() string { return fmt.Sprintf("1%018d", u.seq) }
 
-// xCategories are what may be uploaded, by bytes and types.
+// xCategories are the limits of uploads.
 var xCategories = map[string]struct {
 	most  int64
 	types []string
@@ -49,31 +47,31 @@ var xCategories = map[string]struct {
 }
 
 func (n *xAPI) beginUpload(r *http.Request) (any, error) {
-	var asked struct {
+	var in struct {
 		Type     string `json:"media_type"`
 		Category string `json:"media_category"`
 		Total    int64  `json:"total_bytes"`
 	}
-	if xStrictly(r.Body, &asked) != nil {
+	if xStrictly(r.Body, &in) != nil {
 		return nil, n.says.unread
 	}
-	taken, known := xCategories[asked.Category]
-	if !known || asked.Total <= 0 || asked.Total > taken.most || !slices.Contains(taken.types, asked.Type) {
+	taken, known := xCategories[in.Category]
+	if !known || in.Total <= 0 || in.Total > taken.most || !slices.Contains(taken.types, in.Type) {
 		return nil, xInvalid("The media_type, media_category and total_bytes are not taken together.")
 	}
-	u := xUpload{mime: asked.Type, category: asked.Category, total: asked.Total, made: n.now()}
+	u := xUpload{mime: in.Type, category: in.Category, total: in.Total, made: n.now()}
 	err := n.store.in(r.Context(), func(t tx) error {
 		a, _, err := n.caller(r, t)
 		if err != nil {
 			return err
 		}
 		u.account = a.id
-		return t.keepXUpload(r.Context(), &u)
+		return insertXUpload(r.Context(), t, &u)
 	})
 	return xData(n.describe(u)), err
 }
 
-// xStrictly reads JSON in which no member may be unknown.
+// xStrictly parses JSON without unknown members.
 func xStrictly(body io.Reader, into any) error {
 	read := json.NewDecoder(body)
 	read.DisallowUnknownFields()
@@ -83,28 +81,28 @@ func xStrictly(body io.Reader, into any) error {
 	return nil
 }
 
-// describe is an upload as the API tells it.
+// describe returns an upload in the API's form.
 func (n *xAPI) describe(u xUpload) map[string]any {
-	told := map[string]any{
+	answer := map[string]any{
 		"id": u.id(), "media_key": xMediaKey(u),
 		"expires_after_secs": int64(u.made.Add(xUploadLife).Sub(n.now()) / time.Second),
 	}
 	if u.category == "tweet_image" || u.ended.IsZero() {
-		return told
+		return answer
 	}
 	left := u.ended.Add(n.ready).Sub(n.now())
 	switch {
 	case left > 0:
-		told["processing_info"] = map[string]any{
+		answer["processing_info"] = map[string]any{
 			"state": "in_progress", "check_after_secs": int64((left + time.Second - 1) / time.Second),
 			"progress_percent": 50,
 		}
 	case u.failed:
-		told["processing_info"] = map[string]any{"state": "failed", "progress_percent": 0}
+		answer["processing_info"] = map[string]any{"state": "failed", "progress_percent": 0}
 	default:
-		told["processing_info"] = map[string]any{"state": "succeeded", "progress_percent": 100}
+		answer["processing_info"] = map[string]any{"state": "succeeded", "progress_percent": 100}
 	}
-	return told
+	return answer
 }
 
 func xMediaKey(u xUpload) string {
@@ -114,26 +112,24 @@ func xMediaKey(u xUpload) string {
 	return "3_" + u.id()
 }
 
-// appendUpload keeps one segment, on disk when it answers.
+// appendUpload saves a segment, on disk when it answers.
 func (n *xAPI) appendUpload(w http.ResponseWriter, r *http.Request) (any, error) {
 	u, err := n.upload(r)
 	if err != nil {
 		return nil, err
 	}
-	control := http.NewResponseController(w)
-	// not every writer can; the segment is bounded all the same
-	_ = control.SetReadDeadline(time.Now().Add(uploadTimeout))
+	end := allowUpload(w)
 	r.Body = http.MaxBytesReader(w, r.Body, xSegment+4096)
 	place, segment, err := n.segment(r)
-	_ = control.SetReadDeadline(time.Time{})
+	end()
 	if err != nil {
 		return nil, err
 	}
-	err = n.store.in(r.Context(), func(t tx) error { return t.keepXSegment(r.Context(), u, place, segment) })
+	err = n.store.in(r.Context(), func(t tx) error { return upsertXSegment(r.Context(), t, u, place, segment) })
 	return xData(map[string]any{"expires_at": u.made.Add(xUploadLife).Unix()}), err
 }
 
-// segment reads the form that a segment comes in, whose parts have no order.
+// segment parses the form of a segment, whose parts have no order.
 func (n *xAPI) segment(r *http.Request) (int, blobRef, error) {
 	form, err := r.MultipartReader()
 	if err != nil {
@@ -150,7 +146,7 @@ func (n *xAPI) segment(r *http.Request) (int, blobRef, error) {
 		}
 		switch part.FormName() {
 		case "segment_index":
-			text, _ := io.ReadAll(io.LimitReader(part, 5)) // what is not a number is refused
+			text, _ := io.ReadAll(io.LimitReader(part, 5)) // an invalid number is refused
 			if place, err = strconv.Atoi(string(text)); err != nil {
 				return 0, blobRef{}, n.says.unread
 			}
@@ -164,7 +160,7 @@ func (n *xAPI) segment(r *http.Request) (int, blobRef, error) {
 	}
 }
 
-// upload is the caller's upload that the request is about.
+// upload returns the caller's upload that the request names.
 func (n *xAPI) upload(r *http.Request) (xUpload, error) {
 	id := r.PathValue("id")
 	if id == "" {
@@ -182,16 +178,16 @@ func (n *xAPI) upload(r *http.Request) (xUpload, error) {
 	return u, err
 }
 
-// ownUpload finds an upload of the account that has not expired.
+// ownUpload returns an upload of the account that has not expired.
 func (n *xAPI) ownUpload(ctx context.Context, t tx, a account, id string) (xUpload, error) {
-	u, found, err := t.xUpload(ctx, id)
+	u, found, err := findXUpload(ctx, t, id)
 	if err == nil && (!found || u.account != a.id || n.now().Sub(u.made) >= xUploadLife) {
 		err = n.says.nowhere
 	}
 	return u, err
 }
 
-// endUpload puts the segments together. An image that is none is refused here, a video that is none fails later.
+// endUpload joins the segments. An invalid image is refused here, an invalid video fails later.
 func (n *xAPI) endUpload(r *http.Request) (any, error) {
 	u, err := n.upload(r)
 	if err != nil || u.cid != "" {
@@ -199,13 +195,13 @@ func (n *xAPI) endUpload(r *http.Request) (any, error) {
 	}
 	var segments []string
 	err = n.store.in(r.Context(), func(t tx) error {
-		segments, err = t.xSegments(r.Context(), u)
+		segments, err = listXSegments(r.Context(), t, u)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	whole, err := n.join(segments)
+	whole, err := n.store.join(segments)
 	if err != nil {
 		return nil, err
 	}
@@ -218,42 +214,9 @@ func (n *xAPI) endUpload(r *http.Request) (any, error) {
 		if err := t.keepBlob(r.Context(), xName, u.account, whole); err != nil {
 			return err
 		}
-		return t.endXUpload(r.Context(), u)
+		return updateXUpload(r.Context(), t, u)
 	})
 	return xData(n.describe(u)), err
-}
-
-// join makes one file of the segments.
-func (n *xAPI) join(segments []string) (blobRef, error) {
-	reader, writer := io.Pipe()
-	go func() {
-		for _, cid := range segments {
-			if err := n.pour(writer, cid); err != nil {
-				_ = writer.CloseWithError(err)
-				return
-			}
-		}
-		_ = writer.Close()
-	}()
-	defer func() { _ = reader.Close() }() // it never fails
-	body := bufio.NewReader(reader)
-	head, _ := body.Peek(sniffed) // what keeps it from being read is met again
-	kind := mediaType(head, "")
-	whole, err := n.store.keepFile(body)
-	whole.mime = kind
-	return whole, err
-}
-
-func (n *xAPI) pour(into io.Writer, cid string) error {
-	file, err := os.Open(n.store.filePath(cid))
-	if err != nil {
-		return fmt.Errorf("opening a segment: %w", err)
-	}
-	defer file.Close()
-	if _, err := io.Copy(into, file); err != nil {
-		return fmt.Errorf("joining a segment: %w", err)
-	}
-	return nil
 }
 
 func (n *xAPI) uploadStatus(r *http.Request) (any, error) {
@@ -262,7 +225,7 @@ func (n *xAPI) uploadStatus(r *http.Request) (any, error) {
 }
 
 func (n *xAPI) describeUpload(r *http.Request) (any, error) {
-	var asked struct {
+	var in struct {
 		ID       string `json:"id"`
 		Metadata struct {
 			Alt struct {
@@ -270,7 +233,7 @@ func (n *xAPI) describeUpload(r *http.Request) (any, error) {
 			} `json:"alt_text"`
 		} `json:"metadata"`
 	}
-	if xStrictly(r.Body, &asked) != nil || len([]rune(asked.Metadata.Alt.Text)) > xMaxAlt {
+	if xStrictly(r.Body, &in) != nil || len([]rune(in.Metadata.Alt.Text)) > xMaxAlt {
 		return nil, n.says.unread
 	}
 	err := n.store.in(r.Context(), func(t tx) error {
@@ -278,30 +241,30 @@ func (n *xAPI) describeUpload(r *http.Request) (any, error) {
 		if err != nil {
 			return err
 		}
-		u, err := n.ownUpload(r.Context(), t, a, asked.ID)
+		u, err := n.ownUpload(r.Context(), t, a, in.ID)
 		if err != nil {
 			return err
 		}
-		u.alt = asked.Metadata.Alt.Text
-		return t.endXUpload(r.Context(), u)
+		u.alt = in.Metadata.Alt.Text
+		return updateXUpload(r.Context(), t, u)
 	})
-	return xData(map[string]any{"id": asked.ID, "associated_metadata": map[string]any{}}), err
+	return xData(map[string]any{"id": in.ID, "associated_metadata": map[string]any{}}), err
 }
 
-// keepXUpload makes the upload and gives it its number.
-func (t tx) keepXUpload(ctx context.Context, u *xUpload) error {
+// insertXUpload stores a new upload and sets its number.
+func insertXUpload(ctx context.Context, t tx, u *xUpload) error {
 	err := t.QueryRowContext(ctx,
 		`insert into x_uploads (account, type, category, total, made_at) values (?, ?, ?, ?, ?) returning seq`,
 		u.account, u.mime, u.category, u.total, u.made.UnixMilli()).Scan(&u.seq)
 	if err != nil {
-		return fmt.Errorf("keeping an upload: %w", err)
+		return fmt.Errorf("saving an upload: %w", err)
 	}
 	return nil
 }
 
-// xUpload finds an upload by its id. It is false where there is none.
-func (t tx) xUpload(ctx context.Context, id string) (xUpload, bool, error) {
-	seq, _ := strconv.ParseInt(id, 10, 64) // anything else is no upload's id
+// findXUpload returns an upload by its id, and reports whether it exists.
+func findXUpload(ctx context.Context, t tx, id string) (xUpload, bool, error) {
+	seq, _ := strconv.ParseInt(id, 10, 64) // no other text is an upload's id
 	u := xUpload{seq: seq - 1e18}
 	if seq < 1e18 || u.id() != id {
 		return xUpload{}, false, nil
@@ -324,8 +287,8 @@ func (t tx) xUpload(ctx context.Context, id string) (xUpload, bool, error) {
 	return u, true, nil
 }
 
-// endXUpload brings the upload up to date.
-func (t tx) endXUpload(ctx context.Context, u xUpload) error {
+// updateXUpload updates the upload.
+func updateXUpload(ctx context.Context, t tx, u xUpload) error {
 	ended := int64(0)
 	if !u.ended.IsZero() {
 		ended = u.ended.UnixMilli()
@@ -333,23 +296,24 @@ func (t tx) endXUpload(ctx context.Context, u xUpload) error {
 	_, err := t.ExecContext(ctx, `update x_uploads set cid = ?, failed = ?, alt = ?, ended_at = ? where seq = ?`, u.cid,
 		u.failed, u.alt, ended, u.seq)
 	if err != nil {
-		return fmt.Errorf("bringing an upload up to date: %w", err)
+		return fmt.Errorf("updating an upload: %w", err)
 	}
 	return nil
 }
 
-func (t tx) keepXSegment(ctx context.Context, u xUpload, place int, segment blobRef) error {
+func upsertXSegment(ctx context.Context, t tx, u xUpload, place int, segment blobRef) error {
 	_, err := t.ExecContext(ctx,
-		`insert into x_segments (upload, place, cid) values (?, ?, ?) on conflict (upload, place) do update set cid = excluded.cid`,
+		`insert into x_segments (upload, place, cid) values (?, ?, ?)
+		on conflict (upload, place) do update set cid = excluded.cid`,
 		u.seq, place, segment.cid)
 	if err != nil {
-		return fmt.Errorf("keeping a segment: %w", err)
+		return fmt.Errorf("saving a segment: %w", err)
 	}
 	return nil
 }
 
-// xSegments are the files of an upload's segments, in their order.
-func (t tx) xSegments(ctx context.Context, u xUpload) ([]string, error) {
+// listXSegments returns the files of an upload's segments in order.
+func listXSegments(ctx context.Context, t tx, u xUpload) ([]string, error) {
 	rows, err := t.QueryContext(ctx, `select cid from x_segments where upload = ? order by place`, u.seq)
 	if err != nil {
 		return nil, fmt.Errorf("reading segments: %w", err)

@@ -15,7 +15,7 @@ const (
 	youtubeName = "youtube"
 
 	youtubeAccessLife  = time.Hour
-	youtubeRefreshLife = 180 * 24 * time.Hour // without being used
+	youtubeRefreshLife = 180 * 24 * time.Hour // since its last use
 	youtubeKindRefresh = "refresh"
 
 	youtubeScope       = "https://www.googleapis.com/auth/youtube" // allows all
@@ -24,32 +24,28 @@ const (
 )
 
 // youtube is the part of Google's sign-in and of the YouTube Data API that publishes: the consent and its tokens,
-// upload sessions, lists of channels and videos. Every app is known to it, whatever its secret, and everybody has one
-// channel.
+// upload sessions, lists of channels and videos. It accepts every app and any secret, and everybody has one channel.
 type youtube struct{ *oauth }
 
-func newYouTube(s *Server) *youtube {
-	return &youtube{&oauth{Server: s, platform: youtubeName, title: "YouTube"}}
+func newYouTube(s *shared) *youtube {
+	return &youtube{&oauth{shared: s, platform: youtubeName, displayName: "YouTube"}}
 }
-
-func (n *youtube) name() string  { return youtubeName }
-func (n *youtube) title() string { return n.oauth.title }
 
 func (n *youtube) settle(ctx context.Context) error { return n.people(ctx, youtubeChannel) }
 
-// youtubeChannel gives a handle the same channel in every sandbox.
+// youtubeChannel returns a channel's id, which is the same in every sandbox.
 func youtubeChannel(handle string) string { return "UC" + youtubeID("channel "+handle, 22) }
 
-// youtubeUploads is the playlist of all that was uploaded to a channel.
+// youtubeUploads returns the id of the playlist of a channel's uploads.
 func youtubeUploads(channel string) string { return "UU" + strings.TrimPrefix(channel, "UC") }
 
-// youtubeID is an id of so many characters for what it is made of.
+// youtubeID returns an id of a length that is the same in every sandbox.
 func youtubeID(of string, length int) string {
 	sum := sha256.Sum256([]byte("sandbox youtube " + of))
 	return base64.RawURLEncoding.EncodeToString(sum[:])[:length]
 }
 
-// handler answers the API, the consent page, and at the addresses of videos the sandbox's page.
+// handler serves the API, the consent page, and redirects from videos to the sandbox's page.
 func (n *youtube) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /o/oauth2/v2/auth", n.authorize)
@@ -62,19 +58,19 @@ func (n *youtube) handler() http.Handler {
 		"GET /youtube/v3/videos":         n.listVideos,
 		"GET /v2/reports":                n.report,
 		"POST /upload/youtube/v3/videos": n.beginUpload,
-		"GET /media/{account}/{cid}":     n.mediaFile,
+		"GET /media/{account}/{cid}":     n.mediaFile(youtubeName, errYouTubeNoFile),
 		"/":                              n.nowhere,
 	} {
 		mux.HandleFunc(pattern, n.google(do))
 	}
 	mux.HandleFunc("PUT /upload/youtube/v3/videos", n.upload)
 	mux.HandleFunc("GET /web/watch", func(w http.ResponseWriter, r *http.Request) {
-		http.Redirect(w, r, n.baseURL(r)+"/#"+anchor(youtubeName, r.FormValue("v")), http.StatusSeeOther)
+		n.redirectToPost(w, r, youtubeName, r.FormValue("v"))
 	})
 	return mux
 }
 
-// token gives out tokens for a code, or another hour for a refresh token, which stays as it is.
+// token exchanges a code for tokens, or a refresh token for another access token.
 func (n *youtube) token(r *http.Request) (any, error) {
 	if r.PostForm.Get("client_id") == "" || r.PostForm.Get("client_secret") == "" {
 		return nil, &youtubeTokenError{http.StatusUnauthorized, "invalid_client", "The OAuth client was not found."}
@@ -121,13 +117,13 @@ func (n *youtube) tradeRefresh(ctx context.Context, t tx, form url.Values) (map[
 	if !good || refresh.client != form.Get("client_id") {
 		return nil, &youtubeTokenError{http.StatusBadRequest, "invalid_grant", "Token has been expired or revoked."}
 	}
-	if err := t.youtubeExtend(ctx, n.seal(text), n.now().Add(youtubeRefreshLife)); err != nil {
+	if err := extendYouTubeToken(ctx, t, n.seal(text), n.now().Add(youtubeRefreshLife)); err != nil {
 		return nil, err
 	}
 	return n.access(ctx, t, refresh)
 }
 
-// access answers with a new access token of a session.
+// access returns the answer with a new access token of a session.
 func (n *youtube) access(ctx context.Context, t tx, of oauthToken) (map[string]any, error) {
 	of.kind = kindAccess
 	scopes, err := t.scopes(ctx, youtubeName, of.session)
@@ -141,7 +137,7 @@ func (n *youtube) access(ctx context.Context, t tx, of oauthToken) (map[string]a
 	}, err
 }
 
-// bearer is the account that the request's token speaks for, where that allows what the scope is for.
+// bearer returns the account of the request's token, which must allow the scope.
 func (n *youtube) bearer(r *http.Request, t tx, scope string) (account, oauthToken, error) {
 	token, good, err := n.find(r.Context(), t, kindAccess, strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
 	if err != nil {
@@ -162,4 +158,21 @@ func (n *youtube) bearer(r *http.Request, t tx, scope string) (account, oauthTok
 		err = errYouTubeToken
 	}
 	return a, token, err
+}
+
+// revoke ends the sessions of a channel's owner, by either token.
+func (n *youtube) revoke(r *http.Request) (any, error) {
+	err := n.store.in(r.Context(), func(t tx) error {
+		for _, kind := range []string{youtubeKindRefresh, kindAccess} {
+			token, good, err := n.find(r.Context(), t, kind, r.PostForm.Get("token"))
+			if err != nil {
+				return err
+			}
+			if good {
+				return t.killSessionsOf(r.Context(), youtubeName, token.account)
+			}
+		}
+		return &youtubeTokenError{http.StatusBadRequest, "invalid_token", "Token expired or revoked"}
+	})
+	return map[string]any{}, err
 }

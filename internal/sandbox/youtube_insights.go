@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// youtubeScopeFigures lets an app read what the Analytics API tells.
+// youtubeScopeFigures is the scope of the Analytics API.
 const youtubeScopeFigures = "https://www.googleapis.com/auth/yt-analytics.readonly"
 
-// mostReported is how many videos a report may be about.
+// mostReported is the maximum number of videos in a report.
 const mostReported = 500
 
-// channelStatistics are a channel's figures. The network rounds its subscribers down to three digits.
+// channelStatistics returns a channel's counts. The network rounds its subscribers down to three digits.
 func (n *youtube) channelStatistics(a account, videos []post) map[string]any {
 	var views int64
 	for _, p := range videos {
@@ -38,16 +38,16 @@ func youtubeRounded(number int64) int64 {
 	return number / unit * unit
 }
 
-// statistics are a video's figures, as the Data API tells them.
+// statistics returns a video's counts in the Data API's form.
 func (n *youtube) statistics(p post) map[string]string {
-	counted := count(p, n.now())
+	counts := count(p, n.now())
 	return map[string]string{
-		"viewCount": strconv.FormatInt(counted.views, 10), "likeCount": strconv.FormatInt(counted.likes, 10),
-		"commentCount": strconv.FormatInt(counted.comments, 10), "favoriteCount": "0",
+		"viewCount": strconv.FormatInt(counts.views, 10), "likeCount": strconv.FormatInt(counts.likes, 10),
+		"commentCount": strconv.FormatInt(counts.comments, 10), "favoriteCount": "0",
 	}
 }
 
-// report is one report of the Analytics API: how often each of some videos was shared, the most shared first.
+// report is a report of the Analytics API: how often each of some videos was shared, in descending order.
 func (n *youtube) report(r *http.Request) (any, error) {
 	ids, err := readYouTubeReport(r.URL.Query())
 	if err != nil {
@@ -86,7 +86,7 @@ func (n *youtube) report(r *http.Request) (any, error) {
 	}, err
 }
 
-// readYouTubeReport are the videos that a report is to be about.
+// readYouTubeReport returns the videos of the requested report.
 func readYouTubeReport(query url.Values) ([]string, error) {
 	_, badStart := time.Parse(time.DateOnly, query.Get("startDate"))
 	_, badEnd := time.Parse(time.DateOnly, query.Get("endDate"))

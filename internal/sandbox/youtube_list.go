@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	usualYouTube = 5 // of a page
+	usualYouTube = 5 // per page
 	mostYouTube  = 50
 )
 
-// youtubePart holds the parts of a resource that a request names.
+// youtubePart returns the requested parts of a resource.
 func youtubePart(query url.Values) map[string]bool {
 	parts := map[string]bool{}
 	for _, named := range query["part"] {
@@ -27,7 +27,7 @@ func youtubePart(query url.Values) map[string]bool {
 	return parts
 }
 
-// list answers with a list of resources for the request's account.
+// list returns a list of resources of the caller's account.
 func (n *youtube) list(
 	r *http.Request, kind string, known []string, find func(tx, account) ([]map[string]any, error),
 ) (map[string]any, error) {
@@ -54,18 +54,18 @@ func (n *youtube) list(
 	return answer, err
 }
 
-// youtubeResource is a resource with the parts that were asked for.
-func youtubeResource(kind, id string, asked map[string]bool, parts map[string]any) map[string]any {
+// youtubeResource returns a resource with the requested parts.
+func youtubeResource(kind, id string, requested map[string]bool, parts map[string]any) map[string]any {
 	resource := map[string]any{"kind": "youtube#" + kind, "etag": youtubeID("etag "+id, 27), "id": id}
 	for name, part := range parts {
-		if asked[name] {
+		if requested[name] {
 			resource[name] = part
 		}
 	}
 	return resource
 }
 
-// listChannels lists the caller's own channel, asked for as such or by its id.
+// listChannels lists the caller's own channel, selected by mine or by its id.
 func (n *youtube) listChannels(r *http.Request) (any, error) {
 	query := r.URL.Query()
 	return n.list(r, "channel",
@@ -79,7 +79,7 @@ func (n *youtube) listChannels(r *http.Request) (any, error) {
 			if query.Get("mine") != "true" && !slices.Contains(ids, a.id) {
 				return []map[string]any{}, nil
 			}
-			held, err := t.posts(r.Context(), `where p.platform = ? and p.account = ?`, youtubeName, a.id)
+			posts, err := t.posts(r.Context(), `where p.platform = ? and p.account = ?`, youtubeName, a.id)
 			return []map[string]any{youtubeResource("channel", a.id, youtubePart(query), map[string]any{
 				"snippet": map[string]any{
 					"title": a.displayName, "description": "", "customUrl": "@" + a.handle,
@@ -88,7 +88,7 @@ func (n *youtube) listChannels(r *http.Request) (any, error) {
 				"contentDetails": map[string]any{
 					"relatedPlaylists": map[string]string{"likes": "", "uploads": youtubeUploads(a.id)},
 				},
-				"statistics": n.channelStatistics(a, held),
+				"statistics": n.channelStatistics(a, posts),
 				"status": map[string]any{
 					"privacyStatus": "public", "isLinked": true, "longUploadsStatus": "allowed",
 				},
@@ -112,15 +112,15 @@ func (n *youtube) listUploads(r *http.Request) (any, error) {
 					"The playlist identified with the request's playlistId parameter cannot be found.",
 				}
 			}
-			held, err := t.posts(r.Context(),
+			posts, err := t.posts(r.Context(),
 				`where p.platform = ? and p.account = ? order by p.seq desc limit ? offset ?`, youtubeName, a.id,
 				limit+1, skip)
 			if err == nil {
-				err = untoldAmong(held, n.now())
+				err = untoldAmong(posts, n.now())
 			}
-			more = len(held) > limit
+			more = len(posts) > limit
 			items := []map[string]any{}
-			for i, p := range held[:min(limit, len(held))] {
+			for i, p := range posts[:min(limit, len(posts))] {
 				items = append(items, youtubeItem(a, p, skip+i, youtubePart(query)))
 			}
 			return items, err
@@ -131,7 +131,7 @@ func (n *youtube) listUploads(r *http.Request) (any, error) {
 	return answer, err
 }
 
-// youtubePage is how many to list and how many to skip.
+// youtubePage returns the limit and the offset of a page.
 func youtubePage(query url.Values) (int, int, error) {
 	limit, skip := usualYouTube, 0
 	var err error
@@ -148,10 +148,10 @@ func youtubePage(query url.Values) (int, int, error) {
 	return limit, skip, nil
 }
 
-// youtubeItem is a video as an entry of a playlist.
-func youtubeItem(a account, p post, position int, asked map[string]bool) map[string]any {
+// youtubeItem returns a video as an entry of a playlist.
+func youtubeItem(a account, p post, position int, requested map[string]bool) map[string]any {
 	insert, at := youtubeKept(p).Insert, p.at.Format(time.RFC3339)
-	return youtubeResource("playlistItem", youtubeID("item "+p.id, 24), asked, map[string]any{
+	return youtubeResource("playlistItem", youtubeID("item "+p.id, 24), requested, map[string]any{
 		"snippet": map[string]any{
 			"publishedAt": at, "channelId": a.id, "channelTitle": a.displayName, "title": insert.Snippet.Title,
 			"description": insert.Snippet.Description,
@@ -189,17 +189,17 @@ func (n *youtube) listVideos(r *http.Request) (any, error) {
 		})
 }
 
-// youtubeKept is what is kept of a video beside its text.
+// youtubeKept returns what is stored of a video besides its text.
 func youtubeKept(p post) youtubeBody {
-	var kept youtubeBody
-	_ = json.Unmarshal(p.body, &kept) // it was written by keepVideo
-	return kept
+	var body youtubeBody
+	_ = json.Unmarshal(p.body, &body) // keepVideo wrote it
+	return body
 }
 
-// video is a video as the API tells it, on which the network works for a while.
-func (n *youtube) video(p post, asked map[string]bool) map[string]any {
-	kept := youtubeKept(p)
-	insert := kept.Insert
+// video returns a video in the API's form. The network processes it for a while.
+func (n *youtube) video(p post, requested map[string]bool) map[string]any {
+	body := youtubeKept(p)
+	insert := body.Insert
 	status := map[string]any{
 		"uploadStatus": "processed", "privacyStatus": insert.Status.PrivacyStatus, "license": "youtube",
 		"embeddable": true, "publicStatsViewable": true,
@@ -208,10 +208,10 @@ func (n *youtube) video(p post, asked map[string]bool) map[string]any {
 	switch {
 	case n.now().Sub(p.at) < n.ready:
 		status["uploadStatus"], processing = "uploaded", "processing"
-	case kept.Failure != "":
-		status["uploadStatus"], status["failureReason"], processing = "failed", kept.Failure, "failed"
+	case body.Failure != "":
+		status["uploadStatus"], status["failureReason"], processing = "failed", body.Failure, "failed"
 	}
-	return youtubeResource("video", p.id, asked, map[string]any{
+	return youtubeResource("video", p.id, requested, map[string]any{
 		"snippet": map[string]any{
 			"publishedAt": p.at.Format(time.RFC3339), "channelId": p.account, "channelTitle": p.displayName,
 			"title":       insert.Snippet.Title,

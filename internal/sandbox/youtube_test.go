@@ -12,17 +12,19 @@ import (
 	"time"
 )
 
-// youtubeToken are the tokens of mira.keller.
-func (b *box) youtubeToken(t *testing.T) answer {
+const scopeYouTube = "https://www.googleapis.com/auth/youtube"
+
+// youtubeToken returns the tokens of mira.keller.
+func (b *fixture) youtubeToken(t *testing.T) answer {
 	t.Helper()
-	return b.youtubeAllowed(t, youtubeScopeUpload+" "+youtubeScopeRead)
+	return b.youtubeAllowed(t, scopeYouTube+".upload"+" "+scopeYouTube+".readonly")
 }
 
-// youtubeAllowed are tokens for what mira.keller allowed.
-func (b *box) youtubeAllowed(t *testing.T, scopes string) answer {
+// youtubeAllowed returns tokens of mira.keller with a scope.
+func (b *fixture) youtubeAllowed(t *testing.T, scopes string) answer {
 	t.Helper()
 	allowed := b.form(t, http.MethodPost, "/youtube/o/oauth2/v2/auth",
-		with(asked(), "scope", scopes, "decision", "allow", "account", "mira.keller"))
+		with(consentQuery(), "scope", scopes, "decision", "allow", "account", "mira.keller"))
 	back, err := url.Parse(allowed.header.Get("Location"))
 	if err != nil || allowed.status != http.StatusSeeOther {
 		t.Fatalf("HTTP %d: %s", allowed.status, allowed.body)
@@ -30,8 +32,8 @@ func (b *box) youtubeAllowed(t *testing.T, scopes string) answer {
 	return b.form(t, http.MethodPost, "/youtube/token", exchange(back.Query().Get("code")))
 }
 
-// youtube makes a call of the API; the headers are names and values in turn.
-func (b *box) youtube(t *testing.T, method, path, token string, body []byte, headers ...string) answer {
+// youtube calls the API; headers alternates names and values.
+func (b *fixture) youtube(t *testing.T, method, path, token string, body []byte, headers ...string) answer {
 	t.Helper()
 	if strings.HasPrefix(path, "/") {
 		path = b.url + "/youtube" + path
@@ -44,18 +46,18 @@ func (b *box) youtube(t *testing.T, method, path, token string, body []byte, hea
 	for i := 0; i < len(headers); i += 2 {
 		request.Header.Set(headers[i], headers[i+1])
 	}
-	return sent(request)
+	return doRequest(request)
 }
 
-// youtubeReason is why Google's API refused.
+// youtubeReason returns the reason of a refusal.
 func (a answer) youtubeReason() string {
-	var said struct {
+	var result struct {
 		Error struct{ Errors []struct{ Reason string } }
 	}
-	if json.Unmarshal(a.body, &said) != nil || len(said.Error.Errors) == 0 {
+	if json.Unmarshal(a.body, &result) != nil || len(result.Error.Errors) == 0 {
 		return ""
 	}
-	return said.Error.Errors[0].Reason
+	return result.Error.Errors[0].Reason
 }
 
 const (
@@ -63,14 +65,14 @@ const (
 	youtubeSaid  = `{"snippet":{"title":"T","description":"D"},"status":{"privacyStatus":"public"}}`
 )
 
-// youtubeBegin begins an upload: the answer.
-func (b *box) youtubeBegin(t *testing.T, token, said string, total int) answer {
+// youtubeBegin begins an upload and returns the answer.
+func (b *fixture) youtubeBegin(t *testing.T, token, result string, total int) answer {
 	t.Helper()
-	return b.youtube(t, http.MethodPost, youtubeStart, token, []byte(said), "X-Upload-Content-Length",
+	return b.youtube(t, http.MethodPost, youtubeStart, token, []byte(result), "X-Upload-Content-Length",
 		strconv.Itoa(total), "X-Upload-Content-Type", "video/mp4")
 }
 
-func (b *box) youtubeBegun(t *testing.T, token string, total int) string {
+func (b *fixture) youtubeBegun(t *testing.T, token string, total int) string {
 	t.Helper()
 	a := b.youtubeBegin(t, token, youtubeSaid, total)
 	if a.status != http.StatusOK || a.header.Get("Location") == "" || len(a.body) > 0 {
@@ -87,10 +89,10 @@ func TestYouTubeUpload(t *testing.T) {
 	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 	b := start(t, Options{Now: func() time.Time { return now }, Ready: time.Minute})
 	token := b.youtubeToken(t).member("access_token")
-	const total = 2*youtubeUnit + 100
+	const total = 2*(256<<10) + 100
 	film := youtubeFilm(total)
 	address := b.youtubeBegun(t, token, total)
-	// send sends a part of the film and checks the status and how much there is then.
+	// send sends a part of the video and checks the status and the received bytes.
 	send := func(from, to, status, have int) answer {
 		t.Helper()
 		a := b.youtube(t, http.MethodPut, address, token, film[from:to], "Content-Range", fmt.Sprintf("bytes %d-%d/%d", from, to-1, total))
@@ -112,17 +114,17 @@ func TestYouTubeUpload(t *testing.T) {
 		}
 	}
 	ask(0)
-	send(youtubeUnit, 2*youtubeUnit, http.StatusPermanentRedirect, 0) // not the next part: not kept
-	send(0, youtubeUnit, http.StatusPermanentRedirect, youtubeUnit)
-	send(0, youtubeUnit, http.StatusPermanentRedirect, youtubeUnit)
-	send(youtubeUnit, youtubeUnit+7, http.StatusBadRequest, 0)
-	send(youtubeUnit, 2*youtubeUnit, http.StatusPermanentRedirect, 2*youtubeUnit)
-	ask(2 * youtubeUnit)
-	if held := b.texts(t, nil); len(held) != 0 {
-		t.Errorf("held too soon: %q", held)
+	send((256 << 10), 2*(256<<10), http.StatusPermanentRedirect, 0) // not the next part: not stored
+	send(0, (256 << 10), http.StatusPermanentRedirect, (256 << 10))
+	send(0, (256 << 10), http.StatusPermanentRedirect, (256 << 10))
+	send((256 << 10), (256<<10)+7, http.StatusBadRequest, 0)
+	send((256 << 10), 2*(256<<10), http.StatusPermanentRedirect, 2*(256<<10))
+	ask(2 * (256 << 10))
+	if posts := b.texts(t, nil); len(posts) != 0 {
+		t.Errorf("held too soon: %q", posts)
 	}
-	first := send(2*youtubeUnit, total, http.StatusOK, 0)
-	if second := send(2*youtubeUnit, total, http.StatusOK, 0); second.member("id") != first.member("id") || first.member("id") == "" {
+	first := send(2*(256<<10), total, http.StatusOK, 0)
+	if second := send(2*(256<<10), total, http.StatusOK, 0); second.member("id") != first.member("id") || first.member("id") == "" {
 		t.Errorf("%s, then %s", first.body, second.body)
 	}
 	state := func() string {
@@ -135,11 +137,11 @@ func TestYouTubeUpload(t *testing.T) {
 	if got := state(); !strings.Contains(got, `"uploadStatus":"processed"`) || strings.Contains(got, "snippet") {
 		t.Errorf("after a while: %s", got)
 	}
-	held := b.heldPosts(t, url.Values{"platform": {youtubeName}})
-	if len(held) != 1 || held[0].Text != "D" || held[0].ID != first.member("id") || held[0].Account != "mira.keller" {
-		t.Fatalf("held: %+v", held)
+	posts := b.listPosts(t, url.Values{"platform": {"youtube"}})
+	if len(posts) != 1 || posts[0].Text != "D" || posts[0].ID != first.member("id") || posts[0].Account != "mira.keller" {
+		t.Fatalf("held: %+v", posts)
 	}
-	if shown := b.get(t, strings.TrimPrefix(held[0].Media[0], b.url)); !bytes.Equal(shown.body, film) {
+	if shown := b.get(t, strings.TrimPrefix(posts[0].Media[0], b.url)); !bytes.Equal(shown.body, film) {
 		t.Errorf("%d bytes are shown", len(shown.body))
 	}
 	if page := string(b.get(t, "/").body); !strings.Contains(page, `id="youtube-`+first.member("id")+`"`) {
@@ -151,16 +153,16 @@ func TestYouTubeUpload(t *testing.T) {
 func TestYouTubeOutlives(t *testing.T) {
 	b := start(t, Options{})
 	token := b.youtubeToken(t).member("access_token")
-	film := youtubeFilm(youtubeUnit + 9)
+	film := youtubeFilm((256 << 10) + 9)
 	address := b.youtubeBegun(t, token, len(film))
-	b.youtube(t, http.MethodPut, address, token, film[:youtubeUnit], "Content-Range",
-		fmt.Sprintf("bytes 0-%d/%d", youtubeUnit-1, len(film)))
+	b.youtube(t, http.MethodPut, address, token, film[:(256<<10)], "Content-Range",
+		fmt.Sprintf("bytes 0-%d/%d", (256<<10)-1, len(film)))
 	again := startIn(t, b.dir, Options{})
 	address = strings.Replace(address, b.url, again.url, 1)
-	a := again.youtube(t, http.MethodPut, address, token, film[youtubeUnit:], "Content-Range",
-		fmt.Sprintf("bytes %d-%d/%d", youtubeUnit, len(film)-1, len(film)))
-	if held := again.texts(t, nil); a.status != http.StatusOK || len(held) != 1 {
-		t.Errorf("HTTP %d: %s; held: %q", a.status, a.body, held)
+	a := again.youtube(t, http.MethodPut, address, token, film[(256<<10):], "Content-Range",
+		fmt.Sprintf("bytes %d-%d/%d", (256<<10), len(film)-1, len(film)))
+	if posts := again.texts(t, nil); a.status != http.StatusOK || len(posts) != 1 {
+		t.Errorf("HTTP %d: %s; held: %q", a.status, a.body, posts)
 	}
 }
 
@@ -168,14 +170,14 @@ func TestYouTubeSessionEnds(t *testing.T) {
 	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 	b := start(t, Options{Now: func() time.Time { return now }})
 	address := b.youtubeBegun(t, b.youtubeToken(t).member("access_token"), 9)
-	now = now.Add(youtubeSession)
+	now = now.Add(7 * 24 * time.Hour)
 	a := b.youtube(t, http.MethodPut, address, b.youtubeToken(t).member("access_token"), youtubeFilm(9))
 	if a.status != http.StatusNotFound || len(b.texts(t, nil)) != 0 {
 		t.Errorf("HTTP %d: %s", a.status, a.body)
 	}
 }
 
-// A file that is no video is taken, and its failure told afterwards.
+// A file that is not a video is accepted, and fails later.
 func TestYouTubeNoVideo(t *testing.T) {
 	b := start(t, Options{})
 	token := b.youtubeToken(t).member("access_token")
@@ -189,23 +191,23 @@ func TestYouTubeNoVideo(t *testing.T) {
 func TestYouTubeRefusals(t *testing.T) {
 	b := start(t, Options{})
 	token := b.youtubeToken(t).member("access_token")
-	said := func(title, text, tags, privacy string) string {
+	metadata := func(title, text, tags, privacy string) string {
 		return fmt.Sprintf(`{"snippet":{"title":%q,"description":%q,"tags":[%s]},"status":{"privacyStatus":%q}}`, title,
 			text, tags, privacy)
 	}
-	for name, c := range map[string]struct{ said, want string }{
-		"no title":    {said(" ", "", "", "public"), "invalidTitle"},
-		"long title":  {said(strings.Repeat("é", 101), "", "", "public"), "invalidTitle"},
-		"title signs": {said("<", "", "", "public"), "invalidTitle"},
-		"long text":   {said("T", strings.Repeat("é", 2501), "", "public"), "invalidDescription"},
-		"text signs":  {said("T", ">", "", "public"), "invalidDescription"},
-		"long tags":   {said("T", "", `"`+strings.Repeat("a", 250)+`","`+strings.Repeat("b", 250)+`"`, "public"), "invalidTags"},
-		"spaced tags": {said("T", "", `"`+strings.Repeat("a", 497)+` b"`, "public"), "invalidTags"},
-		"privacy":     {said("T", "", "", "secret"), "invalidVideoMetadata"},
+	for name, c := range map[string]struct{ metadata, want string }{
+		"no title":    {metadata(" ", "", "", "public"), "invalidTitle"},
+		"long title":  {metadata(strings.Repeat("é", 101), "", "", "public"), "invalidTitle"},
+		"title signs": {metadata("<", "", "", "public"), "invalidTitle"},
+		"long text":   {metadata("T", strings.Repeat("é", 2501), "", "public"), "invalidDescription"},
+		"text signs":  {metadata("T", ">", "", "public"), "invalidDescription"},
+		"long tags":   {metadata("T", "", `"`+strings.Repeat("a", 250)+`","`+strings.Repeat("b", 250)+`"`, "public"), "invalidTags"},
+		"spaced tags": {metadata("T", "", `"`+strings.Repeat("a", 497)+` b"`, "public"), "invalidTags"},
+		"privacy":     {metadata("T", "", "", "secret"), "invalidVideoMetadata"},
 		"unknown":     {`{"snippet":{"title":"T","mood":"good"},"status":{"privacyStatus":"public"}}`, "badRequest"},
 		"no JSON":     {`[`, "badRequest"},
 	} {
-		if a := b.youtubeBegin(t, token, c.said, 9); a.status != http.StatusBadRequest || a.youtubeReason() != c.want {
+		if a := b.youtubeBegin(t, token, c.metadata, 9); a.status != http.StatusBadRequest || a.youtubeReason() != c.want {
 			t.Errorf("%s: HTTP %d: %s", name, a.status, a.body)
 		}
 	}
@@ -237,8 +239,8 @@ func TestYouTubeRefusals(t *testing.T) {
 	if a := b.youtube(t, http.MethodPut, address+"x", token, youtubeFilm(9)); a.status != http.StatusNotFound {
 		t.Errorf("no session: HTTP %d", a.status)
 	}
-	if held := b.texts(t, nil); len(held) != 0 {
-		t.Errorf("held: %q", held)
+	if posts := b.texts(t, nil); len(posts) != 0 {
+		t.Errorf("held: %q", posts)
 	}
 }
 
@@ -303,7 +305,7 @@ func TestYouTubeTokens(t *testing.T) {
 			t.Errorf("%s: HTTP %d", name, status)
 		}
 	}
-	if fresh.member("refresh_token") != "" || fresh.member("scope") != youtubeScopeUpload+" "+youtubeScopeRead ||
+	if fresh.member("refresh_token") != "" || fresh.member("scope") != scopeYouTube+".upload"+" "+scopeYouTube+".readonly" ||
 		tokens.member("refresh_token") == "" {
 		t.Errorf("refreshed: %s", fresh.body)
 	}
@@ -319,11 +321,11 @@ func TestYouTubeTokens(t *testing.T) {
 	if a := trade("client_id", "another"); a.member("error") != "invalid_grant" {
 		t.Errorf("another client: HTTP %d: %s", a.status, a.body)
 	}
-	now = now.Add(youtubeAccessLife)
+	now = now.Add(time.Hour)
 	if status := mine(fresh.member("access_token")); status != http.StatusUnauthorized {
 		t.Errorf("after an hour: HTTP %d", status)
 	}
-	now = now.Add(youtubeRefreshLife)
+	now = now.Add(180 * 24 * time.Hour)
 	if a := trade(); a.member("error") != "invalid_grant" {
 		t.Errorf("unused for long: HTTP %d: %s", a.status, a.body)
 	}
@@ -358,8 +360,8 @@ func TestYouTubeSlow(t *testing.T) {
 func TestYouTubeScopes(t *testing.T) {
 	b := start(t, Options{})
 	for scope, want := range map[string][2]int{ // of an upload and of a list
-		youtubeScope: {http.StatusOK, http.StatusOK}, youtubeScopeUpload: {http.StatusOK, http.StatusForbidden},
-		youtubeScopeRead: {http.StatusForbidden, http.StatusOK},
+		scopeYouTube: {http.StatusOK, http.StatusOK}, scopeYouTube + ".upload": {http.StatusOK, http.StatusForbidden},
+		scopeYouTube + ".readonly": {http.StatusForbidden, http.StatusOK},
 	} {
 		token := b.youtubeAllowed(t, scope).member("access_token")
 		upload, list := b.youtubeBegin(t, token, youtubeSaid, 9), b.youtube(t, http.MethodGet,

@@ -3,7 +3,6 @@ package sandbox
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"mime"
@@ -22,11 +21,11 @@ const (
 	maxYouTubeText  = 5000
 	maxYouTubeTags  = 500
 	maxYouTubeVideo = 256_000_000_000 // bytes
-	youtubeUnit     = 256 << 10       // bytes, of which every part but the last is a multiple
+	youtubeUnit     = 256 << 10       // bytes; parts except the last are multiples of it
 	youtubeSession  = 7 * 24 * time.Hour
 )
 
-// youtubeInsert is what is said of a video when it is inserted. Scheduling is not part of the sandbox.
+// youtubeInsert is the metadata of a new video. Scheduling is not supported.
 type youtubeInsert struct {
 	Snippet struct {
 		Title           string   `json:"title"`
@@ -45,7 +44,7 @@ type youtubeInsert struct {
 	} `json:"status"`
 }
 
-// beginUpload begins an upload session: its address.
+// beginUpload begins an upload session and returns its address.
 func (n *youtube) beginUpload(r *http.Request) (any, error) {
 	u := youtubeUpload{id: newID() + newID()}
 	err := n.store.in(r.Context(), func(t tx) error {
@@ -60,14 +59,14 @@ func (n *youtube) beginUpload(r *http.Request) (any, error) {
 		return nil, err
 	}
 	u.begun = n.now()
-	err = n.store.in(r.Context(), func(t tx) error { return t.youtubeKeepUpload(r.Context(), u) })
+	err = n.store.in(r.Context(), func(t tx) error { return insertYouTubeUpload(r.Context(), t, u) })
 	address := n.baseURL(r) + "/" + youtubeName + "/upload/youtube/v3/videos?" + url.Values{
 		"uploadType": {"resumable"}, "upload_id": {u.id},
 	}.Encode()
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Location", address) }), err
 }
 
-// readYouTubeUpload reads what a session is begun with.
+// readYouTubeUpload parses the request that begins a session.
 func readYouTubeUpload(r *http.Request, u *youtubeUpload) error {
 	if r.URL.Query().Get("uploadType") != "resumable" {
 		return youtubeInvalid("mediaBodyRequired", "The request does not include the video content.")
@@ -84,7 +83,7 @@ func readYouTubeUpload(r *http.Request, u *youtubeUpload) error {
 	}
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return fmt.Errorf("reading what is said of a video: %w", err)
+		return fmt.Errorf("reading the metadata of a video: %w", err)
 	}
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.DisallowUnknownFields()
@@ -96,7 +95,7 @@ func readYouTubeUpload(r *http.Request, u *youtubeUpload) error {
 		return err
 	}
 	if u.insert, err = json.Marshal(insert); err != nil {
-		return fmt.Errorf("writing what is said of a video: %w", err)
+		return fmt.Errorf("writing the metadata of a video: %w", err)
 	}
 	return nil
 }
@@ -128,15 +127,15 @@ func (i youtubeInsert) check(query url.Values) error {
 	return nil
 }
 
-// youtubeRange is a Content-Range header of an upload.
+// youtubeRange is the Content-Range of an upload.
 type youtubeRange struct {
-	asks       bool  // for the progress
-	start, end int64 // the first byte, and the one behind the last
+	asks       bool  // whether the request asks for the progress
+	start, end int64 // end is exclusive
 }
 
 var youtubeRangeForm = regexp.MustCompile(`^bytes (?:(\*)|([0-9]{1,15})-([0-9]{1,15}))/([0-9]{1,15})$`)
 
-// readYouTubeRange reads which part of the file a request holds: the whole without the header.
+// readYouTubeRange returns the range of the file that a request contains. Without the header it is the whole file.
 func readYouTubeRange(r *http.Request, total int64) (youtubeRange, error) {
 	header := r.Header.Get("Content-Range")
 	part := youtubeRange{end: total}
@@ -160,7 +159,7 @@ func readYouTubeRange(r *http.Request, total int64) (youtubeRange, error) {
 	return part, nil
 }
 
-// upload takes a part of a file, or tells how much there is. The last part makes the video.
+// upload receives a part of a file, or returns the progress. The last part makes the video.
 func (n *youtube) upload(w http.ResponseWriter, r *http.Request) {
 	answer, err := n.takePart(w, r)
 	writeYouTube(w, r, answer, err)
@@ -178,12 +177,10 @@ func (n *youtube) takePart(w http.ResponseWriter, r *http.Request) (any, error) 
 	if u.video != "" || part.asks {
 		return n.progress(r, u)
 	}
-	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(uploadTimeout)) // not every writer can; the part is bounded all the same
-	defer func() { _ = control.SetReadDeadline(time.Time{}) }()
+	defer allowUpload(w)()
 	file, err := n.store.keepFile(http.MaxBytesReader(w, r.Body, part.end-part.start))
-	if failed, ok := errors.AsType[*xrpcError](uploadFailed(err)); ok {
-		return nil, youtubeInvalid("badRequest", failed.Error())
+	if refused := uploadError(err); refused != nil {
+		return nil, youtubeInvalid("badRequest", refused.Error())
 	}
 	if err != nil {
 		return nil, err
@@ -196,10 +193,10 @@ func (n *youtube) takePart(w http.ResponseWriter, r *http.Request) (any, error) 
 	}
 	err = n.store.in(ctx, func(t tx) error {
 		if u, _, err = n.sessionIn(r, t); err != nil || u.have != part.start || u.video != "" {
-			return err // what is not the next part is not kept
+			return err // only the next part is stored
 		}
 		u.have += file.size
-		return t.youtubeKeepPart(ctx, u.id, part.start, file)
+		return insertYouTubePart(ctx, t, u.id, part.start, file)
 	})
 	if err != nil {
 		return nil, err
@@ -207,7 +204,7 @@ func (n *youtube) takePart(w http.ResponseWriter, r *http.Request) (any, error) 
 	return n.progress(r, u)
 }
 
-// session is the upload that a request is about.
+// session returns the upload that a request names.
 func (n *youtube) session(r *http.Request) (youtubeUpload, oauthToken, error) {
 	var u youtubeUpload
 	var token oauthToken
@@ -224,14 +221,14 @@ func (n *youtube) sessionIn(r *http.Request, t tx) (youtubeUpload, oauthToken, e
 	if err != nil {
 		return youtubeUpload{}, token, err
 	}
-	u, found, err := t.youtubeUpload(r.Context(), a.id, r.URL.Query().Get("upload_id"))
+	u, found, err := findYouTubeUpload(r.Context(), t, a.id, r.URL.Query().Get("upload_id"))
 	if err == nil && (!found || n.now().Sub(u.begun) >= youtubeSession) {
 		err = errYouTubeNoUpload
 	}
 	return u, token, err
 }
 
-// progress tells the video that the upload became, or how much of the file there is.
+// progress returns the finished video, or the received range.
 func (n *youtube) progress(r *http.Request, u youtubeUpload) (any, error) {
 	if u.video == "" {
 		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -2,11 +2,10 @@ package sandbox
 
 import (
 	"errors"
-	"log/slog"
 	"net/http"
 )
 
-// youtubeError is a refusal in the form of Google's APIs.
+// youtubeError is a refusal of Google's APIs.
 type youtubeError struct {
 	status                        int
 	domain, reason, name, message string
@@ -45,52 +44,24 @@ var (
 	errYouTubeNoFile = &youtubeError{http.StatusNotFound, "global", "notFound", "NOT_FOUND", "There is no such file."}
 )
 
-// youtubeInvalid is a request that cannot be done as it is.
+// youtubeInvalid returns the refusal of an invalid request.
 func youtubeInvalid(reason, message string) *youtubeError {
 	return &youtubeError{http.StatusBadRequest, "youtube.video", reason, "INVALID_ARGUMENT", message}
 }
 
-// google answers with what do comes to.
-func (n *youtube) google(do func(*http.Request) (any, error)) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := work(r)
-		defer cancel()
-		r = r.WithContext(ctx)
-		var answer any
-		err := bufferBody(w, r)
-		if err == nil {
-			err = r.ParseForm()
-		}
-		if err != nil {
-			err = youtubeInvalid("badRequest", "The request cannot be read.")
-		} else {
-			answer, err = do(r)
-		}
-		writeYouTube(w, r, answer, err)
-	}
+// google returns the handler of a call.
+func (n *youtube) google(call apiCall) http.HandlerFunc {
+	return handle(youtubeInvalid("badRequest", "The request cannot be read."), call, writeYouTube)
 }
 
-// writeYouTube writes an answer as JSON or, where it is an http.Handler, by it.
+// writeYouTube writes the result of a call.
 func writeYouTube(w http.ResponseWriter, r *http.Request, answer any, err error) {
-	if errors.Is(err, errCut) {
-		cut(w)
-		return
-	}
 	if refused, ok := errors.AsType[*youtubeTokenError](err); ok {
 		writeJSON(w, refused.status, map[string]string{"error": refused.code, "error_description": refused.message})
 		return
 	}
-	refused, isRefused := errors.AsType[*youtubeError](err)
-	if err != nil && !isRefused {
-		slog.Error("sandbox: answering a YouTube call", "path", r.URL.Path, "err", err)
-		refused = errYouTubeInternal
-	}
-	switch raw, isRaw := answer.(http.Handler); {
-	case refused != nil:
-		refused.write(w)
-	case isRaw:
-		raw.ServeHTTP(w, r)
-	default:
+	refuse := func(e *youtubeError) { e.write(w) }
+	if !respond(w, r, youtubeName, answer, err, errYouTubeInternal, refuse) {
 		writeJSON(w, http.StatusOK, answer)
 	}
 }

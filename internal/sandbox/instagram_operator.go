@@ -6,40 +6,40 @@ import (
 	"strings"
 )
 
-// OperatorAccount is a professional account of Instagram by which its public data can be asked for.
-type OperatorAccount struct {
+// Operator is a professional account of Instagram that can read the public data of others.
+type Operator struct {
 	ID    string // of the Instagram user
-	Token string // by Facebook Login; it does not end by time
+	Token string // by Facebook Login; it does not expire
 }
 
-// operatorHandle begins the name of every such account.
+// operatorHandle is the prefix of the handles of operators.
 const operatorHandle = "operator."
 
-// isOperator tells whether nobody signs in as the account.
+// isOperator reports whether the account is one that nobody can sign in as.
 func isOperator(a account) bool { return strings.HasPrefix(a.handle, operatorHandle) }
 
-// operatorScopes are what reading public data takes.
+// operatorScopes are the scopes for reading public data.
 var operatorScopes = []string{
 	"instagram_basic", "instagram_manage_insights", "pages_show_list", "pages_read_engagement",
 }
 
-// Operator gives n professional accounts of Instagram, each time the same ones with new tokens, as if their owner had
-// connected them by Facebook Login.
-func (s *Server) Operator(ctx context.Context, n int) ([]OperatorAccount, error) {
-	var accounts []OperatorAccount
+// Operators returns n professional accounts of Instagram with new tokens, as if their owner had connected them by
+// Facebook Login. They are the same on each call.
+func Operators(ctx context.Context, s *shared, n int) ([]Operator, error) {
+	var accounts []Operator
 	for i := range n {
-		made, err := s.operatorAccount(ctx, fmt.Sprintf("%s%d", operatorHandle, i+1))
+		made, err := newOperator(ctx, s, fmt.Sprintf("%s%d", operatorHandle, i+1))
 		if err != nil {
-			return nil, fmt.Errorf("making an operator's account: %w", err)
+			return nil, fmt.Errorf("creating an operator's account: %w", err)
 		}
 		accounts = append(accounts, made)
 	}
 	return accounts, nil
 }
 
-func (s *Server) operatorAccount(ctx context.Context, handle string) (OperatorAccount, error) {
-	api := &oauth{Server: s, platform: instagramName}
-	// nobody has one here
+func newOperator(ctx context.Context, s *shared, handle string) (Operator, error) {
+	api := &oauth{shared: s, platform: instagramName}
+	// nobody signs in with it
 	a := account{id: instagramID(handle), handle: handle, displayName: spoken(handle), password: []byte{}}
 	grant := oauthToken{kind: kindAccess, session: newID(), account: a.id, client: "operator"}
 	var text string
@@ -57,5 +57,5 @@ func (s *Server) operatorAccount(ctx context.Context, handle string) (OperatorAc
 		text, err = api.issue(ctx, t, grant, instagramPageLife)
 		return err
 	})
-	return OperatorAccount{ID: a.id, Token: text}, err
+	return Operator{ID: a.id, Token: text}, err
 }
