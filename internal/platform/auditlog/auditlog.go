@@ -1,5 +1,5 @@
-// Package auditlog keeps the append-only record of who did what, when and through which key. Every change writes
-// to it in its own transaction; the database refuses to change or delete a row.
+// Package auditlog records who did what, when and through which key. The log is append-only: every change writes to
+// it in its own transaction, and the database rejects updates and deletes.
 package auditlog
 
 import (
@@ -12,35 +12,35 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Actor is who did it; all zero for what the service does by itself and for the operator.
+// Actor is who caused an event. The zero value means the service itself or the operator.
 type Actor struct {
 	PersonID, KeyID int64
 	RequestID       string
 }
 
-// By is the actor of a call.
+// By returns the actor of a call.
 func By(call operation.Call) Actor {
 	return Actor{PersonID: call.PersonID, KeyID: call.KeyID, RequestID: call.RequestID}
 }
 
 type operatingKey struct{}
 
-// Operating notes in a context which of the people who run the service acts. What is recorded as the operator's names
-// that person's id in its detail from then on.
+// Operating returns a context that carries the id of the operator who acts. Events recorded for the operator include
+// it in their detail.
 func Operating(ctx context.Context, person int64) context.Context {
 	return context.WithValue(ctx, operatingKey{}, person)
 }
 
 type browserKey struct{}
 
-// InBrowser notes in a context which browser a request came from, as people call it. What a person does about accounts
-// of people names it in its detail from then on.
+// InBrowser returns a context that carries the display name of the browser a request came from. Events about people's
+// own accounts include it in their detail.
 func InBrowser(ctx context.Context, name string) context.Context {
 	return context.WithValue(ctx, browserKey{}, name)
 }
 
-// Record adds an event. The kind has the form subject.verb, such as post.created; the detail holds identifiers
-// and states, never texts or secrets.
+// Record adds an event. The kind has the form subject.verb, such as post.created. The detail holds identifiers and
+// states, never texts or secrets.
 func Record(ctx context.Context, tx *db.Tx, team int64, by Actor, kind, subject string, detail map[string]any) error {
 	if detail == nil {
 		detail = map[string]any{}
@@ -55,7 +55,7 @@ func Record(ctx context.Context, tx *db.Tx, team int64, by Actor, kind, subject 
 	}
 	raw, err := json.Marshal(detail)
 	if err != nil {
-		return fmt.Errorf("writing event %s: %w", kind, err)
+		return fmt.Errorf("encoding event %s: %w", kind, err)
 	}
 	e := db.Recorded{Team: team, Person: by.PersonID, Key: by.KeyID, Kind: kind, Subject: subject, Detail: raw}
 	err = tx.QueryRow(ctx,

@@ -13,7 +13,7 @@ import (
 	"pressroom/internal/testkit"
 )
 
-// A team's events come back as they were recorded, the newest first, by kind and page by page, without another team's.
+// List returns only the team's events, newest first, filtered by kind and in pages.
 func TestList(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
@@ -51,7 +51,7 @@ func TestList(t *testing.T) {
 		keys := list(auditlog.Page{Kind: "key.created", Most: 2})
 		rest := list(auditlog.Page{Kind: "key.created", Most: 2, Before: keys[1].ID})
 		if diff := cmp.Diff(all[1:], append(keys, rest...)); diff != "" || len(all) != 4 {
-			t.Errorf("%d events; the keys' are not the last three: %s", len(all), diff)
+			t.Errorf("%d events; the last three are not those of keys: %s", len(all), diff)
 		}
 		want := auditlog.Event{
 			ID: keys[0].ID, At: clock.Now(), Person: "Ada", Kind: "key.created", Subject: "2", Detail: map[string]any{"level": "full"},

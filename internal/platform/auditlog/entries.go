@@ -10,11 +10,11 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Entry is an event as the operator reads it and takes it along: ids alone, no names.
+// Entry is an event as the operator reads and exports it: with ids, without names.
 type Entry struct {
 	ID        int64           `json:"id"`
 	At        time.Time       `json:"at"`
-	Team      int64           `json:"team_id,omitempty"`   // 0 for what is no team's
+	Team      int64           `json:"team_id,omitempty"`   // 0 if it concerns no team
 	Person    int64           `json:"person_id,omitempty"` // 0 for the service itself and for the operator
 	Key       int64           `json:"key_id,omitempty"`
 	RequestID string          `json:"request_id,omitempty"`
@@ -23,18 +23,18 @@ type Entry struct {
 	Detail    json.RawMessage `json:"detail"`
 }
 
-// Part is which events the operator asks for.
+// Part selects events for the operator.
 type Part struct {
-	Team   int64     // this one's alone; every team's, and those of none, where 0
-	Above  int64     // those with a higher id, the oldest first
-	Below  int64     // in place of Above: those with a lower id, the newest first; with both 0 it is the newest of all
-	Oldest bool      // the oldest first, from Above on
-	Since  time.Time // what was recorded before is left out; nothing where zero
-	UpTo   int64     // what has a higher id is left out; nothing where 0
-	Most   int
+	Team   int64     // only this team's; 0 for all events
+	Above  int64     // only events with a higher id
+	Below  int64     // only events with a lower id, instead of Above, when the newest come first; 0 for no limit
+	Oldest bool      // return the oldest first; otherwise the newest
+	Since  time.Time // only events recorded at or after this time; zero for no limit
+	UpTo   int64     // only events up to this id; 0 for no limit
+	Most   int       // maximum number of events
 }
 
-// Entries reads events for the operator.
+// Entries returns events for the operator.
 func Entries(ctx context.Context, q db.Querier, part Part) ([]Entry, error) {
 	where, order, args := `id > ?`, `id`, []any{part.Above}
 	if !part.Oldest {
@@ -67,48 +67,48 @@ func Entries(ctx context.Context, q db.Querier, part Part) ([]Entry, error) {
 }
 
 const (
-	settledAfter = 2 * time.Minute // more than twice as long as a transaction may take
-	settledBatch = 1000
+	watermarkDelay = 2 * time.Minute // more than twice the longest duration of a transaction
+	batchSize      = 1000
 )
 
-// Settled is the id up to which no event can come any more: whoever reads up to it, and later from it on, misses none.
-// With SQLite, which writes one transaction after the other, it is the newest of all. PostgreSQL hands out ids before
-// their transactions end, so that one may come to stand below others that were read already: it is the newest id
-// before the first event of the last two minutes, by the start of its transaction.
-func Settled(ctx context.Context, d *db.DB) (int64, error) {
+// watermark returns the id up to which the log is complete: no event with a lower or equal id can still appear.
+// PostgreSQL assigns ids before their transactions commit, so an event may appear below others that were already read.
+// There, the watermark stays below every event recorded within watermarkDelay. SQLite runs one writing transaction at
+// a time, so it is the newest id.
+func watermark(ctx context.Context, d *db.DB) (int64, error) {
 	if !d.Postgres() {
-		return newest(ctx, d)
+		return newestID(ctx, d)
 	}
-	limit := d.Now().Add(-settledAfter)
-	settled, err := newest(ctx, d)
-	for below := settled + 1; err == nil && below > 1; {
-		var found []Entry
-		found, err = Entries(ctx, d, Part{Below: below, Most: settledBatch})
+	limit := d.Now().Add(-watermarkDelay)
+	id, err := newestID(ctx, d)
+	for below := id + 1; err == nil && below > 1; {
+		var entries []Entry
+		entries, err = Entries(ctx, d, Part{Below: below, Most: batchSize})
 		below = 0
-		for _, e := range found { // the newest first
+		for _, e := range entries { // newest first
 			if e.At.After(limit) {
-				settled, below = e.ID-1, e.ID
+				id, below = e.ID-1, e.ID
 			}
 		}
 	}
-	return settled, err
+	return id, err
 }
 
-func newest(ctx context.Context, d *db.DB) (int64, error) {
+func newestID(ctx context.Context, d *db.DB) (int64, error) {
 	var id int64
 	if err := d.QueryRow(ctx, `SELECT COALESCE(MAX(id), 0) FROM events`).Scan(&id); err != nil {
-		return 0, fmt.Errorf("looking for the newest event: %w", err)
+		return 0, fmt.Errorf("reading the newest event id: %w", err)
 	}
 	return id, nil
 }
 
-// Each yields the entries of a part, the oldest first and each once, a batch at a time, up to those that are settled.
+// Each calls yield once for each selected event up to the watermark, oldest first. It reads them in batches.
 func Each(ctx context.Context, d *db.DB, part Part, yield func(Entry) error) error {
-	upTo, err := Settled(ctx, d)
+	upTo, err := watermark(ctx, d)
 	if err != nil || upTo == 0 {
 		return err
 	}
-	part.Oldest, part.Below, part.UpTo, part.Most = true, 0, upTo, settledBatch
+	part.Oldest, part.Below, part.UpTo, part.Most = true, 0, upTo, batchSize
 	for {
 		found, err := Entries(ctx, d, part)
 		if err != nil {

@@ -10,27 +10,27 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Event is what happened, as it was recorded.
+// Event is a recorded event with the names of who caused it.
 type Event struct {
 	ID      int64
 	At      time.Time
-	Person  string // who did it; empty for the service itself and for the operator
-	Key     string // the API key, or the assistant, by which it was done
+	Person  string // empty for the service itself and for the operator
+	Key     string // name of the API key or of the assistant
 	Kind    string
-	Subject string // the id of what it is about
+	Subject string // id of the affected item
 	Detail  map[string]any
 
-	Assistant bool // it was an assistant's connection, and no key
+	Assistant bool // Key names an assistant's connection, not an API key
 }
 
-// Page is which of a team's events are asked for.
+// Page selects events of a team.
 type Page struct {
-	Kind   string // this one alone; all where empty
-	Before int64  // the id above the newest; 0 for the newest of all
-	Most   int
+	Kind   string // only this kind; empty for every kind
+	Before int64  // only events with a lower id; 0 for no limit
+	Most   int    // maximum number of events
 }
 
-// List reads a team's events, the newest first.
+// List returns a team's events, newest first.
 func List(ctx context.Context, q db.Querier, team int64, page Page) ([]Event, error) {
 	where, args := `e.team_id = ?`, []any{team}
 	if page.Kind != "" {

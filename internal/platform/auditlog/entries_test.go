@@ -17,8 +17,8 @@ func record(ctx context.Context, tx *db.Tx, team int64, subject string) error {
 	return auditlog.Record(ctx, tx, team, auditlog.Actor{}, "key.created", subject, nil)
 }
 
-// taken are the subjects of what is read from an id on, with the id to go on from.
-func taken(t *testing.T, d *db.DB, part auditlog.Part) ([]string, int64) {
+// readSubjects returns the subjects of the selected events and the id to continue after.
+func readSubjects(t *testing.T, d *db.DB, part auditlog.Part) ([]string, int64) {
 	t.Helper()
 	subjects := []string{}
 	err := auditlog.Each(t.Context(), d, part, func(e auditlog.Entry) error {
@@ -31,15 +31,15 @@ func taken(t *testing.T, d *db.DB, part auditlog.Part) ([]string, int64) {
 	return subjects, part.Above
 }
 
-// Whoever goes on from the last id has every event once, by team and from a time on, however many there are.
+// A reader that continues after the last id gets every event once, across batches, by team and by time.
 func TestEach(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
 		began := clock.Now()
 		d := testkit.Open(t, url, clock)
-		if got, _ := taken(t, d, auditlog.Part{}); len(got) != 0 {
-			t.Errorf("of nothing: %v", got)
+		if got, _ := readSubjects(t, d, auditlog.Part{}); len(got) != 0 {
+			t.Errorf("from an empty log: %v", got)
 		}
 		want := []string{}
 		for round := range 3 {
@@ -58,21 +58,21 @@ func TestEach(t *testing.T) {
 			}
 			clock.Advance(time.Hour)
 		}
-		all, last := taken(t, d, auditlog.Part{})
+		all, last := readSubjects(t, d, auditlog.Part{})
 		if diff := cmp.Diff(want, all); diff != "" {
 			t.Error(diff)
 		}
-		if rest, _ := taken(t, d, auditlog.Part{Above: last}); len(rest) != 0 {
+		if rest, _ := readSubjects(t, d, auditlog.Part{Above: last}); len(rest) != 0 {
 			t.Errorf("after the last: %v", rest)
 		}
-		if of, _ := taken(t, d, auditlog.Part{Team: 2, Since: began.Add(time.Hour)}); len(of) != 700 || of[0] != "1/1" {
-			t.Errorf("%d of team 2 from the second hour on, the first is %v", len(of), of[:min(1, len(of))])
+		if of, _ := readSubjects(t, d, auditlog.Part{Team: 2, Since: began.Add(time.Hour)}); len(of) != 700 || of[0] != "1/1" {
+			t.Errorf("%d events of team 2 from the second hour on, the first is %v", len(of), of[:min(1, len(of))])
 		}
 	})
 }
 
-// An event whose transaction ends after a younger one's is not passed by.
-func TestNoEventIsPassedBy(t *testing.T) {
+// An event whose transaction commits after that of a newer event is not skipped.
+func TestEachSkipsNoLateCommit(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
@@ -95,13 +95,13 @@ func TestNoEventIsPassedBy(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		early, last := taken(t, d, auditlog.Part{})
+		early, last := readSubjects(t, d, auditlog.Part{})
 		close(end)
 		if err := <-ended; err != nil {
 			t.Fatal(err)
 		}
 		clock.Advance(3 * time.Minute)
-		late, _ := taken(t, d, auditlog.Part{Above: last})
+		late, _ := readSubjects(t, d, auditlog.Part{Above: last})
 		if diff := cmp.Diff([]string{"slow", "quick"}, append(early, late...)); diff != "" {
 			t.Error(diff)
 		}

@@ -1,0 +1,40 @@
+package auditlog
+
+import (
+	"fmt"
+	"time"
+
+	"pressroom/internal/platform/db"
+)
+
+// minAdvance is the smallest distance by which event ids are advanced.
+const minAdvance = 1_000_000
+
+// Ahead advances the sequence of event ids to the current Unix time in milliseconds, and by at least minAdvance. A
+// database that was restored or copied would otherwise reuse ids that log consumers have already read. As fewer than
+// a thousand events per second are recorded on average, the next call advances past every id used in between. The
+// function exec runs a statement in the transaction that detected the restore.
+func Ahead(exec func(query string, args ...any) error, postgres bool, now time.Time) error {
+	var err error
+	if postgres {
+		err = exec(`SELECT ` + NextAhead(fmt.Sprint(db.Micros(now))))
+	} else {
+		err = exec(`INSERT INTO sqlite_sequence (name, seq) SELECT 'events', 0
+			WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'events')`)
+		if err == nil {
+			err = exec(`UPDATE sqlite_sequence SET seq = MAX(seq + ?, ?) WHERE name = 'events'`,
+				minAdvance, now.UnixMilli())
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("advancing the event ids: %w", err)
+	}
+	return nil
+}
+
+// NextAhead returns a PostgreSQL expression that does what Ahead does and yields the id of the next event. The
+// argument is an SQL expression for the current Unix time in microseconds.
+func NextAhead(micros string) string {
+	return fmt.Sprintf(`setval(pg_get_serial_sequence('events', 'id'),
+		GREATEST((SELECT COALESCE(MAX(id), 0) FROM events) + %d, (%s) / 1000))`, minAdvance, micros)
+}
