@@ -1,6 +1,5 @@
-// Package apierr holds the kinds of error that pressroom answers with: the contract's codes, a text that is
-// safe to show, and the error behind it that only the log sees. How a kind becomes an HTTP status or a tool
-// error is the edges' affair (package problem).
+// Package apierr defines the errors that the API returns: a code of the contract, a text that is safe to show, and an
+// underlying error for the log. Package problem maps them to HTTP statuses and tool errors.
 package apierr
 
 import (
@@ -9,7 +8,7 @@ import (
 	"time"
 )
 
-// Code is a stable reason of the contract (spec, Errors); clients branch on it.
+// Code is a stable error code of the contract (spec, Errors). Clients branch on it.
 type Code string
 
 // The codes of the contract's error table.
@@ -46,26 +45,24 @@ const (
 	Internal            Code = "internal_error"
 )
 
-// Unavailable is a code beyond the contract's table, as the contract allows within v1: this node cannot take the call
-// now.
+// Unavailable means that this node cannot serve the call now. The contract allows codes beyond its table within v1.
 const Unavailable Code = "service_unavailable"
 
 // The reasons of service_unavailable.
 const (
-	Busy   = "busy"    // the node has as many calls as it can serve; nothing was done
-	CutOff = "cut_off" // the node does not reach its database or its files
-	// DiskFull is the reason for refusing files while the disk has less free space than its reserve.
-	DiskFull = "disk_full"
+	Busy     = "busy"      // the node is at capacity; nothing was done
+	CutOff   = "cut_off"   // the node cannot reach its database or its file store
+	DiskFull = "disk_full" // the disk has less free space than its reserve, so no files are accepted
 )
 
-// The codes of what is no operation of the contract: upload links.
+// The codes of upload links, which are no operations of the contract.
 const (
 	UploadLinkUsed   Code = "upload_link_used"
 	UploadLinkClosed Code = "upload_link_closed"
 	UploadTooLarge   Code = "upload_too_large"
 )
 
-// The codes of requests that are refused before an operation is looked for (RFC 9110, RFC 6585).
+// The codes of requests that are rejected before an operation is selected (RFC 9110, RFC 6585).
 const (
 	MalformedRequest          Code = "malformed_request"
 	HeadersTooLarge           Code = "headers_too_large"
@@ -73,7 +70,7 @@ const (
 	HTTPVersionUnsupported    Code = "http_version_not_supported"
 )
 
-// The reasons of validation_failed (spec, Errors, and the further ones pressroom adds).
+// The reasons of validation_failed (spec, Errors, and some that pressroom adds).
 const (
 	UnknownArgument       = "unknown_argument"
 	ArgumentGivenTwice    = "argument_given_twice"
@@ -111,17 +108,17 @@ const (
 	TypeRefused           = "type_refused"
 )
 
-// ChargeKeySpent is the reason of an idempotency_key_reused on a paid operation: the key paid for this very request
-// before, and the result is no longer kept (spec, Authentication 8).
+// ChargeKeySpent is the reason of an idempotency_key_reused on a paid operation: the key already paid for this request,
+// and its result is no longer stored (spec, Authentication 8).
 const ChargeKeySpent = "charge_key_spent"
 
-// Error is a refusal or a failure. Detail is safe to show; Err is for the log alone.
+// Error is an error that the API returns.
 type Error struct {
 	Code       Code
-	Detail     string
-	Context    map[string]any // identifiers such as reason, argument, scope; never a value that was sent
-	RetryAfter time.Duration  // 0 where there is nothing to wait for
-	Err        error
+	Detail     string         // safe to show
+	Context    map[string]any // identifiers such as reason, argument and scope; never a value from the request
+	RetryAfter time.Duration  // 0 if waiting does not help
+	Err        error          // only for the log
 }
 
 func (e *Error) Error() string {
@@ -134,12 +131,12 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// New makes a refusal with a sentence that is safe to show.
+// New returns an error. The detail must be safe to show.
 func New(code Code, detail string) *Error {
 	return &Error{Code: code, Detail: detail}
 }
 
-// Invalid makes a validation_failed refusal. The argument may be empty where none is to blame.
+// Invalid returns a validation_failed error. The argument is empty if no single one is invalid.
 func Invalid(reason, argument, detail string) *Error {
 	e := New(ValidationFailed, detail).With("reason", reason)
 	if argument != "" {
@@ -148,37 +145,35 @@ func Invalid(reason, argument, detail string) *Error {
 	return e
 }
 
-// BadState refuses what the item's present state does not allow.
+// BadState returns the error for an action that the item's current state does not allow.
 func BadState(state, detail string) *Error {
 	return Invalid(WrongState, "", detail).With("state", state)
 }
 
-// Missing is the one answer for an item that is not there and for another team's.
+// Missing returns the error for an item that does not exist or belongs to another team. It does not reveal which.
 func Missing() *Error {
-	return New(NotFound, "No such item for this key.")
+	return New(NotFound, "Item not found, or you don't have access to it.")
 }
 
-// cutOffWait is how long to wait before a node that is cut off is asked again.
-const cutOffWait = 2 * time.Second
+// unavailableRetryAfter is how long a client waits before it calls a node again that lost its database or file store.
+const unavailableRetryAfter = 2 * time.Second
 
-// Full refuses a call for which a node has no room.
+// Full returns the error for a call that a node at capacity rejects.
 func Full(wait time.Duration) *Error {
-	return New(Unavailable,
-		"This node has as many calls as it can serve. Nothing was done or charged: repeat the call after the wait.").
+	return New(Unavailable, "This node is at capacity. Nothing was done or charged; retry after the wait.").
 		With("reason", Busy).After(wait)
 }
 
-// Away refuses what a node cannot do while it does not reach its database or its files. What was under way when they
-// went may have taken effect.
+// Away returns the error for a call that failed because the node cannot reach its database or file store. The call may
+// have taken effect.
 func Away(err error) *Error {
 	return New(Unavailable,
-		"The service does not reach its database or its files at the moment. Repeat the call after the wait, with the "+
-			"same Idempotency-Key if it had one: then it is done once. A write without a key may have taken effect: "+
-			"look first.").
-		With("reason", CutOff).After(cutOffWait).Wrap(err)
+		"The service cannot reach its database or file store. Retry after the wait, with the same Idempotency-Key if "+
+			"you sent one. A write without a key may have taken effect: check before you retry.").
+		With("reason", CutOff).After(unavailableRetryAfter).Wrap(err)
 }
 
-// With returns a copy that carries one more identifier in its context.
+// With returns a copy with one more identifier in its context.
 func (e *Error) With(name string, value any) *Error {
 	out := *e
 	out.Context = maps.Clone(e.Context)
@@ -189,40 +184,40 @@ func (e *Error) With(name string, value any) *Error {
 	return &out
 }
 
-// After returns a copy that tells how long to wait, rounded up to whole seconds and at least one.
+// After returns a copy with the time to wait, rounded up to whole seconds and at least one.
 func (e *Error) After(wait time.Duration) *Error {
 	out := *e
 	out.RetryAfter = max(time.Second, (wait + time.Second - 1).Truncate(time.Second))
 	return out.With("retry_after_seconds", int(out.RetryAfter/time.Second))
 }
 
-// Wrap keeps the error behind a refusal for the log.
+// Wrap returns a copy with an underlying error for the log.
 func (e *Error) Wrap(err error) *Error {
 	out := *e
 	out.Err = err
 	return &out
 }
 
-// Of finds the fault in an error; anything else is an internal_error whose text nobody outside sees.
+// Of returns the Error in err's tree. If there is none, it returns an internal_error that hides err's text.
 func Of(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
 	}
 	return &Error{Code: Internal, Err: err,
-		Detail: "Something failed on our side. Part of the call may have taken effect: check the result, then repeat " +
-			"only with the same Idempotency-Key."}
+		Detail: "Internal error. Part of the call may have taken effect: check the result, then retry only with the " +
+			"same Idempotency-Key."}
 }
 
-// Ours tells whether something failed on our side, so that whoever asked can mend nothing.
+// Ours reports whether the service failed, as opposed to a request that the caller can correct.
 func (e *Error) Ours() bool { return e.Code == Internal || e.Code == Unavailable }
 
-// Is tells whether an error is a fault of this code.
+// Is reports whether err is an Error with this code.
 func Is(err error, code Code) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Code == code
 }
 
-// Refusal is what the operator asked for and cannot have. Its text says what to mend and is safe to show.
-type Refusal string //nolint:errname // it is named for what it tells the operator, as fault kinds are
+// Refusal is an error about a request of the operator. Its text says how to correct it and is safe to show.
+type Refusal string //nolint:errname // see the rename
 
 func (r Refusal) Error() string { return string(r) }

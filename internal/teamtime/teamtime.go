@@ -1,5 +1,5 @@
-// Package teamtime reads and writes the times of the contract: instants shown in the team's zone and in UTC,
-// and times sent without an offset, which are the team's wall clock (spec, Conventions).
+// Package teamtime parses and formats the times of the contract. Answers show instants in the team's zone and in UTC.
+// A time sent without an offset is in the team's zone (spec, Conventions).
 package teamtime
 
 import (
@@ -8,19 +8,19 @@ import (
 	"time"
 )
 
-// Moment is one instant as every answer shows it. Either string may be sent back as an argument.
+// Moment is an instant as every answer shows it. Both strings are valid arguments.
 type Moment struct {
 	Team string `json:"team" jsonschema:"The instant in the team's time zone, ISO 8601 with its offset."`
 	UTC  string `json:"utc" jsonschema:"The same instant in UTC, ISO 8601 ending in Z."`
 }
 
-// At shows an instant in a zone and in UTC, with a fraction of a second only where there is one.
+// At returns the Moment of a time, truncated to microseconds.
 func At(t time.Time, zone *time.Location) Moment {
 	t = t.Truncate(time.Microsecond)
 	return Moment{Team: stamp(t.In(zone)), UTC: stamp(t.UTC())}
 }
 
-// Maybe is At for a time that may not be there (zero).
+// Maybe returns the Moment of a time, or nil for the zero time.
 func Maybe(t time.Time, zone *time.Location) *Moment {
 	if t.IsZero() {
 		return nil
@@ -35,20 +35,20 @@ func stamp(t time.Time) string {
 	return string(buf)
 }
 
-// What can be wrong with a time that was sent.
+// The errors of Parse.
 var (
 	ErrMalformed = errors.New("not an ISO 8601 time")
-	ErrSkipped   = errors.New("the clock skips this time")
+	ErrSkipped   = errors.New("this local time does not exist because the clock is set forward")
 	ErrNoTime    = errors.New("a date without a time")
 )
 
-// Parse reads a time with a time part: any time of RFC 3339, and of ISO 8601 the basic format (20270504T100000Z),
-// reduced precision (2027-05-04T10), a fraction of the last part (10:30,5) and 24:00, which is 00:00 of the next
-// day. A second of 60 is the first one of the next minute, as in POSIX. What is finer than a microsecond is cut off.
-// Without an offset the time is read in the zone: one that the clock skips is ErrSkipped, and one that occurs twice
-// is the earlier. A date alone is ErrNoTime. Week dates, ordinal dates and years of more than four digits are
-// ErrMalformed. The year of the instant is -1 to 10000 in UTC, so
-// that the last second of 9999 is one in every zone.
+// Parse parses a time: any time of RFC 3339, and from ISO 8601 the basic format (20270504T100000Z), reduced precision
+// (2027-05-04T10), a fraction of the last part (10:30,5) and 24:00, which is 00:00 of the next day. As in POSIX, second
+// 60 is the first second of the next minute. It truncates to microseconds.
+//
+// A time without an offset is in the zone. If the zone's clock skips it, the error is ErrSkipped; if it occurs twice,
+// Parse returns the earlier. A date without a time is ErrNoTime. Week dates, ordinal dates and years of more than four
+// digits are ErrMalformed. The year of the result is -1 to 10000 in UTC, so that every zone has the last second of 9999.
 func Parse(text string, zone *time.Location) (time.Time, error) {
 	day, rest, err := cutDate(text)
 	switch {
@@ -73,7 +73,7 @@ func Parse(text string, zone *time.Location) (time.Time, error) {
 	return earliest(wall, zone)
 }
 
-// ParseBound reads a time or a date; a date is the first instant of that day in the zone.
+// ParseBound parses a time or a date. A date is the first instant of that day in the zone.
 func ParseBound(text string, zone *time.Location) (time.Time, error) {
 	t, err := Parse(text, zone)
 	if !errors.Is(err, ErrNoTime) {
@@ -86,7 +86,7 @@ func ParseBound(text string, zone *time.Location) (time.Time, error) {
 	return StartOfDay(day.Year(), day.Month(), day.Day(), zone), nil
 }
 
-// StartOfDay is the first instant of a date in a zone, also where the clock skips midnight.
+// StartOfDay returns the first instant of a date in a zone, even if the zone's clock skips midnight.
 func StartOfDay(year int, month time.Month, day int, zone *time.Location) time.Time {
 	midnight := time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
 	for step := range 49 {
@@ -97,23 +97,23 @@ func StartOfDay(year int, month time.Month, day int, zone *time.Location) time.T
 	return time.Date(year, month, day, 0, 0, 0, 0, zone)
 }
 
-// StartOfMonth is the first instant of the month that t falls in, in the zone, and that of the month after.
+// StartOfMonth returns the start of the month of t in the zone, and the start of the next month.
 func StartOfMonth(t time.Time, zone *time.Location) (time.Time, time.Time) {
 	local := t.In(zone)
 	next := time.Date(local.Year(), local.Month()+1, 1, 0, 0, 0, 0, time.UTC)
 	return StartOfDay(local.Year(), local.Month(), 1, zone), StartOfDay(next.Year(), next.Month(), 1, zone)
 }
 
-// Day is the first instant of the day that t falls in, in the zone, and that of the day after.
+// Day returns the start of the day of t in the zone, and the start of the next day.
 func Day(t time.Time, zone *time.Location) (time.Time, time.Time) {
 	local := t.In(zone)
 	next := time.Date(local.Year(), local.Month(), local.Day()+1, 0, 0, 0, 0, time.UTC)
-	return StartOfDay(local.Year(), local.Month(), local.Day(), zone), StartOfDay(next.Year(), next.Month(), next.Day(),
-		zone)
+	return StartOfDay(local.Year(), local.Month(), local.Day(), zone),
+		StartOfDay(next.Year(), next.Month(), next.Day(), zone)
 }
 
-// cutDate reads the date that a text begins with, in the extended or the basic format, and returns it as midnight in
-// UTC with what follows: nothing, or a T or a space (RFC 3339, section 5.6) and more.
+// cutDate parses the date at the start of a text, in the extended or the basic format. It returns midnight UTC of that
+// date and the rest of the text, which is empty or begins with a T or a space (RFC 3339, section 5.6).
 func cutDate(text string) (time.Time, string, error) {
 	layout := "20060102"
 	if len(text) > 4 && text[4] == '-' {
@@ -130,8 +130,8 @@ func cutDate(text string) (time.Time, string, error) {
 	return day, rest, nil
 }
 
-// cutOffset takes Z, ±hh:mm, ±hhmm or ±hh off the end of a time of day and reports whether there was one. A space
-// before the offset is a + that a query string turned into a space.
+// cutOffset removes Z, ±hh:mm, ±hhmm or ±hh from the end of a time of day and reports whether there was one. A space
+// counts as a +, because query strings decode + as a space.
 func cutOffset(text string) (string, time.Duration, bool, error) {
 	i := strings.IndexAny(text, "Zz+- ")
 	if i < 0 {
@@ -155,25 +155,25 @@ func cutOffset(text string) (string, time.Duration, bool, error) {
 	return clock, d, true, nil
 }
 
-// units are those of the parts of a time of day.
+// units are the units of the parts of a time of day.
 var units = [...]time.Duration{time.Hour, time.Minute, time.Second}
 
-// parseClock reads a time of day as the time since midnight: hh, hh:mm or hh:mm:ss, without the colons in the basic
-// format, the last part with a fraction perhaps.
+// parseClock parses a time of day and returns the time since midnight. The form is hh, hh:mm or hh:mm:ss, without
+// colons in the basic format. The last part may have a fraction.
 func parseClock(text string, basic bool) (time.Duration, error) {
-	whole, fraction := text, ""
+	digits, fraction := text, ""
 	if i := strings.IndexAny(text, ".,"); i >= 0 {
-		whole, fraction = text[:i], text[i+1:]
+		digits, fraction = text[:i], text[i+1:]
 		if fraction == "" {
 			return 0, ErrMalformed
 		}
 	}
-	parts, ok := pairs(whole, basic)
+	parts, ok := pairs(digits, basic)
 	if !ok || len(parts) > len(units) {
 		return 0, ErrMalformed
 	}
-	for i, most := range [...]int{24, 59, 60} {
-		if i < len(parts) && parts[i] > most {
+	for i, limit := range [...]int{24, 59, 60} {
+		if i < len(parts) && parts[i] > limit {
 			return 0, ErrMalformed
 		}
 	}
@@ -191,7 +191,7 @@ func parseClock(text string, basic bool) (time.Duration, error) {
 	return since, nil
 }
 
-// pairs splits a text into numbers of two digits, with colons between them or, in the basic format, with nothing.
+// pairs parses two-digit numbers that are separated by colons or, in the basic format, not separated.
 func pairs(text string, basic bool) ([]int, bool) {
 	step := 3
 	if basic {
@@ -212,7 +212,7 @@ func pairs(text string, basic bool) ([]int, bool) {
 	}
 }
 
-// sum adds up hours, minutes and seconds.
+// sum returns the sum of hours, minutes and seconds.
 func sum(parts []int) time.Duration {
 	var d time.Duration
 	for i, n := range parts {
@@ -221,7 +221,7 @@ func sum(parts []int) time.Duration {
 	return d
 }
 
-// earliest finds the first instant at which the zone's clocks show this wall clock.
+// earliest returns the first instant at which the zone's clock shows wall. It returns ErrSkipped if there is none.
 func earliest(wall time.Time, zone *time.Location) (time.Time, error) {
 	var found time.Time
 	err := ErrSkipped
@@ -235,6 +235,7 @@ func earliest(wall time.Time, zone *time.Location) (time.Time, error) {
 	return found, err
 }
 
+// shows reports whether the zone's clock shows wall at t.
 func shows(t, wall time.Time, zone *time.Location) bool {
 	_, offset := t.In(zone).Zone()
 	return t.Add(time.Duration(offset) * time.Second).Equal(wall)

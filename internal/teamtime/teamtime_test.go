@@ -112,7 +112,7 @@ func TestUnusualZones(t *testing.T) {
 	}
 }
 
-// Whatever instant an answer shows, both of its strings are the same instant as an argument.
+// Both strings of a Moment parse to its instant.
 func TestMomentsAreArguments(t *testing.T) {
 	t.Parallel()
 	zones := []string{
@@ -132,7 +132,7 @@ func TestMomentsAreArguments(t *testing.T) {
 	})
 }
 
-// A wall clock without an offset is the earliest instant that shows it, or there is none.
+// A time without an offset is the earliest instant that shows it.
 func TestWallClocks(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

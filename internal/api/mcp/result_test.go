@@ -98,7 +98,7 @@ func TestSummaries(t *testing.T) {
 			"About buy_note: n2. Credits charged: 3. In the app: " + publicURL + "/notes/n2?team_id=7",
 		},
 		"nothing":   {"get_nothing", ``, "About get_nothing. In the app: " + publicURL + "?team_id=7"},
-		"a refusal": {"get_note", `{"id":"n9"}`, "Refused, not_found: No such item for this key."},
+		"a refusal": {"get_note", `{"id":"n9"}`, "Refused, not_found: Item not found, or you don't have access to it."},
 	} {
 		got, _ := w.call(t, "full", c.tool, c.arguments)
 		if diff := cmp.Diff(c.want, got.Content[0].Text); diff != "" {

@@ -1,9 +1,9 @@
-// Package access says who may do what: capabilities, the levels of API keys and the roles of people.
+// Package access defines permissions: capabilities, the levels of API keys and the roles of team members.
 package access
 
 import "slices"
 
-// Capability is one kind of thing that a caller may do (spec, Authentication, access levels).
+// Capability is a kind of action that a caller can be allowed (spec, Authentication, access levels).
 type Capability string
 
 // The capabilities, in the order in which answers list them.
@@ -14,10 +14,10 @@ const (
 	Spend   Capability = "spend"
 )
 
-// Capabilities lists every capability, in the order of answers.
+// Capabilities returns every capability, in the order in which answers list them.
 func Capabilities() []Capability { return []Capability{Read, Write, Publish, Spend} }
 
-// Level is what an API key was made for; each includes the one before.
+// Level is the access level of an API key. Each includes the one before.
 type Level string
 
 // The levels of API keys.
@@ -33,10 +33,10 @@ var byLevel = map[Level][]Capability{
 	Full:     {Read, Write, Publish, Spend},
 }
 
-// Levels lists every level, the narrowest first.
+// Levels returns every level, the narrowest first.
 func Levels() []Level { return []Level{ReadOnly, Drafts, Full} }
 
-// Holding is the narrowest level that holds all of some capabilities.
+// Holding returns the narrowest level that includes all granted capabilities.
 func Holding(granted []Capability) Level {
 	for _, l := range Levels() {
 		if !slices.ContainsFunc(granted, func(c Capability) bool { return !slices.Contains(byLevel[l], c) }) {
@@ -46,9 +46,8 @@ func Holding(granted []Capability) Level {
 	return Full
 }
 
-// Reached is the highest level of which everything is among some capabilities, read_only where none is: what can be
-// said of them without promising too much.
-func Reached(granted []Capability) Level {
+// LevelWithin returns the widest level whose capabilities are all granted, or ReadOnly if there is none.
+func LevelWithin(granted []Capability) Level {
 	out := ReadOnly
 	for _, l := range Levels() {
 		if !slices.ContainsFunc(byLevel[l], func(c Capability) bool { return !slices.Contains(granted, c) }) {
@@ -58,10 +57,10 @@ func Reached(granted []Capability) Level {
 	return out
 }
 
-// Valid tells whether this is a level.
+// Valid reports whether l is a defined level.
 func (l Level) Valid() bool { return byLevel[l] != nil }
 
-// Role is a person's part in a team.
+// Role is a person's role in a team.
 type Role string
 
 // The roles.
@@ -81,25 +80,25 @@ var byRole = map[Role][]Capability{
 	Client: {Read},
 }
 
-// Roles lists every role, the widest first.
+// Roles returns every role, the widest first.
 func Roles() []Role { return []Role{Owner, Admin, Editor, Viewer, Client} }
 
-// Valid tells whether this is a role.
+// Valid reports whether r is a defined role.
 func (r Role) Valid() bool { return byRole[r] != nil }
 
-// SeesBalance tells whether the role may see what the team has left to spend.
+// SeesBalance reports whether the role can see the team's credit balance.
 func (r Role) SeesBalance() bool { return r == Owner || r == Admin }
 
-// Publishes tells whether the role may publish.
+// Publishes reports whether the role can publish.
 func (r Role) Publishes() bool { return slices.Contains(byRole[r], Publish) }
 
-// OfRole is what a person of this role may do in the app.
+// OfRole returns the capabilities of a role in the app.
 func OfRole(r Role) []Capability { return slices.Clone(byRole[r]) }
 
-// Effective is what a key of this level may do for a person of this role: what both allow. It is never nil.
+// Effective returns the capabilities that both a key's level and its person's role allow. It is never nil.
 func Effective(l Level, r Role) []Capability { return Within(byLevel[l], r) }
 
-// Within is what of the granted capabilities a person of this role has. It is never nil.
+// Within returns the granted capabilities that the role also has. It is never nil.
 func Within(granted []Capability, r Role) []Capability {
 	out := []Capability{}
 	for _, c := range Capabilities() {

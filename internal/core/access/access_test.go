@@ -8,8 +8,8 @@ import (
 	"pressroom/internal/core/access"
 )
 
-// The narrowest level that holds some capabilities holds all of them, and no narrower one does.
-func TestHolding(t *testing.T) {
+// The level includes all the capabilities, and no narrower level does.
+func TestLevelIncluding(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		granted []access.Capability
@@ -23,13 +23,13 @@ func TestHolding(t *testing.T) {
 		{access.Capabilities(), access.Full},
 	} {
 		if got := access.Holding(c.granted); got != c.level {
-			t.Errorf("%v is held by %s, want %s", c.granted, got, c.level)
+			t.Errorf("%v needs %s, want %s", c.granted, got, c.level)
 		}
 	}
 }
 
-// The highest level that some capabilities reach promises nothing that they lack.
-func TestReached(t *testing.T) {
+// The level includes no capability that was not granted.
+func TestLevelWithin(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		granted []access.Capability
@@ -41,15 +41,14 @@ func TestReached(t *testing.T) {
 		{[]access.Capability{access.Read, access.Write, access.Publish}, access.Drafts},
 		{access.Capabilities(), access.Full},
 	} {
-		if got := access.Reached(c.granted); got != c.level {
-			t.Errorf("%v reach %s, want %s", c.granted, got, c.level)
+		if got := access.LevelWithin(c.granted); got != c.level {
+			t.Errorf("%v give %s, want %s", c.granted, got, c.level)
 		}
 	}
 }
 
-// A person in the app may what the role has, a key what level and role have, a connection what was granted and the
-// role has.
-func TestAllowed(t *testing.T) {
+// The role limits a person in the app, level and role limit a key, and the grant and the role limit a connection.
+func TestBaseCapabilities(t *testing.T) {
 	t.Parallel()
 	both := []access.Capability{access.Write, access.Publish}
 	for name, c := range map[string]struct {
@@ -61,26 +60,27 @@ func TestAllowed(t *testing.T) {
 			access.Actor{KeyID: 1, Role: access.Owner, Level: access.Drafts}, []access.Capability{access.Read, access.Write},
 		},
 		"a full key of an editor": {
-			access.Actor{KeyID: 1, Role: access.Editor, Level: access.Full}, []access.Capability{access.Read, access.Write, access.Publish},
+			access.Actor{KeyID: 1, Role: access.Editor, Level: access.Full},
+			[]access.Capability{access.Read, access.Write, access.Publish},
 		},
 		"a connection that may not read": {
 			access.Actor{KeyID: 1, Assistant: true, Role: access.Owner, Level: access.Full, Granted: both}, both,
 		},
 		"one whose person became a viewer": {
-			access.Actor{KeyID: 1, Assistant: true, Role: access.Viewer, Level: access.Full, Granted: both}, []access.Capability{},
+			access.Actor{KeyID: 1, Assistant: true, Role: access.Viewer, Level: access.Full, Granted: both},
+			[]access.Capability{},
 		},
 		"one whose person is no member": {
 			access.Actor{KeyID: 1, Assistant: true, Level: access.Full, Granted: both}, []access.Capability{},
 		},
 	} {
-		if diff := cmp.Diff(c.want, c.actor.Allowed()); diff != "" {
+		if diff := cmp.Diff(c.want, c.actor.BaseCapabilities()); diff != "" {
 			t.Errorf("%s:\n%s", name, diff)
 		}
 	}
 }
 
-// Whoever can publish is told apart from whoever cannot by the capabilities of the role.
-func TestPublishes(t *testing.T) {
+func TestCanPublish(t *testing.T) {
 	t.Parallel()
 	for role, want := range map[access.Role]bool{
 		access.Owner: true, access.Admin: true, access.Editor: true, access.Viewer: false, access.Client: false, "": false,

@@ -5,54 +5,53 @@ import (
 	"time"
 )
 
-// Actor is who a call is made for: a person, in one team, through one API key or one assistant's connection or, where
-// KeyID is 0, in the app. A connection is a key in all but where it says otherwise.
+// Actor is the caller of an operation: a person in a team, who acts in the app or through an API key or an assistant's
+// connection. A connection is treated as a key unless stated otherwise.
 type Actor struct {
 	TeamID       int64
 	TeamName     string
 	PersonID     int64
 	PersonName   string
-	KeyID        int64
-	KeyName      string       // of a connection what its program calls itself, which nobody has checked
+	KeyID        int64        // 0 in the app
+	KeyName      string       // for a connection, the unverified name that the client gave itself
 	Assistant    bool         // the key is an assistant's connection
-	Granted      []Capability // to a connection
+	Granted      []Capability // to the connection
 	Role         Role
-	Level        Level          // of a connection the narrowest that holds all that was granted
-	Capabilities []Capability   // what Allowed gives and nothing pauses
-	Zone         *time.Location // the team's
+	Level        Level          // for a connection, the narrowest that includes everything granted
+	Capabilities []Capability   // those that the level and role allow and that are not paused
+	Zone         *time.Location // the team's time zone
 	Language     string         // the team's content language, BCP 47
-	Plan         string         // the id of the plan that holds for the team now
+	Plan         string         // id of the plan in effect
 	Gates        Gates
 	Daily        Daily
 }
 
-// Daily are the limits of the team's day. -1 is unlimited.
+// Daily holds the daily limits; -1 means unlimited.
 type Daily struct {
 	FreeCalls   int64 // of the team
 	KeyCredits  int64 // of this key
 	TeamCredits int64 // of the team's keys and assistants together
 }
 
-// Gates are what stands in the way of every call of a key, however much it may do by itself.
+// Gates are conditions that block every call of a key, regardless of its permissions.
 type Gates struct {
-	APIOff      bool // the operator has switched the API off
-	TeamOff     bool // the owner has switched the team's access off
-	PlanLapsed  bool // the plan has no keys
+	APIOff      bool // the operator has turned the API off
+	TeamOff     bool // the owner has turned the team's access off
+	PlanLapsed  bool // the plan does not include keys
 	Paused      bool // the key, the team or the service is paused
 	TeamClosed  bool
 	OwnerHeld   bool         // the owner's account is on hold
 	NotMember   bool         // the key's person left the team
-	NotOwner    bool         // the key's person does not own the team any more
-	NotRole     bool         // the role of the connection's person can publish no more
-	PausedKinds []Capability // kinds of action that are paused: spend, publish
-	// publishing and spending are, as the service was restored or copied, until its operator resumes it
-	Held bool
+	NotOwner    bool         // the key's person no longer owns the team
+	NotRole     bool         // the role of the connection's person can no longer publish
+	PausedKinds []Capability // Publish or Spend, if they are paused
+	Held        bool         // publishing and spending are paused until the operator resumes a restored or copied service
 }
 
-// InApp tells whether the person acts in the app: no key limits it.
+// InApp reports whether the person acts in the app, where no key limits apply.
 func (a *Actor) InApp() bool { return a.KeyID == 0 }
 
-// Caller is whose calls are counted and remembered together: a key, or below 0 a person in the app.
+// Caller returns the id by which calls are counted: the key's id or, for a person in the app, the negated person's id.
 func (a *Actor) Caller() int64 {
 	if a.InApp() {
 		return -a.PersonID
@@ -60,8 +59,9 @@ func (a *Actor) Caller() int64 {
 	return a.KeyID
 }
 
-// Allowed is what the person's role allows, and the key's level or what was granted where it is no person in the app.
-func (a *Actor) Allowed() []Capability {
+// BaseCapabilities returns the capabilities that the person's role allows, limited by the key's level or by what was
+// granted to the connection. It ignores pauses.
+func (a *Actor) BaseCapabilities() []Capability {
 	switch {
 	case a.InApp():
 		return OfRole(a.Role)
@@ -71,8 +71,8 @@ func (a *Actor) Allowed() []Capability {
 	return Effective(a.Level, a.Role)
 }
 
-// Can tells whether the actor has a capability.
+// Can reports whether the actor has a capability.
 func (a *Actor) Can(c Capability) bool { return slices.Contains(a.Capabilities, c) }
 
-// Suspended tells whether this kind of action is paused, whoever asks.
-func (a *Actor) Suspended(c Capability) bool { return slices.Contains(a.Gates.PausedKinds, c) }
+// IsPaused reports whether a kind of action is paused for everybody.
+func (a *Actor) IsPaused(c Capability) bool { return slices.Contains(a.Gates.PausedKinds, c) }

@@ -74,7 +74,7 @@ func (c Call) Require(needed access.Capability) error {
 	switch {
 	case c.Can(needed):
 		return nil
-	case slices.Contains(c.Allowed(), needed):
+	case slices.Contains(c.BaseCapabilities(), needed):
 		if c.Gates.Held && (needed == access.Publish || needed == access.Spend) {
 			return held[needed]
 		}

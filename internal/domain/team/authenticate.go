@@ -201,7 +201,7 @@ func (s *Service) actor(ctx context.Context, q db.Querier, r row) (cached, error
 		r.closed > 0, r.held > 0
 	r.Gates.NotMember, r.Gates.NotOwner, r.Gates.NotRole = r.lost == lostMembership, r.lost == lostOwnership,
 		r.lost == lostRole
-	r.Capabilities = slices.DeleteFunc(r.Allowed(), r.Suspended)
+	r.Capabilities = slices.DeleteFunc(r.BaseCapabilities(), r.IsPaused)
 	return out, nil
 }
 

@@ -59,7 +59,7 @@ func Operations() []operation.Operation {
 func identity(_ context.Context, call operation.Call, _ struct{}) (operation.Answer[Identity], error) {
 	app, level := "/settings/keys", call.Level
 	if call.Assistant { // its page is open to the person that it acts for, with any role
-		app, level = "/settings/assistants/"+strconv.FormatInt(call.KeyID, 10), access.Reached(call.Granted)
+		app, level = "/settings/assistants/"+strconv.FormatInt(call.KeyID, 10), access.LevelWithin(call.Granted)
 	}
 	return operation.Answer[Identity]{App: app, Data: Identity{
 		Person: IdentityPerson{call.PersonID, call.PersonName}, Team: IdentityPerson{call.TeamID, call.TeamName},

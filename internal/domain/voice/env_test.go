@@ -71,7 +71,7 @@ func (w env) newTeam(email, language string) operation.Call {
 func as(call operation.Call, role access.Role, key int64) operation.Call {
 	actor := *call.Actor
 	actor.Role, actor.KeyID, actor.Level = role, key, access.Full
-	actor.Capabilities = actor.Allowed()
+	actor.Capabilities = actor.BaseCapabilities()
 	call.Actor = &actor
 	return call
 }
