@@ -9,7 +9,7 @@ import (
 	"pressroom/internal/core/plan"
 )
 
-// Terms that are taken hold together: they name no plan that is not there, and are taken again as they are written.
+// Accepted terms are consistent, and Read accepts them again after they were encoded.
 func FuzzRead(f *testing.F) {
 	shipped, err := json.Marshal(plan.Shipped())
 	if err != nil {
@@ -30,7 +30,7 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		if _, ok := read.Plan(read.Lapsed); !ok {
-			t.Fatalf("the plan %q is not there", read.Lapsed)
+			t.Fatalf("there is no plan %q", read.Lapsed)
 		}
 		again, err := json.Marshal(read)
 		if err != nil {
@@ -40,7 +40,7 @@ func FuzzRead(f *testing.F) {
 			t.Fatal(err)
 		}
 		if _, err := plan.Read(path); err != nil {
-			t.Fatalf("terms that were taken are refused as they are written: %v", err)
+			t.Fatalf("accepted terms are rejected after encoding: %v", err)
 		}
 	})
 }

@@ -1,5 +1,4 @@
-// Package plan is what the operator offers and asks: plans, prices and limits, as data. What is shipped can be
-// replaced by a file.
+// Package plan defines the plans, prices and limits of a service. An operator can replace the defaults by a file.
 package plan
 
 import (
@@ -14,20 +13,20 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Unlimited is how a limit that is none is written (spec, Limits of a plan: -1 means unlimited, 0 means none).
+// Unlimited is the value of a limit without a bound (spec, Limits of a plan: -1 means unlimited, 0 means none).
 const Unlimited = -1
 
 // Terms are the plans, prices and limits of a service.
 type Terms struct {
 	Plans  []Plan `json:"plans"`
-	Lapsed string `json:"lapsed_plan"` // the plan of a team whose own has lapsed
+	Lapsed string `json:"lapsed_plan"` // id of the plan of teams whose own plan has lapsed
 	Prices Prices `json:"prices"`
 	Limits Limits `json:"limits"`
-	// BannedHashtags are those that hashtag lists do not take, by platform, each written in any way.
+	// BannedHashtags are the hashtags that lists reject, by platform, in any spelling.
 	BannedHashtags map[string][]string `json:"banned_hashtags"`
 }
 
-// Plan is what a team may have. Numbers may be Unlimited.
+// Plan holds the limits of a team. Numbers may be Unlimited.
 type Plan struct {
 	ID                     string `json:"id"`
 	Name                   string `json:"name"`
@@ -42,39 +41,39 @@ type Plan struct {
 	HashtagLists           int64  `json:"hashtag_lists"`
 	HashtagsPerList        int64  `json:"hashtags_per_list"`
 	TrackedReports         int64  `json:"tracked_reports"`
-	DailyCredits           int64  `json:"daily_credits"` // for assistants and keys together
+	DailyCredits           int64  `json:"daily_credits"` // of assistants and keys together
 }
 
-// Prices are what paid work costs, in credits.
+// Prices are the prices of paid operations, in credits.
 type Prices struct {
 	ProfileReport        int64 `json:"profile_report"`
 	HashtagReport        int64 `json:"hashtag_report"`
-	ProfileRefresh       int64 `json:"profile_refresh"` // and each automatic one
-	HashtagRefresh       int64 `json:"hashtag_refresh"` // and each automatic one
+	ProfileRefresh       int64 `json:"profile_refresh"` // also of each automatic refresh
+	HashtagRefresh       int64 `json:"hashtag_refresh"` // also of each automatic refresh
 	HashtagSearch        int64 `json:"hashtag_search"`
 	ProfileMediaDownload int64 `json:"profile_media_download"`
 }
 
-// Limits are how much may be done how fast.
+// Limits are the rate and size limits.
 type Limits struct {
-	Requests     Rate `json:"requests"`       // of one key, over REST and as tools together
-	Writes       Rate `json:"writes"`         // of one connection
-	Networks     Rate `json:"networks"`       // of one connection: calls that reach social networks
-	JobsInFlight int  `json:"jobs_in_flight"` // of one team
+	Requests     Rate `json:"requests"`       // per key, over REST and MCP together
+	Writes       Rate `json:"writes"`         // per connection
+	Networks     Rate `json:"networks"`       // per connection: calls that reach social networks
+	JobsInFlight int  `json:"jobs_in_flight"` // per team
 
-	RefreshMinutes int `json:"refresh_minutes"` // between two refreshes of one report that the same person asks for
+	RefreshMinutes int `json:"refresh_minutes"` // between two refreshes of a report by the same person
 
-	// how long a hashtag search that a team paid for is served again, and how old figures of hashtags may be
+	// HashtagDays is how long a paid hashtag search is reused and the maximum age of hashtag statistics.
 	HashtagDays int `json:"hashtag_days"`
 
-	OpenUploadBatches int   `json:"open_upload_batches"` // of one team
-	OpenUploadLinks   int   `json:"open_upload_links"`   // of one team
-	UploadMinutes     int   `json:"upload_minutes"`      // how long a link and its page are open
+	OpenUploadBatches int   `json:"open_upload_batches"` // per team
+	OpenUploadLinks   int   `json:"open_upload_links"`   // per team
+	UploadMinutes     int   `json:"upload_minutes"`      // lifetime of an upload link and its page
 	MaxImageBytes     int64 `json:"max_image_bytes"`
 	MaxVideoBytes     int64 `json:"max_video_bytes"`
 }
 
-// Rate is how often something may be done: in the long run, and at once after a rest.
+// Rate is a rate limit: a token bucket of Burst tokens that refills at PerMinute.
 type Rate struct {
 	PerMinute int `json:"per_minute"`
 	Burst     int `json:"burst"`
@@ -85,7 +84,7 @@ const (
 	gib = int64(1) << 30
 )
 
-// Shipped are the terms that pressroom comes with.
+// Shipped returns the default terms.
 func Shipped() Terms {
 	return Terms{
 		Plans: []Plan{
@@ -101,23 +100,22 @@ func Shipped() Terms {
 		},
 		Limits: Limits{
 			Requests: Rate{120, 30}, Writes: Rate{60, 20}, Networks: Rate{20, 10}, JobsInFlight: 5, RefreshMinutes: 10,
-			HashtagDays:       7,
-			OpenUploadBatches: 5, OpenUploadLinks: 100, UploadMinutes: 60, MaxImageBytes: 50 * mib,
-			MaxVideoBytes: 4 * gib,
+			HashtagDays: 7, OpenUploadBatches: 5, OpenUploadLinks: 100, UploadMinutes: 60,
+			MaxImageBytes: 50 * mib, MaxVideoBytes: 4 * gib,
 		},
 		BannedHashtags: map[string][]string{"instagram": {}, "tiktok": {}},
 	}
 }
 
-// Read reads terms from a file of JSON. What the file leaves out stays as shipped; its plans take the place of
-// all shipped ones.
+// Read reads terms from a JSON file. Members that the file omits keep their defaults. If it has plans, they replace all
+// default plans.
 func Read(path string) (Terms, error) {
 	t := Shipped()
-	raw, err := os.ReadFile(path) //nolint:gosec // the operator says which file
+	raw, err := os.ReadFile(path) //nolint:gosec // the operator chooses the file
 	if err != nil {
 		return t, fmt.Errorf("reading the terms: %w", err)
 	}
-	// A name twice, or something behind the object, is refused too; plans do not shine through those of the file.
+	// This decoder also rejects duplicate names and trailing data, and it zeroes list items before it decodes into them.
 	if err := json.Unmarshal(raw, &t, json.RejectUnknownMembers(true)); err != nil {
 		return t, fmt.Errorf("reading the terms in %s: %w", path, err)
 	}
@@ -127,7 +125,7 @@ func Read(path string) (Terms, error) {
 	return t, nil
 }
 
-// Faster gives terms with every rate multiplied.
+// Faster returns the terms with every rate multiplied.
 func (t Terms) Faster(times int) Terms {
 	for _, r := range []*Rate{&t.Limits.Requests, &t.Limits.Writes, &t.Limits.Networks} {
 		r.PerMinute, r.Burst = r.PerMinute*times, r.Burst*times
@@ -135,7 +133,7 @@ func (t Terms) Faster(times int) Terms {
 	return t
 }
 
-// Plan finds a plan by its id.
+// Plan returns the plan with an id.
 func (t Terms) Plan(id string) (Plan, bool) {
 	for _, p := range t.Plans {
 		if p.ID == id {
@@ -145,9 +143,9 @@ func (t Terms) Plan(id string) (Plan, bool) {
 	return Plan{}, false
 }
 
-// Holding is the plan that holds for a team at a time: its own until that lapses, then the one for lapsed teams. A
-// plan that the operator took away has nothing.
-func (t Terms) Holding(plan string, until, now time.Time) Plan {
+// InEffect returns the plan in effect for a team: its own until that lapses, then the one for lapsed teams. A plan that
+// the operator has removed has no allowances.
+func (t Terms) InEffect(plan string, until, now time.Time) Plan {
 	if !until.IsZero() && !now.Before(until) {
 		plan = t.Lapsed
 	}
@@ -158,7 +156,7 @@ func (t Terms) Holding(plan string, until, now time.Time) Plan {
 	return p
 }
 
-// PlanIDs lists the plans.
+// PlanIDs returns the ids of the plans.
 func (t Terms) PlanIDs() []string {
 	out := make([]string, len(t.Plans))
 	for i, p := range t.Plans {
@@ -167,10 +165,10 @@ func (t Terms) PlanIDs() []string {
 	return out
 }
 
-// maxRefreshMinutes is a day: the interval is meant to be short (spec, Reports).
+// maxRefreshMinutes is one day, because the interval is meant to be short (spec, Reports).
 const maxRefreshMinutes = 24 * 60
 
-// maxReportPrice is what the contract allows for a new report (spec, Limits 10).
+// maxReportPrice is the highest price of a new report that the contract allows (spec, Limits 10).
 const maxReportPrice = 10
 
 var planID = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,31}$`)
@@ -178,24 +176,23 @@ var planID = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,31}$`)
 func (t Terms) check() error {
 	for i, p := range t.Plans {
 		if !planID.MatchString(p.ID) || strings.TrimSpace(p.Name) == "" || slices.Index(t.PlanIDs(), p.ID) != i {
-			return fmt.Errorf("plan %d needs a name, and an id of its own out of small letters, digits, - and _", i+1)
+			return fmt.Errorf("plan %d needs a name and a unique id of lowercase letters, digits, - and _", i+1)
 		}
 		for _, n := range p.numbers() {
 			if n < Unlimited {
-				return fmt.Errorf("plan %s has a number below -1; -1 means unlimited, 0 none", p.ID)
+				return fmt.Errorf("plan %s has a number below -1; use -1 for unlimited and 0 for none", p.ID)
 			}
 		}
 	}
 	if _, ok := t.Plan(t.Lapsed); !ok {
-		return fmt.Errorf("lapsed_plan has to name one of the plans: %s", strings.Join(t.PlanIDs(), ", "))
+		return fmt.Errorf("lapsed_plan must be one of the plans: %s", strings.Join(t.PlanIDs(), ", "))
 	}
 	return errors.Join(t.Prices.check(), t.Limits.check())
 }
 
 func (p Plan) numbers() []int64 {
 	return []int64{p.SocialAccounts, p.PostsPerMonth, p.Seats, p.StorageBytes, p.AnalyticsRetentionDays,
-		p.ProfilesComparable, p.FreeCallsPerDay,
-		p.HashtagLists, p.HashtagsPerList, p.TrackedReports, p.DailyCredits}
+		p.ProfilesComparable, p.FreeCallsPerDay, p.HashtagLists, p.HashtagsPerList, p.TrackedReports, p.DailyCredits}
 }
 
 const maxPrice = 1_000_000
@@ -205,11 +202,12 @@ func (p Prices) check() error {
 		p.ProfileReport, p.HashtagReport, p.ProfileRefresh, p.HashtagRefresh, p.HashtagSearch, p.ProfileMediaDownload,
 	} {
 		if n < 0 || n > maxPrice {
-			return fmt.Errorf("prices are whole credits from 0 to %d", maxPrice)
+			return fmt.Errorf("prices must be from 0 to %d credits", maxPrice)
 		}
 	}
 	if p.ProfileReport > maxReportPrice || p.HashtagReport > maxReportPrice {
-		return fmt.Errorf("a new report costs at most %d credits: clients rely on it", maxReportPrice)
+		return fmt.Errorf("profile_report and hashtag_report must be at most %d credits: clients rely on it",
+			maxReportPrice)
 	}
 	return nil
 }
@@ -217,38 +215,38 @@ func (p Prices) check() error {
 const (
 	maxRate          = 60_000_000 // a minute
 	maxUploadMinutes = 24 * 60
-	maxHashtagDays   = 28 // what a search found goes with the record of its job, after 30 days
+	maxHashtagDays   = 28 // search results are deleted with the record of their job, after 30 days
 )
 
 func (l Limits) check() error {
 	for _, r := range []Rate{l.Requests, l.Writes, l.Networks} {
 		if r.PerMinute < 1 || r.Burst < 1 || r.PerMinute > maxRate || r.Burst > maxRate {
-			return fmt.Errorf("rates need per_minute and burst from 1 to %d", maxRate)
+			return fmt.Errorf("per_minute and burst of rates must be from 1 to %d", maxRate)
 		}
 	}
 	if l.JobsInFlight < 1 {
-		return errors.New("jobs_in_flight has to be at least 1")
+		return errors.New("jobs_in_flight must be at least 1")
 	}
 	return errors.Join(l.checkTimes(), l.checkMedia())
 }
 
 func (l Limits) checkTimes() error {
 	if l.RefreshMinutes < 0 || l.RefreshMinutes > maxRefreshMinutes {
-		return fmt.Errorf("refresh_minutes has to be from 0 to %d", maxRefreshMinutes)
+		return fmt.Errorf("refresh_minutes must be from 0 to %d", maxRefreshMinutes)
 	}
 	if l.HashtagDays < 1 || l.HashtagDays > maxHashtagDays {
-		return fmt.Errorf("hashtag_days has to be from 1 to %d", maxHashtagDays)
+		return fmt.Errorf("hashtag_days must be from 1 to %d", maxHashtagDays)
 	}
 	return nil
 }
 
 func (l Limits) checkMedia() error {
 	if l.OpenUploadBatches < 1 || l.OpenUploadLinks < 1 || l.UploadMinutes < 1 || l.UploadMinutes > maxUploadMinutes {
-		return fmt.Errorf("open_upload_batches and open_upload_links have to be at least 1, upload_minutes "+
-			"from 1 to %d", maxUploadMinutes)
+		return fmt.Errorf("open_upload_batches and open_upload_links must be at least 1, and upload_minutes from 1 to %d",
+			maxUploadMinutes)
 	}
 	if l.MaxImageBytes < 1 || l.MaxVideoBytes < l.MaxImageBytes {
-		return errors.New("max_image_bytes has to be at least 1, and max_video_bytes no less")
+		return errors.New("max_image_bytes must be at least 1, and max_video_bytes at least max_image_bytes")
 	}
 	return nil
 }

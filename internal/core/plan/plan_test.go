@@ -21,8 +21,8 @@ func file(t *testing.T, text string) string {
 	return path
 }
 
-// What a file leaves out stays as shipped.
-func TestFileIsLaidOverTheShipped(t *testing.T) {
+// Members that a file omits keep their defaults.
+func TestFileOverridesDefaults(t *testing.T) {
 	t.Parallel()
 	got, err := plan.Read(file(t, `{"prices":{"profile_report":7},"limits":{"requests":{"per_minute":600},"jobs_in_flight":9}}`))
 	if err != nil {
@@ -35,8 +35,8 @@ func TestFileIsLaidOverTheShipped(t *testing.T) {
 	}
 }
 
-// The plans of a file take the place of the shipped ones, each whole: nothing of a shipped plan shines through.
-func TestPlansOfAFile(t *testing.T) {
+// The plans of a file replace the default ones completely.
+func TestFileReplacesPlans(t *testing.T) {
 	t.Parallel()
 	got, err := plan.Read(file(t,
 		`{"lapsed_plan":"none","plans":[{"id":"none","name":"None"},{"id":"all","name":"All","api_keys":true,"free_calls_per_day":-1}]}`))
@@ -48,12 +48,11 @@ func TestPlansOfAFile(t *testing.T) {
 		t.Error(diff)
 	}
 	if _, ok := got.Plan("agency"); ok {
-		t.Error("a shipped plan is still there")
+		t.Error("a default plan is still there")
 	}
 }
 
-// What is printed is a file that gives the same.
-func TestPrintedTermsAreAFile(t *testing.T) {
+func TestRoundTrip(t *testing.T) {
 	t.Parallel()
 	raw, err := json.Marshal(plan.Shipped())
 	if err != nil {
@@ -65,31 +64,31 @@ func TestPrintedTermsAreAFile(t *testing.T) {
 	}
 }
 
-func TestWhatIsRefused(t *testing.T) {
+func TestReadRejects(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct{ text, says string }{
+	for name, c := range map[string]struct{ text, want string }{
 		"no JSON":                {`plans:`, "reading the terms"},
 		"an unknown name":        {`{"price":{}}`, "unknown object member"},
 		"a name twice":           {`{"limits":{},"limits":{}}`, "duplicate"},
 		"a second object":        {`{} {}`, "reading the terms"},
-		"a misspelt limit":       {`{"limits":{"request":{}}}`, "unknown object member"},
+		"a misspelled limit":     {`{"limits":{"request":{}}}`, "unknown object member"},
 		"a plan without a name":  {`{"plans":[{"id":"free"}]}`, "needs a name"},
-		"a plan twice":           {`{"plans":[{"id":"free","name":"A"},{"id":"free","name":"B"}]}`, "of its own"},
-		"an odd id":              {`{"plans":[{"id":"Free plan","name":"A"}]}`, "of its own"},
+		"a plan twice":           {`{"plans":[{"id":"free","name":"A"},{"id":"free","name":"B"}]}`, "unique id"},
+		"an invalid id":          {`{"plans":[{"id":"Free plan","name":"A"}]}`, "unique id"},
 		"a number below -1":      {`{"plans":[{"id":"free","name":"A","seats":-2}]}`, "below -1"},
 		"no plan for the lapsed": {`{"plans":[{"id":"all","name":"All"}]}`, "lapsed_plan"},
-		"a dear report":          {`{"prices":{"hashtag_report":11}}`, "at most 10"},
+		"an expensive report":    {`{"prices":{"hashtag_report":11}}`, "at most 10"},
 		"a price below 0":        {`{"prices":{"hashtag_search":-1}}`, "from 0"},
-		"a rate of none":         {`{"limits":{"writes":{"per_minute":0}}}`, "rates need"},
+		"a rate of 0":            {`{"limits":{"writes":{"per_minute":0}}}`, "burst of rates"},
 		"no jobs":                {`{"limits":{"jobs_in_flight":0}}`, "jobs_in_flight"},
-		"no window":              {`{"limits":{"hashtag_days":0}}`, "hashtag_days"},
-		"a window without end":   {`{"limits":{"hashtag_days":29}}`, "hashtag_days"},
+		"hashtag days too low":   {`{"limits":{"hashtag_days":0}}`, "hashtag_days"},
+		"hashtag days too high":  {`{"limits":{"hashtag_days":29}}`, "hashtag_days"},
 	} {
-		if _, err := plan.Read(file(t, c.text)); err == nil || !strings.Contains(err.Error(), c.says) {
+		if _, err := plan.Read(file(t, c.text)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	if _, err := plan.Read(filepath.Join(t.TempDir(), "missing.json")); err == nil {
-		t.Error("a file that is not there was read")
+		t.Error("a missing file was read")
 	}
 }

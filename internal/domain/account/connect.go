@@ -172,7 +172,7 @@ func (c *Connector) readOffer(ctx context.Context, q db.Querier, person int64, t
 		out.Again = a.Username
 		return out, err
 	}
-	left, err := slotsLeft(ctx, q, l.team, c.Terms.Holding(plan, db.Time(until), c.Accounts.db.Now()))
+	left, err := slotsLeft(ctx, q, l.team, c.Terms.InEffect(plan, db.Time(until), c.Accounts.db.Now()))
 	out.Full = left == 0
 	return out, err
 }

@@ -98,7 +98,7 @@ func (t *turn) readTeam(ctx context.Context, tx *db.Tx, offered plan.Terms) erro
 	if err != nil {
 		return err
 	}
-	t.kept, t.closed = keptDays(offered.Holding(plan, db.Time(until), tx.Now())), closed > 0
+	t.kept, t.closed = keptDays(offered.InEffect(plan, db.Time(until), tx.Now())), closed > 0
 	if t.zone, err = time.LoadLocation(zone); err != nil {
 		return fmt.Errorf("loading the team's time zone: %w", err)
 	}

@@ -125,7 +125,7 @@ func (s *Service) allowance(ctx context.Context, q db.Querier, team int64, now t
 	if err := q.QueryRow(ctx, `SELECT plan, plan_until FROM teams WHERE id = ?`, team).Scan(&plan, &until); err != nil {
 		return 0, fmt.Errorf("reading a team's plan: %w", err)
 	}
-	return s.Terms.Holding(plan, db.Time(until), now).StorageBytes, nil
+	return s.Terms.InEffect(plan, db.Time(until), now).StorageBytes, nil
 }
 
 // folder refuses an id that names no folder of a team; 0 is none.

@@ -229,7 +229,7 @@ func (s *Service) postsLeftFor(ctx context.Context, q db.Querier, p Record) (int
 		p.TeamID).Scan(&zone, &name, &until); err != nil {
 		return 0, fmt.Errorf("locking the team of an occurrence: %w", err)
 	}
-	limits := s.terms.Holding(name, db.Time(until), s.db.Now())
+	limits := s.terms.InEffect(name, db.Time(until), s.db.Now())
 	if limits.PostsPerMonth == plan.Unlimited {
 		return plan.Unlimited, nil
 	}

@@ -145,7 +145,7 @@ func (s *Service) Barriers(ctx context.Context, team int64) (Barriers, error) {
 	if err != nil {
 		return b, fmt.Errorf("reading what stops the keys of team %d: %w", team, err)
 	}
-	b.Off, b.OwnerHeld, b.NoKeys = off > 0, held > 0, !s.terms.Holding(plan, db.Time(until), s.db.Now()).APIKeys
+	b.Off, b.OwnerHeld, b.NoKeys = off > 0, held > 0, !s.terms.InEffect(plan, db.Time(until), s.db.Now()).APIKeys
 	b.Paused, err = db.All(ctx, s.db, func(rows *sql.Rows, a *Action) error { return rows.Scan(a) },
 		`SELECT DISTINCT action FROM pauses WHERE scope = 'service' OR scope = 'team' AND target = ? ORDER BY action`,
 		team)
@@ -255,7 +255,7 @@ func (s *Service) plan(ctx context.Context, q db.Querier, team int64) (plan.Plan
 	if err := q.QueryRow(ctx, `SELECT plan, plan_until FROM teams WHERE id = ?`, team).Scan(&name, &until); err != nil {
 		return plan.Plan{}, fmt.Errorf("reading the plan of team %d: %w", team, err)
 	}
-	out := s.terms.Holding(name, db.Time(until), s.db.Now())
+	out := s.terms.InEffect(name, db.Time(until), s.db.Now())
 	if out.Name == "" {
 		out.Name = out.ID
 	}

@@ -33,7 +33,7 @@ func (s *Service) InApp(ctx context.Context, person, team int64) (*access.Actor,
 	if a.Zone, err = time.LoadLocation(zone); err != nil {
 		return nil, fmt.Errorf("loading the time zone of team %d: %w", team, err)
 	}
-	a.Plan = s.terms.Holding(a.Plan, db.Time(until), s.db.Now()).ID
+	a.Plan = s.terms.InEffect(a.Plan, db.Time(until), s.db.Now()).ID
 	a.Daily = access.Daily{FreeCalls: -1, KeyCredits: -1, TeamCredits: -1}
 	paused, err := pausedFor(ctx, s.db, team, 0)
 	if err != nil {

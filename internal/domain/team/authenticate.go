@@ -185,7 +185,7 @@ func (s *Service) actor(ctx context.Context, q db.Querier, r row) (cached, error
 	if s.db.Now().Before(until) {
 		out.recheck = until
 	}
-	plan := s.terms.Holding(r.Plan, until, s.db.Now())
+	plan := s.terms.InEffect(r.Plan, until, s.db.Now())
 	r.Plan = plan.ID
 	r.Daily.FreeCalls, r.Daily.TeamCredits = plan.FreeCallsPerDay, plan.DailyCredits
 	if r.teamCredits.Valid {

@@ -182,7 +182,7 @@ func (s *Service) checkSeats(ctx context.Context, tx *db.Tx, team int64, open bo
 	if open {
 		taken, refusal = taken+invited, errSeats
 	}
-	if seats := s.terms.Holding(name, db.Time(until), tx.Now()).Seats; seats != plan.Unlimited && taken >= seats {
+	if seats := s.terms.InEffect(name, db.Time(until), tx.Now()).Seats; seats != plan.Unlimited && taken >= seats {
 		return refusal
 	}
 	return nil
