@@ -41,7 +41,7 @@ func Away(err error) bool {
 			pg.Code[:2])
 	}
 	_, noConnection := errors.AsType[*pgconn.ConnectError](err)
-	return noConnection || pgconn.SafeToRetry(err) || sqlite.Away(err) || cutOff(err)
+	return noConnection || pgconn.SafeToRetry(err) || sqlite.IsUnavailable(err) || cutOff(err)
 }
 
 // cutOff tells whether a connection broke, or gave no answer in time.

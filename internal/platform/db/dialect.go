@@ -55,7 +55,7 @@ func (d dialect) conflict(err error) bool {
 // another process's turn to write.
 func Blocked(err error) bool {
 	var pg *pgconn.PgError
-	return errors.As(err, &pg) && pg.Code == "55P03" || sqlite.Busy(err)
+	return errors.As(err, &pg) && pg.Code == "55P03" || sqlite.IsBusy(err)
 }
 
 // ForUpdate ends a SELECT whose rows the transaction is going to change. SQLite has one writer and needs none.

@@ -81,7 +81,7 @@ func (d *DB) Dump(ctx context.Context, dir string, look func(context.Context, Qu
 
 // LookAt opens an SQLite file that nobody writes to, for reading alone: nothing is made beside it.
 func LookAt(ctx context.Context, file string, look func(Querier) error) error {
-	conn, err := sql.Open(sqlite.Driver, sqlite.Still(file))
+	conn, err := sql.Open(sqlite.Driver, sqlite.ReadOnlyDSN(file))
 	if err != nil {
 		return fmt.Errorf("opening the copy of the database: %w", err)
 	}

@@ -1,7 +1,7 @@
 //go:build cgo
 
-// Package sqlite chooses the SQLite driver and says how every SQLite file of the program is opened: with a durable
-// write-ahead log. Where there is a C compiler it is the one in C, else the one in Go, about half as fast.
+// Package sqlite selects the SQLite driver and builds the data source names, which enable a durable write-ahead log.
+// With cgo it uses mattn/go-sqlite3, without it modernc.org/sqlite, which is about half as fast.
 package sqlite
 
 import (
@@ -15,7 +15,7 @@ import (
 // Driver is the name of the driver for database/sql.
 const Driver = "sqlite3"
 
-// DSN is how a file is opened, for the one writer or for readers, which cannot write.
+// DSN returns the data source name of a file, for its only writer or for a reader, which cannot write.
 func DSN(path string, writer bool) string {
 	v := url.Values{
 		"_journal_mode": {"WAL"}, "_synchronous": {"FULL"}, "_busy_timeout": {"10000"}, "_foreign_keys": {"1"},
@@ -28,23 +28,25 @@ func DSN(path string, writer bool) string {
 	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + v.Encode()
 }
 
-// Still is how a file is opened for reading alone that nobody writes to: nothing is made beside it.
-func Still(path string) string {
+// ReadOnlyDSN returns the data source name for reading a file that no process writes to. SQLite then creates no
+// other files.
+func ReadOnlyDSN(path string) string {
 	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?mode=ro&immutable=1"
 }
 
-// Busy tells whether a statement gave up waiting for another process's transaction.
-func Busy(err error) bool {
+// IsBusy reports whether a statement timed out waiting for another process's transaction.
+func IsBusy(err error) bool {
 	var e sqlite3.Error
 	return errors.As(err, &e) && e.Code == sqlite3.ErrBusy
 }
 
-// away are the result codes of a file that cannot be used at the moment.
-var away = []sqlite3.ErrNo{sqlite3.ErrBusy, sqlite3.ErrFull, sqlite3.ErrIoErr, sqlite3.ErrCantOpen, sqlite3.ErrReadonly}
+var unavailable = []sqlite3.ErrNo{
+	sqlite3.ErrBusy, sqlite3.ErrFull, sqlite3.ErrIoErr, sqlite3.ErrCantOpen, sqlite3.ErrReadonly,
+}
 
-// Away tells whether an error says that the file cannot be used at the moment: another process does not end, the disk
-// is full or fails, or may only be read.
-func Away(err error) bool {
-	e, is := errors.AsType[sqlite3.Error](err)
-	return is && slices.Contains(away, e.Code)
+// IsUnavailable reports whether an error means that the file cannot be used at the moment: another process holds its lock, or
+// the disk is full, broken or read-only.
+func IsUnavailable(err error) bool {
+	e, ok := errors.AsType[sqlite3.Error](err)
+	return ok && slices.Contains(unavailable, e.Code)
 }

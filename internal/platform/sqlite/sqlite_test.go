@@ -12,7 +12,7 @@ import (
 
 func open(t *testing.T, path string, writer bool) *sql.DB {
 	t.Helper()
-	// The same, but for the ten seconds that a writer waits for another process.
+	// Do not wait ten seconds for another process.
 	db, err := sql.Open(sqlite.Driver, strings.Replace(sqlite.DSN(path, writer), "10000", "1", 1))
 	if err != nil {
 		t.Fatal(err)
@@ -21,8 +21,8 @@ func open(t *testing.T, path string, writer bool) *sql.DB {
 	return db
 }
 
-// A second writer that does not get its turn is busy; nothing else is.
-func TestBusy(t *testing.T) {
+// Only a second writer that times out is busy.
+func TestIsBusy(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "test.db")
 	first, second := open(t, path, true), open(t, path, true)
@@ -30,19 +30,19 @@ func TestBusy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := second.BeginTx(t.Context(), nil); !sqlite.Busy(err) {
+	if _, err := second.BeginTx(t.Context(), nil); !sqlite.IsBusy(err) {
 		t.Errorf("the second writer: %v", err)
 	}
 	if err := tx.Rollback(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := second.ExecContext(t.Context(), `SELECT nothing`); err == nil || sqlite.Busy(err) || sqlite.Busy(errors.New("busy")) {
-		t.Errorf("another error passes for busy: %v", err)
+	if _, err := second.ExecContext(t.Context(), `SELECT nothing`); err == nil || sqlite.IsBusy(err) || sqlite.IsBusy(errors.New("busy")) {
+		t.Errorf("another error counts as busy: %v", err)
 	}
 }
 
-// What is committed is on the disk, whatever happens to the machine, and readers cannot write.
-func TestFilesAreOpenedDurably(t *testing.T) {
+// Commits are durable, and readers cannot write.
+func TestDSN(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "test.db")
 	db := open(t, path, true)
