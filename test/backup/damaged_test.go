@@ -217,7 +217,7 @@ func TestRefused(t *testing.T) {
 		must(t, err)
 		refused("a second time", target, "to an empty place alone")
 		if _, err := server.Backup(t.Context(), cfg, filepath.Dir(folder), backup.Options{}); err == nil ||
-			!strings.Contains(err.Error(), "no part of a backup") {
+			!strings.Contains(err.Error(), "not part of a backup") {
 			t.Errorf("a backup to a folder with something else: %v", err)
 		}
 	})

@@ -1,9 +1,8 @@
-// Package backup copies what the service keeps to a folder, while the service goes on, and finds out whether such a
-// copy is whole.
+// Package backup creates, verifies and restores backups of a running service.
 //
-// A backup is a folder with a manifest, a folder of the database as it was at one moment, and the files that this
-// database names. Files never change, so that a further backup to the same folder copies the new ones alone. The
-// manifest is put in its place last and at once: a backup that was cut off leaves the one before as it was.
+// A backup is a folder with a manifest, a snapshot of the database, and the files that the snapshot refers to. Files
+// never change, so another backup to the same folder copies only new ones. The manifest is replaced atomically at the
+// end: an interrupted backup leaves the previous one intact.
 package backup
 
 import (
@@ -13,7 +12,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"io/fs"
 	"os"
@@ -21,35 +19,35 @@ import (
 	"time"
 )
 
-// Format is that of the manifest. A program reads no other.
+// Format is the version of the manifest's format. Read rejects any other.
 const Format = 1
 
 const (
 	manifestName = "manifest.json"
 	filesName    = "files"
-	databaseName = "database-" // and the moment
-	partEnd      = ".part"     // of a database folder that is being written
+	databaseName = "database-" // prefix of the snapshot's folder; the time follows
+	partEnd      = ".part"     // suffix of a folder or file that is not complete yet
 )
 
-// Manifest says what a backup holds.
+// Manifest describes the content of a backup.
 type Manifest struct {
 	Format   int       `json:"format"`
-	Program  string    `json:"program"` // its version
-	MadeAt   time.Time `json:"made_at"` // everything that was done before is in it
+	Program  string    `json:"program"` // version of the program
+	MadeAt   time.Time `json:"made_at"` // time of the snapshot
 	Database Database  `json:"database"`
-	// SealingKeys names the keys that the accounts' grants are sealed with: several during a change of keys. The keys
-	// themselves are not in the backup.
+	// SealingKeys are the ids of the keys that encrypt the accounts' grants, several during a key rotation. The backup
+	// does not contain the keys.
 	SealingKeys []string `json:"sealing_key_ids"`
-	SealingKey  string   `json:"sealing_key_id"`    // the first of them: all that earlier programs wrote and read
+	SealingKey  string   `json:"sealing_key_id"`    // the first of them, for earlier versions
 	Files       []File   `json:"files"`             // of the media library
-	Missing     []string `json:"missing,omitempty"` // files that the database names and the store did not have
+	Missing     []string `json:"missing,omitempty"` // files that the database refers to and the store did not have
 }
 
-// Database is the copy of the database.
+// Database describes the snapshot of the database.
 type Database struct {
-	Kind    string `json:"kind"`   // sqlite or postgres
-	Folder  string `json:"folder"` // in the backup
-	Version int64  `json:"version"`
+	Kind    string `json:"kind"`    // SQLite or Postgres
+	Folder  string `json:"folder"`  // in the backup's folder
+	Version int64  `json:"version"` // of the schema
 	Files   []File `json:"files"`
 }
 
@@ -59,44 +57,44 @@ const (
 	Postgres = "postgres"
 )
 
-// File is one file, by its name or key.
+// File is a file of a backup.
 type File struct {
-	Name   string `json:"name"`
+	Name   string `json:"name"` // or the key in the blob store
 	Size   int64  `json:"size"`
 	SHA256 string `json:"sha256"`
 }
 
-// sealed is how a manifest is written: with its own digest, so that a changed one is found out.
-type sealed struct {
-	SHA256   string          `json:"sha256"` // of the manifest below, byte by byte
+// manifestFile is the content of the manifest's file. The digest detects damage.
+type manifestFile struct {
+	SHA256   string          `json:"sha256"` // of the bytes of Manifest
 	Manifest json.RawMessage `json:"manifest"`
 }
 
-// ErrNone says that a folder holds no whole backup.
-var ErrNone = errors.New("there is no whole backup")
+// ErrNone is returned for a folder without a complete backup.
+var ErrNone = errors.New("there is no complete backup")
 
-// Read reads the manifest of a backup: ErrNone where there is none.
+// Read returns the manifest of a backup. If there is none, the error is ErrNone.
 func Read(folder string) (Manifest, error) {
 	var m Manifest
-	raw, err := os.ReadFile(filepath.Join(folder, manifestName)) //nolint:gosec // G304: the operator says which folder
+	raw, err := os.ReadFile(filepath.Join(folder, manifestName)) //nolint:gosec // G304: the operator chooses the folder
 	if errors.Is(err, fs.ErrNotExist) {
 		return m, fmt.Errorf("%w in %s: it has no %s", ErrNone, folder, manifestName)
 	}
 	if err != nil {
 		return m, fmt.Errorf("reading the backup's manifest: %w", err)
 	}
-	var s sealed
+	var s manifestFile
 	if err := json.Unmarshal(raw, &s); err != nil {
 		return m, fmt.Errorf("the backup's manifest is damaged: %w", err)
 	}
 	if digest(s.Manifest) != s.SHA256 {
-		return m, errors.New("the backup's manifest is damaged: its digest is another one")
+		return m, errors.New("the backup's manifest is damaged: its digest does not match")
 	}
 	if err := json.Unmarshal(s.Manifest, &m); err != nil {
 		return m, fmt.Errorf("the backup's manifest is damaged: %w", err)
 	}
 	if m.Format != Format {
-		return m, fmt.Errorf("the backup has the format %d, and this program reads %d", m.Format, Format)
+		return m, fmt.Errorf("the backup has format %d, but this program reads only %d", m.Format, Format)
 	}
 	if len(m.SealingKeys) == 0 {
 		m.SealingKeys = []string{m.SealingKey}
@@ -109,13 +107,13 @@ func digest(raw []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// write puts a manifest in its place, whole and at once.
+// write replaces the manifest of a folder atomically.
 func (m Manifest) write(folder string) error {
 	raw, err := json.Marshal(m)
 	if err != nil {
 		return fmt.Errorf("writing the manifest: %w", err)
 	}
-	out, err := json.Marshal(sealed{digest(raw), raw})
+	out, err := json.Marshal(manifestFile{digest(raw), raw})
 	if err != nil {
 		return fmt.Errorf("writing the manifest: %w", err)
 	}
@@ -124,13 +122,13 @@ func (m Manifest) write(folder string) error {
 		return err
 	}
 	if err := os.Rename(path+partEnd, path); err != nil {
-		return fmt.Errorf("putting the manifest in its place: %w", err)
+		return fmt.Errorf("renaming the manifest: %w", err)
 	}
 	return syncFolder(folder)
 }
 
 func writeSynced(path string, raw []byte) error {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600) //nolint:gosec // G304: the operator says which folder
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600) //nolint:gosec // G304: the operator's folder
 	if err != nil {
 		return fmt.Errorf("writing the manifest: %w", err)
 	}
@@ -142,34 +140,32 @@ func writeSynced(path string, raw []byte) error {
 }
 
 func syncFolder(folder string) error {
-	f, err := os.Open(folder) //nolint:gosec // G304: the operator says which folder
+	f, err := os.Open(folder) //nolint:gosec // G304: the operator chooses the folder
 	if err != nil {
 		return fmt.Errorf("opening the folder: %w", err)
 	}
-	_ = f.Sync() // not every system can
+	_ = f.Sync() // not every system supports it
 	return f.Close()
 }
 
-// measure reads a stream to its end and tells its size and digest.
+// measure copies r to w and returns the size and the digest of what it read.
 func measure(ctx context.Context, r io.Reader, w io.Writer) (int64, string, error) {
 	h := sha256.New()
-	n, err := io.Copy(io.MultiWriter(h, w), &stoppable{ctx, r})
-	return n, sum(h), err
+	n, err := io.Copy(io.MultiWriter(h, w), &contextReader{ctx, r})
+	return n, hex.EncodeToString(h.Sum(nil)), err
 }
 
-func sum(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)) }
-
-// stoppable is a stream that ends with a context.
-type stoppable struct {
-	ctx context.Context //nolint:containedctx // of the one who reads: io.Reader takes none
+// contextReader is a reader that fails once its context ends.
+type contextReader struct {
+	ctx context.Context //nolint:containedctx // io.Reader takes none
 	r   io.Reader
 }
 
-func (s *stoppable) Read(p []byte) (int, error) {
+func (s *contextReader) Read(p []byte) (int, error) {
 	if s.ctx.Err() != nil {
 		return 0, context.Cause(s.ctx)
 	}
-	return s.r.Read(p) //nolint:wrapcheck // a reader's errors are its reader's, and io.EOF has to stay itself
+	return s.r.Read(p) //nolint:wrapcheck // io.EOF must not be wrapped
 }
 
 func measureFile(ctx context.Context, path string) (int64, string, error) {

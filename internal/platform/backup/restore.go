@@ -10,26 +10,26 @@ import (
 	"pressroom/internal/platform/blob"
 )
 
-// RestoreFiles copies the backup's files to a store that has none but some of these, as of a restore that was cut off.
-// What else lies there is refused.
+// RestoreFiles copies the backup's files to a store, which must be empty. Only files of this backup, from an
+// interrupted restore, may already be in it.
 func (w *Whole) RestoreFiles(ctx context.Context, to blob.Store) error {
-	named := map[string]File{}
+	expected := map[string]bool{}
 	for _, f := range w.Files {
-		named[f.Name] = f
+		expected[f.Name] = true
 	}
-	strangers, one := 0, ""
+	unexpected, example := 0, ""
 	err := to.Each(ctx, "", func(b blob.Info) error {
-		if _, ok := named[b.Key]; !ok {
-			strangers, one = strangers+1, b.Key
+		if !expected[b.Key] {
+			unexpected, example = unexpected+1, b.Key
 		}
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("looking what the store of files holds: %w", err)
+		return fmt.Errorf("listing the store of files: %w", err)
 	}
-	if strangers > 0 {
-		return fmt.Errorf("the store of files is not empty: %d files lie there that are not of this backup, such as "+
-			"%s; give an empty one by PRESSROOM_BLOBS (--blobs)", strangers, one)
+	if unexpected > 0 {
+		return fmt.Errorf("the store of files is not empty: it has %d files that are not in this backup, such as %s; "+
+			"set PRESSROOM_BLOBS (--blobs) to an empty store", unexpected, example)
 	}
 	for _, f := range w.Files {
 		if err := w.restoreFile(ctx, to, f); err != nil {
@@ -40,42 +40,42 @@ func (w *Whole) RestoreFiles(ctx context.Context, to blob.Store) error {
 }
 
 func (w *Whole) restoreFile(ctx context.Context, to blob.Store, f File) error {
-	there, err := to.Open(ctx, f.Name)
+	existing, err := to.Open(ctx, f.Name)
 	if err == nil {
-		is, err := read(ctx, f.Name, there)
-		if err := errors.Join(err, there.Close()); err != nil {
+		found, err := digestFile(ctx, f.Name, existing)
+		if err := errors.Join(err, existing.Close()); err != nil {
 			return err
 		}
-		if is != f {
-			return fmt.Errorf("the store of files has another file %s: give an empty store", f.Name)
+		if found != f {
+			return fmt.Errorf("the store of files has a different file %s: use an empty store", f.Name)
 		}
 		return nil
 	}
 	if !errors.Is(err, blob.ErrNotFound) {
 		return fmt.Errorf("looking for %s: %w", f.Name, err)
 	}
-	is, err := carry(ctx, w.files, to, f.Name, false)
+	restored, err := copyBlob(ctx, w.files, to, f.Name, false)
 	if err != nil {
 		return err
 	}
-	if is != f {
+	if restored != f {
 		return errors.Join(fmt.Errorf("%s changed while it was restored", f.Name), to.Delete(ctx, f.Name))
 	}
 	return nil
 }
 
-// CopyFile copies a file, whole on disk before it returns, to a name that is not taken.
+// CopyFile copies a file to a path that must not exist, and syncs it to disk.
 func CopyFile(ctx context.Context, from, to string) error {
 	in, err := os.Open(from) //nolint:gosec // G304: of the operator's backup
 	if err != nil {
 		return fmt.Errorf("opening the copy of the database: %w", err)
 	}
 	defer in.Close()
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) //nolint:gosec // G304: where the operator wants it
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) //nolint:gosec // G304: the operator's path
 	if err != nil {
-		return fmt.Errorf("making the database's file: %w", err)
+		return fmt.Errorf("creating the database's file: %w", err)
 	}
-	_, err = io.Copy(out, &stoppable{ctx, in})
+	_, err = io.Copy(out, &contextReader{ctx, in})
 	if err := errors.Join(err, out.Sync(), out.Close()); err != nil {
 		return errors.Join(fmt.Errorf("copying the database: %w", err), os.Remove(to))
 	}

@@ -13,14 +13,14 @@ import (
 	"pressroom/internal/platform/db"
 )
 
-// Finding is one thing that is wrong with a backup.
+// Finding is a problem of a backup.
 type Finding struct {
 	Rule string `json:"rule"` // missing, other_size, other_digest, unreadable, not_in_backup or ledger
-	Name string `json:"name"` // of the file, or what of the ledger
+	Name string `json:"name"` // of the file or of the ledger's check
 	Text string `json:"text"`
 }
 
-// Whole is a backup that is being looked at or restored.
+// Whole is a backup that was opened for verification or a restore.
 type Whole struct {
 	Manifest
 
@@ -28,7 +28,7 @@ type Whole struct {
 	files  blob.Store
 }
 
-// Open reads a backup's manifest and opens its files; nothing is changed.
+// Open opens a backup for reading.
 func Open(ctx context.Context, folder string) (*Whole, error) {
 	m, err := Read(folder)
 	if err != nil {
@@ -41,13 +41,12 @@ func Open(ctx context.Context, folder string) (*Whole, error) {
 	return &Whole{m, folder, files}, nil
 }
 
-// Dump is the folder of the copy of the database.
+// Dump returns the folder with the snapshot of the database.
 func (w *Whole) Dump() string { return filepath.Join(w.folder, filepath.Base(w.Database.Folder)) }
 
-// mends is what to do about a file that is not as it was.
-const mends = "while the installation is there, pressroom admin backup --reread to this folder copies it anew"
+const repairHint = "run pressroom admin backup --reread with this folder to copy it from the installation again"
 
-// Verify reads every byte of a backup and holds it against the manifest, and the manifest against the database.
+// Verify reads every byte of a backup and compares it with the manifest, and the manifest with the database.
 func (w *Whole) Verify(ctx context.Context) ([]Finding, error) {
 	found := []Finding{}
 	for _, f := range w.Database.Files {
@@ -55,22 +54,22 @@ func (w *Whole) Verify(ctx context.Context) ([]Finding, error) {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		found = append(found, f.against(size, sum, err)...)
+		found = append(found, f.compare(size, sum, err)...)
 	}
 	for _, f := range w.Files {
 		size, sum, err := w.measure(ctx, f.Name)
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		for _, one := range f.against(size, sum, err) {
-			one.Text += "; " + mends
-			found = append(found, one)
+		for _, finding := range f.compare(size, sum, err) {
+			finding.Text += "; " + repairHint
+			found = append(found, finding)
 		}
 	}
 	if len(found) > 0 {
-		return found, nil // the database may not be one
+		return found, nil // the database may be damaged
 	}
-	return w.opens(ctx)
+	return w.checkDatabase(ctx)
 }
 
 func (w *Whole) measure(ctx context.Context, key string) (int64, string, error) {
@@ -86,27 +85,27 @@ func (w *Whole) measure(ctx context.Context, key string) (int64, string, error) 
 	return size, sum, nil
 }
 
-// against says how a file differs from what it should be.
-func (f File) against(size int64, sum string, err error) []Finding {
+// compare returns how a file differs from the manifest.
+func (f File) compare(size int64, sum string, err error) []Finding {
 	switch {
 	case errors.Is(err, os.ErrNotExist) || errors.Is(err, blob.ErrNotFound):
-		return []Finding{{"missing", f.Name, "it is not there"}}
+		return []Finding{{"missing", f.Name, "the file is missing"}}
 	case err != nil:
 		return []Finding{{"unreadable", f.Name, err.Error()}}
 	case size != f.Size:
-		return []Finding{{"other_size", f.Name, fmt.Sprintf("it has %d bytes and should have %d", size, f.Size)}}
+		return []Finding{{"other_size", f.Name, fmt.Sprintf("it has %d bytes instead of %d", size, f.Size)}}
 	case sum != f.SHA256:
-		return []Finding{{"other_digest", f.Name, "its bytes are not those that were copied"}}
+		return []Finding{{"other_digest", f.Name, "its content has changed since it was copied"}}
 	}
 	return nil
 }
 
-// opens reads the database and finds files that it names and the backup does not have. PostgreSQL's is not opened
-// without a server: its tables are counted.
-func (w *Whole) opens(ctx context.Context) ([]Finding, error) {
+// checkDatabase reads the database and returns files that it refers to but that the backup does not have. A dump of
+// PostgreSQL cannot be queried without a server, so only its rows are counted.
+func (w *Whole) checkDatabase(ctx context.Context) ([]Finding, error) {
 	found := []Finding{}
 	if w.Database.Kind == Postgres {
-		if err := db.CheckDump(w.Dump(), lines); err != nil {
+		if err := db.CheckDump(w.Dump(), countLines); err != nil {
 			found = append(found, Finding{"unreadable", w.Database.Folder, err.Error()})
 		}
 		return found, nil
@@ -115,14 +114,14 @@ func (w *Whole) opens(ctx context.Context) ([]Finding, error) {
 	for _, f := range w.Files {
 		has[f.Name] = true
 	}
-	for _, name := range w.Missing { // it is known, and was said
+	for _, name := range w.Missing { // already reported when the backup was created
 		has[name] = true
 	}
 	err := db.LookAt(ctx, filepath.Join(w.Dump(), db.DumpFile), func(q db.Querier) error {
-		names, err := named(ctx, q, w.Database.Version)
+		names, err := listFiles(ctx, q, w.Database.Version)
 		for _, n := range names {
 			if !has[n.key] {
-				found = append(found, Finding{"not_in_backup", n.key, "the database names it"})
+				found = append(found, Finding{"not_in_backup", n.key, "the database refers to it"})
 			}
 		}
 		return err
@@ -133,8 +132,8 @@ func (w *Whole) opens(ctx context.Context) ([]Finding, error) {
 	return found, nil
 }
 
-// lines counts the lines of a file.
-func lines(path string) (int64, error) {
+// countLines returns the number of lines of a file.
+func countLines(path string) (int64, error) {
 	f, err := os.Open(path) //nolint:gosec // G304: of the operator's backup
 	if err != nil {
 		return 0, fmt.Errorf("opening %s: %w", path, err)

@@ -1,0 +1,397 @@
+package backup
+
+import (
+	"context"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"pressroom/internal/platform/blob"
+	"pressroom/internal/platform/db"
+	"pressroom/internal/platform/failpoint"
+)
+
+// Source is what to back up.
+type Source struct {
+	DB          *db.DB
+	Blobs       blob.Store
+	SealingKeys []string // ids of the keys
+	Program     string   // version of the program
+}
+
+// Options are options of Make.
+type Options struct {
+	Reread bool // verify the files of earlier backups in the folder, and replace damaged ones
+}
+
+// Made reports what a backup contains and what was done.
+type Made struct {
+	Folder      string    `json:"folder"`
+	MadeAt      time.Time `json:"made_at"`
+	SealingKeys []string  `json:"sealing_key_ids"` // the backup does not contain the keys
+	Database    int64     `json:"database_bytes"`
+	Files       int       `json:"files"`
+	Copied      int       `json:"files_copied"` // the others were already in the folder
+	Bytes       int64     `json:"bytes_copied"`
+	Mended      []string  `json:"mended"`  // files that were damaged in the folder and were replaced
+	Damaged     []string  `json:"damaged"` // files whose content in the store is not what was uploaded
+	Missing     []string  `json:"missing"` // files that the database refers to but the store does not have
+}
+
+// maxTries limits how often a backup restarts because files were deleted after the snapshot.
+const maxTries = 5
+
+var errGone = errors.New("the database refers to a file that the store does not have")
+
+// Make backs up a running service to a folder, and creates the folder if necessary. Files that are missing in the store
+// are reported and do not fail the backup.
+func Make(ctx context.Context, from Source, folder string, opts Options) (Made, error) {
+	if err := prepareFolder(folder); err != nil {
+		return Made{}, err
+	}
+	files, err := blob.Open(ctx, "file:"+filepath.Join(folder, filesName), blob.Options{})
+	if err != nil {
+		return Made{}, fmt.Errorf("opening the backup's files: %w", err)
+	}
+	m := maker{
+		Source: from, Options: opts, folder: folder, files: files,
+		previous: map[string]File{}, done: map[string]File{}, mended: []string{},
+	}
+	if before, err := Read(folder); err == nil {
+		for _, f := range before.Files {
+			m.previous[f.Name] = f
+		}
+	}
+	for try := 1; ; try++ {
+		m.lastTry = try == maxTries
+		made, err := m.once(ctx)
+		if !errors.Is(err, errGone) || m.lastTry {
+			return made, err
+		}
+	}
+}
+
+// prepareFolder creates the folder. It is an error if the folder contains anything but a backup.
+func prepareFolder(folder string) error {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return fmt.Errorf("creating the backup's folder: %w", err)
+	}
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return fmt.Errorf("reading the backup's folder: %w", err)
+	}
+	for _, e := range entries {
+		if name := e.Name(); name != filesName && name != LockName &&
+			!strings.HasPrefix(name, manifestName) && !strings.HasPrefix(name, databaseName) {
+			return fmt.Errorf("%s contains %s, which is not part of a backup: use an empty folder or one with an "+
+				"earlier backup", folder, name)
+		}
+	}
+	return nil
+}
+
+// LockName is the name of the lock file that allows one backup at a time in a folder.
+const LockName = ".lock"
+
+type maker struct {
+	Source
+	Options
+
+	folder   string
+	files    blob.Store
+	previous map[string]File // of the previous backup in the folder
+	done     map[string]File // by an earlier try
+	lastTry  bool            // on this one, missing files are reported
+	now      time.Time
+	copied   int
+	bytes    int64
+	mended   []string
+}
+
+// fileRef is a file that the database refers to. The digest is empty if the database does not have it.
+type fileRef struct{ key, sha256 string }
+
+func (m *maker) once(ctx context.Context) (Made, error) {
+	m.now = m.DB.Now()
+	out := Manifest{
+		Format: Format, Program: m.Program, MadeAt: m.now, SealingKeys: m.SealingKeys, SealingKey: m.SealingKeys[0],
+		Files: []File{},
+	}
+	out.Database = Database{Kind: SQLite, Folder: databaseName + m.now.Format("20060102T150405.000000Z")}
+	if m.DB.Postgres() {
+		out.Database.Kind = Postgres
+	}
+	part := filepath.Join(m.folder, out.Database.Folder+partEnd)
+	names, err := m.dump(ctx, part, &out.Database)
+	if err != nil {
+		return Made{}, errors.Join(err, os.RemoveAll(part))
+	}
+	failpoint.Point("after backup dump")
+	damaged, err := m.copyFiles(ctx, names, &out)
+	if err != nil {
+		return Made{}, errors.Join(err, os.RemoveAll(part))
+	}
+	failpoint.Point("after backup files")
+	if err := os.Rename(part, strings.TrimSuffix(part, partEnd)); err != nil {
+		return Made{}, fmt.Errorf("renaming the copy of the database: %w", err)
+	}
+	if err := out.write(m.folder); err != nil {
+		return Made{}, err
+	}
+	failpoint.Point("after backup manifest")
+	made := Made{
+		Folder: m.folder, MadeAt: out.MadeAt, SealingKeys: out.SealingKeys, Files: len(out.Files),
+		Copied: m.copied, Bytes: m.bytes, Mended: m.mended, Damaged: damaged,
+		Missing: append([]string{}, out.Missing...),
+	}
+	for _, f := range out.Database.Files {
+		made.Database += f.Size
+	}
+	return made, m.prune(ctx, out)
+}
+
+// dump writes a snapshot of the database and returns the files that it refers to.
+func (m *maker) dump(ctx context.Context, dir string, d *Database) ([]fileRef, error) {
+	if err := os.RemoveAll(dir); err != nil {
+		return nil, fmt.Errorf("removing an incomplete copy of the database: %w", err)
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("creating a folder for the database: %w", err)
+	}
+	var err error
+	if d.Version, _, err = m.DB.Version(ctx); err != nil {
+		return nil, err
+	}
+	var names []fileRef
+	err = m.DB.Dump(ctx, dir, func(ctx context.Context, q db.Querier) error {
+		names, err = listFiles(ctx, q, d.Version)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("reading the copy of the database: %w", err)
+	}
+	for _, e := range entries {
+		size, sum, err := measureFile(ctx, filepath.Join(dir, e.Name()))
+		if err != nil {
+			return nil, err
+		}
+		d.Files = append(d.Files, File{e.Name(), size, sum})
+	}
+	return names, syncFolder(dir)
+}
+
+// derivedSince is the first version of the schema with derived files.
+const derivedSince = 43
+
+// listFiles returns the files that a database with a schema of this version refers to, except those of items that are
+// being deleted.
+func listFiles(ctx context.Context, q db.Querier, version int64) ([]fileRef, error) {
+	query := `SELECT blob, thumbnail, sha256 FROM media WHERE deleted_at = 0`
+	if version >= derivedSince {
+		query += ` UNION ALL SELECT blob, '', sha256 FROM media_derived WHERE blob <> ''`
+	}
+	rows, err := q.Query(ctx, query)
+	if err != nil {
+		return nil, fmt.Errorf("listing the files of the library: %w", err)
+	}
+	defer rows.Close()
+	var out []fileRef
+	for rows.Next() {
+		var key, thumbnail string
+		var sum []byte
+		if err := rows.Scan(&key, &thumbnail, &sum); err != nil {
+			return nil, fmt.Errorf("listing the files of the library: %w", err)
+		}
+		out = append(out, fileRef{key, hex.EncodeToString(sum)})
+		if thumbnail != "" {
+			out = append(out, fileRef{thumbnail, ""})
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("listing the files of the library: %w", err)
+	}
+	var marker string
+	switch err := q.QueryRow(ctx, `SELECT name FROM blob_store WHERE id = 1`).Scan(&marker); {
+	case err == nil:
+		out = append(out, fileRef{markerPrefix + marker, ""})
+	case !errors.Is(err, sql.ErrNoRows):
+		return nil, fmt.Errorf("reading the name of the store of files: %w", err)
+	}
+	slices.SortFunc(out, func(a, b fileRef) int { return strings.Compare(a.key, b.key) })
+	return slices.CompactFunc(out, func(a, b fileRef) bool { return a.key == b.key }), nil
+}
+
+// markerPrefix is the key prefix of the marker file, which shows that a store belongs to the database.
+const markerPrefix = "store/"
+
+// copyFiles copies files that the backup does not have yet and returns the keys of those that are damaged in the store.
+// A missing marker is an error, as the store then belongs to another database.
+func (m *maker) copyFiles(ctx context.Context, names []fileRef, out *Manifest) ([]string, error) {
+	damaged := []string{}
+	for _, w := range names {
+		f, err := m.copyOnce(ctx, w)
+		switch {
+		case errors.Is(err, errGone) && m.lastTry && !strings.HasPrefix(w.key, markerPrefix):
+			out.Missing = append(out.Missing, w.key)
+			continue
+		case err != nil:
+			return nil, err
+		case w.sha256 != "" && w.sha256 != f.SHA256:
+			damaged = append(damaged, w.key)
+		}
+		out.Files = append(out.Files, f)
+	}
+	return damaged, nil
+}
+
+// copyOnce skips files that an earlier try has copied.
+func (m *maker) copyOnce(ctx context.Context, w fileRef) (File, error) {
+	if f, ok := m.done[w.key]; ok {
+		return f, nil
+	}
+	f, err := m.copyIfNeeded(ctx, w)
+	if err == nil {
+		m.done[w.key] = f
+	}
+	return f, err
+}
+
+// fileState is the state of a file in the backup's folder.
+type fileState int
+
+const (
+	fileAbsent fileState = iota
+	fileDamaged
+	fileUnverified // there is no digest to compare it with
+	fileIntact
+)
+
+// copyIfNeeded copies a file unless the folder has it from an earlier backup. It compares such a file's size and digest
+// with the manifest and the database. It reads the file again only if Options.Reread is set.
+func (m *maker) copyIfNeeded(ctx context.Context, w fileRef) (File, error) {
+	existing, state, err := m.inspect(ctx, w)
+	if err != nil || state == fileIntact {
+		return existing, err
+	}
+	f, err := copyBlob(ctx, m.Blobs, m.files, w.key, state != fileAbsent)
+	if errors.Is(err, blob.ErrNotFound) {
+		if state == fileUnverified {
+			return existing, nil
+		}
+		return File{}, fmt.Errorf("%w: %s (run pressroom admin audit to list all)", errGone, w.key)
+	}
+	if err != nil {
+		return File{}, err
+	}
+	m.copied++
+	m.bytes += f.Size
+	if state == fileDamaged && (w.sha256 == "" || w.sha256 == f.SHA256) {
+		m.mended = append(m.mended, w.key)
+	}
+	return f, nil
+}
+
+// inspect returns the file that the folder already has under a key, and its state.
+func (m *maker) inspect(ctx context.Context, w fileRef) (File, fileState, error) {
+	r, err := m.files.Open(ctx, w.key)
+	if errors.Is(err, blob.ErrNotFound) {
+		return File{}, fileAbsent, nil
+	}
+	if err != nil {
+		return File{}, fileAbsent, fmt.Errorf("looking for %s in the backup: %w", w.key, err)
+	}
+	defer r.Close()
+	previous, known := m.previous[w.key]
+	switch {
+	case known && (previous.Size != r.Size() || w.sha256 != "" && w.sha256 != previous.SHA256):
+		return File{}, fileDamaged, nil
+	case known && !m.Reread:
+		return previous, fileIntact, nil
+	}
+	return reread(ctx, w, previous, known, r)
+}
+
+// reread reads a file of the folder and returns its state. A file that cannot be read is damaged.
+func reread(ctx context.Context, w fileRef, previous File, known bool, r blob.Reader) (File, fileState, error) {
+	found, err := digestFile(ctx, w.key, r)
+	switch {
+	case ctx.Err() != nil:
+		return File{}, fileAbsent, context.Cause(ctx)
+	case err != nil, known && found != previous, w.sha256 != "" && w.sha256 != found.SHA256:
+		return File{}, fileDamaged, nil //nolint:nilerr // an unreadable file is copied again
+	case !known && w.sha256 == "":
+		return found, fileUnverified, nil
+	}
+	return found, fileIntact, nil
+}
+
+func digestFile(ctx context.Context, key string, r blob.Reader) (File, error) {
+	size, sum, err := measure(ctx, r, io.Discard)
+	if err != nil {
+		return File{}, fmt.Errorf("reading %s: %w", key, err)
+	}
+	return File{key, size, sum}, nil
+}
+
+// copyBlob copies a file from one store to another. With replace, it first deletes the file under that key.
+func copyBlob(ctx context.Context, from, to blob.Store, key string, replace bool) (File, error) {
+	r, err := from.Open(ctx, key)
+	if err != nil {
+		return File{}, fmt.Errorf("opening %s: %w", key, err)
+	}
+	defer r.Close()
+	staged, err := to.Stage(ctx)
+	if err != nil {
+		return File{}, fmt.Errorf("receiving %s: %w", key, err)
+	}
+	defer staged.Discard()
+	size, sum, err := measure(ctx, r, staged)
+	if err != nil {
+		return File{}, fmt.Errorf("copying %s: %w", key, err)
+	}
+	if replace {
+		if err := to.Delete(ctx, key); err != nil {
+			return File{}, fmt.Errorf("removing the damaged %s: %w", key, err)
+		}
+	}
+	if err := to.Put(ctx, key, staged); err != nil && !errors.Is(err, blob.ErrExists) {
+		return File{}, fmt.Errorf("storing %s: %w", key, err)
+	}
+	return File{key, size, sum}, nil
+}
+
+// prune removes what only earlier backups in the folder used.
+func (m *maker) prune(ctx context.Context, now Manifest) error {
+	entries, err := os.ReadDir(m.folder)
+	if err != nil {
+		return fmt.Errorf("reading the backup's folder: %w", err)
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), databaseName) && e.Name() != now.Database.Folder {
+			if err := os.RemoveAll(filepath.Join(m.folder, e.Name())); err != nil {
+				return fmt.Errorf("removing an earlier copy of the database: %w", err)
+			}
+		}
+	}
+	used := map[string]bool{}
+	for _, f := range now.Files {
+		used[f.Name] = true
+	}
+	return m.files.Each(ctx, "", func(b blob.Info) error {
+		if used[b.Key] {
+			return nil
+		}
+		return m.files.Delete(ctx, b.Key)
+	})
+}
