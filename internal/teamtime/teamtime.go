@@ -48,7 +48,8 @@ var (
 //
 // A time without an offset is in the zone. If the zone's clock skips it, the error is ErrSkipped; if it occurs twice,
 // Parse returns the earlier. A date without a time is ErrNoTime. Week dates, ordinal dates and years of more than four
-// digits are ErrMalformed. The year of the result is -1 to 10000 in UTC, so that every zone has the last second of 9999.
+// digits are ErrMalformed. The year of the result is -1 to 10000 in UTC, so that every zone has the last second of
+// 9999.
 func Parse(text string, zone *time.Location) (time.Time, error) {
 	day, rest, err := cutDate(text)
 	switch {

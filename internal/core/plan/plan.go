@@ -115,7 +115,8 @@ func Read(path string) (Terms, error) {
 	if err != nil {
 		return t, fmt.Errorf("reading the terms: %w", err)
 	}
-	// This decoder also rejects duplicate names and trailing data, and it zeroes list items before it decodes into them.
+	// This decoder also rejects duplicate names and trailing data, and it zeroes list items before it decodes into
+	// them.
 	if err := json.Unmarshal(raw, &t, json.RejectUnknownMembers(true)); err != nil {
 		return t, fmt.Errorf("reading the terms in %s: %w", path, err)
 	}

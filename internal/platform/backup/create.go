@@ -226,7 +226,7 @@ func listFiles(ctx context.Context, q db.Querier, version int64) ([]fileRef, err
 	case err == nil:
 		out = append(out, fileRef{markerPrefix + marker, ""})
 	case !errors.Is(err, sql.ErrNoRows):
-		return nil, fmt.Errorf("reading the name of the store of files: %w", err)
+		return nil, fmt.Errorf("reading the name of the file store: %w", err)
 	}
 	slices.SortFunc(out, func(a, b fileRef) int { return strings.Compare(a.key, b.key) })
 	return slices.CompactFunc(out, func(a, b fileRef) bool { return a.key == b.key }), nil

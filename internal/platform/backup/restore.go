@@ -25,10 +25,10 @@ func (w *Whole) RestoreFiles(ctx context.Context, to blob.Store) error {
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("listing the store of files: %w", err)
+		return fmt.Errorf("listing the file store: %w", err)
 	}
 	if unexpected > 0 {
-		return fmt.Errorf("the store of files is not empty: it has %d files that are not in this backup, such as %s; "+
+		return fmt.Errorf("the file store is not empty: it has %d files that are not in this backup, such as %s; "+
 			"set PRESSROOM_BLOBS (--blobs) to an empty store", unexpected, example)
 	}
 	for _, f := range w.Files {
@@ -47,7 +47,7 @@ func (w *Whole) restoreFile(ctx context.Context, to blob.Store, f File) error {
 			return err
 		}
 		if found != f {
-			return fmt.Errorf("the store of files has a different file %s: use an empty store", f.Name)
+			return fmt.Errorf("the file store has a different file %s: use an empty store", f.Name)
 		}
 		return nil
 	}

@@ -1,7 +1,7 @@
-// Package blob keeps files that never change: in a folder, or in a bucket of S3 or of what speaks its protocol.
+// Package blob stores immutable files in a folder or in a bucket of S3 or a compatible service.
 //
-// A file is received first, as a Staged, and becomes a blob by Put, whole or not at all. A key names its blob for ever:
-// it is never given other bytes, so that whatever was derived from a blob stays true of its key.
+// A file is first staged (see Staged). Put then stores it under a key, completely or not at all. The bytes of a key
+// never change, so data derived from a blob stays valid for its key.
 package blob
 
 import (
@@ -15,67 +15,67 @@ import (
 )
 
 var (
-	// ErrNotFound says that no blob has the key.
+	// ErrNotFound is returned if no blob has the key.
 	ErrNotFound = errors.New("there is no such blob")
-	// ErrExists says that the key has a blob already, which was left as it is.
-	ErrExists = errors.New("there is such a blob already")
-	// ErrKey says that a key is none.
-	ErrKey = errors.New("a key is 1 to 512 bytes of a-z, 0-9, '.', '_', '-' in segments of at most 255, parted by " +
-		"'/', and none of them '.', '..' or, as the first, 'incoming'")
+	// ErrExists is returned by Put if the key already has a blob. The blob is unchanged.
+	ErrExists = errors.New("there is already such a blob")
+	// ErrKey is returned for an invalid key.
+	ErrKey = errors.New("a key has 1 to 512 bytes of a-z, 0-9, '.', '_' and '-', in segments of at most 255 bytes " +
+		"separated by '/'; no segment is '.' or '..', and the first is not 'incoming'")
 )
 
-// Store keeps blobs. Its methods may be called at the same time. A key is 1 to 512 bytes of a-z, 0-9, '.', '_', '-' and
-// '/'; what is none is ErrKey. No key may be the folder of another.
+// Store stores blobs. Its methods are safe for concurrent use. A key has 1 to 512 bytes of a-z, 0-9, '.', '_', '-' and
+// '/'; other keys are ErrKey. No key may be the folder of another.
 type Store interface {
-	// Stage begins a file. Whoever began it calls Discard in the end, whatever became of it.
+	// Stage begins a file. The caller must call Discard when it is done with it, even after Put.
 	Stage(ctx context.Context) (*Staged, error)
-	// Put makes the staged bytes the blob of a key, for good once it returns, and uses the Staged up. A key that has a
-	// blob is ErrExists. Where Put fails it leaves nothing behind, as far as the store can still be reached.
+	// Put stores the staged bytes under a key and consumes the Staged. The blob is durable once Put returns. If the key
+	// already has a blob, the error is ErrExists. A Put that fails removes what it stored if it can reach the store.
 	Put(ctx context.Context, key string, s *Staged) error
-	// Open opens a blob, or is ErrNotFound. The context holds for the reading too.
+	// Open opens a blob. If there is none, the error is ErrNotFound. The context also applies to the reads.
 	Open(ctx context.Context, key string) (Reader, error)
-	// Delete takes a blob away for good; one that is not there is no error.
+	// Delete deletes a blob. Deleting a missing blob is no error.
 	Delete(ctx context.Context, key string) error
-	// Each yields the blobs whose keys begin with a prefix, all of them where it is empty, in no order, and ends with
-	// the first error that yield returns. Blobs that come or go meanwhile may be among them or not. The prefix has the
-	// form of a key, but for a '/' at its end.
+	// Each calls yield for every blob whose key has the prefix, in any order, and stops at the first error. It may or
+	// may not include blobs that are added or deleted meanwhile. The prefix is empty or has the form of a key, with an
+	// optional '/' at the end.
 	Each(ctx context.Context, prefix string, yield func(Info) error) error
-	// Ping tells whether the store can be reached.
+	// Ping checks that the store can be reached.
 	Ping(ctx context.Context) error
 }
 
-// Info is what a store knows of a blob.
+// Info describes a blob.
 type Info struct {
 	Key  string
 	Size int64     // bytes
-	At   time.Time // when it was put
+	At   time.Time // of the Put
 }
 
-// Reader reads a blob, also in parts, and is what http.ServeContent wants. It is for one goroutine at a time.
+// Reader reads a blob. It suits http.ServeContent. It is not safe for concurrent use.
 type Reader interface {
 	io.ReadSeekCloser
-	// Size is the blob's, in bytes.
+	// Size returns the size of the blob in bytes.
 	Size() int64
 }
 
-// Options say how a store is opened.
+// Options are the options of Open.
 type Options struct {
-	Scratch     string      // folder that files for S3 are received in; the system's for temporary files where empty
-	Credentials Credentials // for S3; those of the environment, of AWS's file or of the machine where empty
-	Look        bool        // for looking alone: nothing is made or tried, and a folder that is not there has no blobs
+	Scratch     string      // folder where files for S3 are staged; by default the system's temporary folder
+	Credentials Credentials // for S3; by default from the environment, AWS's credentials file or the instance
+	Look        bool        // read-only: nothing is created or tested, and a missing folder is an empty store
 }
 
-// Credentials are an access key of S3.
+// Credentials are an access key for S3.
 type Credentials struct {
 	ID, Secret string
 }
 
 // Open opens a store by its URL, "file:FOLDER" or "s3://BUCKET[/PREFIX]?endpoint=https://HOST[:PORT]&region=REGION",
-// both parameters optional, and tries it by writing, reading and deleting a small file. Its errors tell an operator
-// what to do.
+// where both parameters are optional. It tests the store by writing, reading and deleting a small file. Its errors tell
+// an operator what to do.
 //
-// Parts of large files whose upload to S3 was cut off by a kill stay in the bucket, unseen: let a lifecycle rule of the
-// bucket end incomplete multipart uploads after a day.
+// If the process is killed during the upload of a large file to S3, the uploaded parts stay in the bucket. A lifecycle
+// rule of the bucket should abort incomplete multipart uploads after a day.
 func Open(ctx context.Context, url string, opts Options) (Store, error) {
 	var s Store
 	var err error
@@ -85,15 +85,15 @@ func Open(ctx context.Context, url string, opts Options) (Store, error) {
 	case "s3":
 		s, err = openBucket(ctx, url, opts)
 	default:
-		err = errors.New("it has to be file:FOLDER or s3://BUCKET/PREFIX?endpoint=https://HOST:PORT&region=REGION")
+		err = errors.New("the URL must be file:FOLDER or s3://BUCKET/PREFIX?endpoint=https://HOST:PORT&region=REGION")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("opening the store of files: %w", err)
+		return nil, fmt.Errorf("opening the file store: %w", err)
 	}
 	return checked{s}, nil
 }
 
-// checked lets nothing but keys through to a store.
+// checked rejects invalid keys before they reach a store.
 type checked struct {
 	Store
 }
@@ -119,10 +119,10 @@ func (c checked) Delete(ctx context.Context, key string) error {
 	return c.Store.Delete(ctx, key)
 }
 
-// Each passes by what is no blob: trials, files being received, and what others left in the folder.
+// Each skips what is not a blob: test files, staged files, and other files in the folder.
 func (c checked) Each(ctx context.Context, prefix string, yield func(Info) error) error {
 	if prefix != "" && !isKey(strings.TrimSuffix(prefix, "/")) {
-		return fmt.Errorf("listing what begins alike: %w", ErrKey)
+		return fmt.Errorf("listing by prefix: %w", ErrKey)
 	}
 	return c.Store.Each(ctx, prefix, func(i Info) error {
 		if isKey(i.Key) {
@@ -132,8 +132,8 @@ func (c checked) Each(ctx context.Context, prefix string, yield func(Info) error
 	})
 }
 
-// try writes, reads and deletes a small file, where Each does not show it.
-func try(ctx context.Context, s Store) error {
+// testStore writes, reads and deletes a small file that Each does not list.
+func testStore(ctx context.Context, s Store) error {
 	staged, err := s.Stage(ctx)
 	if err != nil {
 		return err
@@ -147,10 +147,10 @@ func try(ctx context.Context, s Store) error {
 	if err := s.Put(ctx, key, staged); err != nil {
 		return err
 	}
-	return errors.Join(reads(ctx, s, key, name), s.Delete(ctx, key))
+	return errors.Join(checkContent(ctx, s, key, name), s.Delete(ctx, key))
 }
 
-func reads(ctx context.Context, s Store, key, want string) error {
+func checkContent(ctx context.Context, s Store, key, want string) error {
 	r, err := s.Open(ctx, key)
 	if err != nil {
 		return err
@@ -158,10 +158,10 @@ func reads(ctx context.Context, s Store, key, want string) error {
 	defer r.Close()
 	got, err := io.ReadAll(io.LimitReader(r, int64(len(want))+1))
 	if err != nil {
-		return fmt.Errorf("reading what was just written: %w", err)
+		return fmt.Errorf("reading the test file: %w", err)
 	}
 	if string(got) != want {
-		return errors.New("what was just written reads differently")
+		return errors.New("the test file has different content after it was written")
 	}
 	return nil
 }

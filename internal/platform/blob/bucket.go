@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	cleanUp  = 30 * time.Second // that a put goes on after its caller, to end in order
-	markName = "Put"            // of the metadata that tell which put made an object
+	gracePeriod = 30 * time.Second // for which a put may continue after its context has ended
+	markName    = "Put"            // name of the metadata that identifies the put that created an object
 )
 
 // bucket is a store in S3. A blob is an object whose name is the prefix and the key.
@@ -26,7 +26,7 @@ type bucket struct {
 	name        string
 	prefix      string // with its '/', or empty
 	scratch     string
-	conditional bool // the server keeps the first object where a put has If-None-Match: *
+	conditional bool // the server supports If-None-Match: * on put
 }
 
 func (b *bucket) Stage(context.Context) (*Staged, error) {
@@ -35,16 +35,16 @@ func (b *bucket) Stage(context.Context) (*Staged, error) {
 	}
 	file, err := os.CreateTemp(b.scratch, "pressroom-incoming-*")
 	if err != nil {
-		return nil, fmt.Errorf("making a file to receive into: %w", err)
+		return nil, fmt.Errorf("creating a file for staging: %w", err)
 	}
 	s := newStaged(file)
-	if os.Remove(file.Name()) != nil { // not every system lets an open file go
+	if os.Remove(file.Name()) != nil { // not every system can remove an open file
 		s.remove = func() error { return os.Remove(file.Name()) }
 	}
 	return s, nil
 }
 
-// Put asks first where the server would not refuse by itself, or would only after all the bytes.
+// Put first checks whether the object exists if the server would not reject it, or only after receiving all bytes.
 func (b *bucket) Put(ctx context.Context, key string, s *Staged) error {
 	file, size, err := s.finish()
 	if err != nil {
@@ -67,7 +67,7 @@ func (b *bucket) Put(ctx context.Context, key string, s *Staged) error {
 		err = b.putWhole(ctx, key, mark, s.Sum(), file, size)
 	}
 	if err != nil {
-		err = b.afterwards(ctx, key, mark, err)
+		err = b.checkFailedPut(ctx, key, mark, err)
 	}
 	if err != nil {
 		return err
@@ -76,18 +76,19 @@ func (b *bucket) Put(ctx context.Context, key string, s *Staged) error {
 	return nil
 }
 
-// outlast gives requests that change something a while beyond their caller, and no limit before: nobody could tell
-// what one that was cut off has done, or will do once the server has got to it.
-func outlast(ctx context.Context) (context.Context, context.CancelFunc) {
+// withGracePeriod returns a context that ends gracePeriod after ctx. Requests that change something use it, because the
+// effect of an interrupted request would be unknown.
+func withGracePeriod(ctx context.Context) (context.Context, context.CancelFunc) {
 	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() { time.AfterFunc(cleanUp, cancel) })
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(gracePeriod, cancel) })
 	return longer, func() {
 		stop()
 		cancel()
 	}
 }
 
-// putWhole puts the object by one request. Its bytes are signed by their SHA-256, so that the server takes no others.
+// putWhole puts an object by one request. The request is signed with the SHA-256 of the bytes, so the server rejects
+// any others.
 func (b *bucket) putWhole(
 	ctx context.Context, key, mark string, sum [sha256.Size]byte, file io.ReaderAt, size int64,
 ) error {
@@ -95,7 +96,7 @@ func (b *bucket) putWhole(
 	if b.conditional {
 		options.SetMatchETagExcept("*")
 	}
-	ctx, cancel := outlast(ctx)
+	ctx, cancel := withGracePeriod(ctx)
 	defer cancel()
 	body := io.NewSectionReader(file, 0, size)
 	_, err := b.core.PutObject(ctx, b.name, b.prefix+key, body, size, "", hex.EncodeToString(sum[:]), options)
@@ -105,11 +106,11 @@ func (b *bucket) putWhole(
 	return nil
 }
 
-// afterwards finds out what a put that failed has done all the same: a request may arrive whose answer is lost, and a
-// repeat of it by the client is then refused because of the first. Such an object is kept where the caller still waits
-// for it, and else taken back.
-func (b *bucket) afterwards(ctx context.Context, key, mark string, failed error) error {
-	longer, cancel := outlast(ctx)
+// checkFailedPut checks whether a failed put has created the object nevertheless. If a response is lost, the S3 client
+// repeats the request, and the server rejects the repeat because of the first. The object is then used if the caller
+// still waits, and deleted otherwise.
+func (b *bucket) checkFailedPut(ctx context.Context, key, mark string, failed error) error {
+	longer, cancel := withGracePeriod(ctx)
 	defer cancel()
 	info, err := b.stat(longer, key)
 	switch {
@@ -131,20 +132,20 @@ func (b *bucket) stat(ctx context.Context, key string) (minio.ObjectInfo, error)
 		return info, ErrNotFound
 	}
 	if err != nil {
-		return info, fmt.Errorf("looking for an object: %w", err)
+		return info, fmt.Errorf("checking for an object: %w", err)
 	}
 	return info, nil
 }
 
-// isMissing goes by the codes for an object; a bucket that is gone is another matter.
+// isMissing reports whether an object does not exist. It is false if the bucket does not exist.
 func isMissing(err error) bool {
 	return answer(err).Code == minio.NoSuchKey
 }
 
-// answer is what the server said, nothing where it said nothing.
+// answer returns the server's response in err, or the zero value if there is none.
 func answer(err error) minio.ErrorResponse {
-	said, _ := errors.AsType[minio.ErrorResponse](err)
-	return said
+	response, _ := errors.AsType[minio.ErrorResponse](err)
+	return response
 }
 
 func (b *bucket) Open(ctx context.Context, key string) (Reader, error) {
@@ -173,15 +174,15 @@ func (b *bucket) Each(ctx context.Context, prefix string, yield func(Info) error
 			return err
 		}
 	}
-	return context.Cause(ctx) // a listing that was cut off may end like a whole one
+	return context.Cause(ctx) // an interrupted listing may end without an error
 }
 
-// Ping asks for a listing, as its answer tells a bucket that is not there from credentials that are wrong.
+// Ping lists the bucket, because the response distinguishes a missing bucket from wrong credentials.
 func (b *bucket) Ping(ctx context.Context) error {
 	options := minio.ListObjectsOptions{Prefix: b.prefix + incoming + "/", MaxKeys: 1}
 	for o := range b.core.ListObjectsIter(ctx, b.name, options) {
 		if o.Err != nil {
-			return fmt.Errorf("asking for the bucket: %w", o.Err)
+			return fmt.Errorf("listing the bucket: %w", o.Err)
 		}
 		break
 	}

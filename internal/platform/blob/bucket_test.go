@@ -18,7 +18,8 @@ import (
 	"pressroom/internal/testkit/s3"
 )
 
-// TestLargeBlobs puts 100 MB part by part without holding them: it is not parallel, as it looks at the memory of all.
+// A multipart upload of 100 MB does not hold the file in memory. The test is not parallel because it measures the
+// memory of the process.
 func TestLargeBlobs(t *testing.T) {
 	s := s3.Start(t)
 	r := newBucket(t, s, s.Bucket(t))
@@ -39,23 +40,23 @@ func TestLargeBlobs(t *testing.T) {
 	}
 	sum := sha256.New()
 	if n, err := io.Copy(sum, reader(t, r, key)); n != size || err != nil || [sha256.Size]byte(sum.Sum(nil)) != want {
-		t.Errorf("%d bytes of %d came back, %v, as they were: %t", n, size, err, [sha256.Size]byte(sum.Sum(nil)) == want)
+		t.Errorf("read %d bytes of %d, %v, unchanged: %t", n, size, err, [sha256.Size]byte(sum.Sum(nil)) == want)
 	}
 	if err := r.Put(t.Context(), key, stage(t, r, noise(partSize+1))); !errors.Is(err, ErrExists) {
 		t.Errorf("putting another: %v, want %v", err, ErrExists)
 	}
-	if n := r.left(t); n != 1 {
-		t.Errorf("%d things are there, want the one blob", n)
+	if n := r.count(t); n != 1 {
+		t.Errorf("%d things are there, want only the blob", n)
 	}
 }
 
-// TestRacingParts lets a blob come while the parts of another are on their way to its key.
+// A blob that is put during a multipart upload to the same key wins.
 func TestRacingParts(t *testing.T) {
 	t.Parallel()
 	s := s3.Start(t)
 	first := newBucket(t, s, s.Bucket(t))
 	var once sync.Once
-	front := between(t, s, func(request *http.Request) bool {
+	front := proxy(t, s, func(request *http.Request) bool {
 		if request.URL.Query().Has("partNumber") {
 			once.Do(func() { put(t, first, key, []byte("first")) })
 		}
@@ -65,14 +66,13 @@ func TestRacingParts(t *testing.T) {
 	if err := second.Put(t.Context(), key, stage(t, second, noise(partSize+1))); !errors.Is(err, ErrExists) {
 		t.Errorf("putting: %v, want %v", err, ErrExists)
 	}
-	if got := string(get(t, first, key)); got != "first" || second.left(t) != 1 {
-		t.Errorf("there is %.10q, and %d things", got, second.left(t))
+	if got := string(get(t, first, key)); got != "first" || second.count(t) != 1 {
+		t.Errorf("there is %.10q, and %d things", got, second.count(t))
 	}
 }
 
-// TestCutOff cancels puts at each of their requests: there is a blob where the put was successful all the same, as its
-// last request was under way, and else nothing.
-func TestCutOff(t *testing.T) {
+// A put that is canceled during its last request succeeds. Canceled before, it leaves nothing behind.
+func TestCanceledPut(t *testing.T) {
 	t.Parallel()
 	s := s3.Start(t)
 	for name, at := range map[string]func(*http.Request) bool{
@@ -85,7 +85,7 @@ func TestCutOff(t *testing.T) {
 			t.Parallel()
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			front := between(t, s, func(request *http.Request) bool {
+			front := proxy(t, s, func(request *http.Request) bool {
 				cut := strings.HasSuffix(request.URL.Path, key) && at(request)
 				if cut {
 					cancel()
@@ -104,23 +104,22 @@ func TestCutOff(t *testing.T) {
 			if name == "whole" || name == "completing" {
 				want = 1
 			}
-			if n := r.left(t); n != want || (want == 0) != errors.Is(err, context.Canceled) {
+			if n := r.count(t); n != want || (want == 0) != errors.Is(err, context.Canceled) {
 				t.Errorf("%d things are left, want %d: %v", n, want, err)
 			}
 		})
 	}
 }
 
-// TestLostAnswers loses the answer to the request that makes a blob: the client repeats it, is refused, and the blob
-// is its own all the same.
-func TestLostAnswers(t *testing.T) {
+// If the response of a put is lost, the client repeats the request, which the server rejects. The put succeeds anyway.
+func TestLostResponse(t *testing.T) {
 	t.Parallel()
 	s := s3.Start(t)
 	for name, size := range map[string]int{"whole": 100, "parts": partSize + 1} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var once sync.Once
-			front := between(t, s, func(request *http.Request) bool {
+			front := proxy(t, s, func(request *http.Request) bool {
 				lose := false
 				if strings.HasSuffix(request.URL.Path, key) && makesBlob(request) {
 					once.Do(func() { lose = true })
@@ -141,12 +140,12 @@ func makesBlob(r *http.Request) bool {
 	return r.Method == http.MethodPut && !query.Has("uploadId") || r.Method == http.MethodPost && query.Has("uploadId")
 }
 
-// TestRanges looks at what is asked of the server when a blob is read here and there.
+// Reading at several positions requests small ranges, and reading on requests larger ones.
 func TestRanges(t *testing.T) {
 	t.Parallel()
 	s := s3.Start(t)
 	var asked []string
-	front := between(t, s, func(request *http.Request) bool {
+	front := proxy(t, s, func(request *http.Request) bool {
 		if request.Method == http.MethodGet && strings.HasSuffix(request.URL.Path, key) {
 			asked = append(asked, request.Header.Get("Range"))
 		}
@@ -167,13 +166,13 @@ func TestRanges(t *testing.T) {
 	}
 	want := []string{"bytes=5000000-6048575", "bytes=0-1048575", "bytes=10485757-10485759"}
 	if diff := cmp.Diff(want, asked); diff != "" {
-		t.Errorf("asked of the server (-want +got):\n%s", diff)
+		t.Errorf("requested ranges (-want +got):\n%s", diff)
 	}
 	asked = nil
 	get(t, r, key)
 	if want := []string{
 		"bytes=0-1048575", "bytes=1048576-3145727", "bytes=3145728-7340031", "bytes=7340032-10485759",
 	}; !slices.Equal(asked, want) {
-		t.Errorf("reading all of it asked for %q, want %q", asked, want)
+		t.Errorf("reading everything requested %q, want %q", asked, want)
 	}
 }

@@ -18,13 +18,13 @@ import (
 )
 
 const (
-	attempts      = 4               // of a request that failed on its way
-	machineWithin = 5 * time.Second // for the machine's own credentials, where there are no others
-	maxPrefix     = 256             // bytes; S3 takes 1,024 with the key
-	amazon        = "https://s3.amazonaws.com"
+	maxAttempts     = 4               // of a request
+	instanceTimeout = 5 * time.Second // for reading credentials from the instance's metadata service
+	maxPrefix       = 256             // bytes; S3 allows 1,024 with the key
+	defaultEndpoint = "https://s3.amazonaws.com"
 )
 
-// place is what an s3:// URL says.
+// place is a parsed s3:// URL.
 type place struct {
 	endpoint             *url.URL
 	region, name, prefix string
@@ -42,9 +42,8 @@ func openBucket(ctx context.Context, text string, opts Options) (Store, error) {
 	if !opts.Look {
 		staged, err := b.Stage(ctx)
 		if err != nil {
-			return nil,
-				fmt.Errorf("%w; make the folder %s and let this user write to it, or name another for temporary files",
-					err, b.scratch)
+			return nil, fmt.Errorf("%w; create the folder %s and let this user write to it, or set another folder for "+
+				"temporary files", err, b.scratch)
 		}
 		staged.Discard()
 	}
@@ -60,26 +59,24 @@ func openBucket(ctx context.Context, text string, opts Options) (Store, error) {
 		return nil, explain(err, where)
 	}
 	b.learn(ctx)
-	if err := try(ctx, b); err != nil {
+	if err := testStore(ctx, b); err != nil {
 		return nil, explain(err, where)
 	}
 	return b, nil
 }
 
-// parsePlace repeats nothing of the URL in its errors: a secret may have been put there by mistake.
+// parsePlace parses an s3:// URL. Its errors do not quote the URL, which may contain a secret by mistake.
 func parsePlace(text string) (place, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Opaque != "" || u.Host == "" || u.Port() != "" || u.User != nil || u.Fragment != "" {
-		return place{},
-			errors.New("a bucket is written s3://BUCKET/PREFIX?endpoint=https://HOST:PORT&region=REGION, without " +
-				"credentials: those come from the environment")
+		return place{}, errors.New("the URL of a bucket must be " +
+			"s3://BUCKET/PREFIX?endpoint=https://HOST:PORT&region=REGION, without credentials: set those in the environment")
 	}
 	w := place{name: u.Host}
 	if prefix := strings.Trim(u.Path, "/"); prefix != "" {
 		if !isKey(prefix) || len(prefix) > maxPrefix {
-			return place{},
-				fmt.Errorf("the prefix in the bucket has to be at most %d bytes of a-z, 0-9, '.', '_', '-' and '/'",
-					maxPrefix)
+			return place{}, fmt.Errorf("the prefix in the bucket must have at most %d bytes of a-z, 0-9, '.', '_', '-' "+
+				"and '/'", maxPrefix)
 		}
 		w.prefix = prefix + "/"
 	}
@@ -89,11 +86,11 @@ func parsePlace(text string) (place, error) {
 func (w *place) parameters(text string) error {
 	query, err := url.ParseQuery(text)
 	if err != nil {
-		return errors.New("the parameters of the bucket's URL cannot be read")
+		return errors.New("the parameters of the bucket's URL cannot be parsed")
 	}
 	for name, values := range query {
 		if name != "endpoint" && name != "region" || len(values) != 1 {
-			return errors.New("a bucket's URL has the parameters endpoint and region, once each, and no others")
+			return errors.New("a bucket's URL may have the parameters endpoint and region once each, and no others")
 		}
 	}
 	w.region = query.Get("region")
@@ -103,28 +100,28 @@ func (w *place) parameters(text string) error {
 
 func parseEndpoint(text string) (*url.URL, error) {
 	if text == "" {
-		text = amazon
+		text = defaultEndpoint
 	}
 	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || strings.Trim(u.Path,
-		"/") != "" {
-		return nil, errors.New("the endpoint has to be https://HOST or https://HOST:PORT, without a path")
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil ||
+		strings.Trim(u.Path, "/") != "" {
+		return nil, errors.New("the endpoint must be https://HOST or https://HOST:PORT, without a path")
 	}
 	return u, nil
 }
 
 func connect(where place, given Credentials) (*minio.Client, error) {
 	secure := where.endpoint.Scheme == "https"
-	transport, err := minio.DefaultTransport(secure)
+	base, err := minio.DefaultTransport(secure)
 	if err != nil {
-		return nil, fmt.Errorf("preparing connections: %w", err)
+		return nil, fmt.Errorf("configuring the S3 transport: %w", err)
 	}
 	client, err := minio.New(where.endpoint.Host, &minio.Options{
-		Creds: credentialsOf(given), Secure: secure, Transport: marking{transport}, Region: where.region,
-		MaxRetries: attempts,
+		Creds: credentialsOf(given), Secure: secure, Transport: transport{base}, Region: where.region,
+		MaxRetries: maxAttempts,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("preparing for S3: %w", err)
+		return nil, fmt.Errorf("configuring the S3 client: %w", err)
 	}
 	value, err := client.GetCreds()
 	if err != nil || value.AccessKeyID == "" || value.SecretAccessKey == "" {
@@ -139,35 +136,34 @@ func credentialsOf(given Credentials) *credentials.Credentials {
 	}
 	return credentials.NewChainCredentials([]credentials.Provider{
 		&credentials.EnvAWS{}, &credentials.FileAWSCredentials{},
-		&credentials.IAM{Client: &http.Client{Timeout: machineWithin}},
+		&credentials.IAM{Client: &http.Client{Timeout: instanceTimeout}},
 	})
 }
 
-// learn finds out whether the server keeps the first object of a key by itself: not every one knows If-None-Match, and
-// some pass it by in silence.
+// learn detects whether the server supports If-None-Match on put. Some servers silently ignore it.
 func (b *bucket) learn(ctx context.Context) {
 	key, empty := path.Join(incoming, rand.Text()), strings.NewReader("")
 	b.conditional = true
 	first := b.putWhole(ctx, key, "", sha256.Sum256(nil), empty, 0)
 	second := b.putWhole(ctx, key, "", sha256.Sum256(nil), empty, 0)
 	b.conditional = first == nil && answer(second).StatusCode == http.StatusPreconditionFailed
-	_ = b.Delete(ctx, key) // what is amiss shows in the trial
+	_ = b.Delete(ctx, key) // testStore reports errors
 }
 
-// explain tells an operator what to do about the server's answer.
+// explain adds to an error of the server what an operator can do about it.
 func explain(err error, where place) error {
-	said := answer(err)
-	what := "see that " + where.endpoint.Host + " is the server and can be reached"
+	r := answer(err)
+	advice := "check that " + where.endpoint.Host + " is the server and can be reached"
 	switch {
-	case said.Code == minio.NoSuchBucket:
-		what = "make the bucket " + where.name + ", or name another"
-	case said.Code == minio.AccessDenied:
-		what = "let the credentials list the bucket " + where.name + ", and read, write and delete in it"
-	case said.StatusCode == http.StatusForbidden, said.StatusCode == http.StatusNotFound: // as some say of an unknown key
-		what = "see that the credentials, such as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, are those of " +
+	case r.Code == minio.NoSuchBucket:
+		advice = "create the bucket " + where.name + ", or use another"
+	case r.Code == minio.AccessDenied:
+		advice = "allow the credentials to list the bucket " + where.name + " and to read, write and delete in it"
+	case r.StatusCode == http.StatusForbidden, r.StatusCode == http.StatusNotFound: // some servers, for an unknown key
+		advice = "check that the credentials, such as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, are for " +
 			where.endpoint.Host
-	case said.StatusCode >= http.StatusMultipleChoices && said.StatusCode <= http.StatusBadRequest:
-		what = "see that the URL names the bucket's region, by region=, and its endpoint"
+	case r.StatusCode >= http.StatusMultipleChoices && r.StatusCode <= http.StatusBadRequest:
+		advice = "check the bucket's region (region=) and endpoint in the URL"
 	}
-	return fmt.Errorf("%w; %s", err, what)
+	return fmt.Errorf("%w; %s", err, advice)
 }

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// stageIn tells a copy of the test binary which folder it is to receive a file in.
+// stageIn is the environment variable that names the folder in which a copy of the test binary stages a file.
 const stageIn = "PRESSROOM_TEST_STAGE_IN"
 
-// TestKilled kills a process that has received half a file: nothing of it is left.
+// A process that is killed while it stages a file leaves nothing behind.
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	if dir := os.Getenv(stageIn); dir != "" {
@@ -21,7 +21,7 @@ func TestKilled(t *testing.T) {
 	}
 	dir := filepath.Join(t.TempDir(), "files")
 	if !folderIn(open(t, "file:"+dir, Options{})).unnamed {
-		t.Log("the file system for temporary files keeps no files without names")
+		t.Log("the file system for temporary files does not support unnamed files")
 		return
 	}
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestKilled$")
@@ -40,13 +40,13 @@ func TestKilled(t *testing.T) {
 	}
 	line, err := bufio.NewReader(output).ReadString('\n')
 	if err != nil || line != "half\n" {
-		t.Errorf("it says %q, %v", line, err)
+		t.Errorf("it printed %q, %v", line, err)
 	}
 	if err := cmd.Process.Kill(); err != nil {
 		t.Error(err)
 	}
 	if err := cmd.Wait(); err == nil {
-		t.Error("it ended by itself")
+		t.Error("it exited before it was killed")
 	}
 	if n := countFiles(t, dir); n > 0 {
 		t.Errorf("%d files are left", n)
@@ -58,19 +58,19 @@ func stageForEver(t *testing.T, dir string) {
 	staged := stage(t, open(t, "file:"+dir, Options{}), noise(bufferSize*3/2))
 	staged.Sum()
 	os.Stdout.WriteString("half\n")
-	_, _ = os.Stdin.Read(make([]byte, 1)) // until we are killed, or whoever should have done it has gone
+	_, _ = os.Stdin.Read(make([]byte, 1)) // until the process is killed or its parent has exited
 	os.Exit(0)
 }
 
 func folderIn(s Store) *folder { return s.(checked).Store.(*folder) }
 
-// TestOpenSweeps takes away what nobody has written to for a day, and nothing else.
-func TestOpenSweeps(t *testing.T) {
+// Opening a folder removes only staged files that were not written to for a day.
+func TestOpenRemovesAbandoned(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "files")
 	s := open(t, "file:"+dir, Options{})
 	put(t, s, key, []byte("kept"))
-	yesterday := time.Now().Add(-abandoned - time.Minute)
+	yesterday := time.Now().Add(-abandonedAfter - time.Minute)
 	for name, at := range map[string]time.Time{"incoming/old": yesterday, "incoming/new": time.Now(), key: yesterday} {
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, []byte("kept"), 0o600); err != nil {
@@ -82,11 +82,11 @@ func TestOpenSweeps(t *testing.T) {
 	}
 	s = open(t, "file:"+dir, Options{})
 	if n := countFiles(t, dir); n != 2 || string(get(t, s, key)) != "kept" {
-		t.Errorf("%d files are there, want the blob and the new one", n)
+		t.Errorf("%d files are there, want the blob and the new file", n)
 	}
 }
 
-// TestFolderIsPrivate looks at modes, and at files that are none of ours.
+// Only the user can read the folder, and files of others in it are ignored.
 func TestFolderIsPrivate(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "files")
@@ -103,7 +103,7 @@ func TestFolderIsPrivate(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := s.Open(t.Context(), "12/link"); err == nil {
-		t.Error("it opens what a link leads to")
+		t.Error("it follows a link")
 	}
 	for _, foreign := range []string{"lost+found", "12/.DS_Store"} {
 		if err := os.Mkdir(filepath.Join(dir, foreign), 0); err != nil {
@@ -115,8 +115,8 @@ func TestFolderIsPrivate(t *testing.T) {
 	}
 }
 
-// TestFolderGoesOn takes folders away while the store is open.
-func TestFolderGoesOn(t *testing.T) {
+// The store recovers after a folder was removed while it was open.
+func TestRemovedFolder(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "files")
 	s := open(t, "file:"+dir, Options{})
@@ -125,13 +125,13 @@ func TestFolderGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := s.Put(t.Context(), key, stage(t, s, nil)); err == nil {
-		t.Error("it was put into a folder that is not there")
+		t.Error("it was put into a missing folder")
 	}
 	put(t, s, key, []byte("Bea"))
 	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Ping(t.Context()); err == nil || strings.Contains(err.Error(), key) {
-		t.Errorf("the store is gone, and that is said so: %v", err)
+		t.Errorf("pinging a removed store: %v", err)
 	}
 }

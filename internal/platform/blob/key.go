@@ -7,12 +7,12 @@ import (
 
 const (
 	maxKey     = 512 // bytes
-	maxSegment = 255 // bytes, as file systems take no more
+	maxSegment = 255 // bytes, the limit of file systems
 	incoming   = "incoming"
 	letters    = "abcdefghijklmnopqrstuvwxyz0123456789._-"
 )
 
-// isKey keeps everything away from paths that is not plainly the name of a blob.
+// isKey reports whether key is valid, and therefore safe to use in paths.
 func isKey(key string) bool {
 	if len(key) > maxKey {
 		return false
@@ -29,13 +29,13 @@ func isSegment(s string) bool {
 	return s != "" && s != "." && s != ".." && len(s) <= maxSegment && strings.Trim(s, letters) == ""
 }
 
-// meets tells whether keys that begin with the prefix can be in the folder or below it.
-func meets(folder, prefix string) bool {
+// mayContain reports whether keys with the prefix can be in the folder or below it.
+func mayContain(folder, prefix string) bool {
 	folder += "/"
 	return strings.HasPrefix(folder, prefix) || strings.HasPrefix(prefix, folder)
 }
 
-// folderOf is the folder that all keys of a prefix are in.
+// folderOf returns the folder that contains all keys with the prefix.
 func folderOf(prefix string) string {
 	return path.Clean(prefix[:strings.LastIndexByte(prefix, '/')+1])
 }

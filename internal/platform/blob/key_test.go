@@ -20,12 +20,12 @@ func TestKeys(t *testing.T) {
 	}
 	for _, good := range []string{"a", "12/ab/abcdef.x7k2", "...", "..a", "-/_/.a", "a/incoming", strings.Repeat("a/", 255) + "ab"} {
 		if !isKey(good) {
-			t.Errorf("%.30q is none", good)
+			t.Errorf("%.30q is not a key", good)
 		}
 	}
 }
 
-// FuzzKey shows that no key leads out of its folder or means the same as another.
+// No key leads out of its folder or names the same file as another.
 func FuzzKey(f *testing.F) {
 	for _, bad := range badKeys {
 		f.Add(bad)

@@ -11,23 +11,23 @@ import (
 	"github.com/minio/minio-go/v7"
 )
 
-// What is asked for at once: little after a seek, as few bytes may be wanted; ever more as reading goes on. A request
-// that is read to its end gives its connection back.
+// The sizes of requested ranges, in bytes. The first range after a seek is small, because few bytes may be needed;
+// later ones grow. Reading a range to its end returns the connection to the pool.
 const (
-	firstRange = 1 << 20
-	lastRange  = 16 << 20
+	minRange = 1 << 20
+	maxRange = 16 << 20
 )
 
-// object reads a blob of S3 by requests for ranges.
+// object reads an object of S3 by range requests.
 type object struct {
-	ctx      context.Context //nolint:containedctx // of the one who opened it: io.Reader takes none
+	ctx      context.Context //nolint:containedctx // io.Reader takes none
 	bucket   *bucket
 	key      string
 	size, at int64
 
-	body   io.ReadCloser // of the range being read, nil between two of them
-	left   int64         // bytes of it
-	next   int64         // how long the next range is
+	body   io.ReadCloser // of the current range; nil between ranges
+	left   int64         // bytes left of the current range
+	next   int64         // size of the next range
 	closed bool
 }
 
@@ -55,7 +55,7 @@ func (o *object) Read(p []byte) (int, error) {
 		return n, nil
 	}
 	if err != nil {
-		o.drop() // whoever reads on asks anew from here
+		o.drop() // the next Read requests a new range from here
 		if errors.Is(err, io.EOF) {
 			err = io.ErrUnexpectedEOF
 		}
@@ -65,11 +65,11 @@ func (o *object) Read(p []byte) (int, error) {
 }
 
 func (o *object) request() error {
-	o.next = min(max(2*o.next, firstRange), lastRange)
+	o.next = min(max(2*o.next, minRange), maxRange)
 	length := min(o.next, o.size-o.at)
 	var options minio.GetObjectOptions
 	if err := options.SetRange(o.at, o.at+length-1); err != nil {
-		return fmt.Errorf("asking for a range: %w", err)
+		return fmt.Errorf("requesting a range: %w", err)
 	}
 	body, info, header, err := o.bucket.core.GetObject(o.ctx, o.bucket.name, o.bucket.prefix+o.key, options)
 	if isMissing(err) {
@@ -79,13 +79,13 @@ func (o *object) request() error {
 		return fmt.Errorf("reading an object: %w", err)
 	}
 	if info.Size != length || !strings.HasPrefix(header.Get("Content-Range"), fmt.Sprintf("bytes %d-", o.at)) {
-		return errors.Join(errors.New("the server answered with another range"), body.Close())
+		return errors.Join(errors.New("the server returned a different range"), body.Close())
 	}
 	o.body, o.left = body, length
 	return nil
 }
 
-// drop ends the range being read, wherever it is.
+// drop closes the current range.
 func (o *object) drop() {
 	if o.body != nil {
 		_ = o.body.Close() // it was only read

@@ -14,12 +14,12 @@ import (
 )
 
 const (
-	partSize = 16 << 20 // bytes, the least of a part; what is no larger goes in one request
-	maxParts = 10_000   // S3 takes no more of one object
-	atOnce   = 3        // parts on their way; they come from the file, not from memory
+	partSize        = 16 << 20 // bytes, the minimum of a part; smaller files are put by one request
+	maxParts        = 10_000   // of an object, the limit of S3
+	concurrentParts = 3        // uploaded at the same time, from the file and not from memory
 )
 
-// putParts puts a large object part by part. It appears when all of them are there, or never.
+// putParts puts a large object by a multipart upload.
 func (b *bucket) putParts(ctx context.Context, key, mark string, file *os.File, size int64) error {
 	upload, err := b.begin(ctx, key, mark)
 	if err != nil {
@@ -35,26 +35,28 @@ func (b *bucket) putParts(ctx context.Context, key, mark string, file *os.File, 
 	return nil
 }
 
-// begin does not end with the caller, as an upload whose name was not heard cannot be ended.
+// begin starts an upload. It continues after the caller's context ends, because an upload whose id was not received
+// could not be aborted.
 func (b *bucket) begin(ctx context.Context, key, mark string) (string, error) {
-	ctx, cancel := outlast(ctx)
+	ctx, cancel := withGracePeriod(ctx)
 	defer cancel()
 	options := minio.PutObjectOptions{UserMetadata: map[string]string{markName: mark}}
 	upload, err := b.core.NewMultipartUpload(ctx, b.name, b.prefix+key, options)
 	if err != nil {
-		return "", fmt.Errorf("beginning to put an object: %w", err)
+		return "", fmt.Errorf("starting a multipart upload: %w", err)
 	}
 	return upload, nil
 }
 
-// sendParts returns when no part is on its way any more, as one that arrives after an abort may stay.
+// sendParts uploads all parts. It returns only after every request has ended, because a part that arrives after an
+// abort may stay.
 func (b *bucket) sendParts(
 	ctx context.Context, key, upload string, file io.ReaderAt, size int64,
 ) ([]minio.CompletePart, error) {
 	length := max(partSize, (size+maxParts-1)/maxParts)
 	parts := make([]minio.CompletePart, (size+length-1)/length)
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(atOnce)
+	group.SetLimit(concurrentParts)
 	for i := range parts {
 		from := int64(i) * length
 		group.Go(func() error {
@@ -63,10 +65,10 @@ func (b *bucket) sendParts(
 			return err
 		})
 	}
-	return parts, group.Wait() //nolint:wrapcheck // sendPart says what failed
+	return parts, group.Wait() //nolint:wrapcheck // sendPart wraps its errors
 }
 
-// sendPart signs a part by its SHA-256, so that the server takes no other bytes.
+// sendPart uploads a part. The request is signed with the SHA-256 of its bytes, so the server rejects any others.
 func (b *bucket) sendPart(
 	ctx context.Context, key, upload string, number int, part *io.SectionReader,
 ) (minio.CompletePart, error) {
@@ -78,7 +80,7 @@ func (b *bucket) sendPart(
 		return minio.CompletePart{}, fmt.Errorf("hashing part %d: %w", number, err)
 	}
 	if _, err := part.Seek(0, io.SeekStart); err != nil {
-		return minio.CompletePart{}, fmt.Errorf("going back to the start of part %d: %w", number, err)
+		return minio.CompletePart{}, fmt.Errorf("rewinding part %d: %w", number, err)
 	}
 	options := minio.PutObjectPartOptions{Sha256Hex: hex.EncodeToString(sum.Sum(nil)), DisableContentSha256: true}
 	sent, err := b.core.PutObjectPart(ctx, b.name, b.prefix+key, upload, number, part, part.Size(), options)
@@ -92,25 +94,25 @@ func (b *bucket) complete(ctx context.Context, key, upload string, parts []minio
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	ctx, cancel := outlast(ctx)
+	ctx, cancel := withGracePeriod(ctx)
 	defer cancel()
 	var options minio.PutObjectOptions
 	if b.conditional {
 		options.SetMatchETagExcept("*")
 	}
 	if _, err := b.core.CompleteMultipartUpload(ctx, b.name, b.prefix+key, upload, parts, options); err != nil {
-		return fmt.Errorf("putting the parts together: %w", err)
+		return fmt.Errorf("completing a multipart upload: %w", err)
 	}
 	return nil
 }
 
-// abort throws the parts away. Where they were put together after all they are gone already.
+// abort deletes the parts. If the upload was completed nevertheless, it no longer exists.
 func (b *bucket) abort(ctx context.Context, key, upload string) error {
-	ctx, cancel := outlast(ctx)
+	ctx, cancel := withGracePeriod(ctx)
 	defer cancel()
 	err := b.core.AbortMultipartUpload(ctx, b.name, b.prefix+key, upload)
 	if err != nil && answer(err).Code != minio.NoSuchUpload {
-		return fmt.Errorf("throwing the parts away: %w", err)
+		return fmt.Errorf("aborting a multipart upload: %w", err)
 	}
 	return nil
 }

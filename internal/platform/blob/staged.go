@@ -10,30 +10,30 @@ import (
 	"sync"
 )
 
-// bufferSize is how much is hashed, and at the same time written, at once: little enough to stay in a core's cache,
-// enough for the goroutine not to count.
+// bufferSize is how many bytes are hashed and written at a time. They fit into a core's cache and outweigh the cost of
+// the goroutine that hashes them.
 const bufferSize = 256 << 10
 
 var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
 
-// errUsedUp says that a file was put or discarded already.
-var errUsedUp = errors.New("the staged file was used up")
+// errUsedUp is returned after the file was put or discarded.
+var errUsedUp = errors.New("the staged file was already put or discarded")
 
-// Staged is a file being received, on disk and without a name wherever the system can do that, so that the system takes
-// it away however the process ends. It holds two buffers of 256 KiB at most. Writing is for one goroutine; what was
-// written may be read by several.
+// Staged is a file that is being received. It is on disk and, if the system supports it, has no name, so that the
+// system removes it even if the process is killed. It uses at most two buffers of 256 KiB. One goroutine may write to
+// it; several may read what was written.
 type Staged struct {
 	mu     sync.Mutex
 	file   *os.File
-	name   string       // in the store's folder, empty where it has none
-	remove func() error // takes the name away
-	size   int64        // with what is in the buffer
+	name   string       // in the store's folder; empty if the file has none
+	remove func() error // removes the name
+	size   int64        // including the buffer
 	filled int          // bytes of the buffer in use
-	err    error        // the first one, for all that comes after it
+	err    error        // the first error, returned by all later calls
 
-	buffer, other *[bufferSize]byte // the one being filled, and the one being hashed; nil until needed
+	buffer, other *[bufferSize]byte // the one that is filled and the one that is hashed; nil until needed
 	sum           hash.Hash
-	hashing       chan struct{} // full while the other buffer is being hashed
+	hashing       chan struct{} // full while the other buffer is hashed
 }
 
 func newStaged(file *os.File) *Staged {
@@ -44,63 +44,63 @@ func newStaged(file *os.File) *Staged {
 func (s *Staged) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	taken := 0
-	for taken < len(p) {
-		room, err := s.room()
+	written := 0
+	for written < len(p) {
+		free, err := s.free()
 		if err != nil {
-			return taken, err
+			return written, err
 		}
-		n := copy(room, p[taken:])
-		taken += n
-		s.took(n)
+		n := copy(free, p[written:])
+		written += n
+		s.advance(n)
 	}
-	return taken, s.err
+	return written, s.err
 }
 
-// ReadFrom adds everything that a reader gives, without copying it once more.
+// ReadFrom adds everything that a reader returns. It reads directly into the buffer.
 func (s *Staged) ReadFrom(r io.Reader) (int64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	taken := int64(0)
+	total := int64(0)
 	for idle := 0; idle < 100; {
-		room, err := s.room()
+		free, err := s.free()
 		if err != nil {
-			return taken, err
+			return total, err
 		}
-		n, err := r.Read(room)
+		n, err := r.Read(free)
 		idle++
 		if n > 0 {
 			idle = 0
 		}
-		taken += int64(n)
-		s.took(n)
+		total += int64(n)
+		s.advance(n)
 		if errors.Is(err, io.EOF) {
-			return taken, s.err
+			return total, s.err
 		}
 		if err != nil {
-			return taken, err //nolint:wrapcheck // the reader is the caller's
+			return total, err //nolint:wrapcheck // the reader is the caller's
 		}
 	}
-	return taken, io.ErrNoProgress
+	return total, io.ErrNoProgress
 }
 
-// Size is how much was written, in bytes.
+// Size returns the number of bytes written.
 func (s *Staged) Size() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.size
 }
 
-// Sum is the SHA-256 of what was written.
+// Sum returns the SHA-256 of the bytes written.
 func (s *Staged) Sum() [sha256.Size]byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.flush() // an error stays, for Put
-	s.hashed()
+	s.flush() // Put returns its error
+	s.waitForHash()
 	return [sha256.Size]byte(s.sum.Sum(nil))
 }
 
-// ReadAt reads what was written.
+// ReadAt reads bytes that were written.
 func (s *Staged) ReadAt(p []byte, off int64) (int, error) {
 	s.mu.Lock()
 	s.flush()
@@ -109,17 +109,17 @@ func (s *Staged) ReadAt(p []byte, off int64) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return file.ReadAt(p, off) //nolint:wrapcheck // io.EOF has to stay itself, and the rest names the file
+	return file.ReadAt(p, off) //nolint:wrapcheck // io.EOF must not be wrapped
 }
 
-// Discard ends the file, if it was not put. It may be called again, and after Put.
+// Discard removes the file unless it was put. It may be called more than once, and after Put.
 func (s *Staged) Discard() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.file == nil {
 		return
 	}
-	s.hashed()
+	s.waitForHash()
 	for _, b := range []*[bufferSize]byte{s.buffer, s.other} {
 		if b != nil {
 			buffers.Put(b)
@@ -127,9 +127,9 @@ func (s *Staged) Discard() {
 	}
 	s.filled = 0
 	s.buffer, s.other = nil, nil
-	_ = s.file.Close() // nothing of it is wanted; what was put was synced before
+	_ = s.file.Close() // a file that was put has been synced
 	if s.remove != nil {
-		_ = s.remove() // Open takes away what stays
+		_ = s.remove() // openFolder removes what is left
 	}
 	s.file = nil
 	if s.err == nil {
@@ -137,8 +137,8 @@ func (s *Staged) Discard() {
 	}
 }
 
-// room is where the next bytes go, never empty.
-func (s *Staged) room() ([]byte, error) {
+// free returns the unused part of the buffer, which is never empty.
+func (s *Staged) free() ([]byte, error) {
 	if s.err != nil {
 		return nil, s.err
 	}
@@ -148,8 +148,8 @@ func (s *Staged) room() ([]byte, error) {
 	return s.buffer[s.filled:], nil
 }
 
-// took counts what was put into the room, and passes a full buffer on.
-func (s *Staged) took(n int) {
+// advance counts n bytes that were added to the buffer, and flushes it when it is full.
+func (s *Staged) advance(n int) {
 	s.filled += n
 	s.size += int64(n)
 	if s.filled == bufferSize {
@@ -157,13 +157,12 @@ func (s *Staged) took(n int) {
 	}
 }
 
-// flush hashes and writes the buffer, both at once. The goroutine ends with its buffer, so that a file nobody goes on
-// with holds none.
+// flush hashes and writes the buffer concurrently. The goroutine ends with its buffer, so an abandoned file leaks none.
 func (s *Staged) flush() {
 	if s.err != nil || s.filled == 0 {
 		return
 	}
-	s.hashed()
+	s.waitForHash()
 	full := s.buffer[:s.filled]
 	s.buffer, s.other, s.filled = s.other, s.buffer, 0
 	s.hashing <- struct{}{}
@@ -176,13 +175,13 @@ func (s *Staged) flush() {
 	}
 }
 
-// hashed waits until no buffer is being hashed.
-func (s *Staged) hashed() {
+// waitForHash waits until no buffer is being hashed.
+func (s *Staged) waitForHash() {
 	s.hashing <- struct{}{}
 	<-s.hashing
 }
 
-// finish writes what is left and gives the file to be put.
+// finish writes the rest of the buffer and returns the file and its size.
 func (s *Staged) finish() (*os.File, int64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

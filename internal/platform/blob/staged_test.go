@@ -16,7 +16,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestStaged writes in pieces of all sizes, looks in between, and compares with the bytes themselves.
+// A file written in pieces of any size has their bytes, also while it is being written.
 func TestStaged(t *testing.T) {
 	t.Parallel()
 	store := newFolder(t)
@@ -59,11 +59,10 @@ func compare(t *rapid.T, staged *Staged, want []byte) {
 	}
 }
 
-// onlyReader hides that its reader could write by itself.
+// onlyReader hides the WriteTo method of its reader.
 type onlyReader struct{ io.Reader }
 
-// TestStagedIsReadByMany probes what was just written from several goroutines at once.
-func TestStagedIsReadByMany(t *testing.T) {
+func TestStagedConcurrentReads(t *testing.T) {
 	t.Parallel()
 	content := noise(bufferSize + 100)
 	staged := stage(t, newFolder(t), content)
@@ -76,7 +75,7 @@ func TestStagedIsReadByMany(t *testing.T) {
 	}
 }
 
-func TestStagedTellsOfErrors(t *testing.T) {
+func TestStagedErrors(t *testing.T) {
 	t.Parallel()
 	store := newFolder(t)
 	staged := stage(t, store, []byte("Ada"))
@@ -85,14 +84,14 @@ func TestStagedTellsOfErrors(t *testing.T) {
 		t.Errorf("it took %d bytes, %v", n, err)
 	}
 	if _, err := staged.ReadFrom(idle{}); !errors.Is(err, io.ErrNoProgress) {
-		t.Errorf("a reader that gives nothing: %v", err)
+		t.Errorf("a reader that returns nothing: %v", err)
 	}
-	staged.file.Close() // stands for a disk that is full
+	staged.file.Close() // writes now fail as on a full disk
 	if _, err := staged.Write(noise(2 * bufferSize)); !errors.Is(err, os.ErrClosed) {
-		t.Errorf("writing what cannot be written: %v", err)
+		t.Errorf("writing: %v", err)
 	}
 	if err := store.Put(t.Context(), key, staged); !errors.Is(err, os.ErrClosed) {
-		t.Errorf("putting what was not written: %v", err)
+		t.Errorf("putting: %v", err)
 	}
 	staged.Discard()
 	if _, err := staged.ReadAt(make([]byte, 1), 0); err == nil {
@@ -104,8 +103,8 @@ type idle struct{}
 
 func (idle) Read([]byte) (int, error) { return 0, nil }
 
-// TestStagedHoldsNoGoroutine abandons files in every way: the bubble ends only when all its goroutines have.
-func TestStagedHoldsNoGoroutine(t *testing.T) {
+// Abandoned files leak no goroutines. The bubble ends only when all its goroutines have ended.
+func TestStagedLeaksNoGoroutine(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store := newFolder(t)
@@ -125,7 +124,7 @@ func TestStagedHoldsNoGoroutine(t *testing.T) {
 
 const benchSize = 256 << 20
 
-// BenchmarkStage compares receiving a file with the loop that one would write without this package.
+// BenchmarkStage compares staging a file with a plain loop that copies and hashes it.
 func BenchmarkStage(b *testing.B) {
 	store, err := openFolder(b.Context(), b.TempDir(), Options{})
 	if err != nil {
@@ -181,7 +180,7 @@ func bareLoop(file io.Writer, sum hash.Hash, from io.Reader, buffer []byte) erro
 	}
 }
 
-// repeat reads the same block for ever.
+// repeat reads the same block forever.
 type repeat struct {
 	block []byte
 	at    int

@@ -19,7 +19,7 @@ import (
 
 const key = "12/ab/abcdef.x7k2"
 
-// noise is the same bytes for the same size.
+// noise returns random bytes that depend only on the size.
 func noise(size int) []byte {
 	b := make([]byte, size)
 	_, _ = rand.NewChaCha8([32]byte{byte(size)}).Read(b) // it never fails
@@ -28,42 +28,41 @@ func noise(size int) []byte {
 
 func TestStores(t *testing.T) {
 	t.Parallel()
-	eachKind(t, func(t *testing.T, r rig) {
-		for name, story := range map[string]func(t *testing.T, r rig){
-			"reading":   readsWhatWasPut,
-			"serving":   servesRanges,
-			"missing":   saysWhatIsMissing,
-			"refusing":  keepsTheFirst,
-			"listing":   listsAll,
-			"bad keys":  refusesBadKeys,
-			"discarded": leavesNothing,
+	eachKind(t, func(t *testing.T, r fixture) {
+		for name, test := range map[string]func(t *testing.T, r fixture){
+			"read":     testRead,
+			"ranges":   testRanges,
+			"missing":  testMissing,
+			"exists":   testExists,
+			"list":     testList,
+			"bad keys": testBadKeys,
+			"discard":  testDiscard,
 		} {
-			if !t.Run(name, func(t *testing.T) { story(t, r) }) {
-				t.Fatal("what follows needs an empty store")
+			if !t.Run(name, func(t *testing.T) { test(t, r) }) {
+				t.Fatal("the next test needs an empty store")
 			}
 		}
 	})
 }
 
-// readsWhatWasPut goes on to be put upon: each story takes away what it made.
-func readsWhatWasPut(t *testing.T, r rig) {
+func testRead(t *testing.T, r fixture) {
 	for _, size := range []int{0, 1, bufferSize - 1, bufferSize, bufferSize + 1, 3*bufferSize + 7} {
 		content := noise(size)
 		put(t, r, key, content)
 		if err := iotest.TestReader(reader(t, r, key), content); err != nil {
 			t.Errorf("%d bytes: %v", size, err)
 		}
-		forget(t, r, key)
+		remove(t, r, key)
 	}
 	if err := r.Ping(t.Context()); err != nil {
-		t.Errorf("asking for the store: %v", err)
+		t.Errorf("pinging the store: %v", err)
 	}
 }
 
-func servesRanges(t *testing.T, r rig) {
+func testRanges(t *testing.T, r fixture) {
 	content := noise(5 << 20)
 	put(t, r, key, content)
-	defer forget(t, r, key)
+	defer remove(t, r, key)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
 		blob, err := r.Open(request.Context(), key)
 		if err != nil {
@@ -95,10 +94,10 @@ func servesRanges(t *testing.T, r rig) {
 			t.Errorf("range %q: %d bytes of %d, %v", asked, len(got), len(want), err)
 		}
 	}
-	seeksPastTheEnd(t, r, content)
+	testSeekPastEnd(t, r, content)
 }
 
-func seeksPastTheEnd(t *testing.T, r rig, content []byte) {
+func testSeekPastEnd(t *testing.T, r fixture, content []byte) {
 	t.Helper()
 	blob := reader(t, r, key)
 	if at, err := blob.Seek(9, io.SeekEnd); at != int64(len(content))+9 || err != nil {
@@ -125,26 +124,26 @@ func seeksPastTheEnd(t *testing.T, r rig, content []byte) {
 	}
 }
 
-func saysWhatIsMissing(t *testing.T, r rig) {
+func testMissing(t *testing.T, r fixture) {
 	put(t, r, key, []byte("Ada"))
 	for _, missing := range []string{"12/ab/none", "none", "12/ab", "12/ab/abcdef.x7k2/below"} {
 		if _, err := r.Open(t.Context(), missing); !errors.Is(err, ErrNotFound) {
 			t.Errorf("opening %s: %v, want %v", missing, err, ErrNotFound)
 		}
 		if err := r.Delete(t.Context(), missing); err != nil {
-			t.Errorf("deleting %s, which is not there: %v", missing, err)
+			t.Errorf("deleting %s, which does not exist: %v", missing, err)
 		}
 	}
-	forget(t, r, key)
+	remove(t, r, key)
 	if err := r.Delete(t.Context(), key); err != nil {
 		t.Errorf("deleting a second time: %v", err)
 	}
 	if _, err := r.Open(t.Context(), key); !errors.Is(err, ErrNotFound) {
-		t.Errorf("opening what was deleted: %v, want %v", err, ErrNotFound)
+		t.Errorf("opening a deleted blob: %v, want %v", err, ErrNotFound)
 	}
 }
 
-func keepsTheFirst(t *testing.T, r rig) {
+func testExists(t *testing.T, r fixture) {
 	put(t, r, key, []byte("first"))
 	second := stage(t, r, []byte("second"))
 	if err := r.Put(t.Context(), key, second); !errors.Is(err, ErrExists) {
@@ -154,20 +153,20 @@ func keepsTheFirst(t *testing.T, r rig) {
 		t.Errorf("there is %q after the second", got)
 	}
 	if err := r.Put(t.Context(), "12/ab/other", second); err != nil {
-		t.Errorf("putting what was refused under its own key: %v", err)
+		t.Errorf("putting the rejected file under another key: %v", err)
 	}
-	second.Discard() // as everybody does in the end
+	second.Discard()
 	if err := r.Put(t.Context(), "12/ab/third", second); err == nil {
 		t.Error("the same staged file was put twice")
 	}
 	if got := string(get(t, r, "12/ab/other")); got != "second" {
 		t.Errorf("there is %q under the other key", got)
 	}
-	forget(t, r, key)
-	forget(t, r, "12/ab/other")
+	remove(t, r, key)
+	remove(t, r, "12/ab/other")
 }
 
-func listsAll(t *testing.T, r rig) {
+func testList(t *testing.T, r fixture) {
 	count := 1_200
 	if _, isBucket := r.Store.(checked).Store.(*bucket); isBucket {
 		count = 60
@@ -199,8 +198,8 @@ func listsAll(t *testing.T, r rig) {
 	if err := r.Each(t.Context(), "", func(Info) error { return enough }); !errors.Is(err, enough) {
 		t.Errorf("ending early: %v, want %v", err, enough)
 	}
-	if err := r.Each(cancelled(t), "", func(Info) error { return nil }); !errors.Is(err, context.Canceled) {
-		t.Errorf("with a cancelled context: %v", err)
+	if err := r.Each(canceledContext(t), "", func(Info) error { return nil }); !errors.Is(err, context.Canceled) {
+		t.Errorf("with a canceled context: %v", err)
 	}
 	err := r.Each(t.Context(), "", func(i Info) error { return r.Delete(t.Context(), i.Key) })
 	if err != nil || len(list(t, r, "")) > 0 {
@@ -208,7 +207,7 @@ func listsAll(t *testing.T, r rig) {
 	}
 }
 
-func refusesBadKeys(t *testing.T, r rig) {
+func testBadKeys(t *testing.T, r fixture) {
 	staged := stage(t, r, []byte("Ada"))
 	for _, bad := range badKeys {
 		if err := r.Put(t.Context(), bad, staged); !errors.Is(err, ErrKey) {
@@ -222,28 +221,28 @@ func refusesBadKeys(t *testing.T, r rig) {
 		}
 	}
 	if err := r.Each(t.Context(), "../", func(Info) error { return nil }); !errors.Is(err, ErrKey) {
-		t.Errorf("listing what is outside: %v", err)
+		t.Errorf("listing outside the store: %v", err)
 	}
 	staged.Discard()
 }
 
-func leavesNothing(t *testing.T, r rig) {
+func testDiscard(t *testing.T, r fixture) {
 	stage(t, r, noise(3*bufferSize)).Discard()
-	if n := r.left(t); n > 0 {
-		t.Errorf("%d things are left of what was discarded", n)
+	if n := r.count(t); n > 0 {
+		t.Errorf("%d things are left after Discard", n)
 	}
 	staged := stage(t, r, noise(partSize+1))
-	if err := r.Put(cancelled(t), key, staged); !errors.Is(err, context.Canceled) {
-		t.Errorf("putting with a cancelled context: %v", err)
+	if err := r.Put(canceledContext(t), key, staged); !errors.Is(err, context.Canceled) {
+		t.Errorf("putting with a canceled context: %v", err)
 	}
 	staged.Discard()
 	staged.Discard()
-	if n := r.left(t); n > 0 {
-		t.Errorf("%d things are left of a put that was cancelled", n)
+	if n := r.count(t); n > 0 {
+		t.Errorf("%d things are left of a canceled put", n)
 	}
 }
 
-func forget(t *testing.T, r rig, key string) {
+func remove(t *testing.T, r fixture, key string) {
 	t.Helper()
 	if err := r.Delete(t.Context(), key); err != nil {
 		t.Fatalf("deleting %s: %v", key, err)

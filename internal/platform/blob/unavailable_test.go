@@ -24,15 +24,15 @@ func TestAway(t *testing.T) {
 		err  error
 		away bool
 	}{
-		"the disk is full":     {fmt.Errorf("writing: %w", syscall.ENOSPC), true},
-		"the disk fails":       {syscall.EIO, true},
-		"S3 cannot serve":      {minio.ErrorResponse{StatusCode: 503}, true},
-		"S3 is asked too much": {minio.ErrorResponse{StatusCode: 429}, true},
-		"S3 refuses":           {minio.ErrorResponse{StatusCode: 403}, false},
-		"no such blob":         {ErrNotFound, false},
-		"somebody else's":      {&net.OpError{Op: "read", Err: syscall.ECONNRESET}, false},
-		"something else":       {errors.New("away"), false},
-		"nothing":              {nil, false},
+		"the disk is full":   {fmt.Errorf("writing: %w", syscall.ENOSPC), true},
+		"the disk fails":     {syscall.EIO, true},
+		"S3 is unavailable":  {minio.ErrorResponse{StatusCode: 503}, true},
+		"S3 limits requests": {minio.ErrorResponse{StatusCode: 429}, true},
+		"S3 denies access":   {minio.ErrorResponse{StatusCode: 403}, false},
+		"no such blob":       {ErrNotFound, false},
+		"another connection": {&net.OpError{Op: "read", Err: syscall.ECONNRESET}, false},
+		"something else":     {errors.New("away"), false},
+		"nothing":            {nil, false},
 	} {
 		if got := Away(c.err); got != c.away {
 			t.Errorf("%s: %v", name, got)
@@ -40,12 +40,12 @@ func TestAway(t *testing.T) {
 	}
 }
 
-// A bucket whose server's answers do not come is away for whatever is asked of it, and is there again with them.
-func TestBucketGoesAndComes(t *testing.T) {
+// A bucket whose server does not respond is unavailable until the server responds again.
+func TestBucketRecovers(t *testing.T) {
 	t.Parallel()
 	var away atomic.Bool
 	s := s3.Start(t)
-	front := between(t, s, func(*http.Request) bool { return away.Load() })
+	front := proxy(t, s, func(*http.Request) bool { return away.Load() })
 	r := newBucket(t, front, front.Bucket(t))
 	away.Store(true)
 	ctx, done := context.WithTimeout(t.Context(), 10*time.Second) // the client tries a few times
@@ -55,26 +55,25 @@ func TestBucketGoesAndComes(t *testing.T) {
 	}
 	away.Store(false)
 	if _, err := r.Open(t.Context(), "boats"); !errors.Is(err, ErrNotFound) {
-		t.Errorf("opening once it is there again: %v", err)
+		t.Errorf("opening after the recovery: %v", err)
 	}
 }
 
-// A folder that was moved, or in whose place another one lies, is away for whatever would be written, and says so when
-// it is asked.
-func TestFolderGoesAndComes(t *testing.T) {
+// A folder that was moved or replaced is unavailable for writes and pings until it is back in place.
+func TestFolderRecovers(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "files")
 	f := open(t, "file:"+dir, Options{})
 	tries := func() map[string]error {
 		_, staged := f.Stage(t.Context())
-		return map[string]error{"staging": staged, "asking": f.Ping(t.Context())}
+		return map[string]error{"staging": staged, "pinging": f.Ping(t.Context())}
 	}
 	if err := os.Rename(dir, dir+".away"); err != nil {
 		t.Fatal(err)
 	}
 	for what, err := range tries() {
 		if !Away(err) {
-			t.Errorf("%s while it is gone: %v", what, err)
+			t.Errorf("%s while the folder is missing: %v", what, err)
 		}
 	}
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -82,7 +81,7 @@ func TestFolderGoesAndComes(t *testing.T) {
 	}
 	for what, err := range tries() {
 		if !Away(err) {
-			t.Errorf("%s while another lies there: %v", what, err)
+			t.Errorf("%s while another folder is in its place: %v", what, err)
 		}
 	}
 	if err := errors.Join(os.Remove(dir), os.Rename(dir+".away", dir)); err != nil {
@@ -90,7 +89,7 @@ func TestFolderGoesAndComes(t *testing.T) {
 	}
 	s, err := f.Stage(t.Context())
 	if err != nil {
-		t.Fatalf("once it is there again: %v", err)
+		t.Fatalf("after the recovery: %v", err)
 	}
 	s.Discard()
 }

@@ -17,20 +17,20 @@ import (
 	"pressroom/internal/testkit/s3"
 )
 
-// rig is an empty store of one test.
-type rig struct {
+// fixture is an empty store for a test.
+type fixture struct {
 	Store
-	left func(t *testing.T) int // how much there is: files on disk, objects, uploads begun
+	count func(t *testing.T) int // number of files on disk, objects and incomplete uploads
 }
 
 // eachKind runs a test on stores of every kind.
-func eachKind(t *testing.T, do func(t *testing.T, r rig)) {
+func eachKind(t *testing.T, do func(t *testing.T, r fixture)) {
 	t.Helper()
 	t.Run("folder", func(t *testing.T) {
 		t.Parallel()
 		do(t, newFolder(t))
 	})
-	t.Run("folder that cannot do without names", func(t *testing.T) {
+	t.Run("folder without unnamed files", func(t *testing.T) {
 		t.Parallel()
 		r := newFolder(t)
 		r.Store.(checked).Store.(*folder).unnamed = false
@@ -43,11 +43,11 @@ func eachKind(t *testing.T, do func(t *testing.T, r rig)) {
 			t.Parallel()
 			r := newBucket(t, s, s.Bucket(t))
 			if !inner(r).conditional {
-				t.Error("the server's If-None-Match was not found out")
+				t.Error("the server's support of If-None-Match was not detected")
 			}
 			do(t, r)
 		})
-		t.Run("asking first", func(t *testing.T) {
+		t.Run("not conditional", func(t *testing.T) {
 			t.Parallel()
 			r := newBucket(t, s, s.Bucket(t))
 			inner(r).conditional = false
@@ -56,13 +56,13 @@ func eachKind(t *testing.T, do func(t *testing.T, r rig)) {
 	})
 }
 
-func newFolder(t *testing.T) rig {
+func newFolder(t *testing.T) fixture {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "files")
-	return rig{open(t, "file:"+dir, Options{}), func(t *testing.T) int { return countFiles(t, dir) }}
+	return fixture{open(t, "file:"+dir, Options{}), func(t *testing.T) int { return countFiles(t, dir) }}
 }
 
-func newBucket(t *testing.T, s *s3.Server, text string) rig {
+func newBucket(t *testing.T, s *s3.Server, text string) fixture {
 	t.Helper()
 	u, err := url.Parse(text)
 	if err != nil {
@@ -71,12 +71,12 @@ func newBucket(t *testing.T, s *s3.Server, text string) rig {
 	u.Path = "/some/where/"
 	scratch := t.TempDir()
 	store := open(t, u.String(), Options{Scratch: scratch, Credentials: Credentials{ID: s.ID, Secret: s.Secret}})
-	r := rig{Store: store}
-	r.left = func(t *testing.T) int { return countFiles(t, scratch) + countObjects(t, inner(r)) }
+	r := fixture{Store: store}
+	r.count = func(t *testing.T) int { return countFiles(t, scratch) + countObjects(t, inner(r)) }
 	return r
 }
 
-func inner(r rig) *bucket { return r.Store.(checked).Store.(*bucket) }
+func inner(r fixture) *bucket { return r.Store.(checked).Store.(*bucket) }
 
 func open(t *testing.T, url string, opts Options) Store {
 	t.Helper()
@@ -120,24 +120,24 @@ func countObjects(t *testing.T, b *bucket) int {
 	return n
 }
 
-// between puts a proxy before a server, which shows each request to a test. Where the test says so, the request is
-// carried out and its answer is lost.
-func between(t *testing.T, s *s3.Server, seen func(*http.Request) (lose bool)) *s3.Server {
+// proxy puts a proxy in front of a server and calls seen for each request. If seen returns true, the server handles the
+// request, but the response is lost.
+func proxy(t *testing.T, s *s3.Server, seen func(*http.Request) (lose bool)) *s3.Server {
 	t.Helper()
 	to, err := url.Parse(s.Endpoint)
 	if err != nil {
 		t.Fatal(err)
 	}
-	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+	reverse := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(to)
 		r.Out.Host = r.In.Host // it is signed
 	}}
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if seen(r) {
-			proxy.ServeHTTP(httptest.NewRecorder(), r)
+			reverse.ServeHTTP(httptest.NewRecorder(), r)
 			panic(http.ErrAbortHandler)
 		}
-		proxy.ServeHTTP(w, r)
+		reverse.ServeHTTP(w, r)
 	}))
 	t.Cleanup(front.Close)
 	changed := *s
@@ -190,7 +190,7 @@ func list(t *testing.T, s Store, prefix string) map[string]int64 {
 	sizes := map[string]int64{}
 	err := s.Each(t.Context(), prefix, func(i Info) error {
 		if _, twice := sizes[i.Key]; twice || i.At.IsZero() {
-			t.Errorf("%+v was listed already, or has no time", i)
+			t.Errorf("%+v was listed twice or has no time", i)
 		}
 		sizes[i.Key] = i.Size
 		return nil
@@ -201,7 +201,7 @@ func list(t *testing.T, s Store, prefix string) map[string]int64 {
 	return sizes
 }
 
-func cancelled(t *testing.T) context.Context {
+func canceledContext(t *testing.T) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

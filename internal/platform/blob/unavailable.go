@@ -1,0 +1,46 @@
+package blob
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// unreachableError is the error of a request that got no response from S3, or of a folder that is no longer in place.
+type unreachableError struct{ error }
+
+// Error replaces "EOF", because the S3 client replaces errors with that text by one that wraps nothing.
+func (u unreachableError) Error() string {
+	return strings.ReplaceAll(u.error.Error(), "EOF", "end of the connection")
+}
+
+func (u unreachableError) Unwrap() error { return u.error }
+
+// transport marks the errors of requests to S3, to tell them from those of other clients.
+type transport struct{ http.RoundTripper }
+
+func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	response, err := t.RoundTripper.RoundTrip(r)
+	if err != nil {
+		return nil, unreachableError{err}
+	}
+	return response, nil
+}
+
+// diskErrors are the errors of a disk that cannot be used at the moment.
+var diskErrors = []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EIO, syscall.EROFS, syscall.ESTALE}
+
+// Away reports whether an error means that the store cannot be used at the moment: S3 does not respond or is
+// overloaded, or the disk is full or broken. A later call may succeed.
+func Away(err error) bool {
+	if _, ok := errors.AsType[unreachableError](err); ok {
+		return true
+	}
+	if status := answer(err).StatusCode; status >= http.StatusInternalServerError ||
+		status == http.StatusTooManyRequests {
+		return true
+	}
+	return slices.ContainsFunc(diskErrors, func(target error) bool { return errors.Is(err, target) })
+}
