@@ -206,7 +206,7 @@ func networkSettings(path string) (server.NetworkSettings, error) {
 }
 
 func (f storeFlags) config(log *slog.Logger) (server.Config, error) {
-	if err := db.Known(f.Database); err != nil {
+	if err := db.CheckURL(f.Database); err != nil {
 		return server.Config{}, err
 	}
 	offered, err := f.terms()

@@ -206,8 +206,8 @@ const restoringEnd = ".restoring"
 func freeFile(file string) error {
 	for _, end := range []string{"", "-wal", "-shm"} {
 		if _, err := os.Lstat(file + end); !errors.Is(err, fs.ErrNotExist) {
-			return errors.Join(fmt.Errorf("%s is there already: a backup is restored to an empty place alone; move it "+
-				"away, or name another file by PRESSROOM_DATABASE (--database)", file+end), err)
+			return errors.Join(fmt.Errorf("%s already exists. Restore to an empty database: move the file away, or set "+
+				"PRESSROOM_DATABASE (--database) to another", file+end), err)
 		}
 	}
 	return nil
@@ -219,10 +219,9 @@ func freeDatabase(ctx context.Context, cfg Config) error {
 	if err != nil {
 		return err
 	}
-	stands, err := d.Stands(ctx)
-	if err == nil && stands != "" {
-		err = fmt.Errorf("the database is not empty: %s stands there; a backup is restored to an empty place alone",
-			stands)
+	contents, err := d.Contents(ctx)
+	if err == nil && contents != "" {
+		err = fmt.Errorf("the database is not empty: it contains %s. Restore to an empty database", contents)
 	}
 	return errors.Join(err, d.Close())
 }

@@ -202,7 +202,7 @@ func TestRefused(t *testing.T) {
 		refused("another key", other, "is missing: the backup was sealed with")
 		over := target
 		over.Database = url
-		refused("a database that is there", over, "to an empty place alone")
+		refused("a database that is there", over, "Restore to an empty database")
 		full := target
 		full.Blobs = cfg.Blobs
 		store, err := blob.Open(t.Context(), cfg.Blobs, blob.Options{})
@@ -215,7 +215,7 @@ func TestRefused(t *testing.T) {
 		refused("a store that is not empty", full, "not empty")
 		_, err = server.Restore(t.Context(), target, folder)
 		must(t, err)
-		refused("a second time", target, "to an empty place alone")
+		refused("a second time", target, "Restore to an empty database")
 		if _, err := server.Backup(t.Context(), cfg, filepath.Dir(folder), backup.Options{}); err == nil ||
 			!strings.Contains(err.Error(), "not part of a backup") {
 			t.Errorf("a backup to a folder with something else: %v", err)

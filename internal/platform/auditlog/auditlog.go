@@ -65,5 +65,5 @@ func Record(ctx context.Context, tx *db.Tx, team int64, by Actor, kind, subject 
 	if err != nil {
 		return fmt.Errorf("recording event %s: %w", kind, err)
 	}
-	return tx.Tell(ctx, e)
+	return tx.Notify(ctx, e)
 }

@@ -117,7 +117,7 @@ func (w *Whole) checkDatabase(ctx context.Context) ([]Finding, error) {
 	for _, name := range w.Missing { // already reported when the backup was created
 		has[name] = true
 	}
-	err := db.LookAt(ctx, filepath.Join(w.Dump(), db.DumpFile), func(q db.Querier) error {
+	err := db.ReadFile(ctx, filepath.Join(w.Dump(), db.DumpFile), func(q db.Querier) error {
 		names, err := listFiles(ctx, q, w.Database.Version)
 		for _, n := range names {
 			if !has[n.key] {

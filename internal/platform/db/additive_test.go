@@ -9,51 +9,52 @@ import (
 	"testing"
 )
 
-// firstRelease is the newest migration of the first release. Nodes of a release run on while a newer one migrates
-// their database, so what comes after it only adds. Raise it never.
+// firstRelease is the newest migration of the first release. Nodes of an older release keep running while a newer one
+// migrates their database, so later migrations may only add. Never raise it.
 const firstRelease = 17
 
-// breaking is what a migration must not say of what is there, as an older program still reads and writes it.
-var breaking = []struct{ says, why string }{
+// breaking are the statements that a migration must not apply to existing tables, which older programs still use.
+var breaking = []struct{ pattern, why string }{
 	{`\bDROP\s+(TABLE|COLUMN|VIEW|FUNCTION|CONSTRAINT)\b`, "an older program still uses it"},
 	{`\bALTER\s+TABLE\s+\S+\s+DROP\b`, "an older program still uses it"},
 	{`\bRENAME\b`, "an older program knows it by its old name"},
 	{`\bADD\s+(COLUMN\s+)?(IF NOT EXISTS\s+)?\w+[^;]*\bNOT\s+NULL\b[^;]*`, "an older program leaves the column out " +
 		"when it writes a row: give it a DEFAULT"},
-	{`\bALTER\s+(COLUMN\s+)?\w+\s+(SET\s+(NOT\s+NULL|DATA)|TYPE|DROP\s+DEFAULT)\b`, "an older program writes what the column took before"},
-	{`\bADD\s+(CONSTRAINT|CHECK|UNIQUE|PRIMARY|FOREIGN|EXCLUDE)\b`, "an older program may write what it refuses"},
-	{`\bCREATE\s+UNIQUE\s+INDEX\b`, "an older program may write what it refuses"},
-	{`\bCREATE\s+(OR\s+REPLACE\s+)?TRIGGER\b`, "an older program may do what it refuses"},
+	{`\bALTER\s+(COLUMN\s+)?\w+\s+(SET\s+(NOT\s+NULL|DATA)|TYPE|DROP\s+DEFAULT)\b`,
+		"an older program writes what the column accepted before"},
+	{`\bADD\s+(CONSTRAINT|CHECK|UNIQUE|PRIMARY|FOREIGN|EXCLUDE)\b`, "an older program may write what it rejects"},
+	{`\bCREATE\s+UNIQUE\s+INDEX\b`, "an older program may write what it rejects"},
+	{`\bCREATE\s+(OR\s+REPLACE\s+)?TRIGGER\b`, "an older program may do what it rejects"},
 }
 
 var (
-	breakings = func() []*regexp.Regexp {
+	breakingPatterns = func() []*regexp.Regexp {
 		out := make([]*regexp.Regexp, len(breaking))
 		for i, b := range breaking {
-			out[i] = regexp.MustCompile(`(?i)` + b.says)
+			out[i] = regexp.MustCompile(`(?i)` + b.pattern)
 		}
 		return out
 	}()
-	comment  = regexp.MustCompile(`--[^\n]*`)
-	newTable = regexp.MustCompile(`(?i)\bCREATE\s+TABLE\s+(\w+)`)
-	ofTable  = regexp.MustCompile(`(?i)\b(?:ON|TABLE)\s+(\w+)`)
+	comment      = regexp.MustCompile(`--[^\n]*`)
+	newTable     = regexp.MustCompile(`(?i)\bCREATE\s+TABLE\s+(\w+)`)
+	changedTable = regexp.MustCompile(`(?i)\b(?:ON|TABLE)\s+(\w+)`)
 )
 
-// breaks tells what in a migration an older program could not live with; nothing where that is nothing.
-func breaks(migration string) []string {
+// breakingChanges returns the changes in a migration that would break an older program.
+func breakingChanges(migration string) []string {
 	up, _, _ := strings.Cut(migration, "-- +goose Down")
 	up = comment.ReplaceAllString(up, "")
-	made := map[string]bool{}
+	created := map[string]bool{}
 	for _, table := range newTable.FindAllStringSubmatch(up, -1) {
-		made[table[1]] = true
+		created[table[1]] = true
 	}
 	var out []string
 	for statement := range strings.SplitSeq(up, ";") {
-		if of := ofTable.FindStringSubmatch(statement); of != nil && made[of[1]] {
-			continue // no older program knows the table
+		if table := changedTable.FindStringSubmatch(statement); table != nil && created[table[1]] {
+			continue // older programs do not use the table
 		}
-		for i, says := range breakings {
-			found := says.FindString(statement)
+		for i, pattern := range breakingPatterns {
+			found := pattern.FindString(statement)
 			if found != "" && !strings.Contains(strings.ToUpper(found), "DEFAULT ") {
 				out = append(out, fmt.Sprintf("%q: %s", strings.Join(strings.Fields(found), " "), breaking[i].why))
 			}
@@ -62,22 +63,22 @@ func breaks(migration string) []string {
 	return out
 }
 
-// A release's nodes run on while a newer program migrates their database.
+// Nodes of an older release keep running while a newer one migrates their database.
 func TestMigrationsOnlyAdd(t *testing.T) {
 	t.Parallel()
-	for _, w := range []words{sqliteWords, postgresWords} {
-		for name, text := range sinceRelease(t, w) {
-			if found := breaks(text); len(found) > 0 {
-				t.Errorf("%s breaks programs that run on it: %s", name, strings.Join(found, "; "))
+	for _, types := range []typeNames{sqliteTypes, postgresTypes} {
+		for name, text := range sinceRelease(t, types) {
+			if found := breakingChanges(text); len(found) > 0 {
+				t.Errorf("%s breaks older programs: %s", name, strings.Join(found, "; "))
 			}
 		}
 	}
 }
 
-// sinceRelease is the text of each migration since the first release, by the name of its file.
-func sinceRelease(t *testing.T, w words) map[string]string {
+// sinceRelease returns the migrations since the first release by file name.
+func sinceRelease(t *testing.T, types typeNames) map[string]string {
 	t.Helper()
-	files, err := render(w)
+	files, err := render(types)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,40 +103,39 @@ func sinceRelease(t *testing.T, w words) map[string]string {
 	return out
 }
 
-var locked = regexp.MustCompile(`(?i)\b(?:ON|TABLE|UPDATE|INTO|FROM)\s+(\w+)`)
+var usedTable = regexp.MustCompile(`(?i)\b(?:ON|TABLE|UPDATE|INTO|FROM)\s+(\w+)`)
 
-// locks tells which tables that were there a migration locks, each until its end.
-func locks(migration string) []string {
+// lockedTables returns the existing tables that a migration locks until its end.
+func lockedTables(migration string) []string {
 	up, _, _ := strings.Cut(migration, "-- +goose Down")
 	up = comment.ReplaceAllString(up, "")
-	var out, made []string
+	var out, created []string
 	for _, table := range newTable.FindAllStringSubmatch(up, -1) {
-		made = append(made, table[1])
+		created = append(created, table[1])
 	}
-	for _, table := range locked.FindAllStringSubmatch(up, -1) {
-		if !slices.Contains(made, table[1]) && !slices.Contains(out, table[1]) {
+	for _, table := range usedTable.FindAllStringSubmatch(up, -1) {
+		if !slices.Contains(created, table[1]) && !slices.Contains(out, table[1]) {
 			out = append(out, table[1])
 		}
 	}
 	return out
 }
 
-// A migration is one transaction. One that locks two tables stands in the way of nodes that write to them in another
-// order, and they in its way: a deadlock.
+// A migration is one transaction. One that locks two tables may deadlock with nodes that lock them in another order.
 func TestMigrationsLockOneTable(t *testing.T) {
 	t.Parallel()
-	for name, text := range sinceRelease(t, postgresWords) {
-		if found := locks(text); len(found) > 1 {
-			t.Errorf("%s locks %s: give each a file of its own", name, strings.Join(found, " and "))
+	for name, text := range sinceRelease(t, postgresTypes) {
+		if found := lockedTables(text); len(found) > 1 {
+			t.Errorf("%s locks %s: use a separate file for each", name, strings.Join(found, " and "))
 		}
 	}
-	if found := locks("ALTER TABLE a ADD b TEXT; CREATE TABLE c (d TEXT); CREATE INDEX e ON c (d); CREATE INDEX " +
+	if found := lockedTables("ALTER TABLE a ADD b TEXT; CREATE TABLE c (d TEXT); CREATE INDEX e ON c (d); CREATE INDEX " +
 		"g ON f (h);"); !slices.Equal(found, []string{"a", "f"}) {
 		t.Errorf("it locks %v", found)
 	}
 }
 
-func TestWhatBreaksIsFound(t *testing.T) {
+func TestBreakingChanges(t *testing.T) {
 	t.Parallel()
 	for statement, breaking := range map[string]bool{
 		"DROP TABLE posts;":                                      true,
@@ -159,7 +159,7 @@ func TestWhatBreaksIsFound(t *testing.T) {
 		"UPDATE posts SET a = 1; -- DROP TABLE posts would be wrong":                    false,
 		"CREATE INDEX i ON posts (a);\n-- +goose Down\nDROP INDEX i; DROP TABLE posts;": false,
 	} {
-		if found := breaks("-- +goose Up\n" + statement); len(found) > 0 != breaking {
+		if found := breakingChanges("-- +goose Up\n" + statement); len(found) > 0 != breaking {
 			t.Errorf("%s: found %v", statement, found)
 		}
 	}

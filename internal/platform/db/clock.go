@@ -10,25 +10,24 @@ import (
 )
 
 const (
-	clockEvery  = time.Second
-	clockWithin = 2 * time.Second      // a question that takes longer tells next to nothing
-	clockTries  = 5                    // before the database is opened: a busy server may be slow once
-	clockSlack  = 2 * time.Millisecond // that the two may differ by: clocks are told in microseconds, and slewed
+	clockInterval = time.Second          // between two queries of the server's time
+	clockTimeout  = 2 * time.Second      // of a query; a slower response would be too inaccurate
+	clockTries    = 5                    // while the database is opened
+	clockSlack    = 2 * time.Millisecond // tolerated difference, as clocks are slewed and read in microseconds
 )
 
-// serverClock is PostgreSQL's clock as this process knows it, by which all nodes of a database go: leases, and the
-// time after which a network is believed not to hold a post, must not depend on how far the clocks of machines are
-// apart. It is asked for its time now and then and counted on from there, so that a machine's clock that is set
-// changes nothing.
+// serverClock is an estimate of PostgreSQL's clock, which all nodes use. Leases, and the time after which a delivery of
+// unknown outcome counts as failed, must not depend on the offset between the clocks of nodes. The server's time is
+// queried at an interval and advanced by the monotonic clock in between, so setting the machine's clock has no effect.
 type serverClock struct {
-	machine func() time.Time // with Go's count of time beside it
+	machine func() time.Time // with a monotonic clock reading
 	last    atomic.Pointer[reading]
 	end     context.CancelFunc
 	ended   chan struct{}
 }
 
-// reading is a moment as it was told here and there.
-type reading struct{ here, there time.Time }
+// reading is the same instant by the machine's clock and by the server's.
+type reading struct{ machine, server time.Time }
 
 func newServerClock(machine func() time.Time) *serverClock {
 	c := &serverClock{machine: machine, ended: make(chan struct{})}
@@ -37,62 +36,64 @@ func newServerClock(machine func() time.Time) *serverClock {
 	return c
 }
 
-// now counts on from the last reading.
+// now returns the estimated server time.
 func (c *serverClock) now() time.Time {
 	r := c.last.Load()
-	return r.there.Add(c.machine().Sub(r.here))
+	return r.server.Add(c.machine().Sub(r.machine))
 }
 
-// ask holds the clock against PostgreSQL's, whose answer was true at a moment between the question and its coming.
-// What may be right is left as it is: a slow answer moves nothing that a quick one has set.
-func (c *serverClock) ask(ctx context.Context, pool *sql.DB) error {
-	ctx, cancel := context.WithTimeout(ctx, clockWithin)
+// query reads PostgreSQL's time and corrects the estimate if it is impossible.
+func (c *serverClock) query(ctx context.Context, pool *sql.DB) error {
+	ctx, cancel := context.WithTimeout(ctx, clockTimeout)
 	defer cancel()
-	asked := c.machine()
+	sent := c.machine()
 	var micros int64
 	if err := pool.QueryRowContext(ctx, `SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)`).
 		Scan(&micros); err != nil {
-		return fmt.Errorf("asking PostgreSQL for the time: %w", err)
+		return fmt.Errorf("reading PostgreSQL's time: %w", err)
 	}
-	c.learn(asked, Time(micros), c.machine())
+	c.correct(sent, Time(micros), c.machine())
 	return nil
 }
 
-// first asks until an answer comes in time, which one of a busy server may not the first time.
-func (c *serverClock) first(ctx context.Context, pool *sql.DB) error {
+// queryFirst queries the time before the database is used. It tries again after a timeout, because a busy server may be
+// slow once.
+func (c *serverClock) queryFirst(ctx context.Context, pool *sql.DB) error {
 	for try := 1; ; try++ {
-		err := c.ask(ctx, pool)
+		err := c.query(ctx, pool)
 		if err == nil || try == clockTries || ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
 			return err
 		}
 	}
 }
 
-func (c *serverClock) learn(asked, told, came time.Time) {
-	believed, earliest := c.now(), told
-	latest := told.Add(came.Sub(asked))
+// correct updates the estimate by a server time that was read between sent and received. An estimate that is possible
+// is kept, so a slow response does not replace the result of a fast one.
+func (c *serverClock) correct(sent, server, received time.Time) {
+	estimate, earliest := c.now(), server
+	latest := server.Add(received.Sub(sent))
 	switch {
-	case believed.Before(earliest.Add(-clockSlack)):
-		c.last.Store(&reading{came, earliest})
-	case believed.After(latest.Add(clockSlack)):
-		c.last.Store(&reading{came, latest})
+	case estimate.Before(earliest.Add(-clockSlack)):
+		c.last.Store(&reading{received, earliest})
+	case estimate.After(latest.Add(clockSlack)):
+		c.last.Store(&reading{received, latest})
 	}
 }
 
-// follow asks now and then until it is ended.
-func (c *serverClock) follow(pool *sql.DB) {
+// start queries the time at an interval until close is called.
+func (c *serverClock) start(pool *sql.DB) {
 	ctx, end := context.WithCancel(context.Background())
 	c.end = end
 	go func() {
 		defer close(c.ended)
-		tick := time.NewTicker(clockEvery)
+		tick := time.NewTicker(clockInterval)
 		defer tick.Stop()
 		for {
 			select {
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				_ = c.ask(ctx, pool) // whoever needs the database learns that it is away; the time is counted on
+				_ = c.query(ctx, pool) // callers notice that the database is unavailable; the estimate goes on
 			}
 		}
 	}()
@@ -103,8 +104,8 @@ func (c *serverClock) close() {
 	<-c.ended
 }
 
-// ClockAhead is how far the machine's clock is ahead of PostgreSQL's, below zero where it is behind. SQLite has none
-// of its own, and whoever brings a clock goes by that.
+// ClockAhead returns how far the machine's clock is ahead of PostgreSQL's, or a negative duration if it is behind. It
+// is zero with SQLite and with Options.Now.
 func (d *DB) ClockAhead() time.Duration {
 	if d.clock == nil {
 		return 0

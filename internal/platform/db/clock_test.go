@@ -12,12 +12,12 @@ import (
 	"pgregory.net/rapid"
 )
 
-// However far a machine's clock is from PostgreSQL's, and whenever it is set, the program goes by PostgreSQL's.
-func TestPostgresTellsTheTime(t *testing.T) {
+// The program uses PostgreSQL's time, even if the machine's clock differs.
+func TestPostgresTime(t *testing.T) {
 	t.Parallel()
 	url := os.Getenv("PRESSROOM_TEST_POSTGRES")
 	if url == "" {
-		t.Skip("there is no PostgreSQL")
+		t.Skip("PRESSROOM_TEST_POSTGRES is not set")
 	}
 	for _, off := range []time.Duration{0, time.Hour, -time.Hour} {
 		d, err := Open(t.Context(), url, Options{machine: func() time.Time { return time.Now().Add(off) }})
@@ -26,12 +26,12 @@ func TestPostgresTellsTheTime(t *testing.T) {
 		}
 		before := time.Now()
 		now := d.Now()
-		const near = clockWithin // the longest way of an answer, on a machine that is busy
-		if now.Before(before.Add(-near)) || now.After(time.Now().Add(near)) {
-			t.Errorf("a machine %v ahead: it is %v, and the program goes by %v", off, before, now)
+		const tolerance = clockTimeout
+		if now.Before(before.Add(-tolerance)) || now.After(time.Now().Add(tolerance)) {
+			t.Errorf("a machine %v ahead: the time is %v, want %v", off, now, before)
 		}
-		if by := d.ClockAhead(); (by - off).Abs() > near {
-			t.Errorf("a machine %v ahead is told to be %v", off, by)
+		if by := d.ClockAhead(); (by - off).Abs() > tolerance {
+			t.Errorf("a machine %v ahead is reported as %v ahead", off, by)
 		}
 		if err := d.Close(); err != nil {
 			t.Error(err)
@@ -39,8 +39,8 @@ func TestPostgresTellsTheTime(t *testing.T) {
 	}
 }
 
-// Whatever readings come, in whatever time, the clock is no further from the server's than the last one can tell, and
-// a reading that can be right moves nothing.
+// The estimate differs from the server's time by no more than the last query's accuracy, and a query does not change an
+// estimate that is possible.
 func TestServerClock(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -51,38 +51,38 @@ func TestServerClock(t *testing.T) {
 			out := time.Duration(rapid.Int64Range(0, int64(3*time.Second)).Draw(t, "out"))
 			back := time.Duration(rapid.Int64Range(0, int64(3*time.Second)).Draw(t, "back"))
 			asked := at
-			told := at.Add(out - ahead)
+			server := at.Add(out - ahead)
 			at = at.Add(out + back)
-			believed := c.now()
-			c.learn(asked, told, at)
+			estimate := c.now()
+			c.correct(asked, server, at)
 			off := c.now().Sub(at.Add(-ahead))
 			if off.Abs() > max(out, back)+clockSlack {
 				t.Fatalf("%v out and %v back: off by %v", out, back, off)
 			}
-			if right := believed.Sub(at.Add(-ahead)); right >= -back && right <= out && !c.now().Equal(believed) {
-				t.Fatalf("moved by %v though it could be right", c.now().Sub(believed))
+			if by := estimate.Sub(at.Add(-ahead)); by >= -back && by <= out && !c.now().Equal(estimate) {
+				t.Fatalf("a possible estimate was changed by %v", c.now().Sub(estimate))
 			}
 			at = at.Add(time.Duration(rapid.Int64Range(0, int64(time.Minute)).Draw(t, "later")))
 		}
 	})
 }
 
-// A clock that is followed is held against the server's again and again, and no more once it is closed.
-func TestClockIsFollowed(t *testing.T) {
+// The estimate follows the server's clock until the database is closed.
+func TestClockIsUpdated(t *testing.T) {
 	t.Parallel()
 	url := os.Getenv("PRESSROOM_TEST_POSTGRES")
 	if url == "" {
-		t.Skip("there is no PostgreSQL")
+		t.Skip("PRESSROOM_TEST_POSTGRES is not set")
 	}
 	d, err := Open(context.Background(), url, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	now := time.Now()
-	d.clock.last.Store(&reading{now, now.Add(-time.Hour)}) // as if the server's had been set since
+	d.clock.last.Store(&reading{now, now.Add(-time.Hour)}) // as if the server's clock had been set
 	for until := time.Now().Add(30 * time.Second); d.Now().Before(now.Add(-time.Minute)); {
 		if time.Now().After(until) {
-			t.Fatal("the clock is not followed")
+			t.Fatal("the clock is not updated")
 		}
 		time.Sleep(20 * time.Millisecond) //nolint:forbidigo // the server's clock is real
 	}
@@ -91,14 +91,14 @@ func TestClockIsFollowed(t *testing.T) {
 	}
 }
 
-// A server that is slow to tell the time once, as a busy one is, is asked again before the opening fails.
-func TestClockIsAskedAgain(t *testing.T) {
+// Open queries the time again if the first query times out.
+func TestClockIsQueriedAgain(t *testing.T) {
 	t.Parallel()
-	given := os.Getenv("PRESSROOM_TEST_POSTGRES")
-	if given == "" {
-		t.Skip("there is no PostgreSQL")
+	dsn := os.Getenv("PRESSROOM_TEST_POSTGRES")
+	if dsn == "" {
+		t.Skip("PRESSROOM_TEST_POSTGRES is not set")
 	}
-	url, err := neturl.Parse(given)
+	url, err := neturl.Parse(dsn)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,11 +119,11 @@ func TestClockIsAskedAgain(t *testing.T) {
 	}
 	_ = front.Close()
 	if n := <-accepted; n < 3 {
-		t.Fatalf("%d connections: none of them was silent", n)
+		t.Fatalf("%d connections, want at least 3", n)
 	}
 }
 
-// silentOnce passes connections on but the second, by which the time is asked for first, and counts them.
+// silentOnce forwards connections except the second, on which the time is queried first. It returns their number.
 func silentOnce(front net.Listener, to string) int {
 	for n := 1; ; n++ {
 		from, err := front.Accept()
@@ -132,7 +132,7 @@ func silentOnce(front net.Listener, to string) int {
 		}
 		if n == 2 {
 			defer from.Close()
-			continue // never answered
+			continue // send no response
 		}
 		go func() {
 			defer from.Close()

@@ -1,7 +1,7 @@
-// Package db opens the database and runs transactions on it. SQLite and PostgreSQL run the same SQL text,
-// written with ? for arguments; the few differences stand in dialect.go.
+// Package db opens the database and runs transactions. SQLite and PostgreSQL run the same SQL text with ? as the
+// placeholder for arguments; dialect.go contains the differences.
 //
-// Times are stored as microseconds since 1970 in UTC, 0 where there is none. Booleans are 0 and 1.
+// Times are stored as Unix microseconds, or 0 for no time. Booleans are stored as 0 and 1.
 package db
 
 import (
@@ -17,7 +17,7 @@ import (
 	"pressroom/internal/platform/tracing"
 )
 
-// Querier reads: the database itself, or a transaction.
+// Querier runs queries on the database or in a transaction.
 type Querier interface {
 	Query(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 	QueryRow(ctx context.Context, query string, args ...any) *sql.Row
@@ -26,32 +26,30 @@ type Querier interface {
 // DB is an open database.
 type DB struct {
 	dialect dialect
-	path    string  // of SQLite's file
+	path    string  // of the SQLite file
 	read    *sql.DB // SQLite: a pool of readers; PostgreSQL: the same pool as write
-	write   *sql.DB // SQLite: the one writer connection
-	pulse   *sql.DB // one connection for Ping, which must not stand in line with what it asks about
+	write   *sql.DB // SQLite: the only writer connection
+	pulse   *sql.DB // a connection for Ping, which must not wait for the pools
 	now     func() time.Time
-	clock   *serverClock // PostgreSQL's, where nobody brings another one
+	clock   *serverClock // PostgreSQL's, unless Options.Now is set
 	stmts   statements
-	hear    func(context.Context, *Tx, Recorded) error // see Listen; nil for nobody
+	hear    func(context.Context, *Tx, Recorded) error // see Listen; may be nil
 }
 
-// Options of Open.
+// Options are the options of Open.
 type Options struct {
-	Now func() time.Time // the clock; where nil PostgreSQL's own, and for SQLite the machine's
-	// machine is what the machine's clock is taken to be, in tests.
-	machine func() time.Time
-	// Connected looks at each new connection to PostgreSQL before it is used, by what runs a statement on it and what
-	// reads one row; an error refuses the connection. SQLite's are files, which nobody takes over.
-	Connected func(ctx context.Context, exec func(query string, args ...any) error, ask func(query string,
-		dest ...any) error) error
+	Now     func() time.Time // the clock; by default PostgreSQL's or, with SQLite, the machine's
+	machine func() time.Time // replaces the machine's clock in tests
+	// Connected checks each new connection to PostgreSQL before it is used. The function exec runs a statement, and
+	// queryRow reads one row. An error closes the connection. It is not called for SQLite.
+	Connected func(ctx context.Context, exec func(query string, args ...any) error,
+		queryRow func(query string, dest ...any) error) error
 }
 
-// errUnknown says what a database's URL has to be.
-var errUnknown = errors.New("the database has to be sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME")
+var errUnknown = errors.New("the database URL must be sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME")
 
-// Known refuses the URL of a database of another kind than Open opens.
-func Known(url string) error {
+// CheckURL returns an error unless the URL has a scheme that Open supports.
+func CheckURL(url string) error {
 	for _, scheme := range []string{"sqlite:", "postgres://", "postgresql://"} {
 		if strings.HasPrefix(url, scheme) {
 			return nil
@@ -60,7 +58,7 @@ func Known(url string) error {
 	return errUnknown
 }
 
-// Open opens a database by its URL: sqlite:PATH or postgres://… . It does not migrate.
+// Open opens a database by its URL, sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME. It does not migrate.
 func Open(ctx context.Context, url string, opts Options) (*DB, error) {
 	d := &DB{now: opts.Now}
 	if d.now == nil {
@@ -87,13 +85,13 @@ func (d *DB) Close() error {
 	return errors.Join(d.pulse.Close(), d.read.Close(), d.write.Close())
 }
 
-// Postgres tells which of the two databases this is.
+// Postgres reports whether this is PostgreSQL, as opposed to SQLite.
 func (d *DB) Postgres() bool { return d.dialect.postgres }
 
-// Writer is the pool that the job queue shares with our transactions.
+// Writer returns the pool for writing, which the job queue shares.
 func (d *DB) Writer() *sql.DB { return d.write }
 
-// Pools are the figures of the connections: of SQLite's readers and its one writer, or of PostgreSQL's pool as "all".
+// Pools returns statistics of the connection pools by name: "readers" and "writer" with SQLite, "all" with PostgreSQL.
 func (d *DB) Pools() map[string]sql.DBStats {
 	if d.read == d.write {
 		return map[string]sql.DBStats{"all": d.write.Stats()}
@@ -101,13 +99,13 @@ func (d *DB) Pools() map[string]sql.DBStats {
 	return map[string]sql.DBStats{"readers": d.read.Stats(), "writer": d.write.Stats()}
 }
 
-// Ping tells whether the database answers, however many wait for the other connections.
+// Ping checks that the database responds. It does not wait for the other connections.
 func (d *DB) Ping(ctx context.Context) error {
 	var one int
 	return d.pulse.QueryRowContext(d.dialect.steady(ctx), "SELECT 1").Scan(&one)
 }
 
-// Now is the clock of the database's users, in UTC and to the microsecond.
+// Now returns the current time in UTC, truncated to microseconds.
 func (d *DB) Now() time.Time { return d.now().UTC().Truncate(time.Microsecond) }
 
 // Query reads rows, inside the context's transaction where there is one.
@@ -150,10 +148,10 @@ func txOf(ctx context.Context) *Tx {
 	return tx
 }
 
-// Now is the time of the whole transaction, so that all it writes agrees.
+// Now returns the time at which the transaction began. It is the same for everything in the transaction.
 func (tx *Tx) Now() time.Time { return tx.now }
 
-// Exec changes rows and tells how many.
+// Exec runs a statement and returns the number of rows it changed.
 func (tx *Tx) Exec(ctx context.Context, query string, args ...any) (int64, error) {
 	res, err := tx.exec(ctx, query, args...)
 	if err != nil {
@@ -207,8 +205,7 @@ func (d *DB) InTx(ctx context.Context, name string, work func(context.Context, *
 	}
 }
 
-// maxTries bounds how often a transaction is run again that another one got in the way of, by what it changed or by
-// not ending in time.
+// maxTries limits how often a transaction is run that conflicts with others or waits too long for their locks.
 const maxTries = 4
 
 func (d *DB) writeOnce(ctx context.Context, name string, work func(context.Context, *Tx) error) error {
@@ -237,7 +234,7 @@ func (d *DB) writeOnce(ctx context.Context, name string, work func(context.Conte
 	return nil
 }
 
-// Micros is how a time is stored.
+// Micros returns the stored form of a time.
 func Micros(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -245,7 +242,7 @@ func Micros(t time.Time) int64 {
 	return t.UnixMicro()
 }
 
-// Time reads a stored time.
+// Time returns a time from its stored form.
 func Time(micros int64) time.Time {
 	if micros == 0 {
 		return time.Time{}
@@ -253,23 +250,23 @@ func Time(micros int64) time.Time {
 	return time.UnixMicro(micros).UTC()
 }
 
-// SomeTeam is the mark of a team's id in a query for a page. PostgreSQL does not look into it and so plans for a team
-// of the usual size, once for each connection; seeing the id of a team that has more than others, it plans anew at
-// each use, which takes longer than the page.
+// SomeTeam is the placeholder for a team's id in a query for a page. It hides the value from PostgreSQL's planner,
+// which then uses one generic plan per connection. With the value, it would plan again on every use for large teams,
+// which takes longer than the query.
 const SomeTeam = "(SELECT CAST(? AS BIGINT))"
 
-// Page ends a query for a page of so many rows and one more, which tells that there are others; it may give a few more
-// than that. The number stands in the text: PostgreSQL plans a query anew at each use where it cannot know how few
-// rows are wanted. There are few such texts, as each is kept.
+// Page returns the LIMIT clause of a query for a page. It allows at least one row more, which shows that there is
+// another page. The number is part of the text, as PostgreSQL otherwise plans the query again on every use. It is
+// rounded up, because every text is kept as a prepared statement.
 func Page(rows int) string {
-	most := 20
-	if rows > most {
-		most = (rows + 49) / 50 * 50
+	limit := 20
+	if rows > limit {
+		limit = (rows + 49) / 50 * 50
 	}
-	return " LIMIT " + strconv.Itoa(most+1)
+	return " LIMIT " + strconv.Itoa(limit+1)
 }
 
-// Flag returns how a truth is stored: 1 or 0.
+// Flag returns the stored form of a boolean.
 func Flag(on bool) int64 {
 	if on {
 		return 1
@@ -277,41 +274,41 @@ func Flag(on bool) int64 {
 	return 0
 }
 
-// Marks is a list of n argument marks for IN (…).
+// Marks returns a list of n placeholders for IN (…).
 func Marks(n int) string {
 	return strings.TrimSuffix(strings.Repeat("?,", n), ",")
 }
 
-// Args are the arguments of a query: one, and others behind it for IN (…).
+// Args returns the arguments of a query: the first, and the rest for IN (…).
 func Args[T any](first any, rest []T) []any {
 	out := make([]any, 0, 1+len(rest))
 	out = append(out, first)
-	for _, one := range rest {
-		out = append(out, one)
+	for _, arg := range rest {
+		out = append(out, arg)
 	}
 	return out
 }
 
-// Home is which of some teams an item is of: the query's end, from the table on, names it by an id. It is sql.ErrNoRows
-// where the item is of none of them.
+// Home returns the team that owns an item, if it is one of the given teams. The argument item is the query from the
+// table on, with one placeholder for the id. If none of the teams owns the item, the error wraps sql.ErrNoRows.
 func Home(ctx context.Context, q Querier, item string, id any, teams []int64) (int64, error) {
-	var home int64
+	var team int64
 	err := q.QueryRow(ctx, `SELECT team_id FROM `+item+` AND team_id IN (`+Marks(len(teams))+`)`, Args(id, teams)...).
-		Scan(&home)
+		Scan(&team)
 	if err != nil {
-		return 0, fmt.Errorf("looking for the team of %s: %w", item, err)
+		return 0, fmt.Errorf("reading the team of %s: %w", item, err)
 	}
-	return home, nil
+	return team, nil
 }
 
-// All scans every row of a query.
+// All returns the rows of a query, scanned by a function.
 func All[T any](
 	ctx context.Context, q Querier, scan func(*sql.Rows, *T) error, query string, args ...any,
 ) ([]T, error) {
 	return AllOf(ctx, q, 0, scan, query, args...)
 }
 
-// AllOf is All where about so many rows are expected.
+// AllOf is All for about the expected number of rows.
 func AllOf[T any](
 	ctx context.Context, q Querier, expected int, scan func(*sql.Rows, *T) error, query string, args ...any,
 ) ([]T, error) {
@@ -321,7 +318,7 @@ func AllOf[T any](
 	}
 	defer rows.Close()
 	out := make([]T, 0, expected)
-	var item, blank T // one variable for all rows, as it moves to the heap
+	var item, blank T // one variable for all rows, because it escapes to the heap
 	for rows.Next() {
 		item = blank
 		if err := scan(rows, &item); err != nil {

@@ -33,8 +33,8 @@ func TestMigratesUpAndDownAndUp(t *testing.T) {
 	})
 }
 
-// A program that went back a version starts on the shape that a newer one made.
-func TestAnOlderProgramStartsOnANewerShape(t *testing.T) {
+// An older program starts on a schema that a newer one has migrated.
+func TestOlderProgramOnNewerSchema(t *testing.T) {
 	t.Parallel()
 	testkit.EachEmptyDatabase(t, func(t *testing.T, url string) {
 		d := testkit.Open(t, url, nil)
@@ -60,7 +60,7 @@ func TestEventsAreNeverChanged(t *testing.T) {
 				return err
 			})
 			if err == nil {
-				t.Errorf("%s was let through", statement)
+				t.Errorf("%s was accepted", statement)
 			}
 		}
 	})
@@ -77,7 +77,7 @@ func exec(t *testing.T, d *db.DB, statement string, args ...any) {
 	}
 }
 
-func TestWriteTakesEverythingBackOnAnError(t *testing.T) {
+func TestInTxRollsBack(t *testing.T) {
 	t.Parallel()
 	testkit.EachEmptyDatabase(t, func(t *testing.T, url string) {
 		d := testkit.Open(t, url, nil)
@@ -143,8 +143,8 @@ func TestConcurrentWritersAllSucceed(t *testing.T) {
 	})
 }
 
-// A row that another transaction keeps for too long is asked for again.
-func TestBlockedWriteIsRepeated(t *testing.T) {
+// A transaction that times out waiting for a lock is run again.
+func TestLockTimeoutIsRetried(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		if d := testkit.Open(t, url, nil); d.Postgres() { // SQLite's writers wait for a connection
@@ -181,7 +181,7 @@ func blockedWrite(t *testing.T, d *db.DB) {
 	}
 }
 
-func TestPostgresThatForgetsIsRefused(t *testing.T) {
+func TestOpenRequiresDurability(t *testing.T) {
 	t.Parallel()
 	testkit.EachEmptyDatabase(t, func(t *testing.T, url string) {
 		d := testkit.Open(t, url, nil)
@@ -190,35 +190,35 @@ func TestPostgresThatForgetsIsRefused(t *testing.T) {
 		}
 		_, err := db.Open(t.Context(), url+"&options=-c%20synchronous_commit%3Doff", db.Options{})
 		if err == nil {
-			t.Fatal("a PostgreSQL with synchronous_commit = off was taken")
+			t.Fatal("a PostgreSQL with synchronous_commit = off was accepted")
 		}
 	})
 }
 
-// A connection that is refused is closed: a server has only so many.
-func TestRefusedConnectionIsClosed(t *testing.T) {
+// A connection that Connected rejects is closed.
+func TestRejectedConnectionIsClosed(t *testing.T) {
 	t.Parallel()
 	testkit.EachEmptyDatabase(t, func(t *testing.T, url string) {
 		if !testkit.Open(t, url, nil).Postgres() {
 			return
 		}
-		var again func(query string, dest ...any) error
+		var queryAgain func(query string, dest ...any) error
 		_, err := db.Open(t.Context(), url,
-			db.Options{Connected: func(_ context.Context, _ func(string, ...any) error, ask func(string, ...any) error) error {
-				again = ask
+			db.Options{Connected: func(_ context.Context, _ func(string, ...any) error, queryRow func(string, ...any) error) error {
+				queryAgain = queryRow
 				return db.ErrReplica
 			}})
 		if !db.Away(err) {
 			t.Errorf("opening: %v", err)
 		}
 		var n int
-		if err := again(`SELECT 1`, &n); err == nil {
-			t.Error("a connection that was refused is open")
+		if err := queryAgain(`SELECT 1`, &n); err == nil {
+			t.Error("a rejected connection is open")
 		}
 	})
 }
 
-func TestTimesGoThroughTheDatabaseUnchanged(t *testing.T) {
+func TestMicros(t *testing.T) {
 	t.Parallel()
 	for _, at := range []time.Time{{}, time.Date(2026, 3, 29, 1, 30, 0, 123_456_000, time.UTC)} {
 		if got := db.Time(db.Micros(at)); !got.Equal(at) {
@@ -227,7 +227,7 @@ func TestTimesGoThroughTheDatabaseUnchanged(t *testing.T) {
 	}
 }
 
-func TestAllClosesItsRowsOnAScanError(t *testing.T) {
+func TestAllClosesRowsOnScanError(t *testing.T) {
 	t.Parallel()
 	testkit.EachEmptyDatabase(t, func(t *testing.T, url string) {
 		d := testkit.Open(t, url, nil)
@@ -241,8 +241,8 @@ func TestAllClosesItsRowsOnAScanError(t *testing.T) {
 	})
 }
 
-// A database that answers is told as one that does, also where every connection is at work.
-func TestPingStandsInNoLine(t *testing.T) {
+// Ping succeeds while every connection of the pool is in use.
+func TestPingDoesNotWait(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		d := testkit.Open(t, url, nil)
@@ -261,7 +261,7 @@ func TestPingStandsInNoLine(t *testing.T) {
 	})
 }
 
-// A page asks for one row more than it shows, by few different texts.
+// Page allows one row more than the page has and uses few different limits.
 func TestPage(t *testing.T) {
 	t.Parallel()
 	for rows, want := range map[int]string{1: " LIMIT 21", 20: " LIMIT 21", 21: " LIMIT 51", 50: " LIMIT 51", 51: " LIMIT 101"} {
@@ -271,9 +271,9 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// Every connection to PostgreSQL waits five seconds for a lock, also the one that migrated, and knows that far pages
-// cost little, unless the address says otherwise.
-func TestConnectionsAreSetUp(t *testing.T) {
+// Every connection to PostgreSQL, including the one that migrated, has a lock timeout of five seconds, and a low
+// random_page_cost unless the URL sets another.
+func TestConnectionSettings(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		for address, cost := range map[string]string{url: "1.1", url + "&random_page_cost=2": "2"} {
@@ -284,7 +284,7 @@ func TestConnectionsAreSetUp(t *testing.T) {
 			if err := d.Alone(t.Context(), d.Migrate); err != nil {
 				t.Fatal(err)
 			}
-			for range 4 { // each with a connection of its own, as the others are not given back yet
+			for range 4 { // each uses another connection, as the rows are still open
 				rows, err := d.Query(t.Context(), `SELECT current_setting('lock_timeout'), current_setting('random_page_cost')`)
 				if err != nil {
 					t.Fatal(err)

@@ -12,22 +12,22 @@ import (
 	"pressroom/internal/testkit"
 )
 
-// The guide to scaling knows every table, and rightly whether it has its team's number.
-func TestScalingKnowsTables(t *testing.T) {
+// docs/scaling.md lists every table and states correctly whether it has a team_id.
+func TestScalingGuide(t *testing.T) {
 	t.Parallel()
 	guide, err := os.ReadFile("../../../docs/scaling.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	told := map[string]string{} // table -> kind
+	kinds := map[string]string{} // by table
 	for _, row := range regexp.MustCompile(
 		`(?m)^\| (of a team, with its number|of a team, by what they belong to|of people|of the service) \| ([^|]+)\|`).
 		FindAllStringSubmatch(string(guide), -1) {
 		for _, name := range regexp.MustCompile("`([a-z_]+)`").FindAllStringSubmatch(row[2], -1) {
-			if told[name[1]] != "" {
-				t.Errorf("%s is named twice", name[1])
+			if kinds[name[1]] != "" {
+				t.Errorf("%s is listed twice", name[1])
 			}
-			told[name[1]] = row[1]
+			kinds[name[1]] = row[1]
 		}
 	}
 	d := testkit.Open(t, testkit.SQLite(t), nil)
@@ -42,13 +42,13 @@ func TestScalingKnowsTables(t *testing.T) {
 		if strings.HasPrefix(name, "river_") || slices.Contains([]string{"goose_db_version", "sqlite_sequence"}, name) {
 			continue
 		}
-		kind := told[name]
-		delete(told, name)
+		kind := kinds[name]
+		delete(kinds, name)
 		if kind == "" || (kind == "of a team, with its number") != hasTeam {
-			t.Errorf("docs/scaling.md has %s as %q, and that it has a team_id is %v", name, kind, hasTeam)
+			t.Errorf("docs/scaling.md lists %s as %q, but its team_id is there: %v", name, kind, hasTeam)
 		}
 	}
-	for name := range told {
-		t.Errorf("docs/scaling.md names %s, which is no table", name)
+	for name := range kinds {
+		t.Errorf("docs/scaling.md lists %s, which is not a table", name)
 	}
 }

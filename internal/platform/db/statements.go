@@ -7,19 +7,19 @@ import (
 	"sync/atomic"
 )
 
-// statements keeps SQL texts made ready for use, by the text that the program wrote. SQLite would parse a text
-// at every use; pgx keeps its own statements on each connection, so there only the bound text is kept. The
-// program has a bounded number of texts, so nothing is ever dropped.
+// statements caches prepared statements by the text in the program. For PostgreSQL it caches only the texts with
+// PostgreSQL's placeholders, because pgx caches prepared statements itself. Nothing is evicted, as the program has a
+// bounded number of texts.
 type statements struct {
-	byText sync.Map // text as written -> *statement
-	mu     sync.Mutex
-	wanted []*statement // used in a transaction before they were prepared
+	byText  sync.Map // text in the program -> *statement
+	mu      sync.Mutex
+	pending []*statement // to be prepared after the commit
 }
 
 type statement struct {
-	bound          string
+	bound          string // the text with the database's placeholders
 	reader, writer atomic.Pointer[sql.Stmt]
-	asked          atomic.Bool
+	requested      atomic.Bool // added to pending
 }
 
 func (d *DB) statement(query string) *statement {
@@ -27,10 +27,10 @@ func (d *DB) statement(query string) *statement {
 	if !ok {
 		s, _ = d.stmts.byText.LoadOrStore(query, &statement{bound: d.dialect.bind(query)})
 	}
-	return s.(*statement) //nolint:forcetypeassert // nothing else is kept in the map
+	return s.(*statement) //nolint:forcetypeassert // the map contains nothing else
 }
 
-// forReading gives a prepared statement of the readers' pool, or nil where the text is to be sent as it is.
+// forReading returns a statement's text and the statement prepared for the readers' pool, or nil to send the text.
 func (d *DB) forReading(ctx context.Context, query string) (string, *sql.Stmt) {
 	s := d.statement(query)
 	if d.dialect.postgres {
@@ -41,7 +41,7 @@ func (d *DB) forReading(ctx context.Context, query string) (string, *sql.Stmt) {
 	}
 	stmt, err := d.read.PrepareContext(ctx, s.bound)
 	if err != nil {
-		return s.bound, nil // the query itself will say what is wrong
+		return s.bound, nil // the query returns the error
 	}
 	if !s.reader.CompareAndSwap(nil, stmt) {
 		_ = stmt.Close()
@@ -49,16 +49,16 @@ func (d *DB) forReading(ctx context.Context, query string) (string, *sql.Stmt) {
 	return s.bound, s.reader.Load()
 }
 
-// forWriting gives a prepared statement of the writer's connection. That connection is the transaction's own,
-// so a text met for the first time goes as it is and is prepared after the commit.
+// forWriting returns a statement's text and the statement prepared for the writer's connection, or nil to send the
+// text. The transaction uses that connection, so a new text is prepared after the commit.
 func (d *DB) forWriting(query string) (string, *sql.Stmt) {
 	s := d.statement(query)
 	if stmt := s.writer.Load(); stmt != nil || d.dialect.postgres {
 		return s.bound, stmt
 	}
-	if s.asked.CompareAndSwap(false, true) {
+	if s.requested.CompareAndSwap(false, true) {
 		d.stmts.mu.Lock()
-		d.stmts.wanted = append(d.stmts.wanted, s)
+		d.stmts.pending = append(d.stmts.pending, s)
 		d.stmts.mu.Unlock()
 	}
 	return s.bound, nil
@@ -69,10 +69,10 @@ func (d *DB) prepareWanted(ctx context.Context) {
 		return
 	}
 	d.stmts.mu.Lock()
-	wanted := d.stmts.wanted
-	d.stmts.wanted = nil
+	pending := d.stmts.pending
+	d.stmts.pending = nil
 	d.stmts.mu.Unlock()
-	for _, s := range wanted {
+	for _, s := range pending {
 		if stmt, err := d.write.PrepareContext(context.WithoutCancel(ctx), s.bound); err == nil {
 			s.writer.Store(stmt)
 		}

@@ -18,28 +18,28 @@ import (
 
 func TestAway(t *testing.T) {
 	t.Parallel()
-	said := func(code string) error { return fmt.Errorf("reading posts: %w", &pgconn.PgError{Code: code}) }
+	withCode := func(code string) error { return fmt.Errorf("reading posts: %w", &pgconn.PgError{Code: code}) }
 	for name, c := range map[string]struct {
 		err  error
 		away bool
 	}{
-		"the server ends":             {said("57P01"), true},
-		"the server crashed":          {said("57P02"), true},
-		"the server begins":           {said("57P03"), true},
-		"too many connections":        {said("53300"), true},
-		"its disk is full":            {said("53100"), true},
-		"its disk fails":              {said("58030"), true},
-		"a standby":                   {said("25006"), true},
-		"a connection failed":         {said("08006"), true},
+		"the server ends":             {withCode("57P01"), true},
+		"the server crashed":          {withCode("57P02"), true},
+		"the server starts":           {withCode("57P03"), true},
+		"too many connections":        {withCode("53300"), true},
+		"its disk is full":            {withCode("53100"), true},
+		"its disk fails":              {withCode("58030"), true},
+		"a standby":                   {withCode("25006"), true},
+		"a connection failed":         {withCode("08006"), true},
 		"reset":                       {&net.OpError{Op: "read", Err: syscall.ECONNRESET}, true},
-		"cut off within an answer":    {fmt.Errorf("reading: %w", io.ErrUnexpectedEOF), true},
+		"cut off within a response":   {fmt.Errorf("reading: %w", io.ErrUnexpectedEOF), true},
 		"hangs":                       {fmt.Errorf("reading: %w", context.DeadlineExceeded), true},
-		"somebody else was dialled":   {&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, false},
+		"another server was dialed":   {&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, false},
 		"the caller is gone":          {context.Canceled, false},
-		"a statement was ended":       {said("57014"), false},
-		"a name that is taken":        {said("23505"), false},
-		"a table that is not there":   {said("42P01"), false},
-		"another transaction's row":   {said("55P03"), false},
+		"a statement was ended":       {withCode("57014"), false},
+		"a name that is taken":        {withCode("23505"), false},
+		"a missing table":             {withCode("42P01"), false},
+		"another transaction's row":   {withCode("55P03"), false},
 		"something else":              {errors.New("away"), false},
 		"a list that came to its end": {io.EOF, false},
 		"nothing":                     {nil, false},
@@ -50,8 +50,8 @@ func TestAway(t *testing.T) {
 	}
 }
 
-// A server that ends, crashes or hangs is away, whatever is asked of it; and is there again without another word.
-func TestPostgresGoesAndComes(t *testing.T) {
+// A server that is stopped, crashed or hanging is unavailable, and the pool recovers by itself when it is back.
+func TestPostgresRecovers(t *testing.T) {
 	t.Parallel()
 	s := postgres.Start(t)
 	d, err := db.Open(t.Context(), s.DSN(), db.Options{})
@@ -69,10 +69,10 @@ func TestPostgresGoesAndComes(t *testing.T) {
 			return err
 		})
 	}
-	for name, way := range map[string]struct{ goes, comes func() }{
+	for name, outage := range map[string]struct{ begin, end func() }{
 		"stopped": {s.Stop, s.Start}, "killed": {s.Kill, s.Start}, "hangs": {s.Pause, s.Resume},
 	} {
-		way.goes()
+		outage.begin()
 		for what, do := range map[string]func(context.Context) error{"a read": read, "a write": write} {
 			ctx, done := context.WithTimeout(t.Context(), 200*time.Millisecond)
 			if err := do(ctx); !db.Away(err) {
@@ -80,10 +80,10 @@ func TestPostgresGoesAndComes(t *testing.T) {
 			}
 			done()
 		}
-		way.comes()
+		outage.end()
 		for what, do := range map[string]func(context.Context) error{"a read": read, "a write": write} {
 			if err := do(t.Context()); err != nil {
-				t.Errorf("%s, and there again: %s: %v", name, what, err)
+				t.Errorf("%s, after the outage: %s: %v", name, what, err)
 			}
 		}
 	}

@@ -1,0 +1,227 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+)
+
+// dumpInfo describes a dump of a PostgreSQL database.
+type dumpInfo struct {
+	Version   int64      `json:"version"` // of the schema
+	Tables    []table    `json:"tables"`  // each after those that it references
+	Sequences []sequence `json:"sequences"`
+}
+
+type table struct {
+	Name    string   `json:"name"`
+	Columns []string `json:"columns"`
+	Rows    int64    `json:"rows"`
+}
+
+type sequence struct {
+	Name string `json:"name"`
+	Last int64  `json:"last"`
+}
+
+// session is a connection to PostgreSQL in a transaction.
+type session struct {
+	*sql.Conn
+
+	dialect dialect
+}
+
+// Query reads rows in the transaction.
+func (s session) Query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	return s.QueryContext(ctx, s.dialect.bind(query), args...)
+}
+
+// QueryRow reads one row in the transaction.
+func (s session) QueryRow(ctx context.Context, query string, args ...any) *sql.Row {
+	return s.QueryRowContext(ctx, s.dialect.bind(query), args...)
+}
+
+// pgx calls work with the connection of the driver.
+func (s session) pgx(work func(*pgx.Conn) error) error {
+	return s.Raw(func(raw any) error {
+		c, ok := raw.(*stdlib.Conn)
+		if !ok {
+			return errors.New("the connection is not one of PostgreSQL")
+		}
+		return work(c.Conn())
+	})
+}
+
+// inSession runs work in a transaction on a connection to PostgreSQL. The statement begin begins the transaction.
+func (d *DB) inSession(ctx context.Context, begin string, work func(context.Context, session) error) error {
+	conn, err := d.write.Conn(ctx)
+	if err != nil {
+		return fmt.Errorf("connecting: %w", err)
+	}
+	defer func() { _ = conn.Close() }() // it returns to the pool
+	if _, err := conn.ExecContext(ctx, begin); err != nil {
+		return fmt.Errorf("beginning: %w", err)
+	}
+	if err := work(ctx, session{conn, d.dialect}); err != nil {
+		_, rollbackErr := conn.ExecContext(context.WithoutCancel(ctx), `ROLLBACK`)
+		return errors.Join(err, rollbackErr)
+	}
+	if _, err := conn.ExecContext(ctx, `COMMIT`); err != nil {
+		return fmt.Errorf("committing: %w", err)
+	}
+	return nil
+}
+
+func (d *DB) dumpPostgres(ctx context.Context, dir string, read func(context.Context, Querier) error) error {
+	version, _, err := d.Version(ctx)
+	if err != nil {
+		return err
+	}
+	const begin = `BEGIN READ ONLY, ISOLATION LEVEL REPEATABLE READ`
+	return d.inSession(ctx, begin, func(ctx context.Context, s session) error {
+		info := dumpInfo{Version: version}
+		if err := s.pgx(func(pg *pgx.Conn) error { return info.dump(ctx, pg, dir) }); err != nil {
+			return err
+		}
+		if err := read(ctx, s); err != nil {
+			return err
+		}
+		return info.write(dir)
+	})
+}
+
+func (i *dumpInfo) dump(ctx context.Context, pg *pgx.Conn, dir string) error {
+	var err error
+	if i.Tables, err = listTables(ctx, pg); err != nil {
+		return err
+	}
+	for n := range i.Tables {
+		if err := i.Tables[n].dump(ctx, pg, dir); err != nil {
+			return err
+		}
+	}
+	i.Sequences, err = listSequences(ctx, pg)
+	return err
+}
+
+func (i *dumpInfo) write(dir string) error {
+	raw, err := json.MarshalIndent(i, "", " ")
+	if err != nil {
+		return fmt.Errorf("encoding the description of the dump: %w", err)
+	}
+	path := filepath.Join(dir, dumpSchema)
+	if err := os.WriteFile(path, append(raw, '\n'), 0o600); err != nil {
+		return fmt.Errorf("writing the description of the dump: %w", err)
+	}
+	return syncFile(path)
+}
+
+// dumpedTables excludes the tables of the queue and of migrations, which a restored database has itself.
+const dumpedTables = `c.relname NOT LIKE 'river\_%' AND c.relname <> 'goose_db_version'`
+
+// listTables returns the tables of the database, each after those that it references.
+func listTables(ctx context.Context, pg *pgx.Conn) ([]table, error) {
+	rows, err := pg.Query(ctx,
+		`SELECT c.relname, array_agg(a.attname::text ORDER BY a.attnum) FROM pg_class c
+		JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
+		WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r' AND `+dumpedTables+
+			` GROUP BY c.relname ORDER BY c.relname`)
+	if err != nil {
+		return nil, fmt.Errorf("listing tables: %w", err)
+	}
+	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (table, error) {
+		var t table
+		err := row.Scan(&t.Name, &t.Columns)
+		return t, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("listing tables: %w", err)
+	}
+	rows, err = pg.Query(ctx,
+		`SELECT c.relname, f.relname FROM pg_constraint x JOIN pg_class c ON c.oid = x.conrelid
+		JOIN pg_class f ON f.oid = x.confrelid
+		WHERE x.contype = 'f' AND c.oid <> f.oid AND c.relnamespace = current_schema()::regnamespace`)
+	if err != nil {
+		return nil, fmt.Errorf("listing foreign keys: %w", err)
+	}
+	foreignKeys, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) ([2]string, error) {
+		var key [2]string
+		err := row.Scan(&key[0], &key[1])
+		return key, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("listing foreign keys: %w", err)
+	}
+	return sortByForeignKeys(all, foreignKeys)
+}
+
+// sortByForeignKeys returns the tables, each after those that it references.
+func sortByForeignKeys(all []table, foreignKeys [][2]string) ([]table, error) {
+	var out []table
+	added := map[string]bool{}
+	for len(out) < len(all) {
+		before := len(out)
+		for _, t := range all {
+			waits := func(key [2]string) bool { return key[0] == t.Name && !added[key[1]] }
+			if !added[t.Name] && !slices.ContainsFunc(foreignKeys, waits) {
+				out, added[t.Name] = append(out, t), true
+			}
+		}
+		if len(out) == before {
+			return nil, errors.New("the foreign keys of the tables form a cycle")
+		}
+	}
+	return out, nil
+}
+
+// identifiers returns the quoted names of the table and of its columns.
+func (t *table) identifiers() (string, string) {
+	columns := make([]string, len(t.Columns))
+	for i, c := range t.Columns {
+		columns[i] = pgx.Identifier{c}.Sanitize()
+	}
+	return pgx.Identifier{t.Name}.Sanitize(), strings.Join(columns, ", ")
+}
+
+func (t *table) dump(ctx context.Context, pg *pgx.Conn, dir string) error {
+	path := filepath.Join(dir, t.Name+tableSuffix)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) //nolint:gosec // G304: the operator's folder
+	if err != nil {
+		return fmt.Errorf("creating a file for the table %s: %w", t.Name, err)
+	}
+	name, columns := t.identifiers()
+	tag, err := pg.PgConn().CopyTo(ctx, f, `COPY `+name+` (`+columns+`) TO STDOUT`)
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return fmt.Errorf("copying the table %s: %w", t.Name, err)
+	}
+	t.Rows = tag.RowsAffected()
+	return nil
+}
+
+func listSequences(ctx context.Context, pg *pgx.Conn) ([]sequence, error) {
+	rows, err := pg.Query(ctx,
+		`SELECT sequencename, last_value FROM pg_sequences
+		WHERE schemaname = current_schema() AND last_value IS NOT NULL AND sequencename NOT LIKE 'river\_%' AND
+		sequencename NOT LIKE 'goose\_%' ORDER BY 1`)
+	if err != nil {
+		return nil, fmt.Errorf("listing sequences: %w", err)
+	}
+	out, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (sequence, error) {
+		var s sequence
+		err := row.Scan(&s.Name, &s.Last)
+		return s, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("listing sequences: %w", err)
+	}
+	return out, nil
+}

@@ -1,0 +1,60 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"io"
+	"net"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"pressroom/internal/platform/sqlite"
+)
+
+// unavailableClasses are the classes of PostgreSQL's error codes (appendix A of its manual) that concern the server and
+// not the statement: connection exception, insufficient resources, operator intervention and system error.
+var unavailableClasses = []string{"08", "53", "57", "58"}
+
+// Error codes of PostgreSQL.
+const (
+	queryCanceled = "57014"
+	readOnly      = "25006" // read_only_sql_transaction, from a standby
+)
+
+const connectTimeout = 10 * time.Second
+
+// ErrReplica means that a server is a replica, which accepts no writes. It is the error that PostgreSQL itself returns.
+var ErrReplica error = &pgconn.PgError{
+	Severity: "ERROR", Code: readOnly, Message: "this PostgreSQL server is a replica and accepts no writes",
+}
+
+var connectionErrors = []error{
+	driver.ErrBadConn, sql.ErrConnDone, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE,
+	context.DeadlineExceeded,
+}
+
+// Away reports whether an error means that the database cannot be used at the moment: it is stopped, unreachable or
+// hanging, has no free connection, or its disk is full. The caller may try again. A commit that failed with such an
+// error may have taken effect.
+func Away(err error) bool {
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return pg.Code == readOnly ||
+			pg.Code != queryCanceled && len(pg.Code) == 5 && slices.Contains(unavailableClasses, pg.Code[:2])
+	}
+	_, noConnection := errors.AsType[*pgconn.ConnectError](err)
+	return noConnection || pgconn.SafeToRetry(err) || sqlite.IsUnavailable(err) || isConnectionError(err)
+}
+
+// isConnectionError reports whether a connection broke or timed out. It ignores errors of dialing: those of PostgreSQL
+// are ConnectErrors, and others come from other clients.
+func isConnectionError(err error) bool {
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op != "dial" {
+		return true
+	}
+	return slices.ContainsFunc(connectionErrors, func(target error) bool { return errors.Is(err, target) })
+}
