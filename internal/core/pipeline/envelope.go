@@ -8,7 +8,7 @@ import (
 	"pressroom/internal/teamtime"
 )
 
-// Envelope is the form of every success (spec, Success envelope). A member with nothing in it is left out.
+// Envelope is the body of every successful response (spec, Success envelope).
 type Envelope struct {
 	Data      any                   `json:"data"`
 	Meta      Meta                  `json:"meta"`
@@ -18,14 +18,14 @@ type Envelope struct {
 	Notes     []string              `json:"notes,omitempty"`
 }
 
-// Meta tells where the same item is in the app and when the answer was made.
+// Meta describes the response.
 type Meta struct {
 	AppURL     string          `json:"app_url" jsonschema:"The same item in the app." format:"uri"`
 	AnsweredAt teamtime.Moment `json:"answered_at"`
 	RequestID  string          `json:"request_id" jsonschema:"Also sent as X-Request-Id, and written to the logs."`
 }
 
-// Envelope wraps a success; the public address is where the app is.
+// Envelope returns the body for a successful call. The app is at the public URL.
 func (o Outcome) Envelope(publicURL string) Envelope {
 	return Envelope{
 		Data: o.Data, Page: o.Page, Billing: o.Billing, Untrusted: o.Untrusted, Notes: o.Notes,
@@ -33,14 +33,14 @@ func (o Outcome) Envelope(publicURL string) Envelope {
 	}
 }
 
-// OfTeam is the argument of an address in the app that names the team whose page it is: a person may be in several.
-const OfTeam = "team_id"
+// TeamParam is the query parameter of the app's URLs that selects the team, because a person may be in several.
+const TeamParam = "team_id"
 
-// appPath is where the answer stands in the app, for whoever of the team opens it.
+// appPath returns the path of the answer in the app, with the team.
 func (o Outcome) appPath() string {
-	joint := "?"
-	if strings.Contains(o.App, joint) {
-		joint = "&"
+	separator := "?"
+	if strings.Contains(o.App, separator) {
+		separator = "&"
 	}
-	return o.App + joint + OfTeam + "=" + strconv.FormatInt(o.Call.TeamID, 10)
+	return o.App + separator + TeamParam + "=" + strconv.FormatInt(o.Call.TeamID, 10)
 }

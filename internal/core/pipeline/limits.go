@@ -10,7 +10,7 @@ import (
 	"pressroom/internal/teamtime"
 )
 
-// requestRate counts the requests of a key. Those of a person are the app's own, several for one page.
+// requestRate applies the rate limit on requests of a key. The app is exempt, as it makes several calls per page.
 func (p *Pipeline) requestRate(ctx context.Context, f *flight, next handler) error {
 	if f.outcome.Call.InApp() {
 		return next(ctx, f)
@@ -21,7 +21,7 @@ func (p *Pipeline) requestRate(ctx context.Context, f *flight, next handler) err
 	return next(ctx, f)
 }
 
-// actionLimits counts what a connection writes, and what of it reaches networks.
+// actionLimits applies the rate limits on writes and on calls that reach social networks.
 func (p *Pipeline) actionLimits(ctx context.Context, f *flight, next handler) error {
 	if !f.request.Operation.Reads() {
 		if err := p.count(ctx, f, PerConnection); err != nil {
@@ -42,18 +42,20 @@ func (p *Pipeline) actionLimits(ctx context.Context, f *flight, next handler) er
 
 var tooFast = map[Scope]*apierr.Error{
 	PerCredential: apierr.New(apierr.RateLimited,
-		"Too many requests with this key or connection, over REST and as tools together.").
+		"Too many requests with this key or connection, over REST and MCP together. Retry after the wait.").
 		With("scope", string(PerCredential)),
-	PerConnection: apierr.New(apierr.RateLimited, "Too many changes through this connection.").
+	PerConnection: apierr.New(apierr.RateLimited,
+		"Too many writes with this key or connection. Retry after the wait.").
 		With("scope", string(PerConnection)),
-	PerProvider: apierr.New(apierr.RateLimited, "Too many calls that reach social networks.").
+	PerProvider: apierr.New(apierr.RateLimited,
+		"Too many calls that reach social networks. Retry after the wait.").
 		With("scope", string(PerProvider)),
 }
 
-// count counts a call by a limit and refuses it where it is one too many.
+// count counts a call for a rate limit and returns an error if it exceeds the limit.
 func (p *Pipeline) count(ctx context.Context, f *flight, scope Scope) error {
 	if slices.ContainsFunc(f.outcome.Rates, func(known Rate) bool { return known.Scope == scope }) {
-		return nil // counted before: a transaction that another got in the way of is run again
+		return nil // already counted, as the transaction is run again after a conflict
 	}
 	r := p.Rates.Take(ctx, scope, f.outcome.Call.Caller())
 	f.outcome.Rates = append(f.outcome.Rates, r)
@@ -63,50 +65,45 @@ func (p *Pipeline) count(ctx context.Context, f *flight, scope Scope) error {
 	return nil
 }
 
-// closed is what stands in the way of a key or of an assistant's connection, in the order of the contract's table.
-var closed = []struct {
-	by         func(access.Gates) bool
+const (
+	teamOffDetail  = "The team's owner has turned off API and tool access. The owner can turn it on again in the app."
+	notOwnerDetail = "The person who created this key no longer owns the team. The key is revoked; the owner can " +
+		"create a new one."
+	notRoleDetail = "The person this connection acts for no longer has a role that can publish, or is now a client " +
+		"of the team. The connection is revoked; it can be connected again with a role that allows assistants."
+)
+
+// gateErrors are the errors of closed gates, in the order of the contract's table.
+var gateErrors = []struct {
+	closed     func(access.Gates) bool
 	code       apierr.Code
-	key        string // what a caller by a key is told
-	connection string // what an assistant is told
+	key        string // detail for a key
+	connection string // detail for an assistant's connection
 }{
 	{func(g access.Gates) bool { return g.APIOff }, apierr.RestDisabled,
-		"The operator has switched the API off. Your key stays as it is and works again once the API is on.",
-		"The operator has switched the API off, and the tools with it. Your connection stays as it is and " +
-			"works again " +
-			"once the API is on."},
-	{func(g access.Gates) bool { return g.TeamOff }, apierr.TeamSwitchedOff,
-		"The team's owner has switched API and tool access off. The owner can switch it on in the app.",
-		"The team's owner has switched API and tool access off. The owner can switch it on in the app."},
+		"The operator has turned off the API. Your key is unchanged and works again once the API is on.",
+		"The operator has turned off the API and the tools. Your connection is unchanged and works again once the " +
+			"API is on."},
+	{func(g access.Gates) bool { return g.TeamOff }, apierr.TeamSwitchedOff, teamOffDetail, teamOffDetail},
 	{func(g access.Gates) bool { return g.PlanLapsed }, apierr.PlanLapsed,
-		"The team's plan does not include API keys. This key works again once the team is on a plan that does.",
-		"The team's plan does not include API and tool access. This connection works again once the team is " +
-			"on a plan " +
+		"The team's plan does not include API keys. This key works again once the team has a plan that does.",
+		"The team's plan does not include API and tool access. This connection works again once the team has a plan " +
 			"that does."},
 	{func(g access.Gates) bool { return g.Paused }, apierr.ConnectionSuspended,
 		"This key, its team or the service is paused. Nothing was done; try again once it is resumed.",
 		"This connection, its team or the service is paused. Nothing was done; try again once it is resumed."},
-	{func(g access.Gates) bool {
-		return g.TeamClosed
-	}, apierr.TeamClosed, "The team is closed.", "The team is closed."},
+	{func(g access.Gates) bool { return g.TeamClosed }, apierr.TeamClosed,
+		"The team is closed.", "The team is closed."},
 	{func(g access.Gates) bool { return g.OwnerHeld }, apierr.AccountNotApproved,
-		"The account of the team's owner is on hold. The owner has to clear that with the operator.",
-		"The account of the team's owner, or of the person this connection acts for, is on hold. That person has to " +
-			"clear it with the operator."},
+		"The account of the team's owner is on hold. The owner must contact the operator.",
+		"The account of the team's owner, or of the person this connection acts for, is on hold. That person must " +
+			"contact the operator."},
 	{func(g access.Gates) bool { return g.NotMember }, apierr.MembershipLost,
-		"The person this key acts for has left the team. The key is revoked; the owner can make a new one.",
+		"The person this key acts for has left the team. The key is revoked; the owner can create a new one.",
 		"The person this connection acts for has left the team. The connection is revoked; a member can connect the " +
-			"assistant anew."},
-	{func(g access.Gates) bool { return g.NotOwner }, apierr.OwnershipLost,
-		"The person who made this key does not own the team any more. The key is revoked; the owner can make " +
-			"a new one.",
-		"The person who made this key does not own the team any more. The key is revoked; the owner can make " +
-			"a new one."},
-	{func(g access.Gates) bool { return g.NotRole }, apierr.RoleLost,
-		"The person this connection acts for no longer has a role that can publish, or is a client of the team now. " +
-			"The connection is revoked; with a role that lets assistants in it can be connected anew.",
-		"The person this connection acts for no longer has a role that can publish, or is a client of the team now. " +
-			"The connection is revoked; with a role that lets assistants in it can be connected anew."},
+			"assistant again."},
+	{func(g access.Gates) bool { return g.NotOwner }, apierr.OwnershipLost, notOwnerDetail, notOwnerDetail},
+	{func(g access.Gates) bool { return g.NotRole }, apierr.RoleLost, notRoleDetail, notRoleDetail},
 }
 
 func (p *Pipeline) gates(ctx context.Context, f *flight, next handler) error {
@@ -116,10 +113,10 @@ func (p *Pipeline) gates(ctx context.Context, f *flight, next handler) error {
 	return next(ctx, f)
 }
 
-// Gates refuses an actor in whose way something stands, whatever it asks for.
+// Gates returns the error of the first closed gate of an actor.
 func Gates(a *access.Actor) error {
-	for _, gate := range closed {
-		if !gate.by(a.Gates) {
+	for _, gate := range gateErrors {
+		if !gate.closed(a.Gates) {
 			continue
 		}
 		if a.Assistant {
@@ -132,17 +129,17 @@ func Gates(a *access.Actor) error {
 
 var (
 	errCallsUsed = apierr.New(apierr.DailyCallLimit,
-		"The team's free calls of the day are used up. There are new ones from midnight in the team's time zone.")
-	errNoCalls = apierr.New(apierr.DailyCallLimit, "The team's plan has no free calls.")
+		"The team has used all free calls of the day. The allowance resets at midnight in the team's time zone.")
+	errNoCalls = apierr.New(apierr.DailyCallLimit, "The team's plan includes no free calls.")
 )
 
-// dailyCalls refuses a call that costs nothing when the team's free calls of the day are used up.
+// dailyCalls returns an error if the call costs no credits and the team has no free call left.
 func (p *Pipeline) dailyCalls(ctx context.Context, f *flight, next handler) error {
 	var err error
 	if f.cost, err = f.request.Operation.Cost(ctx, f.outcome.Call, f.arguments); err != nil {
 		return err
 	}
-	if f.cost == 0 && f.free == nil && f.counted() {
+	if f.cost == 0 && f.free == nil && f.usesFreeCall() {
 		_, midnight := teamtime.Day(f.outcome.Call.Now, f.outcome.Call.Zone)
 		if f.outcome.Call.Daily.FreeCalls == 0 {
 			return errNoCalls.After(midnight.Sub(f.outcome.Call.Now))
@@ -152,7 +149,7 @@ func (p *Pipeline) dailyCalls(ctx context.Context, f *flight, next handler) erro
 	return next(ctx, f)
 }
 
-// credits sets aside what the call costs, before any work, and tells the cost in the answer.
+// credits reserves the cost of the call before the work, and adds the billing to the answer.
 func (p *Pipeline) credits(ctx context.Context, f *flight, next handler) error {
 	if !f.request.Operation.Paid() {
 		return next(ctx, f)

@@ -9,8 +9,8 @@ import (
 	"pressroom/internal/core/pipeline"
 )
 
-// Each gate is told by its code, to keys and connections in their own words, and of several closed ones the first of
-// the contract's table is told.
+// Each closed gate has its own code, and the details differ for keys and connections. Of several closed gates, the
+// first in the contract's table is reported.
 func TestGates(t *testing.T) {
 	t.Parallel()
 	var all access.Gates
@@ -36,11 +36,11 @@ func TestGates(t *testing.T) {
 			}
 			if text := apierr.Of(err).Detail; assistant && closed.code != apierr.OwnershipLost &&
 				strings.Contains(strings.ToLower(text), "key") {
-				t.Errorf("an assistant is told of a key: %s", text)
+				t.Errorf("the detail for an assistant mentions a key: %s", text)
 			}
 		}
 	}
 	if err := pipeline.Gates(&access.Actor{KeyID: 1, Gates: access.Gates{PausedKinds: []access.Capability{access.Spend}}}); err != nil {
-		t.Errorf("a paused kind of action stands in the way of all: %v", err)
+		t.Errorf("a paused kind of action blocks every call: %v", err)
 	}
 }

@@ -1,5 +1,5 @@
-// Package pipeline is the one path around every operation. The edges and the app hand it a request; it runs the
-// contract's checks in their order, then the work, and gives back the answer or the refusal.
+// Package pipeline runs calls of operations. For each request from the API or the app, it runs the contract's checks in
+// order and then the operation, and returns the answer or an error.
 package pipeline
 
 import (
@@ -17,34 +17,34 @@ import (
 	"pressroom/internal/platform/tracing"
 )
 
-// Request is one call as an edge received it.
+// Request is a call of an operation.
 type Request struct {
 	Operation  *operation.Operation
-	Credential string // what was presented as a bearer token; empty where there was none
-	// Person is who acts in the app, where that is who asks: a person who is signed in, and no key. Neither the limits
-	// of keys nor the free calls of the day bound what people do there; money and rules do.
+	Credential string // the bearer token; may be empty
+	// Person is the person who is signed in to the app, if the call comes from there. The limits of keys and the daily
+	// free calls do not apply to it.
 	Person *access.Actor
-	// Arguments reads what was sent, once the caller is known to be allowed to call.
+	// Arguments parses the arguments. It is called once the caller is known to be allowed to call.
 	Arguments func() (operation.Arguments, error)
 	Key       Key
 	RequestID string
-	Tell      func(operation.Progress) // see operation.Call; nil where nobody listens
+	Tell      func(operation.Progress) // see operation.Call; may be nil
 }
 
-// Key is the Idempotency-Key as it was sent.
+// Key is the Idempotency-Key of a request.
 type Key struct {
 	Given bool
 	Twice bool // in more than one place
 	Text  string
 }
 
-// Outcome is a success.
+// Outcome is the outcome of a call. If the call failed, only Call and Rates are set.
 type Outcome struct {
 	operation.Result
 	Call     operation.Call
-	At       time.Time // when the answer was made
-	Replayed bool      // the first result of an earlier call with the same key
-	Rates    []Rate    // the limits that the call was counted by; of a refused call too
+	At       time.Time // of the answer
+	Replayed bool      // this is the result of an earlier call with the same key
+	Rates    []Rate    // the rate limits that counted the call
 }
 
 // Pipeline runs calls.
@@ -54,7 +54,7 @@ type Pipeline struct {
 	run handler
 }
 
-// New makes a pipeline over its ports.
+// New returns a pipeline.
 func New(ports Ports, now func() time.Time) *Pipeline {
 	if ports.Room == nil {
 		ports.Room = loadshed.New(loadshed.Places())
@@ -74,12 +74,11 @@ func New(ports Ports, now func() time.Time) *Pipeline {
 	return p
 }
 
-// deadline is how long a call may take, whatever it waits for.
-const deadline = 30 * time.Second
+const callTimeout = 30 * time.Second
 
-// Call runs one request through every step.
+// Call runs a request through every step.
 func (p *Pipeline) Call(ctx context.Context, r Request) (Outcome, error) {
-	ctx, cancel := context.WithTimeout(ctx, deadline)
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	ctx, span := tracing.Start(ctx, r.Operation.Tool)
 	f := &flight{
@@ -91,18 +90,18 @@ func (p *Pipeline) Call(ctx context.Context, r Request) (Outcome, error) {
 			},
 		},
 	}
-	err := p.guarded(ctx, f)
-	f.tell(span)
+	err := p.recoverPanic(ctx, f)
+	f.annotate(span)
 	span.End(err)
 	if err != nil {
-		return Outcome{Call: f.outcome.Call, Rates: f.outcome.Rates}, p.told(ctx, err)
+		return Outcome{Call: f.outcome.Call, Rates: f.outcome.Rates}, p.classify(ctx, err)
 	}
 	f.outcome.At = p.now().UTC().Truncate(time.Microsecond)
 	return f.outcome, nil
 }
 
-// tell tells who asked, by ids.
-func (f *flight) tell(span tracing.Span) {
+// annotate adds the ids of the request and its caller to a span.
+func (f *flight) annotate(span tracing.Span) {
 	span.Set("pressroom.request_id", f.request.RequestID)
 	if actor := f.outcome.Call.Actor; actor != nil {
 		span.SetID("pressroom.team_id", actor.TeamID)
@@ -110,26 +109,24 @@ func (f *flight) tell(span tracing.Span) {
 	}
 }
 
-// told says service_unavailable of what failed only because the node is cut off from what it stands on. What was
-// refused stays as it is, and so does what took all the time that a call has while the database answers: it would take
-// as long again.
-func (p *Pipeline) told(ctx context.Context, err error) error {
-	if err == nil || apierr.Of(err).Code != apierr.Internal || !p.Away(err) || errors.Is(ctx.Err(),
-		context.DeadlineExceeded) && p.Answers() {
+// classify returns service_unavailable for an internal error that was caused by an unavailable dependency. A call that
+// timed out while the dependencies respond remains an internal error, as a retry would take as long.
+func (p *Pipeline) classify(ctx context.Context, err error) error {
+	if err == nil || apierr.Of(err).Code != apierr.Internal || !p.Away(err) ||
+		errors.Is(ctx.Err(), context.DeadlineExceeded) && p.Answers() {
 		return err
 	}
 	return apierr.Away(err)
 }
 
-// Authenticate finds who a credential acts for, as the first step of every call does.
+// Authenticate returns the actor of a credential, as the first step of every call does.
 func (p *Pipeline) Authenticate(ctx context.Context, credential string) (*access.Actor, error) {
 	actor, err := p.Keys.Authenticate(ctx, credential)
-	return actor, p.told(ctx, err)
+	return actor, p.classify(ctx, err)
 }
 
-// guarded runs the steps and makes an error of a panic, so that one bad call ends neither its answer nor the
-// program. A transaction that was open is taken back by whoever opened it.
-func (p *Pipeline) guarded(ctx context.Context, f *flight) error {
+// recoverPanic runs the steps and returns a panic as an error.
+func (p *Pipeline) recoverPanic(ctx context.Context, f *flight) error {
 	var err error
 	func() {
 		defer func() {
@@ -142,7 +139,8 @@ func (p *Pipeline) guarded(ctx context.Context, f *flight) error {
 	return err
 }
 
-// Steps names the steps in their order (contract, order of checks); the edge has seen to address and method.
+// Steps returns the names of the steps in order (contract, order of checks). The API has already checked the path and
+// method.
 func Steps() []string {
 	names := make([]string, len(steps))
 	for i, s := range steps {
@@ -157,24 +155,24 @@ type (
 		name string
 		run  func(*Pipeline, context.Context, *flight, handler) error
 	}
-	// flight is one call on its way through the steps.
+	// flight is the state of a call.
 	flight struct {
 		request   Request
-		arguments []byte
+		arguments []byte // canonical
 		outcome   Outcome
-		free      FreeCall // of the day's allowance; nil where none is needed or none was left
+		free      FreeCall // nil if none is needed or left
 		cost      int64    // credits
 	}
 )
 
-// Admit does for a request that calls no operation what the first steps do for every call.
+// Admit runs the steps up to the gates for a request that calls no operation.
 func (p *Pipeline) Admit(ctx context.Context, credential string) (Outcome, error) {
 	f := &flight{request: Request{Credential: credential}}
 	pass := func(context.Context, *flight) error { return nil }
 	err := p.authenticate(ctx, f, func(ctx context.Context, f *flight) error {
 		return p.requestRate(ctx, f, func(ctx context.Context, f *flight) error { return p.gates(ctx, f, pass) })
 	})
-	return f.outcome, p.told(ctx, err)
+	return f.outcome, p.classify(ctx, err)
 }
 
 func (p *Pipeline) work(ctx context.Context, f *flight) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -15,7 +16,7 @@ import (
 	"pressroom/internal/platform/loadshed"
 )
 
-// steps is the order of checks. Each passes the call on or ends it.
+// steps are the checks in order. Each calls the next or returns an error.
 var steps = []step{
 	{"authentication", (*Pipeline).authenticate},
 	{"request_rate", (*Pipeline).requestRate},
@@ -56,7 +57,7 @@ func (p *Pipeline) readArguments(ctx context.Context, f *flight, next handler) e
 	}
 	if err := f.checkKey(); err != nil {
 		if _, named := args[keyMember]; named && !f.request.Key.Given {
-			_, err = f.request.Operation.Check(args) // it stands where no argument of this name is
+			_, err = f.request.Operation.Check(args) // reports the key as an unknown argument
 		}
 		return err
 	}
@@ -70,9 +71,9 @@ func (p *Pipeline) readArguments(ctx context.Context, f *flight, next handler) e
 	return next(ctx, f)
 }
 
-// takePlace takes the call's place on the node until it is answered. It comes once the whole request is there, as a
-// slow sender must hold no place, and before the database is asked for the call alone. What a page does has the page's
-// own place.
+// takePlace reserves capacity of the node until the call is answered. It runs after the whole request was received, so
+// that slow clients take no capacity, and before the first query for this call. The app's pages have their own
+// capacity.
 func (p *Pipeline) takePlace(ctx context.Context, f *flight, next handler) error {
 	if f.request.Operation.Urgent || f.outcome.Call.InApp() {
 		return next(ctx, f)
@@ -80,7 +81,7 @@ func (p *Pipeline) takePlace(ctx context.Context, f *flight, next handler) error
 	if err := p.Room.Enter(ctx); errors.Is(err, loadshed.ErrFull) {
 		return apierr.Full(loadshed.ComeAgain())
 	} else if err != nil {
-		return fmt.Errorf("waiting for a place: %w", err)
+		return fmt.Errorf("waiting for capacity: %w", err)
 	}
 	leave := p.Room.Leave
 	if f.request.Operation.Waits {
@@ -91,7 +92,7 @@ func (p *Pipeline) takePlace(ctx context.Context, f *flight, next handler) error
 	return next(ctx, f)
 }
 
-// keyMember is what an Idempotency-Key is called that is sent as an argument in vain.
+// keyMember is the name of an Idempotency-Key that was sent as an argument by mistake.
 const keyMember = "idempotency_key"
 
 func (p *Pipeline) conditionalCapability(ctx context.Context, f *flight, next handler) error {
@@ -109,28 +110,27 @@ func (p *Pipeline) conditionalCapability(ctx context.Context, f *flight, next ha
 	return next(ctx, f)
 }
 
-// idempotency does the rest once for a key. What lies outside is looked at, and a free call is taken, before the
-// transaction that this may open, and given back where the call turns out to be none: a repeat, a refusal, or one that
-// is paid for.
+// idempotency runs the remaining steps once per key. Before the transaction of the key, it runs the operation's
+// external checks and takes a free call, which it returns if the call is rejected, repeated or paid.
 func (p *Pipeline) idempotency(ctx context.Context, f *flight, next handler) error {
 	f.outcome.Call.Ahead = f.request.Operation.LookAhead(ctx, f.outcome.Call, f.arguments)
-	if f.counted() {
+	if f.usesFreeCall() {
 		free, left, err := p.FreeCalls.Take(ctx, f.outcome.Call.Actor)
 		if err != nil {
-			return fmt.Errorf("counting a free call: %w", err)
+			return fmt.Errorf("taking a free call: %w", err)
 		}
 		if left {
 			f.free = free
 		}
 	}
-	counts := false
-	defer func() { // after a panic too
-		if f.free != nil && !counts {
+	used := false
+	defer func() { // also after a panic
+		if f.free != nil && !used {
 			f.free.Return()
 		}
 	}()
 	err := p.once(ctx, f, next)
-	counts = err == nil && !f.outcome.Replayed && f.cost == 0
+	used = err == nil && !f.outcome.Replayed && f.cost == 0
 	return err
 }
 
@@ -156,7 +156,7 @@ func (p *Pipeline) once(ctx context.Context, f *flight, next handler) error {
 	if replayed && result.Billing != nil {
 		result.Billing.Replayed = true
 		if !f.outcome.Call.Role.SeesBalance() {
-			result.Billing.Balance = nil // the person who paid may have seen it
+			result.Billing.Balance = nil // the stored result may be of a person who could see it
 		}
 	}
 	f.outcome.Result, f.outcome.Replayed = result, replayed
@@ -171,37 +171,40 @@ func (f *flight) claim() Claim {
 	}
 }
 
-// counted tells whether the call is one of the day's allowance, unless it costs something.
-func (f *flight) counted() bool { return !f.request.Operation.Uncounted && !f.outcome.Call.InApp() }
+// usesFreeCall reports whether the call needs a free call unless it costs credits.
+func (f *flight) usesFreeCall() bool {
+	return !f.request.Operation.Uncounted && !f.outcome.Call.InApp()
+}
 
-// checkKey holds the Idempotency-Key against the operation's rule (spec, Authentication 8).
+// checkKey checks the Idempotency-Key by the operation's rule (spec, Authentication 8).
 func (f *flight) checkKey() error {
 	rule, key := f.request.Operation.Key, f.request.Key
 	refuse := func(reason, detail string) error { return apierr.Invalid(reason, "", detail) }
 	switch text := keyText(key.Text); {
 	case rule == operation.KeyRefused && key.Given:
-		return refuse(apierr.KeyNotAccepted, "A read takes no Idempotency-Key.")
+		return refuse(apierr.KeyNotAccepted, "Reads do not accept an Idempotency-Key. Remove it.")
 	case key.Twice:
-		return refuse(apierr.KeyGivenTwice, "The Idempotency-Key is there more than once. Send it in one place.")
+		return refuse(apierr.KeyGivenTwice, "The Idempotency-Key was sent more than once. Send it once.")
 	case rule == operation.KeyRequired && !key.Given:
 		return refuse(apierr.KeyRequired,
-			"A paid operation needs an Idempotency-Key, so that a repeat is not charged twice.")
+			"This operation is paid. Send an Idempotency-Key so that a retry is not charged twice.")
 	case !key.Given:
 		return nil
 	case text == "":
 		return refuse(apierr.KeyEmpty, "The Idempotency-Key is empty.")
 	case !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }):
-		return refuse(apierr.Malformed, "The Idempotency-Key holds characters that are not text.")
+		return refuse(apierr.Malformed, "The Idempotency-Key contains control characters or invalid UTF-8.")
 	case apikey.In(text):
 		return refuse(apierr.SecretInArgument,
-			"The Idempotency-Key holds an API key or an upload secret. Nothing was done; take a key that is none.")
+			"The Idempotency-Key contains an API key or an upload secret. Nothing was done. Use another key.")
 	case utf8.RuneCountInString(text) > rule.MaxKey():
-		return refuse(apierr.KeyTooLong, "The Idempotency-Key is longer than this operation takes.")
+		return refuse(apierr.KeyTooLong,
+			"The Idempotency-Key is too long. The maximum is "+strconv.Itoa(rule.MaxKey())+" characters.")
 	}
 	return nil
 }
 
-// keyText takes the quotes off the form of RFC 8941; both forms are the same key.
+// keyText returns the key without the quotes of a string of RFC 8941. Both forms are the same key.
 func keyText(text string) string {
 	if len(text) < 2 || text[0] != '"' || text[len(text)-1] != '"' {
 		return text
@@ -211,7 +214,7 @@ func keyText(text string) string {
 		if inner[0] == '\\' && len(inner) > 1 && (inner[1] == '"' || inner[1] == '\\') {
 			inner = inner[1:]
 		} else if inner[0] == '"' {
-			return text // a bare key that happens to begin and end with a quote
+			return text // an unquoted key that begins and ends with a quote
 		}
 		out.WriteByte(inner[0])
 		inner = inner[1:]

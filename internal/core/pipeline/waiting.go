@@ -6,32 +6,31 @@ import (
 	"pressroom/internal/core/operation"
 )
 
-// waiting does the work of an operation that may wait, for a key or a connection. Meanwhile it may be revoked, or
-// something may come in its way; so it is looked at again before each word of how far the work is, which ends the wait
-// where that stands, and before the answer.
+// waiting runs an operation that may wait, for a key or a connection. The key may be revoked or blocked meanwhile, so
+// it is authorized again before each progress report and before the answer. If it is rejected, the wait ends.
 func (p *Pipeline) waiting(ctx context.Context, f *flight) error {
-	during, end := context.WithCancel(ctx)
-	defer end()
+	during, cancel := context.WithCancel(ctx)
+	defer cancel()
 	call := f.outcome.Call
 	if tell := call.Tell; tell != nil {
-		call.Tell = func(far operation.Progress) {
-			if p.still(ctx, f) != nil {
-				end() // the last look tells why
+		call.Tell = func(progress operation.Progress) {
+			if p.reauthorize(ctx, f) != nil {
+				cancel() // the last authorization returns the error
 				return
 			}
-			tell(far)
+			tell(progress)
 		}
 	}
 	result, err := f.request.Operation.Run(during, call, f.arguments)
-	if refusal := p.still(ctx, f); refusal != nil {
-		return refusal
+	if denied := p.reauthorize(ctx, f); denied != nil {
+		return denied
 	}
 	f.outcome.Result = result
 	return err
 }
 
-// still refuses a call that would be refused now because of who makes it. It counts nothing.
-func (p *Pipeline) still(ctx context.Context, f *flight) error {
+// reauthorize returns an error if the caller would now be rejected. It does not count as a request.
+func (p *Pipeline) reauthorize(ctx context.Context, f *flight) error {
 	actor, err := p.Keys.Authenticate(ctx, f.request.Credential)
 	if err != nil {
 		return err

@@ -13,9 +13,9 @@ import (
 	"pressroom/internal/core/pipeline"
 )
 
-// changing knows everybody as an actor that changes while it is asked for.
+// changing authenticates every credential as an actor that the test can change.
 type changing struct {
-	actor *access.Actor // nil of one that was revoked
+	actor *access.Actor // nil if it is revoked
 }
 
 func (c *changing) Authenticate(context.Context, string) (*access.Actor, error) {
@@ -25,24 +25,24 @@ func (c *changing) Authenticate(context.Context, string) (*access.Actor, error) 
 	return c.actor, nil
 }
 
-// unbound counts nothing.
+// unbound is Rates without limits.
 type unbound struct{}
 
 func (unbound) Take(_ context.Context, scope pipeline.Scope, _ int64) pipeline.Rate {
 	return pipeline.Rate{Scope: scope}
 }
 
-// A wait gives what it found to nobody who would be refused by then, and tells such a caller nothing meanwhile.
-func TestWhoWaitsIsLookedAtAgain(t *testing.T) {
+// A caller that is rejected while it waits gets neither progress reports nor the answer.
+func TestWaitReauthorizes(t *testing.T) {
 	t.Parallel()
 	reader := access.Actor{TeamID: 1, KeyID: 1, Level: access.ReadOnly, Capabilities: []access.Capability{access.Read}, Zone: time.UTC}
 	closed, bereft := reader, reader
 	closed.Gates.TeamOff = true
 	bereft.Level, bereft.Capabilities = access.Full, []access.Capability{access.Write}
 	for name, c := range map[string]struct {
-		then  *access.Actor
-		code  apierr.Code
-		heard int
+		then    *access.Actor
+		code    apierr.Code
+		reports int
 	}{
 		"goes on":                 {&reader, "", 2},
 		"revoked":                 {nil, apierr.Unauthorized, 1},
@@ -51,29 +51,29 @@ func TestWhoWaitsIsLookedAtAgain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			who, heard := &changing{&reader}, 0
+			keys, reports := &changing{&reader}, 0
 			ended := errors.New("the wait was not ended")
 			op := operation.Define(operation.Spec{
 				Tool: "watch_it", Method: http.MethodGet, Path: "/it", Summary: "Watches", Description: "Waits.",
 				Needs: access.Read, Success: http.StatusOK, Uncounted: true, Waits: true,
 			}, func(ctx context.Context, call operation.Call, _ struct{}) (operation.Answer[struct{}], error) {
 				call.Tell(operation.Progress{Done: 1})
-				who.actor = c.then
+				keys.actor = c.then
 				call.Tell(operation.Progress{Done: 2})
 				ended = ctx.Err()
 				return operation.Answer[struct{}]{App: "/it"}, nil
 			})
-			pipe := pipeline.New(pipeline.Ports{Keys: who, Rates: unbound{}}, time.Now)
+			pipe := pipeline.New(pipeline.Ports{Keys: keys, Rates: unbound{}}, time.Now)
 			got, err := pipe.Call(t.Context(), pipeline.Request{
-				Operation: &op, Credential: "a key", Tell: func(operation.Progress) { heard++ },
+				Operation: &op, Credential: "a key", Tell: func(operation.Progress) { reports++ },
 				Arguments: func() (operation.Arguments, error) { return operation.Arguments{}, nil },
 			})
 			if c.code == "" && (err != nil || got.App != "/it" || ended != nil) ||
 				c.code != "" && (!apierr.Is(err, c.code) || got.App != "" || ended == nil) {
 				t.Errorf("answered %+v, %v; the wait: %v", got.Result, err, ended)
 			}
-			if heard != c.heard {
-				t.Errorf("heard %d times, want %d", heard, c.heard)
+			if reports != c.reports {
+				t.Errorf("%d progress reports, want %d", reports, c.reports)
 			}
 		})
 	}

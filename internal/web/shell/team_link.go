@@ -16,17 +16,17 @@ import (
 func (f *Frame) led(pages http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		v, query := VisitorOf(r.Context()), r.URL.Query()
-		if v == nil || r.Method != http.MethodGet || !query.Has(pipeline.OfTeam) {
+		if v == nil || r.Method != http.MethodGet || !query.Has(pipeline.TeamParam) {
 			pages.ServeHTTP(w, r)
 			return
 		}
-		id, err := strconv.ParseInt(query.Get(pipeline.OfTeam), 10, 64)
+		id, err := strconv.ParseInt(query.Get(pipeline.TeamParam), 10, 64)
 		at := slices.IndexFunc(v.Teams, func(t team.OwnTeam) bool { return t.ID == id })
 		if err != nil || at < 0 {
 			f.Missing(w, r)
 			return
 		}
-		query.Del(pipeline.OfTeam)
+		query.Del(pipeline.TeamParam)
 		to := OwnPath((&url.URL{Path: r.URL.Path, RawPath: r.URL.RawPath, RawQuery: query.Encode()}).String())
 		if v.Team.ID == id {
 			Redirect(w, r, to)

@@ -14,20 +14,19 @@ import (
 	"pressroom/internal/core/pipeline"
 )
 
-// What takes all the time of a call while the database answers will not go better in a moment: nobody is asked to
-// repeat it as if it would.
-func TestSlowIsNotAway(t *testing.T) {
+// A call that times out while the database responds is an internal error, because a retry would not help.
+func TestTimeoutIsNotUnavailable(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("the connection broke")
 	for name, c := range map[string]struct {
 		answers bool
-		err     error // before the time is over; nil where it takes all of it
+		err     error // nil to wait for the timeout
 		code    apierr.Code
 	}{
-		"it hangs":                       {false, nil, apierr.Unavailable},
-		"one statement takes for ever":   {true, nil, apierr.Internal},
-		"cut off, and there again":       {true, broken, apierr.Unavailable},
-		"cut off, and still not reached": {false, broken, apierr.Unavailable},
+		"the database hangs":          {false, nil, apierr.Unavailable},
+		"a statement takes too long":  {true, nil, apierr.Internal},
+		"cut off, and back again":     {true, broken, apierr.Unavailable},
+		"cut off, and still unusable": {false, broken, apierr.Unavailable},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			op := operation.Define(operation.Spec{
