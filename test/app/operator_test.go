@@ -187,7 +187,7 @@ func TestOperatorSeesAHold(t *testing.T) {
 		b.open("/operator").
 			wants(http.StatusOK, "Nothing is published or charged by itself",
 				"the operator holds it (a flood in the cellar)", "pressroom admin resume").lacks("All is well")
-		b.open("/posts/new").wants(http.StatusOK, "Publishing rests: the operator first looks at what went out already.")
+		b.open("/posts/new").wants(http.StatusOK, "Publishing is on hold until the operator has checked what was already published.")
 	})
 }
 

@@ -103,11 +103,11 @@ func TestToolsNameToolsThatAreThere(t *testing.T) {
 		var texts []string
 		verbs := map[string]bool{}
 		for _, op := range w.Registry().All() {
-			texts = append(texts, op.Told())
+			texts = append(texts, op.FullDescription())
 			verb, _, _ := strings.Cut(op.Tool, "_")
 			verbs[verb] = true
-			if len(op.Told()) < 80 || !op.Reads() && op.Next == "" {
-				t.Errorf("%s does not say what comes after it: %s", op.Tool, op.Told())
+			if len(op.FullDescription()) < 80 || !op.Reads() && op.Next == "" {
+				t.Errorf("%s does not say what comes after it: %s", op.Tool, op.FullDescription())
 			}
 		}
 		texts = append(texts,

@@ -96,7 +96,7 @@ func takeKey(op *operation.Operation, args operation.Arguments) (pipeline.Key, e
 		return pipeline.Key{Given: true, Text: strings.TrimSpace(text)}, nil // as a header's value is read
 	case []any, map[string]any:
 		return pipeline.Key{}, apierr.Invalid(apierr.NotASingleValue, keyArgument,
-			"The argument "+keyArgument+" takes one text.")
+			"The argument "+keyArgument+" must be a single string.")
 	}
 	return pipeline.Key{}, apierr.Invalid(apierr.Malformed, keyArgument,
 		"The argument "+keyArgument+" has to be a text.")

@@ -39,7 +39,7 @@ func reachesOut(op *operation.Operation) bool {
 
 func description(op *operation.Operation) string {
 	out := strings.TrimSuffix(op.Summary,
-		".") + ". " + keyInTools(op.Told()) + " Needs the capability " + string(op.Needs)
+		".") + ". " + keyInTools(op.FullDescription()) + " Needs the capability " + string(op.Needs)
 	if op.Also != nil {
 		out += ", and " + string(op.Also.Capability) + " when " + op.Also.When
 	}

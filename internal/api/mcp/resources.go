@@ -50,7 +50,7 @@ func newCatalogue(reg *operation.Registry) catalogue {
 func (c catalogue) addTo(server *sdk.Server) {
 	for _, op := range c.reads {
 		server.AddResourceTemplate(&sdk.ResourceTemplate{
-			Name: op.Tool, Title: op.Resource.Title, Description: op.Told(), MIMEType: asDocument,
+			Name: op.Tool, Title: op.Resource.Title, Description: op.FullDescription(), MIMEType: asDocument,
 			URITemplate: scheme + op.Resource.Address,
 		}, func(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 			return exchangeOf(ctx).read(ctx, c, req.Params.URI)

@@ -96,7 +96,7 @@ func (b *builder) operation(op *operation.Operation) (operationObject, error) {
 		return operationObject{}, err
 	}
 	return operationObject{
-		ID: op.Tool, Summary: op.Summary, Description: op.Told(), Tags: []string{tag},
+		ID: op.Tool, Summary: op.Summary, Description: op.FullDescription(), Tags: []string{tag},
 		extensions: extensionsOf(op), Parameters: parameters(op), Body: body(op), Responses: responses,
 	}, nil
 }

@@ -28,14 +28,14 @@ var refusals = []refusal{
 	{component: "PaymentRequired", meets: paid,
 		example: apierr.New(apierr.InsufficientCredits, "The team has too few credits for this. Nothing was charged.")},
 	{component: "Forbidden", meets: every,
-		example: apierr.New(apierr.WriteNotAllowed, "This key may not create or change anything.")},
+		example: apierr.New(apierr.WriteNotAllowed, "This key cannot create or change anything.")},
 	{component: "NotFound", meets: namesAnItem, example: apierr.Missing()},
 	{component: "Conflict", meets: takesKey, header: "Retry-After", as: "RetryAfter",
 		example: apierr.New(apierr.KeyInProgress, "The first call with this Idempotency-Key is still running.").
 			After(time.Second)},
 	{component: "Unprocessable", meets: every,
 		example: apierr.Invalid(apierr.UnknownArgument, "colour",
-			"Only the arguments of the description are accepted: name, platform.")},
+			"Unknown argument. This operation accepts: name, platform.")},
 	{component: "TooManyRequests", meets: every, header: "Retry-After", as: "RetryAfter",
 		example: apierr.New(apierr.RateLimited, "Too many requests with this key.").With("scope", "credential").
 			After(2 * time.Second)},

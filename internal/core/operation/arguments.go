@@ -19,16 +19,16 @@ import (
 	"pressroom/internal/teamtime"
 )
 
-// Arguments are what a call was sent, by name: string, bool, json.Number, int64, []any or map[string]any.
+// Arguments are the arguments of a call by name: string, bool, json.Number, int64, []any or map[string]any.
 type Arguments map[string]any
 
-// Check holds arguments against the operation's input: names, kinds, bounds. It returns the arguments after
-// defaults as canonical JSON (sorted names, plain integers), which is what two calls are compared by.
+// Check checks arguments against the operation's input schema. It returns the arguments with defaults as canonical JSON
+// (sorted names, plain integers), by which calls are compared.
 func (op *Operation) Check(args Arguments) ([]byte, error) {
-	if !op.Reads() && holdsSecret(args) {
-		return nil, apierr.Invalid(apierr.SecretInArgument, op.secretive(args),
-			"An argument holds an API key or an upload secret. Nothing was done with it; take it out, and replace the "+
-				"secret if others can have seen it.")
+	if !op.Reads() && containsSecret(args) {
+		return nil, apierr.Invalid(apierr.SecretInArgument, op.secretArgument(args),
+			"An argument contains an API key or an upload secret. Nothing was done. Remove it, and replace the secret "+
+				"if others may have seen it.")
 	}
 	for name := range args {
 		if op.Input.Properties[name] == nil {
@@ -46,7 +46,7 @@ func (op *Operation) Check(args Arguments) ([]byte, error) {
 	}
 	raw, err := json.Marshal(out)
 	if err != nil {
-		return nil, fmt.Errorf("writing arguments of %s: %w", op.Tool, err)
+		return nil, fmt.Errorf("encoding the arguments of %s: %w", op.Tool, err)
 	}
 	return raw, nil
 }
@@ -69,7 +69,7 @@ func (op *Operation) checkOne(name string, args Arguments, out map[string]any) e
 	return nil
 }
 
-// Without gives canonical arguments without some names: what a cursor is bound to.
+// Without returns canonical arguments without some names.
 func Without(canonical []byte, names ...string) []byte {
 	if len(canonical) == 0 {
 		return nil
@@ -125,30 +125,30 @@ func (op *Operation) Instants(canonical []byte, zone *time.Location) []byte {
 
 var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,39}$`)
 
-// unknown refuses a name that is not declared. The name is told only where it is plainly a name: nothing else
-// that was sent is repeated.
+// unknown returns the error for an undeclared argument. It quotes the name only if it looks like a name, as errors must
+// not repeat other input.
 func unknown(name, within string, s *jsonschema.Schema) error {
 	if !plainName.MatchString(name) || apikey.In(name) {
 		name, within = "", strings.TrimSuffix(within, ".")
 	}
-	said := "The description names no arguments, and none is accepted."
+	detail := "This operation has no arguments. Remove all arguments."
+	accepted := strings.Join(s.PropertyOrder, ", ") + "."
 	switch {
 	case within != "":
-		said = "An object of " + strings.TrimSuffix(within, ".") + " takes: " + strings.Join(s.PropertyOrder,
-			", ") + "."
+		detail = "Unknown member. Objects of " + strings.TrimSuffix(within, ".") + " have: " + accepted
 	case len(s.PropertyOrder) > 0:
-		said = "Only the arguments of the description are accepted: " + strings.Join(s.PropertyOrder, ", ") + "."
+		detail = "Unknown argument. This operation accepts: " + accepted
 	}
-	return apierr.Invalid(apierr.UnknownArgument, within+name, said)
+	return apierr.Invalid(apierr.UnknownArgument, within+name, detail)
 }
 
-// place is what a refusal speaks of: an argument, or what stands in the list that it is.
+// place is the subject of an error: an argument, or an item of a list argument.
 type place struct {
 	name string
 	item bool
 }
 
-// each begins a sentence about what may stand there.
+// each returns the beginning of a sentence about the allowed values.
 func (p place) each() string {
 	if p.item {
 		return "Each item of " + p.name
@@ -156,7 +156,7 @@ func (p place) each() string {
 	return "The argument " + p.name
 }
 
-// one begins a sentence about what stands there.
+// one returns the beginning of a sentence about the actual value.
 func (p place) one() string {
 	if p.item {
 		return "An item of " + p.name
@@ -179,7 +179,7 @@ func check(value any, s *jsonschema.Schema, at place, forms patterns) (any, erro
 		if b, ok := value.(bool); ok {
 			return b, nil
 		}
-		return nil, apierr.Invalid(apierr.NotABoolean, at.name, at.each()+" has to be true or false.")
+		return nil, apierr.Invalid(apierr.NotABoolean, at.name, at.each()+" must be true or false.")
 	case "array":
 		return checkList(value, s, at, forms)
 	default:
@@ -195,22 +195,31 @@ func checkString(value any, s *jsonschema.Schema, at place, pattern *regexp.Rege
 	length := utf8.RuneCountInString(text)
 	switch {
 	case strings.ContainsRune(text, 0) || !utf8.ValidString(text):
-		return nil, apierr.Invalid(apierr.Malformed, at.name, at.one()+" holds a NUL or is not valid Unicode.")
+		return nil, apierr.Invalid(apierr.Malformed, at.name, at.one()+" contains a NUL character or invalid UTF-8.")
 	case s.MinLength != nil && length < *s.MinLength:
 		return nil, apierr.Invalid(apierr.TooShort, at.name,
-			fmt.Sprintf("%s is shorter than %d.", at.one(), *s.MinLength))
+			fmt.Sprintf("%s must have at least %d characters.", at.each(), *s.MinLength))
 	case s.MaxLength != nil && length > *s.MaxLength:
 		return nil, apierr.Invalid(apierr.TooLong, at.name,
-			fmt.Sprintf("%s takes at most %d characters. It is not shortened.", at.each(), *s.MaxLength))
+			fmt.Sprintf("%s must have at most %d characters.", at.each(), *s.MaxLength))
 	case len(s.Enum) > 0 && !slices.Contains(s.Enum, any(text)):
-		return nil, apierr.Invalid(apierr.NotAllowedValue, at.name,
-			fmt.Sprintf("%s takes one of: %s.", at.each(), words(s.Enum)))
+		return nil, notAllowed(s, at)
 	case pattern != nil && !pattern.MatchString(text):
-		return nil, apierr.Invalid(apierr.Malformed, at.name, at.one()+" does not have its form.")
+		return nil, apierr.Invalid(apierr.Malformed, at.name, at.one()+" has an invalid format.")
 	}
 	return text, nil
 }
 
+// notAllowed returns the error for a value that is not in the schema's enum.
+func notAllowed(s *jsonschema.Schema, at place) error {
+	values := make([]string, len(s.Enum))
+	for i, v := range s.Enum {
+		values[i] = fmt.Sprint(v)
+	}
+	return apierr.Invalid(apierr.NotAllowedValue, at.name, at.each()+" must be one of: "+strings.Join(values, ", ")+".")
+}
+
+// notText returns the error for a value that is not a string.
 func notText(value any, s *jsonschema.Schema, at place) error {
 	kind := "a string"
 	if nullable(s) {
@@ -218,7 +227,7 @@ func notText(value any, s *jsonschema.Schema, at place) error {
 	}
 	switch value.(type) {
 	case []any, map[string]any:
-		return apierr.Invalid(apierr.NotASingleValue, at.name, at.each()+" takes one text.")
+		return apierr.Invalid(apierr.NotASingleValue, at.name, at.each()+" must be a single string.")
 	case nil:
 		return apierr.Invalid(apierr.Malformed, at.name, at.each()+" must be a string and cannot be null.")
 	case bool:
@@ -231,19 +240,18 @@ func notText(value any, s *jsonschema.Schema, at place) error {
 func checkInteger(value any, s *jsonschema.Schema, at place) (any, error) {
 	n, ok := integer(value)
 	if !ok {
-		return nil, apierr.Invalid(apierr.NotAnInteger, at.name, at.each()+" has to be a whole number.")
+		return nil, apierr.Invalid(apierr.NotAnInteger, at.name, at.each()+" must be an integer.")
 	}
 	if s.Minimum != nil && float64(n) < *s.Minimum || s.Maximum != nil && float64(n) > *s.Maximum {
-		return nil, apierr.Invalid(apierr.OutOfRange, at.name, at.one()+" is out of its range"+bounds(s)+".")
+		return nil, apierr.Invalid(apierr.OutOfRange, at.name, at.each()+" must be "+bounds(s)+".")
 	}
 	if len(s.Enum) > 0 && !slices.Contains(s.Enum, any(n)) {
-		return nil, apierr.Invalid(apierr.NotAllowedValue, at.name,
-			fmt.Sprintf("%s takes one of: %s.", at.each(), words(s.Enum)))
+		return nil, notAllowed(s, at)
 	}
 	return n, nil
 }
 
-// integer takes whole numbers in any of JSON's spellings (3, 3.0, 3e0) that an int64 holds exactly.
+// integer returns the value of an integer in any JSON notation (3, 3.0, 3e0) that an int64 holds exactly.
 func integer(value any) (int64, bool) {
 	switch v := value.(type) {
 	case int64:
@@ -270,47 +278,47 @@ func checkNumber(value any, at place) (any, error) {
 			return f, nil
 		}
 	}
-	return nil, apierr.Invalid(apierr.NotANumber, at.name, at.each()+" has to be a number.")
+	return nil, apierr.Invalid(apierr.NotANumber, at.name, at.each()+" must be a number.")
 }
 
 func checkList(value any, s *jsonschema.Schema, at place, forms patterns) (any, error) {
 	list, ok := value.([]any)
 	if !ok {
-		return nil, apierr.Invalid(apierr.NotAList, at.name, at.each()+" has to be a list.")
+		return nil, apierr.Invalid(apierr.NotAList, at.name, at.each()+" must be a list.")
 	}
 	if s.MinItems != nil && len(list) < *s.MinItems {
 		return nil, apierr.Invalid(apierr.TooShort, at.name,
-			fmt.Sprintf("%s needs at least %d items.", at.each(), *s.MinItems))
+			fmt.Sprintf("%s must have at least %d items.", at.each(), *s.MinItems))
 	}
 	if s.MaxItems != nil && len(list) > *s.MaxItems {
 		return nil, apierr.Invalid(apierr.TooLong, at.name,
-			fmt.Sprintf("%s takes at most %d items.", at.each(), *s.MaxItems))
+			fmt.Sprintf("%s must have at most %d items.", at.each(), *s.MaxItems))
 	}
 	out := make([]any, len(list))
 	for i, item := range list {
 		checked, err := check(item, s.Items, place{name: at.name, item: true}, forms)
 		if err != nil {
-			return nil, ofItem(err, i)
+			return nil, withItem(err, i)
 		}
 		out[i] = checked
 	}
 	return out, nil
 }
 
-// ofItem has a refusal tell which item of a list is to blame, from 0.
-func ofItem(err error, i int) error {
-	refused, ok := errors.AsType[*apierr.Error](err)
+// withItem adds the index of the invalid item of a list to the error's context.
+func withItem(err error, i int) error {
+	invalid, ok := errors.AsType[*apierr.Error](err)
 	if !ok {
 		return err
 	}
-	return refused.With("item", i)
+	return invalid.With("item", i)
 }
 
 func checkObject(value any, s *jsonschema.Schema, at place, forms patterns) (any, error) {
 	object, ok := value.(map[string]any)
 	name := at.name
 	if !ok {
-		return nil, apierr.Invalid(apierr.Malformed, name, at.each()+" has to be an object.")
+		return nil, apierr.Invalid(apierr.Malformed, name, at.each()+" must be an object.")
 	}
 	out := map[string]any{}
 	for member, item := range object {
@@ -327,7 +335,7 @@ func checkObject(value any, s *jsonschema.Schema, at place, forms patterns) (any
 	for _, member := range s.Required {
 		if _, ok := out[member]; !ok {
 			return nil, apierr.Invalid(apierr.MissingArgument, name+"."+member,
-				"An object of "+name+" lacks "+member+".")
+				"An object of "+name+" requires "+member+".")
 		}
 	}
 	return out, nil
@@ -335,43 +343,36 @@ func checkObject(value any, s *jsonschema.Schema, at place, forms patterns) (any
 
 func bounds(s *jsonschema.Schema) string {
 	switch {
-	case s.Minimum != nil && s.Maximum != nil:
-		return fmt.Sprintf(" of %g to %g", *s.Minimum, *s.Maximum)
-	case s.Minimum != nil:
-		return fmt.Sprintf(", which begins at %g", *s.Minimum)
+	case s.Minimum == nil:
+		return fmt.Sprintf("at most %.0f", *s.Maximum)
+	case s.Maximum == nil:
+		return fmt.Sprintf("at least %.0f", *s.Minimum)
 	}
-	return ""
+	return fmt.Sprintf("from %.0f to %.0f", *s.Minimum, *s.Maximum)
 }
 
-func words(values []any) string {
-	texts := make([]string, len(values))
-	for i, v := range values {
-		texts[i] = fmt.Sprint(v)
-	}
-	return strings.Join(texts, ", ")
-}
-
-// secretive is the declared argument that holds a secret; empty where it is another.
-func (op *Operation) secretive(args Arguments) string {
+// secretArgument returns the name of the declared argument that contains a secret, or an empty name.
+func (op *Operation) secretArgument(args Arguments) string {
 	for _, name := range op.Input.PropertyOrder {
-		if holdsSecret(args[name]) {
+		if containsSecret(args[name]) {
 			return name
 		}
 	}
 	return ""
 }
 
-func holdsSecret(value any) bool {
+// containsSecret reports whether a value or a name in it contains an API key or upload secret.
+func containsSecret(value any) bool {
 	switch v := value.(type) {
 	case string:
 		return apikey.In(v)
 	case []any:
-		return slices.ContainsFunc(v, holdsSecret)
+		return slices.ContainsFunc(v, containsSecret)
 	case Arguments:
-		return holdsSecret(map[string]any(v))
+		return containsSecret(map[string]any(v))
 	case map[string]any:
 		for name, item := range v {
-			if apikey.In(name) || holdsSecret(item) {
+			if apikey.In(name) || containsSecret(item) {
 				return true
 			}
 		}

@@ -16,24 +16,24 @@ const (
 
 var cursorText = base64.RawURLEncoding.Strict()
 
-// Cursor makes the opaque text for a keyset position: a version, the position, and a digest over the
-// position, the team, the operation and its filters. It guards against mistakes; it hides nothing.
+// Cursor returns the opaque text for a keyset position: a version, the position, and a digest of the position, the
+// team, the operation and its filters. The digest guards against mistakes and is no secret.
 func (c Call) Cursor(position string) string {
 	buf := append([]byte{cursorVersion}, position...)
 	return cursorText.EncodeToString(append(buf, c.cursorSum(position)...))
 }
 
-// Position reads a cursor back; one that was not made for this team, operation and filters is refused.
+// Position returns the position of a cursor. It is an error if the cursor is of another team, operation or filters.
 func (c Call) Position(cursor string) (string, error) {
-	refused := apierr.Invalid(apierr.InvalidCursor, "cursor",
-		"The cursor does not belong to this list with these filters. Start again without it.")
+	invalid := apierr.Invalid(apierr.InvalidCursor, "cursor",
+		"The cursor is not for this list with these filters. Start again without it.")
 	buf, err := cursorText.DecodeString(cursor)
 	if err != nil || len(buf) < 1+cursorSum || buf[0] != cursorVersion {
-		return "", refused
+		return "", invalid
 	}
 	position, sum := string(buf[1:len(buf)-cursorSum]), buf[len(buf)-cursorSum:]
 	if string(sum) != string(c.cursorSum(position)) {
-		return "", refused
+		return "", invalid
 	}
 	return position, nil
 }

@@ -14,7 +14,7 @@ func call(team int64, op, filters string) operation.Call {
 	return operation.Call{Actor: &access.Actor{TeamID: team}, Operation: op, Filters: []byte(filters)}
 }
 
-// A cursor is good for its own team, operation and filters, and for nothing else; nor is a changed one.
+// A cursor is valid only unchanged and for its own team, operation and filters.
 func TestCursorsAreBound(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -28,7 +28,7 @@ func TestCursorsAreBound(t *testing.T) {
 			call(8, "list_posts", `{"status":"draft"}`), call(7, "list_media", `{"status":"draft"}`), call(7, "list_posts", ``),
 		} {
 			if _, err := other.Position(cursor); !apierr.Is(err, apierr.ValidationFailed) {
-				t.Fatalf("taken by %s %s of team %d", other.Operation, other.Filters, other.TeamID)
+				t.Fatalf("accepted by %s %s of team %d", other.Operation, other.Filters, other.TeamID)
 			}
 		}
 		i := rapid.IntRange(0, len(cursor)-1).Draw(t, "at")
@@ -37,7 +37,7 @@ func TestCursorsAreBound(t *testing.T) {
 			return
 		}
 		if _, err := mine.Position(changed); err == nil {
-			t.Fatalf("a changed cursor was taken: %s", changed)
+			t.Fatalf("a changed cursor was accepted: %s", changed)
 		}
 	})
 }
@@ -50,7 +50,7 @@ func FuzzPosition(f *testing.F) {
 	f.Fuzz(func(t *testing.T, cursor string) {
 		position, err := mine.Position(cursor)
 		if err == nil && mine.Cursor(position) != cursor {
-			t.Fatalf("%q is another spelling of a cursor", cursor)
+			t.Fatalf("%q is another form of a cursor", cursor)
 		}
 	})
 }

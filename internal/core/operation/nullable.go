@@ -16,10 +16,10 @@ type NullableString struct {
 // UnmarshalJSON reads a string or null.
 func (n *NullableString) UnmarshalJSON(raw []byte) error {
 	n.Given = true
-	return json.Unmarshal(raw, &n.Value) //nolint:wrapcheck // package json calls it and wraps what it returns
+	return json.Unmarshal(raw, &n.Value) //nolint:wrapcheck // package json wraps it
 }
 
-// typeOf returns the type of a schema, beside null if it allows that.
+// typeOf returns the type of a schema, ignoring null.
 func typeOf(s *jsonschema.Schema) string {
 	for _, name := range s.Types {
 		if name != null {

@@ -1,5 +1,5 @@
-// Package operation says what an operation is: its declaration, its typed input and output, and the registry
-// from which the REST routes, the tools, the description and the checks follow. It does no I/O.
+// Package operation defines operations: their declaration, typed input and output, and the registry from which the REST
+// routes, the MCP tools and the OpenAPI description are generated. It does no I/O.
 package operation
 
 import (
@@ -17,17 +17,17 @@ import (
 	"pressroom/internal/core/access"
 )
 
-// KeyRule says what an operation makes of an Idempotency-Key.
+// KeyRule is the rule of an operation for the Idempotency-Key.
 type KeyRule int
 
 // The rules.
 const (
-	KeyRefused  KeyRule = iota // reads
-	KeyOptional                // writes without money
-	KeyRequired                // paid operations
+	KeyRefused  KeyRule = iota // for reads
+	KeyOptional                // for free writes
+	KeyRequired                // for paid operations
 )
 
-// MaxKey is how many characters an Idempotency-Key of this rule may have.
+// MaxKey returns the maximum number of characters of an Idempotency-Key.
 func (r KeyRule) MaxKey() int {
 	if r == KeyRequired {
 		return 255
@@ -37,12 +37,12 @@ func (r KeyRule) MaxKey() int {
 
 // Spec declares an operation.
 type Spec struct {
-	Tool        string // the name of the tool, and of the operation everywhere
+	Tool        string // name of the operation and its tool
 	Method      string // HTTP method
-	Path        string // below /api/v1, with {names} of arguments in braces
+	Path        string // below /api/v1, with arguments in braces
 	Summary     string // a few words
 	Description string // what it does and when to use it, for people and assistants
-	Next        string // what comes after it, and what to do about the refusals to expect; told behind the description
+	Next        string // what to do next and how to handle expected errors; appended to the description
 	Needs       access.Capability
 	Also        *Also
 	Key         KeyRule
@@ -51,24 +51,24 @@ type Spec struct {
 	Success     int // HTTP status of a success
 	Again       *Again
 	Ahead       *Ahead
-	Uncounted   bool // never draws on the daily free-call allowance
+	Uncounted   bool // does not use the daily allowance of free calls
 	Networks    bool // reaches social networks
 	Reaches     *Reaches
-	Final       bool // replaces, ends or sends what no other call gives back
-	Repeatable  bool // a write of which the same call again changes nothing more, without an Idempotency-Key too
-	Urgent      bool // gets through on a node that is full: it is cheap, and ends something
-	Waits       bool // may wait for work in the background, and tells by Call.Tell how far it is
+	Final       bool // has effects that no other call can undo (MCP: destructiveHint)
+	Repeatable  bool // is idempotent even without an Idempotency-Key (MCP: idempotentHint)
+	Urgent      bool // is not limited by the node's capacity, because it is cheap and ends something
+	Waits       bool // may wait for background work and reports its progress to Call.Tell
 	Resource    *Resource
 	Listing     *Listing
 	Example     Example
 }
 
-// Reaches is the condition under which a call of an operation reaches social networks, where not every one does.
+// Reaches is the condition under which a call reaches social networks.
 type Reaches struct {
 	holds func(context.Context, Call, []byte) (bool, error)
 }
 
-// ReachesWhen makes a Reaches whose condition is read from the team's own data.
+// ReachesWhen returns a Reaches with a condition on the team's own data.
 func ReachesWhen[In any](holds func(context.Context, Call, In) (bool, error)) *Reaches {
 	return &Reaches{holds: func(ctx context.Context, call Call, args []byte) (bool, error) {
 		in, err := decode[In](args)
@@ -79,14 +79,14 @@ func ReachesWhen[In any](holds func(context.Context, Call, In) (bool, error)) *R
 	}}
 }
 
-// Also is a further capability that an operation needs under a condition.
+// Also is an additional capability that an operation needs under a condition.
 type Also struct {
 	Capability access.Capability
 	When       string // the condition in words
 	holds      func(context.Context, Call, []byte) (bool, error)
 }
 
-// When makes an Also whose condition is read from the team's own data.
+// When returns an Also with a condition on the team's own data.
 func When[In any](c access.Capability, words string, holds func(context.Context, Call, In) (bool, error)) *Also {
 	return &Also{Capability: c, When: words, holds: func(ctx context.Context, call Call, args []byte) (bool, error) {
 		in, err := decode[In](args)
@@ -97,24 +97,24 @@ func When[In any](c access.Capability, words string, holds func(context.Context,
 	}}
 }
 
-// Ahead looks at what lies outside before a call's transaction begins: nobody's transaction waits for others' machines.
+// Ahead is a check of external systems that runs before a call's transaction, so that the transaction does not wait for
+// them.
 type Ahead struct {
 	run func(context.Context, Call, []byte) error
 }
 
-// Beforehand makes an Ahead. What the function finds is Call.Ahead while the operation works, which refuses with it
-// where it matters to this call.
-func Beforehand[In any](look func(context.Context, Call, In) error) *Ahead {
+// Beforehand returns an Ahead. Its error becomes Call.Ahead, and the operation decides whether it matters.
+func Beforehand[In any](check func(context.Context, Call, In) error) *Ahead {
 	return &Ahead{run: func(ctx context.Context, call Call, args []byte) error {
 		in, err := decode[In](args)
 		if err != nil {
 			return err
 		}
-		return look(ctx, call, in)
+		return check(ctx, call, in)
 	}}
 }
 
-// LookAhead is what the operation's Ahead finds; nil where it has none.
+// LookAhead runs the operation's Ahead, if it has one, and returns its error.
 func (op *Operation) LookAhead(ctx context.Context, call Call, args []byte) error {
 	if op.Ahead == nil {
 		return nil
@@ -122,72 +122,71 @@ func (op *Operation) LookAhead(ctx context.Context, call Call, args []byte) erro
 	return op.Ahead.run(ctx, call, args)
 }
 
-// Again makes the answer to a repeat: anew if the first one held what is not kept, or the first one with notes.
+// Again creates the answer to a repeat from the stored answer.
 type Again struct {
 	run func(context.Context, Call, []byte, Result) (Result, error)
 }
 
-// Afresh makes an Again. The function gets what was kept of the first answer's data.
-func Afresh[In, Out any](answer func(ctx context.Context, call Call, in In, kept Out) (Answer[Out], error)) *Again {
+// Afresh returns an Again that creates a new answer. The function gets the stored data of the first answer.
+func Afresh[In, Out any](answer func(ctx context.Context, call Call, in In, stored Out) (Answer[Out], error)) *Again {
 	return &Again{run: func(ctx context.Context, call Call, args []byte, first Result) (Result, error) {
 		in, err := decode[In](args)
 		if err != nil {
 			return Result{}, err
 		}
-		kept, err := keptData[Out](first)
+		stored, err := decodeData[Out](first)
 		if err != nil {
 			return Result{}, err
 		}
-		answer, err := answer(ctx, call, in, kept)
+		answer, err := answer(ctx, call, in, stored)
 		return answer.erase(), err
 	}}
 }
 
-// Noting makes an Again that gives the first answer with notes on what has changed since.
-func Noting[Out any](notes func(ctx context.Context, call Call, kept Out) ([]string, error)) *Again {
+// Noting returns an Again that adds notes on what has changed to the first answer.
+func Noting[Out any](notes func(ctx context.Context, call Call, stored Out) ([]string, error)) *Again {
 	return &Again{run: func(ctx context.Context, call Call, _ []byte, first Result) (Result, error) {
-		kept, err := keptData[Out](first)
+		stored, err := decodeData[Out](first)
 		if err != nil {
 			return Result{}, err
 		}
-		more, err := notes(ctx, call, kept)
+		more, err := notes(ctx, call, stored)
 		first.Notes = append(first.Notes, more...)
 		return first, err
 	}}
 }
 
-func keptData[Out any](first Result) (Out, error) {
-	var kept Out
+func decodeData[Out any](first Result) (Out, error) {
+	var stored Out
 	raw, ok := first.Data.(json.RawMessage)
 	if !ok {
-		return kept, errors.New("a repeat has no kept answer")
+		return stored, errors.New("a repeat has no stored answer")
 	}
-	if err := json.Unmarshal(raw, &kept); err != nil {
-		return kept, fmt.Errorf("reading what was kept of an answer: %w", err)
+	if err := json.Unmarshal(raw, &stored); err != nil {
+		return stored, fmt.Errorf("decoding a stored answer: %w", err)
 	}
-	return kept, nil
+	return stored, nil
 }
 
-// Example is one call of an operation, shown in the description and checked against the schemas.
+// Example is an example call for the description. It is checked against the schemas.
 type Example struct {
-	Arguments map[string]any // by name, path arguments too
-	Data      any            // what data holds in the answer, of the operation's output type
+	Arguments map[string]any // including those of the path
+	Data      any            // data of the answer, of the operation's output type
 }
 
-// Operation is a declared operation with its types erased.
+// Operation is a declared operation without its types.
 type Operation struct {
 	Spec
 	Input      *jsonschema.Schema            // the arguments, as one object
 	Output     *jsonschema.Schema            // data of the answer
-	OutputName string                        // the component that Output is
-	Within     map[string]*jsonschema.Schema // the components that Output refers to, by name
-	InPath     []string                      // names of the arguments in the path, in its order
+	OutputName string                        // component name of Output
+	Within     map[string]*jsonschema.Schema // components that Output refers to, by name
+	InPath     []string                      // names of the arguments in the path, in order
 	patterns   patterns
 	run        func(context.Context, Call, []byte) (Result, error)
 }
 
-// Define makes an operation from its declaration and the function that does it. A bad declaration panics, so
-// that the program does not start with it.
+// Define returns an operation from its declaration and implementation. It panics if the declaration is invalid.
 func Define[In, Out any](spec Spec, do func(context.Context, Call, In) (Answer[Out], error)) Operation {
 	op := Operation{Spec: spec, Input: inputSchema(reflect.TypeFor[In]()), OutputName: reflect.TypeFor[Out]().Name()}
 	op.Output, op.Within = outputSchemas(reflect.TypeFor[Out]())
@@ -202,23 +201,23 @@ func Define[In, Out any](spec Spec, do func(context.Context, Call, In) (Answer[O
 		}
 		return answer.erase(), nil
 	}
-	op.InPath = braces(spec.Path)
+	op.InPath = pathArguments(spec.Path)
 	for _, name := range op.InPath {
 		if p := op.Input.Properties[name]; p != nil && p.Type == "integer" && p.Minimum == nil {
-			p.Minimum = new(0.0) // the form that PathFits demands of an address
+			p.Minimum = new(0.0) // see integerInPath
 		}
 	}
 	op.patterns = compilePatterns(op.Input)
-	op.mustBeSound()
+	op.mustBeValid()
 	return op
 }
 
-// Run does the work of the operation with arguments that Check has passed.
+// Run runs the operation with arguments that Check has returned.
 func (op *Operation) Run(ctx context.Context, call Call, args []byte) (Result, error) {
 	return op.run(ctx, call, args)
 }
 
-// Repeat answers a repeat of an earlier call with the first result, or with what the operation's Again makes of it.
+// Repeat returns the result of a repeat: the first result, or the result of the operation's Again.
 func (op *Operation) Repeat(ctx context.Context, call Call, args []byte, first Result) (Result, error) {
 	if op.Again == nil {
 		return first, nil
@@ -226,12 +225,12 @@ func (op *Operation) Repeat(ctx context.Context, call Call, args []byte, first R
 	return op.Again.run(ctx, call, args, first)
 }
 
-// AlsoHolds tells whether the condition of the further capability holds for these arguments.
+// AlsoHolds reports whether the call needs the additional capability.
 func (op *Operation) AlsoHolds(ctx context.Context, call Call, args []byte) (bool, error) {
 	return op.Also.holds(ctx, call, args)
 }
 
-// ReachesNetworks tells whether a call with these arguments reaches social networks.
+// ReachesNetworks reports whether a call with these arguments reaches social networks.
 func (op *Operation) ReachesNetworks(ctx context.Context, call Call, args []byte) (bool, error) {
 	if op.Networks || op.Reaches == nil {
 		return op.Networks, nil
@@ -239,35 +238,37 @@ func (op *Operation) ReachesNetworks(ctx context.Context, call Call, args []byte
 	return op.Reaches.holds(ctx, call, args)
 }
 
-// Told is the whole description: what it does, what comes after it, and what refusals to expect.
-func (op *Operation) Told() string { return strings.TrimSpace(op.Description + " " + op.Next) }
+// FullDescription returns Description and Next.
+func (op *Operation) FullDescription() string {
+	return strings.TrimSpace(op.Description + " " + op.Next)
+}
 
-// Reads tells whether the operation changes nothing.
+// Reads reports whether the operation changes nothing.
 func (op *Operation) Reads() bool { return op.Method == "GET" }
 
-func (op *Operation) mustBeSound() {
+func (op *Operation) mustBeValid() {
 	fail := func(what string) { panic(fmt.Sprintf("operation %q: %s", op.Tool, what)) }
 	switch {
 	case op.Tool == "" || op.Summary == "" || op.Description == "":
-		fail("no name, summary or description")
+		fail("it needs a name, a summary and a description")
 	case !strings.HasPrefix(op.Path, "/"):
-		fail("path does not begin with a slash")
+		fail("its path does not begin with a slash")
 	case op.Needs == "":
-		fail("no capability")
+		fail("it needs a capability")
 	case op.Success < 200 || op.Success > 299:
-		fail("no success status")
+		fail("it needs a success status")
 	case op.Reads() != (op.Key == KeyRefused):
-		fail("a read refuses an Idempotency-Key, every other operation takes one")
+		fail("a read must reject an Idempotency-Key, and every other operation must accept one")
 	case op.Paid() && len(op.Times) > 0:
-		fail("requests of a paid operation are told apart by their text, so it takes no times")
+		fail("a paid operation cannot have times, because its requests are compared by their text")
 	case op.Paid() != (op.Key == KeyRequired) || op.Paid() && op.Needs != access.Spend:
-		fail("what is paid needs the capability spend and an Idempotency-Key, and nothing else does")
+		fail("an operation must require the capability spend and an Idempotency-Key if, and only if, it is paid")
 	}
-	op.mustFit(fail)
+	op.mustMatchTypes(fail)
 }
 
-// mustFit holds what the declaration says of arguments and answers against the types.
-func (op *Operation) mustFit(fail func(what string)) {
+// mustMatchTypes checks the declaration against the types of input and output.
+func (op *Operation) mustMatchTypes(fail func(what string)) {
 	for _, name := range op.InPath {
 		if op.Input.Properties[name] == nil {
 			fail("path argument " + name + " is not in the input")
@@ -275,24 +276,24 @@ func (op *Operation) mustFit(fail func(what string)) {
 	}
 	for _, name := range op.Times {
 		if p := op.Input.Properties[name]; p == nil || typeOf(p) != "string" {
-			fail("its time " + name + " is no text argument")
+			fail("its time " + name + " is not a string argument")
 		}
 	}
 	switch {
 	case op.Reads() && (op.Final || op.Repeatable):
-		fail("a read changes nothing, so that it need not say what a repeat does")
-	case op.Resource != nil && !slices.Equal(braces(op.Resource.Address), op.InPath):
-		fail("the address of its resource takes other arguments than its path")
+		fail("a read cannot be final or repeatable")
+	case op.Resource != nil && !slices.Equal(pathArguments(op.Resource.Address), op.InPath):
+		fail("the address of its resource has other arguments than its path")
 	case op.Listing != nil && op.Output.Properties[op.Listing.Member] == nil:
-		fail("what it lists is not in its output")
+		fail("the member of its listing is not in the output")
 	}
 }
 
-var brace = regexp.MustCompile(`\{([a-z_]+)\}`)
+var pathArgument = regexp.MustCompile(`\{([a-z_]+)\}`)
 
-func braces(path string) []string {
+func pathArguments(path string) []string {
 	var names []string
-	for _, m := range brace.FindAllStringSubmatch(path, -1) {
+	for _, m := range pathArgument.FindAllStringSubmatch(path, -1) {
 		names = append(names, m[1])
 	}
 	return names
@@ -309,17 +310,17 @@ func decode[In any](args []byte) (In, error) {
 	return in, nil
 }
 
-// TakesBody tells whether the operation has arguments beyond those of its path.
+// TakesBody reports whether the operation has arguments besides those of its path.
 func (op *Operation) TakesBody() bool { return len(op.Input.Properties) > len(op.InPath) }
 
-// NeedsBody tells whether one of those arguments is required.
+// NeedsBody reports whether one of those arguments is required.
 func (op *Operation) NeedsBody() bool {
 	return slices.ContainsFunc(op.Input.Required, func(name string) bool { return !slices.Contains(op.InPath, name) })
 }
 
 var integerInPath = regexp.MustCompile(`^(?:0|[1-9][0-9]{0,17})$`)
 
-// PathFits tells whether a text has the form of an argument of the path.
+// PathFits reports whether a text has the form of an argument of the path.
 func (op *Operation) PathFits(name, text string) bool {
 	s := op.Input.Properties[name]
 	switch {
@@ -333,7 +334,7 @@ func (op *Operation) PathFits(name, text string) bool {
 	return text != ""
 }
 
-// PathValue reads an argument of the path as its kind.
+// PathValue returns the value of an argument of the path.
 func (op *Operation) PathValue(name, text string) any {
 	return queryValue(text, op.Input.Properties[name])
 }

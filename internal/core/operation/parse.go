@@ -16,10 +16,10 @@ import (
 	"pressroom/internal/apierr"
 )
 
-// maxDepth is how deep arguments may nest; no operation needs more than three.
+// maxDepth limits how deep arguments may nest. No operation needs more than three levels.
 const maxDepth = 32
 
-// ParseObject reads one JSON object strictly: no member twice, valid UTF-8, nothing behind it, bounded depth.
+// ParseObject parses a JSON object. It rejects duplicate members, invalid UTF-8, trailing data and deep nesting.
 func ParseObject(raw []byte) (Arguments, error) {
 	dec := jsontext.NewDecoder(bytes.NewReader(raw))
 	if dec.PeekKind() != '{' {
@@ -40,9 +40,9 @@ func ParseObject(raw []byte) (Arguments, error) {
 
 func notAnObject(err error) error {
 	if errors.Is(err, jsontext.ErrDuplicateName) {
-		return apierr.Invalid(apierr.ArgumentGivenTwice, "", "A member of the JSON object is there twice.")
+		return apierr.Invalid(apierr.ArgumentGivenTwice, "", "The JSON object has a duplicate member.")
 	}
-	return apierr.Invalid(apierr.BodyNotAnObject, "", "The arguments have to be one JSON object in UTF-8.").Wrap(err)
+	return apierr.Invalid(apierr.BodyNotAnObject, "", "The arguments must be one JSON object in UTF-8.").Wrap(err)
 }
 
 func parseValue(dec *jsontext.Decoder) (any, error) {
@@ -105,8 +105,8 @@ func end(dec *jsontext.Decoder) error {
 	return nil
 }
 
-// ParseQuery reads arguments from a query string. A name that is there several times counts once, with its
-// last value; a list is comma-separated. What cannot be read as its kind is kept as text for Check to refuse.
+// ParseQuery parses arguments from a query string. If a name occurs several times, the last value counts. Lists are
+// comma-separated. A value of the wrong type stays a string, which Check rejects.
 func (op *Operation) ParseQuery(query string) (Arguments, error) {
 	args := Arguments{}
 	for pair := range strings.SplitSeq(query, "&") {
@@ -116,17 +116,20 @@ func (op *Operation) ParseQuery(query string) (Arguments, error) {
 		name, value, _ := strings.Cut(pair, "=")
 		name, err := url.QueryUnescape(name)
 		if err != nil {
-			return nil, apierr.Invalid(apierr.Malformed, "", "The query string is not well escaped.")
+			return nil, errEscaping
 		}
 		text, err := url.QueryUnescape(value)
 		if err != nil {
-			return nil, apierr.Invalid(apierr.Malformed, "", "The query string is not well escaped.")
+			return nil, errEscaping
 		}
 		args[name] = queryValue(text, op.Input.Properties[name])
 	}
 	return args, nil
 }
 
+var errEscaping = apierr.Invalid(apierr.Malformed, "", "The query string has an invalid percent escape.")
+
+// queryValue returns a value of a query string or path by the type of its schema.
 func queryValue(text string, s *jsonschema.Schema) any {
 	if s == nil {
 		return text
@@ -150,7 +153,7 @@ func queryValue(text string, s *jsonschema.Schema) any {
 	return text
 }
 
-// isNumber is JSON's idea of a number: no plus sign, no leading zero, no hexadecimal.
+// isNumber reports whether a text is a JSON number, which has no plus sign, leading zero or hexadecimal digits.
 func isNumber(text string) bool {
 	_, err := strconv.ParseFloat(text, 64)
 	return (err == nil || errors.Is(err, strconv.ErrRange)) && jsontext.Value(text).IsValid()

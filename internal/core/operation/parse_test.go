@@ -47,24 +47,25 @@ func define(method string) operation.Operation {
 		})
 }
 
-// A refusal says whether the list is meant or what stands in it, and which arguments there are. It never says a value.
-func TestRefusalsSayWhatIsMeant(t *testing.T) {
+// Details name the argument or the item of a list, and the accepted arguments. They never quote a value.
+func TestCheckDetails(t *testing.T) {
 	t.Parallel()
 	op := define("POST")
+	const accepted = "Unknown argument. This operation accepts: id, text, number, ratio, flag, ids, words, days, parts, " +
+		"color, more."
 	for body, want := range map[string]string{
-		`{"ids":["seven"]}`:      "Each item of ids has to be a whole number.",
-		`{"ids":7}`:              "The argument ids has to be a list.",
-		`{"words":[7]}`:          "Each item of words must be a string, not a number. Put it in quotes.",
-		`{"words":[["x"]]}`:      "Each item of words takes one text.",
-		`{"words":["blue"]}`:     "Each item of words takes one of: red, green.",
-		`{"parts":["seven"]}`:    "Each item of parts has to be an object.",
-		`{"parts":[{"name":7}]}`: "The argument parts.name must be a string, not a number. Put it in quotes.",
-		`{"number":"seven"}`:     "The argument number has to be a whole number.",
-		`{"colour":"seven"}`: "Only the arguments of the description are accepted: id, text, number, ratio, " +
-			"flag, ids, words, days, parts, color, more.",
-		`{"parts":[{"colour":"se"}]}`: "An object of parts takes: name, size.",
-		`{"not a name":"seven"}`: "Only the arguments of the description are accepted: id, text, number, ratio, " +
-			"flag, ids, words, days, parts, color, more.",
+		`{"ids":["seven"]}`:           "Each item of ids must be an integer.",
+		`{"ids":7}`:                   "The argument ids must be a list.",
+		`{"words":[7]}`:               "Each item of words must be a string, not a number. Put it in quotes.",
+		`{"words":[["x"]]}`:           "Each item of words must be a single string.",
+		`{"words":["blue"]}`:          "Each item of words must be one of: red, green.",
+		`{"parts":["seven"]}`:         "Each item of parts must be an object.",
+		`{"parts":[{"name":7}]}`:      "The argument parts.name must be a string, not a number. Put it in quotes.",
+		`{"number":"seven"}`:          "The argument number must be an integer.",
+		`{"number":77}`:               "The argument number must be from 1 to 50.",
+		`{"colour":"seven"}`:          accepted,
+		`{"parts":[{"colour":"se"}]}`: "Unknown member. Objects of parts have: name, size.",
+		`{"not a name":"seven"}`:      accepted,
 	} {
 		args, err := operation.ParseObject([]byte(body))
 		if err != nil {
@@ -82,8 +83,14 @@ func TestCheck(t *testing.T) {
 	op := define("POST")
 	for _, c := range []struct{ body, reason, argument, canonical string }{
 		{body: `{"id":"a","text":"hello"}`, canonical: `{"flag":true,"id":"a","number":20,"text":"hello"}`},
-		{body: `{"text":"é€😀ab","id":"a","number":3.0,"ids":[1e2]}`, canonical: `{"flag":true,"id":"a","ids":[100],"number":3,"text":"é€😀ab"}`},
-		{body: `{"id":"a","text":"x","parts":[{"name":"n","size":2}]}`, canonical: `{"flag":true,"id":"a","number":20,"parts":[{"name":"n","size":2}],"text":"x"}`},
+		{
+			body:      `{"text":"é€😀ab","id":"a","number":3.0,"ids":[1e2]}`,
+			canonical: `{"flag":true,"id":"a","ids":[100],"number":3,"text":"é€😀ab"}`,
+		},
+		{
+			body:      `{"id":"a","text":"x","parts":[{"name":"n","size":2}]}`,
+			canonical: `{"flag":true,"id":"a","number":20,"parts":[{"name":"n","size":2}],"text":"x"}`,
+		},
 		{body: `{"id":"a"}`, reason: apierr.MissingArgument, argument: "text"},
 		{body: `{"id":"A","text":"x"}`, reason: apierr.Malformed, argument: "id"},
 		{body: `{"id":"a","text":""}`, reason: apierr.TooShort, argument: "text"},
@@ -149,8 +156,8 @@ func argumentOf(f *apierr.Error) string {
 	return name
 }
 
-// Of a list a refusal tells which item is to blame, and of anything else none.
-func TestItemsAreTold(t *testing.T) {
+// The context of an error about an item of a list has the index of the item.
+func TestCheckItem(t *testing.T) {
 	t.Parallel()
 	op := define("POST")
 	for body, want := range map[string]any{
@@ -209,7 +216,7 @@ func TestParseQuery(t *testing.T) {
 	}
 }
 
-// Two spellings of the same arguments are the same request; another value is another.
+// Different notations of the same arguments have the same canonical form, and other values another.
 func TestCanonicalArguments(t *testing.T) {
 	t.Parallel()
 	op := define("POST")
@@ -239,7 +246,7 @@ func TestCanonicalArguments(t *testing.T) {
 		}
 		args["number"] = number%50 + 1
 		if third := canonical(t, args); third == first {
-			t.Fatalf("another number gives the same: %s", first)
+			t.Fatalf("another number has the same canonical form: %s", first)
 		}
 	})
 }

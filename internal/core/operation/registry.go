@@ -2,23 +2,23 @@ package operation
 
 import "fmt"
 
-// Registry holds every operation of the program, in the order in which they were added.
+// Registry holds every operation of the program, in the order of registration.
 type Registry struct {
 	all    []*Operation
 	byTool map[string]*Operation
 }
 
-// NewRegistry gathers operations. Two of one name, or two at one address, panic.
+// NewRegistry returns a registry of the operations. It panics if two have the same name or the same method and path.
 func NewRegistry(groups ...[]Operation) *Registry {
 	r := &Registry{byTool: map[string]*Operation{}}
-	addresses := map[string]string{}
+	routes := map[string]string{}
 	for _, group := range groups {
 		for _, op := range group {
-			address := op.Method + " " + brace.ReplaceAllString(op.Path, "{}")
-			if r.byTool[op.Tool] != nil || addresses[address] != "" {
-				panic(fmt.Sprintf("operation %q at %s is declared twice (%s)", op.Tool, address, addresses[address]))
+			route := op.Method + " " + pathArgument.ReplaceAllString(op.Path, "{}")
+			if r.byTool[op.Tool] != nil || routes[route] != "" {
+				panic(fmt.Sprintf("operation %q at %s is declared twice (%s)", op.Tool, route, routes[route]))
 			}
-			addresses[address] = op.Tool
+			routes[route] = op.Tool
 			r.byTool[op.Tool] = &op
 			r.all = append(r.all, &op)
 		}
@@ -26,8 +26,8 @@ func NewRegistry(groups ...[]Operation) *Registry {
 	return r
 }
 
-// All lists the operations.
+// All returns the operations.
 func (r *Registry) All() []*Operation { return r.all }
 
-// Tool finds an operation by its name; nil where there is none.
+// Tool returns the operation with a name, or nil.
 func (r *Registry) Tool(name string) *Operation { return r.byTool[name] }

@@ -1,15 +1,15 @@
 package operation
 
-// Resource says that what a read gives is a thing with an address of its own, which people hand to an assistant.
+// Resource declares that the result of a read is an MCP resource.
 type Resource struct {
-	Address string // below the scheme of resources, with the arguments of the operation's path in braces
-	Title   string // what one is called: "Report"
+	Address string // URI without the scheme, with the arguments of the operation's path in braces
+	Title   string // the kind of resource, such as "Report"
 }
 
-// Listing says how the items of a list are called and named, so that they can be offered for an argument.
+// Listing describes the items of a list, so that they can be completed as values of an argument.
 type Listing struct {
-	Member    string            // of data, that holds the items
-	Item      string            // the operation that reads one of them
-	Arguments map[string]string // of that operation, with the member of an item that is its value
-	Label     []string          // members that tell one item from another to people; the first that are there
+	Member    string            // member of data that contains the items
+	Item      string            // operation that reads an item
+	Arguments map[string]string // arguments of that operation and the item's members with their values
+	Label     []string          // members that identify an item to people, in order of preference
 }

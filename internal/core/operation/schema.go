@@ -14,71 +14,72 @@ import (
 	"pressroom/internal/teamtime"
 )
 
-// ComponentsRef is where the description keeps its components, and MomentRef the one for times.
+// ComponentsRef is the prefix of references to components of the OpenAPI description. MomentRef refers to Moment.
 const (
 	ComponentsRef = "#/components/schemas/"
 	MomentRef     = ComponentsRef + "Moment"
 )
 
-// MomentSchema is that component.
+// MomentSchema returns the schema of the component Moment.
 func MomentSchema() *jsonschema.Schema {
 	s := infer(reflect.TypeFor[teamtime.Moment](), nil)
 	for _, p := range s.Properties {
 		p.Format = "date-time"
 	}
-	s.Description = "One instant, in the team's time zone and in UTC. Either string may be sent back as an argument."
+	s.Description = "An instant, in the team's time zone and in UTC. Both strings are valid as arguments."
 	return s
 }
 
-// SchemaFor makes the schema of a part of every answer as Define makes that of an output.
+// SchemaFor returns the schema of a type that is part of answers.
 func SchemaFor[T any]() *jsonschema.Schema { return infer(reflect.TypeFor[T](), components()) }
 
-// components are the types that schemas of outputs refer to.
+// components returns references for the types that are components.
 func components() map[reflect.Type]*jsonschema.Schema {
 	return map[reflect.Type]*jsonschema.Schema{reflect.TypeFor[teamtime.Moment](): {Ref: MomentRef}}
 }
 
 func inputSchema(t reflect.Type) *jsonschema.Schema {
 	s := infer(t, map[reflect.Type]*jsonschema.Schema{reflect.TypeFor[NullableString](): {Type: "string"}})
-	// An argument with a default need not be given.
+	// An argument with a default is optional.
 	s.Required = slices.DeleteFunc(s.Required, func(name string) bool { return s.Properties[name].Default != nil })
 	return s
 }
 
-// infer makes the schema of a Go type and adds what its struct tags say: min, max, minLength, maxLength,
-// minItems, maxItems, enum (a|b), title (the name that clients give to an enum), pattern, format, nullable and default.
-// On a list, all but minItems and maxItems apply to its items.
+// infer returns the schema of a Go type. It supports the struct tags min, max, minLength, maxLength, minItems,
+// maxItems, enum (a|b), title (the name of an enum in clients), pattern, format, nullable and default. On a list, all
+// but minItems and maxItems apply to its items.
 func infer(t reflect.Type, known map[reflect.Type]*jsonschema.Schema) *jsonschema.Schema {
 	s, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: known})
 	if err != nil {
 		panic(fmt.Sprintf("schema of %s: %v", t, err))
 	}
-	dress(t, s)
+	refine(t, s)
 	return s
 }
 
-func dress(t reflect.Type, s *jsonschema.Schema) {
-	withoutNull(s)
+// refine removes null from a schema and applies struct tags, recursively.
+func refine(t reflect.Type, s *jsonschema.Schema) {
+	removeNull(s)
 	switch t.Kind() {
 	case reflect.Pointer:
-		dress(t.Elem(), s)
+		refine(t.Elem(), s)
 	case reflect.Slice:
 		if s.Items != nil {
-			dress(t.Elem(), s.Items)
+			refine(t.Elem(), s.Items)
 		}
 	case reflect.Struct:
 		for _, f := range reflect.VisibleFields(t) {
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 			if p := s.Properties[name]; p != nil && !f.Anonymous {
-				dress(f.Type, p)
+				refine(f.Type, p)
 				applyTags(f.Tag, p)
 			}
 		}
 	}
 }
 
-// withoutNull takes away the null that Go's nil would allow: our answers leave such members out.
-func withoutNull(s *jsonschema.Schema) {
+// removeNull removes the null that the schema of a pointer or slice allows. Answers omit such members instead.
+func removeNull(s *jsonschema.Schema) {
 	s.Types = slices.DeleteFunc(s.Types, func(name string) bool { return name == null })
 	switch len(s.Types) {
 	case 0:
@@ -131,10 +132,10 @@ func enumValue(text, kind string) any {
 	return n
 }
 
-func tagInt(tag reflect.StructTag, name string, otherwise *int) *int {
+func tagInt(tag reflect.StructTag, name string, fallback *int) *int {
 	text, ok := tag.Lookup(name)
 	if !ok {
-		return otherwise
+		return fallback
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil {
@@ -143,10 +144,10 @@ func tagInt(tag reflect.StructTag, name string, otherwise *int) *int {
 	return &n
 }
 
-func tagFloat(tag reflect.StructTag, name string, otherwise *float64) *float64 {
+func tagFloat(tag reflect.StructTag, name string, fallback *float64) *float64 {
 	text, ok := tag.Lookup(name)
 	if !ok {
-		return otherwise
+		return fallback
 	}
 	n, err := strconv.ParseFloat(text, 64)
 	if err != nil {
@@ -155,7 +156,7 @@ func tagFloat(tag reflect.StructTag, name string, otherwise *float64) *float64 {
 	return &n
 }
 
-// patterns are the compiled patterns of a schema and of everything in it.
+// patterns holds the compiled patterns of a schema and its subschemas.
 type patterns map[*jsonschema.Schema]*regexp.Regexp
 
 func compilePatterns(s *jsonschema.Schema) patterns {

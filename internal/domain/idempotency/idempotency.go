@@ -146,7 +146,7 @@ func kept(ctx context.Context, tx *db.Tx, c pipeline.Claim, hash []byte) (operat
 	if !bytes.Equal(first, hash) && !sameInstants {
 		return operation.Result{}, reused
 	}
-	out, err := operation.Kept(answer)
+	out, err := operation.DecodeResult(answer)
 	if err != nil {
 		return operation.Result{}, fmt.Errorf("reading a kept answer: %w", err)
 	}

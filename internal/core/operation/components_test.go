@@ -32,7 +32,7 @@ type (
 	}
 )
 
-// Every struct in an output is a component of its own, but for those that are embedded: their members are its members.
+// Every struct in an output is a component, except embedded structs, whose members are inlined.
 func TestOutputSchemas(t *testing.T) {
 	t.Parallel()
 	root, parts := outputSchemas(reflect.TypeFor[outer]())

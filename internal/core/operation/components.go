@@ -7,13 +7,13 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// outputSchemas returns the schema of an output and those of the structs within it by name. They refer to each other
-// as components of the description, which bear the names of their Go types.
+// outputSchemas returns the schema of an output and, by name, the schemas of the structs in it. They refer to each
+// other as components of the OpenAPI description, which have the names of the Go types.
 func outputSchemas(output reflect.Type) (*jsonschema.Schema, map[string]*jsonschema.Schema) {
 	known := components()
 	within := map[reflect.Type]bool{}
-	for _, below := range fieldsOf(output) {
-		gather(below, within, known)
+	for _, field := range fieldsOf(output) {
+		collectStructs(field, within, known)
 	}
 	for t := range within {
 		known[t] = &jsonschema.Schema{Ref: ComponentsRef + t.Name()}
@@ -25,8 +25,8 @@ func outputSchemas(output reflect.Type) (*jsonschema.Schema, map[string]*jsonsch
 	return infer(output, except(known, output)), parts
 }
 
-// gather finds the structs in a type and below, but for those that are components already.
-func gather(t reflect.Type, found map[reflect.Type]bool, known map[reflect.Type]*jsonschema.Schema) {
+// collectStructs adds the structs in a type to found, except those that are already known components.
+func collectStructs(t reflect.Type, found map[reflect.Type]bool, known map[reflect.Type]*jsonschema.Schema) {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()
 	}
@@ -34,12 +34,12 @@ func gather(t reflect.Type, found map[reflect.Type]bool, known map[reflect.Type]
 		return
 	}
 	found[t] = true
-	for _, below := range fieldsOf(t) {
-		gather(below, found, known)
+	for _, field := range fieldsOf(t) {
+		collectStructs(field, found, known)
 	}
 }
 
-// fieldsOf are the types of a struct's members. Those of what is embedded are its own.
+// fieldsOf returns the types of a struct's fields, including those of embedded structs.
 func fieldsOf(t reflect.Type) []reflect.Type {
 	var out []reflect.Type
 	for _, f := range reflect.VisibleFields(t) {
@@ -50,7 +50,7 @@ func fieldsOf(t reflect.Type) []reflect.Type {
 	return out
 }
 
-// except are the known types without one and what is embedded in it: its schema is not a reference to itself.
+// except returns the known types without t and the types embedded in it, so that t's schema is no reference to itself.
 func except(known map[reflect.Type]*jsonschema.Schema, t reflect.Type) map[reflect.Type]*jsonschema.Schema {
 	out := maps.Clone(known)
 	delete(out, t)
