@@ -154,7 +154,7 @@ func TestWallClocks(t *testing.T) {
 	})
 }
 
-// Every time of RFC 3339 is read as the standard library reads it, in each of the forms that ISO 8601 has for it.
+// Every time of RFC 3339 parses as in the standard library, in each form that ISO 8601 has for it.
 func TestFormsAgree(t *testing.T) {
 	t.Parallel()
 	berlin := zone(t, "Europe/Berlin")
@@ -188,7 +188,7 @@ func TestFormsAgree(t *testing.T) {
 	})
 }
 
-// A day's 24:00 is the 00:00 of the day after, also where the clock skips or repeats it.
+// 24:00 is 00:00 of the next day, even if the clock skips or repeats it.
 func TestEndOfDay(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -202,7 +202,7 @@ func TestEndOfDay(t *testing.T) {
 	})
 }
 
-// A bound at the end of the last year that can be written is one in every zone.
+// The end of the year 9999 is a valid bound in every zone.
 func TestOpenEnd(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"Pacific/Kiritimati", "Europe/Berlin", "UTC", "Pacific/Niue"} {
@@ -214,7 +214,7 @@ func TestOpenEnd(t *testing.T) {
 	}
 }
 
-// grammar is that of RFC 3339; time.Parse takes more.
+// grammar is the grammar of RFC 3339. Package time accepts more.
 var grammar = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$`)
 
 func FuzzParse(f *testing.F) {
@@ -264,8 +264,8 @@ func TestDay(t *testing.T) {
 	}
 }
 
-// The days of a zone follow one another without a gap, and each instant lies in its own.
-func TestDaysFollowOneAnother(t *testing.T) {
+// The days of a zone have no gaps, and each instant is in its day.
+func TestDaysAreContiguous(t *testing.T) {
 	t.Parallel()
 	zones := []string{
 		"UTC", "Europe/Berlin", "America/Havana", "Africa/Cairo", "Asia/Kathmandu", "America/Santiago", "Pacific/Apia",

@@ -25,8 +25,8 @@ func open(t *testing.T, url string, clock *testkit.Clock) *db.DB {
 	return d
 }
 
-// One node of many measures, once in each stretch of time, and all of them tell what it found.
-func TestOneMeasuresForAll(t *testing.T) {
+// In each interval, one of several nodes measures, and all nodes read the result.
+func TestOneNodeMeasures(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
@@ -53,7 +53,7 @@ func TestOneMeasuresForAll(t *testing.T) {
 			}
 			wg.Wait()
 			if n := times.Load(); n != int64(round+1) {
-				t.Fatalf("measured %d times in %d stretches", n, round+1)
+				t.Fatalf("measured %d times in %d intervals", n, round+1)
 			}
 			if err := reader.Once(t.Context(), false); err != nil {
 				t.Fatal(err)
@@ -71,8 +71,8 @@ func TestOneMeasuresForAll(t *testing.T) {
 	})
 }
 
-// What fails keeps what was measured before, with its age, and keeps nothing else from being measured.
-func TestAMeasureThatFails(t *testing.T) {
+// A measure that fails keeps its last result and does not affect other measures.
+func TestFailingMeasure(t *testing.T) {
 	t.Parallel()
 	testkit.EachDatabase(t, func(t *testing.T, url string) {
 		clock := testkit.NewClock(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
@@ -98,7 +98,7 @@ func TestAMeasureThatFails(t *testing.T) {
 		clock.Advance(time.Minute)
 		fails = true
 		if err := s.Once(t.Context(), true); !errors.Is(err, broken) {
-			t.Errorf("the failure was told as %v", err)
+			t.Errorf("the failure was returned as %v", err)
 		}
 		want := []clusterstats.Measurement{
 			{"one", began, []clusterstats.Figure{{Name: "x", Value: 1}}},
