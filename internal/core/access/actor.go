@@ -45,7 +45,8 @@ type Gates struct {
 	NotOwner    bool         // the key's person no longer owns the team
 	NotRole     bool         // the role of the connection's person can no longer publish
 	PausedKinds []Capability // Publish or Spend, if they are paused
-	Held        bool         // publishing and spending are paused until the operator resumes a restored or copied service
+	// Held means that publishing and spending are paused until the operator resumes a restored or copied service.
+	Held bool
 }
 
 // InApp reports whether the person acts in the app, where no key limits apply.

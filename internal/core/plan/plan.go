@@ -243,8 +243,8 @@ func (l Limits) checkTimes() error {
 
 func (l Limits) checkMedia() error {
 	if l.OpenUploadBatches < 1 || l.OpenUploadLinks < 1 || l.UploadMinutes < 1 || l.UploadMinutes > maxUploadMinutes {
-		return fmt.Errorf("open_upload_batches and open_upload_links must be at least 1, and upload_minutes from 1 to %d",
-			maxUploadMinutes)
+		return fmt.Errorf("open_upload_batches and open_upload_links must be at least 1, and upload_minutes from 1 "+
+			"to %d", maxUploadMinutes)
 	}
 	if l.MaxImageBytes < 1 || l.MaxVideoBytes < l.MaxImageBytes {
 		return errors.New("max_image_bytes must be at least 1, and max_video_bytes at least max_image_bytes")

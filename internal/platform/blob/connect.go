@@ -70,13 +70,14 @@ func parsePlace(text string) (place, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Opaque != "" || u.Host == "" || u.Port() != "" || u.User != nil || u.Fragment != "" {
 		return place{}, errors.New("the URL of a bucket must be " +
-			"s3://BUCKET/PREFIX?endpoint=https://HOST:PORT&region=REGION, without credentials: set those in the environment")
+			"s3://BUCKET/PREFIX?endpoint=https://HOST:PORT&region=REGION, without credentials: set those in the " +
+			"environment")
 	}
 	w := place{name: u.Host}
 	if prefix := strings.Trim(u.Path, "/"); prefix != "" {
 		if !isKey(prefix) || len(prefix) > maxPrefix {
-			return place{}, fmt.Errorf("the prefix in the bucket must have at most %d bytes of a-z, 0-9, '.', '_', '-' "+
-				"and '/'", maxPrefix)
+			return place{}, fmt.Errorf("the prefix in the bucket must have at most %d bytes of a-z, 0-9, '.', '_', "+
+				"'-' and '/'", maxPrefix)
 		}
 		w.prefix = prefix + "/"
 	}

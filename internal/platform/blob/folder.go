@@ -51,8 +51,8 @@ func openFolder(ctx context.Context, url string, opts Options) (Store, error) {
 	}
 	f.unnamed = false // not every file system supports unnamed files
 	if err := testStore(ctx, f); err != nil {
-		return nil, fmt.Errorf("%w; the folder %s must be writable for this user, on a file system with hard links and "+
-			"free space", err, dir)
+		return nil, fmt.Errorf("%w; the folder %s must be writable for this user, on a file system with hard links "+
+			"and free space", err, dir)
 	}
 	return f, nil
 }
